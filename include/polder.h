@@ -1,0 +1,83 @@
+/* Public interface of Polder: type names and the few setters that options cannot replace. */
+#pragma once
+
+#include <petscksp.h>
+
+#define MATAIJDIA     "aijdia"
+#define MATSEQAIJDIA  "seqaijdia"
+#define MATMPIAIJDIA  "mpiaijdia"
+#define MATAIJICRS    "aijicrs"
+#define MATSEQAIJICRS "seqaijicrs"
+#define MATMPIAIJICRS "mpiaijicrs"
+#define MATAIJHEC     "aijhec"
+#define MATSEQAIJHEC  "seqaijhec"
+#define MATMPIAIJHEC  "mpiaijhec"
+
+#define KSPDCG     "dcg"
+#define PCTNS      "tns"
+#define PCLEVELSET "levelset"
+
+/*J
+   PolderDeflationSpaceType - String with the name of a deflation space
+
+   Values:
++  auto               - level-set (or matrix) regions cut by parts, with a number of vectors chosen from the size of the problem
+.  none               - no vectors
+.  subdomain          - boxes of a structured grid
+.  stripe             - runs of consecutive grid points
+.  plane              - slabs of the last grid direction
+.  levelset           - one vector for each connected region with a positive level set
+.  levelset_subdomain - one vector for each part of a region in a box
+.  rank               - one vector for each MPI process
+.  partition          - METIS parts of the matrix graph
+.  nearnullspace      - the vectors of `MatSetNearNullSpace()`
+-  user               - labels or a matrix Z of the user's own
+
+   Level: intermediate
+
+.seealso: `PolderDeflationSpaceSetType()`, `KSPDCG`, `PCLEVELSET`
+J*/
+typedef const char *PolderDeflationSpaceType;
+#define POLDERDEFLATIONAUTO              "auto"
+#define POLDERDEFLATIONNONE              "none"
+#define POLDERDEFLATIONSUBDOMAIN         "subdomain"
+#define POLDERDEFLATIONSTRIPE            "stripe"
+#define POLDERDEFLATIONPLANE             "plane"
+#define POLDERDEFLATIONLEVELSET          "levelset"
+#define POLDERDEFLATIONLEVELSETSUBDOMAIN "levelset_subdomain"
+#define POLDERDEFLATIONRANK              "rank"
+#define POLDERDEFLATIONPARTITION         "partition"
+#define POLDERDEFLATIONNEARNULLSPACE     "nearnullspace"
+#define POLDERDEFLATIONUSER              "user"
+
+typedef struct _n_PolderDeflationSpace *PolderDeflationSpace;
+
+/* The space of a solver: KSP of type dcg, PC of type levelset */
+PETSC_EXTERN PetscErrorCode KSPDCGGetDeflationSpace(KSP, PolderDeflationSpace *);
+PETSC_EXTERN PetscErrorCode KSPDCGSetFlexible(KSP, PetscBool);
+PETSC_EXTERN PetscErrorCode PCLevelSetGetDeflationSpace(PC, PolderDeflationSpace *);
+PETSC_EXTERN PetscErrorCode PCLevelSetGetPC(PC, PC *);
+PETSC_EXTERN PetscErrorCode PCTNSSetDegree(PC, PetscInt);
+
+/* A space of its own, for tests and for codes that want the operators P and Q */
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceCreate(MPI_Comm, PolderDeflationSpace *);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceDestroy(PolderDeflationSpace *);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceSetOptionsPrefix(PolderDeflationSpace, const char[]);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceSetFromOptions(PolderDeflationSpace);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace, Mat);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceView(PolderDeflationSpace, PetscViewer);
+
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceSetType(PolderDeflationSpace, PolderDeflationSpaceType);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceGetType(PolderDeflationSpace, PolderDeflationSpaceType *);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceSetGrid(PolderDeflationSpace, PetscInt, const PetscInt[]);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceSetBoxes(PolderDeflationSpace, PetscInt, const PetscInt[]);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceSetCount(PolderDeflationSpace, PetscInt);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceSetLevelSet(PolderDeflationSpace, Vec);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceSetLabels(PolderDeflationSpace, IS);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceSetMatrix(PolderDeflationSpace, Mat);
+
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceGetSize(PolderDeflationSpace, PetscInt *);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceGetVector(PolderDeflationSpace, PetscInt, Vec);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceApplyP(PolderDeflationSpace, Vec);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceApplyPT(PolderDeflationSpace, Vec);
+PETSC_EXTERN PetscErrorCode PolderDeflationSpaceApplyQAdd(PolderDeflationSpace, Vec, Vec);

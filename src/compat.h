@@ -1,0 +1,47 @@
+/* The only file that tests the version of PETSc (3.18 to 3.26). */
+#pragma once
+
+#include <petscsys.h>
+
+/* 3.19 brought PETSC_SUCCESS and a strict PetscErrorCode */
+#if PETSC_VERSION_LT(3, 19, 0)
+  #define PETSC_SUCCESS 0
+#endif
+
+/* 3.20 renamed the pointer check */
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define PetscAssertPointer(ptr, arg) PetscValidPointer(ptr, arg)
+#endif
+
+/* 3.23 passes PetscOptionItems as an opaque value, earlier releases as a pointer to a structure */
+#if PETSC_VERSION_LT(3, 23, 0)
+typedef PetscOptionItems *PolderOptionItems;
+#else
+typedef PetscOptionItems PolderOptionItems;
+#endif
+
+/* 3.23 hands a context's destructor a pointer to the context, earlier releases the context itself */
+#if PETSC_VERSION_LT(3, 23, 0)
+  #define PolderCtxArg(ctx) void *ctx
+  #define PolderCtx(ctx)    (ctx)
+#else
+  #define PolderCtxArg(ctx) void **ctx
+  #define PolderCtx(ctx)    (*(ctx))
+#endif
+
+/* 3.22 made MPIU_Allreduce() return an MPI error code */
+#if PETSC_VERSION_LT(3, 22, 0)
+  #define PetscCallAllreduce(...) PetscCall(MPIU_Allreduce(__VA_ARGS__))
+#else
+  #define PetscCallAllreduce(...) PetscCallMPI(MPIU_Allreduce(__VA_ARGS__))
+#endif
+
+/* 3.22 replaced PETSC_DEFAULT where it meant "keep the value" */
+#if PETSC_VERSION_LT(3, 22, 0)
+  #define PETSC_CURRENT PETSC_DEFAULT
+#endif
+
+/* 3.23 renamed the setter of a container's destructor */
+#if PETSC_VERSION_LT(3, 23, 0)
+  #define PetscContainerSetCtxDestroy(container, destroy) PetscContainerSetUserDestroy(container, destroy)
+#endif

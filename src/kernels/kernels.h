@@ -1,0 +1,18 @@
+/* Host kernels: sizes and raw pointers, no PETSc objects, no allocation. Grouped by file; each is the twin of a device launcher of the same stem. */
+#pragma once
+
+#include <petscsys.h>
+
+/* vec.c */
+/* x += alpha p, r -= alpha w; returns (r, r) */
+PETSC_INTERN PetscReal PolderCGUpdate_Host(PetscInt n, PetscScalar alpha, const PetscScalar p[], const PetscScalar w[], PetscScalar x[], PetscScalar r[]);
+
+/* deflation.c: nrun runs of rows runstart[r] .. runstart[r+1] of one label */
+/* a[runlabel] += sum of v over each run; the caller zeroes a */
+PETSC_INTERN void PolderRunsRestrict_Host(PetscInt nrun, const PetscInt runstart[], const PetscInt runlabel[], const PetscScalar v[], PetscScalar a[]);
+/* x += a[runlabel] over each run */
+PETSC_INTERN void PolderRunsProlongAdd_Host(PetscInt nrun, const PetscInt runstart[], const PetscInt runlabel[], const PetscScalar a[], PetscScalar x[]);
+/* v[row[k]] += alpha * (CSR row k) . a, for n rows; row = NULL: row k is k */
+PETSC_INTERN void PolderRowsMultAdd_Host(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[]);
+/* a += (CSR)^T v restricted to the rows row[k] */
+PETSC_INTERN void PolderRowsMultTransposeAdd_Host(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], const PetscScalar v[], PetscScalar a[]);

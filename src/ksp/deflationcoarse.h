@@ -1,0 +1,23 @@
+/* Solves with E = Z^T A Z: dense on every process, or distributed through a nested KSP. */
+#pragma once
+
+#include "../polder.h"
+
+typedef struct _n_PolderCoarse *PolderCoarse;
+
+PETSC_INTERN PetscErrorCode PolderCoarseCreate(MPI_Comm, PolderCoarse *);
+PETSC_INTERN PetscErrorCode PolderCoarseDestroy(PolderCoarse *);
+/* -deflation_coarse inverse|cholesky|ksp, prefix deflation_coarse_ for the nested KSP, each behind the given prefix */
+PETSC_INTERN PetscErrorCode PolderCoarseSetOptionsPrefix(PolderCoarse, const char[]);
+PETSC_INTERN PetscErrorCode PolderCoarseSetFromOptions(PolderCoarse);
+/*
+  This process touches the columns gl[0..nl) of the d columns of Z and adds the entries (gl[k], gl[col]) = val of the CSR
+  matrix ptr, col, val (nl rows, local columns) to E. nullspace: E is singular with the constant as kernel, so one column
+  (the last) is left out. Columns that are zero or depend on others are left out as well. Collective.
+*/
+PETSC_INTERN PetscErrorCode PolderCoarseSetUp(PolderCoarse, PetscInt d, PetscInt nl, const PetscInt gl[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace);
+/* Columns in use, d less those left out */
+PETSC_INTERN PetscErrorCode PolderCoarseGetRank(PolderCoarse, PetscInt *);
+/* a2 <- E^-1 (sum over processes of a1), both in the local numbering gl[0..nl); a2 is zero where a column is left out. Collective */
+PETSC_INTERN PetscErrorCode PolderCoarseSolve(PolderCoarse, const PetscScalar a1[], PetscScalar a2[]);
+PETSC_INTERN PetscErrorCode PolderCoarseView(PolderCoarse, PetscViewer);

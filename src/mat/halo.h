@@ -1,0 +1,29 @@
+/* Values that the rows of this process need from others: one object a matrix, shared by whatever exchanges. */
+#pragma once
+
+#include "../polder.h"
+
+typedef struct _n_PolderHalo *PolderHalo;
+
+/* The halo of an AIJ matrix (any subtype, sequential or parallel); belongs to the matrix, follows its pattern */
+PETSC_INTERN PetscErrorCode PolderMatGetHalo(Mat, PolderHalo *);
+PETSC_INTERN PetscErrorCode PolderHaloGetGhosts(PolderHalo, PetscInt *nghost, const PetscInt *garray[]);
+/* ghost[k] <- owned value of global column garray[k]; unit is MPIU_SCALAR or MPIU_INT */
+PETSC_INTERN PetscErrorCode PolderHaloBegin(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
+PETSC_INTERN PetscErrorCode PolderHaloEnd(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
+
+/* The rows of this process as CSR: diagonal block (ai,aj,aa) with local columns and, on several processes,
+   the block (bi,bj,ba) whose column k stands for global column garray[k] */
+typedef struct {
+  PetscInt           m, rstart, M; /* local rows, first of them, global rows */
+  PetscInt           nghost;
+  const PetscInt    *garray;
+  const PetscInt    *ai, *aj, *bi, *bj; /* bi = bj = NULL on one process */
+  const PetscScalar *aa, *ba;
+  Mat                diag, offdiag;
+} PolderCSR;
+
+/* Errors with PETSC_ERR_SUP when A is not an AIJ matrix; PolderMatIsAIJ() asks first */
+PETSC_INTERN PetscErrorCode PolderMatIsAIJ(Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode PolderMatGetCSR(Mat, PolderCSR *);
+PETSC_INTERN PetscErrorCode PolderMatRestoreCSR(Mat, PolderCSR *);

@@ -1,0 +1,79 @@
+/* Entry point of the plug-in: PETSc looks up PetscDLLibraryRegister_polder() in libpolder.so. */
+#include "polder.h"
+
+PetscClassId  PolderLogClassId = 0;
+PetscLogEvent PolderLogEvents[POLDER_NUM_EVENTS];
+
+typedef enum {
+  POLDER_KSP,
+  POLDER_PC,
+  POLDER_MAT
+} PolderKind;
+
+static const struct {
+  PolderKind  kind;
+  const char *name;
+  PetscErrorCode (*create_ksp)(KSP);
+  PetscErrorCode (*create_pc)(PC);
+  PetscErrorCode (*create_mat)(Mat);
+} PolderTypes[] = {
+  {POLDER_KSP, NULL, NULL, NULL, NULL}  // the end
+};
+
+static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv", "PolderLabels", "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply"};
+
+static PetscErrorCode PolderFinalize(void)
+{
+  PetscFunctionBegin;
+  PolderLogClassId = 0;
+  PetscCall(PetscArrayzero(PolderLogEvents, POLDER_NUM_EVENTS));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The layouts of PETSc's private structures change between minor releases, so a library built against another one must not load */
+static PetscErrorCode PolderCheckVersion(void)
+{
+  PetscInt      major, minor;
+  size_t        index, scalar;
+  PetscDataType type;
+  PetscBool     found;
+
+  PetscFunctionBegin;
+  PetscCall(PetscDataTypeGetSize(PETSC_INT, &index));
+  PetscCheck(index == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB, "libpolder.so was built with %d-bit indices and this program's PETSc has %d-bit ones: rebuild Polder with the program's PETSc", (int)(8 * sizeof(PetscInt)), (int)(8 * index));
+  PetscCall(PetscDataTypeFromString("Scalar", &type, &found));
+  PetscCall(PetscDataTypeGetSize(type, &scalar));
+  PetscCheck(scalar == sizeof(PetscScalar), PETSC_COMM_SELF, PETSC_ERR_LIB, "libpolder.so was built with another scalar type than this program's PETSc: rebuild Polder with the program's PETSc");
+  PetscCall(PetscGetVersionNumber(&major, &minor, NULL, NULL));
+  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, "libpolder.so was built with PETSc %d.%d and this program runs %" PetscInt_FMT ".%" PetscInt_FMT ": rebuild Polder with the program's PETSc", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  PetscDLLibraryRegister_polder - registers the types and log events of Polder; called by PETSc when it loads the library (`-dll_append`)
+
+  A program that links with the library calls it once after `PetscInitialize()`.
+*/
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderCheckVersion());
+  if (PolderLogClassId) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscClassIdRegister("Polder", &PolderLogClassId));
+  for (int i = 0; i < POLDER_NUM_EVENTS; ++i) PetscCall(PetscLogEventRegister(PolderEventNames[i], PolderLogClassId, &PolderLogEvents[i]));
+  for (int i = 0; PolderTypes[i].name; ++i) {
+    switch (PolderTypes[i].kind) {
+    case POLDER_KSP:
+      PetscCall(KSPRegister(PolderTypes[i].name, PolderTypes[i].create_ksp));
+      break;
+    case POLDER_PC:
+      PetscCall(PCRegister(PolderTypes[i].name, PolderTypes[i].create_pc));
+      break;
+    case POLDER_MAT:
+      PetscCall(MatRegister(PolderTypes[i].name, PolderTypes[i].create_mat));
+      break;
+    }
+  }
+  PetscCall(PetscRegisterFinalize(PolderFinalize));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
