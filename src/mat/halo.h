@@ -18,7 +18,7 @@ typedef struct {
   PetscInt           m, rstart, M; /* local rows, first of them, global rows */
   PetscInt           nghost;
   const PetscInt    *garray;
-  const PetscInt    *ai, *aj, *bi, *bj; /* bi = bj = NULL on one process */
+  const PetscInt    *ai, *aj, *bi, *bj; /* bi = bj = NULL for a sequential type */
   const PetscScalar *aa, *ba;
   Mat                diag, offdiag;
 } PolderCSR;

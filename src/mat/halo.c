@@ -1,0 +1,281 @@
+/* Ghost values and CSR access of an AIJ matrix, through PETSc's public calls only. */
+#include "halo.h"
+#include <petsc/private/matimpl.h>
+#include <petscsf.h>
+
+struct _n_PolderHalo {
+  PetscSF          sf; /* roots: owned columns, leaves: ghosts; NULL on one process */
+  PetscInt         nghost;
+  PetscInt        *garray; /* own copy: the matrix frees its array when the pattern changes */
+  PetscObjectState nonzerostate;
+  PetscObjectId    id; /* of the off-diagonal block: a new preallocation makes a new block and counts its states from zero again */
+};
+
+static const char PolderHaloKey[] = "__Polder_halo";
+
+static PetscErrorCode PolderHaloReset_Private(PolderHalo halo)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscSFDestroy(&halo->sf));
+  PetscCall(PetscFree(halo->garray));
+  halo->nghost = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderHaloDestroy_Private(PolderCtxArg(ctx))
+{
+  PolderHalo halo = (PolderHalo)PolderCtx(ctx);
+
+  PetscFunctionBegin;
+  PetscCall(PolderHaloReset_Private(halo));
+  PetscCall(PetscFree(halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatIsAIJ(Mat A, PetscBool *is)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(PetscObjectBaseTypeCompareAny((PetscObject)A, is, MATSEQAIJ, MATMPIAIJ, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The blocks of A; *offdiag and *garray are NULL for a sequential type */
+static PetscErrorCode PolderMatGetBlocks_Private(Mat A, Mat *diag, Mat *offdiag, const PetscInt *garray[])
+{
+  PetscBool is, parallel;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatIsAIJ(A, &is));
+  PetscCheck(is, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Matrix of type %s is not an AIJ matrix: use -mat_type aij (or aijdia, aijicrs, aijhec), or MatConvert() it", ((PetscObject)A)->type_name);
+  PetscCheck(A->assembled, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd() first");
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
+  *diag    = A;
+  *offdiag = NULL;
+  *garray  = NULL;
+  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(A, diag, offdiag, garray));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Collective: every process sees the pattern change or none does */
+static PetscErrorCode PolderHaloSetUp_Private(PolderHalo halo, Mat A, Mat offdiag, const PetscInt garray[])
+{
+  PetscLayout layout;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCall(PolderHaloReset_Private(halo));
+  if (!offdiag) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(offdiag, NULL, &halo->nghost));
+  PetscCall(PetscMalloc1(halo->nghost, &halo->garray));
+  PetscCall(PetscArraycpy(halo->garray, garray, halo->nghost));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetLayouts(A, NULL, &layout));
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &halo->sf));
+  PetscCall(PetscSFSetGraphLayout(halo->sf, layout, halo->nghost, NULL, PETSC_OWN_POINTER, halo->garray));
+  PetscCall(PetscSFSetUp(halo->sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  PolderMatGetHalo - the exchange of the values that the rows of each process need from other processes
+
+  Collective
+
+  Input Parameter:
+. A - an assembled AIJ matrix of any subtype, sequential or parallel
+
+  Output Parameter:
+. halo - the halo; it belongs to the matrix and must not be destroyed
+
+  Level: developer
+
+  Notes:
+  Kept with the matrix and rebuilt by this call when the nonzero pattern has changed since the last one, so call it again
+  wherever a set-up follows the matrix; the handle itself stays valid. The halo of a sequential matrix is empty.
+
+.seealso: `PolderHaloBegin()`, `PolderHaloEnd()`, `PolderHaloGetGhosts()`, `PolderMatGetCSR()`
+*/
+PetscErrorCode PolderMatGetHalo(Mat A, PolderHalo *halo)
+{
+  PetscContainer   container;
+  Mat              diag, offdiag;
+  const PetscInt  *garray;
+  PetscObjectState state;
+  PetscObjectId    id    = 0;
+  PetscBool        fresh = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetBlocks_Private(A, &diag, &offdiag, &garray));
+  PetscCall(MatGetNonzeroState(A, &state));
+  if (offdiag) PetscCall(PetscObjectGetId((PetscObject)offdiag, &id));
+  PetscCall(PetscObjectQuery((PetscObject)A, PolderHaloKey, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)halo));
+  else {
+    PetscCall(PetscNew(halo));
+    PetscCall(PetscContainerCreate(PetscObjectComm((PetscObject)A), &container));
+    PetscCall(PetscContainerSetPointer(container, *halo));
+    PetscCall(PetscContainerSetCtxDestroy(container, PolderHaloDestroy_Private));
+    PetscCall(PetscObjectCompose((PetscObject)A, PolderHaloKey, (PetscObject)container));
+    PetscCall(PetscContainerDestroy(&container));
+    fresh = PETSC_TRUE;
+  }
+  if (fresh || (*halo)->nonzerostate != state || (*halo)->id != id) {
+    PetscCall(PolderHaloSetUp_Private(*halo, A, offdiag, garray));
+    (*halo)->nonzerostate = state;
+    (*halo)->id           = id;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  PolderHaloGetGhosts - the global columns, ascending, that this process needs from others
+
+  Not Collective
+
+  Input Parameter:
+. halo - the halo
+
+  Output Parameters:
++ nghost - their number
+- garray - their global numbers; belongs to the halo; may be `NULL`
+
+  Level: developer
+
+.seealso: `PolderMatGetHalo()`
+*/
+PetscErrorCode PolderHaloGetGhosts(PolderHalo halo, PetscInt *nghost, const PetscInt *garray[])
+{
+  PetscFunctionBegin;
+  *nghost = halo->nghost;
+  if (garray) *garray = halo->garray;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  PolderHaloBegin - starts ghost[k] <- owned value of global column garray[k]
+
+  Neighbor-wise Collective
+
+  Input Parameters:
++ halo  - the halo
+. unit  - `MPIU_SCALAR` or `MPIU_INT`
+. owned - values of the columns that this process owns
+- ghost - room for one value a ghost
+
+  Level: developer
+
+  Note:
+  Neither array may be touched before `PolderHaloEnd()` with the same arguments; any work in between overlaps the exchange.
+
+.seealso: `PolderMatGetHalo()`, `PolderHaloEnd()`
+*/
+PetscErrorCode PolderHaloBegin(PolderHalo halo, MPI_Datatype unit, const void *owned, void *ghost)
+{
+  PetscFunctionBegin;
+  if (halo->sf) PetscCall(PetscSFBcastBegin(halo->sf, unit, owned, ghost, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  PolderHaloEnd - ends the exchange that `PolderHaloBegin()` started
+
+  Neighbor-wise Collective
+
+  Input Parameters:
++ halo  - the halo
+. unit  - `MPIU_SCALAR` or `MPIU_INT`
+. owned - values of the columns that this process owns
+- ghost - receives one value a ghost
+
+  Level: developer
+
+.seealso: `PolderMatGetHalo()`, `PolderHaloBegin()`
+*/
+PetscErrorCode PolderHaloEnd(PolderHalo halo, MPI_Datatype unit, const void *owned, void *ghost)
+{
+  PetscFunctionBegin;
+  if (halo->sf) PetscCall(PetscSFBcastEnd(halo->sf, unit, owned, ghost, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderBlockGetCSR_Private(Mat block, const PetscInt *ai[], const PetscInt *aj[], const PetscScalar *aa[])
+{
+  PetscInt  n;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, ai, aj, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix type %s does not give out its rows", ((PetscObject)block)->type_name);
+  PetscCall(MatSeqAIJGetArrayRead(block, aa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderBlockRestoreCSR_Private(Mat block, const PetscInt *ai[], const PetscInt *aj[], const PetscScalar *aa[])
+{
+  PetscInt  n;
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJRestoreArrayRead(block, aa));
+  PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &n, ai, aj, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  PolderMatGetCSR - the rows of this process as compressed rows, in host memory
+
+  Logically Collective
+
+  Input Parameter:
+. A - an assembled AIJ matrix of any subtype, sequential or parallel
+
+  Output Parameter:
+. csr - the arrays, for reading only
+
+  Level: developer
+
+  Note:
+  Nothing is copied, except the values of a matrix that keeps them on a device. Columns ascend within a row of a block, as PETSc keeps them.
+
+.seealso: `PolderMatRestoreCSR()`, `PolderMatIsAIJ()`, `PolderMatGetHalo()`
+*/
+PetscErrorCode PolderMatGetCSR(Mat A, PolderCSR *csr)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(csr, sizeof(*csr)));
+  PetscCall(PolderMatGetBlocks_Private(A, &csr->diag, &csr->offdiag, &csr->garray));
+  PetscCall(MatGetLocalSize(A, &csr->m, NULL));
+  PetscCall(MatGetSize(A, &csr->M, NULL));
+  PetscCall(MatGetOwnershipRange(A, &csr->rstart, NULL));
+  PetscCall(PolderBlockGetCSR_Private(csr->diag, &csr->ai, &csr->aj, &csr->aa));
+  if (csr->offdiag) {
+    PetscCall(MatGetSize(csr->offdiag, NULL, &csr->nghost));
+    PetscCall(PolderBlockGetCSR_Private(csr->offdiag, &csr->bi, &csr->bj, &csr->ba));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  PolderMatRestoreCSR - gives back the arrays of `PolderMatGetCSR()`
+
+  Logically Collective
+
+  Input Parameters:
++ A   - the matrix
+- csr - the arrays
+
+  Level: developer
+
+.seealso: `PolderMatGetCSR()`
+*/
+PetscErrorCode PolderMatRestoreCSR(Mat A, PolderCSR *csr)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
+  PetscCall(PolderBlockRestoreCSR_Private(csr->diag, &csr->ai, &csr->aj, &csr->aa));
+  if (csr->offdiag) PetscCall(PolderBlockRestoreCSR_Private(csr->offdiag, &csr->bi, &csr->bj, &csr->ba));
+  PetscCall(PetscMemzero(csr, sizeof(*csr)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
