@@ -16,5 +16,11 @@ $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
 
+examples: $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+
+$(BUILD)/examples/%: examples/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -o $@ $< $(filter-out -lmetis,$(LDLIBS))
+
 -include $(OBJ:.o=.d)
-.PHONY: all
+.PHONY: all examples
