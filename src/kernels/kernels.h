@@ -16,3 +16,11 @@ PETSC_INTERN void PolderRunsProlongAdd_Host(PetscInt nrun, const PetscInt runsta
 PETSC_INTERN void PolderRowsMultAdd_Host(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[]);
 /* a += (CSR)^T v restricted to the rows row[k] */
 PETSC_INTERN void PolderRowsMultTransposeAdd_Host(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], const PetscScalar v[], PetscScalar a[]);
+
+/* skyline.c: rows of a lower triangle as L[ptr[i] .. ptr[i+1]), columns first[i] .. i */
+/* Cholesky in place; rows with drop[i] set, and those whose pivot falls to tol or below, become rows of the identity. Returns the number of rows found to drop */
+PETSC_INTERN PetscInt PolderSkylineFactor_Host(PetscInt n, const PetscInt first[], const size_t ptr[], PetscReal tol, PetscScalar L[], char drop[]);
+/* x <- (L L^T)^-1 x */
+PETSC_INTERN void PolderSkylineSolve_Host(PetscInt n, const PetscInt first[], const size_t ptr[], const PetscScalar L[], PetscScalar x[]);
+/* y <- A x for a full symmetric A */
+PETSC_INTERN void PolderSymmetricMult_Host(PetscInt n, const PetscScalar A[], const PetscScalar x[], PetscScalar y[]);
