@@ -17,7 +17,8 @@ static const struct {
   PetscErrorCode (*create_pc)(PC);
   PetscErrorCode (*create_mat)(Mat);
 } PolderTypes[] = {
-  {POLDER_KSP, NULL, NULL, NULL, NULL}  // the end
+  {POLDER_PC,  PCTNS, NULL, PCCreate_TNS, NULL},
+  {POLDER_KSP, NULL,  NULL, NULL,         NULL}  // the end
 };
 
 static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv", "PolderLabels", "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply"};

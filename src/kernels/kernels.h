@@ -24,3 +24,17 @@ PETSC_INTERN PetscInt PolderSkylineFactor_Host(PetscInt n, const PetscInt first[
 PETSC_INTERN void PolderSkylineSolve_Host(PetscInt n, const PetscInt first[], const size_t ptr[], const PetscScalar L[], PetscScalar x[]);
 /* y <- A x for a full symmetric A */
 PETSC_INTERN void PolderSymmetricMult_Host(PetscInt n, const PetscScalar A[], const PetscScalar x[], PetscScalar y[]);
+
+/*
+  tns.c: sweeps y[k+1] = y[0] - dinv (T y[k]), k = 0 .. q-1, with T the strictly lower or upper part of a matrix of m rows; all
+  sweeps in one pass over the matrix, block of rows after block, because a row of T reads only rows of earlier blocks.
+  r != NULL: y[0] = dinv r first.
+*/
+/* diag[i]: position of the diagonal entry of row i; columns ascend within a row */
+PETSC_INTERN void PolderTriSweepsCSR_Host(PetscBool upper, PetscInt m, PetscInt q, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar dinv[], const PetscScalar r[], PetscScalar *const y[]);
+/* nd diagonals of T: row i has val[d][i + shift[d]] in column i + off[d] */
+PETSC_INTERN void PolderTriSweepsDIA_Host(PetscBool upper, PetscInt m, PetscInt q, PetscInt nd, const PetscInt off[], const PetscInt shift[], const PetscScalar *const val[], const PetscScalar dinv[], const PetscScalar r[], PetscScalar *const y[]);
+/* y = c - dinv (T x) on the rows row[0..n) */
+PETSC_INTERN void PolderTriRowsCSR_Host(PetscBool upper, PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar dinv[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[]);
+/* y -= dinv (B ghost) on the rows row[0..n), B being the columns 0 .. nlow (lower) or nlow and above (upper) of the CSR matrix bi, bj, ba */
+PETSC_INTERN void PolderTriGhostRows_Host(PetscBool upper, PetscInt n, const PetscInt row[], PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscScalar dinv[], const PetscScalar ghost[], PetscScalar y[]);

@@ -1,0 +1,92 @@
+/* Triangular sweeps of the truncated Neumann series. */
+#include "kernels.h"
+
+/* Entries of one block of rows: small enough that a block stays in the second-level cache while all sweeps pass over it */
+#define POLDER_TRI_ENTRIES 28672
+#define POLDER_TRI_DIAROWS 2048
+
+/* y = c - dinv (T x) on rows i0 .. i1; first[i] + shift .. last[i] are the entries of T in row i */
+static inline void PolderTriRangeCSR(PetscInt i0, PetscInt i1, const PetscInt *restrict first, PetscInt shift, const PetscInt *restrict last, const PetscInt *restrict aj, const PetscScalar *restrict aa, const PetscScalar *restrict dinv, const PetscScalar *c, const PetscScalar *x, PetscScalar *restrict y)
+{
+  for (PetscInt i = i0; i < i1; ++i) {
+    PetscScalar sum = 0;
+
+    for (PetscInt k = first[i] + shift; k < last[i]; ++k) sum += aa[k] * x[aj[k]];
+    y[i] = c[i] - dinv[i] * sum;
+  }
+}
+
+void PolderTriSweepsCSR_Host(PetscBool upper, PetscInt m, PetscInt q, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar dinv[], const PetscScalar r[], PetscScalar *const y[])
+{
+  const PetscInt *first = upper ? diag : ai, *last = upper ? ai + 1 : diag, shift = upper ? 1 : 0;
+  const PetscInt  rows   = 1 + (m ? (PetscInt)((PetscReal)POLDER_TRI_ENTRIES * (PetscReal)m / ((PetscReal)ai[m] + (PetscReal)m)) : 0);
+  const PetscInt  nblock = (m + rows - 1) / rows;
+
+  for (PetscInt b = 0; b < nblock; ++b) {
+    const PetscInt i0 = rows * (upper ? nblock - 1 - b : b), i1 = m - i0 < rows ? m : i0 + rows;
+
+    if (r) {
+      for (PetscInt i = i0; i < i1; ++i) y[0][i] = dinv[i] * r[i];
+    }
+    for (PetscInt k = 0; k < q; ++k) PolderTriRangeCSR(i0, i1, first, shift, last, aj, aa, dinv, y[0], y[k], y[k + 1]);
+  }
+}
+
+void PolderTriRowsCSR_Host(PetscBool upper, PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar dinv[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[])
+{
+  for (PetscInt l = 0; l < n; ++l) {
+    const PetscInt i = row[l], last = upper ? ai[i + 1] : diag[i];
+    PetscScalar    sum = 0;
+
+    for (PetscInt k = upper ? diag[i] + 1 : ai[i]; k < last; ++k) sum += aa[k] * x[aj[k]];
+    y[i] = c[i] - dinv[i] * sum;
+  }
+}
+
+void PolderTriGhostRows_Host(PetscBool upper, PetscInt n, const PetscInt row[], PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscScalar dinv[], const PetscScalar ghost[], PetscScalar y[])
+{
+  for (PetscInt l = 0; l < n; ++l) {
+    const PetscInt i   = row[l];
+    PetscScalar    sum = 0;
+
+    if (upper) {
+      for (PetscInt k = bi[i + 1] - 1; k >= bi[i] && bj[k] >= nlow; --k) sum += ba[k] * ghost[bj[k]];
+    } else {
+      for (PetscInt k = bi[i]; k < bi[i + 1] && bj[k] < nlow; ++k) sum += ba[k] * ghost[bj[k]];
+    }
+    y[i] -= dinv[i] * sum;
+  }
+}
+
+/* sum[i - i0] += val[i + shift] x[i + off] on the rows i of i0 .. i1 whose column lies in 0 .. m */
+static inline void PolderTriAddDiagonal(PetscInt i0, PetscInt i1, PetscInt m, PetscInt off, const PetscScalar *val, PetscInt shift, const PetscScalar *x, PetscScalar *restrict sum)
+{
+  const PetscInt first = i0 + off < 0 ? -off : i0, last = i1 + off > m ? m - off : i1;
+
+  for (PetscInt i = first; i < last; ++i) sum[i - i0] += val[i + shift] * x[i + off];
+}
+
+/* y = c - dinv sum */
+static inline void PolderTriCombine(PetscInt n, const PetscScalar *c, const PetscScalar *dinv, const PetscScalar *sum, PetscScalar *restrict y)
+{
+  for (PetscInt i = 0; i < n; ++i) y[i] = c[i] - dinv[i] * sum[i];
+}
+
+void PolderTriSweepsDIA_Host(PetscBool upper, PetscInt m, PetscInt q, PetscInt nd, const PetscInt off[], const PetscInt shift[], const PetscScalar *const val[], const PetscScalar dinv[], const PetscScalar r[], PetscScalar *const y[])
+{
+  const PetscInt nblock = (m + POLDER_TRI_DIAROWS - 1) / POLDER_TRI_DIAROWS;
+  PetscScalar    sum[POLDER_TRI_DIAROWS];
+
+  for (PetscInt b = 0; b < nblock; ++b) {
+    const PetscInt i0 = POLDER_TRI_DIAROWS * (upper ? nblock - 1 - b : b), i1 = m - i0 < POLDER_TRI_DIAROWS ? m : i0 + POLDER_TRI_DIAROWS;
+
+    if (r) {
+      for (PetscInt i = i0; i < i1; ++i) y[0][i] = dinv[i] * r[i];
+    }
+    for (PetscInt k = 0; k < q; ++k) {
+      for (PetscInt i = i0; i < i1; ++i) sum[i - i0] = 0;
+      for (PetscInt d = 0; d < nd; ++d) PolderTriAddDiagonal(i0, i1, m, off[d], val[d], shift[d], y[k], sum);
+      PolderTriCombine(i1 - i0, y[0] + i0, dinv + i0, sum, y[k + 1] + i0);
+    }
+  }
+}

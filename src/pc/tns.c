@@ -1,0 +1,428 @@
+/* Truncated Neumann series: M^-1 = K^T D^-1 K, K = sum_{j <= q} (-L D^-1)^j, from the entries of the matrix itself. */
+#include "../polder.h"
+#include "../kernels/kernels.h"
+#include "../mat/halo.h"
+#include <petsc/private/pcimpl.h>
+
+/* What the halo asks of one triangle of the matrix (lower or upper) on this process */
+typedef struct {
+  PetscInt  nghostrow; /* rows with an off-process entry in the triangle */
+  PetscInt *row;       /* [m] these first, then the rows that read those, and so on, then the others */
+  PetscInt *count;     /* [degree + 1] the first count[k] rows of row[] have an off-process value in sweep k */
+  PetscBool fused;     /* all sweeps in one pass, then those rows again; FALSE: one pass a sweep, because they are too many */
+} TNSTriangle;
+
+typedef struct {
+  PetscInt         degree;
+  PetscInt         m;         /* local rows */
+  PetscScalar     *dinv;      /* [m] */
+  PetscInt        *diag;      /* [m] position of the diagonal entry in the local CSR block */
+  PetscInt         nlow;      /* off-process columns before the first local one */
+  TNSTriangle      tri[2];    /* lower, upper */
+  PetscScalar     *work;      /* [degree m] iterates of the sweeps, with the result vector one more */
+  PetscScalar    **y;         /* [degree + 1] their addresses in the sweep under way */
+  PetscScalar     *ghost;     /* [nghost] */
+  PolderHalo       halo;      /* NULL on one process */
+  PetscInt64       bytes;     /* of all of these */
+  PetscLogDouble   flops;     /* of one apply */
+  PetscObjectId    blocks[2]; /* the pattern that diag and tri were made from */
+  PetscObjectState nonzerostate;
+} PC_TNS;
+
+/* Why a row cannot be used */
+typedef enum {
+  TNS_ROW_GOOD,
+  TNS_ROW_UNSORTED,
+  TNS_ROW_NODIAGONAL,
+  TNS_ROW_ZERO,
+  TNS_ROW_NEGATIVE,
+  TNS_ROW_NOTFINITE
+} TNSRowKind;
+
+/* Errors on every process with the first bad row of all; each passes its own first one, or the global number of rows and TNS_ROW_GOOD */
+static PetscErrorCode PCTNSCheckRow_Private(PC pc, PetscInt M, PetscInt row, TNSRowKind kind)
+{
+  MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
+  PetscInt first = row, what;
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, &first, 1, MPIU_INT, MPI_MIN, comm);
+  if (first == M) PetscFunctionReturn(PETSC_SUCCESS);
+  what = row == first ? (PetscInt)kind : 0;
+  PetscCallAllreduce(MPI_IN_PLACE, &what, 1, MPIU_INT, MPI_MAX, comm);
+  PetscCheck(what != TNS_ROW_UNSORTED, comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs the columns of each row in ascending order and row %" PetscInt_FMT " is not: sort the arrays before you hand them to PETSc", first);
+  PetscCheck(what != TNS_ROW_NODIAGONAL, comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
+  PetscCheck(what != TNS_ROW_ZERO, comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is zero or too small to invert: remove the row, or put a one on its diagonal", first);
+  PetscCheck(what != TNS_ROW_NEGATIVE, comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", first);
+  SETERRQ(comm, PETSC_ERR_FP, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is not a finite number: check how the matrix was assembled", first);
+}
+
+static PetscErrorCode PCTNSFreePattern_Private(PC_TNS *tns)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(tns->diag));
+  for (int t = 0; t < 2; ++t) PetscCall(PetscFree2(tns->tri[t].row, tns->tri[t].count));
+  PetscCall(PetscFree(tns->work));
+  PetscCall(PetscFree(tns->y));
+  PetscCall(PetscFree(tns->ghost));
+  tns->halo      = NULL;
+  tns->blocks[0] = tns->blocks[1] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* depth[i]: 1 when row i has an off-process entry in the triangle, else one more than the least of the rows that it reads; 0 beyond degree */
+static void PCTNSGetDepth_Private(const PC_TNS *tns, const PolderCSR *csr, PetscBool upper, PetscInt depth[])
+{
+  for (PetscInt l = 0; l < csr->m; ++l) {
+    const PetscInt i = upper ? csr->m - 1 - l : l, last = upper ? csr->ai[i + 1] : tns->diag[i];
+    PetscBool      ghosts = PETSC_FALSE;
+
+    depth[i] = 0;
+    if (csr->bi && csr->bi[i] < csr->bi[i + 1]) ghosts = upper ? (PetscBool)(csr->bj[csr->bi[i + 1] - 1] >= tns->nlow) : (PetscBool)(csr->bj[csr->bi[i]] < tns->nlow);
+    if (ghosts) depth[i] = 1;
+    for (PetscInt k = upper ? tns->diag[i] + 1 : csr->ai[i]; k < last && depth[i] != 1; ++k) {
+      const PetscInt next = depth[csr->aj[k]];
+
+      if (next && next < tns->degree && (!depth[i] || next + 1 < depth[i])) depth[i] = next + 1;
+    }
+  }
+}
+
+static PetscErrorCode PCTNSSetUpTriangle_Private(PC_TNS *tns, const PolderCSR *csr, PetscBool upper)
+{
+  TNSTriangle   *tri = &tns->tri[upper];
+  const PetscInt q   = tns->degree;
+  PetscInt      *depth, *next, again = 0;
+
+  PetscFunctionBegin;
+  if (!q) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(csr->m, &depth, q + 2, &next));
+  PetscCall(PetscMalloc2(csr->m, &tri->row, q + 1, &tri->count));
+  PCTNSGetDepth_Private(tns, csr, upper, depth);
+  PetscCall(PetscArrayzero(next, q + 2));
+  for (PetscInt i = 0; i < csr->m; ++i) ++next[depth[i] ? depth[i] : q + 1];
+  tri->count[0] = 0;
+  for (PetscInt k = 1; k <= q; ++k) {
+    tri->count[k] = tri->count[k - 1] + next[k];
+    next[k]       = tri->count[k - 1];
+    if (k > 1) again += tri->count[k];
+  }
+  next[q + 1] = tri->count[q];
+  for (PetscInt i = 0; i < csr->m; ++i) tri->row[next[depth[i] ? depth[i] : q + 1]++] = i;
+  tri->nghostrow = tri->count[1];
+  tri->fused     = (PetscBool)(2 * again <= (q - 1) * csr->m);
+  PetscCall(PetscFree2(depth, next));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Positions of the diagonal, which rows the halo touches, work arrays: whatever depends on the pattern only. Collective */
+static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr)
+{
+  PC_TNS     *tns  = (PC_TNS *)pc->data;
+  PetscInt    row  = csr->M;
+  TNSRowKind  kind = TNS_ROW_GOOD;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCall(PCTNSFreePattern_Private(tns));
+  tns->m = csr->m;
+  PetscCall(PetscMalloc1(csr->m, &tns->diag));
+  for (PetscInt i = 0; i < csr->m && kind == TNS_ROW_GOOD; ++i) {
+    tns->diag[i] = -1;
+    for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
+      if (k > csr->ai[i] && csr->aj[k] <= csr->aj[k - 1]) kind = TNS_ROW_UNSORTED;
+      if (csr->aj[k] == i) tns->diag[i] = k;
+    }
+    if (kind == TNS_ROW_GOOD && tns->diag[i] < 0) kind = TNS_ROW_NODIAGONAL;
+    if (kind != TNS_ROW_GOOD) row = csr->rstart + i;
+  }
+  PetscCall(PCTNSCheckRow_Private(pc, csr->M, row, kind));
+  for (tns->nlow = 0; tns->nlow < csr->nghost && csr->garray[tns->nlow] < csr->rstart; ++tns->nlow)
+    ;
+  for (int t = 0; t < 2; ++t) PetscCall(PCTNSSetUpTriangle_Private(tns, csr, (PetscBool)t));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (size > 1) PetscCall(PolderMatGetHalo(pc->pmat, &tns->halo));
+  PetscCall(PetscMalloc1(tns->degree * csr->m, &tns->work));
+  PetscCall(PetscMalloc1(tns->degree + 1, &tns->y));
+  PetscCall(PetscMalloc1(csr->nghost, &tns->ghost));
+  tns->flops = (PetscLogDouble)csr->m + (PetscLogDouble)tns->degree * (2.0 * csr->m + 2.0 * (PetscLogDouble)csr->ai[csr->m] + (csr->bi ? 2.0 * (PetscLogDouble)csr->bi[csr->m] : 0.0));
+  tns->bytes = (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)(tns->degree + 1) * csr->m + csr->nghost) + (PetscInt64)sizeof(PetscInt) * 3 * (PetscInt64)csr->m;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Pmat may have changed its pattern since set-up when the user has asked to reuse the preconditioner */
+static PetscErrorCode PCTNSUpdatePattern_Private(PC pc, const PolderCSR *csr)
+{
+  PC_TNS          *tns       = (PC_TNS *)pc->data;
+  PetscObjectId    blocks[2] = {0, 0};
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)csr->diag, &blocks[0]));
+  if (csr->offdiag) PetscCall(PetscObjectGetId((PetscObject)csr->offdiag, &blocks[1]));
+  PetscCall(MatGetNonzeroState(pc->pmat, &state));
+  if (tns->diag && blocks[0] == tns->blocks[0] && blocks[1] == tns->blocks[1] && state == tns->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCTNSSetUpPattern_Private(pc, csr));
+  tns->blocks[0]    = blocks[0];
+  tns->blocks[1]    = blocks[1];
+  tns->nonzerostate = state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCTNSInvertDiagonal_Private(PC pc, const PolderCSR *csr)
+{
+  PC_TNS    *tns  = (PC_TNS *)pc->data;
+  PetscInt   row  = csr->M;
+  TNSRowKind kind = TNS_ROW_GOOD;
+
+  PetscFunctionBegin;
+  if (!tns->dinv) PetscCall(PetscMalloc1(csr->m, &tns->dinv));
+  for (PetscInt i = 0; i < csr->m; ++i) {
+    const PetscReal d = PetscRealPart(csr->aa[tns->diag[i]]);
+
+    tns->dinv[i] = 1.0 / d;
+    if (d > 0 && d <= PETSC_MAX_REAL && !PetscIsInfReal(1.0 / d)) continue;
+    if (kind != TNS_ROW_GOOD) continue;
+    row  = csr->rstart + i;
+    kind = PetscIsInfOrNanReal(d) ? TNS_ROW_NOTFINITE : d < 0 ? TNS_ROW_NEGATIVE : TNS_ROW_ZERO;
+  }
+  PetscCall(PCTNSCheckRow_Private(pc, csr->M, row, kind));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_TNS(PC pc)
+{
+  PolderCSR   csr;
+  PetscLayout rows, columns;
+  PetscInt    M, N;
+  PetscBool   is, same;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatIsAIJ(pc->pmat, &is));
+  PetscCheck(is, comm, PETSC_ERR_SUP, "PC of type tns needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an AIJ matrix to KSPSetOperators() as the second one",
+             ((PetscObject)pc->pmat)->type_name);
+  PetscCall(MatGetSize(pc->pmat, &M, &N));
+  PetscCall(MatGetLayouts(pc->pmat, &rows, &columns));
+  PetscCall(PetscLayoutCompare(rows, columns, &same));
+  PetscCheck(same, comm, PETSC_ERR_ARG_SIZ, "PC of type tns needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
+  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
+  PetscCall(PCTNSUpdatePattern_Private(pc, &csr));
+  PetscCall(PCTNSInvertDiagonal_Private(pc, &csr));
+  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* y[k+1] = y[0] - D^-1 T y[k] for k = 0 .. degree-1, with T the strictly lower or upper part and y = tns->y; r: y[0] = D^-1 r first */
+static PetscErrorCode PCTNSSweeps_Private(PC_TNS *tns, const PolderCSR *csr, PetscBool upper, const PetscScalar *r)
+{
+  const TNSTriangle *tri = &tns->tri[upper];
+  const PetscInt     q   = tns->degree;
+  PetscScalar      **y   = tns->y;
+
+  PetscFunctionBegin;
+  if (!tns->halo || !q) {
+    PolderTriSweepsCSR_Host(upper, csr->m, q, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, r, y);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (r) PolderTriSweepsCSR_Host(upper, csr->m, 0, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, r, y);
+  for (PetscInt k = 0; k < q; ++k) {
+    PetscCall(PolderHaloBegin(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
+    if (!tri->fused) PolderTriRowsCSR_Host(upper, csr->m, tri->row, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, y[0], y[k], y[k + 1]);
+    else if (!k) PolderTriSweepsCSR_Host(upper, csr->m, q, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, NULL, y);
+    else PolderTriRowsCSR_Host(upper, tri->count[k + 1], tri->row, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, y[0], y[k], y[k + 1]);
+    PetscCall(PolderHaloEnd(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
+    PolderTriGhostRows_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, tns->dinv, tns->ghost, y[k + 1]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  s = D^-1 r,  q times  s <- D^-1 (r - L s)          = D^-1 K r
+  t = s,       q times  t <- s - D^-1 L^T t          = K^T s
+
+  The iterates are s_0 .. s_q and t_0 = s_q .. t_q; each sweep reads s_0 or t_0, so degree + 1 vectors are enough: z and degree more.
+*/
+static PetscErrorCode PCApply_TNS(PC pc, Vec r, Vec z)
+{
+  PC_TNS            *tns = (PC_TNS *)pc->data;
+  PolderCSR          csr;
+  const PetscScalar *rr;
+  PetscScalar       *zz;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
+  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
+  PetscCall(PCTNSUpdatePattern_Private(pc, &csr));
+  PetscCall(VecGetArrayRead(r, &rr));
+  PetscCall(VecGetArrayWrite(z, &zz));
+  tns->y[0] = zz;
+  for (PetscInt k = 1; k <= tns->degree; ++k) tns->y[k] = tns->work + (k - 1) * tns->m;
+  PetscCall(PCTNSSweeps_Private(tns, &csr, PETSC_FALSE, rr));
+  if (tns->degree) {
+    tns->y[0]           = tns->y[tns->degree];
+    tns->y[tns->degree] = zz;
+    PetscCall(PCTNSSweeps_Private(tns, &csr, PETSC_TRUE, NULL));
+  }
+  PetscCall(VecRestoreArrayWrite(z, &zz));
+  PetscCall(VecRestoreArrayRead(r, &rr));
+  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+  PetscCall(PetscLogFlops(tns->flops));
+  PetscCall(PolderLogEnd(POLDER_TNSApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* M^-1 is symmetric when A is, and only then is the strictly upper part L^T */
+static PetscErrorCode PCApplyTranspose_TNS(PC pc, Vec r, Vec z)
+{
+  PetscBool known, symmetric;
+
+  PetscFunctionBegin;
+  PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
+  PetscCheck(!known || symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC of type tns applies its transpose for symmetric matrices only, and this one is marked as not symmetric");
+  PetscCall(PCApply_TNS(pc, r, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_TNS(PC pc)
+{
+  PC_TNS *tns = (PC_TNS *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCTNSFreePattern_Private(tns));
+  PetscCall(PetscFree(tns->dinv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_TNS(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCReset_TNS(pc));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTNSSetDegree_C", NULL));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_TNS(PC pc, PetscViewer viewer)
+{
+  PC_TNS    *tns = (PC_TNS *)pc->data;
+  PetscInt64 bytes;
+  PetscInt   N;
+  PetscBool  ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  degree %" PetscInt_FMT ": %" PetscInt_FMT " products with a strict triangle an apply\n", tns->degree, 2 * tns->degree));
+  if (!tns->diag) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(pc->pmat, &N, NULL));
+  PetscCallAllreduce(&tns->bytes, &bytes, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  triangles read from the compressed rows of the matrix; %.1f bytes a row of its own\n", N ? (double)bytes / (double)N : 0.0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCTNSSetDegree_TNS(PC pc, PetscInt degree)
+{
+  PC_TNS *tns = (PC_TNS *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(degree >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Degree %" PetscInt_FMT " of the truncated Neumann series is negative: use -pc_tns_degree 0 (Jacobi), 1, 2, ...", degree);
+  if (degree == tns->degree) PetscFunctionReturn(PETSC_SUCCESS);
+  tns->degree = degree;
+  PetscCall(PCTNSFreePattern_Private(tns));
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCTNSSetDegree - sets the number of terms after the first in the truncated Neumann series of `PCTNS`
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  degree - the degree q of K_q; 0 is Jacobi
+
+   Options Database Key:
+.  -pc_tns_degree <2> - the degree
+
+   Level: intermediate
+
+   Notes:
+   An apply costs 2 `degree` products with half of the matrix, made in two passes over its memory. One term more saves fewer iterations
+   than the one before it; 2 is what Gupta (2015, chapters 3 to 6) uses throughout.
+
+   A change after the set-up makes the next `PCSetUp()` start afresh.
+
+.seealso: `PCTNS`
+@*/
+PetscErrorCode PCTNSSetDegree(PC pc, PetscInt degree)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, degree, 2);
+  PetscTryMethod(pc, "PCTNSSetDegree_C", (PC, PetscInt), (pc, degree));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_TNS(PC pc, PolderOptionItems PetscOptionsObject)
+{
+  PC_TNS   *tns    = (PC_TNS *)pc->data;
+  PetscInt  degree = tns->degree;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Truncated Neumann series options");
+  PetscCall(PetscOptionsInt("-pc_tns_degree", "Terms of the series after the first", "PCTNSSetDegree", degree, &degree, &set));
+  if (set) PetscCall(PCTNSSetDegree(pc, degree));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   PCTNS - truncated Neumann series of a symmetric Gauss-Seidel step, M^-1 = K^T D^-1 K with K = sum_{j=0..q} (-L D^-1)^j
+
+   Options Database Key:
+.  -pc_tns_degree <2> - the degree q
+
+   Level: beginner
+
+   Notes:
+   A = L + D + L^T with D the diagonal and L the strictly lower part of A in the global numbering. Symmetric Gauss-Seidel is
+   M = (I + L D^-1) D (I + L D^-1)^T; K is the Neumann series of (I + L D^-1)^-1, cut after the term of degree q
+   (Gupta 2015, equations 3.6 and 3.7). Only products are left, no triangular solves, so it runs in parallel and the result does
+   not depend on the number of processes as long as the global numbering is the same. It does depend on the numbering.
+
+   L D^-1 is strictly lower triangular, so K is unit lower triangular: M^-1 is symmetric and positive definite for every symmetric A with
+   a positive diagonal, without any condition on the norm of L D^-1. Rows with a zero, negative or missing diagonal are an error.
+
+   A must be symmetric: the strictly upper part is taken as L^T. For an A that is not, the apply is
+   sum (-D^-1 U)^j D^-1 sum (-L D^-1)^j, usable with `KSPGMRES` but not with `KSPCG`.
+
+   The matrix is any AIJ type, sequential or parallel. Its own entries are read, nothing but the inverse diagonal and the place of the
+   diagonal in each row is stored. All sweeps over one triangle are made in one pass over the memory of the matrix, block of rows after
+   block. In parallel each triangular product exchanges neighbour values once, while the rows of the process are computed.
+
+   Reference:
+   R. Gupta, GPU acceleration of preconditioned solvers for ill-conditioned linear systems, PhD thesis, TU Delft, 2015, section 3.2.2.
+
+.seealso: `PCTNSSetDegree()`, `PCLEVELSET`, `KSPDCG`, `PCSOR`, `PCICC`
+M*/
+PetscErrorCode PCCreate_TNS(PC pc)
+{
+  PC_TNS *tns;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&tns));
+  tns->degree             = 2;
+  pc->data                = (void *)tns;
+  pc->ops->setup          = PCSetUp_TNS;
+  pc->ops->apply          = PCApply_TNS;
+  pc->ops->applytranspose = PCApplyTranspose_TNS;
+  pc->ops->reset          = PCReset_TNS;
+  pc->ops->destroy        = PCDestroy_TNS;
+  pc->ops->view           = PCView_TNS;
+  pc->ops->setfromoptions = PCSetFromOptions_TNS;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTNSSetDegree_C", PCTNSSetDegree_TNS));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
