@@ -17,8 +17,18 @@ static const struct {
   PetscErrorCode (*create_pc)(PC);
   PetscErrorCode (*create_mat)(Mat);
 } PolderTypes[] = {
-  {POLDER_PC,  PCTNS, NULL, PCCreate_TNS, NULL},
-  {POLDER_KSP, NULL,  NULL, NULL,         NULL}  // the end
+  {POLDER_PC,  PCTNS,         NULL, PCCreate_TNS, NULL                },
+  {POLDER_MAT, MATSEQAIJDIA,  NULL, NULL,         MatCreate_SeqAIJDIA },
+  {POLDER_MAT, MATMPIAIJDIA,  NULL, NULL,         MatCreate_MPIAIJDIA },
+  {POLDER_MAT, MATSEQAIJICRS, NULL, NULL,         MatCreate_SeqAIJICRS},
+  {POLDER_MAT, MATMPIAIJICRS, NULL, NULL,         MatCreate_MPIAIJICRS},
+  {POLDER_KSP, NULL,          NULL, NULL,         NULL                }  // the end
+};
+
+/* Names that stand for a sequential or a parallel type */
+static const char *const PolderMatRoots[][3] = {
+  {MATAIJDIA,  MATSEQAIJDIA,  MATMPIAIJDIA },
+  {MATAIJICRS, MATSEQAIJICRS, MATMPIAIJICRS}
 };
 
 static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv", "PolderLabels", "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply"};
@@ -75,6 +85,8 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void)
       break;
     }
   }
+  PetscCall(MatInitializePackage());
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(PolderMatRoots); ++i) PetscCall(MatRegisterRootName(PolderMatRoots[i][0], PolderMatRoots[i][1], PolderMatRoots[i][2]));
   PetscCall(PetscRegisterFinalize(PolderFinalize));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -38,3 +38,13 @@ PETSC_INTERN void PolderTriSweepsDIA_Host(PetscBool upper, PetscInt m, PetscInt 
 PETSC_INTERN void PolderTriRowsCSR_Host(PetscBool upper, PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar dinv[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[]);
 /* y -= dinv (B ghost) on the rows row[0..n), B being the columns 0 .. nlow (lower) or nlow and above (upper) of the CSR matrix bi, bj, ba */
 PETSC_INTERN void PolderTriGhostRows_Host(PetscBool upper, PetscInt n, const PetscInt row[], PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscScalar dinv[], const PetscScalar ghost[], PetscScalar y[]);
+
+/* dia.c: val[d][i] is entry (i, i + off[d]) of an m by n matrix, read only where row and column exist; off ascends */
+/* z = y + alpha A x; y = NULL stands for zero and may be z */
+PETSC_INTERN void PolderDiaMult_Host(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
+
+/* icrs.c: slices of POLDER_ICRS_ROWS rows, each ptr[s + 1] - ptr[s] entries wide; entry k of row r of slice s is at POLDER_ICRS_ROWS * (ptr[s] + k) + r.
+   The last slice is stored whole; padding has the value zero and a column that exists */
+#define POLDER_ICRS_ROWS 8
+/* z = y + alpha A x for m rows; y = NULL stands for zero and may be z */
+PETSC_INTERN void PolderIcrsMult_Host(PetscInt m, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);

@@ -1,0 +1,559 @@
+/* Matrix types that are AIJ matrices to PETSc and multiply through arrays of their own. */
+#include "aijderived.h"
+#include <petsc/private/matimpl.h>
+
+typedef enum {
+  POLDER_SEQ,
+  POLDER_MPI
+} PolderLayout;
+
+/* Operations of seqaij and mpiaij themselves, from fresh matrices: an override calls them, a conversion back restores them */
+static struct _MatOps PolderBaseOps[2];
+
+static const PolderFormat *const PolderFormats[] = {&PolderFormatDIA, &PolderFormatICRS};
+
+static PetscErrorCode PolderAIJDress_Private(Mat, const PolderFormat *, PolderLayout);
+
+/* The format that a matrix's type stands for; NULL when it is none of ours */
+static PetscErrorCode PolderFormatOf_Private(Mat A, const PolderFormat **format, PolderLayout *layout)
+{
+  MatType   type;
+  PetscBool seq, mpi;
+
+  PetscFunctionBegin;
+  *format = NULL;
+  PetscCall(MatGetType(A, &type));
+  for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(PolderFormats); ++f) {
+    PetscCall(PetscStrcmp(type, PolderFormats[f]->seq, &seq));
+    PetscCall(PetscStrcmp(type, PolderFormats[f]->mpi, &mpi));
+    if (!seq && !mpi) continue;
+    *format = PolderFormats[f];
+    *layout = seq ? POLDER_SEQ : POLDER_MPI;
+    break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderAIJReset_Private(PolderAIJ aij)
+{
+  PetscFunctionBegin;
+  if (aij->data) PetscCall((*aij->used->destroy)(&aij->data));
+  aij->used   = NULL;
+  aij->why[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Our part of a matrix of ours; a header merge by PETSc may have left it without one */
+static PetscErrorCode PolderAIJContext_Private(Mat A, PolderAIJ *aij)
+{
+  PolderLayout layout;
+
+  PetscFunctionBegin;
+  if (!A->spptr) {
+    PetscCall(PetscNew(aij));
+    PetscCall(PolderFormatOf_Private(A, &(*aij)->format, &layout));
+    (*aij)->opts.max_fill  = 3.0;
+    (*aij)->opts.symmetric = PETSC_TRUE;
+    A->spptr               = *aij;
+  }
+  *aij = (PolderAIJ)A->spptr;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderAIJDestroyContext_Private(Mat A)
+{
+  PolderAIJ aij = (PolderAIJ)A->spptr;
+
+  PetscFunctionBegin;
+  if (aij) PetscCall(PolderAIJReset_Private(aij));
+  PetscCall(PetscFree(A->spptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Arrays that were built under other options are dropped */
+static PetscErrorCode PolderAIJSetOptions_Private(PolderAIJ aij, const PolderAIJOptions *opts)
+{
+  PetscFunctionBegin;
+  if (aij->opts.max_fill != opts->max_fill || aij->opts.symmetric != opts->symmetric) PetscCall(PolderAIJReset_Private(aij));
+  aij->opts = *opts;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New arrays, in the format of the type or, when that refuses the matrix, in interleaved rows */
+static PetscErrorCode PolderAIJBuild_Private(Mat A, PolderAIJ aij, const PolderCSR *csr)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderAIJReset_Private(aij));
+  PetscCall((*aij->format->build)(A, aij, csr, &aij->data));
+  aij->used = aij->format;
+  if (!aij->data) {
+    PetscCall(PetscInfo(A, "%s: %s; products run on %s\n", ((PetscObject)A)->type_name, aij->why, PolderFormatICRS.label));
+    PetscCall((*PolderFormatICRS.build)(A, aij, csr, &aij->data));
+    aij->used = &PolderFormatICRS;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Brings the arrays of a sequential matrix of ours up to date */
+static PetscErrorCode PolderAIJUpdate_Private(Mat A, PolderAIJ *ctx)
+{
+  PolderAIJ        aij;
+  PolderCSR        csr;
+  PetscObjectState state;
+  PetscBool        done = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJContext_Private(A, &aij));
+  *ctx = aij;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (aij->used && aij->state == state && aij->nonzerostate == A->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderLogBegin(POLDER_MatConvert, A));
+  PetscCall(PolderMatGetCSR(A, &csr));
+  if (aij->used && aij->nonzerostate == A->nonzerostate && aij->nz == csr.ai[csr.m]) PetscCall((*aij->used->refresh)(A, aij, &csr, aij->data, &done));
+  if (!done) PetscCall(PolderAIJBuild_Private(A, aij, &csr));
+  aij->nz = csr.ai[csr.m];
+  PetscCall(PolderMatRestoreCSR(A, &csr));
+  aij->nonzerostate = A->nonzerostate;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &aij->state));
+  PetscCall(PolderLogEnd(POLDER_MatConvert, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = y + alpha A x, or z = y + A^T x; y = NULL stands for zero */
+static PetscErrorCode PolderAIJApply_Private(Mat A, PolderAIJ aij, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z)
+{
+  const PetscScalar *xx, *yy = NULL;
+  PetscScalar       *zz;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(x, &xx));
+  if (y == z) PetscCall(VecGetArray(z, &zz));
+  else PetscCall(VecGetArrayWrite(z, &zz));
+  if (y == z) yy = zz;
+  else if (y) PetscCall(VecGetArrayRead(y, &yy));
+  if (transpose) (*aij->used->multtranspose)(aij->data, xx, yy, zz);
+  else (*aij->used->mult)(aij->data, alpha, xx, yy, zz);
+  if (y && y != z) PetscCall(VecRestoreArrayRead(y, &yy));
+  if (y == z) PetscCall(VecRestoreArray(z, &zz));
+  else PetscCall(VecRestoreArrayWrite(z, &zz));
+  PetscCall(VecRestoreArrayRead(x, &xx));
+  PetscCall(PetscLogFlops(PetscMax(2.0 * aij->nz - (y ? 0 : A->rmap->n), 0.0)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMult_SeqPolder(Mat A, Vec x, Vec y)
+{
+  PolderAIJ aij;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJUpdate_Private(A, &aij));
+  PetscCall(PolderAIJApply_Private(A, aij, PETSC_FALSE, 1.0, x, NULL, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultAdd_SeqPolder(Mat A, Vec x, Vec y, Vec z)
+{
+  PolderAIJ aij;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJUpdate_Private(A, &aij));
+  PetscCall(PolderAIJApply_Private(A, aij, PETSC_FALSE, 1.0, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatResidual_SeqPolder(Mat A, Vec b, Vec x, Vec r)
+{
+  PolderAIJ aij;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJUpdate_Private(A, &aij));
+  PetscCall(PolderAIJApply_Private(A, aij, PETSC_FALSE, -1.0, x, b, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTranspose_SeqPolder(Mat A, Vec x, Vec y)
+{
+  PolderAIJ aij;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJUpdate_Private(A, &aij));
+  if (aij->used->multtranspose) PetscCall(PolderAIJApply_Private(A, aij, PETSC_TRUE, 1.0, x, NULL, y));
+  else PetscCall((*PolderBaseOps[POLDER_SEQ].multtranspose)(A, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTransposeAdd_SeqPolder(Mat A, Vec x, Vec y, Vec z)
+{
+  PolderAIJ aij;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJUpdate_Private(A, &aij));
+  if (aij->used->multtranspose) PetscCall(PolderAIJApply_Private(A, aij, PETSC_TRUE, 1.0, x, y, z));
+  else PetscCall((*PolderBaseOps[POLDER_SEQ].multtransposeadd)(A, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The diagonal block of a parallel matrix of ours, turned into our sequential type. PETSc replaces the block when it is preallocated anew, and some
+  operations of mpiaij change its values without raising its state: then the parent's state tells.
+*/
+static PetscErrorCode PolderAIJBlock_Private(Mat A, Mat *block)
+{
+  PolderAIJ           aij, baij;
+  PetscObjectState    state;
+  const PolderFormat *format;
+  PolderLayout        layout;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJContext_Private(A, &aij));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, block, NULL, NULL));
+  PetscCall(PolderFormatOf_Private(*block, &format, &layout));
+  if (format != aij->format) {
+    PetscBool plain;
+
+    PetscCall(PetscObjectTypeCompare((PetscObject)*block, MATSEQAIJ, &plain));
+    if (!plain) PetscCall(MatConvert(*block, MATSEQAIJ, MAT_INPLACE_MATRIX, block));
+    PetscCall(PolderAIJDress_Private(*block, aij->format, POLDER_SEQ));
+  }
+  PetscCall(PolderAIJContext_Private(*block, &baij));
+  PetscCall(PolderAIJSetOptions_Private(baij, &aij->opts));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (state != aij->state) {
+    baij->state = -1;
+    aij->state  = state;
+    if (A->symmetric == PETSC_BOOL3_TRUE) (*block)->symmetric = PETSC_BOOL3_TRUE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMult_MPIPolder(Mat A, Vec x, Vec y)
+{
+  Mat block;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJBlock_Private(A, &block));
+  PetscCall((*PolderBaseOps[POLDER_MPI].mult)(A, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultAdd_MPIPolder(Mat A, Vec x, Vec y, Vec z)
+{
+  Mat block;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJBlock_Private(A, &block));
+  PetscCall((*PolderBaseOps[POLDER_MPI].multadd)(A, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTranspose_MPIPolder(Mat A, Vec x, Vec y)
+{
+  Mat block;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJBlock_Private(A, &block));
+  PetscCall((*PolderBaseOps[POLDER_MPI].multtranspose)(A, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTransposeAdd_MPIPolder(Mat A, Vec x, Vec y, Vec z)
+{
+  Mat block;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJBlock_Private(A, &block));
+  PetscCall((*PolderBaseOps[POLDER_MPI].multtransposeadd)(A, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* mpiaij calls its blocks' operation directly, which leaves the blocks' states as they are for whoever uses a block by itself */
+static PetscErrorCode MatDiagonalScale_MPIPolder(Mat A, Vec l, Vec r)
+{
+  Mat diag, offdiag;
+
+  PetscFunctionBegin;
+  PetscCall((*PolderBaseOps[POLDER_MPI].diagonalscale)(A, l, r));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &diag, &offdiag, NULL));
+  PetscCall(PetscObjectStateIncrease((PetscObject)diag));
+  PetscCall(PetscObjectStateIncrease((PetscObject)offdiag));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderAIJGet(Mat A, PolderAIJ *aij)
+{
+  const PolderFormat *format;
+  PolderLayout        layout;
+  Mat                 block = A;
+
+  PetscFunctionBegin;
+  *aij = NULL;
+  PetscCall(PolderFormatOf_Private(A, &format, &layout));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  if (layout == POLDER_MPI) PetscCall(PolderAIJBlock_Private(A, &block));
+  PetscCall(PolderAIJUpdate_Private(block, aij));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatDuplicate_Polder(Mat A, MatDuplicateOption op, Mat *B)
+{
+  PolderAIJ           aij, baij;
+  const PolderFormat *format;
+  PolderLayout        layout;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFormatOf_Private(A, &format, &layout));
+  PetscCall((*PolderBaseOps[layout].duplicate)(A, op, B));
+  PetscCall(PolderAIJContext_Private(A, &aij));
+  PetscCall(PolderAIJContext_Private(*B, &baij));
+  baij->opts = aij->opts;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatSetFromOptions_Polder(Mat A, PolderOptionItems PetscOptionsObject)
+{
+  PolderAIJ           aij;
+  PolderAIJOptions    opts;
+  const PolderFormat *format;
+  PolderLayout        layout;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFormatOf_Private(A, &format, &layout));
+  PetscCall(PolderAIJContext_Private(A, &aij));
+  if (PolderBaseOps[layout].setfromoptions) PetscCall((*PolderBaseOps[layout].setfromoptions)(A, PetscOptionsObject));
+  if (format != &PolderFormatDIA) PetscFunctionReturn(PETSC_SUCCESS);
+  opts = aij->opts;
+  PetscOptionsHeadBegin(PetscOptionsObject, "AIJDIA options");
+  PetscCall(PetscOptionsReal("-mat_aijdia_max_fill", "Use diagonals while they take at most this many times the nonzeros", "MATAIJDIA", opts.max_fill, &opts.max_fill, NULL));
+  PetscCall(PetscOptionsBool("-mat_aijdia_symmetric", "Store half of the matrix when it is symmetric", "MATAIJDIA", opts.symmetric, &opts.symmetric, NULL));
+  PetscOptionsHeadEnd();
+  PetscCheck(opts.max_fill >= 0.0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_aijdia_max_fill %g is negative: give the largest ratio of stored entries to nonzeros", (double)opts.max_fill);
+  PetscCall(PolderAIJSetOptions_Private(aij, &opts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One line for the whole matrix: every process adds what it stores */
+static PetscErrorCode PolderAIJView_Private(Mat A, PetscViewer viewer)
+{
+  PolderAIJ      aij;
+  char           text[128];
+  PetscLogDouble sum[5], total[5];
+  MPI_Comm       comm = PetscObjectComm((PetscObject)A);
+  PetscMPIInt    size;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJGet(A, &aij));
+  PetscCall((*aij->used->describe)(aij->data, sizeof(text), text, &sum[0], &sum[1]));
+  sum[2] = aij->nz;
+  sum[3] = A->rmap->n;
+  sum[4] = aij->used != aij->format;
+  PetscCallAllreduce(sum, total, 5, MPI_DOUBLE, MPI_SUM, comm);
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "format: %s; %s%s\n", aij->used->label, text, size > 1 ? " (first process)" : ""));
+  if (aij->used != aij->format) PetscCall(PetscViewerASCIIPrintf(viewer, "not %s: %s\n", aij->format->label, aij->why));
+  else if (total[4] > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "not %s on %g of %d processes\n", aij->format->label, total[4], size));
+  if (total[2] == 0 || total[3] == 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "stored entries: %.2f times the nonzeros; bytes a row: %.1f (AIJ %.1f, kept as well)\n", total[1] / total[2], total[0] / total[3], sizeof(PetscInt) + (sizeof(PetscScalar) + sizeof(PetscInt)) * total[2] / total[3]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatView_Polder(Mat A, PetscViewer viewer)
+{
+  const PolderFormat *format;
+  PolderLayout        layout;
+  PetscViewerFormat   vformat;
+  PetscBool           ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFormatOf_Private(A, &format, &layout));
+  PetscCall((*PolderBaseOps[layout].view)(A, viewer));
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerGetFormat(viewer, &vformat));
+  if (vformat == PETSC_VIEWER_ASCII_INFO || vformat == PETSC_VIEWER_ASCII_INFO_DETAIL) PetscCall(PolderAIJView_Private(A, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Converters of PETSc that suit our matrices as they are, under their name for seqaij or mpiaij */
+static const char *const PolderConverters[2][4] = {
+  {"hypre", "is", "seqbaij", "seqsbaij"},
+  {"hypre", "is", "mpibaij", "mpisbaij"}
+};
+
+static PetscErrorCode PolderAIJConvertBack(Mat, MatType, MatReuse, Mat *);
+
+/* Composes (or with add = PETSC_FALSE removes) the converters from a type of ours */
+static PetscErrorCode PolderAIJCompose_Private(Mat A, const PolderFormat *format, PolderLayout layout, PetscBool add)
+{
+  const char *type = layout == POLDER_SEQ ? format->seq : format->mpi, *base = layout == POLDER_SEQ ? MATSEQAIJ : MATMPIAIJ;
+  char        name[128];
+  PetscErrorCode (*convert)(Mat, MatType, MatReuse, Mat *);
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s_C", type, base));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? PolderAIJConvertBack : NULL));
+  for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(PolderConverters[0]); ++c) {
+    PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s_C", base, PolderConverters[layout][c]));
+    PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &convert));
+    if (!convert) continue;
+    PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s_C", type, PolderConverters[layout][c]));
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? convert : NULL));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The part of an operation table that our types replace */
+static void PolderAIJCopyOps_Private(MatOps to, const struct _MatOps *from)
+{
+  to->mult             = from->mult;
+  to->multadd          = from->multadd;
+  to->multtranspose    = from->multtranspose;
+  to->multtransposeadd = from->multtransposeadd;
+  to->residual         = from->residual;
+  to->diagonalscale    = from->diagonalscale;
+  to->duplicate        = from->duplicate;
+  to->setfromoptions   = from->setfromoptions;
+  to->view             = from->view;
+  to->convertfrom      = from->convertfrom;
+  to->destroy          = from->destroy;
+}
+
+/* Back to a plain AIJ matrix */
+static PetscErrorCode PolderAIJUndress_Private(Mat A)
+{
+  const PolderFormat *format;
+  PolderLayout        layout;
+  Mat                 block;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFormatOf_Private(A, &format, &layout));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  if (layout == POLDER_MPI && A->preallocated) {
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
+    if (block) PetscCall(PolderAIJUndress_Private(block));
+  }
+  PetscCall(PolderAIJCompose_Private(A, format, layout, PETSC_FALSE));
+  PetscCall(PolderAIJDestroyContext_Private(A));
+  PolderAIJCopyOps_Private(A->ops, &PolderBaseOps[layout]);
+  PetscCall(PetscObjectChangeTypeName((PetscObject)A, layout == POLDER_SEQ ? MATSEQAIJ : MATMPIAIJ));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* MatHeaderMerge() calls this for a matrix whose type name it has hidden */
+static PetscErrorCode MatDestroy_Private(Mat A, PolderLayout layout)
+{
+  PolderAIJ aij = (PolderAIJ)A->spptr;
+
+  PetscFunctionBegin;
+  if (aij) PetscCall(PolderAIJCompose_Private(A, aij->format, layout, PETSC_FALSE));
+  PetscCall(PolderAIJDestroyContext_Private(A));
+  PetscCall((*PolderBaseOps[layout].destroy)(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatDestroy_SeqPolder(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatDestroy_Private(A, POLDER_SEQ));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatDestroy_MPIPolder(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(MatDestroy_Private(A, POLDER_MPI));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix of ours to plain AIJ */
+static PetscErrorCode PolderAIJConvertBack(Mat A, MatType type, MatReuse reuse, Mat *M)
+{
+  PetscFunctionBegin;
+  (void)type;
+  if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(MatCopy(A, *M, SAME_NONZERO_PATTERN));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (reuse == MAT_INITIAL_MATRIX) PetscCall(MatDuplicate(A, MAT_COPY_VALUES, M));
+  PetscCall(PolderAIJUndress_Private(*M));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Any matrix to a type of ours, by way of plain AIJ */
+static PetscErrorCode PolderAIJConvertFrom(Mat A, MatType type, MatReuse reuse, Mat *M)
+{
+  Mat                 B      = A;
+  const PolderFormat *format = NULL;
+  PolderLayout        layout = POLDER_SEQ;
+  PetscBool           root, seq, mpi, parallel;
+
+  PetscFunctionBegin;
+  if (reuse == MAT_REUSE_MATRIX) {
+    PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &B));
+    PetscCall(MatCopy(B, *M, SAME_NONZERO_PATTERN));
+    PetscCall(MatDestroy(&B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatConvert(A, MATAIJ, reuse, &B));
+  PetscCall(PetscObjectTypeCompare((PetscObject)B, MATMPIAIJ, &parallel));
+  for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(PolderFormats) && !format; ++f) {
+    PetscCall(PetscStrcmp(type, PolderFormats[f]->root, &root));
+    PetscCall(PetscStrcmp(type, PolderFormats[f]->seq, &seq));
+    PetscCall(PetscStrcmp(type, PolderFormats[f]->mpi, &mpi));
+    PetscCheck(!(seq && parallel) && !(mpi && !parallel), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "Cannot convert a %s matrix to %s: ask for type %s", parallel ? MATMPIAIJ : MATSEQAIJ, type, PolderFormats[f]->root);
+    if (root || seq || mpi) format = PolderFormats[f];
+  }
+  if (parallel) layout = POLDER_MPI;
+  PetscCall(PolderAIJDress_Private(B, format, layout));
+  PetscObjectOptionsBegin((PetscObject)A);
+  PetscCall(MatSetFromOptions_Polder(B, PetscOptionsObject));
+  PetscOptionsEnd();
+  *M = B;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Makes a plain AIJ matrix one of ours; no arrays are built yet */
+static PetscErrorCode PolderAIJDress_Private(Mat A, const PolderFormat *format, PolderLayout layout)
+{
+  PolderAIJ aij;
+
+  PetscFunctionBegin;
+  if (!PolderBaseOps[layout].mult) {
+    Mat plain;
+
+    PetscCall(MatCreate(PETSC_COMM_SELF, &plain));
+    PetscCall(MatSetType(plain, layout == POLDER_SEQ ? MATSEQAIJ : MATMPIAIJ));
+    PolderBaseOps[layout] = *plain->ops;
+    PetscCall(MatDestroy(&plain));
+  }
+  PetscCall(PetscObjectChangeTypeName((PetscObject)A, layout == POLDER_SEQ ? format->seq : format->mpi));
+  PetscCall(PolderAIJContext_Private(A, &aij));
+  PetscCall(PolderAIJCompose_Private(A, format, layout, PETSC_TRUE));
+  A->ops->mult             = layout == POLDER_SEQ ? MatMult_SeqPolder : MatMult_MPIPolder;
+  A->ops->multadd          = layout == POLDER_SEQ ? MatMultAdd_SeqPolder : MatMultAdd_MPIPolder;
+  A->ops->multtranspose    = layout == POLDER_SEQ ? MatMultTranspose_SeqPolder : MatMultTranspose_MPIPolder;
+  A->ops->multtransposeadd = layout == POLDER_SEQ ? MatMultTransposeAdd_SeqPolder : MatMultTransposeAdd_MPIPolder;
+  if (layout == POLDER_SEQ) A->ops->residual = MatResidual_SeqPolder;
+  else A->ops->diagonalscale = MatDiagonalScale_MPIPolder;
+  A->ops->duplicate      = MatDuplicate_Polder;
+  A->ops->setfromoptions = MatSetFromOptions_Polder;
+  A->ops->view           = MatView_Polder;
+  A->ops->convertfrom    = PolderAIJConvertFrom;
+  A->ops->destroy        = layout == POLDER_SEQ ? MatDestroy_SeqPolder : MatDestroy_MPIPolder;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderAIJCreateSeq(Mat A, const PolderFormat *format)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSetType(A, MATSEQAIJ));
+  PetscCall(PolderAIJDress_Private(A, format, POLDER_SEQ));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderAIJCreateMPI(Mat A, const PolderFormat *format)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSetType(A, MATMPIAIJ));
+  PetscCall(PolderAIJDress_Private(A, format, POLDER_MPI));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,21 @@
+/* The diagonals of a matrix of type aijdia, for what works on them directly. */
+#pragma once
+
+#include "../polder.h"
+
+/*
+  Entry (i, i + off[d]) of the block is val[d][i], for the rows max(0, -off[d]) <= i < min(m, n - off[d]) only: outside them
+  val[d] must not be read. Inside them every value is there (zero where the matrix has no entry). When half of a symmetric matrix is
+  stored, the pointers of the lower diagonals lead into the upper ones, so readers need not tell the two cases apart.
+*/
+typedef struct {
+  PetscInt                  m, n, nd;
+  const PetscInt           *off; /* ascending */
+  const PetscScalar *const *val;
+  PetscInt                  main; /* off[main] = 0; -1 when the matrix has no entry on the main diagonal */
+  PetscBool                 half;
+} PolderDia;
+
+/* The diagonals of a seqaijdia matrix, or of the diagonal block of an mpiaijdia one, brought up to date; NULL when the matrix is of
+   another type or has too many diagonals (then use PolderMatGetCSR()). Valid until the matrix changes: ask again in every set-up. */
+PETSC_INTERN PetscErrorCode PolderMatGetDia(Mat, const PolderDia **);
