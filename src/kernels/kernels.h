@@ -48,3 +48,10 @@ PETSC_INTERN void PolderDiaMult_Host(PetscInt m, PetscInt n, PetscInt nd, const 
 #define POLDER_ICRS_ROWS 8
 /* z = y + alpha A x for m rows; y = NULL stands for zero and may be z */
 PETSC_INTERN void PolderIcrsMult_Host(PetscInt m, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
+/* components.c: connected components of the rows of a CSR matrix; parent[i] = i on entry, the smallest row of the component on exit */
+/* an entry joins its row and column when their class is the same; rows of negative class end with parent -1 */
+PETSC_INTERN void PolderComponentsByClass_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt cls[], PetscInt parent[]);
+/* a nonzero entry joins its row and column when their scales differ by at most the factor jump; rows of scale 0 end with parent -1 */
+PETSC_INTERN void PolderComponentsByScale_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar scale[], PetscReal jump, PetscInt parent[]);
+/* scale[i] = max(scale[i], max_j |a_ij|), j != i when skipdiag is set */
+PETSC_INTERN void PolderRowScale_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool skipdiag, PetscScalar scale[]);

@@ -549,6 +549,23 @@ PetscErrorCode PolderCoarseGetRank(PolderCoarse c, PetscInt *rank)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderCoarseGetLimit(PolderCoarse c, PetscInt dim, PetscReal bytes, PetscReal flops, PetscInt *d)
+{
+  PetscReal n = 1, next = 2, band, solve, factor;
+
+  PetscFunctionBegin;
+  while (c->type != COARSE_KSP && next < PETSC_MAX_INT / 2) {
+    band   = dim == 1 ? 2 : 1.5 * PetscPowReal(next, dim == 2 ? 0.5 : 2.0 / 3.0);
+    solve  = c->type == COARSE_INVERSE ? 8 * next * next : 16 * next * band;
+    factor = next * band * (c->type == COARSE_INVERSE ? band + 4 * next : band);
+    if (solve > bytes || factor > flops) break;
+    n = next;
+    next *= 1.02;
+  }
+  *d = c->type == COARSE_KSP ? PETSC_MAX_INT : (PetscInt)n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PolderCoarseSolve_Redundant(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
 {
   PetscMPIInt size, n;

@@ -59,5 +59,5 @@ PETSC_INTERN PetscErrorCode PolderDeflationGetGrid(PolderDeflationSpace, Mat, Po
    depend on the number of processes */
 /* rows joined by an entry belong together when their class is the same; rows of negative class get -1 */
 PETSC_INTERN PetscErrorCode PolderMatComponents(Mat, const PolderCSR *, const PetscInt cls[], PetscInt comp[]);
-/* rows joined by an entry belong together unless their scales max_j |a_ij| (j != i) differ by more than the factor jump */
+/* rows joined by an entry belong together unless their scales max_j |a_ij| (j != i) differ by more than the factor jump; rows without such entries get -1 */
 PETSC_INTERN PetscErrorCode PolderMatRegions(Mat, const PolderCSR *, PetscReal jump, PetscInt comp[]);
