@@ -1,26 +1,74 @@
-BUILD ?= build
+# make [BUILD=dir] [OPTFLAGS=...] [PETSC_DIR=... PETSC_ARCH=...]: see README.md
+VERSION  := 0.1.0
+BUILD    ?= build
 OPTFLAGS ?= -O3 -march=native
-PETSC_PC := $(shell for d in "$(PETSC_DIR)/$(PETSC_ARCH)" "$(PETSC_DIR)"; do [ -n "$(PETSC_DIR)" ] && [ -f "$$d/lib/pkgconfig/PETSc.pc" ] && { echo "$$d/lib/pkgconfig/PETSc.pc"; exit; }; done; echo PETSc)
-CC := $(shell pkg-config --variable=ccompiler $(PETSC_PC))
-CFLAGS := $(OPTFLAGS) -std=gnu11 -Wall -Wextra -fPIC -fvisibility=hidden -Iinclude $(patsubst -I%,-isystem %,$(shell pkg-config --cflags $(PETSC_PC)))
-LDLIBS := $(shell pkg-config --libs $(PETSC_PC)) -lmetis -lm
-SRC := $(wildcard src/*.c src/*/*.c)
-OBJ := $(SRC:%.c=$(BUILD)/%.o)
+PREFIX   ?= /usr/local
+GOALS    := $(or $(MAKECMDGOALS),all)
+.DEFAULT_GOAL := all
 
-all: $(BUILD)/libpolder.so
-
-$(BUILD)/libpolder.so: $(OBJ)
-	$(CC) -shared -Wl,--no-undefined -o $@ $^ $(LDLIBS)
-
-$(BUILD)/%.o: %.c
+# Everything about PETSc is in $(BUILD)/petsc.mk, rewritten only when it changes; make starts over when it did
+ifneq ($(filter-out clean format,$(GOALS)),)
+  include $(BUILD)/petsc.mk
+endif
+$(BUILD)/petsc.mk: FORCE
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -c -o $@ $<
+	@sh config/requirements.sh build $(if $(filter check%,$(GOALS)),check) $(filter demo,$(GOALS)) $(if $(filter check-valgrind,$(GOALS)),ci)
+	@sh config/petsc.sh >$@.new && echo '# $(OPTFLAGS) $(CPPFLAGS) $(LDFLAGS)' >>$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
-examples: $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+CC       := $(PETSC_CC)
+CFLAGS   := $(OPTFLAGS) -std=gnu11 -Wall -Wextra -Iinclude $(CPPFLAGS) $(PETSC_CFLAGS)
+LDFLAGS  += -Wl,--as-needed
+LDLIBS   := $(PETSC_LIBS) -lmetis -lm
+SRC      := $(wildcard src/*.c src/*/*.c)
+OBJ      := $(SRC:%.c=$(BUILD)/%.o)
+LIB      := $(BUILD)/libpolder.so
+PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+TESTS    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*.c))
+OPTS     := $(wildcard examples/options/*.opts)
+# tests of the inside link the objects themselves, which hide their symbols in the library
+INTERNAL := $(patsubst %.c,$(BUILD)/%,$(shell grep -ls 'include "\.\./src/' tests/*.c))
 
-$(BUILD)/examples/%: examples/%.c
+all: $(LIB) examples
+
+examples: $(PROGRAMS)
+
+$(LIB): $(OBJ)
+	$(CC) -shared $(LDFLAGS) -Wl,--no-undefined -Wl,-soname,$(@F) -o $@ $^ $(LDLIBS)
+
+$(BUILD)/libpolder.a: $(OBJ)
+	rm -f $@
+	ar rcs $@ $^
+
+$(OBJ): $(BUILD)/%.o: %.c $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -o $@ $< $(filter-out -lmetis,$(LDLIBS))
+	$(CC) $(CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
 
--include $(OBJ:.o=.d)
-.PHONY: all examples
+$(INTERNAL): $(BUILD)/%: %.c $(BUILD)/libpolder.a $(BUILD)/petsc.mk
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
+
+$(filter-out $(INTERNAL),$(TESTS) $(PROGRAMS)): $(BUILD)/%: %.c $(LIB) $(BUILD)/petsc.mk
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
+
+tests: $(LIB) $(TESTS) examples
+
+check: tests
+	@tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" $(CHECKFLAGS)
+
+install: $(LIB)
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/polder/options
+	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib
+	install -m 644 include/polder.h $(DESTDIR)$(PREFIX)/include
+	$(if $(OPTS),install -m 644 $(OPTS) $(DESTDIR)$(PREFIX)/share/polder/options)
+	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' config/polder.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/polder.pc
+
+format:
+	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] examples/*.[ch])
+
+clean:
+	rm -rf $(BUILD)
+
+-include $(OBJ:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d)
+.PHONY: all examples tests check install format clean FORCE
