@@ -32,8 +32,8 @@ PETSC_INTERN void PolderSymmetricMult_Host(PetscInt n, const PetscScalar A[], co
 */
 /* diag[i]: position of the diagonal entry of row i; columns ascend within a row */
 PETSC_INTERN void PolderTriSweepsCSR_Host(PetscBool upper, PetscInt m, PetscInt q, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar dinv[], const PetscScalar r[], PetscScalar *const y[]);
-/* nd diagonals of T: row i has val[d][i + shift[d]] in column i + off[d] */
-PETSC_INTERN void PolderTriSweepsDIA_Host(PetscBool upper, PetscInt m, PetscInt q, PetscInt nd, const PetscInt off[], const PetscInt shift[], const PetscScalar *const val[], const PetscScalar dinv[], const PetscScalar r[], PetscScalar *const y[]);
+/* nd diagonals of T: row i has val[d][i] in column i + off[d] */
+PETSC_INTERN void PolderTriSweepsDIA_Host(PetscBool upper, PetscInt m, PetscInt q, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], const PetscScalar r[], PetscScalar *const y[]);
 /* y = c - dinv (T x) on the rows row[0..n) */
 PETSC_INTERN void PolderTriRowsCSR_Host(PetscBool upper, PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar dinv[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[]);
 /* y -= dinv (B ghost) on the rows row[0..n), B being the columns 0 .. nlow (lower) or nlow and above (upper) of the CSR matrix bi, bj, ba */

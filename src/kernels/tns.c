@@ -5,8 +5,26 @@
 #define POLDER_TRI_ENTRIES 28672
 #define POLDER_TRI_DIAROWS 2048
 
-/* y = c - dinv (T x) on rows i0 .. i1; first[i] + shift .. last[i] are the entries of T in row i */
-static inline void PolderTriRangeCSR(PetscInt i0, PetscInt i1, const PetscInt *restrict first, PetscInt shift, const PetscInt *restrict last, const PetscInt *restrict aj, const PetscScalar *restrict aa, const PetscScalar *restrict dinv, const PetscScalar *c, const PetscScalar *x, PetscScalar *restrict y)
+/*
+  Two sweeps at once, y = c - dinv (T x) and z = c - dinv (T y), on rows i0 .. i1: a row of T reads only rows that are done. The matrix
+  goes through the registers once for both. first[i] + shift .. last[i] are the entries of T in row i.
+*/
+static inline void PolderTriPairCSR(PetscBool upper, PetscInt i0, PetscInt i1, const PetscInt *restrict first, PetscInt shift, const PetscInt *restrict last, const PetscInt *restrict aj, const PetscScalar *restrict aa, const PetscScalar *restrict dinv, const PetscScalar *c, const PetscScalar *x, PetscScalar *y, PetscScalar *restrict z)
+{
+  for (PetscInt l = 0; l < i1 - i0; ++l) {
+    const PetscInt i    = upper ? i1 - 1 - l : i0 + l;
+    PetscScalar    sumx = 0, sumy = 0;
+
+    for (PetscInt k = first[i] + shift; k < last[i]; ++k) {
+      sumx += aa[k] * x[aj[k]];
+      sumy += aa[k] * y[aj[k]];
+    }
+    y[i] = c[i] - dinv[i] * sumx;
+    z[i] = c[i] - dinv[i] * sumy;
+  }
+}
+
+static inline void PolderTriSingleCSR(PetscInt i0, PetscInt i1, const PetscInt *restrict first, PetscInt shift, const PetscInt *restrict last, const PetscInt *restrict aj, const PetscScalar *restrict aa, const PetscScalar *restrict dinv, const PetscScalar *c, const PetscScalar *x, PetscScalar *restrict y)
 {
   for (PetscInt i = i0; i < i1; ++i) {
     PetscScalar sum = 0;
@@ -24,11 +42,16 @@ void PolderTriSweepsCSR_Host(PetscBool upper, PetscInt m, PetscInt q, const Pets
 
   for (PetscInt b = 0; b < nblock; ++b) {
     const PetscInt i0 = rows * (upper ? nblock - 1 - b : b), i1 = m - i0 < rows ? m : i0 + rows;
+    PetscInt       k = 0;
 
     if (r) {
       for (PetscInt i = i0; i < i1; ++i) y[0][i] = dinv[i] * r[i];
     }
-    for (PetscInt k = 0; k < q; ++k) PolderTriRangeCSR(i0, i1, first, shift, last, aj, aa, dinv, y[0], y[k], y[k + 1]);
+    for (; k + 1 < q; k += 2) {
+      if (upper) PolderTriPairCSR(PETSC_TRUE, i0, i1, first, shift, last, aj, aa, dinv, y[0], y[k], y[k + 1], y[k + 2]);
+      else PolderTriPairCSR(PETSC_FALSE, i0, i1, first, shift, last, aj, aa, dinv, y[0], y[k], y[k + 1], y[k + 2]);
+    }
+    if (k < q) PolderTriSingleCSR(i0, i1, first, shift, last, aj, aa, dinv, y[0], y[k], y[k + 1]);
   }
 }
 
@@ -58,12 +81,12 @@ void PolderTriGhostRows_Host(PetscBool upper, PetscInt n, const PetscInt row[], 
   }
 }
 
-/* sum[i - i0] += val[i + shift] x[i + off] on the rows i of i0 .. i1 whose column lies in 0 .. m */
-static inline void PolderTriAddDiagonal(PetscInt i0, PetscInt i1, PetscInt m, PetscInt off, const PetscScalar *val, PetscInt shift, const PetscScalar *x, PetscScalar *restrict sum)
+/* sum[i - i0] += val[i] x[i + off] on the rows i of i0 .. i1 whose column lies in 0 .. m */
+static inline void PolderTriAddDiagonal(PetscInt i0, PetscInt i1, PetscInt m, PetscInt off, const PetscScalar *val, const PetscScalar *x, PetscScalar *restrict sum)
 {
   const PetscInt first = i0 + off < 0 ? -off : i0, last = i1 + off > m ? m - off : i1;
 
-  for (PetscInt i = first; i < last; ++i) sum[i - i0] += val[i + shift] * x[i + off];
+  for (PetscInt i = first; i < last; ++i) sum[i - i0] += val[i] * x[i + off];
 }
 
 /* y = c - dinv sum */
@@ -72,7 +95,7 @@ static inline void PolderTriCombine(PetscInt n, const PetscScalar *c, const Pets
   for (PetscInt i = 0; i < n; ++i) y[i] = c[i] - dinv[i] * sum[i];
 }
 
-void PolderTriSweepsDIA_Host(PetscBool upper, PetscInt m, PetscInt q, PetscInt nd, const PetscInt off[], const PetscInt shift[], const PetscScalar *const val[], const PetscScalar dinv[], const PetscScalar r[], PetscScalar *const y[])
+void PolderTriSweepsDIA_Host(PetscBool upper, PetscInt m, PetscInt q, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], const PetscScalar r[], PetscScalar *const y[])
 {
   const PetscInt nblock = (m + POLDER_TRI_DIAROWS - 1) / POLDER_TRI_DIAROWS;
   PetscScalar    sum[POLDER_TRI_DIAROWS];
@@ -85,7 +108,7 @@ void PolderTriSweepsDIA_Host(PetscBool upper, PetscInt m, PetscInt q, PetscInt n
     }
     for (PetscInt k = 0; k < q; ++k) {
       for (PetscInt i = i0; i < i1; ++i) sum[i - i0] = 0;
-      for (PetscInt d = 0; d < nd; ++d) PolderTriAddDiagonal(i0, i1, m, off[d], val[d], shift[d], y[k], sum);
+      for (PetscInt d = 0; d < nd; ++d) PolderTriAddDiagonal(i0, i1, m, off[d], val[d], y[k], sum);
       PolderTriCombine(i1 - i0, y[0] + i0, dinv + i0, sum, y[k + 1] + i0);
     }
   }

@@ -4,7 +4,7 @@
 #include "../mat/halo.h"
 #include <petsc/private/pcimpl.h>
 
-/* What the halo asks of one triangle of the matrix (lower or upper) on this process */
+/* What the halo asks of one triangle of the matrix (lower or upper) on this process; empty without halo */
 typedef struct {
   PetscInt  nghostrow; /* rows with an off-process entry in the triangle */
   PetscInt *row;       /* [m] these first, then the rows that read those, and so on, then the others */
@@ -22,7 +22,7 @@ typedef struct {
   PetscScalar     *work;      /* [degree m] iterates of the sweeps, with the result vector one more */
   PetscScalar    **y;         /* [degree + 1] their addresses in the sweep under way */
   PetscScalar     *ghost;     /* [nghost] */
-  PolderHalo       halo;      /* NULL on one process */
+  PolderHalo       halo;      /* NULL on one process and for degree 0 */
   PetscInt64       bytes;     /* of all of these */
   PetscLogDouble   flops;     /* of one apply */
   PetscObjectId    blocks[2]; /* the pattern that diag and tri were made from */
@@ -95,7 +95,6 @@ static PetscErrorCode PCTNSSetUpTriangle_Private(PC_TNS *tns, const PolderCSR *c
   PetscInt      *depth, *next, again = 0;
 
   PetscFunctionBegin;
-  if (!q) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(csr->m, &depth, q + 2, &next));
   PetscCall(PetscMalloc2(csr->m, &tri->row, q + 1, &tri->count));
   PCTNSGetDepth_Private(tns, csr, upper, depth);
@@ -139,14 +138,16 @@ static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr)
   PetscCall(PCTNSCheckRow_Private(pc, csr->M, row, kind));
   for (tns->nlow = 0; tns->nlow < csr->nghost && csr->garray[tns->nlow] < csr->rstart; ++tns->nlow)
     ;
-  for (int t = 0; t < 2; ++t) PetscCall(PCTNSSetUpTriangle_Private(tns, csr, (PetscBool)t));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1) PetscCall(PolderMatGetHalo(pc->pmat, &tns->halo));
+  if (size > 1 && tns->degree) {
+    PetscCall(PolderMatGetHalo(pc->pmat, &tns->halo));
+    for (int t = 0; t < 2; ++t) PetscCall(PCTNSSetUpTriangle_Private(tns, csr, (PetscBool)t));
+  }
   PetscCall(PetscMalloc1(tns->degree * csr->m, &tns->work));
   PetscCall(PetscMalloc1(tns->degree + 1, &tns->y));
   PetscCall(PetscMalloc1(csr->nghost, &tns->ghost));
   tns->flops = (PetscLogDouble)csr->m + (PetscLogDouble)tns->degree * (2.0 * csr->m + 2.0 * (PetscLogDouble)csr->ai[csr->m] + (csr->bi ? 2.0 * (PetscLogDouble)csr->bi[csr->m] : 0.0));
-  tns->bytes = (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)(tns->degree + 1) * csr->m + csr->nghost) + (PetscInt64)sizeof(PetscInt) * 3 * (PetscInt64)csr->m;
+  tns->bytes = (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)(tns->degree + 1) * csr->m + csr->nghost) + (PetscInt64)sizeof(PetscInt) * (tns->halo ? 3 : 1) * (PetscInt64)csr->m;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -221,7 +222,7 @@ static PetscErrorCode PCTNSSweeps_Private(PC_TNS *tns, const PolderCSR *csr, Pet
   PetscScalar      **y   = tns->y;
 
   PetscFunctionBegin;
-  if (!tns->halo || !q) {
+  if (!tns->halo) {
     PolderTriSweepsCSR_Host(upper, csr->m, q, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, r, y);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
