@@ -322,6 +322,7 @@ static PetscErrorCode Solve(Mat A, Vec b, Vec x, const char type[], PetscInt deg
   PetscCall(PCSetType(pc, type));
   if (degree >= 0) PetscCall(SetDegree(pc, degree));
   PetscCall(KSPSolve(ksp, b, x));
+  if (degree == 2) PetscCall(PCViewFromOptions(pc, NULL, "-view"));
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(VecDuplicate(b, &r));
@@ -492,6 +493,7 @@ int main(int argc, char **args)
 
    testset:
      output_file: output/tns_formula.out
+     args: -mat_type {{aij aijdia aijicrs}}
      test:
        suffix: formula_1
      test:
@@ -504,22 +506,34 @@ int main(int argc, char **args)
        suffix: formula_4
        nsize: 4
 
-   testset:
+   test:
+     suffix: formula_full
+     nsize: {{1 2}}
+     args: -mat_type aijdia -mat_aijdia_symmetric 0
+     output_file: output/tns_formula.out
+
+   test:
+     suffix: bad
+     nsize: {{1 3}}
      args: -bad
-     output_file: output/tns_bad.out
-     test:
-       suffix: bad_1
-     test:
-       suffix: bad_3
-       nsize: 3
+
+   test:
+     suffix: solve
+     nsize: {{1 3}}
+     args: -solve -mat_type {{aij aijdia}}
 
    testset:
-     args: -solve
-     output_file: output/tns_solve.out
+     args: -solve -view
+     filter: grep -E "type: tns|degree [0-9]:|triangles|bytes"
      test:
-       suffix: solve_1
+       suffix: view_aij
+       args: -mat_type aij
      test:
-       suffix: solve_3
+       suffix: view_half
        nsize: 3
+       args: -mat_type aijdia
+     test:
+       suffix: view_full
+       args: -mat_type aijdia -mat_aijdia_symmetric 0
 
 TEST*/

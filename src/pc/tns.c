@@ -1,6 +1,7 @@
 /* Truncated Neumann series: M^-1 = K^T D^-1 K, K = sum_{j <= q} (-L D^-1)^j, from the entries of the matrix itself. */
 #include "../polder.h"
 #include "../kernels/kernels.h"
+#include "../mat/dia.h"
 #include "../mat/halo.h"
 #include <petsc/private/pcimpl.h>
 
@@ -12,8 +13,16 @@ typedef struct {
   PetscBool fused;     /* all sweeps in one pass, then those rows again; FALSE: one pass a sweep, because they are too many */
 } TNSTriangle;
 
+/* Where the triangles are read from */
+typedef enum {
+  TNS_FORM_CSR,
+  TNS_FORM_DIA,
+  TNS_FORM_HALF
+} TNSForm;
+
 typedef struct {
   PetscInt         degree;
+  TNSForm          form;
   PetscInt         m;         /* local rows */
   PetscScalar     *dinv;      /* [m] */
   PetscInt        *diag;      /* [m] position of the diagonal entry in the local CSR block */
@@ -193,11 +202,13 @@ static PetscErrorCode PCTNSInvertDiagonal_Private(PC pc, const PolderCSR *csr)
 
 static PetscErrorCode PCSetUp_TNS(PC pc)
 {
-  PolderCSR   csr;
-  PetscLayout rows, columns;
-  PetscInt    M, N;
-  PetscBool   is, same;
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PC_TNS          *tns  = (PC_TNS *)pc->data;
+  MPI_Comm         comm = PetscObjectComm((PetscObject)pc);
+  PolderCSR        csr;
+  const PolderDia *dia;
+  PetscLayout      rows, columns;
+  PetscInt         M, N;
+  PetscBool        is, same;
 
   PetscFunctionBegin;
   PetscCall(PolderMatIsAIJ(pc->pmat, &is));
@@ -210,12 +221,22 @@ static PetscErrorCode PCSetUp_TNS(PC pc)
   PetscCall(PolderMatGetCSR(pc->pmat, &csr));
   PetscCall(PCTNSUpdatePattern_Private(pc, &csr));
   PetscCall(PCTNSInvertDiagonal_Private(pc, &csr));
+  PetscCall(PolderMatGetDia(pc->pmat, &dia));
+  tns->form = !dia ? TNS_FORM_CSR : dia->half ? TNS_FORM_HALF : TNS_FORM_DIA;
   PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sweeps over the rows of this process without their off-process entries, on the diagonals of the matrix when it has them */
+static void PCTNSLocalSweeps_Private(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, PetscInt q, const PetscScalar *r)
+{
+  if (dia && upper) PolderTriSweepsDIA_Host(upper, csr->m, q, dia->nd - dia->main - 1, dia->off + dia->main + 1, dia->val + dia->main + 1, tns->dinv, r, tns->y);
+  else if (dia) PolderTriSweepsDIA_Host(upper, csr->m, q, dia->main, dia->off, dia->val, tns->dinv, r, tns->y);
+  else PolderTriSweepsCSR_Host(upper, csr->m, q, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, r, tns->y);
+}
+
 /* y[k+1] = y[0] - D^-1 T y[k] for k = 0 .. degree-1, with T the strictly lower or upper part and y = tns->y; r: y[0] = D^-1 r first */
-static PetscErrorCode PCTNSSweeps_Private(PC_TNS *tns, const PolderCSR *csr, PetscBool upper, const PetscScalar *r)
+static PetscErrorCode PCTNSSweeps_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r)
 {
   const TNSTriangle *tri = &tns->tri[upper];
   const PetscInt     q   = tns->degree;
@@ -223,14 +244,14 @@ static PetscErrorCode PCTNSSweeps_Private(PC_TNS *tns, const PolderCSR *csr, Pet
 
   PetscFunctionBegin;
   if (!tns->halo) {
-    PolderTriSweepsCSR_Host(upper, csr->m, q, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, r, y);
+    PCTNSLocalSweeps_Private(tns, csr, dia, upper, q, r);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (r) PolderTriSweepsCSR_Host(upper, csr->m, 0, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, r, y);
+  if (r) PCTNSLocalSweeps_Private(tns, csr, dia, upper, 0, r);
   for (PetscInt k = 0; k < q; ++k) {
     PetscCall(PolderHaloBegin(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
     if (!tri->fused) PolderTriRowsCSR_Host(upper, csr->m, tri->row, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, y[0], y[k], y[k + 1]);
-    else if (!k) PolderTriSweepsCSR_Host(upper, csr->m, q, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, NULL, y);
+    else if (!k) PCTNSLocalSweeps_Private(tns, csr, dia, upper, q, NULL);
     else PolderTriRowsCSR_Host(upper, tri->count[k + 1], tri->row, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, y[0], y[k], y[k + 1]);
     PetscCall(PolderHaloEnd(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
     PolderTriGhostRows_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, tns->dinv, tns->ghost, y[k + 1]);
@@ -248,6 +269,7 @@ static PetscErrorCode PCApply_TNS(PC pc, Vec r, Vec z)
 {
   PC_TNS            *tns = (PC_TNS *)pc->data;
   PolderCSR          csr;
+  const PolderDia   *dia;
   const PetscScalar *rr;
   PetscScalar       *zz;
 
@@ -255,15 +277,16 @@ static PetscErrorCode PCApply_TNS(PC pc, Vec r, Vec z)
   PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
   PetscCall(PolderMatGetCSR(pc->pmat, &csr));
   PetscCall(PCTNSUpdatePattern_Private(pc, &csr));
+  PetscCall(PolderMatGetDia(pc->pmat, &dia));
   PetscCall(VecGetArrayRead(r, &rr));
   PetscCall(VecGetArrayWrite(z, &zz));
   tns->y[0] = zz;
   for (PetscInt k = 1; k <= tns->degree; ++k) tns->y[k] = tns->work + (k - 1) * tns->m;
-  PetscCall(PCTNSSweeps_Private(tns, &csr, PETSC_FALSE, rr));
+  PetscCall(PCTNSSweeps_Private(tns, &csr, dia, PETSC_FALSE, rr));
   if (tns->degree) {
     tns->y[0]           = tns->y[tns->degree];
     tns->y[tns->degree] = zz;
-    PetscCall(PCTNSSweeps_Private(tns, &csr, PETSC_TRUE, NULL));
+    PetscCall(PCTNSSweeps_Private(tns, &csr, dia, PETSC_TRUE, NULL));
   }
   PetscCall(VecRestoreArrayWrite(z, &zz));
   PetscCall(VecRestoreArrayRead(r, &rr));
@@ -306,19 +329,25 @@ static PetscErrorCode PCDestroy_TNS(PC pc)
 
 static PetscErrorCode PCView_TNS(PC pc, PetscViewer viewer)
 {
-  PC_TNS    *tns = (PC_TNS *)pc->data;
-  PetscInt64 bytes;
-  PetscInt   N;
-  PetscBool  ascii;
+  static const char *const forms[] = {"compressed rows", "diagonals", "diagonals, half of a symmetric matrix"};
+  PC_TNS                  *tns     = (PC_TNS *)pc->data;
+  PetscInt64               count[4], total[4]; /* processes for each form, bytes */
+  PetscInt                 N;
+  PetscBool                ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  degree %" PetscInt_FMT ": %" PetscInt_FMT " products with a strict triangle an apply\n", tns->degree, 2 * tns->degree));
   if (!tns->diag) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int f = 0; f < 3; ++f) count[f] = tns->m && (int)tns->form == f;
+  count[3] = tns->bytes;
+  PetscCallAllreduce(count, total, 4, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
   PetscCall(MatGetSize(pc->pmat, &N, NULL));
-  PetscCallAllreduce(&tns->bytes, &bytes, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  triangles read from the compressed rows of the matrix; %.1f bytes a row of its own\n", N ? (double)bytes / (double)N : 0.0));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  nothing of the matrix is copied; inverse diagonal and work: %.1f bytes a row\n", N ? (double)total[3] / (double)N : 0.0));
+  for (int f = 0; f < 3; ++f) {
+    if (total[f]) PetscCall(PetscViewerASCIIPrintf(viewer, "  triangles read from: %s (processes: %" PetscInt64_FMT ")\n", forms[f], total[f]));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
