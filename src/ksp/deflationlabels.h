@@ -22,6 +22,9 @@ PETSC_INTERN PetscErrorCode PolderPartsFill(PolderParts *, Mat, const PolderCSR 
 PETSC_INTERN void           PolderGridChooseBoxes(const PolderGrid *, PetscInt target, PetscInt boxes[3]);
 PETSC_INTERN PetscErrorCode PolderGridBoxes(const PolderGrid *, PetscInt m, const PetscInt boxes[3], PetscInt part[]);
 
+/* deflationmetis.c: count METIS parts of the matrix graph, numbered as unknowns of a block have parts of their own: part * block size + place in the block */
+PETSC_INTERN PetscErrorCode PolderMatPartition(Mat, const PolderCSR *, PetscInt count, PetscInt part[]);
+
 /* label[i] <- rank of (part[i], comp[i]) among the pairs that occur on any process, -1 where one is negative; NULL stands for zeros */
 PETSC_INTERN PetscErrorCode PolderLabelsCompress(MPI_Comm, PetscInt m, const PetscInt part[], const PetscInt comp[], PetscInt label[], PetscInt *d);
 

@@ -1,0 +1,282 @@
+/* METIS parts of the graph of the rows of each process. */
+#include "deflationlabels.h"
+#include <metis.h>
+
+/* METIS gets aggregates of rows, with at least so many of them in a part */
+#define POLDER_METIS_VERTICES 8
+/* An aggregation divides the number of vertices by about so much */
+#define POLDER_METIS_RATIO 8
+/* METIS takes a time that grows with vertices times parts, so it makes at most so many parts at a time */
+#define POLDER_METIS_PARTS 64
+
+/* Directed graph; w = NULL, vw = NULL: weights 1 */
+typedef struct {
+  PetscInt        n;
+  const PetscInt *xadj, *adj, *w, *vw;
+} PolderGraph;
+
+/* Aggregates of neighbouring vertices: agg[i] of vertex i, na of them */
+static void PolderAggregate(const PolderGraph *g, PetscInt agg[], PetscInt *na)
+{
+  PetscInt n = 0;
+
+  for (PetscInt i = 0; i < g->n; ++i) agg[i] = -1;
+  for (PetscInt i = 0; i < g->n; ++i) { /* vertices whose neighbours are all free start an aggregate with them */
+    PetscBool isfree = (PetscBool)(agg[i] < 0);
+
+    for (PetscInt k = g->xadj[i]; k < g->xadj[i + 1] && isfree; ++k) isfree = (PetscBool)(agg[g->adj[k]] < 0);
+    if (!isfree) continue;
+    for (PetscInt k = g->xadj[i]; k < g->xadj[i + 1]; ++k) agg[g->adj[k]] = n;
+    agg[i] = n++;
+  }
+  for (PetscInt i = 0; i < g->n; ++i) { /* the others join a neighbour */
+    for (PetscInt k = g->xadj[i]; k < g->xadj[i + 1] && agg[i] < 0; ++k) agg[i] = agg[g->adj[k]];
+    if (agg[i] < 0) agg[i] = n++;
+  }
+  *na = n;
+}
+
+/* The graph of na aggregates, without loops; its arrays belong to the caller */
+static PetscErrorCode PolderGraphCollapse(const PolderGraph *g, const PetscInt agg[], PetscInt na, PolderGraph *coarse)
+{
+  PetscInt *start, *member, *place, *xadj, *adj, *w, *vw, nz = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc3(na + 1, &start, g->n, &member, na, &place));
+  PetscCall(PetscMalloc1(na + 1, &xadj));
+  PetscCall(PetscMalloc1(g->xadj[g->n], &adj));
+  PetscCall(PetscMalloc1(g->xadj[g->n], &w));
+  PetscCall(PetscCalloc1(na, &vw));
+  for (PetscInt i = 0; i < g->n; ++i) {
+    start[agg[i] + 1]++;
+    vw[agg[i]] += g->vw ? g->vw[i] : 1;
+  }
+  for (PetscInt a = 0; a < na; ++a) start[a + 1] += start[a];
+  for (PetscInt i = 0; i < g->n; ++i) member[start[agg[i]] + place[agg[i]]++] = i;
+  for (PetscInt a = 0; a < na; ++a) place[a] = -1; /* now: where a neighbour stands in adj */
+  xadj[0] = 0;
+  for (PetscInt a = 0; a < na; ++a) {
+    for (PetscInt r = start[a]; r < start[a + 1]; ++r) {
+      for (PetscInt k = g->xadj[member[r]]; k < g->xadj[member[r] + 1]; ++k) {
+        const PetscInt b = agg[g->adj[k]], weight = g->w ? g->w[k] : 1;
+
+        if (b == a) continue;
+        if (place[b] >= xadj[a]) w[place[b]] += weight;
+        else {
+          place[b] = nz;
+          adj[nz]  = b;
+          w[nz++]  = weight;
+        }
+      }
+    }
+    xadj[a + 1] = nz;
+  }
+  PetscCall(PetscFree3(start, member, place));
+  coarse->n    = na;
+  coarse->xadj = xadj;
+  coarse->adj  = adj;
+  coarse->w    = w;
+  coarse->vw   = vw;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderGraphFree(PolderGraph *g)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(g->xadj));
+  PetscCall(PetscFree(g->adj));
+  PetscCall(PetscFree(g->w));
+  PetscCall(PetscFree(g->vw));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What METIS reads: undirected, each edge listed at both ends */
+typedef struct {
+  idx_t  n;
+  idx_t *xadj, *adj, *w, *vw;
+} PolderMetisGraph;
+
+/* Adds the edges in the other direction. Both lists are in CSR; at[b] is where b stands in the list of the current vertex */
+static PetscErrorCode PolderGraphSymmetrise(const PolderGraph *g, PolderMetisGraph *metis)
+{
+  PetscInt n = g->n, nz = g->xadj[n], *tstart, *tadj, *tw, *at, len = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(n + 2, &tstart));
+  PetscCall(PetscMalloc3(nz, &tadj, nz, &tw, n, &at));
+  PetscCall(PetscMalloc4(n + 1, &metis->xadj, 2 * nz, &metis->adj, 2 * nz, &metis->w, n, &metis->vw));
+  for (PetscInt k = 0; k < nz; ++k) tstart[g->adj[k] + 2]++;
+  for (PetscInt i = 0; i < n; ++i) tstart[i + 2] += tstart[i + 1];
+  for (PetscInt i = 0; i < n; ++i) {
+    for (PetscInt k = g->xadj[i]; k < g->xadj[i + 1]; ++k) {
+      tadj[tstart[g->adj[k] + 1]] = i;
+      tw[tstart[g->adj[k] + 1]++] = g->w[k];
+    }
+    at[i] = -1;
+  }
+  metis->n       = (idx_t)n;
+  metis->xadj[0] = 0;
+  for (PetscInt i = 0; i < n; ++i) {
+    for (PetscInt k = g->xadj[i]; k < g->xadj[i + 1]; ++k) {
+      at[g->adj[k]]   = len;
+      metis->adj[len] = (idx_t)g->adj[k];
+      metis->w[len++] = (idx_t)g->w[k];
+    }
+    for (PetscInt k = tstart[i]; k < tstart[i + 1]; ++k) {
+      if (at[tadj[k]] >= metis->xadj[i]) metis->w[at[tadj[k]]] += (idx_t)tw[k];
+      else {
+        metis->adj[len] = (idx_t)tadj[k];
+        metis->w[len++] = (idx_t)tw[k];
+      }
+    }
+    metis->vw[i]       = (idx_t)g->vw[i];
+    metis->xadj[i + 1] = (idx_t)len;
+  }
+  PetscCall(PetscFree(tstart));
+  PetscCall(PetscFree3(tadj, tw, at));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One call of METIS: np parts of sizes in proportion to share[] (NULL: equal) */
+static int PolderMetisKway(PolderMetisGraph *g, idx_t np, real_t share[], idx_t part[])
+{
+  idx_t ncon = 1, cut, options[METIS_NOPTIONS];
+
+  np = PetscMin(np, g->n);
+  if (np == 1 || g->xadj[g->n] == 0) { /* no edges to cut */
+    for (idx_t a = 0; a < g->n; ++a) part[a] = (idx_t)((PetscInt64)a * np / g->n);
+    return METIS_OK;
+  }
+  METIS_SetDefaultOptions(options);
+  options[METIS_OPTION_NUMBERING] = 0;
+  return METIS_PartGraphKway(&g->n, &ncon, g->xadj, g->adj, g->vw, NULL, g->w, &np, share, NULL, options, &cut, part);
+}
+
+/* The graph of the n vertices list[] of g; local[] is work that is -1 for all others */
+static void PolderSubgraph(const PolderMetisGraph *g, idx_t n, const idx_t list[], idx_t local[], PolderMetisGraph *sub)
+{
+  idx_t nz = 0;
+
+  for (idx_t a = 0; a < n; ++a) local[list[a]] = a;
+  sub->n       = n;
+  sub->xadj[0] = 0;
+  for (idx_t a = 0; a < n; ++a) {
+    sub->vw[a] = g->vw[list[a]];
+    for (idx_t k = g->xadj[list[a]]; k < g->xadj[list[a] + 1]; ++k) {
+      if (local[g->adj[k]] < 0) continue;
+      sub->adj[nz] = local[g->adj[k]];
+      sub->w[nz++] = g->w[k];
+    }
+    sub->xadj[a + 1] = nz;
+  }
+  for (idx_t a = 0; a < n; ++a) local[list[a]] = -1;
+}
+
+/* np parts as parts of groups of parts */
+static PetscErrorCode PolderMetisNested(PolderMetisGraph *g, idx_t np, idx_t part[], int *err)
+{
+  idx_t            ng = (idx_t)PetscSqrtReal((PetscReal)np), nz = g->xadj[g->n], *start, *list, *local, *first, *subpart;
+  real_t          *share;
+  PolderMetisGraph sub;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc6(ng, &share, ng + 1, &start, g->n, &list, g->n, &local, ng + 1, &first, g->n, &subpart));
+  PetscCall(PetscMalloc4(g->n + 1, &sub.xadj, nz, &sub.adj, nz, &sub.w, g->n, &sub.vw));
+  for (idx_t k = 0; k <= ng; ++k) first[k] = (idx_t)((PetscInt64)k * np / ng);
+  for (idx_t k = 0; k < ng; ++k) share[k] = (real_t)(first[k + 1] - first[k]) / (real_t)np;
+  *err = PolderMetisKway(g, ng, share, part);
+  if (*err == METIS_OK) {
+    PetscCall(PetscArrayzero(start, ng + 1));
+    for (idx_t a = 0; a < g->n; ++a) {
+      start[part[a] + 1]++;
+      local[a] = -1;
+    }
+    for (idx_t k = 0; k < ng; ++k) start[k + 1] += start[k];
+    for (idx_t a = 0; a < g->n; ++a) list[start[part[a]]++] = a;
+    for (idx_t k = 0, begin = 0; k < ng && *err == METIS_OK; begin = start[k++]) { /* start[k] is now the end of group k */
+      const idx_t n = start[k] - begin;
+
+      if (!n) continue;
+      PolderSubgraph(g, n, list + begin, local, &sub);
+      *err = PolderMetisKway(&sub, first[k + 1] - first[k], NULL, subpart);
+      for (idx_t a = 0; a < n && *err == METIS_OK; ++a) part[list[begin + a]] = first[k] + subpart[a];
+    }
+  }
+  PetscCall(PetscFree4(sub.xadj, sub.adj, sub.w, sub.vw));
+  PetscCall(PetscFree6(share, start, list, local, first, subpart));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vertices for METIS: blocks of bs rows, then aggregates of them as long as a part keeps enough; agg[i] of each row */
+static PetscErrorCode PolderPartitionCoarsen(const PolderCSR *csr, PetscInt bs, PetscInt nparts, PetscInt agg[], PolderGraph *g)
+{
+  PolderGraph fine = {csr->m, csr->ai, csr->aj, NULL, NULL}, coarse;
+  PetscInt   *map, na;
+  PetscBool   more = (PetscBool)(bs == 1 && csr->m / (POLDER_METIS_VERTICES * POLDER_METIS_RATIO) >= nparts);
+
+  PetscFunctionBegin;
+  if (more) PolderAggregate(&fine, agg, &na);
+  else {
+    na = csr->m / bs;
+    for (PetscInt i = 0; i < csr->m; ++i) agg[i] = i / bs;
+  }
+  PetscCall(PolderGraphCollapse(&fine, agg, na, g));
+  PetscCall(PetscMalloc1(na, &map));
+  while (g->n / (POLDER_METIS_VERTICES * POLDER_METIS_RATIO) >= nparts) {
+    PolderAggregate(g, map, &na);
+    if (na == g->n) break;
+    PetscCall(PolderGraphCollapse(g, map, na, &coarse));
+    PetscCall(PolderGraphFree(g));
+    *g = coarse;
+    for (PetscInt i = 0; i < csr->m; ++i) agg[i] = map[agg[i]];
+  }
+  PetscCall(PetscFree(map));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The diagonal block of this process in nparts parts; failed: 1 indices too small, 2 METIS gave up */
+static PetscErrorCode PolderPartition(const PolderCSR *csr, PetscInt bs, PetscInt nparts, PetscInt part[], PetscInt *failed)
+{
+  PetscInt        *agg;
+  PolderGraph      g;
+  PolderMetisGraph metis;
+  idx_t           *result, np;
+  int              err = METIS_OK;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(csr->m, &agg));
+  PetscCall(PolderPartitionCoarsen(csr, bs, nparts, agg, &g));
+  *failed = 2 * (PetscInt64)g.xadj[g.n] >= IDX_MAX;
+  if (!*failed) {
+    PetscCall(PolderGraphSymmetrise(&g, &metis));
+    PetscCall(PetscMalloc1(g.n, &result));
+    np = (idx_t)PetscMin(nparts, g.n);
+    if (np > POLDER_METIS_PARTS) PetscCall(PolderMetisNested(&metis, np, result, &err));
+    else err = PolderMetisKway(&metis, np, NULL, result);
+    if (err != METIS_OK) *failed = 2;
+    for (PetscInt i = 0; i < csr->m && !*failed; ++i) part[i] = (PetscInt)result[agg[i]];
+    PetscCall(PetscFree(result));
+    PetscCall(PetscFree4(metis.xadj, metis.adj, metis.w, metis.vw));
+  }
+  PetscCall(PolderGraphFree(&g));
+  PetscCall(PetscFree(agg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The parts are shared out over the processes by their rows; a process too small for a part of its own joins the next one's first */
+PetscErrorCode PolderMatPartition(Mat A, const PolderCSR *csr, PetscInt count, PetscInt part[])
+{
+  MPI_Comm comm = PetscObjectComm((PetscObject)A);
+  PetscInt first, end, bs, failed = 0, worst;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetBlockSize(A, &bs));
+  first = csr->M ? (PetscInt)((PetscInt64)csr->rstart * count / csr->M) : 0;
+  end   = csr->M ? (PetscInt)((PetscInt64)(csr->rstart + csr->m) * count / csr->M) : 0;
+  if (csr->m) PetscCall(PolderPartition(csr, bs, PetscMax(end - first, 1), part, &failed));
+  PetscCallAllreduce(&failed, &worst, 1, MPIU_INT, MPI_MAX, comm);
+  PetscCheck(worst != 1, comm, PETSC_ERR_SUP, "METIS was built with %d-bit indices, too small for the matrix of one of the processes: use more processes, a METIS with 64-bit indices, or another -deflation_space", IDXTYPEWIDTH);
+  PetscCheck(!worst, comm, PETSC_ERR_LIB, "METIS could not partition the matrix graph of one of the processes: use another -deflation_space");
+  for (PetscInt i = 0; i < csr->m; ++i) part[i] = (first + part[i]) * bs + i % bs;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
