@@ -25,6 +25,8 @@ OBJ      := $(SRC:%.c=$(BUILD)/%.o)
 LIB      := $(BUILD)/libpolder.so
 PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 TESTS    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*.c))
+# PETSc's own tutorials, as they are
+TUTORIALS := $(if $(PETSC_EXAMPLES),$(addprefix $(BUILD)/,$(sort $(shell sed -n 's/^ *program: //p' tests/tutorials.test))))
 OPTS     := $(wildcard examples/options/*.opts)
 # tests of the inside link the objects themselves, which hide their symbols in the library
 INTERNAL := $(patsubst %.c,$(BUILD)/%,$(shell grep -ls 'include "\.\./src/' tests/*.c))
@@ -52,7 +54,11 @@ $(filter-out $(INTERNAL),$(TESTS) $(PROGRAMS)): $(BUILD)/%: %.c $(LIB) $(BUILD)/
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
 
-tests: $(LIB) $(TESTS) examples
+$(TUTORIALS): $(BUILD)/tutorials/%: $(PETSC_EXAMPLES)/ksp/ksp/tutorials/%.c $(BUILD)/petsc.mk
+	@mkdir -p $(@D)
+	$(CC) $(OPTFLAGS) $(PETSC_CFLAGS) -o $@ $< $(LDFLAGS) $(PETSC_LIBS) -lm
+
+tests: $(LIB) $(TESTS) $(TUTORIALS) examples
 
 check: tests
 	@tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" $(CHECKFLAGS)
