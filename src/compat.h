@@ -45,3 +45,8 @@ typedef PetscOptionItems PolderOptionItems;
 #if PETSC_VERSION_LT(3, 23, 0)
   #define PetscContainerSetCtxDestroy(container, destroy) PetscContainerSetUserDestroy(container, destroy)
 #endif
+
+/* 3.22 renamed the function that makes a viewer from an option */
+#if PETSC_VERSION_LT(3, 22, 0)
+  #define PetscOptionsCreateViewer(...) PetscOptionsGetViewer(__VA_ARGS__)
+#endif

@@ -55,3 +55,16 @@ PETSC_INTERN void PolderComponentsByClass_Host(PetscInt m, const PetscInt ai[], 
 PETSC_INTERN void PolderComponentsByScale_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar scale[], PetscReal jump, PetscInt parent[]);
 /* scale[i] = max(scale[i], max_j |a_ij|), j != i when skipdiag is set */
 PETSC_INTERN void PolderRowScale_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool skipdiag, PetscScalar scale[]);
+/*
+  The product AZ for labels. label[] (of the m local rows) and ghostlabel[] (of the ghost columns of the block bi, bj, ba; bi = NULL: none)
+  are local column numbers of Z, -1 for none. count[i] is the number of entries of row i of AZ, 0 where it vanishes to rounding.
+  col[] and val[] are work arrays as long as the number of labels. Returns whether all row sums of A vanish to rounding.
+*/
+PETSC_INTERN PetscBool PolderLabelRowsCount_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscInt ghostlabel[], PetscInt col[], PetscScalar val[], PetscInt count[]);
+/* The entries of the n rows row[] at ptr[k] .. ptr[k+1] of col[] and val[] */
+PETSC_INTERN void PolderLabelRowsFill_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscInt ghostlabel[], const PetscInt ptr[], PetscInt col[], PetscScalar val[]);
+/*
+  One row of E = Z^T W: the sum over k of weight[k] (NULL: 1) times row row[k] of the CSR matrix W, gathered in col[], val[] (nc entries on return).
+  position[] is -1 for every column on entry and on return.
+*/
+PETSC_INTERN void PolderGalerkinRow_Host(PetscInt nrow, const PetscInt row[], const PetscScalar weight[], const PetscInt wi[], const PetscInt wj[], const PetscScalar wv[], PetscInt *nc, PetscInt position[], PetscInt col[], PetscScalar val[]);

@@ -12,6 +12,8 @@ static const char *const PolderCoarseTypes[] = {"inverse", "cholesky", "ksp", "P
 
 /* The product with an inverse leaves a residual of about cond(E) eps relative to the right-hand side; a solve to the usual 1e-6 needs two digits more */
 #define POLDER_COARSE_LOSS 1e-8
+/* With fewer than three digits left in a coarse solve E is taken for singular */
+#define POLDER_COARSE_SINGULAR 1e-3
 /* Up to here a direct solver on every process beats multigrid as preconditioner of the nested KSP */
 #define POLDER_COARSE_DIRECT 20000
 
@@ -244,12 +246,12 @@ static PetscErrorCode PolderCoarseScale(PolderCoarse c, PetscBool nullspace)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderCoarseFactor(PolderCoarse c)
+static PetscErrorCode PolderCoarseFactor(PolderCoarse c, PetscReal tol)
 {
-  PetscInt  d   = c->d;
-  PetscReal tol = 10 * d * PETSC_MACHINE_EPSILON;
+  PetscInt d = c->d;
 
   PetscFunctionBegin;
+  PetscCall(PetscFree(c->L));
   c->ptr[0] = 0;
   for (PetscInt i = 0; i < d; ++i) {
     c->first[i]   = c->ej[c->ei[i]];
@@ -259,7 +261,7 @@ static PetscErrorCode PolderCoarseFactor(PolderCoarse c)
   for (PetscInt i = 0; i < d; ++i) {
     for (PetscInt k = c->ei[i]; k < c->ei[i + 1] && c->ej[k] <= i; ++k) c->L[c->ptr[i] + (size_t)(c->ej[k] - c->first[i])] = c->ev[k];
   }
-  c->nleftdep = PolderSkylineFactor_Host(d, c->first, c->ptr, tol, c->L, c->drop);
+  c->nleftdep += PolderSkylineFactor_Host(d, c->first, c->ptr, tol, c->L, c->drop);
   for (PetscInt i = 0; i < d; ++i) {
     if (c->drop[i]) c->scale[i] = 0;
   }
@@ -287,7 +289,7 @@ static PetscErrorCode PolderCoarseInvert(PolderCoarse c)
 static PetscErrorCode PolderCoarseSolveScaled(PolderCoarse c, const PetscScalar b[], PetscScalar x[])
 {
   PetscFunctionBegin;
-  if (c->type == COARSE_INVERSE) PolderSymmetricMult_Host(c->d, c->inverse, b, x);
+  if (c->inverse) PolderSymmetricMult_Host(c->d, c->inverse, b, x);
   else {
     PetscCall(PetscArraycpy(x, b, c->d));
     PolderSkylineSolve_Host(c->d, c->first, c->ptr, c->L, x);
@@ -382,9 +384,16 @@ static PetscErrorCode PolderCoarseSetUpRedundant(PolderCoarse c, const PetscInt 
   if (!d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderCoarseOrder(c));
   PetscCall(PolderCoarseScale(c, nullspace));
-  PetscCall(PolderCoarseFactor(c));
-  if (c->type == COARSE_INVERSE) PetscCall(PolderCoarseInvert(c));
-  PetscCall(PolderCoarseAssess(c));
+  /* rounding of E may hide that columns depend on each other: then the factor is worthless, and larger pivots count as zero */
+  for (PetscReal tol = 10 * d * PETSC_MACHINE_EPSILON; tol < 1e-6; tol *= 100) {
+    PetscCall(PolderCoarseFactor(c, tol));
+    PetscCall(PolderCoarseAssess(c));
+    if (c->cond * PETSC_MACHINE_EPSILON < POLDER_COARSE_SINGULAR) break;
+  }
+  if (c->type == COARSE_INVERSE) {
+    PetscCall(PolderCoarseInvert(c));
+    PetscCall(PolderCoarseAssess(c));
+  }
   PetscCall(PetscInfo(NULL, "Deflation: E has %" PetscInt_FMT " columns, left out %" PetscInt_FMT " (kernel), %" PetscInt_FMT " (zero), %" PetscInt_FMT " (dependent); condition about %g, residual of a coarse solve %g\n", d, c->nleftnull, c->nleftzero, c->nleftdep,
                       (double)c->cond, (double)c->resid));
   if (PolderCoarseInverseInaccurate(c)) PetscCall(PetscInfo(NULL, "Deflation: the explicit inverse of E loses accuracy (condition about %g): use -deflation_coarse cholesky\n", (double)c->cond));
@@ -585,7 +594,7 @@ static PetscErrorCode PolderCoarseSolve_Redundant(PolderCoarse c, const PetscSca
 
     a2[k] = c->scale[i] * c->x[i];
   }
-  PetscCall(PetscLogFlops(c->type == COARSE_INVERSE ? 2.0 * c->d * c->d : 4.0 * (PetscLogDouble)c->ptr[c->d]));
+  PetscCall(PetscLogFlops(c->inverse ? 2.0 * c->d * c->d : 4.0 * (PetscLogDouble)c->ptr[c->d]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,8 @@
 
 #include "../mat/halo.h"
 #include "deflationcoarse.h"
+#include <petsc/private/petscimpl.h>
+#include <petscdm.h>
 
 /* The structured grid behind the rows: dim = 0 when there is none */
 typedef struct {
@@ -29,7 +31,7 @@ struct _n_PolderDeflationSpace {
   /* what set-up made of it */
   char         chosen[32], why[512];       /* kind in use, and one line for the view that says why */
   PetscInt     d;                          /* columns before any is left out */
-  PetscBool    nullspace;                  /* A has the constant vector as kernel */
+  PetscBool    nullspace, covers;          /* A has the constant vector as kernel; every row has a label */
   PetscInt     nl, *gl;                    /* columns that this process touches */
   PetscInt     m;                          /* local rows */
   PetscInt     nrun, *runstart, *runlabel; /* label form: rows runstart[r] .. runstart[r+1] lie in local column runlabel[r], -1 none */
@@ -44,7 +46,6 @@ struct _n_PolderDeflationSpace {
   PetscObjectState Astate, Anonzerostate, sourcestate;
   PetscBool        labelsvalid, setup;
   PetscInt        *label; /* [m] global label of each local row, -1 none; NULL in general form */
-  Vec              work;
 };
 
 /* The DM whose grid gives the boxes; NULL: the matrix's own */
@@ -61,3 +62,9 @@ PETSC_INTERN PetscErrorCode PolderDeflationGetGrid(PolderDeflationSpace, Mat, Po
 PETSC_INTERN PetscErrorCode PolderMatComponents(Mat, const PolderCSR *, const PetscInt cls[], PetscInt comp[]);
 /* rows joined by an entry belong together unless their scales max_j |a_ij| (j != i) differ by more than the factor jump; rows without such entries get -1 */
 PETSC_INTERN PetscErrorCode PolderMatRegions(Mat, const PolderCSR *, PetscReal jump, PetscInt comp[]);
+
+/* deflationsetup.c: from s->label (label form) or a matrix Z (general form) to AZ and the factor of E. Collective */
+PETSC_INTERN PetscErrorCode PolderDeflationSetUpLabels(PolderDeflationSpace, Mat, const PolderCSR *);
+PETSC_INTERN PetscErrorCode PolderDeflationSetUpMatrix(PolderDeflationSpace, Mat A, Mat Z);
+PETSC_INTERN PetscErrorCode PolderDeflationNearNullSpace(Mat A, Mat *Z);
+PETSC_INTERN PetscErrorCode PolderDeflationWeightedMatrix(PolderDeflationSpace, Mat A, const PolderCSR *, Mat *Z);
