@@ -19,7 +19,7 @@ $(BUILD)/petsc.mk: FORCE
 CC       := $(PETSC_CC)
 CFLAGS   := $(OPTFLAGS) -std=gnu11 -Wall -Wextra -Iinclude $(CPPFLAGS) $(PETSC_CFLAGS)
 LDFLAGS  += -Wl,--as-needed
-LDLIBS   := $(PETSC_LIBS) -lmetis -lm
+LDLIBS   := $(PETSC_LIBS) -lmetis -llapack -lblas -lm
 SRC      := $(wildcard src/*.c src/*/*.c)
 OBJ      := $(SRC:%.c=$(BUILD)/%.o)
 LIB      := $(BUILD)/libpolder.so

@@ -1,0 +1,554 @@
+/*
+  Deflated preconditioned conjugate gradients (DEF1). In exact arithmetic the recursive residual is the true residual of the corrected
+  solution x + Q(b - Ax); the solver checks it when the iteration ends and goes on from the true residual where rounding made them differ.
+*/
+#include "dcg.h"
+#include "../kernels/kernels.h"
+
+static PetscErrorCode KSPDCGRemoveMean_Private(Vec x)
+{
+  PetscScalar sum;
+  PetscInt    n;
+
+  PetscFunctionBegin;
+  PetscCall(VecSum(x, &sum));
+  PetscCall(VecGetSize(x, &n));
+  PetscCall(VecShift(x, -sum / n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- x + alpha p, r <- r - alpha w, norm <- ||r|| in one pass over host vectors */
+static PetscErrorCode KSPDCGUpdate_Private(PetscScalar alpha, Vec p, Vec w, Vec x, Vec r, PetscReal *norm)
+{
+  const PetscScalar *pa, *wa;
+  PetscScalar       *xa, *ra;
+  PetscInt           n;
+  PetscBool          host;
+  PetscReal          here;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)r, &host, VECSEQ, VECMPI, ""));
+  if (!host) {
+    PetscCall(VecAXPY(x, alpha, p));
+    PetscCall(VecAXPY(r, -alpha, w));
+    PetscCall(VecNorm(r, NORM_2, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetLocalSize(r, &n));
+  PetscCall(VecGetArrayRead(p, &pa));
+  PetscCall(VecGetArrayRead(w, &wa));
+  PetscCall(VecGetArray(x, &xa));
+  PetscCall(VecGetArray(r, &ra));
+  here = PolderCGUpdate_Host(n, alpha, pa, wa, xa, ra);
+  PetscCall(VecRestoreArray(r, &ra));
+  PetscCall(VecRestoreArray(x, &xa));
+  PetscCall(VecRestoreArrayRead(w, &wa));
+  PetscCall(VecRestoreArrayRead(p, &pa));
+  PetscCallAllreduce(&here, norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)r));
+  *norm = PetscSqrtReal(*norm);
+  PetscCall(PetscLogFlops(6.0 * n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z <- M^-1 r without its part in the kernel of A: left in, it grows in p until it drowns A p in rounding errors */
+static PetscErrorCode KSPDCGPCApply_Private(KSP ksp, Vec r, Vec z)
+{
+  KSP_DCG     *dcg = (KSP_DCG *)ksp->data;
+  Mat          A;
+  MatNullSpace attached;
+
+  PetscFunctionBegin;
+  PetscCall(KSP_PCApply(ksp, r, z)); // removes an attached null space itself
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(MatGetNullSpace(A, &attached));
+  if (dcg->space->nullspace && !attached) PetscCall(KSPDCGRemoveMean_Private(z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* r <- P r, and out of the kernel of A */
+static PetscErrorCode KSPDCGProject_Private(KSP ksp, Vec r)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeflationSpaceApplyP(dcg->space, r));
+  if (dcg->space->nullspace) PetscCall(KSPDCGRemoveMean_Private(r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The norm that the convergence test looks at; z = M^-1 r and rho = (r, z) are computed on the way where the norm needs them */
+static PetscErrorCode KSPDCGNorm_Private(KSP ksp, Vec r, Vec z, PetscReal rnorm, PetscReal *norm)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  *norm = 0;
+  switch (ksp->normtype) {
+  case KSP_NORM_UNPRECONDITIONED:
+    *norm = rnorm;
+    break;
+  case KSP_NORM_PRECONDITIONED:
+    PetscCall(KSPDCGPCApply_Private(ksp, r, z));
+    PetscCall(VecDotNorm2(r, z, &dcg->rho, norm));
+    *norm = PetscSqrtReal(*norm);
+    break;
+  case KSP_NORM_NATURAL:
+    PetscCall(KSPDCGPCApply_Private(ksp, r, z));
+    PetscCall(VecDot(r, z, &dcg->rho));
+    *norm = PetscSqrtReal(PetscAbsScalar(dcg->rho));
+    break;
+  case KSP_NORM_NONE:
+    break;
+  default:
+    SETERRQ(PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "dcg does not work with the norm %s", KSPNormTypes[ksp->normtype]);
+  }
+  KSPCheckNorm(ksp, *norm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z <- M^-1 r, rho <- (r, z), unless the norm has already brought them */
+static PetscErrorCode KSPDCGPrecondition_Private(KSP ksp, Vec r, Vec z)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  if (ksp->normtype == KSP_NORM_UNPRECONDITIONED || ksp->normtype == KSP_NORM_NONE) {
+    PetscCall(KSPDCGPCApply_Private(ksp, r, z));
+    PetscCall(VecDot(r, z, &dcg->rho));
+  }
+  KSPCheckDot(ksp, dcg->rho);
+  if (PetscRealPart(dcg->rho) <= 0) {
+    PetscCall(PetscInfo(ksp, "(r, M^-1 r) = %g: the preconditioner is not positive definite\n", (double)PetscRealPart(dcg->rho)));
+    ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPDCGTest_Private(KSP ksp, PetscReal norm)
+{
+  const PetscBool guess_zero = ksp->guess_zero;
+
+  PetscFunctionBegin;
+  ksp->rnorm = norm;
+  /* the default test takes the first residual for b when the guess is zero, but the first residual here is P b */
+  if (!ksp->its) ksp->guess_zero = PETSC_FALSE;
+  PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
+  ksp->guess_zero = guess_zero;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Iterates from the deflated residual r until the convergence test, or a breakdown, sets ksp->reason */
+static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, Vec w)
+{
+  KSP_DCG    *dcg   = (KSP_DCG *)ksp->data;
+  PetscScalar alpha = 0, alphaold = 0, beta = 0, rhoold, pw, zw;
+  PetscReal   rnorm, norm, projected;
+  PetscBool   first = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(VecNorm(r, NORM_2, &projected));
+  PetscCall(KSPDCGPrecondition_Private(ksp, r, z)); //                         z <- M^-1 r,  rho <- (r, z)
+  while (!ksp->reason) {
+    if (ksp->its >= ksp->max_it) {
+      ksp->reason = KSP_DIVERGED_ITS;
+      break;
+    }
+    if (first) PetscCall(VecCopy(z, p));
+    else PetscCall(VecAYPX(p, beta, z));                  //                 p <- z + beta p
+    PetscCall(KSP_MatMult(ksp, A, p, w));                 //                 w <- A p
+    PetscCall(PolderDeflationSpaceApplyP(dcg->space, w)); //                 w <- P w
+    PetscCall(VecDot(p, w, &pw));
+    KSPCheckDot(ksp, pw);
+    if (PetscRealPart(pw) <= 0) {
+      PetscCall(PetscInfo(ksp, "(p, PA p) = %g: the operator is not positive definite\n", (double)PetscRealPart(pw)));
+      ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
+      break;
+    }
+    alpha = dcg->rho / pw;                                             // alpha <- rho / (p, w)
+    PetscCall(KSPDCGUpdate_Private(alpha, p, w, dcg->sol, r, &rnorm)); // x <- x + alpha p,  r <- r - alpha w
+    if (ksp->calc_sings) PetscCall(KSPDCGAddRitz_Private(ksp, first, PetscRealPart(alpha), PetscRealPart(beta), PetscRealPart(alphaold)));
+    if (rnorm < 1e-3 * projected) {
+      PetscCall(KSPDCGProject_Private(ksp, r)); // the iteration cannot reduce what rounding left of r along Z
+      projected = rnorm;
+    }
+    ++ksp->its;
+    rhoold   = dcg->rho;
+    alphaold = alpha;
+    first    = PETSC_FALSE;
+    PetscCall(KSPDCGNorm_Private(ksp, r, z, rnorm, &norm));
+    if (ksp->reason) break;
+    PetscCall(KSPLogResidualHistory(ksp, norm));
+    PetscCall(KSPMonitor(ksp, ksp->its, norm));
+    PetscCall(KSPDCGTest_Private(ksp, norm));
+    if (dcg->target > 0 && ksp->reason >= 0) ksp->reason = norm <= dcg->target ? KSP_CONVERGED_HAPPY_BREAKDOWN : KSP_CONVERGED_ITERATING;
+    if (ksp->reason) break;
+    PetscCall(KSPDCGPrecondition_Private(ksp, r, z)); //                       z <- M^-1 r,  rho <- (r, z)
+    if (ksp->reason) break;
+    if (dcg->flexible) { // r - r_old = -alpha w
+      PetscCall(VecDot(z, w, &zw));
+      beta = -alpha * zw / rhoold;
+    } else beta = dcg->rho / rhoold; //                                        beta <- rho / rho_old
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* r <- b - A x */
+static PetscErrorCode KSPDCGResidual_Private(KSP ksp, Mat A, Vec x, Vec r)
+{
+  PetscFunctionBegin;
+  PetscCall(KSP_MatMult(ksp, A, x, r));
+  PetscCall(VecAYPX(r, -1.0, ksp->vec_rhs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  y <- x + sol, or sol in the first cycle, corrected by Q; r <- b - A y. E is rounded, so that one correction may leave something along Z:
+  as many as help to reach the norm wanted. In a correction cycle sol takes the correction, so that y is rounded once.
+*/
+static PetscErrorCode KSPDCGCorrect_Private(KSP ksp, Mat A, PetscReal wanted, Vec y, Vec r, PetscReal *norm)
+{
+  KSP_DCG        *dcg   = (KSP_DCG *)ksp->data;
+  const PetscBool first = (PetscBool)(dcg->sol == ksp->vec_sol);
+  Vec             sol   = first ? y : dcg->sol;
+  PetscReal       last;
+
+  PetscFunctionBegin;
+  if (first && y != dcg->sol) PetscCall(VecCopy(dcg->sol, y));
+  if (!first) PetscCall(VecWAXPY(y, 1.0, sol, ksp->vec_sol));
+  PetscCall(KSPDCGResidual_Private(ksp, A, y, r));
+  PetscCall(VecNorm(r, NORM_2, norm));
+  if (!dcg->space->d) PetscFunctionReturn(PETSC_SUCCESS);
+  do {
+    last = *norm;
+    PetscCall(PolderDeflationSpaceApplyQAdd(dcg->space, r, sol));        // x <- x + Q (b - A x)
+    if (dcg->space->nullspace) PetscCall(KSPDCGRemoveMean_Private(sol)); // of the solutions the smallest: it rounds least
+    PetscCall(KSP_RemoveNullSpace(ksp, sol));
+    if (!first) PetscCall(VecWAXPY(y, 1.0, sol, ksp->vec_sol));
+    PetscCall(KSPDCGResidual_Private(ksp, A, y, r));
+    PetscCall(VecNorm(r, NORM_2, norm));
+  } while (*norm > wanted && *norm < 0.5 * last);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* No cycle improves x any more: either at the floor of double precision, or broken down for the given reason */
+static PetscErrorCode KSPDCGStop_Private(KSP ksp, KSPConvergedReason reason)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  dcg->floor  = (PetscBool)(dcg->residual <= 10 * dcg->bound);
+  ksp->reason = dcg->floor ? KSP_CONVERGED_HAPPY_BREAKDOWN : reason;
+  PetscCall(PetscInfo(ksp, "Stopped at the true residual %g, rounding bound eps |A||x| %g, norm of b %g\n", (double)dcg->residual, (double)dcg->bound, (double)dcg->bnorm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The cycle has ended with ksp->reason. Its solution is kept if it has the smaller true residual, and the reason if the true residual confirms it.
+  *again: the true residual r calls for another cycle. A cycle that does not halve the residual is the last one.
+*/
+static PetscErrorCode KSPDCGVerify_Private(KSP ksp, Mat A, Vec r, Vec z, Vec y, PetscBool *again)
+{
+  KSP_DCG                 *dcg     = (KSP_DCG *)ksp->data;
+  const PetscBool          first   = (PetscBool)(dcg->sol == ksp->vec_sol);
+  const PetscReal          claimed = ksp->rnorm, before = dcg->residual;
+  const KSPConvergedReason reason = ksp->reason;
+  const PetscBool          broken = (PetscBool)(reason == KSP_DIVERGED_INDEFINITE_MAT || reason == KSP_DIVERGED_INDEFINITE_PC); // by rounding, perhaps
+  PetscReal                rnorm, norm;
+
+  PetscFunctionBegin;
+  *again = PETSC_FALSE;
+  PetscCall(KSPDCGCorrect_Private(ksp, A, 1.01 * claimed, first ? ksp->vec_sol : y, r, &rnorm));
+  if (PetscIsInfOrNanReal(rnorm) || reason == KSP_DIVERGED_NANORINF || reason == KSP_DIVERGED_PC_FAILED) PetscFunctionReturn(PETSC_SUCCESS);
+  if (first || rnorm < before) {
+    if (!first) PetscCall(VecCopy(y, ksp->vec_sol));
+    dcg->residual = rnorm;
+    if (ksp->normtype == KSP_NORM_NONE || reason == KSP_CONVERGED_ITS) PetscFunctionReturn(PETSC_SUCCESS);
+    ksp->reason = KSP_CONVERGED_ITERATING;
+    PetscCall(KSPDCGNorm_Private(ksp, r, z, rnorm, &norm));
+    if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+    dcg->norm = norm;
+    if (reason > 0 || broken) PetscCall(KSPDCGTest_Private(ksp, norm));
+    if (ksp->reason > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  ksp->reason = reason;
+  ksp->rnorm  = dcg->norm;
+  if (reason < 0 && !broken) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatRoundingBound(A, ksp->vec_sol, &dcg->bound));
+  if (first || rnorm < 0.5 * before) {
+    dcg->target = 0.1 * claimed;
+    if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) dcg->target = PetscMax(dcg->target, 0.1 * dcg->bound);
+    PetscCall(PetscInfo(ksp, "Recursive residual %g but true residual %g after %" PetscInt_FMT " iterations: going on from the true one\n", (double)claimed, (double)dcg->norm, ksp->its));
+    ksp->reason = KSP_CONVERGED_ITERATING;
+    *again      = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(KSPDCGStop_Private(ksp, reason > 0 ? KSP_DIVERGED_BREAKDOWN : reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPDCGRun_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, Vec w)
+{
+  KSP_DCG  *dcg = (KSP_DCG *)ksp->data;
+  PetscReal rnorm, norm;
+  PetscBool again = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  if (ksp->guess_zero) PetscCall(VecCopy(ksp->vec_rhs, r));
+  else PetscCall(KSPDCGResidual_Private(ksp, A, ksp->vec_sol, r));
+  PetscCall(KSPDCGProject_Private(ksp, r)); //                     r <- P (b - A x)
+  PetscCall(VecNorm(r, NORM_2, &rnorm));
+  KSPCheckNorm(ksp, rnorm);
+  PetscCall(KSPDCGNorm_Private(ksp, r, z, rnorm, &norm));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPLogResidualHistory(ksp, norm));
+  PetscCall(KSPMonitor(ksp, 0, norm));
+  PetscCall(KSPDCGTest_Private(ksp, norm));
+  while (1) {
+    if (!ksp->reason) PetscCall(KSPDCGCycle_Private(ksp, A, r, z, p, w));
+    PetscCall(KSPDCGVerify_Private(ksp, A, r, z, p, &again));
+    if (!again) break;
+    ++dcg->restarts;
+    if (!dcg->correction) PetscCall(VecDuplicate(ksp->vec_sol, &dcg->correction));
+    dcg->sol = dcg->correction; // the next cycle solves A correction = r, so that x is rounded once and not in every step
+    PetscCall(VecZeroEntries(dcg->sol));
+    PetscCall(KSPDCGProject_Private(ksp, r));
+    if (ksp->normtype != KSP_NORM_UNPRECONDITIONED) PetscCall(KSPDCGNorm_Private(ksp, r, z, 0, &norm));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPSolve_DCG(KSP ksp)
+{
+  KSP_DCG  *dcg = (KSP_DCG *)ksp->data;
+  Mat       A;
+  PetscBool diagonalscale;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetDiagonalScale(ksp->pc, &diagonalscale));
+  PetscCheck(!diagonalscale, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "dcg does not work with the diagonal scaling of KSPSetDiagonalScale(): switch it off");
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(PolderDeflationSpaceSetUp(dcg->space, A)); // the level set may have moved since KSPSetUp()
+  dcg->floor    = PETSC_FALSE;
+  dcg->restarts = dcg->nritz = ksp->its = 0;
+  dcg->residual = dcg->bound = -1;
+  dcg->target                = 0;
+  ksp->reason                = KSP_CONVERGED_ITERATING;
+  PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &dcg->bnorm));
+  dcg->sol = ksp->vec_sol;
+  PetscCall(KSPDCGRun_Private(ksp, A, ksp->work[0], ksp->work[1], ksp->work[2], ksp->work[3]));
+  dcg->sol = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPSetUp_DCG(KSP ksp)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+  Mat      A;
+
+  PetscFunctionBegin;
+  PetscCall(KSPSetWorkVecs(ksp, 4));
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(PolderDeflationSpaceSetDM(dcg->space, ksp->dm));
+  PetscCall(PolderDeflationSpaceSetUp(dcg->space, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v <- the corrected solution, without touching the vectors of the running cycle */
+static PetscErrorCode KSPDCGBuild_Private(KSP ksp, Mat A, Vec v, Vec r)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  if (dcg->sol == ksp->vec_sol) PetscCall(VecCopy(dcg->sol, v));
+  else PetscCall(VecWAXPY(v, 1.0, dcg->sol, ksp->vec_sol));
+  PetscCall(KSPDCGResidual_Private(ksp, A, v, r));
+  PetscCall(PolderDeflationSpaceApplyQAdd(dcg->space, r, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* During a solve the vector of the cycle is not yet the solution */
+static PetscErrorCode KSPBuildSolution_DCG(KSP ksp, Vec v, Vec *V)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+  Mat      A;
+  Vec      r;
+
+  PetscFunctionBegin;
+  if (!dcg->sol || (!dcg->space->d && dcg->sol == ksp->vec_sol)) {
+    PetscCall(KSPBuildSolutionDefault(ksp, v, V));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!v) {
+    if (!dcg->built) PetscCall(VecDuplicate(ksp->vec_sol, &dcg->built));
+    v = dcg->built;
+  }
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(VecDuplicate(v, &r));
+  PetscCall(KSPDCGBuild_Private(ksp, A, v, r));
+  PetscCall(VecDestroy(&r));
+  if (V) *V = v;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPSetFromOptions_DCG(KSP ksp, PolderOptionItems PetscOptionsObject)
+{
+  KSP_DCG    *dcg = (KSP_DCG *)ksp->data;
+  const char *prefix;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Deflated CG options");
+  PetscCall(PetscOptionsBool("-ksp_dcg_flexible", "Beta of Polak and Ribiere, for preconditioners that change from step to step", "KSPDCGSetFlexible", dcg->flexible, &dcg->flexible, NULL));
+  PetscOptionsHeadEnd();
+  PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
+  PetscCall(PolderDeflationSpaceSetOptionsPrefix(dcg->space, prefix));
+  PetscCall(PolderDeflationSpaceSetFromOptions(dcg->space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPReset_DCG(KSP ksp)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeflationSpaceReset(dcg->space));
+  PetscCall(PolderDeflationSpaceSetDM(dcg->space, NULL));
+  PetscCall(VecDestroy(&dcg->correction));
+  PetscCall(VecDestroy(&dcg->built));
+  PetscCall(PetscFree2(dcg->d, dcg->e));
+  dcg->nritz = dcg->maxritz = 0;
+  dcg->sol                  = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPDestroy_DCG(KSP ksp)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  PetscCall(KSPReset_DCG(ksp));
+  PetscCall(PolderDeflationSpaceDestroy(&dcg->space));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPDCGGetDeflationSpace_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPDCGSetFlexible_C", NULL));
+  PetscCall(KSPDestroyDefault(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPDCGGetDeflationSpace_DCG(KSP ksp, PolderDeflationSpace *space)
+{
+  PetscFunctionBegin;
+  *space = ((KSP_DCG *)ksp->data)->space;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   KSPDCGGetDeflationSpace - gets the deflation space of a solver of type `KSPDCG`
+
+   Not Collective
+
+   Input Parameter:
+.  ksp - the solver
+
+   Output Parameter:
+.  space - its space, to be destroyed by nobody but the solver
+
+   Level: intermediate
+
+.seealso: `KSPDCG`, `PolderDeflationSpaceSetType()`, `PolderDeflationSpaceSetLevelSet()`
+@*/
+PetscErrorCode KSPDCGGetDeflationSpace(KSP ksp, PolderDeflationSpace *space)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscAssertPointer(space, 2);
+  PetscUseMethod(ksp, "KSPDCGGetDeflationSpace_C", (KSP, PolderDeflationSpace *), (ksp, space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPDCGSetFlexible_DCG(KSP ksp, PetscBool flexible)
+{
+  PetscFunctionBegin;
+  ((KSP_DCG *)ksp->data)->flexible = flexible;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   KSPDCGSetFlexible - lets the preconditioner of `KSPDCG` change from step to step
+
+   Logically Collective
+
+   Input Parameters:
++  ksp      - the solver
+-  flexible - use the beta of Polak and Ribiere, (z, r - r_old) / rho_old; one more inner product a step
+
+   Options Database Key:
+.  -ksp_dcg_flexible <bool> - the same
+
+   Level: intermediate
+
+   Reference:
+.  Notay (2000), Flexible conjugate gradients, SIAM J. Sci. Comput. 22
+
+.seealso: `KSPDCG`
+@*/
+PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(ksp, flexible, 2);
+  PetscTryMethod(ksp, "KSPDCGSetFlexible_C", (KSP, PetscBool), (ksp, flexible));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   KSPDCG - Deflated preconditioned conjugate gradients for symmetric positive (semi-)definite systems
+
+   Options Database Keys:
++  -deflation_space <type> - the deflation vectors, see `PolderDeflationSpaceSetFromOptions()` for this and the other options of the space
+-  -ksp_dcg_flexible       - for preconditioners that change from step to step
+
+   Level: beginner
+
+   Notes:
+   Solves P A x = P b, P = I - A Z (Z^T A Z)^{-1} Z^T, and corrects x once at the end. Without deflation vectors it is CG with fused updates.
+
+   Stops relative to the norm of b, whatever the initial guess. Before it returns, the residual of the corrected solution is computed and
+   compared with the tolerance; where rounding made the recursive residual lie, the iteration goes on with a correction of the solution. When
+   the tolerance is below what rounding the solution to double precision allows (the norm of eps |A||x|) it stops there with
+   `KSP_CONVERGED_HAPPY_BREAKDOWN` and says which residual was reached.
+
+   A constant kernel of the operator is noticed with or without `MatSetNullSpace()`; the solution then has mean zero.
+
+   References:
++  * - Gupta (2015), GPU acceleration of preconditioned solvers for ill-conditioned linear systems, algorithm 3
+-  * - Tang, Nabben, Vuik, Erlangga (2009), Comparison of two-level preconditioners, J. Sci. Comput. 39 (method DEF1)
+
+.seealso: `KSPCreate()`, `KSPSetType()`, `PCLEVELSET`, `PCTNS`, `KSPDCGGetDeflationSpace()`
+M*/
+PetscErrorCode KSPCreate_DCG(KSP ksp)
+{
+  KSP_DCG *dcg;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&dcg));
+  ksp->data = dcg;
+  PetscCall(PolderDeflationSpaceCreate(PetscObjectComm((PetscObject)ksp), &dcg->space));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 3));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 2));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
+  PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));
+  ksp->setupnewmatrix                    = PETSC_TRUE; // E depends on the values of the operator
+  ksp->ops->setup                        = KSPSetUp_DCG;
+  ksp->ops->solve                        = KSPSolve_DCG;
+  ksp->ops->reset                        = KSPReset_DCG;
+  ksp->ops->destroy                      = KSPDestroy_DCG;
+  ksp->ops->view                         = KSPView_DCG;
+  ksp->ops->setfromoptions               = KSPSetFromOptions_DCG;
+  ksp->ops->buildsolution                = KSPBuildSolution_DCG;
+  ksp->ops->buildresidual                = KSPBuildResidualDefault;
+  ksp->ops->computeeigenvalues           = KSPComputeEigenvalues_DCG;
+  ksp->ops->computeextremesingularvalues = KSPComputeExtremeSingularValues_DCG;
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPDCGGetDeflationSpace_C", KSPDCGGetDeflationSpace_DCG));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPDCGSetFlexible_C", KSPDCGSetFlexible_DCG));
+  PetscCall(KSPConvergedReasonViewSet(ksp, KSPDCGConvergedReasonView_Private, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,165 @@
+/* What dcg tells its user: view, converged reason, Ritz values, rounding bound. */
+#include "dcg.h"
+#include <petscblaslapack.h>
+
+/* ||eps |A| |x| || with the unit roundoff eps; for matrices whose entries cannot be read, of diag(A) twice, its size for diagonally dominant ones */
+PetscErrorCode PolderMatRoundingBound(Mat A, Vec x, PetscReal *bound)
+{
+  Vec       y;
+  PetscBool aij;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(PolderMatIsAIJ(A, &aij));
+  if (aij) {
+    const PetscScalar *xa;
+    PetscScalar       *ya, *ghost;
+    PolderHalo         halo;
+    PolderCSR          csr;
+
+    PetscCall(PolderMatGetHalo(A, &halo));
+    PetscCall(PolderMatGetCSR(A, &csr));
+    PetscCall(PetscMalloc1(csr.nghost, &ghost));
+    PetscCall(VecGetArrayRead(x, &xa));
+    PetscCall(PolderHaloBegin(halo, MPIU_SCALAR, xa, ghost));
+    PetscCall(PolderHaloEnd(halo, MPIU_SCALAR, xa, ghost));
+    PetscCall(VecGetArray(y, &ya));
+    for (PetscInt i = 0; i < csr.m; ++i) {
+      ya[i] = 0;
+      for (PetscInt k = csr.ai[i]; k < csr.ai[i + 1]; ++k) ya[i] += PetscAbsScalar(csr.aa[k] * xa[csr.aj[k]]);
+      for (PetscInt k = csr.bi ? csr.bi[i] : 0; k < (csr.bi ? csr.bi[i + 1] : 0); ++k) ya[i] += PetscAbsScalar(csr.ba[k] * ghost[csr.bj[k]]);
+    }
+    PetscCall(VecRestoreArray(y, &ya));
+    PetscCall(VecRestoreArrayRead(x, &xa));
+    PetscCall(PetscFree(ghost));
+    PetscCall(PolderMatRestoreCSR(A, &csr));
+  } else {
+    PetscCall(MatGetDiagonal(A, y));
+    PetscCall(VecPointwiseMult(y, y, x));
+    PetscCall(VecScale(y, 2.0));
+  }
+  PetscCall(VecNorm(y, NORM_2, bound));
+  *bound *= PETSC_MACHINE_EPSILON / 2;
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPDCGViewFloor_Private(KSP_DCG *dcg, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  stopped at the floor of double precision: true residual %.2e of b, rounding x alone leaves up to eps |A||x| = %.2e of b\n", (double)(dcg->residual / dcg->bnorm), (double)(dcg->bound / dcg->bnorm)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc calls this before its own line of -ksp_converged_reason, wanted or not */
+PetscErrorCode KSPDCGConvergedReasonView_Private(KSP ksp, void *ctx)
+{
+  PetscBool         dcg, wanted;
+  PetscViewer       viewer;
+  PetscViewerFormat format;
+
+  PetscFunctionBegin;
+  (void)ctx;
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPDCG, &dcg));
+  if (!dcg || !((KSP_DCG *)ksp->data)->floor) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)ksp), ((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-ksp_converged_reason", &viewer, &format, &wanted));
+  if (wanted && viewer) {
+    PetscBool ascii;
+
+    PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+    if (ascii) PetscCall(KSPDCGViewFloor_Private((KSP_DCG *)ksp->data, viewer));
+    PetscCall(PetscViewerDestroy(&viewer));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPView_DCG(KSP ksp, PetscViewer viewer)
+{
+  KSP_DCG  *dcg = (KSP_DCG *)ksp->data;
+  PetscBool ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dcg->flexible) PetscCall(PetscViewerASCIIPrintf(viewer, "  flexible\n"));
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  PetscCall(PolderDeflationSpaceView(dcg->space, viewer));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  if (dcg->residual >= 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve: true residual %.2e of b, %" PetscInt_FMT " restarts from the true residual\n", (double)(dcg->residual / dcg->bnorm), dcg->restarts));
+  if (dcg->floor) PetscCall(KSPDCGViewFloor_Private(dcg, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  One step of the Lanczos matrix of M^-1 PA (Golub, Van Loan, Matrix Computations, 10.2.6): diagonal 1/alpha + beta/alpha_old, off-diagonal
+  sqrt(beta)/alpha_old. A restart begins a new block.
+*/
+PetscErrorCode KSPDCGAddRitz_Private(KSP ksp, PetscBool first, PetscReal alpha, PetscReal beta, PetscReal alphaold)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  if (dcg->nritz == dcg->maxritz) {
+    PetscReal *d, *e;
+
+    dcg->maxritz = 2 * dcg->maxritz + 256;
+    PetscCall(PetscMalloc2(dcg->maxritz, &d, dcg->maxritz, &e));
+    PetscCall(PetscArraycpy(d, dcg->d, dcg->nritz));
+    PetscCall(PetscArraycpy(e, dcg->e, dcg->nritz));
+    PetscCall(PetscFree2(dcg->d, dcg->e));
+    dcg->d = d;
+    dcg->e = e;
+  }
+  dcg->d[dcg->nritz] = 1 / alpha + (first ? 0 : beta / alphaold);
+  if (dcg->nritz) dcg->e[dcg->nritz - 1] = first ? 0 : PetscSqrtReal(PetscMax(beta, 0)) / alphaold;
+  dcg->e[dcg->nritz++] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* r[0 .. nritz) <- Ritz values in ascending order */
+static PetscErrorCode KSPDCGRitz_Private(KSP_DCG *dcg, PetscReal r[])
+{
+  PetscReal   *e;
+  PetscBLASInt n, one = 1, info;
+
+  PetscFunctionBegin;
+  if (!dcg->nritz) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscBLASIntCast(dcg->nritz, &n));
+  PetscCall(PetscMalloc1(n, &e));
+  PetscCall(PetscArraycpy(r, dcg->d, n));
+  PetscCall(PetscArraycpy(e, dcg->e, n));
+  PetscCall(PetscFPTrapPush(PETSC_FP_TRAP_OFF));
+  PetscCallBLAS("LAPACKsteqr", LAPACKsteqr_("N", &n, r, e, NULL, &one, NULL, &info));
+  PetscCall(PetscFPTrapPop());
+  PetscCall(PetscFree(e));
+  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK could not compute the Ritz values (steqr returned %d)", (int)info);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPComputeEigenvalues_DCG(KSP ksp, PetscInt nmax, PetscReal *r, PetscReal *c, PetscInt *neig)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  PetscCheck(nmax >= dcg->nritz, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_SIZ, "There are %" PetscInt_FMT " Ritz values, room for %" PetscInt_FMT, dcg->nritz, nmax);
+  *neig = dcg->nritz;
+  PetscCall(KSPDCGRitz_Private(dcg, r));
+  PetscCall(PetscArrayzero(c, dcg->nritz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPComputeExtremeSingularValues_DCG(KSP ksp, PetscReal *emax, PetscReal *emin)
+{
+  KSP_DCG   *dcg = (KSP_DCG *)ksp->data;
+  PetscReal *r;
+
+  PetscFunctionBegin;
+  *emax = *emin = 1;
+  if (!dcg->nritz) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(dcg->nritz, &r));
+  PetscCall(KSPDCGRitz_Private(dcg, r));
+  *emin = r[0];
+  *emax = r[dcg->nritz - 1];
+  PetscCall(PetscFree(r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
