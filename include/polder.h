@@ -52,11 +52,31 @@ typedef const char *PolderDeflationSpaceType;
 
 typedef struct _n_PolderDeflationSpace *PolderDeflationSpace;
 
+/*E
+   PCLevelSetForm - How `PCLEVELSET` joins the inner preconditioner M and the coarse correction Q = Z (Z^T A Z)^{-1} Z^T, P = I - A Q
+
+   Values:
++  `PC_LEVELSET_ADEF2`     - P^T M^{-1} + Q, with the start vector corrected by Q
+.  `PC_LEVELSET_ADEF1`     - M^{-1} P + Q
+-  `PC_LEVELSET_BALANCING` - P^T M^{-1} P + Q
+
+   Level: intermediate
+
+.seealso: `PCLEVELSET`, `PCLevelSetSetForm()`
+E*/
+typedef enum {
+  PC_LEVELSET_ADEF2,
+  PC_LEVELSET_ADEF1,
+  PC_LEVELSET_BALANCING
+} PCLevelSetForm;
+PETSC_EXTERN const char *const PCLevelSetForms[];
+
 /* The space of a solver: KSP of type dcg, PC of type levelset */
 PETSC_EXTERN PetscErrorCode KSPDCGGetDeflationSpace(KSP, PolderDeflationSpace *);
 PETSC_EXTERN PetscErrorCode KSPDCGSetFlexible(KSP, PetscBool);
 PETSC_EXTERN PetscErrorCode PCLevelSetGetDeflationSpace(PC, PolderDeflationSpace *);
 PETSC_EXTERN PetscErrorCode PCLevelSetGetPC(PC, PC *);
+PETSC_EXTERN PetscErrorCode PCLevelSetSetForm(PC, PCLevelSetForm);
 PETSC_EXTERN PetscErrorCode PCTNSSetDegree(PC, PetscInt);
 
 /* A space of its own, for tests and for codes that want the operators P and Q */

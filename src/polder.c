@@ -17,13 +17,14 @@ static const struct {
   PetscErrorCode (*create_pc)(PC);
   PetscErrorCode (*create_mat)(Mat);
 } PolderTypes[] = {
-  {POLDER_KSP, KSPDCG,        KSPCreate_DCG, NULL,         NULL                },
-  {POLDER_PC,  PCTNS,         NULL,          PCCreate_TNS, NULL                },
-  {POLDER_MAT, MATSEQAIJDIA,  NULL,          NULL,         MatCreate_SeqAIJDIA },
-  {POLDER_MAT, MATMPIAIJDIA,  NULL,          NULL,         MatCreate_MPIAIJDIA },
-  {POLDER_MAT, MATSEQAIJICRS, NULL,          NULL,         MatCreate_SeqAIJICRS},
-  {POLDER_MAT, MATMPIAIJICRS, NULL,          NULL,         MatCreate_MPIAIJICRS},
-  {POLDER_KSP, NULL,          NULL,          NULL,         NULL                }  // the end
+  {POLDER_KSP, KSPDCG,        KSPCreate_DCG, NULL,              NULL                },
+  {POLDER_PC,  PCTNS,         NULL,          PCCreate_TNS,      NULL                },
+  {POLDER_PC,  PCLEVELSET,    NULL,          PCCreate_LevelSet, NULL                },
+  {POLDER_MAT, MATSEQAIJDIA,  NULL,          NULL,              MatCreate_SeqAIJDIA },
+  {POLDER_MAT, MATMPIAIJDIA,  NULL,          NULL,              MatCreate_MPIAIJDIA },
+  {POLDER_MAT, MATSEQAIJICRS, NULL,          NULL,              MatCreate_SeqAIJICRS},
+  {POLDER_MAT, MATMPIAIJICRS, NULL,          NULL,              MatCreate_MPIAIJICRS},
+  {POLDER_KSP, NULL,          NULL,          NULL,              NULL                }  // the end
 };
 
 /* Names that stand for a sequential or a parallel type */

@@ -725,6 +725,26 @@ PetscErrorCode PolderDeflationSpaceApplyQAdd(PolderDeflationSpace s, Vec r, Vec 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace s, Vec r, Vec y)
+{
+  const PetscScalar *ya;
+
+  PetscFunctionBegin;
+  if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderLogBegin(POLDER_DeflationApply, (PetscObject)y));
+  PetscCall(PolderDeflationRestrict_Private(s, r)); // a1 <- Z^T r
+  PetscCall(PetscArrayzero(s->a2, s->nl));
+  PetscCall(VecGetArrayRead(y, &ya));
+  PolderRowsMultTransposeAdd_Host(s->nw, s->wrow, s->wi, s->wj, s->wv, ya, s->a2);
+  PetscCall(VecRestoreArrayRead(y, &ya));
+  for (PetscInt k = 0; k < s->nl; ++k) s->a1[k] -= s->a2[k]; // a1 <- Z^T r - (AZ)^T y
+  PetscCall(PolderCoarseSolve(s->coarse, s->a1, s->a2));     // a2 <- E^-1 a1
+  PetscCall(PolderDeflationProlongAdd_Private(s, 1, y));     // y <- y + Z a2
+  PetscCall(PetscLogFlops(2.0 * s->wi[s->nw]));
+  PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@
    PolderDeflationSpaceGetSize - gets the number of deflation vectors in use
 

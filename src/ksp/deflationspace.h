@@ -51,6 +51,8 @@ struct _n_PolderDeflationSpace {
 /* The DM whose grid gives the boxes; NULL: the matrix's own */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceSetDM(PolderDeflationSpace, DM);
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceReset(PolderDeflationSpace);
+/* y <- P^T y + Q r with one coarse solve. Collective */
+PETSC_INTERN PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace, Vec r, Vec y);
 
 /* deflationlabels.c: labels of the local rows (global, compressed to 0 .. d-1 with no empty one; -1: in no vector); sets chosen and why. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabels(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d);
