@@ -14,6 +14,8 @@ static const char *const PolderCoarseTypes[] = {"inverse", "cholesky", "ksp", "P
 #define POLDER_COARSE_LOSS 1e-8
 /* With fewer than three digits left in a coarse solve E is taken for singular */
 #define POLDER_COARSE_SINGULAR 1e-3
+/* A diagonal entry of E that is so much smaller than the largest one counts as zero */
+#define POLDER_COARSE_ZERO (5 * PETSC_MACHINE_EPSILON)
 /* Up to here a direct solver on every process beats multigrid as preconditioner of the nested KSP */
 #define POLDER_COARSE_DIRECT 20000
 
@@ -37,7 +39,7 @@ struct _n_PolderCoarse {
   /* ksp */
   KSP      ksp;
   Mat      E;
-  Vec      bvec, xvec;
+  Vec      bvec, xvec, used; /* used: 0 where a column is left out, else 1 */
   PetscSF  sf;
   PetscInt nsolve, nits, nfailed;
 };
@@ -67,6 +69,7 @@ static PetscErrorCode PolderCoarseReset(PolderCoarse c)
   PetscCall(MatDestroy(&c->E));
   PetscCall(VecDestroy(&c->bvec));
   PetscCall(VecDestroy(&c->xvec));
+  PetscCall(VecDestroy(&c->used));
   PetscCall(PetscSFDestroy(&c->sf));
   c->setup     = PETSC_FALSE;
   c->nleftnull = c->nleftzero = c->nleftdep = 0;
@@ -231,7 +234,7 @@ static PetscErrorCode PolderCoarseScale(PolderCoarse c, PetscBool nullspace)
   }
   for (PetscInt i = 0; i < d; ++i) {
     diag        = c->scale[i];
-    c->drop[i]  = (char)(diag <= 5 * PETSC_MACHINE_EPSILON * dmax);
+    c->drop[i]  = (char)(diag <= POLDER_COARSE_ZERO * dmax);
     c->scale[i] = c->drop[i] ? 0 : 1 / PetscSqrtReal(diag);
     c->nleftzero += c->drop[i];
   }
@@ -400,13 +403,13 @@ static PetscErrorCode PolderCoarseSetUpRedundant(PolderCoarse c, const PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* E as a distributed matrix. A zero row gets a unit diagonal; when the constant is the kernel the last diagonal entry is doubled, which for
-   the right-hand sides that occur (orthogonal to the kernel) gives the solution that is zero there: the same as leaving the column out */
+/* E as a distributed matrix; rows and columns left out become those of the identity */
 static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace)
 {
-  PetscInt     rstart, rend, n = 0, nz, *ci, *cj, nzero = 0;
+  PetscInt     rstart, rend, n = 0, nz, *ci, *cj, nzero = 0, last = c->d - 1;
   PetscLayout  map;
-  PetscScalar *v, *diag;
+  PetscScalar *v, *diag, *used;
+  PetscReal    dmax;
   Vec          D;
 
   PetscFunctionBegin;
@@ -423,6 +426,7 @@ static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const Pets
   PetscCall(PetscMalloc3(nz, &ci, nz, &cj, nz, &v));
   for (PetscInt i = 0; i < c->nl; ++i) {
     for (PetscInt k = ptr[i]; k < ptr[i + 1]; ++k) {
+      if (nullspace && (c->gl[i] == last || c->gl[col[k]] == last)) continue;
       ci[n]  = c->gl[i];
       cj[n]  = c->gl[col[k]];
       v[n++] = val[k];
@@ -432,24 +436,28 @@ static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const Pets
     ci[n] = cj[n] = i;
     v[n++]        = 0;
   }
-  PetscCall(MatSetPreallocationCOO(c->E, nz, ci, cj));
+  PetscCall(MatSetPreallocationCOO(c->E, n, ci, cj));
   PetscCall(MatSetValuesCOO(c->E, v, INSERT_VALUES));
   PetscCall(PetscFree3(ci, cj, v));
   PetscCall(MatCreateVecs(c->E, &c->xvec, &c->bvec));
+  PetscCall(VecDuplicate(c->bvec, &c->used));
   PetscCall(VecDuplicate(c->bvec, &D));
   PetscCall(MatGetDiagonal(c->E, D));
+  PetscCall(VecMax(D, NULL, &dmax));
   PetscCall(VecGetArray(D, &diag));
-  for (PetscInt i = rstart; i < rend; ++i) {
-    if (PetscRealPart(diag[i - rstart]) == 0) {
-      diag[i - rstart] = 1;
-      nzero++;
-    } else if (nullspace && i == c->d - 1) diag[i - rstart] *= 2;
+  PetscCall(VecGetArrayWrite(c->used, &used));
+  for (PetscInt i = 0; i < rend - rstart; ++i) {
+    used[i] = PetscRealPart(diag[i]) > POLDER_COARSE_ZERO * dmax;
+    if (used[i] != (PetscScalar)0) continue;
+    diag[i] = 1;
+    nzero += !nullspace || rstart + i != last;
   }
+  PetscCall(VecRestoreArrayWrite(c->used, &used));
   PetscCall(VecRestoreArray(D, &diag));
   PetscCall(MatDiagonalSet(c->E, D, INSERT_VALUES));
   PetscCall(VecDestroy(&D));
   PetscCallAllreduce(&nzero, &c->nleftzero, 1, MPIU_INT, MPI_SUM, c->comm);
-  c->nleftnull = nullspace && c->d ? 1 : 0;
+  c->nleftnull = nullspace ? 1 : 0;
   PetscCall(MatSetOption(c->E, MAT_SPD, PETSC_TRUE));
   PetscCall(PetscSFCreate(c->comm, &c->sf));
   PetscCall(PetscSFSetGraphLayout(c->sf, map, c->nl, NULL, PETSC_OWN_POINTER, c->gl));
@@ -519,12 +527,7 @@ static PetscErrorCode PolderCoarseSetUpKSP(PolderCoarse c, const PetscInt ptr[],
   PetscCall(VecGetArray(c->bvec, &b));
   for (PetscInt i = rstart; i < rend; ++i) b[i - rstart] = PolderCoarseTestValue(i);
   PetscCall(VecRestoreArray(c->bvec, &b));
-  if (nullspace) { /* right-hand sides of a solve are orthogonal to the kernel */
-    PetscScalar sum;
-
-    PetscCall(VecSum(c->bvec, &sum));
-    PetscCall(VecShift(c->bvec, -sum / (PetscReal)c->d));
-  }
+  PetscCall(VecPointwiseMult(c->bvec, c->bvec, c->used));
   PetscCall(PolderCoarseSolveKSP(c));
   PetscCall(VecDuplicate(c->bvec, &r));
   PetscCall(MatMult(c->E, c->xvec, r));
@@ -609,6 +612,7 @@ static PetscErrorCode PolderCoarseSolve_KSP(PolderCoarse c, const PetscScalar a1
   PetscCall(PetscSFReduceBegin(c->sf, MPIU_SCALAR, a1, b, MPIU_SUM));
   PetscCall(PetscSFReduceEnd(c->sf, MPIU_SCALAR, a1, b, MPIU_SUM));
   PetscCall(VecRestoreArray(c->bvec, &b));
+  PetscCall(VecPointwiseMult(c->bvec, c->bvec, c->used));
   PetscCall(PolderCoarseSolveKSP(c));
   PetscCall(VecGetArrayRead(c->xvec, &x));
   PetscCall(PetscSFBcastBegin(c->sf, MPIU_SCALAR, x, a2, MPI_REPLACE));
