@@ -439,6 +439,10 @@ int main(int argc, char **argv)
     test:
       suffix: levelset
       args: -centre -deflation_space levelset -expected 8
+
+  testset:
+    nsize: {{1 3}}
+    output_file: output/labels.out
     test:
       suffix: empty_process
       args: -rows empty -deflation_grid 16,16,16 -deflation_space levelset_subdomain -deflation_boxes 2,3,2 -expected 19
@@ -451,10 +455,6 @@ int main(int argc, char **argv)
     test:
       suffix: plane
       args: -deflation_grid 16,16,16 -deflation_space plane -deflation_count 7 -expected 6
-
-  testset:
-    nsize: {{1 3}}
-    output_file: output/labels.out
     test:
       suffix: nine_bubbles_512
       args: -centre -deflation_grid 16,16,16 -deflation_space levelset_subdomain -deflation_boxes 8,8,8 -expected 583
@@ -488,9 +488,9 @@ int main(int argc, char **argv)
     args: -n 10 -labels -deflation_space user -rows {{natural empty}} -expected 9
     output_file: output/labels.out
 
-  # bad input: the same words on any number of processes, and no process left waiting
+  # bad input, where it is bad on one process only; no process may be left waiting
   testset:
-    nsize: {{1 3}}
+    nsize: 3
     test:
       suffix: bad_labels_length
       args: -n 10 -labels -deflation_space user -bad length
