@@ -171,7 +171,7 @@ static PetscErrorCode PCTNSUpdatePattern_Private(PC pc, const PolderCSR *csr)
   PetscCall(PetscObjectGetId((PetscObject)csr->diag, &blocks[0]));
   if (csr->offdiag) PetscCall(PetscObjectGetId((PetscObject)csr->offdiag, &blocks[1]));
   PetscCall(MatGetNonzeroState(pc->pmat, &state));
-  if (tns->diag && blocks[0] == tns->blocks[0] && blocks[1] == tns->blocks[1] && state == tns->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
+  if (blocks[0] == tns->blocks[0] && blocks[1] == tns->blocks[1] && state == tns->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCTNSSetUpPattern_Private(pc, csr));
   tns->blocks[0]    = blocks[0];
   tns->blocks[1]    = blocks[1];
@@ -339,7 +339,7 @@ static PetscErrorCode PCView_TNS(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  degree %" PetscInt_FMT ": %" PetscInt_FMT " products with a strict triangle an apply\n", tns->degree, 2 * tns->degree));
-  if (!tns->diag) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!tns->blocks[0]) PetscFunctionReturn(PETSC_SUCCESS);
   for (int f = 0; f < 3; ++f) count[f] = tns->m && (int)tns->form == f;
   count[3] = tns->bytes;
   PetscCallAllreduce(count, total, 4, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
