@@ -24,6 +24,7 @@ SRC      := $(wildcard src/*.c src/*/*.c)
 OBJ      := $(SRC:%.c=$(BUILD)/%.o)
 LIB      := $(BUILD)/libpolder.so
 PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+BENCHES  := $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
 TESTS    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*.c))
 # PETSc's own tutorials, as they are
 TUTORIALS := $(if $(PETSC_EXAMPLES),$(addprefix $(BUILD)/,$(sort $(shell sed -n 's/^ *program: //p' tests/tutorials.test))))
@@ -50,7 +51,7 @@ $(INTERNAL): $(BUILD)/%: %.c $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
 
-$(filter-out $(INTERNAL),$(TESTS) $(PROGRAMS)): $(BUILD)/%: %.c $(LIB) $(BUILD)/petsc.mk
+$(filter-out $(INTERNAL),$(TESTS) $(PROGRAMS) $(BENCHES)): $(BUILD)/%: %.c $(LIB) $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
 
@@ -63,6 +64,9 @@ tests: $(LIB) $(TESTS) $(TUTORIALS) examples
 check: tests
 	@tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" $(CHECKFLAGS)
 
+bench: $(LIB) $(BENCHES)
+	@bench/run.sh $(BUILD)
+
 install: $(LIB)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/polder/options
 	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib
@@ -71,10 +75,10 @@ install: $(LIB)
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' config/polder.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/polder.pc
 
 format:
-	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] examples/*.[ch])
+	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] examples/*.[ch] bench/*.[ch])
 
 clean:
 	rm -rf $(BUILD)
 
--include $(OBJ:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d)
-.PHONY: all examples tests check install format clean FORCE
+-include $(OBJ:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d)
+.PHONY: all examples tests check bench install format clean FORCE

@@ -24,13 +24,16 @@ static const struct {
   {POLDER_MAT, MATMPIAIJDIA,  NULL,          NULL,              MatCreate_MPIAIJDIA },
   {POLDER_MAT, MATSEQAIJICRS, NULL,          NULL,              MatCreate_SeqAIJICRS},
   {POLDER_MAT, MATMPIAIJICRS, NULL,          NULL,              MatCreate_MPIAIJICRS},
+  {POLDER_MAT, MATSEQAIJHEC,  NULL,          NULL,              MatCreate_SeqAIJHEC },
+  {POLDER_MAT, MATMPIAIJHEC,  NULL,          NULL,              MatCreate_MPIAIJHEC },
   {POLDER_KSP, NULL,          NULL,          NULL,              NULL                }  // the end
 };
 
 /* Names that stand for a sequential or a parallel type */
 static const char *const PolderMatRoots[][3] = {
   {MATAIJDIA,  MATSEQAIJDIA,  MATMPIAIJDIA },
-  {MATAIJICRS, MATSEQAIJICRS, MATMPIAIJICRS}
+  {MATAIJICRS, MATSEQAIJICRS, MATMPIAIJICRS},
+  {MATAIJHEC,  MATSEQAIJHEC,  MATMPIAIJHEC }
 };
 
 static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv", "PolderLabels", "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply"};

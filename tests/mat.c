@@ -441,7 +441,7 @@ int main(int argc, char **argv)
 /*TEST
 
    testset:
-     args: -type {{aijdia aijicrs}}
+     args: -type {{aijdia aijicrs aijhec}}
      nsize: {{1 2 3 4}}
      output_file: output/mat_products.out
      test:

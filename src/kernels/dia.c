@@ -4,18 +4,60 @@
 /* Rows that are worked on together: their sums stay in the first-level cache while all diagonals pass */
 #define POLDER_DIA_ROWS 1024
 
-/* s[i] = or += v[i] x[i] for the rows lo .. hi of a block that starts at row r0 */
-static inline void DiaOne(PetscInt lo, PetscInt hi, const PetscScalar *restrict v, const PetscScalar *restrict x, PetscScalar *restrict s)
+/* Diagonals that pass together */
+#define POLDER_DIA_GROUP 8
+
+/* Values that are asked for ahead of their use: the hardware does not follow this many streams by itself */
+#define POLDER_DIA_AHEAD 128
+
+/* s[i] += sum of v[d][i] x[d][i] over g diagonals, in their order; g is a constant where this is called */
+static inline __attribute__((always_inline)) void DiaGroup(int g, PetscInt lo, PetscInt hi, const PetscScalar *const v[], const PetscScalar *const x[], PetscScalar *restrict s)
 {
-  for (PetscInt i = lo; i < hi; ++i) s[i] += v[i] * x[i];
+  PetscInt i = lo;
+
+  for (; i + 8 <= hi; i += 8) {
+    PetscScalar t[8];
+
+    for (int r = 0; r < 8; ++r) t[r] = s[i + r];
+#pragma GCC unroll 8
+    for (int d = 0; d < g; ++d) {
+      __builtin_prefetch(v[d] + i + POLDER_DIA_AHEAD);
+      for (int r = 0; r < 8; ++r) t[r] += v[d][i + r] * x[d][i + r];
+    }
+    for (int r = 0; r < 8; ++r) s[i + r] = t[r];
+  }
+  for (; i < hi; ++i) {
+    for (int d = 0; d < g; ++d) s[i] += v[d][i] * x[d][i];
+  }
 }
 
-static inline void DiaFour(PetscInt lo, PetscInt hi, const PetscScalar *const v[], const PetscScalar *const x[], PetscScalar *restrict s)
+static void DiaPass(PetscInt g, PetscInt lo, PetscInt hi, const PetscScalar *const v[], const PetscScalar *const x[], PetscScalar *restrict s)
 {
-  const PetscScalar *restrict v0 = v[0], *restrict v1 = v[1], *restrict v2 = v[2], *restrict v3 = v[3];
-  const PetscScalar *restrict x0 = x[0], *restrict x1 = x[1], *restrict x2 = x[2], *restrict x3 = x[3];
-
-  for (PetscInt i = lo; i < hi; ++i) s[i] = (((s[i] + v0[i] * x0[i]) + v1[i] * x1[i]) + v2[i] * x2[i]) + v3[i] * x3[i];
+  switch (g) {
+  case 1:
+    DiaGroup(1, lo, hi, v, x, s);
+    break;
+  case 2:
+    DiaGroup(2, lo, hi, v, x, s);
+    break;
+  case 3:
+    DiaGroup(3, lo, hi, v, x, s);
+    break;
+  case 4:
+    DiaGroup(4, lo, hi, v, x, s);
+    break;
+  case 5:
+    DiaGroup(5, lo, hi, v, x, s);
+    break;
+  case 6:
+    DiaGroup(6, lo, hi, v, x, s);
+    break;
+  case 7:
+    DiaGroup(7, lo, hi, v, x, s);
+    break;
+  default:
+    DiaGroup(8, lo, hi, v, x, s);
+  }
 }
 
 /* s[0 .. len) = the rows r0 .. r0 + len of A x, each summed in the order of the diagonals */
@@ -25,21 +67,22 @@ static void DiaRows(PetscInt r0, PetscInt len, PetscInt n, PetscInt nd, const Pe
 
   for (PetscInt i = 0; i < len; ++i) s[i] = 0.0;
   while (d < nd) {
-    if (d + 4 <= nd && r0 + off[d] >= 0 && r0 + len + off[d + 3] <= n) {
-      const PetscScalar *v[4], *w[4];
+    const PetscScalar *v[POLDER_DIA_GROUP], *w[POLDER_DIA_GROUP];
+    PetscInt           g = 0, lo = 0, hi = len;
 
-      for (PetscInt k = 0; k < 4; ++k) {
-        v[k] = val[d + k] + r0;
-        w[k] = x + r0 + off[d + k];
-      }
-      DiaFour(0, len, v, w, s);
-      d += 4;
+    if (r0 + off[d] < 0 || r0 + len + off[d] > n) { /* leaves the matrix within these rows: alone */
+      lo = r0 + off[d] < 0 ? -off[d] - r0 : 0;
+      hi = r0 + len + off[d] > n ? n - off[d] - r0 : len;
+      g  = 1;
     } else {
-      const PetscInt lo = r0 + off[d] < 0 ? -off[d] - r0 : 0, hi = r0 + len + off[d] > n ? n - off[d] - r0 : len;
-
-      if (lo < hi) DiaOne(lo, hi, val[d] + r0, x + r0 + off[d], s);
-      ++d;
+      while (g < POLDER_DIA_GROUP && d + g < nd && r0 + len + off[d + g] <= n) ++g;
     }
+    for (PetscInt k = 0; k < g; ++k) {
+      v[k] = val[d + k] + r0;
+      w[k] = x + r0 + off[d + k];
+    }
+    DiaPass(g, lo, hi, v, w, s);
+    d += g;
   }
 }
 

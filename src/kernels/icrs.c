@@ -1,6 +1,9 @@
 /* Products with interleaved rows: slices of POLDER_ICRS_ROWS rows, the k-th entries of the rows of a slice side by side. */
 #include "kernels.h"
 
+/* Entries that are asked for ahead of their use */
+#define POLDER_ICRS_AHEAD 1024
+
 void PolderIcrsMult_Host(PetscInt m, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
 {
   for (PetscInt r0 = 0, s = 0; r0 < m; r0 += POLDER_ICRS_ROWS, ++s) {
@@ -10,6 +13,8 @@ void PolderIcrsMult_Host(PetscInt m, const PetscInt ptr[], const PetscInt col[],
     PetscScalar        sum[POLDER_ICRS_ROWS] = {0.0};
 
     for (PetscInt k = ptr[s]; k < ptr[s + 1]; ++k, c += POLDER_ICRS_ROWS, v += POLDER_ICRS_ROWS) {
+      __builtin_prefetch(v + POLDER_ICRS_AHEAD);
+      __builtin_prefetch(c + POLDER_ICRS_AHEAD);
       for (int r = 0; r < POLDER_ICRS_ROWS; ++r) sum[r] += v[r] * x[c[r]];
     }
     for (PetscInt r = 0; r < len; ++r) z[r0 + r] = (y ? y[r0 + r] : 0.0) + alpha * sum[r];

@@ -68,3 +68,7 @@ PETSC_INTERN void PolderLabelRowsFill_Host(PetscInt n, const PetscInt row[], con
   position[] is -1 for every column on entry and on return.
 */
 PETSC_INTERN void PolderGalerkinRow_Host(PetscInt nrow, const PetscInt row[], const PetscScalar weight[], const PetscInt wi[], const PetscInt wj[], const PetscScalar wv[], PetscInt *nc, PetscInt position[], PetscInt col[], PetscScalar val[]);
+
+/* hec.c: m rows of width entries, entry k of row i at k * ld + i; padding has the value zero and a column that exists */
+/* z = y + alpha A x; y = NULL stands for zero and may be z */
+PETSC_INTERN void PolderEllMult_Host(PetscInt m, PetscInt width, PetscInt ld, const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);

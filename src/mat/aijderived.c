@@ -10,7 +10,7 @@ typedef enum {
 /* Operations of seqaij and mpiaij themselves, from fresh matrices: an override calls them, a conversion back restores them */
 static struct _MatOps PolderBaseOps[2];
 
-static const PolderFormat *const PolderFormats[] = {&PolderFormatDIA, &PolderFormatICRS};
+static const PolderFormat *const PolderFormats[] = {&PolderFormatDIA, &PolderFormatICRS, &PolderFormatHEC};
 
 static PetscErrorCode PolderAIJDress_Private(Mat, const PolderFormat *, PolderLayout);
 
@@ -79,18 +79,22 @@ static PetscErrorCode PolderAIJSetOptions_Private(PolderAIJ aij, const PolderAIJ
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New arrays, in the format of the type or, when that refuses the matrix, in interleaved rows */
+/* New arrays, in the format of the type or, when the matrix does not suit it, in the next one that it suits; the last takes every matrix */
 static PetscErrorCode PolderAIJBuild_Private(Mat A, PolderAIJ aij, const PolderCSR *csr)
 {
+  const PolderFormat *const tries[] = {aij->format, &PolderFormatICRS, &PolderFormatHEC};
+  char                      why[sizeof(aij->why)];
+
   PetscFunctionBegin;
   PetscCall(PolderAIJReset_Private(aij));
-  PetscCall((*aij->format->build)(A, aij, csr, &aij->data));
-  aij->used = aij->format;
-  if (!aij->data) {
-    PetscCall(PetscInfo(A, "%s: %s; products run on %s\n", ((PetscObject)A)->type_name, aij->why, PolderFormatICRS.label));
-    PetscCall((*PolderFormatICRS.build)(A, aij, csr, &aij->data));
-    aij->used = &PolderFormatICRS;
+  for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(tries) && !aij->data; ++f) {
+    why[0] = 0;
+    PetscCall((*tries[f]->build)(A, aij, csr, &aij->data, sizeof(why), why));
+    if (f == 0) PetscCall(PetscStrncpy(aij->why, why, sizeof(aij->why)));
+    if (aij->data) aij->used = tries[f];
+    else PetscCall(PetscInfo(A, "%s: not %s: %s\n", ((PetscObject)A)->type_name, tries[f]->label, why));
   }
+  PetscCheck(aij->data, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No format takes the matrix");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -10,7 +10,7 @@ typedef struct {
   const char *label;            /* for the user */
   const char *root, *seq, *mpi; /* names of the types; NULL for a format that is no type */
   /* data <- arrays with pattern and values; leaves it NULL, and the reason in why, when the format does not suit the matrix */
-  PetscErrorCode (*build)(Mat A, PolderAIJ, const PolderCSR *csr, void **data);
+  PetscErrorCode (*build)(Mat A, PolderAIJ, const PolderCSR *csr, void **data, size_t len, char why[]);
   /* new values in the same pattern; *done is PETSC_FALSE when the arrays must be built again */
   PetscErrorCode (*refresh)(Mat A, PolderAIJ, const PolderCSR *csr, void *data, PetscBool *done);
   /* z = y + alpha A x; y = NULL stands for zero and may be z */
@@ -39,6 +39,13 @@ struct _PolderAIJ {
 };
 
 PETSC_INTERN const PolderFormat PolderFormatDIA, PolderFormatICRS, PolderFormatHEC;
+
+/* Distance between the columns (diagonals) of m entries that a product reads at once: a multiple of 32, and for long columns never near a multiple of the page
+   size, because then all of them would compete for the same places of the cache */
+static inline PetscInt PolderStride(PetscInt m)
+{
+  return m <= 512 ? (m + 31) / 32 * 32 : (m + 415) / 512 * 512 + 96;
+}
 
 /* Constructors: the type of format on a fresh matrix */
 PETSC_INTERN PetscErrorCode PolderAIJCreateSeq(Mat, const PolderFormat *);

@@ -4,8 +4,6 @@
 #include "../kernels/kernels.h"
 #include <petsc/private/matimpl.h>
 
-#define POLDER_DIA_ALIGN 8 /* scalars in a cache line */
-
 typedef struct {
   PolderDia     dia;
   PetscInt     *off, *toff; /* toff, tval: the transposed matrix in the same form */
@@ -64,10 +62,8 @@ static PetscErrorCode DIAAllocate_Private(Mat_DIA *D, PetscInt first)
   D->first   = first;
   D->nstored = dia->nd - first;
   dia->half  = (PetscBool)(first > 0);
-  /* An odd number of cache lines between diagonals: with a power of two all of them would compete for the same places of the cache */
-  D->ld = (dia->m + POLDER_DIA_ALIGN - 1) / POLDER_DIA_ALIGN * POLDER_DIA_ALIGN;
-  if (dia->m > 512) D->ld = D->ld / 512 * 512 + 9 * POLDER_DIA_ALIGN + (D->ld % 512 > 9 * POLDER_DIA_ALIGN ? 512 : 0);
-  PetscCall(PetscMalloc1((size_t)D->ld * D->nstored + POLDER_DIA_ALIGN, &D->mem));
+  D->ld      = PolderStride(dia->m);
+  PetscCall(PetscMalloc1((size_t)D->ld * D->nstored + 64 / sizeof(PetscScalar), &D->mem));
   base = (PetscScalar *)(((size_t)D->mem + 63) / 64 * 64);
   for (PetscInt d = first; d < dia->nd; ++d) D->val[d] = base + (size_t)D->ld * (d - first);
   for (PetscInt d = 0; d < first; ++d) D->val[d] = D->val[dia->nd - 1 - d] + dia->off[d];
@@ -144,7 +140,7 @@ static PetscBool DIAOffsetsSymmetric_Private(const PolderDia *dia)
   return PETSC_TRUE;
 }
 
-static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data)
+static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
 {
   Mat_DIA   *D;
   PolderDia *dia;
@@ -158,7 +154,7 @@ static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void 
   most = m ? PetscMin(aij->opts.max_fill * csr->ai[m] / m, (PetscReal)m + n) : 0.0;
   PetscCall(DIACount_Private(m, n, csr->ai, csr->aj, (PetscInt)most, &nd, &off, &sorted));
   if (nd > (PetscInt)most) {
-    PetscCall(PetscSNPrintf(aij->why, sizeof(aij->why), "more than %" PetscInt_FMT " diagonals, which would take more than -mat_aijdia_max_fill %g times the nonzeros", nd - 1, (double)aij->opts.max_fill));
+    PetscCall(PetscSNPrintf(why, len, "more than %" PetscInt_FMT " diagonals, which would take more than -mat_aijdia_max_fill %g times the nonzeros", nd - 1, (double)aij->opts.max_fill));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscNew(&D));

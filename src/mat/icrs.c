@@ -2,6 +2,8 @@
 #include "aijderived.h"
 #include "../kernels/kernels.h"
 
+#define POLDER_ICRS_FILL 3 /* stored entries over nonzeros, at most */
+
 typedef struct {
   PetscInt     m, nslice;
   PetscInt    *ptr, *col; /* of slices, in units of POLDER_ICRS_ROWS entries */
@@ -18,7 +20,7 @@ static PetscErrorCode ICRSDestroy(void **data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ICRSBuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data)
+static PetscErrorCode ICRSBuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
 {
   Mat_ICRS      *S;
   PetscInt       m, nslice, total = 0;
@@ -32,6 +34,11 @@ static PetscErrorCode ICRSBuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void
 
     for (PetscInt i = s * C; i < PetscMin(m, (s + 1) * C); ++i) width = PetscMax(width, ai[i + 1] - ai[i]);
     total += width;
+  }
+  *data = NULL;
+  if (m > C && (PetscReal)total * C > POLDER_ICRS_FILL * (PetscReal)ai[m]) {
+    PetscCall(PetscSNPrintf(why, len, "rows of one slice differ in length so much that it would take more than %d times the nonzeros", POLDER_ICRS_FILL));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscNew(&S));
   PetscCall(PetscMalloc3(nslice + 1, &S->ptr, (size_t)total * C, &S->col, (size_t)total * C, &S->val));

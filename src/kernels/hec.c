@@ -1,0 +1,32 @@
+/* The ELL part of HEC: entry k of row i at k * ld + i; the overflow is left to PolderRowsMultAdd_Host(). */
+#include "kernels.h"
+
+/* Rows whose sums are in registers together */
+#define POLDER_ELL_ROWS 8
+/* Rows whose entries are asked for ahead of their use: the hardware does not follow two streams a column by itself */
+#define POLDER_ELL_AHEAD 128
+
+void PolderEllMult_Host(PetscInt m, PetscInt width, PetscInt ld, const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
+{
+  PetscInt r0 = 0;
+
+  for (; r0 + POLDER_ELL_ROWS <= m; r0 += POLDER_ELL_ROWS) {
+    PetscScalar s[POLDER_ELL_ROWS] = {0.0};
+
+    for (PetscInt k = 0; k < width; ++k) {
+      const PetscInt    *c = col + (size_t)ld * k + r0;
+      const PetscScalar *v = val + (size_t)ld * k + r0;
+
+      __builtin_prefetch(v + POLDER_ELL_AHEAD);
+      __builtin_prefetch(c + POLDER_ELL_AHEAD);
+      for (int r = 0; r < POLDER_ELL_ROWS; ++r) s[r] += v[r] * x[c[r]];
+    }
+    for (int r = 0; r < POLDER_ELL_ROWS; ++r) z[r0 + r] = (y ? y[r0 + r] : 0.0) + alpha * s[r];
+  }
+  for (; r0 < m; ++r0) {
+    PetscScalar s = 0.0;
+
+    for (PetscInt k = 0; k < width; ++k) s += val[(size_t)ld * k + r0] * x[col[(size_t)ld * k + r0]];
+    z[r0] = (y ? y[r0] : 0.0) + alpha * s;
+  }
+}

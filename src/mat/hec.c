@@ -1,0 +1,155 @@
+/* aijhec: a regular ELL part and the overflow of long rows as compressed rows (Yang, Liu and Chen). */
+#include "aijderived.h"
+#include "../kernels/kernels.h"
+
+#define POLDER_ELL_LEAST 4096 /* fewer rows than these do not earn a column of their own, in a matrix that has more */
+
+typedef struct {
+  PetscInt     m, ld, width;
+  PetscInt    *col;
+  PetscScalar *val;
+  PetscInt     nover;             /* rows that are longer than width */
+  PetscInt    *row, *ptr, *colov; /* what is left of them */
+  PetscScalar *valov;
+} Mat_HEC;
+
+static PetscErrorCode HECDestroy(void **data)
+{
+  Mat_HEC *H = (Mat_HEC *)*data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(H->col, H->val));
+  PetscCall(PetscFree4(H->row, H->ptr, H->colov, H->valov));
+  PetscCall(PetscFree(*data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A column belongs to the ELL part while at least a third of the rows fill it (Bell and Garland: ELL is about three times as fast as the rest) */
+static PetscErrorCode HECWidth_Private(PetscInt m, const PetscInt ai[], PetscInt *width)
+{
+  PetscInt longest = 0, *count, rows = m;
+  PetscInt least = PetscMax((m + 2) / 3, m >= POLDER_ELL_LEAST ? POLDER_ELL_LEAST : 1);
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < m; ++i) longest = PetscMax(longest, ai[i + 1] - ai[i]);
+  PetscCall(PetscCalloc1(longest + 1, &count));
+  for (PetscInt i = 0; i < m; ++i) ++count[ai[i + 1] - ai[i]];
+  for (*width = 0; *width < longest; ++*width) {
+    rows -= count[*width]; /* rows with more than width entries */
+    if (rows < least) break;
+  }
+  PetscCall(PetscFree(count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HECRefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, void *data, PetscBool *done)
+{
+  Mat_HEC *H = (Mat_HEC *)data;
+
+  PetscFunctionBegin;
+  (void)A;
+  (void)aij;
+  for (PetscInt i = 0; i < H->m; ++i) {
+    const PetscInt     len = PetscMin(H->width, csr->ai[i + 1] - csr->ai[i]);
+    const PetscScalar *v   = csr->aa + csr->ai[i];
+
+    for (PetscInt k = 0; k < len; ++k) H->val[(size_t)H->ld * k + i] = v[k];
+  }
+  for (PetscInt o = 0; o < H->nover; ++o) PetscCall(PetscArraycpy(H->valov + H->ptr[o], csr->aa + csr->ai[H->row[o]] + H->width, H->ptr[o + 1] - H->ptr[o]));
+  *done = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HECBuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
+{
+  Mat_HEC        *H;
+  PetscInt        over = 0, o = 0;
+  PetscBool       done;
+  const PetscInt *ai = csr->ai, *aj = csr->aj;
+
+  PetscFunctionBegin;
+  (void)len;
+  (void)why;
+  PetscCall(PetscNew(&H));
+  PetscCall(MatGetLocalSize(A, &H->m, NULL));
+  PetscCall(HECWidth_Private(H->m, ai, &H->width));
+  H->ld = PolderStride(H->m);
+  for (PetscInt i = 0; i < H->m; ++i) {
+    const PetscInt rest = ai[i + 1] - ai[i] - H->width;
+
+    if (rest <= 0) continue;
+    ++H->nover;
+    over += rest;
+  }
+  PetscCall(PetscCalloc2((size_t)H->ld * H->width, &H->col, (size_t)H->ld * H->width, &H->val));
+  PetscCall(PetscMalloc4(H->nover, &H->row, H->nover + 1, &H->ptr, over, &H->colov, over, &H->valov));
+  H->ptr[0] = 0;
+  for (PetscInt i = 0; i < H->m; ++i) {
+    const PetscInt len = ai[i + 1] - ai[i];
+
+    for (PetscInt k = 0; k < H->width; ++k) H->col[(size_t)H->ld * k + i] = len ? aj[ai[i] + (k < len ? k : 0)] : 0;
+    if (len <= H->width) continue;
+    H->row[o]     = i;
+    H->ptr[o + 1] = H->ptr[o] + len - H->width;
+    PetscCall(PetscArraycpy(H->colov + H->ptr[o], aj + ai[i] + H->width, len - H->width));
+    ++o;
+  }
+  PetscCall(HECRefresh(A, aij, csr, H, &done));
+  *data = H;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void HECMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
+{
+  const Mat_HEC *H = (const Mat_HEC *)data;
+
+  PolderEllMult_Host(H->m, H->width, H->ld, H->col, H->val, alpha, x, y, z);
+  PolderRowsMultAdd_Host(H->nover, H->row, H->ptr, H->colov, H->valov, alpha, x, z);
+}
+
+static PetscErrorCode HECDescribe(const void *data, size_t len, char text[], PetscLogDouble *bytes, PetscLogDouble *stored)
+{
+  const Mat_HEC *H = (const Mat_HEC *)data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(text, len, "ELL of width %" PetscInt_FMT ", %" PetscInt_FMT " longer rows with %" PetscInt_FMT " entries more", H->width, H->nover, H->ptr[H->nover]));
+  *stored = (PetscLogDouble)H->ld * H->width + H->ptr[H->nover];
+  *bytes  = *stored * (sizeof(PetscScalar) + sizeof(PetscInt)) + (2.0 * H->nover + 1.0) * sizeof(PetscInt);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PolderFormat PolderFormatHEC = {"ELL and compressed rows", MATAIJHEC, MATSEQAIJHEC, MATMPIAIJHEC, HECBuild, HECRefresh, HECMult, NULL, HECDestroy, HECDescribe};
+
+/*MC
+   MATAIJHEC - `MATAIJHEC` = "aijhec" - An AIJ matrix that multiplies by a regular ELL part and the overflow of long rows
+
+   This type is `MATSEQAIJHEC` on one process and `MATMPIAIJHEC` on several, where the diagonal block of each process is stored in this format.
+
+   Options Database Key:
+. -mat_type aijhec - sets the type in `MatSetFromOptions()`
+
+   Level: intermediate
+
+   Notes:
+   The k-th entries of all rows lie side by side while at least a third of the rows (and in a matrix of 4096 rows and more, at least 4096 of them) have so many; what is left of
+   the longer rows is kept as compressed rows. To everything but products the matrix is an AIJ matrix.
+
+   References:
++  * - B. Yang, H. Liu and Z. Chen, Development of Krylov and AMG linear solvers for large-scale sparse matrices on GPUs
+-  * - N. Bell and M. Garland, Implementing sparse matrix-vector multiplication on throughput-oriented processors, 2009
+
+.seealso: `MATAIJDIA`, `MATAIJICRS`, `MatConvert()`, `MatSetType()`
+M*/
+PetscErrorCode MatCreate_SeqAIJHEC(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderAIJCreateSeq(A, &PolderFormatHEC));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreate_MPIAIJHEC(Mat A)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderAIJCreateMPI(A, &PolderFormatHEC));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
