@@ -157,7 +157,7 @@ int main(int argc, char **argv)
       args: -case baij -deflation_space subdomain -deflation_grid 9,9,9 -deflation_boxes 2,2,2
     test:
       suffix: size
-      args: -case size -deflation_space rank
+      args: -case size -radius 0.2 -deflation_space levelset -deflation_levelset auto
     test:
       suffix: toomany
       args: -case toomany
