@@ -489,6 +489,11 @@ int main(int argc, char **args)
     };
     PetscCall(TestFormula(p));
     PetscCall(TestPattern(p));
+    p = (Problem){
+      {3, 1, 1},
+      3, 10.0, 0
+    }; /* on four processes one has no rows */
+    PetscCall(TestFormula(p));
   }
   PetscCall(PetscFinalize());
   return 0;
@@ -500,11 +505,11 @@ int main(int argc, char **args)
      output_file: output/tns_formula.out
      test:
        suffix: formula_1
-       args: -mat_type {{aij aijdia aijicrs}}
+       args: -mat_type {{aij aijdia aijicrs aijhec}}
      test:
        suffix: formula_2
        nsize: 2
-       args: -mat_type {{aij aijdia aijicrs}}
+       args: -mat_type {{aij aijdia aijicrs aijhec}}
      test:
        suffix: formula_3
        nsize: 3

@@ -34,7 +34,7 @@ typedef struct {
   PolderHalo       halo;      /* NULL on one process and for degree 0 */
   PetscInt64       bytes;     /* of all of these */
   PetscLogDouble   flops;     /* of one apply */
-  PetscObjectId    blocks[2]; /* the pattern that diag and tri were made from */
+  PetscObjectId    blocks[2]; /* the pattern that diag and tri were made from; 0: none */
   PetscObjectState nonzerostate;
 } PC_TNS;
 
@@ -101,7 +101,8 @@ static PetscErrorCode PCTNSSetUpTriangle_Private(PC_TNS *tns, const PolderCSR *c
 {
   TNSTriangle   *tri = &tns->tri[upper];
   const PetscInt q   = tns->degree;
-  PetscInt      *depth, *next, again = 0;
+  PetscInt      *depth, *next;
+  PetscInt64     again = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(csr->m, &depth, q + 2, &next));
@@ -118,7 +119,7 @@ static PetscErrorCode PCTNSSetUpTriangle_Private(PC_TNS *tns, const PolderCSR *c
   next[q + 1] = tri->count[q];
   for (PetscInt i = 0; i < csr->m; ++i) tri->row[next[depth[i] ? depth[i] : q + 1]++] = i;
   tri->nghostrow = tri->count[1];
-  tri->fused     = (PetscBool)(2 * again <= (q - 1) * csr->m);
+  tri->fused     = (PetscBool)(2 * again <= (PetscInt64)(q - 1) * csr->m);
   PetscCall(PetscFree2(depth, next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -152,7 +153,7 @@ static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr)
     PetscCall(PolderMatGetHalo(pc->pmat, &tns->halo));
     for (int t = 0; t < 2; ++t) PetscCall(PCTNSSetUpTriangle_Private(tns, csr, (PetscBool)t));
   }
-  PetscCall(PetscMalloc1(tns->degree * csr->m, &tns->work));
+  PetscCall(PetscMalloc1((size_t)tns->degree * (size_t)csr->m, &tns->work));
   PetscCall(PetscMalloc1(tns->degree + 1, &tns->y));
   PetscCall(PetscMalloc1(csr->nghost, &tns->ghost));
   tns->flops = (PetscLogDouble)csr->m + (PetscLogDouble)tns->degree * (2.0 * csr->m + 2.0 * (PetscLogDouble)csr->ai[csr->m] + (csr->bi ? 2.0 * (PetscLogDouble)csr->bi[csr->m] : 0.0));
@@ -281,7 +282,7 @@ static PetscErrorCode PCApply_TNS(PC pc, Vec r, Vec z)
   PetscCall(VecGetArrayRead(r, &rr));
   PetscCall(VecGetArrayWrite(z, &zz));
   tns->y[0] = zz;
-  for (PetscInt k = 1; k <= tns->degree; ++k) tns->y[k] = tns->work + (k - 1) * tns->m;
+  for (PetscInt k = 1; k <= tns->degree; ++k) tns->y[k] = tns->work + (size_t)(k - 1) * (size_t)tns->m;
   PetscCall(PCTNSSweeps_Private(tns, &csr, dia, PETSC_FALSE, rr));
   if (tns->degree) {
     tns->y[0]           = tns->y[tns->degree];
