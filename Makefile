@@ -67,6 +67,11 @@ check: tests
 bench: $(LIB) $(BENCHES)
 	@bench/run.sh $(BUILD)
 
+# small tests under valgrind, which does not know every instruction of -march=native
+check-valgrind:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/valgrind OPTFLAGS="-O1 -g" tests
+	@tests/run --build $(BUILD)/valgrind --mpiexec "$(MPIEXEC)" --valgrind $(CHECKFLAGS)
+
 install: $(LIB)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/polder/options
 	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib
@@ -81,4 +86,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d)
-.PHONY: all examples tests check bench install format clean FORCE
+.PHONY: all examples tests check check-valgrind bench install format clean FORCE

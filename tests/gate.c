@@ -1,6 +1,7 @@
 static char help[] = "The library is loaded into a PETSc that claims to be another one than it was built with.\n\n";
 
 #include <petscsys.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char *pretend = "";
@@ -24,9 +25,7 @@ PETSC_VISIBILITY_PUBLIC PetscErrorCode PetscDataTypeGetSize(PetscDataType type, 
 
 int main(int argc, char **argv)
 {
-  for (int i = 1; i + 1 < argc; ++i) {
-    if (!strcmp(argv[i], "-pretend")) pretend = argv[i + 1];
-  }
+  if (getenv("PRETEND")) pretend = getenv("PRETEND");
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "loaded\n"));
   PetscCall(PetscFinalize());
@@ -41,23 +40,23 @@ int main(int argc, char **argv)
        suffix: same
      test:
        suffix: subminor
-       args: -pretend subminor
+       env: PRETEND=subminor
    test:
      suffix: minor
      nsize: {{1 2}}
-     args: -pretend minor
+     env: PRETEND=minor
      fails: libpolder.so was built with PETSc
    test:
      suffix: major
-     args: -pretend major
+     env: PRETEND=major
      fails: libpolder.so was built with PETSc
    test:
      suffix: index
-     args: -pretend index
+     env: PRETEND=index
      fails: -bit ones: rebuild Polder with the program's PETSc
    test:
      suffix: scalar
-     args: -pretend scalar
+     env: PRETEND=scalar
      fails: libpolder.so was built with another scalar type
 
 TEST*/
