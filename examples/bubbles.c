@@ -289,6 +289,7 @@ static PetscErrorCode GetProblem(Problem *p)
   PetscCall(InsertPreset());
   p->dim         = 3;
   p->ratio       = 100.0;
+  p->seed        = 1;
   p->coefficient = 1.0;
   p->contrast    = 1e3;
   for (int d = 0; d < 3; ++d) p->length[d] = 1.0;
@@ -751,7 +752,7 @@ static PetscErrorCode Report(Mat A, Vec b, Vec x, KSP ksp, PetscInt step, PetscI
   if (nsteps > 1) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "step %" PetscInt_FMT ": ", step));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s iterations %" PetscInt_FMT " true residual %.2e\n", KSPConvergedReasons[reason], its, (double)(nr / nb)));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-timings", &timings, NULL));
-  if (timings) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set-up %.4f s solve %.4f s\n", t[1] - t[0], t[2] - t[1]));
+  if (timings) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set-up %.4f s solve %.4f s norm of b %.6e\n", t[1] - t[0], t[2] - t[1], (double)nb));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-check_iterations", range, &two, &set));
   if (set) {
     PetscCheck(two == 2, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-check_iterations takes two numbers: low,high");
@@ -823,3 +824,72 @@ int main(int argc, char **argv)
   PetscCall(PetscFinalize());
   return 0;
 }
+
+/*TEST
+
+  testset:
+    load: no
+    args: -check_residual 1.1e-6 -ksp_type cg -pc_type bjacobi -sub_pc_type icc
+    filter: grep below
+    output_file: output/bubbles_presets.out
+
+    test:
+      suffix: presets
+      args: -size 12 -problem {{P1 P2 P3 P4 P5 P6}}
+
+    test:
+      suffix: porous
+      nsize: 2
+      args: -problem P7 -size 3
+
+    test:
+      suffix: natural
+      nsize: 3
+      args: -problem P6 -size 9 -global_numbering natural
+
+    test:
+      suffix: dirichlet
+      args: -dim 2 -n 15,20 -bubbles 5 -placement random -bc dirichlet,neumann,periodic,periodic -lengths 1,1.5
+
+    test:
+      suffix: elements
+      nsize: 2
+      args: -dim 2 -n 16 -bubbles 2 -centers 0.3,0.3,0.7,0.6 -radius 0.1,0.2 -discretisation fe -bc dirichlet,neumann,neumann,dirichlet
+
+  # the same system on any number of processes and in either numbering
+  testset:
+    load: no
+    nsize: {{1 2 4}}
+    args: -problem P5 -size 16 -ksp_type cg -pc_type jacobi -check_iterations 153,157
+    filter: grep within
+
+    test:
+      suffix: ranks
+      args: -global_numbering {{dmda natural}}
+
+  test:
+    suffix: steps
+    load: no
+    args: -dim 2 -n 24 -bubbles 4 -steps 3 -pc_type jacobi -check_residual 1e-6
+    filter: grep -o -e "^step [0-9]: [A-Z_]*" -e "^true residual below.*"
+
+  test:
+    suffix: no_preset
+    load: no
+    args: -problem P9
+    fails: -problem P9 is not known
+
+  test:
+    suffix: crowded
+    load: no
+    args: -dim 2 -bubbles 30 -radius 0.2 -placement random
+    fails: No room for bubble
+
+  test:
+    suffix: half_periodic
+    load: no
+    nsize: 2
+    args: -dim 2 -bc periodic,neumann,neumann,neumann
+    fails: is periodic on one face only
+
+TEST*/
