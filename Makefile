@@ -72,6 +72,13 @@ check-valgrind:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/valgrind OPTFLAGS="-O1 -g" tests
 	@tests/run --build $(BUILD)/valgrind --mpiexec "$(MPIEXEC)" --valgrind $(CHECKFLAGS)
 
+demo: all
+	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/demo.sh $(DEMOSIZE)
+
+# the tables of docs/results.md, each minutes long
+bench-reference bench-floor bench-ranks: bench-%: all
+	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/$*.sh
+
 install: $(LIB)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/polder/options
 	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib
@@ -86,4 +93,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d)
-.PHONY: all examples tests check check-valgrind bench install format clean FORCE
+.PHONY: all examples demo bench bench-reference bench-floor bench-ranks tests check check-valgrind install format clean FORCE

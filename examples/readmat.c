@@ -38,8 +38,15 @@ typedef struct {
 
 /* The comparison when no -solvers file is given */
 static const char *const symmetricsolvers[] = {
-  "cg jacobi: -ksp_type cg -pc_type jacobi",   "cg tns: -ksp_type cg -pc_type tns",   "cg icc: -ksp_type cg -pc_type bjacobi -sub_pc_type icc",   "cg gamg: -ksp_type cg -pc_type gamg",
-  "dcg jacobi: -ksp_type dcg -pc_type jacobi", "dcg tns: -ksp_type dcg -pc_type tns", "dcg icc: -ksp_type dcg -pc_type bjacobi -sub_pc_type icc", NULL,
+  "cg jacobi: -ksp_type cg -pc_type jacobi",
+  "cg tns: -ksp_type cg -pc_type tns",
+  "cg icc: -ksp_type cg -pc_type bjacobi -sub_pc_type icc",
+  "cg gamg: -ksp_type cg -pc_type gamg",
+  "cg levelset tns: -ksp_type cg -pc_type levelset -levelset_pc_type tns",
+  "dcg jacobi: -ksp_type dcg -pc_type jacobi",
+  "dcg tns: -ksp_type dcg -pc_type tns",
+  "dcg icc: -ksp_type dcg -pc_type bjacobi -sub_pc_type icc",
+  NULL,
 };
 static const char *const generalsolvers[] = {
   "gmres ilu: -ksp_type gmres -ksp_pc_side right -pc_type bjacobi -sub_pc_type ilu",
@@ -489,15 +496,18 @@ static PetscErrorCode InsertOptions(const char prefix[], const char options[])
 /* Deflation vectors in use, 0 for a solver without */
 static PetscErrorCode CountVectors(KSP ksp, PetscInt *d)
 {
-  PolderDeflationSpace space;
-  PetscBool            isdcg;
+  PolderDeflationSpace space = NULL;
+  PC                   pc;
+  PetscBool            isdcg, islevelset;
 
   PetscFunctionBegin;
   *d = 0;
+  PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPDCG, &isdcg));
-  if (!isdcg) PetscFunctionReturn(0);
-  PetscCall(KSPDCGGetDeflationSpace(ksp, &space));
-  PetscCall(PolderDeflationSpaceGetSize(space, d));
+  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCLEVELSET, &islevelset));
+  if (isdcg) PetscCall(KSPDCGGetDeflationSpace(ksp, &space));
+  else if (islevelset) PetscCall(PCLevelSetGetDeflationSpace(pc, &space));
+  if (space) PetscCall(PolderDeflationSpaceGetSize(space, d));
   PetscFunctionReturn(0);
 }
 
@@ -624,7 +634,7 @@ int main(int argc, char **argv)
     test:
       suffix: labels
       nsize: {{1 2}}
-      args: -A ${POLDER_TESTS}/data/laplacian.mtx -labels ${POLDER_TESTS}/data/labels.mtx -solver 5 -s5_deflation_space user
+      args: -A ${POLDER_TESTS}/data/laplacian.mtx -labels ${POLDER_TESTS}/data/labels.mtx -solver 6 -s6_deflation_space user
       filter: awk "{print \$1, \$2, \$3, \$6}"
 
     test:

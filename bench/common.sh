@@ -1,0 +1,49 @@
+# Sourced by the scripts of this folder and by the demo: runs a solve and takes its figures from the output
+ROOT=$(cd "$(dirname "$0")/.." && pwd)
+BUILD=${BUILD:-$ROOT/build}
+LIB=${LIB:-$BUILD/libpolder.so}
+BUBBLES=$BUILD/examples/bubbles
+RESULTS=$ROOT/docs/results.md
+MPIEXEC=${MPIEXEC:-mpiexec}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+WORK=$(mktemp -d)
+trap 'rm -rf "$WORK"' EXIT
+
+for need in "$LIB" "$BUBBLES"; do
+  [ -e "$need" ] || { echo "$need is missing: run make first" >&2; exit 1; }
+done
+
+# solve <ranks> <options>: sets reason, its, residual, setup, solve, normb and vectors; the output stays in $WORK/log
+solve() {
+  ranks=$1
+  shift
+  start=
+  [ "$ranks" -eq 1 ] || start="$MPIEXEC -n $ranks"
+  if ! $start "$BUBBLES" -dll_append "$LIB" "$@" -timings -ksp_view >"$WORK/log" 2>&1; then
+    echo "failed: bubbles $*" >&2
+    cat "$WORK/log" >&2
+    exit 1
+  fi
+  read -r reason its residual <<END
+$(awk '$2 == "iterations" {print $1, $3, $6}' "$WORK/log")
+END
+  read -r setup solve normb <<END
+$(awk '$1 == "set-up" {print $2, $5, $10}' "$WORK/log")
+END
+  vectors=$(awk '$1 == "vectors:" {sub(",", "", $2); sub(";", "", $2); print $2}' "$WORK/log")
+  vectors=${vectors:-0}
+}
+
+machine() {
+  echo "$(lscpu | sed -n 's/^Model name: *//p' | head -1), $(nproc) cores, $(date -u +%Y-%m-%d)"
+}
+
+# insert <marker> <file>: puts the file between the lines '<!-- marker:begin -->' and '<!-- marker:end -->' of docs/results.md
+insert() {
+  grep -q "<!-- $1:begin -->" "$RESULTS" || printf '\n<!-- %s:begin -->\n<!-- %s:end -->\n' "$1" "$1" >>"$RESULTS"
+  awk -v marker="$1" -v file="$2" '
+    $0 == "<!-- " marker ":end -->" {inside = 0}
+    !inside {print}
+    $0 == "<!-- " marker ":begin -->" {inside = 1; while ((getline line < file) > 0) print line}' "$RESULTS" >"$WORK/results"
+  cat "$WORK/results" >"$RESULTS"
+}
