@@ -516,10 +516,17 @@ static PetscErrorCode PolderCoarseSetUpKSP(PolderCoarse c, const PetscInt ptr[],
   PetscReal    rnorm, bnorm;
   PetscInt     rstart, rend;
   PetscScalar *b;
+  Mat          before;
+  PetscInt     d;
 
   PetscFunctionBegin;
   if (!c->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderCoarseAssembleDistributed(c, ptr, col, val, nullspace));
+  if (c->ksp) {
+    PetscCall(KSPGetOperators(c->ksp, &before, NULL));
+    PetscCall(MatGetSize(before, &d, NULL));
+    if (d != c->d) PetscCall(KSPDestroy(&c->ksp)); /* a moved level set */
+  }
   if (c->ksp) PetscCall(KSPSetOperators(c->ksp, c->E, c->E));
   else PetscCall(PolderCoarseCreateKSP(c));
   PetscCall(KSPSetUp(c->ksp));
@@ -675,17 +682,17 @@ static PetscErrorCode PolderCoarseConditionKSP(PolderCoarse c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* One print a line: each would be indented */
 static PetscErrorCode PolderCoarseViewColumns(PolderCoarse c, PetscViewer viewer)
 {
   PetscInt rank;
+  char     zero[96] = "", dependent[96] = "";
 
   PetscFunctionBegin;
   PetscCall(PolderCoarseGetRank(c, &rank));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "coarse matrix E: %" PetscInt_FMT " columns in use", rank));
-  if (c->nleftnull) PetscCall(PetscViewerASCIIPrintf(viewer, "; 1 left out because the constant is in the kernel of A"));
-  if (c->nleftzero) PetscCall(PetscViewerASCIIPrintf(viewer, "; %" PetscInt_FMT " left out because they are zero or in the kernel of A", c->nleftzero));
-  if (c->nleftdep) PetscCall(PetscViewerASCIIPrintf(viewer, "; %" PetscInt_FMT " left out because they depend on others", c->nleftdep));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "\n"));
+  if (c->nleftzero) PetscCall(PetscSNPrintf(zero, sizeof(zero), "; %" PetscInt_FMT " left out because they are zero or in the kernel of A", c->nleftzero));
+  if (c->nleftdep) PetscCall(PetscSNPrintf(dependent, sizeof(dependent), "; %" PetscInt_FMT " left out because they depend on others", c->nleftdep));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "coarse matrix E: %" PetscInt_FMT " columns in use%s%s%s\n", rank, c->nleftnull ? "; 1 left out because the constant is in the kernel of A" : "", zero, dependent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
