@@ -7,8 +7,9 @@
 
 /* What the halo asks of one triangle of the matrix (lower or upper) on this process; empty without halo */
 typedef struct {
+  PetscInt  nrow;      /* length of row[] */
   PetscInt  nghostrow; /* rows with an off-process entry in the triangle */
-  PetscInt *row;       /* [m] these first, then the rows that read those, and so on, then the others */
+  PetscInt *row;       /* these first, then the rows that read those, and so on; not fused: then the others */
   PetscInt *count;     /* [degree + 1] the first count[k] rows of row[] have an off-process value in sweep k */
   PetscBool fused;     /* all sweeps in one pass, then those rows again; FALSE: one pass a sweep, because they are too many */
 } TNSTriangle;
@@ -70,7 +71,11 @@ static PetscErrorCode PCTNSFreePattern_Private(PC_TNS *tns)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(tns->diag));
-  for (int t = 0; t < 2; ++t) PetscCall(PetscFree2(tns->tri[t].row, tns->tri[t].count));
+  for (int t = 0; t < 2; ++t) {
+    PetscCall(PetscFree(tns->tri[t].row));
+    PetscCall(PetscFree(tns->tri[t].count));
+    tns->tri[t].nrow = 0;
+  }
   PetscCall(PetscFree(tns->work));
   PetscCall(PetscFree(tns->y));
   PetscCall(PetscFree(tns->ghost));
@@ -106,7 +111,7 @@ static PetscErrorCode PCTNSSetUpTriangle_Private(PC_TNS *tns, const PolderCSR *c
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(csr->m, &depth, q + 2, &next));
-  PetscCall(PetscMalloc2(csr->m, &tri->row, q + 1, &tri->count));
+  PetscCall(PetscMalloc1(q + 1, &tri->count));
   PCTNSGetDepth_Private(tns, csr, upper, depth);
   PetscCall(PetscArrayzero(next, q + 2));
   for (PetscInt i = 0; i < csr->m; ++i) ++next[depth[i] ? depth[i] : q + 1];
@@ -116,10 +121,14 @@ static PetscErrorCode PCTNSSetUpTriangle_Private(PC_TNS *tns, const PolderCSR *c
     next[k]       = tri->count[k - 1];
     if (k > 1) again += tri->count[k];
   }
-  next[q + 1] = tri->count[q];
-  for (PetscInt i = 0; i < csr->m; ++i) tri->row[next[depth[i] ? depth[i] : q + 1]++] = i;
   tri->nghostrow = tri->count[1];
   tri->fused     = (PetscBool)(2 * again <= (PetscInt64)(q - 1) * csr->m);
+  tri->nrow      = tri->fused ? tri->count[q] : csr->m;
+  next[q + 1]    = tri->count[q];
+  PetscCall(PetscMalloc1(tri->nrow, &tri->row));
+  for (PetscInt i = 0; i < csr->m; ++i) {
+    if (depth[i] || !tri->fused) tri->row[next[depth[i] ? depth[i] : q + 1]++] = i;
+  }
   PetscCall(PetscFree2(depth, next));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -157,7 +166,7 @@ static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr)
   PetscCall(PetscMalloc1(tns->degree + 1, &tns->y));
   PetscCall(PetscMalloc1(csr->nghost, &tns->ghost));
   tns->flops = (PetscLogDouble)csr->m + (PetscLogDouble)tns->degree * (2.0 * csr->m + 2.0 * (PetscLogDouble)csr->ai[csr->m] + (csr->bi ? 2.0 * (PetscLogDouble)csr->bi[csr->m] : 0.0));
-  tns->bytes = (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)(tns->degree + 1) * csr->m + csr->nghost) + (PetscInt64)sizeof(PetscInt) * (tns->halo ? 3 : 1) * (PetscInt64)csr->m;
+  tns->bytes = (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)(tns->degree + 1) * csr->m + csr->nghost) + (PetscInt64)sizeof(PetscInt) * ((PetscInt64)csr->m + tns->tri[0].nrow + tns->tri[1].nrow);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -251,7 +260,7 @@ static PetscErrorCode PCTNSSweeps_Private(PC_TNS *tns, const PolderCSR *csr, con
   if (r) PCTNSLocalSweeps_Private(tns, csr, dia, upper, 0, r);
   for (PetscInt k = 0; k < q; ++k) {
     PetscCall(PolderHaloBegin(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
-    if (!tri->fused) PolderTriRowsCSR_Host(upper, csr->m, tri->row, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, y[0], y[k], y[k + 1]);
+    if (!tri->fused) PolderTriRowsCSR_Host(upper, tri->nrow, tri->row, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, y[0], y[k], y[k + 1]);
     else if (!k) PCTNSLocalSweeps_Private(tns, csr, dia, upper, q, NULL);
     else PolderTriRowsCSR_Host(upper, tri->count[k + 1], tri->row, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, y[0], y[k], y[k + 1]);
     PetscCall(PolderHaloEnd(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
