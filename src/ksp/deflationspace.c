@@ -147,9 +147,11 @@ PetscErrorCode PolderDeflationSpaceSetFromOptions(PolderDeflationSpace s)
   PetscOptionsBegin(s->comm, s->prefix, "Deflation space", "PC");
   PetscCall(PetscOptionsEList("-deflation_space", "Kind of deflation vectors", "PolderDeflationSpaceSetType", PolderDeflationTypes, PETSC_STATIC_ARRAY_LENGTH(PolderDeflationTypes), s->type, &choice, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetType(s, PolderDeflationTypes[choice]));
+  PetscCall(PetscArraycpy(values, s->boxes, 3)); // what -help prints
   PetscCall(PetscOptionsIntArray("-deflation_boxes", "Boxes in each direction", "PolderDeflationSpaceSetBoxes", values, &n, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetBoxes(s, n, values));
   n = 3;
+  PetscCall(PetscArraycpy(values, s->grid, 3));
   PetscCall(PetscOptionsIntArray("-deflation_grid", "Grid points in each direction when there is no DM", "PolderDeflationSpaceSetGrid", values, &n, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetGrid(s, n, values));
   PetscCall(PetscOptionsInt("-deflation_count", "Number of stripes, planes or parts", "PolderDeflationSpaceSetCount", s->count, values, &flag));
