@@ -321,12 +321,12 @@ static PetscErrorCode PCSetFromOptions_LevelSet(PC pc, PolderOptionItems PetscOp
 
    Notes:
    With the columns Z of the deflation space, Q = Z (Z^T A Z)^{-1} Z^T and P = I - A Q; M is the inner preconditioner. All three forms put
-   the eigenvalues that belong to the space to one and leave the others to M. In `KSPCG` and its relatives they cost the same number
-   of iterations as `KSPDCG`, which is the cheaper choice where one is free to change the Krylov method.
+   the eigenvalues that belong to the space to one and leave the others to M. `adef2` and `balancing` in `KSPCG` and its relatives need the
+   iterations of `KSPDCG` with the same space; `KSPDCG` checks the true residual besides.
 
    `adef2`, P^T M^{-1} + Q, is the two-level form with M before the correction. It is not symmetric; `KSPCG` may use it because the preconditioner corrects
    the start vector, x <- x + Q (b - A x), at the beginning of each `KSPSolve()` (Tang et al. 2009, table 1; Gupta 2015, appendix B).
-   `adef1`, M^{-1} P + Q, is not symmetric either; `KSPGMRES` and `KSPFCG` do not mind, and `KSPCG` gets along with it in practice.
+   `adef1`, M^{-1} P + Q, is not symmetric either; `KSPGMRES` and `KSPFCG` do not mind, `KSPCG` converges with it but may take more iterations.
    `balancing`, P^T M^{-1} P + Q, is symmetric and positive definite when M is, for methods that insist on it. Both cost two coarse solves
    an apply, `adef2` one.
 
