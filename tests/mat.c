@@ -2,6 +2,7 @@ static char help[] = "Matrices of Polder against plain AIJ: products, changes of
   -type <type>: the type under test\n\n";
 
 #include <polder.h>
+#include <petscdmda.h>
 
 typedef struct {
   MatType     type;
@@ -406,6 +407,52 @@ static PetscErrorCode Coordinates(Test *t)
   PetscFunctionReturn(0);
 }
 
+/* A grid object makes matrices of the type asked for, and fills them by its stencil */
+static PetscErrorCode Grid(Test *t)
+{
+  DM          da;
+  Mat         A[2];
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  for (int b = 0; b < 2; ++b) {
+    DMDALocalInfo info;
+    MatStencil    row = {0}, col[5] = {{0}};
+
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR, 9, 8, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+    PetscCall(PetscOptionsSetValue(NULL, "-dm_mat_type", b ? t->type : MATAIJ));
+    PetscCall(DMSetFromOptions(da));
+    PetscCall(DMSetUp(da));
+    PetscCall(DMCreateMatrix(da, &A[b]));
+    PetscCall(DMDAGetLocalInfo(da, &info));
+    for (row.j = info.ys; row.j < info.ys + info.ym; ++row.j) {
+      for (row.i = info.xs; row.i < info.xs + info.xm; ++row.i) {
+        const PetscScalar v[] = {-1.0, -2.0, 7.0, -3.0, -1.5};
+        PetscInt          n   = 0;
+        PetscScalar       vals[5];
+
+        for (int k = 0; k < 5; ++k) {
+          col[n]   = row;
+          vals[n]  = v[k];
+          col[n].i = row.i + (k == 1 ? -1 : (k == 3 ? 1 : 0));
+          col[n].j = row.j + (k == 0 ? -1 : (k == 4 ? 1 : 0));
+          if (col[n].i >= 0 && col[n].i < 9) ++n;
+        }
+        PetscCall(MatSetValuesStencil(A[b], 1, &row, n, col, vals, INSERT_VALUES));
+      }
+    }
+    PetscCall(MatAssemblyBegin(A[b], MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A[b], MAT_FINAL_ASSEMBLY));
+    PetscCall(DMDestroy(&da));
+  }
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(IsType(A[1], size == 1 ? "seq" : "mpi", t->type));
+  PetscCall(Compare(t, "grid", A[0], A[1]));
+  PetscCall(MatDestroy(&A[0]));
+  PetscCall(MatDestroy(&A[1]));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   Test t = {0};
@@ -432,7 +479,8 @@ int main(int argc, char **argv)
   }
   t.compared = t.wrong = 0;
   PetscCall(Coordinates(&t));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "coordinates: %" PetscInt_FMT " products compared, %" PetscInt_FMT " wrong\n", t.compared, t.wrong));
+  PetscCall(Grid(&t));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "coordinates and grids: %" PetscInt_FMT " products compared, %" PetscInt_FMT " wrong\n", t.compared, t.wrong));
   PetscCall(PetscRandomDestroy(&t.random));
   PetscCall(PetscFinalize());
   return 0;

@@ -162,6 +162,16 @@ static PetscErrorCode Bad(const char *type, const char *what)
     PetscCall(MatDestroy(&A));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "only the row with NaN is NaN\n"));
   }
+  PetscCall(PetscStrcmp(what, "unsorted", &is));
+  if (is) {
+    PetscInt    i[] = {0, 2, 4}, j[] = {1, 0, 0, 1};
+    PetscScalar a[] = {1.0, 2.0, 3.0, 4.0};
+
+    PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 2, 2, i, j, a, &A));
+    PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, &A));
+    PetscCall(MatCreateVecs(A, &x, &y));
+    PetscCall(MatMult(A, x, y));
+  }
   PetscCall(PetscStrcmp(what, "fill", &is));
   if (is) {
     PetscCall(PetscOptionsSetValue(NULL, "-mat_aijdia_max_fill", "-2"));
@@ -225,6 +235,11 @@ int main(int argc, char **argv)
        suffix: bad_missing
        args: -bad missing
        fails: Unable to open file
+
+   test:
+     suffix: bad_unsorted
+     args: -bad unsorted
+     fails: sort
 
    test:
      suffix: bad_fill

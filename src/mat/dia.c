@@ -10,7 +10,6 @@ typedef struct {
   PetscScalar **val, **tval;
   PetscScalar  *mem;
   PetscInt      ld, nstored, first; /* diagonals first .. nd are stored, ld scalars apart */
-  PetscBool     sorted;             /* columns ascend within every row */
 } Mat_DIA;
 
 static PetscErrorCode DIADestroy(void **data)
@@ -25,18 +24,16 @@ static PetscErrorCode DIADestroy(void **data)
 }
 
 /* Offsets of the diagonals that have entries, ascending; stops as soon as there are more than max and returns nd > max */
-static PetscErrorCode DIACount_Private(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[], PetscBool *sorted)
+static PetscErrorCode DIACount_Private(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[])
 {
   PetscBT  seen;
   PetscInt count = 0;
 
   PetscFunctionBegin;
-  *off    = NULL;
-  *sorted = PETSC_TRUE;
+  *off = NULL;
   PetscCall(PetscBTCreate(m + n, &seen));
   for (PetscInt i = 0; i < m && count <= max; ++i) {
     for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-      if (k > ai[i] && aj[k] < aj[k - 1]) *sorted = PETSC_FALSE;
       if (!PetscBTLookupSet(seen, aj[k] - i + m)) ++count;
     }
   }
@@ -74,48 +71,37 @@ static PetscErrorCode DIAAllocate_Private(Mat_DIA *D, PetscInt first)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Position of the diagonal o, searched from position d on; -1 when there is none */
-static inline PetscInt DIAFind_Private(const PolderDia *dia, PetscBool sorted, PetscInt o, PetscInt d)
+/* Is low the mirror image of the stored entry (i, j)? Exactly, or, when tol > 0, up to tol times the larger of both diagonal entries */
+static inline PetscBool DIAMirrors_Private(PetscScalar low, PetscScalar up, const PetscScalar diag[], PetscInt i, PetscInt j, PetscReal tol)
 {
-  if (!sorted) d = 0;
-  while (d < dia->nd && dia->off[d] < o) ++d;
-  return d < dia->nd && dia->off[d] == o ? d : -1;
+  if (low == up) return PETSC_TRUE;
+  return (PetscBool)(PetscAbsScalar(low - up) <= tol * PetscMax(PetscAbsScalar(diag[i]), PetscAbsScalar(diag[j])));
 }
 
 /*
   Copies the values of the stored diagonals; with half of them stored, compares the others. *ok is PETSC_FALSE when an entry lies on no diagonal or
-  the matrix is not symmetric: exactly, or, when tol > 0, up to tol times the larger diagonal entry.
+  the matrix is not symmetric.
 */
 static PetscErrorCode DIAFill_Private(Mat_DIA *D, const PolderCSR *csr, PetscReal tol, PetscBool *ok)
 {
-  const PolderDia *dia = &D->dia;
+  const PolderDia          *dia = &D->dia;
+  const PetscInt            nd = dia->nd, first = D->first;
+  const PetscInt *const     off = D->off;
+  PetscScalar *const *const val = D->val;
 
   PetscFunctionBegin;
   *ok = PETSC_FALSE;
   for (PetscInt i = 0; i < dia->m; ++i) {
-    PetscInt d = 0;
+    const PetscInt end = csr->ai[i + 1];
+    PetscInt       k   = csr->ai[i];
 
-    for (PetscInt e = D->first; e < dia->nd; ++e) D->val[e][i] = 0.0;
-    for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
-      d = DIAFind_Private(dia, D->sorted, csr->aj[k] - i, d);
-      if (d < 0) PetscFunctionReturn(PETSC_SUCCESS);
-      if (d >= D->first) D->val[d][i] = csr->aa[k];
+    for (PetscInt d = 0; d < nd; ++d) {
+      const PetscScalar v = k < end && csr->aj[k] == i + off[d] ? csr->aa[k++] : 0.0;
+
+      if (d >= first) val[d][i] = v;
+      else if (i + off[d] >= 0 && !DIAMirrors_Private(v, val[d][i], val[first], i, i + off[d], tol)) PetscFunctionReturn(PETSC_SUCCESS); /* the row above has set val[d][i] */
     }
-    if (!D->first) continue;
-    /* the upper diagonals of the rows above are complete: their entries in column i must be this row's lower entries, and no more */
-    {
-      PetscInt    next = csr->ai[i];
-      PetscScalar low;
-
-      for (PetscInt e = 0; e < D->first; ++e) {
-        const PetscInt j = i + dia->off[e];
-
-        if (j < 0) continue;
-        low = 0.0;
-        if (next < csr->ai[i + 1] && csr->aj[next] == j) low = csr->aa[next++];
-        if (low != D->val[e][i] && !(PetscAbsScalar(low - D->val[e][i]) <= tol * PetscMax(PetscAbsScalar(D->val[D->first][i]), PetscAbsScalar(D->val[D->first][j])))) PetscFunctionReturn(PETSC_SUCCESS);
-      }
-    }
+    if (k < end) PetscFunctionReturn(PETSC_SUCCESS);
   }
   *ok = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -146,13 +132,13 @@ static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void 
   PolderDia *dia;
   PetscInt   m, n, nd = 0, *off = NULL;
   PetscReal  most;
-  PetscBool  sorted, ok = PETSC_FALSE;
+  PetscBool  ok = PETSC_FALSE;
 
   PetscFunctionBegin;
   *data = NULL;
   PetscCall(MatGetLocalSize(A, &m, &n));
   most = m ? PetscMin(aij->opts.max_fill * csr->ai[m] / m, (PetscReal)m + n) : 0.0;
-  PetscCall(DIACount_Private(m, n, csr->ai, csr->aj, (PetscInt)most, &nd, &off, &sorted));
+  PetscCall(DIACount_Private(m, n, csr->ai, csr->aj, (PetscInt)most, &nd, &off));
   if (nd > (PetscInt)most) {
     PetscCall(PetscSNPrintf(why, len, "more than %" PetscInt_FMT " diagonals, which would take more than -mat_aijdia_max_fill %g times the nonzeros", nd - 1, (double)aij->opts.max_fill));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -161,23 +147,22 @@ static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void 
   PetscCall(PetscMalloc4(nd, &D->off, nd, &D->toff, nd, &D->val, nd, &D->tval));
   PetscCall(PetscArraycpy(D->off, off, nd));
   PetscCall(PetscFree(off));
-  D->sorted = sorted;
-  dia       = &D->dia;
-  dia->m    = m;
-  dia->n    = n;
-  dia->nd   = nd;
-  dia->off  = D->off;
-  dia->val  = (const PetscScalar *const *)D->val;
+  dia      = &D->dia;
+  dia->m   = m;
+  dia->n   = n;
+  dia->nd  = nd;
+  dia->off = D->off;
+  dia->val = (const PetscScalar *const *)D->val;
   PetscCall(PetscFindInt(0, nd, D->off, &dia->main));
   dia->main = PetscMax(dia->main, -1);
-  if (aij->opts.symmetric && sorted && nd > 1 && DIAOffsetsSymmetric_Private(dia)) {
+  if (aij->opts.symmetric && nd > 1 && DIAOffsetsSymmetric_Private(dia)) {
     PetscCall(DIAAllocate_Private(D, dia->main));
     PetscCall(DIAFill_Private(D, csr, DIATolerance_Private(A), &ok));
   }
   if (!ok) {
     PetscCall(DIAAllocate_Private(D, 0));
     PetscCall(DIAFill_Private(D, csr, 0.0, &ok));
-    PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_PLIB, "An entry lies on none of the diagonals that were counted");
+    PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The columns of a row do not ascend: sort them in the arrays that the matrix is made from");
   }
   *data = D;
   PetscFunctionReturn(PETSC_SUCCESS);
