@@ -65,14 +65,14 @@ static PetscErrorCode KSPDCGPCApply_Private(KSP ksp, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* r <- P r, and out of the kernel of A */
+/* r <- P r, after what lies in the kernel of A: P would put it all into the column that is left out */
 static PetscErrorCode KSPDCGProject_Private(KSP ksp, Vec r)
 {
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeflationSpaceApplyP(dcg->space, r));
   if (dcg->space->nullspace) PetscCall(KSPDCGRemoveMean_Private(r));
+  PetscCall(PolderDeflationSpaceApplyP(dcg->space, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,6 +144,7 @@ static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, V
   PetscScalar alpha = 0, alphaold = 0, beta = 0, rhoold, pw, zw;
   PetscReal   rnorm, norm, projected;
   PetscBool   first = PETSC_TRUE;
+  PetscInt    since = 0;
 
   PetscFunctionBegin;
   PetscCall(VecNorm(r, NORM_2, &projected));
@@ -167,9 +168,10 @@ static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, V
     alpha = dcg->rho / pw;                                             // alpha <- rho / (p, w)
     PetscCall(KSPDCGUpdate_Private(alpha, p, w, dcg->sol, r, &rnorm)); // x <- x + alpha p,  r <- r - alpha w
     if (ksp->calc_sings) PetscCall(KSPDCGAddRitz_Private(ksp, first, PetscRealPart(alpha), PetscRealPart(beta), PetscRealPart(alphaold)));
-    if (rnorm < 1e-3 * projected) {
+    if (rnorm < 0.3 * projected || ++since == 16) {
       PetscCall(KSPDCGProject_Private(ksp, r)); // the iteration cannot reduce what rounding left of r along Z
       projected = rnorm;
+      since     = 0;
     }
     ++ksp->its;
     rhoold   = dcg->rho;
