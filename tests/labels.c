@@ -291,6 +291,53 @@ static PetscErrorCode CheckParts(const Problem *p, PetscInt d, const PetscInt la
   PetscFunctionReturn(0);
 }
 
+/* Every label matters, but not the process that holds it */
+static PetscErrorCode PrintHash(const Problem *p, const PetscInt label[])
+{
+  unsigned long long hash = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < p->N; ++i) hash = hash * 0x9E3779B97F4A7C15ull + (unsigned long long)(label[i] + 2);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "hash of the labels %llx\n", hash));
+  PetscFunctionReturn(0);
+}
+
+/* Two unknowns a point: the boxes of the first and of the second are different vectors */
+static PetscErrorCode CheckTwoUnknowns(Problem *p, PolderDeflationSpace space)
+{
+  Mat                A, M, A2;
+  IS                 cells;
+  Vec                z;
+  const PetscScalar *v;
+  PetscInt           boxes[3] = {2, 3, 2}, start, end, d = 2 * boxes[0] * boxes[1] * boxes[2];
+
+  PetscFunctionBegin;
+  PetscCall(Assemble(p, &A, &cells));
+  PetscCall(MatCreateMAIJ(A, 2, &M));
+  PetscCall(MatConvert(M, MATAIJ, MAT_INITIAL_MATRIX, &A2));
+  PetscCall(PolderDeflationSpaceSetType(space, POLDERDEFLATIONSUBDOMAIN));
+  PetscCall(PolderDeflationSpaceSetBoxes(space, 3, boxes));
+  PetscCall(PolderDeflationSpaceSetUp(space, A2));
+  PetscCall(MatCreateVecs(A2, &z, NULL));
+  PetscCall(VecGetOwnershipRange(z, &start, &end));
+  for (PetscInt k = 0; k < d; ++k) {
+    PetscCall(PolderDeflationSpaceGetVector(space, k, z));
+    PetscCall(VecGetArrayRead(z, &v));
+    for (PetscInt row = start; row < end; ++row) {
+      const PetscBool in = (PetscBool)(k == 2 * PartOfCell(p, "subdomain", 0, boxes, row / 2) + row % 2);
+
+      PetscCheck(v[row - start] == (in ? 1.0 : 0.0), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of vector %" PetscInt_FMT " has the entry %g", row, k, (double)PetscRealPart(v[row - start]));
+    }
+    PetscCall(VecRestoreArrayRead(z, &v));
+  }
+  PetscCall(VecDestroy(&z));
+  PetscCall(ISDestroy(&cells));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&M));
+  PetscCall(MatDestroy(&A2));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode MakeLevelSet(const Problem *p, IS cells, const char bad[], Vec *phi)
 {
   const PetscInt *cell;
@@ -378,46 +425,60 @@ static PetscErrorCode GiveLabels(PolderDeflationSpace space, IS cells)
   PetscFunctionReturn(0);
 }
 
-int main(int argc, char **argv)
+/* One space for the problem of the options, against the reference */
+static PetscErrorCode CheckSpace(Problem *p, PolderDeflationSpace space)
 {
-  Problem                  p;
-  PolderDeflationSpace     space;
   PolderDeflationSpaceType type;
   Mat                      A;
   IS                       cells;
   PetscInt                 expected = -1, d = 0, used, *label, *reference;
-  PetscBool                labels = PETSC_FALSE, parts = PETSC_FALSE;
+  PetscBool                labels = PETSC_FALSE, parts = PETSC_FALSE, hash = PETSC_FALSE;
 
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(ProblemFromOptions(&p));
+  PetscFunctionBegin;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-expected", &expected, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-labels", &labels, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-parts", &parts, NULL));
-  PetscCall(Assemble(&p, &A, &cells));
-  PetscCall(PolderDeflationSpaceCreate(PETSC_COMM_WORLD, &space));
-  PetscCall(PolderDeflationSpaceSetFromOptions(space));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-hash", &hash, NULL));
+  PetscCall(Assemble(p, &A, &cells));
   if (labels) PetscCall(GiveLabels(space, cells));
-  else PetscCall(GiveLevelSet(&p, space, A, cells));
+  else PetscCall(GiveLevelSet(p, space, A, cells));
   PetscCall(PolderDeflationSpaceSetUp(space, A));
   PetscCall(PolderDeflationSpaceGetSize(space, &used));
   PetscCall(PolderDeflationSpaceGetType(space, &type));
   PetscCheck(used == expected, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " vectors, expected %" PetscInt_FMT, used, expected);
-  PetscCall(PetscMalloc2(p.N, &label, p.N, &reference));
-  if (parts) {
+  PetscCall(PetscMalloc2(p->N, &label, p->N, &reference));
+  if (parts || hash) {
     d = used + 1; // Neumann everywhere: one vector is left out
-    PetscCall(Found(&p, space, A, cells, d, label));
-    PetscCall(CheckParts(&p, d, label));
+    PetscCall(Found(p, space, A, cells, d, label));
+    if (parts) PetscCall(CheckParts(p, d, label));
+    else PetscCall(PrintHash(p, label));
   } else if (used) {
-    PetscCall(Reference(&p, type, reference, &d));
-    PetscCall(Found(&p, space, A, cells, d, label));
-    PetscCall(Compare(&p, d, reference, label));
+    PetscCall(Reference(p, type, reference, &d));
+    PetscCall(Found(p, space, A, cells, d, label));
+    PetscCall(Compare(p, d, reference, label));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "labels agree\n"));
   PetscCall(PetscFree2(label, reference));
-  PetscCall(PolderDeflationSpaceDestroy(&space));
   PetscCall(ISDestroy(&cells));
   PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  Problem              p;
+  PolderDeflationSpace space;
+  PetscBool            two = PETSC_FALSE;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(ProblemFromOptions(&p));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-two_unknowns", &two, NULL));
+  PetscCall(PolderDeflationSpaceCreate(PETSC_COMM_WORLD, &space));
+  PetscCall(PolderDeflationSpaceSetFromOptions(space));
+  if (two) PetscCall(CheckTwoUnknowns(&p, space));
+  else PetscCall(CheckSpace(&p, space));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "labels agree\n"));
+  PetscCall(PolderDeflationSpaceDestroy(&space));
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -476,6 +537,27 @@ int main(int argc, char **argv)
     test:
       suffix: partition
       args: -dim 2 -n 24 -field constant -give none -deflation_space {{partition auto}} -deflation_count 12 -parts -expected 11
+
+  test:
+    suffix: noise
+    nsize: {{1 2 3 4}}
+    args: -field noise -give none -deflation_grid 16,16,16 -hash -expected 46
+
+  test:
+    suffix: two_unknowns
+    nsize: {{1 3}}
+    args: -n 7 -deflation_grid 7,7,7 -two_unknowns
+    output_file: output/labels.out
+
+  test:
+    suffix: partition_large
+    args: -dim 2 -n 40 -field constant -give none -deflation_space partition -parts -deflation_count 12 -expected 11
+    output_file: output/labels.out
+
+  test:
+    suffix: partition_nested
+    args: -dim 2 -n 40 -field constant -give none -deflation_space partition -parts -deflation_count 80 -expected 79
+    output_file: output/labels.out
 
   test:
     suffix: partition_shuffled
