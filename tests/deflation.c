@@ -92,8 +92,9 @@ static PetscErrorCode MakeZ(Mat A, PetscBool dense, Mat *Z)
 
 static PetscErrorCode GiveUserSpace(PolderDeflationSpace space, Mat A, const char how[])
 {
-  PetscBool labels, dense, near;
+  PetscBool labels, dense, near, vec;
   PetscInt  start, end, *l;
+  Vec       v;
   Mat       Z;
   IS        is;
 
@@ -101,6 +102,7 @@ static PetscErrorCode GiveUserSpace(PolderDeflationSpace space, Mat A, const cha
   PetscCall(PetscStrcmp(how, "labels", &labels));
   PetscCall(PetscStrcmp(how, "dense", &dense));
   PetscCall(PetscStrcmp(how, "near", &near));
+  PetscCall(PetscStrcmp(how, "vec", &vec));
   PetscCall(MatGetOwnershipRange(A, &start, &end));
   if (labels) {
     PetscCall(PetscMalloc1(end - start, &l));
@@ -110,7 +112,6 @@ static PetscErrorCode GiveUserSpace(PolderDeflationSpace space, Mat A, const cha
     PetscCall(ISDestroy(&is));
   } else if (near) {
     MatNullSpace sp;
-    Vec          v;
 
     PetscCall(MatCreateVecs(A, &v, NULL));
     PetscCall(FillRandom(v, 8));
@@ -118,6 +119,13 @@ static PetscErrorCode GiveUserSpace(PolderDeflationSpace space, Mat A, const cha
     PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 1, &v, &sp));
     PetscCall(MatSetNearNullSpace(A, sp));
     PetscCall(MatNullSpaceDestroy(&sp));
+    PetscCall(VecDestroy(&v));
+  } else if (vec) {
+    PetscCall(MatCreateVecs(A, &v, NULL));
+    for (PetscInt i = start; i < end; ++i) PetscCall(VecSetValue(v, i, i / 200, INSERT_VALUES));
+    PetscCall(VecAssemblyBegin(v));
+    PetscCall(VecAssemblyEnd(v));
+    PetscCall(PetscObjectCompose((PetscObject)A, "deflation_labels", (PetscObject)v));
     PetscCall(VecDestroy(&v));
   } else {
     PetscCall(MakeZ(A, dense, &Z));
@@ -208,6 +216,9 @@ int main(int argc, char **argv)
     test:
       suffix: labels
       args: -user labels
+    test:
+      suffix: vec
+      args: -user vec -deflation_space user -expected 6
     test:
       suffix: sparse
       args: -user sparse -expected 5

@@ -215,24 +215,47 @@ PetscErrorCode PolderLabelsCompress(MPI_Comm comm, PetscInt m, const PetscInt pa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Labels that a Vec holds, rounded; a value that is not a number, or too large, becomes -2 */
+static PetscErrorCode PolderLabelsFromVec(Vec v, PetscInt m, PetscInt labels[])
+{
+  const PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(v, &a));
+  for (PetscInt i = 0; i < m; ++i) {
+    const PetscReal l = PetscRealPart(a[i]);
+
+    labels[i] = l >= -1.5 && l < 2147483647.0 ? (PetscInt)PetscFloorReal(l + 0.5) : -2;
+  }
+  PetscCall(VecRestoreArrayRead(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Labels of the user's own: those that were set, else an IS or a Vec composed on the operator */
 static PetscErrorCode PolderLabelsUser(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscInt label[], PetscInt *d)
 {
-  IS              labels = s->labels;
+  PetscObject     source = (PetscObject)s->labels;
+  PetscClassId    id     = 0;
   PetscInt        m, bad[2] = {0, 0}, all[2];
   const PetscInt *idx;
 
   PetscFunctionBegin;
-  if (!labels) PetscCall(PetscObjectQuery((PetscObject)A, "deflation_labels", (PetscObject *)&labels));
-  PetscCheck(labels, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_space user needs labels or a matrix: call PolderDeflationSpaceSetLabels() or PolderDeflationSpaceSetMatrix()");
-  PetscCall(ISGetLocalSize(labels, &m));
-  PetscCall(ISGetIndices(labels, &idx));
+  if (!source) PetscCall(PetscObjectQuery((PetscObject)A, "deflation_labels", &source));
+  if (source) PetscCall(PetscObjectGetClassId(source, &id));
+  PetscCheck(id == IS_CLASSID || id == VEC_CLASSID, s->comm, PETSC_ERR_ARG_WRONG, "The labels of -deflation_space user must be an index set (IS) or a vector (Vec): call PolderDeflationSpaceSetLabels(), or compose one on the operator as deflation_labels");
+  if (id == IS_CLASSID) PetscCall(ISGetLocalSize((IS)source, &m));
+  else PetscCall(VecGetLocalSize((Vec)source, &m));
   bad[0] = m != csr->m;
-  for (PetscInt i = 0; i < m; ++i) bad[1] |= idx[i] < -1;
+  if (!bad[0] && id == IS_CLASSID) {
+    PetscCall(ISGetIndices((IS)source, &idx));
+    PetscCall(PetscArraycpy(label, idx, m));
+    PetscCall(ISRestoreIndices((IS)source, &idx));
+  } else if (!bad[0]) PetscCall(PolderLabelsFromVec((Vec)source, m, label));
+  for (PetscInt i = 0; i < m && !bad[0]; ++i) bad[1] |= label[i] < -1;
   PetscCallAllreduce(bad, all, 2, MPIU_INT, MPI_MAX, s->comm);
   PetscCheck(!all[0], s->comm, PETSC_ERR_ARG_SIZ, "The deflation labels must have one entry for each local row of the operator");
-  PetscCheck(!all[1], s->comm, PETSC_ERR_ARG_OUTOFRANGE, "A deflation label is below -1: labels count from 0, and -1 leaves the row out of every vector");
-  PetscCall(PolderLabelsCompress(s->comm, m, idx, NULL, label, d));
-  PetscCall(ISRestoreIndices(labels, &idx));
+  PetscCheck(!all[1], s->comm, PETSC_ERR_ARG_OUTOFRANGE, "A deflation label is below -1, or not a number: labels count from 0, and -1 leaves the row out of every vector");
+  PetscCall(PolderLabelsCompress(s->comm, m, label, NULL, label, d));
   PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "labels given by the user"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
