@@ -276,8 +276,8 @@ static PetscErrorCode PolderDeflationComponents(PolderDeflationSpace s, Mat A, c
 PetscErrorCode PolderDeflationPieceLabels(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscInt label[], PetscInt *d)
 {
   PolderParts parts;
-  PetscInt   *part, *comp, ncomp, target, most;
-  PetscBool   automatic, given, pieces;
+  PetscInt   *part, *comp, ncomp, target, most, enough;
+  PetscBool   automatic, given, pieces, metis;
   char        text[128];
 
   PetscFunctionBegin;
@@ -287,11 +287,14 @@ PetscErrorCode PolderDeflationPieceLabels(PolderDeflationSpace s, Mat A, const P
   PetscCall(PolderDeflationComponents(s, A, csr, comp, &ncomp, &given, text, sizeof(text)));
   most   = PetscMax(parts.target, csr->M / 64);
   pieces = (PetscBool)(ncomp > 1 && (!automatic || ncomp <= most));
-  target = parts.target;
+  /* a cut by boxes is cheap to repeat until the number of pieces is right; METIS parts leave room for them */
+  metis  = (PetscBool)!parts.grid.dim;
+  target = metis && pieces && !parts.fixed ? parts.target - parts.target / 4 : parts.target;
+  enough = parts.target + parts.target / (metis ? 2 : 20);
   for (int attempt = 0; attempt < 4; ++attempt) {
     PetscCall(PolderPartsFill(&parts, A, csr, target, part));
     PetscCall(PolderLabelsCompress(s->comm, csr->m, part, ncomp == 1 || pieces ? comp : NULL, label, d));
-    if (parts.fixed || *d <= parts.target + parts.target / 20 || parts.count == 1) break;
+    if (parts.fixed || *d <= enough || parts.count == 1) break;
     target = PetscMax(1, (PetscInt)(0.97 * (PetscReal)target * (PetscReal)parts.target / (PetscReal)*d));
   }
   if (automatic && *d < 2) {

@@ -263,13 +263,55 @@ static PetscErrorCode PolderPartition(const PolderCSR *csr, PetscInt bs, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The parts of an earlier set-up with the same pattern, kept with the matrix: those of a flow with moving bubbles do not change */
+static PetscErrorCode PolderPartitionRecall(Mat A, PetscInt m, PetscInt count, PetscInt part[], PetscBool *found)
+{
+  IS               kept;
+  PetscObjectState state;
+  const PetscInt  *idx;
+
+  PetscFunctionBegin;
+  *found = PETSC_FALSE;
+  PetscCall(PetscObjectQuery((PetscObject)A, "polder_partition", (PetscObject *)&kept));
+  if (!kept) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetNonzeroState(A, &state));
+  PetscCall(ISGetIndices(kept, &idx));
+  if (idx[m] == count && idx[m + 1] == (PetscInt)state) {
+    PetscCall(PetscArraycpy(part, idx, m));
+    *found = PETSC_TRUE;
+  }
+  PetscCall(ISRestoreIndices(kept, &idx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderPartitionKeep(Mat A, PetscInt m, PetscInt count, const PetscInt part[])
+{
+  IS               kept;
+  PetscObjectState state;
+  PetscInt        *idx;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNonzeroState(A, &state));
+  PetscCall(PetscMalloc1(m + 2, &idx));
+  PetscCall(PetscArraycpy(idx, part, m));
+  idx[m]     = count;
+  idx[m + 1] = (PetscInt)state;
+  PetscCall(ISCreateGeneral(PetscObjectComm((PetscObject)A), m + 2, idx, PETSC_OWN_POINTER, &kept));
+  PetscCall(PetscObjectCompose((PetscObject)A, "polder_partition", (PetscObject)kept));
+  PetscCall(ISDestroy(&kept));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The parts are shared out over the processes by their rows; a process too small for a part of its own joins the next one's first */
 PetscErrorCode PolderMatPartition(Mat A, const PolderCSR *csr, PetscInt count, PetscInt part[])
 {
-  MPI_Comm comm = PetscObjectComm((PetscObject)A);
-  PetscInt first, end, bs, failed = 0, worst;
+  MPI_Comm  comm = PetscObjectComm((PetscObject)A);
+  PetscInt  first, end, bs, failed = 0, worst;
+  PetscBool found;
 
   PetscFunctionBegin;
+  PetscCall(PolderPartitionRecall(A, csr->m, count, part, &found));
+  if (found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetBlockSize(A, &bs));
   first = csr->M ? (PetscInt)((PetscInt64)csr->rstart * count / csr->M) : 0;
   end   = csr->M ? (PetscInt)((PetscInt64)(csr->rstart + csr->m) * count / csr->M) : 0;
@@ -278,5 +320,6 @@ PetscErrorCode PolderMatPartition(Mat A, const PolderCSR *csr, PetscInt count, P
   PetscCheck(worst != 1, comm, PETSC_ERR_SUP, "METIS was built with %d-bit indices, too small for the matrix of one of the processes: use more processes, a METIS with 64-bit indices, or another -deflation_space", IDXTYPEWIDTH);
   PetscCheck(!worst, comm, PETSC_ERR_LIB, "METIS could not partition the matrix graph of one of the processes: use another -deflation_space");
   for (PetscInt i = 0; i < csr->m; ++i) part[i] = (first + part[i]) * bs + i % bs;
+  PetscCall(PolderPartitionKeep(A, csr->m, count, part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
