@@ -432,7 +432,8 @@ static PetscErrorCode PolderDeflationCheckState_Private(PolderDeflationSpace s, 
 {
   PetscObjectId    Aid, sourceid = 0;
   PetscObjectState Astate, Anonzero, sourcestate = 0;
-  PetscBool        sameA, samesource;
+  PetscBool        sameA, samesource, found;
+  const char      *regional[] = {POLDERDEFLATIONAUTO, POLDERDEFLATIONLEVELSET, POLDERDEFLATIONLEVELSETSUBDOMAIN};
 
   PetscFunctionBegin;
   PetscCall(PetscObjectGetId((PetscObject)A, &Aid));
@@ -445,7 +446,13 @@ static PetscErrorCode PolderDeflationCheckState_Private(PolderDeflationSpace s, 
   sameA      = (PetscBool)(Aid == s->Aid && Anonzero == s->Anonzerostate);
   samesource = (PetscBool)(sourceid == s->sourceid && sourcestate == s->sourcestate);
   if (!sameA || !samesource || Astate != s->Astate) s->setup = PETSC_FALSE;
-  if (!sameA || !samesource || (!source && Astate != s->Astate)) s->labelsvalid = PETSC_FALSE; /* without a source they may come from the values */
+  if (!sameA || !samesource) s->labelsvalid = PETSC_FALSE;
+  if (Astate != s->Astate && !source) { // regions are then found from the values of the matrix
+    for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(regional); ++i) {
+      PetscCall(PetscStrcmp(s->type, regional[i], &found));
+      if (found) s->labelsvalid = PETSC_FALSE;
+    }
+  }
   s->Aid           = Aid;
   s->Astate        = Astate;
   s->Anonzerostate = Anonzero;
