@@ -3,6 +3,7 @@ static char help[] = "Matrices of Polder against plain AIJ: products, changes of
 
 #include <polder.h>
 #include <petscdmda.h>
+#include <petsc/private/petscimpl.h>
 
 typedef struct {
   MatType     type;
@@ -207,12 +208,45 @@ static PetscErrorCode SetOne(Mat A, PetscInt i, PetscInt j, PetscScalar v)
   PetscFunctionReturn(0);
 }
 
+/* The diagonal block of each process, used by itself, must not lag behind the matrix */
+static PetscErrorCode CompareBlocks(Test *t, const char *what, Mat A, Mat B)
+{
+  Mat       a, b;
+  Vec       x, ya, yb;
+  PetscReal diff, norm, sum[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetDiagonalBlock(A, &a));
+  PetscCall(MatGetDiagonalBlock(B, &b));
+  PetscCall(MatCreateVecs(a, &x, &ya));
+  PetscCall(VecDuplicate(ya, &yb));
+  PetscCall(VecSet(x, 0.7));
+  PetscCall(MatMult(a, x, ya));
+  PetscCall(MatMult(b, x, yb));
+  PetscCall(VecNorm(ya, NORM_INFINITY, &norm));
+  PetscCall(VecAXPY(yb, -1.0, ya));
+  PetscCall(VecNorm(yb, NORM_INFINITY, &diff));
+  sum[0] = diff;
+  sum[1] = norm;
+  PetscCall(MPIU_Allreduce(MPI_IN_PLACE, sum, 2, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
+  ++t->compared;
+  if (!(sum[0] <= 1e-13 * (1.0 + sum[1]))) {
+    ++t->wrong;
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %s, block: differs by %g of %g\n", what, (double)sum[0], (double)sum[1]));
+  }
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&ya));
+  PetscCall(VecDestroy(&yb));
+  PetscFunctionReturn(0);
+}
+
 /* The same change on both matrices, then all products again */
 static PetscErrorCode Changes(Test *t, Kind kind, Mat A, Mat B)
 {
-  Mat      pair[] = {A, B}, copy[2];
-  PetscInt M, N, zero[] = {1};
-  Vec      l, r;
+  Mat       pair[] = {A, B}, copy[2];
+  PetscInt  M, N, zero[] = {1};
+  PetscBool full; /* every row has a diagonal entry */
+  Vec       l, r;
 
   PetscFunctionBeginUser;
 #define OnBoth(what, call) \
@@ -221,9 +255,11 @@ static PetscErrorCode Changes(Test *t, Kind kind, Mat A, Mat B)
       Mat X = pair[b]; \
       PetscCall(call); \
     } \
+    if (M == N) PetscCall(CompareBlocks(t, what, A, B)); \
     PetscCall(Compare(t, what, A, B)); \
   } while (0)
   PetscCall(MatGetSize(A, &M, &N));
+  full = (PetscBool)(M == N && kind != EMPTY && kind != EMPTYROWS && kind != NODIAGONAL && kind != RANDOM && kind != IRREGULAR);
   PetscCall(MatCreateVecs(A, &r, &l));
   PetscCall(VecSetRandom(l, t->random));
   PetscCall(VecSetRandom(r, t->random));
@@ -235,7 +271,8 @@ static PetscErrorCode Changes(Test *t, Kind kind, Mat A, Mat B)
   if (kind != EMPTY) OnBoth("one value set", SetOne(X, 0, kind == NODIAGONAL ? 1 : 0, 0.7));
   OnBoth("rows zeroed", MatZeroRows(X, 1, zero, kind == EMPTYROWS || kind == NODIAGONAL || kind == EMPTY || kind == RANDOM ? 0.0 : 2.0, NULL, NULL));
   OnBoth("copied from another", MatCopy(copy[b], X, DIFFERENT_NONZERO_PATTERN));
-  if (M == N && kind != EMPTY && kind != EMPTYROWS && kind != NODIAGONAL && kind != RANDOM && kind != IRREGULAR) OnBoth("shifted", MatShift(X, 4.0));
+  if (full) OnBoth("shifted", MatShift(X, 4.0));
+  if (full) OnBoth("rows and columns zeroed", MatZeroRowsColumns(X, 1, zero, 3.0, NULL, NULL));
   OnBoth("a new entry", SetOne(X, M - 1, kind == TINY ? 0 : 2, -0.6));
   OnBoth("axpy with a smaller pattern", MatAXPY(X, -0.2, copy[b], SUBSET_NONZERO_PATTERN));
   OnBoth("zeroed", MatZeroEntries(X));
@@ -407,6 +444,33 @@ static PetscErrorCode Coordinates(Test *t)
   PetscFunctionReturn(0);
 }
 
+/* A change of a block's values that only the parallel matrix announces, as some operations of mpiaij make */
+static PetscErrorCode BlockWritten(Test *t)
+{
+  Mat                A[2];
+  const PetscScalar *a;
+  PetscObjectState   state;
+  PetscInt           m;
+
+  PetscFunctionBeginUser;
+  for (int b = 0; b < 2; ++b) PetscCall(Create(STENCIL, b ? t->type : MATAIJ, PETSC_TRUE, &A[b]));
+  PetscCall(Compare(t, "before the change", A[0], A[1])); /* builds the arrays */
+  for (int b = 0; b < 2; ++b) {
+    Mat block;
+
+    PetscCall(MatGetDiagonalBlock(A[b], &block));
+    PetscCall(MatGetLocalSize(A[b], &m, NULL));
+    PetscCall(MatSeqAIJGetArrayRead(block, &a));
+    if (m) ((PetscScalar *)a)[0] = -20.0;
+    PetscCall(MatSeqAIJRestoreArrayRead(block, &a));
+    PetscCall(PetscObjectStateGet((PetscObject)A[b], &state));
+    PetscCall(PetscObjectStateSet((PetscObject)A[b], state + 1));
+  }
+  PetscCall(Compare(t, "block written", A[0], A[1]));
+  for (int b = 0; b < 2; ++b) PetscCall(MatDestroy(&A[b]));
+  PetscFunctionReturn(0);
+}
+
 /* A grid object makes matrices of the type asked for, and fills them by its stencil */
 static PetscErrorCode Grid(Test *t)
 {
@@ -479,8 +543,9 @@ int main(int argc, char **argv)
   }
   t.compared = t.wrong = 0;
   PetscCall(Coordinates(&t));
+  PetscCall(BlockWritten(&t));
   PetscCall(Grid(&t));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "coordinates and grids: %" PetscInt_FMT " products compared, %" PetscInt_FMT " wrong\n", t.compared, t.wrong));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "coordinates, blocks and grids: %" PetscInt_FMT " products compared, %" PetscInt_FMT " wrong\n", t.compared, t.wrong));
   PetscCall(PetscRandomDestroy(&t.random));
   PetscCall(PetscFinalize());
   return 0;

@@ -207,6 +207,7 @@ static PetscErrorCode PolderAIJBlock_Private(Mat A, Mat *block)
   PetscObjectState    state;
   const PolderFormat *format;
   PolderLayout        layout;
+  PetscBool           set, symmetric;
 
   PetscFunctionBegin;
   PetscCall(PolderAIJContext_Private(A, &aij));
@@ -225,7 +226,8 @@ static PetscErrorCode PolderAIJBlock_Private(Mat A, Mat *block)
   if (state != aij->state) {
     baij->state = -1;
     aij->state  = state;
-    if (A->symmetric == PETSC_BOOL3_TRUE) (*block)->symmetric = PETSC_BOOL3_TRUE;
+    PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
+    baij->symmetric = (PetscBool)(set && symmetric);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -267,19 +269,6 @@ static PetscErrorCode MatMultTransposeAdd_MPIPolder(Mat A, Vec x, Vec y, Vec z)
   PetscFunctionBegin;
   PetscCall(PolderAIJBlock_Private(A, &block));
   PetscCall((*PolderBaseOps[POLDER_MPI].multtransposeadd)(A, x, y, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* mpiaij calls its blocks' operation directly, which leaves the blocks' states as they are for whoever uses a block by itself */
-static PetscErrorCode MatDiagonalScale_MPIPolder(Mat A, Vec l, Vec r)
-{
-  Mat diag, offdiag;
-
-  PetscFunctionBegin;
-  PetscCall((*PolderBaseOps[POLDER_MPI].diagonalscale)(A, l, r));
-  PetscCall(MatMPIAIJGetSeqAIJ(A, &diag, &offdiag, NULL));
-  PetscCall(PetscObjectStateIncrease((PetscObject)diag));
-  PetscCall(PetscObjectStateIncrease((PetscObject)offdiag));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -413,7 +402,6 @@ static void PolderAIJCopyOps_Private(MatOps to, const struct _MatOps *from)
   to->multtranspose    = from->multtranspose;
   to->multtransposeadd = from->multtransposeadd;
   to->residual         = from->residual;
-  to->diagonalscale    = from->diagonalscale;
   to->duplicate        = from->duplicate;
   to->setfromoptions   = from->setfromoptions;
   to->view             = from->view;
@@ -537,7 +525,6 @@ static PetscErrorCode PolderAIJDress_Private(Mat A, const PolderFormat *format, 
   A->ops->multtranspose    = layout == POLDER_SEQ ? MatMultTranspose_SeqPolder : MatMultTranspose_MPIPolder;
   A->ops->multtransposeadd = layout == POLDER_SEQ ? MatMultTransposeAdd_SeqPolder : MatMultTransposeAdd_MPIPolder;
   if (layout == POLDER_SEQ) A->ops->residual = MatResidual_SeqPolder;
-  else A->ops->diagonalscale = MatDiagonalScale_MPIPolder;
   A->ops->duplicate      = MatDuplicate_Polder;
   A->ops->setfromoptions = MatSetFromOptions_Polder;
   A->ops->view           = MatView_Polder;

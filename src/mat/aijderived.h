@@ -35,7 +35,8 @@ struct _PolderAIJ {
   PetscObjectState    state, nonzerostate; /* of the matrix when data was built */
   PetscInt            nz;
   PolderAIJOptions    opts;
-  char                why[128]; /* why used is not format */
+  PetscBool           symmetric; /* a block: the parallel matrix is known to be symmetric */
+  char                why[128];  /* why used is not format */
 };
 
 PETSC_INTERN const PolderFormat PolderFormatDIA, PolderFormatICRS, PolderFormatHEC;

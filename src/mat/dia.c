@@ -108,12 +108,14 @@ static PetscErrorCode DIAFill_Private(Mat_DIA *D, const PolderCSR *csr, PetscRea
 }
 
 /* The user's word that the matrix is symmetric allows for differences by rounding */
-static PetscReal DIATolerance_Private(Mat A)
+static PetscErrorCode DIATolerance_Private(Mat A, PolderAIJ aij, PetscReal *tol)
 {
   PetscBool set, symmetric;
 
-  if (MatIsSymmetricKnown(A, &set, &symmetric) || !set || !symmetric) return 0.0;
-  return 1e4 * PETSC_MACHINE_EPSILON;
+  PetscFunctionBegin;
+  PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
+  *tol = (set && symmetric) || aij->symmetric ? 1e4 * PETSC_MACHINE_EPSILON : 0.0;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Can the lower diagonals be read from the upper ones, as far as the offsets tell? */
@@ -131,7 +133,7 @@ static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void 
   Mat_DIA   *D;
   PolderDia *dia;
   PetscInt   m, n, nd = 0, *off = NULL;
-  PetscReal  most;
+  PetscReal  most, tol = 0.0;
   PetscBool  ok = PETSC_FALSE;
 
   PetscFunctionBegin;
@@ -157,7 +159,8 @@ static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void 
   dia->main = PetscMax(dia->main, -1);
   if (aij->opts.symmetric && nd > 1 && DIAOffsetsSymmetric_Private(dia)) {
     PetscCall(DIAAllocate_Private(D, dia->main));
-    PetscCall(DIAFill_Private(D, csr, DIATolerance_Private(A), &ok));
+    PetscCall(DIATolerance_Private(A, aij, &tol));
+    PetscCall(DIAFill_Private(D, csr, tol, &ok));
   }
   if (!ok) {
     PetscCall(DIAAllocate_Private(D, 0));
@@ -170,11 +173,11 @@ static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void 
 
 static PetscErrorCode DIARefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, void *data, PetscBool *done)
 {
-  Mat_DIA *D = (Mat_DIA *)data;
+  PetscReal tol = 0.0;
 
   PetscFunctionBegin;
-  (void)aij;
-  PetscCall(DIAFill_Private(D, csr, D->first ? DIATolerance_Private(A) : 0.0, done));
+  PetscCall(DIATolerance_Private(A, aij, &tol));
+  PetscCall(DIAFill_Private((Mat_DIA *)data, csr, tol, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
