@@ -67,17 +67,11 @@ check: tests
 bench: $(LIB) $(BENCHES)
 	@bench/run.sh $(BUILD)
 
-# small tests under valgrind, which does not know every instruction of -march=native
+# one small test of each kind under valgrind, which does not know every instruction of -march=native
+MEMORY := kernels_* halo_2 mat_products+2+* mat_fallback+3 matview_3+aijdia matsolve_gamg+1+aijdia tns_formula_2+aij* tns_bad+1 coarse_*+1+neumann deflation_*+2 dcg_auto+2 dcg_lssd+2 dcg_none+2 levelset_*+2 labels_eight_bubbles+2 badsolve_*+2 readmat_labels+2 twice_1+1
 check-valgrind:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/valgrind OPTFLAGS="-O1 -g" tests
-	@tests/run --build $(BUILD)/valgrind --mpiexec "$(MPIEXEC)" --valgrind $(CHECKFLAGS)
-
-demo: all
-	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/demo.sh $(DEMOSIZE)
-
-# the tables of docs/results.md, each minutes long
-bench-reference bench-floor bench-ranks: bench-%: all
-	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/$*.sh
+	@tests/run --build $(BUILD)/valgrind --mpiexec "$(MPIEXEC)" --valgrind --search $(MEMORY:%='%') $(CHECKFLAGS)
 
 install: $(LIB)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/polder/options
