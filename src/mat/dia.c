@@ -71,11 +71,11 @@ static PetscErrorCode DIAAllocate_Private(Mat_DIA *D, PetscInt first)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is low the mirror image of the stored entry (i, j)? Exactly, or, when tol > 0, up to tol times the larger of both diagonal entries */
-static inline PetscBool DIAMirrors_Private(PetscScalar low, PetscScalar up, const PetscScalar diag[], PetscInt i, PetscInt j, PetscReal tol)
+/* Is low the mirror image of up, an entry of a row above? Exactly, or, when tol > 0, up to tol times the larger of low and that row's diagonal entry */
+static inline PetscBool DIAMirrors_Private(PetscScalar low, PetscScalar up, PetscScalar diag, PetscReal tol)
 {
   if (low == up) return PETSC_TRUE;
-  return (PetscBool)(PetscAbsScalar(low - up) <= tol * PetscMax(PetscAbsScalar(diag[i]), PetscAbsScalar(diag[j])));
+  return (PetscBool)(PetscAbsScalar(low - up) <= tol * PetscMax(PetscAbsScalar(low), PetscAbsScalar(diag)));
 }
 
 /*
@@ -99,7 +99,7 @@ static PetscErrorCode DIAFill_Private(Mat_DIA *D, const PolderCSR *csr, PetscRea
       const PetscScalar v = k < end && csr->aj[k] == i + off[d] ? csr->aa[k++] : 0.0;
 
       if (d >= first) val[d][i] = v;
-      else if (i + off[d] >= 0 && !DIAMirrors_Private(v, val[d][i], val[first], i, i + off[d], tol)) PetscFunctionReturn(PETSC_SUCCESS); /* the row above has set val[d][i] */
+      else if (i + off[d] >= 0 && !DIAMirrors_Private(v, val[d][i], val[first][i + off[d]], tol)) PetscFunctionReturn(PETSC_SUCCESS); /* the row above has set val[d][i] */
     }
     if (k < end) PetscFunctionReturn(PETSC_SUCCESS);
   }
