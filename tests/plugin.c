@@ -131,16 +131,16 @@ int main(int argc, char **argv)
    # what PETSc's own reports say about our types
    test:
      suffix: help
-     args: -help -ksp_type cg -pc_type tns -dm_mat_type aijdia
-     filter: grep -oE -e '-pc_tns_degree' | sort -u
+     args: -help -ksp_type dcg -pc_type levelset -levelset_pc_type tns
+     filter: grep -oE -e '^ *-(levelset_)?(pc_tns|pc_levelset|deflation)_[a-z_]+' | sort -u
    test:
      suffix: log_view
      requires: log
-     args: -ksp_type cg -pc_type tns -dm_mat_type aijdia -log_view
+     args: -ksp_type dcg -pc_type tns -dm_mat_type aijdia -log_view
      filter: awk '$1 ~ /^Polder/ && $2 > 0 {print $1}' | sort
    test:
      suffix: options_left
-     args: -ksp_type cg -pc_type tns -dm_mat_type aijdia -pc_tns_degree 2 -pc_tns_degre 2 -deflation_spac none -options_left
+     args: -ksp_type dcg -pc_type tns -dm_mat_type aijdia -pc_tns_degree 2 -deflation_space subdomain -mat_aijdia_max_fill 4 -pc_tns_degre 2 -deflation_spac none -mat_aijdia_maxfill 4 -options_left
      filter: grep -oE -e 'Option left: name:-[a-z_]+|residual ok'
 
 TEST*/
