@@ -28,6 +28,8 @@ typedef enum {
   POLDER_DeflationApply,  /* one P v */
   POLDER_DeflationCoarse, /* one solve with E */
   POLDER_TNSApply,
+  POLDER_CGDot,
+  POLDER_CGUpdate, /* x, r and the norm of r in one pass */
   POLDER_NUM_EVENTS
 } PolderLogEvent;
 PETSC_INTERN PetscLogEvent PolderLogEvents[POLDER_NUM_EVENTS];

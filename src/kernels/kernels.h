@@ -6,6 +6,8 @@
 /* vec.c */
 /* x += alpha p, r -= alpha w; returns (r, r) */
 PETSC_INTERN PetscReal PolderCGUpdate_Host(PetscInt n, PetscScalar alpha, const PetscScalar p[], const PetscScalar w[], PetscScalar x[], PetscScalar r[]);
+/* (x, y) */
+PETSC_INTERN PetscReal PolderDot_Host(PetscInt n, const PetscScalar x[], const PetscScalar y[]);
 
 /* deflation.c: nrun runs of rows runstart[r] .. runstart[r+1] of one label */
 /* a[runlabel] += sum of v over each run; the caller zeroes a */

@@ -95,10 +95,33 @@ static inline void PolderTriCombine(PetscInt n, const PetscScalar *c, const Pets
   for (PetscInt i = 0; i < n; ++i) y[i] = c[i] - dinv[i] * sum[i];
 }
 
+/* y = c - dinv (T x) on rows whose columns all lie in the matrix, for the two or three diagonals of a triangle of a 5- or 7-point stencil */
+static inline void PolderTriTwo(PetscInt n, const PetscScalar *c, const PetscScalar *dinv, const PetscScalar *v0, const PetscScalar *x0, const PetscScalar *v1, const PetscScalar *x1, PetscScalar *restrict y)
+{
+  for (PetscInt i = 0; i < n; ++i) y[i] = c[i] - dinv[i] * (v0[i] * x0[i] + v1[i] * x1[i]);
+}
+
+static inline void PolderTriThree(PetscInt n, const PetscScalar *c, const PetscScalar *dinv, const PetscScalar *v0, const PetscScalar *x0, const PetscScalar *v1, const PetscScalar *x1, const PetscScalar *v2, const PetscScalar *x2, PetscScalar *restrict y)
+{
+  for (PetscInt i = 0; i < n; ++i) y[i] = c[i] - dinv[i] * ((v0[i] * x0[i] + v1[i] * x1[i]) + v2[i] * x2[i]);
+}
+
+static void PolderTriSweepDIA(PetscInt i0, PetscInt i1, PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const v[], const PetscScalar dinv[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[])
+{
+  PetscScalar sum[POLDER_TRI_DIAROWS];
+
+  if (nd == 2 && i0 + off[0] >= 0 && i1 + off[1] <= m) PolderTriTwo(i1 - i0, c + i0, dinv + i0, v[0] + i0, x + i0 + off[0], v[1] + i0, x + i0 + off[1], y + i0);
+  else if (nd == 3 && i0 + off[0] >= 0 && i1 + off[2] <= m) PolderTriThree(i1 - i0, c + i0, dinv + i0, v[0] + i0, x + i0 + off[0], v[1] + i0, x + i0 + off[1], v[2] + i0, x + i0 + off[2], y + i0);
+  else {
+    for (PetscInt i = i0; i < i1; ++i) sum[i - i0] = 0;
+    for (PetscInt d = 0; d < nd; ++d) PolderTriAddDiagonal(i0, i1, m, off[d], v[d], x, sum);
+    PolderTriCombine(i1 - i0, c + i0, dinv + i0, sum, y + i0);
+  }
+}
+
 void PolderTriSweepsDIA_Host(PetscBool upper, PetscInt m, PetscInt q, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], const PetscScalar r[], PetscScalar *const y[])
 {
   const PetscInt nblock = (m + POLDER_TRI_DIAROWS - 1) / POLDER_TRI_DIAROWS;
-  PetscScalar    sum[POLDER_TRI_DIAROWS];
 
   for (PetscInt b = 0; b < nblock; ++b) {
     const PetscInt i0 = POLDER_TRI_DIAROWS * (upper ? nblock - 1 - b : b), i1 = m - i0 < POLDER_TRI_DIAROWS ? m : i0 + POLDER_TRI_DIAROWS;
@@ -106,10 +129,6 @@ void PolderTriSweepsDIA_Host(PetscBool upper, PetscInt m, PetscInt q, PetscInt n
     if (r) {
       for (PetscInt i = i0; i < i1; ++i) y[0][i] = dinv[i] * r[i];
     }
-    for (PetscInt k = 0; k < q; ++k) {
-      for (PetscInt i = i0; i < i1; ++i) sum[i - i0] = 0;
-      for (PetscInt d = 0; d < nd; ++d) PolderTriAddDiagonal(i0, i1, m, off[d], val[d], y[k], sum);
-      PolderTriCombine(i1 - i0, y[0] + i0, dinv + i0, sum, y[k + 1] + i0);
-    }
+    for (PetscInt k = 0; k < q; ++k) PolderTriSweepDIA(i0, i1, m, nd, off, val, dinv, y[0], y[k], y[k + 1]);
   }
 }

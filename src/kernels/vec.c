@@ -23,3 +23,18 @@ PetscReal PolderCGUpdate_Host(PetscInt n, PetscScalar alpha, const PetscScalar *
   }
   return total;
 }
+
+PetscReal PolderDot_Host(PetscInt n, const PetscScalar *restrict x, const PetscScalar *restrict y)
+{
+  enum {
+    LANES = 32
+  };
+  PetscReal sum[LANES] = {0}, total = 0;
+  PetscInt  i;
+
+  for (i = 0; i + LANES <= n; i += LANES)
+    for (int l = 0; l < LANES; ++l) sum[l] += x[i + l] * y[i + l];
+  for (int l = 0; l < LANES; ++l) total += sum[l];
+  for (; i < n; ++i) total += x[i] * y[i];
+  return total;
+}

@@ -34,6 +34,7 @@ static PetscErrorCode KSPDCGUpdate_Private(PetscScalar alpha, Vec p, Vec w, Vec 
     PetscCall(VecNorm(r, NORM_2, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
   PetscCall(VecGetLocalSize(r, &n));
   PetscCall(VecGetArrayRead(p, &pa));
   PetscCall(VecGetArrayRead(w, &wa));
@@ -47,6 +48,34 @@ static PetscErrorCode KSPDCGUpdate_Private(PetscScalar alpha, Vec p, Vec w, Vec 
   PetscCallAllreduce(&here, norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)r));
   *norm = PetscSqrtReal(*norm);
   PetscCall(PetscLogFlops(6.0 * n));
+  PetscCall(PolderLogEnd(POLDER_CGUpdate, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* (x, y); the loop of a reference BLAS, which PETSc may have been built with, takes twice as long */
+static PetscErrorCode KSPDCGDot_Private(Vec x, Vec y, PetscScalar *dot)
+{
+  const PetscScalar *xa, *ya;
+  PetscInt           n;
+  PetscBool          host;
+  PetscReal          here;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &host, VECSEQ, VECMPI, ""));
+  if (!host) {
+    PetscCall(VecDot(x, y, dot));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PolderLogBegin(POLDER_CGDot, x));
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall(VecGetArrayRead(y, &ya));
+  here = PolderDot_Host(n, xa, ya);
+  PetscCall(VecRestoreArrayRead(y, &ya));
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCallAllreduce(&here, dot, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)x));
+  PetscCall(PetscLogFlops(PetscMax(2.0 * n - 1, 0)));
+  PetscCall(PolderLogEnd(POLDER_CGDot, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -94,7 +123,7 @@ static PetscErrorCode KSPDCGNorm_Private(KSP ksp, Vec r, Vec z, PetscReal rnorm,
     break;
   case KSP_NORM_NATURAL:
     PetscCall(KSPDCGPCApply_Private(ksp, r, z));
-    PetscCall(VecDot(r, z, &dcg->rho));
+    PetscCall(KSPDCGDot_Private(r, z, &dcg->rho));
     *norm = PetscSqrtReal(PetscAbsScalar(dcg->rho));
     break;
   case KSP_NORM_NONE:
@@ -114,7 +143,7 @@ static PetscErrorCode KSPDCGPrecondition_Private(KSP ksp, Vec r, Vec z)
   PetscFunctionBegin;
   if (ksp->normtype == KSP_NORM_UNPRECONDITIONED || ksp->normtype == KSP_NORM_NONE) {
     PetscCall(KSPDCGPCApply_Private(ksp, r, z));
-    PetscCall(VecDot(r, z, &dcg->rho));
+    PetscCall(KSPDCGDot_Private(r, z, &dcg->rho));
   }
   KSPCheckDot(ksp, dcg->rho);
   if (PetscRealPart(dcg->rho) <= 0) {
@@ -158,7 +187,7 @@ static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, V
     else PetscCall(VecAYPX(p, beta, z));                  //                 p <- z + beta p
     PetscCall(KSP_MatMult(ksp, A, p, w));                 //                 w <- A p
     PetscCall(PolderDeflationSpaceApplyP(dcg->space, w)); //                 w <- P w
-    PetscCall(VecDot(p, w, &pw));
+    PetscCall(KSPDCGDot_Private(p, w, &pw));
     KSPCheckDot(ksp, pw);
     if (PetscRealPart(pw) <= 0) {
       PetscCall(PetscInfo(ksp, "(p, PA p) = %g: the operator is not positive definite\n", (double)PetscRealPart(pw)));
@@ -187,7 +216,7 @@ static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, V
     PetscCall(KSPDCGPrecondition_Private(ksp, r, z)); //                       z <- M^-1 r,  rho <- (r, z)
     if (ksp->reason) break;
     if (dcg->flexible) { // r - r_old = -alpha w
-      PetscCall(VecDot(z, w, &zw));
+      PetscCall(KSPDCGDot_Private(z, w, &zw));
       beta = -alpha * zw / rhoold;
     } else beta = dcg->rho / rhoold; //                                        beta <- rho / rho_old
   }
