@@ -197,7 +197,9 @@ int main(int argc, char **argv)
 
 /*TEST
 
+   # the bytes a row are those of 32-bit indices
    testset:
+     requires: !64bit_indices
      args: -type {{aijdia aijicrs aijhec}separate output}
      filter: grep -E "^[a-z]|format:|not [a-z]+( rows)?:|stored"
      test:
