@@ -86,14 +86,14 @@ int main(int argc, char **argv)
   KSP                  ksp;
   PetscInt             start, M;
   char                 what[16] = "";
-  PetscBool            is[8];
-  static const char   *cases[] = {"dependent", "toomany", "shell", "nan", "size", "nonsquare", "unassembled", "baij"};
+  PetscBool            is[9];
+  static const char   *cases[] = {"dependent", "toomany", "shell", "nan", "size", "nonsquare", "unassembled", "baij", "size_kept"};
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(BubblesFromOptions(&bubbles));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-case", what, sizeof(what), NULL));
-  for (int i = 0; i < 8; ++i) PetscCall(PetscStrcmp(what, cases[i], &is[i]));
+  for (int i = 0; i < 9; ++i) PetscCall(PetscStrcmp(what, cases[i], &is[i]));
   PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, NULL));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetType(ksp, KSPDCG));
@@ -115,9 +115,9 @@ int main(int argc, char **argv)
     PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   }
-  if (is[4]) { // another size after a solve: KSPReset(), then all is made anew
+  if (is[4] || is[8]) { // another size after a solve: after KSPReset() all is made anew
     PetscCall(Solve(ksp, A, A));
-    PetscCall(KSPReset(ksp));
+    if (is[4]) PetscCall(KSPReset(ksp));
     PetscCall(MatDestroy(&A));
     bubbles.n += 3;
     PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, NULL));
@@ -158,6 +158,10 @@ int main(int argc, char **argv)
     test:
       suffix: size
       args: -case size -radius 0.2 -deflation_space levelset -deflation_levelset auto
+    test:
+      suffix: size_kept
+      args: -case size_kept -deflation_space levelset -deflation_levelset auto
+      fails: Cannot change local size of Amat after use
     test:
       suffix: toomany
       args: -case toomany

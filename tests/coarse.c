@@ -90,6 +90,7 @@ int main(int argc, char **argv)
   Kind         kind = E_CHAIN;
   PetscInt     d    = 21;
   PetscReal    tol  = 1e-12;
+  PetscBool    changed;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -97,7 +98,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-d", &d, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-tolerance", &tol, NULL));
   PetscCall(PolderCoarseCreate(PETSC_COMM_WORLD, &coarse));
-  PetscCall(PolderCoarseSetFromOptions(coarse));
+  PetscCall(PolderCoarseSetFromOptions(coarse, &changed));
   PetscCall(SetUp(coarse, kind, d, 1));
   PetscCall(Check(coarse, kind, d, 1, tol));
   PetscCall(SetUp(coarse, kind, d + 1, 3)); // another size and other values

@@ -131,8 +131,8 @@ int main(int argc, char **argv)
    # what PETSc's own reports say about our types
    test:
      suffix: help
-     args: -help -ksp_type dcg -pc_type levelset -levelset_pc_type tns
-     filter: grep -oE -e '^ *-(levelset_)?(pc_tns|pc_levelset|deflation)_[a-z_]+' | sort -u
+     args: -help -ksp_type dcg -pc_type levelset -levelset_pc_type tns -dm_mat_type aijdia
+     filter: grep -oE -e '^ *-(levelset_)?(ksp_dcg|pc_tns|pc_levelset|deflation|mat_aijdia)_[a-z_]+' | sort -u
    test:
      suffix: log_view
      requires: log

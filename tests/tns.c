@@ -423,6 +423,8 @@ static PetscErrorCode CreateBad(const char kind[], Mat *A)
   if (is) bad = INFINITY;
   PetscCall(PetscStrcmp(kind, "tiny", &is));
   if (is) bad = 1e-310;
+  PetscCall(PetscStrcmp(kind, "unassembled", &is));
+  if (is) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscStrcmp(kind, "missing", &nodiagonal));
   PetscCall(MatGetOwnershipRange(*A, &rstart, &rend));
   for (PetscInt i = rstart; i < rend; ++i) {
@@ -438,7 +440,7 @@ static PetscErrorCode CreateBad(const char kind[], Mat *A)
 /* Each is an error on every process, with a sentence that names the first bad row */
 static PetscErrorCode TestBad(void)
 {
-  static const char *const kinds[] = {"zero", "tiny", "negative", "nan", "infinite", "missing", "shell", "nonsquare", "degree"};
+  static const char *const kinds[] = {"zero", "tiny", "negative", "nan", "infinite", "missing", "shell", "nonsquare", "unassembled", "degree"};
   Mat                      A;
   PC                       pc;
   PetscErrorCode           ierr;

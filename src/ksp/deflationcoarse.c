@@ -98,12 +98,16 @@ PetscErrorCode PolderCoarseSetOptionsPrefix(PolderCoarse c, const char prefix[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseSetFromOptions(PolderCoarse c)
+PetscErrorCode PolderCoarseSetFromOptions(PolderCoarse c, PetscBool *changed)
 {
+  const PolderCoarseType before = c->type;
+
   PetscFunctionBegin;
   PetscOptionsBegin(c->comm, c->prefix, "Coarse solve of a deflation space", "PolderDeflationSpace");
   PetscCall(PetscOptionsEnum("-deflation_coarse", "How E = Z^T A Z is solved", "PolderDeflationSpaceSetFromOptions", PolderCoarseTypes, (PetscEnum)c->type, (PetscEnum *)&c->type, NULL));
   PetscOptionsEnd();
+  *changed = (PetscBool)(c->type != before);
+  if (*changed) c->setup = PETSC_FALSE;
   if (c->ksp) PetscCall(KSPSetFromOptions(c->ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

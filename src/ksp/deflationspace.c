@@ -164,7 +164,8 @@ PetscErrorCode PolderDeflationSpaceSetFromOptions(PolderDeflationSpace s)
   PetscCall(PetscOptionsBool("-deflation_weighted", "Coefficient-weighted entries on rows that two regions share", "", s->weighted, &s->weighted, &flag));
   if (flag) s->setup = PETSC_FALSE;
   PetscOptionsEnd();
-  PetscCall(PolderCoarseSetFromOptions(s->coarse));
+  PetscCall(PolderCoarseSetFromOptions(s->coarse, &flag));
+  if (flag) s->setup = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -315,10 +315,10 @@ static PetscErrorCode MatSetFromOptions_Polder(Mat A, PolderOptionItems PetscOpt
   if (PolderBaseOps[layout].setfromoptions) PetscCall((*PolderBaseOps[layout].setfromoptions)(A, PetscOptionsObject));
   if (format != &PolderFormatDIA) PetscFunctionReturn(PETSC_SUCCESS);
   opts = aij->opts;
-  PetscOptionsHeadBegin(PetscOptionsObject, "AIJDIA options");
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "AIJDIA matrix options", "Mat"); /* -help prints a title once, and seqaij has used that of Mat */
   PetscCall(PetscOptionsReal("-mat_aijdia_max_fill", "Use diagonals while they take at most this many times the nonzeros", "MATAIJDIA", opts.max_fill, &opts.max_fill, NULL));
   PetscCall(PetscOptionsBool("-mat_aijdia_symmetric", "Store half of the matrix when it is symmetric", "MATAIJDIA", opts.symmetric, &opts.symmetric, NULL));
-  PetscOptionsHeadEnd();
+  PetscOptionsEnd();
   PetscCheck(opts.max_fill >= 0.0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_aijdia_max_fill %g is negative: give the largest ratio of stored entries to nonzeros", (double)opts.max_fill);
   PetscCall(PolderAIJSetOptions_Private(aij, &opts));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -503,6 +503,13 @@ static PetscErrorCode PolderAIJConvertFrom(Mat A, MatType type, MatReuse reuse, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PolderAIJFinalize_Private(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(PolderBaseOps, PETSC_STATIC_ARRAY_LENGTH(PolderBaseOps)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Makes a plain AIJ matrix one of ours; no arrays are built yet */
 static PetscErrorCode PolderAIJDress_Private(Mat A, const PolderFormat *format, PolderLayout layout)
 {
@@ -512,6 +519,7 @@ static PetscErrorCode PolderAIJDress_Private(Mat A, const PolderFormat *format, 
   if (!PolderBaseOps[layout].mult) {
     Mat plain;
 
+    PetscCall(PetscRegisterFinalize(PolderAIJFinalize_Private));
     PetscCall(MatCreate(PETSC_COMM_SELF, &plain));
     PetscCall(MatSetType(plain, layout == POLDER_SEQ ? MATSEQAIJ : MATMPIAIJ));
     PolderBaseOps[layout] = *plain->ops;
