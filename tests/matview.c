@@ -87,6 +87,34 @@ static PetscErrorCode Views(const char *type)
   PetscFunctionReturn(0);
 }
 
+/* A value that is no number spoils the rows that have it and no others */
+static PetscErrorCode NotANumber(const char *type)
+{
+  const PetscInt     off[] = {-1, 0, 1};
+  const PetscScalar *a;
+  PetscInt           rstart, rend;
+  Mat                A;
+  Vec                x, y;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(type, NULL, 20, 3, off, 1.0, -1.0, &A));
+  PetscCall(MatGetOwnershipRange(A, &rstart, &rend));
+  if (rstart <= 7 && 7 < rend) PetscCall(MatSetValue(A, 7, 7, NAN, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(VecSet(x, 1.0));
+  PetscCall(MatMult(A, x, y));
+  PetscCall(VecGetArrayRead(y, &a));
+  for (PetscInt i = rstart; i < rend; ++i) PetscCheck(PetscIsNanScalar(a[i - rstart]) == (i == 7), PETSC_COMM_SELF, PETSC_ERR_PLIB, "row %" PetscInt_FMT " is %g", i, (double)a[i - rstart]);
+  PetscCall(VecRestoreArrayRead(y, &a));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "only the row with NaN is NaN\n"));
+  PetscFunctionReturn(0);
+}
+
 /* Mistakes that must end in an error with a plain sentence */
 static PetscErrorCode Bad(const char *type, const char *what)
 {
@@ -142,26 +170,7 @@ static PetscErrorCode Bad(const char *type, const char *what)
     PetscCall(MatLoad(A, viewer));
   }
   PetscCall(PetscStrcmp(what, "nan", &is));
-  if (is) { /* a value that is no number spoils the rows that have it and no others */
-    const PetscScalar *a;
-    PetscInt           rstart, rend;
-
-    PetscCall(Create(type, NULL, 20, 3, off, 1.0, -1.0, &A));
-    PetscCall(MatGetOwnershipRange(A, &rstart, &rend));
-    if (rstart <= 7 && 7 < rend) PetscCall(MatSetValue(A, 7, 7, NAN, INSERT_VALUES));
-    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatCreateVecs(A, &x, &y));
-    PetscCall(VecSet(x, 1.0));
-    PetscCall(MatMult(A, x, y));
-    PetscCall(VecGetArrayRead(y, &a));
-    for (PetscInt i = rstart; i < rend; ++i) PetscCheck(PetscIsNanScalar(a[i - rstart]) == (i == 7), PETSC_COMM_SELF, PETSC_ERR_PLIB, "row %" PetscInt_FMT " is %g", i, (double)a[i - rstart]);
-    PetscCall(VecRestoreArrayRead(y, &a));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&y));
-    PetscCall(MatDestroy(&A));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "only the row with NaN is NaN\n"));
-  }
+  if (is) PetscCall(NotANumber(type));
   PetscCall(PetscStrcmp(what, "unsorted", &is));
   if (is) {
     PetscInt    i[] = {0, 2, 4}, j[] = {1, 0, 0, 1};
