@@ -215,13 +215,45 @@ static PetscErrorCode CheckBreakdowns(Mat A, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* b = 0 and a guess: a constant, all of which lies in Z, and a random one; the residual of the guess is what the tolerance is relative to */
+static PetscErrorCode CheckHomogeneous(Mat A, Vec b, Vec x)
+{
+  KSP                ksp;
+  KSPConvergedReason reason;
+  PetscRandom        random;
+  PetscReal          before, after;
+
+  PetscFunctionBegin;
+  PetscCall(VecZeroEntries(b));
+  PetscCall(MakeSolver(A, &ksp));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
+  for (int k = 0; k < 2; ++k) {
+    PetscCall(VecSet(x, 3));
+    if (k) PetscCall(VecSetRandom(x, random));
+    PetscCall(MatMult(A, x, b));
+    PetscCall(VecNorm(b, NORM_2, &before));
+    PetscCall(VecZeroEntries(b));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    PetscCheck(reason == KSP_CONVERGED_RTOL || reason == KSP_CONVERGED_ATOL, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Reason %s", KSPConvergedReasons[reason]);
+    PetscCall(MatMult(A, x, b));
+    PetscCall(VecNorm(b, NORM_2, &after));
+    PetscCheck(after < 1e-4 * before, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Residual %g of the guess, %g at the end", (double)before, (double)after);
+    PetscCall(VecZeroEntries(b));
+  }
+  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(KSPDestroy(&ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   Mat       A = NULL;
   Vec       phi, b, x;
   Bubbles   bubbles;
   char      check[16] = "solver";
-  PetscBool is[5];
+  PetscBool is[6];
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -235,11 +267,13 @@ int main(int argc, char **argv)
   PetscCall(PetscStrcmp(check, "ritz", &is[2]));
   PetscCall(PetscStrcmp(check, "floor", &is[3]));
   PetscCall(PetscStrcmp(check, "breakdown", &is[4]));
+  PetscCall(PetscStrcmp(check, "homogeneous", &is[5]));
   if (is[0]) PetscCall(CheckSolver(&bubbles, A, b, x));
   else if (is[1]) PetscCall(CompareWithCG(A, b, x));
   else if (is[2]) PetscCall(CheckRitz(A, b, x));
   else if (is[3]) PetscCall(CheckFloor(A, b, x));
   else if (is[4]) PetscCall(CheckBreakdowns(A, b, x));
+  else if (is[5]) PetscCall(CheckHomogeneous(A, b, x));
   else SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_USER, "There is no check %s", check);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s ok\n", check));
   PetscCall(VecDestroy(&phi));
@@ -298,5 +332,8 @@ int main(int argc, char **argv)
     test:
       suffix: breakdown
       args: -check breakdown -dirichlet -deflation_space none
+    test:
+      suffix: homogeneous
+      args: -check homogeneous -dirichlet -deflation_space {{none rank}} -ksp_norm_type {{unpreconditioned preconditioned natural}} -ksp_rtol 1e-6
 
 TEST*/

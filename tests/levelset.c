@@ -234,7 +234,8 @@ static PetscErrorCode CheckSequence(Bubbles bubbles, Mat A, Vec phi)
   KSP                  ksp;
   PC                   pc;
   PolderDeflationSpace space;
-  Vec                  b, x;
+  Vec                  b, x, zero;
+  PetscBool            other;
   PetscInt             first, its, vectors, fewer;
   PetscReal            residual;
 
@@ -255,6 +256,17 @@ static PetscErrorCode CheckSequence(Bubbles bubbles, Mat A, Vec phi)
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCheck(its <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations from the solution", its);
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-pc_levelset_form", &other));
+  if (!other) {
+    PetscCall(VecDuplicate(b, &zero));
+    PetscCall(PCLevelSetGetDeflationSpace(pc, &space));
+    PetscCall(PolderDeflationSpaceGetVector(space, 0, x));
+    PetscCall(KSPSolve(ksp, zero, x));
+    PetscCall(KSPGetIterationNumber(ksp, &its));
+    PetscCall(VecNorm(x, NORM_2, &residual));
+    PetscCheck(its == 0 && residual == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "b = 0 from a deflation vector: %" PetscInt_FMT " iterations, |x| = %g", its, (double)residual);
+    PetscCall(VecDestroy(&zero));
+  }
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_FALSE));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "guess: ok\n"));
 

@@ -155,14 +155,16 @@ static PetscErrorCode KSPDCGPrecondition_Private(KSP ksp, Vec r, Vec z)
 
 static PetscErrorCode KSPDCGTest_Private(KSP ksp, PetscReal norm)
 {
+  KSP_DCG        *dcg        = (KSP_DCG *)ksp->data;
   const PetscBool guess_zero = ksp->guess_zero;
 
   PetscFunctionBegin;
   ksp->rnorm = norm;
   /* the default test takes the first residual for b when the guess is zero, but the first residual here is P b */
-  if (!ksp->its) ksp->guess_zero = PETSC_FALSE;
-  PetscCall((*ksp->converged)(ksp, ksp->its, norm, &ksp->reason, ksp->cnvP));
+  if (!dcg->tested) ksp->guess_zero = PETSC_FALSE;
+  PetscCall((*ksp->converged)(ksp, dcg->tested ? PetscMax(ksp->its, 1) : 0, norm, &ksp->reason, ksp->cnvP));
   ksp->guess_zero = guess_zero;
+  dcg->tested     = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -317,6 +319,20 @@ static PetscErrorCode KSPDCGVerify_Private(KSP ksp, Mat A, Vec r, Vec z, Vec y, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* For b = 0 the tests are relative to the residual of the guess, and not to what P leaves of it: rounding errors when the guess lies in Z */
+static PetscErrorCode KSPDCGTestGuess_Private(KSP ksp, Vec r, Vec z)
+{
+  PetscReal rnorm, norm;
+
+  PetscFunctionBegin;
+  PetscCall(VecNorm(r, NORM_2, &rnorm));
+  KSPCheckNorm(ksp, rnorm);
+  PetscCall(KSPDCGNorm_Private(ksp, r, z, rnorm, &norm));
+  if (!ksp->reason) PetscCall(KSPDCGTest_Private(ksp, norm));
+  ((KSP_DCG *)ksp->data)->residual = rnorm;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KSPDCGRun_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, Vec w)
 {
   KSP_DCG  *dcg = (KSP_DCG *)ksp->data;
@@ -326,6 +342,8 @@ static PetscErrorCode KSPDCGRun_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, Vec
   PetscFunctionBegin;
   if (ksp->guess_zero) PetscCall(VecCopy(ksp->vec_rhs, r));
   else PetscCall(KSPDCGResidual_Private(ksp, A, ksp->vec_sol, r));
+  if (dcg->bnorm == 0) PetscCall(KSPDCGTestGuess_Private(ksp, r, z));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPDCGProject_Private(ksp, r)); //                     r <- P (b - A x)
   PetscCall(VecNorm(r, NORM_2, &rnorm));
   KSPCheckNorm(ksp, rnorm);
@@ -359,7 +377,7 @@ static PetscErrorCode KSPSolve_DCG(KSP ksp)
   PetscCheck(!diagonalscale, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "dcg does not work with the diagonal scaling of KSPSetDiagonalScale(): switch it off");
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(PolderDeflationSpaceSetUp(dcg->space, A)); // the level set may have moved since KSPSetUp()
-  dcg->floor    = PETSC_FALSE;
+  dcg->floor = dcg->tested = PETSC_FALSE;
   dcg->restarts = dcg->nritz = ksp->its = 0;
   dcg->residual = dcg->bound = -1;
   dcg->target                = 0;

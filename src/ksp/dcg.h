@@ -18,7 +18,7 @@ typedef struct {
   PetscReal residual, norm; /* true residual of x, and the norm of it that the convergence test looks at */
   PetscReal bound, bnorm;   /* rounding bound eps |A||x|, negative where it was not needed; norm of b */
   PetscInt  restarts;
-  PetscBool floor;
+  PetscBool floor, tested; /* the latter: the convergence test has seen this solve */
 } KSP_DCG;
 
 PETSC_INTERN PetscErrorCode KSPView_DCG(KSP, PetscViewer);

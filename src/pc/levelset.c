@@ -1,5 +1,5 @@
 /* Deflation as a preconditioner: an inner preconditioner M and the coarse correction Q of a deflation space, for any Krylov method. */
-#include "../ksp/deflationspace.h"
+#include "../ksp/dcg.h"
 #include <petsc/private/pcimpl.h>
 
 const char *const PCLevelSetForms[] = {"adef2", "adef1", "balancing", "PCLevelSetForm", "PC_LEVELSET_", NULL};
@@ -106,6 +106,22 @@ static PetscErrorCode PCApplyTranspose_LevelSet(PC pc, Vec r, Vec z)
 }
 
 /*
+  b = 0 and a guess in Z: the corrected guess is zero but for rounding errors, and those are what the default test would take for the
+  first residual and reduce. bound: of rounding in A times the guess.
+*/
+static PetscErrorCode PCLevelSetCleanGuess_Private(PC pc, PetscReal bound, Vec x)
+{
+  PC_LevelSet *ls = (PC_LevelSet *)pc->data;
+  PetscReal    norm;
+
+  PetscFunctionBegin;
+  PetscCall(MatMult(pc->mat, x, ls->work));
+  PetscCall(VecNorm(ls->work, NORM_2, &norm));
+  if (norm <= 100 * bound) PetscCall(VecZeroEntries(x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
   x <- x + Q (b - A x): then Z^T (b - A x) = 0, which stays so in CG, and on such residuals A-DEF2 equals the symmetric P^T M^-1 P.
   The level set may have moved since the set-up.
 */
@@ -113,6 +129,7 @@ static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
 {
   PC_LevelSet *ls = (PC_LevelSet *)pc->data;
   MatNullSpace nullspace;
+  PetscReal    bnorm = 1, bound = 0;
   PetscBool    preonly;
 
   PetscFunctionBegin;
@@ -122,6 +139,8 @@ static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
   if (ls->form != PC_LEVELSET_ADEF2 || preonly) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetInitialGuessNonzero(ksp, &ls->guess));
   if (ls->guess) {
+    PetscCall(VecNorm(b, NORM_2, &bnorm));
+    if (bnorm == 0) PetscCall(PolderMatRoundingBound(pc->mat, x, &bound));
     PetscCall(MatMult(pc->mat, x, ls->work));
     PetscCall(VecAYPX(ls->work, -1.0, b));
   } else {
@@ -131,6 +150,7 @@ static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
   PetscCall(MatGetTransposeNullSpace(pc->pmat, &nullspace)); // what KSPSolve() will take out of b
   if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, ls->work));
   PetscCall(PolderDeflationSpaceApplyQAdd(ls->space, ls->work, x));
+  if (bnorm == 0) PetscCall(PCLevelSetCleanGuess_Private(pc, bound, x));
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
   ls->changed = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
