@@ -37,6 +37,8 @@ typedef struct {
   PetscLogDouble   flops;     /* of one apply */
   PetscObjectId    blocks[2]; /* the pattern that diag and tri were made from; 0: none */
   PetscObjectState nonzerostate;
+  PetscObjectId    mat; /* the values that dinv was made from; 0: none */
+  PetscObjectState state;
 } PC_TNS;
 
 /* Why a row cannot be used */
@@ -170,7 +172,6 @@ static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Pmat may have changed its pattern since set-up when the user has asked to reuse the preconditioner */
 static PetscErrorCode PCTNSUpdatePattern_Private(PC pc, const PolderCSR *csr)
 {
   PC_TNS          *tns       = (PC_TNS *)pc->data;
@@ -210,6 +211,28 @@ static PetscErrorCode PCTNSInvertDiagonal_Private(PC pc, const PolderCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  Pmat may have changed since set-up when the user has asked to reuse the preconditioner. The triangles are those of Pmat as it is, and
+  with the diagonal of another matrix they would make a preconditioner worse than none.
+*/
+static PetscErrorCode PCTNSUpdate_Private(PC pc, const PolderCSR *csr)
+{
+  PC_TNS          *tns = (PC_TNS *)pc->data;
+  PetscObjectId    mat;
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(PCTNSUpdatePattern_Private(pc, csr));
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
+  if (mat == tns->mat && state == tns->state) PetscFunctionReturn(PETSC_SUCCESS);
+  tns->mat = 0; // until the diagonal is known to be good
+  PetscCall(PCTNSInvertDiagonal_Private(pc, csr));
+  tns->mat   = mat;
+  tns->state = state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetUp_TNS(PC pc)
 {
   PC_TNS          *tns  = (PC_TNS *)pc->data;
@@ -229,8 +252,7 @@ static PetscErrorCode PCSetUp_TNS(PC pc)
   PetscCall(PetscLayoutCompare(rows, columns, &same));
   PetscCheck(same, comm, PETSC_ERR_ARG_SIZ, "PC of type tns needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
   PetscCall(PolderMatGetCSR(pc->pmat, &csr));
-  PetscCall(PCTNSUpdatePattern_Private(pc, &csr));
-  PetscCall(PCTNSInvertDiagonal_Private(pc, &csr));
+  PetscCall(PCTNSUpdate_Private(pc, &csr));
   PetscCall(PolderMatGetDia(pc->pmat, &dia));
   tns->form = !dia ? TNS_FORM_CSR : dia->half ? TNS_FORM_HALF : TNS_FORM_DIA;
   PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
@@ -286,7 +308,7 @@ static PetscErrorCode PCApply_TNS(PC pc, Vec r, Vec z)
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
   PetscCall(PolderMatGetCSR(pc->pmat, &csr));
-  PetscCall(PCTNSUpdatePattern_Private(pc, &csr));
+  PetscCall(PCTNSUpdate_Private(pc, &csr));
   PetscCall(PolderMatGetDia(pc->pmat, &dia));
   PetscCall(VecGetArrayRead(r, &rr));
   PetscCall(VecGetArrayWrite(z, &zz));
@@ -325,6 +347,7 @@ static PetscErrorCode PCReset_TNS(PC pc)
   PetscFunctionBegin;
   PetscCall(PCTNSFreePattern_Private(tns));
   PetscCall(PetscFree(tns->dinv));
+  tns->mat = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
