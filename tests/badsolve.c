@@ -153,6 +153,9 @@ int main(int argc, char **argv)
       suffix: shell
       args: -case shell
     test:
+      suffix: shell_floor
+      args: -case shell -ksp_rtol 1e-17
+    test:
       suffix: baij
       args: -case baij -deflation_space subdomain -deflation_grid 9,9,9 -deflation_boxes 2,2,2
     test:

@@ -2,14 +2,35 @@
 #include "dcg.h"
 #include <petscblaslapack.h>
 
-/* ||eps |A| |x| || with the unit roundoff eps; for matrices whose entries cannot be read, of diag(A) twice, its size for diagonally dominant ones */
+/* y: in length || |A| |x| ||, from the norm of A by a few steps of the power method */
+static PetscErrorCode PolderMatNormTimes_Private(Mat A, Vec x, Vec y)
+{
+  Vec       v;
+  PetscReal norm;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(x, &v));
+  PetscCall(VecSetRandom(v, NULL));
+  for (PetscInt k = 0; k < 8; ++k) {
+    PetscCall(VecNormalize(v, NULL));
+    PetscCall(MatMult(A, v, y));
+    PetscCall(VecCopy(y, v));
+  }
+  PetscCall(VecNorm(x, NORM_2, &norm));
+  PetscCall(VecScale(y, norm));
+  PetscCall(VecDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ||eps |A| |x| || with the unit roundoff eps; for matrices whose entries cannot be read, of diag(A) twice, its size for diagonally dominant ones, or else of ||A|| */
 PetscErrorCode PolderMatRoundingBound(Mat A, Vec x, PetscReal *bound)
 {
   Vec       y;
-  PetscBool aij;
+  PetscBool aij, diagonal;
 
   PetscFunctionBegin;
   PetscCall(VecDuplicate(x, &y));
+  PetscCall(MatHasOperation(A, MATOP_GET_DIAGONAL, &diagonal));
   PetscCall(PolderMatIsAIJ(A, &aij));
   if (aij) {
     const PetscScalar *xa;
@@ -33,7 +54,8 @@ PetscErrorCode PolderMatRoundingBound(Mat A, Vec x, PetscReal *bound)
     PetscCall(VecRestoreArrayRead(x, &xa));
     PetscCall(PetscFree(ghost));
     PetscCall(PolderMatRestoreCSR(A, &csr));
-  } else {
+  } else if (!diagonal) PetscCall(PolderMatNormTimes_Private(A, x, y));
+  else {
     PetscCall(MatGetDiagonal(A, y));
     PetscCall(VecPointwiseMult(y, y, x));
     PetscCall(VecScale(y, 2.0));
@@ -46,8 +68,11 @@ PetscErrorCode PolderMatRoundingBound(Mat A, Vec x, PetscReal *bound)
 
 static PetscErrorCode KSPDCGViewFloor_Private(KSP_DCG *dcg, PetscViewer viewer)
 {
+  const PetscReal scale = dcg->bnorm > 0 ? dcg->bnorm : 1;
+  const char     *of    = dcg->bnorm > 0 ? " of b" : " (b is zero)";
+
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  stopped at the floor of double precision: true residual %.2e of b, rounding x alone leaves up to eps |A||x| = %.2e of b\n", (double)(dcg->residual / dcg->bnorm), (double)(dcg->bound / dcg->bnorm)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  stopped at the floor of double precision: true residual %.2e%s, rounding x alone leaves up to eps |A||x| = %.2e%s\n", (double)(dcg->residual / scale), of, (double)(dcg->bound / scale), of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -85,7 +110,9 @@ PetscErrorCode KSPView_DCG(KSP ksp, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PolderDeflationSpaceView(dcg->space, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));
-  if (dcg->residual >= 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve: true residual %.2e of b, %" PetscInt_FMT " restarts from the true residual\n", (double)(dcg->residual / dcg->bnorm), dcg->restarts));
+  if (dcg->residual >= 0)
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  last solve: true residual %.2e%s, %" PetscInt_FMT " restarts from the true residual\n", (double)(dcg->bnorm > 0 ? dcg->residual / dcg->bnorm : dcg->residual), dcg->bnorm > 0 ? " of b" : " (b is zero)", dcg->restarts));
   if (dcg->floor) PetscCall(KSPDCGViewFloor_Private(dcg, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
