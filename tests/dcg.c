@@ -183,9 +183,10 @@ static PetscErrorCode ExpectReason(KSP ksp, Vec b, Vec x, KSPConvergedReason exp
 
 static PetscErrorCode CheckBreakdowns(Mat A, Vec b, Vec x)
 {
-  KSP ksp;
-  Mat B;
-  Vec bad;
+  KSP       ksp;
+  Mat       B;
+  Vec       bad;
+  PetscReal residual;
 
   PetscFunctionBegin;
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
@@ -210,6 +211,11 @@ static PetscErrorCode CheckBreakdowns(Mat A, Vec b, Vec x)
   PetscCall(ExpectReason(ksp, bad, x, KSP_CONVERGED_ATOL)); // b = 0
   PetscCall(KSPSetTolerances(ksp, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, 3));
   PetscCall(ExpectReason(ksp, b, x, KSP_DIVERGED_ITS));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_NONE)); // a coarse solver of multigrid: no test, more steps than there are rows
+  PetscCall(KSPSetTolerances(ksp, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT, 10000));
+  PetscCall(ExpectReason(ksp, b, x, KSP_CONVERGED_ATOL));
+  PetscCall(TrueResidual(A, b, x, &residual));
+  PetscCheck(residual < 1e-12, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Without a test the true residual ends at %g", (double)residual);
   PetscCall(VecDestroy(&bad));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -179,7 +179,8 @@ static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, V
 
   PetscFunctionBegin;
   PetscCall(VecNorm(r, NORM_2, &projected));
-  PetscCall(KSPDCGPrecondition_Private(ksp, r, z)); //                         z <- M^-1 r,  rho <- (r, z)
+  if (ksp->normtype == KSP_NORM_NONE && projected <= ksp->abstol) ksp->reason = KSP_CONVERGED_ATOL;
+  if (!ksp->reason) PetscCall(KSPDCGPrecondition_Private(ksp, r, z)); //       z <- M^-1 r,  rho <- (r, z)
   while (!ksp->reason) {
     if (ksp->its >= ksp->max_it) {
       ksp->reason = KSP_DIVERGED_ITS;
@@ -213,6 +214,7 @@ static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, V
     PetscCall(KSPLogResidualHistory(ksp, norm));
     PetscCall(KSPMonitor(ksp, ksp->its, norm));
     PetscCall(KSPDCGTest_Private(ksp, norm));
+    if (ksp->normtype == KSP_NORM_NONE && rnorm <= ksp->abstol) ksp->reason = KSP_CONVERGED_ATOL; // nothing left to divide by
     if (dcg->target > 0 && ksp->reason >= 0) ksp->reason = norm <= dcg->target ? KSP_CONVERGED_HAPPY_BREAKDOWN : KSP_CONVERGED_ITERATING;
     if (ksp->reason) break;
     PetscCall(KSPDCGPrecondition_Private(ksp, r, z)); //                       z <- M^-1 r,  rho <- (r, z)
