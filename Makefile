@@ -64,11 +64,19 @@ tests: $(LIB) $(TESTS) $(TUTORIALS) examples
 check: tests
 	@tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" $(CHECKFLAGS)
 
-bench: $(LIB) $(BENCHES)
-	@bench/run.sh $(BUILD)
+demo: all
+	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/demo.sh $(DEMOSIZE)
+
+bench: all $(BENCHES)
+	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/run.sh
+
+# the tables of docs/results.md, each minutes long
+TABLES := bench-reference bench-floor bench-ranks bench-peers bench-iteration
+$(TABLES): bench-%: all $(BENCHES)
+	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/$*.sh
 
 # one small test of each kind under valgrind, which does not know every instruction of -march=native
-MEMORY := kernels_* halo_2 mat_products+2+* mat_fallback+1 matview_3+aijdia matsolve_gamg+1+aijdia tns_formula_2+aij* tns_bad+1 coarse_*+1+neumann deflation_subdomain+2 deflation_levelset_subdomain+2 deflation_partition+2 deflation_auto+2 deflation_sparse+2 dcg_auto+2 dcg_lssd+2 dcg_none+2 levelset_*+2 labels_eight_bubbles+2 badsolve_*+2 readmat_labels+2 setters_1+1 twice_1+1
+MEMORY := kernels_* solverkernels_* halo_2 mat_products+2+* mat_fallback+1 matview_3+aijdia matsolve_gamg+1+aijdia tns_formula_2+aij* tns_bad+1 coarse_*+1+neumann deflation_subdomain+2 deflation_levelset_subdomain+2 deflation_partition+2 deflation_auto+2 deflation_sparse+2 dcg_auto+2 dcg_lssd+2 dcg_none+2 levelset_*+2 labels_eight_bubbles+2 badsolve_*+2 readmat_labels+2 setters_1+1 twice_1+1
 check-valgrind:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/valgrind OPTFLAGS="-O1 -g" tests
 	@tests/run --build $(BUILD)/valgrind --mpiexec "$(MPIEXEC)" --valgrind --search $(MEMORY:%='%') $(CHECKFLAGS)
@@ -87,4 +95,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d)
-.PHONY: all examples demo bench bench-reference bench-floor bench-ranks tests check check-valgrind install format clean FORCE
+.PHONY: all examples demo bench $(TABLES) tests check check-valgrind install format clean FORCE

@@ -32,8 +32,10 @@ problem() { # name, options
   row "$name" "cg + hypre" "$@" $hypre
   row "$name" "cg + hypre, threshold 0.5" "$@" $hypre -pc_hypre_boomeramg_strong_threshold 0.5 -pc_hypre_boomeramg_P_max 4 -pc_hypre_boomeramg_interp_type ext+i
   row "$name" "cg + gamg" "$@" -ksp_type cg -pc_type gamg
-  row "$name" "cg + icc" "$@" -ksp_type cg -pc_type bjacobi -sub_pc_type icc
-  row "$name" "cg + jacobi" "$@" -ksp_type cg -pc_type jacobi
+  case $name in 2D*) ;; *) # in 2D these take thousands of iterations
+    row "$name" "cg + icc" "$@" -ksp_type cg -pc_type bjacobi -sub_pc_type icc
+    row "$name" "cg + jacobi" "$@" -ksp_type cg -pc_type jacobi ;;
+  esac
 }
 smooth="-bc neumann -rhs smooth -guess zero"
 problem "3D 128^3, 8 bubbles of 1e3" -dim 3 -n 128 -bubbles 8 -radius 0.15 -contrast 1e3 $smooth

@@ -1,8 +1,14 @@
 #!/bin/sh
-# Time of one product against PETSc's aij: bench/run.sh BUILD [sizes]
+# bench/run.sh [sizes]: time of one product against PETSc's aij in the same run, 7-point stencil (default 160 and 192 points a direction); into docs/results.md
 set -e
-build=${1:-build}
-[ $# -gt 0 ] && shift
-for n in ${*:-160 192}; do
-  "$build/bench/product" -dll_append "$build/libpolder.so" -n "$n"
-done
+. "$(dirname "$0")/common.sh"
+out=$WORK/table
+[ $# -gt 0 ] || set -- 160 192
+{
+  echo "Command: \`make bench\` or \`bench/run.sh $*\`. Machine: $(machine)."
+  echo
+  echo '```'
+  for n in "$@"; do "$BUILD/bench/product" -dll_append "$LIB" -n "$n"; done
+  echo '```'
+} | tee "$out"
+insert product "$out"
