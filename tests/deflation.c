@@ -214,6 +214,9 @@ int main(int argc, char **argv)
       suffix: auto
       args: -n 16 -deflation_grid 16,16,16 -radius 0.2 -deflation_levelset auto
     test:
+      suffix: auto_given
+      args: -n 24 -deflation_grid 24,24,24 -expected 15
+    test:
       suffix: labels
       args: -user labels
     test:
@@ -234,6 +237,18 @@ int main(int argc, char **argv)
     test:
       suffix: ksp
       args: -deflation_space subdomain -deflation_boxes 2,2,3 -deflation_coarse ksp -deflation_coarse_ksp_rtol 1e-13 -tolerance 1e-8
+
+  test:
+    suffix: auto_shown
+    nsize: {{1 2 3 4}}
+    args: -n 24 -expected 15
+    output_file: output/identities.out
+
+  test:
+    suffix: auto_shown_2d
+    nsize: {{1 3}}
+    args: -dim 2 -n 40 -k 0 -expected 24
+    output_file: output/identities.out
 
   test:
     suffix: rank

@@ -536,7 +536,10 @@ int main(int argc, char **argv)
       args: -field constant -aniso {{1e-4 1e4}} -give none -deflation_space levelset -expected 0
     test:
       suffix: partition
-      args: -dim 2 -n 24 -field constant -give none -deflation_space {{partition auto}} -deflation_count 12 -parts -expected 11
+      args: -dim 2 -n 24 -field constant -give none -deflation_space partition -deflation_count 12 -parts -expected 11
+    test:
+      suffix: auto_boxes
+      args: -dim 2 -n 24 -field constant -give none -deflation_space auto -deflation_count 12 -parts -expected 8
 
   test:
     suffix: noise
@@ -561,7 +564,7 @@ int main(int argc, char **argv)
 
   test:
     suffix: partition_shuffled
-    args: -dim 2 -n 24 -rows shuffled -field constant -give none -deflation_space partition -deflation_count 12 -parts -expected 11
+    args: -dim 2 -n 24 -rows shuffled -field constant -give none -deflation_space {{partition auto}} -deflation_count 12 -parts -expected 11
     output_file: output/labels.out
 
   test:

@@ -1,5 +1,6 @@
 /* Connected components of the matrix graph, the same for any number of processes. */
 #include "deflationspace.h"
+#include "gather.h"
 #include "../kernels/kernels.h"
 
 /* Two rows of different processes that an entry joins, each given by the component it has on its own process */
@@ -26,32 +27,6 @@ static PetscInt PolderEdgesUnique(PetscInt n, PolderEdge edge[])
   return nu;
 }
 
-/* All edges of all processes on every process */
-static PetscErrorCode PolderEdgesGather(MPI_Comm comm, PetscInt n, const PolderEdge edge[], PetscInt *nall, PolderEdge **all)
-{
-  PetscMPIInt  size, mine, *counts, *displs;
-  PetscInt     total = 0;
-  MPI_Datatype pair;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscMPIIntCast(n, &mine));
-  PetscCall(PetscMalloc2(size, &counts, size, &displs));
-  PetscCallMPI(MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, comm));
-  for (PetscMPIInt r = 0; r < size; ++r) {
-    PetscCall(PetscMPIIntCast(total, &displs[r]));
-    total += counts[r];
-  }
-  PetscCall(PetscMalloc1(total, all));
-  PetscCallMPI(MPI_Type_contiguous(2, MPIU_INT, &pair));
-  PetscCallMPI(MPI_Type_commit(&pair));
-  PetscCallMPI(MPI_Allgatherv(edge, mine, pair, *all, counts, displs, pair, comm));
-  PetscCallMPI(MPI_Type_free(&pair));
-  PetscCall(PetscFree2(counts, displs));
-  *nall = total;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscInt PolderFindId(PetscInt parent[], PetscInt i)
 {
   while (parent[i] != i) i = parent[i] = parent[parent[i]];
@@ -66,7 +41,7 @@ static PetscErrorCode PolderComponentsMerge(MPI_Comm comm, const PolderCSR *csr,
 
   PetscFunctionBegin;
   nedge = PolderEdgesUnique(nedge, edge);
-  PetscCall(PolderEdgesGather(comm, nedge, edge, &nall, &all));
+  PetscCall(PolderGatherAll(comm, nedge, edge, sizeof(*edge), &nall, &all));
   nid = 2 * nall;
   PetscCall(PetscMalloc2(nid, &id, nid, &parent));
   for (PetscInt k = 0; k < nall; ++k) {

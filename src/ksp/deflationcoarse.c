@@ -1,5 +1,6 @@
 /* Solves with E = Z^T A Z. On every process: an envelope Cholesky factor of the scaled E, or its inverse. Distributed: a nested KSP. */
 #include "deflationcoarse.h"
+#include "gather.h"
 #include "../kernels/kernels.h"
 #include <petscsf.h>
 
@@ -115,35 +116,19 @@ PetscErrorCode PolderCoarseSetFromOptions(PolderCoarse c, PetscBool *changed)
 /* Everyone's entries of E on every process, as triplets */
 static PetscErrorCode PolderCoarseGather(PolderCoarse c, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscInt *nz, PetscInt **ij, PetscScalar **v)
 {
-  PetscMPIInt  size, n, *counts, *displs;
-  PetscInt    *lij, mine = ptr[c->nl], total = 0;
-  MPI_Datatype pair;
+  PetscInt *mine;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(c->comm, &size));
-  PetscCall(PetscMalloc1(2 * mine, &lij));
+  PetscCall(PetscMalloc1(2 * ptr[c->nl], &mine));
   for (PetscInt i = 0; i < c->nl; ++i) {
     for (PetscInt k = ptr[i]; k < ptr[i + 1]; ++k) {
-      lij[2 * k]     = c->gl[i];
-      lij[2 * k + 1] = c->gl[col[k]];
+      mine[2 * k]     = c->gl[i];
+      mine[2 * k + 1] = c->gl[col[k]];
     }
   }
-  PetscCall(PetscMPIIntCast(mine, &n));
-  PetscCall(PetscMalloc2(size, &counts, size, &displs));
-  PetscCallMPI(MPI_Allgather(&n, 1, MPI_INT, counts, 1, MPI_INT, c->comm));
-  for (PetscMPIInt r = 0; r < size; ++r) {
-    PetscCall(PetscMPIIntCast(total, &displs[r]));
-    total += counts[r];
-  }
-  PetscCall(PetscMalloc2(2 * total, ij, total, v));
-  PetscCallMPI(MPI_Type_contiguous(2, MPIU_INT, &pair));
-  PetscCallMPI(MPI_Type_commit(&pair));
-  PetscCallMPI(MPI_Allgatherv(lij, n, pair, *ij, counts, displs, pair, c->comm));
-  PetscCallMPI(MPI_Allgatherv(val, n, MPIU_SCALAR, *v, counts, displs, MPIU_SCALAR, c->comm));
-  PetscCallMPI(MPI_Type_free(&pair));
-  PetscCall(PetscFree2(counts, displs));
-  PetscCall(PetscFree(lij));
-  *nz = total;
+  PetscCall(PolderGatherAll(c->comm, ptr[c->nl], mine, 2 * sizeof(*mine), nz, ij));
+  PetscCall(PolderGatherAll(c->comm, ptr[c->nl], val, sizeof(*val), nz, v));
+  PetscCall(PetscFree(mine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -385,7 +370,8 @@ static PetscErrorCode PolderCoarseSetUpRedundant(PolderCoarse c, const PetscInt 
   PetscFunctionBegin;
   PetscCall(PolderCoarseGather(c, ptr, col, val, &nz, &ij, &v));
   PetscCall(PolderCoarseAssemble(c, nz, ij, v));
-  PetscCall(PetscFree2(ij, v));
+  PetscCall(PetscFree(ij));
+  PetscCall(PetscFree(v));
   PetscCall(PetscCalloc5(d, &c->order, d, &c->first, d + 1, &c->ptr, d, &c->scale, d, &c->drop));
   PetscCall(PetscCalloc3(d, &c->b, d, &c->x, d, &c->y));
   if (!d) PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,5 +1,6 @@
 /* One label a row for the piecewise-constant deflation spaces; the kinds that follow a level set are in deflationauto.c. */
 #include "deflationlabels.h"
+#include "gather.h"
 #include <petscdmda.h>
 #include <petsc/private/hashmapij.h>
 
@@ -140,26 +141,11 @@ static int PolderKeyCompare(const void *x, const void *y)
 /* Numbers the keys of all processes in their order: id of each local key becomes its number */
 static PetscErrorCode PolderKeysNumber(MPI_Comm comm, PetscInt n, PolderKey key[], PetscInt *d)
 {
-  PetscMPIInt  size, mine, *counts, *displs;
-  PetscInt     total = 0, nu = 0;
-  PolderKey   *all, *found;
-  MPI_Datatype triple;
+  PetscInt   total, nu = 0;
+  PolderKey *all, *found;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscMPIIntCast(n, &mine));
-  PetscCall(PetscMalloc2(size, &counts, size, &displs));
-  PetscCallMPI(MPI_Allgather(&mine, 1, MPI_INT, counts, 1, MPI_INT, comm));
-  for (PetscMPIInt r = 0; r < size; ++r) {
-    PetscCall(PetscMPIIntCast(total, &displs[r]));
-    total += counts[r];
-  }
-  PetscCall(PetscMalloc1(total, &all));
-  PetscCallMPI(MPI_Type_contiguous(3, MPIU_INT, &triple));
-  PetscCallMPI(MPI_Type_commit(&triple));
-  PetscCallMPI(MPI_Allgatherv(key, mine, triple, all, counts, displs, triple, comm));
-  PetscCallMPI(MPI_Type_free(&triple));
-  PetscCall(PetscFree2(counts, displs));
+  PetscCall(PolderGatherAll(comm, n, key, sizeof(*key), &total, &all));
   qsort(all, (size_t)total, sizeof(PolderKey), PolderKeyCompare);
   for (PetscInt k = 0; k < total; ++k) {
     if (!nu || PolderKeyCompare(&all[nu - 1], &all[k])) all[nu++] = all[k];

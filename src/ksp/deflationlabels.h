@@ -10,7 +10,8 @@ typedef struct {
   PetscInt   count;     /* number of parts, unknowns of a point not counted */
   PetscInt   target;    /* columns that pay */
   PetscBool  fixed;     /* the user chose the parts */
-  char       text[128]; /* "8 x 8 x 8 boxes" */
+  PetscBool  shown;     /* the matrix shows the grid */
+  char       text[160]; /* "8 x 8 x 8 boxes" */
 } PolderParts;
 
 /* Sets the grid, checks the user's boxes and count against it, finds the target. Collective */
@@ -18,6 +19,8 @@ PETSC_INTERN PetscErrorCode PolderPartsCreate(PolderDeflationSpace, Mat, const P
 /* part[i] of every local row for at most target parts (ignored when the user chose them): one part for each component of a point */
 PETSC_INTERN PetscErrorCode PolderPartsFill(PolderParts *, Mat, const PolderCSR *, PetscInt target, PetscInt part[]);
 
+/* deflationgrid.c: the grid behind a 5- or 7-point stencil in natural numbering; leaves grid alone when the matrix shows none. Collective */
+PETSC_INTERN PetscErrorCode PolderGridFromMatrix(Mat, const PolderCSR *, PolderGrid *);
 /* Boxes of nearly equal sides, at most target of them */
 PETSC_INTERN void           PolderGridChooseBoxes(const PolderGrid *, PetscInt target, PetscInt boxes[3]);
 PETSC_INTERN PetscErrorCode PolderGridBoxes(const PolderGrid *, PetscInt m, const PetscInt boxes[3], PetscInt part[]);

@@ -47,12 +47,17 @@ void PolderGridChooseBoxes(const PolderGrid *grid, PetscInt target, PetscInt box
 
 PetscErrorCode PolderPartsCreate(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PolderParts *parts)
 {
-  PetscBool metis;
+  PetscBool metis, boxes;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(parts, sizeof(*parts)));
   PetscCall(PolderDeflationGetGrid(s, A, &parts->grid));
   PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONPARTITION, &metis));
+  PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONSUBDOMAIN, &boxes));
+  if (!parts->grid.dim && !metis && !boxes && !s->nboxes) { // boxes that the user asks for need a grid of which the user knows
+    PetscCall(PolderGridFromMatrix(A, csr, &parts->grid));
+    parts->shown = (PetscBool)(parts->grid.dim > 0);
+  }
   PetscCheck(metis || !s->nboxes || parts->grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_boxes needs a structured grid: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition");
   PetscCall(PolderDeflationTarget(s, csr, metis ? 0 : parts->grid.dim, &parts->target));
   PetscCheck(s->count <= csr->M, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "-deflation_count %" PetscInt_FMT " asks for more vectors than the matrix has rows (%" PetscInt_FMT ")", s->count, csr->M);
@@ -74,6 +79,7 @@ PetscErrorCode PolderPartsCreate(PolderDeflationSpace s, Mat A, const PolderCSR 
 PetscErrorCode PolderPartsFill(PolderParts *parts, Mat A, const PolderCSR *csr, PetscInt target, PetscInt part[])
 {
   PetscInt bs;
+  size_t   len;
 
   PetscFunctionBegin;
   if (parts->grid.dim) {
@@ -83,6 +89,10 @@ PetscErrorCode PolderPartsFill(PolderParts *parts, Mat A, const PolderCSR *csr, 
     if (parts->grid.dim == 1) PetscCall(PetscSNPrintf(parts->text, sizeof(parts->text), "%" PetscInt_FMT " boxes", parts->boxes[0]));
     else if (parts->grid.dim == 2) PetscCall(PetscSNPrintf(parts->text, sizeof(parts->text), "%" PetscInt_FMT " x %" PetscInt_FMT " boxes", parts->boxes[0], parts->boxes[1]));
     else PetscCall(PetscSNPrintf(parts->text, sizeof(parts->text), "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " boxes", parts->boxes[0], parts->boxes[1], parts->boxes[2]));
+    if (parts->shown) {
+      PetscCall(PetscStrlen(parts->text, &len));
+      PetscCall(PetscSNPrintf(parts->text + len, sizeof(parts->text) - len, " of the grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points that the matrix shows", parts->grid.n[0], parts->grid.n[1], parts->grid.n[2]));
+    }
   } else {
     PetscCall(MatGetBlockSize(A, &bs));
     parts->count = PetscMax(1, target / bs);
