@@ -74,14 +74,6 @@ static PetscErrorCode PolderComponentsMerge(MPI_Comm comm, const PolderCSR *csr,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderHaloExchange(PolderHalo halo, MPI_Datatype unit, const void *owned, void *ghost)
-{
-  PetscFunctionBegin;
-  PetscCall(PolderHaloBegin(halo, unit, owned, ghost));
-  PetscCall(PolderHaloEnd(halo, unit, owned, ghost));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The edges that cross to other processes: those with equal class (cls given) or with scales within the factor jump */
 static PetscErrorCode PolderComponentsAcross(Mat A, const PolderCSR *csr, const PetscInt cls[], const PetscScalar scale[], PetscReal jump, PetscInt comp[])
 {

@@ -237,7 +237,7 @@ static PetscErrorCode KSPDCGResidual_Private(KSP ksp, Mat A, Vec x, Vec r)
 }
 
 /*
-  y <- x + sol, or sol in the first cycle, corrected by Q; r <- b - A y. E is rounded, so that one correction may leave something along Z:
+  y <- x + sol (in the first cycle y is x, which is sol), corrected by Q; r <- b - A y. E is rounded, so that one correction may leave something along Z:
   as many as help to reach the norm wanted. In a correction cycle sol takes the correction, so that y is rounded once.
 */
 static PetscErrorCode KSPDCGCorrect_Private(KSP ksp, Mat A, PetscReal wanted, Vec y, Vec r, PetscReal *norm)
@@ -248,7 +248,6 @@ static PetscErrorCode KSPDCGCorrect_Private(KSP ksp, Mat A, PetscReal wanted, Ve
   PetscReal       last;
 
   PetscFunctionBegin;
-  if (first && y != dcg->sol) PetscCall(VecCopy(dcg->sol, y));
   if (!first) PetscCall(VecWAXPY(y, 1.0, sol, ksp->vec_sol));
   PetscCall(KSPDCGResidual_Private(ksp, A, y, r));
   PetscCall(VecNorm(r, NORM_2, norm));

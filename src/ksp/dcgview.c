@@ -42,8 +42,7 @@ PetscErrorCode PolderMatRoundingBound(Mat A, Vec x, PetscReal *bound)
     PetscCall(PolderMatGetCSR(A, &csr));
     PetscCall(PetscMalloc1(csr.nghost, &ghost));
     PetscCall(VecGetArrayRead(x, &xa));
-    PetscCall(PolderHaloBegin(halo, MPIU_SCALAR, xa, ghost));
-    PetscCall(PolderHaloEnd(halo, MPIU_SCALAR, xa, ghost));
+    PetscCall(PolderHaloExchange(halo, MPIU_SCALAR, xa, ghost));
     PetscCall(VecGetArray(y, &ya));
     for (PetscInt i = 0; i < csr.m; ++i) {
       ya[i] = 0;

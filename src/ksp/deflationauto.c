@@ -156,10 +156,7 @@ static PetscErrorCode PolderRegionsAbsorb(Mat A, const PolderCSR *csr, PetscInt 
   for (int round = 0; round < POLDER_REGION_ROUNDS; ++round) {
     PetscCallAllreduce(&n, &all, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)A));
     if (!all) break;
-    if (size > 1) {
-      PetscCall(PolderHaloBegin(halo, MPIU_INT, comp, ghost));
-      PetscCall(PolderHaloEnd(halo, MPIU_INT, comp, ghost));
-    }
+    if (size > 1) PetscCall(PolderHaloExchange(halo, MPIU_INT, comp, ghost));
     for (PetscInt k = 0; k < n; ++k) next[k] = PolderRegionOfNeighbour(csr, row[k], comp, ghost);
     left = 0;
     for (PetscInt k = 0; k < n; ++k) {

@@ -143,8 +143,7 @@ PetscErrorCode PolderDeflationSetUpLabels(PolderDeflationSpace s, Mat A, const P
   PetscCall(PolderMatGetHalo(A, &halo));
   PetscCall(PetscMalloc2(s->m, &label, csr->nghost, &ghostlabel));
   PetscCall(PetscArraycpy(label, s->label, s->m));
-  PetscCall(PolderHaloBegin(halo, MPIU_INT, label, ghostlabel));
-  PetscCall(PolderHaloEnd(halo, MPIU_INT, label, ghostlabel));
+  PetscCall(PolderHaloExchange(halo, MPIU_INT, label, ghostlabel));
   PetscCall(PolderDeflationNumber_Private(s, s->m, label, csr->nghost, ghostlabel));
   PetscCall(PolderDeflationMakeRuns_Private(s, label));
   PetscCall(PolderDeflationMakeAZ_Private(s, csr, label, ghostlabel));

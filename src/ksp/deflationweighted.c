@@ -85,8 +85,7 @@ PetscErrorCode PolderDeflationWeightedMatrix(PolderDeflationSpace s, Mat A, cons
   PetscFunctionBegin;
   PetscCall(PolderMatGetHalo(A, &halo));
   PetscCall(PetscMalloc2(csr->nghost, &ghostlabel, s->d, &sigma));
-  PetscCall(PolderHaloBegin(halo, MPIU_INT, s->label, ghostlabel));
-  PetscCall(PolderHaloEnd(halo, MPIU_INT, s->label, ghostlabel));
+  PetscCall(PolderHaloExchange(halo, MPIU_INT, s->label, ghostlabel));
   PetscCall(PolderRegionStrength_Private(s, csr, ghostlabel, sigma));
   PetscCall(MatCreate(s->comm, Z));
   PetscCall(MatSetSizes(*Z, csr->m, PETSC_DECIDE, PETSC_DETERMINE, s->d));

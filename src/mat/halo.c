@@ -200,6 +200,14 @@ PetscErrorCode PolderHaloEnd(PolderHalo halo, MPI_Datatype unit, const void *own
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderHaloExchange(PolderHalo halo, MPI_Datatype unit, const void *owned, void *ghost)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderHaloBegin(halo, unit, owned, ghost));
+  PetscCall(PolderHaloEnd(halo, unit, owned, ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PolderBlockGetCSR_Private(Mat block, const PetscInt *ai[], const PetscInt *aj[], const PetscScalar *aa[])
 {
   PetscInt  n;

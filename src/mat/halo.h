@@ -11,6 +11,8 @@ PETSC_INTERN PetscErrorCode PolderHaloGetGhosts(PolderHalo, PetscInt *nghost, co
 /* ghost[k] <- owned value of global column garray[k]; unit is MPIU_SCALAR or MPIU_INT */
 PETSC_INTERN PetscErrorCode PolderHaloBegin(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloEnd(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
+/* Both at once, where there is nothing to do meanwhile */
+PETSC_INTERN PetscErrorCode PolderHaloExchange(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 
 /* The rows of this process as CSR: diagonal block (ai,aj,aa) with local columns and, on several processes,
    the block (bi,bj,ba) whose column k stands for global column garray[k] */
