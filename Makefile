@@ -3,6 +3,8 @@ VERSION  := 0.1.0
 BUILD    ?= build
 OPTFLAGS ?= -O3 -march=native
 PREFIX   ?= /usr/local
+# machine code for these compute capabilities, and PTX of the last for later ones
+CUDA_ARCHS ?= 80 90
 GOALS    := $(or $(MAKECMDGOALS),all)
 .DEFAULT_GOAL := all
 
@@ -13,15 +15,19 @@ endif
 $(BUILD)/petsc.mk: FORCE
 	@mkdir -p $(@D)
 	@sh config/requirements.sh build $(if $(filter check%,$(GOALS)),check) $(filter demo,$(GOALS)) $(if $(filter check-valgrind,$(GOALS)),ci)
-	@sh config/petsc.sh >$@.new && echo '# $(OPTFLAGS) $(CPPFLAGS) $(LDFLAGS)' >>$@.new
+	@sh config/petsc.sh >$@.new && echo '# $(OPTFLAGS) $(CPPFLAGS) $(LDFLAGS) $(CUDA_ARCHS)' >>$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 CC       := $(PETSC_CC)
 CFLAGS   := $(OPTFLAGS) -std=gnu11 -Wall -Wextra -Iinclude $(CPPFLAGS) $(PETSC_CFLAGS)
 LDFLAGS  += -Wl,--as-needed
-LDLIBS   := $(PETSC_LIBS) -lmetis -llapack -lblas -lm
+LDLIBS   := $(PETSC_LIBS) -lmetis -llapack -lblas $(CUDA_LIBS) -lm
+CUDAFLAGS := -O3 -std=c++17 -ccbin $(CUDA_CXX) -cudart shared $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$a,code=sm_$a) -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
+CUDAFLAGS += -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra --extended-lambda $(if $(findstring -Werror,$(OPTFLAGS)),-Werror all-warnings) -Iinclude $(CPPFLAGS) $(PETSC_CFLAGS)
 SRC      := $(wildcard src/*.c src/*/*.c)
+CUDASRC  := $(if $(CUDAC),$(wildcard cuda/*.cu))
 OBJ      := $(SRC:%.c=$(BUILD)/%.o)
+CUDAOBJ  := $(CUDASRC:%.cu=$(BUILD)/%.o)
 LIB      := $(BUILD)/libpolder.so
 PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCHES  := $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
@@ -36,16 +42,20 @@ all: $(LIB) examples
 
 examples: $(PROGRAMS)
 
-$(LIB): $(OBJ)
+$(LIB): $(OBJ) $(CUDAOBJ)
 	$(CC) -shared $(LDFLAGS) -Wl,--no-undefined -Wl,-soname,$(@F) -o $@ $^ $(LDLIBS)
 
-$(BUILD)/libpolder.a: $(OBJ)
+$(BUILD)/libpolder.a: $(OBJ) $(CUDAOBJ)
 	rm -f $@
 	ar rcs $@ $^
 
 $(OBJ): $(BUILD)/%.o: %.c $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+
+$(CUDAOBJ): $(BUILD)/%.o: %.cu $(BUILD)/petsc.mk
+	@mkdir -p $(@D)
+	$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 $(INTERNAL): $(BUILD)/%: %.c $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
@@ -89,10 +99,10 @@ install: $(LIB)
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' config/polder.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/polder.pc
 
 format:
-	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] examples/*.[ch] bench/*.[ch])
+	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] examples/*.[ch] bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh)
 
 clean:
 	rm -rf $(BUILD)
 
--include $(OBJ:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d)
+-include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d)
 .PHONY: all examples demo bench $(TABLES) tests check check-valgrind install format clean FORCE

@@ -41,6 +41,22 @@ for dir in "${libdir%/lib}/share/petsc/examples/src" "$PETSC_DIR/share/petsc/exa
   [ -z "$examples" ] && [ -f "$dir/ksp/ksp/tutorials/ex2.c" ] && examples=$(realpath "$dir")
 done
 
+# CUDA, when this PETSc has it (3.22 or later) and its compiler is there
+cuda=
+if has PETSC_HAVE_CUDA && pkg-config --atleast-version=3.22 "$pc"; then
+  cuda=$(pkg-config --variable=cudacompiler "$pc")
+  command -v "${cuda:=nvcc}" >/dev/null || cuda=nvcc
+  command -v "$cuda" >/dev/null || { cuda=; echo "This PETSc has CUDA but there is no nvcc: building for the CPU only" >&2; }
+fi
+if [ -n "$cuda" ]; then
+  cudacxx=$(pkg-config --variable=cxxcompiler "$pc")
+  command -v "${cudacxx:=mpicxx}" >/dev/null || cudacxx=mpicxx
+  cflags="$cflags $(pkg-config --variable=cudainclude "$pc" | sed 's/-I */-isystem /g') -DPOLDER_HAVE_CUDA=1"
+  # the run-time libraries; libcuda comes with a driver, and not every machine that builds has one
+  cudalibs=$(pkg-config --variable=cudalib "$pc" | tr ' ' '\n' | grep -E '^-L|^-Wl,-rpath' | grep -v '/stubs$' | tr '\n' ' ')
+  cudalibs="$cudalibs-lcusolver -lcublas -lcusparse -lcudart -lstdc++"
+fi
+
 cat <<END
 PETSC_VERSION  := $(pkg-config --modversion "$pc")
 PETSC_CC       := $cc
@@ -48,5 +64,9 @@ PETSC_CFLAGS   := $cflags
 PETSC_LIBS     := $libs
 PETSC_EXAMPLES := $examples
 MPIEXEC        ?= $mpiexec
+CUDAC          := $cuda
+CUDA_CXX       := $cudacxx
+CUDA_LIBS      := $cudalibs
 END
+[ -z "$cuda" ] || echo '#: POLDER_CUDA'
 printf '%s\n' "$conf" | sed -n 's/^#define PETSC_\([A-Z0-9_]*\) .*/#: \1/p' | grep -E '^#: (HAVE|USE)_' | sort

@@ -1,5 +1,6 @@
 /* Entry point of the plug-in: PETSc looks up PetscDLLibraryRegister_polder() in libpolder.so. */
 #include "polder.h"
+#include "device.h"
 
 PetscClassId  PolderLogClassId = 0;
 PetscLogEvent PolderLogEvents[POLDER_NUM_EVENTS];
@@ -41,6 +42,7 @@ static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv",
 static PetscErrorCode PolderFinalize(void)
 {
   PetscFunctionBegin;
+  PetscCall(PolderDeviceFinalize());
   PolderLogClassId = 0;
   PetscCall(PetscArrayzero(PolderLogEvents, POLDER_NUM_EVENTS));
   PetscFunctionReturn(PETSC_SUCCESS);

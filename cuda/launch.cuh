@@ -1,0 +1,66 @@
+/* What the kernels share: grids, sums in a fixed order. Nothing here depends on the order in which blocks run, so results are the same bit for bit. */
+#pragma once
+
+#include "kernels.h"
+
+/* Threads of a block, and most blocks of a grid that reduces */
+#define POLDER_BLOCK         256
+#define POLDER_REDUCE_BLOCKS 4096
+/* Most sums that one kernel makes at once */
+#define POLDER_REDUCE_SUMS 4
+
+static inline unsigned int PolderBlocks(PetscInt n, int perblock)
+{
+  return (unsigned int)((n + perblock - 1) / perblock);
+}
+
+/* Scratch of a reduction: a counter that is zero between launches, and one partial sum a block and sum */
+struct PolderReduceScratch {
+  unsigned int counter;
+  double       partial[POLDER_REDUCE_SUMS * POLDER_REDUCE_BLOCKS];
+};
+
+/* The sum over a block, in thread 0 */
+template <int BLOCK>
+__device__ __forceinline__ double PolderBlockSum(double v)
+{
+  __shared__ double warp[BLOCK / 32];
+
+  for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffffu, v, o);
+  if (threadIdx.x % 32 == 0) warp[threadIdx.x / 32] = v;
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    v = threadIdx.x < BLOCK / 32 ? warp[threadIdx.x] : 0.0;
+    for (int o = BLOCK / 64; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffffu, v, o);
+  }
+  __syncthreads(); // warp[] may be used again
+  return v;
+}
+
+/*
+  sum[k] over all threads of a one-dimensional grid of at most POLDER_REDUCE_BLOCKS blocks: thread 0 of the block that ends last calls finish(sum).
+  That block adds the sums of the blocks in the order of their numbers.
+*/
+template <int BLOCK, int N, class Finish>
+__device__ __forceinline__ void PolderGridSum(double (&sum)[N], PolderReduceScratch *scratch, Finish finish)
+{
+  __shared__ bool last;
+
+  for (int k = 0; k < N; ++k) {
+    sum[k] = PolderBlockSum<BLOCK>(sum[k]);
+    if (threadIdx.x == 0) scratch->partial[k * POLDER_REDUCE_BLOCKS + blockIdx.x] = sum[k];
+  }
+  if (threadIdx.x == 0) {
+    __threadfence();
+    last = atomicInc(&scratch->counter, gridDim.x - 1) == gridDim.x - 1;
+  }
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  for (int k = 0; k < N; ++k) {
+    sum[k] = 0;
+    for (unsigned int b = threadIdx.x; b < gridDim.x; b += BLOCK) sum[k] += __ldcg(&scratch->partial[k * POLDER_REDUCE_BLOCKS + b]);
+    sum[k] = PolderBlockSum<BLOCK>(sum[k]);
+  }
+  if (threadIdx.x == 0) finish(sum);
+}

@@ -1,0 +1,251 @@
+#include "device.h"
+#include <petsclog.h>
+
+#if defined(POLDER_HAVE_CUDA)
+  #include <petscdevice_cuda.h>
+
+/* Up to here a copy counts as one of scalars */
+static const size_t PolderScalarBytes = 256;
+
+static cudaMemPool_t PolderPool = NULL;
+static void         *PolderWork = NULL;
+
+const char *PolderDeviceErrorString(int err)
+{
+  return cudaGetErrorString((cudaError_t)err);
+}
+
+PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *is)
+{
+  PetscBool cuda, bound;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &cuda, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(VecBoundToCPU(v, &bound));
+  *is = (PetscBool)(cuda && !bound);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecGetDeviceRead(Vec v, const PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCUDAGetArrayRead(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecRestoreDeviceRead(Vec v, const PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCUDARestoreArrayRead(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecGetDeviceWrite(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCUDAGetArrayWrite(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecRestoreDeviceWrite(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCUDARestoreArrayWrite(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecGetDeviceArray(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCUDAGetArray(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecRestoreDeviceArray(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCUDARestoreArray(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceGetStream(PolderStream *stream)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PetscGetCurrentCUDAStream(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceSynchronize(void)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(cudaStreamSynchronize(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderDeviceGetPool_Private(cudaMemPool_t *pool)
+{
+  struct cudaMemPoolProps props = {0};
+  unsigned long long      keep  = ~0ull;
+
+  PetscFunctionBegin;
+  if (!PolderPool) {
+    props.allocType     = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    PolderLaunch(cudaGetDevice(&props.location.id));
+    PolderLaunch(cudaMemPoolCreate(&PolderPool, &props));
+    PolderLaunch(cudaMemPoolSetAttribute(PolderPool, cudaMemPoolAttrReleaseThreshold, &keep));
+  }
+  *pool = PolderPool;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceMalloc(size_t bytes, void *ptr)
+{
+  PolderStream  stream;
+  cudaMemPool_t pool;
+  cudaError_t   err;
+  size_t        available = 0, total = 0;
+
+  PetscFunctionBegin;
+  *(void **)ptr = NULL;
+  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetPool_Private(&pool));
+  err = cudaMallocFromPoolAsync((void **)ptr, bytes, pool, stream);
+  if (err == cudaErrorMemoryAllocation) { // once more without what the pool keeps
+    (void)cudaGetLastError();
+    PolderLaunch(cudaStreamSynchronize(stream));
+    PolderLaunch(cudaMemPoolTrimTo(pool, 0));
+    err = cudaMallocFromPoolAsync((void **)ptr, bytes, pool, stream);
+  }
+  if (err == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    *(void **)ptr = NULL;
+    (void)cudaMemGetInfo(&available, &total);
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "The GPU has no room for %zu bytes (%zu of its %zu are free): use a smaller problem, more GPUs, or CPU types", bytes, available, total);
+  }
+  PolderLaunch(err);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceFree(void *ptr)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  if (!*(void **)ptr) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(cudaFreeAsync(*(void **)ptr, stream));
+  *(void **)ptr = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceZero(void *ptr, size_t bytes)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(cudaMemsetAsync(ptr, 0, bytes, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceToDevice(void *to, const void *from, size_t bytes)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
+  PolderLaunch(cudaStreamSynchronize(stream));
+  if (bytes <= PolderScalarBytes) PetscCall(PetscLogGpuToCpuScalar((PetscLogDouble)bytes));
+  else PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream)); // pageable memory: staged before the call returns
+  if (bytes <= PolderScalarBytes) PetscCall(PetscLogCpuToGpuScalar((PetscLogDouble)bytes));
+  else PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceGetWork(void **work)
+{
+  PetscFunctionBegin;
+  if (!PolderWork) {
+    PetscCall(PolderDeviceMalloc(PolderReduceWork_CUDA(), &PolderWork));
+    PetscCall(PolderDeviceZero(PolderWork, PolderReduceWork_CUDA()));
+  }
+  *work = PolderWork;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceFinalize(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceFree(&PolderWork));
+  if (PolderPool) PolderLaunch(cudaMemPoolDestroy(PolderPool));
+  PolderPool = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#else
+
+/* No vector is on a device, so that nothing below the first function is reached */
+PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *is)
+{
+  PetscFunctionBegin;
+  (void)v;
+  *is = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+  #define PolderNoDevice(name, ...) \
+    PetscErrorCode name(__VA_ARGS__) \
+    { \
+      PetscFunctionBegin; \
+      PolderLaunch(0); \
+      PetscFunctionReturn(PETSC_SUCCESS); \
+    }
+
+  #pragma GCC diagnostic ignored "-Wunused-parameter"
+PolderNoDevice(PolderVecGetDeviceRead, Vec v, const PetscScalar **a) PolderNoDevice(PolderVecRestoreDeviceRead, Vec v, const PetscScalar **a) PolderNoDevice(PolderVecGetDeviceWrite, Vec v, PetscScalar **a) PolderNoDevice(PolderVecRestoreDeviceWrite, Vec v, PetscScalar **a) PolderNoDevice(PolderVecGetDeviceArray, Vec v, PetscScalar **a) PolderNoDevice(PolderVecRestoreDeviceArray, Vec v, PetscScalar **a) PolderNoDevice(PolderDeviceGetStream, PolderStream *stream) PolderNoDevice(PolderDeviceSynchronize, void) PolderNoDevice(PolderDeviceMalloc, size_t bytes, void *ptr) PolderNoDevice(PolderDeviceGetWork, void **work) PolderNoDevice(PolderDeviceZero, void *ptr, size_t bytes) PolderNoDevice(PolderDeviceToDevice, void *to, const void *from, size_t bytes) PolderNoDevice(PolderDeviceToHost, void *to, const void *from, size_t bytes) PolderNoDevice(PolderDeviceFromHost, void *to, const void *from, size_t bytes)
+
+  PetscErrorCode PolderDeviceFree(void *ptr)
+{
+  PetscFunctionBegin;
+  (void)ptr; // nothing was allocated
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceFinalize(void)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif

@@ -1,0 +1,62 @@
+/* The only file, with device.c, that tests whether CUDA is compiled in: what the rest of the library knows of a GPU. */
+#pragma once
+
+#include "compat.h"
+#include <petscvec.h>
+
+/* A cudaStream_t, without CUDA's headers */
+typedef struct CUstream_st *PolderStream;
+
+#include "../cuda/kernels.h"
+
+#if defined(POLDER_HAVE_CUDA)
+PETSC_INTERN const char *PolderDeviceErrorString(int);
+  /* Checks what a launcher of cuda/kernels.h, or a call of the CUDA run-time library, returns */
+  #define PolderLaunch(...) \
+    do { \
+      const int polder_err_ = (int)(__VA_ARGS__); \
+      PetscCheck(!polder_err_, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA error %d: %s", polder_err_, PolderDeviceErrorString(polder_err_)); \
+    } while (0)
+#else
+  #define PolderLaunch(...) \
+    do { \
+      (void)sizeof(__VA_ARGS__); \
+      SETERRQ(PETSC_COMM_SELF, PETSC_ERR_SUP, "This libpolder.so was built without CUDA: rebuild it with a PETSc that has CUDA"); \
+    } while (0)
+#endif
+
+/* Bytes that a PolderXxxWork_CUDA() of cuda/kernels.h asks for */
+#if defined(POLDER_HAVE_CUDA)
+  #define PolderWorkSize(call) (call)
+#else
+  #define PolderWorkSize(call) ((void)sizeof(call), (size_t)0)
+#endif
+
+/* Is v a CUDA vector whose operations run on the device? Never without CUDA */
+PETSC_INTERN PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *);
+/* Arrays of a vector on the device: for reading, for writing every entry, for both */
+PETSC_INTERN PetscErrorCode PolderVecGetDeviceRead(Vec, const PetscScalar **);
+PETSC_INTERN PetscErrorCode PolderVecRestoreDeviceRead(Vec, const PetscScalar **);
+PETSC_INTERN PetscErrorCode PolderVecGetDeviceWrite(Vec, PetscScalar **);
+PETSC_INTERN PetscErrorCode PolderVecRestoreDeviceWrite(Vec, PetscScalar **);
+PETSC_INTERN PetscErrorCode PolderVecGetDeviceArray(Vec, PetscScalar **);
+PETSC_INTERN PetscErrorCode PolderVecRestoreDeviceArray(Vec, PetscScalar **);
+
+/* PETSc's current stream, on which everything is launched */
+PETSC_INTERN PetscErrorCode PolderDeviceGetStream(PolderStream *);
+/* Waits for it */
+PETSC_INTERN PetscErrorCode PolderDeviceSynchronize(void);
+/* ptr is the address of a pointer. In the order of the stream, from a pool that keeps what is freed, so that a set-up may allocate freely.
+   Zero bytes give NULL. PETSC_ERR_MEM, naming the bytes, when the device has no more */
+PETSC_INTERN PetscErrorCode PolderDeviceMalloc(size_t bytes, void *ptr);
+/* NULL is fine; sets the pointer to NULL */
+PETSC_INTERN PetscErrorCode PolderDeviceFree(void *ptr);
+/* The scratch that launchers which reduce take as `work`: one for the process, since all run on one stream; belongs to device.c */
+PETSC_INTERN PetscErrorCode PolderDeviceGetWork(void **work);
+PETSC_INTERN PetscErrorCode PolderDeviceZero(void *ptr, size_t bytes);
+PETSC_INTERN PetscErrorCode PolderDeviceToDevice(void *to, const void *from, size_t bytes);
+/* Counted by -log_view; to the host: complete on return; from the host: `from` may be reused on return */
+PETSC_INTERN PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes);
+PETSC_INTERN PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes);
+/* With the library's finaliser */
+PETSC_INTERN PetscErrorCode PolderDeviceFinalize(void);
