@@ -88,9 +88,7 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  build:
-    requires: cuda internal
-
   test:
+    requires: cuda internal
 
 TEST*/
