@@ -3,6 +3,7 @@
 
 #if defined(POLDER_HAVE_CUDA)
   #include <petscdevice_cuda.h>
+  #include <petsc/private/matimpl.h>
 
 /* Up to here a copy counts as one of scalars */
 static const size_t PolderScalarBytes = 256;
@@ -15,6 +16,13 @@ const char *PolderDeviceErrorString(int err)
   return cudaGetErrorString((cudaError_t)err);
 }
 
+PetscErrorCode PolderDeviceInUse(PetscBool *use)
+{
+  PetscFunctionBegin;
+  *use = PetscDeviceInitialized(PETSC_DEVICE_CUDA);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *is)
 {
   PetscBool cuda, bound;
@@ -23,6 +31,13 @@ PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *is)
   PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &cuda, VECSEQCUDA, VECMPICUDA, ""));
   PetscCall(VecBoundToCPU(v, &bound));
   *is = (PetscBool)(cuda && !bound);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatSetOffload(Mat A, PetscOffloadMask mask)
+{
+  PetscFunctionBegin;
+  A->offloadmask = mask;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -215,12 +230,27 @@ PetscErrorCode PolderDeviceFinalize(void)
 
 #else
 
-/* No vector is on a device, so that nothing below the first function is reached */
+/* No vector is on a device, so that nothing below the first three functions is reached */
+PetscErrorCode PolderDeviceInUse(PetscBool *use)
+{
+  PetscFunctionBegin;
+  *use = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *is)
 {
   PetscFunctionBegin;
   (void)v;
   *is = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatSetOffload(Mat A, PetscOffloadMask mask)
+{
+  PetscFunctionBegin;
+  (void)A;
+  (void)mask;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "compat.h"
-#include <petscvec.h>
+#include <petscmat.h>
 
 /* A cudaStream_t, without CUDA's headers */
 typedef struct CUstream_st *PolderStream;
@@ -32,8 +32,12 @@ PETSC_INTERN const char *PolderDeviceErrorString(int);
   #define PolderWorkSize(call) ((void)sizeof(call), (size_t)0)
 #endif
 
+/* Does the program use a GPU already (it has made a CUDA vector, say)? Never without CUDA, nor on a machine without a GPU */
+PETSC_INTERN PetscErrorCode PolderDeviceInUse(PetscBool *);
 /* Is v a CUDA vector whose operations run on the device? Never without CUDA */
 PETSC_INTERN PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *);
+/* Tells PETSc where the values of a matrix are; nothing to tell without CUDA */
+PETSC_INTERN PetscErrorCode PolderMatSetOffload(Mat, PetscOffloadMask);
 /* Arrays of a vector on the device: for reading, for writing every entry, for both */
 PETSC_INTERN PetscErrorCode PolderVecGetDeviceRead(Vec, const PetscScalar **);
 PETSC_INTERN PetscErrorCode PolderVecRestoreDeviceRead(Vec, const PetscScalar **);

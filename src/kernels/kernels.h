@@ -71,6 +71,15 @@ PETSC_INTERN void PolderLabelRowsFill_Host(PetscInt n, const PetscInt row[], con
 */
 PETSC_INTERN void PolderGalerkinRow_Host(PetscInt nrow, const PetscInt row[], const PetscScalar weight[], const PetscInt wi[], const PetscInt wj[], const PetscScalar wv[], PetscInt *nc, PetscInt position[], PetscInt col[], PetscScalar val[]);
 
+/* csr.c */
+/* z[i] = y[i] + alpha (row i of a CSR matrix) . x for the n rows i = row[k]; row = NULL: i = k. y = NULL stands for zero and may be z.
+   dot != NULL: becomes (row = NULL) or is raised by the sum of p[i] (row i) . x */
+PETSC_INTERN void PolderCsrMult_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot);
+/* d[i] = entry (i, i), zero where there is none */
+PETSC_INTERN void PolderCsrDiagonal_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar d[]);
+/* aa[k] = (insert: 0, else aa[k]) + the sum of v[perm[e]], e = map[k] .. map[k+1] */
+PETSC_INTERN void PolderCooSum_Host(PetscInt nz, const PetscInt map[], const PetscInt perm[], const PetscScalar v[], PetscBool insert, PetscScalar aa[]);
+
 /* hec.c: m rows of width entries, entry k of row i at k * ld + i; padding has the value zero and a column that exists */
 /* z = y + alpha A x; y = NULL stands for zero and may be z */
 PETSC_INTERN void PolderEllMult_Host(PetscInt m, PetscInt width, PetscInt ld, const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);

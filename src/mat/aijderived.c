@@ -2,11 +2,6 @@
 #include "aijderived.h"
 #include <petsc/private/matimpl.h>
 
-typedef enum {
-  POLDER_SEQ,
-  POLDER_MPI
-} PolderLayout;
-
 /* Operations of seqaij and mpiaij themselves, from fresh matrices: an override calls them, a conversion back restores them */
 static struct _MatOps PolderBaseOps[2];
 
@@ -14,14 +9,14 @@ static const PolderFormat *const PolderFormats[] = {&PolderFormatDIA, &PolderFor
 
 static PetscErrorCode PolderAIJDress_Private(Mat, const PolderFormat *, PolderLayout);
 
-/* The format that a matrix's type stands for; NULL when it is none of ours */
-static PetscErrorCode PolderFormatOf_Private(Mat A, const PolderFormat **format, PolderLayout *layout)
+PetscErrorCode PolderFormatOf(Mat A, const PolderFormat **format, PolderLayout *layout)
 {
   MatType   type;
   PetscBool seq, mpi;
 
   PetscFunctionBegin;
   *format = NULL;
+  *layout = POLDER_SEQ;
   PetscCall(MatGetType(A, &type));
   for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(PolderFormats); ++f) {
     PetscCall(PetscStrcmp(type, PolderFormats[f]->seq, &seq));
@@ -43,15 +38,15 @@ static PetscErrorCode PolderAIJReset_Private(PolderAIJ aij)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Our part of a matrix of ours; a header merge by PETSc may have left it without one */
-static PetscErrorCode PolderAIJContext_Private(Mat A, PolderAIJ *aij)
+/* A header merge by PETSc may have left a matrix of ours without our part */
+PetscErrorCode PolderAIJContext(Mat A, PolderAIJ *aij)
 {
   PolderLayout layout;
 
   PetscFunctionBegin;
   if (!A->spptr) {
     PetscCall(PetscNew(aij));
-    PetscCall(PolderFormatOf_Private(A, &(*aij)->format, &layout));
+    PetscCall(PolderFormatOf(A, &(*aij)->format, &layout));
     (*aij)->opts.max_fill  = 3.0;
     (*aij)->opts.symmetric = PETSC_TRUE;
     A->spptr               = *aij;
@@ -65,7 +60,12 @@ static PetscErrorCode PolderAIJDestroyContext_Private(Mat A)
   PolderAIJ aij = (PolderAIJ)A->spptr;
 
   PetscFunctionBegin;
-  if (aij) PetscCall(PolderAIJReset_Private(aij));
+  if (aij) {
+    PetscCall(PolderAIJReset_Private(aij));
+    PetscCall(PolderAIJResetDevice(aij));
+    PetscCall(PolderMirrorDestroy(&aij->rows));
+    PetscCall(PolderDeviceFree(&aij->ghost));
+  }
   PetscCall(PetscFree(A->spptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -74,7 +74,10 @@ static PetscErrorCode PolderAIJDestroyContext_Private(Mat A)
 static PetscErrorCode PolderAIJSetOptions_Private(PolderAIJ aij, const PolderAIJOptions *opts)
 {
   PetscFunctionBegin;
-  if (aij->opts.max_fill != opts->max_fill || aij->opts.symmetric != opts->symmetric) PetscCall(PolderAIJReset_Private(aij));
+  if (aij->opts.max_fill != opts->max_fill || aij->opts.symmetric != opts->symmetric) {
+    PetscCall(PolderAIJReset_Private(aij));
+    PetscCall(PolderAIJResetDevice(aij));
+  }
   aij->opts = *opts;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,7 +110,7 @@ static PetscErrorCode PolderAIJUpdate_Private(Mat A, PolderAIJ *ctx)
   PetscBool        done = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PolderAIJContext_Private(A, &aij));
+  PetscCall(PolderAIJContext(A, &aij));
   *ctx = aij;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (aij->used && aij->state == state && aij->nonzerostate == A->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
@@ -123,8 +126,47 @@ static PetscErrorCode PolderAIJUpdate_Private(Mat A, PolderAIJ *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z = y + alpha A x, or z = y + A^T x; y = NULL stands for zero */
-static PetscErrorCode PolderAIJApply_Private(Mat A, PolderAIJ aij, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z)
+/*
+  The diagonal block of a parallel matrix of ours, turned into our sequential type. PETSc replaces the block when it is preallocated anew, and some
+  operations of mpiaij change its values without raising its state: then the parent's state tells.
+*/
+PetscErrorCode PolderAIJBlock(Mat A, Mat *block)
+{
+  PolderAIJ           aij, baij;
+  PetscObjectState    state;
+  const PolderFormat *format;
+  PolderLayout        layout;
+  PetscBool           set, symmetric, bound;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJContext(A, &aij));
+  PetscCall(MatMPIAIJGetSeqAIJ(A, block, NULL, NULL));
+  PetscCall(PolderFormatOf(*block, &format, &layout));
+  if (format != aij->format) {
+    PetscBool plain;
+
+    PetscCall(PetscObjectTypeCompare((PetscObject)*block, MATSEQAIJ, &plain));
+    if (!plain) PetscCall(MatConvert(*block, MATSEQAIJ, MAT_INPLACE_MATRIX, block));
+    PetscCall(PolderAIJDress_Private(*block, aij->format, POLDER_SEQ));
+  }
+  PetscCall(PolderAIJContext(*block, &baij));
+  PetscCall(PolderAIJSetOptions_Private(baij, &aij->opts));
+  PetscCall(MatBoundToCPU(A, &bound));
+  PetscCall(MatBindToCPU(*block, bound));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  if (state != aij->state) {
+    baij->state = -1;
+    if (baij->rows) baij->rows->state = -1;
+    if (aij->rows) aij->rows->state = -1;
+    aij->state = state;
+    PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
+    baij->symmetric = (PetscBool)(set && symmetric);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A sequential matrix with host arrays: z = y + alpha A x, or z = y + A^T x; y = NULL stands for zero */
+static PetscErrorCode PolderAIJApplyHost_Private(Mat A, PolderAIJ aij, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z)
 {
   const PetscScalar *xx, *yy = NULL;
   PetscScalar       *zz;
@@ -145,130 +187,107 @@ static PetscErrorCode PolderAIJApply_Private(Mat A, PolderAIJ aij, PetscBool tra
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMult_SeqPolder(Mat A, Vec x, Vec y)
+/* The product of AIJ itself */
+static PetscErrorCode PolderAIJApplyBase_Private(Mat A, PolderLayout layout, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z)
 {
-  PolderAIJ aij;
+  const struct _MatOps *ops = &PolderBaseOps[layout];
 
   PetscFunctionBegin;
-  PetscCall(PolderAIJUpdate_Private(A, &aij));
-  PetscCall(PolderAIJApply_Private(A, aij, PETSC_FALSE, 1.0, x, NULL, y));
+  if (transpose && y) PetscCall((*ops->multtransposeadd)(A, x, y, z));
+  else if (transpose) PetscCall((*ops->multtranspose)(A, x, z));
+  else if (!y) PetscCall((*ops->mult)(A, x, z));
+  else if (alpha == 1.0) PetscCall((*ops->multadd)(A, x, y, z));
+  else {
+    PetscCall((*ops->mult)(A, x, z));
+    PetscCall(VecAYPX(z, alpha, y));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMultAdd_SeqPolder(Mat A, Vec x, Vec y, Vec z)
+/* z = y + alpha A x, or z = y + A^T x (alpha = 1); y = NULL stands for zero, and may be z when alpha = 1 */
+static PetscErrorCode PolderAIJApply_Private(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z)
 {
-  PolderAIJ aij;
-
-  PetscFunctionBegin;
-  PetscCall(PolderAIJUpdate_Private(A, &aij));
-  PetscCall(PolderAIJApply_Private(A, aij, PETSC_FALSE, 1.0, x, y, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatResidual_SeqPolder(Mat A, Vec b, Vec x, Vec r)
-{
-  PolderAIJ aij;
-
-  PetscFunctionBegin;
-  PetscCall(PolderAIJUpdate_Private(A, &aij));
-  PetscCall(PolderAIJApply_Private(A, aij, PETSC_FALSE, -1.0, x, b, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatMultTranspose_SeqPolder(Mat A, Vec x, Vec y)
-{
-  PolderAIJ aij;
-
-  PetscFunctionBegin;
-  PetscCall(PolderAIJUpdate_Private(A, &aij));
-  if (aij->used->multtranspose) PetscCall(PolderAIJApply_Private(A, aij, PETSC_TRUE, 1.0, x, NULL, y));
-  else PetscCall((*PolderBaseOps[POLDER_SEQ].multtranspose)(A, x, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatMultTransposeAdd_SeqPolder(Mat A, Vec x, Vec y, Vec z)
-{
-  PolderAIJ aij;
-
-  PetscFunctionBegin;
-  PetscCall(PolderAIJUpdate_Private(A, &aij));
-  if (aij->used->multtranspose) PetscCall(PolderAIJApply_Private(A, aij, PETSC_TRUE, 1.0, x, y, z));
-  else PetscCall((*PolderBaseOps[POLDER_SEQ].multtransposeadd)(A, x, y, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  The diagonal block of a parallel matrix of ours, turned into our sequential type. PETSc replaces the block when it is preallocated anew, and some
-  operations of mpiaij change its values without raising its state: then the parent's state tells.
-*/
-static PetscErrorCode PolderAIJBlock_Private(Mat A, Mat *block)
-{
-  PolderAIJ           aij, baij;
-  PetscObjectState    state;
+  PolderAIJ           aij;
   const PolderFormat *format;
   PolderLayout        layout;
-  PetscBool           set, symmetric;
+  Mat                 block;
+  PetscBool           device;
 
   PetscFunctionBegin;
-  PetscCall(PolderAIJContext_Private(A, &aij));
-  PetscCall(MatMPIAIJGetSeqAIJ(A, block, NULL, NULL));
-  PetscCall(PolderFormatOf_Private(*block, &format, &layout));
-  if (format != aij->format) {
-    PetscBool plain;
-
-    PetscCall(PetscObjectTypeCompare((PetscObject)*block, MATSEQAIJ, &plain));
-    if (!plain) PetscCall(MatConvert(*block, MATSEQAIJ, MAT_INPLACE_MATRIX, block));
-    PetscCall(PolderAIJDress_Private(*block, aij->format, POLDER_SEQ));
+  PetscCall(PolderAIJOnDevice(A, x, y, z, &device));
+  if (device) {
+    PetscCall(PolderAIJApplyDevice(A, transpose, alpha, x, y, z, NULL));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PolderAIJContext_Private(*block, &baij));
-  PetscCall(PolderAIJSetOptions_Private(baij, &aij->opts));
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (state != aij->state) {
-    baij->state = -1;
-    aij->state  = state;
-    PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
-    baij->symmetric = (PetscBool)(set && symmetric);
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  if (layout == POLDER_MPI) {
+    PetscCall(PolderAIJBlock(A, &block));
+    PetscCall(PolderAIJApplyBase_Private(A, layout, transpose, alpha, x, y, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PolderAIJUpdate_Private(A, &aij));
+  if (transpose && !aij->used->multtranspose) PetscCall(PolderAIJApplyBase_Private(A, layout, transpose, alpha, x, y, z));
+  else PetscCall(PolderAIJApplyHost_Private(A, aij, transpose, alpha, x, y, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMult_MPIPolder(Mat A, Vec x, Vec y)
+static PetscErrorCode MatMult_Polder(Mat A, Vec x, Vec y)
 {
-  Mat block;
-
   PetscFunctionBegin;
-  PetscCall(PolderAIJBlock_Private(A, &block));
-  PetscCall((*PolderBaseOps[POLDER_MPI].mult)(A, x, y));
+  PetscCall(PolderAIJApply_Private(A, PETSC_FALSE, 1.0, x, NULL, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMultAdd_MPIPolder(Mat A, Vec x, Vec y, Vec z)
+static PetscErrorCode MatMultAdd_Polder(Mat A, Vec x, Vec y, Vec z)
 {
-  Mat block;
-
   PetscFunctionBegin;
-  PetscCall(PolderAIJBlock_Private(A, &block));
-  PetscCall((*PolderBaseOps[POLDER_MPI].multadd)(A, x, y, z));
+  PetscCall(PolderAIJApply_Private(A, PETSC_FALSE, 1.0, x, y, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMultTranspose_MPIPolder(Mat A, Vec x, Vec y)
+static PetscErrorCode MatResidual_Polder(Mat A, Vec b, Vec x, Vec r)
 {
-  Mat block;
-
   PetscFunctionBegin;
-  PetscCall(PolderAIJBlock_Private(A, &block));
-  PetscCall((*PolderBaseOps[POLDER_MPI].multtranspose)(A, x, y));
+  PetscCall(PolderAIJApply_Private(A, PETSC_FALSE, -1.0, x, b, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMultTransposeAdd_MPIPolder(Mat A, Vec x, Vec y, Vec z)
+static PetscErrorCode MatMultTranspose_Polder(Mat A, Vec x, Vec y)
 {
-  Mat block;
+  PetscFunctionBegin;
+  PetscCall(PolderAIJApply_Private(A, PETSC_TRUE, 1.0, x, NULL, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatMultTransposeAdd_Polder(Mat A, Vec x, Vec y, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderAIJApply_Private(A, PETSC_TRUE, 1.0, x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatGetDiagonal_Polder(Mat A, Vec d)
+{
+  const PolderFormat *format;
+  PolderLayout        layout;
+  PetscBool           device;
 
   PetscFunctionBegin;
-  PetscCall(PolderAIJBlock_Private(A, &block));
-  PetscCall((*PolderBaseOps[POLDER_MPI].multtransposeadd)(A, x, y, z));
+  PetscCall(PolderAIJOnDevice(A, d, NULL, NULL, &device));
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  if (device && A->rmap->n == A->cmap->n) PetscCall(PolderAIJGetDiagonalDevice(A, d));
+  else PetscCall((*PolderBaseOps[layout].getdiagonal)(A, d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatBindToCPU_Polder(Mat A, PetscBool bind)
+{
+  const PolderFormat *format;
+  PolderLayout        layout;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  if (PolderBaseOps[layout].bindtocpu) PetscCall((*PolderBaseOps[layout].bindtocpu)(A, bind));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -280,9 +299,9 @@ PetscErrorCode PolderAIJGet(Mat A, PolderAIJ *aij)
 
   PetscFunctionBegin;
   *aij = NULL;
-  PetscCall(PolderFormatOf_Private(A, &format, &layout));
+  PetscCall(PolderFormatOf(A, &format, &layout));
   if (!format) PetscFunctionReturn(PETSC_SUCCESS);
-  if (layout == POLDER_MPI) PetscCall(PolderAIJBlock_Private(A, &block));
+  if (layout == POLDER_MPI) PetscCall(PolderAIJBlock(A, &block));
   PetscCall(PolderAIJUpdate_Private(block, aij));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -294,10 +313,10 @@ static PetscErrorCode MatDuplicate_Polder(Mat A, MatDuplicateOption op, Mat *B)
   PolderLayout        layout;
 
   PetscFunctionBegin;
-  PetscCall(PolderFormatOf_Private(A, &format, &layout));
+  PetscCall(PolderFormatOf(A, &format, &layout));
   PetscCall((*PolderBaseOps[layout].duplicate)(A, op, B));
-  PetscCall(PolderAIJContext_Private(A, &aij));
-  PetscCall(PolderAIJContext_Private(*B, &baij));
+  PetscCall(PolderAIJContext(A, &aij));
+  PetscCall(PolderAIJContext(*B, &baij));
   baij->opts = aij->opts;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -310,8 +329,8 @@ static PetscErrorCode MatSetFromOptions_Polder(Mat A, PolderOptionItems PetscOpt
   PolderLayout        layout;
 
   PetscFunctionBegin;
-  PetscCall(PolderFormatOf_Private(A, &format, &layout));
-  PetscCall(PolderAIJContext_Private(A, &aij));
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  PetscCall(PolderAIJContext(A, &aij));
   if (PolderBaseOps[layout].setfromoptions) PetscCall((*PolderBaseOps[layout].setfromoptions)(A, PetscOptionsObject));
   if (format != &PolderFormatDIA) PetscFunctionReturn(PETSC_SUCCESS);
   opts = aij->opts;
@@ -357,7 +376,7 @@ static PetscErrorCode MatView_Polder(Mat A, PetscViewer viewer)
   PetscBool           ascii;
 
   PetscFunctionBegin;
-  PetscCall(PolderFormatOf_Private(A, &format, &layout));
+  PetscCall(PolderFormatOf(A, &format, &layout));
   PetscCall((*PolderBaseOps[layout].view)(A, viewer));
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
@@ -402,6 +421,8 @@ static void PolderAIJCopyOps_Private(MatOps to, const struct _MatOps *from)
   to->multtranspose    = from->multtranspose;
   to->multtransposeadd = from->multtransposeadd;
   to->residual         = from->residual;
+  to->getdiagonal      = from->getdiagonal;
+  to->bindtocpu        = from->bindtocpu;
   to->duplicate        = from->duplicate;
   to->setfromoptions   = from->setfromoptions;
   to->view             = from->view;
@@ -417,7 +438,7 @@ static PetscErrorCode PolderAIJUndress_Private(Mat A)
   Mat                 block;
 
   PetscFunctionBegin;
-  PetscCall(PolderFormatOf_Private(A, &format, &layout));
+  PetscCall(PolderFormatOf(A, &format, &layout));
   if (!format) PetscFunctionReturn(PETSC_SUCCESS);
   if (layout == POLDER_MPI && A->preallocated) {
     PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
@@ -526,18 +547,20 @@ static PetscErrorCode PolderAIJDress_Private(Mat A, const PolderFormat *format, 
     PetscCall(MatDestroy(&plain));
   }
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, layout == POLDER_SEQ ? format->seq : format->mpi));
-  PetscCall(PolderAIJContext_Private(A, &aij));
+  PetscCall(PolderAIJContext(A, &aij));
   PetscCall(PolderAIJCompose_Private(A, format, layout, PETSC_TRUE));
-  A->ops->mult             = layout == POLDER_SEQ ? MatMult_SeqPolder : MatMult_MPIPolder;
-  A->ops->multadd          = layout == POLDER_SEQ ? MatMultAdd_SeqPolder : MatMultAdd_MPIPolder;
-  A->ops->multtranspose    = layout == POLDER_SEQ ? MatMultTranspose_SeqPolder : MatMultTranspose_MPIPolder;
-  A->ops->multtransposeadd = layout == POLDER_SEQ ? MatMultTransposeAdd_SeqPolder : MatMultTransposeAdd_MPIPolder;
-  if (layout == POLDER_SEQ) A->ops->residual = MatResidual_SeqPolder;
-  A->ops->duplicate      = MatDuplicate_Polder;
-  A->ops->setfromoptions = MatSetFromOptions_Polder;
-  A->ops->view           = MatView_Polder;
-  A->ops->convertfrom    = PolderAIJConvertFrom;
-  A->ops->destroy        = layout == POLDER_SEQ ? MatDestroy_SeqPolder : MatDestroy_MPIPolder;
+  A->ops->mult             = MatMult_Polder;
+  A->ops->multadd          = MatMultAdd_Polder;
+  A->ops->multtranspose    = MatMultTranspose_Polder;
+  A->ops->multtransposeadd = MatMultTransposeAdd_Polder;
+  A->ops->residual         = MatResidual_Polder;
+  A->ops->getdiagonal      = MatGetDiagonal_Polder;
+  A->ops->bindtocpu        = MatBindToCPU_Polder;
+  A->ops->duplicate        = MatDuplicate_Polder;
+  A->ops->setfromoptions   = MatSetFromOptions_Polder;
+  A->ops->view             = MatView_Polder;
+  A->ops->convertfrom      = PolderAIJConvertFrom;
+  A->ops->destroy          = layout == POLDER_SEQ ? MatDestroy_SeqPolder : MatDestroy_MPIPolder;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

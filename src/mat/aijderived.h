@@ -2,8 +2,14 @@
 #pragma once
 
 #include "halo.h"
+#include "mirror.h"
 
 typedef struct _PolderAIJ *PolderAIJ;
+
+typedef enum {
+  POLDER_SEQ,
+  POLDER_MPI
+} PolderLayout;
 
 /* One storage format. A is always sequential, its rows are in csr (the diagonal part). */
 typedef struct {
@@ -20,6 +26,15 @@ typedef struct {
   PetscErrorCode (*destroy)(void **data);
   /* what is stored, in a few words, in how many bytes, and how many values that is */
   PetscErrorCode (*describe)(const void *data, size_t len, char text[], PetscLogDouble *bytes, PetscLogDouble *stored);
+  /* The same on the device, where csr holds device arrays; all NULL: the format has no device code */
+  PetscErrorCode (*build_device)(Mat A, PolderAIJ, const PolderCSR *csr, void **data, size_t len, char why[]);
+  PetscErrorCode (*refresh_device)(Mat A, PolderAIJ, const PolderCSR *csr, void *data, PetscBool *done);
+  /* dot != NULL: a device scalar that receives (x, A x) */
+  PetscErrorCode (*mult_device)(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, PolderStream stream);
+  /* NULL: the product of compressed rows is used */
+  PetscErrorCode (*multtranspose_device)(const void *data, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream);
+  PetscErrorCode (*destroy_device)(void **data);
+  PetscErrorCode (*describe_device)(const void *data, size_t len, char text[], PetscLogDouble *bytes, PetscLogDouble *stored);
 } PolderFormat;
 
 /* Options; those of a parallel matrix are handed to its diagonal block */
@@ -37,6 +52,14 @@ struct _PolderAIJ {
   PolderAIJOptions    opts;
   PetscBool           symmetric; /* a block: the parallel matrix is known to be symmetric */
   char                why[128];  /* why used is not format */
+
+  PolderMirror        rows;  /* on the device: the compressed rows of a sequential matrix, of the off-diagonal block of a parallel one */
+  const PolderFormat *dused; /* the format that ddata, built from them, is in; NULL when nothing is built */
+  void               *ddata;
+  PetscInt            dpattern, dversion; /* of the rows when ddata was built */
+  char                dwhy[128];
+  PetscScalar        *ghost; /* on the device, of a parallel matrix: values from other processes */
+  PetscInt            nghost;
 };
 
 PETSC_INTERN const PolderFormat PolderFormatDIA, PolderFormatICRS, PolderFormatHEC;
@@ -53,3 +76,25 @@ PETSC_INTERN PetscErrorCode PolderAIJCreateSeq(Mat, const PolderFormat *);
 PETSC_INTERN PetscErrorCode PolderAIJCreateMPI(Mat, const PolderFormat *);
 /* The arrays of a matrix of ours (of its diagonal block when it is parallel), up to date; NULL when it is not of our types */
 PETSC_INTERN PetscErrorCode PolderAIJGet(Mat, PolderAIJ *);
+/* The same on the device; NULL also when the matrix is bound to the CPU or PETSc uses no GPU */
+PETSC_INTERN PetscErrorCode PolderAIJGetDevice(Mat, PolderAIJ *);
+/* The rows on the device, up to date: of a sequential matrix of ours, and of the off-diagonal block of a parallel one (then with its list of rows) */
+PETSC_INTERN PetscErrorCode PolderAIJGetRows(Mat, PolderMirror *);
+PETSC_INTERN PetscErrorCode PolderAIJGetGhostRows(Mat, PolderMirror *);
+/* y = A x and, in device memory, dot = the part of this process of (x, A x), in one pass; done = PETSC_FALSE, and nothing is done, when A is not of our types
+   or not everything is on the device */
+PETSC_INTERN PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
+
+/* Device part of the operations (aijdevice.c) */
+/* May A run on the device with these vectors (NULL: none)? */
+PETSC_INTERN PetscErrorCode PolderAIJOnDevice(Mat A, Vec x, Vec y, Vec z, PetscBool *on);
+/* z = y + alpha A x or, on a transposed matrix, z = y + A^T x, for a sequential or a parallel matrix of ours; y = NULL stands for zero and may be z */
+PETSC_INTERN PetscErrorCode PolderAIJApplyDevice(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z, PetscScalar *dot);
+PETSC_INTERN PetscErrorCode PolderAIJGetDiagonalDevice(Mat A, Vec d);
+PETSC_INTERN PetscErrorCode PolderAIJResetDevice(PolderAIJ);
+/* A parallel matrix: its diagonal block in our type, told of changes of the parent */
+PETSC_INTERN PetscErrorCode PolderAIJBlock(Mat A, Mat *block);
+/* Our part of a matrix of ours */
+PETSC_INTERN PetscErrorCode PolderAIJContext(Mat A, PolderAIJ *aij);
+/* The format that a matrix's type stands for; NULL when it is none of ours */
+PETSC_INTERN PetscErrorCode PolderFormatOf(Mat A, const PolderFormat **format, PolderLayout *layout);

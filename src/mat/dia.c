@@ -206,7 +206,18 @@ static PetscErrorCode DIADescribe(const void *data, size_t len, char text[], Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PolderFormat PolderFormatDIA = {"diagonals", MATAIJDIA, MATSEQAIJDIA, MATMPIAIJDIA, DIABuild, DIARefresh, DIAMult, DIAMultTranspose, DIADestroy, DIADescribe};
+const PolderFormat PolderFormatDIA = {
+  .label         = "diagonals",
+  .root          = MATAIJDIA,
+  .seq           = MATSEQAIJDIA,
+  .mpi           = MATMPIAIJDIA,
+  .build         = DIABuild,
+  .refresh       = DIARefresh,
+  .mult          = DIAMult,
+  .multtranspose = DIAMultTranspose,
+  .destroy       = DIADestroy,
+  .describe      = DIADescribe,
+};
 
 PetscErrorCode PolderMatGetDia(Mat A, const PolderDia **dia)
 {

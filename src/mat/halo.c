@@ -208,6 +208,30 @@ PetscErrorCode PolderHaloExchange(PolderHalo halo, MPI_Datatype unit, const void
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PETSc takes the values through host buffers when MPI knows nothing of GPUs (-use_gpu_aware_mpi 0): only what is sent and received crosses the bus */
+PetscErrorCode PolderHaloBeginDevice(PolderHalo halo, MPI_Datatype unit, const void *owned, void *ghost)
+{
+  PetscFunctionBegin;
+  if (halo->sf) PetscCall(PetscSFBcastWithMemTypeBegin(halo->sf, unit, PETSC_MEMTYPE_CUDA, owned, PETSC_MEMTYPE_CUDA, ghost, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloEndDevice(PolderHalo halo, MPI_Datatype unit, const void *owned, void *ghost)
+{
+  PetscFunctionBegin;
+  if (halo->sf) PetscCall(PetscSFBcastEnd(halo->sf, unit, owned, ghost, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloReduceDevice(PolderHalo halo, const PetscScalar ghost[], PetscScalar owned[])
+{
+  PetscFunctionBegin;
+  if (!halo->sf) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFReduceWithMemTypeBegin(halo->sf, MPIU_SCALAR, PETSC_MEMTYPE_CUDA, ghost, PETSC_MEMTYPE_CUDA, owned, MPIU_SUM));
+  PetscCall(PetscSFReduceEnd(halo->sf, MPIU_SCALAR, ghost, owned, MPIU_SUM));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PolderBlockGetCSR_Private(Mat block, const PetscInt *ai[], const PetscInt *aj[], const PetscScalar *aa[])
 {
   PetscInt  n;

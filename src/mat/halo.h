@@ -14,6 +14,11 @@ PETSC_INTERN PetscErrorCode PolderHaloEnd(PolderHalo, MPI_Datatype unit, const v
 /* Both at once, where there is nothing to do meanwhile */
 PETSC_INTERN PetscErrorCode PolderHaloExchange(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 
+/* The same on arrays in device memory, and the way back: owned[] += ghost values, as a transposed product needs it */
+PETSC_INTERN PetscErrorCode PolderHaloBeginDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
+PETSC_INTERN PetscErrorCode PolderHaloEndDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
+PETSC_INTERN PetscErrorCode PolderHaloReduceDevice(PolderHalo, const PetscScalar ghost[], PetscScalar owned[]);
+
 /* The rows of this process as CSR: diagonal block (ai,aj,aa) with local columns and, on several processes,
    the block (bi,bj,ba) whose column k stands for global column garray[k] */
 typedef struct {
@@ -29,3 +34,6 @@ typedef struct {
 PETSC_INTERN PetscErrorCode PolderMatIsAIJ(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode PolderMatGetCSR(Mat, PolderCSR *);
 PETSC_INTERN PetscErrorCode PolderMatRestoreCSR(Mat, PolderCSR *);
+/* The same with all arrays but garray in device memory, for our types and for aijcusparse; done = PETSC_FALSE, and csr is zero, for matrices that live on the host only */
+PETSC_INTERN PetscErrorCode PolderMatGetDeviceCSR(Mat, PolderCSR *, PetscBool *done);
+PETSC_INTERN PetscErrorCode PolderMatRestoreDeviceCSR(Mat, PolderCSR *);

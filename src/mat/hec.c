@@ -118,7 +118,17 @@ static PetscErrorCode HECDescribe(const void *data, size_t len, char text[], Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PolderFormat PolderFormatHEC = {"ELL and compressed rows", MATAIJHEC, MATSEQAIJHEC, MATMPIAIJHEC, HECBuild, HECRefresh, HECMult, NULL, HECDestroy, HECDescribe};
+const PolderFormat PolderFormatHEC = {
+  .label    = "ELL and compressed rows",
+  .root     = MATAIJHEC,
+  .seq      = MATSEQAIJHEC,
+  .mpi      = MATMPIAIJHEC,
+  .build    = HECBuild,
+  .refresh  = HECRefresh,
+  .mult     = HECMult,
+  .destroy  = HECDestroy,
+  .describe = HECDescribe,
+};
 
 /*MC
    MATAIJHEC - `MATAIJHEC` = "aijhec" - An AIJ matrix that multiplies by a regular ELL part and the overflow of long rows

@@ -100,7 +100,17 @@ static PetscErrorCode ICRSDescribe(const void *data, size_t len, char text[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PolderFormat PolderFormatICRS = {"interleaved rows", MATAIJICRS, MATSEQAIJICRS, MATMPIAIJICRS, ICRSBuild, ICRSRefresh, ICRSMult, NULL, ICRSDestroy, ICRSDescribe};
+const PolderFormat PolderFormatICRS = {
+  .label    = "interleaved rows",
+  .root     = MATAIJICRS,
+  .seq      = MATSEQAIJICRS,
+  .mpi      = MATMPIAIJICRS,
+  .build    = ICRSBuild,
+  .refresh  = ICRSRefresh,
+  .mult     = ICRSMult,
+  .destroy  = ICRSDestroy,
+  .describe = ICRSDescribe,
+};
 
 /*MC
    MATAIJICRS - `MATAIJICRS` = "aijicrs" - An AIJ matrix that multiplies by interleaved rows

@@ -1,0 +1,118 @@
+/* Compressed rows: products, values from coordinates, and what the matrix types need of them. */
+#include "launch.cuh"
+
+/* W threads a row */
+template <int W, bool DOT>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCsrMultKernel(PetscInt n, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, PetscScalar alpha, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z, const PetscScalar *p, PetscScalar *dot, PolderReduceScratch *scratch)
+{
+  constexpr int rows   = POLDER_BLOCK / W;
+  const int     lane   = threadIdx.x % W;
+  double        sum[1] = {0};
+
+  for (long long first = (long long)blockIdx.x * rows; first < n; first += (long long)gridDim.x * rows) {
+    const long long k    = first + threadIdx.x / W;
+    const bool      mine = k < n;
+    const PetscInt  i    = mine ? (row ? row[k] : (PetscInt)k) : 0;
+    double          s    = 0;
+
+    if (mine) {
+      const PetscInt end = ai[i + 1];
+
+      for (PetscInt e = ai[i] + lane; e < end; e += W) s += aa[e] * x[aj[e]];
+    }
+    for (int o = W / 2; o > 0; o >>= 1) s += __shfl_xor_sync(0xffffffffu, s, o);
+    if (mine && lane == 0) {
+      if (DOT) sum[0] += p[i] * s;
+      z[i] = (y ? y[i] : 0.0) + alpha * s;
+    }
+  }
+  if (DOT) {
+    const bool add = row;
+
+    PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) { *dot = (add ? *dot : 0.0) + total[0]; });
+  }
+}
+
+template <int W>
+static int PolderCsrMultLaunch(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream)
+{
+  const unsigned int blocks = PolderBlocks(n, POLDER_BLOCK / W), few = blocks == 0 ? 1 : (blocks > 2048 ? 2048 : blocks);
+
+  if (dot) PolderCsrMultKernel<W, true><<<few, POLDER_BLOCK, 0, stream>>>(n, row, ai, aj, aa, alpha, x, y, z, p, dot, (PolderReduceScratch *)work);
+  else if (n) PolderCsrMultKernel<W, false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, row, ai, aj, aa, alpha, x, y, z, p, dot, (PolderReduceScratch *)work);
+  return cudaGetLastError();
+}
+
+int PolderCsrMult_CUDA(PetscInt n, const PetscInt row[], PetscInt nz, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream)
+{
+  const PetscInt mean = n ? nz / n : 0;
+
+  if (mean <= 2) return PolderCsrMultLaunch<1>(n, row, ai, aj, aa, alpha, x, y, z, p, dot, work, stream);
+  if (mean <= 12) return PolderCsrMultLaunch<4>(n, row, ai, aj, aa, alpha, x, y, z, p, dot, work, stream);
+  if (mean <= 48) return PolderCsrMultLaunch<8>(n, row, ai, aj, aa, alpha, x, y, z, p, dot, work, stream);
+  return PolderCsrMultLaunch<32>(n, row, ai, aj, aa, alpha, x, y, z, p, dot, work, stream);
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCsrDiagonalKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, PetscScalar *__restrict__ d)
+{
+  const long long i = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+  PetscScalar     v = 0;
+
+  if (i >= m) return;
+  for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
+    if (aj[k] == i) v = aa[k];
+  }
+  d[i] = v;
+}
+
+int PolderCsrDiagonal_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar d[], PolderStream stream)
+{
+  if (m) PolderCsrDiagonalKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, ai, aj, aa, d);
+  return cudaGetLastError();
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderGatherKernel(PetscInt n, const PetscInt *__restrict__ index, const PetscScalar *__restrict__ x, PetscScalar *__restrict__ y)
+{
+  const long long k = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+
+  if (k < n) y[k] = x[index[k]];
+}
+
+int PolderGather_CUDA(PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
+{
+  if (n) PolderGatherKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, index, x, y);
+  return cudaGetLastError();
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCooSumKernel(PetscInt nz, const PetscInt *__restrict__ map, const PetscInt *__restrict__ perm, const PetscScalar *__restrict__ v, PetscBool insert, PetscScalar *__restrict__ aa)
+{
+  const long long k   = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+  PetscScalar     sum = 0;
+
+  if (k >= nz) return;
+  for (PetscInt e = map[k]; e < map[k + 1]; ++e) sum += v[perm[e]];
+  aa[k] = (insert ? 0.0 : aa[k]) + sum;
+}
+
+int PolderCooSum_CUDA(PetscInt nz, const PetscInt map[], const PetscInt perm[], const PetscScalar v[], PetscBool insert, PetscScalar aa[], PolderStream stream)
+{
+  if (nz) PolderCooSumKernel<<<PolderBlocks(nz, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nz, map, perm, v, insert, aa);
+  return cudaGetLastError();
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderMarkedListKernel(PetscInt n, const char *__restrict__ mark, PetscInt most, PetscInt *__restrict__ list, PetscInt *count)
+{
+  const long long k = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+
+  if (k < n && mark[k]) {
+    const PetscInt at = atomicAdd(count, 1);
+
+    if (at < most) list[at] = (PetscInt)k;
+  }
+}
+
+int PolderMarkedList_CUDA(PetscInt n, const char mark[], PetscInt most, PetscInt list[], PetscInt *count, PolderStream stream)
+{
+  if (n) PolderMarkedListKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, mark, most, list, count);
+  return cudaGetLastError();
+}

@@ -1,0 +1,202 @@
+/* Compressed rows of a sequential AIJ matrix in device memory. */
+#include "mirror.h"
+#include <petsc/private/petscimpl.h>
+
+static PetscErrorCode PolderMirrorResetTranspose_Private(PolderMirror r)
+{
+  PetscFunctionBegin;
+  r->tpattern = r->tversion = -1;
+  PetscCall(PolderDeviceFree(&r->ti));
+  PetscCall(PolderDeviceFree(&r->tj));
+  PetscCall(PolderDeviceFree(&r->tperm));
+  PetscCall(PolderDeviceFree(&r->ta));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderMirrorReset_Private(PolderMirror r)
+{
+  PetscFunctionBegin;
+  r->state = r->nonzerostate = -1;
+  r->newest                  = PETSC_FALSE;
+  r->nrow                    = -1;
+  PetscCall(PolderDeviceFree(&r->ai));
+  PetscCall(PolderDeviceFree(&r->aj));
+  PetscCall(PolderDeviceFree(&r->aa));
+  PetscCall(PolderDeviceFree(&r->row));
+  PetscCall(PolderMirrorResetTranspose_Private(r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMirrorDestroy(PolderMirror *r)
+{
+  PetscFunctionBegin;
+  if (!*r) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMirrorReset_Private(*r));
+  PetscCall(PetscFree(*r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The host's pattern: PETSc always keeps it there */
+static PetscErrorCode PolderMirrorGetPattern_Private(Mat A, PetscInt *m, const PetscInt *ai[], const PetscInt *aj[])
+{
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, m, ai, aj, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix type %s does not give out its rows", ((PetscObject)A)->type_name);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderMirrorRestorePattern_Private(Mat A, PetscInt *m, const PetscInt *ai[], const PetscInt *aj[])
+{
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, m, ai, aj, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderMirrorSetPattern_Private(PolderMirror r, Mat A, PetscInt m, const PetscInt ai[], const PetscInt aj[])
+{
+  PetscFunctionBegin;
+  PetscCall(PolderMirrorReset_Private(r));
+  ++r->pattern;
+  r->m  = m;
+  r->nz = ai[m];
+  PetscCall(MatGetLocalSize(A, NULL, &r->n));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (m + 1), &r->ai));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * r->nz, &r->aj));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * r->nz, &r->aa));
+  PetscCall(PolderDeviceFromHost(r->ai, ai, sizeof(PetscInt) * (m + 1)));
+  PetscCall(PolderDeviceFromHost(r->aj, aj, sizeof(PetscInt) * r->nz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderMirrorSetRows_Private(PolderMirror r, const PetscInt ai[])
+{
+  PetscInt *row, nrow = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < r->m; ++i) nrow += ai[i + 1] > ai[i];
+  PetscCall(PetscMalloc1(nrow, &row));
+  nrow = 0;
+  for (PetscInt i = 0; i < r->m; ++i) {
+    if (ai[i + 1] > ai[i]) row[nrow++] = i;
+  }
+  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * nrow, &r->row));
+  PetscCall(PolderDeviceFromHost(r->row, row, sizeof(PetscInt) * nrow));
+  PetscCall(PetscFree(row));
+  r->nrow = nrow;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMirrorUpdate(PolderMirror *mirror, Mat A, PetscBool withrows)
+{
+  PolderMirror       r;
+  PetscObjectState   state, nonzerostate;
+  PetscObjectId      id;
+  PetscInt           m;
+  const PetscInt    *ai, *aj;
+  const PetscScalar *aa;
+
+  PetscFunctionBegin;
+  if (!*mirror) {
+    PetscCall(PetscNew(mirror));
+    PetscCall(PolderMirrorReset_Private(*mirror));
+  }
+  r = *mirror;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  PetscCall(MatGetNonzeroState(A, &nonzerostate));
+  PetscCall(PetscObjectGetId((PetscObject)A, &id));
+  r->matrix = A;
+  if (r->nonzerostate == nonzerostate && r->id == id && (r->newest || r->state == state) && (r->nrow >= 0 || !withrows)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMirrorGetPattern_Private(A, &m, &ai, &aj));
+  if (r->nonzerostate != nonzerostate || r->id != id || r->nz != ai[m]) {
+    /* a new pattern comes with new values; those here are of no use any more */
+    PetscCall(PolderMirrorSetPattern_Private(r, A, m, ai, aj));
+    r->nonzerostate = nonzerostate;
+    r->id           = id;
+  }
+  if (withrows && r->nrow < 0) PetscCall(PolderMirrorSetRows_Private(r, ai));
+  PetscCall(PolderMirrorRestorePattern_Private(A, &m, &ai, &aj));
+  if (r->newest || r->state == state) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSeqAIJGetArrayRead(A, &aa));
+  PetscCall(PolderDeviceFromHost(r->aa, aa, sizeof(PetscScalar) * r->nz));
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &aa));
+  ++r->version;
+  r->state = state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMirrorMult(PolderMirror r, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot)
+{
+  PolderStream stream;
+  void        *work;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  PolderLaunch(PolderCsrMult_CUDA(r->m, NULL, r->nz, r->ai, r->aj, r->aa, alpha, x, y, z, x, dot, work, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMirrorMultAddRows(PolderMirror r, PetscScalar alpha, const PetscScalar x[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot)
+{
+  PolderStream stream;
+  void        *work;
+
+  PetscFunctionBegin;
+  if (!r->nrow) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  PolderLaunch(PolderCsrMult_CUDA(r->nrow, r->row, r->nz, r->ai, r->aj, r->aa, alpha, x, z, z, p, dot, work, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern is turned on the host, where it is, once; the values follow on the device */
+static PetscErrorCode PolderMirrorTranspose_Private(PolderMirror r)
+{
+  PetscInt        m, *ti, *tj, *tperm;
+  const PetscInt *ai, *aj;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMirrorResetTranspose_Private(r));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (r->n + 1), &r->ti));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * r->nz, &r->tj));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * r->nz, &r->tperm));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * r->nz, &r->ta));
+  PetscCall(PolderMirrorGetPattern_Private(r->matrix, &m, &ai, &aj));
+  PetscCall(PetscCalloc1(r->n + 2, &ti));
+  PetscCall(PetscMalloc2(r->nz, &tj, r->nz, &tperm));
+  for (PetscInt k = 0; k < r->nz; ++k) ++ti[aj[k] + 2];
+  for (PetscInt j = 0; j < r->n; ++j) ti[j + 2] += ti[j + 1];
+  for (PetscInt i = 0; i < m; ++i) {
+    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
+      const PetscInt t = ti[aj[k] + 1]++;
+
+      tj[t]    = i;
+      tperm[t] = k;
+    }
+  }
+  PetscCall(PolderDeviceFromHost(r->ti, ti, sizeof(PetscInt) * (r->n + 1)));
+  PetscCall(PolderDeviceFromHost(r->tj, tj, sizeof(PetscInt) * r->nz));
+  PetscCall(PolderDeviceFromHost(r->tperm, tperm, sizeof(PetscInt) * r->nz));
+  PetscCall(PetscFree(ti));
+  PetscCall(PetscFree2(tj, tperm));
+  PetscCall(PolderMirrorRestorePattern_Private(r->matrix, &m, &ai, &aj));
+  r->tpattern = r->pattern;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMirrorMultTranspose(PolderMirror r, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (r->tpattern != r->pattern) PetscCall(PolderMirrorTranspose_Private(r));
+  if (r->tversion != r->version) PolderLaunch(PolderGather_CUDA(r->nz, r->tperm, r->aa, r->ta, stream));
+  r->tversion = r->version;
+  PolderLaunch(PolderCsrMult_CUDA(r->n, NULL, r->nz, r->ti, r->tj, r->ta, 1.0, x, y, z, NULL, NULL, NULL, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
