@@ -50,3 +50,10 @@ typedef PetscOptionItems PolderOptionItems;
 #if PETSC_VERSION_LT(3, 22, 0)
   #define PetscOptionsCreateViewer(...) PetscOptionsGetViewer(__VA_ARGS__)
 #endif
+
+/* 3.20 brought KSPSetMinimumIterations() */
+#if PETSC_VERSION_LT(3, 20, 0)
+  #define PolderKSPMinIts(ksp) ((ksp)->chknorm + 1)
+#else
+  #define PolderKSPMinIts(ksp) PetscMax((ksp)->min_it, (ksp)->chknorm + 1)
+#endif

@@ -208,6 +208,41 @@ PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, void *device)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream)); // the device is ready
+  PolderLaunch(cudaHostAlloc((void **)host, bytes, cudaHostAllocMapped | cudaHostAllocPortable));
+  PolderLaunch(cudaHostGetDevicePointer((void **)device, *(void **)host, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceFreeShared(void *host)
+{
+  PetscFunctionBegin;
+  if (*(void **)host) PolderLaunch(cudaFreeHost(*(void **)host));
+  *(void **)host = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceWaitReal(const volatile PetscReal *slot, PetscReal *value)
+{
+  PolderStream stream;
+  cudaError_t  err = cudaErrorNotReady;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  while (PetscIsNanReal(*value = *slot)) {
+    PetscCheck(err != cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The device is idle and has not sent the value that is waited for");
+    for (int spin = 0; spin < 10000 && PetscIsNanReal(*slot); ++spin)
+      ;
+    if (PetscIsNanReal(*slot) && (err = cudaStreamQuery(stream)) != cudaErrorNotReady) PolderLaunch(err); // a kernel may have failed
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeviceGetWork(void **work)
 {
   PetscFunctionBegin;
@@ -263,9 +298,25 @@ PetscErrorCode PolderMatSetOffload(Mat A, PetscOffloadMask mask)
     }
 
   #pragma GCC diagnostic ignored "-Wunused-parameter"
-PolderNoDevice(PolderVecGetDeviceRead, Vec v, const PetscScalar **a) PolderNoDevice(PolderVecRestoreDeviceRead, Vec v, const PetscScalar **a) PolderNoDevice(PolderVecGetDeviceWrite, Vec v, PetscScalar **a) PolderNoDevice(PolderVecRestoreDeviceWrite, Vec v, PetscScalar **a) PolderNoDevice(PolderVecGetDeviceArray, Vec v, PetscScalar **a) PolderNoDevice(PolderVecRestoreDeviceArray, Vec v, PetscScalar **a) PolderNoDevice(PolderDeviceGetStream, PolderStream *stream) PolderNoDevice(PolderDeviceSynchronize, void) PolderNoDevice(PolderDeviceMalloc, size_t bytes, void *ptr) PolderNoDevice(PolderDeviceGetWork, void **work) PolderNoDevice(PolderDeviceZero, void *ptr, size_t bytes) PolderNoDevice(PolderDeviceToDevice, void *to, const void *from, size_t bytes) PolderNoDevice(PolderDeviceToHost, void *to, const void *from, size_t bytes) PolderNoDevice(PolderDeviceFromHost, void *to, const void *from, size_t bytes)
+PolderNoDevice(PolderVecGetDeviceRead, Vec v, const PetscScalar **a);
+PolderNoDevice(PolderVecRestoreDeviceRead, Vec v, const PetscScalar **a);
+PolderNoDevice(PolderVecGetDeviceWrite, Vec v, PetscScalar **a);
+PolderNoDevice(PolderVecRestoreDeviceWrite, Vec v, PetscScalar **a);
+PolderNoDevice(PolderVecGetDeviceArray, Vec v, PetscScalar **a);
+PolderNoDevice(PolderVecRestoreDeviceArray, Vec v, PetscScalar **a);
+PolderNoDevice(PolderDeviceGetStream, PolderStream *stream);
+PolderNoDevice(PolderDeviceSynchronize, void);
+PolderNoDevice(PolderDeviceMalloc, size_t bytes, void *ptr);
+PolderNoDevice(PolderDeviceGetWork, void **work);
+PolderNoDevice(PolderDeviceZero, void *ptr, size_t bytes);
+PolderNoDevice(PolderDeviceToDevice, void *to, const void *from, size_t bytes);
+PolderNoDevice(PolderDeviceToHost, void *to, const void *from, size_t bytes);
+PolderNoDevice(PolderDeviceFromHost, void *to, const void *from, size_t bytes);
+PolderNoDevice(PolderDeviceMallocShared, size_t bytes, void *host, void *device);
+PolderNoDevice(PolderDeviceFreeShared, void *host);
+PolderNoDevice(PolderDeviceWaitReal, const volatile PetscReal *slot, PetscReal *value);
 
-  PetscErrorCode PolderDeviceFree(void *ptr)
+PetscErrorCode PolderDeviceFree(void *ptr)
 {
   PetscFunctionBegin;
   (void)ptr; // nothing was allocated

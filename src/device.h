@@ -62,5 +62,10 @@ PETSC_INTERN PetscErrorCode PolderDeviceToDevice(void *to, const void *from, siz
 /* Counted by -log_view; to the host: complete on return; from the host: `from` may be reused on return */
 PETSC_INTERN PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes);
+/* Pinned memory that the device writes while the host reads: *host and *device are addresses of the same memory */
+PETSC_INTERN PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, void *device);
+PETSC_INTERN PetscErrorCode PolderDeviceFreeShared(void *host);
+/* Waits until the device has replaced the NaN at slot, a place in shared memory */
+PETSC_INTERN PetscErrorCode PolderDeviceWaitReal(const volatile PetscReal *slot, PetscReal *value);
 /* With the library's finaliser */
 PETSC_INTERN PetscErrorCode PolderDeviceFinalize(void);

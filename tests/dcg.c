@@ -253,13 +253,52 @@ static PetscErrorCode CheckHomogeneous(Mat A, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* How far the host is behind the device changes nothing: not the solution, not the history, not the count */
+static PetscErrorCode CheckBehind(Mat A, Vec b, Vec x)
+{
+  const PetscInt   behind[] = {1, 2, 5, 32, 0};
+  KSP              ksp;
+  PetscInt         its[2], n[2];
+  const PetscReal *history;
+  PetscReal        first[2000], difference;
+  Vec              x0;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(x, &x0));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(behind); ++k) {
+    char value[16];
+
+    PetscCall(PetscSNPrintf(value, sizeof(value), "%" PetscInt_FMT, behind[k]));
+    PetscCall(PetscOptionsSetValue(NULL, "-ksp_dcg_check", value));
+    PetscCall(MakeSolver(A, &ksp));
+    PetscCall(KSPSetResidualHistory(ksp, NULL, 2000, PETSC_TRUE));
+    PetscCall(VecZeroEntries(x));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetIterationNumber(ksp, &its[k > 0]));
+    PetscCall(KSPGetResidualHistory(ksp, &history, &n[k > 0]));
+    if (k == 0) {
+      PetscCall(PetscArraycpy(first, history, n[0]));
+      PetscCall(VecCopy(x, x0));
+    } else {
+      PetscCheck(its[0] == its[1] && n[0] == n[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations, %" PetscInt_FMT " norms, with -ksp_dcg_check 1; %" PetscInt_FMT " and %" PetscInt_FMT " with %s", its[0], n[0], its[1], n[1], value);
+      for (PetscInt i = 0; i < n[0]; ++i) PetscCheck(first[i] == history[i], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Norm %" PetscInt_FMT " is %.17g with -ksp_dcg_check 1, %.17g with %s", i, (double)first[i], (double)history[i], value);
+      PetscCall(VecAXPY(x, -1, x0));
+      PetscCall(VecNorm(x, NORM_INFINITY, &difference));
+      PetscCheck(difference == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The solution with -ksp_dcg_check %s differs by %g", value, (double)difference);
+    }
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscCall(VecDestroy(&x0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   Mat       A = NULL;
   Vec       phi, b, x;
   Bubbles   bubbles;
   char      check[16] = "solver";
-  PetscBool is[6];
+  PetscBool is[7];
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -274,12 +313,14 @@ int main(int argc, char **argv)
   PetscCall(PetscStrcmp(check, "floor", &is[3]));
   PetscCall(PetscStrcmp(check, "breakdown", &is[4]));
   PetscCall(PetscStrcmp(check, "homogeneous", &is[5]));
+  PetscCall(PetscStrcmp(check, "behind", &is[6]));
   if (is[0]) PetscCall(CheckSolver(&bubbles, A, b, x));
   else if (is[1]) PetscCall(CompareWithCG(A, b, x));
   else if (is[2]) PetscCall(CheckRitz(A, b, x));
   else if (is[3]) PetscCall(CheckFloor(A, b, x));
   else if (is[4]) PetscCall(CheckBreakdowns(A, b, x));
   else if (is[5]) PetscCall(CheckHomogeneous(A, b, x));
+  else if (is[6]) PetscCall(CheckBehind(A, b, x));
   else SETERRQ(PETSC_COMM_WORLD, PETSC_ERR_USER, "There is no check %s", check);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s ok\n", check));
   PetscCall(VecDestroy(&phi));
@@ -338,6 +379,9 @@ int main(int argc, char **argv)
     test:
       suffix: breakdown
       args: -check breakdown -dirichlet -deflation_space none
+    test:
+      suffix: behind
+      args: -check behind -deflation_space {{none levelset}} -pc_type {{jacobi tns}}
     test:
       suffix: homogeneous
       args: -check homogeneous -dirichlet -deflation_space {{none rank}} -ksp_norm_type {{unpreconditioned preconditioned natural}} -ksp_rtol 1e-6

@@ -3,227 +3,30 @@
   solution x + Q(b - Ax); the solver checks it when the iteration ends and goes on from the true residual where rounding made them differ.
 */
 #include "dcg.h"
-#include "../kernels/kernels.h"
-
-static PetscErrorCode KSPDCGRemoveMean_Private(Vec x)
-{
-  PetscScalar sum;
-  PetscInt    n;
-
-  PetscFunctionBegin;
-  PetscCall(VecSum(x, &sum));
-  PetscCall(VecGetSize(x, &n));
-  PetscCall(VecShift(x, -sum / n));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x <- x + alpha p, r <- r - alpha w, norm <- ||r|| in one pass over host vectors */
-static PetscErrorCode KSPDCGUpdate_Private(PetscScalar alpha, Vec p, Vec w, Vec x, Vec r, PetscReal *norm)
-{
-  const PetscScalar *pa, *wa;
-  PetscScalar       *xa, *ra;
-  PetscInt           n;
-  PetscBool          host;
-  PetscReal          here;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)r, &host, VECSEQ, VECMPI, ""));
-  if (!host) {
-    PetscCall(VecAXPY(x, alpha, p));
-    PetscCall(VecAXPY(r, -alpha, w));
-    PetscCall(VecNorm(r, NORM_2, norm));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
-  PetscCall(VecGetLocalSize(r, &n));
-  PetscCall(VecGetArrayRead(p, &pa));
-  PetscCall(VecGetArrayRead(w, &wa));
-  PetscCall(VecGetArray(x, &xa));
-  PetscCall(VecGetArray(r, &ra));
-  here = PolderCGUpdate_Host(n, alpha, pa, wa, xa, ra);
-  PetscCall(VecRestoreArray(r, &ra));
-  PetscCall(VecRestoreArray(x, &xa));
-  PetscCall(VecRestoreArrayRead(w, &wa));
-  PetscCall(VecRestoreArrayRead(p, &pa));
-  PetscCallAllreduce(&here, norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)r));
-  *norm = PetscSqrtReal(*norm);
-  PetscCall(PetscLogFlops(6.0 * n));
-  PetscCall(PolderLogEnd(POLDER_CGUpdate, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* (x, y); the loop of a reference BLAS, which PETSc may have been built with, takes twice as long */
-static PetscErrorCode KSPDCGDot_Private(Vec x, Vec y, PetscScalar *dot)
-{
-  const PetscScalar *xa, *ya;
-  PetscInt           n;
-  PetscBool          host;
-  PetscReal          here;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)x, &host, VECSEQ, VECMPI, ""));
-  if (!host) {
-    PetscCall(VecDot(x, y, dot));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PolderLogBegin(POLDER_CGDot, x));
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecGetArrayRead(x, &xa));
-  PetscCall(VecGetArrayRead(y, &ya));
-  here = PolderDot_Host(n, xa, ya);
-  PetscCall(VecRestoreArrayRead(y, &ya));
-  PetscCall(VecRestoreArrayRead(x, &xa));
-  PetscCallAllreduce(&here, dot, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)x));
-  PetscCall(PetscLogFlops(PetscMax(2.0 * n - 1, 0)));
-  PetscCall(PolderLogEnd(POLDER_CGDot, x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* z <- M^-1 r without its part in the kernel of A: left in, it grows in p until it drowns A p in rounding errors */
-static PetscErrorCode KSPDCGPCApply_Private(KSP ksp, Vec r, Vec z)
-{
-  KSP_DCG     *dcg = (KSP_DCG *)ksp->data;
-  Mat          A;
-  MatNullSpace attached;
-
-  PetscFunctionBegin;
-  PetscCall(KSP_PCApply(ksp, r, z)); // removes an attached null space itself
-  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(MatGetNullSpace(A, &attached));
-  if (dcg->space->nullspace && !attached) PetscCall(KSPDCGRemoveMean_Private(z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* r <- P r, after what lies in the kernel of A: P would put it all into the column that is left out */
-static PetscErrorCode KSPDCGProject_Private(KSP ksp, Vec r)
-{
-  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
-
-  PetscFunctionBegin;
-  if (dcg->space->nullspace) PetscCall(KSPDCGRemoveMean_Private(r));
-  PetscCall(PolderDeflationSpaceApplyP(dcg->space, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The norm that the convergence test looks at; z = M^-1 r and rho = (r, z) are computed on the way where the norm needs them */
-static PetscErrorCode KSPDCGNorm_Private(KSP ksp, Vec r, Vec z, PetscReal rnorm, PetscReal *norm)
-{
-  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
-
-  PetscFunctionBegin;
-  *norm = 0;
-  switch (ksp->normtype) {
-  case KSP_NORM_UNPRECONDITIONED:
-    *norm = rnorm;
-    break;
-  case KSP_NORM_PRECONDITIONED:
-    PetscCall(KSPDCGPCApply_Private(ksp, r, z));
-    PetscCall(VecDotNorm2(r, z, &dcg->rho, norm));
-    *norm = PetscSqrtReal(*norm);
-    break;
-  case KSP_NORM_NATURAL:
-    PetscCall(KSPDCGPCApply_Private(ksp, r, z));
-    PetscCall(KSPDCGDot_Private(r, z, &dcg->rho));
-    *norm = PetscSqrtReal(PetscAbsScalar(dcg->rho));
-    break;
-  case KSP_NORM_NONE:
-    break;
-  default:
-    SETERRQ(PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "dcg does not work with the norm %s", KSPNormTypes[ksp->normtype]);
-  }
-  KSPCheckNorm(ksp, *norm);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* z <- M^-1 r, rho <- (r, z), unless the norm has already brought them */
-static PetscErrorCode KSPDCGPrecondition_Private(KSP ksp, Vec r, Vec z)
-{
-  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
-
-  PetscFunctionBegin;
-  if (ksp->normtype == KSP_NORM_UNPRECONDITIONED || ksp->normtype == KSP_NORM_NONE) {
-    PetscCall(KSPDCGPCApply_Private(ksp, r, z));
-    PetscCall(KSPDCGDot_Private(r, z, &dcg->rho));
-  }
-  KSPCheckDot(ksp, dcg->rho);
-  if (PetscRealPart(dcg->rho) <= 0) {
-    PetscCall(PetscInfo(ksp, "(r, M^-1 r) = %g: the preconditioner is not positive definite\n", (double)PetscRealPart(dcg->rho)));
-    ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode KSPDCGTest_Private(KSP ksp, PetscReal norm)
-{
-  KSP_DCG        *dcg        = (KSP_DCG *)ksp->data;
-  const PetscBool guess_zero = ksp->guess_zero;
-
-  PetscFunctionBegin;
-  ksp->rnorm = norm;
-  /* the default test takes the first residual for b when the guess is zero, but the first residual here is P b */
-  if (!dcg->tested) ksp->guess_zero = PETSC_FALSE;
-  PetscCall((*ksp->converged)(ksp, dcg->tested ? PetscMax(ksp->its, 1) : 0, norm, &ksp->reason, ksp->cnvP));
-  ksp->guess_zero = guess_zero;
-  dcg->tested     = PETSC_TRUE;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Iterates from the deflated residual r until the convergence test, or a breakdown, sets ksp->reason */
 static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, Vec w)
 {
-  KSP_DCG    *dcg   = (KSP_DCG *)ksp->data;
-  PetscScalar alpha = 0, alphaold = 0, beta = 0, rhoold, pw, zw;
-  PetscReal   rnorm, norm, projected;
-  PetscBool   first = PETSC_TRUE;
-  PetscInt    since = 0;
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
 
   PetscFunctionBegin;
-  PetscCall(VecNorm(r, NORM_2, &projected));
-  if (ksp->normtype == KSP_NORM_NONE && projected <= ksp->abstol) ksp->reason = KSP_CONVERGED_ATOL;
-  if (!ksp->reason) PetscCall(KSPDCGPrecondition_Private(ksp, r, z)); //       z <- M^-1 r,  rho <- (r, z)
+  PetscCall(KSPDCGStart_Private(ksp, r, p));
+  if (!ksp->reason) PetscCall(KSPDCGPrecondition_Private(ksp, r, z, w)); // z <- M^-1 r,  rho <- (r, z)
   while (!ksp->reason) {
-    if (ksp->its >= ksp->max_it) {
+    if (dcg->steps >= ksp->max_it) {
       ksp->reason = KSP_DIVERGED_ITS;
       break;
     }
-    if (first) PetscCall(VecCopy(z, p));
-    else PetscCall(VecAYPX(p, beta, z));                  //                 p <- z + beta p
-    PetscCall(KSP_MatMult(ksp, A, p, w));                 //                 w <- A p
-    PetscCall(PolderDeflationSpaceApplyP(dcg->space, w)); //                 w <- P w
-    PetscCall(KSPDCGDot_Private(p, w, &pw));
-    KSPCheckDot(ksp, pw);
-    if (PetscRealPart(pw) <= 0) {
-      PetscCall(PetscInfo(ksp, "(p, PA p) = %g: the operator is not positive definite\n", (double)PetscRealPart(pw)));
-      ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
-      break;
-    }
-    alpha = dcg->rho / pw;                                             // alpha <- rho / (p, w)
-    PetscCall(KSPDCGUpdate_Private(alpha, p, w, dcg->sol, r, &rnorm)); // x <- x + alpha p,  r <- r - alpha w
-    if (ksp->calc_sings) PetscCall(KSPDCGAddRitz_Private(ksp, first, PetscRealPart(alpha), PetscRealPart(beta), PetscRealPart(alphaold)));
-    if (rnorm < 0.3 * projected || ++since == 16) {
-      PetscCall(KSPDCGProject_Private(ksp, r)); // the iteration cannot reduce what rounding left of r along Z
-      projected = rnorm;
-      since     = 0;
-    }
-    ++ksp->its;
-    rhoold   = dcg->rho;
-    alphaold = alpha;
-    first    = PETSC_FALSE;
-    PetscCall(KSPDCGNorm_Private(ksp, r, z, rnorm, &norm));
+    PetscCall(KSPDCGDirection_Private(ksp, r, z, p)); // p <- z + beta p,  beta <- rho / rho_old
+    PetscCall(KSPDCGProduct_Private(ksp, A, p, w));   // w <- P A p
     if (ksp->reason) break;
-    PetscCall(KSPLogResidualHistory(ksp, norm));
-    PetscCall(KSPMonitor(ksp, ksp->its, norm));
-    PetscCall(KSPDCGTest_Private(ksp, norm));
-    if (ksp->normtype == KSP_NORM_NONE && rnorm <= ksp->abstol) ksp->reason = KSP_CONVERGED_ATOL; // nothing left to divide by
-    if (dcg->target > 0 && ksp->reason >= 0) ksp->reason = norm <= dcg->target ? KSP_CONVERGED_HAPPY_BREAKDOWN : KSP_CONVERGED_ITERATING;
+    PetscCall(KSPDCGStep_Private(ksp, p, w, r)); // x <- x + alpha p,  r <- r - alpha w,  alpha <- rho / (p, w)
+    PetscCall(KSPDCGCheck_Private(ksp, r, z));
     if (ksp->reason) break;
-    PetscCall(KSPDCGPrecondition_Private(ksp, r, z)); //                       z <- M^-1 r,  rho <- (r, z)
-    if (ksp->reason) break;
-    if (dcg->flexible) { // r - r_old = -alpha w
-      PetscCall(KSPDCGDot_Private(z, w, &zw));
-      beta = -alpha * zw / rhoold;
-    } else beta = dcg->rho / rhoold; //                                        beta <- rho / rho_old
+    PetscCall(KSPDCGPrecondition_Private(ksp, r, z, w)); // z <- M^-1 r,  rho <- (r, z)
+    PetscCall(KSPDCGCatchUp_Private(ksp));
   }
+  PetscCall(KSPDCGFinish_Private(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -424,6 +227,7 @@ static PetscErrorCode KSPBuildSolution_DCG(KSP ksp, Vec v, Vec *V)
   Vec      r;
 
   PetscFunctionBegin;
+  if (dcg->sol) PetscCall(KSPDCGFinish_Private(ksp));
   if (!dcg->sol || (!dcg->space->d && dcg->sol == ksp->vec_sol)) {
     PetscCall(KSPBuildSolutionDefault(ksp, v, V));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -447,6 +251,7 @@ static PetscErrorCode KSPSetFromOptions_DCG(KSP ksp, PolderOptionItems PetscOpti
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Deflated CG options");
+  PetscCall(PetscOptionsBoundedInt("-ksp_dcg_check", "With device vectors the host may be so many steps behind; 0: chosen for the problem", "KSPDCG", dcg->check, &dcg->check, NULL, 0));
   PetscCall(PetscOptionsBool("-ksp_dcg_flexible", "Beta of Polak and Ribiere, for preconditioners that change from step to step", "KSPDCGSetFlexible", dcg->flexible, &dcg->flexible, NULL));
   PetscOptionsHeadEnd();
   PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
@@ -464,6 +269,7 @@ static PetscErrorCode KSPReset_DCG(KSP ksp)
   PetscCall(PolderDeflationSpaceSetDM(dcg->space, NULL));
   PetscCall(VecDestroy(&dcg->correction));
   PetscCall(VecDestroy(&dcg->built));
+  PetscCall(KSPDCGDeviceDestroy_Private(&dcg->device));
   PetscCall(PetscFree2(dcg->d, dcg->e));
   dcg->nritz = dcg->maxritz = 0;
   dcg->sol                  = NULL;
@@ -554,6 +360,7 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
 
    Options Database Keys:
 +  -deflation_space <type> - the deflation vectors, see `PolderDeflationSpaceSetFromOptions()` for this and the other options of the space
+.  -ksp_dcg_check <0>      - with CUDA vectors the host may be so many steps behind the device; 0: chosen for the problem
 -  -ksp_dcg_flexible       - for preconditioners that change from step to step
 
    Level: beginner
@@ -565,6 +372,10 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
    compared with the tolerance; where rounding made the recursive residual lie, the iteration goes on with a correction of the solution. When
    the tolerance is below what rounding the solution to double precision allows (the norm of eps |A||x|) it stops there with
    `KSP_CONVERGED_HAPPY_BREAKDOWN` and says which residual was reached.
+
+   On CUDA vectors the scalars of the iteration stay on the device and the host follows the norms without making it wait, with the residual norm
+   of the convergence test unpreconditioned or none; other norms and `KSPDCGSetFlexible()` work through the operations of the vectors. The result,
+   the history and the count do not depend on how far the host is behind, and are the same bit for bit from run to run.
 
    A constant kernel of the operator is noticed with or without `MatSetNullSpace()`; the solution then has mean zero.
 

@@ -4,13 +4,22 @@
 #include "deflationspace.h"
 #include <petsc/private/kspimpl.h>
 
+typedef struct _n_KSPDCGDevice *KSPDCGDevice;
+
 typedef struct {
   PolderDeflationSpace space;
   PetscBool            flexible;
+  PetscInt             check; /* with device vectors the host may be so many steps behind; 0: chosen in each solve */
   /* the cycle that runs: updates sol, the solution itself in the first cycle, a correction of it afterwards */
-  Vec         sol, correction, built;
-  PetscScalar rho;
-  PetscReal   target; /* of a correction cycle: below the tolerance, since rounding x + correction adds to the residual; 0 in the first cycle */
+  Vec       sol, correction, built;
+  PetscReal target; /* of a correction cycle: below the tolerance, since rounding x + correction adds to the residual; 0 in the first cycle */
+  PetscInt  steps;  /* begun in this solve: ksp->its and those whose norm the host has not seen */
+  PetscInt  since;  /* steps since r was projected */
+  PetscBool first;  /* no direction yet */
+  /* scalars of the iteration when it runs on the host */
+  PetscScalar  rho, rhoold, alpha, alphaold, beta, pw;
+  PetscReal    rnorm;
+  KSPDCGDevice device; /* NULL: it runs on the host */
   /* coefficients of the iteration, for the Ritz values: diagonal d and off-diagonal e of the Lanczos matrix */
   PetscInt   nritz, maxritz;
   PetscReal *d, *e;
@@ -20,6 +29,35 @@ typedef struct {
   PetscInt  restarts;
   PetscBool floor, tested; /* the latter: the convergence test has seen this solve */
 } KSP_DCG;
+
+/* dcgsteps.c: one call a line of the algorithm */
+PETSC_INTERN PetscErrorCode KSPDCGStart_Private(KSP, Vec r, Vec p);
+PETSC_INTERN PetscErrorCode KSPDCGPrecondition_Private(KSP, Vec r, Vec z, Vec w);
+PETSC_INTERN PetscErrorCode KSPDCGDirection_Private(KSP, Vec r, Vec z, Vec p);
+PETSC_INTERN PetscErrorCode KSPDCGProduct_Private(KSP, Mat A, Vec p, Vec w);
+PETSC_INTERN PetscErrorCode KSPDCGStep_Private(KSP, Vec p, Vec w, Vec r);
+PETSC_INTERN PetscErrorCode KSPDCGCheck_Private(KSP, Vec r, Vec z);
+PETSC_INTERN PetscErrorCode KSPDCGCatchUp_Private(KSP);
+PETSC_INTERN PetscErrorCode KSPDCGFinish_Private(KSP);
+/* One norm for the history, the monitors and the convergence test */
+PETSC_INTERN PetscErrorCode KSPDCGReport_Private(KSP, PetscReal rnorm, PetscReal norm);
+PETSC_INTERN PetscErrorCode KSPDCGTest_Private(KSP, PetscReal norm);
+/* The norm that the convergence test looks at; z = M^-1 r and rho = (r, z) are computed on the way where the norm needs them */
+PETSC_INTERN PetscErrorCode KSPDCGNorm_Private(KSP, Vec r, Vec z, PetscReal rnorm, PetscReal *norm);
+/* r <- P r, after what lies in the kernel of A */
+PETSC_INTERN PetscErrorCode KSPDCGProject_Private(KSP, Vec r);
+PETSC_INTERN PetscErrorCode KSPDCGRemoveMean_Private(Vec);
+
+/* dcgdevice.c: the same on device vectors; use is FALSE where the steps must run on the host */
+PETSC_INTERN PetscErrorCode KSPDCGDeviceStart_Private(KSP, Vec r, Vec p, PetscBool *use);
+PETSC_INTERN PetscErrorCode KSPDCGDevicePrecondition_Private(KSP, Vec r, Vec z);
+PETSC_INTERN PetscErrorCode KSPDCGDeviceDirection_Private(KSP, Vec r, Vec z, Vec p);
+PETSC_INTERN PetscErrorCode KSPDCGDeviceProduct_Private(KSP, Mat A, Vec p, Vec w);
+PETSC_INTERN PetscErrorCode KSPDCGDeviceStep_Private(KSP, PetscBool project, Vec w, Vec r);
+PETSC_INTERN PetscErrorCode KSPDCGDeviceCatchUp_Private(KSP);
+/* What is still missing in the solution */
+PETSC_INTERN PetscErrorCode KSPDCGDeviceFlush_Private(KSP);
+PETSC_INTERN PetscErrorCode KSPDCGDeviceDestroy_Private(KSPDCGDevice *);
 
 PETSC_INTERN PetscErrorCode KSPView_DCG(KSP, PetscViewer);
 PETSC_INTERN PetscErrorCode KSPDCGConvergedReasonView_Private(KSP, void *);

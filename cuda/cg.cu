@@ -1,0 +1,277 @@
+/* Steps of the conjugate gradients whose scalars stay on the device. */
+#include "launch.cuh"
+
+/* Two values at a time where all arrays allow it */
+template <int V>
+struct PolderPack;
+template <>
+struct PolderPack<1> {
+  double v[1];
+};
+template <>
+struct __align__(16) PolderPack<2>
+{
+  double v[2];
+};
+
+template <int V>
+__device__ __forceinline__ PolderPack<V> PolderLoad(const double *a, PetscInt i)
+{
+  return *reinterpret_cast<const PolderPack<V> *>(a + i);
+}
+
+template <int V>
+__device__ __forceinline__ void PolderStore(double *a, PetscInt i, const PolderPack<V> &v)
+{
+  *reinterpret_cast<PolderPack<V> *>(a + i) = v;
+}
+
+template <class... P>
+static bool PolderAligned(PetscInt n, P... p)
+{
+  const size_t bits[] = {(size_t)p...};
+  size_t       all    = 0;
+
+  for (size_t b : bits) all |= b;
+  return n % 2 == 0 && all % 16 == 0;
+}
+
+/* Enough blocks to fill the device twice */
+static unsigned int PolderCGBlocks(PetscInt n, int v)
+{
+  const unsigned int blocks = PolderBlocks(n, v * POLDER_BLOCK), most = 2112;
+
+  return blocks < most ? (blocks ? blocks : 1) : most;
+}
+
+/* rho = (r, z) once z has lost its mean, where the constant is the kernel of A */
+__device__ static void PolderCGSetRho(PolderCGState *s, bool first)
+{
+  if (s->frozen) return;
+  s->mean = s->nullspace ? s->sum[2] / s->N : 0.0;
+  s->rho  = s->sum[1] - s->mean * s->sum[3];
+  s->beta = first ? 0.0 : s->rho / s->rhoold;
+  if (s->rho > 0 && !isinf(s->rho)) return;
+  s->frozen                        = s->rho <= 0 ? POLDER_CG_INDEFINITE_PC : POLDER_CG_NOTFINITE;
+  s->ring[s->its % POLDER_CG_RING] = -s->frozen;
+}
+
+/* The end of a step: its norm goes to the host */
+__device__ static void PolderCGSetNorm(PolderCGState *s)
+{
+  const PetscReal norm = sqrt(s->sum[0]);
+  const PetscInt  slot = s->its % POLDER_CG_RING;
+
+  if (s->frozen) return;
+  if (s->pw > 0 && !isinf(s->pw)) {
+    s->alpha    = s->rho / s->pw;
+    s->rhoold   = s->rho;
+    s->lastbeta = s->beta;
+    ++s->its;
+    if (isnan(norm) || isinf(norm)) s->frozen = POLDER_CG_NOTFINITE;
+    else if (s->its >= s->minits && (norm <= s->tol || norm >= s->divtol)) s->frozen = POLDER_CG_TOLERANCE;
+    s->ring[slot] = isnan(norm) ? HUGE_VAL : norm;
+  } else {
+    s->alpha      = 0;
+    s->frozen     = s->pw <= 0 ? POLDER_CG_INDEFINITE_MAT : POLDER_CG_NOTFINITE;
+    s->ring[slot] = -s->frozen;
+  }
+}
+
+template <int V, bool FIRST, bool DINV>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGDirectionKernel(PetscInt n, const PetscScalar *__restrict__ z, const PetscScalar *__restrict__ dinv, PetscScalar *__restrict__ p, PetscScalar *__restrict__ x, const PolderCGState *state)
+{
+  const PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x);
+
+  if (i >= n || state->frozen) return;
+  const double  mean = state->mean, beta = state->beta, alpha = state->alpha;
+  PolderPack<V> zi = PolderLoad<V>(z, i), pi, xi, di;
+
+  if (DINV) di = PolderLoad<V>(dinv, i);
+  if (!FIRST) {
+    pi = PolderLoad<V>(p, i);
+    xi = PolderLoad<V>(x, i);
+  }
+  for (int v = 0; v < V; ++v) {
+    const double zv = (DINV ? di.v[v] * zi.v[v] : zi.v[v]) - mean;
+
+    if (FIRST) pi.v[v] = zv;
+    else {
+      xi.v[v] += alpha * pi.v[v];
+      pi.v[v] = zv + beta * pi.v[v];
+    }
+  }
+  PolderStore<V>(p, i, pi);
+  if (!FIRST) PolderStore<V>(x, i, xi);
+}
+
+/* Adds the terms of one pack to the sums (r, r), (r, z), sum z, sum r */
+template <int V>
+__device__ __forceinline__ void PolderCGSums(const PolderPack<V> &r, const PolderPack<V> &z, double (&sum)[4])
+{
+  for (int v = 0; v < V; ++v) {
+    sum[0] += r.v[v] * r.v[v];
+    sum[1] += r.v[v] * z.v[v];
+    sum[2] += z.v[v];
+    sum[3] += r.v[v];
+  }
+}
+
+/* diagonal: 0 no z, 1 z = r, 2 z = dinv r */
+template <int V, int DIAGONAL>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGUpdateKernel(PetscInt n, const PetscScalar *__restrict__ w, PetscScalar *__restrict__ r, const PetscScalar *__restrict__ dinv, bool parallel, PolderCGState *state, PolderReduceScratch *scratch)
+{
+  const PetscInt stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
+  const double   pw = state->pw, alpha = pw > 0 && !isinf(pw) ? state->rho / pw : 0.0;
+  double         sum[4] = {0, 0, 0, 0};
+
+  if (state->frozen) return;
+#pragma unroll 2
+  for (PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += stride) {
+    PolderPack<V> ri = PolderLoad<V>(r, i), wi = PolderLoad<V>(w, i), zi;
+
+    if (DIAGONAL == 2) zi = PolderLoad<V>(dinv, i);
+    for (int v = 0; v < V; ++v) {
+      ri.v[v] -= alpha * wi.v[v];
+      zi.v[v] = DIAGONAL == 2 ? zi.v[v] * ri.v[v] : DIAGONAL ? ri.v[v] : 0.0;
+    }
+    PolderStore<V>(r, i, ri);
+    PolderCGSums<V>(ri, zi, sum);
+  }
+  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {
+    for (int k = 0; k < 4; ++k) state->sum[k] = total[k];
+    if (parallel) return;
+    PolderCGSetNorm(state);
+    if (DIAGONAL) PolderCGSetRho(state, false);
+  });
+}
+
+template <int V, bool DINV>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGRhoKernel(PetscInt n, const PetscScalar *__restrict__ r, const PetscScalar *__restrict__ z, const PetscScalar *__restrict__ dinv, bool first, bool parallel, PolderCGState *state, PolderReduceScratch *scratch)
+{
+  const PetscInt stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
+  double         sum[4] = {0, 0, 0, 0};
+
+  if (state->frozen) return;
+#pragma unroll 2
+  for (PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += stride) {
+    PolderPack<V> ri = PolderLoad<V>(r, i), zi = PolderLoad<V>(z, i), di;
+
+    if (DINV) {
+      di = PolderLoad<V>(dinv, i);
+      for (int v = 0; v < V; ++v) zi.v[v] *= di.v[v];
+    }
+    PolderCGSums<V>(ri, zi, sum);
+  }
+  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {
+    for (int k = 1; k < 4; ++k) state->sum[k] = total[k];
+    if (!parallel) PolderCGSetRho(state, first);
+  });
+}
+
+static __global__ void PolderCGAdvanceKernel(bool update, bool rho, bool first, PolderCGState *state)
+{
+  if (update) PolderCGSetNorm(state);
+  if (rho) PolderCGSetRho(state, first);
+}
+
+template <int V>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGFinishKernel(PetscInt n, const PetscScalar *__restrict__ p, PetscScalar *__restrict__ x, const PolderCGState *state)
+{
+  const PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x);
+
+  if (i >= n) return;
+  const double  alpha = state->alpha;
+  PolderPack<V> pi = PolderLoad<V>(p, i), xi = PolderLoad<V>(x, i);
+
+  for (int v = 0; v < V; ++v) xi.v[v] += alpha * pi.v[v];
+  PolderStore<V>(x, i, xi);
+}
+
+static __global__ void PolderCGClearAlphaKernel(PolderCGState *state)
+{
+  state->alpha = 0;
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGRemoveMeanKernel(PetscInt n, PetscScalar *r, const PolderCGState *state)
+{
+  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+
+  if (i < n && !state->frozen) r[i] -= state->sum[3] / state->N;
+}
+
+template <int V>
+static void PolderCGDirectionLaunch(PetscInt n, bool first, const PetscScalar *z, const PetscScalar *dinv, PetscScalar *p, PetscScalar *x, PolderCGState *state, PolderStream stream)
+{
+  const unsigned int blocks = PolderBlocks(n, V * POLDER_BLOCK);
+
+  if (first && dinv) PolderCGDirectionKernel<V, true, true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, z, dinv, p, x, state);
+  else if (first) PolderCGDirectionKernel<V, true, false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, z, dinv, p, x, state);
+  else if (dinv) PolderCGDirectionKernel<V, false, true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, z, dinv, p, x, state);
+  else PolderCGDirectionKernel<V, false, false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, z, dinv, p, x, state);
+}
+
+int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream)
+{
+  if (!n) return cudaSuccess;
+  if (PolderAligned(n, z, dinv, p, x)) PolderCGDirectionLaunch<2>(n, first, z, dinv, p, x, state, stream);
+  else PolderCGDirectionLaunch<1>(n, first, z, dinv, p, x, state, stream);
+  return cudaGetLastError();
+}
+
+template <int V>
+static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *r, bool diagonal, const PetscScalar *dinv, bool parallel, PolderCGState *state, PolderReduceScratch *work, PolderStream stream)
+{
+  const unsigned int blocks = PolderCGBlocks(n, V);
+
+  if (!diagonal) PolderCGUpdateKernel<V, 0><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, state, work);
+  else if (!dinv) PolderCGUpdateKernel<V, 1><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, state, work);
+  else PolderCGUpdateKernel<V, 2><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, state, work);
+}
+
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *state, void *work, PolderStream stream)
+{
+  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+
+  if (PolderAligned(n, w, r, dinv)) PolderCGUpdateLaunch<2>(n, w, r, diagonal, dinv, parallel, state, scratch, stream);
+  else PolderCGUpdateLaunch<1>(n, w, r, diagonal, dinv, parallel, state, scratch, stream);
+  return cudaGetLastError();
+}
+
+template <int V>
+static void PolderCGRhoLaunch(PetscInt n, const PetscScalar *r, const PetscScalar *z, const PetscScalar *dinv, bool first, bool parallel, PolderCGState *state, PolderReduceScratch *work, PolderStream stream)
+{
+  const unsigned int blocks = PolderCGBlocks(n, V);
+
+  if (dinv) PolderCGRhoKernel<V, true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, r, z, dinv, first, parallel, state, work);
+  else PolderCGRhoKernel<V, false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, r, z, dinv, first, parallel, state, work);
+}
+
+int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, PetscBool parallel, PolderCGState *state, void *work, PolderStream stream)
+{
+  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+
+  if (PolderAligned(n, r, z, dinv)) PolderCGRhoLaunch<2>(n, r, z, dinv, first, parallel, state, scratch, stream);
+  else PolderCGRhoLaunch<1>(n, r, z, dinv, first, parallel, state, scratch, stream);
+  return cudaGetLastError();
+}
+
+int PolderCGAdvance_CUDA(PetscBool update, PetscBool rho, PetscBool first, PolderCGState *state, PolderStream stream)
+{
+  PolderCGAdvanceKernel<<<1, 1, 0, stream>>>(update, rho, first, state);
+  return cudaGetLastError();
+}
+
+int PolderCGFinish_CUDA(PetscInt n, const PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream)
+{
+  if (n && PolderAligned(n, p, x)) PolderCGFinishKernel<2><<<PolderBlocks(n, 2 * POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, p, x, state);
+  else if (n) PolderCGFinishKernel<1><<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, p, x, state);
+  PolderCGClearAlphaKernel<<<1, 1, 0, stream>>>(state);
+  return cudaGetLastError();
+}
+
+int PolderCGRemoveMean_CUDA(PetscInt n, PetscScalar r[], const PolderCGState *state, PolderStream stream)
+{
+  if (n) PolderCGRemoveMeanKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, r, state);
+  return cudaGetLastError();
+}

@@ -1,0 +1,339 @@
+/*
+  The steps of dcg on device vectors. alpha, beta, rho and the norm never leave the device, except that the norm of each step is written to a ring in
+  pinned memory that the host reads when it comes to it. What a norm decides (KSPConvergedDefault()) is decided by the device as well, which from then on
+  leaves the vectors alone: the result does not depend on how far the host is behind.
+*/
+#include "dcg.h"
+#include "../device.h"
+#include "../mat/aijderived.h"
+
+/* From so many local rows on, a step takes longer than the host needs to ask for the next one */
+#define POLDER_DCG_LARGE 1000000
+/* Below: how far the host may be behind */
+#define POLDER_DCG_BEHIND 8
+
+struct _n_KSPDCGDevice {
+  PolderCGState *state; /* on the device */
+  PetscReal     *ring, *devicering;
+  void          *work;
+  PolderStream   stream;
+  PetscInt       n;
+  PetscBool      parallel;
+  PetscBool      diagonal; /* the preconditioner is a diagonal, or nothing: z is not stored */
+  Vec            dinv;     /* that diagonal; NULL: nothing */
+  PetscBool      mean;     /* z loses its mean on the device */
+  PetscInt       behind;   /* steps that the host may be behind */
+  Vec            p;        /* alpha p of the last step is still missing in the solution */
+};
+
+static PetscErrorCode KSPDCGDeviceCreate_Private(KSPDCGDevice *device)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscNew(device));
+  PetscCall(PolderDeviceMalloc(sizeof(PolderCGState), &(*device)->state));
+  PetscCall(PolderDeviceMallocShared(POLDER_CG_RING * sizeof(PetscReal), &(*device)->ring, &(*device)->devicering));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDCGDeviceDestroy_Private(KSPDCGDevice *device)
+{
+  PetscFunctionBegin;
+  if (!*device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceFree(&(*device)->state));
+  PetscCall(PolderDeviceFreeShared(&(*device)->ring));
+  PetscCall(VecDestroy(&(*device)->dinv));
+  PetscCall(PetscFree(*device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Do the steps run on the device? The other norms and flexible directions need scalars that only the host loop has */
+static PetscErrorCode KSPDCGDeviceUse_Private(KSP ksp, Vec r, PetscBool *use)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(r, use));
+  if (dcg->flexible || ksp->transpose_solve || (ksp->normtype != KSP_NORM_UNPRECONDITIONED && ksp->normtype != KSP_NORM_NONE)) *use = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Which preconditioners are diagonals, and whether the device may take the mean from z */
+static PetscErrorCode KSPDCGDevicePC_Private(KSP ksp, Vec r)
+{
+  KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice device = dcg->device;
+  Mat          A;
+  MatNullSpace attached;
+  PetscBool    constant = PETSC_FALSE, none, jacobi;
+  PetscInt     nvec     = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(MatGetNullSpace(A, &attached));
+  if (attached) PetscCall(MatNullSpaceGetVecs(attached, &constant, &nvec, NULL));
+  device->mean = (PetscBool)(attached ? constant && !nvec : dcg->space->nullspace);
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCNONE, &none));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCJACOBI, &jacobi));
+  device->diagonal = (PetscBool)((none || jacobi) && (!attached || device->mean));
+  if (device->diagonal && jacobi) {
+    if (!device->dinv) PetscCall(VecDuplicate(r, &device->dinv));
+    PetscCall(VecSet(ksp->work[1], 1.0));
+    PetscCall(PCApply(ksp->pc, ksp->work[1], device->dinv));
+  } else PetscCall(VecDestroy(&device->dinv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDCGDeviceStart_Private(KSP ksp, Vec r, Vec p, PetscBool *use)
+{
+  KSP_DCG      *dcg = (KSP_DCG *)ksp->data;
+  KSPDCGDevice  device;
+  PolderCGState state = {0};
+  PetscBool     standard;
+  PetscMPIInt   size;
+
+  PetscFunctionBegin;
+  PetscCall(KSPDCGDeviceUse_Private(ksp, r, use));
+  if (!*use) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!dcg->device) PetscCall(KSPDCGDeviceCreate_Private(&dcg->device));
+  device = dcg->device;
+  PetscCall(KSPDCGDevicePC_Private(ksp, r));
+  PetscCall(PolderDeviceGetStream(&device->stream));
+  PetscCall(PolderDeviceGetWork(&device->work));
+  PetscCall(VecGetLocalSize(r, &device->n));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  device->parallel = (PetscBool)(size > 1);
+  device->p        = p;
+  /* a test or a monitor that may look at the solution gets the one that belongs to the norm */
+  standard = (PetscBool)(ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip);
+  if (dcg->check) device->behind = dcg->check - 1;
+  else if (ksp->numbermonitors || ksp->calc_sings) device->behind = 0;
+  else device->behind = device->n < POLDER_DCG_LARGE ? POLDER_DCG_BEHIND : device->diagonal ? 1 : 0;
+  if (!standard || ksp->calc_sings) device->behind = 0;
+  device->behind  = PetscMin(device->behind, POLDER_CG_RING - 1);
+  state.nullspace = device->mean;
+  state.its       = ksp->its;
+  state.minits    = PolderKSPMinIts(ksp);
+  state.ring      = device->devicering;
+  state.tol       = -1;
+  state.divtol    = PETSC_INFINITY;
+  if (standard && ksp->normtype != KSP_NORM_NONE) {
+    state.tol    = dcg->target > 0 ? dcg->target : ksp->ttol;
+    state.divtol = ksp->divtol * ksp->rnorm0;
+  } else if (standard) state.tol = ksp->abstol;
+  PetscCall(VecGetSize(r, &state.N));
+  PetscCall(PolderDeviceSynchronize()); // nothing writes to the ring any more
+  for (PetscInt i = 0; i < POLDER_CG_RING; ++i) device->ring[i] = NAN;
+  PetscCall(PolderDeviceFromHost(device->state, &state, sizeof(state)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* sum[0 .. n) over all processes, in device memory */
+static PetscErrorCode KSPDCGDeviceSum_Private(KSP ksp, PetscInt n, PetscScalar sum[])
+{
+  PetscScalar host[4];
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceToHost(host, sum, n * sizeof(*sum)));
+  PetscCallAllreduce(MPI_IN_PLACE, host, n, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)ksp));
+  PetscCall(PolderDeviceFromHost(sum, host, n * sizeof(*sum)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* rho <- (r, z) with z stored, or for a diagonal preconditioner z = dinv r */
+static PetscErrorCode KSPDCGDeviceRho_Private(KSP ksp, Vec r, Vec z)
+{
+  KSP_DCG           *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice       device = dcg->device;
+  const PetscScalar *ra, *za, *da = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_CGDot, r));
+  PetscCall(PolderVecGetDeviceRead(r, &ra));
+  PetscCall(PolderVecGetDeviceRead(z, &za));
+  if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
+  PolderLaunch(PolderCGRho_CUDA(device->n, ra, za, da, dcg->first, device->parallel, device->state, device->work, device->stream));
+  if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
+  PetscCall(PolderVecRestoreDeviceRead(z, &za));
+  PetscCall(PolderVecRestoreDeviceRead(r, &ra));
+  if (device->parallel) {
+    PetscCall(KSPDCGDeviceSum_Private(ksp, 3, &device->state->sum[1]));
+    PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, dcg->first, device->state, device->stream));
+  }
+  PetscCall(PetscLogGpuFlops(4.0 * device->n));
+  PetscCall(PolderLogEnd(POLDER_CGDot, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDCGDevicePrecondition_Private(KSP ksp, Vec r, Vec z)
+{
+  KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice device = dcg->device;
+
+  PetscFunctionBegin;
+  if (device->diagonal) { // a step has brought rho
+    if (dcg->first) PetscCall(KSPDCGDeviceRho_Private(ksp, r, r));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (device->mean) PetscCall(PCApply(ksp->pc, r, z));
+  else PetscCall(KSP_PCApply(ksp, r, z));
+  PetscCall(KSPDCGDeviceRho_Private(ksp, r, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDCGDeviceDirection_Private(KSP ksp, Vec r, Vec z, Vec p)
+{
+  KSP_DCG           *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice       device = dcg->device;
+  Vec                from   = device->diagonal ? r : z;
+  const PetscScalar *za, *da = NULL;
+  PetscScalar       *pa, *xa;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_CGUpdate, p));
+  PetscCall(PolderVecGetDeviceRead(from, &za));
+  if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
+  PetscCall(PolderVecGetDeviceArray(p, &pa));
+  PetscCall(PolderVecGetDeviceArray(dcg->sol, &xa));
+  PolderLaunch(PolderCGDirection_CUDA(device->n, dcg->first, za, da, pa, xa, device->state, device->stream));
+  PetscCall(PolderVecRestoreDeviceArray(dcg->sol, &xa));
+  PetscCall(PolderVecRestoreDeviceArray(p, &pa));
+  if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
+  PetscCall(PolderVecRestoreDeviceRead(from, &za));
+  PetscCall(PetscLogGpuFlops((dcg->first ? 1.0 : 5.0) * device->n));
+  PetscCall(PolderLogEnd(POLDER_CGUpdate, p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Mat A, Vec p, Vec w)
+{
+  KSP_DCG           *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice       device = dcg->device;
+  const PetscScalar *pa, *wa;
+
+  PetscFunctionBegin;
+  PetscCall(KSP_MatMult(ksp, A, p, w));
+  PetscCall(PolderDeflationSpaceApplyP(dcg->space, w));
+  PetscCall(PolderLogBegin(POLDER_CGDot, w));
+  PetscCall(PolderVecGetDeviceRead(p, &pa));
+  PetscCall(PolderVecGetDeviceRead(w, &wa));
+  PolderLaunch(PolderDot_CUDA(device->n, pa, wa, &device->state->pw, device->work, device->stream));
+  PetscCall(PolderVecRestoreDeviceRead(w, &wa));
+  PetscCall(PolderVecRestoreDeviceRead(p, &pa));
+  PetscCall(PetscLogGpuFlops(2.0 * device->n));
+  PetscCall(PolderLogEnd(POLDER_CGDot, w));
+  if (device->parallel) PetscCall(KSPDCGDeviceSum_Private(ksp, 1, &device->state->pw));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* r <- P r, after its mean, whose sum is still there, and the rho that goes with it */
+static PetscErrorCode KSPDCGDeviceProject_Private(KSP ksp, Vec r)
+{
+  KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice device = dcg->device;
+  PetscScalar *ra;
+
+  PetscFunctionBegin;
+  if (dcg->space->nullspace) {
+    PetscCall(PolderVecGetDeviceArray(r, &ra));
+    PolderLaunch(PolderCGRemoveMean_CUDA(device->n, ra, device->state, device->stream));
+    PetscCall(PolderVecRestoreDeviceArray(r, &ra));
+  }
+  PetscCall(PolderDeflationSpaceApplyP(dcg->space, r));
+  if (device->diagonal) PetscCall(KSPDCGDeviceRho_Private(ksp, r, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDCGDeviceStep_Private(KSP ksp, PetscBool project, Vec w, Vec r)
+{
+  KSP_DCG           *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice       device = dcg->device;
+  const PetscScalar *wa, *da = NULL;
+  PetscScalar       *ra;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
+  PetscCall(PolderVecGetDeviceRead(w, &wa));
+  if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
+  PetscCall(PolderVecGetDeviceArray(r, &ra));
+  PolderLaunch(PolderCGUpdate_CUDA(device->n, wa, ra, device->diagonal, da, device->parallel, device->state, device->work, device->stream));
+  PetscCall(PolderVecRestoreDeviceArray(r, &ra));
+  if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
+  PetscCall(PolderVecRestoreDeviceRead(w, &wa));
+  if (device->parallel) {
+    PetscCall(KSPDCGDeviceSum_Private(ksp, 4, device->state->sum));
+    PolderLaunch(PolderCGAdvance_CUDA(PETSC_TRUE, device->diagonal, PETSC_FALSE, device->state, device->stream));
+  }
+  PetscCall(PetscLogGpuFlops((device->diagonal ? 8.0 : 5.0) * device->n));
+  PetscCall(PolderLogEnd(POLDER_CGUpdate, r));
+  if (project) PetscCall(KSPDCGDeviceProject_Private(ksp, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A breakdown that the device has found */
+static PetscErrorCode KSPDCGDeviceBroken_Private(KSP ksp, int why)
+{
+  PetscFunctionBegin;
+  if (why == POLDER_CG_INDEFINITE_MAT) {
+    PetscCall(PetscInfo(ksp, "(p, PA p) <= 0: the operator is not positive definite\n"));
+    ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
+  } else if (why == POLDER_CG_INDEFINITE_PC) {
+    PetscCall(PetscInfo(ksp, "(r, M^-1 r) <= 0: the preconditioner is not positive definite\n"));
+    ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
+  } else {
+    KSPCheckNorm(ksp, (PetscReal)NAN);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPDCGDeviceRitz_Private(KSP ksp)
+{
+  KSP_DCG      *dcg = (KSP_DCG *)ksp->data;
+  PolderCGState state;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceToHost(&state, dcg->device->state, sizeof(state)));
+  dcg->alphaold = dcg->alpha;
+  dcg->alpha    = state.alpha;
+  PetscCall(KSPDCGAddRitz_Private(ksp, (PetscBool)(state.lastbeta == 0), state.alpha, state.lastbeta, dcg->alphaold));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The norms of the steps begun, up to those that the host may be behind */
+PetscErrorCode KSPDCGDeviceCatchUp_Private(KSP ksp)
+{
+  KSP_DCG       *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice   device = dcg->device;
+  const PetscInt behind = dcg->steps >= ksp->max_it ? 0 : device->behind;
+  PetscReal     *slot, norm;
+
+  PetscFunctionBegin;
+  while (!ksp->reason && ksp->its < dcg->steps - behind) {
+    slot = &device->ring[ksp->its % POLDER_CG_RING];
+    PetscCall(PolderDeviceWaitReal(slot, &norm));
+    *slot = NAN;
+    if (norm < 0) PetscCall(KSPDCGDeviceBroken_Private(ksp, (int)-norm));
+    else {
+      ++ksp->its;
+      if (ksp->calc_sings) PetscCall(KSPDCGDeviceRitz_Private(ksp));
+      PetscCall(KSPDCGReport_Private(ksp, norm, ksp->normtype == KSP_NORM_NONE ? 0 : norm));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDCGDeviceFlush_Private(KSP ksp)
+{
+  KSP_DCG           *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice       device = dcg->device;
+  const PetscScalar *pa;
+  PetscScalar       *xa;
+
+  PetscFunctionBegin;
+  if (dcg->first) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderVecGetDeviceRead(device->p, &pa));
+  PetscCall(PolderVecGetDeviceArray(dcg->sol, &xa));
+  PolderLaunch(PolderCGFinish_CUDA(device->n, pa, xa, device->state, device->stream));
+  PetscCall(PolderVecRestoreDeviceArray(dcg->sol, &xa));
+  PetscCall(PolderVecRestoreDeviceRead(device->p, &pa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
