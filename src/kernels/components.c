@@ -31,6 +31,7 @@ static void PolderFlatten_Private(PetscInt m, PetscInt parent[])
 
 void PolderComponentsByClass_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt cls[], PetscInt parent[])
 {
+  for (PetscInt i = 0; i < m; ++i) parent[i] = i;
   for (PetscInt i = 0; i < m; ++i) {
     const PetscInt c = cls[i];
     PetscInt       r;
@@ -49,6 +50,7 @@ void PolderComponentsByClass_Host(PetscInt m, const PetscInt ai[], const PetscIn
 
 void PolderComponentsByScale_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar scale[], PetscReal jump, PetscInt parent[])
 {
+  for (PetscInt i = 0; i < m; ++i) parent[i] = i;
   for (PetscInt i = 0; i < m; ++i) {
     const PetscReal s = PetscRealPart(scale[i]), lo = s / jump, hi = s * jump;
     PetscInt        r;

@@ -50,13 +50,59 @@ PETSC_INTERN void PolderDiaMult_Host(PetscInt m, PetscInt n, PetscInt nd, const 
 #define POLDER_ICRS_ROWS 8
 /* z = y + alpha A x for m rows; y = NULL stands for zero and may be z */
 PETSC_INTERN void PolderIcrsMult_Host(PetscInt m, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
-/* components.c: connected components of the rows of a CSR matrix; parent[i] = i on entry, the smallest row of the component on exit */
-/* an entry joins its row and column when their class is the same; rows of negative class end with parent -1 */
+/* components.c: connected components of the rows of a CSR matrix; parent[i] <- the smallest row of the component of row i */
+/* an entry joins its row and column when their class is the same; rows of negative class get -1 */
 PETSC_INTERN void PolderComponentsByClass_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt cls[], PetscInt parent[]);
-/* a nonzero entry joins its row and column when their scales differ by at most the factor jump; rows of scale 0 end with parent -1 */
+/* a nonzero entry joins its row and column when their scales differ by at most the factor jump; rows of scale 0 get -1 */
 PETSC_INTERN void PolderComponentsByScale_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar scale[], PetscReal jump, PetscInt parent[]);
 /* scale[i] = max(scale[i], max_j |a_ij|), j != i when skipdiag is set */
 PETSC_INTERN void PolderRowScale_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool skipdiag, PetscScalar scale[]);
+
+/* labels.c; m rows, unless said otherwise */
+PETSC_INTERN void PolderIndexFill_Host(PetscInt m, PetscInt value, PetscInt a[]);
+/* a[i] == from becomes to */
+PETSC_INTERN void PolderIndexReplace_Host(PetscInt m, PetscInt from, PetscInt to, PetscInt a[]);
+/* range <- least and greatest of its entries and of a[] */
+PETSC_INTERN void PolderIndexRange_Host(PetscInt m, const PetscInt a[], PetscInt range[2]);
+/* cls[i] = 1 where the level set is positive, else outside; *bad is raised when a value is not a number */
+PETSC_INTERN void PolderLevelSetClass_Host(PetscInt m, const PetscScalar phi[], PetscInt outside, PetscInt cls[], PetscInt *bad);
+/* cls[i] = -1 for rows that couple to no other; bi = NULL: no second block */
+PETSC_INTERN void PolderLoneRows_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt bi[], PetscInt cls[]);
+/* label[i] = v[i] rounded, -2 where that is no label */
+PETSC_INTERN void PolderLabelsRound_Host(PetscInt m, const PetscScalar v[], PetscInt label[]);
+/*
+  Row i is unknown first + i, dof of them a point, of the points lo <= x < hi (x fastest) of a grid of n points, cut into boxes:
+  part[i] = number of its box (x fastest) * dof + place in the point
+*/
+PETSC_INTERN void PolderGridBoxes_Host(PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3], const PetscInt boxes[3], PetscInt part[]);
+/* part[i] = point * dof + c becomes r * dof + c, r being the one of count runs of the points in which point lies */
+PETSC_INTERN void PolderGridRuns_Host(PetscInt m, PetscInt dof, PetscInt64 points, PetscInt count, PetscInt part[]);
+/* The key of row i is part[i] * ncomp + comp[i], none where one is negative; NULL stands for zeros. mark[key] <- 1 */
+PETSC_INTERN void PolderKeysMark_Host(PetscInt m, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], PetscInt mark[]);
+/* mark[0..n) <- sums of the entries before each */
+PETSC_INTERN void PolderKeysScan_Host(PetscInt n, PetscInt mark[]);
+/* label[i] <- number[key], -1 for a row without key; label may be part or comp */
+PETSC_INTERN void PolderKeysLabel_Host(PetscInt m, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], const PetscInt number[], PetscInt label[]);
+/* sorted[0..*nunique) <- the keys that occur, ascending; npart * ncomp at the end when a row has no key. key[m] is scratch */
+PETSC_INTERN void PolderKeysSort_Host(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], PetscInt64 key[], PetscInt64 sorted[], PetscInt *nunique);
+/* label[i] <- place of the key of row i in sorted[], -1 for a row without key; *d <- number of keys (not written when m is 0) */
+PETSC_INTERN void PolderKeysFind_Host(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], const PetscInt64 sorted[], const PetscInt *nunique, PetscInt label[], PetscInt *d);
+/* count[label[i]] += 1 */
+PETSC_INTERN void PolderRegionSizes_Host(PetscInt m, const PetscInt label[], PetscInt count[]);
+/* summary <- how many of the n counts are at least tiny; the first of the largest, -1 when n is 0 */
+PETSC_INTERN void PolderRegionSummary_Host(PetscInt n, const PetscInt count[], PetscInt tiny, PetscInt summary[2]);
+/* comp[i] = -2 in regions of fewer than tiny rows */
+PETSC_INTERN void PolderRegionsMarkTiny_Host(PetscInt m, const PetscInt label[], const PetscInt count[], PetscInt tiny, PetscInt comp[]);
+/* next[i] <- the region with comp >= 0 to which row i has its strongest entry (the smallest of equal ones), -1 when there is none; rows of comp[i] = -2 only.
+   ghost[]: the regions of the columns of the block bi, bj, ba; bi = NULL: none */
+PETSC_INTERN void PolderRegionsNext_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscInt comp[], const PetscInt ghost[], PetscInt next[]);
+/* comp[i] <- next[i] where comp[i] = -2 and next[i] >= 0; returns how many rows keep -2 */
+PETSC_INTERN PetscInt PolderRegionsJoin_Host(PetscInt m, const PetscInt next[], PetscInt comp[]);
+/* Distances |j - i| of the entries: near[0] <- 1 when one is 1, near[1] <- the smallest above 1, near[2] <- the largest, unless the value there is larger (near[1]: smaller) */
+PETSC_INTERN void PolderStencilStrides_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt near[3]);
+/* *bad is raised when an entry is not on the diagonal, has none of the distances 1, near[1], near[2], or couples the end of a line (plane) with the start of the next */
+PETSC_INTERN void PolderStencilCheck_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad);
+
 /*
   The product AZ for labels. label[] (of the m local rows) and ghostlabel[] (of the ghost columns of the block bi, bj, ba; bi = NULL: none)
   are local column numbers of Z, -1 for none. count[i] is the number of entries of row i of AZ, 0 where it vanishes to rounding.

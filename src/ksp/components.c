@@ -1,7 +1,6 @@
 /* Connected components of the matrix graph, the same for any number of processes. */
-#include "deflationspace.h"
+#include "deflationlabels.h"
 #include "gather.h"
-#include "../kernels/kernels.h"
 
 /* Two rows of different processes that an entry joins, each given by the component it has on its own process */
 typedef struct {
@@ -130,9 +129,8 @@ static PetscErrorCode PolderComponentsFinish(Mat A, const PolderCSR *csr, const 
 PetscErrorCode PolderMatComponents(Mat A, const PolderCSR *csr, const PetscInt cls[], PetscInt comp[])
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < csr->m; ++i) comp[i] = i;
-  PolderComponentsByClass_Host(csr->m, csr->ai, csr->aj, cls, comp);
-  PetscCall(PolderComponentsFinish(A, csr, cls, NULL, 0, comp));
+  PolderRowsRun(csr, PolderComponentsByClass, csr->m, csr->ai, csr->aj, cls, comp);
+  if (!csr->device) PetscCall(PolderComponentsFinish(A, csr, cls, NULL, 0, comp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,12 +139,17 @@ PetscErrorCode PolderMatRegions(Mat A, const PolderCSR *csr, PetscReal jump, Pet
   PetscScalar *scale;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(csr->m, &scale));
-  for (PetscInt i = 0; i < csr->m; ++i) comp[i] = i;
-  PolderRowScale_Host(csr->m, csr->ai, csr->aj, csr->aa, PETSC_TRUE, scale);
-  if (csr->bi) PolderRowScale_Host(csr->m, csr->bi, csr->bj, csr->ba, PETSC_FALSE, scale);
-  PolderComponentsByScale_Host(csr->m, csr->ai, csr->aj, csr->aa, scale, jump, comp);
-  PetscCall(PolderComponentsFinish(A, csr, NULL, scale, jump, comp));
-  PetscCall(PetscFree(scale));
+  if (csr->device) {
+    PetscCall(PolderDeviceMalloc(sizeof(*scale) * (size_t)csr->m, &scale));
+    PetscCall(PolderDeviceZero(scale, sizeof(*scale) * (size_t)csr->m));
+  } else PetscCall(PetscCalloc1(csr->m, &scale));
+  PolderRowsRun(csr, PolderRowScale, csr->m, csr->ai, csr->aj, csr->aa, PETSC_TRUE, scale);
+  if (csr->bi) PolderRowsRun(csr, PolderRowScale, csr->m, csr->bi, csr->bj, csr->ba, PETSC_FALSE, scale);
+  PolderRowsRun(csr, PolderComponentsByScale, csr->m, csr->ai, csr->aj, csr->aa, scale, jump, comp);
+  if (csr->device) PetscCall(PolderDeviceFree(&scale));
+  else {
+    PetscCall(PolderComponentsFinish(A, csr, NULL, scale, jump, comp));
+    PetscCall(PetscFree(scale));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -66,12 +66,42 @@ static PetscErrorCode PolderLevelSetLoad(PolderDeflationSpace s, Mat A, const Po
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationLevelSet(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscInt cls[], PetscBool *given)
+/* Classes of the values of a vector, which may be anywhere; cls[] is where the rows are. nan: some value is not a number */
+static PetscErrorCode PolderLevelSetClasses(Vec levelset, const PolderCSR *csr, PetscInt outside, PetscInt cls[], PetscInt *nan)
 {
-  Vec                levelset = s->levelset;
-  PetscBool          regions;
-  PetscInt           m, M, bad[2] = {0, 0}, all[2];
   const PetscScalar *v;
+  PetscInt          *classes = cls, *there;
+  PetscBool          device;
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(levelset, &device));
+  if (csr->device && device) {
+    PolderStream stream;
+
+    PetscCall(PolderDeviceGetStream(&stream));
+    PetscCall(PolderRowsPut(csr, 1, nan, &there));
+    PetscCall(PolderVecGetDeviceRead(levelset, &v));
+    PolderLaunch(PolderLevelSetClass_CUDA(csr->m, v, outside, cls, there, stream));
+    PetscCall(PolderVecRestoreDeviceRead(levelset, &v));
+    PetscCall(PolderRowsTake(csr, 1, nan, &there));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (csr->device) PetscCall(PetscMalloc1(csr->m, &classes));
+  PetscCall(VecGetArrayRead(levelset, &v));
+  PolderLevelSetClass_Host(csr->m, v, outside, classes, nan);
+  PetscCall(VecRestoreArrayRead(levelset, &v));
+  if (csr->device) {
+    PetscCall(PolderDeviceFromHost(cls, classes, sizeof(*cls) * (size_t)csr->m));
+    PetscCall(PetscFree(classes));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeflationLevelSet(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscInt outside, PetscInt cls[], PetscBool *given)
+{
+  Vec       levelset = s->levelset;
+  PetscBool regions;
+  PetscInt  m, M, bad[2] = {0, 0}, all[2];
 
   PetscFunctionBegin;
   PetscCall(PetscStrcmp(s->levelsetfrom, "auto", &regions));
@@ -85,13 +115,8 @@ PetscErrorCode PolderDeflationLevelSet(PolderDeflationSpace s, Mat A, const Pold
   if (!levelset) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(VecGetLocalSize(levelset, &m));
   PetscCall(VecGetSize(levelset, &M));
-  PetscCall(VecGetArrayRead(levelset, &v));
   bad[0] = m != csr->m || M != csr->M;
-  for (PetscInt i = 0; i < csr->m && !bad[0]; ++i) {
-    cls[i] = PetscRealPart(v[i]) > 0;
-    bad[1] |= PetscIsNanScalar(v[i]) != 0;
-  }
-  PetscCall(VecRestoreArrayRead(levelset, &v));
+  if (!bad[0]) PetscCall(PolderLevelSetClasses(levelset, csr, outside, cls, &bad[1]));
   PetscCallAllreduce(bad, all, 2, MPIU_INT, MPI_MAX, s->comm);
   PetscCheck(!all[0], s->comm, PETSC_ERR_ARG_SIZ, "The level set must have the layout of the matrix: one value for each local row (it has %" PetscInt_FMT " values in all, the matrix %" PetscInt_FMT " rows)", M, csr->M);
   PetscCheck(!all[1], s->comm, PETSC_ERR_FP, "The level set has values that are not a number");
@@ -99,210 +124,220 @@ PetscErrorCode PolderDeflationLevelSet(PolderDeflationSpace s, Mat A, const Pold
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Components are numbered by their smallest row, so each is counted by the process of that row */
-static PetscErrorCode PolderComponentsCount(MPI_Comm comm, const PolderCSR *csr, const PetscInt comp[], PetscInt *n)
+/* n <- number of components. On the host they keep the numbers of their smallest rows, each counted by the process of that row; on the device they are numbered
+   from 0. The numbers are below bound */
+static PetscErrorCode PolderComponentsCount(MPI_Comm comm, const PolderCSR *csr, PetscInt comp[], PetscInt *n, PetscInt *bound)
 {
   PetscInt here = 0;
 
   PetscFunctionBegin;
+  *bound = csr->M + 1;
+  if (csr->device) {
+    PetscCall(PolderLabelsCompress(comm, csr, 1, NULL, *bound, comp, comp, n));
+    *bound = PetscMax(*n, 1);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   for (PetscInt i = 0; i < csr->m; ++i) here += comp[i] == csr->rstart + i;
   PetscCallAllreduce(&here, n, 1, MPIU_INT, MPI_SUM, comm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The region of the strongest entry of row i to a region that stays, -1 when there is none */
-static PetscInt PolderRegionOfNeighbour(const PolderCSR *csr, PetscInt i, const PetscInt comp[], const PetscInt ghost[])
-{
-  PetscReal best  = 0;
-  PetscInt  found = -1;
-
-  for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
-    const PetscInt  c = comp[csr->aj[k]];
-    const PetscReal a = PetscAbsScalar(csr->aa[k]);
-
-    if (c >= 0 && (a > best || (a == best && found > c))) {
-      best  = a;
-      found = c;
-    }
-  }
-  for (PetscInt k = csr->bi ? csr->bi[i] : 0; csr->bi && k < csr->bi[i + 1]; ++k) {
-    const PetscInt  c = ghost[csr->bj[k]];
-    const PetscReal a = PetscAbsScalar(csr->ba[k]);
-
-    if (c >= 0 && (a > best || (a == best && found > c))) {
-      best  = a;
-      found = c;
-    }
-  }
-  return found;
-}
-
 /* Rows of tiny regions (comp = -2) join the neighbour they are tied to most; those far from any region that stays form one of their own, M */
 static PetscErrorCode PolderRegionsAbsorb(Mat A, const PolderCSR *csr, PetscInt comp[])
 {
-  PetscInt   *row, *next, *ghost, n = 0, left, all;
+  PetscInt   *next, *ghost, left, all;
   PolderHalo  halo = NULL;
   PetscMPIInt size;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < csr->m; ++i) n += comp[i] == -2;
-  PetscCall(PetscMalloc3(n, &row, n, &next, csr->nghost, &ghost));
-  n = 0;
-  for (PetscInt i = 0; i < csr->m; ++i) {
-    if (comp[i] == -2) row[n++] = i;
-  }
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
   if (size > 1) PetscCall(PolderMatGetHalo(A, &halo));
+  PetscCall(PolderRowsMalloc(csr, csr->m, &next));
+  PetscCall(PetscMalloc1(csr->nghost, &ghost));
   for (int round = 0; round < POLDER_REGION_ROUNDS; ++round) {
-    PetscCallAllreduce(&n, &all, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)A));
-    if (!all) break;
-    if (size > 1) PetscCall(PolderHaloExchange(halo, MPIU_INT, comp, ghost));
-    for (PetscInt k = 0; k < n; ++k) next[k] = PolderRegionOfNeighbour(csr, row[k], comp, ghost);
-    left = 0;
-    for (PetscInt k = 0; k < n; ++k) {
-      if (next[k] >= 0) comp[row[k]] = next[k];
-      else row[left++] = row[k];
+    if (csr->device) { // a round without rows is cheaper than asking
+      PolderStream stream;
+
+      PetscCall(PolderDeviceGetStream(&stream));
+      PolderLaunch(PolderRegionsNext_CUDA(csr->m, csr->ai, csr->aj, csr->aa, comp, next, stream));
+      PolderLaunch(PolderRegionsJoin_CUDA(csr->m, next, comp, stream));
+      continue;
     }
-    n = left;
+    if (size > 1) PetscCall(PolderHaloExchange(halo, MPIU_INT, comp, ghost));
+    PolderRegionsNext_Host(csr->m, csr->ai, csr->aj, csr->aa, csr->bi, csr->bj, csr->ba, comp, ghost, next);
+    left = PolderRegionsJoin_Host(csr->m, next, comp);
+    PetscCallAllreduce(&left, &all, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)A));
+    if (!all) break;
   }
-  for (PetscInt k = 0; k < n; ++k) comp[row[k]] = csr->M;
-  PetscCall(PetscFree3(row, next, ghost));
+  PolderRowsRun(csr, PolderIndexReplace, csr->m, -2, csr->M, comp);
+  PetscCall(PetscFree(ghost));
+  PetscCall(PolderRowsFree(csr, &next));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* From the numbers label[] of n regions: how many of them are not tiny, and the number of the largest. count[n] is made where the rows are */
+static PetscErrorCode PolderRegionsSurvey(MPI_Comm comm, const PolderCSR *csr, PetscInt n, const PetscInt label[], PetscInt **count, PetscInt *big, PetscInt *most)
+{
+  PetscInt    summary[2] = {0, -1}, *there;
+  PetscMPIInt len;
+
+  PetscFunctionBegin;
+  PetscCall(PolderRowsMalloc(csr, n, count));
+  if (csr->device) PetscCall(PolderDeviceZero(*count, sizeof(**count) * (size_t)n));
+  else PetscCall(PetscArrayzero(*count, n));
+  PolderRowsRun(csr, PolderRegionSizes, csr->m, label, *count);
+  if (!csr->device) {
+    PetscCall(PetscMPIIntCast(n, &len));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, *count, len, MPIU_INT, MPI_SUM, comm));
+  }
+  PetscCall(PolderRowsPut(csr, 2, summary, &there));
+  PolderRowsRun(csr, PolderRegionSummary, n, *count, POLDER_REGION_TINY, there);
+  PetscCall(PolderRowsTake(csr, 2, summary, &there));
+  *big  = summary[0];
+  *most = summary[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderDeflationRegions(Mat A, const PolderCSR *csr, PetscInt comp[], PetscInt *nregion, PetscInt *largest)
 {
-  MPI_Comm    comm = PetscObjectComm((PetscObject)A);
-  PetscInt    n, *label, *count, big = 0, most = -1;
-  PetscMPIInt len;
+  MPI_Comm comm = PetscObjectComm((PetscObject)A);
+  PetscInt n, bound, *label = comp, *count, big = 0, most = -1, smallest = -1;
 
   PetscFunctionBegin;
   *nregion = 0;
   *largest = -1;
   PetscCall(PolderMatRegions(A, csr, POLDER_REGION_JUMP, comp));
-  PetscCall(PolderComponentsCount(comm, csr, comp, &n));
+  PetscCall(PolderComponentsCount(comm, csr, comp, &n, &bound));
   if (n > PetscMax(4096, csr->M / 16)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(csr->m, &label));
-  PetscCall(PolderLabelsCompress(comm, csr->m, NULL, comp, label, &n));
-  PetscCall(PetscCalloc1(n, &count));
-  for (PetscInt i = 0; i < csr->m; ++i) {
-    if (label[i] >= 0) count[label[i]]++;
+  if (!csr->device) {
+    PetscCall(PetscMalloc1(csr->m, &label));
+    PetscCall(PolderLabelsCompress(comm, csr, 1, NULL, bound, comp, label, &n));
   }
-  PetscCall(PetscMPIIntCast(n, &len));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, count, len, MPIU_INT, MPI_SUM, comm));
-  for (PetscInt k = 0; k < n; ++k) {
-    big += count[k] >= POLDER_REGION_TINY;
-    if (most < 0 || count[k] > count[most]) most = k;
-  }
+  PetscCall(PolderRegionsSurvey(comm, csr, n, label, &count, &big, &most));
   if (big < n && big) {
-    for (PetscInt i = 0; i < csr->m; ++i) {
-      if (label[i] >= 0 && count[label[i]] < POLDER_REGION_TINY) comp[i] = -2;
-    }
+    PolderRowsRun(csr, PolderRegionsMarkTiny, csr->m, label, count, POLDER_REGION_TINY, comp);
     PetscCall(PolderRegionsAbsorb(A, csr, comp));
   }
   *nregion = PetscMax(big, 1);
-  n        = -1; /* the smallest row of the largest region, known to the processes that hold a part of it */
-  for (PetscInt i = 0; i < csr->m && n < 0; ++i) {
-    if (label[i] == most) n = comp[i];
+  if (csr->device) *largest = most;
+  else { // the smallest row of the largest region, known to the processes that hold a part of it
+    for (PetscInt i = 0; i < csr->m && smallest < 0; ++i) {
+      if (label[i] == most) smallest = comp[i];
+    }
+    PetscCallAllreduce(&smallest, largest, 1, MPIU_INT, MPI_MAX, comm);
+    PetscCall(PetscFree(label));
   }
-  PetscCallAllreduce(&n, largest, 1, MPIU_INT, MPI_MAX, comm);
-  PetscCall(PetscFree(label));
-  PetscCall(PetscFree(count));
+  PetscCall(PolderRowsFree(csr, &count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows without couplings need no vector, and each would be a component of its own */
-static void PolderExcludeLoneRows(const PolderCSR *csr, PetscInt cls[])
+/* Components of one sign of the level set, without rows that couple to no other: each would be a component of its own and needs no vector */
+static PetscErrorCode PolderLevelSetComponents(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscInt outside, PetscInt comp[], PetscBool *given)
 {
-  for (PetscInt i = 0; i < csr->m; ++i) {
-    const PetscInt n = csr->ai[i + 1] - csr->ai[i];
+  PetscInt *cls;
 
-    if (n <= 1 && (!n || csr->aj[csr->ai[i]] == i) && (!csr->bi || csr->bi[i] == csr->bi[i + 1])) cls[i] = -1;
+  PetscFunctionBegin;
+  PetscCall(PolderRowsMalloc(csr, csr->m, &cls));
+  PetscCall(PolderDeflationLevelSet(s, A, csr, outside, cls, given));
+  if (*given) {
+    PolderRowsRun(csr, PolderLoneRows, csr->m, csr->ai, csr->aj, csr->bi, cls);
+    PetscCall(PolderMatComponents(A, csr, cls, comp));
   }
+  PetscCall(PolderRowsFree(csr, &cls));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderDeflationLevelSetLabels(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscInt label[], PetscInt *d)
 {
-  PetscInt *cls, nregion, largest;
+  PetscInt  nregion, largest;
   PetscBool given;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(csr->m, &cls));
-  PetscCall(PolderDeflationLevelSet(s, A, csr, cls, &given));
+  PetscCall(PolderLevelSetComponents(s, A, csr, -1, label, &given));
   if (given) {
-    for (PetscInt i = 0; i < csr->m; ++i) cls[i] = cls[i] ? 1 : -1;
-    PolderExcludeLoneRows(csr, cls);
-    PetscCall(PolderMatComponents(A, csr, cls, label));
-    PetscCall(PolderLabelsCompress(s->comm, csr->m, NULL, label, label, d));
+    PetscCall(PolderLabelsCompress(s->comm, csr, 1, NULL, csr->M + 1, label, label, d));
     PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "as asked, %" PetscInt_FMT " connected regions where the level set is positive", *d));
   } else {
     PetscCall(PolderDeflationRegions(A, csr, label, &nregion, &largest));
-    for (PetscInt i = 0; i < csr->m; ++i) label[i] = nregion < 2 || label[i] == largest ? -1 : label[i];
-    PetscCall(PolderLabelsCompress(s->comm, csr->m, NULL, label, label, d));
+    if (nregion < 2) PolderRowsRun(csr, PolderIndexFill, csr->m, -1, label);
+    else PolderRowsRun(csr, PolderIndexReplace, csr->m, largest, -1, label);
+    PetscCall(PolderLabelsCompress(s->comm, csr, 1, NULL, csr->M + 1, label, label, d));
     if (nregion == 1) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "no level set is given and the matrix shows no jump: no vectors"));
     else if (!nregion) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "no level set is given and the entries of the matrix jump nearly everywhere: no vectors"));
     else PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "no level set is given, the matrix shows %" PetscInt_FMT " regions; the largest has no vector", nregion));
   }
-  PetscCall(PetscFree(cls));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* comp[] and the number of components, 1 or less when there is nothing to cut by; says in text where they come from */
-static PetscErrorCode PolderDeflationComponents(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscInt comp[], PetscInt *n, PetscBool *given, char text[], size_t len)
+/* comp[], its bound, and the number of components, 1 or less when there is nothing to cut by; says in text where they come from */
+static PetscErrorCode PolderDeflationComponents(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscInt comp[], PetscInt *n, PetscInt *bound, char text[], size_t len)
 {
-  PetscInt *cls, largest;
+  PetscInt  largest, occur;
+  PetscBool given;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(csr->m, &cls));
-  PetscCall(PolderDeflationLevelSet(s, A, csr, cls, given));
-  if (*given) {
-    PolderExcludeLoneRows(csr, cls);
-    PetscCall(PolderMatComponents(A, csr, cls, comp));
-    PetscCall(PolderComponentsCount(s->comm, csr, comp, n));
+  *bound = csr->M + 1;
+  PetscCall(PolderLevelSetComponents(s, A, csr, 0, comp, &given));
+  if (given) {
+    PetscCall(PolderComponentsCount(s->comm, csr, comp, n, bound));
     PetscCall(PetscSNPrintf(text, len, "the level set has %" PetscInt_FMT " regions", *n));
   } else {
     PetscCall(PolderDeflationRegions(A, csr, comp, n, &largest));
+    if (csr->device && *n > 0) PetscCall(PolderComponentsCount(s->comm, csr, comp, &occur, bound)); // numbered anew, since tiny ones are gone
     if (*n == 1) PetscCall(PetscSNPrintf(text, len, "the matrix shows no jump"));
     else if (*n == 0) PetscCall(PetscSNPrintf(text, len, "the entries of the matrix jump nearly everywhere"));
     else PetscCall(PetscSNPrintf(text, len, "the matrix shows %" PetscInt_FMT " regions", *n));
   }
-  PetscCall(PetscFree(cls));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the labels are made of, for the view */
+static PetscErrorCode PolderPieceLabelsSay(PolderDeflationSpace s, const PolderParts *parts, PetscBool automatic, PetscBool pieces, PetscInt ncomp, const char text[])
+{
+  const char *kind = pieces ? POLDERDEFLATIONLEVELSETSUBDOMAIN : (parts->grid.dim ? POLDERDEFLATIONSUBDOMAIN : POLDERDEFLATIONPARTITION);
+
+  PetscFunctionBegin;
+  if (automatic) PetscCall(PetscStrncpy(s->chosen, kind, sizeof(s->chosen)));
+  PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "%s%s%s, %s %s", automatic ? "chosen automatically: " : "as asked: ", text, ncomp > 1 && !pieces ? ", too many to use" : "", pieces ? "cut by" : "taken whole by", parts->text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderDeflationPieceLabels(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscInt label[], PetscInt *d)
 {
   PolderParts parts;
-  PetscInt   *part, *comp, ncomp, target, most, enough;
-  PetscBool   automatic, given, pieces, metis;
+  PetscInt   *part, *comp, ncomp, bound, target, most, enough;
+  PetscBool   automatic, pieces, metis;
   char        text[128];
 
   PetscFunctionBegin;
   PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONAUTO, &automatic));
   PetscCall(PolderPartsCreate(s, A, csr, &parts));
-  PetscCall(PetscMalloc2(csr->m, &part, csr->m, &comp));
-  PetscCall(PolderDeflationComponents(s, A, csr, comp, &ncomp, &given, text, sizeof(text)));
+  metis = (PetscBool)!parts.grid.dim;
+  *d    = -1;
+  if (metis && csr->device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderRowsMalloc(csr, csr->m, &part));
+  PetscCall(PolderRowsMalloc(csr, csr->m, &comp));
+  PetscCall(PolderDeflationComponents(s, A, csr, comp, &ncomp, &bound, text, sizeof(text)));
   most   = PetscMax(parts.target, csr->M / 64);
   pieces = (PetscBool)(ncomp > 1 && (!automatic || ncomp <= most));
   /* a cut by boxes is cheap to repeat until the number of pieces is right; METIS parts leave room for them */
-  metis  = (PetscBool)!parts.grid.dim;
   target = metis && pieces && !parts.fixed ? parts.target - parts.target / 4 : parts.target;
   enough = parts.target + parts.target / (metis ? 2 : 20);
   for (int attempt = 0; attempt < 4; ++attempt) {
+    const PetscBool cut = (PetscBool)(ncomp == 1 || pieces);
+
     PetscCall(PolderPartsFill(&parts, A, csr, target, part));
-    PetscCall(PolderLabelsCompress(s->comm, csr->m, part, ncomp == 1 || pieces ? comp : NULL, label, d));
+    PetscCall(PolderLabelsCompress(s->comm, csr, parts.bound, part, cut ? bound : 1, cut ? comp : NULL, label, d));
     if (parts.fixed || *d <= enough || parts.count == 1) break;
     target = PetscMax(1, (PetscInt)(0.97 * (PetscReal)target * (PetscReal)parts.target / (PetscReal)*d));
   }
   if (automatic && *d < 2) {
-    for (PetscInt i = 0; i < csr->m; ++i) label[i] = -1;
+    PolderRowsRun(csr, PolderIndexFill, csr->m, -1, label);
     *d = 0;
     PetscCall(PetscStrncpy(s->chosen, POLDERDEFLATIONNONE, sizeof(s->chosen)));
     PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "%s, and %" PetscInt_FMT " rows are too few for parts", text, csr->M));
-  } else {
-    if (automatic) PetscCall(PetscStrncpy(s->chosen, pieces ? POLDERDEFLATIONLEVELSETSUBDOMAIN : (parts.grid.dim ? POLDERDEFLATIONSUBDOMAIN : POLDERDEFLATIONPARTITION), sizeof(s->chosen)));
-    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "%s%s%s, %s %s", automatic ? "chosen automatically: " : "as asked: ", text, ncomp > 1 && !pieces ? ", too many to use" : "", pieces ? "cut by" : "taken whole by", parts.text));
-  }
-  PetscCall(PetscFree2(part, comp));
+  } else PetscCall(PolderPieceLabelsSay(s, &parts, automatic, pieces, ncomp, text));
+  PetscCall(PolderRowsFree(csr, &comp));
+  PetscCall(PolderRowsFree(csr, &part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -558,7 +558,7 @@ PetscErrorCode PolderCoarseGetRank(PolderCoarse c, PetscInt *rank)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseGetLimit(PolderCoarse c, PetscInt dim, PetscReal bytes, PetscReal flops, PetscInt *d)
+PetscErrorCode PolderCoarseGetLimit(PolderCoarse c, PetscBool device, PetscInt dim, PetscReal bytes, PetscReal flops, PetscInt *d)
 {
   PetscReal n = 1, next = 2, band, solve, factor;
 
@@ -567,6 +567,10 @@ PetscErrorCode PolderCoarseGetLimit(PolderCoarse c, PetscInt dim, PetscReal byte
     band   = dim == 1 ? 2 : 1.5 * PetscPowReal(next, dim == 2 ? 0.5 : 2.0 / 3.0);
     solve  = c->type == COARSE_INVERSE ? 8 * next * next : 16 * next * band;
     factor = next * band * (c->type == COARSE_INVERSE ? band + 4 * next : band);
+    if (device) {
+      solve  = 8 * next * next;
+      factor = 2 * next * next * next;
+    }
     if (solve > bytes || factor > flops) break;
     n = next;
     next *= 1.02;

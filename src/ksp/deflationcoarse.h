@@ -16,8 +16,9 @@ PETSC_INTERN PetscErrorCode PolderCoarseSetFromOptions(PolderCoarse, PetscBool *
   (the last) is left out. Columns that are zero or depend on others are left out as well. Collective.
 */
 PETSC_INTERN PetscErrorCode PolderCoarseSetUp(PolderCoarse, PetscInt d, PetscInt nl, const PetscInt gl[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace);
-/* Largest d, for connected parts of a domain of dimension dim, whose solve moves at most so many bytes and whose set-up takes at most so many flops */
-PETSC_INTERN PetscErrorCode PolderCoarseGetLimit(PolderCoarse, PetscInt dim, PetscReal bytes, PetscReal flops, PetscInt *d);
+/* Largest d, for connected parts of a domain of dimension dim, whose solve moves at most so many bytes and whose set-up takes at most so many flops; device: with
+   the dense inverse on the device */
+PETSC_INTERN PetscErrorCode PolderCoarseGetLimit(PolderCoarse, PetscBool device, PetscInt dim, PetscReal bytes, PetscReal flops, PetscInt *d);
 /* Columns in use, d less those left out */
 PETSC_INTERN PetscErrorCode PolderCoarseGetRank(PolderCoarse, PetscInt *);
 /* a2 <- E^-1 (sum over processes of a1), both in the local numbering gl[0..nl); a2 is zero where a column is left out. Collective */

@@ -55,32 +55,68 @@ static PetscBool PolderVisitGrid(PetscInt i, PetscInt j, void *ctx)
   return PETSC_TRUE;
 }
 
-PetscErrorCode PolderGridFromMatrix(Mat A, const PolderCSR *csr, PolderGrid *grid)
+/* The grid of M points with these n strides; PETSC_FALSE when there is none */
+static PetscBool PolderGridFromStrides(PetscInt M, PetscInt n, const PetscInt stride[], PolderGrid *g)
+{
+  if (n < 1 || stride[0] != 1) return PETSC_FALSE;
+  g->dim  = n;
+  g->dof  = 1;
+  g->n[0] = n > 1 ? stride[1] : M;
+  g->n[1] = (n == 3 ? stride[2] : M) / g->n[0];
+  g->n[2] = n == 3 ? M / stride[2] : 1;
+  return (PetscBool)(g->n[0] * g->n[1] * g->n[2] == M && (n < 3 || g->n[0] * g->n[1] == stride[2]));
+}
+
+static PetscErrorCode PolderGridFromMatrix_Host(Mat A, const PolderCSR *csr, PolderGrid *g, PetscBool *found)
 {
   MPI_Comm      comm = PetscObjectComm((PetscObject)A);
   PolderStrides here = {0}, *all;
-  PetscInt      ranks, good, everywhere;
-  PolderGrid    g = {0};
+  PetscInt      ranks, good = 1, everywhere;
 
   PetscFunctionBegin;
+  *found = PETSC_FALSE;
   if (!PolderEntriesVisit(csr, PolderVisitStride, &here)) here.n = MAXSTRIDES + 1;
   PetscCall(PolderGatherAll(comm, 1, &here, sizeof(here), &ranks, &all));
-  good = 1;
   for (PetscInt r = 0; r < ranks && good; ++r) {
     good = all[r].n <= MAXSTRIDES;
     for (PetscInt k = 0; k < all[r].n && good; ++k) good = PolderStrideAdd(all[r].stride[k], &here.n, here.stride);
   }
   PetscCall(PetscFree(all));
-  if (!good || here.n < 1 || here.stride[0] != 1) PetscFunctionReturn(PETSC_SUCCESS);
-  g.dim  = here.n;
-  g.dof  = 1;
-  g.n[0] = here.n > 1 ? here.stride[1] : csr->M;
-  g.n[1] = (here.n == 3 ? here.stride[2] : csr->M) / g.n[0];
-  g.n[2] = here.n == 3 ? csr->M / here.stride[2] : 1;
-  if (g.n[0] * g.n[1] * g.n[2] != csr->M || (here.n == 3 && g.n[0] * g.n[1] != here.stride[2])) PetscFunctionReturn(PETSC_SUCCESS);
-  good = PolderEntriesVisit(csr, PolderVisitGrid, &g);
+  if (!good || !PolderGridFromStrides(csr->M, here.n, here.stride, g)) PetscFunctionReturn(PETSC_SUCCESS);
+  good = PolderEntriesVisit(csr, PolderVisitGrid, g);
   PetscCallAllreduce(&good, &everywhere, 1, MPIU_INT, MPI_MIN, comm);
-  if (!everywhere) PetscFunctionReturn(PETSC_SUCCESS);
+  *found = (PetscBool)everywhere;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On the device one pass finds the candidates for the strides, and one checks all entries against them */
+static PetscErrorCode PolderGridFromMatrix_Device(const PolderCSR *csr, PolderGrid *g, PetscBool *found)
+{
+  PetscInt     survey[4] = {0, PETSC_MAX_INT, 0, 0}, stride[MAXSTRIDES], n = 0, *there;
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderRowsPut(csr, 4, survey, &there));
+  PolderLaunch(PolderStencilStrides_CUDA(csr->m, csr->ai, csr->aj, there, stream));
+  PolderLaunch(PolderStencilCheck_CUDA(csr->m, csr->ai, csr->aj, there, there + 3, stream));
+  PetscCall(PolderRowsTake(csr, 4, survey, &there));
+  if (survey[0]) stride[n++] = 1;
+  if (survey[1] < PETSC_MAX_INT) stride[n++] = survey[1];
+  if (n && survey[2] > stride[n - 1]) stride[n++] = survey[2];
+  *found = (PetscBool)(PolderGridFromStrides(csr->M, n, stride, g) && !survey[3]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderGridFromMatrix(Mat A, const PolderCSR *csr, PolderGrid *grid)
+{
+  PolderGrid g = {0};
+  PetscBool  found = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (csr->device) PetscCall(PolderGridFromMatrix_Device(csr, &g, &found));
+  else PetscCall(PolderGridFromMatrix_Host(A, csr, &g, &found));
+  if (!found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscArraycpy(g.m, g.n, 3));
   g.rstart  = csr->rstart;
   g.natural = PETSC_TRUE;

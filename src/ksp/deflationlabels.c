@@ -51,78 +51,59 @@ PetscErrorCode PolderDeflationGetGrid(PolderDeflationSpace s, Mat A, PolderGrid 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* part[i] of each local row from tables of the three directions */
-static void PolderGridWalk(const PolderGrid *grid, PetscInt m, PetscInt *const table[3], PetscInt part[])
+PetscErrorCode PolderRowsMalloc(const PolderCSR *csr, PetscInt n, PetscInt **a)
 {
-  const PetscInt dof = grid->dof, *t0 = table[0];
-  PetscInt       lo[3], hi[3], x[3], c = 0, base;
+  PetscFunctionBegin;
+  if (csr->device) PetscCall(PolderDeviceMalloc(sizeof(**a) * (size_t)n, a));
+  else PetscCall(PetscMalloc1(n, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
+PetscErrorCode PolderRowsFree(const PolderCSR *csr, PetscInt **a)
+{
+  PetscFunctionBegin;
+  if (csr->device) PetscCall(PolderDeviceFree(a));
+  else PetscCall(PetscFree(*a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderRowsPut(const PolderCSR *csr, PetscInt n, const PetscInt values[], PetscInt **there)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderRowsMalloc(csr, n, there));
+  if (csr->device) PetscCall(PolderDeviceFromHost(*there, values, sizeof(*values) * (size_t)n));
+  else PetscCall(PetscArraycpy(*there, values, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderRowsTake(const PolderCSR *csr, PetscInt n, PetscInt values[], PetscInt **there)
+{
+  PetscFunctionBegin;
+  if (csr->device) PetscCall(PolderDeviceToHost(values, *there, sizeof(*values) * (size_t)n));
+  else PetscCall(PetscArraycpy(values, *there, n));
+  PetscCall(PolderRowsFree(csr, there));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderGridBoxes(const PolderGrid *grid, const PolderCSR *csr, const PetscInt boxes[3], PetscInt part[])
+{
+  PetscInt lo[3], hi[3];
+
+  PetscFunctionBegin;
   for (int d = 0; d < 3; ++d) {
     lo[d] = grid->natural ? 0 : grid->s[d];
     hi[d] = grid->natural ? grid->n[d] : grid->s[d] + grid->m[d];
-    x[d]  = lo[d];
   }
-  if (grid->natural) {
-    const PetscInt point = grid->rstart / dof;
-
-    c    = grid->rstart % dof;
-    x[0] = point % grid->n[0];
-    x[1] = (point / grid->n[0]) % grid->n[1];
-    x[2] = point / grid->n[0] / grid->n[1];
-  }
-  for (PetscInt i = 0; i < m;) {
-    base = table[1][x[1]] + table[2][x[2]];
-    for (; x[0] < hi[0] && i < m; ++x[0]) {
-      for (; c < dof && i < m; ++c) part[i++] = (base + t0[x[0]]) * dof + c;
-      if (c == dof) c = 0;
-      else break;
-    }
-    x[0] = lo[0];
-    if (++x[1] == hi[1]) {
-      x[1] = lo[1];
-      x[2]++;
-    }
-  }
-}
-
-PetscErrorCode PolderGridBoxes(const PolderGrid *grid, PetscInt m, const PetscInt boxes[3], PetscInt part[])
-{
-  PetscInt *table[3], stride = 1;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc3(grid->n[0], &table[0], grid->n[1], &table[1], grid->n[2], &table[2]));
-  for (int d = 0; d < 3; ++d) {
-    for (PetscInt i = 0; i < grid->n[d]; ++i) table[d][i] = stride * (PetscInt)((PetscInt64)i * boxes[d] / grid->n[d]);
-    stride *= boxes[d];
-  }
-  PolderGridWalk(grid, m, table, part);
-  PetscCall(PetscFree3(table[0], table[1], table[2]));
+  PolderRowsRun(csr, PolderGridBoxes, csr->m, grid->natural ? grid->rstart : 0, grid->dof, lo, hi, grid->n, boxes, part);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* count runs of points in natural order */
-static PetscErrorCode PolderGridStripes(const PolderGrid *grid, PetscInt m, PetscInt count, PetscInt part[])
+static PetscErrorCode PolderGridStripes(const PolderGrid *grid, const PolderCSR *csr, PetscInt count, PetscInt part[])
 {
-  const PetscInt64 points = (PetscInt64)grid->n[0] * grid->n[1] * grid->n[2];
-  PetscInt        *table[3], lo = 0, hi = 0, label = 0;
-
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(grid->n[0], &table[0], grid->n[1], &table[1], grid->n[2], &table[2]));
-  for (PetscInt i = 0; i < grid->n[0]; ++i) table[0][i] = i;
-  for (PetscInt i = 0; i < grid->n[1]; ++i) table[1][i] = i * grid->n[0];
-  for (PetscInt i = 0; i < grid->n[2]; ++i) table[2][i] = i * grid->n[0] * grid->n[1];
-  PolderGridWalk(grid, m, table, part);
-  PetscCall(PetscFree3(table[0], table[1], table[2]));
-  for (PetscInt i = 0; i < m; ++i) {
-    const PetscInt point = part[i] / grid->dof;
-
-    if (point < lo || point >= hi) { /* floor(point count / points) changes at ceil(label points / count) */
-      label = (PetscInt)((PetscInt64)point * count / points);
-      lo    = (PetscInt)((label * points + count - 1) / count);
-      hi    = (PetscInt)(((label + 1) * points + count - 1) / count);
-    }
-    part[i] = label * grid->dof + part[i] % grid->dof;
-  }
+  PetscCall(PolderGridBoxes(grid, csr, grid->n, part)); // a box a point
+  PolderRowsRun(csr, PolderGridRuns, csr->m, grid->dof, (PetscInt64)grid->n[0] * grid->n[1] * grid->n[2], count, part);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -159,7 +140,46 @@ static PetscErrorCode PolderKeysNumber(MPI_Comm comm, PetscInt n, PolderKey key[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderLabelsCompress(MPI_Comm comm, PetscInt m, const PetscInt part[], const PetscInt comp[], PetscInt label[], PetscInt *d)
+/* Numbers by a table of all pairs, or by sorting those that occur when the table would be too long */
+static PetscErrorCode PolderLabelsCompress_Device(PetscInt m, PetscInt64 npart, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], PetscInt label[], PetscInt *d)
+{
+  const PetscInt64 pairs = npart * ncomp, longest = PetscMin(PetscMax(4 * (PetscInt64)m, 1 << 20), PETSC_MAX_INT - 1);
+  PetscInt        *number, count[2];
+  PetscInt64      *key, *sorted;
+  size_t           bytes;
+  void            *work;
+  PolderStream     stream;
+
+  PetscFunctionBegin;
+  *d = 0;
+  if (!m) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  bytes = pairs <= longest ? PolderWorkSize(PolderKeysScanWork_CUDA((PetscInt)pairs + 1)) : PolderWorkSize(PolderKeysSortWork_CUDA(m));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  if (pairs <= longest) {
+    PetscCall(PolderDeviceMalloc(sizeof(*number) * ((size_t)pairs + 1), &number));
+    PetscCall(PolderDeviceZero(number, sizeof(*number) * ((size_t)pairs + 1)));
+    PolderLaunch(PolderKeysMark_CUDA(m, part, ncomp, comp, number, stream));
+    PolderLaunch(PolderKeysScan_CUDA((PetscInt)pairs + 1, number, work, bytes, stream));
+    PolderLaunch(PolderKeysLabel_CUDA(m, part, ncomp, comp, number, label, stream));
+    PetscCall(PolderDeviceToHost(d, number + pairs, sizeof(*d)));
+  } else {
+    PetscCall(PolderDeviceMalloc(sizeof(count), &number));
+    PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)m, &key));
+    PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)m, &sorted));
+    PolderLaunch(PolderKeysSort_CUDA(m, part, npart, ncomp, comp, key, sorted, number, work, bytes, stream));
+    PolderLaunch(PolderKeysFind_CUDA(m, part, npart, ncomp, comp, sorted, number, label, number + 1, stream));
+    PetscCall(PolderDeviceToHost(count, number, sizeof(count)));
+    *d = count[1];
+    PetscCall(PolderDeviceFree(&sorted));
+    PetscCall(PolderDeviceFree(&key));
+  }
+  PetscCall(PolderDeviceFree(&number));
+  PetscCall(PolderDeviceFree(&work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderLabelsCompress_Host(MPI_Comm comm, PetscInt m, const PetscInt part[], const PetscInt comp[], PetscInt label[], PetscInt *d)
 {
   PetscHMapIJ    map;
   PetscHashIJKey hash, last = {-1, -1};
@@ -201,19 +221,40 @@ PetscErrorCode PolderLabelsCompress(MPI_Comm comm, PetscInt m, const PetscInt pa
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Labels that a Vec holds, rounded; a value that is not a number, or too large, becomes -2 */
-static PetscErrorCode PolderLabelsFromVec(Vec v, PetscInt m, PetscInt labels[])
+PetscErrorCode PolderLabelsCompress(MPI_Comm comm, const PolderCSR *csr, PetscInt64 npart, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], PetscInt label[], PetscInt *d)
+{
+  PetscFunctionBegin;
+  if (csr->device) PetscCall(PolderLabelsCompress_Device(csr->m, npart, part, ncomp, comp, label, d));
+  else PetscCall(PolderLabelsCompress_Host(comm, csr->m, part, comp, label, d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Labels that a Vec holds, rounded; a value that is not a number, or too large, becomes -2. label[] is where the rows are, v anywhere */
+static PetscErrorCode PolderLabelsFromVec(Vec v, const PolderCSR *csr, PetscInt label[])
 {
   const PetscScalar *a;
+  PetscInt          *values = label;
+  PetscBool          device;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(v, &a));
-  for (PetscInt i = 0; i < m; ++i) {
-    const PetscReal l = PetscRealPart(a[i]);
+  PetscCall(PolderVecOnDevice(v, &device));
+  if (csr->device && device) {
+    PolderStream stream;
 
-    labels[i] = l >= -1.5 && l < 2147483647.0 ? (PetscInt)PetscFloorReal(l + 0.5) : -2;
+    PetscCall(PolderDeviceGetStream(&stream));
+    PetscCall(PolderVecGetDeviceRead(v, &a));
+    PolderLaunch(PolderLabelsRound_CUDA(csr->m, a, label, stream));
+    PetscCall(PolderVecRestoreDeviceRead(v, &a));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (csr->device) PetscCall(PetscMalloc1(csr->m, &values));
+  PetscCall(VecGetArrayRead(v, &a));
+  PolderLabelsRound_Host(csr->m, a, values);
   PetscCall(VecRestoreArrayRead(v, &a));
+  if (csr->device) {
+    PetscCall(PolderDeviceFromHost(label, values, sizeof(*values) * (size_t)csr->m));
+    PetscCall(PetscFree(values));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,7 +263,7 @@ static PetscErrorCode PolderLabelsUser(PolderDeflationSpace s, Mat A, const Pold
 {
   PetscObject     source = (PetscObject)s->labels;
   PetscClassId    id     = 0;
-  PetscInt        m, bad[2] = {0, 0}, all[2];
+  PetscInt        m, bad[2] = {0, 0}, all[2], range[2] = {0, -1}, *there;
   const PetscInt *idx;
 
   PetscFunctionBegin;
@@ -234,14 +275,20 @@ static PetscErrorCode PolderLabelsUser(PolderDeflationSpace s, Mat A, const Pold
   bad[0] = m != csr->m;
   if (!bad[0] && id == IS_CLASSID) {
     PetscCall(ISGetIndices((IS)source, &idx));
-    PetscCall(PetscArraycpy(label, idx, m));
+    if (csr->device) PetscCall(PolderDeviceFromHost(label, idx, sizeof(*idx) * (size_t)m));
+    else PetscCall(PetscArraycpy(label, idx, m));
     PetscCall(ISRestoreIndices((IS)source, &idx));
-  } else if (!bad[0]) PetscCall(PolderLabelsFromVec((Vec)source, m, label));
-  for (PetscInt i = 0; i < m && !bad[0]; ++i) bad[1] |= label[i] < -1;
+  } else if (!bad[0]) PetscCall(PolderLabelsFromVec((Vec)source, csr, label));
+  if (!bad[0]) {
+    PetscCall(PolderRowsPut(csr, 2, range, &there));
+    PolderRowsRun(csr, PolderIndexRange, m, label, there);
+    PetscCall(PolderRowsTake(csr, 2, range, &there));
+    bad[1] = range[0] < -1;
+  }
   PetscCallAllreduce(bad, all, 2, MPIU_INT, MPI_MAX, s->comm);
   PetscCheck(!all[0], s->comm, PETSC_ERR_ARG_SIZ, "The deflation labels must have one entry for each local row of the operator");
   PetscCheck(!all[1], s->comm, PETSC_ERR_ARG_OUTOFRANGE, "A deflation label is below -1, or not a number: labels count from 0, and -1 leaves the row out of every vector");
-  PetscCall(PolderLabelsCompress(s->comm, m, label, NULL, label, d));
+  PetscCall(PolderLabelsCompress(s->comm, csr, (PetscInt64)range[1] + 1, label, 1, NULL, label, d));
   PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "labels given by the user"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -252,8 +299,8 @@ static PetscErrorCode PolderLabelsRank(PolderDeflationSpace s, const PolderCSR *
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
-  for (PetscInt i = 0; i < csr->m; ++i) label[i] = rank;
-  PetscCall(PolderLabelsCompress(s->comm, csr->m, label, NULL, label, d));
+  PolderRowsRun(csr, PolderIndexFill, csr->m, rank, label);
+  PetscCall(PolderLabelsCompress(s->comm, csr, rank + 1, label, 1, NULL, label, d));
   PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "as asked, one vector for each process with rows"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -273,9 +320,9 @@ static PetscErrorCode PolderLabelsRuns(PolderDeflationSpace s, Mat A, const Pold
   if (!count) count = most;
   PetscCheck(count <= most, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "-deflation_count %" PetscInt_FMT " is more than the %" PetscInt_FMT " %s of the grid", count, most, stripe ? "points" : "planes");
   boxes[last] = count;
-  if (stripe) PetscCall(PolderGridStripes(&grid, csr->m, count, label));
-  else PetscCall(PolderGridBoxes(&grid, csr->m, boxes, label));
-  PetscCall(PolderLabelsCompress(s->comm, csr->m, label, NULL, label, d));
+  if (stripe) PetscCall(PolderGridStripes(&grid, csr, count, label));
+  else PetscCall(PolderGridBoxes(&grid, csr, boxes, label));
+  PetscCall(PolderLabelsCompress(s->comm, csr, count * grid.dof, label, 1, NULL, label, d));
   PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "%s, %" PetscInt_FMT " %s of a grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points", s->count ? "as asked" : "default count", count, stripe ? "stripes" : "planes", grid.n[0], grid.n[1],
                           grid.n[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -291,7 +338,7 @@ static PetscErrorCode PolderLabelsParts(PolderDeflationSpace s, Mat A, const Pol
   PetscCheck(metis || parts.grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_space subdomain needs a structured grid: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition");
   if (metis) parts.grid.dim = 0;
   PetscCall(PolderPartsFill(&parts, A, csr, parts.target, label));
-  PetscCall(PolderLabelsCompress(s->comm, csr->m, label, NULL, label, d));
+  PetscCall(PolderLabelsCompress(s->comm, csr, parts.bound, label, 1, NULL, label, d));
   PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "%s, %s", parts.fixed ? "as asked" : "chosen for the size of the problem", parts.text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -311,7 +358,7 @@ PetscErrorCode PolderDeflationMakeLabels(PolderDeflationSpace s, Mat A, const Po
   PetscCall(PetscStrncpy(s->chosen, s->type, sizeof(s->chosen)));
   switch (kind) {
   case 0:
-    for (PetscInt i = 0; i < csr->m; ++i) label[i] = -1;
+    PolderRowsRun(csr, PolderIndexFill, csr->m, -1, label);
     *d = 0;
     PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "as asked"));
     break;
@@ -335,5 +382,21 @@ PetscErrorCode PolderDeflationMakeLabels(PolderDeflationSpace s, Mat A, const Po
   default:
     PetscCall(PolderDeflationPieceLabels(s, A, csr, label, d));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeflationMakeLabelsDevice(PolderDeflationSpace s, Mat A, const PolderCSR *dcsr, PetscInt label[], PetscInt *d, PetscBool *done)
+{
+  PolderCSR   rows = *dcsr;
+  PetscBool   metis;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(s->comm, &size));
+  PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONPARTITION, &metis));
+  rows.device = PETSC_TRUE;
+  *d          = -1;
+  if (size == 1 && !metis) PetscCall(PolderDeflationMakeLabels(s, A, &rows, label, d));
+  *done = (PetscBool)(*d >= 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

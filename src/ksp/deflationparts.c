@@ -7,8 +7,12 @@
 #define POLDER_COARSE_SHARE   0.1
 #define POLDER_SETUP_SHARE    10
 #define POLDER_BYTES_PER_FLOP 2.5
+/* The same of a GPU, whose dense inverse reaches a small part of its peak at such sizes */
+#define POLDER_DEVICE_BYTES_PER_FLOP 2.0
 /* METIS takes as long for one part as an iteration for so many bytes */
 #define POLDER_BYTES_PER_METIS_PART 2.5e6
+/* a GPU moves a hundred times as many meanwhile */
+#define POLDER_DEVICE_BYTES_PER_METIS_PART 2.5e8
 /* Below these sides of a box AZ has entries on nearly all rows */
 #define POLDER_MIN_SIDE_2D 8
 #define POLDER_MIN_SIDE_3D 6
@@ -17,15 +21,16 @@
 static PetscErrorCode PolderDeflationTarget(PolderDeflationSpace s, const PolderCSR *csr, PetscInt dim, PetscInt *target)
 {
   PetscMPIInt size;
+  PetscBool   device = (PetscBool)(s->device || csr->device);
   PetscReal   bytes;
   PetscInt    rows = dim == 1 ? POLDER_MIN_SIDE_2D : (dim == 2 ? PetscSqr(POLDER_MIN_SIDE_2D) : POLDER_MIN_SIDE_3D * PetscSqr(POLDER_MIN_SIDE_3D));
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(s->comm, &size));
   bytes = (PetscReal)POLDER_BYTES_PER_ROW * (PetscReal)csr->M / (PetscReal)size;
-  PetscCall(PolderCoarseGetLimit(s->coarse, dim, POLDER_COARSE_SHARE * bytes, POLDER_SETUP_SHARE * bytes / POLDER_BYTES_PER_FLOP, target));
+  PetscCall(PolderCoarseGetLimit(s->coarse, device, dim, POLDER_COARSE_SHARE * bytes, POLDER_SETUP_SHARE * bytes / (device ? POLDER_DEVICE_BYTES_PER_FLOP : POLDER_BYTES_PER_FLOP), target));
   *target = PetscMin(*target, csr->M / rows);
-  if (!dim) *target = (PetscInt)PetscMin((PetscReal)*target, PetscMax(64, POLDER_SETUP_SHARE * bytes / POLDER_BYTES_PER_METIS_PART * (PetscReal)size));
+  if (!dim) *target = (PetscInt)PetscMin((PetscReal)*target, PetscMax(64, POLDER_SETUP_SHARE * bytes / (device ? POLDER_DEVICE_BYTES_PER_METIS_PART : POLDER_BYTES_PER_METIS_PART) * (PetscReal)size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -84,8 +89,9 @@ PetscErrorCode PolderPartsFill(PolderParts *parts, Mat A, const PolderCSR *csr, 
   PetscFunctionBegin;
   if (parts->grid.dim) {
     if (!parts->fixed || !parts->boxes[0]) PolderGridChooseBoxes(&parts->grid, PetscMax(1, target / parts->grid.dof), parts->boxes);
-    PetscCall(PolderGridBoxes(&parts->grid, csr->m, parts->boxes, part));
+    PetscCall(PolderGridBoxes(&parts->grid, csr, parts->boxes, part));
     parts->count = parts->boxes[0] * parts->boxes[1] * parts->boxes[2];
+    parts->bound = parts->count * parts->grid.dof;
     if (parts->grid.dim == 1) PetscCall(PetscSNPrintf(parts->text, sizeof(parts->text), "%" PetscInt_FMT " boxes", parts->boxes[0]));
     else if (parts->grid.dim == 2) PetscCall(PetscSNPrintf(parts->text, sizeof(parts->text), "%" PetscInt_FMT " x %" PetscInt_FMT " boxes", parts->boxes[0], parts->boxes[1]));
     else PetscCall(PetscSNPrintf(parts->text, sizeof(parts->text), "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " boxes", parts->boxes[0], parts->boxes[1], parts->boxes[2]));
@@ -96,6 +102,7 @@ PetscErrorCode PolderPartsFill(PolderParts *parts, Mat A, const PolderCSR *csr, 
   } else {
     PetscCall(MatGetBlockSize(A, &bs));
     parts->count = PetscMax(1, target / bs);
+    parts->bound = parts->count * bs;
     PetscCall(PolderMatPartition(A, csr, parts->count, part));
     PetscCall(PetscSNPrintf(parts->text, sizeof(parts->text), "%" PetscInt_FMT " METIS parts of the matrix graph", parts->count));
   }

@@ -27,7 +27,8 @@ struct _n_PolderDeflationSpace {
   Vec       levelset;
   IS        labels;
   Mat       Zuser;
-  DM        dm; /* of the solver; the matrix's own is used when this is NULL */
+  DM        dm;     /* of the solver; the matrix's own is used when this is NULL */
+  PetscBool device; /* set before the labels are made: the solve runs on the device, so the number of columns is chosen for it */
   /* what set-up made of it */
   char         chosen[32], why[512];       /* kind in use, and one line for the view that says why */
   PetscInt     d;                          /* columns before any is left out */
@@ -56,6 +57,8 @@ PETSC_INTERN PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace, Ve
 
 /* deflationlabels.c: labels of the local rows (global, compressed to 0 .. d-1 with no empty one; -1: in no vector); sets chosen and why. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabels(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d);
+/* The same labels in device memory from device arrays, on one process; done = FALSE when the kind cannot be made there: METIS parts, several processes */
+PETSC_INTERN PetscErrorCode PolderDeflationMakeLabelsDevice(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d, PetscBool *done);
 PETSC_INTERN PetscErrorCode PolderDeflationGetGrid(PolderDeflationSpace, Mat, PolderGrid *);
 
 /* components.c: connected components of the matrix graph. comp[i] is the smallest global row of the component of row i, so it does not

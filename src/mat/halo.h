@@ -28,6 +28,7 @@ typedef struct {
   const PetscInt    *ai, *aj, *bi, *bj; /* bi = bj = NULL for a sequential type */
   const PetscScalar *aa, *ba;
   Mat                diag, offdiag;
+  PetscBool          device; /* the arrays are in device memory */
 } PolderCSR;
 
 /* Errors with PETSC_ERR_SUP when A is not an AIJ matrix; PolderMatIsAIJ() asks first */

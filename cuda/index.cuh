@@ -1,0 +1,53 @@
+/* Atomic operations on indices; sums, minima and maxima of integers do not depend on the order. */
+#pragma once
+
+#include "launch.cuh"
+
+#if defined(PETSC_USE_64BIT_INDICES)
+typedef unsigned long long PolderAtomicIndex;
+typedef long long          PolderSignedIndex;
+#else
+typedef unsigned int PolderAtomicIndex;
+typedef int          PolderSignedIndex;
+#endif
+
+static __device__ __forceinline__ PetscInt PolderAtomicCAS(PetscInt *a, PetscInt expected, PetscInt value)
+{
+  return (PetscInt)atomicCAS((PolderAtomicIndex *)a, (PolderAtomicIndex)expected, (PolderAtomicIndex)value);
+}
+
+static __device__ __forceinline__ void PolderAtomicAdd(PetscInt *a, PetscInt value)
+{
+  atomicAdd((PolderAtomicIndex *)a, (PolderAtomicIndex)value);
+}
+
+static __device__ __forceinline__ void PolderAtomicMin(PetscInt *a, PetscInt value)
+{
+  atomicMin((PolderSignedIndex *)a, (PolderSignedIndex)value);
+}
+
+static __device__ __forceinline__ void PolderAtomicMax(PetscInt *a, PetscInt value)
+{
+  atomicMax((PolderSignedIndex *)a, (PolderSignedIndex)value);
+}
+
+/* Least and greatest of a value over a warp, in lane 0 */
+static __device__ __forceinline__ PetscInt PolderWarpMin(PetscInt v)
+{
+  for (int o = 16; o > 0; o >>= 1) {
+    const PetscInt u = __shfl_down_sync(0xffffffffu, v, o);
+
+    v = u < v ? u : v;
+  }
+  return v;
+}
+
+static __device__ __forceinline__ PetscInt PolderWarpMax(PetscInt v)
+{
+  for (int o = 16; o > 0; o >>= 1) {
+    const PetscInt u = __shfl_down_sync(0xffffffffu, v, o);
+
+    v = u > v ? u : v;
+  }
+  return v;
+}

@@ -1,0 +1,50 @@
+/* Row bodies of the label kernels that host and device share. */
+#pragma once
+
+#include <petscsys.h>
+
+#if defined(__CUDACC__)
+  #define POLDER_ROW static __host__ __device__ __forceinline__
+#else
+  #define POLDER_ROW static inline
+#endif
+
+/* The region of the strongest entry of row i to a region that stays, -1 when there is none; best and found carry over to another block of the row */
+POLDER_ROW PetscInt PolderStrongestRegion(PetscInt begin, PetscInt end, const PetscInt col[], const PetscScalar val[], const PetscInt region[], PetscReal *best, PetscInt found)
+{
+  for (PetscInt k = begin; k < end; ++k) {
+    const PetscInt  c = region[col[k]];
+    const PetscReal a = PetscAbsScalar(val[k]);
+
+    if (c >= 0 && (a > *best || (a == *best && found > c))) {
+      *best = a;
+      found = c;
+    }
+  }
+  return found;
+}
+
+/* The rounded value of a user's label; -2 for a value that is not a number, or too large */
+POLDER_ROW PetscInt PolderLabelOfValue(PetscScalar value)
+{
+  const PetscReal l = PetscRealPart(value);
+
+  return l >= -1.5 && l < 2147483646.5 ? (PetscInt)floor(l + 0.5) : -2;
+}
+
+/* Does the entry (i, j) fit the grid of the strides near[]: 1 when there is a stride 1, the smallest above 1, the largest? */
+POLDER_ROW PetscBool PolderStencilFits(PetscInt i, PetscInt j, const PetscInt near[3])
+{
+  const PetscInt d = i < j ? j - i : i - j;
+
+  if (d == 0) return PETSC_TRUE;
+  if (d == 1) return (PetscBool)(i / near[1] == j / near[1]);
+  if (d == near[1]) return (PetscBool)(near[2] == near[1] || i / near[2] == j / near[2]);
+  return (PetscBool)(d == near[2]);
+}
+
+/* The box of coordinate x of n, of so many boxes */
+POLDER_ROW PetscInt PolderBoxOf(PetscInt x, PetscInt n, PetscInt boxes)
+{
+  return (PetscInt)((PetscInt64)x * boxes / n);
+}
