@@ -1,8 +1,8 @@
 /*
   Connected components of the graph of a CSR matrix by union-find without locks (after the ECL-CC of Jaiganesh and Burtscher, HPDC 2018).
   A root hangs itself below a smaller root only, so the root of a finished tree is the smallest row of the component, whatever the order.
-  Runs of joined consecutive rows form trees of depth one at the start, and lanes of a warp that would join the same two trees let one
-  of them do it: on a grid that leaves few atomic operations.
+  At the start the rows of a run of joined consecutive rows hang below its first row, and that one below its smallest neighbour; lanes of a
+  warp that would join the same two trees let one of them do it. On a grid that leaves few atomic operations.
 */
 #include "index.cuh"
 
@@ -77,20 +77,29 @@ static __device__ __forceinline__ void PolderUnite(PetscInt *parent, PetscInt a,
 }
 
 template <class Join>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsRunsKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, Join join, PetscInt *__restrict__ parent)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsStartKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, Join join, PetscInt *__restrict__ parent)
 {
   const PetscInt i       = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
   const int      lane    = threadIdx.x % 32;
+  PetscInt       least   = i;
   bool           follows = false;
   unsigned int   starts;
+  int            first;
 
-  if (i < m && lane && join.Row(i)) {
+  if (i < m && join.Row(i)) {
     const PetscInt end = ai[i + 1];
 
-    for (PetscInt k = ai[i]; k < end && !follows; ++k) follows = aj[k] == i - 1 && join.Entry(k, i - 1);
+    for (PetscInt k = ai[i]; k < end; ++k) {
+      const PetscInt j = aj[k];
+
+      if (j >= i || !join.Entry(k, j)) continue;
+      least = j < least ? j : least;
+      follows |= j == i - 1;
+    }
   }
-  starts = ~__ballot_sync(0xffffffffu, follows) & (0xffffffffu >> (31 - lane)); // of runs up to this lane; lane 0 starts one
-  if (i < m) parent[i] = i - (lane - (31 - __clz(starts)));
+  starts = ~__ballot_sync(0xffffffffu, follows && lane) & (0xffffffffu >> (31 - lane)); // of the runs up to this lane
+  first  = 31 - __clz(starts);
+  if (i < m) parent[i] = first == lane ? least : i - (lane - first);
 }
 
 template <class Join>
@@ -123,19 +132,26 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsUniteKern
   }
 }
 
+/* Shortens the paths; all start at once, so each step doubles what a later one skips */
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsShortenKernel(PetscInt m, PetscInt *parent)
+{
+  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+
+  if (i < m) ((volatile PetscInt *)parent)[i] = PolderFindRoot(parent, i);
+}
+
+/* A thread writes its own row only: a path halved by another one could replace a root by what is below it */
 template <class Join>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsFlattenKernel(PetscInt m, Join join, PetscInt *parent)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsFinishKernel(PetscInt m, Join join, PetscInt *parent)
 {
   const PetscInt     i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
   volatile PetscInt *p = parent;
   PetscInt           r = i;
 
   if (i >= m) return;
-  if (!join.Row(i)) { // nothing hangs below it
-    parent[i] = -1;
-    return;
-  }
-  for (PetscInt up = p[r]; up != r; up = p[r]) r = up;
+  if (join.Row(i)) {
+    for (PetscInt up = p[r]; up != r; up = p[r]) r = up;
+  } else r = -1; // nothing hangs below it
   p[i] = r;
 }
 
@@ -145,9 +161,10 @@ static int PolderComponents(PetscInt m, const PetscInt ai[], const PetscInt aj[]
   const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
 
   if (!m) return 0;
-  PolderComponentsRunsKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(m, ai, aj, join, parent);
+  PolderComponentsStartKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(m, ai, aj, join, parent);
+  PolderComponentsShortenKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(m, parent);
   PolderComponentsUniteKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(m, ai, aj, join, parent);
-  PolderComponentsFlattenKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(m, join, parent);
+  PolderComponentsFinishKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(m, join, parent);
   return cudaGetLastError();
 }
 

@@ -239,8 +239,10 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRegionSizesKernel(P
         n       = 0;
       }
       n += __popc(valid);
-    } else if (l >= 0) {
-      PolderAtomicAdd(&count[l], 1);
+    } else {
+      const unsigned int same = __match_any_sync(0xffffffffu, l);
+
+      if (l >= 0 && lane == __ffs(same) - 1) PolderAtomicAdd(&count[l], __popc(same));
     }
   }
   if (lane == 0 && current >= 0 && n) PolderAtomicAdd(&count[current], n);

@@ -110,7 +110,7 @@ static PetscErrorCode PolderGridFromMatrix_Device(const PolderCSR *csr, PolderGr
 
 PetscErrorCode PolderGridFromMatrix(Mat A, const PolderCSR *csr, PolderGrid *grid)
 {
-  PolderGrid g = {0};
+  PolderGrid g     = {0};
   PetscBool  found = PETSC_FALSE;
 
   PetscFunctionBegin;
