@@ -31,6 +31,7 @@ CUDAOBJ  := $(CUDASRC:%.cu=$(BUILD)/%.o)
 LIB      := $(BUILD)/libpolder.so
 PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCHES  := $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
+CUDABENCHES := $(if $(CUDAC),$(patsubst %.cu,$(BUILD)/%,$(wildcard bench/*.cu)))
 TESTS    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*.c))
 # PETSc's own tutorials, as they are
 TUTORIALS := $(if $(PETSC_EXAMPLES),$(addprefix $(BUILD)/,$(sort $(shell sed -n 's/^ *program: //p' tests/tutorials.test))))
@@ -57,6 +58,11 @@ $(CUDAOBJ): $(BUILD)/%.o: %.cu $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
+$(CUDABENCHES): $(BUILD)/%: %.cu $(BUILD)/libpolder.a $(BUILD)/petsc.mk
+	@mkdir -p $(@D)
+	$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $@.d -c -o $@.o $<
+	$(CC) -o $@ $@.o $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
+
 $(INTERNAL): $(BUILD)/%: %.c $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
@@ -77,7 +83,7 @@ check: tests
 demo: all
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/demo.sh $(DEMOSIZE)
 
-bench: all $(BENCHES)
+bench: all $(BENCHES) $(CUDABENCHES)
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/run.sh
 
 # the tables of docs/results.md, each minutes long
@@ -99,10 +105,10 @@ install: $(LIB)
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' config/polder.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/polder.pc
 
 format:
-	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] examples/*.[ch] bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh)
+	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] examples/*.[ch] bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
 
 clean:
 	rm -rf $(BUILD)
 
--include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d)
+-include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
 .PHONY: all examples demo bench $(TABLES) tests check check-valgrind install format clean FORCE

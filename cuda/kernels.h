@@ -125,3 +125,34 @@ POLDER_LAUNCHER int PolderRegionsJoin_CUDA(PetscInt m, const PetscInt next[], Pe
 POLDER_LAUNCHER int PolderStencilStrides_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt near[3], PolderStream stream);
 /* *bad is raised when an entry is not on the diagonal, has none of the distances 1, near[1], near[2], or couples the end of a line (plane) with the start of the next */
 POLDER_LAUNCHER int PolderStencilCheck_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad, PolderStream stream);
+/* dia.cu: val[d][i] is entry (i, i + off[d]) of an m by n matrix, read only where row and column exist; off (on the host) ascends, val is a host array of device pointers */
+POLDER_LAUNCHER size_t PolderDiaMultWork_CUDA(PetscInt m);
+/* z = y + alpha A x; y = NULL stands for zero and may be z. dot != NULL: *dot, on the device, is (x, A x); work is its scratch */
+POLDER_LAUNCHER int PolderDiaMult_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream);
+/* The same with the diagonals in single precision */
+POLDER_LAUNCHER int PolderDiaMultSingle_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const float *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream);
+/* s = v; *bad is raised when a finite value is too large for single precision */
+POLDER_LAUNCHER int PolderToSingle_CUDA(size_t n, const PetscScalar v[], float s[], int *bad, PolderStream stream);
+/* seen[j - i + m] = 1 for each entry (i, j); seen[] has m + n bytes, zero before */
+POLDER_LAUNCHER int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], unsigned char seen[], PolderStream stream);
+/* The values of the diagonals first .. nd, zero where there is no entry; *bad is raised when columns do not ascend, when an entry lies on no diagonal and
+   when one of the diagonals below first is not the mirror image, up to tol, of what its pointer leads to */
+POLDER_LAUNCHER int PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal tol, int *bad, PolderStream stream);
+
+/* tns.cu: T is the strictly lower or upper part of a matrix of m rows, dinv the inverse of its diagonal; single: T and dinv are stored as float */
+/* y = c - dinv (T x); c = NULL and x = NULL stand for dinv r. T by nd diagonals, as in dia.cu */
+POLDER_LAUNCHER int PolderTriSweepDIA_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream);
+/* Can two sweeps be fused? For the triangles of 5- and 7-point stencils */
+POLDER_LAUNCHER PetscBool PolderTriPairFits_CUDA(PetscInt nd, const PetscInt off[]);
+/* z = c - dinv (T (c - dinv (T c))) with c = dinv in for a lower triangle and c = in for an upper one. dot != NULL (upper only): *dot = (r, z) */
+POLDER_LAUNCHER int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], const PetscScalar r[], PetscScalar *dot, void *work, PolderStream stream);
+/* y = dinv r */
+POLDER_LAUNCHER int PolderTriScale_CUDA(PetscBool single, PetscInt m, const void *dinv, const PetscScalar r[], PetscScalar y[], PolderStream stream);
+/* y = c - dinv (T x) as above; diag[i] is the position of the diagonal entry of row i in CSR arrays with nz entries, columns ascend */
+POLDER_LAUNCHER int PolderTriSweepCSR_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nz, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const void *aa, const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream);
+/* y -= dinv (B ghost), B being the columns 0 .. nlow (lower) or nlow and above (upper) of the CSR matrix bi, bj, ba, rounded as T is */
+POLDER_LAUNCHER int PolderTriGhosts_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const void *dinv, const PetscScalar ghost[], PetscScalar y[], PolderStream stream);
+/* diag[i]: position of the diagonal entry of row i; *bad is raised when there is none or columns do not ascend */
+POLDER_LAUNCHER int PolderTriDiagonal_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt diag[], int *bad, PolderStream stream);
+/* dinv[i] = 1 / aa[diag[i]] (diag = NULL: 1 / aa[i]); *bad is raised when one is not positive and finite */
+POLDER_LAUNCHER int PolderTriInverse_CUDA(PetscBool single, PetscInt m, const PetscInt diag[], const PetscScalar aa[], void *dinv, int *bad, PolderStream stream);

@@ -14,6 +14,15 @@ static inline unsigned int PolderBlocks(PetscInt n, int perblock)
   return (unsigned int)((n + perblock - 1) / perblock);
 }
 
+/* Multiprocessors of the device in use */
+static inline int PolderMultiprocessors(void)
+{
+  int device, count = 0;
+
+  if (cudaGetDevice(&device) == cudaSuccess) (void)cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
+  return count > 0 ? count : 1;
+}
+
 /* Scratch of a reduction: a counter that is zero between launches, and one partial sum a block and sum */
 struct PolderReduceScratch {
   unsigned int counter;

@@ -101,3 +101,27 @@ void PolderDiaMult_Host(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[
     }
   }
 }
+
+/* Is low the mirror image of up, an entry of a row above? Exactly, or, when tol > 0, up to tol times the larger of low and that row's diagonal entry */
+static inline PetscBool DiaMirrors(PetscScalar low, PetscScalar up, PetscScalar diag, PetscReal tol)
+{
+  if (low == up) return PETSC_TRUE;
+  return (PetscBool)(PetscAbsScalar(low - up) <= tol * PetscMax(PetscAbsScalar(low), PetscAbsScalar(diag)));
+}
+
+PetscBool PolderDiaFill_Host(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal tol)
+{
+  for (PetscInt i = 0; i < m; ++i) {
+    const PetscInt end = ai[i + 1];
+    PetscInt       k   = ai[i];
+
+    for (PetscInt d = 0; d < nd; ++d) {
+      const PetscScalar v = k < end && aj[k] == i + off[d] ? aa[k++] : 0.0;
+
+      if (d >= first) val[d][i] = v;
+      else if (i + off[d] >= 0 && !DiaMirrors(v, val[d][i], val[first][i + off[d]], tol)) return PETSC_FALSE; /* the row above has set val[d][i] */
+    }
+    if (k < end) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}

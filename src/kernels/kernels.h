@@ -40,10 +40,20 @@ PETSC_INTERN void PolderTriSweepsDIA_Host(PetscBool upper, PetscInt m, PetscInt 
 PETSC_INTERN void PolderTriRowsCSR_Host(PetscBool upper, PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar dinv[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[]);
 /* y -= dinv (B ghost) on the rows row[0..n), B being the columns 0 .. nlow (lower) or nlow and above (upper) of the CSR matrix bi, bj, ba */
 PETSC_INTERN void PolderTriGhostRows_Host(PetscBool upper, PetscInt n, const PetscInt row[], PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscScalar dinv[], const PetscScalar ghost[], PetscScalar y[]);
+/* The same with T and dinv in single precision; ba is rounded to it */
+PETSC_INTERN void PolderTriSweepsCSRSingle_Host(PetscBool upper, PetscInt m, PetscInt q, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const float aa[], const float dinv[], const PetscScalar r[], PetscScalar *const y[]);
+PETSC_INTERN void PolderTriSweepsDIASingle_Host(PetscBool upper, PetscInt m, PetscInt q, PetscInt nd, const PetscInt off[], const float *const val[], const float dinv[], const PetscScalar r[], PetscScalar *const y[]);
+PETSC_INTERN void PolderTriRowsCSRSingle_Host(PetscBool upper, PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const float aa[], const float dinv[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[]);
+PETSC_INTERN void PolderTriGhostRowsSingle_Host(PetscBool upper, PetscInt n, const PetscInt row[], PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const float dinv[], const PetscScalar ghost[], PetscScalar y[]);
+/* s = v; FALSE when a finite value is too large for single precision */
+PETSC_INTERN PetscBool PolderToSingle_Host(size_t n, const PetscScalar v[], float s[]);
 
 /* dia.c: val[d][i] is entry (i, i + off[d]) of an m by n matrix, read only where row and column exist; off ascends */
 /* z = y + alpha A x; y = NULL stands for zero and may be z */
 PETSC_INTERN void PolderDiaMult_Host(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
+/* Copies CSR values into the diagonals first .. nd, zero where there is no entry; those below first are compared with what their pointers lead to. FALSE when an
+   entry lies on no diagonal (or columns do not ascend), or when one of the latter is not the mirror image up to tol */
+PETSC_INTERN PetscBool PolderDiaFill_Host(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal tol);
 
 /* icrs.c: slices of POLDER_ICRS_ROWS rows, each ptr[s + 1] - ptr[s] entries wide; entry k of row r of slice s is at POLDER_ICRS_ROWS * (ptr[s] + k) + r.
    The last slice is stored whole; padding has the value zero and a column that exists */

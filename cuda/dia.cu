@@ -1,0 +1,392 @@
+/* Matrices by diagonals: val[d][i] is entry (i, i + off[d]), read only where row and column exist. */
+#include "launch.cuh"
+
+/* Diagonals of one launch, which travel as its arguments */
+#define DIA_BATCH 32
+
+/* Rows from which on a stencil is worked on by tiles; threads of a tile, of 5 and 7 points, and blocks of that size for which a multiprocessor has registers; least
+   steps of a block along the slowest direction */
+#define DIA_GRID_ROWS 300000
+#define DIA_TILE5     512
+#define DIA_TILE7     1024
+#define DIA_FIT5      3
+#define DIA_FIT7      1
+#define DIA_STEPS     8
+
+template <class V>
+struct DiaArgs {
+  PetscInt nd;
+  PetscInt off[DIA_BATCH];
+  const V *val[DIA_BATCH];
+};
+
+/* What happens to the sum s of row i */
+struct DiaOut {
+  PetscScalar        alpha;
+  const PetscScalar *y;
+  PetscScalar       *z;
+
+  __device__ __forceinline__ void operator()(PetscInt i, PetscScalar s) const { __stcs(z + i, y ? y[i] + alpha * s : alpha * s); }
+};
+
+/* *dot, plus the sum over the grid; add: *dot has the part of other diagonals already */
+template <int BLOCK>
+__device__ __forceinline__ void DiaDot(PetscScalar part, PetscScalar *dot, bool add, PolderReduceScratch *scratch)
+{
+  double sum[1] = {part};
+
+  PolderGridSum<BLOCK>(sum, scratch, [=](const double(&total)[1]) { *dot = add ? *dot + total[0] : total[0]; });
+}
+
+/* Row after row, ROWS of them a thread; ND = 0: any number of diagonals. lo and hi are the least and the largest offset */
+template <int ND, int ROWS, bool DOT, class V>
+__global__ __launch_bounds__(POLDER_BLOCK) void DiaRows(PetscInt m, PetscInt n, PetscInt lo, PetscInt hi, const __grid_constant__ DiaArgs<V> A, const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot, bool add, PolderReduceScratch *scratch)
+{
+  const PetscInt nd   = ND ? ND : A.nd;
+  PetscScalar    part = 0;
+
+  for (PetscInt i0 = (PetscInt)blockIdx.x * (ROWS * POLDER_BLOCK); i0 < m; i0 += (PetscInt)gridDim.x * (ROWS * POLDER_BLOCK)) {
+    PetscScalar s[ROWS] = {};
+
+    if (i0 + lo >= 0 && i0 + ROWS * POLDER_BLOCK <= m && i0 + ROWS * POLDER_BLOCK + hi <= n) {
+#pragma unroll(ND ? ND : 4)
+      for (PetscInt d = 0; d < nd; ++d) {
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+          const PetscInt i = i0 + r * POLDER_BLOCK + (PetscInt)threadIdx.x;
+
+          s[r] += (PetscScalar)A.val[d][i] * x[i + A.off[d]];
+        }
+      }
+    } else {
+#pragma unroll(ND ? ND : 1)
+      for (PetscInt d = 0; d < nd; ++d) {
+#pragma unroll
+        for (int r = 0; r < ROWS; ++r) {
+          const PetscInt i = i0 + r * POLDER_BLOCK + (PetscInt)threadIdx.x, j = i + A.off[d];
+
+          if (i < m && j >= 0 && j < n) s[r] += (PetscScalar)A.val[d][i] * x[j];
+        }
+      }
+    }
+#pragma unroll
+    for (int r = 0; r < ROWS; ++r) {
+      const PetscInt i = i0 + r * POLDER_BLOCK + (PetscInt)threadIdx.x;
+
+      if (i >= m) break;
+      if (DOT) part += s[r] * x[i];
+      out(i, s[r]);
+    }
+  }
+  if (DOT) DiaDot<POLDER_BLOCK>(part, dot, add, scratch);
+}
+
+/*
+  The 5- or 7-point stencil of a grid: offsets -far, (-near,) -1, 0, 1, (near,) far; near = 0: 5 points. Each thread goes along the slowest
+  direction, in steps of far rows, with x (and, when half of the matrix is stored, the coefficient) of the step before and after in registers. What
+  the other offsets ask for, a neighbouring thread of the block has read one step before, so that it is in the first-level cache. Only row numbers
+  matter: far need not be a multiple of near, nor m one of far.
+*/
+template <class V>
+struct DiaGrid {
+  PetscInt m, near, far;
+  PetscInt line;            /* rows of one line: near, or far when there are 5 points */
+  PetscInt tiles[2], chunk; /* tiles of a step, steps of a block */
+  int      logw;            /* tiles are 2^logw rows wide */
+  const V *val[7];
+};
+
+template <bool SEVEN, bool HALF, bool CHECK, class V>
+__device__ __forceinline__ PetscScalar DiaGridRow(const DiaGrid<V> &A, PetscInt i, const PetscScalar *__restrict__ x, PetscScalar xp, PetscScalar xc, PetscScalar &xn, V &vp)
+{
+  const PetscInt m = A.m, far = A.far, near = A.near;
+  constexpr int  c     = SEVEN ? 3 : 2;
+  const bool     below = !CHECK || i >= far, above = !CHECK || m - far > i;
+  const V        w  = HALF ? vp : below ? __ldcs(A.val[0] + i) : (V)0;
+  const V        vn = above ? __ldcs(A.val[2 * c] + i) : (V)0;
+  const V        vc = __ldcs(A.val[c] + i);
+  PetscScalar    s  = 0;
+
+  xn = above ? x[i + far] : 0;
+  if (!CHECK || i >= far) s = (PetscScalar)w * xp;
+  if (SEVEN && (!CHECK || i >= near)) s += (PetscScalar)(HALF ? A.val[1][i] : __ldcs(A.val[1] + i)) * x[i - near];
+  if (!CHECK || i >= 1) s += (PetscScalar)(HALF ? A.val[c - 1][i] : __ldcs(A.val[c - 1] + i)) * x[i - 1];
+  s += (PetscScalar)vc * xc;
+  if (!CHECK || m - 1 > i) s += (PetscScalar)(HALF ? A.val[c + 1][i] : __ldcs(A.val[c + 1] + i)) * x[i + 1];
+  if (SEVEN && (!CHECK || m - near > i)) s += (PetscScalar)(HALF ? A.val[c + 2][i] : __ldcs(A.val[c + 2] + i)) * x[i + near];
+  if (above) s += (PetscScalar)vn * xn;
+  if (HALF) vp = vn;
+  return s;
+}
+
+template <int BLOCK, bool SEVEN, bool HALF, bool DOT, class V>
+__global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void DiaStencil(const __grid_constant__ DiaGrid<V> A, const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot, PolderReduceScratch *scratch)
+{
+  const PetscInt tile = (PetscInt)blockIdx.x % (A.tiles[0] * A.tiles[1]), step = (PetscInt)blockIdx.x / (A.tiles[0] * A.tiles[1]) * A.chunk;
+  const PetscInt ix  = (tile % A.tiles[0] << A.logw) + ((PetscInt)threadIdx.x & ((1 << A.logw) - 1));
+  const PetscInt iy  = tile / A.tiles[0] * (BLOCK >> A.logw) + ((PetscInt)threadIdx.x >> A.logw);
+  const PetscInt far = A.far, m = A.m;
+  PetscScalar    part = 0;
+
+  if (ix < A.line && iy <= (far - 1 - ix) / A.line) {
+    const int64_t  first = (int64_t)step * far + iy * A.line + ix, end = first + (int64_t)A.chunk * far;
+    const PetscInt last = (PetscInt)(end < m ? end : m);
+    PetscInt       i    = (PetscInt)(first < m ? first : m);
+    PetscScalar    xp = 0, xc = 0, xn = 0;
+    V              vp = 0;
+
+    if (i < m) xc = x[i];
+    if (i < m && i >= far) {
+      xp = x[i - far];
+      if (HALF) vp = A.val[0][i];
+    } else if (i < last) {
+      const PetscScalar s = DiaGridRow<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp);
+
+      if (DOT) part += s * xc;
+      out(i, s);
+      xp = xc;
+      xc = xn;
+      i  = m - far > i ? i + far : m;
+    }
+    const PetscInt inner = last < m - far ? last : m - far;
+#pragma unroll 2
+    for (; i < inner; i += far) {
+      const PetscScalar s = DiaGridRow<SEVEN, HALF, false>(A, i, x, xp, xc, xn, vp);
+
+      if (DOT) part += s * xc;
+      out(i, s);
+      xp = xc;
+      xc = xn;
+    }
+    if (i < last) { /* the last step of the matrix */
+      const PetscScalar s = DiaGridRow<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp);
+
+      if (DOT) part += s * xc;
+      out(i, s);
+    }
+  }
+  if (DOT) DiaDot<BLOCK>(part, dot, false, scratch);
+}
+
+template <int ND, int ROWS, class V>
+static void DiaRowsLaunch(PetscInt m, PetscInt n, const DiaArgs<V> &A, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, bool add, void *work, cudaStream_t stream)
+{
+  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+  const unsigned int   all = PolderBlocks(m, ROWS * POLDER_BLOCK), blocks = all ? all : 1;
+  PetscInt             lo = 0, hi = 0;
+
+  for (PetscInt d = 0; d < A.nd; ++d) {
+    lo = PetscMin(lo, A.off[d]);
+    hi = PetscMax(hi, A.off[d]);
+  }
+  if (dot) DiaRows<ND, ROWS, true, V><<<PetscMin(blocks, POLDER_REDUCE_BLOCKS), POLDER_BLOCK, 0, stream>>>(m, n, lo, hi, A, x, out, dot, add, scratch);
+  else if (all) DiaRows<ND, ROWS, false, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, n, lo, hi, A, x, out, NULL, add, scratch);
+}
+
+template <bool SEVEN, bool HALF, class V>
+static void DiaStencilLaunch(const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, void *work, cudaStream_t stream)
+{
+  constexpr int tile = SEVEN ? DIA_TILE7 : DIA_TILE5;
+
+  if (dot) DiaStencil<tile, SEVEN, HALF, true, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, (PolderReduceScratch *)work);
+  else DiaStencil<tile, SEVEN, HALF, false, V><<<blocks, tile, 0, stream>>>(A, x, out, NULL, NULL);
+}
+
+/* Into how many chunks the steps are cut, when each makes so many blocks: those that leave the fewest places empty in a few rounds of all multiprocessors */
+static int64_t DiaChunks(int64_t tiles, int64_t most, int64_t places)
+{
+  int64_t best = 1;
+  double  full = 0;
+
+  for (int64_t rounds = 1; rounds <= 4; ++rounds) {
+    const int64_t c = PetscMin(rounds * places / tiles, most);
+
+    if (c < 1 || (double)(c * tiles) / (double)(rounds * places) < full + 0.05) continue;
+    best = c;
+    full = (double)(c * tiles) / (double)(rounds * places);
+  }
+  return best;
+}
+
+/* Is this the stencil of a grid, and large enough? Then A is filled in and the number of blocks returned, else 0 */
+template <class V>
+static unsigned int DiaFindGrid(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const V *const val[], DiaGrid<V> *A, bool *half)
+{
+  const PetscInt c    = nd / 2;
+  const int      tile = nd == 7 ? DIA_TILE7 : DIA_TILE5;
+  int64_t        tiles, steps;
+
+  if (m != n || m < DIA_GRID_ROWS || (nd != 5 && nd != 7) || off[c] != 0 || off[c + 1] != 1 || off[c + 2] < 2) return 0;
+  *half = true;
+  for (PetscInt d = 0; d < nd; ++d) {
+    if (off[d] != -off[nd - 1 - d]) return 0;
+    if (d < c && val[d] != val[nd - 1 - d] + off[d]) *half = false;
+    A->val[d] = val[d];
+  }
+  A->m    = m;
+  A->far  = off[nd - 1];
+  A->near = nd == 7 ? off[5] : 0;
+  A->line = nd == 7 ? A->near : A->far;
+  A->logw = nd == 7 ? 6 : 9;
+  for (int w = 5; w < 8 && nd == 7; ++w) { // the width that fits a line best
+    if ((A->line + (1 << w) - 1) >> w << w < (A->line + (1 << A->logw) - 1) >> A->logw << A->logw) A->logw = w;
+  }
+  A->tiles[0] = (A->line + (1 << A->logw) - 1) >> A->logw;
+  A->tiles[1] = ((A->far + A->line - 1) / A->line + (tile >> A->logw) - 1) / (tile >> A->logw);
+  tiles       = (int64_t)A->tiles[0] * A->tiles[1];
+  steps       = ((int64_t)m + A->far - 1) / A->far;
+  if (tiles > POLDER_REDUCE_BLOCKS || steps < 3) return 0;
+  A->chunk = (PetscInt)((steps - 1) / DiaChunks(tiles, PetscMax(steps / DIA_STEPS, 1), PolderMultiprocessors() * (nd == 7 ? DIA_FIT7 : DIA_FIT5)) + 1);
+  return (unsigned int)(tiles * ((steps + A->chunk - 1) / A->chunk));
+}
+
+template <class V>
+static int DiaMultLaunch(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const V *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, cudaStream_t stream)
+{
+  DiaGrid<V>         G;
+  bool               half;
+  const unsigned int blocks = DiaFindGrid(m, n, nd, off, val, &G, &half);
+
+  if (blocks) {
+    const DiaOut out = {alpha, y, z};
+
+    if (nd == 7 && half) DiaStencilLaunch<true, true>(G, blocks, x, out, dot, work, stream);
+    else if (nd == 7) DiaStencilLaunch<true, false>(G, blocks, x, out, dot, work, stream);
+    else if (half) DiaStencilLaunch<false, true>(G, blocks, x, out, dot, work, stream);
+    else DiaStencilLaunch<false, false>(G, blocks, x, out, dot, work, stream);
+    return (int)cudaGetLastError();
+  }
+  for (PetscInt first = 0; first == 0 || first < nd; first += DIA_BATCH) {
+    DiaArgs<V>   A;
+    const DiaOut out = {alpha, first ? z : y, z};
+
+    A.nd = PetscMin(nd - first, DIA_BATCH);
+    for (PetscInt d = 0; d < A.nd; ++d) {
+      A.off[d] = off[first + d];
+      A.val[d] = val[first + d];
+    }
+    if (nd == 5) DiaRowsLaunch<5, 1>(m, n, A, x, out, dot, false, work, stream);
+    else if (nd == 7) DiaRowsLaunch<7, 1>(m, n, A, x, out, dot, false, work, stream);
+    else if (m < DIA_GRID_ROWS) DiaRowsLaunch<0, 1>(m, n, A, x, out, dot, first > 0, work, stream);
+    else DiaRowsLaunch<0, 2>(m, n, A, x, out, dot, first > 0, work, stream);
+  }
+  return (int)cudaGetLastError();
+}
+
+size_t PolderDiaMultWork_CUDA(PetscInt m)
+{
+  (void)m;
+  return PolderReduceWork_CUDA();
+}
+
+int PolderDiaMult_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream)
+{
+  return DiaMultLaunch<PetscScalar>(m, n, nd, off, val, alpha, x, y, z, dot, work, stream);
+}
+
+int PolderDiaMultSingle_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const float *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream)
+{
+  return DiaMultLaunch<float>(m, n, nd, off, val, alpha, x, y, z, NULL, NULL, stream);
+}
+
+/* bad: a finite number that is too large for single precision */
+__global__ __launch_bounds__(POLDER_BLOCK) void ToSingle(size_t n, const PetscScalar *__restrict__ v, float *__restrict__ s, int *bad)
+{
+  for (size_t i = (size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += (size_t)gridDim.x * POLDER_BLOCK) {
+    const float f = (float)v[i];
+
+    s[i] = f;
+    if (isinf(f) && !isinf(v[i])) *bad = 1;
+  }
+}
+
+int PolderToSingle_CUDA(size_t n, const PetscScalar v[], float s[], int *bad, PolderStream stream)
+{
+  if (n) ToSingle<<<(unsigned int)PetscMin((n + POLDER_BLOCK - 1) / POLDER_BLOCK, 1 << 16), POLDER_BLOCK, 0, stream>>>(n, v, s, bad);
+  return (int)cudaGetLastError();
+}
+
+__global__ __launch_bounds__(POLDER_BLOCK) void DiaOffsets(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, unsigned char *seen)
+{
+  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
+
+  if (i >= m) return;
+  for (PetscInt k = ai[i], end = ai[i + 1]; k < end; ++k) {
+    unsigned char *s = seen + (aj[k] - i + m);
+
+    if (!*s) *s = 1; // the test is read from the cache: millions of rows write the same few bytes
+  }
+}
+
+int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], unsigned char seen[], PolderStream stream)
+{
+  (void)n;
+  if (m) DiaOffsets<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, ai, aj, seen);
+  return (int)cudaGetLastError();
+}
+
+/* Diagonals of one launch of the fill, of nd in all, the first of them being number first; below: the offset of the one before, least: no smaller column offset */
+struct DiaFillArgs {
+  PetscInt     nd, below;
+  bool         firstbatch, lastbatch;
+  PetscInt     off[DIA_BATCH];
+  PetscScalar *val[DIA_BATCH];
+};
+
+/* Is low the mirror image of up, an entry of a row above? Exactly, or up to tol times the larger of low and that row's diagonal entry */
+__device__ __forceinline__ bool DiaMirrors(PetscScalar low, PetscScalar up, PetscScalar diag, PetscReal tol)
+{
+  return low == up || fabs(low - up) <= tol * fmax(fabs(low), fabs(diag));
+}
+
+/* MIRROR: the diagonals are not filled but compared with those that their pointers lead into; diag is the main diagonal */
+template <bool MIRROR>
+__global__ __launch_bounds__(POLDER_BLOCK) void DiaFill(PetscInt m, const __grid_constant__ DiaFillArgs A, const PetscScalar *diag, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, PetscReal tol, int *bad)
+{
+  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
+  PetscInt       k, end;
+
+  if (i >= m) return;
+  k   = ai[i];
+  end = ai[i + 1];
+  if (A.firstbatch) {
+    for (PetscInt l = k + 1; l < end; ++l) {
+      if (aj[l] <= aj[l - 1]) *bad = 1;
+    }
+  } else {
+    while (k < end && aj[k] - i <= A.below) ++k;
+  }
+  for (PetscInt d = 0; d < A.nd; ++d) {
+    const PetscScalar v = k < end && aj[k] == i + A.off[d] ? aa[k++] : 0.0;
+
+    if (!MIRROR) A.val[d][i] = v;
+    else if (i + A.off[d] >= 0 && !DiaMirrors(v, A.val[d][i], diag[i + A.off[d]], tol)) *bad = 1;
+  }
+  if (k < end && (A.lastbatch || aj[k] - i <= A.off[A.nd - 1])) *bad = 1;
+}
+
+int PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal tol, int *bad, PolderStream stream)
+{
+  const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
+
+  if (!m) return (int)cudaGetLastError();
+  for (int mirror = 0; mirror < 2; ++mirror) { // the rows that are compared are complete only when all others are
+    const PetscInt d0 = mirror ? 0 : first, d1 = mirror ? first : nd;
+
+    for (PetscInt b = d0; b < d1 || (b == d0 && !mirror); b += DIA_BATCH) {
+      DiaFillArgs A;
+
+      A.nd         = PetscMin(d1 - b, DIA_BATCH);
+      A.firstbatch = b == 0;
+      A.lastbatch  = b + A.nd == nd;
+      A.below      = b ? off[b - 1] : 0;
+      for (PetscInt d = 0; d < A.nd; ++d) {
+        A.off[d] = off[b + d];
+        A.val[d] = val[b + d];
+      }
+      if (mirror) DiaFill<true><<<blocks, POLDER_BLOCK, 0, stream>>>(m, A, val[first], ai, aj, aa, tol, bad);
+      else DiaFill<false><<<blocks, POLDER_BLOCK, 0, stream>>>(m, A, NULL, ai, aj, aa, tol, bad);
+    }
+  }
+  return (int)cudaGetLastError();
+}

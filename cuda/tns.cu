@@ -1,0 +1,409 @@
+/* Triangular sweeps of the truncated Neumann series: V is the type of the entries of the matrix and of the inverse diagonal, double or float. */
+#include "launch.cuh"
+
+/* Diagonals of one launch */
+#define TRI_BATCH 32
+
+/* Fused pairs: threads of a block, and blocks for which a multiprocessor has registers; rows of a tile (lanes, without the two that only bring neighbours), lines of
+   a tile with 7 points; lines that are read before the first is used (fewer with an inner product, which takes registers too) */
+#define TRI_BLOCK     128
+#define TRI_FIT       3
+#define TRI_WIDTH     30
+#define TRI_LINES     8
+#define TRI_GROUP     10
+#define TRI_GROUP_DOT 5
+#define TRI_AHEAD     8
+
+/* Least lines (planes with 7 points) that a warp goes through: it starts two of them before its first */
+#define TRI_STEPS 8
+
+template <class V>
+struct TriArgs {
+  PetscInt nd;
+  PetscInt off[TRI_BATCH];
+  const V *val[TRI_BATCH];
+};
+
+/* y = c - dinv (T x); c = NULL and x = NULL stand for dinv r; ND = 0: any number of diagonals */
+template <int ND, class V>
+__global__ __launch_bounds__(POLDER_BLOCK) void TriSweepDIA(PetscInt m, const __grid_constant__ TriArgs<V> T, const V *__restrict__ dinv, const PetscScalar *__restrict__ r, const PetscScalar *c, const PetscScalar *__restrict__ x, PetscScalar *y)
+{
+  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x, nd = ND ? ND : T.nd;
+  PetscScalar    s = 0;
+
+  if (i >= m) return;
+#pragma unroll(ND ? ND : 4)
+  for (PetscInt d = 0; d < nd; ++d) {
+    const PetscInt j = i + T.off[d];
+
+    if (j >= 0 && j < m) s += (PetscScalar)T.val[d][i] * (x ? x[j] : (PetscScalar)dinv[j] * r[j]);
+  }
+  y[i] = (c ? c[i] : (PetscScalar)dinv[i] * r[i]) - (PetscScalar)dinv[i] * s;
+}
+
+template <class V>
+static int TriSweepDIALaunch(PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], cudaStream_t stream)
+{
+  const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
+  const V           *di     = (const V *)dinv;
+
+  if (!m) return (int)cudaGetLastError();
+  for (PetscInt first = 0; first == 0 || first < nd; first += TRI_BATCH) {
+    const PetscScalar *cc = first ? y : c;
+    TriArgs<V>         T;
+
+    T.nd = PetscMin(nd - first, TRI_BATCH);
+    for (PetscInt d = 0; d < T.nd; ++d) {
+      T.off[d] = off[first + d];
+      T.val[d] = (const V *)val[first + d];
+    }
+    if (nd == 2) TriSweepDIA<2, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, T, di, r, cc, x, y);
+    else if (nd == 3) TriSweepDIA<3, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, T, di, r, cc, x, y);
+    else TriSweepDIA<0, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, T, di, r, cc, x, y);
+  }
+  return (int)cudaGetLastError();
+}
+
+int PolderTriSweepDIA_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
+{
+  return single ? TriSweepDIALaunch<float>(m, nd, off, val, dinv, r, c, x, y, stream) : TriSweepDIALaunch<PetscScalar>(m, nd, off, val, dinv, r, c, x, y, stream);
+}
+
+/*
+  Two sweeps at once on the grid of a 5- or 7-point stencil, z = c - dinv (T (c - dinv (T c))). Rows are numbered so that T reads smaller ones: k is row k for
+  the lower triangle, where c = dinv in, and row m - 1 - k for the upper one, where c = in.
+
+  A warp has TRI_WIDTH rows of a line, preceded by two more, whose c and first sweep it makes again, so that the neighbour k - 1 is a shuffle away. The
+  values of the line before (k - near) and of the plane before (k - far) stay in registers on the way through the grid. Only row numbers matter: nothing
+  changes where a line or a plane ends.
+*/
+template <class V>
+struct TriGrid {
+  PetscInt           m, near, far; /* near = far: 5 points, one line a step */
+  PetscInt           tiles[2], warps, chunk;
+  const V           *val[3], *dinv; /* neighbours k - 1, k - near, k - far */
+  const PetscScalar *in, *r;        /* r: for the inner product (r, z) */
+  PetscScalar       *z;
+};
+
+/* All lines of a tile in the planes of one step; y0[j], y1[j]: c and the first sweep of line j in the plane before. ready < 2: only c, or c and the first sweep */
+template <bool CHECK, bool UPPER, bool DOT, class V>
+__device__ __forceinline__ void TriPlane(const TriGrid<V> &A, int64_t k0, int lane, int lines, int ready, PetscScalar (&y0)[TRI_LINES + 2], PetscScalar (&y1)[TRI_LINES + 2], PetscScalar &part)
+{
+  constexpr int GROUP   = DOT ? TRI_GROUP_DOT : TRI_GROUP;
+  PetscScalar   before0 = 0, before1 = 0; /* of the line before */
+
+#pragma unroll
+  for (int g = 0; g < TRI_LINES + 2; g += GROUP) {
+    PetscScalar in[GROUP], r[GROUP];
+    V           d[GROUP], v[GROUP][3];
+
+#pragma unroll
+    for (int l = 0; l < GROUP; ++l) {
+      const int64_t  k    = k0 + (int64_t)(g + l) * A.near;
+      const bool     read = g + l < lines && (!CHECK || (k >= 0 && k < A.m)), tri = read && g + l > 0 && (!CHECK || ready > 0);
+      const PetscInt i = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
+
+      in[l]   = read ? A.in[i] : 0;
+      r[l]    = DOT && read && g + l > 1 ? A.r[i] : 0;
+      d[l]    = read ? A.dinv[i] : (V)0;
+      v[l][0] = tri && (!CHECK || k >= 1) ? A.val[0][i] : (V)0;
+      v[l][1] = tri && (!CHECK || k >= A.near) ? A.val[1][i] : (V)0;
+      v[l][2] = tri && (!CHECK || k >= A.far) ? A.val[2][i] : (V)0;
+    }
+#pragma unroll
+    for (int l = 0; l < GROUP; ++l) {
+      const int         j  = g + l;
+      const PetscScalar d0 = (PetscScalar)d[l], a = (PetscScalar)v[l][0], b = (PetscScalar)v[l][1], c = (PetscScalar)v[l][2];
+      const PetscScalar now0 = UPPER ? in[l] : d0 * in[l];
+      const PetscScalar now1 = now0 - d0 * (c * y0[j] + b * before0 + a * __shfl_up_sync(0xffffffffu, now0, 1));
+      const PetscScalar now2 = now0 - d0 * (c * y1[j] + b * before1 + a * __shfl_up_sync(0xffffffffu, now1, 1));
+
+      if (j > 1 && (!CHECK || ready > 1) && lane > 1 && j < lines) {
+        const int64_t k = k0 + (int64_t)j * A.near;
+
+        if (!CHECK || k < A.m) {
+          const PetscInt i = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
+
+          A.z[i] = now2;
+          if (DOT) part += r[l] * now2;
+        }
+      }
+      before0 = y0[j] = now0;
+      before1 = y1[j] = now1;
+    }
+  }
+}
+
+template <bool UPPER, bool DOT, class V>
+__global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void TriPair7(const __grid_constant__ TriGrid<V> A, PetscScalar *dot, PolderReduceScratch *scratch)
+{
+  const int   lane = threadIdx.x % 32, warp = (int)(blockIdx.x * (TRI_BLOCK / 32) + threadIdx.x / 32);
+  PetscScalar part = 0;
+
+  if (warp < A.warps) {
+    const PetscInt tile = warp % (A.tiles[0] * A.tiles[1]), first = warp / (A.tiles[0] * A.tiles[1]) * A.chunk;
+    const PetscInt x0 = tile % A.tiles[0] * TRI_WIDTH - 2, line = tile / A.tiles[0] * TRI_LINES - 2, x = x0 + lane;
+    const PetscInt steps = (PetscInt)(((int64_t)A.m + A.far - 1) / A.far), last = PetscMin(first + A.chunk, steps);
+    const int      lines             = x < A.near ? (int)PetscMin((A.far - 1 - x) / A.near - line + 1, TRI_LINES + 2) : 0; /* whose rows belong to the plane */
+    PetscScalar    y0[TRI_LINES + 2] = {}, y1[TRI_LINES + 2] = {};
+
+    for (PetscInt p = first - 2; p < last; ++p) {
+      const int64_t k0 = (int64_t)p * A.far + (int64_t)line * A.near + x;
+
+      if (p >= first && k0 - lane >= A.far && (int64_t)(p + 1) * A.far <= A.m) TriPlane<false, UPPER, DOT>(A, k0, lane, lines, 2, y0, y1, part);
+      else TriPlane<true, UPPER, DOT>(A, k0, lane, lines, p - first + 2, y0, y1, part);
+    }
+  }
+  if (DOT) {
+    double sum[1] = {part};
+
+    PolderGridSum<TRI_BLOCK>(sum, scratch, [=](const double(&total)[1]) { *dot = total[0]; });
+  }
+}
+
+/* TRI_AHEAD lines; wait: so many are not for output yet */
+template <bool CHECK, bool UPPER, bool DOT, class V>
+__device__ __forceinline__ void TriLines(const TriGrid<V> &A, int64_t k0, int lane, bool inside, int wait, int lines, PetscScalar &y0, PetscScalar &y1, PetscScalar &part)
+{
+  PetscScalar in[TRI_AHEAD], r[TRI_AHEAD];
+  V           d[TRI_AHEAD], v[TRI_AHEAD][2];
+
+#pragma unroll
+  for (int l = 0; l < TRI_AHEAD; ++l) {
+    const int64_t  k    = k0 + (int64_t)l * A.far;
+    const bool     read = inside && (!CHECK || (k >= 0 && k < A.m));
+    const PetscInt i    = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
+
+    in[l]   = read ? A.in[i] : 0;
+    r[l]    = DOT && read ? A.r[i] : 0;
+    d[l]    = read ? A.dinv[i] : (V)0;
+    v[l][0] = read && (!CHECK || k >= 1) ? A.val[0][i] : (V)0;
+    v[l][1] = read && (!CHECK || k >= A.far) ? A.val[1][i] : (V)0;
+  }
+#pragma unroll
+  for (int l = 0; l < TRI_AHEAD; ++l) {
+    const PetscScalar d0 = (PetscScalar)d[l], a = (PetscScalar)v[l][0], b = (PetscScalar)v[l][1];
+    const PetscScalar now0 = UPPER ? in[l] : d0 * in[l];
+    const PetscScalar now1 = now0 - d0 * (b * y0 + a * __shfl_up_sync(0xffffffffu, now0, 1));
+    const PetscScalar now2 = now0 - d0 * (b * y1 + a * __shfl_up_sync(0xffffffffu, now1, 1));
+
+    if (inside && lane > 1 && (!CHECK || (l >= wait && l < lines))) {
+      const int64_t k = k0 + (int64_t)l * A.far;
+
+      if (!CHECK || k < A.m) {
+        const PetscInt i = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
+
+        A.z[i] = now2;
+        if (DOT) part += r[l] * now2;
+      }
+    }
+    y0 = now0;
+    y1 = now1;
+  }
+}
+
+template <bool UPPER, bool DOT, class V>
+__global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void TriPair5(const __grid_constant__ TriGrid<V> A, PetscScalar *dot, PolderReduceScratch *scratch)
+{
+  const int   lane = threadIdx.x % 32, warp = (int)(blockIdx.x * (TRI_BLOCK / 32) + threadIdx.x / 32);
+  PetscScalar part = 0;
+
+  if (warp < A.warps) {
+    const PetscInt x = warp % A.tiles[0] * TRI_WIDTH - 2 + lane, first = warp / A.tiles[0] * A.chunk;
+    const PetscInt steps = (PetscInt)(((int64_t)A.m + A.far - 1) / A.far), last = PetscMin(first + A.chunk, steps);
+    PetscScalar    y0 = 0, y1 = 0;
+
+    for (PetscInt p = first - 2; p < last; p += TRI_AHEAD) {
+      const int64_t k0 = (int64_t)p * A.far + x;
+
+      if (p >= first && k0 - lane >= A.far && p + TRI_AHEAD <= last && (int64_t)(p + TRI_AHEAD) * A.far <= A.m) TriLines<false, UPPER, DOT>(A, k0, lane, x < A.far, 0, TRI_AHEAD, y0, y1, part);
+      else TriLines<true, UPPER, DOT>(A, k0, lane, x < A.far, (int)(first - p), (int)(last - p), y0, y1, part);
+    }
+  }
+  if (DOT) {
+    double sum[1] = {part};
+
+    PolderGridSum<TRI_BLOCK>(sum, scratch, [=](const double(&total)[1]) { *dot = total[0]; });
+  }
+}
+
+PetscBool PolderTriPairFits_CUDA(PetscInt nd, const PetscInt off[])
+{
+  /* ascending: -far, -near, -1 or 1, near, far */
+  if (nd != 2 && nd != 3) return PETSC_FALSE;
+  return (PetscBool)(off[0] > 0 ? off[0] == 1 : off[nd - 1] == -1);
+}
+
+template <class V>
+static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], const PetscScalar r[], PetscScalar *dot, void *work, cudaStream_t stream)
+{
+  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+  TriGrid<V>           A;
+  int64_t              tiles, steps, chunks, most;
+  unsigned int         blocks;
+
+  if (!m) return (int)(dot ? cudaMemsetAsync(dot, 0, sizeof(*dot), stream) : cudaGetLastError());
+  for (PetscInt d = 0; d < nd; ++d) A.val[upper ? d : nd - 1 - d] = (const V *)val[d];
+  A.m        = m;
+  A.near     = upper ? off[1] : -off[nd - 2];
+  A.far      = upper ? off[nd - 1] : -off[0];
+  A.dinv     = (const V *)dinv;
+  A.in       = in;
+  A.z        = z;
+  A.r        = r;
+  A.tiles[0] = ((nd == 3 ? A.near : A.far) + TRI_WIDTH - 1) / TRI_WIDTH;
+  A.tiles[1] = nd == 3 ? ((A.far + A.near - 1) / A.near + TRI_LINES - 1) / TRI_LINES : 1;
+  tiles      = (int64_t)A.tiles[0] * A.tiles[1];
+  steps      = ((int64_t)m + A.far - 1) / A.far;
+  most       = (int64_t)PolderMultiprocessors() * TRI_FIT * (TRI_BLOCK / 32) / tiles;
+  chunks     = PetscMax(PetscMin(most, steps / TRI_STEPS), 1);
+  A.chunk    = (PetscInt)((steps + chunks - 1) / chunks);
+  chunks     = (steps + A.chunk - 1) / A.chunk;
+  A.warps    = (PetscInt)(tiles * chunks);
+  blocks     = PolderBlocks(A.warps, TRI_BLOCK / 32);
+  if (nd == 3 && upper) {
+    if (dot) TriPair7<true, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
+    else TriPair7<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+  } else if (nd == 3) TriPair7<false, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+  else if (upper) {
+    if (dot) TriPair5<true, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
+    else TriPair5<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+  } else TriPair5<false, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+  return (int)cudaGetLastError();
+}
+
+int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], const PetscScalar r[], PetscScalar *dot, void *work, PolderStream stream)
+{
+  const bool upper = off[0] > 0;
+
+  return single ? TriPairLaunch<float>(upper, m, nd, off, val, dinv, in, z, r, dot, work, stream) : TriPairLaunch<PetscScalar>(upper, m, nd, off, val, dinv, in, z, r, dot, work, stream);
+}
+
+template <class V>
+__global__ __launch_bounds__(POLDER_BLOCK) void TriScale(PetscInt m, const V *__restrict__ dinv, const PetscScalar *r, PetscScalar *y)
+{
+  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
+
+  if (i < m) y[i] = (PetscScalar)dinv[i] * r[i];
+}
+
+int PolderTriScale_CUDA(PetscBool single, PetscInt m, const void *dinv, const PetscScalar r[], PetscScalar y[], PolderStream stream)
+{
+  const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
+
+  if (m && single) TriScale<<<blocks, POLDER_BLOCK, 0, stream>>>(m, (const float *)dinv, r, y);
+  else if (m) TriScale<<<blocks, POLDER_BLOCK, 0, stream>>>(m, (const PetscScalar *)dinv, r, y);
+  return (int)cudaGetLastError();
+}
+
+/* LANES lanes of a warp share a row; their sums are added in the same order always */
+template <int LANES, class V>
+__global__ __launch_bounds__(POLDER_BLOCK) void TriSweepCSR(bool upper, PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ diag, const PetscInt *__restrict__ aj, const V *__restrict__ aa, const V *__restrict__ dinv, const PetscScalar *__restrict__ r, const PetscScalar *c, const PetscScalar *__restrict__ x, PetscScalar *y)
+{
+  const int      lane = threadIdx.x % LANES;
+  const PetscInt i    = (PetscInt)(((int64_t)blockIdx.x * POLDER_BLOCK + threadIdx.x) / LANES);
+  PetscScalar    s    = 0;
+
+  if (i < m) {
+    const PetscInt end = upper ? ai[i + 1] : diag[i];
+
+    for (PetscInt k = (upper ? diag[i] + 1 : ai[i]) + lane; k < end; k += LANES) {
+      const PetscInt j = aj[k];
+
+      s += (PetscScalar)aa[k] * (x ? x[j] : (PetscScalar)dinv[j] * r[j]);
+    }
+  }
+#pragma unroll
+  for (int o = LANES / 2; o > 0; o /= 2) s += __shfl_xor_sync(0xffffffffu, s, o);
+  if (i < m && lane == 0) y[i] = (c ? c[i] : (PetscScalar)dinv[i] * r[i]) - (PetscScalar)dinv[i] * s;
+}
+
+template <class V>
+static int TriSweepCSRLaunch(bool upper, PetscInt m, PetscInt nz, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const V aa[], const V dinv[], const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], cudaStream_t stream)
+{
+  if (!m) return (int)cudaGetLastError();
+  if (nz / m < 12) TriSweepCSR<2, V><<<PolderBlocks(m, POLDER_BLOCK / 2), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
+  else if (nz / m < 64) TriSweepCSR<8, V><<<PolderBlocks(m, POLDER_BLOCK / 8), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
+  else TriSweepCSR<32, V><<<PolderBlocks(m, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
+  return (int)cudaGetLastError();
+}
+
+int PolderTriSweepCSR_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nz, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const void *aa, const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
+{
+  return single ? TriSweepCSRLaunch(upper, m, nz, ai, diag, aj, (const float *)aa, (const float *)dinv, r, c, x, y, stream) : TriSweepCSRLaunch(upper, m, nz, ai, diag, aj, (const PetscScalar *)aa, (const PetscScalar *)dinv, r, c, x, y, stream);
+}
+
+/* V: the type that the other entries of the matrix are rounded to */
+template <class V>
+__global__ __launch_bounds__(POLDER_BLOCK) void TriGhosts(bool upper, PetscInt m, PetscInt nlow, const PetscInt *__restrict__ bi, const PetscInt *__restrict__ bj, const PetscScalar *__restrict__ ba, const V *__restrict__ dinv, const PetscScalar *__restrict__ ghost, PetscScalar *y)
+{
+  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
+  PetscScalar    s = 0;
+  PetscInt       end;
+
+  if (i >= m) return;
+  end = bi[i + 1];
+  for (PetscInt k = bi[i]; k < end; ++k) {
+    if ((bj[k] >= nlow) == upper) s += (PetscScalar)(V)ba[k] * ghost[bj[k]];
+  }
+  if (s != 0) y[i] -= (PetscScalar)dinv[i] * s;
+}
+
+int PolderTriGhosts_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const void *dinv, const PetscScalar ghost[], PetscScalar y[], PolderStream stream)
+{
+  const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
+
+  if (m && single) TriGhosts<<<blocks, POLDER_BLOCK, 0, stream>>>((bool)upper, m, nlow, bi, bj, ba, (const float *)dinv, ghost, y);
+  else if (m) TriGhosts<<<blocks, POLDER_BLOCK, 0, stream>>>((bool)upper, m, nlow, bi, bj, ba, (const PetscScalar *)dinv, ghost, y);
+  return (int)cudaGetLastError();
+}
+
+/* Has d an inverse in V that is positive and finite? */
+template <class V>
+__device__ __forceinline__ bool TriInvert(PetscScalar d, V *dinv)
+{
+  *dinv = (V)(1.0 / d);
+  return d > 0 && !isinf(d) && *dinv > 0 && !isinf(*dinv);
+}
+
+template <class V>
+__global__ __launch_bounds__(POLDER_BLOCK) void TriInverse(PetscInt m, const PetscInt *__restrict__ diag, const PetscScalar *__restrict__ aa, V *__restrict__ dinv, int *bad)
+{
+  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
+
+  if (i < m && !TriInvert(aa[diag ? diag[i] : i], dinv + i)) *bad = 1;
+}
+
+int PolderTriInverse_CUDA(PetscBool single, PetscInt m, const PetscInt diag[], const PetscScalar aa[], void *dinv, int *bad, PolderStream stream)
+{
+  const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
+
+  if (m && single) TriInverse<<<blocks, POLDER_BLOCK, 0, stream>>>(m, diag, aa, (float *)dinv, bad);
+  else if (m) TriInverse<<<blocks, POLDER_BLOCK, 0, stream>>>(m, diag, aa, (PetscScalar *)dinv, bad);
+  return (int)cudaGetLastError();
+}
+
+__global__ __launch_bounds__(POLDER_BLOCK) void TriDiagonal(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, PetscInt *__restrict__ diag, int *bad)
+{
+  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
+  PetscInt       at, before = -1;
+
+  if (i >= m) return;
+  at = -1;
+  for (PetscInt k = ai[i], end = ai[i + 1]; k < end; ++k) {
+    const PetscInt j = aj[k];
+
+    if (j <= before) *bad = 1;
+    if (j == i) at = k;
+    before = j;
+  }
+  if (at < 0) *bad = 1;
+  diag[i] = at < 0 ? ai[i] : at;
+}
+
+int PolderTriDiagonal_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt diag[], int *bad, PolderStream stream)
+{
+  if (m) TriDiagonal<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, ai, aj, diag, bad);
+  return (int)cudaGetLastError();
+}
