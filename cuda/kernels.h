@@ -156,3 +156,67 @@ POLDER_LAUNCHER int PolderTriGhosts_CUDA(PetscBool single, PetscBool upper, Pets
 POLDER_LAUNCHER int PolderTriDiagonal_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt diag[], int *bad, PolderStream stream);
 /* dinv[i] = 1 / aa[diag[i]] (diag = NULL: 1 / aa[i]); *bad is raised when one is not positive and finite */
 POLDER_LAUNCHER int PolderTriInverse_CUDA(PetscBool single, PetscInt m, const PetscInt diag[], const PetscScalar aa[], void *dinv, int *bad, PolderStream stream);
+/*
+  deflation.cu: n rows in nlabel labels. The rows of a label lie together in item[], cut into segments: those of label k are first[k] .. first[k + 1],
+  segment s has the positions ptr[s] .. ptr[s + 1] of item[] and belongs to label[s]. Every label has a segment, perhaps an empty one.
+*/
+/* row[] <- the rows with label[] >= 0, sorted by label, in each by row; those of label k are start[k] .. start[k + 1] */
+POLDER_LAUNCHER size_t PolderLabelsSortWork_CUDA(PetscInt n, PetscInt nlabel);
+POLDER_LAUNCHER int    PolderLabelsSort_CUDA(PetscInt n, PetscInt nlabel, const PetscInt label[], PetscInt row[], PetscInt start[], size_t bytes, void *work, PolderStream stream);
+/* Segments of at most length items: first[nlabel + 1], and ptr[], label[] for at most n / length + nlabel of them */
+POLDER_LAUNCHER int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, const PetscInt start[], PetscInt first[], PetscInt ptr[], PetscInt label[], PolderStream stream);
+/* a[k] = y[k] (NULL: 0; y may be a) + alpha times the sum over the items of label k of weight (NULL: 1) times v[item]; most: at least the number of segments; sum[most]; counter[nlabel] is zero before and after */
+POLDER_LAUNCHER int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PolderStream stream);
+/* x[i] += alpha a[label[i]] where label[i] >= 0 */
+POLDER_LAUNCHER int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar alpha, const PetscScalar a[], PetscScalar x[], PolderStream stream);
+/* v[row[k]] += alpha * (CSR row k) . a for n rows (NULL: row k is k); dot != NULL: *dot += alpha * sum of p[row[k]] * (CSR row k) . a */
+POLDER_LAUNCHER int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream);
+/* AZ for labels: count[i] entries of row i, 0 where it vanishes to rounding; flags[0] is raised when a row sum does not vanish, flags[1] when a row has no label */
+POLDER_LAUNCHER int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream);
+/* row i is the k-th with entries, k = scan[i] >> 32, and these begin at scan[i] & 0xffffffff: both less what row i itself adds, since scan[] includes it */
+POLDER_LAUNCHER size_t PolderRowsScanWork_CUDA(PetscInt m);
+POLDER_LAUNCHER int    PolderRowsScan_CUDA(PetscInt m, const PetscInt count[], PetscInt64 scan[], size_t bytes, void *work, PolderStream stream);
+/* row[k], ptr[k + 1], col[], val[] of the rows with entries; the owner sets ptr[0] */
+POLDER_LAUNCHER int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream);
+/* The same two from diagonals (PolderDia; off and val are host arrays, val of device pointers); zeros are no entries. nd is at most POLDER_LABEL_DIAGONALS */
+#define POLDER_LABEL_DIAGONALS 32
+POLDER_LAUNCHER int PolderLabelRowsCountDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream);
+POLDER_LAUNCHER int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream);
+/* E = Z^T (AZ) for labels: the *n entries ekey = i * d + j (ascending), eval; room for nz + 1. ptr[nrow] = nz */
+POLDER_LAUNCHER size_t PolderGalerkinWork_CUDA(PetscInt d, PetscInt nz);
+POLDER_LAUNCHER int    PolderGalerkin_CUDA(PetscInt d, PetscInt nrow, PetscInt nz, const PetscInt label[], const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscInt *n, PetscInt64 ekey[], PetscScalar eval[], size_t bytes, void *work, PolderStream stream);
+/* item[p], weight[p] <- row and value of the entry[p]-th entry of a CSR matrix of nrow rows (row = NULL: row k is k) */
+POLDER_LAUNCHER int PolderEntriesGather_CUDA(PetscInt nz, PetscInt nrow, const PetscInt row[], const PetscInt ptr[], const PetscScalar val[], const PetscInt entry[], PetscInt item[], PetscScalar weight[], PolderStream stream);
+
+/* coarse.cu: dense symmetric d x d matrices in arrays of ld x ld, ld a multiple of POLDER_SWEEP; info[] is for the host */
+#define POLDER_SWEEP 64
+enum {
+  POLDER_COARSE_NZERO,
+  POLDER_COARSE_NNULL,
+  POLDER_COARSE_NDEP, /* columns left out: zero, kernel, dependent */
+  POLDER_COARSE_BAD,  /* an entry is infinite or not a number */
+  POLDER_COARSE_COND,
+  POLDER_COARSE_RESID,
+  POLDER_COARSE_INFO
+};
+/* E (zeroed) <- the *n entries key = i * d + j; keys d * d and above are none */
+POLDER_LAUNCHER int PolderCoarseDense_CUDA(PetscInt d, PetscInt ld, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscScalar E[], PolderStream stream);
+/* E <- (E + E^T)/2, S = D E D; scale: the diagonal of D, E_ii^-1/2, or 0 where E_ii is at most zero times the largest, and for nullspace in the last column. Sets NZERO, NNULL, NDEP, BAD */
+POLDER_LAUNCHER int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace, PetscScalar E[], PetscScalar scale[], PetscScalar S[], PetscScalar info[], PolderStream stream);
+/* A <- D A^-1 D without the columns whose scale is 0 or whose pivot falls to tol: these get scale 0 and count in NDEP */
+POLDER_LAUNCHER size_t PolderCoarseInvertWork_CUDA(PetscInt ld);
+POLDER_LAUNCHER int    PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar A[], PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream);
+/* z = y + alpha A x; y = NULL stands for zero and may be z. x is aligned to 16 bytes */
+POLDER_LAUNCHER int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream);
+/* b <- a test vector on the columns in use; norms[0 .. d), [d .. 2 d) <- the row sums of |D E D| and of its inverse D^-1 X D^-1 */
+POLDER_LAUNCHER int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream);
+/* COND = max norms * max norms, RESID = |D (b - y)| / |D b| */
+POLDER_LAUNCHER int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar scale[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[], PetscScalar info[], PolderStream stream);
+/* L <- D E D with rows and columns of the identity where scale is 0 */
+POLDER_LAUNCHER int PolderCoarseIdentity_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar scale[], PetscScalar L[], PolderStream stream);
+/* z = x .* y */
+POLDER_LAUNCHER int PolderPointwiseMult_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream);
+/* cuSOLVER's Cholesky factor of one triangle, in place (work bytes), and x <- (L L^T)^-1 x with it */
+POLDER_LAUNCHER size_t PolderCholeskyFactorWork_CUDA(PetscInt n, PetscInt ld);
+POLDER_LAUNCHER int    PolderCholeskyFactor_CUDA(PetscInt n, PetscInt ld, PetscScalar A[], size_t bytes, void *work, PolderStream stream);
+POLDER_LAUNCHER int    PolderCholeskySolve_CUDA(PetscInt n, PetscInt ld, const PetscScalar L[], PetscScalar x[], PolderStream stream);

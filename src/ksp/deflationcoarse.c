@@ -1,49 +1,21 @@
-/* Solves with E = Z^T A Z. On every process: an envelope Cholesky factor of the scaled E, or its inverse. Distributed: a nested KSP. */
-#include "deflationcoarse.h"
+/* Solves with E = Z^T A Z. On every process: an envelope Cholesky factor of the scaled E, or its inverse, or a dense one on the device. Distributed: a nested KSP. */
+#include "coarseimpl.h"
 #include "gather.h"
+#include "../device.h"
 #include "../kernels/kernels.h"
-#include <petscsf.h>
 
-typedef enum {
-  COARSE_INVERSE,
-  COARSE_CHOLESKY,
-  COARSE_KSP
-} PolderCoarseType;
 static const char *const PolderCoarseTypes[] = {"inverse", "cholesky", "ksp", "PolderCoarseType", "COARSE_", NULL};
 
 /* The product with an inverse leaves a residual of about cond(E) eps relative to the right-hand side; a solve to the usual 1e-6 needs two digits more */
 #define POLDER_COARSE_LOSS 1e-8
 /* With fewer than three digits left in a coarse solve E is taken for singular */
 #define POLDER_COARSE_SINGULAR 1e-3
-/* A diagonal entry of E that is so much smaller than the largest one counts as zero */
-#define POLDER_COARSE_ZERO (5 * PETSC_MACHINE_EPSILON)
-/* Up to here a direct solver on every process beats multigrid as preconditioner of the nested KSP */
-#define POLDER_COARSE_DIRECT 20000
+/* More columns than this are no dense matrix on the device */
+#define POLDER_COARSE_DENSE 12000
+/* What the device does in the time of one dependent step of the sweep, in flops a column */
+#define POLDER_COARSE_STEP 4e6
 
-struct _n_PolderCoarse {
-  MPI_Comm         comm;
-  char            *prefix;
-  PolderCoarseType type;
-  PetscBool        setup;
-  PetscInt         d, nl, *gl;
-  PetscInt         nleftnull, nleftzero, nleftdep; /* columns left out: kernel of A, zero, dependent on others */
-  PetscReal        cond, resid;                    /* of E with unit diagonal; cond < 0: not known */
-  /* inverse, cholesky: S = D^-1/2 E D^-1/2, renumbered for a small envelope */
-  PetscInt    *ei, *ej;       /* E as CSR in the renumbered columns, the same on every process */
-  PetscScalar *ev;            /* values of S */
-  PetscInt    *order, *first; /* order[column] = row of S */
-  size_t      *ptr;
-  PetscReal   *scale; /* [d] by row of S: E_ii^-1/2, 0 where the column is left out */
-  char        *drop;
-  PetscScalar *L, *inverse;
-  PetscScalar *b, *x, *y; /* [d] work */
-  /* ksp */
-  KSP      ksp;
-  Mat      E;
-  Vec      bvec, xvec, used; /* used: 0 where a column is left out, else 1 */
-  PetscSF  sf;
-  PetscInt nsolve, nits, nfailed;
-};
+#define POLDER_COARSE_BADTEXT "The coarse matrix E of the deflation space has an entry that is infinite or not a number: check the entries of the system matrix"
 
 PetscErrorCode PolderCoarseCreate(MPI_Comm comm, PolderCoarse *coarse)
 {
@@ -67,12 +39,15 @@ static PetscErrorCode PolderCoarseReset(PolderCoarse c)
   PetscCall(PetscFree(c->L));
   PetscCall(PetscFree(c->inverse));
   PetscCall(PetscFree3(c->b, c->x, c->y));
+  PetscCall(PolderDeviceFree(&c->d1));
+  PetscCall(PolderDeviceFree(&c->d2));
   PetscCall(MatDestroy(&c->E));
   PetscCall(VecDestroy(&c->bvec));
   PetscCall(VecDestroy(&c->xvec));
   PetscCall(VecDestroy(&c->used));
   PetscCall(PetscSFDestroy(&c->sf));
-  c->setup     = PETSC_FALSE;
+  PetscCall(PetscMemzero(&c->report, sizeof(c->report)));
+  c->setup = c->dense = PETSC_FALSE;
   c->nleftnull = c->nleftzero = c->nleftdep = 0;
   c->cond                                   = -1;
   c->nsolve = c->nits = c->nfailed = 0;
@@ -84,6 +59,7 @@ PetscErrorCode PolderCoarseDestroy(PolderCoarse *coarse)
   PetscFunctionBegin;
   if (!*coarse) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderCoarseReset(*coarse));
+  PetscCall(PolderCoarseDeviceDestroy(&(*coarse)->device));
   PetscCall(KSPDestroy(&(*coarse)->ksp));
   PetscCall(PetscFree((*coarse)->prefix));
   PetscCall(PetscCommDestroy(&(*coarse)->comm));
@@ -102,12 +78,15 @@ PetscErrorCode PolderCoarseSetOptionsPrefix(PolderCoarse c, const char prefix[])
 PetscErrorCode PolderCoarseSetFromOptions(PolderCoarse c, PetscBool *changed)
 {
   const PolderCoarseType before = c->type;
+  const PetscBool        asked  = c->chosen;
+  PetscBool              set;
 
   PetscFunctionBegin;
   PetscOptionsBegin(c->comm, c->prefix, "Coarse solve of a deflation space", "PolderDeflationSpace");
-  PetscCall(PetscOptionsEnum("-deflation_coarse", "How E = Z^T A Z is solved", "PolderDeflationSpaceSetFromOptions", PolderCoarseTypes, (PetscEnum)c->type, (PetscEnum *)&c->type, NULL));
+  PetscCall(PetscOptionsEnum("-deflation_coarse", "How E = Z^T A Z is solved", "PolderDeflationSpaceSetFromOptions", PolderCoarseTypes, (PetscEnum)c->type, (PetscEnum *)&c->type, &set));
   PetscOptionsEnd();
-  *changed = (PetscBool)(c->type != before);
+  if (set) c->chosen = PETSC_TRUE;
+  *changed = (PetscBool)(c->type != before || c->chosen != asked);
   if (*changed) c->setup = PETSC_FALSE;
   if (c->ksp) PetscCall(KSPSetFromOptions(c->ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -216,7 +195,7 @@ static PetscErrorCode PolderCoarseScale(PolderCoarse c, PetscBool nullspace)
   PetscFunctionBegin;
   for (PetscInt i = 0; i < d; ++i) {
     for (PetscInt k = c->ei[i]; k < c->ei[i + 1]; ++k) {
-      PetscCheck(!PetscIsInfOrNanScalar(c->ev[k]), c->comm, PETSC_ERR_FP, "The coarse matrix E of the deflation space has an entry that is infinite or not a number: check the entries of the system matrix");
+      PetscCheck(!PetscIsInfOrNanScalar(c->ev[k]), c->comm, PETSC_ERR_FP, POLDER_COARSE_BADTEXT);
       if (c->ej[k] == i) c->scale[i] = PetscRealPart(c->ev[k]);
     }
     dmax = PetscMax(dmax, c->scale[i]);
@@ -301,11 +280,6 @@ static void PolderCoarseMultScaled(PolderCoarse c, const PetscScalar x[], PetscS
   }
 }
 
-static PetscReal PolderCoarseTestValue(PetscInt i)
-{
-  return PetscSinReal((PetscReal)(1 + i) * (PetscReal)12.9898);
-}
-
 /* Relative residual of one solve, and the condition number of S in the 1-norm (Higham 1988, algorithm 4.1: a lower bound, usually sharp) */
 static PetscErrorCode PolderCoarseAssess(PolderCoarse c)
 {
@@ -359,7 +333,67 @@ static PetscErrorCode PolderCoarseAssess(PolderCoarse c)
 
 static PetscBool PolderCoarseInverseInaccurate(PolderCoarse c)
 {
-  return (PetscBool)(c->type == COARSE_INVERSE && (c->cond * PETSC_MACHINE_EPSILON > POLDER_COARSE_LOSS || c->resid > POLDER_COARSE_LOSS));
+  return (PetscBool)(c->type == COARSE_INVERSE && !c->report.refined && (c->cond * PETSC_MACHINE_EPSILON > POLDER_COARSE_LOSS || c->resid > POLDER_COARSE_LOSS));
+}
+
+static PetscErrorCode PolderCoarseInfo(PolderCoarse c)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscInfo(NULL, "Deflation: E has %" PetscInt_FMT " columns, left out %" PetscInt_FMT " (kernel), %" PetscInt_FMT " (zero), %" PetscInt_FMT " (dependent); condition about %g, residual of a coarse solve %g\n", c->d, c->nleftnull, c->nleftzero, c->nleftdep,
+                      (double)c->cond, (double)c->resid));
+  if (PolderCoarseInverseInaccurate(c)) PetscCall(PetscInfo(NULL, "Deflation: the explicit inverse of E loses accuracy (condition about %g): use -deflation_coarse cholesky\n", (double)c->cond));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Will the device hold a dense E? */
+static PetscBool PolderCoarseWantsDense(PolderCoarse c)
+{
+  return (PetscBool)(c->ondevice && c->type != COARSE_KSP && (c->chosen || c->d <= POLDER_COARSE_DENSE));
+}
+
+/* From the entries of E in device memory */
+static PetscErrorCode PolderCoarseSetUpDense(PolderCoarse c, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderCoarseDeviceSetUp(&c->device, c->d, n, key, val, nullspace, (PetscBool)(c->chosen && c->type == COARSE_CHOLESKY), POLDER_COARSE_ZERO, POLDER_COARSE_SINGULAR, POLDER_COARSE_LOSS, &c->report));
+  PetscCheck(!c->report.bad, c->comm, PETSC_ERR_FP, POLDER_COARSE_BADTEXT);
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)c->d, &c->d1));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)c->d, &c->d2));
+  c->dense     = PETSC_TRUE;
+  c->nleftzero = c->report.nzero;
+  c->nleftnull = c->report.nnull;
+  c->nleftdep  = c->report.ndep;
+  c->cond      = c->report.cond;
+  c->resid     = c->report.resid;
+  PetscCall(PolderCoarseInfo(c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* E is on every process as ei, ej, ev */
+static PetscErrorCode PolderCoarseUpload(PolderCoarse c, PetscBool nullspace)
+{
+  const PetscInt nz = c->ei[c->d];
+  PetscInt64    *key, *dkey;
+  PetscInt      *n;
+  PetscScalar   *val;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(nz, &key));
+  for (PetscInt i = 0; i < c->d; ++i) {
+    for (PetscInt k = c->ei[i]; k < c->ei[i + 1]; ++k) key[k] = (PetscInt64)i * c->d + c->ej[k];
+  }
+  PetscCall(PolderDeviceMalloc(sizeof(*n), &n));
+  PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)nz, &dkey));
+  PetscCall(PolderDeviceMalloc(sizeof(*val) * (size_t)nz, &val));
+  PetscCall(PolderDeviceFromHost(n, &nz, sizeof(nz)));
+  PetscCall(PolderDeviceFromHost(dkey, key, sizeof(*key) * (size_t)nz));
+  PetscCall(PolderDeviceFromHost(val, c->ev, sizeof(*val) * (size_t)nz));
+  PetscCall(PolderCoarseSetUpDense(c, n, dkey, val, nullspace));
+  PetscCall(PolderDeviceFree(&val));
+  PetscCall(PolderDeviceFree(&dkey));
+  PetscCall(PolderDeviceFree(&n));
+  PetscCall(PetscFree(key));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PolderCoarseSetUpRedundant(PolderCoarse c, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace)
@@ -375,6 +409,10 @@ static PetscErrorCode PolderCoarseSetUpRedundant(PolderCoarse c, const PetscInt 
   PetscCall(PetscCalloc5(d, &c->order, d, &c->first, d + 1, &c->ptr, d, &c->scale, d, &c->drop));
   PetscCall(PetscCalloc3(d, &c->b, d, &c->x, d, &c->y));
   if (!d) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PolderCoarseWantsDense(c)) {
+    PetscCall(PolderCoarseUpload(c, nullspace));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PolderCoarseOrder(c));
   PetscCall(PolderCoarseScale(c, nullspace));
   /* rounding of E may hide that columns depend on each other: then the factor is worthless, and larger pivots count as zero */
@@ -387,153 +425,7 @@ static PetscErrorCode PolderCoarseSetUpRedundant(PolderCoarse c, const PetscInt 
     PetscCall(PolderCoarseInvert(c));
     PetscCall(PolderCoarseAssess(c));
   }
-  PetscCall(PetscInfo(NULL, "Deflation: E has %" PetscInt_FMT " columns, left out %" PetscInt_FMT " (kernel), %" PetscInt_FMT " (zero), %" PetscInt_FMT " (dependent); condition about %g, residual of a coarse solve %g\n", d, c->nleftnull, c->nleftzero, c->nleftdep,
-                      (double)c->cond, (double)c->resid));
-  if (PolderCoarseInverseInaccurate(c)) PetscCall(PetscInfo(NULL, "Deflation: the explicit inverse of E loses accuracy (condition about %g): use -deflation_coarse cholesky\n", (double)c->cond));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* E as a distributed matrix; rows and columns left out become those of the identity */
-static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace)
-{
-  PetscInt     rstart, rend, n = 0, nz, *ci, *cj, nzero = 0, last = c->d - 1;
-  PetscLayout  map;
-  PetscScalar *v, *diag, *used;
-  PetscReal    dmax;
-  Vec          D;
-
-  PetscFunctionBegin;
-  PetscCall(MatCreate(c->comm, &c->E));
-  PetscCall(MatSetSizes(c->E, PETSC_DECIDE, PETSC_DECIDE, c->d, c->d));
-  PetscCall(MatSetType(c->E, MATAIJ));
-  PetscCall(MatSetOptionsPrefix(c->E, c->prefix));
-  PetscCall(MatAppendOptionsPrefix(c->E, "deflation_coarse_"));
-  PetscCall(MatSetFromOptions(c->E));
-  PetscCall(MatGetLayouts(c->E, &map, NULL));
-  PetscCall(PetscLayoutSetUp(map));
-  PetscCall(PetscLayoutGetRange(map, &rstart, &rend));
-  nz = ptr[c->nl] + rend - rstart;
-  PetscCall(PetscMalloc3(nz, &ci, nz, &cj, nz, &v));
-  for (PetscInt i = 0; i < c->nl; ++i) {
-    for (PetscInt k = ptr[i]; k < ptr[i + 1]; ++k) {
-      if (nullspace && (c->gl[i] == last || c->gl[col[k]] == last)) continue;
-      ci[n]  = c->gl[i];
-      cj[n]  = c->gl[col[k]];
-      v[n++] = val[k];
-    }
-  }
-  for (PetscInt i = rstart; i < rend; ++i) {
-    ci[n] = cj[n] = i;
-    v[n++]        = 0;
-  }
-  PetscCall(MatSetPreallocationCOO(c->E, n, ci, cj));
-  PetscCall(MatSetValuesCOO(c->E, v, INSERT_VALUES));
-  PetscCall(PetscFree3(ci, cj, v));
-  PetscCall(MatCreateVecs(c->E, &c->xvec, &c->bvec));
-  PetscCall(VecDuplicate(c->bvec, &c->used));
-  PetscCall(VecDuplicate(c->bvec, &D));
-  PetscCall(MatGetDiagonal(c->E, D));
-  PetscCall(VecMax(D, NULL, &dmax));
-  PetscCall(VecGetArray(D, &diag));
-  PetscCall(VecGetArrayWrite(c->used, &used));
-  for (PetscInt i = 0; i < rend - rstart; ++i) {
-    used[i] = PetscRealPart(diag[i]) > POLDER_COARSE_ZERO * dmax;
-    if (used[i] != (PetscScalar)0) continue;
-    diag[i] = 1;
-    nzero += !nullspace || rstart + i != last;
-  }
-  PetscCall(VecRestoreArrayWrite(c->used, &used));
-  PetscCall(VecRestoreArray(D, &diag));
-  PetscCall(MatDiagonalSet(c->E, D, INSERT_VALUES));
-  PetscCall(VecDestroy(&D));
-  PetscCallAllreduce(&nzero, &c->nleftzero, 1, MPIU_INT, MPI_SUM, c->comm);
-  c->nleftnull = nullspace ? 1 : 0;
-  PetscCall(MatSetOption(c->E, MAT_SPD, PETSC_TRUE));
-  PetscCall(PetscSFCreate(c->comm, &c->sf));
-  PetscCall(PetscSFSetGraphLayout(c->sf, map, c->nl, NULL, PETSC_OWN_POINTER, c->gl));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PolderCoarseCreateKSP(PolderCoarse c)
-{
-  PC          pc;
-  KSP         inner;
-  PetscMPIInt size;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(c->comm, &size));
-  PetscCall(KSPCreate(c->comm, &c->ksp));
-  PetscCall(KSPSetOptionsPrefix(c->ksp, c->prefix));
-  PetscCall(KSPAppendOptionsPrefix(c->ksp, "deflation_coarse_"));
-  PetscCall(KSPSetType(c->ksp, KSPCG));
-  PetscCall(KSPSetTolerances(c->ksp, 1e-10, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT));
-  PetscCall(KSPSetOperators(c->ksp, c->E, c->E));
-  PetscCall(KSPGetPC(c->ksp, &pc));
-  if (c->d > POLDER_COARSE_DIRECT) PetscCall(PCSetType(pc, PCGAMG));
-  else if (size == 1) PetscCall(PCSetType(pc, PCCHOLESKY));
-  else {
-    PetscCall(PCSetType(pc, PCREDUNDANT));
-    PetscCall(PCRedundantGetKSP(pc, &inner));
-    PetscCall(KSPGetPC(inner, &pc));
-    PetscCall(PCSetType(pc, PCCHOLESKY));
-  }
-  PetscCall(KSPSetFromOptions(c->ksp));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* xvec <- E^-1 bvec; an inner solve that does not converge is counted and said, the outer iteration then sees it in its true residual */
-static PetscErrorCode PolderCoarseSolveKSP(PolderCoarse c)
-{
-  KSPConvergedReason reason;
-  PetscInt           its;
-
-  PetscFunctionBegin;
-  PetscCall(KSPSolve(c->ksp, c->bvec, c->xvec));
-  PetscCall(KSPGetConvergedReason(c->ksp, &reason));
-  PetscCall(KSPGetIterationNumber(c->ksp, &its));
-  c->nsolve++;
-  c->nits += its;
-  if (reason < 0) {
-    c->nfailed++;
-    PetscCall(PetscInfo(c->ksp, "Deflation: the coarse solve did not converge (%s)\n", KSPConvergedReasons[reason]));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PolderCoarseSetUpKSP(PolderCoarse c, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace)
-{
-  Vec          r;
-  PetscReal    rnorm, bnorm;
-  PetscInt     rstart, rend;
-  PetscScalar *b;
-  Mat          before;
-  PetscInt     d;
-
-  PetscFunctionBegin;
-  if (!c->d) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderCoarseAssembleDistributed(c, ptr, col, val, nullspace));
-  if (c->ksp) {
-    PetscCall(KSPGetOperators(c->ksp, &before, NULL));
-    PetscCall(MatGetSize(before, &d, NULL));
-    if (d != c->d) PetscCall(KSPDestroy(&c->ksp)); /* a moved level set */
-  }
-  if (c->ksp) PetscCall(KSPSetOperators(c->ksp, c->E, c->E));
-  else PetscCall(PolderCoarseCreateKSP(c));
-  PetscCall(KSPSetUp(c->ksp));
-  PetscCall(VecGetOwnershipRange(c->bvec, &rstart, &rend));
-  PetscCall(VecGetArray(c->bvec, &b));
-  for (PetscInt i = rstart; i < rend; ++i) b[i - rstart] = PolderCoarseTestValue(i);
-  PetscCall(VecRestoreArray(c->bvec, &b));
-  PetscCall(VecPointwiseMult(c->bvec, c->bvec, c->used));
-  PetscCall(PolderCoarseSolveKSP(c));
-  PetscCall(VecDuplicate(c->bvec, &r));
-  PetscCall(MatMult(c->E, c->xvec, r));
-  PetscCall(VecAYPX(r, -1, c->bvec));
-  PetscCall(VecNorm(r, NORM_2, &rnorm));
-  PetscCall(VecNorm(c->bvec, NORM_2, &bnorm));
-  PetscCall(VecDestroy(&r));
-  c->resid  = bnorm > 0 ? rnorm / bnorm : 0;
-  c->nsolve = c->nits = 0;
+  PetscCall(PolderCoarseInfo(c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -545,9 +437,50 @@ PetscErrorCode PolderCoarseSetUp(PolderCoarse c, PetscInt d, PetscInt nl, const 
   c->nl = nl;
   PetscCall(PetscMalloc1(nl, &c->gl));
   PetscCall(PetscArraycpy(c->gl, gl, nl));
-  if (c->type == COARSE_KSP) PetscCall(PolderCoarseSetUpKSP(c, ptr, col, val, nullspace));
+  if (c->type == COARSE_KSP) PetscCall(PolderCoarseSetUp_KSP(c, ptr, col, val, nullspace));
   else PetscCall(PolderCoarseSetUpRedundant(c, ptr, col, val, nullspace));
   c->setup = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseSetDevice(PolderCoarse c, PetscBool ondevice)
+{
+  PetscFunctionBegin;
+  c->ondevice = ondevice;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse c, PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace)
+{
+  PetscInt     nz, *gl, *ptr, *col;
+  PetscInt64  *hkey;
+  PetscScalar *hval;
+
+  PetscFunctionBegin;
+  c->d = d;
+  if (PolderCoarseWantsDense(c)) {
+    PetscCall(PolderCoarseReset(c));
+    c->nl = d;
+    PetscCall(PetscMalloc1(d, &c->gl));
+    for (PetscInt k = 0; k < d; ++k) c->gl[k] = k;
+    PetscCall(PetscCalloc3(d, &c->b, d, &c->x, d, &c->y));
+    PetscCall(PolderCoarseSetUpDense(c, n, key, val, nullspace));
+    c->setup = PETSC_TRUE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PolderDeviceToHost(&nz, n, sizeof(nz)));
+  PetscCall(PetscMalloc5(nz, &hkey, nz, &hval, nz, &col, d, &gl, d + 1, &ptr));
+  PetscCall(PolderDeviceToHost(hkey, key, sizeof(*hkey) * (size_t)nz));
+  PetscCall(PolderDeviceToHost(hval, val, sizeof(*hval) * (size_t)nz));
+  while (nz && hkey[nz - 1] >= (PetscInt64)d * d) --nz; // rows of no column
+  for (PetscInt i = 0, k = 0; i < d; ++i) {
+    gl[i]  = i;
+    ptr[i] = k;
+    for (; k < nz && hkey[k] / d == i; ++k) col[k] = (PetscInt)(hkey[k] % d);
+  }
+  ptr[d] = nz;
+  PetscCall(PolderCoarseSetUp(c, d, d, gl, ptr, col, hval, nullspace));
+  PetscCall(PetscFree5(hkey, hval, col, gl, ptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -560,18 +493,19 @@ PetscErrorCode PolderCoarseGetRank(PolderCoarse c, PetscInt *rank)
 
 PetscErrorCode PolderCoarseGetLimit(PolderCoarse c, PetscBool device, PetscInt dim, PetscReal bytes, PetscReal flops, PetscInt *d)
 {
-  PetscReal n = 1, next = 2, band, solve, factor;
+  const PetscBool dense = (PetscBool)(device && c->type != COARSE_KSP);
+  PetscReal       n = 1, next = 2, band, solve, factor;
 
   PetscFunctionBegin;
   while (c->type != COARSE_KSP && next < PETSC_MAX_INT / 2) {
     band   = dim == 1 ? 2 : 1.5 * PetscPowReal(next, dim == 2 ? 0.5 : 2.0 / 3.0);
     solve  = c->type == COARSE_INVERSE ? 8 * next * next : 16 * next * band;
     factor = next * band * (c->type == COARSE_INVERSE ? band + 4 * next : band);
-    if (device) {
+    if (dense) { // the product with the inverse; the sweep, whose steps wait for each other
       solve  = 8 * next * next;
-      factor = 2 * next * next * next;
+      factor = next * next * next + POLDER_COARSE_STEP * next;
     }
-    if (solve > bytes || factor > flops) break;
+    if (solve > bytes || factor > flops || (dense && next > POLDER_COARSE_DENSE)) break;
     n = next;
     next *= 1.02;
   }
@@ -579,18 +513,40 @@ PetscErrorCode PolderCoarseGetLimit(PolderCoarse c, PetscBool device, PetscInt d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderCoarseSolve_Redundant(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
+/* b <- its sum over the processes */
+static PetscErrorCode PolderCoarseReduce(PolderCoarse c)
 {
   PetscMPIInt size, n;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(c->comm, &size));
-  PetscCall(PetscArrayzero(c->b, c->d));
-  for (PetscInt k = 0; k < c->nl; ++k) c->b[c->order[c->gl[k]]] = a1[k];
   if (size > 1) {
     PetscCall(PetscMPIIntCast(c->d, &n));
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, c->b, n, MPIU_SCALAR, MPIU_SUM, c->comm));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values on the host, E on the device */
+static PetscErrorCode PolderCoarseSolve_Dense(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(c->b, c->d));
+  for (PetscInt k = 0; k < c->nl; ++k) c->b[c->gl[k]] = a1[k];
+  PetscCall(PolderCoarseReduce(c));
+  PetscCall(PolderDeviceFromHost(c->d1, c->b, sizeof(*c->b) * (size_t)c->d));
+  PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, c->d2));
+  PetscCall(PolderDeviceToHost(c->b, c->d2, sizeof(*c->b) * (size_t)c->d));
+  for (PetscInt k = 0; k < c->nl; ++k) a2[k] = c->b[c->gl[k]];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderCoarseSolve_Redundant(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(c->b, c->d));
+  for (PetscInt k = 0; k < c->nl; ++k) c->b[c->order[c->gl[k]]] = a1[k];
+  PetscCall(PolderCoarseReduce(c));
   for (PetscInt i = 0; i < c->d; ++i) c->b[i] *= c->scale[i];
   PetscCall(PolderCoarseSolveScaled(c, c->b, c->x));
   for (PetscInt k = 0; k < c->nl; ++k) {
@@ -602,77 +558,49 @@ static PetscErrorCode PolderCoarseSolve_Redundant(PolderCoarse c, const PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderCoarseSolve_KSP(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
-{
-  PetscScalar       *b;
-  const PetscScalar *x;
-
-  PetscFunctionBegin;
-  PetscCall(VecSet(c->bvec, 0));
-  PetscCall(VecGetArray(c->bvec, &b));
-  PetscCall(PetscSFReduceBegin(c->sf, MPIU_SCALAR, a1, b, MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(c->sf, MPIU_SCALAR, a1, b, MPIU_SUM));
-  PetscCall(VecRestoreArray(c->bvec, &b));
-  PetscCall(VecPointwiseMult(c->bvec, c->bvec, c->used));
-  PetscCall(PolderCoarseSolveKSP(c));
-  PetscCall(VecGetArrayRead(c->xvec, &x));
-  PetscCall(PetscSFBcastBegin(c->sf, MPIU_SCALAR, x, a2, MPI_REPLACE));
-  PetscCall(PetscSFBcastEnd(c->sf, MPIU_SCALAR, x, a2, MPI_REPLACE));
-  PetscCall(VecRestoreArrayRead(c->xvec, &x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PolderCoarseSolve(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
 {
   PetscFunctionBegin;
   PetscCheck(c->setup, c->comm, PETSC_ERR_ORDER, "The deflation space has not been set up");
   if (!c->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_DeflationCoarse, NULL));
-  if (c->type == COARSE_KSP) PetscCall(PolderCoarseSolve_KSP(c, a1, a2));
+  if (c->dense) PetscCall(PolderCoarseSolve_Dense(c, a1, a2));
+  else if (c->type == COARSE_KSP) PetscCall(PolderCoarseSolve_KSP(c, a1, a2));
   else PetscCall(PolderCoarseSolve_Redundant(c, a1, a2));
   PetscCall(PolderLogEnd(POLDER_DeflationCoarse, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Condition number of the distributed E with unit diagonal: a few steps of the power method with E and with its solver. Only a view asks for it */
-static PetscErrorCode PolderCoarseConditionKSP(PolderCoarse c)
+PetscErrorCode PolderCoarseSolveDevice(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
 {
-  Vec          s, x;
-  PetscReal    norm, extreme[2] = {0, 0};
-  PetscInt     rstart, rend, nsolve = c->nsolve, nits = c->nits, nfailed = c->nfailed;
-  PetscScalar *v;
+  PetscMPIInt  size;
+  PetscBool    done = PETSC_FALSE;
+  PetscScalar *all, *some1, *some2;
 
   PetscFunctionBegin;
-  PetscCall(VecDuplicate(c->bvec, &s));
-  PetscCall(VecDuplicate(c->bvec, &x));
-  PetscCall(MatGetDiagonal(c->E, s));
-  PetscCall(VecSqrtAbs(s));
-  PetscCall(VecGetOwnershipRange(x, &rstart, &rend));
-  for (int inverse = 0; inverse < 2; ++inverse) {
-    PetscCall(VecGetArrayWrite(x, &v));
-    for (PetscInt i = rstart; i < rend; ++i) v[i - rstart] = PolderCoarseTestValue(i);
-    PetscCall(VecRestoreArrayWrite(x, &v));
-    PetscCall(VecNormalize(x, NULL));
-    for (int step = 0; step < 10; ++step) {
-      if (inverse) {
-        PetscCall(VecPointwiseMult(c->bvec, x, s));
-        PetscCall(PolderCoarseSolveKSP(c));
-        PetscCall(VecPointwiseMult(x, c->xvec, s));
-      } else {
-        PetscCall(VecPointwiseDivide(c->bvec, x, s));
-        PetscCall(MatMult(c->E, c->bvec, c->xvec));
-        PetscCall(VecPointwiseDivide(x, c->xvec, s));
-      }
-      PetscCall(VecNormalize(x, &norm));
-    }
-    extreme[inverse] = norm;
-  }
-  c->cond    = extreme[0] * extreme[1];
-  c->nsolve  = nsolve;
-  c->nits    = nits;
-  c->nfailed = nfailed;
-  PetscCall(VecDestroy(&s));
-  PetscCall(VecDestroy(&x));
+  PetscCheck(c->setup, c->comm, PETSC_ERR_ORDER, "The deflation space has not been set up");
+  if (!c->d) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_size(c->comm, &size));
+  PetscCall(PolderLogBegin(POLDER_DeflationCoarse, NULL));
+  if (c->dense && size == 1) {
+    PetscCall(PolderCoarseDeviceSolve(c->device, a1, a2));
+    done = PETSC_TRUE;
+  } else if (c->dense) {
+    PetscCall(PolderDeviceToHost(c->b, a1, sizeof(*c->b) * (size_t)c->d));
+    PetscCall(PolderCoarseReduce(c));
+    PetscCall(PolderDeviceFromHost(c->d1, c->b, sizeof(*c->b) * (size_t)c->d));
+    PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, a2));
+    done = PETSC_TRUE;
+  } else if (c->type == COARSE_KSP) PetscCall(PolderCoarseSolveDevice_KSP(c, a1, a2, &done));
+  PetscCall(PolderLogEnd(POLDER_DeflationCoarse, NULL));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscCalloc3(c->d, &all, c->nl, &some1, c->nl, &some2)); // E is on the host
+  PetscCall(PolderDeviceToHost(all, a1, sizeof(*all) * (size_t)c->d));
+  for (PetscInt k = 0; k < c->nl; ++k) some1[k] = all[c->gl[k]];
+  PetscCall(PolderCoarseSolve(c, some1, some2));
+  for (PetscInt k = 0; k < c->nl; ++k) all[c->gl[k]] = some2[k];
+  PetscCall(PolderDeviceFromHost(a2, all, sizeof(*all) * (size_t)c->d));
+  PetscCall(PetscFree3(all, some1, some2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -703,8 +631,13 @@ PetscErrorCode PolderCoarseView(PolderCoarse c, PetscViewer viewer)
   }
   PetscCall(PolderCoarseViewColumns(c, viewer));
   if (c->type == COARSE_KSP) {
-    if (c->cond < 0) PetscCall(PolderCoarseConditionKSP(c));
+    if (c->cond < 0) PetscCall(PolderCoarseCondition_KSP(c));
     PetscCall(PetscViewerASCIIPrintf(viewer, "coarse solve: ksp, distributed over the processes\n"));
+  } else if (c->dense) {
+    PetscLogDouble bytes;
+
+    PetscCall(PolderCoarseDeviceGetBytes(c->device, &bytes));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "coarse solve: %s on the device of every process, %g bytes\n", c->chosen && c->type == COARSE_CHOLESKY ? "Cholesky factor" : (c->report.refined ? "explicit inverse with one step of refinement" : "explicit inverse"), bytes));
   } else {
     const double envelope = 8.0 * (double)c->ptr[c->d], full = c->inverse ? 8.0 * (double)c->d * (double)c->d : 0;
 

@@ -7,8 +7,10 @@
 #define POLDER_COARSE_SHARE   0.1
 #define POLDER_SETUP_SHARE    10
 #define POLDER_BYTES_PER_FLOP 2.5
-/* The same of a GPU, whose dense inverse reaches a small part of its peak at such sizes */
-#define POLDER_DEVICE_BYTES_PER_FLOP 2.0
+/* On a device, which moves 0.3 bytes for each flop, set-up may take as long as five iterations; those of small problems take the time of so many bytes */
+#define POLDER_DEVICE_SETUP_SHARE    5
+#define POLDER_DEVICE_BYTES_PER_FLOP 0.3
+#define POLDER_DEVICE_LEAST_BYTES    8e7
 /* METIS takes as long for one part as an iteration for so many bytes */
 #define POLDER_BYTES_PER_METIS_PART 2.5e6
 /* a GPU moves a hundred times as many meanwhile */
@@ -28,7 +30,8 @@ static PetscErrorCode PolderDeflationTarget(PolderDeflationSpace s, const Polder
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(s->comm, &size));
   bytes = (PetscReal)POLDER_BYTES_PER_ROW * (PetscReal)csr->M / (PetscReal)size;
-  PetscCall(PolderCoarseGetLimit(s->coarse, device, dim, POLDER_COARSE_SHARE * bytes, POLDER_SETUP_SHARE * bytes / (device ? POLDER_DEVICE_BYTES_PER_FLOP : POLDER_BYTES_PER_FLOP), target));
+  if (device) bytes = PetscMax(bytes, POLDER_DEVICE_LEAST_BYTES);
+  PetscCall(PolderCoarseGetLimit(s->coarse, device, dim, POLDER_COARSE_SHARE * bytes, device ? POLDER_DEVICE_SETUP_SHARE * bytes / POLDER_DEVICE_BYTES_PER_FLOP : POLDER_SETUP_SHARE * bytes / POLDER_BYTES_PER_FLOP, target));
   *target = PetscMin(*target, csr->M / rows);
   if (!dim) *target = (PetscInt)PetscMin((PetscReal)*target, PetscMax(64, POLDER_SETUP_SHARE * bytes / (device ? POLDER_DEVICE_BYTES_PER_METIS_PART : POLDER_BYTES_PER_METIS_PART) * (PetscReal)size));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,6 +1,6 @@
-/* The deflation space as an object: what the user asks for, when it must be set up again, and the operators P, P^T and Q. */
-#include "deflationspace.h"
-#include "../kernels/kernels.h"
+/* The deflation space as an object: what the user asks for, and when it must be set up again. */
+#include "deflationdevice.h"
+#include "../device.h"
 
 /*@
    PolderDeflationSpaceCreate - creates a deflation space: the columns of Z in P = I - A Z (Z^T A Z)^{-1} Z^T
@@ -45,7 +45,8 @@ static PetscErrorCode PolderDeflationFreeOperators_Private(PolderDeflationSpace 
   PetscCall(PetscFree2(s->wj, s->wv));
   PetscCall(PetscFree2(s->a1, s->a2));
   s->nl = s->nrun = s->nw = 0;
-  s->setup = s->nullspace = s->covers = PETSC_FALSE;
+  PetscCall(PolderDeflationDeviceReset(s->dev));
+  s->setup = s->nullspace = s->covers = s->onhost = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -54,6 +55,7 @@ PetscErrorCode PolderDeflationSpaceReset(PolderDeflationSpace s)
 {
   PetscFunctionBegin;
   PetscCall(PolderDeflationFreeOperators_Private(s));
+  PetscCall(PolderDeflationDeviceDestroy(&s->dev));
   PetscCall(PetscFree(s->label));
   s->labelsvalid = PETSC_FALSE;
   s->d           = 0;
@@ -465,9 +467,13 @@ static PetscErrorCode PolderDeflationCheckState_Private(PolderDeflationSpace s, 
 static PetscErrorCode PolderDeflationMakeLabels_Private(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
 {
   PetscFunctionBegin;
-  if (s->labelsvalid) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->labelsvalid && s->label) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFree(s->label));
   PetscCall(PetscMalloc1(s->m, &s->label));
+  if (s->labelsvalid) { // they are on the device, where the matrix was then
+    PetscCall(PolderDeviceToHost(s->label, s->dev->label, sizeof(*s->label) * (size_t)s->m));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PolderLogBegin(POLDER_DeflationLabels, (PetscObject)A));
   PetscCall(PolderDeflationMakeLabels(s, A, csr, s->label, &s->d));
   PetscCall(PolderLogEnd(POLDER_DeflationLabels, (PetscObject)A));
@@ -503,7 +509,7 @@ static PetscErrorCode PolderDeflationSetUpZ_Private(PolderDeflationSpace s, Mat 
 
 static PetscErrorCode PolderDeflationBuild_Private(PolderDeflationSpace s, Mat A, PetscObject source)
 {
-  PetscBool nearnull, matrix = PETSC_FALSE;
+  PetscBool nearnull, matrix = PETSC_FALSE, done = PETSC_FALSE;
   PolderCSR csr;
   Mat       Z = NULL;
 
@@ -515,7 +521,16 @@ static PetscErrorCode PolderDeflationBuild_Private(PolderDeflationSpace s, Mat A
     PetscCall(PetscObjectGetClassId(source, &id));
     matrix = (PetscBool)(id == MAT_CLASSID);
   }
+  PetscCall(PolderMatGetDeviceCSR(A, &csr, &s->device));
+  PetscCall(PolderCoarseSetDevice(s->coarse, s->device));
+  if (s->device) {
+    if (!nearnull && !matrix) PetscCall(PolderDeflationSetUpDevice(s, A, &csr, &done));
+    PetscCall(PolderMatRestoreDeviceCSR(A, &csr));
+  }
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  s->onhost = PETSC_TRUE;
   if (nearnull || matrix) {
+    PetscCall(PolderDeflationDeviceDestroy(&s->dev));
     PetscCall(PetscStrncpy(s->chosen, s->type, sizeof(s->chosen)));
     PetscCall(PetscStrncpy(s->why, "as asked", sizeof(s->why)));
     if (nearnull) PetscCall(PolderDeflationNearNullSpace(A, &Z));
@@ -525,6 +540,7 @@ static PetscErrorCode PolderDeflationBuild_Private(PolderDeflationSpace s, Mat A
   } else {
     PetscCall(PolderMatGetCSR(A, &csr));
     PetscCall(PolderDeflationMakeLabels_Private(s, A, &csr));
+    PetscCall(PolderDeflationDeviceDestroy(&s->dev));
     PetscCall(PolderLogBegin(POLDER_DeflationSetUp, (PetscObject)A));
     if (s->d && s->weighted) {
       PetscCall(PolderDeflationWeightedMatrix(s, A, &csr, &Z));
@@ -613,148 +629,6 @@ PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace s, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a1 <- local part of Z^T v */
-static PetscErrorCode PolderDeflationRestrict_Private(PolderDeflationSpace s, Vec v)
-{
-  const PetscScalar *va;
-
-  PetscFunctionBegin;
-  PetscCall(PetscArrayzero(s->a1, s->nl));
-  PetscCall(VecGetArrayRead(v, &va));
-  if (s->zi) PolderRowsMultTransposeAdd_Host(s->m, NULL, s->zi, s->zj, s->zv, va, s->a1);
-  else PolderRunsRestrict_Host(s->nrun, s->runstart, s->runlabel, va, s->a1);
-  PetscCall(VecRestoreArrayRead(v, &va));
-  PetscCall(PetscLogFlops(s->zi ? 2.0 * s->zi[s->m] : 1.0 * s->m));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* x <- x + alpha Z a2, alpha = 1 or -1 */
-static PetscErrorCode PolderDeflationProlongAdd_Private(PolderDeflationSpace s, PetscScalar alpha, Vec x)
-{
-  PetscScalar *xa;
-
-  PetscFunctionBegin;
-  if (alpha != 1) {
-    for (PetscInt k = 0; k < s->nl; ++k) s->a2[k] *= alpha;
-  }
-  PetscCall(VecGetArray(x, &xa));
-  if (s->zi) PolderRowsMultAdd_Host(s->m, NULL, s->zi, s->zj, s->zv, 1, s->a2, xa);
-  else PolderRunsProlongAdd_Host(s->nrun, s->runstart, s->runlabel, s->a2, xa);
-  PetscCall(VecRestoreArray(x, &xa));
-  PetscCall(PetscLogFlops(s->zi ? 2.0 * s->zi[s->m] : 1.0 * s->m));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   PolderDeflationSpaceApplyP - deflates a vector, v <- P v = v - A Z (Z^T A Z)^{-1} Z^T v
-
-   Collective
-
-   Input Parameters:
-+  space - the space, set up
--  v     - the vector, one value a row
-
-   Level: advanced
-
-   Reference:
-.  Gupta (2015), GPU acceleration of preconditioned solvers for ill-conditioned linear systems, equation (2.34)
-
-.seealso: `PolderDeflationSpaceApplyPT()`, `PolderDeflationSpaceApplyQAdd()`
-@*/
-PetscErrorCode PolderDeflationSpaceApplyP(PolderDeflationSpace s, Vec v)
-{
-  PetscScalar *va;
-
-  PetscFunctionBegin;
-  if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderLogBegin(POLDER_DeflationApply, (PetscObject)v));
-  PetscCall(PolderDeflationRestrict_Private(s, v));      // a1 <- Z^T v
-  PetscCall(PolderCoarseSolve(s->coarse, s->a1, s->a2)); // a2 <- E^-1 a1
-  PetscCall(VecGetArray(v, &va));
-  PolderRowsMultAdd_Host(s->nw, s->wrow, s->wi, s->wj, s->wv, -1, s->a2, va); // v <- v - AZ a2
-  PetscCall(VecRestoreArray(v, &va));
-  PetscCall(PetscLogFlops(2.0 * s->wi[s->nw]));
-  PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)v));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   PolderDeflationSpaceApplyPT - applies the transpose, x <- P^T x = x - Z (Z^T A Z)^{-1} (A Z)^T x
-
-   Collective
-
-   Input Parameters:
-+  space - the space, set up
--  x     - the vector, one value a row
-
-   Level: advanced
-
-.seealso: `PolderDeflationSpaceApplyP()`
-@*/
-PetscErrorCode PolderDeflationSpaceApplyPT(PolderDeflationSpace s, Vec x)
-{
-  const PetscScalar *xa;
-
-  PetscFunctionBegin;
-  if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderLogBegin(POLDER_DeflationApply, (PetscObject)x));
-  PetscCall(PetscArrayzero(s->a1, s->nl));
-  PetscCall(VecGetArrayRead(x, &xa));
-  PolderRowsMultTransposeAdd_Host(s->nw, s->wrow, s->wi, s->wj, s->wv, xa, s->a1); // a1 <- (AZ)^T x
-  PetscCall(VecRestoreArrayRead(x, &xa));
-  PetscCall(PolderCoarseSolve(s->coarse, s->a1, s->a2));  // a2 <- E^-1 a1
-  PetscCall(PolderDeflationProlongAdd_Private(s, -1, x)); // x <- x - Z a2
-  PetscCall(PetscLogFlops(2.0 * s->wi[s->nw]));
-  PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   PolderDeflationSpaceApplyQAdd - adds the coarse correction, x <- x + Q r with Q = Z (Z^T A Z)^{-1} Z^T
-
-   Collective
-
-   Input Parameters:
-+  space - the space, set up
-.  r     - the vector to correct for, one value a row
--  x     - the vector corrected
-
-   Level: advanced
-
-.seealso: `PolderDeflationSpaceApplyP()`
-@*/
-PetscErrorCode PolderDeflationSpaceApplyQAdd(PolderDeflationSpace s, Vec r, Vec x)
-{
-  PetscFunctionBegin;
-  if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderLogBegin(POLDER_DeflationApply, (PetscObject)x));
-  PetscCall(PolderDeflationRestrict_Private(s, r));      // a1 <- Z^T r
-  PetscCall(PolderCoarseSolve(s->coarse, s->a1, s->a2)); // a2 <- E^-1 a1
-  PetscCall(PolderDeflationProlongAdd_Private(s, 1, x)); // x <- x + Z a2
-  PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace s, Vec r, Vec y)
-{
-  const PetscScalar *ya;
-
-  PetscFunctionBegin;
-  if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderLogBegin(POLDER_DeflationApply, (PetscObject)y));
-  PetscCall(PolderDeflationRestrict_Private(s, r)); // a1 <- Z^T r
-  PetscCall(PetscArrayzero(s->a2, s->nl));
-  PetscCall(VecGetArrayRead(y, &ya));
-  PolderRowsMultTransposeAdd_Host(s->nw, s->wrow, s->wi, s->wj, s->wv, ya, s->a2);
-  PetscCall(VecRestoreArrayRead(y, &ya));
-  for (PetscInt k = 0; k < s->nl; ++k) s->a1[k] -= s->a2[k]; // a1 <- Z^T r - (AZ)^T y
-  PetscCall(PolderCoarseSolve(s->coarse, s->a1, s->a2));     // a2 <- E^-1 a1
-  PetscCall(PolderDeflationProlongAdd_Private(s, 1, y));     // y <- y + Z a2
-  PetscCall(PetscLogFlops(2.0 * s->wi[s->nw]));
-  PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*@
    PolderDeflationSpaceGetSize - gets the number of deflation vectors in use
 
@@ -776,38 +650,6 @@ PetscErrorCode PolderDeflationSpaceGetSize(PolderDeflationSpace s, PetscInt *d)
   PetscAssertPointer(d, 2);
   *d = 0;
   if (s->d) PetscCall(PolderCoarseGetRank(s->coarse, d));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*@
-   PolderDeflationSpaceGetVector - gets a column of Z as a vector, to look at it or to draw it
-
-   Logically Collective
-
-   Input Parameters:
-+  space - the space, set up
-.  k     - the column, 0 to the number of columns before any was left out
--  z     - a vector in the layout of the operator
-
-   Level: advanced
-
-.seealso: `PolderDeflationSpaceGetSize()`
-@*/
-PetscErrorCode PolderDeflationSpaceGetVector(PolderDeflationSpace s, PetscInt k, Vec z)
-{
-  PetscScalar *za;
-  PetscInt     m;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(z, &m));
-  PetscCheck(k >= 0 && k < s->d, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "There is no deflation vector %" PetscInt_FMT ", only 0 to %" PetscInt_FMT, k, s->d - 1);
-  PetscCheck(m == s->m, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The vector has %" PetscInt_FMT " local rows, the operator %" PetscInt_FMT, m, s->m);
-  PetscCall(VecZeroEntries(z));
-  PetscCall(VecGetArray(z, &za));
-  for (PetscInt l = 0; l < s->nl; ++l) s->a2[l] = s->gl[l] == k;
-  if (s->zi) PolderRowsMultAdd_Host(s->m, NULL, s->zi, s->zj, s->zv, 1, s->a2, za);
-  else PolderRunsProlongAdd_Host(s->nrun, s->runstart, s->runlabel, s->a2, za);
-  PetscCall(VecRestoreArray(z, &za));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -840,11 +682,14 @@ PetscErrorCode PolderDeflationSpaceView(PolderDeflationSpace s, PetscViewer view
   PetscCall(PetscViewerASCIIPrintf(viewer, "deflation space: %s (%s)\n", s->chosen, s->why));
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationSpaceGetSize(s, &used));
-  here[0] = s->nw;
-  here[1] = s->zi ? (PetscReal)s->zi[s->m] * (sizeof(PetscInt) + sizeof(PetscScalar)) : (PetscReal)s->nrun * 2 * sizeof(PetscInt);
-  here[1] += (PetscReal)s->nw * 2 * sizeof(PetscInt) + (PetscReal)s->wi[s->nw] * (sizeof(PetscInt) + sizeof(PetscScalar));
+  here[0] = s->onhost ? s->nw : s->dev->nw;
+  if (!s->onhost) PetscCall(PolderDeflationBytes_Device(s, &here[1]));
+  else {
+    here[1] = s->zi ? (PetscReal)s->zi[s->m] * (sizeof(PetscInt) + sizeof(PetscScalar)) : (PetscReal)s->nrun * 2 * sizeof(PetscInt);
+    here[1] += (PetscReal)s->nw * 2 * sizeof(PetscInt) + (PetscReal)s->wi[s->nw] * (sizeof(PetscInt) + sizeof(PetscScalar));
+  }
   PetscCallAllreduce(here, all, 2, MPIU_REAL, MPIU_SUM, s->comm);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  vectors: %" PetscInt_FMT "%s; Z stored as %s; AZ on %.0f rows; %.3g MB for Z and AZ\n", used, s->nullspace ? ", one left out since the operator has the constant kernel" : "", s->zi ? "a sparse matrix" : "runs of equal labels", (double)all[0], (double)all[1] / 1e6));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  vectors: %" PetscInt_FMT "%s; Z stored as %s; AZ on %.0f rows; %.3g MB for Z and AZ\n", used, s->nullspace ? ", one left out since the operator has the constant kernel" : "", s->zi ? "a sparse matrix" : (s->onhost ? "runs of equal labels" : "labels on the device"), (double)all[0], (double)all[1] / 1e6));
   PetscCall(PolderCoarseView(s->coarse, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -14,6 +14,8 @@ typedef struct {
   PetscBool natural;        /* TRUE: use rstart; FALSE: use s and m */
 } PolderGrid;
 
+typedef struct _n_PolderDeflationDevice *PolderDeflationDevice;
+
 struct _n_PolderDeflationSpace {
   MPI_Comm comm;
   char    *prefix;
@@ -28,25 +30,28 @@ struct _n_PolderDeflationSpace {
   IS        labels;
   Mat       Zuser;
   DM        dm;     /* of the solver; the matrix's own is used when this is NULL */
-  PetscBool device; /* set before the labels are made: the solve runs on the device, so the number of columns is chosen for it */
+  PetscBool device; /* the matrix is on the device: set before the labels are made, so that the number of columns is chosen for it */
   /* what set-up made of it */
-  char         chosen[32], why[512];       /* kind in use, and one line for the view that says why */
-  PetscInt     d;                          /* columns before any is left out */
-  PetscBool    nullspace, covers;          /* A has the constant vector as kernel; every row has a label */
-  PetscInt     nl, *gl;                    /* columns that this process touches */
-  PetscInt     m;                          /* local rows */
-  PetscInt     nrun, *runstart, *runlabel; /* label form: rows runstart[r] .. runstart[r+1] lie in local column runlabel[r], -1 none */
-  PetscInt    *zi, *zj;                    /* general form: local rows of Z as CSR with local columns, NULL in label form */
-  PetscScalar *zv;
-  PetscInt     nw, *wrow, *wi, *wj; /* AZ on the nw rows wrow[] where it is not zero, as CSR with local columns */
-  PetscScalar *wv;
-  PetscScalar *a1, *a2; /* [nl] work */
-  PolderCoarse coarse;
+  char                  chosen[32], why[512];       /* kind in use, and one line for the view that says why */
+  PetscInt              d;                          /* columns before any is left out */
+  PetscBool             nullspace, covers;          /* A has the constant vector as kernel; every row has a label */
+  PetscInt              nl, *gl;                    /* columns that this process touches */
+  PetscInt              m;                          /* local rows */
+  PetscInt              nrun, *runstart, *runlabel; /* label form: rows runstart[r] .. runstart[r+1] lie in local column runlabel[r], -1 none */
+  PetscInt             *zi, *zj;                    /* general form: local rows of Z as CSR with local columns, NULL in label form */
+  PetscScalar          *zv;
+  PetscInt              nw, *wrow, *wi, *wj; /* AZ on the nw rows wrow[] where it is not zero, as CSR with local columns */
+  PetscScalar          *wv;
+  PetscScalar          *a1, *a2; /* [nl] work */
+  PolderCoarse          coarse;
+  PetscBool             onhost; /* the arrays above hold what set-up made */
+  PolderDeflationDevice dev;    /* the same on the device: made there by set-up, or copied at the first vector that is there */
+  PetscBool             apply;  /* the operator that is being applied runs on the device */
   /* what the set-up was made from */
   PetscObjectId    Aid, sourceid;
   PetscObjectState Astate, Anonzerostate, sourcestate;
   PetscBool        labelsvalid, setup;
-  PetscInt        *label; /* [m] global label of each local row, -1 none; NULL in general form */
+  PetscInt        *label; /* [m] global label of each local row, -1 none; NULL in general form, and where the labels are on the device only */
 };
 
 /* The DM whose grid gives the boxes; NULL: the matrix's own */
@@ -54,6 +59,9 @@ PETSC_INTERN PetscErrorCode PolderDeflationSpaceSetDM(PolderDeflationSpace, DM);
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceReset(PolderDeflationSpace);
 /* y <- P^T y + Q r with one coarse solve. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace, Vec r, Vec y);
+
+/* deflationapply.c: w <- P w, and the device scalar *dot, which holds (p, w), becomes (p, P w); vectors of the device. Collective */
+PETSC_INTERN PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace, Vec w, Vec p, PetscScalar *dot);
 
 /* deflationlabels.c: labels of the local rows (global, compressed to 0 .. d-1 with no empty one; -1: in no vector); sets chosen and why. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabels(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d);

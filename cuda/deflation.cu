@@ -1,0 +1,548 @@
+/* Deflation by labels: Z^T v, Z a, AZ and E = Z^T A Z. Every sum has a fixed order. */
+#include "launch.cuh"
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+/* Parts of a scratch array, each aligned; a first pass without an array adds up the bytes */
+struct PolderCarve {
+  char  *base;
+  size_t used;
+
+  template <class T>
+  T *take(size_t n)
+  {
+    T *at = (T *)(base + used);
+
+    used += (n * sizeof(T) + 255) / 256 * 256;
+    return at;
+  }
+};
+
+static int PolderBits(PetscInt64 most)
+{
+  int bits = 1;
+
+  while (bits < 63 && (most >> bits)) ++bits;
+  return bits;
+}
+
+static __device__ __forceinline__ PetscInt PolderThread(void)
+{
+  return (PetscInt)blockIdx.x * (PetscInt)blockDim.x + (PetscInt)threadIdx.x;
+}
+
+static __device__ __forceinline__ double PolderWarpSum(double v)
+{
+  for (int o = 16; o > 0; o >>= 1) v += __shfl_xor_sync(0xffffffffu, v, o);
+  return v;
+}
+
+/* ------------------------------------------------ segments ------------------------------------------------ */
+
+static __global__ void PolderLabelsKeysKernel(PetscInt n, PetscInt nlabel, const PetscInt *__restrict__ label, unsigned int *key, PetscInt *row)
+{
+  const PetscInt i = PolderThread();
+
+  if (i >= n) return;
+  key[i] = (unsigned int)(label[i] < 0 ? nlabel : label[i]);
+  row[i] = i;
+}
+
+static __global__ void PolderLabelsStartKernel(PetscInt n, PetscInt nlabel, const unsigned int *__restrict__ key, PetscInt *start)
+{
+  const PetscInt k  = PolderThread();
+  PetscInt       lo = 0, hi = n;
+
+  if (k > nlabel) return;
+  while (lo < hi) {
+    const PetscInt mid = lo + (hi - lo) / 2;
+
+    if (key[mid] < (unsigned int)k) lo = mid + 1;
+    else hi = mid;
+  }
+  start[k] = lo;
+}
+
+static size_t PolderLabelsSortBytes(PetscInt n, PetscInt nlabel)
+{
+  size_t bytes = 0;
+
+  cub::DeviceRadixSort::SortPairs(NULL, bytes, (unsigned int *)NULL, (unsigned int *)NULL, (PetscInt *)NULL, (PetscInt *)NULL, n, 0, PolderBits(nlabel));
+  return bytes;
+}
+
+size_t PolderLabelsSortWork_CUDA(PetscInt n, PetscInt nlabel)
+{
+  PolderCarve carve = {NULL, 0};
+
+  carve.take<unsigned int>(n);
+  carve.take<unsigned int>(n);
+  carve.take<PetscInt>(n);
+  carve.take<char>(PolderLabelsSortBytes(n, nlabel));
+  return carve.used;
+}
+
+int PolderLabelsSort_CUDA(PetscInt n, PetscInt nlabel, const PetscInt label[], PetscInt row[], PetscInt start[], size_t bytes, void *work, PolderStream stream)
+{
+  PolderCarve   carve = {(char *)work, 0};
+  unsigned int *key = carve.take<unsigned int>(n), *sorted = carve.take<unsigned int>(n);
+  PetscInt     *before = carve.take<PetscInt>(n);
+  size_t        temp   = bytes - carve.used;
+
+  if (n) {
+    PolderLabelsKeysKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, nlabel, label, key, before);
+    cub::DeviceRadixSort::SortPairs(carve.base + carve.used, temp, key, sorted, before, row, n, 0, PolderBits(nlabel), stream);
+  }
+  PolderLabelsStartKernel<<<PolderBlocks(nlabel + 1, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, nlabel, sorted, start);
+  return cudaGetLastError();
+}
+
+/* One block: first[] is a running sum over the labels */
+static __global__ void __launch_bounds__(1024) PolderSegmentsFirstKernel(PetscInt nlabel, PetscInt length, const PetscInt *__restrict__ start, PetscInt *first)
+{
+  __shared__ PetscInt warp[32];
+  const int           lane = threadIdx.x % 32, w = threadIdx.x / 32;
+  PetscInt            carry = 0;
+
+  for (PetscInt base = 0; base < nlabel; base += 1024) {
+    const PetscInt k   = base + threadIdx.x;
+    PetscInt       own = 0, sum;
+
+    if (k < nlabel) own = start[k + 1] > start[k] ? (start[k + 1] - start[k] + length - 1) / length : 1;
+    sum = own;
+    for (int o = 1; o < 32; o *= 2) {
+      const PetscInt left = __shfl_up_sync(0xffffffffu, sum, o);
+
+      if (lane >= o) sum += left;
+    }
+    if (lane == 31) warp[w] = sum;
+    __syncthreads();
+    for (int v = 0; v < w; ++v) sum += warp[v];
+    if (k < nlabel) first[k] = carry + sum - own;
+    for (int v = 0; v < 32; ++v) carry += warp[v];
+    __syncthreads();
+  }
+  if (threadIdx.x == 0) first[nlabel] = carry;
+}
+
+/* A block a label */
+static __global__ void PolderSegmentsCutKernel(PetscInt nlabel, PetscInt length, const PetscInt *__restrict__ start, const PetscInt *__restrict__ first, PetscInt *ptr, PetscInt *label)
+{
+  const PetscInt k = blockIdx.x, n = first[k + 1] - first[k];
+
+  for (PetscInt s = threadIdx.x; s < n; s += blockDim.x) {
+    ptr[first[k] + s]   = start[k] + s * length;
+    label[first[k] + s] = k;
+  }
+  if (k == nlabel - 1 && threadIdx.x == 0) ptr[first[nlabel]] = start[nlabel];
+}
+
+int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, const PetscInt start[], PetscInt first[], PetscInt ptr[], PetscInt label[], PolderStream stream)
+{
+  if (!nlabel) return cudaSuccess;
+  PolderSegmentsFirstKernel<<<1, 1024, 0, stream>>>(nlabel, length, start, first);
+  PolderSegmentsCutKernel<<<nlabel, 64, 0, stream>>>(nlabel, length, start, first, ptr, label);
+  return cudaGetLastError();
+}
+
+/* A warp a segment; the warp that ends last of those of a label adds their sums */
+template <bool WEIGHTED>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentSumsKernel(PetscInt nlabel, const PetscInt *__restrict__ first, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ label, const PetscInt *__restrict__ item, const PetscScalar *__restrict__ weight, const PetscScalar *__restrict__ v, PetscScalar *sum, unsigned int *counter, PetscScalar alpha, const PetscScalar *y, PetscScalar *a)
+{
+  const PetscInt s    = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32);
+  const int      lane = threadIdx.x % 32;
+  PetscInt       end, l, f, n;
+  double         here = 0;
+  bool           last = true;
+
+  if (s >= first[nlabel]) return;
+  end = ptr[s + 1];
+  l   = label[s];
+#pragma unroll 8
+  for (PetscInt k = ptr[s] + lane; k < end; k += 32) here += WEIGHTED ? weight[k] * v[item[k]] : v[item[k]];
+  here = PolderWarpSum(here);
+  f    = first[l];
+  n    = first[l + 1] - f;
+  if (n > 1) {
+    if (lane == 0) {
+      sum[s] = here;
+      __threadfence();
+      last = atomicInc(&counter[l], (unsigned int)(n - 1)) == (unsigned int)(n - 1);
+    }
+    last = __shfl_sync(0xffffffffu, last, 0);
+    if (!last) return;
+    __threadfence();
+    here = 0;
+    for (PetscInt k = lane; k < n; k += 32) here += __ldcg(&sum[f + k]);
+    here = PolderWarpSum(here);
+  }
+  if (lane == 0) a[l] = (y ? y[l] : 0) + alpha * here;
+}
+
+int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PolderStream stream)
+{
+  const unsigned int blocks = PolderBlocks(most, POLDER_BLOCK / 32);
+
+  if (!nlabel) return cudaSuccess;
+  if (weight) PolderSegmentSumsKernel<true><<<blocks, POLDER_BLOCK, 0, stream>>>(nlabel, first, ptr, label, item, weight, v, sum, counter, alpha, y, a);
+  else PolderSegmentSumsKernel<false><<<blocks, POLDER_BLOCK, 0, stream>>>(nlabel, first, ptr, label, item, weight, v, sum, counter, alpha, y, a);
+  return cudaGetLastError();
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelsProlongAddKernel(PetscInt n, const PetscInt *__restrict__ label, PetscScalar alpha, const PetscScalar *__restrict__ a, PetscScalar *x)
+{
+  const PetscInt i = PolderThread();
+
+  if (i < n && label[i] >= 0) x[i] += alpha * a[label[i]];
+}
+
+int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar alpha, const PetscScalar a[], PetscScalar x[], PolderStream stream)
+{
+  if (n) PolderLabelsProlongAddKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, label, alpha, a, x);
+  return cudaGetLastError();
+}
+
+template <bool ROW, bool DOT>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRowsMultAddKernel(PetscInt n, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ col, const PetscScalar *__restrict__ val, PetscScalar alpha, const PetscScalar *__restrict__ a, PetscScalar *v, const PetscScalar *__restrict__ p, PetscScalar *dot, PolderReduceScratch *scratch)
+{
+  double sum[1] = {0};
+
+  for (PetscInt k = PolderThread(); k < n; k += (PetscInt)(gridDim.x * POLDER_BLOCK)) {
+    const PetscInt i = ROW ? row[k] : k, end = ptr[k + 1];
+    double         s = 0;
+
+    for (PetscInt j = ptr[k]; j < end; ++j) s += val[j] * a[col[j]];
+    s *= alpha;
+    v[i] += s;
+    if (DOT) sum[0] += p[i] * s;
+  }
+  if (DOT) PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *s) { *dot += s[0]; });
+}
+
+int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream)
+{
+  const unsigned int   all = PolderBlocks(n, POLDER_BLOCK), some = all < 2048 ? all : 2048;
+  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+
+  if (!n) return cudaSuccess;
+  if (row && dot) PolderRowsMultAddKernel<true, true><<<some, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, p, dot, scratch);
+  else if (row) PolderRowsMultAddKernel<true, false><<<all, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, p, dot, scratch);
+  else if (dot) PolderRowsMultAddKernel<false, true><<<some, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, p, dot, scratch);
+  else PolderRowsMultAddKernel<false, false><<<all, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, p, dot, scratch);
+  return cudaGetLastError();
+}
+
+/* ------------------------------------------------ AZ ------------------------------------------------ */
+
+/* The entries of a row: visit(column, value) for each, in order; both return how many there are */
+struct PolderRowsCSR {
+  const PetscInt    *ai, *aj;
+  const PetscScalar *aa;
+
+  template <class Visit>
+  __device__ __forceinline__ PetscInt each(PetscInt i, Visit visit) const
+  {
+    const PetscInt begin = ai[i], end = ai[i + 1];
+
+    for (PetscInt k = begin; k < end; ++k) visit(aj[k], aa[k]);
+    return end - begin;
+  }
+};
+
+struct PolderRowsDia {
+  PetscInt           m, nd, off[POLDER_LABEL_DIAGONALS];
+  const PetscScalar *val[POLDER_LABEL_DIAGONALS];
+
+  template <class Visit>
+  __device__ __forceinline__ PetscInt each(PetscInt i, Visit visit) const
+  {
+    PetscInt n = 0;
+
+    for (PetscInt d = 0; d < nd; ++d) {
+      const PetscInt j = i + off[d];
+
+      if (j < 0 || j >= m) continue;
+      const PetscScalar a = val[d][i];
+
+      if (a == 0) continue;
+      visit(j, a);
+      ++n;
+    }
+    return n;
+  }
+};
+
+/* The distinct labels of a row and their sums: four in registers, more by looking at the row again for each */
+struct PolderRowSums {
+  PetscInt n, col[4];
+  double   val[4];
+
+  __device__ __forceinline__ void add(PetscInt l, double a)
+  {
+    bool found = false;
+
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+      if (c < n && col[c] == l) {
+        val[c] += a;
+        found = true;
+      }
+    }
+    if (found) return;
+#pragma unroll
+    for (int c = 0; c < 4; ++c) {
+      if (c == n) {
+        col[c] = l;
+        val[c] = a;
+      }
+    }
+    ++n; // beyond 4: labels may be counted twice
+  }
+};
+
+/* first(l, its sum) for every distinct label of row i, in order of appearance */
+template <class Rows, class First>
+static __device__ void PolderRowLabels(const Rows &rows, PetscInt i, const PetscInt *__restrict__ label, First first)
+{
+  PetscInt here = 0;
+
+  rows.each(i, [&](PetscInt j, double) {
+    const PetscInt l      = label[j];
+    PetscInt       before = 0;
+    bool           seen   = l < 0;
+    double         sum    = 0;
+
+    if (!seen)
+      rows.each(i, [&](PetscInt jj, double a) {
+        if (label[jj] == l) {
+          seen = seen || before < here;
+          sum += a;
+        }
+        ++before;
+      });
+    if (!seen) first(l, sum);
+    ++here;
+  });
+}
+
+template <class Rows>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsCountKernel(PetscInt m, const Rows rows, const PetscInt *__restrict__ label, PetscInt *count, int *flags)
+{
+  const PetscInt i   = PolderThread();
+  double         sum = 0, abs = 0;
+  PolderRowSums  sums;
+  PetscInt       n;
+
+  if (i >= m) return;
+  sums.n      = 0;
+  sums.val[0] = 0;
+  n           = rows.each(i, [&](PetscInt j, double a) {
+    const PetscInt l = label[j];
+
+    sum += a;
+    abs += fabs(a);
+    if (l >= 0) sums.add(l, a);
+  });
+  if (sums.n > 4) {
+    sums.n = 0;
+    PolderRowLabels(rows, i, label, [&](PetscInt, double) { ++sums.n; });
+  }
+  abs *= (4 + n) * PETSC_MACHINE_EPSILON;
+  if (fabs(sum) > abs) flags[0] = 1;
+  if (label[i] < 0) flags[1] = 1;
+  count[i] = sums.n == 1 && fabs(sums.val[0]) <= abs ? 0 : sums.n;
+}
+
+template <class Rows>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsFillKernel(PetscInt m, const Rows rows, const PetscInt *__restrict__ label, const PetscInt *__restrict__ count, const PetscInt64 *__restrict__ scan, PetscInt *row, PetscInt *ptr, PetscInt *col, PetscScalar *val)
+{
+  const PetscInt i = PolderThread(), n = i < m ? count[i] : 0;
+  PetscInt       k, at;
+  PolderRowSums  sums;
+
+  if (!n) return;
+  k          = (PetscInt)(scan[i] >> 32) - 1;
+  at         = (PetscInt)(scan[i] & 0xffffffff);
+  row[k]     = i;
+  ptr[k + 1] = at;
+  at -= n;
+  if (n > 4) {
+    PolderRowLabels(rows, i, label, [&](PetscInt l, double sum) {
+      col[at]   = l;
+      val[at++] = sum;
+    });
+    return;
+  }
+  sums.n = 0;
+  rows.each(i, [&](PetscInt j, double a) {
+    const PetscInt l = label[j];
+
+    if (l >= 0) sums.add(l, a);
+  });
+#pragma unroll
+  for (int c = 0; c < 4; ++c) {
+    if (c < n) {
+      col[at + c] = sums.col[c];
+      val[at + c] = sums.val[c];
+    }
+  }
+}
+
+static PolderRowsDia PolderRowsFromDia(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[])
+{
+  PolderRowsDia rows;
+
+  rows.m  = m;
+  rows.nd = nd;
+  for (PetscInt d = 0; d < nd; ++d) {
+    rows.off[d] = off[d];
+    rows.val[d] = val[d];
+  }
+  return rows;
+}
+
+int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
+{
+  if (m) PolderLabelRowsCountKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, PolderRowsCSR{ai, aj, aa}, label, count, flags);
+  return cudaGetLastError();
+}
+
+int PolderLabelRowsCountDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
+{
+  if (m) PolderLabelRowsCountKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, PolderRowsFromDia(m, nd, off, val), label, count, flags);
+  return cudaGetLastError();
+}
+
+int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+{
+  if (m) PolderLabelRowsFillKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, PolderRowsCSR{ai, aj, aa}, label, count, scan, row, ptr, col, val);
+  return cudaGetLastError();
+}
+
+int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+{
+  if (m) PolderLabelRowsFillKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, PolderRowsFromDia(m, nd, off, dia), label, count, scan, row, ptr, col, val);
+  return cudaGetLastError();
+}
+
+struct PolderPackCount {
+  __host__ __device__ PetscInt64 operator()(PetscInt count) const { return ((PetscInt64)(count > 0) << 32) + count; }
+};
+
+size_t PolderRowsScanWork_CUDA(PetscInt m)
+{
+  size_t bytes = 0;
+
+  cub::DeviceScan::InclusiveSum(NULL, bytes, thrust::make_transform_iterator((const PetscInt *)NULL, PolderPackCount()), (PetscInt64 *)NULL, m);
+  return bytes;
+}
+
+int PolderRowsScan_CUDA(PetscInt m, const PetscInt count[], PetscInt64 scan[], size_t bytes, void *work, PolderStream stream)
+{
+  if (m) cub::DeviceScan::InclusiveSum(work, bytes, thrust::make_transform_iterator(count, PolderPackCount()), scan, m, stream);
+  return cudaGetLastError();
+}
+
+/* ------------------------------------------------ E ------------------------------------------------ */
+
+/* Entry (k, j) of AZ belongs to the label of its row and the column j; rows without a label come last */
+static __global__ void PolderGalerkinKeysKernel(PetscInt d, PetscInt nrow, const PetscInt *__restrict__ label, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ col, PetscInt64 *key)
+{
+  const PetscInt k = PolderThread();
+
+  if (k >= nrow) return;
+  const PetscInt64 l = label[row[k]];
+
+  for (PetscInt j = ptr[k]; j < ptr[k + 1]; ++j) key[j] = l < 0 ? (PetscInt64)d * d : l * d + col[j];
+}
+
+struct PolderKeyBegins {
+  const PetscInt64 *key;
+
+  __host__ __device__ bool operator()(PetscInt k) const { return k == 0 || key[k] != key[k - 1]; }
+};
+
+/* So many threads for each run of equal keys */
+template <int THREADS>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderGalerkinSumsKernel(PetscInt nz, const PetscInt *n, const PetscInt *__restrict__ begin, const PetscInt64 *__restrict__ key, const PetscScalar *__restrict__ val, PetscInt64 *ekey, PetscScalar *eval)
+{
+  const int      each = POLDER_BLOCK / THREADS, t = threadIdx.x % THREADS;
+  const PetscInt most = *n;
+
+  for (PetscInt r = (PetscInt)(blockIdx.x * each + threadIdx.x / THREADS); r < most; r += (PetscInt)(gridDim.x * each)) {
+    const PetscInt end = r + 1 < most ? begin[r + 1] : nz;
+    double         sum = 0;
+
+#pragma unroll 4
+    for (PetscInt k = begin[r] + t; k < end; k += THREADS) sum += val[k];
+    sum = THREADS == 32 ? PolderWarpSum(sum) : PolderBlockSum<POLDER_BLOCK>(sum);
+    if (t == 0) {
+      ekey[r] = key[begin[r]];
+      eval[r] = sum;
+    }
+  }
+}
+
+static size_t PolderGalerkinBytes(PetscInt d, PetscInt nz)
+{
+  size_t sort = 0, select = 0;
+
+  cub::DeviceRadixSort::SortPairs(NULL, sort, (PetscInt64 *)NULL, (PetscInt64 *)NULL, (PetscScalar *)NULL, (PetscScalar *)NULL, nz, 0, PolderBits((PetscInt64)d * d));
+  cub::DeviceSelect::If(NULL, select, thrust::counting_iterator<PetscInt>(0), (PetscInt *)NULL, (PetscInt *)NULL, nz, PolderKeyBegins{NULL});
+  return sort > select ? sort : select;
+}
+
+size_t PolderGalerkinWork_CUDA(PetscInt d, PetscInt nz)
+{
+  PolderCarve carve = {NULL, 0};
+
+  carve.take<PetscInt64>(nz);
+  carve.take<PetscInt64>(nz);
+  carve.take<PetscScalar>(nz);
+  carve.take<PetscInt>(nz);
+  carve.take<char>(PolderGalerkinBytes(d, nz));
+  return carve.used;
+}
+
+int PolderGalerkin_CUDA(PetscInt d, PetscInt nrow, PetscInt nz, const PetscInt label[], const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscInt *n, PetscInt64 ekey[], PetscScalar eval[], size_t bytes, void *work, PolderStream stream)
+{
+  PolderCarve  carve = {(char *)work, 0};
+  PetscInt64  *key = carve.take<PetscInt64>(nz), *sorted = carve.take<PetscInt64>(nz);
+  PetscScalar *values = carve.take<PetscScalar>(nz);
+  PetscInt    *begin  = carve.take<PetscInt>(nz);
+  size_t       temp   = bytes - carve.used;
+  char        *at     = carve.base + carve.used;
+
+  if (!nz) return cudaMemsetAsync(n, 0, sizeof(*n), stream);
+  PolderGalerkinKeysKernel<<<PolderBlocks(nrow, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(d, nrow, label, row, ptr, col, key);
+  cub::DeviceRadixSort::SortPairs(at, temp, key, sorted, val, values, nz, 0, PolderBits((PetscInt64)d * d), stream);
+  cub::DeviceSelect::If(at, temp, thrust::counting_iterator<PetscInt>(0), begin, n, nz, PolderKeyBegins{sorted}, stream);
+  if ((PetscInt64)nz > 16384 * (PetscInt64)d) PolderGalerkinSumsKernel<POLDER_BLOCK><<<1024, POLDER_BLOCK, 0, stream>>>(nz, n, begin, sorted, values, ekey, eval);
+  else PolderGalerkinSumsKernel<32><<<1024, POLDER_BLOCK, 0, stream>>>(nz, n, begin, sorted, values, ekey, eval);
+  return cudaGetLastError();
+}
+
+static __global__ void PolderEntriesGatherKernel(PetscInt nz, PetscInt nrow, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, const PetscScalar *__restrict__ val, const PetscInt *__restrict__ entry, PetscInt *item, PetscScalar *weight)
+{
+  const PetscInt p  = PolderThread();
+  PetscInt       lo = 0, hi = nrow - 1;
+
+  if (p >= nz) return;
+  while (lo < hi) { // the last row that begins at or before the entry and is not empty
+    const PetscInt mid = lo + (hi - lo + 1) / 2;
+
+    if (ptr[mid] <= entry[p]) lo = mid;
+    else hi = mid - 1;
+  }
+  item[p]   = row ? row[lo] : lo;
+  weight[p] = val[entry[p]];
+}
+
+int PolderEntriesGather_CUDA(PetscInt nz, PetscInt nrow, const PetscInt row[], const PetscInt ptr[], const PetscScalar val[], const PetscInt entry[], PetscInt item[], PetscScalar weight[], PolderStream stream)
+{
+  if (nz) PolderEntriesGatherKernel<<<PolderBlocks(nz, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nz, nrow, row, ptr, val, entry, item, weight);
+  return cudaGetLastError();
+}

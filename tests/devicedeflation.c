@@ -1,0 +1,674 @@
+static char help[] = "Deflation on the device: kernels against their host twins, the space against one set up on the host, copies, reproducibility, times.\n\n";
+
+#include "bubbles.h"
+#include "../src/device.h"
+#include "../src/kernels/kernels.h"
+#include "../src/ksp/deflationspace.h"
+#include <petscksp.h>
+#include <petsctime.h>
+
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
+
+static unsigned int seed = 4711;
+
+static PetscInt Next(PetscInt below)
+{
+  seed = seed * 1664525u + 1013904223u;
+  return (PetscInt)((seed >> 8) % (unsigned int)below);
+}
+
+static PetscErrorCode Upload(size_t bytes, const void *host, void *there)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(bytes, there));
+  PetscCall(PolderDeviceFromHost(*(void **)there, host, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* n bytes that would be noticed where they are not overwritten: NaN, and a large negative number */
+static PetscErrorCode Poisoned(size_t bytes, void *there)
+{
+  char *host;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(bytes, &host));
+  PetscCall(PetscMemzero(host, bytes));
+  for (size_t k = 0; k < bytes; ++k) host[k] = (char)0xff;
+  PetscCall(Upload(bytes, host, there));
+  PetscCall(PetscFree(host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Report(const char what[], PetscInt wrong)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", what, wrong ? "WRONG" : "ok"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------ kernels ------------------------------------------------ */
+
+static const PetscInt Sizes[] = {0, 1, 31, 33, 257, 1025, 4097, 100003};
+
+/* Z^T v and Z a by segments against runs of labels */
+static PetscErrorCode TestSegments(PetscInt n, PetscInt d, PetscInt length, PetscInt *wrong)
+{
+  const size_t   bytes = PolderWorkSize(PolderLabelsSortWork_CUDA(n, d));
+  const PetscInt most  = n / length + d;
+  PetscInt      *label, *start, *dlabel, *item, *dstart, *first, *ptr, *seg;
+  PetscScalar   *v, *a, *b, *x, *dv, *da, *dx, *sum;
+  unsigned int  *counter;
+  void          *work;
+  PolderStream   stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PetscCalloc6(n, &label, n + 1, &start, n, &v, d, &a, d, &b, n, &x));
+  for (PetscInt i = 0; i < n; ++i) {
+    label[i] = i && Next(4) ? label[i - 1] : Next(d + 1) - 1;
+    v[i]     = Next(2000) / 1000.0 - 1;
+    start[i] = i;
+  }
+  start[n] = n;
+  PetscCall(Upload(sizeof(*label) * n, label, &dlabel));
+  PetscCall(Upload(sizeof(*v) * n, v, &dv));
+  PetscCall(Upload(sizeof(*v) * n, v, &dx));
+  PetscCall(Poisoned(sizeof(*item) * n, &item));
+  PetscCall(Poisoned(sizeof(*dstart) * (d + 1), &dstart));
+  PetscCall(Poisoned(sizeof(*first) * (d + 1), &first));
+  PetscCall(Poisoned(sizeof(*ptr) * (most + 1), &ptr));
+  PetscCall(Poisoned(sizeof(*seg) * most, &seg));
+  PetscCall(Poisoned(sizeof(*sum) * most, &sum));
+  PetscCall(Poisoned(sizeof(*da) * d, &da));
+  PetscCall(PolderDeviceMalloc(sizeof(*counter) * d, &counter));
+  PetscCall(PolderDeviceZero(counter, sizeof(*counter) * d));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  PolderLaunch(PolderLabelsSort_CUDA(n, d, dlabel, item, dstart, bytes, work, stream));
+  PolderLaunch(PolderSegmentsMake_CUDA(d, length, dstart, first, ptr, seg, stream));
+  PolderRunsRestrict_Host(n, start, label, v, a);
+  for (int again = 0; again < 2; ++again) { // the counters are ready for the next sum
+    PolderLaunch(PolderSegmentSums_CUDA(d, most, first, ptr, seg, item, NULL, dv, sum, counter, 1, NULL, da, stream));
+    PetscCall(PolderDeviceToHost(b, da, sizeof(*b) * d));
+    for (PetscInt k = 0; k < d; ++k) *wrong += !(PetscAbsScalar(a[k] - b[k]) <= 1e-12 * (1 + n));
+  }
+  PolderLaunch(PolderLabelsProlongAdd_CUDA(n, dlabel, -2, da, dx, stream));
+  PetscCall(PolderDeviceToHost(x, dx, sizeof(*x) * n));
+  for (PetscInt k = 0; k < d; ++k) a[k] *= -2;
+  PolderRunsProlongAdd_Host(n, start, label, a, v);
+  for (PetscInt i = 0; i < n; ++i) *wrong += !(PetscAbsScalar(x[i] - v[i]) <= 1e-12 * (1 + n));
+  PetscCall(PolderDeviceFree(&dlabel));
+  PetscCall(PolderDeviceFree(&dv));
+  PetscCall(PolderDeviceFree(&dx));
+  PetscCall(PolderDeviceFree(&item));
+  PetscCall(PolderDeviceFree(&dstart));
+  PetscCall(PolderDeviceFree(&first));
+  PetscCall(PolderDeviceFree(&ptr));
+  PetscCall(PolderDeviceFree(&seg));
+  PetscCall(PolderDeviceFree(&sum));
+  PetscCall(PolderDeviceFree(&da));
+  PetscCall(PolderDeviceFree(&counter));
+  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PetscFree6(label, start, v, a, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix of m rows with up to width entries a row; row sums vanish in two rows of three */
+static PetscErrorCode RandomRows(PetscInt m, PetscInt width, PetscInt **ai, PetscInt **aj, PetscScalar **aa)
+{
+  PetscInt nz = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(m + 1, ai, m * width, aj, m * width, aa));
+  (*ai)[0] = 0;
+  for (PetscInt i = 0; i < m; ++i) {
+    const PetscInt n = 1 + Next(width);
+    PetscScalar    s = 0;
+
+    for (PetscInt k = 0; k < n; ++k) {
+      const PetscInt j = i + Next(9) - 4;
+
+      (*aj)[nz] = PetscClipInterval(j, 0, m - 1);
+      (*aa)[nz] = k + 1 < n ? Next(2000) / 1000.0 - 1 : (i % 3 ? -s : 1);
+      s += (*aa)[nz++];
+    }
+    (*ai)[i + 1] = nz;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* AZ, E, and products with AZ */
+static PetscErrorCode TestAZ(PetscInt m, PetscInt width, PetscInt d, PetscInt *wrong)
+{
+  const size_t bytes = PolderWorkSize(PolderRowsScanWork_CUDA(m));
+  PetscInt    *ai, *aj, *label, *count, *col, *row, *ptr, *hcount, *wj, nw = 0, n;
+  PetscInt    *dai, *daj, *dlabel, *dcount, *drow, *dptr, *dcol, *dn;
+  PetscScalar *aa, *val, *wv, *hv, *daa, *dval, *deval, *E, *ev;
+  PetscInt64  *dscan, *dkey, *key;
+  int          flags[2] = {0, 0}, *dflags;
+  PetscBool    null;
+  void        *work;
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(RandomRows(m, width, &ai, &aj, &aa));
+  PetscCall(PetscCalloc6(m, &label, m, &count, m, &hcount, PetscMax(d, width), &col, PetscMax(d, width), &val, m + 1, &ptr));
+  PetscCall(PetscMalloc4(m, &row, ai[m], &wj, ai[m], &wv, ai[m], &hv));
+  for (PetscInt i = 0; i < m; ++i) label[i] = i && Next(3) ? label[i - 1] : Next(d + 1) - 1;
+  null = PolderLabelRowsCount_Host(m, ai, aj, aa, label, NULL, NULL, NULL, NULL, col, val, count);
+  for (PetscInt i = 0; i < m; ++i) {
+    if (!count[i]) continue;
+    row[nw]     = i;
+    ptr[nw + 1] = ptr[nw] + count[i];
+    ++nw;
+  }
+  PolderLabelRowsFill_Host(nw, row, ai, aj, aa, label, NULL, NULL, NULL, NULL, ptr, wj, wv);
+  PetscCall(Upload(sizeof(*ai) * (m + 1), ai, &dai));
+  PetscCall(Upload(sizeof(*aj) * ai[m], aj, &daj));
+  PetscCall(Upload(sizeof(*aa) * ai[m], aa, &daa));
+  PetscCall(Upload(sizeof(*label) * m, label, &dlabel));
+  PetscCall(Upload(sizeof(flags), flags, &dflags));
+  PetscCall(Poisoned(sizeof(*dcount) * m, &dcount));
+  PetscCall(Poisoned(sizeof(*dscan) * m, &dscan));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  PolderLaunch(PolderLabelRowsCount_CUDA(m, dai, daj, daa, dlabel, dcount, dflags, stream));
+  PolderLaunch(PolderRowsScan_CUDA(m, dcount, dscan, bytes, work, stream));
+  PetscCall(PolderDeviceToHost(hcount, dcount, sizeof(*dcount) * m));
+  PetscCall(PolderDeviceToHost(flags, dflags, sizeof(flags)));
+  for (PetscInt i = 0; i < m; ++i) {
+    *wrong += hcount[i] != count[i];
+    *wrong += label[i] < 0 && !flags[1];
+  }
+  *wrong += m && null == (PetscBool)flags[0];
+  if (*wrong) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(Poisoned(sizeof(*drow) * nw, &drow));
+  PetscCall(Poisoned(sizeof(*dptr) * (nw + 1), &dptr));
+  PetscCall(PolderDeviceZero(dptr, sizeof(*dptr)));
+  PetscCall(Poisoned(sizeof(*dcol) * ptr[nw], &dcol));
+  PetscCall(Poisoned(sizeof(*dval) * ptr[nw], &dval));
+  PolderLaunch(PolderLabelRowsFill_CUDA(m, dai, daj, daa, dlabel, dcount, dscan, drow, dptr, dcol, dval, stream));
+  PetscCall(PolderDeviceToHost(hcount, drow, sizeof(*drow) * nw));
+  for (PetscInt k = 0; k < nw; ++k) *wrong += hcount[k] != row[k];
+  PetscCall(PetscFree3(ai, aj, aa));
+  PetscCall(PetscMalloc2(ptr[nw], &aj, nw + 1, &ai));
+  PetscCall(PolderDeviceToHost(ai, dptr, sizeof(*dptr) * (nw + 1)));
+  PetscCall(PolderDeviceToHost(aj, dcol, sizeof(*dcol) * ptr[nw]));
+  PetscCall(PolderDeviceToHost(hv, dval, sizeof(*dval) * ptr[nw]));
+  for (PetscInt k = 0; k <= nw; ++k) *wrong += ai[k] != ptr[k];
+  for (PetscInt k = 0; k < ptr[nw]; ++k) *wrong += aj[k] != wj[k] || !(PetscAbsScalar(hv[k] - wv[k]) <= 1e-13 * width);
+  PetscCall(PetscFree2(aj, ai));
+  { // E
+    const size_t gbytes = PolderWorkSize(PolderGalerkinWork_CUDA(d, ptr[nw]));
+    void        *gwork;
+
+    PetscCall(PetscCalloc3((size_t)d * d, &E, ptr[nw] + 1, &key, ptr[nw] + 1, &ev));
+    PetscCall(Poisoned(sizeof(*dkey) * (ptr[nw] + 1), &dkey));
+    PetscCall(Poisoned(sizeof(*deval) * (ptr[nw] + 1), &deval));
+    PetscCall(Poisoned(sizeof(*dn), &dn));
+    PetscCall(PolderDeviceMalloc(gbytes, &gwork));
+    PolderLaunch(PolderGalerkin_CUDA(d, nw, ptr[nw], dlabel, drow, dptr, dcol, dval, dn, dkey, deval, gbytes, gwork, stream));
+    PetscCall(PolderDeviceToHost(&n, dn, sizeof(n)));
+    PetscCall(PolderDeviceToHost(key, dkey, sizeof(*key) * n));
+    PetscCall(PolderDeviceToHost(ev, deval, sizeof(*ev) * n));
+    for (PetscInt k = 0; k < nw; ++k) {
+      for (PetscInt j = ptr[k]; j < ptr[k + 1]; ++j) {
+        if (label[row[k]] >= 0) E[(size_t)label[row[k]] * d + wj[j]] += wv[j];
+      }
+    }
+    for (PetscInt k = 0; k < n; ++k) {
+      *wrong += k && key[k] <= key[k - 1];
+      if (key[k] < (PetscInt64)d * d) E[key[k]] -= ev[k];
+    }
+    for (PetscInt k = 0; k < d * d; ++k) *wrong += !(PetscAbsScalar(E[k]) <= 1e-13 * (1 + m));
+    PetscCall(PolderDeviceFree(&gwork));
+    PetscCall(PolderDeviceFree(&dkey));
+    PetscCall(PolderDeviceFree(&deval));
+    PetscCall(PolderDeviceFree(&dn));
+    PetscCall(PetscFree3(E, key, ev));
+  }
+  { // products, with and without the dot
+    PetscScalar *a, *v, *p, *x, *da, *dv, *dp, *ddot, dot = 3, expected = 3;
+    void        *rwork;
+
+    PetscCall(PolderDeviceGetWork(&rwork));
+    PetscCall(PetscMalloc4(d, &a, m, &v, m, &p, m, &x));
+    for (PetscInt k = 0; k < d; ++k) a[k] = Next(2000) / 1000.0 - 1;
+    for (PetscInt i = 0; i < m; ++i) {
+      v[i] = Next(2000) / 1000.0 - 1;
+      p[i] = Next(2000) / 1000.0 - 1;
+    }
+    PetscCall(Upload(sizeof(*a) * d, a, &da));
+    PetscCall(Upload(sizeof(*v) * m, v, &dv));
+    PetscCall(Upload(sizeof(*p) * m, p, &dp));
+    PetscCall(Upload(sizeof(dot), &dot, &ddot));
+    PolderLaunch(PolderRowsMultAdd_CUDA(nw, drow, dptr, dcol, dval, -1, da, dv, dp, ddot, rwork, stream));
+    PolderLaunch(PolderRowsMultAdd_CUDA(nw, NULL, dptr, dcol, dval, 0.5, da, dv, NULL, NULL, NULL, stream));
+    PetscCall(PetscArraycpy(x, v, m));
+    PolderRowsMultAdd_Host(nw, row, ptr, wj, wv, -1, a, v);
+    for (PetscInt k = 0; k < nw; ++k) expected += p[row[k]] * (v[row[k]] - x[row[k]]);
+    PolderRowsMultAdd_Host(nw, NULL, ptr, wj, wv, 0.5, a, v);
+    PetscCall(PolderDeviceToHost(x, dv, sizeof(*x) * m));
+    PetscCall(PolderDeviceToHost(&dot, ddot, sizeof(dot)));
+    for (PetscInt i = 0; i < m; ++i) *wrong += !(PetscAbsScalar(x[i] - v[i]) <= 1e-12 * width);
+    *wrong += !(PetscAbsScalar(dot - expected) <= 1e-12 * (1 + m));
+    PetscCall(PolderDeviceFree(&da));
+    PetscCall(PolderDeviceFree(&dv));
+    PetscCall(PolderDeviceFree(&dp));
+    PetscCall(PolderDeviceFree(&ddot));
+    PetscCall(PetscFree4(a, v, p, x));
+  }
+  PetscCall(PolderDeviceFree(&drow));
+  PetscCall(PolderDeviceFree(&dptr));
+  PetscCall(PolderDeviceFree(&dcol));
+  PetscCall(PolderDeviceFree(&dval));
+  PetscCall(PolderDeviceFree(&dai));
+  PetscCall(PolderDeviceFree(&daj));
+  PetscCall(PolderDeviceFree(&daa));
+  PetscCall(PolderDeviceFree(&dlabel));
+  PetscCall(PolderDeviceFree(&dflags));
+  PetscCall(PolderDeviceFree(&dcount));
+  PetscCall(PolderDeviceFree(&dscan));
+  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PetscFree6(label, count, hcount, col, val, ptr));
+  PetscCall(PetscFree4(row, wj, wv, hv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The inverse of a random positive definite matrix with a zero column, two equal ones and, for Neumann, the last one left out; and Cholesky */
+static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong, PetscReal *worst)
+{
+  const PetscInt ld = (d + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
+  PetscScalar   *G, *E, *X, *full, *dE, *dX, *scale, *hscale, *dinfo, info[POLDER_COARSE_INFO];
+  PetscInt       left  = 0;
+  PetscReal      error = 0;
+  void          *work;
+  PolderStream   stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PetscCalloc5(d * 8, &G, (size_t)ld * ld, &full, (size_t)d * d, &E, (size_t)ld * ld, &X, ld, &hscale));
+  for (PetscInt k = 0; k < 8 * d; ++k) G[k] = Next(2000) / 1000.0 - 1;
+  for (PetscInt i = 0; i < d; ++i) { // G G^T + tridiag + diagonal of any size
+    for (PetscInt j = 0; j < d; ++j) {
+      PetscScalar s = (i == j ? 4 + i % 3 : 0) - (PetscAbsInt(i - j) == 1);
+
+      for (PetscInt k = 0; k < 8; ++k) s += G[8 * i + k] * G[8 * j + k];
+      E[(size_t)i * d + j] = s * (1 + i % 5) * (1 + j % 5);
+    }
+  }
+  if (awkward && d > 40) { // column 7 is zero, column 33 repeats column 5
+    for (PetscInt k = 0; k < d; ++k) E[7 * (size_t)d + k] = E[(size_t)k * d + 7] = 0;
+    for (PetscInt k = 0; k < d; ++k) E[33 * (size_t)d + k] = E[5 * (size_t)d + k];
+    for (PetscInt k = 0; k < d; ++k) E[(size_t)k * d + 33] = E[(size_t)k * d + 5];
+  }
+  for (PetscInt i = 0; i < d; ++i) PetscCall(PetscArraycpy(full + (size_t)i * ld, E + (size_t)i * d, d));
+  PetscCall(Upload(sizeof(*full) * ld * ld, full, &dE));
+  PetscCall(Poisoned(sizeof(*dX) * ld * ld, &dX));
+  PetscCall(Poisoned(sizeof(*scale) * ld, &scale));
+  PetscCall(Poisoned(sizeof(info), &dinfo));
+  PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(ld)), &work));
+  PolderLaunch(PolderCoarseScale_CUDA(d, ld, 1e-15, awkward, dE, scale, dX, dinfo, stream));
+  PolderLaunch(PolderCoarseInvert_CUDA(d, ld, 1e-11, dX, scale, dinfo, work, stream));
+  PetscCall(PolderDeviceToHost(X, dX, sizeof(*X) * ld * ld));
+  PetscCall(PolderDeviceToHost(hscale, scale, sizeof(*X) * d));
+  PetscCall(PolderDeviceToHost(info, dinfo, sizeof(info)));
+  for (PetscInt i = 0; i < d; ++i) left += hscale[i] == 0;
+  if (d) *wrong += left != (awkward ? (d > 40 ? 3 : 1) : 0) || info[POLDER_COARSE_BAD] != 0 || info[POLDER_COARSE_NNULL] != awkward || info[POLDER_COARSE_NZERO] + info[POLDER_COARSE_NNULL] + info[POLDER_COARSE_NDEP] != left;
+  for (PetscInt i = 0; i < d; ++i) { // E X = 1 on the columns in use, X symmetric and zero outside
+    for (PetscInt t = 0; t < 5; ++t) {
+      const PetscInt j = t ? Next(d) : i;
+      PetscScalar    s = 0;
+
+      for (PetscInt k = 0; k < d; ++k) s += E[(size_t)i * d + k] * X[(size_t)k * ld + j];
+      if (hscale[i] != 0 && hscale[j] != 0) error = PetscMax(error, PetscAbsScalar(s - (i == j)));
+      *wrong += X[(size_t)i * ld + j] != X[(size_t)j * ld + i] || (hscale[i] * hscale[j] == 0 && X[(size_t)i * ld + j] != 0);
+    }
+  }
+  *wrong += !(error <= 1e-10);
+  *worst = PetscMax(*worst, error);
+  { // products
+    PetscScalar *x, *y, *z, *dx, *dy;
+
+    PetscCall(PetscMalloc3(d, &x, d, &y, d, &z));
+    for (PetscInt i = 0; i < d; ++i) {
+      x[i] = Next(2000) / 1000.0 - 1;
+      y[i] = Next(2000) / 1000.0 - 1;
+    }
+    PetscCall(Upload(sizeof(*x) * d, x, &dx));
+    PetscCall(Upload(sizeof(*y) * d, y, &dy));
+    PolderLaunch(PolderDenseMult_CUDA(d, ld, -2, dE, dx, dy, dy, stream));
+    PolderSymmetricMult_Host(d, E, x, z);
+    PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
+    for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - (y[i] - 2 * z[i])) <= 1e-10 * (1 + d));
+    PetscCall(PolderDeviceFree(&dx));
+    PetscCall(PolderDeviceFree(&dy));
+    PetscCall(PetscFree3(x, y, z));
+  }
+  PetscCall(PolderDeviceFree(&dE));
+  PetscCall(PolderDeviceFree(&dX));
+  PetscCall(PolderDeviceFree(&scale));
+  PetscCall(PolderDeviceFree(&dinfo));
+  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PetscFree5(G, full, E, X, hscale));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestKernels(void)
+{
+  const PetscInt dims[]   = {0, 1, 2, 31, 63, 64, 65, 135, 200, 515};
+  PetscInt       wrong[3] = {0, 0, 0};
+  PetscReal      worst    = 0;
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++k) {
+    PetscCall(TestSegments(Sizes[k], 1, 32, &wrong[0]));
+    PetscCall(TestSegments(Sizes[k], 7, 64, &wrong[0]));
+    PetscCall(TestSegments(Sizes[k], 1500, 32, &wrong[0]));
+    PetscCall(TestAZ(Sizes[k], 7, 1, &wrong[1]));
+    PetscCall(TestAZ(Sizes[k], 5, 9, &wrong[1]));
+    PetscCall(TestAZ(Sizes[k], 40, 300, &wrong[1]));
+  }
+  PetscCall(Report("segments", wrong[0]));
+  PetscCall(Report("AZ and E", wrong[1]));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(dims); ++k) {
+    PetscCall(TestInverse(dims[k], PETSC_FALSE, &wrong[2], &worst));
+    PetscCall(TestInverse(dims[k], PETSC_TRUE, &wrong[2], &worst));
+  }
+  if (wrong[2]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "worst |E X - 1| %g\n", (double)worst));
+  PetscCall(Report("inverse", wrong[2]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------ the space ------------------------------------------------ */
+
+/* The same values in a matrix and vectors of the device */
+static PetscErrorCode ToDevice(Mat A, Vec phi, Mat *D, Vec *dphi)
+{
+  char     type[32] = MATAIJCUSPARSE;
+  PetscInt m;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-device_type", type, sizeof(type), NULL));
+  PetscCall(VecCreate(PETSC_COMM_WORLD, dphi));
+  PetscCall(VecGetLocalSize(phi, &m));
+  PetscCall(VecSetSizes(*dphi, m, PETSC_DETERMINE));
+  PetscCall(VecSetType(*dphi, VECCUDA));
+  PetscCall(VecCopy(phi, *dphi));
+  PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, D));
+  PetscCall(MatSetVecType(*D, VECCUDA));
+  PetscCall(PetscObjectCompose((PetscObject)*D, "levelset", (PetscObject)*dphi));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Compare(const char what[], Vec host, Vec device, PetscReal tol)
+{
+  Vec       copy;
+  PetscReal norm, error;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(host, &copy));
+  PetscCall(VecCopy(device, copy));
+  PetscCall(VecAXPY(copy, -1, host));
+  PetscCall(VecNorm(copy, NORM_2, &error));
+  PetscCall(VecNorm(host, NORM_2, &norm));
+  PetscCheck(error <= tol * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s on the device differs from that on the host by %g of %g", what, (double)error, (double)norm);
+  PetscCall(VecDestroy(&copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeSpace(Mat A, PolderDeflationSpace *s)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeflationSpaceCreate(PETSC_COMM_WORLD, s));
+  PetscCall(PolderDeflationSpaceSetFromOptions(*s));
+  PetscCall(PolderDeflationSpaceSetUp(*s, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operators on vectors of the host by the space h, on vectors of the device by g; g also works on vectors of the host */
+static PetscErrorCode CompareOperators(PolderDeflationSpace h, PolderDeflationSpace g, Vec host, Vec device, PetscReal tol)
+{
+  Vec         v, w, p, dv, dw, dp;
+  PetscScalar dot, *ddot;
+  PetscInt    d, dd;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeflationSpaceGetSize(h, &d));
+  PetscCall(PolderDeflationSpaceGetSize(g, &dd));
+  PetscCheck(d == dd, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " vectors on the host, %" PetscInt_FMT " on the device", d, dd);
+  PetscCall(VecDuplicate(host, &v));
+  PetscCall(VecDuplicate(host, &w));
+  PetscCall(VecDuplicate(host, &p));
+  PetscCall(VecDuplicate(device, &dv));
+  PetscCall(VecDuplicate(device, &dw));
+  PetscCall(VecDuplicate(device, &dp));
+  PetscCall(FillRandom(v, 1));
+  PetscCall(FillRandom(p, 2));
+  PetscCall(VecCopy(v, dv));
+  PetscCall(VecCopy(p, dp));
+  PetscCall(VecCopy(v, w));
+  PetscCall(VecDot(p, v, &dot));
+  PetscCall(Upload(sizeof(dot), &dot, &ddot));
+  PetscCall(PolderDeflationSpaceApplyP(h, v));
+  PetscCall(PolderDeflationSpaceApplyP(g, w)); // a vector of the host
+  PetscCall(Compare("P of a host vector", v, w, tol));
+  PetscCall(VecCopy(dv, dw));
+  PetscCall(PolderDeflationSpaceApplyP(g, dw));
+  PetscCall(Compare("P", v, dw, tol));
+  PetscCall(PolderDeflationSpaceApplyPDot(g, dv, dp, ddot));
+  PetscCall(Compare("P with the dot", v, dv, tol));
+  PetscCall(PolderDeviceToHost(&dot, ddot, sizeof(dot)));
+  {
+    PetscScalar expected;
+    PetscReal   pn, vn;
+
+    PetscCall(VecDot(p, v, &expected));
+    PetscCall(VecNorm(p, NORM_2, &pn));
+    PetscCall(VecNorm(v, NORM_2, &vn));
+    PetscCheck(PetscAbsScalar(dot - expected) <= tol * pn * vn, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "(p, P w) is %g, expected %g", (double)dot, (double)expected);
+  }
+  PetscCall(PolderDeflationSpaceApplyPT(h, p));
+  PetscCall(PolderDeflationSpaceApplyPT(g, dp));
+  PetscCall(Compare("P^T", p, dp, tol));
+  PetscCall(FillRandom(v, 3));
+  PetscCall(FillRandom(w, 4));
+  PetscCall(VecCopy(v, dv));
+  PetscCall(VecCopy(w, dw));
+  PetscCall(PolderDeflationSpaceApplyQAdd(h, v, w));
+  PetscCall(PolderDeflationSpaceApplyQAdd(g, dv, dw));
+  PetscCall(Compare("Q", w, dw, tol));
+  PetscCall(PolderDeflationSpaceCorrect(h, v, w));
+  PetscCall(PolderDeflationSpaceCorrect(g, dv, dw));
+  PetscCall(Compare("the correction", w, dw, tol));
+  for (PetscInt k = 0; k < d; k += 1 + d / 5) {
+    PetscCall(PolderDeflationSpaceGetVector(h, k, v));
+    PetscCall(PolderDeflationSpaceGetVector(g, k, dv));
+    PetscCall(Compare("a column", v, dv, 0));
+  }
+  PetscCall(PolderDeviceFree(&ddot));
+  PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&w));
+  PetscCall(VecDestroy(&p));
+  PetscCall(VecDestroy(&dv));
+  PetscCall(VecDestroy(&dw));
+  PetscCall(VecDestroy(&dp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes that cross the bus, either way */
+static PetscLogDouble Crossed(void)
+{
+#if defined(PETSC_HAVE_DEVICE)
+  return petsc_gtoc_sz + petsc_ctog_sz;
+#else
+  return 0;
+#endif
+}
+
+static PetscErrorCode Solve(Mat A, Vec b, Vec x, KSP *ksp, PetscInt *its)
+{
+  PetscFunctionBegin;
+  if (!*ksp) {
+    PC pc;
+
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+    PetscCall(KSPSetType(*ksp, KSPDCG));
+    PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, 5000));
+    PetscCall(KSPGetPC(*ksp, &pc));
+    PetscCall(PCSetType(pc, PCJACOBI));
+    PetscCall(KSPSetFromOptions(*ksp));
+  }
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(VecZeroEntries(x));
+  PetscCall(KSPSetUp(*ksp));
+  PetscCall(KSPSolve(*ksp, b, x));
+  PetscCall(KSPGetIterationNumber(*ksp, its));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Iterations as on the host; the same bits twice; nothing of size n crosses the bus */
+static PetscErrorCode CompareSolves(Mat A, Mat D, Vec host, Vec device, PetscBool copies, PetscBool bitwise)
+{
+  Vec            b, x, db, dx, dy;
+  KSP            hksp = NULL, gksp = NULL;
+  PetscInt       hits, gits, again, N;
+  PetscReal      norm;
+  PetscScalar    mean;
+  PetscLogDouble before;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(host, &b));
+  PetscCall(VecDuplicate(host, &x));
+  PetscCall(VecDuplicate(device, &db));
+  PetscCall(VecDuplicate(device, &dx));
+  PetscCall(VecDuplicate(device, &dy));
+  PetscCall(FillRandom(b, 5));
+  PetscCall(VecGetSize(b, &N));
+  PetscCall(VecSum(b, &mean));
+  PetscCall(VecShift(b, -mean / N));
+  PetscCall(VecCopy(b, db));
+  PetscCall(Solve(A, b, x, &hksp, &hits));
+  PetscCall(Solve(D, db, dx, &gksp, &gits));
+  PetscCheck(PetscAbsInt(hits - gits) <= 1 + hits / 50, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations on the host, %" PetscInt_FMT " on the device", hits, gits);
+  PetscCall(Compare("the solution", x, dx, 1e-5));
+  before = Crossed();
+  PetscCall(PetscObjectStateIncrease((PetscObject)D)); // so that all is set up again
+  PetscCall(Solve(D, db, dy, &gksp, &again));
+  before = Crossed() - before;
+  PetscCall(VecAXPY(dy, -1, dx));
+  PetscCall(VecNorm(dy, NORM_INFINITY, &norm));
+  PetscCheck(!bitwise || (norm == 0 && again == gits), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The same solve differs by %g, and took %" PetscInt_FMT " and %" PetscInt_FMT " iterations", (double)norm, gits, again);
+  PetscCheck(!copies || before < 4.0 * N, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%g bytes crossed the bus for %" PetscInt_FMT " rows", (double)before, N);
+  PetscCall(KSPDestroy(&hksp));
+  PetscCall(KSPDestroy(&gksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&db));
+  PetscCall(VecDestroy(&dx));
+  PetscCall(VecDestroy(&dy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestSpace(void)
+{
+  Bubbles              bubbles;
+  Mat                  A = NULL, D;
+  Vec                  phi, dphi;
+  PolderDeflationSpace h, g;
+  PetscBool            copies = PETSC_FALSE, view = PETSC_FALSE, bitwise = PETSC_TRUE;
+  PetscReal            tol = 1e-9;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-copies", &copies, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-bitwise", &bitwise, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-tolerance", &tol, NULL));
+  PetscCall(BubblesFromOptions(&bubbles));
+  PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, &phi));
+  PetscCall(PetscObjectCompose((PetscObject)A, "levelset", (PetscObject)phi));
+  PetscCall(MakeSpace(A, &h)); // before there is anything on the device
+  PetscCall(ToDevice(A, phi, &D, &dphi));
+  PetscCall(MakeSpace(D, &g));
+  if (view) PetscCall(PolderDeflationSpaceView(g, PETSC_VIEWER_STDOUT_WORLD));
+  PetscCall(CompareOperators(h, g, phi, dphi, tol));
+  bubbles.inside *= 0.3; // changed values, same pattern
+  PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, NULL));
+  PetscCall(MatCopy(A, D, SAME_NONZERO_PATTERN));
+  PetscCall(PolderDeflationSpaceSetUp(h, A));
+  PetscCall(PolderDeflationSpaceSetUp(g, D));
+  PetscCall(CompareOperators(h, g, phi, dphi, tol));
+  bubbles.radius *= 0.8; // moved level set
+  PetscCall(VecDestroy(&phi));
+  PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, &phi));
+  PetscCall(PetscObjectCompose((PetscObject)A, "levelset", (PetscObject)phi));
+  PetscCall(MatCopy(A, D, SAME_NONZERO_PATTERN));
+  PetscCall(VecCopy(phi, dphi));
+  PetscCall(PolderDeflationSpaceSetUp(h, A));
+  PetscCall(PolderDeflationSpaceSetUp(g, D));
+  PetscCall(CompareOperators(h, g, phi, dphi, tol));
+  PetscCall(CompareSolves(A, D, phi, dphi, copies, bitwise));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "space ok\n"));
+  PetscCall(PolderDeflationSpaceDestroy(&h));
+  PetscCall(PolderDeflationSpaceDestroy(&g));
+  PetscCall(VecDestroy(&phi));
+  PetscCall(VecDestroy(&dphi));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscBool kernels;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-kernels", &kernels));
+  if (kernels) PetscCall(TestKernels());
+  else PetscCall(TestSpace());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    suffix: kernels
+    requires: cuda internal
+    args: -kernels
+
+  testset:
+    requires: cuda internal
+    args: -n 20 -deflation_grid 20,20,20 -device_type {{aijcusparse aijdia}}
+    output_file: output/devicedeflation_space.out
+    test:
+      suffix: subdomain
+      nsize: {{1 2}}
+      args: -deflation_space subdomain -deflation_boxes 2,3,4
+    test:
+      suffix: dirichlet
+      args: -dirichlet -deflation_space levelset_subdomain -deflation_boxes 3,3,3
+    test:
+      suffix: levelset
+      args: -deflation_space levelset
+    test:
+      suffix: partition
+      args: -deflation_space partition -deflation_count 9
+    test:
+      suffix: contrast
+      args: -inside 1e7 -deflation_space levelset_subdomain -deflation_boxes 5,5,5 -tolerance 1e-5
+    test:
+      suffix: cholesky
+      args: -deflation_space levelset_subdomain -deflation_boxes 3,3,3 -deflation_coarse cholesky
+    test:
+      suffix: ksp
+      args: -deflation_space subdomain -deflation_boxes 3,3,3 -deflation_coarse ksp -deflation_coarse_ksp_rtol 1e-13 -tolerance 1e-7 -bitwise false
+    test:
+      suffix: weighted
+      args: -deflation_weighted -dirichlet -deflation_space subdomain -deflation_boxes 1,1,3
+    test:
+      suffix: copies
+      args: -n 48 -deflation_grid 48,48,48 -deflation_space levelset_subdomain -deflation_boxes 4,4,4 -copies -pc_type none
+
+TEST*/
