@@ -549,6 +549,7 @@ static PetscErrorCode PolderAIJDress_Private(Mat A, const PolderFormat *format, 
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, layout == POLDER_SEQ ? format->seq : format->mpi));
   PetscCall(PolderAIJContext(A, &aij));
   PetscCall(PolderAIJCompose_Private(A, format, layout, PETSC_TRUE));
+  PetscCall(MatBindToCPU(A, PETSC_FALSE)); // where PETSC_HAVE_DEVICE is set, a new matrix is bound until its type says otherwise
   A->ops->mult             = MatMult_Polder;
   A->ops->multadd          = MatMultAdd_Polder;
   A->ops->multtranspose    = MatMultTranspose_Polder;
