@@ -73,7 +73,12 @@ static PetscErrorCode AssembleNatural(const Problem *p, Mat *A)
   PetscInt start, end;
 
   PetscFunctionBegin;
-  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, p->N, p->N, 7, NULL, 6, NULL, A));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, p->N, p->N));
+  PetscCall(MatSetType(*A, MATAIJ));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 7, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 7, NULL, 6, NULL));
   PetscCall(MatGetOwnershipRange(*A, &start, &end));
   for (PetscInt i = start; i < end; ++i) {
     PetscReal diagonal = 0, own = Coefficient(p, i), face;
@@ -351,11 +356,13 @@ static PetscErrorCode MakeLevelSet(const Problem *p, IS cells, const char bad[],
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(ISGetLocalSize(cells, &m));
   PetscCall(ISGetIndices(cells, &cell));
-  PetscCall(VecCreateMPI(PETSC_COMM_WORLD, m + (longer && rank == size - 1), PETSC_DETERMINE, phi));
-  PetscCall(VecGetArray(*phi, &v));
+  PetscCall(VecCreate(PETSC_COMM_WORLD, phi));
+  PetscCall(VecSetSizes(*phi, m + (longer && rank == size - 1), PETSC_DETERMINE));
+  PetscCall(VecSetFromOptions(*phi));
+  PetscCall(VecGetArrayWrite(*phi, &v));
   for (PetscInt i = 0; i < m; ++i) v[i] = LevelSet(p, cell[i]);
   if (!strcmp(bad, "nan") && rank == size - 1) v[m - 1] = NAN;
-  PetscCall(VecRestoreArray(*phi, &v));
+  PetscCall(VecRestoreArrayWrite(*phi, &v));
   PetscCall(ISRestoreIndices(cells, &cell));
   PetscFunctionReturn(0);
 }
@@ -572,6 +579,54 @@ int main(int argc, char **argv)
     nsize: {{1 2 3 4}}
     args: -n 10 -labels -deflation_space user -rows {{natural empty}} -expected 9
     output_file: output/labels.out
+
+  # labels made on the device
+  testset:
+    requires: cuda
+    args: -mat_type {{aijdia aijhec}} -vec_type cuda -use_gpu_aware_mpi 0
+    output_file: output/labels.out
+    test:
+      suffix: device_nine_bubbles
+      args: -centre -give {{set composed}} -deflation_grid 16,16,16 -deflation_space levelset_subdomain -deflation_boxes 2,2,2 -expected 23
+    test:
+      suffix: device_levelset
+      args: -centre -deflation_space levelset -expected 8
+    test:
+      suffix: device_regions
+      args: -n 20 -radius 0.15 -centre -give none -deflation_space levelset -inside {{1e3 1e-3}} -expected 8
+    test:
+      suffix: device_stripe
+      args: -dim 2 -deflation_grid 16,16 -deflation_space stripe -expected 31
+    test:
+      suffix: device_plane
+      args: -deflation_grid 16,16,16 -deflation_space plane -deflation_count 7 -expected 6
+    test:
+      suffix: device_partition
+      args: -dim 2 -n 24 -field constant -give none -deflation_space partition -deflation_count 12 -parts -expected 11
+    test:
+      suffix: device_auto_boxes
+      args: -dim 2 -n 24 -field constant -give none -deflation_space auto -deflation_count 12 -parts -expected 8
+    test:
+      suffix: device_user
+      args: -n 10 -labels -deflation_space user -expected 9
+
+  test:
+    suffix: device_noise
+    requires: cuda
+    args: -mat_type aijdia -vec_type cuda -use_gpu_aware_mpi 0 -field noise -give none -deflation_grid 16,16,16 -hash -expected 46
+    output_file: output/labels_noise.out
+
+  testset:
+    requires: cuda
+    args: -mat_type aijdia -vec_type cuda -use_gpu_aware_mpi 0
+    test:
+      suffix: device_bad_levelset_nan
+      args: -deflation_space levelset -bad nan
+      fails: The level set has values that are not a number
+    test:
+      suffix: device_bad_labels_negative
+      args: -n 10 -labels -deflation_space user -bad negative
+      fails: A deflation label is below -1
 
   # bad input, where it is bad on one process only; no process may be left waiting
   testset:
