@@ -220,3 +220,42 @@ POLDER_LAUNCHER int PolderPointwiseMult_CUDA(PetscInt n, const PetscScalar x[], 
 POLDER_LAUNCHER size_t PolderCholeskyFactorWork_CUDA(PetscInt n, PetscInt ld);
 POLDER_LAUNCHER int    PolderCholeskyFactor_CUDA(PetscInt n, PetscInt ld, PetscScalar A[], size_t bytes, void *work, PolderStream stream);
 POLDER_LAUNCHER int    PolderCholeskySolve_CUDA(PetscInt n, PetscInt ld, const PetscScalar L[], PetscScalar x[], PolderStream stream);
+/* icrs.cu: what a product of aijicrs and aijhec reads on the device, filled by the launchers below; rows and columns are ints there */
+#define POLDER_SEGMENT 1024 /* entries of a segment, at most */
+typedef struct {
+  PetscInt              m;
+  int                   nslice;
+  const int            *row;  /* [m] row at each place of the slices, -1 for none; NULL: rows in their order */
+  const int            *ptr;  /* [nslice + 1] first step of each slice; a step holds an entry of each of 32 rows */
+  const int            *unit; /* [nslice + 1] first unit of 64 bytes of its columns: one a step when they are 16-bit distances from base, else two */
+  const int            *base; /* least column of each step */
+  const unsigned short *col;
+  const PetscScalar    *val;
+  int                   nlong, nseg;   /* rows that are no part of slices, and segments that they are cut into */
+  const int            *lrow, *first;  /* [nlong] the row, [nlong + 1] its first segment */
+  const int            *owner, *start; /* [nseg] number of the long row, [nseg + 1] first entry */
+  const int            *lcol;
+  const PetscScalar    *lval;
+  PetscScalar          *part;    /* [nseg] scratch */
+  unsigned int         *counter; /* [nlong] scratch, zero between launches */
+} PolderSlices;
+
+/* a[0] = 0, a[k] <- a[1] + .. + a[k] for k = 1 .. n; work of PolderScanWork_CUDA(n) bytes */
+POLDER_LAUNCHER size_t PolderScanWork_CUDA(PetscInt n);
+POLDER_LAUNCHER int    PolderScan_CUDA(PetscInt n, int a[], void *work, size_t bytes, PolderStream stream);
+/* count[min(length, nbin - 1)] += rows of that length */
+POLDER_LAUNCHER int PolderRowHistogram_CUDA(PetscInt m, const PetscInt ai[], int nbin, int count[], PolderStream stream);
+/* row[]: the rows of each window of 1024 in the order of falling length; those longer than cap (< 2^20) last, as -1 */
+POLDER_LAUNCHER int PolderSlicesSort_CUDA(PetscInt m, int cap, const PetscInt ai[], int row[], PolderStream stream);
+/* Counts for PolderScan_CUDA(): ptr[s + 1] = steps of slice s, unit[s + 1] = units of its columns */
+POLDER_LAUNCHER int PolderSlicesSize_CUDA(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], int ptr[], int unit[], PolderStream stream);
+/* Columns and values; col = NULL: values only */
+POLDER_LAUNCHER int PolderSlicesFill_CUDA(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[], const int unit[], int base[], unsigned short col[], PetscScalar val[], PolderStream stream);
+/* Counts for PolderScan_CUDA(): entries, segments and 1 for rows longer than cap, else 0 */
+POLDER_LAUNCHER int PolderSegmentsCount_CUDA(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[], PolderStream stream);
+/* From their sums */
+POLDER_LAUNCHER int PolderSegmentsMake_CUDA(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[], PolderStream stream);
+/* Columns and values; col = NULL: values only */
+POLDER_LAUNCHER int PolderSegmentsFill_CUDA(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[], PolderStream stream);
+/* z = y + alpha A x; y = NULL stands for zero and may be z; dot != NULL: *dot = (x, A x) */
+POLDER_LAUNCHER int PolderSlicesMult_CUDA(const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream);

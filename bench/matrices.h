@@ -1,0 +1,213 @@
+/* Matrices of bench/product.c, in compressed rows with columns in rising order: stencils, and three kinds of irregular rows. */
+#pragma once
+
+#include <petscsys.h>
+
+typedef struct {
+  PetscInt     n, *ai, *aj;
+  PetscScalar *aa;
+} Rows;
+
+static PetscErrorCode RowsDestroy(Rows *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree(A->ai));
+  PetscCall(PetscFree(A->aj));
+  PetscCall(PetscFree(A->aa));
+  PetscFunctionReturn(0);
+}
+
+/* Numbers that depend on nothing but where they start */
+static inline double Draw(unsigned long long *state)
+{
+  *state += 0x9e3779b97f4a7c15ull;
+  unsigned long long z = *state;
+
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+  return (double)((z ^ (z >> 31)) >> 11) * (1.0 / 9007199254740992.0);
+}
+
+/* Lengths in ai[1 ..] become offsets; columns and values are made room for; values are random, with dominant diagonals where there are any */
+static PetscErrorCode RowsAllocate(Rows *A)
+{
+  PetscFunctionBeginUser;
+  A->ai[0] = 0;
+  for (PetscInt i = 0; i < A->n; ++i) {
+    PetscCheck(A->ai[i + 1] <= PETSC_MAX_INT - A->ai[i], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Too many entries for the integers of this PETSc: take a smaller matrix");
+    A->ai[i + 1] += A->ai[i];
+  }
+  PetscCall(PetscMalloc1(A->ai[A->n], &A->aj));
+  PetscCall(PetscMalloc1(A->ai[A->n], &A->aa));
+  PetscFunctionReturn(0);
+}
+
+static void RowsRandomValues(Rows *A)
+{
+  unsigned long long state = 1;
+
+  for (PetscInt k = 0; k < A->ai[A->n]; ++k) A->aa[k] = Draw(&state) - 0.5;
+}
+
+/* 5 or 7 points on a grid of n^dim */
+static PetscErrorCode RowsStencil(PetscInt dim, PetscInt n, Rows *A)
+{
+  PetscInt k = 0, step[7];
+
+  PetscFunctionBeginUser;
+  A->n = dim == 3 ? n * n * n : n * n;
+  step[dim] = 0;
+  for (PetscInt d = 0, s = 1; d < dim; ++d, s *= n) {
+    step[dim - 1 - d] = -s;
+    step[dim + 1 + d] = s;
+  }
+  PetscCall(PetscMalloc1(A->n + 1, &A->ai));
+  PetscCall(PetscMalloc1((size_t)(2 * dim + 1) * A->n, &A->aj));
+  PetscCall(PetscMalloc1((size_t)(2 * dim + 1) * A->n, &A->aa));
+  A->ai[0] = 0;
+  for (PetscInt i = 0; i < A->n; ++i) {
+    const PetscInt at[3] = {i % n, i / n % n, i / n / n};
+
+    for (PetscInt s = 0; s <= 2 * dim; ++s) {
+      const PetscInt d = s < dim ? dim - 1 - s : s - dim - 1;
+
+      if (s < dim && at[d] == 0) continue;
+      if (s > dim && at[d] == n - 1) continue;
+      A->aj[k]   = i + step[s];
+      A->aa[k++] = s == dim ? 2.0 * dim : -1.0;
+    }
+    A->ai[i + 1] = k;
+  }
+  PetscFunctionReturn(0);
+}
+
+/* n points at random in the unit cube, numbered cell after cell; each is coupled to those nearer than the radius that gives `degree` of them on average */
+static PetscErrorCode RowsGeometric(PetscInt n, PetscReal degree, Rows *A)
+{
+  const PetscReal    radius = PetscPowReal(3.0 * degree / (4.0 * PETSC_PI * n), 1.0 / 3.0);
+  const PetscInt     g      = PetscMax(1, (PetscInt)(1.0 / radius)), ncell = g * g * g;
+  PetscInt          *cell, *start;
+  double            *raw, *p;
+  unsigned long long state = 7;
+
+  PetscFunctionBeginUser;
+  A->n = n;
+  PetscCall(PetscMalloc4(n, &cell, 3 * (size_t)n, &raw, 3 * (size_t)n, &p, ncell + 1, &start));
+  PetscCall(PetscArrayzero(start, ncell + 1));
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscInt at[3];
+
+    for (int d = 0; d < 3; ++d) {
+      raw[3 * (size_t)i + d] = Draw(&state);
+      at[d]                  = PetscMin(g - 1, (PetscInt)(raw[3 * (size_t)i + d] * g));
+    }
+    cell[i] = (at[2] * g + at[1]) * g + at[0];
+    ++start[cell[i] + 1];
+  }
+  for (PetscInt c = 0; c < ncell; ++c) start[c + 1] += start[c];
+  for (PetscInt i = 0; i < n; ++i) PetscCall(PetscArraycpy(p + 3 * (size_t)start[cell[i]]++, raw + 3 * (size_t)i, 3));
+  for (PetscInt c = ncell; c > 0; --c) start[c] = start[c - 1];
+  start[0] = 0;
+  PetscCall(PetscMalloc1(n + 1, &A->ai));
+  for (int fill = 0; fill < 2; ++fill) {
+    for (PetscInt c = 0; c < ncell; ++c) {
+      const PetscInt x = c % g, y = c / g % g, z = c / g / g;
+
+      for (PetscInt i = start[c]; i < start[c + 1]; ++i) {
+        PetscInt len = 0;
+
+        for (PetscInt w = PetscMax(0, z - 1); w <= PetscMin(g - 1, z + 1); ++w) {
+          for (PetscInt v = PetscMax(0, y - 1); v <= PetscMin(g - 1, y + 1); ++v) {
+            const PetscInt from = start[(w * g + v) * g + PetscMax(0, x - 1)], to = start[(w * g + v) * g + PetscMin(g - 1, x + 1) + 1];
+
+            for (PetscInt j = from; j < to; ++j) {
+              const double *a = p + 3 * (size_t)i, *b = p + 3 * (size_t)j;
+
+              if ((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]) > radius * radius) continue;
+              if (fill) A->aj[A->ai[i] + len] = j;
+              ++len;
+            }
+          }
+        }
+        if (!fill) A->ai[i + 1] = len;
+      }
+    }
+    if (!fill) PetscCall(RowsAllocate(A));
+  }
+  RowsRandomValues(A);
+  PetscCall(PetscFree4(cell, raw, p, start));
+  PetscFunctionReturn(0);
+}
+
+/* Quadratic finite elements on n^3 cubes of six tetrahedra: nodes on a lattice of (2n + 1)^3, rows of 10 to 65 entries */
+static PetscErrorCode RowsTetrahedra(PetscInt n, Rows *A)
+{
+  static const int order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+  const PetscInt   N           = 2 * n + 1;
+  char             couples[8][5][5][5] = {{{{0}}}}; /* of the nodes of each parity: those within two points of the lattice that share a tetrahedron */
+
+  PetscFunctionBeginUser;
+  for (int c = 0; c < 27; ++c) { /* the cubes around the one at the origin, whose nodes stand for all */
+    const int corner[3] = {2 * (c % 3) - 2, 2 * (c / 3 % 3) - 2, 2 * (c / 9) - 2};
+
+    for (int t = 0; t < 6; ++t) {
+      int node[10][3], k = 4;
+
+      for (int v = 0; v < 4; ++v) {
+        for (int d = 0; d < 3; ++d) node[v][d] = corner[d];
+        for (int s = 0; s < v; ++s) node[v][order[t][s]] += 2;
+      }
+      for (int v = 0; v < 4; ++v) {
+        for (int w = v + 1; w < 4; ++w, ++k) {
+          for (int d = 0; d < 3; ++d) node[k][d] = (node[v][d] + node[w][d]) / 2;
+        }
+      }
+      for (int a = 0; a < 10; ++a) {
+        if (node[a][0] < 0 || node[a][0] > 1 || node[a][1] < 0 || node[a][1] > 1 || node[a][2] < 0 || node[a][2] > 1) continue;
+        for (int b = 0; b < 10; ++b) couples[4 * node[a][2] + 2 * node[a][1] + node[a][0]][node[b][2] - node[a][2] + 2][node[b][1] - node[a][1] + 2][node[b][0] - node[a][0] + 2] = 1;
+      }
+    }
+  }
+  A->n = N * N * N;
+  PetscCall(PetscMalloc1(A->n + 1, &A->ai));
+  for (int fill = 0; fill < 2; ++fill) {
+    for (PetscInt i = 0; i < A->n; ++i) {
+      const PetscInt x = i % N, y = i / N % N, z = i / N / N;
+      PetscInt       len = 0;
+
+      for (int w = -2; w <= 2; ++w) {
+        for (int v = -2; v <= 2; ++v) {
+          for (int u = -2; u <= 2; ++u) {
+            if (x + u < 0 || x + u >= N || y + v < 0 || y + v >= N || z + w < 0 || z + w >= N) continue;
+            if (!couples[4 * (z % 2) + 2 * (y % 2) + x % 2][w + 2][v + 2][u + 2]) continue;
+            if (fill) A->aj[A->ai[i] + len] = i + (w * N + v) * N + u;
+            ++len;
+          }
+        }
+      }
+      if (!fill) A->ai[i + 1] = len;
+    }
+    if (!fill) PetscCall(RowsAllocate(A));
+  }
+  RowsRandomValues(A);
+  PetscFunctionReturn(0);
+}
+
+/* Row lengths from 9 on with density length^-2.5 (27 on average, the longest of a million about 90000); columns anywhere or in a neighbourhood of 16 times as many */
+static PetscErrorCode RowsPowerLaw(PetscInt n, PetscBool anywhere, Rows *A)
+{
+  unsigned long long state = 3;
+
+  PetscFunctionBeginUser;
+  A->n = n;
+  PetscCall(PetscMalloc1(n + 1, &A->ai));
+  for (PetscInt i = 0; i < n; ++i) A->ai[i + 1] = (PetscInt)PetscMin((double)n / 4, 9.0 * PetscPowReal(1.0 - Draw(&state), -2.0 / 3.0));
+  PetscCall(RowsAllocate(A));
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscInt len = A->ai[i + 1] - A->ai[i], span = anywhere ? n : PetscMin(n, 16 * len), from = PetscMin(PetscMax(0, i - span / 2), n - span);
+
+    for (PetscInt k = 0; k < len; ++k) A->aj[A->ai[i] + k] = from + (PetscInt)((k + Draw(&state)) / len * span);
+  }
+  RowsRandomValues(A);
+  PetscFunctionReturn(0);
+}
