@@ -55,7 +55,7 @@ static PetscErrorCode RowsStencil(PetscInt dim, PetscInt n, Rows *A)
   PetscInt k = 0, step[7];
 
   PetscFunctionBeginUser;
-  A->n = dim == 3 ? n * n * n : n * n;
+  A->n      = dim == 3 ? n * n * n : n * n;
   step[dim] = 0;
   for (PetscInt d = 0, s = 1; d < dim; ++d, s *= n) {
     step[dim - 1 - d] = -s;
@@ -85,7 +85,7 @@ static PetscErrorCode RowsStencil(PetscInt dim, PetscInt n, Rows *A)
 static PetscErrorCode RowsGeometric(PetscInt n, PetscReal degree, Rows *A)
 {
   const PetscReal    radius = PetscPowReal(3.0 * degree / (4.0 * PETSC_PI * n), 1.0 / 3.0);
-  const PetscInt     g      = PetscMax(1, (PetscInt)(1.0 / radius)), ncell = g * g * g;
+  const PetscInt     g = PetscMax(1, (PetscInt)(1.0 / radius)), ncell = g * g * g;
   PetscInt          *cell, *start;
   double            *raw, *p;
   unsigned long long state = 7;
@@ -142,9 +142,16 @@ static PetscErrorCode RowsGeometric(PetscInt n, PetscReal degree, Rows *A)
 /* Quadratic finite elements on n^3 cubes of six tetrahedra: nodes on a lattice of (2n + 1)^3, rows of 10 to 65 entries */
 static PetscErrorCode RowsTetrahedra(PetscInt n, Rows *A)
 {
-  static const int order[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
-  const PetscInt   N           = 2 * n + 1;
-  char             couples[8][5][5][5] = {{{{0}}}}; /* of the nodes of each parity: those within two points of the lattice that share a tetrahedron */
+  static const int order[6][3] = {
+    {0, 1, 2},
+    {0, 2, 1},
+    {1, 0, 2},
+    {1, 2, 0},
+    {2, 0, 1},
+    {2, 1, 0}
+  };
+  const PetscInt N                   = 2 * n + 1;
+  char           couples[8][5][5][5] = {{{{0}}}}; /* of the nodes of each parity: those within two points of the lattice that share a tetrahedron */
 
   PetscFunctionBeginUser;
   for (int c = 0; c < 27; ++c) { /* the cubes around the one at the origin, whose nodes stand for all */

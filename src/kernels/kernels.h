@@ -2,6 +2,7 @@
 #pragma once
 
 #include <petscsys.h>
+#include "../../cuda/kernels.h" /* PolderSlices */
 
 /* vec.c */
 /* x += alpha p, r -= alpha w; returns (r, r) */
@@ -139,3 +140,14 @@ PETSC_INTERN void PolderCooSum_Host(PetscInt nz, const PetscInt map[], const Pet
 /* hec.c: m rows of width entries, entry k of row i at k * ld + i; padding has the value zero and a column that exists */
 /* z = y + alpha A x; y = NULL stands for zero and may be z */
 PETSC_INTERN void PolderEllMult_Host(PetscInt m, PetscInt width, PetscInt ld, const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
+
+/* slices.c: the arrays of PolderSlices, see cuda/kernels.h */
+PETSC_INTERN void PolderScan_Host(PetscInt n, int a[]);
+PETSC_INTERN void PolderRowHistogram_Host(PetscInt m, const PetscInt ai[], int nbin, int count[]);
+PETSC_INTERN void PolderSlicesSort_Host(PetscInt m, int cap, const PetscInt ai[], int row[]);
+PETSC_INTERN void PolderSlicesSize_Host(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], int ptr[], int unit[]);
+PETSC_INTERN void PolderSlicesFill_Host(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[], const int unit[], int base[], unsigned short col[], PetscScalar val[]);
+PETSC_INTERN void PolderSegmentsCount_Host(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[]);
+PETSC_INTERN void PolderSegmentsMake_Host(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[]);
+PETSC_INTERN void PolderSegmentsFill_Host(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[]);
+PETSC_INTERN void PolderSlicesMult_Host(const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot);

@@ -1,5 +1,5 @@
 /* aijhec: a regular ELL part and the overflow of long rows as compressed rows (Yang, Liu and Chen). */
-#include "aijderived.h"
+#include "slices.h"
 #include "../kernels/kernels.h"
 
 #define POLDER_ELL_LEAST 4096 /* fewer rows than these do not earn a column of their own, in a matrix that has more */
@@ -119,15 +119,20 @@ static PetscErrorCode HECDescribe(const void *data, size_t len, char text[], Pet
 }
 
 const PolderFormat PolderFormatHEC = {
-  .label    = "ELL and compressed rows",
-  .root     = MATAIJHEC,
-  .seq      = MATSEQAIJHEC,
-  .mpi      = MATMPIAIJHEC,
-  .build    = HECBuild,
-  .refresh  = HECRefresh,
-  .mult     = HECMult,
-  .destroy  = HECDestroy,
-  .describe = HECDescribe,
+  .label           = "ELL and compressed rows",
+  .root            = MATAIJHEC,
+  .seq             = MATSEQAIJHEC,
+  .mpi             = MATMPIAIJHEC,
+  .build           = HECBuild,
+  .refresh         = HECRefresh,
+  .mult            = HECMult,
+  .destroy         = HECDestroy,
+  .describe        = HECDescribe,
+  .build_device    = PolderSlicesBuild,
+  .refresh_device  = PolderSlicesRefresh,
+  .mult_device     = PolderSlicesMult,
+  .destroy_device  = PolderSlicesDestroy,
+  .describe_device = PolderSlicesDescribe,
 };
 
 /*MC

@@ -1,5 +1,5 @@
 /* aijicrs: interleaved compressed rows (Liebmann, thesis, Graz 2009; Emans, Liebmann and Basara), the sliced ELLPACK family. */
-#include "aijderived.h"
+#include "slices.h"
 #include "../kernels/kernels.h"
 
 #define POLDER_ICRS_FILL 3 /* stored entries over nonzeros, at most */
@@ -101,15 +101,20 @@ static PetscErrorCode ICRSDescribe(const void *data, size_t len, char text[], Pe
 }
 
 const PolderFormat PolderFormatICRS = {
-  .label    = "interleaved rows",
-  .root     = MATAIJICRS,
-  .seq      = MATSEQAIJICRS,
-  .mpi      = MATMPIAIJICRS,
-  .build    = ICRSBuild,
-  .refresh  = ICRSRefresh,
-  .mult     = ICRSMult,
-  .destroy  = ICRSDestroy,
-  .describe = ICRSDescribe,
+  .label           = "interleaved rows",
+  .root            = MATAIJICRS,
+  .seq             = MATSEQAIJICRS,
+  .mpi             = MATMPIAIJICRS,
+  .build           = ICRSBuild,
+  .refresh         = ICRSRefresh,
+  .mult            = ICRSMult,
+  .destroy         = ICRSDestroy,
+  .describe        = ICRSDescribe,
+  .build_device    = PolderSlicesBuild,
+  .refresh_device  = PolderSlicesRefresh,
+  .mult_device     = PolderSlicesMult,
+  .destroy_device  = PolderSlicesDestroy,
+  .describe_device = PolderSlicesDescribe,
 };
 
 /*MC

@@ -1,0 +1,207 @@
+/* Sliced rows on the device, with long rows apart: one form for aijicrs and aijhec, since sorting leaves hardly any padding that an ELL part of one width would have. */
+#include "slices.h"
+
+/* Row lengths that are told apart, and padding that earns a sort */
+#define POLDER_LENGTHS   1024
+#define POLDER_SORT_FILL 1.05
+/* Up to so many rows, long rows share a warp early: slices alone would leave most of the device idle */
+#define POLDER_FEW_ROWS 32768
+
+typedef struct {
+  PolderSlices s;
+  int          steps, units, entries; /* of the slices, of their columns, of the long rows */
+  /* what s points to, to be freed and filled */
+  int            *row, *ptr, *unit, *base, *lrow, *first, *owner, *start, *lcol;
+  unsigned short *col;
+  PetscScalar    *val, *lval;
+} Slices;
+
+PetscErrorCode PolderSlicesDestroy(void **data)
+{
+  Slices *S = (Slices *)*data;
+
+  PetscFunctionBegin;
+  if (!S) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceFree(&S->row));
+  PetscCall(PolderDeviceFree(&S->ptr));
+  PetscCall(PolderDeviceFree(&S->unit));
+  PetscCall(PolderDeviceFree(&S->base));
+  PetscCall(PolderDeviceFree(&S->col));
+  PetscCall(PolderDeviceFree(&S->val));
+  PetscCall(PolderDeviceFree(&S->lrow));
+  PetscCall(PolderDeviceFree(&S->first));
+  PetscCall(PolderDeviceFree(&S->owner));
+  PetscCall(PolderDeviceFree(&S->start));
+  PetscCall(PolderDeviceFree(&S->lcol));
+  PetscCall(PolderDeviceFree(&S->lval));
+  PetscCall(PolderDeviceFree(&S->s.part));
+  PetscCall(PolderDeviceFree(&S->s.counter));
+  PetscCall(PetscFree(*data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Counts a[1 .. n] become offsets; their sum */
+static PetscErrorCode SlicesScan_Private(PetscInt n, int a[], int *sum, PolderStream stream)
+{
+  const size_t bytes = PolderWorkSize(PolderScanWork_CUDA(n));
+  void        *work;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  PolderLaunch(PolderScan_CUDA(n, a, work, bytes, stream));
+  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PolderDeviceToHost(sum, a + n, sizeof(*sum)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The longest row of the slices: longer ones would keep one thread busy when the others are done. Also how many are longer */
+static PetscErrorCode SlicesCap_Private(PetscInt m, PetscInt nz, const PetscInt ai[], int *cap, PetscInt *nlong, PolderStream stream)
+{
+  const PetscInt mean = nz / PetscMax(m, 1), want = m <= POLDER_FEW_ROWS ? PetscMax(8, mean) : PetscMax(32, 3 * mean);
+  int           *count, host[POLDER_LENGTHS];
+
+  PetscFunctionBegin;
+  *cap = (int)PetscMin(want, POLDER_LENGTHS - 2);
+  PetscCall(PolderDeviceMalloc(sizeof(host), &count));
+  PetscCall(PolderDeviceZero(count, sizeof(host)));
+  PolderLaunch(PolderRowHistogram_CUDA(m, ai, POLDER_LENGTHS, count, stream));
+  PetscCall(PolderDeviceToHost(host, count, sizeof(host)));
+  PetscCall(PolderDeviceFree(&count));
+  *nlong = 0;
+  for (int l = *cap + 1; l < POLDER_LENGTHS; ++l) *nlong += host[l];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SlicesLongRows_Private(Slices *S, int cap, const PetscInt ai[], PolderStream stream)
+{
+  const PetscInt m = S->s.m;
+  int           *entry, *segment, *lrow;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(sizeof(int) * (m + 1), &entry));
+  PetscCall(PolderDeviceMalloc(sizeof(int) * (m + 1), &segment));
+  PetscCall(PolderDeviceMalloc(sizeof(int) * (m + 1), &lrow));
+  PolderLaunch(PolderSegmentsCount_CUDA(m, cap, ai, entry, segment, lrow, stream));
+  PetscCall(SlicesScan_Private(m, entry, &S->entries, stream));
+  PetscCall(SlicesScan_Private(m, segment, &S->s.nseg, stream));
+  PetscCall(SlicesScan_Private(m, lrow, &S->s.nlong, stream));
+  PetscCall(PolderDeviceMalloc(sizeof(int) * S->s.nlong, &S->lrow));
+  PetscCall(PolderDeviceMalloc(sizeof(int) * (S->s.nlong + 1), &S->first));
+  PetscCall(PolderDeviceMalloc(sizeof(int) * S->s.nseg, &S->owner));
+  PetscCall(PolderDeviceMalloc(sizeof(int) * (S->s.nseg + 1), &S->start));
+  PetscCall(PolderDeviceMalloc(sizeof(int) * S->entries, &S->lcol));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * S->entries, &S->lval));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * S->s.nseg, &S->s.part));
+  PetscCall(PolderDeviceMalloc(sizeof(unsigned int) * S->s.nlong, &S->s.counter));
+  PetscCall(PolderDeviceZero(S->s.counter, sizeof(unsigned int) * S->s.nlong));
+  PolderLaunch(PolderSegmentsMake_CUDA(m, entry, segment, lrow, S->lrow, S->first, S->owner, S->start, stream));
+  PetscCall(PolderDeviceFree(&entry));
+  PetscCall(PolderDeviceFree(&segment));
+  PetscCall(PolderDeviceFree(&lrow));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SlicesSize_Private(Slices *S, const PolderCSR *csr, PolderStream stream)
+{
+  PetscFunctionBegin;
+  PolderLaunch(PolderSlicesSize_CUDA(S->s.m, S->s.nslice, S->row, csr->ai, csr->aj, S->ptr, S->unit, stream));
+  PetscCall(SlicesScan_Private(S->s.nslice, S->ptr, &S->steps, stream));
+  PetscCall(SlicesScan_Private(S->s.nslice, S->unit, &S->units, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values, and columns as well when there are none yet */
+static PetscErrorCode SlicesFill_Private(Slices *S, const PolderCSR *csr, PetscBool columns, PolderStream stream)
+{
+  PetscFunctionBegin;
+  PolderLaunch(PolderSlicesFill_CUDA(S->s.m, S->s.nslice, S->row, csr->ai, csr->aj, csr->aa, S->ptr, S->unit, S->base, columns ? S->col : NULL, S->val, stream));
+  PolderLaunch(PolderSegmentsFill_CUDA(S->s.nseg, csr->ai, csr->aj, csr->aa, S->lrow, S->first, S->owner, S->start, columns ? S->lcol : NULL, S->lval, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderSlicesBuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
+{
+  Slices      *S;
+  PolderStream stream;
+  PetscInt     m, n, nz = 0, nlong;
+  int          cap;
+
+  PetscFunctionBegin;
+  (void)aij;
+  *data = NULL;
+  PetscCall(MatGetLocalSize(A, &m, &n));
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (m > 0) PetscCall(PolderDeviceToHost(&nz, csr->ai + m, sizeof(nz)));
+  if (PetscMax(PetscMax(m, n), nz) > 1000000000) {
+    PetscCall(PetscSNPrintf(why, len, "slices count in 32 bits on the device, too few for %" PetscInt_FMT " nonzeros", nz));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscNew(&S));
+  *data       = S;
+  S->s.m      = m;
+  S->s.nslice = (int)((m + 31) / 32);
+  PetscCall(SlicesCap_Private(m, nz, csr->ai, &cap, &nlong, stream));
+  PetscCall(PolderDeviceMalloc(sizeof(int) * (S->s.nslice + 1), &S->ptr));
+  PetscCall(PolderDeviceMalloc(sizeof(int) * (S->s.nslice + 1), &S->unit));
+  if (!nlong) PetscCall(SlicesSize_Private(S, csr, stream));
+  if (nlong || 32.0 * S->steps > POLDER_SORT_FILL * (nz + 32.0)) {
+    PetscCall(PolderDeviceMalloc(sizeof(int) * m, &S->row));
+    PolderLaunch(PolderSlicesSort_CUDA(m, cap, csr->ai, S->row, stream));
+    PetscCall(SlicesSize_Private(S, csr, stream));
+  }
+  if (nlong) PetscCall(SlicesLongRows_Private(S, cap, csr->ai, stream));
+  PetscCall(PolderDeviceMalloc(sizeof(int) * S->steps, &S->base));
+  PetscCall(PolderDeviceMalloc(64 * (size_t)S->units, &S->col));
+  PetscCall(PolderDeviceMalloc(32 * sizeof(PetscScalar) * S->steps, &S->val));
+  PetscCall(SlicesFill_Private(S, csr, PETSC_TRUE, stream));
+  S->s.row   = S->row;
+  S->s.ptr   = S->ptr;
+  S->s.unit  = S->unit;
+  S->s.base  = S->base;
+  S->s.col   = S->col;
+  S->s.val   = S->val;
+  S->s.lrow  = S->lrow;
+  S->s.first = S->first;
+  S->s.owner = S->owner;
+  S->s.start = S->start;
+  S->s.lcol  = S->lcol;
+  S->s.lval  = S->lval;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderSlicesRefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, void *data, PetscBool *done)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  (void)A;
+  (void)aij;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(SlicesFill_Private((Slices *)data, csr, PETSC_FALSE, stream));
+  *done = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderSlicesMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, PolderStream stream)
+{
+  const Slices *S = (const Slices *)data;
+  void         *work;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetWork(&work));
+  PolderLaunch(PolderSlicesMult_CUDA(&S->s, alpha, x, y, z, dot, work, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderSlicesDescribe(const void *data, size_t len, char text[], PetscLogDouble *bytes, PetscLogDouble *stored)
+{
+  const Slices *S      = (const Slices *)data;
+  const int     narrow = S->steps ? (int)(100.0 * (2.0 - (double)S->units / S->steps)) : 100;
+
+  PetscFunctionBegin;
+  if (S->s.nlong) PetscCall(PetscSNPrintf(text, len, "%d slices of 32 rows by length, %d %% of the columns in 16 bits, %d longer rows", S->s.nslice, narrow, S->s.nlong));
+  else PetscCall(PetscSNPrintf(text, len, "%d slices of 32 rows%s, %d %% of the columns in 16 bits", S->s.nslice, S->row ? " by length" : "", narrow));
+  *stored = 32.0 * S->steps + S->entries;
+  *bytes  = *stored * sizeof(PetscScalar) + 64.0 * S->units + sizeof(int) * (S->entries + (PetscLogDouble)S->steps + 2.0 * S->s.nslice + 2.0 * S->s.nseg + 2.0 * S->s.nlong + (S->row ? S->s.m : 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

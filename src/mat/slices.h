@@ -1,0 +1,10 @@
+/* The device form of aijicrs and aijhec: sliced rows, and long rows apart. */
+#pragma once
+
+#include "aijderived.h"
+
+PETSC_INTERN PetscErrorCode PolderSlicesBuild(Mat A, PolderAIJ, const PolderCSR *csr, void **data, size_t len, char why[]);
+PETSC_INTERN PetscErrorCode PolderSlicesRefresh(Mat A, PolderAIJ, const PolderCSR *csr, void *data, PetscBool *done);
+PETSC_INTERN PetscErrorCode PolderSlicesMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, PolderStream stream);
+PETSC_INTERN PetscErrorCode PolderSlicesDestroy(void **data);
+PETSC_INTERN PetscErrorCode PolderSlicesDescribe(const void *data, size_t len, char text[], PetscLogDouble *bytes, PetscLogDouble *stored);
