@@ -97,6 +97,16 @@ check-valgrind:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/valgrind OPTFLAGS="-O1 -g" tests
 	@tests/run --build $(BUILD)/valgrind --mpiexec "$(MPIEXEC)" --valgrind --search $(MEMORY:%='%') $(CHECKFLAGS)
 
+# the same suite with CUDA vectors
+check-gpu: tests
+	@tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" --gpu $(CHECKFLAGS)
+
+# small cases on the device under each tool of compute-sanitizer; kernels of other libraries are left out
+SANITIZE := device*+* device*_1 mat_products+1+* mat_fallback+1 tns_formula_1+aij* dcg_none+1 dcg_auto+1 dcg_lssd+1 deflation_subdomain+1 deflation_levelset_subdomain+1 levelset_*+1 labels_eight_bubbles+1
+check-sanitizer: tests
+	@for tool in memcheck racecheck initcheck; do echo "== $$tool"; \
+	  tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" --gpu --sanitizer $$tool --sanitizer-flags="--kernel-regex kns=Polder" --search $(SANITIZE:%='%') $(CHECKFLAGS) || exit; done
+
 install: $(LIB)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/polder/options
 	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib
@@ -111,4 +121,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples demo bench $(TABLES) tests check check-valgrind install format clean FORCE
+.PHONY: all examples demo bench $(TABLES) tests check check-valgrind check-gpu check-sanitizer install format clean FORCE

@@ -575,7 +575,10 @@ static PetscErrorCode CreateVector(const Problem *p, Mat A, const char name[], V
 {
   PetscFunctionBegin;
   if (p->dm) PetscCall(DMCreateGlobalVector(p->dm, v));
-  else PetscCall(MatCreateVecs(A, v, NULL));
+  else {
+    PetscCall(MatCreateVecs(A, v, NULL));
+    PetscCall(VecSetFromOptions(*v));
+  }
   PetscCall(PetscObjectSetName((PetscObject)*v, name));
   PetscFunctionReturn(0);
 }

@@ -307,6 +307,14 @@ static PetscErrorCode ReadMatrix(const char file[], Mat *A)
   PetscFunctionReturn(0);
 }
 
+static PetscErrorCode CreateVector(Mat A, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscCall(MatCreateVecs(A, NULL, v));
+  PetscCall(VecSetFromOptions(*v));
+  PetscFunctionReturn(0);
+}
+
 /* A vector with the layout of the rows of A, from a vector or a file of numbers */
 static PetscErrorCode ReadVector(const char file[], FileKind kind, Mat A, Vec *v)
 {
@@ -314,7 +322,7 @@ static PetscErrorCode ReadVector(const char file[], FileKind kind, Mat A, Vec *v
 
   PetscFunctionBegin;
   PetscCheck(kind == FILE_MM || kind == FILE_VEC, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "%s does not hold a vector", file);
-  PetscCall(MatCreateVecs(A, NULL, v));
+  PetscCall(CreateVector(A, v));
   if (kind == FILE_MM) PetscCall(ReadArray(file, *v));
   else {
     PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file, FILE_MODE_READ, &viewer));
@@ -400,13 +408,14 @@ static PetscErrorCode ReadSystem(App *app)
   PetscCall(MatSetOption(app->A, MAT_SYMMETRIC, app->symmetric));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " rows, %.0f entries, %s\n", n, info.nz_used, app->symmetric ? "symmetric" : "not symmetric"));
   PetscCall(FindNullSpace(app->A));
-  PetscCall(MatCreateVecs(app->A, &app->x, &app->r));
+  PetscCall(CreateVector(app->A, &app->x));
+  PetscCall(CreateVector(app->A, &app->r));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-b", file, sizeof(file), &set));
   if (set) {
     PetscCall(GetFileKind(file, &kind));
     PetscCall(ReadVector(file, kind, app->A, &app->b));
   } else {
-    PetscCall(MatCreateVecs(app->A, NULL, &app->b));
+    PetscCall(CreateVector(app->A, &app->b));
     PetscCall(VecSetRandom(app->x, NULL));
     PetscCall(MatMult(app->A, app->x, app->b));
   }

@@ -1,6 +1,7 @@
 static char help[] = "What dcg and its deflation space do with operators and vectors that they cannot use.\n\n";
 
 #include "bubbles.h"
+#include "vecs.h"
 
 /* Z with one zero column, two equal ones and a combination of others, in all 3 good ones of 6 */
 static PetscErrorCode DependentColumns(PolderDeflationSpace space, Mat A)
@@ -63,7 +64,7 @@ static PetscErrorCode Solve(KSP ksp, Mat A, Mat P)
 
   PetscFunctionBegin;
   PetscCall(KSPSetOperators(ksp, A, P));
-  PetscCall(MatCreateVecs(P, &x, &b));
+  PetscCall(CreateVecs(P, &x, &b));
   PetscCall(FillRandom(x, 1));
   PetscCall(MatMult(A, x, b));
   PetscCall(KSPSolve(ksp, b, x));

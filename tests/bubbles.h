@@ -3,6 +3,7 @@
 
 #include <polder.h>
 #include "../src/compat.h"
+#include "vecs.h"
 
 typedef struct {
   PetscInt  dim, n, k;      /* cells a direction; bubbles a direction, 0: none */
@@ -61,7 +62,7 @@ static inline PetscErrorCode BubblesAssemble(const Bubbles *b, MPI_Comm comm, Ma
     PetscCall(MatMPIAIJSetPreallocation(*A, 7, NULL, 6, NULL));
   }
   PetscCall(MatGetOwnershipRange(*A, &start, &end));
-  if (phi) PetscCall(MatCreateVecs(*A, phi, NULL));
+  if (phi) PetscCall(CreateVecs(*A, phi, NULL));
   for (PetscInt i = start; i < end; ++i) {
     PetscReal diagonal = 0, own = BubblesCoefficient(b, i);
 

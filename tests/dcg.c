@@ -1,6 +1,7 @@
 static char help[] = "Deflated CG: agreement with CG, true residuals, Ritz values, restarts at the floor of double precision, breakdowns.\n\n";
 
 #include "bubbles.h"
+#include "vecs.h"
 
 static PetscErrorCode MakeSolver(Mat A, KSP *ksp)
 {
@@ -17,7 +18,7 @@ static PetscErrorCode MakeSolver(Mat A, KSP *ksp)
 static PetscErrorCode MakeRhs(Mat A, Vec *b, Vec *x)
 {
   PetscFunctionBegin;
-  PetscCall(MatCreateVecs(A, x, b));
+  PetscCall(CreateVecs(A, x, b));
   PetscCall(FillRandom(*x, 1));
   PetscCall(MatMult(A, *x, *b));
   PetscCall(VecZeroEntries(*x));

@@ -1,6 +1,7 @@
 static char help[] = "Identities of deflation: P^2 = P, PA = AP^T, PAZ = 0, Q A Z = Z, for every kind of space.\n\n";
 
 #include "bubbles.h"
+#include "vecs.h"
 
 static PetscErrorCode Check(const char what[], Vec difference, Vec reference, PetscReal tolerance)
 {
@@ -19,7 +20,7 @@ static PetscErrorCode CheckIdentities(PolderDeflationSpace space, Mat A, PetscRe
   PetscInt d;
 
   PetscFunctionBegin;
-  PetscCall(MatCreateVecs(A, &v, &p));
+  PetscCall(CreateVecs(A, &v, &p));
   PetscCall(VecDuplicate(v, &q));
   PetscCall(VecDuplicate(v, &s));
   PetscCall(FillRandom(v, 3));
@@ -113,7 +114,7 @@ static PetscErrorCode GiveUserSpace(PolderDeflationSpace space, Mat A, const cha
   } else if (near) {
     MatNullSpace sp;
 
-    PetscCall(MatCreateVecs(A, &v, NULL));
+    PetscCall(CreateVecs(A, &v, NULL));
     PetscCall(FillRandom(v, 8));
     PetscCall(VecNormalize(v, NULL));
     PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_FALSE, 1, &v, &sp));
@@ -121,7 +122,7 @@ static PetscErrorCode GiveUserSpace(PolderDeflationSpace space, Mat A, const cha
     PetscCall(MatNullSpaceDestroy(&sp));
     PetscCall(VecDestroy(&v));
   } else if (vec) {
-    PetscCall(MatCreateVecs(A, &v, NULL));
+    PetscCall(CreateVecs(A, &v, NULL));
     for (PetscInt i = start; i < end; ++i) PetscCall(VecSetValue(v, i, i / 200, INSERT_VALUES));
     PetscCall(VecAssemblyBegin(v));
     PetscCall(VecAssemblyEnd(v));

@@ -2,6 +2,7 @@ static char help[] = "Labels of the deflation spaces on the device: every kernel
 
 #include <polder.h>
 #include "../src/ksp/deflationlabels.h"
+#include "vecs.h"
 
 static unsigned int seed = 4711;
 
@@ -551,7 +552,7 @@ static PetscErrorCode CompareSpace(const Problem *p, const char type[], PetscBoo
   PetscCall(ToDevice(sizeof(PetscInt) * (size_t)(csr.m + 1), csr.ai, &dcsr.ai));
   PetscCall(ToDevice(sizeof(PetscInt) * (size_t)csr.ai[csr.m], csr.aj, &dcsr.aj));
   PetscCall(ToDevice(sizeof(PetscScalar) * (size_t)csr.ai[csr.m], csr.aa, &dcsr.aa));
-  PetscCall(MatCreateVecs(A, &host, NULL));
+  PetscCall(CreateVecs(A, &host, NULL));
   PetscCall(VecGetArrayWrite(host, &v));
   for (PetscInt i = 0; i < csr.m; ++i) v[i] = strcmp(type, "user") ? Phi(p, i) : (i % 5 ? PetscSqr(i / 300) * (count ? 100000 : 1) : -1);
   PetscCall(VecRestoreArrayWrite(host, &v));

@@ -4,6 +4,7 @@ static char help[] = "Labels of the deflation spaces against a flood fill of the
 #include <petscdmda.h>
 #include <petscviewer.h>
 #include <unistd.h>
+#include "vecs.h"
 
 typedef enum {
   FIELD_BUBBLES,
@@ -232,7 +233,7 @@ static PetscErrorCode Found(const Problem *p, PolderDeflationSpace space, Mat A,
   PetscMPIInt        N;
 
   PetscFunctionBegin;
-  PetscCall(MatCreateVecs(A, &z, NULL));
+  PetscCall(CreateVecs(A, &z, NULL));
   PetscCall(VecGetLocalSize(z, &m));
   PetscCall(ISGetIndices(cells, &cell));
   PetscCall(PetscArrayzero(label, p->N));
@@ -323,7 +324,7 @@ static PetscErrorCode CheckTwoUnknowns(Problem *p, PolderDeflationSpace space)
   PetscCall(PolderDeflationSpaceSetType(space, POLDERDEFLATIONSUBDOMAIN));
   PetscCall(PolderDeflationSpaceSetBoxes(space, 3, boxes));
   PetscCall(PolderDeflationSpaceSetUp(space, A2));
-  PetscCall(MatCreateVecs(A2, &z, NULL));
+  PetscCall(CreateVecs(A2, &z, NULL));
   PetscCall(VecGetOwnershipRange(z, &start, &end));
   for (PetscInt k = 0; k < d; ++k) {
     PetscCall(PolderDeflationSpaceGetVector(space, k, z));

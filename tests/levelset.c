@@ -1,11 +1,12 @@
 static char help[] = "Deflation as a preconditioner: identities of its three forms, and solves with PETSc's Krylov methods.\n\n";
 
 #include "bubbles.h"
+#include "vecs.h"
 
 static PetscErrorCode MakeRhs(Mat A, PetscInt seed, Vec *b, Vec *x)
 {
   PetscFunctionBeginUser;
-  PetscCall(MatCreateVecs(A, x, b));
+  PetscCall(CreateVecs(A, x, b));
   PetscCall(FillRandom(*x, seed));
   PetscCall(MatMult(A, *x, *b));
   PetscCall(VecZeroEntries(*x));
@@ -69,7 +70,7 @@ static PetscErrorCode CheckForm(PC pc, PCLevelSetForm form)
   PetscCall(PCGetOperators(pc, &A, NULL));
   PetscCall(PCLevelSetGetDeflationSpace(pc, &space));
   PetscCall(PolderDeflationSpaceGetSize(space, &d));
-  PetscCall(MatCreateVecs(A, &r, &s));
+  PetscCall(CreateVecs(A, &r, &s));
   PetscCall(VecDuplicate(r, &z));
   PetscCall(VecDuplicate(r, &Az));
   PetscCall(VecDuplicate(r, &Br));
@@ -126,7 +127,7 @@ static PetscErrorCode CheckIdentities(Bubbles bubbles, Mat A)
   PetscCall(PCSetFromOptions(pc));
   PetscCall(PCSetUp(pc));
   for (int form = 0; form < 3; ++form) PetscCall(CheckForm(pc, (PCLevelSetForm)form));
-  PetscCall(MatCreateVecs(A, &r, &z));
+  PetscCall(CreateVecs(A, &r, &z));
   PetscCall(VecDuplicate(r, &kept));
   PetscCall(FillRandom(r, 5));
   PetscCall(PCApply(pc, r, kept));

@@ -4,6 +4,7 @@ static char help[] = "Matrices of Polder against plain AIJ: products, changes of
 #include <polder.h>
 #include <petscdmda.h>
 #include <petsc/private/petscimpl.h>
+#include "vecs.h"
 
 typedef struct {
   MatType     type;
@@ -46,7 +47,7 @@ static PetscErrorCode Compare(Test *t, const char *what, Mat A, Mat B)
     PetscCall(PetscSNPrintf(text, sizeof(text), "%s, %s", what, op)); \
     PetscCall(Differ(t, text, za, zb)); \
   } while (0)
-  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(CreateVecs(A, &x, &y));
   PetscCall(VecSetRandom(x, t->random));
   PetscCall(VecSetRandom(y, t->random));
   PetscCall(VecDuplicate(y, &za));
@@ -218,7 +219,7 @@ static PetscErrorCode CompareBlocks(Test *t, const char *what, Mat A, Mat B)
   PetscFunctionBeginUser;
   PetscCall(MatGetDiagonalBlock(A, &a));
   PetscCall(MatGetDiagonalBlock(B, &b));
-  PetscCall(MatCreateVecs(a, &x, &ya));
+  PetscCall(CreateVecs(a, &x, &ya));
   PetscCall(VecDuplicate(ya, &yb));
   PetscCall(VecSet(x, 0.7));
   PetscCall(MatMult(a, x, ya));
@@ -260,7 +261,7 @@ static PetscErrorCode Changes(Test *t, Kind kind, Mat A, Mat B)
   } while (0)
   PetscCall(MatGetSize(A, &M, &N));
   full = (PetscBool)(M == N && kind != EMPTY && kind != EMPTYROWS && kind != NODIAGONAL && kind != RANDOM && kind != IRREGULAR);
-  PetscCall(MatCreateVecs(A, &r, &l));
+  PetscCall(CreateVecs(A, &r, &l));
   PetscCall(VecSetRandom(l, t->random));
   PetscCall(VecSetRandom(r, t->random));
   OnBoth("scaled", MatScale(X, 1.5));

@@ -3,6 +3,7 @@ static char help[] = "PETSc's own preconditioners on matrices of Polder: the sam
   -n <n>      : grid points in each direction\n\n";
 
 #include <polder.h>
+#include "vecs.h"
 
 /* 7-point stencil with a coefficient that varies by cell, assembled in the matrix's own numbering */
 static PetscErrorCode Create(MatType type, PetscInt n, Mat *A)
@@ -61,7 +62,7 @@ int main(int argc, char **argv)
     PetscCall(KSPSetType(ksp[k], KSPCG));
     PetscCall(KSPSetTolerances(ksp[k], 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
     PetscCall(KSPSetFromOptions(ksp[k]));
-    PetscCall(MatCreateVecs(A[k], &x[k], NULL));
+    PetscCall(CreateVecs(A[k], &x[k], NULL));
   }
   PetscCall(VecDuplicate(x[0], &b));
   PetscCall(KSPGetPC(ksp[0], &pc));

@@ -4,6 +4,7 @@ static char help[] = "What Polder's matrices say of themselves, and what they an
 
 #include <polder.h>
 #include <unistd.h>
+#include "vecs.h"
 
 /* Diagonals at the offsets given; values symmetric or not */
 static PetscErrorCode Create(const char *type, const char *prefix, PetscInt N, PetscInt nd, const PetscInt off[], PetscReal lower, PetscScalar value, Mat *A)
@@ -102,7 +103,7 @@ static PetscErrorCode NotANumber(const char *type)
   if (rstart <= 7 && 7 < rend) PetscCall(MatSetValue(A, 7, 7, NAN, INSERT_VALUES));
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(CreateVecs(A, &x, &y));
   PetscCall(VecSet(x, 1.0));
   PetscCall(MatMult(A, x, y));
   PetscCall(VecGetArrayRead(y, &a));
@@ -138,7 +139,7 @@ static PetscErrorCode Bad(const char *type, const char *what)
     PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, 20, 20));
     PetscCall(MatSetType(A, type));
     PetscCall(MatSetUp(A));
-    PetscCall(MatCreateVecs(A, &x, &y));
+    PetscCall(CreateVecs(A, &x, &y));
     PetscCall(MatMult(A, x, y));
   }
   PetscCall(PetscStrcmp(what, "size", &is));
@@ -178,7 +179,7 @@ static PetscErrorCode Bad(const char *type, const char *what)
 
     PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, 2, 2, i, j, a, &A));
     PetscCall(MatConvert(A, type, MAT_INPLACE_MATRIX, &A));
-    PetscCall(MatCreateVecs(A, &x, &y));
+    PetscCall(CreateVecs(A, &x, &y));
     PetscCall(MatMult(A, x, y));
   }
   PetscCall(PetscStrcmp(what, "fill", &is));

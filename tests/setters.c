@@ -1,6 +1,7 @@
 static char help[] = "Every setter of the public interface does what its option does; spaces follow what is changed after a set-up.\n\n";
 
 #include "bubbles.h"
+#include "vecs.h"
 
 typedef enum {
   SUBDOMAIN,
@@ -56,7 +57,7 @@ static PetscErrorCode Compare(PolderDeflationSpace a, PolderDeflationSpace b, Ma
   PetscCall(PolderDeflationSpaceGetSize(a, &da));
   PetscCall(PolderDeflationSpaceGetSize(b, &db));
   PetscCheck(da == expected && db == expected, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " vectors by options, %" PetscInt_FMT " by calls, expected %" PetscInt_FMT, da, db, expected);
-  PetscCall(MatCreateVecs(A, &x, &y));
+  PetscCall(CreateVecs(A, &x, &y));
   for (PetscInt k = 0; k <= da; ++k) {
     if (k < da) {
       PetscCall(PolderDeflationSpaceGetVector(a, k, x));
@@ -124,7 +125,7 @@ static PetscErrorCode CheckFlexible(Mat A)
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsInsertString(NULL, "-f_pc_type ksp -f_ksp_ksp_type cg -f_ksp_ksp_rtol 1e-1 -f_ksp_pc_type jacobi"));
-  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(CreateVecs(A, &x, &b));
   PetscCall(FillRandom(x, 2));
   PetscCall(MatMult(A, x, b));
   for (int k = 0; k < 3; ++k) { /* plain, by call, by option */

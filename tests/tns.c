@@ -2,6 +2,7 @@ static char help[] = "Truncated Neumann series preconditioner against its formul
 
 #include <polder.h>
 #include "../src/compat.h"
+#include "vecs.h"
 
 /* A small 7-point problem with jumps, in natural order whatever the number of processes */
 typedef struct {
@@ -83,7 +84,7 @@ static PetscErrorCode CreateReference(const Problem *p, const Problem *pd, Petsc
   PetscFunctionBeginUser;
   PetscCall(MatCreateSeqDense(PETSC_COMM_SELF, p->N, p->N, NULL, &X));
   PetscCall(MatDuplicate(X, MAT_DO_NOT_COPY_VALUES, &K));
-  PetscCall(MatCreateVecs(X, &dinv, NULL));
+  PetscCall(CreateVecs(X, &dinv, NULL));
   for (PetscInt i = 0; i < p->N; ++i) {
     Row(pd, i, col, val);
     PetscCall(VecSetValue(dinv, i, 1.0 / val[0], INSERT_VALUES));
@@ -130,7 +131,7 @@ static PetscErrorCode GetDense(PC pc, PetscInt N, PetscBool transpose, PetscScal
 
   PetscFunctionBeginUser;
   PetscCall(PCGetOperators(pc, &A, NULL));
-  PetscCall(MatCreateVecs(A, &e, &z));
+  PetscCall(CreateVecs(A, &e, &z));
   PetscCall(VecGetOwnershipRange(e, &rstart, &rend));
   PetscCall(PetscArrayzero(dense, N * N));
   for (PetscInt j = 0; j < N; ++j) {
@@ -354,7 +355,7 @@ static PetscErrorCode TestSolve(void)
 
   PetscFunctionBeginUser;
   PetscCall(CreateMatrix(&p, &A));
-  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(CreateVecs(A, &x, &b));
   for (PetscInt i = 0; i < p.N; ++i) {
     PetscInt rstart, rend;
 

@@ -1,6 +1,7 @@
 static char help[] = "PETSc starts and ends twice in one process; the library must register its types and events both times.\n\n";
 
 #include <petscksp.h>
+#include "vecs.h"
 
 static PetscErrorCode Solve(void)
 {
@@ -20,7 +21,7 @@ static PetscErrorCode Solve(void)
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatShift(A, 2.0));
-  PetscCall(MatCreateVecs(A, &x, &b));
+  PetscCall(CreateVecs(A, &x, &b));
   PetscCall(VecSet(b, 4.0));
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
