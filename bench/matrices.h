@@ -200,18 +200,23 @@ static PetscErrorCode RowsTetrahedra(PetscInt n, Rows *A)
   PetscFunctionReturn(0);
 }
 
-/* Row lengths from 9 on with density length^-2.5 (27 on average, the longest of a million about 90000); columns anywhere or in a neighbourhood of 16 times as many */
-static PetscErrorCode RowsPowerLaw(PetscInt n, PetscBool anywhere, Rows *A)
+/* Row lengths with density length^-2.5: from 9 to 60 with columns near the diagonal, among 16 times as many; or hubs, from 9 on without a bound (26 on average,
+   the longest of a million about 10^5) with columns anywhere */
+static PetscErrorCode RowsPowerLaw(PetscInt n, PetscBool hubs, Rows *A)
 {
   unsigned long long state = 3;
 
   PetscFunctionBeginUser;
   A->n = n;
   PetscCall(PetscMalloc1(n + 1, &A->ai));
-  for (PetscInt i = 0; i < n; ++i) A->ai[i + 1] = (PetscInt)PetscMin((double)n / 4, 9.0 * PetscPowReal(1.0 - Draw(&state), -2.0 / 3.0));
+  for (PetscInt i = 0; i < n; ++i) {
+    const double u = Draw(&state);
+
+    A->ai[i + 1] = (PetscInt)PetscMin((double)n / 4, 9.0 * PetscPowReal(hubs ? 1.0 - u : 1.0 - u * (1.0 - PetscPowReal(61.0 / 9.0, -1.5)), -2.0 / 3.0));
+  }
   PetscCall(RowsAllocate(A));
   for (PetscInt i = 0; i < n; ++i) {
-    const PetscInt len = A->ai[i + 1] - A->ai[i], span = anywhere ? n : PetscMin(n, 16 * len), from = PetscMin(PetscMax(0, i - span / 2), n - span);
+    const PetscInt len = A->ai[i + 1] - A->ai[i], span = hubs ? n : PetscMin(n, 16 * len), from = PetscMin(PetscMax(0, i - span / 2), n - span);
 
     for (PetscInt k = 0; k < len; ++k) A->aj[A->ai[i] + k] = from + (PetscInt)((k + Draw(&state)) / len * span);
   }

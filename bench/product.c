@@ -1,14 +1,31 @@
-static char help[] = "Time of one product with the matrix of a 7-point stencil, our types against PETSc's aij in the same run.\n\
-  -n <n>       : grid points in each direction\n\
-  -repeats <r> : number of alternating measurements, of which the median counts\n\
-  -inner <k>   : products in each\n\n";
+static char help[] = "Time of one product, our matrix types against PETSc's in the same run: aij on the CPU, aijcusparse on a GPU (-vec_type cuda).\n\
+  -matrices <list> : of 7point, 5point, geometric, tetrahedra, powerlaw, hubs (default: 7point on the CPU, all on a GPU)\n\
+  -n <n>           : grid points in each direction, or points, for the matrices of the list\n\
+  -only <words>    : formats whose names begin so\n\
+  -repeats <r>     : number of alternating measurements\n\
+  -inner <k>       : products in each\n\n";
 
 #include <petscksp.h>
+#include <petscdevice.h>
 #include <petsctime.h>
+#include "matrices.h"
 
 typedef struct {
   const char *label, *type, *options;
+  PetscBool   stencils; /* for these only */
 } Format;
+
+typedef struct {
+  const char *name, *what;
+  PetscInt    cpu, gpu; /* default size */
+} Kind;
+
+typedef struct {
+  PetscBool gpu;
+  PetscInt  repeats, inner;
+  PetscReal copy; /* bytes a second, read and written */
+  char      only[64];
+} Bench;
 
 static int CompareReal(const void *a, const void *b)
 {
@@ -17,140 +34,274 @@ static int CompareReal(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
+/* Sorts */
 static PetscReal Median(PetscInt n, PetscReal t[])
 {
   qsort(t, n, sizeof(*t), CompareReal);
   return t[n / 2];
 }
 
-static PetscErrorCode Stencil(PetscInt n, PetscInt **ai, PetscInt **aj, PetscScalar **aa)
+/* Waits for the device, if there is one */
+static PetscErrorCode Wait(const Bench *bench)
 {
-  const PetscInt N      = n * n * n;
-  PetscInt       k      = 0;
-  const PetscInt step[] = {-n * n, -n, -1, 0, 1, n, n * n};
-
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc3(N + 1, ai, 7 * (size_t)N, aj, 7 * (size_t)N, aa));
-  (*ai)[0] = 0;
-  for (PetscInt i = 0; i < N; ++i) {
-    const PetscInt  x = i % n, y = i / n % n, z = i / n / n;
-    const PetscBool in[] = {(PetscBool)(z > 0), (PetscBool)(y > 0), (PetscBool)(x > 0), PETSC_TRUE, (PetscBool)(x < n - 1), (PetscBool)(y < n - 1), (PetscBool)(z < n - 1)};
+  if (bench->gpu) {
+#if defined(PETSC_HAVE_CUDA)
+    PetscDeviceContext context;
 
-    for (int s = 0; s < 7; ++s) {
-      if (!in[s]) continue;
-      (*aj)[k]   = i + step[s];
-      (*aa)[k++] = s == 3 ? 6.0 : -1.0;
-    }
-    (*ai)[i + 1] = k;
+    PetscCall(PetscDeviceContextGetCurrentContext(&context));
+    PetscCall(PetscDeviceContextSynchronize(context));
+#endif
   }
   PetscFunctionReturn(0);
 }
 
 /* Seconds of one product, one measurement */
-static PetscErrorCode Time(Mat A, Vec x, Vec y, PetscInt inner, PetscReal *t)
+static PetscErrorCode Time(const Bench *bench, Mat A, Vec x, Vec y, PetscInt inner, PetscReal *t)
 {
   PetscLogDouble t0, t1;
 
   PetscFunctionBeginUser;
+  PetscCall(Wait(bench));
   PetscCall(PetscTime(&t0));
   for (PetscInt k = 0; k < inner; ++k) PetscCall(MatMult(A, x, y));
+  PetscCall(Wait(bench));
   PetscCall(PetscTime(&t1));
   *t = (t1 - t0) / inner;
   PetscFunctionReturn(0);
 }
 
-/* Seconds of z = x + 3 y */
-static PetscErrorCode Triad(Vec x, Vec y, Vec z, PetscReal *t)
+/* Bytes a second of a copy on the GPU, of z = x + 3 y on the CPU: the best of several */
+static PetscErrorCode Bandwidth(Bench *bench)
 {
+  const PetscInt     n = bench->gpu ? 1 << 27 : 1 << 24, inner = bench->gpu ? 10 : 1;
   PetscLogDouble     t0, t1;
-  PetscInt           n;
+  PetscReal          best = PETSC_MAX_REAL;
+  Vec                x, y, z;
   const PetscScalar *xx, *yy;
   PetscScalar       *zz;
 
   PetscFunctionBeginUser;
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecGetArrayRead(x, &xx));
-  PetscCall(VecGetArrayRead(y, &yy));
-  PetscCall(VecGetArray(z, &zz));
-  PetscCall(PetscTime(&t0));
-  for (PetscInt i = 0; i < n; ++i) zz[i] = xx[i] + 3.0 * yy[i];
-  PetscCall(PetscTime(&t1));
-  PetscCall(VecRestoreArrayRead(x, &xx));
-  PetscCall(VecRestoreArrayRead(y, &yy));
-  PetscCall(VecRestoreArray(z, &zz));
-  *t = t1 - t0;
+  PetscCall(VecCreate(PETSC_COMM_SELF, &x));
+  PetscCall(VecSetSizes(x, n, n));
+  PetscCall(VecSetFromOptions(x));
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecDuplicate(x, &z));
+  PetscCall(VecSet(x, 1.0));
+  PetscCall(VecSet(y, 2.0));
+  PetscCall(VecSet(z, 3.0));
+  for (int r = 0; r < 7; ++r) {
+    if (bench->gpu) {
+      PetscCall(Wait(bench));
+      PetscCall(PetscTime(&t0));
+      for (PetscInt k = 0; k < inner; ++k) PetscCall(VecCopy(x, y));
+      PetscCall(Wait(bench));
+      PetscCall(PetscTime(&t1));
+    } else {
+      PetscCall(VecGetArrayRead(x, &xx));
+      PetscCall(VecGetArrayRead(y, &yy));
+      PetscCall(VecGetArray(z, &zz));
+      PetscCall(PetscTime(&t0));
+      for (PetscInt i = 0; i < n; ++i) zz[i] = xx[i] + 3.0 * yy[i];
+      PetscCall(PetscTime(&t1));
+      PetscCall(VecRestoreArrayRead(x, &xx));
+      PetscCall(VecRestoreArrayRead(y, &yy));
+      PetscCall(VecRestoreArray(z, &zz));
+    }
+    best = PetscMin(best, (t1 - t0) / inner);
+  }
+  bench->copy = (bench->gpu ? 16.0 : 24.0) * n / best;
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(0);
+}
+
+/* Bytes that a matrix takes for each row, as its view says; 0 when it does not */
+static PetscErrorCode BytesARow(Mat A, double *bytes)
+{
+  FILE       *file = tmpfile();
+  PetscViewer viewer;
+  char        line[512], *at;
+
+  PetscFunctionBeginUser;
+  *bytes = 0.0;
+  PetscCheck(file, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "No temporary file");
+  PetscCall(PetscViewerASCIIOpenWithFILE(PETSC_COMM_SELF, file, &viewer));
+  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+  PetscCall(MatView(A, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  rewind(file);
+  while (fgets(line, sizeof(line), file)) {
+    at = strstr(line, "bytes a row: ");
+    if (at) *bytes = atof(at + 13);
+  }
+  fclose(file);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Build(const char name[], PetscInt n, Rows *R)
+{
+  PetscBool is;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrcmp(name, "7point", &is));
+  if (is) PetscCall(RowsStencil(3, n, R));
+  if (is) PetscFunctionReturn(0);
+  PetscCall(PetscStrcmp(name, "5point", &is));
+  if (is) PetscCall(RowsStencil(2, n, R));
+  if (is) PetscFunctionReturn(0);
+  PetscCall(PetscStrcmp(name, "geometric", &is));
+  if (is) PetscCall(RowsGeometric(n, 20.0, R));
+  if (is) PetscFunctionReturn(0);
+  PetscCall(PetscStrcmp(name, "tetrahedra", &is));
+  if (is) PetscCall(RowsTetrahedra(n, R));
+  if (is) PetscFunctionReturn(0);
+  PetscCall(PetscStrcmp(name, "hubs", &is));
+  PetscCall(RowsPowerLaw(n, is, R));
+  PetscFunctionReturn(0);
+}
+
+/* x, and A x by plain loops */
+static PetscErrorCode Reference(const Rows *R, Vec x, Vec want)
+{
+  unsigned long long state = 5;
+  PetscScalar       *xx, *ww;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetArrayWrite(x, &xx));
+  PetscCall(VecGetArrayWrite(want, &ww));
+  for (PetscInt i = 0; i < R->n; ++i) xx[i] = Draw(&state) - 0.5;
+  for (PetscInt i = 0; i < R->n; ++i) {
+    PetscScalar sum = 0.0;
+
+    for (PetscInt k = R->ai[i]; k < R->ai[i + 1]; ++k) sum += R->aa[k] * xx[R->aj[k]];
+    ww[i] = sum;
+  }
+  PetscCall(VecRestoreArrayWrite(x, &xx));
+  PetscCall(VecRestoreArrayWrite(want, &ww));
+  PetscFunctionReturn(0);
+}
+
+/* One line: B against the peer A */
+static PetscErrorCode Line(const Bench *bench, const char label[], Mat A, Mat B, Vec x, Vec want, const Rows *R)
+{
+  PetscReal    ta[99], tb[99], norm, diff, build, refresh, ours, peer;
+  PetscScalar *values;
+  double       row;
+  Vec          y;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(want, &y));
+  PetscCall(VecSet(y, NAN));
+  PetscCall(Time(bench, B, x, y, 1, &build));
+  PetscCall(VecAXPY(y, -1.0, want));
+  PetscCall(VecNorm(y, NORM_INFINITY, &diff));
+  PetscCall(VecNorm(want, NORM_INFINITY, &norm));
+  PetscCheck(diff <= 1e-12 * norm, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the product is off by %g", label, (double)diff);
+  PetscCall(MatSeqAIJGetArray(B, &values));
+  PetscCall(MatSeqAIJRestoreArray(B, &values));
+  PetscCall(Time(bench, B, x, y, 1, &refresh));
+  PetscCall(Time(bench, A, x, y, bench->inner, &peer)); /* warm-up */
+  PetscCall(Time(bench, B, x, y, bench->inner, &ours));
+  for (PetscInt r = 0; r < bench->repeats; ++r) {
+    PetscCall(Time(bench, A, x, y, bench->inner, &ta[r]));
+    PetscCall(Time(bench, B, x, y, bench->inner, &tb[r]));
+  }
+  peer = Median(bench->repeats, ta);
+  ours = Median(bench->repeats, tb);
+  PetscCall(BytesARow(B, &row));
+  if (row == 0.0) row = sizeof(PetscInt) + (sizeof(PetscScalar) + sizeof(PetscInt)) * (double)R->ai[R->n] / R->n;
+  row += 2 * sizeof(PetscScalar);
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-24s %9.4f %9.4f %9.4f %7.2f %10.1f %8.2f %8.1f %8.1f\n", label, (double)(1e3 * tb[0]), (double)(1e3 * ours), (double)(1e3 * peer), (double)(peer / ours), row, (double)(row * R->n / ours / bench->copy), (double)(build / ours - 1), (double)(refresh / ours - 1)));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Matrix(const Bench *bench, const Kind *kind, PetscInt n)
+{
+  const Format formats[] = {
+    {"aijdia, all diagonals",  "aijdia",  "-mat_aijdia_symmetric 0", PETSC_TRUE },
+    {"aijdia, symmetric half", "aijdia",  "-mat_aijdia_symmetric 1", PETSC_TRUE },
+    {"aijicrs",                "aijicrs", "",                        PETSC_FALSE},
+    {"aijhec",                 "aijhec",  "",                        PETSC_FALSE}
+  };
+  const char *peer = bench->gpu ? "aijcusparse" : "aij";
+  Rows        R;
+  Mat         A, B;
+  Vec         x, want;
+  PetscInt    least = PETSC_MAX_INT, most = 0;
+  PetscBool   skip, stencil;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscStrendswith(kind->name, "point", &stencil));
+  PetscCall(Build(kind->name, n, &R));
+  for (PetscInt i = 0; i < R.n; ++i) {
+    least = PetscMin(least, R.ai[i + 1] - R.ai[i]);
+    most  = PetscMax(most, R.ai[i + 1] - R.ai[i]);
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n%s (-matrices %s -n %" PetscInt_FMT "): %" PetscInt_FMT " rows of %" PetscInt_FMT " to %" PetscInt_FMT " entries, %.1f on average\n", kind->what, kind->name, n, R.n, least, most, (double)R.ai[R.n] / R.n));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-24s %9s %9s %9s %7s %10s %8s %8s %8s\n", "format", "best ms", "median", bench->gpu ? "cusparse" : "aij", "faster", "bytes/row", bench->gpu ? "of copy" : "of triad", "build", "refresh"));
+  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, R.n, R.n, R.ai, R.aj, R.aa, &A));
+  if (bench->gpu) PetscCall(MatConvert(A, peer, MAT_INPLACE_MATRIX, &A));
+  PetscCall(MatCreateVecs(A, &x, NULL));
+  PetscCall(VecSetFromOptions(x));
+  PetscCall(VecDuplicate(x, &want));
+  PetscCall(Reference(&R, x, want));
+  PetscCall(Line(bench, peer, A, A, x, want, &R));
+  for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(formats); ++f) {
+    if (formats[f].stencils && !stencil) continue;
+    PetscCall(PetscStrbeginswith(formats[f].label, bench->only, &skip));
+    if (bench->only[0] && !skip) continue;
+    PetscCall(PetscOptionsInsertString(NULL, formats[f].options));
+    PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, R.n, R.n, R.ai, R.aj, R.aa, &B));
+    PetscCall(MatConvert(B, formats[f].type, MAT_INPLACE_MATRIX, &B));
+    PetscCall(Line(bench, formats[f].label, A, B, x, want, &R));
+    PetscCall(MatDestroy(&B));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&want));
+  PetscCall(RowsDestroy(&R));
   PetscFunctionReturn(0);
 }
 
 int main(int argc, char **argv)
 {
-  const Format formats[] = {
-    {"aijdia, all diagonals",  "aijdia",  "-mat_aijdia_symmetric 0"},
-    {"aijdia, symmetric half", "aijdia",  "-mat_aijdia_symmetric 1"},
-    {"aijicrs",                "aijicrs", ""                       },
-    {"aijhec",                 "aijhec",  ""                       }
+  const Kind kinds[] = {
+    {"7point",     "7-point stencil",                               160,    256    },
+    {"5point",     "5-point stencil",                               2000,   4096   },
+    {"geometric",  "random geometric graph, 20 neighbours",         500000, 2000000},
+    {"tetrahedra", "quadratic elements on tetrahedra",              35,     60     },
+    {"powerlaw",   "rows of power law, columns near the diagonal",  500000, 1000000},
+    {"hubs",       "rows of power law with hubs, columns anywhere", 500000, 1000000},
   };
-  /* of the matrix: values of the stored diagonals, or values and indices, and the slices' places */
-  const double perrow[] = {7 * 8, 4 * 8, 7 * 12 + 0.5, 7 * 12};
-  PetscInt     n = 160, repeats = 9, inner = 5, N, *ai, *aj;
-  PetscScalar *aa, *values;
-  PetscReal    ta[99], tb[99], tt[99], norm, diff, aij, ours, triad = 0.0, build = 0.0, refresh = 0.0;
-  Vec          x, y, z;
-  Mat          A, B;
-  PetscBool    skip;
-  char         only[64] = "";
+  Bench     bench = {PETSC_FALSE, 9, 0, 0.0, ""};
+  char     *list[16], type[32] = "";
+  PetscInt  count = 16, n;
+  PetscBool some, given, is = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeats", &repeats, NULL));
-  PetscCall(PetscOptionsGetInt(NULL, NULL, "-inner", &inner, NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-only", only, sizeof(only), NULL));
-  repeats = PetscMin(repeats, 99);
-  N       = n * n * n;
-  PetscCall(Stencil(n, &ai, &aj, &aa));
-  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, N, N, ai, aj, aa, &A));
-  PetscCall(MatCreateVecs(A, &x, &y));
-  PetscCall(VecDuplicate(x, &z));
-  PetscCall(VecSetRandom(x, NULL));
-  PetscCall(VecSet(y, 1.0));
-  PetscCall(VecSet(z, 1.0));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "7-point stencil, %" PetscInt_FMT "^3 points, one process; medians of %" PetscInt_FMT "\n", n, repeats));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-24s %8s %8s %8s %10s %9s %8s %8s\n", "format", "ms", "aij: ms", "faster", "bytes/row", "of triad", "build", "refresh"));
-  for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(formats); ++f) {
-    if (only[0]) {
-      PetscCall(PetscStrbeginswith(formats[f].label, only, &skip));
-      if (!skip) continue;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-vec_type", type, sizeof(type), NULL));
+  PetscCall(PetscStrcmp(type, "cuda", &bench.gpu));
+  bench.inner = bench.gpu ? 20 : 5;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeats", &bench.repeats, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-inner", &bench.inner, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-only", bench.only, sizeof(bench.only), NULL));
+  PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-matrices", list, &count, &some));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, &given));
+  bench.repeats = PetscMin(bench.repeats, 99);
+  PetscCall(Bandwidth(&bench));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(kinds); ++k) {
+    for (PetscInt l = 0; some && l < count; ++l) {
+      PetscCall(PetscStrcmp(list[l], kinds[k].name, &is));
+      if (is) break;
     }
-    PetscCall(PetscOptionsInsertString(NULL, formats[f].options));
-    PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, N, N, ai, aj, aa, &B));
-    PetscCall(MatConvert(B, formats[f].type, MAT_INPLACE_MATRIX, &B));
-    PetscCall(Time(B, x, y, 1, &build));
-    PetscCall(MatSeqAIJGetArray(B, &values));
-    PetscCall(MatSeqAIJRestoreArray(B, &values));
-    PetscCall(Time(B, x, y, 1, &refresh));
-    PetscCall(MatMult(A, x, z));
-    PetscCall(VecAXPY(z, -1.0, y));
-    PetscCall(VecNorm(z, NORM_INFINITY, &diff));
-    PetscCall(VecNorm(y, NORM_INFINITY, &norm));
-    PetscCheck(diff <= 1e-14 * norm, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The products differ by %g", (double)diff);
-    for (PetscInt r = 0; r < repeats; ++r) {
-      PetscCall(Time(A, x, y, inner, &ta[r]));
-      PetscCall(Time(B, x, y, inner, &tb[r]));
-      PetscCall(Triad(x, y, z, &tt[r]));
-    }
-    aij   = Median(repeats, ta);
-    ours  = Median(repeats, tb);
-    triad = 24.0 * N / Median(repeats, tt);
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-24s %8.2f %8.2f %8.2f %10.1f %9.2f %8.1f %8.1f\n", formats[f].label, (double)(1e3 * ours), (double)(1e3 * aij), (double)(aij / ours), perrow[f] + 16, (double)((perrow[f] + 16) * N / ours / triad), (double)(build / ours - 1), (double)(refresh / ours - 1)));
-    PetscCall(MatDestroy(&B));
+    if (some ? is : (bench.gpu || k == 0)) PetscCall(Matrix(&bench, &kinds[k], given ? n : (bench.gpu ? kinds[k].gpu : kinds[k].cpu)));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "triad: %.1f GB/s; bytes/row: matrix, one read of x, one write of y (aij: %.1f); build, refresh: in products\n", (double)(triad / 1e9), 7 * 12 + 4 + 16.0));
-  PetscCall(MatDestroy(&A));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&y));
-  PetscCall(VecDestroy(&z));
-  PetscCall(PetscFree3(ai, aj, aa));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n%s: %.1f GB/s; median: of %" PetscInt_FMT "; bytes/row: matrix, one read of x, one write of y; build, refresh: in products\n", bench.gpu ? "copy" : "triad", (double)(bench.copy / 1e9), bench.repeats));
+  for (PetscInt l = 0; some && l < count; ++l) PetscCall(PetscFree(list[l]));
   PetscCall(PetscFinalize());
   return 0;
 }
