@@ -186,7 +186,7 @@ static PetscErrorCode Reference(const Rows *R, Vec x, Vec want)
 /* One line: B against the peer A */
 static PetscErrorCode Line(const Bench *bench, const char label[], Mat A, Mat B, Vec x, Vec want, const Rows *R)
 {
-  PetscReal    ta[99], tb[99], norm, diff, build, refresh, ours, peer;
+  PetscReal    ta[99], tb[99], norm, diff, build = 0.0, refresh = 0.0, ours, peer;
   PetscScalar *values;
   double       row;
   Vec          y;

@@ -123,8 +123,8 @@ PetscErrorCode PolderSlicesBuild(Mat A, PolderAIJ aij, const PolderCSR *csr, voi
 {
   Slices      *S;
   PolderStream stream;
-  PetscInt     m, n, nz = 0, nlong;
-  int          cap;
+  PetscInt     m, n, nz = 0, nlong = 0;
+  int          cap = 0;
 
   PetscFunctionBegin;
   (void)aij;
