@@ -232,7 +232,7 @@ static __device__ __forceinline__ PetscScalar PolderSlice(int s, int lane, const
   return PolderSliceSum(width, v, x, [=](int k) { return __ldcs((const int *)(c + 64 * (size_t)k) + lane); });
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentsCountKernel(PetscInt m, int cap, const PetscInt *__restrict__ ai, int *__restrict__ entry, int *__restrict__ segment, int *__restrict__ lrow)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLongRowsCountKernel(PetscInt m, int cap, const PetscInt *__restrict__ ai, int *__restrict__ entry, int *__restrict__ segment, int *__restrict__ lrow)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
 
@@ -244,13 +244,13 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentsCountKernel
   lrow[i + 1]    = len > cap;
 }
 
-int PolderSegmentsCount_CUDA(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[], PolderStream stream)
+int PolderLongRowsCount_CUDA(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[], PolderStream stream)
 {
-  if (m > 0) PolderSegmentsCountKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, cap, ai, entry, segment, lrow);
+  if (m > 0) PolderLongRowsCountKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, cap, ai, entry, segment, lrow);
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentsMakeKernel(PetscInt m, const int *__restrict__ entry, const int *__restrict__ segment, const int *__restrict__ lrow, int *__restrict__ row, int *__restrict__ first, int *__restrict__ owner, int *__restrict__ start)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLongRowsMakeKernel(PetscInt m, const int *__restrict__ entry, const int *__restrict__ segment, const int *__restrict__ lrow, int *__restrict__ row, int *__restrict__ first, int *__restrict__ owner, int *__restrict__ start)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
 
@@ -270,13 +270,13 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentsMakeKernel(
   }
 }
 
-int PolderSegmentsMake_CUDA(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[], PolderStream stream)
+int PolderLongRowsMake_CUDA(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[], PolderStream stream)
 {
-  if (m > 0) PolderSegmentsMakeKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, entry, segment, lrow, row, first, owner, start);
+  if (m > 0) PolderLongRowsMakeKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, entry, segment, lrow, row, first, owner, start);
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentsFillKernel(int nseg, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const int *__restrict__ row, const int *__restrict__ first, const int *__restrict__ owner, const int *__restrict__ start, int *__restrict__ col, PetscScalar *__restrict__ val)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLongRowsFillKernel(int nseg, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const int *__restrict__ row, const int *__restrict__ first, const int *__restrict__ owner, const int *__restrict__ start, int *__restrict__ col, PetscScalar *__restrict__ val)
 {
   const int s = (int)(((size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x) / 32), lane = threadIdx.x % 32;
 
@@ -289,9 +289,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentsFillKernel(
   }
 }
 
-int PolderSegmentsFill_CUDA(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[], PolderStream stream)
+int PolderLongRowsFill_CUDA(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[], PolderStream stream)
 {
-  if (nseg > 0) PolderSegmentsFillKernel<<<PolderBlocks(nseg, POLDER_WARPS), POLDER_BLOCK, 0, stream>>>(nseg, ai, aj, aa, row, first, owner, start, col, val);
+  if (nseg > 0) PolderLongRowsFillKernel<<<PolderBlocks(nseg, POLDER_WARPS), POLDER_BLOCK, 0, stream>>>(nseg, ai, aj, aa, row, first, owner, start, col, val);
   return cudaGetLastError();
 }
 
@@ -303,7 +303,7 @@ static __device__ __forceinline__ PetscScalar PolderWarpSum(PetscScalar v)
 }
 
 /* One segment by a warp, and the row when it is the last of its segments to end; returns the segment's sum */
-static __device__ PetscScalar PolderSegment(int s, int lane, const PolderSlices &S, PetscScalar alpha, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z)
+static __device__ PetscScalar PolderLongRowSegment(int s, int lane, const PolderSlices &S, PetscScalar alpha, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z)
 {
   const int   l = S.owner[s], begin = S.start[s], end = S.start[s + 1], s0 = S.first[l], n = S.first[l + 1] - s0;
   PetscScalar ax   = 0.0, sum;
@@ -354,7 +354,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK, PLAIN ? 6 : 5) PolderSlic
       const int s = b * POLDER_WARPS + (int)threadIdx.x / 32;
 
       if (s < S.nseg) {
-        const PetscScalar ax = PolderSegment(s, lane, S, alpha, x, y, z);
+        const PetscScalar ax = PolderLongRowSegment(s, lane, S, alpha, x, y, z);
 
         if (DOT && lane == 0) sum[0] += x[S.lrow[S.owner[s]]] * ax;
       }

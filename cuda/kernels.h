@@ -252,10 +252,10 @@ POLDER_LAUNCHER int PolderSlicesSize_CUDA(PetscInt m, int nslice, const int row[
 /* Columns and values; col = NULL: values only */
 POLDER_LAUNCHER int PolderSlicesFill_CUDA(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[], const int unit[], int base[], unsigned short col[], PetscScalar val[], PolderStream stream);
 /* Counts for PolderScan_CUDA(): entries, segments and 1 for rows longer than cap, else 0 */
-POLDER_LAUNCHER int PolderSegmentsCount_CUDA(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[], PolderStream stream);
+POLDER_LAUNCHER int PolderLongRowsCount_CUDA(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[], PolderStream stream);
 /* From their sums */
-POLDER_LAUNCHER int PolderSegmentsMake_CUDA(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[], PolderStream stream);
+POLDER_LAUNCHER int PolderLongRowsMake_CUDA(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[], PolderStream stream);
 /* Columns and values; col = NULL: values only */
-POLDER_LAUNCHER int PolderSegmentsFill_CUDA(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[], PolderStream stream);
+POLDER_LAUNCHER int PolderLongRowsFill_CUDA(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[], PolderStream stream);
 /* z = y + alpha A x; y = NULL stands for zero and may be z; dot != NULL: *dot = (x, A x) */
 POLDER_LAUNCHER int PolderSlicesMult_CUDA(const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream);

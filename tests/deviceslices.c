@@ -184,8 +184,8 @@ static PetscErrorCode Long(Count *c, int cap, Both *ai, Both *aj, Both *aa, Pold
   PetscCall(BothCreate(sizeof(int) * (m + 1), &entry));
   PetscCall(BothCreate(sizeof(int) * (m + 1), &segment));
   PetscCall(BothCreate(sizeof(int) * (m + 1), &lrow));
-  PolderSegmentsCount_Host(m, cap, (PetscInt *)ai->host, HOST(entry), HOST(segment), HOST(lrow));
-  PolderLaunch(PolderSegmentsCount_CUDA(m, cap, (PetscInt *)ai->device, DEVICE(entry), DEVICE(segment), DEVICE(lrow), stream));
+  PolderLongRowsCount_Host(m, cap, (PetscInt *)ai->host, HOST(entry), HOST(segment), HOST(lrow));
+  PolderLaunch(PolderLongRowsCount_CUDA(m, cap, (PetscInt *)ai->device, DEVICE(entry), DEVICE(segment), DEVICE(lrow), stream));
   PetscCall(Scan(c, m, &entry, stream, &entries));
   PetscCall(Scan(c, m, &segment, stream, &H->nseg));
   PetscCall(Scan(c, m, &lrow, stream, &H->nlong));
@@ -198,15 +198,15 @@ static PetscErrorCode Long(Count *c, int cap, Both *ai, Both *aj, Both *aa, Pold
   PetscCall(BothCreate(sizeof(PetscScalar) * H->nseg, sum));
   PetscCall(BothCreate(sizeof(int) * H->nlong, counter));
   PetscCall(PolderDeviceZero(counter->device, counter->bytes));
-  if (m) PolderSegmentsMake_Host(m, HOST(entry), HOST(segment), HOST(lrow), HOST(*row), HOST(*first), HOST(*owner), HOST(*start));
-  PolderLaunch(PolderSegmentsMake_CUDA(m, DEVICE(entry), DEVICE(segment), DEVICE(lrow), DEVICE(*row), DEVICE(*first), DEVICE(*owner), DEVICE(*start), stream));
+  if (m) PolderLongRowsMake_Host(m, HOST(entry), HOST(segment), HOST(lrow), HOST(*row), HOST(*first), HOST(*owner), HOST(*start));
+  PolderLaunch(PolderLongRowsMake_CUDA(m, DEVICE(entry), DEVICE(segment), DEVICE(lrow), DEVICE(*row), DEVICE(*first), DEVICE(*owner), DEVICE(*start), stream));
   PetscCall(Same(c, "long row", m, row));
   PetscCall(Same(c, "first segment", m, first));
   PetscCall(Same(c, "owner", m, owner));
   PetscCall(Same(c, "start", m, start));
   for (int values = 0; values < 2; ++values) {
-    PolderSegmentsFill_Host(H->nseg, (PetscInt *)ai->host, (PetscInt *)aj->host, (PetscScalar *)aa->host, HOST(*row), HOST(*first), HOST(*owner), HOST(*start), values ? NULL : HOST(*col), (PetscScalar *)val->host);
-    PolderLaunch(PolderSegmentsFill_CUDA(H->nseg, (PetscInt *)ai->device, (PetscInt *)aj->device, (PetscScalar *)aa->device, DEVICE(*row), DEVICE(*first), DEVICE(*owner), DEVICE(*start), values ? NULL : DEVICE(*col), (PetscScalar *)val->device, stream));
+    PolderLongRowsFill_Host(H->nseg, (PetscInt *)ai->host, (PetscInt *)aj->host, (PetscScalar *)aa->host, HOST(*row), HOST(*first), HOST(*owner), HOST(*start), values ? NULL : HOST(*col), (PetscScalar *)val->host);
+    PolderLaunch(PolderLongRowsFill_CUDA(H->nseg, (PetscInt *)ai->device, (PetscInt *)aj->device, (PetscScalar *)aa->device, DEVICE(*row), DEVICE(*first), DEVICE(*owner), DEVICE(*start), values ? NULL : DEVICE(*col), (PetscScalar *)val->device, stream));
     PetscCall(Same(c, "long columns", m, col));
     PetscCall(Same(c, "long values", m, val));
   }

@@ -147,7 +147,7 @@ PETSC_INTERN void PolderRowHistogram_Host(PetscInt m, const PetscInt ai[], int n
 PETSC_INTERN void PolderSlicesSort_Host(PetscInt m, int cap, const PetscInt ai[], int row[]);
 PETSC_INTERN void PolderSlicesSize_Host(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], int ptr[], int unit[]);
 PETSC_INTERN void PolderSlicesFill_Host(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[], const int unit[], int base[], unsigned short col[], PetscScalar val[]);
-PETSC_INTERN void PolderSegmentsCount_Host(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[]);
-PETSC_INTERN void PolderSegmentsMake_Host(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[]);
-PETSC_INTERN void PolderSegmentsFill_Host(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[]);
+PETSC_INTERN void PolderLongRowsCount_Host(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[]);
+PETSC_INTERN void PolderLongRowsMake_Host(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[]);
+PETSC_INTERN void PolderLongRowsFill_Host(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[]);
 PETSC_INTERN void PolderSlicesMult_Host(const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot);

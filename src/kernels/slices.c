@@ -94,7 +94,7 @@ void PolderSlicesFill_Host(PetscInt m, int nslice, const int row[], const PetscI
   }
 }
 
-void PolderSegmentsCount_Host(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[])
+void PolderLongRowsCount_Host(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[])
 {
   for (PetscInt i = 0; i < m; ++i) {
     const PetscInt len = ai[i + 1] - ai[i] > cap ? ai[i + 1] - ai[i] : 0;
@@ -105,7 +105,7 @@ void PolderSegmentsCount_Host(PetscInt m, int cap, const PetscInt ai[], int entr
   }
 }
 
-void PolderSegmentsMake_Host(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[])
+void PolderLongRowsMake_Host(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[])
 {
   for (PetscInt i = 0; i < m; ++i) {
     if (lrow[i + 1] == lrow[i]) continue;
@@ -120,7 +120,7 @@ void PolderSegmentsMake_Host(PetscInt m, const int entry[], const int segment[],
   start[segment[m]] = entry[m];
 }
 
-void PolderSegmentsFill_Host(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[])
+void PolderLongRowsFill_Host(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[])
 {
   for (int s = 0; s < nseg; ++s) {
     const PetscInt from = ai[row[owner[s]]] - start[first[owner[s]]];

@@ -81,7 +81,7 @@ static PetscErrorCode SlicesLongRows_Private(Slices *S, int cap, const PetscInt 
   PetscCall(PolderDeviceMalloc(sizeof(int) * (m + 1), &entry));
   PetscCall(PolderDeviceMalloc(sizeof(int) * (m + 1), &segment));
   PetscCall(PolderDeviceMalloc(sizeof(int) * (m + 1), &lrow));
-  PolderLaunch(PolderSegmentsCount_CUDA(m, cap, ai, entry, segment, lrow, stream));
+  PolderLaunch(PolderLongRowsCount_CUDA(m, cap, ai, entry, segment, lrow, stream));
   PetscCall(SlicesScan_Private(m, entry, &S->entries, stream));
   PetscCall(SlicesScan_Private(m, segment, &S->s.nseg, stream));
   PetscCall(SlicesScan_Private(m, lrow, &S->s.nlong, stream));
@@ -94,7 +94,7 @@ static PetscErrorCode SlicesLongRows_Private(Slices *S, int cap, const PetscInt 
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * S->s.nseg, &S->s.part));
   PetscCall(PolderDeviceMalloc(sizeof(unsigned int) * S->s.nlong, &S->s.counter));
   PetscCall(PolderDeviceZero(S->s.counter, sizeof(unsigned int) * S->s.nlong));
-  PolderLaunch(PolderSegmentsMake_CUDA(m, entry, segment, lrow, S->lrow, S->first, S->owner, S->start, stream));
+  PolderLaunch(PolderLongRowsMake_CUDA(m, entry, segment, lrow, S->lrow, S->first, S->owner, S->start, stream));
   PetscCall(PolderDeviceFree(&entry));
   PetscCall(PolderDeviceFree(&segment));
   PetscCall(PolderDeviceFree(&lrow));
@@ -115,7 +115,7 @@ static PetscErrorCode SlicesFill_Private(Slices *S, const PolderCSR *csr, PetscB
 {
   PetscFunctionBegin;
   PolderLaunch(PolderSlicesFill_CUDA(S->s.m, S->s.nslice, S->row, csr->ai, csr->aj, csr->aa, S->ptr, S->unit, S->base, columns ? S->col : NULL, S->val, stream));
-  PolderLaunch(PolderSegmentsFill_CUDA(S->s.nseg, csr->ai, csr->aj, csr->aa, S->lrow, S->first, S->owner, S->start, columns ? S->lcol : NULL, S->lval, stream));
+  PolderLaunch(PolderLongRowsFill_CUDA(S->s.nseg, csr->ai, csr->aj, csr->aa, S->lrow, S->first, S->owner, S->start, columns ? S->lcol : NULL, S->lval, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
