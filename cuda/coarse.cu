@@ -13,7 +13,9 @@ typedef double Tile[NB / 16][NB / 16];
 
 static __global__ void PolderCoarseDenseKernel(PetscInt d, PetscInt ld, const PetscInt *n, const PetscInt64 *__restrict__ key, const PetscScalar *__restrict__ val, PetscScalar *__restrict__ E)
 {
-  for (PetscInt k = (PetscInt)(blockIdx.x * blockDim.x + threadIdx.x); k < *n; k += (PetscInt)(gridDim.x * blockDim.x)) E[(size_t)(key[k] / d) * ld + (size_t)(key[k] % d)] = val[k];
+  for (PetscInt k = (PetscInt)(blockIdx.x * blockDim.x + threadIdx.x); k < *n; k += (PetscInt)(gridDim.x * blockDim.x)) {
+    if (key[k] < (PetscInt64)d * d) E[(size_t)(key[k] / d) * ld + (size_t)(key[k] % d)] = val[k];
+  }
 }
 
 int PolderCoarseDense_CUDA(PetscInt d, PetscInt ld, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscScalar E[], PolderStream stream)

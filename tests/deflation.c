@@ -239,6 +239,54 @@ int main(int argc, char **argv)
       suffix: ksp
       args: -deflation_space subdomain -deflation_boxes 2,2,3 -deflation_coarse ksp -deflation_coarse_ksp_rtol 1e-13 -tolerance 1e-8
 
+  testset:
+    requires: cuda
+    nsize: {{1 2}}
+    args: -n 11 -deflation_grid 11,11,11 -mat_type aijcusparse -use_gpu_aware_mpi 0
+    output_file: output/identities.out
+    test:
+      suffix: cuda_subdomain
+      args: -deflation_space subdomain -deflation_boxes 2,3,2 -expected 11
+    test:
+      suffix: cuda_dirichlet
+      args: -dirichlet -deflation_space subdomain -deflation_boxes 2,3,2 -expected 12
+    test:
+      suffix: cuda_coarse
+      args: -deflation_space subdomain -deflation_boxes 2,2,2 -deflation_coarse {{inverse cholesky}}
+    test:
+      suffix: cuda_levelset
+      args: -deflation_space levelset -expected 7
+    test:
+      suffix: cuda_levelset_subdomain
+      args: -deflation_space levelset_subdomain -deflation_boxes 2,2,2 -expected 15
+    test:
+      suffix: cuda_stripe
+      args: -deflation_space stripe
+    test:
+      suffix: cuda_partition
+      args: -deflation_space partition -deflation_count 8 -expected 7
+    test:
+      suffix: cuda_auto
+      args: -n 24 -deflation_grid 24,24,24
+    test:
+      suffix: cuda_labels
+      args: -user labels
+    test:
+      suffix: cuda_vec
+      args: -user vec -deflation_space user -expected 6
+    test:
+      suffix: cuda_sparse
+      args: -user sparse -expected 5
+    test:
+      suffix: cuda_near
+      args: -user near -deflation_space nearnullspace -expected 1
+    test:
+      suffix: cuda_weighted
+      args: -deflation_weighted -deflation_space subdomain -deflation_boxes 1,1,3 -expected 2
+    test:
+      suffix: cuda_ksp
+      args: -deflation_space subdomain -deflation_boxes 2,2,3 -deflation_coarse ksp -deflation_coarse_ksp_rtol 1e-13 -tolerance 1e-8
+
   test:
     suffix: auto_shown
     nsize: {{1 2 3 4}}

@@ -136,141 +136,240 @@ static PetscErrorCode RandomRows(PetscInt m, PetscInt width, PetscInt **ai, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* AZ, E, and products with AZ */
-static PetscErrorCode TestAZ(PetscInt m, PetscInt width, PetscInt d, PetscInt *wrong)
+/* The same for a symmetric matrix of nd = 2 h + 1 diagonals whose upper half is stored: dia[k] points to device values of the diagonal off[k] */
+static PetscErrorCode RandomDiagonals(PetscInt m, PetscInt h, PetscInt off[], PetscScalar **values, const PetscScalar *dia[], PetscInt **ai, PetscInt **aj, PetscScalar **aa)
 {
-  const size_t bytes = PolderWorkSize(PolderRowsScanWork_CUDA(m));
-  PetscInt    *ai, *aj, *label, *count, *col, *row, *ptr, *hcount, *wj, nw = 0, n;
-  PetscInt    *dai, *daj, *dlabel, *dcount, *drow, *dptr, *dcol, *dn;
-  PetscScalar *aa, *val, *wv, *hv, *daa, *dval, *deval, *E, *ev;
-  PetscInt64  *dscan, *dkey, *key;
+  PetscScalar *v;
+  PetscInt     nz = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1((size_t)(h + 1) * m, &v));
+  PetscCall(PetscMalloc3(m + 1, ai, m * (2 * h + 1), aj, m * (2 * h + 1), aa));
+  off[h] = 0;
+  for (PetscInt k = 1; k <= h; ++k) {
+    off[h + k] = off[h + k - 1] + k;
+    off[h - k] = -off[h + k];
+    for (PetscInt i = 0; i + off[h + k] < m; ++i) v[(size_t)k * m + i] = Next(5) ? -1 - Next(100) / 100.0 : 0;
+  }
+  for (PetscInt i = 0; i < m; ++i) { // the diagonal: the row sum vanishes in two rows of three
+    for (PetscInt k = 1; k <= h; ++k) v[i] -= (i + off[h + k] < m ? v[(size_t)k * m + i] : 0) + (i >= off[h + k] ? v[(size_t)k * m + i - off[h + k]] : 0);
+    if (i % 3 == 0) v[i] += 1;
+  }
+  (*ai)[0] = 0;
+  for (PetscInt i = 0; i < m; ++i) {
+    for (PetscInt k = 0; k <= 2 * h; ++k) {
+      const PetscInt    j = i + off[k];
+      const PetscScalar a = j < 0 || j >= m ? 0 : (k < h ? v[(size_t)(h - k) * m + j] : v[(size_t)(k - h) * m + i]);
+
+      if (a == 0) continue;
+      (*aj)[nz]   = j;
+      (*aa)[nz++] = a;
+    }
+    (*ai)[i + 1] = nz;
+  }
+  PetscCall(Upload(sizeof(*v) * (h + 1) * m, v, values));
+  for (PetscInt k = 0; k <= h; ++k) {
+    dia[h + k] = *values + (size_t)k * m;
+    dia[h - k] = dia[h + k] - off[h + k];
+  }
+  PetscCall(PetscFree(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix with labels, and its AZ: on the host, and in device memory */
+typedef struct {
+  PetscInt           m, d, half, nw;
+  PetscInt          *ai, *aj, *label, *count, *row, *ptr, *col;
+  PetscScalar       *aa, *val;
+  PetscBool          null;
+  PetscInt           off[POLDER_LABEL_DIAGONALS];
+  const PetscScalar *dia[POLDER_LABEL_DIAGONALS];
+  PetscScalar       *values;
+  PetscInt          *dai, *daj, *dlabel, *dcount, *drow, *dptr, *dcol;
+  PetscScalar       *daa, *dval;
+  PetscInt64        *dscan;
+} Rows;
+
+/* half > 0: from so many upper diagonals and the main one */
+static PetscErrorCode RowsCreate(PetscInt m, PetscInt width, PetscInt half, PetscInt d, Rows *r)
+{
+  PetscInt    *col;
+  PetscScalar *val;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(r, sizeof(*r)));
+  r->m    = m;
+  r->d    = d;
+  r->half = half;
+  if (half) PetscCall(RandomDiagonals(m, half, r->off, &r->values, r->dia, &r->ai, &r->aj, &r->aa));
+  else PetscCall(RandomRows(m, width, &r->ai, &r->aj, &r->aa));
+  PetscCall(PetscMalloc2(PetscMax(d, width), &col, PetscMax(d, width), &val));
+  PetscCall(PetscCalloc6(m, &r->label, m, &r->count, m, &r->row, m + 1, &r->ptr, r->ai[m], &r->col, r->ai[m], &r->val));
+  for (PetscInt i = 0; i < m; ++i) r->label[i] = i && Next(3) ? r->label[i - 1] : Next(d + 1) - 1;
+  r->null = PolderLabelRowsCount_Host(m, r->ai, r->aj, r->aa, r->label, NULL, NULL, NULL, NULL, col, val, r->count);
+  for (PetscInt i = 0; i < m; ++i) {
+    if (!r->count[i]) continue;
+    r->row[r->nw]     = i;
+    r->ptr[r->nw + 1] = r->ptr[r->nw] + r->count[i];
+    ++r->nw;
+  }
+  PolderLabelRowsFill_Host(r->nw, r->row, r->ai, r->aj, r->aa, r->label, NULL, NULL, NULL, NULL, r->ptr, r->col, r->val);
+  PetscCall(PetscFree2(col, val));
+  PetscCall(Upload(sizeof(PetscInt) * (m + 1), r->ai, &r->dai));
+  PetscCall(Upload(sizeof(PetscInt) * r->ai[m], r->aj, &r->daj));
+  PetscCall(Upload(sizeof(PetscScalar) * r->ai[m], r->aa, &r->daa));
+  PetscCall(Upload(sizeof(PetscInt) * m, r->label, &r->dlabel));
+  PetscCall(Poisoned(sizeof(PetscInt) * m, &r->dcount));
+  PetscCall(Poisoned(sizeof(PetscInt64) * m, &r->dscan));
+  PetscCall(Poisoned(sizeof(PetscInt) * r->nw, &r->drow));
+  PetscCall(Poisoned(sizeof(PetscInt) * (r->nw + 1), &r->dptr));
+  PetscCall(PolderDeviceZero(r->dptr, sizeof(PetscInt)));
+  PetscCall(Poisoned(sizeof(PetscInt) * r->ptr[r->nw], &r->dcol));
+  PetscCall(Poisoned(sizeof(PetscScalar) * r->ptr[r->nw], &r->dval));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RowsDestroy(Rows *r)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceFree(&r->values));
+  PetscCall(PolderDeviceFree(&r->dai));
+  PetscCall(PolderDeviceFree(&r->daj));
+  PetscCall(PolderDeviceFree(&r->daa));
+  PetscCall(PolderDeviceFree(&r->dlabel));
+  PetscCall(PolderDeviceFree(&r->dcount));
+  PetscCall(PolderDeviceFree(&r->dscan));
+  PetscCall(PolderDeviceFree(&r->drow));
+  PetscCall(PolderDeviceFree(&r->dptr));
+  PetscCall(PolderDeviceFree(&r->dcol));
+  PetscCall(PolderDeviceFree(&r->dval));
+  PetscCall(PetscFree3(r->ai, r->aj, r->aa));
+  PetscCall(PetscFree6(r->label, r->count, r->row, r->ptr, r->col, r->val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The device makes the AZ that the host made; without it there is nothing more to compare */
+static PetscErrorCode TestAZ(Rows *r, PolderStream stream, PetscInt *wrong)
+{
+  const size_t bytes    = PolderWorkSize(PolderRowsScanWork_CUDA(r->m));
   int          flags[2] = {0, 0}, *dflags;
-  PetscBool    null;
+  PetscInt    *index, nz = r->ptr[r->nw];
+  PetscScalar *val;
   void        *work;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(PetscMax(r->m, nz) + 1, &index, nz, &val));
+  PetscCall(Upload(sizeof(flags), flags, &dflags));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  if (r->half) PolderLaunch(PolderLabelRowsCountDia_CUDA(r->m, 2 * r->half + 1, r->off, r->dia, r->dlabel, r->dcount, dflags, stream));
+  else PolderLaunch(PolderLabelRowsCount_CUDA(r->m, r->dai, r->daj, r->daa, r->dlabel, r->dcount, dflags, stream));
+  PolderLaunch(PolderRowsScan_CUDA(r->m, r->dcount, r->dscan, bytes, work, stream));
+  PetscCall(PolderDeviceToHost(index, r->dcount, sizeof(*index) * r->m));
+  PetscCall(PolderDeviceToHost(flags, dflags, sizeof(flags)));
+  for (PetscInt i = 0; i < r->m; ++i) *wrong += index[i] != r->count[i] || (r->label[i] < 0 && !flags[1]);
+  *wrong += r->m && r->null == (PetscBool)flags[0];
+  PetscCheck(!*wrong, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AZ of %" PetscInt_FMT " rows has other entries on the device", r->m);
+  if (r->half) PolderLaunch(PolderLabelRowsFillDia_CUDA(r->m, 2 * r->half + 1, r->off, r->dia, r->dlabel, r->dcount, r->dscan, r->drow, r->dptr, r->dcol, r->dval, stream));
+  else PolderLaunch(PolderLabelRowsFill_CUDA(r->m, r->dai, r->daj, r->daa, r->dlabel, r->dcount, r->dscan, r->drow, r->dptr, r->dcol, r->dval, stream));
+  PetscCall(PolderDeviceToHost(index, r->drow, sizeof(*index) * r->nw));
+  for (PetscInt k = 0; k < r->nw; ++k) *wrong += index[k] != r->row[k];
+  PetscCall(PolderDeviceToHost(index, r->dptr, sizeof(*index) * (r->nw + 1)));
+  for (PetscInt k = 0; k <= r->nw; ++k) *wrong += index[k] != r->ptr[k];
+  PetscCall(PolderDeviceToHost(index, r->dcol, sizeof(*index) * nz));
+  PetscCall(PolderDeviceToHost(val, r->dval, sizeof(*val) * nz));
+  for (PetscInt k = 0; k < nz; ++k) *wrong += index[k] != r->col[k] || !(PetscAbsScalar(val[k] - r->val[k]) <= 1e-12);
+  PetscCheck(!*wrong, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AZ of %" PetscInt_FMT " rows has other values on the device", r->m);
+  PetscCall(PolderDeviceFree(&dflags));
+  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PetscFree2(index, val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestE(const Rows *r, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt d = r->d, nz = r->ptr[r->nw];
+  const size_t   bytes = PolderWorkSize(PolderGalerkinWork_CUDA(d, nz));
+  PetscInt       n, *dn;
+  PetscInt64    *key, *dkey;
+  PetscScalar   *E, *val, *dval;
+  void          *work;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc3((size_t)d * d, &E, nz + 1, &key, nz + 1, &val));
+  PetscCall(Poisoned(sizeof(*dkey) * (nz + 1), &dkey));
+  PetscCall(Poisoned(sizeof(*dval) * (nz + 1), &dval));
+  PetscCall(Poisoned(sizeof(*dn), &dn));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  PolderLaunch(PolderGalerkin_CUDA(d, r->nw, nz, r->dlabel, r->drow, r->dptr, r->dcol, r->dval, dn, dkey, dval, bytes, work, stream));
+  PetscCall(PolderDeviceToHost(&n, dn, sizeof(n)));
+  PetscCall(PolderDeviceToHost(key, dkey, sizeof(*key) * n));
+  PetscCall(PolderDeviceToHost(val, dval, sizeof(*val) * n));
+  for (PetscInt k = 0; k < r->nw; ++k) {
+    for (PetscInt j = r->ptr[k]; j < r->ptr[k + 1]; ++j) {
+      if (r->label[r->row[k]] >= 0) E[(size_t)r->label[r->row[k]] * d + r->col[j]] += r->val[j];
+    }
+  }
+  for (PetscInt k = 0; k < n; ++k) {
+    *wrong += k && key[k] <= key[k - 1];
+    if (key[k] < (PetscInt64)d * d) E[key[k]] -= val[k];
+  }
+  for (PetscInt k = 0; k < d * d; ++k) *wrong += !(PetscAbsScalar(E[k]) <= 1e-12 * (1 + r->m));
+  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PolderDeviceFree(&dkey));
+  PetscCall(PolderDeviceFree(&dval));
+  PetscCall(PolderDeviceFree(&dn));
+  PetscCall(PetscFree3(E, key, val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v - AZ a with the dot, then all rows in order without it */
+static PetscErrorCode TestRowsMult(const Rows *r, PolderStream stream, PetscInt *wrong)
+{
+  PetscScalar *a, *v, *p, *x, *da, *dv, *dp, *ddot, dot = 3, expected = 3;
+  void        *work;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetWork(&work));
+  PetscCall(PetscMalloc4(r->d, &a, r->m, &v, r->m, &p, r->m, &x));
+  for (PetscInt k = 0; k < r->d; ++k) a[k] = Next(2000) / 1000.0 - 1;
+  for (PetscInt i = 0; i < r->m; ++i) {
+    v[i] = Next(2000) / 1000.0 - 1;
+    p[i] = Next(2000) / 1000.0 - 1;
+  }
+  PetscCall(Upload(sizeof(*a) * r->d, a, &da));
+  PetscCall(Upload(sizeof(*v) * r->m, v, &dv));
+  PetscCall(Upload(sizeof(*p) * r->m, p, &dp));
+  PetscCall(Upload(sizeof(dot), &dot, &ddot));
+  PolderLaunch(PolderRowsMultAdd_CUDA(r->nw, r->drow, r->dptr, r->dcol, r->dval, -1, da, dv, dp, ddot, work, stream));
+  PolderLaunch(PolderRowsMultAdd_CUDA(r->nw, NULL, r->dptr, r->dcol, r->dval, 0.5, da, dv, NULL, NULL, NULL, stream));
+  PetscCall(PetscArraycpy(x, v, r->m));
+  PolderRowsMultAdd_Host(r->nw, r->row, r->ptr, r->col, r->val, -1, a, v);
+  for (PetscInt k = 0; k < r->nw; ++k) expected += p[r->row[k]] * (v[r->row[k]] - x[r->row[k]]);
+  PolderRowsMultAdd_Host(r->nw, NULL, r->ptr, r->col, r->val, 0.5, a, v);
+  PetscCall(PolderDeviceToHost(x, dv, sizeof(*x) * r->m));
+  PetscCall(PolderDeviceToHost(&dot, ddot, sizeof(dot)));
+  for (PetscInt i = 0; i < r->m; ++i) *wrong += !(PetscAbsScalar(x[i] - v[i]) <= 1e-11);
+  *wrong += !(PetscAbsScalar(dot - expected) <= 1e-12 * (1 + r->m));
+  PetscCall(PolderDeviceFree(&da));
+  PetscCall(PolderDeviceFree(&dv));
+  PetscCall(PolderDeviceFree(&dp));
+  PetscCall(PolderDeviceFree(&ddot));
+  PetscCall(PetscFree4(a, v, p, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestRows(PetscInt m, PetscInt width, PetscInt half, PetscInt d, PetscInt *wrong)
+{
+  Rows         r;
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(RandomRows(m, width, &ai, &aj, &aa));
-  PetscCall(PetscCalloc6(m, &label, m, &count, m, &hcount, PetscMax(d, width), &col, PetscMax(d, width), &val, m + 1, &ptr));
-  PetscCall(PetscMalloc4(m, &row, ai[m], &wj, ai[m], &wv, ai[m], &hv));
-  for (PetscInt i = 0; i < m; ++i) label[i] = i && Next(3) ? label[i - 1] : Next(d + 1) - 1;
-  null = PolderLabelRowsCount_Host(m, ai, aj, aa, label, NULL, NULL, NULL, NULL, col, val, count);
-  for (PetscInt i = 0; i < m; ++i) {
-    if (!count[i]) continue;
-    row[nw]     = i;
-    ptr[nw + 1] = ptr[nw] + count[i];
-    ++nw;
-  }
-  PolderLabelRowsFill_Host(nw, row, ai, aj, aa, label, NULL, NULL, NULL, NULL, ptr, wj, wv);
-  PetscCall(Upload(sizeof(*ai) * (m + 1), ai, &dai));
-  PetscCall(Upload(sizeof(*aj) * ai[m], aj, &daj));
-  PetscCall(Upload(sizeof(*aa) * ai[m], aa, &daa));
-  PetscCall(Upload(sizeof(*label) * m, label, &dlabel));
-  PetscCall(Upload(sizeof(flags), flags, &dflags));
-  PetscCall(Poisoned(sizeof(*dcount) * m, &dcount));
-  PetscCall(Poisoned(sizeof(*dscan) * m, &dscan));
-  PetscCall(PolderDeviceMalloc(bytes, &work));
-  PolderLaunch(PolderLabelRowsCount_CUDA(m, dai, daj, daa, dlabel, dcount, dflags, stream));
-  PolderLaunch(PolderRowsScan_CUDA(m, dcount, dscan, bytes, work, stream));
-  PetscCall(PolderDeviceToHost(hcount, dcount, sizeof(*dcount) * m));
-  PetscCall(PolderDeviceToHost(flags, dflags, sizeof(flags)));
-  for (PetscInt i = 0; i < m; ++i) {
-    *wrong += hcount[i] != count[i];
-    *wrong += label[i] < 0 && !flags[1];
-  }
-  *wrong += m && null == (PetscBool)flags[0];
-  if (*wrong) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(Poisoned(sizeof(*drow) * nw, &drow));
-  PetscCall(Poisoned(sizeof(*dptr) * (nw + 1), &dptr));
-  PetscCall(PolderDeviceZero(dptr, sizeof(*dptr)));
-  PetscCall(Poisoned(sizeof(*dcol) * ptr[nw], &dcol));
-  PetscCall(Poisoned(sizeof(*dval) * ptr[nw], &dval));
-  PolderLaunch(PolderLabelRowsFill_CUDA(m, dai, daj, daa, dlabel, dcount, dscan, drow, dptr, dcol, dval, stream));
-  PetscCall(PolderDeviceToHost(hcount, drow, sizeof(*drow) * nw));
-  for (PetscInt k = 0; k < nw; ++k) *wrong += hcount[k] != row[k];
-  PetscCall(PetscFree3(ai, aj, aa));
-  PetscCall(PetscMalloc2(ptr[nw], &aj, nw + 1, &ai));
-  PetscCall(PolderDeviceToHost(ai, dptr, sizeof(*dptr) * (nw + 1)));
-  PetscCall(PolderDeviceToHost(aj, dcol, sizeof(*dcol) * ptr[nw]));
-  PetscCall(PolderDeviceToHost(hv, dval, sizeof(*dval) * ptr[nw]));
-  for (PetscInt k = 0; k <= nw; ++k) *wrong += ai[k] != ptr[k];
-  for (PetscInt k = 0; k < ptr[nw]; ++k) *wrong += aj[k] != wj[k] || !(PetscAbsScalar(hv[k] - wv[k]) <= 1e-13 * width);
-  PetscCall(PetscFree2(aj, ai));
-  { // E
-    const size_t gbytes = PolderWorkSize(PolderGalerkinWork_CUDA(d, ptr[nw]));
-    void        *gwork;
-
-    PetscCall(PetscCalloc3((size_t)d * d, &E, ptr[nw] + 1, &key, ptr[nw] + 1, &ev));
-    PetscCall(Poisoned(sizeof(*dkey) * (ptr[nw] + 1), &dkey));
-    PetscCall(Poisoned(sizeof(*deval) * (ptr[nw] + 1), &deval));
-    PetscCall(Poisoned(sizeof(*dn), &dn));
-    PetscCall(PolderDeviceMalloc(gbytes, &gwork));
-    PolderLaunch(PolderGalerkin_CUDA(d, nw, ptr[nw], dlabel, drow, dptr, dcol, dval, dn, dkey, deval, gbytes, gwork, stream));
-    PetscCall(PolderDeviceToHost(&n, dn, sizeof(n)));
-    PetscCall(PolderDeviceToHost(key, dkey, sizeof(*key) * n));
-    PetscCall(PolderDeviceToHost(ev, deval, sizeof(*ev) * n));
-    for (PetscInt k = 0; k < nw; ++k) {
-      for (PetscInt j = ptr[k]; j < ptr[k + 1]; ++j) {
-        if (label[row[k]] >= 0) E[(size_t)label[row[k]] * d + wj[j]] += wv[j];
-      }
-    }
-    for (PetscInt k = 0; k < n; ++k) {
-      *wrong += k && key[k] <= key[k - 1];
-      if (key[k] < (PetscInt64)d * d) E[key[k]] -= ev[k];
-    }
-    for (PetscInt k = 0; k < d * d; ++k) *wrong += !(PetscAbsScalar(E[k]) <= 1e-13 * (1 + m));
-    PetscCall(PolderDeviceFree(&gwork));
-    PetscCall(PolderDeviceFree(&dkey));
-    PetscCall(PolderDeviceFree(&deval));
-    PetscCall(PolderDeviceFree(&dn));
-    PetscCall(PetscFree3(E, key, ev));
-  }
-  { // products, with and without the dot
-    PetscScalar *a, *v, *p, *x, *da, *dv, *dp, *ddot, dot = 3, expected = 3;
-    void        *rwork;
-
-    PetscCall(PolderDeviceGetWork(&rwork));
-    PetscCall(PetscMalloc4(d, &a, m, &v, m, &p, m, &x));
-    for (PetscInt k = 0; k < d; ++k) a[k] = Next(2000) / 1000.0 - 1;
-    for (PetscInt i = 0; i < m; ++i) {
-      v[i] = Next(2000) / 1000.0 - 1;
-      p[i] = Next(2000) / 1000.0 - 1;
-    }
-    PetscCall(Upload(sizeof(*a) * d, a, &da));
-    PetscCall(Upload(sizeof(*v) * m, v, &dv));
-    PetscCall(Upload(sizeof(*p) * m, p, &dp));
-    PetscCall(Upload(sizeof(dot), &dot, &ddot));
-    PolderLaunch(PolderRowsMultAdd_CUDA(nw, drow, dptr, dcol, dval, -1, da, dv, dp, ddot, rwork, stream));
-    PolderLaunch(PolderRowsMultAdd_CUDA(nw, NULL, dptr, dcol, dval, 0.5, da, dv, NULL, NULL, NULL, stream));
-    PetscCall(PetscArraycpy(x, v, m));
-    PolderRowsMultAdd_Host(nw, row, ptr, wj, wv, -1, a, v);
-    for (PetscInt k = 0; k < nw; ++k) expected += p[row[k]] * (v[row[k]] - x[row[k]]);
-    PolderRowsMultAdd_Host(nw, NULL, ptr, wj, wv, 0.5, a, v);
-    PetscCall(PolderDeviceToHost(x, dv, sizeof(*x) * m));
-    PetscCall(PolderDeviceToHost(&dot, ddot, sizeof(dot)));
-    for (PetscInt i = 0; i < m; ++i) *wrong += !(PetscAbsScalar(x[i] - v[i]) <= 1e-12 * width);
-    *wrong += !(PetscAbsScalar(dot - expected) <= 1e-12 * (1 + m));
-    PetscCall(PolderDeviceFree(&da));
-    PetscCall(PolderDeviceFree(&dv));
-    PetscCall(PolderDeviceFree(&dp));
-    PetscCall(PolderDeviceFree(&ddot));
-    PetscCall(PetscFree4(a, v, p, x));
-  }
-  PetscCall(PolderDeviceFree(&drow));
-  PetscCall(PolderDeviceFree(&dptr));
-  PetscCall(PolderDeviceFree(&dcol));
-  PetscCall(PolderDeviceFree(&dval));
-  PetscCall(PolderDeviceFree(&dai));
-  PetscCall(PolderDeviceFree(&daj));
-  PetscCall(PolderDeviceFree(&daa));
-  PetscCall(PolderDeviceFree(&dlabel));
-  PetscCall(PolderDeviceFree(&dflags));
-  PetscCall(PolderDeviceFree(&dcount));
-  PetscCall(PolderDeviceFree(&dscan));
-  PetscCall(PolderDeviceFree(&work));
-  PetscCall(PetscFree6(label, count, hcount, col, val, ptr));
-  PetscCall(PetscFree4(row, wj, wv, hv));
+  PetscCall(RowsCreate(m, width, half, d, &r));
+  PetscCall(TestAZ(&r, stream, wrong));
+  PetscCall(TestE(&r, stream, wrong));
+  PetscCall(TestRowsMult(&r, stream, wrong));
+  PetscCall(RowsDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -353,6 +452,40 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Entries of E go where their keys say, and those of no column nowhere */
+static PetscErrorCode TestDense(PetscInt d, PetscInt *wrong)
+{
+  const PetscInt ld = (d + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP, n = 3 * d + 1;
+  PetscInt64    *key, *dkey;
+  PetscInt      *dn;
+  PetscScalar   *val, *expected, *E, *dval, *dE;
+  PolderStream   stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PetscCalloc4(n, &key, n, &val, (size_t)ld * ld + 1, &expected, (size_t)ld * ld + 1, &E));
+  for (PetscInt k = 0; k < n; ++k) {
+    const PetscInt i = k / 3, j = (7 * i + 5 * (k % 3)) % PetscMax(d, 1);
+
+    key[k] = k + 1 < n ? (PetscInt64)i * d + j : (PetscInt64)d * d;
+    val[k] = 1 + j + d * i;
+    if (k + 1 < n) expected[(size_t)i * ld + j] = val[k];
+  }
+  PetscCall(Upload(sizeof(*key) * n, key, &dkey));
+  PetscCall(Upload(sizeof(*val) * n, val, &dval));
+  PetscCall(Upload(sizeof(n), &n, &dn));
+  PetscCall(Upload(sizeof(*E) * ((size_t)ld * ld + 1), E, &dE));
+  PolderLaunch(PolderCoarseDense_CUDA(d, ld, dn, dkey, dval, dE, stream));
+  PetscCall(PolderDeviceToHost(E, dE, sizeof(*E) * ((size_t)ld * ld + 1)));
+  for (size_t k = 0; k <= (size_t)ld * ld; ++k) *wrong += E[k] != expected[k];
+  PetscCall(PolderDeviceFree(&dkey));
+  PetscCall(PolderDeviceFree(&dval));
+  PetscCall(PolderDeviceFree(&dn));
+  PetscCall(PolderDeviceFree(&dE));
+  PetscCall(PetscFree4(key, val, expected, E));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestKernels(void)
 {
   const PetscInt dims[]   = {0, 1, 2, 31, 63, 64, 65, 135, 200, 515};
@@ -364,13 +497,16 @@ static PetscErrorCode TestKernels(void)
     PetscCall(TestSegments(Sizes[k], 1, 32, &wrong[0]));
     PetscCall(TestSegments(Sizes[k], 7, 64, &wrong[0]));
     PetscCall(TestSegments(Sizes[k], 1500, 32, &wrong[0]));
-    PetscCall(TestAZ(Sizes[k], 7, 1, &wrong[1]));
-    PetscCall(TestAZ(Sizes[k], 5, 9, &wrong[1]));
-    PetscCall(TestAZ(Sizes[k], 40, 300, &wrong[1]));
+    PetscCall(TestRows(Sizes[k], 7, 0, 1, &wrong[1]));
+    PetscCall(TestRows(Sizes[k], 5, 0, 9, &wrong[1]));
+    PetscCall(TestRows(Sizes[k], 40, 0, 300, &wrong[1]));
+    PetscCall(TestRows(Sizes[k], 7, 3, 11, &wrong[1]));
+    PetscCall(TestRows(Sizes[k], 27, 13, 300, &wrong[1]));
   }
   PetscCall(Report("segments", wrong[0]));
   PetscCall(Report("AZ and E", wrong[1]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(dims); ++k) {
+    PetscCall(TestDense(dims[k], &wrong[2]));
     PetscCall(TestInverse(dims[k], PETSC_FALSE, &wrong[2], &worst));
     PetscCall(TestInverse(dims[k], PETSC_TRUE, &wrong[2], &worst));
   }
@@ -425,6 +561,22 @@ static PetscErrorCode MakeSpace(Mat A, PolderDeflationSpace *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The part of (x, y) on this process */
+static PetscErrorCode LocalDot(Vec x, Vec y, PetscScalar *dot)
+{
+  const PetscScalar *xa, *ya;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall(VecGetArrayRead(y, &ya));
+  *dot = PolderDot_Host(n, xa, ya);
+  PetscCall(VecRestoreArrayRead(y, &ya));
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The operators on vectors of the host by the space h, on vectors of the device by g; g also works on vectors of the host */
 static PetscErrorCode CompareOperators(PolderDeflationSpace h, PolderDeflationSpace g, Vec host, Vec device, PetscReal tol)
 {
@@ -447,7 +599,7 @@ static PetscErrorCode CompareOperators(PolderDeflationSpace h, PolderDeflationSp
   PetscCall(VecCopy(v, dv));
   PetscCall(VecCopy(p, dp));
   PetscCall(VecCopy(v, w));
-  PetscCall(VecDot(p, v, &dot));
+  PetscCall(LocalDot(p, v, &dot));
   PetscCall(Upload(sizeof(dot), &dot, &ddot));
   PetscCall(PolderDeflationSpaceApplyP(h, v));
   PetscCall(PolderDeflationSpaceApplyP(g, w)); // a vector of the host
@@ -462,7 +614,7 @@ static PetscErrorCode CompareOperators(PolderDeflationSpace h, PolderDeflationSp
     PetscScalar expected;
     PetscReal   pn, vn;
 
-    PetscCall(VecDot(p, v, &expected));
+    PetscCall(LocalDot(p, v, &expected));
     PetscCall(VecNorm(p, NORM_2, &pn));
     PetscCall(VecNorm(v, NORM_2, &vn));
     PetscCheck(PetscAbsScalar(dot - expected) <= tol * pn * vn, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "(p, P w) is %g, expected %g", (double)dot, (double)expected);

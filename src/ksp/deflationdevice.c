@@ -30,6 +30,7 @@ static PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, const Pet
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceFree(&s->weight));
   if (n != s->n || nlabel != s->nlabel) {
     PetscCall(PolderSegmentsDestroy(s));
     s->n      = n;
