@@ -46,6 +46,15 @@ typedef PetscOptionItems PolderOptionItems;
   #define PetscContainerSetCtxDestroy(container, destroy) PetscContainerSetUserDestroy(container, destroy)
 #endif
 
+/* 3.24 knows where a matrix lives */
+#if PETSC_VERSION_LT(3, 24, 0)
+  #define PolderMatOpsSetMemType(ops, f)    (void)(f)
+  #define PolderMatOpsCopyMemType(to, from) (void)(from)
+#else
+  #define PolderMatOpsSetMemType(ops, f)    (ops)->getcurrentmemtype = (f)
+  #define PolderMatOpsCopyMemType(to, from) (to)->getcurrentmemtype = (from)->getcurrentmemtype
+#endif
+
 /* 3.22 renamed the function that makes a viewer from an option */
 #if PETSC_VERSION_LT(3, 22, 0)
   #define PetscOptionsCreateViewer(...) PetscOptionsGetViewer(__VA_ARGS__)

@@ -16,6 +16,38 @@ const char *PolderDeviceErrorString(int err)
   return cudaGetErrorString((cudaError_t)err);
 }
 
+PetscBool PolderDeviceCompiled(void)
+{
+  return PETSC_TRUE;
+}
+
+PetscErrorCode PolderDevicePresent(PetscBool *present)
+{
+  int count = 0;
+
+  PetscFunctionBegin;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    (void)cudaGetLastError();
+    count = 0;
+  }
+  *present = count > 0 ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceIsPointer(const void *p, PetscBool *is)
+{
+  struct cudaPointerAttributes a;
+  PetscBool                    present;
+
+  PetscFunctionBegin;
+  *is = PETSC_FALSE;
+  PetscCall(PolderDevicePresent(&present));
+  if (!p || !present) PetscFunctionReturn(PETSC_SUCCESS);
+  if (cudaPointerGetAttributes(&a, p) != cudaSuccess) (void)cudaGetLastError();
+  else *is = a.type == cudaMemoryTypeDevice || a.type == cudaMemoryTypeManaged ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeviceInUse(PetscBool *use)
 {
   PetscFunctionBegin;
@@ -38,6 +70,24 @@ PetscErrorCode PolderMatSetOffload(Mat A, PetscOffloadMask mask)
 {
   PetscFunctionBegin;
   A->offloadmask = mask;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderImageGetValues(Mat A, PetscScalar **a)
+{
+  const PetscScalar *there;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, &there)); /* makes the arrays */
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(A, &there));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderImageRestoreValues(Mat A, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(A, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -265,7 +315,27 @@ PetscErrorCode PolderDeviceFinalize(void)
 
 #else
 
-/* No vector is on a device, so that nothing below the first three functions is reached */
+PetscBool PolderDeviceCompiled(void)
+{
+  return PETSC_FALSE;
+}
+
+/* No vector is on a device, so that nothing below the first functions is reached */
+PetscErrorCode PolderDevicePresent(PetscBool *present)
+{
+  PetscFunctionBegin;
+  *present = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceIsPointer(const void *p, PetscBool *is)
+{
+  PetscFunctionBegin;
+  (void)p;
+  *is = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeviceInUse(PetscBool *use)
 {
   PetscFunctionBegin;
@@ -298,7 +368,7 @@ PetscErrorCode PolderMatSetOffload(Mat A, PetscOffloadMask mask)
     }
 
   #pragma GCC diagnostic ignored "-Wunused-parameter"
-PolderNoDevice(PolderVecGetDeviceRead, Vec v, const PetscScalar **a);
+PolderNoDevice(PolderImageGetValues, Mat A, PetscScalar **a) PolderNoDevice(PolderImageRestoreValues, Mat A, PetscScalar **a) PolderNoDevice(PolderVecGetDeviceRead, Vec v, const PetscScalar **a);
 PolderNoDevice(PolderVecRestoreDeviceRead, Vec v, const PetscScalar **a);
 PolderNoDevice(PolderVecGetDeviceWrite, Vec v, PetscScalar **a);
 PolderNoDevice(PolderVecRestoreDeviceWrite, Vec v, PetscScalar **a);

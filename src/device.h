@@ -32,12 +32,21 @@ PETSC_INTERN const char *PolderDeviceErrorString(int);
   #define PolderWorkSize(call) ((void)sizeof(call), (size_t)0)
 #endif
 
+/* Is CUDA compiled in? */
+PETSC_INTERN PetscBool PolderDeviceCompiled(void);
+/* Is CUDA compiled in, and has the machine a GPU? */
+PETSC_INTERN PetscErrorCode PolderDevicePresent(PetscBool *);
+/* Does p lead into device memory? */
+PETSC_INTERN PetscErrorCode PolderDeviceIsPointer(const void *p, PetscBool *);
 /* Does the program use a GPU already (it has made a CUDA vector, say)? Never without CUDA, nor on a machine without a GPU */
 PETSC_INTERN PetscErrorCode PolderDeviceInUse(PetscBool *);
 /* Is v a CUDA vector whose operations run on the device? Never without CUDA */
 PETSC_INTERN PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *);
 /* Tells PETSc where the values of a matrix are; nothing to tell without CUDA */
 PETSC_INTERN PetscErrorCode PolderMatSetOffload(Mat, PetscOffloadMask);
+/* The values of an aijcusparse matrix on the device, to be written as a whole */
+PETSC_INTERN PetscErrorCode PolderImageGetValues(Mat, PetscScalar **);
+PETSC_INTERN PetscErrorCode PolderImageRestoreValues(Mat, PetscScalar **);
 /* Arrays of a vector on the device: for reading, for writing every entry, for both */
 PETSC_INTERN PetscErrorCode PolderVecGetDeviceRead(Vec, const PetscScalar **);
 PETSC_INTERN PetscErrorCode PolderVecRestoreDeviceRead(Vec, const PetscScalar **);

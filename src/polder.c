@@ -79,6 +79,7 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void)
   if (PolderLogClassId) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscClassIdRegister("Polder", &PolderLogClassId));
   for (int i = 0; i < POLDER_NUM_EVENTS; ++i) PetscCall(PetscLogEventRegister(PolderEventNames[i], PolderLogClassId, &PolderLogEvents[i]));
+  PetscCall(PolderAIJRegisterFactors());
   for (int i = 0; PolderTypes[i].name; ++i) {
     switch (PolderTypes[i].kind) {
     case POLDER_KSP:

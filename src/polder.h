@@ -13,6 +13,8 @@ PETSC_INTERN PetscClassId PolderLogClassId;
 PETSC_INTERN PetscErrorCode KSPCreate_DCG(KSP);
 PETSC_INTERN PetscErrorCode PCCreate_TNS(PC);
 PETSC_INTERN PetscErrorCode PCCreate_LevelSet(PC);
+/* Factors of our matrices where PETSc looks for them */
+PETSC_INTERN PetscErrorCode PolderAIJRegisterFactors(void);
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJDIA(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_MPIAIJDIA(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJICRS(Mat);

@@ -1,13 +1,20 @@
 /* Matrix types that are AIJ matrices to PETSc and multiply through arrays of their own. */
 #include "aijderived.h"
 #include <petsc/private/matimpl.h>
+#include <petscdm.h>
 
-/* Operations of seqaij and mpiaij themselves, from fresh matrices: an override calls them, a conversion back restores them */
+/* An override calls these, a conversion back restores them */
 static struct _MatOps PolderBaseOps[2];
+static PolderBase     PolderBases[2];
 
 static const PolderFormat *const PolderFormats[] = {&PolderFormatDIA, &PolderFormatICRS, &PolderFormatHEC};
 
 static PetscErrorCode PolderAIJDress_Private(Mat, const PolderFormat *, PolderLayout);
+
+const PolderBase *PolderAIJBase(PolderLayout layout)
+{
+  return &PolderBases[layout];
+}
 
 PetscErrorCode PolderFormatOf(Mat A, const PolderFormat **format, PolderLayout *layout)
 {
@@ -35,6 +42,7 @@ static PetscErrorCode PolderAIJReset_Private(PolderAIJ aij)
   if (aij->data) PetscCall((*aij->used->destroy)(&aij->data));
   aij->used   = NULL;
   aij->why[0] = 0;
+  aij->state = aij->nonzerostate = -1;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,6 +73,8 @@ static PetscErrorCode PolderAIJDestroyContext_Private(Mat A)
     PetscCall(PolderAIJResetDevice(aij));
     PetscCall(PolderMirrorDestroy(&aij->rows));
     PetscCall(PolderDeviceFree(&aij->ghost));
+    PetscCall(PolderCOODestroy(&aij->coo));
+    PetscCall(MatDestroy(&aij->image));
   }
   PetscCall(PetscFree(A->spptr));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -91,11 +101,11 @@ static PetscErrorCode PolderAIJBuild_Private(Mat A, PolderAIJ aij, const PolderC
   PetscFunctionBegin;
   PetscCall(PolderAIJReset_Private(aij));
   for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(tries) && !aij->data; ++f) {
-    why[0] = 0;
+    why[0]    = 0;
+    aij->used = tries[f]; /* if it fails half-way, its destructor frees what there is */
     PetscCall((*tries[f]->build)(A, aij, csr, &aij->data, sizeof(why), why));
     if (f == 0) PetscCall(PetscStrncpy(aij->why, why, sizeof(aij->why)));
-    if (aij->data) aij->used = tries[f];
-    else PetscCall(PetscInfo(A, "%s: not %s: %s\n", ((PetscObject)A)->type_name, tries[f]->label, why));
+    if (!aij->data) PetscCall(PetscInfo(A, "%s: not %s: %s\n", ((PetscObject)A)->type_name, tries[f]->label, why));
   }
   PetscCheck(aij->data, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No format takes the matrix");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -113,16 +123,63 @@ static PetscErrorCode PolderAIJUpdate_Private(Mat A, PolderAIJ *ctx)
   PetscCall(PolderAIJContext(A, &aij));
   *ctx = aij;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (aij->used && aij->state == state && aij->nonzerostate == A->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
+  if (aij->data && aij->state == state && aij->nonzerostate == A->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_MatConvert, A));
   PetscCall(PolderMatGetCSR(A, &csr));
-  if (aij->used && aij->nonzerostate == A->nonzerostate && aij->nz == csr.ai[csr.m]) PetscCall((*aij->used->refresh)(A, aij, &csr, aij->data, &done));
+  if (aij->data && aij->nonzerostate == A->nonzerostate && aij->nz == csr.ai[csr.m]) PetscCall((*aij->used->refresh)(A, aij, &csr, aij->data, &done));
   if (!done) PetscCall(PolderAIJBuild_Private(A, aij, &csr));
   aij->nz = csr.ai[csr.m];
   PetscCall(PolderMatRestoreCSR(A, &csr));
   aij->nonzerostate = A->nonzerostate;
   PetscCall(PetscObjectStateGet((PetscObject)A, &aij->state));
   PetscCall(PolderLogEnd(POLDER_MatConvert, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderIsCUDA_Private(VecType type, PetscBool *is)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscStrendswith(type, VECCUDA, is)); /* cuda, seqcuda, mpicuda */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Vectors of a matrix are CUDA vectors when the user has asked for them: with MatSetVecType() or -mat_vec_type; with -vec_type or -dm_vec_type, the DM of the
+  matrix included, for the other vectors of the program; or when the program has made CUDA vectors already, because a solver that works with those cannot
+  mix them with others.
+*/
+static PetscErrorCode PolderAIJChooseVecType_Private(Mat A)
+{
+  static const char *const options[] = {"-vec_type", "-dm_vec_type"};
+  PolderAIJ                aij;
+  const PolderFormat      *format;
+  PolderLayout             layout;
+  PetscBool                cuda, found;
+  char                     type[64];
+  DM                       dm;
+  VecType                  dmtype;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJContext(A, &aij));
+  PetscCall(PolderIsCUDA_Private(A->defaultvectype, &cuda));
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  if (cuda && layout == POLDER_SEQ) A->ops->productsetfromoptions = MatProductSetFromOptions_Polder;
+  if (aij->vecset || cuda) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceInUse(&cuda));
+  for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options) && !cuda && PolderDeviceCompiled(); ++o) {
+    PetscCall(PetscOptionsGetString(((PetscObject)A)->options, NULL, options[o], type, sizeof(type), &found));
+    if (found) PetscCall(PolderIsCUDA_Private(type, &cuda));
+  }
+  if (!cuda && PolderDeviceCompiled()) {
+    PetscCall(MatGetDM(A, &dm));
+    if (dm) {
+      PetscCall(DMGetVecType(dm, &dmtype));
+      if (dmtype) PetscCall(PolderIsCUDA_Private(dmtype, &cuda));
+    }
+  }
+  if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSetVecType(A, VECCUDA));
+  if (layout == POLDER_SEQ) A->ops->productsetfromoptions = MatProductSetFromOptions_Polder;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -136,7 +193,7 @@ PetscErrorCode PolderAIJBlock(Mat A, Mat *block)
   PetscObjectState    state;
   const PolderFormat *format;
   PolderLayout        layout;
-  PetscBool           set, symmetric, bound;
+  PetscBool           set, symmetric, bound, same;
 
   PetscFunctionBegin;
   PetscCall(PolderAIJContext(A, &aij));
@@ -153,6 +210,9 @@ PetscErrorCode PolderAIJBlock(Mat A, Mat *block)
   PetscCall(PolderAIJSetOptions_Private(baij, &aij->opts));
   PetscCall(MatBoundToCPU(A, &bound));
   PetscCall(MatBindToCPU(*block, bound));
+  PetscCall(PolderAIJChooseVecType_Private(A));
+  PetscCall(PetscStrcmp((*block)->defaultvectype, A->defaultvectype, &same));
+  if (!same) PetscCall(MatSetVecType(*block, A->defaultvectype));
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (state != aij->state) {
     baij->state = -1;
@@ -280,6 +340,59 @@ static PetscErrorCode MatGetDiagonal_Polder(Mat A, Vec d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode MatGetDiagonalBlock_Polder(Mat A, Mat *block)
+{
+  const PolderFormat *format;
+  PolderLayout        layout;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  *block = A;
+  if (layout == POLDER_MPI) PetscCall(PolderAIJBlock(A, block));
+  else PetscCall(PolderAIJChooseVecType_Private(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderAIJCreateVec_Private(Mat A, PetscLayout map, Vec *v)
+{
+  PetscBool bound, propagates;
+
+  PetscFunctionBegin;
+  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecCreate(PetscObjectComm((PetscObject)A), v));
+  PetscCall(VecSetLayout(*v, map));
+  PetscCall(VecSetType(*v, A->defaultvectype));
+  PetscCall(MatBoundToCPU(A, &bound));
+  PetscCall(MatGetBindingPropagates(A, &propagates));
+  if (!bound || !propagates) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecSetBindingPropagates(*v, PETSC_TRUE));
+  PetscCall(VecBindToCPU(*v, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatCreateVecs_Polder(Mat A, Vec *right, Vec *left)
+{
+  PetscFunctionBegin;
+  PetscCheck(A->cmap->n >= 0 && A->rmap->n >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The sizes of the matrix are not set up: call MatSetUp() first");
+  PetscCall(PolderAIJChooseVecType_Private(A));
+  PetscCall(PolderAIJCreateVec_Private(A, A->cmap, right));
+  PetscCall(PolderAIJCreateVec_Private(A, A->rmap, left));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where products run when nobody forces them elsewhere: on the device when the vectors that belong to the matrix are there */
+PetscErrorCode PolderAIJGetMemType(Mat A, PetscMemType *type)
+{
+  PetscBool cuda, bound;
+
+  PetscFunctionBegin;
+  PetscCall(MatBoundToCPU(A, &bound));
+  PetscCall(PolderAIJChooseVecType_Private(A));
+  PetscCall(PolderIsCUDA_Private(A->defaultvectype, &cuda));
+  *type = cuda && !bound ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatBindToCPU_Polder(Mat A, PetscBool bind)
 {
   const PolderFormat *format;
@@ -308,6 +421,7 @@ PetscErrorCode PolderAIJGet(Mat A, PolderAIJ *aij)
 
 static PetscErrorCode MatDuplicate_Polder(Mat A, MatDuplicateOption op, Mat *B)
 {
+  PetscBool           bound;
   PolderAIJ           aij, baij;
   const PolderFormat *format;
   PolderLayout        layout;
@@ -318,11 +432,15 @@ static PetscErrorCode MatDuplicate_Polder(Mat A, MatDuplicateOption op, Mat *B)
   PetscCall(PolderAIJContext(A, &aij));
   PetscCall(PolderAIJContext(*B, &baij));
   baij->opts = aij->opts;
+  PetscCall(MatBoundToCPU(A, &bound));
+  PetscCall(MatBindToCPU(*B, bound));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatSetFromOptions_Polder(Mat A, PolderOptionItems PetscOptionsObject)
 {
+  char                type[64];
+  PetscBool           set;
   PolderAIJ           aij;
   PolderAIJOptions    opts;
   const PolderFormat *format;
@@ -332,6 +450,14 @@ static PetscErrorCode MatSetFromOptions_Polder(Mat A, PolderOptionItems PetscOpt
   PetscCall(PolderFormatOf(A, &format, &layout));
   PetscCall(PolderAIJContext(A, &aij));
   if (PolderBaseOps[layout].setfromoptions) PetscCall((*PolderBaseOps[layout].setfromoptions)(A, PetscOptionsObject));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Matrix options of Polder", "Mat"); /* -help prints a title once, and seqaij has used that of Mat */
+  PetscCall(PetscOptionsFList("-mat_vec_type", "Type of the vectors that MatCreateVecs() makes", "MatSetVecType", VecList, A->defaultvectype, type, sizeof(type), &set));
+  PetscOptionsEnd();
+  if (set) {
+    PetscCall(MatSetVecType(A, type));
+    aij->vecset = PETSC_TRUE;
+  }
+  PetscCall(PolderAIJChooseVecType_Private(A));
   if (format != &PolderFormatDIA) PetscFunctionReturn(PETSC_SUCCESS);
   opts = aij->opts;
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "AIJDIA matrix options", "Mat"); /* -help prints a title once, and seqaij has used that of Mat */
@@ -403,6 +529,14 @@ static PetscErrorCode PolderAIJCompose_Private(Mat A, const PolderFormat *format
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s_C", type, base));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? PolderAIJConvertBack : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", add ? MatSetPreallocationCOO_Polder : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", add ? MatSetValuesCOO_Polder : NULL));
+  for (int k = 0; k < 4 && layout == POLDER_SEQ && PolderDeviceCompiled(); ++k) { /* gamg's smoothed prolongator is of type aijcusparse */
+    const char *other = k % 2 ? MATSEQAIJCUSPARSE : MATSEQAIJ;
+
+    PetscCall(PetscSNPrintf(name, sizeof(name), "MatProductSetFromOptions_%s_%s_C", k < 2 ? type : other, k < 2 ? other : type));
+    PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? MatProductSetFromOptions_Polder : NULL));
+  }
   for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(PolderConverters[0]); ++c) {
     PetscCall(PetscSNPrintf(name, sizeof(name), "MatConvert_%s_%s_C", base, PolderConverters[layout][c]));
     PetscCall(PetscObjectQueryFunction((PetscObject)A, name, &convert));
@@ -416,18 +550,23 @@ static PetscErrorCode PolderAIJCompose_Private(Mat A, const PolderFormat *format
 /* The part of an operation table that our types replace */
 static void PolderAIJCopyOps_Private(MatOps to, const struct _MatOps *from)
 {
-  to->mult             = from->mult;
-  to->multadd          = from->multadd;
-  to->multtranspose    = from->multtranspose;
-  to->multtransposeadd = from->multtransposeadd;
-  to->residual         = from->residual;
-  to->getdiagonal      = from->getdiagonal;
-  to->bindtocpu        = from->bindtocpu;
-  to->duplicate        = from->duplicate;
-  to->setfromoptions   = from->setfromoptions;
-  to->view             = from->view;
-  to->convertfrom      = from->convertfrom;
-  to->destroy          = from->destroy;
+  to->mult                  = from->mult;
+  to->multadd               = from->multadd;
+  to->multtranspose         = from->multtranspose;
+  to->multtransposeadd      = from->multtransposeadd;
+  to->residual              = from->residual;
+  to->getdiagonal           = from->getdiagonal;
+  to->bindtocpu             = from->bindtocpu;
+  to->getvecs               = from->getvecs;
+  to->getdiagonalblock      = from->getdiagonalblock;
+  to->zeroentries           = from->zeroentries;
+  to->productsetfromoptions = from->productsetfromoptions;
+  PolderMatOpsCopyMemType(to, from);
+  to->duplicate      = from->duplicate;
+  to->setfromoptions = from->setfromoptions;
+  to->view           = from->view;
+  to->convertfrom    = from->convertfrom;
+  to->destroy        = from->destroy;
 }
 
 /* Back to a plain AIJ matrix */
@@ -444,7 +583,10 @@ static PetscErrorCode PolderAIJUndress_Private(Mat A)
     PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
     if (block) PetscCall(PolderAIJUndress_Private(block));
   }
+  if (layout == POLDER_SEQ) PetscCall(PolderAIJUnhook(A));
   PetscCall(PolderAIJCompose_Private(A, format, layout, PETSC_FALSE));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", PolderBases[layout].preallocationcoo));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", PolderBases[layout].valuescoo));
   PetscCall(PolderAIJDestroyContext_Private(A));
   PolderAIJCopyOps_Private(A->ops, &PolderBaseOps[layout]);
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, layout == POLDER_SEQ ? MATSEQAIJ : MATMPIAIJ));
@@ -543,13 +685,16 @@ static PetscErrorCode PolderAIJDress_Private(Mat A, const PolderFormat *format, 
     PetscCall(PetscRegisterFinalize(PolderAIJFinalize_Private));
     PetscCall(MatCreate(PETSC_COMM_SELF, &plain));
     PetscCall(MatSetType(plain, layout == POLDER_SEQ ? MATSEQAIJ : MATMPIAIJ));
-    PolderBaseOps[layout] = *plain->ops;
+    PolderBaseOps[layout]   = *plain->ops;
+    PolderBases[layout].ops = &PolderBaseOps[layout];
+    PetscCall(PetscObjectQueryFunction((PetscObject)plain, "MatSetPreallocationCOO_C", &PolderBases[layout].preallocationcoo));
+    PetscCall(PetscObjectQueryFunction((PetscObject)plain, "MatSetValuesCOO_C", &PolderBases[layout].valuescoo));
     PetscCall(MatDestroy(&plain));
   }
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, layout == POLDER_SEQ ? format->seq : format->mpi));
   PetscCall(PolderAIJContext(A, &aij));
   PetscCall(PolderAIJCompose_Private(A, format, layout, PETSC_TRUE));
-  PetscCall(MatBindToCPU(A, PETSC_FALSE)); // where PETSC_HAVE_DEVICE is set, a new matrix is bound until its type says otherwise
+  PetscCall(MatBindToCPU(A, PETSC_FALSE)); /* where there may be devices, a new matrix is bound until its type says otherwise */
   A->ops->mult             = MatMult_Polder;
   A->ops->multadd          = MatMultAdd_Polder;
   A->ops->multtranspose    = MatMultTranspose_Polder;
@@ -557,11 +702,16 @@ static PetscErrorCode PolderAIJDress_Private(Mat A, const PolderFormat *format, 
   A->ops->residual         = MatResidual_Polder;
   A->ops->getdiagonal      = MatGetDiagonal_Polder;
   A->ops->bindtocpu        = MatBindToCPU_Polder;
-  A->ops->duplicate        = MatDuplicate_Polder;
-  A->ops->setfromoptions   = MatSetFromOptions_Polder;
-  A->ops->view             = MatView_Polder;
-  A->ops->convertfrom      = PolderAIJConvertFrom;
-  A->ops->destroy          = layout == POLDER_SEQ ? MatDestroy_SeqPolder : MatDestroy_MPIPolder;
+  A->ops->getvecs          = MatCreateVecs_Polder;
+  A->ops->getdiagonalblock = MatGetDiagonalBlock_Polder;
+  if (layout == POLDER_SEQ) A->ops->zeroentries = MatZeroEntries_Polder;
+  PolderMatOpsSetMemType(A->ops, PolderAIJGetMemType);
+  A->ops->duplicate      = MatDuplicate_Polder;
+  A->ops->setfromoptions = MatSetFromOptions_Polder;
+  A->ops->view           = MatView_Polder;
+  A->ops->convertfrom    = PolderAIJConvertFrom;
+  A->ops->destroy        = layout == POLDER_SEQ ? MatDestroy_SeqPolder : MatDestroy_MPIPolder;
+  PetscCall(PolderAIJChooseVecType_Private(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

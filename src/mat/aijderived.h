@@ -5,6 +5,7 @@
 #include "mirror.h"
 
 typedef struct _PolderAIJ *PolderAIJ;
+struct _PolderCOO;
 
 typedef enum {
   POLDER_SEQ,
@@ -60,6 +61,10 @@ struct _PolderAIJ {
   char                dwhy[128];
   PetscScalar        *ghost; /* on the device, of a parallel matrix: values from other processes */
   PetscInt            nghost;
+  PetscBool           vecset; /* -mat_vec_type was given */
+  Mat                 image;  /* aijcusparse with these values */
+  PetscInt            ipattern, iversion;
+  struct _PolderCOO  *coo; /* where values in coordinates go */
 };
 
 PETSC_INTERN const PolderFormat PolderFormatDIA, PolderFormatICRS, PolderFormatHEC;
@@ -84,6 +89,30 @@ PETSC_INTERN PetscErrorCode PolderAIJGetGhostRows(Mat, PolderMirror *);
 /* y = A x and, in device memory, dot = the part of this process of (x, A x), in one pass; done = PETSC_FALSE, and nothing is done, when A is not of our types
    or not everything is on the device */
 PETSC_INTERN PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
+
+/* Values that are newer on the device (aijhooks.c), of sequential matrices of ours */
+/* Says that the values in the rows on the device are new; whoever reads or writes them on the host gets them there first */
+PETSC_INTERN PetscErrorCode PolderAIJNewestOnDevice(Mat);
+PETSC_INTERN PetscErrorCode PolderAIJNewestOnHost(Mat);
+/* Before the matrix becomes one of another type */
+PETSC_INTERN PetscErrorCode PolderAIJUnhook(Mat);
+
+/* Products of matrices and factors on the device (aijimage.c) */
+PETSC_INTERN PetscErrorCode MatProductSetFromOptions_Polder(Mat);
+PETSC_INTERN PetscErrorCode PolderAIJGetMemType(Mat, PetscMemType *);
+
+/* Values in coordinates (aijcoo.c) */
+PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_Polder(Mat, PetscCount, PetscInt[], PetscInt[]);
+PETSC_INTERN PetscErrorCode MatSetValuesCOO_Polder(Mat, const PetscScalar[], InsertMode);
+PETSC_INTERN PetscErrorCode MatZeroEntries_Polder(Mat);
+PETSC_INTERN PetscErrorCode PolderCOODestroy(struct _PolderCOO **);
+/* Operations of seqaij and mpiaij themselves, from fresh matrices */
+typedef struct {
+  struct _MatOps *ops;
+  PetscErrorCode (*preallocationcoo)(Mat, PetscCount, PetscInt[], PetscInt[]);
+  PetscErrorCode (*valuescoo)(Mat, const PetscScalar[], InsertMode);
+} PolderBase;
+PETSC_INTERN const PolderBase *PolderAIJBase(PolderLayout);
 
 /* Device part of the operations (aijdevice.c) */
 /* May A run on the device with these vectors (NULL: none)? */

@@ -10,6 +10,9 @@ typedef struct {
   PetscScalar **val, **tval;
   PetscScalar  *mem;
   PetscInt      ld, nstored, first; /* diagonals first .. nd are stored, ld scalars apart */
+  PetscBool     device;             /* mem is device memory */
+  int          *bad;                /* device */
+  void         *work;               /* device: of the product with a dot */
 } Mat_DIA;
 
 static PetscErrorCode DIADestroy(void **data)
@@ -18,7 +21,10 @@ static PetscErrorCode DIADestroy(void **data)
 
   PetscFunctionBegin;
   PetscCall(PetscFree4(D->off, D->toff, D->val, D->tval));
+  if (D->device) PetscCall(PolderDeviceFree(&D->mem));
   PetscCall(PetscFree(D->mem));
+  PetscCall(PolderDeviceFree(&D->bad));
+  PetscCall(PolderDeviceFree(&D->work));
   PetscCall(PetscFree(*data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -55,12 +61,14 @@ static PetscErrorCode DIAAllocate_Private(Mat_DIA *D, PetscInt first)
   PetscScalar *base;
 
   PetscFunctionBegin;
+  if (D->device) PetscCall(PolderDeviceFree(&D->mem));
   PetscCall(PetscFree(D->mem));
   D->first   = first;
   D->nstored = dia->nd - first;
   dia->half  = (PetscBool)(first > 0);
   D->ld      = PolderStride(dia->m);
-  PetscCall(PetscMalloc1((size_t)D->ld * D->nstored + 64 / sizeof(PetscScalar), &D->mem));
+  if (D->device) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * D->ld * D->nstored, &D->mem));
+  else PetscCall(PetscMalloc1((size_t)D->ld * D->nstored + 64 / sizeof(PetscScalar), &D->mem));
   base = (PetscScalar *)(((size_t)D->mem + 63) / 64 * 64);
   for (PetscInt d = first; d < dia->nd; ++d) D->val[d] = base + (size_t)D->ld * (d - first);
   for (PetscInt d = 0; d < first; ++d) D->val[d] = D->val[dia->nd - 1 - d] + dia->off[d];
@@ -71,39 +79,11 @@ static PetscErrorCode DIAAllocate_Private(Mat_DIA *D, PetscInt first)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is low the mirror image of up, an entry of a row above? Exactly, or, when tol > 0, up to tol times the larger of low and that row's diagonal entry */
-static inline PetscBool DIAMirrors_Private(PetscScalar low, PetscScalar up, PetscScalar diag, PetscReal tol)
-{
-  if (low == up) return PETSC_TRUE;
-  return (PetscBool)(PetscAbsScalar(low - up) <= tol * PetscMax(PetscAbsScalar(low), PetscAbsScalar(diag)));
-}
-
-/*
-  Copies the values of the stored diagonals; with half of them stored, compares the others. *ok is PETSC_FALSE when an entry lies on no diagonal or
-  the matrix is not symmetric.
-*/
+/* Copies the values of the stored diagonals; *ok is PETSC_FALSE when an entry lies on no diagonal or, with half of them stored, the matrix is not symmetric */
 static PetscErrorCode DIAFill_Private(Mat_DIA *D, const PolderCSR *csr, PetscReal tol, PetscBool *ok)
 {
-  const PolderDia          *dia = &D->dia;
-  const PetscInt            nd = dia->nd, first = D->first;
-  const PetscInt *const     off = D->off;
-  PetscScalar *const *const val = D->val;
-
   PetscFunctionBegin;
-  *ok = PETSC_FALSE;
-  for (PetscInt i = 0; i < dia->m; ++i) {
-    const PetscInt end = csr->ai[i + 1];
-    PetscInt       k   = csr->ai[i];
-
-    for (PetscInt d = 0; d < nd; ++d) {
-      const PetscScalar v = k < end && csr->aj[k] == i + off[d] ? csr->aa[k++] : 0.0;
-
-      if (d >= first) val[d][i] = v;
-      else if (i + off[d] >= 0 && !DIAMirrors_Private(v, val[d][i], val[first][i + off[d]], tol)) PetscFunctionReturn(PETSC_SUCCESS); /* the row above has set val[d][i] */
-    }
-    if (k < end) PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  *ok = PETSC_TRUE;
+  *ok = PolderDiaFill_Host(D->dia.m, D->dia.nd, D->first, D->off, D->val, csr->ai, csr->aj, csr->aa, tol);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,56 +108,134 @@ static PetscBool DIAOffsetsSymmetric_Private(const PolderDia *dia)
   return PETSC_TRUE;
 }
 
-static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
+/* The diagonals with these offsets, and their pointers; no room for values yet */
+static PetscErrorCode DIACreate_Private(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], Mat_DIA **dia)
 {
-  Mat_DIA   *D;
+  Mat_DIA *D;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&D));
+  PetscCall(PetscMalloc4(nd, &D->off, nd, &D->toff, nd, &D->val, nd, &D->tval));
+  PetscCall(PetscArraycpy(D->off, off, nd));
+  D->dia.m   = m;
+  D->dia.n   = n;
+  D->dia.nd  = nd;
+  D->dia.off = D->off;
+  D->dia.val = (const PetscScalar *const *)D->val;
+  PetscCall(PetscFindInt(0, nd, D->off, &D->dia.main));
+  D->dia.main = PetscMax(D->dia.main, -1);
+  *dia        = D;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The offsets as DIACount_Private() finds them, from rows on the device: what crosses the bus is a list of at most max numbers */
+static PetscErrorCode DIACountDevice_Private(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[])
+{
+  PolderStream stream;
+  char        *seen;
+  PetscInt    *list;
+
+  PetscFunctionBegin;
+  *off = NULL;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceMalloc(m + n, &seen));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (max + 1), &list));
+  PetscCall(PolderDeviceZero(seen, m + n));
+  PetscCall(PolderDeviceZero(list, sizeof(PetscInt)));
+  PolderLaunch(PolderDiaOffsets_CUDA(m, n, ai, aj, (unsigned char *)seen, stream));
+  PolderLaunch(PolderMarkedList_CUDA(m + n, seen, max, list + 1, list, stream));
+  PetscCall(PolderDeviceToHost(nd, list, sizeof(PetscInt)));
+  if (*nd <= max) {
+    PetscCall(PetscMalloc1(*nd, off));
+    PetscCall(PolderDeviceToHost(*off, list + 1, sizeof(PetscInt) * *nd));
+    PetscCall(PetscSortInt(*nd, *off));
+    for (PetscInt d = 0; d < *nd; ++d) (*off)[d] -= m;
+  }
+  PetscCall(PolderDeviceFree(&seen));
+  PetscCall(PolderDeviceFree(&list));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* DIAFill_Private() from rows on the device */
+static PetscErrorCode DIAFillDevice_Private(Mat_DIA *D, const PolderCSR *csr, PetscReal tol, PetscBool *ok)
+{
+  PolderStream stream;
+  int          bad;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceZero(D->bad, sizeof(bad)));
+  PolderLaunch(PolderDiaFill_CUDA(D->dia.m, D->dia.nd, D->first, D->off, D->val, csr->ai, csr->aj, csr->aa, tol, D->bad, stream));
+  PetscCall(PolderDeviceToHost(&bad, D->bad, sizeof(bad)));
+  *ok = bad ? PETSC_FALSE : PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* csr: rows with nz entries, on the host or on the device, where the diagonals are wanted */
+static PetscErrorCode DIABuild_Private(Mat A, PolderAIJ aij, const PolderCSR *csr, PetscInt nz, PetscBool device, void **data, size_t len, char why[])
+{
+  Mat_DIA   *D = NULL;
   PolderDia *dia;
-  PetscInt   m, n, nd = 0, *off = NULL;
-  PetscReal  most, tol = 0.0;
-  PetscBool  ok = PETSC_FALSE;
+  PetscInt   m, n, most, nd = 0, *off = NULL;
+  PetscReal  tol = 0.0;
+  PetscBool  ok  = PETSC_FALSE;
 
   PetscFunctionBegin;
   *data = NULL;
   PetscCall(MatGetLocalSize(A, &m, &n));
-  most = m ? PetscMin(aij->opts.max_fill * csr->ai[m] / m, (PetscReal)m + n) : 0.0;
-  PetscCall(DIACount_Private(m, n, csr->ai, csr->aj, (PetscInt)most, &nd, &off));
-  if (nd > (PetscInt)most) {
+  most = m ? (PetscInt)PetscMin(aij->opts.max_fill * nz / m, (PetscReal)m + n) : 0;
+  PetscCall((*(device ? DIACountDevice_Private : DIACount_Private))(m, n, csr->ai, csr->aj, most, &nd, &off));
+  if (nd > most) {
     PetscCall(PetscSNPrintf(why, len, "more than %" PetscInt_FMT " diagonals, which would take more than -mat_aijdia_max_fill %g times the nonzeros", nd - 1, (double)aij->opts.max_fill));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscNew(&D));
-  PetscCall(PetscMalloc4(nd, &D->off, nd, &D->toff, nd, &D->val, nd, &D->tval));
-  PetscCall(PetscArraycpy(D->off, off, nd));
+  PetscCall(DIACreate_Private(m, n, nd, off, &D));
   PetscCall(PetscFree(off));
-  dia      = &D->dia;
-  dia->m   = m;
-  dia->n   = n;
-  dia->nd  = nd;
-  dia->off = D->off;
-  dia->val = (const PetscScalar *const *)D->val;
-  PetscCall(PetscFindInt(0, nd, D->off, &dia->main));
-  dia->main = PetscMax(dia->main, -1);
+  *data = D;
+  dia   = &D->dia;
+  if (device) {
+    const size_t bytes = PolderWorkSize(PolderDiaMultWork_CUDA(m));
+
+    D->device = PETSC_TRUE;
+    PetscCall(PolderDeviceMalloc(sizeof(*D->bad), &D->bad));
+    PetscCall(PolderDeviceMalloc(bytes, &D->work));
+    PetscCall(PolderDeviceZero(D->work, bytes));
+  }
   if (aij->opts.symmetric && nd > 1 && DIAOffsetsSymmetric_Private(dia)) {
     PetscCall(DIAAllocate_Private(D, dia->main));
     PetscCall(DIATolerance_Private(A, aij, &tol));
-    PetscCall(DIAFill_Private(D, csr, tol, &ok));
+    PetscCall((*(device ? DIAFillDevice_Private : DIAFill_Private))(D, csr, tol, &ok));
   }
   if (!ok) {
     PetscCall(DIAAllocate_Private(D, 0));
-    PetscCall(DIAFill_Private(D, csr, 0.0, &ok));
+    PetscCall((*(device ? DIAFillDevice_Private : DIAFill_Private))(D, csr, 0.0, &ok));
     PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The columns of a row do not ascend: sort them in the arrays that the matrix is made from");
   }
-  *data = D;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
+{
+  PetscFunctionBegin;
+  PetscCall(DIABuild_Private(A, aij, csr, csr->ai[csr->m], PETSC_FALSE, data, len, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DIABuildDevice(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
+{
+  PetscFunctionBegin;
+  PetscCall(DIABuild_Private(A, aij, csr, aij->rows->nz, PETSC_TRUE, data, len, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode DIARefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, void *data, PetscBool *done)
 {
+  Mat_DIA  *D   = (Mat_DIA *)data;
   PetscReal tol = 0.0;
 
   PetscFunctionBegin;
   PetscCall(DIATolerance_Private(A, aij, &tol));
-  PetscCall(DIAFill_Private((Mat_DIA *)data, csr, tol, done));
+  PetscCall((*(D->device ? DIAFillDevice_Private : DIAFill_Private))(D, csr, tol, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -195,6 +253,25 @@ static void DIAMultTranspose(const void *data, const PetscScalar x[], const Pets
   PolderDiaMult_Host(D->dia.n, D->dia.m, D->dia.nd, D->toff, (const PetscScalar *const *)D->tval, 1.0, x, y, z);
 }
 
+static PetscErrorCode DIAMultDevice(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, PolderStream stream)
+{
+  const Mat_DIA   *D   = (const Mat_DIA *)data;
+  const PolderDia *dia = &D->dia;
+
+  PetscFunctionBegin;
+  PolderLaunch(PolderDiaMult_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, alpha, x, y, z, dot, D->work, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DIAMultTransposeDevice(const void *data, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream)
+{
+  const Mat_DIA *D = (const Mat_DIA *)data;
+
+  PetscFunctionBegin;
+  PolderLaunch(PolderDiaMult_CUDA(D->dia.n, D->dia.m, D->dia.nd, D->toff, (const PetscScalar *const *)D->tval, 1.0, x, y, z, NULL, NULL, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode DIADescribe(const void *data, size_t len, char text[], PetscLogDouble *bytes, PetscLogDouble *stored)
 {
   const Mat_DIA *D = (const Mat_DIA *)data;
@@ -207,16 +284,22 @@ static PetscErrorCode DIADescribe(const void *data, size_t len, char text[], Pet
 }
 
 const PolderFormat PolderFormatDIA = {
-  .label         = "diagonals",
-  .root          = MATAIJDIA,
-  .seq           = MATSEQAIJDIA,
-  .mpi           = MATMPIAIJDIA,
-  .build         = DIABuild,
-  .refresh       = DIARefresh,
-  .mult          = DIAMult,
-  .multtranspose = DIAMultTranspose,
-  .destroy       = DIADestroy,
-  .describe      = DIADescribe,
+  .label                = "diagonals",
+  .root                 = MATAIJDIA,
+  .seq                  = MATSEQAIJDIA,
+  .mpi                  = MATMPIAIJDIA,
+  .build                = DIABuild,
+  .refresh              = DIARefresh,
+  .mult                 = DIAMult,
+  .multtranspose        = DIAMultTranspose,
+  .destroy              = DIADestroy,
+  .describe             = DIADescribe,
+  .build_device         = DIABuildDevice,
+  .refresh_device       = DIARefresh,
+  .mult_device          = DIAMultDevice,
+  .multtranspose_device = DIAMultTransposeDevice,
+  .destroy_device       = DIADestroy,
+  .describe_device      = DIADescribe,
 };
 
 PetscErrorCode PolderMatGetDia(Mat A, const PolderDia **dia)
@@ -227,6 +310,17 @@ PetscErrorCode PolderMatGetDia(Mat A, const PolderDia **dia)
   *dia = NULL;
   PetscCall(PolderAIJGet(A, &aij));
   if (aij && aij->used == &PolderFormatDIA) *dia = &((Mat_DIA *)aij->data)->dia;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatGetDeviceDia(Mat A, const PolderDia **dia)
+{
+  PolderAIJ aij;
+
+  PetscFunctionBegin;
+  *dia = NULL;
+  PetscCall(PolderAIJGetDevice(A, &aij));
+  if (aij && aij->dused == &PolderFormatDIA) *dia = &((Mat_DIA *)aij->ddata)->dia;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -19,3 +19,5 @@ typedef struct {
 /* The diagonals of a seqaijdia matrix, or of the diagonal block of an mpiaijdia one, brought up to date; NULL when the matrix is of
    another type or has too many diagonals (then use PolderMatGetCSR()). Valid until the matrix changes: ask again in every set-up. */
 PETSC_INTERN PetscErrorCode PolderMatGetDia(Mat, const PolderDia **);
+/* The same with the values in device memory: val is a host array of device pointers; NULL also when the matrix is bound to the CPU or PETSc uses no GPU */
+PETSC_INTERN PetscErrorCode PolderMatGetDeviceDia(Mat, const PolderDia **);

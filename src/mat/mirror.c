@@ -90,14 +90,13 @@ static PetscErrorCode PolderMirrorSetRows_Private(PolderMirror r, const PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderMirrorUpdate(PolderMirror *mirror, Mat A, PetscBool withrows)
+PetscErrorCode PolderMirrorUpdatePattern(PolderMirror *mirror, Mat A, PetscBool withrows)
 {
-  PolderMirror       r;
-  PetscObjectState   state, nonzerostate;
-  PetscObjectId      id;
-  PetscInt           m;
-  const PetscInt    *ai, *aj;
-  const PetscScalar *aa;
+  PolderMirror     r;
+  PetscObjectState nonzerostate;
+  PetscObjectId    id;
+  PetscInt         m;
+  const PetscInt  *ai, *aj;
 
   PetscFunctionBegin;
   if (!*mirror) {
@@ -105,20 +104,31 @@ PetscErrorCode PolderMirrorUpdate(PolderMirror *mirror, Mat A, PetscBool withrow
     PetscCall(PolderMirrorReset_Private(*mirror));
   }
   r = *mirror;
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   PetscCall(MatGetNonzeroState(A, &nonzerostate));
   PetscCall(PetscObjectGetId((PetscObject)A, &id));
   r->matrix = A;
-  if (r->nonzerostate == nonzerostate && r->id == id && (r->newest || r->state == state) && (r->nrow >= 0 || !withrows)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (r->nonzerostate == nonzerostate && r->id == id && (r->nrow >= 0 || !withrows)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMirrorGetPattern_Private(A, &m, &ai, &aj));
-  if (r->nonzerostate != nonzerostate || r->id != id || r->nz != ai[m]) {
-    /* a new pattern comes with new values; those here are of no use any more */
+  if (r->nonzerostate != nonzerostate || r->id != id) { /* values that were here belong to the old pattern */
     PetscCall(PolderMirrorSetPattern_Private(r, A, m, ai, aj));
     r->nonzerostate = nonzerostate;
     r->id           = id;
   }
   if (withrows && r->nrow < 0) PetscCall(PolderMirrorSetRows_Private(r, ai));
   PetscCall(PolderMirrorRestorePattern_Private(A, &m, &ai, &aj));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMirrorUpdate(PolderMirror *mirror, Mat A, PetscBool withrows)
+{
+  PolderMirror       r;
+  PetscObjectState   state;
+  const PetscScalar *aa;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMirrorUpdatePattern(mirror, A, withrows));
+  r = *mirror;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (r->newest || r->state == state) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSeqAIJGetArrayRead(A, &aa));
   PetscCall(PolderDeviceFromHost(r->aa, aa, sizeof(PetscScalar) * r->nz));

@@ -20,6 +20,8 @@ typedef struct {
   PetscInt     tpattern, tversion;
 } * PolderMirror;
 
+/* The pattern alone, for values that are made on the device */
+PETSC_INTERN PetscErrorCode PolderMirrorUpdatePattern(PolderMirror *, Mat A, PetscBool withrows);
 /* Brings the mirror of A up to date; makes it when it is NULL. withrows: also the list of rows that have entries */
 PETSC_INTERN PetscErrorCode PolderMirrorUpdate(PolderMirror *, Mat A, PetscBool withrows);
 PETSC_INTERN PetscErrorCode PolderMirrorDestroy(PolderMirror *);

@@ -1,0 +1,239 @@
+/* Values in coordinates: when they are in device memory, they are summed into the rows there, and the host sees them only when it asks. */
+#include "aijderived.h"
+#include <petsc/private/matimpl.h>
+
+/* Entry k of a block is the sum of the values perm[map[k]] .. perm[map[k+1]-1], in the order in which they were given (device) */
+typedef struct {
+  PetscInt  nz;
+  PetscInt *map, *perm;
+} PolderCOOMap;
+
+struct _PolderCOO {
+  PetscInt         n, *i, *j; /* the coordinates, until the maps are made */
+  PetscBool        host;      /* goes through the host: some values are for other processes, or there is no GPU */
+  PetscBool        made;
+  PetscObjectState nonzerostate[2]; /* of the diagonal and the off-diagonal block */
+  PolderCOOMap     map[2];
+};
+
+PetscErrorCode PolderCOODestroy(struct _PolderCOO **coo)
+{
+  PetscFunctionBegin;
+  if (!*coo) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int b = 0; b < 2; ++b) {
+    PetscCall(PolderDeviceFree(&(*coo)->map[b].map));
+    PetscCall(PolderDeviceFree(&(*coo)->map[b].perm));
+  }
+  PetscCall(PetscFree2((*coo)->i, (*coo)->j));
+  PetscCall(PetscFree(*coo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* place[k]: entry of the block that value k belongs to, -1 for none */
+static PetscErrorCode PolderCOOMap_Private(PetscInt n, const PetscInt place[], PetscInt nz, PolderCOOMap *to)
+{
+  PetscInt *map, *perm;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(nz + 2, &map));
+  PetscCall(PetscMalloc1(n, &perm));
+  for (PetscInt k = 0; k < n; ++k) {
+    if (place[k] >= 0) ++map[place[k] + 2];
+  }
+  for (PetscInt e = 0; e < nz; ++e) map[e + 2] += map[e + 1];
+  for (PetscInt k = 0; k < n; ++k) {
+    if (place[k] >= 0) perm[map[place[k] + 1]++] = k;
+  }
+  to->nz = nz;
+  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (nz + 1), &to->map));
+  PetscCall(PolderDeviceFromHost(to->map, map, sizeof(PetscInt) * (nz + 1)));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * map[nz], &to->perm));
+  PetscCall(PolderDeviceFromHost(to->perm, perm, sizeof(PetscInt) * map[nz]));
+  PetscCall(PetscFree(map));
+  PetscCall(PetscFree(perm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The maps of one block, for the coordinates whose columns are its own */
+static PetscErrorCode PolderCOOBlock_Private(struct _PolderCOO *coo, Mat A, Mat block, const PetscInt garray[], PetscInt place[], PolderCOOMap *to)
+{
+  const PetscInt *ai, *aj;
+  PetscInt        m, rstart, cstart, cend, ncol;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(A, &rstart, NULL));
+  PetscCall(MatGetOwnershipRangeColumn(A, &cstart, &cend));
+  PetscCall(MatGetSize(block, NULL, &ncol));
+  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &m, &ai, &aj, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix type %s does not give out its rows", ((PetscObject)block)->type_name);
+  for (PetscInt k = 0; k < coo->n; ++k) {
+    const PetscInt  r    = coo->i[k] - rstart;
+    const PetscBool mine = (PetscBool)(coo->j[k] >= cstart && coo->j[k] < cend);
+    PetscInt        c = coo->j[k] - cstart, at = -1;
+
+    place[k] = -1;
+    if (coo->i[k] < 0 || coo->j[k] < 0 || mine != !garray) continue;
+    if (garray) PetscCall(PetscFindInt(coo->j[k], ncol, garray, &c));
+    PetscCall(PetscFindInt(c, ai[r + 1] - ai[r], aj + ai[r], &at));
+    PetscCheck(at >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is not in the pattern made for it", coo->i[k], coo->j[k]);
+    place[k] = ai[r] + at;
+  }
+  PetscCall(PolderCOOMap_Private(coo->n, place, ai[m], to));
+  PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &m, &ai, &aj, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderCOOMake_Private(struct _PolderCOO *coo, Mat A, Mat diag, Mat offdiag, const PetscInt garray[])
+{
+  PetscInt *place;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(coo->n, &place));
+  PetscCall(PolderCOOBlock_Private(coo, A, diag, NULL, place, &coo->map[0]));
+  if (offdiag && garray) PetscCall(PolderCOOBlock_Private(coo, A, offdiag, garray, place, &coo->map[1]));
+  PetscCall(PetscFree(place));
+  PetscCall(PetscFree2(coo->i, coo->j));
+  PetscCall(MatGetNonzeroState(diag, &coo->nonzerostate[0]));
+  if (offdiag) PetscCall(MatGetNonzeroState(offdiag, &coo->nonzerostate[1]));
+  coo->made = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSetPreallocationCOO_Polder(Mat A, PetscCount n, PetscInt i[], PetscInt j[])
+{
+  PolderAIJ           aij;
+  const PolderFormat *format;
+  PolderLayout        layout;
+  struct _PolderCOO  *coo;
+  PetscInt           *iset = i, *jset = j, rstart, rend;
+  PetscBool           there, bound, device;
+  int                 host;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  PetscCall(PolderDevicePresent(&there));
+  PetscCall(MatBoundToCPU(A, &bound));
+  PetscCall(PolderDeviceIsPointer(i, &device));
+  if (device) {
+    PetscCall(PetscMalloc2(n, &iset, n, &jset));
+    PetscCall(PolderDeviceToHost(iset, i, sizeof(PetscInt) * n));
+    PetscCall(PolderDeviceToHost(jset, j, sizeof(PetscInt) * n));
+  }
+  PetscCall(PetscNew(&coo));
+  PetscCall(MatGetOwnershipRange(A, &rstart, &rend));
+  coo->host = (PetscBool)(!there || bound || n > PETSC_MAX_INT);
+  for (PetscCount k = 0; k < n && !coo->host; ++k) coo->host = (PetscBool)(iset[k] >= 0 && jset[k] >= 0 && (iset[k] < rstart || iset[k] >= rend));
+  host = coo->host;
+  PetscCallAllreduce(MPI_IN_PLACE, &host, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
+  coo->host = (PetscBool)host;
+  coo->n    = coo->host ? 0 : (PetscInt)n;
+  PetscCall(PetscMalloc2(coo->n, &coo->i, coo->n, &coo->j));
+  PetscCall(PetscArraycpy(coo->i, iset, coo->n)); /* PETSc sorts them in place */
+  PetscCall(PetscArraycpy(coo->j, jset, coo->n));
+  coo->n = (PetscInt)PetscMin(n, PETSC_MAX_INT);
+  PetscCall((*PolderAIJBase(layout)->preallocationcoo)(A, n, iset, jset));
+  if (device) PetscCall(PetscFree2(iset, jset));
+  PetscCall(PolderAIJContext(A, &aij));
+  PetscCall(PolderCOODestroy(&aij->coo));
+  aij->coo = coo;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sums the values of one block on the device, in the rows r */
+static PetscErrorCode PolderCOOSum_Private(const PolderCOOMap *map, PolderMirror r, const PetscScalar v[], InsertMode mode)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCheck(map->nz == r->nz, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The nonzero pattern has changed since MatSetPreallocationCOO(): call it again");
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PetscLogGpuTimeBegin());
+  PolderLaunch(PolderCooSum_CUDA(map->nz, map->map, map->perm, v, mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE, r->aa, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The couplings with other processes are few: the host gets them at once */
+static PetscErrorCode PolderCOOSumOff_Private(struct _PolderCOO *coo, Mat offdiag, PolderMirror *off, const PetscScalar v[], InsertMode mode)
+{
+  PetscScalar *array;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMirrorUpdate(off, offdiag, PETSC_TRUE));
+  PetscCall(PolderCOOSum_Private(&coo->map[1], *off, v, mode));
+  PetscCall(MatSeqAIJGetArrayWrite(offdiag, &array));
+  PetscCall(PolderDeviceToHost(array, (*off)->aa, sizeof(PetscScalar) * (*off)->nz));
+  PetscCall(MatSeqAIJRestoreArrayWrite(offdiag, &array));
+  ++(*off)->version;
+  PetscCall(PetscObjectStateGet((PetscObject)offdiag, &(*off)->state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderCOOSetDevice_Private(Mat A, PolderAIJ aij, PolderLayout layout, const PetscScalar v[], InsertMode mode)
+{
+  struct _PolderCOO *coo  = aij->coo;
+  PolderAIJ          baij = aij;
+  Mat                diag = A, offdiag = NULL;
+  const PetscInt    *garray = NULL;
+
+  PetscFunctionBegin;
+  if (layout == POLDER_MPI) {
+    PetscCall(PolderAIJBlock(A, &diag));
+    PetscCall(MatMPIAIJGetSeqAIJ(A, &diag, &offdiag, &garray));
+    PetscCall(PolderAIJContext(diag, &baij));
+  }
+  if (!coo->made) PetscCall(PolderCOOMake_Private(coo, A, diag, offdiag, garray));
+  if (mode == INSERT_VALUES) PetscCall(PolderMirrorUpdatePattern(&baij->rows, diag, PETSC_FALSE));
+  else PetscCall(PolderMirrorUpdate(&baij->rows, diag, PETSC_FALSE));
+  PetscCall(PolderCOOSum_Private(&coo->map[0], baij->rows, v, mode));
+  PetscCall(PolderAIJNewestOnDevice(diag));
+  if (coo->map[1].nz) PetscCall(PolderCOOSumOff_Private(coo, offdiag, &aij->rows, v, mode));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatSetValuesCOO_Polder(Mat A, const PetscScalar v[], InsertMode mode)
+{
+  PolderAIJ           aij;
+  const PolderFormat *format;
+  PolderLayout        layout;
+  PetscScalar        *copy;
+  PetscBool           bound, device;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  PetscCall(PolderAIJContext(A, &aij));
+  PetscCall(MatBoundToCPU(A, &bound));
+  PetscCall(PolderDeviceIsPointer(v, &device));
+  if (!device) PetscCall((*PolderAIJBase(layout)->valuescoo)(A, v, mode));
+  else {
+    PetscCheck(aij->coo, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "Values in coordinates before the coordinates: call MatSetPreallocationCOO() first");
+    if (!bound && !aij->coo->host) PetscCall(PolderCOOSetDevice_Private(A, aij, layout, v, mode));
+    else {
+      PetscCall(PetscInfo(A, "Values in coordinates go through the host: some are for other processes, or the matrix is bound to the CPU\n"));
+      PetscCall(PetscMalloc1(aij->coo->n, &copy));
+      PetscCall(PolderDeviceToHost(copy, v, sizeof(PetscScalar) * aij->coo->n));
+      PetscCall((*PolderAIJBase(layout)->valuescoo)(A, copy, mode));
+      PetscCall(PetscFree(copy));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A program that assembles on the device often begins with zeros */
+PetscErrorCode MatZeroEntries_Polder(Mat A)
+{
+  PolderAIJ aij;
+  PetscBool bound;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJContext(A, &aij));
+  PetscCall(MatBoundToCPU(A, &bound));
+  if (bound || !aij->rows || !aij->rows->newest) PetscCall((*PolderAIJBase(POLDER_SEQ)->ops->zeroentries)(A));
+  else {
+    PetscCall(PolderMirrorUpdatePattern(&aij->rows, A, PETSC_FALSE));
+    PetscCall(PolderDeviceZero(aij->rows->aa, sizeof(PetscScalar) * aij->rows->nz));
+    PetscCall(PolderAIJNewestOnDevice(A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,282 @@
+/*
+  What PETSc does on the device for aijcusparse only (products of matrices, factors) is done for our sequential types with an image: an aijcusparse
+  matrix with the pattern of ours, whose values are copied on the device when they have changed. PETSc's functions test the exact type of
+  their arguments, so the image takes the place of our matrix while they run.
+*/
+#include "aijderived.h"
+#include <petsc/private/matimpl.h>
+
+/* Is A on the device as far as products and factors go: a sequential matrix of ours whose vectors are CUDA vectors, or an aijcusparse matrix? */
+static PetscErrorCode PolderAIJHasImage_Private(Mat A, PetscBool *has)
+{
+  const PolderFormat *format;
+  PolderLayout        layout;
+  PetscMemType        type;
+  PetscBool           use, bound;
+
+  PetscFunctionBegin;
+  *has = PETSC_FALSE;
+  PetscCall(PolderDeviceInUse(&use));
+  PetscCall(MatBoundToCPU(A, &bound));
+  if (!use || bound) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  if (format && layout == POLDER_SEQ) {
+    PetscCall(PolderAIJGetMemType(A, &type));
+    *has = PetscMemTypeDevice(type) ? PETSC_TRUE : PETSC_FALSE;
+  } else PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, has));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The image of a matrix of ours, up to date; of another matrix: itself. It belongs to the matrix */
+static PetscErrorCode PolderAIJGetImage_Private(Mat A, Mat *image)
+{
+  PolderAIJ           aij;
+  const PolderFormat *format;
+  PolderLayout        layout;
+  PolderMirror        r;
+  PetscScalar        *values;
+
+  PetscFunctionBegin;
+  *image = A;
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderAIJGetRows(A, &r));
+  PetscCall(PolderAIJContext(A, &aij));
+  if (aij->image && aij->ipattern != r->pattern) PetscCall(MatDestroy(&aij->image));
+  if (!aij->image) {
+    Mat B;
+
+    PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &B));
+    PetscCall(MatConvert(B, MATSEQAIJ, MAT_INPLACE_MATRIX, &B));
+    PetscCall(MatConvert(B, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &B));
+    aij->image    = B;
+    aij->ipattern = r->pattern;
+    aij->iversion = -1;
+  }
+  *image = aij->image;
+  PetscCall(MatPropagateSymmetryOptions(A, *image));
+  if (aij->iversion == r->version) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderImageGetValues(*image, &values));
+  PetscCall(PolderDeviceToDevice(values, r->aa, sizeof(PetscScalar) * r->nz));
+  PetscCall(PolderImageRestoreValues(*image, &values));
+  aij->iversion = r->version;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Products of matrices */
+typedef struct {
+  PetscErrorCode (*numeric)(Mat); /* PETSc's, for aijcusparse */
+  PetscObjectId id[3];            /* of the images that the symbolic product was made with */
+} PolderProduct;
+
+static const char PolderProductKey[] = "__Polder_product";
+
+static PetscErrorCode PolderFreeContext_Private(PolderCtxArg(ctx))
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(PolderCtx(ctx)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderComposeContext_Private(Mat A, const char *key, size_t bytes, void *ctx)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc(bytes, (void **)ctx));
+  PetscCall(PetscMemzero(*(void **)ctx, bytes));
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, *(void **)ctx));
+  PetscCall(PetscContainerSetCtxDestroy(container, PolderFreeContext_Private));
+  PetscCall(PetscObjectCompose((PetscObject)A, key, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderQueryContext_Private(Mat A, const char *key, void *ctx)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectQuery((PetscObject)A, key, (PetscObject *)&container));
+  PetscCheck(container, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Matrix has lost what was kept under %s", key);
+  PetscCall(PetscContainerGetPointer(container, (void **)ctx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Puts the images into a product, or takes them out again */
+static PetscErrorCode PolderProductSwap_Private(Mat C, Mat with[3], PetscBool in)
+{
+  Mat_Product *product = C->product;
+  Mat         *place[] = {&product->A, &product->B, &product->C};
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 3; ++k) {
+    Mat old = *place[k];
+
+    if (!old) continue;
+    if (in) {
+      PetscCall(PolderAIJGetImage_Private(old, place[k]));
+      with[k] = old;
+    } else *place[k] = with[k];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderProductNumeric_Private(Mat);
+
+static PetscErrorCode PolderProductSymbolic_Private(Mat C)
+{
+  Mat            mine[3] = {NULL, NULL, NULL}, image[3];
+  PolderProduct *p;
+
+  PetscFunctionBegin;
+  PetscCall(PolderProductSwap_Private(C, mine, PETSC_TRUE));
+  image[0] = C->product->A;
+  image[1] = C->product->B;
+  image[2] = C->product->C;
+  PetscCall((*image[0]->ops->productsetfromoptions)(C));
+  PetscCheck(C->ops->productsymbolic && C->ops->productsymbolic != PolderProductSymbolic_Private, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no product of type %s for aijcusparse matrices", MatProductTypes[C->product->type]);
+  PetscCall((*C->ops->productsymbolic)(C));
+  PetscCall(PolderProductSwap_Private(C, mine, PETSC_FALSE));
+  PetscCall(PolderComposeContext_Private(C, PolderProductKey, sizeof(*p), &p));
+  p->numeric = C->ops->productnumeric;
+  for (int k = 0; k < 3; ++k) {
+    if (image[k]) PetscCall(PetscObjectGetId((PetscObject)image[k], &p->id[k]));
+  }
+  C->ops->productnumeric = PolderProductNumeric_Private;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderProductNumeric_Private(Mat C)
+{
+  Mat            mine[3] = {NULL, NULL, NULL}, image[3];
+  PolderProduct *p;
+  PetscBool      same = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCall(PolderQueryContext_Private(C, PolderProductKey, &p));
+  PetscCall(PolderProductSwap_Private(C, mine, PETSC_TRUE));
+  image[0] = C->product->A;
+  image[1] = C->product->B;
+  image[2] = C->product->C;
+  for (int k = 0; k < 3; ++k) {
+    PetscObjectId id = 0;
+
+    if (image[k]) PetscCall(PetscObjectGetId((PetscObject)image[k], &id));
+    if (id != p->id[k]) same = PETSC_FALSE;
+  }
+  if (same) PetscCall((*p->numeric)(C));
+  PetscCall(PolderProductSwap_Private(C, mine, PETSC_FALSE));
+  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "A product is made again with the matrices that it was made with, in their old nonzero pattern: use MAT_INITIAL_MATRIX for others");
+  C->ops->productnumeric = PolderProductNumeric_Private; /* products of three put their own back */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatProductSetFromOptions_Polder(Mat C)
+{
+  Mat_Product *product = C->product;
+  const Mat    mats[]  = {product->A, product->B, product->type == MATPRODUCT_ABC ? product->C : NULL};
+  PetscBool    device  = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  for (int k = 0; k < 3 && device; ++k) {
+    if (mats[k]) PetscCall(PolderAIJHasImage_Private(mats[k], &device));
+  }
+  if (device) C->ops->productsymbolic = PolderProductSymbolic_Private;
+  else PetscCall((*PolderAIJBase(POLDER_SEQ)->ops->productsetfromoptions)(C));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Factors */
+typedef struct {
+  PetscErrorCode (*ilusymbolic)(Mat, Mat, IS, IS, const MatFactorInfo *);
+  PetscErrorCode (*lusymbolic)(Mat, Mat, IS, IS, const MatFactorInfo *);
+  PetscErrorCode (*iccsymbolic)(Mat, Mat, IS, const MatFactorInfo *);
+  PetscErrorCode (*choleskysymbolic)(Mat, Mat, IS, const MatFactorInfo *);
+  PetscErrorCode (*lunumeric)(Mat, Mat, const MatFactorInfo *);
+  PetscErrorCode (*choleskynumeric)(Mat, Mat, const MatFactorInfo *);
+} PolderFactor;
+
+static const char PolderFactorKey[] = "__Polder_factor";
+
+static PetscErrorCode LUNumeric_Private(Mat F, Mat A, const MatFactorInfo *info);
+static PetscErrorCode CholeskyNumeric_Private(Mat F, Mat A, const MatFactorInfo *info);
+
+/* PETSc's functions set the numeric ones: ours come before them */
+static void PolderFactorWrap_Private(Mat F, PolderFactor *f)
+{
+  if (F->ops->lufactornumeric && F->ops->lufactornumeric != LUNumeric_Private) {
+    f->lunumeric            = F->ops->lufactornumeric;
+    F->ops->lufactornumeric = LUNumeric_Private;
+  }
+  if (F->ops->choleskyfactornumeric && F->ops->choleskyfactornumeric != CholeskyNumeric_Private) {
+    f->choleskynumeric            = F->ops->choleskyfactornumeric;
+    F->ops->choleskyfactornumeric = CholeskyNumeric_Private;
+  }
+}
+
+#define PolderFactorStep(name, call, params, args) \
+  static PetscErrorCode name params \
+  { \
+    PolderFactor *f; \
+    Mat           image; \
+\
+    PetscFunctionBegin; \
+    PetscCall(PolderQueryContext_Private(F, PolderFactorKey, &f)); \
+    PetscCall(PolderAIJGetImage_Private(A, &image)); \
+    PetscCall((*f->call)args); \
+    PolderFactorWrap_Private(F, f); \
+    PetscFunctionReturn(PETSC_SUCCESS); \
+  }
+
+/* clang-format off */
+PolderFactorStep(LUNumeric_Private, lunumeric, (Mat F, Mat A, const MatFactorInfo *info), (F, image, info))
+PolderFactorStep(CholeskyNumeric_Private, choleskynumeric, (Mat F, Mat A, const MatFactorInfo *info), (F, image, info))
+PolderFactorStep(ILUSymbolic_Private, ilusymbolic, (Mat F, Mat A, IS row, IS col, const MatFactorInfo *info), (F, image, row, col, info))
+PolderFactorStep(LUSymbolic_Private, lusymbolic, (Mat F, Mat A, IS row, IS col, const MatFactorInfo *info), (F, image, row, col, info))
+PolderFactorStep(ICCSymbolic_Private, iccsymbolic, (Mat F, Mat A, IS perm, const MatFactorInfo *info), (F, image, perm, info))
+PolderFactorStep(CholeskySymbolic_Private, choleskysymbolic, (Mat F, Mat A, IS perm, const MatFactorInfo *info), (F, image, perm, info))
+  /* clang-format on */
+
+  /* PETSc asks for this when no package is named, or cusparse is, because the exact name of the type comes before the prefix seqaij */
+  static PetscErrorCode MatGetFactor_Polder(Mat A, MatFactorType type, Mat *F)
+{
+  PolderFactor *f;
+  Mat           image;
+  PetscBool     device;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJHasImage_Private(A, &device));
+  if (!device) {
+    PetscCall(MatGetFactor(A, MATSOLVERPETSC, type, F));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PolderAIJGetImage_Private(A, &image));
+  PetscCall(MatGetFactor(image, MATSOLVERCUSPARSE, type, F));
+  PetscCall(PolderComposeContext_Private(*F, PolderFactorKey, sizeof(*f), &f));
+#define Wrap(op, mine, theirs) \
+  if ((*F)->ops->op) { \
+    f->theirs     = (*F)->ops->op; \
+    (*F)->ops->op = mine; \
+  }
+  Wrap(ilufactorsymbolic, ILUSymbolic_Private, ilusymbolic);
+  Wrap(lufactorsymbolic, LUSymbolic_Private, lusymbolic);
+  Wrap(iccfactorsymbolic, ICCSymbolic_Private, iccsymbolic);
+  Wrap(choleskyfactorsymbolic, CholeskySymbolic_Private, choleskysymbolic);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderAIJRegisterFactors(void)
+{
+  static const PolderFormat *const formats[] = {&PolderFormatDIA, &PolderFormatICRS, &PolderFormatHEC};
+  static const MatFactorType       types[]   = {MAT_FACTOR_LU, MAT_FACTOR_CHOLESKY, MAT_FACTOR_ILU, MAT_FACTOR_ICC};
+
+  PetscFunctionBegin;
+  if (!PolderDeviceCompiled()) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatInitializePackage()); /* PETSc's own packages come first */
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(formats); ++k) {
+    for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); ++t) PetscCall(MatSolverTypeRegister(MATSOLVERCUSPARSE, formats[k]->seq, types[t], MatGetFactor_Polder));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
