@@ -51,7 +51,7 @@ enum {
 typedef struct {
   PetscScalar         rho, rhoold, beta, alpha, pw; /* alpha: of the last step, not yet in x */
   PetscScalar         mean;                         /* of z, to be taken from it */
-  PetscScalar         lastbeta;                     /* of the direction of the last step */
+  PetscScalar         lastalpha, lastbeta;          /* of the last step and its direction, for the Ritz values */
   PetscScalar         sum[4];                       /* of this process: (r, r), (r, z), sum z, sum r */
   PetscReal           tol, divtol;
   PetscInt            its, minits, N;
@@ -259,3 +259,10 @@ POLDER_LAUNCHER int PolderLongRowsMake_CUDA(PetscInt m, const int entry[], const
 POLDER_LAUNCHER int PolderLongRowsFill_CUDA(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[], PolderStream stream);
 /* z = y + alpha A x; y = NULL stands for zero and may be z; dot != NULL: *dot = (x, A x) */
 POLDER_LAUNCHER int PolderSlicesMult_CUDA(const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream);
+
+/* cgsmall.cu: for a diagonal preconditioner and at most POLDER_CGSMALL_DIAGONALS diagonals, many steps in one kernel */
+#define POLDER_CGSMALL_DIAGONALS 9
+/* Largest number of rows that this device takes; 0: none */
+POLDER_LAUNCHER PetscInt PolderCGSmallMost_CUDA(void);
+/* count steps, or as many as the tolerance allows; alpha p is in x already. off and val on the host, val[d] on the device as for PolderDiaMult_CUDA() */
+POLDER_LAUNCHER int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar p[], PolderCGState *state, void *work, PolderStream stream);

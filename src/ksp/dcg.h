@@ -57,6 +57,7 @@ PETSC_INTERN PetscErrorCode KSPDCGDeviceStep_Private(KSP, PetscBool project, Vec
 PETSC_INTERN PetscErrorCode KSPDCGDeviceCatchUp_Private(KSP);
 /* What is still missing in the solution */
 PETSC_INTERN PetscErrorCode KSPDCGDeviceFlush_Private(KSP);
+PETSC_INTERN PetscErrorCode KSPDCGDeviceView_Private(KSP, PetscViewer);
 PETSC_INTERN PetscErrorCode KSPDCGDeviceDestroy_Private(KSPDCGDevice *);
 
 PETSC_INTERN PetscErrorCode KSPView_DCG(KSP, PetscViewer);

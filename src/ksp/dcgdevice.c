@@ -6,24 +6,28 @@
 #include "dcg.h"
 #include "../device.h"
 #include "../mat/aijderived.h"
+#include "../mat/dia.h"
 
 /* From so many local rows on, a step takes longer than the host needs to ask for the next one */
 #define POLDER_DCG_LARGE 1000000
-/* Below: how far the host may be behind */
+/* Below: how far the host may be behind, and how many steps a kernel makes that makes many */
 #define POLDER_DCG_BEHIND 8
+#define POLDER_DCG_BATCH  64
 
 struct _n_KSPDCGDevice {
-  PolderCGState *state; /* on the device */
-  PetscReal     *ring, *devicering;
-  void          *work;
-  PolderStream   stream;
-  PetscInt       n;
-  PetscBool      parallel;
-  PetscBool      diagonal; /* the preconditioner is a diagonal, or nothing: z is not stored */
-  Vec            dinv;     /* that diagonal; NULL: nothing */
-  PetscBool      mean;     /* z loses its mean on the device */
-  PetscInt       behind;   /* steps that the host may be behind */
-  Vec            p;        /* alpha p of the last step is still missing in the solution */
+  PolderCGState   *state; /* on the device */
+  PetscReal       *ring, *devicering;
+  void            *work;
+  PolderStream     stream;
+  PetscInt         n;
+  PetscBool        parallel;
+  PetscBool        diagonal; /* the preconditioner is a diagonal, or nothing: z is not stored */
+  Vec              dinv;     /* that diagonal; NULL: nothing */
+  PetscBool        mean;     /* z loses its mean on the device */
+  PetscInt         behind;   /* steps that the host may be behind */
+  const PolderDia *small;    /* many steps in one kernel; NULL: one kernel, or more, a line */
+  PetscInt         batch;    /* so many */
+  Vec              p;        /* alpha p of the last step is still missing in the solution */
 };
 
 static PetscErrorCode KSPDCGDeviceCreate_Private(KSPDCGDevice *device)
@@ -83,6 +87,25 @@ static PetscErrorCode KSPDCGDevicePC_Private(KSP ksp, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Small problems: a diagonal preconditioner, a matrix on few diagonals, no deflation, one process */
+static PetscErrorCode KSPDCGDeviceSmall_Private(KSP ksp)
+{
+  KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice device = dcg->device;
+  Mat          A;
+
+  PetscFunctionBegin;
+  device->small = NULL;
+  if (!device->diagonal || dcg->space->d || device->parallel || device->n > (PetscInt)PolderWorkSize(PolderCGSmallMost_CUDA())) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(PolderMatGetDeviceDia(A, &device->small));
+  if (device->small && device->small->nd > POLDER_CGSMALL_DIAGONALS) device->small = NULL;
+  if (!device->small) PetscFunctionReturn(PETSC_SUCCESS);
+  device->batch = 1;
+  if (device->behind > 0) device->batch = device->behind = dcg->check ? dcg->check : POLDER_DCG_BATCH;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPDCGDeviceStart_Private(KSP ksp, Vec r, Vec p, PetscBool *use)
 {
   KSP_DCG      *dcg = (KSP_DCG *)ksp->data;
@@ -120,6 +143,7 @@ PetscErrorCode KSPDCGDeviceStart_Private(KSP ksp, Vec r, Vec p, PetscBool *use)
     state.tol    = dcg->target > 0 ? dcg->target : ksp->ttol;
     state.divtol = ksp->divtol * ksp->rnorm0;
   } else if (standard) state.tol = ksp->abstol;
+  PetscCall(KSPDCGDeviceSmall_Private(ksp));
   PetscCall(VecGetSize(r, &state.N));
   PetscCall(PolderDeviceSynchronize()); // nothing writes to the ring any more
   for (PetscInt i = 0; i < POLDER_CG_RING; ++i) device->ring[i] = NAN;
@@ -189,6 +213,7 @@ PetscErrorCode KSPDCGDeviceDirection_Private(KSP ksp, Vec r, Vec z, Vec p)
   PetscScalar       *pa, *xa;
 
   PetscFunctionBegin;
+  if (device->small) PetscFunctionReturn(PETSC_SUCCESS); // all in the step
   PetscCall(PolderLogBegin(POLDER_CGUpdate, p));
   PetscCall(PolderVecGetDeviceRead(from, &za));
   if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
@@ -209,18 +234,23 @@ PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Mat A, Vec p, Vec w)
   KSP_DCG           *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice       device = dcg->device;
   const PetscScalar *pa, *wa;
+  PetscBool          dotted;
 
   PetscFunctionBegin;
-  PetscCall(KSP_MatMult(ksp, A, p, w));
+  if (device->small) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatMultDot(A, p, w, &device->state->pw, &dotted)); // (p, A p) on the way
+  if (!dotted) PetscCall(KSP_MatMult(ksp, A, p, w));
   PetscCall(PolderDeflationSpaceApplyP(dcg->space, w));
-  PetscCall(PolderLogBegin(POLDER_CGDot, w));
-  PetscCall(PolderVecGetDeviceRead(p, &pa));
-  PetscCall(PolderVecGetDeviceRead(w, &wa));
-  PolderLaunch(PolderDot_CUDA(device->n, pa, wa, &device->state->pw, device->work, device->stream));
-  PetscCall(PolderVecRestoreDeviceRead(w, &wa));
-  PetscCall(PolderVecRestoreDeviceRead(p, &pa));
-  PetscCall(PetscLogGpuFlops(2.0 * device->n));
-  PetscCall(PolderLogEnd(POLDER_CGDot, w));
+  if (!dotted || dcg->space->d) {
+    PetscCall(PolderLogBegin(POLDER_CGDot, w));
+    PetscCall(PolderVecGetDeviceRead(p, &pa));
+    PetscCall(PolderVecGetDeviceRead(w, &wa));
+    PolderLaunch(PolderDot_CUDA(device->n, pa, wa, &device->state->pw, device->work, device->stream));
+    PetscCall(PolderVecRestoreDeviceRead(w, &wa));
+    PetscCall(PolderVecRestoreDeviceRead(p, &pa));
+    PetscCall(PetscLogGpuFlops(2.0 * device->n));
+    PetscCall(PolderLogEnd(POLDER_CGDot, w));
+  }
   if (device->parallel) PetscCall(KSPDCGDeviceSum_Private(ksp, 1, &device->state->pw));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -243,6 +273,33 @@ static PetscErrorCode KSPDCGDeviceProject_Private(KSP ksp, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A batch of whole steps */
+static PetscErrorCode KSPDCGDeviceSmallSteps_Private(KSP ksp, Vec r)
+{
+  KSP_DCG           *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice       device = dcg->device;
+  const PolderDia   *dia    = device->small;
+  const PetscInt     count  = PetscMin(device->batch, ksp->max_it - dcg->steps);
+  const PetscScalar *da     = NULL;
+  PetscScalar       *pa, *ra, *xa;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
+  if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
+  PetscCall(PolderVecGetDeviceArray(r, &ra));
+  PetscCall(PolderVecGetDeviceArray(device->p, &pa));
+  PetscCall(PolderVecGetDeviceArray(dcg->sol, &xa));
+  PolderLaunch(PolderCGSmall_CUDA(device->n, dia->nd, dia->off, dia->val, da, dcg->first, count, xa, ra, pa, device->state, device->work, device->stream));
+  PetscCall(PolderVecRestoreDeviceArray(dcg->sol, &xa));
+  PetscCall(PolderVecRestoreDeviceArray(device->p, &pa));
+  PetscCall(PolderVecRestoreDeviceArray(r, &ra));
+  if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
+  PetscCall(PetscLogGpuFlops((15.0 + 2.0 * dia->nd) * count * device->n));
+  PetscCall(PolderLogEnd(POLDER_CGUpdate, r));
+  dcg->steps += count - 1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPDCGDeviceStep_Private(KSP ksp, PetscBool project, Vec w, Vec r)
 {
   KSP_DCG           *dcg    = (KSP_DCG *)ksp->data;
@@ -251,6 +308,10 @@ PetscErrorCode KSPDCGDeviceStep_Private(KSP ksp, PetscBool project, Vec w, Vec r
   PetscScalar       *ra;
 
   PetscFunctionBegin;
+  if (device->small) {
+    PetscCall(KSPDCGDeviceSmallSteps_Private(ksp, r));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
   PetscCall(PolderVecGetDeviceRead(w, &wa));
   if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
@@ -293,8 +354,8 @@ static PetscErrorCode KSPDCGDeviceRitz_Private(KSP ksp)
   PetscFunctionBegin;
   PetscCall(PolderDeviceToHost(&state, dcg->device->state, sizeof(state)));
   dcg->alphaold = dcg->alpha;
-  dcg->alpha    = state.alpha;
-  PetscCall(KSPDCGAddRitz_Private(ksp, (PetscBool)(state.lastbeta == 0), state.alpha, state.lastbeta, dcg->alphaold));
+  dcg->alpha    = state.lastalpha;
+  PetscCall(KSPDCGAddRitz_Private(ksp, (PetscBool)(state.lastbeta == 0), state.lastalpha, state.lastbeta, dcg->alphaold));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -335,5 +396,15 @@ PetscErrorCode KSPDCGDeviceFlush_Private(KSP ksp)
   PolderLaunch(PolderCGFinish_CUDA(device->n, pa, xa, device->state, device->stream));
   PetscCall(PolderVecRestoreDeviceArray(dcg->sol, &xa));
   PetscCall(PolderVecRestoreDeviceRead(device->p, &pa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDCGDeviceView_Private(KSP ksp, PetscViewer viewer)
+{
+  KSPDCGDevice device = ((KSP_DCG *)ksp->data)->device;
+
+  PetscFunctionBegin;
+  if (device->small) PetscCall(PetscViewerASCIIPrintf(viewer, "  on the device: up to %" PetscInt_FMT " iterations in one kernel\n", device->batch));
+  else PetscCall(PetscViewerASCIIPrintf(viewer, "  on the device: scalars stay there, the host is up to %" PetscInt_FMT " iterations behind%s\n", device->behind, device->diagonal ? "; the diagonal preconditioner is part of the updates" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

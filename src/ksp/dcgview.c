@@ -106,6 +106,7 @@ PetscErrorCode KSPView_DCG(KSP ksp, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (dcg->flexible) PetscCall(PetscViewerASCIIPrintf(viewer, "  flexible\n"));
+  if (dcg->device) PetscCall(KSPDCGDeviceView_Private(ksp, viewer));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PolderDeflationSpaceView(dcg->space, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));

@@ -1,0 +1,172 @@
+/* Conjugate gradients on a small matrix of diagonals: many steps in one kernel, whose blocks meet at barriers. */
+#include "cg.cuh"
+#include <cooperative_groups.h>
+
+/* As many steps apart r loses its mean, where the constant is the kernel of A */
+#define POLDER_CGSMALL_MEAN 8
+
+typedef struct {
+  PetscInt           n;
+  int                nd, count;
+  bool               first;
+  PetscInt           off[POLDER_CGSMALL_DIAGONALS];
+  const PetscScalar *val[POLDER_CGSMALL_DIAGONALS], *dinv;
+  PetscScalar       *x, *r, *p;
+  PolderCGState     *state;
+  double            *partial;
+} PolderCGSmall;
+
+/* sum[] over all threads of all blocks, the same bits in every thread; a barrier of the grid */
+template <int BLOCK, int N>
+__device__ __forceinline__ void PolderAllSum(cooperative_groups::grid_group &grid, double (&sum)[N], double *partial)
+{
+  __shared__ double total[N];
+
+  for (int k = 0; k < N; ++k) {
+    sum[k] = PolderBlockSum<BLOCK>(sum[k]);
+    if (threadIdx.x == 0) __stcg(&partial[k * gridDim.x + blockIdx.x], sum[k]);
+  }
+  grid.sync();
+  if (threadIdx.x / 32 < N) { // one warp a sum
+    const int k = threadIdx.x / 32;
+    double    v = 0;
+
+    for (unsigned int b = threadIdx.x % 32; b < gridDim.x; b += 32) v += __ldcg(&partial[k * gridDim.x + b]);
+    for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffffu, v, o);
+    if (threadIdx.x % 32 == 0) total[k] = v;
+  }
+  __syncthreads();
+  for (int k = 0; k < N; ++k) sum[k] = total[k];
+  __syncthreads(); // total[] may be used again
+}
+
+/* (row i) . p with p as other blocks have just written it */
+__device__ __forceinline__ double PolderCGSmallRow(const PolderCGSmall &a, PetscInt i)
+{
+  double w = 0;
+
+#pragma unroll
+  for (int d = 0; d < POLDER_CGSMALL_DIAGONALS; ++d) {
+    if (d >= a.nd) break;
+    const PetscInt j = i + a.off[d];
+
+    if (j >= 0 && j < a.n) w += a.val[d][i] * __ldcg(&a.p[j]);
+  }
+  return w;
+}
+
+template <int BLOCK, int R>
+static __global__ void __launch_bounds__(BLOCK) PolderCGSmallKernel(const __grid_constant__ PolderCGSmall a)
+{
+  cooperative_groups::grid_group grid       = cooperative_groups::this_grid();
+  const PetscInt                 base       = (PetscInt)blockIdx.x * BLOCK * R + threadIdx.x;
+  double                        *partial[2] = {a.partial, a.partial + gridDim.x};
+  PolderCGState                  s          = *a.state;
+  double                         r[R], p[R], d[R];
+
+  if (s.frozen) return;
+  for (int k = 0; k < R; ++k) {
+    const PetscInt i = base + k * BLOCK;
+
+    r[k] = i < a.n ? a.r[i] : 0.0;
+    p[k] = i < a.n && !a.first ? a.p[i] : 0.0;
+    d[k] = i < a.n ? (a.dinv ? a.dinv[i] : 1.0) : 0.0;
+  }
+  for (int step = 0; step < a.count && !s.frozen; ++step) {
+    double pw[1] = {0}, sum[4] = {0, 0, 0, 0}, w[R];
+
+    for (int k = 0; k < R; ++k) { // p <- z - mean + beta p
+      const PetscInt i = base + k * BLOCK;
+
+      p[k] = d[k] * r[k] - s.mean + s.beta * p[k];
+      if (i < a.n) __stcg(&a.p[i], p[k]);
+    }
+    grid.sync();
+    for (int k = 0; k < R; ++k) { // w <- A p
+      const PetscInt i = base + k * BLOCK;
+
+      w[k] = i < a.n ? PolderCGSmallRow(a, i) : 0.0;
+      pw[0] += i < a.n ? p[k] * w[k] : 0.0;
+    }
+    PolderAllSum<BLOCK>(grid, pw, partial[0]);
+    s.pw               = pw[0];
+    const bool   good  = s.pw > 0 && !isinf(s.pw);
+    const double alpha = good ? s.rho / s.pw : 0.0;
+
+    for (int k = 0; k < R; ++k) { // x <- x + alpha p, r <- r - alpha w
+      const PetscInt i = base + k * BLOCK;
+
+      if (i >= a.n) continue;
+      if (good) a.x[i] += alpha * p[k];
+      r[k] -= alpha * w[k];
+      if (s.nullspace && (s.its + 1) % POLDER_CGSMALL_MEAN == 0) r[k] -= s.sum[3] / s.N;
+      sum[0] += r[k] * r[k];
+      sum[1] += d[k] * r[k] * r[k];
+      sum[2] += d[k] * r[k];
+      sum[3] += r[k];
+    }
+    PolderAllSum<BLOCK>(grid, sum, partial[1]);
+    for (int k = 0; k < 4; ++k) s.sum[k] = sum[k];
+    PolderCGSetNorm(&s, blockIdx.x == 0 && threadIdx.x == 0);
+    PolderCGSetRho(&s, false, blockIdx.x == 0 && threadIdx.x == 0);
+  }
+  for (int k = 0; k < R; ++k) {
+    const PetscInt i = base + k * BLOCK;
+
+    if (i < a.n) a.r[i] = r[k];
+  }
+  s.alpha = 0; // is in x already
+  if (blockIdx.x == 0 && threadIdx.x == 0) *a.state = s;
+}
+
+/* One block each, so that all blocks run at the same time */
+static int PolderMultiprocessors(void)
+{
+  int device = 0, sms = 1;
+
+  if (!cudaGetDevice(&device)) (void)cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
+  return sms;
+}
+
+template <int BLOCK, int R>
+static int PolderCGSmallLaunch(PolderCGSmall &a, PolderStream stream)
+{
+  void *args[] = {&a};
+
+  return cudaLaunchCooperativeKernel((const void *)PolderCGSmallKernel<BLOCK, R>, dim3(PolderBlocks(a.n, BLOCK * R)), dim3(BLOCK), args, 0, stream);
+}
+
+int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar p[], PolderCGState *state, void *work, PolderStream stream)
+{
+  PolderCGSmall a = {};
+
+  a.n       = n;
+  a.nd      = (int)nd;
+  a.count   = (int)count;
+  a.first   = first;
+  a.dinv    = dinv;
+  a.x       = x;
+  a.r       = r;
+  a.p       = p;
+  a.state   = state;
+  a.partial = ((PolderReduceScratch *)work)->partial;
+  for (int d = 0; d < nd; ++d) {
+    a.off[d] = off[d];
+    a.val[d] = val[d];
+  }
+  const PetscInt sms = PolderMultiprocessors();
+
+  if (n <= 256 * sms) return PolderCGSmallLaunch<256, 1>(a, stream);
+  if (n <= 512 * sms) return PolderCGSmallLaunch<512, 1>(a, stream);
+  if (n <= 1024 * sms) return PolderCGSmallLaunch<1024, 1>(a, stream);
+  if (n <= 2048 * sms) return PolderCGSmallLaunch<1024, 2>(a, stream);
+  return PolderCGSmallLaunch<1024, 4>(a, stream);
+}
+
+PetscInt PolderCGSmallMost_CUDA(void)
+{
+  int device, cooperative = 0;
+
+  if (cudaGetDevice(&device) || cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device)) return 0;
+  return cooperative ? 3072 * (PetscInt)PolderMultiprocessors() : 0; // beyond, the plain kernels are as fast
+}
