@@ -1,0 +1,398 @@
+static char help[] = "Times solvers on one problem in one run: a warm-up, then fresh solvers on the same matrix.\n"
+                     "  -dim 2|3, -n <cells in each direction>, -nxy <nx,ny> : the grid of the unit square or cube\n"
+                     "  -bubbles <k> : spheres of radius 0.3/k on a lattice of k in each direction, Neumann; 0: none, Dirichlet (default)\n"
+                     "  -centre <bool> : one more bubble in the middle; -contrast <coefficient inside over outside>; -shift <s> : s is added to the diagonal\n"
+                     "  -solvers <file> : a line a solver, 'name | options', or 'name | bytes a row an iteration | options'\n"
+                     "  -repeats <3>, -coo : values by MatSetValuesCOO() with the memory of a vector, so that they are on the device, new ones before each set-up\n\n";
+
+#include <petscksp.h>
+#include <petscdevice.h>
+#include <math.h>
+
+typedef struct {
+  PetscInt  dim, n[3], N, bubbles;
+  PetscReal contrast, shift;
+  PetscBool centre;
+} Problem;
+
+static PetscErrorCode GetProblem(Problem *p)
+{
+  PetscInt n = 64, nxy[2], two = 2;
+
+  PetscFunctionBeginUser;
+  p->dim      = 3;
+  p->contrast = 1000;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p->dim, NULL));
+  PetscCheck(p->dim == 2 || p->dim == 3, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-dim is 2 or 3, not %" PetscInt_FMT, p->dim);
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  nxy[0] = nxy[1] = n;
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-nxy", nxy, &two, NULL));
+  p->n[0] = nxy[0];
+  p->n[1] = nxy[1];
+  p->n[2] = p->dim == 3 ? n : 1;
+  p->N    = p->n[0] * p->n[1] * p->n[2];
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-bubbles", &p->bubbles, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-centre", &p->centre, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-contrast", &p->contrast, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-shift", &p->shift, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Positive in a bubble */
+static PetscReal LevelSet(const Problem *p, const PetscInt at[3])
+{
+  PetscReal lattice = 0, middle = 0, radius;
+
+  if (!p->bubbles) return -1;
+  radius = 0.3 / (PetscReal)p->bubbles;
+  for (PetscInt d = 0; d < p->dim; ++d) {
+    const PetscReal x = ((PetscReal)at[d] + 0.5) / (PetscReal)p->n[d], k = (PetscReal)p->bubbles;
+
+    lattice += PetscSqr(x - (PetscFloorReal(x * k) + 0.5) / k);
+    middle += PetscSqr(x - 0.5);
+  }
+  if (p->centre) lattice = PetscMin(lattice, middle);
+  return radius - PetscSqrtReal(lattice);
+}
+
+static void Cell(const Problem *p, PetscInt row, PetscInt at[3])
+{
+  at[0] = row % p->n[0];
+  at[1] = row / p->n[0] % p->n[1];
+  at[2] = row / p->n[0] / p->n[1];
+}
+
+/* One row: columns ascending, harmonic means of the coefficients. Returns the number of entries */
+static PetscInt Row(const Problem *p, const PetscScalar kappa[], PetscInt row, PetscInt col[7], PetscScalar val[7])
+{
+  const PetscInt stride[3] = {1, p->n[0], p->n[0] * p->n[1]};
+  PetscInt       at[3], nz = 0, main = 0;
+  PetscScalar    diagonal = p->shift;
+
+  Cell(p, row, at);
+  for (int k = -p->dim; k <= p->dim; ++k) {
+    const int d = k < 0 ? -k - 1 : k - 1;
+
+    if (k == 0) {
+      main      = nz;
+      col[nz++] = row;
+    } else if (k < 0 ? at[d] > 0 : at[d] < p->n[d] - 1) {
+      const PetscInt    j = k < 0 ? row - stride[d] : row + stride[d];
+      const PetscScalar v = 2 * kappa[row] * kappa[j] / (kappa[row] + kappa[j]);
+
+      col[nz]   = j;
+      val[nz++] = -v;
+      diagonal += v;
+    } else if (!p->bubbles && p->shift == 0) diagonal += 2 * kappa[row];
+  }
+  val[main] = diagonal;
+  return nz;
+}
+
+static PetscErrorCode CreateMatrix(const Problem *p, Mat *A)
+{
+  PetscInt    *ai, *aj, col[7], at[3];
+  PetscScalar *aa, *kappa, val[7];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(p->N, &kappa));
+  for (PetscInt i = 0; i < p->N; ++i) {
+    Cell(p, i, at);
+    kappa[i] = LevelSet(p, at) > 0 ? p->contrast : 1.0;
+  }
+  PetscCall(PetscMalloc3(p->N + 1, &ai, 7 * p->N, &aj, 7 * p->N, &aa));
+  ai[0] = 0;
+  for (PetscInt i = 0; i < p->N; ++i) {
+    const PetscInt nz = Row(p, kappa, i, col, val);
+
+    PetscCall(PetscArraycpy(aj + ai[i], col, nz));
+    PetscCall(PetscArraycpy(aa + ai[i], val, nz));
+    ai[i + 1] = ai[i] + nz;
+  }
+  PetscCall(PetscFree(kappa));
+  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, p->N, p->N, ai, aj, aa, A));
+  {
+    Mat copy; /* that owns its arrays */
+
+    PetscCall(MatDuplicate(*A, MAT_COPY_VALUES, &copy));
+    PetscCall(MatDestroy(A));
+    *A = copy;
+  }
+  PetscCall(PetscFree3(ai, aj, aa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The level set, and a smooth right-hand side in the range of A */
+static PetscErrorCode CreateVectors(const Problem *p, Vec *b, Vec *levelset)
+{
+  PetscScalar *f, *phi;
+  PetscInt     at[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(VecCreate(PETSC_COMM_SELF, b));
+  PetscCall(VecSetSizes(*b, p->N, p->N));
+  PetscCall(VecSetFromOptions(*b));
+  PetscCall(VecDuplicate(*b, levelset));
+  PetscCall(VecGetArrayWrite(*b, &f));
+  PetscCall(VecGetArrayWrite(*levelset, &phi));
+  for (PetscInt i = 0; i < p->N; ++i) {
+    PetscScalar v = 1;
+
+    Cell(p, i, at);
+    for (PetscInt d = 0; d < p->dim; ++d) v *= PetscCosReal(PETSC_PI * ((PetscReal)at[d] + 0.5) / (PetscReal)p->n[d]) + (p->bubbles ? 0 : 0.5);
+    f[i]   = v;
+    phi[i] = LevelSet(p, at);
+  }
+  PetscCall(VecRestoreArrayWrite(*levelset, &phi));
+  PetscCall(VecRestoreArrayWrite(*b, &f));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The matrix in the type that the options name; with values (-coo) it takes them from there at each call of MatSetValuesCOO() */
+static PetscErrorCode CreateTyped(Mat A, const Problem *p, PetscBool coo, Vec like, Mat *B, Vec *values)
+{
+  char               type[64] = MATAIJ;
+  const PetscInt    *ai, *aj;
+  const PetscScalar *aa;
+  PetscInt           m, *rows, *cols;
+  PetscBool          done, cuda;
+  VecType            vectype;
+  PetscScalar       *v;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
+  *values = NULL;
+  if (!coo) {
+    PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, B));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatCreate(PETSC_COMM_SELF, B));
+  PetscCall(MatSetSizes(*B, p->N, p->N, p->N, p->N));
+  PetscCall(MatSetType(*B, type));
+  PetscCall(MatSetFromOptions(*B));
+  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &ai, &aj, &done));
+  PetscCall(MatSeqAIJGetArrayRead(A, &aa));
+  PetscCall(PetscMalloc2(ai[m], &rows, ai[m], &cols));
+  for (PetscInt i = 0; i < m; ++i) {
+    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
+      rows[k] = i;
+      cols[k] = aj[k];
+    }
+  }
+  PetscCall(MatSetPreallocationCOO(*B, ai[m], rows, cols));
+  PetscCall(PetscFree2(rows, cols));
+  PetscCall(VecGetType(like, &vectype));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)like, &cuda, VECSEQCUDA, VECCUDA, ""));
+  PetscCall(VecCreate(PETSC_COMM_SELF, values));
+  PetscCall(VecSetSizes(*values, ai[m], ai[m]));
+  PetscCall(VecSetType(*values, vectype));
+  PetscCall(VecGetArrayWrite(*values, &v));
+  PetscCall(PetscArraycpy(v, aa, ai[m]));
+  PetscCall(VecRestoreArrayWrite(*values, &v));
+  if (cuda) { /* to the device */
+    PetscCall(VecScale(*values, 1.0));
+    PetscCall(VecShift(*values, 0.0));
+  }
+  PetscCall(MatSeqAIJRestoreArrayRead(A, &aa));
+  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &ai, &aj, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SetValues(Mat A, Vec values)
+{
+  const PetscScalar *v;
+  PetscMemType       memtype;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetArrayReadAndMemType(values, &v, &memtype));
+  PetscCall(MatSetValuesCOO(A, v, INSERT_VALUES));
+  PetscCall(VecRestoreArrayReadAndMemType(values, &v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Seconds, with the device idle */
+static PetscErrorCode Now(PetscLogDouble *t)
+{
+  PetscDeviceContext context;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscDeviceContextGetCurrentContext(&context));
+  PetscCall(PetscDeviceContextSynchronize(context));
+  PetscCall(PetscTime(t));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes a second of a copy, read and written */
+static PetscErrorCode MeasureCopy(Vec like, PetscReal *bandwidth)
+{
+  const PetscInt n = 1 << 26;
+  Vec            x, y;
+  VecType        type;
+  PetscLogDouble t[2], best = PETSC_MAX_REAL;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecGetType(like, &type));
+  PetscCall(VecCreate(PETSC_COMM_SELF, &x));
+  PetscCall(VecSetSizes(x, n, n));
+  PetscCall(VecSetType(x, type));
+  PetscCall(VecSet(x, 1));
+  PetscCall(VecDuplicate(x, &y));
+  for (int k = 0; k < 12; ++k) {
+    PetscCall(Now(&t[0]));
+    PetscCall(VecCopy(x, y));
+    PetscCall(Now(&t[1]));
+    if (k > 1) best = PetscMin(best, t[1] - t[0]);
+  }
+  *bandwidth = 16.0 * n / best;
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Median(PetscInt n, PetscReal t[], PetscReal *median)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscSortReal(n, t));
+  *median = n % 2 ? t[n / 2] : 0.5 * (t[n / 2 - 1] + t[n / 2]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Residual(Mat A, Vec b, Vec x, PetscReal *residual)
+{
+  Vec       r;
+  PetscReal nb;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(b, &r));
+  PetscCall(MatMult(A, x, r));
+  PetscCall(VecAYPX(r, -1, b));
+  PetscCall(VecNorm(r, NORM_2, residual));
+  PetscCall(VecNorm(b, NORM_2, &nb));
+  *residual /= nb;
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#define MAXREPEATS 64
+/* One row of the table */
+static PetscErrorCode Solve(const Problem *p, Mat A, Vec b, Vec levelset, const char name[], PetscReal bytes, PetscReal bandwidth)
+{
+  KSP                ksp;
+  Mat                B;
+  Vec                x, values;
+  PetscReal          setup[MAXREPEATS], solve[MAXREPEATS], residual, medians[2];
+  PetscInt           its, repeats = 3;
+  PetscLogDouble     t[3];
+  PetscBool          coo = PETSC_FALSE;
+  KSPConvergedReason reason;
+  MatNullSpace       constant;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeats", &repeats, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-coo", &coo, NULL));
+  repeats = PetscClipInterval(repeats, 1, MAXREPEATS);
+  PetscCall(CreateTyped(A, p, coo, b, &B, &values));
+  PetscCall(MatSetOption(B, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(MatSetOption(B, MAT_SPD, PETSC_TRUE));
+  if (p->bubbles) {
+    PetscCall(PetscObjectCompose((PetscObject)B, "levelset", (PetscObject)levelset));
+    if (p->shift == 0) {
+      PetscCall(MatNullSpaceCreate(PETSC_COMM_SELF, PETSC_TRUE, 0, NULL, &constant));
+      PetscCall(MatSetNullSpace(B, constant));
+      PetscCall(MatNullSpaceDestroy(&constant));
+    }
+  }
+  PetscCall(VecDuplicate(b, &x));
+  for (PetscInt k = -1; k < repeats; ++k) {
+    PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+    PetscCall(KSPSetType(ksp, KSPCG));
+    PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+    PetscCall(KSPSetTolerances(ksp, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, 50000));
+    PetscCall(KSPSetOperators(ksp, B, B));
+    PetscCall(KSPSetFromOptions(ksp));
+    PetscCall(VecSet(x, 0));
+    PetscCall(Now(&t[0]));
+    if (values) PetscCall(SetValues(B, values));
+    PetscCall(KSPSetUp(ksp));
+    PetscCall(Now(&t[1]));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(Now(&t[2]));
+    if (k >= 0) {
+      setup[k] = t[1] - t[0];
+      solve[k] = t[2] - t[1];
+    }
+    PetscCall(KSPGetIterationNumber(ksp, &its));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscCall(Residual(A, b, x, &residual));
+  PetscCall(Median(repeats, setup, &medians[0]));
+  PetscCall(Median(repeats, solve, &medians[1]));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "| %s | %" PetscInt_FMT "%s%s%s | %.1e | %.3f (%.3f) | %.3f (%.3f) | %.3f | %.1f | ", name, its, reason == KSP_CONVERGED_RTOL ? "" : " (", reason == KSP_CONVERGED_RTOL ? "" : KSPConvergedReasons[reason], reason == KSP_CONVERGED_RTOL ? "" : ")", (double)residual, 1e3 * (double)setup[0], 1e3 * (double)medians[0], 1e3 * (double)solve[0], 1e3 * (double)medians[1], 1e3 * (double)(setup[0] + solve[0]), 1e6 * (double)solve[0] / (double)PetscMax(its, 1)));
+  if (bytes > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%.0f | %.2f |\n", (double)bytes, (double)(bytes * (PetscReal)p->N * (PetscReal)its / solve[0] / bandwidth)));
+  else PetscCall(PetscPrintf(PETSC_COMM_SELF, "| |\n"));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&values));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* 'name | options' or 'name | bytes | options': the options hold for this solver only */
+static PetscErrorCode SolveLine(const Problem *p, Mat A, Vec b, Vec levelset, char line[], PetscReal bandwidth)
+{
+  PetscOptions saved;
+  char        *field[3] = {line, NULL, NULL}, *at;
+  int          n        = 1;
+
+  PetscFunctionBeginUser;
+  while (n < 3 && (at = strchr(field[n - 1], '|'))) {
+    *at        = 0;
+    field[n++] = at + 1;
+  }
+  PetscCheck(n > 1, PETSC_COMM_SELF, PETSC_ERR_USER_INPUT, "A line of -solvers is 'name | options', not: %s", line);
+  for (at = field[0] + strlen(field[0]); at > field[0] && at[-1] == ' '; --at) at[-1] = 0;
+  PetscCall(PetscOptionsGetAll(NULL, &at));
+  PetscCall(PetscOptionsCreate(&saved));
+  PetscCall(PetscOptionsInsertString(saved, at));
+  PetscCall(PetscFree(at));
+  PetscCall(PetscOptionsInsertString(saved, field[n - 1]));
+  PetscCall(PetscOptionsPush(saved));
+  PetscCall(Solve(p, A, b, levelset, field[0], n == 3 ? strtod(field[1], NULL) : 0, bandwidth));
+  PetscCall(PetscOptionsPop());
+  PetscCall(PetscOptionsDestroy(&saved));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  Problem   p = {0};
+  Mat       A;
+  Vec       b, levelset;
+  char      file[PETSC_MAX_PATH_LEN] = "", line[1024];
+  FILE     *in;
+  PetscReal bandwidth;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(GetProblem(&p));
+  PetscCall(CreateMatrix(&p, &A));
+  PetscCall(CreateVectors(&p, &b, &levelset));
+  PetscCall(MeasureCopy(b, &bandwidth));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-solvers", file, sizeof(file), NULL));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "copy bandwidth %.3f TB/s\n", (double)bandwidth / 1e12));
+  if (!file[0]) PetscCall(Solve(&p, A, b, levelset, "options", 0, bandwidth));
+  else {
+    in = fopen(file, "r");
+    PetscCheck(in, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", file);
+    while (fgets(line, sizeof(line), in)) {
+      line[strcspn(line, "\n")] = 0;
+      if (line[0] && line[0] != '#') PetscCall(SolveLine(&p, A, b, levelset, line, bandwidth));
+    }
+    fclose(in);
+  }
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&levelset));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscFinalize());
+  return 0;
+}
