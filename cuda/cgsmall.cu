@@ -119,15 +119,7 @@ static __global__ void __launch_bounds__(BLOCK) PolderCGSmallKernel(const __grid
   if (blockIdx.x == 0 && threadIdx.x == 0) *a.state = s;
 }
 
-/* One block each, so that all blocks run at the same time */
-static int PolderMultiprocessors(void)
-{
-  int device = 0, sms = 1;
-
-  if (!cudaGetDevice(&device)) (void)cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device);
-  return sms;
-}
-
+/* One block a multiprocessor at most, so that all blocks run at the same time */
 template <int BLOCK, int R>
 static int PolderCGSmallLaunch(PolderCGSmall &a, PolderStream stream)
 {

@@ -39,16 +39,21 @@ typedef struct {
 
 static CGSums Sums(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[])
 {
-  CGSums s = {0, 0, 0, 0};
+  long double rr = 0, rz = 0, sumz = 0, sumr = 0;
+  CGSums      s;
 
   for (PetscInt i = 0; i < n; ++i) {
     const PetscScalar zi = z ? z[i] * (dinv ? dinv[i] : 1) : 0;
 
-    s.rr += r[i] * r[i];
-    s.rz += r[i] * zi;
-    s.sumz += zi;
-    s.sumr += r[i];
+    rr += r[i] * r[i];
+    rz += r[i] * zi;
+    sumz += zi;
+    sumr += r[i];
   }
+  s.rr   = (PetscScalar)rr;
+  s.rz   = (PetscScalar)rz;
+  s.sumz = (PetscScalar)sumz;
+  s.sumr = (PetscScalar)sumr;
   return s;
 }
 
@@ -150,6 +155,8 @@ static PetscErrorCode TestCGRho(PetscInt n, PetscBool jacobi, PolderCGState *sta
   s    = Sums(n, r, z, jacobi ? d : NULL);
   mean = s.sumz / (n + 1);
   *wrong += !(PetscAbsScalar(state.rho - (s.rz - mean * s.sumr)) <= eps) + !(PetscAbsScalar(state.mean - mean) <= eps);
+  state.frozen = 0; /* rho may have been negative */
+  PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
   PolderLaunch(PolderCGRho_CUDA(n, rd, zd, NULL, PETSC_TRUE, PETSC_TRUE, stated, work, stream));
   PetscCall(PolderDeviceToHost(&state, stated, sizeof(state)));
   s = Sums(n, r, z, NULL);

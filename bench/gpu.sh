@@ -1,0 +1,97 @@
+#!/bin/sh
+# bench/gpu.sh [name...]: PETSc's own solvers and ours on a GPU, problem after problem in one run each, written into docs/results.md with a picture.
+# Names of problems restrict it to these. One row by itself: build/bench/solve with the options of the problem and of the solver below, -vec_type cuda
+set -e
+. "$(dirname "$0")/common.sh"
+SOLVE=$BUILD/bench/solve
+[ -x "$SOLVE" ] || { echo "$SOLVE is missing: run make bench" >&2; exit 1; }
+rows=$WORK/rows
+all="$*"
+: >"$rows"
+
+# solvers: name | bytes that an iteration must move a row (with what the solver stores) | options
+jacobi='cg + jacobi, aijcusparse | -ksp_type cg -pc_type jacobi -mat_type aijcusparse'
+gamg='cg + gamg, aijcusparse | -ksp_type cg -pc_type gamg -mat_type aijcusparse'
+ours='-ksp_type dcg -mat_type aijdia'
+jacobi2="dcg + jacobi | 120 | $ours -pc_type jacobi -deflation_space none"
+jacobi3="dcg + jacobi | 128 | $ours -pc_type jacobi -deflation_space none"
+jacobi3f="dcg + jacobi, whole matrix stored | 152 | $ours -pc_type jacobi -deflation_space none -mat_aijdia_symmetric 0"
+tns="dcg + tns | 216 | $ours -pc_type tns -deflation_space none"
+auto="dcg + tns, auto | $ours -pc_type tns"
+boxes() { echo "dcg + tns, LSSD $1^3 | $ours -pc_type tns -deflation_space levelset_subdomain -deflation_boxes $1,$1,$1 -deflation_grid $2,$2,$2"; }
+
+problem() { # name, options of the problem; solvers on standard input
+  name=$1
+  shift
+  case " $all " in "  " | *" $name "*) ;; *) cat >/dev/null; return ;; esac
+  cat >"$WORK/solvers"
+  echo "$name: $*" >&2
+  if ! "$SOLVE" -dll_append "$LIB" -vec_type cuda -use_gpu_aware_mpi 0 "$@" -solvers "$WORK/solvers" >"$WORK/log" 2>&1; then
+    cat "$WORK/log" >&2
+    exit 1
+  fi
+  copy=$(sed -n 's/^copy bandwidth \(.*\) TB.*/\1/p' "$WORK/log")
+  grep '^|' "$WORK/log" | sed "s/^/| $name /" | tee -a "$rows" >&2
+}
+
+problem poisson2d_127 -dim 2 -n 127 <<END
+$jacobi
+$jacobi2
+END
+problem poisson2d_511 -dim 2 -n 511 <<END
+$jacobi
+$jacobi2
+END
+problem poisson2d_1023 -dim 2 -n 1023 -repeats 2 <<END
+$gamg
+$jacobi2
+$auto
+END
+problem poisson3d_128 -dim 3 -n 128 <<END
+$jacobi
+$gamg
+$jacobi3
+$tns
+$auto
+END
+problem poisson3d_256 -dim 3 -n 256 -repeats 1 <<END
+$jacobi
+$jacobi3
+$jacobi3f
+$tns
+$auto
+END
+for contrast in 1e3 1e6; do
+  problem bubbles3d_128_$contrast -dim 3 -n 128 -bubbles 2 -contrast $contrast -repeats 2 <<END
+$jacobi
+$gamg
+$(boxes 4 128)
+$(boxes 9 128)
+$auto
+END
+  problem nine_128_$contrast -dim 3 -n 128 -bubbles 2 -centre -contrast $contrast <<END
+$auto
+END
+  problem bubbles3d_256_$contrast -dim 3 -n 256 -bubbles 2 -contrast $contrast -repeats 2 <<END
+$(boxes 12 256)
+$auto
+END
+done
+problem bubbles2d_1024 -dim 2 -n 1024 -bubbles 4 -contrast 1e3 -repeats 1 <<END
+$gamg
+$auto
+END
+[ -s "$rows" ] || { echo "There is no problem called $all" >&2; exit 1; }
+[ -z "$all" ] || exit 0
+
+out=$WORK/table
+{
+  echo "Command: \`make bench\` on a machine with a GPU, or \`bench/gpu.sh\`; \`bench/gpu.sh bubbles3d_128_1e3\` repeats a problem. Machine: $(nvidia-smi --query-gpu=name --format=csv,noheader | head -1), $(machine). Copy bandwidth in the run $copy TB/s."
+  echo "Warm-up excluded; times are the best and, in brackets, the median of fresh solvers; 1e-6 on |r|/|b|, zero guess. Bytes: what an iteration must move at least, a row."
+  echo
+  echo "| problem | solver | iterations | true residual | set-up ms | solve ms | total ms | us an iteration | bytes a row | of copy |"
+  echo "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+  cat "$rows"
+} >"$out"
+insert gpu "$out"
+cat "$out"
