@@ -239,9 +239,8 @@ PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Mat A, Vec p, Vec w)
   PetscFunctionBegin;
   if (device->small) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatMultDot(A, p, w, &device->state->pw, &dotted)); // (p, A p) on the way
-  if (!dotted) PetscCall(KSP_MatMult(ksp, A, p, w));
-  PetscCall(PolderDeflationSpaceApplyP(dcg->space, w));
-  if (!dotted || dcg->space->d) {
+  if (!dotted) {
+    PetscCall(KSP_MatMult(ksp, A, p, w));
     PetscCall(PolderLogBegin(POLDER_CGDot, w));
     PetscCall(PolderVecGetDeviceRead(p, &pa));
     PetscCall(PolderVecGetDeviceRead(w, &wa));
@@ -251,6 +250,7 @@ PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Mat A, Vec p, Vec w)
     PetscCall(PetscLogGpuFlops(2.0 * device->n));
     PetscCall(PolderLogEnd(POLDER_CGDot, w));
   }
+  PetscCall(PolderDeflationSpaceApplyPDot(dcg->space, w, p, &device->state->pw));
   if (device->parallel) PetscCall(KSPDCGDeviceSum_Private(ksp, 1, &device->state->pw));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
