@@ -3,7 +3,7 @@ ROOT=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=${BUILD:-$ROOT/build}
 LIB=${LIB:-$BUILD/libpolder.so}
 BUBBLES=$BUILD/examples/bubbles
-RESULTS=$ROOT/docs/results.md
+RESULTS=${RESULTS:-$ROOT/docs/results.md}
 MPIEXEC=${MPIEXEC:-mpiexec}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 WORK=$(mktemp -d)
@@ -34,7 +34,13 @@ END
   vectors=${vectors:-0}
 }
 
+# Does the library run on a GPU of this machine?
+gpu() {
+  grep -q '^#: POLDER_CUDA$' "$BUILD/petsc.mk" && nvidia-smi -L >/dev/null 2>&1
+}
+
 machine() {
+  ! gpu || printf '%s, ' "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)"
   echo "$(lscpu | sed -n 's/^Model name: *//p' | head -1), $(nproc) cores, $(date -u +%Y-%m-%d)"
 }
 

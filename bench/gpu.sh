@@ -86,7 +86,7 @@ END
 
 out=$WORK/table
 {
-  echo "Command: \`make bench\` on a machine with a GPU, or \`bench/gpu.sh\`; \`bench/gpu.sh bubbles3d_128_1e3\` repeats a problem. Machine: $(nvidia-smi --query-gpu=name --format=csv,noheader | head -1), $(machine). Copy bandwidth in the run $copy TB/s."
+  echo "Command: \`make bench\` on a machine with a GPU, or \`bench/gpu.sh\`; \`bench/gpu.sh bubbles3d_128_1e3\` repeats a problem. Machine: $(machine). Copy bandwidth in the run $copy TB/s."
   echo "Warm-up excluded; times are the best and, in brackets, the median of fresh solvers; 1e-6 on |r|/|b|, zero guess. Bytes: what an iteration must move at least, a row."
   echo
   echo "| problem | solver | iterations | true residual | set-up ms | solve ms | total ms | us an iteration | bytes a row | of copy |"
