@@ -704,7 +704,7 @@ static PetscErrorCode CompareSolves(Mat A, Mat D, Vec host, Vec device, PetscBoo
   PetscCheck(PetscAbsInt(hits - gits) <= 1 + hits / 50, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations on the host, %" PetscInt_FMT " on the device", hits, gits);
   PetscCall(Compare("the solution", x, dx, 1e-5));
   before = Crossed();
-  PetscCall(PetscObjectStateIncrease((PetscObject)D)); // so that all is set up again
+  PetscCall(PetscObjectStateIncrease((PetscObject)device)); // the level set: all is set up again
   PetscCall(Solve(D, db, dy, &gksp, &again));
   before = Crossed() - before;
   PetscCall(VecAXPY(dy, -1, dx));

@@ -1,6 +1,7 @@
 /* The device side of a deflation space: set-up from a matrix that is there, or from what was set up on the host, and the steps of the operators. */
 #include "deflationdevice.h"
 #include "../device.h"
+#include "../mat/dia.h"
 
 /* So many warps keep the device busy with the sums of Z^T v */
 #define POLDER_SEGMENTS 8192
@@ -152,10 +153,11 @@ static PetscErrorCode PolderDeflationLabels_Private(PolderDeflationSpace s, Mat 
 }
 
 /* AZ on the rows where it is not zero; whether the constant vector lies in the kernel of A, and whether every row has a label */
-static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, const PolderCSR *csr)
+static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
 {
   PolderDeflationDevice g     = s->dev;
   const size_t          bytes = PolderWorkSize(PolderRowsScanWork_CUDA(s->m));
+  const PolderDia      *dia;
   PetscInt             *count;
   PetscInt64           *scan, *found, host[2]; /* found: entries and rows of AZ, two flags */
   int                   flags[2];
@@ -169,7 +171,10 @@ static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, cons
   PetscCall(PolderDeviceMalloc(sizeof(host), &found));
   PetscCall(PolderDeviceMalloc(bytes, &work));
   PetscCall(PolderDeviceZero(found, sizeof(host)));
-  PolderLaunch(PolderLabelRowsCount_CUDA(s->m, csr->ai, csr->aj, csr->aa, g->label, count, (int *)(found + 1), stream));
+  PetscCall(PolderMatGetDeviceDia(A, &dia)); // half the bytes of compressed rows
+  if (dia && dia->nd > POLDER_LABEL_DIAGONALS) dia = NULL;
+  if (dia) PolderLaunch(PolderLabelRowsCountDia_CUDA(s->m, dia->nd, dia->off, dia->val, g->label, count, (int *)(found + 1), stream));
+  else PolderLaunch(PolderLabelRowsCount_CUDA(s->m, csr->ai, csr->aj, csr->aa, g->label, count, (int *)(found + 1), stream));
   PolderLaunch(PolderRowsScan_CUDA(s->m, count, scan, bytes, work, stream));
   PetscCall(PolderDeviceToDevice(found, scan + s->m - 1, sizeof(*scan)));
   PetscCall(PolderDeviceToHost(host, found, sizeof(host)));
@@ -183,7 +188,8 @@ static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, cons
   PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)g->wnz, &g->wj));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)g->wnz, &g->wv));
   PetscCall(PolderDeviceZero(g->wi, sizeof(PetscInt)));
-  PolderLaunch(PolderLabelRowsFill_CUDA(s->m, csr->ai, csr->aj, csr->aa, g->label, count, scan, g->wrow, g->wi, g->wj, g->wv, stream));
+  if (dia) PolderLaunch(PolderLabelRowsFillDia_CUDA(s->m, dia->nd, dia->off, dia->val, g->label, count, scan, g->wrow, g->wi, g->wj, g->wv, stream));
+  else PolderLaunch(PolderLabelRowsFill_CUDA(s->m, csr->ai, csr->aj, csr->aa, g->label, count, scan, g->wrow, g->wi, g->wj, g->wv, stream));
   PetscCall(PolderDeviceFree(&work));
   PetscCall(PolderDeviceFree(&found));
   PetscCall(PolderDeviceFree(&scan));
@@ -233,7 +239,7 @@ PetscErrorCode PolderDeflationSetUpDevice(PolderDeflationSpace s, Mat A, const P
   if (s->d) {
     PetscCall(PolderLogBegin(POLDER_DeflationSetUp, (PetscObject)A));
     PetscCall(PolderDeflationWork_Private(s->dev, s->d));
-    PetscCall(PolderDeflationMakeAZ_Private(s, csr));
+    PetscCall(PolderDeflationMakeAZ_Private(s, A, csr));
     PetscCall(PetscStrcmp(s->chosen, POLDERDEFLATIONLEVELSET, &levelset));
     PetscCall(PolderDeflationMakeE_Private(s, (PetscBool)(s->nullspace && (s->covers || levelset))));
     PetscCall(PolderLogEnd(POLDER_DeflationSetUp, (PetscObject)A));
