@@ -137,16 +137,16 @@ static void Grid(const char *grid, PetscInt nx, PetscInt ny, PetscInt nz)
 
       if (s + stored == 0) {
         Row(grid, "one sweep", m, pair + b, [&] { return PolderTriSweepDIA_CUDA(p, m, dim, off + dim + 1, val + dim + 1, di, NULL, x, z, y, stream); });
-        Row(grid, "forward pair", m, pair, [&] { return PolderTriPair_CUDA(p, m, dim, off, val, di, x, y, NULL, NULL, NULL, stream); });
-        Row(grid, "backward pair", m, pair, [&] { return PolderTriPair_CUDA(p, m, dim, off + dim + 1, val + dim + 1, di, x, y, NULL, NULL, NULL, stream); });
-        Row(grid, "TNS2 and dot", m, 2 * pair + b, [&] {
-          const int err = PolderTriPair_CUDA(p, m, dim, off, val, di, x, y, NULL, NULL, NULL, stream);
-          return err ? err : PolderTriPair_CUDA(p, m, dim, off + dim + 1, val + dim + 1, di, y, z, x, dot, work, stream);
+        Row(grid, "forward pair", m, pair, [&] { return PolderTriPair_CUDA(p, m, dim, off, val, di, x, y, NULL, NULL, stream); });
+        Row(grid, "backward pair", m, pair, [&] { return PolderTriPair_CUDA(p, m, dim, off + dim + 1, val + dim + 1, di, x, y, NULL, NULL, stream); });
+        Row(grid, "TNS2 and dot", m, 2 * pair, [&] {
+          const int err = PolderTriPair_CUDA(p, m, dim, off, val, di, x, y, dot, work, stream);
+          return err ? err : PolderTriPair_CUDA(p, m, dim, off + dim + 1, val + dim + 1, di, y, z, NULL, NULL, stream);
         });
       }
       Row(grid, names[s][stored], m, 2 * pair, [&] {
-        const int err = PolderTriPair_CUDA(p, m, dim, off, val, di, x, y, NULL, NULL, NULL, stream);
-        return err ? err : PolderTriPair_CUDA(p, m, dim, off + dim + 1, val + dim + 1, di, y, z, NULL, NULL, NULL, stream);
+        const int err = PolderTriPair_CUDA(p, m, dim, off, val, di, x, y, NULL, NULL, stream);
+        return err ? err : PolderTriPair_CUDA(p, m, dim, off + dim + 1, val + dim + 1, di, y, z, NULL, NULL, stream);
       });
     }
   }

@@ -13,6 +13,9 @@
 #define DIA_FIT7      1
 #define DIA_STEPS     8
 
+/* Rows up to which the diagonals give way to the vectors in the second-level cache, because those fit there until the next kernel reads them */
+#define DIA_CACHED_ROWS 5000000
+
 template <class V>
 struct DiaArgs {
   PetscInt nd;
@@ -96,30 +99,37 @@ struct DiaGrid {
   const V *val[7];
 };
 
-template <bool SEVEN, bool HALF, bool CHECK, class V>
+/* An entry that is read once; CACHED: the vectors are better kept in the cache */
+template <bool CACHED, class V>
+__device__ __forceinline__ V DiaLoad(const V *v)
+{
+  return CACHED ? __ldcs(v) : __ldg(v);
+}
+
+template <bool SEVEN, bool HALF, bool CACHED, bool CHECK, class V>
 __device__ __forceinline__ PetscScalar DiaGridRow(const DiaGrid<V> &A, PetscInt i, const PetscScalar *__restrict__ x, PetscScalar xp, PetscScalar xc, PetscScalar &xn, V &vp)
 {
   const PetscInt m = A.m, far = A.far, near = A.near;
   constexpr int  c     = SEVEN ? 3 : 2;
   const bool     below = !CHECK || i >= far, above = !CHECK || m - far > i;
-  const V        w  = HALF ? vp : below ? __ldcs(A.val[0] + i) : (V)0;
-  const V        vn = above ? __ldcs(A.val[2 * c] + i) : (V)0;
-  const V        vc = __ldcs(A.val[c] + i);
+  const V        w  = HALF ? vp : below ? DiaLoad<CACHED>(A.val[0] + i) : (V)0;
+  const V        vn = above ? DiaLoad<CACHED>(A.val[2 * c] + i) : (V)0;
+  const V        vc = DiaLoad<CACHED>(A.val[c] + i);
   PetscScalar    s  = 0;
 
   xn = above ? x[i + far] : 0;
   if (!CHECK || i >= far) s = (PetscScalar)w * xp;
-  if (SEVEN && (!CHECK || i >= near)) s += (PetscScalar)(HALF ? A.val[1][i] : __ldcs(A.val[1] + i)) * x[i - near];
-  if (!CHECK || i >= 1) s += (PetscScalar)(HALF ? A.val[c - 1][i] : __ldcs(A.val[c - 1] + i)) * x[i - 1];
+  if (SEVEN && (!CHECK || i >= near)) s += (PetscScalar)(HALF ? A.val[1][i] : DiaLoad<CACHED>(A.val[1] + i)) * x[i - near];
+  if (!CHECK || i >= 1) s += (PetscScalar)(HALF ? A.val[c - 1][i] : DiaLoad<CACHED>(A.val[c - 1] + i)) * x[i - 1];
   s += (PetscScalar)vc * xc;
-  if (!CHECK || m - 1 > i) s += (PetscScalar)(HALF ? A.val[c + 1][i] : __ldcs(A.val[c + 1] + i)) * x[i + 1];
-  if (SEVEN && (!CHECK || m - near > i)) s += (PetscScalar)(HALF ? A.val[c + 2][i] : __ldcs(A.val[c + 2] + i)) * x[i + near];
+  if (!CHECK || m - 1 > i) s += (PetscScalar)(HALF ? A.val[c + 1][i] : DiaLoad<CACHED>(A.val[c + 1] + i)) * x[i + 1];
+  if (SEVEN && (!CHECK || m - near > i)) s += (PetscScalar)(HALF ? A.val[c + 2][i] : DiaLoad<CACHED>(A.val[c + 2] + i)) * x[i + near];
   if (above) s += (PetscScalar)vn * xn;
   if (HALF) vp = vn;
   return s;
 }
 
-template <int BLOCK, bool SEVEN, bool HALF, bool DOT, class V>
+template <int BLOCK, bool SEVEN, bool HALF, bool CACHED, bool DOT, class V>
 __global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void DiaStencil(const __grid_constant__ DiaGrid<V> A, const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot, PolderReduceScratch *scratch)
 {
   const PetscInt tile = (PetscInt)blockIdx.x % (A.tiles[0] * A.tiles[1]), step = (PetscInt)blockIdx.x / (A.tiles[0] * A.tiles[1]) * A.chunk;
@@ -140,7 +150,7 @@ __global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void DiaStencil
       xp = x[i - far];
       if (HALF) vp = A.val[0][i];
     } else if (i < last) {
-      const PetscScalar s = DiaGridRow<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp);
+      const PetscScalar s = DiaGridRow<SEVEN, HALF, CACHED, true>(A, i, x, xp, xc, xn, vp);
 
       if (DOT) part += s * xc;
       out(i, s);
@@ -151,7 +161,7 @@ __global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void DiaStencil
     const PetscInt inner = last < m - far ? last : m - far;
 #pragma unroll 2
     for (; i < inner; i += far) {
-      const PetscScalar s = DiaGridRow<SEVEN, HALF, false>(A, i, x, xp, xc, xn, vp);
+      const PetscScalar s = DiaGridRow<SEVEN, HALF, CACHED, false>(A, i, x, xp, xc, xn, vp);
 
       if (DOT) part += s * xc;
       out(i, s);
@@ -159,7 +169,7 @@ __global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void DiaStencil
       xc = xn;
     }
     if (i < last) { /* the last step of the matrix */
-      const PetscScalar s = DiaGridRow<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp);
+      const PetscScalar s = DiaGridRow<SEVEN, HALF, CACHED, true>(A, i, x, xp, xc, xn, vp);
 
       if (DOT) part += s * xc;
       out(i, s);
@@ -183,21 +193,35 @@ static void DiaRowsLaunch(PetscInt m, PetscInt n, const DiaArgs<V> &A, const Pet
   else if (all) DiaRows<ND, ROWS, false, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, n, lo, hi, A, x, out, NULL, add, scratch);
 }
 
-template <bool SEVEN, bool HALF, class V>
+template <bool SEVEN, bool HALF, bool CACHED, class V>
 static void DiaStencilLaunch(const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, void *work, cudaStream_t stream)
 {
   constexpr int tile = SEVEN ? DIA_TILE7 : DIA_TILE5;
 
-  if (dot) DiaStencil<tile, SEVEN, HALF, true, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, (PolderReduceScratch *)work);
-  else DiaStencil<tile, SEVEN, HALF, false, V><<<blocks, tile, 0, stream>>>(A, x, out, NULL, NULL);
+  if (dot) DiaStencil<tile, SEVEN, HALF, CACHED, true, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, (PolderReduceScratch *)work);
+  else DiaStencil<tile, SEVEN, HALF, CACHED, false, V><<<blocks, tile, 0, stream>>>(A, x, out, NULL, NULL);
 }
 
-/* Into how many chunks the steps are cut, when each makes so many blocks: those that leave the fewest places empty in a few rounds of all multiprocessors */
-static int64_t DiaChunks(int64_t tiles, int64_t most, int64_t places)
+template <bool CACHED, class V>
+static void DiaGridLaunch(bool seven, bool half, const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, void *work, cudaStream_t stream)
 {
-  int64_t best = 1;
-  double  full = 0;
+  if (seven && half) DiaStencilLaunch<true, true, CACHED>(A, blocks, x, out, dot, work, stream);
+  else if (seven) DiaStencilLaunch<true, false, CACHED>(A, blocks, x, out, dot, work, stream);
+  else if (half) DiaStencilLaunch<false, true, CACHED>(A, blocks, x, out, dot, work, stream);
+  else DiaStencilLaunch<false, false, CACHED>(A, blocks, x, out, dot, work, stream);
+}
 
+/*
+  Into how many chunks the steps are cut, when each makes so many blocks. 7 points, whose chunks read two planes more than they work on: few, those that leave the fewest
+  places empty in a few rounds of all multiprocessors. 5 points: many
+*/
+static int64_t DiaChunks(bool seven, int64_t tiles, int64_t steps)
+{
+  const int64_t places = (int64_t)PolderMultiprocessors() * (seven ? DIA_FIT7 : DIA_FIT5), most = PetscMax(PetscMin(steps / DIA_STEPS, POLDER_REDUCE_BLOCKS / tiles), 1);
+  int64_t       best = 1;
+  double        full = 0;
+
+  if (!seven) return PetscMin(PetscMax(steps / (2 * DIA_STEPS), places / tiles), most);
   for (int64_t rounds = 1; rounds <= 4; ++rounds) {
     const int64_t c = PetscMin(rounds * places / tiles, most);
 
@@ -236,7 +260,7 @@ static unsigned int DiaFindGrid(PetscInt m, PetscInt n, PetscInt nd, const Petsc
   tiles       = (int64_t)A->tiles[0] * A->tiles[1];
   steps       = ((int64_t)m + A->far - 1) / A->far;
   if (tiles > POLDER_REDUCE_BLOCKS || steps < 3) return 0;
-  A->chunk = (PetscInt)((steps - 1) / DiaChunks(tiles, PetscMax(steps / DIA_STEPS, 1), PolderMultiprocessors() * (nd == 7 ? DIA_FIT7 : DIA_FIT5)) + 1);
+  A->chunk = (PetscInt)((steps - 1) / DiaChunks(nd == 7, tiles, steps) + 1);
   return (unsigned int)(tiles * ((steps + A->chunk - 1) / A->chunk));
 }
 
@@ -250,10 +274,8 @@ static int DiaMultLaunch(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off
   if (blocks) {
     const DiaOut out = {alpha, y, z};
 
-    if (nd == 7 && half) DiaStencilLaunch<true, true>(G, blocks, x, out, dot, work, stream);
-    else if (nd == 7) DiaStencilLaunch<true, false>(G, blocks, x, out, dot, work, stream);
-    else if (half) DiaStencilLaunch<false, true>(G, blocks, x, out, dot, work, stream);
-    else DiaStencilLaunch<false, false>(G, blocks, x, out, dot, work, stream);
+    if (m <= DIA_CACHED_ROWS) DiaGridLaunch<true>(nd == 7, half, G, blocks, x, out, dot, work, stream);
+    else DiaGridLaunch<false>(nd == 7, half, G, blocks, x, out, dot, work, stream);
     return (int)cudaGetLastError();
   }
   for (PetscInt first = 0; first == 0 || first < nd; first += DIA_BATCH) {

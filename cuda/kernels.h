@@ -142,10 +142,14 @@ POLDER_LAUNCHER int PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, 
 /* tns.cu: T is the strictly lower or upper part of a matrix of m rows, dinv the inverse of its diagonal; single: T and dinv are stored as float */
 /* y = c - dinv (T x); c = NULL and x = NULL stand for dinv r. T by nd diagonals, as in dia.cu */
 POLDER_LAUNCHER int PolderTriSweepDIA_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream);
-/* Can two sweeps be fused? For the triangles of 5- and 7-point stencils */
-POLDER_LAUNCHER PetscBool PolderTriPairFits_CUDA(PetscInt nd, const PetscInt off[]);
-/* z = c - dinv (T (c - dinv (T c))) with c = dinv in for a lower triangle and c = in for an upper one. dot != NULL (upper only): *dot = (r, z) */
-POLDER_LAUNCHER int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], const PetscScalar r[], PetscScalar *dot, void *work, PolderStream stream);
+/* Can two sweeps be fused? For the triangles of 5- and 7-point stencils: offsets -far, -near, -1 or 1, near, far */
+static inline PetscBool PolderTriPairFits(PetscInt nd, const PetscInt off[])
+{
+  return (PetscBool)((nd == 2 || nd == 3) && (off[0] > 0 ? off[0] == 1 : off[nd - 1] == -1));
+}
+/* z = c - dinv (T (c - dinv (T c))) with c = dinv in for a lower triangle and c = in for an upper one. dot != NULL (lower only): *dot = (z, z / dinv), which is
+   (in, K^T z) with the K of z = dinv K in */
+POLDER_LAUNCHER int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream);
 /* y = dinv r */
 POLDER_LAUNCHER int PolderTriScale_CUDA(PetscBool single, PetscInt m, const void *dinv, const PetscScalar r[], PetscScalar y[], PolderStream stream);
 /* y = c - dinv (T x) as above; diag[i] is the position of the diagonal entry of row i in CSR arrays with nz entries, columns ascend */

@@ -5,14 +5,13 @@
 #define TRI_BATCH 32
 
 /* Fused pairs: threads of a block, and blocks for which a multiprocessor has registers; rows of a tile (lanes, without the two that only bring neighbours), lines of
-   a tile with 7 points; lines that are read before the first is used (fewer with an inner product, which takes registers too) */
-#define TRI_BLOCK     128
-#define TRI_FIT       3
-#define TRI_WIDTH     30
-#define TRI_LINES     8
-#define TRI_GROUP     10
-#define TRI_GROUP_DOT 5
-#define TRI_AHEAD     8
+   a tile with 7 points; lines that are read before the first is used, with 7 and with 5 points */
+#define TRI_BLOCK 128
+#define TRI_FIT   3
+#define TRI_WIDTH 30
+#define TRI_LINES 8
+#define TRI_GROUP 10
+#define TRI_AHEAD 8
 
 /* Least lines (planes with 7 points) that a warp goes through: it starts two of them before its first */
 #define TRI_STEPS 8
@@ -82,7 +81,7 @@ struct TriGrid {
   PetscInt           m, near, far; /* near = far: 5 points, one line a step */
   PetscInt           tiles[2], warps, chunk;
   const V           *val[3], *dinv; /* neighbours k - 1, k - near, k - far */
-  const PetscScalar *in, *r;        /* r: for the inner product (r, z) */
+  const PetscScalar *in;
   PetscScalar       *z;
 };
 
@@ -90,29 +89,27 @@ struct TriGrid {
 template <bool CHECK, bool UPPER, bool DOT, class V>
 __device__ __forceinline__ void TriPlane(const TriGrid<V> &A, int64_t k0, int lane, int lines, int ready, PetscScalar (&y0)[TRI_LINES + 2], PetscScalar (&y1)[TRI_LINES + 2], PetscScalar &part)
 {
-  constexpr int GROUP   = DOT ? TRI_GROUP_DOT : TRI_GROUP;
-  PetscScalar   before0 = 0, before1 = 0; /* of the line before */
+  PetscScalar before0 = 0, before1 = 0; /* of the line before */
 
 #pragma unroll
-  for (int g = 0; g < TRI_LINES + 2; g += GROUP) {
-    PetscScalar in[GROUP], r[GROUP];
-    V           d[GROUP], v[GROUP][3];
+  for (int g = 0; g < TRI_LINES + 2; g += TRI_GROUP) {
+    PetscScalar in[TRI_GROUP];
+    V           d[TRI_GROUP], v[TRI_GROUP][3];
 
 #pragma unroll
-    for (int l = 0; l < GROUP; ++l) {
+    for (int l = 0; l < TRI_GROUP; ++l) {
       const int64_t  k    = k0 + (int64_t)(g + l) * A.near;
       const bool     read = g + l < lines && (!CHECK || (k >= 0 && k < A.m)), tri = read && g + l > 0 && (!CHECK || ready > 0);
       const PetscInt i = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
 
       in[l]   = read ? A.in[i] : 0;
-      r[l]    = DOT && read && g + l > 1 ? A.r[i] : 0;
       d[l]    = read ? A.dinv[i] : (V)0;
       v[l][0] = tri && (!CHECK || k >= 1) ? A.val[0][i] : (V)0;
       v[l][1] = tri && (!CHECK || k >= A.near) ? A.val[1][i] : (V)0;
       v[l][2] = tri && (!CHECK || k >= A.far) ? A.val[2][i] : (V)0;
     }
 #pragma unroll
-    for (int l = 0; l < GROUP; ++l) {
+    for (int l = 0; l < TRI_GROUP; ++l) {
       const int         j  = g + l;
       const PetscScalar d0 = (PetscScalar)d[l], a = (PetscScalar)v[l][0], b = (PetscScalar)v[l][1], c = (PetscScalar)v[l][2];
       const PetscScalar now0 = UPPER ? in[l] : d0 * in[l];
@@ -126,7 +123,7 @@ __device__ __forceinline__ void TriPlane(const TriGrid<V> &A, int64_t k0, int la
           const PetscInt i = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
 
           A.z[i] = now2;
-          if (DOT) part += r[l] * now2;
+          if (DOT) part += now2 * (now2 / d0);
         }
       }
       before0 = y0[j] = now0;
@@ -166,7 +163,7 @@ __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void TriPair7(const __grid_cons
 template <bool CHECK, bool UPPER, bool DOT, class V>
 __device__ __forceinline__ void TriLines(const TriGrid<V> &A, int64_t k0, int lane, bool inside, int wait, int lines, PetscScalar &y0, PetscScalar &y1, PetscScalar &part)
 {
-  PetscScalar in[TRI_AHEAD], r[TRI_AHEAD];
+  PetscScalar in[TRI_AHEAD];
   V           d[TRI_AHEAD], v[TRI_AHEAD][2];
 
 #pragma unroll
@@ -176,7 +173,6 @@ __device__ __forceinline__ void TriLines(const TriGrid<V> &A, int64_t k0, int la
     const PetscInt i    = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
 
     in[l]   = read ? A.in[i] : 0;
-    r[l]    = DOT && read ? A.r[i] : 0;
     d[l]    = read ? A.dinv[i] : (V)0;
     v[l][0] = read && (!CHECK || k >= 1) ? A.val[0][i] : (V)0;
     v[l][1] = read && (!CHECK || k >= A.far) ? A.val[1][i] : (V)0;
@@ -195,7 +191,7 @@ __device__ __forceinline__ void TriLines(const TriGrid<V> &A, int64_t k0, int la
         const PetscInt i = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
 
         A.z[i] = now2;
-        if (DOT) part += r[l] * now2;
+        if (DOT) part += now2 * (now2 / d0);
       }
     }
     y0 = now0;
@@ -228,15 +224,8 @@ __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void TriPair5(const __grid_cons
   }
 }
 
-PetscBool PolderTriPairFits_CUDA(PetscInt nd, const PetscInt off[])
-{
-  /* ascending: -far, -near, -1 or 1, near, far */
-  if (nd != 2 && nd != 3) return PETSC_FALSE;
-  return (PetscBool)(off[0] > 0 ? off[0] == 1 : off[nd - 1] == -1);
-}
-
 template <class V>
-static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], const PetscScalar r[], PetscScalar *dot, void *work, cudaStream_t stream)
+static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], PetscScalar *dot, void *work, cudaStream_t stream)
 {
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
   TriGrid<V>           A;
@@ -251,7 +240,6 @@ static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off
   A.dinv     = (const V *)dinv;
   A.in       = in;
   A.z        = z;
-  A.r        = r;
   A.tiles[0] = ((nd == 3 ? A.near : A.far) + TRI_WIDTH - 1) / TRI_WIDTH;
   A.tiles[1] = nd == 3 ? ((A.far + A.near - 1) / A.near + TRI_LINES - 1) / TRI_LINES : 1;
   tiles      = (int64_t)A.tiles[0] * A.tiles[1];
@@ -262,22 +250,23 @@ static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off
   chunks     = (steps + A.chunk - 1) / A.chunk;
   A.warps    = (PetscInt)(tiles * chunks);
   blocks     = PolderBlocks(A.warps, TRI_BLOCK / 32);
-  if (nd == 3 && upper) {
-    if (dot) TriPair7<true, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
-    else TriPair7<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
-  } else if (nd == 3) TriPair7<false, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
-  else if (upper) {
-    if (dot) TriPair5<true, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
-    else TriPair5<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
-  } else TriPair5<false, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+  if (nd == 3) {
+    if (upper) TriPair7<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+    else if (dot) TriPair7<false, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
+    else TriPair7<false, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+  } else {
+    if (upper) TriPair5<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+    else if (dot) TriPair5<false, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
+    else TriPair5<false, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+  }
   return (int)cudaGetLastError();
 }
 
-int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], const PetscScalar r[], PetscScalar *dot, void *work, PolderStream stream)
+int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream)
 {
   const bool upper = off[0] > 0;
 
-  return single ? TriPairLaunch<float>(upper, m, nd, off, val, dinv, in, z, r, dot, work, stream) : TriPairLaunch<PetscScalar>(upper, m, nd, off, val, dinv, in, z, r, dot, work, stream);
+  return single ? TriPairLaunch<float>(upper, m, nd, off, val, dinv, in, z, dot, work, stream) : TriPairLaunch<PetscScalar>(upper, m, nd, off, val, dinv, in, z, dot, work, stream);
 }
 
 template <class V>
