@@ -324,6 +324,7 @@ static PetscErrorCode Solve(Mat A, Vec b, Vec x, const char type[], PetscInt deg
   PetscCall(KSPSetTolerances(ksp, 1e-8, PETSC_DEFAULT, PETSC_DEFAULT, PETSC_DEFAULT));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, type));
+  PetscCall(PCSetFromOptions(pc));
   if (degree >= 0) PetscCall(SetDegree(pc, degree));
   PetscCall(KSPSolve(ksp, b, x));
   if (degree == 2) PetscCall(PCViewFromOptions(pc, NULL, "-view"));
@@ -468,20 +469,105 @@ static PetscErrorCode TestBad(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A diagonal and an entry beside it that single precision does not have */
+static PetscErrorCode TestRange(void)
+{
+  const PetscScalar large[] = {1e39, 1e-39};
+  const PetscInt    n = 10, row = 8;
+
+  PetscFunctionBeginUser;
+  for (PetscInt column = row - 1; column <= row; ++column) {
+    Mat            A;
+    PC             pc;
+    PetscErrorCode ierr;
+    PetscInt       rstart, rend;
+    int            failed;
+    PetscMPIInt    size;
+
+    PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+    PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+    PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, n, n));
+    PetscCall(MatSetType(A, MATAIJ));
+    PetscCall(MatSetFromOptions(A));
+    PetscCall(MatSeqAIJSetPreallocation(A, 3, NULL));
+    PetscCall(MatMPIAIJSetPreallocation(A, 3, NULL, 3, NULL));
+    PetscCall(MatGetOwnershipRange(A, &rstart, &rend));
+    for (PetscInt i = rstart; i < rend; ++i) {
+      PetscCall(MatSetValue(A, i, i, i == row && column == row ? large[1] : 2.0, INSERT_VALUES));
+      if (i) PetscCall(MatSetValue(A, i, i - 1, i == row && column < row ? large[0] : -1.0, INSERT_VALUES));
+      if (i < n - 1) PetscCall(MatSetValue(A, i, i + 1, -1.0, INSERT_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+    PetscCall(PCSetOperators(pc, A, A));
+    PetscCall(PCSetType(pc, "tns"));
+    PetscCall(PCSetFromOptions(pc));
+    message[0] = 0;
+    PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
+    ierr = PCSetUp(pc);
+    PetscCall(PetscPopErrorHandler());
+    failed = ierr ? 1 : 0;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, PETSC_COMM_WORLD));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s\n  %s\n", failed == size ? "an error on every process" : "NOT AN ERROR EVERYWHERE", message));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With -pc_tns_precision single: close to the formula but not equal to it, symmetric to rounding in double precision, definite, and it follows new values */
+static PetscErrorCode TestSingle(Problem p)
+{
+  Mat          A;
+  PC           pc;
+  PetscReal    error, norm, least;
+  PetscScalar *dense;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(p.N * p.N, &dense));
+  PetscCall(CreateMatrix(&p, &A));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetType(pc, "tns"));
+  PetscCall(PCSetFromOptions(pc));
+  for (PetscInt q = 0; q < 5; ++q) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " degree %" PetscInt_FMT "\n", q));
+    PetscCall(SetDegree(pc, q));
+    if (q == 3) {
+      p.variant = 1;
+      PetscCall(Fill(&p, A));
+    }
+    PetscCall(GetDense(pc, p.N, PETSC_FALSE, dense));
+    PetscCall(CompareDense(dense, &p, &p, q, &error, &norm));
+    PetscCall(Report("rounded formula", (PetscBool)(error > 1e-10 && error < 1e-6), error));
+    GetDefiniteness(p.N, dense, &error, &least);
+    PetscCall(Report("symmetric", (PetscBool)(error < 1e-14), error));
+    PetscCall(Report("positive definite", (PetscBool)(least > 1e-12), least));
+  }
+  PetscCall(PetscFree(dense));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscCall(TestRange());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   Problem p = {
     {4, 3, 5},
     60, 1.0, 0
   };
-  PetscBool bad = PETSC_FALSE, solve = PETSC_FALSE;
+  PetscBool bad = PETSC_FALSE, solve = PETSC_FALSE, single = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-bad", &bad, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-solve", &solve, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-single", &single, NULL));
   if (bad) PetscCall(TestBad());
   else if (solve) PetscCall(TestSolve());
+  else if (single) PetscCall(TestSingle(p));
   else {
     PetscCall(TestFormula(p));
     p = (Problem){
@@ -537,8 +623,56 @@ int main(int argc, char **args)
      args: -solve -mat_type {{aij aijdia}}
 
    testset:
+     args: -solve -pc_tns_precision single
+     output_file: output/tns_solve.out
+     test:
+       suffix: solve_single
+       nsize: {{1 3}}
+       args: -mat_type {{aij aijdia}}
+     test:
+       suffix: solve_single_cuda
+       requires: cuda
+       nsize: {{1 2}}
+       args: -mat_type {{aijdia aijcusparse}} -mat_vec_type cuda -use_gpu_aware_mpi 0
+
+   testset:
+     args: -single -pc_tns_precision single
+     output_file: output/tns_single.out
+     test:
+       suffix: single
+       nsize: {{1 3}}
+       args: -mat_type {{aij aijdia}}
+     test:
+       suffix: single_full
+       args: -mat_type aijdia -mat_aijdia_symmetric 0
+     test:
+       suffix: single_cuda
+       requires: cuda
+       nsize: {{1 2}}
+       args: -mat_type {{aijdia aijhec aijcusparse}} -mat_vec_type cuda -use_gpu_aware_mpi 0
+
+   testset:
+     requires: cuda
+     args: -mat_vec_type cuda -use_gpu_aware_mpi 0
+     output_file: output/tns_formula.out
+     test:
+       suffix: formula_cuda
+       nsize: {{1 2 3}}
+       args: -mat_type {{aijdia aijicrs aijcusparse}}
+     test:
+       suffix: formula_cuda_full
+       args: -mat_type aijdia -mat_aijdia_symmetric 0
+
+   test:
+     suffix: solve_cuda
+     requires: cuda
+     nsize: {{1 2}}
+     args: -solve -mat_type {{aijdia aijhec aijcusparse}} -mat_vec_type cuda -use_gpu_aware_mpi 0
+     output_file: output/tns_solve.out
+
+   testset:
      args: -solve -view
-     filter: grep -E "type: tns|degree [0-9]:|triangles"
+     filter: grep -E "type: tns|degree [0-9]:|triangles|GPU"
      test:
        suffix: view_aij
        args: -mat_type aij
@@ -546,6 +680,13 @@ int main(int argc, char **args)
        suffix: view_half
        nsize: 3
        args: -mat_type aijdia
+     test:
+       suffix: view_single
+       args: -mat_type aijdia -pc_tns_precision single
+     test:
+       suffix: view_cuda
+       requires: cuda
+       args: -mat_type aijdia -mat_vec_type cuda -pc_tns_precision {{double single}separate output}
      test:
        suffix: view_full
        args: -mat_type aijdia -mat_aijdia_symmetric 0

@@ -41,10 +41,10 @@ PETSC_INTERN void PolderTriSweepsDIA_Host(PetscBool upper, PetscInt m, PetscInt 
 PETSC_INTERN void PolderTriRowsCSR_Host(PetscBool upper, PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar dinv[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[]);
 /* y -= dinv (B ghost) on the rows row[0..n), B being the columns 0 .. nlow (lower) or nlow and above (upper) of the CSR matrix bi, bj, ba */
 PETSC_INTERN void PolderTriGhostRows_Host(PetscBool upper, PetscInt n, const PetscInt row[], PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscScalar dinv[], const PetscScalar ghost[], PetscScalar y[]);
-/* The same with T and dinv in single precision; ba is rounded to it */
+/* The same with T and dinv in single precision; what is PetscScalar here is rounded to it */
 PETSC_INTERN void PolderTriSweepsCSRSingle_Host(PetscBool upper, PetscInt m, PetscInt q, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const float aa[], const float dinv[], const PetscScalar r[], PetscScalar *const y[]);
 PETSC_INTERN void PolderTriSweepsDIASingle_Host(PetscBool upper, PetscInt m, PetscInt q, PetscInt nd, const PetscInt off[], const float *const val[], const float dinv[], const PetscScalar r[], PetscScalar *const y[]);
-PETSC_INTERN void PolderTriRowsCSRSingle_Host(PetscBool upper, PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const float aa[], const float dinv[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[]);
+PETSC_INTERN void PolderTriRowsCSRSingle_Host(PetscBool upper, PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const PetscScalar aa[], const float dinv[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[]);
 PETSC_INTERN void PolderTriGhostRowsSingle_Host(PetscBool upper, PetscInt n, const PetscInt row[], PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const float dinv[], const PetscScalar ghost[], PetscScalar y[]);
 /* s = v; FALSE when a finite value is too large for single precision */
 PETSC_INTERN PetscBool PolderToSingle_Host(size_t n, const PetscScalar v[], float s[]);

@@ -52,13 +52,13 @@ void TRI_NAME(PolderTriSweepsCSR)(PetscBool upper, PetscInt m, PetscInt q, const
   }
 }
 
-void TRI_NAME(PolderTriRowsCSR)(PetscBool upper, PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const TRI_VALUE aa[], const TRI_VALUE dinv[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[])
+void TRI_NAME(PolderTriRowsCSR)(PetscBool upper, PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const PetscScalar aa[], const TRI_VALUE dinv[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[])
 {
   for (PetscInt l = 0; l < n; ++l) {
     const PetscInt i = row[l], last = upper ? ai[i + 1] : diag[i];
     PetscScalar    sum = 0;
 
-    for (PetscInt k = upper ? diag[i] + 1 : ai[i]; k < last; ++k) sum += aa[k] * x[aj[k]];
+    for (PetscInt k = upper ? diag[i] + 1 : ai[i]; k < last; ++k) sum += (TRI_VALUE)aa[k] * x[aj[k]];
     y[i] = c[i] - dinv[i] * sum;
   }
 }

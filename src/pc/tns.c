@@ -1,45 +1,9 @@
 /* Truncated Neumann series: M^-1 = K^T D^-1 K, K = sum_{j <= q} (-L D^-1)^j, from the entries of the matrix itself. */
 #include "../polder.h"
 #include "../kernels/kernels.h"
-#include "../mat/dia.h"
-#include "../mat/halo.h"
+#include "tns.h"
+#include <float.h>
 #include <petsc/private/pcimpl.h>
-
-/* What the halo asks of one triangle of the matrix (lower or upper) on this process; empty without halo */
-typedef struct {
-  PetscInt  nrow;      /* length of row[] */
-  PetscInt  nghostrow; /* rows with an off-process entry in the triangle */
-  PetscInt *row;       /* these first, then the rows that read those, and so on; not fused: then the others */
-  PetscInt *count;     /* [degree + 1] the first count[k] rows of row[] have an off-process value in sweep k */
-  PetscBool fused;     /* all sweeps in one pass, then those rows again; FALSE: one pass a sweep, because they are too many */
-} TNSTriangle;
-
-/* Where the triangles are read from */
-typedef enum {
-  TNS_FORM_CSR,
-  TNS_FORM_DIA,
-  TNS_FORM_HALF
-} TNSForm;
-
-typedef struct {
-  PetscInt         degree;
-  TNSForm          form;
-  PetscInt         m;         /* local rows */
-  PetscScalar     *dinv;      /* [m] */
-  PetscInt        *diag;      /* [m] position of the diagonal entry in the local CSR block */
-  PetscInt         nlow;      /* off-process columns before the first local one */
-  TNSTriangle      tri[2];    /* lower, upper */
-  PetscScalar     *work;      /* [degree m] iterates of the sweeps, with the result vector one more */
-  PetscScalar    **y;         /* [degree + 1] their addresses in the sweep under way */
-  PetscScalar     *ghost;     /* [nghost] */
-  PolderHalo       halo;      /* NULL on one process and for degree 0 */
-  PetscInt64       bytes;     /* of all of these */
-  PetscLogDouble   flops;     /* of one apply */
-  PetscObjectId    blocks[2]; /* the pattern that diag and tri were made from; 0: none */
-  PetscObjectState nonzerostate;
-  PetscObjectId    mat; /* the values that dinv was made from; 0: none */
-  PetscObjectState state;
-} PC_TNS;
 
 /* Why a row cannot be used */
 typedef enum {
@@ -48,7 +12,8 @@ typedef enum {
   TNS_ROW_NODIAGONAL,
   TNS_ROW_ZERO,
   TNS_ROW_NEGATIVE,
-  TNS_ROW_NOTFINITE
+  TNS_ROW_NOTFINITE,
+  TNS_ROW_RANGE
 } TNSRowKind;
 
 /* Errors on every process with the first bad row of all; each passes its own first one, or the global number of rows and TNS_ROW_GOOD */
@@ -66,13 +31,17 @@ static PetscErrorCode PCTNSCheckRow_Private(PC pc, PetscInt M, PetscInt row, TNS
   PetscCheck(what != TNS_ROW_NODIAGONAL, comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
   PetscCheck(what != TNS_ROW_ZERO, comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is zero or too small to invert: remove the row, or put a one on its diagonal", first);
   PetscCheck(what != TNS_ROW_NEGATIVE, comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", first);
+  PetscCheck(what != TNS_ROW_RANGE, comm, PETSC_ERR_ARG_OUTOFRANGE, "PC of type tns cannot store row %" PetscInt_FMT " in single precision, which has numbers of 1e-38 to 3e38: use -pc_tns_precision double, or scale the system", first);
   SETERRQ(comm, PETSC_ERR_FP, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is not a finite number: check how the matrix was assembled", first);
 }
 
-static PetscErrorCode PCTNSFreePattern_Private(PC_TNS *tns)
+static PetscErrorCode PCTNSFreeHost_Private(PC_TNS *tns)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(tns->diag));
+  PetscCall(PetscFree(tns->host.diag));
+  PetscCall(PetscFree(tns->host.dinv));
+  PetscCall(PetscFree(tns->host.values));
+  PetscCall(PetscFree(tns->host.val));
   for (int t = 0; t < 2; ++t) {
     PetscCall(PetscFree(tns->tri[t].row));
     PetscCall(PetscFree(tns->tri[t].count));
@@ -81,8 +50,16 @@ static PetscErrorCode PCTNSFreePattern_Private(PC_TNS *tns)
   PetscCall(PetscFree(tns->work));
   PetscCall(PetscFree(tns->y));
   PetscCall(PetscFree(tns->ghost));
-  tns->halo      = NULL;
-  tns->blocks[0] = tns->blocks[1] = 0;
+  PetscCall(PetscMemzero(&tns->host, sizeof(tns->host)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCTNSFree_Private(PC_TNS *tns)
+{
+  PetscFunctionBegin;
+  PetscCall(PCTNSFreeHost_Private(tns));
+  PetscCall(PCTNSFreeDevice_Private(tns));
+  tns->halo = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,13 +67,13 @@ static PetscErrorCode PCTNSFreePattern_Private(PC_TNS *tns)
 static void PCTNSGetDepth_Private(const PC_TNS *tns, const PolderCSR *csr, PetscBool upper, PetscInt depth[])
 {
   for (PetscInt l = 0; l < csr->m; ++l) {
-    const PetscInt i = upper ? csr->m - 1 - l : l, last = upper ? csr->ai[i + 1] : tns->diag[i];
+    const PetscInt i = upper ? csr->m - 1 - l : l, last = upper ? csr->ai[i + 1] : tns->host.diag[i];
     PetscBool      ghosts = PETSC_FALSE;
 
     depth[i] = 0;
     if (csr->bi && csr->bi[i] < csr->bi[i + 1]) ghosts = upper ? (PetscBool)(csr->bj[csr->bi[i + 1] - 1] >= tns->nlow) : (PetscBool)(csr->bj[csr->bi[i]] < tns->nlow);
     if (ghosts) depth[i] = 1;
-    for (PetscInt k = upper ? tns->diag[i] + 1 : csr->ai[i]; k < last && depth[i] != 1; ++k) {
+    for (PetscInt k = upper ? tns->host.diag[i] + 1 : csr->ai[i]; k < last && depth[i] != 1; ++k) {
       const PetscInt next = depth[csr->aj[k]];
 
       if (next && next < tns->degree && (!depth[i] || next + 1 < depth[i])) depth[i] = next + 1;
@@ -135,77 +112,133 @@ static PetscErrorCode PCTNSSetUpTriangle_Private(PC_TNS *tns, const PolderCSR *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Positions of the diagonal, which rows the halo touches, work arrays: whatever depends on the pattern only. Collective */
-static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr)
+PetscErrorCode PCTNSGetKeys_Private(PC pc, const PolderCSR *csr, TNSKeys *keys)
 {
-  PC_TNS     *tns  = (PC_TNS *)pc->data;
-  PetscInt    row  = csr->M;
-  TNSRowKind  kind = TNS_ROW_GOOD;
+  PetscFunctionBegin;
+  keys->blocks[1] = 0;
+  PetscCall(PetscObjectGetId((PetscObject)csr->diag, &keys->blocks[0]));
+  if (csr->offdiag) PetscCall(PetscObjectGetId((PetscObject)csr->offdiag, &keys->blocks[1]));
+  PetscCall(MatGetNonzeroState(pc->pmat, &keys->nonzerostate));
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &keys->mat));
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &keys->state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Local rows and the exchange with other processes. Collective */
+PetscErrorCode PCTNSSetHalo_Private(PC pc, const PolderCSR *csr)
+{
+  PC_TNS     *tns = (PC_TNS *)pc->data;
   PetscMPIInt size;
 
   PetscFunctionBegin;
-  PetscCall(PCTNSFreePattern_Private(tns));
-  tns->m = csr->m;
-  PetscCall(PetscMalloc1(csr->m, &tns->diag));
-  for (PetscInt i = 0; i < csr->m && kind == TNS_ROW_GOOD; ++i) {
-    tns->diag[i] = -1;
-    for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
-      if (k > csr->ai[i] && csr->aj[k] <= csr->aj[k - 1]) kind = TNS_ROW_UNSORTED;
-      if (csr->aj[k] == i) tns->diag[i] = k;
-    }
-    if (kind == TNS_ROW_GOOD && tns->diag[i] < 0) kind = TNS_ROW_NODIAGONAL;
-    if (kind != TNS_ROW_GOOD) row = csr->rstart + i;
-  }
-  PetscCall(PCTNSCheckRow_Private(pc, csr->M, row, kind));
+  tns->m    = csr->m;
+  tns->halo = NULL;
   for (tns->nlow = 0; tns->nlow < csr->nghost && csr->garray[tns->nlow] < csr->rstart; ++tns->nlow)
     ;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1 && tns->degree) {
-    PetscCall(PolderMatGetHalo(pc->pmat, &tns->halo));
-    for (int t = 0; t < 2; ++t) PetscCall(PCTNSSetUpTriangle_Private(tns, csr, (PetscBool)t));
-  }
-  PetscCall(PetscMalloc1((size_t)tns->degree * (size_t)csr->m, &tns->work));
-  PetscCall(PetscMalloc1(tns->degree + 1, &tns->y));
-  PetscCall(PetscMalloc1(csr->nghost, &tns->ghost));
-  tns->flops = (PetscLogDouble)csr->m + (PetscLogDouble)tns->degree * (2.0 * csr->m + 2.0 * (PetscLogDouble)csr->ai[csr->m] + (csr->bi ? 2.0 * (PetscLogDouble)csr->bi[csr->m] : 0.0));
-  tns->bytes = (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)(tns->degree + 1) * csr->m + csr->nghost) + (PetscInt64)sizeof(PetscInt) * ((PetscInt64)csr->m + tns->tri[0].nrow + tns->tri[1].nrow);
+  if (size > 1 && tns->degree) PetscCall(PolderMatGetHalo(pc->pmat, &tns->halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCTNSUpdatePattern_Private(PC pc, const PolderCSR *csr)
-{
-  PC_TNS          *tns       = (PC_TNS *)pc->data;
-  PetscObjectId    blocks[2] = {0, 0};
-  PetscObjectState state;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectGetId((PetscObject)csr->diag, &blocks[0]));
-  if (csr->offdiag) PetscCall(PetscObjectGetId((PetscObject)csr->offdiag, &blocks[1]));
-  PetscCall(MatGetNonzeroState(pc->pmat, &state));
-  if (blocks[0] == tns->blocks[0] && blocks[1] == tns->blocks[1] && state == tns->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCTNSSetUpPattern_Private(pc, csr));
-  tns->blocks[0]    = blocks[0];
-  tns->blocks[1]    = blocks[1];
-  tns->nonzerostate = state;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCTNSInvertDiagonal_Private(PC pc, const PolderCSR *csr)
+/* Positions of the diagonal, which rows the halo touches, work arrays: whatever depends on the pattern only. Collective */
+static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr)
 {
   PC_TNS    *tns  = (PC_TNS *)pc->data;
+  TNSMatrix *A    = &tns->host;
   PetscInt   row  = csr->M;
   TNSRowKind kind = TNS_ROW_GOOD;
 
   PetscFunctionBegin;
-  if (!tns->dinv) PetscCall(PetscMalloc1(csr->m, &tns->dinv));
-  for (PetscInt i = 0; i < csr->m; ++i) {
-    const PetscReal d = PetscRealPart(csr->aa[tns->diag[i]]);
+  PetscCall(PCTNSFreeHost_Private(tns));
+  PetscCall(PetscMalloc1(csr->m, &A->diag));
+  for (PetscInt i = 0; i < csr->m && kind == TNS_ROW_GOOD; ++i) {
+    A->diag[i] = -1;
+    for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
+      if (k > csr->ai[i] && csr->aj[k] <= csr->aj[k - 1]) kind = TNS_ROW_UNSORTED;
+      if (csr->aj[k] == i) A->diag[i] = k;
+    }
+    if (kind == TNS_ROW_GOOD && A->diag[i] < 0) kind = TNS_ROW_NODIAGONAL;
+    if (kind != TNS_ROW_GOOD) row = csr->rstart + i;
+  }
+  PetscCall(PCTNSCheckRow_Private(pc, csr->M, row, kind));
+  PetscCall(PCTNSSetHalo_Private(pc, csr));
+  for (int t = 0; t < 2 && tns->halo; ++t) PetscCall(PCTNSSetUpTriangle_Private(tns, csr, (PetscBool)t));
+  PetscCall(PetscMalloc1((size_t)tns->degree * (size_t)csr->m, &tns->work));
+  PetscCall(PetscMalloc1(tns->degree + 1, &tns->y));
+  PetscCall(PetscMalloc1(csr->nghost, &tns->ghost));
+  A->nz    = csr->ai[csr->m];
+  A->flops = (PetscLogDouble)csr->m + (PetscLogDouble)tns->degree * (2.0 * csr->m + 2.0 * (PetscLogDouble)A->nz + (csr->bi ? 2.0 * (PetscLogDouble)csr->bi[csr->m] : 0.0));
+  A->bytes = (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)tns->degree * csr->m + csr->nghost) + (PetscInt64)sizeof(PetscInt) * ((PetscInt64)csr->m + tns->tri[0].nrow + tns->tri[1].nrow);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    tns->dinv[i] = 1.0 / d;
-    if (d > 0 && d <= PETSC_MAX_REAL && !PetscIsInfReal(1.0 / d)) continue;
-    if (kind != TNS_ROW_GOOD) continue;
+/* The entries in single precision, as compressed rows or the diagonals of the strict triangles; *good: none is too large */
+static PetscErrorCode PCTNSStoreSingle_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool *good)
+{
+  TNSMatrix *A = &tns->host;
+
+  PetscFunctionBegin;
+  *good = PETSC_TRUE;
+  if (!dia) {
+    if (!A->values) PetscCall(PetscMalloc1(A->nz, &A->values));
+    *good = PolderToSingle_Host((size_t)A->nz, csr->aa, A->values);
+  } else {
+    const size_t ld = (size_t)csr->m;
+
+    if (!A->values) PetscCall(PetscMalloc1(ld * TNSDiagonalsStored(dia), &A->values));
+    if (!A->val) PetscCall(PetscMalloc1(dia->nd, &A->val));
+    TNSPlaceDiagonals(dia, ld, A->values, A->val);
+    for (PetscInt d = 0; d < dia->nd; ++d) {
+      const PetscInt first = PetscMax(0, -dia->off[d]), last = PetscMin(csr->m, csr->m - dia->off[d]);
+
+      if (d == dia->main || (dia->half && d < dia->main)) continue;
+      if (!PolderToSingle_Host((size_t)(last - first), dia->val[d] + first, (float *)A->val[d] + first)) *good = PETSC_FALSE;
+    }
+  }
+  for (PetscInt k = 0; csr->bi && k < csr->bi[csr->m]; ++k) *good = (PetscBool)(*good && !(PetscAbsScalar(csr->ba[k]) > FLT_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first row with an entry that single precision does not have */
+static PetscInt TNSFindLarge(const PolderCSR *csr)
+{
+  for (PetscInt i = 0; i < csr->m; ++i) {
+    for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
+      if (PetscAbsScalar(csr->aa[k]) > FLT_MAX) return csr->rstart + i;
+    }
+    for (PetscInt k = csr->bi ? csr->bi[i] : 0; csr->bi && k < csr->bi[i + 1]; ++k) {
+      if (PetscAbsScalar(csr->ba[k]) > FLT_MAX) return csr->rstart + i;
+    }
+  }
+  return csr->M;
+}
+
+static PetscErrorCode PCTNSSetUpValues_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
+{
+  PC_TNS         *tns    = (PC_TNS *)pc->data;
+  const PetscBool single = (PetscBool)(tns->precision == TNS_SINGLE);
+  PetscInt        row    = csr->M;
+  TNSRowKind      kind   = TNS_ROW_GOOD;
+  PetscBool       good   = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  if (!tns->host.dinv) PetscCall(PetscMalloc((single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)csr->m, &tns->host.dinv));
+  for (PetscInt i = 0; i < csr->m; ++i) {
+    const PetscReal d = PetscRealPart(csr->aa[tns->host.diag[i]]), inverse = 1.0 / d;
+    PetscBool       fits = PETSC_TRUE;
+
+    if (single) {
+      ((float *)tns->host.dinv)[i] = (float)inverse;
+      fits                         = (PetscBool)((float)inverse > 0 && !PetscIsInfReal((PetscReal)(float)inverse));
+    } else ((PetscScalar *)tns->host.dinv)[i] = inverse;
+    if ((d > 0 && d <= PETSC_MAX_REAL && !PetscIsInfReal(inverse) && fits) || kind != TNS_ROW_GOOD) continue;
     row  = csr->rstart + i;
-    kind = PetscIsInfOrNanReal(d) ? TNS_ROW_NOTFINITE : d < 0 ? TNS_ROW_NEGATIVE : TNS_ROW_ZERO;
+    kind = PetscIsInfOrNanReal(d) ? TNS_ROW_NOTFINITE : d < 0 ? TNS_ROW_NEGATIVE : d == 0 || PetscIsInfReal(inverse) ? TNS_ROW_ZERO : TNS_ROW_RANGE;
+  }
+  if (single) PetscCall(PCTNSStoreSingle_Private(tns, csr, dia, &good));
+  if (!good && kind == TNS_ROW_GOOD) {
+    row  = TNSFindLarge(csr);
+    kind = TNS_ROW_RANGE;
   }
   PetscCall(PCTNSCheckRow_Private(pc, csr->M, row, kind));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -215,33 +248,49 @@ static PetscErrorCode PCTNSInvertDiagonal_Private(PC pc, const PolderCSR *csr)
   Pmat may have changed since set-up when the user has asked to reuse the preconditioner. The triangles are those of Pmat as it is, and
   with the diagonal of another matrix they would make a preconditioner worse than none.
 */
-static PetscErrorCode PCTNSUpdate_Private(PC pc, const PolderCSR *csr)
+static PetscErrorCode PCTNSUpdate_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
 {
-  PC_TNS          *tns = (PC_TNS *)pc->data;
-  PetscObjectId    mat;
-  PetscObjectState state;
+  PC_TNS       *tns  = (PC_TNS *)pc->data;
+  TNSMatrix    *A    = &tns->host;
+  const TNSForm form = TNSFormOf(dia);
+  TNSKeys       now;
 
   PetscFunctionBegin;
-  PetscCall(PCTNSUpdatePattern_Private(pc, csr));
-  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
-  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
-  if (mat == tns->mat && state == tns->state) PetscFunctionReturn(PETSC_SUCCESS);
-  tns->mat = 0; // until the diagonal is known to be good
-  PetscCall(PCTNSInvertDiagonal_Private(pc, csr));
-  tns->mat   = mat;
-  tns->state = state;
+  PetscCall(PCTNSGetKeys_Private(pc, csr, &now));
+  if (!TNSSamePattern(A, &now, form)) {
+    PetscCall(PCTNSSetUpPattern_Private(pc, csr));
+    A->keys     = now;
+    A->keys.mat = 0;
+    A->form     = form;
+    A->bytes += tns->precision == TNS_SINGLE ? (PetscInt64)sizeof(float) * (csr->m + (dia ? csr->m * TNSDiagonalsStored(dia) : A->nz)) : (PetscInt64)sizeof(PetscScalar) * csr->m;
+  }
+  if (TNSSameValues(A, &now)) PetscFunctionReturn(PETSC_SUCCESS);
+  A->keys.mat = 0; // until the diagonal is known to be good
+  PetscCall(PCTNSSetUpValues_Private(pc, csr, dia));
+  A->keys = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCTNSUpdateHost_Private(PC pc)
+{
+  PolderCSR        csr;
+  const PolderDia *dia;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
+  PetscCall(PolderMatGetDia(pc->pmat, &dia));
+  PetscCall(PCTNSUpdate_Private(pc, &csr, dia));
+  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCSetUp_TNS(PC pc)
 {
-  PC_TNS          *tns  = (PC_TNS *)pc->data;
-  MPI_Comm         comm = PetscObjectComm((PetscObject)pc);
-  PolderCSR        csr;
-  const PolderDia *dia;
-  PetscLayout      rows, columns;
-  PetscInt         M, N;
-  PetscBool        is, same;
+  PC_TNS     *tns  = (PC_TNS *)pc->data;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PetscLayout rows, columns;
+  PetscInt    M, N;
+  PetscBool   is, same;
 
   PetscFunctionBegin;
   PetscCall(PolderMatIsAIJ(pc->pmat, &is));
@@ -251,20 +300,33 @@ static PetscErrorCode PCSetUp_TNS(PC pc)
   PetscCall(MatGetLayouts(pc->pmat, &rows, &columns));
   PetscCall(PetscLayoutCompare(rows, columns, &same));
   PetscCheck(same, comm, PETSC_ERR_ARG_SIZ, "PC of type tns needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
-  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
-  PetscCall(PCTNSUpdate_Private(pc, &csr));
-  PetscCall(PolderMatGetDia(pc->pmat, &dia));
-  tns->form = !dia ? TNS_FORM_CSR : dia->half ? TNS_FORM_HALF : TNS_FORM_DIA;
-  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+  PetscCall(PCTNSSetUpDevice_Private(pc, &tns->used));
+  if (!tns->used) PetscCall(PCTNSUpdateHost_Private(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Sweeps over the rows of this process without their off-process entries, on the diagonals of the matrix when it has them */
 static void PCTNSLocalSweeps_Private(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, PetscInt q, const PetscScalar *r)
 {
-  if (dia && upper) PolderTriSweepsDIA_Host(upper, csr->m, q, dia->nd - dia->main - 1, dia->off + dia->main + 1, dia->val + dia->main + 1, tns->dinv, r, tns->y);
-  else if (dia) PolderTriSweepsDIA_Host(upper, csr->m, q, dia->main, dia->off, dia->val, tns->dinv, r, tns->y);
-  else PolderTriSweepsCSR_Host(upper, csr->m, q, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, r, tns->y);
+  const TNSMatrix *A  = &tns->host;
+  const PetscInt   d0 = dia && upper ? dia->main + 1 : 0, nd = !dia ? 0 : upper ? dia->nd - d0 : dia->main;
+
+  if (tns->precision == TNS_SINGLE) {
+    if (dia) PolderTriSweepsDIASingle_Host(upper, csr->m, q, nd, dia->off + d0, A->val + d0, (const float *)A->dinv, r, tns->y);
+    else PolderTriSweepsCSRSingle_Host(upper, csr->m, q, csr->ai, A->diag, csr->aj, A->values, (const float *)A->dinv, r, tns->y);
+  } else {
+    if (dia) PolderTriSweepsDIA_Host(upper, csr->m, q, nd, dia->off + d0, dia->val + d0, (const PetscScalar *)A->dinv, r, tns->y);
+    else PolderTriSweepsCSR_Host(upper, csr->m, q, csr->ai, A->diag, csr->aj, csr->aa, (const PetscScalar *)A->dinv, r, tns->y);
+  }
+}
+
+/* y = c - dinv (T x) on the first n rows of the triangle's list, without their off-process entries */
+static void PCTNSRows_Private(const PC_TNS *tns, const PolderCSR *csr, PetscBool upper, PetscInt n, const PetscScalar c[], const PetscScalar x[], PetscScalar y[])
+{
+  const PetscInt *row = tns->tri[upper].row, *diag = tns->host.diag;
+
+  if (tns->precision == TNS_SINGLE) PolderTriRowsCSRSingle_Host(upper, n, row, csr->ai, diag, csr->aj, csr->aa, (const float *)tns->host.dinv, c, x, y);
+  else PolderTriRowsCSR_Host(upper, n, row, csr->ai, diag, csr->aj, csr->aa, (const PetscScalar *)tns->host.dinv, c, x, y);
 }
 
 /* y[k+1] = y[0] - D^-1 T y[k] for k = 0 .. degree-1, with T the strictly lower or upper part and y = tns->y; r: y[0] = D^-1 r first */
@@ -282,11 +344,12 @@ static PetscErrorCode PCTNSSweeps_Private(PC_TNS *tns, const PolderCSR *csr, con
   if (r) PCTNSLocalSweeps_Private(tns, csr, dia, upper, 0, r);
   for (PetscInt k = 0; k < q; ++k) {
     PetscCall(PolderHaloBegin(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
-    if (!tri->fused) PolderTriRowsCSR_Host(upper, tri->nrow, tri->row, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, y[0], y[k], y[k + 1]);
+    if (!tri->fused) PCTNSRows_Private(tns, csr, upper, tri->nrow, y[0], y[k], y[k + 1]);
     else if (!k) PCTNSLocalSweeps_Private(tns, csr, dia, upper, q, NULL);
-    else PolderTriRowsCSR_Host(upper, tri->count[k + 1], tri->row, csr->ai, tns->diag, csr->aj, csr->aa, tns->dinv, y[0], y[k], y[k + 1]);
+    else PCTNSRows_Private(tns, csr, upper, tri->count[k + 1], y[0], y[k], y[k + 1]);
     PetscCall(PolderHaloEnd(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
-    PolderTriGhostRows_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, tns->dinv, tns->ghost, y[k + 1]);
+    if (tns->precision == TNS_SINGLE) PolderTriGhostRowsSingle_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, (const float *)tns->host.dinv, tns->ghost, y[k + 1]);
+    else PolderTriGhostRows_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, (const PetscScalar *)tns->host.dinv, tns->ghost, y[k + 1]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -297,7 +360,7 @@ static PetscErrorCode PCTNSSweeps_Private(PC_TNS *tns, const PolderCSR *csr, con
 
   The iterates are s_0 .. s_q and t_0 = s_q .. t_q; each sweep reads s_0 or t_0, so degree + 1 vectors are enough: z and degree more.
 */
-static PetscErrorCode PCApply_TNS(PC pc, Vec r, Vec z)
+static PetscErrorCode PCTNSApplyHost_Private(PC pc, Vec r, Vec z)
 {
   PC_TNS            *tns = (PC_TNS *)pc->data;
   PolderCSR          csr;
@@ -306,10 +369,9 @@ static PetscErrorCode PCApply_TNS(PC pc, Vec r, Vec z)
   PetscScalar       *zz;
 
   PetscFunctionBegin;
-  PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
   PetscCall(PolderMatGetCSR(pc->pmat, &csr));
-  PetscCall(PCTNSUpdate_Private(pc, &csr));
   PetscCall(PolderMatGetDia(pc->pmat, &dia));
+  PetscCall(PCTNSUpdate_Private(pc, &csr, dia));
   PetscCall(VecGetArrayRead(r, &rr));
   PetscCall(VecGetArrayWrite(z, &zz));
   tns->y[0] = zz;
@@ -323,7 +385,18 @@ static PetscErrorCode PCApply_TNS(PC pc, Vec r, Vec z)
   PetscCall(VecRestoreArrayWrite(z, &zz));
   PetscCall(VecRestoreArrayRead(r, &rr));
   PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
-  PetscCall(PetscLogFlops(tns->flops));
+  PetscCall(PetscLogFlops(tns->host.flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_TNS(PC pc, Vec r, Vec z)
+{
+  PC_TNS *tns = (PC_TNS *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
+  PetscCall(PCTNSApplyDevice_Private(pc, r, z, NULL, &tns->used));
+  if (!tns->used) PetscCall(PCTNSApplyHost_Private(pc, r, z));
   PetscCall(PolderLogEnd(POLDER_TNSApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -345,9 +418,7 @@ static PetscErrorCode PCReset_TNS(PC pc)
   PC_TNS *tns = (PC_TNS *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(PCTNSFreePattern_Private(tns));
-  PetscCall(PetscFree(tns->dinv));
-  tns->mat = 0;
+  PetscCall(PCTNSFree_Private(tns));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -364,7 +435,8 @@ static PetscErrorCode PCView_TNS(PC pc, PetscViewer viewer)
 {
   static const char *const forms[] = {"compressed rows", "diagonals", "diagonals, half of a symmetric matrix"};
   PC_TNS                  *tns     = (PC_TNS *)pc->data;
-  PetscInt64               count[4], total[4]; /* processes for each form, bytes */
+  const TNSMatrix         *A       = tns->used ? &tns->device : &tns->host;
+  PetscInt64               count[5], total[5]; /* processes for each form, those on a GPU, bytes */
   PetscInt                 N;
   PetscBool                ascii;
 
@@ -372,15 +444,17 @@ static PetscErrorCode PCView_TNS(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  degree %" PetscInt_FMT ": %" PetscInt_FMT " products with a strict triangle an apply\n", tns->degree, 2 * tns->degree));
-  if (!tns->blocks[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int f = 0; f < 3; ++f) count[f] = tns->m && (int)tns->form == f;
-  count[3] = tns->bytes;
-  PetscCallAllreduce(count, total, 4, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
+  if (!A->keys.blocks[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int f = 0; f < 3; ++f) count[f] = tns->m && (int)A->form == f;
+  count[3] = tns->m && tns->used;
+  count[4] = A->bytes;
+  PetscCallAllreduce(count, total, 5, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
   PetscCall(MatGetSize(pc->pmat, &N, NULL));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  nothing of the matrix is copied; inverse diagonal and work: %.1f bytes a row\n", N ? (double)total[3] / (double)N : 0.0));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s %.1f bytes a row\n", tns->precision == TNS_SINGLE ? "triangles and inverse diagonal in single precision, with work:" : "nothing of the matrix is copied; inverse diagonal and work:", N ? (double)total[4] / (double)N : 0.0));
   for (int f = 0; f < 3; ++f) {
     if (total[f]) PetscCall(PetscViewerASCIIPrintf(viewer, "  triangles read from: %s (processes: %" PetscInt64_FMT ")\n", forms[f], total[f]));
   }
+  if (total[3]) PetscCall(PetscViewerASCIIPrintf(viewer, "  on a GPU (processes: %" PetscInt64_FMT ")\n", total[3]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -392,7 +466,7 @@ static PetscErrorCode PCTNSSetDegree_TNS(PC pc, PetscInt degree)
   PetscCheck(degree >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Degree %" PetscInt_FMT " of the truncated Neumann series is negative: use -pc_tns_degree 0 (Jacobi), 1, 2, ...", degree);
   if (degree == tns->degree) PetscFunctionReturn(PETSC_SUCCESS);
   tns->degree = degree;
-  PetscCall(PCTNSFreePattern_Private(tns));
+  PetscCall(PCTNSFree_Private(tns));
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -430,14 +504,21 @@ PetscErrorCode PCTNSSetDegree(PC pc, PetscInt degree)
 
 static PetscErrorCode PCSetFromOptions_TNS(PC pc, PolderOptionItems PetscOptionsObject)
 {
-  PC_TNS   *tns    = (PC_TNS *)pc->data;
-  PetscInt  degree = tns->degree;
-  PetscBool set;
+  static const char *const precisions[] = {"double", "single"};
+  PC_TNS                  *tns          = (PC_TNS *)pc->data;
+  PetscInt                 degree = tns->degree, precision = (PetscInt)tns->precision;
+  PetscBool                set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Truncated Neumann series options");
   PetscCall(PetscOptionsInt("-pc_tns_degree", "Terms of the series after the first", "PCTNSSetDegree", degree, &degree, &set));
   if (set) PetscCall(PCTNSSetDegree(pc, degree));
+  PetscCall(PetscOptionsEList("-pc_tns_precision", "In which the entries of the matrix are read", "PCTNS", precisions, 2, precisions[precision], &precision, &set));
+  if (set && precision != (PetscInt)tns->precision) {
+    tns->precision = (TNSPrecision)precision;
+    PetscCall(PCTNSFree_Private(tns));
+    pc->setupcalled = PETSC_FALSE;
+  }
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -446,7 +527,8 @@ static PetscErrorCode PCSetFromOptions_TNS(PC pc, PolderOptionItems PetscOptions
    PCTNS - truncated Neumann series of a symmetric Gauss-Seidel step, M^-1 = K^T D^-1 K with K = sum_{j=0..q} (-L D^-1)^j
 
    Options Database Key:
-.  -pc_tns_degree <2> - the degree q
++  -pc_tns_degree <2>                       - the degree q
+-  -pc_tns_precision <double> (double,single) - the precision in which the entries of the matrix and the inverse diagonal are read
 
    Level: beginner
 
@@ -465,6 +547,13 @@ static PetscErrorCode PCSetFromOptions_TNS(PC pc, PolderOptionItems PetscOptions
    The matrix is any AIJ type, sequential or parallel. Its own entries are read, nothing but the inverse diagonal and the place of the
    diagonal in each row is stored. All sweeps over one triangle are made in one pass over the memory of the matrix, block of rows after
    block. In parallel each triangular product exchanges neighbour values once, while the rows of the process are computed.
+
+   With `-pc_tns_precision single` the triangles and the inverse diagonal are copied to single precision, for two thirds of the bytes of an apply
+   on diagonals; vectors and sums stay in double precision. M^-1 belongs to the rounded matrix, is as symmetric and definite, and takes nearly the
+   same iterations. Entries beyond the range of single precision are an error.
+
+   With CUDA vectors and a matrix on the device (the types of this library, or `MATAIJCUSPARSE`) the set-up and the apply run there. Two sweeps over
+   a triangle of a 5- or 7-point stencil by diagonals are then one kernel.
 
    Reference:
    R. Gupta, GPU acceleration of preconditioned solvers for ill-conditioned linear systems, PhD thesis, TU Delft, 2015, section 3.2.2.
