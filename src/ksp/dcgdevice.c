@@ -7,6 +7,7 @@
 #include "../device.h"
 #include "../mat/aijderived.h"
 #include "../mat/dia.h"
+#include "../pc/tns.h"
 
 /* From so many local rows on, a step takes longer than the host needs to ask for the next one */
 #define POLDER_DCG_LARGE 1000000
@@ -23,6 +24,7 @@ struct _n_KSPDCGDevice {
   PetscBool        parallel;
   PetscBool        diagonal; /* the preconditioner is a diagonal, or nothing: z is not stored */
   Vec              dinv;     /* that diagonal; NULL: nothing */
+  PetscBool        attached; /* A has a null space that PETSc takes from z */
   PetscBool        mean;     /* z loses its mean on the device */
   PetscInt         behind;   /* steps that the host may be behind */
   const PolderDia *small;    /* many steps in one kernel; NULL: one kernel, or more, a line */
@@ -75,7 +77,8 @@ static PetscErrorCode KSPDCGDevicePC_Private(KSP ksp, Vec r)
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(MatGetNullSpace(A, &attached));
   if (attached) PetscCall(MatNullSpaceGetVecs(attached, &constant, &nvec, NULL));
-  device->mean = (PetscBool)(attached ? constant && !nvec : dcg->space->nullspace);
+  device->attached = (PetscBool)(attached != NULL);
+  device->mean     = (PetscBool)(attached ? constant && !nvec : dcg->space->nullspace);
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCNONE, &none));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCJACOBI, &jacobi));
   device->diagonal = (PetscBool)((none || jacobi) && (!attached || device->mean));
@@ -192,10 +195,17 @@ PetscErrorCode KSPDCGDevicePrecondition_Private(KSP ksp, Vec r, Vec z)
 {
   KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice device = dcg->device;
+  PetscBool    dotted = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (device->diagonal) { // a step has brought rho
     if (dcg->first) PetscCall(KSPDCGDeviceRho_Private(ksp, r, r));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!device->mean && !device->attached) PetscCall(PCTNSApplyDot_Private(ksp->pc, r, z, &device->state->sum[1], &dotted)); // (r, z) on the way
+  if (dotted) {
+    if (device->parallel) PetscCall(KSPDCGDeviceSum_Private(ksp, 1, &device->state->sum[1]));
+    PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, dcg->first, device->state, device->stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (device->mean) PetscCall(PCApply(ksp->pc, r, z));
