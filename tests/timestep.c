@@ -233,4 +233,19 @@ int main(int argc, char **argv)
       nsize: {{1 3}}
       args: -mat_type {{aij aijdia}} -pc_type tns -deflation_space {{auto levelset_subdomain}}
 
+  # PETSc looks for zeros on the diagonal on the host, unless it is told that there are none
+  testset:
+    requires: cuda
+    args: -ksp_type dcg -vec_type cuda -use_gpu_aware_mpi 0
+    output_file: output/timestep.out
+    test:
+      suffix: device
+      args: -mat_type {{aijdia aijicrs aijhec}} -pc_type jacobi -pc_jacobi_fixdiagonal 0 -deflation_space {{auto levelset_subdomain}} -deflation_grid 24,24,24
+    test:
+      suffix: device_shown
+      args: -mat_type aijdia -pc_type tns -deflation_space auto
+    test:
+      suffix: device_regions
+      args: -mat_type aijdia -pc_type tns -deflation_space auto -deflation_levelset auto
+
 TEST*/
