@@ -227,39 +227,45 @@ static PetscErrorCode Entries(Mat A, PetscScalar *sum)
 /* Whoever reads or writes the values on the host right after they were made on the device must find them */
 static PetscErrorCode HostReaders(Test *t)
 {
-  Mat         B, C, D, E, F;
+  Mat         B, C;
   PetscScalar a, b;
   PetscReal   na, nb;
-  Vec         d;
-  PetscInt    rstart, rend;
 
   PetscFunctionBeginUser;
   #define Fresh PetscCall(New(t, &B))
   #define Done  PetscCall(MatDestroy(&B))
-  Fresh;
+  PetscCall(New(t, &B));
   PetscCall(Entries(t->A, &a));
   PetscCall(Entries(B, &b));
   PetscCall(Check(t, "rows", (PetscBool)(PetscAbsScalar(a - b) <= 1e-12 * PetscAbsScalar(a))));
-  Done;
-  Fresh;
+  PetscCall(MatDestroy(&B));
+  PetscCall(New(t, &B));
   PetscCall(MatNorm(t->A, NORM_FROBENIUS, &na));
   PetscCall(MatNorm(B, NORM_FROBENIUS, &nb));
   PetscCall(Check(t, "norm", (PetscBool)(PetscAbsReal(na - nb) <= 1e-12 * na)));
-  Done;
-  Fresh;
+  PetscCall(MatDestroy(&B));
+  PetscCall(New(t, &B));
   PetscCall(MatDuplicate(B, MAT_COPY_VALUES, &C));
   PetscCall(SameProduct(t, "duplicate", t->A, C, VECCUDA, VECCUDA));
   PetscCall(MatDestroy(&C));
-  Done;
-  Fresh;
+  PetscCall(MatDestroy(&B));
+  PetscCall(New(t, &B));
   PetscCall(MatConvert(B, MATAIJ, MAT_INITIAL_MATRIX, &C));
   PetscCall(SameProduct(t, "converted", t->A, C, VECSTANDARD, VECSTANDARD));
   PetscCall(MatDestroy(&C));
   PetscCall(SetValues(t, B, 1.25, INSERT_VALUES));
   PetscCall(MatConvert(B, MATAIJ, MAT_INPLACE_MATRIX, &B));
   PetscCall(SameProduct(t, "converted in place", t->A, B, VECSTANDARD, VECSTANDARD));
-  Done;
-  Fresh;
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HostProducts(Test *t)
+{
+  Mat B, C, D, E, F;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(t, &B));
   PetscCall(MatConvert(B, MATAIJICRS, MAT_INITIAL_MATRIX, &C));
   PetscCall(SameProduct(t, "converted to aijicrs", t->A, C, VECCUDA, VECCUDA));
   PetscCall(MatDestroy(&C));
@@ -301,7 +307,18 @@ static PetscErrorCode HostReaders(Test *t)
   PetscCall(SameProduct(t, "transposed", C, D, VECCUDA, VECCUDA));
   PetscCall(MatDestroy(&C));
   PetscCall(MatDestroy(&D));
-  PetscCall(SetValues(t, B, 1.0, INSERT_VALUES));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode HostWriters(Test *t)
+{
+  Mat      B;
+  Vec      d;
+  PetscInt rstart, rend;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(t, &B));
   PetscCall(MatCreateVecs(t->A, &d, NULL));
   PetscCall(MatGetDiagonal(t->A, d));
   {
@@ -334,7 +351,7 @@ static PetscErrorCode HostReaders(Test *t)
   PetscCall(MatZeroEntries(B));
   PetscCall(SetValues(t, B, 1.0, ADD_VALUES));
   PetscCall(SameProduct(t, "added to zeros", t->A, B, VECCUDA, VECCUDA));
-  Done;
+  PetscCall(MatDestroy(&B));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -443,6 +460,36 @@ static PetscErrorCode Copies(Test *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -ksp_view says where the products run */
+static PetscErrorCode View(Test *t)
+{
+  Mat         B;
+  PetscViewer viewer;
+  char        text[4096] = "";
+  PetscMPIInt rank;
+  PetscBool   found = PETSC_TRUE;
+
+  PetscFunctionBeginUser;
+  PetscCall(New(t, &B));
+  PetscCall(SameProduct(t, "before the view", t->A, B, VECCUDA, VECCUDA));
+  PetscCall(PetscViewerASCIIOpen(PETSC_COMM_WORLD, "view.txt", &viewer));
+  PetscCall(PetscViewerPushFormat(viewer, PETSC_VIEWER_ASCII_INFO));
+  PetscCall(MatView(B, viewer));
+  PetscCall(PetscViewerPopFormat(viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  if (rank == 0) {
+    FILE *file = fopen("view.txt", "r");
+
+    PetscCheck(file && fread(text, 1, sizeof(text) - 1, file) > 0, PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "No view");
+    fclose(file);
+    found = strstr(text, " on the GPU; ") ? PETSC_TRUE : PETSC_FALSE;
+  }
+  PetscCall(Check(t, "view", found));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Solve(Mat B, const char *pctype, const char *sub, PetscInt *its, PetscLogDouble *copied)
 {
   KSP                ksp;
@@ -542,7 +589,10 @@ int main(int argc, char **argv)
   else {
     PetscCall(Places(&t));
     PetscCall(HostReaders(&t));
+    PetscCall(HostProducts(&t));
+    PetscCall(HostWriters(&t));
     PetscCall(Copies(&t));
+    PetscCall(View(&t));
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " compared, %" PetscInt_FMT " wrong\n", t.compared, t.wrong));
   PetscCall(PetscFree2(t.i, t.j));

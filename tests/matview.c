@@ -209,7 +209,7 @@ int main(int argc, char **argv)
 
    # the bytes a row are those of 32-bit indices
    testset:
-     requires: !64bit_indices
+     requires: !64bit_indices !gpu
      args: -type {{aijdia aijicrs aijhec}separate output}
      filter: grep -E "^[a-z]|format:|not [a-z]+( rows)?:|stored"
      test:

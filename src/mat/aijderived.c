@@ -472,22 +472,38 @@ static PetscErrorCode MatSetFromOptions_Polder(Mat A, PolderOptionItems PetscOpt
 /* One line for the whole matrix: every process adds what it stores */
 static PetscErrorCode PolderAIJView_Private(Mat A, PetscViewer viewer)
 {
-  PolderAIJ      aij;
-  char           text[128];
-  PetscLogDouble sum[5], total[5];
-  MPI_Comm       comm = PetscObjectComm((PetscObject)A);
-  PetscMPIInt    size;
+  PolderAIJ           aij;
+  char                text[128];
+  PetscLogDouble      sum[5], total[5];
+  MPI_Comm            comm = PetscObjectComm((PetscObject)A);
+  PetscMPIInt         size;
+  const PolderFormat *format, *used;
+  PolderLayout        layout;
+  const char         *why;
+  Mat                 block = A;
 
   PetscFunctionBegin;
-  PetscCall(PolderAIJGet(A, &aij));
-  PetscCall((*aij->used->describe)(aij->data, sizeof(text), text, &sum[0], &sum[1]));
-  sum[2] = aij->nz;
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  if (layout == POLDER_MPI) PetscCall(PolderAIJBlock(A, &block));
+  PetscCall(PolderAIJContext(block, &aij));
+  if (aij->ddata && !aij->data) PetscCall(PolderAIJGetDevice(A, &aij));
+  else PetscCall(PolderAIJGet(A, &aij));
+  if (aij->data) {
+    used = aij->used;
+    why  = aij->why;
+    PetscCall((*used->describe)(aij->data, sizeof(text), text, &sum[0], &sum[1]));
+  } else {
+    used = aij->dused;
+    why  = aij->dwhy;
+    PetscCall((*used->describe_device)(aij->ddata, sizeof(text), text, &sum[0], &sum[1]));
+  }
+  sum[2] = aij->data ? aij->nz : aij->rows->nz;
   sum[3] = A->rmap->n;
-  sum[4] = aij->used != aij->format;
+  sum[4] = used != aij->format;
   PetscCallAllreduce(sum, total, 5, MPI_DOUBLE, MPI_SUM, comm);
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "format: %s; %s%s\n", aij->used->label, text, size > 1 ? " (first process)" : ""));
-  if (aij->used != aij->format) PetscCall(PetscViewerASCIIPrintf(viewer, "not %s: %s\n", aij->format->label, aij->why));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "format: %s%s; %s%s\n", used->label, aij->data ? "" : " on the GPU", text, size > 1 ? " (first process)" : ""));
+  if (used != aij->format) PetscCall(PetscViewerASCIIPrintf(viewer, "not %s: %s\n", aij->format->label, why));
   else if (total[4] > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "not %s on %g of %d processes\n", aij->format->label, total[4], size));
   if (total[2] == 0 || total[3] == 0) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "stored entries: %.2f times the nonzeros; bytes a row: %.1f (AIJ %.1f, kept as well)\n", total[1] / total[2], total[0] / total[3], sizeof(PetscInt) + (sizeof(PetscScalar) + sizeof(PetscInt)) * total[2] / total[3]));

@@ -138,8 +138,8 @@ static PetscErrorCode DIACountDevice_Private(PetscInt m, PetscInt n, const Petsc
   PetscFunctionBegin;
   *off = NULL;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceMalloc(m + n, &seen));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (max + 1), &list));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (max + 1) + m + n, &list));
+  seen = (char *)(list + max + 1);
   PetscCall(PolderDeviceZero(seen, m + n));
   PetscCall(PolderDeviceZero(list, sizeof(PetscInt)));
   PolderLaunch(PolderDiaOffsets_CUDA(m, n, ai, aj, (unsigned char *)seen, stream));
@@ -151,7 +151,6 @@ static PetscErrorCode DIACountDevice_Private(PetscInt m, PetscInt n, const Petsc
     PetscCall(PetscSortInt(*nd, *off));
     for (PetscInt d = 0; d < *nd; ++d) (*off)[d] -= m;
   }
-  PetscCall(PolderDeviceFree(&seen));
   PetscCall(PolderDeviceFree(&list));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
