@@ -3,6 +3,7 @@
 /*TEST
    test:
      load: no
+     requires: !gpu
 TEST*/
 """
 import os
