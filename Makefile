@@ -9,7 +9,7 @@ GOALS    := $(or $(MAKECMDGOALS),all)
 .DEFAULT_GOAL := all
 
 # Everything about PETSc is in $(BUILD)/petsc.mk, rewritten only when it changes; make starts over when it did
-ifneq ($(filter-out clean format,$(GOALS)),)
+ifneq ($(filter-out clean format petsc-cuda,$(GOALS)),)
   include $(BUILD)/petsc.mk
 endif
 $(BUILD)/petsc.mk: FORCE
@@ -83,7 +83,9 @@ check: tests
 demo: all
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/demo.sh $(DEMOSIZE)
 
-bench: all $(BENCHES) $(CUDABENCHES)
+benches: $(BENCHES) $(CUDABENCHES)
+
+bench: all benches
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/run.sh
 
 # the tables of docs/results.md, each minutes long
@@ -107,6 +109,13 @@ check-sanitizer: tests
 	@for tool in memcheck racecheck initcheck; do echo "== $$tool"; \
 	  tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" --gpu --sanitizer $$tool --sanitizer-flags="--kernel-regex kns=Polder" --search $(SANITIZE:%='%') $(CHECKFLAGS) || exit; done
 
+# PETSc with CUDA, for those who have none
+PETSC_CUDA_DIR     ?= petsc-cuda
+PETSC_CUDA_VERSION ?= 3.24.6
+petsc-cuda:
+	@sh config/requirements.sh petsc-cuda
+	@config/petsc-cuda.sh "$(PETSC_CUDA_DIR)" "$(PETSC_CUDA_VERSION)" "$(CUDA_ARCHS)"
+
 install: $(LIB)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/polder/options
 	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib
@@ -121,4 +130,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples demo bench $(TABLES) tests check check-valgrind check-gpu check-sanitizer install format clean FORCE
+.PHONY: all examples demo bench $(TABLES) tests check check-valgrind check-gpu check-sanitizer benches petsc-cuda install format clean FORCE
