@@ -19,7 +19,7 @@ source=$dir/src/petsc-$version
 if [ ! -f "$source/configure" ]; then
   echo "== fetching petsc $version"
   "$python" -m pip download --disable-pip-version-check --no-deps --no-binary :all: --no-build-isolation -d "$dir/src" "petsc==$version"
-  tar -xzf "$dir/src/petsc-$version.tar.gz" -C "$dir/src"
+  tar --no-same-owner -xzf "$dir/src/petsc-$version.tar.gz" -C "$dir/src"
 fi
 cd "$source"
 if [ ! -f arch-cuda/lib/petsc/conf/petscvariables ]; then

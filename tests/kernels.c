@@ -219,6 +219,92 @@ static PetscErrorCode TestRows(PetscBool ell)
   PetscFunctionReturn(0);
 }
 
+/* The arrays of the device's sliced rows, made by the host twins: lengths up to longest, those above cap apart (cap < 0: rows in their order) */
+static void SlicesMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
+{
+  PolderSlicesMult_Host((const PolderSlices *)data, alpha, x, y, z, NULL);
+}
+
+static PetscErrorCode TestSlice(Count *c, PetscInt m, PetscInt n, PetscInt longest, int cap)
+{
+  PolderSlices    S = {.m = m, .nslice = (int)((m + 31) / 32)};
+  Entries         A = {m, n, 0, NULL, NULL, NULL};
+  PetscInt       *ai;
+  int            *row, *ptr, *unit, *base, *entry, *segment, *lrow, *which, *first, *owner, *start, *lcol;
+  unsigned short *col;
+  PetscScalar    *val, *lval;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(m + 1, &ai));
+  ai[0] = 0;
+  for (PetscInt i = 0; i < m; ++i) ai[i + 1] = ai[i] + Next((unsigned int)(Next(20) ? PetscMin(longest, 8) : longest) + 1);
+  A.nz = ai[m];
+  PetscCall(PetscMalloc3(A.nz, &A.i, A.nz, &A.j, A.nz, &A.v));
+  for (PetscInt i = 0; i < m; ++i) {
+    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
+      A.i[k] = i;
+      A.j[k] = Next((unsigned int)n);
+      A.v[k] = Number();
+    }
+  }
+  PetscCall(PetscMalloc3(m, &row, S.nslice + 1, &ptr, S.nslice + 1, &unit));
+  PetscCall(PetscMalloc3(m + 1, &entry, m + 1, &segment, m + 1, &lrow));
+  if (cap >= 0) {
+    PolderSlicesSort_Host(m, cap, ai, row);
+    S.row = row;
+  }
+  PolderSlicesSize_Host(m, S.nslice, S.row, ai, A.j, ptr, unit);
+  PolderScan_Host(S.nslice, ptr);
+  PolderScan_Host(S.nslice, unit);
+  PolderLongRowsCount_Host(m, cap >= 0 ? cap : PETSC_MAX_INT / 2, ai, entry, segment, lrow);
+  PolderScan_Host(m, entry);
+  PolderScan_Host(m, segment);
+  PolderScan_Host(m, lrow);
+  S.nseg  = segment[m];
+  S.nlong = lrow[m];
+  PetscCall(PetscMalloc3(ptr[S.nslice], &base, 32 * (size_t)unit[S.nslice], &col, 32 * (size_t)ptr[S.nslice], &val));
+  PetscCall(PetscMalloc6(S.nlong, &which, S.nlong + 1, &first, S.nseg, &owner, S.nseg + 1, &start, entry[m], &lcol, entry[m], &lval));
+  PolderSlicesFill_Host(m, S.nslice, S.row, ai, A.j, A.v, ptr, unit, base, col, val);
+  PolderLongRowsMake_Host(m, entry, segment, lrow, which, first, owner, start);
+  PolderLongRowsFill_Host(S.nseg, ai, A.j, A.v, which, first, owner, start, lcol, lval);
+  S.ptr   = ptr;
+  S.unit  = unit;
+  S.base  = base;
+  S.col   = col;
+  S.val   = val;
+  S.lrow  = which;
+  S.first = first;
+  S.owner = owner;
+  S.start = start;
+  S.lcol  = lcol;
+  S.lval  = lval;
+  PetscCall(Check(c, &A, SlicesMult, &S));
+  PetscCall(PetscFree(ai));
+  PetscCall(PetscFree3(A.i, A.j, A.v));
+  PetscCall(PetscFree3(row, ptr, unit));
+  PetscCall(PetscFree3(entry, segment, lrow));
+  PetscCall(PetscFree3(base, col, val));
+  PetscCall(PetscFree6(which, first, owner, start, lcol, lval));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestSlices(void)
+{
+  Count c = {"sliced rows of the device", 0, 0};
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
+    const PetscInt m = Sizes[s];
+
+    PetscCall(TestSlice(&c, m, m / 2 + 3, 9, -1));
+    PetscCall(TestSlice(&c, m, 100000, 60, 40)); /* 32-bit columns */
+    PetscCall(TestSlice(&c, m, 50, m < 100 ? 5000 : 100, 0));
+    PetscCall(TestSlice(&c, m, 70000, m < 100 ? 5000 : 100, 9));
+  }
+  PetscCall(Report(&c));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
@@ -226,6 +312,7 @@ int main(int argc, char **argv)
   PetscCall(TestDia());
   PetscCall(TestRows(PETSC_FALSE));
   PetscCall(TestRows(PETSC_TRUE));
+  PetscCall(TestSlices());
   PetscCall(PetscFinalize());
   return 0;
 }
