@@ -35,7 +35,7 @@ static PetscErrorCode GetProblem(Problem *p)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-centre", &p->centre, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-contrast", &p->contrast, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-shift", &p->shift, NULL));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 /* Positive in a bubble */
@@ -119,7 +119,7 @@ static PetscErrorCode CreateMatrix(const Problem *p, Mat *A)
     *A = copy;
   }
   PetscCall(PetscFree3(ai, aj, aa));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 /* The level set, and a smooth right-hand side in the range of A */
@@ -145,7 +145,7 @@ static PetscErrorCode CreateVectors(const Problem *p, Vec *b, Vec *levelset)
   }
   PetscCall(VecRestoreArrayWrite(*levelset, &phi));
   PetscCall(VecRestoreArrayWrite(*b, &f));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 /* The matrix in the type that the options name; with values (-coo) it takes them from there at each call of MatSetValuesCOO() */
@@ -164,7 +164,7 @@ static PetscErrorCode CreateTyped(Mat A, const Problem *p, PetscBool coo, Vec li
   *values = NULL;
   if (!coo) {
     PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, B));
-    PetscFunctionReturn(PETSC_SUCCESS);
+    PetscFunctionReturn(0);
   }
   PetscCall(MatCreate(PETSC_COMM_SELF, B));
   PetscCall(MatSetSizes(*B, p->N, p->N, p->N, p->N));
@@ -195,7 +195,7 @@ static PetscErrorCode CreateTyped(Mat A, const Problem *p, PetscBool coo, Vec li
   }
   PetscCall(MatSeqAIJRestoreArrayRead(A, &aa));
   PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &ai, &aj, &done));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode SetValues(Mat A, Vec values)
@@ -207,7 +207,7 @@ static PetscErrorCode SetValues(Mat A, Vec values)
   PetscCall(VecGetArrayReadAndMemType(values, &v, &memtype));
   PetscCall(MatSetValuesCOO(A, v, INSERT_VALUES));
   PetscCall(VecRestoreArrayReadAndMemType(values, &v));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 /* Seconds, with the device idle when v lies there */
@@ -223,7 +223,7 @@ static PetscErrorCode Now(Vec v, PetscLogDouble *t)
     PetscCall(PetscDeviceContextSynchronize(context));
   }
   PetscCall(PetscTime(t));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 /* Bytes a second of a copy, read and written */
@@ -250,7 +250,7 @@ static PetscErrorCode MeasureCopy(Vec like, PetscReal *bandwidth)
   *bandwidth = 16.0 * n / best;
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Median(PetscInt n, PetscReal t[], PetscReal *median)
@@ -258,7 +258,7 @@ static PetscErrorCode Median(PetscInt n, PetscReal t[], PetscReal *median)
   PetscFunctionBeginUser;
   PetscCall(PetscSortReal(n, t));
   *median = n % 2 ? t[n / 2] : 0.5 * (t[n / 2 - 1] + t[n / 2]);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Residual(Mat A, Vec b, Vec x, PetscReal *residual)
@@ -274,7 +274,7 @@ static PetscErrorCode Residual(Mat A, Vec b, Vec x, PetscReal *residual)
   PetscCall(VecNorm(b, NORM_2, &nb));
   *residual /= nb;
   PetscCall(VecDestroy(&r));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 #define MAXREPEATS 64
@@ -338,7 +338,7 @@ static PetscErrorCode Solve(const Problem *p, Mat A, Vec b, Vec levelset, const 
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&values));
   PetscCall(MatDestroy(&B));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 /* 'name | options' or 'name | bytes | options': the options hold for this solver only */
@@ -364,7 +364,7 @@ static PetscErrorCode SolveLine(const Problem *p, Mat A, Vec b, Vec levelset, ch
   PetscCall(Solve(p, A, b, levelset, field[0], n == 3 ? strtod(field[1], NULL) : 0, bandwidth));
   PetscCall(PetscOptionsPop());
   PetscCall(PetscOptionsDestroy(&saved));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  PetscFunctionReturn(0);
 }
 
 int main(int argc, char **argv)
