@@ -43,7 +43,7 @@ __device__ __forceinline__ void DiaDot(PetscScalar part, PetscScalar *dot, bool 
 
 /* Row after row, ROWS of them a thread; ND = 0: any number of diagonals. lo and hi are the least and the largest offset */
 template <int ND, int ROWS, bool DOT, class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void DiaRows(PetscInt m, PetscInt n, PetscInt lo, PetscInt hi, const __grid_constant__ DiaArgs<V> A, const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot, bool add, PolderReduceScratch *scratch)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaRowsKernel(PetscInt m, PetscInt n, PetscInt lo, PetscInt hi, const __grid_constant__ DiaArgs<V> A, const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot, bool add, PolderReduceScratch *scratch)
 {
   const PetscInt nd   = ND ? ND : A.nd;
   PetscScalar    part = 0;
@@ -130,7 +130,7 @@ __device__ __forceinline__ PetscScalar DiaGridRow(const DiaGrid<V> &A, PetscInt 
 }
 
 template <int BLOCK, bool SEVEN, bool HALF, bool CACHED, bool DOT, class V>
-__global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void DiaStencil(const __grid_constant__ DiaGrid<V> A, const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot, PolderReduceScratch *scratch)
+__global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaStencilKernel(const __grid_constant__ DiaGrid<V> A, const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot, PolderReduceScratch *scratch)
 {
   const PetscInt tile = (PetscInt)blockIdx.x % (A.tiles[0] * A.tiles[1]), step = (PetscInt)blockIdx.x / (A.tiles[0] * A.tiles[1]) * A.chunk;
   const PetscInt ix  = (tile % A.tiles[0] << A.logw) + ((PetscInt)threadIdx.x & ((1 << A.logw) - 1));
@@ -189,8 +189,8 @@ static void DiaRowsLaunch(PetscInt m, PetscInt n, const DiaArgs<V> &A, const Pet
     lo = PetscMin(lo, A.off[d]);
     hi = PetscMax(hi, A.off[d]);
   }
-  if (dot) DiaRows<ND, ROWS, true, V><<<PetscMin(blocks, POLDER_REDUCE_BLOCKS), POLDER_BLOCK, 0, stream>>>(m, n, lo, hi, A, x, out, dot, add, scratch);
-  else if (all) DiaRows<ND, ROWS, false, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, n, lo, hi, A, x, out, NULL, add, scratch);
+  if (dot) PolderDiaRowsKernel<ND, ROWS, true, V><<<PetscMin(blocks, POLDER_REDUCE_BLOCKS), POLDER_BLOCK, 0, stream>>>(m, n, lo, hi, A, x, out, dot, add, scratch);
+  else if (all) PolderDiaRowsKernel<ND, ROWS, false, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, n, lo, hi, A, x, out, NULL, add, scratch);
 }
 
 template <bool SEVEN, bool HALF, bool CACHED, class V>
@@ -198,8 +198,8 @@ static void DiaStencilLaunch(const DiaGrid<V> &A, unsigned int blocks, const Pet
 {
   constexpr int tile = SEVEN ? DIA_TILE7 : DIA_TILE5;
 
-  if (dot) DiaStencil<tile, SEVEN, HALF, CACHED, true, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, (PolderReduceScratch *)work);
-  else DiaStencil<tile, SEVEN, HALF, CACHED, false, V><<<blocks, tile, 0, stream>>>(A, x, out, NULL, NULL);
+  if (dot) PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, (PolderReduceScratch *)work);
+  else PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, false, V><<<blocks, tile, 0, stream>>>(A, x, out, NULL, NULL);
 }
 
 template <bool CACHED, class V>
@@ -312,7 +312,7 @@ int PolderDiaMultSingle_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt
 }
 
 /* bad: a finite number that is too large for single precision */
-__global__ __launch_bounds__(POLDER_BLOCK) void ToSingle(size_t n, const PetscScalar *__restrict__ v, float *__restrict__ s, int *bad)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderToSingleKernel(size_t n, const PetscScalar *__restrict__ v, float *__restrict__ s, int *bad)
 {
   for (size_t i = (size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += (size_t)gridDim.x * POLDER_BLOCK) {
     const float f = (float)v[i];
@@ -324,11 +324,11 @@ __global__ __launch_bounds__(POLDER_BLOCK) void ToSingle(size_t n, const PetscSc
 
 int PolderToSingle_CUDA(size_t n, const PetscScalar v[], float s[], int *bad, PolderStream stream)
 {
-  if (n) ToSingle<<<(unsigned int)PetscMin((n + POLDER_BLOCK - 1) / POLDER_BLOCK, 1 << 16), POLDER_BLOCK, 0, stream>>>(n, v, s, bad);
+  if (n) PolderToSingleKernel<<<(unsigned int)PetscMin((n + POLDER_BLOCK - 1) / POLDER_BLOCK, 1 << 16), POLDER_BLOCK, 0, stream>>>(n, v, s, bad);
   return (int)cudaGetLastError();
 }
 
-__global__ __launch_bounds__(POLDER_BLOCK) void DiaOffsets(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, unsigned char *seen)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaOffsetsKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, unsigned char *seen)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
 
@@ -343,7 +343,7 @@ __global__ __launch_bounds__(POLDER_BLOCK) void DiaOffsets(PetscInt m, const Pet
 int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], unsigned char seen[], PolderStream stream)
 {
   (void)n;
-  if (m) DiaOffsets<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, ai, aj, seen);
+  if (m) PolderDiaOffsetsKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, ai, aj, seen);
   return (int)cudaGetLastError();
 }
 
@@ -363,7 +363,7 @@ __device__ __forceinline__ bool DiaMirrors(PetscScalar low, PetscScalar up, Pets
 
 /* MIRROR: the diagonals are not filled but compared with those that their pointers lead into; diag is the main diagonal */
 template <bool MIRROR>
-__global__ __launch_bounds__(POLDER_BLOCK) void DiaFill(PetscInt m, const __grid_constant__ DiaFillArgs A, const PetscScalar *diag, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, PetscReal tol, int *bad)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaFillKernel(PetscInt m, const __grid_constant__ DiaFillArgs A, const PetscScalar *diag, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, PetscReal tol, int *bad)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PetscInt       k, end;
@@ -406,8 +406,8 @@ int PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, const PetscInt o
         A.off[d] = off[b + d];
         A.val[d] = val[b + d];
       }
-      if (mirror) DiaFill<true><<<blocks, POLDER_BLOCK, 0, stream>>>(m, A, val[first], ai, aj, aa, tol, bad);
-      else DiaFill<false><<<blocks, POLDER_BLOCK, 0, stream>>>(m, A, NULL, ai, aj, aa, tol, bad);
+      if (mirror) PolderDiaFillKernel<true><<<blocks, POLDER_BLOCK, 0, stream>>>(m, A, val[first], ai, aj, aa, tol, bad);
+      else PolderDiaFillKernel<false><<<blocks, POLDER_BLOCK, 0, stream>>>(m, A, NULL, ai, aj, aa, tol, bad);
     }
   }
   return (int)cudaGetLastError();

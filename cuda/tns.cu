@@ -25,7 +25,7 @@ struct TriArgs {
 
 /* y = c - dinv (T x); c = NULL and x = NULL stand for dinv r; ND = 0: any number of diagonals */
 template <int ND, class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void TriSweepDIA(PetscInt m, const __grid_constant__ TriArgs<V> T, const V *__restrict__ dinv, const PetscScalar *__restrict__ r, const PetscScalar *c, const PetscScalar *__restrict__ x, PetscScalar *y)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriSweepDIAKernel(PetscInt m, const __grid_constant__ TriArgs<V> T, const V *__restrict__ dinv, const PetscScalar *__restrict__ r, const PetscScalar *c, const PetscScalar *__restrict__ x, PetscScalar *y)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x, nd = ND ? ND : T.nd;
   PetscScalar    s = 0;
@@ -56,9 +56,9 @@ static int TriSweepDIALaunch(PetscInt m, PetscInt nd, const PetscInt off[], cons
       T.off[d] = off[first + d];
       T.val[d] = (const V *)val[first + d];
     }
-    if (nd == 2) TriSweepDIA<2, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, T, di, r, cc, x, y);
-    else if (nd == 3) TriSweepDIA<3, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, T, di, r, cc, x, y);
-    else TriSweepDIA<0, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, T, di, r, cc, x, y);
+    if (nd == 2) PolderTriSweepDIAKernel<2, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, T, di, r, cc, x, y);
+    else if (nd == 3) PolderTriSweepDIAKernel<3, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, T, di, r, cc, x, y);
+    else PolderTriSweepDIAKernel<0, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, T, di, r, cc, x, y);
   }
   return (int)cudaGetLastError();
 }
@@ -133,7 +133,7 @@ __device__ __forceinline__ void TriPlane(const TriGrid<V> &A, int64_t k0, int la
 }
 
 template <bool UPPER, bool DOT, class V>
-__global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void TriPair7(const __grid_constant__ TriGrid<V> A, PetscScalar *dot, PolderReduceScratch *scratch)
+__global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair7Kernel(const __grid_constant__ TriGrid<V> A, PetscScalar *dot, PolderReduceScratch *scratch)
 {
   const int   lane = threadIdx.x % 32, warp = (int)(blockIdx.x * (TRI_BLOCK / 32) + threadIdx.x / 32);
   PetscScalar part = 0;
@@ -200,7 +200,7 @@ __device__ __forceinline__ void TriLines(const TriGrid<V> &A, int64_t k0, int la
 }
 
 template <bool UPPER, bool DOT, class V>
-__global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void TriPair5(const __grid_constant__ TriGrid<V> A, PetscScalar *dot, PolderReduceScratch *scratch)
+__global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair5Kernel(const __grid_constant__ TriGrid<V> A, PetscScalar *dot, PolderReduceScratch *scratch)
 {
   const int   lane = threadIdx.x % 32, warp = (int)(blockIdx.x * (TRI_BLOCK / 32) + threadIdx.x / 32);
   PetscScalar part = 0;
@@ -251,13 +251,13 @@ static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off
   A.warps    = (PetscInt)(tiles * chunks);
   blocks     = PolderBlocks(A.warps, TRI_BLOCK / 32);
   if (nd == 3) {
-    if (upper) TriPair7<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
-    else if (dot) TriPair7<false, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
-    else TriPair7<false, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+    if (upper) PolderTriPair7Kernel<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+    else if (dot) PolderTriPair7Kernel<false, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
+    else PolderTriPair7Kernel<false, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
   } else {
-    if (upper) TriPair5<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
-    else if (dot) TriPair5<false, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
-    else TriPair5<false, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+    if (upper) PolderTriPair5Kernel<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+    else if (dot) PolderTriPair5Kernel<false, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
+    else PolderTriPair5Kernel<false, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
   }
   return (int)cudaGetLastError();
 }
@@ -270,7 +270,7 @@ int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt
 }
 
 template <class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void TriScale(PetscInt m, const V *__restrict__ dinv, const PetscScalar *r, PetscScalar *y)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriScaleKernel(PetscInt m, const V *__restrict__ dinv, const PetscScalar *r, PetscScalar *y)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
 
@@ -281,14 +281,14 @@ int PolderTriScale_CUDA(PetscBool single, PetscInt m, const void *dinv, const Pe
 {
   const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
 
-  if (m && single) TriScale<<<blocks, POLDER_BLOCK, 0, stream>>>(m, (const float *)dinv, r, y);
-  else if (m) TriScale<<<blocks, POLDER_BLOCK, 0, stream>>>(m, (const PetscScalar *)dinv, r, y);
+  if (m && single) PolderTriScaleKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(m, (const float *)dinv, r, y);
+  else if (m) PolderTriScaleKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(m, (const PetscScalar *)dinv, r, y);
   return (int)cudaGetLastError();
 }
 
 /* LANES lanes of a warp share a row; their sums are added in the same order always */
 template <int LANES, class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void TriSweepCSR(bool upper, PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ diag, const PetscInt *__restrict__ aj, const V *__restrict__ aa, const V *__restrict__ dinv, const PetscScalar *__restrict__ r, const PetscScalar *c, const PetscScalar *__restrict__ x, PetscScalar *y)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriSweepCSRKernel(bool upper, PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ diag, const PetscInt *__restrict__ aj, const V *__restrict__ aa, const V *__restrict__ dinv, const PetscScalar *__restrict__ r, const PetscScalar *c, const PetscScalar *__restrict__ x, PetscScalar *y)
 {
   const int      lane = threadIdx.x % LANES;
   const PetscInt i    = (PetscInt)(((int64_t)blockIdx.x * POLDER_BLOCK + threadIdx.x) / LANES);
@@ -312,9 +312,9 @@ template <class V>
 static int TriSweepCSRLaunch(bool upper, PetscInt m, PetscInt nz, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const V aa[], const V dinv[], const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], cudaStream_t stream)
 {
   if (!m) return (int)cudaGetLastError();
-  if (nz / m < 12) TriSweepCSR<2, V><<<PolderBlocks(m, POLDER_BLOCK / 2), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
-  else if (nz / m < 64) TriSweepCSR<8, V><<<PolderBlocks(m, POLDER_BLOCK / 8), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
-  else TriSweepCSR<32, V><<<PolderBlocks(m, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
+  if (nz / m < 12) PolderTriSweepCSRKernel<2, V><<<PolderBlocks(m, POLDER_BLOCK / 2), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
+  else if (nz / m < 64) PolderTriSweepCSRKernel<8, V><<<PolderBlocks(m, POLDER_BLOCK / 8), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
+  else PolderTriSweepCSRKernel<32, V><<<PolderBlocks(m, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
   return (int)cudaGetLastError();
 }
 
@@ -325,7 +325,7 @@ int PolderTriSweepCSR_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscI
 
 /* V: the type that the other entries of the matrix are rounded to */
 template <class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void TriGhosts(bool upper, PetscInt m, PetscInt nlow, const PetscInt *__restrict__ bi, const PetscInt *__restrict__ bj, const PetscScalar *__restrict__ ba, const V *__restrict__ dinv, const PetscScalar *__restrict__ ghost, PetscScalar *y)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriGhostsKernel(bool upper, PetscInt m, PetscInt nlow, const PetscInt *__restrict__ bi, const PetscInt *__restrict__ bj, const PetscScalar *__restrict__ ba, const V *__restrict__ dinv, const PetscScalar *__restrict__ ghost, PetscScalar *y)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PetscScalar    s = 0;
@@ -343,8 +343,8 @@ int PolderTriGhosts_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt
 {
   const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
 
-  if (m && single) TriGhosts<<<blocks, POLDER_BLOCK, 0, stream>>>((bool)upper, m, nlow, bi, bj, ba, (const float *)dinv, ghost, y);
-  else if (m) TriGhosts<<<blocks, POLDER_BLOCK, 0, stream>>>((bool)upper, m, nlow, bi, bj, ba, (const PetscScalar *)dinv, ghost, y);
+  if (m && single) PolderTriGhostsKernel<<<blocks, POLDER_BLOCK, 0, stream>>>((bool)upper, m, nlow, bi, bj, ba, (const float *)dinv, ghost, y);
+  else if (m) PolderTriGhostsKernel<<<blocks, POLDER_BLOCK, 0, stream>>>((bool)upper, m, nlow, bi, bj, ba, (const PetscScalar *)dinv, ghost, y);
   return (int)cudaGetLastError();
 }
 
@@ -357,7 +357,7 @@ __device__ __forceinline__ bool TriInvert(PetscScalar d, V *dinv)
 }
 
 template <class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void TriInverse(PetscInt m, const PetscInt *__restrict__ diag, const PetscScalar *__restrict__ aa, V *__restrict__ dinv, int *bad)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriInverseKernel(PetscInt m, const PetscInt *__restrict__ diag, const PetscScalar *__restrict__ aa, V *__restrict__ dinv, int *bad)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
 
@@ -368,12 +368,12 @@ int PolderTriInverse_CUDA(PetscBool single, PetscInt m, const PetscInt diag[], c
 {
   const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
 
-  if (m && single) TriInverse<<<blocks, POLDER_BLOCK, 0, stream>>>(m, diag, aa, (float *)dinv, bad);
-  else if (m) TriInverse<<<blocks, POLDER_BLOCK, 0, stream>>>(m, diag, aa, (PetscScalar *)dinv, bad);
+  if (m && single) PolderTriInverseKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(m, diag, aa, (float *)dinv, bad);
+  else if (m) PolderTriInverseKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(m, diag, aa, (PetscScalar *)dinv, bad);
   return (int)cudaGetLastError();
 }
 
-__global__ __launch_bounds__(POLDER_BLOCK) void TriDiagonal(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, PetscInt *__restrict__ diag, int *bad)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriDiagonalKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, PetscInt *__restrict__ diag, int *bad)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PetscInt       at, before = -1;
@@ -393,6 +393,6 @@ __global__ __launch_bounds__(POLDER_BLOCK) void TriDiagonal(PetscInt m, const Pe
 
 int PolderTriDiagonal_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt diag[], int *bad, PolderStream stream)
 {
-  if (m) TriDiagonal<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, ai, aj, diag, bad);
+  if (m) PolderTriDiagonalKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, ai, aj, diag, bad);
   return (int)cudaGetLastError();
 }
