@@ -1,5 +1,6 @@
 /* Compressed rows: products, values from coordinates, and what the matrix types need of them. */
 #include "launch.cuh"
+#include <type_traits>
 
 /* W threads a row */
 template <int W, bool DOT>
@@ -105,7 +106,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderMarkedListKernel(Pe
   const long long k = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
 
   if (k < n && mark[k]) {
-    const PetscInt at = atomicAdd(count, 1);
+    using Unsigned    = typename std::conditional<sizeof(PetscInt) == 8, unsigned long long, unsigned int>::type;
+    const PetscInt at = (PetscInt)atomicAdd((Unsigned *)count, (Unsigned)1);
 
     if (at < most) list[at] = (PetscInt)k;
   }

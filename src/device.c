@@ -73,6 +73,21 @@ PetscErrorCode PolderMatSetOffload(Mat A, PetscOffloadMask mask)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderImageGetRows(Mat A, const PetscInt **ai, const PetscInt **aj, const PetscScalar **aa, PetscBool *done)
+{
+  const int *i, *j;
+
+  PetscFunctionBegin;
+  *done = sizeof(PetscInt) == sizeof(int) ? PETSC_TRUE : PETSC_FALSE;
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &i, &j)); /* all rows, also where PETSc leaves out the empty ones */
+  *ai = (const PetscInt *)i;
+  *aj = (const PetscInt *)j;
+  PetscCall(MatSeqAIJCUSPARSERestoreIJ(A, PETSC_FALSE, &i, &j));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, aa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderImageGetValues(Mat A, PetscScalar **a)
 {
   const PetscScalar *there;
@@ -368,7 +383,7 @@ PetscErrorCode PolderMatSetOffload(Mat A, PetscOffloadMask mask)
     }
 
   #pragma GCC diagnostic ignored "-Wunused-parameter"
-PolderNoDevice(PolderImageGetValues, Mat A, PetscScalar **a) PolderNoDevice(PolderImageRestoreValues, Mat A, PetscScalar **a) PolderNoDevice(PolderVecGetDeviceRead, Vec v, const PetscScalar **a);
+PolderNoDevice(PolderImageGetRows, Mat A, const PetscInt **ai, const PetscInt **aj, const PetscScalar **aa, PetscBool *done) PolderNoDevice(PolderImageGetValues, Mat A, PetscScalar **a) PolderNoDevice(PolderImageRestoreValues, Mat A, PetscScalar **a) PolderNoDevice(PolderVecGetDeviceRead, Vec v, const PetscScalar **a);
 PolderNoDevice(PolderVecRestoreDeviceRead, Vec v, const PetscScalar **a);
 PolderNoDevice(PolderVecGetDeviceWrite, Vec v, PetscScalar **a);
 PolderNoDevice(PolderVecRestoreDeviceWrite, Vec v, PetscScalar **a);

@@ -259,23 +259,18 @@ PetscErrorCode PolderAIJGetDiagonalDevice(Mat A, Vec d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compressed rows of one block of aijcusparse; PETSc keeps them on the device */
+/* Compressed rows of one block of aijcusparse; PETSc keeps them on the device, unless there are none */
 static PetscErrorCode PolderCusparseRows_Private(Mat block, const PetscInt **ai, const PetscInt **aj, const PetscScalar **aa, PetscBool *done)
 {
-  PetscMemType type;
-  PetscScalar *values;
-  PetscBool    bound;
+  PetscBool bound;
+  MatInfo   info;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)block, MATSEQAIJCUSPARSE, done));
   PetscCall(MatBoundToCPU(block, &bound));
-  if (!*done || bound) {
-    *done = PETSC_FALSE;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(MatSeqAIJGetCSRAndMemType(block, ai, aj, &values, &type));
-  *aa   = values;
-  *done = PetscMemTypeDevice(type) ? PETSC_TRUE : PETSC_FALSE;
+  PetscCall(MatGetInfo(block, MAT_LOCAL, &info));
+  if (bound || info.nz_used == 0.0) *done = PETSC_FALSE;
+  if (*done) PetscCall(PolderImageGetRows(block, ai, aj, aa, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -284,6 +279,7 @@ PetscErrorCode PolderMatGetDeviceCSR(Mat A, PolderCSR *csr, PetscBool *done)
   const PolderFormat *format;
   PolderLayout        layout;
   PolderMirror        r;
+  MatInfo             info;
   PetscBool           is, parallel, use, bound;
 
   PetscFunctionBegin;
@@ -312,7 +308,10 @@ PetscErrorCode PolderMatGetDeviceCSR(Mat A, PolderCSR *csr, PetscBool *done)
     *done = PETSC_TRUE;
   } else {
     PetscCall(PolderCusparseRows_Private(csr->diag, &csr->ai, &csr->aj, &csr->aa, done));
-    if (*done && parallel) PetscCall(PolderCusparseRows_Private(csr->offdiag, &csr->bi, &csr->bj, &csr->ba, done));
+    if (*done && parallel) {
+      PetscCall(MatGetInfo(csr->offdiag, MAT_LOCAL, &info));
+      if (info.nz_used > 0.0) PetscCall(PolderCusparseRows_Private(csr->offdiag, &csr->bi, &csr->bj, &csr->ba, done)); /* otherwise bi stays NULL */
+    }
   }
   if (!*done) {
     PetscCall(PetscMemzero(csr, sizeof(*csr)));

@@ -6,12 +6,14 @@
 #include "aijderived.h"
 #include <petsc/private/matimpl.h>
 
-/* Is A on the device as far as products and factors go: a sequential matrix of ours whose vectors are CUDA vectors, or an aijcusparse matrix? */
+/* Is A on the device as far as products and factors go: a sequential matrix of ours whose vectors are CUDA vectors, or an aijcusparse matrix? Not without
+   entries, for which aijcusparse makes no arrays */
 static PetscErrorCode PolderAIJHasImage_Private(Mat A, PetscBool *has)
 {
   const PolderFormat *format;
   PolderLayout        layout;
   PetscMemType        type;
+  MatInfo             info;
   PetscBool           use, bound;
 
   PetscFunctionBegin;
@@ -24,6 +26,9 @@ static PetscErrorCode PolderAIJHasImage_Private(Mat A, PetscBool *has)
     PetscCall(PolderAIJGetMemType(A, &type));
     *has = PetscMemTypeDevice(type) ? PETSC_TRUE : PETSC_FALSE;
   } else PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, has));
+  if (!*has) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
+  if (info.nz_used == 0.0) *has = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -48,6 +53,7 @@ static PetscErrorCode PolderAIJGetImage_Private(Mat A, Mat *image)
 
     PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &B));
     PetscCall(MatConvert(B, MATSEQAIJ, MAT_INPLACE_MATRIX, &B));
+    if (!B->nonzerostate) B->nonzerostate = 1; /* 0 would tell aijcusparse that its arrays are there already */
     PetscCall(MatConvert(B, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &B));
     aij->image    = B;
     aij->ipattern = r->pattern;
