@@ -37,7 +37,7 @@ TESTS    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*.c))
 TUTORIALS := $(if $(PETSC_EXAMPLES),$(addprefix $(BUILD)/,$(sort $(shell sed -n 's/^ *program: //p' tests/tutorials.test))))
 OPTS     := $(wildcard examples/options/*.opts)
 # tests of the inside link the objects themselves, which hide their symbols in the library
-INTERNAL := $(patsubst %.c,$(BUILD)/%,$(shell grep -ls 'include "\.\./src/' tests/*.c))
+INTERNAL := $(patsubst %.c,$(BUILD)/%,$(shell grep -lsE 'include "(\.\./src/|devicetest.h)' tests/*.c))
 
 all: $(LIB) examples
 

@@ -1,29 +1,12 @@
 static char help[] = "Deflation on the device: kernels against their host twins, the space against one set up on the host, copies, reproducibility, times.\n\n";
 
 #include "bubbles.h"
-#include "../src/device.h"
-#include "../src/kernels/kernels.h"
+#include "devicetest.h"
 #include "../src/ksp/deflationspace.h"
 #include <petscksp.h>
 #include <petsctime.h>
 
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
-
-static unsigned int seed = 4711;
-
-static PetscInt Next(PetscInt below)
-{
-  seed = seed * 1664525u + 1013904223u;
-  return (PetscInt)((seed >> 8) % (unsigned int)below);
-}
-
-static PetscErrorCode Upload(size_t bytes, const void *host, void *there)
-{
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceMalloc(bytes, there));
-  PetscCall(PolderDeviceFromHost(*(void **)there, host, bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* n bytes that would be noticed where they are not overwritten: NaN, and a large negative number */
 static PetscErrorCode Poisoned(size_t bytes, void *there)
@@ -36,13 +19,6 @@ static PetscErrorCode Poisoned(size_t bytes, void *there)
   for (size_t k = 0; k < bytes; ++k) host[k] = (char)0xff;
   PetscCall(Upload(bytes, host, there));
   PetscCall(PetscFree(host));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Report(const char what[], PetscInt wrong)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %s\n", what, wrong ? "WRONG" : "ok"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

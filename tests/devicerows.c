@@ -1,6 +1,5 @@
 static char help[] = "Device kernels of compressed rows, of values in coordinates and of lists against the host: awkward sizes, poisoned output.\n\n";
 
-#include "../src/kernels/kernels.h"
 #include "devicetest.h"
 
 static const PetscInt Sizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1025, 4097, 100003, 1 << 21};
@@ -11,17 +10,9 @@ static PetscErrorCode Rows(PetscInt n, PetscInt mean, PetscInt **ai, PetscInt **
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(n + 1, ai));
   (*ai)[0] = 0;
-  for (PetscInt i = 0; i < n; ++i) (*ai)[i + 1] = (*ai)[i] + (PetscInt)Next((unsigned int)(2 * mean + 1));
+  for (PetscInt i = 0; i < n; ++i) (*ai)[i + 1] = (*ai)[i] + Next(2 * mean + 1);
   PetscCall(PetscMalloc1((*ai)[n] + 1, aj));
-  for (PetscInt k = 0; k < (*ai)[n]; ++k) (*aj)[k] = (PetscInt)Next((unsigned int)n);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode ToDevice(PetscInt n, const PetscInt host[], PetscInt **device)
-{
-  PetscFunctionBeginUser;
-  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * n, device));
-  PetscCall(PolderDeviceFromHost(*device, host, sizeof(PetscInt) * n));
+  for (PetscInt k = 0; k < (*ai)[n]; ++k) (*aj)[k] = Next(n);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -40,9 +31,9 @@ static PetscErrorCode TestRowsMult(void *work, PolderStream stream)
     PetscCall(Rows(n, mean, &ai, &aj));
     PetscCall(PetscMalloc2(n, &row, n, &out));
     for (PetscInt i = 0; i < n; i += 3) row[nrow++] = i;
-    PetscCall(ToDevice(n + 1, ai, &aid));
-    PetscCall(ToDevice(ai[n], aj, &ajd));
-    PetscCall(ToDevice(nrow, row, &rowd));
+    PetscCall(Upload(sizeof(PetscInt) * (n + 1), ai, &aid));
+    PetscCall(Upload(sizeof(PetscInt) * (ai[n]), aj, &ajd));
+    PetscCall(Upload(sizeof(PetscInt) * (nrow), row, &rowd));
     PetscCall(Random(ai[n], &a, &ad));
     PetscCall(Random(n, &x, &xd));
     PetscCall(Random(n, &y, &yd));
@@ -92,8 +83,8 @@ static PetscErrorCode TestRowsValues(PolderStream stream)
 
     PetscCall(Rows(n, 4, &ai, &aj));
     PetscCall(PetscMalloc1(n + ai[n], &out));
-    PetscCall(ToDevice(n + 1, ai, &aid));
-    PetscCall(ToDevice(ai[n], aj, &ajd));
+    PetscCall(Upload(sizeof(PetscInt) * (n + 1), ai, &aid));
+    PetscCall(Upload(sizeof(PetscInt) * (ai[n]), aj, &ajd));
     PetscCall(Random(ai[n], &a, &ad));
     PetscCall(Random(n, &x, &xd));
     PetscCall(Random(n, &z, &zd));

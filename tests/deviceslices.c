@@ -1,15 +1,6 @@
 static char help[] = "Device kernels of sliced rows against their host twins: every array that is built, and the product in its forms.\n\n";
 
-#include "../src/device.h"
-#include "../src/kernels/kernels.h"
-
-static unsigned int seed = 12345;
-
-static unsigned int Next(unsigned int below)
-{
-  seed = seed * 1664525u + 1013904223u;
-  return (seed >> 8) % below;
-}
+#include "devicetest.h"
 
 /* One array here and on the device, where it starts as NaN or as 0xffffffff */
 typedef struct {
@@ -81,7 +72,7 @@ static PetscErrorCode Matrix(PetscInt m, PetscInt n, PetscInt longest, PetscInt 
   for (PetscInt r = 0; r < m; ++r) {
     PetscInt len = Next(10);
 
-    if (Next(50) == 0) len = Next((unsigned int)longest + 1);
+    if (Next(50) == 0) len = Next(longest + 1);
     i[r + 1] = i[r] + PetscMin(len, n);
   }
   nz = i[m];
@@ -89,7 +80,7 @@ static PetscErrorCode Matrix(PetscInt m, PetscInt n, PetscInt longest, PetscInt 
   PetscCall(BothCreate(sizeof(PetscScalar) * nz, aa));
   for (PetscInt r = 0; r < m; ++r) {
     for (PetscInt k = i[r]; k < i[r + 1]; ++k) {
-      ((PetscInt *)aj->host)[k]    = spread ? (r + (PetscInt)Next((unsigned int)PetscMin(spread, n))) % n : (PetscInt)Next((unsigned int)n);
+      ((PetscInt *)aj->host)[k]    = spread ? (r + Next(PetscMin(spread, n))) % n : Next(n);
       ((PetscScalar *)aa->host)[k] = Next(2000) / 1000.0 - 1.0;
     }
   }

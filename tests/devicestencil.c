@@ -1,6 +1,5 @@
 static char help[] = "Device kernels of matrices by diagonals and of triangular sweeps against their host twins: awkward sizes, poisoned output.\n\n";
 
-#include "../src/kernels/kernels.h"
 #include "devicetest.h"
 
 /* -small: no grid beyond a few thousand rows but one of either kind, for compute-sanitizer */

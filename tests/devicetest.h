@@ -6,15 +6,24 @@
 
 static unsigned int seed = 12345;
 
-static inline unsigned int Next(unsigned int below)
+static inline PetscInt Next(PetscInt below)
 {
   seed = seed * 1664525u + 1013904223u;
-  return (seed >> 8) % below;
+  return (PetscInt)((seed >> 8) % (unsigned int)below);
 }
 
 static inline PetscScalar Number(void)
 {
   return Next(2000) / 1000.0 - 1.0;
+}
+
+/* device, the address of a pointer <- a copy of the bytes */
+static inline PetscErrorCode Upload(size_t bytes, const void *host, void *device)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceMalloc(bytes, device));
+  PetscCall(PolderDeviceFromHost(*(void **)device, host, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* n random values on the host, and a copy on the device */
@@ -23,8 +32,7 @@ static inline PetscErrorCode Random(PetscInt n, PetscScalar **host, PetscScalar 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(n, host));
   for (PetscInt i = 0; i < n; ++i) (*host)[i] = Number();
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * n, device));
-  PetscCall(PolderDeviceFromHost(*device, *host, sizeof(PetscScalar) * n));
+  PetscCall(Upload(sizeof(PetscScalar) * n, *host, device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
