@@ -157,7 +157,7 @@ static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr
   }
   if (tns->halo) {
     PetscCall(PolderHaloEndDevice(tns->halo, MPIU_SCALAR, x, tns->dghost));
-    PolderLaunch(PolderTriGhosts_CUDA(single, upper, csr->m, tns->nlow, csr->bi, csr->bj, csr->ba, A->dinv, tns->dghost, y, stream));
+    if (csr->bi) PolderLaunch(PolderTriGhosts_CUDA(single, upper, csr->m, tns->nlow, csr->bi, csr->bj, csr->ba, A->dinv, tns->dghost, y, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
