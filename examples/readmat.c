@@ -632,6 +632,7 @@ int main(int argc, char **argv)
 
     test:
       suffix: general
+      requires: !gpu
       args: -A ${POLDER_TESTS}/data/general.mtx
       filter: awk "{print \$1, \$2, \$3}"
 
