@@ -149,8 +149,25 @@ int main(int argc, char **argv)
       args: -dim 3 -ksp_type dcg -pc_type tns -dm_mat_type aijdia
 
     test:
+      suffix: rrb
+      output_file: output/poisson_2d.out
+      args: -pc_type rrb
+
+    test:
+      suffix: rrb_blocks
+      nsize: 2
+      output_file: output/poisson_2d.out
+      args: -pc_type bjacobi -sub_pc_type rrb
+
+    test:
       suffix: mg
       output_file: output/poisson_2d.out
       args: -da_refine 0 -pc_type mg -pc_mg_levels 2 -pc_mg_galerkin
+
+  test:
+    suffix: rrb_ranks
+    nsize: 2
+    args: -pc_type rrb
+    fails: works on one process
 
 TEST*/

@@ -15,6 +15,7 @@
 
 #define KSPDCG     "dcg"
 #define PCTNS      "tns"
+#define PCRRB      "rrb"
 #define PCLEVELSET "levelset"
 
 /*J
@@ -78,6 +79,10 @@ PETSC_EXTERN PetscErrorCode PCLevelSetGetDeflationSpace(PC, PolderDeflationSpace
 PETSC_EXTERN PetscErrorCode PCLevelSetGetPC(PC, PC *);
 PETSC_EXTERN PetscErrorCode PCLevelSetSetForm(PC, PCLevelSetForm);
 PETSC_EXTERN PetscErrorCode PCTNSSetDegree(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCRRBSetGrid(PC, PetscInt, PetscInt);
+PETSC_EXTERN PetscErrorCode PCRRBSetLevels(PC, PetscInt);
+PETSC_EXTERN PetscErrorCode PCRRBSetOmega(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCRRBSetSinglePrecision(PC, PetscBool);
 
 /* A space of its own, for tests and for codes that want the operators P and Q */
 PETSC_EXTERN PetscErrorCode PolderDeflationSpaceCreate(MPI_Comm, PolderDeflationSpace *);

@@ -20,6 +20,7 @@ static const struct {
 } PolderTypes[] = {
   {POLDER_KSP, KSPDCG,        KSPCreate_DCG, NULL,              NULL                },
   {POLDER_PC,  PCTNS,         NULL,          PCCreate_TNS,      NULL                },
+  {POLDER_PC,  PCRRB,         NULL,          PCCreate_RRB,      NULL                },
   {POLDER_PC,  PCLEVELSET,    NULL,          PCCreate_LevelSet, NULL                },
   {POLDER_MAT, MATSEQAIJDIA,  NULL,          NULL,              MatCreate_SeqAIJDIA },
   {POLDER_MAT, MATMPIAIJDIA,  NULL,          NULL,              MatCreate_MPIAIJDIA },
@@ -37,7 +38,7 @@ static const char *const PolderMatRoots[][3] = {
   {MATAIJHEC,  MATSEQAIJHEC,  MATMPIAIJHEC }
 };
 
-static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv", "PolderLabels", "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply", "PolderCGDot", "PolderCGUpdate"};
+static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv", "PolderLabels", "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply", "PolderCGDot", "PolderCGUpdate", "PolderRRBSetUp", "PolderRRBApply"};
 
 static PetscErrorCode PolderFinalize(void)
 {

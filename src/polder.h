@@ -12,6 +12,7 @@ PETSC_INTERN PetscClassId PolderLogClassId;
 
 PETSC_INTERN PetscErrorCode KSPCreate_DCG(KSP);
 PETSC_INTERN PetscErrorCode PCCreate_TNS(PC);
+PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
 PETSC_INTERN PetscErrorCode PCCreate_LevelSet(PC);
 /* Factors of our matrices where PETSc looks for them */
 PETSC_INTERN PetscErrorCode PolderAIJRegisterFactors(void);
@@ -32,6 +33,8 @@ typedef enum {
   POLDER_TNSApply,
   POLDER_CGDot,
   POLDER_CGUpdate, /* x, r and the norm of r in one pass */
+  POLDER_RRBSetUp,
+  POLDER_RRBApply,
   POLDER_NUM_EVENTS
 } PolderLogEvent;
 PETSC_INTERN PetscLogEvent PolderLogEvents[POLDER_NUM_EVENTS];

@@ -3,6 +3,7 @@
 
 #include <petscsys.h>
 #include "../../cuda/kernels.h" /* PolderSlices */
+#include "rrbrow.h"
 
 /* vec.c */
 /* x += alpha p, r -= alpha w; returns (r, r) */
@@ -151,3 +152,24 @@ PETSC_INTERN void PolderLongRowsCount_Host(PetscInt m, int cap, const PetscInt a
 PETSC_INTERN void PolderLongRowsMake_Host(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[]);
 PETSC_INTERN void PolderLongRowsFill_Host(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[]);
 PETSC_INTERN void PolderSlicesMult_Host(const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot);
+
+/* rrb.c: one grid of the repeated red-black factorisation; c, x, z are its RRB_NCOEF, RRB_NWORK, RRB_NVEC arrays, see rrbrow.h. First rows are put, then
+   black nodes lumped, inverted, eliminated, r1 inverted, rows of the next grid taken, and at last the couplings scaled */
+/* Row y of a matrix in natural order: row[RRB_C][x] is the diagonal of node x, the others its couplings to the E, N, NE and SE */
+PETSC_INTERN void PolderRRBPutRow_Host(const PolderRRBGrid *g, PetscInt y, PetscScalar *const row[], PetscScalar c[], PetscScalar x[]);
+PETSC_INTERN void PolderRRBLump_Host(const PolderRRBGrid *g, PetscReal omega, PetscScalar c[], const PetscScalar x[]);
+/* lump: also the couplings of r1 among themselves */
+PETSC_INTERN void PolderRRBEliminateBlack_Host(const PolderRRBGrid *g, PetscBool lump, PetscReal omega, PetscScalar c[], PetscScalar x[]);
+/* d becomes 1 / d in the nx by ny nodes of a quarter; returns how many are not positive */
+PETSC_INTERN PetscInt PolderRRBInvert_Host(const PolderRRBGrid *g, PetscInt nx, PetscInt ny, PetscScalar d[]);
+/* Row v of the next grid */
+PETSC_INTERN void PolderRRBCoarseRow_Host(const PolderRRBGrid *g, PetscInt v, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[]);
+/* Row y of the nodes left by the elimination of the black ones: r1 (y even) or r2, with couplings E and N over two nodes */
+PETSC_INTERN void PolderRRBSkewRow_Host(const PolderRRBGrid *g, PetscInt y, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[]);
+PETSC_INTERN void PolderRRBScale_Host(const PolderRRBGrid *g, PetscScalar c[]);
+/* z <- r, in natural order with rows ld apart, with the grid's nodes eliminated (half: the black ones only); then the way back, scaled by the pivots, into x */
+PETSC_INTERN void PolderRRBForward_Host(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], const PetscScalar r[], PetscInt ld, PetscScalar z[]);
+PETSC_INTERN void PolderRRBBackward_Host(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], PetscScalar z[], PetscScalar x[], PetscInt ld);
+/* The same with the factor in single precision */
+PETSC_INTERN void PolderRRBForwardSingle_Host(const PolderRRBGrid *g, PetscBool half, const float c[], const PetscScalar r[], PetscInt ld, PetscScalar z[]);
+PETSC_INTERN void PolderRRBBackwardSingle_Host(const PolderRRBGrid *g, PetscBool half, const float c[], PetscScalar z[], PetscScalar x[], PetscInt ld);

@@ -1,0 +1,369 @@
+/* Repeated red-black incomplete factorisation of 5- and 9-point stencils: M = L D L^T on the r1, b1, b2, r2 arrays of rrbrow.h. */
+#include "rrb.h"
+#include <petsc/private/pcimpl.h>
+
+static PetscErrorCode PCSetUp_RRB(PC pc)
+{
+  PC_RRB          *rrb  = (PC_RRB *)pc->data;
+  MPI_Comm         comm = PetscObjectComm((PetscObject)pc);
+  PolderCSR        csr;
+  PetscObjectId    mat;
+  PetscObjectState state;
+  PetscInt         M, N;
+  PetscBool        is;
+  PetscMPIInt      size;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatIsAIJ(pc->pmat, &is));
+  PetscCheck(is, comm, PETSC_ERR_SUP, "PC of type rrb needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an AIJ matrix to KSPSetOperators() as the second one",
+             ((PetscObject)pc->pmat)->type_name);
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCheck(size == 1, comm, PETSC_ERR_SUP, "PC of type rrb works on one process, and the matrix is on %d: use -pc_type bjacobi -sub_pc_type rrb, or another preconditioner", size);
+  PetscCall(MatGetSize(pc->pmat, &M, &N));
+  PetscCheck(M == N, comm, PETSC_ERR_ARG_SIZ, "PC of type rrb needs a square matrix, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
+  PetscCall(PolderLogBegin(POLDER_RRBSetUp, pc));
+  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
+  PetscCall(MatGetNonzeroState(pc->pmat, &state));
+  if (mat != rrb->mat || state != rrb->nonzerostate) PetscCall(PCRRBFindGrid_Private(pc, &csr));
+  rrb->mat = 0; // until the factor is good
+  PetscCall(PCRRBLayout_Private(pc));
+  PetscCall(PCRRBFactor_Private(pc, &csr));
+  rrb->mat          = mat;
+  rrb->nonzerostate = state;
+  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+  PetscCall(PolderLogEnd(POLDER_RRBSetUp, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  L y = r       grid after grid: the values of eliminated nodes go to their neighbours
+  L^T z = D^-1 y  after the exact rest, back from grid to grid
+
+  r2 of a grid is the next grid in natural order.
+*/
+static PetscErrorCode PCApply_RRB(PC pc, Vec r, Vec z)
+{
+  PC_RRB            *rrb = (PC_RRB *)pc->data;
+  const PetscScalar *rr;
+  PetscScalar       *zz;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
+  PetscCall(VecGetArrayRead(r, &rr));
+  PetscCall(VecGetArrayWrite(z, &zz));
+  for (PetscInt k = 0; k < rrb->ngrid; ++k) {
+    const RRBGrid     *grid = &rrb->grid[k], *finer = k ? grid - 1 : NULL;
+    const PetscScalar *from = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : rr;
+    const PetscInt     ld   = finer ? finer->g.pitch : rrb->nx;
+
+    if (grid->single) PolderRRBForwardSingle_Host(&grid->g, grid->half, grid->single, from, ld, grid->z);
+    else PolderRRBForward_Host(&grid->g, grid->half, grid->coef, from, ld, grid->z);
+  }
+  if (rrb->ngrid) PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->grid[rrb->ngrid - 1].z, rrb->grid[rrb->ngrid - 1].z));
+  else PetscCall(PCRRBRestSolve_Private(&rrb->rest, rr, zz));
+  for (PetscInt k = rrb->ngrid - 1; k >= 0; --k) {
+    const RRBGrid *grid = &rrb->grid[k], *finer = k ? grid - 1 : NULL;
+    PetscScalar   *to = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : zz;
+    const PetscInt ld = finer ? finer->g.pitch : rrb->nx;
+
+    if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, grid->half, grid->single, grid->z, to, ld);
+    else PolderRRBBackward_Host(&grid->g, grid->half, grid->coef, grid->z, to, ld);
+  }
+  PetscCall(VecRestoreArrayWrite(z, &zz));
+  PetscCall(VecRestoreArrayRead(r, &rr));
+  PetscCall(PetscLogFlops(rrb->flops));
+  PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_RRB(PC pc)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBFreeLayout_Private(rrb));
+  rrb->mat = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_RRB(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCReset_RRB(pc));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetGrid_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLevels_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetOmega_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", NULL));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
+{
+  static const char *const origins[] = {"given", "of the DM", "seen in the matrix"};
+  PC_RRB                  *rrb       = (PC_RRB *)pc->data;
+  const RRBRest           *rest      = &rrb->rest;
+  size_t                   bytes     = (size_t)rest->n * (size_t)(rest->band + 1) * sizeof(PetscScalar);
+  PetscBool                ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!rrb->mat) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  omega %g, not set up\n", (double)rrb->omega));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt k = 0; k < rrb->ngrid; ++k) bytes += rrb->grid[k].g.size * (RRB_NVEC * sizeof(PetscScalar) + RRB_NCOEF * (rrb->single ? sizeof(float) : sizeof(PetscScalar)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes, %s; %d-point stencil\n", rrb->nx, rrb->ny, origins[rrb->origin], rrb->matrix.nine ? 9 : 5));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " half levels eliminated%s, omega %g\n", rrb->levels, rrb->wanted < 0 ? " (chosen)" : rrb->wanted > rrb->levels ? " (the grid ends there)" : "", (double)rrb->omega));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  exact rest: %" PetscInt_FMT " unknowns of a grid of %" PetscInt_FMT " by %" PetscInt_FMT ", band Cholesky of half bandwidth %" PetscInt_FMT "\n", rest->n, rest->nx, rest->ny, rest->band));
+  if (rest->npin) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular parts of the rest: %" PetscInt_FMT "\n", rest->npin));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  factor in %s precision, on the host; %.1f bytes a row\n", rrb->single ? "single" : "double", (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBSetGrid_RRB(PC pc, PetscInt nx, PetscInt ny)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(nx > 0 && ny > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "A grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes: both numbers must be positive", nx, ny);
+  if (nx == rrb->given[0] && ny == rrb->given[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->given[0]   = nx;
+  rrb->given[1]   = ny;
+  rrb->mat        = 0;
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCRRBSetGrid - sets the grid behind the matrix of `PCRRB`
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner
+.  nx - nodes in the direction in which neighbours have consecutive rows
+-  ny - nodes in the other direction
+
+   Options Database Key:
+.  -pc_rrb_grid <nx,ny> - the grid
+
+   Level: intermediate
+
+   Note:
+   Not needed with a `DMDA`, nor when the diagonals of the matrix show the grid.
+
+.seealso: `PCRRB`
+@*/
+PetscErrorCode PCRRBSetGrid(PC pc, PetscInt nx, PetscInt ny)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, nx, 2);
+  PetscValidLogicalCollectiveInt(pc, ny, 3);
+  PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, nx, ny));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBSetLevels_RRB(PC pc, PetscInt levels)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(levels >= 0 || levels == PETSC_DECIDE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Number of half levels %" PetscInt_FMT " is negative: use -pc_rrb_levels 0, 1, 2, ...", levels);
+  if (levels == rrb->wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->wanted     = levels;
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCRRBSetLevels - sets the number of half levels that `PCRRB` eliminates before the exact rest
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  levels - half levels, each of which halves the number of nodes, or `PETSC_DECIDE`
+
+   Options Database Key:
+.  -pc_rrb_levels <levels> - half levels
+
+   Level: intermediate
+
+   Notes:
+   Two half levels coarsen the grid by two in each direction. Fewer levels are a better preconditioner with a larger rest. With
+   `PETSC_DECIDE`, the default, they are as few as keep the rest cheap. The elimination ends earlier on a grid of one line, which is solved exactly.
+
+.seealso: `PCRRB`
+@*/
+PetscErrorCode PCRRBSetLevels(PC pc, PetscInt levels)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, levels, 2);
+  PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, levels));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBSetOmega_RRB(PC pc, PetscReal omega)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(omega >= 0 && omega <= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The share %g of dropped couplings that goes to the diagonal is not between 0 and 1: use -pc_rrb_omega 1 unless you know better", (double)omega);
+  if (omega == rrb->omega) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->omega      = omega;
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCRRBSetOmega - sets the share of the dropped couplings that `PCRRB` adds to the diagonal
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  omega - between 0 (plain incomplete factorisation) and 1 (row sums are kept)
+
+   Options Database Key:
+.  -pc_rrb_omega <1> - the share
+
+   Level: intermediate
+
+   Note:
+   The condition number grows like that of the matrix for any value but 1. Values a little below 1 make pivots positive where positive couplings,
+   or rows that are not dominated by their diagonal, spoil them.
+
+.seealso: `PCRRB`
+@*/
+PetscErrorCode PCRRBSetOmega(PC pc, PetscReal omega)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveReal(pc, omega, 2);
+  PetscTryMethod(pc, "PCRRBSetOmega_C", (PC, PetscReal), (pc, omega));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBSetSinglePrecision_RRB(PC pc, PetscBool single)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  if (single == rrb->single) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->single     = single;
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCRRBSetSinglePrecision - keeps the factor of `PCRRB` in single precision
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  single - `PETSC_TRUE` to store it in single precision
+
+   Options Database Key:
+.  -pc_rrb_precision <double> - `double` or `single`
+
+   Level: intermediate
+
+   Note:
+   The factor is computed, and applied to vectors, in double precision; only what is kept of it is rounded. It is still symmetric and positive definite.
+
+.seealso: `PCRRB`
+@*/
+PetscErrorCode PCRRBSetSinglePrecision(PC pc, PetscBool single)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, single, 2);
+  PetscTryMethod(pc, "PCRRBSetSinglePrecision_C", (PC, PetscBool), (pc, single));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptionsObject)
+{
+  static const char *const precisions[] = {"double", "single"};
+  PC_RRB                  *rrb          = (PC_RRB *)pc->data;
+  PetscInt                 grid[2] = {0, 0}, n = 2, levels = rrb->wanted, precision = rrb->single;
+  PetscReal                omega = rrb->omega;
+  PetscBool                set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Repeated red-black factorisation options");
+  PetscCall(PetscOptionsIntArray("-pc_rrb_grid", "Nodes of the grid, nx,ny", "PCRRBSetGrid", grid, &n, &set));
+  if (set) {
+    PetscCheck(n == 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_USER_INPUT, "-pc_rrb_grid takes two numbers, nx,ny");
+    PetscCall(PCRRBSetGrid(pc, grid[0], grid[1]));
+  }
+  PetscCall(PetscOptionsInt("-pc_rrb_levels", "Half levels before the exact rest", "PCRRBSetLevels", levels, &levels, &set));
+  if (set) PetscCall(PCRRBSetLevels(pc, levels));
+  PetscCall(PetscOptionsReal("-pc_rrb_omega", "Share of the dropped couplings that goes to the diagonal", "PCRRBSetOmega", omega, &omega, &set));
+  if (set) PetscCall(PCRRBSetOmega(pc, omega));
+  PetscCall(PetscOptionsEList("-pc_rrb_precision", "In which the factor is kept", "PCRRBSetSinglePrecision", precisions, 2, precisions[precision], &precision, &set));
+  if (set) PetscCall(PCRRBSetSinglePrecision(pc, (PetscBool)precision));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   PCRRB - repeated red-black incomplete factorisation of 5- and 9-point stencils on 2-D grids
+
+   Options Database Keys:
++  -pc_rrb_grid <nx,ny>       - the grid, when there is no `DMDA` and the matrix does not show it
+.  -pc_rrb_levels <levels>    - half levels before the exact rest
+.  -pc_rrb_omega <1>          - share of the dropped couplings that goes to the diagonal
+-  -pc_rrb_precision <double> - `double` or `single`
+
+   Level: beginner
+
+   Notes:
+   The nodes of the grid are eliminated half by half: the black nodes of a chess board, then every other row of the red ones, which leaves a
+   grid of half the size, and so on. Before each half is eliminated, the couplings among its nodes go to the diagonal (with a 5-point matrix the first half has
+   none). What is left is solved exactly by band Cholesky. The condition number grows with 1.24 for each half level, whatever the size of the grid, and the
+   work with the number of nodes, so that it is the more useful the larger the grid.
+
+   The matrix is symmetric and positive definite with one unknown a node, in natural order, on one process. With entries beside the diagonal that
+   are not positive and rows that do not add up to less than zero, all pivots are positive. Another matrix may work; a pivot that is not positive is an error that names
+   its node. Rows that couple to no other one, such as those of known values or dry land, may lie anywhere.
+
+   When all row sums vanish the system is singular, and so is the rest, which is then solved by its pseudo-inverse: attach the kernel with `MatSetNullSpace()`, as
+   for any solver, or see to it that the right-hand side is consistent. Couplings that differ much by direction cost iterations.
+
+   New values with the same pattern redo the numbers only.
+
+   Reference:
+   M. de Jong, A. van der Ploeg, A. Ditzel, C. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type
+   processors, ETNA 46, 2017.
+
+.seealso: `PCRRBSetGrid()`, `PCRRBSetLevels()`, `PCRRBSetOmega()`, `PCRRBSetSinglePrecision()`, `PCTNS`, `PCICC`
+M*/
+PetscErrorCode PCCreate_RRB(PC pc)
+{
+  PC_RRB *rrb;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&rrb));
+  rrb->wanted             = PETSC_DECIDE;
+  rrb->omega              = 1;
+  pc->data                = (void *)rrb;
+  pc->ops->setup          = PCSetUp_RRB;
+  pc->ops->apply          = PCApply_RRB;
+  pc->ops->applytranspose = PCApply_RRB; // M is symmetric
+  pc->ops->reset          = PCReset_RRB;
+  pc->ops->destroy        = PCDestroy_RRB;
+  pc->ops->view           = PCView_RRB;
+  pc->ops->setfromoptions = PCSetFromOptions_RRB;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetGrid_C", PCRRBSetGrid_RRB));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLevels_C", PCRRBSetLevels_RRB));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetOmega_C", PCRRBSetOmega_RRB));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", PCRRBSetSinglePrecision_RRB));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
