@@ -59,12 +59,14 @@ typedef struct {
   PetscObjectId    mat; /* the pattern that the grid was found in; 0: none */
   PetscObjectState nonzerostate;
   PetscLogDouble   flops;
+  PetscScalar     *scratch[4]; /* of the factorisation; held here so that an error leaves nothing behind */
 } PC_RRB;
 
 /* rrbmatrix.c: the grid of the matrix into rrb->nx, ny, origin; errors when there is none */
 PETSC_INTERN PetscErrorCode PCRRBFindGrid_Private(PC, const PolderCSR *);
-/* Row y of the grid goes to put(y, row, ctx), in ascending order; fills rrb->matrix, errors when the matrix is not a symmetric one on the grid */
-PETSC_INTERN PetscErrorCode PCRRBVisitRows_Private(PC, const PolderCSR *, PetscErrorCode (*put)(PetscInt y, PetscScalar *const row[], void *ctx), void *ctx);
+/* Row y of the grid goes to put(y, row, ctx), in ascending order; fills rrb->matrix, errors when the matrix is not a symmetric one on the grid. work: so many zeros */
+#define RRB_VISITWORK(nx) ((size_t)((nx) + 2) * (RRB_NROW + 6))
+PETSC_INTERN PetscErrorCode PCRRBVisitRows_Private(PC, const PolderCSR *, PetscScalar work[], PetscErrorCode (*put)(PetscInt y, PetscScalar *const row[], void *ctx), void *ctx);
 
 /* rrbfactor.c */
 PETSC_INTERN PetscErrorCode PCRRBLayout_Private(PC);

@@ -15,6 +15,13 @@ static PetscErrorCode RRBGridCreate_Private(PetscInt nx, PetscInt ny, RRBGrid *g
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCRRBFreeScratch_Private(PC_RRB *rrb)
+{
+  PetscFunctionBegin;
+  for (int k = 0; k < 4; ++k) PetscCall(PetscFree(rrb->scratch[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCRRBFreeLayout_Private(PC_RRB *rrb)
 {
   PetscFunctionBegin;
@@ -25,6 +32,7 @@ PetscErrorCode PCRRBFreeLayout_Private(PC_RRB *rrb)
   }
   PetscCall(PetscFree(rrb->grid));
   PetscCall(PCRRBRestFree_Private(&rrb->rest));
+  PetscCall(PCRRBFreeScratch_Private(rrb));
   rrb->ngrid = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,24 +179,27 @@ PetscErrorCode PCRRBFactor_Private(PC pc, const PolderCSR *csr)
 {
   PC_RRB      *rrb = (PC_RRB *)pc->data;
   RRBTarget    target[2];
-  PetscScalar *buffer, *row[RRB_NROW];
+  PetscScalar *row[RRB_NROW];
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1((size_t)RRB_NROW * (size_t)(rrb->nx + 1), &buffer));
-  for (int f = 0; f < RRB_NROW; ++f) row[f] = buffer + (size_t)f * (size_t)(rrb->nx + 1);
+  PetscCall(PCRRBFreeScratch_Private(rrb));
+  PetscCall(PetscCalloc1((size_t)RRB_NROW * (size_t)(rrb->nx + 1), &rrb->scratch[0]));
+  PetscCall(PetscCalloc1(RRB_VISITWORK(rrb->nx), &rrb->scratch[1]));
+  for (int f = 0; f < RRB_NROW; ++f) row[f] = rrb->scratch[0] + (size_t)f * (size_t)(rrb->nx + 1);
   for (PetscInt k = 0; k < rrb->ngrid; ++k) {
     if (!rrb->grid[k].coef) PetscCall(PetscCalloc1(RRB_NCOEF * rrb->grid[k].g.size, &rrb->grid[k].coef));
   }
   for (PetscInt k = 0; k < 2; ++k) {
     target[k] = (RRBTarget){.rrb = rrb, .k = k};
-    if (k < rrb->ngrid) PetscCall(PetscMalloc1(RRB_NWORK * rrb->grid[k].g.size, &target[k].work));
+    if (k < rrb->ngrid) PetscCall(PetscMalloc1(RRB_NWORK * rrb->grid[k].g.size, &rrb->scratch[2 + k]));
+    target[k].work = rrb->scratch[2 + k];
   }
   for (PetscInt k = -1; k < rrb->ngrid; ++k) {
     RRBTarget *next = &target[(k + 1) % 2];
 
     next->k = k + 1;
     if (next->k < rrb->ngrid) PetscCall(PetscArrayzero(next->work, RRB_NWORK * rrb->grid[next->k].g.size));
-    if (k < 0) PetscCall(PCRRBVisitRows_Private(pc, csr, PCRRBPut_Private, next));
+    if (k < 0) PetscCall(PCRRBVisitRows_Private(pc, csr, rrb->scratch[1], PCRRBPut_Private, next));
     else PetscCall(PCRRBEliminate_Private(pc, k, target[k % 2].work, next, row));
   }
   PetscCall(PCRRBRestFactor_Private(pc));
@@ -196,7 +207,6 @@ PetscErrorCode PCRRBFactor_Private(PC pc, const PolderCSR *csr)
     if (rrb->single) PetscCall(PCRRBToSingle_Private(pc, &rrb->grid[k]));
     else PetscCall(PetscFree(rrb->grid[k].single));
   }
-  for (PetscInt k = 0; k < 2; ++k) PetscCall(PetscFree(target[k].work));
-  PetscCall(PetscFree(buffer));
+  PetscCall(PCRRBFreeScratch_Private(rrb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

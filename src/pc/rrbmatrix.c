@@ -150,15 +150,14 @@ static PetscErrorCode PCRRBCheckNode_Private(PC pc, PetscInt i, const PetscScala
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBVisitRows_Private(PC pc, const PolderCSR *csr, PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *), void *ctx)
+PetscErrorCode PCRRBVisitRows_Private(PC pc, const PolderCSR *csr, PetscScalar work[], PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *), void *ctx)
 {
   PC_RRB        *rrb = (PC_RRB *)pc->data;
   const PetscInt nx  = rrb->nx;
-  PetscScalar   *work, *row[RRB_NROW], *above[3], *before[3]; /* N, NE, NW of this line and of the one before; NW has a place more */
+  PetscScalar   *row[RRB_NROW], *above[3], *before[3]; /* N, NE, NW of this line and of the one before; NW has a place more */
   PetscInt       coupled = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1((size_t)(nx + 2) * (RRB_NROW + 6), &work));
   for (int f = 0; f < RRB_NROW; ++f) row[f] = work + (size_t)(nx + 2) * f + 1;
   for (int f = 0; f < 3; ++f) {
     above[f]  = work + (size_t)(nx + 2) * (RRB_NROW + f) + 1;
@@ -193,6 +192,5 @@ PetscErrorCode PCRRBVisitRows_Private(PC pc, const PolderCSR *csr, PetscErrorCod
     }
   }
   if (!coupled) rrb->matrix.singular = PETSC_FALSE;
-  PetscCall(PetscFree(work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
