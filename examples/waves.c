@@ -597,6 +597,11 @@ int main(int argc, char **argv)
       suffix: iterations_jacobi
       args: -pc_type jacobi -waves_check_iterations 50
 
+  test:
+    suffix: iterations_rrb
+    args: -waves_bathymetry bay -waves_frames 40 -ksp_rtol 1e-5 -pc_type rrb -waves_check_iterations 7
+    filter: grep "at most .* iterations"
+
   # with the solver of the option file, no option of which is left unused
   test:
     suffix: options
