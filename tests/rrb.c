@@ -674,6 +674,7 @@ static PetscErrorCode TestSingular(void)
   static const Problem problems[] = {
     {NEUMANN, 65,  40, 1},
     {NEUMANN, 255, 3,  1},
+    {NEUMANN, 300, 12, 1},
     {LAKES,   90,  70, 1},
     {LAKES,   64,  64, 2}
   };

@@ -46,7 +46,7 @@ static PetscInt PCRRBChooseLevels_Private(PetscInt nx, PetscInt ny)
 
   for (levels = 0; PCRRBRestSize_Private(nx, ny, levels, &n, &band); ++levels) {
     if (4 * n * (band + 1) <= 1.5 * N && n * (band + 1) * (band + 1) <= 40 * N) return levels;
-    if (levels % 2 == 0 && band <= 4) return levels;
+    if (band <= (levels ? 4 : 16) && levels % 2 == 0) return levels; // strips: exact from the start where that is less than a few steps
   }
   return levels - 1;
 }
