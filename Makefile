@@ -26,6 +26,12 @@ CUDAFLAGS := -O3 -std=c++17 -ccbin $(CUDA_CXX) -cudart shared $(foreach a,$(CUDA
 CUDAFLAGS += -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra --extended-lambda $(if $(findstring -Werror,$(OPTFLAGS)),-Werror all-warnings) -Iinclude $(CPPFLAGS) $(PETSC_CFLAGS)
 SRC      := $(wildcard src/*.c src/*/*.c)
 CUDASRC  := $(if $(CUDAC),$(wildcard cuda/*.cu))
+# EMULATED=1: a device that is the host, for tests on machines without a GPU
+ifdef EMULATED
+  SRC     := $(filter-out src/device.c,$(SRC)) $(wildcard tests/emulated/*.c)
+  CUDASRC :=
+  CFLAGS  := $(filter-out -DPOLDER_HAVE_CUDA=1,$(CFLAGS)) -DPOLDER_HAVE_CUDA=1 -DPOLDER_EMULATED=1
+endif
 OBJ      := $(SRC:%.c=$(BUILD)/%.o)
 CUDAOBJ  := $(CUDASRC:%.cu=$(BUILD)/%.o)
 LIB      := $(BUILD)/libpolder.so
@@ -99,6 +105,12 @@ check-valgrind:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/valgrind OPTFLAGS="-O1 -g" tests
 	@tests/run --build $(BUILD)/valgrind --mpiexec "$(MPIEXEC)" --valgrind --search $(MEMORY:%='%') $(CHECKFLAGS)
 
+# the suite with every vector on an emulated device: the device side of the library on a machine without a GPU; PETSc must know of devices
+check-emulated:
+	@grep -q '^#: HAVE_DEVICE$$' $(BUILD)/petsc.mk || { echo "check-emulated needs a PETSc that was configured for a device, with CUDA for instance" >&2; exit 1; }
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/emulated EMULATED=1 tests
+	@tests/run --build $(BUILD)/emulated --mpiexec "$(MPIEXEC)" --emulated $(CHECKFLAGS)
+
 # the same suite with CUDA vectors
 check-gpu: tests
 	@tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" --gpu $(CHECKFLAGS)
@@ -124,10 +136,10 @@ install: $(LIB)
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' config/polder.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/polder.pc
 
 format:
-	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] examples/*.[ch] bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
+	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/emulated/*.[ch] examples/*.[ch] bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
 
 clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples demo bench $(TABLES) tests check check-valgrind check-gpu check-sanitizer benches petsc-cuda install format clean FORCE
+.PHONY: all examples demo bench $(TABLES) tests check check-valgrind check-emulated check-gpu check-sanitizer benches petsc-cuda install format clean FORCE

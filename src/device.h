@@ -25,6 +25,21 @@ PETSC_INTERN const char *PolderDeviceErrorString(int);
     } while (0)
 #endif
 
+/* What stands for a device among PETSc's types; an emulated device (tests/emulated) is the host */
+#if defined(POLDER_EMULATED)
+  #define POLDER_VEC_DEVICE       VECSTANDARD
+  #define POLDER_MATSEQAIJ_DEVICE MATSEQAIJPERM
+  #define POLDER_MATAIJ_DEVICE    MATAIJ
+  #define POLDER_SOLVER_DEVICE    MATSOLVERPETSC
+  #define POLDER_MEMTYPE_DEVICE   PETSC_MEMTYPE_HOST
+#else
+  #define POLDER_VEC_DEVICE       VECCUDA
+  #define POLDER_MATSEQAIJ_DEVICE MATSEQAIJCUSPARSE
+  #define POLDER_MATAIJ_DEVICE    MATAIJCUSPARSE
+  #define POLDER_SOLVER_DEVICE    MATSOLVERCUSPARSE
+  #define POLDER_MEMTYPE_DEVICE   PETSC_MEMTYPE_CUDA
+#endif
+
 /* Bytes that a PolderXxxWork_CUDA() of cuda/kernels.h asks for */
 #if defined(POLDER_HAVE_CUDA)
   #define PolderWorkSize(call) (call)

@@ -230,6 +230,7 @@ int main(int argc, char **argv)
     output_file: output/timestep.out
     test:
       suffix: host
+      requires: !gpu
       nsize: {{1 3}}
       args: -mat_type {{aij aijdia}} -pc_type tns -deflation_space {{auto levelset_subdomain}}
 

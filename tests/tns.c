@@ -678,10 +678,12 @@ int main(int argc, char **args)
        args: -mat_type aij
      test:
        suffix: view_half
+       requires: !gpu
        nsize: 3
        args: -mat_type aijdia
      test:
        suffix: view_single
+       requires: !gpu
        args: -mat_type aijdia -pc_tns_precision single
      test:
        suffix: view_cuda
@@ -689,6 +691,7 @@ int main(int argc, char **args)
        args: -mat_type aijdia -mat_vec_type cuda -pc_tns_precision {{double single}separate output}
      test:
        suffix: view_full
+       requires: !gpu
        args: -mat_type aijdia -mat_aijdia_symmetric 0
 
 TEST*/

@@ -17,7 +17,7 @@ static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const Pets
   PetscFunctionBegin;
   PetscCall(MatCreate(c->comm, &c->E));
   PetscCall(MatSetSizes(c->E, PETSC_DECIDE, PETSC_DECIDE, c->d, c->d));
-  PetscCall(MatSetType(c->E, c->ondevice ? MATAIJCUSPARSE : MATAIJ));
+  PetscCall(MatSetType(c->E, c->ondevice ? POLDER_MATAIJ_DEVICE : MATAIJ));
   PetscCall(MatSetOptionsPrefix(c->E, c->prefix));
   PetscCall(MatAppendOptionsPrefix(c->E, "deflation_coarse_"));
   PetscCall(MatSetFromOptions(c->E));

@@ -139,7 +139,7 @@ static PetscErrorCode PolderAIJUpdate_Private(Mat A, PolderAIJ *ctx)
 static PetscErrorCode PolderIsCUDA_Private(VecType type, PetscBool *is)
 {
   PetscFunctionBegin;
-  PetscCall(PetscStrendswith(type, VECCUDA, is)); /* cuda, seqcuda, mpicuda */
+  PetscCall(PetscStrendswith(type, POLDER_VEC_DEVICE, is)); /* cuda, seqcuda, mpicuda */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,7 +178,7 @@ static PetscErrorCode PolderAIJChooseVecType_Private(Mat A)
     }
   }
   if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatSetVecType(A, VECCUDA));
+  PetscCall(MatSetVecType(A, POLDER_VEC_DEVICE));
   if (layout == POLDER_SEQ) A->ops->productsetfromoptions = MatProductSetFromOptions_Polder;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -548,7 +548,7 @@ static PetscErrorCode PolderAIJCompose_Private(Mat A, const PolderFormat *format
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", add ? MatSetPreallocationCOO_Polder : NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", add ? MatSetValuesCOO_Polder : NULL));
   for (int k = 0; k < 4 && layout == POLDER_SEQ && PolderDeviceCompiled(); ++k) { /* gamg's smoothed prolongator is of type aijcusparse */
-    const char *other = k % 2 ? MATSEQAIJCUSPARSE : MATSEQAIJ;
+    const char *other = k % 2 ? POLDER_MATSEQAIJ_DEVICE : MATSEQAIJ;
 
     PetscCall(PetscSNPrintf(name, sizeof(name), "MatProductSetFromOptions_%s_%s_C", k < 2 ? type : other, k < 2 ? other : type));
     PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? MatProductSetFromOptions_Polder : NULL));

@@ -266,7 +266,7 @@ static PetscErrorCode PolderCusparseRows_Private(Mat block, const PetscInt **ai,
   MatInfo   info;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)block, MATSEQAIJCUSPARSE, done));
+  PetscCall(PetscObjectTypeCompare((PetscObject)block, POLDER_MATSEQAIJ_DEVICE, done));
   PetscCall(MatBoundToCPU(block, &bound));
   PetscCall(MatGetInfo(block, MAT_LOCAL, &info));
   if (bound || info.nz_used == 0.0) *done = PETSC_FALSE;

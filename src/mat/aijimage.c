@@ -25,7 +25,7 @@ static PetscErrorCode PolderAIJHasImage_Private(Mat A, PetscBool *has)
   if (format && layout == POLDER_SEQ) {
     PetscCall(PolderAIJGetMemType(A, &type));
     *has = PetscMemTypeDevice(type) ? PETSC_TRUE : PETSC_FALSE;
-  } else PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJCUSPARSE, has));
+  } else PetscCall(PetscObjectTypeCompare((PetscObject)A, POLDER_MATSEQAIJ_DEVICE, has));
   if (!*has) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
   if (info.nz_used == 0.0) *has = PETSC_FALSE;
@@ -54,7 +54,7 @@ static PetscErrorCode PolderAIJGetImage_Private(Mat A, Mat *image)
     PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &B));
     PetscCall(MatConvert(B, MATSEQAIJ, MAT_INPLACE_MATRIX, &B));
     if (!B->nonzerostate) B->nonzerostate = 1; /* 0 would tell aijcusparse that its arrays are there already */
-    PetscCall(MatConvert(B, MATSEQAIJCUSPARSE, MAT_INPLACE_MATRIX, &B));
+    PetscCall(MatConvert(B, POLDER_MATSEQAIJ_DEVICE, MAT_INPLACE_MATRIX, &B));
     aij->image    = B;
     aij->ipattern = r->pattern;
     aij->iversion = -1;
@@ -259,7 +259,7 @@ PolderFactorStep(CholeskySymbolic_Private, choleskysymbolic, (Mat F, Mat A, IS p
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PolderAIJGetImage_Private(A, &image));
-  PetscCall(MatGetFactor(image, MATSOLVERCUSPARSE, type, F));
+  PetscCall(MatGetFactor(image, POLDER_SOLVER_DEVICE, type, F));
   PetscCall(PolderComposeContext_Private(*F, PolderFactorKey, sizeof(*f), &f));
 #define Wrap(op, mine, theirs) \
   if ((*F)->ops->op) { \
@@ -282,7 +282,7 @@ PetscErrorCode PolderAIJRegisterFactors(void)
   if (!PolderDeviceCompiled()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatInitializePackage()); /* PETSc's own packages come first */
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(formats); ++k) {
-    for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); ++t) PetscCall(MatSolverTypeRegister(MATSOLVERCUSPARSE, formats[k]->seq, types[t], MatGetFactor_Polder));
+    for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); ++t) PetscCall(MatSolverTypeRegister(POLDER_SOLVER_DEVICE, formats[k]->seq, types[t], MatGetFactor_Polder));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

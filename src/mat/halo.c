@@ -1,5 +1,6 @@
 /* Ghost values and CSR access of an AIJ matrix, through PETSc's public calls only. */
 #include "halo.h"
+#include "../device.h"
 #include <petsc/private/matimpl.h>
 #include <petscsf.h>
 
@@ -212,7 +213,7 @@ PetscErrorCode PolderHaloExchange(PolderHalo halo, MPI_Datatype unit, const void
 PetscErrorCode PolderHaloBeginDevice(PolderHalo halo, MPI_Datatype unit, const void *owned, void *ghost)
 {
   PetscFunctionBegin;
-  if (halo->sf) PetscCall(PetscSFBcastWithMemTypeBegin(halo->sf, unit, PETSC_MEMTYPE_CUDA, owned, PETSC_MEMTYPE_CUDA, ghost, MPI_REPLACE));
+  if (halo->sf) PetscCall(PetscSFBcastWithMemTypeBegin(halo->sf, unit, POLDER_MEMTYPE_DEVICE, owned, POLDER_MEMTYPE_DEVICE, ghost, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,7 +228,7 @@ PetscErrorCode PolderHaloReduceDevice(PolderHalo halo, const PetscScalar ghost[]
 {
   PetscFunctionBegin;
   if (!halo->sf) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSFReduceWithMemTypeBegin(halo->sf, MPIU_SCALAR, PETSC_MEMTYPE_CUDA, ghost, PETSC_MEMTYPE_CUDA, owned, MPIU_SUM));
+  PetscCall(PetscSFReduceWithMemTypeBegin(halo->sf, MPIU_SCALAR, POLDER_MEMTYPE_DEVICE, ghost, POLDER_MEMTYPE_DEVICE, owned, MPIU_SUM));
   PetscCall(PetscSFReduceEnd(halo->sf, MPIU_SCALAR, ghost, owned, MPIU_SUM));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

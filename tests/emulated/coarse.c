@@ -1,0 +1,148 @@
+/* coarse.cu in plain C: dense matrices, entry (i, j) at i * ld + j */
+#include "emulated.h"
+
+PolderEmulateWork(PolderCoarseInvertWork, (PetscInt ld));
+PolderEmulateWork(PolderCholeskyFactorWork, (PetscInt n, PetscInt ld));
+
+#define AT(A, i, j) (A)[(size_t)(i) * (size_t)ld + (size_t)(j)]
+
+int PolderCoarseDense_CUDA(PetscInt d, PetscInt ld, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscScalar E[], PolderStream stream)
+{
+  for (PetscInt k = 0; k < *n; ++k) {
+    if (key[k] < (PetscInt64)d * d) AT(E, key[k] / d, key[k] % d) = val[k];
+  }
+  return 0;
+}
+
+int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace, PetscScalar E[], PetscScalar scale[], PetscScalar S[], PetscScalar info[], PolderStream stream)
+{
+  PetscReal largest = 0;
+
+  info[POLDER_COARSE_NZERO] = info[POLDER_COARSE_NNULL] = info[POLDER_COARSE_NDEP] = info[POLDER_COARSE_BAD] = 0;
+  for (PetscInt i = 0; i < d; ++i) {
+    for (PetscInt j = 0; j < i; ++j) AT(E, i, j) = AT(E, j, i) = 0.5 * (AT(E, i, j) + AT(E, j, i));
+    for (PetscInt j = 0; j <= i; ++j) {
+      if (PetscIsInfOrNanScalar(AT(E, i, j))) info[POLDER_COARSE_BAD] = 1;
+    }
+    largest = PetscMax(largest, AT(E, i, i));
+  }
+  for (PetscInt i = 0; i < d; ++i) {
+    const PetscBool drop = (PetscBool)(AT(E, i, i) <= zero * largest), last = (PetscBool)(nullspace && i == d - 1);
+
+    scale[i] = drop || last ? 0 : 1 / PetscSqrtReal(AT(E, i, i));
+    info[POLDER_COARSE_NZERO] += drop;
+    if (last) info[POLDER_COARSE_NNULL] = !drop;
+  }
+  for (PetscInt i = 0; i < ld; ++i)
+    for (PetscInt j = 0; j < ld; ++j) AT(S, i, j) = i < d && j < d ? AT(E, i, j) * scale[i] * scale[j] : i == j;
+  return 0;
+}
+
+/* Gauss-Jordan, a pivot after the other */
+int PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar A[], PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream)
+{
+  PetscScalar *r = malloc(sizeof(*r) * (size_t)(d + 1));
+
+  for (PetscInt k = 0; k < d; ++k) {
+    const PetscScalar pivot = AT(A, k, k), inverse = pivot > tol ? 1 / pivot : 0;
+
+    if (!(pivot > tol) && scale[k] != 0) {
+      scale[k] = 0;
+      info[POLDER_COARSE_NDEP] += 1;
+    }
+    for (PetscInt j = 0; j < d; ++j) r[j] = AT(A, k, j);
+    for (PetscInt i = 0; i < d; ++i) {
+      for (PetscInt j = 0; j < d; ++j) {
+        if (i == k) AT(A, i, j) = j == k ? -inverse : r[j] * inverse;
+        else if (j == k) AT(A, i, j) = r[i] * inverse;
+        else AT(A, i, j) -= r[i] * r[j] * inverse;
+      }
+    }
+  }
+  free(r);
+  for (PetscInt i = 0; i < ld; ++i)
+    for (PetscInt j = 0; j < ld; ++j) AT(A, i, j) = i < d && j < d ? -AT(A, i, j) * scale[i] * scale[j] : 0;
+  return 0;
+}
+
+int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream)
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscScalar s = 0;
+
+    for (PetscInt j = 0; j < n; ++j) s += AT(A, i, j) * x[j];
+    z[i] = (y ? y[i] : 0) + alpha * s;
+  }
+  return 0;
+}
+
+int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream)
+{
+  for (PetscInt i = 0; i < d; ++i) {
+    PetscReal e = 0, x = 0;
+
+    for (PetscInt j = 0; j < d; ++j) {
+      if (scale[j] == 0) continue;
+      e += PetscAbsScalar(AT(E, i, j)) * scale[j];
+      x += PetscAbsScalar(AT(X, i, j)) / scale[j];
+    }
+    norms[i]     = scale[i] * e;
+    norms[d + i] = scale[i] != 0 ? x / scale[i] : 0;
+    b[i]         = scale[i] != 0 ? PetscSinReal((1 + i) * 12.9898) / scale[i] : 0;
+  }
+  return 0;
+}
+
+int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar scale[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[], PetscScalar info[], PolderStream stream)
+{
+  PetscReal e = 0, x = 0, rr = 0, bb = 0;
+
+  for (PetscInt i = 0; i < d; ++i) {
+    e = PetscMax(e, norms[i]);
+    x = PetscMax(x, norms[d + i]);
+    rr += PetscSqr(scale[i] * (b[i] - y[i]));
+    bb += PetscSqr(scale[i] * b[i]);
+  }
+  info[POLDER_COARSE_COND]  = e * x;
+  info[POLDER_COARSE_RESID] = bb > 0 ? PetscSqrtReal(rr / bb) : 0;
+  return 0;
+}
+
+int PolderCoarseIdentity_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar scale[], PetscScalar L[], PolderStream stream)
+{
+  for (PetscInt i = 0; i < d; ++i)
+    for (PetscInt j = 0; j < d; ++j) AT(L, i, j) = scale[i] != 0 && scale[j] != 0 ? AT(E, i, j) * scale[i] * scale[j] : i == j;
+  return 0;
+}
+
+int PolderPointwiseMult_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream)
+{
+  for (PetscInt i = 0; i < n; ++i) z[i] = x[i] * y[i];
+  return 0;
+}
+
+int PolderCholeskyFactor_CUDA(PetscInt n, PetscInt ld, PetscScalar A[], size_t bytes, void *work, PolderStream stream)
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    for (PetscInt j = 0; j <= i; ++j) {
+      PetscScalar t = AT(A, i, j);
+
+      for (PetscInt k = 0; k < j; ++k) t -= AT(A, i, k) * AT(A, j, k);
+      AT(A, i, j) = i == j ? PetscSqrtReal(t) : t / AT(A, j, j);
+    }
+  }
+  return 0;
+}
+
+int PolderCholeskySolve_CUDA(PetscInt n, PetscInt ld, const PetscScalar L[], PetscScalar x[], PolderStream stream)
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    for (PetscInt k = 0; k < i; ++k) x[i] -= AT(L, i, k) * x[k];
+    x[i] /= AT(L, i, i);
+  }
+  for (PetscInt i = n - 1; i >= 0; --i) {
+    for (PetscInt k = i + 1; k < n; ++k) x[i] -= AT(L, k, i) * x[k];
+    x[i] /= AT(L, i, i);
+  }
+  return 0;
+}

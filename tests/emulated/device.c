@@ -1,0 +1,239 @@
+/*
+  A device that is the host: what device.h promises and, in the other files of this folder, every launcher in plain C. A library built from these instead of
+  src/device.c and cuda/ takes every vector for a device vector, so that the suite runs the device side of the library on a machine without a GPU.
+*/
+#include "../../src/device.h"
+#include <petsc/private/matimpl.h>
+
+/* As in src/device.c: up to here a copy counts as one of scalars */
+static const size_t ScalarBytes = 256;
+static char         Work[1];
+
+const char *PolderDeviceErrorString(int err)
+{
+  (void)err;
+  return "no error of an emulated device";
+}
+
+PetscBool PolderDeviceCompiled(void)
+{
+  return PETSC_TRUE;
+}
+
+PetscErrorCode PolderDevicePresent(PetscBool *is)
+{
+  PetscFunctionBegin;
+  *is = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All memory is that of the device */
+PetscErrorCode PolderDeviceIsPointer(const void *p, PetscBool *is)
+{
+  PetscFunctionBegin;
+  *is = p ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceInUse(PetscBool *is)
+{
+  PetscFunctionBegin;
+  *is = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *is)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, is, VECSEQ, VECMPI, ""));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatSetOffload(Mat A, PetscOffloadMask mask)
+{
+  PetscFunctionBegin;
+  A->offloadmask = mask;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderImageGetRows(Mat A, const PetscInt **ai, const PetscInt **aj, const PetscScalar **aa, PetscBool *done)
+{
+  PetscFunctionBegin;
+  (void)A;
+  (void)ai;
+  (void)aj;
+  (void)aa;
+  *done = PETSC_FALSE; // a plain matrix is not on the device
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderImageGetValues(Mat A, PetscScalar **values)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJGetArrayWrite(A, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderImageRestoreValues(Mat A, PetscScalar **values)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJRestoreArrayWrite(A, values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecGetDeviceRead(Vec v, const PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecRestoreDeviceRead(Vec v, const PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecRestoreArrayRead(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is not written shows */
+PetscErrorCode PolderVecGetDeviceWrite(Vec v, PetscScalar **a)
+{
+  PetscInt n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayWrite(v, a));
+  PetscCall(VecGetLocalSize(v, &n));
+  for (PetscInt i = 0; i < n; ++i) (*a)[i] = NAN;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecRestoreDeviceWrite(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecRestoreArrayWrite(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecGetDeviceArray(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecGetArray(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecRestoreDeviceArray(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecRestoreArray(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceGetStream(PolderStream *stream)
+{
+  PetscFunctionBegin;
+  *stream = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceSynchronize(void)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's own memory, so that -malloc_dump tells what was not freed; aligned like that of a device, and filled with NaN */
+enum {
+  ALIGNMENT = 256
+};
+
+PetscErrorCode PolderDeviceMalloc(size_t bytes, void *ptr)
+{
+  char *mine;
+
+  PetscFunctionBegin;
+  *(void **)ptr = NULL;
+  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(bytes + ALIGNMENT + sizeof(mine), &mine));
+  *(char **)ptr        = (char *)(((size_t)mine + sizeof(mine) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
+  (*(char ***)ptr)[-1] = mine; // just before
+  memset(*(void **)ptr, 0xff, bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceFree(void *ptr)
+{
+  char *mine;
+
+  PetscFunctionBegin;
+  if (!*(void **)ptr) PetscFunctionReturn(PETSC_SUCCESS);
+  mine = (*(char ***)ptr)[-1];
+  PetscCall(PetscFree(mine));
+  *(void **)ptr = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceGetWork(void **work)
+{
+  PetscFunctionBegin;
+  *work = Work;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceZero(void *ptr, size_t bytes)
+{
+  PetscFunctionBegin;
+  if (bytes) memset(ptr, 0, bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceToDevice(void *to, const void *from, size_t bytes)
+{
+  PetscFunctionBegin;
+  if (bytes) memcpy(to, from, bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes)
+{
+  PetscFunctionBegin;
+  if (bytes) memcpy(to, from, bytes);
+  if (bytes > ScalarBytes) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes)
+{
+  PetscFunctionBegin;
+  if (bytes) memcpy(to, from, bytes);
+  if (bytes > ScalarBytes) PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, void *device)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc(bytes, (void **)host));
+  *(void **)device = *(void **)host;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceFreeShared(void *host)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(*(void **)host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceWaitReal(const volatile PetscReal *slot, PetscReal *value)
+{
+  PetscFunctionBegin;
+  *value = *slot;
+  PetscCheck(!PetscIsNanReal(*value), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The value that is waited for was never sent");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceFinalize(void)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

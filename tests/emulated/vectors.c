@@ -1,0 +1,149 @@
+/* vec.cu, csr.cu, cg.cu and cgsmall.cu in plain C */
+#include "emulated.h"
+
+PolderEmulateWork(PolderReduceWork, (void));
+
+int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar *dot, void *work, PolderStream stream)
+{
+  *dot = PolderDot_Host(n, x, y);
+  return 0;
+}
+
+PolderEmulate(PolderCsrMult, (PetscInt n, const PetscInt row[], PetscInt nz, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream), n, row, ai, aj, aa, alpha, x, y, z, p, dot);
+PolderEmulate(PolderCsrDiagonal, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar d[], PolderStream stream), m, ai, aj, aa, d);
+PolderEmulate(PolderCooSum, (PetscInt nz, const PetscInt map[], const PetscInt perm[], const PetscScalar v[], PetscBool insert, PetscScalar aa[], PolderStream stream), nz, map, perm, v, insert, aa);
+
+int PolderGather_CUDA(PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
+{
+  for (PetscInt k = 0; k < n; ++k) y[k] = x[index[k]];
+  return 0;
+}
+
+int PolderMarkedList_CUDA(PetscInt n, const char mark[], PetscInt most, PetscInt list[], PetscInt *count, PolderStream stream)
+{
+  for (PetscInt k = n - 1; k >= 0; --k) { // in any order
+    if (!mark[k]) continue;
+    if (*count < most) list[*count] = k;
+    ++*count;
+  }
+  return 0;
+}
+
+static void SetRho(PolderCGState *s, PetscBool first)
+{
+  if (s->frozen) return;
+  s->mean = s->nullspace ? s->sum[2] / s->N : 0;
+  s->rho  = s->sum[1] - s->mean * s->sum[3];
+  s->beta = first ? 0 : s->rho / s->rhoold;
+  if (s->rho > 0 && !isinf(s->rho)) return;
+  s->frozen                        = s->rho <= 0 ? POLDER_CG_INDEFINITE_PC : POLDER_CG_NOTFINITE;
+  s->ring[s->its % POLDER_CG_RING] = -s->frozen;
+}
+
+static void SetNorm(PolderCGState *s)
+{
+  const PetscReal norm = PetscSqrtReal(s->sum[0]);
+  const PetscInt  slot = s->its % POLDER_CG_RING;
+
+  if (s->frozen) return;
+  if (!(s->pw > 0) || isinf(s->pw)) {
+    s->alpha      = 0;
+    s->frozen     = s->pw <= 0 ? POLDER_CG_INDEFINITE_MAT : POLDER_CG_NOTFINITE;
+    s->ring[slot] = -s->frozen;
+    return;
+  }
+  s->alpha = s->lastalpha = s->rho / s->pw;
+  s->rhoold               = s->rho;
+  s->lastbeta             = s->beta;
+  ++s->its;
+  if (PetscIsInfOrNanReal(norm)) s->frozen = POLDER_CG_NOTFINITE;
+  else if (s->its >= s->minits && (norm <= s->tol || norm >= s->divtol)) s->frozen = POLDER_CG_TOLERANCE;
+  s->ring[slot] = PetscIsNanReal(norm) ? HUGE_VAL : norm;
+}
+
+int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *s, PolderStream stream)
+{
+  for (PetscInt i = 0; i < n && !s->frozen; ++i) {
+    const PetscScalar zi = z[i] * (dinv ? dinv[i] : 1) - s->mean;
+
+    if (!first) x[i] += s->alpha * p[i];
+    p[i] = first ? zi : zi + s->beta * p[i];
+  }
+  return 0;
+}
+
+static void AddSums(PetscScalar r, PetscScalar z, PetscScalar sum[4])
+{
+  sum[0] += r * r;
+  sum[1] += r * z;
+  sum[2] += z;
+  sum[3] += r;
+}
+
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *s, void *work, PolderStream stream)
+{
+  const PetscScalar alpha = s->pw > 0 && !isinf(s->pw) ? s->rho / s->pw : 0;
+
+  if (s->frozen) return 0;
+  for (int k = 0; k < 4; ++k) s->sum[k] = 0;
+  for (PetscInt i = 0; i < n; ++i) {
+    r[i] -= alpha * w[i];
+    AddSums(r[i], diagonal ? r[i] * (dinv ? dinv[i] : 1) : 0, s->sum);
+  }
+  if (parallel) return 0;
+  SetNorm(s);
+  if (diagonal) SetRho(s, PETSC_FALSE);
+  return 0;
+}
+
+int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, PetscBool parallel, PolderCGState *s, void *work, PolderStream stream)
+{
+  const PetscScalar rr = s->sum[0];
+
+  if (s->frozen) return 0;
+  for (int k = 1; k < 4; ++k) s->sum[k] = 0;
+  for (PetscInt i = 0; i < n; ++i) AddSums(r[i], z[i] * (dinv ? dinv[i] : 1), s->sum);
+  s->sum[0] = rr;
+  if (!parallel) SetRho(s, first);
+  return 0;
+}
+
+int PolderCGAdvance_CUDA(PetscBool update, PetscBool rho, PetscBool first, PolderCGState *s, PolderStream stream)
+{
+  if (update) SetNorm(s);
+  if (rho) SetRho(s, first);
+  return 0;
+}
+
+int PolderCGFinish_CUDA(PetscInt n, const PetscScalar p[], PetscScalar x[], PolderCGState *s, PolderStream stream)
+{
+  for (PetscInt i = 0; i < n; ++i) x[i] += s->alpha * p[i];
+  s->alpha = 0;
+  return 0;
+}
+
+int PolderCGRemoveMean_CUDA(PetscInt n, PetscScalar r[], const PolderCGState *s, PolderStream stream)
+{
+  for (PetscInt i = 0; i < n && !s->frozen; ++i) r[i] -= s->sum[3] / s->N;
+  return 0;
+}
+
+PetscInt PolderCGSmallMost_CUDA(void)
+{
+  return 4000; // the suite has matrices on both sides
+}
+
+int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar p[], PolderCGState *s, void *work, PolderStream stream)
+{
+  PetscScalar *w = malloc(sizeof(*w) * (size_t)(n + 1));
+
+  for (PetscInt step = 0; step < count && !s->frozen; ++step) {
+    PolderCGDirection_CUDA(n, (PetscBool)(first && !step), r, dinv, p, x, s, stream);
+    PolderDiaMult_Host(n, n, nd, off, val, 1, p, NULL, w);
+    s->pw = PolderDot_Host(n, p, w);
+    PolderCGUpdate_CUDA(n, w, r, PETSC_TRUE, dinv, PETSC_FALSE, s, work, stream);
+    PolderCGFinish_CUDA(n, p, x, s, stream);
+  }
+  free(w);
+  return 0;
+}
