@@ -897,5 +897,4 @@ int main(int argc, char **argv)
     nsize: 2
     args: -dim 2 -bc periodic,neumann,neumann,neumann
     fails: is periodic on one face only
-
 TEST*/
