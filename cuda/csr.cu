@@ -72,6 +72,23 @@ int PolderCsrDiagonal_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[],
   return cudaGetLastError();
 }
 
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCsrMagnitudeKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const PetscScalar *__restrict__ x, bool add, PetscScalar *__restrict__ y)
+{
+  const long long i = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+  PetscScalar     s = 0;
+
+  if (i >= m) return;
+  if (add) s = y[i];
+  for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) s += fabs(aa[k] * x[aj[k]]);
+  y[i] = s;
+}
+
+int PolderCsrMagnitude_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add, PetscScalar y[], PolderStream stream)
+{
+  if (m) PolderCsrMagnitudeKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, ai, aj, aa, x, add, y);
+  return cudaGetLastError();
+}
+
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderGatherKernel(PetscInt n, const PetscInt *__restrict__ index, const PetscScalar *__restrict__ x, PetscScalar *__restrict__ y)
 {
   const long long k = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;

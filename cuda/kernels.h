@@ -29,6 +29,8 @@ POLDER_LAUNCHER int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const Pets
 POLDER_LAUNCHER int PolderCsrMult_CUDA(PetscInt n, const PetscInt row[], PetscInt nz, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream);
 /* d[i] = entry (i, i), zero where there is none */
 POLDER_LAUNCHER int PolderCsrDiagonal_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar d[], PolderStream stream);
+/* y[i] = (add: y[i], else 0) + sum |a_ij x_j| */
+POLDER_LAUNCHER int PolderCsrMagnitude_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add, PetscScalar y[], PolderStream stream);
 /* y[k] = x[index[k]] */
 POLDER_LAUNCHER int PolderGather_CUDA(PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[], PolderStream stream);
 /* aa[k] = (insert: 0, else aa[k]) + the sum of v[perm[e]], e = map[k] .. map[k+1] */
@@ -147,8 +149,8 @@ static inline PetscBool PolderTriPairFits(PetscInt nd, const PetscInt off[])
 {
   return (PetscBool)((nd == 2 || nd == 3) && (off[0] > 0 ? off[0] == 1 : off[nd - 1] == -1));
 }
-/* z = c - dinv (T (c - dinv (T c))) with c = dinv in for a lower triangle and c = in for an upper one. dot != NULL (lower only): *dot = (z, z / dinv), which is
-   (in, K^T z) with the K of z = dinv K in */
+/* z = c - dinv (T (c - dinv (T c))) with c = dinv in for a lower triangle and c = in for an upper one. dot != NULL: *dot = (z, z / dinv), which is (in, M^-1 in)
+   of TNS2 for a symmetric matrix, for a lower triangle; the sum of z for an upper one */
 POLDER_LAUNCHER int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream);
 /* y = dinv r */
 POLDER_LAUNCHER int PolderTriScale_CUDA(PetscBool single, PetscInt m, const void *dinv, const PetscScalar r[], PetscScalar y[], PolderStream stream);

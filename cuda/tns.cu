@@ -123,7 +123,7 @@ __device__ __forceinline__ void TriPlane(const TriGrid<V> &A, int64_t k0, int la
           const PetscInt i = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
 
           A.z[i] = now2;
-          if (DOT) part += now2 * (now2 / d0);
+          if (DOT) part += UPPER ? now2 : now2 * (now2 / d0);
         }
       }
       before0 = y0[j] = now0;
@@ -191,7 +191,7 @@ __device__ __forceinline__ void TriLines(const TriGrid<V> &A, int64_t k0, int la
         const PetscInt i = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
 
         A.z[i] = now2;
-        if (DOT) part += now2 * (now2 / d0);
+        if (DOT) part += UPPER ? now2 : now2 * (now2 / d0);
       }
     }
     y0 = now0;
@@ -251,11 +251,13 @@ static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off
   A.warps    = (PetscInt)(tiles * chunks);
   blocks     = PolderBlocks(A.warps, TRI_BLOCK / 32);
   if (nd == 3) {
-    if (upper) PolderTriPair7Kernel<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+    if (upper && dot) PolderTriPair7Kernel<true, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
+    else if (upper) PolderTriPair7Kernel<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
     else if (dot) PolderTriPair7Kernel<false, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
     else PolderTriPair7Kernel<false, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
   } else {
-    if (upper) PolderTriPair5Kernel<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
+    if (upper && dot) PolderTriPair5Kernel<true, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
+    else if (upper) PolderTriPair5Kernel<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
     else if (dot) PolderTriPair5Kernel<false, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
     else PolderTriPair5Kernel<false, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
   }

@@ -203,6 +203,7 @@ int main(int argc, char **argv)
   test:
     suffix: misspelt
     args: -n 5 -dirichlet -deflation_spaec none -options_left
+    requires: !gpu
     filter: grep -o "deflation_spaec" | sort -u
 
 TEST*/

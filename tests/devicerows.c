@@ -73,7 +73,7 @@ static PetscErrorCode TestRowsMult(void *work, PolderStream stream)
 /* The diagonal; entry i of z as the sum of the values of x that row i names; values gathered by the columns */
 static PetscErrorCode TestRowsValues(PolderStream stream)
 {
-  PetscInt diagonal = 0, coo = 0;
+  PetscInt diagonal = 0, magnitude = 0, coo = 0;
 
   PetscFunctionBeginUser;
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes) - 1; ++s) {
@@ -92,6 +92,12 @@ static PetscErrorCode TestRowsValues(PolderStream stream)
     PolderCsrDiagonal_Host(n, ai, aj, a, z);
     PetscCall(PolderDeviceToHost(out, zd, sizeof(PetscScalar) * n));
     diagonal += Wrong(n, out, z, 0.0);
+    for (int add = 0; add < 2; ++add) {
+      PolderLaunch(PolderCsrMagnitude_CUDA(n, aid, ajd, ad, xd, add ? PETSC_TRUE : PETSC_FALSE, zd, stream));
+      PolderCsrMagnitude_Host(n, ai, aj, a, x, add ? PETSC_TRUE : PETSC_FALSE, z);
+      PetscCall(PolderDeviceToHost(out, zd, sizeof(PetscScalar) * n));
+      magnitude += Wrong(n, out, z, 1e-13);
+    }
     for (int insert = 0; insert < 2; ++insert) {
       PolderLaunch(PolderCooSum_CUDA(n, aid, ajd, xd, insert ? PETSC_TRUE : PETSC_FALSE, zd, stream));
       PolderCooSum_Host(n, ai, aj, x, insert ? PETSC_TRUE : PETSC_FALSE, z);
@@ -114,6 +120,7 @@ static PetscErrorCode TestRowsValues(PolderStream stream)
     PetscCall(PetscFree(out));
   }
   PetscCall(Report("diagonal of compressed rows", diagonal));
+  PetscCall(Report("magnitude of compressed rows", magnitude));
   PetscCall(Report("values in coordinates", coo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

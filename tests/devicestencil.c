@@ -402,7 +402,7 @@ static PetscErrorCode CheckSweeps(const Diagonals *D, const Sides *S, PetscBool 
   const PetscInt  m    = D->m;
   const PetscInt *off  = D->off;
   PetscInt        main = 0, nd, d0;
-  PetscScalar    *y[3], *z[2], *dotd, dot, expected;
+  PetscScalar    *y[3], *z[2], *dotd, dot, expected, scale;
 
   PetscFunctionBeginUser;
   while (main < D->nd && off[main] < 0) ++main;
@@ -426,12 +426,18 @@ static PetscErrorCode CheckSweeps(const Diagonals *D, const Sides *S, PetscBool 
     if (!PolderTriPairFits(nd, off + d0)) continue;
     PetscCall(OutputCreate(m, NULL, &z[0]));
     PetscCall(PolderDeviceMalloc(sizeof(dot), &dotd));
-    PolderLaunch(PolderTriPair_CUDA((PetscBool)single, m, nd, off + d0, val, dinv, S->rd, z[0], upper ? NULL : dotd, work, stream));
+    PolderLaunch(PolderTriPair_CUDA((PetscBool)single, m, nd, off + d0, val, dinv, S->rd, z[0], dotd, work, stream));
     PetscCall(OutputCheck(m, &z[0], y[2], tol, wrong));
     expected = 0.0;
-    for (PetscInt i = 0; i < m && !upper; ++i) expected += y[2][i] * y[2][i] / S->dinv[i];
-    if (!upper) PetscCall(PolderDeviceToHost(&dot, dotd, sizeof(dot)));
-    if (!upper) *wrong += Wrong(1, &dot, &expected, 1e-12 * (1.0 + expected));
+    scale    = 1.0;
+    for (PetscInt i = 0; i < m; ++i) {
+      const PetscScalar term = upper ? y[2][i] : y[2][i] * y[2][i] / S->dinv[i];
+
+      expected += term;
+      scale += PetscAbsScalar(term);
+    }
+    PetscCall(PolderDeviceToHost(&dot, dotd, sizeof(dot)));
+    *wrong += Wrong(1, &dot, &expected, 1e-12 * scale);
     PetscCall(Tell(upper ? "upper pair" : "lower pair", D, single, before, *wrong));
     PetscCall(PolderDeviceFree(&dotd));
   }

@@ -26,6 +26,16 @@ void PolderCsrDiagonal_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[]
   }
 }
 
+void PolderCsrMagnitude_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add, PetscScalar y[])
+{
+  for (PetscInt i = 0; i < m; ++i) {
+    PetscScalar s = add ? y[i] : 0.0;
+
+    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) s += PetscAbsScalar(aa[k] * x[aj[k]]);
+    y[i] = s;
+  }
+}
+
 void PolderCooSum_Host(PetscInt nz, const PetscInt map[], const PetscInt perm[], const PetscScalar v[], PetscBool insert, PetscScalar aa[])
 {
   for (PetscInt k = 0; k < nz; ++k) {

@@ -134,6 +134,8 @@ PETSC_INTERN void PolderGalerkinRow_Host(PetscInt nrow, const PetscInt row[], co
    dot != NULL: becomes (row = NULL) or is raised by the sum of p[i] (row i) . x */
 PETSC_INTERN void PolderCsrMult_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot);
 /* d[i] = entry (i, i), zero where there is none */
+/* y[i] = (add: y[i], else 0) + sum |a_ij x_j| */
+PETSC_INTERN void PolderCsrMagnitude_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add, PetscScalar y[]);
 PETSC_INTERN void PolderCsrDiagonal_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar d[]);
 /* aa[k] = (insert: 0, else aa[k]) + the sum of v[perm[e]], e = map[k] .. map[k+1] */
 PETSC_INTERN void PolderCooSum_Host(PetscInt nz, const PetscInt map[], const PetscInt perm[], const PetscScalar v[], PetscBool insert, PetscScalar aa[]);

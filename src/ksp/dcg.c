@@ -112,7 +112,7 @@ static PetscErrorCode KSPDCGVerify_Private(KSP ksp, Mat A, Vec r, Vec z, Vec y, 
   if (reason < 0 && !broken) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatRoundingBound(A, ksp->vec_sol, &dcg->bound));
   if (first || rnorm < 0.5 * before) {
-    dcg->target = 0.1 * claimed;
+    dcg->target = 0.5 * claimed;
     if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) dcg->target = PetscMax(dcg->target, 0.1 * dcg->bound);
     PetscCall(PetscInfo(ksp, "Recursive residual %g but true residual %g after %" PetscInt_FMT " iterations: going on from the true one\n", (double)claimed, (double)dcg->norm, ksp->its));
     ksp->reason = KSP_CONVERGED_ITERATING;

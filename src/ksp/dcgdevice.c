@@ -202,9 +202,10 @@ PetscErrorCode KSPDCGDevicePrecondition_Private(KSP ksp, Vec r, Vec z)
     if (dcg->first) PetscCall(KSPDCGDeviceRho_Private(ksp, r, r));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (!device->mean && !device->attached) PetscCall(PCTNSApplyDot_Private(ksp->pc, r, z, &device->state->sum[1], &dotted)); // (r, z) on the way
+  // (r, z) and the sum of z on the way; that of r, which the mean of z needs, a step has brought
+  if (device->mean ? !dcg->first : !device->attached) PetscCall(PCTNSApplyDot_Private(ksp->pc, r, z, &device->state->sum[1], &dotted));
   if (dotted) {
-    if (device->parallel) PetscCall(KSPDCGDeviceSum_Private(ksp, 1, &device->state->sum[1]));
+    if (device->parallel) PetscCall(KSPDCGDeviceSum_Private(ksp, 2, &device->state->sum[1]));
     PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, dcg->first, device->state, device->stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -279,6 +280,7 @@ static PetscErrorCode KSPDCGDeviceProject_Private(KSP ksp, Vec r)
     PetscCall(PolderVecRestoreDeviceArray(r, &ra));
   }
   PetscCall(PolderDeflationSpaceApplyP(dcg->space, r));
+  PetscCall(PolderDeviceZero(&device->state->sum[3], sizeof(PetscScalar))); // the sum of r
   if (device->diagonal) PetscCall(KSPDCGDeviceRho_Private(ksp, r, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

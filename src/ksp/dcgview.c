@@ -1,5 +1,7 @@
 /* What dcg tells its user: view, converged reason, Ritz values, rounding bound. */
 #include "dcg.h"
+#include "../device.h"
+#include "../kernels/kernels.h"
 #include <petscblaslapack.h>
 
 /* y: in length || |A| |x| ||, from the norm of A by a few steps of the power method */
@@ -22,37 +24,72 @@ static PetscErrorCode PolderMatNormTimes_Private(Mat A, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* y = |A| |x| for an AIJ matrix */
+static PetscErrorCode PolderMatMagnitude_Private(Mat A, Vec x, Vec y)
+{
+  const PetscScalar *xa;
+  PetscScalar       *ya, *ghost;
+  PolderHalo         halo;
+  PolderCSR          csr;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetHalo(A, &halo));
+  PetscCall(PolderMatGetCSR(A, &csr));
+  PetscCall(PetscMalloc1(csr.nghost, &ghost));
+  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall(PolderHaloExchange(halo, MPIU_SCALAR, xa, ghost));
+  PetscCall(VecGetArrayWrite(y, &ya));
+  PolderCsrMagnitude_Host(csr.m, csr.ai, csr.aj, csr.aa, xa, PETSC_FALSE, ya);
+  if (csr.bi) PolderCsrMagnitude_Host(csr.m, csr.bi, csr.bj, csr.ba, ghost, PETSC_TRUE, ya);
+  PetscCall(VecRestoreArrayWrite(y, &ya));
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCall(PetscFree(ghost));
+  PetscCall(PolderMatRestoreCSR(A, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same on the device, where A and x are there */
+static PetscErrorCode PolderMatMagnitudeDevice_Private(Mat A, Vec x, Vec y, PetscBool *done)
+{
+  const PetscScalar *xa;
+  PetscScalar       *ya, *ghost = NULL;
+  PolderHalo         halo;
+  PolderCSR          csr;
+  PolderStream       stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(x, done));
+  if (*done) PetscCall(PolderMatGetDeviceCSR(A, &csr, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatGetHalo(A, &halo));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceMalloc(sizeof(*ghost) * (size_t)csr.nghost, &ghost));
+  PetscCall(PolderVecGetDeviceRead(x, &xa));
+  PetscCall(PolderVecGetDeviceWrite(y, &ya));
+  PetscCall(PolderHaloBeginDevice(halo, MPIU_SCALAR, xa, ghost));
+  PolderLaunch(PolderCsrMagnitude_CUDA(csr.m, csr.ai, csr.aj, csr.aa, xa, PETSC_FALSE, ya, stream));
+  PetscCall(PolderHaloEndDevice(halo, MPIU_SCALAR, xa, ghost));
+  if (csr.bi) PolderLaunch(PolderCsrMagnitude_CUDA(csr.m, csr.bi, csr.bj, csr.ba, ghost, PETSC_TRUE, ya, stream));
+  PetscCall(PolderVecRestoreDeviceWrite(y, &ya));
+  PetscCall(PolderVecRestoreDeviceRead(x, &xa));
+  PetscCall(PolderDeviceFree(&ghost));
+  PetscCall(PolderMatRestoreDeviceCSR(A, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ||eps |A| |x| || with the unit roundoff eps; for matrices whose entries cannot be read, of diag(A) twice, its size for diagonally dominant ones, or else of ||A|| */
 PetscErrorCode PolderMatRoundingBound(Mat A, Vec x, PetscReal *bound)
 {
   Vec       y;
-  PetscBool aij, diagonal;
+  PetscBool aij, diagonal, device;
 
   PetscFunctionBegin;
   PetscCall(VecDuplicate(x, &y));
   PetscCall(MatHasOperation(A, MATOP_GET_DIAGONAL, &diagonal));
   PetscCall(PolderMatIsAIJ(A, &aij));
   if (aij) {
-    const PetscScalar *xa;
-    PetscScalar       *ya, *ghost;
-    PolderHalo         halo;
-    PolderCSR          csr;
-
-    PetscCall(PolderMatGetHalo(A, &halo));
-    PetscCall(PolderMatGetCSR(A, &csr));
-    PetscCall(PetscMalloc1(csr.nghost, &ghost));
-    PetscCall(VecGetArrayRead(x, &xa));
-    PetscCall(PolderHaloExchange(halo, MPIU_SCALAR, xa, ghost));
-    PetscCall(VecGetArray(y, &ya));
-    for (PetscInt i = 0; i < csr.m; ++i) {
-      ya[i] = 0;
-      for (PetscInt k = csr.ai[i]; k < csr.ai[i + 1]; ++k) ya[i] += PetscAbsScalar(csr.aa[k] * xa[csr.aj[k]]);
-      for (PetscInt k = csr.bi ? csr.bi[i] : 0; k < (csr.bi ? csr.bi[i + 1] : 0); ++k) ya[i] += PetscAbsScalar(csr.ba[k] * ghost[csr.bj[k]]);
-    }
-    PetscCall(VecRestoreArray(y, &ya));
-    PetscCall(VecRestoreArrayRead(x, &xa));
-    PetscCall(PetscFree(ghost));
-    PetscCall(PolderMatRestoreCSR(A, &csr));
+    PetscCall(PolderMatMagnitudeDevice_Private(A, x, y, &device));
+    if (!device) PetscCall(PolderMatMagnitude_Private(A, x, y));
   } else if (!diagonal) PetscCall(PolderMatNormTimes_Private(A, x, y));
   else {
     PetscCall(MatGetDiagonal(A, y));

@@ -1,5 +1,6 @@
 /* Set-up of a deflation space: local numbering of the columns, AZ, the Galerkin matrix E = Z^T A Z. */
 #include "deflationspace.h"
+#include "../device.h"
 #include "../kernels/kernels.h"
 
 /* Columns that this process touches get local numbers in order of appearance: own rows first, then ghosts. label[] becomes local */
@@ -207,14 +208,18 @@ static PetscErrorCode PolderDeflationCopyRows_Private(Mat local, PetscInt m, Pet
 /* General form: Z is a sparse matrix of any pattern, AZ a sparse product */
 PetscErrorCode PolderDeflationSetUpMatrix(PolderDeflationSpace s, Mat A, Mat Z)
 {
-  Mat      W, local;
-  PetscInt n;
+  Mat       W, local, like = Z;
+  PetscInt  n;
+  PetscBool device;
 
   PetscFunctionBegin;
   PetscCall(PolderMatGetLocalRows_Private(Z, &local));
   PetscCall(PolderDeflationCopyRows_Private(local, s->m, &n, NULL, &s->zi, &s->zj, &s->zv));
   PetscCall(MatDestroy(&local));
-  PetscCall(MatMatMult(A, Z, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &W));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, POLDER_MATMPIAIJ_DEVICE, &device)); // which PETSc multiplies by its like only
+  if (device) PetscCall(MatConvert(Z, POLDER_MATMPIAIJ_DEVICE, MAT_INITIAL_MATRIX, &like));
+  PetscCall(MatMatMult(A, like, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &W));
+  if (device) PetscCall(MatDestroy(&like));
   PetscCall(PolderMatGetLocalRows_Private(W, &local));
   PetscCall(PolderDeflationCopyRows_Private(local, s->m, &s->nw, &s->wrow, &s->wi, &s->wj, &s->wv));
   PetscCall(MatDestroy(&local));

@@ -73,6 +73,7 @@ static PetscErrorCode PolderAIJGetImage_Private(Mat A, Mat *image)
 typedef struct {
   PetscErrorCode (*numeric)(Mat); /* PETSc's, for aijcusparse */
   PetscObjectId id[3];            /* of the images that the symbolic product was made with */
+  PetscInt      version;          /* of the values of the transposed factor that its transpose has */
 } PolderProduct;
 
 static const char PolderProductKey[] = "__Polder_product";
@@ -129,24 +130,82 @@ static PetscErrorCode PolderProductSwap_Private(Mat C, Mat with[3], PetscBool in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Products with a transposed factor bring its transpose up to date in their symbolic phase only (PETSc 3.24): that of a product with ones does it */
+static PetscErrorCode PolderProductRefreshTranspose_Private(Mat C, const Mat mine[3], PolderProduct *p)
+{
+  const MatProductType type = C->product->type;
+  const int            k    = type == MATPRODUCT_AtB ? 0 : 1;
+  const PolderFormat  *format;
+  PolderLayout         layout;
+  PolderAIJ            aij;
+  Mat                  image, ones, sums;
+  PetscInt             m, version;
+
+  PetscFunctionBegin;
+  if (type != MATPRODUCT_AtB && type != MATPRODUCT_ABt && type != MATPRODUCT_PtAP && type != MATPRODUCT_RARt) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderFormatOf(mine[k], &format, &layout));
+  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderAIJContext(mine[k], &aij));
+  version    = p->version;
+  p->version = aij->iversion;
+  if (version == aij->iversion || version < 0) PetscFunctionReturn(PETSC_SUCCESS);
+  image = aij->image;
+  PetscCall(MatGetLocalSize(image, &m, NULL));
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, m, 1, 1, NULL, &ones));
+  for (PetscInt i = 0; i < m; ++i) PetscCall(MatSetValue(ones, i, 0, 1.0, INSERT_VALUES));
+  PetscCall(MatAssemblyBegin(ones, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(ones, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatConvert(ones, POLDER_MATSEQAIJ_DEVICE, MAT_INPLACE_MATRIX, &ones));
+  PetscCall(MatTransposeMatMult(image, ones, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &sums));
+  PetscCall(MatDestroy(&sums));
+  PetscCall(MatDestroy(&ones));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PolderProductNumeric_Private(Mat);
+
+/*
+  Of a factor that is on both sides, the side of the device only. A symbolic phase takes values for final when both factors are on both sides, and of the inner
+  product of three they are that without being final (PETSc 3.24)
+*/
+static PetscErrorCode PolderImageHide_Private(Mat image, PetscOffloadMask *mask)
+{
+  const PetscInt    *ai, *aj;
+  const PetscScalar *aa;
+  PetscBool          done;
+
+  PetscFunctionBegin;
+  PetscCall(PolderImageGetRows(image, &ai, &aj, &aa, &done)); /* brings the device up to date */
+  *mask = image->offloadmask;
+  if (*mask == PETSC_OFFLOAD_BOTH) image->offloadmask = PETSC_OFFLOAD_GPU;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode PolderProductSymbolic_Private(Mat C)
 {
-  Mat            mine[3] = {NULL, NULL, NULL}, image[3];
-  PolderProduct *p;
+  Mat              mine[3] = {NULL, NULL, NULL}, image[3];
+  PetscOffloadMask mask[3];
+  PolderProduct   *p;
 
   PetscFunctionBegin;
   PetscCall(PolderProductSwap_Private(C, mine, PETSC_TRUE));
   image[0] = C->product->A;
   image[1] = C->product->B;
   image[2] = C->product->C;
+  for (int k = 0; k < 3; ++k) {
+    if (image[k]) PetscCall(PolderImageHide_Private(image[k], &mask[k]));
+  }
   PetscCall((*image[0]->ops->productsetfromoptions)(C));
   PetscCheck(C->ops->productsymbolic && C->ops->productsymbolic != PolderProductSymbolic_Private, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no product of type %s for aijcusparse matrices", MatProductTypes[C->product->type]);
   PetscCall((*C->ops->productsymbolic)(C));
+  for (int k = 0; k < 3; ++k) {
+    if (image[k]) image[k]->offloadmask = mask[k];
+  }
   PetscCall(PolderProductSwap_Private(C, mine, PETSC_FALSE));
   PetscCall(PolderComposeContext_Private(C, PolderProductKey, sizeof(*p), &p));
   p->numeric = C->ops->productnumeric;
+  p->version = -1;
+  PetscCall(PolderProductRefreshTranspose_Private(C, mine, p));
   for (int k = 0; k < 3; ++k) {
     if (image[k]) PetscCall(PetscObjectGetId((PetscObject)image[k], &p->id[k]));
   }
@@ -172,6 +231,7 @@ static PetscErrorCode PolderProductNumeric_Private(Mat C)
     if (image[k]) PetscCall(PetscObjectGetId((PetscObject)image[k], &id));
     if (id != p->id[k]) same = PETSC_FALSE;
   }
+  if (same) PetscCall(PolderProductRefreshTranspose_Private(C, mine, p));
   if (same) PetscCall((*p->numeric)(C));
   PetscCall(PolderProductSwap_Private(C, mine, PETSC_FALSE));
   PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "A product is made again with the matrices that it was made with, in their old nonzero pattern: use MAT_INITIAL_MATRIX for others");

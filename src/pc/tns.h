@@ -106,10 +106,10 @@ PETSC_INTERN PetscErrorCode PCTNSUpdateHost_Private(PC);
 /* tnsdevice.c */
 /* *done: the matrix is on the device, and set up there */
 PETSC_INTERN PetscErrorCode PCTNSSetUpDevice_Private(PC, PetscBool *done);
-/* *done: the vectors are there too, and z = M^-1 r. dot != NULL: a device scalar, which becomes the part of this process of (r, z) */
+/* *done: the vectors are there too, and z = M^-1 r. dot != NULL: see PCTNSApplyDot_Private() */
 PETSC_INTERN PetscErrorCode PCTNSApplyDevice_Private(PC, Vec r, Vec z, PetscScalar *dot, PetscBool *done);
 PETSC_INTERN PetscErrorCode PCTNSFreeDevice_Private(PC_TNS *);
 
-/* For solvers: z = M^-1 r and, in device memory, dot = the part of this process of (r, z), in one pass where there is one. done = PETSC_FALSE, and nothing is
-   done, when pc is not of type tns or not everything is on the device */
-PETSC_INTERN PetscErrorCode PCTNSApplyDot_Private(PC pc, Vec r, Vec z, PetscScalar *dot, PetscBool *done);
+/* For solvers: z = M^-1 r and, in device memory, dot[0], dot[1] = the parts of this process of (r, z) and of the sum of z. done = PETSC_FALSE, and nothing is
+   done, when pc is not of type tns, not everything is on the device or the sums would take a pass of their own */
+PETSC_INTERN PetscErrorCode PCTNSApplyDot_Private(PC pc, Vec r, Vec z, PetscScalar dot[], PetscBool *done);

@@ -163,8 +163,8 @@ static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr
 }
 
 /*
-  y <- the last of degree sweeps y_{k+1} = y_0 - D^-1 T y_k, which take turns in y and other; y_0 = c or, when that is NULL, D^-1 r. dot != NULL, for the pair of
-  sweeps over the lower triangle only: *dot, a device scalar, becomes (y, D y)
+  y <- the last of degree sweeps y_{k+1} = y_0 - D^-1 T y_k, which take turns in y and other; y_0 = c or, when that is NULL, D^-1 r. dot != NULL, for a pair of
+  sweeps only: *dot, a device scalar, becomes (y, D y) for the lower triangle, the sum of y for the upper one
 */
 static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r, const PetscScalar *c, PetscScalar *y, PetscScalar *other, PetscScalar *dot, PolderStream stream)
 {
@@ -200,26 +200,32 @@ static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *cs
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z = M^-1 r. With s = D^-1 K r and a symmetric matrix, (r, z) = (r, K^T s) = (s, D s): there, the first kernel makes *dot on its way */
+/* With s = D^-1 K r and a symmetric matrix, (r, z) = (r, K^T s) = (s, D s), so that the two pairs of sweeps of degree 2 make (r, z) and the sum of z on their way */
+static PetscErrorCode PCTNSDotJoins_Private(PC pc, const PolderDia *dia, PetscBool *joins)
+{
+  const PC_TNS *tns = (PC_TNS *)pc->data;
+  PetscBool     known, symmetric;
+
+  PetscFunctionBegin;
+  *joins = PETSC_FALSE;
+  if (tns->degree != 2 || !TNSFused(tns, dia, PETSC_FALSE) || !TNSFused(tns, dia, PETSC_TRUE)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
+  *joins = (PetscBool)(dia->half || (known && symmetric));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = M^-1 r */
 static PetscErrorCode PCTNSApplyDeviceArrays_Private(PC pc, const PolderCSR *csr, const PolderDia *dia, const PetscScalar *r, PetscScalar *z, PetscScalar *dot)
 {
-  PC_TNS      *tns   = (PC_TNS *)pc->data;
-  PetscBool    known = PETSC_FALSE, symmetric = PETSC_FALSE, early;
+  PC_TNS      *tns = (PC_TNS *)pc->data;
   PolderStream stream;
-  void        *work;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (dot) PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
-  early = (PetscBool)(dot && tns->degree == 2 && TNSFused(tns, dia, PETSC_FALSE) && (dia->half || (known && symmetric)));
   if (tns->degree) {
-    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_FALSE, r, NULL, tns->dwork[0], z, early ? dot : NULL, stream));
-    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_TRUE, NULL, tns->dwork[0], z, tns->dwork[1], NULL, stream));
+    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_FALSE, r, NULL, tns->dwork[0], z, dot, stream));
+    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_TRUE, NULL, tns->dwork[0], z, tns->dwork[1], dot ? dot + 1 : NULL, stream));
   } else PolderLaunch(PolderTriScale_CUDA((PetscBool)(tns->precision == TNS_SINGLE), csr->m, tns->device.dinv, r, z, stream));
-  if (dot && !early) {
-    PetscCall(PolderDeviceGetWork(&work));
-    PolderLaunch(PolderDot_CUDA(csr->m, r, z, dot, work, stream));
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,6 +242,11 @@ PetscErrorCode PCTNSApplyDevice_Private(PC pc, Vec r, Vec z, PetscScalar *dot, P
   if (*done) PetscCall(PolderMatGetDeviceCSR(pc->pmat, &csr, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
+  if (dot) PetscCall(PCTNSDotJoins_Private(pc, dia, done));
+  if (!*done) {
+    PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PCTNSUpdateDevice_Private(pc, &csr, dia));
   PetscCall(PolderVecGetDeviceRead(r, &rr));
   PetscCall(PolderVecGetDeviceWrite(z, &zz));
@@ -245,11 +256,11 @@ PetscErrorCode PCTNSApplyDevice_Private(PC pc, Vec r, Vec z, PetscScalar *dot, P
   PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
   PetscCall(PolderVecRestoreDeviceRead(r, &rr));
   PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
-  PetscCall(PetscLogGpuFlops(((PC_TNS *)pc->data)->device.flops + (dot ? 2.0 * ((PC_TNS *)pc->data)->m : 0.0)));
+  PetscCall(PetscLogGpuFlops(((PC_TNS *)pc->data)->device.flops + (dot ? 4.0 * ((PC_TNS *)pc->data)->m : 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCTNSApplyDot_Private(PC pc, Vec r, Vec z, PetscScalar *dot, PetscBool *done)
+PetscErrorCode PCTNSApplyDot_Private(PC pc, Vec r, Vec z, PetscScalar dot[], PetscBool *done)
 {
   PC_TNS *tns;
 

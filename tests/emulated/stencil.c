@@ -81,7 +81,7 @@ int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt
   free(y);
   if (!dot) return 0;
   *dot = 0;
-  for (PetscInt i = 0; i < m; ++i) *dot += z[i] * z[i] / At(single, dinv, i);
+  for (PetscInt i = 0; i < m; ++i) *dot += upper ? z[i] : z[i] * z[i] / At(single, dinv, i);
   return 0;
 }
 

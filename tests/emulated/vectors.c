@@ -11,6 +11,7 @@ int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], Pet
 
 PolderEmulate(PolderCsrMult, (PetscInt n, const PetscInt row[], PetscInt nz, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream), n, row, ai, aj, aa, alpha, x, y, z, p, dot);
 PolderEmulate(PolderCsrDiagonal, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar d[], PolderStream stream), m, ai, aj, aa, d);
+PolderEmulate(PolderCsrMagnitude, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add, PetscScalar y[], PolderStream stream), m, ai, aj, aa, x, add, y);
 PolderEmulate(PolderCooSum, (PetscInt nz, const PetscInt map[], const PetscInt perm[], const PetscScalar v[], PetscBool insert, PetscScalar aa[], PolderStream stream), nz, map, perm, v, insert, aa);
 
 int PolderGather_CUDA(PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
