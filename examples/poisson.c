@@ -150,6 +150,7 @@ int main(int argc, char **argv)
 
     test:
       suffix: rrb
+      nsize: {{1 2 3}}
       output_file: output/poisson_2d.out
       args: -pc_type rrb
 
@@ -163,11 +164,5 @@ int main(int argc, char **argv)
       suffix: mg
       output_file: output/poisson_2d.out
       args: -da_refine 0 -pc_type mg -pc_mg_levels 2 -pc_mg_galerkin
-
-  test:
-    suffix: rrb_ranks
-    nsize: 2
-    args: -pc_type rrb
-    fails: works on one process
 
 TEST*/

@@ -83,6 +83,7 @@ PETSC_EXTERN PetscErrorCode PCRRBSetGrid(PC, PetscInt, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRRBSetLevels(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRRBSetOmega(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCRRBSetSinglePrecision(PC, PetscBool);
+PETSC_EXTERN PetscErrorCode PCRRBSetLatency(PC, PetscReal);
 
 /* A space of its own, for tests and for codes that want the operators P and Q */
 PETSC_EXTERN PetscErrorCode PolderDeflationSpaceCreate(MPI_Comm, PolderDeflationSpace *);

@@ -57,15 +57,17 @@ static PetscErrorCode MultShell(Mat A, Vec x, Vec y)
 static PetscErrorCode CreateBad(Bad bad, Mat *A)
 {
   const PetscInt nx = bad == LARGE_REST ? 1100 : 12, ny = bad == LARGE_REST ? 1000 : 10, N = nx * ny, row = 50;
+  PetscInt       start, end;
 
   PetscFunctionBeginUser;
   if (bad == SHELL) {
-    PetscCall(MatCreateShell(PETSC_COMM_SELF, N, N, N, N, NULL, A));
+    PetscCall(MatCreateShell(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, N, N, NULL, A));
     PetscCall(MatShellSetOperation(*A, MATOP_MULT, (void (*)(void))MultShell));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, N, bad == NONSQUARE ? N + 1 : N, 12, NULL, A));
-  for (PetscInt i = 0; i < N; ++i) {
+  PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, N, bad == NONSQUARE ? N + 1 : N, 12, NULL, 12, NULL, A));
+  PetscCall(MatGetOwnershipRange(*A, &start, &end));
+  for (PetscInt i = start; i < end; ++i) {
     const PetscInt    x = i % nx, y = i / nx, next[] = {x ? i - 1 : -1, x < nx - 1 ? i + 1 : -1, y ? i - nx : -1, y < ny - 1 ? i + nx : -1, bad == SPACE && i >= 36 ? i - 36 : -1, bad == SPACE && i < N - 36 ? i + 36 : -1};
     const PetscScalar scale    = bad == SINGLE ? 1e-60 : 1;
     PetscScalar       diagonal = bad == SPACE ? 6 : bad == DEFICIT ? 3.5 : 4;
@@ -96,8 +98,8 @@ static PetscErrorCode SetDM(Bad bad, PC pc)
 
   PetscFunctionBeginUser;
   if (bad < DM_PERIODIC || bad > DM_SIZE) PetscFunctionReturn(PETSC_SUCCESS);
-  if (bad == DM_SPACE) PetscCall(DMDACreate3d(PETSC_COMM_SELF, type, type, type, DMDA_STENCIL_STAR, 4, 3, 10, 1, 1, 1, 1, 1, NULL, NULL, NULL, &dm));
-  else PetscCall(DMDACreate2d(PETSC_COMM_SELF, type, type, DMDA_STENCIL_STAR, bad == DM_SIZE ? 13 : 12, bad == DM_DOF ? 5 : 10, 1, 1, bad == DM_DOF ? 2 : 1, 1, NULL, NULL, &dm));
+  if (bad == DM_SPACE) PetscCall(DMDACreate3d(PETSC_COMM_WORLD, type, type, type, DMDA_STENCIL_STAR, 4, 3, 10, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &dm));
+  else PetscCall(DMDACreate2d(PETSC_COMM_WORLD, type, type, DMDA_STENCIL_STAR, bad == DM_SIZE ? 13 : 12, bad == DM_DOF ? 5 : 10, PETSC_DECIDE, PETSC_DECIDE, bad == DM_DOF ? 2 : 1, 1, NULL, NULL, &dm));
   PetscCall(DMSetUp(dm));
   PetscCall(PCSetDM(pc, dm));
   PetscCall(DMDestroy(&dm));
@@ -119,6 +121,22 @@ static PetscErrorCode SetBad(Bad bad, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* All processes end with the error of the first */
+static PetscErrorCode PrintMessage(Bad bad, PetscErrorCode ierr)
+{
+  char        first[sizeof(message)];
+  PetscMPIInt same;
+
+  PetscFunctionBeginUser;
+  if (!ierr) PetscCall(PetscStrncpy(message, "NOT AN ERROR", sizeof(message)));
+  PetscCall(PetscMemcpy(first, message, sizeof(first)));
+  PetscCallMPI(MPI_Bcast(first, (PetscMPIInt)sizeof(first), MPI_CHAR, 0, PETSC_COMM_WORLD));
+  same = !strcmp(first, message);
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s%s\n", names[bad], message, same ? "" : ", NOT THE SAME ON ALL PROCESSES"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   Mat            A;
@@ -129,14 +147,15 @@ int main(int argc, char **args)
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   for (int bad = 0; bad < NBAD; ++bad) {
     PetscCall(CreateBad((Bad)bad, &A));
-    PetscCall(PCCreate(PETSC_COMM_SELF, &pc));
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetType(pc, PCRRB));
+    PetscCall(PCSetFromOptions(pc));
     message[0] = 0;
     PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
     ierr = SetBad((Bad)bad, pc);
     PetscCall(PetscPopErrorHandler());
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", names[bad], ierr ? message : "NOT AN ERROR"));
+    PetscCall(PrintMessage((Bad)bad, ierr));
     PetscCall(PCDestroy(&pc));
     PetscCall(MatDestroy(&A));
   }
@@ -148,5 +167,7 @@ int main(int argc, char **args)
 
    test:
      suffix: bad
+     nsize: {{1 3}}
+     args: -pc_rrb_latency {{0 4000}}
 
 TEST*/

@@ -117,6 +117,16 @@ void PolderRRBScale_Host(const PolderRRBGrid *g, PetscScalar c[])
   }
 }
 
+void PolderRRBScaleBorder_Host(const PolderRRBGrid *g, PetscScalar c[])
+{
+  const ptrdiff_t P = g->pitch, end = (ptrdiff_t)(g->size - g->origin);
+
+  c += g->origin;
+  for (ptrdiff_t p = -(ptrdiff_t)g->origin; p < 0; ++p) PolderRRBScale(g->size, c, p);
+  for (ptrdiff_t p = g->hx; p < g->hy * P; p += P) PolderRRBScale(g->size, c, p);
+  for (ptrdiff_t p = g->hy * P; p < end; ++p) PolderRRBScale(g->size, c, p);
+}
+
 /* Rows 2v and 2v+1 of a vector in natural order, ld apart, into row v of the quarters */
 static inline void PolderRRBLoad(const PolderRRBGrid *g, const PetscScalar *restrict r, PetscInt ld, PetscScalar *z, PetscInt v)
 {
@@ -129,6 +139,18 @@ static inline void PolderRRBLoad(const PolderRRBGrid *g, const PetscScalar *rest
       b[u] = row[2 * u + 1];
     }
     if (g->nx % 2) a[g->hx - 1] = row[g->nx - 1];
+  }
+}
+
+void PolderRRBLoadBorder_Host(const PolderRRBGrid *g, const PetscScalar r[], PetscInt ld, PetscScalar z[])
+{
+  PetscScalar *b1 = z + RRB_B1 * g->size + g->origin, *b2 = z + RRB_B2 * g->size + g->origin;
+
+  for (PetscInt v = 0; v < g->hy; ++v, b1 += g->pitch, b2 += g->pitch, r += 2 * (size_t)ld) {
+    const PetscBool end = (PetscBool)(v == 0 || v == g->hy - 1);
+
+    for (PetscInt u = end ? 0 : g->nx / 2 - 1; u >= 0 && u < g->nx / 2; ++u) b1[u] = r[2 * u + 1];
+    for (PetscInt u = 0; u < (end ? g->hx : 1) && 2 * v + 1 < g->ny; ++u) b2[u] = r[(size_t)ld + 2 * (size_t)u];
   }
 }
 

@@ -11,14 +11,11 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
   PetscObjectState state;
   PetscInt         M, N;
   PetscBool        is;
-  PetscMPIInt      size;
 
   PetscFunctionBegin;
   PetscCall(PolderMatIsAIJ(pc->pmat, &is));
   PetscCheck(is, comm, PETSC_ERR_SUP, "PC of type rrb needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an AIJ matrix to KSPSetOperators() as the second one",
              ((PetscObject)pc->pmat)->type_name);
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCheck(size == 1, comm, PETSC_ERR_SUP, "PC of type rrb works on one process, and the matrix is on %d: use -pc_type bjacobi -sub_pc_type rrb, or another preconditioner", size);
   PetscCall(MatGetSize(pc->pmat, &M, &N));
   PetscCheck(M == N, comm, PETSC_ERR_ARG_SIZ, "PC of type rrb needs a square matrix, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
   PetscCall(PolderLogBegin(POLDER_RRBSetUp, pc));
@@ -40,36 +37,39 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
   L y = r       grid after grid: the values of eliminated nodes go to their neighbours
   L^T z = D^-1 y  after the exact rest, back from grid to grid
 
-  r2 of a grid is the next grid in natural order.
+  r2 of a grid is the next grid in natural order. On several processes the first grids are in boxes.
 */
 static PetscErrorCode PCApply_RRB(PC pc, Vec r, Vec z)
 {
-  PC_RRB            *rrb = (PC_RRB *)pc->data;
-  const PetscScalar *rr;
-  PetscScalar       *zz;
+  PC_RRB            *rrb   = (PC_RRB *)pc->data;
+  const PetscInt     begin = rrb->ranks.ngrid, ld = rrb->nx >> begin;
+  const PetscScalar *rr, *in;
+  PetscScalar       *zz, *out;
 
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
   PetscCall(VecGetArrayRead(r, &rr));
   PetscCall(VecGetArrayWrite(z, &zz));
-  for (PetscInt k = 0; k < rrb->ngrid; ++k) {
-    const RRBGrid     *grid = &rrb->grid[k], *finer = k ? grid - 1 : NULL;
-    const PetscScalar *from = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : rr;
-    const PetscInt     ld   = finer ? finer->g.pitch : rrb->nx;
+  if (rrb->ranks.size) PetscCall(PCRRBForwardRanks_Private(pc, rr));
+  in  = rrb->ranks.size ? rrb->ranks.all : rr;
+  out = rrb->ranks.size ? rrb->ranks.all : zz;
+  for (PetscInt k = begin; k < rrb->ngrid; ++k) {
+    const RRBGrid     *grid = &rrb->grid[k], *finer = k > begin ? grid - 1 : NULL;
+    const PetscScalar *from = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : in;
 
-    if (grid->single) PolderRRBForwardSingle_Host(&grid->g, grid->half, grid->single, from, ld, grid->z);
-    else PolderRRBForward_Host(&grid->g, grid->half, grid->coef, from, ld, grid->z);
+    if (grid->single) PolderRRBForwardSingle_Host(&grid->g, grid->half, grid->single, from, finer ? finer->g.pitch : ld, grid->z);
+    else PolderRRBForward_Host(&grid->g, grid->half, grid->coef, from, finer ? finer->g.pitch : ld, grid->z);
   }
-  if (rrb->ngrid) PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->grid[rrb->ngrid - 1].z, rrb->grid[rrb->ngrid - 1].z));
-  else PetscCall(PCRRBRestSolve_Private(&rrb->rest, rr, zz));
-  for (PetscInt k = rrb->ngrid - 1; k >= 0; --k) {
-    const RRBGrid *grid = &rrb->grid[k], *finer = k ? grid - 1 : NULL;
-    PetscScalar   *to = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : zz;
-    const PetscInt ld = finer ? finer->g.pitch : rrb->nx;
+  if (rrb->ngrid > begin) PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->grid[rrb->ngrid - 1].z, rrb->grid[rrb->ngrid - 1].z));
+  else PetscCall(PCRRBRestSolve_Private(&rrb->rest, in, out));
+  for (PetscInt k = rrb->ngrid - 1; k >= begin; --k) {
+    const RRBGrid *grid = &rrb->grid[k], *finer = k > begin ? grid - 1 : NULL;
+    PetscScalar   *to = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : out;
 
-    if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, grid->half, grid->single, grid->z, to, ld);
-    else PolderRRBBackward_Host(&grid->g, grid->half, grid->coef, grid->z, to, ld);
+    if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, grid->half, grid->single, grid->z, to, finer ? finer->g.pitch : ld);
+    else PolderRRBBackward_Host(&grid->g, grid->half, grid->coef, grid->z, to, finer ? finer->g.pitch : ld);
   }
+  if (rrb->ranks.size) PetscCall(PCRRBBackwardRanks_Private(pc, zz));
   PetscCall(VecRestoreArrayWrite(z, &zz));
   PetscCall(VecRestoreArrayRead(r, &rr));
   PetscCall(PetscLogFlops(rrb->flops));
@@ -83,6 +83,7 @@ static PetscErrorCode PCReset_RRB(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PCRRBFreeLayout_Private(rrb));
+  PetscCall(PCRRBRowsFree_Private(&rrb->rows));
   rrb->mat = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -95,7 +96,20 @@ static PetscErrorCode PCDestroy_RRB(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLevels_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetOmega_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLatency_C", NULL));
   PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes of the factor, its work arrays and the rest on all processes */
+static PetscErrorCode PCRRBBytes_Private(PC pc, PetscLogDouble *bytes)
+{
+  const PC_RRB  *rrb  = (PC_RRB *)pc->data;
+  PetscLogDouble mine = (PetscLogDouble)rrb->rest.n * (rrb->rest.band + 1.0) * sizeof(PetscScalar);
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < rrb->ngrid; ++k) mine += (PetscLogDouble)rrb->grid[k].g.size * (RRB_NVEC * sizeof(PetscScalar) + RRB_NCOEF * (rrb->single ? sizeof(float) : sizeof(PetscScalar)));
+  PetscCallMPI(MPI_Allreduce(&mine, bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,7 +118,8 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
   static const char *const origins[] = {"given", "of the DM", "seen in the matrix"};
   PC_RRB                  *rrb       = (PC_RRB *)pc->data;
   const RRBRest           *rest      = &rrb->rest;
-  size_t                   bytes     = (size_t)rest->n * (size_t)(rest->band + 1) * sizeof(PetscScalar);
+  const RRBRanks          *ranks     = &rrb->ranks;
+  PetscLogDouble           bytes;
   PetscBool                ascii;
 
   PetscFunctionBegin;
@@ -114,10 +129,12 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  omega %g, not set up\n", (double)rrb->omega));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt k = 0; k < rrb->ngrid; ++k) bytes += rrb->grid[k].g.size * (RRB_NVEC * sizeof(PetscScalar) + RRB_NCOEF * (rrb->single ? sizeof(float) : sizeof(PetscScalar)));
+  PetscCall(PCRRBBytes_Private(pc, &bytes));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes, %s; %d-point stencil\n", rrb->nx, rrb->ny, origins[rrb->origin], rrb->matrix.nine ? 9 : 5));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " half levels eliminated%s, omega %g\n", rrb->levels, rrb->wanted < 0 ? " (chosen)" : rrb->wanted > rrb->levels ? " (the grid ends there)" : "", (double)rrb->omega));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  exact rest: %" PetscInt_FMT " unknowns of a grid of %" PetscInt_FMT " by %" PetscInt_FMT ", band Cholesky of half bandwidth %" PetscInt_FMT "\n", rest->n, rest->nx, rest->ny, rest->band));
+  if (ranks->size)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  grids in %" PetscInt_FMT " by %" PetscInt_FMT " boxes, one a process: %" PetscInt_FMT "; on every process: %" PetscInt_FMT "\n", ranks->np[0], ranks->np[1], ranks->ngrid, rrb->ngrid - ranks->ngrid));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  exact rest: %" PetscInt_FMT " unknowns of a grid of %" PetscInt_FMT " by %" PetscInt_FMT ", band Cholesky of half bandwidth %" PetscInt_FMT "%s\n", rest->n, rest->nx, rest->ny, rest->band, ranks->size ? ", on every process" : ""));
   if (rest->npin) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular parts of the rest: %" PetscInt_FMT "\n", rest->npin));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  factor in %s precision, on the host; %.1f bytes a row\n", rrb->single ? "single" : "double", (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -288,12 +305,53 @@ PetscErrorCode PCRRBSetSinglePrecision(PC pc, PetscBool single)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCRRBSetLatency_RRB(PC pc, PetscReal nodes)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(nodes >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The latency of %g nodes is negative: use -pc_rrb_latency 0 or more", (double)nodes);
+  if (nodes == rrb->latency) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->latency    = nodes;
+  rrb->mat        = 0; // the grids go to other processes
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCRRBSetLatency - sets what the exchanges of `PCRRB` on one grid are taken to cost on several processes
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  nodes - the cost, in nodes of a grid that a process sweeps meanwhile
+
+   Options Database Key:
+.  -pc_rrb_latency <4000> - the cost
+
+   Level: advanced
+
+   Note:
+   Grids for which the exchanges would cost more than they save are kept, with all that follow, on every process. The preconditioner is the same.
+
+.seealso: `PCRRB`
+@*/
+PetscErrorCode PCRRBSetLatency(PC pc, PetscReal nodes)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveReal(pc, nodes, 2);
+  PetscTryMethod(pc, "PCRRBSetLatency_C", (PC, PetscReal), (pc, nodes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptionsObject)
 {
   static const char *const precisions[] = {"double", "single"};
   PC_RRB                  *rrb          = (PC_RRB *)pc->data;
   PetscInt                 grid[2] = {0, 0}, n = 2, levels = rrb->wanted, precision = rrb->single;
-  PetscReal                omega = rrb->omega;
+  PetscReal                omega = rrb->omega, latency = rrb->latency;
   PetscBool                set;
 
   PetscFunctionBegin;
@@ -309,6 +367,8 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
   if (set) PetscCall(PCRRBSetOmega(pc, omega));
   PetscCall(PetscOptionsEList("-pc_rrb_precision", "In which the factor is kept", "PCRRBSetSinglePrecision", precisions, 2, precisions[precision], &precision, &set));
   if (set) PetscCall(PCRRBSetSinglePrecision(pc, (PetscBool)precision));
+  PetscCall(PetscOptionsReal("-pc_rrb_latency", "Of the exchanges on a grid, in nodes swept meanwhile", "PCRRBSetLatency", latency, &latency, &set));
+  if (set) PetscCall(PCRRBSetLatency(pc, latency));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -320,7 +380,8 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
 +  -pc_rrb_grid <nx,ny>       - the grid, when there is no `DMDA` and the matrix does not show it
 .  -pc_rrb_levels <levels>    - half levels before the exact rest
 .  -pc_rrb_omega <1>          - share of the dropped couplings that goes to the diagonal
--  -pc_rrb_precision <double> - `double` or `single`
+.  -pc_rrb_precision <double> - `double` or `single`
+-  -pc_rrb_latency <4000>     - what the exchanges on a grid cost on several processes, in nodes swept meanwhile
 
    Level: beginner
 
@@ -330,7 +391,7 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
    none). What is left is solved exactly by band Cholesky. The condition number grows with 1.24 for each half level, whatever the size of the grid, and the
    work with the number of nodes, so that it is the more useful the larger the grid.
 
-   The matrix is symmetric and positive definite with one unknown a node, in natural order, on one process. With entries beside the diagonal that
+   The matrix is symmetric and positive definite with one unknown a node, in natural order or that of a `DMDA`. With entries beside the diagonal that
    are not positive and rows that do not add up to less than zero, all pivots are positive. Another matrix may work; a pivot that is not positive is an error that names
    its node. Rows that couple to no other one, such as those of known values or dry land, may lie anywhere.
 
@@ -343,7 +404,7 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
    M. de Jong, A. van der Ploeg, A. Ditzel, C. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type
    processors, ETNA 46, 2017.
 
-.seealso: `PCRRBSetGrid()`, `PCRRBSetLevels()`, `PCRRBSetOmega()`, `PCRRBSetSinglePrecision()`, `PCTNS`, `PCICC`
+.seealso: `PCRRBSetGrid()`, `PCRRBSetLevels()`, `PCRRBSetOmega()`, `PCRRBSetSinglePrecision()`, `PCRRBSetLatency()`, `PCTNS`, `PCICC`
 M*/
 PetscErrorCode PCCreate_RRB(PC pc)
 {
@@ -353,6 +414,7 @@ PetscErrorCode PCCreate_RRB(PC pc)
   PetscCall(PetscNew(&rrb));
   rrb->wanted             = PETSC_DECIDE;
   rrb->omega              = 1;
+  rrb->latency            = 4000;
   pc->data                = (void *)rrb;
   pc->ops->setup          = PCSetUp_RRB;
   pc->ops->apply          = PCApply_RRB;
@@ -365,5 +427,6 @@ PetscErrorCode PCCreate_RRB(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLevels_C", PCRRBSetLevels_RRB));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetOmega_C", PCRRBSetOmega_RRB));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", PCRRBSetSinglePrecision_RRB));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLatency_C", PCRRBSetLatency_RRB));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

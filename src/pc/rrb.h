@@ -4,6 +4,8 @@
 #include "../polder.h"
 #include "../kernels/kernels.h"
 #include "../mat/halo.h"
+#include <petscdm.h>
+#include <petscsf.h>
 
 typedef struct {
   PolderRRBGrid g;
@@ -46,6 +48,72 @@ typedef struct {
   PetscInt  deficit;  /* first row with a negative sum, -1: none */
 } RRBMatrix;
 
+/* Nodes x0 <= x < x1, y0 <= y < y1 of a grid */
+typedef struct {
+  PetscInt x0, x1, y0, y1;
+} RRBBox;
+
+/* Where the rows of the matrix lie: in natural order, cut anywhere, or box after box of a grid of processes, as a DMDA numbers them */
+typedef struct {
+  PetscBool   natural;
+  PetscInt    np[2];    /* processes in x and y; natural order: 1 and all of them */
+  PetscInt   *start[2]; /* [np + 1] first node of each; natural order: NULL */
+  PetscInt   *range;    /* [processes + 1] first row of each */
+  PetscInt   *ghost;    /* node, y nx + x, of each ghost column of the matrix */
+  PetscMPIInt rank;     /* this process */
+} RRBRows;
+
+/* The nodes a <= x < b of a line that this process has the rows of: rows row, row + 1, ... of this process, where lines have ld rows and this one begins with first */
+typedef struct {
+  PetscInt a, b, row, first, ld;
+} RRBLine;
+
+/* Entries of a row by direction, W to E within S to N: (dy + 1) * 3 + dx + 1 */
+enum {
+  RRB_NENTRY = 9
+};
+
+/* What neighbours exchange on a grid */
+typedef enum {
+  RRB_EXCHANGE_PUT,    /* in the set-up: couplings, to the end that is eliminated first */
+  RRB_EXCHANGE_WORK,   /* those of the work arrays */
+  RRB_EXCHANGE_BLACK,  /* black nodes with inverse pivots */
+  RRB_EXCHANGE_R1,     /* r1 with inverse pivots */
+  RRB_EXCHANGE_ZBLACK, /* values of the vector */
+  RRB_EXCHANGE_ZR1,
+  RRB_EXCHANGE_ZR2,
+  RRB_NEXCHANGE
+} RRBExchange;
+
+/*
+  On several processes each has a box of the grid. Boxes begin at multiples of 2^ngrid, so that the first ngrid grids are cut between cells of r1, b1, b2, r2;
+  the grids that follow are on every process
+*/
+typedef struct {
+  PetscInt  size;                     /* processes; 0: one, and nothing of this is in use */
+  PetscInt  ngrid;                    /* grids in boxes */
+  PetscInt  np[2];                    /* boxes in x and y, at most one a process */
+  PetscInt *cut[2];                   /* [np + 1] where they begin */
+  PetscInt *index[2];                 /* [np] column and line of RRBRows whose process holds them */
+  PetscInt  at[2];                    /* those of this process; -1: it has none */
+  PetscSF (*exchange)[RRB_NEXCHANGE]; /* [ngrid] */
+  PetscSF      fetch;                 /* rows of other processes that this one reads, RRB_NENTRY values each */
+  PetscInt     nsend, *send;          /* rows of this one that others read */
+  PetscScalar *sent, *fetched;
+  MPI_Datatype unit;
+  PetscSF      move;          /* vectors from their rows into boxes; NULL: the rows of each process are those of its box */
+  PetscScalar *box;           /* [nodes of the box] a vector, when they move */
+  PetscMPIInt *count, *displ; /* [size] nodes of the first grid on every process that come from each */
+  PetscScalar *part;          /* [RRB_NROW nodes] of that grid that come from this process */
+  PetscScalar *parts, *all;   /* [nodes], [RRB_NROW nodes] of that grid in the order of processes, and in natural order */
+} RRBRanks;
+
+/* The first pivot that is not positive */
+typedef struct {
+  PetscInt  half, k, x, y; /* set of nodes, in order of elimination; node of grid k. half = PETSC_MAX_INT: all are positive */
+  PetscReal value;
+} RRBPivot;
+
 typedef struct {
   PetscInt         given[2]; /* grid of the user, 0: none */
   PetscInt         wanted;   /* half levels, PETSC_DECIDE: chosen */
@@ -56,19 +124,55 @@ typedef struct {
   RRBGrid         *grid;
   RRBRest          rest;
   RRBMatrix        matrix;
+  RRBRows          rows;
+  RRBRanks         ranks;
+  PetscReal        latency; /* of the exchanges on a grid, in nodes swept meanwhile */
+  RRBPivot         bad;
   PetscObjectId    mat; /* the pattern that the grid was found in; 0: none */
   PetscObjectState nonzerostate;
   PetscLogDouble   flops;
   PetscScalar     *scratch[4]; /* of the factorisation; held here so that an error leaves nothing behind */
 } PC_RRB;
 
-/* rrbmatrix.c: the grid of the matrix into rrb->nx, ny, origin; errors when there is none */
+/* rrbrows.c */
+/* dm: a DMDA in whose order the rows are; NULL: natural order. Collective */
+PETSC_INTERN PetscErrorCode PCRRBRowsCreate_Private(PC, DM dm, const PolderCSR *);
+PETSC_INTERN PetscErrorCode PCRRBRowsFree_Private(RRBRows *);
+/* Row of node y nx + x, and the way back */
+PETSC_INTERN PetscInt PCRRBRowOfNode_Private(const PC_RRB *, PetscInt node);
+PETSC_INTERN PetscInt PCRRBNodeOfRow_Private(const PC_RRB *, PetscInt row);
+PETSC_INTERN RRBLine  PCRRBLine_Private(const PC_RRB *, PetscInt y);
+
+/* rrbranks.c */
+/* Boxes for so many half levels. Collective */
+PETSC_INTERN PetscErrorCode PCRRBRanksLayout_Private(PC, PetscInt levels);
+PETSC_INTERN PetscErrorCode PCRRBRanksFree_Private(RRBRanks *);
+/* The nodes of grid k on this process, or on that of box i, j */
+PETSC_INTERN RRBBox      PCRRBBox_Private(const PC_RRB *, PetscInt k);
+PETSC_INTERN RRBBox      PCRRBBoxAt_Private(const RRBRanks *, PetscInt k, PetscInt i, PetscInt j);
+PETSC_INTERN PetscMPIInt PCRRBRankAt_Private(const PC_RRB *, PetscInt i, PetscInt j);
+/* The nodes whose rows this process reads: its box and those around that symmetry is checked with */
+PETSC_INTERN RRBBox PCRRBReach_Private(const PC_RRB *);
+/* n values of each node from ranks.part of every process into ranks.all */
+PETSC_INTERN PetscErrorCode PCRRBGather_Private(PC_RRB *, MPI_Comm, int n);
+/* The sweeps over the grids in boxes: r into ranks.all, and ranks.all into z */
+PETSC_INTERN PetscErrorCode PCRRBForwardRanks_Private(PC, const PetscScalar r[]);
+PETSC_INTERN PetscErrorCode PCRRBBackwardRanks_Private(PC, PetscScalar z[]);
+
+/* rrbexchange.c */
+PETSC_INTERN PetscErrorCode PCRRBExchangeCreate_Private(PC);
+/* Values of neighbours into the border of the arrays of grid k, which begin at data; nothing to do where the grid is on every process */
+PETSC_INTERN PetscErrorCode PCRRBExchange_Private(const PC_RRB *, PetscInt k, RRBExchange, PetscScalar data[]);
+
+/* rrbmatrix.c: the grid of the matrix into rrb->nx, ny, origin, rows; errors when there is none */
 PETSC_INTERN PetscErrorCode PCRRBFindGrid_Private(PC, const PolderCSR *);
-/* Row y of the grid goes to put(y, row, ctx), in ascending order; fills rrb->matrix, errors when the matrix is not a symmetric one on the grid. work: so many zeros */
+/* Row y of the box of this process goes to put(y, row, ctx), in ascending order; fills rrb->matrix, errors when the matrix is not a symmetric one on the grid. work: so many
+   zeros for a box nx wide */
 #define RRB_VISITWORK(nx) ((size_t)((nx) + 2) * (RRB_NROW + 6))
 PETSC_INTERN PetscErrorCode PCRRBVisitRows_Private(PC, const PolderCSR *, PetscScalar work[], PetscErrorCode (*put)(PetscInt y, PetscScalar *const row[], void *ctx), void *ctx);
 
 /* rrbfactor.c */
+PETSC_INTERN PolderRRBGrid  PCRRBShape_Private(PetscInt nx, PetscInt ny);
 PETSC_INTERN PetscErrorCode PCRRBLayout_Private(PC);
 PETSC_INTERN PetscErrorCode PCRRBFreeLayout_Private(PC_RRB *);
 PETSC_INTERN PetscErrorCode PCRRBFactor_Private(PC, const PolderCSR *);
@@ -81,7 +185,7 @@ PETSC_INTERN PetscErrorCode PCRRBRestFactor_Private(PC);
 PETSC_INTERN PetscErrorCode PCRRBRestSolve_Private(RRBRest *, const PetscScalar from[], PetscScalar to[]);
 /* Unknowns and half bandwidth of the rest after so many half levels; PETSC_FALSE when the grids end before */
 PETSC_INTERN PetscBool PCRRBRestSize_Private(PetscInt nx, PetscInt ny, PetscInt levels, PetscReal *n, PetscReal *band);
-/* The node of grid k stands for this row of the matrix */
-PETSC_INTERN PetscInt PCRRBRow_Private(const PC_RRB *, PetscInt k, PetscInt x, PetscInt y);
+/* The node of grid k is this node, y nx + x, of the first grid */
+PETSC_INTERN PetscInt PCRRBNode_Private(const PC_RRB *, PetscInt k, PetscInt x, PetscInt y);
 /* Ends with the error of a pivot that is not positive */
-PETSC_INTERN PetscErrorCode PCRRBPivotError_Private(PC, PetscInt k, PetscInt x, PetscInt y, PetscReal pivot);
+PETSC_INTERN PetscErrorCode PCRRBPivotError_Private(PC, const RRBPivot *);

@@ -2,16 +2,22 @@
 #include "rrb.h"
 #include <petsc/private/pcimpl.h>
 
+/* Of the arrays of a grid */
+PolderRRBGrid PCRRBShape_Private(PetscInt nx, PetscInt ny)
+{
+  PolderRRBGrid g = {.nx = nx, .ny = ny, .hx = (nx + 1) / 2, .hy = (ny + 1) / 2};
+
+  g.pitch  = g.hx + 1; // the border at the end of a row is that at the start of the next
+  g.origin = (size_t)g.pitch + 1;
+  g.size   = (size_t)g.pitch * (size_t)(g.hy + 2) + 2;
+  return g;
+}
+
 static PetscErrorCode RRBGridCreate_Private(PetscInt nx, PetscInt ny, RRBGrid *grid)
 {
-  PolderRRBGrid *g = &grid->g;
-
   PetscFunctionBegin;
-  *g        = (PolderRRBGrid){.nx = nx, .ny = ny, .hx = (nx + 1) / 2, .hy = (ny + 1) / 2};
-  g->pitch  = g->hx + 1; // the border at the end of a row is that at the start of the next
-  g->origin = (size_t)g->pitch + 1;
-  g->size   = (size_t)g->pitch * (size_t)(g->hy + 2) + 2;
-  PetscCall(PetscCalloc1(RRB_NVEC * g->size, &grid->z));
+  grid->g = PCRRBShape_Private(nx, ny);
+  PetscCall(PetscCalloc1(RRB_NVEC * grid->g.size, &grid->z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -33,6 +39,7 @@ PetscErrorCode PCRRBFreeLayout_Private(PC_RRB *rrb)
   PetscCall(PetscFree(rrb->grid));
   PetscCall(PCRRBRestFree_Private(&rrb->rest));
   PetscCall(PCRRBFreeScratch_Private(rrb));
+  PetscCall(PCRRBRanksFree_Private(&rrb->ranks));
   rrb->ngrid = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -51,32 +58,42 @@ static PetscInt PCRRBChooseLevels_Private(PetscInt nx, PetscInt ny)
   return levels - 1;
 }
 
+/* Is there a layout of this many half levels of the grid in force? Rows that lie elsewhere have ended the ranks */
+static PetscBool PCRRBHasLayout_Private(const PC_RRB *rrb, PetscInt levels)
+{
+  const RRBRest *rest = &rrb->rest;
+
+  if (!rest->x || levels != rrb->levels || (rrb->rows.np[0] * rrb->rows.np[1] > 1 && !rrb->ranks.size)) return PETSC_FALSE;
+  if (rrb->ranks.size) return PETSC_TRUE;
+  return (PetscBool)(rrb->ngrid ? rrb->grid[0].g.nx == rrb->nx && rrb->grid[0].g.ny == rrb->ny : rest->nx == rrb->nx && rest->ny == rrb->ny);
+}
+
 /* Grids and rest for the grid and the levels in force; keeps those that it finds */
 PetscErrorCode PCRRBLayout_Private(PC pc)
 {
   PC_RRB        *rrb    = (PC_RRB *)pc->data;
-  PetscInt       levels = rrb->wanted >= 0 ? rrb->wanted : PCRRBChooseLevels_Private(rrb->nx, rrb->ny), x = rrb->nx, y = rrb->ny;
+  PetscInt       levels = rrb->wanted >= 0 ? rrb->wanted : PCRRBChooseLevels_Private(rrb->nx, rrb->ny);
   PetscReal      n, band;
   const RRBRest *rest = &rrb->rest;
 
   PetscFunctionBegin;
   while (!PCRRBRestSize_Private(rrb->nx, rrb->ny, levels, &n, &band)) --levels;
-  if (rest->x && levels == rrb->levels && (rrb->ngrid ? rrb->grid[0].g.nx == x && rrb->grid[0].g.ny == y : rest->nx == x && rest->ny == y)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PCRRBHasLayout_Private(rrb, levels)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBFreeLayout_Private(rrb));
+  PetscCall(PCRRBRanksLayout_Private(pc, levels));
   rrb->levels = levels;
   PetscCall(PetscCalloc1((levels + 1) / 2, &rrb->grid));
   rrb->flops = 0;
   for (PetscInt k = 0; k < (levels + 1) / 2; ++k) {
-    RRBGrid *grid = &rrb->grid[k];
+    const RRBBox   box = PCRRBBox_Private(rrb, k);
+    const PetscInt x = k < rrb->ranks.ngrid ? box.x1 - box.x0 : rrb->nx >> k, y = k < rrb->ranks.ngrid ? box.y1 - box.y0 : rrb->ny >> k;
+    RRBGrid       *grid = &rrb->grid[k];
 
     PetscCall(RRBGridCreate_Private(x, y, grid));
     rrb->ngrid++;
     rrb->flops += (grid->half = (PetscBool)(levels == 2 * k + 1)) ? 8.5 * x * y : 12.75 * x * y;
-    if (grid->half) break;
-    x /= 2;
-    y /= 2;
   }
-  PetscCall(PCRRBRestLayout_Private(pc, x, y, (PetscBool)(levels % 2), rrb->ngrid ? &rrb->grid[rrb->ngrid - 1].g : NULL));
+  PetscCall(PCRRBRestLayout_Private(pc, rrb->nx >> (levels / 2), rrb->ny >> (levels / 2), (PetscBool)(levels % 2), rrb->ngrid > rrb->ranks.ngrid ? &rrb->grid[rrb->ngrid - 1].g : NULL));
   rrb->flops += 4.0 * rest->n * (rest->band + 1.0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,41 +120,74 @@ static PetscErrorCode PCRRBPut_Private(PetscInt y, PetscScalar *const row[], voi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ends with the error of the first bad one among the inverse pivots */
-static PetscErrorCode PCRRBBadPivots_Private(PC pc, PetscInt k, int d, PetscInt nx, PetscInt ny)
+/* Rows of the first grid on every process, from this one */
+static PetscErrorCode PCRRBPutPart_Private(PetscInt y, PetscScalar *const row[], void *ctx)
 {
-  const RRBGrid     *grid  = &((PC_RRB *)pc->data)->grid[k];
-  const PetscScalar *pivot = grid->coef + (size_t)d * grid->g.size + grid->g.origin;
+  const PC_RRB  *rrb   = ((const RRBTarget *)ctx)->rrb;
+  const RRBBox   box   = PCRRBBox_Private(rrb, rrb->ranks.ngrid);
+  const PetscInt width = box.x1 - box.x0;
 
   PetscFunctionBegin;
-  for (PetscInt v = 0; v < ny; ++v, pivot += grid->g.pitch) {
-    for (PetscInt u = 0; u < nx; ++u) {
-      if (!(pivot[u] > 0) || PetscIsInfReal(PetscRealPart(pivot[u]))) PetscCall(PCRRBPivotError_Private(pc, k, 2 * u + (d == RRB_B1D), 2 * v + (d == RRB_B2D), 1 / PetscRealPart(pivot[u])));
-    }
-  }
+  for (PetscInt f = 0; f < RRB_NROW; ++f) PetscCall(PetscArraycpy(rrb->ranks.part + (size_t)(f * (box.y1 - box.y0) + y) * (size_t)width, row[f], width));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Takes down the first bad one among the inverse pivots; on a grid in boxes the processes agree later, see PCRRBCheckPivots_Private() */
 static PetscErrorCode PCRRBInvert_Private(PC pc, PetscInt k, int d, PetscInt nx, PetscInt ny)
 {
-  RRBGrid *grid = &((PC_RRB *)pc->data)->grid[k];
+  PC_RRB      *rrb   = (PC_RRB *)pc->data;
+  RRBGrid     *grid  = &rrb->grid[k];
+  PetscScalar *pivot = grid->coef + (size_t)d * grid->g.size;
+  const RRBBox box   = k < rrb->ranks.ngrid ? PCRRBBox_Private(rrb, k) : (RRBBox){0};
 
   PetscFunctionBegin;
-  if (PolderRRBInvert_Host(&grid->g, nx, ny, grid->coef + (size_t)d * grid->g.size)) PetscCall(PCRRBBadPivots_Private(pc, k, d, nx, ny));
+  if (!PolderRRBInvert_Host(&grid->g, nx, ny, pivot) || rrb->bad.half != PETSC_MAX_INT) PetscFunctionReturn(PETSC_SUCCESS);
+  pivot += grid->g.origin;
+  for (PetscInt v = 0; v < ny; ++v, pivot += grid->g.pitch) {
+    for (PetscInt u = 0; u < nx; ++u) {
+      if ((pivot[u] > 0 && !PetscIsInfReal(PetscRealPart(pivot[u]))) || rrb->bad.half != PETSC_MAX_INT) continue;
+      rrb->bad = (RRBPivot){.half = 3 * k + d / 5, .k = k, .x = box.x0 + 2 * u + (d == RRB_B1D), .y = box.y0 + 2 * v + (d == RRB_B2D), .value = 1 / PetscRealPart(pivot[u])};
+    }
+  }
+  if (k >= rrb->ranks.ngrid) PetscCall(PCRRBPivotError_Private(pc, &rrb->bad));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ends with the error of the first pivot of all processes that is not positive, as one process would find it */
+static PetscErrorCode PCRRBCheckPivots_Private(PC pc)
+{
+  PC_RRB  *rrb  = (PC_RRB *)pc->data;
+  MPI_Comm comm = PetscObjectComm((PetscObject)pc);
+  PetscInt owner;
+  RRBPivot first    = rrb->bad;
+  PetscInt least[2] = {0, PETSC_MAX_INT}, node = PETSC_MAX_INT;
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(&rrb->bad.half, &least[0], 1, MPIU_INT, MPI_MIN, comm);
+  if (least[0] == PETSC_MAX_INT) PetscFunctionReturn(PETSC_SUCCESS);
+  if (first.half == least[0]) node = PCRRBNode_Private(rrb, first.k, first.x, first.y);
+  PetscCallAllreduce(&node, &least[1], 1, MPIU_INT, MPI_MIN, comm);
+  owner = node == least[1] ? rrb->rows.rank : 0;
+  PetscCallAllreduce(MPI_IN_PLACE, &owner, 1, MPIU_INT, MPI_MAX, comm);
+  PetscCallMPI(MPI_Bcast(&first, (PetscMPIInt)sizeof(first), MPI_BYTE, (PetscMPIInt)owner, comm));
+  PetscCall(PCRRBPivotError_Private(pc, &first));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Eliminates the nodes of grid k and hands the rows of what is left to next */
-static PetscErrorCode PCRRBEliminate_Private(PC pc, PetscInt k, PetscScalar *work, RRBTarget *next, PetscScalar *const row[])
+static PetscErrorCode PCRRBEliminate_Private(PC pc, PetscInt k, PetscScalar *work, PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *), RRBTarget *next, PetscScalar *const row[])
 {
   PC_RRB              *rrb  = (PC_RRB *)pc->data;
   RRBGrid             *grid = &rrb->grid[k];
   const PolderRRBGrid *g    = &grid->g;
 
   PetscFunctionBegin;
+  PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_PUT, grid->coef));
+  PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_WORK, work));
   if (k || rrb->matrix.nine) PolderRRBLump_Host(g, rrb->omega, grid->coef, work);
   PetscCall(PCRRBInvert_Private(pc, k, RRB_B1D, g->nx / 2, g->hy));
   PetscCall(PCRRBInvert_Private(pc, k, RRB_B2D, g->hx, g->ny / 2));
+  PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_BLACK, grid->coef));
   PolderRRBEliminateBlack_Host(g, (PetscBool)!grid->half, rrb->omega, grid->coef, work);
   if (grid->half) {
     RRBRest *rest = &rrb->rest;
@@ -150,28 +200,58 @@ static PetscErrorCode PCRRBEliminate_Private(PC pc, PetscInt k, PetscScalar *wor
     }
   } else {
     PetscCall(PCRRBInvert_Private(pc, k, RRB_R1D, g->hx, g->hy));
+    PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_R1, grid->coef));
     for (PetscInt v = 0; v < g->ny / 2; ++v) {
       PolderRRBCoarseRow_Host(g, v, grid->coef, work, row);
-      PetscCall(PCRRBPut_Private(v, row, next));
+      PetscCall(put(v, row, next));
     }
   }
   PolderRRBScale_Host(g, grid->coef);
+  if (k < rrb->ranks.ngrid) PolderRRBScaleBorder_Host(g, grid->coef);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRRBToSingle_Private(PC pc, RRBGrid *grid)
+/* The factor of each grid in the precision in which it is kept */
+static PetscErrorCode PCRRBStore_Private(PC pc)
 {
-  const size_t n    = RRB_NCOEF * grid->g.size;
-  PetscBool    good = PETSC_TRUE;
+  PC_RRB  *rrb  = (PC_RRB *)pc->data;
+  PetscInt good = 1;
 
   PetscFunctionBegin;
-  if (!grid->single) PetscCall(PetscMalloc1(n, &grid->single));
-  good = PolderToSingle_Host(n, grid->coef, grid->single);
-  for (int d = RRB_B1D; d < RRB_NCOEF; d += 5) {
-    for (size_t i = d * grid->g.size; i < (d + 1) * grid->g.size; ++i) good = (PetscBool)(good && (grid->coef[i] == 0 || grid->single[i] != 0));
+  for (PetscInt k = 0; k < rrb->ngrid; ++k) {
+    RRBGrid     *grid = &rrb->grid[k];
+    const size_t n    = RRB_NCOEF * grid->g.size;
+
+    if (!rrb->single) {
+      PetscCall(PetscFree(grid->single));
+      continue;
+    }
+    if (!grid->single) PetscCall(PetscMalloc1(n, &grid->single));
+    good = good && PolderToSingle_Host(n, grid->coef, grid->single);
+    for (int d = RRB_B1D; d < RRB_NCOEF; d += 5) {
+      for (size_t i = d * grid->g.size; i < (d + 1) * grid->g.size; ++i) good = good && (grid->coef[i] == 0 || grid->single[i] != 0);
+    }
   }
+  PetscCallAllreduce(MPI_IN_PLACE, &good, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
   PetscCheck(good, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The factor of PC of type rrb has values that single precision does not hold: scale the system, or use -pc_rrb_precision double");
-  PetscCall(PetscFree(grid->coef));
+  for (PetscInt k = 0; k < rrb->ngrid && rrb->single; ++k) PetscCall(PetscFree(rrb->grid[k].coef));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Those of all processes, to each */
+static PetscErrorCode PCRRBPutAll_Private(PC pc, RRBTarget *target)
+{
+  PC_RRB        *rrb = target->rrb;
+  const PetscInt nx = rrb->nx >> target->k, ny = rrb->ny >> target->k;
+  PetscScalar   *row[RRB_NROW];
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBCheckPivots_Private(pc));
+  PetscCall(PCRRBGather_Private(rrb, PetscObjectComm((PetscObject)pc), RRB_NROW));
+  for (PetscInt y = 0; y < ny; ++y) {
+    for (int f = 0; f < RRB_NROW; ++f) row[f] = rrb->ranks.all + (size_t)(f * ny + y) * (size_t)nx;
+    PetscCall(PCRRBPut_Private(y, row, target));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,29 +264,32 @@ PetscErrorCode PCRRBFactor_Private(PC pc, const PolderCSR *csr)
   PetscFunctionBegin;
   PetscCall(PCRRBFreeScratch_Private(rrb));
   PetscCall(PetscCalloc1((size_t)RRB_NROW * (size_t)(rrb->nx + 1), &rrb->scratch[0]));
-  PetscCall(PetscCalloc1(RRB_VISITWORK(rrb->nx), &rrb->scratch[1]));
+  PetscCall(PetscCalloc1(RRB_VISITWORK(PCRRBBox_Private(rrb, 0).x1 - PCRRBBox_Private(rrb, 0).x0), &rrb->scratch[1]));
   for (int f = 0; f < RRB_NROW; ++f) row[f] = rrb->scratch[0] + (size_t)f * (size_t)(rrb->nx + 1);
   for (PetscInt k = 0; k < rrb->ngrid; ++k) {
     if (!rrb->grid[k].coef) PetscCall(PetscCalloc1(RRB_NCOEF * rrb->grid[k].g.size, &rrb->grid[k].coef));
   }
   for (PetscInt k = 0; k < 2; ++k) {
+    size_t size = 0;
+
     target[k] = (RRBTarget){.rrb = rrb, .k = k};
-    if (k < rrb->ngrid) PetscCall(PetscMalloc1(RRB_NWORK * rrb->grid[k].g.size, &rrb->scratch[2 + k]));
+    for (PetscInt l = k; l < rrb->ngrid; l += 2) size = PetscMax(size, rrb->grid[l].g.size); // a grid in a box may be smaller than the ones after it
+    PetscCall(PetscMalloc1(RRB_NWORK * size, &rrb->scratch[2 + k]));
     target[k].work = rrb->scratch[2 + k];
   }
+  rrb->bad.half = PETSC_MAX_INT;
   for (PetscInt k = -1; k < rrb->ngrid; ++k) {
-    RRBTarget *next = &target[(k + 1) % 2];
+    RRBTarget      *next = &target[(k + 1) % 2];
+    const PetscBool last = (PetscBool)(rrb->ranks.size && k + 1 == rrb->ranks.ngrid); // in boxes
 
     next->k = k + 1;
     if (next->k < rrb->ngrid) PetscCall(PetscArrayzero(next->work, RRB_NWORK * rrb->grid[next->k].g.size));
-    if (k < 0) PetscCall(PCRRBVisitRows_Private(pc, csr, rrb->scratch[1], PCRRBPut_Private, next));
-    else PetscCall(PCRRBEliminate_Private(pc, k, target[k % 2].work, next, row));
+    if (k < 0) PetscCall(PCRRBVisitRows_Private(pc, csr, rrb->scratch[1], last ? PCRRBPutPart_Private : PCRRBPut_Private, next));
+    else PetscCall(PCRRBEliminate_Private(pc, k, target[k % 2].work, last ? PCRRBPutPart_Private : PCRRBPut_Private, next, row));
+    if (last) PetscCall(PCRRBPutAll_Private(pc, next));
   }
   PetscCall(PCRRBRestFactor_Private(pc));
-  for (PetscInt k = 0; k < rrb->ngrid; ++k) {
-    if (rrb->single) PetscCall(PCRRBToSingle_Private(pc, &rrb->grid[k]));
-    else PetscCall(PetscFree(rrb->grid[k].single));
-  }
+  PetscCall(PCRRBStore_Private(pc));
   PetscCall(PCRRBFreeScratch_Private(rrb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

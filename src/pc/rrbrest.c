@@ -22,23 +22,25 @@ PetscBool PCRRBRestSize_Private(PetscInt nx, PetscInt ny, PetscInt levels, Petsc
   return PETSC_TRUE;
 }
 
-PetscInt PCRRBRow_Private(const PC_RRB *rrb, PetscInt k, PetscInt x, PetscInt y)
+PetscInt PCRRBNode_Private(const PC_RRB *rrb, PetscInt k, PetscInt x, PetscInt y)
 {
   return (((y + 1) << k) - 1) * rrb->nx + ((x + 1) << k) - 1;
 }
 
-PetscErrorCode PCRRBPivotError_Private(PC pc, PetscInt k, PetscInt x, PetscInt y, PetscReal pivot)
+PetscErrorCode PCRRBPivotError_Private(PC pc, const RRBPivot *pivot)
 {
-  const PC_RRB  *rrb = (PC_RRB *)pc->data;
-  const PetscInt row = PCRRBRow_Private(rrb, k, x, y);
+  const PC_RRB  *rrb  = (PC_RRB *)pc->data;
+  const PetscInt node = PCRRBNode_Private(rrb, pivot->k, pivot->x, pivot->y);
   char           why[256];
 
   PetscFunctionBegin;
-  if (rrb->matrix.deficit >= 0) PetscCall(PetscSNPrintf(why, sizeof(why), "row %" PetscInt_FMT " is the first whose entries add up to less than zero, check the sign of the term on its diagonal, or use a smaller -pc_rrb_omega", rrb->matrix.deficit));
-  else if (rrb->matrix.positive >= 0) PetscCall(PetscSNPrintf(why, sizeof(why), "row %" PetscInt_FMT " is the first with a positive entry beside the diagonal, use a smaller -pc_rrb_omega or fewer -pc_rrb_levels", rrb->matrix.positive));
+  if (rrb->matrix.deficit >= 0)
+    PetscCall(PetscSNPrintf(why, sizeof(why), "row %" PetscInt_FMT " is the first whose entries add up to less than zero, check the sign of the term on its diagonal, or use a smaller -pc_rrb_omega", PCRRBRowOfNode_Private(rrb, rrb->matrix.deficit)));
+  else if (rrb->matrix.positive >= 0)
+    PetscCall(PetscSNPrintf(why, sizeof(why), "row %" PetscInt_FMT " is the first with a positive entry beside the diagonal, use a smaller -pc_rrb_omega or fewer -pc_rrb_levels", PCRRBRowOfNode_Private(rrb, rrb->matrix.positive)));
   else PetscCall(PetscStrncpy(why, "the matrix is not positive definite, or its values are of too different sizes", sizeof(why)));
-  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_LU_ZRPVT, "PC of type rrb finds the pivot %g at node (%" PetscInt_FMT ", %" PetscInt_FMT "), row %" PetscInt_FMT ", after %" PetscInt_FMT " half levels, and it must be positive: %s", (double)pivot,
-          row % rrb->nx, row / rrb->nx, row, 2 * k, why);
+  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_LU_ZRPVT, "PC of type rrb finds the pivot %g at node (%" PetscInt_FMT ", %" PetscInt_FMT "), row %" PetscInt_FMT ", after %" PetscInt_FMT " half levels, and it must be positive: %s",
+          (double)pivot->value, node % rrb->nx, node / rrb->nx, PCRRBRowOfNode_Private(rrb, node), 2 * pivot->k, why);
 }
 
 /* The node that a coupling of node (x, y) leads to, as an unknown; -1: none */
@@ -202,7 +204,9 @@ PetscErrorCode PCRRBRestFactor_Private(PC pc)
   ldb = band + 1;
   PetscCallBLAS("LAPACKpbtrf", LAPACKpbtrf_("L", &n, &band, rest->factor, &ldb, &info));
   for (PetscInt k = 0; info > 0 && k < rest->nx * rest->ny; ++k) {
-    if (rest->number[k] == info - 1) PetscCall(PCRRBPivotError_Private(pc, rrb->levels / 2, k % rest->nx, k / rest->nx, PetscRealPart(rest->factor[(size_t)(info - 1) * ld])));
+    const RRBPivot pivot = {.k = rrb->levels / 2, .x = k % rest->nx, .y = k / rest->nx, .value = PetscRealPart(rest->factor[(size_t)(info - 1) * ld])};
+
+    if (rest->number[k] == info - 1) PetscCall(PCRRBPivotError_Private(pc, &pivot));
   }
   PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's band factorisation failed with %d", (int)info);
   PetscFunctionReturn(PETSC_SUCCESS);
