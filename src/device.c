@@ -73,6 +73,13 @@ PetscErrorCode PolderMatSetOffload(Mat A, PetscOffloadMask mask)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderMatGetOffload(Mat A, PetscOffloadMask *mask)
+{
+  PetscFunctionBegin;
+  *mask = A->offloadmask;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderImageGetRows(Mat A, const PetscInt **ai, const PetscInt **aj, const PetscScalar **aa, PetscBool *done)
 {
   const int *i, *j;
@@ -371,6 +378,14 @@ PetscErrorCode PolderMatSetOffload(Mat A, PetscOffloadMask mask)
   PetscFunctionBegin;
   (void)A;
   (void)mask;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatGetOffload(Mat A, PetscOffloadMask *mask)
+{
+  PetscFunctionBegin;
+  (void)A;
+  *mask = PETSC_OFFLOAD_CPU;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

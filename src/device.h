@@ -61,6 +61,7 @@ PETSC_INTERN PetscErrorCode PolderDeviceInUse(PetscBool *);
 PETSC_INTERN PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *);
 /* Tells PETSc where the values of a matrix are; nothing to tell without CUDA */
 PETSC_INTERN PetscErrorCode PolderMatSetOffload(Mat, PetscOffloadMask);
+PETSC_INTERN PetscErrorCode PolderMatGetOffload(Mat, PetscOffloadMask *);
 /* The rows of an aijcusparse matrix on the device, for reading; done = PETSC_FALSE when PETSc keeps them in indices of another size */
 PETSC_INTERN PetscErrorCode PolderImageGetRows(Mat, const PetscInt **ai, const PetscInt **aj, const PetscScalar **aa, PetscBool *done);
 /* The values of an aijcusparse matrix on the device, to be written as a whole */

@@ -176,8 +176,8 @@ static PetscErrorCode PolderImageHide_Private(Mat image, PetscOffloadMask *mask)
 
   PetscFunctionBegin;
   PetscCall(PolderImageGetRows(image, &ai, &aj, &aa, &done)); /* brings the device up to date */
-  *mask = image->offloadmask;
-  if (*mask == PETSC_OFFLOAD_BOTH) image->offloadmask = PETSC_OFFLOAD_GPU;
+  PetscCall(PolderMatGetOffload(image, mask));
+  if (*mask == PETSC_OFFLOAD_BOTH) PetscCall(PolderMatSetOffload(image, PETSC_OFFLOAD_GPU));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -199,7 +199,7 @@ static PetscErrorCode PolderProductSymbolic_Private(Mat C)
   PetscCheck(C->ops->productsymbolic && C->ops->productsymbolic != PolderProductSymbolic_Private, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no product of type %s for aijcusparse matrices", MatProductTypes[C->product->type]);
   PetscCall((*C->ops->productsymbolic)(C));
   for (int k = 0; k < 3; ++k) {
-    if (image[k]) image[k]->offloadmask = mask[k];
+    if (image[k]) PetscCall(PolderMatSetOffload(image[k], mask[k]));
   }
   PetscCall(PolderProductSwap_Private(C, mine, PETSC_FALSE));
   PetscCall(PolderComposeContext_Private(C, PolderProductKey, sizeof(*p), &p));

@@ -56,6 +56,13 @@ PetscErrorCode PolderMatSetOffload(Mat A, PetscOffloadMask mask)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderMatGetOffload(Mat A, PetscOffloadMask *mask)
+{
+  PetscFunctionBegin;
+  *mask = A->offloadmask;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderImageGetRows(Mat A, const PetscInt **ai, const PetscInt **aj, const PetscScalar **aa, PetscBool *done)
 {
   PetscFunctionBegin;
