@@ -16,6 +16,7 @@ typedef struct {
   PetscInt  steps;  /* begun in this solve: ksp->its and those whose norm the host has not seen */
   PetscInt  since;  /* steps since r was projected */
   PetscBool first;  /* no direction yet */
+  PetscBool resume; /* the cycle goes on, or has gone on, where it ended */
   /* scalars of the iteration when it runs on the host */
   PetscScalar  rho, rhoold, alpha, alphaold, beta, pw;
   PetscReal    rnorm;
@@ -32,6 +33,8 @@ typedef struct {
 
 /* dcgsteps.c: one call a line of the algorithm */
 PETSC_INTERN PetscErrorCode KSPDCGStart_Private(KSP, Vec r, Vec p);
+/* A cycle that has converged goes on, to dcg->target */
+PETSC_INTERN PetscErrorCode KSPDCGResume_Private(KSP, Vec r);
 PETSC_INTERN PetscErrorCode KSPDCGPrecondition_Private(KSP, Vec r, Vec z, Vec w);
 PETSC_INTERN PetscErrorCode KSPDCGDirection_Private(KSP, Vec r, Vec z, Vec p);
 PETSC_INTERN PetscErrorCode KSPDCGProduct_Private(KSP, Mat A, Vec p, Vec w);
@@ -50,6 +53,7 @@ PETSC_INTERN PetscErrorCode KSPDCGRemoveMean_Private(Vec);
 
 /* dcgdevice.c: the same on device vectors; use is FALSE where the steps must run on the host */
 PETSC_INTERN PetscErrorCode KSPDCGDeviceStart_Private(KSP, Vec r, Vec p, PetscBool *use);
+PETSC_INTERN PetscErrorCode KSPDCGDeviceResume_Private(KSP, Vec r);
 PETSC_INTERN PetscErrorCode KSPDCGDevicePrecondition_Private(KSP, Vec r, Vec z);
 PETSC_INTERN PetscErrorCode KSPDCGDeviceDirection_Private(KSP, Vec r, Vec z, Vec p);
 PETSC_INTERN PetscErrorCode KSPDCGDeviceProduct_Private(KSP, Mat A, Vec p, Vec w);

@@ -191,6 +191,22 @@ static PetscErrorCode KSPDCGDeviceRho_Private(KSP ksp, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode KSPDCGDeviceResume_Private(KSP ksp, Vec r)
+{
+  KSP_DCG      *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice  device = dcg->device;
+  PolderCGState state;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceToHost(&state, device->state, sizeof(state)));
+  for (PetscInt i = 0; i < POLDER_CG_RING; ++i) device->ring[i] = NAN;
+  state.frozen = POLDER_CG_RUNNING;
+  if (state.tol > 0) state.tol = dcg->target;
+  PetscCall(PolderDeviceFromHost(device->state, &state, sizeof(state)));
+  if (device->diagonal) PetscCall(KSPDCGDeviceRho_Private(ksp, r, r)); // the last step, knowing that it was the last, left it out
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPDCGDevicePrecondition_Private(KSP ksp, Vec r, Vec z)
 {
   KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;

@@ -181,6 +181,16 @@ PetscErrorCode KSPDCGStart_Private(KSP ksp, Vec r, Vec p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode KSPDCGResume_Private(KSP ksp, Vec r)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  dcg->steps = ksp->its; // of those that the device did not make any more
+  if (dcg->device) PetscCall(KSPDCGDeviceResume_Private(ksp, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* z <- M^-1 r, rho <- (r, z), unless the norm has already brought them; beta <- rho / rho_old */
 PetscErrorCode KSPDCGPrecondition_Private(KSP ksp, Vec r, Vec z, Vec w)
 {
