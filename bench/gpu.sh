@@ -18,6 +18,7 @@ jacobi3="dcg + jacobi | 128 | $ours -pc_type jacobi -deflation_space none"
 jacobi3f="dcg + jacobi, whole matrix stored | 152 | $ours -pc_type jacobi -deflation_space none -mat_aijdia_symmetric 0"
 tns="dcg + tns | 216 | $ours -pc_type tns -deflation_space none"
 auto="dcg + tns, auto | $ours -pc_type tns"
+single="dcg + tns in single precision, auto | $ours -pc_type tns -pc_tns_precision single"
 boxes() { echo "dcg + tns, LSSD $1^3 | $ours -pc_type tns -deflation_space levelset_subdomain -deflation_boxes $1,$1,$1 -deflation_grid $2,$2,$2"; }
 
 problem() { # name, options of the problem; solvers on standard input
@@ -65,18 +66,32 @@ for contrast in 1e3 1e6; do
   problem bubbles3d_128_$contrast -dim 3 -n 128 -bubbles 2 -contrast $contrast -repeats 2 <<END
 $jacobi
 $gamg
-$(boxes 4 128)
-$(boxes 9 128)
+$(boxes 5 128)
 $auto
+$single
 END
   problem nine_128_$contrast -dim 3 -n 128 -bubbles 2 -centre -contrast $contrast <<END
 $auto
+$single
 END
   problem bubbles3d_256_$contrast -dim 3 -n 256 -bubbles 2 -contrast $contrast -repeats 2 <<END
-$(boxes 12 256)
+$(boxes 5 256)
 $auto
+$single
 END
 done
+# values on the device, as a program sets them that assembles there; the last column is a step in time
+problem rebuild_128 -dim 3 -n 128 -bubbles 2 -contrast 1e3 -coo <<END
+$(boxes 5 128)
+$auto
+END
+# without deflation the singular problem does not converge: so many iterations for the time of one
+problem undeflated_128 -dim 3 -n 128 -bubbles 2 -contrast 1e3 -ksp_max_it 100 <<END
+$tns
+END
+problem undeflated_256 -dim 3 -n 256 -bubbles 2 -contrast 1e3 -ksp_max_it 100 <<END
+$tns
+END
 problem bubbles2d_1024 -dim 2 -n 1024 -bubbles 4 -contrast 1e3 -repeats 1 <<END
 $gamg
 $auto
@@ -87,10 +102,10 @@ END
 out=$WORK/table
 {
   echo "Command: \`make bench\` on a machine with a GPU, or \`bench/gpu.sh\`; \`bench/gpu.sh bubbles3d_128_1e3\` repeats a problem. Machine: $(machine). Copy bandwidth in the run $copy TB/s."
-  echo "Warm-up excluded; times are the best and, in brackets, the median of fresh solvers; 1e-6 on |r|/|b|, zero guess. Bytes: what an iteration must move at least, a row."
+  echo "Warm-up excluded; times are the best and, in brackets, the median of fresh solvers; 1e-6 on |r|/|b|, zero guess. Bytes: what an iteration must move at least, a row. Rebuild: a set-up with new values, set on the device, and a changed level set."
   echo
-  echo "| problem | solver | iterations | true residual | set-up ms | solve ms | total ms | us an iteration | bytes a row | of copy |"
-  echo "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|"
+  echo "| problem | solver | iterations | true residual | set-up ms | solve ms | total ms | us an iteration | bytes a row | of copy | rebuild ms |"
+  echo "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
   cat "$rows"
 } >"$out"
 insert gpu "$out"
