@@ -10,12 +10,16 @@ GOALS    := $(or $(MAKECMDGOALS),all)
 
 # Everything about PETSc is in $(BUILD)/petsc.mk, rewritten only when it changes; make starts over when it did
 ifneq ($(filter-out clean format petsc-cuda,$(GOALS)),)
-  include $(BUILD)/petsc.mk
+  include $(BUILD)/petsc.mk $(BUILD)/examples.mk
 endif
 $(BUILD)/petsc.mk: FORCE
 	@mkdir -p $(@D)
-	@sh config/requirements.sh build $(if $(filter check%,$(GOALS)),check) $(filter demo,$(GOALS)) $(if $(filter check-valgrind,$(GOALS)),ci)
+	@sh config/requirements.sh build $(if $(filter check%,$(GOALS)),check) $(filter demo sea,$(GOALS)) $(if $(filter check-valgrind,$(GOALS)),ci)
 	@sh config/petsc.sh >$@.new && echo '# $(OPTFLAGS) $(CPPFLAGS) $(LDFLAGS) $(CUDA_ARCHS)' >>$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(BUILD)/examples.mk: FORCE | $(BUILD)/petsc.mk
+	@mkdir -p $(@D)
+	@sh config/examples.sh >$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 CC       := $(PETSC_CC)
@@ -32,6 +36,12 @@ ifdef EMULATED
   CUDASRC :=
   CFLAGS  := $(filter-out -DPOLDER_HAVE_CUDA=1,$(CFLAGS)) -DPOLDER_HAVE_CUDA=1 -DPOLDER_EMULATED=1
 endif
+# an example may have more sources, and CUDA ones, in a folder of its name
+PARTSRC  := $(wildcard examples/*/*.c)
+CUDAPARTSRC := $(if $(CUDAC)$(EMULATED),$(wildcard examples/*/*.cu))
+PARTFLAGS := $(NETCDF_CFLAGS) $(if $(CUDAPARTSRC),-DEXAMPLES_HAVE_CUDA=1) $(if $(EMULATED),-DEXAMPLES_EMULATED=1)
+PART     := $(PARTSRC:%.c=$(BUILD)/parts/%.o)
+CUDAPART := $(CUDAPARTSRC:%.cu=$(BUILD)/parts/%.o)
 OBJ      := $(SRC:%.c=$(BUILD)/%.o)
 CUDAOBJ  := $(CUDASRC:%.cu=$(BUILD)/%.o)
 LIB      := $(BUILD)/libpolder.so
@@ -64,6 +74,20 @@ $(CUDAOBJ): $(BUILD)/%.o: %.cu $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
+$(PART): $(BUILD)/parts/%.o: %.c $(BUILD)/petsc.mk $(BUILD)/examples.mk
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(PARTFLAGS) -MMD -MP -c -o $@ $<
+
+$(CUDAPART): $(BUILD)/parts/%.o: %.cu $(BUILD)/petsc.mk
+	@mkdir -p $(@D)
+	$(if $(EMULATED),$(or $(CUDA_CXX),mpicxx) -x c++ -std=c++17 $(filter-out -std=%,$(CFLAGS)) $(PARTFLAGS),$(CUDAC) $(CUDAFLAGS)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+
+ANY := %
+.SECONDEXPANSION:
+$(PROGRAMS): $(BUILD)/%: %.c $$(filter $$(BUILD)/parts/$$*/$$(ANY),$$(PART) $$(CUDAPART)) $(LIB) $(BUILD)/petsc.mk
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) $(if $(CUDAPART),$(CUDA_LIBS)) -lm
+
 $(CUDABENCHES): $(BUILD)/%: %.cu $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $@.d -c -o $@.o $<
@@ -73,7 +97,7 @@ $(INTERNAL): $(BUILD)/%: %.c $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
 
-$(filter-out $(INTERNAL),$(TESTS) $(PROGRAMS) $(BENCHES)): $(BUILD)/%: %.c $(LIB) $(BUILD)/petsc.mk
+$(filter-out $(INTERNAL),$(TESTS) $(BENCHES)): $(BUILD)/%: %.c $(LIB) $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
 
@@ -88,6 +112,10 @@ check: tests
 
 demo: all
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/demo.sh $(DEMOSIZE)
+
+# waves in a real sea, from a relief of the earth
+sea: all
+	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/sea.sh
 
 benches: $(BENCHES) $(CUDABENCHES)
 
@@ -136,10 +164,10 @@ install: $(LIB)
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' config/polder.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/polder.pc
 
 format:
-	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/emulated/*.[ch] examples/*.[ch] bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
+	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/emulated/*.[ch] examples/*.[ch] examples/*/*.[ch] examples/*/*.cu bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
 
 clean:
 	rm -rf $(BUILD)
 
--include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples demo bench $(TABLES) tests check check-valgrind check-emulated check-gpu check-sanitizer benches petsc-cuda install format clean FORCE
+-include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(PART:.o=.d) $(CUDAPART:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
+.PHONY: all examples demo sea bench $(TABLES) tests check check-valgrind check-emulated check-gpu check-sanitizer benches petsc-cuda install format clean FORCE

@@ -1,59 +1,76 @@
-/* What waves.c reports: pictures, energy, profile and checks */
-#pragma once
-
+/* What waves.c measures and reports: energy, level, profile, checks */
 #include "waves.h"
-#include "png.h"
 
 /* Energy of this frame: half of the integral of g zeta^2 + h |grad phi|^2 - 2 h D grad phi . grad psi + N |grad psi|^2 + M psi^2 + 2 zeta U . grad phi */
 static PetscErrorCode Energy(Sea *s)
 {
-  const PetscReal area = s->d[0] * s->d[1];
-  PetscScalar   **zeta, **phi, **psi;
-  PetscReal       here = 0.0;
+  Vec                vec[5] = {NULL, NULL, NULL, s->h, s->D};
+  const PetscScalar *u[5];
+  WavesGrid          g;
+  PetscReal          here = 0.0;
 
   PetscFunctionBegin;
   if (!s->watchenergy) PetscFunctionReturn(0);
-  PetscCall(DMDAVecGetArrayRead(s->dm, s->lzeta, &zeta));
-  PetscCall(DMDAVecGetArrayRead(s->dm, s->lphi, &phi));
-  PetscCall(DMDAVecGetArrayRead(s->dm, s->lpsi, &psi));
-  for (PetscInt j = s->ys; j < s->ys + s->ym; ++j) {
-    for (PetscInt i = s->xs; i < s->xs + s->xm; ++i) {
-      const PetscScalar fx = phi[j][i + 1] - phi[j][i], fy = phi[j + 1][i] - phi[j][i], px = psi[j][i + 1] - psi[j][i], py = psi[j + 1][i] - psi[j][i];
+  PetscCall(SeaNeighbours(s, s->zeta, s->lzeta, &vec[0]));
+  PetscCall(SeaNeighbours(s, s->phi, s->lphi, &vec[1]));
+  PetscCall(SeaNeighbours(s, s->psi, s->lpsi, &vec[2]));
+  PetscCall(SeaGetGrid(s, &g));
+  for (int k = 0; k < 5; ++k) PetscCall(VecGetArrayRead(vec[k], &u[k]));
+  for (PetscInt j = 0; j < s->ym; ++j) {
+    for (PetscInt i = 0; i < s->xm; ++i) {
+      const WavesNear near = WavesNearOf(&g, i, j);
+      const PetscInt  l = WavesWith(&g, i, j), to[2] = {l + near.e, l + near.n};
+      const PetscReal ratio[2] = {s->d[1] / s->d[0], s->d[0] / s->d[1]}, flow[2] = {s->d[1] * s->current[0], s->d[0] * s->current[1]};
+      PetscReal       D, M, N, Dto, Mto, Nto;
 
-      here += PetscRealPart(area * (GRAVITY * zeta[j][i] * zeta[j][i] + s->m[j][i] * psi[j][i] * psi[j][i]));
-      here += PetscRealPart(s->hx[j][i] * fx * fx - 2.0 * s->ex[j][i] * fx * px + s->nx[j][i] * px * px + s->ux[j][i] * (zeta[j][i + 1] + zeta[j][i]) * fx);
-      here += PetscRealPart(s->hy[j][i] * fy * fy - 2.0 * s->ey[j][i] * fy * py + s->ny[j][i] * py * py + s->uy[j][i] * (zeta[j + 1][i] + zeta[j][i]) * fy);
+      if (u[3][l] <= 0.0) continue;
+      WavesCoefficients(s->model, s->kappa, u[3][l], &D, &M, &N);
+      here += s->d[0] * s->d[1] * (GRAVITY * PetscSqr(u[0][l]) + M * PetscSqr(u[2][l]));
+      for (int f = 0; f < 2; ++f) {
+        const PetscInt  m  = to[f];
+        const PetscReal dp = u[1][m] - u[1][l], dq = u[2][m] - u[2][l], hface = 0.5 * (u[3][l] + u[3][m]);
+
+        if (m == l || u[3][m] <= 0.0) continue;
+        WavesCoefficients(s->model, s->kappa, u[3][m], &Dto, &Mto, &Nto);
+        here += ratio[f] * (hface * dp * dp - hface * (D + Dto) * dp * dq + 0.5 * (N + Nto) * dq * dq) + flow[f] * (u[0][m] + u[0][l]) * dp;
+      }
     }
   }
-  PetscCall(DMDAVecRestoreArrayRead(s->dm, s->lpsi, &psi));
-  PetscCall(DMDAVecRestoreArrayRead(s->dm, s->lphi, &phi));
-  PetscCall(DMDAVecRestoreArrayRead(s->dm, s->lzeta, &zeta));
+  for (int k = 0; k < 5; ++k) PetscCall(VecRestoreArrayRead(vec[k], &u[k]));
+  PetscCall(SeaRestoreGrid(s, &g));
   PetscCallMPI(MPI_Allreduce(&here, &s->energy, 1, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
   s->energy *= 0.5;
   if (!s->frame) s->energy0 = s->energy;
-  PetscCheck(s->energy0 > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "A sea at rest has no energy to check: use -waves_start hump or mode");
+  PetscCheck(s->energy0 > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "A sea at rest has no energy to check: use -waves_start hump, mode or waves");
   s->drift = PetscMax(s->drift, PetscAbsReal(s->energy / s->energy0 - 1.0));
   PetscFunctionReturn(0);
 }
 
 /* Times when the standing wave is flat, and the mean of zeta^2 where no edge damps it */
-static PetscErrorCode Watch(Sea *s)
+static PetscErrorCode Level(Sea *s)
 {
-  PetscScalar **zeta;
-  PetscReal     here[3] = {0.0, 0.0, 0.0}, sum[3];
+  const PetscScalar *zeta, *h;
+  WavesGrid          g;
+  PetscReal          here[3] = {0.0, 0.0, 0.0}, sum[3];
 
   PetscFunctionBegin;
   if (!s->watchlevel) PetscFunctionReturn(0);
-  PetscCall(DMDAVecGetArrayRead(s->dm, s->zeta, &zeta));
-  for (PetscInt j = s->ys; j < s->ys + s->ym; ++j) {
-    for (PetscInt i = s->xs; i < s->xs + s->xm; ++i) {
-      if (s->start == START_MODE) here[0] += PetscRealPart(zeta[j][i]) * Mode(s, i, j);
-      if (!Wet(s, i, j) || PetscRealPart(s->sigma[j][i]) > 0.0) continue;
-      here[1] += PetscSqr(PetscRealPart(zeta[j][i]));
+  PetscCall(SeaGetGrid(s, &g));
+  PetscCall(VecGetArrayRead(s->zeta, &zeta));
+  PetscCall(VecGetArrayRead(s->h, &h));
+  for (PetscInt j = 0; j < s->ym; ++j) {
+    for (PetscInt i = 0; i < s->xm; ++i) {
+      const PetscReal z = zeta[WavesOwn(&g, i, j)];
+
+      if (s->start == START_MODE) here[0] += z * SeaMode(s, s->xs + i, s->ys + j);
+      if (h[WavesWith(&g, i, j)] <= 0.0 || i < g.i0 || i >= g.i1 || j < g.j0 || j >= g.j1) continue;
+      here[1] += PetscSqr(z);
       here[2] += 1.0;
     }
   }
-  PetscCall(DMDAVecRestoreArrayRead(s->dm, s->zeta, &zeta));
+  PetscCall(VecRestoreArrayRead(s->h, &h));
+  PetscCall(VecRestoreArrayRead(s->zeta, &zeta));
+  PetscCall(SeaRestoreGrid(s, &g));
   PetscCallMPI(MPI_Allreduce(here, sum, 3, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
   if (s->frame >= s->frames / 2) s->square += sum[1] / PetscMax(sum[2], 1.0) / (s->frames - s->frames / 2);
   if (s->frame && (s->projection > 0.0) != (sum[0] > 0.0)) {
@@ -66,95 +83,81 @@ static PetscErrorCode Watch(Sea *s)
   PetscFunctionReturn(0);
 }
 
-static inline unsigned char Colour(PetscReal c)
+PetscErrorCode SeaWatch(Sea *s)
 {
-  return (unsigned char)PetscMin(255.0, PetscMax(0.0, c));
+  PetscFunctionBegin;
+  PetscCall(Energy(s));
+  PetscCall(Level(s));
+  PetscFunctionReturn(0);
 }
 
-/* Land in the light of its slope, water by its depth and in the light of the waves, the hulls of the ships red */
-static void Paint(const Sea *s, const PetscScalar zeta[], PetscReal scale, PetscInt i, PetscInt j, unsigned char rgb[3])
+/* Bytes that the loops over all nodes must move for each of them: every field that they read or write once, 8 bytes each */
+static PetscInt BytesRhs(void)
 {
-  static const PetscReal deep[3] = {16, 62, 110}, shallow[3] = {96, 178, 186}, sand[3] = {214, 196, 150}, grass[3] = {132, 150, 96};
-  const PetscInt         nb[4][2] = {
-            {PetscMax(i - 1, 0),             j           },
-            {PetscMin(i + 1, s->n[0] - 1),   j           },
-            {i,              PetscMax(j - 1, 0)          },
-            {i,              PetscMin(j + 1, s->n[1] - 1)}
-  };
-  const PetscReal h   = Depth(s, i, j);
-  const PetscBool wet = (PetscBool)(h >= s->mindepth);
-  PetscReal       level[4], slope, share, hull = 0.0;
-
-  for (int k = 0; k < 4; ++k) {
-    const PetscReal hk = Depth(s, nb[k][0], nb[k][1]);
-
-    level[k] = wet ? PetscRealPart(zeta[(hk >= s->mindepth ? nb[k][1] * s->n[0] + nb[k][0] : j * s->n[0] + i)]) : -PetscMin(hk, 0.0);
-  }
-  slope = (level[1] - level[0]) / (2.0 * s->d[0]) - 0.6 * (level[3] - level[2]) / (2.0 * s->d[1]);
-  share = wet ? PetscSqrtReal(h / s->maxdepth) : PetscMin(1.0, -PetscMin(h, 0.0) / 10.0);
-  for (PetscInt k = 0; k < s->nship; ++k) hull = PetscMax(hull, Draft(s, &s->ship[k], i * s->d[0], j * s->d[1]));
-  for (int c = 0; c < 3; ++c) {
-    const PetscReal base = wet ? share * deep[c] + (1.0 - share) * shallow[c] : share * grass[c] + (1.0 - share) * sand[c];
-
-    rgb[c] = Colour(base + (wet ? 1000.0 * scale : 60.0) * slope);
-    if (hull > 0.0) rgb[c] = c ? 48 : 168;
-  }
+  return 8 * 7; /* phi, psi, psi0, h, D; b, psi */
 }
 
-static PetscErrorCode Picture(Sea *s)
+static PetscInt BytesStep(const Sea *s)
 {
-  PetscReal          scale                           = 1.0;
-  char               prefix[PETSC_MAX_PATH_LEN - 16] = "waves", name[PETSC_MAX_PATH_LEN];
-  const PetscScalar *zeta;
-  PetscMPIInt        rank;
+  return 8 * (7 + 2 + (s->filter > 0.0 ? 2 : 0)); /* zeta, phi, psi, zeta0, phi0, h, D; zeta, phi; both filtered */
+}
+
+/* Bytes a second that all processes copy together, the best of five */
+static PetscErrorCode CopyBandwidth(Sea *s, PetscReal *bandwidth)
+{
+  PetscLogDouble start, end, best = 1e30, most;
 
   PetscFunctionBegin;
-  if (!s->every || s->frame % s->every) PetscFunctionReturn(0);
-  PetscCall(Begin(s, ROUTINE_PICTURE));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_picture_scale", &scale, NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-waves_picture_name", prefix, sizeof(prefix), NULL));
-  if (!s->gather) {
-    PetscCall(DMDACreateNaturalVector(s->dm, &s->natural));
-    PetscCall(VecScatterCreateToZero(s->natural, &s->gather, &s->whole));
+  for (int k = 0; k < 6; ++k) {
+    PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+    PetscCall(PetscTime(&start));
+    PetscCall(VecCopy(s->zeta, s->b));
+    WavesDo(s, WavesWait);
+    PetscCall(PetscTime(&end));
+    if (k) best = PetscMin(best, end - start);
   }
-  PetscCall(DMDAGlobalToNaturalBegin(s->dm, s->zeta, INSERT_VALUES, s->natural));
-  PetscCall(DMDAGlobalToNaturalEnd(s->dm, s->zeta, INSERT_VALUES, s->natural));
-  PetscCall(VecScatterBegin(s->gather, s->natural, s->whole, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCall(VecScatterEnd(s->gather, s->natural, s->whole, INSERT_VALUES, SCATTER_FORWARD));
-  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  if (!rank) {
-    unsigned char *rgb;
-
-    PetscCall(VecGetArrayRead(s->whole, &zeta));
-    PetscCall(PetscMalloc1(3 * (size_t)s->n[0] * s->n[1], &rgb));
-    for (PetscInt j = 0; j < s->n[1]; ++j) {
-      for (PetscInt i = 0; i < s->n[0]; ++i) Paint(s, zeta, scale, i, j, rgb + 3 * ((size_t)(s->n[1] - 1 - j) * s->n[0] + i));
-    }
-    PetscCall(VecRestoreArrayRead(s->whole, &zeta));
-    PetscCall(PetscSNPrintf(name, sizeof(name), "%s%06" PetscInt_FMT ".png", prefix, s->frame));
-    PetscCall(WritePNG(name, s->n[0], s->n[1], rgb));
-    PetscCall(PetscFree(rgb));
-  }
-  PetscCall(End(s, ROUTINE_PICTURE));
+  PetscCallMPI(MPI_Allreduce(&best, &most, 1, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
+  *bandwidth = 16.0 * s->n[0] * s->n[1] / most;
   PetscFunctionReturn(0);
 }
 
 /* Milliseconds a frame in each routine, the slowest process counting, and how much faster than the sea itself the frames come */
 static PetscErrorCode Profile(Sea *s)
 {
+  const PetscInt bytes[NROUTINES] = {[ROUTINE_RHS] = BytesRhs(), [ROUTINE_STEP] = BytesStep(s)};
   PetscLogDouble most[NROUTINES], sum = 0.0;
-  PetscBool      profile = PETSC_FALSE;
+  PetscReal      copy = 0.0;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-waves_profile", &profile, NULL));
-  if (!profile) PetscFunctionReturn(0);
+  if (!s->profile) PetscFunctionReturn(0);
+  PetscCall(CopyBandwidth(s, &copy));
   PetscCallMPI(MPI_Allreduce(s->clock, most, NROUTINES, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
   for (int r = 0; r < NROUTINES; ++r) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-14s %9.3f ms a frame\n", RoutineNames[r], 1e3 * most[r] / s->frames));
+    const PetscReal ms = 1e3 * most[r] / s->frames, speed = bytes[r] * (PetscReal)s->n[0] * s->n[1] * s->frames / PetscMax(most[r], 1e-9);
+
+    if (most[r] == 0.0) continue;
     if (r != ROUTINE_PICTURE) sum += most[r];
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-14s %9.3f ms a frame", SeaRoutineName((RoutineType)r), (double)ms));
+    if (bytes[r]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", %" PetscInt_FMT " bytes a node at %.1f GB/s, %.2f of a copy", bytes[r], (double)(1e-9 * speed), (double)(speed / copy)));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-14s %9.3f ms a frame without pictures\n", "all", 1e3 * sum / s->frames));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-14s %9.3f ms a frame without pictures; a copy reaches %.1f GB/s\n", "all", 1e3 * sum / s->frames, (double)(1e-9 * copy)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "real-time factor %.2f against 20 frames a second\n", 0.05 * s->frames / sum));
+  PetscFunctionReturn(0);
+}
+
+/* -waves_histogram: how many frames took so many iterations */
+static PetscErrorCode Histogram(Sea *s)
+{
+  PetscBool histogram = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-waves_histogram", &histogram, NULL));
+  if (!histogram) PetscFunctionReturn(0);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations  frames\n"));
+  for (PetscInt k = 0; k <= MAX_ITERATIONS; ++k) {
+    if (s->histogram[k]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%10" PetscInt_FMT " %7" PetscInt_FMT "\n", k, s->histogram[k]));
+  }
   PetscFunctionReturn(0);
 }
 
@@ -207,32 +210,37 @@ static PetscErrorCode Check(Sea *s)
 /* -waves_check_dry: nothing may move on land */
 static PetscErrorCode CheckDry(Sea *s)
 {
-  Vec           field[3] = {s->zeta, s->phi, s->psi};
-  PetscScalar **u;
-  PetscInt      here[2] = {0, 0}, sum[2];
-  PetscBool     check   = PETSC_FALSE;
+  Vec                field[3] = {s->zeta, s->phi, s->psi};
+  const PetscScalar *h, *u;
+  WavesGrid          g;
+  PetscInt           here[2] = {0, 0}, sum[2];
+  PetscBool          check   = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-waves_check_dry", &check, NULL));
   if (!check) PetscFunctionReturn(0);
+  PetscCall(SeaGetGrid(s, &g));
+  PetscCall(VecGetArrayRead(s->h, &h));
   for (int k = 0; k < 3; ++k) {
-    PetscCall(DMDAVecGetArrayRead(s->dm, field[k], &u));
-    for (PetscInt j = s->ys; j < s->ys + s->ym; ++j) {
-      for (PetscInt i = s->xs; i < s->xs + s->xm; ++i) {
-        if (Wet(s, i, j)) continue;
+    PetscCall(VecGetArrayRead(field[k], &u));
+    for (PetscInt j = 0; j < s->ym; ++j) {
+      for (PetscInt i = 0; i < s->xm; ++i) {
+        if (h[WavesWith(&g, i, j)] > 0.0) continue;
         here[0] += k == 0;
-        here[1] += u[j][i] != 0.0;
+        here[1] += u[WavesOwn(&g, i, j)] != 0.0;
       }
     }
-    PetscCall(DMDAVecRestoreArrayRead(s->dm, field[k], &u));
+    PetscCall(VecRestoreArrayRead(field[k], &u));
   }
+  PetscCall(VecRestoreArrayRead(s->h, &h));
+  PetscCall(SeaRestoreGrid(s, &g));
   PetscCallMPI(MPI_Allreduce(here, sum, 2, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
   PetscCheck(!sum[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " values on land are not zero", sum[1]);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " of %" PetscInt_FMT " nodes are dry and stay so\n", sum[0], s->n[0] * s->n[1]));
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode Report(Sea *s)
+PetscErrorCode SeaReport(Sea *s)
 {
   PetscReal norm[3];
   PetscBool checksum = PETSC_FALSE;
@@ -246,6 +254,7 @@ static PetscErrorCode Report(Sea *s)
     PetscCall(VecNorm(s->psi, NORM_2, &norm[2]));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "checksum zeta %.6e phi %.6e psi %.6e\n", (double)norm[0], (double)norm[1], (double)norm[2]));
   }
+  PetscCall(Histogram(s));
   PetscCall(Profile(s));
   PetscCall(Check(s));
   PetscCall(CheckDry(s));

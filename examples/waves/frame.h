@@ -1,0 +1,48 @@
+/* The loops of a frame over the nodes of a process, each on the host and on a GPU. They know arrays and sizes, nothing of PETSc's objects. */
+#pragma once
+
+#include "row.h"
+
+#if defined(__cplusplus)
+extern "C" {
+#endif
+
+/* b and the first guess of psi */
+void           WavesRhs_Host(const WavesRhs *);
+PetscErrorCode WavesRhs_CUDA(const WavesRhs *);
+/* zeta and phi of the next frame, without the forces that follow */
+void           WavesStep_Host(const WavesStep *);
+PetscErrorCode WavesStep_CUDA(const WavesStep *);
+/* What incoming waves add to them in the nodes of a box */
+void           WavesIncoming_Host(const WavesStep *, const WavesIncoming *, const WavesBox *);
+PetscErrorCode WavesIncoming_CUDA(const WavesStep *, const WavesIncoming *, const WavesBox *);
+/* What a ship adds to phi, in a box around it */
+void           WavesShip_Host(const WavesStep *, const WavesShip *, const WavesBox *);
+PetscErrorCode WavesShip_CUDA(const WavesStep *, const WavesShip *, const WavesBox *);
+/* h and D in the own nodes and their neighbours */
+void           WavesDepth_Host(const WavesDepth *);
+PetscErrorCode WavesDepth_CUDA(const WavesDepth *);
+/* The entries of S */
+void           WavesMatrix_Host(const WavesMatrix *);
+PetscErrorCode WavesMatrix_CUDA(const WavesMatrix *);
+/* Zeros on land in six fields */
+void           WavesDry_Host(const WavesGrid *, PetscScalar *const field[6]);
+PetscErrorCode WavesDry_CUDA(const WavesGrid *, PetscScalar *const field[6]);
+/* Waits for the GPU */
+void           WavesWait_Host(void);
+PetscErrorCode WavesWait_CUDA(void);
+
+#if defined(__cplusplus)
+}
+#endif
+
+/* Calls the one that runs where the vectors of a sea are */
+#if defined(EXAMPLES_HAVE_CUDA)
+  #define WavesDo(s, name, ...) \
+    do { \
+      if ((s)->device) PetscCall(name##_CUDA(__VA_ARGS__)); \
+      else name##_Host(__VA_ARGS__); \
+    } while (0)
+#else
+  #define WavesDo(s, name, ...) name##_Host(__VA_ARGS__)
+#endif
