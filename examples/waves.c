@@ -149,6 +149,7 @@ int main(int argc, char **argv)
 
   test:
     suffix: iterations_rrb
+    nsize: {{1 2}}
     args: -waves_bathymetry bay -waves_frames 40 -ksp_rtol 1e-5 -pc_type rrb -waves_check_iterations 7
     filter: grep "at most .* iterations"
 
@@ -164,6 +165,7 @@ int main(int argc, char **argv)
     # a tide of 8 m every 20 s: the values of the preconditioner follow the depth; without that it takes 90 iterations
     test:
       suffix: tide_iterations
+      nsize: {{1 2}}
       args: -waves_start waves -waves_tide 8,20 -waves_tide_every 10 -waves_check_iterations 8 -waves_check_dry
       filter: grep -e "at most .* iterations a" -e dry
 
@@ -221,8 +223,8 @@ int main(int argc, char **argv)
   test:
     suffix: copies
     requires: cuda
-    args: -dm_vec_type cuda -waves_bathymetry bay -waves_frames 45 -waves_tide 1,100 -waves_tide_every 10 -waves_check_copies
-      -options_file ${POLDER_EXAMPLES}/options/waves.opts
+    args: -dm_vec_type cuda -dm_mat_type aijdia -ksp_type dcg -deflation_space none -pc_type tns -waves_bathymetry bay -waves_frames 45 -waves_tide 1,100
+      -waves_tide_every 10 -waves_check_copies
     filter: grep copied
 
   # a series for ParaView
@@ -237,7 +239,7 @@ int main(int argc, char **argv)
   test:
     suffix: options
     nsize: {{1 2}}
-    args: -waves_bathymetry river -waves_n 126,51 -waves_frames 40 -waves_check_iterations 30 -options_file ${POLDER_EXAMPLES}/options/waves.opts -options_left
+    args: -waves_bathymetry river -waves_n 126,51 -waves_frames 40 -waves_check_iterations 7 -options_file ${POLDER_EXAMPLES}/options/waves.opts -options_left
     filter: grep -e "at most .* iterations" -e unused
 
   # pictures that a decoder reads, with ships and waves in them
