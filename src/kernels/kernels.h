@@ -174,15 +174,15 @@ PETSC_INTERN void PolderRRBScaleBorder_Host(const PolderRRBGrid *g, PetscScalar 
 /* z <- r, in natural order with rows ld apart, with the grid's nodes eliminated (half: the black ones only); then the way back, scaled by the pivots, into x */
 PETSC_INTERN void PolderRRBForward_Host(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], const PetscScalar r[], PetscInt ld, PetscScalar z[]);
 PETSC_INTERN void PolderRRBBackward_Host(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], PetscScalar z[], PetscScalar x[], PetscInt ld);
-/* The phases of a grid whose nodes are all eliminated one by one, between which neighbours exchange values in the border of the arrays: forward, load of b1 and b2 next to
-   the border, then load of all and r1, then r2; backward r1, then what is left as for half */
+/* The phases one by one, between which neighbours exchange values in the border of the arrays: forward, load of b1 and b2 next to the border, then load of all and r1, then r2;
+   backward r1, then what is left as for half */
 PETSC_INTERN void PolderRRBLoadBorder_Host(const PolderRRBGrid *g, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
 PETSC_INTERN void PolderRRBForwardR1_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar r[], PetscInt ld, PetscScalar z[]);
-PETSC_INTERN void PolderRRBForwardR2_Host(const PolderRRBGrid *g, const PetscScalar c[], PetscScalar z[]);
+PETSC_INTERN void PolderRRBForwardR2_Host(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], PetscScalar z[]);
 PETSC_INTERN void PolderRRBBackwardR1_Host(const PolderRRBGrid *g, const PetscScalar c[], PetscScalar z[]);
 /* The same with the factor in single precision */
 PETSC_INTERN void PolderRRBForwardR1Single_Host(const PolderRRBGrid *g, const float c[], const PetscScalar r[], PetscInt ld, PetscScalar z[]);
-PETSC_INTERN void PolderRRBForwardR2Single_Host(const PolderRRBGrid *g, const float c[], PetscScalar z[]);
+PETSC_INTERN void PolderRRBForwardR2Single_Host(const PolderRRBGrid *g, PetscBool half, const float c[], PetscScalar z[]);
 PETSC_INTERN void PolderRRBBackwardR1Single_Host(const PolderRRBGrid *g, const float c[], PetscScalar z[]);
 PETSC_INTERN void PolderRRBForwardSingle_Host(const PolderRRBGrid *g, PetscBool half, const float c[], const PetscScalar r[], PetscInt ld, PetscScalar z[]);
 PETSC_INTERN void PolderRRBBackwardSingle_Host(const PolderRRBGrid *g, PetscBool half, const float c[], PetscScalar z[], PetscScalar x[], PetscInt ld);

@@ -92,11 +92,11 @@ void RRB_NAME(PolderRRBForwardR1)(const PolderRRBGrid *g, const RRB_VALUE c[], c
   }
 }
 
-void RRB_NAME(PolderRRBForwardR2)(const PolderRRBGrid *g, const RRB_VALUE c[], PetscScalar z[])
+void RRB_NAME(PolderRRBForwardR2)(const PolderRRBGrid *g, PetscBool half, const RRB_VALUE c[], PetscScalar z[])
 {
   c += g->origin;
   z += g->origin;
-  for (PetscInt v = 0; v < g->hy; ++v) RRB_NAME(PolderRRBForwardR2Row)(g, c, PETSC_FALSE, z, v);
+  for (PetscInt v = 0; v < g->hy; ++v) RRB_NAME(PolderRRBForwardR2Row)(g, c, half, z, v);
 }
 
 void RRB_NAME(PolderRRBBackwardR1)(const PolderRRBGrid *g, const RRB_VALUE c[], PetscScalar z[])

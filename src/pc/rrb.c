@@ -42,7 +42,7 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
 static PetscErrorCode PCApply_RRB(PC pc, Vec r, Vec z)
 {
   PC_RRB            *rrb   = (PC_RRB *)pc->data;
-  const PetscInt     begin = rrb->ranks.ngrid, ld = rrb->nx >> begin;
+  const PetscInt     begin = rrb->ranks.ngrid, ld = rrb->nx >> rrb->ranks.whole;
   const PetscScalar *rr, *in;
   PetscScalar       *zz, *out;
 

@@ -87,11 +87,12 @@ typedef enum {
 
 /*
   On several processes each has a box of the grid. Boxes begin at multiples of 2^ngrid, so that the first ngrid grids are cut between cells of r1, b1, b2, r2;
-  the grids that follow are on every process
+  what follows is on every process
 */
 typedef struct {
   PetscInt  size;                     /* processes; 0: one, and nothing of this is in use */
   PetscInt  ngrid;                    /* grids in boxes */
+  PetscInt  whole;                    /* the first grid that every process has: ngrid or, when the last one in boxes is half, what is left of that */
   PetscInt  np[2];                    /* boxes in x and y, at most one a process */
   PetscInt *cut[2];                   /* [np + 1] where they begin */
   PetscInt *index[2];                 /* [np] column and line of RRBRows whose process holds them */

@@ -120,11 +120,11 @@ static PetscErrorCode PCRRBPut_Private(PetscInt y, PetscScalar *const row[], voi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows of the first grid on every process, from this one */
+/* Rows of the first grid that every process has, from this one */
 static PetscErrorCode PCRRBPutPart_Private(PetscInt y, PetscScalar *const row[], void *ctx)
 {
   const PC_RRB  *rrb   = ((const RRBTarget *)ctx)->rrb;
-  const RRBBox   box   = PCRRBBox_Private(rrb, rrb->ranks.ngrid);
+  const RRBBox   box   = PCRRBBox_Private(rrb, rrb->ranks.whole);
   const PetscInt width = box.x1 - box.x0;
 
   PetscFunctionBegin;
@@ -174,6 +174,17 @@ static PetscErrorCode PCRRBCheckPivots_Private(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Row y of what is left of a half grid, on its red nodes */
+static void PCRRBSkewRow_Private(const RRBGrid *grid, PetscInt y, const PetscScalar work[], PetscScalar *const row[])
+{
+  const PetscInt red = (grid->g.nx + 1 - y % 2) / 2;
+
+  PolderRRBSkewRow_Host(&grid->g, y, grid->coef, work, row);
+  for (int f = 0; f < RRB_NROW; ++f) {
+    for (PetscInt u = red - 1; u >= 0; --u) row[f][2 * u + y % 2] = row[f][u];
+  }
+}
+
 /* Eliminates the nodes of grid k and hands the rows of what is left to next */
 static PetscErrorCode PCRRBEliminate_Private(PC pc, PetscInt k, PetscScalar *work, PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *), RRBTarget *next, PetscScalar *const row[])
 {
@@ -189,22 +200,12 @@ static PetscErrorCode PCRRBEliminate_Private(PC pc, PetscInt k, PetscScalar *wor
   PetscCall(PCRRBInvert_Private(pc, k, RRB_B2D, g->hx, g->ny / 2));
   PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_BLACK, grid->coef));
   PolderRRBEliminateBlack_Host(g, (PetscBool)!grid->half, rrb->omega, grid->coef, work);
-  if (grid->half) {
-    RRBRest *rest = &rrb->rest;
-
-    for (PetscInt y = 0; y < g->ny; ++y) {
-      PolderRRBSkewRow_Host(g, y, grid->coef, work, row);
-      for (int f = 0; f < RRB_NROW; ++f) {
-        for (PetscInt u = 0; 2 * u + y % 2 < g->nx; ++u) rest->row[f][y * g->nx + 2 * u + y % 2] = row[f][u];
-      }
-    }
-  } else {
-    PetscCall(PCRRBInvert_Private(pc, k, RRB_R1D, g->hx, g->hy));
-    PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_R1, grid->coef));
-    for (PetscInt v = 0; v < g->ny / 2; ++v) {
-      PolderRRBCoarseRow_Host(g, v, grid->coef, work, row);
-      PetscCall(put(v, row, next));
-    }
+  if (!grid->half) PetscCall(PCRRBInvert_Private(pc, k, RRB_R1D, g->hx, g->hy));
+  PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_R1, grid->coef));
+  for (PetscInt y = 0; y < (grid->half ? g->ny : g->ny / 2); ++y) {
+    if (grid->half) PCRRBSkewRow_Private(grid, y, work, row);
+    else PolderRRBCoarseRow_Host(g, y, grid->coef, work, row);
+    PetscCall(put(y, row, next));
   }
   PolderRRBScale_Host(g, grid->coef);
   if (k < rrb->ranks.ngrid) PolderRRBScaleBorder_Host(g, grid->coef);
@@ -242,7 +243,7 @@ static PetscErrorCode PCRRBStore_Private(PC pc)
 static PetscErrorCode PCRRBPutAll_Private(PC pc, RRBTarget *target)
 {
   PC_RRB        *rrb = target->rrb;
-  const PetscInt nx = rrb->nx >> target->k, ny = rrb->ny >> target->k;
+  const PetscInt nx = rrb->nx >> rrb->ranks.whole, ny = rrb->ny >> rrb->ranks.whole;
   PetscScalar   *row[RRB_NROW];
 
   PetscFunctionBegin;

@@ -27,19 +27,20 @@ PetscErrorCode PCRRBRanksFree_Private(RRBRanks *ranks)
 }
 
 /*
-  Boxes in direction d when the first g grids are in parts: those of the rows, to whole nodes of grid g; what becomes empty is left out. Returns how many
+  Boxes in direction d when the first g grids of so many half levels are in parts: those of the rows, to whole cells of grid g - 1; what would become empty is left out. Returns how many
 */
-static PetscInt PCRRBCut_Private(const PC_RRB *rrb, int d, PetscInt g, PetscInt cut[], PetscInt index[])
+static PetscInt PCRRBCut_Private(const PC_RRB *rrb, int d, PetscInt levels, PetscInt g, PetscInt cut[], PetscInt index[])
 {
   const RRBRows   *rows = &rrb->rows;
   const PetscInt   n = d ? rrb->ny : rrb->nx, np = rows->np[d];
-  const PetscInt64 unit  = (PetscInt64)(rows->natural ? rrb->nx : 1) << g; /* natural order is cut at rows, not at lines */
+  const PetscInt   cells = 2 * g > levels ? ((n >> (g - 1)) + 1) / 2 : n >> g; /* a half grid may end in the middle of a cell */
+  const PetscInt64 unit  = (PetscInt64)(rows->natural ? rrb->nx : 1) << g;     /* natural order is cut at rows, not at lines */
   PetscInt         count = 0, last = 0;
 
   cut[0] = 0;
   for (PetscInt i = 0; i < np; ++i) {
-    const PetscInt64 start = i == np - 1 ? -1 : !rows->natural ? rows->start[d][i + 1] : rows->range[i + 1];
-    const PetscInt   next  = start < 0 ? n >> g : (PetscInt)PetscMin((start + unit / 2) / unit, n >> g);
+    const PetscInt64 end  = i == np - 1 ? (PetscInt64)cells * unit : !rows->natural ? rows->start[d][i + 1] : rows->range[i + 1];
+    const PetscInt   next = (PetscInt)PetscMin((end + unit / 2) / unit, cells);
 
     if (next == last) continue;
     index[count] = i;
@@ -65,11 +66,11 @@ static PetscInt PCRRBChooseGrids_Private(PC_RRB *rrb, PetscInt levels)
   PetscInt  best  = 0;
   PetscReal least = PETSC_MAX_REAL;
 
-  for (PetscInt g = 0; g <= levels / 2; ++g) {
+  for (PetscInt g = 0; g <= (levels + 1) / 2; ++g) {
     PetscInt  widest[2];
     PetscReal cost = rrb->latency * (PetscReal)g;
 
-    for (int d = 0; d < 2; ++d) widest[d] = PCRRBWidest_Private(PCRRBCut_Private(rrb, d, g, ranks->cut[d], ranks->index[d]), ranks->cut[d]);
+    for (int d = 0; d < 2; ++d) widest[d] = PCRRBWidest_Private(PCRRBCut_Private(rrb, d, levels, g, ranks->cut[d], ranks->index[d]), ranks->cut[d]);
     for (PetscInt k = 0; k <= levels / 2; ++k) cost += k < g ? (PetscReal)((widest[0] >> k) + 1) * (PetscReal)((widest[1] >> k) + 1) : (PetscReal)(rrb->nx >> k) * (PetscReal)(rrb->ny >> k);
     if (cost < least) {
       least = cost;
@@ -193,15 +194,15 @@ static PetscErrorCode PCRRBCreateMove_Private(PC pc)
 static PetscErrorCode PCRRBCreateGather_Private(PC_RRB *rrb)
 {
   RRBRanks      *ranks = &rrb->ranks;
-  const PetscInt N     = (rrb->nx >> ranks->ngrid) * (rrb->ny >> ranks->ngrid);
-  const RRBBox   box   = PCRRBBox_Private(rrb, ranks->ngrid);
+  const PetscInt N     = (rrb->nx >> ranks->whole) * (rrb->ny >> ranks->whole);
+  const RRBBox   box   = PCRRBBox_Private(rrb, ranks->whole);
   PetscInt       displ = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc5(ranks->size, &ranks->count, ranks->size, &ranks->displ, RRB_NROW * (size_t)((box.x1 - box.x0) * (box.y1 - box.y0)), &ranks->part, N, &ranks->parts, RRB_NROW * (size_t)N, &ranks->all));
   for (PetscInt j = 0; j < ranks->np[1]; ++j) {
     for (PetscInt i = 0; i < ranks->np[0]; ++i) {
-      const RRBBox      b    = PCRRBBoxAt_Private(ranks, ranks->ngrid, i, j);
+      const RRBBox      b    = PCRRBBoxAt_Private(ranks, ranks->whole, i, j);
       const PetscMPIInt rank = PCRRBRankAt_Private(rrb, i, j);
 
       PetscCall(PetscMPIIntCast((b.x1 - b.x0) * (b.y1 - b.y0), &ranks->count[rank]));
@@ -232,10 +233,11 @@ PetscErrorCode PCRRBRanksLayout_Private(PC pc, PetscInt levels)
     PetscCall(PetscMalloc1(rrb->rows.np[d], &ranks->index[d]));
   }
   ranks->ngrid = PCRRBChooseGrids_Private(rrb, levels);
+  ranks->whole = PetscMin(ranks->ngrid, levels / 2);
   for (int d = 0; d < 2; ++d) {
     const PetscInt mine = d ? rrb->rows.rank / rrb->rows.np[0] : rrb->rows.rank % rrb->rows.np[0];
 
-    ranks->np[d] = PCRRBCut_Private(rrb, d, ranks->ngrid, ranks->cut[d], ranks->index[d]);
+    ranks->np[d] = PCRRBCut_Private(rrb, d, levels, ranks->ngrid, ranks->cut[d], ranks->index[d]);
     ranks->at[d] = -1;
     for (PetscInt i = 0; i < ranks->np[d]; ++i) {
       if (ranks->index[d][i] == mine) ranks->at[d] = i;
@@ -260,7 +262,7 @@ static void PCRRBCopyBox_Private(PetscInt nx, PetscInt ny, const PetscScalar fro
 PetscErrorCode PCRRBGather_Private(PC_RRB *rrb, MPI_Comm comm, int n)
 {
   RRBRanks      *ranks = &rrb->ranks;
-  const PetscInt nx = rrb->nx >> ranks->ngrid, ny = rrb->ny >> ranks->ngrid;
+  const PetscInt nx = rrb->nx >> ranks->whole, ny = rrb->ny >> ranks->whole;
   const PetscInt mine = ranks->count[rrb->rows.rank];
 
   PetscFunctionBegin;
@@ -268,7 +270,7 @@ PetscErrorCode PCRRBGather_Private(PC_RRB *rrb, MPI_Comm comm, int n)
     PetscCallMPI(MPI_Allgatherv(ranks->part + f * mine, (PetscMPIInt)mine, MPIU_SCALAR, ranks->parts, ranks->count, ranks->displ, MPIU_SCALAR, comm));
     for (PetscInt j = 0; j < ranks->np[1]; ++j) {
       for (PetscInt i = 0; i < ranks->np[0]; ++i) {
-        const RRBBox b = PCRRBBoxAt_Private(ranks, ranks->ngrid, i, j);
+        const RRBBox b = PCRRBBoxAt_Private(ranks, ranks->whole, i, j);
 
         PCRRBCopyBox_Private(b.x1 - b.x0, b.y1 - b.y0, ranks->parts + ranks->displ[PCRRBRankAt_Private(rrb, i, j)], b.x1 - b.x0, ranks->all + (size_t)(f * ny + b.y0) * (size_t)nx + (size_t)b.x0, nx);
       }
@@ -294,14 +296,33 @@ static void PCRRBCopyOwn_Private(const PC_RRB *rrb, const PetscScalar rows[], Pe
   }
 }
 
+/* The red nodes of a half grid in its box: from natural order of the box into out, or, with what there is of neighbours' nodes in the border, from that of the grid in in */
+static void PCRRBCopyRed_Private(const PC_RRB *rrb, PetscScalar out[], const PetscScalar in[])
+{
+  const RRBGrid *grid = &rrb->grid[rrb->ranks.whole];
+  const RRBBox   box  = PCRRBBox_Private(rrb, rrb->ranks.whole);
+  const PetscInt nx = rrb->nx >> rrb->ranks.whole, ny = rrb->ny >> rrb->ranks.whole, border = in && box.x0 < box.x1;
+
+  for (PetscInt y = PetscMax(box.y0 - border, 0); y < PetscMin(box.y1 + border, ny); ++y) {
+    for (PetscInt x = PetscMax(box.x0 - border, 0); x < PetscMin(box.x1 + border, nx); ++x) {
+      const PetscInt u = (x - box.x0 + 2) / 2 - 1, v = (y - box.y0 + 2) / 2 - 1;
+      PetscScalar   *z = grid->z + (x % 2 ? RRB_R2 : RRB_R1) * grid->g.size + grid->g.origin + v * (ptrdiff_t)grid->g.pitch + u;
+
+      if ((x + y) % 2) continue;
+      if (in) *z = in[(size_t)y * (size_t)nx + (size_t)x];
+      else out[(size_t)(y - box.y0) * (size_t)(box.x1 - box.x0) + (size_t)(x - box.x0)] = *z;
+    }
+  }
+}
+
 /* L y = r on the grids in boxes */
 PetscErrorCode PCRRBForwardRanks_Private(PC pc, const PetscScalar r[])
 {
   PC_RRB            *rrb   = (PC_RRB *)pc->data;
   RRBRanks          *ranks = &rrb->ranks;
-  RRBBox             box   = PCRRBBox_Private(rrb, 0);
-  const PetscScalar *from  = r;
-  PetscInt           ld    = box.x1 - box.x0;
+  const RRBBox       first = PCRRBBox_Private(rrb, 0), last = PCRRBBox_Private(rrb, ranks->whole);
+  const PetscScalar *from = r;
+  PetscInt           ld   = first.x1 - first.x0;
 
   PetscFunctionBegin;
   if (ranks->move) {
@@ -317,44 +338,56 @@ PetscErrorCode PCRRBForwardRanks_Private(PC pc, const PetscScalar r[])
     PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZBLACK, grid->z));
     if (grid->single) PolderRRBForwardR1Single_Host(&grid->g, grid->single, from, ld, grid->z);
     else PolderRRBForwardR1_Host(&grid->g, grid->coef, from, ld, grid->z);
-    PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
-    if (grid->single) PolderRRBForwardR2Single_Host(&grid->g, grid->single, grid->z);
-    else PolderRRBForwardR2_Host(&grid->g, grid->coef, grid->z);
+    if (!grid->half) PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
+    if (grid->single) PolderRRBForwardR2Single_Host(&grid->g, grid->half, grid->single, grid->z);
+    else PolderRRBForwardR2_Host(&grid->g, grid->half, grid->coef, grid->z);
     from = grid->z + RRB_R2 * grid->g.size + grid->g.origin;
     ld   = grid->g.pitch;
   }
-  box = PCRRBBox_Private(rrb, ranks->ngrid);
-  PCRRBCopyBox_Private(box.x1 - box.x0, box.y1 - box.y0, from, ld, ranks->part, box.x1 - box.x0);
+  if (ranks->whole < ranks->ngrid) PCRRBCopyRed_Private(rrb, ranks->part, NULL);
+  else PCRRBCopyBox_Private(last.x1 - last.x0, last.y1 - last.y0, from, ld, ranks->part, last.x1 - last.x0);
   PetscCall(PCRRBGather_Private(rrb, PetscObjectComm((PetscObject)pc), 1));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of the first grid that every process has, from ranks.all: into r2 of the grid before, or the red nodes of a half grid, with the border; or into the box */
+static void PCRRBTakePart_Private(const PC_RRB *rrb, PetscScalar out[])
+{
+  const RRBRanks *ranks = &rrb->ranks;
+  const RRBBox    last  = PCRRBBox_Private(rrb, ranks->whole);
+  const PetscInt  nx    = rrb->nx >> ranks->whole;
+
+  if (ranks->whole < ranks->ngrid) PCRRBCopyRed_Private(rrb, NULL, ranks->all);
+  else if (ranks->ngrid) {
+    const RRBGrid *grid = &rrb->grid[ranks->ngrid - 1];
+    const PetscInt west = last.x0 > 0, south = last.y0 > 0;
+
+    PCRRBCopyBox_Private(last.x1 - last.x0 + west, last.y1 - last.y0 + south, ranks->all + (size_t)(last.y0 - south) * (size_t)nx + (size_t)(last.x0 - west), nx, grid->z + RRB_R2 * grid->g.size + grid->g.origin - (size_t)(south * grid->g.pitch + west),
+                         grid->g.pitch);
+  } else PCRRBCopyBox_Private(last.x1 - last.x0, last.y1 - last.y0, ranks->all + (size_t)last.y0 * (size_t)nx + (size_t)last.x0, nx, out, last.x1 - last.x0);
 }
 
 /* L^T z = D^-1 y on the grids in boxes */
 PetscErrorCode PCRRBBackwardRanks_Private(PC pc, PetscScalar z[])
 {
-  PC_RRB        *rrb   = (PC_RRB *)pc->data;
-  RRBRanks      *ranks = &rrb->ranks;
-  const RRBBox   box = PCRRBBox_Private(rrb, 0), last = PCRRBBox_Private(rrb, ranks->ngrid);
-  const PetscInt nx  = rrb->nx >> ranks->ngrid;
-  PetscScalar   *out = ranks->move ? ranks->box : z;
+  PC_RRB      *rrb   = (PC_RRB *)pc->data;
+  RRBRanks    *ranks = &rrb->ranks;
+  const RRBBox first = PCRRBBox_Private(rrb, 0);
+  PetscScalar *out   = ranks->move ? ranks->box : z;
 
   PetscFunctionBegin;
-  if (ranks->ngrid) {
-    const RRBGrid *grid = &rrb->grid[ranks->ngrid - 1];
-    const PetscInt west = last.x0 > 0, south = last.y0 > 0; /* neighbours' values are at hand */
-
-    PCRRBCopyBox_Private(last.x1 - last.x0 + west, last.y1 - last.y0 + south, ranks->all + (size_t)(last.y0 - south) * (size_t)nx + (size_t)(last.x0 - west), nx, grid->z + RRB_R2 * grid->g.size + grid->g.origin - (size_t)(south * grid->g.pitch + west),
-                         grid->g.pitch);
-  } else PCRRBCopyBox_Private(box.x1 - box.x0, box.y1 - box.y0, ranks->all + (size_t)box.y0 * (size_t)nx + (size_t)box.x0, nx, out, box.x1 - box.x0);
+  PCRRBTakePart_Private(rrb, out);
   for (PetscInt k = ranks->ngrid - 1; k >= 0; --k) {
     const RRBGrid *grid = &rrb->grid[k], *finer = k ? grid - 1 : NULL;
     PetscScalar   *to = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : out;
-    const PetscInt ld = finer ? finer->g.pitch : box.x1 - box.x0;
+    const PetscInt ld = finer ? finer->g.pitch : first.x1 - first.x0;
 
     if (k < ranks->ngrid - 1) PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZR2, grid->z));
-    if (grid->single) PolderRRBBackwardR1Single_Host(&grid->g, grid->single, grid->z);
-    else PolderRRBBackwardR1_Host(&grid->g, grid->coef, grid->z);
-    PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
+    if (!grid->half) {
+      if (grid->single) PolderRRBBackwardR1Single_Host(&grid->g, grid->single, grid->z);
+      else PolderRRBBackwardR1_Host(&grid->g, grid->coef, grid->z);
+      PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
+    }
     if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, PETSC_TRUE, grid->single, grid->z, to, ld);
     else PolderRRBBackward_Host(&grid->g, PETSC_TRUE, grid->coef, grid->z, to, ld);
   }
