@@ -52,7 +52,7 @@ enum {
 
 typedef struct {
   PetscScalar         rho, rhoold, beta, alpha, pw; /* alpha: of the last step, not yet in x */
-  PetscScalar         mean;                         /* of z, to be taken from it */
+  PetscScalar         mean, pmean;                  /* of z, to be taken from it; of p, to be taken from it in the next direction instead */
   PetscScalar         lastalpha, lastbeta;          /* of the last step and its direction, for the Ritz values */
   PetscScalar         sum[4];                       /* of this process: (r, r), (r, z), sum z, sum r */
   PetscReal           tol, divtol;
@@ -149,9 +149,12 @@ static inline PetscBool PolderTriPairFits(PetscInt nd, const PetscInt off[])
 {
   return (PetscBool)((nd == 2 || nd == 3) && (off[0] > 0 ? off[0] == 1 : off[nd - 1] == -1));
 }
-/* z = c - dinv (T (c - dinv (T c))) with c = dinv in for a lower triangle and c = in for an upper one. dot != NULL: *dot = (z, z / dinv), which is (in, M^-1 in)
-   of TNS2 for a symmetric matrix, for a lower triangle; the sum of z for an upper one */
+/* z = c - dinv (T (c - dinv (T c))) with c = dinv in for a lower triangle and c = in for an upper one. dot != NULL (lower only): *dot = (z, z / dinv), which is
+   (in, K^T z) with the K of z = dinv K in */
 POLDER_LAUNCHER int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream);
+/* The same for an upper triangle, but z goes at once into the direction of conjugate gradients: x <- x + alpha p and p <- z + beta (p - pmean) with the old p, or
+   first: p <- z; then pmean <- the mean of p where the constant is the kernel of A. A state that is frozen stops that, too */
+POLDER_LAUNCHER int PolderTriPairDirection_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscBool first, PetscScalar p[], PetscScalar x[], PolderCGState *state, void *work, PolderStream stream);
 /* y = dinv r */
 POLDER_LAUNCHER int PolderTriScale_CUDA(PetscBool single, PetscInt m, const void *dinv, const PetscScalar r[], PetscScalar y[], PolderStream stream);
 /* y = c - dinv (T x) as above; diag[i] is the position of the diagonal entry of row i in CSR arrays with nz entries, columns ascend */

@@ -82,34 +82,81 @@ struct TriGrid {
   PetscInt           tiles[2], warps, chunk;
   const V           *val[3], *dinv; /* neighbours k - 1, k - near, k - far */
   const PetscScalar *in;
-  PetscScalar       *z;
+  PetscScalar       *z, *x; /* TRI_DIRECTION: z is p */
+  PolderCGState     *state;
 };
 
-/* All lines of a tile in the planes of one step; y0[j], y1[j]: c and the first sweep of line j in the plane before. ready < 2: only c, or c and the first sweep */
-template <bool CHECK, bool UPPER, bool DOT, class V>
-__device__ __forceinline__ void TriPlane(const TriGrid<V> &A, int64_t k0, int lane, int lines, int ready, PetscScalar (&y0)[TRI_LINES + 2], PetscScalar (&y1)[TRI_LINES + 2], PetscScalar &part)
+/* What becomes of z: it is stored, stored and (z, z / dinv) added up, or goes into the direction of conjugate gradients, whose elements are added up */
+enum TriAct {
+  TRI_STORE,
+  TRI_DOT,
+  TRI_FIRST,
+  TRI_DIRECTION
+};
+
+struct TriScalars {
+  PetscScalar alpha, beta, mean;
+
+  template <class V>
+  __device__ explicit TriScalars(const TriGrid<V> &A, bool direction) : alpha(direction ? A.state->alpha : 0), beta(direction ? A.state->beta : 0), mean(direction ? A.state->pmean : 0)
+  {
+  }
+};
+
+/* p, x: their elements before, where ACT is TRI_DIRECTION */
+template <TriAct ACT, class V>
+__device__ __forceinline__ void TriPut(const TriGrid<V> &A, const TriScalars &s, PetscInt i, PetscScalar z, PetscScalar d, PetscScalar p, PetscScalar x, PetscScalar &part)
 {
-  PetscScalar before0 = 0, before1 = 0; /* of the line before */
+  if (ACT == TRI_DIRECTION) {
+    A.x[i] = x + s.alpha * p;
+    z += s.beta * (p - s.mean);
+  }
+  A.z[i] = z;
+  if (ACT == TRI_DOT) part += z * (z / d);
+  if (ACT == TRI_FIRST || ACT == TRI_DIRECTION) part += z;
+}
+
+template <TriAct ACT, class V>
+__device__ __forceinline__ void TriSum(const TriGrid<V> &A, PetscScalar part, PetscScalar *dot, PolderReduceScratch *scratch)
+{
+  double sum[1] = {part};
+
+  if (ACT == TRI_STORE) return;
+  PolderGridSum<TRI_BLOCK>(sum, scratch, [=](const double(&total)[1]) {
+    if (ACT == TRI_DOT) *dot = total[0];
+    else A.state->pmean = A.state->nullspace ? total[0] / A.state->N : 0;
+  });
+}
+
+/* All lines of a tile in the planes of one step; y0[j], y1[j]: c and the first sweep of line j in the plane before. ready < 2: only c, or c and the first sweep */
+template <bool CHECK, bool UPPER, TriAct ACT, class V>
+__device__ __forceinline__ void TriPlane(const TriGrid<V> &A, const TriScalars &scalars, int64_t k0, int lane, int lines, int ready, PetscScalar (&y0)[TRI_LINES + 2], PetscScalar (&y1)[TRI_LINES + 2], PetscScalar &part)
+{
+  constexpr int GROUP   = ACT == TRI_DIRECTION && sizeof(V) == sizeof(double) ? TRI_GROUP / 2 : TRI_GROUP; // what the registers hold
+  PetscScalar   before0 = 0, before1 = 0;                                                                  /* of the line before */
 
 #pragma unroll
-  for (int g = 0; g < TRI_LINES + 2; g += TRI_GROUP) {
-    PetscScalar in[TRI_GROUP];
-    V           d[TRI_GROUP], v[TRI_GROUP][3];
+  for (int g = 0; g < TRI_LINES + 2; g += GROUP) {
+    PetscScalar in[GROUP], p[GROUP], x[GROUP];
+    V           d[GROUP], v[GROUP][3];
 
 #pragma unroll
-    for (int l = 0; l < TRI_GROUP; ++l) {
+    for (int l = 0; l < GROUP; ++l) {
       const int64_t  k    = k0 + (int64_t)(g + l) * A.near;
       const bool     read = g + l < lines && (!CHECK || (k >= 0 && k < A.m)), tri = read && g + l > 0 && (!CHECK || ready > 0);
-      const PetscInt i = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
+      const bool     put = ACT == TRI_DIRECTION && read && g + l > 1 && lane > 1 && (!CHECK || ready > 1);
+      const PetscInt i   = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
 
       in[l]   = read ? A.in[i] : 0;
       d[l]    = read ? A.dinv[i] : (V)0;
       v[l][0] = tri && (!CHECK || k >= 1) ? A.val[0][i] : (V)0;
       v[l][1] = tri && (!CHECK || k >= A.near) ? A.val[1][i] : (V)0;
       v[l][2] = tri && (!CHECK || k >= A.far) ? A.val[2][i] : (V)0;
+      p[l]    = put ? A.z[i] : 0;
+      x[l]    = put ? A.x[i] : 0;
     }
 #pragma unroll
-    for (int l = 0; l < TRI_GROUP; ++l) {
+    for (int l = 0; l < GROUP; ++l) {
       const int         j  = g + l;
       const PetscScalar d0 = (PetscScalar)d[l], a = (PetscScalar)v[l][0], b = (PetscScalar)v[l][1], c = (PetscScalar)v[l][2];
       const PetscScalar now0 = UPPER ? in[l] : d0 * in[l];
@@ -119,12 +166,7 @@ __device__ __forceinline__ void TriPlane(const TriGrid<V> &A, int64_t k0, int la
       if (j > 1 && (!CHECK || ready > 1) && lane > 1 && j < lines) {
         const int64_t k = k0 + (int64_t)j * A.near;
 
-        if (!CHECK || k < A.m) {
-          const PetscInt i = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
-
-          A.z[i] = now2;
-          if (DOT) part += UPPER ? now2 : now2 * (now2 / d0);
-        }
+        if (!CHECK || k < A.m) TriPut<ACT>(A, scalars, UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k, now2, d0, p[l], x[l], part);
       }
       before0 = y0[j] = now0;
       before1 = y1[j] = now1;
@@ -132,11 +174,14 @@ __device__ __forceinline__ void TriPlane(const TriGrid<V> &A, int64_t k0, int la
   }
 }
 
-template <bool UPPER, bool DOT, class V>
+template <bool UPPER, TriAct ACT, class V>
 __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair7Kernel(const __grid_constant__ TriGrid<V> A, PetscScalar *dot, PolderReduceScratch *scratch)
 {
   const int   lane = threadIdx.x % 32, warp = (int)(blockIdx.x * (TRI_BLOCK / 32) + threadIdx.x / 32);
   PetscScalar part = 0;
+
+  if (ACT >= TRI_FIRST && A.state->frozen) return;
+  const TriScalars scalars(A, ACT == TRI_DIRECTION);
 
   if (warp < A.warps) {
     const PetscInt tile = warp % (A.tiles[0] * A.tiles[1]), first = warp / (A.tiles[0] * A.tiles[1]) * A.chunk;
@@ -148,34 +193,32 @@ __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair7Kernel(const
     for (PetscInt p = first - 2; p < last; ++p) {
       const int64_t k0 = (int64_t)p * A.far + (int64_t)line * A.near + x;
 
-      if (p >= first && k0 - lane >= A.far && (int64_t)(p + 1) * A.far <= A.m) TriPlane<false, UPPER, DOT>(A, k0, lane, lines, 2, y0, y1, part);
-      else TriPlane<true, UPPER, DOT>(A, k0, lane, lines, p - first + 2, y0, y1, part);
+      if (p >= first && k0 - lane >= A.far && (int64_t)(p + 1) * A.far <= A.m) TriPlane<false, UPPER, ACT>(A, scalars, k0, lane, lines, 2, y0, y1, part);
+      else TriPlane<true, UPPER, ACT>(A, scalars, k0, lane, lines, p - first + 2, y0, y1, part);
     }
   }
-  if (DOT) {
-    double sum[1] = {part};
-
-    PolderGridSum<TRI_BLOCK>(sum, scratch, [=](const double(&total)[1]) { *dot = total[0]; });
-  }
+  TriSum<ACT>(A, part, dot, scratch);
 }
 
 /* TRI_AHEAD lines; wait: so many are not for output yet */
-template <bool CHECK, bool UPPER, bool DOT, class V>
-__device__ __forceinline__ void TriLines(const TriGrid<V> &A, int64_t k0, int lane, bool inside, int wait, int lines, PetscScalar &y0, PetscScalar &y1, PetscScalar &part)
+template <bool CHECK, bool UPPER, TriAct ACT, class V>
+__device__ __forceinline__ void TriLines(const TriGrid<V> &A, const TriScalars &scalars, int64_t k0, int lane, bool inside, int wait, int lines, PetscScalar &y0, PetscScalar &y1, PetscScalar &part)
 {
-  PetscScalar in[TRI_AHEAD];
+  PetscScalar in[TRI_AHEAD], p[TRI_AHEAD], x[TRI_AHEAD];
   V           d[TRI_AHEAD], v[TRI_AHEAD][2];
 
 #pragma unroll
   for (int l = 0; l < TRI_AHEAD; ++l) {
     const int64_t  k    = k0 + (int64_t)l * A.far;
-    const bool     read = inside && (!CHECK || (k >= 0 && k < A.m));
-    const PetscInt i    = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
+    const bool     read = inside && (!CHECK || (k >= 0 && k < A.m)), put = ACT == TRI_DIRECTION && read && lane > 1 && (!CHECK || (l >= wait && l < lines));
+    const PetscInt i = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
 
     in[l]   = read ? A.in[i] : 0;
     d[l]    = read ? A.dinv[i] : (V)0;
     v[l][0] = read && (!CHECK || k >= 1) ? A.val[0][i] : (V)0;
     v[l][1] = read && (!CHECK || k >= A.far) ? A.val[1][i] : (V)0;
+    p[l]    = put ? A.z[i] : 0;
+    x[l]    = put ? A.x[i] : 0;
   }
 #pragma unroll
   for (int l = 0; l < TRI_AHEAD; ++l) {
@@ -187,23 +230,21 @@ __device__ __forceinline__ void TriLines(const TriGrid<V> &A, int64_t k0, int la
     if (inside && lane > 1 && (!CHECK || (l >= wait && l < lines))) {
       const int64_t k = k0 + (int64_t)l * A.far;
 
-      if (!CHECK || k < A.m) {
-        const PetscInt i = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
-
-        A.z[i] = now2;
-        if (DOT) part += UPPER ? now2 : now2 * (now2 / d0);
-      }
+      if (!CHECK || k < A.m) TriPut<ACT>(A, scalars, UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k, now2, d0, p[l], x[l], part);
     }
     y0 = now0;
     y1 = now1;
   }
 }
 
-template <bool UPPER, bool DOT, class V>
+template <bool UPPER, TriAct ACT, class V>
 __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair5Kernel(const __grid_constant__ TriGrid<V> A, PetscScalar *dot, PolderReduceScratch *scratch)
 {
   const int   lane = threadIdx.x % 32, warp = (int)(blockIdx.x * (TRI_BLOCK / 32) + threadIdx.x / 32);
   PetscScalar part = 0;
+
+  if (ACT >= TRI_FIRST && A.state->frozen) return;
+  const TriScalars scalars(A, ACT == TRI_DIRECTION);
 
   if (warp < A.warps) {
     const PetscInt x = warp % A.tiles[0] * TRI_WIDTH - 2 + lane, first = warp / A.tiles[0] * A.chunk;
@@ -213,19 +254,29 @@ __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair5Kernel(const
     for (PetscInt p = first - 2; p < last; p += TRI_AHEAD) {
       const int64_t k0 = (int64_t)p * A.far + x;
 
-      if (p >= first && k0 - lane >= A.far && p + TRI_AHEAD <= last && (int64_t)(p + TRI_AHEAD) * A.far <= A.m) TriLines<false, UPPER, DOT>(A, k0, lane, x < A.far, 0, TRI_AHEAD, y0, y1, part);
-      else TriLines<true, UPPER, DOT>(A, k0, lane, x < A.far, (int)(first - p), (int)(last - p), y0, y1, part);
+      if (p >= first && k0 - lane >= A.far && p + TRI_AHEAD <= last && (int64_t)(p + TRI_AHEAD) * A.far <= A.m) TriLines<false, UPPER, ACT>(A, scalars, k0, lane, x < A.far, 0, TRI_AHEAD, y0, y1, part);
+      else TriLines<true, UPPER, ACT>(A, scalars, k0, lane, x < A.far, (int)(first - p), (int)(last - p), y0, y1, part);
     }
   }
-  if (DOT) {
-    double sum[1] = {part};
+  TriSum<ACT>(A, part, dot, scratch);
+}
 
-    PolderGridSum<TRI_BLOCK>(sum, scratch, [=](const double(&total)[1]) { *dot = total[0]; });
-  }
+/* Where p and x go with a direction; NULL: there is none */
+struct TriDirection {
+  bool           first;
+  PetscScalar   *x;
+  PolderCGState *state;
+};
+
+template <bool UPPER, TriAct ACT, class V>
+static void TriPairStart(PetscInt nd, unsigned int blocks, const TriGrid<V> &A, PetscScalar *dot, PolderReduceScratch *scratch, cudaStream_t stream)
+{
+  if (nd == 3) PolderTriPair7Kernel<UPPER, ACT, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
+  else PolderTriPair5Kernel<UPPER, ACT, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
 }
 
 template <class V>
-static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], PetscScalar *dot, void *work, cudaStream_t stream)
+static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], PetscScalar *dot, const TriDirection *direction, void *work, cudaStream_t stream)
 {
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
   TriGrid<V>           A;
@@ -240,6 +291,8 @@ static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off
   A.dinv     = (const V *)dinv;
   A.in       = in;
   A.z        = z;
+  A.x        = direction ? direction->x : NULL;
+  A.state    = direction ? direction->state : NULL;
   A.tiles[0] = ((nd == 3 ? A.near : A.far) + TRI_WIDTH - 1) / TRI_WIDTH;
   A.tiles[1] = nd == 3 ? ((A.far + A.near - 1) / A.near + TRI_LINES - 1) / TRI_LINES : 1;
   tiles      = (int64_t)A.tiles[0] * A.tiles[1];
@@ -250,17 +303,11 @@ static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off
   chunks     = (steps + A.chunk - 1) / A.chunk;
   A.warps    = (PetscInt)(tiles * chunks);
   blocks     = PolderBlocks(A.warps, TRI_BLOCK / 32);
-  if (nd == 3) {
-    if (upper && dot) PolderTriPair7Kernel<true, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
-    else if (upper) PolderTriPair7Kernel<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
-    else if (dot) PolderTriPair7Kernel<false, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
-    else PolderTriPair7Kernel<false, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
-  } else {
-    if (upper && dot) PolderTriPair5Kernel<true, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
-    else if (upper) PolderTriPair5Kernel<true, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
-    else if (dot) PolderTriPair5Kernel<false, true, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
-    else PolderTriPair5Kernel<false, false, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, NULL, NULL);
-  }
+  if (direction && direction->first) TriPairStart<true, TRI_FIRST>(nd, blocks, A, dot, scratch, stream);
+  else if (direction) TriPairStart<true, TRI_DIRECTION>(nd, blocks, A, dot, scratch, stream);
+  else if (upper) TriPairStart<true, TRI_STORE>(nd, blocks, A, dot, scratch, stream);
+  else if (dot) TriPairStart<false, TRI_DOT>(nd, blocks, A, dot, scratch, stream);
+  else TriPairStart<false, TRI_STORE>(nd, blocks, A, dot, scratch, stream);
   return (int)cudaGetLastError();
 }
 
@@ -268,7 +315,14 @@ int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt
 {
   const bool upper = off[0] > 0;
 
-  return single ? TriPairLaunch<float>(upper, m, nd, off, val, dinv, in, z, dot, work, stream) : TriPairLaunch<PetscScalar>(upper, m, nd, off, val, dinv, in, z, dot, work, stream);
+  return single ? TriPairLaunch<float>(upper, m, nd, off, val, dinv, in, z, dot, NULL, work, stream) : TriPairLaunch<PetscScalar>(upper, m, nd, off, val, dinv, in, z, dot, NULL, work, stream);
+}
+
+int PolderTriPairDirection_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscBool first, PetscScalar p[], PetscScalar x[], PolderCGState *state, void *work, PolderStream stream)
+{
+  const TriDirection direction = {(bool)first, x, state};
+
+  return single ? TriPairLaunch<float>(true, m, nd, off, val, dinv, in, p, NULL, &direction, work, stream) : TriPairLaunch<PetscScalar>(true, m, nd, off, val, dinv, in, p, NULL, &direction, work, stream);
 }
 
 template <class V>

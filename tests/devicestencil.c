@@ -396,13 +396,50 @@ static PetscErrorCode SidesDestroy(Sides *S)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The upper pair, whose result is z, goes into a direction and a solution: the first one, the next one, and none in a state that is frozen */
+static PetscErrorCode CheckDirection(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const Sides *S, const PetscScalar z[], void *work, PolderStream stream, PetscInt *wrong)
+{
+  const PetscReal largest = Largest(m, z);
+  PolderCGState   state   = {.alpha = 0.75, .beta = -0.5, .nullspace = 1, .N = m}, *stated;
+  PetscScalar    *p, *x, *pd, *xd, *out, mean = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(m, &p, m, &out));
+  PetscCall(Random(m, &x, &xd));
+  PetscCall(OutputCreate(m, NULL, &pd));
+  PetscCall(PolderDeviceMalloc(sizeof(state), &stated));
+  PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
+  for (int step = 0; step < 4; ++step) {
+    const PetscReal tol = 1e-12 * (1.0 + largest);
+
+    if (step == 3) PetscCall(PolderDeviceFromHost(&stated->frozen, &step, sizeof(step)));
+    PolderLaunch(PolderTriPairDirection_CUDA(single, m, nd, off, val, dinv, S->rd, (PetscBool)(step == 0), pd, xd, stated, work, stream));
+    for (PetscInt i = 0; i < m && step < 3; ++i) {
+      if (step) x[i] += state.alpha * p[i];
+      p[i] = z[i] + (step ? state.beta * (p[i] - mean) : 0.0);
+    }
+    mean = 0;
+    for (PetscInt i = 0; i < m; ++i) mean += p[i] / m;
+    PetscCall(PolderDeviceToHost(out, pd, sizeof(*out) * (size_t)m));
+    *wrong += Wrong(m, out, p, tol);
+    PetscCall(PolderDeviceToHost(out, xd, sizeof(*out) * (size_t)m));
+    *wrong += Wrong(m, out, x, tol);
+  }
+  PetscCall(PolderDeviceFree(&stated));
+  PetscCall(PolderDeviceFree(&pd));
+  PetscCall(PolderDeviceFree(&xd));
+  PetscCall(PetscFree(x));
+  PetscCall(PetscFree2(p, out));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Sweep by sweep, and the pair where it fits: T is the diagonals d0 .. d1 of D. The lower triangle starts from dinv r, the upper one from r */
 static PetscErrorCode CheckSweeps(const Diagonals *D, const Sides *S, PetscBool upper, void *work, PolderStream stream, PetscInt *wrong)
 {
   const PetscInt  m    = D->m;
   const PetscInt *off  = D->off;
   PetscInt        main = 0, nd, d0;
-  PetscScalar    *y[3], *z[2], *dotd, dot, expected, scale;
+  PetscScalar    *y[3], *z[2], *dotd, dot, expected;
 
   PetscFunctionBeginUser;
   while (main < D->nd && off[main] < 0) ++main;
@@ -426,19 +463,15 @@ static PetscErrorCode CheckSweeps(const Diagonals *D, const Sides *S, PetscBool 
     if (!PolderTriPairFits(nd, off + d0)) continue;
     PetscCall(OutputCreate(m, NULL, &z[0]));
     PetscCall(PolderDeviceMalloc(sizeof(dot), &dotd));
-    PolderLaunch(PolderTriPair_CUDA((PetscBool)single, m, nd, off + d0, val, dinv, S->rd, z[0], dotd, work, stream));
+    PolderLaunch(PolderTriPair_CUDA((PetscBool)single, m, nd, off + d0, val, dinv, S->rd, z[0], upper ? NULL : dotd, work, stream));
     PetscCall(OutputCheck(m, &z[0], y[2], tol, wrong));
     expected = 0.0;
-    scale    = 1.0;
-    for (PetscInt i = 0; i < m; ++i) {
-      const PetscScalar term = upper ? y[2][i] : y[2][i] * y[2][i] / S->dinv[i];
-
-      expected += term;
-      scale += PetscAbsScalar(term);
-    }
-    PetscCall(PolderDeviceToHost(&dot, dotd, sizeof(dot)));
-    *wrong += Wrong(1, &dot, &expected, 1e-12 * scale);
+    for (PetscInt i = 0; i < m && !upper; ++i) expected += y[2][i] * y[2][i] / S->dinv[i];
+    if (!upper) PetscCall(PolderDeviceToHost(&dot, dotd, sizeof(dot)));
+    if (!upper) *wrong += Wrong(1, &dot, &expected, 1e-12 * (1.0 + expected));
     PetscCall(Tell(upper ? "upper pair" : "lower pair", D, single, before, *wrong));
+    if (upper) PetscCall(CheckDirection((PetscBool)single, m, nd, off + d0, val, dinv, S, y[2], work, stream, wrong));
+    if (upper) PetscCall(Tell("upper pair and direction", D, single, before, *wrong));
     PetscCall(PolderDeviceFree(&dotd));
   }
   for (int k = 0; k < 3; ++k) PetscCall(PetscFree(y[k]));

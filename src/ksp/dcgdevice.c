@@ -26,6 +26,7 @@ struct _n_KSPDCGDevice {
   Vec              dinv;     /* that diagonal; NULL: nothing */
   PetscBool        attached; /* A has a null space that PETSc takes from z */
   PetscBool        mean;     /* z loses its mean on the device */
+  PetscBool        joined;   /* this step's preconditioner and direction are one */
   PetscInt         behind;   /* steps that the host may be behind */
   const PolderDia *small;    /* many steps in one kernel; NULL: one kernel, or more, a line */
   PetscInt         batch;    /* so many */
@@ -211,17 +212,15 @@ PetscErrorCode KSPDCGDevicePrecondition_Private(KSP ksp, Vec r, Vec z)
 {
   KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice device = dcg->device;
-  PetscBool    dotted = PETSC_FALSE;
 
   PetscFunctionBegin;
+  device->joined = PETSC_FALSE;
   if (device->diagonal) { // a step has brought rho
     if (dcg->first) PetscCall(KSPDCGDeviceRho_Private(ksp, r, r));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  // (r, z) and the sum of z on the way; that of r, which the mean of z needs, a step has brought
-  if (device->mean ? !dcg->first : !device->attached) PetscCall(PCTNSApplyDot_Private(ksp->pc, r, z, &device->state->sum[1], &dotted));
-  if (dotted) {
-    if (device->parallel) PetscCall(KSPDCGDeviceSum_Private(ksp, 2, &device->state->sum[1]));
+  if (device->mean || !device->attached) PetscCall(PCTNSForward_Private(ksp->pc, r, &device->state->sum[1], &device->joined));
+  if (device->joined) { // the rest goes with the direction; the mean of z is not known then, and that of p is taken one step later
     PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, dcg->first, device->state, device->stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -241,6 +240,10 @@ PetscErrorCode KSPDCGDeviceDirection_Private(KSP ksp, Vec r, Vec z, Vec p)
 
   PetscFunctionBegin;
   if (device->small) PetscFunctionReturn(PETSC_SUCCESS); // all in the step
+  if (device->joined) {
+    PetscCall(PCTNSBackwardDirection_Private(ksp->pc, dcg->first, p, dcg->sol, device->state));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PolderLogBegin(POLDER_CGUpdate, p));
   PetscCall(PolderVecGetDeviceRead(from, &za));
   if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));

@@ -395,7 +395,7 @@ static PetscErrorCode PCApply_TNS(PC pc, Vec r, Vec z)
 
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
-  PetscCall(PCTNSApplyDevice_Private(pc, r, z, NULL, &tns->used));
+  PetscCall(PCTNSApplyDevice_Private(pc, r, z, &tns->used));
   if (!tns->used) PetscCall(PCTNSApplyHost_Private(pc, r, z));
   PetscCall(PolderLogEnd(POLDER_TNSApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);

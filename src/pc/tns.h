@@ -106,10 +106,14 @@ PETSC_INTERN PetscErrorCode PCTNSUpdateHost_Private(PC);
 /* tnsdevice.c */
 /* *done: the matrix is on the device, and set up there */
 PETSC_INTERN PetscErrorCode PCTNSSetUpDevice_Private(PC, PetscBool *done);
-/* *done: the vectors are there too, and z = M^-1 r. dot != NULL: see PCTNSApplyDot_Private() */
-PETSC_INTERN PetscErrorCode PCTNSApplyDevice_Private(PC, Vec r, Vec z, PetscScalar *dot, PetscBool *done);
+/* *done: the vectors are there too, and z = M^-1 r */
+PETSC_INTERN PetscErrorCode PCTNSApplyDevice_Private(PC, Vec r, Vec z, PetscBool *done);
 PETSC_INTERN PetscErrorCode PCTNSFreeDevice_Private(PC_TNS *);
 
-/* For solvers: z = M^-1 r and, in device memory, dot[0], dot[1] = the parts of this process of (r, z) and of the sum of z. done = PETSC_FALSE, and nothing is
-   done, when pc is not of type tns, not everything is on the device or the sums would take a pass of their own */
-PETSC_INTERN PetscErrorCode PCTNSApplyDot_Private(PC pc, Vec r, Vec z, PetscScalar dot[], PetscBool *done);
+/*
+  For conjugate gradients on the device, whose passes over memory the two halves of M^-1 = K^T D^-1 K join. Forward: s = D^-1 K r, which stays here, and dot, a device
+  scalar, = (s, D s) = (r, M^-1 r); done = PETSC_FALSE, and nothing is done, when pc is not of type tns or has no such halves. Backward, after that: z = K^T s goes at
+  once into the direction p and the solution x (PolderTriPairDirection_CUDA())
+*/
+PETSC_INTERN PetscErrorCode PCTNSForward_Private(PC, Vec r, PetscScalar *dot, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCTNSBackwardDirection_Private(PC, PetscBool first, Vec p, Vec x, PolderCGState *);

@@ -163,8 +163,8 @@ static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr
 }
 
 /*
-  y <- the last of degree sweeps y_{k+1} = y_0 - D^-1 T y_k, which take turns in y and other; y_0 = c or, when that is NULL, D^-1 r. dot != NULL, for a pair of
-  sweeps only: *dot, a device scalar, becomes (y, D y) for the lower triangle, the sum of y for the upper one
+  y <- the last of degree sweeps y_{k+1} = y_0 - D^-1 T y_k, which take turns in y and other; y_0 = c or, when that is NULL, D^-1 r. dot != NULL, for the pair of
+  sweeps over the lower triangle only: *dot, a device scalar, becomes (y, D y)
 */
 static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r, const PetscScalar *c, PetscScalar *y, PetscScalar *other, PetscScalar *dot, PolderStream stream)
 {
@@ -200,22 +200,8 @@ static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *cs
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With s = D^-1 K r and a symmetric matrix, (r, z) = (r, K^T s) = (s, D s), so that the two pairs of sweeps of degree 2 make (r, z) and the sum of z on their way */
-static PetscErrorCode PCTNSDotJoins_Private(PC pc, const PolderDia *dia, PetscBool *joins)
-{
-  const PC_TNS *tns = (PC_TNS *)pc->data;
-  PetscBool     known, symmetric;
-
-  PetscFunctionBegin;
-  *joins = PETSC_FALSE;
-  if (tns->degree != 2 || !TNSFused(tns, dia, PETSC_FALSE) || !TNSFused(tns, dia, PETSC_TRUE)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
-  *joins = (PetscBool)(dia->half || (known && symmetric));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* z = M^-1 r */
-static PetscErrorCode PCTNSApplyDeviceArrays_Private(PC pc, const PolderCSR *csr, const PolderDia *dia, const PetscScalar *r, PetscScalar *z, PetscScalar *dot)
+static PetscErrorCode PCTNSApplyDeviceArrays_Private(PC pc, const PolderCSR *csr, const PolderDia *dia, const PetscScalar *r, PetscScalar *z)
 {
   PC_TNS      *tns = (PC_TNS *)pc->data;
   PolderStream stream;
@@ -223,13 +209,13 @@ static PetscErrorCode PCTNSApplyDeviceArrays_Private(PC pc, const PolderCSR *csr
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (tns->degree) {
-    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_FALSE, r, NULL, tns->dwork[0], z, dot, stream));
-    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_TRUE, NULL, tns->dwork[0], z, tns->dwork[1], dot ? dot + 1 : NULL, stream));
+    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_FALSE, r, NULL, tns->dwork[0], z, NULL, stream));
+    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_TRUE, NULL, tns->dwork[0], z, tns->dwork[1], NULL, stream));
   } else PolderLaunch(PolderTriScale_CUDA((PetscBool)(tns->precision == TNS_SINGLE), csr->m, tns->device.dinv, r, z, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCTNSApplyDevice_Private(PC pc, Vec r, Vec z, PetscScalar *dot, PetscBool *done)
+PetscErrorCode PCTNSApplyDevice_Private(PC pc, Vec r, Vec z, PetscBool *done)
 {
   PolderCSR          csr;
   const PolderDia   *dia;
@@ -242,37 +228,96 @@ PetscErrorCode PCTNSApplyDevice_Private(PC pc, Vec r, Vec z, PetscScalar *dot, P
   if (*done) PetscCall(PolderMatGetDeviceCSR(pc->pmat, &csr, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
-  if (dot) PetscCall(PCTNSDotJoins_Private(pc, dia, done));
-  if (!*done) {
-    PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(PCTNSUpdateDevice_Private(pc, &csr, dia));
   PetscCall(PolderVecGetDeviceRead(r, &rr));
   PetscCall(PolderVecGetDeviceWrite(z, &zz));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(PCTNSApplyDeviceArrays_Private(pc, &csr, dia, rr, zz, dot));
+  PetscCall(PCTNSApplyDeviceArrays_Private(pc, &csr, dia, rr, zz));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
   PetscCall(PolderVecRestoreDeviceRead(r, &rr));
   PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
-  PetscCall(PetscLogGpuFlops(((PC_TNS *)pc->data)->device.flops + (dot ? 4.0 * ((PC_TNS *)pc->data)->m : 0.0)));
+  PetscCall(PetscLogGpuFlops(((PC_TNS *)pc->data)->device.flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCTNSApplyDot_Private(PC pc, Vec r, Vec z, PetscScalar dot[], PetscBool *done)
+/* ------------------------------------------------ in the steps of a solver ------------------------------------------------ */
+
+/* The two pairs of sweeps of degree 2 with a symmetric matrix */
+static PetscErrorCode PCTNSJoins_Private(PC pc, const PolderDia *dia, PetscBool *joins)
 {
-  PC_TNS *tns;
+  const PC_TNS *tns = (PC_TNS *)pc->data;
+  PetscBool     known, symmetric;
+
+  PetscFunctionBegin;
+  *joins = PETSC_FALSE;
+  if (tns->degree != 2 || !TNSFused(tns, dia, PETSC_FALSE) || !TNSFused(tns, dia, PETSC_TRUE)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
+  *joins = (PetscBool)(dia->half || (known && symmetric));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCTNSForward_Private(PC pc, Vec r, PetscScalar *dot, PetscBool *done)
+{
+  PC_TNS            *tns;
+  PolderCSR          csr;
+  const PolderDia   *dia;
+  const PetscScalar *rr;
+  PolderStream       stream;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCTNS, done));
   if (*done) PetscCall(PolderVecOnDevice(r, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetUp(pc));
+  PetscCall(PolderMatGetDeviceCSR(pc->pmat, &csr, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   tns = (PC_TNS *)pc->data;
+  PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
+  PetscCall(PCTNSJoins_Private(pc, dia, done));
+  if (*done) {
+    PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
+    PetscCall(PCTNSUpdateDevice_Private(pc, &csr, dia));
+    PetscCall(PolderDeviceGetStream(&stream));
+    PetscCall(PolderVecGetDeviceRead(r, &rr));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(PCTNSSweepsDevice_Private(tns, &csr, dia, PETSC_FALSE, rr, NULL, tns->dwork[0], tns->dwork[1], dot, stream));
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(PolderVecRestoreDeviceRead(r, &rr));
+    PetscCall(PetscLogGpuFlops(0.5 * tns->device.flops + 2.0 * tns->m));
+    PetscCall(PolderLogEnd(POLDER_TNSApply, pc));
+    tns->used = PETSC_TRUE;
+  }
+  PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCTNSBackwardDirection_Private(PC pc, PetscBool first, Vec p, Vec x, PolderCGState *state)
+{
+  PC_TNS            *tns    = (PC_TNS *)pc->data;
+  const PetscBool    single = (PetscBool)(tns->precision == TNS_SINGLE);
+  const PolderDia   *dia;
+  const void *const *val;
+  PetscScalar       *pp, *xx;
+  PetscInt           at, nd;
+  void              *work;
+  PolderStream       stream;
+
+  PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
-  PetscCall(PCTNSApplyDevice_Private(pc, r, z, dot, done));
+  PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  nd  = TNSTriangleDiagonals(dia, PETSC_TRUE, &at);
+  val = single ? (const void *const *)(tns->device.val + at) : (const void *const *)(dia->val + at);
+  PetscCall(PolderVecGetDeviceArray(p, &pp));
+  PetscCall(PolderVecGetDeviceArray(x, &xx));
+  PetscCall(PetscLogGpuTimeBegin());
+  PolderLaunch(PolderTriPairDirection_CUDA(single, tns->m, nd, dia->off + at, val, tns->device.dinv, tns->dwork[0], first, pp, xx, state, work, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PolderVecRestoreDeviceArray(x, &xx));
+  PetscCall(PolderVecRestoreDeviceArray(p, &pp));
+  PetscCall(PetscLogGpuFlops(0.5 * tns->device.flops + (first ? 0.0 : 5.0 * tns->m)));
   PetscCall(PolderLogEnd(POLDER_TNSApply, pc));
-  if (*done) tns->used = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -81,7 +81,24 @@ int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt
   free(y);
   if (!dot) return 0;
   *dot = 0;
-  for (PetscInt i = 0; i < m; ++i) *dot += upper ? z[i] : z[i] * z[i] / At(single, dinv, i);
+  for (PetscInt i = 0; i < m; ++i) *dot += z[i] * z[i] / At(single, dinv, i);
+  return 0;
+}
+
+int PolderTriPairDirection_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscBool first, PetscScalar p[], PetscScalar x[], PolderCGState *state, void *work, PolderStream stream)
+{
+  PetscScalar *z = malloc(sizeof(*z) * (size_t)(m + 1)), sum = 0;
+
+  if (!state->frozen) {
+    PolderTriPair_CUDA(single, m, nd, off, val, dinv, in, z, NULL, work, stream);
+    for (PetscInt i = 0; i < m; ++i) {
+      if (!first) x[i] += state->alpha * p[i];
+      p[i] = z[i] + (first ? 0 : state->beta * (p[i] - state->pmean));
+      sum += p[i];
+    }
+    state->pmean = state->nullspace ? sum / state->N : 0;
+  }
+  free(z);
   return 0;
 }
 
