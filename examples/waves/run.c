@@ -207,25 +207,30 @@ static PetscErrorCode TimeFrames(const Sea *options, PetscReal scale, PetscReal 
   PetscFunctionReturn(0);
 }
 
-/* Doubles the sea while 20 frames take no more than a second, or halves it until they do, then bisects */
+/*
+  A sea that takes ms for a frame leads to one that would take almost `limit` if the time were proportional to the size, up to 16 times as large; between
+  one that holds the rate and one that does not, to their geometric mean
+*/
 PetscErrorCode SeaRealTime(Sea *s)
 {
-  const PetscReal limit = 50.0, factor = 1.1;
-  PetscReal       fits = 0.0, fails = 0.0, scale = 1.0, nodes, ms, best[2] = {0.0, 0.0};
+  PetscReal rate = 20.0, limit, fits = 0.0, fails = 0.0, scale = 1.0, nodes, ms, best[2] = {0.0, 0.0};
 
   PetscFunctionBegin;
-  while (fits == 0.0 || fails == 0.0 || fails > factor * fits) {
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_realtime_rate", &rate, NULL));
+  PetscCheck(rate > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_realtime_rate must be positive, not %g", (double)rate);
+  limit = 1e3 / rate;
+  do {
     PetscCall(TimeFrames(s, scale, &nodes, &ms));
     if (ms <= limit) {
       fits    = scale;
       best[0] = nodes;
       best[1] = ms;
     } else fails = scale;
-    PetscCheck(nodes > 9.0 || fits > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Not even a grid of 3 x 3 nodes holds 20 frames a second here");
-    if (fits == 0.0) scale = 0.5 * fails;
-    else if (fails == 0.0) scale = 2.0 * fits;
+    PetscCheck(nodes > 9.0 || fits > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Not even a grid of 3 x 3 nodes holds %.0f frames a second here", (double)rate);
+    if (fails == 0.0) scale = fits * PetscMin(16.0, PetscMax(1.1, 0.98 * limit / ms));
+    else if (fits == 0.0) scale = fails * PetscMax(0.0625, PetscMin(0.9, 0.98 * limit / ms));
     else scale = PetscSqrtReal(fits * fails);
-  }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "20 frames a second up to %.3f million nodes: %.3f ms a frame\n", (double)(1e-6 * best[0]), (double)best[1]));
+  } while (best[1] < 0.95 * limit && (fits == 0.0 || fails == 0.0 || fails > 1.1 * fits));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.0f frames a second up to %.3f million nodes: %.3f ms a frame\n", (double)rate, (double)(1e-6 * best[0]), (double)best[1]));
   PetscFunctionReturn(0);
 }
