@@ -79,18 +79,21 @@ static PetscErrorCode KSPDCGDot_Private(Vec x, Vec y, PetscScalar *dot)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z <- M^-1 r without its part in the kernel of A: left in, it grows in p until it drowns A p in rounding errors */
-static PetscErrorCode KSPDCGPCApply_Private(KSP ksp, Vec r, Vec z)
+PetscErrorCode KSPDCGPCApply_Private(KSP ksp, Vec r, Vec z)
 {
   KSP_DCG     *dcg = (KSP_DCG *)ksp->data;
-  Mat          A;
   MatNullSpace attached;
 
   PetscFunctionBegin;
-  PetscCall(KSP_PCApply(ksp, r, z)); // removes an attached null space itself
-  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(MatGetNullSpace(A, &attached));
-  if (dcg->space->nullspace && !attached) PetscCall(KSPDCGRemoveMean_Private(z));
+  if (ksp->transpose_solve) {
+    PetscCall(PCApplyTranspose(dcg->pc, r, z));
+    PetscCall(MatGetTransposeNullSpace(dcg->A, &attached));
+  } else {
+    PetscCall(PCApply(dcg->pc, r, z));
+    PetscCall(MatGetNullSpace(dcg->A, &attached));
+  }
+  if (attached) PetscCall(MatNullSpaceRemove(attached, z));
+  else if (dcg->space->nullspace) PetscCall(KSPDCGRemoveMean_Private(z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,16 +236,16 @@ PetscErrorCode KSPDCGDirection_Private(KSP ksp, Vec r, Vec z, Vec p)
 }
 
 /* w <- P A p, (p, w) */
-PetscErrorCode KSPDCGProduct_Private(KSP ksp, Mat A, Vec p, Vec w)
+PetscErrorCode KSPDCGProduct_Private(KSP ksp, Vec p, Vec w)
 {
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
 
   PetscFunctionBegin;
   if (dcg->device) {
-    PetscCall(KSPDCGDeviceProduct_Private(ksp, A, p, w));
+    PetscCall(KSPDCGDeviceProduct_Private(ksp, p, w));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KSP_MatMult(ksp, A, p, w));
+  PetscCall(KSP_MatMult(ksp, dcg->A, p, w));
   PetscCall(PolderDeflationSpaceApplyP(dcg->space, w));
   PetscCall(KSPDCGDot_Private(p, w, &dcg->pw));
   KSPCheckDot(ksp, dcg->pw);
