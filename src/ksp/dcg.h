@@ -15,6 +15,7 @@ typedef struct {
   PC  pc;
   Vec b, x;
   PetscErrorCode (*trueresidual)(KSP, Vec x, Vec r, PetscReal *norm);
+  PetscErrorCode (*multdot)(Mat A, Vec p, Vec w, PetscScalar *dot); /* w <- A p and this process's part of (p, w) in one pass; NULL: there is none */
   /* the cycle that runs: updates sol, x itself in the first cycle, a correction of it afterwards */
   Vec       sol, correction, built;
   PetscReal target; /* of a correction cycle: below the tolerance, since rounding x + correction adds to the residual; 0 in the first cycle */
@@ -78,6 +79,7 @@ PETSC_INTERN PetscErrorCode KSPDCGDeviceView_Private(KSP, PetscViewer);
 PETSC_INTERN PetscErrorCode KSPDCGDeviceDestroy_Private(KSPDCGDevice *);
 
 PETSC_INTERN PetscErrorCode KSPView_DCG(KSP, PetscViewer);
+PETSC_INTERN PetscErrorCode KSPDCGViewLast_Private(KSP, PetscViewer);
 PETSC_INTERN PetscErrorCode KSPDCGConvergedReasonView_Private(KSP, void *);
 PETSC_INTERN PetscErrorCode KSPDCGAddRitz_Private(KSP, PetscBool first, PetscReal alpha, PetscReal beta, PetscReal alphaold);
 PETSC_INTERN PetscErrorCode KSPComputeEigenvalues_DCG(KSP, PetscInt, PetscReal *, PetscReal *, PetscInt *);

@@ -287,12 +287,16 @@ static PetscErrorCode KSPDCGDeviceProject_Private(KSP ksp, Vec r)
   KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice device = dcg->device;
   PetscScalar *ra;
+  MatNullSpace attached;
 
   PetscFunctionBegin;
-  if (dcg->space->nullspace) {
+  if (device->mean || dcg->space->nullspace) {
     PetscCall(PolderVecGetDeviceArray(r, &ra));
     PolderLaunch(PolderCGRemoveMean_CUDA(device->n, ra, device->state, device->stream));
     PetscCall(PolderVecRestoreDeviceArray(r, &ra));
+  } else if (device->attached) {
+    PetscCall(MatGetNullSpace(dcg->A, &attached));
+    PetscCall(MatNullSpaceRemove(attached, r));
   }
   PetscCall(PolderDeflationSpaceApplyP(dcg->space, r));
   PetscCall(PolderDeviceZero(&device->state->sum[3], sizeof(PetscScalar))); // the sum of r

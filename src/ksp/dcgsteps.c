@@ -97,13 +97,16 @@ PetscErrorCode KSPDCGPCApply_Private(KSP ksp, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* r <- P r, after what lies in the kernel of A: P would put it all into the column that is left out */
+/* r <- P r, after what lies in the kernel of A: P would put it all into the column that is left out, and nothing reduces it */
 PetscErrorCode KSPDCGProject_Private(KSP ksp, Vec r)
 {
-  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+  KSP_DCG     *dcg = (KSP_DCG *)ksp->data;
+  MatNullSpace attached;
 
   PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(dcg->A, &attached));
   if (dcg->space->nullspace) PetscCall(KSPDCGRemoveMean_Private(r));
+  else if (attached) PetscCall(MatNullSpaceRemove(attached, r));
   PetscCall(PolderDeflationSpaceApplyP(dcg->space, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -235,6 +238,17 @@ PetscErrorCode KSPDCGDirection_Private(KSP ksp, Vec r, Vec z, Vec p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* w <- A p, (p, w) in one pass; none of the matrices that have it is deflated */
+static PetscErrorCode KSPDCGMultDot_Private(KSP ksp, Vec p, Vec w, PetscScalar *dot)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  PetscCall((*dcg->multdot)(dcg->A, p, w, dot));
+  PetscCallAllreduce(MPI_IN_PLACE, dot, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* w <- P A p, (p, w) */
 PetscErrorCode KSPDCGProduct_Private(KSP ksp, Vec p, Vec w)
 {
@@ -245,9 +259,12 @@ PetscErrorCode KSPDCGProduct_Private(KSP ksp, Vec p, Vec w)
     PetscCall(KSPDCGDeviceProduct_Private(ksp, p, w));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KSP_MatMult(ksp, dcg->A, p, w));
-  PetscCall(PolderDeflationSpaceApplyP(dcg->space, w));
-  PetscCall(KSPDCGDot_Private(p, w, &dcg->pw));
+  if (dcg->multdot) PetscCall(KSPDCGMultDot_Private(ksp, p, w, &dcg->pw));
+  else {
+    PetscCall(KSP_MatMult(ksp, dcg->A, p, w));
+    PetscCall(PolderDeflationSpaceApplyP(dcg->space, w));
+    PetscCall(KSPDCGDot_Private(p, w, &dcg->pw));
+  }
   KSPCheckDot(ksp, dcg->pw);
   if (PetscRealPart(dcg->pw) <= 0) {
     PetscCall(PetscInfo(ksp, "(p, PA p) = %g: the operator is not positive definite\n", (double)PetscRealPart(dcg->pw)));
