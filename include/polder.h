@@ -14,6 +14,7 @@
 #define MATMPIAIJHEC  "mpiaijhec"
 
 #define KSPDCG     "dcg"
+#define KSPRRBCG   "rrbcg"
 #define PCTNS      "tns"
 #define PCRRB      "rrb"
 #define PCLEVELSET "levelset"
@@ -72,9 +73,29 @@ typedef enum {
 } PCLevelSetForm;
 PETSC_EXTERN const char *const PCLevelSetForms[];
 
+/*E
+   KSPRRBCGStop - When `KSPRRBCG` stops, with the preconditioned residual z = M^{-1} r
+
+   Values:
++  `KSP_RRBCG_STOP_PETSC`  - the convergence test of the `KSP`, as it would test the whole system
+.  `KSP_RRBCG_STOP_PAPER`  - <r, z> <= rtol^2 <r_0, z_0> (de Jong et al., ETNA 2017)
+-  `KSP_RRBCG_STOP_THESIS` - <r, z> <= rtol^2 (<r_0, z_0> + 1) (de Jong, TU Delft 2012)
+
+   Level: intermediate
+
+.seealso: `KSPRRBCG`, `KSPRRBCGSetStop()`
+E*/
+typedef enum {
+  KSP_RRBCG_STOP_PETSC,
+  KSP_RRBCG_STOP_PAPER,
+  KSP_RRBCG_STOP_THESIS
+} KSPRRBCGStop;
+PETSC_EXTERN const char *const KSPRRBCGStops[];
+
 /* The space of a solver: KSP of type dcg, PC of type levelset */
 PETSC_EXTERN PetscErrorCode KSPDCGGetDeflationSpace(KSP, PolderDeflationSpace *);
 PETSC_EXTERN PetscErrorCode KSPDCGSetFlexible(KSP, PetscBool);
+PETSC_EXTERN PetscErrorCode KSPRRBCGSetStop(KSP, KSPRRBCGStop);
 PETSC_EXTERN PetscErrorCode PCLevelSetGetDeflationSpace(PC, PolderDeflationSpace *);
 PETSC_EXTERN PetscErrorCode PCLevelSetGetPC(PC, PC *);
 PETSC_EXTERN PetscErrorCode PCLevelSetSetForm(PC, PCLevelSetForm);
@@ -84,6 +105,7 @@ PETSC_EXTERN PetscErrorCode PCRRBSetLevels(PC, PetscInt);
 PETSC_EXTERN PetscErrorCode PCRRBSetOmega(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCRRBSetSinglePrecision(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCRRBSetLatency(PC, PetscReal);
+PETSC_EXTERN PetscErrorCode PCRRBGetOrdering(PC, IS *);
 
 /* A space of its own, for tests and for codes that want the operators P and Q */
 PETSC_EXTERN PetscErrorCode PolderDeflationSpaceCreate(MPI_Comm, PolderDeflationSpace *);

@@ -18,17 +18,18 @@ static const struct {
   PetscErrorCode (*create_pc)(PC);
   PetscErrorCode (*create_mat)(Mat);
 } PolderTypes[] = {
-  {POLDER_KSP, KSPDCG,        KSPCreate_DCG, NULL,              NULL                },
-  {POLDER_PC,  PCTNS,         NULL,          PCCreate_TNS,      NULL                },
-  {POLDER_PC,  PCRRB,         NULL,          PCCreate_RRB,      NULL                },
-  {POLDER_PC,  PCLEVELSET,    NULL,          PCCreate_LevelSet, NULL                },
-  {POLDER_MAT, MATSEQAIJDIA,  NULL,          NULL,              MatCreate_SeqAIJDIA },
-  {POLDER_MAT, MATMPIAIJDIA,  NULL,          NULL,              MatCreate_MPIAIJDIA },
-  {POLDER_MAT, MATSEQAIJICRS, NULL,          NULL,              MatCreate_SeqAIJICRS},
-  {POLDER_MAT, MATMPIAIJICRS, NULL,          NULL,              MatCreate_MPIAIJICRS},
-  {POLDER_MAT, MATSEQAIJHEC,  NULL,          NULL,              MatCreate_SeqAIJHEC },
-  {POLDER_MAT, MATMPIAIJHEC,  NULL,          NULL,              MatCreate_MPIAIJHEC },
-  {POLDER_KSP, NULL,          NULL,          NULL,              NULL                }  // the end
+  {POLDER_KSP, KSPDCG,        KSPCreate_DCG,   NULL,              NULL                },
+  {POLDER_KSP, KSPRRBCG,      KSPCreate_RRBCG, NULL,              NULL                },
+  {POLDER_PC,  PCTNS,         NULL,            PCCreate_TNS,      NULL                },
+  {POLDER_PC,  PCRRB,         NULL,            PCCreate_RRB,      NULL                },
+  {POLDER_PC,  PCLEVELSET,    NULL,            PCCreate_LevelSet, NULL                },
+  {POLDER_MAT, MATSEQAIJDIA,  NULL,            NULL,              MatCreate_SeqAIJDIA },
+  {POLDER_MAT, MATMPIAIJDIA,  NULL,            NULL,              MatCreate_MPIAIJDIA },
+  {POLDER_MAT, MATSEQAIJICRS, NULL,            NULL,              MatCreate_SeqAIJICRS},
+  {POLDER_MAT, MATMPIAIJICRS, NULL,            NULL,              MatCreate_MPIAIJICRS},
+  {POLDER_MAT, MATSEQAIJHEC,  NULL,            NULL,              MatCreate_SeqAIJHEC },
+  {POLDER_MAT, MATMPIAIJHEC,  NULL,            NULL,              MatCreate_MPIAIJHEC },
+  {POLDER_KSP, NULL,          NULL,            NULL,              NULL                }  // the end
 };
 
 /* Names that stand for a sequential or a parallel type */
@@ -38,7 +39,8 @@ static const char *const PolderMatRoots[][3] = {
   {MATAIJHEC,  MATSEQAIJHEC,  MATMPIAIJHEC }
 };
 
-static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv", "PolderLabels", "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply", "PolderCGDot", "PolderCGUpdate", "PolderRRBSetUp", "PolderRRBApply"};
+static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv", "PolderLabels",   "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply",
+                                                                "PolderCGDot",   "PolderCGUpdate", "PolderRRBSetUp",  "PolderRRBApply",  "PolderRRBReduce"};
 
 static PetscErrorCode PolderFinalize(void)
 {

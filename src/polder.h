@@ -11,6 +11,7 @@
 PETSC_INTERN PetscClassId PolderLogClassId;
 
 PETSC_INTERN PetscErrorCode KSPCreate_DCG(KSP);
+PETSC_INTERN PetscErrorCode KSPCreate_RRBCG(KSP);
 PETSC_INTERN PetscErrorCode PCCreate_TNS(PC);
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
 PETSC_INTERN PetscErrorCode PCCreate_LevelSet(PC);
@@ -35,6 +36,7 @@ typedef enum {
   POLDER_CGUpdate, /* x, r and the norm of r in one pass */
   POLDER_RRBSetUp,
   POLDER_RRBApply,
+  POLDER_RRBReduce, /* right-hand side to the red nodes, solution back to all */
   POLDER_NUM_EVENTS
 } PolderLogEvent;
 PETSC_INTERN PetscLogEvent PolderLogEvents[POLDER_NUM_EVENTS];

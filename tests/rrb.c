@@ -260,33 +260,6 @@ static PetscErrorCode TestPivots(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A sea of 40 waves of 20 to 150 m, zero on land */
-static PetscReal Sea(const Problem *p, PetscInt i)
-{
-  PetscReal sum = 0;
-
-  for (PetscInt w = 0; w < 40 && Depth(p, i) > 0; ++w) {
-    const PetscReal length = 20 + 130 * Hash(1, w, w), direction = 2 * PETSC_PI * Hash(2, w, w);
-
-    sum += (0.1 + 0.9 * Hash(3, w, w)) * PetscCosReal(2 * PETSC_PI / length * 5 * (i % p->nx * PetscCosReal(direction) + i / p->nx * PetscSinReal(direction)) + 2 * PETSC_PI * Hash(4, w, w));
-  }
-  return sum;
-}
-
-/* u = x (x-1) y (y-1) e^(xy) */
-static PetscErrorCode FillExact(const Problem *p, Vec u)
-{
-  PetscFunctionBeginUser;
-  for (PetscInt i = 0; i < p->nx * p->ny; ++i) {
-    const PetscReal x = (i % p->nx + 1.0) / (p->nx + 1.0), y = (i / p->nx + 1.0) / (p->ny + 1.0);
-
-    PetscCall(VecSetValue(u, i, p->kind == WAVES ? Sea(p, i) : x * (x - 1) * y * (y - 1) * PetscExpReal(x * y), INSERT_VALUES));
-  }
-  PetscCall(VecAssemblyBegin(u));
-  PetscCall(VecAssemblyEnd(u));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
   CG in the norm of M^-1. reduced: starts with the black values that make the residual zero there, so that the steps are those of CG on the first Schur
   complement; b = A u for the exact u, or random

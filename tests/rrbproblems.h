@@ -144,6 +144,33 @@ static inline PetscErrorCode CreatePC(Mat A, PetscInt nx, PetscInt ny, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A sea of 40 waves of 20 to 150 m, zero on land */
+static inline PetscReal Sea(const Problem *p, PetscInt i)
+{
+  PetscReal sum = 0;
+
+  for (PetscInt w = 0; w < 40 && Depth(p, i) > 0; ++w) {
+    const PetscReal length = 20 + 130 * Hash(1, w, w), direction = 2 * PETSC_PI * Hash(2, w, w);
+
+    sum += (0.1 + 0.9 * Hash(3, w, w)) * PetscCosReal(2 * PETSC_PI / length * 5 * (i % p->nx * PetscCosReal(direction) + i / p->nx * PetscSinReal(direction)) + 2 * PETSC_PI * Hash(4, w, w));
+  }
+  return sum;
+}
+
+/* u = x (x-1) y (y-1) e^(xy) */
+static inline PetscErrorCode FillExact(const Problem *p, Vec u)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < p->nx * p->ny; ++i) {
+    const PetscReal x = (i % p->nx + 1.0) / (p->nx + 1.0), y = (i / p->nx + 1.0) / (p->ny + 1.0);
+
+    PetscCall(VecSetValue(u, i, p->kind == WAVES ? Sea(p, i) : x * (x - 1) * y * (y - 1) * PetscExpReal(x * y), INSERT_VALUES));
+  }
+  PetscCall(VecAssemblyBegin(u));
+  PetscCall(VecAssemblyEnd(u));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static inline PetscErrorCode Report(const char what[], PetscBool good, PetscReal value)
 {
   PetscFunctionBeginUser;

@@ -186,3 +186,20 @@ PETSC_INTERN void PolderRRBForwardR2Single_Host(const PolderRRBGrid *g, PetscBoo
 PETSC_INTERN void PolderRRBBackwardR1Single_Host(const PolderRRBGrid *g, const float c[], PetscScalar z[]);
 PETSC_INTERN void PolderRRBForwardSingle_Host(const PolderRRBGrid *g, PetscBool half, const float c[], const PetscScalar r[], PetscInt ld, PetscScalar z[]);
 PETSC_INTERN void PolderRRBBackwardSingle_Host(const PolderRRBGrid *g, PetscBool half, const float c[], PetscScalar z[], PetscScalar x[], PetscInt ld);
+
+/* rrbreduced.c: the first Schur complement S of a 5-point matrix on vectors of the red nodes, see rrbreduced.h; a: its RRB_NREDUCED arrays */
+/* After PolderRRBEliminateBlack_Host() without lump; lump: then the couplings of r1 among themselves, as there */
+PETSC_INTERN void PolderRRBReducedFill_Host(const PolderRRBGrid *g, PetscBool lump, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[]);
+/* y = S x; dot != NULL: becomes (x, y) */
+PETSC_INTERN void PolderRRBReducedMult_Host(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot);
+/* With the factor of the first grid, vectors in natural order with rows ld apart: r = b_r - S_rb D_b^-1 b_b; x = r on red nodes and D_b^-1 (b_b - S_br r) on black ones */
+PETSC_INTERN void PolderRRBReduce_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[]);
+PETSC_INTERN void PolderRRBExpand_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[], PetscInt ld);
+/* r = x on red nodes */
+PETSC_INTERN void PolderRRBPick_Host(const PolderRRBGrid *g, const PetscScalar x[], PetscInt ld, PetscScalar r[]);
+/* r2 of z <- what is left of r when the r1 are eliminated; the way back, scaled by the pivots, into the r1 of z */
+PETSC_INTERN void PolderRRBReducedForward_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar r[], PetscScalar z[]);
+PETSC_INTERN void PolderRRBReducedBackward_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar r[], PetscScalar z[]);
+/* The same with the factor in single precision */
+PETSC_INTERN void PolderRRBReducedForwardSingle_Host(const PolderRRBGrid *g, const float c[], const PetscScalar r[], PetscScalar z[]);
+PETSC_INTERN void PolderRRBReducedBackwardSingle_Host(const PolderRRBGrid *g, const float c[], const PetscScalar r[], PetscScalar z[]);

@@ -5,7 +5,7 @@
 #include "dcg.h"
 
 /* Iterates from the deflated residual r, or resumes, until the convergence test, or a breakdown, sets ksp->reason */
-static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, Vec w)
+static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
 {
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
 
@@ -19,7 +19,7 @@ static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, V
       break;
     }
     PetscCall(KSPDCGDirection_Private(ksp, r, z, p)); // p <- z + beta p,  beta <- rho / rho_old
-    PetscCall(KSPDCGProduct_Private(ksp, A, p, w));   // w <- P A p
+    PetscCall(KSPDCGProduct_Private(ksp, p, w));      // w <- P A p
     if (ksp->reason) break;
     PetscCall(KSPDCGStep_Private(ksp, p, w, r)); // x <- x + alpha p,  r <- r - alpha w,  alpha <- rho / (p, w)
     PetscCall(KSPDCGCheck_Private(ksp, r, z));
@@ -32,11 +32,27 @@ static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, V
 }
 
 /* r <- b - A x */
-static PetscErrorCode KSPDCGResidual_Private(KSP ksp, Mat A, Vec x, Vec r)
+static PetscErrorCode KSPDCGResidual_Private(KSP ksp, Vec x, Vec r)
 {
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
   PetscFunctionBegin;
-  PetscCall(KSP_MatMult(ksp, A, x, r));
-  PetscCall(VecAYPX(r, -1.0, ksp->vec_rhs));
+  PetscCall(KSP_MatMult(ksp, dcg->A, x, r));
+  PetscCall(VecAYPX(r, -1.0, dcg->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same at the end of a cycle, and the norm */
+static PetscErrorCode KSPDCGTrueResidual_Private(KSP ksp, Vec x, Vec r, PetscReal *norm)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  if (dcg->trueresidual) PetscCall((*dcg->trueresidual)(ksp, x, r, norm));
+  else {
+    PetscCall(KSPDCGResidual_Private(ksp, x, r));
+    PetscCall(VecNorm(r, NORM_2, norm));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,26 +60,24 @@ static PetscErrorCode KSPDCGResidual_Private(KSP ksp, Mat A, Vec x, Vec r)
   y <- x + sol (in the first cycle y is x, which is sol), corrected by Q; r <- b - A y. E is rounded, so that one correction may leave something along Z:
   as many as help to reach the norm wanted. In a correction cycle sol takes the correction, so that y is rounded once.
 */
-static PetscErrorCode KSPDCGCorrect_Private(KSP ksp, Mat A, PetscReal wanted, Vec y, Vec r, PetscReal *norm)
+static PetscErrorCode KSPDCGCorrect_Private(KSP ksp, PetscReal wanted, Vec y, Vec r, PetscReal *norm)
 {
   KSP_DCG        *dcg   = (KSP_DCG *)ksp->data;
-  const PetscBool first = (PetscBool)(dcg->sol == ksp->vec_sol);
+  const PetscBool first = (PetscBool)(dcg->sol == dcg->x);
   Vec             sol   = first ? y : dcg->sol;
   PetscReal       last;
 
   PetscFunctionBegin;
-  if (!first) PetscCall(VecWAXPY(y, 1.0, sol, ksp->vec_sol));
-  PetscCall(KSPDCGResidual_Private(ksp, A, y, r));
-  PetscCall(VecNorm(r, NORM_2, norm));
+  if (!first) PetscCall(VecWAXPY(y, 1.0, sol, dcg->x));
+  PetscCall(KSPDCGTrueResidual_Private(ksp, y, r, norm));
   if (!dcg->space->d) PetscFunctionReturn(PETSC_SUCCESS);
   do {
     last = *norm;
     PetscCall(PolderDeflationSpaceApplyQAdd(dcg->space, r, sol));        // x <- x + Q (b - A x)
     if (dcg->space->nullspace) PetscCall(KSPDCGRemoveMean_Private(sol)); // of the solutions the smallest: it rounds least
     PetscCall(KSP_RemoveNullSpace(ksp, sol));
-    if (!first) PetscCall(VecWAXPY(y, 1.0, sol, ksp->vec_sol));
-    PetscCall(KSPDCGResidual_Private(ksp, A, y, r));
-    PetscCall(VecNorm(r, NORM_2, norm));
+    if (!first) PetscCall(VecWAXPY(y, 1.0, sol, dcg->x));
+    PetscCall(KSPDCGTrueResidual_Private(ksp, y, r, norm));
   } while (*norm > wanted && *norm < 0.5 * last);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -102,23 +116,24 @@ static PetscReal KSPDCGAfterwards_Private(KSP ksp, PetscReal claimed, PetscReal 
   *again: the true residual t calls for another cycle, or where little is missing for more of the same one (dcg->resume, once). A cycle that does not halve the
   residual is the last one.
 */
-static PetscErrorCode KSPDCGVerify_Private(KSP ksp, Mat A, Vec t, Vec z, Vec y, PetscBool *again)
+static PetscErrorCode KSPDCGVerify_Private(KSP ksp, Vec t, Vec z, Vec y, PetscBool *again)
 {
   KSP_DCG                 *dcg     = (KSP_DCG *)ksp->data;
-  const PetscBool          first   = (PetscBool)(dcg->sol == ksp->vec_sol);
+  const PetscBool          first   = (PetscBool)(dcg->sol == dcg->x);
   const PetscReal          claimed = ksp->rnorm, before = dcg->residual;
   const KSPConvergedReason reason  = ksp->reason;
   const PetscBool          broken  = (PetscBool)(reason == KSP_DIVERGED_INDEFINITE_MAT || reason == KSP_DIVERGED_INDEFINITE_PC); // by rounding, perhaps
   const PetscBool          resumed = dcg->resume;
   PetscReal                rnorm, norm;
+  Mat                      A;
 
   PetscFunctionBegin;
   *again      = PETSC_FALSE;
   dcg->resume = PETSC_FALSE;
-  PetscCall(KSPDCGCorrect_Private(ksp, A, PetscMax(1.01 * claimed, KSPDCGWanted_Private(ksp, claimed)), first ? ksp->vec_sol : y, t, &rnorm));
+  PetscCall(KSPDCGCorrect_Private(ksp, PetscMax(1.01 * claimed, KSPDCGWanted_Private(ksp, claimed)), first ? dcg->x : y, t, &rnorm));
   if (PetscIsInfOrNanReal(rnorm) || reason == KSP_DIVERGED_NANORINF || reason == KSP_DIVERGED_PC_FAILED) PetscFunctionReturn(PETSC_SUCCESS);
   if (first || rnorm < before) {
-    if (!first) PetscCall(VecCopy(y, ksp->vec_sol));
+    if (!first) PetscCall(VecCopy(y, dcg->x));
     dcg->residual = rnorm;
     if (ksp->normtype == KSP_NORM_NONE || reason == KSP_CONVERGED_ITS) PetscFunctionReturn(PETSC_SUCCESS);
     ksp->reason = KSP_CONVERGED_ITERATING;
@@ -138,6 +153,7 @@ static PetscErrorCode KSPDCGVerify_Private(KSP ksp, Mat A, Vec t, Vec z, Vec y, 
     dcg->resume = *again = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(PolderMatRoundingBound(A, ksp->vec_sol, &dcg->bound));
   if (first || rnorm < 0.5 * before) {
     dcg->target = 0.5 * claimed;
@@ -165,15 +181,15 @@ static PetscErrorCode KSPDCGTestGuess_Private(KSP ksp, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPDCGRun_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, Vec w)
+static PetscErrorCode KSPDCGRun_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
 {
   KSP_DCG  *dcg = (KSP_DCG *)ksp->data;
   PetscReal rnorm, norm;
   PetscBool again = PETSC_TRUE;
 
   PetscFunctionBegin;
-  if (ksp->guess_zero) PetscCall(VecCopy(ksp->vec_rhs, r));
-  else PetscCall(KSPDCGResidual_Private(ksp, A, ksp->vec_sol, r));
+  if (ksp->guess_zero) PetscCall(VecCopy(dcg->b, r));
+  else PetscCall(KSPDCGResidual_Private(ksp, dcg->x, r));
   if (dcg->bnorm == 0) PetscCall(KSPDCGTestGuess_Private(ksp, r, z));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPDCGProject_Private(ksp, r)); //                     r <- P (b - A x)
@@ -185,12 +201,12 @@ static PetscErrorCode KSPDCGRun_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, Vec
   PetscCall(KSPMonitor(ksp, 0, norm));
   PetscCall(KSPDCGTest_Private(ksp, norm));
   while (1) {
-    if (!ksp->reason) PetscCall(KSPDCGCycle_Private(ksp, A, r, z, p, w));
-    PetscCall(KSPDCGVerify_Private(ksp, A, w, z, p, &again));
+    if (!ksp->reason) PetscCall(KSPDCGCycle_Private(ksp, r, z, p, w));
+    PetscCall(KSPDCGVerify_Private(ksp, w, z, p, &again));
     if (!again) break;
     if (dcg->resume) continue;
     ++dcg->restarts;
-    if (!dcg->correction) PetscCall(VecDuplicate(ksp->vec_sol, &dcg->correction));
+    if (!dcg->correction) PetscCall(VecDuplicate(dcg->x, &dcg->correction));
     dcg->sol = dcg->correction; // the next cycle solves A correction = r, so that x is rounded once and not in every step
     PetscCall(VecZeroEntries(dcg->sol));
     PetscCall(VecCopy(w, r));
@@ -200,26 +216,37 @@ static PetscErrorCode KSPDCGRun_Private(KSP ksp, Mat A, Vec r, Vec z, Vec p, Vec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPSolve_DCG(KSP ksp)
+PetscErrorCode KSPDCGSolve_Private(KSP ksp)
 {
-  KSP_DCG  *dcg = (KSP_DCG *)ksp->data;
-  Mat       A;
-  PetscBool diagonalscale;
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
 
   PetscFunctionBegin;
-  PetscCall(PCGetDiagonalScale(ksp->pc, &diagonalscale));
-  PetscCheck(!diagonalscale, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "dcg does not work with the diagonal scaling of KSPSetDiagonalScale(): switch it off");
-  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(PolderDeflationSpaceSetUp(dcg->space, A)); // the level set may have moved since KSPSetUp()
   dcg->floor = dcg->tested = dcg->resume = PETSC_FALSE;
   dcg->restarts = dcg->nritz = ksp->its = 0;
   dcg->residual = dcg->bound = -1;
   dcg->target                = 0;
   ksp->reason                = KSP_CONVERGED_ITERATING;
   PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &dcg->bnorm));
-  dcg->sol = ksp->vec_sol;
-  PetscCall(KSPDCGRun_Private(ksp, A, ksp->work[0], ksp->work[1], ksp->work[2], ksp->work[3]));
+  dcg->sol = dcg->x;
+  PetscCall(KSPDCGRun_Private(ksp, ksp->work[0], ksp->work[1], ksp->work[2], ksp->work[3]));
   dcg->sol = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPSolve_DCG(KSP ksp)
+{
+  KSP_DCG  *dcg = (KSP_DCG *)ksp->data;
+  PetscBool diagonalscale;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetDiagonalScale(ksp->pc, &diagonalscale));
+  PetscCheck(!diagonalscale, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "dcg does not work with the diagonal scaling of KSPSetDiagonalScale(): switch it off");
+  PetscCall(PCGetOperators(ksp->pc, &dcg->A, NULL));
+  PetscCall(PolderDeflationSpaceSetUp(dcg->space, dcg->A)); // the level set may have moved since KSPSetUp()
+  dcg->pc = ksp->pc;
+  dcg->b  = ksp->vec_rhs;
+  dcg->x  = ksp->vec_sol;
+  PetscCall(KSPDCGSolve_Private(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,14 +264,14 @@ static PetscErrorCode KSPSetUp_DCG(KSP ksp)
 }
 
 /* v <- the corrected solution, without touching the vectors of the running cycle */
-static PetscErrorCode KSPDCGBuild_Private(KSP ksp, Mat A, Vec v, Vec r)
+static PetscErrorCode KSPDCGBuild_Private(KSP ksp, Vec v, Vec r)
 {
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
 
   PetscFunctionBegin;
-  if (dcg->sol == ksp->vec_sol) PetscCall(VecCopy(dcg->sol, v));
-  else PetscCall(VecWAXPY(v, 1.0, dcg->sol, ksp->vec_sol));
-  PetscCall(KSPDCGResidual_Private(ksp, A, v, r));
+  if (dcg->sol == dcg->x) PetscCall(VecCopy(dcg->sol, v));
+  else PetscCall(VecWAXPY(v, 1.0, dcg->sol, dcg->x));
+  PetscCall(KSPDCGResidual_Private(ksp, v, r));
   PetscCall(PolderDeflationSpaceApplyQAdd(dcg->space, r, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -253,12 +280,11 @@ static PetscErrorCode KSPDCGBuild_Private(KSP ksp, Mat A, Vec v, Vec r)
 static PetscErrorCode KSPBuildSolution_DCG(KSP ksp, Vec v, Vec *V)
 {
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
-  Mat      A;
   Vec      r;
 
   PetscFunctionBegin;
   if (dcg->sol) PetscCall(KSPDCGFinish_Private(ksp));
-  if (!dcg->sol || (!dcg->space->d && dcg->sol == ksp->vec_sol)) {
+  if (!dcg->sol || (!dcg->space->d && dcg->sol == dcg->x)) {
     PetscCall(KSPBuildSolutionDefault(ksp, v, V));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -266,9 +292,8 @@ static PetscErrorCode KSPBuildSolution_DCG(KSP ksp, Vec v, Vec *V)
     if (!dcg->built) PetscCall(VecDuplicate(ksp->vec_sol, &dcg->built));
     v = dcg->built;
   }
-  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(VecDuplicate(v, &r));
-  PetscCall(KSPDCGBuild_Private(ksp, A, v, r));
+  PetscCall(KSPDCGBuild_Private(ksp, v, r));
   PetscCall(VecDestroy(&r));
   if (V) *V = v;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -290,7 +315,7 @@ static PetscErrorCode KSPSetFromOptions_DCG(KSP ksp, PolderOptionItems PetscOpti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPReset_DCG(KSP ksp)
+PetscErrorCode KSPReset_DCG(KSP ksp)
 {
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
 
@@ -306,7 +331,7 @@ static PetscErrorCode KSPReset_DCG(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPDestroy_DCG(KSP ksp)
+PetscErrorCode KSPDestroy_DCG(KSP ksp)
 {
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
 

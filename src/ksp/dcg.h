@@ -10,7 +10,13 @@ typedef struct {
   PolderDeflationSpace space;
   PetscBool            flexible;
   PetscInt             check; /* with device vectors the host may be so many steps behind; 0: chosen in each solve */
-  /* the cycle that runs: updates sol, the solution itself in the first cycle, a correction of it afterwards */
+  /* the system that is solved: that of the KSP, or what another solver (rrbcg) makes of it; the true residual of x is then b - A x or what trueresidual() says */
+  Mat A;
+  PC  pc;
+  Vec b, x;
+  PetscErrorCode (*trueresidual)(KSP, Vec x, Vec r, PetscReal *norm);
+  PetscErrorCode (*multdot)(Mat A, Vec p, Vec w, PetscScalar *dot); /* w <- A p and this process's part of (p, w) in one pass; NULL: there is none */
+  /* the cycle that runs: updates sol, x itself in the first cycle, a correction of it afterwards */
   Vec       sol, correction, built;
   PetscReal target; /* of a correction cycle: below the tolerance, since rounding x + correction adds to the residual; 0 in the first cycle */
   PetscInt  steps;  /* begun in this solve: ksp->its and those whose norm the host has not seen */
@@ -31,13 +37,21 @@ typedef struct {
   PetscBool floor, tested; /* the latter: the convergence test has seen this solve */
 } KSP_DCG;
 
+/* dcg.c */
+/* Solves A x = b with the preconditioner pc, all of them in dcg, and work vectors like x in ksp->work */
+PETSC_INTERN PetscErrorCode KSPDCGSolve_Private(KSP);
+PETSC_INTERN PetscErrorCode KSPReset_DCG(KSP);
+PETSC_INTERN PetscErrorCode KSPDestroy_DCG(KSP);
+
 /* dcgsteps.c: one call a line of the algorithm */
+/* z <- M^-1 r without its part in the kernel of A: left in, it grows in p until it drowns A p in rounding errors */
+PETSC_INTERN PetscErrorCode KSPDCGPCApply_Private(KSP, Vec r, Vec z);
 PETSC_INTERN PetscErrorCode KSPDCGStart_Private(KSP, Vec r, Vec p);
 /* A cycle that has converged goes on, to dcg->target */
 PETSC_INTERN PetscErrorCode KSPDCGResume_Private(KSP, Vec r);
 PETSC_INTERN PetscErrorCode KSPDCGPrecondition_Private(KSP, Vec r, Vec z, Vec w);
 PETSC_INTERN PetscErrorCode KSPDCGDirection_Private(KSP, Vec r, Vec z, Vec p);
-PETSC_INTERN PetscErrorCode KSPDCGProduct_Private(KSP, Mat A, Vec p, Vec w);
+PETSC_INTERN PetscErrorCode KSPDCGProduct_Private(KSP, Vec p, Vec w);
 PETSC_INTERN PetscErrorCode KSPDCGStep_Private(KSP, Vec p, Vec w, Vec r);
 PETSC_INTERN PetscErrorCode KSPDCGCheck_Private(KSP, Vec r, Vec z);
 PETSC_INTERN PetscErrorCode KSPDCGCatchUp_Private(KSP);
@@ -56,7 +70,7 @@ PETSC_INTERN PetscErrorCode KSPDCGDeviceStart_Private(KSP, Vec r, Vec p, PetscBo
 PETSC_INTERN PetscErrorCode KSPDCGDeviceResume_Private(KSP, Vec r);
 PETSC_INTERN PetscErrorCode KSPDCGDevicePrecondition_Private(KSP, Vec r, Vec z);
 PETSC_INTERN PetscErrorCode KSPDCGDeviceDirection_Private(KSP, Vec r, Vec z, Vec p);
-PETSC_INTERN PetscErrorCode KSPDCGDeviceProduct_Private(KSP, Mat A, Vec p, Vec w);
+PETSC_INTERN PetscErrorCode KSPDCGDeviceProduct_Private(KSP, Vec p, Vec w);
 PETSC_INTERN PetscErrorCode KSPDCGDeviceStep_Private(KSP, PetscBool project, Vec w, Vec r);
 PETSC_INTERN PetscErrorCode KSPDCGDeviceCatchUp_Private(KSP);
 /* What is still missing in the solution */
@@ -65,6 +79,7 @@ PETSC_INTERN PetscErrorCode KSPDCGDeviceView_Private(KSP, PetscViewer);
 PETSC_INTERN PetscErrorCode KSPDCGDeviceDestroy_Private(KSPDCGDevice *);
 
 PETSC_INTERN PetscErrorCode KSPView_DCG(KSP, PetscViewer);
+PETSC_INTERN PetscErrorCode KSPDCGViewLast_Private(KSP, PetscViewer);
 PETSC_INTERN PetscErrorCode KSPDCGConvergedReasonView_Private(KSP, void *);
 PETSC_INTERN PetscErrorCode KSPDCGAddRitz_Private(KSP, PetscBool first, PetscReal alpha, PetscReal beta, PetscReal alphaold);
 PETSC_INTERN PetscErrorCode KSPComputeEigenvalues_DCG(KSP, PetscInt, PetscReal *, PetscReal *, PetscInt *);

@@ -69,24 +69,22 @@ static PetscErrorCode KSPDCGDevicePC_Private(KSP ksp, Vec r)
 {
   KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice device = dcg->device;
-  Mat          A;
   MatNullSpace attached;
   PetscBool    constant = PETSC_FALSE, none, jacobi;
   PetscInt     nvec     = 0;
 
   PetscFunctionBegin;
-  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(MatGetNullSpace(A, &attached));
+  PetscCall(MatGetNullSpace(dcg->A, &attached));
   if (attached) PetscCall(MatNullSpaceGetVecs(attached, &constant, &nvec, NULL));
   device->attached = (PetscBool)(attached != NULL);
   device->mean     = (PetscBool)(attached ? constant && !nvec : dcg->space->nullspace);
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCNONE, &none));
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCJACOBI, &jacobi));
+  PetscCall(PetscObjectTypeCompare((PetscObject)dcg->pc, PCNONE, &none));
+  PetscCall(PetscObjectTypeCompare((PetscObject)dcg->pc, PCJACOBI, &jacobi));
   device->diagonal = (PetscBool)((none || jacobi) && (!attached || device->mean));
   if (device->diagonal && jacobi) {
     if (!device->dinv) PetscCall(VecDuplicate(r, &device->dinv));
     PetscCall(VecSet(ksp->work[1], 1.0));
-    PetscCall(PCApply(ksp->pc, ksp->work[1], device->dinv));
+    PetscCall(PCApply(dcg->pc, ksp->work[1], device->dinv));
   } else PetscCall(VecDestroy(&device->dinv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -96,13 +94,11 @@ static PetscErrorCode KSPDCGDeviceSmall_Private(KSP ksp)
 {
   KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice device = dcg->device;
-  Mat          A;
 
   PetscFunctionBegin;
   device->small = NULL;
   if (!device->diagonal || dcg->space->d || device->parallel || device->n > (PetscInt)PolderWorkSize(PolderCGSmallMost_CUDA())) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(PolderMatGetDeviceDia(A, &device->small));
+  PetscCall(PolderMatGetDeviceDia(dcg->A, &device->small));
   if (device->small && device->small->nd > POLDER_CGSMALL_DIAGONALS) device->small = NULL;
   if (!device->small) PetscFunctionReturn(PETSC_SUCCESS);
   device->batch = 1;
@@ -219,13 +215,13 @@ PetscErrorCode KSPDCGDevicePrecondition_Private(KSP ksp, Vec r, Vec z)
     if (dcg->first) PetscCall(KSPDCGDeviceRho_Private(ksp, r, r));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (device->mean || !device->attached) PetscCall(PCTNSForward_Private(ksp->pc, r, &device->state->sum[1], &device->joined));
+  if (device->mean || !device->attached) PetscCall(PCTNSForward_Private(dcg->pc, r, &device->state->sum[1], &device->joined));
   if (device->joined) { // the rest goes with the direction; the mean of z is not known then, and that of p is taken one step later
     PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, dcg->first, device->state, device->stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (device->mean) PetscCall(PCApply(ksp->pc, r, z));
-  else PetscCall(KSP_PCApply(ksp, r, z));
+  if (device->mean) PetscCall(PCApply(dcg->pc, r, z));
+  else PetscCall(KSPDCGPCApply_Private(ksp, r, z));
   PetscCall(KSPDCGDeviceRho_Private(ksp, r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -241,7 +237,7 @@ PetscErrorCode KSPDCGDeviceDirection_Private(KSP ksp, Vec r, Vec z, Vec p)
   PetscFunctionBegin;
   if (device->small) PetscFunctionReturn(PETSC_SUCCESS); // all in the step
   if (device->joined) {
-    PetscCall(PCTNSBackwardDirection_Private(ksp->pc, dcg->first, p, dcg->sol, device->state));
+    PetscCall(PCTNSBackwardDirection_Private(dcg->pc, dcg->first, p, dcg->sol, device->state));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PolderLogBegin(POLDER_CGUpdate, p));
@@ -259,7 +255,7 @@ PetscErrorCode KSPDCGDeviceDirection_Private(KSP ksp, Vec r, Vec z, Vec p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Mat A, Vec p, Vec w)
+PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Vec p, Vec w)
 {
   KSP_DCG           *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice       device = dcg->device;
@@ -268,9 +264,9 @@ PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Mat A, Vec p, Vec w)
 
   PetscFunctionBegin;
   if (device->small) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderMatMultDot(A, p, w, &device->state->pw, &dotted)); // (p, A p) on the way
+  PetscCall(PolderMatMultDot(dcg->A, p, w, &device->state->pw, &dotted)); // (p, A p) on the way
   if (!dotted) {
-    PetscCall(KSP_MatMult(ksp, A, p, w));
+    PetscCall(KSP_MatMult(ksp, dcg->A, p, w));
     PetscCall(PolderLogBegin(POLDER_CGDot, w));
     PetscCall(PolderVecGetDeviceRead(p, &pa));
     PetscCall(PolderVecGetDeviceRead(w, &wa));
@@ -291,12 +287,16 @@ static PetscErrorCode KSPDCGDeviceProject_Private(KSP ksp, Vec r)
   KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice device = dcg->device;
   PetscScalar *ra;
+  MatNullSpace attached;
 
   PetscFunctionBegin;
-  if (dcg->space->nullspace) {
+  if (device->mean || dcg->space->nullspace) {
     PetscCall(PolderVecGetDeviceArray(r, &ra));
     PolderLaunch(PolderCGRemoveMean_CUDA(device->n, ra, device->state, device->stream));
     PetscCall(PolderVecRestoreDeviceArray(r, &ra));
+  } else if (device->attached) {
+    PetscCall(MatGetNullSpace(dcg->A, &attached));
+    PetscCall(MatNullSpaceRemove(attached, r));
   }
   PetscCall(PolderDeflationSpaceApplyP(dcg->space, r));
   PetscCall(PolderDeviceZero(&device->state->sum[3], sizeof(PetscScalar))); // the sum of r

@@ -79,28 +79,34 @@ static PetscErrorCode KSPDCGDot_Private(Vec x, Vec y, PetscScalar *dot)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z <- M^-1 r without its part in the kernel of A: left in, it grows in p until it drowns A p in rounding errors */
-static PetscErrorCode KSPDCGPCApply_Private(KSP ksp, Vec r, Vec z)
+PetscErrorCode KSPDCGPCApply_Private(KSP ksp, Vec r, Vec z)
 {
   KSP_DCG     *dcg = (KSP_DCG *)ksp->data;
-  Mat          A;
   MatNullSpace attached;
 
   PetscFunctionBegin;
-  PetscCall(KSP_PCApply(ksp, r, z)); // removes an attached null space itself
-  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(MatGetNullSpace(A, &attached));
-  if (dcg->space->nullspace && !attached) PetscCall(KSPDCGRemoveMean_Private(z));
+  if (ksp->transpose_solve) {
+    PetscCall(PCApplyTranspose(dcg->pc, r, z));
+    PetscCall(MatGetTransposeNullSpace(dcg->A, &attached));
+  } else {
+    PetscCall(PCApply(dcg->pc, r, z));
+    PetscCall(MatGetNullSpace(dcg->A, &attached));
+  }
+  if (attached) PetscCall(MatNullSpaceRemove(attached, z));
+  else if (dcg->space->nullspace) PetscCall(KSPDCGRemoveMean_Private(z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* r <- P r, after what lies in the kernel of A: P would put it all into the column that is left out */
+/* r <- P r, after what lies in the kernel of A: P would put it all into the column that is left out, and nothing reduces it */
 PetscErrorCode KSPDCGProject_Private(KSP ksp, Vec r)
 {
-  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+  KSP_DCG     *dcg = (KSP_DCG *)ksp->data;
+  MatNullSpace attached;
 
   PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(dcg->A, &attached));
   if (dcg->space->nullspace) PetscCall(KSPDCGRemoveMean_Private(r));
+  else if (attached) PetscCall(MatNullSpaceRemove(attached, r));
   PetscCall(PolderDeflationSpaceApplyP(dcg->space, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -232,19 +238,33 @@ PetscErrorCode KSPDCGDirection_Private(KSP ksp, Vec r, Vec z, Vec p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* w <- A p, (p, w) in one pass; none of the matrices that have it is deflated */
+static PetscErrorCode KSPDCGMultDot_Private(KSP ksp, Vec p, Vec w, PetscScalar *dot)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  PetscCall((*dcg->multdot)(dcg->A, p, w, dot));
+  PetscCallAllreduce(MPI_IN_PLACE, dot, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* w <- P A p, (p, w) */
-PetscErrorCode KSPDCGProduct_Private(KSP ksp, Mat A, Vec p, Vec w)
+PetscErrorCode KSPDCGProduct_Private(KSP ksp, Vec p, Vec w)
 {
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
 
   PetscFunctionBegin;
   if (dcg->device) {
-    PetscCall(KSPDCGDeviceProduct_Private(ksp, A, p, w));
+    PetscCall(KSPDCGDeviceProduct_Private(ksp, p, w));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KSP_MatMult(ksp, A, p, w));
-  PetscCall(PolderDeflationSpaceApplyP(dcg->space, w));
-  PetscCall(KSPDCGDot_Private(p, w, &dcg->pw));
+  if (dcg->multdot) PetscCall(KSPDCGMultDot_Private(ksp, p, w, &dcg->pw));
+  else {
+    PetscCall(KSP_MatMult(ksp, dcg->A, p, w));
+    PetscCall(PolderDeflationSpaceApplyP(dcg->space, w));
+    PetscCall(KSPDCGDot_Private(p, w, &dcg->pw));
+  }
   KSPCheckDot(ksp, dcg->pw);
   if (PetscRealPart(dcg->pw) <= 0) {
     PetscCall(PetscInfo(ksp, "(p, PA p) = %g: the operator is not positive definite\n", (double)PetscRealPart(dcg->pw)));

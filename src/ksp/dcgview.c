@@ -115,14 +115,14 @@ static PetscErrorCode KSPDCGViewFloor_Private(KSP_DCG *dcg, PetscViewer viewer)
 /* PETSc calls this before its own line of -ksp_converged_reason, wanted or not */
 PetscErrorCode KSPDCGConvergedReasonView_Private(KSP ksp, void *ctx)
 {
-  PetscBool         dcg, wanted;
+  PetscBool         ours, wanted;
   PetscViewer       viewer;
   PetscViewerFormat format;
 
   PetscFunctionBegin;
   (void)ctx;
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPDCG, &dcg));
-  if (!dcg || !((KSP_DCG *)ksp->data)->floor) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &ours, KSPDCG, KSPRRBCG, ""));
+  if (!ours || !((KSP_DCG *)ksp->data)->floor) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)ksp), ((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-ksp_converged_reason", &viewer, &format, &wanted));
   if (wanted && viewer) {
     PetscBool ascii;
@@ -131,6 +131,17 @@ PetscErrorCode KSPDCGConvergedReasonView_Private(KSP ksp, void *ctx)
     if (ascii) PetscCall(KSPDCGViewFloor_Private((KSP_DCG *)ksp->data, viewer));
     PetscCall(PetscViewerDestroy(&viewer));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode KSPDCGViewLast_Private(KSP ksp, PetscViewer viewer)
+{
+  KSP_DCG        *dcg   = (KSP_DCG *)ksp->data;
+  const PetscReal scale = dcg->bnorm > 0 ? dcg->bnorm : 1;
+
+  PetscFunctionBegin;
+  if (dcg->residual >= 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve: true residual %.2e%s, %" PetscInt_FMT " restarts from the true residual\n", (double)(dcg->residual / scale), dcg->bnorm > 0 ? " of b" : " (b is zero)", dcg->restarts));
+  if (dcg->floor) PetscCall(KSPDCGViewFloor_Private(dcg, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -147,10 +158,7 @@ PetscErrorCode KSPView_DCG(KSP ksp, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PolderDeflationSpaceView(dcg->space, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));
-  if (dcg->residual >= 0)
-    PetscCall(
-      PetscViewerASCIIPrintf(viewer, "  last solve: true residual %.2e%s, %" PetscInt_FMT " restarts from the true residual\n", (double)(dcg->bnorm > 0 ? dcg->residual / dcg->bnorm : dcg->residual), dcg->bnorm > 0 ? " of b" : " (b is zero)", dcg->restarts));
-  if (dcg->floor) PetscCall(KSPDCGViewFloor_Private(dcg, viewer));
+  PetscCall(KSPDCGViewLast_Private(ksp, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -28,6 +28,7 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
   PetscCall(PCRRBFactor_Private(pc, &csr));
   rrb->mat          = mat;
   rrb->nonzerostate = state;
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &rrb->reduced.state));
   PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
   PetscCall(PolderLogEnd(POLDER_RRBSetUp, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -37,39 +38,48 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
   L y = r       grid after grid: the values of eliminated nodes go to their neighbours
   L^T z = D^-1 y  after the exact rest, back from grid to grid
 
-  r2 of a grid is the next grid in natural order. On several processes the first grids are in boxes.
+  r2 of a grid is the next grid in natural order. From grid `from` on, whose values are r, rows ld apart; they become z. On several processes the first grids
+  are in boxes.
 */
+PetscErrorCode PCRRBSweeps_Private(PC_RRB *rrb, PetscInt from, const PetscScalar *r, PetscInt ld, PetscScalar *z)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = from; k < rrb->ngrid; ++k) {
+    const RRBGrid     *grid = &rrb->grid[k], *finer = k > from ? grid - 1 : NULL;
+    const PetscScalar *a  = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : r;
+    const PetscInt     da = finer ? finer->g.pitch : ld;
+
+    if (grid->single) PolderRRBForwardSingle_Host(&grid->g, grid->half, grid->single, a, da, grid->z);
+    else PolderRRBForward_Host(&grid->g, grid->half, grid->coef, a, da, grid->z);
+  }
+  if (rrb->ngrid > from) PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->rest.place, rrb->grid[rrb->ngrid - 1].z, rrb->grid[rrb->ngrid - 1].z));
+  else PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->rest.place, r, z));
+  for (PetscInt k = rrb->ngrid - 1; k >= from; --k) {
+    const RRBGrid *grid = &rrb->grid[k], *finer = k > from ? grid - 1 : NULL;
+    PetscScalar   *a  = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : z;
+    const PetscInt da = finer ? finer->g.pitch : ld;
+
+    if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, grid->half, grid->single, grid->z, a, da);
+    else PolderRRBBackward_Host(&grid->g, grid->half, grid->coef, grid->z, a, da);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCApply_RRB(PC pc, Vec r, Vec z)
 {
-  PC_RRB            *rrb   = (PC_RRB *)pc->data;
-  const PetscInt     begin = rrb->ranks.ngrid, ld = rrb->nx >> rrb->ranks.whole;
-  const PetscScalar *rr, *in;
-  PetscScalar       *zz, *out;
+  PC_RRB            *rrb = (PC_RRB *)pc->data;
+  const PetscScalar *rr;
+  PetscScalar       *zz;
 
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
   PetscCall(VecGetArrayRead(r, &rr));
   PetscCall(VecGetArrayWrite(z, &zz));
-  if (rrb->ranks.size) PetscCall(PCRRBForwardRanks_Private(pc, rr));
-  in  = rrb->ranks.size ? rrb->ranks.all : rr;
-  out = rrb->ranks.size ? rrb->ranks.all : zz;
-  for (PetscInt k = begin; k < rrb->ngrid; ++k) {
-    const RRBGrid     *grid = &rrb->grid[k], *finer = k > begin ? grid - 1 : NULL;
-    const PetscScalar *from = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : in;
-
-    if (grid->single) PolderRRBForwardSingle_Host(&grid->g, grid->half, grid->single, from, finer ? finer->g.pitch : ld, grid->z);
-    else PolderRRBForward_Host(&grid->g, grid->half, grid->coef, from, finer ? finer->g.pitch : ld, grid->z);
-  }
-  if (rrb->ngrid > begin) PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->grid[rrb->ngrid - 1].z, rrb->grid[rrb->ngrid - 1].z));
-  else PetscCall(PCRRBRestSolve_Private(&rrb->rest, in, out));
-  for (PetscInt k = rrb->ngrid - 1; k >= begin; --k) {
-    const RRBGrid *grid = &rrb->grid[k], *finer = k > begin ? grid - 1 : NULL;
-    PetscScalar   *to = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : out;
-
-    if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, grid->half, grid->single, grid->z, to, finer ? finer->g.pitch : ld);
-    else PolderRRBBackward_Host(&grid->g, grid->half, grid->coef, grid->z, to, finer ? finer->g.pitch : ld);
-  }
-  if (rrb->ranks.size) PetscCall(PCRRBBackwardRanks_Private(pc, zz));
+  if (rrb->ranks.size) {
+    PetscCall(PCRRBForwardRanks_Private(pc, rr));
+    PetscCall(PCRRBSweeps_Private(rrb, rrb->ranks.ngrid, rrb->ranks.all, rrb->nx >> rrb->ranks.whole, rrb->ranks.all));
+    PetscCall(PCRRBBackwardRanks_Private(pc, zz));
+  } else PetscCall(PCRRBSweeps_Private(rrb, 0, rr, rrb->nx, zz));
   PetscCall(VecRestoreArrayWrite(z, &zz));
   PetscCall(VecRestoreArrayRead(r, &rr));
   PetscCall(PetscLogFlops(rrb->flops));
@@ -97,6 +107,7 @@ static PetscErrorCode PCDestroy_RRB(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetOmega_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLatency_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBGetOrdering_C", NULL));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -137,6 +148,7 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  exact rest: %" PetscInt_FMT " unknowns of a grid of %" PetscInt_FMT " by %" PetscInt_FMT ", band Cholesky of half bandwidth %" PetscInt_FMT "%s\n", rest->n, rest->nx, rest->ny, rest->band, ranks->size ? ", on every process" : ""));
   if (rest->npin) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular parts of the rest: %" PetscInt_FMT "\n", rest->npin));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  factor in %s precision, on the host; %.1f bytes a row\n", rrb->single ? "single" : "double", (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
+  if (rrb->reduced.valid) PetscCall(PCRRBReducedView_Private(rrb, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -404,7 +416,7 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
    M. de Jong, A. van der Ploeg, A. Ditzel, C. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type
    processors, ETNA 46, 2017.
 
-.seealso: `PCRRBSetGrid()`, `PCRRBSetLevels()`, `PCRRBSetOmega()`, `PCRRBSetSinglePrecision()`, `PCRRBSetLatency()`, `PCTNS`, `PCICC`
+.seealso: `PCRRBSetGrid()`, `PCRRBSetLevels()`, `PCRRBSetOmega()`, `PCRRBSetSinglePrecision()`, `PCRRBSetLatency()`, `PCRRBGetOrdering()`, `KSPRRBCG`, `PCTNS`, `PCICC`
 M*/
 PetscErrorCode PCCreate_RRB(PC pc)
 {
@@ -428,5 +440,6 @@ PetscErrorCode PCCreate_RRB(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetOmega_C", PCRRBSetOmega_RRB));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", PCRRBSetSinglePrecision_RRB));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLatency_C", PCRRBSetLatency_RRB));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBGetOrdering_C", PCRRBGetOrdering_RRB));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

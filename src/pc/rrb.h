@@ -3,6 +3,7 @@
 
 #include "../polder.h"
 #include "../kernels/kernels.h"
+#include "../kernels/rrbreduced.h"
 #include "../mat/halo.h"
 #include <petscdm.h>
 #include <petscsf.h>
@@ -32,6 +33,15 @@ typedef struct {
   PetscScalar *factor;        /* [n (band + 1)] */
   PetscScalar *x;             /* [n] */
 } RRBRest;
+
+/* What CG on the first Schur complement S of a 5-point matrix needs besides; coef: NULL while nobody wants it */
+typedef struct {
+  PetscBool        wanted;
+  PetscBool        valid; /* the matrix of the factor has 5 points */
+  PetscScalar     *coef;  /* [RRB_NREDUCED grid[0].g.size] */
+  size_t          *place; /* [rest.n] of an unknown of the rest in a reduced vector, when there is one grid only */
+  PetscObjectState state; /* of the matrix */
+} RRBReduced;
 
 /* Where the grid comes from */
 typedef enum {
@@ -124,6 +134,7 @@ typedef struct {
   PetscInt         nx, ny, levels, ngrid;
   RRBGrid         *grid;
   RRBRest          rest;
+  RRBReduced       reduced;
   RRBMatrix        matrix;
   RRBRows          rows;
   RRBRanks         ranks;
@@ -172,6 +183,9 @@ PETSC_INTERN PetscErrorCode PCRRBFindGrid_Private(PC, const PolderCSR *);
 #define RRB_VISITWORK(nx) ((size_t)((nx) + 2) * (RRB_NROW + 6))
 PETSC_INTERN PetscErrorCode PCRRBVisitRows_Private(PC, const PolderCSR *, PetscScalar work[], PetscErrorCode (*put)(PetscInt y, PetscScalar *const row[], void *ctx), void *ctx);
 
+/* rrb.c: both sweeps from grid `from` on, and the rest; r and z in natural order of that grid, rows ld apart */
+PETSC_INTERN PetscErrorCode PCRRBSweeps_Private(PC_RRB *, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
+
 /* rrbfactor.c */
 PETSC_INTERN PolderRRBGrid  PCRRBShape_Private(PetscInt nx, PetscInt ny);
 PETSC_INTERN PetscErrorCode PCRRBLayout_Private(PC);
@@ -182,11 +196,37 @@ PETSC_INTERN PetscErrorCode PCRRBFactor_Private(PC, const PolderCSR *);
 PETSC_INTERN PetscErrorCode PCRRBRestLayout_Private(PC, PetscInt nx, PetscInt ny, PetscBool skew, const PolderRRBGrid *);
 PETSC_INTERN PetscErrorCode PCRRBRestFree_Private(RRBRest *);
 PETSC_INTERN PetscErrorCode PCRRBRestFactor_Private(PC);
-/* Solves for the unknowns that lie in from[], into to[] */
-PETSC_INTERN PetscErrorCode PCRRBRestSolve_Private(RRBRest *, const PetscScalar from[], PetscScalar to[]);
+/* Solves for the unknowns that lie in from[], into to[], at place[] */
+PETSC_INTERN PetscErrorCode PCRRBRestSolve_Private(RRBRest *, const size_t place[], const PetscScalar from[], PetscScalar to[]);
 /* Unknowns and half bandwidth of the rest after so many half levels; PETSC_FALSE when the grids end before */
 PETSC_INTERN PetscBool PCRRBRestSize_Private(PetscInt nx, PetscInt ny, PetscInt levels, PetscReal *n, PetscReal *band);
 /* The node of grid k is this node, y nx + x, of the first grid */
 PETSC_INTERN PetscInt PCRRBNode_Private(const PC_RRB *, PetscInt k, PetscInt x, PetscInt y);
 /* Ends with the error of a pivot that is not positive */
 PETSC_INTERN PetscErrorCode PCRRBPivotError_Private(PC, const RRBPivot *);
+
+/* rrbordering.c */
+PETSC_INTERN PetscErrorCode PCRRBGetOrdering_RRB(PC, IS *places);
+
+/*
+  rrbreduced.c: the system without its black nodes, for CG on S. Its vectors hold the red nodes in the order of rrbreduced.h
+*/
+/* From the next set-up on */
+PETSC_INTERN PetscErrorCode PCRRBReducedWant_Private(PC);
+/* Ends with an error unless S, of the operator as it is, is there */
+PETSC_INTERN PetscErrorCode PCRRBReducedCheck_Private(PC);
+/* Red nodes of this process */
+PETSC_INTERN PetscErrorCode PCRRBReducedSize_Private(PC, PetscInt *n);
+PETSC_INTERN PetscErrorCode PCRRBReducedLayout_Private(PC_RRB *);
+PETSC_INTERN PetscErrorCode PCRRBReducedFree_Private(PC_RRB *);
+PETSC_INTERN PetscErrorCode PCRRBReducedView_Private(const PC_RRB *, PetscViewer);
+/* r <- b_r - S_rb D_b^-1 b_b */
+PETSC_INTERN PetscErrorCode PCRRBReduce_Private(PC, Vec b, Vec r);
+/* x <- r and, on black nodes, D_b^-1 (b_b - S_br r) */
+PETSC_INTERN PetscErrorCode PCRRBExpand_Private(PC, Vec b, Vec r, Vec x);
+/* r <- x on red nodes */
+PETSC_INTERN PetscErrorCode PCRRBPick_Private(PC, Vec x, Vec r);
+/* y <- S x, and unless dot is NULL the part of this process of (x, y) */
+PETSC_INTERN PetscErrorCode PCRRBReducedMult_Private(PC, Vec x, Vec y, PetscScalar *dot);
+/* z <- what M^-1 makes of r */
+PETSC_INTERN PetscErrorCode PCRRBReducedApply_Private(PC, Vec r, Vec z);

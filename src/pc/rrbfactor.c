@@ -38,6 +38,7 @@ PetscErrorCode PCRRBFreeLayout_Private(PC_RRB *rrb)
   }
   PetscCall(PetscFree(rrb->grid));
   PetscCall(PCRRBRestFree_Private(&rrb->rest));
+  PetscCall(PCRRBReducedFree_Private(rrb));
   PetscCall(PCRRBFreeScratch_Private(rrb));
   PetscCall(PCRRBRanksFree_Private(&rrb->ranks));
   rrb->ngrid = 0;
@@ -78,7 +79,11 @@ PetscErrorCode PCRRBLayout_Private(PC pc)
 
   PetscFunctionBegin;
   while (!PCRRBRestSize_Private(rrb->nx, rrb->ny, levels, &n, &band)) --levels;
-  if (PCRRBHasLayout_Private(rrb, levels)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (rrb->reduced.wanted) levels = PetscMax(levels, 1); // of a line, too, the black nodes may go: they are not coupled
+  if (PCRRBHasLayout_Private(rrb, levels)) {
+    if (rrb->reduced.wanted && !rrb->reduced.coef && !rrb->ranks.size) PetscCall(PCRRBReducedLayout_Private(rrb));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PCRRBFreeLayout_Private(rrb));
   PetscCall(PCRRBRanksLayout_Private(pc, levels));
   rrb->levels = levels;
@@ -95,6 +100,7 @@ PetscErrorCode PCRRBLayout_Private(PC pc)
   }
   PetscCall(PCRRBRestLayout_Private(pc, rrb->nx >> (levels / 2), rrb->ny >> (levels / 2), (PetscBool)(levels % 2), rrb->ngrid > rrb->ranks.ngrid ? &rrb->grid[rrb->ngrid - 1].g : NULL));
   rrb->flops += 4.0 * rest->n * (rest->band + 1.0);
+  if (rrb->reduced.wanted && !rrb->ranks.size) PetscCall(PCRRBReducedLayout_Private(rrb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,15 +197,19 @@ static PetscErrorCode PCRRBEliminate_Private(PC pc, PetscInt k, PetscScalar *wor
   PC_RRB              *rrb  = (PC_RRB *)pc->data;
   RRBGrid             *grid = &rrb->grid[k];
   const PolderRRBGrid *g    = &grid->g;
+  PetscBool            reduced;
 
   PetscFunctionBegin;
+  if (!k) rrb->reduced.valid = (PetscBool)(rrb->reduced.coef && !rrb->matrix.nine);
+  reduced = (PetscBool)(!k && rrb->reduced.valid);
   PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_PUT, grid->coef));
   PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_WORK, work));
   if (k || rrb->matrix.nine) PolderRRBLump_Host(g, rrb->omega, grid->coef, work);
   PetscCall(PCRRBInvert_Private(pc, k, RRB_B1D, g->nx / 2, g->hy));
   PetscCall(PCRRBInvert_Private(pc, k, RRB_B2D, g->hx, g->ny / 2));
   PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_BLACK, grid->coef));
-  PolderRRBEliminateBlack_Host(g, (PetscBool)!grid->half, rrb->omega, grid->coef, work);
+  PolderRRBEliminateBlack_Host(g, (PetscBool)(!grid->half && !reduced), rrb->omega, grid->coef, work);
+  if (reduced) PolderRRBReducedFill_Host(g, (PetscBool)!grid->half, rrb->omega, grid->coef, work, rrb->reduced.coef);
   if (!grid->half) PetscCall(PCRRBInvert_Private(pc, k, RRB_R1D, g->hx, g->hy));
   PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_R1, grid->coef));
   for (PetscInt y = 0; y < (grid->half ? g->ny : g->ny / 2); ++y) {
@@ -235,7 +245,7 @@ static PetscErrorCode PCRRBStore_Private(PC pc)
   }
   PetscCallAllreduce(MPI_IN_PLACE, &good, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
   PetscCheck(good, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The factor of PC of type rrb has values that single precision does not hold: scale the system, or use -pc_rrb_precision double");
-  for (PetscInt k = 0; k < rrb->ngrid && rrb->single; ++k) PetscCall(PetscFree(rrb->grid[k].coef));
+  for (PetscInt k = rrb->reduced.valid; k < rrb->ngrid && rrb->single; ++k) PetscCall(PetscFree(rrb->grid[k].coef)); // CG on S eliminates and computes black values with that of the first
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -227,7 +227,7 @@ static void PCRRBRestCentre_Private(RRBRest *rest)
   }
 }
 
-PetscErrorCode PCRRBRestSolve_Private(RRBRest *rest, const PetscScalar from[], PetscScalar to[])
+PetscErrorCode PCRRBRestSolve_Private(RRBRest *rest, const size_t place[], const PetscScalar from[], PetscScalar to[])
 {
   PetscBLASInt n, band, one = 1, ldb, info;
 
@@ -235,7 +235,7 @@ PetscErrorCode PCRRBRestSolve_Private(RRBRest *rest, const PetscScalar from[], P
   PetscCall(PetscBLASIntCast(rest->n, &n));
   PetscCall(PetscBLASIntCast(rest->band, &band));
   ldb = band + 1;
-  for (PetscInt i = 0; i < rest->n; ++i) rest->x[i] = from[rest->place[i]];
+  for (PetscInt i = 0; i < rest->n; ++i) rest->x[i] = from[place[i]];
   if (rest->npin) PCRRBRestCentre_Private(rest);
   for (PetscInt p = 0; p < rest->npin; ++p) rest->x[rest->pin[p]] = 0;
   PetscCallBLAS("LAPACKpbtrs", LAPACKpbtrs_("L", &n, &band, &one, rest->factor, &ldb, rest->x, &n, &info));
@@ -247,6 +247,6 @@ PetscErrorCode PCRRBRestSolve_Private(RRBRest *rest, const PetscScalar from[], P
       if (rest->part[i] >= 0) rest->x[i] += rest->gain[rest->part[i]] * rest->kernel[rest->part[i]];
     }
   }
-  for (PetscInt i = 0; i < rest->n; ++i) to[rest->place[i]] = rest->x[i];
+  for (PetscInt i = 0; i < rest->n; ++i) to[place[i]] = rest->x[i];
   PetscFunctionReturn(PETSC_SUCCESS);
 }

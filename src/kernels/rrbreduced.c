@@ -1,0 +1,127 @@
+/* The first Schur complement of a 5-point matrix and the sweeps of the preconditioner on its vectors, on the quarters of rrbrow.h. */
+#include "kernels.h"
+#include "rrbreduced.h"
+
+/* Column u of n for which body(u) is to be had: the first and those from `last` on need care about columns that do not exist, so that the others are a plain loop */
+#define COLUMNS(n, last, edge, middle) \
+  do { \
+    for (PetscInt u = 0; u < PetscMin(1, n); ++u) edge; \
+    _Pragma("GCC ivdep") for (PetscInt u = 1; u < (last); ++u) middle; \
+    for (PetscInt u = PetscMax(last, 1); u < (n); ++u) edge; \
+  } while (0)
+
+void PolderRRBReducedFill_Host(const PolderRRBGrid *g, PetscBool lump, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[])
+{
+  c += g->origin;
+  x += g->origin;
+  a += g->origin;
+  for (PetscInt v = 0; v < g->hy; ++v) {
+    const ptrdiff_t p0 = (ptrdiff_t)v * g->pitch;
+
+#pragma GCC ivdep
+    for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) PolderRRBReducedFill(g->size, g->pitch, c, x, p, a);
+    if (!lump) continue;
+#pragma GCC ivdep
+    for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) PolderRRBLumpR1(g->size, g->pitch, omega, c, p);
+  }
+}
+
+static inline void PolderRRBReducedRow1(const PolderRRBGrid *g, const PetscScalar *a, const PetscScalar *x, PetscScalar *y, PetscInt v)
+{
+  const size_t        s = g->size;
+  const ptrdiff_t     P = g->pitch, p = (ptrdiff_t)v * P;
+  const PetscInt      hx = g->hx, h2 = g->nx / 2, last = PetscMin(hx - 1, h2);
+  const PolderRRBRows r = PolderRRBGetRows(g, x, v);
+
+  y += (size_t)v * (size_t)hx;
+  COLUMNS(hx, last, y[u] = PolderRRBReducedR1(s, P, a, p + u, r, u, PolderRRBWest(u), PolderRRBEast(u, hx), PolderRRBSame(u, h2), PolderRRBWest(u)), y[u] = PolderRRBReducedR1(s, P, a, p + u, r, u, u - 1, u + 1, u, u - 1));
+}
+
+static inline void PolderRRBReducedRow2(const PolderRRBGrid *g, const PetscScalar *a, const PetscScalar *x, PetscScalar *y, PetscInt v)
+{
+  const size_t        s = g->size;
+  const ptrdiff_t     P = g->pitch, p = (ptrdiff_t)v * P;
+  const PetscInt      hx = g->hx, h2 = g->nx / 2;
+  const PolderRRBRows r = PolderRRBGetRows(g, x, v);
+
+  y += (size_t)hx * (size_t)g->hy + (size_t)v * (size_t)h2;
+  COLUMNS(h2, h2 - 1, y[u] = PolderRRBReducedR2(s, P, a, p + u, r, u, PolderRRBWest(u), PolderRRBEast(u, h2), PolderRRBEast(u, hx)), y[u] = PolderRRBReducedR2(s, P, a, p + u, r, u, u - 1, u + 1, u + 1));
+}
+
+void PolderRRBReducedMult_Host(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot)
+{
+  const PetscInt hx = g->hx, h2 = g->nx / 2;
+  const size_t   n1  = (size_t)hx * (size_t)g->hy;
+  PetscReal      sum = 0;
+
+  a += g->origin;
+  for (PetscInt v = 0; v <= g->hy; ++v) { /* r2 one row behind, so that the couplings of r1 to it are read once */
+    if (v < g->hy) {
+      PolderRRBReducedRow1(g, a, x, y, v);
+      if (dot) sum += PolderDot_Host(hx, x + (size_t)v * (size_t)hx, y + (size_t)v * (size_t)hx);
+    }
+    if (v > 0 && v <= g->ny / 2) {
+      PolderRRBReducedRow2(g, a, x, y, v - 1);
+      if (dot) sum += PolderDot_Host(h2, x + n1 + (size_t)(v - 1) * (size_t)h2, y + n1 + (size_t)(v - 1) * (size_t)h2);
+    }
+  }
+  if (dot) *dot = sum;
+}
+
+void PolderRRBReduce_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[])
+{
+  const size_t   s  = g->size;
+  const PetscInt hx = g->hx, h2 = g->nx / 2, nx = g->nx;
+  PetscScalar   *r2 = r + (size_t)hx * (size_t)g->hy;
+
+  c += g->origin;
+  for (PetscInt v = 0; v < g->hy; ++v, r += hx) {
+    const ptrdiff_t      P = g->pitch, p = (ptrdiff_t)v * P;
+    const PolderRRBLines l = PolderRRBGetLines(g, b, ld, v);
+
+    COLUMNS(hx, hx - 1, r[u] = PolderRRBReduceR1(s, P, c, p + u, l, 2 * u, PolderRRBWest(2 * u), PolderRRBEast(2 * u, nx)), r[u] = PolderRRBReduceR1(s, P, c, p + u, l, 2 * u, 2 * u - 1, 2 * u + 1));
+    if (2 * v + 1 == g->ny) break;
+    COLUMNS(h2, h2 - 1, r2[u] = PolderRRBReduceR2(s, P, c, p + u, l, 2 * u + 1, 2 * u, PolderRRBEast(2 * u + 1, nx)), r2[u] = PolderRRBReduceR2(s, P, c, p + u, l, 2 * u + 1, 2 * u, 2 * u + 2));
+    r2 += h2;
+  }
+}
+
+void PolderRRBPick_Host(const PolderRRBGrid *g, const PetscScalar x[], PetscInt ld, PetscScalar r[])
+{
+  for (PetscInt q = 0; q < 2; ++q) {
+    for (PetscInt y = q; y < g->ny; y += 2) {
+      for (PetscInt i = q; i < g->nx; i += 2) *r++ = x[(size_t)y * (size_t)ld + (size_t)i];
+    }
+  }
+}
+
+void PolderRRBExpand_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[], PetscInt ld)
+{
+  const size_t   s  = g->size;
+  const PetscInt hx = g->hx, h2 = g->nx / 2;
+
+  c += g->origin;
+  for (PetscInt v = 0; v < g->hy; ++v) {
+    const ptrdiff_t      p   = (ptrdiff_t)v * g->pitch;
+    const PolderRRBLines l   = PolderRRBGetLines(g, b, ld, v);
+    const PolderRRBRows  q   = PolderRRBGetRows(g, r, v);
+    PetscScalar         *row = x + (size_t)(2 * v) * (size_t)ld;
+
+    for (PetscInt u = 0; u < hx; ++u) row[2 * u] = q.c1[u];
+    for (PetscInt u = 0; u < h2; ++u) row[2 * u + 1] = PolderRRBExpandB1(s, c, p + u, q, l.c[2 * u + 1], u, PolderRRBEast(u, hx));
+    if (2 * v + 1 == g->ny) break;
+    row += ld;
+    for (PetscInt u = 0; u < hx; ++u) row[2 * u] = PolderRRBExpandB2(s, c, p + u, q, l.n[2 * u], u, PolderRRBSame(u, h2), PolderRRBWest(u));
+    for (PetscInt u = 0; u < h2; ++u) row[2 * u + 1] = q.c2[u];
+  }
+}
+
+#define RRB_VALUE      PetscScalar
+#define RRB_NAME(name) name##_Host
+#include "rrbreducedapply.h"
+#undef RRB_VALUE
+#undef RRB_NAME
+
+#define RRB_VALUE      float
+#define RRB_NAME(name) name##Single_Host
+#include "rrbreducedapply.h"

@@ -1,0 +1,135 @@
+/*
+  Node bodies of the first Schur complement S = D_r - S_rb D_b^-1 S_br of a 5-point matrix, which host and device share.
+
+  Its vectors hold the red nodes of a grid (rrbrow.h) and nothing else: r1, hx by hy, row by row, then r2, nx/2 by ny/2. S is kept explicitly, 9 points of which
+  the symmetric half is stored, 10 values for a node of r1 and one of r2: a product moves 14 words for the two. Without it, C, W and S of the matrix for r1,
+  b1, b2 and r2 would be 12 values and thus 16 words, with the values of black nodes computed on the way.
+*/
+#pragma once
+
+#include "rrbrow.h"
+
+/* Arrays of S, each with the border of the grid's: diagonal and couplings of r1 to r1 (E, N) and r2 (the others), the same of r2 to r2 */
+enum {
+  RRB_S1D,
+  RRB_S1E,
+  RRB_S1N,
+  RRB_S1NE,
+  RRB_S1SE,
+  RRB_S1SW,
+  RRB_S1NW,
+  RRB_S2D,
+  RRB_S2E,
+  RRB_S2N,
+  RRB_NREDUCED
+};
+
+/* S from the arrays of the grid once the black nodes are eliminated and nothing is lumped */
+POLDER_NODE void PolderRRBReducedFill(size_t s, ptrdiff_t P, const PetscScalar *c, const PetscScalar *x, ptrdiff_t p, PetscScalar *a)
+{
+  PetscScalar *const r1[RRB_NROW] = {a + RRB_S1D * s, a + RRB_S1E * s, a + RRB_S1N * s, a + RRB_S1NE * s, a + RRB_S1SE * s};
+  PetscScalar *const r2[RRB_NROW] = {a + RRB_S2D * s, a + RRB_S2E * s, a + RRB_S2N * s, a + RRB_S1SW * s + P + 1, a + RRB_S1NW * s + 1};
+
+  PolderRRBSkewR1(s, c, p, r1, (PetscInt)p);
+  PolderRRBSkewR2(s, P, c, x, p, r2, (PetscInt)p);
+}
+
+/* Rows v - 1, v, v + 1 of r1 and r2. Instead of a row that the grid lacks one that there is: the couplings to it are zero */
+typedef struct {
+  const PetscScalar *s1, *c1, *n1, *s2, *c2, *n2;
+} PolderRRBRows;
+
+POLDER_NODE const PetscScalar *PolderRRBRowOf(const PetscScalar *x, PetscInt v, PetscInt n, PetscInt length)
+{
+  return x + (size_t)(v < n ? v : n - 1) * (size_t)length;
+}
+
+POLDER_NODE PolderRRBRows PolderRRBGetRows(const PolderRRBGrid *g, const PetscScalar *x, PetscInt v)
+{
+  const PetscInt     hx = g->hx, hy = g->hy, h2 = g->nx / 2, k2 = g->ny / 2, south = v > 0 ? v - 1 : 0;
+  const PetscScalar *x2 = x + (size_t)hx * (size_t)hy;
+  PolderRRBRows      r;
+
+  r.s1 = PolderRRBRowOf(x, south, hy, hx);
+  r.c1 = PolderRRBRowOf(x, v, hy, hx);
+  r.n1 = PolderRRBRowOf(x, v + 1, hy, hx);
+  r.s2 = r.c2 = r.n2 = x; /* a line has no r2 */
+  if (h2 == 0 || k2 == 0) return r;
+  r.s2 = PolderRRBRowOf(x2, south, k2, h2);
+  r.c2 = PolderRRBRowOf(x2, v, k2, h2);
+  r.n2 = PolderRRBRowOf(x2, v + 1, k2, h2);
+  return r;
+}
+
+/* Columns u - 1 and u + 1, or others that exist, among n; column u among n that may be one too few */
+POLDER_NODE PetscInt PolderRRBWest(PetscInt u)
+{
+  return u > 0 ? u - 1 : 0;
+}
+
+POLDER_NODE PetscInt PolderRRBEast(PetscInt u, PetscInt n)
+{
+  return u + 1 < n ? u + 1 : u;
+}
+
+POLDER_NODE PetscInt PolderRRBSame(PetscInt u, PetscInt n)
+{
+  return u < n ? u : 0;
+}
+
+#define A(f, q) a[(size_t)(f)*s + (size_t)(q)]
+#define C(f, q) c[(size_t)(f)*s + (size_t)(q)]
+
+/* Rows of S x; columns of r1: u, w, e; of r2: u2, w2 */
+POLDER_NODE PetscScalar PolderRRBReducedR1(size_t s, ptrdiff_t P, const PetscScalar *a, ptrdiff_t p, PolderRRBRows x, PetscInt u, PetscInt w, PetscInt e, PetscInt u2, PetscInt w2)
+{
+  return A(RRB_S1D, p) * x.c1[u] + (A(RRB_S1E, p) * x.c1[e] + A(RRB_S1E, p - 1) * x.c1[w] + A(RRB_S1N, p) * x.n1[u] + A(RRB_S1N, p - P) * x.s1[u]) + (A(RRB_S1NE, p) * x.c2[u2] + A(RRB_S1SE, p) * x.s2[u2] + A(RRB_S1SW, p) * x.s2[w2] + A(RRB_S1NW, p) * x.c2[w2]);
+}
+
+/* columns of r2: u, w, e; of r1: u, e1 */
+POLDER_NODE PetscScalar PolderRRBReducedR2(size_t s, ptrdiff_t P, const PetscScalar *a, ptrdiff_t p, PolderRRBRows x, PetscInt u, PetscInt w, PetscInt e, PetscInt e1)
+{
+  return A(RRB_S2D, p) * x.c2[u] + (A(RRB_S2E, p) * x.c2[e] + A(RRB_S2E, p - 1) * x.c2[w] + A(RRB_S2N, p) * x.n2[u] + A(RRB_S2N, p - P) * x.s2[u]) + (A(RRB_S1NE, p) * x.c1[u] + A(RRB_S1SE, p + P) * x.n1[u] + A(RRB_S1SW, p + P + 1) * x.n1[e1] + A(RRB_S1NW, p + 1) * x.c1[e1]);
+}
+
+/* Rows 2v - 1 .. 2v + 2 of a vector in natural order, with the same licence */
+typedef struct {
+  const PetscScalar *s, *c, *n, *nn;
+} PolderRRBLines;
+
+POLDER_NODE PolderRRBLines PolderRRBGetLines(const PolderRRBGrid *g, const PetscScalar *b, PetscInt ld, PetscInt v)
+{
+  const PetscInt y = 2 * v;
+  PolderRRBLines l;
+
+  l.s  = y > 0 ? b + (size_t)(y - 1) * (size_t)ld : b;
+  l.c  = b + (size_t)y * (size_t)ld;
+  l.n  = y + 1 < g->ny ? b + (size_t)(y + 1) * (size_t)ld : b;
+  l.nn = y + 2 < g->ny ? b + (size_t)(y + 2) * (size_t)ld : b;
+  return l;
+}
+
+/* b_r - S_rb D_b^-1 b_b with the couplings divided by the pivots; x = 2u (r1) or 2u + 1 (r2) is the column of the node, w and e those beside it */
+POLDER_NODE PetscScalar PolderRRBReduceR1(size_t s, ptrdiff_t P, const PetscScalar *c, ptrdiff_t p, PolderRRBLines b, PetscInt x, PetscInt w, PetscInt e)
+{
+  return b.c[x] - (C(RRB_B1W, p) * b.c[e] + C(RRB_B1E, p - 1) * b.c[w] + C(RRB_B2S, p) * b.n[x] + C(RRB_B2N, p - P) * b.s[x]);
+}
+
+POLDER_NODE PetscScalar PolderRRBReduceR2(size_t s, ptrdiff_t P, const PetscScalar *c, ptrdiff_t p, PolderRRBLines b, PetscInt x, PetscInt w, PetscInt e)
+{
+  return b.n[x] - (C(RRB_B1N, p) * b.c[x] + C(RRB_B1S, p + P) * b.nn[x] + C(RRB_B2E, p) * b.n[w] + C(RRB_B2W, p + 1) * b.n[e]);
+}
+
+/* Black values D_b^-1 (b_b - S_br x_r); columns as for the rows of S x, b the value there */
+POLDER_NODE PetscScalar PolderRRBExpandB1(size_t s, const PetscScalar *c, ptrdiff_t p, PolderRRBRows x, PetscScalar b, PetscInt u, PetscInt e1)
+{
+  return C(RRB_B1D, p) * b - (C(RRB_B1N, p) * x.c2[u] + C(RRB_B1S, p) * x.s2[u] + C(RRB_B1E, p) * x.c1[e1] + C(RRB_B1W, p) * x.c1[u]);
+}
+
+POLDER_NODE PetscScalar PolderRRBExpandB2(size_t s, const PetscScalar *c, ptrdiff_t p, PolderRRBRows x, PetscScalar b, PetscInt u, PetscInt u2, PetscInt w2)
+{
+  return C(RRB_B2D, p) * b - (C(RRB_B2N, p) * x.n1[u] + C(RRB_B2S, p) * x.c1[u] + C(RRB_B2E, p) * x.c2[u2] + C(RRB_B2W, p) * x.c2[w2]);
+}
+
+#undef A
+#undef C

@@ -1,0 +1,185 @@
+/* The system of PC rrb without its black nodes: what CG on the first Schur complement S asks of the preconditioner. */
+#include "rrb.h"
+#include <petsc/private/matimpl.h>
+#include <petsc/private/pcimpl.h>
+
+PetscErrorCode PCRRBReducedWant_Private(PC pc)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  if (rrb->reduced.wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->reduced.wanted = PETSC_TRUE;
+  pc->setupcalled     = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The factor must be that of the operator, and its first half level exact */
+PetscErrorCode PCRRBReducedCheck_Private(PC pc)
+{
+  const PC_RRB    *rrb  = (PC_RRB *)pc->data;
+  MPI_Comm         comm = PetscObjectComm((PetscObject)pc);
+  Mat              A, P;
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCheck(!rrb->ranks.size, comm, PETSC_ERR_SUP, "KSP of type rrbcg works on one process, and the matrix is on %" PetscInt_FMT ": use -ksp_type cg -pc_type rrb", rrb->ranks.size);
+  PetscCall(PCGetOperators(pc, &A, &P));
+  PetscCheck(A == P, comm, PETSC_ERR_SUP, "KSP of type rrbcg eliminates with the factor of the preconditioner, which is made from another matrix than the operator: hand one matrix to KSPSetOperators(), or use -ksp_type cg -pc_type rrb");
+  PetscCheck(!rrb->matrix.nine, comm, PETSC_ERR_SUP, "KSP of type rrbcg needs a 5-point stencil, since the black nodes of a 9-point one are coupled: use -ksp_type cg -pc_type rrb");
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
+  PetscCheck(state == rrb->reduced.state, comm, PETSC_ERR_SUP, "KSP of type rrbcg eliminates with the factor of the preconditioner, which is that of older values: leave out KSPSetReusePreconditioner() (-ksp_reuse_preconditioner), or use -ksp_type cg -pc_type rrb");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBReducedSize_Private(PC pc, PetscInt *n)
+{
+  const PolderRRBGrid *g = &((PC_RRB *)pc->data)->grid[0].g;
+
+  PetscFunctionBegin;
+  *n = g->hx * g->hy + (g->nx / 2) * (g->ny / 2);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBReducedFree_Private(PC_RRB *rrb)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(rrb->reduced.coef));
+  PetscCall(PetscFree(rrb->reduced.place));
+  rrb->reduced.valid = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* For the grids and the rest that there are */
+PetscErrorCode PCRRBReducedLayout_Private(PC_RRB *rrb)
+{
+  const PolderRRBGrid *g    = &rrb->grid[0].g;
+  const RRBRest       *rest = &rrb->rest;
+  const size_t         n1 = (size_t)g->hx * (size_t)g->hy, h2 = (size_t)(g->nx / 2);
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(RRB_NREDUCED * g->size, &rrb->reduced.coef));
+  if (rrb->ngrid > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(rest->n, &rrb->reduced.place));
+  for (PetscInt k = 0; k < rest->nx * rest->ny; ++k) {
+    const size_t x = (size_t)(k % rest->nx), y = (size_t)(k / rest->nx);
+
+    if (rest->number[k] < 0) continue;
+    if (!rest->skew) rrb->reduced.place[rest->number[k]] = n1 + y * h2 + x;
+    else rrb->reduced.place[rest->number[k]] = y % 2 ? n1 + y / 2 * h2 + x / 2 : y / 2 * (size_t)g->hx + x / 2;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBReducedView_Private(const PC_RRB *rrb, PetscViewer viewer)
+{
+  const size_t arrays = RRB_NREDUCED + (rrb->single ? RRB_NCOEF : 0); /* the first grid's factor is there in both precisions */
+
+  PetscFunctionBegin;
+  PetscCall(
+    PetscViewerASCIIPrintf(viewer, "  kept for rrbcg: Schur complement without the black nodes, 9-point stencil, symmetric half; %.1f bytes a row\n", (double)(arrays * rrb->grid[0].g.size * sizeof(PetscScalar)) / ((double)rrb->nx * (double)rrb->ny)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBReduce_Private(PC pc, Vec b, Vec r)
+{
+  PC_RRB            *rrb = (PC_RRB *)pc->data;
+  const PetscScalar *ba;
+  PetscScalar       *ra;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_RRBReduce, pc));
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArrayWrite(r, &ra));
+  PolderRRBReduce_Host(&rrb->grid[0].g, rrb->grid[0].coef, ba, rrb->nx, ra);
+  PetscCall(VecRestoreArrayWrite(r, &ra));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscCall(PetscLogFlops(4.0 * rrb->nx * rrb->ny));
+  PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBExpand_Private(PC pc, Vec b, Vec r, Vec x)
+{
+  PC_RRB            *rrb = (PC_RRB *)pc->data;
+  const PetscScalar *ba, *ra;
+  PetscScalar       *xa;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_RRBReduce, pc));
+  PetscCall(VecGetArrayRead(b, &ba));
+  PetscCall(VecGetArrayRead(r, &ra));
+  PetscCall(VecGetArrayWrite(x, &xa));
+  PolderRRBExpand_Host(&rrb->grid[0].g, rrb->grid[0].coef, ba, ra, xa, rrb->nx);
+  PetscCall(VecRestoreArrayWrite(x, &xa));
+  PetscCall(VecRestoreArrayRead(r, &ra));
+  PetscCall(VecRestoreArrayRead(b, &ba));
+  PetscCall(PetscLogFlops(4.5 * rrb->nx * rrb->ny));
+  PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBPick_Private(PC pc, Vec x, Vec r)
+{
+  PC_RRB            *rrb = (PC_RRB *)pc->data;
+  const PetscScalar *xa;
+  PetscScalar       *ra;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_RRBReduce, pc));
+  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall(VecGetArrayWrite(r, &ra));
+  PolderRRBPick_Host(&rrb->grid[0].g, xa, rrb->nx, ra);
+  PetscCall(VecRestoreArrayWrite(r, &ra));
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBReducedMult_Private(PC pc, Vec x, Vec y, PetscScalar *dot)
+{
+  PC_RRB            *rrb = (PC_RRB *)pc->data;
+  const PetscScalar *xa;
+  PetscScalar       *ya;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall(VecGetArrayWrite(y, &ya));
+  PolderRRBReducedMult_Host(&rrb->grid[0].g, rrb->reduced.coef, xa, ya, dot);
+  PetscCall(VecRestoreArrayWrite(y, &ya));
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscCall(PetscLogFlops((dot ? 9.5 : 8.5) * rrb->nx * rrb->ny));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  M without its first half level, as PCApply_RRB(): r2 is the next grid, whose values lie in z while the coarser grids are at work
+*/
+PetscErrorCode PCRRBReducedApply_Private(PC pc, Vec r, Vec z)
+{
+  PC_RRB              *rrb   = (PC_RRB *)pc->data;
+  const RRBGrid       *first = &rrb->grid[0];
+  const PolderRRBGrid *g     = &first->g;
+  const PetscScalar   *rr;
+  PetscScalar         *zz, *z2;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
+  PetscCall(VecGetArrayRead(r, &rr));
+  PetscCall(VecGetArrayWrite(z, &zz));
+  z2 = zz + (size_t)g->hx * (size_t)g->hy;
+  if (first->half) PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->reduced.place, rr, zz));
+  else {
+    if (first->single) PolderRRBReducedForwardSingle_Host(g, first->single, rr, zz);
+    else PolderRRBReducedForward_Host(g, first->coef, rr, zz);
+    if (rrb->ngrid > 1) PetscCall(PCRRBSweeps_Private(rrb, 1, z2, g->nx / 2, z2));
+    else PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->reduced.place, zz, zz));
+    if (first->single) PolderRRBReducedBackwardSingle_Host(g, first->single, rr, zz);
+    else PolderRRBReducedBackward_Host(g, first->coef, rr, zz);
+  }
+  PetscCall(VecRestoreArrayWrite(z, &zz));
+  PetscCall(VecRestoreArrayRead(r, &rr));
+  PetscCall(PetscLogFlops(PetscMax(rrb->flops - 8.5 * rrb->nx * rrb->ny, 0)));
+  PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
