@@ -506,6 +506,14 @@ static PetscErrorCode Difference(Vec *a, Vec *b, PetscReal *difference)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the factor begins */
+static const void *Arrays(PC pc)
+{
+  const PC_RRB *rrb = (const PC_RRB *)pc->data;
+
+  return rrb->device.valid ? rrb->device.step[0].c : (const void *)rrb->grid[0].z;
+}
+
 /* A preconditioner that has seen other values, and then another grid, is a fresh one, on the arrays that it has while the pattern stays */
 static PetscErrorCode TestRefresh(void)
 {
@@ -513,8 +521,7 @@ static PetscErrorCode TestRefresh(void)
   Mat           A, B;
   PC            pc, fresh;
   Vec           y, z, r, s;
-  PC_RRB       *rrb;
-  void         *before;
+  const void   *before;
   PetscReal     difference;
   PetscScalar   dot[2];
 
@@ -522,8 +529,7 @@ static PetscErrorCode TestRefresh(void)
   PetscCall(CreateMatrix(&first, &A));
   PetscCall(CreatePC(A, 0, 0, 5, 1, &pc));
   PetscCall(PCSetUp(pc));
-  rrb    = (PC_RRB *)pc->data;
-  before = rrb->grid[0].z;
+  before = Arrays(pc);
   PetscCall(Fill(&second, A));
   PetscCall(PCSetUp(pc));
   PetscCall(CreateVecs(A, &z, &y));
@@ -532,7 +538,7 @@ static PetscErrorCode TestRefresh(void)
   PetscCall(ApplyTo(fresh, y));
   PetscCall(Difference(&z, &y, &difference));
   PetscCall(Report("new values, as a fresh one", (PetscBool)(difference == 0), difference));
-  PetscCall(Report("on the same arrays", (PetscBool)(before == rrb->grid[0].z), 0));
+  PetscCall(Report("on the same arrays", (PetscBool)(before == Arrays(pc)), 0));
   PetscCall(PCDestroy(&fresh));
 
   PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, 4));
