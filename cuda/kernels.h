@@ -294,11 +294,11 @@ typedef struct {
 
 /* rnext <- r with the grid's nodes eliminated */
 POLDER_LAUNCHER int PolderRRBForward_CUDA(PetscBool single, const PolderRRBStep *step, PolderStream stream);
-/* x <- the way back from xnext; dot != NULL: *dot = (r, x), a device scalar */
-POLDER_LAUNCHER int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, PetscScalar *dot, void *work, PolderStream stream);
+/* x <- the way back from xnext; dot != NULL: dot[0], dot[1] = (r, x) and the sum of x, on the device */
+POLDER_LAUNCHER int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, PetscScalar dot[], void *work, PolderStream stream);
 /* The same with vectors r and z of the red nodes, r1 and then r2, instead of r and x, on a grid that is not half */
 POLDER_LAUNCHER int PolderRRBReducedForward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PolderStream stream);
-POLDER_LAUNCHER int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream);
+POLDER_LAUNCHER int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], PetscScalar dot[], void *work, PolderStream stream);
 /* Small grids, one after the other, in one kernel: nodes of the largest, and number of them, at most. Each has the next one's r and x as rnext and xnext */
 #define POLDER_RRB_SMALL       65536
 #define POLDER_RRB_SMALL_GRIDS 12

@@ -8,11 +8,12 @@
 #include "launch.cuh"
 #include <cooperative_groups.h>
 
-/* Cells of a strip, and the steps of a warp: most and least; threads of a block */
+/* Cells of a strip, and the steps of a warp: most and least; threads of a block, and blocks for which a multiprocessor has registers on the way back */
 #define RRB_WIDTH 30
 #define RRB_STEPS 8
 #define RRB_FEW   4
 #define RRB_BLOCK 128
+#define RRB_FIT   5
 
 /* Small grids: threads of a block, and blocks of a cluster, the first that the device takes */
 #define RRB_SMALL_BLOCK 512
@@ -107,9 +108,9 @@ static __device__ __forceinline__ void RRBForward(const PolderRRBStep &s, PetscI
   }
 }
 
-/* Lines 2 v0 <= y < 2 v1 of the solution; part += what they add to (r, x) */
+/* Lines 2 v0 <= y < 2 v1 of the solution; part += what they add to (r, x) and to the sum of x */
 template <bool DOT, class V>
-static __device__ __forceinline__ void RRBBackward(const PolderRRBStep &s, PetscInt tile, PetscInt v0, PetscInt v1, double &part)
+static __device__ __forceinline__ void RRBBackward(const PolderRRBStep &s, PetscInt tile, PetscInt v0, PetscInt v1, double (&part)[2])
 {
   const int          lane = threadIdx.x % 32, pairs = RRBPairs(s.r, s.ld), pairsx = RRBPairs(s.x, s.ld);
   const PetscInt     u = tile * RRB_WIDTH - 1 + lane, hx = s.g.hx, hy = s.g.hy, nx2 = s.g.nx / 2, ny2 = s.g.ny / 2;
@@ -140,13 +141,15 @@ static __device__ __forceinline__ void RRBBackward(const PolderRRBStep &s, Petsc
       const double2 t = {left2 - n * x1, x2below};
 
       RRBStore(s, pairsx, u, 2 * v - 1, t, x2corner);
-      if (DOT) part += bbelow.x * t.x + (u < nx2 ? bbelow.y * t.y : 0.0);
+      if (DOT) part[0] += bbelow.x * t.x + (u < nx2 ? bbelow.y * t.y : 0.0);
+      if (DOT) part[1] += t.x + t.y;
     }
     const double2 t = {x1, a.y * b1d - (b1n * x2 + b1s * x2below + b1e * __shfl_down_sync(0xffffffffu, x1, 1) + b1w * x1)};
 
     if (v < v1 && mine) {
       RRBStore(s, pairsx, u, 2 * v, t, 0);
-      if (DOT) part += a.x * t.x + a.y * t.y;
+      if (DOT) part[0] += a.x * t.x + a.y * t.y;
+      if (DOT) part[1] += t.x + t.y;
     }
     left2    = b.x * b2d - (b2s * x1 + b2e * x2 + b2w * x2left);
     n        = b2n;
@@ -179,17 +182,28 @@ static __global__ void __launch_bounds__(RRB_BLOCK) PolderRRBForwardKernel(const
   }
 }
 
+/* The end of the two sums */
+struct RRBSums {
+  PetscScalar *dot;
+
+  __device__ __forceinline__ void operator()(const double (&total)[2]) const
+  {
+    dot[0] = total[0];
+    dot[1] = total[1];
+  }
+};
+
 template <bool DOT, class V>
-static __global__ void __launch_bounds__(RRB_BLOCK) PolderRRBBackwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut, PetscScalar *dot, PolderReduceScratch *scratch)
+static __global__ void __launch_bounds__(RRB_BLOCK, RRB_FIT) PolderRRBBackwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut, PetscScalar *dot, PolderReduceScratch *scratch)
 {
-  double part[1] = {0};
+  double part[2] = {0, 0};
 
   for (PetscInt k = (PetscInt)(blockIdx.x * (RRB_BLOCK / 32) + threadIdx.x / 32); k < cut.count; k += (PetscInt)gridDim.x * (RRB_BLOCK / 32)) {
     const PetscInt v0 = k / cut.tiles * cut.steps;
 
-    RRBBackward<DOT, V>(s, k % cut.tiles, v0, min(v0 + cut.steps, s.g.hy), part[0]);
+    RRBBackward<DOT, V>(s, k % cut.tiles, v0, min(v0 + cut.steps, s.g.hy), part);
   }
-  if (DOT) PolderGridSum<RRB_BLOCK>(part, scratch, [=](const double(&total)[1]) { *dot = total[0]; });
+  if (DOT) PolderGridSum<RRB_BLOCK>(part, scratch, RRBSums{dot});
 }
 
 /* Strips for a kernel of its own: short ones where there are few */
@@ -246,7 +260,7 @@ template <bool DOT, class V>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedBackwardKernel(const __grid_constant__ PolderRRBStep s, const PetscScalar *__restrict__ r, PetscScalar *__restrict__ z, PetscScalar *dot, PolderReduceScratch *scratch)
 {
   const PetscInt hx = s.g.hx, nx2 = s.g.nx / 2, ny2 = s.g.ny / 2, lines = (hx + POLDER_BLOCK - 1) / POLDER_BLOCK;
-  double         part[1] = {0};
+  double         part[2] = {0, 0};
 
   for (PetscInt b = (PetscInt)blockIdx.x; b < lines * s.g.hy; b += (PetscInt)gridDim.x) {
     const PetscInt     u = b % lines * POLDER_BLOCK + (PetscInt)threadIdx.x, v = b / lines;
@@ -261,8 +275,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedBackwardK
     z[at1] = x1;
     if (here) z[at2] = x2[0];
     if (DOT) part[0] += r[at1] * x1 + (here ? r[at2] * x2[0] : 0.0);
+    if (DOT) part[1] += x1 + (here ? x2[0] : 0.0);
   }
-  if (DOT) PolderGridSum<POLDER_BLOCK>(part, scratch, [=](const double(&total)[1]) { *dot = total[0]; });
+  if (DOT) PolderGridSum<POLDER_BLOCK>(part, scratch, RRBSums{dot});
 }
 
 int PolderRRBReducedForward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PolderStream stream)
@@ -320,7 +335,7 @@ static __global__ void __launch_bounds__(RRB_SMALL_BLOCK) PolderRRBSmallKernel(c
 {
   const PetscInt warps = (PetscInt)gridDim.x * (RRB_SMALL_BLOCK / 32), warp = (PetscInt)(threadIdx.x / 32 * gridDim.x + blockIdx.x); // neighbours on different multiprocessors
   const int      lane = threadIdx.x % 32;
-  double         part = 0;
+  double         part[2];
 
   for (PetscInt k = 1; k < a.ngrid; ++k) RRBPrefetch(a.step[k].c, sizeof(V) * RRB_NCOEF * a.step[k].g.size);
   if (a.part == RRB_SMALL_ALL) RRBPrefetch(a.inverse, sizeof(PetscScalar) * (size_t)a.n * (size_t)a.ld);

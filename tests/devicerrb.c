@@ -232,7 +232,7 @@ static PetscErrorCode CheckSweeps(const PolderRRBGrid *g, PetscBool half, PetscB
     PetscCall(ArrayCreate((size_t)ld * (size_t)g->ny, PETSC_FALSE, form == 2 ? 1 : shift, &x));
     PetscCall(ArrayCreate(next, PETSC_FALSE, 0, &rnext));
     PetscCall(ArrayCreate(next, PETSC_TRUE, 0, &xnext));
-    PetscCall(ArrayCreate(1, PETSC_FALSE, 0, &dot));
+    PetscCall(ArrayCreate(2, PETSC_FALSE, 0, &dot));
     for (PetscInt y = 0; y < g->ny; ++y) /* what lies between lines is not read */
       for (PetscInt i = g->nx; i < ld; ++i) r.h[y * ld + i] = NAN;
     PetscCall(ArrayUpload(&r));

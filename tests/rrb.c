@@ -699,7 +699,7 @@ int main(int argc, char **args)
 
    test:
      suffix: iterations
-     args: -iterations -pc_rrb_precision {{double single}}
+     args: -iterations -pc_rrb_precision {{double single}} -mat_type {{aij aijdia}}
 
    test:
      suffix: condition
@@ -707,7 +707,7 @@ int main(int argc, char **args)
 
    test:
      suffix: bubbles
-     args: -bubbles -pc_rrb_precision {{double single}}
+     args: -bubbles -pc_rrb_precision {{double single}} -mat_type {{aij aijdia}}
 
    test:
      suffix: waves
@@ -722,8 +722,19 @@ int main(int argc, char **args)
      args: -singular
 
    test:
+     suffix: singular_device
+     requires: gpu
+     args: -singular -mat_type {{aijdia aijhec}}
+
+   test:
      suffix: view
      args: -view
      filter: grep -E "type: rrb|grid|levels|rest|bytes"
+
+   test:
+     suffix: view_device
+     requires: gpu
+     args: -view -mat_type aijdia
+     filter: grep -E "type: rrb|grid|levels|rest|on the device"
 
 TEST*/

@@ -46,7 +46,7 @@ static inline void RRBTwinForward(PetscBool single, const PolderRRBStep *s)
   free(z);
 }
 
-static inline void RRBTwinBackward(PetscBool single, const PolderRRBStep *s, PetscScalar *dot)
+static inline void RRBTwinBackward(PetscBool single, const PolderRRBStep *s, PetscScalar dot[])
 {
   PetscScalar *z = RRBTwinZeros(RRB_NVEC * s->g.size), *z1 = z + RRB_R1 * s->g.size, *z2 = z + RRB_R2 * s->g.size;
 
@@ -55,8 +55,11 @@ static inline void RRBTwinBackward(PetscBool single, const PolderRRBStep *s, Pet
   RRBTwinUp(single, s, z);
   free(z);
   if (!dot) return;
-  *dot = 0;
-  for (PetscInt y = 0; y < s->g.ny; ++y) *dot += PolderDot_Host(s->g.nx, s->r + (size_t)y * (size_t)s->ld, s->x + (size_t)y * (size_t)s->ld);
+  dot[0] = dot[1] = 0;
+  for (PetscInt y = 0; y < s->g.ny; ++y) {
+    dot[0] += PolderDot_Host(s->g.nx, s->r + (size_t)y * (size_t)s->ld, s->x + (size_t)y * (size_t)s->ld);
+    for (PetscInt i = 0; i < s->g.nx; ++i) dot[1] += s->x[(size_t)y * (size_t)s->ld + (size_t)i];
+  }
 }
 
 /* A coefficient of either precision */
@@ -90,7 +93,7 @@ static inline void RRBTwinReducedForward(PetscBool single, const PolderRRBStep *
 #undef R
 }
 
-static inline void RRBTwinReducedBackward(PetscBool single, const PolderRRBStep *s, const PetscScalar r[], PetscScalar z[], PetscScalar *dot)
+static inline void RRBTwinReducedBackward(PetscBool single, const PolderRRBStep *s, const PetscScalar r[], PetscScalar z[], PetscScalar dot[])
 {
   const ptrdiff_t P = s->g.pitch;
   const PetscInt  n = (s->g.nx * s->g.ny + 1) / 2;
@@ -108,7 +111,10 @@ static inline void RRBTwinReducedBackward(PetscBool single, const PolderRRBStep 
     }
   }
 #undef Z
-  if (dot) *dot = PolderDot_Host(n, r, z);
+  if (!dot) return;
+  dot[0] = PolderDot_Host(n, r, z);
+  dot[1] = 0;
+  for (PetscInt i = 0; i < n; ++i) dot[1] += z[i];
 }
 
 static inline void RRBTwinSmall(PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[])

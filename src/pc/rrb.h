@@ -172,8 +172,9 @@ PETSC_INTERN PetscErrorCode PCRRBSetUpDevice_Private(PC, PetscBool *done);
 /* *done: and so are the vectors, and z = M^-1 r; dot != NULL: see PCRRBApplyDot_Private() */
 PETSC_INTERN PetscErrorCode PCRRBApplyDevice_Private(PC, Vec r, Vec z, PetscScalar dot[], PetscBool *done);
 PETSC_INTERN PetscErrorCode PCRRBFreeDevice_Private(RRBDevice *);
-/* For solvers of the first Schur complement: z = M^-1 r for the red nodes, in device memory, in the order of PolderRRBUnknown(), skew. At least one half level; dot != NULL: two sums, as below */
-PETSC_INTERN PetscErrorCode PCRRBApplyReducedDevice_Private(PC, const PetscScalar r[], PetscScalar z[], PetscScalar dot[]);
+/* For solvers of the first Schur complement: z = M^-1 r for the red nodes, in device memory, in the order of PolderRRBUnknown(), skew. At least one half level. dot != NULL:
+   the two sums as below, where *dotted */
+PETSC_INTERN PetscErrorCode PCRRBApplyReducedDevice_Private(PC, const PetscScalar r[], PetscScalar z[], PetscScalar dot[], PetscBool *dotted);
 /* For solvers: z = M^-1 r and, in device memory, dot[0], dot[1] = (r, z) and the sum of z. done = PETSC_FALSE, and nothing is done, when pc is not of type rrb, not everything is
    on the device or the sums would take a pass of their own */
 PETSC_INTERN PetscErrorCode PCRRBApplyDot_Private(PC, Vec r, Vec z, PetscScalar dot[], PetscBool *done);

@@ -352,7 +352,7 @@ PetscErrorCode PCRRBSetUpDevice_Private(PC pc, PetscBool *done)
 }
 
 /* From grid k on, where r has come to, and back */
-static PetscErrorCode PCRRBSweepDevice_Private(RRBDevice *d, PetscInt first, PetscScalar *dot, PolderStream stream)
+static PetscErrorCode PCRRBSweepDevice_Private(RRBDevice *d, PetscInt first, PetscScalar dot[], PolderStream stream)
 {
   const PetscInt       small = PetscMax(first, d->small), nsmall = d->ngrid - small;
   const PetscBool      one  = (PetscBool)(nsmall > 0 && d->n <= POLDER_RRB_SMALL_REST);
@@ -369,7 +369,7 @@ static PetscErrorCode PCRRBSweepDevice_Private(RRBDevice *d, PetscInt first, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBApplyDevice_Private(PC pc, Vec r, Vec z, PetscScalar *dot, PetscBool *done)
+PetscErrorCode PCRRBApplyDevice_Private(PC pc, Vec r, Vec z, PetscScalar dot[], PetscBool *done)
 {
   PC_RRB            *rrb = (PC_RRB *)pc->data;
   RRBDevice         *d   = &rrb->device;
@@ -397,11 +397,11 @@ PetscErrorCode PCRRBApplyDevice_Private(PC pc, Vec r, Vec z, PetscScalar *dot, P
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
   PetscCall(PolderVecRestoreDeviceRead(r, &rr));
-  PetscCall(PetscLogGpuFlops(rrb->flops + (dot ? 2.0 * rrb->nx * rrb->ny : 0.0)));
+  PetscCall(PetscLogGpuFlops(rrb->flops + (dot ? 3.0 * rrb->nx * rrb->ny : 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBApplyReducedDevice_Private(PC pc, const PetscScalar r[], PetscScalar z[], PetscScalar *dot)
+PetscErrorCode PCRRBApplyReducedDevice_Private(PC pc, const PetscScalar r[], PetscScalar z[], PetscScalar dot[], PetscBool *dotted)
 {
   PC_RRB      *rrb = (PC_RRB *)pc->data;
   RRBDevice   *d   = &rrb->device;
@@ -414,17 +414,17 @@ PetscErrorCode PCRRBApplyReducedDevice_Private(PC pc, const PetscScalar r[], Pet
   PetscCall(PolderDeviceGetWork(&work));
   if (d->step[0].half) {
     PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, r, NULL, z, stream));
-    if (dot) PolderLaunch(PolderDot_CUDA(d->n, r, z, dot, work, stream));
   } else {
     PolderLaunch(PolderRRBReducedForward_CUDA(d->single, &d->step[0], r, stream));
     PetscCall(PCRRBSweepDevice_Private(d, 1, NULL, stream));
     PolderLaunch(PolderRRBReducedBackward_CUDA(d->single, &d->step[0], r, z, dot, work, stream));
   }
+  *dotted = (PetscBool)(dot && !d->step[0].half);
   PetscCall(PetscLogGpuFlops(rrb->flops - 4.5 * rrb->nx * rrb->ny));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBApplyDot_Private(PC pc, Vec r, Vec z, PetscScalar *dot, PetscBool *done)
+PetscErrorCode PCRRBApplyDot_Private(PC pc, Vec r, Vec z, PetscScalar dot[], PetscBool *done)
 {
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRRB, done));
