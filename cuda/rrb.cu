@@ -8,12 +8,12 @@
 #include "launch.cuh"
 #include <cooperative_groups.h>
 
-/* Cells of a strip, and the steps of a warp: most and least; threads of a block, and blocks for which a multiprocessor has registers on the way back */
+/* Cells of a strip, and the least steps of a warp; threads of a block, and blocks for which a multiprocessor has registers, on the way down and up */
 #define RRB_WIDTH 30
-#define RRB_STEPS 8
-#define RRB_FEW   4
+#define RRB_STEPS 2
 #define RRB_BLOCK 128
-#define RRB_FIT   5
+#define RRB_DOWN  8
+#define RRB_UP    5
 
 /* Small grids: threads of a block, and blocks of a cluster, the first that the device takes */
 #define RRB_SMALL_BLOCK 512
@@ -173,7 +173,7 @@ static __host__ __device__ __forceinline__ RRBStrips RRBCut(const PolderRRBGrid 
 }
 
 template <class V>
-static __global__ void __launch_bounds__(RRB_BLOCK) PolderRRBForwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut)
+static __global__ void __launch_bounds__(RRB_BLOCK, RRB_DOWN) PolderRRBForwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut)
 {
   for (PetscInt k = (PetscInt)(blockIdx.x * (RRB_BLOCK / 32) + threadIdx.x / 32); k < cut.count; k += (PetscInt)gridDim.x * (RRB_BLOCK / 32)) {
     const PetscInt v0 = k / cut.tiles * cut.steps;
@@ -194,7 +194,7 @@ struct RRBSums {
 };
 
 template <bool DOT, class V>
-static __global__ void __launch_bounds__(RRB_BLOCK, RRB_FIT) PolderRRBBackwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut, PetscScalar *dot, PolderReduceScratch *scratch)
+static __global__ void __launch_bounds__(RRB_BLOCK, RRB_UP) PolderRRBBackwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut, PetscScalar *dot, PolderReduceScratch *scratch)
 {
   double part[2] = {0, 0};
 
@@ -206,12 +206,12 @@ static __global__ void __launch_bounds__(RRB_BLOCK, RRB_FIT) PolderRRBBackwardKe
   if (DOT) PolderGridSum<RRB_BLOCK>(part, scratch, RRBSums{dot});
 }
 
-/* Strips for a kernel of its own: short ones where there are few */
-static RRBStrips RRBCutLarge(const PolderRRBGrid &g, unsigned int *blocks)
+/* Strips for a kernel of its own: all blocks at the same time, so that none begins when the others have ended */
+static RRBStrips RRBCutLarge(const PolderRRBGrid &g, int fit, unsigned int *blocks)
 {
-  RRBStrips cut = RRBCut(g, RRB_STEPS);
+  const PetscInt64 warps = (PetscInt64)PolderMultiprocessors() * fit * (RRB_BLOCK / 32), all = RRBCut(g, 1).count;
+  const RRBStrips  cut = RRBCut(g, (PetscInt)PetscMax((all + warps - 1) / warps, RRB_STEPS));
 
-  if (cut.count < 16 * PolderMultiprocessors()) cut = RRBCut(g, RRB_FEW);
   *blocks = (unsigned int)PetscMin((cut.count + RRB_BLOCK / 32 - 1) / (RRB_BLOCK / 32), POLDER_REDUCE_BLOCKS);
   return cut;
 }
@@ -219,7 +219,7 @@ static RRBStrips RRBCutLarge(const PolderRRBGrid &g, unsigned int *blocks)
 int PolderRRBForward_CUDA(PetscBool single, const PolderRRBStep *step, PolderStream stream)
 {
   unsigned int    blocks;
-  const RRBStrips cut = RRBCutLarge(step->g, &blocks);
+  const RRBStrips cut = RRBCutLarge(step->g, RRB_DOWN, &blocks);
 
   if (single) PolderRRBForwardKernel<float><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut);
   else PolderRRBForwardKernel<double><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut);
@@ -230,7 +230,7 @@ int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, PetscSca
 {
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
   unsigned int         blocks;
-  const RRBStrips      cut = RRBCutLarge(step->g, &blocks);
+  const RRBStrips      cut = RRBCutLarge(step->g, RRB_UP, &blocks);
 
   if (single && dot) PolderRRBBackwardKernel<true, float><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut, dot, scratch);
   else if (single) PolderRRBBackwardKernel<false, float><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut, NULL, NULL);
