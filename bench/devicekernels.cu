@@ -1,4 +1,4 @@
-/* Times the device kernels of stencils: microseconds, bytes that must move, and what fraction of the copy bandwidth of the same run that is. */
+/* Times the device kernels of stencils and of the repeated red-black preconditioner: microseconds, bytes that must move, and what fraction of the copy bandwidth of the same run that is. */
 #include "../cuda/kernels.h"
 #include <cuda_runtime.h>
 #include <algorithm>
@@ -153,11 +153,170 @@ static void Grid(const char *grid, PetscInt nx, PetscInt ny, PetscInt nz)
   for (void *p : {(void *)all, (void *)x, (void *)y, (void *)z, (void *)dinv, (void *)dot, (void *)alls, (void *)dinvs, work}) CHECK(cudaFree(p));
 }
 
-int main(void)
+/* The repeated red-black preconditioner on n by n nodes with so many grids: its sweeps grid by grid, the small grids with the rest, and all of an apply; then the set-up */
+struct RedBlack {
+  int                        ngrid, small;
+  PetscInt                   n, ld;
+  std::vector<PolderRRBStep> step;
+  double                    *inverse, *b, *x;
+};
+
+static RedBlack RedBlackCreate(PetscInt n, int ngrid, PetscBool single, std::vector<void *> &all)
 {
+  RedBlack M = {ngrid, ngrid, 0, 0, {}, NULL, NULL, NULL};
+
+  for (int k = 0; k < ngrid; ++k, n /= 2) {
+    PolderRRBStep  s  = {};
+    const PetscInt hx = (n + 1) / 2, ld = k ? (n + 1) / 2 * 2 : n;
+
+    s.g        = {n, n, hx, hx, hx / 16 * 16 + 16, 0, 0};
+    s.g.origin = (size_t)s.g.pitch + 16;
+    s.g.size   = (size_t)s.g.pitch * (size_t)(hx + 2) + 32;
+    s.ld       = ld;
+    double *c = single ? NULL : Allocate<double>(RRB_NCOEF * s.g.size), *r = Allocate<double>((size_t)ld * n), *x = Allocate<double>((size_t)ld * n);
+    float  *f = single ? Allocate<float>(RRB_NCOEF * s.g.size) : NULL;
+    Fill<<<1024, 256, 0, stream>>>(RRB_NCOEF * s.g.size, c, f, -0.5, 0, 0);
+    Fill<<<1024, 256, 0, stream>>>((size_t)ld * n, r, NULL, -0.5, 0, 0);
+    s.c = single ? (const void *)f : c;
+    s.r = r;
+    s.x = x;
+    if (k) {
+      M.step[k - 1].rnext  = r;
+      M.step[k - 1].xnext  = x;
+      M.step[k - 1].ldnext = ld;
+    }
+    for (void *p : {(void *)c, (void *)f, (void *)r, (void *)x}) all.push_back(p);
+    if (M.small == ngrid && (double)n * n <= POLDER_RRB_SMALL) M.small = k;
+    M.step.push_back(s);
+  }
+  M.n       = n * n;
+  M.ld      = (M.n + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
+  M.inverse = Allocate<double>((size_t)M.ld * M.ld);
+  M.b       = Allocate<double>(M.n);
+  M.x       = Allocate<double>(M.n);
+  Fill<<<1024, 256, 0, stream>>>((size_t)M.ld * M.ld, M.inverse, NULL, -0.5, 0, 0);
+  M.step[ngrid - 1].rnext  = M.b;
+  M.step[ngrid - 1].xnext  = M.x;
+  M.step[ngrid - 1].ldnext = n;
+  for (void *p : {(void *)M.inverse, (void *)M.b, (void *)M.x}) all.push_back(p);
+  return M;
+}
+
+static int RedBlackApply(const RedBlack &M, PetscBool single, double *dot, void *work)
+{
+  int err = 0;
+
+  for (int k = 0; k < M.small && !err; ++k) err = PolderRRBForward_CUDA(single, &M.step[k], stream);
+  if (M.small < M.ngrid && !err) err = PolderRRBSmall_CUDA(single, RRB_SMALL_ALL, M.ngrid - M.small, &M.step[M.small], M.n, M.ld, M.inverse, M.b, M.x, stream);
+  for (int k = M.small - 1; k >= 0 && !err; --k) err = PolderRRBBackward_CUDA(single, &M.step[k], k ? NULL : dot, work, stream);
+  return err;
+}
+
+static void RedBlackFactor(const char *grid, PetscInt n, const PolderRRBGrid &g)
+{
+  const PetscInt   m = n * n, off[] = {-n, -1, 0, 1, n};
+  PolderRRBEntries rows = {n, {}};
+  double          *row[RRB_NROW], *next[RRB_NROW], *c = Allocate<double>(RRB_NCOEF * g.size), *x = Allocate<double>(g.size);
+  int             *seen = Allocate<int>(1);
+
+  for (int f = 0; f < RRB_NROW; ++f) {
+    row[f]    = Allocate<double>(m + 2 * n) + n; // lower diagonals begin before the upper ones
+    next[f]   = Allocate<double>(m / 4 + n);
+    rows.a[f] = f == RRB_NE || f == RRB_SE ? NULL : row[f];
+    Fill<<<1024, 256, 0, stream>>>(m + 2 * n, row[f] - n, NULL, f == RRB_C ? 8.0 : -1.0, 0, 0);
+  }
+  const double *const val[] = {row[RRB_N] - n, row[RRB_E] - 1, row[RRB_C], row[RRB_E], row[RRB_N]};
+
+  CHECK(cudaMemsetAsync(c, 0, sizeof(double) * RRB_NCOEF * g.size, stream));
+  CHECK(cudaMemsetAsync(seen, 0xff, sizeof(int), stream));
+  Row(grid, "rrb, look at rows", m, 24, [&] { return PolderRRBRowsDia_CUDA(n, n, 5, off, val, PETSC_TRUE, NULL, seen, stream); });
+  Row(grid, "rrb, take black nodes", m, 56, [&] { return PolderRRBBlack_CUDA(&g, &rows, 1.0, c, x, seen, stream); });
+  Row(grid, "rrb, eliminate them", m, 44, [&] { return PolderRRBRed_CUDA(&g, PETSC_FALSE, 1.0, c, x, seen, stream); });
+  Row(grid, "rrb, next rows", m, 34, [&] { return PolderRRBNext_CUDA(&g, PETSC_FALSE, c, x, next, n / 2, stream); });
+  Row(grid, "rrb, scale", m, 54, [&] { return PolderRRBScale_CUDA(&g, c, NULL, seen, stream); });
+  for (int f = 0; f < RRB_NROW; ++f) {
+    CHECK(cudaFree(row[f] - n));
+    CHECK(cudaFree(next[f]));
+  }
+  for (void *p : {(void *)c, (void *)x, (void *)seen}) CHECK(cudaFree(p));
+}
+
+static void RedBlackRest(const char *grid, PetscInt n, PetscInt ld)
+{
+  double *A = Allocate<double>((size_t)ld * ld), *scale = Allocate<double>(ld + POLDER_COARSE_INFO);
+  void   *work = Allocate<char>(PolderCoarseInvertWork_CUDA(ld));
+
+  Fill<<<1024, 256, 0, stream>>>((size_t)ld * ld, A, NULL, 0.0, 0, 0);
+  Fill<<<1024, 256, 0, stream>>>(ld, scale, NULL, 0.5, 0, 0);
+  Row(grid, "rrb, inverse of the rest", n, 8.0 * n, [&] { return PolderCoarseInvert_CUDA(n, ld, 0, A, scale, scale + ld, work, stream); });
+  for (void *p : {(void *)A, (void *)scale, work}) CHECK(cudaFree(p));
+}
+
+static void RedBlackGrid(const char *grid, PetscInt n, int ngrid)
+{
+  void   *work = Allocate<char>(PolderReduceWork_CUDA());
+  double *dot  = Allocate<double>(2);
+
+  CHECK(cudaMemsetAsync(work, 0, PolderReduceWork_CUDA(), stream));
+  for (int s = 0; s < 2; ++s) {
+    const PetscBool     single = (PetscBool)s;
+    const double        down = single ? 22 : 34, up = single ? 33 : 48;
+    std::vector<void *> all;
+    const RedBlack      M = RedBlackCreate(n, ngrid, single, all);
+    char                name[64];
+    PetscInt            rows = 0;
+
+    for (int k = 0; k < ngrid; ++k) {
+      const PetscInt m = M.step[k].g.nx * M.step[k].g.ny;
+
+      rows += m;
+      if (k >= M.small + 2) continue; // some of the small ones for comparison with the kernel that does them all
+      snprintf(name, sizeof(name), "rrb grid %d down%s", k, single ? ", float" : "");
+      Row(grid, name, m, down, [&] { return PolderRRBForward_CUDA(single, &M.step[k], stream); });
+      snprintf(name, sizeof(name), "rrb grid %d up%s", k, single ? ", float" : "");
+      Row(grid, name, m, up, [&] { return PolderRRBBackward_CUDA(single, &M.step[k], NULL, work, stream); });
+    }
+    if (M.small > 0) Row(grid, single ? "rrb grid 0 up and sums, float" : "rrb grid 0 up and sums", n * n, up, [&] { return PolderRRBBackward_CUDA(single, &M.step[0], dot, work, stream); });
+    if (M.small < ngrid) {
+      const PetscInt first = M.step[M.small].g.nx;
+
+      snprintf(name, sizeof(name), "rrb %dx%d and below%s", (int)first, (int)first, single ? ", float" : "");
+      Row(grid, name, first * first, (down + up) * 4 / 3 + 8.0 * M.n * M.n / first / first, [&] { return PolderRRBSmall_CUDA(single, RRB_SMALL_ALL, ngrid - M.small, &M.step[M.small], M.n, M.ld, M.inverse, M.b, M.x, stream); });
+    }
+    Row(grid, single ? "rrb apply and sums, float" : "rrb apply and sums", n * n, (down + up) * rows / n / n + 8.0 * M.n * M.n / n / n, [&] { return RedBlackApply(M, single, dot, work); });
+    if (!single && M.small) {
+      const size_t nred = ((size_t)n * n + 1) / 2;
+      double      *r = Allocate<double>(nred), *z = Allocate<double>(nred);
+
+      Fill<<<1024, 256, 0, stream>>>(nred, r, NULL, -0.5, 0, 0);
+      Row(grid, "rrb red vectors down", n * n, 14, [&] { return PolderRRBReducedForward_CUDA(single, &M.step[0], r, stream); });
+      Row(grid, "rrb red vectors up and sums", n * n, 20, [&] { return PolderRRBReducedBackward_CUDA(single, &M.step[0], r, z, dot, work, stream); });
+      CHECK(cudaFree(r));
+      CHECK(cudaFree(z));
+    }
+    if (!single) {
+      RedBlackFactor(grid, n, M.step[0].g);
+      RedBlackRest(grid, M.n, M.ld);
+    }
+    for (void *p : all) CHECK(cudaFree(p));
+  }
+  CHECK(cudaFree(work));
+  CHECK(cudaFree(dot));
+}
+
+/* With an argument: the kernels of rrb only */
+int main(int argc, char **argv)
+{
+  (void)argv;
   CHECK(cudaStreamCreate(&stream));
   copy = CopyBandwidth();
   printf("copy: %.2f TB/s\n", copy * 1e-6);
+  RedBlackGrid("127^2", 127, 2);
+  RedBlackGrid("127^2", 127, 6);
+  RedBlackGrid("1023^2", 1023, 5);
+  RedBlackGrid("2047^2", 2047, 6);
+  RedBlackGrid("4095^2", 4095, 7);
+  if (argc > 1) return 0;
   Grid("127^2", 127, 127, 1);
   Grid("4096^2", 4096, 4096, 1);
   Grid("128^3", 128, 128, 128);

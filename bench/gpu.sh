@@ -19,6 +19,10 @@ jacobi3f="dcg + jacobi, whole matrix stored | 152 | $ours -pc_type jacobi -defla
 tns="dcg + tns | 216 | $ours -pc_type tns -deflation_space none"
 auto="dcg + tns, auto | $ours -pc_type tns"
 single="dcg + tns in single precision, auto | $ours -pc_type tns -pc_tns_precision single"
+rrb="dcg + rrb | 213 | $ours -pc_type rrb -deflation_space none"
+rrb12="dcg + rrb, 12 half levels | 213 | $ours -pc_type rrb -pc_rrb_levels 12 -deflation_space none"
+rrbf="dcg + rrb in single precision | 177 | $ours -pc_type rrb -pc_rrb_precision single -deflation_space none"
+rrbauto="dcg + rrb, auto | $ours -pc_type rrb"
 boxes() { echo "dcg + tns, LSSD $1^3 | $ours -pc_type tns -deflation_space levelset_subdomain -deflation_boxes $1,$1,$1 -deflation_grid $2,$2,$2"; }
 
 problem() { # name, options of the problem; solvers on standard input
@@ -38,6 +42,9 @@ problem() { # name, options of the problem; solvers on standard input
 problem poisson2d_127 -dim 2 -n 127 <<END
 $jacobi
 $jacobi2
+$gamg
+$rrb
+$rrb12
 END
 problem poisson2d_511 -dim 2 -n 511 <<END
 $jacobi
@@ -47,6 +54,19 @@ problem poisson2d_1023 -dim 2 -n 1023 -repeats 2 <<END
 $gamg
 $jacobi2
 $auto
+$rrb
+$rrbauto
+END
+problem poisson2d_2047 -dim 2 -n 2047 -repeats 2 <<END
+$gamg
+$rrb
+$rrb12
+$rrbf
+$rrbauto
+END
+problem poisson2d_4095 -dim 2 -n 4095 -repeats 2 <<END
+$rrb
+$rrbf
 END
 problem poisson3d_128 -dim 3 -n 128 <<END
 $jacobi
@@ -95,7 +115,18 @@ END
 problem bubbles2d_1024 -dim 2 -n 1024 -bubbles 4 -contrast 1e3 -repeats 1 <<END
 $gamg
 $auto
+$rrb
+$rrbf
+$rrbauto
 END
+for contrast in 1e6 1e-3; do
+  problem bubbles2d_1024_$contrast -dim 2 -n 1024 -bubbles 4 -contrast $contrast -repeats 1 <<END
+$gamg
+$rrb
+$rrbf
+$rrbauto
+END
+done
 [ -s "$rows" ] || { echo "There is no problem called $all" >&2; exit 1; }
 [ -z "$all" ] || exit 0
 

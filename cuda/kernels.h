@@ -4,7 +4,7 @@
 */
 #pragma once
 
-#include <petscsys.h>
+#include "../src/kernels/rrbrow.h"
 
 typedef struct CUstream_st *PolderStream;
 
@@ -275,3 +275,54 @@ POLDER_LAUNCHER int PolderSlicesMult_CUDA(const PolderSlices *S, PetscScalar alp
 POLDER_LAUNCHER PetscInt PolderCGSmallMost_CUDA(void);
 /* count steps, or as many as the tolerance allows; alpha p is in x already. off and val on the host, val[d] on the device as for PolderDiaMult_CUDA() */
 POLDER_LAUNCHER int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar p[], PolderCGState *state, void *work, PolderStream stream);
+
+/*
+  rrb.cu: the sweeps of PC rrb over one grid with its coefficients c, double or float (single), as RRB_NCOEF arrays of rrbrow.h. Vectors are in natural order, rows ld apart; those of
+  the next grid, rows ldnext apart. half: only black nodes are eliminated, and what is next is the rest, its unknowns in the order of PolderRRBUnknown()
+*/
+typedef struct {
+  PolderRRBGrid      g;
+  PetscBool          half;
+  const void        *c;
+  const PetscScalar *r; /* right-hand side and solution */
+  PetscScalar       *x;
+  PetscInt           ld;
+  PetscScalar       *rnext;
+  const PetscScalar *xnext;
+  PetscInt           ldnext;
+} PolderRRBStep;
+
+/* rnext <- r with the grid's nodes eliminated */
+POLDER_LAUNCHER int PolderRRBForward_CUDA(PetscBool single, const PolderRRBStep *step, PolderStream stream);
+/* x <- the way back from xnext; dot != NULL: dot[0], dot[1] = (r, x) and the sum of x, on the device */
+POLDER_LAUNCHER int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, PetscScalar dot[], void *work, PolderStream stream);
+/* The same with vectors r and z of the red nodes, r1 and then r2, instead of r and x, on a grid that is not half */
+POLDER_LAUNCHER int PolderRRBReducedForward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PolderStream stream);
+POLDER_LAUNCHER int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], PetscScalar dot[], void *work, PolderStream stream);
+/* Small grids, one after the other, in one kernel: nodes of the largest, and number of them, at most. Each has the next one's r and x as rnext and xnext */
+#define POLDER_RRB_SMALL       65536
+#define POLDER_RRB_SMALL_GRIDS 12
+/* Unknowns of a rest that this kernel solves for: more are better left to PolderDenseMult_CUDA() */
+#define POLDER_RRB_SMALL_REST 1536
+typedef enum {
+  RRB_SMALL_ALL,     /* forward, x <- inverse b, backward */
+  RRB_SMALL_FORWARD, /* one of them only */
+  RRB_SMALL_BACKWARD
+} PolderRRBPart;
+POLDER_LAUNCHER int PolderRRBSmall_CUDA(PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[], PolderStream stream);
+
+/* rrbfactor.cu: the factorisation. *seen: bits RRB_SEEN_... are raised */
+/* Looks at the rows of a matrix on diagonals (as in dia.cu) or compressed rows; row[f] != NULL: they become RRB_NROW arrays in natural order. half: the lower diagonals lead into the upper ones */
+#define POLDER_RRB_DIAGONALS 32
+POLDER_LAUNCHER int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscBool half, PetscScalar *const row[], int *seen, PolderStream stream);
+POLDER_LAUNCHER int PolderRRBRowsCsr_CUDA(PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[], int *seen, PolderStream stream);
+/* Rows into the arrays c and x (of which only RRB_R2D is used), black pivots lumped and inverted */
+POLDER_LAUNCHER int PolderRRBBlack_CUDA(const PolderRRBGrid *g, const PolderRRBEntries *rows, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen, PolderStream stream);
+/* Black nodes are eliminated from the red ones; unless half, r1 pivots lumped and inverted */
+POLDER_LAUNCHER int PolderRRBRed_CUDA(const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen, PolderStream stream);
+/* What is left as rows: of the next grid, ld apart; half: of the rest, one after the other */
+POLDER_LAUNCHER int PolderRRBNext_CUDA(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[], PetscInt ld, PolderStream stream);
+/* Couplings become entries of the factor; single != NULL: there, in single precision */
+POLDER_LAUNCHER int PolderRRBScale_CUDA(const PolderRRBGrid *g, PetscScalar c[], float single[], int *seen, PolderStream stream);
+/* E, ld by ld, <- the rows of the rest as a symmetric matrix, zero around it; plus shift[part] where two unknowns are of the same part (part = NULL: none; -1: of none) */
+POLDER_LAUNCHER int PolderRRBRest_CUDA(PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[], PetscInt ld, PetscScalar E[], PolderStream stream);

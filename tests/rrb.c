@@ -479,6 +479,14 @@ static PetscErrorCode Difference(Vec *a, Vec *b, PetscReal *difference)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the factor begins */
+static const void *Arrays(PC pc)
+{
+  const PC_RRB *rrb = (const PC_RRB *)pc->data;
+
+  return rrb->device.valid ? rrb->device.step[0].c : (const void *)rrb->grid[0].z;
+}
+
 /* A preconditioner that has seen other values, and then another grid, is a fresh one, on the arrays that it has while the pattern stays */
 static PetscErrorCode TestRefresh(void)
 {
@@ -486,8 +494,7 @@ static PetscErrorCode TestRefresh(void)
   Mat           A, B;
   PC            pc, fresh;
   Vec           y, z, r, s;
-  PC_RRB       *rrb;
-  void         *before;
+  const void   *before;
   PetscReal     difference;
   PetscScalar   dot[2];
 
@@ -495,8 +502,7 @@ static PetscErrorCode TestRefresh(void)
   PetscCall(CreateMatrix(&first, &A));
   PetscCall(CreatePC(A, 0, 0, 5, 1, &pc));
   PetscCall(PCSetUp(pc));
-  rrb    = (PC_RRB *)pc->data;
-  before = rrb->grid[0].z;
+  before = Arrays(pc);
   PetscCall(Fill(&second, A));
   PetscCall(PCSetUp(pc));
   PetscCall(CreateVecs(A, &z, &y));
@@ -505,7 +511,7 @@ static PetscErrorCode TestRefresh(void)
   PetscCall(ApplyTo(fresh, y));
   PetscCall(Difference(&z, &y, &difference));
   PetscCall(Report("new values, as a fresh one", (PetscBool)(difference == 0), difference));
-  PetscCall(Report("on the same arrays", (PetscBool)(before == rrb->grid[0].z), 0));
+  PetscCall(Report("on the same arrays", (PetscBool)(before == Arrays(pc)), 0));
   PetscCall(PCDestroy(&fresh));
 
   PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, 4));
@@ -666,7 +672,7 @@ int main(int argc, char **args)
 
    test:
      suffix: iterations
-     args: -iterations -pc_rrb_precision {{double single}}
+     args: -iterations -pc_rrb_precision {{double single}} -mat_type {{aij aijdia}}
 
    test:
      suffix: condition
@@ -674,7 +680,7 @@ int main(int argc, char **args)
 
    test:
      suffix: bubbles
-     args: -bubbles -pc_rrb_precision {{double single}}
+     args: -bubbles -pc_rrb_precision {{double single}} -mat_type {{aij aijdia}}
 
    test:
      suffix: waves
@@ -689,8 +695,19 @@ int main(int argc, char **args)
      args: -singular
 
    test:
+     suffix: singular_device
+     requires: gpu
+     args: -singular -mat_type {{aijdia aijhec}}
+
+   test:
      suffix: view
      args: -view
      filter: grep -E "type: rrb|grid|levels|rest|bytes"
+
+   test:
+     suffix: view_device
+     requires: gpu
+     args: -view -mat_type aijdia
+     filter: grep -E "type: rrb|grid|levels|rest|on the device"
 
 TEST*/

@@ -58,6 +58,7 @@ static PetscErrorCode CreateBad(Bad bad, Mat *A)
 {
   const PetscInt nx = bad == LARGE_REST ? 1100 : 12, ny = bad == LARGE_REST ? 1000 : 10, N = nx * ny, row = 50;
   PetscInt       start, end;
+  char           type[64] = MATAIJ;
 
   PetscFunctionBeginUser;
   if (bad == SHELL) {
@@ -88,6 +89,8 @@ static PetscErrorCode CreateBad(Bad bad, Mat *A)
   }
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
+  PetscCall(MatConvert(*A, type, MAT_INPLACE_MATRIX, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,6 +171,6 @@ int main(int argc, char **args)
    test:
      suffix: bad
      nsize: {{1 3}}
-     args: -pc_rrb_latency {{0 4000}}
+     args: -pc_rrb_latency {{0 4000}} -mat_type {{aij aijdia}}
 
 TEST*/

@@ -44,13 +44,13 @@ enum {
   RRB_NCOEF
 };
 
-/* What the factorisation needs besides: diagonal couplings of b1, to b2; diagonal of r2 */
+/* What the factorisation needs besides: diagonal of r2; diagonal couplings of b1, to b2 */
 enum {
+  RRB_R2D,
   RRB_X1NE,
   RRB_X1SE,
   RRB_X1SW,
   RRB_X1NW,
-  RRB_R2D,
   RRB_NWORK
 };
 
@@ -73,6 +73,40 @@ enum {
   RRB_NROW
 };
 
+/* Entries of a node by direction, W to E within S to N: (dy + 1) * 3 + dx + 1 */
+enum {
+  RRB_TO_SW,
+  RRB_TO_S,
+  RRB_TO_SE,
+  RRB_TO_W,
+  RRB_TO_SELF,
+  RRB_TO_E,
+  RRB_TO_NW,
+  RRB_TO_N,
+  RRB_TO_NE
+};
+
+/* The direction from node i of the line that begins with node `line` to node j, both in natural order; -1: they are no neighbours */
+POLDER_NODE int PolderRRBDirection(PetscInt nx, PetscInt line, PetscInt i, PetscInt j)
+{
+  const int      up = j >= line + nx, down = j < line;
+  const PetscInt dx = j - i - (up ? nx : 0) + (down ? nx : 0);
+
+  if (dx < -1 || dx > 1 || (up && j >= line + 2 * nx) || (down && j < line - nx)) return -1;
+  return (up - down + 1) * 3 + (int)dx + 1;
+}
+
+POLDER_NODE PetscReal PolderRRBAbs(PetscScalar a)
+{
+  return a < 0 ? -a : a;
+}
+
+/* Do two entries that should be the same differ by more than rounding? d: the diagonal entry of the row of one of them */
+POLDER_NODE PetscBool PolderRRBDiffers(PetscScalar a, PetscScalar b, PetscScalar d)
+{
+  return (PetscBool)(PolderRRBAbs(a - b) > 1e-10 * PetscMax(PolderRRBAbs(a), PolderRRBAbs(b)) + 1e-14 * PolderRRBAbs(d));
+}
+
 /*
   c - s, c when only rounding is left of it: a node that loses its last neighbour. M would be singular there: as A is when the node stands for a part of the
   grid without other ties, but also when couplings that went to the diagonals were such ties
@@ -81,7 +115,54 @@ POLDER_NODE PetscScalar PolderRRBLess(PetscScalar c, PetscScalar s)
 {
   const PetscScalar d = c - s;
 
-  return (d < 0 ? -d : d) <= 1e-12 * c ? c : d;
+  return PolderRRBAbs(d) <= 1e-12 * c ? c : d;
+}
+
+/* Rows of a symmetric matrix on a grid: a[f][y ld + x] is coupling f of node (x, y); NULL: all are zero. Couplings that leave the grid are not read */
+typedef struct {
+  PetscInt           ld;
+  const PetscScalar *a[RRB_NROW];
+} PolderRRBEntries;
+
+/* Coupling f of node (x, y); zero when one of its ends is not on the grid */
+POLDER_NODE PetscScalar PolderRRBEntry(const PolderRRBGrid *g, const PolderRRBEntries *rows, int f, PetscInt x, PetscInt y)
+{
+  const PetscInt tox = x + (f != RRB_C && f != RRB_N), toy = y + (f == RRB_N || f == RRB_NE) - (f == RRB_SE);
+
+  return rows->a[f] && x >= 0 && y >= 0 && x < g->nx && y < g->ny && tox < g->nx && toy >= 0 && toy < g->ny ? rows->a[f][(size_t)y * (size_t)rows->ld + (size_t)x] : 0;
+}
+
+/* What is seen in a set-up on a device: bits */
+enum {
+  RRB_SEEN_BAD        = 1,  /* a row that cannot be used */
+  RRB_SEEN_NINE       = 2,  /* a diagonal coupling */
+  RRB_SEEN_COUPLED    = 4,  /* a coupling */
+  RRB_SEEN_UNBALANCED = 8,  /* a row with couplings that does not add up to zero */
+  RRB_SEEN_PIVOT      = 16, /* a pivot that is not positive */
+  RRB_SEEN_RANGE      = 32  /* a value that single precision does not hold */
+};
+
+/* The same of a row with diagonal entry c, sum of all entries, and sum of the sizes of the others */
+POLDER_NODE int PolderRRBLook(PetscScalar c, PetscReal sum, PetscReal size)
+{
+  return (c > 0 && PolderRRBAbs(sum) + size <= PETSC_MAX_REAL ? 0 : RRB_SEEN_BAD) | (size > 0 ? RRB_SEEN_COUPLED : 0) | (size > 0 && PolderRRBAbs(sum) > 1e-10 * c ? RRB_SEEN_UNBALANCED : 0);
+}
+
+/* Number of node (x, y) among the unknowns of the rest: all nodes, or, skew, the red ones, r1, then r2; -1: it is none */
+POLDER_NODE PetscInt PolderRRBUnknown(PetscInt nx, PetscInt ny, PetscBool skew, PetscInt x, PetscInt y)
+{
+  const PetscInt hx = (nx + 1) / 2, hy = (ny + 1) / 2;
+
+  if (x < 0 || y < 0 || x >= nx || y >= ny || (skew && (x + y) % 2)) return -1;
+  return !skew ? y * nx + x : y % 2 ? hx * hy + y / 2 * (nx / 2) + x / 2 : y / 2 * hx + x / 2;
+}
+
+/* The node that coupling f of node (x, y) of the rest leads to, in the same numbers */
+POLDER_NODE PetscInt PolderRRBUnknownAt(PetscInt nx, PetscInt ny, PetscBool skew, int f, PetscInt x, PetscInt y)
+{
+  const PetscInt far = skew ? 2 : 1;
+
+  return PolderRRBUnknown(nx, ny, skew, x + (f == RRB_C || f == RRB_N ? 0 : f == RRB_E ? far : 1), y + (f == RRB_C || f == RRB_E ? 0 : f == RRB_N ? far : f == RRB_NE ? 1 : -1));
 }
 
 #define C(f, q) c[(size_t)(f)*s + (size_t)(q)]
@@ -92,6 +173,44 @@ POLDER_NODE void PolderRRBLumpBlack(size_t s, ptrdiff_t P, PetscReal omega, Pets
 {
   C(RRB_B1D, p) = PolderRRBLess(C(RRB_B1D, p), -omega * (X(RRB_X1NE, p) + X(RRB_X1SE, p) + X(RRB_X1SW, p) + X(RRB_X1NW, p)));
   C(RRB_B2D, p) = PolderRRBLess(C(RRB_B2D, p), -omega * (X(RRB_X1NW, p) + X(RRB_X1NE, p - 1) + X(RRB_X1SW, p + P) + X(RRB_X1SE, p + P - 1)));
+}
+
+/* The inverse of a pivot, zero when the node does not exist */
+POLDER_NODE PetscScalar PolderRRBInverse(PetscScalar d, PetscBool exists, int *seen)
+{
+  if (exists && !(d > 0)) *seen |= RRB_SEEN_PIVOT;
+  return exists ? 1 / d : 0;
+}
+
+/* Cell (u, v) of all arrays from the rows of the matrix, diagonal couplings of black nodes on the diagonals, inverse pivots there */
+POLDER_NODE int PolderRRBTakeCell(const PolderRRBGrid *g, const PolderRRBEntries *rows, PetscReal omega, PetscScalar *c, PetscScalar *x, PetscInt u, PetscInt v)
+{
+  const size_t    s    = g->size;
+  const ptrdiff_t p    = (ptrdiff_t)v * g->pitch + u;
+  int             seen = 0;
+  PetscScalar     b1, b2;
+
+#define AT(f, i, j) PolderRRBEntry(g, rows, RRB_##f, 2 * u + (i), 2 * v + (j))
+  C(RRB_B1N, p)  = AT(N, 1, 0);
+  C(RRB_B1E, p)  = AT(E, 1, 0);
+  C(RRB_B1S, p)  = AT(N, 1, -1);
+  C(RRB_B1W, p)  = AT(E, 0, 0);
+  C(RRB_B2N, p)  = AT(N, 0, 1);
+  C(RRB_B2E, p)  = AT(E, 0, 1);
+  C(RRB_B2S, p)  = AT(N, 0, 0);
+  C(RRB_B2W, p)  = AT(E, -1, 1);
+  C(RRB_R1NE, p) = AT(NE, 0, 0);
+  C(RRB_R1SE, p) = AT(SE, 0, 0);
+  C(RRB_R1SW, p) = AT(NE, -1, -1);
+  C(RRB_R1NW, p) = AT(SE, -1, 1);
+  C(RRB_R1D, p)  = AT(C, 0, 0);
+  X(RRB_R2D, p)  = AT(C, 1, 1);
+  b1             = PolderRRBLess(AT(C, 1, 0), -omega * (AT(NE, 1, 0) + AT(SE, 1, 0) + AT(NE, 0, -1) + AT(SE, 0, 1)));
+  b2             = PolderRRBLess(AT(C, 0, 1), -omega * (AT(SE, 0, 1) + AT(NE, -1, 0) + AT(NE, 0, 1) + AT(SE, -1, 2)));
+  C(RRB_B1D, p)  = PolderRRBInverse(b1, (PetscBool)(2 * u + 1 < g->nx), &seen);
+  C(RRB_B2D, p)  = PolderRRBInverse(b2, (PetscBool)(2 * v + 1 < g->ny), &seen);
+#undef AT
+  return seen;
 }
 
 /* Path from one neighbour of an eliminated node over it to another: the coupling that takes its place, with the other sign */

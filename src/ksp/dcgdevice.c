@@ -7,6 +7,7 @@
 #include "../device.h"
 #include "../mat/aijderived.h"
 #include "../mat/dia.h"
+#include "../pc/rrb.h"
 #include "../pc/tns.h"
 
 /* From so many local rows on, a step takes longer than the host needs to ask for the next one */
@@ -208,6 +209,7 @@ PetscErrorCode KSPDCGDevicePrecondition_Private(KSP ksp, Vec r, Vec z)
 {
   KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice device = dcg->device;
+  PetscBool    dotted = PETSC_FALSE;
 
   PetscFunctionBegin;
   device->joined = PETSC_FALSE;
@@ -216,7 +218,9 @@ PetscErrorCode KSPDCGDevicePrecondition_Private(KSP ksp, Vec r, Vec z)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (device->mean || !device->attached) PetscCall(PCTNSForward_Private(dcg->pc, r, &device->state->sum[1], &device->joined));
-  if (device->joined) { // the rest goes with the direction; the mean of z is not known then, and that of p is taken one step later
+  // (r, z) and the sum of z on the way; that of r, which the mean of z needs, a step has brought
+  if (!device->joined && (device->mean ? !dcg->first : !device->attached)) PetscCall(PCRRBApplyDot_Private(dcg->pc, r, z, &device->state->sum[1], &dotted));
+  if (device->joined || dotted) { // joined: the rest goes with the direction; the mean of z is not known then, and that of p is taken one step later
     PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, dcg->first, device->state, device->stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -129,7 +129,7 @@ static PetscErrorCode DIACreate_Private(PetscInt m, PetscInt n, PetscInt nd, con
 }
 
 /* The offsets as DIACount_Private() finds them, from rows on the device: what crosses the bus is a list of at most max numbers */
-static PetscErrorCode DIACountDevice_Private(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[])
+PetscErrorCode PolderDiaCountDevice(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[])
 {
   PolderStream stream;
   char        *seen;
@@ -183,7 +183,7 @@ static PetscErrorCode DIABuild_Private(Mat A, PolderAIJ aij, const PolderCSR *cs
   *data = NULL;
   PetscCall(MatGetLocalSize(A, &m, &n));
   most = m ? (PetscInt)PetscMin(aij->opts.max_fill * nz / m, (PetscReal)m + n) : 0;
-  PetscCall((*(device ? DIACountDevice_Private : DIACount_Private))(m, n, csr->ai, csr->aj, most, &nd, &off));
+  PetscCall((*(device ? PolderDiaCountDevice : DIACount_Private))(m, n, csr->ai, csr->aj, most, &nd, &off));
   if (nd > most) {
     PetscCall(PetscSNPrintf(why, len, "more than %" PetscInt_FMT " diagonals, which would take more than -mat_aijdia_max_fill %g times the nonzeros", nd - 1, (double)aij->opts.max_fill));
     PetscFunctionReturn(PETSC_SUCCESS);

@@ -21,3 +21,5 @@ typedef struct {
 PETSC_INTERN PetscErrorCode PolderMatGetDia(Mat, const PolderDia **);
 /* The same with the values in device memory: val is a host array of device pointers; NULL also when the matrix is bound to the CPU or PETSc uses no GPU */
 PETSC_INTERN PetscErrorCode PolderMatGetDeviceDia(Mat, const PolderDia **);
+/* The offsets of the diagonals that have entries, ascending, of m by n rows on the device; more than max of them: only *nd > max */
+PETSC_INTERN PetscErrorCode PolderDiaCountDevice(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[]);

@@ -2,15 +2,45 @@
 #include "rrb.h"
 #include <petsc/private/pcimpl.h>
 
-static PetscErrorCode PCSetUp_RRB(PC pc)
+PetscErrorCode PCRRBUpdateGrid_Private(PC pc, const PolderCSR *csr)
 {
-  PC_RRB          *rrb  = (PC_RRB *)pc->data;
-  MPI_Comm         comm = PetscObjectComm((PetscObject)pc);
-  PolderCSR        csr;
+  PC_RRB          *rrb = (PC_RRB *)pc->data;
   PetscObjectId    mat;
   PetscObjectState state;
-  PetscInt         M, N;
-  PetscBool        is;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
+  PetscCall(MatGetNonzeroState(pc->pmat, &state));
+  if (mat == rrb->mat && state == rrb->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->mat = 0;
+  PetscCall(PCRRBFindGrid_Private(pc, csr));
+  rrb->mat          = mat;
+  rrb->nonzerostate = state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBSetUpHost_Private(PC pc)
+{
+  PC_RRB   *rrb = (PC_RRB *)pc->data;
+  PolderCSR csr;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
+  PetscCall(PCRRBUpdateGrid_Private(pc, &csr));
+  PetscCall(PCRRBLayout_Private(pc));
+  PetscCall(PCRRBFactor_Private(pc, &csr));
+  rrb->valid = PETSC_TRUE;
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &rrb->reduced.state));
+  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_RRB(PC pc)
+{
+  PC_RRB   *rrb  = (PC_RRB *)pc->data;
+  MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
+  PetscInt  M, N;
+  PetscBool is, done;
 
   PetscFunctionBegin;
   PetscCall(PolderMatIsAIJ(pc->pmat, &is));
@@ -19,17 +49,9 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
   PetscCall(MatGetSize(pc->pmat, &M, &N));
   PetscCheck(M == N, comm, PETSC_ERR_ARG_SIZ, "PC of type rrb needs a square matrix, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
   PetscCall(PolderLogBegin(POLDER_RRBSetUp, pc));
-  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
-  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
-  PetscCall(MatGetNonzeroState(pc->pmat, &state));
-  if (mat != rrb->mat || state != rrb->nonzerostate) PetscCall(PCRRBFindGrid_Private(pc, &csr));
-  rrb->mat = 0; // until the factor is good
-  PetscCall(PCRRBLayout_Private(pc));
-  PetscCall(PCRRBFactor_Private(pc, &csr));
-  rrb->mat          = mat;
-  rrb->nonzerostate = state;
-  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &rrb->reduced.state));
-  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+  rrb->valid = PETSC_FALSE;
+  PetscCall(PCRRBSetUpDevice_Private(pc, &done));
+  if (!done) PetscCall(PCRRBSetUpHost_Private(pc));
   PetscCall(PolderLogEnd(POLDER_RRBSetUp, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -65,14 +87,13 @@ PetscErrorCode PCRRBSweeps_Private(PC_RRB *rrb, PetscInt from, const PetscScalar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCApply_RRB(PC pc, Vec r, Vec z)
+static PetscErrorCode PCRRBApplyHost_Private(PC pc, Vec r, Vec z)
 {
   PC_RRB            *rrb = (PC_RRB *)pc->data;
   const PetscScalar *rr;
   PetscScalar       *zz;
 
   PetscFunctionBegin;
-  PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
   PetscCall(VecGetArrayRead(r, &rr));
   PetscCall(VecGetArrayWrite(z, &zz));
   if (rrb->ranks.size) {
@@ -83,6 +104,20 @@ static PetscErrorCode PCApply_RRB(PC pc, Vec r, Vec z)
   PetscCall(VecRestoreArrayWrite(z, &zz));
   PetscCall(VecRestoreArrayRead(r, &rr));
   PetscCall(PetscLogFlops(rrb->flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_RRB(PC pc, Vec r, Vec z)
+{
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
+  PetscCall(PCRRBApplyDevice_Private(pc, r, z, NULL, &done));
+  if (!done) {
+    if (!((PC_RRB *)pc->data)->valid) PetscCall(PCRRBSetUpHost_Private(pc)); // the matrix is on the device and the vectors are not
+    PetscCall(PCRRBApplyHost_Private(pc, r, z));
+  }
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -94,7 +129,9 @@ static PetscErrorCode PCReset_RRB(PC pc)
   PetscFunctionBegin;
   PetscCall(PCRRBFreeLayout_Private(rrb));
   PetscCall(PCRRBRowsFree_Private(&rrb->rows));
-  rrb->mat = 0;
+  PetscCall(PCRRBFreeDevice_Private(&rrb->device));
+  rrb->mat   = 0;
+  rrb->valid = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,7 +156,8 @@ static PetscErrorCode PCRRBBytes_Private(PC pc, PetscLogDouble *bytes)
   PetscLogDouble mine = (PetscLogDouble)rrb->rest.n * (rrb->rest.band + 1.0) * sizeof(PetscScalar);
 
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < rrb->ngrid; ++k) mine += (PetscLogDouble)rrb->grid[k].g.size * (RRB_NVEC * sizeof(PetscScalar) + RRB_NCOEF * (rrb->single ? sizeof(float) : sizeof(PetscScalar)));
+  if (rrb->device.valid) mine = (PetscLogDouble)rrb->device.bytes;
+  for (PetscInt k = 0; k < rrb->ngrid && !rrb->device.valid; ++k) mine += (PetscLogDouble)rrb->grid[k].g.size * (RRB_NVEC * sizeof(PetscScalar) + RRB_NCOEF * (rrb->single ? sizeof(float) : sizeof(PetscScalar)));
   PetscCallMPI(MPI_Allreduce(&mine, bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -130,13 +168,15 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
   PC_RRB                  *rrb       = (PC_RRB *)pc->data;
   const RRBRest           *rest      = &rrb->rest;
   const RRBRanks          *ranks     = &rrb->ranks;
+  const PetscBool          device    = rrb->device.valid;
+  char                     how[128];
   PetscLogDouble           bytes;
   PetscBool                ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!rrb->mat) {
+  if (!rrb->valid && !device) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  omega %g, not set up\n", (double)rrb->omega));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -145,9 +185,11 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " half levels eliminated%s, omega %g\n", rrb->levels, rrb->wanted < 0 ? " (chosen)" : rrb->wanted > rrb->levels ? " (the grid ends there)" : "", (double)rrb->omega));
   if (ranks->size)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  grids in %" PetscInt_FMT " by %" PetscInt_FMT " boxes, one a process: %" PetscInt_FMT "; on every process: %" PetscInt_FMT "\n", ranks->np[0], ranks->np[1], ranks->ngrid, rrb->ngrid - ranks->ngrid));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  exact rest: %" PetscInt_FMT " unknowns of a grid of %" PetscInt_FMT " by %" PetscInt_FMT ", band Cholesky of half bandwidth %" PetscInt_FMT "%s\n", rest->n, rest->nx, rest->ny, rest->band, ranks->size ? ", on every process" : ""));
+  PetscCall(PetscSNPrintf(how, sizeof(how), "band Cholesky of half bandwidth %" PetscInt_FMT "%s", rest->band, ranks->size ? ", on every process" : ""));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  exact rest: %" PetscInt_FMT " unknowns of a grid of %" PetscInt_FMT " by %" PetscInt_FMT ", %s\n", rest->n, rest->nx, rest->ny, device ? "dense inverse" : how));
   if (rest->npin) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular parts of the rest: %" PetscInt_FMT "\n", rest->npin));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  factor in %s precision, on the host; %.1f bytes a row\n", rrb->single ? "single" : "double", (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  factor in %s precision, on the %s; %.1f bytes a row\n", rrb->single ? "single" : "double", device ? "device" : "host", (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
+  if (device && rrb->device.ngrid) PetscCall(PetscViewerASCIIPrintf(viewer, "  grids in a kernel of their own: %" PetscInt_FMT "; in one together: %" PetscInt_FMT "\n", rrb->device.small, rrb->device.ngrid - rrb->device.small));
   if (rrb->reduced.valid) PetscCall(PCRRBReducedView_Private(rrb, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -412,6 +454,9 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
 
    New values with the same pattern redo the numbers only.
 
+   With matrix and vectors on a GPU, and one process, the preconditioner is made and applied there. The rest is then multiplied by its dense inverse, and `PETSC_DECIDE`
+   leaves at most 1024 unknowns of it.
+
    Reference:
    M. de Jong, A. van der Ploeg, A. Ditzel, C. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type
    processors, ETNA 46, 2017.
@@ -425,6 +470,7 @@ PetscErrorCode PCCreate_RRB(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscNew(&rrb));
   rrb->wanted             = PETSC_DECIDE;
+  rrb->device.levels      = PETSC_DECIDE;
   rrb->omega              = 1;
   rrb->latency            = 4000;
   pc->data                = (void *)rrb;

@@ -125,6 +125,30 @@ typedef struct {
   PetscReal value;
 } RRBPivot;
 
+/* Arrays that a set-up on the device needs for a while */
+enum {
+  RRB_TEMP_ROWS, /* of the matrix */
+  RRB_TEMP_NEXT, /* of two coarser grids */
+  RRB_TEMP_R2D,
+  RRB_TEMP_COEF, /* in double precision, when the factor is single */
+  RRB_NTEMP
+};
+
+/* All on the device */
+typedef struct {
+  PetscBool      valid;          /* this is the factor of the last set-up */
+  PetscInt       nx, ny, levels; /* what the arrays are made for; levels = PETSC_DECIDE: there are none */
+  PetscBool      single;
+  PetscInt       ngrid, small; /* grids, and the first of those that one kernel does */
+  PolderRRBStep *step;         /* [ngrid], on the host; r and x of the first are vectors */
+  PetscInt       n, ld;        /* of the rest */
+  PetscScalar   *inverse;      /* [ld ld] */
+  PetscScalar   *b, *x;        /* [n] */
+  PetscScalar   *rows;         /* [RRB_NROW n] rows of the rest, then bits of what was seen */
+  PetscScalar   *temp[RRB_NTEMP];
+  size_t         bytes; /* of factor and inverse, and vectors between grids */
+} RRBDevice;
+
 typedef struct {
   PetscInt         given[2]; /* grid of the user, 0: none */
   PetscInt         wanted;   /* half levels, PETSC_DECIDE: chosen */
@@ -144,7 +168,27 @@ typedef struct {
   PetscObjectState nonzerostate;
   PetscLogDouble   flops;
   PetscScalar     *scratch[4]; /* of the factorisation; held here so that an error leaves nothing behind */
+  PetscBool        valid;      /* the factor on the host is that of the last set-up */
+  RRBDevice        device;
 } PC_RRB;
+
+/* rrb.c */
+PETSC_INTERN PetscErrorCode PCRRBSetUpHost_Private(PC);
+/* The grid of the matrix, looked for once for each pattern; csr->device: arrays of the device */
+PETSC_INTERN PetscErrorCode PCRRBUpdateGrid_Private(PC, const PolderCSR *);
+
+/* rrbdevice.c */
+/* *done: the matrix is on the device, and M is made there */
+PETSC_INTERN PetscErrorCode PCRRBSetUpDevice_Private(PC, PetscBool *done);
+/* *done: and so are the vectors, and z = M^-1 r; dot != NULL: see PCRRBApplyDot_Private() */
+PETSC_INTERN PetscErrorCode PCRRBApplyDevice_Private(PC, Vec r, Vec z, PetscScalar dot[], PetscBool *done);
+PETSC_INTERN PetscErrorCode PCRRBFreeDevice_Private(RRBDevice *);
+/* For solvers of the first Schur complement: z = M^-1 r for the red nodes, in device memory, in the order of PolderRRBUnknown(), skew. At least one half level. dot != NULL:
+   the two sums as below, where *dotted */
+PETSC_INTERN PetscErrorCode PCRRBApplyReducedDevice_Private(PC, const PetscScalar r[], PetscScalar z[], PetscScalar dot[], PetscBool *dotted);
+/* For solvers: z = M^-1 r and, in device memory, dot[0], dot[1] = (r, z) and the sum of z. done = PETSC_FALSE, and nothing is done, when pc is not of type rrb, not everything is
+   on the device or the sums would take a pass of their own */
+PETSC_INTERN PetscErrorCode PCRRBApplyDot_Private(PC, Vec r, Vec z, PetscScalar dot[], PetscBool *done);
 
 /* rrbrows.c */
 /* dm: a DMDA in whose order the rows are; NULL: natural order. Collective */
@@ -195,6 +239,8 @@ PETSC_INTERN PetscErrorCode PCRRBFactor_Private(PC, const PolderCSR *);
 /* rrbrest.c */
 PETSC_INTERN PetscErrorCode PCRRBRestLayout_Private(PC, PetscInt nx, PetscInt ny, PetscBool skew, const PolderRRBGrid *);
 PETSC_INTERN PetscErrorCode PCRRBRestFree_Private(RRBRest *);
+/* Numbers the singular parts */
+PETSC_INTERN PetscErrorCode PCRRBRestParts_Private(PC);
 PETSC_INTERN PetscErrorCode PCRRBRestFactor_Private(PC);
 /* Solves for the unknowns that lie in from[], into to[], at place[] */
 PETSC_INTERN PetscErrorCode PCRRBRestSolve_Private(RRBRest *, const size_t place[], const PetscScalar from[], PetscScalar to[]);

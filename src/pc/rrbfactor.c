@@ -64,7 +64,7 @@ static PetscBool PCRRBHasLayout_Private(const PC_RRB *rrb, PetscInt levels)
 {
   const RRBRest *rest = &rrb->rest;
 
-  if (!rest->x || levels != rrb->levels || (rrb->rows.np[0] * rrb->rows.np[1] > 1 && !rrb->ranks.size)) return PETSC_FALSE;
+  if (!rest->x || levels != rrb->levels || rrb->ngrid != (levels + 1) / 2 || (rrb->rows.np[0] * rrb->rows.np[1] > 1 && !rrb->ranks.size)) return PETSC_FALSE;
   if (rrb->ranks.size) return PETSC_TRUE;
   return (PetscBool)(rrb->ngrid ? rrb->grid[0].g.nx == rrb->nx && rrb->grid[0].g.ny == rrb->ny : rest->nx == rrb->nx && rest->ny == rrb->ny);
 }
@@ -73,7 +73,7 @@ static PetscBool PCRRBHasLayout_Private(const PC_RRB *rrb, PetscInt levels)
 PetscErrorCode PCRRBLayout_Private(PC pc)
 {
   PC_RRB        *rrb    = (PC_RRB *)pc->data;
-  PetscInt       levels = rrb->wanted >= 0 ? rrb->wanted : PCRRBChooseLevels_Private(rrb->nx, rrb->ny);
+  PetscInt       levels = rrb->wanted >= 0 ? rrb->wanted : rrb->device.levels >= 0 ? rrb->device.levels : PCRRBChooseLevels_Private(rrb->nx, rrb->ny);
   PetscReal      n, band;
   const RRBRest *rest = &rrb->rest;
 

@@ -1,5 +1,6 @@
 /* The grid behind the matrix of PC rrb, and its rows. */
 #include "rrb.h"
+#include "../mat/dia.h"
 #include <petsc/private/pcimpl.h>
 #include <petscdmda.h>
 
@@ -32,28 +33,61 @@ static void PCRRBAddOffset_Private(PetscInt d, PetscInt *n, PetscInt offset[])
   offset[at] = d;
 }
 
-static PetscErrorCode PCRRBGridFromMatrix_Private(PC pc, const PolderCSR *csr)
+/* The distances above the diagonal at which rows on the device have entries, zeros or not */
+static PetscErrorCode PCRRBOffsetsDevice_Private(PC pc, const PolderCSR *csr, PetscInt *n, PetscInt offset[])
 {
-  PC_RRB     *rrb                    = (PC_RRB *)pc->data;
-  PetscInt    offset[MAXOFFSETS + 1] = {0}, n = 0, *others;
+  const PolderDia *dia;
+  PetscInt         nd, *all = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
+  if (dia) nd = dia->nd;
+  else PetscCall(PolderDiaCountDevice(csr->m, csr->m, csr->ai, csr->aj, 2 * MAXOFFSETS + 1, &nd, &all));
+  if (!dia && !all) *n = MAXOFFSETS + 1;
+  for (PetscInt k = 0; k < nd; ++k) PCRRBAddOffset_Private(dia ? dia->off[k] : all ? all[k] : 0, n, offset);
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same of all processes, on the host, without those whose entries are zeros */
+static PetscErrorCode PCRRBOffsets_Private(PC pc, const PolderCSR *csr, PetscInt *n, PetscInt offset[])
+{
+  PetscInt   *others;
   PetscMPIInt size;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < csr->m && n <= MAXOFFSETS; ++i) {
+  for (PetscInt i = 0; i < csr->m && *n <= MAXOFFSETS; ++i) {
     for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
-      if (csr->aa[k] != 0) PCRRBAddOffset_Private(csr->aj[k] - i, &n, offset);
+      if (csr->aa[k] != 0) PCRRBAddOffset_Private(csr->aj[k] - i, n, offset);
     }
     for (PetscInt k = csr->bi ? csr->bi[i] : 0; csr->bi && k < csr->bi[i + 1]; ++k) {
-      if (csr->ba[k] != 0) PCRRBAddOffset_Private(csr->garray[csr->bj[k]] - csr->rstart - i, &n, offset);
+      if (csr->ba[k] != 0) PCRRBAddOffset_Private(csr->garray[csr->bj[k]] - csr->rstart - i, n, offset);
     }
   }
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   PetscCall(PetscMalloc1((MAXOFFSETS + 1) * size, &others));
   PetscCallMPI(MPI_Allgather(offset, MAXOFFSETS + 1, MPIU_INT, others, MAXOFFSETS + 1, MPIU_INT, PetscObjectComm((PetscObject)pc)));
-  for (PetscInt k = 0; k < (MAXOFFSETS + 1) * size; ++k) PCRRBAddOffset_Private(others[k], &n, offset);
+  for (PetscInt k = 0; k < (MAXOFFSETS + 1) * size; ++k) PCRRBAddOffset_Private(others[k], n, offset);
   PetscCall(PetscFree(others));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBGridFromMatrix_Private(PC pc, const PolderCSR *csr)
+{
+  PC_RRB   *rrb                    = (PC_RRB *)pc->data;
+  PetscInt  offset[MAXOFFSETS + 1] = {0}, n = 0;
+  PolderCSR host;
+
+  PetscFunctionBegin;
+  PetscCall((*(csr->device ? PCRRBOffsetsDevice_Private : PCRRBOffsets_Private))(pc, csr, &n, offset));
   rrb->nx = n && n <= MAXOFFSETS ? PCRRBLineOfOffsets_Private(n, offset) : -1;
   if (!rrb->nx) rrb->nx = csr->M;
+  if (csr->device && (rrb->nx < 0 || csr->M % rrb->nx)) { // perhaps without the zeros
+    PetscCall(PolderMatGetCSR(pc->pmat, &host));
+    PetscCall(PCRRBGridFromMatrix_Private(pc, &host));
+    PetscCall(PolderMatRestoreCSR(pc->pmat, &host));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCheck(rrb->nx > 0 && csr->M % rrb->nx == 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC of type rrb needs a 5- or 9-point stencil on a 2-D grid, and the diagonals of this matrix are not those of one in natural order: use -pc_rrb_grid nx,ny if it is one, else another preconditioner");
   rrb->ny = csr->M / rrb->nx;
   PetscFunctionReturn(PETSC_SUCCESS);

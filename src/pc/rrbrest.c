@@ -174,6 +174,18 @@ static inline PetscBool PCRRBRestIsPin_Private(const RRBRest *rest, PetscInt i)
   return (PetscBool)(rest->npin && rest->part[i] >= 0 && rest->pin[rest->part[i]] == i);
 }
 
+PetscErrorCode PCRRBRestParts_Private(PC pc)
+{
+  PC_RRB  *rrb  = (PC_RRB *)pc->data;
+  RRBRest *rest = &rrb->rest;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree5(rest->pin, rest->size, rest->mean, rest->kernel, rest->gain));
+  rest->npin = 0;
+  PetscCall(PCRRBRestPin_Private(rest, rrb->matrix.singular ? 1e-7 : 1e-13));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCRRBRestFactor_Private(PC pc)
 {
   PC_RRB      *rrb  = (PC_RRB *)pc->data;
@@ -182,9 +194,7 @@ PetscErrorCode PCRRBRestFactor_Private(PC pc)
   PetscBLASInt n, band, ldb, info;
 
   PetscFunctionBegin;
-  PetscCall(PetscFree5(rest->pin, rest->size, rest->mean, rest->kernel, rest->gain));
-  rest->npin = 0;
-  PetscCall(PCRRBRestPin_Private(rest, rrb->matrix.singular ? 1e-7 : 1e-13));
+  PetscCall(PCRRBRestParts_Private(pc));
   PetscCall(PetscArrayzero(rest->factor, (size_t)rest->n * ld));
   for (PetscInt y = 0; y < rest->ny; ++y) {
     for (PetscInt x = 0; x < rest->nx; ++x) {

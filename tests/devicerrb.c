@@ -1,0 +1,640 @@
+static char help[] = "Device kernels of the repeated red-black preconditioner against the kernels of the host: awkward grids, poisoned output.\n\n";
+
+#include "devicetest.h"
+#include "rrbtwin.h"
+
+/* -small: no grid beyond a few thousand nodes, for compute-sanitizer */
+static PetscBool small = PETSC_FALSE;
+
+/* Values on the host, which the twin works on, and on the device; NaN where nothing is written, GUARD of them on either side */
+enum {
+  GUARD = 32
+};
+typedef struct {
+  size_t       n;
+  PetscScalar *all, *h, *d;
+} Array;
+
+/* random: numbers, else NaN; shift: the first of them is so many places behind one that pairs can be read from */
+static PetscErrorCode ArrayCreate(size_t n, PetscBool random, PetscInt shift, Array *a)
+{
+  PetscFunctionBeginUser;
+  a->n = n + 2 * GUARD;
+  PetscCall(PetscMalloc1(a->n, &a->all));
+  for (size_t i = 0; i < a->n; ++i) a->all[i] = random && i >= GUARD && i < GUARD + n ? Number() : NAN;
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (a->n + 2), &a->d));
+  a->h = a->all + GUARD;
+  a->d += GUARD + shift;
+  PetscCall(PolderDeviceFromHost(a->d - GUARD, a->all, sizeof(PetscScalar) * a->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the host has changed meanwhile */
+static PetscErrorCode ArrayUpload(Array *a)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceFromHost(a->d - GUARD, a->all, sizeof(PetscScalar) * a->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds the values that differ by more than tol times the largest */
+static PetscErrorCode ArrayCompare(const Array *a, PetscReal tol, PetscInt *wrong)
+{
+  PetscScalar *got;
+  PetscReal    largest = 1;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(a->n, &got));
+  PetscCall(PolderDeviceToHost(got, a->d - GUARD, sizeof(PetscScalar) * a->n));
+  for (size_t i = 0; i < a->n; ++i) {
+    if (PetscAbsScalar(a->all[i]) > largest) largest = PetscAbsScalar(a->all[i]);
+  }
+  for (size_t i = 0; i < a->n; ++i) {
+    if (PetscIsNanScalar(a->all[i]) ? !PetscIsNanScalar(got[i]) : !(PetscAbsScalar(a->all[i] - got[i]) <= tol * largest)) ++*wrong;
+  }
+  PetscCall(PetscFree(got));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ArrayDestroy(Array *a, PetscInt shift)
+{
+  PetscFunctionBeginUser;
+  a->d -= GUARD + shift;
+  PetscCall(PolderDeviceFree(&a->d));
+  PetscCall(PetscFree(a->all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Tell(const char *what, PetscInt nx, PetscInt ny, int form, PetscInt before, PetscInt wrong)
+{
+  PetscFunctionBeginUser;
+  if (wrong > before) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, form %d: %" PetscInt_FMT " wrong on %" PetscInt_FMT " by %" PetscInt_FMT " nodes\n", what, form, wrong - before, nx, ny));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const PetscInt Sizes[][2] = {
+  {2,    2  },
+  {3,    2  },
+  {2,    3  },
+  {3,    3  },
+  {5,    4  },
+  {4,    7  },
+  {60,   9  },
+  {61,   8  },
+  {59,   10 },
+  {62,   11 },
+  {63,   63 },
+  {120,  33 },
+  {121,  40 },
+  {119,  17 },
+  {2,    300},
+  {300,  3  },
+  {257,  129},
+  {512,  96 },
+  {1023, 700},
+  {1300, 900}
+};
+
+static PetscBool TooLarge(PetscInt nx, PetscInt ny)
+{
+  return (PetscBool)(small && nx * ny > 5000);
+}
+
+static PolderRRBGrid Grid(PetscInt nx, PetscInt ny)
+{
+  PolderRRBGrid g = {.nx = nx, .ny = ny, .hx = (nx + 1) / 2, .hy = (ny + 1) / 2};
+
+  g.pitch  = g.hx + 1 + Next(5);
+  g.origin = (size_t)g.pitch + 1 + (size_t)Next(3);
+  g.size   = g.origin + (size_t)g.pitch * (size_t)(g.hy + 1) + 1;
+  return g;
+}
+
+/* A dominant matrix as RRB_NROW arrays, NaN where a coupling leaves the grid; five: without diagonal couplings, whose arrays are NULL */
+static PetscErrorCode EntriesCreate(PetscInt nx, PetscInt ny, PetscBool five, PetscReal scale, PolderRRBEntries rows[2], Array a[RRB_NROW])
+{
+  const PetscInt ld = nx + Next(3);
+
+  PetscFunctionBeginUser;
+  rows[0] = rows[1] = (PolderRRBEntries){.ld = ld};
+  for (int f = 0; f < RRB_NROW; ++f) {
+    PetscCall(ArrayCreate((size_t)ld * (size_t)ny, PETSC_FALSE, 0, &a[f]));
+    for (PetscInt y = 0; y < ny; ++y) {
+      for (PetscInt x = 0; x < nx; ++x) {
+        const PetscBool on = (PetscBool)((f == RRB_C || f == RRB_N || x + 1 < nx) && ((f != RRB_N && f != RRB_NE) || y + 1 < ny) && (f != RRB_SE || y > 0));
+
+        if (on) a[f].h[y * ld + x] = scale * (f == RRB_C ? 8.1 + Number() : -0.45 + 0.4 * Number());
+      }
+    }
+    PetscCall(ArrayUpload(&a[f]));
+    rows[0].a[f] = five && f >= RRB_NE ? NULL : a[f].h;
+    rows[1].a[f] = five && f >= RRB_NE ? NULL : a[f].d;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode EntriesDestroy(Array a[RRB_NROW])
+{
+  PetscFunctionBeginUser;
+  for (int f = 0; f < RRB_NROW; ++f) PetscCall(ArrayDestroy(&a[f], 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CompareSeen(int seen, int *device, PetscInt *wrong)
+{
+  int got;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceToHost(&got, device, sizeof(got)));
+  *wrong += got != seen;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The coefficients of a grid, zero outside */
+static PetscErrorCode CoefCreate(const PolderRRBGrid *g, Array *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(ArrayCreate(RRB_NCOEF * g->size, PETSC_FALSE, 0, c));
+  for (size_t i = 0; i < RRB_NCOEF * g->size; ++i) c->h[i] = 0;
+  PetscCall(ArrayUpload(c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The steps of the factorisation, one after the other; c and, single, s are left with the factor. spoilt: a pivot is negative, or values are too small for single precision */
+static PetscErrorCode CheckFactor(const PolderRRBGrid *g, PetscBool half, PetscBool five, PetscBool single, PetscBool spoilt, Array *c, float **s, float **sd, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt   n = half ? (g->nx * g->ny + 1) / 2 : 0, ld = g->nx / 2 + Next(2), before = *wrong;
+  PolderRRBEntries rows[2];
+  Array            a[RRB_NROW], x, out[RRB_NROW];
+  PetscScalar     *row[2][RRB_NROW];
+  int              seen = 0, *seend, got;
+
+  PetscFunctionBeginUser;
+  PetscCall(EntriesCreate(g->nx, g->ny, five, spoilt && single ? 1e60 : 1, rows, a));
+  if (spoilt && !single) {
+    a[RRB_C].h[rows[0].ld + g->nx / 4 * 2] = -1; /* of b2 */
+    PetscCall(ArrayUpload(&a[RRB_C]));
+  }
+  PetscCall(PolderDeviceMalloc(sizeof(int), &seend));
+  PetscCall(PolderDeviceZero(seend, sizeof(int)));
+  PetscCall(ArrayCreate(g->size, PETSC_FALSE, 0, &x));
+  RRBTwinBlack(g, &rows[0], 0.9, c->h, x.h, &seen);
+  PolderLaunch(PolderRRBBlack_CUDA(g, &rows[1], 0.9, c->d, x.d, seend, stream));
+  if (!spoilt) PetscCall(ArrayCompare(c, 1e-13, wrong));
+  if (!spoilt) PetscCall(ArrayCompare(&x, 1e-13, wrong));
+  PetscCall(Tell("black nodes", g->nx, g->ny, half, before, *wrong));
+  RRBTwinRed(g, half, 0.9, c->h, x.h, &seen);
+  PolderLaunch(PolderRRBRed_CUDA(g, half, 0.9, c->d, x.d, seend, stream));
+  if (!spoilt) PetscCall(ArrayCompare(c, 1e-13, wrong));
+  if (!spoilt) PetscCall(ArrayCompare(&x, 1e-13, wrong));
+  PetscCall(Tell("red nodes", g->nx, g->ny, half, before, *wrong));
+  for (int f = 0; f < RRB_NROW; ++f) {
+    PetscCall(ArrayCreate(half ? (size_t)n : (size_t)ld * (size_t)(g->ny / 2), PETSC_FALSE, 0, &out[f]));
+    row[0][f] = out[f].h;
+    row[1][f] = out[f].d;
+  }
+  RRBTwinNext(g, half, c->h, x.h, row[0], ld);
+  PolderLaunch(PolderRRBNext_CUDA(g, half, c->d, x.d, row[1], ld, stream));
+  for (int f = 0; f < RRB_NROW; ++f) {
+    if (!spoilt) PetscCall(ArrayCompare(&out[f], 1e-13, wrong));
+    PetscCall(ArrayDestroy(&out[f], 0));
+  }
+  PetscCall(Tell("next rows", g->nx, g->ny, half, before, *wrong));
+  RRBTwinScale(g, c->h, single ? *s : NULL, &seen);
+  PolderLaunch(PolderRRBScale_CUDA(g, c->d, single ? *sd : NULL, seend, stream));
+  if (!spoilt) PetscCall(ArrayCompare(c, 1e-13, wrong));
+  if (spoilt) {
+    PetscCall(PolderDeviceToHost(&got, seend, sizeof(got)));
+    *wrong += !(seen & (single ? RRB_SEEN_RANGE : RRB_SEEN_PIVOT)) + !(got & (single ? RRB_SEEN_RANGE : RRB_SEEN_PIVOT));
+  } else PetscCall(CompareSeen(seen, seend, wrong));
+  PetscCall(Tell("scaled factor", g->nx, g->ny, half, before, *wrong));
+  PetscCall(PolderDeviceFree(&seend));
+  PetscCall(ArrayDestroy(&x, 0));
+  PetscCall(EntriesDestroy(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sweeps with the factor c over vectors whose lines begin at an even or odd place, or at a place that pairs cannot be read from */
+static PetscErrorCode CheckSweeps(const PolderRRBGrid *g, PetscBool half, PetscBool single, const void *c[2], PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt n = (g->nx * g->ny + 1) / 2, ldnext = g->nx / 2 + Next(3);
+  void          *work;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceGetWork(&work));
+  for (int form = 0; form < 6; ++form) {
+    const PetscInt ld = g->nx + form % 3, shift = form / 3, before = *wrong;
+    const size_t   next = half ? (size_t)n : (size_t)ldnext * (size_t)(g->ny / 2);
+    Array          r, x, rnext, xnext, rr, zz, dot;
+    PolderRRBStep  step[2];
+
+    PetscCall(ArrayCreate((size_t)ld * (size_t)g->ny, PETSC_TRUE, shift, &r));
+    PetscCall(ArrayCreate((size_t)ld * (size_t)g->ny, PETSC_FALSE, form == 2 ? 1 : shift, &x));
+    PetscCall(ArrayCreate(next, PETSC_FALSE, 0, &rnext));
+    PetscCall(ArrayCreate(next, PETSC_TRUE, 0, &xnext));
+    PetscCall(ArrayCreate(2, PETSC_FALSE, 0, &dot));
+    for (PetscInt y = 0; y < g->ny; ++y) /* what lies between lines is not read */
+      for (PetscInt i = g->nx; i < ld; ++i) r.h[y * ld + i] = NAN;
+    PetscCall(ArrayUpload(&r));
+    step[0] = (PolderRRBStep){.g = *g, .half = half, .c = c[0], .r = r.h, .x = x.h, .ld = ld, .rnext = rnext.h, .xnext = xnext.h, .ldnext = ldnext};
+    step[1] = (PolderRRBStep){.g = *g, .half = half, .c = c[1], .r = r.d, .x = x.d, .ld = ld, .rnext = rnext.d, .xnext = xnext.d, .ldnext = ldnext};
+    RRBTwinForward(single, &step[0]);
+    PolderLaunch(PolderRRBForward_CUDA(single, &step[1], stream));
+    PetscCall(ArrayCompare(&rnext, 1e-13, wrong));
+    PetscCall(Tell("forward", g->nx, g->ny, form + 10 * half, before, *wrong));
+    RRBTwinBackward(single, &step[0], form % 2 ? NULL : dot.h);
+    PolderLaunch(PolderRRBBackward_CUDA(single, &step[1], form % 2 ? NULL : dot.d, work, stream));
+    PetscCall(ArrayCompare(&x, 1e-13, wrong));
+    PetscCall(ArrayCompare(&dot, 1e-11, wrong));
+    PetscCall(Tell("backward", g->nx, g->ny, form + 10 * half, before, *wrong));
+    if (!half && form < 2) {
+      PetscCall(ArrayCreate((size_t)n, PETSC_TRUE, shift, &rr));
+      PetscCall(ArrayCreate((size_t)n, PETSC_FALSE, shift, &zz));
+      RRBTwinReducedForward(single, &step[0], rr.h);
+      PolderLaunch(PolderRRBReducedForward_CUDA(single, &step[1], rr.d, stream));
+      PetscCall(ArrayCompare(&rnext, 1e-13, wrong));
+      RRBTwinReducedBackward(single, &step[0], rr.h, zz.h, form ? NULL : dot.h);
+      PolderLaunch(PolderRRBReducedBackward_CUDA(single, &step[1], rr.d, zz.d, form ? NULL : dot.d, work, stream));
+      PetscCall(ArrayCompare(&zz, 1e-13, wrong));
+      PetscCall(ArrayCompare(&dot, 1e-11, wrong));
+      PetscCall(Tell("red vectors", g->nx, g->ny, form, before, *wrong));
+      PetscCall(ArrayDestroy(&rr, shift));
+      PetscCall(ArrayDestroy(&zz, shift));
+    }
+    PetscCall(ArrayDestroy(&dot, 0));
+    PetscCall(ArrayDestroy(&xnext, 0));
+    PetscCall(ArrayDestroy(&rnext, 0));
+    PetscCall(ArrayDestroy(&x, form == 2 ? 1 : shift));
+    PetscCall(ArrayDestroy(&r, shift));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestGrids(PolderStream stream)
+{
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++k) {
+    for (int form = 0; form < 16; ++form) {
+      const PetscBool     half = (PetscBool)(form % 2), single = (PetscBool)(form / 2 % 2), spoilt = (PetscBool)(form / 8);
+      const PolderRRBGrid g = Grid(Sizes[k][0], Sizes[k][1]);
+      Array               c;
+      float              *s = NULL, *sd = NULL;
+
+      if (TooLarge(g.nx, g.ny) || (spoilt && g.nx * g.ny > 1000)) continue;
+      PetscCall(CoefCreate(&g, &c));
+      PetscCall(PetscCalloc1(RRB_NCOEF * g.size, &s));
+      PetscCall(Upload(sizeof(float) * RRB_NCOEF * g.size, s, &sd));
+      PetscCall(CheckFactor(&g, half, (PetscBool)(form / 4 % 2), single, spoilt, &c, &s, &sd, stream, &wrong));
+      if (!spoilt) {
+        const void *coef[2] = {single ? (const void *)s : c.h, single ? (const void *)sd : c.d};
+
+        if (single) PetscCall(PolderDeviceFromHost(sd, s, sizeof(float) * RRB_NCOEF * g.size)); // rounded alike
+        PetscCall(CheckSweeps(&g, half, single, coef, stream, &wrong));
+      }
+      PetscCall(PolderDeviceFree(&sd));
+      PetscCall(PetscFree(s));
+      PetscCall(ArrayDestroy(&c, 0));
+    }
+  }
+  PetscCall(Report("factor and sweeps of a grid", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+typedef struct {
+  PetscInt      ngrid, n, ld;
+  PolderRRBStep step[2][POLDER_RRB_SMALL_GRIDS];
+  Array         c[POLDER_RRB_SMALL_GRIDS], r[POLDER_RRB_SMALL_GRIDS + 1], x[POLDER_RRB_SMALL_GRIDS + 1], inverse;
+  float        *s[2][POLDER_RRB_SMALL_GRIDS];
+} Chain;
+
+/* As many grids as there are half levels for; random coefficients small enough that nothing grows */
+static PetscErrorCode ChainCreate(PetscInt nx, PetscInt ny, PetscInt levels, Chain *chain)
+{
+  PetscFunctionBeginUser;
+  chain->ngrid = chain->n = 0;
+  for (PetscInt k = 0; 2 * k < levels && PetscMin(nx, ny) > 1; ++k) {
+    const PetscInt      ld   = (nx + 1) / 2 * 2;
+    const PolderRRBGrid g    = Grid(nx, ny);
+    PolderRRBStep      *step = &chain->step[0][k];
+
+    PetscCall(CoefCreate(&g, &chain->c[k]));
+    for (int f = 0; f < RRB_NCOEF; ++f) {
+      for (PetscInt v = 0; v < g.hy; ++v) {
+        for (PetscInt u = 0; u < g.hx; ++u) {
+          const PetscInt x = 2 * u + (f <= RRB_B1D), y = 2 * v + (f > RRB_B1D && f <= RRB_B2D);
+          const PetscInt n[3][4][2] =
+            {
+              {{0, 1}, {1, 0},  {0, -1},  {-1, 0}},
+              {{0, 1}, {1, 0},  {0, -1},  {-1, 0}},
+              {{1, 1}, {1, -1}, {-1, -1}, {-1, 1}}
+          },
+                         *to = n[f / 5][f % 5 < 4 ? f % 5 : 0], tox = f % 5 < 4 ? x + to[0] : x, toy = f % 5 < 4 ? y + to[1] : y;
+
+          if (x < nx && y < ny && tox >= 0 && toy >= 0 && tox < nx && toy < ny) chain->c[k].h[(size_t)f * g.size + g.origin + (size_t)v * (size_t)g.pitch + (size_t)u] = f % 5 == 4 ? 0.6 + 0.3 * Number() : 0.3 * Number();
+        }
+      }
+    }
+    PetscCall(ArrayUpload(&chain->c[k]));
+    PetscCall(PetscMalloc1(RRB_NCOEF * g.size, &chain->s[0][k]));
+    (void)PolderToSingle_Host(RRB_NCOEF * g.size, chain->c[k].h, chain->s[0][k]);
+    PetscCall(Upload(sizeof(float) * RRB_NCOEF * g.size, chain->s[0][k], &chain->s[1][k]));
+    PetscCall(ArrayCreate((size_t)ld * (size_t)ny, (PetscBool)(k == 0), 0, &chain->r[k]));
+    PetscCall(ArrayCreate((size_t)ld * (size_t)ny, PETSC_FALSE, 0, &chain->x[k]));
+    *step     = (PolderRRBStep){.g = g, .half = (PetscBool)(levels == 2 * k + 1), .r = chain->r[k].h, .x = chain->x[k].h, .ld = ld};
+    chain->n  = step->half ? (nx * ny + 1) / 2 : (nx / 2) * (ny / 2);
+    chain->ld = step->half ? 0 : nx / 2;
+    chain->ngrid++;
+    if (step->half) break;
+    nx /= 2;
+    ny /= 2;
+  }
+  PetscCall(ArrayCreate((size_t)chain->n, PETSC_FALSE, 0, &chain->r[chain->ngrid]));
+  PetscCall(ArrayCreate((size_t)chain->n, PETSC_FALSE, 0, &chain->x[chain->ngrid]));
+  for (PetscInt k = 0; k < chain->ngrid; ++k) {
+    PolderRRBStep *step = &chain->step[0][k];
+
+    step->ldnext      = k + 1 < chain->ngrid ? step[1].ld : chain->ld;
+    step->rnext       = chain->r[k + 1].h;
+    step->xnext       = chain->x[k + 1].h;
+    chain->step[1][k] = *step;
+    step              = &chain->step[1][k];
+    step->r           = chain->r[k].d;
+    step->x           = chain->x[k].d;
+    step->rnext       = chain->r[k + 1].d;
+    step->xnext       = chain->x[k + 1].d;
+  }
+  chain->ld = (chain->n + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
+  PetscCall(ArrayCreate((size_t)chain->n * (size_t)chain->ld, PETSC_TRUE, 0, &chain->inverse));
+  for (PetscInt i = 0; i < chain->n; ++i)
+    for (PetscInt j = 0; j < chain->ld; ++j) chain->inverse.h[i * chain->ld + j] = j < chain->n ? chain->inverse.h[i * chain->ld + j] / chain->n : NAN;
+  PetscCall(ArrayUpload(&chain->inverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ChainDestroy(Chain *chain)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k <= chain->ngrid; ++k) {
+    PetscCall(ArrayDestroy(&chain->r[k], 0));
+    PetscCall(ArrayDestroy(&chain->x[k], 0));
+    if (k == chain->ngrid) break;
+    PetscCall(ArrayDestroy(&chain->c[k], 0));
+    PetscCall(PetscFree(chain->s[0][k]));
+    PetscCall(PolderDeviceFree(&chain->s[1][k]));
+  }
+  PetscCall(ArrayDestroy(&chain->inverse, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Many grids and the rest in one kernel: at once, and by its two halves */
+static PetscErrorCode TestSmall(PolderStream stream)
+{
+  static const PetscInt sizes[][3] = {
+    {2,    2,   99},
+    {3,    3,   1 },
+    {3,    2,   2 },
+    {15,   16,  99},
+    {31,   30,  3 },
+    {63,   64,  6 },
+    {127,  127, 5 },
+    {255,  255, 99},
+    {256,  256, 6 },
+    {1000, 65,  4 },
+    {4,    999, 99}
+  };
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); ++k) {
+    for (int form = 0; form < 4; ++form) {
+      const PetscBool single = (PetscBool)(form % 2);
+      const PetscInt  before = wrong;
+      Chain           chain;
+
+      if (TooLarge(sizes[k][0], sizes[k][1])) continue;
+      PetscCall(ChainCreate(sizes[k][0], sizes[k][1], sizes[k][2], &chain));
+      for (PetscInt g = 0; g < chain.ngrid; ++g) {
+        chain.step[0][g].c = single ? (const void *)chain.s[0][g] : chain.c[g].h;
+        chain.step[1][g].c = single ? (const void *)chain.s[1][g] : chain.c[g].d;
+      }
+      for (int part = form / 2 ? RRB_SMALL_FORWARD : RRB_SMALL_ALL; part <= (form / 2 ? RRB_SMALL_BACKWARD : RRB_SMALL_ALL); ++part) {
+        Array *b = &chain.r[chain.ngrid], *x = &chain.x[chain.ngrid];
+
+        if (part == RRB_SMALL_BACKWARD) {
+          for (PetscInt i = 0; i < chain.n; ++i) x->h[i] = Number();
+          PetscCall(ArrayUpload(x));
+        }
+        RRBTwinSmall(single, (PolderRRBPart)part, chain.ngrid, chain.step[0], chain.n, chain.ld, chain.inverse.h, b->h, x->h);
+        PolderLaunch(PolderRRBSmall_CUDA(single, (PolderRRBPart)part, chain.ngrid, chain.step[1], chain.n, chain.ld, chain.inverse.d, b->d, x->d, stream));
+        for (PetscInt g = 0; g <= chain.ngrid; ++g) {
+          PetscCall(ArrayCompare(&chain.r[g], 1e-12, &wrong));
+          PetscCall(ArrayCompare(&chain.x[g], 1e-12, &wrong));
+        }
+        PetscCall(Tell("small grids", sizes[k][0], sizes[k][1], 10 * part + form, before, wrong));
+      }
+      PetscCall(ChainDestroy(&chain));
+    }
+  }
+  PetscCall(Report("small grids and the rest", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A symmetric matrix on a grid as diagonals; fault: one entry is not as it should be */
+typedef enum {
+  NONE,
+  STRAY,
+  UNSYMMETRIC,
+  ZERO,
+  NOTANUMBER,
+  BALANCED, /* no fault: all rows add up to zero */
+  NFAULT
+} Fault;
+
+static PetscErrorCode CheckRows(PetscInt nx, PetscInt ny, PetscBool nine, Fault fault, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt m = nx * ny, before = *wrong, want[] = {-nx - 1, -nx, 1 - nx, -1, 0, 1, nx - 1, nx, nx + 1};
+  PetscInt       nd = 0, off[9], *ai, *aj, *aid, *ajd, main = 0;
+  PetscScalar   *val[9], *vald[9], *row[2][RRB_NROW];
+  Array          all, aa, out[RRB_NROW];
+  PetscBool      bad;
+  int           *seend;
+
+  PetscFunctionBeginUser;
+  for (int d = 0; d < 9; ++d) {
+    PetscInt at = 0;
+
+    if ((!nine && d != 4 && d % 2 == 0) || (nx == 1 && d % 3 != 1)) continue;
+    while (at < nd && off[at] != want[d]) ++at; /* on two columns, and on one, some are the same */
+    if (at == nd) off[nd++] = want[d];
+  }
+  PetscCall(PetscSortInt(nd, off));
+  PetscCall(ArrayCreate((size_t)m * (size_t)nd, PETSC_FALSE, 0, &all));
+  for (PetscInt d = 0; d < nd; ++d) {
+    val[d]  = all.h + (size_t)d * (size_t)m;
+    vald[d] = all.d + (size_t)d * (size_t)m;
+    if (off[d] == 0) main = d;
+  }
+  for (PetscInt d = 0; d < nd; ++d) { /* the lower diagonals come first */
+    for (PetscInt i = 0; i < m; ++i) {
+      const PetscInt j = i + off[d], to = j < 0 || j >= m ? -1 : PolderRRBDirection(nx, i / nx * nx, i, j);
+
+      if (j < 0 || j >= m) continue;
+      val[d][i] = to < 0 || (!nine && to % 2 == 0) ? 0 : off[d] > 0 ? val[nd - 1 - d][j] : -1 - 0.9 * Number();
+    }
+  }
+  for (PetscInt i = 0; i < m; ++i) {
+    val[main][i] = fault == BALANCED ? 0 : 0.5;
+    for (PetscInt d = 0; d < nd; ++d) val[main][i] -= d == main || i + off[d] < 0 || i + off[d] >= m ? 0 : val[d][i];
+  }
+  if (fault == ZERO) val[main][m / 2] = 0;
+  if (fault == NOTANUMBER) val[main][m / 2] = NAN;
+  bad = (PetscBool)(fault == ZERO || fault == NOTANUMBER || (fault == UNSYMMETRIC && m > off[nd - 1]) || (fault == STRAY && nx > 2 && ny > 1) || (fault == BALANCED && m == 1));
+  if (fault == UNSYMMETRIC && bad) val[nd - 1][0] = -3;
+  if (fault == STRAY && bad) val[main + 1][nx - 1] = val[main - 1][nx] = -0.1;
+  PetscCall(ArrayUpload(&all));
+  PetscCall(PetscMalloc2(m + 1, &ai, m * nd, &aj));
+  PetscCall(ArrayCreate((size_t)m * (size_t)nd, PETSC_FALSE, 0, &aa));
+  ai[0] = 0;
+  for (PetscInt i = 0; i < m; ++i) {
+    ai[i + 1] = ai[i];
+    for (PetscInt d = 0; d < nd; ++d) {
+      if (i + off[d] < 0 || i + off[d] >= m || (val[d][i] == 0 && i % 2)) continue;
+      aj[ai[i + 1]]     = i + off[d];
+      aa.h[ai[i + 1]++] = val[d][i];
+    }
+  }
+  PetscCall(ArrayUpload(&aa));
+  PetscCall(Upload(sizeof(PetscInt) * (size_t)(m + 1), ai, &aid));
+  PetscCall(Upload(sizeof(PetscInt) * (size_t)ai[m], aj, &ajd));
+  PetscCall(PolderDeviceMalloc(sizeof(int), &seend));
+  for (int form = 0; form < 4; ++form) { /* by diagonals, the same with rows, those of a matrix of which half is stored, compressed rows */
+    int seen = 0;
+
+    if (form == 2 && fault == UNSYMMETRIC) continue;
+    PetscCall(PolderDeviceZero(seend, sizeof(int)));
+    for (int f = 0; f < RRB_NROW; ++f) {
+      PetscCall(ArrayCreate((size_t)m, PETSC_FALSE, 0, &out[f]));
+      row[0][f] = out[f].h;
+      row[1][f] = out[f].d;
+    }
+    if (form == 3) {
+      RRBTwinRowsCsr(nx, ny, ai, aj, aa.h, row[0], &seen);
+      PolderLaunch(PolderRRBRowsCsr_CUDA(nx, ny, aid, ajd, aa.d, row[1], seend, stream));
+    } else {
+      RRBTwinRowsDia(nx, ny, nd, off, (const PetscScalar *const *)val, form ? row[0] : NULL, &seen);
+      PolderLaunch(PolderRRBRowsDia_CUDA(nx, ny, nd, off, (const PetscScalar *const *)vald, (PetscBool)(form == 2), form ? row[1] : NULL, seend, stream));
+    }
+    PetscCall(CompareSeen(seen, seend, wrong));
+    *wrong += ((seen & RRB_SEEN_BAD) != 0) != bad;
+    for (int f = 0; f < RRB_NROW; ++f) {
+      PetscCall(ArrayCompare(&out[f], 0, wrong));
+      PetscCall(ArrayDestroy(&out[f], 0));
+    }
+    PetscCall(Tell("rows", nx, ny, 100 * (int)fault + 10 * nine + form, before, *wrong));
+  }
+  PetscCall(PolderDeviceFree(&seend));
+  PetscCall(PolderDeviceFree(&aid));
+  PetscCall(PolderDeviceFree(&ajd));
+  PetscCall(PetscFree2(ai, aj));
+  PetscCall(ArrayDestroy(&aa, 0));
+  PetscCall(ArrayDestroy(&all, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestRows(PolderStream stream)
+{
+  static const PetscInt sizes[][2] = {
+    {1,   1  },
+    {1,   9  },
+    {9,   1  },
+    {2,   1  },
+    {2,   2  },
+    {2,   7  },
+    {3,   5  },
+    {4,   4  },
+    {33,  17 },
+    {400, 301}
+  };
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); ++k) {
+    for (int form = 0; form < 2 * NFAULT && !TooLarge(sizes[k][0], sizes[k][1]); ++form) PetscCall(CheckRows(sizes[k][0], sizes[k][1], (PetscBool)(form % 2), (Fault)(form / 2), stream, &wrong));
+  }
+  PetscCall(Report("rows of matrices", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestRest(PolderStream stream)
+{
+  static const PetscInt sizes[][2] = {
+    {1,  1 },
+    {1,  8 },
+    {5,  1 },
+    {2,  2 },
+    {3,  2 },
+    {7,  6 },
+    {16, 15},
+    {31, 33}
+  };
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); ++k) {
+    for (int form = 0; form < 4; ++form) {
+      const PetscBool skew = (PetscBool)(form % 2);
+      const PetscInt  nx = sizes[k][0], ny = sizes[k][1], n = skew ? (nx * ny + 1) / 2 : nx * ny, ld = (n + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
+      PetscInt       *part, *partd, before = wrong;
+      PetscScalar    *row[2][RRB_NROW];
+      Array           a[RRB_NROW], shift, E;
+
+      PetscCall(PetscMalloc1(n, &part));
+      for (PetscInt i = 0; i < n; ++i) part[i] = Next(4) - 1;
+      PetscCall(Upload(sizeof(PetscInt) * (size_t)n, part, &partd));
+      PetscCall(ArrayCreate(3, PETSC_TRUE, 0, &shift));
+      PetscCall(ArrayCreate((size_t)ld * (size_t)ld, PETSC_FALSE, 0, &E));
+      for (int f = 0; f < RRB_NROW; ++f) {
+        PetscCall(ArrayCreate((size_t)n, PETSC_TRUE, 0, &a[f]));
+        row[0][f] = a[f].h;
+        row[1][f] = a[f].d;
+      }
+      RRBTwinRest(nx, ny, skew, row[0], form / 2 ? part : NULL, shift.h, ld, E.h);
+      PolderLaunch(PolderRRBRest_CUDA(nx, ny, skew, row[1], form / 2 ? partd : NULL, shift.d, ld, E.d, stream));
+      PetscCall(ArrayCompare(&E, 1e-15, &wrong));
+      PetscCall(Tell("rest", nx, ny, form, before, wrong));
+      for (int f = 0; f < RRB_NROW; ++f) PetscCall(ArrayDestroy(&a[f], 0));
+      PetscCall(ArrayDestroy(&E, 0));
+      PetscCall(ArrayDestroy(&shift, 0));
+      PetscCall(PolderDeviceFree(&partd));
+      PetscCall(PetscFree(part));
+    }
+  }
+  PetscCall(Report("matrix of the rest", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PolderStream stream;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(TestRows(stream));
+  PetscCall(TestGrids(stream));
+  PetscCall(TestSmall(stream));
+  PetscCall(TestRest(stream));
+  PetscCall(PolderDeviceFinalize());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    requires: cuda internal
+
+TEST*/

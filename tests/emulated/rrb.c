@@ -1,0 +1,25 @@
+/* rrb.cu and rrbfactor.cu in plain C */
+#include "emulated.h"
+#include "../rrbtwin.h"
+
+/* A launcher that does what its twin does */
+#define EMULATE(name, parameters, ...) \
+  int PolderRRB##name##_CUDA parameters \
+  { \
+    RRBTwin##name(__VA_ARGS__); \
+    return 0; \
+  } \
+  extern int PolderEmulated
+
+EMULATE(Forward, (PetscBool single, const PolderRRBStep *step, PolderStream stream), single, step);
+EMULATE(Backward, (PetscBool single, const PolderRRBStep *step, PetscScalar dot[], void *work, PolderStream stream), single, step, dot);
+EMULATE(ReducedForward, (PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PolderStream stream), single, step, r);
+EMULATE(ReducedBackward, (PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], PetscScalar dot[], void *work, PolderStream stream), single, step, r, z, dot);
+EMULATE(Small, (PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[], PolderStream stream), single, part, ngrid, step, n, ld, inverse, b, x);
+EMULATE(RowsDia, (PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscBool half, PetscScalar *const row[], int *seen, PolderStream stream), nx, ny, nd, off, val, row, seen);
+EMULATE(RowsCsr, (PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[], int *seen, PolderStream stream), nx, ny, ai, aj, aa, row, seen);
+EMULATE(Black, (const PolderRRBGrid *g, const PolderRRBEntries *rows, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen, PolderStream stream), g, rows, omega, c, x, seen);
+EMULATE(Red, (const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen, PolderStream stream), g, half, omega, c, x, seen);
+EMULATE(Next, (const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[], PetscInt ld, PolderStream stream), g, half, c, x, row, ld);
+EMULATE(Scale, (const PolderRRBGrid *g, PetscScalar c[], float single[], int *seen, PolderStream stream), g, c, single, seen);
+EMULATE(Rest, (PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[], PetscInt ld, PetscScalar E[], PolderStream stream), nx, ny, skew, row, part, shift, ld, E);

@@ -1,0 +1,254 @@
+/* The launchers of rrb.cu and rrbfactor.cu in terms of the kernels of the host: for the emulated device, and to compare with. */
+#pragma once
+
+#include "../src/kernels/kernels.h"
+#include <stdlib.h>
+#include <string.h>
+
+static inline PetscScalar *RRBTwinZeros(size_t n)
+{
+  return (PetscScalar *)calloc(n + 1, sizeof(PetscScalar));
+}
+
+/* z, the four arrays of a grid, after the way down */
+static inline void RRBTwinDown(PetscBool single, const PolderRRBStep *s, PetscScalar *z)
+{
+  if (single) PolderRRBForwardSingle_Host(&s->g, s->half, (const float *)s->c, s->r, s->ld, z);
+  else PolderRRBForward_Host(&s->g, s->half, (const PetscScalar *)s->c, s->r, s->ld, z);
+}
+
+static inline void RRBTwinUp(PetscBool single, const PolderRRBStep *s, PetscScalar *z)
+{
+  if (single) PolderRRBBackwardSingle_Host(&s->g, s->half, (const float *)s->c, z, s->x, s->ld);
+  else PolderRRBBackward_Host(&s->g, s->half, (const PetscScalar *)s->c, z, s->x, s->ld);
+}
+
+/* The quarters that go to the next grid, or to the rest, and come back from there: where node (u, v) of them is */
+#define RRB_TWIN_EACH(s, z1, z2, next) \
+  for (PetscInt v = 0; v < (s)->g.hy; ++v) { \
+    for (PetscInt u = 0; u < (s)->g.hx; ++u) { \
+      const size_t   at  = (s)->g.origin + (size_t)v * (size_t)(s)->g.pitch + (size_t)u; \
+      const PetscInt nx2 = (s)->g.nx / 2, first = (s)->half ? (s)->g.hx * (s)->g.hy : 0, ld2 = (s)->half ? nx2 : (s)->ldnext; \
+\
+      if ((s)->half) next(z1[at], (s)->rnext[v * (s)->g.hx + u], (s)->xnext[v * (s)->g.hx + u]); \
+      if (u < nx2 && v < (s)->g.ny / 2) next(z2[at], (s)->rnext[first + v * ld2 + u], (s)->xnext[first + v * ld2 + u]); \
+    } \
+  }
+#define RRB_TWIN_GIVE(z, down, up) down = z
+#define RRB_TWIN_TAKE(z, down, up) z = up
+
+static inline void RRBTwinForward(PetscBool single, const PolderRRBStep *s)
+{
+  PetscScalar *z = RRBTwinZeros(RRB_NVEC * s->g.size), *z1 = z + RRB_R1 * s->g.size, *z2 = z + RRB_R2 * s->g.size;
+
+  RRBTwinDown(single, s, z);
+  RRB_TWIN_EACH(s, z1, z2, RRB_TWIN_GIVE)
+  free(z);
+}
+
+static inline void RRBTwinBackward(PetscBool single, const PolderRRBStep *s, PetscScalar dot[])
+{
+  PetscScalar *z = RRBTwinZeros(RRB_NVEC * s->g.size), *z1 = z + RRB_R1 * s->g.size, *z2 = z + RRB_R2 * s->g.size;
+
+  RRBTwinDown(single, s, z);
+  RRB_TWIN_EACH(s, z1, z2, RRB_TWIN_TAKE)
+  RRBTwinUp(single, s, z);
+  free(z);
+  if (!dot) return;
+  dot[0] = dot[1] = 0;
+  for (PetscInt y = 0; y < s->g.ny; ++y) {
+    dot[0] += PolderDot_Host(s->g.nx, s->r + (size_t)y * (size_t)s->ld, s->x + (size_t)y * (size_t)s->ld);
+    for (PetscInt i = 0; i < s->g.nx; ++i) dot[1] += s->x[(size_t)y * (size_t)s->ld + (size_t)i];
+  }
+}
+
+/* A coefficient of either precision */
+static inline PetscScalar RRBTwinCoef(PetscBool single, const PolderRRBStep *s, int f, ptrdiff_t at)
+{
+  const ptrdiff_t k = (ptrdiff_t)((size_t)f * s->g.size) + at;
+
+  return single ? (PetscScalar)((const float *)s->c)[k] : ((const PetscScalar *)s->c)[k];
+}
+
+/* The unknown of red node (x, y), zero outside */
+static inline PetscScalar RRBTwinRed1(const PolderRRBStep *s, const PetscScalar r[], PetscInt x, PetscInt y)
+{
+  const PetscInt i = PolderRRBUnknown(s->g.nx, s->g.ny, PETSC_TRUE, x, y);
+
+  return i < 0 ? 0 : r[i];
+}
+
+static inline void RRBTwinReducedForward(PetscBool single, const PolderRRBStep *s, const PetscScalar r[])
+{
+  const ptrdiff_t P = s->g.pitch;
+
+#define R(dx, dy) RRBTwinRed1(s, r, 2 * u + 1 + (dx), 2 * v + 1 + (dy))
+  for (PetscInt v = 0; v < s->g.ny / 2; ++v) {
+    for (PetscInt u = 0; u < s->g.nx / 2; ++u) {
+      const ptrdiff_t at = (ptrdiff_t)s->g.origin + v * P + u;
+
+      s->rnext[v * s->ldnext + u] = R(0, 0) - RRBTwinCoef(single, s, RRB_R1NE, at) * R(-1, -1) - RRBTwinCoef(single, s, RRB_R1SE, at + P) * R(-1, 1) - RRBTwinCoef(single, s, RRB_R1SW, at + P + 1) * R(1, 1) - RRBTwinCoef(single, s, RRB_R1NW, at + 1) * R(1, -1);
+    }
+  }
+#undef R
+}
+
+static inline void RRBTwinReducedBackward(PetscBool single, const PolderRRBStep *s, const PetscScalar r[], PetscScalar z[], PetscScalar dot[])
+{
+  const ptrdiff_t P = s->g.pitch;
+  const PetscInt  n = (s->g.nx * s->g.ny + 1) / 2;
+
+  for (PetscInt v = 0; v < s->g.ny / 2; ++v) {
+    for (PetscInt u = 0; u < s->g.nx / 2; ++u) z[s->g.hx * s->g.hy + v * (s->g.nx / 2) + u] = s->xnext[v * s->ldnext + u];
+  }
+#define Z(dx, dy) RRBTwinRed1(s, z, 2 * u + (dx), 2 * v + (dy))
+  for (PetscInt v = 0; v < s->g.hy; ++v) {
+    for (PetscInt u = 0; u < s->g.hx; ++u) {
+      const ptrdiff_t at = (ptrdiff_t)s->g.origin + v * P + u;
+      const PetscInt  i  = v * s->g.hx + u;
+
+      z[i] = r[i] * RRBTwinCoef(single, s, RRB_R1D, at) - RRBTwinCoef(single, s, RRB_R1NE, at) * Z(1, 1) - RRBTwinCoef(single, s, RRB_R1SE, at) * Z(1, -1) - RRBTwinCoef(single, s, RRB_R1SW, at) * Z(-1, -1) - RRBTwinCoef(single, s, RRB_R1NW, at) * Z(-1, 1);
+    }
+  }
+#undef Z
+  if (!dot) return;
+  dot[0] = PolderDot_Host(n, r, z);
+  dot[1] = 0;
+  for (PetscInt i = 0; i < n; ++i) dot[1] += z[i];
+}
+
+static inline void RRBTwinSmall(PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[])
+{
+  for (PetscInt k = 0; k < ngrid && part != RRB_SMALL_BACKWARD; ++k) RRBTwinForward(single, &step[k]);
+  for (PetscInt i = 0; i < n && part == RRB_SMALL_ALL; ++i) {
+    x[i] = 0;
+    for (PetscInt j = 0; j < n; ++j) x[i] += inverse[(size_t)i * (size_t)ld + (size_t)j] * b[j];
+  }
+  for (PetscInt k = ngrid - 1; k >= 0 && part != RRB_SMALL_FORWARD; --k) RRBTwinBackward(single, &step[k], NULL);
+}
+
+/* Puts an entry in its place */
+static inline void RRBTwinTake(PetscInt nx, PetscInt i, PetscInt j, PetscScalar value, PetscScalar mirror, PetscScalar a[9], int *seen)
+{
+  const int to = PolderRRBDirection(nx, i - i % nx, i, j);
+
+  if ((value != 0 && to < 0) || (value != mirror && PolderRRBDiffers(value, mirror, 0))) *seen |= RRB_SEEN_BAD;
+  if (to >= 0) a[to] = value;
+}
+
+static inline void RRBTwinPut(PetscInt i, const PetscScalar a[9], PetscScalar *const row[], int *seen)
+{
+  static const int to[RRB_NROW] = {RRB_TO_SELF, RRB_TO_E, RRB_TO_N, RRB_TO_NE, RRB_TO_SE};
+  PetscReal        sum = 0, size = 0;
+
+  for (int d = 0; d < 9; ++d) {
+    sum += a[d];
+    if (d != RRB_TO_SELF) size += PolderRRBAbs(a[d]);
+  }
+  if (a[RRB_TO_NE] != 0 || a[RRB_TO_SE] != 0) *seen |= RRB_SEEN_NINE;
+  *seen |= PolderRRBLook(a[RRB_TO_SELF], sum, size);
+  for (int f = 0; f < RRB_NROW && row; ++f) row[f][i] = a[to[f]];
+}
+
+static inline void RRBTwinRowsDia(PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar *const row[], int *seen)
+{
+  const PetscInt m = nx * ny;
+
+  for (PetscInt i = 0; i < m; ++i) {
+    PetscScalar a[9] = {0};
+
+    for (PetscInt d = 0; d < nd; ++d) {
+      const PetscInt j      = i + off[d];
+      PetscScalar    mirror = 0;
+
+      if (j < 0 || j >= m) continue;
+      for (PetscInt e = 0; e < nd; ++e) mirror = off[e] == -off[d] ? val[e][j] : mirror;
+      RRBTwinTake(nx, i, j, val[d][i], mirror, a, seen);
+    }
+    RRBTwinPut(i, a, row, seen);
+  }
+}
+
+static inline void RRBTwinRowsCsr(PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[], int *seen)
+{
+  for (PetscInt i = 0; i < nx * ny; ++i) {
+    PetscScalar a[9] = {0};
+
+    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
+      PetscScalar mirror = 0;
+
+      for (PetscInt l = ai[aj[k]]; l < ai[aj[k] + 1]; ++l) mirror = aj[l] == i ? aa[l] : mirror;
+      RRBTwinTake(nx, i, aj[k], aa[k], mirror, a, seen);
+    }
+    RRBTwinPut(i, a, row, seen);
+  }
+}
+
+/* Row after row, as the host does it */
+static inline void RRBTwinBlack(const PolderRRBGrid *g, const PolderRRBEntries *rows, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen)
+{
+  PetscScalar *line = RRBTwinZeros(RRB_NROW * ((size_t)g->nx + 1)), *work = RRBTwinZeros(RRB_NWORK * g->size), *row[RRB_NROW];
+
+  for (PetscInt y = 0; y < g->ny; ++y) {
+    for (int f = 0; f < RRB_NROW; ++f) {
+      row[f] = line + (size_t)f * ((size_t)g->nx + 1);
+      for (PetscInt i = 0; i < g->nx; ++i) row[f][i] = PolderRRBEntry(g, rows, f, i, y);
+    }
+    PolderRRBPutRow_Host(g, y, row, c, work);
+  }
+  PolderRRBLump_Host(g, omega, c, work);
+  if (PolderRRBInvert_Host(g, g->nx / 2, g->hy, c + RRB_B1D * g->size) + PolderRRBInvert_Host(g, g->hx, g->ny / 2, c + RRB_B2D * g->size)) *seen |= RRB_SEEN_PIVOT;
+  for (PetscInt v = 0; v < g->hy; ++v) memcpy(x + g->origin + (size_t)v * (size_t)g->pitch, work + RRB_R2D * g->size + g->origin + (size_t)v * (size_t)g->pitch, sizeof(*x) * (size_t)g->hx);
+  free(line);
+  free(work);
+}
+
+static inline void RRBTwinRed(const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen)
+{
+  PolderRRBEliminateBlack_Host(g, (PetscBool)!half, omega, c, x);
+  if (!half && PolderRRBInvert_Host(g, g->hx, g->hy, c + RRB_R1D * g->size)) *seen |= RRB_SEEN_PIVOT;
+}
+
+static inline void RRBTwinNext(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[], PetscInt ld)
+{
+  for (PetscInt y = 0; y < (half ? g->ny : g->ny / 2); ++y) {
+    const PetscInt at = !half ? y * ld : y % 2 ? g->hx * g->hy + y / 2 * (g->nx / 2) : y / 2 * g->hx;
+    PetscScalar   *to[RRB_NROW];
+
+    for (int f = 0; f < RRB_NROW; ++f) to[f] = row[f] + at;
+    if (half) PolderRRBSkewRow_Host(g, y, c, x, to);
+    else PolderRRBCoarseRow_Host(g, y, c, x, to);
+  }
+}
+
+static inline void RRBTwinScale(const PolderRRBGrid *g, PetscScalar c[], float single[], int *seen)
+{
+  PolderRRBScale_Host(g, c);
+  for (int f = 0; f < RRB_NCOEF && single; ++f) {
+    for (PetscInt v = 0; v < g->hy; ++v) {
+      const size_t at = (size_t)f * g->size + g->origin + (size_t)v * (size_t)g->pitch;
+
+      if (!PolderToSingle_Host((size_t)g->hx, c + at, single + at)) *seen |= RRB_SEEN_RANGE;
+      for (PetscInt u = 0; u < g->hx && f % 5 == RRB_B1D; ++u) *seen |= c[at + (size_t)u] != 0 && single[at + (size_t)u] == 0 ? RRB_SEEN_RANGE : 0;
+    }
+  }
+}
+
+static inline void RRBTwinRest(PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[], PetscInt ld, PetscScalar E[])
+{
+  const PetscInt n = skew ? (nx * ny + 1) / 2 : nx * ny;
+
+  memset(E, 0, sizeof(*E) * (size_t)ld * (size_t)ld);
+  for (PetscInt k = 0; k < nx * ny; ++k) {
+    const PetscInt i = PolderRRBUnknown(nx, ny, skew, k % nx, k / nx);
+
+    for (int f = 0; f < RRB_NROW && i >= 0; ++f) {
+      const PetscInt j = PolderRRBUnknownAt(nx, ny, skew, f, k % nx, k / nx);
+
+      if (j >= 0) E[(size_t)i * (size_t)ld + (size_t)j] = E[(size_t)j * (size_t)ld + (size_t)i] = row[f][i];
+    }
+  }
+  for (PetscInt i = 0; i < n && part; ++i) {
+    for (PetscInt j = 0; j < n; ++j) E[(size_t)i * (size_t)ld + (size_t)j] += part[i] >= 0 && part[i] == part[j] ? shift[part[i]] : 0;
+  }
+}
