@@ -132,8 +132,8 @@ __device__ __forceinline__ void TriSum(const TriGrid<V> &A, PetscScalar part, Pe
 template <bool CHECK, bool UPPER, TriAct ACT, class V>
 __device__ __forceinline__ void TriPlane(const TriGrid<V> &A, const TriScalars &scalars, int64_t k0, int lane, int lines, int ready, PetscScalar (&y0)[TRI_LINES + 2], PetscScalar (&y1)[TRI_LINES + 2], PetscScalar &part)
 {
-  constexpr int GROUP   = ACT == TRI_DIRECTION && sizeof(V) == sizeof(double) ? TRI_GROUP / 2 : TRI_GROUP; // what the registers hold
-  PetscScalar   before0 = 0, before1 = 0;                                                                  /* of the line before */
+  constexpr int GROUP   = ACT == TRI_DIRECTION ? TRI_GROUP / 2 : TRI_GROUP; // what the registers hold
+  PetscScalar   before0 = 0, before1 = 0;                                   /* of the line before */
 
 #pragma unroll
   for (int g = 0; g < TRI_LINES + 2; g += GROUP) {

@@ -425,8 +425,8 @@ static PetscErrorCode CheckDirection(PetscBool single, PetscInt m, PetscInt nd, 
     PetscCall(PolderDeviceToHost(out, xd, sizeof(*out) * (size_t)m));
     *wrong += Wrong(m, out, x, tol);
   }
+  PetscCall(OutputCheck(m, &pd, p, 1e-12 * (1.0 + largest), wrong));
   PetscCall(PolderDeviceFree(&stated));
-  PetscCall(PolderDeviceFree(&pd));
   PetscCall(PolderDeviceFree(&xd));
   PetscCall(PetscFree(x));
   PetscCall(PetscFree2(p, out));

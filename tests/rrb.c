@@ -627,6 +627,16 @@ static PetscErrorCode TestView(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode CreateFirst(Vec *v)
+{
+  PetscFunctionBeginUser;
+  PetscCall(VecCreate(PETSC_COMM_WORLD, v));
+  PetscCall(VecSetSizes(*v, PETSC_DECIDE, 100));
+  PetscCall(VecSetFromOptions(*v));
+  PetscCall(VecSet(*v, 1.0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   static const struct {
@@ -645,13 +655,16 @@ int main(int argc, char **args)
     {"-view",       TestView      }
   };
   PetscBool test;
+  Vec       first; /* with -vec_type cuda the device is in use from here on */
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(CreateFirst(&first));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(tests); ++k) {
     PetscCall(PetscOptionsHasName(NULL, NULL, tests[k].option, &test));
     if (test) PetscCall(tests[k].run());
   }
+  PetscCall(VecDestroy(&first));
   PetscCall(PetscFinalize());
   return 0;
 }
