@@ -86,6 +86,21 @@ static PetscErrorCode GetNodes(Mat A, PetscInt **nodes, PetscInt *m)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Values that depend on the node only */
+static PetscErrorCode FillNodes(Mat A, PetscInt seed, Vec v)
+{
+  PetscScalar *vv;
+  PetscInt    *nodes, m;
+
+  PetscFunctionBeginUser;
+  PetscCall(GetNodes(A, &nodes, &m));
+  PetscCall(VecGetArray(v, &vv));
+  for (PetscInt i = 0; i < m; ++i) vv[i] = Hash(seed, nodes[i], nodes[i]) - 0.5;
+  PetscCall(VecRestoreArray(v, &vv));
+  PetscCall(PetscFree(nodes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode FillRanks(const Problem *p, Mat A)
 {
   PetscInt   *nodes, m, col[9];
@@ -160,7 +175,6 @@ static PetscErrorCode Compare(PC pc, const PetscScalar alone[], PetscReal *diffe
 {
   Mat                A;
   Vec                r, z;
-  PetscScalar       *rr;
   const PetscScalar *zz;
   PetscInt          *nodes, m;
 
@@ -168,9 +182,7 @@ static PetscErrorCode Compare(PC pc, const PetscScalar alone[], PetscReal *diffe
   PetscCall(PCGetOperators(pc, NULL, &A));
   PetscCall(GetNodes(A, &nodes, &m));
   PetscCall(CreateVecs(A, &r, &z));
-  PetscCall(VecGetArray(r, &rr));
-  for (PetscInt i = 0; i < m; ++i) rr[i] = Hash(3, nodes[i], nodes[i]) - 0.5;
-  PetscCall(VecRestoreArray(r, &rr));
+  PetscCall(FillNodes(A, 3, r));
   PetscCall(VecSet(z, NAN));
   PetscCall(PCApply(pc, r, z));
   PetscCall(VecGetArrayRead(z, &zz));
@@ -298,41 +310,76 @@ static PetscErrorCode TestSame(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Residuals and steps of cg; b depends on the node only */
-static PetscErrorCode History(Mat A, const Problem *p, PetscReal latency, PetscReal history[], PetscInt *its)
+/* Steps of the solver, their residuals, and at last the true one, relative; b depends on the node only */
+static PetscErrorCode Solve(Mat A, const Problem *p, KSPType type, PetscInt levels, PetscReal latency, PetscReal history[], PetscInt *its, PetscReal *residual)
 {
-  KSP          ksp;
-  PC           pc;
-  Vec          x, b;
-  PetscScalar *bb;
-  PetscInt    *nodes, m;
+  KSP       ksp;
+  PC        pc;
+  Vec       x, b;
+  PetscReal norm;
 
   PetscFunctionBeginUser;
-  PetscCall(GetNodes(A, &nodes, &m));
   PetscCall(CreateVecs(A, &x, &b));
-  PetscCall(VecGetArray(b, &bb));
-  for (PetscInt i = 0; i < m; ++i) bb[i] = Hash(4, nodes[i], nodes[i]) - 0.5;
-  PetscCall(VecRestoreArray(b, &bb));
+  PetscCall(FillNodes(A, 4, x));
+  PetscCall(MatMult(A, x, b));
+  PetscCall(VecScale(x, 0.5));
   PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
   PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPSetType(ksp, type));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
   PetscCall(KSPSetTolerances(ksp, 1e-8, 0, 1e30, 100));
   PetscCall(KSPSetResidualHistory(ksp, history, 101, PETSC_TRUE));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCRRB));
   PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, p->nx, p->ny));
+  PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, levels));
   PetscTryMethod(pc, "PCRRBSetLatency_C", (PC, PetscReal), (pc, latency));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(KSPDestroy(&ksp));
+  PetscCall(VecNorm(b, NORM_2, &norm));
+  PetscCall(VecScale(b, -1));
+  PetscCall(MatMultAdd(A, x, b, b));
+  PetscCall(VecNorm(b, NORM_2, residual));
+  *residual /= norm;
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
-  PetscCall(PetscFree(nodes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* As many steps as on one process, with its residuals */
+static PetscErrorCode SolveEach(PetscInt n, const Problem problems[], const PetscInt levels[], KSPType type)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt c = 0; c < n; ++c) {
+    const Problem *p = &problems[c];
+    Mat            A;
+    Ranks          ranks;
+    PetscReal      alone[101] = {0}, history[101] = {0}, worst = 0, residual, largest;
+    PetscInt       steps, its;
+    PetscBool      same = PETSC_TRUE;
+    char           what[128];
+
+    PetscCall(CreateAlone(p, &A));
+    PetscCall(Solve(A, p, type, levels[c], 0, alone, &steps, &largest));
+    PetscCall(MatDestroy(&A));
+    for (PetscInt which = 0; NextRanks(p, &which, &ranks);) {
+      PetscCall(CreateRanks(p, &ranks, &A));
+      PetscCall(Solve(A, p, type, levels[c], which % 2 ? 0 : 4000, history, &its, &residual));
+      if (its != steps) same = PETSC_FALSE;
+      for (PetscInt k = 0; k <= PetscMin(its, steps); ++k) worst = PetscMax(worst, PetscAbsReal(history[k] - alone[k]) / (alone[k] + 1e-8 * alone[0]));
+      largest = PetscMax(largest, residual);
+      PetscCall(MatDestroy(&A));
+    }
+    PetscCall(PetscSNPrintf(what, sizeof(what), "%d, %" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " half levels: %" PetscInt_FMT " steps", (int)p->kind, p->nx, p->ny, levels[c], steps));
+    PetscCall(Report(what, same, (PetscReal)its));
+    PetscCall(Report("  with the residuals of one process", (PetscBool)(worst < 1e-6), worst));
+    PetscCall(Report("  to a true residual below 1e-7", (PetscBool)(largest < 1e-7), largest));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestSolve(void)
 {
   static const Problem problems[] = {
@@ -341,31 +388,32 @@ static PetscErrorCode TestSolve(void)
     {WAVES,   200, 125, 3},
     {DRY,     80,  60,  2}
   };
+  static const PetscInt levels[] = {PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE};
 
   PetscFunctionBeginUser;
-  for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(problems); ++c) {
-    const Problem *p = &problems[c];
-    Mat            A;
-    Ranks          ranks;
-    PetscReal      alone[101] = {0}, history[101] = {0}, worst = 0;
-    PetscInt       steps, its;
-    PetscBool      same = PETSC_TRUE;
-    char           what[128];
+  PetscCall(SolveEach(PETSC_STATIC_ARRAY_LENGTH(problems), problems, levels, KSPCG));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-    PetscCall(CreateAlone(p, &A));
-    PetscCall(History(A, p, 0, alone, &steps));
-    PetscCall(MatDestroy(&A));
-    for (PetscInt which = 0; NextRanks(p, &which, &ranks);) {
-      PetscCall(CreateRanks(p, &ranks, &A));
-      PetscCall(History(A, p, which % 2 ? 0 : 4000, history, &its));
-      if (its != steps) same = PETSC_FALSE;
-      for (PetscInt k = 0; k <= PetscMin(its, steps); ++k) worst = PetscMax(worst, PetscAbsReal(history[k] / alone[k] - 1));
-      PetscCall(MatDestroy(&A));
-    }
-    PetscCall(PetscSNPrintf(what, sizeof(what), "%d, %" PetscInt_FMT " x %" PetscInt_FMT ": %" PetscInt_FMT " steps", (int)p->kind, p->nx, p->ny, steps));
-    PetscCall(Report(what, same, (PetscReal)its));
-    PetscCall(Report("  with the residuals of one process", (PetscBool)(worst < 1e-9), worst));
-  }
+/* Without black nodes */
+static PetscErrorCode TestReduced(void)
+{
+  static const Problem problems[] = {
+    {POISSON, 95, 95, 0},
+    {RANDOM5, 64, 50, 1},
+    {RANDOM5, 33, 90, 2},
+    {WAVES,   80, 61, 3},
+    {DRY,     50, 37, 4},
+    {RANDOM5, 31, 18, 5},
+    {RANDOM5, 1,  60, 6},
+    {RANDOM5, 61, 1,  7},
+    {RANDOM5, 2,  63, 8},
+    {RANDOM5, 7,  6,  9}
+  };
+  static const PetscInt levels[] = {PETSC_DECIDE, 6, 5, PETSC_DECIDE, 4, 1, 1, 1, 2, 3};
+
+  PetscFunctionBeginUser;
+  PetscCall(SolveEach(PETSC_STATIC_ARRAY_LENGTH(problems), problems, levels, KSPRRBCG));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -412,6 +460,54 @@ static PetscErrorCode TestRefresh(void)
   }
   PetscCall(PetscFree(zz));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "new values and settings: done\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One rrbcg, whose red nodes move to other processes with the settings of the preconditioner */
+static PetscErrorCode TestMove(void)
+{
+  const Problem p = {RANDOM5, 90, 61, 1};
+  Ranks         ranks;
+  Mat           A;
+  KSP           ksp;
+  PC            pc;
+  Vec           x, b, z;
+  PetscReal     difference = 0, norm;
+  PetscInt      its[4];
+
+  PetscFunctionBeginUser;
+  for (PetscInt which = 0; NextRanks(&p, &which, &ranks);) {
+    PetscCall(CreateRanks(&p, &ranks, &A));
+    PetscCall(CreateVecs(A, &x, &b));
+    PetscCall(VecDuplicate(x, &z));
+    PetscCall(FillNodes(A, 5, z));
+    PetscCall(MatMult(A, z, b));
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(KSPSetType(ksp, KSPRRBCG));
+    PetscCall(KSPSetTolerances(ksp, 1e-10, 0, 1e30, 100));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCall(PCSetType(pc, PCRRB));
+    PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, p.nx, p.ny));
+    for (int k = 0; k < 4; ++k) {
+      PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, k < 3 ? 8 : 3));
+      PetscTryMethod(pc, "PCRRBSetLatency_C", (PC, PetscReal), (pc, k == 1 ? 1e9 : 10));
+      PetscCall(KSPSolve(ksp, b, x));
+      PetscCall(KSPGetIterationNumber(ksp, &its[k]));
+      PetscCall(VecAXPY(x, -1, z));
+      PetscCall(VecNorm(x, NORM_INFINITY, &norm));
+      difference = PetscMax(k ? difference : 0, norm);
+    }
+    if (difference > 1e-7 || its[0] != 13 || its[1] != 13 || its[2] != 13 || its[3] != 13) {
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %d, %" PetscInt_FMT " by %" PetscInt_FMT ": %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT " steps, error %g\n", (int)ranks.order, ranks.np[0], ranks.np[1], its[0], its[1], its[2], its[3], (double)difference));
+    }
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&b));
+    PetscCall(VecDestroy(&z));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "red nodes that move: done\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -470,6 +566,8 @@ int main(int argc, char **args)
   } tests[] = {
     {"-same",     TestSame    },
     {"-solve",    TestSolve   },
+    {"-move",     TestMove    },
+    {"-reduced",  TestReduced },
     {"-refresh",  TestRefresh },
     {"-view",     TestView    },
     {"-mismatch", TestMismatch}
@@ -497,6 +595,16 @@ int main(int argc, char **args)
      suffix: solve
      nsize: {{2 3 4 6}}
      args: -solve
+
+   test:
+     suffix: reduced
+     nsize: {{1 2 3 4 6}}
+     args: -reduced -pc_rrb_precision {{double single}}
+
+   test:
+     suffix: move
+     nsize: {{2 3}}
+     args: -move
 
    test:
      suffix: single

@@ -171,17 +171,22 @@ PETSC_INTERN void PolderRRBSkewRow_Host(const PolderRRBGrid *g, PetscInt y, cons
 PETSC_INTERN void PolderRRBScale_Host(const PolderRRBGrid *g, PetscScalar c[]);
 /* The nodes of neighbours in the border */
 PETSC_INTERN void PolderRRBScaleBorder_Host(const PolderRRBGrid *g, PetscScalar c[]);
+/* ny rows of nx values, so far apart */
+PETSC_INTERN void PolderRRBCopy_Host(PetscInt nx, PetscInt ny, const PetscScalar from[], PetscInt ldfrom, PetscScalar to[], PetscInt ldto);
 /* z <- r, in natural order with rows ld apart, with the grid's nodes eliminated (half: the black ones only); then the way back, scaled by the pivots, into x */
 PETSC_INTERN void PolderRRBForward_Host(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], const PetscScalar r[], PetscInt ld, PetscScalar z[]);
 PETSC_INTERN void PolderRRBBackward_Host(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], PetscScalar z[], PetscScalar x[], PetscInt ld);
 /* The phases one by one, between which neighbours exchange values in the border of the arrays: forward, load of b1 and b2 next to the border, then load of all and r1, then r2;
-   backward r1, then what is left as for half */
+   backward r1, then what is left as for half. Load alone, and what r2 takes from r1 alone, are for vectors without black nodes */
+PETSC_INTERN void PolderRRBLoad_Host(const PolderRRBGrid *g, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
 PETSC_INTERN void PolderRRBLoadBorder_Host(const PolderRRBGrid *g, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
 PETSC_INTERN void PolderRRBForwardR1_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar r[], PetscInt ld, PetscScalar z[]);
+PETSC_INTERN void PolderRRBForwardRed_Host(const PolderRRBGrid *g, const PetscScalar c[], PetscScalar z[]);
 PETSC_INTERN void PolderRRBForwardR2_Host(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], PetscScalar z[]);
 PETSC_INTERN void PolderRRBBackwardR1_Host(const PolderRRBGrid *g, const PetscScalar c[], PetscScalar z[]);
 /* The same with the factor in single precision */
 PETSC_INTERN void PolderRRBForwardR1Single_Host(const PolderRRBGrid *g, const float c[], const PetscScalar r[], PetscInt ld, PetscScalar z[]);
+PETSC_INTERN void PolderRRBForwardRedSingle_Host(const PolderRRBGrid *g, const float c[], PetscScalar z[]);
 PETSC_INTERN void PolderRRBForwardR2Single_Host(const PolderRRBGrid *g, PetscBool half, const float c[], PetscScalar z[]);
 PETSC_INTERN void PolderRRBBackwardR1Single_Host(const PolderRRBGrid *g, const float c[], PetscScalar z[]);
 PETSC_INTERN void PolderRRBForwardSingle_Host(const PolderRRBGrid *g, PetscBool half, const float c[], const PetscScalar r[], PetscInt ld, PetscScalar z[]);
@@ -192,6 +197,8 @@ PETSC_INTERN void PolderRRBBackwardSingle_Host(const PolderRRBGrid *g, PetscBool
 PETSC_INTERN void PolderRRBReducedFill_Host(const PolderRRBGrid *g, PetscBool lump, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[]);
 /* y = S x; dot != NULL: becomes (x, y) */
 PETSC_INTERN void PolderRRBReducedMult_Host(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot);
+/* x with a border, see PolderRRBBorderRows() */
+PETSC_INTERN void PolderRRBReducedMultBorder_Host(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot);
 /* With the factor of the first grid, vectors in natural order with rows ld apart: r = b_r - S_rb D_b^-1 b_b; x = r on red nodes and D_b^-1 (b_b - S_br r) on black ones */
 PETSC_INTERN void PolderRRBReduce_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[]);
 PETSC_INTERN void PolderRRBExpand_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[], PetscInt ld);

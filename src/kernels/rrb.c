@@ -142,6 +142,18 @@ static inline void PolderRRBLoad(const PolderRRBGrid *g, const PetscScalar *rest
   }
 }
 
+void PolderRRBCopy_Host(PetscInt nx, PetscInt ny, const PetscScalar from[], PetscInt ldfrom, PetscScalar to[], PetscInt ldto)
+{
+  for (PetscInt y = 0; y < ny; ++y) {
+    for (PetscInt x = 0; x < nx; ++x) to[(size_t)y * (size_t)ldto + (size_t)x] = from[(size_t)y * (size_t)ldfrom + (size_t)x];
+  }
+}
+
+void PolderRRBLoad_Host(const PolderRRBGrid *g, const PetscScalar r[], PetscInt ld, PetscScalar z[])
+{
+  for (PetscInt v = 0; v < g->hy; ++v) PolderRRBLoad(g, r, ld, z + g->origin, v);
+}
+
 void PolderRRBLoadBorder_Host(const PolderRRBGrid *g, const PetscScalar r[], PetscInt ld, PetscScalar z[])
 {
   PetscScalar *b1 = z + RRB_B1 * g->size + g->origin, *b2 = z + RRB_B2 * g->size + g->origin;

@@ -14,6 +14,16 @@ static inline void RRB_NAME(PolderRRBForwardR1Row)(const PolderRRBGrid *g, const
   for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) Z(RRB_R1, p) -= C(RRB_B1W, p) * Z(RRB_B1, p) + C(RRB_B1E, p - 1) * Z(RRB_B1, p - 1) + C(RRB_B2S, p) * Z(RRB_B2, p) + C(RRB_B2N, p - P) * Z(RRB_B2, p - P);
 }
 
+/* What r2 takes from r1 */
+static inline void RRB_NAME(PolderRRBForwardRedRow)(const PolderRRBGrid *g, const RRB_VALUE *c, PetscScalar *z, PetscInt v)
+{
+  const size_t    s = g->size;
+  const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P;
+
+#pragma GCC ivdep
+  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) Z(RRB_R2, p) -= C(RRB_R1NE, p) * Z(RRB_R1, p) + C(RRB_R1SE, p + P) * Z(RRB_R1, p + P) + C(RRB_R1SW, p + P + 1) * Z(RRB_R1, p + P + 1) + C(RRB_R1NW, p + 1) * Z(RRB_R1, p + 1);
+}
+
 static inline void RRB_NAME(PolderRRBForwardR2Row)(const PolderRRBGrid *g, const RRB_VALUE *c, PetscBool half, PetscScalar *z, PetscInt v)
 {
   const size_t    s = g->size;
@@ -21,9 +31,7 @@ static inline void RRB_NAME(PolderRRBForwardR2Row)(const PolderRRBGrid *g, const
 
 #pragma GCC ivdep
   for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) Z(RRB_R2, p) -= C(RRB_B1N, p) * Z(RRB_B1, p) + C(RRB_B1S, p + P) * Z(RRB_B1, p + P) + C(RRB_B2E, p) * Z(RRB_B2, p) + C(RRB_B2W, p + 1) * Z(RRB_B2, p + 1);
-  if (half) return;
-#pragma GCC ivdep
-  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) Z(RRB_R2, p) -= C(RRB_R1NE, p) * Z(RRB_R1, p) + C(RRB_R1SE, p + P) * Z(RRB_R1, p + P) + C(RRB_R1SW, p + P + 1) * Z(RRB_R1, p + P + 1) + C(RRB_R1NW, p + 1) * Z(RRB_R1, p + 1);
+  if (!half) RRB_NAME(PolderRRBForwardRedRow)(g, c, z, v);
 }
 
 static inline void RRB_NAME(PolderRRBBackwardR1Row)(const PolderRRBGrid *g, const RRB_VALUE *c, PetscScalar *z, PetscInt v)
@@ -97,6 +105,13 @@ void RRB_NAME(PolderRRBForwardR2)(const PolderRRBGrid *g, PetscBool half, const 
   c += g->origin;
   z += g->origin;
   for (PetscInt v = 0; v < g->hy; ++v) RRB_NAME(PolderRRBForwardR2Row)(g, c, half, z, v);
+}
+
+void RRB_NAME(PolderRRBForwardRed)(const PolderRRBGrid *g, const RRB_VALUE c[], PetscScalar z[])
+{
+  c += g->origin;
+  z += g->origin;
+  for (PetscInt v = 0; v < g->hy; ++v) RRB_NAME(PolderRRBForwardRedRow)(g, c, z, v);
 }
 
 void RRB_NAME(PolderRRBBackwardR1)(const PolderRRBGrid *g, const RRB_VALUE c[], PetscScalar z[])

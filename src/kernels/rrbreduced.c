@@ -68,6 +68,30 @@ void PolderRRBReducedMult_Host(const PolderRRBGrid *g, const PetscScalar a[], co
   if (dot) *dot = sum;
 }
 
+void PolderRRBReducedMultBorder_Host(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot)
+{
+  const size_t   s  = g->size;
+  const PetscInt hx = g->hx, h2 = g->nx / 2;
+  PetscScalar   *y2  = y + (size_t)hx * (size_t)g->hy;
+  PetscReal      sum = 0;
+
+  a += g->origin;
+  for (PetscInt v = 0; v < g->hy; ++v, y += hx) {
+    const ptrdiff_t     P = g->pitch, p = (ptrdiff_t)v * P;
+    const PolderRRBRows r = PolderRRBBorderRows(g, x, v);
+
+#pragma GCC ivdep
+    for (PetscInt u = 0; u < hx; ++u) y[u] = PolderRRBReducedR1(s, P, a, p + u, r, u, u - 1, u + 1, u, u - 1);
+    if (dot) sum += PolderDot_Host(hx, r.c1, y);
+    if (2 * v + 1 == g->ny) break;
+#pragma GCC ivdep
+    for (PetscInt u = 0; u < h2; ++u) y2[u] = PolderRRBReducedR2(s, P, a, p + u, r, u, u - 1, u + 1, u + 1);
+    if (dot) sum += PolderDot_Host(h2, r.c2, y2);
+    y2 += h2;
+  }
+  if (dot) *dot = sum;
+}
+
 void PolderRRBReduce_Host(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[])
 {
   const size_t   s  = g->size;

@@ -28,10 +28,13 @@ enum {
 POLDER_NODE void PolderRRBReducedFill(size_t s, ptrdiff_t P, const PetscScalar *c, const PetscScalar *x, ptrdiff_t p, PetscScalar *a)
 {
   PetscScalar *const r1[RRB_NROW] = {a + RRB_S1D * s, a + RRB_S1E * s, a + RRB_S1N * s, a + RRB_S1NE * s, a + RRB_S1SE * s};
-  PetscScalar *const r2[RRB_NROW] = {a + RRB_S2D * s, a + RRB_S2E * s, a + RRB_S2N * s, a + RRB_S1SW * s + P + 1, a + RRB_S1NW * s + 1};
+  PetscScalar        other[2]; /* the couplings of r2 to r1, which r1 keeps */
+  PetscScalar *const r2[RRB_NROW] = {a + RRB_S2D * s + p, a + RRB_S2E * s + p, a + RRB_S2N * s + p, other, other + 1};
 
   PolderRRBSkewR1(s, c, p, r1, (PetscInt)p);
-  PolderRRBSkewR2(s, P, c, x, p, r2, (PetscInt)p);
+  PolderRRBSkewR2(s, P, c, x, p, r2, 0);
+  a[RRB_S1SW * s + (size_t)p] = c[RRB_R1SW * s + (size_t)p];
+  a[RRB_S1NW * s + (size_t)p] = c[RRB_R1NW * s + (size_t)p];
 }
 
 /* Rows v - 1, v, v + 1 of r1 and r2. Instead of a row that the grid lacks one that there is: the couplings to it are zero */
@@ -58,6 +61,21 @@ POLDER_NODE PolderRRBRows PolderRRBGetRows(const PolderRRBGrid *g, const PetscSc
   r.s2 = PolderRRBRowOf(x2, south, k2, h2);
   r.c2 = PolderRRBRowOf(x2, v, k2, h2);
   r.n2 = PolderRRBRowOf(x2, v + 1, k2, h2);
+  return r;
+}
+
+/* The same of a vector with a border, which holds what neighbours have: two arrays of hy + 2 rows of hx + 2 values */
+POLDER_NODE PolderRRBRows PolderRRBBorderRows(const PolderRRBGrid *g, const PetscScalar *x, PetscInt v)
+{
+  const size_t  ld = (size_t)g->hx + 2;
+  PolderRRBRows r;
+
+  r.s1 = x + (size_t)v * ld + 1;
+  r.c1 = r.s1 + ld;
+  r.n1 = r.c1 + ld;
+  r.s2 = r.s1 + ((size_t)g->hy + 2) * ld;
+  r.c2 = r.s2 + ld;
+  r.n2 = r.c2 + ld;
   return r;
 }
 

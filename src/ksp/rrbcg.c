@@ -183,6 +183,24 @@ static PetscErrorCode KSPRRBCGCreateSystem_Private(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On several processes the red nodes may have moved with other settings of the preconditioner */
+static PetscErrorCode KSPRRBCGCheckSystem_Private(KSP ksp)
+{
+  KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
+  PetscInt   n, m, moved;
+
+  PetscFunctionBegin;
+  if (!rrbcg->S) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCRRBReducedSize_Private(ksp->pc, &n));
+  PetscCall(VecGetLocalSize(rrbcg->b, &m));
+  moved = m != n;
+  PetscCallAllreduce(MPI_IN_PLACE, &moved, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)ksp));
+  if (!moved) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPReset_DCG(ksp));
+  PetscCall(KSPRRBCGFree_Private(rrbcg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KSPRRBCGCheckPC_Private(KSP ksp)
 {
   MPI_Comm  comm = PetscObjectComm((PetscObject)ksp);
@@ -209,6 +227,7 @@ static PetscErrorCode KSPSolve_RRBCG(KSP ksp)
   PetscCall(PCRRBReducedWant_Private(ksp->pc));
   PetscCall(PCSetUp(ksp->pc)); // it, or the values of the matrix, may be new
   PetscCall(PCRRBReducedCheck_Private(ksp->pc));
+  PetscCall(KSPRRBCGCheckSystem_Private(ksp));
   if (!rrbcg->S) PetscCall(KSPRRBCGCreateSystem_Private(ksp));
   PetscCall(MatShellSetContext(rrbcg->S, ksp->pc));
   PetscCall(PCShellSetContext(rrbcg->rest, ksp->pc));

@@ -90,16 +90,16 @@ PetscErrorCode PCRRBSweeps_Private(PC_RRB *rrb, PetscInt from, const PetscScalar
 static PetscErrorCode PCRRBApplyHost_Private(PC pc, Vec r, Vec z)
 {
   PC_RRB            *rrb = (PC_RRB *)pc->data;
-  const PetscScalar *rr;
+  const PetscScalar *rr, *in;
   PetscScalar       *zz;
 
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(r, &rr));
   PetscCall(VecGetArrayWrite(z, &zz));
   if (rrb->ranks.size) {
-    PetscCall(PCRRBForwardRanks_Private(pc, rr));
-    PetscCall(PCRRBSweeps_Private(rrb, rrb->ranks.ngrid, rrb->ranks.all, rrb->nx >> rrb->ranks.whole, rrb->ranks.all));
-    PetscCall(PCRRBBackwardRanks_Private(pc, zz));
+    PetscCall(PCRRBToBox_Private(rrb, rr, &in));
+    PetscCall(PCRRBSweepsRanks_Private(pc, 0, in, PCRRBWidth_Private(rrb), rrb->ranks.move ? rrb->ranks.box : zz));
+    PetscCall(PCRRBFromBox_Private(rrb, zz));
   } else PetscCall(PCRRBSweeps_Private(rrb, 0, rr, rrb->nx, zz));
   PetscCall(VecRestoreArrayWrite(z, &zz));
   PetscCall(VecRestoreArrayRead(r, &rr));

@@ -41,6 +41,8 @@ typedef struct {
   PetscScalar     *coef;  /* [RRB_NREDUCED grid[0].g.size] */
   size_t          *place; /* [rest.n] of an unknown of the rest in a reduced vector, when there is one grid only */
   PetscObjectState state; /* of the matrix */
+  PetscSF          halo;  /* several processes: from a vector to the border of x */
+  PetscScalar     *x;     /* [2 (hx + 2) (hy + 2)] a vector with border, see PolderRRBBorderRows() */
 } RRBReduced;
 
 /* Where the grid comes from */
@@ -92,6 +94,7 @@ typedef enum {
   RRB_EXCHANGE_ZBLACK, /* values of the vector */
   RRB_EXCHANGE_ZR1,
   RRB_EXCHANGE_ZR2,
+  RRB_EXCHANGE_REDUCED, /* S, see RRBReduced */
   RRB_NEXCHANGE
 } RRBExchange;
 
@@ -207,13 +210,17 @@ PETSC_INTERN PetscErrorCode PCRRBRanksFree_Private(RRBRanks *);
 PETSC_INTERN RRBBox      PCRRBBox_Private(const PC_RRB *, PetscInt k);
 PETSC_INTERN RRBBox      PCRRBBoxAt_Private(const RRBRanks *, PetscInt k, PetscInt i, PetscInt j);
 PETSC_INTERN PetscMPIInt PCRRBRankAt_Private(const PC_RRB *, PetscInt i, PetscInt j);
+/* Nodes of a line of the first grid on this process */
+PETSC_INTERN PetscInt PCRRBWidth_Private(const PC_RRB *);
 /* The nodes whose rows this process reads: its box and those around that symmetry is checked with */
 PETSC_INTERN RRBBox PCRRBReach_Private(const PC_RRB *);
 /* n values of each node from ranks.part of every process into ranks.all */
 PETSC_INTERN PetscErrorCode PCRRBGather_Private(PC_RRB *, MPI_Comm, int n);
-/* The sweeps over the grids in boxes: r into ranks.all, and ranks.all into z */
-PETSC_INTERN PetscErrorCode PCRRBForwardRanks_Private(PC, const PetscScalar r[]);
-PETSC_INTERN PetscErrorCode PCRRBBackwardRanks_Private(PC, PetscScalar z[]);
+/* A vector in natural order of the box of this process, in ranks.box unless the rows are those of the box; and the way back, which then has nothing to do */
+PETSC_INTERN PetscErrorCode PCRRBToBox_Private(PC_RRB *, const PetscScalar rows[], const PetscScalar **box);
+PETSC_INTERN PetscErrorCode PCRRBFromBox_Private(PC_RRB *, PetscScalar rows[]);
+/* PCRRBSweeps_Private() on several processes, each of which has its box of the vectors */
+PETSC_INTERN PetscErrorCode PCRRBSweepsRanks_Private(PC, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
 
 /* rrbexchange.c */
 PETSC_INTERN PetscErrorCode PCRRBExchangeCreate_Private(PC);
@@ -263,7 +270,7 @@ PETSC_INTERN PetscErrorCode PCRRBReducedWant_Private(PC);
 PETSC_INTERN PetscErrorCode PCRRBReducedCheck_Private(PC);
 /* Red nodes of this process */
 PETSC_INTERN PetscErrorCode PCRRBReducedSize_Private(PC, PetscInt *n);
-PETSC_INTERN PetscErrorCode PCRRBReducedLayout_Private(PC_RRB *);
+PETSC_INTERN PetscErrorCode PCRRBReducedLayout_Private(PC);
 PETSC_INTERN PetscErrorCode PCRRBReducedFree_Private(PC_RRB *);
 PETSC_INTERN PetscErrorCode PCRRBReducedView_Private(const PC_RRB *, PetscViewer);
 /* r <- b_r - S_rb D_b^-1 b_b */
@@ -276,3 +283,11 @@ PETSC_INTERN PetscErrorCode PCRRBPick_Private(PC, Vec x, Vec r);
 PETSC_INTERN PetscErrorCode PCRRBReducedMult_Private(PC, Vec x, Vec y, PetscScalar *dot);
 /* z <- what M^-1 makes of r */
 PETSC_INTERN PetscErrorCode PCRRBReducedApply_Private(PC, Vec r, Vec z);
+
+/* rrbreducedranks.c: the same on several processes, each of which has the red nodes of its box */
+PETSC_INTERN PetscErrorCode PCRRBReducedRanksLayout_Private(PC);
+PETSC_INTERN PetscErrorCode PCRRBReduceRanks_Private(PC_RRB *, const PetscScalar b[], PetscScalar r[]);
+PETSC_INTERN PetscErrorCode PCRRBExpandRanks_Private(PC_RRB *, const PetscScalar b[], const PetscScalar r[], PetscScalar x[]);
+PETSC_INTERN PetscErrorCode PCRRBPickRanks_Private(PC_RRB *, const PetscScalar x[], PetscScalar r[]);
+PETSC_INTERN PetscErrorCode PCRRBReducedMultRanks_Private(PC_RRB *, const PetscScalar x[], PetscScalar y[], PetscScalar *dot);
+PETSC_INTERN PetscErrorCode PCRRBReducedApplyRanks_Private(PC, const PetscScalar r[], PetscScalar z[]);

@@ -37,20 +37,27 @@ typedef struct {
 
 /* Which of them the formulas of rrbrow.h read and PolderRRBPutRow_Host() writes beyond the edge. None has a border both in the west and in the east, which are one place */
 static const RRBStrip strips[] = {
-  {RRB_EXCHANGE_PUT,    PETSC_TRUE,  RRB_B2W,  1, WEST                    },
-  {RRB_EXCHANGE_PUT,    PETSC_TRUE,  RRB_R1NW, 1, WEST                    },
-  {RRB_EXCHANGE_PUT,    PETSC_TRUE,  RRB_R1SW, 1, WEST | SOUTH | SOUTHWEST},
-  {RRB_EXCHANGE_PUT,    PETSC_TRUE,  RRB_B1S,  1, SOUTH                   },
-  {RRB_EXCHANGE_WORK,   PETSC_TRUE,  RRB_X1SW, 1, SOUTH                   },
-  {RRB_EXCHANGE_WORK,   PETSC_FALSE, RRB_X1NE, 1, WEST                    },
-  {RRB_EXCHANGE_WORK,   PETSC_FALSE, RRB_X1SE, 1, WEST | NORTH | NORTHWEST},
-  {RRB_EXCHANGE_BLACK,  PETSC_FALSE, RRB_B1N,  5, WEST | NORTH            },
-  {RRB_EXCHANGE_BLACK,  PETSC_FALSE, RRB_B2N,  5, SOUTH | EAST            },
-  {RRB_EXCHANGE_R1,     PETSC_FALSE, RRB_R1NE, 5, NORTH | EAST | NORTHEAST},
-  {RRB_EXCHANGE_ZBLACK, PETSC_FALSE, RRB_B1,   1, WEST | NORTH            },
-  {RRB_EXCHANGE_ZBLACK, PETSC_FALSE, RRB_B2,   1, SOUTH | EAST            },
-  {RRB_EXCHANGE_ZR1,    PETSC_FALSE, RRB_R1,   1, NORTH | EAST | NORTHEAST},
-  {RRB_EXCHANGE_ZR2,    PETSC_FALSE, RRB_R2,   1, SOUTH | WEST | SOUTHWEST}
+  {RRB_EXCHANGE_PUT,     PETSC_TRUE,  RRB_B2W,  1, WEST                    },
+  {RRB_EXCHANGE_PUT,     PETSC_TRUE,  RRB_R1NW, 1, WEST                    },
+  {RRB_EXCHANGE_PUT,     PETSC_TRUE,  RRB_R1SW, 1, WEST | SOUTH | SOUTHWEST},
+  {RRB_EXCHANGE_PUT,     PETSC_TRUE,  RRB_B1S,  1, SOUTH                   },
+  {RRB_EXCHANGE_WORK,    PETSC_TRUE,  RRB_X1SW, 1, SOUTH                   },
+  {RRB_EXCHANGE_WORK,    PETSC_FALSE, RRB_X1NE, 1, WEST                    },
+  {RRB_EXCHANGE_WORK,    PETSC_FALSE, RRB_X1SE, 1, WEST | NORTH | NORTHWEST},
+  {RRB_EXCHANGE_BLACK,   PETSC_FALSE, RRB_B1N,  5, WEST | NORTH            },
+  {RRB_EXCHANGE_BLACK,   PETSC_FALSE, RRB_B2N,  5, SOUTH | EAST            },
+  {RRB_EXCHANGE_R1,      PETSC_FALSE, RRB_R1NE, 5, NORTH | EAST | NORTHEAST},
+  {RRB_EXCHANGE_ZBLACK,  PETSC_FALSE, RRB_B1,   1, WEST | NORTH            },
+  {RRB_EXCHANGE_ZBLACK,  PETSC_FALSE, RRB_B2,   1, SOUTH | EAST            },
+  {RRB_EXCHANGE_ZR1,     PETSC_FALSE, RRB_R1,   1, NORTH | EAST | NORTHEAST},
+  {RRB_EXCHANGE_ZR2,     PETSC_FALSE, RRB_R2,   1, SOUTH | WEST | SOUTHWEST},
+  {RRB_EXCHANGE_REDUCED, PETSC_FALSE, RRB_S1E,  1, WEST                    },
+  {RRB_EXCHANGE_REDUCED, PETSC_FALSE, RRB_S1N,  1, SOUTH                   },
+  {RRB_EXCHANGE_REDUCED, PETSC_FALSE, RRB_S1SE, 1, NORTH                   },
+  {RRB_EXCHANGE_REDUCED, PETSC_FALSE, RRB_S1SW, 1, NORTH | EAST | NORTHEAST},
+  {RRB_EXCHANGE_REDUCED, PETSC_FALSE, RRB_S1NW, 1, EAST                    },
+  {RRB_EXCHANGE_REDUCED, PETSC_FALSE, RRB_S2E,  1, WEST                    },
+  {RRB_EXCHANGE_REDUCED, PETSC_FALSE, RRB_S2N,  1, SOUTH                   }
 };
 
 static inline PetscInt PCRRBPlace_Private(const PolderRRBGrid *g, int f, PetscInt u, PetscInt v)
@@ -105,7 +112,7 @@ static PetscInt PCRRBStrips_Private(const PC_RRB *rrb, PetscInt k, int exchange,
 
 PetscErrorCode PCRRBExchangeCreate_Private(PC pc)
 {
-  static const int narray[RRB_NEXCHANGE] = {RRB_NCOEF, RRB_NWORK, RRB_NCOEF, RRB_NCOEF, RRB_NVEC, RRB_NVEC, RRB_NVEC};
+  static const int narray[RRB_NEXCHANGE] = {RRB_NCOEF, RRB_NWORK, RRB_NCOEF, RRB_NCOEF, RRB_NVEC, RRB_NVEC, RRB_NVEC, RRB_NREDUCED};
   PC_RRB          *rrb                   = (PC_RRB *)pc->data;
   RRBRanks        *ranks                 = &rrb->ranks;
 
@@ -125,6 +132,7 @@ PetscErrorCode PCRRBExchangeCreate_Private(PC pc)
       PetscInt      *place;
       PetscSFNode   *from;
 
+      if (e == RRB_EXCHANGE_REDUCED && (k || !rrb->reduced.wanted)) continue;
       PetscCall(PetscMalloc1(n, &place));
       PetscCall(PetscMalloc1(n, &from));
       PCRRBStrips_Private(rrb, k, e, place, from);

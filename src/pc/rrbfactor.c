@@ -65,7 +65,7 @@ static PetscBool PCRRBHasLayout_Private(const PC_RRB *rrb, PetscInt levels)
   const RRBRest *rest = &rrb->rest;
 
   if (!rest->x || levels != rrb->levels || rrb->ngrid != (levels + 1) / 2 || (rrb->rows.np[0] * rrb->rows.np[1] > 1 && !rrb->ranks.size)) return PETSC_FALSE;
-  if (rrb->ranks.size) return PETSC_TRUE;
+  if (rrb->ranks.size) return (PetscBool)(!rrb->reduced.wanted || rrb->reduced.coef);
   return (PetscBool)(rrb->ngrid ? rrb->grid[0].g.nx == rrb->nx && rrb->grid[0].g.ny == rrb->ny : rest->nx == rrb->nx && rest->ny == rrb->ny);
 }
 
@@ -81,7 +81,7 @@ PetscErrorCode PCRRBLayout_Private(PC pc)
   while (!PCRRBRestSize_Private(rrb->nx, rrb->ny, levels, &n, &band)) --levels;
   if (rrb->reduced.wanted) levels = PetscMax(levels, 1); // of a line, too, the black nodes may go: they are not coupled
   if (PCRRBHasLayout_Private(rrb, levels)) {
-    if (rrb->reduced.wanted && !rrb->reduced.coef && !rrb->ranks.size) PetscCall(PCRRBReducedLayout_Private(rrb));
+    if (rrb->reduced.wanted && !rrb->reduced.coef) PetscCall(PCRRBReducedLayout_Private(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCRRBFreeLayout_Private(rrb));
@@ -100,7 +100,7 @@ PetscErrorCode PCRRBLayout_Private(PC pc)
   }
   PetscCall(PCRRBRestLayout_Private(pc, rrb->nx >> (levels / 2), rrb->ny >> (levels / 2), (PetscBool)(levels % 2), rrb->ngrid > rrb->ranks.ngrid ? &rrb->grid[rrb->ngrid - 1].g : NULL));
   rrb->flops += 4.0 * rest->n * (rest->band + 1.0);
-  if (rrb->reduced.wanted && !rrb->ranks.size) PetscCall(PCRRBReducedLayout_Private(rrb));
+  if (rrb->reduced.wanted) PetscCall(PCRRBReducedLayout_Private(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -209,7 +209,10 @@ static PetscErrorCode PCRRBEliminate_Private(PC pc, PetscInt k, PetscScalar *wor
   PetscCall(PCRRBInvert_Private(pc, k, RRB_B2D, g->hx, g->ny / 2));
   PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_BLACK, grid->coef));
   PolderRRBEliminateBlack_Host(g, (PetscBool)(!grid->half && !reduced), rrb->omega, grid->coef, work);
-  if (reduced) PolderRRBReducedFill_Host(g, (PetscBool)!grid->half, rrb->omega, grid->coef, work, rrb->reduced.coef);
+  if (reduced) {
+    PolderRRBReducedFill_Host(g, (PetscBool)!grid->half, rrb->omega, grid->coef, work, rrb->reduced.coef);
+    PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_REDUCED, rrb->reduced.coef));
+  }
   if (!grid->half) PetscCall(PCRRBInvert_Private(pc, k, RRB_R1D, g->hx, g->hy));
   PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_R1, grid->coef));
   for (PetscInt y = 0; y < (grid->half ? g->ny : g->ny / 2); ++y) {
@@ -275,7 +278,7 @@ PetscErrorCode PCRRBFactor_Private(PC pc, const PolderCSR *csr)
   PetscFunctionBegin;
   PetscCall(PCRRBFreeScratch_Private(rrb));
   PetscCall(PetscCalloc1((size_t)RRB_NROW * (size_t)(rrb->nx + 1), &rrb->scratch[0]));
-  PetscCall(PetscCalloc1(RRB_VISITWORK(PCRRBBox_Private(rrb, 0).x1 - PCRRBBox_Private(rrb, 0).x0), &rrb->scratch[1]));
+  PetscCall(PetscCalloc1(RRB_VISITWORK(PCRRBWidth_Private(rrb)), &rrb->scratch[1]));
   for (int f = 0; f < RRB_NROW; ++f) row[f] = rrb->scratch[0] + (size_t)f * (size_t)(rrb->nx + 1);
   for (PetscInt k = 0; k < rrb->ngrid; ++k) {
     if (!rrb->grid[k].coef) PetscCall(PetscCalloc1(RRB_NCOEF * rrb->grid[k].g.size, &rrb->grid[k].coef));

@@ -66,7 +66,7 @@ static PetscInt PCRRBChooseGrids_Private(PC_RRB *rrb, PetscInt levels)
   PetscInt  best  = 0;
   PetscReal least = PETSC_MAX_REAL;
 
-  for (PetscInt g = 0; g <= (levels + 1) / 2; ++g) {
+  for (PetscInt g = rrb->reduced.wanted; g <= (levels + 1) / 2; ++g) { // CG on S has its vectors in boxes
     PetscInt  widest[2];
     PetscReal cost = rrb->latency * (PetscReal)g;
 
@@ -92,6 +92,13 @@ RRBBox PCRRBBox_Private(const PC_RRB *rrb, PetscInt k)
   if (!ranks->size) return (RRBBox){.x1 = rrb->nx >> k, .y1 = rrb->ny >> k};
   if (ranks->at[0] < 0) return (RRBBox){0};
   return PCRRBBoxAt_Private(ranks, k, ranks->at[0], ranks->at[1]);
+}
+
+PetscInt PCRRBWidth_Private(const PC_RRB *rrb)
+{
+  const RRBBox box = PCRRBBox_Private(rrb, 0);
+
+  return box.x1 - box.x0;
 }
 
 PetscMPIInt PCRRBRankAt_Private(const PC_RRB *rrb, PetscInt i, PetscInt j)
@@ -251,14 +258,6 @@ PetscErrorCode PCRRBRanksLayout_Private(PC pc, PetscInt levels)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows of n values, so far apart */
-static void PCRRBCopyBox_Private(PetscInt nx, PetscInt ny, const PetscScalar from[], PetscInt ldfrom, PetscScalar to[], PetscInt ldto)
-{
-  for (PetscInt y = 0; y < ny; ++y) {
-    for (PetscInt x = 0; x < nx; ++x) to[(size_t)y * (size_t)ldto + (size_t)x] = from[(size_t)y * (size_t)ldfrom + (size_t)x];
-  }
-}
-
 PetscErrorCode PCRRBGather_Private(PC_RRB *rrb, MPI_Comm comm, int n)
 {
   RRBRanks      *ranks = &rrb->ranks;
@@ -272,7 +271,7 @@ PetscErrorCode PCRRBGather_Private(PC_RRB *rrb, MPI_Comm comm, int n)
       for (PetscInt i = 0; i < ranks->np[0]; ++i) {
         const RRBBox b = PCRRBBoxAt_Private(ranks, ranks->whole, i, j);
 
-        PCRRBCopyBox_Private(b.x1 - b.x0, b.y1 - b.y0, ranks->parts + ranks->displ[PCRRBRankAt_Private(rrb, i, j)], b.x1 - b.x0, ranks->all + (size_t)(f * ny + b.y0) * (size_t)nx + (size_t)b.x0, nx);
+        PolderRRBCopy_Host(b.x1 - b.x0, b.y1 - b.y0, ranks->parts + ranks->displ[PCRRBRankAt_Private(rrb, i, j)], b.x1 - b.x0, ranks->all + (size_t)(f * ny + b.y0) * (size_t)nx + (size_t)b.x0, nx);
       }
     }
   }
@@ -315,23 +314,40 @@ static void PCRRBCopyRed_Private(const PC_RRB *rrb, PetscScalar out[], const Pet
   }
 }
 
-/* L y = r on the grids in boxes */
-PetscErrorCode PCRRBForwardRanks_Private(PC pc, const PetscScalar r[])
+PetscErrorCode PCRRBToBox_Private(PC_RRB *rrb, const PetscScalar rows[], const PetscScalar **box)
 {
-  PC_RRB            *rrb   = (PC_RRB *)pc->data;
-  RRBRanks          *ranks = &rrb->ranks;
-  const RRBBox       first = PCRRBBox_Private(rrb, 0), last = PCRRBBox_Private(rrb, ranks->whole);
-  const PetscScalar *from = r;
-  PetscInt           ld   = first.x1 - first.x0;
+  RRBRanks *ranks = &rrb->ranks;
 
   PetscFunctionBegin;
-  if (ranks->move) {
-    PetscCall(PetscSFBcastBegin(ranks->move, MPIU_SCALAR, r, ranks->box, MPI_REPLACE));
-    PCRRBCopyOwn_Private(rrb, r, NULL);
-    PetscCall(PetscSFBcastEnd(ranks->move, MPIU_SCALAR, r, ranks->box, MPI_REPLACE));
-    from = ranks->box;
-  }
-  for (PetscInt k = 0; k < ranks->ngrid; ++k) {
+  *box = ranks->move ? ranks->box : rows;
+  if (!ranks->move) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFBcastBegin(ranks->move, MPIU_SCALAR, rows, ranks->box, MPI_REPLACE));
+  PCRRBCopyOwn_Private(rrb, rows, NULL);
+  PetscCall(PetscSFBcastEnd(ranks->move, MPIU_SCALAR, rows, ranks->box, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBFromBox_Private(PC_RRB *rrb, PetscScalar rows[])
+{
+  RRBRanks *ranks = &rrb->ranks;
+
+  PetscFunctionBegin;
+  if (!ranks->move) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFReduceBegin(ranks->move, MPIU_SCALAR, ranks->box, rows, MPI_REPLACE));
+  PCRRBCopyOwn_Private(rrb, NULL, rows);
+  PetscCall(PetscSFReduceEnd(ranks->move, MPIU_SCALAR, ranks->box, rows, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* L y = r on the grids in boxes; r2 of the last one, or what is left of it, goes to every process */
+static PetscErrorCode PCRRBForwardBoxes_Private(PC pc, PetscInt k, const PetscScalar from[], PetscInt ld)
+{
+  PC_RRB      *rrb   = (PC_RRB *)pc->data;
+  RRBRanks    *ranks = &rrb->ranks;
+  const RRBBox last  = PCRRBBox_Private(rrb, ranks->whole);
+
+  PetscFunctionBegin;
+  for (; k < ranks->ngrid; ++k) {
     const RRBGrid *grid = &rrb->grid[k];
 
     PolderRRBLoadBorder_Host(&grid->g, from, ld, grid->z);
@@ -345,7 +361,7 @@ PetscErrorCode PCRRBForwardRanks_Private(PC pc, const PetscScalar r[])
     ld   = grid->g.pitch;
   }
   if (ranks->whole < ranks->ngrid) PCRRBCopyRed_Private(rrb, ranks->part, NULL);
-  else PCRRBCopyBox_Private(last.x1 - last.x0, last.y1 - last.y0, from, ld, ranks->part, last.x1 - last.x0);
+  else PolderRRBCopy_Host(last.x1 - last.x0, last.y1 - last.y0, from, ld, ranks->part, last.x1 - last.x0);
   PetscCall(PCRRBGather_Private(rrb, PetscObjectComm((PetscObject)pc), 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -362,25 +378,22 @@ static void PCRRBTakePart_Private(const PC_RRB *rrb, PetscScalar out[])
     const RRBGrid *grid = &rrb->grid[ranks->ngrid - 1];
     const PetscInt west = last.x0 > 0, south = last.y0 > 0;
 
-    PCRRBCopyBox_Private(last.x1 - last.x0 + west, last.y1 - last.y0 + south, ranks->all + (size_t)(last.y0 - south) * (size_t)nx + (size_t)(last.x0 - west), nx, grid->z + RRB_R2 * grid->g.size + grid->g.origin - (size_t)(south * grid->g.pitch + west),
-                         grid->g.pitch);
-  } else PCRRBCopyBox_Private(last.x1 - last.x0, last.y1 - last.y0, ranks->all + (size_t)last.y0 * (size_t)nx + (size_t)last.x0, nx, out, last.x1 - last.x0);
+    PolderRRBCopy_Host(last.x1 - last.x0 + west, last.y1 - last.y0 + south, ranks->all + (size_t)(last.y0 - south) * (size_t)nx + (size_t)(last.x0 - west), nx, grid->z + RRB_R2 * grid->g.size + grid->g.origin - (size_t)(south * grid->g.pitch + west),
+                       grid->g.pitch);
+  } else PolderRRBCopy_Host(last.x1 - last.x0, last.y1 - last.y0, ranks->all + (size_t)last.y0 * (size_t)nx + (size_t)last.x0, nx, out, last.x1 - last.x0);
 }
 
 /* L^T z = D^-1 y on the grids in boxes */
-PetscErrorCode PCRRBBackwardRanks_Private(PC pc, PetscScalar z[])
+static PetscErrorCode PCRRBBackwardBoxes_Private(PC pc, PetscInt from, PetscScalar z[], PetscInt ld)
 {
-  PC_RRB      *rrb   = (PC_RRB *)pc->data;
-  RRBRanks    *ranks = &rrb->ranks;
-  const RRBBox first = PCRRBBox_Private(rrb, 0);
-  PetscScalar *out   = ranks->move ? ranks->box : z;
+  PC_RRB   *rrb   = (PC_RRB *)pc->data;
+  RRBRanks *ranks = &rrb->ranks;
 
   PetscFunctionBegin;
-  PCRRBTakePart_Private(rrb, out);
-  for (PetscInt k = ranks->ngrid - 1; k >= 0; --k) {
-    const RRBGrid *grid = &rrb->grid[k], *finer = k ? grid - 1 : NULL;
-    PetscScalar   *to = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : out;
-    const PetscInt ld = finer ? finer->g.pitch : first.x1 - first.x0;
+  PCRRBTakePart_Private(rrb, z);
+  for (PetscInt k = ranks->ngrid - 1; k >= from; --k) {
+    const RRBGrid *grid = &rrb->grid[k], *finer = k > from ? grid - 1 : NULL;
+    PetscScalar   *to = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : z;
 
     if (k < ranks->ngrid - 1) PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZR2, grid->z));
     if (!grid->half) {
@@ -388,13 +401,20 @@ PetscErrorCode PCRRBBackwardRanks_Private(PC pc, PetscScalar z[])
       else PolderRRBBackwardR1_Host(&grid->g, grid->coef, grid->z);
       PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
     }
-    if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, PETSC_TRUE, grid->single, grid->z, to, ld);
-    else PolderRRBBackward_Host(&grid->g, PETSC_TRUE, grid->coef, grid->z, to, ld);
+    if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, PETSC_TRUE, grid->single, grid->z, to, finer ? finer->g.pitch : ld);
+    else PolderRRBBackward_Host(&grid->g, PETSC_TRUE, grid->coef, grid->z, to, finer ? finer->g.pitch : ld);
   }
-  if (ranks->move) {
-    PetscCall(PetscSFReduceBegin(ranks->move, MPIU_SCALAR, ranks->box, z, MPI_REPLACE));
-    PCRRBCopyOwn_Private(rrb, NULL, z);
-    PetscCall(PetscSFReduceEnd(ranks->move, MPIU_SCALAR, ranks->box, z, MPI_REPLACE));
-  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBSweepsRanks_Private(PC pc, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[])
+{
+  PC_RRB   *rrb   = (PC_RRB *)pc->data;
+  RRBRanks *ranks = &rrb->ranks;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBForwardBoxes_Private(pc, from, r, ld));
+  PetscCall(PCRRBSweeps_Private(rrb, ranks->ngrid, ranks->all, rrb->nx >> ranks->whole, ranks->all));
+  PetscCall(PCRRBBackwardBoxes_Private(pc, from, z, ld));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -23,7 +23,6 @@ PetscErrorCode PCRRBReducedCheck_Private(PC pc)
   PetscObjectState state;
 
   PetscFunctionBegin;
-  PetscCheck(!rrb->ranks.size, comm, PETSC_ERR_SUP, "KSP of type rrbcg works on one process, and the matrix is on %" PetscInt_FMT ": use -ksp_type cg -pc_type rrb", rrb->ranks.size);
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCheck(A == P, comm, PETSC_ERR_SUP, "KSP of type rrbcg eliminates with the factor of the preconditioner, which is made from another matrix than the operator: hand one matrix to KSPSetOperators(), or use -ksp_type cg -pc_type rrb");
   PetscCheck(!rrb->matrix.nine, comm, PETSC_ERR_SUP, "KSP of type rrbcg needs a 5-point stencil, since the black nodes of a 9-point one are coupled: use -ksp_type cg -pc_type rrb");
@@ -46,20 +45,24 @@ PetscErrorCode PCRRBReducedFree_Private(PC_RRB *rrb)
   PetscFunctionBegin;
   PetscCall(PetscFree(rrb->reduced.coef));
   PetscCall(PetscFree(rrb->reduced.place));
+  PetscCall(PetscFree(rrb->reduced.x));
+  PetscCall(PetscSFDestroy(&rrb->reduced.halo));
   rrb->reduced.valid = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* For the grids and the rest that there are */
-PetscErrorCode PCRRBReducedLayout_Private(PC_RRB *rrb)
+PetscErrorCode PCRRBReducedLayout_Private(PC pc)
 {
+  PC_RRB              *rrb  = (PC_RRB *)pc->data;
   const PolderRRBGrid *g    = &rrb->grid[0].g;
   const RRBRest       *rest = &rrb->rest;
   const size_t         n1 = (size_t)g->hx * (size_t)g->hy, h2 = (size_t)(g->nx / 2);
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(RRB_NREDUCED * g->size, &rrb->reduced.coef));
-  if (rrb->ngrid > 1) PetscFunctionReturn(PETSC_SUCCESS);
+  if (rrb->ranks.size) PetscCall(PCRRBReducedRanksLayout_Private(pc));
+  if (rrb->ngrid > 1 || rrb->ranks.size) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(rest->n, &rrb->reduced.place));
   for (PetscInt k = 0; k < rest->nx * rest->ny; ++k) {
     const size_t x = (size_t)(k % rest->nx), y = (size_t)(k / rest->nx);
@@ -73,11 +76,12 @@ PetscErrorCode PCRRBReducedLayout_Private(PC_RRB *rrb)
 
 PetscErrorCode PCRRBReducedView_Private(const PC_RRB *rrb, PetscViewer viewer)
 {
-  const size_t arrays = RRB_NREDUCED + (rrb->single ? RRB_NCOEF : 0); /* the first grid's factor is there in both precisions */
+  const size_t   arrays = RRB_NREDUCED + (rrb->single ? RRB_NCOEF : 0); /* the first grid's factor is there in both precisions */
+  PetscLogDouble bytes  = (PetscLogDouble)(arrays * rrb->grid[0].g.size * sizeof(PetscScalar));
 
   PetscFunctionBegin;
-  PetscCall(
-    PetscViewerASCIIPrintf(viewer, "  kept for rrbcg: Schur complement without the black nodes, 9-point stencil, symmetric half; %.1f bytes a row\n", (double)(arrays * rrb->grid[0].g.size * sizeof(PetscScalar)) / ((double)rrb->nx * (double)rrb->ny)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  kept for rrbcg: Schur complement without the black nodes, 9-point stencil, symmetric half; %.1f bytes a row\n", (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,10 +95,11 @@ PetscErrorCode PCRRBReduce_Private(PC pc, Vec b, Vec r)
   PetscCall(PolderLogBegin(POLDER_RRBReduce, pc));
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArrayWrite(r, &ra));
-  PolderRRBReduce_Host(&rrb->grid[0].g, rrb->grid[0].coef, ba, rrb->nx, ra);
+  if (rrb->ranks.size) PetscCall(PCRRBReduceRanks_Private(rrb, ba, ra));
+  else PolderRRBReduce_Host(&rrb->grid[0].g, rrb->grid[0].coef, ba, rrb->nx, ra);
   PetscCall(VecRestoreArrayWrite(r, &ra));
   PetscCall(VecRestoreArrayRead(b, &ba));
-  PetscCall(PetscLogFlops(4.0 * rrb->nx * rrb->ny));
+  PetscCall(PetscLogFlops(4.0 * rrb->grid[0].g.nx * rrb->grid[0].g.ny));
   PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -110,11 +115,12 @@ PetscErrorCode PCRRBExpand_Private(PC pc, Vec b, Vec r, Vec x)
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArrayRead(r, &ra));
   PetscCall(VecGetArrayWrite(x, &xa));
-  PolderRRBExpand_Host(&rrb->grid[0].g, rrb->grid[0].coef, ba, ra, xa, rrb->nx);
+  if (rrb->ranks.size) PetscCall(PCRRBExpandRanks_Private(rrb, ba, ra, xa));
+  else PolderRRBExpand_Host(&rrb->grid[0].g, rrb->grid[0].coef, ba, ra, xa, rrb->nx);
   PetscCall(VecRestoreArrayWrite(x, &xa));
   PetscCall(VecRestoreArrayRead(r, &ra));
   PetscCall(VecRestoreArrayRead(b, &ba));
-  PetscCall(PetscLogFlops(4.5 * rrb->nx * rrb->ny));
+  PetscCall(PetscLogFlops(4.5 * rrb->grid[0].g.nx * rrb->grid[0].g.ny));
   PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -129,7 +135,8 @@ PetscErrorCode PCRRBPick_Private(PC pc, Vec x, Vec r)
   PetscCall(PolderLogBegin(POLDER_RRBReduce, pc));
   PetscCall(VecGetArrayRead(x, &xa));
   PetscCall(VecGetArrayWrite(r, &ra));
-  PolderRRBPick_Host(&rrb->grid[0].g, xa, rrb->nx, ra);
+  if (rrb->ranks.size) PetscCall(PCRRBPickRanks_Private(rrb, xa, ra));
+  else PolderRRBPick_Host(&rrb->grid[0].g, xa, rrb->nx, ra);
   PetscCall(VecRestoreArrayWrite(r, &ra));
   PetscCall(VecRestoreArrayRead(x, &xa));
   PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
@@ -145,10 +152,11 @@ PetscErrorCode PCRRBReducedMult_Private(PC pc, Vec x, Vec y, PetscScalar *dot)
   PetscFunctionBegin;
   PetscCall(VecGetArrayRead(x, &xa));
   PetscCall(VecGetArrayWrite(y, &ya));
-  PolderRRBReducedMult_Host(&rrb->grid[0].g, rrb->reduced.coef, xa, ya, dot);
+  if (rrb->ranks.size) PetscCall(PCRRBReducedMultRanks_Private(rrb, xa, ya, dot));
+  else PolderRRBReducedMult_Host(&rrb->grid[0].g, rrb->reduced.coef, xa, ya, dot);
   PetscCall(VecRestoreArrayWrite(y, &ya));
   PetscCall(VecRestoreArrayRead(x, &xa));
-  PetscCall(PetscLogFlops((dot ? 9.5 : 8.5) * rrb->nx * rrb->ny));
+  PetscCall(PetscLogFlops((dot ? 9.5 : 8.5) * rrb->grid[0].g.nx * rrb->grid[0].g.ny));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,7 +176,8 @@ PetscErrorCode PCRRBReducedApply_Private(PC pc, Vec r, Vec z)
   PetscCall(VecGetArrayRead(r, &rr));
   PetscCall(VecGetArrayWrite(z, &zz));
   z2 = zz + (size_t)g->hx * (size_t)g->hy;
-  if (first->half) PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->reduced.place, rr, zz));
+  if (rrb->ranks.size) PetscCall(PCRRBReducedApplyRanks_Private(pc, rr, zz));
+  else if (first->half) PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->reduced.place, rr, zz));
   else {
     if (first->single) PolderRRBReducedForwardSingle_Host(g, first->single, rr, zz);
     else PolderRRBReducedForward_Host(g, first->coef, rr, zz);
@@ -179,7 +188,7 @@ PetscErrorCode PCRRBReducedApply_Private(PC pc, Vec r, Vec z)
   }
   PetscCall(VecRestoreArrayWrite(z, &zz));
   PetscCall(VecRestoreArrayRead(r, &rr));
-  PetscCall(PetscLogFlops(PetscMax(rrb->flops - 8.5 * rrb->nx * rrb->ny, 0)));
+  PetscCall(PetscLogFlops(PetscMax(rrb->flops - 8.5 * g->nx * g->ny, 0)));
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
