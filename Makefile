@@ -123,7 +123,7 @@ bench: all benches
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/run.sh
 
 # the tables of docs/results.md, each minutes long
-TABLES := bench-reference bench-floor bench-ranks bench-peers bench-iteration bench-rrb
+TABLES := bench-reference bench-floor bench-ranks bench-peers bench-iteration bench-rrb bench-waves
 $(TABLES): bench-%: all $(BENCHES)
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/$*.sh
 
@@ -146,7 +146,7 @@ check-gpu: tests
 	@tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" --gpu $(CHECKFLAGS)
 
 # small cases on the device under each tool of compute-sanitizer; kernels of other libraries are left out
-SANITIZE := device* matdevice_* mat_products+1+* mat_fallback+1 tns_formula_1+aij* dcg_none+1 dcg_auto+1 dcg_lssd+1 deflation_subdomain+1 deflation_levelset_subdomain+1 levelset_*+1 labels_eight_bubbles+1
+SANITIZE := device* matdevice_* mat_products+1+* mat_fallback+1 tns_formula_1+aij* dcg_none+1 dcg_auto+1 dcg_lssd+1 deflation_subdomain+1 deflation_levelset_subdomain+1 levelset_*+1 labels_eight_bubbles+1 waves_twin_small*
 check-sanitizer: tests
 	@for tool in memcheck racecheck initcheck; do echo "== $$tool"; \
 	  tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" --gpu --sanitizer $$tool --sanitizer-flags="--kernel-name kernel_substring=Polder" --search $(SANITIZE:%='%') $(CHECKFLAGS) || exit; done
