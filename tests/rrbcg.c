@@ -856,14 +856,17 @@ int main(int argc, char **args)
 
    test:
      suffix: changes
+     nsize: {{1 3}}
      args: -changes -pc_rrb_precision {{double single}}
 
    test:
      suffix: singular
+     nsize: {{1 3}}
      args: -singular
 
    test:
      suffix: floor
+     nsize: {{1 3}}
      args: -floor
 
    test:

@@ -88,6 +88,7 @@ int main(int argc, char **args)
 
    test:
      suffix: bad
+     nsize: {{1 3}}
 
    test:
      suffix: pc
