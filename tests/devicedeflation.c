@@ -1,6 +1,7 @@
 static char help[] = "Deflation on the device: kernels against their host twins, the space against one set up on the host, copies, reproducibility, times.\n\n";
 
 #include "bubbles.h"
+#include "copies.h"
 #include "devicetest.h"
 #include "../src/ksp/deflationspace.h"
 #include <petscksp.h>
@@ -623,16 +624,6 @@ static PetscErrorCode CompareOperators(PolderDeflationSpace h, PolderDeflationSp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes that cross the bus, either way */
-static PetscLogDouble Crossed(void)
-{
-#if defined(PETSC_HAVE_DEVICE)
-  return petsc_gtoc_sz + petsc_ctog_sz;
-#else
-  return 0;
-#endif
-}
-
 static PetscErrorCode Solve(Mat A, Vec b, Vec x, KSP *ksp, PetscInt *its)
 {
   PetscFunctionBegin;
@@ -679,10 +670,10 @@ static PetscErrorCode CompareSolves(Mat A, Mat D, Vec host, Vec device, PetscBoo
   PetscCall(Solve(D, db, dx, &gksp, &gits));
   PetscCheck(PetscAbsInt(hits - gits) <= 1 + hits / 50, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations on the host, %" PetscInt_FMT " on the device", hits, gits);
   PetscCall(Compare("the solution", x, dx, 1e-5));
-  before = Crossed();
+  before = Copied();
   PetscCall(PetscObjectStateIncrease((PetscObject)device)); // the level set: all is set up again
   PetscCall(Solve(D, db, dy, &gksp, &again));
-  before = Crossed() - before;
+  before = Copied() - before;
   PetscCall(VecAXPY(dy, -1, dx));
   PetscCall(VecNorm(dy, NORM_INFINITY, &norm));
   PetscCheck(!bitwise || (norm == 0 && again == gits), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The same solve differs by %g, and took %" PetscInt_FMT " and %" PetscInt_FMT " iterations", (double)norm, gits, again);

@@ -639,10 +639,7 @@ static PetscErrorCode CreateFirst(Vec *v)
 
 int main(int argc, char **args)
 {
-  static const struct {
-    const char *option;
-    PetscErrorCode (*run)(void);
-  } tests[] = {
+  static const Test tests[] = {
     {"-formula",    TestFormula   },
     {"-plain",      TestPlain     },
     {"-pivots",     TestPivots    },
@@ -654,16 +651,12 @@ int main(int argc, char **args)
     {"-singular",   TestSingular  },
     {"-view",       TestView      }
   };
-  PetscBool test;
-  Vec       first; /* with -vec_type cuda the device is in use from here on */
+  Vec first; /* with -vec_type cuda the device is in use from here on */
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
   PetscCall(CreateFirst(&first));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(tests); ++k) {
-    PetscCall(PetscOptionsHasName(NULL, NULL, tests[k].option, &test));
-    if (test) PetscCall(tests[k].run());
-  }
+  PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(VecDestroy(&first));
   PetscCall(PetscFinalize());
   return 0;

@@ -806,10 +806,7 @@ static PetscErrorCode TestView(void)
 
 int main(int argc, char **args)
 {
-  static const struct {
-    const char *option;
-    PetscErrorCode (*run)(void);
-  } tests[] = {
+  static const Test tests[] = {
     {"-complement", TestComplement},
     {"-ordering",   TestOrdering  },
     {"-iterations", TestIterations},
@@ -820,14 +817,10 @@ int main(int argc, char **args)
     {"-floor",      TestFloor     },
     {"-view",       TestView      }
   };
-  PetscBool test;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(tests); ++k) {
-    PetscCall(PetscOptionsHasName(NULL, NULL, tests[k].option, &test));
-    if (test) PetscCall(tests[k].run());
-  }
+  PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -560,10 +560,7 @@ static PetscErrorCode TestMismatch(void)
 
 int main(int argc, char **args)
 {
-  static const struct {
-    const char *option;
-    PetscErrorCode (*run)(void);
-  } tests[] = {
+  static const Test tests[] = {
     {"-same",     TestSame    },
     {"-solve",    TestSolve   },
     {"-move",     TestMove    },
@@ -572,14 +569,10 @@ int main(int argc, char **args)
     {"-view",     TestView    },
     {"-mismatch", TestMismatch}
   };
-  PetscBool test;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(tests); ++k) {
-    PetscCall(PetscOptionsHasName(NULL, NULL, tests[k].option, &test));
-    if (test) PetscCall(tests[k].run());
-  }
+  PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;
 }

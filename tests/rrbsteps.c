@@ -5,6 +5,7 @@ static char help[] = "New values in each step for the repeated red-black precond
 #include <petscksp.h>
 #include <petsc/private/petscimpl.h>
 #include "../src/compat.h"
+#include "copies.h"
 #include "rrbproblems.h"
 
 enum {
@@ -42,28 +43,6 @@ static PetscErrorCode ValuesCreate(const Problem *p, PetscInt nz, Vec *values)
   (void)Entries(p, NULL, NULL, v);
   PetscCall(VecRestoreArrayWrite(*values, &v));
   PetscCall(VecScale(*values, 1.0 + 1e-3 * p->seed));
-  PetscFunctionReturn(0);
-}
-
-/* Bytes of arrays copied between host and device so far */
-static PetscLogDouble Copied(void)
-{
-#if defined(PETSC_HAVE_DEVICE)
-  return petsc_ctog_sz + petsc_gtoc_sz;
-#else
-  return 0;
-#endif
-}
-
-static PetscErrorCode SetValues(Mat A, Vec values)
-{
-  const PetscScalar *v;
-  PetscMemType       where;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetArrayReadAndMemType(values, &v, &where));
-  PetscCall(MatSetValuesCOO(A, v, INSERT_VALUES));
-  PetscCall(VecRestoreArrayReadAndMemType(values, &v));
   PetscFunctionReturn(0);
 }
 

@@ -3,6 +3,7 @@ static char help[] = "Time steps with a level set that moves and new values of t
 
 #include <polder.h>
 #include <petscksp.h>
+#include "copies.h"
 
 typedef struct {
   PetscInt n, N, start, end, steps;
@@ -83,28 +84,6 @@ static PetscErrorCode StepCreate(const Problem *p, PetscInt step, PetscInt nz, V
   for (PetscInt i = p->start; i < p->end; ++i) v[i - p->start] = LevelSet(p, step, i);
   PetscCall(VecRestoreArrayWrite(*phi, &v));
   PetscCall(VecScale(*phi, 2));
-  PetscFunctionReturn(0);
-}
-
-/* Bytes of arrays copied between host and device so far */
-static PetscLogDouble Copied(void)
-{
-#if defined(PETSC_HAVE_DEVICE)
-  return petsc_ctog_sz + petsc_gtoc_sz;
-#else
-  return 0;
-#endif
-}
-
-static PetscErrorCode SetValues(Mat A, Vec values)
-{
-  const PetscScalar *v;
-  PetscMemType       where;
-
-  PetscFunctionBeginUser;
-  PetscCall(VecGetArrayReadAndMemType(values, &v, &where));
-  PetscCall(MatSetValuesCOO(A, v, INSERT_VALUES));
-  PetscCall(VecRestoreArrayReadAndMemType(values, &v));
   PetscFunctionReturn(0);
 }
 

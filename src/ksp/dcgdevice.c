@@ -107,6 +107,16 @@ static PetscErrorCode KSPDCGDeviceSmall_Private(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The state of a cycle that begins, or goes on; no norm is there yet */
+static PetscErrorCode KSPDCGDeviceSetState_Private(KSPDCGDevice device, const PolderCGState *state)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceSynchronize()); // nothing writes to the ring any more
+  for (PetscInt i = 0; i < POLDER_CG_RING; ++i) device->ring[i] = NAN;
+  PetscCall(PolderDeviceFromHost(device->state, state, sizeof(*state)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode KSPDCGDeviceStart_Private(KSP ksp, Vec r, Vec p, PetscBool *use)
 {
   KSP_DCG      *dcg = (KSP_DCG *)ksp->data;
@@ -146,9 +156,7 @@ PetscErrorCode KSPDCGDeviceStart_Private(KSP ksp, Vec r, Vec p, PetscBool *use)
   } else if (standard) state.tol = ksp->abstol;
   PetscCall(KSPDCGDeviceSmall_Private(ksp));
   PetscCall(VecGetSize(r, &state.N));
-  PetscCall(PolderDeviceSynchronize()); // nothing writes to the ring any more
-  for (PetscInt i = 0; i < POLDER_CG_RING; ++i) device->ring[i] = NAN;
-  PetscCall(PolderDeviceFromHost(device->state, &state, sizeof(state)));
+  PetscCall(KSPDCGDeviceSetState_Private(device, &state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,10 +205,9 @@ PetscErrorCode KSPDCGDeviceResume_Private(KSP ksp, Vec r)
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceToHost(&state, device->state, sizeof(state)));
-  for (PetscInt i = 0; i < POLDER_CG_RING; ++i) device->ring[i] = NAN;
   state.frozen = POLDER_CG_RUNNING;
   if (state.tol > 0) state.tol = dcg->target;
-  PetscCall(PolderDeviceFromHost(device->state, &state, sizeof(state)));
+  PetscCall(KSPDCGDeviceSetState_Private(device, &state));
   if (device->diagonal) PetscCall(KSPDCGDeviceRho_Private(ksp, r, r)); // the last step, knowing that it was the last, left it out
   PetscFunctionReturn(PETSC_SUCCESS);
 }

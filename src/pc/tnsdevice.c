@@ -24,6 +24,12 @@ static PetscInt TNSTriangleDiagonals(const PolderDia *dia, PetscBool upper, Pets
   return upper ? dia->nd - *first : dia->main;
 }
 
+/* The entries that belong to such diagonals, from the first on, in the precision of the sweeps */
+static const void *const *TNSTriangleValues(const PC_TNS *tns, const PolderDia *dia, PetscInt first)
+{
+  return tns->precision == TNS_SINGLE ? (const void *const *)(tns->device.val + first) : (const void *const *)(dia->val + first);
+}
+
 /* Is the first pair of sweeps over a triangle one kernel? */
 static PetscBool TNSFused(const PC_TNS *tns, const PolderDia *dia, PetscBool upper)
 {
@@ -147,11 +153,10 @@ static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr
   PetscFunctionBegin;
   if (tns->halo) PetscCall(PolderHaloBeginDevice(tns->halo, MPIU_SCALAR, x, tns->dghost));
   if (dia) {
-    PetscInt           first;
-    const PetscInt     nd  = TNSTriangleDiagonals(dia, upper, &first);
-    const void *const *val = single ? (const void *const *)(A->val + first) : (const void *const *)(dia->val + first);
+    PetscInt       first;
+    const PetscInt nd = TNSTriangleDiagonals(dia, upper, &first);
 
-    PolderLaunch(PolderTriSweepDIA_CUDA(single, csr->m, nd, dia->off + first, val, A->dinv, r, c, x, y, stream));
+    PolderLaunch(PolderTriSweepDIA_CUDA(single, csr->m, nd, dia->off + first, TNSTriangleValues(tns, dia, first), A->dinv, r, c, x, y, stream));
   } else {
     PolderLaunch(PolderTriSweepCSR_CUDA(single, upper, csr->m, A->nz, csr->ai, A->diag, csr->aj, single ? (const void *)A->values : (const void *)csr->aa, A->dinv, r, c, x, y, stream));
   }
@@ -175,14 +180,13 @@ static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *cs
 
   PetscFunctionBegin;
   if (TNSFused(tns, dia, upper)) {
-    PetscInt           first;
-    const PetscInt     nd  = TNSTriangleDiagonals(dia, upper, &first);
-    const void *const *val = single ? (const void *const *)(tns->device.val + first) : (const void *const *)(dia->val + first);
-    PetscScalar       *to  = q % 2 ? other : y;
-    void              *work;
+    PetscInt       first;
+    const PetscInt nd = TNSTriangleDiagonals(dia, upper, &first);
+    PetscScalar   *to = q % 2 ? other : y;
+    void          *work;
 
     PetscCall(PolderDeviceGetWork(&work));
-    PolderLaunch(PolderTriPair_CUDA(single, csr->m, nd, dia->off + first, val, tns->device.dinv, upper ? c : r, to, dot, work, stream));
+    PolderLaunch(PolderTriPair_CUDA(single, csr->m, nd, dia->off + first, TNSTriangleValues(tns, dia, first), tns->device.dinv, upper ? c : r, to, dot, work, stream));
     x = to;
     k = 2;
   } else if (tns->halo && !c) { // what is exchanged must be there
@@ -294,26 +298,24 @@ PetscErrorCode PCTNSForward_Private(PC pc, Vec r, PetscScalar *dot, PetscBool *d
 
 PetscErrorCode PCTNSBackwardDirection_Private(PC pc, PetscBool first, Vec p, Vec x, PolderCGState *state)
 {
-  PC_TNS            *tns    = (PC_TNS *)pc->data;
-  const PetscBool    single = (PetscBool)(tns->precision == TNS_SINGLE);
-  const PolderDia   *dia;
-  const void *const *val;
-  PetscScalar       *pp, *xx;
-  PetscInt           at, nd;
-  void              *work;
-  PolderStream       stream;
+  PC_TNS          *tns    = (PC_TNS *)pc->data;
+  const PetscBool  single = (PetscBool)(tns->precision == TNS_SINGLE);
+  const PolderDia *dia;
+  PetscScalar     *pp, *xx;
+  PetscInt         at, nd;
+  void            *work;
+  PolderStream     stream;
 
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
   PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
-  nd  = TNSTriangleDiagonals(dia, PETSC_TRUE, &at);
-  val = single ? (const void *const *)(tns->device.val + at) : (const void *const *)(dia->val + at);
+  nd = TNSTriangleDiagonals(dia, PETSC_TRUE, &at);
   PetscCall(PolderVecGetDeviceArray(p, &pp));
   PetscCall(PolderVecGetDeviceArray(x, &xx));
   PetscCall(PetscLogGpuTimeBegin());
-  PolderLaunch(PolderTriPairDirection_CUDA(single, tns->m, nd, dia->off + at, val, tns->device.dinv, tns->dwork[0], first, pp, xx, state, work, stream));
+  PolderLaunch(PolderTriPairDirection_CUDA(single, tns->m, nd, dia->off + at, TNSTriangleValues(tns, dia, at), tns->device.dinv, tns->dwork[0], first, pp, xx, state, work, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceArray(x, &xx));
   PetscCall(PolderVecRestoreDeviceArray(p, &pp));
