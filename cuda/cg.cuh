@@ -3,19 +3,33 @@
 
 #include "launch.cuh"
 
-/* rho = (r, z) once z has lost its mean, where the constant is the kernel of A */
+/* What a norm decides */
+__device__ static inline void PolderCGTest(PolderCGState *s, PetscReal norm)
+{
+  if (isnan(norm) || isinf(norm)) s->frozen = POLDER_CG_NOTFINITE;
+  else if (s->its >= s->minits && (norm <= s->tol || norm >= s->divtol)) s->frozen = POLDER_CG_TOLERANCE;
+}
+
+/* rho = (r, z) once z has lost its mean, where the constant is the kernel of A; natural: sqrt(rho) is the norm of the last step */
 __device__ static inline void PolderCGSetRho(PolderCGState *s, bool first, bool tell = true)
 {
   if (s->frozen) return;
   s->mean = s->nullspace ? s->sum[2] / s->N : 0.0;
   s->rho  = s->sum[1] - s->mean * s->sum[3];
   s->beta = first ? 0.0 : s->rho / s->rhoold;
+  if (s->natural && !first) {
+    const PetscReal norm = sqrt(fabs(s->rho));
+
+    PolderCGTest(s, norm);
+    if (tell) s->ring[(s->its - 1) % POLDER_CG_RING] = isnan(norm) ? HUGE_VAL : norm;
+    if (s->frozen) return;
+  }
   if (s->rho > 0 && !isinf(s->rho)) return;
   s->frozen = s->rho <= 0 ? POLDER_CG_INDEFINITE_PC : POLDER_CG_NOTFINITE;
   if (tell) s->ring[s->its % POLDER_CG_RING] = -s->frozen;
 }
 
-/* The end of a step: its norm goes to the host */
+/* The end of a step: its norm goes to the host, unless it is one that comes with rho */
 __device__ static inline void PolderCGSetNorm(PolderCGState *s, bool tell = true)
 {
   const PetscReal norm = sqrt(s->sum[0]);
@@ -27,8 +41,8 @@ __device__ static inline void PolderCGSetNorm(PolderCGState *s, bool tell = true
     s->rhoold               = s->rho;
     s->lastbeta             = s->beta;
     ++s->its;
-    if (isnan(norm) || isinf(norm)) s->frozen = POLDER_CG_NOTFINITE;
-    else if (s->its >= s->minits && (norm <= s->tol || norm >= s->divtol)) s->frozen = POLDER_CG_TOLERANCE;
+    if (s->natural) return;
+    PolderCGTest(s, norm);
     if (tell) s->ring[slot] = isnan(norm) ? HUGE_VAL : norm;
   } else {
     s->alpha  = 0;

@@ -58,6 +58,7 @@ typedef struct {
   PetscReal           tol, divtol;
   PetscInt            its, minits, N;
   int                 frozen, nullspace; /* nullspace: the constant is the kernel of A */
+  int                 natural;           /* the norm is sqrt((r, z)), else that of r */
   volatile PetscReal *ring;              /* the norm of step k at k % POLDER_CG_RING: NaN until it is there, infinity for NaN, -POLDER_CG_... for a breakdown */
 } PolderCGState;
 
@@ -326,3 +327,13 @@ POLDER_LAUNCHER int PolderRRBNext_CUDA(const PolderRRBGrid *g, PetscBool half, c
 POLDER_LAUNCHER int PolderRRBScale_CUDA(const PolderRRBGrid *g, PetscScalar c[], float single[], int *seen, PolderStream stream);
 /* E, ld by ld, <- the rows of the rest as a symmetric matrix, zero around it; plus shift[part] where two unknowns are of the same part (part = NULL: none; -1: of none) */
 POLDER_LAUNCHER int PolderRRBRest_CUDA(PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[], PetscInt ld, PetscScalar E[], PolderStream stream);
+
+/* rrbreduced.cu: the first Schur complement of a 5-point matrix on vectors of the red nodes, see src/kernels/rrbreduced.h; a: its RRB_NREDUCED arrays, whose borders are zero */
+/* After PolderRRBRed_CUDA() with half; unless half, r1 pivots are then lumped and inverted */
+POLDER_LAUNCHER int PolderRRBReducedFill_CUDA(const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[], int *seen, PolderStream stream);
+/* y = S x; dot != NULL: a device scalar, becomes (x, y) */
+POLDER_LAUNCHER int PolderRRBReducedMult_CUDA(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, void *work, PolderStream stream);
+/* c: the factor of the grid in double precision. Right-hand side to the red nodes, solution from them, and what a vector has on them */
+POLDER_LAUNCHER int PolderRRBReduce_CUDA(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[], PolderStream stream);
+POLDER_LAUNCHER int PolderRRBExpand_CUDA(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[], PetscInt ld, PolderStream stream);
+POLDER_LAUNCHER int PolderRRBPick_CUDA(const PolderRRBGrid *g, const PetscScalar x[], PetscInt ld, PetscScalar r[], PolderStream stream);

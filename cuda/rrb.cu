@@ -5,15 +5,12 @@
   comes from other lanes, what those below have, in registers, so that everything is read once. The first and the last lane only bring neighbours. Nothing of a sweep is
   stored but its result: the way back makes r1 again from the right-hand side, which costs less than to write and to read it.
 */
-#include "launch.cuh"
+#include "rrb.cuh"
 #include <cooperative_groups.h>
 
-/* Cells of a strip, and the least steps of a warp; threads of a block, and blocks for which a multiprocessor has registers, on the way down and up */
-#define RRB_WIDTH 30
-#define RRB_STEPS 2
-#define RRB_BLOCK 128
-#define RRB_DOWN  8
-#define RRB_UP    5
+/* Blocks for which a multiprocessor has registers, on the way down and up */
+#define RRB_DOWN 8
+#define RRB_UP   5
 
 /* Small grids: threads of a block, and blocks of a cluster, the first that the device takes */
 #define RRB_SMALL_BLOCK 512
@@ -160,18 +157,6 @@ static __device__ __forceinline__ void RRBBackward(const PolderRRBStep &s, Petsc
   }
 }
 
-/* How a grid is cut into strips of so many steps */
-struct RRBStrips {
-  PetscInt tiles, steps, count;
-};
-
-static __host__ __device__ __forceinline__ RRBStrips RRBCut(const PolderRRBGrid &g, PetscInt steps)
-{
-  const PetscInt tiles = (g.hx + RRB_WIDTH - 1) / RRB_WIDTH;
-
-  return {tiles, steps, tiles * ((g.hy + steps - 1) / steps)};
-}
-
 template <class V>
 static __global__ void __launch_bounds__(RRB_BLOCK, RRB_DOWN) PolderRRBForwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut)
 {
@@ -204,16 +189,6 @@ static __global__ void __launch_bounds__(RRB_BLOCK, RRB_UP) PolderRRBBackwardKer
     RRBBackward<DOT, V>(s, k % cut.tiles, v0, min(v0 + cut.steps, s.g.hy), part);
   }
   if (DOT) PolderGridSum<RRB_BLOCK>(part, scratch, RRBSums{dot});
-}
-
-/* Strips for a kernel of its own: all blocks at the same time, so that none begins when the others have ended */
-static RRBStrips RRBCutLarge(const PolderRRBGrid &g, int fit, unsigned int *blocks)
-{
-  const PetscInt64 warps = (PetscInt64)PolderMultiprocessors() * fit * (RRB_BLOCK / 32), all = RRBCut(g, 1).count;
-  const RRBStrips  cut = RRBCut(g, (PetscInt)PetscMax((all + warps - 1) / warps, RRB_STEPS));
-
-  *blocks = (unsigned int)PetscMin((cut.count + RRB_BLOCK / 32 - 1) / (RRB_BLOCK / 32), POLDER_REDUCE_BLOCKS);
-  return cut;
 }
 
 int PolderRRBForward_CUDA(PetscBool single, const PolderRRBStep *step, PolderStream stream)

@@ -1,4 +1,4 @@
-/* The launchers of rrb.cu and rrbfactor.cu in terms of the kernels of the host: for the emulated device, and to compare with. */
+/* The launchers of rrb.cu, rrbfactor.cu and rrbreduced.cu in terms of the kernels of the host: for the emulated device, and to compare with. */
 #pragma once
 
 #include "../src/kernels/kernels.h"
@@ -206,6 +206,12 @@ static inline void RRBTwinBlack(const PolderRRBGrid *g, const PolderRRBEntries *
 static inline void RRBTwinRed(const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen)
 {
   PolderRRBEliminateBlack_Host(g, (PetscBool)!half, omega, c, x);
+  if (!half && PolderRRBInvert_Host(g, g->hx, g->hy, c + RRB_R1D * g->size)) *seen |= RRB_SEEN_PIVOT;
+}
+
+static inline void RRBTwinReducedFill(const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[], int *seen)
+{
+  PolderRRBReducedFill_Host(g, (PetscBool)!half, omega, c, x, a);
   if (!half && PolderRRBInvert_Host(g, g->hx, g->hy, c + RRB_R1D * g->size)) *seen |= RRB_SEEN_PIVOT;
 }
 

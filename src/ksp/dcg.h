@@ -15,7 +15,11 @@ typedef struct {
   PC  pc;
   Vec b, x;
   PetscErrorCode (*trueresidual)(KSP, Vec x, Vec r, PetscReal *norm);
-  PetscErrorCode (*multdot)(Mat A, Vec p, Vec w, PetscScalar *dot); /* w <- A p and this process's part of (p, w) in one pass; NULL: there is none */
+  /* w <- A p and this process's part of (p, w) in one pass, which lies where the vectors are; z <- M^-1 r with (r, z) and the sum of z, on the device. done = PETSC_FALSE, and
+     nothing is done, when there is no such pass. NULL: those that the matrices and preconditioners of this library have */
+  PetscErrorCode (*multdot)(Mat A, Vec p, Vec w, PetscScalar *dot, PetscBool *done);
+  PetscErrorCode (*applydot)(PC, Vec r, Vec z, PetscScalar dot[], PetscBool *done);
+  PetscBool few; /* steps, each of them dear, are expected: the host stays near the device */
   /* the cycle that runs: updates sol, x itself in the first cycle, a correction of it afterwards */
   Vec       sol, correction, built;
   PetscReal target; /* of a correction cycle: below the tolerance, since rounding x + correction adds to the residual; 0 in the first cycle */
@@ -84,5 +88,7 @@ PETSC_INTERN PetscErrorCode KSPDCGConvergedReasonView_Private(KSP, void *);
 PETSC_INTERN PetscErrorCode KSPDCGAddRitz_Private(KSP, PetscBool first, PetscReal alpha, PetscReal beta, PetscReal alphaold);
 PETSC_INTERN PetscErrorCode KSPComputeEigenvalues_DCG(KSP, PetscInt, PetscReal *, PetscReal *, PetscInt *);
 PETSC_INTERN PetscErrorCode KSPComputeExtremeSingularValues_DCG(KSP, PetscReal *, PetscReal *);
+/* rrbcg.c: a test that, like the default one, only compares the norm with ksp->ttol and divtol ksp->rnorm0 */
+PETSC_INTERN PetscErrorCode KSPRRBCGConverged_Private(KSP, PetscInt, PetscReal, KSPConvergedReason *, void *);
 /* || |A| |x| || times the unit roundoff: what rounding x to double may leave as residual */
 PETSC_INTERN PetscErrorCode PolderMatRoundingBound(Mat, Vec x, PetscReal *);

@@ -54,14 +54,17 @@ PetscErrorCode KSPDCGDeviceDestroy_Private(KSPDCGDevice *device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Do the steps run on the device? The other norms and flexible directions need scalars that only the host loop has */
+/* Do the steps run on the device? The preconditioned norm and flexible directions need scalars that only the host loop has, and the natural norm a rho that is made once a step */
 static PetscErrorCode KSPDCGDeviceUse_Private(KSP ksp, Vec r, PetscBool *use)
 {
-  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+  KSP_DCG  *dcg = (KSP_DCG *)ksp->data;
+  PetscBool diagonal;
 
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(r, use));
-  if (dcg->flexible || ksp->transpose_solve || (ksp->normtype != KSP_NORM_UNPRECONDITIONED && ksp->normtype != KSP_NORM_NONE)) *use = PETSC_FALSE;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)dcg->pc, &diagonal, PCNONE, PCJACOBI, ""));
+  if (dcg->flexible || ksp->transpose_solve || ksp->normtype == KSP_NORM_PRECONDITIONED) *use = PETSC_FALSE;
+  if (ksp->normtype == KSP_NORM_NATURAL && (diagonal || dcg->space->d)) *use = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -138,13 +141,14 @@ PetscErrorCode KSPDCGDeviceStart_Private(KSP ksp, Vec r, Vec p, PetscBool *use)
   device->parallel = (PetscBool)(size > 1);
   device->p        = p;
   /* a test or a monitor that may look at the solution gets the one that belongs to the norm */
-  standard = (PetscBool)(ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip);
+  standard = (PetscBool)(ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip || ksp->converged == KSPRRBCGConverged_Private);
   if (dcg->check) device->behind = dcg->check - 1;
   else if (ksp->numbermonitors || ksp->calc_sings) device->behind = 0;
-  else device->behind = device->n < POLDER_DCG_LARGE ? POLDER_DCG_BEHIND : device->diagonal ? 1 : 0;
+  else device->behind = device->n < POLDER_DCG_LARGE ? (dcg->few ? 1 : POLDER_DCG_BEHIND) : device->diagonal ? 1 : 0;
   if (!standard || ksp->calc_sings) device->behind = 0;
   device->behind  = PetscMin(device->behind, POLDER_CG_RING - 1);
   state.nullspace = device->mean;
+  state.natural   = ksp->normtype == KSP_NORM_NATURAL;
   state.its       = ksp->its;
   state.minits    = PolderKSPMinIts(ksp);
   state.ring      = device->devicering;
@@ -224,9 +228,13 @@ PetscErrorCode KSPDCGDevicePrecondition_Private(KSP ksp, Vec r, Vec z)
     if (dcg->first) PetscCall(KSPDCGDeviceRho_Private(ksp, r, r));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (ksp->normtype == KSP_NORM_NATURAL && dcg->first) { // the norm has brought z
+    PetscCall(KSPDCGDeviceRho_Private(ksp, r, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (device->mean || !device->attached) PetscCall(PCTNSForward_Private(dcg->pc, r, &device->state->sum[1], &device->joined));
   // (r, z) and the sum of z on the way; that of r, which the mean of z needs, a step has brought
-  if (!device->joined && (device->mean ? !dcg->first : !device->attached)) PetscCall(PCRRBApplyDot_Private(dcg->pc, r, z, &device->state->sum[1], &dotted));
+  if (!device->joined && (device->mean ? !dcg->first : !device->attached)) PetscCall((dcg->applydot ? dcg->applydot : PCRRBApplyDot_Private)(dcg->pc, r, z, &device->state->sum[1], &dotted));
   if (device->joined || dotted) { // joined: the rest goes with the direction; the mean of z is not known then, and that of p is taken one step later
     PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, dcg->first, device->state, device->stream));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -275,7 +283,7 @@ PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Vec p, Vec w)
 
   PetscFunctionBegin;
   if (device->small) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderMatMultDot(dcg->A, p, w, &device->state->pw, &dotted)); // (p, A p) on the way
+  PetscCall((dcg->multdot ? dcg->multdot : PolderMatMultDot)(dcg->A, p, w, &device->state->pw, &dotted)); // (p, A p) on the way
   if (!dotted) {
     PetscCall(KSP_MatMult(ksp, dcg->A, p, w));
     PetscCall(PolderLogBegin(POLDER_CGDot, w));

@@ -1,5 +1,6 @@
 /* The steps of dcg. With device vectors the scalars stay on the device (dcgdevice.c). */
 #include "dcg.h"
+#include "../device.h"
 #include "../kernels/kernels.h"
 
 /* After so many steps r is projected again: the iteration cannot reduce what rounding left of r along Z */
@@ -238,29 +239,34 @@ PetscErrorCode KSPDCGDirection_Private(KSP ksp, Vec r, Vec z, Vec p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* w <- A p, (p, w) in one pass; none of the matrices that have it is deflated */
-static PetscErrorCode KSPDCGMultDot_Private(KSP ksp, Vec p, Vec w, PetscScalar *dot)
+/* w <- A p, (p, w) in one pass, for vectors of the host; none of the matrices that have it is deflated */
+static PetscErrorCode KSPDCGMultDot_Private(KSP ksp, Vec p, Vec w, PetscScalar *dot, PetscBool *done)
 {
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
 
   PetscFunctionBegin;
-  PetscCall((*dcg->multdot)(dcg->A, p, w, dot));
-  PetscCallAllreduce(MPI_IN_PLACE, dot, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)ksp));
+  *done = PETSC_FALSE;
+  if (!dcg->multdot) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderVecOnDevice(p, done));
+  if (*done) *done = PETSC_FALSE;
+  else PetscCall((*dcg->multdot)(dcg->A, p, w, dot, done));
+  if (*done) PetscCallAllreduce(MPI_IN_PLACE, dot, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* w <- P A p, (p, w) */
 PetscErrorCode KSPDCGProduct_Private(KSP ksp, Vec p, Vec w)
 {
-  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+  KSP_DCG  *dcg = (KSP_DCG *)ksp->data;
+  PetscBool dotted;
 
   PetscFunctionBegin;
   if (dcg->device) {
     PetscCall(KSPDCGDeviceProduct_Private(ksp, p, w));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (dcg->multdot) PetscCall(KSPDCGMultDot_Private(ksp, p, w, &dcg->pw));
-  else {
+  PetscCall(KSPDCGMultDot_Private(ksp, p, w, &dcg->pw, &dotted));
+  if (!dotted) {
     PetscCall(KSP_MatMult(ksp, dcg->A, p, w));
     PetscCall(PolderDeflationSpaceApplyP(dcg->space, w));
     PetscCall(KSPDCGDot_Private(p, w, &dcg->pw));

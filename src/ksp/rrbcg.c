@@ -24,7 +24,7 @@ typedef struct {
 } KSP_RRBCG;
 
 /* <r, z> <= rtol^2 (<r_0, z_0> + floor) for the natural norm sqrt(<r, z>) */
-static PetscErrorCode KSPRRBCGConverged_Private(KSP ksp, PetscInt it, PetscReal norm, KSPConvergedReason *reason, void *floor)
+PetscErrorCode KSPRRBCGConverged_Private(KSP ksp, PetscInt it, PetscReal norm, KSPConvergedReason *reason, void *floor)
 {
   PetscFunctionBegin;
   *reason = KSP_CONVERGED_ITERATING;
@@ -67,22 +67,23 @@ static PetscErrorCode KSPRRBCGResidual_Private(KSP ksp, Vec x, Vec r, PetscReal 
 
 static PetscErrorCode MatMult_RRBCG(Mat S, Vec x, Vec y)
 {
-  PC pc;
+  PC        pc;
+  PetscBool done;
 
   PetscFunctionBegin;
   PetscCall(MatShellGetContext(S, &pc));
-  PetscCall(PCRRBReducedMult_Private(pc, x, y, NULL));
+  PetscCall(PCRRBReducedMult_Private(pc, x, y, NULL, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MatMultDot_RRBCG(Mat S, Vec x, Vec y, PetscScalar *dot)
+static PetscErrorCode MatMultDot_RRBCG(Mat S, Vec x, Vec y, PetscScalar *dot, PetscBool *done)
 {
   PC pc;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_Mult, S, x, y, 0));
   PetscCall(MatShellGetContext(S, &pc));
-  PetscCall(PCRRBReducedMult_Private(pc, x, y, dot));
+  PetscCall(PCRRBReducedMult_Private(pc, x, y, dot, done));
   PetscCall(PetscLogEventEnd(MAT_Mult, S, x, y, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -94,6 +95,16 @@ static PetscErrorCode PCApply_RRBCG(PC rest, Vec r, Vec z)
   PetscFunctionBegin;
   PetscCall(PCShellGetContext(rest, &pc));
   PetscCall(PCRRBReducedApply_Private(pc, r, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApplyDot_RRBCG(PC rest, Vec r, Vec z, PetscScalar dot[], PetscBool *done)
+{
+  PC pc;
+
+  PetscFunctionBegin;
+  PetscCall(PCShellGetContext(rest, &pc));
+  PetscCall(PCRRBReducedApplyDot_Private(pc, r, z, dot, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -226,7 +237,7 @@ static PetscErrorCode KSPSolve_RRBCG(KSP ksp)
   PetscCall(KSPRRBCGCheckPC_Private(ksp));
   PetscCall(PCRRBReducedWant_Private(ksp->pc));
   PetscCall(PCSetUp(ksp->pc)); // it, or the values of the matrix, may be new
-  PetscCall(PCRRBReducedCheck_Private(ksp->pc));
+  PetscCall(PCRRBReducedBegin_Private(ksp->pc, ksp->vec_rhs));
   PetscCall(KSPRRBCGCheckSystem_Private(ksp));
   if (!rrbcg->S) PetscCall(KSPRRBCGCreateSystem_Private(ksp));
   PetscCall(MatShellSetContext(rrbcg->S, ksp->pc));
@@ -384,13 +395,15 @@ static PetscErrorCode KSPRRBCGDefaultPC_Private(KSP ksp)
 
 static PetscErrorCode KSPSetFromOptions_RRBCG(KSP ksp, PolderOptionItems PetscOptionsObject)
 {
-  KSPRRBCGStop stop = ((KSP_RRBCG *)ksp->data)->stop;
+  KSP_RRBCG   *rrbcg = (KSP_RRBCG *)ksp->data;
+  KSPRRBCGStop stop  = rrbcg->stop;
   PetscBool    set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "CG on the first Schur complement options");
   PetscCall(PetscOptionsEnum("-ksp_rrbcg_stop", "When the iteration stops", "KSPRRBCGSetStop", KSPRRBCGStops, (PetscEnum)stop, (PetscEnum *)&stop, &set));
   if (set) PetscCall(KSPRRBCGSetStop(ksp, stop));
+  PetscCall(PetscOptionsBoundedInt("-ksp_rrbcg_check", "With device vectors the host may be so many steps behind; 0: chosen for the problem", "KSPRRBCG", rrbcg->dcg.check, &rrbcg->dcg.check, NULL, 0));
   PetscOptionsHeadEnd();
   PetscCall(KSPRRBCGDefaultPC_Private(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -399,8 +412,9 @@ static PetscErrorCode KSPSetFromOptions_RRBCG(KSP ksp, PolderOptionItems PetscOp
 /*MC
    KSPRRBCG - conjugate gradients on the first Schur complement of a red-black ordering, for 5-point stencils on 2-D grids with `PCRRB`
 
-   Options Database Key:
-.  -ksp_rrbcg_stop <petsc> - `petsc`, `paper` or `thesis`, see `KSPRRBCGSetStop()`
+   Options Database Keys:
++  -ksp_rrbcg_stop <petsc> - `petsc`, `paper` or `thesis`, see `KSPRRBCGSetStop()`
+-  -ksp_rrbcg_check <0>    - with CUDA vectors the host may be so many steps behind the device; 0: chosen for the problem
 
    Level: beginner
 
@@ -412,6 +426,8 @@ static PetscErrorCode KSPSetFromOptions_RRBCG(KSP ksp, PolderOptionItems PetscOp
    Norms, convergence tests, monitors and history are those of the whole system: its residual vanishes on black nodes. The default test
    compares with the norm of b. Before it returns, the residual is computed with the matrix itself, and the iteration goes on where rounding made it miss the tolerance,
    as in `KSPDCG`.
+
+   On CUDA vectors, with a matrix of this library that has its values there, everything is on the device, and the scalars of the iteration stay there.
 
    `KSPSetInitialGuessNonzero()` takes the red values of the guess. The kernel of a singular system is attached with `MatSetNullSpace()`.
 
@@ -434,6 +450,8 @@ PetscErrorCode KSPCreate_RRBCG(KSP ksp)
   rrbcg->dcg.residual     = -1;
   rrbcg->dcg.trueresidual = KSPRRBCGResidual_Private;
   rrbcg->dcg.multdot      = MatMultDot_RRBCG;
+  rrbcg->dcg.applydot     = PCApplyDot_RRBCG;
+  rrbcg->dcg.few          = PETSC_TRUE;
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));

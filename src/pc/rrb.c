@@ -30,7 +30,6 @@ PetscErrorCode PCRRBSetUpHost_Private(PC pc)
   PetscCall(PCRRBLayout_Private(pc));
   PetscCall(PCRRBFactor_Private(pc, &csr));
   rrb->valid = PETSC_TRUE;
-  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &rrb->reduced.state));
   PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -52,6 +51,7 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
   rrb->valid = PETSC_FALSE;
   PetscCall(PCRRBSetUpDevice_Private(pc, &done));
   if (!done) PetscCall(PCRRBSetUpHost_Private(pc));
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &rrb->state));
   PetscCall(PolderLogEnd(POLDER_RRBSetUp, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -190,7 +190,7 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
   if (rest->npin) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular parts of the rest: %" PetscInt_FMT "\n", rest->npin));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  factor in %s precision, on the %s; %.1f bytes a row\n", rrb->single ? "single" : "double", device ? "device" : "host", (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
   if (device && rrb->device.ngrid) PetscCall(PetscViewerASCIIPrintf(viewer, "  grids in a kernel of their own: %" PetscInt_FMT "; in one together: %" PetscInt_FMT "\n", rrb->device.small, rrb->device.ngrid - rrb->device.small));
-  if (rrb->reduced.valid) PetscCall(PCRRBReducedView_Private(rrb, viewer));
+  PetscCall(PCRRBReducedView_Private(rrb, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

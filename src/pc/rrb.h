@@ -36,13 +36,12 @@ typedef struct {
 
 /* What CG on the first Schur complement S of a 5-point matrix needs besides; coef: NULL while nobody wants it */
 typedef struct {
-  PetscBool        wanted;
-  PetscBool        valid; /* the matrix of the factor has 5 points */
-  PetscScalar     *coef;  /* [RRB_NREDUCED grid[0].g.size] */
-  size_t          *place; /* [rest.n] of an unknown of the rest in a reduced vector, when there is one grid only */
-  PetscObjectState state; /* of the matrix */
-  PetscSF          halo;  /* several processes: from a vector to the border of x */
-  PetscScalar     *x;     /* [2 (hx + 2) (hy + 2)] a vector with border, see PolderRRBBorderRows() */
+  PetscBool    wanted;
+  PetscBool    valid; /* the matrix of the factor has 5 points */
+  PetscScalar *coef;  /* [RRB_NREDUCED grid[0].g.size] */
+  size_t      *place; /* [rest.n] of an unknown of the rest in a reduced vector, when there is one grid only */
+  PetscSF      halo;  /* several processes: from a vector to the border of x */
+  PetscScalar *x;     /* [2 (hx + 2) (hy + 2)] a vector with border, see PolderRRBBorderRows() */
 } RRBReduced;
 
 /* Where the grid comes from */
@@ -148,6 +147,8 @@ typedef struct {
   PetscScalar   *inverse;      /* [ld ld] */
   PetscScalar   *b, *x;        /* [n] */
   PetscScalar   *rows;         /* [RRB_NROW n] rows of the rest, then bits of what was seen */
+  PetscScalar   *reduced;      /* for rrbcg [RRB_NREDUCED of the first grid]; NULL while nobody wants it */
+  PetscScalar   *first;        /* and, when the factor is single, that of the first grid in double precision */
   PetscScalar   *temp[RRB_NTEMP];
   size_t         bytes; /* of factor and inverse, and vectors between grids */
 } RRBDevice;
@@ -172,6 +173,7 @@ typedef struct {
   PetscLogDouble   flops;
   PetscScalar     *scratch[4]; /* of the factorisation; held here so that an error leaves nothing behind */
   PetscBool        valid;      /* the factor on the host is that of the last set-up */
+  PetscObjectState state;      /* of the matrix then */
   RRBDevice        device;
 } PC_RRB;
 
@@ -266,8 +268,8 @@ PETSC_INTERN PetscErrorCode PCRRBGetOrdering_RRB(PC, IS *places);
 */
 /* From the next set-up on */
 PETSC_INTERN PetscErrorCode PCRRBReducedWant_Private(PC);
-/* Ends with an error unless S, of the operator as it is, is there */
-PETSC_INTERN PetscErrorCode PCRRBReducedCheck_Private(PC);
+/* Before a solve with such vectors: S of the operator as it is where they are, or an error */
+PETSC_INTERN PetscErrorCode PCRRBReducedBegin_Private(PC, Vec like);
 /* Red nodes of this process */
 PETSC_INTERN PetscErrorCode PCRRBReducedSize_Private(PC, PetscInt *n);
 PETSC_INTERN PetscErrorCode PCRRBReducedLayout_Private(PC);
@@ -279,10 +281,20 @@ PETSC_INTERN PetscErrorCode PCRRBReduce_Private(PC, Vec b, Vec r);
 PETSC_INTERN PetscErrorCode PCRRBExpand_Private(PC, Vec b, Vec r, Vec x);
 /* r <- x on red nodes */
 PETSC_INTERN PetscErrorCode PCRRBPick_Private(PC, Vec x, Vec r);
-/* y <- S x, and unless dot is NULL the part of this process of (x, y) */
-PETSC_INTERN PetscErrorCode PCRRBReducedMult_Private(PC, Vec x, Vec y, PetscScalar *dot);
+/* y <- S x; dot != NULL: and, where the vectors are, the part of this process of (x, y). *done = PETSC_FALSE, only with dot: nothing is done, since the factor is not where the
+   vectors are */
+PETSC_INTERN PetscErrorCode PCRRBReducedMult_Private(PC, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
 /* z <- what M^-1 makes of r */
 PETSC_INTERN PetscErrorCode PCRRBReducedApply_Private(PC, Vec r, Vec z);
+/* The same with dot[] as PCRRBApplyDot_Private() has it; *done = PETSC_FALSE: nothing is done */
+PETSC_INTERN PetscErrorCode PCRRBReducedApplyDot_Private(PC, Vec r, Vec z, PetscScalar dot[], PetscBool *done);
+
+/* rrbreduceddevice.c: the same on the device; nothing is done and *done = PETSC_FALSE where the factor or the vectors are on the host */
+PETSC_INTERN PetscErrorCode PCRRBReduceDevice_Private(PC, Vec b, Vec r, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCRRBExpandDevice_Private(PC, Vec b, Vec r, Vec x, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCRRBPickDevice_Private(PC, Vec x, Vec r, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCRRBReducedMultDevice_Private(PC, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCRRBReducedApplyDevice_Private(PC, Vec r, Vec z, PetscScalar dot[], PetscBool *done);
 
 /* rrbreducedranks.c: the same on several processes, each of which has the red nodes of its box */
 PETSC_INTERN PetscErrorCode PCRRBReducedRanksLayout_Private(PC);

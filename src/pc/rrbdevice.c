@@ -32,6 +32,8 @@ PetscErrorCode PCRRBFreeDevice_Private(RRBDevice *d)
   PetscCall(PolderDeviceFree(&d->b));
   PetscCall(PolderDeviceFree(&d->x));
   PetscCall(PolderDeviceFree(&d->rows));
+  PetscCall(PolderDeviceFree(&d->reduced));
+  PetscCall(PolderDeviceFree(&d->first));
   PetscCall(RRBDeviceFreeTemp(d));
   *d = (RRBDevice){.levels = PETSC_DECIDE};
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -83,9 +85,10 @@ static PetscErrorCode PCRRBLayoutDevice_Private(PC pc, PetscBool *done)
 
   PetscFunctionBegin;
   while (!PCRRBRestSize_Private(x, y, levels, &n, &band)) --levels;
+  if (rrb->reduced.wanted) levels = PetscMax(levels, 1);
   *done = (PetscBool)(n <= RRB_REST_MOST);
   if (!*done) PetscCall(PetscInfo(pc, "Not on the device: a rest of %g unknowns is too large for an inverse, use more -pc_rrb_levels than %" PetscInt_FMT "\n", (double)n, levels));
-  if (*done && d->n && rest->n == d->n && d->nx == x && d->ny == y && d->levels == levels && d->single == rrb->single) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*done && d->n && rest->n == d->n && d->nx == x && d->ny == y && d->levels == levels && d->single == rrb->single && (d->reduced || !rrb->reduced.wanted)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBFreeDevice_Private(d));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBFreeLayout_Private(rrb));
@@ -116,6 +119,12 @@ static PetscErrorCode PCRRBLayoutDevice_Private(PC pc, PetscBool *done)
     if (step->half) break;
     x /= 2;
     y /= 2;
+  }
+  if (rrb->reduced.wanted) {
+    const size_t size = d->step[0].g.size;
+
+    PetscCall(RRBDeviceMallocZero(sizeof(PetscScalar) * RRB_NREDUCED * size, &d->reduced));
+    if (d->single) PetscCall(RRBDeviceMallocZero(sizeof(PetscScalar) * RRB_NCOEF * size, &d->first));
   }
   for (d->small = 0; d->small < d->ngrid; ++d->small) {
     const PolderRRBGrid *g = &d->step[d->small].g;
@@ -200,14 +209,15 @@ static PetscErrorCode PCRRBFactorGrids_Private(PC pc, const PolderCSR *csr, cons
   for (PetscInt k = 0; k < d->ngrid; ++k) {
     const PolderRRBStep *step = &d->step[k];
     const PolderRRBGrid *g    = &step->g;
-    PetscScalar         *c    = d->single ? work : (PetscScalar *)step->c;
+    PetscScalar         *c    = !d->single ? (PetscScalar *)step->c : !k && d->first ? d->first : work;
 
     if (k + 1 < d->ngrid) RRBRowArrays(d->temp[RRB_TEMP_NEXT] + (k % 2 ? RRB_NROW * next : 0), (size_t)(g->nx / 2) * (size_t)(g->ny / 2), row);
     else
       for (int f = 0; f < RRB_NROW; ++f) row[f] = rest[f];
-    if (d->single) PetscCall(PolderDeviceZero(c, sizeof(PetscScalar) * RRB_NCOEF * g->size));
+    if (c == work) PetscCall(PolderDeviceZero(c, sizeof(PetscScalar) * RRB_NCOEF * g->size));
     PolderLaunch(PolderRRBBlack_CUDA(g, &rows, rrb->omega, c, x, seen, stream));
-    PolderLaunch(PolderRRBRed_CUDA(g, step->half, rrb->omega, c, x, seen, stream));
+    PolderLaunch(PolderRRBRed_CUDA(g, (PetscBool)(step->half || (!k && d->reduced)), rrb->omega, c, x, seen, stream));
+    if (!k && d->reduced) PolderLaunch(PolderRRBReducedFill_CUDA(g, step->half, rrb->omega, c, x, d->reduced, seen, stream));
     PolderLaunch(PolderRRBNext_CUDA(g, step->half, c, x, row, g->nx / 2, stream));
     PolderLaunch(PolderRRBScale_CUDA(g, c, d->single ? (float *)step->c : NULL, seen, stream));
     rows.ld = g->nx / 2;
@@ -330,7 +340,7 @@ PetscErrorCode PCRRBSetUpDevice_Private(PC pc, PetscBool *done)
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size == 1 && !rrb->reduced.wanted) PetscCall(PolderMatGetDeviceCSR(pc->pmat, &csr, done)); // the reduced system is on the host
+  if (size == 1) PetscCall(PolderMatGetDeviceCSR(pc->pmat, &csr, done));
   if (!*done) {
     PetscCall(PCRRBFreeDevice_Private(&rrb->device));
     PetscFunctionReturn(PETSC_SUCCESS);

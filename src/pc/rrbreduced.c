@@ -1,6 +1,6 @@
 /* The system of PC rrb without its black nodes: what CG on the first Schur complement S asks of the preconditioner. */
 #include "rrb.h"
-#include <petsc/private/matimpl.h>
+#include "../device.h"
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PCRRBReducedWant_Private(PC pc)
@@ -15,28 +15,32 @@ PetscErrorCode PCRRBReducedWant_Private(PC pc)
 }
 
 /* The factor must be that of the operator, and its first half level exact */
-PetscErrorCode PCRRBReducedCheck_Private(PC pc)
+PetscErrorCode PCRRBReducedBegin_Private(PC pc, Vec like)
 {
-  const PC_RRB    *rrb  = (PC_RRB *)pc->data;
+  PC_RRB          *rrb  = (PC_RRB *)pc->data;
   MPI_Comm         comm = PetscObjectComm((PetscObject)pc);
   Mat              A, P;
   PetscObjectState state;
+  PetscBool        device = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(pc, &A, &P));
   PetscCheck(A == P, comm, PETSC_ERR_SUP, "KSP of type rrbcg eliminates with the factor of the preconditioner, which is made from another matrix than the operator: hand one matrix to KSPSetOperators(), or use -ksp_type cg -pc_type rrb");
   PetscCheck(!rrb->matrix.nine, comm, PETSC_ERR_SUP, "KSP of type rrbcg needs a 5-point stencil, since the black nodes of a 9-point one are coupled: use -ksp_type cg -pc_type rrb");
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  PetscCheck(state == rrb->reduced.state, comm, PETSC_ERR_SUP, "KSP of type rrbcg eliminates with the factor of the preconditioner, which is that of older values: leave out KSPSetReusePreconditioner() (-ksp_reuse_preconditioner), or use -ksp_type cg -pc_type rrb");
+  PetscCheck(state == rrb->state, comm, PETSC_ERR_SUP, "KSP of type rrbcg eliminates with the factor of the preconditioner, which is that of older values: leave out KSPSetReusePreconditioner() (-ksp_reuse_preconditioner), or use -ksp_type cg -pc_type rrb");
+  if (rrb->device.valid) PetscCall(PolderVecOnDevice(like, &device));
+  if (!device && (!rrb->valid || !rrb->reduced.valid)) PetscCall(PCRRBSetUpHost_Private(pc)); // the matrix is on the device and the vectors are not
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCRRBReducedSize_Private(PC pc, PetscInt *n)
 {
-  const PolderRRBGrid *g = &((PC_RRB *)pc->data)->grid[0].g;
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  *n = g->hx * g->hy + (g->nx / 2) * (g->ny / 2);
+  *n = (rrb->nx * rrb->ny + 1) / 2;
+  if (rrb->ranks.size) *n = rrb->grid[0].g.hx * rrb->grid[0].g.hy + (rrb->grid[0].g.nx / 2) * (rrb->grid[0].g.ny / 2);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -76,23 +80,25 @@ PetscErrorCode PCRRBReducedLayout_Private(PC pc)
 
 PetscErrorCode PCRRBReducedView_Private(const PC_RRB *rrb, PetscViewer viewer)
 {
-  const size_t   arrays = RRB_NREDUCED + (rrb->single ? RRB_NCOEF : 0); /* the first grid's factor is there in both precisions */
-  PetscLogDouble bytes  = (PetscLogDouble)(arrays * rrb->grid[0].g.size * sizeof(PetscScalar));
+  const RRBDevice *d      = &rrb->device;
+  const size_t     arrays = RRB_NREDUCED + (rrb->single ? RRB_NCOEF : 0); /* the first grid's factor is there in both precisions */
+  PetscLogDouble   bytes;
 
   PetscFunctionBegin;
+  if (rrb->matrix.nine || !(d->valid ? d->reduced : rrb->reduced.coef)) PetscFunctionReturn(PETSC_SUCCESS);
+  bytes = (PetscLogDouble)(arrays * (d->valid ? d->step[0].g.size : rrb->grid[0].g.size) * sizeof(PetscScalar));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  kept for rrbcg: Schur complement without the black nodes, 9-point stencil, symmetric half; %.1f bytes a row\n", (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBReduce_Private(PC pc, Vec b, Vec r)
+static PetscErrorCode PCRRBReduceHost_Private(PC pc, Vec b, Vec r)
 {
   PC_RRB            *rrb = (PC_RRB *)pc->data;
   const PetscScalar *ba;
   PetscScalar       *ra;
 
   PetscFunctionBegin;
-  PetscCall(PolderLogBegin(POLDER_RRBReduce, pc));
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArrayWrite(r, &ra));
   if (rrb->ranks.size) PetscCall(PCRRBReduceRanks_Private(rrb, ba, ra));
@@ -100,18 +106,16 @@ PetscErrorCode PCRRBReduce_Private(PC pc, Vec b, Vec r)
   PetscCall(VecRestoreArrayWrite(r, &ra));
   PetscCall(VecRestoreArrayRead(b, &ba));
   PetscCall(PetscLogFlops(4.0 * rrb->grid[0].g.nx * rrb->grid[0].g.ny));
-  PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBExpand_Private(PC pc, Vec b, Vec r, Vec x)
+static PetscErrorCode PCRRBExpandHost_Private(PC pc, Vec b, Vec r, Vec x)
 {
   PC_RRB            *rrb = (PC_RRB *)pc->data;
   const PetscScalar *ba, *ra;
   PetscScalar       *xa;
 
   PetscFunctionBegin;
-  PetscCall(PolderLogBegin(POLDER_RRBReduce, pc));
   PetscCall(VecGetArrayRead(b, &ba));
   PetscCall(VecGetArrayRead(r, &ra));
   PetscCall(VecGetArrayWrite(x, &xa));
@@ -121,29 +125,26 @@ PetscErrorCode PCRRBExpand_Private(PC pc, Vec b, Vec r, Vec x)
   PetscCall(VecRestoreArrayRead(r, &ra));
   PetscCall(VecRestoreArrayRead(b, &ba));
   PetscCall(PetscLogFlops(4.5 * rrb->grid[0].g.nx * rrb->grid[0].g.ny));
-  PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBPick_Private(PC pc, Vec x, Vec r)
+static PetscErrorCode PCRRBPickHost_Private(PC pc, Vec x, Vec r)
 {
   PC_RRB            *rrb = (PC_RRB *)pc->data;
   const PetscScalar *xa;
   PetscScalar       *ra;
 
   PetscFunctionBegin;
-  PetscCall(PolderLogBegin(POLDER_RRBReduce, pc));
   PetscCall(VecGetArrayRead(x, &xa));
   PetscCall(VecGetArrayWrite(r, &ra));
   if (rrb->ranks.size) PetscCall(PCRRBPickRanks_Private(rrb, xa, ra));
   else PolderRRBPick_Host(&rrb->grid[0].g, xa, rrb->nx, ra);
   PetscCall(VecRestoreArrayWrite(r, &ra));
   PetscCall(VecRestoreArrayRead(x, &xa));
-  PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBReducedMult_Private(PC pc, Vec x, Vec y, PetscScalar *dot)
+static PetscErrorCode PCRRBReducedMultHost_Private(PC pc, Vec x, Vec y, PetscScalar *dot)
 {
   PC_RRB            *rrb = (PC_RRB *)pc->data;
   const PetscScalar *xa;
@@ -161,9 +162,9 @@ PetscErrorCode PCRRBReducedMult_Private(PC pc, Vec x, Vec y, PetscScalar *dot)
 }
 
 /*
-  M without its first half level, as PCApply_RRB(): r2 is the next grid, whose values lie in z while the coarser grids are at work
+  M without its first half level: r2 is the next grid, whose values lie in z while the coarser grids are at work
 */
-PetscErrorCode PCRRBReducedApply_Private(PC pc, Vec r, Vec z)
+static PetscErrorCode PCRRBReducedApplyHost_Private(PC pc, Vec r, Vec z)
 {
   PC_RRB              *rrb   = (PC_RRB *)pc->data;
   const RRBGrid       *first = &rrb->grid[0];
@@ -172,7 +173,6 @@ PetscErrorCode PCRRBReducedApply_Private(PC pc, Vec r, Vec z)
   PetscScalar         *zz, *z2;
 
   PetscFunctionBegin;
-  PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
   PetscCall(VecGetArrayRead(r, &rr));
   PetscCall(VecGetArrayWrite(z, &zz));
   z2 = zz + (size_t)g->hx * (size_t)g->hy;
@@ -189,6 +189,75 @@ PetscErrorCode PCRRBReducedApply_Private(PC pc, Vec r, Vec z)
   PetscCall(VecRestoreArrayWrite(z, &zz));
   PetscCall(VecRestoreArrayRead(r, &rr));
   PetscCall(PetscLogFlops(PetscMax(rrb->flops - 8.5 * g->nx * g->ny, 0)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBReduce_Private(PC pc, Vec b, Vec r)
+{
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_RRBReduce, pc));
+  PetscCall(PCRRBReduceDevice_Private(pc, b, r, &done));
+  if (!done) PetscCall(PCRRBReduceHost_Private(pc, b, r));
+  PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBExpand_Private(PC pc, Vec b, Vec r, Vec x)
+{
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_RRBReduce, pc));
+  PetscCall(PCRRBExpandDevice_Private(pc, b, r, x, &done));
+  if (!done) PetscCall(PCRRBExpandHost_Private(pc, b, r, x));
+  PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBPick_Private(PC pc, Vec x, Vec r)
+{
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_RRBReduce, pc));
+  PetscCall(PCRRBPickDevice_Private(pc, x, r, &done));
+  if (!done) PetscCall(PCRRBPickHost_Private(pc, x, r));
+  PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBReducedMult_Private(PC pc, Vec x, Vec y, PetscScalar *dot, PetscBool *done)
+{
+  PetscBool device;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBReducedMultDevice_Private(pc, x, y, dot, done));
+  if (*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderVecOnDevice(x, &device));
+  *done = (PetscBool)(!dot || !device);
+  if (*done) PetscCall(PCRRBReducedMultHost_Private(pc, x, y, dot));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBReducedApply_Private(PC pc, Vec r, Vec z)
+{
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
+  PetscCall(PCRRBReducedApplyDevice_Private(pc, r, z, NULL, &done));
+  if (!done) PetscCall(PCRRBReducedApplyHost_Private(pc, r, z));
+  PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBReducedApplyDot_Private(PC pc, Vec r, Vec z, PetscScalar dot[], PetscBool *done)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
+  PetscCall(PCRRBReducedApplyDevice_Private(pc, r, z, dot, done));
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

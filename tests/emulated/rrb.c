@@ -1,4 +1,4 @@
-/* rrb.cu and rrbfactor.cu in plain C */
+/* rrb.cu, rrbfactor.cu and rrbreduced.cu in plain C */
 #include "emulated.h"
 #include "../rrbtwin.h"
 
@@ -23,3 +23,8 @@ EMULATE(Red, (const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScal
 EMULATE(Next, (const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[], PetscInt ld, PolderStream stream), g, half, c, x, row, ld);
 EMULATE(Scale, (const PolderRRBGrid *g, PetscScalar c[], float single[], int *seen, PolderStream stream), g, c, single, seen);
 EMULATE(Rest, (PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[], PetscInt ld, PetscScalar E[], PolderStream stream), nx, ny, skew, row, part, shift, ld, E);
+EMULATE(ReducedFill, (const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[], int *seen, PolderStream stream), g, half, omega, c, x, a, seen);
+PolderEmulate(PolderRRBReducedMult, (const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, void *work, PolderStream stream), g, a, x, y, dot);
+PolderEmulate(PolderRRBReduce, (const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[], PolderStream stream), g, c, b, ld, r);
+PolderEmulate(PolderRRBExpand, (const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[], PetscInt ld, PolderStream stream), g, c, b, r, x, ld);
+PolderEmulate(PolderRRBPick, (const PolderRRBGrid *g, const PetscScalar x[], PetscInt ld, PetscScalar r[], PolderStream stream), g, x, ld, r);

@@ -30,12 +30,25 @@ int PolderMarkedList_CUDA(PetscInt n, const char mark[], PetscInt most, PetscInt
   return 0;
 }
 
+static void Test(PolderCGState *s, PetscReal norm)
+{
+  if (PetscIsInfOrNanReal(norm)) s->frozen = POLDER_CG_NOTFINITE;
+  else if (s->its >= s->minits && (norm <= s->tol || norm >= s->divtol)) s->frozen = POLDER_CG_TOLERANCE;
+}
+
 static void SetRho(PolderCGState *s, PetscBool first)
 {
   if (s->frozen) return;
   s->mean = s->nullspace ? s->sum[2] / s->N : 0;
   s->rho  = s->sum[1] - s->mean * s->sum[3];
   s->beta = first ? 0 : s->rho / s->rhoold;
+  if (s->natural && !first) {
+    const PetscReal norm = PetscSqrtReal(PetscAbsReal(s->rho));
+
+    Test(s, norm);
+    s->ring[(s->its - 1) % POLDER_CG_RING] = PetscIsNanReal(norm) ? HUGE_VAL : norm;
+    if (s->frozen) return;
+  }
   if (s->rho > 0 && !isinf(s->rho)) return;
   s->frozen                        = s->rho <= 0 ? POLDER_CG_INDEFINITE_PC : POLDER_CG_NOTFINITE;
   s->ring[s->its % POLDER_CG_RING] = -s->frozen;
@@ -57,8 +70,8 @@ static void SetNorm(PolderCGState *s)
   s->rhoold               = s->rho;
   s->lastbeta             = s->beta;
   ++s->its;
-  if (PetscIsInfOrNanReal(norm)) s->frozen = POLDER_CG_NOTFINITE;
-  else if (s->its >= s->minits && (norm <= s->tol || norm >= s->divtol)) s->frozen = POLDER_CG_TOLERANCE;
+  if (s->natural) return;
+  Test(s, norm);
   s->ring[slot] = PetscIsNanReal(norm) ? HUGE_VAL : norm;
 }
 

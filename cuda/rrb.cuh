@@ -1,0 +1,31 @@
+/* Strips of cells (u, v), up which a warp goes one row a step; its first and its last lane only bring neighbours. */
+#pragma once
+
+#include "launch.cuh"
+
+/* Cells of a strip, and the least steps of a warp; threads of a block */
+#define RRB_WIDTH 30
+#define RRB_STEPS 2
+#define RRB_BLOCK 128
+
+/* How a grid is cut into strips of so many steps */
+struct RRBStrips {
+  PetscInt tiles, steps, count;
+};
+
+static __host__ __device__ __forceinline__ RRBStrips RRBCut(const PolderRRBGrid &g, PetscInt steps)
+{
+  const PetscInt tiles = (g.hx + RRB_WIDTH - 1) / RRB_WIDTH;
+
+  return {tiles, steps, tiles * ((g.hy + steps - 1) / steps)};
+}
+
+/* Strips for a kernel of its own: all blocks at the same time, so that none begins when the others have ended */
+static inline RRBStrips RRBCutLarge(const PolderRRBGrid &g, int fit, unsigned int *blocks)
+{
+  const PetscInt64 warps = (PetscInt64)PolderMultiprocessors() * fit * (RRB_BLOCK / 32), all = RRBCut(g, 1).count;
+  const RRBStrips  cut = RRBCut(g, (PetscInt)PetscMax((all + warps - 1) / warps, RRB_STEPS));
+
+  *blocks = (unsigned int)PetscMin((cut.count + RRB_BLOCK / 32 - 1) / (RRB_BLOCK / 32), POLDER_REDUCE_BLOCKS);
+  return cut;
+}

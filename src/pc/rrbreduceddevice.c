@@ -1,0 +1,126 @@
+/* The system of PC rrb without its black nodes, on the device. */
+#include "rrb.h"
+#include "../device.h"
+#include <petsc/private/pcimpl.h>
+
+static PetscErrorCode PCRRBReducedOnDevice_Private(PC pc, Vec v, PetscBool *on)
+{
+  const RRBDevice *d = &((PC_RRB *)pc->data)->device;
+
+  PetscFunctionBegin;
+  *on = PETSC_FALSE;
+  if (d->valid && d->reduced) PetscCall(PolderVecOnDevice(v, on));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The factor of the first grid in double precision */
+static const PetscScalar *RRBDeviceFirst(const RRBDevice *d)
+{
+  return d->first ? d->first : (const PetscScalar *)d->step[0].c;
+}
+
+PetscErrorCode PCRRBReduceDevice_Private(PC pc, Vec b, Vec r, PetscBool *done)
+{
+  PC_RRB            *rrb = (PC_RRB *)pc->data;
+  const PetscScalar *ba;
+  PetscScalar       *ra;
+  PolderStream       stream;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBReducedOnDevice_Private(pc, b, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderVecGetDeviceRead(b, &ba));
+  PetscCall(PolderVecGetDeviceWrite(r, &ra));
+  PolderLaunch(PolderRRBReduce_CUDA(&rrb->device.step[0].g, RRBDeviceFirst(&rrb->device), ba, rrb->nx, ra, stream));
+  PetscCall(PolderVecRestoreDeviceWrite(r, &ra));
+  PetscCall(PolderVecRestoreDeviceRead(b, &ba));
+  PetscCall(PetscLogGpuFlops(4.0 * rrb->nx * rrb->ny));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBExpandDevice_Private(PC pc, Vec b, Vec r, Vec x, PetscBool *done)
+{
+  PC_RRB            *rrb = (PC_RRB *)pc->data;
+  const PetscScalar *ba, *ra;
+  PetscScalar       *xa;
+  PolderStream       stream;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBReducedOnDevice_Private(pc, r, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderVecGetDeviceRead(b, &ba));
+  PetscCall(PolderVecGetDeviceRead(r, &ra));
+  PetscCall(PolderVecGetDeviceWrite(x, &xa));
+  PolderLaunch(PolderRRBExpand_CUDA(&rrb->device.step[0].g, RRBDeviceFirst(&rrb->device), ba, ra, xa, rrb->nx, stream));
+  PetscCall(PolderVecRestoreDeviceWrite(x, &xa));
+  PetscCall(PolderVecRestoreDeviceRead(r, &ra));
+  PetscCall(PolderVecRestoreDeviceRead(b, &ba));
+  PetscCall(PetscLogGpuFlops(4.5 * rrb->nx * rrb->ny));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBPickDevice_Private(PC pc, Vec x, Vec r, PetscBool *done)
+{
+  PC_RRB            *rrb = (PC_RRB *)pc->data;
+  const PetscScalar *xa;
+  PetscScalar       *ra;
+  PolderStream       stream;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBReducedOnDevice_Private(pc, x, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderVecGetDeviceRead(x, &xa));
+  PetscCall(PolderVecGetDeviceWrite(r, &ra));
+  PolderLaunch(PolderRRBPick_CUDA(&rrb->device.step[0].g, xa, rrb->nx, ra, stream));
+  PetscCall(PolderVecRestoreDeviceWrite(r, &ra));
+  PetscCall(PolderVecRestoreDeviceRead(x, &xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBReducedMultDevice_Private(PC pc, Vec x, Vec y, PetscScalar *dot, PetscBool *done)
+{
+  PC_RRB            *rrb = (PC_RRB *)pc->data;
+  const PetscScalar *xa;
+  PetscScalar       *ya;
+  PolderStream       stream;
+  void              *work;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBReducedOnDevice_Private(pc, x, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  PetscCall(PolderVecGetDeviceRead(x, &xa));
+  PetscCall(PolderVecGetDeviceWrite(y, &ya));
+  PetscCall(PetscLogGpuTimeBegin());
+  PolderLaunch(PolderRRBReducedMult_CUDA(&rrb->device.step[0].g, rrb->device.reduced, xa, ya, dot, work, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PolderVecRestoreDeviceWrite(y, &ya));
+  PetscCall(PolderVecRestoreDeviceRead(x, &xa));
+  PetscCall(PetscLogGpuFlops((dot ? 9.5 : 8.5) * rrb->nx * rrb->ny));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBReducedApplyDevice_Private(PC pc, Vec r, Vec z, PetscScalar dot[], PetscBool *done)
+{
+  const RRBDevice   *d = &((PC_RRB *)pc->data)->device;
+  const PetscScalar *ra;
+  PetscScalar       *za;
+  PetscBool          dotted;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBReducedOnDevice_Private(pc, r, done));
+  if (dot && *done && d->step[0].half) *done = PETSC_FALSE; // one product with the inverse
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderVecGetDeviceRead(r, &ra));
+  PetscCall(PolderVecGetDeviceWrite(z, &za));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(PCRRBApplyReducedDevice_Private(pc, ra, za, dot, &dotted));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PolderVecRestoreDeviceWrite(z, &za));
+  PetscCall(PolderVecRestoreDeviceRead(r, &ra));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

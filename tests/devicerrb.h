@@ -1,0 +1,162 @@
+/* What the tests of the device kernels of the repeated red-black preconditioner share. */
+#pragma once
+
+#include "devicetest.h"
+#include "rrbtwin.h"
+
+/* -small: no grid beyond a few thousand nodes, for compute-sanitizer */
+static PetscBool small = PETSC_FALSE;
+
+/* Values on the host, which the twin works on, and on the device; NaN where nothing is written, GUARD of them on either side */
+enum {
+  GUARD = 32
+};
+typedef struct {
+  size_t       n;
+  PetscScalar *all, *h, *d;
+} Array;
+
+/* random: numbers, else NaN; shift: the first of them is so many places behind one that pairs can be read from */
+static inline PetscErrorCode ArrayCreate(size_t n, PetscBool random, PetscInt shift, Array *a)
+{
+  PetscFunctionBeginUser;
+  a->n = n + 2 * GUARD;
+  PetscCall(PetscMalloc1(a->n, &a->all));
+  for (size_t i = 0; i < a->n; ++i) a->all[i] = random && i >= GUARD && i < GUARD + n ? Number() : NAN;
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (a->n + 2), &a->d));
+  a->h = a->all + GUARD;
+  a->d += GUARD + shift;
+  PetscCall(PolderDeviceFromHost(a->d - GUARD, a->all, sizeof(PetscScalar) * a->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the host has changed meanwhile */
+static inline PetscErrorCode ArrayUpload(Array *a)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceFromHost(a->d - GUARD, a->all, sizeof(PetscScalar) * a->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds the values that differ by more than tol times the largest */
+static inline PetscErrorCode ArrayCompare(const Array *a, PetscReal tol, PetscInt *wrong)
+{
+  PetscScalar *got;
+  PetscReal    largest = 1;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(a->n, &got));
+  PetscCall(PolderDeviceToHost(got, a->d - GUARD, sizeof(PetscScalar) * a->n));
+  for (size_t i = 0; i < a->n; ++i) {
+    if (PetscAbsScalar(a->all[i]) > largest) largest = PetscAbsScalar(a->all[i]);
+  }
+  for (size_t i = 0; i < a->n; ++i) {
+    if (PetscIsNanScalar(a->all[i]) ? !PetscIsNanScalar(got[i]) : !(PetscAbsScalar(a->all[i] - got[i]) <= tol * largest)) ++*wrong;
+  }
+  PetscCall(PetscFree(got));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode ArrayDestroy(Array *a, PetscInt shift)
+{
+  PetscFunctionBeginUser;
+  a->d -= GUARD + shift;
+  PetscCall(PolderDeviceFree(&a->d));
+  PetscCall(PetscFree(a->all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode Tell(const char *what, PetscInt nx, PetscInt ny, int form, PetscInt before, PetscInt wrong)
+{
+  PetscFunctionBeginUser;
+  if (wrong > before) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, form %d: %" PetscInt_FMT " wrong on %" PetscInt_FMT " by %" PetscInt_FMT " nodes\n", what, form, wrong - before, nx, ny));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const PetscInt Sizes[][2] = {
+  {2,    2  },
+  {3,    2  },
+  {2,    3  },
+  {3,    3  },
+  {5,    4  },
+  {4,    7  },
+  {60,   9  },
+  {61,   8  },
+  {59,   10 },
+  {62,   11 },
+  {63,   63 },
+  {120,  33 },
+  {121,  40 },
+  {119,  17 },
+  {2,    300},
+  {300,  3  },
+  {257,  129},
+  {512,  96 },
+  {1023, 700},
+  {1300, 900}
+};
+
+static inline PetscBool TooLarge(PetscInt nx, PetscInt ny)
+{
+  return (PetscBool)(small && nx * ny > 5000);
+}
+
+static inline PolderRRBGrid Grid(PetscInt nx, PetscInt ny)
+{
+  PolderRRBGrid g = {.nx = nx, .ny = ny, .hx = (nx + 1) / 2, .hy = (ny + 1) / 2};
+
+  g.pitch  = g.hx + 1 + Next(5);
+  g.origin = (size_t)g.pitch + 1 + (size_t)Next(3);
+  g.size   = g.origin + (size_t)g.pitch * (size_t)(g.hy + 1) + 1;
+  return g;
+}
+
+/* A dominant matrix as RRB_NROW arrays, NaN where a coupling leaves the grid; five: without diagonal couplings, whose arrays are NULL */
+static inline PetscErrorCode EntriesCreate(PetscInt nx, PetscInt ny, PetscBool five, PetscReal scale, PolderRRBEntries rows[2], Array a[RRB_NROW])
+{
+  const PetscInt ld = nx + Next(3);
+
+  PetscFunctionBeginUser;
+  rows[0] = rows[1] = (PolderRRBEntries){.ld = ld};
+  for (int f = 0; f < RRB_NROW; ++f) {
+    PetscCall(ArrayCreate((size_t)ld * (size_t)ny, PETSC_FALSE, 0, &a[f]));
+    for (PetscInt y = 0; y < ny; ++y) {
+      for (PetscInt x = 0; x < nx; ++x) {
+        const PetscBool on = (PetscBool)((f == RRB_C || f == RRB_N || x + 1 < nx) && ((f != RRB_N && f != RRB_NE) || y + 1 < ny) && (f != RRB_SE || y > 0));
+
+        if (on) a[f].h[y * ld + x] = scale * (f == RRB_C ? 8.1 + Number() : -0.45 + 0.4 * Number());
+      }
+    }
+    PetscCall(ArrayUpload(&a[f]));
+    rows[0].a[f] = five && f >= RRB_NE ? NULL : a[f].h;
+    rows[1].a[f] = five && f >= RRB_NE ? NULL : a[f].d;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode EntriesDestroy(Array a[RRB_NROW])
+{
+  PetscFunctionBeginUser;
+  for (int f = 0; f < RRB_NROW; ++f) PetscCall(ArrayDestroy(&a[f], 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode CompareSeen(int seen, int *device, PetscInt *wrong)
+{
+  int got;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceToHost(&got, device, sizeof(got)));
+  *wrong += got != seen;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* So many arrays of a grid, zero: coefficients, which are zero outside */
+static inline PetscErrorCode CoefCreate(const PolderRRBGrid *g, int count, Array *c)
+{
+  PetscFunctionBeginUser;
+  PetscCall(ArrayCreate((size_t)count * g->size, PETSC_FALSE, 0, c));
+  for (size_t i = 0; i < (size_t)count * g->size; ++i) c->h[i] = 0;
+  PetscCall(ArrayUpload(c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
