@@ -22,6 +22,9 @@ single="dcg + tns in single precision, auto | $ours -pc_type tns -pc_tns_precisi
 rrb="dcg + rrb | 213 | $ours -pc_type rrb -deflation_space none"
 rrb12="dcg + rrb, 12 half levels | 213 | $ours -pc_type rrb -pc_rrb_levels 12 -deflation_space none"
 rrbf="dcg + rrb in single precision | 177 | $ours -pc_type rrb -pc_rrb_precision single -deflation_space none"
+rrbcg="rrbcg | -ksp_type rrbcg -mat_type aijdia"
+rrbcg12="rrbcg, rule and 12 half levels of the paper | -ksp_type rrbcg -mat_type aijdia -pc_rrb_levels 12 -ksp_rrbcg_stop paper"
+rrbcgf="rrbcg in single precision | -ksp_type rrbcg -mat_type aijdia -pc_rrb_precision single"
 rrbauto="dcg + rrb, auto | $ours -pc_type rrb"
 boxes() { echo "dcg + tns, LSSD $1^3 | $ours -pc_type tns -deflation_space levelset_subdomain -deflation_boxes $1,$1,$1 -deflation_grid $2,$2,$2"; }
 
@@ -45,6 +48,8 @@ $jacobi2
 $gamg
 $rrb
 $rrb12
+$rrbcg
+$rrbcg12
 END
 problem poisson2d_511 -dim 2 -n 511 <<END
 $jacobi
@@ -55,6 +60,7 @@ $gamg
 $jacobi2
 $auto
 $rrb
+$rrbcg
 $rrbauto
 END
 problem poisson2d_2047 -dim 2 -n 2047 -repeats 2 <<END
@@ -62,11 +68,16 @@ $gamg
 $rrb
 $rrb12
 $rrbf
+$rrbcg
+$rrbcg12
+$rrbcgf
 $rrbauto
 END
 problem poisson2d_4095 -dim 2 -n 4095 -repeats 2 <<END
 $rrb
 $rrbf
+$rrbcg
+$rrbcg12
 END
 problem poisson3d_128 -dim 3 -n 128 <<END
 $jacobi
@@ -117,6 +128,7 @@ $gamg
 $auto
 $rrb
 $rrbf
+$rrbcg
 $rrbauto
 END
 for contrast in 1e6 1e-3; do
@@ -124,6 +136,7 @@ for contrast in 1e6 1e-3; do
 $gamg
 $rrb
 $rrbf
+$rrbcg
 $rrbauto
 END
 done
