@@ -88,16 +88,19 @@ static void Row(const char *grid, const char *kernel, PetscInt m, double perrow,
 
 static void Grid(const char *grid, PetscInt nx, PetscInt ny, PetscInt nz)
 {
-  const PetscInt m = nx * ny * nz, ld = (m + 31) / 32 * 32, stride[] = {1, nx, nx * ny};
-  const int      dim = nz > 1 ? 3 : 2, nd = 2 * dim + 1;
-  PetscInt       off[7];
-  double        *all = Allocate<double>((size_t)ld * nd), *x = Allocate<double>(m), *y = Allocate<double>(m), *z = Allocate<double>(m), *dinv = Allocate<double>(m), *dot = Allocate<double>(1);
-  float         *alls = Allocate<float>((size_t)ld * nd), *dinvs = Allocate<float>(m);
-  double        *full[7], *half[7];
-  float         *single[7], *singlehalf[7];
-  void          *work = Allocate<char>(PolderReduceWork_CUDA());
+  const PetscInt    m = nx * ny * nz, ld = (m + 31) / 32 * 32, stride[] = {1, nx, nx * ny};
+  const int         dim = nz > 1 ? 3 : 2, nd = 2 * dim + 1;
+  PetscInt          off[7];
+  double           *all = Allocate<double>((size_t)ld * nd), *x = Allocate<double>(m), *y = Allocate<double>(m), *z = Allocate<double>(m), *dinv = Allocate<double>(m), *dot = Allocate<double>(1);
+  PolderCGState    *state = Allocate<PolderCGState>(1);
+  const PolderCGRho rho   = {state, PETSC_FALSE};
+  float            *alls = Allocate<float>((size_t)ld * nd), *dinvs = Allocate<float>(m);
+  double           *full[7], *half[7];
+  float            *single[7], *singlehalf[7];
+  void             *work = Allocate<char>(PolderReduceWork_CUDA());
 
   CHECK(cudaMemsetAsync(work, 0, PolderReduceWork_CUDA(), stream));
+  CHECK(cudaMemsetAsync(state, 0xff, sizeof(*state), stream)); // frozen
   for (int d = 0; d < nd; ++d) {
     const int k = d - dim;
 
@@ -140,7 +143,7 @@ static void Grid(const char *grid, PetscInt nx, PetscInt ny, PetscInt nz)
         Row(grid, "forward pair", m, pair, [&] { return PolderTriPair_CUDA(p, m, dim, off, val, di, x, y, NULL, NULL, stream); });
         Row(grid, "backward pair", m, pair, [&] { return PolderTriPair_CUDA(p, m, dim, off + dim + 1, val + dim + 1, di, x, y, NULL, NULL, stream); });
         Row(grid, "TNS2 and dot", m, 2 * pair, [&] {
-          const int err = PolderTriPair_CUDA(p, m, dim, off, val, di, x, y, dot, work, stream);
+          const int err = PolderTriPair_CUDA(p, m, dim, off, val, di, x, y, &rho, work, stream);
           return err ? err : PolderTriPair_CUDA(p, m, dim, off + dim + 1, val + dim + 1, di, y, z, NULL, NULL, stream);
         });
       }
@@ -150,7 +153,7 @@ static void Grid(const char *grid, PetscInt nx, PetscInt ny, PetscInt nz)
       });
     }
   }
-  for (void *p : {(void *)all, (void *)x, (void *)y, (void *)z, (void *)dinv, (void *)dot, (void *)alls, (void *)dinvs, work}) CHECK(cudaFree(p));
+  for (void *p : {(void *)all, (void *)x, (void *)y, (void *)z, (void *)dinv, (void *)dot, (void *)state, (void *)alls, (void *)dinvs, work}) CHECK(cudaFree(p));
 }
 
 /* The repeated red-black preconditioner on n by n nodes with so many grids: its sweeps grid by grid, the small grids with the rest, and all of an apply; then the set-up */
@@ -202,13 +205,13 @@ static RedBlack RedBlackCreate(PetscInt n, int ngrid, PetscBool single, std::vec
   return M;
 }
 
-static int RedBlackApply(const RedBlack &M, PetscBool single, double *dot, void *work)
+static int RedBlackApply(const RedBlack &M, PetscBool single, const PolderCGRho *rho, void *work)
 {
   int err = 0;
 
   for (int k = 0; k < M.small && !err; ++k) err = PolderRRBForward_CUDA(single, &M.step[k], stream);
   if (M.small < M.ngrid && !err) err = PolderRRBSmall_CUDA(single, RRB_SMALL_ALL, M.ngrid - M.small, &M.step[M.small], M.n, M.ld, M.inverse, M.b, M.x, stream);
-  for (int k = M.small - 1; k >= 0 && !err; --k) err = PolderRRBBackward_CUDA(single, &M.step[k], k ? NULL : dot, work, stream);
+  for (int k = M.small - 1; k >= 0 && !err; --k) err = PolderRRBBackward_CUDA(single, &M.step[k], k ? NULL : rho, work, stream);
   return err;
 }
 
@@ -254,10 +257,12 @@ static void RedBlackRest(const char *grid, PetscInt n, PetscInt ld)
 
 static void RedBlackGrid(const char *grid, PetscInt n, int ngrid)
 {
-  void   *work = Allocate<char>(PolderReduceWork_CUDA());
-  double *dot  = Allocate<double>(2);
+  void             *work  = Allocate<char>(PolderReduceWork_CUDA());
+  PolderCGState    *state = Allocate<PolderCGState>(1);
+  const PolderCGRho rho   = {state, PETSC_FALSE};
 
   CHECK(cudaMemsetAsync(work, 0, PolderReduceWork_CUDA(), stream));
+  CHECK(cudaMemsetAsync(state, 0xff, sizeof(*state), stream)); // frozen
   for (int s = 0; s < 2; ++s) {
     const PetscBool     single = (PetscBool)s;
     const double        down = single ? 22 : 34, up = single ? 33 : 48;
@@ -276,21 +281,21 @@ static void RedBlackGrid(const char *grid, PetscInt n, int ngrid)
       snprintf(name, sizeof(name), "rrb grid %d up%s", k, single ? ", float" : "");
       Row(grid, name, m, up, [&] { return PolderRRBBackward_CUDA(single, &M.step[k], NULL, work, stream); });
     }
-    if (M.small > 0) Row(grid, single ? "rrb grid 0 up and sums, float" : "rrb grid 0 up and sums", n * n, up, [&] { return PolderRRBBackward_CUDA(single, &M.step[0], dot, work, stream); });
+    if (M.small > 0) Row(grid, single ? "rrb grid 0 up and sums, float" : "rrb grid 0 up and sums", n * n, up, [&] { return PolderRRBBackward_CUDA(single, &M.step[0], &rho, work, stream); });
     if (M.small < ngrid) {
       const PetscInt first = M.step[M.small].g.nx;
 
       snprintf(name, sizeof(name), "rrb %dx%d and below%s", (int)first, (int)first, single ? ", float" : "");
       Row(grid, name, first * first, (down + up) * 4 / 3 + 8.0 * M.n * M.n / first / first, [&] { return PolderRRBSmall_CUDA(single, RRB_SMALL_ALL, ngrid - M.small, &M.step[M.small], M.n, M.ld, M.inverse, M.b, M.x, stream); });
     }
-    Row(grid, single ? "rrb apply and sums, float" : "rrb apply and sums", n * n, (down + up) * rows / n / n + 8.0 * M.n * M.n / n / n, [&] { return RedBlackApply(M, single, dot, work); });
+    Row(grid, single ? "rrb apply and sums, float" : "rrb apply and sums", n * n, (down + up) * rows / n / n + 8.0 * M.n * M.n / n / n, [&] { return RedBlackApply(M, single, &rho, work); });
     if (!single && M.small) {
       const size_t nred = ((size_t)n * n + 1) / 2;
       double      *r = Allocate<double>(nred), *z = Allocate<double>(nred);
 
       Fill<<<1024, 256, 0, stream>>>(nred, r, NULL, -0.5, 0, 0);
       Row(grid, "rrb red vectors down", n * n, 14, [&] { return PolderRRBReducedForward_CUDA(single, &M.step[0], r, stream); });
-      Row(grid, "rrb red vectors up and sums", n * n, 20, [&] { return PolderRRBReducedBackward_CUDA(single, &M.step[0], r, z, dot, work, stream); });
+      Row(grid, "rrb red vectors up and sums", n * n, 20, [&] { return PolderRRBReducedBackward_CUDA(single, &M.step[0], r, z, &rho, work, stream); });
       CHECK(cudaFree(r));
       CHECK(cudaFree(z));
     }
@@ -301,7 +306,7 @@ static void RedBlackGrid(const char *grid, PetscInt n, int ngrid)
     for (void *p : all) CHECK(cudaFree(p));
   }
   CHECK(cudaFree(work));
-  CHECK(cudaFree(dot));
+  CHECK(cudaFree(state));
 }
 
 /* With an argument: the kernels of rrb only */

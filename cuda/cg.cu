@@ -161,9 +161,10 @@ static __global__ void PolderCGClearAlphaKernel(PolderCGState *state)
 
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGRemoveMeanKernel(PetscInt n, PetscScalar *r, const PolderCGState *state)
 {
-  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+  const double sum = state->sum[3], mean = sum / state->N;
 
-  if (i < n && !state->frozen) r[i] -= state->sum[3] / state->N;
+  if (state->frozen || sum * mean <= PetscSqr(POLDER_CG_NOMEAN) * state->sum[0]) return; // N mean^2 beside (r, r)
+  for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) r[i] -= mean;
 }
 
 template <int V>
@@ -238,6 +239,6 @@ int PolderCGFinish_CUDA(PetscInt n, const PetscScalar p[], PetscScalar x[], Pold
 
 int PolderCGRemoveMean_CUDA(PetscInt n, PetscScalar r[], const PolderCGState *state, PolderStream stream)
 {
-  if (n) PolderCGRemoveMeanKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, r, state);
+  if (n) PolderCGRemoveMeanKernel<<<PolderCGBlocks(n, 1), POLDER_BLOCK, 0, stream>>>(n, r, state);
   return cudaGetLastError();
 }

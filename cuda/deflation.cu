@@ -205,33 +205,34 @@ int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar 
   return cudaGetLastError();
 }
 
-template <bool ROW, bool DOT>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRowsMultAddKernel(PetscInt n, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ col, const PetscScalar *__restrict__ val, PetscScalar alpha, const PetscScalar *__restrict__ a, PetscScalar *v, const PetscScalar *__restrict__ p, PetscScalar *dot, PolderReduceScratch *scratch)
+/* The first block adds up the dot */
+template <bool ROW>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRowsMultAddKernel(PetscInt n, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ col, const PetscScalar *__restrict__ val, PetscScalar alpha, const PetscScalar *__restrict__ a, PetscScalar *v, PetscInt d, const PetscScalar *__restrict__ b, PetscScalar *dot)
 {
-  double sum[1] = {0};
+  const PetscInt k = PolderThread();
+  double         s = 0;
 
-  for (PetscInt k = PolderThread(); k < n; k += (PetscInt)(gridDim.x * POLDER_BLOCK)) {
+  if (k < n) {
     const PetscInt i = ROW ? row[k] : k, end = ptr[k + 1];
-    double         s = 0;
 
     for (PetscInt j = ptr[k]; j < end; ++j) s += val[j] * a[col[j]];
-    s *= alpha;
-    v[i] += s;
-    if (DOT) sum[0] += p[i] * s;
+    v[i] += alpha * s;
   }
-  if (DOT) PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *s) { *dot += s[0]; });
+  if (!dot || blockIdx.x) return;
+  s = 0;
+#pragma unroll 4
+  for (PetscInt j = (PetscInt)threadIdx.x; j < d; j += POLDER_BLOCK) s += b[j] * a[j];
+  s = PolderBlockSum<POLDER_BLOCK>(s);
+  if (threadIdx.x == 0) *dot += alpha * s;
 }
 
-int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream)
+int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PolderStream stream)
 {
-  const unsigned int   all = PolderBlocks(n, POLDER_BLOCK), some = all < 2048 ? all : 2048;
-  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+  const unsigned int blocks = PetscMax(PolderBlocks(n, POLDER_BLOCK), dot ? 1 : 0);
 
-  if (!n) return cudaSuccess;
-  if (row && dot) PolderRowsMultAddKernel<true, true><<<some, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, p, dot, scratch);
-  else if (row) PolderRowsMultAddKernel<true, false><<<all, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, p, dot, scratch);
-  else if (dot) PolderRowsMultAddKernel<false, true><<<some, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, p, dot, scratch);
-  else PolderRowsMultAddKernel<false, false><<<all, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, p, dot, scratch);
+  if (!blocks) return cudaSuccess;
+  if (row) PolderRowsMultAddKernel<true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, d, b, dot);
+  else PolderRowsMultAddKernel<false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, d, b, dot);
   return cudaGetLastError();
 }
 

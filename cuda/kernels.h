@@ -62,6 +62,12 @@ typedef struct {
   volatile PetscReal *ring;              /* the norm of step k at k % POLDER_CG_RING: NaN until it is there, infinity for NaN, -POLDER_CG_... for a breakdown */
 } PolderCGState;
 
+/* For kernels that make z and its sums on the way: (r, z) goes to sum[1], the sum of z, where they make it, to sum[2], and rho, mean and beta follow as in PolderCGRho_CUDA() */
+typedef struct {
+  PolderCGState *state;
+  PetscBool      first;
+} PolderCGRho;
+
 /* Of the preconditioned residual: z or, when dinv != NULL, dinv z */
 /* p <- z - mean + beta p and x <- x + alpha p with the old p; first: p <- z - mean */
 POLDER_LAUNCHER int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream);
@@ -73,7 +79,8 @@ POLDER_LAUNCHER int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const Pe
 POLDER_LAUNCHER int PolderCGAdvance_CUDA(PetscBool update, PetscBool rho, PetscBool first, PolderCGState *state, PolderStream stream);
 /* x <- x + alpha p, alpha <- 0 */
 POLDER_LAUNCHER int PolderCGFinish_CUDA(PetscInt n, const PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream);
-/* r <- r - sum r / N with the sum of the last step */
+/* r <- r - sum r / N with the sum of the last step, unless that is nothing beside the norm of r */
+#define POLDER_CG_NOMEAN 1e-10 /* the norm of the mean over that of r */
 POLDER_LAUNCHER int PolderCGRemoveMean_CUDA(PetscInt n, PetscScalar r[], const PolderCGState *state, PolderStream stream);
 /* components.cu: connected components of the rows of a CSR matrix; parent[i] <- the smallest row of the component of row i */
 /* an entry joins its row and column when their class is the same; rows of negative class get -1 */
@@ -150,9 +157,9 @@ static inline PetscBool PolderTriPairFits(PetscInt nd, const PetscInt off[])
 {
   return (PetscBool)((nd == 2 || nd == 3) && (off[0] > 0 ? off[0] == 1 : off[nd - 1] == -1));
 }
-/* z = c - dinv (T (c - dinv (T c))) with c = dinv in for a lower triangle and c = in for an upper one. dot != NULL (lower only): *dot = (z, z / dinv), which is
-   (in, K^T z) with the K of z = dinv K in */
-POLDER_LAUNCHER int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream);
+/* z = c - dinv (T (c - dinv (T c))) with c = dinv in for a lower triangle and c = in for an upper one. rho != NULL (lower only): (z, z / dinv), which is (in, K^T z)
+   with the K of z = dinv K in, is the (r, z) of a state */
+POLDER_LAUNCHER int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream);
 /* The same for an upper triangle, but z goes at once into the direction of conjugate gradients: x <- x + alpha p and p <- z + beta (p - pmean) with the old p, or
    first: p <- z; then pmean <- the mean of p where the constant is the kernel of A. A state that is frozen stops that, too */
 POLDER_LAUNCHER int PolderTriPairDirection_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscBool first, PetscScalar p[], PetscScalar x[], PolderCGState *state, void *work, PolderStream stream);
@@ -179,8 +186,8 @@ POLDER_LAUNCHER int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, co
 POLDER_LAUNCHER int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PolderStream stream);
 /* x[i] += alpha a[label[i]] where label[i] >= 0 */
 POLDER_LAUNCHER int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar alpha, const PetscScalar a[], PetscScalar x[], PolderStream stream);
-/* v[row[k]] += alpha * (CSR row k) . a for n rows (NULL: row k is k); dot != NULL: *dot += alpha * sum of p[row[k]] * (CSR row k) . a */
-POLDER_LAUNCHER int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream);
+/* v[row[k]] += alpha * (CSR row k) . a for n rows (NULL: row k is k); dot != NULL: *dot += alpha (b, a), d terms */
+POLDER_LAUNCHER int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PolderStream stream);
 /* AZ for labels: count[i] entries of row i, 0 where it vanishes to rounding; flags[0] is raised when a row sum does not vanish, flags[1] when a row has no label */
 POLDER_LAUNCHER int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream);
 /* row i is the k-th with entries, k = scan[i] >> 32, and these begin at scan[i] & 0xffffffff: both less what row i itself adds, since scan[] includes it */
@@ -295,11 +302,11 @@ typedef struct {
 
 /* rnext <- r with the grid's nodes eliminated */
 POLDER_LAUNCHER int PolderRRBForward_CUDA(PetscBool single, const PolderRRBStep *step, PolderStream stream);
-/* x <- the way back from xnext; dot != NULL: dot[0], dot[1] = (r, x) and the sum of x, on the device */
-POLDER_LAUNCHER int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, PetscScalar dot[], void *work, PolderStream stream);
+/* x <- the way back from xnext; rho != NULL: (r, x) and the sum of x are those of a state */
+POLDER_LAUNCHER int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PolderCGRho *rho, void *work, PolderStream stream);
 /* The same with vectors r and z of the red nodes, r1 and then r2, instead of r and x, on a grid that is not half */
 POLDER_LAUNCHER int PolderRRBReducedForward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PolderStream stream);
-POLDER_LAUNCHER int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], PetscScalar dot[], void *work, PolderStream stream);
+POLDER_LAUNCHER int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream);
 /* Small grids, one after the other, in one kernel: nodes of the largest, and number of them, at most. Each has the next one's r and x as rnext and xnext */
 #define POLDER_RRB_SMALL       65536
 #define POLDER_RRB_SMALL_GRIDS 12

@@ -169,17 +169,18 @@ static __global__ void __launch_bounds__(RRB_BLOCK, RRB_DOWN) PolderRRBForwardKe
 
 /* The end of the two sums */
 struct RRBSums {
-  PetscScalar *dot;
+  PolderCGRho rho;
 
   __device__ __forceinline__ void operator()(const double (&total)[2]) const
   {
-    dot[0] = total[0];
-    dot[1] = total[1];
+    rho.state->sum[1] = total[0];
+    rho.state->sum[2] = total[1];
+    PolderCGSetRho(rho.state, rho.first);
   }
 };
 
 template <bool DOT, class V>
-static __global__ void __launch_bounds__(RRB_BLOCK, RRB_UP) PolderRRBBackwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut, PetscScalar *dot, PolderReduceScratch *scratch)
+static __global__ void __launch_bounds__(RRB_BLOCK, RRB_UP) PolderRRBBackwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut, PolderCGRho rho, PolderReduceScratch *scratch)
 {
   double part[2] = {0, 0};
 
@@ -188,7 +189,7 @@ static __global__ void __launch_bounds__(RRB_BLOCK, RRB_UP) PolderRRBBackwardKer
 
     RRBBackward<DOT, V>(s, k % cut.tiles, v0, min(v0 + cut.steps, s.g.hy), part);
   }
-  if (DOT) PolderGridSum<RRB_BLOCK>(part, scratch, RRBSums{dot});
+  if (DOT) PolderGridSum<RRB_BLOCK>(part, scratch, RRBSums{rho});
 }
 
 int PolderRRBForward_CUDA(PetscBool single, const PolderRRBStep *step, PolderStream stream)
@@ -201,16 +202,16 @@ int PolderRRBForward_CUDA(PetscBool single, const PolderRRBStep *step, PolderStr
   return cudaGetLastError();
 }
 
-int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, PetscScalar *dot, void *work, PolderStream stream)
+int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PolderCGRho *rho, void *work, PolderStream stream)
 {
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
   unsigned int         blocks;
   const RRBStrips      cut = RRBCutLarge(step->g, RRB_UP, &blocks);
 
-  if (single && dot) PolderRRBBackwardKernel<true, float><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut, dot, scratch);
-  else if (single) PolderRRBBackwardKernel<false, float><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut, NULL, NULL);
-  else if (dot) PolderRRBBackwardKernel<true, double><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut, dot, scratch);
-  else PolderRRBBackwardKernel<false, double><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut, NULL, NULL);
+  if (single && rho) PolderRRBBackwardKernel<true, float><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut, *rho, scratch);
+  else if (single) PolderRRBBackwardKernel<false, float><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut, PolderCGRho{NULL, PETSC_FALSE}, NULL);
+  else if (rho) PolderRRBBackwardKernel<true, double><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut, *rho, scratch);
+  else PolderRRBBackwardKernel<false, double><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut, PolderCGRho{NULL, PETSC_FALSE}, NULL);
   return cudaGetLastError();
 }
 
@@ -232,7 +233,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedForwardKe
 }
 
 template <bool DOT, class V>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedBackwardKernel(const __grid_constant__ PolderRRBStep s, const PetscScalar *__restrict__ r, PetscScalar *__restrict__ z, PetscScalar *dot, PolderReduceScratch *scratch)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedBackwardKernel(const __grid_constant__ PolderRRBStep s, const PetscScalar *__restrict__ r, PetscScalar *__restrict__ z, PolderCGRho rho, PolderReduceScratch *scratch)
 {
   const PetscInt hx = s.g.hx, nx2 = s.g.nx / 2, ny2 = s.g.ny / 2, lines = (hx + POLDER_BLOCK - 1) / POLDER_BLOCK;
   double         part[2] = {0, 0};
@@ -252,7 +253,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedBackwardK
     if (DOT) part[0] += r[at1] * x1 + (here ? r[at2] * x2[0] : 0.0);
     if (DOT) part[1] += x1 + (here ? x2[0] : 0.0);
   }
-  if (DOT) PolderGridSum<POLDER_BLOCK>(part, scratch, RRBSums{dot});
+  if (DOT) PolderGridSum<POLDER_BLOCK>(part, scratch, RRBSums{rho});
 }
 
 int PolderRRBReducedForward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PolderStream stream)
@@ -264,15 +265,15 @@ int PolderRRBReducedForward_CUDA(PetscBool single, const PolderRRBStep *step, co
   return cudaGetLastError();
 }
 
-int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream)
+int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
 {
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
   const unsigned int   blocks  = (unsigned int)PetscMin((PetscInt64)PolderBlocks(step->g.hx, POLDER_BLOCK) * step->g.hy, POLDER_REDUCE_BLOCKS);
 
-  if (single && dot) PolderRRBReducedBackwardKernel<true, float><<<blocks, POLDER_BLOCK, 0, stream>>>(*step, r, z, dot, scratch);
-  else if (single) PolderRRBReducedBackwardKernel<false, float><<<blocks, POLDER_BLOCK, 0, stream>>>(*step, r, z, NULL, NULL);
-  else if (dot) PolderRRBReducedBackwardKernel<true, double><<<blocks, POLDER_BLOCK, 0, stream>>>(*step, r, z, dot, scratch);
-  else PolderRRBReducedBackwardKernel<false, double><<<blocks, POLDER_BLOCK, 0, stream>>>(*step, r, z, NULL, NULL);
+  if (single && rho) PolderRRBReducedBackwardKernel<true, float><<<blocks, POLDER_BLOCK, 0, stream>>>(*step, r, z, *rho, scratch);
+  else if (single) PolderRRBReducedBackwardKernel<false, float><<<blocks, POLDER_BLOCK, 0, stream>>>(*step, r, z, PolderCGRho{NULL, PETSC_FALSE}, NULL);
+  else if (rho) PolderRRBReducedBackwardKernel<true, double><<<blocks, POLDER_BLOCK, 0, stream>>>(*step, r, z, *rho, scratch);
+  else PolderRRBReducedBackwardKernel<false, double><<<blocks, POLDER_BLOCK, 0, stream>>>(*step, r, z, PolderCGRho{NULL, PETSC_FALSE}, NULL);
   return cudaGetLastError();
 }
 

@@ -1,7 +1,7 @@
 /* Strips of cells (u, v), up which a warp goes one row a step; its first and its last lane only bring neighbours. */
 #pragma once
 
-#include "launch.cuh"
+#include "cg.cuh"
 
 /* Cells of a strip, and the least steps of a warp; threads of a block */
 #define RRB_WIDTH 30

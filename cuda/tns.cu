@@ -1,5 +1,5 @@
 /* Triangular sweeps of the truncated Neumann series: V is the type of the entries of the matrix and of the inverse diagonal, double or float. */
-#include "launch.cuh"
+#include "cg.cuh"
 
 /* Diagonals of one launch */
 #define TRI_BATCH 32
@@ -117,14 +117,16 @@ __device__ __forceinline__ void TriPut(const TriGrid<V> &A, const TriScalars &s,
 }
 
 template <TriAct ACT, class V>
-__device__ __forceinline__ void TriSum(const TriGrid<V> &A, PetscScalar part, PetscScalar *dot, PolderReduceScratch *scratch)
+__device__ __forceinline__ void TriSum(const TriGrid<V> &A, PetscScalar part, const PolderCGRho &rho, PolderReduceScratch *scratch)
 {
   double sum[1] = {part};
 
   if (ACT == TRI_STORE) return;
   PolderGridSum<TRI_BLOCK>(sum, scratch, [=](const double(&total)[1]) {
-    if (ACT == TRI_DOT) *dot = total[0];
-    else A.state->pmean = A.state->nullspace ? total[0] / A.state->N : 0;
+    if (ACT == TRI_DOT) {
+      rho.state->sum[1] = total[0];
+      PolderCGSetRho(rho.state, rho.first);
+    } else A.state->pmean = A.state->nullspace ? total[0] / A.state->N : 0;
   });
 }
 
@@ -175,7 +177,7 @@ __device__ __forceinline__ void TriPlane(const TriGrid<V> &A, const TriScalars &
 }
 
 template <bool UPPER, TriAct ACT, class V>
-__global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair7Kernel(const __grid_constant__ TriGrid<V> A, PetscScalar *dot, PolderReduceScratch *scratch)
+__global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair7Kernel(const __grid_constant__ TriGrid<V> A, PolderCGRho rho, PolderReduceScratch *scratch)
 {
   const int   lane = threadIdx.x % 32, warp = (int)(blockIdx.x * (TRI_BLOCK / 32) + threadIdx.x / 32);
   PetscScalar part = 0;
@@ -197,7 +199,7 @@ __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair7Kernel(const
       else TriPlane<true, UPPER, ACT>(A, scalars, k0, lane, lines, p - first + 2, y0, y1, part);
     }
   }
-  TriSum<ACT>(A, part, dot, scratch);
+  TriSum<ACT>(A, part, rho, scratch);
 }
 
 /* TRI_AHEAD lines; wait: so many are not for output yet */
@@ -238,7 +240,7 @@ __device__ __forceinline__ void TriLines(const TriGrid<V> &A, const TriScalars &
 }
 
 template <bool UPPER, TriAct ACT, class V>
-__global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair5Kernel(const __grid_constant__ TriGrid<V> A, PetscScalar *dot, PolderReduceScratch *scratch)
+__global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair5Kernel(const __grid_constant__ TriGrid<V> A, PolderCGRho rho, PolderReduceScratch *scratch)
 {
   const int   lane = threadIdx.x % 32, warp = (int)(blockIdx.x * (TRI_BLOCK / 32) + threadIdx.x / 32);
   PetscScalar part = 0;
@@ -258,7 +260,7 @@ __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair5Kernel(const
       else TriLines<true, UPPER, ACT>(A, scalars, k0, lane, x < A.far, (int)(first - p), (int)(last - p), y0, y1, part);
     }
   }
-  TriSum<ACT>(A, part, dot, scratch);
+  TriSum<ACT>(A, part, rho, scratch);
 }
 
 /* Where p and x go with a direction; NULL: there is none */
@@ -269,21 +271,22 @@ struct TriDirection {
 };
 
 template <bool UPPER, TriAct ACT, class V>
-static void TriPairStart(PetscInt nd, unsigned int blocks, const TriGrid<V> &A, PetscScalar *dot, PolderReduceScratch *scratch, cudaStream_t stream)
+static void TriPairStart(PetscInt nd, unsigned int blocks, const TriGrid<V> &A, const PolderCGRho &rho, PolderReduceScratch *scratch, cudaStream_t stream)
 {
-  if (nd == 3) PolderTriPair7Kernel<UPPER, ACT, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
-  else PolderTriPair5Kernel<UPPER, ACT, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, dot, scratch);
+  if (nd == 3) PolderTriPair7Kernel<UPPER, ACT, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, rho, scratch);
+  else PolderTriPair5Kernel<UPPER, ACT, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, rho, scratch);
 }
 
 template <class V>
-static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], PetscScalar *dot, const TriDirection *direction, void *work, cudaStream_t stream)
+static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], const PolderCGRho *rho, const TriDirection *direction, void *work, cudaStream_t stream)
 {
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+  const PolderCGRho    to      = rho ? *rho : PolderCGRho{NULL, PETSC_FALSE};
   TriGrid<V>           A;
   int64_t              tiles, steps, chunks, most;
   unsigned int         blocks;
 
-  if (!m) return (int)(dot ? cudaMemsetAsync(dot, 0, sizeof(*dot), stream) : cudaGetLastError());
+  if (!m) return (int)(rho ? cudaMemsetAsync(&to.state->sum[1], 0, sizeof(PetscScalar), stream) : cudaGetLastError());
   for (PetscInt d = 0; d < nd; ++d) A.val[upper ? d : nd - 1 - d] = (const V *)val[d];
   A.m        = m;
   A.near     = upper ? off[1] : -off[nd - 2];
@@ -303,19 +306,19 @@ static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off
   chunks     = (steps + A.chunk - 1) / A.chunk;
   A.warps    = (PetscInt)(tiles * chunks);
   blocks     = PolderBlocks(A.warps, TRI_BLOCK / 32);
-  if (direction && direction->first) TriPairStart<true, TRI_FIRST>(nd, blocks, A, dot, scratch, stream);
-  else if (direction) TriPairStart<true, TRI_DIRECTION>(nd, blocks, A, dot, scratch, stream);
-  else if (upper) TriPairStart<true, TRI_STORE>(nd, blocks, A, dot, scratch, stream);
-  else if (dot) TriPairStart<false, TRI_DOT>(nd, blocks, A, dot, scratch, stream);
-  else TriPairStart<false, TRI_STORE>(nd, blocks, A, dot, scratch, stream);
+  if (direction && direction->first) TriPairStart<true, TRI_FIRST>(nd, blocks, A, to, scratch, stream);
+  else if (direction) TriPairStart<true, TRI_DIRECTION>(nd, blocks, A, to, scratch, stream);
+  else if (upper) TriPairStart<true, TRI_STORE>(nd, blocks, A, to, scratch, stream);
+  else if (rho) TriPairStart<false, TRI_DOT>(nd, blocks, A, to, scratch, stream);
+  else TriPairStart<false, TRI_STORE>(nd, blocks, A, to, scratch, stream);
   return (int)cudaGetLastError();
 }
 
-int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream)
+int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
 {
   const bool upper = off[0] > 0;
 
-  return single ? TriPairLaunch<float>(upper, m, nd, off, val, dinv, in, z, dot, NULL, work, stream) : TriPairLaunch<PetscScalar>(upper, m, nd, off, val, dinv, in, z, dot, NULL, work, stream);
+  return single ? TriPairLaunch<float>(upper, m, nd, off, val, dinv, in, z, rho, NULL, work, stream) : TriPairLaunch<PetscScalar>(upper, m, nd, off, val, dinv, in, z, rho, NULL, work, stream);
 }
 
 int PolderTriPairDirection_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscBool first, PetscScalar p[], PetscScalar x[], PolderCGState *state, void *work, PolderStream stream)

@@ -426,7 +426,7 @@ static PetscErrorCode CheckDirection(PetscBool single, PetscInt m, PetscInt nd, 
     *wrong += Wrong(m, out, x, tol);
   }
   PetscCall(OutputCheck(m, &pd, p, 1e-12 * (1.0 + largest), wrong));
-  PetscCall(PolderDeviceFree(&stated));
+  PetscCall(PolderDeviceFree(&state));
   PetscCall(PolderDeviceFree(&xd));
   PetscCall(PetscFree(x));
   PetscCall(PetscFree2(p, out));
@@ -439,7 +439,8 @@ static PetscErrorCode CheckSweeps(const Diagonals *D, const Sides *S, PetscBool 
   const PetscInt  m    = D->m;
   const PetscInt *off  = D->off;
   PetscInt        main = 0, nd, d0;
-  PetscScalar    *y[3], *z[2], *dotd, dot, expected;
+  PetscScalar    *y[3], *z[2], expected;
+  PolderCGState  *state;
 
   PetscFunctionBeginUser;
   while (main < D->nd && off[main] < 0) ++main;
@@ -462,17 +463,16 @@ static PetscErrorCode CheckSweeps(const Diagonals *D, const Sides *S, PetscBool 
     PetscCall(Tell(upper ? "upper sweeps" : "lower sweeps", D, single, before, *wrong));
     if (!PolderTriPairFits(nd, off + d0)) continue;
     PetscCall(OutputCreate(m, NULL, &z[0]));
-    PetscCall(PolderDeviceMalloc(sizeof(dot), &dotd));
-    PolderLaunch(PolderTriPair_CUDA((PetscBool)single, m, nd, off + d0, val, dinv, S->rd, z[0], upper ? NULL : dotd, work, stream));
+    PetscCall(StateCreate(&state));
+    PolderLaunch(PolderTriPair_CUDA((PetscBool)single, m, nd, off + d0, val, dinv, S->rd, z[0], upper ? NULL : &(PolderCGRho){state, PETSC_FALSE}, work, stream));
     PetscCall(OutputCheck(m, &z[0], y[2], tol, wrong));
     expected = 0.0;
     for (PetscInt i = 0; i < m && !upper; ++i) expected += y[2][i] * y[2][i] / S->dinv[i];
-    if (!upper) PetscCall(PolderDeviceToHost(&dot, dotd, sizeof(dot)));
-    if (!upper) *wrong += Wrong(1, &dot, &expected, 1e-12 * (1.0 + expected));
+    if (!upper) PetscCall(StateCheck(state, 1, &expected, 1e-12 * (1.0 + expected), m > 0, wrong));
     PetscCall(Tell(upper ? "upper pair" : "lower pair", D, single, before, *wrong));
     if (upper) PetscCall(CheckDirection((PetscBool)single, m, nd, off + d0, val, dinv, S, y[2], work, stream, wrong));
     if (upper) PetscCall(Tell("upper pair and direction", D, single, before, *wrong));
-    PetscCall(PolderDeviceFree(&dotd));
+    PetscCall(PolderDeviceFree(&state));
   }
   for (int k = 0; k < 3; ++k) PetscCall(PetscFree(y[k]));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -45,6 +45,32 @@ static inline PetscInt Wrong(PetscInt n, const PetscScalar a[], const PetscScala
   return wrong;
 }
 
+/* The state of an iteration that has no sums yet; rho of the step before is 3 */
+static inline PetscErrorCode StateCreate(PolderCGState **state)
+{
+  PolderCGState start = {
+    .rhoold = 3, .sum = {NAN, NAN, NAN}
+  };
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceMalloc(sizeof(start) + POLDER_CG_RING * sizeof(PetscReal), state));
+  start.ring = (volatile PetscReal *)(*state + 1);
+  PetscCall(PolderDeviceFromHost(*state, &start, sizeof(start)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* sum[1] and the next, n of them, and what follows from the first; rows: there are some, else nothing does */
+static inline PetscErrorCode StateCheck(const PolderCGState *state, PetscInt n, const PetscScalar expected[], PetscReal tol, PetscBool rows, PetscInt *wrong)
+{
+  PolderCGState now;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceToHost(&now, state, sizeof(now)));
+  *wrong += Wrong(n, &now.sum[1], expected, tol);
+  if (rows) *wrong += now.rho != now.sum[1] || now.beta != now.rho / 3 || (now.frozen != 0) != (now.rho <= 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static inline PetscErrorCode Report(const char *what, PetscInt wrong)
 {
   PetscFunctionBeginUser;

@@ -97,6 +97,7 @@ static PetscErrorCode TestApply(const PetscInt n[])
   Vec            r, z, hr, hz;
   PC             pc, hpc;
   PolderCGState *there;
+  PolderCGRho    rho;
   PetscScalar    dot, want;
   PetscBool      done, half = PETSC_TRUE, joins;
   PetscReal      error;
@@ -117,6 +118,7 @@ static PetscErrorCode TestApply(const PetscInt n[])
   PetscCall(CreatePC(H, &hpc));
   PetscCall(PolderDeviceMalloc(sizeof(*there), &there));
   PetscCall(PolderDeviceZero(there, sizeof(*there)));
+  rho = (PolderCGRho){there, PETSC_TRUE};
   /* on the diagonals of one process, known to be symmetric */
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJDIA, &joins));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-mat_aijdia_symmetric", &half, NULL));
@@ -131,7 +133,7 @@ static PetscErrorCode TestApply(const PetscInt n[])
     PetscCall(PCApply(pc, r, z));
     PetscCall(Difference(z, hz, &error));
     PetscCall(Report("as on the host", (PetscBool)(error < 1e-13), error));
-    PetscCall(PCTNSForward_Private(pc, r, &there->sum[1], &done));
+    PetscCall(PCTNSForward_Private(pc, r, &rho, &done));
     PetscCall(Report("in halves where the solver can join them", (PetscBool)(done == (q == 2 && joins)), 0.0));
     error = 0;
     if (done) PetscCall(GetDot(&there->sum[1], &dot));
@@ -142,7 +144,7 @@ static PetscErrorCode TestApply(const PetscInt n[])
     if (done) PetscCall(Difference(z, hz, &error));
     PetscCall(Report("the direction", (PetscBool)(error < 1e-13), error));
   }
-  PetscCall(PCTNSForward_Private(hpc, hr, &there->sum[1], &done));
+  PetscCall(PCTNSForward_Private(hpc, hr, &rho, &done));
   PetscCall(Report("not with vectors on the host", PetscNot(done), 0.0));
   PetscCall(PCApply(pc, hr, hz));
   PetscCall(PCApply(pc, r, z));

@@ -143,7 +143,7 @@ PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, PetscInt d, c
     if (report->bad || report->cond * PETSC_MACHINE_EPSILON < singular) break;
   }
   if (report->bad) PetscFunctionReturn(PETSC_SUCCESS);
-  c->refined = (PetscBool)(!cholesky && (report->cond * PETSC_MACHINE_EPSILON > loss || report->resid > loss));
+  c->refined = (PetscBool)(!cholesky && report->resid > loss);
   if (cholesky) PetscCall(PolderCoarseDeviceFactor_Private(c));
   if (c->refined || cholesky) PetscCall(PolderCoarseDeviceAssess_Private(c, PETSC_FALSE, report));
   PetscCall(PetscLogGpuFlops(1.0 * d * d * d));

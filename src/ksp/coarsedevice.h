@@ -13,7 +13,7 @@ typedef struct {
 } PolderCoarseReport;
 
 /* The *n entries key = i * d + j (ascending) of E, all in device memory. Makes or reuses *coarse. zero: diagonal entries so much smaller than the largest count as zero;
-   singular, loss: the condition times the machine precision at which E is taken for singular, and at which the inverse alone is too rough */
+   singular, loss: the condition times the machine precision at which E is taken for singular, and the residual at which the inverse alone is too rough */
 PETSC_INTERN PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace, PetscBool cholesky, PetscReal zero, PetscReal singular, PetscReal loss, PolderCoarseReport *);
 PETSC_INTERN PetscErrorCode PolderCoarseDeviceDestroy(PolderCoarseDevice *);
 /* a2 <- E^-1 a1, zero in the columns left out; arrays of the device, aligned to 16 bytes */

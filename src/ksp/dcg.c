@@ -37,8 +37,11 @@ static PetscErrorCode KSPDCGResidual_Private(KSP ksp, Vec x, Vec r)
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
 
   PetscFunctionBegin;
-  PetscCall(KSP_MatMult(ksp, dcg->A, x, r));
-  PetscCall(VecAYPX(r, -1.0, dcg->b));
+  if (!ksp->transpose_solve) PetscCall(MatResidual(dcg->A, dcg->b, x, r));
+  else {
+    PetscCall(MatMultTranspose(dcg->A, x, r));
+    PetscCall(VecAYPX(r, -1.0, dcg->b));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -53,6 +56,21 @@ static PetscErrorCode KSPDCGTrueResidual_Private(KSP ksp, Vec x, Vec r, PetscRea
     PetscCall(KSPDCGResidual_Private(ksp, x, r));
     PetscCall(VecNorm(r, NORM_2, norm));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of the solutions the smallest: it rounds least */
+static PetscErrorCode KSPDCGSmallest_Private(KSP ksp, Vec x)
+{
+  KSP_DCG     *dcg = (KSP_DCG *)ksp->data;
+  MatNullSpace attached;
+  PetscBool    constant = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(dcg->A, &attached));
+  if (attached) PetscCall(MatNullSpaceGetVecs(attached, &constant, NULL, NULL));
+  if (dcg->space->nullspace && !constant) PetscCall(KSPDCGRemoveMean_Private(x));
+  PetscCall(KSP_RemoveNullSpace(ksp, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,9 +91,8 @@ static PetscErrorCode KSPDCGCorrect_Private(KSP ksp, PetscReal wanted, Vec y, Ve
   if (!dcg->space->d) PetscFunctionReturn(PETSC_SUCCESS);
   do {
     last = *norm;
-    PetscCall(PolderDeflationSpaceApplyQAdd(dcg->space, r, sol));        // x <- x + Q (b - A x)
-    if (dcg->space->nullspace) PetscCall(KSPDCGRemoveMean_Private(sol)); // of the solutions the smallest: it rounds least
-    PetscCall(KSP_RemoveNullSpace(ksp, sol));
+    PetscCall(PolderDeflationSpaceApplyQAdd(dcg->space, r, sol)); // x <- x + Q (b - A x)
+    PetscCall(KSPDCGSmallest_Private(ksp, sol));
     if (!first) PetscCall(VecWAXPY(y, 1.0, sol, dcg->x));
     PetscCall(KSPDCGTrueResidual_Private(ksp, y, r, norm));
   } while (*norm > wanted && *norm < 0.5 * last);

@@ -1,6 +1,7 @@
 /* The solver dcg: state that the iteration (dcg.c) and its reports (dcgview.c) share. */
 #pragma once
 
+#include "../device.h"
 #include "deflationspace.h"
 #include <petsc/private/kspimpl.h>
 
@@ -15,10 +16,10 @@ typedef struct {
   PC  pc;
   Vec b, x;
   PetscErrorCode (*trueresidual)(KSP, Vec x, Vec r, PetscReal *norm);
-  /* w <- A p and this process's part of (p, w) in one pass, which lies where the vectors are; z <- M^-1 r with (r, z) and the sum of z, on the device. done = PETSC_FALSE, and
+  /* w <- A p and this process's part of (p, w) in one pass, which lies where the vectors are; z <- M^-1 r with rho on the device. done = PETSC_FALSE, and
      nothing is done, when there is no such pass. NULL: those that the matrices and preconditioners of this library have */
   PetscErrorCode (*multdot)(Mat A, Vec p, Vec w, PetscScalar *dot, PetscBool *done);
-  PetscErrorCode (*applydot)(PC, Vec r, Vec z, PetscScalar dot[], PetscBool *done);
+  PetscErrorCode (*applyrho)(PC, Vec r, Vec z, const PolderCGRho *, PetscBool *done);
   PetscBool few; /* steps, each of them dear, are expected: the host stays near the device */
   /* the cycle that runs: updates sol, x itself in the first cycle, a correction of it afterwards */
   Vec       sol, correction, built;

@@ -4,7 +4,6 @@
   leaves the vectors alone: the result does not depend on how far the host is behind.
 */
 #include "dcg.h"
-#include "../device.h"
 #include "../mat/aijderived.h"
 #include "../mat/dia.h"
 #include "../pc/rrb.h"
@@ -218,9 +217,10 @@ PetscErrorCode KSPDCGDeviceResume_Private(KSP ksp, Vec r)
 
 PetscErrorCode KSPDCGDevicePrecondition_Private(KSP ksp, Vec r, Vec z)
 {
-  KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
-  KSPDCGDevice device = dcg->device;
-  PetscBool    dotted = PETSC_FALSE;
+  KSP_DCG          *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice      device = dcg->device;
+  const PolderCGRho rho    = {device->state, dcg->first};
+  PetscBool         done   = PETSC_FALSE;
 
   PetscFunctionBegin;
   device->joined = PETSC_FALSE;
@@ -232,13 +232,10 @@ PetscErrorCode KSPDCGDevicePrecondition_Private(KSP ksp, Vec r, Vec z)
     PetscCall(KSPDCGDeviceRho_Private(ksp, r, z));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (device->mean || !device->attached) PetscCall(PCTNSForward_Private(dcg->pc, r, &device->state->sum[1], &device->joined));
-  // (r, z) and the sum of z on the way; that of r, which the mean of z needs, a step has brought
-  if (!device->joined && (device->mean ? !dcg->first : !device->attached)) PetscCall((dcg->applydot ? dcg->applydot : PCRRBApplyDot_Private)(dcg->pc, r, z, &device->state->sum[1], &dotted));
-  if (device->joined || dotted) { // joined: the rest goes with the direction; the mean of z is not known then, and that of p is taken one step later
-    PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, dcg->first, device->state, device->stream));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (device->mean || !device->attached) PetscCall(PCTNSForward_Private(dcg->pc, r, &rho, &device->joined));
+  // with rho on the way; the sum of r, which the mean of z needs, a step has brought
+  if (!device->joined && (device->mean ? !dcg->first : !device->attached)) PetscCall((dcg->applyrho ? dcg->applyrho : PCRRBApplyRho_Private)(dcg->pc, r, z, &rho, &done));
+  if (device->joined || done) PetscFunctionReturn(PETSC_SUCCESS); // joined: the rest goes with the direction; the mean of z is not known then, and that of p is taken one step later
   if (device->mean) PetscCall(PCApply(dcg->pc, r, z));
   else PetscCall(KSPDCGPCApply_Private(ksp, r, z));
   PetscCall(KSPDCGDeviceRho_Private(ksp, r, z));
@@ -295,7 +292,7 @@ PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Vec p, Vec w)
     PetscCall(PetscLogGpuFlops(2.0 * device->n));
     PetscCall(PolderLogEnd(POLDER_CGDot, w));
   }
-  PetscCall(PolderDeflationSpaceApplyPDot(dcg->space, w, p, &device->state->pw));
+  PetscCall(PolderDeflationSpaceApplyPDot(dcg->space, w, &device->state->pw));
   if (device->parallel) PetscCall(KSPDCGDeviceSum_Private(ksp, 1, &device->state->pw));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

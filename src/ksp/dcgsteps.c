@@ -1,6 +1,5 @@
 /* The steps of dcg. With device vectors the scalars stay on the device (dcgdevice.c). */
 #include "dcg.h"
-#include "../device.h"
 #include "../kernels/kernels.h"
 
 /* After so many steps r is projected again: the iteration cannot reduce what rounding left of r along Z */

@@ -1,6 +1,5 @@
 /* What dcg tells its user: view, converged reason, Ritz values, rounding bound. */
 #include "dcg.h"
-#include "../device.h"
 #include "../kernels/kernels.h"
 #include <petscblaslapack.h>
 

@@ -98,7 +98,7 @@ static PetscErrorCode PolderDeflationSubtractAZ_Private(PolderDeflationSpace s, 
 
   PetscFunctionBegin;
   if (s->apply) {
-    PetscCall(PolderDeflationSubtractAZ_Device(s, v, NULL, NULL));
+    PetscCall(PolderDeflationSubtractAZ_Device(s, v, NULL));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VecGetArray(v, &va));
@@ -136,14 +136,14 @@ PetscErrorCode PolderDeflationSpaceApplyP(PolderDeflationSpace s, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, Vec p, PetscScalar *dot)
+PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, PetscScalar *dot)
 {
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, w));
   PetscCall(PolderDeflationRestrict_Private(s, w));
   PetscCall(PolderDeflationCoarseSolve_Private(s));
-  PetscCall(PolderDeflationSubtractAZ_Device(s, w, p, dot));
+  PetscCall(PolderDeflationSubtractAZ_Device(s, w, dot)); // (p, AZ a2) = (Z^T A p, a2)
   PetscCall(PolderDeflationEnd_Private(s, w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

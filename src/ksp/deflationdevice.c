@@ -384,32 +384,25 @@ PetscErrorCode PolderDeflationProlongAdd_Device(PolderDeflationSpace s, PetscSca
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeflationGetArray_Private(s, x, &xa));
-  if (g->zi) PolderLaunch(PolderRowsMultAdd_CUDA(g->m, NULL, g->zi, g->zj, g->zv, alpha, g->a2, xa, NULL, NULL, NULL, stream));
+  if (g->zi) PolderLaunch(PolderRowsMultAdd_CUDA(g->m, NULL, g->zi, g->zj, g->zv, alpha, g->a2, xa, 0, NULL, NULL, stream));
   else PolderLaunch(PolderLabelsProlongAdd_CUDA(g->m, g->label, alpha, g->a2, xa, stream));
   PetscCall(PolderDeflationRestoreArray_Private(s, x, &xa));
   PetscCall(PetscLogGpuFlops(g->zi ? 2.0 * g->nz : 2.0 * g->m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace s, Vec v, Vec p, PetscScalar *dot)
+PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace s, Vec v, PetscScalar *dot)
 {
   PolderDeflationDevice g = s->dev;
   PetscScalar          *va;
-  const PetscScalar    *pa = NULL;
   PolderStream          stream;
-  void                 *work = NULL;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (dot) {
-    PetscCall(PolderDeviceGetWork(&work));
-    PetscCall(PolderVecGetDeviceRead(p, &pa));
-  }
   PetscCall(PolderDeflationGetArray_Private(s, v, &va));
-  PolderLaunch(PolderRowsMultAdd_CUDA(g->nw, g->wrow, g->wi, g->wj, g->wv, -1, g->a2, va, pa, dot, work, stream));
+  PolderLaunch(PolderRowsMultAdd_CUDA(g->nw, g->wrow, g->wi, g->wj, g->wv, -1, g->a2, va, g->d, g->a1, dot, stream));
   PetscCall(PolderDeflationRestoreArray_Private(s, v, &va));
-  if (dot) PetscCall(PolderVecRestoreDeviceRead(p, &pa));
-  PetscCall(PetscLogGpuFlops(2.0 * g->wnz + (dot ? 2.0 * g->nw : 0.0)));
+  PetscCall(PetscLogGpuFlops(2.0 * g->wnz + (dot ? 2.0 * g->d : 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -35,7 +35,7 @@ PETSC_INTERN PetscErrorCode PolderDeflationUpload(PolderDeflationSpace);
 PETSC_INTERN PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace, Vec v);
 PETSC_INTERN PetscErrorCode PolderDeflationRestrictAZ_Device(PolderDeflationSpace, Vec x, PetscBool subtract);
 PETSC_INTERN PetscErrorCode PolderDeflationProlongAdd_Device(PolderDeflationSpace, PetscScalar alpha, Vec x);
-PETSC_INTERN PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace, Vec v, Vec p, PetscScalar *dot);
+PETSC_INTERN PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace, Vec v, PetscScalar *dot);
 /* a2 <- column k of the identity */
 PETSC_INTERN PetscErrorCode PolderDeflationUnit_Device(PolderDeflationSpace, PetscInt k);
 /* Entries of AZ, and bytes of Z and AZ */

@@ -98,13 +98,13 @@ static PetscErrorCode PCApply_RRBCG(PC rest, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCApplyDot_RRBCG(PC rest, Vec r, Vec z, PetscScalar dot[], PetscBool *done)
+static PetscErrorCode PCApplyRho_RRBCG(PC rest, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
 {
   PC pc;
 
   PetscFunctionBegin;
   PetscCall(PCShellGetContext(rest, &pc));
-  PetscCall(PCRRBReducedApplyDot_Private(pc, r, z, dot, done));
+  PetscCall(PCRRBReducedApplyRho_Private(pc, r, z, rho, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -450,7 +450,7 @@ PetscErrorCode KSPCreate_RRBCG(KSP ksp)
   rrbcg->dcg.residual     = -1;
   rrbcg->dcg.trueresidual = KSPRRBCGResidual_Private;
   rrbcg->dcg.multdot      = MatMultDot_RRBCG;
-  rrbcg->dcg.applydot     = PCApplyDot_RRBCG;
+  rrbcg->dcg.applyrho     = PCApplyRho_RRBCG;
   rrbcg->dcg.few          = PETSC_TRUE;
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));

@@ -185,15 +185,15 @@ PETSC_INTERN PetscErrorCode PCRRBUpdateGrid_Private(PC, const PolderCSR *);
 /* rrbdevice.c */
 /* *done: the matrix is on the device, and M is made there */
 PETSC_INTERN PetscErrorCode PCRRBSetUpDevice_Private(PC, PetscBool *done);
-/* *done: and so are the vectors, and z = M^-1 r; dot != NULL: see PCRRBApplyDot_Private() */
-PETSC_INTERN PetscErrorCode PCRRBApplyDevice_Private(PC, Vec r, Vec z, PetscScalar dot[], PetscBool *done);
+/* *done: and so are the vectors, and z = M^-1 r; rho != NULL: see PCRRBApplyRho_Private() */
+PETSC_INTERN PetscErrorCode PCRRBApplyDevice_Private(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
 PETSC_INTERN PetscErrorCode PCRRBFreeDevice_Private(RRBDevice *);
-/* For solvers of the first Schur complement: z = M^-1 r for the red nodes, in device memory, in the order of PolderRRBUnknown(), skew. At least one half level. dot != NULL:
-   the two sums as below, where *dotted */
-PETSC_INTERN PetscErrorCode PCRRBApplyReducedDevice_Private(PC, const PetscScalar r[], PetscScalar z[], PetscScalar dot[], PetscBool *dotted);
-/* For solvers: z = M^-1 r and, in device memory, dot[0], dot[1] = (r, z) and the sum of z. done = PETSC_FALSE, and nothing is done, when pc is not of type rrb, not everything is
+/* For solvers of the first Schur complement: z = M^-1 r for the red nodes, in device memory, in the order of PolderRRBUnknown(), skew. At least one half level, two
+   unless rho is NULL */
+PETSC_INTERN PetscErrorCode PCRRBApplyReducedDevice_Private(PC, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho);
+/* For solvers: z = M^-1 r and, in a state on the device, what follows from (r, z) and the sum of z. done = PETSC_FALSE, and nothing is done, when pc is not of type rrb, not everything is
    on the device or the sums would take a pass of their own */
-PETSC_INTERN PetscErrorCode PCRRBApplyDot_Private(PC, Vec r, Vec z, PetscScalar dot[], PetscBool *done);
+PETSC_INTERN PetscErrorCode PCRRBApplyRho_Private(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
 
 /* rrbrows.c */
 /* dm: a DMDA in whose order the rows are; NULL: natural order. Collective */
@@ -286,15 +286,15 @@ PETSC_INTERN PetscErrorCode PCRRBPick_Private(PC, Vec x, Vec r);
 PETSC_INTERN PetscErrorCode PCRRBReducedMult_Private(PC, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
 /* z <- what M^-1 makes of r */
 PETSC_INTERN PetscErrorCode PCRRBReducedApply_Private(PC, Vec r, Vec z);
-/* The same with dot[] as PCRRBApplyDot_Private() has it; *done = PETSC_FALSE: nothing is done */
-PETSC_INTERN PetscErrorCode PCRRBReducedApplyDot_Private(PC, Vec r, Vec z, PetscScalar dot[], PetscBool *done);
+/* The same as PCRRBApplyRho_Private(); *done = PETSC_FALSE: nothing is done */
+PETSC_INTERN PetscErrorCode PCRRBReducedApplyRho_Private(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
 
 /* rrbreduceddevice.c: the same on the device; nothing is done and *done = PETSC_FALSE where the factor or the vectors are on the host */
 PETSC_INTERN PetscErrorCode PCRRBReduceDevice_Private(PC, Vec b, Vec r, PetscBool *done);
 PETSC_INTERN PetscErrorCode PCRRBExpandDevice_Private(PC, Vec b, Vec r, Vec x, PetscBool *done);
 PETSC_INTERN PetscErrorCode PCRRBPickDevice_Private(PC, Vec x, Vec r, PetscBool *done);
 PETSC_INTERN PetscErrorCode PCRRBReducedMultDevice_Private(PC, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
-PETSC_INTERN PetscErrorCode PCRRBReducedApplyDevice_Private(PC, Vec r, Vec z, PetscScalar dot[], PetscBool *done);
+PETSC_INTERN PetscErrorCode PCRRBReducedApplyDevice_Private(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
 
 /* rrbreducedranks.c: the same on several processes, each of which has the red nodes of its box */
 PETSC_INTERN PetscErrorCode PCRRBReducedRanksLayout_Private(PC);

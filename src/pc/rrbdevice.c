@@ -362,7 +362,7 @@ PetscErrorCode PCRRBSetUpDevice_Private(PC pc, PetscBool *done)
 }
 
 /* From grid k on, where r has come to, and back */
-static PetscErrorCode PCRRBSweepDevice_Private(RRBDevice *d, PetscInt first, PetscScalar dot[], PolderStream stream)
+static PetscErrorCode PCRRBSweepDevice_Private(RRBDevice *d, PetscInt first, const PolderCGRho *rho, PolderStream stream)
 {
   const PetscInt       small = PetscMax(first, d->small), nsmall = d->ngrid - small;
   const PetscBool      one  = (PetscBool)(nsmall > 0 && d->n <= POLDER_RRB_SMALL_REST);
@@ -375,11 +375,11 @@ static PetscErrorCode PCRRBSweepDevice_Private(RRBDevice *d, PetscInt first, Pet
   if (nsmall > 0) PolderLaunch(PolderRRBSmall_CUDA(d->single, one ? RRB_SMALL_ALL : RRB_SMALL_FORWARD, nsmall, step + small, d->n, d->ld, d->inverse, d->b, d->x, stream));
   if (!one) PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, d->b, NULL, d->x, stream));
   if (nsmall > 0 && !one) PolderLaunch(PolderRRBSmall_CUDA(d->single, RRB_SMALL_BACKWARD, nsmall, step + small, d->n, d->ld, d->inverse, d->b, d->x, stream));
-  for (PetscInt k = small - 1; k >= first; --k) PolderLaunch(PolderRRBBackward_CUDA(d->single, &step[k], k ? NULL : dot, work, stream));
+  for (PetscInt k = small - 1; k >= first; --k) PolderLaunch(PolderRRBBackward_CUDA(d->single, &step[k], k ? NULL : rho, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBApplyDevice_Private(PC pc, Vec r, Vec z, PetscScalar dot[], PetscBool *done)
+PetscErrorCode PCRRBApplyDevice_Private(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
 {
   PC_RRB            *rrb = (PC_RRB *)pc->data;
   RRBDevice         *d   = &rrb->device;
@@ -389,7 +389,7 @@ PetscErrorCode PCRRBApplyDevice_Private(PC pc, Vec r, Vec z, PetscScalar dot[], 
 
   PetscFunctionBegin;
   *done = d->valid;
-  if (dot && d->small == 0) *done = PETSC_FALSE;
+  if (rho && d->small == 0) *done = PETSC_FALSE;
   if (*done) PetscCall(PolderVecOnDevice(r, done));
   if (*done) PetscCall(PolderVecOnDevice(z, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
@@ -400,18 +400,18 @@ PetscErrorCode PCRRBApplyDevice_Private(PC pc, Vec r, Vec z, PetscScalar dot[], 
   if (d->ngrid) {
     d->step[0].r = rr;
     d->step[0].x = zz;
-    PetscCall(PCRRBSweepDevice_Private(d, 0, dot, stream));
+    PetscCall(PCRRBSweepDevice_Private(d, 0, rho, stream));
     d->step[0].r = NULL;
     d->step[0].x = NULL;
   } else PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, rr, NULL, zz, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
   PetscCall(PolderVecRestoreDeviceRead(r, &rr));
-  PetscCall(PetscLogGpuFlops(rrb->flops + (dot ? 3.0 * rrb->nx * rrb->ny : 0.0)));
+  PetscCall(PetscLogGpuFlops(rrb->flops + (rho ? 3.0 * rrb->nx * rrb->ny : 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBApplyReducedDevice_Private(PC pc, const PetscScalar r[], PetscScalar z[], PetscScalar dot[], PetscBool *dotted)
+PetscErrorCode PCRRBApplyReducedDevice_Private(PC pc, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho)
 {
   PC_RRB      *rrb = (PC_RRB *)pc->data;
   RRBDevice   *d   = &rrb->device;
@@ -427,14 +427,13 @@ PetscErrorCode PCRRBApplyReducedDevice_Private(PC pc, const PetscScalar r[], Pet
   } else {
     PolderLaunch(PolderRRBReducedForward_CUDA(d->single, &d->step[0], r, stream));
     PetscCall(PCRRBSweepDevice_Private(d, 1, NULL, stream));
-    PolderLaunch(PolderRRBReducedBackward_CUDA(d->single, &d->step[0], r, z, dot, work, stream));
+    PolderLaunch(PolderRRBReducedBackward_CUDA(d->single, &d->step[0], r, z, rho, work, stream));
   }
-  *dotted = (PetscBool)(dot && !d->step[0].half);
   PetscCall(PetscLogGpuFlops(rrb->flops - 4.5 * rrb->nx * rrb->ny));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBApplyDot_Private(PC pc, Vec r, Vec z, PetscScalar dot[], PetscBool *done)
+PetscErrorCode PCRRBApplyRho_Private(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
 {
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRRB, done));
@@ -442,7 +441,7 @@ PetscErrorCode PCRRBApplyDot_Private(PC pc, Vec r, Vec z, PetscScalar dot[], Pet
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetUp(pc));
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
-  PetscCall(PCRRBApplyDevice_Private(pc, r, z, dot, done));
+  PetscCall(PCRRBApplyDevice_Private(pc, r, z, rho, done));
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -253,11 +253,11 @@ PetscErrorCode PCRRBReducedApply_Private(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBReducedApplyDot_Private(PC pc, Vec r, Vec z, PetscScalar dot[], PetscBool *done)
+PetscErrorCode PCRRBReducedApplyRho_Private(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
 {
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
-  PetscCall(PCRRBReducedApplyDevice_Private(pc, r, z, dot, done));
+  PetscCall(PCRRBReducedApplyDevice_Private(pc, r, z, rho, done));
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

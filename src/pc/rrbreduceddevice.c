@@ -104,21 +104,20 @@ PetscErrorCode PCRRBReducedMultDevice_Private(PC pc, Vec x, Vec y, PetscScalar *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBReducedApplyDevice_Private(PC pc, Vec r, Vec z, PetscScalar dot[], PetscBool *done)
+PetscErrorCode PCRRBReducedApplyDevice_Private(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
 {
   const RRBDevice   *d = &((PC_RRB *)pc->data)->device;
   const PetscScalar *ra;
   PetscScalar       *za;
-  PetscBool          dotted;
 
   PetscFunctionBegin;
   PetscCall(PCRRBReducedOnDevice_Private(pc, r, done));
-  if (dot && *done && d->step[0].half) *done = PETSC_FALSE; // one product with the inverse
+  if (rho && *done && d->step[0].half) *done = PETSC_FALSE; // one product with the inverse
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderVecGetDeviceRead(r, &ra));
   PetscCall(PolderVecGetDeviceWrite(z, &za));
   PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(PCRRBApplyReducedDevice_Private(pc, ra, za, dot, &dotted));
+  PetscCall(PCRRBApplyReducedDevice_Private(pc, ra, za, rho));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceWrite(z, &za));
   PetscCall(PolderVecRestoreDeviceRead(r, &ra));

@@ -168,10 +168,10 @@ static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr
 }
 
 /*
-  y <- the last of degree sweeps y_{k+1} = y_0 - D^-1 T y_k, which take turns in y and other; y_0 = c or, when that is NULL, D^-1 r. dot != NULL, for the pair of
-  sweeps over the lower triangle only: *dot, a device scalar, becomes (y, D y)
+  y <- the last of degree sweeps y_{k+1} = y_0 - D^-1 T y_k, which take turns in y and other; y_0 = c or, when that is NULL, D^-1 r. rho != NULL, for the pair of
+  sweeps over the lower triangle only: (y, D y) is the (r, z) of a state
 */
-static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r, const PetscScalar *c, PetscScalar *y, PetscScalar *other, PetscScalar *dot, PolderStream stream)
+static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r, const PetscScalar *c, PetscScalar *y, PetscScalar *other, const PolderCGRho *rho, PolderStream stream)
 {
   const PetscInt     q      = tns->degree;
   const PetscBool    single = (PetscBool)(tns->precision == TNS_SINGLE);
@@ -186,7 +186,7 @@ static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *cs
     void          *work;
 
     PetscCall(PolderDeviceGetWork(&work));
-    PolderLaunch(PolderTriPair_CUDA(single, csr->m, nd, dia->off + first, TNSTriangleValues(tns, dia, first), tns->device.dinv, upper ? c : r, to, dot, work, stream));
+    PolderLaunch(PolderTriPair_CUDA(single, csr->m, nd, dia->off + first, TNSTriangleValues(tns, dia, first), tns->device.dinv, upper ? c : r, to, rho, work, stream));
     x = to;
     k = 2;
   } else if (tns->halo && !c) { // what is exchanged must be there
@@ -261,7 +261,7 @@ static PetscErrorCode PCTNSJoins_Private(PC pc, const PolderDia *dia, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCTNSForward_Private(PC pc, Vec r, PetscScalar *dot, PetscBool *done)
+PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho, PetscBool *done)
 {
   PC_TNS            *tns;
   PolderCSR          csr;
@@ -285,7 +285,7 @@ PetscErrorCode PCTNSForward_Private(PC pc, Vec r, PetscScalar *dot, PetscBool *d
     PetscCall(PolderDeviceGetStream(&stream));
     PetscCall(PolderVecGetDeviceRead(r, &rr));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(PCTNSSweepsDevice_Private(tns, &csr, dia, PETSC_FALSE, rr, NULL, tns->dwork[0], tns->dwork[1], dot, stream));
+    PetscCall(PCTNSSweepsDevice_Private(tns, &csr, dia, PETSC_FALSE, rr, NULL, tns->dwork[0], tns->dwork[1], rho, stream));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PolderVecRestoreDeviceRead(r, &rr));
     PetscCall(PetscLogGpuFlops(0.5 * tns->device.flops + 2.0 * tns->m));

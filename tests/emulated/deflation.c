@@ -60,7 +60,7 @@ int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar 
   return 0;
 }
 
-int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream)
+int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PolderStream stream)
 {
   for (PetscInt k = 0; k < n; ++k) {
     const PetscInt i = row ? row[k] : k;
@@ -68,8 +68,8 @@ int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[
 
     for (PetscInt j = ptr[k]; j < ptr[k + 1]; ++j) s += val[j] * a[col[j]];
     v[i] += alpha * s;
-    if (dot) *dot += alpha * s * p[i];
   }
+  for (PetscInt k = 0; dot && k < d; ++k) *dot += alpha * b[k] * a[k];
   return 0;
 }
 

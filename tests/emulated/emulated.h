@@ -21,4 +21,7 @@
   } \
   extern int PolderEmulated
 
+/* vectors.c: rho and what goes with it, from the sums */
+void PolderEmulatedSetRho(PolderCGState *, PetscBool first);
+
 #pragma GCC diagnostic ignored "-Wunused-parameter"

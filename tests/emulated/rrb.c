@@ -12,9 +12,23 @@
   extern int PolderEmulated
 
 EMULATE(Forward, (PetscBool single, const PolderRRBStep *step, PolderStream stream), single, step);
-EMULATE(Backward, (PetscBool single, const PolderRRBStep *step, PetscScalar dot[], void *work, PolderStream stream), single, step, dot);
+
+int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PolderCGRho *rho, void *work, PolderStream stream)
+{
+  RRBTwinBackward(single, step, rho ? &rho->state->sum[1] : NULL);
+  if (rho) PolderEmulatedSetRho(rho->state, rho->first);
+  return 0;
+}
+
 EMULATE(ReducedForward, (PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PolderStream stream), single, step, r);
-EMULATE(ReducedBackward, (PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], PetscScalar dot[], void *work, PolderStream stream), single, step, r, z, dot);
+
+int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
+{
+  RRBTwinReducedBackward(single, step, r, z, rho ? &rho->state->sum[1] : NULL);
+  if (rho) PolderEmulatedSetRho(rho->state, rho->first);
+  return 0;
+}
+
 EMULATE(Small, (PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[], PolderStream stream), single, part, ngrid, step, n, ld, inverse, b, x);
 EMULATE(RowsDia, (PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscBool half, PetscScalar *const row[], int *seen, PolderStream stream), nx, ny, nd, off, val, row, seen);
 EMULATE(RowsCsr, (PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[], int *seen, PolderStream stream), nx, ny, ai, aj, aa, row, seen);

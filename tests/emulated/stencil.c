@@ -70,7 +70,7 @@ int PolderTriSweepDIA_CUDA(PetscBool single, PetscInt m, PetscInt nd, const Pets
   return 0;
 }
 
-int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream)
+int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
 {
   const PetscBool    upper = (PetscBool)(off[0] > 0);
   const PetscScalar *r = upper ? NULL : in, *c = upper ? in : NULL;
@@ -79,9 +79,10 @@ int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt
   PolderTriSweepDIA_CUDA(single, m, nd, off, val, dinv, r, c, c, y, stream);
   PolderTriSweepDIA_CUDA(single, m, nd, off, val, dinv, r, c, y, z, stream);
   free(y);
-  if (!dot) return 0;
-  *dot = 0;
-  for (PetscInt i = 0; i < m; ++i) *dot += z[i] * z[i] / At(single, dinv, i);
+  if (!rho) return 0;
+  rho->state->sum[1] = 0;
+  for (PetscInt i = 0; i < m; ++i) rho->state->sum[1] += z[i] * z[i] / At(single, dinv, i);
+  PolderEmulatedSetRho(rho->state, rho->first);
   return 0;
 }
 

@@ -36,7 +36,7 @@ static void Test(PolderCGState *s, PetscReal norm)
   else if (s->its >= s->minits && (norm <= s->tol || norm >= s->divtol)) s->frozen = POLDER_CG_TOLERANCE;
 }
 
-static void SetRho(PolderCGState *s, PetscBool first)
+void PolderEmulatedSetRho(PolderCGState *s, PetscBool first)
 {
   if (s->frozen) return;
   s->mean = s->nullspace ? s->sum[2] / s->N : 0;
@@ -106,7 +106,7 @@ int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], Pets
   }
   if (parallel) return 0;
   SetNorm(s);
-  if (diagonal) SetRho(s, PETSC_FALSE);
+  if (diagonal) PolderEmulatedSetRho(s, PETSC_FALSE);
   return 0;
 }
 
@@ -118,14 +118,14 @@ int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], c
   for (int k = 1; k < 4; ++k) s->sum[k] = 0;
   for (PetscInt i = 0; i < n; ++i) AddSums(r[i], z[i] * (dinv ? dinv[i] : 1), s->sum);
   s->sum[0] = rr;
-  if (!parallel) SetRho(s, first);
+  if (!parallel) PolderEmulatedSetRho(s, first);
   return 0;
 }
 
 int PolderCGAdvance_CUDA(PetscBool update, PetscBool rho, PetscBool first, PolderCGState *s, PolderStream stream)
 {
   if (update) SetNorm(s);
-  if (rho) SetRho(s, first);
+  if (rho) PolderEmulatedSetRho(s, first);
   return 0;
 }
 
@@ -138,7 +138,10 @@ int PolderCGFinish_CUDA(PetscInt n, const PetscScalar p[], PetscScalar x[], Pold
 
 int PolderCGRemoveMean_CUDA(PetscInt n, PetscScalar r[], const PolderCGState *s, PolderStream stream)
 {
-  for (PetscInt i = 0; i < n && !s->frozen; ++i) r[i] -= s->sum[3] / s->N;
+  const PetscScalar mean = s->sum[3] / s->N;
+
+  if (s->frozen || s->sum[3] * mean <= PetscSqr(POLDER_CG_NOMEAN) * s->sum[0]) return 0;
+  for (PetscInt i = 0; i < n; ++i) r[i] -= mean;
   return 0;
 }
 
