@@ -17,6 +17,7 @@
 #define KSPRRBCG   "rrbcg"
 #define PCTNS      "tns"
 #define PCRRB      "rrb"
+#define PCPAMG     "pamg"
 #define PCLEVELSET "levelset"
 
 /*J

@@ -22,6 +22,7 @@ static const struct {
   {POLDER_KSP, KSPRRBCG,      KSPCreate_RRBCG, NULL,              NULL                },
   {POLDER_PC,  PCTNS,         NULL,            PCCreate_TNS,      NULL                },
   {POLDER_PC,  PCRRB,         NULL,            PCCreate_RRB,      NULL                },
+  {POLDER_PC,  PCPAMG,        NULL,            PCCreate_PAMG,     NULL                },
   {POLDER_PC,  PCLEVELSET,    NULL,            PCCreate_LevelSet, NULL                },
   {POLDER_MAT, MATSEQAIJDIA,  NULL,            NULL,              MatCreate_SeqAIJDIA },
   {POLDER_MAT, MATMPIAIJDIA,  NULL,            NULL,              MatCreate_MPIAIJDIA },
@@ -40,7 +41,8 @@ static const char *const PolderMatRoots[][3] = {
 };
 
 static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv", "PolderLabels",   "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply",
-                                                                "PolderCGDot",   "PolderCGUpdate", "PolderRRBSetUp",  "PolderRRBApply",  "PolderRRBReduce"};
+                                                                "PolderCGDot",   "PolderCGUpdate", "PolderRRBSetUp",  "PolderRRBApply",  "PolderRRBReduce",
+                                                                "PolderPAMGSetUp", "PolderPAMGApply"};
 
 static PetscErrorCode PolderFinalize(void)
 {

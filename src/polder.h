@@ -14,6 +14,7 @@ PETSC_INTERN PetscErrorCode KSPCreate_DCG(KSP);
 PETSC_INTERN PetscErrorCode KSPCreate_RRBCG(KSP);
 PETSC_INTERN PetscErrorCode PCCreate_TNS(PC);
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
+PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC);
 PETSC_INTERN PetscErrorCode PCCreate_LevelSet(PC);
 /* Factors of our matrices where PETSc looks for them */
 PETSC_INTERN PetscErrorCode PolderAIJRegisterFactors(void);
@@ -37,6 +38,8 @@ typedef enum {
   POLDER_RRBSetUp,
   POLDER_RRBApply,
   POLDER_RRBReduce, /* right-hand side to the red nodes, solution back to all */
+  POLDER_PAMGSetUp, /* the hierarchy, or its values anew */
+  POLDER_PAMGApply,
   POLDER_NUM_EVENTS
 } PolderLogEvent;
 PETSC_INTERN PetscLogEvent PolderLogEvents[POLDER_NUM_EVENTS];

@@ -3,6 +3,8 @@
 
 #include <petscsys.h>
 #include "../../cuda/kernels.h" /* PolderSlices */
+#include "levelmatrix.h"
+#include "pairrow.h"
 #include "rrbrow.h"
 
 /* vec.c */
@@ -128,6 +130,72 @@ PETSC_INTERN void PolderLabelRowsFill_Host(PetscInt n, const PetscInt row[], con
   position[] is -1 for every column on entry and on return.
 */
 PETSC_INTERN void PolderGalerkinRow_Host(PetscInt nrow, const PetscInt row[], const PetscScalar weight[], const PetscInt wi[], const PetscInt wj[], const PetscScalar wv[], PetscInt *nc, PetscInt position[], PetscInt col[], PetscScalar val[]);
+
+/* pairs.c: n rows row[] (NULL: 0 .. n) of a CSR matrix find partners among each other; mate[i] = j and mate[j] = i, or one of POLDER_PAIR_FREE, POLDER_PAIR_LONE, or i: alone
+   in its aggregate. sum[] and diag[]: row sums and diagonal, NULL when rule->kappa is 0 */
+/* next[i] <- the partner that row i would have, or POLDER_PAIR_NONE */
+PETSC_INTERN void PolderPairsPropose_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
+/* On a grid: next[i] <- the partner with which pairs line up along the direction that most rows want, or POLDER_PAIR_WAIT; all rows, none paired yet */
+PETSC_INTERN void PolderPairsAlign_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
+/* Pairs where both would, a row alone where it has no one; left[] <- the rows that are free still (may be row); returns how many */
+PETSC_INTERN PetscInt PolderPairsMatch_Host(PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[]);
+/* Leaves the rows row[] alone */
+PETSC_INTERN void PolderPairsSingle_Host(PetscInt n, const PetscInt row[], PetscInt mate[]);
+/* The same one after another, rows with the fewest free strong neighbours first (Notay, ETNA 37, 2010), counted up to most; work[3 m + most + 1] */
+PETSC_INTERN void PolderPairsGreedy_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, PetscInt most, PetscInt mate[], PetscInt work[]);
+/* join[i] <- for a row alone, its strongest neighbour if that has a partner; else i */
+PETSC_INTERN void PolderPairsJoin_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[]);
+/* agg[i] <- number of the pair of row i, or of that of join[i] (NULL: no one joins), ascending with its first row; rows in none get the number of pairs, which is returned */
+PETSC_INTERN PetscInt PolderPairsNumber_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[]);
+/* agg[i] <- next[agg[i]] */
+PETSC_INTERN void PolderPairsCompose_Host(PetscInt m, const PetscInt next[], PetscInt agg[]);
+
+/* galerkin.c: agg[] < n are the aggregates of m rows, n stands for none */
+/* row[ptr[a] .. ptr[a + 1]) <- the rows of aggregate a, ascending; ptr[n + 2] */
+PETSC_INTERN void PolderMembers_Host(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[]);
+/* ci, cj, ca <- the sums of the rows of each aggregate by the aggregate agg[] < nc of the column, columns ascending; cj and ca have room for all entries of A. square: row and
+   column aggregates are the same, and a diagonal entry that cancels becomes zero. place[nc] is scratch. Returns the number of entries */
+PETSC_INTERN PetscInt PolderGalerkin_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[], PetscInt ci[], PetscInt cj[], PetscScalar ca[]);
+/* New values in the same pattern */
+PETSC_INTERN void PolderGalerkinValues_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[]);
+
+/* smoothers.c: the rows of one level in double precision and, as ...Single_Host, with matrix and vectors in single precision */
+/* What is wrong with a row */
+typedef enum {
+  POLDER_ROW_GOOD,
+  POLDER_ROW_NODIAGONAL,
+  POLDER_ROW_ZERO,
+  POLDER_ROW_NEGATIVE,
+  POLDER_ROW_NOTFINITE
+} PolderRowKind;
+/*
+  diag[i] <- position of the diagonal entry of row i, dinv[i] <- its inverse or, l1 set, that of the sum of |a_ij| (bi = NULL: no second block); l1 = 0 with zero: a row whose
+  diagonal is zero gets 0. sum[i] (NULL: not wanted) <- sum of the row, mate[i] (NULL: not wanted) <- POLDER_PAIR_LONE when the diagonal is more than lone times the sum of the
+  others' magnitudes, else POLDER_PAIR_FREE. Returns the first row that cannot be used, n for none, and what it has
+*/
+PETSC_INTERN PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PolderRowKind *kind);
+#define POLDER_LEVEL_KERNELS(type, name) \
+  /* x = (D + L)^-1 b; agg != NULL: bc = P^T (b - A x) */ \
+  PETSC_INTERN void PolderLevelForward##name(const PolderLevelMatrix *, const type b[], type x[], const PetscInt agg[], PetscInt nc, type bc[]); \
+  /* agg != NULL: x += scale P xc first; a Gauss-Seidel sweep over x */ \
+  PETSC_INTERN void PolderLevelSweep##name(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], type scale, const type xc[], const type b[], type x[]); \
+  /* x = scale D^-1 b */ \
+  PETSC_INTERN void PolderLevelScale##name(PetscInt n, type scale, const type dinv[], const type b[], type x[]); \
+  /* x += scale P xc */ \
+  PETSC_INTERN void PolderLevelProlong##name(PetscInt n, const PetscInt agg[], type scale, const type xc[], type x[]); \
+  /* b - A x: to r (NULL: not wanted) and, agg != NULL, bc = P^T of it */ \
+  PETSC_INTERN void PolderLevelResidual##name(const PolderLevelMatrix *, const type b[], const type x[], type r[], const PetscInt agg[], PetscInt nc, type bc[]); \
+  /* d = beta d + scale D^-1 (b - A x), y = x + d; d = NULL: stands for zero and is not kept */ \
+  PETSC_INTERN void PolderLevelJacobi##name(const PolderLevelMatrix *, type beta, type scale, const type b[], const type x[], type d[], type y[]); \
+  /* v = (add: v) + A x; sum <- (x, v), (x, b), and (x, w) or, without w, (b, b), (b, v), (v, v) */ \
+  PETSC_INTERN void PolderLevelMultDots##name(const PolderLevelMatrix *, PetscBool add, const type x[], const type b[], const type w[], type v[], PetscReal sum[5]); \
+  /* y = alpha x + beta y */ \
+  PETSC_INTERN void PolderLevelCombine##name(PetscInt n, type alpha, type beta, const type x[], type y[]); \
+  /* z = y + scale B ghost; y = NULL stands for zero. bc -= P^T B ghost */ \
+  PETSC_INTERN void PolderLevelGhosts##name(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], type scale, const type ghost[], const type y[], type z[]); \
+  PETSC_INTERN void PolderLevelGhostsRestrict##name(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const type ghost[], const PetscInt agg[], type bc[]);
+POLDER_LEVEL_KERNELS(PetscScalar, _Host)
+POLDER_LEVEL_KERNELS(float, Single_Host)
 
 /* csr.c */
 /* z[i] = y[i] + alpha (row i of a CSR matrix) . x for the n rows i = row[k]; row = NULL: i = k. y = NULL stands for zero and may be z.

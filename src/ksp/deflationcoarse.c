@@ -76,6 +76,14 @@ PetscErrorCode PolderCoarseSetOptionsPrefix(PolderCoarse c, const char prefix[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderCoarseSetInverse(PolderCoarse c)
+{
+  PetscFunctionBegin;
+  c->type   = COARSE_INVERSE;
+  c->chosen = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderCoarseSetFromOptions(PolderCoarse c, PetscBool *changed)
 {
   const PolderCoarseType before = c->type;

@@ -10,6 +10,8 @@ PETSC_INTERN PetscErrorCode PolderCoarseDestroy(PolderCoarse *);
 /* -deflation_coarse inverse|cholesky|ksp, prefix deflation_coarse_ for the nested KSP, each behind the given prefix; changed: set up again */
 PETSC_INTERN PetscErrorCode PolderCoarseSetOptionsPrefix(PolderCoarse, const char[]);
 PETSC_INTERN PetscErrorCode PolderCoarseSetFromOptions(PolderCoarse, PetscBool *changed);
+/* The inverse on every process instead of the factor, without an option. Before a set-up */
+PETSC_INTERN PetscErrorCode PolderCoarseSetInverse(PolderCoarse);
 /*
   This process touches the columns gl[0..nl) of the d columns of Z and adds the entries (gl[k], gl[col]) = val of the CSR
   matrix ptr, col, val (nl rows, local columns) to E. nullspace: E is singular with the constant as kernel, so one column

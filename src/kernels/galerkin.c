@@ -1,0 +1,84 @@
+/* The coarse matrix P^T A P of a P with one unit entry a row: sums of the entries of A by aggregate of row and column. */
+#include "kernels.h"
+
+/* A diagonal entry that cancels to this part of what was summed is zero: the aggregate is a whole component whose rows add up to zero */
+#define POLDER_GALERKIN_ZERO (1e3 * PETSC_MACHINE_EPSILON)
+
+void PolderMembers_Host(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[])
+{
+  for (PetscInt a = 0; a <= n + 1; ++a) ptr[a] = 0;
+  for (PetscInt i = 0; i < m; ++i) ++ptr[agg[i] + 1];
+  for (PetscInt a = 0; a <= n; ++a) ptr[a + 1] += ptr[a];
+  for (PetscInt i = 0; i < m; ++i) row[ptr[agg[i]]++] = i;
+  for (PetscInt a = n + 1; a > 0; --a) ptr[a] = ptr[a - 1];
+  ptr[0] = 0;
+}
+
+/* Columns ascend; rows are short and nearly sorted */
+static inline void GalerkinSort(PetscInt n, PetscInt col[], PetscScalar val[])
+{
+  for (PetscInt k = 1; k < n; ++k) {
+    const PetscInt    c = col[k];
+    const PetscScalar v = val[k];
+    PetscInt          l = k;
+
+    for (; l > 0 && col[l - 1] > c; --l) {
+      col[l] = col[l - 1];
+      val[l] = val[l - 1];
+    }
+    col[l] = c;
+    val[l] = v;
+  }
+}
+
+PetscInt PolderGalerkin_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[], PetscInt ci[], PetscInt cj[], PetscScalar ca[])
+{
+  PetscInt nz = 0;
+
+  for (PetscInt c = 0; c < nc; ++c) place[c] = -1;
+  ci[0] = 0;
+  for (PetscInt a = 0; a < n; ++a) {
+    const PetscInt first = nz;
+    PetscReal      size  = 0;
+
+    for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
+      for (PetscInt k = ai[row[r]]; k < ai[row[r] + 1]; ++k) {
+        const PetscInt c = agg[aj[k]];
+
+        if (c >= nc) continue;
+        if (place[c] < first) {
+          place[c] = nz;
+          cj[nz]   = c;
+          ca[nz++] = aa[k];
+        } else ca[place[c]] += aa[k];
+        if (c == a) size += PetscAbsScalar(aa[k]);
+      }
+    }
+    if (square && place[a] >= first && PetscAbsScalar(ca[place[a]]) <= POLDER_GALERKIN_ZERO * size) ca[place[a]] = 0;
+    GalerkinSort(nz - first, cj + first, ca + first);
+    ci[a + 1] = nz;
+  }
+  return nz;
+}
+
+void PolderGalerkinValues_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[])
+{
+  for (PetscInt a = 0; a < n; ++a) {
+    PetscReal size = 0;
+
+    for (PetscInt k = ci[a]; k < ci[a + 1]; ++k) {
+      place[cj[k]] = k;
+      ca[k]        = 0;
+    }
+    for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
+      for (PetscInt k = ai[row[r]]; k < ai[row[r] + 1]; ++k) {
+        const PetscInt c = agg[aj[k]];
+
+        if (c >= nc) continue;
+        ca[place[c]] += aa[k];
+        if (c == a) size += PetscAbsScalar(aa[k]);
+      }
+    }
+    if (square && PetscAbsScalar(ca[place[a]]) <= POLDER_GALERKIN_ZERO * size) ca[place[a]] = 0;
+  }
+}

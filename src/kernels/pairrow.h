@@ -1,0 +1,136 @@
+/* Row bodies of the pairwise aggregation that host and device share. */
+#pragma once
+
+#include <petscsys.h>
+
+#if defined(__CUDACC__)
+  #define POLDER_PAIR static __host__ __device__ __forceinline__
+#else
+  #define POLDER_PAIR static inline
+#endif
+
+/* What mate[] says of a row that has no partner */
+#define POLDER_PAIR_FREE -1 /* none yet */
+#define POLDER_PAIR_LONE -2 /* is in no aggregate */
+/* What next[] says of a row that proposes to none */
+#define POLDER_PAIR_NONE -1 /* there is none */
+#define POLDER_PAIR_WAIT -2 /* in the next round */
+/* The orders of PolderPairOrder() on a grid: 1, 2, 3 and, when pairs along a direction line up, 4, 5, 6 */
+#define POLDER_PAIR_ORDERS 7
+
+/* How two rows may become a pair */
+typedef struct {
+  PetscInt  near[3];   /* strides of the grid that the rows are numbered by, as PolderStencilStrides_Host() finds them; near[1] = 0: no grid */
+  PetscReal threshold; /* an entry is strong when -a_ij is at least this part of the largest of its row */
+  PetscReal kappa;     /* largest two-grid condition of a pair; 0: any */
+} PolderPairRule;
+
+/* Strengths that differ by less than about a fifth count as equal: the exponent and two bits of the mantissa, rounded */
+POLDER_PAIR unsigned PolderPairBucket(PetscReal strength)
+{
+  union
+  {
+    float    value;
+    unsigned bits;
+  } u;
+
+  u.value = (float)strength;
+  return (u.bits + (1u << 20)) >> 21;
+}
+
+/*
+  Which of equally strong entries comes first: the same number for (i, j) and (j, i). On a grid those that join coordinates 2c and 2c + 1, of these the ones of the
+  fastest direction, so that pairs line up and the coarse rows make a grid again. Elsewhere a hash, so that no long chains form
+*/
+POLDER_PAIR unsigned PolderPairOrder(PetscInt i, PetscInt j, const PetscInt near[3])
+{
+  const PetscInt lo = i < j ? i : j, d = i < j ? j - i : i - j;
+  unsigned       h;
+
+  if (near[1]) {
+    if (d == 1) return lo % near[1] % 2 ? 3 : 6;
+    if (d == near[1]) return (near[1] == near[2] ? lo : lo % near[2]) / near[1] % 2 ? 2 : 5;
+    return lo / near[2] % 2 ? 1 : 4;
+  }
+  h = (unsigned)lo * 0x9E3779B1u ^ (unsigned)(lo + d) * 0x85EBCA77u;
+  h = (h ^ (h >> 15)) * 0x2C1B3C6Du;
+  return h ^ (h >> 13);
+}
+
+/* Is the two-grid condition of a pair at most kappa? With its coupling -a, its diagonal entries d and its row sums s (Notay, SIAM J. Sci. Comput. 34, 2012) */
+POLDER_PAIR PetscBool PolderPairGood(PetscReal a, PetscReal di, PetscReal si, PetscReal dj, PetscReal sj, PetscReal kappa)
+{
+  const PetscReal bottom = a + (si + sj > 0 ? si * sj / (si + sj) : 0);
+
+  return (PetscBool)(si + sj >= 0 && bottom > 0 && 2 * di * dj / (di + dj) <= kappa * bottom);
+}
+
+/* The strongest free partner of row i, the first of equals, or POLDER_PAIR_NONE. s[] (NULL: rule->kappa is not asked for) and d[]: row sums and diagonal */
+POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal s[], const PetscReal d[], const PolderPairRule *rule, const PetscInt mate[])
+{
+  PetscReal strongest = 0, found = 0;
+  unsigned  bucket = 0, order = 0;
+  PetscInt  best = POLDER_PAIR_NONE;
+
+  for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
+    const PetscInt  j = aj[k];
+    const PetscReal a = -PetscRealPart(aa[k]);
+    unsigned        b, o;
+
+    if (j == i || !(a > 0)) continue;
+    if (a > strongest) strongest = a;
+    if (mate[j] != POLDER_PAIR_FREE) continue;
+    b = PolderPairBucket(a);
+    if (b < bucket || (s && !PolderPairGood(a, d[i], s[i], d[j], s[j], rule->kappa))) continue;
+    o = PolderPairOrder(i, j, rule->near);
+    if (b > bucket || o > order || best < 0) {
+      best   = j;
+      bucket = b;
+      order  = o;
+      found  = a;
+    }
+  }
+  return found >= rule->threshold * strongest ? best : POLDER_PAIR_NONE;
+}
+
+/* The partner of row i along the direction of this order, when that coupling is strong; else the row waits */
+POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], unsigned order)
+{
+  PetscReal strongest = 0, found = 0;
+  PetscInt  best = POLDER_PAIR_WAIT;
+
+  for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
+    const PetscReal a = -PetscRealPart(aa[k]);
+
+    if (aj[k] == i) continue;
+    if (a > strongest) strongest = a;
+    if (a > 0 && mate[aj[k]] == POLDER_PAIR_FREE && PolderPairOrder(i, aj[k], rule->near) == order) {
+      best  = aj[k];
+      found = a;
+    }
+  }
+  return found >= rule->threshold * strongest ? best : POLDER_PAIR_WAIT;
+}
+
+/* The strongest neighbour of a row i that is alone, if that one has a partner; else i */
+POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[])
+{
+  unsigned bucket = 0, order = 0;
+  PetscInt best = i;
+
+  for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
+    const PetscInt  j = aj[k];
+    const PetscReal a = -PetscRealPart(aa[k]);
+    unsigned        b, o;
+
+    if (j == i || !(a > 0) || mate[j] < 0) continue;
+    b = PolderPairBucket(a);
+    o = PolderPairOrder(i, j, rule->near);
+    if (b > bucket || (b == bucket && (o > order || best == i))) {
+      best   = j;
+      bucket = b;
+      order  = o;
+    }
+  }
+  return mate[best] != best ? best : i;
+}

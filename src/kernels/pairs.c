@@ -1,0 +1,147 @@
+/* Pairwise aggregation: pairs of strongly coupled rows, found in rounds over all rows or one after another, and the numbers of the aggregates. */
+#include "kernels.h"
+
+void PolderPairsPropose_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[])
+{
+  for (PetscInt k = 0; k < n; ++k) {
+    const PetscInt i = row ? row[k] : k;
+
+    next[i] = mate[i] == POLDER_PAIR_FREE ? PolderPairPropose(i, ai, aj, aa, sum, diag, rule, mate) : POLDER_PAIR_NONE;
+  }
+}
+
+PetscInt PolderPairsMatch_Host(PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[])
+{
+  PetscInt nleft = 0;
+
+  for (PetscInt k = 0; k < n; ++k) {
+    const PetscInt i = row ? row[k] : k, j = next[i];
+
+    if (mate[i] != POLDER_PAIR_FREE) continue;
+    if (j == POLDER_PAIR_NONE) mate[i] = i;
+    else if (j >= 0 && next[j] == i) mate[i] = j;
+    else left[nleft++] = i;
+  }
+  return nleft;
+}
+
+void PolderPairsAlign_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[])
+{
+  PetscInt count[POLDER_PAIR_ORDERS] = {0};
+  unsigned most = 4;
+
+  for (PetscInt i = 0; i < n; ++i) {
+    if (next[i] >= 0) ++count[PolderPairOrder(i, next[i], rule->near)];
+  }
+  for (unsigned o = 5; o <= 6; ++o) {
+    if (count[o] >= count[most]) most = o;
+  }
+  for (PetscInt i = 0; i < n; ++i) {
+    if (next[i] >= 0 && PolderPairOrder(i, next[i], rule->near) != most) next[i] = PolderPairAlong(i, ai, aj, aa, rule, mate, most);
+  }
+}
+
+void PolderPairsJoin_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[])
+{
+  for (PetscInt i = 0; i < m; ++i) join[i] = mate[i] == i ? PolderPairJoin(i, ai, aj, aa, rule, mate) : i;
+}
+
+void PolderPairsSingle_Host(PetscInt n, const PetscInt row[], PetscInt mate[])
+{
+  for (PetscInt k = 0; k < n; ++k) mate[row[k]] = row[k];
+}
+
+PetscInt PolderPairsNumber_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[])
+{
+  PetscInt n = 0;
+
+  for (PetscInt i = 0; i < m; ++i) {
+    if (mate[i] >= i && (!join || join[i] == i)) agg[i] = n++;
+  }
+  for (PetscInt i = 0; i < m; ++i) {
+    if (mate[i] < 0) agg[i] = n;
+    else if (mate[i] < i) agg[i] = agg[mate[i]];
+  }
+  for (PetscInt i = 0; join && i < m; ++i) {
+    if (join[i] != i) agg[i] = agg[join[i]];
+  }
+  return n;
+}
+
+void PolderPairsCompose_Host(PetscInt m, const PetscInt next[], PetscInt agg[])
+{
+  for (PetscInt i = 0; i < m; ++i) agg[i] = next[agg[i]];
+}
+
+/* Lists of the free rows by their count of free strong neighbours, smallest row first within a count as long as counts only fall */
+static inline void PairsUnlink(PetscInt i, PetscInt c, PetscInt head[], PetscInt before[], PetscInt after[])
+{
+  if (before[i] >= 0) after[before[i]] = after[i];
+  else head[c] = after[i];
+  if (after[i] >= 0) before[after[i]] = before[i];
+}
+
+static inline void PairsLink(PetscInt i, PetscInt c, PetscInt head[], PetscInt before[], PetscInt after[])
+{
+  before[i] = -1;
+  after[i]  = head[c];
+  if (head[c] >= 0) before[head[c]] = i;
+  head[c] = i;
+}
+
+static inline PetscReal PairsStrongest(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[])
+{
+  PetscReal strongest = 0;
+
+  for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
+    if (aj[k] != i) strongest = PetscMax(strongest, -PetscRealPart(aa[k]));
+  }
+  return strongest;
+}
+
+void PolderPairsGreedy_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, PetscInt most, PetscInt mate[], PetscInt work[])
+{
+  PetscInt *count = work, *before = work + m, *after = work + 2 * m, *head = work + 3 * m, lowest = 0;
+
+  for (PetscInt c = 0; c <= most; ++c) head[c] = -1;
+  for (PetscInt i = 0; i < m; ++i) count[i] = 0;
+  for (PetscInt i = 0; i < m; ++i) {
+    const PetscReal least = rule->threshold * PairsStrongest(i, ai, aj, aa);
+
+    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
+      if (aj[k] != i && -PetscRealPart(aa[k]) > 0 && -PetscRealPart(aa[k]) >= least && count[aj[k]] < most) ++count[aj[k]];
+    }
+  }
+  for (PetscInt i = m - 1; i >= 0; --i) {
+    if (mate[i] == POLDER_PAIR_FREE) PairsLink(i, count[i], head, before, after);
+  }
+  while (lowest <= most) {
+    const PetscInt i = head[lowest];
+    PetscInt       pair[2], n = 1;
+
+    if (i < 0) {
+      ++lowest;
+      continue;
+    }
+    pair[0] = i;
+    pair[1] = PolderPairPropose(i, ai, aj, aa, sum, diag, rule, mate);
+    if (pair[1] >= 0) n = 2;
+    for (PetscInt l = 0; l < n; ++l) {
+      PairsUnlink(pair[l], count[pair[l]], head, before, after);
+      mate[pair[l]] = pair[n - 1 - l];
+    }
+    for (PetscInt l = 0; l < n; ++l) {
+      const PetscReal least = rule->threshold * PairsStrongest(pair[l], ai, aj, aa);
+
+      for (PetscInt k = ai[pair[l]]; k < ai[pair[l] + 1]; ++k) {
+        const PetscInt  j = aj[k];
+        const PetscReal a = -PetscRealPart(aa[k]);
+
+        if (mate[j] != POLDER_PAIR_FREE || !(a > 0) || a < least || !count[j]) continue;
+        PairsUnlink(j, count[j], head, before, after);
+        PairsLink(j, --count[j], head, before, after);
+        lowest = PetscMin(lowest, count[j]);
+      }
+    }
+  }
+}

@@ -1,0 +1,375 @@
+/*
+  Smoothers, residuals and transfers of one level, with matrix and vectors in type LEVEL_VALUE; included by smoothers.c once for each type. Aggregate number nc stands
+  for none, so that coarse vectors have nc + 1 entries.
+*/
+
+/* s[i] = (or, add, +=) sum of val[d][i] x[i + off[d]] over g diagonals on rows whose columns all exist; g is a constant where this is called */
+static inline __attribute__((always_inline)) void LEVEL_NAME(LevelGroup)(int g, PetscBool add, PetscInt n, const LEVEL_VALUE *const v[], const LEVEL_VALUE *const x[], LEVEL_VALUE *restrict s)
+{
+#pragma GCC ivdep
+  for (PetscInt i = 0; i < n; ++i) {
+    LEVEL_VALUE t = add ? s[i] : 0;
+
+    for (int d = 0; d < g; ++d) t += v[d][i] * x[d][i];
+    s[i] = t;
+  }
+}
+
+/* s[0 .. len) = the rows r0 .. r0 + len of the diagonals d0 .. d1 times x */
+static void LEVEL_NAME(LevelRows)(const PolderLevelMatrix *A, PetscInt d0, PetscInt d1, PetscInt r0, PetscInt len, const LEVEL_VALUE x[], LEVEL_VALUE *restrict s)
+{
+  PetscBool add = PETSC_FALSE;
+
+  for (PetscInt d = d0; d < d1;) {
+    const LEVEL_VALUE *v[4], *w[4];
+    PetscInt           g = 0, lo = 0, hi = len;
+
+    if (r0 + A->off[d] < 0 || r0 + len + A->off[d] > A->n) { // leaves the matrix within these rows: alone
+      lo = PetscMax(lo, -A->off[d] - r0);
+      hi = PetscMin(hi, A->n - A->off[d] - r0);
+      g  = 1;
+      if (!add) {
+        for (PetscInt i = 0; i < len; ++i) s[i] = 0;
+        add = PETSC_TRUE;
+      }
+    } else {
+      while (g < 4 && d + g < d1 && r0 + A->off[d + g] >= 0 && r0 + len + A->off[d + g] <= A->n) ++g;
+    }
+    for (PetscInt k = 0; k < g; ++k) {
+      v[k] = (const LEVEL_VALUE *)A->val[d + k] + (r0 + lo);
+      w[k] = x + (r0 + lo + A->off[d + k]);
+    }
+    if (hi > lo) {
+      switch (g + (add ? 4 : 0)) {
+      case 1:
+        LEVEL_NAME(LevelGroup)(1, PETSC_FALSE, hi - lo, v, w, s + lo);
+        break;
+      case 2:
+        LEVEL_NAME(LevelGroup)(2, PETSC_FALSE, hi - lo, v, w, s + lo);
+        break;
+      case 3:
+        LEVEL_NAME(LevelGroup)(3, PETSC_FALSE, hi - lo, v, w, s + lo);
+        break;
+      case 4:
+        LEVEL_NAME(LevelGroup)(4, PETSC_FALSE, hi - lo, v, w, s + lo);
+        break;
+      case 5:
+        LEVEL_NAME(LevelGroup)(1, PETSC_TRUE, hi - lo, v, w, s + lo);
+        break;
+      case 6:
+        LEVEL_NAME(LevelGroup)(2, PETSC_TRUE, hi - lo, v, w, s + lo);
+        break;
+      case 7:
+        LEVEL_NAME(LevelGroup)(3, PETSC_TRUE, hi - lo, v, w, s + lo);
+        break;
+      default:
+        LEVEL_NAME(LevelGroup)(4, PETSC_TRUE, hi - lo, v, w, s + lo);
+      }
+    }
+    add = PETSC_TRUE;
+    d += g;
+  }
+  if (!add) {
+    for (PetscInt i = 0; i < len; ++i) s[i] = 0;
+  }
+}
+
+/* One row of compressed rows, its entries first .. last, times x */
+static inline LEVEL_VALUE LEVEL_NAME(LevelRow)(PetscInt first, PetscInt last, const PetscInt *restrict aj, const LEVEL_VALUE *restrict aa, const LEVEL_VALUE x[])
+{
+  LEVEL_VALUE s = 0;
+
+  for (PetscInt k = first; k < last; ++k) s += aa[k] * x[aj[k]];
+  return s;
+}
+
+/* bc += P^T r on the rows r0 .. r0 + len */
+static inline void LEVEL_NAME(LevelRestrict)(PetscInt r0, PetscInt len, const PetscInt agg[], const LEVEL_VALUE r[], LEVEL_VALUE bc[])
+{
+  for (PetscInt i = 0; i < len; ++i) bc[agg[r0 + i]] += r[i];
+}
+
+/* x += scale P xc on the rows r0 .. r1 */
+static inline void LEVEL_NAME(LevelProlong)(PetscInt r0, PetscInt r1, const PetscInt agg[], LEVEL_VALUE scale, const LEVEL_VALUE xc[], LEVEL_VALUE x[])
+{
+#pragma GCC ivdep
+  for (PetscInt i = r0; i < r1; ++i) x[i] += scale * xc[agg[i]];
+}
+
+/* The lower diagonals first .. main and the upper ones main + 1 .. last are so near that a sweep takes them entry by entry; *rows: how many rows of the others it takes together */
+static void LEVEL_NAME(LevelNear)(const PolderLevelMatrix *A, PetscInt *first, PetscInt *last, PetscInt *rows)
+{
+  *first = A->main;
+  *last  = A->main + 1;
+  while (*first > 0 && A->off[*first - 1] > -LEVEL_NEAR) --*first;
+  while (*last < A->nd && A->off[*last] < LEVEL_NEAR) ++*last;
+  *rows = LEVEL_ROWS;
+  if (*first > 0) *rows = PetscMin(*rows, -A->off[*first - 1]);
+  if (*last < A->nd) *rows = PetscMin(*rows, A->off[*last]);
+}
+
+/* Gauss-Seidel on the rows r0 .. r0 + len by diagonals: x = dinv (b - s - (near entries of the triangle) x), s as it comes; forward or backward */
+static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backward, PetscInt near0, PetscInt near1, PetscInt r0, PetscInt len, const LEVEL_VALUE *restrict b, LEVEL_VALUE *restrict s, LEVEL_VALUE *x)
+{
+  const LEVEL_VALUE *restrict dinv = (const LEVEL_VALUE *)A->dinv;
+
+  for (PetscInt i = 0; i < len; ++i) s[i] = dinv[r0 + i] * (b[r0 + i] - s[i]);
+  if (near1 - near0 == 1 && A->off[near0] == (backward ? 1 : -1)) { // one multiplication a row waits for the row before
+    const LEVEL_VALUE *v = (const LEVEL_VALUE *)A->val[near0];
+    LEVEL_VALUE        c[LEVEL_ROWS], last;
+
+    if (backward) {
+      const PetscInt end = PetscMin(len, A->n - 1 - r0);
+
+      for (PetscInt i = 0; i < end; ++i) c[i] = dinv[r0 + i] * v[r0 + i];
+      if (end < len) x[r0 + end] = s[end];
+      last = r0 + end < A->n ? x[r0 + end] : 0;
+      for (PetscInt i = end - 1; i >= 0; --i) x[r0 + i] = last = s[i] - c[i] * last;
+    } else {
+      const PetscInt begin = r0 ? 0 : 1;
+
+      for (PetscInt i = begin; i < len; ++i) c[i] = dinv[r0 + i] * v[r0 + i];
+      if (begin) x[0] = s[0];
+      last = x[r0 + begin - 1];
+      for (PetscInt i = begin; i < len; ++i) x[r0 + i] = last = s[i] - c[i] * last;
+    }
+    return;
+  }
+  for (PetscInt l = 0; l < len; ++l) {
+    const PetscInt i   = r0 + (backward ? len - 1 - l : l);
+    LEVEL_VALUE    sum = 0;
+
+    for (PetscInt d = near0; d < near1; ++d) {
+      if (i + A->off[d] >= 0 && i + A->off[d] < A->n) sum += ((const LEVEL_VALUE *)A->val[d])[i] * x[i + A->off[d]];
+    }
+    x[i] = s[i - r0] - dinv[i] * sum;
+  }
+}
+
+/* bc -= P^T U x on the rows r0 .. r1, U the strictly upper triangle: what a forward sweep that began with zero leaves of the residual */
+static void LEVEL_NAME(LevelRestrictUpper)(const PolderLevelMatrix *A, PetscInt r0, PetscInt r1, const LEVEL_VALUE x[], const PetscInt agg[], LEVEL_VALUE bc[])
+{
+  LEVEL_VALUE s[LEVEL_ROWS];
+
+  for (; r0 < r1; r0 += LEVEL_ROWS) {
+    const PetscInt len = PetscMin(LEVEL_ROWS, r1 - r0);
+
+    LEVEL_NAME(LevelRows)(A, A->main + 1, A->nd, r0, len, x, s);
+    for (PetscInt i = 0; i < len; ++i) bc[agg[r0 + i]] -= s[i];
+  }
+}
+
+void LEVEL_NAME(PolderLevelForward)(const PolderLevelMatrix *A, const LEVEL_VALUE b[], LEVEL_VALUE x[], const PetscInt agg[], PetscInt nc, LEVEL_VALUE bc[])
+{
+  const PetscInt     n    = A->n;
+  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv, *aa = (const LEVEL_VALUE *)A->aa;
+
+  for (PetscInt a = 0; agg && a <= nc; ++a) bc[a] = 0;
+  if (A->nd) {
+    PetscInt    near0, near1, rows, done = 0;
+    LEVEL_VALUE s[LEVEL_ROWS];
+
+    LEVEL_NAME(LevelNear)(A, &near0, &near1, &rows);
+    for (PetscInt r0 = 0; r0 < n; r0 += rows) {
+      const PetscInt len = PetscMin(rows, n - r0), ready = r0 + len - A->off[A->nd - 1];
+
+      LEVEL_NAME(LevelRows)(A, 0, near0, r0, len, x, s);
+      LEVEL_NAME(LevelSolve)(A, PETSC_FALSE, near0, A->main, r0, len, b, s, x);
+      if (agg && ready >= done + LEVEL_ROWS / 2) { // while the entries that the sweep has read are in the cache
+        LEVEL_NAME(LevelRestrictUpper)(A, done, ready, x, agg, bc);
+        done = ready;
+      }
+    }
+    if (agg) LEVEL_NAME(LevelRestrictUpper)(A, done, n, x, agg, bc);
+    return;
+  }
+  for (PetscInt i = 0; i < n; ++i) x[i] = dinv[i] * (b[i] - LEVEL_NAME(LevelRow)(A->ai[i], A->diag[i], A->aj, aa, x));
+  for (PetscInt i = 0; agg && i < n; ++i) bc[agg[i]] -= LEVEL_NAME(LevelRow)(A->diag[i] + 1, A->ai[i + 1], A->aj, aa, x);
+}
+
+/* A Gauss-Seidel sweep on the rows r0 .. r0 + len by diagonals */
+static void LEVEL_NAME(LevelSweepRows)(const PolderLevelMatrix *A, PetscBool backward, PetscInt near0, PetscInt near1, PetscInt r0, PetscInt len, const LEVEL_VALUE b[], LEVEL_VALUE x[])
+{
+  LEVEL_VALUE s[LEVEL_ROWS], t[LEVEL_ROWS];
+
+  if (backward) {
+    LEVEL_NAME(LevelRows)(A, 0, A->main, r0, len, x, s);
+    LEVEL_NAME(LevelRows)(A, near1, A->nd, r0, len, x, t);
+  } else {
+    LEVEL_NAME(LevelRows)(A, A->main + 1, A->nd, r0, len, x, s);
+    LEVEL_NAME(LevelRows)(A, 0, near0, r0, len, x, t);
+  }
+  for (PetscInt i = 0; i < len; ++i) s[i] += t[i];
+  if (backward) LEVEL_NAME(LevelSolve)(A, backward, A->main + 1, near1, r0, len, b, s, x);
+  else LEVEL_NAME(LevelSolve)(A, backward, near0, A->main, r0, len, b, s, x);
+}
+
+void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward, const PetscInt agg[], LEVEL_VALUE scale, const LEVEL_VALUE xc[], const LEVEL_VALUE b[], LEVEL_VALUE x[])
+{
+  const PetscInt     n    = A->n;
+  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv, *aa = (const LEVEL_VALUE *)A->aa;
+
+  if (A->nd) {
+    const PetscInt reach = backward ? -A->off[0] : A->off[A->nd - 1];
+    PetscInt       near0, near1, rows, there = 0, nblock;
+
+    LEVEL_NAME(LevelNear)(A, &near0, &near1, &rows);
+    nblock = (n + rows - 1) / rows;
+    for (PetscInt k = 0; k < nblock; ++k) {
+      const PetscInt r0 = rows * (backward ? nblock - 1 - k : k), len = PetscMin(rows, n - r0), ahead = PetscMin(n, (backward ? n - r0 : r0 + len) + reach);
+
+      if (agg && ahead > there) { // the rows that these read have their correction
+        const PetscInt upto = PetscMin(n, ahead + LEVEL_ROWS);
+
+        if (backward) LEVEL_NAME(LevelProlong)(n - upto, n - there, agg, scale, xc, x);
+        else LEVEL_NAME(LevelProlong)(there, upto, agg, scale, xc, x);
+        there = upto;
+      }
+      LEVEL_NAME(LevelSweepRows)(A, backward, near0, near1, r0, len, b, x);
+    }
+    return;
+  }
+  if (agg) LEVEL_NAME(LevelProlong)(0, n, agg, scale, xc, x);
+  for (PetscInt l = 0; l < n; ++l) {
+    const PetscInt    i = backward ? n - 1 - l : l;
+    const LEVEL_VALUE s = LEVEL_NAME(LevelRow)(A->ai[i], A->diag[i], A->aj, aa, x) + LEVEL_NAME(LevelRow)(A->diag[i] + 1, A->ai[i + 1], A->aj, aa, x);
+
+    x[i] = dinv[i] * (b[i] - s);
+  }
+}
+
+void LEVEL_NAME(PolderLevelScale)(PetscInt n, LEVEL_VALUE scale, const LEVEL_VALUE dinv[], const LEVEL_VALUE b[], LEVEL_VALUE x[])
+{
+#pragma GCC ivdep
+  for (PetscInt i = 0; i < n; ++i) x[i] = scale * dinv[i] * b[i];
+}
+
+void LEVEL_NAME(PolderLevelProlong)(PetscInt n, const PetscInt agg[], LEVEL_VALUE scale, const LEVEL_VALUE xc[], LEVEL_VALUE x[])
+{
+  LEVEL_NAME(LevelProlong)(0, n, agg, scale, xc, x);
+}
+
+/* s[0 .. len) = the rows r0 .. r0 + len of A x */
+static inline void LEVEL_NAME(LevelMult)(const PolderLevelMatrix *A, PetscInt r0, PetscInt len, const LEVEL_VALUE x[], LEVEL_VALUE s[])
+{
+  if (A->nd) LEVEL_NAME(LevelRows)(A, 0, A->nd, r0, len, x, s);
+  else {
+    for (PetscInt i = 0; i < len; ++i) s[i] = LEVEL_NAME(LevelRow)(A->ai[r0 + i], A->ai[r0 + i + 1], A->aj, (const LEVEL_VALUE *)A->aa, x);
+  }
+}
+
+void LEVEL_NAME(PolderLevelResidual)(const PolderLevelMatrix *A, const LEVEL_VALUE b[], const LEVEL_VALUE x[], LEVEL_VALUE r[], const PetscInt agg[], PetscInt nc, LEVEL_VALUE bc[])
+{
+  LEVEL_VALUE s[LEVEL_ROWS];
+
+  for (PetscInt a = 0; agg && a <= nc; ++a) bc[a] = 0;
+  for (PetscInt r0 = 0; r0 < A->n; r0 += LEVEL_ROWS) {
+    const PetscInt len = PetscMin(LEVEL_ROWS, A->n - r0);
+
+    LEVEL_NAME(LevelMult)(A, r0, len, x, s);
+    for (PetscInt i = 0; i < len; ++i) s[i] = b[r0 + i] - s[i];
+    for (PetscInt i = 0; r && i < len; ++i) r[r0 + i] = s[i];
+    if (agg) LEVEL_NAME(LevelRestrict)(r0, len, agg, s, bc);
+  }
+}
+
+void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, LEVEL_VALUE beta, LEVEL_VALUE scale, const LEVEL_VALUE b[], const LEVEL_VALUE x[], LEVEL_VALUE d[], LEVEL_VALUE y[])
+{
+  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv;
+  LEVEL_VALUE        s[LEVEL_ROWS];
+
+  for (PetscInt r0 = 0; r0 < A->n; r0 += LEVEL_ROWS) {
+    const PetscInt len = PetscMin(LEVEL_ROWS, A->n - r0);
+
+    LEVEL_NAME(LevelMult)(A, r0, len, x, s);
+    if (d) {
+      for (PetscInt i = 0; i < len; ++i) {
+        d[r0 + i] = beta * d[r0 + i] + scale * dinv[r0 + i] * (b[r0 + i] - s[i]);
+        y[r0 + i] = x[r0 + i] + d[r0 + i];
+      }
+    } else {
+      for (PetscInt i = 0; i < len; ++i) y[r0 + i] = x[r0 + i] + scale * dinv[r0 + i] * (b[r0 + i] - s[i]);
+    }
+  }
+}
+
+/* sum[k] += the products of x with s, b, w (w != NULL) or (x, s), (x, b), (b, b), (b, s), (s, s), in eight partial sums each */
+static inline void LEVEL_NAME(LevelDots)(PetscInt n, const LEVEL_VALUE *restrict x, const LEVEL_VALUE *restrict s, const LEVEL_VALUE *restrict b, const LEVEL_VALUE *restrict w, PetscReal sum[5][LEVEL_LANES])
+{
+  PetscInt i = 0;
+
+  if (w) {
+    for (; i + LEVEL_LANES <= n; i += LEVEL_LANES) {
+      for (int l = 0; l < LEVEL_LANES; ++l) {
+        sum[0][l] += (PetscReal)x[i + l] * s[i + l];
+        sum[1][l] += (PetscReal)x[i + l] * b[i + l];
+        sum[2][l] += (PetscReal)x[i + l] * w[i + l];
+      }
+    }
+    for (; i < n; ++i) {
+      sum[0][0] += (PetscReal)x[i] * s[i];
+      sum[1][0] += (PetscReal)x[i] * b[i];
+      sum[2][0] += (PetscReal)x[i] * w[i];
+    }
+    return;
+  }
+  for (; i + LEVEL_LANES <= n; i += LEVEL_LANES) {
+    for (int l = 0; l < LEVEL_LANES; ++l) {
+      sum[0][l] += (PetscReal)x[i + l] * s[i + l];
+      sum[1][l] += (PetscReal)x[i + l] * b[i + l];
+      sum[2][l] += (PetscReal)b[i + l] * b[i + l];
+      sum[3][l] += (PetscReal)b[i + l] * s[i + l];
+      sum[4][l] += (PetscReal)s[i + l] * s[i + l];
+    }
+  }
+  for (; i < n; ++i) {
+    sum[0][0] += (PetscReal)x[i] * s[i];
+    sum[1][0] += (PetscReal)x[i] * b[i];
+    sum[2][0] += (PetscReal)b[i] * b[i];
+    sum[3][0] += (PetscReal)b[i] * s[i];
+    sum[4][0] += (PetscReal)s[i] * s[i];
+  }
+}
+
+void LEVEL_NAME(PolderLevelMultDots)(const PolderLevelMatrix *A, PetscBool add, const LEVEL_VALUE x[], const LEVEL_VALUE b[], const LEVEL_VALUE w[], LEVEL_VALUE v[], PetscReal sum[5])
+{
+  PetscReal   part[5][LEVEL_LANES] = {{0}};
+  LEVEL_VALUE s[LEVEL_ROWS];
+
+  for (PetscInt r0 = 0; r0 < A->n; r0 += LEVEL_ROWS) {
+    const PetscInt len = PetscMin(LEVEL_ROWS, A->n - r0);
+
+    LEVEL_NAME(LevelMult)(A, r0, len, x, s);
+    for (PetscInt i = 0; add && i < len; ++i) s[i] += v[r0 + i];
+    for (PetscInt i = 0; i < len; ++i) v[r0 + i] = s[i];
+    LEVEL_NAME(LevelDots)(len, x + r0, s, b + r0, w ? w + r0 : NULL, part);
+  }
+  for (int k = 0; k < 5; ++k) {
+    sum[k] = 0;
+    for (int l = 0; l < LEVEL_LANES; ++l) sum[k] += part[k][l];
+  }
+}
+
+void LEVEL_NAME(PolderLevelCombine)(PetscInt n, LEVEL_VALUE alpha, LEVEL_VALUE beta, const LEVEL_VALUE x[], LEVEL_VALUE y[])
+{
+#pragma GCC ivdep
+  for (PetscInt i = 0; i < n; ++i) y[i] = alpha * x[i] + beta * y[i];
+}
+
+/* Off-process columns, by compressed rows bi, bj, ba with entries in double precision */
+void LEVEL_NAME(PolderLevelGhosts)(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], LEVEL_VALUE scale, const LEVEL_VALUE ghost[], const LEVEL_VALUE y[], LEVEL_VALUE z[])
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    LEVEL_VALUE s = 0;
+
+    for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) s += (LEVEL_VALUE)ba[k] * ghost[bj[k]];
+    z[i] = (y ? y[i] : 0) + scale * s;
+  }
+}
+
+void LEVEL_NAME(PolderLevelGhostsRestrict)(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const LEVEL_VALUE ghost[], const PetscInt agg[], LEVEL_VALUE bc[])
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) bc[agg[i]] -= (LEVEL_VALUE)ba[k] * ghost[bj[k]];
+  }
+}

@@ -1,0 +1,271 @@
+/* Pairwise-aggregation multigrid: the preconditioner, its options and its view. */
+#include "pamg.h"
+#include <petsc/private/matimpl.h>
+#include <petsc/private/pcimpl.h>
+
+static const char *const PamgCycles[]     = {"v", "w", "k"};
+static const char *const PamgSmoothers[]  = {"jacobi", "l1jacobi", "chebyshev", "sgs"};
+static const char *const PamgMatchings[]  = {"handshake", "greedy"};
+static const char *const PamgPrecisions[] = {"double", "single"};
+static const char *const PamgCoarses[]    = {"auto", "cholesky", "inverse", "ksp"};
+
+/* A vector w, the same whatever the symmetry: does A w agree with A^T w on the rows of this process? Only what lies in the local block is looked at */
+static PetscErrorCode PamgCheckSymmetry(PC pc)
+{
+  PetscBool   known, symmetric;
+  PolderCSR   csr;
+  PetscReal  *away, most[2] = {0, 0};
+  PetscMPIInt unlike;
+
+  PetscFunctionBegin;
+  PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
+  if (known) unlike = !symmetric;
+  else {
+    const PolderDia *dia;
+
+    PetscCall(PolderMatGetDia(pc->pmat, &dia));
+    PetscCall(PolderMatGetCSR(pc->pmat, &csr));
+    PetscCall(PetscCalloc1(csr.m, &away));
+    for (PetscInt i = 0; !(dia && dia->half) && i < csr.m; ++i) {
+      for (PetscInt k = csr.ai[i]; k < csr.ai[i + 1]; ++k) {
+        away[i] += PetscRealPart(csr.aa[k]) * (1 + csr.aj[k] % 7);
+        away[csr.aj[k]] -= PetscRealPart(csr.aa[k]) * (1 + i % 7);
+        if (csr.aj[k] == i) most[1] = PetscMax(most[1], PetscAbsScalar(csr.aa[k]));
+      }
+    }
+    for (PetscInt i = 0; i < csr.m; ++i) most[0] = PetscMax(most[0], PetscAbsReal(away[i]));
+    unlike = most[0] > 1e-10 * most[1];
+    PetscCall(PetscFree(away));
+    PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &unlike, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  if (unlike) PetscCall(PCPAMGWarn_Private(pc, 1, "PC of type pamg is meant for symmetric matrices and this one is not: it may do when nearly symmetric, with -ksp_type gmres or bcgs"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_PAMG(PC pc)
+{
+  PC_PAMG    *pamg = (PC_PAMG *)pc->data;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PetscLayout rows, columns;
+  PetscInt    M, N, bs;
+  PetscBool   is, same;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatIsAIJ(pc->pmat, &is));
+  PetscCheck(is, comm, PETSC_ERR_SUP, "PC of type pamg needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an AIJ matrix to KSPSetOperators() as the second one",
+             ((PetscObject)pc->pmat)->type_name);
+  PetscCall(MatGetSize(pc->pmat, &M, &N));
+  PetscCall(MatGetLayouts(pc->pmat, &rows, &columns));
+  PetscCall(PetscLayoutCompare(rows, columns, &same));
+  PetscCheck(same, comm, PETSC_ERR_ARG_SIZ, "PC of type pamg needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
+  PetscCall(PolderLogBegin(POLDER_PAMGSetUp, pc));
+  PetscCall(MatGetBlockSize(pc->pmat, &bs));
+  if (bs > 1) PetscCall(PCPAMGWarn_Private(pc, 2, "PC of type pamg knows nothing of blocks: it takes each row of this matrix by itself"));
+  if (!pamg->nlevel) PetscCall(PamgCheckSymmetry(pc));
+  PetscCall(PCPAMGSetUpHost_Private(pc));
+  PetscCall(PolderLogEnd(POLDER_PAMGSetUp, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
+  PetscCall(PCPAMGApplyHost_Private(pc, r, z));
+  PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Methods whose directions assume that the preconditioner is the same in every step */
+static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PetscBool fixed, dcg, flexible = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  (void)b, (void)x;
+  if (pamg->cycle != PAMG_K || pamg->warned[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &fixed, KSPCG, KSPPIPECG, KSPGROPPCG, KSPCR, KSPMINRES, KSPSYMMLQ, KSPGMRES, KSPBCGS, KSPCGS, KSPTFQMR, KSPDCG, ""));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPDCG, &dcg));
+  if (dcg) PetscCall(PetscOptionsGetBool(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-ksp_dcg_flexible", &flexible, NULL));
+  if (fixed && !flexible) PetscCall(PCPAMGWarn_Private(pc, 0, "the K-cycle of PC pamg changes from step to step and this KSP assumes that it does not: use -ksp_type fcg (or dcg with -ksp_dcg_flexible), or -pc_pamg_cycle v"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_PAMG(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCPAMGFree_Private((PC_PAMG *)pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_PAMG(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCReset_PAMG(pc));
+  PetscCall(KSPDestroy(&((PC_PAMG *)pc->data)->ksp));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
+{
+  PC_PAMG      *pamg = (PC_PAMG *)pc->data;
+  PetscInt64    sum[2], bytes = 0;
+  PetscReal     entries = 0, rows = 0;
+  const PetscReal n0 = PetscMax(1, pamg->level[0].N);
+  PetscReal     nz0  = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  level       rows   entries a row   rows an aggregate   format\n"));
+  for (PetscInt l = 0; l < pamg->nlevel; ++l) {
+    const PamgLevel *L = &pamg->level[l];
+    PetscInt64       formats[2], total[4];
+
+    formats[0] = sum[0] = L->nz;
+    sum[1]              = L->bytes;
+    total[0]            = sum[0];
+    total[1]            = sum[1];
+    total[2]            = L->n && L->M.nd;
+    total[3]            = L->n && !L->M.nd;
+    PetscCallAllreduce(MPI_IN_PLACE, total, 4, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
+    (void)formats;
+    bytes += total[1];
+    entries += (PetscReal)total[0];
+    rows += L->N;
+    if (!l) nz0 = PetscMax(1, (PetscReal)total[0]);
+    if (l + 1 < pamg->nlevel) PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f   %17.2f   %s\n", l, L->N, (double)total[0] / PetscMax(1, L->N), (double)L->N / L[1].N, total[2] ? (total[3] ? "diagonals, rows" : "diagonals") : "rows"));
+    else PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f                       %s\n", l, L->N, (double)total[0] / PetscMax(1, L->N), total[2] ? (total[3] ? "diagonals, rows" : "diagonals") : "rows"));
+  }
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  operator complexity %.3f, grid complexity %.3f, %.1f bytes a row beside the matrix\n", (double)(entries / nz0), (double)(rows / n0), (double)((PetscReal)bytes / n0)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
+{
+  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PetscBool ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s-cycle, %" PetscInt_FMT " + %" PetscInt_FMT " steps of %s, in %s precision\n", pamg->cycle == PAMG_V ? "V" : pamg->cycle == PAMG_W ? "W" : "K", pamg->pre, pamg->post, PamgSmoothers[pamg->smoother], PamgPrecisions[pamg->precision]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  pairs by %s, %" PetscInt_FMT " passes a level, strong from %g of the strongest\n", PamgMatchings[pamg->matching], pamg->passes, (double)pamg->threshold));
+  if (!pamg->nlevel) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgViewLevels(pc, viewer));
+  if (pamg->stalled) PetscCall(PetscViewerASCIIPrintf(viewer, "  the last level is that large because few of its rows have a strong coupling to pair along\n"));
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  if (pamg->direct) PetscCall(PolderCoarseView(pamg->coarse, viewer));
+  else if (pamg->ksp) PetscCall(KSPView(pamg->ksp, viewer));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An option of a list; changed: the hierarchy must be made again */
+static PetscErrorCode PamgOption(PolderOptionItems PetscOptionsObject, const char name[], const char text[], const char *const list[], PetscInt n, PetscInt *value, PetscBool *changed)
+{
+  PetscInt  now = *value;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsEList(name, text, "PCPAMG", list, n, list[now], &now, &set));
+  if (now != *value) *changed = PETSC_TRUE;
+  *value = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgInteger(PC pc, PolderOptionItems PetscOptionsObject, const char name[], const char text[], PetscInt lowest, PetscInt highest, PetscInt *value, PetscBool *changed)
+{
+  PetscInt now = *value;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsInt(name, text, "PCPAMG", now, &now, NULL));
+  PetscCheck(now >= lowest && now <= highest, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "%s %" PetscInt_FMT " is not between %" PetscInt_FMT " and %" PetscInt_FMT, name, now, lowest, highest);
+  if (now != *value) *changed = PETSC_TRUE;
+  *value = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgReal(PC pc, PolderOptionItems PetscOptionsObject, const char name[], const char text[], PetscReal lowest, PetscReal highest, PetscReal *value, PetscBool *changed)
+{
+  PetscReal now = *value;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsReal(name, text, "PCPAMG", now, &now, NULL));
+  PetscCheck(now >= lowest && now <= highest, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "%s %g is not between %g and %g", name, (double)now, (double)lowest, (double)highest);
+  if (now != *value) *changed = PETSC_TRUE;
+  *value = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOptionsObject)
+{
+  PC_PAMG  *pamg    = (PC_PAMG *)pc->data;
+  PetscBool changed = PETSC_FALSE;
+  PetscInt  cycle = (PetscInt)pamg->cycle, smoother = (PetscInt)pamg->smoother, matching = (PetscInt)pamg->matching, precision = (PetscInt)pamg->precision, coarse = (PetscInt)pamg->coarsetype;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Pairwise-aggregation multigrid options");
+  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_cycle", "Visits of the coarse levels", PamgCycles, 3, &cycle, &changed));
+  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_smoother", "Smoother", PamgSmoothers, 4, &smoother, &changed));
+  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_matching", "How pairs are found", PamgMatchings, 2, &matching, &changed));
+  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_precision", "Of matrices and vectors within the cycle", PamgPrecisions, 2, &precision, &changed));
+  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_coarse", "Solver of the last level", PamgCoarses, 4, &coarse, &changed));
+  pamg->cycle      = (PamgCycle)cycle;
+  pamg->smoother   = (PamgSmoother)smoother;
+  pamg->matching   = (PamgMatching)matching;
+  pamg->precision  = (PamgPrecision)precision;
+  pamg->coarsetype = (PamgCoarse)coarse;
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, 3, &pamg->passes, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Levels at most", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Rows of the last level at most", 1, PETSC_MAX_INT, &pamg->coarselimit, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_pre", "Smoothing steps before the coarse correction", 0, 100, &pamg->pre, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_post", "Smoothing steps after the coarse correction", 0, 100, &pamg->post, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_kcycle_levels", "Coarse levels with a K-cycle, the others have a V-cycle", 0, PETSC_MAX_INT, &pamg->klevels, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_kcycle_threshold", "No second step of the K-cycle when the first reduces the residual to this part", 0, 1, &pamg->kthreshold, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_damping", "Damping of the Jacobi smoother", 0, 2, &pamg->damping, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_overcorrection", "Factor of the coarse correction", 0.5, 4, &pamg->overcorrection, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_threshold", "A coupling is strong from this part of the strongest of its row", 0, 1, &pamg->threshold, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_quality", "Largest two-grid condition number of a pair, 0: any", 0, PETSC_MAX_REAL, &pamg->kappa, &changed));
+  PetscCall(PetscOptionsBool("-pc_pamg_reuse", "Keep the aggregates when only values of the matrix change", "PCPAMG", pamg->reuse, &pamg->reuse, NULL));
+  PetscOptionsHeadEnd();
+  if (pamg->ksp) PetscCall(KSPSetFromOptions(pamg->ksp));
+  if (changed) {
+    PetscCall(PCPAMGFree_Private(pamg));
+    pc->setupcalled = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCCreate_PAMG(PC pc)
+{
+  PC_PAMG *pamg;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&pamg));
+  pamg->passes            = 2;
+  pamg->maxlevels         = PAMG_LEVELS;
+  pamg->coarselimit       = 400;
+  pamg->pre               = 1;
+  pamg->post              = 1;
+  pamg->klevels           = PETSC_MAX_INT;
+  pamg->cycle             = PAMG_V;
+  pamg->smoother          = PAMG_SGS;
+  pamg->matching          = PAMG_HANDSHAKE;
+  pamg->damping           = 0.67;
+  pamg->overcorrection    = 1;
+  pamg->threshold         = 0.25;
+  pamg->kthreshold        = 0.25;
+  pamg->reuse             = PETSC_TRUE;
+  pc->data                = (void *)pamg;
+  pc->ops->setup          = PCSetUp_PAMG;
+  pc->ops->apply          = PCApply_PAMG;
+  pc->ops->applytranspose = PCApply_PAMG;
+  pc->ops->presolve       = PCPreSolve_PAMG;
+  pc->ops->reset          = PCReset_PAMG;
+  pc->ops->destroy        = PCDestroy_PAMG;
+  pc->ops->view           = PCView_PAMG;
+  pc->ops->setfromoptions = PCSetFromOptions_PAMG;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

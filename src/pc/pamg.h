@@ -1,0 +1,120 @@
+/* Pairwise-aggregation multigrid: what its options and view (pamg.c), its set-up (pamgsetup.c) and its cycle (pamgcycle.c) share. */
+#pragma once
+
+#include "../device.h"
+#include "../kernels/kernels.h"
+#include "../ksp/deflationcoarse.h"
+#include "../mat/dia.h"
+#include "../mat/halo.h"
+#include <petscksp.h>
+
+#define PAMG_LEVELS 64
+
+typedef enum {
+  PAMG_V,
+  PAMG_W,
+  PAMG_K
+} PamgCycle;
+
+typedef enum {
+  PAMG_JACOBI,
+  PAMG_L1JACOBI,
+  PAMG_CHEBYSHEV,
+  PAMG_SGS
+} PamgSmoother;
+
+typedef enum {
+  PAMG_HANDSHAKE,
+  PAMG_GREEDY
+} PamgMatching;
+
+typedef enum {
+  PAMG_DOUBLE,
+  PAMG_SINGLE
+} PamgPrecision;
+
+typedef enum {
+  PAMG_COARSE_AUTO,
+  PAMG_COARSE_CHOLESKY,
+  PAMG_COARSE_INVERSE,
+  PAMG_COARSE_KSP
+} PamgCoarse;
+
+/*
+  One level. Its matrix is an AIJ matrix of ours, so that diagonals, neighbour values and (later) device arrays come from where they come for every matrix; on the first level it is
+  that of the PC, on the others the arrays of rows are ours.
+*/
+typedef struct {
+  Mat               A;
+  PetscInt          n, N;   /* rows, here and on all processes */
+  PetscInt          nc;     /* aggregates of this process */
+  PetscInt64        nz;     /* entries of all processes */
+  PolderLevelMatrix M;      /* the local block; on the first level its arrays of the matrix are set while a cycle runs */
+  PolderCSR         csr;    /* the same for the entries to other processes */
+  PolderHalo        halo;   /* NULL on one process */
+  PetscInt         *ai, *aj, *bi, *bj;
+  PetscScalar      *aa, *ba;
+  PetscInt         *agg;    /* [n] aggregate, nc for none; NULL on the last level */
+  PetscInt         *ghostagg; /* [nghost] column of the off-process block of the next level, its number of ghosts for none */
+  PetscInt         *diag;   /* [n] position of the diagonal entry; NULL with diagonals */
+  void             *dinv;   /* [n] */
+  float            *values; /* in single precision: the entries, by rows or by diagonals */
+  const void      **val;    /* [nd] host array: where each diagonal is */
+  void             *b, *x;  /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
+  void             *t, *d, *v, *w, *g, *ghost; /* [n + 1] work: second iterate, direction of Chebyshev, two of the K-cycle, right-hand side less what others have to it */
+  PetscReal         eigenvalue; /* the largest of D^-1 A, estimated for Chebyshev */
+  PetscBool         regular; /* by diagonals */
+  PetscInt64        bytes;
+} PamgLevel;
+
+/* What a set-up was made from */
+typedef struct {
+  PetscObjectId    mat, blocks[2];
+  PetscObjectState nonzerostate;
+} PamgKeys;
+
+typedef struct {
+  PetscInt      passes, maxlevels, coarselimit, pre, post, klevels;
+  PamgCycle     cycle;
+  PamgSmoother  smoother;
+  PamgMatching  matching;
+  PamgPrecision precision;
+  PamgCoarse    coarsetype;
+  PetscReal     damping, overcorrection, threshold, kappa, kthreshold;
+  PetscBool     reuse;
+
+  PetscInt     nlevel;
+  PamgLevel   *level;
+  PolderCoarse coarse; /* the solver of the last level when it is small */
+  KSP          ksp;    /* else */
+  Vec          cb, cx;
+  PetscScalar *cbuf[2]; /* [n + nghost] of the last level */
+  PetscBool    direct;
+  PetscBool    stalled;
+  PetscBool    warned[3]; /* K-cycle in a method that is not flexible, not symmetric, blocks */
+  PetscInt    *mate;      /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
+  PetscReal   *diagonal, *sum;
+  PamgKeys     keys;
+  PetscInt     nsetup, nrefresh;
+} PC_PAMG;
+
+/* The K-cycle may be wanted at level l, which is not the first */
+static inline PetscBool PamgVisitsTwice(const PC_PAMG *pamg, PetscInt l)
+{
+  return (PetscBool)(l + 1 < pamg->nlevel && (pamg->cycle == PAMG_W || (pamg->cycle == PAMG_K && l <= pamg->klevels)));
+}
+
+/* pamgsetup.c */
+PETSC_INTERN PetscErrorCode PCPAMGSetUpHost_Private(PC);
+PETSC_INTERN PetscErrorCode PCPAMGFree_Private(PC_PAMG *);
+/* Once for each of warned[] */
+PETSC_INTERN PetscErrorCode PCPAMGWarn_Private(PC, int which, const char text[]);
+
+/* pamgcycle.c */
+/* The arrays of the first level, which are the matrix's */
+PETSC_INTERN PetscErrorCode PCPAMGBegin_Private(PC);
+PETSC_INTERN PetscErrorCode PCPAMGEnd_Private(PC);
+/* z = M^-1 r */
+PETSC_INTERN PetscErrorCode PCPAMGApplyHost_Private(PC, Vec r, Vec z);
+/* Estimates the largest eigenvalue of D^-1 A on each level */
+PETSC_INTERN PetscErrorCode PCPAMGEstimate_Private(PC_PAMG *, PetscInt l);

@@ -1,0 +1,119 @@
+/* Pairwise-aggregation multigrid: V-, W- and K-cycle on the host. */
+#include "pamg.h"
+#include <petsc/private/pcimpl.h>
+
+/* Chebyshev damps the part of the spectrum above its largest eigenvalue over this */
+#define PAMG_CHEBYSHEV_RATIO 4.0
+
+#define LEVEL_VALUE        PetscScalar
+#define LEVEL_UNIT         MPIU_SCALAR
+#define LEVEL_NAME(name)   name##Double
+#define LEVEL_KERNEL(name) name##_Host
+#include "pamgcycle.h"
+#undef LEVEL_VALUE
+#undef LEVEL_UNIT
+#undef LEVEL_NAME
+#undef LEVEL_KERNEL
+
+#define LEVEL_VALUE        float
+#define LEVEL_UNIT         MPI_FLOAT
+#define LEVEL_NAME(name)   name##Single
+#define LEVEL_KERNEL(name) name##Single_Host
+#include "pamgcycle.h"
+
+PetscErrorCode PCPAMGBegin_Private(PC pc)
+{
+  PC_PAMG         *pamg = (PC_PAMG *)pc->data;
+  PamgLevel       *L    = pamg->level;
+  const PolderDia *dia;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetCSR(L->A, &L->csr));
+  if (pamg->precision == PAMG_SINGLE) PetscFunctionReturn(PETSC_SUCCESS);
+  L->M.ai = L->csr.ai;
+  L->M.aj = L->csr.aj;
+  L->M.aa = L->csr.aa;
+  L->M.nd = 0;
+  if (L->regular) {
+    PetscCall(PolderMatGetDia(L->A, &dia));
+    if (dia) {
+      L->M.nd   = dia->nd;
+      L->M.main = dia->main;
+      L->M.off  = dia->off;
+      L->M.val  = (const void *const *)dia->val;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGEnd_Private(PC pc)
+{
+  PC_PAMG *pamg = (PC_PAMG *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatRestoreCSR(pamg->level->A, &pamg->level->csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGApplyHost_Private(PC pc, Vec r, Vec z)
+{
+  PC_PAMG           *pamg = (PC_PAMG *)pc->data;
+  PamgLevel         *L    = pamg->level;
+  const PetscScalar *rr;
+  PetscScalar       *zz;
+
+  PetscFunctionBegin;
+  PetscCall(PCPAMGBegin_Private(pc));
+  PetscCall(VecGetArrayRead(r, &rr));
+  PetscCall(VecGetArrayWrite(z, &zz));
+  if (pamg->precision == PAMG_DOUBLE) {
+    if (pamg->nlevel == 1) PetscCall(PamgLastDouble(pamg, rr, zz));
+    else PetscCall(PamgCycleDouble(pamg, 0, rr, zz));
+  } else {
+    for (PetscInt i = 0; i < L->n; ++i) ((float *)L->b)[i] = (float)rr[i];
+    if (pamg->nlevel == 1) PetscCall(PamgLastSingle(pamg, (float *)L->b, (float *)L->x));
+    else PetscCall(PamgCycleSingle(pamg, 0, (float *)L->b, (float *)L->x));
+    for (PetscInt i = 0; i < L->n; ++i) zz[i] = ((float *)L->x)[i];
+  }
+  PetscCall(VecRestoreArrayWrite(z, &zz));
+  PetscCall(VecRestoreArrayRead(r, &rr));
+  PetscCall(PCPAMGEnd_Private(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ten steps of the power method */
+PetscErrorCode PCPAMGEstimate_Private(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel   *L = &pamg->level[l];
+  PetscScalar *x, *y;
+  PetscReal    sum[5], norm = 0;
+
+  PetscFunctionBegin;
+  (void)sum;
+  PetscCall(PetscMalloc2(L->n + 1, &x, L->n + 1, &y));
+  for (PetscInt i = 0; i < L->n; ++i) x[i] = (i * 7919 % 1013) / 1013.0 - 0.5;
+  L->eigenvalue = 2;
+  for (PetscInt k = 0; k < 10; ++k) {
+    norm = 0;
+    for (PetscInt i = 0; i < L->n; ++i) norm += PetscRealPart(x[i] * x[i]);
+    PetscCallAllreduce(MPI_IN_PLACE, &norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)L->A));
+    norm = PetscSqrtReal(norm);
+    if (k) L->eigenvalue = norm;
+    if (!(norm > 0)) break;
+    for (PetscInt i = 0; i < L->n; ++i) x[i] /= norm;
+    // y = A x, x = D^-1 y
+    PolderCsrMult_Host(L->n, NULL, L->csr.ai, L->csr.aj, L->csr.aa, 1, x, NULL, y, NULL, NULL);
+    if (L->halo) {
+      PetscScalar *ghost;
+
+      PetscCall(PetscMalloc1(L->csr.nghost, &ghost));
+      PetscCall(PolderHaloExchange(L->halo, MPIU_SCALAR, x, ghost));
+      PolderLevelGhosts_Host(L->n, L->csr.bi, L->csr.bj, L->csr.ba, 1, ghost, y, y);
+      PetscCall(PetscFree(ghost));
+    }
+    for (PetscInt i = 0; i < L->n; ++i) x[i] = y[i] * (pamg->precision == PAMG_SINGLE ? (PetscScalar)((float *)L->dinv)[i] : ((PetscScalar *)L->dinv)[i]);
+  }
+  L->eigenvalue = 1.1 * (L->eigenvalue > 0 ? L->eigenvalue : 2);
+  PetscCall(PetscFree2(x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
