@@ -135,8 +135,8 @@ PETSC_INTERN void PolderGalerkinRow_Host(PetscInt nrow, const PetscInt row[], co
    in its aggregate. sum[] and diag[]: row sums and diagonal, NULL when rule->kappa is 0 */
 /* next[i] <- the partner that row i would have, or POLDER_PAIR_NONE */
 PETSC_INTERN void PolderPairsPropose_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
-/* On a grid: next[i] <- the partner with which pairs line up along the direction that most rows want, or POLDER_PAIR_WAIT; all rows, none paired yet */
-PETSC_INTERN void PolderPairsAlign_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
+/* On a grid: next[i] <- the partner with which pairs line up along the direction that most rows want, which is returned, or POLDER_PAIR_WAIT; all rows, none paired yet */
+PETSC_INTERN PetscInt PolderPairsAlign_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
 /* Pairs where both would, a row alone where it has no one; left[] <- the rows that are free still (may be row); returns how many */
 PETSC_INTERN PetscInt PolderPairsMatch_Host(PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[]);
 /* Leaves the rows row[] alone */

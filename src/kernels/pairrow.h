@@ -20,7 +20,7 @@
 
 /* How two rows may become a pair */
 typedef struct {
-  PetscInt  near[3];   /* strides of the grid that the rows are numbered by, as PolderStencilStrides_Host() finds them; near[1] = 0: no grid */
+  PetscInt  n[2];      /* points of the first two directions of the grid that the rows are numbered by, fastest first; n[0] = 0: no grid */
   PetscReal threshold; /* an entry is strong when -a_ij is at least this part of the largest of its row */
   PetscReal kappa;     /* largest two-grid condition of a pair; 0: any */
 } PolderPairRule;
@@ -38,21 +38,29 @@ POLDER_PAIR unsigned PolderPairBucket(PetscReal strength)
   return (u.bits + (1u << 20)) >> 21;
 }
 
+/* Bit d: the coordinate of row i in direction d is odd */
+POLDER_PAIR int PolderPairParity(PetscInt i, const PetscInt n[2])
+{
+  const PetscInt line = n[0] ? i / n[0] : 0, plane = n[0] ? line / n[1] : 0;
+
+  return (int)(((i - line * n[0]) & 1) | ((line - plane * n[1]) & 1) << 1 | (plane & 1) << 2);
+}
+
 /*
   Which of equally strong entries comes first: the same number for (i, j) and (j, i). On a grid those that join coordinates 2c and 2c + 1, of these the ones of the
-  fastest direction, so that pairs line up and the coarse rows make a grid again. Elsewhere a hash, so that no long chains form
+  fastest direction, so that pairs line up and the coarse rows make a grid again. Elsewhere a hash, so that no long chains form. parity: of row i
 */
-POLDER_PAIR unsigned PolderPairOrder(PetscInt i, PetscInt j, const PetscInt near[3])
+POLDER_PAIR unsigned PolderPairOrder(PetscInt i, PetscInt j, int parity, const PetscInt n[2])
 {
-  const PetscInt lo = i < j ? i : j, d = i < j ? j - i : i - j;
+  const PetscInt d = i < j ? j - i : i - j;
   unsigned       h;
 
-  if (near[1]) {
-    if (d == 1) return lo % near[1] % 2 ? 3 : 6;
-    if (d == near[1]) return (near[1] == near[2] ? lo : lo % near[2]) / near[1] % 2 ? 2 : 5;
-    return lo / near[2] % 2 ? 1 : 4;
+  if (n[0]) {
+    const int direction = d == 1 ? 0 : d == n[0] ? 1 : 2;
+
+    return 3 - direction + ((parity >> direction & 1) == (j < i) ? 3 : 0);
   }
-  h = (unsigned)lo * 0x9E3779B1u ^ (unsigned)(lo + d) * 0x85EBCA77u;
+  h = (unsigned)(i < j ? i : j) * 0x9E3779B1u ^ (unsigned)(i < j ? j : i) * 0x85EBCA77u;
   h = (h ^ (h >> 15)) * 0x2C1B3C6Du;
   return h ^ (h >> 13);
 }
@@ -70,7 +78,8 @@ POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PetscInt ai[], const Pe
 {
   PetscReal strongest = 0, found = 0;
   unsigned  bucket = 0, order = 0;
-  PetscInt  best = POLDER_PAIR_NONE;
+  const int parity = PolderPairParity(i, rule->n);
+  PetscInt  best   = POLDER_PAIR_NONE;
 
   for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
     const PetscInt  j = aj[k];
@@ -82,7 +91,7 @@ POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PetscInt ai[], const Pe
     if (mate[j] != POLDER_PAIR_FREE) continue;
     b = PolderPairBucket(a);
     if (b < bucket || (s && !PolderPairGood(a, d[i], s[i], d[j], s[j], rule->kappa))) continue;
-    o = PolderPairOrder(i, j, rule->near);
+    o = PolderPairOrder(i, j, parity, rule->n);
     if (b > bucket || o > order || best < 0) {
       best   = j;
       bucket = b;
@@ -97,14 +106,15 @@ POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PetscInt ai[], const Pe
 POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], unsigned order)
 {
   PetscReal strongest = 0, found = 0;
-  PetscInt  best = POLDER_PAIR_WAIT;
+  const int parity = PolderPairParity(i, rule->n);
+  PetscInt  best   = POLDER_PAIR_WAIT;
 
   for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
     const PetscReal a = -PetscRealPart(aa[k]);
 
     if (aj[k] == i) continue;
     if (a > strongest) strongest = a;
-    if (a > 0 && mate[aj[k]] == POLDER_PAIR_FREE && PolderPairOrder(i, aj[k], rule->near) == order) {
+    if (a > 0 && mate[aj[k]] == POLDER_PAIR_FREE && PolderPairOrder(i, aj[k], parity, rule->n) == order) {
       best  = aj[k];
       found = a;
     }
@@ -115,8 +125,9 @@ POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PetscInt ai[], const Pets
 /* The strongest neighbour of a row i that is alone, if that one has a partner; else i */
 POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[])
 {
-  unsigned bucket = 0, order = 0;
-  PetscInt best = i;
+  const int parity = PolderPairParity(i, rule->n);
+  unsigned  bucket = 0, order = 0;
+  PetscInt  best = i;
 
   for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
     const PetscInt  j = aj[k];
@@ -125,7 +136,7 @@ POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PetscInt ai[], const Petsc
 
     if (j == i || !(a > 0) || mate[j] < 0) continue;
     b = PolderPairBucket(a);
-    o = PolderPairOrder(i, j, rule->near);
+    o = PolderPairOrder(i, j, parity, rule->n);
     if (b > bucket || (b == bucket && (o > order || best == i))) {
       best   = j;
       bucket = b;

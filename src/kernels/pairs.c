@@ -25,20 +25,24 @@ PetscInt PolderPairsMatch_Host(PetscInt n, const PetscInt row[], const PetscInt 
   return nleft;
 }
 
-void PolderPairsAlign_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[])
+PetscInt PolderPairsAlign_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[])
 {
-  PetscInt count[POLDER_PAIR_ORDERS] = {0};
-  unsigned most = 4;
+  PetscInt count[3] = {0}, direction = 2;
 
-  for (PetscInt i = 0; i < n; ++i) {
-    if (next[i] >= 0) ++count[PolderPairOrder(i, next[i], rule->near)];
+  for (PetscInt i = 0; i < m; ++i) {
+    const PetscInt d = PetscAbsInt(next[i] - i);
+
+    if (next[i] >= 0) ++count[d == 1 ? 0 : d == rule->n[0] ? 1 : 2];
   }
-  for (unsigned o = 5; o <= 6; ++o) {
-    if (count[o] >= count[most]) most = o;
+  for (PetscInt d = 1; d >= 0; --d) {
+    if (count[d] >= count[direction]) direction = d;
   }
-  for (PetscInt i = 0; i < n; ++i) {
-    if (next[i] >= 0 && PolderPairOrder(i, next[i], rule->near) != most) next[i] = PolderPairAlong(i, ai, aj, aa, rule, mate, most);
+  for (PetscInt i = 0; i < m; ++i) {
+    const unsigned wanted = 6 - (unsigned)direction;
+
+    if (next[i] >= 0 && PolderPairOrder(i, next[i], PolderPairParity(i, rule->n), rule->n) != wanted) next[i] = PolderPairAlong(i, ai, aj, aa, rule, mate, wanted);
   }
+  return direction;
 }
 
 void PolderPairsJoin_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[])

@@ -37,10 +37,10 @@ PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj
       total += PetscRealPart(ba[k]);
       all += PetscAbsScalar(ba[k]);
     }
-    if (PetscIsInfOrNanReal(all)) *kind = POLDER_ROW_NOTFINITE;
+    if (!(all <= PETSC_MAX_REAL)) *kind = POLDER_ROW_NOTFINITE;
     else if (at < 0) *kind = POLDER_ROW_NODIAGONAL;
     else if (pivot < 0) *kind = POLDER_ROW_NEGATIVE;
-    else if (!zero && PetscIsInfOrNanReal(1 / pivot)) *kind = POLDER_ROW_ZERO;
+    else if (!zero && !(1 / pivot <= PETSC_MAX_REAL)) *kind = POLDER_ROW_ZERO;
     if (*kind != POLDER_ROW_GOOD) return i;
     diag[i] = at;
     dinv[i] = pivot > 0 ? 1 / (l1 ? all : pivot) : 0;

@@ -111,11 +111,11 @@ static PetscErrorCode PCDestroy_PAMG(PC pc)
 
 static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
 {
-  PC_PAMG      *pamg = (PC_PAMG *)pc->data;
-  PetscInt64    sum[2], bytes = 0;
-  PetscReal     entries = 0, rows = 0;
-  const PetscReal n0 = PetscMax(1, pamg->level[0].N);
-  PetscReal     nz0  = 0;
+  PC_PAMG        *pamg = (PC_PAMG *)pc->data;
+  PetscInt64      sum[2], bytes = 0;
+  PetscReal       entries = 0, rows = 0;
+  const PetscReal n0  = PetscMax(1, pamg->level[0].N);
+  PetscReal       nz0 = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  level       rows   entries a row   rows an aggregate   format\n"));
@@ -135,7 +135,8 @@ static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
     entries += (PetscReal)total[0];
     rows += L->N;
     if (!l) nz0 = PetscMax(1, (PetscReal)total[0]);
-    if (l + 1 < pamg->nlevel) PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f   %17.2f   %s\n", l, L->N, (double)total[0] / PetscMax(1, L->N), (double)L->N / L[1].N, total[2] ? (total[3] ? "diagonals, rows" : "diagonals") : "rows"));
+    if (l + 1 < pamg->nlevel)
+      PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f   %17.2f   %s\n", l, L->N, (double)total[0] / PetscMax(1, L->N), (double)L->N / L[1].N, total[2] ? (total[3] ? "diagonals, rows" : "diagonals") : "rows"));
     else PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f                       %s\n", l, L->N, (double)total[0] / PetscMax(1, L->N), total[2] ? (total[3] ? "diagonals, rows" : "diagonals") : "rows"));
   }
   PetscCall(PetscViewerASCIIPrintf(viewer, "  operator complexity %.3f, grid complexity %.3f, %.1f bytes a row beside the matrix\n", (double)(entries / nz0), (double)(rows / n0), (double)((PetscReal)bytes / n0)));
@@ -150,7 +151,11 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s-cycle, %" PetscInt_FMT " + %" PetscInt_FMT " steps of %s, in %s precision\n", pamg->cycle == PAMG_V ? "V" : pamg->cycle == PAMG_W ? "W" : "K", pamg->pre, pamg->post, PamgSmoothers[pamg->smoother], PamgPrecisions[pamg->precision]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s-cycle, %" PetscInt_FMT " + %" PetscInt_FMT " steps of %s, in %s precision\n",
+                                   pamg->cycle == PAMG_V   ? "V"
+                                   : pamg->cycle == PAMG_W ? "W"
+                                                           : "K",
+                                   pamg->pre, pamg->post, PamgSmoothers[pamg->smoother], PamgPrecisions[pamg->precision]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  pairs by %s, %" PetscInt_FMT " passes a level, strong from %g of the strongest\n", PamgMatchings[pamg->matching], pamg->passes, (double)pamg->threshold));
   if (!pamg->nlevel) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgViewLevels(pc, viewer));
@@ -225,7 +230,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_kcycle_levels", "Coarse levels with a K-cycle, the others have a V-cycle", 0, PETSC_MAX_INT, &pamg->klevels, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_kcycle_threshold", "No second step of the K-cycle when the first reduces the residual to this part", 0, 1, &pamg->kthreshold, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_damping", "Damping of the Jacobi smoother", 0, 2, &pamg->damping, &changed));
-  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_overcorrection", "Factor of the coarse correction", 0.5, 4, &pamg->overcorrection, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_overcorrection", "Factor of a coarse correction that no K-cycle scales, 0: chosen for the aggregates", 0, 4, &pamg->overcorrection, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_threshold", "A coupling is strong from this part of the strongest of its row", 0, 1, &pamg->threshold, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_quality", "Largest two-grid condition number of a pair, 0: any", 0, PETSC_MAX_REAL, &pamg->kappa, &changed));
   PetscCall(PetscOptionsBool("-pc_pamg_reuse", "Keep the aggregates when only values of the matrix change", "PCPAMG", pamg->reuse, &pamg->reuse, NULL));
@@ -254,7 +259,7 @@ PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->smoother          = PAMG_SGS;
   pamg->matching          = PAMG_HANDSHAKE;
   pamg->damping           = 0.67;
-  pamg->overcorrection    = 1;
+  pamg->overcorrection    = 0;
   pamg->threshold         = 0.25;
   pamg->kthreshold        = 0.25;
   pamg->reuse             = PETSC_TRUE;

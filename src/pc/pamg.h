@@ -46,24 +46,24 @@ typedef enum {
 */
 typedef struct {
   Mat               A;
-  PetscInt          n, N;   /* rows, here and on all processes */
-  PetscInt          nc;     /* aggregates of this process */
-  PetscInt64        nz;     /* entries of all processes */
-  PolderLevelMatrix M;      /* the local block; on the first level its arrays of the matrix are set while a cycle runs */
-  PolderCSR         csr;    /* the same for the entries to other processes */
-  PolderHalo        halo;   /* NULL on one process */
+  PetscInt          n, N; /* rows, here and on all processes */
+  PetscInt          nc;   /* aggregates of this process */
+  PetscInt64        nz;   /* entries of all processes */
+  PolderLevelMatrix M;    /* the local block; on the first level its arrays of the matrix are set while a cycle runs */
+  PolderCSR         csr;  /* the same for the entries to other processes */
+  PolderHalo        halo; /* NULL on one process */
   PetscInt         *ai, *aj, *bi, *bj;
   PetscScalar      *aa, *ba;
-  PetscInt         *agg;    /* [n] aggregate, nc for none; NULL on the last level */
-  PetscInt         *ghostagg; /* [nghost] column of the off-process block of the next level, its number of ghosts for none */
-  PetscInt         *diag;   /* [n] position of the diagonal entry; NULL with diagonals */
-  void             *dinv;   /* [n] */
-  float            *values; /* in single precision: the entries, by rows or by diagonals */
-  const void      **val;    /* [nd] host array: where each diagonal is */
-  void             *b, *x;  /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
+  PetscInt         *agg;                       /* [n] aggregate, nc for none; NULL on the last level */
+  PetscInt         *ghostagg;                  /* [nghost] column of the off-process block of the next level, its number of ghosts for none */
+  PetscInt         *diag;                      /* [n] position of the diagonal entry; NULL with diagonals */
+  void             *dinv;                      /* [n] */
+  float            *values;                    /* in single precision: the entries, by rows or by diagonals */
+  const void      **val;                       /* [nd] host array: where each diagonal is */
+  void             *b, *x;                     /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
   void             *t, *d, *v, *w, *g, *ghost; /* [n + 1] work: second iterate, direction of Chebyshev, two of the K-cycle, right-hand side less what others have to it */
-  PetscReal         eigenvalue; /* the largest of D^-1 A, estimated for Chebyshev */
-  PetscBool         regular; /* by diagonals */
+  PetscReal         eigenvalue;                /* the largest of D^-1 A, estimated for Chebyshev */
+  PetscBool         regular;                   /* by diagonals */
   PetscInt64        bytes;
 } PamgLevel;
 
@@ -94,6 +94,7 @@ typedef struct {
   PetscBool    warned[3]; /* K-cycle in a method that is not flexible, not symmetric, blocks */
   PetscInt    *mate;      /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
   PetscReal   *diagonal, *sum;
+  PetscInt     grid[3]; /* that the rows of this process are numbered by, while it is so; grid[0] = 0: none */
   PamgKeys     keys;
   PetscInt     nsetup, nrefresh;
 } PC_PAMG;
@@ -102,6 +103,19 @@ typedef struct {
 static inline PetscBool PamgVisitsTwice(const PC_PAMG *pamg, PetscInt l)
 {
   return (PetscBool)(l + 1 < pamg->nlevel && (pamg->cycle == PAMG_W || (pamg->cycle == PAMG_K && l <= pamg->klevels)));
+}
+
+/* Factor of the correction that comes to level l from the next. Energy that a piecewise constant has too much of makes the plain correction too short; the K-cycle scales by itself */
+static inline PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
+{
+  static const PetscReal chosen[2][3] = {
+    {1.35, 1.7, 2.0}, // V
+    {1.15, 1.3, 1.4}  // W
+  };
+
+  if (pamg->cycle == PAMG_K && PamgVisitsTwice(pamg, l + 1)) return 1;
+  if (pamg->overcorrection > 0) return pamg->overcorrection;
+  return chosen[pamg->cycle == PAMG_W][pamg->passes - 1];
 }
 
 /* pamgsetup.c */

@@ -65,7 +65,7 @@ static PetscErrorCode LEVEL_NAME(PamgSteps)(const PC_PAMG *pamg, PamgLevel *L, P
 {
   const PetscBool    chebyshev = (PetscBool)(pamg->smoother == PAMG_CHEBYSHEV);
   const PetscReal    top = L->eigenvalue, bottom = top / PAMG_CHEBYSHEV_RATIO, theta = (top + bottom) / 2, delta = (top - bottom) / 2, sigma = theta / delta;
-  LEVEL_VALUE       *d = chebyshev && n > 1 ? (LEVEL_VALUE *)L->d : NULL;
+  LEVEL_VALUE       *d   = chebyshev && n > 1 ? (LEVEL_VALUE *)L->d : NULL;
   PetscReal          rho = 1 / sigma, beta = 0, scale = chebyshev ? 1 / theta : pamg->smoother == PAMG_JACOBI ? pamg->damping : 1;
   const LEVEL_VALUE *rhs;
 
@@ -97,7 +97,7 @@ static PetscErrorCode LEVEL_NAME(PamgCycle)(PC_PAMG *pamg, PetscInt l, const LEV
 {
   PamgLevel         *L = &pamg->level[l], *C = L + 1;
   LEVEL_VALUE       *bc = (LEVEL_VALUE *)C->b, *xc = (LEVEL_VALUE *)C->x, *y[2];
-  const LEVEL_VALUE  scale = (LEVEL_VALUE)pamg->overcorrection;
+  const LEVEL_VALUE  scale = (LEVEL_VALUE)PamgOvercorrection(pamg, l);
   const LEVEL_VALUE *rhs;
 
   PetscFunctionBegin;

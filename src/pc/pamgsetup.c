@@ -81,8 +81,7 @@ static PetscErrorCode PamgCheckRow(PC pc, PetscInt l, PetscInt M, PetscInt row, 
   if (first == M) PetscFunctionReturn(PETSC_SUCCESS);
   what = row == first ? (PetscInt)kind : 0;
   PetscCallAllreduce(MPI_IN_PLACE, &what, 1, MPIU_INT, MPI_MAX, comm);
-  PetscCheck(!l, comm, what == POLDER_ROW_NOTFINITE ? PETSC_ERR_FP : PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive definite matrix and this one is not: on coarse level %" PetscInt_FMT " %s", l,
-             what == POLDER_ROW_NOTFINITE ? "an entry is not a finite number" : "a diagonal entry is negative");
+  PetscCheck(!l, comm, what == POLDER_ROW_NOTFINITE ? PETSC_ERR_FP : PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive definite matrix and this one is not: on coarse level %" PetscInt_FMT " %s", l, what == POLDER_ROW_NOTFINITE ? "an entry is not a finite number" : "a diagonal entry is negative");
   PetscCheck(what != POLDER_ROW_NODIAGONAL, comm, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
   PetscCheck(what != POLDER_ROW_ZERO, comm, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT " is zero or too small to invert: remove the row, or put a one on its diagonal", first);
   PetscCheck(what != POLDER_ROW_NEGATIVE, comm, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", first);
@@ -180,42 +179,61 @@ static PetscErrorCode PamgSetUpValues(PC_PAMG *pamg, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Strides of the grid that the rows of a 5- or 7-point stencil show; near[1] = 0: none */
-static void PamgFindGrid(PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt near[3])
+/* Points of the grid that the rows of a 5- or 7-point stencil show, fastest direction first; grid[0] = 0: none */
+static void PamgFindGrid(PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt grid[3])
 {
-  PetscInt bad = 0;
+  PetscInt near[3] = {0, PETSC_MAX_INT, 0}, bad = 0;
 
-  near[0] = near[2] = 0;
-  near[1]           = PETSC_MAX_INT;
+  grid[0] = 0;
   PolderStencilStrides_Host(n, ai, aj, near);
-  if (near[1] > near[2]) near[1] = near[2] = PETSC_MAX_INT; // one line
+  if (near[1] > near[2]) near[1] = near[2] = PetscMax(n, 2); // one line
   PolderStencilCheck_Host(n, ai, aj, near, &bad);
-  if (bad) near[1] = 0;
+  if (bad || near[2] % near[1] || !near[0]) return;
+  grid[0] = near[1];
+  grid[1] = near[2] > near[1] ? near[2] / near[1] : (n + near[1] - 1) / near[1];
+  grid[2] = near[2] > near[1] ? (n + near[2] - 1) / near[2] : 1;
+  if (grid[0] * grid[1] * grid[2] != n) grid[0] = 0;
 }
 
-/* One pass over a CSR matrix of n rows, mate[] as it comes: agg[] and the number of aggregates. work[4 n] */
-static PetscErrorCode PamgPairs(const PC_PAMG *pamg, PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], PetscInt mate[], PetscInt work[], PetscInt agg[], PetscInt *nc)
+/* The grid of nc pairs along a direction; none when they are not that many. Directions of one point go to the end */
+static void PamgNextGrid(PetscInt direction, PetscInt nc, PetscInt grid[3])
 {
-  PolderPairRule rule;
-  PetscInt      *next = work, *left = work + n, nleft = n;
-  PetscBool      aligned = PETSC_FALSE;
+  grid[direction] = (grid[direction] + 1) / 2;
+  if (grid[0] * grid[1] * grid[2] != nc) grid[0] = 0;
+  for (int d = 1; d >= 0 && grid[0]; --d) {
+    if (grid[d] > 1) continue;
+    for (int e = d; e < 2; ++e) grid[e] = grid[e + 1];
+    grid[2] = 1;
+  }
+}
+
+/* One pass over a CSR matrix of n rows on a grid, mate[] as it comes: agg[], the number of aggregates, and their grid. work[4 n] */
+static PetscErrorCode PamgPairs(const PC_PAMG *pamg, PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], PetscInt mate[], PetscInt work[], PetscInt agg[], PetscInt *nc, PetscInt grid[3])
+{
+  const PolderPairRule rule = {
+    .n = {grid[0], grid[1]},
+      .threshold = pamg->threshold, .kappa = pamg->kappa
+  };
+  PetscInt *next = work, *left = work + n, nleft = n, direction = -1;
 
   PetscFunctionBegin;
-  rule.threshold = pamg->threshold;
-  rule.kappa     = pamg->kappa;
-  PamgFindGrid(n, ai, aj, rule.near);
   if (pamg->matching == PAMG_GREEDY) PolderPairsGreedy_Host(n, ai, aj, aa, sum, diag, &rule, PetscMin(PAMG_DEGREE, n - 1), mate, work);
   else {
-    for (PetscInt round = 0; round < PAMG_ROUNDS && nleft && !aligned; ++round) {
-      PolderPairsPropose_Host(nleft, round ? left : NULL, ai, aj, aa, sum, diag, &rule, mate, next);
-      if (!round && rule.near[1]) PolderPairsAlign_Host(n, ai, aj, aa, &rule, mate, next);
-      nleft   = PolderPairsMatch_Host(nleft, round ? left : NULL, next, mate, left);
-      aligned = (PetscBool)(!round && rule.near[1] && nleft < PAMG_ALONE * n);
+    for (PetscInt round = 0; round < PAMG_ROUNDS && nleft && direction < 0; ++round) {
+      const PetscInt *row   = round ? left : NULL;
+      PetscInt        along = -1;
+
+      PolderPairsPropose_Host(nleft, row, ai, aj, aa, sum, diag, &rule, mate, next);
+      if (!round && grid[0]) along = PolderPairsAlign_Host(n, ai, aj, aa, &rule, mate, next);
+      nleft = PolderPairsMatch_Host(nleft, row, next, mate, left);
+      if (!round && grid[0] && nleft < PAMG_ALONE * n) direction = along;
     }
     PolderPairsSingle_Host(nleft, left, mate);
   }
-  if (!aligned && !sum) PolderPairsJoin_Host(n, ai, aj, aa, &rule, mate, next);
-  *nc = PolderPairsNumber_Host(n, mate, aligned || sum ? NULL : next, agg);
+  if (direction < 0 && !sum) PolderPairsJoin_Host(n, ai, aj, aa, &rule, mate, next);
+  *nc = PolderPairsNumber_Host(n, mate, direction >= 0 || sum ? NULL : next, agg);
+  if (direction >= 0) PamgNextGrid(direction, *nc, grid);
+  else grid[0] = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -253,7 +271,7 @@ static PetscErrorCode PamgAggregate(PC_PAMG *pamg, PetscInt l, PetscInt mate[], 
       for (PetscInt i = 0; i < n; ++i) mate[i] = POLDER_PAIR_FREE;
       if (sum) PetscCall(PamgSums(n, ai, aj, aa, d, sum));
     }
-    PetscCall(PamgPairs(pamg, n, ai, aj, aa, sum, d, mate, work, agg, &nc));
+    PetscCall(PamgPairs(pamg, n, ai, aj, aa, sum, d, mate, work, agg, &nc, pamg->grid));
     PolderMembers_Host(n, agg, nc, ptr, row);
     PetscCall(PetscFree3(mi[b], mj[b], ma[b]));
     PetscCall(PetscMalloc3(nc + 1, &mi[b], n ? ai[n] : 0, &mj[b], n ? ai[n] : 0, &ma[b]));
@@ -367,7 +385,7 @@ static PetscErrorCode PamgBeginLevel(PC pc, PetscInt l)
     const PolderDia *dia;
 
     PetscCall(PolderMatGetDia(L->A, &dia));
-    L->regular = (PetscBool)!!dia;
+    L->regular = (PetscBool) !!dia;
   }
   PetscCall(PetscMalloc(size * (size_t)(L->n + 1), &L->dinv));
   if (!L->regular) PetscCall(PetscMalloc1(L->n, &L->diag));
@@ -377,9 +395,9 @@ static PetscErrorCode PamgBeginLevel(PC pc, PetscInt l)
 /* The next level, or *last when there is none worth having */
 static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
 {
-  PC_PAMG     *pamg = (PC_PAMG *)pc->data;
-  PamgLevel   *L    = &pamg->level[l], *C;
-  PetscInt64   count, before;
+  PC_PAMG   *pamg = (PC_PAMG *)pc->data;
+  PamgLevel *L    = &pamg->level[l], *C;
+  PetscInt64 count, before;
 
   PetscFunctionBegin;
   *last = (PetscBool)(L->N <= pamg->coarselimit || l + 1 >= pamg->maxlevels);
@@ -389,6 +407,7 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
   PetscCall(PamgSetUpValues(pamg, l));
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
   C = L + 1;
+  if (!l) PamgFindGrid(L->n, L->csr.ai, L->csr.aj, pamg->grid);
   PetscCall(PetscMalloc1(L->n, &L->agg));
   PetscCall(PamgAggregate(pamg, l, pamg->mate, pamg->diagonal, pamg->sum));
   PetscCall(PetscFree(pamg->mate));
@@ -412,14 +431,14 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
 /* A solver for the last level: a factor of the gathered matrix, or a KSP */
 static PetscErrorCode PamgSetUpCoarse(PC pc)
 {
-  PC_PAMG      *pamg = (PC_PAMG *)pc->data;
-  PamgLevel    *L    = &pamg->level[pamg->nlevel - 1];
-  MPI_Comm      comm = PetscObjectComm((PetscObject)pc);
-  const PetscInt nl  = L->n + L->csr.nghost, nz = L->n ? L->csr.ai[L->n] + (L->csr.bi ? L->csr.bi[L->n] : 0) : 0;
-  PetscInt     *gl, *ptr, *col, k = 0;
-  PetscScalar  *val;
-  MatNullSpace  nullspace;
-  PetscBool     constant = PETSC_FALSE;
+  PC_PAMG       *pamg = (PC_PAMG *)pc->data;
+  PamgLevel     *L    = &pamg->level[pamg->nlevel - 1];
+  MPI_Comm       comm = PetscObjectComm((PetscObject)pc);
+  const PetscInt nl = L->n + L->csr.nghost, nz = L->n ? L->csr.ai[L->n] + (L->csr.bi ? L->csr.bi[L->n] : 0) : 0;
+  PetscInt      *gl, *ptr, *col, k = 0;
+  PetscScalar   *val;
+  MatNullSpace   nullspace;
+  PetscBool      constant = PETSC_FALSE;
 
   PetscFunctionBegin;
   pamg->direct = (PetscBool)(pamg->coarsetype == PAMG_COARSE_AUTO ? L->N <= PetscMax(pamg->coarselimit, PAMG_DIRECT) : pamg->coarsetype != PAMG_COARSE_KSP);
@@ -490,8 +509,8 @@ static PetscErrorCode PamgSetUpWork(PC_PAMG *pamg)
 
   PetscFunctionBegin;
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
-    PamgLevel      *L     = &pamg->level[l];
-    const PetscBool last  = (PetscBool)(l == pamg->nlevel - 1), twice = (PetscBool)(l && PamgVisitsTwice(pamg, l));
+    PamgLevel      *L    = &pamg->level[l];
+    const PetscBool last = (PetscBool)(l == pamg->nlevel - 1), twice = (PetscBool)(l && PamgVisitsTwice(pamg, l));
     const size_t    index = sizeof(PetscInt), n = (size_t)L->n, nz = n ? (size_t)L->csr.ai[n] : 0, nb = n && L->csr.bi ? (size_t)L->csr.bi[n] : 0;
 
     L->bytes = (PetscInt64)(size * (n + 1) + (L->agg ? index * n : 0) + (L->diag ? index * n : 0) + index * (size_t)L->csr.nghost);
@@ -588,9 +607,9 @@ static PetscErrorCode PamgGetKeys(PC pc, PamgKeys *keys)
 
 PetscErrorCode PCPAMGSetUpHost_Private(PC pc)
 {
-  PC_PAMG       *pamg = (PC_PAMG *)pc->data;
-  PamgKeys       now;
-  PetscBool      same;
+  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PamgKeys  now;
+  PetscBool same;
 
   PetscFunctionBegin;
   PetscCall(PamgGetKeys(pc, &now));
