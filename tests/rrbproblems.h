@@ -1,6 +1,7 @@
 /* Matrices of 5- and 9-point stencils for the tests of the repeated red-black preconditioner. */
 #pragma once
 
+#include "runner.h"
 #include <polder.h>
 
 /* Entries of a grid in natural order; kinds of test problems */
@@ -176,23 +177,5 @@ static inline PetscErrorCode Report(const char what[], PetscBool good, PetscReal
   PetscFunctionBeginUser;
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: ", what));
   PetscCall(good ? PetscPrintf(PETSC_COMM_WORLD, "yes\n") : PetscPrintf(PETSC_COMM_WORLD, "NO, %g\n", (double)value));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The tests of a program, each by its option */
-typedef struct {
-  const char *option;
-  PetscErrorCode (*run)(void);
-} Test;
-
-static inline PetscErrorCode RunTests(size_t n, const Test tests[])
-{
-  PetscBool wanted;
-
-  PetscFunctionBeginUser;
-  for (size_t k = 0; k < n; ++k) {
-    PetscCall(PetscOptionsHasName(NULL, NULL, tests[k].option, &wanted));
-    if (wanted) PetscCall(tests[k].run());
-  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,447 @@
+static char help[] = "Pairwise-aggregation multigrid: iterations, and identities of its levels and cycles.\n\n";
+
+#include "../src/pc/pamg.h"
+#include "pamgproblems.h"
+#include "runner.h"
+#include <petsc/private/pcimpl.h>
+
+#define KCYCLE "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k "
+#define VCYCLE "-ksp_type cg -pc_type pamg "
+
+/* its: measured on one process, to be met by one more or less, on several by a fifth; most: what the method must do */
+typedef struct {
+  const char *kind;
+  PetscInt    dim, n;
+  PetscReal   jump;
+  const char *options;
+  PetscInt    its, most;
+} Case;
+
+static PetscErrorCode RunCases(size_t n, const Case cases[])
+{
+  PetscMPIInt size;
+  PetscBool   measure;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-measure", &measure)); // to print the counts
+  for (size_t k = 0; k < n; ++k) {
+    const Case *c = &cases[k];
+    Mat         A;
+    PetscInt    its, away = size > 1 ? PetscMax(1, c->its / 5) : 1;
+    PetscReal   residual;
+
+    PetscCall(ProblemCreate(c->kind, c->dim, c->n, c->jump, &A));
+    PetscCall(ProblemSolve(A, c->options, NULL, &its, &residual));
+    PetscCheck(measure || (its <= c->its + away && (size > 1 || its >= c->its - away) && its <= c->most), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s %" PetscInt_FMT "-D, %" PetscInt_FMT ", %g, %s: %" PetscInt_FMT " iterations, not %" PetscInt_FMT, c->kind, c->dim, c->n,
+               (double)c->jump, c->options, its, c->its);
+    PetscCheck(residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: true residual %g", c->options, (double)residual);
+    if (measure) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " iterations, ", its));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %" PetscInt_FMT "-D, %" PetscInt_FMT ", %g: %s\n", c->kind, c->dim, c->n, (double)c->jump, c->options));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestIterations(void)
+{
+  static const Case cases[] = {
+    {"poisson",    2, 511, 1,    KCYCLE,                                                                                           9,  22},
+    {"poisson",    2, 255, 1,    KCYCLE,                                                                                           9,  22},
+    {"poisson",    3, 64,  1,    KCYCLE,                                                                                           8,  22},
+    {"poisson",    3, 33,  1,    KCYCLE,                                                                                           8,  22},
+    {"poisson",    2, 255, 1,    VCYCLE,                                                                                           11, 22},
+    {"poisson",    3, 64,  1,    VCYCLE,                                                                                           10, 22},
+    {"poisson",    3, 64,  1,    VCYCLE "-pc_pamg_cycle w",                                                                        8,  22},
+    {"poisson",    2, 255, 1e3,  KCYCLE,                                                                                           20, 30},
+    {"poisson",    2, 255, 1e-3, KCYCLE,                                                                                           20, 30},
+    {"poisson",    3, 48,  1e3,  KCYCLE,                                                                                           15, 30},
+    {"bubbles",    3, 48,  1e3,  KCYCLE,                                                                                           11, 25},
+    {"bubbles",    3, 48,  1e6,  KCYCLE,                                                                                           11, 25},
+    {"bubbles",    3, 47,  1e6,  KCYCLE,                                                                                           11, 25},
+    {"bubbles",    2, 128, 1e3,  KCYCLE,                                                                                           13, 25},
+    {"bubbles",    2, 128, 1e6,  "-ksp_type dcg -ksp_dcg_flexible -pc_type pamg -pc_pamg_cycle k",                                 13, 25},
+    {"bubbles",    3, 48,  1e6,  "-ksp_type dcg -deflation_space levelset -pc_type pamg -pc_pamg_cycle w",                         12, 20},
+    {"tetrahedra", 3, 20,  1e3,  KCYCLE,                                                                                           15, 30},
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_smoother jacobi",                                                                11, 22},
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_smoother l1jacobi",                                                              12, 30},
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2",                              8,  22},
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_pre 2 -pc_pamg_post 2",                                                          7,  22},
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_pre 0 -pc_pamg_post 2",                                                          9,  22},
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_passes 3",                                                                       8,  22},
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_passes 1",                                                                       8,  22},
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_kcycle_levels 1",                                                                8,  22},
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_kcycle_threshold 0",                                                             8,  22},
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_matching greedy",                                                                8,  22},
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_quality 8",                                                                      8,  22},
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_coarse inverse",                                                                 8,  22},
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_coarse ksp -pamg_coarse_pc_type lu -pamg_coarse_pc_factor_mat_ordering_type nd", 8,  22},
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_levels 2",                                                                       8,  22},
+  };
+
+  PetscFunctionBeginUser;
+  PetscCall(RunCases(PETSC_STATIC_ARRAY_LENGTH(cases), cases));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestRanks(void)
+{
+  static const Case cases[] = {
+    {"poisson",    3, 32,  1,    KCYCLE,                    8,  22},
+    {"poisson",    2, 127, 1,    KCYCLE,                    9,  22},
+    {"poisson",    2, 127, 1e-3, KCYCLE,                    18, 30},
+    {"poisson",    3, 32,  1,    VCYCLE,                    9,  22},
+    {"poisson",    3, 32,  1,    VCYCLE "-pc_pamg_cycle w", 8,  22},
+    {"bubbles",    3, 32,  1e3,  KCYCLE,                    11, 25},
+    {"tetrahedra", 3, 14,  1e3,  KCYCLE,                    15, 30},
+  };
+
+  PetscFunctionBeginUser;
+  PetscCall(RunCases(PETSC_STATIC_ARRAY_LENGTH(cases), cases));
+  PetscFunctionReturn(0);
+}
+
+/* The prolongation of level l as a matrix */
+static PetscErrorCode Prolongation(const PC_PAMG *pamg, PetscInt l, Mat *P)
+{
+  const PamgLevel *L = &pamg->level[l];
+  PetscInt         row, column;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateAIJ(PetscObjectComm((PetscObject)L->A), L->n, L[1].n, L->N, L[1].N, 1, NULL, 0, NULL, P));
+  PetscCall(MatGetOwnershipRange(*P, &row, NULL));
+  PetscCall(MatGetOwnershipRangeColumn(*P, &column, NULL));
+  for (PetscInt i = 0; i < L->n; ++i) {
+    if (L->agg[i] < L->nc) PetscCall(MatSetValue(*P, row + i, column + L->agg[i], 1, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*P, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*P, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* Each level is P^T A P, to rounding */
+static PetscErrorCode CheckGalerkin(PC pc)
+{
+  const PC_PAMG *pamg = (PC_PAMG *)pc->data;
+
+  PetscFunctionBeginUser;
+  PetscCheck(pamg->nlevel > 2, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Only %" PetscInt_FMT " levels", pamg->nlevel);
+  for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) {
+    Mat       A, P, C, D;
+    PetscReal norm, away;
+
+    PetscCall(Prolongation(pamg, l, &P));
+    PetscCall(MatConvert(pamg->level[l].A, MATAIJ, MAT_INITIAL_MATRIX, &A));
+    PetscCall(MatConvert(pamg->level[l + 1].A, MATAIJ, MAT_INITIAL_MATRIX, &D));
+    PetscCall(MatPtAP(A, P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &C));
+    PetscCall(MatNorm(C, NORM_FROBENIUS, &norm));
+    PetscCall(MatAXPY(C, -1, D, DIFFERENT_NONZERO_PATTERN));
+    PetscCall(MatNorm(C, NORM_FROBENIUS, &away));
+    PetscCheck(away <= 1e-13 * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Level %" PetscInt_FMT " differs from P^T A P by %g of its norm", l + 1, (double)(away / norm));
+    PetscCall(MatDestroy(&A));
+    PetscCall(MatDestroy(&P));
+    PetscCall(MatDestroy(&C));
+    PetscCall(MatDestroy(&D));
+  }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreatePC(Mat A, const char extra[], PC *pc)
+{
+  PetscOptions options;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsCreate(&options));
+  PetscCall(PetscOptionsInsertString(options, extra));
+  PetscCall(PCCreate(PetscObjectComm((PetscObject)A), pc));
+  PetscCall(PetscObjectSetOptions((PetscObject)*pc, options));
+  PetscCall(PCSetOperators(*pc, A, A));
+  PetscCall(PCSetType(*pc, PCPAMG));
+  PetscCall(PCSetFromOptions(*pc));
+  PetscCall(PCSetUp(*pc));
+  PetscCall(PetscOptionsDestroy(&options));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestGalerkin(void)
+{
+  static const char *const options[] = {"-pc_pamg_coarse_limit 20", "-pc_pamg_coarse_limit 20 -pc_pamg_passes 3", "-pc_pamg_coarse_limit 20 -pc_pamg_passes 1 -pc_pamg_matching greedy", "-pc_pamg_coarse_limit 20 -pc_pamg_quality 8"};
+
+  PetscFunctionBeginUser;
+  for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options); ++o) {
+    for (int k = 0; k < 4; ++k) {
+      Mat A;
+      PC  pc;
+
+      PetscCall(ProblemCreate(k < 2 ? "poisson" : k == 2 ? "bubbles" : "tetrahedra", k == 0 ? 2 : 3, k == 0 ? 31 : 11, k < 2 ? 1 : 1e3, &A));
+      PetscCall(CreatePC(A, options[o], &pc));
+      PetscCall(CheckGalerkin(pc));
+      PetscCall(PCDestroy(&pc));
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "levels are P^T A P\n"));
+  PetscFunctionReturn(0);
+}
+
+/* (M^-1 r, s) = (r, M^-1 s) and (M^-1 r, r) > 0 for the cycles that do not depend on the vector */
+static PetscErrorCode TestSymmetry(void)
+{
+  static const char *const options[] =
+    {"", "-pc_pamg_cycle w", "-pc_pamg_smoother jacobi", "-pc_pamg_smoother l1jacobi -pc_pamg_pre 2 -pc_pamg_post 2", "-pc_pamg_smoother chebyshev -pc_pamg_pre 3 -pc_pamg_post 3", "-pc_pamg_pre 3 -pc_pamg_post 3 -pc_pamg_passes 3 -pc_pamg_cycle w"};
+  PetscRandom random;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscRandomCreate(PETSC_COMM_WORLD, &random));
+  for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options); ++o) {
+    for (int k = 0; k < 3; ++k) {
+      Mat         A;
+      PC          pc;
+      Vec         r, s, z, y;
+      PetscScalar one, other, definite;
+      char        text[256];
+
+      PetscCall(ProblemCreate(k == 0 ? "poisson" : k == 1 ? "bubbles" : "tetrahedra", k == 0 ? 2 : 3, k == 0 ? 37 : 13, k ? 1e3 : 1, &A));
+      PetscCall(PetscSNPrintf(text, sizeof(text), "-pc_pamg_coarse_limit 20 %s", options[o]));
+      PetscCall(CreatePC(A, text, &pc));
+      PetscCall(CreateVecs(A, &r, &s));
+      PetscCall(VecDuplicate(r, &z));
+      PetscCall(VecDuplicate(r, &y));
+      PetscCall(FillRandom(r, 1));
+      PetscCall(FillRandom(s, 2));
+      if (k == 1) { // on the range
+        MatNullSpace nullspace;
+
+        PetscCall(MatGetNullSpace(A, &nullspace));
+        PetscCall(MatNullSpaceRemove(nullspace, r));
+        PetscCall(MatNullSpaceRemove(nullspace, s));
+      }
+      PetscCall(PCApply(pc, r, z));
+      PetscCall(PCApply(pc, s, y));
+      PetscCall(VecDot(z, s, &one));
+      PetscCall(VecDot(r, y, &other));
+      PetscCall(VecDot(z, r, &definite));
+      PetscCheck(PetscAbsScalar(one - other) <= 1e-10 * PetscRealPart(definite), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, problem %d: %g is not %g", options[o], k, (double)PetscRealPart(one), (double)PetscRealPart(other));
+      PetscCall(VecDestroy(&r));
+      PetscCall(VecDestroy(&s));
+      PetscCall(VecDestroy(&z));
+      PetscCall(VecDestroy(&y));
+      PetscCall(PCDestroy(&pc));
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "cycles are symmetric\n"));
+  PetscFunctionReturn(0);
+}
+
+/* New values in the old pattern: the levels belong to them, the aggregates stay, and iterations are those of a fresh set-up as long as the jumps are where they were */
+static PetscErrorCode TestRefresh(void)
+{
+  static const char *const options[] = {"", "-pc_pamg_reuse 0", "-pc_pamg_smoother chebyshev", "-pc_pamg_precision single"};
+
+  PetscFunctionBeginUser;
+  for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options); ++o) {
+    for (int k = 0; k < 3; ++k) {
+      Mat       A;
+      PC        pc, fresh;
+      Vec       d, r, z, y;
+      PC_PAMG  *pamg;
+      PetscReal away, norm;
+      char      text[256];
+
+      PetscCall(ProblemCreate(k == 0 ? "poisson" : k == 1 ? "bubbles" : "tetrahedra", k == 0 ? 2 : 3, k == 0 ? 32 : 12, k ? 1e3 : 1, &A));
+      PetscCall(PetscSNPrintf(text, sizeof(text), "-pc_pamg_coarse_limit 20 %s", options[o]));
+      PetscCall(CreatePC(A, text, &pc));
+      pamg = (PC_PAMG *)pc->data;
+      PetscCall(CreateVecs(A, &d, &r));
+      PetscCall(VecDuplicate(r, &z));
+      PetscCall(VecDuplicate(r, &y));
+      PetscCall(FillRandom(r, 3));
+      PetscCall(MatScale(A, 4)); // no pair is chosen otherwise
+      PetscCall(PCSetOperators(pc, A, A));
+      PetscCall(PCSetUp(pc));
+      PetscCheck(pamg->nsetup == (o == 1 ? 2 : 1) && pamg->nrefresh == (o == 1 ? 0 : 1), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " set-ups and %" PetscInt_FMT " refreshes", options[o], pamg->nsetup, pamg->nrefresh);
+      PetscCall(CheckGalerkin(pc));
+      PetscCall(CreatePC(A, text, &fresh));
+      PetscCall(PCApply(pc, r, z));
+      PetscCall(PCApply(fresh, r, y));
+      PetscCall(VecAXPY(z, -1, y));
+      PetscCall(VecNorm(z, NORM_2, &away));
+      PetscCall(VecNorm(y, NORM_2, &norm));
+      PetscCheck(away <= (o == 3 ? 1e-4 : 1e-10) * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, problem %d: a refresh differs from a fresh set-up by %g", options[o], k, (double)(away / norm));
+      PetscCall(PCDestroy(&fresh));
+      PetscCall(FillRandom(d, 5)); // other values, no scale of the old ones
+      PetscCall(VecScale(d, 0.2));
+      PetscCall(VecShift(d, 1));
+      PetscCall(MatDiagonalScale(A, d, d));
+      PetscCall(PCSetUp(pc));
+      PetscCall(CheckGalerkin(pc));
+      PetscCall(VecDestroy(&d));
+      PetscCall(VecDestroy(&r));
+      PetscCall(VecDestroy(&z));
+      PetscCall(VecDestroy(&y));
+      PetscCall(PCDestroy(&pc));
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a refresh is a set-up with the old aggregates\n"));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode Complexity(PC pc, PetscReal *complexity)
+{
+  const PC_PAMG *pamg = (PC_PAMG *)pc->data;
+
+  PetscFunctionBeginUser;
+  *complexity = 0;
+  for (PetscInt l = 0; l < pamg->nlevel; ++l) *complexity += (PetscReal)pamg->level[l].nz / (PetscReal)pamg->level[0].nz;
+  PetscFunctionReturn(0);
+}
+
+/* The rounds of the handshake make no larger levels than one row after another, and as good ones; single precision takes the same iterations */
+static PetscErrorCode TestMatching(void)
+{
+  static const Case cases[] = {
+    {"poisson",    2, 127, 1,   NULL, 0, 0},
+    {"poisson",    3, 31,  1,   NULL, 0, 0},
+    {"poisson",    3, 32,  10,  NULL, 0, 0},
+    {"bubbles",    3, 32,  1e3, NULL, 0, 0},
+    {"bubbles",    2, 128, 1e3, NULL, 0, 0},
+    {"tetrahedra", 3, 16,  1,   NULL, 0, 0},
+    {"tetrahedra", 3, 16,  1e3, NULL, 0, 0},
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); ++k) {
+    Mat       A;
+    KSP       ksp;
+    PC        pc;
+    PetscInt  its[3];
+    PetscReal residual, complexity[2];
+
+    PetscCall(ProblemCreate(cases[k].kind, cases[k].dim, cases[k].n, cases[k].jump, &A));
+    for (int m = 0; m < 3; ++m) {
+      PetscCall(ProblemSolve(A, m == 0 ? KCYCLE : m == 1 ? KCYCLE "-pc_pamg_matching greedy" : KCYCLE "-pc_pamg_precision single", &ksp, &its[m], &residual));
+      PetscCall(KSPGetPC(ksp, &pc));
+      if (m < 2) PetscCall(Complexity(pc, &complexity[m]));
+      PetscCall(KSPDestroy(&ksp));
+    }
+    PetscCall(PetscInfo(NULL, "%s %g: operator complexity %g, greedy %g; iterations %" PetscInt_FMT ", %" PetscInt_FMT ", single %" PetscInt_FMT "\n", cases[k].kind, (double)cases[k].jump, (double)complexity[0], (double)complexity[1], its[0], its[1], its[2]));
+    PetscCheck(complexity[0] <= 1.05 * complexity[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: operator complexity %g, greedy %g", cases[k].kind, (double)complexity[0], (double)complexity[1]);
+    PetscCheck(its[0] <= its[1] + 2, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations, greedy %" PetscInt_FMT, cases[k].kind, its[0], its[1]);
+    PetscCheck(PetscAbsInt(its[2] - its[0]) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations, in single precision %" PetscInt_FMT, cases[k].kind, its[0], its[2]);
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "handshake and greedy, double and single are alike\n"));
+  PetscFunctionReturn(0);
+}
+
+/* Levels in diagonals all the way, for grids of any size; bytes beside the matrix */
+static PetscErrorCode TestRegular(void)
+{
+  static const PetscInt sizes[][2] = {
+    {2, 64 },
+    {2, 127},
+    {3, 32 },
+    {3, 31 }
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); ++k) {
+    for (int o = 0; o < 3; ++o) {
+      Mat      A;
+      PC       pc;
+      PC_PAMG *pamg;
+
+      PetscReal bytes = 0;
+
+      PetscCall(ProblemCreate("poisson", sizes[k][0], sizes[k][1], 1, &A));
+      PetscCall(CreatePC(A, o == 0 ? "-pc_pamg_cycle k" : o == 1 ? "-pc_pamg_cycle k -pc_pamg_smoother jacobi" : "", &pc));
+      pamg = (PC_PAMG *)pc->data;
+      for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) {
+        bytes += (PetscReal)pamg->level[l].bytes;
+        PetscCheck(!l || pamg->level[l].M.nd == 2 * sizes[k][0] + 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT "^%" PetscInt_FMT ": level %" PetscInt_FMT " has %" PetscInt_FMT " diagonals", sizes[k][1], sizes[k][0], l, pamg->level[l].M.nd);
+      }
+      PetscCheck(bytes < 110 * pamg->level[0].n, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%g bytes a row", (double)(bytes / pamg->level[0].n));
+      PetscCall(PCDestroy(&pc));
+      PetscCall(MatDestroy(&A));
+    }
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "grids have grids below them\n"));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestView(void)
+{
+  Mat A;
+  PC  pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate("poisson", 3, 16, 1, &A));
+  PetscCall(CreatePC(A, "-pc_pamg_cycle k", &pc));
+  PetscCall(PCView(pc, PETSC_VIEWER_STDOUT_WORLD));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **args)
+{
+  static const Test tests[] = {
+    {"-iterations", TestIterations},
+    {"-ranks",      TestRanks     },
+    {"-galerkin",   TestGalerkin  },
+    {"-symmetry",   TestSymmetry  },
+    {"-refresh",    TestRefresh   },
+    {"-matching",   TestMatching  },
+    {"-regular",    TestRegular   },
+    {"-view",       TestView      },
+  };
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    suffix: iterations
+    args: -iterations -mat_type aijdia
+
+  test:
+    suffix: ranks
+    nsize: {{1 2 4}}
+    args: -ranks -mat_type {{aij aijdia}}
+
+  test:
+    suffix: galerkin
+    nsize: {{1 3}}
+    args: -galerkin -mat_type {{aij aijhec}}
+
+  test:
+    suffix: symmetry
+    nsize: {{1 3}}
+    args: -symmetry -mat_type {{aij aijdia}}
+
+  test:
+    suffix: refresh
+    nsize: {{1 2}}
+    args: -refresh -mat_type {{aij aijdia aijicrs}}
+
+  test:
+    suffix: matching
+    args: -matching
+
+  test:
+    suffix: regular
+    args: -regular -mat_type aijdia
+
+  test:
+    suffix: view
+    args: -view -mat_type aijdia
+
+TEST*/
