@@ -101,6 +101,7 @@ static inline PetscErrorCode ProblemSolve(Mat A, const char extra[], KSP *ksp, P
   PetscCall(TrueResidual(A, b, x, residual));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
+  PetscCall(PetscObjectSetOptions((PetscObject)own, NULL));
   if (ksp) *ksp = own;
   else PetscCall(KSPDestroy(&own));
   PetscCall(PetscOptionsDestroy(&options));

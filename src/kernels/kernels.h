@@ -135,8 +135,10 @@ PETSC_INTERN void PolderGalerkinRow_Host(PetscInt nrow, const PetscInt row[], co
    in its aggregate. sum[] and diag[]: row sums and diagonal, NULL when rule->kappa is 0 */
 /* next[i] <- the partner that row i would have, or POLDER_PAIR_NONE */
 PETSC_INTERN void PolderPairsPropose_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
+/* place[i] <- that of row shift + i in a grid with the strides near[] of PolderStencilStrides_Host(); *bad is raised when an entry joins no neighbours */
+PETSC_INTERN void PolderPairsPlaces_Host(PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad);
 /* On a grid: next[i] <- the partner with which pairs line up along the direction that most rows want, which is returned, or POLDER_PAIR_WAIT; all rows, none paired yet */
-PETSC_INTERN PetscInt PolderPairsAlign_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
+PETSC_INTERN int PolderPairsAlign_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
 /* Pairs where both would, a row alone where it has no one; left[] <- the rows that are free still (may be row); returns how many */
 PETSC_INTERN PetscInt PolderPairsMatch_Host(PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[]);
 /* Leaves the rows row[] alone */
@@ -147,6 +149,8 @@ PETSC_INTERN void PolderPairsGreedy_Host(PetscInt m, const PetscInt ai[], const 
 PETSC_INTERN void PolderPairsJoin_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[]);
 /* agg[i] <- number of the pair of row i, or of that of join[i] (NULL: no one joins), ascending with its first row; rows in none get the number of pairs, which is returned */
 PETSC_INTERN PetscInt PolderPairsNumber_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[]);
+/* next[] (may be place[]) <- the places of the pairs, made along a direction */
+PETSC_INTERN void PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], int direction, const PetscInt64 place[], PetscInt64 next[]);
 /* agg[i] <- next[agg[i]] */
 PETSC_INTERN void PolderPairsCompose_Host(PetscInt m, const PetscInt next[], PetscInt agg[]);
 

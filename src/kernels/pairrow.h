@@ -15,14 +15,14 @@
 /* What next[] says of a row that proposes to none */
 #define POLDER_PAIR_NONE -1 /* there is none */
 #define POLDER_PAIR_WAIT -2 /* in the next round */
-/* The orders of PolderPairOrder() on a grid: 1, 2, 3 and, when pairs along a direction line up, 4, 5, 6 */
-#define POLDER_PAIR_ORDERS 7
+/* Bits of one coordinate in a place of a grid, x + (y << 20) + (z << 40) */
+#define POLDER_PAIR_BITS 20
 
 /* How two rows may become a pair */
 typedef struct {
-  PetscInt  n[2];      /* points of the first two directions of the grid that the rows are numbered by, fastest first; n[0] = 0: no grid */
-  PetscReal threshold; /* an entry is strong when -a_ij is at least this part of the largest of its row */
-  PetscReal kappa;     /* largest two-grid condition of a pair; 0: any */
+  const PetscInt64 *place;     /* of each row in a grid; NULL: none is known */
+  PetscReal         threshold; /* an entry is strong when -a_ij is at least this part of the largest of its row */
+  PetscReal         kappa;     /* largest two-grid condition of a pair; 0: any */
 } PolderPairRule;
 
 /* Strengths that differ by less than about a fifth count as equal: the exponent and two bits of the mantissa, rounded */
@@ -38,31 +38,41 @@ POLDER_PAIR unsigned PolderPairBucket(PetscReal strength)
   return (u.bits + (1u << 20)) >> 21;
 }
 
-/* Bit d: the coordinate of row i in direction d is odd */
-POLDER_PAIR int PolderPairParity(PetscInt i, const PetscInt n[2])
+/* The direction in which two places are neighbours, -1 for none */
+POLDER_PAIR int PolderPairDirection(PetscInt64 p, PetscInt64 q)
 {
-  const PetscInt line = n[0] ? i / n[0] : 0, plane = n[0] ? line / n[1] : 0;
+  const PetscInt64 d = p < q ? q - p : p - q;
 
-  return (int)(((i - line * n[0]) & 1) | ((line - plane * n[1]) & 1) << 1 | (plane & 1) << 2);
+  return d == 1 ? 0 : d == (PetscInt64)1 << POLDER_PAIR_BITS ? 1 : d == (PetscInt64)1 << 2 * POLDER_PAIR_BITS ? 2 : -1;
 }
 
 /*
   Which of equally strong entries comes first: the same number for (i, j) and (j, i). On a grid those that join coordinates 2c and 2c + 1, of these the ones of the
-  fastest direction, so that pairs line up and the coarse rows make a grid again. Elsewhere a hash, so that no long chains form. parity: of row i
+  fastest direction, so that pairs line up and the coarse rows make a grid again. Elsewhere a hash, so that no long chains form
 */
-POLDER_PAIR unsigned PolderPairOrder(PetscInt i, PetscInt j, int parity, const PetscInt n[2])
+POLDER_PAIR unsigned PolderPairOrder(PetscInt i, PetscInt j, const PetscInt64 place[])
 {
-  const PetscInt d = i < j ? j - i : i - j;
-  unsigned       h;
+  const int direction = place ? PolderPairDirection(place[i], place[j]) : -1;
+  unsigned  h;
 
-  if (n[0]) {
-    const int direction = d == 1 ? 0 : d == n[0] ? 1 : 2;
-
-    return 3 - direction + ((parity >> direction & 1) == (j < i) ? 3 : 0);
-  }
+  if (direction >= 0) return 0x80000000u + (unsigned)(3 - direction) + ((place[i] < place[j] ? place[i] : place[j]) >> direction * POLDER_PAIR_BITS & 1 ? 0 : 3);
   h = (unsigned)(i < j ? i : j) * 0x9E3779B1u ^ (unsigned)(i < j ? j : i) * 0x85EBCA77u;
   h = (h ^ (h >> 15)) * 0x2C1B3C6Du;
-  return h ^ (h >> 13);
+  return (h ^ (h >> 13)) >> 1;
+}
+
+/* The order of entries along a direction that line up */
+POLDER_PAIR unsigned PolderPairLined(int direction)
+{
+  return 0x80000000u + (unsigned)(6 - direction);
+}
+
+/* The place of the pair of a row at p when pairs are made along a direction */
+POLDER_PAIR PetscInt64 PolderPairPlace(PetscInt64 p, int direction)
+{
+  const PetscInt64 mask = (((PetscInt64)1 << POLDER_PAIR_BITS) - 1) << direction * POLDER_PAIR_BITS;
+
+  return (p & ~mask) | ((p & mask) >> 1 & mask);
 }
 
 /* Is the two-grid condition of a pair at most kappa? With its coupling -a, its diagonal entries d and its row sums s (Notay, SIAM J. Sci. Comput. 34, 2012) */
@@ -78,8 +88,7 @@ POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PetscInt ai[], const Pe
 {
   PetscReal strongest = 0, found = 0;
   unsigned  bucket = 0, order = 0;
-  const int parity = PolderPairParity(i, rule->n);
-  PetscInt  best   = POLDER_PAIR_NONE;
+  PetscInt  best = POLDER_PAIR_NONE;
 
   for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
     const PetscInt  j = aj[k];
@@ -91,7 +100,7 @@ POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PetscInt ai[], const Pe
     if (mate[j] != POLDER_PAIR_FREE) continue;
     b = PolderPairBucket(a);
     if (b < bucket || (s && !PolderPairGood(a, d[i], s[i], d[j], s[j], rule->kappa))) continue;
-    o = PolderPairOrder(i, j, parity, rule->n);
+    o = PolderPairOrder(i, j, rule->place);
     if (b > bucket || o > order || best < 0) {
       best   = j;
       bucket = b;
@@ -102,19 +111,18 @@ POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PetscInt ai[], const Pe
   return found >= rule->threshold * strongest ? best : POLDER_PAIR_NONE;
 }
 
-/* The partner of row i along the direction of this order, when that coupling is strong; else the row waits */
-POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], unsigned order)
+/* The partner of row i with which it lines up along a direction, when that coupling is strong; else the row waits */
+POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], int direction)
 {
   PetscReal strongest = 0, found = 0;
-  const int parity = PolderPairParity(i, rule->n);
-  PetscInt  best   = POLDER_PAIR_WAIT;
+  PetscInt  best = POLDER_PAIR_WAIT;
 
   for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
     const PetscReal a = -PetscRealPart(aa[k]);
 
     if (aj[k] == i) continue;
     if (a > strongest) strongest = a;
-    if (a > 0 && mate[aj[k]] == POLDER_PAIR_FREE && PolderPairOrder(i, aj[k], parity, rule->n) == order) {
+    if (a > 0 && mate[aj[k]] == POLDER_PAIR_FREE && PolderPairOrder(i, aj[k], rule->place) == PolderPairLined(direction)) {
       best  = aj[k];
       found = a;
     }
@@ -125,9 +133,8 @@ POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PetscInt ai[], const Pets
 /* The strongest neighbour of a row i that is alone, if that one has a partner; else i */
 POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[])
 {
-  const int parity = PolderPairParity(i, rule->n);
-  unsigned  bucket = 0, order = 0;
-  PetscInt  best = i;
+  unsigned bucket = 0, order = 0;
+  PetscInt best = i;
 
   for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
     const PetscInt  j = aj[k];
@@ -136,7 +143,7 @@ POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PetscInt ai[], const Petsc
 
     if (j == i || !(a > 0) || mate[j] < 0) continue;
     b = PolderPairBucket(a);
-    o = PolderPairOrder(i, j, parity, rule->n);
+    o = PolderPairOrder(i, j, rule->place);
     if (b > bucket || (b == bucket && (o > order || best == i))) {
       best   = j;
       bucket = b;

@@ -25,24 +25,45 @@ PetscInt PolderPairsMatch_Host(PetscInt n, const PetscInt row[], const PetscInt 
   return nleft;
 }
 
-PetscInt PolderPairsAlign_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[])
+int PolderPairsAlign_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[])
 {
-  PetscInt count[3] = {0}, direction = 2;
+  PetscInt count[3]  = {0};
+  int      direction = 2;
 
   for (PetscInt i = 0; i < m; ++i) {
-    const PetscInt d = PetscAbsInt(next[i] - i);
+    const int d = next[i] >= 0 ? PolderPairDirection(rule->place[i], rule->place[next[i]]) : -1;
 
-    if (next[i] >= 0) ++count[d == 1 ? 0 : d == rule->n[0] ? 1 : 2];
+    if (d >= 0) ++count[d];
   }
-  for (PetscInt d = 1; d >= 0; --d) {
+  for (int d = 1; d >= 0; --d) {
     if (count[d] >= count[direction]) direction = d;
   }
   for (PetscInt i = 0; i < m; ++i) {
-    const unsigned wanted = 6 - (unsigned)direction;
-
-    if (next[i] >= 0 && PolderPairOrder(i, next[i], PolderPairParity(i, rule->n), rule->n) != wanted) next[i] = PolderPairAlong(i, ai, aj, aa, rule, mate, wanted);
+    if (next[i] >= 0 && PolderPairOrder(i, next[i], rule->place) != PolderPairLined(direction)) next[i] = PolderPairAlong(i, ai, aj, aa, rule, mate, direction);
   }
   return direction;
+}
+
+void PolderPairsPlaces_Host(PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad)
+{
+  for (PetscInt i = 0; i < m; ++i) {
+    const PetscInt r = i + shift, line = r / near[1], x = r - line * near[1], plane = near[2] > near[1] ? r / near[2] : 0, y = line - plane * (near[2] / near[1]);
+
+    place[i] = x | (PetscInt64)y << POLDER_PAIR_BITS | (PetscInt64)plane << 2 * POLDER_PAIR_BITS;
+    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
+      const PetscInt d = PetscAbsInt(aj[k] - i);
+
+      if (!d) continue;
+      if (d == 1 ? (aj[k] > i ? x + 1 == near[1] : x == 0) : d == near[1] && near[2] > near[1] ? (aj[k] > i ? y + 1 == near[2] / near[1] : y == 0) : d != near[1] && d != near[2]) *bad = 1;
+    }
+  }
+}
+
+void PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], int direction, const PetscInt64 place[], PetscInt64 next[])
+{
+  for (PetscInt i = 0; i < m; ++i) {
+    if (mate[i] >= i && (!join || join[i] == i)) next[agg[i]] = PolderPairPlace(place[i], direction);
+  }
 }
 
 void PolderPairsJoin_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[])

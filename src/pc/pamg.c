@@ -34,7 +34,7 @@ static PetscErrorCode PamgCheckSymmetry(PC pc)
       }
     }
     for (PetscInt i = 0; i < csr.m; ++i) most[0] = PetscMax(most[0], PetscAbsReal(away[i]));
-    unlike = most[0] > 1e-10 * most[1];
+    unlike = most[0] > 1e-10 * most[1] && most[0] <= PETSC_MAX_REAL; // what is not finite is told elsewhere
     PetscCall(PetscFree(away));
     PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
   }
@@ -159,7 +159,7 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
   PetscCall(PetscViewerASCIIPrintf(viewer, "  pairs by %s, %" PetscInt_FMT " passes a level, strong from %g of the strongest\n", PamgMatchings[pamg->matching], pamg->passes, (double)pamg->threshold));
   if (!pamg->nlevel) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgViewLevels(pc, viewer));
-  if (pamg->stalled) PetscCall(PetscViewerASCIIPrintf(viewer, "  the last level is that large because few of its rows have a strong coupling to pair along\n"));
+  if (pamg->stalled && pamg->level[pamg->nlevel - 1].N > pamg->coarselimit) PetscCall(PetscViewerASCIIPrintf(viewer, "  the last level is that large because few of its rows have a strong coupling to pair along\n"));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   if (pamg->direct) PetscCall(PolderCoarseView(pamg->coarse, viewer));
   else if (pamg->ksp) PetscCall(KSPView(pamg->ksp, viewer));
@@ -243,6 +243,49 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*MC
+   PCPAMG - algebraic multigrid by pairwise aggregation, with V-, W- and K-cycle and a set-up that costs a few products
+
+   Options Database Keys:
++  -pc_pamg_cycle <v> (v,w,k)             - visits of the coarse levels
+.  -pc_pamg_passes <2>                    - pairwise passes a level, for aggregates of 2, 4 or 8 rows
+.  -pc_pamg_smoother <sgs> (jacobi,l1jacobi,chebyshev,sgs) - the smoother; sgs: Gauss-Seidel forward before and backward after the coarse correction
+.  -pc_pamg_pre <1>, -pc_pamg_post <1>    - its steps before and after the coarse correction
+.  -pc_pamg_damping <0.67>                - of Jacobi
+.  -pc_pamg_overcorrection <0>            - factor of a coarse correction that no K-cycle scales; 0: chosen for cycle and passes
+.  -pc_pamg_kcycle_threshold <0.25>       - no second step of a K-cycle when the first leaves this part of the residual or less
+.  -pc_pamg_kcycle_levels <all>           - how many coarse levels have a K-cycle
+.  -pc_pamg_threshold <0.25>              - a coupling is strong from this part of the strongest of its row
+.  -pc_pamg_matching <handshake> (handshake,greedy) - how pairs are found
+.  -pc_pamg_quality <0>                   - pairs of a larger two-grid condition number than this are not made; 0: all are
+.  -pc_pamg_levels <64>                   - levels at most
+.  -pc_pamg_coarse_limit <400>            - rows of the last level at most
+.  -pc_pamg_coarse <auto> (auto,cholesky,inverse,ksp) - its solver; ksp: a `KSP` with the prefix pamg_coarse_
+.  -pc_pamg_precision <double> (double,single) - in which levels are kept and cycles computed
+-  -pc_pamg_reuse <true>                  - keep the aggregates when only the values of the matrix change
+
+   Level: beginner
+
+   Notes:
+   The matrix is any AIJ type with a positive diagonal, symmetric positive (semi-)definite; one that is nearly symmetric is taken with a warning.
+   V- and W-cycle with the same steps before and after are symmetric, for `KSPCG` and `KSPDCG`. The K-cycle, whose coarse levels do one or two
+   steps of conjugate gradients, changes with the vector: use it in `KSPFCG`, or in `KSPDCG` with `-ksp_dcg_flexible`.
+
+   The prolongation P has one unit entry a row, and the matrix of the next level is P^T A P, sums of entries. Where the rows are those of a 5- or 7-point stencil
+   on a grid, pairs line up, so that the levels are such stencils again and are kept by diagonals. Aggregates stay within a process.
+
+   A constant kernel (`MatSetNullSpace()`) is one on every level. Where nobody has told of a kernel the factor of the last level leaves
+   out the unknowns that depend on others.
+
+   `-ksp_view` prints the levels, the operator complexity (entries of all levels over those of the matrix) and the memory.
+
+   References:
++  * - Y. Notay, An aggregation-based algebraic multigrid method, Electron. Trans. Numer. Anal. 37, 2010
+.  * - Y. Notay, Flexible conjugate gradients, SIAM J. Sci. Comput. 22, 2000
+-  * - M. Emans, M. Liebmann, B. Basara, Steps towards GPU accelerated aggregation AMG, 2012
+
+.seealso: `PCTNS`, `PCLEVELSET`, `KSPDCG`, `PCGAMG`, `PCHYPRE`
+M*/
 PetscErrorCode PCCreate_PAMG(PC pc)
 {
   PC_PAMG *pamg;

@@ -94,7 +94,7 @@ typedef struct {
   PetscBool    warned[3]; /* K-cycle in a method that is not flexible, not symmetric, blocks */
   PetscInt    *mate;      /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
   PetscReal   *diagonal, *sum;
-  PetscInt     grid[3]; /* that the rows of this process are numbered by, while it is so; grid[0] = 0: none */
+  PetscInt64  *place; /* of the rows of this process in a grid, as long as levels are made; NULL: none is known */
   PamgKeys     keys;
   PetscInt     nsetup, nrefresh;
 } PC_PAMG;

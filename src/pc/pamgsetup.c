@@ -57,6 +57,7 @@ PetscErrorCode PCPAMGFree_Private(PC_PAMG *pamg)
   for (PetscInt l = 0; l < pamg->nlevel; ++l) PetscCall(PamgFreeLevel(&pamg->level[l], (PetscBool)!l));
   PetscCall(PetscFree(pamg->level));
   PetscCall(PetscFree(pamg->mate));
+  PetscCall(PetscFree(pamg->place));
   PetscCall(PetscFree2(pamg->diagonal, pamg->sum));
   pamg->nlevel = 0;
   PetscCall(PolderCoarseDestroy(&pamg->coarse));
@@ -137,103 +138,97 @@ static PetscBool PamgIsRegular(PetscInt n, const PetscInt ai[], const PetscInt a
   return PETSC_TRUE;
 }
 
-/* The entries in single precision, or where the cycle reads them in double precision */
-static PetscErrorCode PamgSetUpValues(PC_PAMG *pamg, PetscInt l)
+/* Rounds the diagonals lo .. nd to single precision; FALSE when one does not fit */
+static PetscErrorCode PamgRoundDiagonals(PamgLevel *L, const PolderDia *dia, PetscBool *fits)
 {
-  PamgLevel       *L   = &pamg->level[l];
-  const PolderDia *dia = NULL;
-  const PetscInt   nz  = L->n ? L->csr.ai[L->n] : 0;
+  const PetscInt first = dia->half ? dia->main : 0;
 
   PetscFunctionBegin;
-  if (L->regular) PetscCall(PolderMatGetDia(L->A, &dia));
-  L->M.nd   = dia ? dia->nd : 0;
-  L->M.main = dia ? dia->main : 0;
-  L->M.off  = dia ? dia->off : NULL;
-  L->M.val  = dia ? (const void *const *)dia->val : NULL;
-  L->M.ai   = L->csr.ai;
-  L->M.aj   = L->csr.aj;
-  L->M.aa   = L->csr.aa;
-  L->M.diag = L->diag;
-  L->M.dinv = L->dinv;
-  L->M.n    = L->n;
-  if (pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!dia) {
-    if (!L->values) PetscCall(PetscMalloc1(nz, &L->values));
-    PetscCheck(PolderToSingle_Host((size_t)nz, L->csr.aa, L->values), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "PC of type pamg cannot store a row in single precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale the system");
-    L->M.aa = L->values;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   if (!L->values) {
-    const PetscInt first = dia->half ? dia->main : 0;
-
     PetscCall(PetscCalloc1((size_t)(dia->nd - first) * (size_t)L->n, &L->values));
     PetscCall(PetscMalloc1(dia->nd, &L->val));
     for (PetscInt d = dia->nd - 1; d >= 0; --d) L->val[d] = d < first ? (const float *)L->val[dia->nd - 1 - d] + dia->off[d] : L->values + (size_t)(d - first) * (size_t)L->n;
   }
-  for (PetscInt d = dia->half ? dia->main : 0; d < dia->nd; ++d) {
+  for (PetscInt d = first; d < dia->nd; ++d) {
     const PetscInt lo = PetscMax(0, -dia->off[d]), hi = PetscMin(L->n, L->n - dia->off[d]);
 
-    PetscCheck(hi <= lo || PolderToSingle_Host((size_t)(hi - lo), dia->val[d] + lo, (float *)L->val[d] + lo), PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "PC of type pamg cannot store a row in single precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale the system");
+    if (hi > lo && !PolderToSingle_Host((size_t)(hi - lo), dia->val[d] + lo, (float *)L->val[d] + lo)) *fits = PETSC_FALSE;
   }
-  L->M.val = L->val;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Points of the grid that the rows of a 5- or 7-point stencil show, fastest direction first; grid[0] = 0: none */
-static void PamgFindGrid(PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt grid[3])
+/* Where the cycle reads the entries, in its precision */
+static PetscErrorCode PamgSetUpValues(PC pc, PetscInt l)
 {
-  PetscInt near[3] = {0, PETSC_MAX_INT, 0}, bad = 0;
-
-  grid[0] = 0;
-  PolderStencilStrides_Host(n, ai, aj, near);
-  if (near[1] > near[2]) near[1] = near[2] = PetscMax(n, 2); // one line
-  PolderStencilCheck_Host(n, ai, aj, near, &bad);
-  if (bad || near[2] % near[1] || !near[0]) return;
-  grid[0] = near[1];
-  grid[1] = near[2] > near[1] ? near[2] / near[1] : (n + near[1] - 1) / near[1];
-  grid[2] = near[2] > near[1] ? (n + near[2] - 1) / near[2] : 1;
-  if (grid[0] * grid[1] * grid[2] != n) grid[0] = 0;
-}
-
-/* The grid of nc pairs along a direction; none when they are not that many. Directions of one point go to the end */
-static void PamgNextGrid(PetscInt direction, PetscInt nc, PetscInt grid[3])
-{
-  grid[direction] = (grid[direction] + 1) / 2;
-  if (grid[0] * grid[1] * grid[2] != nc) grid[0] = 0;
-  for (int d = 1; d >= 0 && grid[0]; --d) {
-    if (grid[d] > 1) continue;
-    for (int e = d; e < 2; ++e) grid[e] = grid[e + 1];
-    grid[2] = 1;
-  }
-}
-
-/* One pass over a CSR matrix of n rows on a grid, mate[] as it comes: agg[], the number of aggregates, and their grid. work[4 n] */
-static PetscErrorCode PamgPairs(const PC_PAMG *pamg, PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], PetscInt mate[], PetscInt work[], PetscInt agg[], PetscInt *nc, PetscInt grid[3])
-{
-  const PolderPairRule rule = {
-    .n = {grid[0], grid[1]},
-      .threshold = pamg->threshold, .kappa = pamg->kappa
-  };
-  PetscInt *next = work, *left = work + n, nleft = n, direction = -1;
+  PC_PAMG         *pamg = (PC_PAMG *)pc->data;
+  PamgLevel       *L    = &pamg->level[l];
+  const PolderDia *dia  = NULL;
+  const PetscInt   nz   = L->n ? L->csr.ai[L->n] : 0;
+  PetscBool        fits = PETSC_TRUE;
 
   PetscFunctionBegin;
-  if (pamg->matching == PAMG_GREEDY) PolderPairsGreedy_Host(n, ai, aj, aa, sum, diag, &rule, PetscMin(PAMG_DEGREE, n - 1), mate, work);
-  else {
-    for (PetscInt round = 0; round < PAMG_ROUNDS && nleft && direction < 0; ++round) {
-      const PetscInt *row   = round ? left : NULL;
-      PetscInt        along = -1;
+  if (L->regular) PetscCall(PolderMatGetDia(L->A, &dia));
+  L->M = (PolderLevelMatrix){.n = L->n, .nd = dia ? dia->nd : 0, .main = dia ? dia->main : 0, .off = dia ? dia->off : NULL, .val = dia ? (const void *const *)dia->val : NULL, .ai = L->csr.ai, .aj = L->csr.aj, .aa = L->csr.aa, .diag = L->diag, .dinv = L->dinv};
+  if (pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dia) {
+    PetscCall(PamgRoundDiagonals(L, dia, &fits));
+    L->M.val = L->val;
+  } else {
+    if (!L->values) PetscCall(PetscMalloc1(nz, &L->values));
+    fits    = PolderToSingle_Host((size_t)nz, L->csr.aa, L->values);
+    L->M.aa = L->values;
+  }
+  PetscCallAllreduce(MPI_IN_PLACE, &fits, 1, MPIU_BOOL, MPI_LAND, PetscObjectComm((PetscObject)pc));
+  PetscCheck(fits, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PC of type pamg cannot store the entries in single precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale the system");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-      PolderPairsPropose_Host(nleft, row, ai, aj, aa, sum, diag, &rule, mate, next);
-      if (!round && grid[0]) along = PolderPairsAlign_Host(n, ai, aj, aa, &rule, mate, next);
-      nleft = PolderPairsMatch_Host(nleft, row, next, mate, left);
-      if (!round && grid[0] && nleft < PAMG_ALONE * n) direction = along;
+/* place[] <- those of the rows of a 5- or 7-point stencil in the grid that they show, numbered from the first row of this process or of all; *found: they show one */
+static PetscErrorCode PamgFindGrid(PetscInt n, PetscInt rstart, const PetscInt ai[], const PetscInt aj[], PetscInt64 place[], PetscBool *found)
+{
+  const PetscInt most    = 1 << POLDER_PAIR_BITS;
+  PetscInt       near[3] = {0, PETSC_MAX_INT, 0};
+
+  PetscFunctionBegin;
+  *found = PETSC_FALSE;
+  PolderStencilStrides_Host(n, ai, aj, near);
+  if (near[1] > near[2]) near[1] = near[2] = PetscMax(n, 2); // one line
+  if (!near[0] || near[2] % near[1] || near[1] >= most || near[2] / near[1] >= most) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int all = 0; all < 2 && !*found; ++all) {
+    PetscInt bad = 0;
+
+    PolderPairsPlaces_Host(n, all ? rstart % near[2] : 0, ai, aj, near, place, &bad);
+    *found = bad ? PETSC_FALSE : PETSC_TRUE;
+    if (!rstart) break;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One pass over a CSR matrix of n rows, mate[] and place[] (NULL: no grid) as they come: agg[], the number of aggregates, and their places. work[4 n] */
+static PetscErrorCode PamgPairs(const PC_PAMG *pamg, PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt work[], PetscInt agg[], PetscInt *nc)
+{
+  const PolderPairRule rule = {pamg->place, pamg->threshold, pamg->kappa};
+  PetscInt            *next = work, *left = work + n, *mate = pamg->mate, nleft = n;
+  PetscBool            aligned   = PETSC_FALSE;
+  int                  direction = 0;
+
+  PetscFunctionBegin;
+  if (pamg->matching == PAMG_GREEDY) PolderPairsGreedy_Host(n, ai, aj, aa, pamg->sum, pamg->diagonal, &rule, PetscMin(PAMG_DEGREE, n - 1), mate, work);
+  else {
+    for (PetscInt round = 0; round < PAMG_ROUNDS && nleft && !aligned; ++round) {
+      const PetscInt *row = round ? left : NULL;
+
+      PolderPairsPropose_Host(nleft, row, ai, aj, aa, pamg->sum, pamg->diagonal, &rule, mate, next);
+      if (!round && rule.place) direction = PolderPairsAlign_Host(n, ai, aj, aa, &rule, mate, next);
+      nleft   = PolderPairsMatch_Host(nleft, row, next, mate, left);
+      aligned = (PetscBool)(!round && rule.place && nleft < PAMG_ALONE * n);
     }
     PolderPairsSingle_Host(nleft, left, mate);
   }
-  if (direction < 0 && !sum) PolderPairsJoin_Host(n, ai, aj, aa, &rule, mate, next);
-  *nc = PolderPairsNumber_Host(n, mate, direction >= 0 || sum ? NULL : next, agg);
-  if (direction >= 0) PamgNextGrid(direction, *nc, grid);
-  else grid[0] = 0;
+  if (aligned || pamg->sum) next = NULL; // no one joins
+  else PolderPairsJoin_Host(n, ai, aj, aa, &rule, mate, next);
+  *nc = PolderPairsNumber_Host(n, mate, next, agg);
+  if (rule.place) PolderPairsNextPlaces_Host(n, mate, next, agg, direction, rule.place, pamg->place);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -252,9 +247,9 @@ static PetscErrorCode PamgSums(PetscInt n, const PetscInt ai[], const PetscInt a
 
 /*
   Aggregates of up to 2^passes rows of level l and the local block of the next matrix: in each pass pairs of the rows of the matrix that the pass before has made.
-  mate[], d[] and sum[] are those of the rows of the level.
+  mate[], place[] and so on of pamg are those of the rows of the level, and follow.
 */
-static PetscErrorCode PamgAggregate(PC_PAMG *pamg, PetscInt l, PetscInt mate[], PetscReal d[], PetscReal sum[])
+static PetscErrorCode PamgAggregate(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel         *L = &pamg->level[l], *C = L + 1;
   PetscInt           n = L->n, *mi[2] = {NULL, NULL}, *mj[2] = {NULL, NULL}, *next, *ptr, *row, *place, *work;
@@ -268,10 +263,10 @@ static PetscErrorCode PamgAggregate(PC_PAMG *pamg, PetscInt l, PetscInt mate[], 
     PetscInt *agg = pass ? next : L->agg, nc, b = pass % 2;
 
     if (pass) {
-      for (PetscInt i = 0; i < n; ++i) mate[i] = POLDER_PAIR_FREE;
-      if (sum) PetscCall(PamgSums(n, ai, aj, aa, d, sum));
+      for (PetscInt i = 0; i < n; ++i) pamg->mate[i] = POLDER_PAIR_FREE;
+      if (pamg->sum) PetscCall(PamgSums(n, ai, aj, aa, pamg->diagonal, pamg->sum));
     }
-    PetscCall(PamgPairs(pamg, n, ai, aj, aa, sum, d, mate, work, agg, &nc, pamg->grid));
+    PetscCall(PamgPairs(pamg, n, ai, aj, aa, work, agg, &nc));
     PolderMembers_Host(n, agg, nc, ptr, row);
     PetscCall(PetscFree3(mi[b], mj[b], ma[b]));
     PetscCall(PetscMalloc3(nc + 1, &mi[b], n ? ai[n] : 0, &mj[b], n ? ai[n] : 0, &ma[b]));
@@ -404,12 +399,18 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
   if (!*last) PetscCall(PetscMalloc1(L->n, &pamg->mate));
   if (!*last && pamg->kappa > 0) PetscCall(PetscMalloc2(L->n, &pamg->diagonal, L->n, &pamg->sum));
   PetscCall(PamgSetUpRows(pc, l, pamg->diagonal, pamg->sum, pamg->mate));
-  PetscCall(PamgSetUpValues(pamg, l));
+  PetscCall(PamgSetUpValues(pc, l));
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
   C = L + 1;
-  if (!l) PamgFindGrid(L->n, L->csr.ai, L->csr.aj, pamg->grid);
+  if (!l) {
+    PetscBool found;
+
+    PetscCall(PetscMalloc1(L->n, &pamg->place));
+    PetscCall(PamgFindGrid(L->n, L->csr.rstart, L->csr.ai, L->csr.aj, pamg->place, &found));
+    if (!found) PetscCall(PetscFree(pamg->place));
+  }
   PetscCall(PetscMalloc1(L->n, &L->agg));
-  PetscCall(PamgAggregate(pamg, l, pamg->mate, pamg->diagonal, pamg->sum));
+  PetscCall(PamgAggregate(pamg, l));
   PetscCall(PetscFree(pamg->mate));
   PetscCall(PetscFree2(pamg->diagonal, pamg->sum));
   count = C->n;
@@ -549,6 +550,7 @@ static PetscErrorCode PamgBuild(PC pc)
   if (pamg->smoother == PAMG_CHEBYSHEV) {
     for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) PetscCall(PCPAMGEstimate_Private(pamg, l));
   }
+  PetscCall(PetscFree(pamg->place));
   PetscCall(PamgSetUpWork(pamg));
   PetscCall(PamgSetUpCoarse(pc));
   ++pamg->nsetup;
@@ -581,7 +583,7 @@ static PetscErrorCode PamgRefresh(PC pc)
   PetscCall(PolderMatGetCSR(pc->pmat, &pamg->level[0].csr));
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     PetscCall(PamgSetUpRows(pc, l, NULL, NULL, NULL));
-    PetscCall(PamgSetUpValues(pamg, l));
+    PetscCall(PamgSetUpValues(pc, l));
     if (l + 1 < pamg->nlevel) PetscCall(PamgRefreshNext(pamg, l));
     if (l + 1 < pamg->nlevel && pamg->smoother == PAMG_CHEBYSHEV) PetscCall(PCPAMGEstimate_Private(pamg, l));
   }
