@@ -165,6 +165,7 @@ static PetscErrorCode PamgSetUpValues(PC pc, PetscInt l)
   const PolderDia *dia  = NULL;
   const PetscInt   nz   = L->n ? L->csr.ai[L->n] : 0;
   PetscBool        fits = PETSC_TRUE;
+  PetscMPIInt      all;
 
   PetscFunctionBegin;
   if (L->regular) PetscCall(PolderMatGetDia(L->A, &dia));
@@ -178,8 +179,9 @@ static PetscErrorCode PamgSetUpValues(PC pc, PetscInt l)
     fits    = PolderToSingle_Host((size_t)nz, L->csr.aa, L->values);
     L->M.aa = L->values;
   }
-  PetscCallAllreduce(MPI_IN_PLACE, &fits, 1, MPIU_BOOL, MPI_LAND, PetscObjectComm((PetscObject)pc));
-  PetscCheck(fits, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PC of type pamg cannot store the entries in single precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale the system");
+  all = fits;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+  PetscCheck(all, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PC of type pamg cannot store the entries in single precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale the system");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
