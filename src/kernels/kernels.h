@@ -178,6 +178,8 @@ typedef enum {
   others' magnitudes, else POLDER_PAIR_FREE. Returns the first row that cannot be used, n for none, and what it has
 */
 PETSC_INTERN PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PolderRowKind *kind);
+/* The inverse diagonal alone, from the entries aa[diag[i]], or aa[i] when diag is NULL */
+PETSC_INTERN PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PolderRowKind *kind);
 #define POLDER_LEVEL_KERNELS(type, name) \
   /* x = (D + L)^-1 b; agg != NULL: bc = P^T (b - A x) */ \
   PETSC_INTERN void PolderLevelForward##name(const PolderLevelMatrix *, const type b[], type x[], const PetscInt agg[], PetscInt nc, type bc[]); \

@@ -50,3 +50,24 @@ PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj
   }
   return n;
 }
+
+PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PolderRowKind *kind)
+{
+  PetscInt bad = 0;
+
+#pragma GCC ivdep
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscReal pivot = PetscRealPart(aa[diag ? diag[i] : i]), inverse = 1 / pivot;
+
+    dinv[i] = pivot > 0 ? inverse : 0;
+    bad |= zero ? !(pivot >= 0 && pivot <= PETSC_MAX_REAL) : !(pivot > 0 && pivot <= PETSC_MAX_REAL && inverse <= PETSC_MAX_REAL);
+  }
+  *kind = POLDER_ROW_GOOD;
+  for (PetscInt i = 0; bad && i < n; ++i) {
+    const PetscReal pivot = PetscRealPart(aa[diag ? diag[i] : i]);
+
+    *kind = !(PetscAbsReal(pivot) <= PETSC_MAX_REAL) ? POLDER_ROW_NOTFINITE : pivot < 0 ? POLDER_ROW_NEGATIVE : !zero && !(1 / pivot <= PETSC_MAX_REAL) ? POLDER_ROW_ZERO : POLDER_ROW_GOOD;
+    if (*kind != POLDER_ROW_GOOD) return i;
+  }
+  return n;
+}

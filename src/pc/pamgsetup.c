@@ -89,22 +89,27 @@ static PetscErrorCode PamgCheckRow(PC pc, PetscInt l, PetscInt M, PetscInt row, 
   SETERRQ(comm, PETSC_ERR_FP, "PC of type pamg needs finite entries and row %" PetscInt_FMT " has one that is not: check how the matrix was assembled", first);
 }
 
-/* Inverse diagonal and what pairs are judged by; mate may be NULL */
-static PetscErrorCode PamgSetUpRows(PC pc, PetscInt l, PetscReal d[], PetscReal sum[], PetscInt mate[])
+/* Inverse diagonal and, when the level is to be aggregated, what pairs are judged by; in a refresh the diagonal is where it was */
+static PetscErrorCode PamgSetUpRows(PC pc, PetscInt l, PetscBool refresh)
 {
   PC_PAMG         *pamg = (PC_PAMG *)pc->data;
   PamgLevel       *L    = &pamg->level[l];
   const PolderCSR *csr  = &L->csr;
-  PetscInt        *diag = L->diag;
+  const PolderDia *dia  = NULL;
+  const PetscBool  l1   = (PetscBool)(pamg->smoother == PAMG_L1JACOBI);
+  PetscInt        *diag = L->diag, row;
   PetscReal       *dinv = (PetscReal *)L->dinv;
-  PetscInt         row;
   PolderRowKind    kind;
 
   PetscFunctionBegin;
-  if (!diag) PetscCall(PetscMalloc1(L->n, &diag));
   if (pamg->precision == PAMG_SINGLE) PetscCall(PetscMalloc1(L->n, &dinv));
-  row = PolderLevelRows_Host(L->n, csr->ai, csr->aj, csr->aa, csr->bi, csr->ba, l ? PETSC_TRUE : PETSC_FALSE, pamg->smoother == PAMG_L1JACOBI ? PETSC_TRUE : PETSC_FALSE, PAMG_LONE, diag, dinv, d, sum, mate, &kind);
-  if (diag != L->diag) PetscCall(PetscFree(diag));
+  if (L->regular && refresh) PetscCall(PolderMatGetDia(L->A, &dia));
+  if (refresh && !l1 && (diag || (dia && dia->main >= 0))) row = PolderLevelDiagonal_Host(L->n, diag, diag ? csr->aa : dia->val[dia->main], (PetscBool)(l > 0), dinv, &kind);
+  else {
+    if (!diag) PetscCall(PetscMalloc1(L->n, &diag));
+    row = PolderLevelRows_Host(L->n, csr->ai, csr->aj, csr->aa, csr->bi, csr->ba, (PetscBool)(l > 0), l1, PAMG_LONE, diag, dinv, pamg->diagonal, pamg->sum, pamg->mate, &kind);
+    if (diag != L->diag) PetscCall(PetscFree(diag));
+  }
   if (pamg->precision == PAMG_SINGLE) {
     for (PetscInt i = 0; i < row; ++i) ((float *)L->dinv)[i] = (float)dinv[i];
     PetscCall(PetscFree(dinv));
@@ -400,7 +405,7 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
   *last = (PetscBool)(L->N <= pamg->coarselimit || l + 1 >= pamg->maxlevels);
   if (!*last) PetscCall(PetscMalloc1(L->n, &pamg->mate));
   if (!*last && pamg->kappa > 0) PetscCall(PetscMalloc2(L->n, &pamg->diagonal, L->n, &pamg->sum));
-  PetscCall(PamgSetUpRows(pc, l, pamg->diagonal, pamg->sum, pamg->mate));
+  PetscCall(PamgSetUpRows(pc, l, PETSC_FALSE));
   PetscCall(PamgSetUpValues(pc, l));
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
   C = L + 1;
@@ -584,7 +589,7 @@ static PetscErrorCode PamgRefresh(PC pc)
   PetscFunctionBegin;
   PetscCall(PolderMatGetCSR(pc->pmat, &pamg->level[0].csr));
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
-    PetscCall(PamgSetUpRows(pc, l, NULL, NULL, NULL));
+    PetscCall(PamgSetUpRows(pc, l, PETSC_TRUE));
     PetscCall(PamgSetUpValues(pc, l));
     if (l + 1 < pamg->nlevel) PetscCall(PamgRefreshNext(pamg, l));
     if (l + 1 < pamg->nlevel && pamg->smoother == PAMG_CHEBYSHEV) PetscCall(PCPAMGEstimate_Private(pamg, l));
