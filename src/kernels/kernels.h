@@ -146,7 +146,7 @@ PETSC_INTERN void PolderPairsSingle_Host(PetscInt n, const PetscInt row[], Petsc
 /* The same one after another, rows with the fewest free strong neighbours first (Notay, ETNA 37, 2010), counted up to most; work[3 m + most + 1] */
 PETSC_INTERN void PolderPairsGreedy_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, PetscInt most, PetscInt mate[], PetscInt work[]);
 /* join[i] <- for a row alone, its strongest neighbour if that has a partner; else i */
-PETSC_INTERN void PolderPairsJoin_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[]);
+PETSC_INTERN void PolderPairsJoin_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[]);
 /* agg[i] <- number of the pair of row i, or of that of join[i] (NULL: no one joins), ascending with its first row; rows in none get the number of pairs, which is returned */
 PETSC_INTERN PetscInt PolderPairsNumber_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[]);
 /* next[] (may be place[]) <- the places of the pairs, made along a direction */

@@ -130,8 +130,8 @@ POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PetscInt ai[], const Pets
   return found >= rule->threshold * strongest ? best : POLDER_PAIR_WAIT;
 }
 
-/* The strongest neighbour of a row i that is alone, if that one has a partner; else i */
-POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[])
+/* The strongest neighbour of a row i that is alone, if that one has a partner and would be a good one for i as well; else i */
+POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal s[], const PetscReal d[], const PolderPairRule *rule, const PetscInt mate[])
 {
   unsigned bucket = 0, order = 0;
   PetscInt best = i;
@@ -142,6 +142,7 @@ POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PetscInt ai[], const Petsc
     unsigned        b, o;
 
     if (j == i || !(a > 0) || mate[j] < 0) continue;
+    if (s && !PolderPairGood(a, d[i], s[i], d[j], s[j], rule->kappa)) continue;
     b = PolderPairBucket(a);
     o = PolderPairOrder(i, j, rule->place);
     if (b > bucket || (b == bucket && (o > order || best == i))) {

@@ -66,9 +66,9 @@ void PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[], const PetscIn
   }
 }
 
-void PolderPairsJoin_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[])
+void PolderPairsJoin_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[])
 {
-  for (PetscInt i = 0; i < m; ++i) join[i] = mate[i] == i ? PolderPairJoin(i, ai, aj, aa, rule, mate) : i;
+  for (PetscInt i = 0; i < m; ++i) join[i] = mate[i] == i ? PolderPairJoin(i, ai, aj, aa, sum, diag, rule, mate) : i;
 }
 
 void PolderPairsSingle_Host(PetscInt n, const PetscInt row[], PetscInt mate[])

@@ -104,7 +104,6 @@ static PetscErrorCode PCDestroy_PAMG(PC pc)
 {
   PetscFunctionBegin;
   PetscCall(PCReset_PAMG(pc));
-  PetscCall(KSPDestroy(&((PC_PAMG *)pc->data)->ksp));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -225,6 +224,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, 3, &pamg->passes, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Levels at most", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Rows of the last level at most", 1, PETSC_MAX_INT, &pamg->coarselimit, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most so many rows is whole on each", 0, PETSC_MAX_INT, &pamg->gatherlimit, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_pre", "Smoothing steps before the coarse correction", 0, 100, &pamg->pre, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_post", "Smoothing steps after the coarse correction", 0, 100, &pamg->post, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_kcycle_levels", "Coarse levels with a K-cycle, the others have a V-cycle", 0, PETSC_MAX_INT, &pamg->klevels, &changed));
@@ -260,6 +260,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_quality <0>                   - pairs of a larger two-grid condition number than this are not made; 0: all are
 .  -pc_pamg_levels <64>                   - levels at most
 .  -pc_pamg_coarse_limit <400>            - rows of the last level at most
+.  -pc_pamg_gather <8000>                 - several processes: a level of at most so many rows, and those below it, are whole on each
 .  -pc_pamg_coarse <auto> (auto,cholesky,inverse,ksp) - its solver; ksp: a `KSP` with the prefix pamg_coarse_
 .  -pc_pamg_precision <double> (double,single) - in which levels are kept and cycles computed
 -  -pc_pamg_reuse <true>                  - keep the aggregates when only the values of the matrix change
@@ -295,6 +296,7 @@ PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->passes            = 2;
   pamg->maxlevels         = PAMG_LEVELS;
   pamg->coarselimit       = 400;
+  pamg->gatherlimit       = 8000;
   pamg->pre               = 1;
   pamg->post              = 1;
   pamg->klevels           = PETSC_MAX_INT;

@@ -65,6 +65,13 @@ typedef struct {
   PetscReal         eigenvalue;                /* the largest of D^-1 A, estimated for Chebyshev */
   PetscBool         regular;                   /* by diagonals */
   PetscInt64        bytes;
+  /* On several processes: the rows of this process as they come from the level before, ai .. ba, nown of them from rstart on, with the global columns garray[nghost] of the second block */
+  PetscInt     nown, rstart, nghost, *garray;
+  PetscBool    gathered; /* A is all of it, gi, gj, ga, on every process */
+  PetscInt    *gi, *gj;
+  PetscScalar *ga;
+  PetscMPIInt *counts, *displs; /* rows of each process, and its first one */
+  void        *part;            /* [nown + 1] of a vector */
 } PamgLevel;
 
 /* What a set-up was made from */
@@ -74,7 +81,7 @@ typedef struct {
 } PamgKeys;
 
 typedef struct {
-  PetscInt      passes, maxlevels, coarselimit, pre, post, klevels;
+  PetscInt      passes, maxlevels, coarselimit, gatherlimit, pre, post, klevels;
   PamgCycle     cycle;
   PamgSmoother  smoother;
   PamgMatching  matching;
@@ -123,6 +130,13 @@ PETSC_INTERN PetscErrorCode PCPAMGSetUpHost_Private(PC);
 PETSC_INTERN PetscErrorCode PCPAMGFree_Private(PC_PAMG *);
 /* Once for each of warned[] */
 PETSC_INTERN PetscErrorCode PCPAMGWarn_Private(PC, int which, const char text[]);
+
+/* pamggather.c */
+/* The matrix of a level from the rows that the processes have */
+PETSC_INTERN PetscErrorCode PCPAMGGatherMatrix_Private(MPI_Comm, PamgLevel *);
+PETSC_INTERN PetscErrorCode PCPAMGGatherValues_Private(MPI_Comm, PamgLevel *);
+/* place[] of this process becomes that of all, NULL unless all have places */
+PETSC_INTERN PetscErrorCode PCPAMGGatherPlaces_Private(MPI_Comm, const PamgLevel *, PetscInt64 **place);
 
 /* pamgcycle.c */
 /* The arrays of the first level, which are the matrix's */

@@ -92,19 +92,38 @@ static PetscErrorCode LEVEL_NAME(PamgSteps)(const PC_PAMG *pamg, PamgLevel *L, P
 
 static PetscErrorCode LEVEL_NAME(PamgSolve)(PC_PAMG *, PetscInt, LEVEL_VALUE[], LEVEL_VALUE[]);
 
+/* The right-hand side of level l + 1 as level l restricts to it */
+static inline LEVEL_VALUE *LEVEL_NAME(PamgCoarseRHS)(PamgLevel *C)
+{
+  return (LEVEL_VALUE *)(C->gathered ? C->part : C->b);
+}
+
+/* *xc: the solution for it, zero for no aggregate */
+static PetscErrorCode LEVEL_NAME(PamgCorrection)(PC_PAMG *pamg, PetscInt l, LEVEL_VALUE **xc)
+{
+  PamgLevel *L = &pamg->level[l], *C = L + 1;
+
+  PetscFunctionBegin;
+  if (C->gathered) PetscCallMPI(MPI_Allgatherv(C->part, (PetscMPIInt)C->nown, LEVEL_UNIT, C->b, C->counts, C->displs, LEVEL_UNIT, PetscObjectComm((PetscObject)L->A)));
+  PetscCall(LEVEL_NAME(PamgSolve)(pamg, l + 1, (LEVEL_VALUE *)C->b, (LEVEL_VALUE *)C->x));
+  *xc = (LEVEL_VALUE *)(C->gathered ? C->part : C->x);
+  if (C->gathered) PetscCall(PetscArraycpy(*xc, (LEVEL_VALUE *)C->x + C->rstart, C->nown));
+  (*xc)[L->nc] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* One cycle on level l < nlevel - 1 that begins with zero */
 static PetscErrorCode LEVEL_NAME(PamgCycle)(PC_PAMG *pamg, PetscInt l, const LEVEL_VALUE b[], LEVEL_VALUE x[])
 {
   PamgLevel         *L = &pamg->level[l], *C = L + 1;
-  LEVEL_VALUE       *bc = (LEVEL_VALUE *)C->b, *xc = (LEVEL_VALUE *)C->x, *y[2];
+  LEVEL_VALUE       *bc    = LEVEL_NAME(PamgCoarseRHS)(C), *xc, *y[2];
   const LEVEL_VALUE  scale = (LEVEL_VALUE)PamgOvercorrection(pamg, l);
   const LEVEL_VALUE *rhs;
 
   PetscFunctionBegin;
   if (pamg->smoother == PAMG_SGS && pamg->pre) {
     PetscCall(LEVEL_NAME(PamgPreSGS)(pamg, L, b, x, bc));
-    PetscCall(LEVEL_NAME(PamgSolve)(pamg, l + 1, bc, xc));
-    xc[L->nc] = 0;
+    PetscCall(LEVEL_NAME(PamgCorrection)(pamg, l, &xc));
     PetscCall(LEVEL_NAME(PamgPostSGS)(pamg, L, b, scale, xc, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -119,8 +138,7 @@ static PetscErrorCode LEVEL_NAME(PamgCycle)(PC_PAMG *pamg, PetscInt l, const LEV
   } else PetscCall(PetscArrayzero(y[0], L->n));
   PetscCall(LEVEL_NAME(PamgLocalRHS)(L, b, y[0], &rhs));
   LEVEL_KERNEL(PolderLevelResidual)(&L->M, rhs, y[0], NULL, L->agg, L->nc, bc);
-  PetscCall(LEVEL_NAME(PamgSolve)(pamg, l + 1, bc, xc));
-  xc[L->nc] = 0;
+  PetscCall(LEVEL_NAME(PamgCorrection)(pamg, l, &xc));
   LEVEL_KERNEL(PolderLevelProlong)(L->n, L->agg, scale, xc, y[0]);
   if (pamg->smoother == PAMG_SGS) {
     for (PetscInt k = 0; k < pamg->post; ++k) {

@@ -9,6 +9,8 @@
 #define PAMG_DEGREE 64
 /* Where pairs line up in a grid, this part of the rows may stay alone so that the coarse rows make a grid too */
 #define PAMG_ALONE 0.15
+/* When a pass leaves more than this part of the rows, those that are alone join a pair: rows of a star could not be paired otherwise */
+#define PAMG_POOR 0.58
 /* A level with more than this part of the rows of the one before is not worth having */
 #define PAMG_STALL 0.9
 /* A row whose diagonal is more than so many times the others' magnitudes needs no coarse rows (Notay 2010) */
@@ -48,6 +50,12 @@ static PetscErrorCode PamgFreeLevel(PamgLevel *L, PetscBool first)
   PetscCall(PetscFree(L->w));
   PetscCall(PetscFree(L->g));
   PetscCall(PetscFree(L->ghost));
+  PetscCall(PetscFree(L->garray));
+  PetscCall(PetscFree(L->gi));
+  PetscCall(PetscFree(L->gj));
+  PetscCall(PetscFree(L->ga));
+  PetscCall(PetscFree2(L->counts, L->displs));
+  PetscCall(PetscFree(L->part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,7 +73,7 @@ PetscErrorCode PCPAMGFree_Private(PC_PAMG *pamg)
   PetscCall(PetscFree(pamg->cbuf[1]));
   PetscCall(VecDestroy(&pamg->cb));
   PetscCall(VecDestroy(&pamg->cx));
-  if (pamg->ksp) PetscCall(KSPReset(pamg->ksp));
+  PetscCall(KSPDestroy(&pamg->ksp));
   pamg->stalled = PETSC_FALSE;
   PetscCall(PetscMemzero(&pamg->keys, sizeof(pamg->keys)));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -190,7 +198,7 @@ static PetscErrorCode PamgSetUpValues(PC pc, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* place[] <- those of the rows of a 5- or 7-point stencil in the grid that they show, numbered from the first row of this process or of all; *found: they show one */
+/* place[] <- those of the rows of a 5- or 7-point stencil in the grid that they show, numbered from the first row of all or of this process; *found: they show one */
 static PetscErrorCode PamgFindGrid(PetscInt n, PetscInt rstart, const PetscInt ai[], const PetscInt aj[], PetscInt64 place[], PetscBool *found)
 {
   const PetscInt most    = 1 << POLDER_PAIR_BITS;
@@ -201,10 +209,10 @@ static PetscErrorCode PamgFindGrid(PetscInt n, PetscInt rstart, const PetscInt a
   PolderStencilStrides_Host(n, ai, aj, near);
   if (near[1] > near[2]) near[1] = near[2] = PetscMax(n, 2); // one line
   if (!near[0] || near[2] % near[1] || near[1] >= most || near[2] / near[1] >= most) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int all = 0; all < 2 && !*found; ++all) {
+  for (int own = 0; own < 2 && !*found; ++own) {
     PetscInt bad = 0;
 
-    PolderPairsPlaces_Host(n, all ? rstart % near[2] : 0, ai, aj, near, place, &bad);
+    PolderPairsPlaces_Host(n, own ? 0 : rstart, ai, aj, near, place, &bad);
     *found = bad ? PETSC_FALSE : PETSC_TRUE;
     if (!rstart) break;
   }
@@ -232,9 +240,12 @@ static PetscErrorCode PamgPairs(const PC_PAMG *pamg, PetscInt n, const PetscInt 
     }
     PolderPairsSingle_Host(nleft, left, mate);
   }
-  if (aligned || pamg->sum) next = NULL; // no one joins
-  else PolderPairsJoin_Host(n, ai, aj, aa, &rule, mate, next);
-  *nc = PolderPairsNumber_Host(n, mate, next, agg);
+  *nc = PolderPairsNumber_Host(n, mate, NULL, agg);
+  if (aligned || *nc < PAMG_POOR * n) next = NULL; // no one joins
+  else {
+    PolderPairsJoin_Host(n, ai, aj, aa, pamg->sum, pamg->diagonal, &rule, mate, next);
+    *nc = PolderPairsNumber_Host(n, mate, next, agg);
+  }
   if (rule.place) PolderPairsNextPlaces_Host(n, mate, next, agg, direction, rule.place, pamg->place);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -296,71 +307,77 @@ static PetscErrorCode PamgAggregate(PC_PAMG *pamg, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* garray <- the global aggregates of the ghost columns, ascending; L->ghostagg <- the place of each column among them */
-static PetscErrorCode PamgCoarseGhosts(PamgLevel *L, PetscInt rstart, PetscInt *nghost, PetscInt **garray)
+/* C->garray <- the global aggregates of the ghost columns, ascending; L->ghostagg <- the place of each column among them */
+static PetscErrorCode PamgCoarseGhosts(PamgLevel *L, PamgLevel *C)
 {
   const PetscInt n = L->csr.nghost;
   PetscInt      *mine, *theirs;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(L->n, &mine, n, &theirs));
-  PetscCall(PetscMalloc1(n, garray));
+  PetscCall(PetscMalloc1(n, &C->garray));
   PetscCall(PetscMalloc1(n, &L->ghostagg));
-  for (PetscInt i = 0; i < L->n; ++i) mine[i] = L->agg[i] < L->nc ? rstart + L->agg[i] : -1;
+  for (PetscInt i = 0; i < L->n; ++i) mine[i] = L->agg[i] < L->nc ? C->rstart + L->agg[i] : -1;
   PetscCall(PolderHaloExchange(L->halo, MPIU_INT, mine, theirs));
-  *nghost = 0;
+  C->nghost = 0;
   for (PetscInt k = 0; k < n; ++k) {
-    if (theirs[k] >= 0) (*garray)[(*nghost)++] = theirs[k];
+    if (theirs[k] >= 0) C->garray[C->nghost++] = theirs[k];
   }
-  PetscCall(PetscSortRemoveDupsInt(nghost, *garray));
+  PetscCall(PetscSortRemoveDupsInt(&C->nghost, C->garray));
   for (PetscInt k = 0; k < n; ++k) {
-    L->ghostagg[k] = *nghost;
-    if (theirs[k] >= 0) PetscCall(PetscFindInt(theirs[k], *nghost, *garray, &L->ghostagg[k]));
+    L->ghostagg[k] = C->nghost;
+    if (theirs[k] >= 0) PetscCall(PetscFindInt(theirs[k], C->nghost, C->garray, &L->ghostagg[k]));
   }
   PetscCall(PetscFree2(mine, theirs));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The block of the next matrix to other processes, with global columns */
-static PetscErrorCode PamgCoarseOffDiagonal(PamgLevel *L, PetscInt rstart)
+/* The block of the next matrix to other processes */
+static PetscErrorCode PamgCoarseOffDiagonal(PamgLevel *L, PamgLevel *C)
 {
-  PamgLevel       *C   = L + 1;
   const PolderCSR *csr = &L->csr;
   const PetscInt   nz  = L->n ? csr->bi[L->n] : 0;
-  PetscInt        *ptr, *row, *place, *cj, *garray, nghost, nc;
-  PetscScalar     *ca;
+  PetscInt        *ptr, *row, *place;
 
   PetscFunctionBegin;
-  PetscCall(PamgCoarseGhosts(L, rstart, &nghost, &garray));
-  PetscCall(PetscMalloc5(L->nc + 2, &ptr, L->n, &row, nghost, &place, nz, &cj, nz, &ca));
+  PetscCall(PamgCoarseGhosts(L, C));
+  PetscCall(PetscMalloc3(L->nc + 2, &ptr, L->n, &row, C->nghost, &place));
   PolderMembers_Host(L->n, L->agg, L->nc, ptr, row);
   PetscCall(PetscMalloc3(L->nc + 1, &C->bi, nz, &C->bj, nz, &C->ba));
-  nc = PolderGalerkin_Host(L->nc, ptr, row, csr->bi, csr->bj, csr->ba, nghost, L->ghostagg, PETSC_FALSE, place, C->bi, cj, C->ba);
-  for (PetscInt k = 0; k < nc; ++k) C->bj[k] = garray[cj[k]];
-  PetscCall(PetscFree5(ptr, row, place, cj, ca));
-  PetscCall(PetscFree(garray));
+  (void)PolderGalerkin_Host(L->nc, ptr, row, csr->bi, csr->bj, csr->ba, C->nghost, L->ghostagg, PETSC_FALSE, place, C->bi, C->bj, C->ba);
+  PetscCall(PetscFree3(ptr, row, place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The matrix of level l + 1 around its arrays */
+/* The matrix of level l + 1 around its arrays: of this process, or of all when it is small */
 static PetscErrorCode PamgCoarseMatrix(PC pc, PetscInt l)
 {
   PC_PAMG    *pamg = (PC_PAMG *)pc->data;
   PamgLevel  *L = &pamg->level[l], *C = L + 1;
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
-  PetscMPIInt size, regular;
-  PetscInt    rstart = 0, n = C->n;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)L->A);
+  PetscMPIInt regular;
+  PetscInt    n = C->n;
   PetscBool   known, symmetric;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  regular = PamgIsRegular(n, C->ai, C->aj);
-  if (size > 1) {
-    PetscCallMPI(MPI_Exscan(&n, &rstart, 1, MPIU_INT, MPI_SUM, comm));
-    PetscCall(PamgCoarseOffDiagonal(L, rstart));
-    PetscCall(MatCreateMPIAIJWithSplitArrays(comm, n, n, C->N, C->N, C->ai, C->aj, C->aa, C->bi, C->bj, C->ba, &C->A));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &regular, 1, MPI_INT, MPI_MIN, comm));
-  } else PetscCall(MatCreateSeqAIJWithArrays(comm, n, n, C->ai, C->aj, C->aa, &C->A));
+  C->nown = n;
+  if (L->halo) {
+    PetscCallMPI(MPI_Exscan(&n, &C->rstart, 1, MPIU_INT, MPI_SUM, comm));
+    PetscCall(PamgCoarseOffDiagonal(L, C));
+    if (C->N <= pamg->gatherlimit) {
+      PetscCall(PCPAMGGatherMatrix_Private(comm, C));
+      PetscCall(PCPAMGGatherPlaces_Private(comm, C, &pamg->place));
+      regular = PamgIsRegular(C->N, C->gi, C->gj);
+    } else {
+      for (PetscInt k = 0; k < C->bi[n]; ++k) C->bj[k] = C->garray[C->bj[k]]; // which PETSc turns back
+      PetscCall(MatCreateMPIAIJWithSplitArrays(comm, n, n, C->N, C->N, C->ai, C->aj, C->aa, C->bi, C->bj, C->ba, &C->A));
+      regular = PamgIsRegular(n, C->ai, C->aj);
+      PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &regular, 1, MPI_INT, MPI_MIN, comm));
+    }
+  } else {
+    regular = PamgIsRegular(n, C->ai, C->aj);
+    PetscCall(MatCreateSeqAIJWithArrays(comm, n, n, C->ai, C->aj, C->aa, &C->A));
+  }
   PetscCall(MatIsSymmetricKnown(L->A, &known, &symmetric));
   if (!known || symmetric) PetscCall(MatSetOption(C->A, MAT_SYMMETRIC, PETSC_TRUE)); // up to rounding
   PetscCall(MatConvert(C->A, regular ? MATAIJDIA : MATAIJICRS, MAT_INPLACE_MATRIX, &C->A));
@@ -374,15 +391,16 @@ static PetscErrorCode PamgBeginLevel(PC pc, PetscInt l)
   PC_PAMG     *pamg = (PC_PAMG *)pc->data;
   PamgLevel   *L    = &pamg->level[l];
   const size_t size = pamg->precision == PAMG_SINGLE ? sizeof(float) : sizeof(PetscScalar);
-  PetscMPIInt  ranks;
+  PetscMPIInt  ranks, rank;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &ranks));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)L->A), &ranks));
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
   PetscCall(PolderMatGetCSR(L->A, &L->csr));
   L->n = L->csr.m;
   L->N = L->csr.M;
   if (ranks > 1) PetscCall(PolderMatGetHalo(L->A, &L->halo));
-  L->nz = L->n ? L->csr.ai[L->n] + (L->csr.bi ? L->csr.bi[L->n] : 0) : 0;
+  L->nz = L->n && (ranks > 1 || !rank) ? L->csr.ai[L->n] + (L->csr.bi ? L->csr.bi[L->n] : 0) : 0; // what all have counts once
   if (!l) {
     const PolderDia *dia;
 
@@ -421,7 +439,7 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
   PetscCall(PetscFree(pamg->mate));
   PetscCall(PetscFree2(pamg->diagonal, pamg->sum));
   count = C->n;
-  PetscCallAllreduce(MPI_IN_PLACE, &count, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
+  PetscCallAllreduce(MPI_IN_PLACE, &count, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)L->A));
   before = L->N;
   if ((PetscReal)count > PAMG_STALL * (PetscReal)before || !count) {
     PetscCall(PetscInfo(pc, "No coarser level: %" PetscInt64_FMT " aggregates of %" PetscInt64_FMT " rows\n", count, before));
@@ -441,7 +459,7 @@ static PetscErrorCode PamgSetUpCoarse(PC pc)
 {
   PC_PAMG       *pamg = (PC_PAMG *)pc->data;
   PamgLevel     *L    = &pamg->level[pamg->nlevel - 1];
-  MPI_Comm       comm = PetscObjectComm((PetscObject)pc);
+  MPI_Comm       comm = PetscObjectComm((PetscObject)L->A);
   const PetscInt nl = L->n + L->csr.nghost, nz = L->n ? L->csr.ai[L->n] + (L->csr.bi ? L->csr.bi[L->n] : 0) : 0;
   PetscInt      *gl, *ptr, *col, k = 0;
   PetscScalar   *val;
@@ -527,6 +545,7 @@ static PetscErrorCode PamgSetUpWork(PC_PAMG *pamg)
     if (L->values) L->bytes += (PetscInt64)(sizeof(float) * (L->M.nd ? n * (size_t)((L->M.nd + 1) / 2) : nz));
     if (l || pamg->precision == PAMG_SINGLE) {
       PetscCall(PamgVector(L, size, &L->b));
+      if (L->gathered) PetscCall(PetscCalloc1(size * (size_t)(L->nown + 1), (char **)&L->part));
       PetscCall(PamgVector(L, size, &L->x));
     }
     if (!last && L->halo) PetscCall(PamgVector(L, size, &L->g));
@@ -572,11 +591,12 @@ static PetscErrorCode PamgRefreshNext(PC_PAMG *pamg, PetscInt l)
   PetscInt        *ptr, *row, *place;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(L->nc + 2, &ptr, L->n, &row, PetscMax(L->nc, C->csr.nghost), &place));
+  PetscCall(PetscMalloc3(L->nc + 2, &ptr, L->n, &row, PetscMax(L->nc, C->nghost), &place));
   PolderMembers_Host(L->n, L->agg, L->nc, ptr, row);
   PolderGalerkinValues_Host(L->nc, ptr, row, csr->ai, csr->aj, csr->aa, L->nc, L->agg, PETSC_TRUE, place, C->ai, C->aj, C->aa);
-  if (C->bi) PolderGalerkinValues_Host(L->nc, ptr, row, csr->bi, csr->bj, csr->ba, C->csr.nghost, L->ghostagg, PETSC_FALSE, place, C->bi, C->csr.bj, C->ba);
+  if (C->bi) PolderGalerkinValues_Host(L->nc, ptr, row, csr->bi, csr->bj, csr->ba, C->nghost, L->ghostagg, PETSC_FALSE, place, C->bi, C->bj, C->ba);
   PetscCall(PetscFree3(ptr, row, place));
+  if (C->gathered) PetscCall(PCPAMGGatherValues_Private(PetscObjectComm((PetscObject)L->A), C));
   if (C->csr.diag != C->A) PetscCall(PetscObjectStateIncrease((PetscObject)C->csr.diag));
   PetscCall(PetscObjectStateIncrease((PetscObject)C->A));
   PetscFunctionReturn(PETSC_SUCCESS);
