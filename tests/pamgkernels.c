@@ -1,0 +1,314 @@
+static char help[] = "Host kernels of the pairwise-aggregation multigrid against plain loops, on rows and on diagonals, tiny, odd and large.\n\n";
+
+#include "../src/kernels/kernels.h"
+#include "../src/compat.h"
+
+/* A symmetric matrix of n rows as rows, as diagonals and as half of them, and vectors around it; arrays that are written are poisoned */
+typedef struct {
+  PetscInt            n, nd, *off, *ai, *aj, *diag, *agg, nc;
+  PetscScalar        *aa, *full, *half, *dinv, *b, *x, *xc;
+  const PetscScalar **val[2];
+  PolderLevelMatrix   M[3];
+} Level;
+
+static unsigned long long state;
+
+static PetscReal Random(void)
+{
+  state = state * 6364136223846793005ull + 1442695040888963407ull;
+  return (PetscReal)(state >> 33) / 1073741824.0 - 1;
+}
+
+static PetscErrorCode LevelCreate(PetscInt n, PetscInt nup, const PetscInt up[], Level *L)
+{
+  PetscInt nz = 0;
+
+  PetscFunctionBeginUser;
+  L->n  = n;
+  L->nd = 2 * nup + 1;
+  L->nc = (n + 2) / 3;
+  PetscCall(PetscMalloc5(L->nd, &L->off, n + 1, &L->ai, L->nd * n, &L->aj, n, &L->diag, n, &L->agg));
+  PetscCall(PetscCalloc5(L->nd * n, &L->aa, L->nd * n, &L->full, (nup + 1) * n, &L->half, n, &L->dinv, n, &L->b));
+  PetscCall(PetscMalloc4(n, &L->x, L->nc + 1, &L->xc, L->nd, &L->val[0], L->nd, &L->val[1]));
+  for (PetscInt d = 0; d < nup; ++d) {
+    L->off[d]           = -up[nup - 1 - d];
+    L->off[nup + 1 + d] = up[d];
+  }
+  L->off[nup] = 0;
+  for (PetscInt d = nup; d < L->nd; ++d) {
+    for (PetscInt i = 0; i < n; ++i) L->half[(d - nup) * n + i] = d == nup ? 2 * nup + 1 : Random();
+  }
+  for (PetscInt d = 0; d < L->nd; ++d) {
+    L->val[1][d] = d >= nup ? L->half + (d - nup) * n : L->half + (nup - d) * n + L->off[d];
+    L->val[0][d] = L->full + d * n;
+    for (PetscInt i = PetscMax(0, -L->off[d]); i < PetscMin(n, n - L->off[d]); ++i) L->full[d * n + i] = L->val[1][d][i];
+  }
+  for (PetscInt i = 0; i < n; ++i) {
+    L->ai[i] = nz;
+    for (PetscInt d = 0; d < L->nd; ++d) {
+      if (i + L->off[d] < 0 || i + L->off[d] >= n) continue;
+      if (d == nup) L->diag[i] = nz;
+      L->aj[nz]   = i + L->off[d];
+      L->aa[nz++] = L->full[d * n + i];
+    }
+    L->dinv[i] = 1 / L->half[i];
+    L->b[i]    = Random();
+    L->x[i]    = Random();
+    L->agg[i]  = (PetscInt)((Random() + 1) / 2 * (L->nc + 1));
+  }
+  L->ai[n] = nz;
+  for (PetscInt c = 0; c < L->nc; ++c) L->xc[c] = Random();
+  L->xc[L->nc] = 0;
+  for (int f = 0; f < 3; ++f) L->M[f] = (PolderLevelMatrix){.n = n, .nd = f ? L->nd : 0, .main = nup, .off = L->off, .val = f ? (const void *const *)L->val[f - 1] : NULL, .ai = L->ai, .aj = L->aj, .diag = L->diag, .aa = L->aa, .dinv = L->dinv};
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode LevelDestroy(Level *L)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree5(L->off, L->ai, L->aj, L->diag, L->agg));
+  PetscCall(PetscFree5(L->aa, L->full, L->half, L->dinv, L->b));
+  PetscCall(PetscFree4(L->x, L->xc, L->val[0], L->val[1]));
+  PetscFunctionReturn(0);
+}
+
+/* Row i of A x, without the diagonal entry */
+static PetscScalar Others(const Level *L, PetscInt i, const PetscScalar x[])
+{
+  PetscScalar s = 0;
+
+  for (PetscInt k = L->ai[i]; k < L->ai[i + 1]; ++k) {
+    if (k != L->diag[i]) s += L->aa[k] * x[L->aj[k]];
+  }
+  return s;
+}
+
+static PetscErrorCode Compare(const char what[], PetscInt n, PetscInt form, PetscInt m, const PetscScalar one[], const PetscScalar other[])
+{
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < m; ++i)
+    PetscCheck(PetscAbsScalar(one[i] - other[i]) <= 1e-12 * (1 + PetscAbsScalar(other[i])), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %" PetscInt_FMT " rows, form %" PetscInt_FMT ": entry %" PetscInt_FMT " is %g, not %g", what, n, form, i, (double)PetscRealPart(one[i]), (double)PetscRealPart(other[i]));
+  PetscFunctionReturn(0);
+}
+
+static void Poison(PetscInt n, PetscScalar v[])
+{
+  for (PetscInt i = 0; i < n; ++i) v[i] = NAN;
+}
+
+/* What the residual restricts to */
+static void Restricted(const Level *L, const PetscScalar x[], PetscScalar r[], PetscScalar bc[])
+{
+  for (PetscInt c = 0; c <= L->nc; ++c) bc[c] = 0;
+  for (PetscInt i = 0; i < L->n; ++i) {
+    r[i] = L->b[i] - Others(L, i, x) - L->aa[L->diag[i]] * x[i];
+    bc[L->agg[i]] += r[i];
+  }
+}
+
+static PetscErrorCode TestSmoothers(const Level *L)
+{
+  const PetscInt n = L->n;
+  PetscScalar   *want, *got, *wantc, *gotc, *r, *d, *e;
+  PetscReal      sum[5], wanted[5];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc7(n, &want, n, &got, L->nc + 1, &wantc, L->nc + 1, &gotc, n, &r, n, &d, n, &e));
+  for (int f = 0; f < 3; ++f) {
+    const PolderLevelMatrix *M = &L->M[f];
+
+    for (PetscInt i = 0; i < n; ++i) want[i] = 0; // forward from zero
+    for (PetscInt i = 0; i < n; ++i) want[i] = L->dinv[i] * (L->b[i] - Others(L, i, want));
+    Restricted(L, want, r, wantc);
+    Poison(n, got);
+    Poison(L->nc + 1, gotc);
+    PolderLevelForward_Host(M, L->b, got, L->agg, L->nc, gotc);
+    PetscCall(Compare("forward", n, f, n, got, want));
+    PetscCall(Compare("forward, restricted", n, f, L->nc, gotc, wantc));
+    Poison(n, got);
+    PolderLevelForward_Host(M, L->b, got, NULL, 0, NULL);
+    PetscCall(Compare("forward alone", n, f, n, got, want));
+    for (int backward = 0; backward < 2; ++backward) { // sweeps, with and without correction
+      for (int corrected = 0; corrected < 2; ++corrected) {
+        for (PetscInt i = 0; i < n; ++i) {
+          got[i]  = L->x[i];
+          want[i] = L->x[i] + (corrected ? 1.5 * L->xc[L->agg[i]] : 0);
+        }
+        for (PetscInt l = 0; l < n; ++l) {
+          const PetscInt i = backward ? n - 1 - l : l;
+
+          want[i] = L->dinv[i] * (L->b[i] - Others(L, i, want));
+        }
+        PolderLevelSweep_Host(M, backward ? PETSC_TRUE : PETSC_FALSE, corrected ? L->agg : NULL, 1.5, L->xc, L->b, got);
+        PetscCall(Compare("sweep", n, f, n, got, want));
+      }
+    }
+    Restricted(L, L->x, want, wantc);
+    Poison(n, got);
+    Poison(L->nc + 1, gotc);
+    PolderLevelResidual_Host(M, L->b, L->x, got, L->agg, L->nc, gotc);
+    PetscCall(Compare("residual", n, f, n, got, want));
+    PetscCall(Compare("residual, restricted", n, f, L->nc, gotc, wantc));
+    for (PetscInt i = 0; i < n; ++i) {
+      d[i] = e[i] = Random();
+      e[i]        = 0.3 * e[i] + 0.7 * L->dinv[i] * want[i];
+    }
+    for (PetscInt i = 0; i < n; ++i) r[i] = L->x[i] + e[i];
+    Poison(n, got);
+    PolderLevelJacobi_Host(M, 0.3, 0.7, L->b, L->x, d, got);
+    PetscCall(Compare("step", n, f, n, got, r));
+    PetscCall(Compare("direction", n, f, n, d, e));
+    for (PetscInt i = 0; i < n; ++i) r[i] = L->x[i] + 0.7 * L->dinv[i] * want[i];
+    Poison(n, got);
+    PolderLevelJacobi_Host(M, 0, 0.7, L->b, L->x, NULL, got);
+    PetscCall(Compare("jacobi", n, f, n, got, r));
+    for (int add = 0; add < 2; ++add) {
+      for (int k = 0; k < 5; ++k) wanted[k] = 0;
+      for (PetscInt i = 0; i < n; ++i) {
+        got[i]  = add ? (PetscScalar)i : NAN;
+        want[i] = Others(L, i, L->x) + L->aa[L->diag[i]] * L->x[i] + (add ? i : 0);
+        wanted[0] += L->x[i] * want[i];
+        wanted[1] += L->x[i] * L->b[i];
+        wanted[2] += L->b[i] * L->b[i];
+        wanted[3] += L->b[i] * want[i];
+        wanted[4] += want[i] * want[i];
+      }
+      PolderLevelMultDots_Host(M, add ? PETSC_TRUE : PETSC_FALSE, L->x, L->b, NULL, got, sum);
+      PetscCall(Compare("product", n, f, n, got, want));
+      for (int k = 0; k < 5; ++k)
+        PetscCheck(PetscAbsReal(sum[k] - wanted[k]) <= 1e-11 * (1 + wanted[4] + wanted[2]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "sum %d of %" PetscInt_FMT " rows, form %d: %g, not %g", k, n, f, (double)sum[k], (double)wanted[k]);
+    }
+    wanted[2] = 0;
+    for (PetscInt i = 0; i < n; ++i) wanted[2] += L->x[i] * d[i];
+    PolderLevelMultDots_Host(M, PETSC_FALSE, L->x, L->b, d, got, sum);
+    PetscCheck(PetscAbsReal(sum[2] - wanted[2]) <= 1e-11 * (1 + wanted[4]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "(x, w) of %" PetscInt_FMT " rows: %g, not %g", n, (double)sum[2], (double)wanted[2]);
+  }
+  PetscCall(PetscFree7(want, got, wantc, gotc, r, d, e));
+  PetscFunctionReturn(0);
+}
+
+/* mate[] is symmetric, along strong couplings, and leaves no two free neighbours that want each other; agg[] numbers it */
+static PetscErrorCode TestPairs(const Level *L, PetscBool greedy)
+{
+  const PolderPairRule rule = {NULL, 0.25, 0};
+  const PetscInt       n    = L->n;
+  PetscInt            *mate, *next, *left, *agg, *work, *count, nleft = n, nc, rounds = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc6(n, &mate, n, &next, n, &left, n, &agg, 3 * n + 65, &work, n + 1, &count));
+  for (PetscInt i = 0; i < n; ++i) mate[i] = i % 11 == 5 ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
+  if (greedy) PolderPairsGreedy_Host(n, L->ai, L->aj, L->aa, NULL, NULL, &rule, 64, mate, work);
+  else {
+    for (; nleft && rounds < 1000; ++rounds) {
+      PolderPairsPropose_Host(nleft, rounds ? left : NULL, L->ai, L->aj, L->aa, NULL, NULL, &rule, mate, next);
+      nleft = PolderPairsMatch_Host(nleft, rounds ? left : NULL, next, mate, left);
+    }
+    PetscCheck(!nleft, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " of %" PetscInt_FMT " rows are free after %" PetscInt_FMT " rounds", nleft, n, rounds);
+  }
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscReal strongest = 0, mine = 0;
+
+    PetscCheck((mate[i] == POLDER_PAIR_LONE) == (i % 11 == 5), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has the partner %" PetscInt_FMT, i, mate[i]);
+    if (mate[i] < 0) continue;
+    PetscCheck(mate[mate[i]] == i, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has the partner %" PetscInt_FMT " who has %" PetscInt_FMT, i, mate[i], mate[mate[i]]);
+    for (PetscInt k = L->ai[i]; k < L->ai[i + 1]; ++k) {
+      if (L->aj[k] == i) continue;
+      strongest = PetscMax(strongest, -PetscRealPart(L->aa[k]));
+      if (L->aj[k] == mate[i]) mine = -PetscRealPart(L->aa[k]);
+    }
+    // the greedy matching asks the row that chooses only
+    if (mate[i] != i && !greedy) PetscCheck(mine >= 0.25 * strongest && mine > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has a weak partner", i);
+  }
+  nc = PolderPairsNumber_Host(n, mate, NULL, agg);
+  PetscCall(PetscArrayzero(count, n + 1));
+  for (PetscInt i = 0, last = -1; i < n; ++i) {
+    PetscCheck(agg[i] >= 0 && agg[i] <= nc && (agg[i] == nc) == (mate[i] < 0) && (mate[i] < 0 || agg[mate[i]] == agg[i]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " is in aggregate %" PetscInt_FMT " of %" PetscInt_FMT, i, agg[i], nc);
+    if (!count[agg[i]]++ && agg[i] < nc) {
+      PetscCheck(agg[i] == last + 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Aggregates are not numbered by their first rows");
+      ++last;
+    }
+  }
+  for (PetscInt a = 0; a < nc; ++a) PetscCheck(count[a] == 1 || count[a] == 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "An aggregate of %" PetscInt_FMT " rows", count[a]);
+  PetscCall(PetscFree6(mate, next, left, agg, work, count));
+  PetscFunctionReturn(0);
+}
+
+/* P^T A P against a dense sum, then its values alone */
+static PetscErrorCode TestGalerkin(const Level *L)
+{
+  const PetscInt n = L->n, nc = L->nc, nz = L->ai[n];
+  PetscInt      *ptr, *row, *place, *ci, *cj, most;
+  PetscScalar   *dense, *ca, *again;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc5(nc + 2, &ptr, n, &row, nc, &place, nc + 1, &ci, nz, &cj));
+  PetscCall(PetscMalloc2(nz, &ca, nz, &again));
+  PetscCall(PetscCalloc1((size_t)nc * nc, &dense));
+  for (PetscInt i = 0; i < n; ++i) {
+    for (PetscInt k = L->ai[i]; k < L->ai[i + 1]; ++k) {
+      if (L->agg[i] < nc && L->agg[L->aj[k]] < nc) dense[(size_t)L->agg[i] * nc + L->agg[L->aj[k]]] += L->aa[k];
+    }
+  }
+  PolderMembers_Host(n, L->agg, nc, ptr, row);
+  for (PetscInt a = 0; a <= nc; ++a) {
+    for (PetscInt k = ptr[a]; k < ptr[a + 1]; ++k) PetscCheck(L->agg[row[k]] == a && (k == ptr[a] || row[k] > row[k - 1]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Aggregate %" PetscInt_FMT " has the row %" PetscInt_FMT, a, row[k]);
+  }
+  Poison(nz, ca);
+  most = PolderGalerkin_Host(nc, ptr, row, L->ai, L->aj, L->aa, nc, L->agg, PETSC_TRUE, place, ci, cj, ca);
+  PetscCheck(most == ci[nc], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " entries, not %" PetscInt_FMT, most, ci[nc]);
+  Poison(nz, again);
+  PolderGalerkinValues_Host(nc, ptr, row, L->ai, L->aj, L->aa, nc, L->agg, PETSC_TRUE, place, ci, cj, again);
+  PetscCall(Compare("values", n, 0, most, again, ca));
+  for (PetscInt a = 0; a < nc; ++a) {
+    for (PetscInt k = ci[a]; k < ci[a + 1]; ++k) {
+      PetscCheck(k == ci[a] || cj[k] > cj[k - 1], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Columns of row %" PetscInt_FMT " do not ascend", a);
+      dense[(size_t)a * nc + cj[k]] -= ca[k];
+    }
+  }
+  for (size_t k = 0; k < (size_t)nc * nc; ++k) PetscCheck(PetscAbsScalar(dense[k]) <= 1e-12, PETSC_COMM_SELF, PETSC_ERR_PLIB, "P^T A P of %" PetscInt_FMT " rows is off by %g", n, (double)PetscAbsScalar(dense[k]));
+  PetscCall(PetscFree5(ptr, row, place, ci, cj));
+  PetscCall(PetscFree2(ca, again));
+  PetscCall(PetscFree(dense));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **args)
+{
+  static const PetscInt sizes[] = {1, 2, 3, 7, 8, 9, 63, 511, 512, 513, 1537, 2600};
+  static const PetscInt up[][4] = {
+    {1, 0,  0,   0  },
+    {1, 9,  0,   0  },
+    {1, 7,  50,  0  },
+    {1, 30, 900, 0  },
+    {2, 9,  10,  500},
+    {8, 16, 24,  600}
+  };
+  static const PetscInt nup[] = {1, 2, 3, 3, 4, 4};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(sizes); ++s) {
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(nup); ++k) {
+      PetscInt n = nup[k];
+      Level    L;
+
+      while (n && up[k][n - 1] >= sizes[s]) --n; // diagonals that the matrix has
+      PetscCall(LevelCreate(sizes[s], n, up[k], &L));
+      PetscCall(TestSmoothers(&L));
+      PetscCall(TestPairs(&L, PETSC_FALSE));
+      PetscCall(TestPairs(&L, PETSC_TRUE));
+      PetscCall(TestGalerkin(&L));
+      PetscCall(LevelDestroy(&L));
+    }
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "smoothers, pairs and sums agree with plain loops\n"));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  test:
+    requires: internal
+
+TEST*/
