@@ -76,6 +76,7 @@ static PetscErrorCode TestIterations(void)
     {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_quality 8",                                                                      8,  22},
     {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_coarse inverse",                                                                 8,  22},
     {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_coarse ksp -pamg_coarse_pc_type lu -pamg_coarse_pc_factor_mat_ordering_type nd", 8,  22},
+    {"tetrahedra", 3, 20,  1e3,  KCYCLE "-pc_pamg_drop 0.02",                                                                      10, 30},
     {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_levels 3",                                                                       8,  22},
   };
 

@@ -233,6 +233,35 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy)
   PetscFunctionReturn(0);
 }
 
+/* Row sums and symmetry survive, nothing weak is left beside the diagonal, and new values find their way */
+static PetscErrorCode TestDrop(const Level *L, const PetscInt ptr[], const PetscInt row[], PetscInt place[], PetscInt ci[], PetscInt cj[], PetscScalar ca[])
+{
+  const PetscInt  n    = L->nc;
+  const PetscReal drop = 0.1;
+  PetscInt        nz   = ci[n];
+  PetscReal      *d;
+  PetscScalar    *sum, *again;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc3(n, &d, n, &sum, nz, &again));
+  for (PetscInt a = 0; a < n; ++a) {
+    for (PetscInt k = ci[a]; k < ci[a + 1]; ++k) sum[a] += ca[k];
+  }
+  nz = PolderDropWeak_Host(n, drop, d, ci, cj, ca);
+  PetscCheck(nz == ci[n], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " entries, not %" PetscInt_FMT, nz, ci[n]);
+  for (PetscInt a = 0; a < n; ++a) {
+    for (PetscInt k = ci[a]; k < ci[a + 1]; ++k) {
+      sum[a] -= ca[k];
+      PetscCheck(cj[k] == a || PetscAbsScalar(ca[k]) > drop * PetscMin(d[a], d[cj[k]]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A weak entry is left in row %" PetscInt_FMT, a);
+    }
+    PetscCheck(PetscAbsScalar(sum[a]) <= 1e-12, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The sum of row %" PetscInt_FMT " has changed by %g", a, (double)PetscAbsScalar(sum[a]));
+  }
+  PolderGalerkinValues_Host(n, ptr, row, L->ai, L->aj, L->aa, n, L->agg, PETSC_TRUE, place, ci, cj, again);
+  PetscCall(Compare("values without weak ones", L->n, 0, nz, again, ca));
+  PetscCall(PetscFree3(d, sum, again));
+  PetscFunctionReturn(0);
+}
+
 /* P^T A P against a dense sum, then its values alone */
 static PetscErrorCode TestGalerkin(const Level *L)
 {
@@ -266,6 +295,7 @@ static PetscErrorCode TestGalerkin(const Level *L)
     }
   }
   for (size_t k = 0; k < (size_t)nc * nc; ++k) PetscCheck(PetscAbsScalar(dense[k]) <= 1e-12, PETSC_COMM_SELF, PETSC_ERR_PLIB, "P^T A P of %" PetscInt_FMT " rows is off by %g", n, (double)PetscAbsScalar(dense[k]));
+  PetscCall(TestDrop(L, ptr, row, place, ci, cj, ca));
   PetscCall(PetscFree5(ptr, row, place, ci, cj));
   PetscCall(PetscFree2(ca, again));
   PetscCall(PetscFree(dense));

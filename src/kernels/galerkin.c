@@ -63,6 +63,7 @@ PetscInt PolderGalerkin_Host(PetscInt n, const PetscInt ptr[], const PetscInt ro
 
 void PolderGalerkinValues_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[])
 {
+  for (PetscInt c = 0; c < nc; ++c) place[c] = -1;
   for (PetscInt a = 0; a < n; ++a) {
     PetscReal size = 0;
 
@@ -75,10 +76,43 @@ void PolderGalerkinValues_Host(PetscInt n, const PetscInt ptr[], const PetscInt 
         const PetscInt c = agg[aj[k]];
 
         if (c >= nc) continue;
-        ca[place[c]] += aa[k];
+        if (place[c] >= ci[a]) ca[place[c]] += aa[k];
+        else if (place[a] >= ci[a]) ca[place[a]] += aa[k]; // PolderDropWeak_Host() has taken it away
         if (c == a) size += PetscAbsScalar(aa[k]);
       }
     }
-    if (square && PetscAbsScalar(ca[place[a]]) <= POLDER_GALERKIN_ZERO * size) ca[place[a]] = 0;
+    if (square && place[a] >= ci[a] && PetscAbsScalar(ca[place[a]]) <= POLDER_GALERKIN_ZERO * size) ca[place[a]] = 0;
   }
+}
+
+PetscInt PolderDropWeak_Host(PetscInt n, PetscReal drop, PetscReal d[], PetscInt ai[], PetscInt aj[], PetscScalar aa[])
+{
+  PetscInt nz = 0;
+
+  for (PetscInt i = 0; i < n; ++i) {
+    d[i] = 0;
+    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
+      if (aj[k] == i) d[i] = PetscRealPart(aa[k]);
+    }
+  }
+  for (PetscInt i = 0, begin = 0; i < n; ++i) {
+    const PetscInt first = nz, end = ai[i + 1];
+    PetscScalar    weak = 0;
+    PetscInt       diag = -1;
+
+    for (PetscInt k = begin; k < end; ++k) {
+      if (aj[k] != i && PetscAbsScalar(aa[k]) <= drop * PetscMin(d[i], d[aj[k]])) weak += aa[k];
+      else {
+        if (aj[k] == i) diag = nz;
+        aj[nz]   = aj[k];
+        aa[nz++] = aa[k];
+      }
+    }
+    if (diag >= 0) aa[diag] += weak;
+    begin     = end;
+    ai[i]     = first;
+    ai[i + 1] = end; // until the next row has begun
+  }
+  ai[n] = nz;
+  return nz;
 }

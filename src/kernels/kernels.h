@@ -160,7 +160,9 @@ PETSC_INTERN void PolderMembers_Host(PetscInt m, const PetscInt agg[], PetscInt 
 /* ci, cj, ca <- the sums of the rows of each aggregate by the aggregate agg[] < nc of the column, columns ascending; cj and ca have room for all entries of A. square: row and
    column aggregates are the same, and a diagonal entry that cancels becomes zero. place[nc] is scratch. Returns the number of entries */
 PETSC_INTERN PetscInt PolderGalerkin_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[], PetscInt ci[], PetscInt cj[], PetscScalar ca[]);
-/* New values in the same pattern */
+/* Moves the entries |a_ij| <= drop min(a_ii, a_jj) beside the diagonal onto it, in place; d[n] is scratch. Returns the number of entries left */
+PETSC_INTERN PetscInt PolderDropWeak_Host(PetscInt n, PetscReal drop, PetscReal d[], PetscInt ai[], PetscInt aj[], PetscScalar aa[]);
+/* New values in the same pattern; an entry that it has no place for (square) goes to the diagonal */
 PETSC_INTERN void PolderGalerkinValues_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[]);
 
 /* smoothers.c: the rows of one level in double precision and, as ...Single_Host, with matrix and vectors in single precision */

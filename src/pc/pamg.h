@@ -87,7 +87,7 @@ typedef struct {
   PamgMatching  matching;
   PamgPrecision precision;
   PamgCoarse    coarsetype;
-  PetscReal     damping, overcorrection, threshold, kappa, kthreshold;
+  PetscReal     damping, overcorrection, threshold, kappa, kthreshold, drop;
   PetscBool     reuse;
 
   PetscInt     nlevel;

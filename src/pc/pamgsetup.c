@@ -298,6 +298,14 @@ static PetscErrorCode PamgAggregate(PC_PAMG *pamg, PetscInt l)
     aa = ma[b];
   }
   L->nc = C->n = n;
+  if (pamg->drop > 0) {
+    const PetscInt b = (pamg->passes - 1) % 2;
+    PetscReal     *scratch;
+
+    PetscCall(PetscMalloc1(n, &scratch));
+    (void)PolderDropWeak_Host(n, pamg->drop, scratch, mi[b], mj[b], ma[b]);
+    PetscCall(PetscFree(scratch));
+  }
   PetscCall(PetscMalloc3(n + 1, &C->ai, ai[n], &C->aj, ai[n], &C->aa));
   PetscCall(PetscArraycpy(C->ai, ai, n + 1));
   PetscCall(PetscArraycpy(C->aj, aj, ai[n]));
