@@ -1,5 +1,5 @@
 /* Matrices by diagonals: val[d][i] is entry (i, i + off[d]), read only where row and column exist. */
-#include "launch.cuh"
+#include "runs.cuh"
 
 /* Diagonals of one launch, which travel as its arguments */
 #define DIA_BATCH 32
@@ -129,8 +129,9 @@ __device__ __forceinline__ PetscScalar DiaGridRow(const DiaGrid<V> &A, PetscInt 
   return s;
 }
 
-template <int BLOCK, bool SEVEN, bool HALF, bool CACHED, bool DOT, class V>
-__global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaStencilKernel(const __grid_constant__ DiaGrid<V> A, const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot, PolderReduceScratch *scratch)
+/* SUMS: also the sums of the result over the runs, whose chunks are those of this kernel */
+template <int BLOCK, bool SEVEN, bool HALF, bool CACHED, bool DOT, bool SUMS, class V>
+__global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaStencilKernel(const __grid_constant__ DiaGrid<V> A, const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot, PolderReduceScratch *scratch, const __grid_constant__ PolderRuns runs)
 {
   const PetscInt tile = (PetscInt)blockIdx.x % (A.tiles[0] * A.tiles[1]), step = (PetscInt)blockIdx.x / (A.tiles[0] * A.tiles[1]) * A.chunk;
   const PetscInt ix  = (tile % A.tiles[0] << A.logw) + ((PetscInt)threadIdx.x & ((1 << A.logw) - 1));
@@ -144,7 +145,9 @@ __global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaS
     PetscInt       i    = (PetscInt)(first < m ? first : m);
     PetscScalar    xp = 0, xc = 0, xn = 0;
     V              vp = 0;
+    RunsSum        sums;
 
+    if (SUMS && i < m) sums.begin(runs, step / A.chunk, iy * A.line + ix);
     if (i < m) xc = x[i];
     if (i < m && i >= far) {
       xp = x[i - far];
@@ -154,6 +157,7 @@ __global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaS
 
       if (DOT) part += s * xc;
       out(i, s);
+      if (SUMS) sums.add(runs, s);
       xp = xc;
       xc = xn;
       i  = m - far > i ? i + far : m;
@@ -165,6 +169,7 @@ __global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaS
 
       if (DOT) part += s * xc;
       out(i, s);
+      if (SUMS) sums.add(runs, s);
       xp = xc;
       xc = xn;
     }
@@ -173,6 +178,7 @@ __global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaS
 
       if (DOT) part += s * xc;
       out(i, s);
+      if (SUMS) sums.add(runs, s);
     }
   }
   if (DOT) DiaDot<BLOCK>(part, dot, false, scratch);
@@ -194,21 +200,24 @@ static void DiaRowsLaunch(PetscInt m, PetscInt n, const DiaArgs<V> &A, const Pet
 }
 
 template <bool SEVEN, bool HALF, bool CACHED, class V>
-static void DiaStencilLaunch(const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, void *work, cudaStream_t stream)
+static void DiaStencilLaunch(const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, const PolderRuns *runs, void *work, cudaStream_t stream)
 {
-  constexpr int tile = SEVEN ? DIA_TILE7 : DIA_TILE5;
+  constexpr int        tile    = SEVEN ? DIA_TILE7 : DIA_TILE5;
+  constexpr bool       sums    = sizeof(V) == sizeof(PetscScalar); // only products with A itself have them
+  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
 
-  if (dot) PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, (PolderReduceScratch *)work);
-  else PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, false, V><<<blocks, tile, 0, stream>>>(A, x, out, NULL, NULL);
+  if (runs) PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, sums, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, scratch, *runs);
+  else if (dot) PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, false, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, scratch, PolderRuns{});
+  else PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, false, false, V><<<blocks, tile, 0, stream>>>(A, x, out, NULL, NULL, PolderRuns{});
 }
 
 template <bool CACHED, class V>
-static void DiaGridLaunch(bool seven, bool half, const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, void *work, cudaStream_t stream)
+static void DiaGridLaunch(bool seven, bool half, const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, const PolderRuns *runs, void *work, cudaStream_t stream)
 {
-  if (seven && half) DiaStencilLaunch<true, true, CACHED>(A, blocks, x, out, dot, work, stream);
-  else if (seven) DiaStencilLaunch<true, false, CACHED>(A, blocks, x, out, dot, work, stream);
-  else if (half) DiaStencilLaunch<false, true, CACHED>(A, blocks, x, out, dot, work, stream);
-  else DiaStencilLaunch<false, false, CACHED>(A, blocks, x, out, dot, work, stream);
+  if (seven && half) DiaStencilLaunch<true, true, CACHED>(A, blocks, x, out, dot, runs, work, stream);
+  else if (seven) DiaStencilLaunch<true, false, CACHED>(A, blocks, x, out, dot, runs, work, stream);
+  else if (half) DiaStencilLaunch<false, true, CACHED>(A, blocks, x, out, dot, runs, work, stream);
+  else DiaStencilLaunch<false, false, CACHED>(A, blocks, x, out, dot, runs, work, stream);
 }
 
 /*
@@ -265,7 +274,7 @@ static unsigned int DiaFindGrid(PetscInt m, PetscInt n, PetscInt nd, const Petsc
 }
 
 template <class V>
-static int DiaMultLaunch(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const V *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, cudaStream_t stream)
+static int DiaMultLaunch(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const V *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, const PolderRuns *runs, void *work, cudaStream_t stream)
 {
   DiaGrid<V>         G;
   bool               half;
@@ -274,10 +283,11 @@ static int DiaMultLaunch(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off
   if (blocks) {
     const DiaOut out = {alpha, y, z};
 
-    if (m <= DIA_CACHED_ROWS) DiaGridLaunch<true>(nd == 7, half, G, blocks, x, out, dot, work, stream);
-    else DiaGridLaunch<false>(nd == 7, half, G, blocks, x, out, dot, work, stream);
+    if (m <= DIA_CACHED_ROWS) DiaGridLaunch<true>(nd == 7, half, G, blocks, x, out, dot, runs, work, stream);
+    else DiaGridLaunch<false>(nd == 7, half, G, blocks, x, out, dot, runs, work, stream);
     return (int)cudaGetLastError();
   }
+  if (runs) return (int)cudaErrorInvalidValue; // they are for the stencil of a grid
   for (PetscInt first = 0; first == 0 || first < nd; first += DIA_BATCH) {
     DiaArgs<V>   A;
     const DiaOut out = {alpha, first ? z : y, z};
@@ -303,12 +313,28 @@ size_t PolderDiaMultWork_CUDA(PetscInt m)
 
 int PolderDiaMult_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream)
 {
-  return DiaMultLaunch<PetscScalar>(m, n, nd, off, val, alpha, x, y, z, dot, work, stream);
+  return DiaMultLaunch<PetscScalar>(m, n, nd, off, val, alpha, x, y, z, dot, NULL, work, stream);
+}
+
+int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, const PolderRuns *runs, void *work, PolderStream stream)
+{
+  return DiaMultLaunch<PetscScalar>(m, m, nd, off, val, 1, x, NULL, y, dot, runs, work, stream);
+}
+
+PetscBool PolderDiaRuns_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscInt *far, PetscInt *chunk)
+{
+  DiaGrid<PetscScalar> G;
+  bool                 half;
+
+  if (!DiaFindGrid(m, n, nd, off, val, &G, &half)) return PETSC_FALSE;
+  *far   = G.far;
+  *chunk = G.chunk;
+  return PETSC_TRUE;
 }
 
 int PolderDiaMultSingle_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const float *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream)
 {
-  return DiaMultLaunch<float>(m, n, nd, off, val, alpha, x, y, z, NULL, NULL, stream);
+  return DiaMultLaunch<float>(m, n, nd, off, val, alpha, x, y, z, NULL, NULL, NULL, stream);
 }
 
 /* bad: a finite number that is too large for single precision */

@@ -184,6 +184,34 @@ POLDER_LAUNCHER int    PolderLabelsSort_CUDA(PetscInt n, PetscInt nlabel, const 
 POLDER_LAUNCHER int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, const PetscInt start[], PetscInt first[], PetscInt ptr[], PetscInt label[], PolderStream stream);
 /* a[k] = y[k] (NULL: 0; y may be a) + alpha times the sum over the items of label k of weight (NULL: 1) times v[item]; most: at least the number of segments; sum[most]; counter[nlabel] is zero before and after */
 POLDER_LAUNCHER int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PolderStream stream);
+
+/*
+  runs.cu: runs of rows i, i + far, i + 2 far, ... of one label. Such a line is cut into chunks of `chunk` rows, and a run does not go beyond its chunk. Line l is that of row
+  l < far; its chunk k has number k far + l, and its runs follow each other
+*/
+typedef struct {
+  PetscInt      m, far, chunk;
+  unsigned int *ends;  /* bit s % 32 of word (k W + s / 32) far + l, W = ceil(chunk / 32): a run ends with row s of the chunk */
+  PetscInt     *first; /* [PolderRunsChunks() + 1] run that a chunk begins with; in the end their number */
+  PetscScalar  *sum;   /* of the rows of a run */
+} PolderRuns;
+
+static inline PetscInt PolderRunsChunks(const PolderRuns *r)
+{
+  const PetscInt steps = r->m ? (r->m - 1) / r->far + 1 : 0;
+
+  return (steps + r->chunk - 1) / r->chunk * r->far;
+}
+/* ends[], and in first[] the number of runs of each chunk */
+POLDER_LAUNCHER int PolderRunsCount_CUDA(const PolderRuns *, const PetscInt label[], PolderStream stream);
+/* of[run] = its label */
+POLDER_LAUNCHER int PolderRunsLabel_CUDA(const PolderRuns *, const PetscInt label[], PetscInt of[], PolderStream stream);
+/* sum[] of v */
+POLDER_LAUNCHER int PolderRunsSum_CUDA(const PolderRuns *, const PetscScalar v[], PolderStream stream);
+/* Is the product with such diagonals made line by line? Then the chunks of the runs that PolderDiaMultRuns_CUDA() takes */
+POLDER_LAUNCHER PetscBool PolderDiaRuns_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscInt *far, PetscInt *chunk);
+/* y = A x, *dot = (x, y) and sum[] of y */
+POLDER_LAUNCHER int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, const PolderRuns *, void *work, PolderStream stream);
 /* x[i] += alpha a[label[i]] where label[i] >= 0 */
 POLDER_LAUNCHER int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar alpha, const PetscScalar a[], PetscScalar x[], PolderStream stream);
 /* v[row[k]] += alpha * (CSR row k) . a for n rows (NULL: row k is k); dot != NULL: *dot += alpha (b, a), d terms */

@@ -565,7 +565,7 @@ static PetscErrorCode CompareDot(PolderDeflationSpace h, PolderDeflationSpace g,
   PetscCall(LocalDot(p, v, &dot));
   PetscCall(Upload(sizeof(dot), &dot, &ddot));
   PetscCall(PolderDeflationSpaceApplyP(h, v));
-  PetscCall(PolderDeflationSpaceApplyPDot(g, dv, ddot));
+  PetscCall(PolderDeflationSpaceApplyPDot(g, dv, PETSC_FALSE, ddot));
   PetscCall(Compare("P with the dot", v, dv, tol));
   PetscCall(PolderDeviceToHost(&dot, ddot, sizeof(dot)));
   PetscCall(PolderDeviceFree(&ddot));

@@ -402,7 +402,7 @@ static PetscErrorCode Copies(Test *t)
   PetscMemType       type;
   const PetscScalar *v;
   PetscScalar       *dot, value, expected;
-  PetscBool          done;
+  PetscBool          done, summed;
   const PolderDia   *dia;
   PolderCSR          csr;
 
@@ -437,7 +437,7 @@ static PetscErrorCode Copies(Test *t)
   }
   PetscCall(PolderDeviceMalloc(sizeof(*dot), &dot));
   PetscCall(VecSet(y, NAN));
-  PetscCall(PolderMatMultDot(B, x, y, dot, &done));
+  PetscCall(PolderMatMultDot(B, x, y, dot, NULL, &summed, &done));
   PetscCall(Check(t, "product and dot done", done));
   PetscCall(PolderDeviceToHost(&value, dot, sizeof(*dot)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPIU_SCALAR, MPIU_SUM, PETSC_COMM_WORLD));

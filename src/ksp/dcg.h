@@ -1,7 +1,6 @@
 /* The solver dcg: state that the iteration (dcg.c) and its reports (dcgview.c) share. */
 #pragma once
 
-#include "../device.h"
 #include "deflationspace.h"
 #include <petsc/private/kspimpl.h>
 

@@ -276,11 +276,15 @@ PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Vec p, Vec w)
   KSP_DCG           *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice       device = dcg->device;
   const PetscScalar *pa, *wa;
-  PetscBool          dotted;
+  const PolderRuns  *runs;
+  PetscBool          dotted, summed = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (device->small) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall((dcg->multdot ? dcg->multdot : PolderMatMultDot)(dcg->A, p, w, &device->state->pw, &dotted)); // (p, A p) on the way
+  PetscCall(PolderDeflationSpaceGetRuns(dcg->space, p, &runs));
+  // (p, A p) on the way, and what Z^T w begins with
+  if (dcg->multdot) PetscCall((*dcg->multdot)(dcg->A, p, w, &device->state->pw, &dotted));
+  else PetscCall(PolderMatMultDot(dcg->A, p, w, &device->state->pw, runs, &summed, &dotted));
   if (!dotted) {
     PetscCall(KSP_MatMult(ksp, dcg->A, p, w));
     PetscCall(PolderLogBegin(POLDER_CGDot, w));
@@ -292,7 +296,7 @@ PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Vec p, Vec w)
     PetscCall(PetscLogGpuFlops(2.0 * device->n));
     PetscCall(PolderLogEnd(POLDER_CGDot, w));
   }
-  PetscCall(PolderDeflationSpaceApplyPDot(dcg->space, w, &device->state->pw));
+  PetscCall(PolderDeflationSpaceApplyPDot(dcg->space, w, summed, &device->state->pw));
   if (device->parallel) PetscCall(KSPDCGDeviceSum_Private(ksp, 1, &device->state->pw));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

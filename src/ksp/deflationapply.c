@@ -1,6 +1,5 @@
 /* The operators P, P^T and Q of a deflation space, as their formulas; the steps run where the vectors are. */
 #include "deflationdevice.h"
-#include "../device.h"
 #include "../kernels/kernels.h"
 
 /* Do the steps run on the device? They do for vectors that are there, and where set-up left nothing on the host */
@@ -22,14 +21,14 @@ static PetscErrorCode PolderDeflationEnd_Private(PolderDeflationSpace s, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a1 <- local part of Z^T v */
-static PetscErrorCode PolderDeflationRestrict_Private(PolderDeflationSpace s, Vec v)
+/* a1 <- local part of Z^T v; summed: the runs on the device have the sums of v */
+static PetscErrorCode PolderDeflationRestrict_Private(PolderDeflationSpace s, Vec v, PetscBool summed)
 {
   const PetscScalar *va;
 
   PetscFunctionBegin;
   if (s->apply) {
-    PetscCall(PolderDeflationRestrict_Device(s, v));
+    PetscCall(PolderDeflationRestrict_Device(s, v, summed));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscArrayzero(s->a1, s->nl));
@@ -129,19 +128,30 @@ PetscErrorCode PolderDeflationSpaceApplyP(PolderDeflationSpace s, Vec v)
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, v));
-  PetscCall(PolderDeflationRestrict_Private(s, v));   // a1 <- Z^T v
-  PetscCall(PolderDeflationCoarseSolve_Private(s));   // a2 <- E^-1 a1
-  PetscCall(PolderDeflationSubtractAZ_Private(s, v)); // v <- v - AZ a2
+  PetscCall(PolderDeflationRestrict_Private(s, v, PETSC_FALSE)); // a1 <- Z^T v
+  PetscCall(PolderDeflationCoarseSolve_Private(s));              // a2 <- E^-1 a1
+  PetscCall(PolderDeflationSubtractAZ_Private(s, v));            // v <- v - AZ a2
   PetscCall(PolderDeflationEnd_Private(s, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, PetscScalar *dot)
+PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace s, Vec v, const PolderRuns **runs)
+{
+  PetscFunctionBegin;
+  *runs = NULL;
+  if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeflationBegin_Private(s, v)); // makes s->dev
+  if (s->apply && s->dev->runs.m) *runs = &s->dev->runs;
+  PetscCall(PolderDeflationEnd_Private(s, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, PetscBool summed, PetscScalar *dot)
 {
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, w));
-  PetscCall(PolderDeflationRestrict_Private(s, w));
+  PetscCall(PolderDeflationRestrict_Private(s, w, summed));
   PetscCall(PolderDeflationCoarseSolve_Private(s));
   PetscCall(PolderDeflationSubtractAZ_Device(s, w, dot)); // (p, AZ a2) = (Z^T A p, a2)
   PetscCall(PolderDeflationEnd_Private(s, w));
@@ -192,9 +202,9 @@ PetscErrorCode PolderDeflationSpaceApplyQAdd(PolderDeflationSpace s, Vec r, Vec 
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, x));
-  PetscCall(PolderDeflationRestrict_Private(s, r));      // a1 <- Z^T r
-  PetscCall(PolderDeflationCoarseSolve_Private(s));      // a2 <- E^-1 a1
-  PetscCall(PolderDeflationProlongAdd_Private(s, 1, x)); // x <- x + Z a2
+  PetscCall(PolderDeflationRestrict_Private(s, r, PETSC_FALSE)); // a1 <- Z^T r
+  PetscCall(PolderDeflationCoarseSolve_Private(s));              // a2 <- E^-1 a1
+  PetscCall(PolderDeflationProlongAdd_Private(s, 1, x));         // x <- x + Z a2
   PetscCall(PolderDeflationEnd_Private(s, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -204,7 +214,7 @@ PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace s, Vec r, Vec y)
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, y));
-  PetscCall(PolderDeflationRestrict_Private(s, r));               // a1 <- Z^T r
+  PetscCall(PolderDeflationRestrict_Private(s, r, PETSC_FALSE));  // a1 <- Z^T r
   PetscCall(PolderDeflationRestrictAZ_Private(s, y, PETSC_TRUE)); // a1 <- a1 - (AZ)^T y
   PetscCall(PolderDeflationCoarseSolve_Private(s));               // a2 <- E^-1 a1
   PetscCall(PolderDeflationProlongAdd_Private(s, 1, y));          // y <- y + Z a2

@@ -1,6 +1,5 @@
 /* The device side of a deflation space: set-up from a matrix that is there, or from what was set up on the host, and the steps of the operators. */
 #include "deflationdevice.h"
-#include "../device.h"
 #include "../mat/dia.h"
 
 /* So many warps keep the device busy with the sums of Z^T v */
@@ -20,8 +19,7 @@ static PetscErrorCode PolderSegmentsDestroy(PolderSegments *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The n items 0 .. n-1 of the given labels, those without one left out; arrays of the same sizes are kept */
-static PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, const PetscInt label[], PolderSegments *s)
+PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, const PetscInt label[], PolderSegments *s)
 {
   const PetscInt length = PetscClipInterval(n / POLDER_SEGMENTS, 256, 2048), most = n / length + nlabel;
   const size_t   bytes = PolderWorkSize(PolderLabelsSortWork_CUDA(n, nlabel));
@@ -108,6 +106,7 @@ PetscErrorCode PolderDeflationDeviceDestroy(PolderDeflationDevice *device)
   if (!*device) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationDeviceReset(*device));
   PetscCall(PolderDeviceFree(&(*device)->label));
+  PetscCall(PolderDeflationDestroyRuns(*device));
   PetscCall(PolderSegmentsDestroy(&(*device)->columns));
   PetscCall(PetscFree(*device));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -128,7 +127,7 @@ static PetscErrorCode PolderDeflationWork_Private(PolderDeflationDevice g, Petsc
 static PetscErrorCode PolderDeflationLabels_Private(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
 {
   PolderDeflationDevice g    = s->dev;
-  PetscBool             made = s->labelsvalid;
+  PetscBool             made = s->labelsvalid, runs = PETSC_FALSE;
   PolderCSR             host;
 
   PetscFunctionBegin;
@@ -146,7 +145,9 @@ static PetscErrorCode PolderDeflationLabels_Private(PolderDeflationSpace s, Mat 
     }
   }
   if (s->label) PetscCall(PolderDeviceFromHost(g->label, s->label, sizeof(*s->label) * (size_t)s->m));
-  if (s->d) PetscCall(PolderSegmentsBuild(s->m, s->d, g->label, &g->columns));
+  g->d = s->d;
+  if (s->d) PetscCall(PolderDeflationMakeRuns(g, A, &runs));
+  if (s->d && !runs) PetscCall(PolderSegmentsBuild(s->m, s->d, g->label, &g->columns));
   PetscCall(PolderLogEnd(POLDER_DeflationLabels, (PetscObject)A));
   s->labelsvalid = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -351,13 +352,18 @@ static PetscErrorCode PolderDeflationRestoreArray_Private(PolderDeflationSpace s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace s, Vec v)
+PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace s, Vec v, PetscBool summed)
 {
-  const PetscScalar *va;
+  PolderDeflationDevice g = s->dev;
+  const PetscScalar    *va;
+  PolderStream          stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeflationGetRead_Private(s, v, &va));
-  PetscCall(PolderSegmentsSum(&s->dev->columns, va, 1, NULL, s->dev->a1));
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (g->runs.m && !summed) PolderLaunch(PolderRunsSum_CUDA(&g->runs, va, stream));
+  PetscCall(PolderSegmentsSum(&g->columns, g->runs.m ? g->runs.sum : va, 1, NULL, g->a1));
+  PetscCall(PetscLogGpuFlops(g->runs.m ? 1.0 * g->m : 0.0));
   PetscCall(PolderDeflationRestoreRead_Private(s, v, &va));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -421,6 +427,6 @@ PetscErrorCode PolderDeflationBytes_Device(PolderDeflationSpace s, PetscReal *by
   const PolderDeflationDevice g = s->dev;
 
   PetscFunctionBegin;
-  *bytes = (PetscReal)g->columns.n * sizeof(PetscInt) + (PetscReal)g->m * sizeof(PetscInt) + (PetscReal)g->nw * 2 * sizeof(PetscInt) + (PetscReal)g->wnz * (sizeof(PetscInt) + sizeof(PetscScalar));
+  *bytes = (PetscReal)g->columns.n * (sizeof(PetscInt) + (g->runs.m ? sizeof(PetscScalar) : 0)) + (PetscReal)g->runs.m / 8 + (PetscReal)g->m * sizeof(PetscInt) + (PetscReal)g->nw * 2 * sizeof(PetscInt) + (PetscReal)g->wnz * (sizeof(PetscInt) + sizeof(PetscScalar));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

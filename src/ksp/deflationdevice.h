@@ -14,7 +14,8 @@ typedef struct {
 struct _n_PolderDeflationDevice {
   PetscInt       m, d;
   PetscInt      *label;        /* [m], label form */
-  PolderSegments columns;      /* Z by columns */
+  PolderRuns     runs;         /* of equal labels along the lines of a grid; m = 0: there is none */
+  PolderSegments columns;      /* Z by columns; its items are rows, or the runs */
   PetscInt       nz, *zi, *zj; /* Z by rows, general form */
   PetscScalar   *zv;
   PetscInt       nw, wnz, *wrow, *wi, *wj; /* AZ on its rows */
@@ -31,8 +32,15 @@ PETSC_INTERN PetscErrorCode PolderDeflationDeviceReset(PolderDeflationDevice);
 PETSC_INTERN PetscErrorCode PolderDeflationSetUpDevice(PolderDeflationSpace, Mat A, const PolderCSR *, PetscBool *done);
 /* s->dev from what set-up made on the host */
 PETSC_INTERN PetscErrorCode PolderDeflationUpload(PolderDeflationSpace);
-/* The steps of the operators; vectors on the host are copied */
-PETSC_INTERN PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace, Vec v);
+/* deflationruns.c: runs of equal labels along the lines in which the product with A is made, and the segments of them; done = PETSC_FALSE when there are no such lines, or the
+   runs are too short to pay */
+PETSC_INTERN PetscErrorCode PolderDeflationMakeRuns(PolderDeflationDevice, Mat A, PetscBool *done);
+PETSC_INTERN PetscErrorCode PolderDeflationDestroyRuns(PolderDeflationDevice);
+
+/* n items of the given labels, those without one left out; arrays of the same sizes are kept */
+PETSC_INTERN PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, const PetscInt label[], PolderSegments *);
+/* The steps of the operators; vectors on the host are copied. summed: the runs have the sums of v */
+PETSC_INTERN PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace, Vec v, PetscBool summed);
 PETSC_INTERN PetscErrorCode PolderDeflationRestrictAZ_Device(PolderDeflationSpace, Vec x, PetscBool subtract);
 PETSC_INTERN PetscErrorCode PolderDeflationProlongAdd_Device(PolderDeflationSpace, PetscScalar alpha, Vec x);
 PETSC_INTERN PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace, Vec v, PetscScalar *dot);

@@ -1,6 +1,5 @@
 /* Set-up of a deflation space: local numbering of the columns, AZ, the Galerkin matrix E = Z^T A Z. */
 #include "deflationspace.h"
-#include "../device.h"
 #include "../kernels/kernels.h"
 
 /* Columns that this process touches get local numbers in order of appearance: own rows first, then ghosts. label[] becomes local */

@@ -1,6 +1,5 @@
 /* The deflation space as an object: what the user asks for, and when it must be set up again. */
 #include "deflationdevice.h"
-#include "../device.h"
 
 /*@
    PolderDeflationSpaceCreate - creates a deflation space: the columns of Z in P = I - A Z (Z^T A Z)^{-1} Z^T

@@ -86,9 +86,9 @@ PETSC_INTERN PetscErrorCode PolderAIJGetDevice(Mat, PolderAIJ *);
 /* The rows on the device, up to date: of a sequential matrix of ours, and of the off-diagonal block of a parallel one (then with its list of rows) */
 PETSC_INTERN PetscErrorCode PolderAIJGetRows(Mat, PolderMirror *);
 PETSC_INTERN PetscErrorCode PolderAIJGetGhostRows(Mat, PolderMirror *);
-/* y = A x and, in device memory, dot = the part of this process of (x, A x), in one pass; done = PETSC_FALSE, and nothing is done, when A is not of our types
-   or not everything is on the device */
-PETSC_INTERN PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
+/* y = A x and, in device memory, dot = the part of this process of (x, A x), in one pass; *summed: runs, which may be NULL, have the sums of y as
+   well, since they are those of this product. done = PETSC_FALSE, and nothing is done, when A is not of our types or not everything is on the device */
+PETSC_INTERN PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PetscScalar *dot, const PolderRuns *runs, PetscBool *summed, PetscBool *done);
 
 /* Values that are newer on the device (aijhooks.c), of sequential matrices of ours */
 /* Says that the values in the rows on the device are new; whoever reads or writes them on the host gets them there first */

@@ -1,5 +1,6 @@
 /* Device part of the matrix types aijdia, aijicrs and aijhec. */
 #include "aijderived.h"
+#include "dia.h"
 #include <petsc/private/matimpl.h>
 
 /* What takes a matrix that suits none of the formats: its rows as they are. data is the mirror itself */
@@ -224,17 +225,46 @@ PetscErrorCode PolderAIJApplyDevice(Mat A, PetscBool transpose, PetscScalar alph
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PetscScalar *dot, PetscBool *done)
+/* y = A x with both kinds of sums */
+static PetscErrorCode PolderDiaMultRuns_Private(const PolderDia *dia, Vec x, Vec y, PetscScalar *dot, const PolderRuns *runs)
+{
+  const PetscScalar *xx;
+  PetscScalar       *yy;
+  PolderStream       stream;
+  void              *work;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  PetscCall(PolderVecGetDeviceRead(x, &xx));
+  PetscCall(PolderVecGetDeviceWrite(y, &yy));
+  PetscCall(PetscLogGpuTimeBegin());
+  PolderLaunch(PolderDiaMultRuns_CUDA(dia->m, dia->nd, dia->off, dia->val, xx, yy, dot, runs, work, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PolderVecRestoreDeviceWrite(y, &yy));
+  PetscCall(PolderVecRestoreDeviceRead(x, &xx));
+  PetscCall(PetscLogGpuFlops((2.0 * dia->nd + 2) * dia->m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PetscScalar *dot, const PolderRuns *runs, PetscBool *summed, PetscBool *done)
 {
   const PolderFormat *format;
   PolderLayout        layout;
+  const PolderDia    *dia = NULL;
+  PetscInt            far, chunk;
 
   PetscFunctionBegin;
-  *done = PETSC_FALSE;
+  *done = *summed = PETSC_FALSE;
   PetscCall(PolderFormatOf(A, &format, &layout));
   if (format && A->rmap->n == A->cmap->n) PetscCall(PolderAIJOnDevice(A, x, y, NULL, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderAIJApplyDevice(A, PETSC_FALSE, 1.0, x, NULL, y, dot));
+  if (runs && layout == POLDER_SEQ) PetscCall(PolderMatGetDeviceDia(A, &dia));
+  if (dia) *summed = (PetscBool)(PolderDiaRuns_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, &far, &chunk) && far == runs->far && chunk == runs->chunk && dia->m == runs->m);
+  PetscCall(PetscLogEventBegin(MAT_Mult, A, x, y, 0));
+  if (*summed) PetscCall(PolderDiaMultRuns_Private(dia, x, y, dot, runs));
+  else PetscCall(PolderAIJApplyDevice(A, PETSC_FALSE, 1.0, x, NULL, y, dot));
+  PetscCall(PetscLogEventEnd(MAT_Mult, A, x, y, 0));
   PetscCall(PetscObjectStateIncrease((PetscObject)y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
