@@ -123,7 +123,7 @@ bench: all benches
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/run.sh
 
 # the tables of docs/results.md, each minutes long
-TABLES := bench-reference bench-floor bench-ranks bench-peers bench-iteration bench-rrb bench-waves
+TABLES := bench-reference bench-floor bench-ranks bench-peers bench-pamg bench-iteration bench-rrb bench-waves
 $(TABLES): bench-%: all $(BENCHES)
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/$*.sh
 

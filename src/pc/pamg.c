@@ -1,5 +1,6 @@
 /* Pairwise-aggregation multigrid: the preconditioner, its options and its view. */
 #include "pamg.h"
+#include "../ksp/dcg.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
@@ -88,7 +89,7 @@ static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
   if (pamg->cycle != PAMG_K || pamg->warned[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &fixed, KSPCG, KSPPIPECG, KSPGROPPCG, KSPCR, KSPMINRES, KSPSYMMLQ, KSPGMRES, KSPBCGS, KSPCGS, KSPTFQMR, KSPDCG, ""));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPDCG, &dcg));
-  if (dcg) PetscCall(PetscOptionsGetBool(((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-ksp_dcg_flexible", &flexible, NULL));
+  if (dcg) flexible = ((KSP_DCG *)ksp->data)->flexible;
   if (fixed && !flexible) PetscCall(PCPAMGWarn_Private(pc, 0, "the K-cycle of PC pamg changes from step to step and this KSP assumes that it does not: use -ksp_type fcg (or dcg with -ksp_dcg_flexible), or -pc_pamg_cycle v"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -110,35 +111,26 @@ static PetscErrorCode PCDestroy_PAMG(PC pc)
 
 static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
 {
-  PC_PAMG        *pamg = (PC_PAMG *)pc->data;
-  PetscInt64      sum[2], bytes = 0;
-  PetscReal       entries = 0, rows = 0;
-  const PetscReal n0  = PetscMax(1, pamg->level[0].N);
-  PetscReal       nz0 = 0;
+  static const char *const formats[] = {"rows", "diagonals", "diagonals, rows"};
+  const PC_PAMG           *pamg      = (PC_PAMG *)pc->data;
+  PetscReal                bytes = 0, entries = 0, rows = 0, n = PetscMax(1, pamg->level[0].N), nz = 1;
 
   PetscFunctionBegin;
   PetscCall(PetscViewerASCIIPrintf(viewer, "  level       rows   entries a row   rows an aggregate   format\n"));
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
-    const PamgLevel *L = &pamg->level[l];
-    PetscInt64       formats[2], total[4];
+    const PamgLevel *L         = &pamg->level[l];
+    PetscInt64       sum[4]    = {L->nz, L->bytes, L->n && L->M.nd, L->n && !L->M.nd}; // entries, bytes, processes with either format
+    char             ratio[32] = "";
 
-    formats[0] = sum[0] = L->nz;
-    sum[1]              = L->bytes;
-    total[0]            = sum[0];
-    total[1]            = sum[1];
-    total[2]            = L->n && L->M.nd;
-    total[3]            = L->n && !L->M.nd;
-    PetscCallAllreduce(MPI_IN_PLACE, total, 4, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
-    (void)formats;
-    bytes += total[1];
-    entries += (PetscReal)total[0];
+    PetscCallAllreduce(MPI_IN_PLACE, sum, 4, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
+    if (!l) nz = (PetscReal)PetscMax(1, sum[0]);
+    bytes += (PetscReal)sum[1];
+    entries += (PetscReal)sum[0];
     rows += L->N;
-    if (!l) nz0 = PetscMax(1, (PetscReal)total[0]);
-    if (l + 1 < pamg->nlevel)
-      PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f   %17.2f   %s\n", l, L->N, (double)total[0] / PetscMax(1, L->N), (double)L->N / L[1].N, total[2] ? (total[3] ? "diagonals, rows" : "diagonals") : "rows"));
-    else PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f                       %s\n", l, L->N, (double)total[0] / PetscMax(1, L->N), total[2] ? (total[3] ? "diagonals, rows" : "diagonals") : "rows"));
+    if (l + 1 < pamg->nlevel) PetscCall(PetscSNPrintf(ratio, sizeof(ratio), "%.2f", (double)L->N / L[1].N));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f   %17s   %s\n", l, L->N, (double)sum[0] / PetscMax(1, L->N), ratio, formats[sum[2] ? (sum[3] ? 2 : 1) : 0]));
   }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  operator complexity %.3f, grid complexity %.3f, %.1f bytes a row beside the matrix\n", (double)(entries / nz0), (double)(rows / n0), (double)((PetscReal)bytes / n0)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  operator complexity %.3f, grid complexity %.3f, %.1f bytes a row beside the matrix\n", (double)(entries / nz), (double)(rows / n), (double)(bytes / n)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -81,39 +81,42 @@ PetscErrorCode PCPAMGApplyHost_Private(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ten steps of the power method */
+/* z = D^-1 A x, y is scratch */
+static PetscErrorCode PamgScaledMult(const PC_PAMG *pamg, PamgLevel *L, const PetscScalar x[], PetscScalar y[], PetscScalar z[])
+{
+  PetscFunctionBegin;
+  PolderCsrMult_Host(L->n, NULL, L->csr.ai, L->csr.aj, L->csr.aa, 1, x, NULL, y, NULL, NULL);
+  if (L->halo) {
+    PetscScalar *ghost;
+
+    PetscCall(PetscMalloc1(L->csr.nghost, &ghost));
+    PetscCall(PolderHaloExchange(L->halo, MPIU_SCALAR, x, ghost));
+    PolderLevelGhosts_Host(L->n, L->csr.bi, L->csr.bj, L->csr.ba, 1, ghost, y, y);
+    PetscCall(PetscFree(ghost));
+  }
+  for (PetscInt i = 0; i < L->n; ++i) z[i] = y[i] * (pamg->precision == PAMG_SINGLE ? (PetscScalar)((float *)L->dinv)[i] : ((PetscScalar *)L->dinv)[i]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ten steps of the power method, and a tenth more */
 PetscErrorCode PCPAMGEstimate_Private(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel   *L = &pamg->level[l];
   PetscScalar *x, *y;
-  PetscReal    sum[5], norm = 0;
+  PetscReal    norm = 1;
 
   PetscFunctionBegin;
-  (void)sum;
-  PetscCall(PetscMalloc2(L->n + 1, &x, L->n + 1, &y));
+  PetscCall(PetscMalloc2(L->n, &x, L->n, &y));
   for (PetscInt i = 0; i < L->n; ++i) x[i] = (i * 7919 % 1013) / 1013.0 - 0.5;
-  L->eigenvalue = 2;
-  for (PetscInt k = 0; k < 10; ++k) {
-    norm = 0;
-    for (PetscInt i = 0; i < L->n; ++i) norm += PetscRealPart(x[i] * x[i]);
+  for (PetscInt k = 0; k <= 10 && norm > 0; ++k) {
+    norm = PolderDot_Host(L->n, x, x);
     PetscCallAllreduce(MPI_IN_PLACE, &norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)L->A));
     norm = PetscSqrtReal(norm);
-    if (k) L->eigenvalue = norm;
     if (!(norm > 0)) break;
     for (PetscInt i = 0; i < L->n; ++i) x[i] /= norm;
-    // y = A x, x = D^-1 y
-    PolderCsrMult_Host(L->n, NULL, L->csr.ai, L->csr.aj, L->csr.aa, 1, x, NULL, y, NULL, NULL);
-    if (L->halo) {
-      PetscScalar *ghost;
-
-      PetscCall(PetscMalloc1(L->csr.nghost, &ghost));
-      PetscCall(PolderHaloExchange(L->halo, MPIU_SCALAR, x, ghost));
-      PolderLevelGhosts_Host(L->n, L->csr.bi, L->csr.bj, L->csr.ba, 1, ghost, y, y);
-      PetscCall(PetscFree(ghost));
-    }
-    for (PetscInt i = 0; i < L->n; ++i) x[i] = y[i] * (pamg->precision == PAMG_SINGLE ? (PetscScalar)((float *)L->dinv)[i] : ((PetscScalar *)L->dinv)[i]);
+    if (k < 10) PetscCall(PamgScaledMult(pamg, L, x, y, x));
   }
-  L->eigenvalue = 1.1 * (L->eigenvalue > 0 ? L->eigenvalue : 2);
+  L->eigenvalue = norm > 0 ? 1.1 * norm : 2;
   PetscCall(PetscFree2(x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

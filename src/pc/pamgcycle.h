@@ -151,7 +151,7 @@ static PetscErrorCode LEVEL_NAME(PamgCycle)(PC_PAMG *pamg, PetscInt l, const LEV
 }
 
 /* v = A x and the sums of PolderLevelMultDots_Host() over all processes */
-static PetscErrorCode LEVEL_NAME(PamgMultDots)(PC_PAMG *pamg, PamgLevel *L, const LEVEL_VALUE x[], const LEVEL_VALUE b[], const LEVEL_VALUE w[], LEVEL_VALUE v[], PetscReal sum[5])
+static PetscErrorCode LEVEL_NAME(PamgMultDots)(PamgLevel *L, const LEVEL_VALUE x[], const LEVEL_VALUE b[], const LEVEL_VALUE w[], LEVEL_VALUE v[], PetscReal sum[5])
 {
   PetscFunctionBegin;
   if (L->halo) {
@@ -160,7 +160,6 @@ static PetscErrorCode LEVEL_NAME(PamgMultDots)(PC_PAMG *pamg, PamgLevel *L, cons
   }
   LEVEL_KERNEL(PolderLevelMultDots)(&L->M, L->halo ? PETSC_TRUE : PETSC_FALSE, x, b, w, v, sum);
   if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, sum, 5, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)L->A));
-  (void)pamg;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -178,7 +177,7 @@ static PetscErrorCode LEVEL_NAME(PamgKCycle)(PC_PAMG *pamg, PetscInt l, LEVEL_VA
 
   PetscFunctionBegin;
   PetscCall(LEVEL_NAME(PamgCycle)(pamg, l, b, x));
-  PetscCall(LEVEL_NAME(PamgMultDots)(pamg, L, x, b, NULL, v, sum));
+  PetscCall(LEVEL_NAME(PamgMultDots)(L, x, b, NULL, v, sum));
   rho   = sum[0];
   alpha = sum[1];
   if (!(rho > 0)) PetscFunctionReturn(PETSC_SUCCESS); // nothing to scale by: zero, or not a number
@@ -188,7 +187,7 @@ static PetscErrorCode LEVEL_NAME(PamgKCycle)(PC_PAMG *pamg, PetscInt l, LEVEL_VA
   }
   LEVEL_KERNEL(PolderLevelCombine)(L->n, (LEVEL_VALUE)(-alpha / rho), 1, v, b);
   PetscCall(LEVEL_NAME(PamgCycle)(pamg, l, b, w));
-  PetscCall(LEVEL_NAME(PamgMultDots)(pamg, L, w, b, v, (LEVEL_VALUE *)L->t, sum));
+  PetscCall(LEVEL_NAME(PamgMultDots)(L, w, b, v, (LEVEL_VALUE *)L->t, sum));
   gamma  = sum[2];
   alpha2 = sum[1];
   rho2   = sum[0] - gamma * gamma / rho;

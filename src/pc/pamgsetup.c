@@ -151,13 +151,18 @@ static PetscBool PamgIsRegular(PetscInt n, const PetscInt ai[], const PetscInt a
   return PETSC_TRUE;
 }
 
-/* Rounds the diagonals lo .. nd to single precision; FALSE when one does not fit */
+/* Rounds the diagonals that are stored to single precision; fits = PETSC_FALSE when an entry is too large */
 static PetscErrorCode PamgRoundDiagonals(PamgLevel *L, const PolderDia *dia, PetscBool *fits)
 {
   const PetscInt first = dia->half ? dia->main : 0;
 
   PetscFunctionBegin;
+  if (L->values && L->half != dia->half) {
+    PetscCall(PetscFree(L->values));
+    PetscCall(PetscFree(L->val));
+  }
   if (!L->values) {
+    L->half = dia->half;
     PetscCall(PetscCalloc1((size_t)(dia->nd - first) * (size_t)L->n, &L->values));
     PetscCall(PetscMalloc1(dia->nd, &L->val));
     for (PetscInt d = dia->nd - 1; d >= 0; --d) L->val[d] = d < first ? (const float *)L->val[dia->nd - 1 - d] + dia->off[d] : L->values + (size_t)(d - first) * (size_t)L->n;
@@ -250,9 +255,9 @@ static PetscErrorCode PamgPairs(const PC_PAMG *pamg, PetscInt n, const PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgSums(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[])
+/* Diagonal and row sums */
+static void PamgSums(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[])
 {
-  PetscFunctionBegin;
   for (PetscInt i = 0; i < n; ++i) {
     d[i] = sum[i] = 0;
     for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
@@ -260,7 +265,6 @@ static PetscErrorCode PamgSums(PetscInt n, const PetscInt ai[], const PetscInt a
       sum[i] += PetscRealPart(aa[k]);
     }
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
@@ -282,7 +286,7 @@ static PetscErrorCode PamgAggregate(PC_PAMG *pamg, PetscInt l)
 
     if (pass) {
       for (PetscInt i = 0; i < n; ++i) pamg->mate[i] = POLDER_PAIR_FREE;
-      if (pamg->sum) PetscCall(PamgSums(n, ai, aj, aa, pamg->diagonal, pamg->sum));
+      if (pamg->sum) PamgSums(n, ai, aj, aa, pamg->diagonal, pamg->sum);
     }
     PetscCall(PamgPairs(pamg, n, ai, aj, aa, work, agg, &nc));
     PolderMembers_Host(n, agg, nc, ptr, row);
