@@ -10,7 +10,7 @@
 \
       body \
     } \
-  extern int PolderEmulated
+  (void)stream
 
 int PolderRunsCount_CUDA(const PolderRuns *r, const PetscInt label[], PolderStream stream)
 {
