@@ -109,12 +109,25 @@ static inline PetscBool DiaMirrors(PetscScalar low, PetscScalar up, PetscScalar 
   return (PetscBool)(PetscAbsScalar(low - up) <= tol * PetscMax(PetscAbsScalar(low), PetscAbsScalar(diag)));
 }
 
+/* A row with an entry on each diagonal, and the exact mirror image where it is compared, as most have; FALSE: look closer */
+static inline PetscBool DiaWhole(PetscInt i, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt aj[], const PetscScalar aa[])
+{
+  PetscInt unlike = 0;
+
+  for (PetscInt d = 0; d < nd; ++d) unlike |= aj[d] - i - off[d];
+  if (unlike) return PETSC_FALSE;
+  for (PetscInt d = 0; d < first; ++d) unlike |= aa[d] != val[d][i];
+  for (PetscInt d = first; d < nd; ++d) val[d][i] = aa[d];
+  return (PetscBool)!unlike;
+}
+
 PetscBool PolderDiaFill_Host(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal tol)
 {
   for (PetscInt i = 0; i < m; ++i) {
     const PetscInt end = ai[i + 1];
     PetscInt       k   = ai[i];
 
+    if (end - k == nd && DiaWhole(i, nd, first, off, val, aj + k, aa + k)) continue;
     for (PetscInt d = 0; d < nd; ++d) {
       const PetscScalar v = k < end && aj[k] == i + off[d] ? aa[k++] : 0.0;
 

@@ -62,6 +62,8 @@ typedef struct {
   const void      **val;                       /* [nd] host array: where each diagonal is */
   void             *b, *x;                     /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
   void             *t, *d, *v, *w, *g, *ghost; /* [n + 1] work: second iterate, direction of Chebyshev, two of the K-cycle, right-hand side less what others have to it */
+  PetscInt         *off;                       /* [nd] diagonals of our own, where the matrix keeps none though it has few */
+  PetscScalar      *own;                       /* their entries */
   PetscBool         half;                      /* the diagonals in values are half of a symmetric matrix */
   PetscReal         eigenvalue;                /* the largest of D^-1 A, estimated for Chebyshev */
   PetscBool         regular;                   /* by diagonals */

@@ -33,6 +33,7 @@ PetscErrorCode PCPAMGBegin_Private(PC pc)
   L->M.ai = L->csr.ai;
   L->M.aj = L->csr.aj;
   L->M.aa = L->csr.aa;
+  if (L->own) PetscFunctionReturn(PETSC_SUCCESS);
   L->M.nd = 0;
   if (L->regular) {
     PetscCall(PolderMatGetDia(L->A, &dia));

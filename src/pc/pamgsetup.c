@@ -1,5 +1,6 @@
 /* Pairwise-aggregation multigrid: the hierarchy, from the rows of the matrix on the host. */
 #include "pamg.h"
+#include "../mat/aijderived.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
@@ -9,6 +10,8 @@
 #define PAMG_DEGREE 64
 /* Where pairs line up in a grid, this part of the rows may stay alone so that the coarse rows make a grid too */
 #define PAMG_ALONE 0.15
+/* A matrix of more diagonals than this is kept by rows */
+#define PAMG_DIAGONALS 32
 /* When a pass leaves more than this part of the rows, those that are alone join a pair: rows of a star could not be paired otherwise */
 #define PAMG_POOR 0.58
 /* A level with more than this part of the rows of the one before is not worth having */
@@ -42,6 +45,8 @@ static PetscErrorCode PamgFreeLevel(PamgLevel *L, PetscBool first)
   PetscCall(PetscFree(L->dinv));
   PetscCall(PetscFree(L->values));
   PetscCall(PetscFree(L->val));
+  PetscCall(PetscFree(L->off));
+  PetscCall(PetscFree(L->own));
   PetscCall(PetscFree(L->b));
   PetscCall(PetscFree(L->x));
   PetscCall(PetscFree(L->t));
@@ -126,29 +131,77 @@ static PetscErrorCode PamgSetUpRows(PC pc, PetscInt l, PetscBool refresh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does the local block have about as few diagonals as a row has entries? */
-static PetscBool PamgIsRegular(PetscInt n, const PetscInt ai[], const PetscInt aj[])
+/* Has the local block about as few diagonals as a row has entries? off[PAMG_DIAGONALS] <- these, as they come */
+static PetscBool PamgIsRegular(PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt *nd, PetscInt off[])
 {
-  enum {
-    MOST = 32
-  };
-  PetscInt       off[MOST], nd = 0;
-  const PetscInt most = n ? PetscMin(MOST, 2 * ai[n] / n + 1) : 0;
+  const PetscInt most = n ? PetscMin(PAMG_DIAGONALS, 2 * ai[n] / n + 1) : 0;
 
+  *nd = 0;
   for (PetscInt i = 0; i < n; ++i) {
     PetscInt d = 0;
 
     for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) { // the diagonals come in about the order of the columns
       PetscInt tries = 0;
 
-      for (; tries < nd && off[d] != aj[k] - i; ++tries) d = d + 1 < nd ? d + 1 : 0;
-      if (tries < nd) continue;
-      if (nd == most) return PETSC_FALSE;
-      off[nd] = aj[k] - i;
-      d       = nd++;
+      for (; tries < *nd && off[d] != aj[k] - i; ++tries) d = d + 1 < *nd ? d + 1 : 0;
+      if (tries < *nd) continue;
+      if (*nd == most) return PETSC_FALSE;
+      off[*nd] = aj[k] - i;
+      d        = (*nd)++;
     }
   }
   return PETSC_TRUE;
+}
+
+/* Room for the diagonals, half of them when the offsets are symmetric and half is set; the lower ones lead into the upper ones then */
+static PetscErrorCode PamgPlaceDiagonals(PamgLevel *L, PolderDia *dia, PetscBool half)
+{
+  const PetscInt ld = PolderStride(L->n);
+  PetscInt       first;
+
+  PetscFunctionBegin;
+  dia->half = (PetscBool)(half && 2 * dia->main + 1 == dia->nd);
+  for (PetscInt d = 0; d < dia->main && dia->half; ++d) dia->half = (PetscBool)(L->off[d] == -L->off[dia->nd - 1 - d]);
+  first   = dia->half ? dia->main : 0;
+  L->half = dia->half;
+  PetscCall(PetscFree(L->own));
+  PetscCall(PetscMalloc1((size_t)(dia->nd - first) * (size_t)ld, &L->own));
+  for (PetscInt d = dia->nd - 1; d >= 0; --d) L->val[d] = d < first ? (const PetscScalar *)L->val[dia->nd - 1 - d] + L->off[d] : L->own + (size_t)(d - first) * (size_t)ld;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The diagonals of a matrix of another type than aijdia; *found: it has few enough. They are filled from its rows */
+static PetscErrorCode PamgOwnDiagonals(PamgLevel *L, PolderDia *dia, PetscBool *found)
+{
+  const PolderCSR *csr   = &L->csr;
+  const PetscBool  fresh = (PetscBool)!L->off;
+  PetscInt         off[PAMG_DIAGONALS];
+
+  PetscFunctionBegin;
+  if (fresh) {
+    *found = PamgIsRegular(L->n, csr->ai, csr->aj, &dia->nd, off);
+    if (!dia->nd) *found = PETSC_FALSE;
+    if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscSortInt(dia->nd, off));
+    PetscCall(PetscMalloc1(dia->nd, &L->off));
+    PetscCall(PetscMalloc1(dia->nd, &L->val));
+    PetscCall(PetscArraycpy(L->off, off, dia->nd));
+    PetscCall(PetscFindInt(0, dia->nd, L->off, &dia->main));
+    PetscCall(PamgPlaceDiagonals(L, dia, PETSC_TRUE));
+  } else {
+    dia->nd   = L->M.nd;
+    dia->main = L->M.main;
+    dia->half = L->half;
+  }
+  *found = PolderDiaFill_Host(L->n, dia->nd, dia->half ? dia->main : 0, L->off, (PetscScalar *const *)L->val, csr->ai, csr->aj, csr->aa, 0);
+  if (!*found && dia->half) { // not symmetric to the last bit
+    PetscCall(PamgPlaceDiagonals(L, dia, PETSC_FALSE));
+    *found = PolderDiaFill_Host(L->n, dia->nd, 0, L->off, (PetscScalar *const *)L->val, csr->ai, csr->aj, csr->aa, 0);
+  }
+  dia->m = dia->n = L->n;
+  dia->off        = L->off;
+  dia->val        = (const PetscScalar *const *)L->val;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Rounds the diagonals that are stored to single precision; fits = PETSC_FALSE when an entry is too large */
@@ -181,14 +234,20 @@ static PetscErrorCode PamgSetUpValues(PC pc, PetscInt l)
   PC_PAMG         *pamg = (PC_PAMG *)pc->data;
   PamgLevel       *L    = &pamg->level[l];
   const PolderDia *dia  = NULL;
+  PolderDia        own  = {0};
   const PetscInt   nz   = L->n ? L->csr.ai[L->n] : 0;
-  PetscBool        fits = PETSC_TRUE;
+  PetscBool        fits = PETSC_TRUE, found = PETSC_FALSE;
   PetscMPIInt      all;
 
   PetscFunctionBegin;
   if (L->regular) PetscCall(PolderMatGetDia(L->A, &dia));
+  else if (!l && pamg->precision == PAMG_DOUBLE) PetscCall(PamgOwnDiagonals(L, &own, &found));
+  if (found) dia = &own;
   L->M = (PolderLevelMatrix){.n = L->n, .nd = dia ? dia->nd : 0, .main = dia ? dia->main : 0, .off = dia ? dia->off : NULL, .val = dia ? (const void *const *)dia->val : NULL, .ai = L->csr.ai, .aj = L->csr.aj, .aa = L->csr.aa, .diag = L->diag, .dinv = L->dinv};
-  if (pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pamg->precision == PAMG_DOUBLE) {
+    L->half = dia ? dia->half : PETSC_FALSE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (dia) {
     PetscCall(PamgRoundDiagonals(L, dia, &fits));
     L->M.val = L->val;
@@ -368,7 +427,7 @@ static PetscErrorCode PamgCoarseMatrix(PC pc, PetscInt l)
   PamgLevel  *L = &pamg->level[l], *C = L + 1;
   MPI_Comm    comm = PetscObjectComm((PetscObject)L->A);
   PetscMPIInt regular;
-  PetscInt    n = C->n;
+  PetscInt    n = C->n, nd, off[PAMG_DIAGONALS];
   PetscBool   known, symmetric;
 
   PetscFunctionBegin;
@@ -379,15 +438,15 @@ static PetscErrorCode PamgCoarseMatrix(PC pc, PetscInt l)
     if (C->N <= pamg->gatherlimit) {
       PetscCall(PCPAMGGatherMatrix_Private(comm, C));
       PetscCall(PCPAMGGatherPlaces_Private(comm, C, &pamg->place));
-      regular = PamgIsRegular(C->N, C->gi, C->gj);
+      regular = PamgIsRegular(C->N, C->gi, C->gj, &nd, off);
     } else {
       for (PetscInt k = 0; k < C->bi[n]; ++k) C->bj[k] = C->garray[C->bj[k]]; // which PETSc turns back
       PetscCall(MatCreateMPIAIJWithSplitArrays(comm, n, n, C->N, C->N, C->ai, C->aj, C->aa, C->bi, C->bj, C->ba, &C->A));
-      regular = PamgIsRegular(n, C->ai, C->aj);
+      regular = PamgIsRegular(n, C->ai, C->aj, &nd, off);
       PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &regular, 1, MPI_INT, MPI_MIN, comm));
     }
   } else {
-    regular = PamgIsRegular(n, C->ai, C->aj);
+    regular = PamgIsRegular(n, C->ai, C->aj, &nd, off);
     PetscCall(MatCreateSeqAIJWithArrays(comm, n, n, C->ai, C->aj, C->aa, &C->A));
   }
   PetscCall(MatIsSymmetricKnown(L->A, &known, &symmetric));
@@ -553,8 +612,8 @@ static PetscErrorCode PamgSetUpWork(PC_PAMG *pamg)
 
     L->bytes = (PetscInt64)(size * (n + 1) + (L->agg ? index * n : 0) + (L->diag ? index * n : 0) + index * (size_t)L->csr.nghost);
     if (l) L->bytes += (PetscInt64)(index * (n + 1 + nz + nb + (L->csr.bi ? n + 1 : 0)) + sizeof(PetscScalar) * (nz + nb));
-    if (l && L->M.nd) L->bytes += (PetscInt64)(sizeof(PetscScalar) * n * (size_t)(L->M.nd > 1 && L->M.val[0] != L->M.val[L->M.nd - 1] ? (L->M.nd + 1) / 2 : L->M.nd));
-    if (L->values) L->bytes += (PetscInt64)(sizeof(float) * (L->M.nd ? n * (size_t)((L->M.nd + 1) / 2) : nz));
+    if ((l || L->own) && L->M.nd) L->bytes += (PetscInt64)(sizeof(PetscScalar) * n * (size_t)(L->half ? (L->M.nd + 1) / 2 : L->M.nd));
+    if (L->values) L->bytes += (PetscInt64)(sizeof(float) * (L->M.nd ? n * (size_t)(L->half ? (L->M.nd + 1) / 2 : L->M.nd) : nz));
     if (l || pamg->precision == PAMG_SINGLE) {
       PetscCall(PamgVector(L, size, &L->b));
       if (L->gathered) PetscCall(PetscCalloc1(size * (size_t)(L->nown + 1), (char **)&L->part));
