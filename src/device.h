@@ -49,6 +49,13 @@ PETSC_INTERN const char *PolderDeviceErrorString(int);
   #define PolderWorkSize(call) ((void)sizeof(call), (size_t)0)
 #endif
 
+/* A question to the kernels; the answer without CUDA is no */
+#if defined(POLDER_HAVE_CUDA)
+  #define PolderKernelCan(call) (call)
+#else
+  #define PolderKernelCan(call) ((void)sizeof(call), PETSC_FALSE)
+#endif
+
 /* Is CUDA compiled in? */
 PETSC_INTERN PetscBool PolderDeviceCompiled(void);
 /* Is CUDA compiled in, and has the machine a GPU? */

@@ -129,7 +129,7 @@ static PetscErrorCode TestProduct(PetscInt nx, PetscInt ny, PetscInt nz, PetscBo
   PetscCall(PetscMalloc1(m, &y));
   PolderDiaMult_Host(m, m, nd, off, val, 1, x, NULL, y);
   expected = PolderDot_Host(m, x, y);
-  if (PolderDiaRuns_CUDA(m, m, nd, off, vald, &far, &chunk)) {
+  if (PolderKernelCan(PolderDiaRuns_CUDA(m, m, nd, off, vald, &far, &chunk))) {
     PetscCall(RunsCreate(m, far, chunk, 17, &R, stream));
     PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)m, &yd));
     PetscCall(PolderDeviceMalloc(sizeof(dot), &dotd));

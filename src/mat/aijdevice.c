@@ -260,7 +260,7 @@ PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PetscScalar *dot, const Pol
   if (format && A->rmap->n == A->cmap->n) PetscCall(PolderAIJOnDevice(A, x, y, NULL, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   if (runs && layout == POLDER_SEQ) PetscCall(PolderMatGetDeviceDia(A, &dia));
-  if (dia) *summed = (PetscBool)(PolderDiaRuns_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, &far, &chunk) && far == runs->far && chunk == runs->chunk && dia->m == runs->m);
+  if (dia) *summed = (PetscBool)(PolderKernelCan(PolderDiaRuns_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, &far, &chunk)) && far == runs->far && chunk == runs->chunk && dia->m == runs->m);
   PetscCall(PetscLogEventBegin(MAT_Mult, A, x, y, 0));
   if (*summed) PetscCall(PolderDiaMultRuns_Private(dia, x, y, dot, runs));
   else PetscCall(PolderAIJApplyDevice(A, PETSC_FALSE, 1.0, x, NULL, y, dot));
