@@ -83,22 +83,9 @@ __device__ __forceinline__ void PolderCGSums(const PolderPack<V> &r, const Polde
   }
 }
 
-/* (AZ a)_i */
-__device__ __forceinline__ double PolderAZRow(const PolderAZ &az, PetscInt i, unsigned int mask, PetscInt before)
-{
-  const unsigned int bit = 1u << i % 32;
-  double             s   = 0;
-
-  if (!(mask & bit)) return 0;
-  const PetscInt k = before + __popc(mask & (bit - 1)), end = az.ptr[k + 1];
-
-  for (PetscInt j = az.ptr[k]; j < end; ++j) s += az.val[j] * __ldg(&az.a[az.col[j]]);
-  return s;
-}
-
 /* diagonal: 0 no z, 1 z = r, 2 z = dinv r */
-template <int V, int DIAGONAL, bool AZ>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGUpdateKernel(PetscInt n, const PetscScalar *__restrict__ w, PetscScalar *__restrict__ r, const PetscScalar *__restrict__ dinv, bool parallel, const __grid_constant__ PolderAZ az, PolderCGState *state, PolderReduceScratch *scratch)
+template <int V, int DIAGONAL>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGUpdateKernel(PetscInt n, const PetscScalar *__restrict__ w, PetscScalar *__restrict__ r, const PetscScalar *__restrict__ dinv, bool parallel, PolderCGState *state, PolderReduceScratch *scratch)
 {
   const PetscInt stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
   const double   pw = state->pw, alpha = pw > 0 && !isinf(pw) ? state->rho / pw : 0.0;
@@ -109,12 +96,6 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGUpdateKernel(Pets
   for (PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += stride) {
     PolderPack<V> ri = PolderLoad<V>(r, i), wi = PolderLoad<V>(w, i), zi;
 
-    if (AZ) {
-      const unsigned int mask   = __ldg(&az.mask[i / 32]);
-      const PetscInt     before = __ldg(&az.before[i / 32]);
-
-      for (int v = 0; v < V; ++v) wi.v[v] -= PolderAZRow(az, i + v, mask, before);
-    }
     if (DIAGONAL == 2) zi = PolderLoad<V>(dinv, i);
     for (int v = 0; v < V; ++v) {
       ri.v[v] -= alpha * wi.v[v];
@@ -205,25 +186,22 @@ int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], c
   return cudaGetLastError();
 }
 
-template <int V, bool AZ>
-static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *r, bool diagonal, const PetscScalar *dinv, bool parallel, const PolderAZ &az, PolderCGState *state, PolderReduceScratch *work, PolderStream stream)
+template <int V>
+static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *r, bool diagonal, const PetscScalar *dinv, bool parallel, PolderCGState *state, PolderReduceScratch *work, PolderStream stream)
 {
   const unsigned int blocks = PolderCGBlocks(n, V);
 
-  if (!diagonal) PolderCGUpdateKernel<V, 0, AZ><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, az, state, work);
-  else if (!dinv) PolderCGUpdateKernel<V, 1, AZ><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, az, state, work);
-  else PolderCGUpdateKernel<V, 2, AZ><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, az, state, work);
+  if (!diagonal) PolderCGUpdateKernel<V, 0><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, state, work);
+  else if (!dinv) PolderCGUpdateKernel<V, 1><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, state, work);
+  else PolderCGUpdateKernel<V, 2><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, state, work);
 }
 
-int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, const PolderAZ *az, PolderCGState *state, void *work, PolderStream stream)
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *state, void *work, PolderStream stream)
 {
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
-  const bool           two     = PolderAligned(n, w, r, dinv);
 
-  if (two && az) PolderCGUpdateLaunch<2, true>(n, w, r, diagonal, dinv, parallel, *az, state, scratch, stream);
-  else if (two) PolderCGUpdateLaunch<2, false>(n, w, r, diagonal, dinv, parallel, PolderAZ{}, state, scratch, stream);
-  else if (az) PolderCGUpdateLaunch<1, true>(n, w, r, diagonal, dinv, parallel, *az, state, scratch, stream);
-  else PolderCGUpdateLaunch<1, false>(n, w, r, diagonal, dinv, parallel, PolderAZ{}, state, scratch, stream);
+  if (PolderAligned(n, w, r, dinv)) PolderCGUpdateLaunch<2>(n, w, r, diagonal, dinv, parallel, state, scratch, stream);
+  else PolderCGUpdateLaunch<1>(n, w, r, diagonal, dinv, parallel, state, scratch, stream);
   return cudaGetLastError();
 }
 

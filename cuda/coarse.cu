@@ -280,42 +280,28 @@ int PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar 
 }
 
 /* A warp a row */
-template <bool DOT>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDenseMultKernel(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar *__restrict__ A, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z, const PetscScalar *b, PetscScalar *dot, PolderReduceScratch *scratch)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDenseMultKernel(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar *__restrict__ A, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z)
 {
-  const PetscInt     i = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32), m = i < n ? n : 0;
+  const PetscInt     i    = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32);
   const int          lane = threadIdx.x % 32;
   const PetscScalar *row  = A + (size_t)i * ld;
-  double             sum = 0, part[1] = {0};
+  double             sum  = 0;
 
+  if (i >= n) return;
 #pragma unroll 4
-  for (PetscInt j = 2 * lane; j + 1 < m; j += 64) {
+  for (PetscInt j = 2 * lane; j + 1 < n; j += 64) {
     const double2 a = *(const double2 *)(row + j);
 
     sum += a.x * x[j] + a.y * x[j + 1];
   }
-  if (m % 2 && lane == 0) sum += row[n - 1] * x[n - 1];
+  if (n % 2 && lane == 0) sum += row[n - 1] * x[n - 1];
   for (int o = 16; o > 0; o >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, o);
-  if (m && lane == 0) {
-    sum  = (y ? y[i] : 0) + alpha * sum;
-    z[i] = sum;
-    if (DOT) part[0] = b[i] * sum;
-  }
-  if (DOT) PolderGridSum<POLDER_BLOCK>(part, scratch, [=](const double *total) { *dot -= total[0]; });
+  if (lane == 0) z[i] = (y ? y[i] : 0) + alpha * sum;
 }
 
 int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream)
 {
-  if (n) PolderDenseMultKernel<false><<<PolderBlocks(n, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(n, ld, alpha, A, x, y, z, NULL, NULL, NULL);
-  return cudaGetLastError();
-}
-
-int PolderDenseMultDot_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar b[], PetscScalar *dot, void *work, PolderStream stream)
-{
-  const unsigned int blocks = PolderBlocks(n, POLDER_BLOCK / 32);
-
-  if (blocks > POLDER_REDUCE_BLOCKS) return cudaErrorInvalidValue;
-  if (n) PolderDenseMultKernel<true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, ld, alpha, A, x, y, z, b, dot, (PolderReduceScratch *)work);
+  if (n) PolderDenseMultKernel<<<PolderBlocks(n, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(n, ld, alpha, A, x, y, z);
   return cudaGetLastError();
 }
 

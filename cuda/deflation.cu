@@ -205,51 +205,34 @@ int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar 
   return cudaGetLastError();
 }
 
+/* The first block adds up the dot */
 template <bool ROW>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRowsMultAddKernel(PetscInt n, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ col, const PetscScalar *__restrict__ val, PetscScalar alpha, const PetscScalar *__restrict__ a, PetscScalar *v)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRowsMultAddKernel(PetscInt n, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ col, const PetscScalar *__restrict__ val, PetscScalar alpha, const PetscScalar *__restrict__ a, PetscScalar *v, PetscInt d, const PetscScalar *__restrict__ b, PetscScalar *dot)
 {
-  const PetscInt k = PolderThread(), end = k < n ? ptr[k + 1] : 0;
+  const PetscInt k = PolderThread();
   double         s = 0;
 
-  if (k >= n) return;
-  for (PetscInt j = ptr[k]; j < end; ++j) s += val[j] * a[col[j]];
-  v[ROW ? row[k] : k] += alpha * s;
-}
+  if (k < n) {
+    const PetscInt i = ROW ? row[k] : k, end = ptr[k + 1];
 
-int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PolderStream stream)
-{
-  const unsigned int blocks = PolderBlocks(n, POLDER_BLOCK);
-
-  if (!n) return cudaSuccess;
-  if (row) PolderRowsMultAddKernel<true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v);
-  else PolderRowsMultAddKernel<false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v);
-  return cudaGetLastError();
-}
-
-/* A thread a word */
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRowsMaskKernel(PetscInt words, PetscInt n, const PetscInt *__restrict__ row, unsigned int *mask, PetscInt *before)
-{
-  const PetscInt w    = PolderThread();
-  unsigned int   bits = 0;
-  PetscInt       lo = 0, hi = n;
-
-  if (w >= words) return;
-  while (lo < hi) {
-    const PetscInt mid = lo + (hi - lo) / 2;
-
-    if (row[mid] / 32 < w) lo = mid + 1;
-    else hi = mid;
+    for (PetscInt j = ptr[k]; j < end; ++j) s += val[j] * a[col[j]];
+    v[i] += alpha * s;
   }
-  before[w] = lo;
-  for (; lo < n && row[lo] / 32 == w; ++lo) bits |= 1u << row[lo] % 32;
-  mask[w] = bits;
+  if (!dot || blockIdx.x) return;
+  s = 0;
+#pragma unroll 4
+  for (PetscInt j = (PetscInt)threadIdx.x; j < d; j += POLDER_BLOCK) s += b[j] * a[j];
+  s = PolderBlockSum<POLDER_BLOCK>(s);
+  if (threadIdx.x == 0) *dot += alpha * s;
 }
 
-int PolderRowsMask_CUDA(PetscInt m, PetscInt n, const PetscInt row[], unsigned int mask[], PetscInt before[], PolderStream stream)
+int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PolderStream stream)
 {
-  const PetscInt words = (m + 31) / 32;
+  const unsigned int blocks = PetscMax(PolderBlocks(n, POLDER_BLOCK), dot ? 1 : 0);
 
-  if (words) PolderRowsMaskKernel<<<PolderBlocks(words, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(words, n, row, mask, before);
+  if (!blocks) return cudaSuccess;
+  if (row) PolderRowsMultAddKernel<true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, d, b, dot);
+  else PolderRowsMultAddKernel<false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, d, b, dot);
   return cudaGetLastError();
 }
 

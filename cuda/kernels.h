@@ -20,8 +20,6 @@ POLDER_LAUNCHER size_t PolderReduceWork_CUDA(void);
 /* vec.cu */
 /* *dot = (x, y), a device scalar */
 POLDER_LAUNCHER int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar *dot, void *work, PolderStream stream);
-/* *dot -= (x, y), for short vectors */
-POLDER_LAUNCHER int PolderDotSubtract_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar *dot, PolderStream stream);
 
 /* csr.cu */
 /*
@@ -73,15 +71,8 @@ typedef struct {
 /* Of the preconditioned residual: z or, when dinv != NULL, dinv z */
 /* p <- z - mean + beta p and x <- x + alpha p with the old p; first: p <- z - mean */
 POLDER_LAUNCHER int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream);
-/* AZ a on the rows where AZ is not zero, in the pass that needs it: row i is one of them when bit i % 32 of mask[i / 32] is set, and then its entries are those of compressed row
-   before[i / 32] + the bits below */
-typedef struct {
-  const unsigned int *mask;
-  const PetscInt     *before, *ptr, *col;
-  const PetscScalar  *val, *a;
-} PolderAZ;
-/* alpha <- rho / pw, r <- r - alpha (w - AZ a), az = NULL: r - alpha w, and the sums; diagonal: z is r times dinv (NULL: r itself), so all four sums, else (r, r) and sum r */
-POLDER_LAUNCHER int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, const PolderAZ *az, PolderCGState *state, void *work, PolderStream stream);
+/* alpha <- rho / pw, r <- r - alpha w and the sums; diagonal: z is r times dinv (NULL: r itself), so all four sums, else (r, r) and sum r */
+POLDER_LAUNCHER int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *state, void *work, PolderStream stream);
 /* The sums (r, z), sum z, sum r, then rho, mean and beta; first: beta is 0 */
 POLDER_LAUNCHER int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, PetscBool parallel, PolderCGState *state, void *work, PolderStream stream);
 /* parallel: what the two above leave to do when sum[] holds the sums over all processes */
@@ -223,10 +214,8 @@ POLDER_LAUNCHER PetscBool PolderDiaRuns_CUDA(PetscInt m, PetscInt n, PetscInt nd
 POLDER_LAUNCHER int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, const PolderRuns *, void *work, PolderStream stream);
 /* x[i] += alpha a[label[i]] where label[i] >= 0 */
 POLDER_LAUNCHER int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar alpha, const PetscScalar a[], PetscScalar x[], PolderStream stream);
-/* v[row[k]] += alpha * (CSR row k) . a for n rows (NULL: row k is k) */
-POLDER_LAUNCHER int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PolderStream stream);
-/* mask[], before[] of PolderAZ for m rows, n of which, ascending, are in row[] */
-POLDER_LAUNCHER int PolderRowsMask_CUDA(PetscInt m, PetscInt n, const PetscInt row[], unsigned int mask[], PetscInt before[], PolderStream stream);
+/* v[row[k]] += alpha * (CSR row k) . a for n rows (NULL: row k is k); dot != NULL: *dot += alpha (b, a), d terms */
+POLDER_LAUNCHER int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PolderStream stream);
 /* AZ for labels: count[i] entries of row i, 0 where it vanishes to rounding; flags[0] is raised when a row sum does not vanish, flags[1] when a row has no label */
 POLDER_LAUNCHER int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream);
 /* row i is the k-th with entries, k = scan[i] >> 32, and these begin at scan[i] & 0xffffffff: both less what row i itself adds, since scan[] includes it */
@@ -264,9 +253,6 @@ POLDER_LAUNCHER size_t PolderCoarseInvertWork_CUDA(PetscInt ld);
 POLDER_LAUNCHER int    PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar A[], PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream);
 /* z = y + alpha A x; y = NULL stands for zero and may be z. x is aligned to 16 bytes */
 POLDER_LAUNCHER int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream);
-/* and *dot -= (b, z), for n up to POLDER_DENSE_DOT */
-#define POLDER_DENSE_DOT 32768
-POLDER_LAUNCHER int PolderDenseMultDot_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar b[], PetscScalar *dot, void *work, PolderStream stream);
 /* b <- a test vector on the columns in use; norms[0 .. d), [d .. 2 d) <- the row sums of |D E D| and of its inverse D^-1 X D^-1 */
 POLDER_LAUNCHER int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream);
 /* COND = max norms * max norms, RESID = |D (b - y)| / |D b| */

@@ -28,19 +28,3 @@ int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], Pet
   PolderDotKernel<<<PolderStreamBlocks(n), POLDER_BLOCK, 0, stream>>>(n, x, y, dot, (PolderReduceScratch *)work);
   return cudaGetLastError();
 }
-
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDotSubtractKernel(PetscInt n, const PetscScalar *__restrict__ x, const PetscScalar *__restrict__ y, PetscScalar *dot)
-{
-  double sum = 0;
-
-#pragma unroll 4
-  for (PetscInt i = (PetscInt)threadIdx.x; i < n; i += POLDER_BLOCK) sum += x[i] * y[i];
-  sum = PolderBlockSum<POLDER_BLOCK>(sum);
-  if (threadIdx.x == 0) *dot -= sum;
-}
-
-int PolderDotSubtract_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar *dot, PolderStream stream)
-{
-  if (n) PolderDotSubtractKernel<<<1, POLDER_BLOCK, 0, stream>>>(n, x, y, dot);
-  return cudaGetLastError();
-}

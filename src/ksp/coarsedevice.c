@@ -62,29 +62,22 @@ static PetscErrorCode PolderCoarseDeviceAllocate_Private(PolderCoarseDevice c, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice c, const PetscScalar a1[], PetscScalar a2[], const PetscScalar b[], PetscScalar *dot)
+PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice c, const PetscScalar a1[], PetscScalar a2[])
 {
-  const PetscScalar *x = a1, *y = NULL; // a2 <- y + X x
-  PolderStream       stream;
-  void              *work;
+  PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceGetWork(&work));
-  if (c->refined) { // a2 <- y + X (a1 - E y), y = X a1
-    PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, a1, NULL, c->x, stream));
-    PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, -1, c->E, c->x, a1, c->r, stream));
-    x = c->r;
-    y = c->x;
-  }
   if (c->cholesky) {
     PolderLaunch(PolderPointwiseMult_CUDA(c->d, c->scale, a1, a2, stream));
     PolderLaunch(PolderCholeskySolve_CUDA(c->d, c->ld, c->X, a2, stream));
     PolderLaunch(PolderPointwiseMult_CUDA(c->d, c->scale, a2, a2, stream));
-  } else if (dot && c->d <= POLDER_DENSE_DOT) PolderLaunch(PolderDenseMultDot_CUDA(c->d, c->ld, 1, c->X, x, y, a2, b, dot, work, stream));
-  else PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, x, y, a2, stream));
-  if (dot && (c->cholesky || c->d > POLDER_DENSE_DOT)) PolderLaunch(PolderDotSubtract_CUDA(c->d, b, a2, dot, stream));
-  PetscCall(PetscLogGpuFlops((c->refined ? 6.0 : 2.0) * c->d * c->d + (dot ? 2.0 * c->d : 0.0)));
+  } else if (c->refined) { // a2 <- x + X (a1 - E x), x = X a1
+    PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, a1, NULL, c->x, stream));
+    PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, -1, c->E, c->x, a1, c->r, stream));
+    PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, c->r, c->x, a2, stream));
+  } else PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, a1, NULL, a2, stream));
+  PetscCall(PetscLogGpuFlops((c->refined ? 6.0 : 2.0) * c->d * c->d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,7 +90,7 @@ static PetscErrorCode PolderCoarseDeviceAssess_Private(PolderCoarseDevice c, Pet
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (norms) PolderLaunch(PolderCoarseNorms_CUDA(c->d, c->ld, c->E, c->X, c->scale, c->b, c->norms, stream));
-  PetscCall(PolderCoarseDeviceSolve(c, c->b, x, NULL, NULL));
+  PetscCall(PolderCoarseDeviceSolve(c, c->b, x));
   PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->E, x, NULL, y, stream));
   PolderLaunch(PolderCoarseAssess_CUDA(c->d, c->scale, c->norms, c->b, y, c->info, stream));
   PetscCall(PolderDeviceToHost(info, c->info, sizeof(info)));

@@ -16,7 +16,7 @@ typedef struct {
    singular, loss: the condition times the machine precision at which E is taken for singular, and the residual at which the inverse alone is too rough */
 PETSC_INTERN PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace, PetscBool cholesky, PetscReal zero, PetscReal singular, PetscReal loss, PolderCoarseReport *);
 PETSC_INTERN PetscErrorCode PolderCoarseDeviceDestroy(PolderCoarseDevice *);
-/* a2 <- E^-1 a1, zero in the columns left out; arrays of the device, aligned to 16 bytes. dot != NULL: *dot -= (b, a2) */
-PETSC_INTERN PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice, const PetscScalar a1[], PetscScalar a2[], const PetscScalar b[], PetscScalar *dot);
+/* a2 <- E^-1 a1, zero in the columns left out; arrays of the device, aligned to 16 bytes */
+PETSC_INTERN PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice, const PetscScalar a1[], PetscScalar a2[]);
 /* Bytes that it keeps */
 PETSC_INTERN PetscErrorCode PolderCoarseDeviceGetBytes(PolderCoarseDevice, PetscLogDouble *);

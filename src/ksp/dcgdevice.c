@@ -30,7 +30,6 @@ struct _n_KSPDCGDevice {
   PetscInt         behind;   /* steps that the host may be behind */
   const PolderDia *small;    /* many steps in one kernel; NULL: one kernel, or more, a line */
   PetscInt         batch;    /* so many */
-  PolderAZ         az;       /* what P takes from A p, where there is deflation */
   Vec              p;        /* alpha p of the last step is still missing in the solution */
 };
 
@@ -297,7 +296,7 @@ PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Vec p, Vec w)
     PetscCall(PetscLogGpuFlops(2.0 * device->n));
     PetscCall(PolderLogEnd(POLDER_CGDot, w));
   }
-  if (dcg->space->d) PetscCall(PolderDeflationSpaceApplyPLater(dcg->space, w, summed, &device->state->pw, &device->az)); // w follows with r
+  PetscCall(PolderDeflationSpaceApplyPDot(dcg->space, w, summed, &device->state->pw));
   if (device->parallel) PetscCall(KSPDCGDeviceSum_Private(ksp, 1, &device->state->pw));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -368,7 +367,7 @@ PetscErrorCode KSPDCGDeviceStep_Private(KSP ksp, PetscBool project, Vec w, Vec r
   PetscCall(PolderVecGetDeviceRead(w, &wa));
   if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
   PetscCall(PolderVecGetDeviceArray(r, &ra));
-  PolderLaunch(PolderCGUpdate_CUDA(device->n, wa, ra, device->diagonal, da, device->parallel, dcg->space->d ? &device->az : NULL, device->state, device->work, device->stream));
+  PolderLaunch(PolderCGUpdate_CUDA(device->n, wa, ra, device->diagonal, da, device->parallel, device->state, device->work, device->stream));
   PetscCall(PolderVecRestoreDeviceArray(r, &ra));
   if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
   PetscCall(PolderVecRestoreDeviceRead(w, &wa));

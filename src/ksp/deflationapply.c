@@ -64,7 +64,7 @@ static PetscErrorCode PolderDeflationRestrictAZ_Private(PolderDeflationSpace s, 
 static PetscErrorCode PolderDeflationCoarseSolve_Private(PolderDeflationSpace s)
 {
   PetscFunctionBegin;
-  if (s->apply) PetscCall(PolderCoarseSolveDevice(s->coarse, s->dev->a1, s->dev->a2, NULL));
+  if (s->apply) PetscCall(PolderCoarseSolveDevice(s->coarse, s->dev->a1, s->dev->a2));
   else PetscCall(PolderCoarseSolve(s->coarse, s->a1, s->a2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -97,7 +97,7 @@ static PetscErrorCode PolderDeflationSubtractAZ_Private(PolderDeflationSpace s, 
 
   PetscFunctionBegin;
   if (s->apply) {
-    PetscCall(PolderDeflationSubtractAZ_Device(s, v));
+    PetscCall(PolderDeflationSubtractAZ_Device(s, v, NULL));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VecGetArray(v, &va));
@@ -146,14 +146,14 @@ PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace s, Vec v, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationSpaceApplyPLater(PolderDeflationSpace s, Vec w, PetscBool summed, PetscScalar *dot, PolderAZ *az)
+PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, PetscBool summed, PetscScalar *dot)
 {
   PetscFunctionBegin;
+  if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, w));
-  PetscCall(PolderDeflationRestrict_Private(s, w, summed));                   // a1 <- Z^T w
-  PetscCall(PolderCoarseSolveDevice(s->coarse, s->dev->a1, s->dev->a2, dot)); // a2 <- E^-1 a1,  (p, AZ a2) = (Z^T A p, a2)
-  PetscCall(PolderDeflationGetAZ_Device(s, az));
-  PetscCall(PetscLogGpuFlops(2.0 * s->dev->wnz));
+  PetscCall(PolderDeflationRestrict_Private(s, w, summed));
+  PetscCall(PolderDeflationCoarseSolve_Private(s));
+  PetscCall(PolderDeflationSubtractAZ_Device(s, w, dot)); // (p, AZ a2) = (Z^T A p, a2)
   PetscCall(PolderDeflationEnd_Private(s, w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

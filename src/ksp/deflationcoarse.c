@@ -544,7 +544,7 @@ static PetscErrorCode PolderCoarseSolve_Dense(PolderCoarse c, const PetscScalar 
   for (PetscInt k = 0; k < c->nl; ++k) c->b[c->gl[k]] = a1[k];
   PetscCall(PolderCoarseReduce(c));
   PetscCall(PolderDeviceFromHost(c->d1, c->b, sizeof(*c->b) * (size_t)c->d));
-  PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, c->d2, NULL, NULL));
+  PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, c->d2));
   PetscCall(PolderDeviceToHost(c->b, c->d2, sizeof(*c->b) * (size_t)c->d));
   for (PetscInt k = 0; k < c->nl; ++k) a2[k] = c->b[c->gl[k]];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -580,31 +580,28 @@ PetscErrorCode PolderCoarseSolve(PolderCoarse c, const PetscScalar a1[], PetscSc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseSolveDevice(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[], PetscScalar *dot)
+PetscErrorCode PolderCoarseSolveDevice(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
 {
   PetscMPIInt  size;
   PetscBool    done = PETSC_FALSE;
   PetscScalar *all, *some1, *some2;
-  PolderStream stream;
 
   PetscFunctionBegin;
   PetscCheck(c->setup, c->comm, PETSC_ERR_ORDER, "The deflation space has not been set up");
   if (!c->d) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeviceGetStream(&stream));
   PetscCallMPI(MPI_Comm_size(c->comm, &size));
   PetscCall(PolderLogBegin(POLDER_DeflationCoarse, NULL));
   if (c->dense && size == 1) {
-    PetscCall(PolderCoarseDeviceSolve(c->device, a1, a2, a1, dot));
+    PetscCall(PolderCoarseDeviceSolve(c->device, a1, a2));
     done = PETSC_TRUE;
   } else if (c->dense) {
     PetscCall(PolderDeviceToHost(c->b, a1, sizeof(*c->b) * (size_t)c->d));
     PetscCall(PolderCoarseReduce(c));
     PetscCall(PolderDeviceFromHost(c->d1, c->b, sizeof(*c->b) * (size_t)c->d));
-    PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, a2, a1, dot));
+    PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, a2));
     done = PETSC_TRUE;
   } else if (c->type == COARSE_KSP) PetscCall(PolderCoarseSolveDevice_KSP(c, a1, a2, &done));
   PetscCall(PolderLogEnd(POLDER_DeflationCoarse, NULL));
-  if (done && dot && !c->dense) PolderLaunch(PolderDotSubtract_CUDA(c->d, a1, a2, dot, stream));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc3(c->d, &all, c->nl, &some1, c->nl, &some2)); // E is on the host
   PetscCall(PolderDeviceToHost(all, a1, sizeof(*all) * (size_t)c->d));
@@ -612,7 +609,6 @@ PetscErrorCode PolderCoarseSolveDevice(PolderCoarse c, const PetscScalar a1[], P
   PetscCall(PolderCoarseSolve(c, some1, some2));
   for (PetscInt k = 0; k < c->nl; ++k) all[c->gl[k]] = some2[k];
   PetscCall(PolderDeviceFromHost(a2, all, sizeof(*all) * (size_t)c->d));
-  if (dot) PolderLaunch(PolderDotSubtract_CUDA(c->d, a1, a2, dot, stream));
   PetscCall(PetscFree3(all, some1, some2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

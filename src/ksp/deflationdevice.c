@@ -89,8 +89,6 @@ PetscErrorCode PolderDeflationDeviceReset(PolderDeflationDevice g)
   PetscCall(PolderDeviceFree(&g->zj));
   PetscCall(PolderDeviceFree(&g->zv));
   PetscCall(PolderDeviceFree(&g->wrow));
-  PetscCall(PolderDeviceFree(&g->wmask));
-  PetscCall(PolderDeviceFree(&g->wbefore));
   PetscCall(PolderDeviceFree(&g->wi));
   PetscCall(PolderDeviceFree(&g->wj));
   PetscCall(PolderDeviceFree(&g->wv));
@@ -392,14 +390,14 @@ PetscErrorCode PolderDeflationProlongAdd_Device(PolderDeflationSpace s, PetscSca
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeflationGetArray_Private(s, x, &xa));
-  if (g->zi) PolderLaunch(PolderRowsMultAdd_CUDA(g->m, NULL, g->zi, g->zj, g->zv, alpha, g->a2, xa, stream));
+  if (g->zi) PolderLaunch(PolderRowsMultAdd_CUDA(g->m, NULL, g->zi, g->zj, g->zv, alpha, g->a2, xa, 0, NULL, NULL, stream));
   else PolderLaunch(PolderLabelsProlongAdd_CUDA(g->m, g->label, alpha, g->a2, xa, stream));
   PetscCall(PolderDeflationRestoreArray_Private(s, x, &xa));
   PetscCall(PetscLogGpuFlops(g->zi ? 2.0 * g->nz : 2.0 * g->m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace s, Vec v)
+PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace s, Vec v, PetscScalar *dot)
 {
   PolderDeflationDevice g = s->dev;
   PetscScalar          *va;
@@ -408,26 +406,9 @@ PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace s, Vec v)
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeflationGetArray_Private(s, v, &va));
-  PolderLaunch(PolderRowsMultAdd_CUDA(g->nw, g->wrow, g->wi, g->wj, g->wv, -1, g->a2, va, stream));
+  PolderLaunch(PolderRowsMultAdd_CUDA(g->nw, g->wrow, g->wi, g->wj, g->wv, -1, g->a2, va, g->d, g->a1, dot, stream));
   PetscCall(PolderDeflationRestoreArray_Private(s, v, &va));
-  PetscCall(PetscLogGpuFlops(2.0 * g->wnz));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeflationGetAZ_Device(PolderDeflationSpace s, PolderAZ *az)
-{
-  PolderDeflationDevice g     = s->dev;
-  const size_t          words = (size_t)(g->m + 31) / 32;
-  PolderStream          stream;
-
-  PetscFunctionBegin;
-  if (!g->wmask) {
-    PetscCall(PolderDeviceGetStream(&stream));
-    PetscCall(PolderDeviceMalloc(sizeof(*g->wmask) * words, &g->wmask));
-    PetscCall(PolderDeviceMalloc(sizeof(*g->wbefore) * words, &g->wbefore));
-    PolderLaunch(PolderRowsMask_CUDA(g->m, g->nw, g->wrow, g->wmask, g->wbefore, stream));
-  }
-  *az = (PolderAZ){g->wmask, g->wbefore, g->wi, g->wj, g->wv, g->a2};
+  PetscCall(PetscLogGpuFlops(2.0 * g->wnz + (dot ? 2.0 * g->d : 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -446,7 +427,6 @@ PetscErrorCode PolderDeflationBytes_Device(PolderDeflationSpace s, PetscReal *by
   const PolderDeflationDevice g = s->dev;
 
   PetscFunctionBegin;
-  *bytes = (PetscReal)g->columns.n * (sizeof(PetscInt) + (g->runs.m ? sizeof(PetscScalar) : 0)) + (PetscReal)g->runs.m / 8 + (PetscReal)g->m * sizeof(PetscInt) + (PetscReal)g->nw * 2 * sizeof(PetscInt) + (g->wmask ? (PetscReal)g->m / 4 : 0) +
-           (PetscReal)g->wnz * (sizeof(PetscInt) + sizeof(PetscScalar));
+  *bytes = (PetscReal)g->columns.n * (sizeof(PetscInt) + (g->runs.m ? sizeof(PetscScalar) : 0)) + (PetscReal)g->runs.m / 8 + (PetscReal)g->m * sizeof(PetscInt) + (PetscReal)g->nw * 2 * sizeof(PetscInt) + (PetscReal)g->wnz * (sizeof(PetscInt) + sizeof(PetscScalar));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

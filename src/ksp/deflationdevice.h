@@ -20,8 +20,6 @@ struct _n_PolderDeflationDevice {
   PetscScalar   *zv;
   PetscInt       nw, wnz, *wrow, *wi, *wj; /* AZ on its rows */
   PetscScalar   *wv;
-  unsigned int  *wmask; /* [(m + 31) / 32] which these are, and how many are before */
-  PetscInt      *wbefore;
   PolderSegments wcolumns; /* AZ by columns, from its first use on */
   PetscScalar   *a1, *a2;  /* [d] work */
   PetscScalar   *v;        /* [m] what stands for a host vector, from its first use on */
@@ -45,9 +43,7 @@ PETSC_INTERN PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, con
 PETSC_INTERN PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace, Vec v, PetscBool summed);
 PETSC_INTERN PetscErrorCode PolderDeflationRestrictAZ_Device(PolderDeflationSpace, Vec x, PetscBool subtract);
 PETSC_INTERN PetscErrorCode PolderDeflationProlongAdd_Device(PolderDeflationSpace, PetscScalar alpha, Vec x);
-PETSC_INTERN PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace, Vec v);
-/* AZ a2 */
-PETSC_INTERN PetscErrorCode PolderDeflationGetAZ_Device(PolderDeflationSpace, PolderAZ *);
+PETSC_INTERN PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace, Vec v, PetscScalar *dot);
 /* a2 <- column k of the identity */
 PETSC_INTERN PetscErrorCode PolderDeflationUnit_Device(PolderDeflationSpace, PetscInt k);
 /* Entries of AZ, and bytes of Z and AZ */

@@ -61,9 +61,9 @@ PETSC_INTERN PetscErrorCode PolderDeflationSpaceReset(PolderDeflationSpace);
 /* y <- P^T y + Q r with one coarse solve. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace, Vec r, Vec y);
 
-/* deflationapply.c: P w = w - AZ a for w = A p, which stays as it is; until the space is used again az says what to take from it. The device scalar *dot, which holds the part
-   of (p, w) on this process, becomes that of (p, P w); vectors of the device, some columns. summed: the runs have the sums of w. Collective */
-PETSC_INTERN PetscErrorCode PolderDeflationSpaceApplyPLater(PolderDeflationSpace, Vec w, PetscBool summed, PetscScalar *dot, PolderAZ *az);
+/* deflationapply.c: w <- P w for w = A p, and the device scalar *dot, which holds the part of (p, w) on this process, becomes that of (p, P w); vectors of the device.
+   summed: the runs have the sums of w. Collective */
+PETSC_INTERN PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace, Vec w, PetscBool summed, PetscScalar *dot);
 /* The runs that want the sums of a vector of the device like v, before P is applied to it; NULL: there are none */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace, Vec v, const PolderRuns **runs);
 

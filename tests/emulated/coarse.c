@@ -76,13 +76,6 @@ int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const Petsc
   return 0;
 }
 
-int PolderDenseMultDot_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar b[], PetscScalar *dot, void *work, PolderStream stream)
-{
-  PolderDenseMult_CUDA(n, ld, alpha, A, x, y, z, stream);
-  *dot -= PolderDot_Host(n, b, z);
-  return 0;
-}
-
 int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream)
 {
   for (PetscInt i = 0; i < d; ++i) {

@@ -60,7 +60,7 @@ int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar 
   return 0;
 }
 
-int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PolderStream stream)
+int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PolderStream stream)
 {
   for (PetscInt k = 0; k < n; ++k) {
     const PetscInt i = row ? row[k] : k;
@@ -69,18 +69,7 @@ int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[
     for (PetscInt j = ptr[k]; j < ptr[k + 1]; ++j) s += val[j] * a[col[j]];
     v[i] += alpha * s;
   }
-  return 0;
-}
-
-int PolderRowsMask_CUDA(PetscInt m, PetscInt n, const PetscInt row[], unsigned int mask[], PetscInt before[], PolderStream stream)
-{
-  PetscInt k = 0;
-
-  for (PetscInt w = 0; w < (m + 31) / 32; ++w) {
-    before[w] = k;
-    mask[w]   = 0;
-    for (; k < n && row[k] / 32 == w; ++k) mask[w] |= 1u << row[k] % 32;
-  }
+  for (PetscInt k = 0; dot && k < d; ++k) *dot += alpha * b[k] * a[k];
   return 0;
 }
 

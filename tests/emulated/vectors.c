@@ -9,12 +9,6 @@ int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], Pet
   return 0;
 }
 
-int PolderDotSubtract_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar *dot, PolderStream stream)
-{
-  *dot -= PolderDot_Host(n, x, y);
-  return 0;
-}
-
 PolderEmulate(PolderCsrMult, (PetscInt n, const PetscInt row[], PetscInt nz, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream), n, row, ai, aj, aa, alpha, x, y, z, p, dot);
 PolderEmulate(PolderCsrDiagonal, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar d[], PolderStream stream), m, ai, aj, aa, d);
 PolderEmulate(PolderCsrMagnitude, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add, PetscScalar y[], PolderStream stream), m, ai, aj, aa, x, add, y);
@@ -100,27 +94,14 @@ static void AddSums(PetscScalar r, PetscScalar z, PetscScalar sum[4])
   sum[3] += r;
 }
 
-/* (AZ a)_i */
-static PetscScalar AZRow(const PolderAZ *az, PetscInt i)
-{
-  const unsigned int mask = az->mask[i / 32], bit = 1u << i % 32;
-  PetscScalar        s = 0;
-  PetscInt           k = az->before[i / 32];
-
-  if (!(mask & bit)) return 0;
-  for (unsigned int b = 1; b < bit; b <<= 1) k += (mask & b) != 0;
-  for (PetscInt j = az->ptr[k]; j < az->ptr[k + 1]; ++j) s += az->val[j] * az->a[az->col[j]];
-  return s;
-}
-
-int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, const PolderAZ *az, PolderCGState *s, void *work, PolderStream stream)
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *s, void *work, PolderStream stream)
 {
   const PetscScalar alpha = s->pw > 0 && !isinf(s->pw) ? s->rho / s->pw : 0;
 
   if (s->frozen) return 0;
   for (int k = 0; k < 4; ++k) s->sum[k] = 0;
   for (PetscInt i = 0; i < n; ++i) {
-    r[i] -= alpha * (w[i] - (az ? AZRow(az, i) : 0));
+    r[i] -= alpha * w[i];
     AddSums(r[i], diagonal ? r[i] * (dinv ? dinv[i] : 1) : 0, s->sum);
   }
   if (parallel) return 0;
@@ -177,7 +158,7 @@ int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const Pets
     PolderCGDirection_CUDA(n, (PetscBool)(first && !step), r, dinv, p, x, s, stream);
     PolderDiaMult_Host(n, n, nd, off, val, 1, p, NULL, w);
     s->pw = PolderDot_Host(n, p, w);
-    PolderCGUpdate_CUDA(n, w, r, PETSC_TRUE, dinv, PETSC_FALSE, NULL, s, work, stream);
+    PolderCGUpdate_CUDA(n, w, r, PETSC_TRUE, dinv, PETSC_FALSE, s, work, stream);
     PolderCGFinish_CUDA(n, p, x, s, stream);
   }
   free(w);
