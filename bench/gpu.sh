@@ -116,6 +116,10 @@ problem rebuild_128 -dim 3 -n 128 -bubbles 2 -contrast 1e3 -coo <<END
 $(boxes 5 128)
 $auto
 END
+problem rebuild_256 -dim 3 -n 256 -bubbles 2 -contrast 1e3 -coo -repeats 1 <<END
+$(boxes 5 256)
+$auto
+END
 # without deflation the singular problem does not converge: so many iterations for the time of one
 problem undeflated_128 -dim 3 -n 128 -bubbles 2 -contrast 1e3 -ksp_max_it 100 <<END
 $tns

@@ -168,8 +168,8 @@ PetscErrorCode SeaRun(Sea *s)
 
 /* ------------------------------------------------ real time ------------------------------------------------ */
 
-/* Milliseconds a frame of a sea `scale` times as large as the one of the options, with the same meshes */
-static PetscErrorCode TimeFrames(const Sea *options, PetscReal scale, PetscReal *nodes, PetscReal *ms)
+/* Milliseconds a frame of a sea `scale` times as large as the one of the options, with the same meshes; assume > 0: so many nanoseconds a node instead */
+static PetscErrorCode TimeFrames(const Sea *options, PetscReal scale, PetscReal assume, PetscReal *nodes, PetscReal *ms)
 {
   const PetscInt warmup = 5;
   PetscLogDouble start = 0.0, end, solve = 0.0, took[2], most[2];
@@ -199,6 +199,7 @@ static PetscErrorCode TimeFrames(const Sea *options, PetscReal scale, PetscReal 
   took[0] = 1e3 * (end - start) / s->frames;
   took[1] = 1e3 * (s->clock[ROUTINE_SOLVE] - solve) / s->frames;
   PetscCallMPI(MPI_Allreduce(took, most, 2, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
+  if (assume > 0.0) most[0] = 1e-6 * assume * *nodes;
   *ms = (PetscReal)most[0];
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%6" PetscInt_FMT " x %6" PetscInt_FMT " = %8.3f million nodes: %8.3f ms a frame, %8.3f of them solve, %5.2f iterations, %6.2f times real time\n", s->n[0], s->n[1], (double)(1e-6 * *nodes), most[0], most[1],
                         (double)s->its / (double)s->frames, 50.0 / most[0]));
@@ -213,14 +214,15 @@ static PetscErrorCode TimeFrames(const Sea *options, PetscReal scale, PetscReal 
 */
 PetscErrorCode SeaRealTime(Sea *s)
 {
-  PetscReal rate = 20.0, limit, fits = 0.0, fails = 0.0, scale = 1.0, nodes, ms, best[2] = {0.0, 0.0};
+  PetscReal rate = 20.0, assume = 0.0, limit, fits = 0.0, fails = 0.0, scale = 1.0, nodes, ms, best[2] = {0.0, 0.0};
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_realtime_rate", &rate, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_realtime_assume", &assume, NULL));
   PetscCheck(rate > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_realtime_rate must be positive, not %g", (double)rate);
   limit = 1e3 / rate;
   do {
-    PetscCall(TimeFrames(s, scale, &nodes, &ms));
+    PetscCall(TimeFrames(s, scale, assume, &nodes, &ms));
     if (ms <= limit) {
       fits    = scale;
       best[0] = nodes;
