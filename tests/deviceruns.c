@@ -27,6 +27,7 @@ static PetscErrorCode RunsCreate(PetscInt m, PetscInt far, PetscInt chunk, Petsc
   PetscCall(Upload(sizeof(PetscInt) * (size_t)m, R->label, &R->labeld));
   PetscCall(PolderDeviceMalloc(sizeof(*r->ends) * (size_t)((chunk + 31) / 32 * chunks), &r->ends));
   PetscCall(PolderDeviceMalloc(sizeof(*r->first) * (size_t)(chunks + 1), &r->first));
+  PetscCall(PolderDeviceZero(r->first + chunks, sizeof(*r->first)));
   PolderLaunch(PolderRunsCount_CUDA(r, R->labeld, stream));
   bytes = PolderWorkSize(PolderKeysScanWork_CUDA(chunks + 1));
   PetscCall(PolderDeviceMalloc(bytes, &work));

@@ -26,6 +26,7 @@ static PetscErrorCode PolderRunsFind_Private(PolderRuns *r, const PetscInt label
   PetscCall(PolderDeviceMalloc(sizeof(*r->ends) * words, &r->ends));
   PetscCall(PolderDeviceMalloc(sizeof(*r->first) * ((size_t)chunks + 1), &r->first));
   PetscCall(PolderDeviceMalloc(bytes, &work));
+  PetscCall(PolderDeviceZero(r->first + chunks, sizeof(*r->first)));
   PolderLaunch(PolderRunsCount_CUDA(r, label, stream));
   PolderLaunch(PolderKeysScan_CUDA(chunks + 1, r->first, work, bytes, stream));
   PetscCall(PolderDeviceToHost(n, r->first + chunks, sizeof(*n)));
