@@ -108,7 +108,7 @@ PetscErrorCode PCPAMGEstimate_Private(PC_PAMG *pamg, PetscInt l)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(L->n, &x, L->n, &y));
-  for (PetscInt i = 0; i < L->n; ++i) x[i] = (i % 1013 * 7919 % 1013) / 1013.0 - 0.5;
+  for (PetscInt i = 0; i < L->n; ++i) x[i] = (i * 7919 % 1013) / 1013.0 - 0.5;
   for (PetscInt k = 0; k <= 10 && norm > 0; ++k) {
     norm = PolderDot_Host(L->n, x, x);
     PetscCallAllreduce(MPI_IN_PLACE, &norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)L->A));
