@@ -31,17 +31,24 @@ static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode KSPDCGMatResidual_Private(KSP ksp, Mat A, Vec b, Vec x, Vec r)
+{
+  PetscFunctionBegin;
+  if (!ksp->transpose_solve) PetscCall(MatResidual(A, b, x, r));
+  else {
+    PetscCall(MatMultTranspose(A, x, r));
+    PetscCall(VecAYPX(r, -1.0, b));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* r <- b - A x */
 static PetscErrorCode KSPDCGResidual_Private(KSP ksp, Vec x, Vec r)
 {
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
 
   PetscFunctionBegin;
-  if (!ksp->transpose_solve) PetscCall(MatResidual(dcg->A, dcg->b, x, r));
-  else {
-    PetscCall(MatMultTranspose(dcg->A, x, r));
-    PetscCall(VecAYPX(r, -1.0, dcg->b));
-  }
+  PetscCall(KSPDCGMatResidual_Private(ksp, dcg->A, dcg->b, x, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

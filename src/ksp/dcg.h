@@ -45,6 +45,8 @@ typedef struct {
 /* Solves A x = b with the preconditioner pc, all of them in dcg, and work vectors like x in ksp->work */
 PETSC_INTERN PetscErrorCode KSPDCGSolve_Private(KSP);
 PETSC_INTERN PetscErrorCode KSPReset_DCG(KSP);
+/* r <- b - A x, or with the transpose where that is solved for */
+PETSC_INTERN PetscErrorCode KSPDCGMatResidual_Private(KSP, Mat A, Vec b, Vec x, Vec r);
 PETSC_INTERN PetscErrorCode KSPDestroy_DCG(KSP);
 
 /* dcgsteps.c: one call a line of the algorithm */

@@ -58,8 +58,7 @@ static PetscErrorCode KSPRRBCGResidual_Private(KSP ksp, Vec x, Vec r, PetscReal 
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(KSPRRBCGExpand_Private(ksp, x, ksp->vec_sol));
   rrbcg->expanded = (PetscBool)(x == rrbcg->x);
-  PetscCall(KSP_MatMult(ksp, A, ksp->vec_sol, rrbcg->work));
-  PetscCall(VecAYPX(rrbcg->work, -1.0, ksp->vec_rhs));
+  PetscCall(KSPDCGMatResidual_Private(ksp, A, ksp->vec_rhs, ksp->vec_sol, rrbcg->work));
   PetscCall(VecNorm(rrbcg->work, NORM_2, norm));
   PetscCall(PCRRBReduce_Private(ksp->pc, rrbcg->work, r));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -161,8 +160,8 @@ static PetscErrorCode KSPRRBCGFree_Private(KSP_RRBCG *rrbcg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Matrix, preconditioner and vectors of the red nodes */
-static PetscErrorCode KSPRRBCGCreateSystem_Private(KSP ksp)
+/* Matrix, preconditioner and vectors of the red nodes, where `like`, one of all nodes, is */
+static PetscErrorCode KSPRRBCGCreateSystem_Private(KSP ksp, Vec like)
 {
   KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
   MPI_Comm   comm  = PetscObjectComm((PetscObject)ksp);
@@ -171,12 +170,12 @@ static PetscErrorCode KSPRRBCGCreateSystem_Private(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(PCRRBReducedSize_Private(ksp->pc, &n));
-  PetscCall(VecGetType(ksp->vec_rhs, &type));
+  PetscCall(VecGetType(like, &type));
   PetscCall(VecCreate(comm, &rrbcg->b));
   PetscCall(VecSetSizes(rrbcg->b, n, PETSC_DETERMINE));
   PetscCall(VecSetType(rrbcg->b, type));
   PetscCall(VecDuplicate(rrbcg->b, &rrbcg->x));
-  PetscCall(VecDuplicate(ksp->vec_rhs, &rrbcg->work));
+  PetscCall(VecDuplicate(like, &rrbcg->work));
   PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work));
   ksp->nwork = 4;
   PetscCall(VecDuplicateVecs(rrbcg->b, ksp->nwork, &ksp->work));
@@ -194,21 +193,27 @@ static PetscErrorCode KSPRRBCGCreateSystem_Private(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On several processes the red nodes may have moved with other settings of the preconditioner */
-static PetscErrorCode KSPRRBCGCheckSystem_Private(KSP ksp)
+/* Makes them, anew when on several processes the red nodes have moved with other settings of the preconditioner, or the vectors are of another type */
+static PetscErrorCode KSPRRBCGSetUpSystem_Private(KSP ksp, Vec like)
 {
   KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
   PetscInt   n, m, moved;
+  VecType    type;
+  PetscBool  same;
 
   PetscFunctionBegin;
-  if (!rrbcg->S) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCRRBReducedSize_Private(ksp->pc, &n));
-  PetscCall(VecGetLocalSize(rrbcg->b, &m));
-  moved = m != n;
-  PetscCallAllreduce(MPI_IN_PLACE, &moved, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)ksp));
-  if (!moved) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPReset_DCG(ksp));
-  PetscCall(KSPRRBCGFree_Private(rrbcg));
+  if (rrbcg->S) {
+    PetscCall(PCRRBReducedSize_Private(ksp->pc, &n));
+    PetscCall(VecGetLocalSize(rrbcg->b, &m));
+    PetscCall(VecGetType(like, &type));
+    PetscCall(PetscObjectTypeCompare((PetscObject)rrbcg->b, type, &same));
+    moved = m != n || !same;
+    PetscCallAllreduce(MPI_IN_PLACE, &moved, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)ksp));
+    if (!moved) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(KSPReset_DCG(ksp));
+    PetscCall(KSPRRBCGFree_Private(rrbcg));
+  }
+  PetscCall(KSPRRBCGCreateSystem_Private(ksp, like));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -238,8 +243,7 @@ static PetscErrorCode KSPSolve_RRBCG(KSP ksp)
   PetscCall(PCRRBReducedWant_Private(ksp->pc));
   PetscCall(PCSetUp(ksp->pc)); // it, or the values of the matrix, may be new
   PetscCall(PCRRBReducedBegin_Private(ksp->pc, ksp->vec_rhs));
-  PetscCall(KSPRRBCGCheckSystem_Private(ksp));
-  if (!rrbcg->S) PetscCall(KSPRRBCGCreateSystem_Private(ksp));
+  PetscCall(KSPRRBCGSetUpSystem_Private(ksp, ksp->vec_rhs));
   PetscCall(MatShellSetContext(rrbcg->S, ksp->pc));
   PetscCall(PCShellSetContext(rrbcg->rest, ksp->pc));
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
@@ -257,11 +261,20 @@ static PetscErrorCode KSPSolve_RRBCG(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The system has the size that the preconditioner finds */
 static PetscErrorCode KSPSetUp_RRBCG(KSP ksp)
 {
+  Mat A;
+  Vec like;
+
   PetscFunctionBegin;
   PetscCall(KSPRRBCGCheckPC_Private(ksp));
   PetscCall(PCRRBReducedWant_Private(ksp->pc));
+  PetscCall(PCSetUp(ksp->pc));
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(MatCreateVecs(A, NULL, &like));
+  PetscCall(KSPRRBCGSetUpSystem_Private(ksp, like));
+  PetscCall(VecDestroy(&like));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
