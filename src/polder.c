@@ -40,9 +40,8 @@ static const char *const PolderMatRoots[][3] = {
   {MATAIJHEC,  MATSEQAIJHEC,  MATMPIAIJHEC }
 };
 
-static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv", "PolderLabels",   "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply",
-                                                                "PolderCGDot",   "PolderCGUpdate", "PolderRRBSetUp",  "PolderRRBApply",  "PolderRRBReduce",
-                                                                "PolderPAMGSetUp", "PolderPAMGApply"};
+static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv",  "PolderLabels",   "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply", "PolderCGDot",
+                                                                "PolderCGUpdate", "PolderRRBSetUp", "PolderRRBApply",  "PolderRRBReduce", "PolderPAMGSetUp",  "PolderPAMGApply"};
 
 static PetscErrorCode PolderFinalize(void)
 {

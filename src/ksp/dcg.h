@@ -19,7 +19,6 @@ typedef struct {
      nothing is done, when there is no such pass. NULL: those that the matrices and preconditioners of this library have */
   PetscErrorCode (*multdot)(Mat A, Vec p, Vec w, PetscScalar *dot, PetscBool *done);
   PetscErrorCode (*applyrho)(PC, Vec r, Vec z, const PolderCGRho *, PetscBool *done);
-  PetscBool few; /* steps, each of them dear, are expected: the host stays near the device */
   /* the cycle that runs: updates sol, x itself in the first cycle, a correction of it afterwards */
   Vec       sol, correction, built;
   PetscReal target; /* of a correction cycle: below the tolerance, since rounding x + correction adds to the residual; 0 in the first cycle */

@@ -11,7 +11,8 @@
 
 /* From so many local rows on, a step takes longer than the host needs to ask for the next one */
 #define POLDER_DCG_LARGE 1000000
-/* Below: how far the host may be behind, and how many steps a kernel makes that makes many */
+/* Below: how far the host may be behind when steps are short, and how many steps a kernel makes that makes many. Where the preconditioner takes long, it is what the device does
+   while the host looks at the norm, and a step begun in vain would be one of them */
 #define POLDER_DCG_BEHIND 8
 #define POLDER_DCG_BATCH  64
 
@@ -23,6 +24,7 @@ struct _n_KSPDCGDevice {
   PetscInt         n;
   PetscBool        parallel;
   PetscBool        diagonal; /* the preconditioner is a diagonal, or nothing: z is not stored */
+  PetscBool        brief;    /* it is that, or takes not much longer */
   Vec              dinv;     /* that diagonal; NULL: nothing */
   PetscBool        attached; /* A has a null space that PETSc takes from z */
   PetscBool        mean;     /* z loses its mean on the device */
@@ -84,6 +86,7 @@ static PetscErrorCode KSPDCGDevicePC_Private(KSP ksp, Vec r)
   PetscCall(PetscObjectTypeCompare((PetscObject)dcg->pc, PCNONE, &none));
   PetscCall(PetscObjectTypeCompare((PetscObject)dcg->pc, PCJACOBI, &jacobi));
   device->diagonal = (PetscBool)((none || jacobi) && (!attached || device->mean));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)dcg->pc, &device->brief, PCNONE, PCJACOBI, PCTNS, ""));
   if (device->diagonal && jacobi) {
     if (!device->dinv) PetscCall(VecDuplicate(r, &device->dinv));
     PetscCall(VecSet(ksp->work[1], 1.0));
@@ -143,7 +146,8 @@ PetscErrorCode KSPDCGDeviceStart_Private(KSP ksp, Vec r, Vec p, PetscBool *use)
   standard = (PetscBool)(ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip || ksp->converged == KSPRRBCGConverged_Private);
   if (dcg->check) device->behind = dcg->check - 1;
   else if (ksp->numbermonitors || ksp->calc_sings) device->behind = 0;
-  else device->behind = device->n < POLDER_DCG_LARGE ? (dcg->few ? 1 : POLDER_DCG_BEHIND) : device->diagonal ? 1 : 0;
+  else if (device->n < POLDER_DCG_LARGE) device->behind = device->brief ? POLDER_DCG_BEHIND : ksp->normtype == KSP_NORM_NATURAL ? 1 : 0; // that norm comes after the preconditioner
+  else device->behind = device->diagonal ? 1 : 0;
   if (!standard || ksp->calc_sings) device->behind = 0;
   device->behind  = PetscMin(device->behind, POLDER_CG_RING - 1);
   state.nullspace = device->mean;

@@ -464,7 +464,6 @@ PetscErrorCode KSPCreate_RRBCG(KSP ksp)
   rrbcg->dcg.trueresidual = KSPRRBCGResidual_Private;
   rrbcg->dcg.multdot      = MatMultDot_RRBCG;
   rrbcg->dcg.applyrho     = PCApplyRho_RRBCG;
-  rrbcg->dcg.few          = PETSC_TRUE;
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));
