@@ -3,15 +3,7 @@ static char help[] = "Input that the pairwise-aggregation multigrid refuses, and
 #include "../src/pc/pamg.h"
 #include "pamgproblems.h"
 #include <petsc/private/pcimpl.h>
-
-static char message[1024];
-
-static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *fun, const char *file, PetscErrorCode n, PetscErrorType p, const char *mess, void *ctx)
-{
-  (void)comm, (void)line, (void)fun, (void)file, (void)ctx;
-  if (p == PETSC_ERROR_INITIAL) (void)PetscStrncpy(message, mess, sizeof(message));
-  return n;
-}
+#include "message.h"
 
 typedef enum {
   /* refused */

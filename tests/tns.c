@@ -3,6 +3,7 @@ static char help[] = "Truncated Neumann series preconditioner against its formul
 #include <polder.h>
 #include "../src/compat.h"
 #include "vecs.h"
+#include "message.h"
 
 /* A small 7-point problem with jumps, in natural order whatever the number of processes */
 typedef struct {
@@ -379,15 +380,6 @@ static PetscErrorCode TestSolve(void)
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static char message[1024];
-
-static PetscErrorCode KeepMessage(MPI_Comm comm, int line, const char *fun, const char *file, PetscErrorCode n, PetscErrorType p, const char *mess, void *ctx)
-{
-  (void)comm, (void)line, (void)fun, (void)file, (void)ctx;
-  if (p == PETSC_ERROR_INITIAL) (void)PetscStrncpy(message, mess, sizeof(message));
-  return n;
 }
 
 static PetscErrorCode MultShell(Mat A, Vec x, Vec y)
