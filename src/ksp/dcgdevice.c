@@ -75,7 +75,7 @@ static PetscErrorCode KSPDCGDevicePC_Private(KSP ksp, Vec r)
   KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice device = dcg->device;
   MatNullSpace attached;
-  PetscBool    constant = PETSC_FALSE, none, jacobi;
+  PetscBool    constant = PETSC_FALSE, none, jacobi, tns;
   PetscInt     nvec     = 0;
 
   PetscFunctionBegin;
@@ -85,8 +85,9 @@ static PetscErrorCode KSPDCGDevicePC_Private(KSP ksp, Vec r)
   device->mean     = (PetscBool)(attached ? constant && !nvec : dcg->space->nullspace);
   PetscCall(PetscObjectTypeCompare((PetscObject)dcg->pc, PCNONE, &none));
   PetscCall(PetscObjectTypeCompare((PetscObject)dcg->pc, PCJACOBI, &jacobi));
+  PetscCall(PetscObjectTypeCompare((PetscObject)dcg->pc, PCTNS, &tns));
   device->diagonal = (PetscBool)((none || jacobi) && (!attached || device->mean));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)dcg->pc, &device->brief, PCNONE, PCJACOBI, PCTNS, ""));
+  device->brief    = (PetscBool)(none || jacobi || tns);
   if (device->diagonal && jacobi) {
     if (!device->dinv) PetscCall(VecDuplicate(r, &device->dinv));
     PetscCall(VecSet(ksp->work[1], 1.0));
@@ -285,7 +286,7 @@ PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Vec p, Vec w)
 
   PetscFunctionBegin;
   if (device->small) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeflationSpaceGetRuns(dcg->space, p, &runs));
+  PetscCall(PolderDeflationSpaceGetRuns(dcg->space, &runs));
   // (p, A p) on the way, and what Z^T w begins with
   if (dcg->multdot) PetscCall((*dcg->multdot)(dcg->A, p, w, &device->state->pw, &dotted));
   else PetscCall(PolderMatMultDot(dcg->A, p, w, &device->state->pw, runs, &summed, &dotted));

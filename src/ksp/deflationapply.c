@@ -135,14 +135,10 @@ PetscErrorCode PolderDeflationSpaceApplyP(PolderDeflationSpace s, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace s, Vec v, const PolderRuns **runs)
+PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace s, const PolderRuns **runs)
 {
   PetscFunctionBegin;
-  *runs = NULL;
-  if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeflationBegin_Private(s, v)); // makes s->dev
-  if (s->apply && s->dev->runs.m) *runs = &s->dev->runs;
-  PetscCall(PolderDeflationEnd_Private(s, v));
+  *runs = s->d && s->dev && s->dev->runs.m ? &s->dev->runs : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

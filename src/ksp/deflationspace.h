@@ -64,8 +64,8 @@ PETSC_INTERN PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace, Ve
 /* deflationapply.c: w <- P w for w = A p, and the device scalar *dot, which holds the part of (p, w) on this process, becomes that of (p, P w); vectors of the device.
    summed: the runs have the sums of w. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace, Vec w, PetscBool summed, PetscScalar *dot);
-/* The runs that want the sums of a vector of the device like v, before P is applied to it; NULL: there are none */
-PETSC_INTERN PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace, Vec v, const PolderRuns **runs);
+/* The runs that want the sums of a vector of the device before P is applied to it; NULL: there are none */
+PETSC_INTERN PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace, const PolderRuns **runs);
 
 /* deflationlabels.c: labels of the local rows (global, compressed to 0 .. d-1 with no empty one; -1: in no vector); sets chosen and why. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabels(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d);
