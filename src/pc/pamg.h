@@ -41,8 +41,8 @@ typedef enum {
 } PamgCoarse;
 
 /*
-  One level. Its matrix is an AIJ matrix of ours, so that diagonals, neighbour values and (later) device arrays come from where they come for every matrix; on the first level it is
-  that of the PC, on the others the arrays of rows are ours.
+  One level. Its matrix is an AIJ matrix of ours, so that diagonals and neighbour values come from where they come for every matrix; on the first level it is that of the PC, on
+  the others the arrays of rows are ours. On the device there is no matrix but on the first level: M and the arrays beside it, all in device memory but off and val, are the level.
 */
 typedef struct {
   Mat               A;
@@ -55,6 +55,7 @@ typedef struct {
   PetscInt         *ai, *aj, *bi, *bj;
   PetscScalar      *aa, *ba;
   PetscInt         *agg;                       /* [n] aggregate, nc for none; NULL on the last level */
+  PetscInt         *ptr, *row;                 /* on the device: the rows of aggregate a are row[ptr[a] .. ptr[a + 1]); [nc + 2], [n] */
   PetscInt         *ghostagg;                  /* [nghost] column of the off-process block of the next level, its number of ghosts for none */
   PetscInt         *diag;                      /* [n] position of the diagonal entry; NULL with diagonals */
   void             *dinv;                      /* [n] */
@@ -100,6 +101,7 @@ typedef struct {
   Vec          cb, cx;
   PetscScalar *cbuf[2]; /* [n + nghost] of the last level */
   PetscBool    direct;
+  PetscBool    device; /* levels, and the sums of the K-cycle, are on the device */
   PetscBool    stalled;
   PetscBool    warned[3]; /* K-cycle in a method that is not flexible, not symmetric, blocks */
   PetscInt    *mate;      /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
