@@ -4,6 +4,7 @@
 */
 #pragma once
 
+#include "../src/kernels/pairrow.h"
 #include "../src/kernels/rrbrow.h"
 
 typedef struct CUstream_st *PolderStream;
@@ -135,6 +136,48 @@ POLDER_LAUNCHER int PolderRegionsJoin_CUDA(PetscInt m, const PetscInt next[], Pe
 POLDER_LAUNCHER int PolderStencilStrides_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt near[3], PolderStream stream);
 /* *bad is raised when an entry is not on the diagonal, has none of the distances 1, near[1], near[2], or couples the end of a line (plane) with the start of the next */
 POLDER_LAUNCHER int PolderStencilCheck_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad, PolderStream stream);
+/* pairs.cu, as on the host (src/kernels/pairs.c); counts, near[] but that of PolderPairsPlaces_CUDA(), and bad are device memory. *bad: zero on entry */
+POLDER_LAUNCHER int PolderPairsPropose_CUDA(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream);
+/* left[], in any order, is not row[] */
+POLDER_LAUNCHER int PolderPairsMatch_CUDA(PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream);
+POLDER_LAUNCHER int PolderPairsSingle_CUDA(PetscInt n, const PetscInt row[], PetscInt mate[], PolderStream stream);
+POLDER_LAUNCHER int PolderPairsDirections_CUDA(PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3], PolderStream stream);
+POLDER_LAUNCHER int PolderPairsAlign_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[], PolderStream stream);
+POLDER_LAUNCHER int PolderPairsPlaces_CUDA(PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad, PolderStream stream);
+/* next[] is not place[] */
+POLDER_LAUNCHER int PolderPairsNextPlaces_CUDA(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3], const PetscInt64 place[], PetscInt64 next[], PolderStream stream);
+POLDER_LAUNCHER int PolderPairsJoin_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream);
+POLDER_LAUNCHER int PolderPairsCompose_CUDA(PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, PetscInt agg[], PolderStream stream);
+/* work of PolderPairsWork_CUDA() bytes for m rows, also for PolderPointers_CUDA() of up to m + 1 */
+POLDER_LAUNCHER size_t PolderPairsWork_CUDA(PetscInt m);
+POLDER_LAUNCHER int    PolderPairsNumber_CUDA(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count, void *work, size_t bytes, PolderStream stream);
+/* row[ptr[a] .. ptr[a + 1]) <- the rows of aggregate a, ascending; agg[i] = n is none, ptr[n + 2]; key[m] and number[m] are scratch */
+POLDER_LAUNCHER int PolderMembers_CUDA(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[], PetscInt key[], PetscInt number[], void *work, size_t bytes, PolderStream stream);
+/* galerkin.cu: the rows of P^T A P, see src/kernels/galerkin.c; n aggregates, agg[] = n for none */
+/* ptr[0] <- 0, ptr[a + 1] <- sum of the lengths up to there, from the lengths in ptr[1 .. n] */
+POLDER_LAUNCHER int PolderPointers_CUDA(PetscInt n, PetscInt ptr[], void *work, size_t bytes, PolderStream stream);
+/* Rows of more entries than POLDER_COARSE_ROW are left to a warp each: so many warps at most, a multiple of 8, each with scratch of width entries */
+#define POLDER_COARSE_ROW   48
+#define POLDER_COARSE_WARPS 4096
+/* length[a + 1] <- entries of coarse row a, -1 for one of more than POLDER_COARSE_ROW; info, zero on entry <- how many of these, the most entries of A that one of them sums up */
+POLDER_LAUNCHER int PolderCoarseRowsCount_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[], PetscInt length[], PetscInt info[2], PolderStream stream);
+/* The lengths that are -1; scratch[warps * width] */
+POLDER_LAUNCHER int PolderCoarseRowsCountLong_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[], PetscInt length[], PetscInt warps, PetscInt width, PetscInt scratch[], PolderStream stream);
+/* cj, ca <- the rows, columns ascending; warps = 0: no row is long, else also scratchval[warps * width] */
+POLDER_LAUNCHER int PolderCoarseRowsFill_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PetscInt warps, PetscInt width, PetscInt scratch[], PetscScalar scratchval[], PolderStream stream);
+/* New values in the same pattern; an entry without a place goes to the diagonal. wide: there are rows of more than POLDER_COARSE_ROW entries */
+POLDER_LAUNCHER int PolderCoarseRowsValues_CUDA(PetscInt n, PetscBool wide, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[], PolderStream stream);
+/* d[i] <- diagonal entry, sum[i] <- sum of the row */
+POLDER_LAUNCHER int PolderRowSums_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[], PolderStream stream);
+/* As PolderLevelRows_Host() and PolderLevelDiagonal_Host() without a second block; diag may be NULL. *bad becomes the least of 8 i + kind over the rows i that cannot be used, if
+   it was larger */
+POLDER_LAUNCHER int PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscInt64 *bad, PolderStream stream);
+POLDER_LAUNCHER int PolderLevelDiagonal_CUDA(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PetscInt64 *bad, PolderStream stream);
+/* Entries |a_ij| <= drop min(d_i, d_j) beside the diagonal: length[i + 1] <- entries of row i that stay, then these, the others added to the diagonal */
+POLDER_LAUNCHER int PolderDropWeakCount_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt length[], PolderStream stream);
+POLDER_LAUNCHER int PolderDropWeakFill_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PolderStream stream);
+/* Keys i * n + j of the entries of n rows, and their number */
+POLDER_LAUNCHER int PolderRowsKeys_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt64 key[], PetscInt *count, PolderStream stream);
 /* dia.cu: val[d][i] is entry (i, i + off[d]) of an m by n matrix, read only where row and column exist; off (on the host) ascends, val is a host array of device pointers */
 POLDER_LAUNCHER size_t PolderDiaMultWork_CUDA(PetscInt m);
 /* z = y + alpha A x; y = NULL stands for zero and may be z. dot != NULL: *dot, on the device, is (x, A x); work is its scratch */

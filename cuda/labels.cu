@@ -1,25 +1,10 @@
 /* Labels of a deflation space: classes of a level set, boxes of a grid, numbering of what occurs, tiny regions, the grid that a matrix shows. */
+#include "foreach.cuh"
 #include "index.cuh"
 #include "../src/kernels/labelrow.h"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
-
-/* body(i) for 0 <= i < n */
-template <class Body>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderForEachKernel(PetscInt n, Body body)
-{
-  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
-
-  if (i < n) body(i);
-}
-
-template <class Body>
-static int PolderForEach(PetscInt n, PolderStream stream, Body body)
-{
-  if (n > 0) PolderForEachKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, body);
-  return cudaGetLastError();
-}
 
 int PolderIndexFill_CUDA(PetscInt m, PetscInt value, PetscInt a[], PolderStream stream)
 {

@@ -201,7 +201,7 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy)
   else {
     for (; nleft && rounds < 1000; ++rounds) {
       PolderPairsPropose_Host(nleft, rounds ? left : NULL, L->ai, L->aj, L->aa, NULL, NULL, &rule, mate, next);
-      nleft = PolderPairsMatch_Host(nleft, rounds ? left : NULL, next, mate, left);
+      PolderPairsMatch_Host(nleft, rounds ? left : NULL, next, mate, left, &nleft);
     }
     PetscCheck(!nleft, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " of %" PetscInt_FMT " rows are free after %" PetscInt_FMT " rounds", nleft, n, rounds);
   }
@@ -219,7 +219,7 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy)
     // the greedy matching asks the row that chooses only
     if (mate[i] != i && !greedy) PetscCheck(mine >= 0.25 * strongest && mine > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has a weak partner", i);
   }
-  nc = PolderPairsNumber_Host(n, mate, NULL, agg);
+  PolderPairsNumber_Host(n, mate, NULL, agg, &nc);
   PetscCall(PetscArrayzero(count, n + 1));
   for (PetscInt i = 0, last = -1; i < n; ++i) {
     PetscCheck(agg[i] >= 0 && agg[i] <= nc && (agg[i] == nc) == (mate[i] < 0) && (mate[i] < 0 || agg[mate[i]] == agg[i]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " is in aggregate %" PetscInt_FMT " of %" PetscInt_FMT, i, agg[i], nc);

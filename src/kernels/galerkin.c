@@ -1,9 +1,6 @@
 /* The coarse matrix P^T A P of a P with one unit entry a row: sums of the entries of A by aggregate of row and column. */
 #include "kernels.h"
 
-/* A diagonal entry that cancels to this part of what was summed is zero: the aggregate is a whole component whose rows add up to zero */
-#define POLDER_GALERKIN_ZERO (1e3 * PETSC_MACHINE_EPSILON)
-
 void PolderMembers_Host(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[])
 {
   for (PetscInt a = 0; a <= n + 1; ++a) ptr[a] = 0;
@@ -115,4 +112,53 @@ PetscInt PolderDropWeak_Host(PetscInt n, PetscReal drop, PetscReal d[], PetscInt
   }
   ai[n] = nz;
   return nz;
+}
+
+void PolderRowSums_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[])
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    PolderRowSurvey s = {0, 0, 0, -1};
+
+    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) PolderRowLook(i, k, aj[k], PetscRealPart(aa[k]), &s);
+    d[i]   = s.pivot;
+    sum[i] = s.total;
+  }
+}
+
+PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PolderRowKind *kind)
+{
+  *kind = POLDER_ROW_GOOD;
+  for (PetscInt i = 0; i < n; ++i) {
+    PolderRowSurvey s = {0, 0, 0, -1};
+
+    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) PolderRowLook(i, k, aj[k], PetscRealPart(aa[k]), &s);
+    for (PetscInt k = bi ? bi[i] : 0; bi && k < bi[i + 1]; ++k) PolderRowLook(i, k, -1, PetscRealPart(ba[k]), &s);
+    *kind = PolderRowJudge(&s, zero);
+    if (*kind != POLDER_ROW_GOOD) return i;
+    diag[i] = s.at;
+    dinv[i] = PolderRowInverse(&s, l1);
+    if (d) d[i] = s.pivot;
+    if (sum) sum[i] = s.total;
+    if (mate) mate[i] = PolderRowIsLone(&s, lone) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
+  }
+  return n;
+}
+
+PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PolderRowKind *kind)
+{
+  PetscInt bad = 0;
+
+#pragma GCC ivdep
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscReal pivot = PetscRealPart(aa[diag ? diag[i] : i]), inverse = 1 / pivot;
+
+    dinv[i] = pivot > 0 ? inverse : 0;
+    bad |= zero ? !(pivot >= 0 && pivot <= PETSC_MAX_REAL) : !(pivot > 0 && pivot <= PETSC_MAX_REAL && inverse <= PETSC_MAX_REAL);
+  }
+  *kind = POLDER_ROW_GOOD;
+  for (PetscInt i = 0; bad && i < n; ++i) {
+    *kind = PolderPivotJudge(PetscRealPart(aa[diag ? diag[i] : i]), zero);
+    if (*kind != POLDER_ROW_GOOD) return i;
+  }
+  return n;
 }

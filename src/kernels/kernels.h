@@ -4,6 +4,7 @@
 #include <petscsys.h>
 #include "../../cuda/kernels.h" /* PolderSlices */
 #include "levelmatrix.h"
+#include "levelrow.h"
 #include "pairrow.h"
 #include "rrbrow.h"
 
@@ -137,22 +138,24 @@ PETSC_INTERN void PolderGalerkinRow_Host(PetscInt nrow, const PetscInt row[], co
 PETSC_INTERN void PolderPairsPropose_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
 /* place[i] <- that of row shift + i in a grid with the strides near[] of PolderStencilStrides_Host(); *bad is raised when an entry joins no neighbours */
 PETSC_INTERN void PolderPairsPlaces_Host(PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad);
-/* On a grid: next[i] <- the partner with which pairs line up along the direction that most rows want, which is returned, or POLDER_PAIR_WAIT; all rows, none paired yet */
-PETSC_INTERN int PolderPairsAlign_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
-/* Pairs where both would, a row alone where it has no one; left[] <- the rows that are free still (may be row); returns how many */
-PETSC_INTERN PetscInt PolderPairsMatch_Host(PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[]);
+/* On a grid: count[d] <- how many proposals go along direction d; all rows, none paired yet */
+PETSC_INTERN void PolderPairsDirections_Host(PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3]);
+/* next[i] <- the partner with which pairs line up along the direction of the largest count, or POLDER_PAIR_WAIT */
+PETSC_INTERN void PolderPairsAlign_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[]);
+/* Pairs where both would, a row alone where it has no one; left[*count] <- the rows that are free still (may be row on the host) */
+PETSC_INTERN void PolderPairsMatch_Host(PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count);
 /* Leaves the rows row[] alone */
 PETSC_INTERN void PolderPairsSingle_Host(PetscInt n, const PetscInt row[], PetscInt mate[]);
 /* The same one after another, rows with the fewest free strong neighbours first (Notay, ETNA 37, 2010), counted up to most; work[3 m + most + 1] */
 PETSC_INTERN void PolderPairsGreedy_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, PetscInt most, PetscInt mate[], PetscInt work[]);
 /* join[i] <- for a row alone, its strongest neighbour if that has a partner; else i */
 PETSC_INTERN void PolderPairsJoin_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[]);
-/* agg[i] <- number of the pair of row i, or of that of join[i] (NULL: no one joins), ascending with its first row; rows in none get the number of pairs, which is returned */
-PETSC_INTERN PetscInt PolderPairsNumber_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[]);
-/* next[] (may be place[]) <- the places of the pairs, made along a direction */
-PETSC_INTERN void PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], int direction, const PetscInt64 place[], PetscInt64 next[]);
-/* agg[i] <- next[agg[i]] */
-PETSC_INTERN void PolderPairsCompose_Host(PetscInt m, const PetscInt next[], PetscInt agg[]);
+/* agg[i] <- number of the pair of row i, or of that of join[i] (NULL: no one joins), ascending with its first row; rows in none get the number of pairs, which is *count */
+PETSC_INTERN void PolderPairsNumber_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count);
+/* next[] (may be place[] on the host) <- the places of the pairs, made along the direction of the largest count */
+PETSC_INTERN void PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3], const PetscInt64 place[], PetscInt64 next[]);
+/* agg[i] <- next[agg[i]], nc where agg[i] = n is none */
+PETSC_INTERN void PolderPairsCompose_Host(PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, PetscInt agg[]);
 
 /* galerkin.c: agg[] < n are the aggregates of m rows, n stands for none */
 /* row[ptr[a] .. ptr[a + 1]) <- the rows of aggregate a, ascending; ptr[n + 2] */
@@ -164,16 +167,8 @@ PETSC_INTERN PetscInt PolderGalerkin_Host(PetscInt n, const PetscInt ptr[], cons
 PETSC_INTERN PetscInt PolderDropWeak_Host(PetscInt n, PetscReal drop, PetscReal d[], PetscInt ai[], PetscInt aj[], PetscScalar aa[]);
 /* New values in the same pattern; an entry that it has no place for (square) goes to the diagonal */
 PETSC_INTERN void PolderGalerkinValues_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[]);
-
-/* smoothers.c: the rows of one level in double precision and, as ...Single_Host, with matrix and vectors in single precision */
-/* What is wrong with a row */
-typedef enum {
-  POLDER_ROW_GOOD,
-  POLDER_ROW_NODIAGONAL,
-  POLDER_ROW_ZERO,
-  POLDER_ROW_NEGATIVE,
-  POLDER_ROW_NOTFINITE
-} PolderRowKind;
+/* d[i] <- diagonal entry, sum[i] <- sum of the row */
+PETSC_INTERN void PolderRowSums_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[]);
 /*
   diag[i] <- position of the diagonal entry of row i, dinv[i] <- its inverse or, l1 set, that of the sum of |a_ij| (bi = NULL: no second block); l1 = 0 with zero: a row whose
   diagonal is zero gets 0. sum[i] (NULL: not wanted) <- sum of the row, mate[i] (NULL: not wanted) <- POLDER_PAIR_LONE when the diagonal is more than lone times the sum of the
@@ -182,6 +177,8 @@ typedef enum {
 PETSC_INTERN PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PolderRowKind *kind);
 /* The inverse diagonal alone, from the entries aa[diag[i]], or aa[i] when diag is NULL */
 PETSC_INTERN PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PolderRowKind *kind);
+
+/* smoothers.c: the rows of one level in double precision and, as ...Single_Host, with matrix and vectors in single precision */
 #define POLDER_LEVEL_KERNELS(type, name) \
   /* x = (D + L)^-1 b; agg != NULL: bc = P^T (b - A x) */ \
   PETSC_INTERN void PolderLevelForward##name(const PolderLevelMatrix *, const type b[], type x[], const PetscInt agg[], PetscInt nc, type bc[]); \

@@ -11,5 +11,6 @@ typedef struct {
   const void *const *val;
   const PetscInt    *ai, *aj, *diag; /* diag[i]: position of the diagonal entry of row i */
   const void        *aa;
+  PetscInt           nz;   /* entries of the compressed rows; known on the device only */
   const void        *dinv; /* inverse of the diagonal (or of what a smoother puts in its place), 0 where it is zero */
 } PolderLevelMatrix;

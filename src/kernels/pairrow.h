@@ -75,6 +75,42 @@ POLDER_PAIR PetscInt64 PolderPairPlace(PetscInt64 p, int direction)
   return (p & ~mask) | ((p & mask) >> 1 & mask);
 }
 
+/* The direction that most rows want, the first of equals */
+POLDER_PAIR int PolderPairMostWanted(const PetscInt count[3])
+{
+  int direction = 2;
+
+  for (int d = 1; d >= 0; --d) {
+    if (count[d] >= count[direction]) direction = d;
+  }
+  return direction;
+}
+
+/* The place of row r of a grid with these strides, whose largest is that of planes unless there are none */
+POLDER_PAIR PetscInt64 PolderPairPlaceOf(PetscInt r, const PetscInt near[3])
+{
+  const PetscInt line = r / near[1], plane = near[2] > near[1] ? r / near[2] : 0;
+
+  return (r - line * near[1]) | (PetscInt64)(line - plane * (near[2] / near[1])) << POLDER_PAIR_BITS | (PetscInt64)plane << 2 * POLDER_PAIR_BITS;
+}
+
+/* Does an entry at this distance from the diagonal join the row at place p to a neighbour in the grid? */
+POLDER_PAIR PetscBool PolderPairFitsGrid(PetscInt distance, PetscInt64 p, const PetscInt near[3])
+{
+  const PetscInt d = distance < 0 ? -distance : distance, x = (PetscInt)(p & (((PetscInt64)1 << POLDER_PAIR_BITS) - 1)), y = (PetscInt)(p >> POLDER_PAIR_BITS & (((PetscInt64)1 << POLDER_PAIR_BITS) - 1));
+
+  if (d == 0) return PETSC_TRUE;
+  if (d == 1) return (PetscBool)(distance > 0 ? x + 1 < near[1] : x > 0);
+  if (d == near[1] && near[2] > near[1]) return (PetscBool)(distance > 0 ? y + 1 < near[2] / near[1] : y > 0);
+  return (PetscBool)(d == near[1] || d == near[2]);
+}
+
+/* Does row i number its pair, being the first of it? */
+POLDER_PAIR PetscBool PolderPairLeads(PetscInt i, const PetscInt mate[], const PetscInt join[])
+{
+  return (PetscBool)(mate[i] >= i && (!join || join[i] == i));
+}
+
 /* Is the two-grid condition of a pair at most kappa? With its coupling -a, its diagonal entries d and its row sums s (Notay, SIAM J. Sci. Comput. 34, 2012) */
 POLDER_PAIR PetscBool PolderPairGood(PetscReal a, PetscReal di, PetscReal si, PetscReal dj, PetscReal sj, PetscReal kappa)
 {

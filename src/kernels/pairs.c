@@ -10,7 +10,7 @@ void PolderPairsPropose_Host(PetscInt n, const PetscInt row[], const PetscInt ai
   }
 }
 
-PetscInt PolderPairsMatch_Host(PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[])
+void PolderPairsMatch_Host(PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count)
 {
   PetscInt nleft = 0;
 
@@ -22,47 +22,44 @@ PetscInt PolderPairsMatch_Host(PetscInt n, const PetscInt row[], const PetscInt 
     else if (j >= 0 && next[j] == i) mate[i] = j;
     else left[nleft++] = i;
   }
-  return nleft;
+  *count = nleft;
 }
 
-int PolderPairsAlign_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[])
+void PolderPairsDirections_Host(PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3])
 {
-  PetscInt count[3]  = {0};
-  int      direction = 2;
-
+  for (int d = 0; d < 3; ++d) count[d] = 0;
   for (PetscInt i = 0; i < m; ++i) {
     const int d = next[i] >= 0 ? PolderPairDirection(rule->place[i], rule->place[next[i]]) : -1;
 
     if (d >= 0) ++count[d];
   }
-  for (int d = 1; d >= 0; --d) {
-    if (count[d] >= count[direction]) direction = d;
-  }
+}
+
+void PolderPairsAlign_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[])
+{
+  const int direction = PolderPairMostWanted(count);
+
   for (PetscInt i = 0; i < m; ++i) {
     if (next[i] >= 0 && PolderPairOrder(i, next[i], rule->place) != PolderPairLined(direction)) next[i] = PolderPairAlong(i, ai, aj, aa, rule, mate, direction);
   }
-  return direction;
 }
 
 void PolderPairsPlaces_Host(PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad)
 {
   for (PetscInt i = 0; i < m; ++i) {
-    const PetscInt r = i + shift, line = r / near[1], x = r - line * near[1], plane = near[2] > near[1] ? r / near[2] : 0, y = line - plane * (near[2] / near[1]);
-
-    place[i] = x | (PetscInt64)y << POLDER_PAIR_BITS | (PetscInt64)plane << 2 * POLDER_PAIR_BITS;
+    place[i] = PolderPairPlaceOf(i + shift, near);
     for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-      const PetscInt d = PetscAbsInt(aj[k] - i);
-
-      if (!d) continue;
-      if (d == 1 ? (aj[k] > i ? x + 1 == near[1] : x == 0) : d == near[1] && near[2] > near[1] ? (aj[k] > i ? y + 1 == near[2] / near[1] : y == 0) : d != near[1] && d != near[2]) *bad = 1;
+      if (!PolderPairFitsGrid(aj[k] - i, place[i], near)) *bad = 1;
     }
   }
 }
 
-void PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], int direction, const PetscInt64 place[], PetscInt64 next[])
+void PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3], const PetscInt64 place[], PetscInt64 next[])
 {
+  const int direction = PolderPairMostWanted(count);
+
   for (PetscInt i = 0; i < m; ++i) {
-    if (mate[i] >= i && (!join || join[i] == i)) next[agg[i]] = PolderPairPlace(place[i], direction);
+    if (PolderPairLeads(i, mate, join)) next[agg[i]] = PolderPairPlace(place[i], direction);
   }
 }
 
@@ -76,12 +73,12 @@ void PolderPairsSingle_Host(PetscInt n, const PetscInt row[], PetscInt mate[])
   for (PetscInt k = 0; k < n; ++k) mate[row[k]] = row[k];
 }
 
-PetscInt PolderPairsNumber_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[])
+void PolderPairsNumber_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count)
 {
   PetscInt n = 0;
 
   for (PetscInt i = 0; i < m; ++i) {
-    if (mate[i] >= i && (!join || join[i] == i)) agg[i] = n++;
+    if (PolderPairLeads(i, mate, join)) agg[i] = n++;
   }
   for (PetscInt i = 0; i < m; ++i) {
     if (mate[i] < 0) agg[i] = n;
@@ -90,12 +87,12 @@ PetscInt PolderPairsNumber_Host(PetscInt m, const PetscInt mate[], const PetscIn
   for (PetscInt i = 0; join && i < m; ++i) {
     if (join[i] != i) agg[i] = agg[join[i]];
   }
-  return n;
+  *count = n;
 }
 
-void PolderPairsCompose_Host(PetscInt m, const PetscInt next[], PetscInt agg[])
+void PolderPairsCompose_Host(PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, PetscInt agg[])
 {
-  for (PetscInt i = 0; i < m; ++i) agg[i] = next[agg[i]];
+  for (PetscInt i = 0; i < m; ++i) agg[i] = agg[i] < n ? next[agg[i]] : nc;
 }
 
 /* Lists of the free rows by their count of free strong neighbours, smallest row first within a count as long as counts only fall */

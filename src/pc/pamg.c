@@ -5,40 +5,81 @@
 #include <petsc/private/pcimpl.h>
 
 static const char *const PamgCycles[]     = {"v", "w", "k"};
-static const char *const PamgSmoothers[]  = {"jacobi", "l1jacobi", "chebyshev", "sgs"};
+static const char *const PamgSmoothers[]  = {"jacobi", "l1jacobi", "chebyshev", "sgs", "auto"};
 static const char *const PamgMatchings[]  = {"handshake", "greedy"};
 static const char *const PamgPrecisions[] = {"double", "single"};
 static const char *const PamgCoarses[]    = {"auto", "cholesky", "inverse", "ksp"};
 
 /* A vector w, the same whatever the symmetry: does A w agree with A^T w on the rows of this process? Only what lies in the local block is looked at */
+static PetscErrorCode PamgCompareSidesHost(PC pc, PetscMPIInt *unlike)
+{
+  PolderCSR        csr;
+  const PolderDia *dia;
+  PetscReal       *away, most[2] = {0, 0};
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetDia(pc->pmat, &dia));
+  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
+  PetscCall(PetscCalloc1(csr.m, &away));
+  for (PetscInt i = 0; !(dia && dia->half) && i < csr.m; ++i) {
+    for (PetscInt k = csr.ai[i]; k < csr.ai[i + 1]; ++k) {
+      away[i] += PetscRealPart(csr.aa[k]) * (1 + csr.aj[k] % 7);
+      away[csr.aj[k]] -= PetscRealPart(csr.aa[k]) * (1 + i % 7);
+      if (csr.aj[k] == i) most[1] = PetscMax(most[1], PetscAbsScalar(csr.aa[k]));
+    }
+  }
+  for (PetscInt i = 0; i < csr.m; ++i) most[0] = PetscMax(most[0], PetscAbsReal(away[i]));
+  *unlike = most[0] > 1e-10 * most[1] && most[0] <= PETSC_MAX_REAL; // what is not finite is told elsewhere
+  PetscCall(PetscFree(away));
+  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Without a product with A^T, which takes an array of its own on the device: is (w, A v) = (v, A w)? */
+static PetscErrorCode PamgCompareSidesDevice(PC pc, PetscMPIInt *unlike)
+{
+  const PolderDia *dia;
+  PetscScalar      vw, wv;
+  PetscReal        norms[3];
+  PetscRandom      random;
+  Vec              v, w, y;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
+  if (dia && dia->half) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(pc->pmat, &v, &y));
+  PetscCall(VecDuplicate(v, &w));
+  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)pc), &random));
+  PetscCall(VecSetRandom(v, random));
+  PetscCall(VecSetRandom(w, random));
+  PetscCall(MatMult(pc->pmat, v, y));
+  PetscCall(VecDot(y, w, &vw));
+  PetscCall(VecNorm(y, NORM_2, &norms[0]));
+  PetscCall(VecNorm(w, NORM_2, &norms[1]));
+  PetscCall(MatMult(pc->pmat, w, y));
+  PetscCall(VecDot(y, v, &wv));
+  norms[2] = PetscAbsScalar(vw - wv);
+  *unlike  = norms[2] > 1e-10 * norms[0] * norms[1] && norms[2] <= PETSC_MAX_REAL;
+  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&w));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PamgCheckSymmetry(PC pc)
 {
-  PetscBool   known, symmetric;
+  PetscBool   known, symmetric, device;
   PolderCSR   csr;
-  PetscReal  *away, most[2] = {0, 0};
-  PetscMPIInt unlike;
+  PetscMPIInt unlike = 0;
 
   PetscFunctionBegin;
   PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
+  PetscCall(PCPAMGOnDevice_Private(pc, &csr, &device));
   if (known) unlike = !symmetric;
-  else {
-    const PolderDia *dia;
-
-    PetscCall(PolderMatGetDia(pc->pmat, &dia));
-    PetscCall(PolderMatGetCSR(pc->pmat, &csr));
-    PetscCall(PetscCalloc1(csr.m, &away));
-    for (PetscInt i = 0; !(dia && dia->half) && i < csr.m; ++i) {
-      for (PetscInt k = csr.ai[i]; k < csr.ai[i + 1]; ++k) {
-        away[i] += PetscRealPart(csr.aa[k]) * (1 + csr.aj[k] % 7);
-        away[csr.aj[k]] -= PetscRealPart(csr.aa[k]) * (1 + i % 7);
-        if (csr.aj[k] == i) most[1] = PetscMax(most[1], PetscAbsScalar(csr.aa[k]));
-      }
-    }
-    for (PetscInt i = 0; i < csr.m; ++i) most[0] = PetscMax(most[0], PetscAbsReal(away[i]));
-    unlike = most[0] > 1e-10 * most[1] && most[0] <= PETSC_MAX_REAL; // what is not finite is told elsewhere
-    PetscCall(PetscFree(away));
-    PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
-  }
+  else if (device) PetscCall(PamgCompareSidesDevice(pc, &unlike));
+  else PetscCall(PamgCompareSidesHost(pc, &unlike));
+  if (device) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &unlike, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   if (unlike) PetscCall(PCPAMGWarn_Private(pc, 1, "PC of type pamg is meant for symmetric matrices and this one is not: it may do when nearly symmetric, with -ksp_type gmres or bcgs"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -64,7 +105,7 @@ static PetscErrorCode PCSetUp_PAMG(PC pc)
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
   if (bs > 1) PetscCall(PCPAMGWarn_Private(pc, 2, "PC of type pamg knows nothing of blocks: it takes each row of this matrix by itself"));
   if (!pamg->nlevel) PetscCall(PamgCheckSymmetry(pc));
-  PetscCall(PCPAMGSetUpHost_Private(pc));
+  PetscCall(PCPAMGSetUpLevels_Private(pc));
   PetscCall(PolderLogEnd(POLDER_PAMGSetUp, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -142,11 +183,9 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s-cycle, %" PetscInt_FMT " + %" PetscInt_FMT " steps of %s, in %s precision\n",
-                                   pamg->cycle == PAMG_V   ? "V"
-                                   : pamg->cycle == PAMG_W ? "W"
-                                                           : "K",
-                                   pamg->pre, pamg->post, PamgSmoothers[pamg->smoother], PamgPrecisions[pamg->precision]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s-cycle, ", pamg->cycle == PAMG_V ? "V" : pamg->cycle == PAMG_W ? "W" : "K"));
+  if (pamg->nlevel) PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " + %" PetscInt_FMT " steps of %s, ", pamg->pre, pamg->post, PamgSmoothers[pamg->smoother]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "in %s precision%s\n", PamgPrecisions[pamg->precision], pamg->device ? ", on the device" : ""));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  pairs by %s, %" PetscInt_FMT " passes a level, strong from %g of the strongest\n", PamgMatchings[pamg->matching], pamg->passes, (double)pamg->threshold));
   if (!pamg->nlevel) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgViewLevels(pc, viewer));
@@ -199,26 +238,26 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 {
   PC_PAMG  *pamg    = (PC_PAMG *)pc->data;
   PetscBool changed = PETSC_FALSE;
-  PetscInt  cycle = (PetscInt)pamg->cycle, smoother = (PetscInt)pamg->smoother, matching = (PetscInt)pamg->matching, precision = (PetscInt)pamg->precision, coarse = (PetscInt)pamg->coarsetype;
+  PetscInt  cycle = (PetscInt)pamg->cycle, smoother = pamg->wantsmoother < 0 ? PAMG_SGS + 1 : pamg->wantsmoother, matching = (PetscInt)pamg->matching, precision = (PetscInt)pamg->precision, coarse = (PetscInt)pamg->coarsetype;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Pairwise-aggregation multigrid options");
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_cycle", "Visits of the coarse levels", PamgCycles, 3, &cycle, &changed));
-  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_smoother", "Smoother", PamgSmoothers, 4, &smoother, &changed));
+  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_smoother", "Smoother", PamgSmoothers, 5, &smoother, &changed));
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_matching", "How pairs are found", PamgMatchings, 2, &matching, &changed));
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_precision", "Of matrices and vectors within the cycle", PamgPrecisions, 2, &precision, &changed));
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_coarse", "Solver of the last level", PamgCoarses, 4, &coarse, &changed));
-  pamg->cycle      = (PamgCycle)cycle;
-  pamg->smoother   = (PamgSmoother)smoother;
-  pamg->matching   = (PamgMatching)matching;
-  pamg->precision  = (PamgPrecision)precision;
-  pamg->coarsetype = (PamgCoarse)coarse;
+  pamg->cycle        = (PamgCycle)cycle;
+  pamg->matching     = (PamgMatching)matching;
+  pamg->precision    = (PamgPrecision)precision;
+  pamg->coarsetype   = (PamgCoarse)coarse;
+  pamg->wantsmoother = smoother > PAMG_SGS ? PETSC_DECIDE : smoother;
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, 3, &pamg->passes, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Levels at most", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Rows of the last level at most", 1, PETSC_MAX_INT, &pamg->coarselimit, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most so many rows is whole on each", 0, PETSC_MAX_INT, &pamg->gatherlimit, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_pre", "Smoothing steps before the coarse correction", 0, 100, &pamg->pre, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_post", "Smoothing steps after the coarse correction", 0, 100, &pamg->post, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_pre", "Smoothing steps before the coarse correction", PETSC_DECIDE, 100, &pamg->wantpre, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_post", "Smoothing steps after the coarse correction", PETSC_DECIDE, 100, &pamg->wantpost, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_kcycle_levels", "Coarse levels with a K-cycle, the others have a V-cycle", 0, PETSC_MAX_INT, &pamg->klevels, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_kcycle_threshold", "No second step of the K-cycle when the first reduces the residual to this part", 0, 1, &pamg->kthreshold, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_damping", "Damping of the Jacobi smoother", 0, 2, &pamg->damping, &changed));
@@ -291,11 +330,11 @@ PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->maxlevels         = PAMG_LEVELS;
   pamg->coarselimit       = 400;
   pamg->gatherlimit       = 8000;
-  pamg->pre               = 1;
-  pamg->post              = 1;
+  pamg->wantsmoother      = PETSC_DECIDE;
+  pamg->wantpre           = PETSC_DECIDE;
+  pamg->wantpost          = PETSC_DECIDE;
   pamg->klevels           = PETSC_MAX_INT;
   pamg->cycle             = PAMG_V;
-  pamg->smoother          = PAMG_SGS;
   pamg->matching          = PAMG_HANDSHAKE;
   pamg->damping           = 0.67;
   pamg->overcorrection    = 0;

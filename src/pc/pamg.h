@@ -68,6 +68,8 @@ typedef struct {
   PetscBool         half;                      /* the diagonals in values are half of a symmetric matrix */
   PetscReal         eigenvalue;                /* the largest of D^-1 A, estimated for Chebyshev */
   PetscBool         regular;                   /* by diagonals */
+  PetscBool         scattered;                 /* on the device: there are too many diagonals */
+  PetscBool         wide;                      /* on the device: there are rows of more than POLDER_COARSE_ROW entries */
   PetscInt64        bytes;
   /* On several processes: the rows of this process as they come from the level before, ai .. ba, nown of them from rstart on, with the global columns garray[nghost] of the second block */
   PetscInt     nown, rstart, nghost, *garray;
@@ -82,10 +84,13 @@ typedef struct {
 typedef struct {
   PetscObjectId    mat, blocks[2];
   PetscObjectState nonzerostate;
+  PetscInt         device;
 } PamgKeys;
 
 typedef struct {
-  PetscInt      passes, maxlevels, coarselimit, gatherlimit, pre, post, klevels;
+  PetscInt      passes, maxlevels, coarselimit, gatherlimit, klevels;
+  PetscInt      wantsmoother, wantpre, wantpost; /* as asked for, PETSC_DECIDE: by where the levels are */
+  PetscInt      pre, post;
   PamgCycle     cycle;
   PamgSmoother  smoother;
   PamgMatching  matching;
@@ -102,6 +107,7 @@ typedef struct {
   PetscScalar *cbuf[2]; /* [n + nghost] of the last level */
   PetscBool    direct;
   PetscBool    device; /* levels, and the sums of the K-cycle, are on the device */
+  PolderStream stream;
   PetscBool    stalled;
   PetscBool    warned[3]; /* K-cycle in a method that is not flexible, not symmetric, blocks */
   PetscInt    *mate;      /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
@@ -131,10 +137,43 @@ static inline PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
 }
 
 /* pamgsetup.c */
-PETSC_INTERN PetscErrorCode PCPAMGSetUpHost_Private(PC);
+PETSC_INTERN PetscErrorCode PCPAMGSetUpLevels_Private(PC);
 PETSC_INTERN PetscErrorCode PCPAMGFree_Private(PC_PAMG *);
 /* Once for each of warned[] */
 PETSC_INTERN PetscErrorCode PCPAMGWarn_Private(PC, int which, const char text[]);
+
+/* Has the local block about as few diagonals as a row has entries? So many at most */
+#define PAMG_DIAGONALS 32
+static inline PetscInt PamgMostDiagonals(PetscInt n, PetscInt64 nz)
+{
+  return n ? (PetscInt)PetscMin(PAMG_DIAGONALS, 2 * nz / n + 1) : 0;
+}
+/* Room for the diagonals off[], half of them when the offsets are symmetric and half is set; the lower ones lead into the upper ones then */
+PETSC_INTERN PetscErrorCode PCPAMGPlaceDiagonals_Private(const PC_PAMG *, PamgLevel *, PolderDia *, PetscBool half);
+
+/* pamgaggregate.c */
+/* Memory where the levels are */
+PETSC_INTERN PetscErrorCode PCPAMGMalloc_Private(const PC_PAMG *, size_t bytes, void *ptr);
+PETSC_INTERN PetscErrorCode PCPAMGFreeArray_Private(const PC_PAMG *, void *ptr);
+/* place[] of the rows of the first level */
+PETSC_INTERN PetscErrorCode PCPAMGFindGrid_Private(PC_PAMG *, const PolderCSR *);
+/* Aggregates of the rows of level l, and the local block of the matrix of the next */
+PETSC_INTERN PetscErrorCode PCPAMGAggregate_Private(PC_PAMG *, PetscInt l);
+/* New values of the latter */
+PETSC_INTERN PetscErrorCode PCPAMGCoarseValues_Private(PC_PAMG *, PetscInt l);
+
+/* pamgdevice.c: what the set-up of a level does in another way on the device */
+/* May the levels be there? Then the rows of the matrix are csr */
+PETSC_INTERN PetscErrorCode PCPAMGOnDevice_Private(PC, PolderCSR *csr, PetscBool *);
+/* Sizes and entries of level l, whose rows are there */
+PETSC_INTERN PetscErrorCode PCPAMGBeginLevelDevice_Private(PC_PAMG *, PetscInt l);
+/* Inverse diagonal and, when the level is to be aggregated, what pairs are judged by; *row: the first one that cannot be used, n for none */
+PETSC_INTERN PetscErrorCode PCPAMGSetUpRowsDevice_Private(PC_PAMG *, PetscInt l, PetscReal lone, PetscBool refresh, PetscInt *row, PolderRowKind *);
+/* Where the cycle reads the entries; *fits: single precision can hold them */
+PETSC_INTERN PetscErrorCode PCPAMGSetUpValuesDevice_Private(PC_PAMG *, PetscInt l, PetscBool *fits);
+/* The solver of the last level, by its inverse or a factor; and its matrix for a KSP */
+PETSC_INTERN PetscErrorCode PCPAMGSetUpCoarseDevice_Private(PC_PAMG *, PetscBool constant);
+PETSC_INTERN PetscErrorCode PCPAMGMatrixFromDevice_Private(PC_PAMG *, PetscInt l);
 
 /* pamggather.c */
 /* The matrix of a level from the rows that the processes have */

@@ -4,16 +4,6 @@
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
-/* Rounds of the handshake; what is free after them stays alone */
-#define PAMG_ROUNDS 12
-/* The greedy matching tells rows with more strong neighbours than this not apart */
-#define PAMG_DEGREE 64
-/* Where pairs line up in a grid, this part of the rows may stay alone so that the coarse rows make a grid too */
-#define PAMG_ALONE 0.15
-/* A matrix of more diagonals than this is kept by rows */
-#define PAMG_DIAGONALS 32
-/* When a pass leaves more than this part of the rows, those that are alone join a pair: rows of a star could not be paired otherwise */
-#define PAMG_POOR 0.58
 /* A level with more than this part of the rows of the one before is not worth having */
 #define PAMG_STALL 0.9
 /* A row whose diagonal is more than so many times the others' magnitudes needs no coarse rows (Notay 2010) */
@@ -33,26 +23,17 @@ PetscErrorCode PCPAMGWarn_Private(PC pc, int which, const char text[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgFreeLevel(PamgLevel *L, PetscBool first)
+static PetscErrorCode PamgFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool first)
 {
+  void **const array[] = {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->agg, (void **)&L->ptr, (void **)&L->row, (void **)&L->diag, &L->dinv, (void **)&L->values, (void **)&L->own, &L->b, &L->x, &L->t, &L->d, &L->v, &L->w};
+
   PetscFunctionBegin;
   if (!first) PetscCall(MatDestroy(&L->A));
-  PetscCall(PetscFree3(L->ai, L->aj, L->aa));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(array); ++k) PetscCall(PCPAMGFreeArray_Private(pamg, array[k]));
   PetscCall(PetscFree3(L->bi, L->bj, L->ba));
-  PetscCall(PetscFree(L->agg));
   PetscCall(PetscFree(L->ghostagg));
-  PetscCall(PetscFree(L->diag));
-  PetscCall(PetscFree(L->dinv));
-  PetscCall(PetscFree(L->values));
   PetscCall(PetscFree(L->val));
   PetscCall(PetscFree(L->off));
-  PetscCall(PetscFree(L->own));
-  PetscCall(PetscFree(L->b));
-  PetscCall(PetscFree(L->x));
-  PetscCall(PetscFree(L->t));
-  PetscCall(PetscFree(L->d));
-  PetscCall(PetscFree(L->v));
-  PetscCall(PetscFree(L->w));
   PetscCall(PetscFree(L->g));
   PetscCall(PetscFree(L->ghost));
   PetscCall(PetscFree(L->garray));
@@ -64,18 +45,27 @@ static PetscErrorCode PamgFreeLevel(PamgLevel *L, PetscBool first)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What rows are judged by while they are aggregated */
+static PetscErrorCode PamgFreeJudged(PC_PAMG *pamg)
+{
+  PetscFunctionBegin;
+  PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->mate));
+  PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->diagonal));
+  PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCPAMGFree_Private(PC_PAMG *pamg)
 {
   PetscFunctionBegin;
-  for (PetscInt l = 0; l < pamg->nlevel; ++l) PetscCall(PamgFreeLevel(&pamg->level[l], (PetscBool)!l));
+  for (PetscInt l = 0; l < pamg->nlevel; ++l) PetscCall(PamgFreeLevel(pamg, &pamg->level[l], (PetscBool)!l));
   PetscCall(PetscFree(pamg->level));
-  PetscCall(PetscFree(pamg->mate));
-  PetscCall(PetscFree(pamg->place));
-  PetscCall(PetscFree2(pamg->diagonal, pamg->sum));
+  PetscCall(PamgFreeJudged(pamg));
+  PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->place));
   pamg->nlevel = 0;
   PetscCall(PolderCoarseDestroy(&pamg->coarse));
-  PetscCall(PetscFree(pamg->cbuf[0]));
-  PetscCall(PetscFree(pamg->cbuf[1]));
+  PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->cbuf[0]));
+  PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->cbuf[1]));
   PetscCall(VecDestroy(&pamg->cb));
   PetscCall(VecDestroy(&pamg->cx));
   PetscCall(KSPDestroy(&pamg->ksp));
@@ -102,39 +92,50 @@ static PetscErrorCode PamgCheckRow(PC pc, PetscInt l, PetscInt M, PetscInt row, 
   SETERRQ(comm, PETSC_ERR_FP, "PC of type pamg needs finite entries and row %" PetscInt_FMT " has one that is not: check how the matrix was assembled", first);
 }
 
-/* Inverse diagonal and, when the level is to be aggregated, what pairs are judged by; in a refresh the diagonal is where it was */
-static PetscErrorCode PamgSetUpRows(PC pc, PetscInt l, PetscBool refresh)
+/* Inverse diagonal and, when the level is to be aggregated, what pairs are judged by; in a refresh the diagonal is where it was. Returns the first row that cannot be used */
+static PetscErrorCode PamgSetUpRowsHost(PC_PAMG *pamg, PetscInt l, PetscBool refresh, PetscInt *row, PolderRowKind *kind)
 {
-  PC_PAMG         *pamg = (PC_PAMG *)pc->data;
   PamgLevel       *L    = &pamg->level[l];
   const PolderCSR *csr  = &L->csr;
   const PolderDia *dia  = NULL;
   const PetscBool  l1   = (PetscBool)(pamg->smoother == PAMG_L1JACOBI);
-  PetscInt        *diag = L->diag, row;
+  PetscInt        *diag = L->diag;
   PetscReal       *dinv = (PetscReal *)L->dinv;
-  PolderRowKind    kind;
 
   PetscFunctionBegin;
   if (pamg->precision == PAMG_SINGLE) PetscCall(PetscMalloc1(L->n, &dinv));
   if (L->regular && refresh) PetscCall(PolderMatGetDia(L->A, &dia));
-  if (refresh && !l1 && (diag || (dia && dia->main >= 0))) row = PolderLevelDiagonal_Host(L->n, diag, diag ? csr->aa : dia->val[dia->main], (PetscBool)(l > 0), dinv, &kind);
+  if (refresh && !l1 && (diag || (dia && dia->main >= 0))) *row = PolderLevelDiagonal_Host(L->n, diag, diag ? csr->aa : dia->val[dia->main], (PetscBool)(l > 0), dinv, kind);
   else {
     if (!diag) PetscCall(PetscMalloc1(L->n, &diag));
-    row = PolderLevelRows_Host(L->n, csr->ai, csr->aj, csr->aa, csr->bi, csr->ba, (PetscBool)(l > 0), l1, PAMG_LONE, diag, dinv, pamg->diagonal, pamg->sum, pamg->mate, &kind);
+    *row = PolderLevelRows_Host(L->n, csr->ai, csr->aj, csr->aa, csr->bi, csr->ba, (PetscBool)(l > 0), l1, PAMG_LONE, diag, dinv, pamg->diagonal, pamg->sum, pamg->mate, kind);
     if (diag != L->diag) PetscCall(PetscFree(diag));
   }
   if (pamg->precision == PAMG_SINGLE) {
-    for (PetscInt i = 0; i < row; ++i) ((float *)L->dinv)[i] = (float)dinv[i];
+    for (PetscInt i = 0; i < *row; ++i) ((float *)L->dinv)[i] = (float)dinv[i];
     PetscCall(PetscFree(dinv));
   }
-  PetscCall(PamgCheckRow(pc, l, csr->M, row < L->n ? row + csr->rstart : csr->M, kind));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgSetUpRows(PC pc, PetscInt l, PetscBool refresh)
+{
+  PC_PAMG      *pamg = (PC_PAMG *)pc->data;
+  PamgLevel    *L    = &pamg->level[l];
+  PetscInt      row  = L->n;
+  PolderRowKind kind = POLDER_ROW_GOOD;
+
+  PetscFunctionBegin;
+  if (pamg->device) PetscCall(PCPAMGSetUpRowsDevice_Private(pamg, l, PAMG_LONE, refresh, &row, &kind));
+  else PetscCall(PamgSetUpRowsHost(pamg, l, refresh, &row, &kind));
+  PetscCall(PamgCheckRow(pc, l, L->csr.M, row < L->n ? row + L->csr.rstart : L->csr.M, kind));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Has the local block about as few diagonals as a row has entries? off[PAMG_DIAGONALS] <- these, as they come */
 static PetscBool PamgIsRegular(PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt *nd, PetscInt off[])
 {
-  const PetscInt most = n ? PetscMin(PAMG_DIAGONALS, 2 * ai[n] / n + 1) : 0;
+  const PetscInt most = PamgMostDiagonals(n, n ? ai[n] : 0);
 
   *nd = 0;
   for (PetscInt i = 0; i < n; ++i) {
@@ -153,8 +154,7 @@ static PetscBool PamgIsRegular(PetscInt n, const PetscInt ai[], const PetscInt a
   return PETSC_TRUE;
 }
 
-/* Room for the diagonals, half of them when the offsets are symmetric and half is set; the lower ones lead into the upper ones then */
-static PetscErrorCode PamgPlaceDiagonals(PamgLevel *L, PolderDia *dia, PetscBool half)
+PetscErrorCode PCPAMGPlaceDiagonals_Private(const PC_PAMG *pamg, PamgLevel *L, PolderDia *dia, PetscBool half)
 {
   const PetscInt ld = PolderStride(L->n);
   PetscInt       first;
@@ -164,14 +164,14 @@ static PetscErrorCode PamgPlaceDiagonals(PamgLevel *L, PolderDia *dia, PetscBool
   for (PetscInt d = 0; d < dia->main && dia->half; ++d) dia->half = (PetscBool)(L->off[d] == -L->off[dia->nd - 1 - d]);
   first   = dia->half ? dia->main : 0;
   L->half = dia->half;
-  PetscCall(PetscFree(L->own));
-  PetscCall(PetscMalloc1((size_t)(dia->nd - first) * (size_t)ld, &L->own));
+  PetscCall(PCPAMGFreeArray_Private(pamg, &L->own));
+  PetscCall(PCPAMGMalloc_Private(pamg, sizeof(*L->own) * (size_t)(dia->nd - first) * (size_t)ld, &L->own));
   for (PetscInt d = dia->nd - 1; d >= 0; --d) L->val[d] = d < first ? (const PetscScalar *)L->val[dia->nd - 1 - d] + L->off[d] : L->own + (size_t)(d - first) * (size_t)ld;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The diagonals of a matrix of another type than aijdia; *found: it has few enough. They are filled from its rows */
-static PetscErrorCode PamgOwnDiagonals(PamgLevel *L, PolderDia *dia, PetscBool *found)
+static PetscErrorCode PamgOwnDiagonals(const PC_PAMG *pamg, PamgLevel *L, PolderDia *dia, PetscBool *found)
 {
   const PolderCSR *csr   = &L->csr;
   const PetscBool  fresh = (PetscBool)!L->off;
@@ -187,7 +187,7 @@ static PetscErrorCode PamgOwnDiagonals(PamgLevel *L, PolderDia *dia, PetscBool *
     PetscCall(PetscMalloc1(dia->nd, &L->val));
     PetscCall(PetscArraycpy(L->off, off, dia->nd));
     PetscCall(PetscFindInt(0, dia->nd, L->off, &dia->main));
-    PetscCall(PamgPlaceDiagonals(L, dia, PETSC_TRUE));
+    PetscCall(PCPAMGPlaceDiagonals_Private(pamg, L, dia, PETSC_TRUE));
   } else {
     dia->nd   = L->M.nd;
     dia->main = L->M.main;
@@ -195,7 +195,7 @@ static PetscErrorCode PamgOwnDiagonals(PamgLevel *L, PolderDia *dia, PetscBool *
   }
   *found = PolderDiaFill_Host(L->n, dia->nd, dia->half ? dia->main : 0, L->off, (PetscScalar *const *)L->val, csr->ai, csr->aj, csr->aa, 0);
   if (!*found && dia->half) { // not symmetric to the last bit
-    PetscCall(PamgPlaceDiagonals(L, dia, PETSC_FALSE));
+    PetscCall(PCPAMGPlaceDiagonals_Private(pamg, L, dia, PETSC_FALSE));
     *found = PolderDiaFill_Host(L->n, dia->nd, 0, L->off, (PetscScalar *const *)L->val, csr->ai, csr->aj, csr->aa, 0);
   }
   dia->m = dia->n = L->n;
@@ -228,20 +228,18 @@ static PetscErrorCode PamgRoundDiagonals(PamgLevel *L, const PolderDia *dia, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the cycle reads the entries, in its precision */
-static PetscErrorCode PamgSetUpValues(PC pc, PetscInt l)
+/* Where the cycle reads the entries, in its precision; fits = PETSC_FALSE when an entry is too large */
+static PetscErrorCode PamgSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
 {
-  PC_PAMG         *pamg = (PC_PAMG *)pc->data;
-  PamgLevel       *L    = &pamg->level[l];
-  const PolderDia *dia  = NULL;
-  PolderDia        own  = {0};
-  const PetscInt   nz   = L->n ? L->csr.ai[L->n] : 0;
-  PetscBool        fits = PETSC_TRUE, found = PETSC_FALSE;
-  PetscMPIInt      all;
+  PamgLevel       *L     = &pamg->level[l];
+  const PolderDia *dia   = NULL;
+  PolderDia        own   = {0};
+  const PetscInt   nz    = L->n ? L->csr.ai[L->n] : 0;
+  PetscBool        found = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (L->regular) PetscCall(PolderMatGetDia(L->A, &dia));
-  else if (!l && pamg->precision == PAMG_DOUBLE) PetscCall(PamgOwnDiagonals(L, &own, &found));
+  else if (!l && pamg->precision == PAMG_DOUBLE) PetscCall(PamgOwnDiagonals(pamg, L, &own, &found));
   if (found) dia = &own;
   L->M = (PolderLevelMatrix){.n = L->n, .nd = dia ? dia->nd : 0, .main = dia ? dia->main : 0, .off = dia ? dia->off : NULL, .val = dia ? (const void *const *)dia->val : NULL, .ai = L->csr.ai, .aj = L->csr.aj, .aa = L->csr.aa, .diag = L->diag, .dinv = L->dinv};
   if (pamg->precision == PAMG_DOUBLE) {
@@ -249,132 +247,29 @@ static PetscErrorCode PamgSetUpValues(PC pc, PetscInt l)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (dia) {
-    PetscCall(PamgRoundDiagonals(L, dia, &fits));
+    PetscCall(PamgRoundDiagonals(L, dia, fits));
     L->M.val = L->val;
   } else {
     if (!L->values) PetscCall(PetscMalloc1(nz, &L->values));
-    fits    = PolderToSingle_Host((size_t)nz, L->csr.aa, L->values);
+    *fits   = PolderToSingle_Host((size_t)nz, L->csr.aa, L->values);
     L->M.aa = L->values;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgSetUpValues(PC pc, PetscInt l)
+{
+  PC_PAMG    *pamg = (PC_PAMG *)pc->data;
+  PetscBool   fits = PETSC_TRUE;
+  PetscMPIInt all;
+
+  PetscFunctionBegin;
+  if (pamg->device) PetscCall(PCPAMGSetUpValuesDevice_Private(pamg, l, &fits));
+  else PetscCall(PamgSetUpValuesHost(pamg, l, &fits));
+  if (pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
   all = fits;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
   PetscCheck(all, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PC of type pamg cannot store the entries in single precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale the system");
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* place[] <- those of the rows of a 5- or 7-point stencil in the grid that they show, numbered from the first row of all or of this process; *found: they show one */
-static PetscErrorCode PamgFindGrid(PetscInt n, PetscInt rstart, const PetscInt ai[], const PetscInt aj[], PetscInt64 place[], PetscBool *found)
-{
-  const PetscInt most    = 1 << POLDER_PAIR_BITS;
-  PetscInt       near[3] = {0, PETSC_MAX_INT, 0};
-
-  PetscFunctionBegin;
-  *found = PETSC_FALSE;
-  PolderStencilStrides_Host(n, ai, aj, near);
-  if (near[1] > near[2]) near[1] = near[2] = PetscMax(n, 2); // one line
-  if (!near[0] || near[2] % near[1] || near[1] >= most || near[2] / near[1] >= most) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int own = 0; own < 2 && !*found; ++own) {
-    PetscInt bad = 0;
-
-    PolderPairsPlaces_Host(n, own ? 0 : rstart, ai, aj, near, place, &bad);
-    *found = bad ? PETSC_FALSE : PETSC_TRUE;
-    if (!rstart) break;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* One pass over a CSR matrix of n rows, mate[] and place[] (NULL: no grid) as they come: agg[], the number of aggregates, and their places. work[4 n] */
-static PetscErrorCode PamgPairs(const PC_PAMG *pamg, PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt work[], PetscInt agg[], PetscInt *nc)
-{
-  const PolderPairRule rule = {pamg->place, pamg->threshold, pamg->kappa};
-  PetscInt            *next = work, *left = work + n, *mate = pamg->mate, nleft = n;
-  PetscBool            aligned   = PETSC_FALSE;
-  int                  direction = 0;
-
-  PetscFunctionBegin;
-  if (pamg->matching == PAMG_GREEDY) PolderPairsGreedy_Host(n, ai, aj, aa, pamg->sum, pamg->diagonal, &rule, PetscMin(PAMG_DEGREE, n - 1), mate, work);
-  else {
-    for (PetscInt round = 0; round < PAMG_ROUNDS && nleft && !aligned; ++round) {
-      const PetscInt *row = round ? left : NULL;
-
-      PolderPairsPropose_Host(nleft, row, ai, aj, aa, pamg->sum, pamg->diagonal, &rule, mate, next);
-      if (!round && rule.place) direction = PolderPairsAlign_Host(n, ai, aj, aa, &rule, mate, next);
-      nleft   = PolderPairsMatch_Host(nleft, row, next, mate, left);
-      aligned = (PetscBool)(!round && rule.place && nleft < PAMG_ALONE * n);
-    }
-    PolderPairsSingle_Host(nleft, left, mate);
-  }
-  *nc = PolderPairsNumber_Host(n, mate, NULL, agg);
-  if (aligned || *nc < PAMG_POOR * n) next = NULL; // no one joins
-  else {
-    PolderPairsJoin_Host(n, ai, aj, aa, pamg->sum, pamg->diagonal, &rule, mate, next);
-    *nc = PolderPairsNumber_Host(n, mate, next, agg);
-  }
-  if (rule.place) PolderPairsNextPlaces_Host(n, mate, next, agg, direction, rule.place, pamg->place);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Diagonal and row sums */
-static void PamgSums(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[])
-{
-  for (PetscInt i = 0; i < n; ++i) {
-    d[i] = sum[i] = 0;
-    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-      if (aj[k] == i) d[i] = PetscRealPart(aa[k]);
-      sum[i] += PetscRealPart(aa[k]);
-    }
-  }
-}
-
-/*
-  Aggregates of up to 2^passes rows of level l and the local block of the next matrix: in each pass pairs of the rows of the matrix that the pass before has made.
-  mate[], place[] and so on of pamg are those of the rows of the level, and follow.
-*/
-static PetscErrorCode PamgAggregate(PC_PAMG *pamg, PetscInt l)
-{
-  PamgLevel         *L = &pamg->level[l], *C = L + 1;
-  PetscInt           n = L->n, *mi[2] = {NULL, NULL}, *mj[2] = {NULL, NULL}, *next, *ptr, *row, *place, *work;
-  PetscScalar       *ma[2] = {NULL, NULL};
-  const PetscInt    *ai = L->csr.ai, *aj = L->csr.aj;
-  const PetscScalar *aa = L->csr.aa;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc5(n, &next, n + 2, &ptr, n, &row, n, &place, 4 * n, &work));
-  for (PetscInt pass = 0; pass < pamg->passes; ++pass) {
-    PetscInt *agg = pass ? next : L->agg, nc, b = pass % 2;
-
-    if (pass) {
-      for (PetscInt i = 0; i < n; ++i) pamg->mate[i] = POLDER_PAIR_FREE;
-      if (pamg->sum) PamgSums(n, ai, aj, aa, pamg->diagonal, pamg->sum);
-    }
-    PetscCall(PamgPairs(pamg, n, ai, aj, aa, work, agg, &nc));
-    PolderMembers_Host(n, agg, nc, ptr, row);
-    PetscCall(PetscFree3(mi[b], mj[b], ma[b]));
-    PetscCall(PetscMalloc3(nc + 1, &mi[b], n ? ai[n] : 0, &mj[b], n ? ai[n] : 0, &ma[b]));
-    (void)PolderGalerkin_Host(nc, ptr, row, ai, aj, aa, nc, agg, PETSC_TRUE, place, mi[b], mj[b], ma[b]);
-    if (pass) {
-      for (PetscInt i = 0; i < L->n; ++i) L->agg[i] = L->agg[i] < n ? next[L->agg[i]] : nc;
-    }
-    n  = nc;
-    ai = mi[b];
-    aj = mj[b];
-    aa = ma[b];
-  }
-  L->nc = C->n = n;
-  if (pamg->drop > 0) {
-    const PetscInt b = (pamg->passes - 1) % 2;
-    PetscReal     *scratch;
-
-    PetscCall(PetscMalloc1(n, &scratch));
-    (void)PolderDropWeak_Host(n, pamg->drop, scratch, mi[b], mj[b], ma[b]);
-    PetscCall(PetscFree(scratch));
-  }
-  PetscCall(PetscMalloc3(n + 1, &C->ai, ai[n], &C->aj, ai[n], &C->aa));
-  PetscCall(PetscArraycpy(C->ai, ai, n + 1));
-  PetscCall(PetscArraycpy(C->aj, aj, ai[n]));
-  PetscCall(PetscArraycpy(C->aa, aa, ai[n]));
-  for (int b = 0; b < 2; ++b) PetscCall(PetscFree3(mi[b], mj[b], ma[b]));
-  PetscCall(PetscFree5(next, ptr, row, place, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -420,12 +315,18 @@ static PetscErrorCode PamgCoarseOffDiagonal(PamgLevel *L, PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On the device there is one process, and no matrix but the first */
+static MPI_Comm PamgLevelComm(const PamgLevel *L)
+{
+  return L->A ? PetscObjectComm((PetscObject)L->A) : PETSC_COMM_SELF;
+}
+
 /* The matrix of level l + 1 around its arrays: of this process, or of all when it is small */
 static PetscErrorCode PamgCoarseMatrix(PC pc, PetscInt l)
 {
   PC_PAMG    *pamg = (PC_PAMG *)pc->data;
   PamgLevel  *L = &pamg->level[l], *C = L + 1;
-  MPI_Comm    comm = PetscObjectComm((PetscObject)L->A);
+  MPI_Comm    comm = PamgLevelComm(L);
   PetscMPIInt regular;
   PetscInt    n = C->n, nd, off[PAMG_DIAGONALS];
   PetscBool   known, symmetric;
@@ -465,9 +366,13 @@ static PetscErrorCode PamgBeginLevel(PC pc, PetscInt l)
   PetscMPIInt  ranks, rank;
 
   PetscFunctionBegin;
+  if (pamg->device) {
+    PetscCall(PCPAMGBeginLevelDevice_Private(pamg, l));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)L->A), &ranks));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
-  PetscCall(PolderMatGetCSR(L->A, &L->csr));
+  if (l) PetscCall(PolderMatGetCSR(L->A, &L->csr));
   L->n = L->csr.m;
   L->N = L->csr.M;
   if (ranks > 1) PetscCall(PolderMatGetHalo(L->A, &L->halo));
@@ -489,87 +394,48 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
   PC_PAMG   *pamg = (PC_PAMG *)pc->data;
   PamgLevel *L    = &pamg->level[l], *C;
   PetscInt64 count, before;
+  size_t     n = (size_t)L->n;
 
   PetscFunctionBegin;
   *last = (PetscBool)(L->N <= pamg->coarselimit || l + 1 >= pamg->maxlevels);
-  if (!*last) PetscCall(PetscMalloc1(L->n, &pamg->mate));
-  if (!*last && pamg->kappa > 0) PetscCall(PetscMalloc2(L->n, &pamg->diagonal, L->n, &pamg->sum));
+  if (!*last) PetscCall(PCPAMGMalloc_Private(pamg, sizeof(*pamg->mate) * n, &pamg->mate));
+  if (!*last && pamg->kappa > 0) {
+    PetscCall(PCPAMGMalloc_Private(pamg, sizeof(*pamg->diagonal) * n, &pamg->diagonal));
+    PetscCall(PCPAMGMalloc_Private(pamg, sizeof(*pamg->sum) * n, &pamg->sum));
+  }
   PetscCall(PamgSetUpRows(pc, l, PETSC_FALSE));
   PetscCall(PamgSetUpValues(pc, l));
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
   C = L + 1;
-  if (!l) {
-    PetscBool found;
-
-    PetscCall(PetscMalloc1(L->n, &pamg->place));
-    PetscCall(PamgFindGrid(L->n, L->csr.rstart, L->csr.ai, L->csr.aj, pamg->place, &found));
-    if (!found) PetscCall(PetscFree(pamg->place));
-  }
-  PetscCall(PetscMalloc1(L->n, &L->agg));
-  PetscCall(PamgAggregate(pamg, l));
-  PetscCall(PetscFree(pamg->mate));
-  PetscCall(PetscFree2(pamg->diagonal, pamg->sum));
+  if (!l) PetscCall(PCPAMGFindGrid_Private(pamg, &L->csr));
+  PetscCall(PCPAMGMalloc_Private(pamg, sizeof(*L->agg) * n, &L->agg));
+  PetscCall(PCPAMGAggregate_Private(pamg, l));
+  PetscCall(PamgFreeJudged(pamg));
   count = C->n;
-  PetscCallAllreduce(MPI_IN_PLACE, &count, 1, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)L->A));
+  PetscCallAllreduce(MPI_IN_PLACE, &count, 1, MPIU_INT64, MPI_SUM, PamgLevelComm(L));
   before = L->N;
   if ((PetscReal)count > PAMG_STALL * (PetscReal)before || !count) {
     PetscCall(PetscInfo(pc, "No coarser level: %" PetscInt64_FMT " aggregates of %" PetscInt64_FMT " rows\n", count, before));
-    PetscCall(PamgFreeLevel(C, PETSC_FALSE));
+    PetscCall(PamgFreeLevel(pamg, C, PETSC_FALSE));
     PetscCall(PetscMemzero(C, sizeof(*C)));
-    PetscCall(PetscFree(L->agg));
+    PetscCall(PCPAMGFreeArray_Private(pamg, &L->agg));
     pamg->stalled = *last = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   C->N = (PetscInt)count;
-  PetscCall(PamgCoarseMatrix(pc, l));
+  if (!pamg->device) PetscCall(PamgCoarseMatrix(pc, l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A solver for the last level: a factor of the gathered matrix, or a KSP */
-static PetscErrorCode PamgSetUpCoarse(PC pc)
+/* The factor of the last level from the rows of all processes */
+static PetscErrorCode PamgFactorHost(PC_PAMG *pamg, PetscBool constant)
 {
-  PC_PAMG       *pamg = (PC_PAMG *)pc->data;
-  PamgLevel     *L    = &pamg->level[pamg->nlevel - 1];
-  MPI_Comm       comm = PetscObjectComm((PetscObject)L->A);
+  PamgLevel     *L  = &pamg->level[pamg->nlevel - 1];
   const PetscInt nl = L->n + L->csr.nghost, nz = L->n ? L->csr.ai[L->n] + (L->csr.bi ? L->csr.bi[L->n] : 0) : 0;
   PetscInt      *gl, *ptr, *col, k = 0;
   PetscScalar   *val;
-  MatNullSpace   nullspace;
-  PetscBool      constant = PETSC_FALSE;
 
   PetscFunctionBegin;
-  pamg->direct = (PetscBool)(pamg->coarsetype == PAMG_COARSE_AUTO ? L->N <= PetscMax(pamg->coarselimit, PAMG_DIRECT) : pamg->coarsetype != PAMG_COARSE_KSP);
-  PetscCheck(!pamg->direct || L->N <= PAMG_LARGEST, comm, PETSC_ERR_ARG_OUTOFRANGE, "The last level of PC pamg has %" PetscInt_FMT " rows, too many for -pc_pamg_coarse cholesky or inverse: use -pc_pamg_coarse ksp, or more -pc_pamg_levels", L->N);
-  if (!pamg->direct) {
-    PC inner;
-
-    if (!pamg->ksp) {
-      const char *prefix;
-
-      PetscCall(KSPCreate(comm, &pamg->ksp));
-      PetscCall(PetscObjectIncrementTabLevel((PetscObject)pamg->ksp, (PetscObject)pc, 1));
-      PetscCall(KSPSetErrorIfNotConverged(pamg->ksp, pc->erroriffailure));
-      PetscCall(PCGetOptionsPrefix(pc, &prefix));
-      PetscCall(KSPSetOptionsPrefix(pamg->ksp, prefix));
-      PetscCall(KSPAppendOptionsPrefix(pamg->ksp, "pamg_coarse_"));
-      PetscCall(KSPSetType(pamg->ksp, KSPPREONLY));
-      PetscCall(KSPGetPC(pamg->ksp, &inner));
-      PetscCall(PCSetType(inner, PCSOR));
-      PetscCall(KSPSetFromOptions(pamg->ksp));
-    }
-    PetscCall(KSPSetOperators(pamg->ksp, L->A, L->A));
-    PetscCall(KSPSetUp(pamg->ksp));
-    if (!pamg->cb) PetscCall(MatCreateVecs(L->A, &pamg->cx, &pamg->cb));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (!pamg->coarse) {
-    PetscCall(PolderCoarseCreate(comm, &pamg->coarse));
-    if (pamg->coarsetype == PAMG_COARSE_INVERSE) PetscCall(PolderCoarseSetInverse(pamg->coarse));
-    PetscCall(PetscCalloc1(nl, &pamg->cbuf[0]));
-    PetscCall(PetscCalloc1(nl, &pamg->cbuf[1]));
-  }
-  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
-  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &constant, NULL, NULL));
   PetscCall(PetscMalloc4(nl, &gl, nl + 1, &ptr, nz, &col, nz, &val));
   for (PetscInt i = 0; i < nl; ++i) {
     gl[i]  = i < L->n ? L->csr.rstart + i : L->csr.garray[i - L->n];
@@ -590,11 +456,75 @@ static PetscErrorCode PamgSetUpCoarse(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgVector(PamgLevel *L, size_t size, void **v)
+static PetscErrorCode PamgSetUpCoarseKSP(PC pc)
 {
+  PC_PAMG   *pamg = (PC_PAMG *)pc->data;
+  PamgLevel *L    = &pamg->level[pamg->nlevel - 1];
+
   PetscFunctionBegin;
-  PetscCall(PetscCalloc1(size * (size_t)(L->n + 1), (char **)v));
-  L->bytes += (PetscInt64)(size * (size_t)(L->n + 1));
+  if (pamg->device && pamg->nlevel > 1) PetscCall(PCPAMGMatrixFromDevice_Private(pamg, pamg->nlevel - 1));
+  if (!pamg->ksp) {
+    const char *prefix;
+    PC          inner;
+
+    PetscCall(KSPCreate(PamgLevelComm(L), &pamg->ksp));
+    PetscCall(PetscObjectIncrementTabLevel((PetscObject)pamg->ksp, (PetscObject)pc, 1));
+    PetscCall(KSPSetErrorIfNotConverged(pamg->ksp, pc->erroriffailure));
+    PetscCall(PCGetOptionsPrefix(pc, &prefix));
+    PetscCall(KSPSetOptionsPrefix(pamg->ksp, prefix));
+    PetscCall(KSPAppendOptionsPrefix(pamg->ksp, "pamg_coarse_"));
+    PetscCall(KSPSetType(pamg->ksp, KSPPREONLY));
+    PetscCall(KSPGetPC(pamg->ksp, &inner));
+    PetscCall(PCSetType(inner, PCSOR));
+    PetscCall(KSPSetFromOptions(pamg->ksp));
+  }
+  PetscCall(KSPSetOperators(pamg->ksp, L->A, L->A));
+  PetscCall(KSPSetUp(pamg->ksp));
+  if (!pamg->cb) PetscCall(MatCreateVecs(L->A, &pamg->cx, &pamg->cb));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A solver for the last level: a factor of the gathered matrix, or a KSP */
+static PetscErrorCode PamgSetUpCoarse(PC pc)
+{
+  PC_PAMG     *pamg = (PC_PAMG *)pc->data;
+  PamgLevel   *L    = &pamg->level[pamg->nlevel - 1];
+  MatNullSpace nullspace;
+  PetscBool    constant = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  pamg->direct = (PetscBool)(pamg->coarsetype == PAMG_COARSE_AUTO ? L->N <= PetscMax(pamg->coarselimit, PAMG_DIRECT) : pamg->coarsetype != PAMG_COARSE_KSP);
+  PetscCheck(!pamg->direct || L->N <= PAMG_LARGEST, PamgLevelComm(L), PETSC_ERR_ARG_OUTOFRANGE, "The last level of PC pamg has %" PetscInt_FMT " rows, too many for -pc_pamg_coarse cholesky or inverse: use -pc_pamg_coarse ksp, or more -pc_pamg_levels", L->N);
+  if (!pamg->direct) {
+    PetscCall(PamgSetUpCoarseKSP(pc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!pamg->coarse) {
+    const size_t bytes = sizeof(PetscScalar) * (size_t)(L->n + L->csr.nghost);
+
+    PetscCall(PolderCoarseCreate(PamgLevelComm(L), &pamg->coarse));
+    if (pamg->coarsetype == PAMG_COARSE_INVERSE) PetscCall(PolderCoarseSetInverse(pamg->coarse));
+    for (int k = 0; k < 2; ++k) {
+      PetscCall(PCPAMGMalloc_Private(pamg, bytes, &pamg->cbuf[k]));
+      if (!pamg->device) PetscCall(PetscMemzero(pamg->cbuf[k], bytes));
+    }
+  }
+  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
+  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &constant, NULL, NULL));
+  if (pamg->device) PetscCall(PCPAMGSetUpCoarseDevice_Private(pamg, constant));
+  else PetscCall(PamgFactorHost(pamg, constant));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgVector(const PC_PAMG *pamg, PamgLevel *L, size_t size, void **v)
+{
+  const size_t bytes = size * (size_t)(L->n + 1);
+
+  PetscFunctionBegin;
+  PetscCall(PCPAMGMalloc_Private(pamg, bytes, v));
+  if (pamg->device) PetscCall(PolderDeviceZero(*v, bytes));
+  else PetscCall(PetscMemzero(*v, bytes));
+  L->bytes += (PetscInt64)bytes;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -608,48 +538,43 @@ static PetscErrorCode PamgSetUpWork(PC_PAMG *pamg)
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     PamgLevel      *L    = &pamg->level[l];
     const PetscBool last = (PetscBool)(l == pamg->nlevel - 1), twice = (PetscBool)(l && PamgVisitsTwice(pamg, l));
-    const size_t    index = sizeof(PetscInt), n = (size_t)L->n, nz = n ? (size_t)L->csr.ai[n] : 0, nb = n && L->csr.bi ? (size_t)L->csr.bi[n] : 0;
+    const size_t    index = sizeof(PetscInt), n = (size_t)L->n, nb = n && L->csr.bi ? (size_t)L->csr.bi[n] : 0, nz = pamg->device ? (size_t)L->nz : n ? (size_t)L->csr.ai[n] : 0;
 
     L->bytes = (PetscInt64)(size * (n + 1) + (L->agg ? index * n : 0) + (L->diag ? index * n : 0) + index * (size_t)L->csr.nghost);
+    if (L->row) L->bytes += (PetscInt64)(index * (n + (size_t)L->nc + 2));
     if (l) L->bytes += (PetscInt64)(index * (n + 1 + nz + nb + (L->csr.bi ? n + 1 : 0)) + sizeof(PetscScalar) * (nz + nb));
     if ((l || L->own) && L->M.nd) L->bytes += (PetscInt64)(sizeof(PetscScalar) * n * (size_t)(L->half ? (L->M.nd + 1) / 2 : L->M.nd));
     if (L->values) L->bytes += (PetscInt64)(sizeof(float) * (L->M.nd ? n * (size_t)(L->half ? (L->M.nd + 1) / 2 : L->M.nd) : nz));
     if (l || pamg->precision == PAMG_SINGLE) {
-      PetscCall(PamgVector(L, size, &L->b));
+      PetscCall(PamgVector(pamg, L, size, &L->b));
       if (L->gathered) PetscCall(PetscCalloc1(size * (size_t)(L->nown + 1), (char **)&L->part));
-      PetscCall(PamgVector(L, size, &L->x));
+      PetscCall(PamgVector(pamg, L, size, &L->x));
     }
-    if (!last && L->halo) PetscCall(PamgVector(L, size, &L->g));
-    if (!last && (diagonal || (twice && pamg->cycle == PAMG_K))) PetscCall(PamgVector(L, size, &L->t));
-    if (!last && pamg->smoother == PAMG_CHEBYSHEV && PetscMax(pamg->pre, pamg->post) > 1) PetscCall(PamgVector(L, size, &L->d));
-    if (twice) PetscCall(PamgVector(L, size, &L->w));
-    if (twice && pamg->cycle == PAMG_K) PetscCall(PamgVector(L, size, &L->v));
+    if (!last && L->halo) PetscCall(PamgVector(pamg, L, size, &L->g));
+    if (!last && (diagonal || (twice && pamg->cycle == PAMG_K))) PetscCall(PamgVector(pamg, L, size, &L->t));
+    if (!last && pamg->smoother == PAMG_CHEBYSHEV && PetscMax(pamg->pre, pamg->post) > 1) PetscCall(PamgVector(pamg, L, size, &L->d));
+    if (twice) PetscCall(PamgVector(pamg, L, size, &L->w));
+    if (twice && pamg->cycle == PAMG_K) PetscCall(PamgVector(pamg, L, size, &L->v));
     if (L->halo) PetscCall(PetscMalloc(size * (size_t)(L->csr.nghost + 1), &L->ghost));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The first level has its rows */
 static PetscErrorCode PamgBuild(PC pc)
 {
   PC_PAMG  *pamg = (PC_PAMG *)pc->data;
   PetscBool last = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PCPAMGFree_Private(pamg));
-  PetscCall(PetscCalloc1(PAMG_LEVELS + 1, &pamg->level));
-  pamg->level[0].A = pc->pmat;
   while (!last) {
     const PetscInt l = pamg->nlevel++;
 
     PetscCall(PamgBeginLevel(pc, l));
     PetscCall(PamgNextLevel(pc, l, &last));
   }
-  if (pamg->smoother == PAMG_CHEBYSHEV) {
-    for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) PetscCall(PCPAMGEstimate_Private(pamg, l));
-  }
-  PetscCall(PetscFree(pamg->place));
+  PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->place));
   PetscCall(PamgSetUpWork(pamg));
-  PetscCall(PamgSetUpCoarse(pc));
   ++pamg->nsetup;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -657,17 +582,12 @@ static PetscErrorCode PamgBuild(PC pc)
 /* New values of level l + 1 from those of level l, by the aggregates that are there */
 static PetscErrorCode PamgRefreshNext(PC_PAMG *pamg, PetscInt l)
 {
-  PamgLevel       *L = &pamg->level[l], *C = L + 1;
-  const PolderCSR *csr = &L->csr;
-  PetscInt        *ptr, *row, *place;
+  PamgLevel *L = &pamg->level[l], *C = L + 1;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(L->nc + 2, &ptr, L->n, &row, PetscMax(L->nc, C->nghost), &place));
-  PolderMembers_Host(L->n, L->agg, L->nc, ptr, row);
-  PolderGalerkinValues_Host(L->nc, ptr, row, csr->ai, csr->aj, csr->aa, L->nc, L->agg, PETSC_TRUE, place, C->ai, C->aj, C->aa);
-  if (C->bi) PolderGalerkinValues_Host(L->nc, ptr, row, csr->bi, csr->bj, csr->ba, C->nghost, L->ghostagg, PETSC_FALSE, place, C->bi, C->bj, C->ba);
-  PetscCall(PetscFree3(ptr, row, place));
-  if (C->gathered) PetscCall(PCPAMGGatherValues_Private(PetscObjectComm((PetscObject)L->A), C));
+  PetscCall(PCPAMGCoarseValues_Private(pamg, l));
+  if (C->gathered) PetscCall(PCPAMGGatherValues_Private(PamgLevelComm(L), C));
+  if (pamg->device) PetscFunctionReturn(PETSC_SUCCESS);
   if (C->csr.diag != C->A) PetscCall(PetscObjectStateIncrease((PetscObject)C->csr.diag));
   PetscCall(PetscObjectStateIncrease((PetscObject)C->A));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -678,45 +598,58 @@ static PetscErrorCode PamgRefresh(PC pc)
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(PolderMatGetCSR(pc->pmat, &pamg->level[0].csr));
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     PetscCall(PamgSetUpRows(pc, l, PETSC_TRUE));
     PetscCall(PamgSetUpValues(pc, l));
     if (l + 1 < pamg->nlevel) PetscCall(PamgRefreshNext(pamg, l));
-    if (l + 1 < pamg->nlevel && pamg->smoother == PAMG_CHEBYSHEV) PetscCall(PCPAMGEstimate_Private(pamg, l));
   }
-  PetscCall(PamgSetUpCoarse(pc));
   ++pamg->nrefresh;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgGetKeys(PC pc, PamgKeys *keys)
+/* A sequential smoother where rows are worked on one after another, and one that asks for no order where they are not */
+static void PamgChooseSmoother(PC_PAMG *pamg)
 {
-  PolderCSR csr;
+  const PetscInt steps = pamg->wantsmoother < 0 && pamg->device ? 2 : 1;
 
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(keys, sizeof(*keys)));
-  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
-  PetscCall(PetscObjectGetId((PetscObject)csr.diag, &keys->blocks[0]));
-  if (csr.offdiag) PetscCall(PetscObjectGetId((PetscObject)csr.offdiag, &keys->blocks[1]));
-  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
-  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &keys->mat));
-  PetscCall(MatGetNonzeroState(pc->pmat, &keys->nonzerostate));
-  PetscFunctionReturn(PETSC_SUCCESS);
+  pamg->smoother = pamg->wantsmoother >= 0 ? (PamgSmoother)pamg->wantsmoother : pamg->device ? PAMG_CHEBYSHEV : PAMG_SGS;
+  pamg->pre      = pamg->wantpre >= 0 ? pamg->wantpre : steps;
+  pamg->post     = pamg->wantpost >= 0 ? pamg->wantpost : steps;
 }
 
-PetscErrorCode PCPAMGSetUpHost_Private(PC pc)
+PetscErrorCode PCPAMGSetUpLevels_Private(PC pc)
 {
   PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PolderCSR csr;
   PamgKeys  now;
-  PetscBool same;
+  PetscBool same, device;
 
   PetscFunctionBegin;
-  PetscCall(PamgGetKeys(pc, &now));
+  PetscCall(PCPAMGOnDevice_Private(pc, &csr, &device));
+  if (!device) PetscCall(PolderMatGetCSR(pc->pmat, &csr));
+  PetscCall(PetscMemzero(&now, sizeof(now)));
+  PetscCall(PetscObjectGetId((PetscObject)csr.diag, &now.blocks[0]));
+  if (csr.offdiag) PetscCall(PetscObjectGetId((PetscObject)csr.offdiag, &now.blocks[1]));
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &now.mat));
+  PetscCall(MatGetNonzeroState(pc->pmat, &now.nonzerostate));
+  now.device = (PetscInt)device;
   PetscCall(PetscMemcmp(&now, &pamg->keys, sizeof(now), &same));
+  if (!same || !pamg->reuse) {
+    PetscCall(PCPAMGFree_Private(pamg));
+    pamg->device = device;
+    PamgChooseSmoother(pamg);
+    PetscCall(PetscCalloc1(PAMG_LEVELS + 1, &pamg->level));
+    pamg->level[0].A = pc->pmat;
+  }
+  pamg->level[0].csr = csr;
   if (same && pamg->reuse) PetscCall(PamgRefresh(pc));
   else PetscCall(PamgBuild(pc));
-  PetscCall(PolderMatRestoreCSR(pc->pmat, &pamg->level[0].csr));
+  if (pamg->smoother == PAMG_CHEBYSHEV) {
+    for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) PetscCall(PCPAMGEstimate_Private(pamg, l));
+  }
+  PetscCall(PamgSetUpCoarse(pc));
+  if (device) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &pamg->level[0].csr));
+  else PetscCall(PolderMatRestoreCSR(pc->pmat, &pamg->level[0].csr));
   pamg->keys = now;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

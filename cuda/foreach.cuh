@@ -1,0 +1,20 @@
+/* A kernel around a loop body. */
+#pragma once
+
+#include "launch.cuh"
+
+/* body(i) for 0 <= i < n */
+template <class Body>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderForEachKernel(PetscInt n, Body body)
+{
+  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+
+  if (i < n) body(i);
+}
+
+template <class Body>
+static int PolderForEach(PetscInt n, PolderStream stream, Body body)
+{
+  if (n > 0) PolderForEachKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, body);
+  return cudaGetLastError();
+}

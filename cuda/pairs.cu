@@ -1,0 +1,186 @@
+/* Pairwise aggregation, one thread a row: proposals, pairs, the numbers of the aggregates and the rows of each. What is counted are integers, so results do not depend on the order. */
+#include "foreach.cuh"
+#include "index.cuh"
+#include "../src/kernels/pairrow.h"
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+int PolderPairsPropose_CUDA(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream)
+{
+  const PolderPairRule r = *rule;
+
+  return PolderForEach(n, stream, [=] __device__(PetscInt k) {
+    const PetscInt i = row ? row[k] : k;
+
+    next[i] = mate[i] == POLDER_PAIR_FREE ? PolderPairPropose(i, ai, aj, aa, sum, diag, &r, mate) : POLDER_PAIR_NONE;
+  });
+}
+
+/* list[*count ...] <- the rows of this warp that are wanted; the place of each depends on the order of the warps */
+static __device__ __forceinline__ void PolderAppend(bool wanted, PetscInt i, PetscInt list[], PetscInt *count)
+{
+  const unsigned int active = __activemask(), which = __ballot_sync(active, wanted), lane = threadIdx.x % 32;
+  const int          leader = __ffs(active) - 1;
+  PetscInt           first  = 0;
+
+  if (!which) return;
+  if ((int)lane == leader) first = (PetscInt)atomicAdd((PolderAtomicIndex *)count, (PolderAtomicIndex)__popc(which));
+  first = __shfl_sync(active, first, leader);
+  if (wanted) list[first + __popc(which & ((1u << lane) - 1))] = i;
+}
+
+int PolderPairsMatch_CUDA(PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream)
+{
+  const int err = cudaMemsetAsync(count, 0, sizeof(*count), stream);
+
+  return err ? err : PolderForEach(n, stream, [=] __device__(PetscInt k) {
+    const PetscInt i = row ? row[k] : k, j = next[i];
+    bool           free = false;
+
+    if (mate[i] == POLDER_PAIR_FREE) {
+      if (j == POLDER_PAIR_NONE) mate[i] = i;
+      else if (j >= 0 && next[j] == i) mate[i] = j;
+      else free = true;
+    }
+    PolderAppend(free, i, left, count);
+  });
+}
+
+int PolderPairsSingle_CUDA(PetscInt n, const PetscInt row[], PetscInt mate[], PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt k) { mate[row[k]] = row[k]; });
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderPairsDirectionsKernel(PetscInt m, const PetscInt64 *__restrict__ place, const PetscInt *__restrict__ next, PetscInt *count)
+{
+  const PetscInt stride = (PetscInt)gridDim.x * POLDER_BLOCK;
+  int            own[3] = {0, 0, 0};
+
+  for (PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < m; i += stride) {
+    const PetscInt j = next[i];
+    const int      d = j >= 0 ? PolderPairDirection(place[i], place[j]) : -1;
+
+    for (int k = 0; k < 3; ++k) own[k] += d == k;
+  }
+  for (int k = 0; k < 3; ++k) {
+    const int all = __reduce_add_sync(0xffffffffu, own[k]);
+
+    if (threadIdx.x % 32 == 0 && all) PolderAtomicAdd(&count[k], all);
+  }
+}
+
+int PolderPairsDirections_CUDA(PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3], PolderStream stream)
+{
+  const unsigned int blocks = PolderBlocks(m < 1024 * POLDER_BLOCK ? m : 1024 * POLDER_BLOCK, POLDER_BLOCK);
+  const cudaError_t  err    = cudaMemsetAsync(count, 0, 3 * sizeof(*count), stream);
+
+  if (!err && m > 0) PolderPairsDirectionsKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(m, rule->place, next, count);
+  return err ? err : cudaGetLastError();
+}
+
+int PolderPairsAlign_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[], PolderStream stream)
+{
+  const PolderPairRule r = *rule;
+
+  return PolderForEach(m, stream, [=] __device__(PetscInt i) {
+    const PetscInt j         = next[i];
+    const int      direction = PolderPairMostWanted(count);
+
+    if (j >= 0 && PolderPairOrder(i, j, r.place) != PolderPairLined(direction)) next[i] = PolderPairAlong(i, ai, aj, aa, &r, mate, direction);
+  });
+}
+
+int PolderPairsPlaces_CUDA(PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad, PolderStream stream)
+{
+  const PetscInt one = near[0], line = near[1], plane = near[2];
+
+  return PolderForEach(m, stream, [=] __device__(PetscInt i) {
+    const PetscInt   stride[3] = {one, line, plane}, end = ai[i + 1];
+    const PetscInt64 p = PolderPairPlaceOf(i + shift, stride);
+
+    place[i] = p;
+    for (PetscInt k = ai[i]; k < end; ++k) {
+      if (!PolderPairFitsGrid(aj[k] - i, p, stride)) *bad = 1;
+    }
+  });
+}
+
+int PolderPairsNextPlaces_CUDA(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3], const PetscInt64 place[], PetscInt64 next[], PolderStream stream)
+{
+  return PolderForEach(m, stream, [=] __device__(PetscInt i) {
+    if (PolderPairLeads(i, mate, join)) next[agg[i]] = PolderPairPlace(place[i], PolderPairMostWanted(count));
+  });
+}
+
+int PolderPairsJoin_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream)
+{
+  const PolderPairRule r = *rule;
+
+  return PolderForEach(m, stream, [=] __device__(PetscInt i) { join[i] = mate[i] == i ? PolderPairJoin(i, ai, aj, aa, sum, diag, &r, mate) : i; });
+}
+
+/* 1 where a row numbers its pair */
+struct PolderLeads {
+  const PetscInt *mate, *join;
+
+  __host__ __device__ __forceinline__ PetscInt operator()(PetscInt i) const { return PolderPairLeads(i, mate, join) ? 1 : 0; }
+};
+
+typedef thrust::counting_iterator<PetscInt>                        PolderRowIterator;
+typedef thrust::transform_iterator<PolderLeads, PolderRowIterator> PolderLeadsIterator;
+
+size_t PolderPairsWork_CUDA(PetscInt m)
+{
+  PolderLeadsIterator leads(PolderRowIterator(0), PolderLeads{NULL, NULL});
+  size_t              scan = 0, sort = 0, sum = 0;
+
+  (void)cub::DeviceScan::InclusiveSum(NULL, scan, leads, (PetscInt *)NULL, m);
+  (void)cub::DeviceScan::InclusiveSum(NULL, sum, (PetscInt *)NULL, (PetscInt *)NULL, m + 2);
+  (void)cub::DeviceRadixSort::SortPairs(NULL, sort, (PetscInt *)NULL, (PetscInt *)NULL, (PetscInt *)NULL, (PetscInt *)NULL, m);
+  if (sum > scan) scan = sum;
+  return sort > scan ? sort : scan;
+}
+
+int PolderPairsNumber_CUDA(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count, void *work, size_t bytes, PolderStream stream)
+{
+  PolderLeadsIterator leads(PolderRowIterator(0), PolderLeads{mate, join});
+  cudaError_t         err = m > 0 ? cub::DeviceScan::InclusiveSum(work, bytes, leads, agg, m, stream) : cudaMemsetAsync(count, 0, sizeof(*count), stream);
+
+  if (err || m == 0) return err;
+  err = cudaMemcpyAsync(count, agg + m - 1, sizeof(*count), cudaMemcpyDeviceToDevice, stream);
+  if (err) return err;
+  err = (cudaError_t)PolderForEach(m, stream, [=] __device__(PetscInt i) { // the first rows keep their sums, which the others read
+    if (PolderPairLeads(i, mate, join)) return;
+    if (mate[i] < 0) agg[i] = *count;
+    else {
+      const PetscInt j = join ? join[i] : i, first = mate[j] < j ? mate[j] : j;
+
+      agg[i] = agg[first] - 1;
+    }
+  });
+  if (err) return err;
+  return PolderForEach(m, stream, [=] __device__(PetscInt i) {
+    if (PolderPairLeads(i, mate, join)) --agg[i];
+  });
+}
+
+int PolderPairsCompose_CUDA(PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, PetscInt agg[], PolderStream stream)
+{
+  return PolderForEach(m, stream, [=] __device__(PetscInt i) { agg[i] = agg[i] < n ? next[agg[i]] : nc; });
+}
+
+int PolderMembers_CUDA(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[], PetscInt key[], PetscInt number[], void *work, size_t bytes, PolderStream stream)
+{
+  int bits = 1, err;
+
+  while (bits < 31 && (n >> bits)) ++bits;
+  err = PolderForEach(m, stream, [=] __device__(PetscInt i) { number[i] = i; });
+  if (!err && m > 0) err = cub::DeviceRadixSort::SortPairs(work, bytes, agg, key, number, row, m, 0, bits, stream);
+  return err ? err : PolderForEach(m + 1, stream, [=] __device__(PetscInt k) { // aggregates from the one before on to this begin here
+    const PetscInt before = k ? key[k - 1] : -1, now = k < m ? key[k] : n + 1;
+
+    for (PetscInt a = before + 1; a <= now; ++a) ptr[a] = k;
+  });
+}

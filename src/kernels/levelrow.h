@@ -1,0 +1,64 @@
+/* What one row says of a level of a hierarchy; bodies that host and device share. */
+#pragma once
+
+#include <petscsys.h>
+
+#if defined(__CUDACC__)
+  #define POLDER_LEVELROW static __host__ __device__ __forceinline__
+#else
+  #define POLDER_LEVELROW static inline
+#endif
+
+/* A diagonal entry that cancels to this part of what was summed is zero: the aggregate is a whole component whose rows add up to zero */
+#define POLDER_GALERKIN_ZERO (1e3 * PETSC_MACHINE_EPSILON)
+
+/* What is wrong with a row */
+typedef enum {
+  POLDER_ROW_GOOD,
+  POLDER_ROW_NODIAGONAL,
+  POLDER_ROW_ZERO,
+  POLDER_ROW_NEGATIVE,
+  POLDER_ROW_NOTFINITE
+} PolderRowKind;
+
+typedef struct {
+  PetscReal pivot, all, total; /* diagonal entry, sum of magnitudes, sum */
+  PetscInt  at;                /* place of the diagonal entry, -1 before it was met */
+} PolderRowSurvey;
+
+/* The row's entry k, in column j */
+POLDER_LEVELROW void PolderRowLook(PetscInt i, PetscInt k, PetscInt j, PetscReal a, PolderRowSurvey *s)
+{
+  if (j == i) {
+    s->at    = k;
+    s->pivot = a;
+  }
+  s->total += a;
+  s->all += a < 0 ? -a : a;
+}
+
+/* zero: a row whose diagonal is zero is good */
+POLDER_LEVELROW PolderRowKind PolderPivotJudge(PetscReal pivot, PetscBool zero)
+{
+  if (!(pivot <= PETSC_MAX_REAL && pivot >= -PETSC_MAX_REAL)) return POLDER_ROW_NOTFINITE;
+  if (pivot < 0) return POLDER_ROW_NEGATIVE;
+  return !zero && !(1 / pivot <= PETSC_MAX_REAL) ? POLDER_ROW_ZERO : POLDER_ROW_GOOD;
+}
+
+POLDER_LEVELROW PolderRowKind PolderRowJudge(const PolderRowSurvey *s, PetscBool zero)
+{
+  if (!(s->all <= PETSC_MAX_REAL)) return POLDER_ROW_NOTFINITE;
+  return s->at < 0 ? POLDER_ROW_NODIAGONAL : PolderPivotJudge(s->pivot, zero);
+}
+
+/* Of the diagonal or, l1 set, of the sum of magnitudes; 0 where the diagonal is zero */
+POLDER_LEVELROW PetscReal PolderRowInverse(const PolderRowSurvey *s, PetscBool l1)
+{
+  return s->pivot > 0 ? 1 / (l1 ? s->all : s->pivot) : 0;
+}
+
+/* Is the diagonal so large that the row needs no aggregate? */
+POLDER_LEVELROW PetscBool PolderRowIsLone(const PolderRowSurvey *s, PetscReal lone)
+{
+  return (PetscBool)(s->pivot > lone * (s->all - s->pivot) || !(s->pivot > 0));
+}

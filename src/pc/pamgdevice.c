@@ -1,0 +1,231 @@
+/* Pairwise-aggregation multigrid: what the set-up of a level does in another way on the device, where there is one process. */
+#include "pamg.h"
+#include "../mat/aijderived.h"
+#include <petsc/private/matimpl.h>
+#include <petsc/private/pcimpl.h>
+
+/* Up to rounding: what the lower half of a matrix that should be symmetric may differ from the upper one, as for aijdia */
+#define PAMG_MIRROR (1e4 * PETSC_MACHINE_EPSILON)
+
+/* The cycle does not run there yet */
+#define PAMG_CYCLE 0
+
+PetscErrorCode PCPAMGOnDevice_Private(PC pc, PolderCSR *csr, PetscBool *device)
+{
+  PC_PAMG    *pamg = (PC_PAMG *)pc->data;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  *device = PETSC_FALSE;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (!PAMG_CYCLE || size > 1 || pamg->matching == PAMG_GREEDY || pamg->wantsmoother == PAMG_SGS) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatGetDeviceCSR(pc->pmat, csr, device));
+  csr->device = *device;
+  if (*device) PetscCall(PolderDeviceGetStream(&pamg->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGBeginLevelDevice_Private(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel   *L    = &pamg->level[l];
+  const size_t size = pamg->precision == PAMG_SINGLE ? sizeof(float) : sizeof(PetscScalar);
+
+  PetscFunctionBegin;
+  L->n = L->csr.m;
+  L->N = L->csr.M;
+  if (!l) {
+    const PolderDia *dia;
+    PetscInt         nz = 0;
+
+    if (L->n) PetscCall(PolderDeviceToHost(&nz, L->csr.ai + L->n, sizeof(nz)));
+    L->nz = nz;
+    PetscCall(PolderMatGetDeviceDia(L->A, &dia));
+    L->regular = (PetscBool) !!dia;
+  }
+  PetscCall(PolderDeviceMalloc(size * (size_t)(L->n + 1), &L->dinv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* to[] <- from[] in single precision; *fits = PETSC_FALSE when an entry is too large */
+static PetscErrorCode PamgRound(const PC_PAMG *pamg, size_t n, const PetscScalar from[], float to[], int *bad)
+{
+  PetscFunctionBegin;
+  if (n) PolderLaunch(PolderToSingle_CUDA(n, from, to, bad, pamg->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGSetUpRowsDevice_Private(PC_PAMG *pamg, PetscInt l, PetscReal lone, PetscBool refresh, PetscInt *row, PolderRowKind *kind)
+{
+  PamgLevel       *L    = &pamg->level[l];
+  const PolderCSR *csr  = &L->csr;
+  const PetscInt64 good = (PetscInt64)L->n * 8;
+  const PolderDia *dia  = NULL;
+  const PetscBool  l1   = (PetscBool)(pamg->smoother == PAMG_L1JACOBI);
+  PetscReal       *dinv = (PetscReal *)L->dinv;
+  PetscInt64      *there, bad;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(2 * sizeof(*there), &there));
+  PetscCall(PolderDeviceFromHost(there, &good, sizeof(good)));
+  if (pamg->precision == PAMG_SINGLE) PetscCall(PolderDeviceMalloc(sizeof(*dinv) * (size_t)(L->n + 1), &dinv));
+  if (!l && refresh && !l1) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
+  if (dia && dia->main >= 0) PolderLaunch(PolderLevelDiagonal_CUDA(L->n, NULL, dia->val[dia->main], (PetscBool)(l > 0), dinv, there, pamg->stream));
+  else PolderLaunch(PolderLevelRows_CUDA(L->n, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), l1, lone, NULL, dinv, pamg->diagonal, pamg->sum, pamg->mate, there, pamg->stream));
+  if (pamg->precision == PAMG_SINGLE) {
+    PetscCall(PamgRound(pamg, (size_t)L->n, dinv, (float *)L->dinv, (int *)(there + 1)));
+    PetscCall(PolderDeviceFree(&dinv));
+  }
+  PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
+  PetscCall(PolderDeviceFree(&there));
+  *row  = (PetscInt)(bad / 8);
+  *kind = (PolderRowKind)(bad % 8);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Fills L->own from the rows; *ok: all entries have a place */
+static PetscErrorCode PamgFillDiagonals(const PC_PAMG *pamg, PamgLevel *L, const PolderDia *dia, PetscReal tol, int *there, PetscBool *ok)
+{
+  int bad;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceZero(there, sizeof(*there)));
+  PolderLaunch(PolderDiaFill_CUDA(L->n, dia->nd, dia->half ? dia->main : 0, L->off, (PetscScalar *const *)L->val, L->csr.ai, L->csr.aj, L->csr.aa, tol, there, pamg->stream));
+  PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
+  *ok = bad ? PETSC_FALSE : PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The diagonals of a level whose matrix keeps none, when there are few of them: dia->nd = 0 stands for too many */
+static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, PolderDia *dia, int *there)
+{
+  const PetscInt  most  = PamgMostDiagonals(L->n, L->nz);
+  const PetscBool fresh = (PetscBool)!L->off;
+  PetscBool       known, symmetric, ok = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (fresh) {
+    if (L->scattered || !most) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PolderDiaCountDevice(L->n, L->n, L->csr.ai, L->csr.aj, most, &dia->nd, &L->off));
+    if (dia->nd <= most) PetscCall(PetscFindInt(0, dia->nd, L->off, &dia->main));
+    if (dia->nd > most || dia->main < 0) {
+      PetscCall(PetscFree(L->off));
+      dia->nd      = 0;
+      L->scattered = PETSC_TRUE;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    PetscCall(PetscMalloc1(dia->nd, &L->val));
+    L->half = PETSC_TRUE;
+  } else {
+    dia->nd   = L->M.nd;
+    dia->main = L->M.main;
+  }
+  PetscCall(MatIsSymmetricKnown(pamg->level->A, &known, &symmetric));
+  PetscCall(PCPAMGPlaceDiagonals_Private(pamg, L, dia, L->half));
+  PetscCall(PamgFillDiagonals(pamg, L, dia, !known || symmetric ? PAMG_MIRROR : 0, there, &ok));
+  if (!ok && dia->half) { // not symmetric
+    PetscCall(PCPAMGPlaceDiagonals_Private(pamg, L, dia, PETSC_FALSE));
+    PetscCall(PamgFillDiagonals(pamg, L, dia, 0, there, &ok));
+  }
+  PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The columns of a row do not ascend: sort them in the arrays that the matrix is made from");
+  dia->m = dia->n = L->n;
+  dia->off        = L->off;
+  dia->val        = (const PetscScalar *const *)L->val;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The diagonals that are stored, rounded; L->val then leads to them */
+static PetscErrorCode PamgRoundDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, const PolderDia *dia, int *there)
+{
+  const PetscInt first = dia->half ? dia->main : 0, ld = PolderStride(L->n);
+  const void   **val;
+
+  PetscFunctionBegin;
+  if (L->values && L->half != dia->half) PetscCall(PolderDeviceFree(&L->values));
+  L->half = dia->half;
+  if (!L->values) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)(dia->nd - first) * (size_t)ld, &L->values));
+  PetscCall(PetscMalloc1(dia->nd, &val));
+  for (PetscInt d = dia->nd - 1; d >= 0; --d) {
+    const PetscInt lo = PetscMax(0, -dia->off[d]), hi = PetscMin(L->n, L->n - dia->off[d]);
+
+    val[d] = d < first ? (const float *)val[dia->nd - 1 - d] + dia->off[d] : L->values + (size_t)(d - first) * (size_t)ld;
+    if (d >= first && hi > lo) PetscCall(PamgRound(pamg, (size_t)(hi - lo), dia->val[d] + lo, (float *)val[d] + lo, there));
+  }
+  PetscCall(PolderDeviceFree(&L->own));
+  PetscCall(PetscFree(L->val));
+  L->val = val;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGSetUpValuesDevice_Private(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
+{
+  PamgLevel       *L   = &pamg->level[l];
+  const PolderDia *dia = NULL;
+  PolderDia        own = {0};
+  int             *there, bad;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(sizeof(*there), &there));
+  if (!l) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
+  if (!dia) {
+    PetscCall(PamgOwnDiagonalsDevice(pamg, L, &own, there));
+    if (own.nd) dia = &own;
+    if (l) L->regular = (PetscBool)(own.nd > 0);
+  }
+  L->M = (PolderLevelMatrix){.n = L->n, .nd = dia ? dia->nd : 0, .main = dia ? dia->main : 0, .off = dia ? dia->off : NULL, .val = dia ? (const void *const *)dia->val : NULL, .ai = L->csr.ai, .aj = L->csr.aj, .aa = L->csr.aa, .nz = (PetscInt)L->nz, .dinv = L->dinv};
+  if (pamg->precision == PAMG_DOUBLE) {
+    L->half = dia ? dia->half : PETSC_FALSE;
+    PetscCall(PolderDeviceFree(&there));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PolderDeviceZero(there, sizeof(*there)));
+  if (dia) {
+    PetscCall(PamgRoundDiagonalsDevice(pamg, L, dia, there));
+    L->M.val = L->val;
+  } else {
+    if (!L->values) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)L->nz, &L->values));
+    PetscCall(PamgRound(pamg, (size_t)L->nz, L->csr.aa, L->values, there));
+    L->M.aa = L->values;
+  }
+  PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
+  PetscCall(PolderDeviceFree(&there));
+  if (bad) *fits = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGSetUpCoarseDevice_Private(PC_PAMG *pamg, PetscBool constant)
+{
+  PamgLevel  *L = &pamg->level[pamg->nlevel - 1];
+  PetscInt64 *key;
+  PetscInt   *count;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)L->nz, &key));
+  PetscCall(PolderDeviceMalloc(sizeof(*count), &count));
+  PolderLaunch(PolderRowsKeys_CUDA(L->n, L->csr.ai, L->csr.aj, key, count, pamg->stream));
+  PetscCall(PolderCoarseSetDevice(pamg->coarse, PETSC_TRUE));
+  PetscCall(PolderCoarseSetUpDevice(pamg->coarse, L->n, count, key, L->csr.aa, constant));
+  PetscCall(PolderDeviceFree(&key));
+  PetscCall(PolderDeviceFree(&count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGMatrixFromDevice_Private(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel   *L = &pamg->level[l];
+  PetscInt    *ai, *aj;
+  PetscScalar *aa;
+
+  PetscFunctionBegin;
+  PetscCall(MatDestroy(&L->A));
+  PetscCall(PetscMalloc3(L->n + 1, &ai, L->nz, &aj, L->nz, &aa));
+  PetscCall(PolderDeviceToHost(ai, L->csr.ai, sizeof(*ai) * (size_t)(L->n + 1)));
+  PetscCall(PolderDeviceToHost(aj, L->csr.aj, sizeof(*aj) * (size_t)L->nz));
+  PetscCall(PolderDeviceToHost(aa, L->csr.aa, sizeof(*aa) * (size_t)L->nz));
+  PetscCall(MatCreate(PETSC_COMM_SELF, &L->A));
+  PetscCall(MatSetSizes(L->A, L->n, L->n, L->n, L->n));
+  PetscCall(MatSetType(L->A, MATSEQAIJICRS));
+  PetscCall(MatSetVecType(L->A, POLDER_VEC_DEVICE));
+  PetscCall(MatSeqAIJSetPreallocationCSR(L->A, ai, aj, aa));
+  PetscCall(PetscFree3(ai, aj, aa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
