@@ -5,6 +5,7 @@
 #pragma once
 
 #include "../src/kernels/pairrow.h"
+#include "../src/kernels/levelmatrix.h"
 #include "../src/kernels/rrbrow.h"
 
 typedef struct CUstream_st *PolderStream;
@@ -354,6 +355,32 @@ POLDER_LAUNCHER int PolderSlicesMult_CUDA(const PolderSlices *S, PetscScalar alp
 POLDER_LAUNCHER PetscInt PolderCGSmallMost_CUDA(void);
 /* count steps, or as many as the tolerance allows; alpha p is in x already. off and val on the host, val[d] on the device as for PolderDiaMult_CUDA() */
 POLDER_LAUNCHER int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar p[], PolderCGState *state, void *work, PolderStream stream);
+
+/*
+  level.cu: one level of a multigrid cycle, see levelmatrix.h and levelscalars.h: matrix and vectors in double precision or, single, in float. Vectors that are written are none of
+  those that are read, unless said otherwise
+*/
+/* Diagonals that these kernels take; a matrix of more is read by rows */
+#define POLDER_LEVEL_DIAGONALS 32
+/* x = scale D^-1 b */
+POLDER_LAUNCHER int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscReal scale, const void *b, void *x, PolderStream stream);
+/* y = x_{k+1} from x = x_k; y = x_{k-1} before when k > 1 (zero: k > 2), and beta != 0. zero: x is not read in step 1 */
+POLDER_LAUNCHER int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, PolderStream stream);
+/* b - A x: to r (NULL: not wanted; may be b) and, ptr != NULL, summed over the rows row[ptr[a] .. ptr[a + 1]) to bc[a], a < nc; bc[nc] = 0. r and bc not both */
+POLDER_LAUNCHER int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[], const PetscInt row[], PetscInt nc, void *bc, PolderStream stream);
+/* x += scale xc[agg[i]] where agg[i] < nc */
+POLDER_LAUNCHER int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], PetscInt nc, PetscReal scale, const void *xc, void *x, PolderStream stream);
+/* v = A x; sum, in device memory, <- (x, v), (x, b), and (x, w) or, without w, (b, b), (b, v), (v, v) */
+POLDER_LAUNCHER int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v, PetscReal sum[], void *work, PolderStream stream);
+/* y = alpha x + beta y */
+POLDER_LAUNCHER int PolderLevelCombine_CUDA(PetscBool single, PetscInt n, PetscReal alpha, PetscReal beta, const void *x, void *y, PolderStream stream);
+POLDER_LAUNCHER int PolderLevelKFirst_CUDA(PetscBool single, PetscInt n, PetscReal threshold, const PetscReal sum[], const void *v, void *b, PolderStream stream);
+POLDER_LAUNCHER int PolderLevelKSecond_CUDA(PetscBool single, PetscInt n, PetscReal threshold, const PetscReal sum[], const void *w, void *x, PolderStream stream);
+/* y = x in the other precision */
+POLDER_LAUNCHER int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream);
+POLDER_LAUNCHER int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream);
+/* Step k of the power method: y = D^-1 A x, with x in the length sqrt(norm[k]) divided by that, and norm[k + 1] = (y, y). k = 0: x is the start that the host takes, in its own length */
+POLDER_LAUNCHER int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt k, const void *x, void *y, PetscReal norm[], void *work, PolderStream stream);
 
 /*
   rrb.cu: the sweeps of PC rrb over one grid with its coefficients c, double or float (single), as RRB_NCOEF arrays of rrbrow.h. Vectors are in natural order, rows ld apart; those of

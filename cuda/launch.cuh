@@ -7,7 +7,7 @@
 #define POLDER_BLOCK         256
 #define POLDER_REDUCE_BLOCKS 4096
 /* Most sums that one kernel makes at once */
-#define POLDER_REDUCE_SUMS 4
+#define POLDER_REDUCE_SUMS 5
 
 static inline unsigned int PolderBlocks(PetscInt n, int perblock)
 {

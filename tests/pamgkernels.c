@@ -1,6 +1,7 @@
 static char help[] = "Host kernels of the pairwise-aggregation multigrid against plain loops, on rows and on diagonals, tiny, odd and large.\n\n";
 
 #include "../src/kernels/kernels.h"
+#include "../src/kernels/levelscalars.h"
 #include "../src/compat.h"
 
 /* A symmetric matrix of n rows as rows, as diagonals and as half of them, and vectors around it; arrays that are written are poisoned */
@@ -109,11 +110,11 @@ static void Restricted(const Level *L, const PetscScalar x[], PetscScalar r[], P
 static PetscErrorCode TestSmoothers(const Level *L)
 {
   const PetscInt n = L->n;
-  PetscScalar   *want, *got, *wantc, *gotc, *r, *d, *e;
+  PetscScalar   *want, *got, *wantc, *gotc, *r, *d;
   PetscReal      sum[5], wanted[5];
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc7(n, &want, n, &got, L->nc + 1, &wantc, L->nc + 1, &gotc, n, &r, n, &d, n, &e));
+  PetscCall(PetscMalloc6(n, &want, n, &got, L->nc + 1, &wantc, L->nc + 1, &gotc, n, &r, n, &d));
   for (int f = 0; f < 3; ++f) {
     const PolderLevelMatrix *M = &L->M[f];
 
@@ -149,19 +150,15 @@ static PetscErrorCode TestSmoothers(const Level *L)
     PolderLevelResidual_Host(M, L->b, L->x, got, L->agg, L->nc, gotc);
     PetscCall(Compare("residual", n, f, n, got, want));
     PetscCall(Compare("residual, restricted", n, f, L->nc, gotc, wantc));
-    for (PetscInt i = 0; i < n; ++i) {
-      d[i] = e[i] = Random();
-      e[i]        = 0.3 * e[i] + 0.7 * L->dinv[i] * want[i];
+    for (int k = 0; k < 3; ++k) { // with an iterate before, with zero before, and without
+      for (PetscInt i = 0; i < n; ++i) {
+        d[i] = Random();
+        r[i] = L->x[i] + 0.7 * L->dinv[i] * want[i] + (k == 2 ? 0 : 0.3 * (L->x[i] - (k ? 0 : d[i])));
+      }
+      if (k) Poison(n, d);
+      PolderLevelJacobi_Host(M, (PetscBool)(k == 1), k == 2 ? 0 : 0.3, 0.7, L->b, L->x, d);
+      PetscCall(Compare("step", n, f, n, d, r));
     }
-    for (PetscInt i = 0; i < n; ++i) r[i] = L->x[i] + e[i];
-    Poison(n, got);
-    PolderLevelJacobi_Host(M, 0.3, 0.7, L->b, L->x, d, got);
-    PetscCall(Compare("step", n, f, n, got, r));
-    PetscCall(Compare("direction", n, f, n, d, e));
-    for (PetscInt i = 0; i < n; ++i) r[i] = L->x[i] + 0.7 * L->dinv[i] * want[i];
-    Poison(n, got);
-    PolderLevelJacobi_Host(M, 0, 0.7, L->b, L->x, NULL, got);
-    PetscCall(Compare("jacobi", n, f, n, got, r));
     for (int add = 0; add < 2; ++add) {
       for (int k = 0; k < 5; ++k) wanted[k] = 0;
       for (PetscInt i = 0; i < n; ++i) {
@@ -179,11 +176,49 @@ static PetscErrorCode TestSmoothers(const Level *L)
         PetscCheck(PetscAbsReal(sum[k] - wanted[k]) <= 1e-11 * (1 + wanted[4] + wanted[2]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "sum %d of %" PetscInt_FMT " rows, form %d: %g, not %g", k, n, f, (double)sum[k], (double)wanted[k]);
     }
     wanted[2] = 0;
+    sum[3]    = -1;
     for (PetscInt i = 0; i < n; ++i) wanted[2] += L->x[i] * d[i];
     PolderLevelMultDots_Host(M, PETSC_FALSE, L->x, L->b, d, got, sum);
-    PetscCheck(PetscAbsReal(sum[2] - wanted[2]) <= 1e-11 * (1 + wanted[4]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "(x, w) of %" PetscInt_FMT " rows: %g, not %g", n, (double)sum[2], (double)wanted[2]);
+    PetscCheck(PetscAbsReal(sum[2] - wanted[2]) <= 1e-11 * (1 + wanted[4]) && sum[3] == -1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "(x, w) of %" PetscInt_FMT " rows: %g, not %g", n, (double)sum[2], (double)wanted[2]);
   }
-  PetscCall(PetscFree7(want, got, wantc, gotc, r, d, e));
+  PetscCall(PetscFree6(want, got, wantc, gotc, r, d));
+  PetscFunctionReturn(0);
+}
+
+/* Two steps of the K-cycle with any x and w: the error is least in the energy norm over their span, so that the residual is orthogonal to both */
+static PetscErrorCode TestKCycle(const Level *L)
+{
+  const PetscInt n = L->n;
+  PetscScalar   *b, *x, *w, *v, *r, *wantc;
+  PetscReal      sum[POLDER_KSUMS], c[2], dot[2] = {0, 0}, size = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc6(n, &b, n, &x, n, &w, n, &v, n, &r, L->nc + 1, &wantc));
+  for (PetscInt i = 0; i < n; ++i) {
+    b[i] = L->b[i];
+    x[i] = L->x[i];
+    w[i] = Random();
+    size += 1 + PetscAbsScalar(b[i] * w[i]);
+  }
+  PolderLevelMultDots_Host(&L->M[0], PETSC_FALSE, x, b, NULL, v, sum);
+  PetscCheck(n < 2 || !PolderKCycleDone(sum, 0), PETSC_COMM_SELF, PETSC_ERR_PLIB, "One step is exact with %" PetscInt_FMT " rows", n);
+  PetscCheck(PolderKCycleDone(sum, 1e6), PETSC_COMM_SELF, PETSC_ERR_PLIB, "One step is not enough for a large threshold");
+  PolderLevelKFirst_Host(n, 0, sum, v, b);
+  PolderLevelMultDots_Host(&L->M[0], PETSC_FALSE, w, b, v, r, sum + POLDER_KSUMS_FIRST);
+  for (PetscInt i = 0; i < n; ++i) dot[0] += b[i] * L->x[i];
+  PetscCheck(n < 2 || PetscAbsReal(dot[0]) <= 1e-11 * size, PETSC_COMM_SELF, PETSC_ERR_PLIB, "After one step the residual has %g of x", (double)dot[0]);
+  PolderLevelKSecond_Host(n, 0, sum, w, x);
+  Restricted(L, x, r, wantc);
+  dot[0] = 0;
+  for (PetscInt i = 0; i < n; ++i) {
+    dot[0] += r[i] * L->x[i];
+    dot[1] += r[i] * w[i];
+  }
+  PetscCheck(n < 2 || (PetscAbsReal(dot[0]) <= 1e-10 * size && PetscAbsReal(dot[1]) <= 1e-10 * size), PETSC_COMM_SELF, PETSC_ERR_PLIB, "After two steps the residual has %g of x and %g of w with %" PetscInt_FMT " rows", (double)dot[0], (double)dot[1], n);
+  sum[0] = 0; // nothing to scale by: x stays, and so does b
+  PolderKCycleSecond(sum, 0, c);
+  PetscCheck(c[0] == 1 && c[1] == 0 && PolderKCycleFirst(sum, 0) == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A product of zero scales by %g and %g", (double)c[0], (double)c[1]);
+  PetscCall(PetscFree6(b, x, w, v, r, wantc));
   PetscFunctionReturn(0);
 }
 
@@ -325,6 +360,7 @@ int main(int argc, char **args)
       while (n && up[k][n - 1] >= sizes[s]) --n; // diagonals that the matrix has
       PetscCall(LevelCreate(sizes[s], n, up[k], &L));
       PetscCall(TestSmoothers(&L));
+      PetscCall(TestKCycle(&L));
       PetscCall(TestPairs(&L, PETSC_FALSE));
       PetscCall(TestPairs(&L, PETSC_TRUE));
       PetscCall(TestGalerkin(&L));

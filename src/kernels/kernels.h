@@ -190,12 +190,15 @@ PETSC_INTERN PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[]
   PETSC_INTERN void PolderLevelProlong##name(PetscInt n, const PetscInt agg[], type scale, const type xc[], type x[]); \
   /* b - A x: to r (NULL: not wanted) and, agg != NULL, bc = P^T of it */ \
   PETSC_INTERN void PolderLevelResidual##name(const PolderLevelMatrix *, const type b[], const type x[], type r[], const PetscInt agg[], PetscInt nc, type bc[]); \
-  /* d = beta d + scale D^-1 (b - A x), y = x + d; d = NULL: stands for zero and is not kept */ \
-  PETSC_INTERN void PolderLevelJacobi##name(const PolderLevelMatrix *, type beta, type scale, const type b[], const type x[], type d[], type y[]); \
-  /* v = (add: v) + A x; sum <- (x, v), (x, b), and (x, w) or, without w, (b, b), (b, v), (v, v) */ \
-  PETSC_INTERN void PolderLevelMultDots##name(const PolderLevelMatrix *, PetscBool add, const type x[], const type b[], const type w[], type v[], PetscReal sum[5]); \
+  /* y = x + beta (x - y) + scale D^-1 (b - A x); first: zero instead of y, which is not read then, nor when beta is 0 */ \
+  PETSC_INTERN void PolderLevelJacobi##name(const PolderLevelMatrix *, PetscBool first, type beta, type scale, const type b[], const type x[], type y[]); \
+  /* v = (add: v) + A x; sum <- (x, v), (x, b), and (x, w) or, without w, (b, b), (b, v), (v, v): three or five */ \
+  PETSC_INTERN void PolderLevelMultDots##name(const PolderLevelMatrix *, PetscBool add, const type x[], const type b[], const type w[], type v[], PetscReal sum[]); \
   /* y = alpha x + beta y */ \
   PETSC_INTERN void PolderLevelCombine##name(PetscInt n, type alpha, type beta, const type x[], type y[]); \
+  /* Between the steps of a K-cycle and after them, with the sums and scalars of levelscalars.h: b -= (alpha / rho) v; x = c[0] x + c[1] w */ \
+  PETSC_INTERN void PolderLevelKFirst##name(PetscInt n, PetscReal threshold, const PetscReal sum[], const type v[], type b[]); \
+  PETSC_INTERN void PolderLevelKSecond##name(PetscInt n, PetscReal threshold, const PetscReal sum[], const type w[], type x[]); \
   /* z = y + scale B ghost; y = NULL stands for zero. bc -= P^T B ghost */ \
   PETSC_INTERN void PolderLevelGhosts##name(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], type scale, const type ghost[], const type y[], type z[]); \
   PETSC_INTERN void PolderLevelGhostsRestrict##name(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const type ghost[], const PetscInt agg[], type bc[]);

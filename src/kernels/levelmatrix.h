@@ -14,3 +14,13 @@ typedef struct {
   PetscInt           nz;   /* entries of the compressed rows; known on the device only */
   const void        *dinv; /* inverse of the diagonal (or of what a smoother puts in its place), 0 where it is zero */
 } PolderLevelMatrix;
+
+/*
+  Step k of a diagonal smoother, x_{k+1} = x_k + beta (x_k - x_{k-1}) + scale D^-1 (b - A x_k), with beta = 0 for k = 0. zero: x_0 = 0 and x_1 = start D^-1 b, which a device
+  makes on the way in the steps 1 and 2 that read it
+*/
+typedef struct {
+  PetscInt  k;
+  PetscBool zero;
+  PetscReal start, beta, scale;
+} PolderLevelStep;

@@ -1,4 +1,5 @@
 /* One level of a multigrid cycle, in double and in single precision. */
+#include "levelscalars.h"
 #include "kernels.h"
 
 /* Rows that are worked on together; sweeps take diagonals nearer than LEVEL_NEAR entry by entry */

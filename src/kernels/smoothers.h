@@ -273,7 +273,7 @@ void LEVEL_NAME(PolderLevelResidual)(const PolderLevelMatrix *A, const LEVEL_VAL
   }
 }
 
-void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, LEVEL_VALUE beta, LEVEL_VALUE scale, const LEVEL_VALUE b[], const LEVEL_VALUE x[], LEVEL_VALUE d[], LEVEL_VALUE y[])
+void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, LEVEL_VALUE beta, LEVEL_VALUE scale, const LEVEL_VALUE b[], const LEVEL_VALUE x[], LEVEL_VALUE y[])
 {
   const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv;
   LEVEL_VALUE        s[LEVEL_ROWS];
@@ -282,19 +282,17 @@ void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, LEVEL_VALUE beta,
     const PetscInt len = PetscMin(LEVEL_ROWS, A->n - r0);
 
     LEVEL_NAME(LevelMult)(A, r0, len, x, s);
-    if (d) {
-      for (PetscInt i = 0; i < len; ++i) {
-        d[r0 + i] = beta * d[r0 + i] + scale * dinv[r0 + i] * (b[r0 + i] - s[i]);
-        y[r0 + i] = x[r0 + i] + d[r0 + i];
-      }
+    for (PetscInt i = 0; i < len; ++i) s[i] = scale * dinv[r0 + i] * (b[r0 + i] - s[i]);
+    if (first || beta == 0) {
+      for (PetscInt i = 0; i < len; ++i) y[r0 + i] = (1 + beta) * x[r0 + i] + s[i];
     } else {
-      for (PetscInt i = 0; i < len; ++i) y[r0 + i] = x[r0 + i] + scale * dinv[r0 + i] * (b[r0 + i] - s[i]);
+      for (PetscInt i = 0; i < len; ++i) y[r0 + i] = x[r0 + i] + beta * (x[r0 + i] - y[r0 + i]) + s[i];
     }
   }
 }
 
 /* sum[k] += the products of x with s, b, w (w != NULL) or (x, s), (x, b), (b, b), (b, s), (s, s), in eight partial sums each */
-static inline void LEVEL_NAME(LevelDots)(PetscInt n, const LEVEL_VALUE *restrict x, const LEVEL_VALUE *restrict s, const LEVEL_VALUE *restrict b, const LEVEL_VALUE *restrict w, PetscReal sum[5][LEVEL_LANES])
+static inline void LEVEL_NAME(LevelDots)(PetscInt n, const LEVEL_VALUE *restrict x, const LEVEL_VALUE *restrict s, const LEVEL_VALUE *restrict b, const LEVEL_VALUE *restrict w, PetscReal sum[POLDER_KSUMS_FIRST][LEVEL_LANES])
 {
   PetscInt i = 0;
 
@@ -331,9 +329,9 @@ static inline void LEVEL_NAME(LevelDots)(PetscInt n, const LEVEL_VALUE *restrict
   }
 }
 
-void LEVEL_NAME(PolderLevelMultDots)(const PolderLevelMatrix *A, PetscBool add, const LEVEL_VALUE x[], const LEVEL_VALUE b[], const LEVEL_VALUE w[], LEVEL_VALUE v[], PetscReal sum[5])
+void LEVEL_NAME(PolderLevelMultDots)(const PolderLevelMatrix *A, PetscBool add, const LEVEL_VALUE x[], const LEVEL_VALUE b[], const LEVEL_VALUE w[], LEVEL_VALUE v[], PetscReal sum[])
 {
-  PetscReal   part[5][LEVEL_LANES] = {{0}};
+  PetscReal   part[POLDER_KSUMS_FIRST][LEVEL_LANES] = {{0}};
   LEVEL_VALUE s[LEVEL_ROWS];
 
   for (PetscInt r0 = 0; r0 < A->n; r0 += LEVEL_ROWS) {
@@ -344,7 +342,7 @@ void LEVEL_NAME(PolderLevelMultDots)(const PolderLevelMatrix *A, PetscBool add, 
     for (PetscInt i = 0; i < len; ++i) v[r0 + i] = s[i];
     LEVEL_NAME(LevelDots)(len, x + r0, s, b + r0, w ? w + r0 : NULL, part);
   }
-  for (int k = 0; k < 5; ++k) {
+  for (int k = 0; k < (w ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST); ++k) {
     sum[k] = 0;
     for (int l = 0; l < LEVEL_LANES; ++l) sum[k] += part[k][l];
   }
@@ -354,6 +352,22 @@ void LEVEL_NAME(PolderLevelCombine)(PetscInt n, LEVEL_VALUE alpha, LEVEL_VALUE b
 {
 #pragma GCC ivdep
   for (PetscInt i = 0; i < n; ++i) y[i] = alpha * x[i] + beta * y[i];
+}
+
+void LEVEL_NAME(PolderLevelKFirst)(PetscInt n, PetscReal threshold, const PetscReal sum[], const LEVEL_VALUE v[], LEVEL_VALUE b[])
+{
+  const PetscReal step = PolderKCycleFirst(sum, threshold);
+
+  if (step != 0) LEVEL_NAME(PolderLevelCombine)(n, (LEVEL_VALUE)-step, 1, v, b);
+}
+
+void LEVEL_NAME(PolderLevelKSecond)(PetscInt n, PetscReal threshold, const PetscReal sum[], const LEVEL_VALUE w[], LEVEL_VALUE x[])
+{
+  PetscReal c[2];
+
+  PolderKCycleSecond(sum, threshold, c);
+  if (c[1] != 0) LEVEL_NAME(PolderLevelCombine)(n, (LEVEL_VALUE)c[1], (LEVEL_VALUE)c[0], w, x);
+  else if (c[0] != 1) LEVEL_NAME(PolderLevelCombine)(n, 0, (LEVEL_VALUE)c[0], x, x);
 }
 
 /* Off-process columns, by compressed rows bi, bj, ba with entries in double precision */

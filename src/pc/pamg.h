@@ -70,6 +70,7 @@ typedef struct {
   PetscBool         regular;                   /* by diagonals */
   PetscBool         scattered;                 /* on the device: there are too many diagonals */
   PetscBool         wide;                      /* on the device: there are rows of more than POLDER_COARSE_ROW entries */
+  PetscBool         single;                    /* on the device: the precision of M and of vectors */
   PetscInt64        bytes;
   /* On several processes: the rows of this process as they come from the level before, ai .. ba, nown of them from rstart on, with the global columns garray[nghost] of the second block */
   PetscInt     nown, rstart, nghost, *garray;
@@ -79,6 +80,9 @@ typedef struct {
   PetscMPIInt *counts, *displs; /* rows of each process, and its first one */
   void        *part;            /* [nown + 1] of a vector */
 } PamgLevel;
+
+/* What the cycle does on a level, see pamgsteps.h */
+typedef struct _PamgSteps PamgSteps;
 
 /* What a set-up was made from */
 typedef struct {
@@ -99,22 +103,24 @@ typedef struct {
   PetscReal     damping, overcorrection, threshold, kappa, kthreshold, drop;
   PetscBool     reuse;
 
-  PetscInt     nlevel;
-  PamgLevel   *level;
-  PolderCoarse coarse; /* the solver of the last level when it is small */
-  KSP          ksp;    /* else */
-  Vec          cb, cx;
-  PetscScalar *cbuf[2]; /* [n + nghost] of the last level */
-  PetscBool    direct;
-  PetscBool    device; /* levels, and the sums of the K-cycle, are on the device */
-  PolderStream stream;
-  PetscBool    stalled;
-  PetscBool    warned[3]; /* K-cycle in a method that is not flexible, not symmetric, blocks */
-  PetscInt    *mate;      /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
-  PetscReal   *diagonal, *sum;
-  PetscInt64  *place; /* of the rows of this process in a grid, as long as levels are made; NULL: none is known */
-  PamgKeys     keys;
-  PetscInt     nsetup, nrefresh;
+  PetscInt         nlevel;
+  PamgLevel       *level;
+  PolderCoarse     coarse; /* the solver of the last level when it is small */
+  KSP              ksp;    /* else */
+  Vec              cb, cx;
+  PetscScalar     *cbuf[2]; /* [n + nghost] of the last level */
+  PetscBool        direct;
+  PetscBool        device; /* levels are on the device */
+  PolderStream     stream;
+  PetscReal       *ksum;  /* there, the sums of the K-cycle on each level; NULL on the host */
+  const PamgSteps *steps; /* while a cycle runs */
+  PetscBool        stalled;
+  PetscBool        warned[3]; /* K-cycle in a method that is not flexible, not symmetric, blocks */
+  PetscInt        *mate;      /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
+  PetscReal       *diagonal, *sum;
+  PetscInt64      *place; /* of the rows of this process in a grid, as long as levels are made; NULL: none is known */
+  PamgKeys         keys;
+  PetscInt         nsetup, nrefresh;
 } PC_PAMG;
 
 /* The K-cycle may be wanted at level l, which is not the first */
@@ -182,11 +188,18 @@ PETSC_INTERN PetscErrorCode PCPAMGGatherValues_Private(MPI_Comm, PamgLevel *);
 /* place[] of this process becomes that of all, NULL unless all have places */
 PETSC_INTERN PetscErrorCode PCPAMGGatherPlaces_Private(MPI_Comm, const PamgLevel *, PetscInt64 **place);
 
-/* pamgcycle.c */
+/* pamgcycle.c: x = M^-1 b with vectors like those of the first level */
+PETSC_INTERN PetscErrorCode PCPAMGCycle_Private(PC_PAMG *, const void *b, void *x);
+
+/* pamghost.c */
 /* The arrays of the first level, which are the matrix's */
 PETSC_INTERN PetscErrorCode PCPAMGBegin_Private(PC);
 PETSC_INTERN PetscErrorCode PCPAMGEnd_Private(PC);
 /* z = M^-1 r */
 PETSC_INTERN PetscErrorCode PCPAMGApplyHost_Private(PC, Vec r, Vec z);
-/* Estimates the largest eigenvalue of D^-1 A on each level */
+/* Estimates the largest eigenvalue of D^-1 A on level l, between the two above on the first one */
 PETSC_INTERN PetscErrorCode PCPAMGEstimate_Private(PC_PAMG *, PetscInt l);
+
+/* pamglaunch.c: the same on the device, where the levels are; the estimates of all levels but the last at once */
+PETSC_INTERN PetscErrorCode PCPAMGApplyDevice_Private(PC, Vec r, Vec z);
+PETSC_INTERN PetscErrorCode PCPAMGEstimateDevice_Private(PC);

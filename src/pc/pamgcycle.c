@@ -1,123 +1,151 @@
-/* Pairwise-aggregation multigrid: V-, W- and K-cycle on the host. */
-#include "pamg.h"
+/* Pairwise-aggregation multigrid: V-, W- and K-cycle. */
+#include "pamgsteps.h"
 #include <petsc/private/pcimpl.h>
 
 /* Chebyshev damps the part of the spectrum above its largest eigenvalue over this */
 #define PAMG_CHEBYSHEV_RATIO 4.0
 
-#define LEVEL_VALUE        PetscScalar
-#define LEVEL_UNIT         MPIU_SCALAR
-#define LEVEL_NAME(name)   name##Double
-#define LEVEL_KERNEL(name) name##_Host
-#include "pamgcycle.h"
-#undef LEVEL_VALUE
-#undef LEVEL_UNIT
-#undef LEVEL_NAME
-#undef LEVEL_KERNEL
+static PetscErrorCode PamgSolve(PC_PAMG *, PetscInt l, void *b, void *x);
 
-#define LEVEL_VALUE        float
-#define LEVEL_UNIT         MPI_FLOAT
-#define LEVEL_NAME(name)   name##Single
-#define LEVEL_KERNEL(name) name##Single_Host
-#include "pamgcycle.h"
-
-PetscErrorCode PCPAMGBegin_Private(PC pc)
+/*
+  n steps of a diagonal smoother on x[0], x[1] in turn, the result in x[n % 2]; zero: the first begins with zero and leaves it in x[1]. Chebyshev on the upper part of the
+  spectrum of D^-1 A, [lambda / PAMG_CHEBYSHEV_RATIO, lambda]
+*/
+static PetscErrorCode PamgSmooth(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, PetscBool zero, const void *b, void *x[2])
 {
-  PC_PAMG         *pamg = (PC_PAMG *)pc->data;
-  PamgLevel       *L    = pamg->level;
-  const PolderDia *dia;
+  const PetscBool chebyshev = (PetscBool)(pamg->smoother == PAMG_CHEBYSHEV);
+  const PetscReal top = L->eigenvalue, bottom = top / PAMG_CHEBYSHEV_RATIO, theta = (top + bottom) / 2, delta = (top - bottom) / 2, sigma = theta / delta;
+  PetscReal       rho  = 1 / sigma;
+  PolderLevelStep step = {.zero = zero, .scale = chebyshev ? 1 / theta : pamg->smoother == PAMG_JACOBI ? pamg->damping : 1};
 
   PetscFunctionBegin;
-  PetscCall(PolderMatGetCSR(L->A, &L->csr));
-  if (pamg->precision == PAMG_SINGLE) PetscFunctionReturn(PETSC_SUCCESS);
-  L->M.ai = L->csr.ai;
-  L->M.aj = L->csr.aj;
-  L->M.aa = L->csr.aa;
-  if (L->own) PetscFunctionReturn(PETSC_SUCCESS);
-  L->M.nd = 0;
-  if (L->regular) {
-    PetscCall(PolderMatGetDia(L->A, &dia));
-    if (dia) {
-      L->M.nd   = dia->nd;
-      L->M.main = dia->main;
-      L->M.off  = dia->off;
-      L->M.val  = (const void *const *)dia->val;
+  step.start = step.scale;
+  if (zero && n == 1) PetscCall(pamg->steps->begin(L, step.start, b, x[1]));
+  for (; step.k < n; ++step.k) {
+    if (step.k || !zero) PetscCall(pamg->steps->smooth(L, &step, b, x[step.k % 2], x[1 - step.k % 2]));
+    if (chebyshev) {
+      const PetscReal next = 1 / (2 * sigma - rho);
+
+      step.beta  = next * rho;
+      step.scale = 2 * next / delta;
+      rho        = next;
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGEnd_Private(PC pc)
+/* The vectors of level C that the level before it restricts to and is corrected with */
+static inline void *PamgCoarseRHS(const PamgLevel *C)
 {
-  PC_PAMG *pamg = (PC_PAMG *)pc->data;
+  return C->gathered ? C->part : C->b;
+}
+
+static inline void *PamgCoarseSolution(const PamgLevel *C)
+{
+  return C->gathered ? C->part : C->x;
+}
+
+/* From the right-hand side of level l + 1 to its solution */
+static PetscErrorCode PamgCorrect(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel *C = &pamg->level[l + 1];
 
   PetscFunctionBegin;
-  PetscCall(PolderMatRestoreCSR(pamg->level->A, &pamg->level->csr));
+  if (C->gathered) PetscCall(pamg->steps->gather(C, PetscObjectComm((PetscObject)pamg->level[l].A)));
+  PetscCall(PamgSolve(pamg, l + 1, C->b, C->x));
+  if (C->gathered) PetscCall(pamg->steps->scatter(C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGApplyHost_Private(PC pc, Vec r, Vec z)
+/* The same with Gauss-Seidel */
+static PetscErrorCode PamgCycleSGS(PC_PAMG *pamg, PetscInt l, const void *b, void *x)
 {
-  PC_PAMG           *pamg = (PC_PAMG *)pc->data;
-  PamgLevel         *L    = pamg->level;
-  const PetscScalar *rr;
-  PetscScalar       *zz;
+  PamgLevel *L = &pamg->level[l], *C = L + 1;
 
   PetscFunctionBegin;
-  PetscCall(PCPAMGBegin_Private(pc));
-  PetscCall(VecGetArrayRead(r, &rr));
-  PetscCall(VecGetArrayWrite(z, &zz));
-  if (pamg->precision == PAMG_DOUBLE) {
-    if (pamg->nlevel == 1) PetscCall(PamgLastDouble(pamg, rr, zz));
-    else PetscCall(PamgCycleDouble(pamg, 0, rr, zz));
-  } else {
-    for (PetscInt i = 0; i < L->n; ++i) ((float *)L->b)[i] = (float)rr[i];
-    if (pamg->nlevel == 1) PetscCall(PamgLastSingle(pamg, (float *)L->b, (float *)L->x));
-    else PetscCall(PamgCycleSingle(pamg, 0, (float *)L->b, (float *)L->x));
-    for (PetscInt i = 0; i < L->n; ++i) zz[i] = ((float *)L->x)[i];
+  if (pamg->pre) PetscCall(pamg->steps->forward(L, pamg->pre, b, x, PamgCoarseRHS(C)));
+  else {
+    PetscCall(pamg->steps->zero(L, x));
+    PetscCall(pamg->steps->residual(L, b, x, NULL, PamgCoarseRHS(C)));
   }
-  PetscCall(VecRestoreArrayWrite(z, &zz));
-  PetscCall(VecRestoreArrayRead(r, &rr));
-  PetscCall(PCPAMGEnd_Private(pc));
+  PetscCall(PamgCorrect(pamg, l));
+  PetscCall(pamg->steps->backward(L, pamg->post, b, PamgOvercorrection(pamg, l), PamgCoarseSolution(C), x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z = D^-1 A x, y is scratch */
-static PetscErrorCode PamgScaledMult(const PC_PAMG *pamg, PamgLevel *L, const PetscScalar x[], PetscScalar y[], PetscScalar z[])
+/* One cycle on level l < nlevel - 1 that begins with zero */
+static PetscErrorCode PamgCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, void *x)
 {
-  PetscFunctionBegin;
-  PolderCsrMult_Host(L->n, NULL, L->csr.ai, L->csr.aj, L->csr.aa, 1, x, NULL, y, NULL, NULL);
-  if (L->halo) {
-    PetscScalar *ghost;
+  PamgLevel *L = &pamg->level[l], *C = L + 1;
+  void      *y[2];
 
-    PetscCall(PetscMalloc1(L->csr.nghost, &ghost));
-    PetscCall(PolderHaloExchange(L->halo, MPIU_SCALAR, x, ghost));
-    PolderLevelGhosts_Host(L->n, L->csr.bi, L->csr.bj, L->csr.ba, 1, ghost, y, y);
-    PetscCall(PetscFree(ghost));
+  PetscFunctionBegin;
+  if (pamg->smoother == PAMG_SGS) {
+    PetscCall(PamgCycleSGS(pamg, l, b, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  for (PetscInt i = 0; i < L->n; ++i) z[i] = y[i] * (pamg->precision == PAMG_SINGLE ? (PetscScalar)((float *)L->dinv)[i] : ((PetscScalar *)L->dinv)[i]);
+  y[pamg->post % 2]     = x; // where the last of the steps after leaves its result
+  y[1 - pamg->post % 2] = L->t;
+  if (pamg->pre) { // theirs is in y[0]
+    void *before[2];
+
+    before[pamg->pre % 2]     = y[0];
+    before[1 - pamg->pre % 2] = y[1];
+    PetscCall(PamgSmooth(pamg, L, pamg->pre, PETSC_TRUE, b, before));
+  } else PetscCall(pamg->steps->zero(L, y[0]));
+  PetscCall(pamg->steps->residual(L, b, y[0], NULL, PamgCoarseRHS(C)));
+  PetscCall(PamgCorrect(pamg, l));
+  PetscCall(pamg->steps->prolong(L, PamgOvercorrection(pamg, l), PamgCoarseSolution(C), y[0]));
+  PetscCall(PamgSmooth(pamg, L, pamg->post, PETSC_FALSE, b, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ten steps of the power method, and a tenth more */
-PetscErrorCode PCPAMGEstimate_Private(PC_PAMG *pamg, PetscInt l)
+/* One or two steps of flexible CG with the cycle for a preconditioner, see levelscalars.h */
+static PetscErrorCode PamgKCycle(PC_PAMG *pamg, PetscInt l, void *b, void *x)
 {
-  PamgLevel   *L = &pamg->level[l];
-  PetscScalar *x, *y;
-  PetscReal    norm = 1;
+  PamgLevel *L = &pamg->level[l];
+  PetscReal  mine[POLDER_KSUMS], *sum = pamg->ksum ? pamg->ksum + l * POLDER_KSUMS : mine;
+  PetscBool  again;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(L->n, &x, L->n, &y));
-  for (PetscInt i = 0; i < L->n; ++i) x[i] = (i * 7919 % 1013) / 1013.0 - 0.5;
-  for (PetscInt k = 0; k <= 10 && norm > 0; ++k) {
-    norm = PolderDot_Host(L->n, x, x);
-    PetscCallAllreduce(MPI_IN_PLACE, &norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)L->A));
-    norm = PetscSqrtReal(norm);
-    if (!(norm > 0)) break;
-    for (PetscInt i = 0; i < L->n; ++i) x[i] /= norm;
-    if (k < 10) PetscCall(PamgScaledMult(pamg, L, x, y, x));
+  PetscCall(PamgCycleOnce(pamg, l, b, x));
+  PetscCall(pamg->steps->dots(L, x, b, NULL, L->v, sum));
+  PetscCall(pamg->steps->first(L, pamg->kthreshold, sum, L->v, b, &again));
+  if (again) {
+    PetscCall(PamgCycleOnce(pamg, l, b, L->w));
+    PetscCall(pamg->steps->dots(L, L->w, b, L->v, L->t, sum + POLDER_KSUMS_FIRST));
   }
-  L->eigenvalue = norm > 0 ? 1.1 * norm : 2;
-  PetscCall(PetscFree2(x, y));
+  PetscCall(pamg->steps->second(L, pamg->kthreshold, sum, L->w, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgWCycle(PC_PAMG *pamg, PetscInt l, void *b, void *x)
+{
+  PamgLevel *L = &pamg->level[l];
+
+  PetscFunctionBegin;
+  PetscCall(PamgCycleOnce(pamg, l, b, x));
+  PetscCall(pamg->steps->residual(L, b, x, b, NULL));
+  PetscCall(PamgCycleOnce(pamg, l, b, L->w));
+  PetscCall(pamg->steps->add(L, L->w, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x, near A^-1 b on level l, whose b may be overwritten when l > 0 */
+static PetscErrorCode PamgSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
+{
+  PetscFunctionBegin;
+  if (l == pamg->nlevel - 1) PetscCall(pamg->steps->last(pamg, b, x));
+  else if (!l || !PamgVisitsTwice(pamg, l)) PetscCall(PamgCycleOnce(pamg, l, b, x));
+  else if (pamg->cycle == PAMG_K) PetscCall(PamgKCycle(pamg, l, b, x));
+  else PetscCall(PamgWCycle(pamg, l, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGCycle_Private(PC_PAMG *pamg, const void *b, void *x)
+{
+  PetscFunctionBegin;
+  pamg->steps = pamg->device ? &PamgStepsDevice : pamg->precision == PAMG_SINGLE ? &PamgStepsSingle : &PamgStepsDouble;
+  PetscCall(PamgSolve(pamg, 0, (void *)b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -62,6 +62,7 @@ PetscErrorCode PCPAMGFree_Private(PC_PAMG *pamg)
   PetscCall(PetscFree(pamg->level));
   PetscCall(PamgFreeJudged(pamg));
   PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->place));
+  PetscCall(PolderDeviceFree(&pamg->ksum));
   pamg->nlevel = 0;
   PetscCall(PolderCoarseDestroy(&pamg->coarse));
   PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->cbuf[0]));

@@ -1,0 +1,459 @@
+/* One level of a multigrid cycle: V is the type of matrix and vectors, double or float. Sums of a K-cycle are in double precision and stay on the device. */
+#include "../src/kernels/levelscalars.h"
+#include "launch.cuh"
+
+/* Most blocks of a kernel that makes sums as well */
+#define LEVEL_BLOCKS 1056
+
+/* What is read once may leave the cache at once */
+template <class V>
+struct LevelDia {
+  static constexpr int LANES = 1;
+  PetscInt             n, nd, lo, hi; /* lo and hi: the rows from lo on, and before hi, have all columns */
+  PetscInt             main;          /* the diagonal that no other row reads, where the lower ones lead into the upper ones; -1: all are stored */
+  PetscInt             off[POLDER_LEVEL_DIAGONALS];
+  const V             *val[POLDER_LEVEL_DIAGONALS];
+};
+
+/* ND = 0: any number of diagonals */
+template <int ND, class V>
+struct LevelDiagonals : LevelDia<V> {
+  template <class X>
+  __device__ __forceinline__ V row(PetscInt i, int, const X &x) const
+  {
+    const PetscInt nd = ND ? ND : this->nd;
+    V              s  = 0;
+
+    if (i < this->lo || i >= this->hi) {
+#pragma unroll(ND ? ND : 1)
+      for (PetscInt d = 0; d < nd; ++d) {
+        const PetscInt j = i + this->off[d];
+
+        if (j >= 0 && j < this->n) s += this->val[d][i] * x(j);
+      }
+    } else if (this->main < 0) {
+#pragma unroll(ND ? ND : 4)
+      for (PetscInt d = 0; d < nd; ++d) s += __ldcs(this->val[d] + i) * x(i + this->off[d]);
+    } else {
+#pragma unroll(ND ? ND : 4)
+      for (PetscInt d = 0; d < nd; ++d) s += (ND && d == ND / 2 ? __ldcs(this->val[d] + i) : __ldg(this->val[d] + i)) * x(i + this->off[d]);
+    }
+    return s;
+  }
+};
+
+/* W threads a row */
+template <int W, class V>
+struct LevelRows {
+  static constexpr int LANES = W;
+  PetscInt             n;
+  const PetscInt      *ai, *aj;
+  const V             *aa;
+
+  template <class X>
+  __device__ __forceinline__ V row(PetscInt i, int lane, const X &x) const
+  {
+    const PetscInt end = __ldg(ai + i + 1);
+    V              s   = 0;
+
+    for (PetscInt e = __ldg(ai + i) + lane; e < end; e += W) s += __ldcs(aa + e) * x(__ldcs(aj + e));
+    return s;
+  }
+};
+
+/* The vector that a matrix is applied to: one in memory, start D^-1 b, or the start of the power method */
+template <class V>
+struct LevelVector {
+  const V *x;
+
+  __device__ __forceinline__ V operator()(PetscInt i) const { return __ldg(x + i); }
+};
+
+template <class V>
+struct LevelBegun {
+  V        start;
+  const V *dinv, *b;
+
+  __device__ __forceinline__ V operator()(PetscInt i) const { return start * __ldg(dinv + i) * __ldg(b + i); }
+};
+
+template <class V>
+struct LevelSeed {
+  __device__ __forceinline__ V operator()(PetscInt i) const { return (V)PolderPowerStart(i); }
+};
+
+/* What is before x in a step: nothing, zero, y, or start D^-1 b */
+enum LevelBefore {
+  LEVEL_NOTHING,
+  LEVEL_ZERO,
+  LEVEL_Y,
+  LEVEL_BEGUN
+};
+
+/* What becomes of s = (row i of A) x: SUMS sums over the rows, if any, are added up on the way */
+template <class V>
+struct LevelJacobi {
+  static constexpr int SUMS = 0;
+  LevelBefore          before;
+  V                    start, beta, scale;
+  const V             *dinv, *b;
+  V                   *y;
+
+  template <class X>
+  __device__ __forceinline__ void operator()(PetscInt i, V s, const X &x, double *) const
+  {
+    const V d = __ldg(dinv + i), r = __ldg(b + i), now = x(i);
+    V       z = now + scale * d * (r - s);
+
+    if (before == LEVEL_ZERO) z += beta * now;
+    else if (before == LEVEL_Y) z += beta * (now - y[i]);
+    else if (before == LEVEL_BEGUN) z += beta * (now - start * d * r);
+    y[i] = z;
+  }
+  __device__ __forceinline__ void finish(const double *) const { }
+};
+
+template <class V>
+struct LevelResidual {
+  static constexpr int SUMS = 0;
+  const V             *b;
+  V                   *r;
+
+  template <class X>
+  __device__ __forceinline__ void operator()(PetscInt i, V s, const X &, double *) const
+  {
+    r[i] = b[i] - s;
+  }
+  __device__ __forceinline__ void finish(const double *) const { }
+};
+
+/* v = A x and the sums of the first (SECOND: of the second) step of a K-cycle */
+template <bool SECOND, class V>
+struct LevelDots {
+  static constexpr int SUMS = SECOND ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST;
+  const V             *b, *w;
+  V                   *v;
+  PetscReal           *sum;
+
+  template <class X>
+  __device__ __forceinline__ void operator()(PetscInt i, V s, const X &x, double *part) const
+  {
+    const double xi = x(i), bi = __ldg(b + i), si = s;
+
+    v[i] = s;
+    part[0] += xi * si;
+    part[1] += xi * bi;
+    if constexpr (SECOND) part[2] += xi * __ldg(w + i);
+    else {
+      part[2] += bi * bi;
+      part[3] += bi * si;
+      part[4] += si * si;
+    }
+  }
+  __device__ __forceinline__ void finish(const double *total) const
+  {
+    for (int k = 0; k < SUMS; ++k) sum[k] = total[k];
+  }
+};
+
+/* FIRST: x has a length of its own */
+template <bool FIRST, class V>
+struct LevelPower {
+  static constexpr int SUMS = 1;
+  const V             *dinv;
+  V                   *y;
+  PetscReal           *norm; /* of x, then of y */
+
+  template <class X>
+  __device__ __forceinline__ void operator()(PetscInt i, V s, const X &, double *part) const
+  {
+    const double length = FIRST ? 1 : sqrt(norm[0]);
+    const V      z      = length > 0 ? (V)(s * (double)__ldg(dinv + i) / length) : 0;
+
+    y[i] = z;
+    part[0] += (double)z * z;
+  }
+  __device__ __forceinline__ void finish(const double *total) const { norm[1] = total[0]; }
+};
+
+/* The sum over each group of so many threads of a warp, a power of two, in all of them */
+template <class V>
+__device__ __forceinline__ V LevelGroupSum(V s, int threads)
+{
+  for (int o = threads / 2; o > 0; o >>= 1) s += __shfl_xor_sync(0xffffffffu, s, o);
+  return s;
+}
+
+template <class M, class X, class Out>
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRowsKernel(const __grid_constant__ M A, const X x, const Out out, PolderReduceScratch *scratch)
+{
+  constexpr int rows                            = POLDER_BLOCK / M::LANES;
+  const int     lane                            = threadIdx.x % M::LANES;
+  double        part[Out::SUMS ? Out::SUMS : 1] = {};
+
+  for (long long first = (long long)blockIdx.x * rows; first < A.n; first += (long long)gridDim.x * rows) {
+    const long long k    = first + threadIdx.x / M::LANES;
+    const bool      mine = k < A.n;
+    const PetscInt  i    = (PetscInt)k;
+    const auto      s    = LevelGroupSum(mine ? A.row(i, lane, x) : 0, M::LANES);
+
+    if (mine && lane == 0) out(i, s, x, part);
+  }
+  if constexpr (Out::SUMS > 0) PolderGridSum<POLDER_BLOCK>(part, scratch, [=](const double *total) { out.finish(total); });
+}
+
+/* bc = P^T (b - A x): a group of 2^log M::LANES threads for each aggregate, M::LANES of them for a row at a time */
+template <class M, class V>
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRestrictKernel(const __grid_constant__ M A, int log, const V *__restrict__ b, const LevelVector<V> x, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, PetscInt nc, V *__restrict__ bc)
+{
+  const int       group = M::LANES << log, lane = threadIdx.x % group;
+  const long long a = (long long)blockIdx.x * (POLDER_BLOCK / group) + threadIdx.x / group;
+  V               s = 0;
+
+  if (a < nc) {
+    const PetscInt end = __ldg(ptr + a + 1);
+
+    for (PetscInt k = __ldg(ptr + a) + lane / M::LANES; k < end; k += 1 << log) {
+      const PetscInt i = __ldg(row + k);
+
+      if (lane % M::LANES == 0) s += __ldg(b + i);
+      s -= A.row(i, lane % M::LANES, x);
+    }
+  }
+  s = LevelGroupSum(s, group);
+  if (a <= nc && lane == 0) bc[a] = s;
+}
+
+template <class V, class Do>
+static int LevelDiaDo(const PolderLevelMatrix *M, Do act)
+{
+  LevelDia<V> D;
+  bool        half = M->nd % 2 == 1 && M->main == M->nd / 2;
+
+  if (M->nd > POLDER_LEVEL_DIAGONALS) return (int)cudaErrorInvalidValue;
+  D.n  = M->n;
+  D.nd = M->nd;
+  D.lo = PetscMax(0, -M->off[0]);
+  D.hi = M->n - PetscMax(0, M->off[M->nd - 1]);
+  for (PetscInt d = 0; d < M->nd; ++d) {
+    D.off[d] = M->off[d];
+    D.val[d] = (const V *)M->val[d];
+    half     = half && M->off[d] == -M->off[M->nd - 1 - d] && (d >= M->nd / 2 || D.val[d] == (const V *)M->val[M->nd - 1 - d] + M->off[d]);
+  }
+  D.main = half ? M->main : -1;
+  switch (M->nd) {
+  case 3:
+    act(LevelDiagonals<3, V>{D});
+    break;
+  case 5:
+    act(LevelDiagonals<5, V>{D});
+    break;
+  case 7:
+    act(LevelDiagonals<7, V>{D});
+    break;
+  default:
+    act(LevelDiagonals<0, V>{D});
+  }
+  return (int)cudaGetLastError();
+}
+
+/* Calls act with the matrix in the form that it has */
+template <class V, class Do>
+static int LevelDo(const PolderLevelMatrix *M, Do act)
+{
+  const PetscInt mean = M->n ? M->nz / M->n : 0;
+  const V       *aa   = (const V *)M->aa;
+
+  if (M->nd) return LevelDiaDo<V>(M, act);
+  if (mean <= 8) act(LevelRows<4, V>{M->n, M->ai, M->aj, aa});
+  else if (mean <= 24) act(LevelRows<8, V>{M->n, M->ai, M->aj, aa});
+  else if (mean <= 64) act(LevelRows<16, V>{M->n, M->ai, M->aj, aa});
+  else act(LevelRows<32, V>{M->n, M->ai, M->aj, aa});
+  return (int)cudaGetLastError();
+}
+
+template <class M, class X, class Out>
+static void LevelRowsLaunch(const M &A, const X &x, const Out &out, void *work, cudaStream_t stream)
+{
+  unsigned int blocks = PolderBlocks(A.n, POLDER_BLOCK / M::LANES);
+
+  if (Out::SUMS) blocks = PetscMax(1, PetscMin(blocks, LEVEL_BLOCKS));
+  if (blocks) PolderLevelRowsKernel<M, X, Out><<<blocks, POLDER_BLOCK, 0, stream>>>(A, x, out, (PolderReduceScratch *)work);
+}
+
+/* f on the numbers 0 .. n, one a thread */
+template <class F>
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelEachKernel(PetscInt n, const F f)
+{
+  const long long i = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+
+  if (i < n) f((PetscInt)i);
+}
+
+template <class F>
+static int LevelEach(PetscInt n, const F &f, cudaStream_t stream)
+{
+  if (n) PolderLevelEachKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, f);
+  return (int)cudaGetLastError();
+}
+
+template <class V>
+static int LevelScaleLaunch(const PolderLevelMatrix *A, V scale, const V *b, V *x, cudaStream_t stream)
+{
+  const V *dinv = (const V *)A->dinv;
+
+  return LevelEach(
+    A->n, [=] __device__(PetscInt i) { x[i] = scale * dinv[i] * b[i]; }, stream);
+}
+
+int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscReal scale, const void *b, void *x, PolderStream stream)
+{
+  return single ? LevelScaleLaunch<float>(A, (float)scale, (const float *)b, (float *)x, stream) : LevelScaleLaunch<PetscScalar>(A, scale, (const PetscScalar *)b, (PetscScalar *)x, stream);
+}
+
+template <class V>
+static int LevelJacobiLaunch(const PolderLevelMatrix *A, const PolderLevelStep *step, const V *b, const V *x, V *y, cudaStream_t stream)
+{
+  const LevelBefore    before = step->beta == 0 || !step->k ? LEVEL_NOTHING : !step->zero || step->k > 2 ? LEVEL_Y : step->k == 1 ? LEVEL_ZERO : LEVEL_BEGUN;
+  const V             *dinv   = (const V *)A->dinv;
+  const LevelJacobi<V> out    = {before, (V)step->start, (V)step->beta, (V)step->scale, dinv, b, y};
+
+  return LevelDo<V>(A, [&](const auto &M) {
+    if (step->zero && step->k == 1) LevelRowsLaunch(M, LevelBegun<V>{(V)step->start, dinv, b}, out, NULL, stream);
+    else LevelRowsLaunch(M, LevelVector<V>{x}, out, NULL, stream);
+  });
+}
+
+int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, PolderStream stream)
+{
+  return single ? LevelJacobiLaunch(A, step, (const float *)b, (const float *)x, (float *)y, stream) : LevelJacobiLaunch(A, step, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)y, stream);
+}
+
+template <class V>
+static int LevelResidualLaunch(const PolderLevelMatrix *A, const V *b, const V *x, V *r, const PetscInt ptr[], const PetscInt row[], PetscInt nc, V *bc, cudaStream_t stream)
+{
+  const PetscInt mean = nc ? A->n / nc : 0; // rows of an aggregate
+
+  return LevelDo<V>(A, [&](const auto &M) {
+    constexpr int lanes = std::decay_t<decltype(M)>::LANES;
+    const int     log   = lanes > 1 ? 0 : mean >= 6 ? 3 : mean >= 3 ? 2 : mean >= 2 ? 1 : 0;
+
+    if (r) LevelRowsLaunch(M, LevelVector<V>{x}, LevelResidual<V>{b, r}, NULL, stream);
+    if (ptr) PolderLevelRestrictKernel<<<PolderBlocks(nc + 1, POLDER_BLOCK / (lanes << log)), POLDER_BLOCK, 0, stream>>>(M, log, b, LevelVector<V>{x}, ptr, row, nc, bc);
+  });
+}
+
+int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[], const PetscInt row[], PetscInt nc, void *bc, PolderStream stream)
+{
+  return single ? LevelResidualLaunch(A, (const float *)b, (const float *)x, (float *)r, ptr, row, nc, (float *)bc, stream) : LevelResidualLaunch(A, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)r, ptr, row, nc, (PetscScalar *)bc, stream);
+}
+
+template <class V>
+static int LevelProlongLaunch(PetscInt n, const PetscInt agg[], PetscInt nc, V scale, const V *xc, V *x, cudaStream_t stream)
+{
+  return LevelEach(
+    n,
+    [=] __device__(PetscInt i) {
+      const PetscInt a = agg[i];
+
+      if (a < nc) x[i] += scale * __ldg(xc + a);
+    },
+    stream);
+}
+
+int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], PetscInt nc, PetscReal scale, const void *xc, void *x, PolderStream stream)
+{
+  return single ? LevelProlongLaunch(n, agg, nc, (float)scale, (const float *)xc, (float *)x, stream) : LevelProlongLaunch(n, agg, nc, scale, (const PetscScalar *)xc, (PetscScalar *)x, stream);
+}
+
+template <class V>
+static int LevelMultDotsLaunch(const PolderLevelMatrix *A, const V *x, const V *b, const V *w, V *v, PetscReal sum[], void *work, cudaStream_t stream)
+{
+  return LevelDo<V>(A, [&](const auto &M) {
+    if (w) LevelRowsLaunch(M, LevelVector<V>{x}, LevelDots<true, V>{b, w, v, sum}, work, stream);
+    else LevelRowsLaunch(M, LevelVector<V>{x}, LevelDots<false, V>{b, w, v, sum}, work, stream);
+  });
+}
+
+int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v, PetscReal sum[], void *work, PolderStream stream)
+{
+  return single ? LevelMultDotsLaunch(A, (const float *)x, (const float *)b, (const float *)w, (float *)v, sum, work, stream) : LevelMultDotsLaunch(A, (const PetscScalar *)x, (const PetscScalar *)b, (const PetscScalar *)w, (PetscScalar *)v, sum, work, stream);
+}
+
+template <class V>
+static int LevelCombineLaunch(PetscInt n, V alpha, V beta, const V *x, V *y, cudaStream_t stream)
+{
+  return LevelEach(
+    n, [=] __device__(PetscInt i) { y[i] = alpha * x[i] + beta * y[i]; }, stream);
+}
+
+int PolderLevelCombine_CUDA(PetscBool single, PetscInt n, PetscReal alpha, PetscReal beta, const void *x, void *y, PolderStream stream)
+{
+  return single ? LevelCombineLaunch(n, (float)alpha, (float)beta, (const float *)x, (float *)y, stream) : LevelCombineLaunch(n, alpha, beta, (const PetscScalar *)x, (PetscScalar *)y, stream);
+}
+
+template <class V>
+static int LevelKFirstLaunch(PetscInt n, PetscReal threshold, const PetscReal sum[], const V *v, V *b, cudaStream_t stream)
+{
+  return LevelEach(
+    n,
+    [=] __device__(PetscInt i) {
+      const V step = (V)PolderKCycleFirst(sum, threshold);
+
+      if (step != 0) b[i] -= step * v[i];
+    },
+    stream);
+}
+
+int PolderLevelKFirst_CUDA(PetscBool single, PetscInt n, PetscReal threshold, const PetscReal sum[], const void *v, void *b, PolderStream stream)
+{
+  return single ? LevelKFirstLaunch(n, threshold, sum, (const float *)v, (float *)b, stream) : LevelKFirstLaunch(n, threshold, sum, (const PetscScalar *)v, (PetscScalar *)b, stream);
+}
+
+template <class V>
+static int LevelKSecondLaunch(PetscInt n, PetscReal threshold, const PetscReal sum[], const V *w, V *x, cudaStream_t stream)
+{
+  return LevelEach(
+    n,
+    [=] __device__(PetscInt i) {
+      PetscReal c[2];
+
+      PolderKCycleSecond(sum, threshold, c);
+      if (c[1] != 0) x[i] = (V)c[0] * x[i] + (V)c[1] * w[i]; // else w may be anything
+      else if (c[0] != 1) x[i] *= (V)c[0];
+    },
+    stream);
+}
+
+int PolderLevelKSecond_CUDA(PetscBool single, PetscInt n, PetscReal threshold, const PetscReal sum[], const void *w, void *x, PolderStream stream)
+{
+  return single ? LevelKSecondLaunch(n, threshold, sum, (const float *)w, (float *)x, stream) : LevelKSecondLaunch(n, threshold, sum, (const PetscScalar *)w, (PetscScalar *)x, stream);
+}
+
+int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream)
+{
+  return LevelEach(
+    n, [=] __device__(PetscInt i) { y[i] = (float)x[i]; }, stream);
+}
+
+int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream)
+{
+  return LevelEach(
+    n, [=] __device__(PetscInt i) { y[i] = x[i]; }, stream);
+}
+
+template <class V>
+static int LevelPowerLaunch(const PolderLevelMatrix *A, PetscInt k, const V *x, V *y, PetscReal norm[], void *work, cudaStream_t stream)
+{
+  const V *dinv = (const V *)A->dinv;
+
+  return LevelDo<V>(A, [&](const auto &M) {
+    if (k) LevelRowsLaunch(M, LevelVector<V>{x}, LevelPower<false, V>{dinv, y, norm + k}, work, stream);
+    else LevelRowsLaunch(M, LevelSeed<V>{}, LevelPower<true, V>{dinv, y, norm}, work, stream);
+  });
+}
+
+int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt k, const void *x, void *y, PetscReal norm[], void *work, PolderStream stream)
+{
+  return single ? LevelPowerLaunch(A, k, (const float *)x, (float *)y, norm, work, stream) : LevelPowerLaunch(A, k, (const PetscScalar *)x, (PetscScalar *)y, norm, work, stream);
+}

@@ -1,0 +1,59 @@
+/* The scalars of a multigrid cycle that host and device both compute. */
+#pragma once
+
+#include <petscsys.h>
+
+#if defined(__CUDACC__)
+  #define POLDER_SCALAR static __host__ __device__ __forceinline__
+#else
+  #define POLDER_SCALAR static inline
+#endif
+
+/*
+  Two steps of flexible CG with a cycle for a preconditioner (Notay, SIAM J. Sci. Comput. 22, 2000), the second when the first leaves more than the threshold of the residual:
+
+      v = A x,  rho = (x, v),  alpha = (x, b),  b <- b - (alpha / rho) v
+      y = A w,  gamma = (w, v),  rho2 = (w, y) - gamma^2 / rho,  alpha2 = (w, b),   x <- (alpha / rho - gamma alpha2 / (rho rho2)) x + (alpha2 / rho2) w
+
+  The sums are (x, v), (x, b), (b, b), (b, v), (v, v) of the first step, then (w, y), (w, b), (w, v) of the second one.
+*/
+#define POLDER_KSUMS_FIRST  5
+#define POLDER_KSUMS_SECOND 3
+#define POLDER_KSUMS        (POLDER_KSUMS_FIRST + POLDER_KSUMS_SECOND)
+
+/* Is the first step enough? Also when there is nothing to scale by: rho is zero, or not a number */
+POLDER_SCALAR PetscBool PolderKCycleDone(const PetscReal sum[], PetscReal threshold)
+{
+  PetscReal step;
+
+  if (!(sum[0] > 0)) return PETSC_TRUE;
+  step = sum[1] / sum[0];
+  return sum[2] - 2 * step * sum[3] + step * step * sum[4] <= threshold * threshold * sum[2] ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* alpha / rho, which b loses of v before the second step */
+POLDER_SCALAR PetscReal PolderKCycleFirst(const PetscReal sum[], PetscReal threshold)
+{
+  return PolderKCycleDone(sum, threshold) ? 0 : sum[1] / sum[0];
+}
+
+/* x <- c[0] x + c[1] w */
+POLDER_SCALAR void PolderKCycleSecond(const PetscReal sum[], PetscReal threshold, PetscReal c[2])
+{
+  const PetscReal *second = sum + POLDER_KSUMS_FIRST;
+  PetscReal        rho2;
+
+  c[0] = sum[0] > 0 ? sum[1] / sum[0] : 1;
+  c[1] = 0;
+  if (PolderKCycleDone(sum, threshold)) return;
+  rho2 = second[0] - second[2] * second[2] / sum[0];
+  if (!(rho2 > 0)) return; // w brings nothing new
+  c[1] = second[1] / rho2;
+  c[0] -= second[2] / sum[0] * c[1];
+}
+
+/* Where the power method begins */
+POLDER_SCALAR PetscReal PolderPowerStart(PetscInt i)
+{
+  return (PetscReal)(i % 1013 * 7919 % 1013) / 1013 - 0.5;
+}

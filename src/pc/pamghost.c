@@ -1,0 +1,120 @@
+/* Pairwise-aggregation multigrid: the cycle on the host. */
+#include "pamgsteps.h"
+#include <petsc/private/pcimpl.h>
+
+#define LEVEL_VALUE        PetscScalar
+#define LEVEL_UNIT         MPIU_SCALAR
+#define LEVEL_NAME(name)   name##Double
+#define LEVEL_KERNEL(name) name##_Host
+#define LEVEL_STEPS        PamgStepsDouble
+#include "pamghost.h"
+#undef LEVEL_VALUE
+#undef LEVEL_UNIT
+#undef LEVEL_NAME
+#undef LEVEL_KERNEL
+#undef LEVEL_STEPS
+
+#define LEVEL_VALUE        float
+#define LEVEL_UNIT         MPI_FLOAT
+#define LEVEL_NAME(name)   name##Single
+#define LEVEL_KERNEL(name) name##Single_Host
+#define LEVEL_STEPS        PamgStepsSingle
+#include "pamghost.h"
+
+PetscErrorCode PCPAMGBegin_Private(PC pc)
+{
+  PC_PAMG         *pamg = (PC_PAMG *)pc->data;
+  PamgLevel       *L    = pamg->level;
+  const PolderDia *dia;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetCSR(L->A, &L->csr));
+  if (pamg->precision == PAMG_SINGLE) PetscFunctionReturn(PETSC_SUCCESS);
+  L->M.ai = L->csr.ai;
+  L->M.aj = L->csr.aj;
+  L->M.aa = L->csr.aa;
+  if (L->own) PetscFunctionReturn(PETSC_SUCCESS);
+  L->M.nd = 0;
+  if (L->regular) {
+    PetscCall(PolderMatGetDia(L->A, &dia));
+    if (dia) {
+      L->M.nd   = dia->nd;
+      L->M.main = dia->main;
+      L->M.off  = dia->off;
+      L->M.val  = (const void *const *)dia->val;
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGEnd_Private(PC pc)
+{
+  PC_PAMG *pamg = (PC_PAMG *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatRestoreCSR(pamg->level->A, &pamg->level->csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGApplyHost_Private(PC pc, Vec r, Vec z)
+{
+  PC_PAMG           *pamg = (PC_PAMG *)pc->data;
+  PamgLevel         *L    = pamg->level;
+  const PetscScalar *rr;
+  PetscScalar       *zz;
+
+  PetscFunctionBegin;
+  PetscCall(PCPAMGBegin_Private(pc));
+  PetscCall(VecGetArrayRead(r, &rr));
+  PetscCall(VecGetArrayWrite(z, &zz));
+  if (pamg->precision == PAMG_DOUBLE) PetscCall(PCPAMGCycle_Private(pamg, rr, zz));
+  else {
+    for (PetscInt i = 0; i < L->n; ++i) ((float *)L->b)[i] = (float)rr[i];
+    PetscCall(PCPAMGCycle_Private(pamg, L->b, L->x));
+    for (PetscInt i = 0; i < L->n; ++i) zz[i] = ((float *)L->x)[i];
+  }
+  PetscCall(VecRestoreArrayWrite(z, &zz));
+  PetscCall(VecRestoreArrayRead(r, &rr));
+  PetscCall(PCPAMGEnd_Private(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = D^-1 A x, y is scratch */
+static PetscErrorCode PamgScaledMult(const PC_PAMG *pamg, PamgLevel *L, const PetscScalar x[], PetscScalar y[], PetscScalar z[])
+{
+  PetscFunctionBegin;
+  PolderCsrMult_Host(L->n, NULL, L->csr.ai, L->csr.aj, L->csr.aa, 1, x, NULL, y, NULL, NULL);
+  if (L->halo) {
+    PetscScalar *ghost;
+
+    PetscCall(PetscMalloc1(L->csr.nghost, &ghost));
+    PetscCall(PolderHaloExchange(L->halo, MPIU_SCALAR, x, ghost));
+    PolderLevelGhosts_Host(L->n, L->csr.bi, L->csr.bj, L->csr.ba, 1, ghost, y, y);
+    PetscCall(PetscFree(ghost));
+  }
+  for (PetscInt i = 0; i < L->n; ++i) z[i] = y[i] * (pamg->precision == PAMG_SINGLE ? (PetscScalar)((float *)L->dinv)[i] : ((PetscScalar *)L->dinv)[i]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ten steps of the power method, and a tenth more */
+PetscErrorCode PCPAMGEstimate_Private(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel   *L = &pamg->level[l];
+  PetscScalar *x, *y;
+  PetscReal    norm = 1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(L->n, &x, L->n, &y));
+  for (PetscInt i = 0; i < L->n; ++i) x[i] = PolderPowerStart(i);
+  for (PetscInt k = 0; k <= 10 && norm > 0; ++k) {
+    norm = PolderDot_Host(L->n, x, x);
+    PetscCallAllreduce(MPI_IN_PLACE, &norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)L->A));
+    norm = PetscSqrtReal(norm);
+    if (!(norm > 0)) break;
+    for (PetscInt i = 0; i < L->n; ++i) x[i] /= norm;
+    if (k < 10) PetscCall(PamgScaledMult(pamg, L, x, y, x));
+  }
+  L->eigenvalue = norm > 0 ? 1.1 * norm : 2;
+  PetscCall(PetscFree2(x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,178 @@
+/* Steps on the host with vectors and matrices in type LEVEL_VALUE; included by pamghost.c once for each precision. */
+
+/* ghost <- the values of x that the rows of this process need */
+static PetscErrorCode LEVEL_NAME(PamgExchange)(PamgLevel *L, const LEVEL_VALUE x[])
+{
+  PetscFunctionBegin;
+  if (L->halo) PetscCall(PolderHaloExchange(L->halo, LEVEL_UNIT, x, L->ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *rhs = b less the part of A x that the values of other processes have */
+static PetscErrorCode LEVEL_NAME(PamgLocalRHS)(PamgLevel *L, const LEVEL_VALUE b[], const LEVEL_VALUE x[], const LEVEL_VALUE **rhs)
+{
+  PetscFunctionBegin;
+  *rhs = b;
+  if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(LEVEL_NAME(PamgExchange)(L, x));
+  LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, -1, (const LEVEL_VALUE *)L->ghost, b, (LEVEL_VALUE *)L->g);
+  *rhs = (const LEVEL_VALUE *)L->g;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgBegin)(PamgLevel *L, PetscReal start, const void *b, void *x)
+{
+  PetscFunctionBegin;
+  LEVEL_KERNEL(PolderLevelScale)(L->n, (LEVEL_VALUE)start, (const LEVEL_VALUE *)L->dinv, (const LEVEL_VALUE *)b, (LEVEL_VALUE *)x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgSmooth)(PamgLevel *L, const PolderLevelStep *step, const void *b, void *x, void *y)
+{
+  const PetscBool    first = (PetscBool)(step->zero && step->k == 1);
+  const LEVEL_VALUE *rhs;
+
+  PetscFunctionBegin;
+  if (first) PetscCall(LEVEL_NAME(PamgBegin)(L, step->start, b, x));
+  PetscCall(LEVEL_NAME(PamgLocalRHS)(L, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
+  LEVEL_KERNEL(PolderLevelJacobi)(&L->M, first, (LEVEL_VALUE)step->beta, (LEVEL_VALUE)step->scale, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)y);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgResidual)(PamgLevel *L, const void *b, const void *x, void *r, void *bc)
+{
+  const LEVEL_VALUE *rhs;
+
+  PetscFunctionBegin;
+  PetscCall(LEVEL_NAME(PamgLocalRHS)(L, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
+  LEVEL_KERNEL(PolderLevelResidual)(&L->M, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)r, r ? NULL : L->agg, L->nc, (LEVEL_VALUE *)bc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgProlong)(PamgLevel *L, PetscReal scale, void *xc, void *x)
+{
+  PetscFunctionBegin;
+  ((LEVEL_VALUE *)xc)[L->nc] = 0; // for rows in no aggregate
+  LEVEL_KERNEL(PolderLevelProlong)(L->n, L->agg, (LEVEL_VALUE)scale, (const LEVEL_VALUE *)xc, (LEVEL_VALUE *)x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgZero)(PamgLevel *L, void *x)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero((LEVEL_VALUE *)x, L->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgAdd)(PamgLevel *L, const void *w, void *x)
+{
+  PetscFunctionBegin;
+  LEVEL_KERNEL(PolderLevelCombine)(L->n, 1, 1, (const LEVEL_VALUE *)w, (LEVEL_VALUE *)x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgDots)(PamgLevel *L, const void *x, const void *b, const void *w, void *v, PetscReal sum[])
+{
+  const LEVEL_VALUE *xx = (const LEVEL_VALUE *)x;
+
+  PetscFunctionBegin;
+  if (L->halo) {
+    PetscCall(LEVEL_NAME(PamgExchange)(L, xx));
+    LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, 1, (const LEVEL_VALUE *)L->ghost, NULL, (LEVEL_VALUE *)v);
+  }
+  LEVEL_KERNEL(PolderLevelMultDots)(&L->M, L->halo ? PETSC_TRUE : PETSC_FALSE, xx, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)w, (LEVEL_VALUE *)v, sum);
+  if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, sum, w ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)L->A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgFirst)(PamgLevel *L, PetscReal threshold, const PetscReal sum[], const void *v, void *b, PetscBool *again)
+{
+  PetscFunctionBegin;
+  *again = (PetscBool)!PolderKCycleDone(sum, threshold);
+  LEVEL_KERNEL(PolderLevelKFirst)(L->n, threshold, sum, (const LEVEL_VALUE *)v, (LEVEL_VALUE *)b);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgSecond)(PamgLevel *L, PetscReal threshold, const PetscReal sum[], const void *w, void *x)
+{
+  PetscFunctionBegin;
+  LEVEL_KERNEL(PolderLevelKSecond)(L->n, threshold, sum, (const LEVEL_VALUE *)w, (LEVEL_VALUE *)x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgLast)(PC_PAMG *pamg, const void *b, void *x)
+{
+  const LEVEL_VALUE *bb = (const LEVEL_VALUE *)b;
+  PamgLevel         *L  = &pamg->level[pamg->nlevel - 1];
+  const PetscScalar *from;
+  PetscScalar       *to;
+
+  PetscFunctionBegin;
+  if (pamg->direct) {
+    for (PetscInt i = 0; i < L->n; ++i) pamg->cbuf[0][i] = bb[i];
+    PetscCall(PolderCoarseSolve(pamg->coarse, pamg->cbuf[0], pamg->cbuf[1]));
+    for (PetscInt i = 0; i < L->n; ++i) ((LEVEL_VALUE *)x)[i] = (LEVEL_VALUE)pamg->cbuf[1][i];
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetArrayWrite(pamg->cb, &to));
+  for (PetscInt i = 0; i < L->n; ++i) to[i] = bb[i];
+  PetscCall(VecRestoreArrayWrite(pamg->cb, &to));
+  PetscCall(KSPSolve(pamg->ksp, pamg->cb, pamg->cx));
+  PetscCall(VecGetArrayRead(pamg->cx, &from));
+  for (PetscInt i = 0; i < L->n; ++i) ((LEVEL_VALUE *)x)[i] = (LEVEL_VALUE)from[i];
+  PetscCall(VecRestoreArrayRead(pamg->cx, &from));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgGather)(PamgLevel *C, MPI_Comm comm)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allgatherv(C->part, (PetscMPIInt)C->nown, LEVEL_UNIT, C->b, C->counts, C->displs, LEVEL_UNIT, comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgScatter)(PamgLevel *C)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy((LEVEL_VALUE *)C->part, (LEVEL_VALUE *)C->x + C->rstart, C->nown));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const void *b, void *x, void *bc)
+{
+  const LEVEL_VALUE *bb = (const LEVEL_VALUE *)b, *rhs;
+  LEVEL_VALUE       *xx = (LEVEL_VALUE *)x;
+
+  PetscFunctionBegin;
+  LEVEL_KERNEL(PolderLevelForward)(&L->M, bb, xx, n == 1 ? L->agg : NULL, L->nc, (LEVEL_VALUE *)bc);
+  if (n == 1) {
+    if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(LEVEL_NAME(PamgExchange)(L, xx));
+    LEVEL_KERNEL(PolderLevelGhostsRestrict)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, (const LEVEL_VALUE *)L->ghost, L->agg, (LEVEL_VALUE *)bc);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt k = 1; k < n; ++k) {
+    PetscCall(LEVEL_NAME(PamgLocalRHS)(L, bb, xx, &rhs));
+    LEVEL_KERNEL(PolderLevelSweep)(&L->M, PETSC_FALSE, NULL, 0, NULL, rhs, xx);
+  }
+  PetscCall(LEVEL_NAME(PamgResidual)(L, b, x, NULL, bc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgBackward)(PamgLevel *L, PetscInt n, const void *b, PetscReal scale, void *xc, void *x)
+{
+  const PetscBool    fused = (PetscBool)(!L->halo && n);
+  const LEVEL_VALUE *bb    = (const LEVEL_VALUE *)b, *rhs;
+  LEVEL_VALUE       *xx    = (LEVEL_VALUE *)x;
+
+  PetscFunctionBegin;
+  if (fused) ((LEVEL_VALUE *)xc)[L->nc] = 0;
+  else PetscCall(LEVEL_NAME(PamgProlong)(L, scale, xc, x));
+  for (PetscInt k = 0; k < n; ++k) {
+    PetscCall(LEVEL_NAME(PamgLocalRHS)(L, bb, xx, &rhs));
+    LEVEL_KERNEL(PolderLevelSweep)(&L->M, PETSC_TRUE, fused && !k ? L->agg : NULL, (LEVEL_VALUE)scale, (const LEVEL_VALUE *)xc, rhs, xx);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PamgSteps LEVEL_STEPS = {.begin = LEVEL_NAME(PamgBegin), .smooth = LEVEL_NAME(PamgSmooth), .residual = LEVEL_NAME(PamgResidual), .prolong = LEVEL_NAME(PamgProlong), .zero = LEVEL_NAME(PamgZero), .add = LEVEL_NAME(PamgAdd), .dots = LEVEL_NAME(PamgDots), .first = LEVEL_NAME(PamgFirst), .second = LEVEL_NAME(PamgSecond), .last = LEVEL_NAME(PamgLast), .gather = LEVEL_NAME(PamgGather), .scatter = LEVEL_NAME(PamgScatter), .forward = LEVEL_NAME(PamgForward), .backward = LEVEL_NAME(PamgBackward)};

@@ -1,0 +1,130 @@
+/* level.cu in plain C */
+#include "emulated.h"
+#include "../../src/kernels/levelscalars.h"
+
+/* The host twin in either precision, whose arguments are called s (single) or d; Float and Double cast a vector */
+#define BOTH(stem, ...) \
+  do { \
+    if (single) { \
+      typedef float value; \
+      stem##Single_Host(__VA_ARGS__); \
+    } else { \
+      typedef PetscScalar value; \
+      stem##_Host(__VA_ARGS__); \
+    } \
+  } while (0)
+#define IN(v)  ((const value *)(v))
+#define OUT(v) ((value *)(v))
+
+/* Room for n values, to be freed */
+static void *Room(PetscBool single, PetscInt n)
+{
+  return malloc((single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)(n + 1));
+}
+
+int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscReal scale, const void *b, void *x, PolderStream stream)
+{
+  BOTH(PolderLevelScale, A->n, (value)scale, IN(A->dinv), IN(b), OUT(x));
+  return 0;
+}
+
+int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, PolderStream stream)
+{
+  const PetscBool first = (PetscBool)(step->k <= 1 && (step->zero || !step->k));
+  void           *begun = Room(single, A->n);
+
+  if (step->zero) PolderLevelScale_CUDA(single, A, step->start, b, begun, stream);
+  if (step->zero && step->k == 1) x = begun;
+  if (step->zero && step->k == 2) memcpy(y, begun, (single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)A->n);
+  BOTH(PolderLevelJacobi, A, first, (value)step->beta, (value)step->scale, IN(b), IN(x), OUT(y));
+  free(begun);
+  return 0;
+}
+
+int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[], const PetscInt row[], PetscInt nc, void *bc, PolderStream stream)
+{
+  void *mine = Room(single, A->n);
+
+  BOTH(PolderLevelResidual, A, IN(b), IN(x), OUT(mine), NULL, 0, NULL);
+  for (PetscInt i = 0; i < A->n && r; ++i) {
+    if (single) ((float *)r)[i] = ((float *)mine)[i];
+    else ((PetscScalar *)r)[i] = ((PetscScalar *)mine)[i];
+  }
+  for (PetscInt a = 0; a <= nc && ptr; ++a) {
+    if (single) ((float *)bc)[a] = 0;
+    else ((PetscScalar *)bc)[a] = 0;
+    for (PetscInt k = ptr[a]; k < ptr[a + 1] && a < nc; ++k) {
+      if (single) ((float *)bc)[a] += ((float *)mine)[row[k]];
+      else ((PetscScalar *)bc)[a] += ((PetscScalar *)mine)[row[k]];
+    }
+  }
+  free(mine);
+  return 0;
+}
+
+int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], PetscInt nc, PetscReal scale, const void *xc, void *x, PolderStream stream)
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    if (agg[i] >= nc) continue;
+    if (single) ((float *)x)[i] += (float)scale * ((const float *)xc)[agg[i]];
+    else ((PetscScalar *)x)[i] += scale * ((const PetscScalar *)xc)[agg[i]];
+  }
+  return 0;
+}
+
+int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v, PetscReal sum[], void *work, PolderStream stream)
+{
+  BOTH(PolderLevelMultDots, A, PETSC_FALSE, IN(x), IN(b), IN(w), OUT(v), sum);
+  return 0;
+}
+
+int PolderLevelCombine_CUDA(PetscBool single, PetscInt n, PetscReal alpha, PetscReal beta, const void *x, void *y, PolderStream stream)
+{
+  BOTH(PolderLevelCombine, n, (value)alpha, (value)beta, IN(x), OUT(y));
+  return 0;
+}
+
+int PolderLevelKFirst_CUDA(PetscBool single, PetscInt n, PetscReal threshold, const PetscReal sum[], const void *v, void *b, PolderStream stream)
+{
+  BOTH(PolderLevelKFirst, n, threshold, sum, IN(v), OUT(b));
+  return 0;
+}
+
+int PolderLevelKSecond_CUDA(PetscBool single, PetscInt n, PetscReal threshold, const PetscReal sum[], const void *w, void *x, PolderStream stream)
+{
+  BOTH(PolderLevelKSecond, n, threshold, sum, IN(w), OUT(x));
+  return 0;
+}
+
+int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream)
+{
+  for (PetscInt i = 0; i < n; ++i) y[i] = (float)x[i];
+  return 0;
+}
+
+int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream)
+{
+  for (PetscInt i = 0; i < n; ++i) y[i] = x[i];
+  return 0;
+}
+
+int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt k, const void *x, void *y, PetscReal norm[], void *work, PolderStream stream)
+{
+  const PetscReal length = k ? PetscSqrtReal(norm[k]) : 1;
+  void           *seed = Room(single, A->n), *product = Room(single, A->n), *none = Room(single, A->n);
+  PetscReal       sum[POLDER_KSUMS_FIRST];
+
+  memset(none, 0, (single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)A->n);
+  for (PetscInt i = 0; i < A->n; ++i) {
+    if (single) ((float *)seed)[i] = (float)PolderPowerStart(i);
+    else ((PetscScalar *)seed)[i] = PolderPowerStart(i);
+  }
+  BOTH(PolderLevelMultDots, A, PETSC_FALSE, IN(k ? x : seed), IN(none), NULL, OUT(product), sum);
+  PolderLevelScale_CUDA(single, A, length > 0 ? 1 / length : 0, product, y, stream);
+  norm[k + 1] = 0;
+  for (PetscInt i = 0; i < A->n; ++i) norm[k + 1] += PetscSqr(single ? ((float *)y)[i] : ((PetscScalar *)y)[i]);
+  free(seed);
+  free(product);
+  free(none);
+  return 0;
+}
