@@ -10,6 +10,9 @@ static const size_t PolderScalarBytes = 256;
 
 static cudaMemPool_t PolderPool = NULL;
 static void         *PolderWork = NULL;
+/* PETSc's stream may be one that cannot be recorded: what is to be launches here */
+static cudaStream_t PolderRecorder  = NULL;
+static PetscBool    PolderRecording = PETSC_FALSE;
 
 const char *PolderDeviceErrorString(int err)
 {
@@ -158,6 +161,8 @@ PetscErrorCode PolderVecRestoreDeviceArray(Vec v, PetscScalar **a)
 PetscErrorCode PolderDeviceGetStream(PolderStream *stream)
 {
   PetscFunctionBegin;
+  *stream = PolderRecorder;
+  if (PolderRecording) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
   PetscCall(PetscGetCurrentCUDAStream(stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -326,9 +331,52 @@ PetscErrorCode PolderDeviceGetWork(void **work)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* body is recorded, not run */
+static PetscErrorCode PolderDeviceRecord_Private(PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx)
+{
+  PetscErrorCode ierr;
+  cudaError_t    err;
+  cudaGraph_t    recorded;
+
+  PetscFunctionBegin;
+  if (!PolderRecorder) PolderLaunch(cudaStreamCreateWithFlags(&PolderRecorder, cudaStreamNonBlocking));
+  PolderLaunch(cudaStreamBeginCapture(PolderRecorder, cudaStreamCaptureModeRelaxed));
+  PolderRecording = PETSC_TRUE;
+  ierr            = body(ctx);
+  PolderRecording = PETSC_FALSE;
+  err             = cudaStreamEndCapture(PolderRecorder, &recorded);
+  PetscCall(ierr);
+  PolderLaunch(err);
+  err = cudaGraphInstantiateWithFlags(graph, recorded, 0);
+  PolderLaunch(cudaGraphDestroy(recorded));
+  PolderLaunch(err);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceReplay(PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  if (!*graph) PetscCall(PolderDeviceRecord_Private(graph, body, ctx));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(cudaGraphLaunch(*graph, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
+{
+  PetscFunctionBegin;
+  if (*graph) PolderLaunch(cudaGraphExecDestroy(*graph));
+  *graph = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeviceFinalize(void)
 {
   PetscFunctionBegin;
+  if (PolderRecorder) PolderLaunch(cudaStreamDestroy(PolderRecorder));
+  PolderRecorder = NULL;
   PetscCall(PolderDeviceFree(&PolderWork));
   if (PolderPool) PolderLaunch(cudaMemPoolDestroy(PolderPool));
   PolderPool = NULL;
@@ -415,11 +463,19 @@ PolderNoDevice(PolderDeviceFromHost, void *to, const void *from, size_t bytes);
 PolderNoDevice(PolderDeviceMallocShared, size_t bytes, void *host, void *device);
 PolderNoDevice(PolderDeviceFreeShared, void *host);
 PolderNoDevice(PolderDeviceWaitReal, const volatile PetscReal *slot, PetscReal *value);
+PolderNoDevice(PolderDeviceReplay, PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx);
 
 PetscErrorCode PolderDeviceFree(void *ptr)
 {
   PetscFunctionBegin;
   (void)ptr; // nothing was allocated
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
+{
+  PetscFunctionBegin;
+  (void)graph; // nothing was recorded
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,8 +4,9 @@
 #include "compat.h"
 #include <petscmat.h>
 
-/* A cudaStream_t, without CUDA's headers */
-typedef struct CUstream_st *PolderStream;
+/* A cudaStream_t and a cudaGraphExec_t, without CUDA's headers */
+typedef struct CUstream_st    *PolderStream;
+typedef struct CUgraphExec_st *PolderDeviceGraph;
 
 #include "../cuda/kernels.h"
 
@@ -103,5 +104,11 @@ PETSC_INTERN PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, v
 PETSC_INTERN PetscErrorCode PolderDeviceFreeShared(void *host);
 /* Waits until the device has replaced the NaN at slot, a place in shared memory */
 PETSC_INTERN PetscErrorCode PolderDeviceWaitReal(const volatile PetscReal *slot, PetscReal *value);
+/*
+  What body launches, as one launch: *graph, NULL before, keeps it from the first time on, when body runs. It must not wait, allocate or copy from or to the host, and a launch of
+  each of its kernels before this is better: the first one may load it
+*/
+PETSC_INTERN PetscErrorCode PolderDeviceReplay(PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx);
+PETSC_INTERN PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *);
 /* With the library's finaliser */
 PETSC_INTERN PetscErrorCode PolderDeviceFinalize(void);

@@ -613,6 +613,16 @@ PetscErrorCode PolderCoarseSolveDevice(PolderCoarse c, const PetscScalar a1[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderCoarseOnlyLaunches(PolderCoarse c, PetscBool *only)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(c->comm, &size));
+  *only = (PetscBool)(size == 1 && (!c->d || (c->dense && !(c->chosen && c->type == COARSE_CHOLESKY))));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* One print a line: each would be indented */
 static PetscErrorCode PolderCoarseViewColumns(PolderCoarse c, PetscViewer viewer)
 {

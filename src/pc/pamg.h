@@ -103,24 +103,26 @@ typedef struct {
   PetscReal     damping, overcorrection, threshold, kappa, kthreshold, drop;
   PetscBool     reuse;
 
-  PetscInt         nlevel;
-  PamgLevel       *level;
-  PolderCoarse     coarse; /* the solver of the last level when it is small */
-  KSP              ksp;    /* else */
-  Vec              cb, cx;
-  PetscScalar     *cbuf[2]; /* [n + nghost] of the last level */
-  PetscBool        direct;
-  PetscBool        device; /* levels are on the device */
-  PolderStream     stream;
-  PetscReal       *ksum;  /* there, the sums of the K-cycle on each level; NULL on the host */
-  const PamgSteps *steps; /* while a cycle runs */
-  PetscBool        stalled;
-  PetscBool        warned[3]; /* K-cycle in a method that is not flexible, not symmetric, blocks */
-  PetscInt        *mate;      /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
-  PetscReal       *diagonal, *sum;
-  PetscInt64      *place; /* of the rows of this process in a grid, as long as levels are made; NULL: none is known */
-  PamgKeys         keys;
-  PetscInt         nsetup, nrefresh;
+  PetscInt          nlevel;
+  PamgLevel        *level;
+  PolderCoarse      coarse; /* the solver of the last level when it is small */
+  KSP               ksp;    /* else */
+  Vec               cb, cx;
+  PetscScalar      *cbuf[2]; /* [n + nghost] of the last level */
+  PetscBool         direct;
+  PetscBool         device; /* levels are on the device */
+  PolderStream      stream;
+  PetscReal        *ksum;     /* there, the sums of the K-cycle on each level; NULL on the host */
+  const PamgSteps  *steps;    /* while a cycle runs */
+  PolderDeviceGraph graph;    /* on the device, all levels but the first */
+  PetscInt          recorded; /* the sets-up and refreshes before it */
+  PetscBool         stalled;
+  PetscBool         warned[3]; /* K-cycle in a method that is not flexible, not symmetric, blocks */
+  PetscInt         *mate;      /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
+  PetscReal        *diagonal, *sum;
+  PetscInt64       *place; /* of the rows of this process in a grid, as long as levels are made; NULL: none is known */
+  PamgKeys          keys;
+  PetscInt          nsetup, nrefresh;
 } PC_PAMG;
 
 /* The K-cycle may be wanted at level l, which is not the first */

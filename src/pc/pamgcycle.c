@@ -5,8 +5,6 @@
 /* Chebyshev damps the part of the spectrum above its largest eigenvalue over this */
 #define PAMG_CHEBYSHEV_RATIO 4.0
 
-static PetscErrorCode PamgSolve(PC_PAMG *, PetscInt l, void *b, void *x);
-
 /*
   n steps of a diagonal smoother on x[0], x[1] in turn, the result in x[n % 2]; zero: the first begins with zero and leaves it in x[1]. Chebyshev on the upper part of the
   spectrum of D^-1 A, [lambda / PAMG_CHEBYSHEV_RATIO, lambda]
@@ -52,7 +50,7 @@ static PetscErrorCode PamgCorrect(PC_PAMG *pamg, PetscInt l)
 
   PetscFunctionBegin;
   if (C->gathered) PetscCall(pamg->steps->gather(C, PetscObjectComm((PetscObject)pamg->level[l].A)));
-  PetscCall(PamgSolve(pamg, l + 1, C->b, C->x));
+  PetscCall(pamg->steps->solve(pamg, l + 1, C->b, C->x));
   if (C->gathered) PetscCall(pamg->steps->scatter(C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -131,8 +129,7 @@ static PetscErrorCode PamgWCycle(PC_PAMG *pamg, PetscInt l, void *b, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* x, near A^-1 b on level l, whose b may be overwritten when l > 0 */
-static PetscErrorCode PamgSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
+PetscErrorCode PCPAMGSolve_Private(PC_PAMG *pamg, PetscInt l, void *b, void *x)
 {
   PetscFunctionBegin;
   if (l == pamg->nlevel - 1) PetscCall(pamg->steps->last(pamg, b, x));
@@ -146,6 +143,6 @@ PetscErrorCode PCPAMGCycle_Private(PC_PAMG *pamg, const void *b, void *x)
 {
   PetscFunctionBegin;
   pamg->steps = pamg->device ? &PamgStepsDevice : pamg->precision == PAMG_SINGLE ? &PamgStepsSingle : &PamgStepsDouble;
-  PetscCall(PamgSolve(pamg, 0, (void *)b, x));
+  PetscCall(PCPAMGSolve_Private(pamg, 0, (void *)b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -144,7 +144,32 @@ static PetscErrorCode PamgLast(PC_PAMG *pamg, const void *b, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PamgSteps PamgStepsDevice = {.begin = PamgBegin, .smooth = PamgSmooth, .residual = PamgResidual, .prolong = PamgProlong, .zero = PamgZero, .add = PamgAdd, .dots = PamgDots, .first = PamgFirst, .second = PamgSecond, .last = PamgLast};
+static PetscErrorCode PamgCoarseLevels(void *pamg)
+{
+  PamgLevel *C = ((PC_PAMG *)pamg)->level + 1;
+
+  PetscFunctionBegin;
+  PetscCall(PCPAMGSolve_Private((PC_PAMG *)pamg, 1, C->b, C->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All levels but the first take one launch, from the second cycle after a set-up on, when each kernel has run */
+static PetscErrorCode PamgSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
+{
+  const PetscInt made   = pamg->nsetup + pamg->nrefresh;
+  PetscBool      replay = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (l == 1 && pamg->recorded != made) {
+    PetscCall(PolderDeviceGraphDestroy(&pamg->graph));
+    pamg->recorded = made;
+  } else if (l == 1 && pamg->direct) PetscCall(PolderCoarseOnlyLaunches(pamg->coarse, &replay));
+  if (replay) PetscCall(PolderDeviceReplay(&pamg->graph, PamgCoarseLevels, pamg));
+  else PetscCall(PCPAMGSolve_Private(pamg, l, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PamgSteps PamgStepsDevice = {.begin = PamgBegin, .smooth = PamgSmooth, .residual = PamgResidual, .prolong = PamgProlong, .zero = PamgZero, .add = PamgAdd, .dots = PamgDots, .first = PamgFirst, .second = PamgSecond, .solve = PamgSolve, .last = PamgLast};
 
 /* The arrays of the first level, which are the matrix's unless they are in single precision or diagonals of our own, and what the launchers want to know of all */
 static PetscErrorCode PamgBeginDevice(PC pc, PolderCSR *csr)

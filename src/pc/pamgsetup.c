@@ -63,6 +63,7 @@ PetscErrorCode PCPAMGFree_Private(PC_PAMG *pamg)
   PetscCall(PamgFreeJudged(pamg));
   PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->place));
   PetscCall(PolderDeviceFree(&pamg->ksum));
+  PetscCall(PolderDeviceGraphDestroy(&pamg->graph));
   pamg->nlevel = 0;
   PetscCall(PolderCoarseDestroy(&pamg->coarse));
   PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->cbuf[0]));

@@ -22,6 +22,8 @@ struct _PamgSteps {
   PetscErrorCode (*first)(PamgLevel *, PetscReal threshold, const PetscReal sum[], const void *v, void *b, PetscBool *again);
   /* x becomes what both steps make */
   PetscErrorCode (*second)(PamgLevel *, PetscReal threshold, const PetscReal sum[], const void *w, void *x);
+  /* x, near A^-1 b, from level l > 0 on: PCPAMGSolve_Private(), or what comes to the same */
+  PetscErrorCode (*solve)(PC_PAMG *, PetscInt l, void *b, void *x);
   /* On the last level */
   PetscErrorCode (*last)(PC_PAMG *, const void *b, void *x);
   /* C is whole on every process: from C->part to C->b, and from C->x to C->part */
@@ -32,5 +34,7 @@ struct _PamgSteps {
   PetscErrorCode (*backward)(PamgLevel *, PetscInt n, const void *b, PetscReal scale, void *xc, void *x);
 };
 
+/* pamgcycle.c: b may be overwritten when l > 0 */
+PETSC_INTERN PetscErrorCode PCPAMGSolve_Private(PC_PAMG *, PetscInt l, void *b, void *x);
 /* pamghost.c, pamglaunch.c; no Gauss-Seidel on the device */
 PETSC_INTERN const PamgSteps PamgStepsDouble, PamgStepsSingle, PamgStepsDevice;

@@ -8,6 +8,9 @@
 /* As in src/device.c: up to here a copy counts as one of scalars */
 static const size_t ScalarBytes = 256;
 static char         Work[1];
+/* What is recorded may launch, nothing else */
+static PetscBool Recording = PETSC_FALSE;
+#define NotRecorded() PetscCheck(!Recording, PETSC_COMM_SELF, PETSC_ERR_PLIB, "This cannot be replayed on a device")
 
 const char *PolderDeviceErrorString(int err)
 {
@@ -91,6 +94,7 @@ PetscErrorCode PolderImageRestoreValues(Mat A, PetscScalar **values)
 PetscErrorCode PolderVecGetDeviceRead(Vec v, const PetscScalar **a)
 {
   PetscFunctionBegin;
+  NotRecorded();
   PetscCall(VecGetArrayRead(v, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -108,6 +112,7 @@ PetscErrorCode PolderVecGetDeviceWrite(Vec v, PetscScalar **a)
   PetscInt n;
 
   PetscFunctionBegin;
+  NotRecorded();
   PetscCall(VecGetArrayWrite(v, a));
   PetscCall(VecGetLocalSize(v, &n));
   for (PetscInt i = 0; i < n; ++i) (*a)[i] = NAN;
@@ -124,6 +129,7 @@ PetscErrorCode PolderVecRestoreDeviceWrite(Vec v, PetscScalar **a)
 PetscErrorCode PolderVecGetDeviceArray(Vec v, PetscScalar **a)
 {
   PetscFunctionBegin;
+  NotRecorded();
   PetscCall(VecGetArray(v, a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -145,6 +151,7 @@ PetscErrorCode PolderDeviceGetStream(PolderStream *stream)
 PetscErrorCode PolderDeviceSynchronize(void)
 {
   PetscFunctionBegin;
+  NotRecorded();
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,6 +165,7 @@ PetscErrorCode PolderDeviceMalloc(size_t bytes, void *ptr)
   char *mine;
 
   PetscFunctionBegin;
+  NotRecorded();
   *(void **)ptr = NULL;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(bytes + ALIGNMENT + sizeof(mine), &mine));
@@ -172,6 +180,7 @@ PetscErrorCode PolderDeviceFree(void *ptr)
   char *mine;
 
   PetscFunctionBegin;
+  NotRecorded();
   if (!*(void **)ptr) PetscFunctionReturn(PETSC_SUCCESS);
   mine = (*(char ***)ptr)[-1];
   PetscCall(PetscFree(mine));
@@ -203,6 +212,7 @@ PetscErrorCode PolderDeviceToDevice(void *to, const void *from, size_t bytes)
 PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes)
 {
   PetscFunctionBegin;
+  NotRecorded();
   if (bytes) memcpy(to, from, bytes);
   if (bytes > ScalarBytes) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -211,6 +221,7 @@ PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes)
 PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes)
 {
   PetscFunctionBegin;
+  NotRecorded();
   if (bytes) memcpy(to, from, bytes);
   if (bytes > ScalarBytes) PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -219,6 +230,7 @@ PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes)
 PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, void *device)
 {
   PetscFunctionBegin;
+  NotRecorded();
   PetscCall(PetscMalloc(bytes, (void **)host));
   *(void **)device = *(void **)host;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -227,6 +239,7 @@ PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, void *device)
 PetscErrorCode PolderDeviceFreeShared(void *host)
 {
   PetscFunctionBegin;
+  NotRecorded();
   PetscCall(PetscFree(*(void **)host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -234,8 +247,29 @@ PetscErrorCode PolderDeviceFreeShared(void *host)
 PetscErrorCode PolderDeviceWaitReal(const volatile PetscReal *slot, PetscReal *value)
 {
   PetscFunctionBegin;
+  NotRecorded();
   *value = *slot;
   PetscCheck(!PetscIsNanReal(*value), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The value that is waited for was never sent");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceReplay(PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx)
+{
+  PetscErrorCode ierr;
+
+  PetscFunctionBegin;
+  *graph    = (PolderDeviceGraph)Work;
+  Recording = PETSC_TRUE;
+  ierr      = body(ctx);
+  Recording = PETSC_FALSE;
+  PetscCall(ierr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
+{
+  PetscFunctionBegin;
+  *graph = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
