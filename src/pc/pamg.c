@@ -110,11 +110,37 @@ static PetscErrorCode PCSetUp_PAMG(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Vectors of the host go by way of copies on the device */
+static PetscErrorCode PamgApplyThere(PC pc, Vec r, Vec z)
+{
+  Vec       there[2];
+  PetscBool on[2];
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(r, &on[0]));
+  PetscCall(PolderVecOnDevice(z, &on[1]));
+  if (on[0] && on[1]) {
+    PetscCall(PCPAMGApplyDevice_Private(pc, r, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int k = 0; k < 2; ++k) {
+    PetscCall(VecCreate(PetscObjectComm((PetscObject)pc), &there[k]));
+    PetscCall(VecSetSizes(there[k], pc->pmat->rmap->n, pc->pmat->rmap->N));
+    PetscCall(VecSetType(there[k], POLDER_VEC_DEVICE));
+  }
+  PetscCall(VecCopy(r, there[0]));
+  PetscCall(PCPAMGApplyDevice_Private(pc, there[0], there[1]));
+  PetscCall(VecCopy(there[1], z));
+  for (int k = 0; k < 2; ++k) PetscCall(VecDestroy(&there[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
 {
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
-  PetscCall(PCPAMGApplyHost_Private(pc, r, z));
+  if (((PC_PAMG *)pc->data)->device) PetscCall(PamgApplyThere(pc, r, z));
+  else PetscCall(PCPAMGApplyHost_Private(pc, r, z));
   PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -177,15 +203,15 @@ static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
 
 static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
 {
-  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PC_PAMG  *pamg      = (PC_PAMG *)pc->data;
+  char      steps[64] = "";
   PetscBool ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s-cycle, ", pamg->cycle == PAMG_V ? "V" : pamg->cycle == PAMG_W ? "W" : "K"));
-  if (pamg->nlevel) PetscCall(PetscViewerASCIIPrintf(viewer, "%" PetscInt_FMT " + %" PetscInt_FMT " steps of %s, ", pamg->pre, pamg->post, PamgSmoothers[pamg->smoother]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "in %s precision%s\n", PamgPrecisions[pamg->precision], pamg->device ? ", on the device" : ""));
+  if (pamg->nlevel) PetscCall(PetscSNPrintf(steps, sizeof(steps), "%" PetscInt_FMT " + %" PetscInt_FMT " steps of %s, ", pamg->pre, pamg->post, PamgSmoothers[pamg->smoother]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s-cycle, %sin %s precision%s\n", pamg->cycle == PAMG_V ? "V" : pamg->cycle == PAMG_W ? "W" : "K", steps, PamgPrecisions[pamg->precision], pamg->device ? ", on the device" : ""));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  pairs by %s, %" PetscInt_FMT " passes a level, strong from %g of the strongest\n", PamgMatchings[pamg->matching], pamg->passes, (double)pamg->threshold));
   if (!pamg->nlevel) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgViewLevels(pc, viewer));

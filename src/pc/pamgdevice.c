@@ -7,9 +7,6 @@
 /* Up to rounding: what the lower half of a matrix that should be symmetric may differ from the upper one, as for aijdia */
 #define PAMG_MIRROR (1e4 * PETSC_MACHINE_EPSILON)
 
-/* The cycle does not run there yet */
-#define PAMG_CYCLE 0
-
 PetscErrorCode PCPAMGOnDevice_Private(PC pc, PolderCSR *csr, PetscBool *device)
 {
   PC_PAMG    *pamg = (PC_PAMG *)pc->data;
@@ -18,7 +15,7 @@ PetscErrorCode PCPAMGOnDevice_Private(PC pc, PolderCSR *csr, PetscBool *device)
   PetscFunctionBegin;
   *device = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (!PAMG_CYCLE || size > 1 || pamg->matching == PAMG_GREEDY || pamg->wantsmoother == PAMG_SGS) PetscFunctionReturn(PETSC_SUCCESS);
+  if (size > 1 || pamg->matching == PAMG_GREEDY || pamg->wantsmoother == PAMG_SGS) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetDeviceCSR(pc->pmat, csr, device));
   csr->device = *device;
   if (*device) PetscCall(PolderDeviceGetStream(&pamg->stream));
@@ -31,8 +28,9 @@ PetscErrorCode PCPAMGBeginLevelDevice_Private(PC_PAMG *pamg, PetscInt l)
   const size_t size = pamg->precision == PAMG_SINGLE ? sizeof(float) : sizeof(PetscScalar);
 
   PetscFunctionBegin;
-  L->n = L->csr.m;
-  L->N = L->csr.M;
+  L->n      = L->csr.m;
+  L->N      = L->csr.M;
+  L->single = (PetscBool)(pamg->precision == PAMG_SINGLE);
   if (!l) {
     const PolderDia *dia;
     PetscInt         nz = 0;
@@ -221,7 +219,7 @@ PetscErrorCode PCPAMGMatrixFromDevice_Private(PC_PAMG *pamg, PetscInt l)
   PetscCall(PolderDeviceToHost(ai, L->csr.ai, sizeof(*ai) * (size_t)(L->n + 1)));
   PetscCall(PolderDeviceToHost(aj, L->csr.aj, sizeof(*aj) * (size_t)L->nz));
   PetscCall(PolderDeviceToHost(aa, L->csr.aa, sizeof(*aa) * (size_t)L->nz));
-  PetscCall(MatCreate(PETSC_COMM_SELF, &L->A));
+  PetscCall(MatCreate(PetscObjectComm((PetscObject)pamg->level->A), &L->A));
   PetscCall(MatSetSizes(L->A, L->n, L->n, L->n, L->n));
   PetscCall(MatSetType(L->A, MATSEQAIJICRS));
   PetscCall(MatSetVecType(L->A, POLDER_VEC_DEVICE));

@@ -646,7 +646,8 @@ PetscErrorCode PCPAMGSetUpLevels_Private(PC pc)
   pamg->level[0].csr = csr;
   if (same && pamg->reuse) PetscCall(PamgRefresh(pc));
   else PetscCall(PamgBuild(pc));
-  if (pamg->smoother == PAMG_CHEBYSHEV) {
+  if (pamg->smoother == PAMG_CHEBYSHEV && device) PetscCall(PCPAMGEstimateDevice_Private(pc));
+  else if (pamg->smoother == PAMG_CHEBYSHEV) {
     for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) PetscCall(PCPAMGEstimate_Private(pamg, l));
   }
   PetscCall(PamgSetUpCoarse(pc));
