@@ -1,17 +1,9 @@
 /* Matrices by diagonals: val[d][i] is entry (i, i + off[d]), read only where row and column exist. */
 #include "runs.cuh"
+#include "stencil.cuh"
 
 /* Diagonals of one launch, which travel as its arguments */
 #define DIA_BATCH 32
-
-/* Rows from which on a stencil is worked on by tiles; threads of a tile, of 5 and 7 points, and blocks of that size for which a multiprocessor has registers; least
-   steps of a block along the slowest direction */
-#define DIA_GRID_ROWS 300000
-#define DIA_TILE5     512
-#define DIA_TILE7     1024
-#define DIA_FIT5      3
-#define DIA_FIT7      1
-#define DIA_STEPS     8
 
 /* Rows up to which the diagonals give way to the vectors in the second-level cache, because those fit there until the next kernel reads them */
 #define DIA_CACHED_ROWS 5000000
@@ -83,21 +75,6 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaRowsKernel(PetscInt m, 
   }
   if (DOT) DiaDot<POLDER_BLOCK>(part, dot, add, scratch);
 }
-
-/*
-  The 5- or 7-point stencil of a grid: offsets -far, (-near,) -1, 0, 1, (near,) far; near = 0: 5 points. Each thread goes along the slowest
-  direction, in steps of far rows, with x (and, when half of the matrix is stored, the coefficient) of the step before and after in registers. What
-  the other offsets ask for, a neighbouring thread of the block has read one step before, so that it is in the first-level cache. Only row numbers
-  matter: far need not be a multiple of near, nor m one of far.
-*/
-template <class V>
-struct DiaGrid {
-  PetscInt m, near, far;
-  PetscInt line;            /* rows of one line: near, or far when there are 5 points */
-  PetscInt tiles[2], chunk; /* tiles of a step, steps of a block */
-  int      logw;            /* tiles are 2^logw rows wide */
-  const V *val[7];
-};
 
 /* An entry that is read once; CACHED: the vectors are better kept in the cache */
 template <bool CACHED, class V>
@@ -218,59 +195,6 @@ static void DiaGridLaunch(bool seven, bool half, const DiaGrid<V> &A, unsigned i
   else if (seven) DiaStencilLaunch<true, false, CACHED>(A, blocks, x, out, dot, runs, work, stream);
   else if (half) DiaStencilLaunch<false, true, CACHED>(A, blocks, x, out, dot, runs, work, stream);
   else DiaStencilLaunch<false, false, CACHED>(A, blocks, x, out, dot, runs, work, stream);
-}
-
-/*
-  Into how many chunks the steps are cut, when each makes so many blocks. 7 points, whose chunks read two planes more than they work on: few, those that leave the fewest
-  places empty in a few rounds of all multiprocessors. 5 points: many
-*/
-static int64_t DiaChunks(bool seven, int64_t tiles, int64_t steps)
-{
-  const int64_t places = (int64_t)PolderMultiprocessors() * (seven ? DIA_FIT7 : DIA_FIT5), most = PetscMax(PetscMin(steps / DIA_STEPS, POLDER_REDUCE_BLOCKS / tiles), 1);
-  int64_t       best = 1;
-  double        full = 0;
-
-  if (!seven) return PetscMin(PetscMax(steps / (2 * DIA_STEPS), places / tiles), most);
-  for (int64_t rounds = 1; rounds <= 4; ++rounds) {
-    const int64_t c = PetscMin(rounds * places / tiles, most);
-
-    if (c < 1 || (double)(c * tiles) / (double)(rounds * places) < full + 0.05) continue;
-    best = c;
-    full = (double)(c * tiles) / (double)(rounds * places);
-  }
-  return best;
-}
-
-/* Is this the stencil of a grid, and large enough? Then A is filled in and the number of blocks returned, else 0 */
-template <class V>
-static unsigned int DiaFindGrid(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const V *const val[], DiaGrid<V> *A, bool *half)
-{
-  const PetscInt c    = nd / 2;
-  const int      tile = nd == 7 ? DIA_TILE7 : DIA_TILE5;
-  int64_t        tiles, steps;
-
-  if (m != n || m < DIA_GRID_ROWS || (nd != 5 && nd != 7) || off[c] != 0 || off[c + 1] != 1 || off[c + 2] < 2) return 0;
-  *half = true;
-  for (PetscInt d = 0; d < nd; ++d) {
-    if (off[d] != -off[nd - 1 - d]) return 0;
-    if (d < c && val[d] != val[nd - 1 - d] + off[d]) *half = false;
-    A->val[d] = val[d];
-  }
-  A->m    = m;
-  A->far  = off[nd - 1];
-  A->near = nd == 7 ? off[5] : 0;
-  A->line = nd == 7 ? A->near : A->far;
-  A->logw = nd == 7 ? 6 : 9;
-  for (int w = 5; w < 8 && nd == 7; ++w) { // the width that fits a line best
-    if ((A->line + (1 << w) - 1) >> w << w < (A->line + (1 << A->logw) - 1) >> A->logw << A->logw) A->logw = w;
-  }
-  A->tiles[0] = (A->line + (1 << A->logw) - 1) >> A->logw;
-  A->tiles[1] = ((A->far + A->line - 1) / A->line + (tile >> A->logw) - 1) / (tile >> A->logw);
-  tiles       = (int64_t)A->tiles[0] * A->tiles[1];
-  steps       = ((int64_t)m + A->far - 1) / A->far;
-  if (tiles > POLDER_REDUCE_BLOCKS || steps < 3) return 0;
-  A->chunk = (PetscInt)((steps - 1) / DiaChunks(nd == 7, tiles, steps) + 1);
-  return (unsigned int)(tiles * ((steps + A->chunk - 1) / A->chunk));
 }
 
 template <class V>

@@ -1,9 +1,10 @@
 /* One level of a multigrid cycle: V is the type of matrix and vectors, double or float. Sums of a K-cycle are in double precision and stay on the device. */
 #include "../src/kernels/levelscalars.h"
-#include "launch.cuh"
+#include "stencil.cuh"
 
-/* Most blocks of a kernel that makes sums as well */
+/* Most blocks of a kernel that makes sums as well; blocks of a 5-point stencil for which a multiprocessor has registers */
 #define LEVEL_BLOCKS 1056
+#define LEVEL_FIT5   2
 
 /* What is read once may leave the cache at once */
 template <class V>
@@ -18,6 +19,8 @@ struct LevelDia {
 /* ND = 0: any number of diagonals */
 template <int ND, class V>
 struct LevelDiagonals : LevelDia<V> {
+  static constexpr int POINTS = ND;
+
   template <class X>
   __device__ __forceinline__ V row(PetscInt i, int, const X &x) const
   {
@@ -45,7 +48,7 @@ struct LevelDiagonals : LevelDia<V> {
 /* W threads a row */
 template <int W, class V>
 struct LevelRows {
-  static constexpr int LANES = W;
+  static constexpr int LANES = W, POINTS = 0;
   PetscInt             n;
   const PetscInt      *ai, *aj;
   const V             *aa;
@@ -90,7 +93,7 @@ enum LevelBefore {
   LEVEL_BEGUN
 };
 
-/* What becomes of s = (row i of A) x: SUMS sums over the rows, if any, are added up on the way */
+/* What becomes of s = (row i of A) x, x being now in row i: SUMS sums over the rows, if any, are added up on the way */
 template <class V>
 struct LevelJacobi {
   static constexpr int SUMS = 0;
@@ -99,10 +102,9 @@ struct LevelJacobi {
   const V             *dinv, *b;
   V                   *y;
 
-  template <class X>
-  __device__ __forceinline__ void operator()(PetscInt i, V s, const X &x, double *) const
+  __device__ __forceinline__ void operator()(PetscInt i, V s, V now, double *) const
   {
-    const V d = __ldg(dinv + i), r = __ldg(b + i), now = x(i);
+    const V d = __ldg(dinv + i), r = __ldg(b + i);
     V       z = now + scale * d * (r - s);
 
     if (before == LEVEL_ZERO) z += beta * now;
@@ -119,11 +121,7 @@ struct LevelResidual {
   const V             *b;
   V                   *r;
 
-  template <class X>
-  __device__ __forceinline__ void operator()(PetscInt i, V s, const X &, double *) const
-  {
-    r[i] = b[i] - s;
-  }
+  __device__ __forceinline__ void operator()(PetscInt i, V s, V, double *) const { r[i] = b[i] - s; }
   __device__ __forceinline__ void finish(const double *) const { }
 };
 
@@ -135,10 +133,9 @@ struct LevelDots {
   V                   *v;
   PetscReal           *sum;
 
-  template <class X>
-  __device__ __forceinline__ void operator()(PetscInt i, V s, const X &x, double *part) const
+  __device__ __forceinline__ void operator()(PetscInt i, V s, V now, double *part) const
   {
-    const double xi = x(i), bi = __ldg(b + i), si = s;
+    const double xi = now, bi = __ldg(b + i), si = s;
 
     v[i] = s;
     part[0] += xi * si;
@@ -164,8 +161,7 @@ struct LevelPower {
   V                   *y;
   PetscReal           *norm; /* of x, then of y */
 
-  template <class X>
-  __device__ __forceinline__ void operator()(PetscInt i, V s, const X &, double *part) const
+  __device__ __forceinline__ void operator()(PetscInt i, V s, V, double *part) const
   {
     const double length = FIRST ? 1 : sqrt(norm[0]);
     const V      z      = length > 0 ? (V)(s * (double)__ldg(dinv + i) / length) : 0;
@@ -197,9 +193,70 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRowsKernel(const __gr
     const PetscInt  i    = (PetscInt)k;
     const auto      s    = LevelGroupSum(mine ? A.row(i, lane, x) : 0, M::LANES);
 
-    if (mine && lane == 0) out(i, s, x, part);
+    if (mine && lane == 0) out(i, s, x(i), part);
   }
   if constexpr (Out::SUMS > 0) PolderGridSum<POLDER_BLOCK>(part, scratch, [=](const double *total) { out.finish(total); });
+}
+
+/* Row i of a stencil, where x is xp a step before, xc here and, on return, xn a step ahead; vp: the coefficient of the step before, when half of the matrix is stored */
+template <bool SEVEN, bool HALF, bool CHECK, class V, class X>
+__device__ __forceinline__ V LevelGridRow(const DiaGrid<V> &A, PetscInt i, const X &x, V xp, V xc, V &xn, V &vp)
+{
+  const PetscInt m = A.m, far = A.far, near = A.near;
+  constexpr int  c     = SEVEN ? 3 : 2;
+  const bool     below = !CHECK || i >= far, above = !CHECK || m - far > i;
+  const auto     load = [&](int d) { return HALF ? __ldg(A.val[d] + i) : __ldcs(A.val[d] + i); };
+  const V        w    = HALF ? vp : below ? load(0) : (V)0;
+  const V        vn   = above ? __ldcs(A.val[2 * c] + i) : (V)0;
+  V              s    = __ldcs(A.val[c] + i) * xc;
+
+  xn = above ? x(i + far) : (V)0;
+  if (below) s += w * xp;
+  if (SEVEN && (!CHECK || i >= near)) s += load(1) * x(i - near);
+  if (!CHECK || i >= 1) s += load(c - 1) * x(i - 1);
+  if (!CHECK || m - 1 > i) s += load(c + 1) * x(i + 1);
+  if (SEVEN && (!CHECK || m - near > i)) s += load(c + 2) * x(i + near);
+  if (above) s += vn * xn;
+  if (HALF) vp = vn;
+  return s;
+}
+
+/* Large stencils: as in dia.cu, each thread goes along the slowest direction */
+template <bool SEVEN, bool HALF, class V, class X, class Out>
+__global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5, SEVEN ? DIA_FIT7 : LEVEL_FIT5) void PolderLevelGridKernel(const __grid_constant__ DiaGrid<V> A, const X x, const Out out, PolderReduceScratch *scratch)
+{
+  constexpr int  block = SEVEN ? DIA_TILE7 : DIA_TILE5;
+  const PetscInt tile = (PetscInt)blockIdx.x % (A.tiles[0] * A.tiles[1]), step = (PetscInt)blockIdx.x / (A.tiles[0] * A.tiles[1]) * A.chunk;
+  const PetscInt ix  = (tile % A.tiles[0] << A.logw) + ((PetscInt)threadIdx.x & ((1 << A.logw) - 1));
+  const PetscInt iy  = tile / A.tiles[0] * (block >> A.logw) + ((PetscInt)threadIdx.x >> A.logw);
+  const PetscInt far = A.far, m = A.m;
+  double         part[Out::SUMS ? Out::SUMS : 1] = {};
+
+  if (ix < A.line && iy <= (far - 1 - ix) / A.line) {
+    const long long first = (long long)step * far + iy * A.line + ix, end = first + (long long)A.chunk * far;
+    const PetscInt  last = (PetscInt)(end < m ? end : m), inner = last < m - far ? last : m - far;
+    PetscInt        i  = (PetscInt)(first < m ? first : m);
+    V               xp = 0, xc = 0, xn = 0, vp = 0;
+
+    if (i < m) xc = x(i);
+    if (i < m && i >= far) {
+      xp = x(i - far);
+      if (HALF) vp = A.val[0][i];
+    } else if (i < last) { /* the first step of the matrix */
+      out(i, LevelGridRow<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp), xc, part);
+      xp = xc;
+      xc = xn;
+      i  = m - far > i ? i + far : m;
+    }
+#pragma unroll(Out::SUMS > 1 ? 1 : 2) // for want of registers
+    for (; i < inner; i += far) {
+      out(i, LevelGridRow<SEVEN, HALF, false>(A, i, x, xp, xc, xn, vp), xc, part);
+      xp = xc;
+      xc = xn;
+    }
+    if (i < last) out(i, LevelGridRow<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp), xc, part); /* the last one */
+  }
+  if constexpr (Out::SUMS > 0) PolderGridSum<block>(part, scratch, [=](const double *total) { out.finish(total); });
 }
 
 /* bc = P^T (b - A x): a group of 2^log M::LANES threads for each aggregate, M::LANES of them for a row at a time */
@@ -272,11 +329,30 @@ static int LevelDo(const PolderLevelMatrix *M, Do act)
   return (int)cudaGetLastError();
 }
 
+/* Is this a large stencil? Then it is done */
+template <bool SEVEN, class V, class X, class Out>
+static bool LevelGridLaunch(const LevelDia<V> &D, const X &x, const Out &out, void *work, cudaStream_t stream)
+{
+  constexpr int        tile    = SEVEN ? DIA_TILE7 : DIA_TILE5;
+  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+  DiaGrid<V>           A;
+  bool                 half;
+  const unsigned int   blocks = DiaFindGrid(D.n, D.n, D.nd, D.off, D.val, &A, &half);
+
+  if (!blocks) return false;
+  if (half) PolderLevelGridKernel<SEVEN, true, V, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
+  else PolderLevelGridKernel<SEVEN, false, V, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
+  return true;
+}
+
 template <class M, class X, class Out>
 static void LevelRowsLaunch(const M &A, const X &x, const Out &out, void *work, cudaStream_t stream)
 {
   unsigned int blocks = PolderBlocks(A.n, POLDER_BLOCK / M::LANES);
 
+  if constexpr (M::POINTS == 5 || M::POINTS == 7) {
+    if (LevelGridLaunch<M::POINTS == 7>(A, x, out, work, stream)) return;
+  }
   if (Out::SUMS) blocks = PetscMax(1, PetscMin(blocks, LEVEL_BLOCKS));
   if (blocks) PolderLevelRowsKernel<M, X, Out><<<blocks, POLDER_BLOCK, 0, stream>>>(A, x, out, (PolderReduceScratch *)work);
 }

@@ -424,14 +424,16 @@ static PetscErrorCode CheckLevel(Level *L, void *work, PolderStream stream, Pets
 
 static PetscErrorCode TestKernels(void *work, PolderStream stream)
 {
-  static const PetscInt sizes[] = {1, 2, 31, 255, 257, 1025, 4099, 300000}, nups[] = {1, 2, 3, 4, 3, 0};
+  static const PetscInt sizes[] = {1, 2, 31, 255, 257, 1025, 4099, 300007}, nups[] = {1, 2, 3, 4, 3, 0, 2, 3};
   static const PetscInt ups[][4] = {
-    {1  },
-    {1,   17},
-    {1,   70, 4900},
-    {1,2, 300, 100003},
-    {13,   64, 999},
-    {0   }
+    {1,  0,   0,     0     },
+    {1,  17,  0,     0     },
+    {1,  70,  4900,  0     },
+    {1,  2,   300,   100003},
+    {13, 64,  999,   0     },
+    {0,  0,   0,     0     },
+    {1,  600, 0,     0     },
+    {1,  129, 12345, 0     }
   };
   static const PetscInt lengths[][2] = {
     {0,  3  },
