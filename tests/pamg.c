@@ -307,9 +307,9 @@ static PetscErrorCode TestRefresh(void)
 
       PetscCall(ProblemCreate(k == 0 ? "poisson" : k == 1 ? "bubbles" : "tetrahedra", k == 0 ? 2 : 3, k == 0 ? 32 : 12, k ? 1e3 : 1, &A));
       PetscCall(PetscSNPrintf(text, sizeof(text), "-pc_pamg_coarse_limit 20 %s", options[o]));
+      PetscCall(CreateVecs(A, &d, &r)); // before the first set-up, which is for the device when PETSc uses one
       PetscCall(CreatePC(A, text, &pc));
       pamg = (PC_PAMG *)pc->data;
-      PetscCall(CreateVecs(A, &d, &r));
       PetscCall(VecDuplicate(r, &z));
       PetscCall(VecDuplicate(r, &y));
       PetscCall(FillRandom(r, 3));

@@ -226,7 +226,7 @@ int main(int argc, char **argv)
       args: -mat_type aijdia -pc_type tns -deflation_space auto
     test:
       suffix: device_pamg
-      args: -mat_type {{aijdia aijicrs}} -pc_type pamg -pc_pamg_reuse 0 -deflation_space levelset_subdomain -deflation_grid 16,16,16
+      args: -mat_type {{aijdia aijicrs}} -pc_type pamg -pc_pamg_reuse 0 -deflation_space levelset_subdomain -deflation_grid 24,24,24
     test:
       suffix: device_regions
       args: -mat_type aijdia -pc_type tns -deflation_space auto -deflation_levelset auto

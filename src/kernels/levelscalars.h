@@ -52,8 +52,12 @@ POLDER_SCALAR void PolderKCycleSecond(const PetscReal sum[], PetscReal threshold
   c[0] -= second[2] / sum[0] * c[1];
 }
 
-/* Where the power method begins */
+/* Where the power method begins: a hash in (-1/2, 1/2), since anything periodic is a few waves on a grid, perhaps none near the largest eigenvalue */
 POLDER_SCALAR PetscReal PolderPowerStart(PetscInt i)
 {
-  return (PetscReal)(i % 1013 * 7919 % 1013) / 1013 - 0.5;
+  unsigned h = (unsigned)i * 0x9E3779B1u;
+
+  h = (h ^ (h >> 15)) * 0x2C1B3C6Du;
+  h = (h ^ (h >> 12)) * 0x297A2D39u;
+  return ((PetscReal)((h ^ (h >> 15)) >> 8) + 0.5) / 16777216 - 0.5;
 }

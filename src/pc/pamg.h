@@ -54,23 +54,23 @@ typedef struct {
   PolderHalo        halo; /* NULL on one process */
   PetscInt         *ai, *aj, *bi, *bj;
   PetscScalar      *aa, *ba;
-  PetscInt         *agg;                       /* [n] aggregate, nc for none; NULL on the last level */
-  PetscInt         *ptr, *row;                 /* on the device: the rows of aggregate a are row[ptr[a] .. ptr[a + 1]); [nc + 2], [n] */
-  PetscInt         *ghostagg;                  /* [nghost] column of the off-process block of the next level, its number of ghosts for none */
-  PetscInt         *diag;                      /* [n] position of the diagonal entry; NULL with diagonals */
-  void             *dinv;                      /* [n] */
-  float            *values;                    /* in single precision: the entries, by rows or by diagonals */
-  const void      **val;                       /* [nd] host array: where each diagonal is */
-  void             *b, *x;                     /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
-  void             *t, *d, *v, *w, *g, *ghost; /* [n + 1] work: second iterate, direction of Chebyshev, two of the K-cycle, right-hand side less what others have to it */
-  PetscInt         *off;                       /* [nd] diagonals of our own, where the matrix keeps none though it has few */
-  PetscScalar      *own;                       /* their entries */
-  PetscBool         half;                      /* the diagonals in values are half of a symmetric matrix */
-  PetscReal         eigenvalue;                /* the largest of D^-1 A, estimated for Chebyshev */
-  PetscBool         regular;                   /* by diagonals */
-  PetscBool         scattered;                 /* on the device: there are too many diagonals */
-  PetscBool         wide;                      /* on the device: there are rows of more than POLDER_COARSE_ROW entries */
-  PetscBool         single;                    /* on the device: the precision of M and of vectors */
+  PetscInt         *agg;                   /* [n] aggregate, nc for none; NULL on the last level */
+  PetscInt         *ptr, *row;             /* on the device: the rows of aggregate a are row[ptr[a] .. ptr[a + 1]); [nc + 2], [n] */
+  PetscInt         *ghostagg;              /* [nghost] column of the off-process block of the next level, its number of ghosts for none */
+  PetscInt         *diag;                  /* [n] position of the diagonal entry; NULL with diagonals */
+  void             *dinv;                  /* [n] */
+  float            *values;                /* in single precision: the entries, by rows or by diagonals */
+  const void      **val;                   /* [nd] host array: where each diagonal is */
+  void             *b, *x;                 /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
+  void             *t, *v, *w, *g, *ghost; /* [n + 1] work: second iterate, two of the K-cycle, right-hand side less what others have to it */
+  PetscInt         *off;                   /* [nd] diagonals of our own, where the matrix keeps none though it has few */
+  PetscScalar      *own;                   /* their entries */
+  PetscBool         half;                  /* the diagonals in values are half of a symmetric matrix */
+  PetscReal         eigenvalue;            /* the largest of D^-1 A, estimated for Chebyshev */
+  PetscBool         regular;               /* by diagonals */
+  PetscBool         scattered;             /* on the device: there are too many diagonals */
+  PetscBool         wide;                  /* on the device: there are rows of more than POLDER_COARSE_ROW entries */
+  PetscBool         single;                /* on the device: the precision of M and of vectors */
   PetscInt64        bytes;
   /* On several processes: the rows of this process as they come from the level before, ai .. ba, nown of them from rstart on, with the global columns garray[nghost] of the second block */
   PetscInt     nown, rstart, nghost, *garray;
@@ -93,7 +93,7 @@ typedef struct {
 
 typedef struct {
   PetscInt      passes, maxlevels, coarselimit, gatherlimit, klevels;
-  PetscInt      wantsmoother, wantpre, wantpost; /* as asked for, PETSC_DECIDE: by where the levels are */
+  PetscInt      wantsmoother, wantpre, wantpost, wantk; /* as asked for, PETSC_DECIDE: by where the levels are */
   PetscInt      pre, post;
   PamgCycle     cycle;
   PamgSmoother  smoother;

@@ -25,7 +25,7 @@ PetscErrorCode PCPAMGWarn_Private(PC pc, int which, const char text[])
 
 static PetscErrorCode PamgFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool first)
 {
-  void **const array[] = {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->agg, (void **)&L->ptr, (void **)&L->row, (void **)&L->diag, &L->dinv, (void **)&L->values, (void **)&L->own, &L->b, &L->x, &L->t, &L->d, &L->v, &L->w};
+  void **const array[] = {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->agg, (void **)&L->ptr, (void **)&L->row, (void **)&L->diag, &L->dinv, (void **)&L->values, (void **)&L->own, &L->b, &L->x, &L->t, &L->v, &L->w};
 
   PetscFunctionBegin;
   if (!first) PetscCall(MatDestroy(&L->A));
@@ -554,7 +554,6 @@ static PetscErrorCode PamgSetUpWork(PC_PAMG *pamg)
     }
     if (!last && L->halo) PetscCall(PamgVector(pamg, L, size, &L->g));
     if (!last && (diagonal || (twice && pamg->cycle == PAMG_K))) PetscCall(PamgVector(pamg, L, size, &L->t));
-    if (!last && pamg->smoother == PAMG_CHEBYSHEV && PetscMax(pamg->pre, pamg->post) > 1) PetscCall(PamgVector(pamg, L, size, &L->d));
     if (twice) PetscCall(PamgVector(pamg, L, size, &L->w));
     if (twice && pamg->cycle == PAMG_K) PetscCall(PamgVector(pamg, L, size, &L->v));
     if (L->halo) PetscCall(PetscMalloc(size * (size_t)(L->csr.nghost + 1), &L->ghost));
@@ -609,14 +608,18 @@ static PetscErrorCode PamgRefresh(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Coarse levels with a K-cycle on the device, where the many visits of small levels that more of them bring cost more time than the iterations that they save */
+#define PAMG_KLEVELS 2
+
 /* A sequential smoother where rows are worked on one after another, and one that asks for no order where they are not */
-static void PamgChooseSmoother(PC_PAMG *pamg)
+static void PamgChoose(PC_PAMG *pamg)
 {
   const PetscInt steps = pamg->wantsmoother < 0 && pamg->device ? 2 : 1;
 
   pamg->smoother = pamg->wantsmoother >= 0 ? (PamgSmoother)pamg->wantsmoother : pamg->device ? PAMG_CHEBYSHEV : PAMG_SGS;
   pamg->pre      = pamg->wantpre >= 0 ? pamg->wantpre : steps;
   pamg->post     = pamg->wantpost >= 0 ? pamg->wantpost : steps;
+  pamg->klevels  = pamg->wantk >= 0 ? pamg->wantk : pamg->device ? PAMG_KLEVELS : PETSC_MAX_INT;
 }
 
 PetscErrorCode PCPAMGSetUpLevels_Private(PC pc)
@@ -639,7 +642,7 @@ PetscErrorCode PCPAMGSetUpLevels_Private(PC pc)
   if (!same || !pamg->reuse) {
     PetscCall(PCPAMGFree_Private(pamg));
     pamg->device = device;
-    PamgChooseSmoother(pamg);
+    PamgChoose(pamg);
     PetscCall(PetscCalloc1(PAMG_LEVELS + 1, &pamg->level));
     pamg->level[0].A = pc->pmat;
   }
