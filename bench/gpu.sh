@@ -26,6 +26,11 @@ rrbcg="rrbcg | -ksp_type rrbcg -mat_type aijdia"
 rrbcg12="rrbcg, rule and 12 half levels of the paper | -ksp_type rrbcg -mat_type aijdia -pc_rrb_levels 12 -ksp_rrbcg_stop paper"
 rrbcgf="rrbcg in single precision | -ksp_type rrbcg -mat_type aijdia -pc_rrb_precision single"
 rrbauto="dcg + rrb, auto | $ours -pc_type rrb"
+pamg="dcg + pamg | $ours -pc_type pamg -deflation_space none"
+pamgf="dcg + pamg in single precision | $ours -pc_type pamg -pc_pamg_precision single -deflation_space none"
+pamg3="dcg + pamg, 3 passes | $ours -pc_type pamg -pc_pamg_passes 3 -deflation_space none"
+pamgk="fcg + pamg, K-cycle | -ksp_type fcg -mat_type aijdia -pc_type pamg -pc_pamg_cycle k"
+pamgl="dcg + pamg, levelset | $ours -pc_type pamg -deflation_space levelset"
 boxes() { echo "dcg + tns, LSSD $1^3 | $ours -pc_type tns -deflation_space levelset_subdomain -deflation_boxes $1,$1,$1 -deflation_grid $2,$2,$2"; }
 
 problem() { # name, options of the problem; solvers on standard input
@@ -64,6 +69,8 @@ $rrbcg
 $rrbauto
 END
 problem poisson2d_2047 -dim 2 -n 2047 -repeats 2 <<END
+$pamg
+$pamgk
 $gamg
 $rrb
 $rrb12
@@ -85,6 +92,10 @@ $gamg
 $jacobi3
 $tns
 $auto
+$pamg
+$pamgf
+$pamg3
+$pamgk
 END
 problem poisson3d_256 -dim 3 -n 256 -repeats 1 <<END
 $jacobi
@@ -92,6 +103,10 @@ $jacobi3
 $jacobi3f
 $tns
 $auto
+$pamg
+$pamgf
+$pamg3
+$pamgk
 END
 for contrast in 1e3 1e6; do
   problem bubbles3d_128_$contrast -dim 3 -n 128 -bubbles 2 -contrast $contrast -repeats 2 <<END
@@ -100,6 +115,9 @@ $gamg
 $(boxes 5 128)
 $auto
 $single
+$pamg
+$pamgk
+$pamgl
 END
   problem nine_128_$contrast -dim 3 -n 128 -bubbles 2 -centre -contrast $contrast <<END
 $auto
@@ -109,16 +127,21 @@ END
 $(boxes 5 256)
 $auto
 $single
+$pamg
+$pamgk
+$pamgl
 END
 done
 # values on the device, as a program sets them that assembles there; the last column is a step in time
 problem rebuild_128 -dim 3 -n 128 -bubbles 2 -contrast 1e3 -coo <<END
 $(boxes 5 128)
 $auto
+$pamg
 END
 problem rebuild_256 -dim 3 -n 256 -bubbles 2 -contrast 1e3 -coo -repeats 1 <<END
 $(boxes 5 256)
 $auto
+$pamg
 END
 # without deflation the singular problem does not converge: so many iterations for the time of one
 problem undeflated_128 -dim 3 -n 128 -bubbles 2 -contrast 1e3 -ksp_max_it 100 <<END
