@@ -29,7 +29,7 @@ rrbauto="dcg + rrb, auto | $ours -pc_type rrb"
 pamg="dcg + pamg | $ours -pc_type pamg -deflation_space none"
 pamgf="dcg + pamg in single precision | $ours -pc_type pamg -pc_pamg_precision single -deflation_space none"
 pamg3="dcg + pamg, 3 passes | $ours -pc_type pamg -pc_pamg_passes 3 -deflation_space none"
-pamgk="fcg + pamg, K-cycle | -ksp_type fcg -mat_type aijdia -pc_type pamg -pc_pamg_cycle k"
+pamgk="dcg flexible + pamg, K-cycle | $ours -ksp_dcg_flexible -pc_type pamg -pc_pamg_cycle k -deflation_space none"
 pamgl="dcg + pamg, levelset | $ours -pc_type pamg -deflation_space levelset"
 boxes() { echo "dcg + tns, LSSD $1^3 | $ours -pc_type tns -deflation_space levelset_subdomain -deflation_boxes $1,$1,$1 -deflation_grid $2,$2,$2"; }
 

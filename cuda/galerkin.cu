@@ -1,6 +1,6 @@
 /*
-  The rows of P^T A P for a P with one unit entry a row, one thread a coarse row: it looks for the aggregate of each entry among those that it has met. Rows that meet too many are
-  left to a warp each. Sums are made in the order of the entries. Also what a level needs beside its rows: inverse diagonal, row sums, no weak entries.
+  The rows of P^T A P for a P with one unit entry a row, one thread a coarse row: it looks for the aggregate of each entry among those that it has met, in registers as long as these are
+  few. Rows that meet too many are left to a warp each. Sums are made in the order of the entries. Also what a level needs beside its rows: inverse diagonal, row sums, no weak entries.
 */
 #include "foreach.cuh"
 #include "index.cuh"
@@ -27,31 +27,99 @@ static __device__ __forceinline__ int PolderCoarseFind(PetscInt c, int n, const 
   return k;
 }
 
-int PolderCoarseRowsCount_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[], PetscInt length[], PetscInt info[2], PolderStream stream)
+/* Entries of coarse row a, more than POLDER_COARSE_ROW when it has too many for one thread */
+static __device__ __noinline__ int PolderCoarseCount(PetscInt n, PetscInt a, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscInt *agg)
 {
-  return PolderForEach(n, stream, [=] __device__(PetscInt a) {
-    const PetscInt begin = ptr[a], end         = ptr[a + 1];
-    PetscInt       col[POLDER_COARSE_ROW], all = 0;
-    int            met = 0;
+  PetscInt col[POLDER_COARSE_ROW];
+  int      met = 0;
 
-    for (PetscInt r = begin; r < end; ++r) {
-      const PetscInt i = row[r], last = ai[i + 1];
+  for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
+    const PetscInt i = row[r], last = ai[i + 1];
 
-      all += last - ai[i];
-      for (PetscInt k = ai[i]; k < last && met <= POLDER_COARSE_ROW; ++k) {
-        const PetscInt c = agg[aj[k]];
+    for (PetscInt k = ai[i]; k < last && met <= POLDER_COARSE_ROW; ++k) {
+      const PetscInt c = agg[aj[k]];
 
-        if (c >= n || PolderCoarseFind(c, met, col) < met) continue;
-        if (met < POLDER_COARSE_ROW) col[met] = c;
-        ++met;
+      if (c >= n || PolderCoarseFind(c, met, col) < met) continue;
+      if (met < POLDER_COARSE_ROW) col[met] = c;
+      ++met;
+    }
+  }
+  return met;
+}
+
+/* The few entries of a coarse row, in registers: all loops are over constant numbers */
+struct PolderCoarseFew {
+  PetscInt    col[POLDER_COARSE_FEW]; /* -1: none yet */
+  PetscScalar val[POLDER_COARSE_FEW];
+  int         met;
+
+  __device__ __forceinline__ PolderCoarseFew() : met(0)
+  {
+#pragma unroll
+    for (int k = 0; k < POLDER_COARSE_FEW; ++k) {
+      col[k] = -1;
+      val[k] = 0;
+    }
+  }
+
+  /* Adds to the entry in column c; FALSE when there is none */
+  __device__ __forceinline__ bool add(PetscInt c, PetscScalar v)
+  {
+    bool there = false;
+
+#pragma unroll
+    for (int k = 0; k < POLDER_COARSE_FEW; ++k) {
+      if (col[k] == c) {
+        val[k] += v;
+        there = true;
       }
     }
-    length[a + 1] = met > POLDER_COARSE_ROW ? -1 : met;
-    if (met > POLDER_COARSE_ROW) {
-      PolderAtomicAdd(&info[0], 1);
-      PolderAtomicMax(&info[1], all);
+    return there;
+  }
+
+  /* One more; beyond the last place they are counted only */
+  __device__ __forceinline__ void append(PetscInt c, PetscScalar v)
+  {
+#pragma unroll
+    for (int k = 0; k < POLDER_COARSE_FEW; ++k) {
+      if (k == met) {
+        col[k] = c;
+        val[k] = v;
+      }
     }
-  });
+    ++met;
+  }
+};
+
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsCountKernel(PetscInt n, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscInt *__restrict__ agg, PetscInt *__restrict__ length, PetscInt *info)
+{
+  const PetscInt  a = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
+  PolderCoarseFew few;
+  PetscInt        all = 0;
+
+  if (a >= n) return;
+  for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
+    const PetscInt i = row[r], last = ai[i + 1];
+
+    all += last - ai[i];
+    for (PetscInt k = ai[i]; k < last; ++k) {
+      const PetscInt c = agg[aj[k]];
+
+      if (c < n && !few.add(c, 0)) few.append(c, 0);
+    }
+  }
+  if (few.met > POLDER_COARSE_FEW) few.met = PolderCoarseCount(n, a, ptr, row, ai, aj, agg);
+  length[a + 1] = few.met > POLDER_COARSE_ROW ? -1 : few.met;
+  if (few.met > POLDER_COARSE_ROW) {
+    PolderAtomicAdd(&info[0], 1);
+    PolderAtomicMax(&info[1], all);
+  }
+}
+
+int PolderCoarseRowsCount_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[], PetscInt length[], PetscInt info[2], PolderStream stream)
+{
+  if (n > 0) PolderCoarseRowsCountKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, agg, length, info);
+  return cudaGetLastError();
 }
 
 /* The place of c in col[0 .. n) for all threads of a warp, n when it is not there */
@@ -116,15 +184,14 @@ static __device__ __forceinline__ bool PolderCoarseCancels(PetscScalar diagonal,
   return fabs(diagonal) <= POLDER_GALERKIN_ZERO * size;
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsFillKernel(PetscInt n, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const PetscInt *__restrict__ agg, const PetscInt *__restrict__ ci, PetscInt *__restrict__ cj, PetscScalar *__restrict__ ca)
+/* Coarse row a of more than POLDER_COARSE_FEW entries */
+static __device__ __noinline__ void PolderCoarseFill(PetscInt n, PetscInt a, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscScalar *aa, const PetscInt *agg, const PetscInt *ci, PetscInt *cj, PetscScalar *ca)
 {
-  const PetscInt a = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
-  PetscInt       col[POLDER_COARSE_ROW];
-  PetscScalar    val[POLDER_COARSE_ROW];
-  PetscReal      size = 0;
-  int            met  = 0;
+  PetscInt    col[POLDER_COARSE_ROW];
+  PetscScalar val[POLDER_COARSE_ROW];
+  PetscReal   size = 0;
+  int         met  = 0;
 
-  if (a >= n || ci[a + 1] - ci[a] > POLDER_COARSE_ROW) return;
   for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
     const PetscInt i = row[r], last = ai[i + 1];
 
@@ -147,6 +214,40 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsFillKerne
     for (int l = 0; l < met; ++l) before += col[l] < col[k];
     cj[before] = col[k];
     ca[before] = col[k] == a && PolderCoarseCancels(val[k], size) ? 0 : val[k];
+  }
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsFillKernel(PetscInt n, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const PetscInt *__restrict__ agg, const PetscInt *__restrict__ ci, PetscInt *__restrict__ cj, PetscScalar *__restrict__ ca)
+{
+  const PetscInt  a = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
+  PolderCoarseFew few;
+  PetscReal       size = 0;
+
+  if (a >= n || ci[a + 1] - ci[a] > POLDER_COARSE_ROW) return;
+  if (ci[a + 1] - ci[a] > POLDER_COARSE_FEW) {
+    PolderCoarseFill(n, a, ptr, row, ai, aj, aa, agg, ci, cj, ca);
+    return;
+  }
+  for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
+    const PetscInt i = row[r], last = ai[i + 1];
+
+    for (PetscInt k = ai[i]; k < last; ++k) {
+      const PetscInt    c = agg[aj[k]];
+      const PetscScalar v = aa[k];
+
+      if (c == a) size += fabs(v);
+      if (c < n && !few.add(c, v)) few.append(c, v);
+    }
+  }
+#pragma unroll
+  for (int k = 0; k < POLDER_COARSE_FEW; ++k) { // each where its column belongs
+    PetscInt before = ci[a];
+
+    if (k >= few.met) break;
+#pragma unroll
+    for (int l = 0; l < POLDER_COARSE_FEW; ++l) before += l < few.met && few.col[l] < few.col[k];
+    cj[before] = few.col[k];
+    ca[before] = few.col[k] == a && PolderCoarseCancels(few.val[k], size) ? 0 : few.val[k];
   }
 }
 
@@ -196,49 +297,77 @@ static __device__ __forceinline__ PetscInt PolderCoarsePlace(PetscInt c, PetscIn
   return lo < end && cj[lo] == c ? lo : -1;
 }
 
-/* LONG: a warp a row, each thread for the columns whose place is its own modulo 32; else one thread */
-template <bool LONG>
+/* A row of more than POLDER_COARSE_FEW entries; thread of `threads` that work on it adds to the places that are its own modulo threads */
+static __device__ __noinline__ void PolderCoarseRowValues(PetscInt n, PetscInt a, int thread, int threads, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscScalar *aa, const PetscInt *agg, const PetscInt *ci, const PetscInt *cj, PetscScalar *ca)
+{
+  const PetscInt begin = ci[a], end = ci[a + 1], diagonal = PolderCoarsePlace(a, begin, end, cj);
+  PetscReal      size = 0;
+
+  for (PetscInt k = begin + thread; k < end; k += threads) ca[k] = 0;
+  for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
+    const PetscInt i = row[r], last = ai[i + 1];
+
+    for (PetscInt k = ai[i]; k < last; ++k) {
+      const PetscInt c = agg[aj[k]];
+      PetscInt       p;
+
+      if (c >= n) continue;
+      p = PolderCoarsePlace(c, begin, end, cj);
+      if (p < 0) p = diagonal;
+      if (c == a) size += fabs(aa[k]);
+      if (p >= 0 && (p - begin) % threads == thread) ca[p] += aa[k];
+    }
+  }
+  if (diagonal >= 0 && (diagonal - begin) % threads == thread && PolderCoarseCancels(ca[diagonal], size)) ca[diagonal] = 0;
+}
+
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsValuesKernel(PetscInt n, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const PetscInt *__restrict__ agg, const PetscInt *__restrict__ ci, const PetscInt *__restrict__ cj, PetscScalar *__restrict__ ca)
 {
-  const PetscInt thread = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x, stride = LONG ? POLDER_COARSE_WARPS : n;
+  const PetscInt  a = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
+  PolderCoarseFew few;
+  PetscScalar     lost = 0;
+  PetscReal       size = 0;
 
-  for (PetscInt a = LONG ? thread / 32 : thread; a < n; a += stride) {
-    const PetscInt begin = ci[a], end = ci[a + 1], diagonal = PolderCoarsePlace(a, begin, end, cj);
-    PetscScalar    val[LONG ? 1 : POLDER_COARSE_ROW];
-    PetscReal      size = 0;
+  if (a >= n || ci[a + 1] - ci[a] > POLDER_COARSE_ROW) return;
+  if (ci[a + 1] - ci[a] > POLDER_COARSE_FEW) {
+    PolderCoarseRowValues(n, a, 0, 1, ptr, row, ai, aj, aa, agg, ci, cj, ca);
+    return;
+  }
+  const PetscInt begin = ci[a], end = ci[a + 1];
 
-    if (LONG ? end - begin <= POLDER_COARSE_ROW : end - begin > POLDER_COARSE_ROW) continue;
-    for (PetscInt k = LONG ? begin + threadIdx.x % 32 : begin; k < end; k += LONG ? 32 : 1) {
-      if (LONG) ca[k] = 0;
-      else val[k - begin] = 0;
+#pragma unroll
+  for (int k = 0; k < POLDER_COARSE_FEW; ++k) {
+    if (begin + k < end) few.col[k] = cj[begin + k];
+  }
+  for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
+    const PetscInt i = row[r], last = ai[i + 1];
+
+    for (PetscInt k = ai[i]; k < last; ++k) {
+      const PetscInt    c = agg[aj[k]];
+      const PetscScalar v = aa[k];
+
+      if (c == a) size += fabs(v);
+      if (c < n && !few.add(c, v)) lost += v;
     }
-    for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
-      const PetscInt i = row[r], last = ai[i + 1];
+  }
+  (void)few.add(a, lost);
+#pragma unroll
+  for (int k = 0; k < POLDER_COARSE_FEW; ++k) {
+    if (begin + k < end) ca[begin + k] = few.col[k] == a && PolderCoarseCancels(few.val[k], size) ? 0 : few.val[k];
+  }
+}
 
-      for (PetscInt k = ai[i]; k < last; ++k) {
-        const PetscInt c = agg[aj[k]];
-        PetscInt       p;
-
-        if (c >= n) continue;
-        p = PolderCoarsePlace(c, begin, end, cj);
-        if (p < 0) p = diagonal;
-        if (c == a) size += fabs(aa[k]);
-        if (p < 0) continue;
-        if (!LONG) val[p - begin] += aa[k];
-        else if ((p - begin) % 32 == (PetscInt)threadIdx.x % 32) ca[p] += aa[k];
-      }
-    }
-    if (!LONG) {
-      for (PetscInt k = begin; k < end; ++k) ca[k] = val[k - begin];
-    }
-    if (diagonal >= 0 && (!LONG || (diagonal - begin) % 32 == (PetscInt)threadIdx.x % 32) && PolderCoarseCancels(ca[diagonal], size)) ca[diagonal] = 0;
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsValuesLongKernel(PetscInt n, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscScalar *aa, const PetscInt *agg, const PetscInt *ci, const PetscInt *cj, PetscScalar *ca)
+{
+  for (PetscInt a = ((PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x) / 32; a < n; a += POLDER_COARSE_WARPS) {
+    if (ci[a + 1] - ci[a] > POLDER_COARSE_ROW) PolderCoarseRowValues(n, a, threadIdx.x % 32, 32, ptr, row, ai, aj, aa, agg, ci, cj, ca);
   }
 }
 
 int PolderCoarseRowsValues_CUDA(PetscInt n, PetscBool wide, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[], PolderStream stream)
 {
-  if (n > 0) PolderCoarseRowsValuesKernel<false><<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca);
-  if (n > 0 && wide) PolderCoarseRowsValuesKernel<true><<<POLDER_COARSE_WARPS * 32 / POLDER_BLOCK, POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca);
+  if (n > 0) PolderCoarseRowsValuesKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca);
+  if (n > 0 && wide) PolderCoarseRowsValuesLongKernel<<<POLDER_COARSE_WARPS * 32 / POLDER_BLOCK, POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca);
   return cudaGetLastError();
 }
 
@@ -262,20 +391,45 @@ static __device__ __forceinline__ void PolderRowBad(PetscInt i, PolderRowKind ki
   if (kind != POLDER_ROW_GOOD) atomicMin((long long *)bad, (long long)i * 8 + kind);
 }
 
-int PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscInt64 *bad, PolderStream stream)
+/* What PolderLevelRows_CUDA() writes; NULL: not wanted */
+struct PolderLevelRowsOut {
+  PetscBool   zero, l1;
+  PetscReal   lone;
+  PetscInt   *diag;
+  PetscReal  *dinv, *d, *sum;
+  PetscInt   *mate;
+  PetscReal  *bound;
+  PetscInt64 *bad;
+};
+
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLevelRowsKernel(PetscInt n, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const PolderLevelRowsOut out)
 {
-  return PolderForEach(n, stream, [=] __device__(PetscInt i) {
+  const PetscInt i     = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
+  PetscReal      bound = 0;
+
+  if (i < n) {
     PolderRowSurvey s   = {0, 0, 0, -1};
     const PetscInt  end = ai[i + 1];
 
     for (PetscInt k = ai[i]; k < end; ++k) PolderRowLook(i, k, aj[k], aa[k], &s);
-    PolderRowBad(i, PolderRowJudge(&s, zero), bad);
-    if (diag) diag[i] = s.at;
-    dinv[i] = PolderRowInverse(&s, l1);
-    if (d) d[i] = s.pivot;
-    if (sum) sum[i] = s.total;
-    if (mate) mate[i] = PolderRowIsLone(&s, lone) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
-  });
+    PolderRowBad(i, PolderRowJudge(&s, out.zero), out.bad);
+    if (out.diag) out.diag[i] = s.at;
+    out.dinv[i] = PolderRowInverse(&s, out.l1);
+    if (out.d) out.d[i] = s.pivot;
+    if (out.sum) out.sum[i] = s.total;
+    if (out.mate) out.mate[i] = PolderRowIsLone(&s, out.lone) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
+    bound = PolderRowBound(&s);
+  }
+  for (int o = 16; o > 0; o /= 2) bound = fmax(bound, __shfl_down_sync(FULL_WARP, bound, o));
+  if (threadIdx.x % 32 == 0 && bound > *(volatile PetscReal *)out.bound) atomicMax((unsigned long long *)out.bound, (unsigned long long)__double_as_longlong(bound)); // positive numbers are in the order of their bits
+}
+
+int PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad, PolderStream stream)
+{
+  const PolderLevelRowsOut out = {zero, l1, lone, diag, dinv, d, sum, mate, bound, bad};
+
+  if (n > 0) PolderLevelRowsKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ai, aj, aa, out);
+  return cudaGetLastError();
 }
 
 int PolderLevelDiagonal_CUDA(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PetscInt64 *bad, PolderStream stream)

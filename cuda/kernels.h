@@ -158,6 +158,7 @@ POLDER_LAUNCHER int PolderMembers_CUDA(PetscInt m, const PetscInt agg[], PetscIn
 /* ptr[0] <- 0, ptr[a + 1] <- sum of the lengths up to there, from the lengths in ptr[1 .. n] */
 POLDER_LAUNCHER int PolderPointers_CUDA(PetscInt n, PetscInt ptr[], void *work, size_t bytes, PolderStream stream);
 /* Rows of more entries than POLDER_COARSE_ROW are left to a warp each: so many warps at most, a multiple of 8, each with scratch of width entries */
+#define POLDER_COARSE_FEW   16 /* that a thread keeps in registers */
 #define POLDER_COARSE_ROW   48
 #define POLDER_COARSE_WARPS 4096
 /* length[a + 1] <- entries of coarse row a, -1 for one of more than POLDER_COARSE_ROW; info, zero on entry <- how many of these, the most entries of A that one of them sums up */
@@ -170,9 +171,10 @@ POLDER_LAUNCHER int PolderCoarseRowsFill_CUDA(PetscInt n, const PetscInt ptr[], 
 POLDER_LAUNCHER int PolderCoarseRowsValues_CUDA(PetscInt n, PetscBool wide, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[], PolderStream stream);
 /* d[i] <- diagonal entry, sum[i] <- sum of the row */
 POLDER_LAUNCHER int PolderRowSums_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[], PolderStream stream);
-/* As PolderLevelRows_Host() and PolderLevelDiagonal_Host() without a second block; diag may be NULL. *bad becomes the least of 8 i + kind over the rows i that cannot be used, if
+/* As PolderLevelRows_Host() and PolderLevelDiagonal_Host() without a second block; diag may be NULL. *bound is raised to
+   Gershgorin's. *bad becomes the least of 8 i + kind over the rows i that cannot be used, if
    it was larger */
-POLDER_LAUNCHER int PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscInt64 *bad, PolderStream stream);
+POLDER_LAUNCHER int PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad, PolderStream stream);
 POLDER_LAUNCHER int PolderLevelDiagonal_CUDA(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PetscInt64 *bad, PolderStream stream);
 /* Entries |a_ij| <= drop min(d_i, d_j) beside the diagonal: length[i + 1] <- entries of row i that stay, then these, the others added to the diagonal */
 POLDER_LAUNCHER int PolderDropWeakCount_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt length[], PolderStream stream);

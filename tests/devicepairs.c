@@ -202,21 +202,24 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
   Values           dinv;
   PolderRowKind    kind;
   PetscInt64      *there, bad;
+  PetscReal       *bound_d, bound, zero = 0, got;
   PetscInt         row;
 
   PetscFunctionBeginUser;
   PetscCall(CreateIndices(n, &diag));
   PetscCall(CreateValues(n, &dinv));
   PetscCall(Upload(sizeof(none), &none, &there));
+  PetscCall(Upload(sizeof(zero), &zero, &bound_d));
   PolderLaunch(PolderRowSums_CUDA(n, A->di, A->dj, A->da, d->d, sum->d, stream));
   PolderRowSums_Host(n, A->i, A->j, A->a, d->h, sum->h);
   PetscCall(SameValues("diagonal", n, d->h, d->d, wrong));
   PetscCall(SameValues("row sums", n, sum->h, sum->d, wrong));
   for (int l1 = 1; l1 >= 0; --l1) {
-    PolderLaunch(PolderLevelRows_CUDA(n, A->di, A->dj, A->da, PETSC_FALSE, (PetscBool)l1, 5, diag.d, dinv.d, d->d, sum->d, mate->d, there, stream));
-    row = PolderLevelRows_Host(n, A->i, A->j, A->a, NULL, NULL, PETSC_FALSE, (PetscBool)l1, 5, diag.h, dinv.h, d->h, sum->h, mate->h, &kind);
+    PolderLaunch(PolderLevelRows_CUDA(n, A->di, A->dj, A->da, PETSC_FALSE, (PetscBool)l1, 5, diag.d, dinv.d, d->d, sum->d, mate->d, bound_d, there, stream));
+    row = PolderLevelRows_Host(n, A->i, A->j, A->a, NULL, NULL, PETSC_FALSE, (PetscBool)l1, 5, diag.h, dinv.h, d->h, sum->h, mate->h, &bound, &kind);
     PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
-    *wrong += row != n || bad != none;
+    PetscCall(PolderDeviceToHost(&got, bound_d, sizeof(got)));
+    *wrong += row != n || bad != none || !(PetscAbsReal(got - bound) <= 1e-14 * bound);
     PetscCall(SameIndices("places of the diagonal", n, diag.h, diag.d, wrong));
     PetscCall(SameIndices("rows to pair", n, mate->h, mate->d, wrong));
     PetscCall(SameValues("inverse diagonal", n, dinv.h, dinv.d, wrong));
@@ -225,7 +228,7 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
   PetscCall(PolderDeviceFromHost(A->da, A->a, sizeof(PetscScalar) * (size_t)A->nz));
   for (int all = 0; all < 2; ++all) {
     PetscCall(PolderDeviceFromHost(there, &none, sizeof(none)));
-    if (all) PolderLaunch(PolderLevelRows_CUDA(n, A->di, A->dj, A->da, PETSC_FALSE, PETSC_FALSE, 5, NULL, dinv.d, NULL, NULL, NULL, there, stream));
+    if (all) PolderLaunch(PolderLevelRows_CUDA(n, A->di, A->dj, A->da, PETSC_FALSE, PETSC_FALSE, 5, NULL, dinv.d, NULL, NULL, NULL, bound_d, there, stream));
     else PolderLaunch(PolderLevelDiagonal_CUDA(n, diag.d, A->da, PETSC_FALSE, dinv.d, there, stream));
     PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
     *wrong += bad != (PetscInt64)(n / 2) * 8 + POLDER_ROW_ZERO;
@@ -235,6 +238,7 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
   PetscCall(DestroyIndices(&diag));
   PetscCall(DestroyValues(&dinv));
   PetscCall(PolderDeviceFree(&there));
+  PetscCall(PolderDeviceFree(&bound_d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -125,9 +125,10 @@ void PolderRowSums_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], co
   }
 }
 
-PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PolderRowKind *kind)
+PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PolderRowKind *kind)
 {
-  *kind = POLDER_ROW_GOOD;
+  *kind  = POLDER_ROW_GOOD;
+  *bound = 0;
   for (PetscInt i = 0; i < n; ++i) {
     PolderRowSurvey s = {0, 0, 0, -1};
 
@@ -137,6 +138,7 @@ PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj
     if (*kind != POLDER_ROW_GOOD) return i;
     diag[i] = s.at;
     dinv[i] = PolderRowInverse(&s, l1);
+    *bound  = PetscMax(*bound, PolderRowBound(&s));
     if (d) d[i] = s.pivot;
     if (sum) sum[i] = s.total;
     if (mate) mate[i] = PolderRowIsLone(&s, lone) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;

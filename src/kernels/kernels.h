@@ -172,9 +172,9 @@ PETSC_INTERN void PolderRowSums_Host(PetscInt n, const PetscInt ai[], const Pets
 /*
   diag[i] <- position of the diagonal entry of row i, dinv[i] <- its inverse or, l1 set, that of the sum of |a_ij| (bi = NULL: no second block); l1 = 0 with zero: a row whose
   diagonal is zero gets 0. sum[i] (NULL: not wanted) <- sum of the row, mate[i] (NULL: not wanted) <- POLDER_PAIR_LONE when the diagonal is more than lone times the sum of the
-  others' magnitudes, else POLDER_PAIR_FREE. Returns the first row that cannot be used, n for none, and what it has
+  others' magnitudes, else POLDER_PAIR_FREE. *bound <- Gershgorin's for the eigenvalues of D^-1 A. Returns the first row that cannot be used, n for none, and what it has
 */
-PETSC_INTERN PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PolderRowKind *kind);
+PETSC_INTERN PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PolderRowKind *kind);
 /* The inverse diagonal alone, from the entries aa[diag[i]], or aa[i] when diag is NULL */
 PETSC_INTERN PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PolderRowKind *kind);
 

@@ -57,6 +57,12 @@ POLDER_LEVELROW PetscReal PolderRowInverse(const PolderRowSurvey *s, PetscBool l
   return s->pivot > 0 ? 1 / (l1 ? s->all : s->pivot) : 0;
 }
 
+/* Gershgorin's bound for the eigenvalues of D^-1 A from one row */
+POLDER_LEVELROW PetscReal PolderRowBound(const PolderRowSurvey *s)
+{
+  return s->pivot > 0 ? s->all / s->pivot : 0;
+}
+
 /* Is the diagonal so large that the row needs no aggregate? */
 POLDER_LEVELROW PetscBool PolderRowIsLone(const PolderRowSurvey *s, PetscReal lone)
 {

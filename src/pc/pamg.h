@@ -67,6 +67,7 @@ typedef struct {
   PetscScalar      *own;                   /* their entries */
   PetscBool         half;                  /* the diagonals in values are half of a symmetric matrix */
   PetscReal         eigenvalue;            /* the largest of D^-1 A, estimated for Chebyshev */
+  PetscReal         bound;                 /* Gershgorin's for it, on this process; 0: not computed */
   PetscBool         regular;               /* by diagonals */
   PetscBool         scattered;             /* on the device: there are too many diagonals */
   PetscBool         wide;                  /* on the device: there are rows of more than POLDER_COARSE_ROW entries */
@@ -182,6 +183,9 @@ PETSC_INTERN PetscErrorCode PCPAMGSetUpValuesDevice_Private(PC_PAMG *, PetscInt 
 /* The solver of the last level, by its inverse or a factor; and its matrix for a KSP */
 PETSC_INTERN PetscErrorCode PCPAMGSetUpCoarseDevice_Private(PC_PAMG *, PetscBool constant);
 PETSC_INTERN PetscErrorCode PCPAMGMatrixFromDevice_Private(PC_PAMG *, PetscInt l);
+
+/* A bound up to this is the estimate: no product is needed to find a better one */
+#define PAMG_BOUND 2.05
 
 /* pamggather.c */
 /* The matrix of a level from the rows that the processes have */

@@ -54,29 +54,30 @@ static PetscErrorCode PamgRound(const PC_PAMG *pamg, size_t n, const PetscScalar
 
 PetscErrorCode PCPAMGSetUpRowsDevice_Private(PC_PAMG *pamg, PetscInt l, PetscReal lone, PetscBool refresh, PetscInt *row, PolderRowKind *kind)
 {
-  PamgLevel       *L    = &pamg->level[l];
-  const PolderCSR *csr  = &L->csr;
-  const PetscInt64 good = (PetscInt64)L->n * 8;
-  const PolderDia *dia  = NULL;
-  const PetscBool  l1   = (PetscBool)(pamg->smoother == PAMG_L1JACOBI);
-  PetscReal       *dinv = (PetscReal *)L->dinv;
-  PetscInt64      *there, bad;
+  PamgLevel       *L       = &pamg->level[l];
+  const PolderCSR *csr     = &L->csr;
+  const PetscInt64 good[2] = {(PetscInt64)L->n * 8, 0}; // and the bound, whose zero has the same bits
+  const PolderDia *dia     = NULL;
+  const PetscBool  all     = (PetscBool)(pamg->smoother == PAMG_L1JACOBI || pamg->smoother == PAMG_CHEBYSHEV); // of each row are needed
+  PetscReal       *dinv    = (PetscReal *)L->dinv;
+  PetscInt64      *there, got[2];
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceMalloc(2 * sizeof(*there), &there));
-  PetscCall(PolderDeviceFromHost(there, &good, sizeof(good)));
+  PetscCall(PolderDeviceMalloc(3 * sizeof(*there), &there));
+  PetscCall(PolderDeviceFromHost(there, good, sizeof(good)));
   if (pamg->precision == PAMG_SINGLE) PetscCall(PolderDeviceMalloc(sizeof(*dinv) * (size_t)(L->n + 1), &dinv));
-  if (!l && refresh && !l1) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
+  if (!l && refresh && !all) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && dia->main >= 0) PolderLaunch(PolderLevelDiagonal_CUDA(L->n, NULL, dia->val[dia->main], (PetscBool)(l > 0), dinv, there, pamg->stream));
-  else PolderLaunch(PolderLevelRows_CUDA(L->n, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), l1, lone, NULL, dinv, pamg->diagonal, pamg->sum, pamg->mate, there, pamg->stream));
+  else PolderLaunch(PolderLevelRows_CUDA(L->n, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), lone, NULL, dinv, pamg->diagonal, pamg->sum, pamg->mate, (PetscReal *)(there + 1), there, pamg->stream));
   if (pamg->precision == PAMG_SINGLE) {
-    PetscCall(PamgRound(pamg, (size_t)L->n, dinv, (float *)L->dinv, (int *)(there + 1)));
+    PetscCall(PamgRound(pamg, (size_t)L->n, dinv, (float *)L->dinv, (int *)(there + 2)));
     PetscCall(PolderDeviceFree(&dinv));
   }
-  PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
+  PetscCall(PolderDeviceToHost(got, there, sizeof(got)));
   PetscCall(PolderDeviceFree(&there));
-  *row  = (PetscInt)(bad / 8);
-  *kind = (PolderRowKind)(bad % 8);
+  *row  = (PetscInt)(got[0] / 8);
+  *kind = (PolderRowKind)(got[0] % 8);
+  PetscCall(PetscMemcpy(&L->bound, &got[1], sizeof(L->bound)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

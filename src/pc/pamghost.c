@@ -101,9 +101,12 @@ PetscErrorCode PCPAMGEstimate_Private(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel   *L = &pamg->level[l];
   PetscScalar *x, *y;
-  PetscReal    norm = 1;
+  PetscReal    norm = 1, bound = L->bound;
 
   PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, &bound, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)L->A));
+  L->eigenvalue = bound > 0 ? bound : 2;
+  if (bound <= PAMG_BOUND) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(L->n, &x, L->n, &y));
   for (PetscInt i = 0; i < L->n; ++i) x[i] = PolderPowerStart(i);
   for (PetscInt k = 0; k <= 10 && norm > 0; ++k) {
@@ -114,7 +117,7 @@ PetscErrorCode PCPAMGEstimate_Private(PC_PAMG *pamg, PetscInt l)
     for (PetscInt i = 0; i < L->n; ++i) x[i] /= norm;
     if (k < 10) PetscCall(PamgScaledMult(pamg, L, x, y, x));
   }
-  L->eigenvalue = norm > 0 ? 1.1 * norm : 2;
+  if (norm > 0) L->eigenvalue = PetscMin(bound, 1.1 * norm);
   PetscCall(PetscFree2(x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -259,6 +259,7 @@ PetscErrorCode PCPAMGEstimateDevice_Private(PC pc)
 {
   PC_PAMG       *pamg   = (PC_PAMG *)pc->data;
   const PetscInt nlevel = pamg->nlevel - 1;
+  PetscInt       loose  = 0;
   const size_t   size = pamg->precision == PAMG_SINGLE ? sizeof(float) : sizeof(PetscScalar), bytes = sizeof(PetscReal) * (PAMG_POWER + 1) * (size_t)nlevel;
   PetscReal     *norm, *host;
   void          *x[2], *work;
@@ -266,7 +267,13 @@ PetscErrorCode PCPAMGEstimateDevice_Private(PC pc)
   PolderCSR      csr;
 
   PetscFunctionBegin;
-  if (!nlevel) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt l = 0; l < nlevel; ++l) {
+    PamgLevel *L = &pamg->level[l];
+
+    L->eigenvalue = L->bound > 0 ? L->bound : 2;
+    if (L->bound > PAMG_BOUND) ++loose;
+  }
+  if (!loose) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
   PetscCall(PamgBeginDevice(pc, &csr));
@@ -276,14 +283,16 @@ PetscErrorCode PCPAMGEstimateDevice_Private(PC pc)
   for (PetscInt l = 0; l < nlevel; ++l) {
     PamgLevel *L = &pamg->level[l];
 
+    if (L->bound <= PAMG_BOUND) continue;
     for (PetscInt k = 0; k < PAMG_POWER; ++k) PolderLaunch(PolderLevelPower_CUDA(L->single, &L->M, k, x[k % 2], x[1 - k % 2], norm + l * (PAMG_POWER + 1), work, stream));
     PetscCall(PetscLogGpuFlops(PAMG_POWER * (2.0 * (PetscLogDouble)L->nz + 4.0 * L->n)));
   }
   PetscCall(PolderDeviceToHost(host, norm, bytes));
   for (PetscInt l = 0; l < nlevel; ++l) {
+    PamgLevel      *L    = &pamg->level[l];
     const PetscReal last = host[l * (PAMG_POWER + 1) + PAMG_POWER];
 
-    pamg->level[l].eigenvalue = last > 0 ? 1.1 * PetscSqrtReal(last) : 2;
+    if (L->bound > PAMG_BOUND && last > 0) L->eigenvalue = PetscMin(L->bound, 1.1 * PetscSqrtReal(last));
   }
   for (int k = 0; k < 2; ++k) PetscCall(PolderDeviceFree(&x[k]));
   PetscCall(PolderDeviceFree(&norm));

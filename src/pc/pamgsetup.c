@@ -100,17 +100,17 @@ static PetscErrorCode PamgSetUpRowsHost(PC_PAMG *pamg, PetscInt l, PetscBool ref
   PamgLevel       *L    = &pamg->level[l];
   const PolderCSR *csr  = &L->csr;
   const PolderDia *dia  = NULL;
-  const PetscBool  l1   = (PetscBool)(pamg->smoother == PAMG_L1JACOBI);
+  const PetscBool  all  = (PetscBool)(pamg->smoother == PAMG_L1JACOBI || pamg->smoother == PAMG_CHEBYSHEV); // of each row are needed
   PetscInt        *diag = L->diag;
   PetscReal       *dinv = (PetscReal *)L->dinv;
 
   PetscFunctionBegin;
   if (pamg->precision == PAMG_SINGLE) PetscCall(PetscMalloc1(L->n, &dinv));
   if (L->regular && refresh) PetscCall(PolderMatGetDia(L->A, &dia));
-  if (refresh && !l1 && (diag || (dia && dia->main >= 0))) *row = PolderLevelDiagonal_Host(L->n, diag, diag ? csr->aa : dia->val[dia->main], (PetscBool)(l > 0), dinv, kind);
+  if (refresh && !all && (diag || (dia && dia->main >= 0))) *row = PolderLevelDiagonal_Host(L->n, diag, diag ? csr->aa : dia->val[dia->main], (PetscBool)(l > 0), dinv, kind);
   else {
     if (!diag) PetscCall(PetscMalloc1(L->n, &diag));
-    *row = PolderLevelRows_Host(L->n, csr->ai, csr->aj, csr->aa, csr->bi, csr->ba, (PetscBool)(l > 0), l1, PAMG_LONE, diag, dinv, pamg->diagonal, pamg->sum, pamg->mate, kind);
+    *row = PolderLevelRows_Host(L->n, csr->ai, csr->aj, csr->aa, csr->bi, csr->ba, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), PAMG_LONE, diag, dinv, pamg->diagonal, pamg->sum, pamg->mate, &L->bound, kind);
     if (diag != L->diag) PetscCall(PetscFree(diag));
   }
   if (pamg->precision == PAMG_SINGLE) {

@@ -116,13 +116,15 @@ int PolderCoarseRowsValues_CUDA(PetscInt n, PetscBool wide, const PetscInt ptr[]
   return 0;
 }
 
-int PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscInt64 *bad, PolderStream stream)
+int PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad, PolderStream stream)
 {
   PetscInt     *at = (PetscInt *)malloc((size_t)(n + 1) * sizeof(*at));
   PolderRowKind kind;
-  PetscInt      row = PolderLevelRows_Host(n, ai, aj, aa, NULL, NULL, zero, l1, lone, diag ? diag : at, dinv, d, sum, mate, &kind);
+  PetscReal     most;
+  PetscInt      row = PolderLevelRows_Host(n, ai, aj, aa, NULL, NULL, zero, l1, lone, diag ? diag : at, dinv, d, sum, mate, &most, &kind);
 
   free(at);
+  *bound = PetscMax(*bound, most);
   if (row < n) *bad = PetscMin(*bad, (PetscInt64)row * 8 + kind);
   return 0;
 }
