@@ -307,12 +307,12 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    Options Database Keys:
 +  -pc_pamg_cycle <v> (v,w,k)             - visits of the coarse levels
 .  -pc_pamg_passes <2>                    - pairwise passes a level, for aggregates of 2, 4 or 8 rows
-.  -pc_pamg_smoother <sgs> (jacobi,l1jacobi,chebyshev,sgs) - the smoother; sgs: Gauss-Seidel forward before and backward after the coarse correction
-.  -pc_pamg_pre <1>, -pc_pamg_post <1>    - its steps before and after the coarse correction
+.  -pc_pamg_smoother <auto> (jacobi,l1jacobi,chebyshev,sgs,auto) - the smoother; sgs: Gauss-Seidel forward before and backward after the coarse correction; auto: sgs, on the device chebyshev
+.  -pc_pamg_pre <1>, -pc_pamg_post <1>    - its steps before and after the coarse correction; 2 of the chebyshev that auto chooses
 .  -pc_pamg_damping <0.67>                - of Jacobi
 .  -pc_pamg_overcorrection <0>            - factor of a coarse correction that no K-cycle scales; 0: chosen for cycle and passes
 .  -pc_pamg_kcycle_threshold <0.25>       - no second step of a K-cycle when the first leaves this part of the residual or less
-.  -pc_pamg_kcycle_levels <all>           - how many coarse levels have a K-cycle
+.  -pc_pamg_kcycle_levels <all>           - how many coarse levels have a K-cycle, on the device 2 unless told otherwise
 .  -pc_pamg_threshold <0.25>              - a coupling is strong from this part of the strongest of its row
 .  -pc_pamg_matching <handshake> (handshake,greedy) - how pairs are found
 .  -pc_pamg_quality <0>                   - pairs of a larger two-grid condition number than this are not made; 0: all are
@@ -333,6 +333,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 
    The prolongation P has one unit entry a row, and the matrix of the next level is P^T A P, sums of entries. Where the rows are those of a 5- or 7-point stencil
    on a grid, pairs line up, so that the levels are such stencils again and are kept by diagonals. Aggregates stay within a process.
+
+   On one process whose matrix and vectors are on a GPU set-up and cycles run there, unless the matching is greedy.
 
    A constant kernel (`MatSetNullSpace()`) is one on every level. Where nobody has told of a kernel the factor of the last level leaves
    out the unknowns that depend on others.
