@@ -174,8 +174,10 @@ static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgRows
   PetscBool            aligned = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (pamg->matching == PAMG_GREEDY) PolderPairsGreedy_Host(n, A->i, A->j, A->a, pamg->sum, pamg->diagonal, &rule, PetscMin(PAMG_DEGREE, n - 1), mate, w->work);
-  else {
+  if (pamg->matching == PAMG_GREEDY) {
+    PolderPairsGreedy_Host(n, A->i, A->j, A->a, pamg->sum, pamg->diagonal, &rule, PetscMin(PAMG_DEGREE, n - 1), mate, w->work);
+    if (rule.place) PolderPairsDirections_Host(n, &rule, mate, w->count + 1);
+  } else {
     for (PetscInt round = 0; round < PAMG_ROUNDS && nleft && !aligned; ++round) {
       const PetscInt *row = round ? left : NULL;
 
