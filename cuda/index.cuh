@@ -51,3 +51,16 @@ static __device__ __forceinline__ PetscInt PolderWarpMax(PetscInt v)
   }
   return v;
 }
+
+/* list[*count ...] <- the rows of this warp that are wanted; the place of each depends on the order of the warps */
+static __device__ __forceinline__ void PolderAppend(bool wanted, PetscInt i, PetscInt list[], PetscInt *count)
+{
+  const unsigned int active = __activemask(), which = __ballot_sync(active, wanted), lane = threadIdx.x % 32;
+  const int          leader = __ffs(active) - 1;
+  PetscInt           first  = 0;
+
+  if (!which) return;
+  if ((int)lane == leader) first = (PetscInt)atomicAdd((PolderAtomicIndex *)count, (PolderAtomicIndex)__popc(which));
+  first = __shfl_sync(active, first, leader);
+  if (wanted) list[first + __popc(which & ((1u << lane) - 1))] = i;
+}

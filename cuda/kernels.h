@@ -154,6 +154,10 @@ POLDER_LAUNCHER size_t PolderPairsWork_CUDA(PetscInt m);
 POLDER_LAUNCHER int    PolderPairsNumber_CUDA(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count, void *work, size_t bytes, PolderStream stream);
 /* row[ptr[a] .. ptr[a + 1]) <- the rows of aggregate a, ascending; agg[i] = n is none, ptr[n + 2]; key[m] and number[m] are scratch */
 POLDER_LAUNCHER int PolderMembers_CUDA(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[], PetscInt key[], PetscInt number[], void *work, size_t bytes, PolderStream stream);
+/* colours.cu, as on the host (src/kernels/colours.c); counts and bad are device memory. *bad: zero on entry */
+POLDER_LAUNCHER int PolderColoursRound_CUDA(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count, PolderStream stream);
+POLDER_LAUNCHER int PolderColoursPlaces_CUDA(PetscInt n, const PetscInt64 place[], PetscInt colour[], PolderStream stream);
+POLDER_LAUNCHER int PolderColoursCheck_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscInt colour[], PetscInt *bad, PolderStream stream);
 /* galerkin.cu: the rows of P^T A P, see src/kernels/galerkin.c; n aggregates, agg[] = n for none */
 /* ptr[0] <- 0, ptr[a + 1] <- sum of the lengths up to there, from the lengths in ptr[1 .. n] */
 POLDER_LAUNCHER int PolderPointers_CUDA(PetscInt n, PetscInt ptr[], void *work, size_t bytes, PolderStream stream);
@@ -368,6 +372,9 @@ POLDER_LAUNCHER int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt o
 POLDER_LAUNCHER int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscReal scale, const void *b, void *x, PolderStream stream);
 /* y = x_{k+1} from x = x_k; y = x_{k-1} before when k > 1 (zero: k > 2), and beta != 0. zero: x is not read in step 1 */
 POLDER_LAUNCHER int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, PolderStream stream);
+/* A colour of a Gauss-Seidel sweep, x = D^-1 (b - (A - D) x) on its n rows row[], none of which reads another; and x = D^-1 b on the first rows of row[], zero on the others, of all rows */
+POLDER_LAUNCHER int PolderLevelColour_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt n, const PetscInt row[], const void *b, void *x, PolderStream stream);
+POLDER_LAUNCHER int PolderLevelColourFirst_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt first, const PetscInt row[], const void *b, void *x, PolderStream stream);
 /* b - A x: to r (NULL: not wanted; may be b) and, ptr != NULL, summed over the rows row[ptr[a] .. ptr[a + 1]) to bc[a], a < nc; bc[nc] = 0. r and bc not both */
 POLDER_LAUNCHER int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[], const PetscInt row[], PetscInt nc, void *bc, PolderStream stream);
 /* x += scale xc[agg[i]] where agg[i] < nc */

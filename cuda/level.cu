@@ -85,6 +85,15 @@ struct LevelSeed {
   __device__ __forceinline__ V operator()(PetscInt i) const { return (V)PolderPowerStart(i); }
 };
 
+/* One in memory without its entry i; the others are not written while they are read */
+template <class V>
+struct LevelOthers {
+  PetscInt i;
+  const V *x;
+
+  __device__ __forceinline__ V operator()(PetscInt j) const { return j == i ? 0 : x[j]; }
+};
+
 /* What is before x in a step: nothing, zero, y, or start D^-1 b */
 enum LevelBefore {
   LEVEL_NOTHING,
@@ -259,6 +268,19 @@ __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5, SEVEN ? DIA_FIT7 : L
   if constexpr (Out::SUMS > 0) PolderGridSum<block>(part, scratch, [=](const double *total) { out.finish(total); });
 }
 
+/* A colour of a Gauss-Seidel sweep, M::LANES threads a row */
+template <class M, class V>
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelColourKernel(const __grid_constant__ M A, PetscInt n, const PetscInt *__restrict__ row, const V *__restrict__ dinv, const V *__restrict__ b, V *x)
+{
+  const long long k    = ((long long)blockIdx.x * POLDER_BLOCK + threadIdx.x) / M::LANES;
+  const int       lane = threadIdx.x % M::LANES;
+  const bool      mine = k < n;
+  const PetscInt  i    = mine ? __ldg(row + k) : 0;
+  const V         s    = LevelGroupSum(mine ? A.row(i, lane, LevelOthers<V>{i, x}) : 0, M::LANES);
+
+  if (mine && lane == 0) x[i] = __ldg(dinv + i) * (__ldg(b + i) - s);
+}
+
 /* bc = P^T (b - A x): a group of 2^log M::LANES threads for each aggregate, M::LANES of them for a row at a time */
 template <class M, class V>
 __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRestrictKernel(const __grid_constant__ M A, int log, const V *__restrict__ b, const LevelVector<V> x, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, PetscInt nc, V *__restrict__ bc)
@@ -403,6 +425,39 @@ static int LevelJacobiLaunch(const PolderLevelMatrix *A, const PolderLevelStep *
 int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, PolderStream stream)
 {
   return single ? LevelJacobiLaunch(A, step, (const float *)b, (const float *)x, (float *)y, stream) : LevelJacobiLaunch(A, step, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)y, stream);
+}
+
+template <class V>
+static int LevelColourLaunch(const PolderLevelMatrix *A, PetscInt n, const PetscInt row[], const V *b, V *x, cudaStream_t stream)
+{
+  return LevelDo<V>(A, [&](const auto &M) {
+    constexpr int lanes = std::decay_t<decltype(M)>::LANES;
+
+    if (n) PolderLevelColourKernel<<<PolderBlocks(n, POLDER_BLOCK / lanes), POLDER_BLOCK, 0, stream>>>(M, n, row, (const V *)A->dinv, b, x);
+  });
+}
+
+int PolderLevelColour_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt n, const PetscInt row[], const void *b, void *x, PolderStream stream)
+{
+  return single ? LevelColourLaunch(A, n, row, (const float *)b, (float *)x, stream) : LevelColourLaunch(A, n, row, (const PetscScalar *)b, (PetscScalar *)x, stream);
+}
+
+template <class V>
+static int LevelColourFirstLaunch(PetscInt n, const V *dinv, PetscInt first, const PetscInt row[], const V *b, V *x, cudaStream_t stream)
+{
+  return LevelEach(
+    n,
+    [=] __device__(PetscInt k) {
+      const PetscInt i = __ldg(row + k);
+
+      x[i] = k < first ? dinv[i] * b[i] : 0;
+    },
+    stream);
+}
+
+int PolderLevelColourFirst_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt first, const PetscInt row[], const void *b, void *x, PolderStream stream)
+{
+  return single ? LevelColourFirstLaunch(A->n, (const float *)A->dinv, first, row, (const float *)b, (float *)x, stream) : LevelColourFirstLaunch(A->n, (const PetscScalar *)A->dinv, first, row, (const PetscScalar *)b, (PetscScalar *)x, stream);
 }
 
 template <class V>

@@ -266,6 +266,75 @@ static PetscErrorCode CheckSteps(const Level *L, PolderStream stream, PetscInt *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* row[*m] <- some rows of which no entry joins two, as those of a colour, from the last on */
+static PetscErrorCode Independent(const Level *L, PetscInt row[], PetscInt *m)
+{
+  const PolderLevelMatrix *A = &L->host;
+  char                    *read; // 1: by a row that is taken; 2: it is taken itself
+
+  PetscFunctionBeginUser;
+  *m = 0;
+  PetscCall(PetscCalloc1(L->n, &read));
+  for (PetscInt i = L->n - 1; i >= 0; --i) {
+    PetscBool free = (PetscBool)!read[i];
+
+    for (int take = 0; take < 2 && free; ++take) {
+      for (PetscInt k = A->nd ? 0 : A->ai[i]; k < (A->nd ? A->nd : A->ai[i + 1]); ++k) {
+        const PetscInt j = A->nd ? i + A->off[k] : A->aj[k];
+
+        if (j < 0 || j >= L->n || j == i) continue;
+        if (take) read[j] |= 1;
+        else if (read[j] & 2) free = PETSC_FALSE;
+      }
+    }
+    if (!free) continue;
+    read[i] |= 2;
+    row[(*m)++] = i;
+  }
+  PetscCall(PetscFree(read));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A colour of a Gauss-Seidel sweep, also of no rows, and how a sweep begins */
+static PetscErrorCode CheckColours(const Level *L, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt before = *wrong;
+  PetscInt      *row, *row_d, m;
+  Values         b, x;
+
+  PetscFunctionBeginUser;
+  PetscCall(ValuesCreate(L->single, L->n, &b));
+  PetscCall(ValuesCreate(L->single, L->n, &x));
+  PetscCall(Fill(&b));
+  PetscCall(Fill(&x));
+  PetscCall(PetscMalloc1(L->n, &row));
+  PetscCall(Independent(L, row, &m));
+  PetscCall(Upload(sizeof(*row) * (size_t)m, row, &row_d));
+  for (PetscInt n = m; n >= 0; n = n ? n / 2 : -1) {
+    HOST(L, PolderLevelColour, &L->host, n, row, IN(b), OUT(x));
+    PolderLaunch(PolderLevelColour_CUDA(L->single, &L->device, n, row_d, b.device, x.device, stream));
+    PetscCall(Differ(&x, L->n, Terms(L), wrong));
+    PetscCall(Tell("colour", L, before, *wrong));
+  }
+  PetscCall(PolderDeviceFree(&row_d));
+  for (PetscInt i = 0; i < L->n; ++i) row[i] = (i + 5) % L->n;
+  PetscCall(Upload(sizeof(*row) * (size_t)L->n, row, &row_d));
+  for (int k = 0; k < 3; ++k) {
+    const PetscInt first = k == 0 ? 0 : k == 1 ? L->n / 2 : L->n;
+
+    PetscCall(Poison(&x));
+    HOST(L, PolderLevelColourFirst, &L->host, first, row, IN(b), OUT(x));
+    PolderLaunch(PolderLevelColourFirst_CUDA(L->single, &L->device, first, row_d, b.device, x.device, stream));
+    PetscCall(Differ(&x, L->n, 2, wrong));
+    PetscCall(Tell("first colour", L, before, *wrong));
+  }
+  PetscCall(PetscFree(row));
+  PetscCall(PolderDeviceFree(&row_d));
+  PetscCall(ValuesDestroy(&b));
+  PetscCall(ValuesDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckTransfers(const Level *L, PolderStream stream, PetscInt *wrong)
 {
   const PetscInt before = *wrong;
@@ -415,6 +484,7 @@ static PetscErrorCode CheckLevel(Level *L, void *work, PolderStream stream, Pets
 {
   PetscFunctionBeginUser;
   PetscCall(CheckSteps(L, stream, wrong));
+  PetscCall(CheckColours(L, stream, wrong));
   PetscCall(CheckTransfers(L, stream, wrong));
   PetscCall(CheckKCycle(L, work, stream, wrong));
   PetscCall(CheckPower(L, work, stream, wrong));

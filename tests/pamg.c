@@ -6,6 +6,7 @@ static char help[] = "Pairwise-aggregation multigrid: iterations, and identities
 #include <petsc/private/pcimpl.h>
 
 #define KCYCLE "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k "
+#define SGS    "-pc_pamg_smoother sgs "
 #define VCYCLE "-ksp_type cg -pc_type pamg "
 
 /* its: measured on one process, to be met by one more or less, on several by a fifth; most: what the method must do; there: its on the device, where the smoother is another one unless
@@ -93,6 +94,18 @@ static PetscErrorCode TestIterations(void)
     {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_coarse inverse",                                                                 8,  22, 7 },
     {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_coarse ksp -pamg_coarse_pc_type lu -pamg_coarse_pc_factor_mat_ordering_type nd", 8,  22, 7 },
     {"tetrahedra", 3, 20,  1e3,  KCYCLE "-pc_pamg_drop 0.02",                                                                      10, 30, 9 },
+    {"poisson",    2, 255, 1,    VCYCLE SGS,                                                                                       10, 22, 0 },
+    {"poisson",    3, 64,  1,    VCYCLE SGS,                                                                                       10, 22, 12},
+    {"poisson",    3, 33,  1,    VCYCLE SGS "-pc_pamg_cycle w",                                                                    8,  22, 9 },
+    {"poisson",    3, 33,  1,    KCYCLE SGS,                                                                                       8,  22, 9 },
+    {"poisson",    2, 255, 1e3,  KCYCLE SGS,                                                                                       20, 30, 16},
+    {"bubbles",    3, 48,  1e3,  VCYCLE SGS,                                                                                       12, 25, 14},
+    {"bubbles",    3, 48,  1e3,  KCYCLE SGS,                                                                                       9,  25, 0 },
+    {"tetrahedra", 3, 20,  1e3,  VCYCLE SGS,                                                                                       13, 30, 0 },
+    {"tetrahedra", 3, 20,  1e3,  KCYCLE SGS,                                                                                       10, 30, 0 },
+    {"poisson",    3, 32,  1,    KCYCLE SGS "-pc_pamg_pre 2 -pc_pamg_post 2",                                                      7,  22, 0 },
+    {"poisson",    3, 32,  1,    KCYCLE SGS "-pc_pamg_pre 0 -pc_pamg_post 2",                                                      10, 22, 8 },
+    {"poisson",    3, 32,  1,    KCYCLE SGS "-pc_pamg_precision single",                                                           8,  22, 9 },
     {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_levels 3",                                                                       8,  22, 0 },
   };
 
@@ -244,7 +257,7 @@ static PetscErrorCode TestGalerkin(void)
 /* (M^-1 r, s) = (r, M^-1 s) and (M^-1 r, r) > 0 for the cycles that do not depend on the vector */
 static PetscErrorCode TestSymmetry(void)
 {
-  static const char *const options[] = {"", "-pc_pamg_cycle w", "-pc_pamg_smoother jacobi", "-pc_pamg_smoother l1jacobi -pc_pamg_pre 2 -pc_pamg_post 2", "-pc_pamg_smoother chebyshev -pc_pamg_pre 3 -pc_pamg_post 3", "-pc_pamg_pre 3 -pc_pamg_post 3 -pc_pamg_passes 3 -pc_pamg_cycle w", "-pc_pamg_gather 0", "-pc_pamg_gather 0 -pc_pamg_smoother jacobi"};
+  static const char *const options[] = {"", "-pc_pamg_cycle w", "-pc_pamg_smoother jacobi", "-pc_pamg_smoother l1jacobi -pc_pamg_pre 2 -pc_pamg_post 2", "-pc_pamg_smoother chebyshev -pc_pamg_pre 3 -pc_pamg_post 3", "-pc_pamg_pre 3 -pc_pamg_post 3 -pc_pamg_passes 3 -pc_pamg_cycle w", "-pc_pamg_gather 0", "-pc_pamg_gather 0 -pc_pamg_smoother jacobi", SGS, SGS "-pc_pamg_pre 3 -pc_pamg_post 3 -pc_pamg_cycle w"};
   PetscRandom              random;
 
   PetscFunctionBeginUser;
@@ -294,7 +307,7 @@ static PetscErrorCode TestSymmetry(void)
 /* New values in the old pattern: the levels belong to them, the aggregates stay, and iterations are those of a fresh set-up as long as the jumps are where they were */
 static PetscErrorCode TestRefresh(void)
 {
-  static const char *const options[] = {"", "-pc_pamg_reuse 0", "-pc_pamg_smoother chebyshev", "-pc_pamg_precision single", "-pc_pamg_gather 0", "-pc_pamg_smoother l1jacobi -pc_pamg_gather 150"};
+  static const char *const options[] = {"", "-pc_pamg_reuse 0", "-pc_pamg_smoother chebyshev", "-pc_pamg_precision single", "-pc_pamg_gather 0", "-pc_pamg_smoother l1jacobi -pc_pamg_gather 150", SGS};
 
   PetscFunctionBeginUser;
   for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options); ++o) {
@@ -428,17 +441,90 @@ static PetscErrorCode TestRegular(void)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode TestView(void)
+static PetscErrorCode View(const char options[])
 {
   Mat A;
   PC  pc;
 
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate("poisson", 3, 16, 1, &A));
-  PetscCall(CreatePC(A, "-pc_pamg_cycle k -pc_pamg_smoother sgs", &pc));
+  PetscCall(CreatePC(A, options, &pc));
   PetscCall(PCView(pc, PETSC_VIEWER_STDOUT_WORLD));
   PetscCall(PCDestroy(&pc));
   PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
+/* On the host everywhere */
+static PetscErrorCode TestView(void)
+{
+  PetscFunctionBeginUser;
+  PetscCall(View("-pc_pamg_cycle k -pc_pamg_matching greedy"));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestViewDevice(void)
+{
+  PetscFunctionBeginUser;
+  PetscCall(View("-pc_pamg_cycle k -pc_pamg_smoother sgs"));
+  PetscFunctionReturn(0);
+}
+
+/* Gauss-Seidel on a level whose rows all couple, which have a colour each: on the host, until the options ask for something else; a level of fewer rows than there are colours stays */
+static PetscErrorCode TestColours(void)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt n = POLDER_COLOURS; n <= POLDER_COLOURS + 1; ++n) {
+    const PetscBool few = (PetscBool)(n == POLDER_COLOURS);
+    Mat             A;
+    PC              pc;
+    PC_PAMG        *pamg;
+    Vec             r, z, y;
+    PetscOptions    options;
+    PetscScalar     one, other;
+
+    PetscCall(MatCreate(PETSC_COMM_SELF, &A));
+    PetscCall(MatSetSizes(A, n, n, n, n));
+    PetscCall(MatSetFromOptions(A));
+    PetscCall(MatSeqAIJSetPreallocation(A, n, NULL));
+    for (PetscInt i = 0; i < n; ++i) {
+      for (PetscInt j = 0; j < n; ++j) PetscCall(MatSetValue(A, i, j, i == j ? 2 * n : -1 - (i + j) % 2, INSERT_VALUES));
+    }
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(CreateVecs(A, &r, &z));
+    PetscCall(VecDuplicate(r, &y));
+    PetscCall(FillRandom(r, 3));
+    PetscCall(CreatePC(A, SGS "-pc_pamg_coarse_limit 10", &pc));
+    pamg = (PC_PAMG *)pc->data;
+    PetscCheck(pamg->device == few && pamg->uncoloured != few && pamg->nlevel > 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " rows: the levels are on the %s", n, few ? "host" : "device");
+    PetscCheck(!few || pamg->level[0].ncolour == n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " colours, not %" PetscInt_FMT, pamg->level[0].ncolour, n);
+    for (int again = 0; again < 2; ++again) { // symmetric and positive, also after a refresh
+      PetscCall(PCApply(pc, r, z));
+      PetscCall(VecDot(z, r, &one));
+      PetscCheck(PetscRealPart(one) > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Not positive");
+      PetscCall(PCApply(pc, z, y));
+      PetscCall(VecDot(y, r, &one));
+      PetscCall(VecDot(z, z, &other));
+      PetscCheck(PetscAbsScalar(one - other) <= 1e-12 * PetscAbsScalar(other), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Not symmetric");
+      PetscCall(MatScale(A, 2));
+      PetscCall(PCSetUp(pc));
+      PetscCheck(pamg->nrefresh == again + 1 && pamg->device == few, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No refresh");
+    }
+    PetscCall(PetscOptionsCreate(&options));
+    PetscCall(PetscOptionsInsertString(options, "-pc_pamg_smoother jacobi"));
+    PetscCall(PetscObjectSetOptions((PetscObject)pc, options));
+    PetscCall(PCSetFromOptions(pc));
+    PetscCall(PetscObjectSetOptions((PetscObject)pc, NULL));
+    PetscCall(PetscOptionsDestroy(&options));
+    PetscCall(PCSetUp(pc));
+    PetscCheck(pamg->device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Jacobi on the host");
+    PetscCall(PCDestroy(&pc));
+    PetscCall(VecDestroy(&r));
+    PetscCall(VecDestroy(&z));
+    PetscCall(VecDestroy(&y));
+    PetscCall(MatDestroy(&A));
+  }
   PetscFunctionReturn(0);
 }
 
@@ -454,7 +540,8 @@ static PetscErrorCode TestDevice(void)
     {"-pc_pamg_precision single",                                                PETSC_TRUE },
     {"-pc_pamg_coarse ksp -pamg_coarse_pc_type jacobi -pamg_coarse_ksp_type cg", PETSC_TRUE },
     {"-pc_pamg_levels 1",                                                        PETSC_TRUE },
-    {"-pc_pamg_smoother sgs",                                                    PETSC_FALSE},
+    {SGS,                                                                        PETSC_TRUE },
+    {SGS "-pc_pamg_cycle k -pc_pamg_pre 2 -pc_pamg_post 2",                      PETSC_TRUE },
     {"-pc_pamg_matching greedy",                                                 PETSC_FALSE}
   };
   Mat A;
@@ -497,6 +584,7 @@ static PetscErrorCode TestDevice(void)
   PetscCall(VecDestroy(&hr));
   PetscCall(VecDestroy(&hz));
   PetscCall(MatDestroy(&A));
+  PetscCall(TestColours());
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "levels are on the device\n"));
   PetscFunctionReturn(0);
 }
@@ -504,15 +592,16 @@ static PetscErrorCode TestDevice(void)
 int main(int argc, char **args)
 {
   static const Test tests[] = {
-    {"-iterations", TestIterations},
-    {"-ranks",      TestRanks     },
-    {"-galerkin",   TestGalerkin  },
-    {"-symmetry",   TestSymmetry  },
-    {"-refresh",    TestRefresh   },
-    {"-matching",   TestMatching  },
-    {"-regular",    TestRegular   },
-    {"-view",       TestView      },
-    {"-device",     TestDevice    },
+    {"-iterations",  TestIterations},
+    {"-ranks",       TestRanks     },
+    {"-galerkin",    TestGalerkin  },
+    {"-symmetry",    TestSymmetry  },
+    {"-refresh",     TestRefresh   },
+    {"-matching",    TestMatching  },
+    {"-regular",     TestRegular   },
+    {"-view",        TestView      },
+    {"-view_device", TestViewDevice},
+    {"-device",      TestDevice    },
   };
 
   PetscFunctionBeginUser;
@@ -564,6 +653,12 @@ int main(int argc, char **args)
   test:
     suffix: view
     args: -view -mat_type aijdia
+    filter: grep -E "pamg|cycle|pairs|level|^ +[0-9]+ +[0-9]+ |complexity"
+
+  test:
+    suffix: view_device
+    requires: gpu
+    args: -view_device -mat_type aijdia
     filter: grep -E "pamg|cycle|pairs|level|^ +[0-9]+ +[0-9]+ |complexity"
 
 TEST*/

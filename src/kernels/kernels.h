@@ -3,6 +3,7 @@
 
 #include <petscsys.h>
 #include "../../cuda/kernels.h" /* PolderSlices */
+#include "colourrow.h"
 #include "levelmatrix.h"
 #include "levelrow.h"
 #include "pairrow.h"
@@ -178,12 +179,24 @@ PETSC_INTERN PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], cons
 /* The inverse diagonal alone, from the entries aa[diag[i]], or aa[i] when diag is NULL */
 PETSC_INTERN PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PolderRowKind *kind);
 
+/* colours.c: n rows row[] (NULL: 0 .. n) of a CSR matrix with a symmetric pattern; colours and row bodies in colourrow.h */
+/* Colours those rows whose neighbours before them have their colour; left[*count] <- the others (may be row on the host). All are POLDER_COLOUR_NONE before the first round */
+PETSC_INTERN void PolderColoursRound_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count);
+/* Two colours by the places of the rows in a grid */
+PETSC_INTERN void PolderColoursPlaces_Host(PetscInt n, const PetscInt64 place[], PetscInt colour[]);
+/* *bad is raised when an entry joins two rows of a colour, or when a row has none */
+PETSC_INTERN void PolderColoursCheck_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscInt colour[], PetscInt *bad);
+
 /* smoothers.c: the rows of one level in double precision and, as ...Single_Host, with matrix and vectors in single precision */
 #define POLDER_LEVEL_KERNELS(type, name) \
   /* x = (D + L)^-1 b; agg != NULL: bc = P^T (b - A x) */ \
   PETSC_INTERN void PolderLevelForward##name(const PolderLevelMatrix *, const type b[], type x[], const PetscInt agg[], PetscInt nc, type bc[]); \
   /* agg != NULL: x += scale P xc first; a Gauss-Seidel sweep over x */ \
   PETSC_INTERN void PolderLevelSweep##name(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], type scale, const type xc[], const type b[], type x[]); \
+  /* The part of a multicoloured Gauss-Seidel sweep on the n rows row[] of a colour: x = D^-1 (b - (A - D) x) there */ \
+  PETSC_INTERN void PolderLevelColour##name(const PolderLevelMatrix *, PetscInt n, const PetscInt row[], const type b[], type x[]); \
+  /* How a sweep over zero begins: x = D^-1 b on the first rows of row[], zero on the others, of all rows */ \
+  PETSC_INTERN void PolderLevelColourFirst##name(const PolderLevelMatrix *, PetscInt first, const PetscInt row[], const type b[], type x[]); \
   /* x = scale D^-1 b */ \
   PETSC_INTERN void PolderLevelScale##name(PetscInt n, type scale, const type dinv[], const type b[], type x[]); \
   /* x += scale P xc */ \

@@ -238,6 +238,33 @@ void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward
   }
 }
 
+/* Row i without its diagonal entry, times x */
+static inline LEVEL_VALUE LEVEL_NAME(LevelOthers)(const PolderLevelMatrix *A, PetscInt i, const LEVEL_VALUE x[])
+{
+  const LEVEL_VALUE *aa = (const LEVEL_VALUE *)A->aa;
+  LEVEL_VALUE        s  = 0;
+
+  for (PetscInt d = 0; d < A->nd; ++d) {
+    const PetscInt j = i + A->off[d];
+
+    if (d != A->main && j >= 0 && j < A->n) s += ((const LEVEL_VALUE *)A->val[d])[i] * x[j];
+  }
+  for (PetscInt k = A->nd ? 0 : A->ai[i]; !A->nd && k < A->ai[i + 1]; ++k) {
+    if (A->aj[k] != i) s += aa[k] * x[A->aj[k]];
+  }
+  return s;
+}
+
+void LEVEL_NAME(PolderLevelColour)(const PolderLevelMatrix *A, PetscInt n, const PetscInt row[], const LEVEL_VALUE b[], LEVEL_VALUE x[])
+{
+  for (PetscInt k = 0; k < n; ++k) x[row[k]] = ((const LEVEL_VALUE *)A->dinv)[row[k]] * (b[row[k]] - LEVEL_NAME(LevelOthers)(A, row[k], x));
+}
+
+void LEVEL_NAME(PolderLevelColourFirst)(const PolderLevelMatrix *A, PetscInt first, const PetscInt row[], const LEVEL_VALUE b[], LEVEL_VALUE x[])
+{
+  for (PetscInt k = 0; k < A->n; ++k) x[row[k]] = k < first ? ((const LEVEL_VALUE *)A->dinv)[row[k]] * b[row[k]] : 0;
+}
+
 void LEVEL_NAME(PolderLevelScale)(PetscInt n, LEVEL_VALUE scale, const LEVEL_VALUE dinv[], const LEVEL_VALUE b[], LEVEL_VALUE x[])
 {
 #pragma GCC ivdep

@@ -165,6 +165,7 @@ static PetscErrorCode PCReset_PAMG(PC pc)
 {
   PetscFunctionBegin;
   PetscCall(PCPAMGFree_Private((PC_PAMG *)pc->data));
+  ((PC_PAMG *)pc->data)->uncoloured = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -180,6 +181,7 @@ static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
 {
   static const char *const formats[] = {"rows", "diagonals", "diagonals, rows"};
   const PC_PAMG           *pamg      = (PC_PAMG *)pc->data;
+  PetscInt                 colours   = 0;
   PetscReal                bytes = 0, entries = 0, rows = 0, n = PetscMax(1, pamg->level[0].N), nz = 1;
 
   PetscFunctionBegin;
@@ -194,9 +196,11 @@ static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
     bytes += (PetscReal)sum[1];
     entries += (PetscReal)sum[0];
     rows += L->N;
+    colours = PetscMax(colours, L->ncolour);
     if (l + 1 < pamg->nlevel) PetscCall(PetscSNPrintf(ratio, sizeof(ratio), "%.2f", (double)L->N / L[1].N));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f   %17s   %s\n", l, L->N, (double)sum[0] / PetscMax(1, L->N), ratio, formats[sum[2] ? (sum[3] ? 2 : 1) : 0]));
   }
+  if (colours) PetscCall(PetscViewerASCIIPrintf(viewer, "  Gauss-Seidel by colours, %" PetscInt_FMT " of them on the first level and at most %" PetscInt_FMT "\n", pamg->level[0].ncolour, colours));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  operator complexity %.3f, grid complexity %.3f, %.1f bytes a row beside the matrix\n", (double)(entries / nz), (double)(rows / n), (double)(bytes / n)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -211,7 +215,14 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (pamg->nlevel) PetscCall(PetscSNPrintf(steps, sizeof(steps), "%" PetscInt_FMT " + %" PetscInt_FMT " steps of %s, ", pamg->pre, pamg->post, PamgSmoothers[pamg->smoother]));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s-cycle, %sin %s precision%s\n", pamg->cycle == PAMG_V ? "V" : pamg->cycle == PAMG_W ? "W" : "K", steps, PamgPrecisions[pamg->precision], pamg->device ? ", on the device" : ""));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s-cycle, %sin %s precision%s\n",
+                                   pamg->cycle == PAMG_V   ? "V"
+                                   : pamg->cycle == PAMG_W ? "W"
+                                                           : "K",
+                                   steps, PamgPrecisions[pamg->precision],
+                                   pamg->device       ? ", on the device"
+                                   : pamg->uncoloured ? ", on the host since its rows cannot be coloured for the device"
+                                                      : ""));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  pairs by %s, %" PetscInt_FMT " passes a level, strong from %g of the strongest\n", PamgMatchings[pamg->matching], pamg->passes, (double)pamg->threshold));
   if (!pamg->nlevel) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgViewLevels(pc, viewer));
@@ -296,7 +307,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   if (pamg->ksp) PetscCall(KSPSetFromOptions(pamg->ksp));
   if (changed) {
     PetscCall(PCPAMGFree_Private(pamg));
-    pc->setupcalled = PETSC_FALSE;
+    pamg->uncoloured = PETSC_FALSE;
+    pc->setupcalled  = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -307,7 +319,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    Options Database Keys:
 +  -pc_pamg_cycle <v> (v,w,k)             - visits of the coarse levels
 .  -pc_pamg_passes <2>                    - pairwise passes a level, for aggregates of 2, 4 or 8 rows
-.  -pc_pamg_smoother <auto> (jacobi,l1jacobi,chebyshev,sgs,auto) - the smoother; sgs: Gauss-Seidel forward before and backward after the coarse correction; auto: sgs, on the device chebyshev
+.  -pc_pamg_smoother <auto> (jacobi,l1jacobi,chebyshev,sgs,auto) - the smoother; sgs: Gauss-Seidel forward before and backward after the coarse correction, by colours on the device; auto: sgs, on the device chebyshev
 .  -pc_pamg_pre <1>, -pc_pamg_post <1>    - its steps before and after the coarse correction; 2 of the chebyshev that auto chooses
 .  -pc_pamg_damping <0.67>                - of Jacobi
 .  -pc_pamg_overcorrection <0>            - factor of a coarse correction that no K-cycle scales; 0: chosen for cycle and passes

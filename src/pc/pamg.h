@@ -58,6 +58,8 @@ typedef struct {
   PetscInt         *ptr, *row;             /* on the device: the rows of aggregate a are row[ptr[a] .. ptr[a + 1]); [nc + 2], [n] */
   PetscInt         *ghostagg;              /* [nghost] column of the off-process block of the next level, its number of ghosts for none */
   PetscInt         *diag;                  /* [n] position of the diagonal entry; NULL with diagonals */
+  PetscInt          ncolour;               /* on the device, for Gauss-Seidel */
+  PetscInt         *colour, *order;        /* the rows of colour c are order[colour[c] .. colour[c + 1]); colour on the host */
   void             *dinv;                  /* [n] */
   float            *values;                /* in single precision: the entries, by rows or by diagonals */
   const void      **val;                   /* [nd] host array: where each diagonal is */
@@ -118,8 +120,9 @@ typedef struct {
   PolderDeviceGraph graph;    /* on the device, all levels but the first */
   PetscInt          recorded; /* the sets-up and refreshes before it */
   PetscBool         stalled;
-  PetscBool         warned[3]; /* K-cycle in a method that is not flexible, not symmetric, blocks */
-  PetscInt         *mate;      /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
+  PetscBool         uncoloured; /* Gauss-Seidel was asked for and the rows of a level have no colours: levels are on the host until the options or the PC are reset */
+  PetscBool         warned[3];  /* K-cycle in a method that is not flexible, not symmetric, blocks */
+  PetscInt         *mate;       /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
   PetscReal        *diagonal, *sum;
   PetscInt64       *place; /* of the rows of this process in a grid, as long as levels are made; NULL: none is known */
   PamgKeys          keys;
@@ -178,6 +181,8 @@ PETSC_INTERN PetscErrorCode PCPAMGOnDevice_Private(PC, PolderCSR *csr, PetscBool
 PETSC_INTERN PetscErrorCode PCPAMGBeginLevelDevice_Private(PC_PAMG *, PetscInt l);
 /* Inverse diagonal and, when the level is to be aggregated, what pairs are judged by; *row: the first one that cannot be used, n for none */
 PETSC_INTERN PetscErrorCode PCPAMGSetUpRowsDevice_Private(PC_PAMG *, PetscInt l, PetscReal lone, PetscBool refresh, PetscInt *row, PolderRowKind *);
+/* The rows of a level by colours; *found = PETSC_FALSE: they take more than POLDER_COLOURS, or an entry has no opposite one */
+PETSC_INTERN PetscErrorCode PCPAMGColourDevice_Private(PC_PAMG *, PetscInt l, PetscBool *found);
 /* Where the cycle reads the entries; *fits: single precision can hold them */
 PETSC_INTERN PetscErrorCode PCPAMGSetUpValuesDevice_Private(PC_PAMG *, PetscInt l, PetscBool *fits);
 /* The solver of the last level, by its inverse or a factor; and its matrix for a KSP */

@@ -15,7 +15,7 @@ PetscErrorCode PCPAMGOnDevice_Private(PC pc, PolderCSR *csr, PetscBool *device)
   PetscFunctionBegin;
   *device = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1 || pamg->matching == PAMG_GREEDY || pamg->wantsmoother == PAMG_SGS) PetscFunctionReturn(PETSC_SUCCESS);
+  if (size > 1 || pamg->matching == PAMG_GREEDY || pamg->uncoloured) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetDeviceCSR(pc->pmat, csr, device));
   csr->device = *device;
   if (*device) PetscCall(PolderDeviceGetStream(&pamg->stream));
@@ -41,6 +41,62 @@ PetscErrorCode PCPAMGBeginLevelDevice_Private(PC_PAMG *pamg, PetscInt l)
     L->regular = (PetscBool) !!dia;
   }
   PetscCall(PolderDeviceMalloc(size * (size_t)(L->n + 1), &L->dinv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* colour[] of n rows, and whether it is one; left[] and bad, of an index, are scratch */
+static PetscErrorCode PamgFindColours(const PC_PAMG *pamg, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt *const left[2], PetscInt *there, PetscInt colour[], PetscBool *found)
+{
+  PetscInt count = 1;
+
+  PetscFunctionBegin;
+  if (pamg->place) { // red and black, where all entries join neighbours
+    PetscCall(PolderDeviceZero(there, sizeof(*there)));
+    PolderLaunch(PolderColoursPlaces_CUDA(n, pamg->place, colour, pamg->stream));
+    PolderLaunch(PolderColoursCheck_CUDA(n, ai, aj, colour, there, pamg->stream));
+    PetscCall(PolderDeviceToHost(&count, there, sizeof(count)));
+  }
+  if (count) {
+    PolderLaunch(PolderIndexFill_CUDA(n, POLDER_COLOUR_NONE, colour, pamg->stream));
+    count = n;
+    for (PetscInt round = 0; count; ++round) {
+      PolderLaunch(PolderColoursRound_CUDA(count, round ? left[1 - round % 2] : NULL, ai, aj, colour, left[round % 2], there, pamg->stream));
+      PetscCall(PolderDeviceToHost(&count, there, sizeof(count)));
+    }
+    PetscCall(PolderDeviceZero(there, sizeof(*there)));
+    PolderLaunch(PolderColoursCheck_CUDA(n, ai, aj, colour, there, pamg->stream));
+    PetscCall(PolderDeviceToHost(&count, there, sizeof(count)));
+  }
+  *found = count ? PETSC_FALSE : PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGColourDevice_Private(PC_PAMG *pamg, PetscInt l, PetscBool *found)
+{
+  PamgLevel   *L     = &pamg->level[l];
+  const size_t bytes = PolderWorkSize(PolderPairsWork_CUDA(L->n)), size = sizeof(PetscInt);
+  PetscInt    *colour, *left[2], *ptr, *there;
+  void        *work;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(size * (size_t)L->n, &colour));
+  for (int b = 0; b < 2; ++b) PetscCall(PolderDeviceMalloc(size * (size_t)L->n, &left[b]));
+  PetscCall(PolderDeviceMalloc(size * (POLDER_COLOURS + 2), &ptr));
+  PetscCall(PolderDeviceMalloc(size, &there));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  PetscCall(PamgFindColours(pamg, L->n, L->csr.ai, L->csr.aj, left, there, colour, found));
+  if (*found) {
+    PetscCall(PolderDeviceMalloc(size * (size_t)L->n, &L->order));
+    PetscCall(PetscMalloc1(POLDER_COLOURS + 1, &L->colour));
+    PolderLaunch(PolderMembers_CUDA(L->n, colour, POLDER_COLOURS, ptr, L->order, left[0], left[1], work, bytes, pamg->stream));
+    PetscCall(PolderDeviceToHost(L->colour, ptr, size * (POLDER_COLOURS + 1)));
+    for (L->ncolour = 1; L->colour[L->ncolour] < L->n; ++L->ncolour) { }
+  }
+  PetscCall(PolderDeviceFree(&colour));
+  for (int b = 0; b < 2; ++b) PetscCall(PolderDeviceFree(&left[b]));
+  PetscCall(PolderDeviceFree(&ptr));
+  PetscCall(PolderDeviceFree(&there));
+  PetscCall(PolderDeviceFree(&work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

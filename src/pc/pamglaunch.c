@@ -96,6 +96,40 @@ static PetscErrorCode PamgSecond(PamgLevel *L, PetscReal threshold, const PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A sweep over the colours from one to another */
+static PetscErrorCode PamgColours(PamgLevel *L, PetscInt from, PetscInt to, const void *b, void *x)
+{
+  const PetscInt step = from < to ? 1 : -1;
+  PolderStream   stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  for (PetscInt c = from; c != to; c += step) PolderLaunch(PolderLevelColour_CUDA(L->single, &L->M, L->colour[c + 1] - L->colour[c], L->order + L->colour[c], b, x, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In the first sweep rows read those of the colours before theirs, zero from the others; also where a diagonal has a zero for an entry that is none */
+static PetscErrorCode PamgForward(PamgLevel *L, PetscInt n, const void *b, void *x, void *bc)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderLevelColourFirst_CUDA(L->single, &L->M, L->colour[1], L->order, b, x, stream));
+  PetscCall(PamgColours(L, 1, L->ncolour, b, x));
+  for (PetscInt k = 1; k < n; ++k) PetscCall(PamgColours(L, 0, L->ncolour, b, x));
+  PetscCall(PamgResidual(L, b, x, NULL, bc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgBackward(PamgLevel *L, PetscInt n, const void *b, PetscReal scale, void *xc, void *x)
+{
+  PetscFunctionBegin;
+  PetscCall(PamgProlong(L, scale, xc, x));
+  for (PetscInt k = 0; k < n; ++k) PetscCall(PamgColours(L, L->ncolour - 1, -1, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* to <- n values in double precision, and back */
 static PetscErrorCode PamgWiden(PetscBool single, PetscInt n, const void *from, PetscScalar *to)
 {
@@ -169,7 +203,7 @@ static PetscErrorCode PamgSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PamgSteps PamgStepsDevice = {.begin = PamgBegin, .smooth = PamgSmooth, .residual = PamgResidual, .prolong = PamgProlong, .zero = PamgZero, .add = PamgAdd, .dots = PamgDots, .first = PamgFirst, .second = PamgSecond, .solve = PamgSolve, .last = PamgLast};
+const PamgSteps PamgStepsDevice = {.begin = PamgBegin, .smooth = PamgSmooth, .residual = PamgResidual, .prolong = PamgProlong, .zero = PamgZero, .add = PamgAdd, .dots = PamgDots, .first = PamgFirst, .second = PamgSecond, .solve = PamgSolve, .last = PamgLast, .forward = PamgForward, .backward = PamgBackward};
 
 /* The arrays of the first level, which are the matrix's unless they are in single precision or diagonals of our own, and what the launchers want to know of all */
 static PetscErrorCode PamgBeginDevice(PC pc, PolderCSR *csr)

@@ -25,7 +25,8 @@ PetscErrorCode PCPAMGWarn_Private(PC pc, int which, const char text[])
 
 static PetscErrorCode PamgFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool first)
 {
-  void **const array[] = {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->agg, (void **)&L->ptr, (void **)&L->row, (void **)&L->diag, &L->dinv, (void **)&L->values, (void **)&L->own, &L->b, &L->x, &L->t, &L->v, &L->w};
+  void **const array[] =
+    {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->agg, (void **)&L->ptr, (void **)&L->row, (void **)&L->order, (void **)&L->diag, &L->dinv, (void **)&L->values, (void **)&L->own, &L->b, &L->x, &L->t, &L->v, &L->w};
 
   PetscFunctionBegin;
   if (!first) PetscCall(MatDestroy(&L->A));
@@ -34,6 +35,7 @@ static PetscErrorCode PamgFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool
   PetscCall(PetscFree(L->ghostagg));
   PetscCall(PetscFree(L->val));
   PetscCall(PetscFree(L->off));
+  PetscCall(PetscFree(L->colour));
   PetscCall(PetscFree(L->g));
   PetscCall(PetscFree(L->ghost));
   PetscCall(PetscFree(L->garray));
@@ -410,6 +412,13 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
   C = L + 1;
   if (!l) PetscCall(PCPAMGFindGrid_Private(pamg, &L->csr));
+  if (pamg->device && pamg->smoother == PAMG_SGS) {
+    PetscBool found;
+
+    PetscCall(PCPAMGColourDevice_Private(pamg, l, &found));
+    pamg->uncoloured = *last = (PetscBool)!found;
+    if (!found) PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PCPAMGMalloc_Private(pamg, sizeof(*L->agg) * n, &L->agg));
   PetscCall(PCPAMGAggregate_Private(pamg, l));
   PetscCall(PamgFreeJudged(pamg));
@@ -421,6 +430,8 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
     PetscCall(PamgFreeLevel(pamg, C, PETSC_FALSE));
     PetscCall(PetscMemzero(C, sizeof(*C)));
     PetscCall(PCPAMGFreeArray_Private(pamg, &L->agg));
+    PetscCall(PCPAMGFreeArray_Private(pamg, &L->order));
+    PetscCall(PetscFree(L->colour));
     pamg->stalled = *last = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -543,6 +554,7 @@ static PetscErrorCode PamgSetUpWork(PC_PAMG *pamg)
     const size_t    index = sizeof(PetscInt), n = (size_t)L->n, nb = n && L->csr.bi ? (size_t)L->csr.bi[n] : 0, nz = pamg->device ? (size_t)L->nz : n ? (size_t)L->csr.ai[n] : 0;
 
     L->bytes = (PetscInt64)(size * (n + 1) + (L->agg ? index * n : 0) + (L->diag ? index * n : 0) + index * (size_t)L->csr.nghost);
+    if (L->order) L->bytes += (PetscInt64)(index * n);
     if (L->row) L->bytes += (PetscInt64)(index * (n + (size_t)L->nc + 2));
     if (l) L->bytes += (PetscInt64)(index * (n + 1 + nz + nb + (L->csr.bi ? n + 1 : 0)) + sizeof(PetscScalar) * (nz + nb));
     if ((l || L->own) && L->M.nd) L->bytes += (PetscInt64)(sizeof(PetscScalar) * n * (size_t)(L->half ? (L->M.nd + 1) / 2 : L->M.nd));
@@ -649,6 +661,12 @@ PetscErrorCode PCPAMGSetUpLevels_Private(PC pc)
   pamg->level[0].csr = csr;
   if (same && pamg->reuse) PetscCall(PamgRefresh(pc));
   else PetscCall(PamgBuild(pc));
+  if (device && pamg->uncoloured) {
+    PetscCall(PetscInfo(pc, "The rows of level %" PetscInt_FMT " have no colours for Gauss-Seidel: all levels go to the host\n", pamg->nlevel - 1));
+    PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &pamg->level[0].csr));
+    PetscCall(PCPAMGSetUpLevels_Private(pc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (pamg->smoother == PAMG_CHEBYSHEV && device) PetscCall(PCPAMGEstimateDevice_Private(pc));
   else if (pamg->smoother == PAMG_CHEBYSHEV) {
     for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) PetscCall(PCPAMGEstimate_Private(pamg, l));

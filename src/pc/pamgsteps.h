@@ -36,5 +36,5 @@ struct _PamgSteps {
 
 /* pamgcycle.c: b may be overwritten when l > 0 */
 PETSC_INTERN PetscErrorCode PCPAMGSolve_Private(PC_PAMG *, PetscInt l, void *b, void *x);
-/* pamghost.c, pamglaunch.c; no Gauss-Seidel on the device */
+/* pamghost.c, pamglaunch.c; Gauss-Seidel takes the rows in their order on the host and by colours on the device */
 PETSC_INTERN const PamgSteps PamgStepsDouble, PamgStepsSingle, PamgStepsDevice;

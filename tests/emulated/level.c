@@ -41,6 +41,18 @@ int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const P
   return 0;
 }
 
+int PolderLevelColour_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt n, const PetscInt row[], const void *b, void *x, PolderStream stream)
+{
+  BOTH(PolderLevelColour, A, n, row, IN(b), OUT(x));
+  return 0;
+}
+
+int PolderLevelColourFirst_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt first, const PetscInt row[], const void *b, void *x, PolderStream stream)
+{
+  BOTH(PolderLevelColourFirst, A, first, row, IN(b), OUT(x));
+  return 0;
+}
+
 int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[], const PetscInt row[], PetscInt nc, void *bc, PolderStream stream)
 {
   void *mine = Room(single, A->n);

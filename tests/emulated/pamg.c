@@ -1,4 +1,4 @@
-/* pairs.cu and galerkin.cu */
+/* pairs.cu, colours.cu and galerkin.cu */
 #include "emulated.h"
 
 PolderEmulate(PolderPairsPropose, (PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream), n, row, ai, aj, aa, sum, diag, rule, mate, next);
@@ -13,6 +13,9 @@ PolderEmulate(PolderPairsCompose, (PetscInt m, PetscInt n, const PetscInt next[]
 PolderEmulate(PolderPairsNumber, (PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count, void *work, size_t bytes, PolderStream stream), m, mate, join, agg, count);
 PolderEmulate(PolderMembers, (PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[], PetscInt key[], PetscInt number[], void *work, size_t bytes, PolderStream stream), m, agg, n, ptr, row);
 PolderEmulate(PolderRowSums, (PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[], PolderStream stream), n, ai, aj, aa, d, sum);
+PolderEmulate(PolderColoursRound, (PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count, PolderStream stream), n, row, ai, aj, colour, left, count);
+PolderEmulate(PolderColoursPlaces, (PetscInt n, const PetscInt64 place[], PetscInt colour[], PolderStream stream), n, place, colour);
+PolderEmulate(PolderColoursCheck, (PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscInt colour[], PetscInt *bad, PolderStream stream), n, ai, aj, colour, bad);
 PolderEmulateWork(PolderPairsWork, (PetscInt m));
 
 int PolderPointers_CUDA(PetscInt n, PetscInt ptr[], void *work, size_t bytes, PolderStream stream)
