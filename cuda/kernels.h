@@ -405,7 +405,6 @@ typedef struct {
   PetscScalar       *rnext;
   const PetscScalar *xnext;
   PetscInt           ldnext;
-  const int         *frozen; /* NULL, or that of a state: nothing is done when it is not zero */
 } PolderRRBStep;
 
 /* rnext <- r with the grid's nodes eliminated */

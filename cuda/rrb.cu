@@ -157,15 +157,9 @@ static __device__ __forceinline__ void RRBBackward(const PolderRRBStep &s, Petsc
   }
 }
 
-static __device__ __forceinline__ bool RRBIsFrozen(const PolderRRBStep &s)
-{
-  return s.frozen && *s.frozen;
-}
-
 template <class V>
 static __global__ void __launch_bounds__(RRB_BLOCK, RRB_DOWN) PolderRRBForwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut)
 {
-  if (RRBIsFrozen(s)) return;
   for (PetscInt k = (PetscInt)(blockIdx.x * (RRB_BLOCK / 32) + threadIdx.x / 32); k < cut.count; k += (PetscInt)gridDim.x * (RRB_BLOCK / 32)) {
     const PetscInt v0 = k / cut.tiles * cut.steps;
 
@@ -190,7 +184,6 @@ static __global__ void __launch_bounds__(RRB_BLOCK, RRB_UP) PolderRRBBackwardKer
 {
   double part[2] = {0, 0};
 
-  if (RRBIsFrozen(s)) return;
   for (PetscInt k = (PetscInt)(blockIdx.x * (RRB_BLOCK / 32) + threadIdx.x / 32); k < cut.count; k += (PetscInt)gridDim.x * (RRB_BLOCK / 32)) {
     const PetscInt v0 = k / cut.tiles * cut.steps;
 
@@ -232,7 +225,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedForwardKe
   const bool         east = u + 1 < hx, north = v + 1 < s.g.hy;
   double             sum;
 
-  if (u >= nx2 || v >= s.g.ny / 2 || RRBIsFrozen(s)) return;
+  if (u >= nx2 || v >= s.g.ny / 2) return;
   sum = C(RRB_R1NE, true) * r1[0] + (east ? (double)__ldg(&c[RRB_R1NW * s.g.size + 1]) * r1[1] : 0.0);
   if (north) sum += (double)__ldg(&c[RRB_R1SE * s.g.size + P]) * r1[hx];
   if (north && east) sum += (double)__ldg(&c[RRB_R1SW * s.g.size + P + 1]) * r1[hx + 1];
@@ -245,7 +238,6 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedBackwardK
   const PetscInt hx = s.g.hx, nx2 = s.g.nx / 2, ny2 = s.g.ny / 2, lines = (hx + POLDER_BLOCK - 1) / POLDER_BLOCK;
   double         part[2] = {0, 0};
 
-  if (RRBIsFrozen(s)) return;
   for (PetscInt b = (PetscInt)blockIdx.x; b < lines * s.g.hy; b += (PetscInt)gridDim.x) {
     const PetscInt     u = b % lines * POLDER_BLOCK + (PetscInt)threadIdx.x, v = b / lines;
     const V           *c   = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v * s.g.pitch + u);
@@ -321,7 +313,6 @@ static __global__ void __launch_bounds__(RRB_SMALL_BLOCK) PolderRRBSmallKernel(c
   const int      lane = threadIdx.x % 32;
   double         part[2];
 
-  if (RRBIsFrozen(a.step[0])) return;
   for (PetscInt k = 1; k < a.ngrid; ++k) RRBPrefetch(a.step[k].c, sizeof(V) * RRB_NCOEF * a.step[k].g.size);
   if (a.part == RRB_SMALL_ALL) RRBPrefetch(a.inverse, sizeof(PetscScalar) * (size_t)a.n * (size_t)a.ld);
   for (PetscInt k = 0; k < a.ngrid && a.part != RRB_SMALL_BACKWARD; ++k) {

@@ -70,10 +70,8 @@ static PetscErrorCode CheckSweeps(const PolderRRBGrid *g, PetscBool half, PetscB
     Array          r, x, rnext, xnext, rr, zz;
     PolderCGState *state;
     PetscScalar    dot[2];
-    PolderRRBStep  step[2], still;
-    int            one = 1, *frozen;
+    PolderRRBStep  step[2];
 
-    PetscCall(Upload(sizeof(one), &one, &frozen));
     PetscCall(ArrayCreate((size_t)ld * (size_t)g->ny, PETSC_TRUE, shift, &r));
     PetscCall(ArrayCreate((size_t)ld * (size_t)g->ny, PETSC_FALSE, form == 2 ? 1 : shift, &x));
     PetscCall(ArrayCreate(next, PETSC_FALSE, 0, &rnext));
@@ -82,19 +80,14 @@ static PetscErrorCode CheckSweeps(const PolderRRBGrid *g, PetscBool half, PetscB
     for (PetscInt y = 0; y < g->ny; ++y) /* what lies between lines is not read */
       for (PetscInt i = g->nx; i < ld; ++i) r.h[y * ld + i] = NAN;
     PetscCall(ArrayUpload(&r));
-    step[0]      = (PolderRRBStep){.g = *g, .half = half, .c = c[0], .r = r.h, .x = x.h, .ld = ld, .rnext = rnext.h, .xnext = xnext.h, .ldnext = ldnext};
-    step[1]      = (PolderRRBStep){.g = *g, .half = half, .c = c[1], .r = r.d, .x = x.d, .ld = ld, .rnext = rnext.d, .xnext = xnext.d, .ldnext = ldnext};
-    still        = step[1];
-    still.c      = NULL; // which nobody may read
-    still.frozen = frozen;
+    step[0] = (PolderRRBStep){.g = *g, .half = half, .c = c[0], .r = r.h, .x = x.h, .ld = ld, .rnext = rnext.h, .xnext = xnext.h, .ldnext = ldnext};
+    step[1] = (PolderRRBStep){.g = *g, .half = half, .c = c[1], .r = r.d, .x = x.d, .ld = ld, .rnext = rnext.d, .xnext = xnext.d, .ldnext = ldnext};
     RRBTwinForward(single, &step[0]);
     PolderLaunch(PolderRRBForward_CUDA(single, &step[1], stream));
-    PolderLaunch(PolderRRBForward_CUDA(single, &still, stream));
     PetscCall(ArrayCompare(&rnext, 1e-13, wrong));
     PetscCall(Tell("forward", g->nx, g->ny, form + 10 * half, before, *wrong));
     RRBTwinBackward(single, &step[0], form % 2 ? NULL : dot);
     PolderLaunch(PolderRRBBackward_CUDA(single, &step[1], form % 2 ? NULL : &(PolderCGRho){state, PETSC_FALSE}, work, stream));
-    PolderLaunch(PolderRRBBackward_CUDA(single, &still, form % 2 ? NULL : &(PolderCGRho){state, PETSC_TRUE}, work, stream));
     PetscCall(ArrayCompare(&x, 1e-13, wrong));
     if (form % 2 == 0) PetscCall(StateCheck(state, 2, dot, 1e-11 * (1 + PetscAbsScalar(dot[0]) + PetscAbsScalar(dot[1])), PETSC_TRUE, wrong));
     PetscCall(Tell("backward", g->nx, g->ny, form + 10 * half, before, *wrong));
@@ -103,20 +96,17 @@ static PetscErrorCode CheckSweeps(const PolderRRBGrid *g, PetscBool half, PetscB
       PetscCall(ArrayCreate((size_t)n, PETSC_FALSE, shift, &zz));
       RRBTwinReducedForward(single, &step[0], rr.h);
       PolderLaunch(PolderRRBReducedForward_CUDA(single, &step[1], rr.d, stream));
-      PolderLaunch(PolderRRBReducedForward_CUDA(single, &still, rr.d, stream));
       PetscCall(ArrayCompare(&rnext, 1e-13, wrong));
       RRBTwinReducedBackward(single, &step[0], rr.h, zz.h, form ? NULL : dot);
       PetscCall(PolderDeviceFree(&state));
       PetscCall(StateCreate(&state));
       PolderLaunch(PolderRRBReducedBackward_CUDA(single, &step[1], rr.d, zz.d, form ? NULL : &(PolderCGRho){state, PETSC_FALSE}, work, stream));
-      PolderLaunch(PolderRRBReducedBackward_CUDA(single, &still, rr.d, zz.d, form ? NULL : &(PolderCGRho){state, PETSC_TRUE}, work, stream));
       PetscCall(ArrayCompare(&zz, 1e-13, wrong));
       if (!form) PetscCall(StateCheck(state, 2, dot, 1e-11 * (1 + PetscAbsScalar(dot[0]) + PetscAbsScalar(dot[1])), PETSC_TRUE, wrong));
       PetscCall(Tell("red vectors", g->nx, g->ny, form, before, *wrong));
       PetscCall(ArrayDestroy(&rr, shift));
       PetscCall(ArrayDestroy(&zz, shift));
     }
-    PetscCall(PolderDeviceFree(&frozen));
     PetscCall(PolderDeviceFree(&state));
     PetscCall(ArrayDestroy(&xnext, 0));
     PetscCall(ArrayDestroy(&rnext, 0));
@@ -261,10 +251,8 @@ static PetscErrorCode TestSmall(PolderStream stream)
     {4,    999, 99}
   };
   PetscInt wrong = 0;
-  int      one   = 1, *frozen;
 
   PetscFunctionBeginUser;
-  PetscCall(Upload(sizeof(one), &one, &frozen));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); ++k) {
     for (int form = 0; form < 4; ++form) {
       const PetscBool single = (PetscBool)(form % 2);
@@ -286,9 +274,6 @@ static PetscErrorCode TestSmall(PolderStream stream)
         }
         RRBTwinSmall(single, (PolderRRBPart)part, chain.ngrid, chain.step[0], chain.n, chain.ld, chain.inverse.h, b->h, x->h);
         PolderLaunch(PolderRRBSmall_CUDA(single, (PolderRRBPart)part, chain.ngrid, chain.step[1], chain.n, chain.ld, chain.inverse.d, b->d, x->d, stream));
-        chain.step[1][0].frozen = frozen;
-        PolderLaunch(PolderRRBSmall_CUDA(single, (PolderRRBPart)part, chain.ngrid, chain.step[1], chain.n, chain.ld, NULL, NULL, NULL, stream));
-        chain.step[1][0].frozen = NULL;
         for (PetscInt g = 0; g <= chain.ngrid; ++g) {
           PetscCall(ArrayCompare(&chain.r[g], 1e-12, &wrong));
           PetscCall(ArrayCompare(&chain.x[g], 1e-12, &wrong));
@@ -298,7 +283,6 @@ static PetscErrorCode TestSmall(PolderStream stream)
       PetscCall(ChainDestroy(&chain));
     }
   }
-  PetscCall(PolderDeviceFree(&frozen));
   PetscCall(Report("small grids and the rest", wrong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

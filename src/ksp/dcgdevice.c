@@ -12,7 +12,7 @@
 /* From so many local rows on, a step takes longer than the host needs to ask for the next one */
 #define POLDER_DCG_LARGE 1000000
 /* Below: how far the host may be behind when steps are short, and how many steps a kernel makes that makes many. Where the preconditioner takes long, it is what the device does
-   while the host looks at the norm, and a step begun in vain would be one of them, unless it is one that does nothing then */
+   while the host looks at the norm, and a step begun in vain would be one of them */
 #define POLDER_DCG_BEHIND 8
 #define POLDER_DCG_BATCH  64
 
@@ -25,7 +25,6 @@ struct _n_KSPDCGDevice {
   PetscBool        parallel;
   PetscBool        diagonal; /* the preconditioner is a diagonal, or nothing: z is not stored */
   PetscBool        brief;    /* it is that, or takes not much longer */
-  PetscBool        skips;    /* it does nothing when the state is frozen */
   Vec              dinv;     /* that diagonal; NULL: nothing */
   PetscBool        attached; /* A has a null space that PETSc takes from z */
   PetscBool        mean;     /* z loses its mean on the device */
@@ -76,7 +75,7 @@ static PetscErrorCode KSPDCGDevicePC_Private(KSP ksp, Vec r)
   KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice device = dcg->device;
   MatNullSpace attached;
-  PetscBool    constant = PETSC_FALSE, none, jacobi, tns, rrb;
+  PetscBool    constant = PETSC_FALSE, none, jacobi, tns;
   PetscInt     nvec     = 0;
 
   PetscFunctionBegin;
@@ -88,9 +87,7 @@ static PetscErrorCode KSPDCGDevicePC_Private(KSP ksp, Vec r)
   PetscCall(PetscObjectTypeCompare((PetscObject)dcg->pc, PCJACOBI, &jacobi));
   PetscCall(PetscObjectTypeCompare((PetscObject)dcg->pc, PCTNS, &tns));
   device->diagonal = (PetscBool)((none || jacobi) && (!attached || device->mean));
-  PetscCall(PetscObjectTypeCompare((PetscObject)dcg->pc, PCRRB, &rrb));
-  device->brief = (PetscBool)(none || jacobi || tns);
-  device->skips = (PetscBool)(rrb || dcg->applyrho);
+  device->brief    = (PetscBool)(none || jacobi || tns);
   if (device->diagonal && jacobi) {
     if (!device->dinv) PetscCall(VecDuplicate(r, &device->dinv));
     PetscCall(VecSet(ksp->work[1], 1.0));
@@ -150,8 +147,8 @@ PetscErrorCode KSPDCGDeviceStart_Private(KSP ksp, Vec r, Vec p, PetscBool *use)
   standard = (PetscBool)(ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip || ksp->converged == KSPRRBCGConverged_Private);
   if (dcg->check) device->behind = dcg->check - 1;
   else if (ksp->numbermonitors || ksp->calc_sings) device->behind = 0;
-  else if (device->n < POLDER_DCG_LARGE) device->behind = device->brief ? POLDER_DCG_BEHIND : device->skips || ksp->normtype == KSP_NORM_NATURAL ? 1 : 0; // that norm comes after the preconditioner
-  else device->behind = device->diagonal || device->skips ? 1 : 0;
+  else if (device->n < POLDER_DCG_LARGE) device->behind = device->brief ? POLDER_DCG_BEHIND : ksp->normtype == KSP_NORM_NATURAL ? 1 : 0; // that norm comes after the preconditioner
+  else device->behind = device->diagonal ? 1 : 0;
   if (!standard || ksp->calc_sings) device->behind = 0;
   device->behind  = PetscMin(device->behind, POLDER_CG_RING - 1);
   state.nullspace = device->mean;

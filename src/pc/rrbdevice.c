@@ -361,12 +361,6 @@ PetscErrorCode PCRRBSetUpDevice_Private(PC pc, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The sweeps that make rho have nothing to do once its state is frozen */
-static void PCRRBSetFrozen_Private(RRBDevice *d, const PolderCGRho *rho)
-{
-  for (PetscInt k = 0; k < d->ngrid; ++k) d->step[k].frozen = rho ? &rho->state->frozen : NULL;
-}
-
 /* From grid k on, where r has come to, and back */
 static PetscErrorCode PCRRBSweepDevice_Private(RRBDevice *d, PetscInt first, const PolderCGRho *rho, PolderStream stream)
 {
@@ -406,7 +400,6 @@ PetscErrorCode PCRRBApplyDevice_Private(PC pc, Vec r, Vec z, const PolderCGRho *
   if (d->ngrid) {
     d->step[0].r = rr;
     d->step[0].x = zz;
-    PCRRBSetFrozen_Private(d, rho);
     PetscCall(PCRRBSweepDevice_Private(d, 0, rho, stream));
     d->step[0].r = NULL;
     d->step[0].x = NULL;
@@ -429,7 +422,6 @@ PetscErrorCode PCRRBApplyReducedDevice_Private(PC pc, const PetscScalar r[], Pet
   PetscCheck(d->valid && d->ngrid, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No grid on the device has its black nodes eliminated");
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
-  PCRRBSetFrozen_Private(d, rho);
   if (d->step[0].half) {
     PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, r, NULL, z, stream));
   } else {

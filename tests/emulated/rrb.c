@@ -11,36 +11,25 @@
   } \
   extern int PolderEmulated
 
-/* The same for sweeps, which a frozen state stops */
-#define EMULATE_SWEEP(name, parameters, ...) \
-  int PolderRRB##name##_CUDA parameters \
-  { \
-    if (!step->frozen || !*step->frozen) RRBTwin##name(__VA_ARGS__); \
-    return 0; \
-  } \
-  extern int PolderEmulated
-
-EMULATE_SWEEP(Forward, (PetscBool single, const PolderRRBStep *step, PolderStream stream), single, step);
+EMULATE(Forward, (PetscBool single, const PolderRRBStep *step, PolderStream stream), single, step);
 
 int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PolderCGRho *rho, void *work, PolderStream stream)
 {
-  if (step->frozen && *step->frozen) return 0;
   RRBTwinBackward(single, step, rho ? &rho->state->sum[1] : NULL);
   if (rho) PolderEmulatedSetRho(rho->state, rho->first);
   return 0;
 }
 
-EMULATE_SWEEP(ReducedForward, (PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PolderStream stream), single, step, r);
+EMULATE(ReducedForward, (PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PolderStream stream), single, step, r);
 
 int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
 {
-  if (step->frozen && *step->frozen) return 0;
   RRBTwinReducedBackward(single, step, r, z, rho ? &rho->state->sum[1] : NULL);
   if (rho) PolderEmulatedSetRho(rho->state, rho->first);
   return 0;
 }
 
-EMULATE_SWEEP(Small, (PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[], PolderStream stream), single, part, ngrid, step, n, ld, inverse, b, x);
+EMULATE(Small, (PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[], PolderStream stream), single, part, ngrid, step, n, ld, inverse, b, x);
 EMULATE(RowsDia, (PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscBool half, PetscScalar *const row[], int *seen, PolderStream stream), nx, ny, nd, off, val, row, seen);
 EMULATE(RowsCsr, (PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[], int *seen, PolderStream stream), nx, ny, ai, aj, aa, row, seen);
 EMULATE(Black, (const PolderRRBGrid *g, const PolderRRBEntries *rows, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen, PolderStream stream), g, rows, omega, c, x, seen);
