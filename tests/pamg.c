@@ -444,13 +444,16 @@ static PetscErrorCode TestRegular(void)
 static PetscErrorCode View(const char options[])
 {
   Mat A;
+  Vec x;
   PC  pc;
 
   PetscFunctionBeginUser;
   PetscCall(ProblemCreate("poisson", 3, 16, 1, &A));
+  PetscCall(CreateVecs(A, &x, NULL)); // PETSc uses the device, if it is to
   PetscCall(CreatePC(A, options, &pc));
   PetscCall(PCView(pc, PETSC_VIEWER_STDOUT_WORLD));
   PetscCall(PCDestroy(&pc));
+  PetscCall(VecDestroy(&x));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(0);
 }
