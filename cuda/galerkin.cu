@@ -7,6 +7,7 @@
 #include "../src/kernels/levelrow.h"
 #include "../src/kernels/pairrow.h"
 #include <cub/device/device_scan.cuh>
+#include <float.h>
 
 #define FULL_WARP 0xffffffffu
 
@@ -369,6 +370,18 @@ int PolderCoarseRowsValues_CUDA(PetscInt n, PetscBool wide, const PetscInt ptr[]
   if (n > 0) PolderCoarseRowsValuesKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca);
   if (n > 0 && wide) PolderCoarseRowsValuesLongKernel<<<POLDER_COARSE_WARPS * 32 / POLDER_BLOCK, POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca);
   return cudaGetLastError();
+}
+
+int PolderRowTotals_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *bad, PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt i) {
+    PetscInt        at;
+    const PetscReal total = PolderRowTotal(i, ai, aj, aa, &at);
+
+    if (!(fabs(total) <= FLT_MAX)) *bad = 1;
+    if (!rows) to[i] = (float)total;
+    else if (at >= 0) to[at] = (float)total;
+  });
 }
 
 int PolderRowSums_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[], PolderStream stream)

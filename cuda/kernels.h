@@ -175,6 +175,8 @@ POLDER_LAUNCHER int PolderCoarseRowsFill_CUDA(PetscInt n, const PetscInt ptr[], 
 POLDER_LAUNCHER int PolderCoarseRowsValues_CUDA(PetscInt n, PetscBool wide, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[], PolderStream stream);
 /* d[i] <- diagonal entry, sum[i] <- sum of the row */
 POLDER_LAUNCHER int PolderRowSums_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[], PolderStream stream);
+/* to[i] or, rows set, the place of the diagonal entry <- sum of the row in single precision; *bad is raised when it is too large */
+POLDER_LAUNCHER int PolderRowTotals_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *bad, PolderStream stream);
 /* As PolderLevelRows_Host() and PolderLevelDiagonal_Host() without a second block; diag may be NULL. *bound is raised to
    Gershgorin's. *bad becomes the least of 8 i + kind over the rows i that cannot be used, if
    it was larger */
@@ -372,7 +374,7 @@ POLDER_LAUNCHER int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt o
 POLDER_LAUNCHER int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscReal scale, const void *b, void *x, PolderStream stream);
 /* y = x_{k+1} from x = x_k; y = x_{k-1} before when k > 1 (zero: k > 2), and beta != 0. zero: x is not read in step 1 */
 POLDER_LAUNCHER int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, PolderStream stream);
-/* A colour of a Gauss-Seidel sweep, x = D^-1 (b - (A - D) x) on its n rows row[], none of which reads another; and x = D^-1 b on the first rows of row[], zero on the others, of all rows */
+/* A colour of a Gauss-Seidel sweep, x += D^-1 (b - A x) on its n rows row[], none of which reads another; and x = D^-1 b on the first rows of row[], zero on the others, of all rows */
 POLDER_LAUNCHER int PolderLevelColour_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt n, const PetscInt row[], const void *b, void *x, PolderStream stream);
 POLDER_LAUNCHER int PolderLevelColourFirst_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt first, const PetscInt row[], const void *b, void *x, PolderStream stream);
 /* b - A x: to r (NULL: not wanted; may be b) and, ptr != NULL, summed over the rows row[ptr[a] .. ptr[a + 1]) to bc[a], a < nc; bc[nc] = 0. r and bc not both */

@@ -6,12 +6,17 @@
 #define LEVEL_BLOCKS 1056
 #define LEVEL_FIT5   2
 
+/* In single precision the diagonal entry is the sum of the row, and the others multiply x_j - x_i, see levelmatrix.h */
+template <class V>
+inline constexpr bool LevelSums = std::is_same_v<V, float>;
+
 /* What is read once may leave the cache at once */
 template <class V>
 struct LevelDia {
   static constexpr int LANES = 1;
   PetscInt             n, nd, lo, hi; /* lo and hi: the rows from lo on, and before hi, have all columns */
-  PetscInt             main;          /* the diagonal that no other row reads, where the lower ones lead into the upper ones; -1: all are stored */
+  PetscInt             main;          /* the main diagonal */
+  bool                 half;          /* the lower diagonals lead into the upper ones */
   PetscInt             off[POLDER_LEVEL_DIAGONALS];
   const V             *val[POLDER_LEVEL_DIAGONALS];
 };
@@ -24,22 +29,24 @@ struct LevelDiagonals : LevelDia<V> {
   template <class X>
   __device__ __forceinline__ V row(PetscInt i, int, const X &x) const
   {
-    const PetscInt nd = ND ? ND : this->nd;
-    V              s  = 0;
+    const PetscInt nd   = ND ? ND : this->nd;
+    const V        own  = LevelSums<V> ? x(i) : 0;
+    const auto     less = [&](PetscInt d) { return LevelSums<V> && d != this->main ? own : (V)0; };
+    V              s    = 0;
 
     if (i < this->lo || i >= this->hi) {
 #pragma unroll(ND ? ND : 1)
       for (PetscInt d = 0; d < nd; ++d) {
         const PetscInt j = i + this->off[d];
 
-        if (j >= 0 && j < this->n) s += this->val[d][i] * x(j);
+        if (j >= 0 && j < this->n) s += this->val[d][i] * (x(j) - less(d));
       }
-    } else if (this->main < 0) {
+    } else if (!this->half) {
 #pragma unroll(ND ? ND : 4)
-      for (PetscInt d = 0; d < nd; ++d) s += __ldcs(this->val[d] + i) * x(i + this->off[d]);
+      for (PetscInt d = 0; d < nd; ++d) s += __ldcs(this->val[d] + i) * (x(i + this->off[d]) - less(d));
     } else {
 #pragma unroll(ND ? ND : 4)
-      for (PetscInt d = 0; d < nd; ++d) s += (ND && d == ND / 2 ? __ldcs(this->val[d] + i) : __ldg(this->val[d] + i)) * x(i + this->off[d]);
+      for (PetscInt d = 0; d < nd; ++d) s += (ND && d == ND / 2 ? __ldcs(this->val[d] + i) : __ldg(this->val[d] + i)) * (x(i + this->off[d]) - less(d));
     }
     return s;
   }
@@ -57,9 +64,14 @@ struct LevelRows {
   __device__ __forceinline__ V row(PetscInt i, int lane, const X &x) const
   {
     const PetscInt end = __ldg(ai + i + 1);
+    const V        own = LevelSums<V> ? x(i) : 0;
     V              s   = 0;
 
-    for (PetscInt e = __ldg(ai + i) + lane; e < end; e += W) s += __ldcs(aa + e) * x(__ldcs(aj + e));
+    for (PetscInt e = __ldg(ai + i) + lane; e < end; e += W) {
+      const PetscInt j = __ldcs(aj + e);
+
+      s += __ldcs(aa + e) * (x(j) - (LevelSums<V> && j != i ? own : 0));
+    }
     return s;
   }
 };
@@ -85,13 +97,12 @@ struct LevelSeed {
   __device__ __forceinline__ V operator()(PetscInt i) const { return (V)PolderPowerStart(i); }
 };
 
-/* One in memory without its entry i; the others are not written while they are read */
+/* One in memory that is written meanwhile, elsewhere than where it is read but by the thread itself */
 template <class V>
-struct LevelOthers {
-  PetscInt i;
+struct LevelShared {
   const V *x;
 
-  __device__ __forceinline__ V operator()(PetscInt j) const { return j == i ? 0 : x[j]; }
+  __device__ __forceinline__ V operator()(PetscInt i) const { return x[i]; }
 };
 
 /* What is before x in a step: nothing, zero, y, or start D^-1 b */
@@ -217,15 +228,16 @@ __device__ __forceinline__ V LevelGridRow(const DiaGrid<V> &A, PetscInt i, const
   const auto     load = [&](int d) { return HALF ? __ldg(A.val[d] + i) : __ldcs(A.val[d] + i); };
   const V        w    = HALF ? vp : below ? load(0) : (V)0;
   const V        vn   = above ? __ldcs(A.val[2 * c] + i) : (V)0;
+  const V        own  = LevelSums<V> ? xc : 0;
   V              s    = __ldcs(A.val[c] + i) * xc;
 
   xn = above ? x(i + far) : (V)0;
-  if (below) s += w * xp;
-  if (SEVEN && (!CHECK || i >= near)) s += load(1) * x(i - near);
-  if (!CHECK || i >= 1) s += load(c - 1) * x(i - 1);
-  if (!CHECK || m - 1 > i) s += load(c + 1) * x(i + 1);
-  if (SEVEN && (!CHECK || m - near > i)) s += load(c + 2) * x(i + near);
-  if (above) s += vn * xn;
+  if (below) s += w * (xp - own);
+  if (SEVEN && (!CHECK || i >= near)) s += load(1) * (x(i - near) - own);
+  if (!CHECK || i >= 1) s += load(c - 1) * (x(i - 1) - own);
+  if (!CHECK || m - 1 > i) s += load(c + 1) * (x(i + 1) - own);
+  if (SEVEN && (!CHECK || m - near > i)) s += load(c + 2) * (x(i + near) - own);
+  if (above) s += vn * (xn - own);
   if (HALF) vp = vn;
   return s;
 }
@@ -276,9 +288,9 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelColourKernel(const __
   const int       lane = threadIdx.x % M::LANES;
   const bool      mine = k < n;
   const PetscInt  i    = mine ? __ldg(row + k) : 0;
-  const V         s    = LevelGroupSum(mine ? A.row(i, lane, LevelOthers<V>{i, x}) : 0, M::LANES);
+  const V         s    = LevelGroupSum(mine ? A.row(i, lane, LevelShared<V>{x}) : 0, M::LANES);
 
-  if (mine && lane == 0) x[i] = __ldg(dinv + i) * (__ldg(b + i) - s);
+  if (mine && lane == 0) x[i] += __ldg(dinv + i) * (__ldg(b + i) - s);
 }
 
 /* bc = P^T (b - A x): a group of 2^log M::LANES threads for each aggregate, M::LANES of them for a row at a time */
@@ -319,7 +331,8 @@ static int LevelDiaDo(const PolderLevelMatrix *M, Do act)
     D.val[d] = (const V *)M->val[d];
     half     = half && M->off[d] == -M->off[M->nd - 1 - d] && (d >= M->nd / 2 || D.val[d] == (const V *)M->val[M->nd - 1 - d] + M->off[d]);
   }
-  D.main = half ? M->main : -1;
+  D.main = M->main;
+  D.half = half;
   switch (M->nd) {
   case 3:
     act(LevelDiagonals<3, V>{D});

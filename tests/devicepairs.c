@@ -193,6 +193,35 @@ static PetscErrorCode RowsDestroy(Rows *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The same in single precision, alone and in the place of the diagonal entry; sum[] are they */
+static PetscErrorCode TestTotals(const Rows *A, const Values *sum, PolderStream stream, PetscInt *wrong)
+{
+  float *host, *got, *to;
+  int   *bad, raised[2] = {0, 0};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(A->nz, &host, A->nz, &got));
+  PetscCall(PolderDeviceMalloc(sizeof(*bad), &bad));
+  for (int rows = 0; rows < 2; ++rows) {
+    const PetscInt m = rows ? A->nz : A->n;
+
+    for (PetscInt k = 0; k < A->nz; ++k) host[k] = -3;
+    PetscCall(Upload(sizeof(*to) * (size_t)A->nz, host, &to));
+    PetscCall(PolderDeviceZero(bad, sizeof(*bad)));
+    PolderLaunch(PolderRowTotals_CUDA(A->n, A->di, A->dj, A->da, (PetscBool)rows, to, bad, stream));
+    *wrong += !PolderRowTotals_Host(A->n, A->i, A->j, A->a, (PetscBool)rows, host);
+    PetscCall(PolderDeviceToHost(got, to, sizeof(*to) * (size_t)A->nz));
+    PetscCall(PolderDeviceToHost(&raised[rows], bad, sizeof(*bad)));
+    for (PetscInt k = 0; k < m; ++k) *wrong += !(PetscAbsReal(got[k] - host[k]) <= 1e-6 * (1 + PetscAbsReal(host[k])));
+    for (PetscInt i = 0; i < A->n && !rows; ++i) *wrong += !(PetscAbsReal(got[i] - sum->h[i]) <= 1e-6 * (1 + PetscAbsReal(sum->h[i])));
+    PetscCall(PolderDeviceFree(&to));
+  }
+  *wrong += raised[0] || raised[1];
+  PetscCall(PetscFree2(host, got));
+  PetscCall(PolderDeviceFree(&bad));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What a level looks at in its rows; mate, d and sum are for the pass */
 static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Values *d, const Values *sum, PolderStream stream, PetscInt *wrong)
 {
@@ -214,6 +243,7 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
   PolderRowSums_Host(n, A->i, A->j, A->a, d->h, sum->h);
   PetscCall(SameValues("diagonal", n, d->h, d->d, wrong));
   PetscCall(SameValues("row sums", n, sum->h, sum->d, wrong));
+  PetscCall(TestTotals(A, sum, stream, wrong));
   for (int l1 = 1; l1 >= 0; --l1) {
     PolderLaunch(PolderLevelRows_CUDA(n, A->di, A->dj, A->da, PETSC_FALSE, (PetscBool)l1, 5, diag.d, dinv.d, d->d, sum->d, mate->d, bound_d, there, stream));
     row = PolderLevelRows_Host(n, A->i, A->j, A->a, NULL, NULL, PETSC_FALSE, (PetscBool)l1, 5, diag.h, dinv.h, d->h, sum->h, mate->h, &bound, &kind);

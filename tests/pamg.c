@@ -101,6 +101,8 @@ static PetscErrorCode TestIterations(void)
     {"poisson",    2, 255, 1e3,  KCYCLE SGS,                                                                                       20, 30, 16},
     {"bubbles",    3, 48,  1e3,  VCYCLE SGS,                                                                                       12, 25, 14},
     {"bubbles",    3, 48,  1e3,  KCYCLE SGS,                                                                                       9,  25, 0 },
+    {"bubbles",    3, 48,  1e6,  KCYCLE "-pc_pamg_precision single",                                                               10, 25, 9 },
+    {"bubbles",    3, 48,  1e6,  KCYCLE SGS "-pc_pamg_precision single",                                                           10, 25, 0 },
     {"tetrahedra", 3, 20,  1e3,  VCYCLE SGS,                                                                                       13, 30, 0 },
     {"tetrahedra", 3, 20,  1e3,  KCYCLE SGS,                                                                                       10, 30, 0 },
     {"poisson",    3, 32,  1,    KCYCLE SGS "-pc_pamg_pre 2 -pc_pamg_post 2",                                                      7,  22, 0 },

@@ -185,6 +185,59 @@ static PetscErrorCode TestSmoothers(const Level *L)
   PetscFunctionReturn(0);
 }
 
+/* Large entries that add up to 0, 1 or 2 do so in single precision, too, where rounded they would be off by 0.1: by what comes of a constant, and of something else */
+static PetscErrorCode TestTotals(const Level *L)
+{
+  const PetscInt    n = L->n, nz = L->ai[n], main = L->nd / 2;
+  PetscScalar      *aa;
+  float            *values[3], *b, *x, *r, *dinv;
+  const void      **val[2];
+  PolderLevelMatrix M[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc5(nz, &aa, nz, &values[0], L->nd * n, &values[1], L->nd * n, &values[2], n, &dinv));
+  PetscCall(PetscMalloc5(n, &b, n, &x, n, &r, L->nd, &val[0], L->nd, &val[1]));
+  for (PetscInt i = 0; i < n; ++i) {
+    aa[L->diag[i]] = i % 3;
+    for (PetscInt k = L->ai[i]; k < L->ai[i + 1]; ++k) {
+      if (k == L->diag[i]) continue;
+      aa[k] = 1e6 * L->aa[k];
+      aa[L->diag[i]] -= aa[k];
+    }
+    dinv[i] = (float)(1 / aa[L->diag[i]]);
+    b[i]    = (float)L->b[i];
+  }
+  PetscCheck(PolderToSingle_Host((size_t)nz, aa, values[0]) && PolderRowTotals_Host(n, L->ai, L->aj, aa, PETSC_TRUE, values[0]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entries do not fit");
+  for (int half = 0; half < 2; ++half) {
+    for (PetscInt d = L->nd - 1; d >= 0; --d) {
+      val[half][d] = half && d < main ? (const float *)val[half][L->nd - 1 - d] + L->off[d] : values[1 + half] + d * n;
+      for (PetscInt i = PetscMax(0, -L->off[d]); i < PetscMin(n, n - L->off[d]) && !(half && d < main); ++i) ((float *)val[half][d])[i] = (float)(1e6 * L->val[0][d][i]);
+    }
+    PetscCheck(PolderRowTotals_Host(n, L->ai, L->aj, aa, PETSC_FALSE, (float *)val[half][main]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Sums do not fit");
+  }
+  for (int f = 0; f < 3; ++f) {
+    M[f] = (PolderLevelMatrix){.n = n, .nd = f ? L->nd : 0, .main = main, .off = L->off, .val = f ? (const void *const *)val[f - 1] : NULL, .ai = L->ai, .aj = L->aj, .diag = L->diag, .aa = values[0], .dinv = dinv};
+    for (int k = 0; k < 2; ++k) {
+      for (PetscInt i = 0; i < n; ++i) x[i] = k ? (float)L->x[i] : 1.1f;
+      PolderLevelResidualSingle_Host(&M[f], b, x, r, NULL, 0, NULL);
+      for (PetscInt i = 0; i < n; ++i) {
+        PetscReal want = b[i] - (i % 3) * (PetscReal)x[i], size = 1;
+
+        for (PetscInt e = L->ai[i]; e < L->ai[i + 1]; ++e) {
+          want -= e == L->diag[i] ? 0 : aa[e] * ((PetscReal)x[L->aj[e]] - x[i]);
+          size += e == L->diag[i] ? 0 : PetscAbsScalar(aa[e] * ((PetscReal)x[L->aj[e]] - x[i]));
+        }
+        PetscCheck(PetscAbsReal(r[i] - want) <= 1e-6 * size, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Residual %" PetscInt_FMT " of %" PetscInt_FMT " rows, form %d, is %g, not %g", i, n, f, (double)r[i], (double)want);
+      }
+    }
+  }
+  aa[L->diag[n / 2]] = 1e39;
+  PetscCheck(!PolderRowTotals_Host(n, L->ai, L->aj, aa, PETSC_FALSE, r), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A sum of 1e39 fits");
+  PetscCall(PetscFree5(aa, values[0], values[1], values[2], dinv));
+  PetscCall(PetscFree5(b, x, r, val[0], val[1]));
+  PetscFunctionReturn(0);
+}
+
 /* Two steps of the K-cycle with any x and w: the error is least in the energy norm over their span, so that the residual is orthogonal to both */
 static PetscErrorCode TestKCycle(const Level *L)
 {
@@ -360,6 +413,7 @@ int main(int argc, char **args)
       while (n && up[k][n - 1] >= sizes[s]) --n; // diagonals that the matrix has
       PetscCall(LevelCreate(sizes[s], n, up[k], &L));
       PetscCall(TestSmoothers(&L));
+      PetscCall(TestTotals(&L));
       PetscCall(TestKCycle(&L));
       PetscCall(TestPairs(&L, PETSC_FALSE));
       PetscCall(TestPairs(&L, PETSC_TRUE));

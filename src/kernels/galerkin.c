@@ -1,5 +1,6 @@
 /* The coarse matrix P^T A P of a P with one unit entry a row: sums of the entries of A by aggregate of row and column. */
 #include "kernels.h"
+#include <float.h>
 
 void PolderMembers_Host(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[])
 {
@@ -112,6 +113,21 @@ PetscInt PolderDropWeak_Host(PetscInt n, PetscReal drop, PetscReal d[], PetscInt
   }
   ai[n] = nz;
   return nz;
+}
+
+PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[])
+{
+  PetscBool fits = PETSC_TRUE;
+
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscInt        at;
+    const PetscReal total = PolderRowTotal(i, ai, aj, aa, &at);
+
+    if (!(PetscAbsReal(total) <= FLT_MAX)) fits = PETSC_FALSE;
+    if (!rows) to[i] = (float)total;
+    else if (at >= 0) to[at] = (float)total;
+  }
+  return fits;
 }
 
 void PolderRowSums_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[])

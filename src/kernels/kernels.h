@@ -179,6 +179,9 @@ PETSC_INTERN PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], cons
 /* The inverse diagonal alone, from the entries aa[diag[i]], or aa[i] when diag is NULL */
 PETSC_INTERN PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PolderRowKind *kind);
 
+/* The sums of the rows in single precision: to[i] or, rows set, where the diagonal entry of compressed rows is. PETSC_FALSE when one is too large */
+PETSC_INTERN PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[]);
+
 /* colours.c: n rows row[] (NULL: 0 .. n) of a CSR matrix with a symmetric pattern; colours and row bodies in colourrow.h */
 /* Colours those rows whose neighbours before them have their colour; left[*count] <- the others (may be row on the host). All are POLDER_COLOUR_NONE before the first round */
 PETSC_INTERN void PolderColoursRound_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count);
@@ -193,7 +196,7 @@ PETSC_INTERN void PolderColoursCheck_Host(PetscInt n, const PetscInt ai[], const
   PETSC_INTERN void PolderLevelForward##name(const PolderLevelMatrix *, const type b[], type x[], const PetscInt agg[], PetscInt nc, type bc[]); \
   /* agg != NULL: x += scale P xc first; a Gauss-Seidel sweep over x */ \
   PETSC_INTERN void PolderLevelSweep##name(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], type scale, const type xc[], const type b[], type x[]); \
-  /* The part of a multicoloured Gauss-Seidel sweep on the n rows row[] of a colour: x = D^-1 (b - (A - D) x) there */ \
+  /* The part of a multicoloured Gauss-Seidel sweep on the n rows row[] of a colour: x += D^-1 (b - A x) there */ \
   PETSC_INTERN void PolderLevelColour##name(const PolderLevelMatrix *, PetscInt n, const PetscInt row[], const type b[], type x[]); \
   /* How a sweep over zero begins: x = D^-1 b on the first rows of row[], zero on the others, of all rows */ \
   PETSC_INTERN void PolderLevelColourFirst##name(const PolderLevelMatrix *, PetscInt first, const PetscInt row[], const type b[], type x[]); \

@@ -37,6 +37,16 @@ POLDER_LEVELROW void PolderRowLook(PetscInt i, PetscInt k, PetscInt j, PetscReal
   s->all += a < 0 ? -a : a;
 }
 
+/* Sum of a row; *at: the place of its diagonal entry, -1 for none */
+POLDER_LEVELROW PetscReal PolderRowTotal(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt *at)
+{
+  PolderRowSurvey s = {0, 0, 0, -1};
+
+  for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) PolderRowLook(i, k, aj[k], PetscRealPart(aa[k]), &s);
+  *at = s.at;
+  return s.total;
+}
+
 /* zero: a row whose diagonal is zero is good */
 POLDER_LEVELROW PolderRowKind PolderPivotJudge(PetscReal pivot, PetscBool zero)
 {

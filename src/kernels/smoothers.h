@@ -3,23 +3,21 @@
   for none, so that coarse vectors have nc + 1 entries.
 */
 
-/* s[i] = (or, add, +=) sum of val[d][i] x[i + off[d]] over g diagonals on rows whose columns all exist; g is a constant where this is called */
-static inline __attribute__((always_inline)) void LEVEL_NAME(LevelGroup)(int g, PetscBool add, PetscInt n, const LEVEL_VALUE *const v[], const LEVEL_VALUE *const x[], LEVEL_VALUE *restrict s)
+/* s[i] = (or, add, +=) sum of val[d][i] x[i + off[d]], or of val[d][i] (x[i + off[d]] - x[i]), over g diagonals on rows whose columns all exist; g is a constant where this is called */
+static inline __attribute__((always_inline)) void LEVEL_NAME(LevelGroup)(int g, PetscBool add, PetscBool less, PetscInt n, const LEVEL_VALUE *const v[], const LEVEL_VALUE *const x[], const LEVEL_VALUE own[], LEVEL_VALUE *restrict s)
 {
 #pragma GCC ivdep
   for (PetscInt i = 0; i < n; ++i) {
     LEVEL_VALUE t = add ? s[i] : 0;
 
-    for (int d = 0; d < g; ++d) t += v[d][i] * x[d][i];
+    for (int d = 0; d < g; ++d) t += v[d][i] * (less ? x[d][i] - own[i] : x[d][i]);
     s[i] = t;
   }
 }
 
-/* s[0 .. len) = the rows r0 .. r0 + len of the diagonals d0 .. d1 times x */
-static void LEVEL_NAME(LevelRows)(const PolderLevelMatrix *A, PetscInt d0, PetscInt d1, PetscInt r0, PetscInt len, const LEVEL_VALUE x[], LEVEL_VALUE *restrict s)
+/* s[0 .. len) = (or, add, +=) the rows r0 .. r0 + len of the diagonals d0 .. d1 times x, less x of the row when that is set */
+static inline __attribute__((always_inline)) void LEVEL_NAME(LevelRowsOf)(PetscBool less, PetscBool add, const PolderLevelMatrix *A, PetscInt d0, PetscInt d1, PetscInt r0, PetscInt len, const LEVEL_VALUE x[], LEVEL_VALUE *restrict s)
 {
-  PetscBool add = PETSC_FALSE;
-
   for (PetscInt d = d0; d < d1;) {
     const LEVEL_VALUE *v[4], *w[4];
     PetscInt           g = 0, lo = 0, hi = len;
@@ -42,28 +40,28 @@ static void LEVEL_NAME(LevelRows)(const PolderLevelMatrix *A, PetscInt d0, Petsc
     if (hi > lo) {
       switch (g + (add ? 4 : 0)) {
       case 1:
-        LEVEL_NAME(LevelGroup)(1, PETSC_FALSE, hi - lo, v, w, s + lo);
+        LEVEL_NAME(LevelGroup)(1, PETSC_FALSE, less, hi - lo, v, w, x + r0 + lo, s + lo);
         break;
       case 2:
-        LEVEL_NAME(LevelGroup)(2, PETSC_FALSE, hi - lo, v, w, s + lo);
+        LEVEL_NAME(LevelGroup)(2, PETSC_FALSE, less, hi - lo, v, w, x + r0 + lo, s + lo);
         break;
       case 3:
-        LEVEL_NAME(LevelGroup)(3, PETSC_FALSE, hi - lo, v, w, s + lo);
+        LEVEL_NAME(LevelGroup)(3, PETSC_FALSE, less, hi - lo, v, w, x + r0 + lo, s + lo);
         break;
       case 4:
-        LEVEL_NAME(LevelGroup)(4, PETSC_FALSE, hi - lo, v, w, s + lo);
+        LEVEL_NAME(LevelGroup)(4, PETSC_FALSE, less, hi - lo, v, w, x + r0 + lo, s + lo);
         break;
       case 5:
-        LEVEL_NAME(LevelGroup)(1, PETSC_TRUE, hi - lo, v, w, s + lo);
+        LEVEL_NAME(LevelGroup)(1, PETSC_TRUE, less, hi - lo, v, w, x + r0 + lo, s + lo);
         break;
       case 6:
-        LEVEL_NAME(LevelGroup)(2, PETSC_TRUE, hi - lo, v, w, s + lo);
+        LEVEL_NAME(LevelGroup)(2, PETSC_TRUE, less, hi - lo, v, w, x + r0 + lo, s + lo);
         break;
       case 7:
-        LEVEL_NAME(LevelGroup)(3, PETSC_TRUE, hi - lo, v, w, s + lo);
+        LEVEL_NAME(LevelGroup)(3, PETSC_TRUE, less, hi - lo, v, w, x + r0 + lo, s + lo);
         break;
       default:
-        LEVEL_NAME(LevelGroup)(4, PETSC_TRUE, hi - lo, v, w, s + lo);
+        LEVEL_NAME(LevelGroup)(4, PETSC_TRUE, less, hi - lo, v, w, x + r0 + lo, s + lo);
       }
     }
     add = PETSC_TRUE;
@@ -72,6 +70,12 @@ static void LEVEL_NAME(LevelRows)(const PolderLevelMatrix *A, PetscInt d0, Petsc
   if (!add) {
     for (PetscInt i = 0; i < len; ++i) s[i] = 0;
   }
+}
+
+/* s[0 .. len) = the rows r0 .. r0 + len of the diagonals d0 .. d1 times x */
+static void LEVEL_NAME(LevelRows)(const PolderLevelMatrix *A, PetscInt d0, PetscInt d1, PetscInt r0, PetscInt len, const LEVEL_VALUE x[], LEVEL_VALUE *restrict s)
+{
+  LEVEL_NAME(LevelRowsOf)(PETSC_FALSE, PETSC_FALSE, A, d0, d1, r0, len, x, s);
 }
 
 /* One row of compressed rows, its entries first .. last, times x */
@@ -238,26 +242,24 @@ void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward
   }
 }
 
-/* Row i without its diagonal entry, times x */
-static inline LEVEL_VALUE LEVEL_NAME(LevelOthers)(const PolderLevelMatrix *A, PetscInt i, const LEVEL_VALUE x[])
+/* Row i of A x, and x_j - x_i as in LevelMult() */
+static inline LEVEL_VALUE LEVEL_NAME(LevelWhole)(const PolderLevelMatrix *A, PetscInt i, const LEVEL_VALUE x[])
 {
-  const LEVEL_VALUE *aa = (const LEVEL_VALUE *)A->aa;
-  LEVEL_VALUE        s  = 0;
+  const LEVEL_VALUE *aa = (const LEVEL_VALUE *)A->aa, own = LEVEL_SUMS ? x[i] : 0;
+  LEVEL_VALUE        s = 0;
 
   for (PetscInt d = 0; d < A->nd; ++d) {
     const PetscInt j = i + A->off[d];
 
-    if (d != A->main && j >= 0 && j < A->n) s += ((const LEVEL_VALUE *)A->val[d])[i] * x[j];
+    if (j >= 0 && j < A->n) s += ((const LEVEL_VALUE *)A->val[d])[i] * (x[j] - (d == A->main ? 0 : own));
   }
-  for (PetscInt k = A->nd ? 0 : A->ai[i]; !A->nd && k < A->ai[i + 1]; ++k) {
-    if (A->aj[k] != i) s += aa[k] * x[A->aj[k]];
-  }
+  for (PetscInt k = A->nd ? 0 : A->ai[i]; !A->nd && k < A->ai[i + 1]; ++k) s += aa[k] * (x[A->aj[k]] - (A->aj[k] == i ? 0 : own));
   return s;
 }
 
 void LEVEL_NAME(PolderLevelColour)(const PolderLevelMatrix *A, PetscInt n, const PetscInt row[], const LEVEL_VALUE b[], LEVEL_VALUE x[])
 {
-  for (PetscInt k = 0; k < n; ++k) x[row[k]] = ((const LEVEL_VALUE *)A->dinv)[row[k]] * (b[row[k]] - LEVEL_NAME(LevelOthers)(A, row[k], x));
+  for (PetscInt k = 0; k < n; ++k) x[row[k]] += ((const LEVEL_VALUE *)A->dinv)[row[k]] * (b[row[k]] - LEVEL_NAME(LevelWhole)(A, row[k], x));
 }
 
 void LEVEL_NAME(PolderLevelColourFirst)(const PolderLevelMatrix *A, PetscInt first, const PetscInt row[], const LEVEL_VALUE b[], LEVEL_VALUE x[])
@@ -276,12 +278,27 @@ void LEVEL_NAME(PolderLevelProlong)(PetscInt n, const PetscInt agg[], LEVEL_VALU
   LEVEL_NAME(LevelProlong)(0, n, agg, scale, xc, x);
 }
 
-/* s[0 .. len) = the rows r0 .. r0 + len of A x */
+/* s[0 .. len) = the rows r0 .. r0 + len of A x; LEVEL_SUMS: the diagonal entry is the sum of the row */
 static inline void LEVEL_NAME(LevelMult)(const PolderLevelMatrix *A, PetscInt r0, PetscInt len, const LEVEL_VALUE x[], LEVEL_VALUE s[])
 {
-  if (A->nd) LEVEL_NAME(LevelRows)(A, 0, A->nd, r0, len, x, s);
-  else {
-    for (PetscInt i = 0; i < len; ++i) s[i] = LEVEL_NAME(LevelRow)(A->ai[r0 + i], A->ai[r0 + i + 1], A->aj, (const LEVEL_VALUE *)A->aa, x);
+  const LEVEL_VALUE *aa = (const LEVEL_VALUE *)A->aa;
+
+  if (A->nd && LEVEL_SUMS) {
+    const LEVEL_VALUE *total = (const LEVEL_VALUE *)A->val[A->main] + r0;
+
+    for (PetscInt i = 0; i < len; ++i) s[i] = total[i] * x[r0 + i];
+    LEVEL_NAME(LevelRowsOf)(PETSC_TRUE, PETSC_TRUE, A, 0, A->main, r0, len, x, s);
+    LEVEL_NAME(LevelRowsOf)(PETSC_TRUE, PETSC_TRUE, A, A->main + 1, A->nd, r0, len, x, s);
+  } else if (A->nd) LEVEL_NAME(LevelRows)(A, 0, A->nd, r0, len, x, s);
+  else if (LEVEL_SUMS) {
+    for (PetscInt i = 0; i < len; ++i) {
+      LEVEL_VALUE sum = 0;
+
+      for (PetscInt k = A->ai[r0 + i]; k < A->ai[r0 + i + 1]; ++k) sum += aa[k] * (x[A->aj[k]] - (A->aj[k] == r0 + i ? 0 : x[r0 + i]));
+      s[i] = sum;
+    }
+  } else {
+    for (PetscInt i = 0; i < len; ++i) s[i] = LEVEL_NAME(LevelRow)(A->ai[r0 + i], A->ai[r0 + i + 1], A->aj, aa, x);
   }
 }
 

@@ -236,10 +236,12 @@ PetscErrorCode PCPAMGSetUpValuesDevice_Private(PC_PAMG *pamg, PetscInt l, PetscB
   if (dia) {
     PetscCall(PamgRoundDiagonalsDevice(pamg, L, dia, there));
     L->M.val = L->val;
+    PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
   } else {
     if (!L->values) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)L->nz, &L->values));
     PetscCall(PamgRound(pamg, (size_t)L->nz, L->csr.aa, L->values, there));
     L->M.aa = L->values;
+    PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_TRUE, L->values, there, pamg->stream));
   }
   PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
   PetscCall(PolderDeviceFree(&there));

@@ -240,6 +240,7 @@ static PetscErrorCode PamgSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *
   PolderDia        own   = {0};
   const PetscInt   nz    = L->n ? L->csr.ai[L->n] : 0;
   PetscBool        found = PETSC_FALSE;
+  float           *sums;
 
   PetscFunctionBegin;
   if (L->regular) PetscCall(PolderMatGetDia(L->A, &dia));
@@ -253,11 +254,13 @@ static PetscErrorCode PamgSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *
   if (dia) {
     PetscCall(PamgRoundDiagonals(L, dia, fits));
     L->M.val = L->val;
+    sums     = (float *)L->val[dia->main];
   } else {
     if (!L->values) PetscCall(PetscMalloc1(nz, &L->values));
     *fits   = PolderToSingle_Host((size_t)nz, L->csr.aa, L->values);
-    L->M.aa = L->values;
+    L->M.aa = sums = L->values;
   }
+  if (!PolderRowTotals_Host(L->n, L->csr.ai, L->csr.aj, L->csr.aa, (PetscBool)!dia, sums)) *fits = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

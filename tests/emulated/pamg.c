@@ -16,6 +16,13 @@ PolderEmulate(PolderRowSums, (PetscInt n, const PetscInt ai[], const PetscInt aj
 PolderEmulate(PolderColoursRound, (PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count, PolderStream stream), n, row, ai, aj, colour, left, count);
 PolderEmulate(PolderColoursPlaces, (PetscInt n, const PetscInt64 place[], PetscInt colour[], PolderStream stream), n, place, colour);
 PolderEmulate(PolderColoursCheck, (PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscInt colour[], PetscInt *bad, PolderStream stream), n, ai, aj, colour, bad);
+
+int PolderRowTotals_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *bad, PolderStream stream)
+{
+  if (!PolderRowTotals_Host(n, ai, aj, aa, rows, to)) *bad = 1;
+  return 0;
+}
+
 PolderEmulateWork(PolderPairsWork, (PetscInt m));
 
 int PolderPointers_CUDA(PetscInt n, PetscInt ptr[], void *work, size_t bytes, PolderStream stream)
