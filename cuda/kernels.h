@@ -372,7 +372,7 @@ POLDER_LAUNCHER int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt o
 #define POLDER_LEVEL_DIAGONALS 32
 /* x = scale D^-1 b */
 POLDER_LAUNCHER int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscReal scale, const void *b, void *x, PolderStream stream);
-/* y = x_{k+1} from x = x_k; y = x_{k-1} before when k > 1 (zero: k > 2), and beta != 0. zero: x is not read in step 1 */
+/* y = x_{k+1} from x = x_k; y = x_{k-1} before when k > 1 (zero: k > 2), and beta != 0. zero: x is not read in step 1. step->wide != NULL: there instead of to y */
 POLDER_LAUNCHER int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, PolderStream stream);
 /* A colour of a Gauss-Seidel sweep, x += D^-1 (b - A x) on its n rows row[], none of which reads another; and x = D^-1 b on the first rows of row[], zero on the others, of all rows */
 POLDER_LAUNCHER int PolderLevelColour_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt n, const PetscInt row[], const void *b, void *x, PolderStream stream);

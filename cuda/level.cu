@@ -121,16 +121,18 @@ struct LevelJacobi {
   V                    start, beta, scale;
   const V             *dinv, *b;
   V                   *y;
+  double              *wide;
 
   __device__ __forceinline__ void operator()(PetscInt i, V s, V now, double *) const
   {
     const V d = __ldg(dinv + i), r = __ldg(b + i);
-    V       z = now + scale * d * (r - s);
+    V       z = scale * d * (r - s);
 
     if (before == LEVEL_ZERO) z += beta * now;
     else if (before == LEVEL_Y) z += beta * (now - y[i]);
     else if (before == LEVEL_BEGUN) z += beta * (now - start * d * r);
-    y[i] = z;
+    if (LevelSums<V> && wide) wide[i] = (double)now + z;
+    else y[i] = now + z;
   }
   __device__ __forceinline__ void finish(const double *) const { }
 };
@@ -427,7 +429,7 @@ static int LevelJacobiLaunch(const PolderLevelMatrix *A, const PolderLevelStep *
 {
   const LevelBefore    before = step->beta == 0 || !step->k ? LEVEL_NOTHING : !step->zero || step->k > 2 ? LEVEL_Y : step->k == 1 ? LEVEL_ZERO : LEVEL_BEGUN;
   const V             *dinv   = (const V *)A->dinv;
-  const LevelJacobi<V> out    = {before, (V)step->start, (V)step->beta, (V)step->scale, dinv, b, y};
+  const LevelJacobi<V> out    = {before, (V)step->start, (V)step->beta, (V)step->scale, dinv, b, y, step->wide};
 
   return LevelDo<V>(A, [&](const auto &M) {
     if (step->zero && step->k == 1) LevelRowsLaunch(M, LevelBegun<V>{(V)step->start, dinv, b}, out, NULL, stream);

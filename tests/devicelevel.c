@@ -225,6 +225,25 @@ static PetscReal Terms(const Level *L)
   return 4 + (L->host.nd ? L->host.nd : L->n ? 2 * L->host.nz / L->n : 1);
 }
 
+/* A step whose result is in double precision: so small a one that rounded it would be lost; y stays as it is */
+static PetscErrorCode CheckWide(const Level *L, const Values *b, const Values *x, const Values *y, PolderStream stream, PetscInt *wrong)
+{
+  PolderLevelStep step = {.k = 1, .beta = 1e-5, .scale = 1e-5};
+  Values          z, w = *x;
+
+  PetscFunctionBeginUser;
+  PetscCall(ValuesCreate(PETSC_FALSE, L->n, &z));
+  PetscCall(Poison(&z));
+  step.wide = (PetscScalar *)z.device;
+  PolderLevelJacobiSingle_Host(&L->host, PETSC_FALSE, (float)step.beta, (float)step.scale, (const float *)b->host, (const float *)x->host, (float *)y->host, (PetscScalar *)z.host);
+  PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, x->device, y->device, stream));
+  PetscCall(Differ(&z, L->n, 1e3 * Terms(L), wrong));
+  PetscCall(Differ(y, L->n, 0, wrong));
+  for (PetscInt i = 0; i < L->n; ++i) *wrong += !(PetscAbsScalar(Get(&z, i) - Get(&w, i)) <= 1e-4 * Terms(L));
+  PetscCall(ValuesDestroy(&z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckSteps(const Level *L, PolderStream stream, PetscInt *wrong)
 {
   const PetscInt before = *wrong;
@@ -248,12 +267,18 @@ static PetscErrorCode CheckSteps(const Level *L, PolderStream stream, PetscInt *
         }
         if (plain || (zero && k < 3)) PetscCall(Poison(&y));
         if (zero && k == 2) HOST(L, PolderLevelScale, L->n, (value)step.start, IN(L->dinv), IN(b), OUT(y));
-        HOST(L, PolderLevelJacobi, &L->host, (PetscBool)(zero && k == 1), (value)step.beta, (value)step.scale, IN(b), IN(x), OUT(y));
+        HOST(L, PolderLevelJacobi, &L->host, (PetscBool)(zero && k == 1), (value)step.beta, (value)step.scale, IN(b), IN(x), OUT(y), NULL);
         PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->device, &step, b.device, zero && k == 1 ? NULL : x.device, y.device, stream));
         PetscCall(Differ(&y, L->n, Terms(L), wrong));
         PetscCall(Tell("step", L, before, *wrong));
       }
     }
+  }
+  if (L->single) {
+    PetscCall(Fill(&x));
+    PetscCall(Fill(&y));
+    PetscCall(CheckWide(L, &b, &x, &y, stream, wrong));
+    PetscCall(Tell("step in double precision", L, before, *wrong));
   }
   PetscCall(Poison(&x));
   HOST(L, PolderLevelScale, L->n, (value)0.8, IN(L->dinv), IN(b), OUT(x));

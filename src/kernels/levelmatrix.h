@@ -24,7 +24,8 @@ typedef struct {
   makes on the way in the steps 1 and 2 that read it
 */
 typedef struct {
-  PetscInt  k;
-  PetscBool zero;
-  PetscReal start, beta, scale;
+  PetscInt     k;
+  PetscBool    zero;
+  PetscReal    start, beta, scale;
+  PetscScalar *wide; /* with a matrix in single precision: where y goes instead, in double precision, as x and what is added to it; NULL: y is written */
 } PolderLevelStep;

@@ -317,7 +317,7 @@ void LEVEL_NAME(PolderLevelResidual)(const PolderLevelMatrix *A, const LEVEL_VAL
   }
 }
 
-void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, LEVEL_VALUE beta, LEVEL_VALUE scale, const LEVEL_VALUE b[], const LEVEL_VALUE x[], LEVEL_VALUE y[])
+void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, LEVEL_VALUE beta, LEVEL_VALUE scale, const LEVEL_VALUE b[], const LEVEL_VALUE x[], LEVEL_VALUE y[], PetscScalar wide[])
 {
   const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv;
   LEVEL_VALUE        s[LEVEL_ROWS];
@@ -328,9 +328,14 @@ void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, 
     LEVEL_NAME(LevelMult)(A, r0, len, x, s);
     for (PetscInt i = 0; i < len; ++i) s[i] = scale * dinv[r0 + i] * (b[r0 + i] - s[i]);
     if (first || beta == 0) {
-      for (PetscInt i = 0; i < len; ++i) y[r0 + i] = (1 + beta) * x[r0 + i] + s[i];
+      for (PetscInt i = 0; i < len; ++i) s[i] += beta * x[r0 + i];
     } else {
-      for (PetscInt i = 0; i < len; ++i) y[r0 + i] = x[r0 + i] + beta * (x[r0 + i] - y[r0 + i]) + s[i];
+      for (PetscInt i = 0; i < len; ++i) s[i] += beta * (x[r0 + i] - y[r0 + i]);
+    }
+    if (wide) {
+      for (PetscInt i = 0; i < len; ++i) wide[r0 + i] = (PetscScalar)x[r0 + i] + s[i];
+    } else {
+      for (PetscInt i = 0; i < len; ++i) y[r0 + i] = x[r0 + i] + s[i];
     }
   }
 }

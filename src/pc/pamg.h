@@ -117,6 +117,7 @@ typedef struct {
   PolderStream      stream;
   PetscReal        *ksum;     /* there, the sums of the K-cycle on each level; NULL on the host */
   const PamgSteps  *steps;    /* while a cycle runs */
+  PetscScalar      *wide;     /* in single precision: where the last step on the first level leaves its result in double precision; NULL: in its x */
   PolderDeviceGraph graph;    /* on the device, all levels but the first */
   PetscInt          recorded; /* the sets-up and refreshes before it */
   PetscBool         stalled;

@@ -20,6 +20,7 @@ static PetscErrorCode PamgSmooth(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, 
   step.start = step.scale;
   if (zero && n == 1) PetscCall(pamg->steps->begin(L, step.start, b, x[1]));
   for (; step.k < n; ++step.k) {
+    if (L == pamg->level && !zero && step.k == n - 1) step.wide = pamg->wide;
     if (step.k || !zero) PetscCall(pamg->steps->smooth(L, &step, b, x[step.k % 2], x[1 - step.k % 2]));
     if (chebyshev) {
       const PetscReal next = 1 / (2 * sigma - rho);

@@ -70,8 +70,10 @@ PetscErrorCode PCPAMGApplyHost_Private(PC pc, Vec r, Vec z)
   if (pamg->precision == PAMG_DOUBLE) PetscCall(PCPAMGCycle_Private(pamg, rr, zz));
   else {
     for (PetscInt i = 0; i < L->n; ++i) ((float *)L->b)[i] = (float)rr[i];
+    pamg->wide = PamgWritesWide(pamg) ? zz : NULL;
     PetscCall(PCPAMGCycle_Private(pamg, L->b, L->x));
-    for (PetscInt i = 0; i < L->n; ++i) zz[i] = ((float *)L->x)[i];
+    for (PetscInt i = 0; i < L->n && !pamg->wide; ++i) zz[i] = ((float *)L->x)[i];
+    pamg->wide = NULL;
   }
   PetscCall(VecRestoreArrayWrite(z, &zz));
   PetscCall(VecRestoreArrayRead(r, &rr));

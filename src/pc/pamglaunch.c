@@ -275,8 +275,10 @@ PetscErrorCode PCPAMGApplyDevice_Private(PC pc, Vec r, Vec z)
   PetscCall(PetscLogGpuTimeBegin());
   if (single) {
     PetscCall(PamgRound(PETSC_TRUE, L->n, rr, L->b));
+    pamg->wide = PamgWritesWide(pamg) ? zz : NULL;
     PetscCall(PCPAMGCycle_Private(pamg, L->b, L->x));
-    PetscCall(PamgWiden(PETSC_TRUE, L->n, L->x, zz));
+    if (!pamg->wide) PetscCall(PamgWiden(PETSC_TRUE, L->n, L->x, zz));
+    pamg->wide = NULL;
   } else PetscCall(PCPAMGCycle_Private(pamg, rr, zz));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceWrite(z, &zz));

@@ -34,6 +34,12 @@ struct _PamgSteps {
   PetscErrorCode (*backward)(PamgLevel *, PetscInt n, const void *b, PetscReal scale, void *xc, void *x);
 };
 
+/* Is the last step on the first level one that writes its result in double precision? Rounded, the correction would itself disturb what is nearly constant in a heavy phase */
+static inline PetscBool PamgWritesWide(const PC_PAMG *pamg)
+{
+  return (PetscBool)(pamg->precision == PAMG_SINGLE && pamg->nlevel > 1 && pamg->smoother != PAMG_SGS && pamg->post > 0);
+}
+
 /* pamgcycle.c: b may be overwritten when l > 0 */
 PETSC_INTERN PetscErrorCode PCPAMGSolve_Private(PC_PAMG *, PetscInt l, void *b, void *x);
 /* pamghost.c, pamglaunch.c; Gauss-Seidel takes the rows in their order on the host and by colours on the device */
