@@ -108,7 +108,7 @@ static PetscErrorCode TestIterations(void)
     {"poisson",    3, 32,  1,    KCYCLE SGS "-pc_pamg_pre 2 -pc_pamg_post 2",                                                      7,  22, 0 },
     {"poisson",    3, 32,  1,    KCYCLE SGS "-pc_pamg_pre 0 -pc_pamg_post 2",                                                      10, 22, 8 },
     {"poisson",    3, 32,  1,    KCYCLE SGS "-pc_pamg_precision single",                                                           8,  22, 9 },
-    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_levels 3",                                                                       8,  22, 0 },
+    {"poisson",    3, 32,  1,    KCYCLE "-pc_pamg_levels 4",                                                                       8,  22, 0 },
   };
 
   PetscFunctionBeginUser;
