@@ -594,6 +594,38 @@ static PetscErrorCode TestDevice(void)
   PetscFunctionReturn(0);
 }
 
+/* A band of more diagonals than the kernels of a level on the device take, in either precision */
+static PetscErrorCode TestMany(void)
+{
+  enum {
+    N     = 3000,
+    REACH = 20
+  };
+  Mat       A;
+  PetscInt  its[2], start, end;
+  PetscReal residual;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &A));
+  PetscCall(MatSetSizes(A, PETSC_DECIDE, PETSC_DECIDE, N, N));
+  PetscCall(MatSetFromOptions(A));
+  PetscCall(MatSetUp(A));
+  PetscCall(MatGetOwnershipRange(A, &start, &end));
+  for (PetscInt i = start; i < end; ++i) {
+    for (PetscInt j = PetscMax(0, i - REACH); j <= PetscMin(N - 1, i + REACH); ++j) PetscCall(MatSetValue(A, i, j, i == j ? 2 * REACH : -1, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  for (int single = 0; single < 2; ++single) {
+    PetscCall(ProblemSolve(A, single ? VCYCLE "-pc_pamg_precision single" : VCYCLE, NULL, &its[single], &residual));
+    PetscCheck(its[single] <= 20 && residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations to a true residual of %g", its[single], (double)residual);
+  }
+  PetscCheck(PetscAbsInt(its[0] - its[1]) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations in double precision, %" PetscInt_FMT " in single", its[0], its[1]);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "many diagonals\n"));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **args)
 {
   static const Test tests[] = {
@@ -607,6 +639,7 @@ int main(int argc, char **args)
     {"-view",        TestView      },
     {"-view_device", TestViewDevice},
     {"-device",      TestDevice    },
+    {"-many",        TestMany      },
   };
 
   PetscFunctionBeginUser;
@@ -654,6 +687,11 @@ int main(int argc, char **args)
     suffix: device
     requires: gpu
     args: -device -mat_type {{aijdia aijicrs}}
+
+  test:
+    suffix: many
+    nsize: {{1 2}}
+    args: -many -mat_type {{aijdia aijicrs}}
 
   test:
     suffix: view

@@ -31,8 +31,10 @@ int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscRea
 int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, PolderStream stream)
 {
   const PetscBool first = (PetscBool)(step->k <= 1 && (step->zero || !step->k));
-  void           *begun = Room(single, A->n);
+  void           *begun;
 
+  if (A->nd > POLDER_LEVEL_DIAGONALS) return 1;
+  begun = Room(single, A->n);
   if (step->zero) PolderLevelScale_CUDA(single, A, step->start, b, begun, stream);
   if (step->zero && step->k == 1) x = begun;
   if (step->zero && step->k == 2) memcpy(y, begun, (single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)A->n);
