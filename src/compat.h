@@ -3,6 +3,9 @@
 
 #include <petscsys.h>
 
+/* Is the PETSc that runs the one that this was compiled with, up to patches? */
+#define PolderSameRelease(major, minor) ((major) == PETSC_VERSION_MAJOR && (minor) == PETSC_VERSION_MINOR)
+
 /* 3.19 brought PETSC_SUCCESS and a strict PetscErrorCode */
 #if PETSC_VERSION_LT(3, 19, 0)
   #define PETSC_SUCCESS 0

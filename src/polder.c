@@ -67,7 +67,7 @@ static PetscErrorCode PolderCheckVersion(void)
   PetscCall(PetscDataTypeGetSize(type, &scalar));
   PetscCheck(scalar == sizeof(PetscScalar), PETSC_COMM_SELF, PETSC_ERR_LIB, "libpolder.so was built with another scalar type than this program's PETSc: rebuild Polder with the program's PETSc");
   PetscCall(PetscGetVersionNumber(&major, &minor, NULL, NULL));
-  PetscCheck(major == PETSC_VERSION_MAJOR && minor == PETSC_VERSION_MINOR, PETSC_COMM_SELF, PETSC_ERR_LIB, "libpolder.so was built with PETSc %d.%d and this program runs %" PetscInt_FMT ".%" PetscInt_FMT ": rebuild Polder with the program's PETSc", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
+  PetscCheck(PolderSameRelease(major, minor), PETSC_COMM_SELF, PETSC_ERR_LIB, "libpolder.so was built with PETSc %d.%d and this program runs %" PetscInt_FMT ".%" PetscInt_FMT ": rebuild Polder with the program's PETSc", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -589,7 +589,15 @@ static PetscErrorCode CopyLevel(const PC_PAMG *pamg, const PamgLevel *H, PetscBo
 
   PetscFunctionBeginUser;
   *D = (PamgLevel){
-    .A = H->A, .n = H->n, .N = H->N, .nc = H->nc, .nz = H->nz, .eigenvalue = H->eigenvalue, .bound = H->bound, .M = {.n = H->n, .nz = (PetscInt)H->nz, .nd = H->M.nd, .main = H->M.main, .off = H->M.off}
+    .A          = H->A,
+    .n          = H->n,
+    .N          = H->N,
+    .nc         = H->nc,
+    .nz         = H->nz,
+    .eigenvalue = H->eigenvalue,
+    .bound      = H->bound,
+    .single     = (PetscBool)(pamg->precision == PAMG_SINGLE),
+    .M          = {.n = H->n, .nz = (PetscInt)H->nz, .nd = H->M.nd, .main = H->M.main, .off = H->M.off}
   };
   PetscCall(Copy(memory, size * n, H->dinv, &D->dinv));
   D->M.dinv = D->dinv;

@@ -94,7 +94,7 @@ static PetscErrorCode DIATolerance_Private(Mat A, PolderAIJ aij, PetscReal *tol)
 
   PetscFunctionBegin;
   PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
-  *tol = (set && symmetric) || aij->symmetric ? 1e4 * PETSC_MACHINE_EPSILON : 0.0;
+  *tol = (set && symmetric) || aij->symmetric ? POLDER_DIA_MIRROR : 0.0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,6 +16,9 @@ typedef struct {
   PetscBool                 half;
 } PolderDia;
 
+/* What the lower half of a matrix that is said to be symmetric may differ from the upper one */
+#define POLDER_DIA_MIRROR (1e4 * PETSC_MACHINE_EPSILON)
+
 /* The diagonals of a seqaijdia matrix, or of the diagonal block of an mpiaijdia one, brought up to date; NULL when the matrix is of
    another type or has too many diagonals (then use PolderMatGetCSR()). Valid until the matrix changes: ask again in every set-up. */
 PETSC_INTERN PetscErrorCode PolderMatGetDia(Mat, const PolderDia **);

@@ -75,11 +75,12 @@ static PetscErrorCode PamgCheckSymmetry(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
-  PetscCall(PCPAMGOnDevice_Private(pc, &csr, &device));
   if (known) unlike = !symmetric;
-  else if (device) PetscCall(PamgCompareSidesDevice(pc, &unlike));
-  else PetscCall(PamgCompareSidesHost(pc, &unlike));
-  if (device) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
+  else {
+    PetscCall(PCPAMGOnDevice_Private(pc, &csr, &device));
+    if (device) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
+    PetscCall((*(device ? PamgCompareSidesDevice : PamgCompareSidesHost))(pc, &unlike));
+  }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &unlike, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
   if (unlike) PetscCall(PCPAMGWarn_Private(pc, 1, "PC of type pamg is meant for symmetric matrices and this one is not: it may do when nearly symmetric, with -ksp_type gmres or bcgs"));
   PetscFunctionReturn(PETSC_SUCCESS);

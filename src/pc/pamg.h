@@ -161,6 +161,11 @@ static inline PetscInt PamgMostDiagonals(PetscInt n, PetscInt64 nz)
 {
   return n ? (PetscInt)PetscMin(PAMG_DIAGONALS, 2 * nz / n + 1) : 0;
 }
+/* val[] <- where each of nd diagonals is, those from first on stored ld values of so many bytes apart; the lower ones lead into the upper ones */
+static inline void PamgPointDiagonals(PetscInt nd, PetscInt first, const PetscInt off[], size_t size, const void *stored, PetscInt ld, const void *val[])
+{
+  for (PetscInt d = nd - 1; d >= 0; --d) val[d] = d < first ? (const char *)val[nd - 1 - d] + (ptrdiff_t)size * off[d] : (const char *)stored + size * (size_t)(d - first) * (size_t)ld;
+}
 /* Room for the diagonals off[], half of them when the offsets are symmetric and half is set; the lower ones lead into the upper ones then */
 PETSC_INTERN PetscErrorCode PCPAMGPlaceDiagonals_Private(const PC_PAMG *, PamgLevel *, PolderDia *, PetscBool half);
 
@@ -192,6 +197,14 @@ PETSC_INTERN PetscErrorCode PCPAMGMatrixFromDevice_Private(PC_PAMG *, PetscInt l
 
 /* A bound up to this is the estimate: no product is needed to find a better one */
 #define PAMG_BOUND 2.05
+/* Else that many steps of the power method, after which the estimate is a tenth more */
+#define PAMG_POWER 10
+static inline PetscReal PamgEigenvalue(PetscReal bound, PetscReal power)
+{
+  const PetscReal most = bound > 0 ? bound : 2;
+
+  return power > 0 ? PetscMin(most, 1.1 * power) : most;
+}
 
 /* pamggather.c */
 /* The matrix of a level from the rows that the processes have */

@@ -271,22 +271,20 @@ static PetscErrorCode PamgCoarseRows(const PC_PAMG *pamg, const PamgWork *w, con
 /* Takes weak entries away */
 static PetscErrorCode PamgDropWeak(const PC_PAMG *pamg, const PamgWork *w, PamgRows *C)
 {
-  PetscReal *d, *sum = NULL;
+  PetscReal *d;
   PamgRows   D = {.n = C->n};
 
   PetscFunctionBegin;
   PetscCall(PCPAMGMalloc_Private(pamg, sizeof(*d) * (size_t)C->n, &d));
   if (pamg->device) {
-    PetscCall(PolderDeviceMalloc(sizeof(*sum) * (size_t)C->n, &sum));
     PetscCall(PolderDeviceMalloc(sizeof(*D.i) * (size_t)(C->n + 1), &D.i));
-    PolderLaunch(PolderRowSums_CUDA(C->n, C->i, C->j, C->a, d, sum, pamg->stream));
+    PolderLaunch(PolderCsrDiagonal_CUDA(C->n, C->i, C->j, C->a, d, pamg->stream));
     PolderLaunch(PolderDropWeakCount_CUDA(C->n, pamg->drop, d, C->i, C->j, C->a, D.i, pamg->stream));
     PolderLaunch(PolderPointers_CUDA(C->n, D.i, w->temp, w->bytes, pamg->stream));
     PetscCall(PolderDeviceToHost(&D.nz, D.i + C->n, sizeof(D.nz)));
     PetscCall(PolderDeviceMalloc(sizeof(*D.j) * (size_t)D.nz, &D.j));
     PetscCall(PolderDeviceMalloc(sizeof(*D.a) * (size_t)D.nz, &D.a));
     PolderLaunch(PolderDropWeakFill_CUDA(C->n, pamg->drop, d, C->i, C->j, C->a, D.i, D.j, D.a, pamg->stream));
-    PetscCall(PolderDeviceFree(&sum));
     PetscCall(PamgFreeRows(pamg, C));
     *C = D;
   } else C->nz = PolderDropWeak_Host(C->n, pamg->drop, d, C->i, C->j, C->a);

@@ -4,9 +4,6 @@
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
-/* Up to rounding: what the lower half of a matrix that should be symmetric may differ from the upper one, as for aijdia */
-#define PAMG_MIRROR (1e4 * PETSC_MACHINE_EPSILON)
-
 PetscErrorCode PCPAMGOnDevice_Private(PC pc, PolderCSR *csr, PetscBool *device)
 {
   PC_PAMG    *pamg = (PC_PAMG *)pc->data;
@@ -176,7 +173,7 @@ static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, 
   }
   PetscCall(MatIsSymmetricKnown(pamg->level->A, &known, &symmetric));
   PetscCall(PCPAMGPlaceDiagonals_Private(pamg, L, dia, L->half));
-  PetscCall(PamgFillDiagonals(pamg, L, dia, !known || symmetric ? PAMG_MIRROR : 0, there, &ok));
+  PetscCall(PamgFillDiagonals(pamg, L, dia, !known || symmetric ? POLDER_DIA_MIRROR : 0, there, &ok));
   if (!ok && dia->half) { // not symmetric
     PetscCall(PCPAMGPlaceDiagonals_Private(pamg, L, dia, PETSC_FALSE));
     PetscCall(PamgFillDiagonals(pamg, L, dia, 0, there, &ok));
@@ -199,11 +196,11 @@ static PetscErrorCode PamgRoundDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L
   L->half = dia->half;
   if (!L->values) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)(dia->nd - first) * (size_t)ld, &L->values));
   PetscCall(PetscMalloc1(dia->nd, &val));
-  for (PetscInt d = dia->nd - 1; d >= 0; --d) {
+  PamgPointDiagonals(dia->nd, first, dia->off, sizeof(float), L->values, ld, val);
+  for (PetscInt d = first; d < dia->nd; ++d) {
     const PetscInt lo = PetscMax(0, -dia->off[d]), hi = PetscMin(L->n, L->n - dia->off[d]);
 
-    val[d] = d < first ? (const float *)val[dia->nd - 1 - d] + dia->off[d] : L->values + (size_t)(d - first) * (size_t)ld;
-    if (d >= first && hi > lo) PetscCall(PamgRound(pamg, (size_t)(hi - lo), dia->val[d] + lo, (float *)val[d] + lo, there));
+    if (hi > lo) PetscCall(PamgRound(pamg, (size_t)(hi - lo), dia->val[d] + lo, (float *)val[d] + lo, there));
   }
   PetscCall(PolderDeviceFree(&L->own));
   PetscCall(PetscFree(L->val));

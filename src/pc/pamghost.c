@@ -107,19 +107,19 @@ PetscErrorCode PCPAMGEstimate_Private(PC_PAMG *pamg, PetscInt l)
 
   PetscFunctionBegin;
   PetscCallAllreduce(MPI_IN_PLACE, &bound, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)L->A));
-  L->eigenvalue = bound > 0 ? bound : 2;
+  L->eigenvalue = PamgEigenvalue(bound, 0);
   if (bound <= PAMG_BOUND) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(L->n, &x, L->n, &y));
   for (PetscInt i = 0; i < L->n; ++i) x[i] = PolderPowerStart(i);
-  for (PetscInt k = 0; k <= 10 && norm > 0; ++k) {
+  for (PetscInt k = 0; k <= PAMG_POWER && norm > 0; ++k) {
     norm = PolderDot_Host(L->n, x, x);
     PetscCallAllreduce(MPI_IN_PLACE, &norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)L->A));
     norm = PetscSqrtReal(norm);
     if (!(norm > 0)) break;
     for (PetscInt i = 0; i < L->n; ++i) x[i] /= norm;
-    if (k < 10) PetscCall(PamgScaledMult(pamg, L, x, y, x));
+    if (k < PAMG_POWER) PetscCall(PamgScaledMult(pamg, L, x, y, x));
   }
-  if (norm > 0) L->eigenvalue = PetscMin(bound, 1.1 * norm);
+  L->eigenvalue = PamgEigenvalue(bound, norm);
   PetscCall(PetscFree2(x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

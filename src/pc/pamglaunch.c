@@ -2,9 +2,6 @@
 #include "pamgsteps.h"
 #include <petsc/private/pcimpl.h>
 
-/* Steps of the power method, after which the estimate is a tenth more */
-#define PAMG_POWER 10
-
 static PetscErrorCode PamgBegin(PamgLevel *L, PetscReal start, const void *b, void *x)
 {
   PolderStream stream;
@@ -205,7 +202,7 @@ static PetscErrorCode PamgSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
 
 const PamgSteps PamgStepsDevice = {.begin = PamgBegin, .smooth = PamgSmooth, .residual = PamgResidual, .prolong = PamgProlong, .zero = PamgZero, .add = PamgAdd, .dots = PamgDots, .first = PamgFirst, .second = PamgSecond, .solve = PamgSolve, .last = PamgLast, .forward = PamgForward, .backward = PamgBackward};
 
-/* The arrays of the first level, which are the matrix's unless they are in single precision or diagonals of our own, and what the launchers want to know of all */
+/* The arrays of the first level, which are the matrix's unless they are in single precision or diagonals of our own */
 static PetscErrorCode PamgBeginDevice(PC pc, PolderCSR *csr)
 {
   PC_PAMG         *pamg = (PC_PAMG *)pc->data;
@@ -215,7 +212,6 @@ static PetscErrorCode PamgBeginDevice(PC pc, PolderCSR *csr)
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(csr, sizeof(*csr)));
-  for (PetscInt l = 0; l < pamg->nlevel; ++l) pamg->level[l].single = (PetscBool)(pamg->precision == PAMG_SINGLE);
   if (pamg->precision == PAMG_SINGLE || L->own) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && dia->nd <= POLDER_LEVEL_DIAGONALS) {
@@ -306,7 +302,7 @@ PetscErrorCode PCPAMGEstimateDevice_Private(PC pc)
   for (PetscInt l = 0; l < nlevel; ++l) {
     PamgLevel *L = &pamg->level[l];
 
-    L->eigenvalue = L->bound > 0 ? L->bound : 2;
+    L->eigenvalue = PamgEigenvalue(L->bound, 0);
     if (L->bound > PAMG_BOUND) ++loose;
   }
   if (!loose) PetscFunctionReturn(PETSC_SUCCESS);
@@ -325,10 +321,9 @@ PetscErrorCode PCPAMGEstimateDevice_Private(PC pc)
   }
   PetscCall(PolderDeviceToHost(host, norm, bytes));
   for (PetscInt l = 0; l < nlevel; ++l) {
-    PamgLevel      *L    = &pamg->level[l];
-    const PetscReal last = host[l * (PAMG_POWER + 1) + PAMG_POWER];
+    PamgLevel *L = &pamg->level[l];
 
-    if (L->bound > PAMG_BOUND && last > 0) L->eigenvalue = PetscMin(L->bound, 1.1 * PetscSqrtReal(last));
+    if (L->bound > PAMG_BOUND) L->eigenvalue = PamgEigenvalue(L->bound, PetscSqrtReal(host[l * (PAMG_POWER + 1) + PAMG_POWER]));
   }
   for (int k = 0; k < 2; ++k) PetscCall(PolderDeviceFree(&x[k]));
   PetscCall(PolderDeviceFree(&norm));

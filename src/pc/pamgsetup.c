@@ -170,7 +170,7 @@ PetscErrorCode PCPAMGPlaceDiagonals_Private(const PC_PAMG *pamg, PamgLevel *L, P
   L->half = dia->half;
   PetscCall(PCPAMGFreeArray_Private(pamg, &L->own));
   PetscCall(PCPAMGMalloc_Private(pamg, sizeof(*L->own) * (size_t)(dia->nd - first) * (size_t)ld, &L->own));
-  for (PetscInt d = dia->nd - 1; d >= 0; --d) L->val[d] = d < first ? (const PetscScalar *)L->val[dia->nd - 1 - d] + L->off[d] : L->own + (size_t)(d - first) * (size_t)ld;
+  PamgPointDiagonals(dia->nd, first, L->off, sizeof(*L->own), L->own, ld, L->val);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,7 +222,7 @@ static PetscErrorCode PamgRoundDiagonals(PamgLevel *L, const PolderDia *dia, Pet
     L->half = dia->half;
     PetscCall(PetscCalloc1((size_t)(dia->nd - first) * (size_t)L->n, &L->values));
     PetscCall(PetscMalloc1(dia->nd, &L->val));
-    for (PetscInt d = dia->nd - 1; d >= 0; --d) L->val[d] = d < first ? (const float *)L->val[dia->nd - 1 - d] + dia->off[d] : L->values + (size_t)(d - first) * (size_t)L->n;
+    PamgPointDiagonals(dia->nd, first, dia->off, sizeof(float), L->values, L->n, L->val);
   }
   for (PetscInt d = first; d < dia->nd; ++d) {
     const PetscInt lo = PetscMax(0, -dia->off[d]), hi = PetscMin(L->n, L->n - dia->off[d]);
