@@ -178,6 +178,17 @@ static void PolderCGDirectionLaunch(PetscInt n, bool first, const PetscScalar *z
   else PolderCGDirectionKernel<V, false, false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, z, dinv, p, x, state);
 }
 
+static __global__ void PolderCGBeginKernel(const __grid_constant__ PolderCGState from, PolderCGState *state)
+{
+  *state = from;
+}
+
+int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderStream stream)
+{
+  PolderCGBeginKernel<<<1, 1, 0, stream>>>(*from, state);
+  return cudaGetLastError();
+}
+
 int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream)
 {
   if (!n) return cudaSuccess;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "launch.cuh"
+#include <cooperative_groups.h>
 
 /* What a norm decides */
 __device__ static inline void PolderCGTest(PolderCGState *s, PetscReal norm)
@@ -49,4 +50,26 @@ __device__ static inline void PolderCGSetNorm(PolderCGState *s, bool tell = true
     s->frozen = s->pw <= 0 ? POLDER_CG_INDEFINITE_MAT : POLDER_CG_NOTFINITE;
     if (tell) s->ring[slot] = -s->frozen;
   }
+}
+
+/* sum[] over all threads of all blocks, the same bits in every thread; a barrier of the grid, all of whose blocks run at the same time. The next call takes another partial[] */
+template <int BLOCK, int N>
+__device__ __forceinline__ void PolderAllSum(cooperative_groups::grid_group &grid, double (&sum)[N], double *partial)
+{
+  __shared__ double total[N];
+
+  PolderBlockSums<BLOCK>(sum);
+  for (int k = 0; k < N && threadIdx.x == 0; ++k) __stcg(&partial[k * gridDim.x + blockIdx.x], sum[k]);
+  grid.sync();
+  if (threadIdx.x / 32 < N) { // one warp a sum
+    const int k = threadIdx.x / 32;
+    double    v = 0;
+
+    for (unsigned int b = threadIdx.x % 32; b < gridDim.x; b += 32) v += __ldcg(&partial[k * gridDim.x + b]);
+    for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffffu, v, o);
+    if (threadIdx.x % 32 == 0) total[k] = v;
+  }
+  __syncthreads();
+  for (int k = 0; k < N; ++k) sum[k] = total[k];
+  __syncthreads(); // total[] may be used again
 }

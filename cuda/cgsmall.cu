@@ -1,6 +1,5 @@
 /* Conjugate gradients on a small matrix of diagonals: many steps in one kernel, whose blocks meet at barriers. */
 #include "cg.cuh"
-#include <cooperative_groups.h>
 
 /* As many steps apart r loses its mean, where the constant is the kernel of A */
 #define POLDER_CGSMALL_MEAN 8
@@ -15,30 +14,6 @@ typedef struct {
   PolderCGState     *state;
   double            *partial;
 } PolderCGSmall;
-
-/* sum[] over all threads of all blocks, the same bits in every thread; a barrier of the grid */
-template <int BLOCK, int N>
-__device__ __forceinline__ void PolderAllSum(cooperative_groups::grid_group &grid, double (&sum)[N], double *partial)
-{
-  __shared__ double total[N];
-
-  for (int k = 0; k < N; ++k) {
-    sum[k] = PolderBlockSum<BLOCK>(sum[k]);
-    if (threadIdx.x == 0) __stcg(&partial[k * gridDim.x + blockIdx.x], sum[k]);
-  }
-  grid.sync();
-  if (threadIdx.x / 32 < N) { // one warp a sum
-    const int k = threadIdx.x / 32;
-    double    v = 0;
-
-    for (unsigned int b = threadIdx.x % 32; b < gridDim.x; b += 32) v += __ldcg(&partial[k * gridDim.x + b]);
-    for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffffu, v, o);
-    if (threadIdx.x % 32 == 0) total[k] = v;
-  }
-  __syncthreads();
-  for (int k = 0; k < N; ++k) sum[k] = total[k];
-  __syncthreads(); // total[] may be used again
-}
 
 /* (row i) . p with p as other blocks have just written it */
 __device__ __forceinline__ double PolderCGSmallRow(const PolderCGSmall &a, PetscInt i)

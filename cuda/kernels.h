@@ -22,6 +22,8 @@ POLDER_LAUNCHER size_t PolderReduceWork_CUDA(void);
 /* vec.cu */
 /* *dot = (x, y), a device scalar */
 POLDER_LAUNCHER int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar *dot, void *work, PolderStream stream);
+/* *norm, in shared memory, <- ||x||, infinity for NaN */
+POLDER_LAUNCHER int PolderNorm_CUDA(PetscInt n, const PetscScalar x[], volatile PetscReal *norm, void *work, PolderStream stream);
 
 /* csr.cu */
 /*
@@ -70,6 +72,8 @@ typedef struct {
   PetscBool      first;
 } PolderCGRho;
 
+/* *state <- *from, which is on the host, without waiting */
+POLDER_LAUNCHER int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderStream stream);
 /* Of the preconditioned residual: z or, when dinv != NULL, dinv z */
 /* p <- z - mean + beta p and x <- x + alpha p with the old p; first: p <- z - mean */
 POLDER_LAUNCHER int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream);
@@ -427,6 +431,26 @@ typedef enum {
   RRB_SMALL_BACKWARD
 } PolderRRBPart;
 POLDER_LAUNCHER int PolderRRBSmall_CUDA(PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[], PolderStream stream);
+
+/* rrbcg.cu: what conjugate gradients on the first Schur complement S need of PC rrb. One grid at least, and that not half; r and x of its step are not used */
+typedef struct {
+  PetscBool            single;
+  PetscInt             ngrid;
+  const PolderRRBStep *step;  /* [ngrid] on the host */
+  PetscInt             n, ld; /* the rest, as in PolderRRBSmall_CUDA() */
+  const PetscScalar   *inverse, *b;
+  PetscScalar         *x;
+  const PetscScalar   *S; /* see rrbreduced.cu */
+} PolderRRBSystem;
+/*
+  prepare: z <- M^-1 r and rho (first: beta is 0). Then up to so many steps: x <- x + alpha p with the last one's alpha, p <- z - mean + beta p (first: z - mean, and x stays), w <- S p, r <- r - alpha w, the norm,
+  z <- M^-1 r, rho. Where the state is frozen nothing happens any more, so that alpha p may be missing in x, and z and rho be those of the step before.
+  Vectors of the red nodes as above. POLDER_RRBCG_MEAN steps apart r loses its mean, where the constant is the kernel
+*/
+#define POLDER_RRBCG_MEAN 8
+POLDER_LAUNCHER int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar z[], PetscScalar p[], PetscScalar w[], PolderCGState *state, void *work, PolderStream stream);
+/* The most unknowns that it is meant for; 0: the device has no such kernels */
+POLDER_LAUNCHER PetscInt PolderRRBCGMost_CUDA(void);
 
 /* rrbfactor.cu: the factorisation. *seen: bits RRB_SEEN_... are raised */
 /* Looks at the rows of a matrix on diagonals (as in dia.cu) or compressed rows; row[f] != NULL: they become RRB_NROW arrays in natural order. half: the lower diagonals lead into the upper ones */

@@ -29,21 +29,32 @@ struct PolderReduceScratch {
   double       partial[POLDER_REDUCE_SUMS * POLDER_REDUCE_BLOCKS];
 };
 
+/* v[k] <- the sum over a block, in thread 0. Unless AGAIN is said, the block must meet before the next call */
+template <int BLOCK, int N, bool AGAIN = false>
+__device__ __forceinline__ void PolderBlockSums(double (&v)[N])
+{
+  __shared__ double warp[N][BLOCK / 32];
+
+  for (int o = 16; o > 0; o >>= 1)
+    for (int k = 0; k < N; ++k) v[k] += __shfl_down_sync(0xffffffffu, v[k], o);
+  for (int k = 0; k < N && threadIdx.x % 32 == 0; ++k) warp[k][threadIdx.x / 32] = v[k];
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    for (int k = 0; k < N; ++k) v[k] = threadIdx.x < BLOCK / 32 ? warp[k][threadIdx.x] : 0.0;
+    for (int o = 16; o > 0; o >>= 1)
+      for (int k = 0; k < N && o < BLOCK / 32; ++k) v[k] += __shfl_down_sync(0xffffffffu, v[k], o);
+  }
+  if (AGAIN) __syncthreads();
+}
+
 /* The sum over a block, in thread 0 */
 template <int BLOCK>
 __device__ __forceinline__ double PolderBlockSum(double v)
 {
-  __shared__ double warp[BLOCK / 32];
+  double sum[1] = {v};
 
-  for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffffu, v, o);
-  if (threadIdx.x % 32 == 0) warp[threadIdx.x / 32] = v;
-  __syncthreads();
-  if (threadIdx.x < 32) {
-    v = threadIdx.x < BLOCK / 32 ? warp[threadIdx.x] : 0.0;
-    for (int o = BLOCK / 64; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffffu, v, o);
-  }
-  __syncthreads(); // warp[] may be used again
-  return v;
+  PolderBlockSums<BLOCK, 1, true>(sum);
+  return sum[0];
 }
 
 /*
@@ -55,11 +66,9 @@ __device__ __forceinline__ void PolderGridSum(double (&sum)[N], PolderReduceScra
 {
   __shared__ bool last;
 
-  for (int k = 0; k < N; ++k) {
-    sum[k] = PolderBlockSum<BLOCK>(sum[k]);
-    if (threadIdx.x == 0) scratch->partial[k * POLDER_REDUCE_BLOCKS + blockIdx.x] = sum[k];
-  }
+  PolderBlockSums<BLOCK>(sum);
   if (threadIdx.x == 0) {
+    for (int k = 0; k < N; ++k) scratch->partial[k * POLDER_REDUCE_BLOCKS + blockIdx.x] = sum[k];
     __threadfence();
     last = atomicInc(&scratch->counter, gridDim.x - 1) == gridDim.x - 1;
   }
@@ -69,7 +78,7 @@ __device__ __forceinline__ void PolderGridSum(double (&sum)[N], PolderReduceScra
   for (int k = 0; k < N; ++k) {
     sum[k] = 0;
     for (unsigned int b = threadIdx.x; b < gridDim.x; b += BLOCK) sum[k] += __ldcg(&scratch->partial[k * POLDER_REDUCE_BLOCKS + b]);
-    sum[k] = PolderBlockSum<BLOCK>(sum[k]);
   }
+  PolderBlockSums<BLOCK>(sum);
   if (threadIdx.x == 0) finish(sum);
 }

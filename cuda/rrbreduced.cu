@@ -1,9 +1,5 @@
-/*
-  The first Schur complement S of a 5-point matrix on vectors of its red nodes (src/kernels/rrbreduced.h). The product goes up strips (rrb.cuh): of what a row says to the next
-  one the sums are kept, what neighbours in the row say comes from other lanes, so that everything is read once.
-*/
-#include "rrb.cuh"
-#include "../src/kernels/rrbreduced.h"
+/* The first Schur complement S of a 5-point matrix on vectors of its red nodes (src/kernels/rrbreduced.h). */
+#include "rrbsweeps.cuh"
 
 /* Blocks of the product for which a multiprocessor has registers */
 #define RRB_MULT 6
@@ -37,53 +33,6 @@ int PolderRRBReducedFill_CUDA(const PolderRRBGrid *g, PetscBool half, PetscReal 
   return cudaGetLastError();
 }
 
-#define A(f, when) ((when) ? __ldg(&a[(size_t)(f)*s]) : 0.0)
-
-/* Rows v0 <= v < v1 of S x in a strip, for r1 and r2; part += what they add to (x, S x) */
-template <bool DOT>
-static __device__ __forceinline__ void RRBReducedMult(const PolderRRBGrid &g, PetscInt tile, PetscInt v0, PetscInt v1, const PetscScalar *__restrict__ a, const PetscScalar *__restrict__ x, PetscScalar *__restrict__ y, double &part)
-{
-  const size_t   s = g.size, n1 = (size_t)g.hx * (size_t)g.hy;
-  const int      lane = threadIdx.x % 32;
-  const PetscInt u = tile * RRB_WIDTH - 1 + lane, hx = g.hx, h2 = g.nx / 2, k2 = g.ny / 2;
-  const bool     in1 = u >= 0 && u < hx, in2 = u >= 0 && u < h2, mine1 = in1 && lane > 0 && lane < 31, mine2 = in2 && mine1;
-  double         sum1 = 0, sum2 = 0, n1e = 0, n2e = 0, south1 = 0, south2 = 0, x1below = 0, x2below = 0, x2corner = 0; /* of the row below: sums, couplings to the N, what it says to this one, values */
-
-  a += (ptrdiff_t)g.origin + (ptrdiff_t)(v0 - 1) * g.pitch + u;
-  if (v0 > 0) {
-    if (in2 && v0 - 1 < k2) x2below = x[n1 + (size_t)(v0 - 1) * h2 + u];
-    if (in1) south1 = A(RRB_S1N, true) * x[(size_t)(v0 - 1) * hx + u];
-    if (in2) south2 = A(RRB_S2N, true) * x2below;
-  }
-  x2corner = __shfl_up_sync(0xffffffffu, x2below, 1);
-  a += g.pitch;
-#pragma unroll 2
-  for (PetscInt v = v0; v <= v1; ++v, a += g.pitch) {
-    const bool   on1 = in1 && v < g.hy, on2 = in2 && v < k2, more1 = on1 && v < v1, more2 = on2 && v < v1;
-    const double x1 = on1 ? __ldg(&x[(size_t)v * hx + u]) : 0.0, x2 = on2 ? __ldg(&x[n1 + (size_t)v * h2 + u]) : 0.0;
-    const double se = A(RRB_S1SE, on1), sw = A(RRB_S1SW, on1), ne = A(RRB_S1NE, more1), nw = A(RRB_S1NW, more1);
-    const double d1 = A(RRB_S1D, more1), e1 = A(RRB_S1E, more1), up1 = A(RRB_S1N, more1), d2 = A(RRB_S2D, more2), e2 = A(RRB_S2E, more2), up2 = A(RRB_S2N, more2);
-    const double right = __shfl_down_sync(0xffffffffu, sw * x1, 1), x2left = __shfl_up_sync(0xffffffffu, x2, 1);
-
-    sum1 += n1e * x1;
-    sum2 += n2e * x2 + se * x1 + right;
-    if (v > v0 && mine1) y[(size_t)(v - 1) * hx + u] = sum1;
-    if (v > v0 && mine2 && v - 1 < k2) y[n1 + (size_t)(v - 1) * h2 + u] = sum2;
-    if (DOT && v > v0 && mine1) part += x1below * sum1 + (mine2 ? x2below * sum2 : 0.0);
-    sum1     = d1 * x1 + (e1 * __shfl_down_sync(0xffffffffu, x1, 1) + __shfl_up_sync(0xffffffffu, e1 * x1, 1) + south1) + (ne * x2 + se * x2below + sw * x2corner + nw * x2left);
-    sum2     = d2 * x2 + (e2 * __shfl_down_sync(0xffffffffu, x2, 1) + __shfl_up_sync(0xffffffffu, e2 * x2, 1) + south2) + (ne * x1 + __shfl_down_sync(0xffffffffu, nw * x1, 1));
-    south1   = up1 * x1;
-    south2   = up2 * x2;
-    n1e      = up1;
-    n2e      = up2;
-    x1below  = x1;
-    x2below  = x2;
-    x2corner = x2left;
-  }
-}
-
-#undef A
-
 /* The end of the sum */
 struct RRBSum {
   PetscScalar *dot;
@@ -99,7 +48,7 @@ static __global__ void __launch_bounds__(RRB_BLOCK, RRB_MULT) PolderRRBReducedMu
   for (PetscInt k = (PetscInt)(blockIdx.x * (RRB_BLOCK / 32) + threadIdx.x / 32); k < cut.count; k += (PetscInt)gridDim.x * (RRB_BLOCK / 32)) {
     const PetscInt v0 = k / cut.tiles * cut.steps;
 
-    RRBReducedMult<DOT>(g, k % cut.tiles, v0, min(v0 + cut.steps, g.hy), a, x, y, part[0]);
+    RRBReducedMult<DOT, false>(g, k % cut.tiles, v0, min(v0 + cut.steps, g.hy), a, x, y, part[0]);
   }
   if (DOT) PolderGridSum<RRB_BLOCK>(part, scratch, RRBSum{dot});
 }

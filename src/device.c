@@ -10,6 +10,9 @@ static const size_t PolderScalarBytes = 256;
 
 static cudaMemPool_t PolderPool = NULL;
 static void         *PolderWork = NULL;
+  /* Shared memory that nobody uses, in blocks of at least so many bytes, each of which begins with the address of the next: to lock memory takes longer than to solve a small system */
+  #define POLDER_SHARED_BYTES 8192
+static void *PolderShared = NULL;
 /* PETSc's stream may be one that cannot be recorded: what is to be launches here */
 static cudaStream_t PolderRecorder  = NULL;
 static PetscBool    PolderRecording = PETSC_FALSE;
@@ -113,6 +116,44 @@ PetscErrorCode PolderImageRestoreValues(Mat A, PetscScalar **a)
 {
   PetscFunctionBegin;
   PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(A, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderFreeValues_Private(PolderCtxArg(ctx))
+{
+  void *values = PolderCtx(ctx);
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceFree(&values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
+{
+  MPI_Comm       comm = PetscObjectComm((PetscObject)v);
+  PetscContainer container;
+  PetscScalar   *a;
+  PetscInt       n, N, bs;
+  PetscBool      device, seq;
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(v, &device));
+  if (!device) {
+    PetscCall(VecDuplicate(v, w));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VecGetSize(v, &N));
+  PetscCall(VecGetBlockSize(v, &bs));
+  PetscCall(PetscObjectTypeCompare((PetscObject)v, VECSEQCUDA, &seq));
+  PetscCall(PolderDeviceMalloc(sizeof(*a) * (size_t)n, &a));
+  if (seq) PetscCall(VecCreateSeqCUDAWithArray(comm, bs, n, a, w));
+  else PetscCall(VecCreateMPICUDAWithArray(comm, bs, n, N, a, w));
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, a));
+  PetscCall(PetscContainerSetCtxDestroy(container, PolderFreeValues_Private));
+  PetscCall(PetscObjectCompose((PetscObject)*w, "PolderValues", (PetscObject)container)); // lives as long as the vector
+  PetscCall(PetscContainerDestroy(&container));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -291,7 +332,10 @@ PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, void *device)
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream)); // the device is ready
-  PolderLaunch(cudaHostAlloc((void **)host, bytes, cudaHostAllocMapped | cudaHostAllocPortable));
+  if (PolderShared && bytes <= POLDER_SHARED_BYTES) {
+    *(void **)host = PolderShared;
+    PolderShared   = *(void **)PolderShared;
+  } else PolderLaunch(cudaHostAlloc((void **)host, PetscMax(bytes, POLDER_SHARED_BYTES), cudaHostAllocMapped | cudaHostAllocPortable));
   PolderLaunch(cudaHostGetDevicePointer((void **)device, *(void **)host, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -299,8 +343,11 @@ PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, void *device)
 PetscErrorCode PolderDeviceFreeShared(void *host)
 {
   PetscFunctionBegin;
-  if (*(void **)host) PolderLaunch(cudaFreeHost(*(void **)host));
-  *(void **)host = NULL;
+  if (!*(void **)host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceSynchronize()); // nothing writes to it any more
+  **(void ***)host = PolderShared;
+  PolderShared     = *(void **)host;
+  *(void **)host   = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -375,6 +422,13 @@ PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
 PetscErrorCode PolderDeviceFinalize(void)
 {
   PetscFunctionBegin;
+  PetscCall(PolderVecNormFinalize());
+  while (PolderShared) {
+    void *next = *(void **)PolderShared;
+
+    PolderLaunch(cudaFreeHost(PolderShared));
+    PolderShared = next;
+  }
   if (PolderRecorder) PolderLaunch(cudaStreamDestroy(PolderRecorder));
   PolderRecorder = NULL;
   PetscCall(PolderDeviceFree(&PolderWork));
@@ -464,6 +518,13 @@ PolderNoDevice(PolderDeviceMallocShared, size_t bytes, void *host, void *device)
 PolderNoDevice(PolderDeviceFreeShared, void *host);
 PolderNoDevice(PolderDeviceWaitReal, const volatile PetscReal *slot, PetscReal *value);
 PolderNoDevice(PolderDeviceReplay, PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx);
+
+PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
+{
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(v, w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 PetscErrorCode PolderDeviceFree(void *ptr)
 {

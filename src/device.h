@@ -75,6 +75,13 @@ PETSC_INTERN PetscErrorCode PolderImageGetRows(Mat, const PetscInt **ai, const P
 /* The values of an aijcusparse matrix on the device, to be written as a whole */
 PETSC_INTERN PetscErrorCode PolderImageGetValues(Mat, PetscScalar **);
 PETSC_INTERN PetscErrorCode PolderImageRestoreValues(Mat, PetscScalar **);
+/* VecDuplicate() and VecDuplicateVecs(). On the device the values lie in the pool of PolderDeviceMalloc(): PETSc would allocate them when they are first written, in the midst of
+   a solve, which takes as long as several products */
+PETSC_INTERN PetscErrorCode PolderVecDuplicate(Vec v, Vec *w);
+PETSC_INTERN PetscErrorCode PolderVecDuplicateVecs(Vec v, PetscInt n, Vec **w);
+/* ||v||, infinity when that is not a number; without the wait for the device that VecNorm() has. Collective */
+PETSC_INTERN PetscErrorCode PolderVecNorm(Vec v, PetscReal *norm);
+PETSC_INTERN PetscErrorCode PolderVecNormFinalize(void);
 /* Arrays of a vector on the device: for reading, for writing every entry, for both */
 PETSC_INTERN PetscErrorCode PolderVecGetDeviceRead(Vec, const PetscScalar **);
 PETSC_INTERN PetscErrorCode PolderVecRestoreDeviceRead(Vec, const PetscScalar **);

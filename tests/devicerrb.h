@@ -160,3 +160,90 @@ static inline PetscErrorCode CoefCreate(const PolderRRBGrid *g, int count, Array
   PetscCall(ArrayUpload(c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Grids one after the other, the step of each on the host and on the device, and what is left after the last */
+typedef struct {
+  PetscInt      ngrid, n, ld;
+  PolderRRBStep step[2][POLDER_RRB_SMALL_GRIDS];
+  Array         c[POLDER_RRB_SMALL_GRIDS], r[POLDER_RRB_SMALL_GRIDS + 1], x[POLDER_RRB_SMALL_GRIDS + 1], inverse;
+  float        *s[2][POLDER_RRB_SMALL_GRIDS];
+} Chain;
+
+/* As many grids as there are half levels for; random coefficients small enough that nothing grows */
+static inline PetscErrorCode ChainCreate(PetscInt nx, PetscInt ny, PetscInt levels, Chain *chain)
+{
+  PetscFunctionBeginUser;
+  chain->ngrid = chain->n = 0;
+  for (PetscInt k = 0; 2 * k < levels && PetscMin(nx, ny) > 1; ++k) {
+    const PetscInt      ld   = (nx + 1) / 2 * 2;
+    const PolderRRBGrid g    = Grid(nx, ny);
+    PolderRRBStep      *step = &chain->step[0][k];
+
+    PetscCall(CoefCreate(&g, RRB_NCOEF, &chain->c[k]));
+    for (int f = 0; f < RRB_NCOEF; ++f) {
+      for (PetscInt v = 0; v < g.hy; ++v) {
+        for (PetscInt u = 0; u < g.hx; ++u) {
+          const PetscInt x = 2 * u + (f <= RRB_B1D), y = 2 * v + (f > RRB_B1D && f <= RRB_B2D);
+          const PetscInt n[3][4][2] =
+            {
+              {{0, 1}, {1, 0},  {0, -1},  {-1, 0}},
+              {{0, 1}, {1, 0},  {0, -1},  {-1, 0}},
+              {{1, 1}, {1, -1}, {-1, -1}, {-1, 1}}
+          },
+                         *to = n[f / 5][f % 5 < 4 ? f % 5 : 0], tox = f % 5 < 4 ? x + to[0] : x, toy = f % 5 < 4 ? y + to[1] : y;
+
+          if (x < nx && y < ny && tox >= 0 && toy >= 0 && tox < nx && toy < ny) chain->c[k].h[(size_t)f * g.size + g.origin + (size_t)v * (size_t)g.pitch + (size_t)u] = f % 5 == 4 ? 0.6 + 0.3 * Number() : 0.3 * Number();
+        }
+      }
+    }
+    PetscCall(ArrayUpload(&chain->c[k]));
+    PetscCall(PetscMalloc1(RRB_NCOEF * g.size, &chain->s[0][k]));
+    (void)PolderToSingle_Host(RRB_NCOEF * g.size, chain->c[k].h, chain->s[0][k]);
+    PetscCall(Upload(sizeof(float) * RRB_NCOEF * g.size, chain->s[0][k], &chain->s[1][k]));
+    PetscCall(ArrayCreate((size_t)ld * (size_t)ny, (PetscBool)(k == 0), 0, &chain->r[k]));
+    PetscCall(ArrayCreate((size_t)ld * (size_t)ny, PETSC_FALSE, 0, &chain->x[k]));
+    *step     = (PolderRRBStep){.g = g, .half = (PetscBool)(levels == 2 * k + 1), .r = chain->r[k].h, .x = chain->x[k].h, .ld = ld};
+    chain->n  = step->half ? (nx * ny + 1) / 2 : (nx / 2) * (ny / 2);
+    chain->ld = step->half ? 0 : nx / 2;
+    chain->ngrid++;
+    if (step->half) break;
+    nx /= 2;
+    ny /= 2;
+  }
+  PetscCall(ArrayCreate((size_t)chain->n, PETSC_FALSE, 0, &chain->r[chain->ngrid]));
+  PetscCall(ArrayCreate((size_t)chain->n, PETSC_FALSE, 0, &chain->x[chain->ngrid]));
+  for (PetscInt k = 0; k < chain->ngrid; ++k) {
+    PolderRRBStep *step = &chain->step[0][k];
+
+    step->ldnext      = k + 1 < chain->ngrid ? step[1].ld : chain->ld;
+    step->rnext       = chain->r[k + 1].h;
+    step->xnext       = chain->x[k + 1].h;
+    chain->step[1][k] = *step;
+    step              = &chain->step[1][k];
+    step->r           = chain->r[k].d;
+    step->x           = chain->x[k].d;
+    step->rnext       = chain->r[k + 1].d;
+    step->xnext       = chain->x[k + 1].d;
+  }
+  chain->ld = (chain->n + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
+  PetscCall(ArrayCreate((size_t)chain->n * (size_t)chain->ld, PETSC_TRUE, 0, &chain->inverse));
+  for (PetscInt i = 0; i < chain->n; ++i)
+    for (PetscInt j = 0; j < chain->ld; ++j) chain->inverse.h[i * chain->ld + j] = j < chain->n ? chain->inverse.h[i * chain->ld + j] / chain->n + (i == j ? 0.7 : 0) : NAN;
+  PetscCall(ArrayUpload(&chain->inverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode ChainDestroy(Chain *chain)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt k = 0; k <= chain->ngrid; ++k) {
+    PetscCall(ArrayDestroy(&chain->r[k], 0));
+    PetscCall(ArrayDestroy(&chain->x[k], 0));
+    if (k == chain->ngrid) break;
+    PetscCall(ArrayDestroy(&chain->c[k], 0));
+    PetscCall(PetscFree(chain->s[0][k]));
+    PetscCall(PolderDeviceFree(&chain->s[1][k]));
+  }
+  PetscCall(ArrayDestroy(&chain->inverse, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

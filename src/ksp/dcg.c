@@ -61,7 +61,7 @@ static PetscErrorCode KSPDCGTrueResidual_Private(KSP ksp, Vec x, Vec r, PetscRea
   if (dcg->trueresidual) PetscCall((*dcg->trueresidual)(ksp, x, r, norm));
   else {
     PetscCall(KSPDCGResidual_Private(ksp, x, r));
-    PetscCall(VecNorm(r, NORM_2, norm));
+    PetscCall(PolderVecNorm(r, norm));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -197,7 +197,7 @@ static PetscErrorCode KSPDCGTestGuess_Private(KSP ksp, Vec r, Vec z)
   PetscReal rnorm, norm;
 
   PetscFunctionBegin;
-  PetscCall(VecNorm(r, NORM_2, &rnorm));
+  PetscCall(PolderVecNorm(r, &rnorm));
   KSPCheckNorm(ksp, rnorm);
   PetscCall(KSPDCGNorm_Private(ksp, r, z, rnorm, &norm));
   if (!ksp->reason) PetscCall(KSPDCGTest_Private(ksp, norm));
@@ -217,7 +217,7 @@ static PetscErrorCode KSPDCGRun_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
   if (dcg->bnorm == 0) PetscCall(KSPDCGTestGuess_Private(ksp, r, z));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPDCGProject_Private(ksp, r)); //                     r <- P (b - A x)
-  PetscCall(VecNorm(r, NORM_2, &rnorm));
+  PetscCall(PolderVecNorm(r, &rnorm));
   KSPCheckNorm(ksp, rnorm);
   PetscCall(KSPDCGNorm_Private(ksp, r, z, rnorm, &norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
@@ -230,7 +230,7 @@ static PetscErrorCode KSPDCGRun_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
     if (!again) break;
     if (dcg->resume) continue;
     ++dcg->restarts;
-    if (!dcg->correction) PetscCall(VecDuplicate(dcg->x, &dcg->correction));
+    if (!dcg->correction) PetscCall(PolderVecDuplicate(dcg->x, &dcg->correction));
     dcg->sol = dcg->correction; // the next cycle solves A correction = r, so that x is rounded once and not in every step
     PetscCall(VecZeroEntries(dcg->sol));
     PetscCall(VecCopy(w, r));
@@ -274,14 +274,29 @@ static PetscErrorCode KSPSolve_DCG(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* KSPSetWorkVecs(), four of them */
+static PetscErrorCode KSPDCGSetWorkVecs_Private(KSP ksp, Mat A)
+{
+  Vec like;
+
+  PetscFunctionBegin;
+  PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work));
+  if (ksp->vec_rhs) PetscCall(PetscObjectReference((PetscObject)(like = ksp->vec_rhs)));
+  else PetscCall(MatCreateVecs(A, NULL, &like));
+  ksp->nwork = 4;
+  PetscCall(PolderVecDuplicateVecs(like, ksp->nwork, &ksp->work));
+  PetscCall(VecDestroy(&like));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KSPSetUp_DCG(KSP ksp)
 {
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
   Mat      A;
 
   PetscFunctionBegin;
-  PetscCall(KSPSetWorkVecs(ksp, 4));
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(KSPDCGSetWorkVecs_Private(ksp, A));
   PetscCall(PolderDeflationSpaceSetDM(dcg->space, ksp->dm));
   PetscCall(PolderDeflationSpaceSetUp(dcg->space, A));
   PetscFunctionReturn(PETSC_SUCCESS);

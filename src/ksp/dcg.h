@@ -19,6 +19,8 @@ typedef struct {
      nothing is done, when there is no such pass. NULL: those that the matrices and preconditioners of this library have */
   PetscErrorCode (*multdot)(Mat A, Vec p, Vec w, PetscScalar *dot, PetscBool *done);
   PetscErrorCode (*applyrho)(PC, Vec r, Vec z, const PolderCGRho *, PetscBool *done);
+  /* so many whole steps in one kernel, as in PolderRRBCG_CUDA(), with the vectors x, r, z, p, w; count = 0: is there such a kernel? NULL: there is none */
+  PetscErrorCode (*manysteps)(PC, PetscBool prepare, PetscBool first, PetscInt count, Vec v[5], PolderCGState *state, PetscBool *done);
   /* the cycle that runs: updates sol, x itself in the first cycle, a correction of it afterwards */
   Vec       sol, correction, built;
   PetscReal target; /* of a correction cycle: below the tolerance, since rounding x + correction adds to the residual; 0 in the first cycle */

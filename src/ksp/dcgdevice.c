@@ -30,8 +30,10 @@ struct _n_KSPDCGDevice {
   PetscBool        mean;     /* z loses its mean on the device */
   PetscBool        joined;   /* this step's preconditioner and direction are one */
   PetscInt         behind;   /* steps that the host may be behind */
-  const PolderDia *small;    /* many steps in one kernel; NULL: one kernel, or more, a line */
+  PetscBool        many;     /* one kernel makes many steps; else there are one kernel, or more, a line */
+  const PolderDia *small;    /* it is that of small matrices; NULL: that of dcg->manysteps */
   PetscInt         batch;    /* so many */
+  PetscBool        ready;    /* z and rho are there */
   Vec              p;        /* alpha p of the last step is still missing in the solution */
 };
 
@@ -89,27 +91,47 @@ static PetscErrorCode KSPDCGDevicePC_Private(KSP ksp, Vec r)
   device->diagonal = (PetscBool)((none || jacobi) && (!attached || device->mean));
   device->brief    = (PetscBool)(none || jacobi || tns);
   if (device->diagonal && jacobi) {
-    if (!device->dinv) PetscCall(VecDuplicate(r, &device->dinv));
+    if (!device->dinv) PetscCall(PolderVecDuplicate(r, &device->dinv));
     PetscCall(VecSet(ksp->work[1], 1.0));
     PetscCall(PCApply(dcg->pc, ksp->work[1], device->dinv));
   } else PetscCall(VecDestroy(&device->dinv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Small problems: a diagonal preconditioner, a matrix on few diagonals, no deflation, one process */
-static PetscErrorCode KSPDCGDeviceSmall_Private(KSP ksp)
+/* One process, no deflation: small problems with a diagonal preconditioner and a matrix on few diagonals, and solvers that have a kernel of their own */
+static PetscErrorCode KSPDCGDeviceMany_Private(KSP ksp)
 {
   KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice device = dcg->device;
 
   PetscFunctionBegin;
   device->small = NULL;
-  if (!device->diagonal || dcg->space->d || device->parallel || device->n > (PetscInt)PolderWorkSize(PolderCGSmallMost_CUDA())) PetscFunctionReturn(PETSC_SUCCESS);
+  device->many  = PETSC_FALSE;
+  device->ready = PETSC_FALSE;
+  if (dcg->space->d || device->parallel) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dcg->manysteps && (device->mean || !device->attached)) PetscCall((*dcg->manysteps)(dcg->pc, PETSC_FALSE, PETSC_FALSE, 0, NULL, NULL, &device->many));
+  if (device->many || !device->diagonal || device->n > (PetscInt)PolderWorkSize(PolderCGSmallMost_CUDA())) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetDeviceDia(dcg->A, &device->small));
   if (device->small && device->small->nd > POLDER_CGSMALL_DIAGONALS) device->small = NULL;
-  if (!device->small) PetscFunctionReturn(PETSC_SUCCESS);
+  device->many = (PetscBool)(device->small != NULL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* How far the host may be behind, and how many steps go into a kernel that makes many */
+static PetscErrorCode KSPDCGDeviceBehind_Private(KSP ksp, PetscBool standard)
+{
+  KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice device = dcg->device;
+
+  PetscFunctionBegin;
+  if (dcg->check) device->behind = dcg->check - 1;
+  else if (ksp->numbermonitors || ksp->calc_sings) device->behind = 0;
+  else if (device->n < POLDER_DCG_LARGE) device->behind = device->brief || device->many ? POLDER_DCG_BEHIND : ksp->normtype == KSP_NORM_NATURAL ? 1 : 0; // that norm comes after the preconditioner
+  else device->behind = device->diagonal || device->many ? 1 : 0;
+  if (!standard || ksp->calc_sings) device->behind = 0;
   device->batch = 1;
-  if (device->behind > 0) device->batch = device->behind = dcg->check ? dcg->check : POLDER_DCG_BATCH;
+  if (device->many && device->behind > 0) device->batch = device->behind = dcg->check ? dcg->check : POLDER_DCG_BATCH;
+  device->behind = PetscMin(device->behind, POLDER_CG_RING - 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -119,7 +141,7 @@ static PetscErrorCode KSPDCGDeviceSetState_Private(KSPDCGDevice device, const Po
   PetscFunctionBegin;
   PetscCall(PolderDeviceSynchronize()); // nothing writes to the ring any more
   for (PetscInt i = 0; i < POLDER_CG_RING; ++i) device->ring[i] = NAN;
-  PetscCall(PolderDeviceFromHost(device->state, state, sizeof(*state)));
+  PolderLaunch(PolderCGBegin_CUDA(state, device->state, device->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,12 +167,8 @@ PetscErrorCode KSPDCGDeviceStart_Private(KSP ksp, Vec r, Vec p, PetscBool *use)
   device->p        = p;
   /* a test or a monitor that may look at the solution gets the one that belongs to the norm */
   standard = (PetscBool)(ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip || ksp->converged == KSPRRBCGConverged_Private);
-  if (dcg->check) device->behind = dcg->check - 1;
-  else if (ksp->numbermonitors || ksp->calc_sings) device->behind = 0;
-  else if (device->n < POLDER_DCG_LARGE) device->behind = device->brief ? POLDER_DCG_BEHIND : ksp->normtype == KSP_NORM_NATURAL ? 1 : 0; // that norm comes after the preconditioner
-  else device->behind = device->diagonal ? 1 : 0;
-  if (!standard || ksp->calc_sings) device->behind = 0;
-  device->behind  = PetscMin(device->behind, POLDER_CG_RING - 1);
+  PetscCall(KSPDCGDeviceMany_Private(ksp));
+  PetscCall(KSPDCGDeviceBehind_Private(ksp, standard));
   state.nullspace = device->mean;
   state.natural   = ksp->normtype == KSP_NORM_NATURAL;
   state.its       = ksp->its;
@@ -162,7 +180,6 @@ PetscErrorCode KSPDCGDeviceStart_Private(KSP ksp, Vec r, Vec p, PetscBool *use)
     state.tol    = dcg->target > 0 ? dcg->target : ksp->ttol;
     state.divtol = ksp->divtol * ksp->rnorm0;
   } else if (standard) state.tol = ksp->abstol;
-  PetscCall(KSPDCGDeviceSmall_Private(ksp));
   PetscCall(VecGetSize(r, &state.N));
   PetscCall(KSPDCGDeviceSetState_Private(device, &state));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -216,6 +233,7 @@ PetscErrorCode KSPDCGDeviceResume_Private(KSP ksp, Vec r)
   state.frozen = POLDER_CG_RUNNING;
   if (state.tol > 0) state.tol = dcg->target;
   PetscCall(KSPDCGDeviceSetState_Private(device, &state));
+  device->ready = PETSC_FALSE;
   if (device->diagonal) PetscCall(KSPDCGDeviceRho_Private(ksp, r, r)); // the last step, knowing that it was the last, left it out
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -229,14 +247,17 @@ PetscErrorCode KSPDCGDevicePrecondition_Private(KSP ksp, Vec r, Vec z)
 
   PetscFunctionBegin;
   device->joined = PETSC_FALSE;
+  if (device->ready) PetscFunctionReturn(PETSC_SUCCESS);
   if (device->diagonal) { // a step has brought rho
     if (dcg->first) PetscCall(KSPDCGDeviceRho_Private(ksp, r, r));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (ksp->normtype == KSP_NORM_NATURAL && dcg->first) { // the norm has brought z
     PetscCall(KSPDCGDeviceRho_Private(ksp, r, z));
+    device->ready = device->many;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  if (device->many) PetscFunctionReturn(PETSC_SUCCESS); // the steps begin with it
   if (device->mean || !device->attached) PetscCall(PCTNSForward_Private(dcg->pc, r, &rho, &device->joined));
   // with rho on the way; the sum of r, which the mean of z needs, a step has brought
   if (!device->joined && (device->mean ? !dcg->first : !device->attached)) PetscCall((dcg->applyrho ? dcg->applyrho : PCRRBApplyRho_Private)(dcg->pc, r, z, &rho, &done));
@@ -256,7 +277,7 @@ PetscErrorCode KSPDCGDeviceDirection_Private(KSP ksp, Vec r, Vec z, Vec p)
   PetscScalar       *pa, *xa;
 
   PetscFunctionBegin;
-  if (device->small) PetscFunctionReturn(PETSC_SUCCESS); // all in the step
+  if (device->many) PetscFunctionReturn(PETSC_SUCCESS); // all in the step
   if (device->joined) {
     PetscCall(PCTNSBackwardDirection_Private(dcg->pc, dcg->first, p, dcg->sol, device->state));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -285,7 +306,7 @@ PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Vec p, Vec w)
   PetscBool          dotted, summed = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (device->small) PetscFunctionReturn(PETSC_SUCCESS);
+  if (device->many) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationSpaceGetRuns(dcg->space, &runs));
   // (p, A p) on the way, and what Z^T w begins with
   if (dcg->multdot) PetscCall((*dcg->multdot)(dcg->A, p, w, &device->state->pw, &dotted));
@@ -329,18 +350,16 @@ static PetscErrorCode KSPDCGDeviceProject_Private(KSP ksp, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A batch of whole steps */
-static PetscErrorCode KSPDCGDeviceSmallSteps_Private(KSP ksp, Vec r)
+/* A batch of whole steps with a small matrix */
+static PetscErrorCode KSPDCGDeviceSmallSteps_Private(KSP ksp, PetscInt count, Vec r)
 {
   KSP_DCG           *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice       device = dcg->device;
   const PolderDia   *dia    = device->small;
-  const PetscInt     count  = PetscMin(device->batch, ksp->max_it - dcg->steps);
   const PetscScalar *da     = NULL;
   PetscScalar       *pa, *ra, *xa;
 
   PetscFunctionBegin;
-  PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
   if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
   PetscCall(PolderVecGetDeviceArray(r, &ra));
   PetscCall(PolderVecGetDeviceArray(device->p, &pa));
@@ -351,6 +370,24 @@ static PetscErrorCode KSPDCGDeviceSmallSteps_Private(KSP ksp, Vec r)
   PetscCall(PolderVecRestoreDeviceArray(r, &ra));
   if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
   PetscCall(PetscLogGpuFlops((15.0 + 2.0 * dia->nd) * count * device->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPDCGDeviceManySteps_Private(KSP ksp, Vec w, Vec r)
+{
+  KSP_DCG       *dcg    = (KSP_DCG *)ksp->data;
+  KSPDCGDevice   device = dcg->device;
+  const PetscInt count  = PetscMin(device->batch, ksp->max_it - dcg->steps);
+  Vec            v[5]   = {dcg->sol, r, ksp->work[1], device->p, w};
+  PetscBool      done;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
+  if (device->small) PetscCall(KSPDCGDeviceSmallSteps_Private(ksp, count, r));
+  else {
+    PetscCall((*dcg->manysteps)(dcg->pc, (PetscBool)!device->ready, dcg->first, count, v, device->state, &done));
+    device->ready = PETSC_TRUE;
+  }
   PetscCall(PolderLogEnd(POLDER_CGUpdate, r));
   dcg->steps += count - 1;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -364,8 +401,8 @@ PetscErrorCode KSPDCGDeviceStep_Private(KSP ksp, PetscBool project, Vec w, Vec r
   PetscScalar       *ra;
 
   PetscFunctionBegin;
-  if (device->small) {
-    PetscCall(KSPDCGDeviceSmallSteps_Private(ksp, r));
+  if (device->many) {
+    PetscCall(KSPDCGDeviceManySteps_Private(ksp, w, r));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
@@ -460,7 +497,7 @@ PetscErrorCode KSPDCGDeviceView_Private(KSP ksp, PetscViewer viewer)
   KSPDCGDevice device = ((KSP_DCG *)ksp->data)->device;
 
   PetscFunctionBegin;
-  if (device->small) PetscCall(PetscViewerASCIIPrintf(viewer, "  on the device: up to %" PetscInt_FMT " iterations in one kernel\n", device->batch));
+  if (device->many) PetscCall(PetscViewerASCIIPrintf(viewer, "  on the device: up to %" PetscInt_FMT " iterations in one kernel\n", device->batch));
   else PetscCall(PetscViewerASCIIPrintf(viewer, "  on the device: scalars stay there, the host is up to %" PetscInt_FMT " iterations behind%s\n", device->behind, device->diagonal ? "; the diagonal preconditioner is part of the updates" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -179,7 +179,7 @@ PetscErrorCode KSPDCGStart_Private(KSP ksp, Vec r, Vec p)
   dcg->since = 0;
   dcg->steps = ksp->its;
   if (ksp->normtype == KSP_NORM_NONE) {
-    PetscCall(VecNorm(r, NORM_2, &dcg->rnorm));
+    PetscCall(PolderVecNorm(r, &dcg->rnorm));
     if (dcg->rnorm <= ksp->abstol) ksp->reason = KSP_CONVERGED_ATOL;
   }
   PetscCall(KSPDCGDeviceStart_Private(ksp, r, p, &device));

@@ -59,7 +59,7 @@ static PetscErrorCode KSPRRBCGResidual_Private(KSP ksp, Vec x, Vec r, PetscReal 
   PetscCall(KSPRRBCGExpand_Private(ksp, x, ksp->vec_sol));
   rrbcg->expanded = (PetscBool)(x == rrbcg->x);
   PetscCall(KSPDCGMatResidual_Private(ksp, A, ksp->vec_rhs, ksp->vec_sol, rrbcg->work));
-  PetscCall(VecNorm(rrbcg->work, NORM_2, norm));
+  PetscCall(PolderVecNorm(rrbcg->work, norm));
   PetscCall(PCRRBReduce_Private(ksp->pc, rrbcg->work, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -84,6 +84,16 @@ static PetscErrorCode MatMultDot_RRBCG(Mat S, Vec x, Vec y, PetscScalar *dot, Pe
   PetscCall(MatShellGetContext(S, &pc));
   PetscCall(PCRRBReducedMult_Private(pc, x, y, dot, done));
   PetscCall(PetscLogEventEnd(MAT_Mult, S, x, y, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCManySteps_RRBCG(PC rest, PetscBool prepare, PetscBool first, PetscInt count, Vec v[5], PolderCGState *state, PetscBool *done)
+{
+  PC pc;
+
+  PetscFunctionBegin;
+  PetscCall(PCShellGetContext(rest, &pc));
+  PetscCall(PCRRBReducedManySteps_Private(pc, prepare, first, count, v, state, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,11 +184,11 @@ static PetscErrorCode KSPRRBCGCreateSystem_Private(KSP ksp, Vec like)
   PetscCall(VecCreate(comm, &rrbcg->b));
   PetscCall(VecSetSizes(rrbcg->b, n, PETSC_DETERMINE));
   PetscCall(VecSetType(rrbcg->b, type));
-  PetscCall(VecDuplicate(rrbcg->b, &rrbcg->x));
-  PetscCall(VecDuplicate(like, &rrbcg->work));
+  PetscCall(PolderVecDuplicate(rrbcg->b, &rrbcg->x));
+  PetscCall(PolderVecDuplicate(like, &rrbcg->work));
   PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work));
   ksp->nwork = 4;
-  PetscCall(VecDuplicateVecs(rrbcg->b, ksp->nwork, &ksp->work));
+  PetscCall(PolderVecDuplicateVecs(rrbcg->b, ksp->nwork, &ksp->work));
   PetscCall(MatCreateShell(comm, n, n, PETSC_DETERMINE, PETSC_DETERMINE, ksp->pc, &rrbcg->S));
   PetscCall(MatShellSetOperation(rrbcg->S, MATOP_MULT, (void (*)(void))MatMult_RRBCG));
   PetscCall(MatShellSetOperation(rrbcg->S, MATOP_MULT_TRANSPOSE, (void (*)(void))MatMult_RRBCG));
@@ -464,6 +474,7 @@ PetscErrorCode KSPCreate_RRBCG(KSP ksp)
   rrbcg->dcg.trueresidual = KSPRRBCGResidual_Private;
   rrbcg->dcg.multdot      = MatMultDot_RRBCG;
   rrbcg->dcg.applyrho     = PCApplyRho_RRBCG;
+  rrbcg->dcg.manysteps    = PCManySteps_RRBCG;
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));

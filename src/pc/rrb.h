@@ -295,6 +295,8 @@ PETSC_INTERN PetscErrorCode PCRRBExpandDevice_Private(PC, Vec b, Vec r, Vec x, P
 PETSC_INTERN PetscErrorCode PCRRBPickDevice_Private(PC, Vec x, Vec r, PetscBool *done);
 PETSC_INTERN PetscErrorCode PCRRBReducedMultDevice_Private(PC, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
 PETSC_INTERN PetscErrorCode PCRRBReducedApplyDevice_Private(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
+/* Steps of CG on r and the rest, see PolderRRBCG_CUDA(): v = x, r, z, p, w on the device. count = 0: *done says whether there is such a kernel for the factor */
+PETSC_INTERN PetscErrorCode PCRRBReducedManySteps_Private(PC, PetscBool prepare, PetscBool first, PetscInt count, Vec v[5], PolderCGState *state, PetscBool *done);
 
 /* rrbreducedranks.c: the same on several processes, each of which has the red nodes of its box */
 PETSC_INTERN PetscErrorCode PCRRBReducedRanksLayout_Private(PC);

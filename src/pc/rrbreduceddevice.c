@@ -123,3 +123,36 @@ PetscErrorCode PCRRBReducedApplyDevice_Private(PC pc, Vec r, Vec z, const Polder
   PetscCall(PolderVecRestoreDeviceRead(r, &ra));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode PCRRBReducedManySteps_Private(PC pc, PetscBool prepare, PetscBool first, PetscInt count, Vec v[5], PolderCGState *state, PetscBool *done)
+{
+  const PC_RRB    *rrb = (PC_RRB *)pc->data;
+  const RRBDevice *d   = &rrb->device;
+  const PetscInt   n   = (rrb->nx * rrb->ny + 1) / 2;
+  PolderRRBSystem  system;
+  PetscScalar     *x, *r, *z, *p, *w;
+  PolderStream     stream;
+  void            *work;
+
+  PetscFunctionBegin;
+  *done = (PetscBool)(d->valid && d->reduced && !d->step[0].half && d->ngrid <= POLDER_RRB_SMALL_GRIDS && n <= (PetscInt)PolderWorkSize(PolderRRBCGMost_CUDA()));
+  if (!*done || !count) PetscFunctionReturn(PETSC_SUCCESS);
+  system = (PolderRRBSystem){.single = d->single, .ngrid = d->ngrid, .step = d->step, .n = d->n, .ld = d->ld, .inverse = d->inverse, .b = d->b, .x = d->x, .S = d->reduced};
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  PetscCall(PolderVecGetDeviceArray(v[0], &x));
+  PetscCall(PolderVecGetDeviceArray(v[1], &r));
+  PetscCall(PolderVecGetDeviceArray(v[2], &z));
+  PetscCall(PolderVecGetDeviceArray(v[3], &p));
+  PetscCall(PolderVecGetDeviceWrite(v[4], &w));
+  PetscCall(PetscLogGpuTimeBegin());
+  PolderLaunch(PolderRRBCG_CUDA(&system, prepare, first, count, x, r, z, p, w, state, work, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PolderVecRestoreDeviceWrite(v[4], &w));
+  PetscCall(PolderVecRestoreDeviceArray(v[3], &p));
+  PetscCall(PolderVecRestoreDeviceArray(v[2], &z));
+  PetscCall(PolderVecRestoreDeviceArray(v[1], &r));
+  PetscCall(PolderVecRestoreDeviceArray(v[0], &x));
+  PetscCall(PetscLogGpuFlops(count * (rrb->flops + 10.0 * rrb->nx * rrb->ny)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

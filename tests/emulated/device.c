@@ -52,6 +52,13 @@ PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
+{
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(v, w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderMatSetOffload(Mat A, PetscOffloadMask mask)
 {
   PetscFunctionBegin;
@@ -276,5 +283,6 @@ PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
 PetscErrorCode PolderDeviceFinalize(void)
 {
   PetscFunctionBegin;
+  PetscCall(PolderVecNormFinalize());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,6 +1,7 @@
 /* rrb.cu, rrbfactor.cu and rrbreduced.cu in plain C */
 #include "emulated.h"
 #include "../rrbtwin.h"
+#include "../rrbchain.h"
 
 /* A launcher that does what its twin does */
 #define EMULATE(name, parameters, ...) \
@@ -42,3 +43,15 @@ PolderEmulate(PolderRRBReducedMult, (const PolderRRBGrid *g, const PetscScalar a
 PolderEmulate(PolderRRBReduce, (const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[], PolderStream stream), g, c, b, ld, r);
 PolderEmulate(PolderRRBExpand, (const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[], PetscInt ld, PolderStream stream), g, c, b, r, x, ld);
 PolderEmulate(PolderRRBPick, (const PolderRRBGrid *g, const PetscScalar x[], PetscInt ld, PetscScalar r[], PolderStream stream), g, x, ld, r);
+
+int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar z[], PetscScalar p[], PetscScalar w[], PolderCGState *state, void *work, PolderStream stream)
+{
+  if (!state->frozen) (void)RRBChain(system, prepare, first, state->its, 0, x, r, z, p, w, state, (PetscBool)state->nullspace, work, stream);
+  for (PetscInt k = 0; k < count && !state->frozen; ++k) (void)RRBChain(system, PETSC_FALSE, (PetscBool)(first && !k), state->its, 1, x, r, z, p, w, state, (PetscBool)state->nullspace, work, stream);
+  return 0;
+}
+
+PetscInt PolderRRBCGMost_CUDA(void)
+{
+  return 4000; // the suite has systems on both sides
+}

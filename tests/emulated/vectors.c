@@ -3,6 +3,14 @@
 
 PolderEmulateWork(PolderReduceWork, (void));
 
+int PolderNorm_CUDA(PetscInt n, const PetscScalar x[], volatile PetscReal *norm, void *work, PolderStream stream)
+{
+  const PetscReal sum = PolderDot_Host(n, x, x);
+
+  *norm = PetscIsNanReal(sum) ? HUGE_VAL : PetscSqrtReal(sum);
+  return 0;
+}
+
 int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar *dot, void *work, PolderStream stream)
 {
   *dot = PolderDot_Host(n, x, y);
@@ -73,6 +81,12 @@ static void SetNorm(PolderCGState *s)
   if (s->natural) return;
   Test(s, norm);
   s->ring[slot] = PetscIsNanReal(norm) ? HUGE_VAL : norm;
+}
+
+int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderStream stream)
+{
+  *state = *from;
+  return 0;
 }
 
 int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *s, PolderStream stream)

@@ -1,0 +1,204 @@
+/*
+  Conjugate gradients on the first Schur complement S of a 5-point matrix with PC rrb: many steps in one kernel, whose blocks meet at barriers. A step is a dozen or more
+  passes, most of them over so little that launches would take longer than they do.
+*/
+#include "rrbsweeps.cuh"
+
+/* Threads of a block, one of which a multiprocessor takes */
+#define RRB_CG_BLOCK 512
+/* Entries of vectors that a thread reads before it writes */
+#define RRB_CG_UNROLL 4
+
+struct RRBCG {
+  PolderRRBStep      first; /* the first grid, whose black nodes are gone */
+  RRBSmall           below;
+  PetscInt           n, count;
+  bool               prepare, start; /* z, and a direction, are not there yet */
+  const PetscScalar *S;
+  PetscScalar       *x, *r, *z, *p, *w;
+  PolderCGState     *state;
+  double            *partial;
+};
+
+/* use(i, load(i)) for all entries of vectors of length n */
+template <class Load, class Use>
+static __device__ __forceinline__ void RRBCGEach(PetscInt n, Load load, Use use)
+{
+  const PetscInt stride = (PetscInt)gridDim.x * RRB_CG_BLOCK;
+
+  for (PetscInt i = (PetscInt)blockIdx.x * RRB_CG_BLOCK + threadIdx.x; i < n; i += RRB_CG_UNROLL * stride) {
+    decltype(load(i)) t[RRB_CG_UNROLL];
+
+    for (int k = 0; k < RRB_CG_UNROLL; ++k)
+      if (i + k * stride < n) t[k] = load(i + k * stride);
+    for (int k = 0; k < RRB_CG_UNROLL; ++k)
+      if (i + k * stride < n) use(i + k * stride, t[k]);
+  }
+}
+
+/* x <- x + alpha p, p <- z - mean + beta p */
+static __device__ __forceinline__ void RRBCGDirection(const RRBCG &a, const PolderCGState &s, bool first)
+{
+  const double alpha = s.alpha, beta = s.beta, mean = s.mean;
+
+  if (first) {
+    RRBCGEach(
+      a.n, [&](PetscInt i) { return a.z[i]; }, [&](PetscInt i, double z) { a.p[i] = z - mean; });
+    return;
+  }
+  RRBCGEach(
+    a.n, [&](PetscInt i) { return make_double3(a.z[i], a.p[i], a.x[i]); },
+    [&](PetscInt i, double3 t) {
+      a.x[i] = t.z + alpha * t.y;
+      a.p[i] = t.x - mean + beta * t.y;
+    });
+}
+
+/* w <- S p; pw += (p, w) */
+static __device__ __forceinline__ void RRBCGProduct(const RRBCG &a, PetscInt warp, PetscInt warps, double &pw)
+{
+  const PolderRRBGrid &g   = a.first.g;
+  const RRBStrips      cut = RRBShare(g, warps);
+
+  for (PetscInt k = warp; k < cut.count; k += warps) {
+    const PetscInt v0 = k / cut.tiles * cut.steps;
+
+    RRBReducedMult<true, true>(g, k % cut.tiles, v0, min(v0 + cut.steps, g.hy), a.S, a.p, a.w, pw);
+  }
+}
+
+/* r <- r - alpha w, now and then without its mean as the step before has left it; sum: (r, r), sum r */
+static __device__ __forceinline__ void RRBCGUpdate(const RRBCG &a, const PolderCGState &s, double pw, double (&sum)[2])
+{
+  const double alpha = pw > 0 && !isinf(pw) ? s.rho / pw : 0.0, mean = s.nullspace && (s.its + 1) % POLDER_RRBCG_MEAN == 0 ? s.sum[3] / s.N : 0.0;
+
+  RRBCGEach(
+    a.n, [&](PetscInt i) { return make_double2(a.r[i], a.w[i]); },
+    [&](PetscInt i, double2 t) {
+      const double r = t.x - alpha * t.y - mean;
+
+      a.r[i] = r;
+      sum[0] += r * r;
+      sum[1] += r;
+    });
+}
+
+/* z <- M^-1 r; sum += (r, z), sum z */
+template <class V>
+static __device__ __forceinline__ void RRBCGPrecondition(const RRBCG &a, cooperative_groups::grid_group &grid, PetscInt warp, PetscInt warps, double (&sum)[2])
+{
+  const PolderRRBStep &s    = a.first;
+  const PetscInt       lane = threadIdx.x % 32, down = (s.g.nx / 2 + 31) / 32, up = (s.g.hx + 31) / 32;
+
+  for (PetscInt k = warp; k < down * (s.g.ny / 2); k += warps) {
+    const PetscInt u = k % down * 32 + lane;
+
+    if (u < s.g.nx / 2) RRBReducedForward<V>(s, a.r, u, k / down);
+  }
+  grid.sync();
+  RRBSweeps<V>(a.below, warp, warps, [&] { grid.sync(); });
+  grid.sync();
+  for (PetscInt k = warp; k < up * s.g.hy; k += warps) {
+    const PetscInt u = k % up * 32 + lane;
+
+    if (u < s.g.hx) RRBReducedBackward<true, V>(s, a.r, a.z, u, k / up, sum);
+  }
+}
+
+/* One step but for its preconditioner. The threads `one` have the state of their block, of which that with `tell` speaks to the host */
+static __device__ __forceinline__ void RRBCGStep(const RRBCG &a, cooperative_groups::grid_group &grid, PetscInt warp, PetscInt warps, bool first, PolderCGState &s, bool one, bool tell)
+{
+  double pw[1] = {0}, norm[2] = {0, 0};
+
+  RRBCGDirection(a, s, first);
+  grid.sync();
+  RRBCGProduct(a, warp, warps, pw[0]);
+  PolderAllSum<RRB_CG_BLOCK>(grid, pw, a.partial);
+  RRBCGUpdate(a, s, pw[0], norm);
+  PolderAllSum<RRB_CG_BLOCK>(grid, norm, a.partial + 2 * gridDim.x);
+  if (one) {
+    s.pw     = pw[0];
+    s.sum[0] = norm[0];
+    s.sum[3] = norm[1];
+    PolderCGSetNorm(&s, tell);
+  }
+  __syncthreads();
+}
+
+/* The sum of r, where a cycle begins and the mean of z is to be taken */
+static __device__ __forceinline__ void RRBCGBegin(const RRBCG &a, cooperative_groups::grid_group &grid, PolderCGState &s, bool one)
+{
+  double sum[1] = {0};
+
+  RRBCGEach(
+    a.n, [&](PetscInt i) { return a.r[i]; }, [&](PetscInt i, double r) { sum[0] += r; });
+  PolderAllSum<RRB_CG_BLOCK>(grid, sum, a.partial);
+  if (one) s.sum[3] = sum[0];
+}
+
+template <class V>
+static __global__ void __launch_bounds__(RRB_CG_BLOCK, 1) PolderRRBCGKernel(const __grid_constant__ RRBCG a)
+{
+  cooperative_groups::grid_group grid  = cooperative_groups::this_grid();
+  const PetscInt                 warps = (PetscInt)gridDim.x * (RRB_CG_BLOCK / 32), warp = (PetscInt)(threadIdx.x / 32 * gridDim.x + blockIdx.x); // neighbours on different multiprocessors
+  const bool                     one = threadIdx.x == 0, tell = one && blockIdx.x == 0;
+  __shared__ PolderCGState       s;
+
+  if (one) s = *a.state;
+  __syncthreads();
+  if (a.prepare && a.start && s.nullspace && !s.frozen) RRBCGBegin(a, grid, s, one);
+  for (PetscInt step = a.prepare ? -1 : 0; step < a.count && !s.frozen; ++step) {
+    double rho[2] = {0, 0};
+
+    if (step >= 0) RRBCGStep(a, grid, warp, warps, a.start && !step, s, one, tell);
+    if (s.frozen) break;
+    RRBCGPrecondition<V>(a, grid, warp, warps, rho);
+    PolderAllSum<RRB_CG_BLOCK>(grid, rho, a.partial + 4 * gridDim.x);
+    if (one) {
+      s.sum[1] = rho[0];
+      s.sum[2] = rho[1];
+      PolderCGSetRho(&s, a.start && step < 0, tell);
+    }
+    __syncthreads();
+  }
+  if (tell) *a.state = s;
+}
+
+int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar z[], PetscScalar p[], PetscScalar w[], PolderCGState *state, void *work, PolderStream stream)
+{
+  RRBCG     a      = {};
+  RRBSmall &b      = a.below;
+  void     *args[] = {&a};
+
+  if (system->ngrid < 1 || system->ngrid > POLDER_RRB_SMALL_GRIDS + 1) return cudaErrorInvalidValue;
+  a.first   = system->step[0];
+  a.n       = a.first.g.hx * a.first.g.hy + a.first.g.nx / 2 * (a.first.g.ny / 2);
+  a.count   = count;
+  a.prepare = prepare;
+  a.start   = first;
+  a.S       = system->S;
+  a.x       = x;
+  a.r       = r;
+  a.z       = z;
+  a.p       = p;
+  a.w       = w;
+  a.state   = state;
+  a.partial = ((PolderReduceScratch *)work)->partial;
+  b.part    = RRB_SMALL_ALL;
+  b.ngrid   = system->ngrid - 1;
+  b.n       = system->n;
+  b.ld      = system->ld;
+  b.inverse = system->inverse;
+  b.b       = system->b;
+  b.x       = system->x;
+  for (PetscInt k = 0; k < b.ngrid; ++k) b.step[k] = system->step[k + 1];
+  return cudaLaunchCooperativeKernel((const void *)(system->single ? PolderRRBCGKernel<float> : PolderRRBCGKernel<double>), dim3(PolderMultiprocessors()), dim3(RRB_CG_BLOCK), args, 0, stream);
+}
+
+PetscInt PolderRRBCGMost_CUDA(void)
+{
+  int device, cooperative = 0;
+
+  if (cudaGetDevice(&device) || cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device)) return 0;
+  return cooperative ? PETSC_MAX_INT : 0;
+}

@@ -1,0 +1,310 @@
+/*
+  Sweeps of the repeated red-black preconditioner. V is the type of the factor, double or float.
+
+  A warp goes up a strip of cells (u, v), one row of them a step; a cell has the nodes r1, b1 of line 2v and b2, r2 of line 2v + 1. What the cells beside it have to say
+  comes from other lanes, what those below have, in registers, so that everything is read once. The first and the last lane only bring neighbours. Nothing of a sweep is
+  stored but its result: the way back makes r1 again from the right-hand side, which costs less than to write and to read it.
+*/
+#pragma once
+
+#include "rrb.cuh"
+#include "../src/kernels/rrbreduced.h"
+
+/* How lines of a vector are read: 0: one entry at a time; 1: pairs; 2: pairs, which on odd lines begin one entry before the cell */
+static __device__ __forceinline__ int RRBPairs(const PetscScalar *a, PetscInt ld)
+{
+  return (size_t)a % sizeof(double2) ? 0 : ld % 2 ? 2 : 1;
+}
+
+/* Nodes (2u, y) and (2u + 1, y), zero outside of the grid. The second is not known to the last lane */
+static __device__ __forceinline__ double2 RRBLoad(const PolderRRBStep &s, int pairs, PetscInt u, PetscInt y)
+{
+  const PetscInt     x  = 2 * u;
+  const bool         on = u >= 0 && y < s.g.ny;
+  const PetscScalar *a  = s.r + ((ptrdiff_t)y * s.ld + x);
+  double2            t  = {0, 0};
+
+  if (pairs == 2 && y % 2) {
+    double2 before = {0, 0};
+
+    if (on && x < s.g.nx) before = *(const double2 *)(a - 1);
+    else if (on && x - 1 < s.g.nx) before.x = a[-1];
+    t.x = before.y;
+    t.y = __shfl_down_sync(0xffffffffu, before.x, 1);
+  } else if (pairs && on && x + 1 < s.g.nx) t = *(const double2 *)a;
+  else {
+    if (on && x < s.g.nx) t.x = a[0];
+    if (on && x + 1 < s.g.nx) t.y = a[1];
+  }
+  return t;
+}
+
+/* Line y of the solution at cell u: t, and, on odd lines with pairs = 2, what the cell before has at its second node */
+static __device__ __forceinline__ void RRBStore(const PolderRRBStep &s, int pairs, PetscInt u, PetscInt y, double2 t, double before)
+{
+  const PetscInt x = 2 * u;
+  PetscScalar   *a = s.x + ((ptrdiff_t)y * s.ld + x);
+
+  if (y >= s.g.ny) return;
+  if (pairs == 2 && y % 2) {
+    if (u > 0 && x < s.g.nx) *(double2 *)(a - 1) = make_double2(before, t.x);
+    else if (x < s.g.nx) a[0] = t.x;
+    if (x + 2 >= s.g.nx && x + 1 < s.g.nx) a[1] = t.y; // no cell comes after
+  } else if (pairs && x + 1 < s.g.nx) *(double2 *)a = t;
+  else {
+    if (x < s.g.nx) a[0] = t.x;
+    if (x + 1 < s.g.nx) a[1] = t.y;
+  }
+}
+
+/* Coefficient f of the cell, where there is one */
+#define C(f, when) ((when) ? (double)__ldg(&c[(size_t)(f)*s.g.size]) : 0.0)
+
+/* What b2(u, v - 1) says to r1(u, v); c leads to cell (u, v) */
+template <class V>
+static __device__ __forceinline__ double RRBBelow(const PolderRRBStep &s, const V *c, PetscInt u, PetscInt v)
+{
+  c -= s.g.pitch;
+  return C(RRB_B2N, true) * s.r[(ptrdiff_t)(2 * v - 1) * s.ld + 2 * u];
+}
+
+/* Rows v0 <= v < v1 of the next grid's right-hand side; half: of r1 and r2 of the rest */
+template <class V>
+static __device__ __forceinline__ void RRBForward(const PolderRRBStep &s, PetscInt tile, PetscInt v0, PetscInt v1)
+{
+  const int      lane = threadIdx.x % 32, pairs = RRBPairs(s.r, s.ld);
+  const PetscInt u = tile * RRB_WIDTH - 1 + lane, hx = s.g.hx, hy = s.g.hy, nx2 = s.g.nx / 2;
+  const bool     in = u >= 0 && u<hx, mine = lane> 0 && lane < 31, half = s.half;
+  const V       *c     = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v0 * s.g.pitch + u);
+  PetscScalar   *r2    = s.rnext + (half ? (size_t)hx * (size_t)hy : 0);
+  const PetscInt ld    = half ? nx2 : s.ldnext;
+  double         below = 0, left2 = 0; /* what b2 of the row below says to r1; what is left of r2 there */
+
+  if (v0 > 0 && in) below = RRBBelow(s, c, u, v0);
+#pragma unroll 2
+  for (PetscInt v = v0; v <= v1; ++v, c += s.g.pitch) {
+    const bool    on = in && v < hy, more = on && v < v1, skew = !half;
+    const double2 a = RRBLoad(s, pairs, u, 2 * v), b = RRBLoad(s, pairs, u, 2 * v + 1);
+    const double  b1n = C(RRB_B1N, more), b1e = C(RRB_B1E, on), b1s = C(RRB_B1S, on), b1w = C(RRB_B1W, on);
+    const double  b2n = C(RRB_B2N, more), b2e = C(RRB_B2E, more), b2s = C(RRB_B2S, on), b2w = C(RRB_B2W, more);
+    const double  ne = C(RRB_R1NE, more && skew), se = C(RRB_R1SE, on && skew), sw = C(RRB_R1SW, on && skew), nw = C(RRB_R1NW, more && skew);
+    const double  r1    = a.x - (b1w * a.y + __shfl_up_sync(0xffffffffu, b1e * a.y, 1) + b2s * b.x + below);
+    const double  right = __shfl_down_sync(0xffffffffu, sw * r1, 1), out = left2 - (b1s * a.y + se * r1 + right);
+
+    if (v > v0 && mine && u < nx2 && 2 * v - 1 < s.g.ny) r2[(size_t)(v - 1) * ld + u] = out;
+    if (half && v < v1 && mine && in) s.rnext[(size_t)v * hx + u] = r1;
+    left2 = b.y - (b1n * a.y + b2e * b.x + ne * r1 + __shfl_down_sync(0xffffffffu, b2w * b.x + nw * r1, 1));
+    below = b2n * b.x;
+  }
+}
+
+/* Lines 2 v0 <= y < 2 v1 of the solution; part += what they add to (r, x) and to the sum of x */
+template <bool DOT, class V>
+static __device__ __forceinline__ void RRBBackward(const PolderRRBStep &s, PetscInt tile, PetscInt v0, PetscInt v1, double (&part)[2])
+{
+  const int          lane = threadIdx.x % 32, pairs = RRBPairs(s.r, s.ld), pairsx = RRBPairs(s.x, s.ld);
+  const PetscInt     u = tile * RRB_WIDTH - 1 + lane, hx = s.g.hx, hy = s.g.hy, nx2 = s.g.nx / 2, ny2 = s.g.ny / 2;
+  const bool         in = u >= 0 && u<hx, mine = lane> 0 && lane < 31 && u < hx, half = s.half;
+  const V           *c     = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v0 * s.g.pitch + u);
+  const PetscScalar *r2    = s.xnext + (half ? (size_t)hx * (size_t)hy : 0);
+  const PetscInt     ld    = half ? nx2 : s.ldnext;
+  const bool         has2  = u >= 0 && u < nx2;
+  double             below = 0, n = 0, left2 = 0, x2below = 0, x2corner = 0; /* as above; b2 of the row below: its coupling to the N, what else is known of it; r2 there and one cell before */
+  double2            bbelow = {0, 0};
+
+  if (v0 > 0 && in) below = RRBBelow(s, c, u, v0);
+  if (v0 > 0 && has2) x2below = r2[(size_t)(v0 - 1) * ld + u];
+  x2corner = __shfl_up_sync(0xffffffffu, x2below, 1);
+#pragma unroll 2
+  for (PetscInt v = v0; v <= v1; ++v, c += s.g.pitch) {
+    const bool    on = in && v < hy, more = on && v < v1, skew = on && !half;
+    const double2 a = RRBLoad(s, pairs, u, 2 * v), b = RRBLoad(s, pairs, u, 2 * v + 1);
+    const double  b1n = C(RRB_B1N, more), b1e = C(RRB_B1E, on), b1s = C(RRB_B1S, more), b1w = C(RRB_B1W, on), b1d = C(RRB_B1D, more);
+    const double  b2n = C(RRB_B2N, more), b2e = C(RRB_B2E, more), b2s = C(RRB_B2S, on), b2w = C(RRB_B2W, more), b2d = C(RRB_B2D, more);
+    const double  ne = C(RRB_R1NE, skew), se = C(RRB_R1SE, skew), sw = C(RRB_R1SW, skew), nw = C(RRB_R1NW, skew), d = C(RRB_R1D, skew);
+    const double  x2 = has2 && v < ny2 ? r2[(size_t)v * ld + u] : 0.0, x2left = __shfl_up_sync(0xffffffffu, x2, 1);
+    const double  r1 = a.x - (b1w * a.y + __shfl_up_sync(0xffffffffu, b1e * a.y, 1) + b2s * b.x + below);
+    double        x1 = r1 * d - (ne * x2 + se * x2below + sw * x2corner + nw * x2left);
+
+    if (half) x1 = on ? s.xnext[(size_t)v * hx + u] : 0.0;
+    if (v > v0 && mine) {
+      const double2 t = {left2 - n * x1, x2below};
+
+      RRBStore(s, pairsx, u, 2 * v - 1, t, x2corner);
+      if (DOT) part[0] += bbelow.x * t.x + (u < nx2 ? bbelow.y * t.y : 0.0);
+      if (DOT) part[1] += t.x + t.y;
+    }
+    const double2 t = {x1, a.y * b1d - (b1n * x2 + b1s * x2below + b1e * __shfl_down_sync(0xffffffffu, x1, 1) + b1w * x1)};
+
+    if (v < v1 && mine) {
+      RRBStore(s, pairsx, u, 2 * v, t, 0);
+      if (DOT) part[0] += a.x * t.x + a.y * t.y;
+      if (DOT) part[1] += t.x + t.y;
+    }
+    left2    = b.x * b2d - (b2s * x1 + b2e * x2 + b2w * x2left);
+    n        = b2n;
+    below    = b2n * b.x;
+    x2below  = x2;
+    x2corner = x2left;
+    bbelow   = b;
+  }
+}
+
+/* Vectors of red nodes: what cell (u, v) of the next grid's right-hand side gets from r */
+template <class V>
+static __device__ __forceinline__ void RRBReducedForward(const PolderRRBStep &s, const PetscScalar *r, PetscInt u, PetscInt v)
+{
+  const PetscInt     P = s.g.pitch, hx = s.g.hx, nx2 = s.g.nx / 2;
+  const V           *c  = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v * P + u);
+  const PetscScalar *r1 = r + ((size_t)v * hx + u), *r2 = r + ((size_t)hx * (size_t)s.g.hy + (size_t)v * nx2 + u);
+  const bool         east = u + 1 < hx, north = v + 1 < s.g.hy;
+  double             sum;
+
+  sum = C(RRB_R1NE, true) * r1[0] + (east ? (double)__ldg(&c[RRB_R1NW * s.g.size + 1]) * r1[1] : 0.0);
+  if (north) sum += (double)__ldg(&c[RRB_R1SE * s.g.size + P]) * r1[hx];
+  if (north && east) sum += (double)__ldg(&c[RRB_R1SW * s.g.size + P + 1]) * r1[hx + 1];
+  s.rnext[(size_t)v * s.ldnext + u] = r2[0] - sum;
+}
+
+/* Red nodes of cell (u, v) of z; part += what they add to (r, z) and to the sum of z */
+template <bool DOT, class V>
+static __device__ __forceinline__ void RRBReducedBackward(const PolderRRBStep &s, const PetscScalar *r, PetscScalar *z, PetscInt u, PetscInt v, double (&part)[2])
+{
+  const PetscInt     hx = s.g.hx, nx2 = s.g.nx / 2, ny2 = s.g.ny / 2;
+  const V           *c   = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v * s.g.pitch + u);
+  const PetscScalar *x2  = s.xnext + ((ptrdiff_t)v * s.ldnext + u);
+  const size_t       at1 = (size_t)v * hx + u, at2 = (size_t)hx * (size_t)s.g.hy + (size_t)v * nx2 + u;
+  const bool         here = u < nx2 && v<ny2, west = u> 0 && v < ny2, south = u < nx2 && v > 0;
+  double             x1;
+
+  x1 = r[at1] * C(RRB_R1D, true) - (C(RRB_R1NE, here) * (here ? x2[0] : 0.0) + C(RRB_R1NW, west) * (west ? x2[-1] : 0.0) + C(RRB_R1SE, south) * (south ? x2[-s.ldnext] : 0.0) + C(RRB_R1SW, u > 0 && v > 0) * (u > 0 && v > 0 ? x2[-s.ldnext - 1] : 0.0));
+  z[at1] = x1;
+  if (here) z[at2] = x2[0];
+  if (DOT) part[0] += r[at1] * x1 + (here ? r[at2] * x2[0] : 0.0);
+  if (DOT) part[1] += x1 + (here ? x2[0] : 0.0);
+}
+
+/* All grids from one on, and the rest */
+struct RRBSmall {
+  PolderRRBPart      part;
+  bool               cluster;
+  PetscInt           ngrid, n, ld;
+  const PetscScalar *inverse, *b;
+  PetscScalar       *x;
+  PolderRRBStep      step[POLDER_RRB_SMALL_GRIDS];
+};
+
+/* Into the second-level cache, by all threads of the grid */
+static __device__ __forceinline__ void RRBPrefetch(const void *a, size_t bytes)
+{
+#if defined(__CUDA_ARCH__)
+  for (size_t k = 128 * ((size_t)blockIdx.x * blockDim.x + threadIdx.x); k < bytes; k += (size_t)128 * gridDim.x * blockDim.x) asm volatile("prefetch.global.L2 [%0];" ::"l"((const char *)a + k));
+#endif
+}
+
+/* How `warps` warps share a grid */
+static __device__ __forceinline__ RRBStrips RRBShare(const PolderRRBGrid &g, PetscInt warps)
+{
+  return RRBCut(g, (RRBCut(g, 1).count + warps - 1) / warps);
+}
+
+/* x <- inverse b, a row a warp */
+static __device__ __forceinline__ void RRBRest(const RRBSmall &a, PetscInt warp, PetscInt warps)
+{
+  const int lane = threadIdx.x % 32;
+
+  for (PetscInt i = warp; i < a.n; i += warps) {
+    const PetscScalar *row = a.inverse + (size_t)i * a.ld;
+    double             sum = 0;
+
+#pragma unroll 4
+    for (PetscInt j = 2 * lane; j + 1 < a.n; j += 64) {
+      const double2 t = __ldg((const double2 *)(row + j));
+
+      sum += t.x * a.b[j] + t.y * a.b[j + 1];
+    }
+    if (a.n % 2 && lane == 0) sum += row[a.n - 1] * a.b[a.n - 1];
+    for (int o = 16; o > 0; o >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, o);
+    if (lane == 0) a.x[i] = sum;
+  }
+}
+
+/* What is asked for in a.part, by all warps of the grid, which meet in sync() */
+template <class V, class Sync>
+static __device__ __forceinline__ void RRBSweeps(const RRBSmall &a, PetscInt warp, PetscInt warps, Sync sync)
+{
+  double part[2];
+
+  for (PetscInt k = 0; k < a.ngrid && a.part != RRB_SMALL_BACKWARD; ++k) {
+    const PolderRRBStep &s   = a.step[k];
+    const RRBStrips      cut = RRBShare(s.g, warps);
+
+    for (PetscInt i = warp; i < cut.count; i += warps) RRBForward<V>(s, i % cut.tiles, i / cut.tiles * cut.steps, min((i / cut.tiles + 1) * cut.steps, s.g.hy));
+    if (k + 1 < a.ngrid || a.part == RRB_SMALL_ALL) sync();
+  }
+  if (a.part == RRB_SMALL_ALL) {
+    RRBRest(a, warp, warps);
+    if (a.ngrid) sync();
+  }
+  for (PetscInt k = a.ngrid - 1; k >= 0 && a.part != RRB_SMALL_FORWARD; --k) {
+    const PolderRRBStep &s   = a.step[k];
+    const RRBStrips      cut = RRBShare(s.g, warps);
+
+    for (PetscInt i = warp; i < cut.count; i += warps) RRBBackward<false, V>(s, i % cut.tiles, i / cut.tiles * cut.steps, min((i / cut.tiles + 1) * cut.steps, s.g.hy), part);
+    if (k) sync();
+  }
+}
+
+#undef C
+
+#define A(f, when) ((when) ? __ldg(&a[(size_t)(f)*s]) : 0.0)
+#define X(i)       (FRESH ? __ldcg(&x[i]) : __ldg(&x[i]))
+
+/*
+  Rows v0 <= v < v1 of S x in a strip, for r1 and r2, as the sweeps go up: of what a row says to the next one the sums are kept. part += what they add to (x, S x).
+  FRESH: this kernel has made x
+*/
+template <bool DOT, bool FRESH>
+static __device__ __forceinline__ void RRBReducedMult(const PolderRRBGrid &g, PetscInt tile, PetscInt v0, PetscInt v1, const PetscScalar *__restrict__ a, const PetscScalar *x, PetscScalar *__restrict__ y, double &part)
+{
+  const size_t   s = g.size, n1 = (size_t)g.hx * (size_t)g.hy;
+  const int      lane = threadIdx.x % 32;
+  const PetscInt u = tile * RRB_WIDTH - 1 + lane, hx = g.hx, h2 = g.nx / 2, k2 = g.ny / 2;
+  const bool     in1 = u >= 0 && u < hx, in2 = u >= 0 && u < h2, mine1 = in1 && lane > 0 && lane < 31, mine2 = in2 && mine1;
+  double         sum1 = 0, sum2 = 0, n1e = 0, n2e = 0, south1 = 0, south2 = 0, x1below = 0, x2below = 0, x2corner = 0; /* of the row below: sums, couplings to the N, what it says to this one, values */
+
+  a += (ptrdiff_t)g.origin + (ptrdiff_t)(v0 - 1) * g.pitch + u;
+  if (v0 > 0) {
+    if (in2 && v0 - 1 < k2) x2below = X(n1 + (size_t)(v0 - 1) * h2 + u);
+    if (in1) south1 = A(RRB_S1N, true) * X((size_t)(v0 - 1) * hx + u);
+    if (in2) south2 = A(RRB_S2N, true) * x2below;
+  }
+  x2corner = __shfl_up_sync(0xffffffffu, x2below, 1);
+  a += g.pitch;
+#pragma unroll 2
+  for (PetscInt v = v0; v <= v1; ++v, a += g.pitch) {
+    const bool   on1 = in1 && v < g.hy, on2 = in2 && v < k2, more1 = on1 && v < v1, more2 = on2 && v < v1;
+    const double x1 = on1 ? X((size_t)v * hx + u) : 0.0, x2 = on2 ? X(n1 + (size_t)v * h2 + u) : 0.0;
+    const double se = A(RRB_S1SE, on1), sw = A(RRB_S1SW, on1), ne = A(RRB_S1NE, more1), nw = A(RRB_S1NW, more1);
+    const double d1 = A(RRB_S1D, more1), e1 = A(RRB_S1E, more1), up1 = A(RRB_S1N, more1), d2 = A(RRB_S2D, more2), e2 = A(RRB_S2E, more2), up2 = A(RRB_S2N, more2);
+    const double right = __shfl_down_sync(0xffffffffu, sw * x1, 1), x2left = __shfl_up_sync(0xffffffffu, x2, 1);
+
+    sum1 += n1e * x1;
+    sum2 += n2e * x2 + se * x1 + right;
+    if (v > v0 && mine1) y[(size_t)(v - 1) * hx + u] = sum1;
+    if (v > v0 && mine2 && v - 1 < k2) y[n1 + (size_t)(v - 1) * h2 + u] = sum2;
+    if (DOT && v > v0 && mine1) part += x1below * sum1 + (mine2 ? x2below * sum2 : 0.0);
+    sum1     = d1 * x1 + (e1 * __shfl_down_sync(0xffffffffu, x1, 1) + __shfl_up_sync(0xffffffffu, e1 * x1, 1) + south1) + (ne * x2 + se * x2below + sw * x2corner + nw * x2left);
+    sum2     = d2 * x2 + (e2 * __shfl_down_sync(0xffffffffu, x2, 1) + __shfl_up_sync(0xffffffffu, e2 * x2, 1) + south2) + (ne * x1 + __shfl_down_sync(0xffffffffu, nw * x1, 1));
+    south1   = up1 * x1;
+    south2   = up2 * x2;
+    n1e      = up1;
+    n2e      = up2;
+    x1below  = x1;
+    x2below  = x2;
+    x2corner = x2left;
+  }
+}
+
+#undef A
+#undef X

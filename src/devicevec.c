@@ -1,0 +1,57 @@
+/* What solvers ask of vectors, wherever these are. */
+#include "device.h"
+
+/* In shared memory, where the device writes it and the host waits for it */
+static PetscReal *PolderNormHost = NULL, *PolderNormDevice;
+
+PetscErrorCode PolderVecNorm(Vec v, PetscReal *norm)
+{
+  PetscBool          device, known = PETSC_FALSE;
+  PetscInt           n;
+  PetscReal          here;
+  const PetscScalar *a;
+  PolderStream       stream;
+  void              *work;
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(v, &device));
+  if (device) PetscCall(VecNormAvailable(v, NORM_2, &known, norm));
+  else PetscCall(VecNorm(v, NORM_2, norm));
+  if (!device || known) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!PolderNormHost) PetscCall(PolderDeviceMallocShared(sizeof(PetscReal), &PolderNormHost, &PolderNormDevice));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  PetscCall(VecGetLocalSize(v, &n));
+  *(volatile PetscReal *)PolderNormHost = NAN;
+  PetscCall(PolderVecGetDeviceRead(v, &a));
+  PolderLaunch(PolderNorm_CUDA(n, a, PolderNormDevice, work, stream));
+  PetscCall(PolderVecRestoreDeviceRead(v, &a));
+  PetscCall(PolderDeviceWaitReal(PolderNormHost, &here));
+  here *= here;
+  PetscCallAllreduce(&here, norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)v));
+  *norm = PetscSqrtReal(*norm);
+  PetscCall(PetscLogGpuFlops(2.0 * n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecNormFinalize(void)
+{
+  PetscFunctionBegin;
+  if (PolderNormHost) PetscCall(PolderDeviceFreeShared(&PolderNormHost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecDuplicateVecs(Vec v, PetscInt n, Vec **w)
+{
+  PetscBool device;
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(v, &device));
+  if (!device) {
+    PetscCall(VecDuplicateVecs(v, n, w));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMalloc1(n, w));
+  for (PetscInt k = 0; k < n; ++k) PetscCall(PolderVecDuplicate(v, &(*w)[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
