@@ -443,8 +443,8 @@ typedef struct {
   const PetscScalar   *S; /* see rrbreduced.cu */
 } PolderRRBSystem;
 /*
-  prepare: z <- M^-1 r and rho (first: beta is 0). Then up to so many steps: x <- x + alpha p with the last one's alpha, p <- z - mean + beta p (first: z - mean, and x stays), w <- S p, r <- r - alpha w, the norm,
-  z <- M^-1 r, rho. Where the state is frozen nothing happens any more, so that alpha p may be missing in x, and z and rho be those of the step before.
+  prepare: z <- M^-1 r and rho (first: beta is 0). Then up to so many steps: p <- z - mean + beta p (first: z - mean), w <- S p, x <- x + alpha p, r <- r - alpha w, the norm, z <- M^-1 r, rho.
+  Where the state is frozen nothing happens any more, so that z and rho may be those of the step before.
   Vectors of the red nodes as above. POLDER_RRBCG_MEAN steps apart r loses its mean, where the constant is the kernel
 */
 #define POLDER_RRBCG_MEAN 8

@@ -129,8 +129,7 @@ static __global__ void __launch_bounds__(RRB_SMALL_BLOCK) PolderRRBSmallKernel(c
 {
   for (PetscInt k = 1; k < a.ngrid; ++k) RRBPrefetch(a.step[k].c, sizeof(V) * RRB_NCOEF * a.step[k].g.size);
   if (a.part == RRB_SMALL_ALL) RRBPrefetch(a.inverse, sizeof(PetscScalar) * (size_t)a.n * (size_t)a.ld);
-  // neighbours on different multiprocessors
-  RRBSweeps<V>(a, (PetscInt)(threadIdx.x / 32 * gridDim.x + blockIdx.x), (PetscInt)gridDim.x * (RRB_SMALL_BLOCK / 32), [&] { RRBSync(a.cluster); });
+  RRBSweeps<V>(a, [&] { RRBSync(a.cluster); });
 }
 
 /* Blocks of the largest cluster that this device takes, 0: none */

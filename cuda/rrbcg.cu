@@ -55,12 +55,12 @@ static __device__ __forceinline__ void RRBCGDirection(const RRBCG &a, const Pold
 }
 
 /* w <- S p; pw += (p, w) */
-static __device__ __forceinline__ void RRBCGProduct(const RRBCG &a, PetscInt warp, PetscInt warps, double &pw)
+static __device__ __forceinline__ void RRBCGProduct(const RRBCG &a, const RRBCrew &all, double &pw)
 {
   const PolderRRBGrid &g   = a.first.g;
-  const RRBStrips      cut = RRBShare(g, warps);
+  const RRBStrips      cut = RRBShare(g, all.warps);
 
-  for (PetscInt k = warp; k < cut.count; k += warps) {
+  for (PetscInt k = all.warp; k < cut.count; k += all.warps) {
     const PetscInt v0 = k / cut.tiles * cut.steps;
 
     RRBReducedMult<true, true>(g, k % cut.tiles, v0, min(v0 + cut.steps, g.hy), a.S, a.p, a.w, pw);
@@ -85,20 +85,20 @@ static __device__ __forceinline__ void RRBCGUpdate(const RRBCG &a, const PolderC
 
 /* z <- M^-1 r; sum += (r, z), sum z */
 template <class V>
-static __device__ __forceinline__ void RRBCGPrecondition(const RRBCG &a, cooperative_groups::grid_group &grid, PetscInt warp, PetscInt warps, double (&sum)[2])
+static __device__ __forceinline__ void RRBCGPrecondition(const RRBCG &a, cooperative_groups::grid_group &grid, const RRBCrew &all, double (&sum)[2])
 {
   const PolderRRBStep &s    = a.first;
   const PetscInt       lane = threadIdx.x % 32, down = (s.g.nx / 2 + 31) / 32, up = (s.g.hx + 31) / 32;
 
-  for (PetscInt k = warp; k < down * (s.g.ny / 2); k += warps) {
+  for (PetscInt k = all.warp; k < down * (s.g.ny / 2); k += all.warps) {
     const PetscInt u = k % down * 32 + lane;
 
     if (u < s.g.nx / 2) RRBReducedForward<V>(s, a.r, u, k / down);
   }
   grid.sync();
-  RRBSweeps<V>(a.below, warp, warps, [&] { grid.sync(); });
+  RRBSweeps<V>(a.below, [&] { grid.sync(); });
   grid.sync();
-  for (PetscInt k = warp; k < up * s.g.hy; k += warps) {
+  for (PetscInt k = all.warp; k < up * s.g.hy; k += all.warps) {
     const PetscInt u = k % up * 32 + lane;
 
     if (u < s.g.hx) RRBReducedBackward<true, V>(s, a.r, a.z, u, k / up, sum);
@@ -106,13 +106,13 @@ static __device__ __forceinline__ void RRBCGPrecondition(const RRBCG &a, coopera
 }
 
 /* One step but for its preconditioner. The threads `one` have the state of their block, of which that with `tell` speaks to the host */
-static __device__ __forceinline__ void RRBCGStep(const RRBCG &a, cooperative_groups::grid_group &grid, PetscInt warp, PetscInt warps, bool first, PolderCGState &s, bool one, bool tell)
+static __device__ __forceinline__ void RRBCGStep(const RRBCG &a, cooperative_groups::grid_group &grid, const RRBCrew &all, bool first, PolderCGState &s, bool one, bool tell)
 {
   double pw[1] = {0}, norm[2] = {0, 0};
 
   RRBCGDirection(a, s, first);
   grid.sync();
-  RRBCGProduct(a, warp, warps, pw[0]);
+  RRBCGProduct(a, all, pw[0]);
   PolderAllSum<RRB_CG_BLOCK>(grid, pw, a.partial);
   RRBCGUpdate(a, s, pw[0], norm);
   PolderAllSum<RRB_CG_BLOCK>(grid, norm, a.partial + 2 * gridDim.x);
@@ -123,6 +123,13 @@ static __device__ __forceinline__ void RRBCGStep(const RRBCG &a, cooperative_gro
     PolderCGSetNorm(&s, tell);
   }
   __syncthreads();
+}
+
+/* x <- x + alpha p, for the last direction */
+static __device__ __forceinline__ void RRBCGFinish(const RRBCG &a, double alpha)
+{
+  RRBCGEach(
+    a.n, [&](PetscInt i) { return make_double2(a.x[i], a.p[i]); }, [&](PetscInt i, double2 t) { a.x[i] = t.x + alpha * t.y; });
 }
 
 /* The sum of r, where a cycle begins and the mean of z is to be taken */
@@ -139,8 +146,8 @@ static __device__ __forceinline__ void RRBCGBegin(const RRBCG &a, cooperative_gr
 template <class V>
 static __global__ void __launch_bounds__(RRB_CG_BLOCK, 1) PolderRRBCGKernel(const __grid_constant__ RRBCG a)
 {
-  cooperative_groups::grid_group grid  = cooperative_groups::this_grid();
-  const PetscInt                 warps = (PetscInt)gridDim.x * (RRB_CG_BLOCK / 32), warp = (PetscInt)(threadIdx.x / 32 * gridDim.x + blockIdx.x); // neighbours on different multiprocessors
+  cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+  const RRBCrew                  all  = RRBAll();
   const bool                     one = threadIdx.x == 0, tell = one && blockIdx.x == 0;
   __shared__ PolderCGState       s;
 
@@ -150,9 +157,9 @@ static __global__ void __launch_bounds__(RRB_CG_BLOCK, 1) PolderRRBCGKernel(cons
   for (PetscInt step = a.prepare ? -1 : 0; step < a.count && !s.frozen; ++step) {
     double rho[2] = {0, 0};
 
-    if (step >= 0) RRBCGStep(a, grid, warp, warps, a.start && !step, s, one, tell);
+    if (step >= 0) RRBCGStep(a, grid, all, a.start && !step, s, one, tell);
     if (s.frozen) break;
-    RRBCGPrecondition<V>(a, grid, warp, warps, rho);
+    RRBCGPrecondition<V>(a, grid, all, rho);
     PolderAllSum<RRB_CG_BLOCK>(grid, rho, a.partial + 4 * gridDim.x);
     if (one) {
       s.sum[1] = rho[0];
@@ -161,7 +168,10 @@ static __global__ void __launch_bounds__(RRB_CG_BLOCK, 1) PolderRRBCGKernel(cons
     }
     __syncthreads();
   }
-  if (tell) *a.state = s;
+  if (s.alpha != 0) RRBCGFinish(a, s.alpha);
+  if (!tell) return;
+  s.alpha  = 0;
+  *a.state = s;
 }
 
 int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar z[], PetscScalar p[], PetscScalar w[], PolderCGState *state, void *work, PolderStream stream)

@@ -202,18 +202,46 @@ static __device__ __forceinline__ void RRBPrefetch(const void *a, size_t bytes)
 #endif
 }
 
-/* How `warps` warps share a grid */
+/* Warps that share a pass, and which of them this is; a block that has no part in it has none */
+struct RRBCrew {
+  bool     alone; /* the first block by itself */
+  PetscInt warp, warps;
+};
+
+/* neighbours on different multiprocessors */
+static __device__ __forceinline__ RRBCrew RRBAll(void)
+{
+  return {false, (PetscInt)(threadIdx.x / 32 * gridDim.x + blockIdx.x), (PetscInt)(gridDim.x * (blockDim.x / 32))};
+}
+
+/* A pass with no more to do for a warp of one block than this many things: all blocks would wait for each other for longer */
+#define RRB_ALONE 2
+
+static __device__ __forceinline__ RRBCrew RRBCrewFor(PetscInt things)
+{
+  const PetscInt warps = (PetscInt)(blockDim.x / 32);
+
+  if (things > RRB_ALONE * warps) return RRBAll();
+  return {true, blockIdx.x ? PETSC_MAX_INT : (PetscInt)(threadIdx.x / 32), warps};
+}
+
+static __device__ __forceinline__ RRBCrew RRBCrewFor(const PolderRRBGrid &g)
+{
+  return RRBCrewFor(RRBCut(g, 1).count);
+}
+
+/* How they share the strips of a grid */
 static __device__ __forceinline__ RRBStrips RRBShare(const PolderRRBGrid &g, PetscInt warps)
 {
   return RRBCut(g, (RRBCut(g, 1).count + warps - 1) / warps);
 }
 
 /* x <- inverse b, a row a warp */
-static __device__ __forceinline__ void RRBRest(const RRBSmall &a, PetscInt warp, PetscInt warps)
+static __device__ __forceinline__ void RRBRest(const RRBSmall &a, const RRBCrew &crew)
 {
   const int lane = threadIdx.x % 32;
 
-  for (PetscInt i = warp; i < a.n; i += warps) {
+  for (PetscInt i = crew.warp; i < a.n; i += crew.warps) {
     const PetscScalar *row = a.inverse + (size_t)i * a.ld;
     double             sum = 0;
 
@@ -231,27 +259,35 @@ static __device__ __forceinline__ void RRBRest(const RRBSmall &a, PetscInt warp,
 
 /* What is asked for in a.part, by all warps of the grid, which meet in sync() */
 template <class V, class Sync>
-static __device__ __forceinline__ void RRBSweeps(const RRBSmall &a, PetscInt warp, PetscInt warps, Sync sync)
+static __device__ __forceinline__ void RRBSweeps(const RRBSmall &a, Sync sync)
 {
-  double part[2];
+  const RRBCrew rest = RRBCrewFor(a.n);
+  double        part[2];
+  const auto    meet = [&](bool alone) {
+    if (!alone) sync();
+    else if (blockIdx.x == 0) __syncthreads();
+  };
 
   for (PetscInt k = 0; k < a.ngrid && a.part != RRB_SMALL_BACKWARD; ++k) {
-    const PolderRRBStep &s   = a.step[k];
-    const RRBStrips      cut = RRBShare(s.g, warps);
+    const PolderRRBStep &s    = a.step[k];
+    const RRBCrew        crew = RRBCrewFor(s.g);
+    const RRBStrips      cut  = RRBShare(s.g, crew.warps);
 
-    for (PetscInt i = warp; i < cut.count; i += warps) RRBForward<V>(s, i % cut.tiles, i / cut.tiles * cut.steps, min((i / cut.tiles + 1) * cut.steps, s.g.hy));
-    if (k + 1 < a.ngrid || a.part == RRB_SMALL_ALL) sync();
+    for (PetscInt i = crew.warp; i < cut.count; i += crew.warps) RRBForward<V>(s, i % cut.tiles, i / cut.tiles * cut.steps, min((i / cut.tiles + 1) * cut.steps, s.g.hy));
+    if (k + 1 < a.ngrid) meet(crew.alone && RRBCrewFor(a.step[k + 1].g).alone);
+    else if (a.part == RRB_SMALL_ALL) meet(crew.alone && rest.alone);
   }
   if (a.part == RRB_SMALL_ALL) {
-    RRBRest(a, warp, warps);
-    if (a.ngrid) sync();
+    RRBRest(a, rest);
+    if (a.ngrid) meet(rest.alone && RRBCrewFor(a.step[a.ngrid - 1].g).alone);
   }
   for (PetscInt k = a.ngrid - 1; k >= 0 && a.part != RRB_SMALL_FORWARD; --k) {
-    const PolderRRBStep &s   = a.step[k];
-    const RRBStrips      cut = RRBShare(s.g, warps);
+    const PolderRRBStep &s    = a.step[k];
+    const RRBCrew        crew = RRBCrewFor(s.g);
+    const RRBStrips      cut  = RRBShare(s.g, crew.warps);
 
-    for (PetscInt i = warp; i < cut.count; i += warps) RRBBackward<false, V>(s, i % cut.tiles, i / cut.tiles * cut.steps, min((i / cut.tiles + 1) * cut.steps, s.g.hy), part);
-    if (k) sync();
+    for (PetscInt i = crew.warp; i < cut.count; i += crew.warps) RRBBackward<false, V>(s, i % cut.tiles, i / cut.tiles * cut.steps, min((i / cut.tiles + 1) * cut.steps, s.g.hy), part);
+    if (k) meet(crew.alone && RRBCrewFor(a.step[k - 1].g).alone);
   }
 }
 

@@ -58,7 +58,7 @@ static PetscErrorCode KSPDCGTrueResidual_Private(KSP ksp, Vec x, Vec r, PetscRea
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
 
   PetscFunctionBegin;
-  if (dcg->trueresidual) PetscCall((*dcg->trueresidual)(ksp, x, r, norm));
+  if (dcg->trueresidual) PetscCall((*dcg->trueresidual)(ksp, x, ksp->normtype == KSP_NORM_UNPRECONDITIONED ? NULL : r, norm));
   else {
     PetscCall(KSPDCGResidual_Private(ksp, x, r));
     PetscCall(PolderVecNorm(r, norm));
@@ -214,6 +214,7 @@ static PetscErrorCode KSPDCGRun_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
   PetscFunctionBegin;
   if (ksp->guess_zero) PetscCall(VecCopy(dcg->b, r));
   else PetscCall(KSPDCGResidual_Private(ksp, dcg->x, r));
+  PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &dcg->bnorm)); // while a device makes r
   if (dcg->bnorm == 0) PetscCall(KSPDCGTestGuess_Private(ksp, r, z));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPDCGProject_Private(ksp, r)); //                     r <- P (b - A x)
@@ -233,7 +234,8 @@ static PetscErrorCode KSPDCGRun_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
     if (!dcg->correction) PetscCall(PolderVecDuplicate(dcg->x, &dcg->correction));
     dcg->sol = dcg->correction; // the next cycle solves A correction = r, so that x is rounded once and not in every step
     PetscCall(VecZeroEntries(dcg->sol));
-    PetscCall(VecCopy(w, r));
+    if (dcg->trueresidual) PetscCall((*dcg->trueresidual)(ksp, NULL, r, NULL));
+    else PetscCall(VecCopy(w, r));
     PetscCall(KSPDCGProject_Private(ksp, r));
     if (ksp->normtype != KSP_NORM_UNPRECONDITIONED) PetscCall(KSPDCGNorm_Private(ksp, r, z, 0, &norm));
   }
@@ -250,8 +252,7 @@ PetscErrorCode KSPDCGSolve_Private(KSP ksp)
   dcg->residual = dcg->bound = -1;
   dcg->target                = 0;
   ksp->reason                = KSP_CONVERGED_ITERATING;
-  PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &dcg->bnorm));
-  dcg->sol = dcg->x;
+  dcg->sol                   = dcg->x;
   PetscCall(KSPDCGRun_Private(ksp, ksp->work[0], ksp->work[1], ksp->work[2], ksp->work[3]));
   dcg->sol = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -14,7 +14,7 @@ typedef struct {
   Mat A;
   PC  pc;
   Vec b, x;
-  PetscErrorCode (*trueresidual)(KSP, Vec x, Vec r, PetscReal *norm);
+  PetscErrorCode (*trueresidual)(KSP, Vec x, Vec r, PetscReal *norm); /* r = NULL: only the norm; x = NULL: r of the last x */
   /* w <- A p and this process's part of (p, w) in one pass, which lies where the vectors are; z <- M^-1 r with rho on the device. done = PETSC_FALSE, and
      nothing is done, when there is no such pass. NULL: those that the matrices and preconditioners of this library have */
   PetscErrorCode (*multdot)(Mat A, Vec p, Vec w, PetscScalar *dot, PetscBool *done);

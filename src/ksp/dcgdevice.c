@@ -130,7 +130,10 @@ static PetscErrorCode KSPDCGDeviceBehind_Private(KSP ksp, PetscBool standard)
   else device->behind = device->diagonal || device->many ? 1 : 0;
   if (!standard || ksp->calc_sings) device->behind = 0;
   device->batch = 1;
-  if (device->many && device->behind > 0) device->batch = device->behind = dcg->check ? dcg->check : POLDER_DCG_BATCH;
+  if (device->many && device->behind > 0) {
+    device->batch  = dcg->check ? dcg->check : POLDER_DCG_BATCH;
+    device->behind = device->batch / 2; // the next kernel is asked for when half of this one's steps are known, and mostly not at all
+  }
   device->behind = PetscMin(device->behind, POLDER_CG_RING - 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -483,7 +486,7 @@ PetscErrorCode KSPDCGDeviceFlush_Private(KSP ksp)
   PetscScalar       *xa;
 
   PetscFunctionBegin;
-  if (dcg->first) PetscFunctionReturn(PETSC_SUCCESS);
+  if (dcg->first || device->many) PetscFunctionReturn(PETSC_SUCCESS); // the latter has no part missing
   PetscCall(PolderVecGetDeviceRead(device->p, &pa));
   PetscCall(PolderVecGetDeviceArray(dcg->sol, &xa));
   PolderLaunch(PolderCGFinish_CUDA(device->n, pa, xa, device->state, device->stream));

@@ -55,12 +55,14 @@ static PetscErrorCode KSPRRBCGResidual_Private(KSP ksp, Vec x, Vec r, PetscReal 
   Mat        A;
 
   PetscFunctionBegin;
-  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(KSPRRBCGExpand_Private(ksp, x, ksp->vec_sol));
-  rrbcg->expanded = (PetscBool)(x == rrbcg->x);
-  PetscCall(KSPDCGMatResidual_Private(ksp, A, ksp->vec_rhs, ksp->vec_sol, rrbcg->work));
-  PetscCall(PolderVecNorm(rrbcg->work, norm));
-  PetscCall(PCRRBReduce_Private(ksp->pc, rrbcg->work, r));
+  if (x) {
+    PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+    PetscCall(KSPRRBCGExpand_Private(ksp, x, ksp->vec_sol));
+    rrbcg->expanded = (PetscBool)(x == rrbcg->x);
+    PetscCall(KSPDCGMatResidual_Private(ksp, A, ksp->vec_rhs, ksp->vec_sol, rrbcg->work));
+    PetscCall(PolderVecNorm(rrbcg->work, norm));
+  }
+  if (r) PetscCall(PCRRBReduce_Private(ksp->pc, rrbcg->work, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
