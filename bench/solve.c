@@ -324,6 +324,7 @@ static PetscErrorCode Solve(const Problem *p, Mat A, Vec b, Vec levelset, const 
   PetscCall(CreateTyped(A, p, coo, b, &B, &values));
   PetscCall(MatSetOption(B, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(B, MAT_SPD, PETSC_TRUE));
+  PetscCall(MatSetOption(B, MAT_SPD_ETERNAL, PETSC_TRUE));
   if (p->bubbles) {
     PetscCall(PetscObjectCompose((PetscObject)B, "levelset", (PetscObject)levelset));
     if (p->shift == 0) {

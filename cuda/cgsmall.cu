@@ -132,8 +132,5 @@ int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const Pets
 
 PetscInt PolderCGSmallMost_CUDA(void)
 {
-  int device, cooperative = 0;
-
-  if (cudaGetDevice(&device) || cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device)) return 0;
-  return cooperative ? 3072 * (PetscInt)PolderMultiprocessors() : 0; // beyond, the plain kernels are as fast
+  return PolderCooperative() ? 3072 * (PetscInt)PolderMultiprocessors() : 0; // beyond, the plain kernels are as fast
 }

@@ -282,21 +282,12 @@ int PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar 
 /* A warp a row */
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDenseMultKernel(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar *__restrict__ A, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z)
 {
-  const PetscInt     i    = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32);
-  const int          lane = threadIdx.x % 32;
-  const PetscScalar *row  = A + (size_t)i * ld;
-  double             sum  = 0;
+  const PetscInt i = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32);
 
   if (i >= n) return;
-#pragma unroll 4
-  for (PetscInt j = 2 * lane; j + 1 < n; j += 64) {
-    const double2 a = *(const double2 *)(row + j);
+  const double sum = PolderDenseRow(n, A + (size_t)i * ld, x);
 
-    sum += a.x * x[j] + a.y * x[j + 1];
-  }
-  if (n % 2 && lane == 0) sum += row[n - 1] * x[n - 1];
-  for (int o = 16; o > 0; o >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, o);
-  if (lane == 0) z[i] = (y ? y[i] : 0) + alpha * sum;
+  if (threadIdx.x % 32 == 0) z[i] = (y ? y[i] : 0) + alpha * sum;
 }
 
 int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream)

@@ -37,7 +37,7 @@ POLDER_LAUNCHER int PolderCsrDiagonal_CUDA(PetscInt m, const PetscInt ai[], cons
 POLDER_LAUNCHER int PolderCsrMagnitude_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add, PetscScalar y[], PolderStream stream);
 /* y[k] = x[index[k]] */
 POLDER_LAUNCHER int PolderGather_CUDA(PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[], PolderStream stream);
-/* aa[k] = (insert: 0, else aa[k]) + the sum of v[perm[e]], e = map[k] .. map[k+1] */
+/* aa[k] = (insert: 0, else aa[k]) + the sum of v[perm[e]], e = map[k] .. map[k+1]; map = NULL: v[k] */
 POLDER_LAUNCHER int PolderCooSum_CUDA(PetscInt nz, const PetscInt map[], const PetscInt perm[], const PetscScalar v[], PetscBool insert, PetscScalar aa[], PolderStream stream);
 /* The numbers k < n with mark[k] != 0, in any order, as far as `most` goes; *count, zero on entry, becomes the number of all */
 POLDER_LAUNCHER int PolderMarkedList_CUDA(PetscInt n, const char mark[], PetscInt most, PetscInt list[], PetscInt *count, PolderStream stream);
@@ -202,7 +202,7 @@ POLDER_LAUNCHER int PolderToSingle_CUDA(size_t n, const PetscScalar v[], float s
 /* seen[j - i + m] = 1 for each entry (i, j); seen[] has m + n bytes, zero before */
 POLDER_LAUNCHER int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], unsigned char seen[], PolderStream stream);
 /* The values of the diagonals first .. nd, zero where there is no entry; *bad is raised when columns do not ascend, when an entry lies on no diagonal and
-   when one of the diagonals below first is not the mirror image, up to tol, of what its pointer leads to */
+   when one of the diagonals below first is not the mirror image, up to tol, of what its pointer leads to; tol = infinity: entries there are not looked at */
 POLDER_LAUNCHER int PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal tol, int *bad, PolderStream stream);
 
 /* tns.cu: T is the strictly lower or upper part of a matrix of m rows, dinv the inverse of its diagonal; single: T and dinv are stored as float */
@@ -272,6 +272,21 @@ POLDER_LAUNCHER int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscI
 POLDER_LAUNCHER int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar alpha, const PetscScalar a[], PetscScalar x[], PolderStream stream);
 /* v[row[k]] += alpha * (CSR row k) . a for n rows (NULL: row k is k); dot != NULL: *dot += alpha (b, a), d terms */
 POLDER_LAUNCHER int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PolderStream stream);
+/* All that P = I - AZ E^-1 Z^T takes: segments as in PolderSegmentSums_CUDA(), without weights; the inverse of E as in PolderDenseMult_CUDA(); the rows of AZ */
+typedef struct {
+  PetscInt           d, ld, most, nrow;
+  const PetscInt    *first, *ptr, *label, *item;
+  PetscScalar       *sum;
+  unsigned int      *counter;
+  const PetscScalar *inverse;
+  const PetscInt    *row, *rowptr, *col;
+  const PetscScalar *val;
+  PetscScalar       *a1, *a2; /* [d] work: Z^T v and E^-1 of it */
+} PolderDeflation;
+/* v <- P v in one kernel; Z^T v is made of items, those of v itself or its runs; dot != NULL: *dot -= (a1, a2) */
+POLDER_LAUNCHER int PolderDeflate_CUDA(const PolderDeflation *P, const PetscScalar items[], PetscScalar v[], PetscScalar *dot, PolderStream stream);
+/* Has the device such kernels? */
+POLDER_LAUNCHER PetscBool PolderDeflateCan_CUDA(void);
 /* AZ for labels: count[i] entries of row i, 0 where it vanishes to rounding; flags[0] is raised when a row sum does not vanish, flags[1] when a row has no label */
 POLDER_LAUNCHER int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream);
 /* row i is the k-th with entries, k = scan[i] >> 32, and these begin at scan[i] & 0xffffffff: both less what row i itself adds, since scan[] includes it */

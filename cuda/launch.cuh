@@ -23,6 +23,14 @@ static inline int PolderMultiprocessors(void)
   return count > 0 ? count : 1;
 }
 
+/* Has the device in use kernels whose blocks may wait for each other? */
+static inline PetscBool PolderCooperative(void)
+{
+  int device, is = 0;
+
+  return (PetscBool)(cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&is, cudaDevAttrCooperativeLaunch, device) == cudaSuccess && is);
+}
+
 /* Scratch of a reduction: a counter that is zero between launches, and one partial sum a block and sum */
 struct PolderReduceScratch {
   unsigned int counter;
@@ -55,6 +63,23 @@ __device__ __forceinline__ double PolderBlockSum(double v)
 
   PolderBlockSums<BLOCK, 1, true>(sum);
   return sum[0];
+}
+
+/* (row, x) of n entries by a warp, in its first lane; row is one of a matrix whose rows begin where pairs can be read from */
+static __device__ __forceinline__ double PolderDenseRow(PetscInt n, const PetscScalar *__restrict__ row, const PetscScalar *x)
+{
+  const int lane = threadIdx.x % 32;
+  double    sum  = 0;
+
+#pragma unroll 4
+  for (PetscInt j = 2 * lane; j + 1 < n; j += 64) {
+    const double2 a = __ldg((const double2 *)(row + j));
+
+    sum += a.x * x[j] + a.y * x[j + 1];
+  }
+  if (n % 2 && lane == 0) sum += row[n - 1] * x[n - 1];
+  for (int o = 16; o > 0; o >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, o);
+  return sum;
 }
 
 /*

@@ -207,8 +207,5 @@ int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool
 
 PetscInt PolderRRBCGMost_CUDA(void)
 {
-  int device, cooperative = 0;
-
-  if (cudaGetDevice(&device) || cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device)) return 0;
-  return cooperative ? PETSC_MAX_INT : 0;
+  return PolderCooperative() ? PETSC_MAX_INT : 0;
 }

@@ -239,21 +239,10 @@ static __device__ __forceinline__ RRBStrips RRBShare(const PolderRRBGrid &g, Pet
 /* x <- inverse b, a row a warp */
 static __device__ __forceinline__ void RRBRest(const RRBSmall &a, const RRBCrew &crew)
 {
-  const int lane = threadIdx.x % 32;
-
   for (PetscInt i = crew.warp; i < a.n; i += crew.warps) {
-    const PetscScalar *row = a.inverse + (size_t)i * a.ld;
-    double             sum = 0;
+    const double sum = PolderDenseRow(a.n, a.inverse + (size_t)i * a.ld, a.b);
 
-#pragma unroll 4
-    for (PetscInt j = 2 * lane; j + 1 < a.n; j += 64) {
-      const double2 t = __ldg((const double2 *)(row + j));
-
-      sum += t.x * a.b[j] + t.y * a.b[j + 1];
-    }
-    if (a.n % 2 && lane == 0) sum += row[a.n - 1] * a.b[a.n - 1];
-    for (int o = 16; o > 0; o >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, o);
-    if (lane == 0) a.x[i] = sum;
+    if (threadIdx.x % 32 == 0) a.x[i] = sum;
   }
 }
 

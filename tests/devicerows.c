@@ -103,6 +103,10 @@ static PetscErrorCode TestRowsValues(PolderStream stream)
       PolderCooSum_Host(n, ai, aj, x, insert ? PETSC_TRUE : PETSC_FALSE, z);
       PetscCall(PolderDeviceToHost(out, zd, sizeof(PetscScalar) * n));
       coo += Wrong(n, out, z, 0.0);
+      PolderLaunch(PolderCooSum_CUDA(n, NULL, NULL, xd, insert ? PETSC_TRUE : PETSC_FALSE, zd, stream));
+      PolderCooSum_Host(n, NULL, NULL, x, insert ? PETSC_TRUE : PETSC_FALSE, z);
+      PetscCall(PolderDeviceToHost(out, zd, sizeof(PetscScalar) * n));
+      coo += Wrong(n, out, z, 0.0);
     }
     PolderLaunch(PolderGather_CUDA(ai[n], ajd, xd, ad, stream));
     PetscCall(PolderDeviceToHost(out, ad, sizeof(PetscScalar) * ai[n]));

@@ -97,8 +97,8 @@ static PetscErrorCode SameProduct(Test *t, const char *what, Mat A, Mat B, VecTy
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coordinates of a 5-point stencil: the diagonal in three parts, one value that counts for nothing; shift: other columns */
-static PetscErrorCode Coordinates(Test *t, PetscInt shift)
+/* Coordinates of a 5-point stencil: the diagonal in two parts, one value that counts for nothing; shift: other columns; plain: each entry once, and in the order of the rows */
+static PetscErrorCode Coordinates(Test *t, PetscInt shift, PetscBool plain)
 {
   const PetscInt n = t->n, N = n * n;
   PetscMPIInt    rank, size;
@@ -123,18 +123,20 @@ static PetscErrorCode Coordinates(Test *t, PetscInt shift)
   PetscCall(PetscMalloc1(8 * (rend - rstart) + 1, &v));
   for (PetscInt r = rstart; r < rend; ++r) {
     const PetscInt    col[] = {r, r - n - shift, r - 1, r, r + 1, r + n + shift, r};
-    const PetscScalar val[] = {2.0, -1.0, -1.0 - 0.0001 * r, 1.5, -1.0 - 0.0001 * (r + 1), -1.0, 1.25};
+    const PetscScalar val[] = {2.0, -1.0, -1.0 - 0.0001 * r, plain ? 4.75 : 1.5, -1.0 - 0.0001 * (r + 1), -1.0, 1.25};
 
-    for (int c = 0; c < 7; ++c) {
+    for (int c = plain; c < 7 - plain; ++c) {
       if (col[c] < 0 || col[c] >= N) continue;
       t->i[k] = r;
       t->j[k] = col[c];
       v[k++]  = val[c];
     }
   }
-  t->i[k] = -1;
-  t->j[k] = 0;
-  v[k++]  = 100.0;
+  if (!plain) {
+    t->i[k] = -1;
+    t->j[k] = 0;
+    v[k++]  = 100.0;
+  }
   t->ncoo = k;
   PetscCall(VecCreate(PETSC_COMM_SELF, &t->v));
   PetscCall(VecSetSizes(t->v, k, k));
@@ -355,6 +357,36 @@ static PetscErrorCode HostWriters(Test *t)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A value for each entry, in order; and, where the user says that the matrix stays symmetric, half of them */
+static PetscErrorCode Plain(Test *t)
+{
+  const PetscBool dia = (PetscBool)!strcmp(t->type, MATAIJDIA);
+  PetscInt        rstart, rend;
+  PetscScalar    *v;
+  Mat             B;
+
+  PetscFunctionBeginUser;
+  PetscCall(Coordinates(t, 0, PETSC_TRUE));
+  PetscCall(New(t, &B));
+  PetscCall(SameProduct(t, "a value for each entry", t->A, B, VECCUDA, VECCUDA));
+  PetscCall(SetValues(t, B, 2.0, ADD_VALUES));
+  PetscCall(SameProduct(t, "and others added", t->A, B, VECCUDA, VECCUDA));
+  PetscCall(MatSetOption(B, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(MatSetOption(B, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
+  PetscCall(SetValues(t, B, 0.5, INSERT_VALUES));
+  PetscCall(SameProduct(t, "symmetric for ever", t->A, B, VECCUDA, VECCUDA));
+  PetscCall(MatGetOwnershipRange(B, &rstart, &rend));
+  PetscCall(VecGetArray(t->v, &v));
+  for (PetscInt k = 0; k < t->ncoo; ++k) v[k] *= dia && t->j[k] < t->i[k] && t->j[k] >= rstart ? 3 : 1; // of its own lower half a process takes nothing
+  PetscCall(VecRestoreArray(t->v, &v));
+  PetscCall(VecGetArrayAndMemType(t->v, &v, NULL));
+  PetscCall(MatSetValuesCOO(B, v, INSERT_VALUES));
+  PetscCall(VecRestoreArrayAndMemType(t->v, &v));
+  PetscCall(SameProduct(t, "with a lower half that nobody reads", t->A, B, VECCUDA, VECCUDA));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Vectors of any kind, bindings in the middle, a new pattern */
 static PetscErrorCode Places(Test *t)
 {
@@ -383,12 +415,12 @@ static PetscErrorCode Places(Test *t)
   PetscCall(SameProduct(t, "unbound", t->A, B, VECCUDA, VECCUDA));
   PetscCall(SetValues(t, B, 0.5, ADD_VALUES));
   PetscCall(SameProduct(t, "unbound, new values", t->A, B, VECCUDA, VECCUDA));
-  PetscCall(Coordinates(t, 3));
+  PetscCall(Coordinates(t, 3, PETSC_FALSE));
   PetscCall(Preallocate(t, B));
   PetscCall(SetValues(t, B, 1.0, INSERT_VALUES));
   PetscCall(SameProduct(t, "new pattern", t->A, B, VECCUDA, VECCUDA));
   PetscCall(MatDestroy(&B));
-  PetscCall(Coordinates(t, 0));
+  PetscCall(Coordinates(t, 0, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -584,7 +616,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-solvers", &solvers, NULL));
   t.type = type;
   t.n    = 40;
-  PetscCall(Coordinates(&t, 0));
+  PetscCall(Coordinates(&t, 0, PETSC_FALSE));
   if (solvers) PetscCall(Solvers(&t));
   else {
     PetscCall(Places(&t));
@@ -593,6 +625,7 @@ int main(int argc, char **argv)
     PetscCall(HostWriters(&t));
     PetscCall(Copies(&t));
     PetscCall(View(&t));
+    PetscCall(Plain(&t));
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " compared, %" PetscInt_FMT " wrong\n", t.compared, t.wrong));
   PetscCall(PetscFree2(t.i, t.j));

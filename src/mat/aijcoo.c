@@ -2,7 +2,7 @@
 #include "aijderived.h"
 #include <petsc/private/matimpl.h>
 
-/* Entry k of a block is the sum of the values perm[map[k]] .. perm[map[k+1]-1], in the order in which they were given (device) */
+/* Entry k of a block is the sum of the values perm[map[k]] .. perm[map[k+1]-1], in the order in which they were given (device); NULL: it is value k */
 typedef struct {
   PetscInt  nz;
   PetscInt *map, *perm;
@@ -32,9 +32,12 @@ PetscErrorCode PolderCOODestroy(struct _PolderCOO **coo)
 /* place[k]: entry of the block that value k belongs to, -1 for none */
 static PetscErrorCode PolderCOOMap_Private(PetscInt n, const PetscInt place[], PetscInt nz, PolderCOOMap *to)
 {
-  PetscInt *map, *perm;
+  PetscInt *map, *perm, same = 0;
 
   PetscFunctionBegin;
+  to->nz = nz;
+  while (same < n && place[same] == same) ++same;
+  if (same == n && n == nz) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1(nz + 2, &map));
   PetscCall(PetscMalloc1(n, &perm));
   for (PetscInt k = 0; k < n; ++k) {
@@ -44,7 +47,6 @@ static PetscErrorCode PolderCOOMap_Private(PetscInt n, const PetscInt place[], P
   for (PetscInt k = 0; k < n; ++k) {
     if (place[k] >= 0) perm[map[place[k] + 1]++] = k;
   }
-  to->nz = nz;
   PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (nz + 1), &to->map));
   PetscCall(PolderDeviceFromHost(to->map, map, sizeof(PetscInt) * (nz + 1)));
   PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * map[nz], &to->perm));

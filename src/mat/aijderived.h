@@ -52,6 +52,7 @@ struct _PolderAIJ {
   PetscInt            nz;
   PolderAIJOptions    opts;
   PetscBool           symmetric; /* a block: the parallel matrix is known to be symmetric */
+  PetscBool           eternal;   /* and, by the user's word, whatever its values may become */
   char                why[128];  /* why used is not format */
 
   PolderMirror        rows;  /* on the device: the compressed rows of a sequential matrix, of the off-diagonal block of a parallel one */
@@ -121,6 +122,8 @@ PETSC_INTERN PetscErrorCode PolderAIJOnDevice(Mat A, Vec x, Vec y, Vec z, PetscB
 PETSC_INTERN PetscErrorCode PolderAIJApplyDevice(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z, PetscScalar *dot);
 PETSC_INTERN PetscErrorCode PolderAIJGetDiagonalDevice(Mat A, Vec d);
 PETSC_INTERN PetscErrorCode PolderAIJResetDevice(PolderAIJ);
+/* Has the user said that A is symmetric, and that it stays so with other values (MAT_SYMMETRY_ETERNAL, MAT_SPD_ETERNAL)? */
+PETSC_INTERN PetscBool PolderMatSymmetricEternal(Mat A);
 /* A parallel matrix: its diagonal block in our type, told of changes of the parent */
 PETSC_INTERN PetscErrorCode PolderAIJBlock(Mat A, Mat *block);
 /* Our part of a matrix of ours */

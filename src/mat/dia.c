@@ -155,7 +155,7 @@ PetscErrorCode PolderDiaCountDevice(PetscInt m, PetscInt n, const PetscInt ai[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* DIAFill_Private() from rows on the device */
+/* DIAFill_Private() from rows on the device; tol = infinity: it is known to be right */
 static PetscErrorCode DIAFillDevice_Private(Mat_DIA *D, const PolderCSR *csr, PetscReal tol, PetscBool *ok)
 {
   PolderStream stream;
@@ -163,8 +163,10 @@ static PetscErrorCode DIAFillDevice_Private(Mat_DIA *D, const PolderCSR *csr, Pe
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceZero(D->bad, sizeof(bad)));
+  if (tol < PETSC_INFINITY) PetscCall(PolderDeviceZero(D->bad, sizeof(bad)));
   PolderLaunch(PolderDiaFill_CUDA(D->dia.m, D->dia.nd, D->first, D->off, D->val, csr->ai, csr->aj, csr->aa, tol, D->bad, stream));
+  *ok = PETSC_TRUE;
+  if (tol == PETSC_INFINITY) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceToHost(&bad, D->bad, sizeof(bad)));
   *ok = bad ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -234,6 +236,7 @@ static PetscErrorCode DIARefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, voi
 
   PetscFunctionBegin;
   PetscCall(DIATolerance_Private(A, aij, &tol));
+  if (D->device && D->first && (aij->eternal || PolderMatSymmetricEternal(A))) tol = PETSC_INFINITY; // half of the time would go into looking at the other half
   PetscCall((*(D->device ? DIAFillDevice_Private : DIAFill_Private))(D, csr, tol, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -342,6 +345,7 @@ PetscErrorCode PolderMatGetDeviceDia(Mat A, const PolderDia **dia)
    the matrix of a stencil moves about two thirds of the bytes of AIJ in a product, and about 40 per cent when half of it is stored.
 
    Half is stored when the matrix is symmetric to the last bit, or up to rounding when `MatSetOption()` with `MAT_SYMMETRIC` says that it is symmetric.
+   With `MAT_SYMMETRY_ETERNAL` or `MAT_SPD_ETERNAL` besides, new values of the lower half are not looked at any more when they are on the device.
 
    `-mat_view ::ascii_info` prints the format in use and, when it is not the diagonals, why.
 
