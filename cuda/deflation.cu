@@ -1,5 +1,4 @@
 /* Deflation by labels: Z^T v, Z a, AZ and E = Z^T A Z. Every sum has a fixed order. */
-#include <cooperative_groups.h>
 #include "launch.cuh"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -149,16 +148,19 @@ int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, const PetscInt sta
   return cudaGetLastError();
 }
 
-/* Segment s by a warp, which adds the sums of all segments of the label when it ends last of theirs */
+/* A warp a segment; the warp that ends last of those of a label adds their sums */
 template <bool WEIGHTED>
-static __device__ __forceinline__ void PolderSegmentSum(PetscInt s, const PetscInt *__restrict__ first, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ label, const PetscInt *__restrict__ item, const PetscScalar *__restrict__ weight, const PetscScalar *__restrict__ v, PetscScalar *sum, unsigned int *counter, PetscScalar alpha, const PetscScalar *y, PetscScalar *a)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentSumsKernel(PetscInt nlabel, const PetscInt *__restrict__ first, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ label, const PetscInt *__restrict__ item, const PetscScalar *__restrict__ weight, const PetscScalar *__restrict__ v, PetscScalar *sum, unsigned int *counter, PetscScalar alpha, const PetscScalar *y, PetscScalar *a)
 {
+  const PetscInt s    = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32);
   const int      lane = threadIdx.x % 32;
-  const PetscInt end = ptr[s + 1], l = label[s];
-  PetscInt       f, n;
+  PetscInt       end, l, f, n;
   double         here = 0;
   bool           last = true;
 
+  if (s >= first[nlabel]) return;
+  end = ptr[s + 1];
+  l   = label[s];
 #pragma unroll 8
   for (PetscInt k = ptr[s] + lane; k < end; k += 32) here += WEIGHTED ? weight[k] * v[item[k]] : v[item[k]];
   here = PolderWarpSum(here);
@@ -178,14 +180,6 @@ static __device__ __forceinline__ void PolderSegmentSum(PetscInt s, const PetscI
     here = PolderWarpSum(here);
   }
   if (lane == 0) a[l] = (y ? y[l] : 0) + alpha * here;
-}
-
-template <bool WEIGHTED>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentSumsKernel(PetscInt nlabel, const PetscInt *__restrict__ first, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ label, const PetscInt *__restrict__ item, const PetscScalar *__restrict__ weight, const PetscScalar *__restrict__ v, PetscScalar *sum, unsigned int *counter, PetscScalar alpha, const PetscScalar *y, PetscScalar *a)
-{
-  const PetscInt s = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32);
-
-  if (s < first[nlabel]) PolderSegmentSum<WEIGHTED>(s, first, ptr, label, item, weight, v, sum, counter, alpha, y, a);
 }
 
 int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PolderStream stream)
@@ -240,50 +234,6 @@ int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[
   if (row) PolderRowsMultAddKernel<true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, d, b, dot);
   else PolderRowsMultAddKernel<false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, d, b, dot);
   return cudaGetLastError();
-}
-
-/* v <- P v in one kernel, whose blocks meet after the sums a1 = Z^T v and after the product a2 = E^-1 a1 */
-#define POLDER_DEFLATE_BLOCK 1024
-
-static __global__ void __launch_bounds__(POLDER_DEFLATE_BLOCK, 1) PolderDeflateKernel(const __grid_constant__ PolderDeflation P, const PetscScalar *items, PetscScalar *v, PetscScalar *dot)
-{
-  cooperative_groups::grid_group grid  = cooperative_groups::this_grid();
-  const PetscInt                 warps = (PetscInt)gridDim.x * (POLDER_DEFLATE_BLOCK / 32), warp = (PetscInt)(threadIdx.x / 32 * gridDim.x + blockIdx.x); // neighbours on different multiprocessors
-  const PetscInt                 stride = (PetscInt)gridDim.x * POLDER_DEFLATE_BLOCK;
-
-  for (PetscInt s = warp; s < P.first[P.d]; s += warps) PolderSegmentSum<false>(s, P.first, P.ptr, P.label, P.item, NULL, items, P.sum, P.counter, 1, NULL, P.a1);
-  grid.sync();
-  for (PetscInt i = warp; i < P.d; i += warps) {
-    const double y = PolderDenseRow(P.d, P.inverse + (size_t)i * P.ld, P.a1);
-
-    if (threadIdx.x % 32 == 0) P.a2[i] = y;
-  }
-  grid.sync();
-  for (PetscInt k = (PetscInt)blockIdx.x * POLDER_DEFLATE_BLOCK + threadIdx.x; k < P.nrow; k += stride) {
-    const PetscInt i = P.row[k], end = P.rowptr[k + 1];
-    double         s = 0;
-
-    for (PetscInt j = P.rowptr[k]; j < end; ++j) s += P.val[j] * P.a2[P.col[j]];
-    v[i] -= s;
-  }
-  if (!dot || blockIdx.x) return;
-  double s[1] = {0};
-
-  for (PetscInt j = (PetscInt)threadIdx.x; j < P.d; j += POLDER_DEFLATE_BLOCK) s[0] += P.a1[j] * P.a2[j];
-  PolderBlockSums<POLDER_DEFLATE_BLOCK>(s);
-  if (threadIdx.x == 0) *dot -= s[0];
-}
-
-PetscBool PolderDeflateCan_CUDA(void)
-{
-  return PolderCooperative();
-}
-
-int PolderDeflate_CUDA(const PolderDeflation *P, const PetscScalar items[], PetscScalar v[], PetscScalar *dot, PolderStream stream)
-{
-  void *args[] = {(void *)P, &items, &v, &dot};
-
-  return cudaLaunchCooperativeKernel((const void *)PolderDeflateKernel, dim3(PolderMultiprocessors()), dim3(POLDER_DEFLATE_BLOCK), args, 0, stream);
 }
 
 /* ------------------------------------------------ AZ ------------------------------------------------ */

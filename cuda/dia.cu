@@ -342,7 +342,7 @@ int PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, const PetscInt o
   const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
 
   if (!m) return (int)cudaGetLastError();
-  for (int mirror = 0; mirror < (isinf(tol) ? 1 : 2); ++mirror) { // the rows that are compared are complete only when all others are
+  for (int mirror = 0; mirror < (tol < PETSC_INFINITY ? 2 : 1); ++mirror) { // the rows that are compared are complete only when all others are
     const PetscInt d0 = mirror ? 0 : first, d1 = mirror ? first : nd;
 
     for (PetscInt b = d0; b < d1 || (b == d0 && !mirror); b += DIA_BATCH) {

@@ -272,21 +272,6 @@ POLDER_LAUNCHER int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscI
 POLDER_LAUNCHER int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar alpha, const PetscScalar a[], PetscScalar x[], PolderStream stream);
 /* v[row[k]] += alpha * (CSR row k) . a for n rows (NULL: row k is k); dot != NULL: *dot += alpha (b, a), d terms */
 POLDER_LAUNCHER int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PolderStream stream);
-/* All that P = I - AZ E^-1 Z^T takes: segments as in PolderSegmentSums_CUDA(), without weights; the inverse of E as in PolderDenseMult_CUDA(); the rows of AZ */
-typedef struct {
-  PetscInt           d, ld, most, nrow;
-  const PetscInt    *first, *ptr, *label, *item;
-  PetscScalar       *sum;
-  unsigned int      *counter;
-  const PetscScalar *inverse;
-  const PetscInt    *row, *rowptr, *col;
-  const PetscScalar *val;
-  PetscScalar       *a1, *a2; /* [d] work: Z^T v and E^-1 of it */
-} PolderDeflation;
-/* v <- P v in one kernel; Z^T v is made of items, those of v itself or its runs; dot != NULL: *dot -= (a1, a2) */
-POLDER_LAUNCHER int PolderDeflate_CUDA(const PolderDeflation *P, const PetscScalar items[], PetscScalar v[], PetscScalar *dot, PolderStream stream);
-/* Has the device such kernels? */
-POLDER_LAUNCHER PetscBool PolderDeflateCan_CUDA(void);
 /* AZ for labels: count[i] entries of row i, 0 where it vanishes to rounding; flags[0] is raised when a row sum does not vanish, flags[1] when a row has no label */
 POLDER_LAUNCHER int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream);
 /* row i is the k-th with entries, k = scan[i] >> 32, and these begin at scan[i] & 0xffffffff: both less what row i itself adds, since scan[] includes it */

@@ -105,7 +105,7 @@ void PolderDiaMult_Host(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[
 /* Is low the mirror image of up, an entry of a row above? Exactly, or, when tol > 0, up to tol times the larger of low and that row's diagonal entry; tol = infinity: nobody asks */
 static inline PetscBool DiaMirrors(PetscScalar low, PetscScalar up, PetscScalar diag, PetscReal tol)
 {
-  if (low == up || tol == PETSC_INFINITY) return PETSC_TRUE;
+  if (low == up || tol >= PETSC_INFINITY) return PETSC_TRUE;
   return (PetscBool)(PetscAbsScalar(low - up) <= tol * PetscMax(PetscAbsScalar(low), PetscAbsScalar(diag)));
 }
 

@@ -62,12 +62,6 @@ static PetscErrorCode PolderCoarseDeviceAllocate_Private(PolderCoarseDevice c, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PetscScalar *PolderCoarseDeviceInverse(PolderCoarseDevice c, PetscInt *ld)
-{
-  *ld = c->ld;
-  return c->cholesky || c->refined ? NULL : c->X;
-}
-
 PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice c, const PetscScalar a1[], PetscScalar a2[])
 {
   PolderStream stream;

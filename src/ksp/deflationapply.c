@@ -125,17 +125,12 @@ static PetscErrorCode PolderDeflationSubtractAZ_Private(PolderDeflationSpace s, 
 @*/
 PetscErrorCode PolderDeflationSpaceApplyP(PolderDeflationSpace s, Vec v)
 {
-  PetscBool done = PETSC_FALSE;
-
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, v));
-  if (s->apply) PetscCall(PolderDeflationApplyP_Device(s, v, PETSC_FALSE, NULL, &done));
-  if (!done) {
-    PetscCall(PolderDeflationRestrict_Private(s, v, PETSC_FALSE)); // a1 <- Z^T v
-    PetscCall(PolderDeflationCoarseSolve_Private(s));              // a2 <- E^-1 a1
-    PetscCall(PolderDeflationSubtractAZ_Private(s, v));            // v <- v - AZ a2
-  }
+  PetscCall(PolderDeflationRestrict_Private(s, v, PETSC_FALSE)); // a1 <- Z^T v
+  PetscCall(PolderDeflationCoarseSolve_Private(s));              // a2 <- E^-1 a1
+  PetscCall(PolderDeflationSubtractAZ_Private(s, v));            // v <- v - AZ a2
   PetscCall(PolderDeflationEnd_Private(s, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -149,17 +144,12 @@ PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace s, const PolderR
 
 PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, PetscBool summed, PetscScalar *dot)
 {
-  PetscBool done;
-
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, w));
-  PetscCall(PolderDeflationApplyP_Device(s, w, summed, dot, &done));
-  if (!done) {
-    PetscCall(PolderDeflationRestrict_Private(s, w, summed));
-    PetscCall(PolderDeflationCoarseSolve_Private(s));
-    PetscCall(PolderDeflationSubtractAZ_Device(s, w, dot)); // (p, AZ a2) = (Z^T A p, a2)
-  }
+  PetscCall(PolderDeflationRestrict_Private(s, w, summed));
+  PetscCall(PolderDeflationCoarseSolve_Private(s));
+  PetscCall(PolderDeflationSubtractAZ_Device(s, w, dot)); // (p, AZ a2) = (Z^T A p, a2)
   PetscCall(PolderDeflationEnd_Private(s, w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

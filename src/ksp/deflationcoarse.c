@@ -580,17 +580,6 @@ PetscErrorCode PolderCoarseSolve(PolderCoarse c, const PetscScalar a1[], PetscSc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseGetInverseDevice(PolderCoarse c, PetscInt *ld, const PetscScalar **inverse)
-{
-  PetscMPIInt size;
-
-  PetscFunctionBegin;
-  PetscCheck(c->setup, c->comm, PETSC_ERR_ORDER, "The deflation space has not been set up");
-  PetscCallMPI(MPI_Comm_size(c->comm, &size));
-  *inverse = c->dense && size == 1 ? PolderCoarseDeviceInverse(c->device, ld) : NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PolderCoarseSolveDevice(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
 {
   PetscMPIInt  size;

@@ -31,8 +31,6 @@ PETSC_INTERN PetscErrorCode PolderCoarseGetRank(PolderCoarse, PetscInt *);
 PETSC_INTERN PetscErrorCode PolderCoarseSolve(PolderCoarse, const PetscScalar a1[], PetscScalar a2[]);
 /* The same with device arrays of all d columns, aligned to 16 bytes */
 PETSC_INTERN PetscErrorCode PolderCoarseSolveDevice(PolderCoarse, const PetscScalar a1[], PetscScalar a2[]);
-/* E^-1 on the device when a solve is a product with it and nothing else, rows ld apart; NULL: it is not */
-PETSC_INTERN PetscErrorCode PolderCoarseGetInverseDevice(PolderCoarse, PetscInt *ld, const PetscScalar **inverse);
 /* Does that launch kernels of ours and nothing else, so that it can be replayed? */
 PETSC_INTERN PetscErrorCode PolderCoarseOnlyLaunches(PolderCoarse, PetscBool *);
 PETSC_INTERN PetscErrorCode PolderCoarseView(PolderCoarse, PetscViewer);

@@ -352,29 +352,6 @@ static PetscErrorCode PolderDeflationRestoreArray_Private(PolderDeflationSpace s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationApplyP_Device(PolderDeflationSpace s, Vec v, PetscBool summed, PetscScalar *dot, PetscBool *done)
-{
-  PolderDeflationDevice g = s->dev;
-  const PolderSegments *c = &g->columns;
-  PolderDeflation P = {.d = g->d, .nrow = g->nw, .most = c->most, .first = c->first, .ptr = c->ptr, .label = c->label, .item = c->item, .sum = c->sum, .counter = c->counter, .row = g->wrow, .rowptr = g->wi, .col = g->wj, .val = g->wv, .a1 = g->a1, .a2 = g->a2};
-  PetscScalar *va;
-  PolderStream stream;
-
-  PetscFunctionBegin;
-  PetscCall(PolderVecOnDevice(v, done));
-  *done = (PetscBool)(*done && !c->weight && PolderKernelCan(PolderDeflateCan_CUDA()));
-  if (*done) PetscCall(PolderCoarseGetInverseDevice(s->coarse, &P.ld, &P.inverse));
-  *done = (PetscBool)(*done && P.inverse);
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderVecGetDeviceArray(v, &va));
-  if (g->runs.m && !summed) PolderLaunch(PolderRunsSum_CUDA(&g->runs, va, stream));
-  PolderLaunch(PolderDeflate_CUDA(&P, g->runs.m ? g->runs.sum : va, va, dot, stream));
-  PetscCall(PolderVecRestoreDeviceArray(v, &va));
-  PetscCall(PetscLogGpuFlops((g->runs.m && !summed ? 1.0 * g->m : 0.0) + c->n + 2.0 * g->d * g->d + 2.0 * g->wnz + (dot ? 2.0 * g->d : 0.0)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace s, Vec v, PetscBool summed)
 {
   PolderDeflationDevice g = s->dev;

@@ -40,8 +40,6 @@ PETSC_INTERN PetscErrorCode PolderDeflationDestroyRuns(PolderDeflationDevice);
 /* n items of the given labels, those without one left out; arrays of the same sizes are kept */
 PETSC_INTERN PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, const PetscInt label[], PolderSegments *);
 /* The steps of the operators; vectors on the host are copied. summed: the runs have the sums of v */
-/* v <- P v in one kernel, where v and all of P are on this device; done = PETSC_FALSE, and nothing is done, where they are not. dot: as in PolderDeflationSpaceApplyPDot() */
-PETSC_INTERN PetscErrorCode PolderDeflationApplyP_Device(PolderDeflationSpace, Vec v, PetscBool summed, PetscScalar *dot, PetscBool *done);
 PETSC_INTERN PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace, Vec v, PetscBool summed);
 PETSC_INTERN PetscErrorCode PolderDeflationRestrictAZ_Device(PolderDeflationSpace, Vec x, PetscBool subtract);
 PETSC_INTERN PetscErrorCode PolderDeflationProlongAdd_Device(PolderDeflationSpace, PetscScalar alpha, Vec x);

@@ -166,7 +166,7 @@ static PetscErrorCode DIAFillDevice_Private(Mat_DIA *D, const PolderCSR *csr, Pe
   if (tol < PETSC_INFINITY) PetscCall(PolderDeviceZero(D->bad, sizeof(bad)));
   PolderLaunch(PolderDiaFill_CUDA(D->dia.m, D->dia.nd, D->first, D->off, D->val, csr->ai, csr->aj, csr->aa, tol, D->bad, stream));
   *ok = PETSC_TRUE;
-  if (tol == PETSC_INFINITY) PetscFunctionReturn(PETSC_SUCCESS);
+  if (tol >= PETSC_INFINITY) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceToHost(&bad, D->bad, sizeof(bad)));
   *ok = bad ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

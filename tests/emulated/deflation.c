@@ -73,18 +73,6 @@ int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[
   return 0;
 }
 
-PetscBool PolderDeflateCan_CUDA(void)
-{
-  return PETSC_TRUE;
-}
-
-int PolderDeflate_CUDA(const PolderDeflation *P, const PetscScalar items[], PetscScalar v[], PetscScalar *dot, PolderStream stream)
-{
-  (void)PolderSegmentSums_CUDA(P->d, P->most, P->first, P->ptr, P->label, P->item, NULL, items, P->sum, P->counter, 1, NULL, P->a1, stream);
-  (void)PolderDenseMult_CUDA(P->d, P->ld, 1, P->inverse, P->a1, NULL, P->a2, stream);
-  return PolderRowsMultAdd_CUDA(P->nrow, P->row, P->rowptr, P->col, P->val, -1, P->a2, v, P->d, P->a1, dot, stream);
-}
-
 /* The entries of row i of diagonals that are not zero */
 static PetscInt DiaRow(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscInt i, PetscInt j[], PetscScalar a[])
 {
