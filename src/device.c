@@ -3,6 +3,7 @@
 
 #if defined(POLDER_HAVE_CUDA)
   #include <petscdevice_cuda.h>
+  #include <petscdm.h>
   #include <petsc/private/matimpl.h>
 
 /* Up to here a copy counts as one of scalars */
@@ -135,6 +136,8 @@ PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
   PetscScalar   *a;
   PetscInt       n, N, bs;
   PetscBool      device, seq;
+  PetscLayout    layout;
+  DM             dm;
 
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(v, &device));
@@ -149,6 +152,10 @@ PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
   PetscCall(PolderDeviceMalloc(sizeof(*a) * (size_t)n, &a));
   if (seq) PetscCall(VecCreateSeqCUDAWithArray(comm, bs, n, a, w));
   else PetscCall(VecCreateMPICUDAWithArray(comm, bs, n, N, a, w));
+  PetscCall(VecGetLayout(v, &layout));
+  PetscCall(VecSetLayout(*w, layout));
+  PetscCall(VecGetDM(v, &dm));
+  if (dm) PetscCall(VecSetDM(*w, dm)); // preconditioners ask vectors for it
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, a));
   PetscCall(PetscContainerSetCtxDestroy(container, PolderFreeValues_Private));
