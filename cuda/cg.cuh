@@ -66,7 +66,7 @@ __device__ __forceinline__ void PolderAllSum(cooperative_groups::grid_group &gri
     double    v = 0;
 
     for (unsigned int b = threadIdx.x % 32; b < gridDim.x; b += 32) v += __ldcg(&partial[k * gridDim.x + b]);
-    for (int o = 16; o > 0; o >>= 1) v += __shfl_down_sync(0xffffffffu, v, o);
+    v = PolderWarpSum(v);
     if (threadIdx.x % 32 == 0) total[k] = v;
   }
   __syncthreads();

@@ -1,9 +1,6 @@
 /* Conjugate gradients on a small matrix of diagonals: many steps in one kernel, whose blocks meet at barriers. */
 #include "cg.cuh"
 
-/* As many steps apart r loses its mean, where the constant is the kernel of A */
-#define POLDER_CGSMALL_MEAN 8
-
 typedef struct {
   PetscInt           n;
   int                nd, count;
@@ -74,7 +71,7 @@ static __global__ void __launch_bounds__(BLOCK) PolderCGSmallKernel(const __grid
       if (i >= a.n) continue;
       if (good) a.x[i] += alpha * p[k];
       r[k] -= alpha * w[k];
-      if (s.nullspace && (s.its + 1) % POLDER_CGSMALL_MEAN == 0) r[k] -= s.sum[3] / s.N;
+      if (s.nullspace && (s.its + 1) % POLDER_CG_MEAN == 0) r[k] -= s.sum[3] / s.N;
       sum[0] += r[k] * r[k];
       sum[1] += d[k] * r[k] * r[k];
       sum[2] += d[k] * r[k];

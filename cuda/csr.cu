@@ -108,8 +108,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCooSumKernel(PetscI
   PetscScalar     sum = 0;
 
   if (k >= nz) return;
-  if (!map) sum = v[k];
-  for (PetscInt e = map ? map[k] : 0; map && e < map[k + 1]; ++e) sum += v[perm[e]];
+  if (map) {
+    for (PetscInt e = map[k]; e < map[k + 1]; ++e) sum += v[perm[e]];
+  } else sum = v[k];
   aa[k] = (insert ? 0.0 : aa[k]) + sum;
 }
 

@@ -34,12 +34,6 @@ static __device__ __forceinline__ PetscInt PolderThread(void)
   return (PetscInt)blockIdx.x * (PetscInt)blockDim.x + (PetscInt)threadIdx.x;
 }
 
-static __device__ __forceinline__ double PolderWarpSum(double v)
-{
-  for (int o = 16; o > 0; o >>= 1) v += __shfl_xor_sync(0xffffffffu, v, o);
-  return v;
-}
-
 /* ------------------------------------------------ segments ------------------------------------------------ */
 
 static __global__ void PolderLabelsKeysKernel(PetscInt n, PetscInt nlabel, const PetscInt *__restrict__ label, unsigned int *key, PetscInt *row)

@@ -295,13 +295,6 @@ int PolderLongRowsFill_CUDA(int nseg, const PetscInt ai[], const PetscInt aj[], 
   return cudaGetLastError();
 }
 
-/* The sum over a warp in a fixed order, in all of its threads */
-static __device__ __forceinline__ PetscScalar PolderWarpSum(PetscScalar v)
-{
-  for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(0xffffffffu, v, o);
-  return v;
-}
-
 /* One segment by a warp, and the row when it is the last of its segments to end; returns the segment's sum */
 static __device__ PetscScalar PolderLongRowSegment(int s, int lane, const PolderSlices &S, PetscScalar alpha, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z)
 {

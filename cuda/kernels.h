@@ -46,6 +46,8 @@ POLDER_LAUNCHER int PolderMarkedList_CUDA(PetscInt n, const char mark[], PetscIn
   A step that the tolerance, or a breakdown, forbids changes nothing: the state is frozen, so the host may be any number of steps behind.
 */
 #define POLDER_CG_RING 1024
+/* So many steps apart r loses its mean in kernels that make many, where the constant is the kernel of A */
+#define POLDER_CG_MEAN 8
 enum {
   POLDER_CG_RUNNING = 0,
   POLDER_CG_TOLERANCE,      /* norm <= tol or norm >= divtol */
@@ -445,9 +447,8 @@ typedef struct {
 /*
   prepare: z <- M^-1 r and rho (first: beta is 0). Then up to so many steps: p <- z - mean + beta p (first: z - mean), w <- S p, x <- x + alpha p, r <- r - alpha w, the norm, z <- M^-1 r, rho.
   Where the state is frozen nothing happens any more, so that z and rho may be those of the step before.
-  Vectors of the red nodes as above. POLDER_RRBCG_MEAN steps apart r loses its mean, where the constant is the kernel
+  Vectors of the red nodes as above
 */
-#define POLDER_RRBCG_MEAN 8
 POLDER_LAUNCHER int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar z[], PetscScalar p[], PetscScalar w[], PolderCGState *state, void *work, PolderStream stream);
 /* The most unknowns that it is meant for; 0: the device has no such kernels */
 POLDER_LAUNCHER PetscInt PolderRRBCGMost_CUDA(void);

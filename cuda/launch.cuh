@@ -37,6 +37,13 @@ struct PolderReduceScratch {
   double       partial[POLDER_REDUCE_SUMS * POLDER_REDUCE_BLOCKS];
 };
 
+/* The sum over a warp in a fixed order, in all of its threads */
+static __device__ __forceinline__ PetscScalar PolderWarpSum(PetscScalar v)
+{
+  for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(0xffffffffu, v, o);
+  return v;
+}
+
 /* v[k] <- the sum over a block, in thread 0. Unless AGAIN is said, the block must meet before the next call */
 template <int BLOCK, int N, bool AGAIN = false>
 __device__ __forceinline__ void PolderBlockSums(double (&v)[N])
@@ -65,7 +72,7 @@ __device__ __forceinline__ double PolderBlockSum(double v)
   return sum[0];
 }
 
-/* (row, x) of n entries by a warp, in its first lane; row is one of a matrix whose rows begin where pairs can be read from */
+/* (row, x) of n entries by a warp, in all of its threads; row is one of a matrix whose rows begin where pairs can be read from */
 static __device__ __forceinline__ double PolderDenseRow(PetscInt n, const PetscScalar *__restrict__ row, const PetscScalar *x)
 {
   const int lane = threadIdx.x % 32;
@@ -78,8 +85,7 @@ static __device__ __forceinline__ double PolderDenseRow(PetscInt n, const PetscS
     sum += a.x * x[j] + a.y * x[j + 1];
   }
   if (n % 2 && lane == 0) sum += row[n - 1] * x[n - 1];
-  for (int o = 16; o > 0; o >>= 1) sum += __shfl_down_sync(0xffffffffu, sum, o);
-  return sum;
+  return PolderWarpSum(sum);
 }
 
 /*

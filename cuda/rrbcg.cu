@@ -70,7 +70,7 @@ static __device__ __forceinline__ void RRBCGProduct(const RRBCG &a, const RRBCre
 /* r <- r - alpha w, now and then without its mean as the step before has left it; sum: (r, r), sum r */
 static __device__ __forceinline__ void RRBCGUpdate(const RRBCG &a, const PolderCGState &s, double pw, double (&sum)[2])
 {
-  const double alpha = pw > 0 && !isinf(pw) ? s.rho / pw : 0.0, mean = s.nullspace && (s.its + 1) % POLDER_RRBCG_MEAN == 0 ? s.sum[3] / s.N : 0.0;
+  const double alpha = pw > 0 && !isinf(pw) ? s.rho / pw : 0.0, mean = s.nullspace && (s.its + 1) % POLDER_CG_MEAN == 0 ? s.sum[3] / s.N : 0.0;
 
   RRBCGEach(
     a.n, [&](PetscInt i) { return make_double2(a.r[i], a.w[i]); },

@@ -14,32 +14,32 @@ static unsigned int PolderStreamBlocks(PetscInt n)
   return blocks < 2048 ? (blocks ? blocks : 1) : 2048;
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDotKernel(PetscInt n, const PetscScalar *__restrict__ x, const PetscScalar *__restrict__ y, PetscScalar *dot, PolderReduceScratch *scratch)
+/* finish(sum of term(i), i < n) */
+template <class Term, class Finish>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderStreamSumKernel(PetscInt n, const Term term, const Finish finish, PolderReduceScratch *scratch)
 {
   const PetscInt stride = (PetscInt)gridDim.x * POLDER_BLOCK;
   double         sum[1] = {0};
 
-  for (PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += stride) sum[0] += x[i] * y[i];
-  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *s) { *dot = s[0]; });
+  for (PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += stride) sum[0] += term(i);
+  PolderGridSum<POLDER_BLOCK>(sum, scratch, [&](const double *s) { finish(s[0]); });
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderNormKernel(PetscInt n, const PetscScalar *__restrict__ x, volatile PetscReal *norm, PolderReduceScratch *scratch)
+template <class Term, class Finish>
+static int PolderStreamSum(PetscInt n, Term term, Finish finish, void *work, PolderStream stream)
 {
-  const PetscInt stride = (PetscInt)gridDim.x * POLDER_BLOCK;
-  double         sum[1] = {0};
-
-  for (PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += stride) sum[0] += x[i] * x[i];
-  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *s) { *norm = isnan(s[0]) ? HUGE_VAL : sqrt(s[0]); });
+  PolderStreamSumKernel<<<PolderStreamBlocks(n), POLDER_BLOCK, 0, stream>>>(n, term, finish, (PolderReduceScratch *)work);
+  return cudaGetLastError();
 }
 
 int PolderNorm_CUDA(PetscInt n, const PetscScalar x[], volatile PetscReal *norm, void *work, PolderStream stream)
 {
-  PolderNormKernel<<<PolderStreamBlocks(n), POLDER_BLOCK, 0, stream>>>(n, x, norm, (PolderReduceScratch *)work);
-  return cudaGetLastError();
+  return PolderStreamSum(
+    n, [=] __device__(PetscInt i) { return x[i] * x[i]; }, [=] __device__(double sum) { *norm = isnan(sum) ? HUGE_VAL : sqrt(sum); }, work, stream);
 }
 
 int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar *dot, void *work, PolderStream stream)
 {
-  PolderDotKernel<<<PolderStreamBlocks(n), POLDER_BLOCK, 0, stream>>>(n, x, y, dot, (PolderReduceScratch *)work);
-  return cudaGetLastError();
+  return PolderStreamSum(
+    n, [=] __device__(PetscInt i) { return x[i] * y[i]; }, [=] __device__(double sum) { *dot = sum; }, work, stream);
 }

@@ -39,9 +39,11 @@ void PolderCsrMagnitude_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[
 void PolderCooSum_Host(PetscInt nz, const PetscInt map[], const PetscInt perm[], const PetscScalar v[], PetscBool insert, PetscScalar aa[])
 {
   for (PetscInt k = 0; k < nz; ++k) {
-    PetscScalar sum = map ? 0.0 : v[k];
+    PetscScalar sum = 0.0;
 
-    for (PetscInt e = map ? map[k] : 0; map && e < map[k + 1]; ++e) sum += v[perm[e]];
+    if (map) {
+      for (PetscInt e = map[k]; e < map[k + 1]; ++e) sum += v[perm[e]];
+    } else sum = v[k];
     aa[k] = (insert ? 0.0 : aa[k]) + sum;
   }
 }

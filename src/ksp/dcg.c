@@ -275,18 +275,12 @@ static PetscErrorCode KSPSolve_DCG(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* KSPSetWorkVecs(), four of them */
-static PetscErrorCode KSPDCGSetWorkVecs_Private(KSP ksp, Mat A)
+PetscErrorCode KSPDCGSetWorkVecs_Private(KSP ksp, Vec like)
 {
-  Vec like;
-
   PetscFunctionBegin;
   PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work));
-  if (ksp->vec_rhs) PetscCall(PetscObjectReference((PetscObject)(like = ksp->vec_rhs)));
-  else PetscCall(MatCreateVecs(A, NULL, &like));
   ksp->nwork = 4;
   PetscCall(PolderVecDuplicateVecs(like, ksp->nwork, &ksp->work));
-  PetscCall(VecDestroy(&like));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -294,10 +288,14 @@ static PetscErrorCode KSPSetUp_DCG(KSP ksp)
 {
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
   Mat      A;
+  Vec      like;
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(KSPDCGSetWorkVecs_Private(ksp, A));
+  if (ksp->vec_rhs) PetscCall(PetscObjectReference((PetscObject)(like = ksp->vec_rhs)));
+  else PetscCall(MatCreateVecs(A, NULL, &like));
+  PetscCall(KSPDCGSetWorkVecs_Private(ksp, like));
+  PetscCall(VecDestroy(&like));
   PetscCall(PolderDeflationSpaceSetDM(dcg->space, ksp->dm));
   PetscCall(PolderDeflationSpaceSetUp(dcg->space, A));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -43,6 +43,8 @@ typedef struct {
 } KSP_DCG;
 
 /* dcg.c */
+/* The work vectors of a solve */
+PETSC_INTERN PetscErrorCode KSPDCGSetWorkVecs_Private(KSP, Vec like);
 /* Solves A x = b with the preconditioner pc, all of them in dcg, and work vectors like x in ksp->work */
 PETSC_INTERN PetscErrorCode KSPDCGSolve_Private(KSP);
 PETSC_INTERN PetscErrorCode KSPReset_DCG(KSP);

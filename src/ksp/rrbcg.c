@@ -188,9 +188,7 @@ static PetscErrorCode KSPRRBCGCreateSystem_Private(KSP ksp, Vec like)
   PetscCall(VecSetType(rrbcg->b, type));
   PetscCall(PolderVecDuplicate(rrbcg->b, &rrbcg->x));
   PetscCall(PolderVecDuplicate(like, &rrbcg->work));
-  PetscCall(VecDestroyVecs(ksp->nwork, &ksp->work));
-  ksp->nwork = 4;
-  PetscCall(PolderVecDuplicateVecs(rrbcg->b, ksp->nwork, &ksp->work));
+  PetscCall(KSPDCGSetWorkVecs_Private(ksp, rrbcg->b));
   PetscCall(MatCreateShell(comm, n, n, PETSC_DETERMINE, PETSC_DETERMINE, ksp->pc, &rrbcg->S));
   PetscCall(MatShellSetOperation(rrbcg->S, MATOP_MULT, (void (*)(void))MatMult_RRBCG));
   PetscCall(MatShellSetOperation(rrbcg->S, MATOP_MULT_TRANSPOSE, (void (*)(void))MatMult_RRBCG));

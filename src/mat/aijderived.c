@@ -183,15 +183,15 @@ static PetscErrorCode PolderAIJChooseVecType_Private(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  The diagonal block of a parallel matrix of ours, turned into our sequential type. PETSc replaces the block when it is preallocated anew, and some
-  operations of mpiaij change its values without raising its state: then the parent's state tells.
-*/
 PetscBool PolderMatSymmetricEternal(Mat A)
 {
   return (PetscBool)((A->symmetric == PETSC_BOOL3_TRUE && A->symmetry_eternal) || (A->spd == PETSC_BOOL3_TRUE && A->spd_eternal));
 }
 
+/*
+  The diagonal block of a parallel matrix of ours, turned into our sequential type. PETSc replaces the block when it is preallocated anew, and some
+  operations of mpiaij change its values without raising its state: then the parent's state tells.
+*/
 PetscErrorCode PolderAIJBlock(Mat A, Mat *block)
 {
   PolderAIJ           aij, baij;
