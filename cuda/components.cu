@@ -132,27 +132,44 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsUniteKern
   }
 }
 
+/* find(i), the root of row i's tree, for all rows of a warp that are wanted: one that hangs below another row of the warp, which goes its own way up, lets that one look */
+template <class Find>
+static __device__ __forceinline__ PetscInt PolderWarpRoot(const volatile PetscInt *parent, PetscInt i, bool wanted, Find find)
+{
+  const int          lane = threadIdx.x % 32;
+  const PetscInt     p    = wanted ? parent[i] : i;
+  const bool         asks = p != i && p >= i - lane;
+  const int          of   = asks ? (int)(p - (i - lane)) : lane;
+  const unsigned int all  = __ballot_sync(0xffffffffu, asks);
+  PetscInt           root = wanted && !asks ? find(i) : i, told;
+
+  told = __shfl_sync(0xffffffffu, root, of);
+  if (asks) root = all >> of & 1 ? find(i) : told;
+  return root;
+}
+
 /* Shortens the paths; all start at once, so each step doubles what a later one skips */
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsShortenKernel(PetscInt m, PetscInt *parent)
 {
-  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+  const PetscInt i    = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+  const PetscInt root = PolderWarpRoot(parent, i, i < m, [=](PetscInt r) { return PolderFindRoot(parent, r); });
 
-  if (i < m) ((volatile PetscInt *)parent)[i] = PolderFindRoot(parent, i);
+  if (i < m) ((volatile PetscInt *)parent)[i] = root;
 }
 
 /* A thread writes its own row only: a path halved by another one could replace a root by what is below it */
 template <class Join>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsFinishKernel(PetscInt m, Join join, PetscInt *parent)
 {
-  const PetscInt     i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
-  volatile PetscInt *p = parent;
-  PetscInt           r = i;
-
-  if (i >= m) return;
-  if (join.Row(i)) {
+  const PetscInt     i      = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+  const bool         joined = i < m && join.Row(i); // nothing hangs below the others
+  volatile PetscInt *p      = parent;
+  const PetscInt     root   = PolderWarpRoot(parent, i, joined, [=](PetscInt r) {
     for (PetscInt up = p[r]; up != r; up = p[r]) r = up;
-  } else r = -1; // nothing hangs below it
-  p[i] = r;
+    return r;
+  });
+
+  if (i < m) p[i] = joined ? root : -1;
 }
 
 template <class Join>

@@ -232,39 +232,48 @@ int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[
 
 /* ------------------------------------------------ AZ ------------------------------------------------ */
 
-/* The entries of a row: visit(column, value) for each, in order; both return how many there are */
+/* The entries of a row: visit(label of the column, value) for each, in order; both return how many there are */
 struct PolderRowsCSR {
   const PetscInt    *ai, *aj;
   const PetscScalar *aa;
 
   template <class Visit>
-  __device__ __forceinline__ PetscInt each(PetscInt i, Visit visit) const
+  __device__ __forceinline__ PetscInt each(PetscInt i, const PetscInt *__restrict__ label, Visit visit) const
   {
     const PetscInt begin = ai[i], end = ai[i + 1];
 
-    for (PetscInt k = begin; k < end; ++k) visit(aj[k], aa[k]);
+    for (PetscInt k = begin; k < end; ++k) visit(label[aj[k]], aa[k]);
     return end - begin;
   }
 };
 
+/* ND diagonals, read before any is looked at; 0: nd of them, one after the other */
+template <int ND>
 struct PolderRowsDia {
   PetscInt           m, nd, off[POLDER_LABEL_DIAGONALS];
   const PetscScalar *val[POLDER_LABEL_DIAGONALS];
 
   template <class Visit>
-  __device__ __forceinline__ PetscInt each(PetscInt i, Visit visit) const
+  __device__ __forceinline__ PetscInt each(PetscInt i, const PetscInt *__restrict__ label, Visit visit) const
   {
-    PetscInt n = 0;
+    constexpr int at = ND ? ND : 1;
+    PetscInt      n  = 0, l[at];
+    PetscScalar   a[at];
 
-    for (PetscInt d = 0; d < nd; ++d) {
-      const PetscInt j = i + off[d];
+    for (PetscInt first = 0; first < nd; first += at) {
+#pragma unroll
+      for (int d = 0; d < at; ++d) {
+        const PetscInt j = i + off[first + d];
 
-      if (j < 0 || j >= m) continue;
-      const PetscScalar a = val[d][i];
-
-      if (a == 0) continue;
-      visit(j, a);
-      ++n;
+        a[d] = j < 0 || j >= m ? 0 : val[first + d][i];
+        l[d] = j < 0 || j >= m ? -1 : label[j];
+      }
+#pragma unroll
+      for (int d = 0; d < at; ++d) {
+        if (a[d] == 0) continue;
+        visit(l[d], a[d]);
+        ++n;
+      }
     }
     return n;
   }
@@ -304,15 +313,14 @@ static __device__ void PolderRowLabels(const Rows &rows, PetscInt i, const Petsc
 {
   PetscInt here = 0;
 
-  rows.each(i, [&](PetscInt j, double) {
-    const PetscInt l      = label[j];
-    PetscInt       before = 0;
-    bool           seen   = l < 0;
-    double         sum    = 0;
+  rows.each(i, label, [&](PetscInt l, double) {
+    PetscInt before = 0;
+    bool     seen   = l < 0;
+    double   sum    = 0;
 
     if (!seen)
-      rows.each(i, [&](PetscInt jj, double a) {
-        if (label[jj] == l) {
+      rows.each(i, label, [&](PetscInt other, double a) {
+        if (other == l) {
           seen = seen || before < here;
           sum += a;
         }
@@ -334,9 +342,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsCountKerne
   if (i >= m) return;
   sums.n      = 0;
   sums.val[0] = 0;
-  n           = rows.each(i, [&](PetscInt j, double a) {
-    const PetscInt l = label[j];
-
+  n           = rows.each(i, label, [&](PetscInt l, double a) {
     sum += a;
     abs += fabs(a);
     if (l >= 0) sums.add(l, a);
@@ -351,19 +357,28 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsCountKerne
   count[i] = sums.n == 1 && fabs(sums.val[0]) <= abs ? 0 : sums.n;
 }
 
-template <class Rows>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsFillKernel(PetscInt m, const Rows rows, const PetscInt *__restrict__ label, const PetscInt *__restrict__ count, const PetscInt64 *__restrict__ scan, PetscInt *row, PetscInt *ptr, PetscInt *col, PetscScalar *val)
+/* The rows with entries: few, so that a thread a row that has some finds more to do than a thread a row */
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsListKernel(PetscInt m, const PetscInt *__restrict__ count, const PetscInt64 *__restrict__ scan, PetscInt *row, PetscInt *ptr)
 {
-  const PetscInt i = PolderThread(), n = i < m ? count[i] : 0;
-  PetscInt       k, at;
+  const PetscInt i = PolderThread();
+
+  if (i >= m || !count[i]) return;
+  const PetscInt k = (PetscInt)(scan[i] >> 32) - 1;
+
+  row[k]     = i;
+  ptr[k + 1] = (PetscInt)(scan[i] & 0xffffffff);
+}
+
+template <class Rows>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsFillKernel(PetscInt nrow, const Rows rows, const PetscInt *__restrict__ label, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, PetscInt *col, PetscScalar *val)
+{
+  const PetscInt k = PolderThread();
   PolderRowSums  sums;
 
-  if (!n) return;
-  k          = (PetscInt)(scan[i] >> 32) - 1;
-  at         = (PetscInt)(scan[i] & 0xffffffff);
-  row[k]     = i;
-  ptr[k + 1] = at;
-  at -= n;
+  if (k >= nrow) return;
+  const PetscInt i = row[k], n = ptr[k + 1] - ptr[k];
+  PetscInt       at = ptr[k];
+
   if (n > 4) {
     PolderRowLabels(rows, i, label, [&](PetscInt l, double sum) {
       col[at]   = l;
@@ -372,9 +387,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsFillKernel
     return;
   }
   sums.n = 0;
-  rows.each(i, [&](PetscInt j, double a) {
-    const PetscInt l = label[j];
-
+  rows.each(i, label, [&](PetscInt l, double a) {
     if (l >= 0) sums.add(l, a);
   });
 #pragma unroll
@@ -386,9 +399,26 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsFillKernel
   }
 }
 
-static PolderRowsDia PolderRowsFromDia(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[])
+template <class Rows>
+static int PolderLabelRowsCount(PetscInt m, const Rows &rows, const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
 {
-  PolderRowsDia rows;
+  if (m) PolderLabelRowsCountKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, rows, label, count, flags);
+  return cudaGetLastError();
+}
+
+template <class Rows>
+static int PolderLabelRowsFill(PetscInt m, const Rows &rows, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+{
+  if (!nrow) return cudaSuccess;
+  PolderLabelRowsListKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, count, scan, row, ptr);
+  PolderLabelRowsFillKernel<<<PolderBlocks(nrow, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nrow, rows, label, row, ptr, col, val);
+  return cudaGetLastError();
+}
+
+template <int ND>
+static PolderRowsDia<ND> PolderRowsFromDia(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[])
+{
+  PolderRowsDia<ND> rows;
 
   rows.m  = m;
   rows.nd = nd;
@@ -401,26 +431,26 @@ static PolderRowsDia PolderRowsFromDia(PetscInt m, PetscInt nd, const PetscInt o
 
 int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
 {
-  if (m) PolderLabelRowsCountKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, PolderRowsCSR{ai, aj, aa}, label, count, flags);
-  return cudaGetLastError();
+  return PolderLabelRowsCount(m, PolderRowsCSR{ai, aj, aa}, label, count, flags, stream);
 }
 
 int PolderLabelRowsCountDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
 {
-  if (m) PolderLabelRowsCountKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, PolderRowsFromDia(m, nd, off, val), label, count, flags);
-  return cudaGetLastError();
+  if (nd == 5) return PolderLabelRowsCount(m, PolderRowsFromDia<5>(m, nd, off, val), label, count, flags, stream);
+  if (nd == 7) return PolderLabelRowsCount(m, PolderRowsFromDia<7>(m, nd, off, val), label, count, flags, stream);
+  return PolderLabelRowsCount(m, PolderRowsFromDia<0>(m, nd, off, val), label, count, flags, stream);
 }
 
-int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
 {
-  if (m) PolderLabelRowsFillKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, PolderRowsCSR{ai, aj, aa}, label, count, scan, row, ptr, col, val);
-  return cudaGetLastError();
+  return PolderLabelRowsFill(m, PolderRowsCSR{ai, aj, aa}, label, count, scan, nrow, row, ptr, col, val, stream);
 }
 
-int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
 {
-  if (m) PolderLabelRowsFillKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, PolderRowsFromDia(m, nd, off, dia), label, count, scan, row, ptr, col, val);
-  return cudaGetLastError();
+  if (nd == 5) return PolderLabelRowsFill(m, PolderRowsFromDia<5>(m, nd, off, dia), label, count, scan, nrow, row, ptr, col, val, stream);
+  if (nd == 7) return PolderLabelRowsFill(m, PolderRowsFromDia<7>(m, nd, off, dia), label, count, scan, nrow, row, ptr, col, val, stream);
+  return PolderLabelRowsFill(m, PolderRowsFromDia<0>(m, nd, off, dia), label, count, scan, nrow, row, ptr, col, val, stream);
 }
 
 struct PolderPackCount {

@@ -25,6 +25,9 @@ POLDER_LAUNCHER int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const Pets
 /* *norm, in shared memory, <- ||x||, infinity for NaN */
 POLDER_LAUNCHER int PolderNorm_CUDA(PetscInt n, const PetscScalar x[], volatile PetscReal *norm, void *work, PolderStream stream);
 
+/* Words of 32 bits from device memory into shared memory, and then zero into *arrived there */
+POLDER_LAUNCHER int PolderSend_CUDA(int words, const void *from, void *to, volatile PetscReal *arrived, PolderStream stream);
+
 /* csr.cu */
 /*
   z[i] = y[i] + alpha (row i of a CSR matrix) . x for the n rows i = row[k]; row = NULL: i = k. y = NULL stands for zero and may be z. nz tells how long rows are:
@@ -279,12 +282,12 @@ POLDER_LAUNCHER int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], c
 /* row i is the k-th with entries, k = scan[i] >> 32, and these begin at scan[i] & 0xffffffff: both less what row i itself adds, since scan[] includes it */
 POLDER_LAUNCHER size_t PolderRowsScanWork_CUDA(PetscInt m);
 POLDER_LAUNCHER int    PolderRowsScan_CUDA(PetscInt m, const PetscInt count[], PetscInt64 scan[], size_t bytes, void *work, PolderStream stream);
-/* row[k], ptr[k + 1], col[], val[] of the rows with entries; the owner sets ptr[0] */
-POLDER_LAUNCHER int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream);
+/* row[k], ptr[k + 1], col[], val[] of the nrow rows with entries; the owner sets ptr[0] = 0 */
+POLDER_LAUNCHER int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream);
 /* The same two from diagonals (PolderDia; off and val are host arrays, val of device pointers); zeros are no entries. nd is at most POLDER_LABEL_DIAGONALS */
 #define POLDER_LABEL_DIAGONALS 32
 POLDER_LAUNCHER int PolderLabelRowsCountDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream);
-POLDER_LAUNCHER int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream);
+POLDER_LAUNCHER int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream);
 /* E = Z^T (AZ) for labels: the *n entries ekey = i * d + j (ascending), eval; room for nz + 1. ptr[nrow] = nz */
 POLDER_LAUNCHER size_t PolderGalerkinWork_CUDA(PetscInt d, PetscInt nz);
 POLDER_LAUNCHER int    PolderGalerkin_CUDA(PetscInt d, PetscInt nrow, PetscInt nz, const PetscInt label[], const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscInt *n, PetscInt64 ekey[], PetscScalar eval[], size_t bytes, void *work, PolderStream stream);

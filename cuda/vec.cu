@@ -43,3 +43,17 @@ int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], Pet
   return PolderStreamSum(
     n, [=] __device__(PetscInt i) { return x[i] * y[i]; }, [=] __device__(double sum) { *dot = sum; }, work, stream);
 }
+
+static __global__ void PolderSendKernel(int words, const int *from, volatile int *to, volatile PetscReal *arrived)
+{
+  for (int k = (int)threadIdx.x; k < words; k += 32) to[k] = from[k];
+  __threadfence_system();
+  __syncwarp();
+  if (threadIdx.x == 0) *arrived = 0;
+}
+
+int PolderSend_CUDA(int words, const void *from, void *to, volatile PetscReal *arrived, PolderStream stream)
+{
+  PolderSendKernel<<<1, 32, 0, stream>>>(words, (const int *)from, (volatile int *)to, arrived);
+  return cudaGetLastError();
+}

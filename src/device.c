@@ -6,14 +6,16 @@
   #include <petscdm.h>
   #include <petsc/private/matimpl.h>
 
-/* Up to here a copy counts as one of scalars */
-static const size_t PolderScalarBytes = 256;
+  /* Up to here a copy counts as one of scalars */
+  #define POLDER_SCALAR_BYTES 256
 
 static cudaMemPool_t PolderPool = NULL;
 static void         *PolderWork = NULL;
   /* Shared memory that nobody uses, in blocks of at least so many bytes, each of which begins with the address of the next: to lock memory takes longer than to solve a small system */
   #define POLDER_SHARED_BYTES 8192
 static void *PolderShared = NULL;
+/* Shared memory for what the host waits for: a real that tells that it is there, and so many bytes of it */
+static PetscReal *PolderMailHost = NULL, *PolderMailDevice;
 /* PETSc's stream may be one that cannot be recorded: what is to be launches here */
 static cudaStream_t PolderRecorder  = NULL;
 static PetscBool    PolderRecording = PETSC_FALSE;
@@ -306,6 +308,24 @@ PetscErrorCode PolderDeviceToDevice(void *to, const void *from, size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A few numbers: a copy into memory that is not locked, and the wait for it, take three times as long */
+static PetscErrorCode PolderDeviceReceive_Private(void *to, const void *from, size_t bytes, PolderStream stream)
+{
+  const volatile int *mail;
+  int                 words[POLDER_SCALAR_BYTES / 4];
+  PetscReal           arrived;
+
+  PetscFunctionBegin;
+  if (!PolderMailHost) PetscCall(PolderDeviceMallocShared(sizeof(*PolderMailHost) + POLDER_SCALAR_BYTES, &PolderMailHost, &PolderMailDevice));
+  *(volatile PetscReal *)PolderMailHost = NAN;
+  PolderLaunch(PolderSend_CUDA((int)(bytes / 4), from, PolderMailDevice + 1, PolderMailDevice, stream));
+  PetscCall(PolderDeviceWaitReal(PolderMailHost, &arrived));
+  mail = (const volatile int *)(PolderMailHost + 1);
+  for (size_t k = 0; k < bytes / 4; ++k) words[k] = mail[k];
+  PetscCall(PetscMemcpy(to, words, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes)
 {
   PolderStream stream;
@@ -313,9 +333,12 @@ PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes)
   PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
-  PolderLaunch(cudaStreamSynchronize(stream));
-  if (bytes <= PolderScalarBytes) PetscCall(PetscLogGpuToCpuScalar((PetscLogDouble)bytes));
+  if (bytes <= POLDER_SCALAR_BYTES && bytes % 4 == 0) PetscCall(PolderDeviceReceive_Private(to, from, bytes, stream));
+  else {
+    PolderLaunch(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
+    PolderLaunch(cudaStreamSynchronize(stream));
+  }
+  if (bytes <= POLDER_SCALAR_BYTES) PetscCall(PetscLogGpuToCpuScalar((PetscLogDouble)bytes));
   else PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -328,7 +351,7 @@ PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes)
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream)); // pageable memory: staged before the call returns
-  if (bytes <= PolderScalarBytes) PetscCall(PetscLogCpuToGpuScalar((PetscLogDouble)bytes));
+  if (bytes <= POLDER_SCALAR_BYTES) PetscCall(PetscLogCpuToGpuScalar((PetscLogDouble)bytes));
   else PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -430,6 +453,7 @@ PetscErrorCode PolderDeviceFinalize(void)
 {
   PetscFunctionBegin;
   PetscCall(PolderVecNormFinalize());
+  if (PolderMailHost) PetscCall(PolderDeviceFreeShared(&PolderMailHost));
   while (PolderShared) {
     void *next = *(void **)PolderShared;
 

@@ -246,8 +246,8 @@ static PetscErrorCode TestAZ(Rows *r, PolderStream stream, PetscInt *wrong)
   for (PetscInt i = 0; i < r->m; ++i) *wrong += index[i] != r->count[i] || (r->label[i] < 0 && !flags[1]);
   *wrong += r->m && r->null == (PetscBool)flags[0];
   PetscCheck(*wrong == before, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AZ of %" PetscInt_FMT " rows has other entries on the device", r->m);
-  if (r->half) PolderLaunch(PolderLabelRowsFillDia_CUDA(r->m, 2 * r->half + 1, r->off, r->dia, r->dlabel, r->dcount, r->dscan, r->drow, r->dptr, r->dcol, r->dval, stream));
-  else PolderLaunch(PolderLabelRowsFill_CUDA(r->m, r->dai, r->daj, r->daa, r->dlabel, r->dcount, r->dscan, r->drow, r->dptr, r->dcol, r->dval, stream));
+  if (r->half) PolderLaunch(PolderLabelRowsFillDia_CUDA(r->m, 2 * r->half + 1, r->off, r->dia, r->dlabel, r->dcount, r->dscan, r->nw, r->drow, r->dptr, r->dcol, r->dval, stream));
+  else PolderLaunch(PolderLabelRowsFill_CUDA(r->m, r->dai, r->daj, r->daa, r->dlabel, r->dcount, r->dscan, r->nw, r->drow, r->dptr, r->dcol, r->dval, stream));
   PetscCall(PolderDeviceToHost(index, r->drow, sizeof(*index) * r->nw));
   for (PetscInt k = 0; k < r->nw; ++k) *wrong += index[k] != r->row[k];
   PetscCall(PolderDeviceToHost(index, r->dptr, sizeof(*index) * (r->nw + 1)));

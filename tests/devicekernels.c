@@ -31,6 +31,30 @@ static PetscErrorCode TestDot(void *work, PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Copies to the host of all lengths around those that have a way of their own; what follows must stay as it is */
+static PetscErrorCode TestToHost(void)
+{
+  enum {
+    MOST = 300
+  };
+  unsigned char sent[MOST], got[MOST + 1];
+  void         *there;
+  PetscInt      wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < MOST; ++k) sent[k] = (unsigned char)(37 * k + 11);
+  PetscCall(PolderDeviceMalloc(MOST, &there));
+  PetscCall(PolderDeviceFromHost(there, sent, MOST));
+  for (size_t bytes = 0; bytes <= MOST; ++bytes) {
+    memset(got, 0xEE, sizeof(got));
+    PetscCall(PolderDeviceToHost(got, there, bytes));
+    wrong += memcmp(got, sent, bytes) != 0 || got[bytes] != 0xEE;
+  }
+  PetscCall(PolderDeviceFree(&there));
+  PetscCall(Report("to the host", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The steps of conjugate gradients with their scalars on the device, against plain loops */
 typedef struct {
   PetscScalar rr, rz, sumz, sumr;
@@ -207,6 +231,7 @@ int main(int argc, char **argv)
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
   PetscCall(TestDot(work, stream));
+  PetscCall(TestToHost());
   PetscCall(TestCG(work, stream));
   PetscCall(PolderDeviceFinalize());
   PetscCall(PetscFinalize());

@@ -189,8 +189,8 @@ static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, Mat 
   PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)g->wnz, &g->wj));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)g->wnz, &g->wv));
   PetscCall(PolderDeviceZero(g->wi, sizeof(PetscInt)));
-  if (dia) PolderLaunch(PolderLabelRowsFillDia_CUDA(s->m, dia->nd, dia->off, dia->val, g->label, count, scan, g->wrow, g->wi, g->wj, g->wv, stream));
-  else PolderLaunch(PolderLabelRowsFill_CUDA(s->m, csr->ai, csr->aj, csr->aa, g->label, count, scan, g->wrow, g->wi, g->wj, g->wv, stream));
+  if (dia) PolderLaunch(PolderLabelRowsFillDia_CUDA(s->m, dia->nd, dia->off, dia->val, g->label, count, scan, g->nw, g->wrow, g->wi, g->wj, g->wv, stream));
+  else PolderLaunch(PolderLabelRowsFill_CUDA(s->m, csr->ai, csr->aj, csr->aa, g->label, count, scan, g->nw, g->wrow, g->wi, g->wj, g->wv, stream));
   PetscCall(PolderDeviceFree(&work));
   PetscCall(PolderDeviceFree(&found));
   PetscCall(PolderDeviceFree(&scan));

@@ -167,6 +167,10 @@ enum {
   ALIGNMENT = 256
 };
 
+/* Tests set it: so many allocations more until there is no room; negative: there is always */
+PETSC_EXTERN PetscInt PolderEmulatedRoom;
+PetscInt              PolderEmulatedRoom = -1;
+
 PetscErrorCode PolderDeviceMalloc(size_t bytes, void *ptr)
 {
   char *mine;
@@ -175,6 +179,8 @@ PetscErrorCode PolderDeviceMalloc(size_t bytes, void *ptr)
   NotRecorded();
   *(void **)ptr = NULL;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCheck(PolderEmulatedRoom, PETSC_COMM_SELF, PETSC_ERR_MEM, "The GPU has no room for %zu bytes", bytes);
+  if (PolderEmulatedRoom > 0) --PolderEmulatedRoom;
   PetscCall(PetscMalloc1(bytes + ALIGNMENT + sizeof(mine), &mine));
   *(char **)ptr        = (char *)(((size_t)mine + sizeof(mine) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT);
   (*(char ***)ptr)[-1] = mine; // just before
