@@ -335,26 +335,28 @@ template <class Rows>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsCountKernel(PetscInt m, const Rows rows, const PetscInt *__restrict__ label, PetscInt *count, int *flags)
 {
   const PetscInt i   = PolderThread();
-  double         sum = 0, abs = 0;
-  PolderRowSums  sums;
-  PetscInt       n;
+  double         sum = 0, abs = 0, labelled = 0;
+  PetscInt       n, distinct = 0, seen[4] = {-1, -1, -1, -1};
 
   if (i >= m) return;
-  sums.n      = 0;
-  sums.val[0] = 0;
-  n           = rows.each(i, label, [&](PetscInt l, double a) {
+  n = rows.each(i, label, [&](PetscInt l, double a) {
     sum += a;
     abs += fabs(a);
-    if (l >= 0) sums.add(l, a);
+    if (l < 0) return;
+    labelled += a;
+    if (l == seen[0] || l == seen[1] || l == seen[2] || l == seen[3]) return;
+#pragma unroll
+    for (int c = 0; c < 4; ++c) seen[c] = c == distinct ? l : seen[c];
+    ++distinct; // beyond 4: labels may be counted twice
   });
-  if (sums.n > 4) {
-    sums.n = 0;
-    PolderRowLabels(rows, i, label, [&](PetscInt, double) { ++sums.n; });
+  if (distinct > 4) {
+    distinct = 0;
+    PolderRowLabels(rows, i, label, [&](PetscInt, double) { ++distinct; });
   }
   abs *= (4 + n) * PETSC_MACHINE_EPSILON;
   if (fabs(sum) > abs) flags[0] = 1;
   if (label[i] < 0) flags[1] = 1;
-  count[i] = sums.n == 1 && fabs(sums.val[0]) <= abs ? 0 : sums.n;
+  count[i] = distinct == 1 && fabs(labelled) <= abs ? 0 : distinct; // a single label: its sum is all of them
 }
 
 /* The rows with entries: few, so that a thread a row that has some finds more to do than a thread a row */
