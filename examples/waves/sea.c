@@ -3,6 +3,16 @@
 
 /* ------------------------------------------------ grid ------------------------------------------------ */
 
+PetscErrorCode SeaMostNodes(PetscReal *nodes)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  *nodes = 0.99 * PetscMin((PetscReal)PETSC_MAX_INT, size * (PetscReal)PETSC_MAX_INT / 5.0);
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode CreateGrid(Sea *s)
 {
   const PetscScalar *there;
@@ -17,6 +27,7 @@ static PetscErrorCode CreateGrid(Sea *s)
   if (s->host) PetscCall(DMSetVecType(s->dm, VECSTANDARD));
   PetscCall(DMSetUp(s->dm));
   PetscCall(DMDAGetCorners(s->dm, &s->xs, &s->ys, NULL, &s->xm, &s->ym, NULL));
+  PetscCheck((PetscReal)5 * s->xm * s->ym <= PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The entries of %" PetscInt_FMT " x %" PetscInt_FMT " nodes are too many for indices of %d bits: use more processes or a PETSc with 64-bit indices", s->xm, s->ym, (int)(8 * sizeof(PetscInt)));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   s->alone = (PetscBool)(size == 1);
   PetscCall(DMCreateGlobalVector(s->dm, &s->zeta));
@@ -319,7 +330,10 @@ static PetscErrorCode CreateWaves(Sea *s)
 
 /* ------------------------------------------------ matrix and solver ------------------------------------------------ */
 
-/* Five entries of each row in coordinates: south, west, itself, east, north; -1 for those beyond the edges of the grid */
+/*
+  Five entries of each row in coordinates: south, west, itself, east, north; -1 for those beyond the edges of the grid. PETSc 3.18 would count and insert
+  zeros of its own if it were not told twice to leave that. On one process indices with neighbours are those of the matrix.
+*/
 static PetscErrorCode CreateMatrix(Sea *s)
 {
   const PetscInt n = 5 * s->xm * s->ym;
@@ -328,6 +342,7 @@ static PetscErrorCode CreateMatrix(Sea *s)
 
   PetscFunctionBegin;
   PetscCall(DMSetMatrixPreallocateSkip(s->dm, PETSC_TRUE));
+  PetscCall(DMSetMatrixPreallocateOnly(s->dm, PETSC_TRUE));
   PetscCall(DMCreateMatrix(s->dm, &s->S));
   PetscCall(PetscMalloc2(n, &row, n, &col));
   PetscCall(SeaGetGrid(s, &g));
@@ -344,7 +359,8 @@ static PetscErrorCode CreateMatrix(Sea *s)
     }
   }
   PetscCall(SeaRestoreGrid(s, &g));
-  PetscCall(MatSetPreallocationCOOLocal(s->S, n, row, col));
+  if (s->alone) PetscCall(MatSetOption(s->S, MAT_USE_INODES, PETSC_FALSE)); /* no two rows have the same columns: they are not compared */
+  PetscCall((*(s->alone ? MatSetPreallocationCOO : MatSetPreallocationCOOLocal))(s->S, n, row, col));
   PetscCall(PetscFree2(row, col));
   PetscCall(MatSetOption(s->S, MAT_SPD, PETSC_TRUE));
   PetscFunctionReturn(0);

@@ -10,7 +10,7 @@ typedef struct {
 } PolderStretches;
 
 /* Are rows and, in each of them, columns of the n > 0 coordinates ascending and distinct, as far as they are not ignored? Then makes the stretches and the
-   pattern, in which j is changed, with values zero. Sequential matrices of ours */
+   pattern, in which j is changed, with values zero; MatSetValuesCOO() assembles it. Sequential matrices of ours */
 PETSC_INTERN PetscErrorCode PolderCOOOrdered(Mat A, PetscInt n, const PetscInt i[], PetscInt j[], PolderStretches *, PetscBool *ordered);
 PETSC_INTERN PetscErrorCode PolderStretchesFree(PolderStretches *);
 /* Values from the host */

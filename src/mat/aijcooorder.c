@@ -71,8 +71,6 @@ PetscErrorCode PolderCOOOrdered(Mat A, PetscInt n, const PetscInt i[], PetscInt 
     for (PetscInt t = 0; t < s->n; ++t) PetscCall(PetscArraymove(j + s->first[t], j + s->first[t] + s->skip[t], s->first[t + 1] - s->first[t]));
     PetscCall(MatSeqAIJSetPreallocation(A, 0, rownz));
     PetscCall(MatSeqAIJSetColumnIndices(A, j));
-    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
     PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE)); /* as PETSc's own MatSetPreallocationCOO() */
     PetscCall(PolderAIJZero(A));
   } else PetscCall(PolderStretchesFree(s));
@@ -101,7 +99,7 @@ PetscErrorCode PolderCOOToBase(Mat A, PetscInt n, const PolderStretches *s)
   const PetscInt *ai, *aj;
   PetscInt        m, *i, *j;
   PetscScalar    *aa, *copy;
-  PetscBool       done;
+  PetscBool       done, assembled;
   MatInfo         info;
 
   PetscFunctionBegin;
@@ -122,10 +120,15 @@ PetscErrorCode PolderCOOToBase(Mat A, PetscInt n, const PolderStretches *s)
   PetscCall(MatSeqAIJGetArray(A, &aa));
   PetscCall(PetscArraycpy(copy, aa, s->nz));
   PetscCall(MatSeqAIJRestoreArray(A, &aa));
+  PetscCall(MatAssembled(A, &assembled));
   PetscCall((*PolderAIJBase(POLDER_SEQ)->preallocationcoo)(A, n, i, j));
   PetscCall(MatSeqAIJGetArray(A, &aa));
   PetscCall(PetscArraycpy(aa, copy, s->nz));
   PetscCall(MatSeqAIJRestoreArray(A, &aa));
+  if (assembled) {
+    PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+    PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  }
   PetscCall(PetscFree3(i, j, copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
