@@ -210,7 +210,7 @@ static PetscErrorCode TimeFrames(const Sea *options, PetscReal scale, PetscReal 
 
 /*
   A sea that takes ms for a frame leads to one that would take almost `limit` if the time were proportional to the size, up to 16 times as large; between
-  one that holds the rate and one that does not, to their geometric mean. The largest sea whose entries the indices can count is the last one
+  one that holds the rate and one that does not, to their geometric mean. About the largest sea whose entries the indices can count is the last one
 */
 PetscErrorCode SeaRealTime(Sea *s)
 {
@@ -222,7 +222,7 @@ PetscErrorCode SeaRealTime(Sea *s)
   PetscCheck(rate > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_realtime_rate must be positive, not %g", (double)rate);
   limit = 1e3 / rate;
   PetscCall(SeaMostNodes(&most));
-  most /= (PetscReal)s->n[0] * s->n[1];
+  most *= 0.95 / ((PetscReal)s->n[0] * s->n[1]); /* nodes are rounded to whole ones in each direction */
   do {
     PetscCall(TimeFrames(s, scale, assume, &nodes, &ms));
     if (ms <= limit) {

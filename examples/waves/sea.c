@@ -18,16 +18,18 @@ static PetscErrorCode CreateGrid(Sea *s)
   const PetscScalar *there;
   PetscMemType       memory;
   PetscMPIInt        size;
+  PetscReal          most;
   Vec                local;
 
   PetscFunctionBegin;
+  PetscCall(SeaMostNodes(&most));
+  PetscCheck((PetscReal)s->n[0] * s->n[1] <= most, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "A sea of %" PetscInt_FMT " x %" PetscInt_FMT " nodes has more entries than indices of %d bits can count: use more processes or a PETSc with 64-bit indices", s->n[0], s->n[1], (int)(8 * sizeof(PetscInt)));
   for (int d = 0; d < 2; ++d) s->d[d] = s->length[d] / (s->n[d] - 1);
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, s->n[0], s->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &s->dm));
   PetscCall(DMSetFromOptions(s->dm));
   if (s->host) PetscCall(DMSetVecType(s->dm, VECSTANDARD));
   PetscCall(DMSetUp(s->dm));
   PetscCall(DMDAGetCorners(s->dm, &s->xs, &s->ys, NULL, &s->xm, &s->ym, NULL));
-  PetscCheck((PetscReal)5 * s->xm * s->ym <= PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "The entries of %" PetscInt_FMT " x %" PetscInt_FMT " nodes are too many for indices of %d bits: use more processes or a PETSc with 64-bit indices", s->xm, s->ym, (int)(8 * sizeof(PetscInt)));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   s->alone = (PetscBool)(size == 1);
   PetscCall(DMCreateGlobalVector(s->dm, &s->zeta));

@@ -67,7 +67,7 @@ static PetscErrorCode PolderCOOMap_Private(PetscInt n, const PetscInt place[], P
 static PetscErrorCode PolderCOOBlock_Private(struct _PolderCOO *coo, Mat A, Mat block, const PetscInt garray[], PetscInt place[], PolderCOOMap *to)
 {
   const PetscInt *ai, *aj;
-  PetscInt        m, rstart, cstart, cend, ncol;
+  PetscInt        m, rstart, cstart, cend, ncol, next = 0; /* the entry after the last one found, which is the one of coordinates in order */
   PetscBool       done;
 
   PetscFunctionBegin;
@@ -84,9 +84,11 @@ static PetscErrorCode PolderCOOBlock_Private(struct _PolderCOO *coo, Mat A, Mat 
     place[k] = -1;
     if (coo->i[k] < 0 || coo->j[k] < 0 || mine != !garray) continue;
     if (garray) PetscCall(PetscFindInt(coo->j[k], ncol, garray, &c));
-    PetscCall(PetscFindInt(c, ai[r + 1] - ai[r], aj + ai[r], &at));
+    if (next >= ai[r] && next < ai[r + 1] && aj[next] == c) at = next - ai[r];
+    else PetscCall(PetscFindInt(c, ai[r + 1] - ai[r], aj + ai[r], &at));
     PetscCheck(at >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is not in the pattern made for it", coo->i[k], coo->j[k]);
     place[k] = ai[r] + at;
+    next     = place[k] + 1;
   }
   PetscCall(PolderCOOMap_Private(coo->n, place, ai[m], to));
   PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &m, &ai, &aj, &done));

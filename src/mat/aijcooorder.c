@@ -33,6 +33,7 @@ static PetscErrorCode PolderStretchesFind_Private(PetscInt M, PetscInt N, PetscI
 
   PetscFunctionBegin;
   *ordered = PETSC_FALSE;
+  if (!M) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < n; ++k) {
     if (i[k] < 0 || j[k] < 0) continue;
     if (i[k] != row) {
@@ -73,6 +74,7 @@ PetscErrorCode PolderCOOOrdered(Mat A, PetscInt n, const PetscInt i[], PetscInt 
     PetscCall(MatSeqAIJSetColumnIndices(A, j));
     PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE)); /* as PETSc's own MatSetPreallocationCOO() */
     PetscCall(PolderAIJZero(A));
+    PetscCall(PetscInfo(A, "Coordinates are in order: %" PetscInt_FMT " entries in %" PetscInt_FMT " stretches without ignored ones\n", s->nz, s->n));
   } else PetscCall(PolderStretchesFree(s));
   PetscCall(PetscFree(rownz));
   PetscFunctionReturn(PETSC_SUCCESS);
