@@ -120,6 +120,28 @@ int PolderCooSum_CUDA(PetscInt nz, const PetscInt map[], const PetscInt perm[], 
   return cudaGetLastError();
 }
 
+/* The stretches of a block's entries are few and in the cache */
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCooTakeKernel(PetscInt nz, PetscInt n, const PetscInt *__restrict__ first, const PetscInt *__restrict__ skip, const PetscScalar *__restrict__ v, PetscBool insert, PetscScalar *__restrict__ aa)
+{
+  const long long k  = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+  PetscInt        lo = 0, hi = n;
+
+  if (k >= nz) return;
+  while (hi - lo > 1) {
+    const PetscInt mid = lo + (hi - lo) / 2;
+
+    if (first[mid] <= k) lo = mid;
+    else hi = mid;
+  }
+  aa[k] = (insert ? 0.0 : aa[k]) + v[k + skip[lo]];
+}
+
+int PolderCooTake_CUDA(PetscInt nz, PetscInt n, const PetscInt first[], const PetscInt skip[], const PetscScalar v[], PetscBool insert, PetscScalar aa[], PolderStream stream)
+{
+  if (nz) PolderCooTakeKernel<<<PolderBlocks(nz, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nz, n, first, skip, v, insert, aa);
+  return cudaGetLastError();
+}
+
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderMarkedListKernel(PetscInt n, const char *__restrict__ mark, PetscInt most, PetscInt *__restrict__ list, PetscInt *count)
 {
   const long long k = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;

@@ -267,6 +267,13 @@ int main(int argc, char **argv)
       args: -waves_bathymetry atlantis
       fails: -waves_bathymetry atlantis is not known: use flat, harbour, river, bay or port
 
+    # 900 million nodes have 4500 million entries
+    test:
+      suffix: indices
+      requires: !64bit_indices
+      args: -waves_n 30000,30000
+      fails: indices of 32 bits can count
+
     test:
       suffix: negative_size
       nsize: 2

@@ -210,17 +210,19 @@ static PetscErrorCode TimeFrames(const Sea *options, PetscReal scale, PetscReal 
 
 /*
   A sea that takes ms for a frame leads to one that would take almost `limit` if the time were proportional to the size, up to 16 times as large; between
-  one that holds the rate and one that does not, to their geometric mean
+  one that holds the rate and one that does not, to their geometric mean. About the largest sea whose entries the indices can count is the last one
 */
 PetscErrorCode SeaRealTime(Sea *s)
 {
-  PetscReal rate = 20.0, assume = 0.0, limit, fits = 0.0, fails = 0.0, scale = 1.0, nodes, ms, best[2] = {0.0, 0.0};
+  PetscReal rate = 20.0, assume = 0.0, limit, fits = 0.0, fails = 0.0, scale = 1.0, most, nodes, ms, best[2] = {0.0, 0.0};
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_realtime_rate", &rate, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_realtime_assume", &assume, NULL));
   PetscCheck(rate > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_realtime_rate must be positive, not %g", (double)rate);
   limit = 1e3 / rate;
+  PetscCall(SeaMostNodes(&most));
+  most *= 0.95 / ((PetscReal)s->n[0] * s->n[1]); /* nodes are rounded to whole ones in each direction */
   do {
     PetscCall(TimeFrames(s, scale, assume, &nodes, &ms));
     if (ms <= limit) {
@@ -229,10 +231,11 @@ PetscErrorCode SeaRealTime(Sea *s)
       best[1] = ms;
     } else fails = scale;
     PetscCheck(nodes > 9.0 || fits > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Not even a grid of 3 x 3 nodes holds %.0f frames a second here", (double)rate);
-    if (fails == 0.0) scale = fits * PetscMin(16.0, PetscMax(1.1, 0.98 * limit / ms));
+    if (fails == 0.0) scale = PetscMin(most, fits * PetscMin(16.0, PetscMax(1.1, 0.98 * limit / ms)));
     else if (fits == 0.0) scale = fails * PetscMax(0.0625, PetscMin(0.9, 0.98 * limit / ms));
     else scale = PetscSqrtReal(fits * fails);
-  } while (best[1] < 0.95 * limit && (fits == 0.0 || fails == 0.0 || fails > 1.1 * fits));
+  } while (best[1] < 0.95 * limit && fits < most && (fits == 0.0 || fails == 0.0 || fails > 1.1 * fits));
+  if (fits >= most && best[1] < 0.95 * limit) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "indices of %d bits cannot count the entries of a larger sea\n", (int)(8 * sizeof(PetscInt))));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.0f frames a second up to %.3f million nodes: %.3f ms a frame\n", (double)rate, (double)(1e-6 * best[0]), (double)best[1]));
   PetscFunctionReturn(0);
 }

@@ -3,14 +3,27 @@
 
 /* ------------------------------------------------ grid ------------------------------------------------ */
 
+PetscErrorCode SeaMostNodes(PetscReal *nodes)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  *nodes = 0.99 * PetscMin((PetscReal)PETSC_MAX_INT, size * (PetscReal)PETSC_MAX_INT / 5.0);
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode CreateGrid(Sea *s)
 {
   const PetscScalar *there;
   PetscMemType       memory;
   PetscMPIInt        size;
+  PetscReal          most;
   Vec                local;
 
   PetscFunctionBegin;
+  PetscCall(SeaMostNodes(&most));
+  PetscCheck((PetscReal)s->n[0] * s->n[1] <= most, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "A sea of %" PetscInt_FMT " x %" PetscInt_FMT " nodes has more entries than indices of %d bits can count: use more processes or a PETSc with 64-bit indices", s->n[0], s->n[1], (int)(8 * sizeof(PetscInt)));
   for (int d = 0; d < 2; ++d) s->d[d] = s->length[d] / (s->n[d] - 1);
   PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, s->n[0], s->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &s->dm));
   PetscCall(DMSetFromOptions(s->dm));
@@ -319,7 +332,10 @@ static PetscErrorCode CreateWaves(Sea *s)
 
 /* ------------------------------------------------ matrix and solver ------------------------------------------------ */
 
-/* Five entries of each row in coordinates: south, west, itself, east, north; -1 for those beyond the edges of the grid */
+/*
+  Five entries of each row in coordinates: south, west, itself, east, north; -1 for those beyond the edges of the grid. PETSc 3.18 would count and insert
+  zeros of its own if it were not told twice to leave that. On one process indices with neighbours are those of the matrix.
+*/
 static PetscErrorCode CreateMatrix(Sea *s)
 {
   const PetscInt n = 5 * s->xm * s->ym;
@@ -328,6 +344,7 @@ static PetscErrorCode CreateMatrix(Sea *s)
 
   PetscFunctionBegin;
   PetscCall(DMSetMatrixPreallocateSkip(s->dm, PETSC_TRUE));
+  PetscCall(DMSetMatrixPreallocateOnly(s->dm, PETSC_TRUE));
   PetscCall(DMCreateMatrix(s->dm, &s->S));
   PetscCall(PetscMalloc2(n, &row, n, &col));
   PetscCall(SeaGetGrid(s, &g));
@@ -344,7 +361,8 @@ static PetscErrorCode CreateMatrix(Sea *s)
     }
   }
   PetscCall(SeaRestoreGrid(s, &g));
-  PetscCall(MatSetPreallocationCOOLocal(s->S, n, row, col));
+  if (s->alone) PetscCall(MatSetOption(s->S, MAT_USE_INODES, PETSC_FALSE)); /* no two rows have the same columns: they are not compared */
+  PetscCall((*(s->alone ? MatSetPreallocationCOO : MatSetPreallocationCOOLocal))(s->S, n, row, col));
   PetscCall(PetscFree2(row, col));
   PetscCall(MatSetOption(s->S, MAT_SPD, PETSC_TRUE));
   PetscFunctionReturn(0);

@@ -108,6 +108,8 @@ PetscReal      ReliefDepth(const Relief *, PetscReal x, PetscReal y); /* in the 
 PetscReal SeaBed(const Sea *, PetscInt i, PetscInt j);
 
 /* sea.c */
+/* So many nodes have entries that the indices can count, with a hundredth to spare for processes that have a line more than others */
+PetscErrorCode SeaMostNodes(PetscReal *);
 PetscErrorCode SeaCreate(Sea *);
 PetscErrorCode SeaReset(Sea *); /* undoes SeaCreate() */
 PetscErrorCode SeaSetDepth(Sea *);

@@ -47,3 +47,11 @@ void PolderCooSum_Host(PetscInt nz, const PetscInt map[], const PetscInt perm[],
     aa[k] = (insert ? 0.0 : aa[k]) + sum;
   }
 }
+
+void PolderCooTake_Host(PetscInt nz, PetscInt n, const PetscInt first[], const PetscInt skip[], const PetscScalar v[], PetscBool insert, PetscScalar aa[])
+{
+  (void)nz;
+  for (PetscInt s = 0; s < n; ++s) {
+    for (PetscInt k = first[s]; k < first[s + 1]; ++k) aa[k] = (insert ? 0.0 : aa[k]) + v[k + skip[s]];
+  }
+}

@@ -231,6 +231,7 @@ PETSC_INTERN void PolderCsrMagnitude_Host(PetscInt m, const PetscInt ai[], const
 PETSC_INTERN void PolderCsrDiagonal_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar d[]);
 /* aa[k] = (insert: 0, else aa[k]) + the sum of v[perm[e]], e = map[k] .. map[k+1] */
 PETSC_INTERN void PolderCooSum_Host(PetscInt nz, const PetscInt map[], const PetscInt perm[], const PetscScalar v[], PetscBool insert, PetscScalar aa[]);
+PETSC_INTERN void PolderCooTake_Host(PetscInt nz, PetscInt n, const PetscInt first[], const PetscInt skip[], const PetscScalar v[], PetscBool insert, PetscScalar aa[]);
 
 /* hec.c: m rows of width entries, entry k of row i at k * ld + i; padding has the value zero and a column that exists */
 /* z = y + alpha A x; y = NULL stands for zero and may be z */

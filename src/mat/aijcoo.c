@@ -1,17 +1,21 @@
 /* Values in coordinates: when they are in device memory, they are summed into the rows there, and the host sees them only when it asks. */
-#include "aijderived.h"
+#include "aijcoo.h"
 #include <petsc/private/matimpl.h>
 
-/* Entry k of a block is the sum of the values perm[map[k]] .. perm[map[k+1]-1], in the order in which they were given (device); NULL: it is value k */
+/* Entry k of a block is the sum of the values perm[map[k]] .. perm[map[k+1]-1], in the order in which they were given (device); NULL: it is value k, or
+   the one of the stretches (device) */
 typedef struct {
-  PetscInt  nz;
-  PetscInt *map, *perm;
+  PetscInt        nz;
+  PetscInt       *map, *perm;
+  PolderStretches stretches;
 } PolderCOOMap;
 
 struct _PolderCOO {
   PetscInt         n, *i, *j; /* the coordinates, until the maps are made */
   PetscBool        host;      /* goes through the host: some values are for other processes, or there is no GPU */
   PetscBool        made;
+  PetscBool        ordered; /* PETSC_TRUE: the coordinates are in order, and PETSc has not seen them */
+  PolderStretches  stretches;
   PetscObjectState nonzerostate[2]; /* of the diagonal and the off-diagonal block */
   PolderCOOMap     map[2];
 };
@@ -23,8 +27,11 @@ PetscErrorCode PolderCOODestroy(struct _PolderCOO **coo)
   for (int b = 0; b < 2; ++b) {
     PetscCall(PolderDeviceFree(&(*coo)->map[b].map));
     PetscCall(PolderDeviceFree(&(*coo)->map[b].perm));
+    PetscCall(PolderDeviceFree(&(*coo)->map[b].stretches.first));
+    PetscCall(PolderDeviceFree(&(*coo)->map[b].stretches.skip));
   }
   PetscCall(PetscFree2((*coo)->i, (*coo)->j));
+  PetscCall(PolderStretchesFree(&(*coo)->stretches));
   PetscCall(PetscFree(*coo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -60,7 +67,7 @@ static PetscErrorCode PolderCOOMap_Private(PetscInt n, const PetscInt place[], P
 static PetscErrorCode PolderCOOBlock_Private(struct _PolderCOO *coo, Mat A, Mat block, const PetscInt garray[], PetscInt place[], PolderCOOMap *to)
 {
   const PetscInt *ai, *aj;
-  PetscInt        m, rstart, cstart, cend, ncol;
+  PetscInt        m, rstart, cstart, cend, ncol, next = 0; /* the entry after the last one found, which is the one of coordinates in order */
   PetscBool       done;
 
   PetscFunctionBegin;
@@ -77,12 +84,28 @@ static PetscErrorCode PolderCOOBlock_Private(struct _PolderCOO *coo, Mat A, Mat 
     place[k] = -1;
     if (coo->i[k] < 0 || coo->j[k] < 0 || mine != !garray) continue;
     if (garray) PetscCall(PetscFindInt(coo->j[k], ncol, garray, &c));
-    PetscCall(PetscFindInt(c, ai[r + 1] - ai[r], aj + ai[r], &at));
+    if (next >= ai[r] && next < ai[r + 1] && aj[next] == c) at = next - ai[r];
+    else PetscCall(PetscFindInt(c, ai[r + 1] - ai[r], aj + ai[r], &at));
     PetscCheck(at >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is not in the pattern made for it", coo->i[k], coo->j[k]);
     place[k] = ai[r] + at;
+    next     = place[k] + 1;
   }
   PetscCall(PolderCOOMap_Private(coo->n, place, ai[m], to));
   PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &m, &ai, &aj, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The map of coordinates in order */
+static PetscErrorCode PolderCOOMapOrdered_Private(const PolderStretches *s, PolderCOOMap *to)
+{
+  PetscFunctionBegin;
+  to->nz = s->nz;
+  if (s->nz == 0 || (s->n == 1 && s->skip[0] == 0)) PetscFunctionReturn(PETSC_SUCCESS);
+  to->stretches.n = s->n;
+  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (s->n + 1), &to->stretches.first));
+  PetscCall(PolderDeviceFromHost(to->stretches.first, s->first, sizeof(PetscInt) * (s->n + 1)));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * s->n, &to->stretches.skip));
+  PetscCall(PolderDeviceFromHost(to->stretches.skip, s->skip, sizeof(PetscInt) * s->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,14 +114,44 @@ static PetscErrorCode PolderCOOMake_Private(struct _PolderCOO *coo, Mat A, Mat d
   PetscInt *place;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(coo->n, &place));
-  PetscCall(PolderCOOBlock_Private(coo, A, diag, NULL, place, &coo->map[0]));
-  if (offdiag && garray) PetscCall(PolderCOOBlock_Private(coo, A, offdiag, garray, place, &coo->map[1]));
-  PetscCall(PetscFree(place));
-  PetscCall(PetscFree2(coo->i, coo->j));
+  if (coo->ordered) PetscCall(PolderCOOMapOrdered_Private(&coo->stretches, &coo->map[0]));
+  else {
+    PetscCall(PetscMalloc1(coo->n, &place));
+    PetscCall(PolderCOOBlock_Private(coo, A, diag, NULL, place, &coo->map[0]));
+    if (offdiag && garray) PetscCall(PolderCOOBlock_Private(coo, A, offdiag, garray, place, &coo->map[1]));
+    PetscCall(PetscFree(place));
+    PetscCall(PetscFree2(coo->i, coo->j));
+  }
   PetscCall(MatGetNonzeroState(diag, &coo->nonzerostate[0]));
   if (offdiag) PetscCall(MatGetNonzeroState(offdiag, &coo->nonzerostate[1]));
   coo->made = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCOORelease(Mat A, struct _PolderCOO *coo)
+{
+  PetscFunctionBegin;
+  if (coo && coo->ordered) PetscCall(PolderCOOToBase(A, coo->n, &coo->stretches));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A copy for the maps, which are made when values come from the device: PETSc sorts the coordinates in place */
+static PetscErrorCode PolderCOOKeep_Private(struct _PolderCOO *coo, Mat A, PetscCount n, const PetscInt i[], const PetscInt j[])
+{
+  PetscInt rstart, rend;
+  int      host;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetOwnershipRange(A, &rstart, &rend));
+  coo->host = (PetscBool)(coo->host || n > PETSC_MAX_INT);
+  for (PetscCount k = 0; k < n && !coo->host; ++k) coo->host = (PetscBool)(i[k] >= 0 && j[k] >= 0 && (i[k] < rstart || i[k] >= rend));
+  host = coo->host;
+  PetscCallAllreduce(MPI_IN_PLACE, &host, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
+  coo->host = (PetscBool)host;
+  if (coo->host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(n, &coo->i, n, &coo->j));
+  PetscCall(PetscArraycpy(coo->i, i, n));
+  PetscCall(PetscArraycpy(coo->j, j, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -108,33 +161,29 @@ PetscErrorCode MatSetPreallocationCOO_Polder(Mat A, PetscCount n, PetscInt i[], 
   const PolderFormat *format;
   PolderLayout        layout;
   struct _PolderCOO  *coo;
-  PetscInt           *iset = i, *jset = j, rstart, rend;
+  PetscInt           *iset = i, *jset = j;
   PetscBool           there, bound, device;
-  int                 host;
 
   PetscFunctionBegin;
   PetscCall(PolderFormatOf(A, &format, &layout));
   PetscCall(PolderDevicePresent(&there));
   PetscCall(MatBoundToCPU(A, &bound));
   PetscCall(PolderDeviceIsPointer(i, &device));
+  PetscCall(PolderAIJContext(A, &aij));
+  if (aij->rows) aij->rows->newest = aij->rows->zero = PETSC_FALSE; /* values of the old pattern */
   if (device) {
     PetscCall(PetscMalloc2(n, &iset, n, &jset));
     PetscCall(PolderDeviceToHost(iset, i, sizeof(PetscInt) * n));
     PetscCall(PolderDeviceToHost(jset, j, sizeof(PetscInt) * n));
   }
   PetscCall(PetscNew(&coo));
-  PetscCall(MatGetOwnershipRange(A, &rstart, &rend));
-  coo->host = (PetscBool)(!there || bound || n > PETSC_MAX_INT);
-  for (PetscCount k = 0; k < n && !coo->host; ++k) coo->host = (PetscBool)(iset[k] >= 0 && jset[k] >= 0 && (iset[k] < rstart || iset[k] >= rend));
-  host = coo->host;
-  PetscCallAllreduce(MPI_IN_PLACE, &host, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
-  coo->host = (PetscBool)host;
-  coo->n    = coo->host ? 0 : (PetscInt)n;
-  PetscCall(PetscMalloc2(coo->n, &coo->i, coo->n, &coo->j));
-  PetscCall(PetscArraycpy(coo->i, iset, coo->n)); /* PETSc sorts them in place */
-  PetscCall(PetscArraycpy(coo->j, jset, coo->n));
-  coo->n = (PetscInt)PetscMin(n, PETSC_MAX_INT);
-  PetscCall((*PolderAIJBase(layout)->preallocationcoo)(A, n, iset, jset));
+  coo->n    = (PetscInt)PetscMin(n, PETSC_MAX_INT);
+  coo->host = (PetscBool)(!there || bound);
+  if (layout == POLDER_SEQ && n > 0 && n <= PETSC_MAX_INT) PetscCall(PolderCOOOrdered(A, coo->n, iset, jset, &coo->stretches, &coo->ordered));
+  if (!coo->ordered) {
+    PetscCall(PolderCOOKeep_Private(coo, A, n, iset, jset));
+    PetscCall((*PolderAIJBase(layout)->preallocationcoo)(A, n, iset, jset));
+  }
   if (device) PetscCall(PetscFree2(iset, jset));
   PetscCall(PolderAIJContext(A, &aij));
   PetscCall(PolderCOODestroy(&aij->coo));
@@ -151,7 +200,8 @@ static PetscErrorCode PolderCOOSum_Private(const PolderCOOMap *map, PolderMirror
   PetscCheck(map->nz == r->nz, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The nonzero pattern has changed since MatSetPreallocationCOO(): call it again");
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  PolderLaunch(PolderCooSum_CUDA(map->nz, map->map, map->perm, v, mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE, r->aa, stream));
+  if (map->stretches.n) PolderLaunch(PolderCooTake_CUDA(map->nz, map->stretches.n, map->stretches.first, map->stretches.skip, v, mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE, r->aa, stream));
+  else PolderLaunch(PolderCooSum_CUDA(map->nz, map->map, map->perm, v, mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE, r->aa, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -194,6 +244,15 @@ static PetscErrorCode PolderCOOSetDevice_Private(Mat A, PolderAIJ aij, PolderLay
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Values from the host: by PETSc, if it has the coordinates */
+static PetscErrorCode PolderCOOSetHost_Private(Mat A, PolderAIJ aij, PolderLayout layout, const PetscScalar v[], InsertMode mode)
+{
+  PetscFunctionBegin;
+  if (aij->coo && aij->coo->ordered) PetscCall(PolderCOOSetOrdered(A, &aij->coo->stretches, v, mode));
+  else PetscCall((*PolderAIJBase(layout)->valuescoo)(A, v, mode));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatSetValuesCOO_Polder(Mat A, const PetscScalar v[], InsertMode mode)
 {
   PolderAIJ           aij;
@@ -207,7 +266,7 @@ PetscErrorCode MatSetValuesCOO_Polder(Mat A, const PetscScalar v[], InsertMode m
   PetscCall(PolderAIJContext(A, &aij));
   PetscCall(MatBoundToCPU(A, &bound));
   PetscCall(PolderDeviceIsPointer(v, &device));
-  if (!device) PetscCall((*PolderAIJBase(layout)->valuescoo)(A, v, mode));
+  if (!device) PetscCall(PolderCOOSetHost_Private(A, aij, layout, v, mode));
   else {
     PetscCheck(aij->coo, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "Values in coordinates before the coordinates: call MatSetPreallocationCOO() first");
     if (!bound && !aij->coo->host) PetscCall(PolderCOOSetDevice_Private(A, aij, layout, v, mode));
@@ -215,7 +274,7 @@ PetscErrorCode MatSetValuesCOO_Polder(Mat A, const PetscScalar v[], InsertMode m
       PetscCall(PetscInfo(A, "Values in coordinates go through the host: some are for other processes, or the matrix is bound to the CPU\n"));
       PetscCall(PetscMalloc1(aij->coo->n, &copy));
       PetscCall(PolderDeviceToHost(copy, v, sizeof(PetscScalar) * aij->coo->n));
-      PetscCall((*PolderAIJBase(layout)->valuescoo)(A, copy, mode));
+      PetscCall(PolderCOOSetHost_Private(A, aij, layout, copy, mode));
       PetscCall(PetscFree(copy));
     }
   }

@@ -605,7 +605,12 @@ static PetscErrorCode PolderAIJUndress_Private(Mat A)
     PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
     if (block) PetscCall(PolderAIJUndress_Private(block));
   }
-  if (layout == POLDER_SEQ) PetscCall(PolderAIJUnhook(A));
+  if (layout == POLDER_SEQ) {
+    PolderAIJ aij = (PolderAIJ)A->spptr;
+
+    PetscCall(PolderAIJUnhook(A));
+    if (aij) PetscCall(PolderCOORelease(A, aij->coo));
+  }
   PetscCall(PolderAIJCompose_Private(A, format, layout, PETSC_FALSE));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", PolderBases[layout].preallocationcoo));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", PolderBases[layout].valuescoo));

@@ -95,6 +95,8 @@ PETSC_INTERN PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PetscScalar *d
 /* Says that the values in the rows on the device are new; whoever reads or writes them on the host gets them there first */
 PETSC_INTERN PetscErrorCode PolderAIJNewestOnDevice(Mat);
 PETSC_INTERN PetscErrorCode PolderAIJNewestOnHost(Mat);
+/* Makes all values zero, after a preallocation. Of a matrix with vectors on the device the host sees, and touches, them only when it asks */
+PETSC_INTERN PetscErrorCode PolderAIJZero(Mat);
 /* Before the matrix becomes one of another type */
 PETSC_INTERN PetscErrorCode PolderAIJUnhook(Mat);
 
@@ -107,6 +109,8 @@ PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_Polder(Mat, PetscCount, Petsc
 PETSC_INTERN PetscErrorCode MatSetValuesCOO_Polder(Mat, const PetscScalar[], InsertMode);
 PETSC_INTERN PetscErrorCode MatZeroEntries_Polder(Mat);
 PETSC_INTERN PetscErrorCode PolderCOODestroy(struct _PolderCOO **);
+/* Before the matrix becomes a plain one: PETSc gets the coordinates that it has not seen */
+PETSC_INTERN PetscErrorCode PolderCOORelease(Mat, struct _PolderCOO *);
 /* Operations of seqaij and mpiaij themselves, from fresh matrices */
 typedef struct {
   struct _MatOps *ops;

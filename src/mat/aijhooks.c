@@ -133,8 +133,9 @@ static PetscErrorCode PolderRawArray_Private(Mat A, PetscScalar **array)
 static PetscErrorCode PolderBringToHost_Private(Mat A, PolderMirror r, PetscScalar *array)
 {
   PetscFunctionBegin;
-  PetscCall(PolderDeviceToHost(array, r->aa, sizeof(PetscScalar) * r->nz));
-  r->newest = PETSC_FALSE;
+  if (r->zero) PetscCall(PetscArrayzero(array, r->nz));
+  else PetscCall(PolderDeviceToHost(array, r->aa, sizeof(PetscScalar) * r->nz));
+  r->newest = r->zero = PETSC_FALSE;
   PetscCall(PetscObjectStateGet((PetscObject)A, &r->state));
   PetscCall(PolderMatSetOffload(A, PETSC_OFFLOAD_BOTH));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -187,8 +188,8 @@ static PetscErrorCode HookGetArrayWrite_Private(Mat A, PetscScalar **array)
 
   PetscFunctionBegin;
   if (r) {
-    r->newest = PETSC_FALSE;
-    r->state  = -1;
+    r->newest = r->zero = PETSC_FALSE;
+    r->state            = -1;
   }
   PetscCall(PolderRawArray_Private(A, array));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -210,26 +211,53 @@ static PetscErrorCode HookGetCSR_Private(Mat A, const PetscInt **i, const PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Readers and writers on the host will ask; done = PETSC_FALSE, and nothing is done, without a place for the hooks */
+static PetscErrorCode PolderHooksSet_Private(Mat A, PolderMirror r, PetscBool *done)
+{
+  static const PolderArrayHooks mine = {HookGetArray_Private, HookRestoreArray_Private, HookGetArrayRead_Private, HookRestoreArrayRead_Private, HookGetArrayWrite_Private, HookRestoreArray_Private, HookGetCSR_Private};
+
+  PetscFunctionBegin;
+  PetscCall(PolderHooksFind_Private());
+  *done = PolderHooksAt ? PETSC_TRUE : PETSC_FALSE;
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  *PolderHooks_Private(A) = mine;
+  r->newest               = PETSC_TRUE;
+  PetscCall(PolderMatSetOffload(A, PETSC_OFFLOAD_GPU));
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderAIJNewestOnDevice(Mat A)
 {
-  static const PolderArrayHooks mine  = {HookGetArray_Private, HookRestoreArray_Private, HookGetArrayRead_Private, HookRestoreArrayRead_Private, HookGetArrayWrite_Private, HookRestoreArray_Private, HookGetCSR_Private};
-  PolderMirror                  r     = ((PolderAIJ)A->spptr)->rows;
-  PetscScalar                  *array = NULL;
+  PolderMirror r     = ((PolderAIJ)A->spptr)->rows;
+  PetscScalar *array = NULL;
+  PetscBool    done;
 
   PetscFunctionBegin;
   ++r->version;
-  PetscCall(PolderHooksFind_Private());
-  if (PolderHooksAt) {
-    *PolderHooks_Private(A) = mine;
-    r->newest               = PETSC_TRUE;
-    PetscCall(PolderMatSetOffload(A, PETSC_OFFLOAD_GPU));
-    PetscCall(PetscObjectStateIncrease((PetscObject)A));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscCall(PolderHooksSet_Private(A, r, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatSeqAIJGetArrayWrite(A, &array));
   PetscCall(PolderDeviceToHost(array, r->aa, sizeof(PetscScalar) * r->nz));
   PetscCall(MatSeqAIJRestoreArrayWrite(A, &array));
   PetscCall(PetscObjectStateGet((PetscObject)A, &r->state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderAIJZero(Mat A)
+{
+  PolderAIJ    aij;
+  PetscMemType type;
+  PetscBool    done = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJContext(A, &aij));
+  PetscCall(PolderAIJGetMemType(A, &type));
+  if (PetscMemTypeDevice(type)) {
+    PetscCall(PolderMirrorZero(&aij->rows, A));
+    PetscCall(PolderHooksSet_Private(A, aij->rows, &done));
+  }
+  if (!done) PetscCall((*PolderAIJBase(POLDER_SEQ)->ops->zeroentries)(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

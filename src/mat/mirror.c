@@ -17,8 +17,8 @@ static PetscErrorCode PolderMirrorReset_Private(PolderMirror r)
 {
   PetscFunctionBegin;
   r->state = r->nonzerostate = -1;
-  r->newest                  = PETSC_FALSE;
-  r->nrow                    = -1;
+  r->newest = r->zero = PETSC_FALSE;
+  r->nrow             = -1;
   PetscCall(PolderDeviceFree(&r->ai));
   PetscCall(PolderDeviceFree(&r->aj));
   PetscCall(PolderDeviceFree(&r->aa));
@@ -90,6 +90,30 @@ static PetscErrorCode PolderMirrorSetRows_Private(PolderMirror r, const PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PolderMirrorCreate_Private(PolderMirror *mirror)
+{
+  PetscFunctionBegin;
+  if (*mirror) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(mirror));
+  PetscCall(PolderMirrorReset_Private(*mirror));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMirrorZero(PolderMirror *mirror, Mat A)
+{
+  PetscInt        m;
+  const PetscInt *ai, *aj;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMirrorCreate_Private(mirror));
+  PetscCall(PolderMirrorReset_Private(*mirror));
+  PetscCall(PolderMirrorGetPattern_Private(A, &m, &ai, &aj));
+  (*mirror)->nz   = ai[m];
+  (*mirror)->zero = PETSC_TRUE;
+  PetscCall(PolderMirrorRestorePattern_Private(A, &m, &ai, &aj));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderMirrorUpdatePattern(PolderMirror *mirror, Mat A, PetscBool withrows)
 {
   PolderMirror     r;
@@ -99,10 +123,7 @@ PetscErrorCode PolderMirrorUpdatePattern(PolderMirror *mirror, Mat A, PetscBool 
   const PetscInt  *ai, *aj;
 
   PetscFunctionBegin;
-  if (!*mirror) {
-    PetscCall(PetscNew(mirror));
-    PetscCall(PolderMirrorReset_Private(*mirror));
-  }
+  PetscCall(PolderMirrorCreate_Private(mirror));
   r = *mirror;
   PetscCall(MatGetNonzeroState(A, &nonzerostate));
   PetscCall(PetscObjectGetId((PetscObject)A, &id));
@@ -110,7 +131,14 @@ PetscErrorCode PolderMirrorUpdatePattern(PolderMirror *mirror, Mat A, PetscBool 
   if (r->nonzerostate == nonzerostate && r->id == id && (r->nrow >= 0 || !withrows)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMirrorGetPattern_Private(A, &m, &ai, &aj));
   if (r->nonzerostate != nonzerostate || r->id != id) { /* values that were here belong to the old pattern */
+    const PetscBool zero = r->zero;
+
     PetscCall(PolderMirrorSetPattern_Private(r, A, m, ai, aj));
+    if (zero) {
+      PetscCall(PolderDeviceZero(r->aa, sizeof(PetscScalar) * r->nz));
+      r->newest = PETSC_TRUE;
+      ++r->version;
+    }
     r->nonzerostate = nonzerostate;
     r->id           = id;
   }

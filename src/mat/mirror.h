@@ -13,6 +13,7 @@ typedef struct {
   PetscObjectId    id;                  /* of the matrix: a new preallocation of a parallel matrix makes a new block */
   PetscInt         pattern, version;    /* count the changes of the pattern and of the values */
   PetscBool        newest;              /* the values here are newer than those on the host */
+  PetscBool        zero;                /* all of them are zero, which has been written neither here nor there; nz alone is valid */
   PetscInt         nrow, *row;          /* the rows that have entries, when asked for (device) */
   /* the transposed rows: their values are aa[tperm[]] */
   PetscInt    *ti, *tj, *tperm;
@@ -22,6 +23,8 @@ typedef struct {
 
 /* The pattern alone, for values that are made on the device */
 PETSC_INTERN PetscErrorCode PolderMirrorUpdatePattern(PolderMirror *, Mat A, PetscBool withrows);
+/* A new pattern whose values are zero */
+PETSC_INTERN PetscErrorCode PolderMirrorZero(PolderMirror *, Mat A);
 /* Brings the mirror of A up to date; makes it when it is NULL. withrows: also the list of rows that have entries */
 PETSC_INTERN PetscErrorCode PolderMirrorUpdate(PolderMirror *, Mat A, PetscBool withrows);
 PETSC_INTERN PetscErrorCode PolderMirrorDestroy(PolderMirror *);

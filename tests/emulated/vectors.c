@@ -21,6 +21,7 @@ PolderEmulate(PolderCsrMult, (PetscInt n, const PetscInt row[], PetscInt nz, con
 PolderEmulate(PolderCsrDiagonal, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar d[], PolderStream stream), m, ai, aj, aa, d);
 PolderEmulate(PolderCsrMagnitude, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add, PetscScalar y[], PolderStream stream), m, ai, aj, aa, x, add, y);
 PolderEmulate(PolderCooSum, (PetscInt nz, const PetscInt map[], const PetscInt perm[], const PetscScalar v[], PetscBool insert, PetscScalar aa[], PolderStream stream), nz, map, perm, v, insert, aa);
+PolderEmulate(PolderCooTake, (PetscInt nz, PetscInt n, const PetscInt first[], const PetscInt skip[], const PetscScalar v[], PetscBool insert, PetscScalar aa[], PolderStream stream), nz, n, first, skip, v, insert, aa);
 
 int PolderGather_CUDA(PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
 {
