@@ -119,14 +119,28 @@ static PetscErrorCode TestIterations(void)
 static PetscErrorCode TestRanks(void)
 {
   static const Case cases[] = {
-    {"poisson",    3, 32,  1,    KCYCLE,                                                              8,  22, 7 },
-    {"poisson",    2, 127, 1,    KCYCLE,                                                              9,  22, 0 },
-    {"poisson",    2, 127, 1e-3, KCYCLE,                                                              18, 30, 16},
-    {"poisson",    3, 32,  1,    VCYCLE,                                                              9,  22, 7 },
-    {"poisson",    3, 32,  1,    VCYCLE "-pc_pamg_cycle w",                                           8,  22, 7 },
-    {"bubbles",    3, 32,  1e3,  KCYCLE,                                                              9,  25, 8 },
-    {"tetrahedra", 3, 24,  1e3,  KCYCLE,                                                              10, 30, 0 },
-    {"tetrahedra", 3, 24,  1e3,  KCYCLE "-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2", 10, 12, 0 },
+    {"poisson", 3, 32,  1,    KCYCLE,                    8,  22, 7 },
+    {"poisson", 2, 127, 1,    KCYCLE,                    9,  22, 0 },
+    {"poisson", 2, 127, 1e-3, KCYCLE,                    18, 30, 16},
+    {"poisson", 3, 32,  1,    VCYCLE,                    9,  22, 7 },
+    {"poisson", 3, 32,  1,    VCYCLE "-pc_pamg_cycle w", 8,  22, 7 },
+    {"bubbles", 3, 32,  1e3,  KCYCLE,                    9,  25, 8 },
+  };
+
+  PetscFunctionBeginUser;
+  PetscCall(RunCases(PETSC_STATIC_ARRAY_LENGTH(cases), cases));
+  PetscFunctionReturn(0);
+}
+
+/* Processes whose rows are ragged parts of the domain: the limits of planes cut through rows numbered at random */
+static PetscErrorCode TestTetrahedra(void)
+{
+  static const Case cases[] = {
+    {"tetrahedra", 3, 20, 1e3, KCYCLE,                                                              10, 11, 0 },
+    {"tetrahedra", 3, 24, 1e3, KCYCLE,                                                              10, 11, 0 },
+    {"tetrahedra", 3, 24, 1e3, KCYCLE "-pc_pamg_gather 1000",                                       10, 12, 0 },
+    {"tetrahedra", 3, 24, 1e3, KCYCLE "-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2", 10, 11, 0 },
+    {"tetrahedra", 3, 24, 1e3, VCYCLE,                                                              14, 16, 12},
   };
 
   PetscFunctionBeginUser;
@@ -631,6 +645,7 @@ int main(int argc, char **args)
   static const Test tests[] = {
     {"-iterations",  TestIterations},
     {"-ranks",       TestRanks     },
+    {"-tetrahedra",  TestTetrahedra},
     {"-galerkin",    TestGalerkin  },
     {"-symmetry",    TestSymmetry  },
     {"-refresh",     TestRefresh   },
@@ -659,6 +674,11 @@ int main(int argc, char **args)
     suffix: ranks
     nsize: {{1 2 4}}
     args: -ranks -mat_type {{aij aijdia}}
+
+  test:
+    suffix: tetrahedra
+    nsize: {{1 2 4 8}}
+    args: -tetrahedra
 
   test:
     suffix: galerkin

@@ -279,15 +279,19 @@ static PetscErrorCode TestKCycle(const Level *L)
   PetscFunctionReturn(0);
 }
 
-/* mate[] is symmetric, along strong couplings, and leaves no two free neighbours that want each other; agg[] numbers it */
-static PetscErrorCode TestPairs(const Level *L, PetscBool greedy)
+/* mate[] is symmetric, along couplings that are strong also beside those of every third row to other processes, and leaves no two free neighbours that want each other; agg[] numbers it */
+static PetscErrorCode TestPairs(const Level *L, PetscBool greedy, PetscBool scattered)
 {
-  const PolderPairRule rule = {NULL, 0.25, 0};
-  const PetscInt       n    = L->n;
-  PetscInt            *mate, *next, *left, *agg, *work, *count, nleft = n, nc, rounds = 0;
+  const PetscInt n    = L->n;
+  PolderPairRule rule = {NULL, 0.25, 0, NULL};
+  PetscReal     *outside;
+  PetscInt      *mate, *next, *left, *agg, *work, *count, nleft = n, nc, rounds = 0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc6(n, &mate, n, &next, n, &left, n, &agg, 3 * n + 65, &work, n + 1, &count));
+  PetscCall(PetscMalloc1(n, &outside));
+  for (PetscInt i = 0; i < n; ++i) outside[i] = i % 3 ? 0 : 2;
+  if (scattered) rule.outside = outside;
   for (PetscInt i = 0; i < n; ++i) mate[i] = i % 11 == 5 ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
   if (greedy) PolderPairsGreedy_Host(n, L->ai, L->aj, L->aa, NULL, NULL, &rule, 64, mate, work);
   else {
@@ -298,7 +302,7 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy)
     PetscCheck(!nleft, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " of %" PetscInt_FMT " rows are free after %" PetscInt_FMT " rounds", nleft, n, rounds);
   }
   for (PetscInt i = 0; i < n; ++i) {
-    PetscReal strongest = 0, mine = 0;
+    PetscReal strongest = scattered ? outside[i] : 0, mine = 0;
 
     PetscCheck((mate[i] == POLDER_PAIR_LONE) == (i % 11 == 5), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has the partner %" PetscInt_FMT, i, mate[i]);
     if (mate[i] < 0) continue;
@@ -311,6 +315,15 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy)
     // the greedy matching asks the row that chooses only
     if (mate[i] != i && !greedy) PetscCheck(mine >= 0.25 * strongest && mine > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has a weak partner", i);
   }
+  PolderPairsJoin_Host(n, L->ai, L->aj, L->aa, NULL, NULL, &rule, mate, next);
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscReal mine = 0;
+
+    for (PetscInt k = L->ai[i]; k < L->ai[i + 1]; ++k) {
+      if (L->aj[k] == next[i]) mine = -PetscRealPart(L->aa[k]);
+    }
+    PetscCheck(next[i] == i || (mate[i] == i && mate[next[i]] >= 0 && mate[next[i]] != next[i] && mine > 0 && mine >= (scattered ? outside[i] : 0)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " joins row %" PetscInt_FMT, i, next[i]);
+  }
   PolderPairsNumber_Host(n, mate, NULL, agg, &nc);
   PetscCall(PetscArrayzero(count, n + 1));
   for (PetscInt i = 0, last = -1; i < n; ++i) {
@@ -321,6 +334,7 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy)
     }
   }
   for (PetscInt a = 0; a < nc; ++a) PetscCheck(count[a] == 1 || count[a] == 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "An aggregate of %" PetscInt_FMT " rows", count[a]);
+  PetscCall(PetscFree(outside));
   PetscCall(PetscFree6(mate, next, left, agg, work, count));
   PetscFunctionReturn(0);
 }
@@ -419,8 +433,7 @@ int main(int argc, char **args)
       PetscCall(TestSmoothers(&L));
       PetscCall(TestTotals(&L));
       PetscCall(TestKCycle(&L));
-      PetscCall(TestPairs(&L, PETSC_FALSE));
-      PetscCall(TestPairs(&L, PETSC_TRUE));
+      for (int k = 0; k < 4; ++k) PetscCall(TestPairs(&L, (PetscBool)(k / 2), (PetscBool)(k % 2)));
       PetscCall(TestGalerkin(&L));
       PetscCall(LevelDestroy(&L));
     }

@@ -135,6 +135,9 @@ PETSC_INTERN void PolderGalerkinRow_Host(PetscInt nrow, const PetscInt row[], co
 
 /* pairs.c: n rows row[] (NULL: 0 .. n) of a CSR matrix find partners among each other; mate[i] = j and mate[j] = i, or one of POLDER_PAIR_FREE, POLDER_PAIR_LONE, or i: alone
    in its aggregate. sum[] and diag[]: row sums and diagonal, NULL when rule->kappa is 0 */
+/* outside[i] <- the largest coupling of row i in the block to other processes; next[] <- the largest of each of nc aggregates, which is what the coarse row has there at least */
+PETSC_INTERN void PolderPairsOutside_Host(PetscInt n, const PetscInt bi[], const PetscScalar ba[], PetscReal outside[]);
+PETSC_INTERN void PolderPairsNextOutside_Host(PetscInt n, const PetscInt agg[], PetscInt nc, const PetscReal outside[], PetscReal next[]);
 /* next[i] <- the partner that row i would have, or POLDER_PAIR_NONE */
 PETSC_INTERN void PolderPairsPropose_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
 /* place[i] <- that of row shift + i in a grid with the strides near[] of PolderStencilStrides_Host(); *bad is raised when an entry joins no neighbours */
