@@ -422,6 +422,62 @@ static PetscErrorCode TestMatching(void)
   PetscFunctionReturn(0);
 }
 
+/* What single precision changes in a cycle where a coefficient jumps by 1e6, as it shows in A z, and in iterations: steps after the coarse correction that are on a correction take that away */
+static PetscErrorCode TestPrecision(void)
+{
+  static const struct {
+    const char *options;
+    PetscReal   most; // of the residual
+  } cases[] = {
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 1 -pc_pamg_post 1",                  0.11 },
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2",                  0.06 },
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 3 -pc_pamg_post 3",                  0.025},
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 4 -pc_pamg_post 4",                  0.015},
+    {"-pc_pamg_cycle k -pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2", 0.035},
+    {"-pc_pamg_smoother jacobi -pc_pamg_pre 3 -pc_pamg_post 3",                     0.05 },
+  };
+  Mat          A;
+  MatNullSpace nullspace;
+  Vec          r, z[2], t;
+  PetscReal    norm, noise, residual;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate("bubbles", 3, 48, 1e6, &A));
+  PetscCall(CreateVecs(A, &r, &t));
+  for (int k = 0; k < 2; ++k) PetscCall(VecDuplicate(r, &z[k]));
+  PetscCall(FillRandom(r, 7));
+  PetscCall(MatGetNullSpace(A, &nullspace));
+  PetscCall(MatNullSpaceRemove(nullspace, r));
+  PetscCall(VecNorm(r, NORM_2, &norm));
+  for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(cases); ++c) {
+    PetscInt its[2];
+
+    for (int single = 0; single < 2; ++single) {
+      char text[256];
+      PC   pc;
+
+      PetscCall(PetscSNPrintf(text, sizeof(text), "%s -pc_pamg_precision %s", cases[c].options, single ? "single" : "double"));
+      PetscCall(CreatePC(A, text, &pc));
+      PetscCall(PCApply(pc, r, z[single]));
+      PetscCall(PCDestroy(&pc));
+      PetscCall(PetscSNPrintf(text, sizeof(text), "-ksp_type fcg -pc_type pamg %s -pc_pamg_precision %s", cases[c].options, single ? "single" : "double"));
+      PetscCall(ProblemSolve(A, text, NULL, &its[single], &residual));
+    }
+    PetscCall(VecAXPY(z[1], -1, z[0]));
+    PetscCall(MatMult(A, z[1], t));
+    PetscCall(VecNorm(t, NORM_2, &noise));
+    PetscCall(PetscInfo(NULL, "%s: %g of the residual, iterations %" PetscInt_FMT ", %" PetscInt_FMT "\n", cases[c].options, (double)(noise / norm), its[0], its[1]));
+    PetscCheck(noise > 0 && noise <= cases[c].most * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: single precision changes A z by %g of the residual", cases[c].options, (double)(noise / norm));
+    PetscCheck(PetscAbsInt(its[1] - its[0]) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations, in single precision %" PetscInt_FMT, cases[c].options, its[0], its[1]);
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "single precision is precise enough\n"));
+  PetscCall(VecDestroy(&r));
+  for (int k = 0; k < 2; ++k) PetscCall(VecDestroy(&z[k]));
+  PetscCall(VecDestroy(&t));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
 /* Levels in diagonals all the way, for grids of any size; bytes beside the matrix */
 static PetscErrorCode TestRegular(void)
 {
@@ -650,6 +706,7 @@ int main(int argc, char **args)
     {"-symmetry",    TestSymmetry  },
     {"-refresh",     TestRefresh   },
     {"-matching",    TestMatching  },
+    {"-precision",   TestPrecision },
     {"-regular",     TestRegular   },
     {"-view",        TestView      },
     {"-view_device", TestViewDevice},
@@ -698,6 +755,10 @@ int main(int argc, char **args)
   test:
     suffix: matching
     args: -matching
+
+  test:
+    suffix: precision
+    args: -precision -mat_type {{aij aijdia}}
 
   test:
     suffix: regular

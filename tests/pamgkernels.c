@@ -156,7 +156,7 @@ static PetscErrorCode TestSmoothers(const Level *L)
         r[i] = L->x[i] + 0.7 * L->dinv[i] * want[i] + (k == 2 ? 0 : 0.3 * (L->x[i] - (k ? 0 : d[i])));
       }
       if (k) Poison(n, d);
-      PolderLevelJacobi_Host(M, (PetscBool)(k == 1), k == 2 ? 0 : 0.3, 0.7, L->b, L->x, d, NULL);
+      PolderLevelJacobi_Host(M, (PetscBool)(k == 1), k == 2 ? 0 : 0.3, 0.7, L->b, L->x, d, NULL, NULL);
       PetscCall(Compare("step", n, f, n, d, r));
     }
     for (int add = 0; add < 2; ++add) {
@@ -190,14 +190,14 @@ static PetscErrorCode TestTotals(const Level *L)
 {
   const PetscInt    n = L->n, nz = L->ai[n], main = L->nd / 2;
   PetscScalar      *aa;
-  float            *values[3], *b, *x, *r, *dinv;
+  float            *values[3], *b, *x, *r, *dinv, *base;
   PetscScalar      *wide;
   const void      **val[2];
   PolderLevelMatrix M[3];
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc5(nz, &aa, nz, &values[0], L->nd * n, &values[1], L->nd * n, &values[2], n, &dinv));
-  PetscCall(PetscMalloc6(n, &b, n, &x, n, &r, n, &wide, L->nd, &val[0], L->nd, &val[1]));
+  PetscCall(PetscMalloc7(n, &b, n, &x, n, &r, n, &wide, n, &base, L->nd, &val[0], L->nd, &val[1]));
   for (PetscInt i = 0; i < n; ++i) {
     aa[L->diag[i]] = i % 3;
     for (PetscInt k = L->ai[i]; k < L->ai[i + 1]; ++k) {
@@ -221,9 +221,13 @@ static PetscErrorCode TestTotals(const Level *L)
     for (int k = 0; k < 2; ++k) {
       for (PetscInt i = 0; i < n; ++i) x[i] = k ? (float)L->x[i] : 1.1f;
       PolderLevelResidualSingle_Host(&M[f], b, x, r, NULL, 0, NULL);
-      PolderLevelJacobiSingle_Host(&M[f], PETSC_FALSE, 0, 1, b, x, NULL, wide);
+      PolderLevelJacobiSingle_Host(&M[f], PETSC_FALSE, 0, 1, b, x, NULL, NULL, wide);
       for (PetscInt i = 0; i < n && !k; ++i) // a step that is small beside x
         PetscCheck(PetscAbsReal(wide[i] - x[i] - (PetscReal)dinv[i] * r[i]) <= 1e-6 * PetscAbsReal(dinv[i] * r[i]) + 1e-15, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of %" PetscInt_FMT ", form %d, goes to %.15g", i, n, f, (double)wide[i]);
+      for (PetscInt i = 0; i < n; ++i) base[i] = 100.0f * (1 + i % 7);
+      PolderLevelJacobiSingle_Host(&M[f], PETSC_FALSE, 0, 1, b, x, NULL, base, wide);
+      for (PetscInt i = 0; i < n; ++i) // beside which x is small
+        PetscCheck(PetscAbsReal(wide[i] - base[i] - x[i] - (PetscReal)dinv[i] * r[i]) <= 1e-6 * (PetscAbsReal(x[i]) + PetscAbsReal(dinv[i] * r[i])) + 1e-12, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of %" PetscInt_FMT ", form %d, goes to %.15g from %g", i, n, f, (double)wide[i], (double)base[i]);
       for (PetscInt i = 0; i < n; ++i) {
         PetscReal want = b[i] - (i % 3) * (PetscReal)x[i], size = 1;
 
@@ -238,7 +242,7 @@ static PetscErrorCode TestTotals(const Level *L)
   aa[L->diag[n / 2]] = 1e39;
   PetscCheck(!PolderRowTotals_Host(n, L->ai, L->aj, aa, PETSC_FALSE, r), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A sum of 1e39 fits");
   PetscCall(PetscFree5(aa, values[0], values[1], values[2], dinv));
-  PetscCall(PetscFree6(b, x, r, wide, val[0], val[1]));
+  PetscCall(PetscFree7(b, x, r, wide, base, val[0], val[1]));
   PetscFunctionReturn(0);
 }
 

@@ -209,8 +209,8 @@ PETSC_INTERN void PolderColoursCheck_Host(PetscInt n, const PetscInt ai[], const
   PETSC_INTERN void PolderLevelProlong##name(PetscInt n, const PetscInt agg[], type scale, const type xc[], type x[]); \
   /* b - A x: to r (NULL: not wanted) and, agg != NULL, bc = P^T of it */ \
   PETSC_INTERN void PolderLevelResidual##name(const PolderLevelMatrix *, const type b[], const type x[], type r[], const PetscInt agg[], PetscInt nc, type bc[]); \
-  /* y = x + beta (x - y) + scale D^-1 (b - A x); first: zero instead of y, which is not read then, nor when beta is 0. wide != NULL: there instead of to y */ \
-  PETSC_INTERN void PolderLevelJacobi##name(const PolderLevelMatrix *, PetscBool first, type beta, type scale, const type b[], const type x[], type y[], PetscScalar wide[]); \
+  /* y = x + beta (x - y) + scale D^-1 (b - A x); first: zero instead of y, which is not read then, nor when beta is 0. wide != NULL: there instead of to y, base + y when that is not NULL */ \
+  PETSC_INTERN void PolderLevelJacobi##name(const PolderLevelMatrix *, PetscBool first, type beta, type scale, const type b[], const type x[], type y[], const type base[], PetscScalar wide[]); \
   /* v = (add: v) + A x; sum <- (x, v), (x, b), and (x, w) or, without w, (b, b), (b, v), (v, v): three or five */ \
   PETSC_INTERN void PolderLevelMultDots##name(const PolderLevelMatrix *, PetscBool add, const type x[], const type b[], const type w[], type v[], PetscReal sum[]); \
   /* y = alpha x + beta y */ \

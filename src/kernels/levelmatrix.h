@@ -27,5 +27,6 @@ typedef struct {
   PetscInt     k;
   PetscBool    zero;
   PetscReal    start, beta, scale;
-  PetscScalar *wide; /* with a matrix in single precision: where y goes instead, in double precision, as x and what is added to it; NULL: y is written */
+  PetscScalar *wide; /* with a matrix in single precision: where the result goes instead of to y, in double precision, as x and what is added to it; NULL: to y */
+  const void  *base; /* with wide: what the vectors of the steps are a correction of, so that the result is base and the correction; NULL: nothing */
 } PolderLevelStep;

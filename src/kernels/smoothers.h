@@ -317,7 +317,7 @@ void LEVEL_NAME(PolderLevelResidual)(const PolderLevelMatrix *A, const LEVEL_VAL
   }
 }
 
-void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, LEVEL_VALUE beta, LEVEL_VALUE scale, const LEVEL_VALUE b[], const LEVEL_VALUE x[], LEVEL_VALUE y[], PetscScalar wide[])
+void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, LEVEL_VALUE beta, LEVEL_VALUE scale, const LEVEL_VALUE b[], const LEVEL_VALUE x[], LEVEL_VALUE y[], const LEVEL_VALUE base[], PetscScalar wide[])
 {
   const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv;
   LEVEL_VALUE        s[LEVEL_ROWS];
@@ -332,7 +332,9 @@ void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, 
     } else {
       for (PetscInt i = 0; i < len; ++i) s[i] += beta * (x[r0 + i] - y[r0 + i]);
     }
-    if (wide) {
+    if (wide && base) {
+      for (PetscInt i = 0; i < len; ++i) wide[r0 + i] = (PetscScalar)base[r0 + i] + (x[r0 + i] + s[i]);
+    } else if (wide) {
       for (PetscInt i = 0; i < len; ++i) wide[r0 + i] = (PetscScalar)x[r0 + i] + s[i];
     } else {
       for (PetscInt i = 0; i < len; ++i) y[r0 + i] = x[r0 + i] + s[i];

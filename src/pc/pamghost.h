@@ -35,7 +35,7 @@ static PetscErrorCode LEVEL_NAME(PamgSmooth)(PamgLevel *L, const PolderLevelStep
   PetscFunctionBegin;
   if (first) PetscCall(LEVEL_NAME(PamgBegin)(L, step->start, b, x));
   PetscCall(LEVEL_NAME(PamgLocalRHS)(L, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
-  LEVEL_KERNEL(PolderLevelJacobi)(&L->M, first, (LEVEL_VALUE)step->beta, (LEVEL_VALUE)step->scale, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)y, step->wide);
+  LEVEL_KERNEL(PolderLevelJacobi)(&L->M, first, (LEVEL_VALUE)step->beta, (LEVEL_VALUE)step->scale, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)y, (const LEVEL_VALUE *)step->base, step->wide);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

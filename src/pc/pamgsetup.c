@@ -1,5 +1,5 @@
 /* Pairwise-aggregation multigrid: the hierarchy, from the rows of the matrix on the host. */
-#include "pamg.h"
+#include "pamgsteps.h"
 #include "../mat/aijderived.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
@@ -569,7 +569,7 @@ static PetscErrorCode PamgSetUpWork(PC_PAMG *pamg)
     }
     if (!last && L->halo) PetscCall(PamgVector(pamg, L, size, &L->g));
     if (!last && (diagonal || (twice && pamg->cycle == PAMG_K))) PetscCall(PamgVector(pamg, L, size, &L->t));
-    if (twice) PetscCall(PamgVector(pamg, L, size, &L->w));
+    if (twice || (!l && PamgWritesWide(pamg) && pamg->post > 2)) PetscCall(PamgVector(pamg, L, size, &L->w));
     if (twice && pamg->cycle == PAMG_K) PetscCall(PamgVector(pamg, L, size, &L->v));
     if (L->halo) PetscCall(PetscMalloc(size * (size_t)(L->csr.nghost + 1), &L->ghost));
   }
