@@ -209,7 +209,7 @@ static PetscErrorCode TestTotals(const Rows *A, const Values *sum, PolderStream 
     PetscCall(Upload(sizeof(*to) * (size_t)A->nz, host, &to));
     PetscCall(PolderDeviceZero(bad, sizeof(*bad)));
     PolderLaunch(PolderRowTotals_CUDA(A->n, A->di, A->dj, A->da, (PetscBool)rows, to, bad, stream));
-    *wrong += !PolderRowTotals_Host(A->n, A->i, A->j, A->a, (PetscBool)rows, host);
+    *wrong += !PolderRowTotals_Host(A->n, A->i, A->j, A->a, NULL, NULL, (PetscBool)rows, host);
     PetscCall(PolderDeviceToHost(got, to, sizeof(*to) * (size_t)A->nz));
     PetscCall(PolderDeviceToHost(&raised[rows], bad, sizeof(*bad)));
     for (PetscInt k = 0; k < m; ++k) *wrong += !(PetscAbsReal(got[k] - host[k]) <= 1e-6 * (1 + PetscAbsReal(host[k])));

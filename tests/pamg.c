@@ -758,6 +758,7 @@ int main(int argc, char **args)
 
   test:
     suffix: precision
+    nsize: {{1 3}}
     args: -precision -mat_type {{aij aijdia}}
 
   test:

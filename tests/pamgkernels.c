@@ -208,13 +208,13 @@ static PetscErrorCode TestTotals(const Level *L)
     dinv[i] = (float)(1e-7 * (1 + i % 5));
     b[i]    = (float)L->b[i];
   }
-  PetscCheck(PolderToSingle_Host((size_t)nz, aa, values[0]) && PolderRowTotals_Host(n, L->ai, L->aj, aa, PETSC_TRUE, values[0]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entries do not fit");
+  PetscCheck(PolderToSingle_Host((size_t)nz, aa, values[0]) && PolderRowTotals_Host(n, L->ai, L->aj, aa, NULL, NULL, PETSC_TRUE, values[0]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entries do not fit");
   for (int half = 0; half < 2; ++half) {
     for (PetscInt d = L->nd - 1; d >= 0; --d) {
       val[half][d] = half && d < main ? (const float *)val[half][L->nd - 1 - d] + L->off[d] : values[1 + half] + d * n;
       for (PetscInt i = PetscMax(0, -L->off[d]); i < PetscMin(n, n - L->off[d]) && !(half && d < main); ++i) ((float *)val[half][d])[i] = (float)(1e6 * L->val[0][d][i]);
     }
-    PetscCheck(PolderRowTotals_Host(n, L->ai, L->aj, aa, PETSC_FALSE, (float *)val[half][main]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Sums do not fit");
+    PetscCheck(PolderRowTotals_Host(n, L->ai, L->aj, aa, NULL, NULL, PETSC_FALSE, (float *)val[half][main]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Sums do not fit");
   }
   for (int f = 0; f < 3; ++f) {
     M[f] = (PolderLevelMatrix){.n = n, .nd = f ? L->nd : 0, .main = main, .off = L->off, .val = f ? (const void *const *)val[f - 1] : NULL, .ai = L->ai, .aj = L->aj, .diag = L->diag, .aa = values[0], .dinv = dinv};
@@ -240,7 +240,7 @@ static PetscErrorCode TestTotals(const Level *L)
     }
   }
   aa[L->diag[n / 2]] = 1e39;
-  PetscCheck(!PolderRowTotals_Host(n, L->ai, L->aj, aa, PETSC_FALSE, r), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A sum of 1e39 fits");
+  PetscCheck(!PolderRowTotals_Host(n, L->ai, L->aj, aa, NULL, NULL, PETSC_FALSE, r), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A sum of 1e39 fits");
   PetscCall(PetscFree5(aa, values[0], values[1], values[2], dinv));
   PetscCall(PetscFree7(b, x, r, wide, base, val[0], val[1]));
   PetscFunctionReturn(0);

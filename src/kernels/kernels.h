@@ -182,8 +182,8 @@ PETSC_INTERN PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], cons
 /* The inverse diagonal alone, from the entries aa[diag[i]], or aa[i] when diag is NULL */
 PETSC_INTERN PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PolderRowKind *kind);
 
-/* The sums of the rows in single precision: to[i] or, rows set, where the diagonal entry of compressed rows is. PETSC_FALSE when one is too large */
-PETSC_INTERN PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[]);
+/* The sums of the rows, and of those of a second block unless bi is NULL, in single precision: to[i] or, rows set, where the diagonal entry of compressed rows is. PETSC_FALSE when one is too large */
+PETSC_INTERN PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool rows, float to[]);
 
 /* colours.c: n rows row[] (NULL: 0 .. n) of a CSR matrix with a symmetric pattern; colours and row bodies in colourrow.h */
 /* Colours those rows whose neighbours before them have their colour; left[*count] <- the others (may be row on the host). All are POLDER_COLOUR_NONE before the first round */
@@ -218,8 +218,8 @@ PETSC_INTERN void PolderColoursCheck_Host(PetscInt n, const PetscInt ai[], const
   /* Between the steps of a K-cycle and after them, with the sums and scalars of levelscalars.h: b -= (alpha / rho) v; x = c[0] x + c[1] w */ \
   PETSC_INTERN void PolderLevelKFirst##name(PetscInt n, PetscReal threshold, const PetscReal sum[], const type v[], type b[]); \
   PETSC_INTERN void PolderLevelKSecond##name(PetscInt n, PetscReal threshold, const PetscReal sum[], const type w[], type x[]); \
-  /* z = y + scale B ghost; y = NULL stands for zero. bc -= P^T B ghost */ \
-  PETSC_INTERN void PolderLevelGhosts##name(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], type scale, const type ghost[], const type y[], type z[]); \
+  /* z = y + scale B ghost or, own != NULL and in single precision, the entries b_ij times ghost_j - own_i; y = NULL stands for zero. bc -= P^T B ghost */ \
+  PETSC_INTERN void PolderLevelGhosts##name(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], type scale, const type ghost[], const type own[], const type y[], type z[]); \
   PETSC_INTERN void PolderLevelGhostsRestrict##name(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const type ghost[], const PetscInt agg[], type bc[]);
 POLDER_LEVEL_KERNELS(PetscScalar, _Host)
 POLDER_LEVEL_KERNELS(float, Single_Host)

@@ -260,7 +260,7 @@ static PetscErrorCode PamgSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *
     *fits   = PolderToSingle_Host((size_t)nz, L->csr.aa, L->values);
     L->M.aa = sums = L->values;
   }
-  if (!PolderRowTotals_Host(L->n, L->csr.ai, L->csr.aj, L->csr.aa, (PetscBool)!dia, sums)) *fits = PETSC_FALSE;
+  if (!PolderRowTotals_Host(L->n, L->csr.ai, L->csr.aj, L->csr.aa, L->csr.bi, L->csr.ba, (PetscBool)!dia, sums)) *fits = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
