@@ -122,6 +122,7 @@ struct LevelJacobi {
   const V             *dinv, *b;
   V                   *y;
   double              *wide;
+  const V             *base;
 
   __device__ __forceinline__ void operator()(PetscInt i, V s, V now, double *) const
   {
@@ -131,7 +132,7 @@ struct LevelJacobi {
     if (before == LEVEL_ZERO) z += beta * now;
     else if (before == LEVEL_Y) z += beta * (now - y[i]);
     else if (before == LEVEL_BEGUN) z += beta * (now - start * d * r);
-    if (LevelSums<V> && wide) wide[i] = (double)now + z;
+    if (LevelSums<V> && wide) wide[i] = base ? (double)__ldcs(base + i) + (now + z) : (double)now + z;
     else y[i] = now + z;
   }
   __device__ __forceinline__ void finish(const double *) const { }
@@ -429,7 +430,7 @@ static int LevelJacobiLaunch(const PolderLevelMatrix *A, const PolderLevelStep *
 {
   const LevelBefore    before = step->beta == 0 || !step->k ? LEVEL_NOTHING : !step->zero || step->k > 2 ? LEVEL_Y : step->k == 1 ? LEVEL_ZERO : LEVEL_BEGUN;
   const V             *dinv   = (const V *)A->dinv;
-  const LevelJacobi<V> out    = {before, (V)step->start, (V)step->beta, (V)step->scale, dinv, b, y, step->wide};
+  const LevelJacobi<V> out    = {before, (V)step->start, (V)step->beta, (V)step->scale, dinv, b, y, step->wide, (const V *)step->base};
 
   return LevelDo<V>(A, [&](const auto &M) {
     if (step->zero && step->k == 1) LevelRowsLaunch(M, LevelBegun<V>{(V)step->start, dinv, b}, out, NULL, stream);

@@ -225,7 +225,7 @@ static PetscReal Terms(const Level *L)
   return 4 + (L->host.nd ? L->host.nd : L->n ? 2 * L->host.nz / L->n : 1);
 }
 
-/* A step whose result is in double precision: so small a one that rounded it would be lost; y stays as it is */
+/* A step whose result is in double precision: so small a one that rounded it would be lost, of x itself or of a correction of x that is as small; y stays as it is */
 static PetscErrorCode CheckWide(const Level *L, const Values *b, const Values *x, const Values *y, PolderStream stream, PetscInt *wrong)
 {
   PolderLevelStep step = {.k = 1, .beta = 1e-5, .scale = 1e-5};
@@ -233,13 +233,23 @@ static PetscErrorCode CheckWide(const Level *L, const Values *b, const Values *x
 
   PetscFunctionBeginUser;
   PetscCall(ValuesCreate(PETSC_FALSE, L->n, &z));
-  PetscCall(Poison(&z));
   step.wide = (PetscScalar *)z.device;
-  PolderLevelJacobiSingle_Host(&L->host, PETSC_FALSE, (float)step.beta, (float)step.scale, (const float *)b->host, (const float *)x->host, (float *)y->host, (PetscScalar *)z.host);
-  PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, x->device, y->device, stream));
-  PetscCall(Differ(&z, L->n, 1e3 * Terms(L), wrong));
-  PetscCall(Differ(y, L->n, 0, wrong));
-  for (PetscInt i = 0; i < L->n; ++i) *wrong += !(PetscAbsScalar(Get(&z, i) - Get(&w, i)) <= 1e-4 * Terms(L));
+  for (int zero = 0; zero < 2; ++zero) {
+    step.zero  = (PetscBool)zero;
+    step.start = 1e-5;
+    if (zero) { // x_1 = start D^-1 b
+      step.base = x->device;
+      PetscCall(ValuesCreate(PETSC_TRUE, L->n, &w));
+      PolderLevelScaleSingle_Host(L->n, (float)step.start, (const float *)L->host.dinv, (const float *)b->host, (float *)w.host);
+    }
+    PetscCall(Poison(&z));
+    PolderLevelJacobiSingle_Host(&L->host, step.zero, (float)step.beta, (float)step.scale, (const float *)b->host, (const float *)w.host, (float *)y->host, zero ? (const float *)x->host : NULL, (PetscScalar *)z.host);
+    PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y->device, stream));
+    PetscCall(Differ(&z, L->n, 1e3 * Terms(L), wrong));
+    PetscCall(Differ(y, L->n, 0, wrong));
+    for (PetscInt i = 0; i < L->n; ++i) *wrong += !(PetscAbsScalar(Get(&z, i) - Get(x, i)) <= 1e-4 * Terms(L));
+    if (zero) PetscCall(ValuesDestroy(&w));
+  }
   PetscCall(ValuesDestroy(&z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -267,7 +277,7 @@ static PetscErrorCode CheckSteps(const Level *L, PolderStream stream, PetscInt *
         }
         if (plain || (zero && k < 3)) PetscCall(Poison(&y));
         if (zero && k == 2) HOST(L, PolderLevelScale, L->n, (value)step.start, IN(L->dinv), IN(b), OUT(y));
-        HOST(L, PolderLevelJacobi, &L->host, (PetscBool)(zero && k == 1), (value)step.beta, (value)step.scale, IN(b), IN(x), OUT(y), NULL);
+        HOST(L, PolderLevelJacobi, &L->host, (PetscBool)(zero && k == 1), (value)step.beta, (value)step.scale, IN(b), IN(x), OUT(y), NULL, NULL);
         PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->device, &step, b.device, zero && k == 1 ? NULL : x.device, y.device, stream));
         PetscCall(Differ(&y, L->n, Terms(L), wrong));
         PetscCall(Tell("step", L, before, *wrong));

@@ -209,7 +209,7 @@ static PetscErrorCode TestTotals(const Rows *A, const Values *sum, PolderStream 
     PetscCall(Upload(sizeof(*to) * (size_t)A->nz, host, &to));
     PetscCall(PolderDeviceZero(bad, sizeof(*bad)));
     PolderLaunch(PolderRowTotals_CUDA(A->n, A->di, A->dj, A->da, (PetscBool)rows, to, bad, stream));
-    *wrong += !PolderRowTotals_Host(A->n, A->i, A->j, A->a, (PetscBool)rows, host);
+    *wrong += !PolderRowTotals_Host(A->n, A->i, A->j, A->a, NULL, NULL, (PetscBool)rows, host);
     PetscCall(PolderDeviceToHost(got, to, sizeof(*to) * (size_t)A->nz));
     PetscCall(PolderDeviceToHost(&raised[rows], bad, sizeof(*bad)));
     for (PetscInt k = 0; k < m; ++k) *wrong += !(PetscAbsReal(got[k] - host[k]) <= 1e-6 * (1 + PetscAbsReal(host[k])));
@@ -272,11 +272,11 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rounds of proposals until no row is free, and the rows alone that join */
-static PetscErrorCode TestMatching(const Rows *A, PetscReal kappa, PetscInt64 *const place[2], const Values *d, const Values *sum, const Indices *mate, const Indices *join, PolderStream stream, PetscInt *wrong)
+/* Rounds of proposals until no row is free, and the rows alone that join; outside: with couplings to other processes as large as d */
+static PetscErrorCode TestMatching(const Rows *A, PetscReal kappa, PetscBool outside, PetscInt64 *const place[2], const Values *d, const Values *sum, const Indices *mate, const Indices *join, PolderStream stream, PetscInt *wrong)
 {
   const PetscInt n    = A->n;
-  PolderPairRule host = {place[0], 0.25, kappa}, device = {place[1], 0.25, kappa};
+  PolderPairRule host = {place[0], 0.25, kappa, outside ? d->h : NULL}, device = {place[1], 0.25, kappa, outside ? d->d : NULL};
   Indices        next, left[2], count;
   PetscInt       nleft = n, h;
 
@@ -509,7 +509,7 @@ static PetscErrorCode TestPlaces(const Rows *A, PetscInt64 *place[2], PolderStre
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestGraph(size_t g, PetscInt n, PetscReal kappa, PolderStream stream, PetscInt *wrong)
+static PetscErrorCode TestGraph(size_t g, PetscInt n, PetscReal kappa, PetscBool outside, PolderStream stream, PetscInt *wrong)
 {
   Rows        A;
   Indices     mate, join;
@@ -524,7 +524,7 @@ static PetscErrorCode TestGraph(size_t g, PetscInt n, PetscReal kappa, PolderStr
   PetscCall(CreateValues(n, &sum));
   PetscCall(TestLevelRows(&A, &mate, &d, &sum, stream, wrong));
   if (Graphs[g].grid) PetscCall(TestPlaces(&A, place, stream, wrong));
-  PetscCall(TestMatching(&A, kappa, place, &d, &sum, &mate, &join, stream, wrong));
+  PetscCall(TestMatching(&A, kappa, outside, place, &d, &sum, &mate, &join, stream, wrong));
   if (!*wrong) PetscCall(TestNumbers(&A, place, &mate, &join, stream, wrong));
   PetscCall(PetscFree(place[0]));
   PetscCall(PolderDeviceFree(&place[1]));
@@ -552,8 +552,9 @@ int main(int argc, char **argv)
     for (size_t s = 0; s < nsizes; ++s) {
       const PetscInt n = Graphs[g].reach ? Sizes[s] : PetscMin(Sizes[s], mostrows);
 
-      PetscCall(TestGraph(g, n, 0, stream, &wrong));
-      PetscCall(TestGraph(g, n, 8, stream, &wrong));
+      PetscCall(TestGraph(g, n, 0, PETSC_FALSE, stream, &wrong));
+      PetscCall(TestGraph(g, n, 0, PETSC_TRUE, stream, &wrong));
+      PetscCall(TestGraph(g, n, 8, PETSC_FALSE, stream, &wrong));
     }
     PetscCall(Report(Graphs[g].name, wrong));
   }

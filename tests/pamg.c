@@ -119,14 +119,28 @@ static PetscErrorCode TestIterations(void)
 static PetscErrorCode TestRanks(void)
 {
   static const Case cases[] = {
-    {"poisson",    3, 32,  1,    KCYCLE,                                                              8,  22, 7 },
-    {"poisson",    2, 127, 1,    KCYCLE,                                                              9,  22, 0 },
-    {"poisson",    2, 127, 1e-3, KCYCLE,                                                              18, 30, 16},
-    {"poisson",    3, 32,  1,    VCYCLE,                                                              9,  22, 7 },
-    {"poisson",    3, 32,  1,    VCYCLE "-pc_pamg_cycle w",                                           8,  22, 7 },
-    {"bubbles",    3, 32,  1e3,  KCYCLE,                                                              9,  25, 8 },
-    {"tetrahedra", 3, 24,  1e3,  KCYCLE,                                                              10, 30, 0 },
-    {"tetrahedra", 3, 24,  1e3,  KCYCLE "-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2", 10, 12, 0 },
+    {"poisson", 3, 32,  1,    KCYCLE,                    8,  22, 7 },
+    {"poisson", 2, 127, 1,    KCYCLE,                    9,  22, 0 },
+    {"poisson", 2, 127, 1e-3, KCYCLE,                    18, 30, 16},
+    {"poisson", 3, 32,  1,    VCYCLE,                    9,  22, 7 },
+    {"poisson", 3, 32,  1,    VCYCLE "-pc_pamg_cycle w", 8,  22, 7 },
+    {"bubbles", 3, 32,  1e3,  KCYCLE,                    9,  25, 8 },
+  };
+
+  PetscFunctionBeginUser;
+  PetscCall(RunCases(PETSC_STATIC_ARRAY_LENGTH(cases), cases));
+  PetscFunctionReturn(0);
+}
+
+/* Processes whose rows are ragged parts of the domain: the limits of planes cut through rows numbered at random */
+static PetscErrorCode TestTetrahedra(void)
+{
+  static const Case cases[] = {
+    {"tetrahedra", 3, 20, 1e3, KCYCLE,                                                              10, 11, 0 },
+    {"tetrahedra", 3, 24, 1e3, KCYCLE,                                                              10, 11, 0 },
+    {"tetrahedra", 3, 24, 1e3, KCYCLE "-pc_pamg_gather 1000",                                       10, 12, 0 },
+    {"tetrahedra", 3, 24, 1e3, KCYCLE "-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2", 10, 11, 0 },
+    {"tetrahedra", 3, 24, 1e3, VCYCLE,                                                              14, 16, 12},
   };
 
   PetscFunctionBeginUser;
@@ -408,6 +422,62 @@ static PetscErrorCode TestMatching(void)
   PetscFunctionReturn(0);
 }
 
+/* What single precision changes in a cycle where a coefficient jumps by 1e6, as it shows in A z, and in iterations: steps after the coarse correction that are on a correction take that away */
+static PetscErrorCode TestPrecision(void)
+{
+  static const struct {
+    const char *options;
+    PetscReal   most; // of the residual
+  } cases[] = {
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 1 -pc_pamg_post 1",                  0.11 },
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2",                  0.06 },
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 3 -pc_pamg_post 3",                  0.025},
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 4 -pc_pamg_post 4",                  0.015},
+    {"-pc_pamg_cycle k -pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2", 0.035},
+    {"-pc_pamg_smoother jacobi -pc_pamg_pre 3 -pc_pamg_post 3",                     0.05 },
+  };
+  Mat          A;
+  MatNullSpace nullspace;
+  Vec          r, z[2], t;
+  PetscReal    norm, noise, residual;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate("bubbles", 3, 48, 1e6, &A));
+  PetscCall(CreateVecs(A, &r, &t));
+  for (int k = 0; k < 2; ++k) PetscCall(VecDuplicate(r, &z[k]));
+  PetscCall(FillRandom(r, 7));
+  PetscCall(MatGetNullSpace(A, &nullspace));
+  PetscCall(MatNullSpaceRemove(nullspace, r));
+  PetscCall(VecNorm(r, NORM_2, &norm));
+  for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(cases); ++c) {
+    PetscInt its[2];
+
+    for (int single = 0; single < 2; ++single) {
+      char text[256];
+      PC   pc;
+
+      PetscCall(PetscSNPrintf(text, sizeof(text), "%s -pc_pamg_precision %s", cases[c].options, single ? "single" : "double"));
+      PetscCall(CreatePC(A, text, &pc));
+      PetscCall(PCApply(pc, r, z[single]));
+      PetscCall(PCDestroy(&pc));
+      PetscCall(PetscSNPrintf(text, sizeof(text), "-ksp_type fcg -pc_type pamg %s -pc_pamg_precision %s", cases[c].options, single ? "single" : "double"));
+      PetscCall(ProblemSolve(A, text, NULL, &its[single], &residual));
+    }
+    PetscCall(VecAXPY(z[1], -1, z[0]));
+    PetscCall(MatMult(A, z[1], t));
+    PetscCall(VecNorm(t, NORM_2, &noise));
+    PetscCall(PetscInfo(NULL, "%s: %g of the residual, iterations %" PetscInt_FMT ", %" PetscInt_FMT "\n", cases[c].options, (double)(noise / norm), its[0], its[1]));
+    PetscCheck(noise > 0 && noise <= cases[c].most * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: single precision changes A z by %g of the residual", cases[c].options, (double)(noise / norm));
+    PetscCheck(PetscAbsInt(its[1] - its[0]) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations, in single precision %" PetscInt_FMT, cases[c].options, its[0], its[1]);
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "single precision is precise enough\n"));
+  PetscCall(VecDestroy(&r));
+  for (int k = 0; k < 2; ++k) PetscCall(VecDestroy(&z[k]));
+  PetscCall(VecDestroy(&t));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
 /* Levels in diagonals all the way, for grids of any size; bytes beside the matrix */
 static PetscErrorCode TestRegular(void)
 {
@@ -631,10 +701,12 @@ int main(int argc, char **args)
   static const Test tests[] = {
     {"-iterations",  TestIterations},
     {"-ranks",       TestRanks     },
+    {"-tetrahedra",  TestTetrahedra},
     {"-galerkin",    TestGalerkin  },
     {"-symmetry",    TestSymmetry  },
     {"-refresh",     TestRefresh   },
     {"-matching",    TestMatching  },
+    {"-precision",   TestPrecision },
     {"-regular",     TestRegular   },
     {"-view",        TestView      },
     {"-view_device", TestViewDevice},
@@ -661,6 +733,11 @@ int main(int argc, char **args)
     args: -ranks -mat_type {{aij aijdia}}
 
   test:
+    suffix: tetrahedra
+    nsize: {{1 2 4 8}}
+    args: -tetrahedra
+
+  test:
     suffix: galerkin
     nsize: {{1 3}}
     args: -galerkin -mat_type {{aij aijhec}}
@@ -678,6 +755,11 @@ int main(int argc, char **args)
   test:
     suffix: matching
     args: -matching
+
+  test:
+    suffix: precision
+    nsize: {{1 3}}
+    args: -precision -mat_type {{aij aijdia}}
 
   test:
     suffix: regular

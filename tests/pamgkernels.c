@@ -156,7 +156,7 @@ static PetscErrorCode TestSmoothers(const Level *L)
         r[i] = L->x[i] + 0.7 * L->dinv[i] * want[i] + (k == 2 ? 0 : 0.3 * (L->x[i] - (k ? 0 : d[i])));
       }
       if (k) Poison(n, d);
-      PolderLevelJacobi_Host(M, (PetscBool)(k == 1), k == 2 ? 0 : 0.3, 0.7, L->b, L->x, d, NULL);
+      PolderLevelJacobi_Host(M, (PetscBool)(k == 1), k == 2 ? 0 : 0.3, 0.7, L->b, L->x, d, NULL, NULL);
       PetscCall(Compare("step", n, f, n, d, r));
     }
     for (int add = 0; add < 2; ++add) {
@@ -190,14 +190,14 @@ static PetscErrorCode TestTotals(const Level *L)
 {
   const PetscInt    n = L->n, nz = L->ai[n], main = L->nd / 2;
   PetscScalar      *aa;
-  float            *values[3], *b, *x, *r, *dinv;
+  float            *values[3], *b, *x, *r, *dinv, *base;
   PetscScalar      *wide;
   const void      **val[2];
   PolderLevelMatrix M[3];
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc5(nz, &aa, nz, &values[0], L->nd * n, &values[1], L->nd * n, &values[2], n, &dinv));
-  PetscCall(PetscMalloc6(n, &b, n, &x, n, &r, n, &wide, L->nd, &val[0], L->nd, &val[1]));
+  PetscCall(PetscMalloc7(n, &b, n, &x, n, &r, n, &wide, n, &base, L->nd, &val[0], L->nd, &val[1]));
   for (PetscInt i = 0; i < n; ++i) {
     aa[L->diag[i]] = i % 3;
     for (PetscInt k = L->ai[i]; k < L->ai[i + 1]; ++k) {
@@ -208,22 +208,26 @@ static PetscErrorCode TestTotals(const Level *L)
     dinv[i] = (float)(1e-7 * (1 + i % 5));
     b[i]    = (float)L->b[i];
   }
-  PetscCheck(PolderToSingle_Host((size_t)nz, aa, values[0]) && PolderRowTotals_Host(n, L->ai, L->aj, aa, PETSC_TRUE, values[0]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entries do not fit");
+  PetscCheck(PolderToSingle_Host((size_t)nz, aa, values[0]) && PolderRowTotals_Host(n, L->ai, L->aj, aa, NULL, NULL, PETSC_TRUE, values[0]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entries do not fit");
   for (int half = 0; half < 2; ++half) {
     for (PetscInt d = L->nd - 1; d >= 0; --d) {
       val[half][d] = half && d < main ? (const float *)val[half][L->nd - 1 - d] + L->off[d] : values[1 + half] + d * n;
       for (PetscInt i = PetscMax(0, -L->off[d]); i < PetscMin(n, n - L->off[d]) && !(half && d < main); ++i) ((float *)val[half][d])[i] = (float)(1e6 * L->val[0][d][i]);
     }
-    PetscCheck(PolderRowTotals_Host(n, L->ai, L->aj, aa, PETSC_FALSE, (float *)val[half][main]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Sums do not fit");
+    PetscCheck(PolderRowTotals_Host(n, L->ai, L->aj, aa, NULL, NULL, PETSC_FALSE, (float *)val[half][main]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Sums do not fit");
   }
   for (int f = 0; f < 3; ++f) {
     M[f] = (PolderLevelMatrix){.n = n, .nd = f ? L->nd : 0, .main = main, .off = L->off, .val = f ? (const void *const *)val[f - 1] : NULL, .ai = L->ai, .aj = L->aj, .diag = L->diag, .aa = values[0], .dinv = dinv};
     for (int k = 0; k < 2; ++k) {
       for (PetscInt i = 0; i < n; ++i) x[i] = k ? (float)L->x[i] : 1.1f;
       PolderLevelResidualSingle_Host(&M[f], b, x, r, NULL, 0, NULL);
-      PolderLevelJacobiSingle_Host(&M[f], PETSC_FALSE, 0, 1, b, x, NULL, wide);
+      PolderLevelJacobiSingle_Host(&M[f], PETSC_FALSE, 0, 1, b, x, NULL, NULL, wide);
       for (PetscInt i = 0; i < n && !k; ++i) // a step that is small beside x
         PetscCheck(PetscAbsReal(wide[i] - x[i] - (PetscReal)dinv[i] * r[i]) <= 1e-6 * PetscAbsReal(dinv[i] * r[i]) + 1e-15, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of %" PetscInt_FMT ", form %d, goes to %.15g", i, n, f, (double)wide[i]);
+      for (PetscInt i = 0; i < n; ++i) base[i] = 100.0f * (1 + i % 7);
+      PolderLevelJacobiSingle_Host(&M[f], PETSC_FALSE, 0, 1, b, x, NULL, base, wide);
+      for (PetscInt i = 0; i < n; ++i) // beside which x is small
+        PetscCheck(PetscAbsReal(wide[i] - base[i] - x[i] - (PetscReal)dinv[i] * r[i]) <= 1e-6 * (PetscAbsReal(x[i]) + PetscAbsReal(dinv[i] * r[i])) + 1e-12, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of %" PetscInt_FMT ", form %d, goes to %.15g from %g", i, n, f, (double)wide[i], (double)base[i]);
       for (PetscInt i = 0; i < n; ++i) {
         PetscReal want = b[i] - (i % 3) * (PetscReal)x[i], size = 1;
 
@@ -236,9 +240,9 @@ static PetscErrorCode TestTotals(const Level *L)
     }
   }
   aa[L->diag[n / 2]] = 1e39;
-  PetscCheck(!PolderRowTotals_Host(n, L->ai, L->aj, aa, PETSC_FALSE, r), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A sum of 1e39 fits");
+  PetscCheck(!PolderRowTotals_Host(n, L->ai, L->aj, aa, NULL, NULL, PETSC_FALSE, r), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A sum of 1e39 fits");
   PetscCall(PetscFree5(aa, values[0], values[1], values[2], dinv));
-  PetscCall(PetscFree6(b, x, r, wide, val[0], val[1]));
+  PetscCall(PetscFree7(b, x, r, wide, base, val[0], val[1]));
   PetscFunctionReturn(0);
 }
 
@@ -279,15 +283,19 @@ static PetscErrorCode TestKCycle(const Level *L)
   PetscFunctionReturn(0);
 }
 
-/* mate[] is symmetric, along strong couplings, and leaves no two free neighbours that want each other; agg[] numbers it */
-static PetscErrorCode TestPairs(const Level *L, PetscBool greedy)
+/* mate[] is symmetric, along couplings that are strong also beside those of every third row to other processes, and leaves no two free neighbours that want each other; agg[] numbers it */
+static PetscErrorCode TestPairs(const Level *L, PetscBool greedy, PetscBool scattered)
 {
-  const PolderPairRule rule = {NULL, 0.25, 0};
-  const PetscInt       n    = L->n;
-  PetscInt            *mate, *next, *left, *agg, *work, *count, nleft = n, nc, rounds = 0;
+  const PetscInt n    = L->n;
+  PolderPairRule rule = {NULL, 0.25, 0, NULL};
+  PetscReal     *outside;
+  PetscInt      *mate, *next, *left, *agg, *work, *count, nleft = n, nc, rounds = 0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc6(n, &mate, n, &next, n, &left, n, &agg, 3 * n + 65, &work, n + 1, &count));
+  PetscCall(PetscMalloc1(n, &outside));
+  for (PetscInt i = 0; i < n; ++i) outside[i] = i % 3 ? 0 : 2;
+  if (scattered) rule.outside = outside;
   for (PetscInt i = 0; i < n; ++i) mate[i] = i % 11 == 5 ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
   if (greedy) PolderPairsGreedy_Host(n, L->ai, L->aj, L->aa, NULL, NULL, &rule, 64, mate, work);
   else {
@@ -298,7 +306,7 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy)
     PetscCheck(!nleft, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " of %" PetscInt_FMT " rows are free after %" PetscInt_FMT " rounds", nleft, n, rounds);
   }
   for (PetscInt i = 0; i < n; ++i) {
-    PetscReal strongest = 0, mine = 0;
+    PetscReal strongest = scattered ? outside[i] : 0, mine = 0;
 
     PetscCheck((mate[i] == POLDER_PAIR_LONE) == (i % 11 == 5), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has the partner %" PetscInt_FMT, i, mate[i]);
     if (mate[i] < 0) continue;
@@ -311,6 +319,15 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy)
     // the greedy matching asks the row that chooses only
     if (mate[i] != i && !greedy) PetscCheck(mine >= 0.25 * strongest && mine > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has a weak partner", i);
   }
+  PolderPairsJoin_Host(n, L->ai, L->aj, L->aa, NULL, NULL, &rule, mate, next);
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscReal mine = 0;
+
+    for (PetscInt k = L->ai[i]; k < L->ai[i + 1]; ++k) {
+      if (L->aj[k] == next[i]) mine = -PetscRealPart(L->aa[k]);
+    }
+    PetscCheck(next[i] == i || (mate[i] == i && mate[next[i]] >= 0 && mate[next[i]] != next[i] && mine > 0 && mine >= (scattered ? outside[i] : 0)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " joins row %" PetscInt_FMT, i, next[i]);
+  }
   PolderPairsNumber_Host(n, mate, NULL, agg, &nc);
   PetscCall(PetscArrayzero(count, n + 1));
   for (PetscInt i = 0, last = -1; i < n; ++i) {
@@ -321,6 +338,7 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy)
     }
   }
   for (PetscInt a = 0; a < nc; ++a) PetscCheck(count[a] == 1 || count[a] == 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "An aggregate of %" PetscInt_FMT " rows", count[a]);
+  PetscCall(PetscFree(outside));
   PetscCall(PetscFree6(mate, next, left, agg, work, count));
   PetscFunctionReturn(0);
 }
@@ -419,8 +437,7 @@ int main(int argc, char **args)
       PetscCall(TestSmoothers(&L));
       PetscCall(TestTotals(&L));
       PetscCall(TestKCycle(&L));
-      PetscCall(TestPairs(&L, PETSC_FALSE));
-      PetscCall(TestPairs(&L, PETSC_TRUE));
+      for (int k = 0; k < 4; ++k) PetscCall(TestPairs(&L, (PetscBool)(k / 2), (PetscBool)(k % 2)));
       PetscCall(TestGalerkin(&L));
       PetscCall(LevelDestroy(&L));
     }

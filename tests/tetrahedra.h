@@ -46,7 +46,7 @@ static inline PetscErrorCode TetrahedraAssemble(MPI_Comm comm, PetscInt n, Petsc
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2(N, &order, 3 * N, &at));
   for (PetscInt i = 0; i < N; ++i) order[i] = i;
-  for (PetscInt i = N - 1; i > 0; --i) { // within a few planes, so that processes get connected parts
+  for (PetscInt i = N - 1; i > 0; --i) { // within a few planes, so that processes get connected parts, ragged at the limits
     const PetscInt plane = 3 * m * m, j = i / plane * plane + (PetscInt)(TetrahedraHash((unsigned)i) % (unsigned)(i % plane + 1)), o = order[i];
 
     order[i] = order[j];

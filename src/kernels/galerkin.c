@@ -115,14 +115,15 @@ PetscInt PolderDropWeak_Host(PetscInt n, PetscReal drop, PetscReal d[], PetscInt
   return nz;
 }
 
-PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[])
+PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool rows, float to[])
 {
   PetscBool fits = PETSC_TRUE;
 
   for (PetscInt i = 0; i < n; ++i) {
-    PetscInt        at;
-    const PetscReal total = PolderRowTotal(i, ai, aj, aa, &at);
+    PetscInt  at;
+    PetscReal total = PolderRowTotal(i, ai, aj, aa, &at);
 
+    for (PetscInt k = bi ? bi[i] : 0; bi && k < bi[i + 1]; ++k) total += PetscRealPart(ba[k]);
     if (!(PetscAbsReal(total) <= FLT_MAX)) fits = PETSC_FALSE;
     if (!rows) to[i] = (float)total;
     else if (at >= 0) to[at] = (float)total;

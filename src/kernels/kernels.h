@@ -135,6 +135,9 @@ PETSC_INTERN void PolderGalerkinRow_Host(PetscInt nrow, const PetscInt row[], co
 
 /* pairs.c: n rows row[] (NULL: 0 .. n) of a CSR matrix find partners among each other; mate[i] = j and mate[j] = i, or one of POLDER_PAIR_FREE, POLDER_PAIR_LONE, or i: alone
    in its aggregate. sum[] and diag[]: row sums and diagonal, NULL when rule->kappa is 0 */
+/* outside[i] <- the largest coupling of row i in the block to other processes; next[] <- the largest of each of nc aggregates, which is what the coarse row has there at least */
+PETSC_INTERN void PolderPairsOutside_Host(PetscInt n, const PetscInt bi[], const PetscScalar ba[], PetscReal outside[]);
+PETSC_INTERN void PolderPairsNextOutside_Host(PetscInt n, const PetscInt agg[], PetscInt nc, const PetscReal outside[], PetscReal next[]);
 /* next[i] <- the partner that row i would have, or POLDER_PAIR_NONE */
 PETSC_INTERN void PolderPairsPropose_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
 /* place[i] <- that of row shift + i in a grid with the strides near[] of PolderStencilStrides_Host(); *bad is raised when an entry joins no neighbours */
@@ -179,8 +182,8 @@ PETSC_INTERN PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], cons
 /* The inverse diagonal alone, from the entries aa[diag[i]], or aa[i] when diag is NULL */
 PETSC_INTERN PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PolderRowKind *kind);
 
-/* The sums of the rows in single precision: to[i] or, rows set, where the diagonal entry of compressed rows is. PETSC_FALSE when one is too large */
-PETSC_INTERN PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[]);
+/* The sums of the rows, and of those of a second block unless bi is NULL, in single precision: to[i] or, rows set, where the diagonal entry of compressed rows is. PETSC_FALSE when one is too large */
+PETSC_INTERN PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool rows, float to[]);
 
 /* colours.c: n rows row[] (NULL: 0 .. n) of a CSR matrix with a symmetric pattern; colours and row bodies in colourrow.h */
 /* Colours those rows whose neighbours before them have their colour; left[*count] <- the others (may be row on the host). All are POLDER_COLOUR_NONE before the first round */
@@ -206,8 +209,8 @@ PETSC_INTERN void PolderColoursCheck_Host(PetscInt n, const PetscInt ai[], const
   PETSC_INTERN void PolderLevelProlong##name(PetscInt n, const PetscInt agg[], type scale, const type xc[], type x[]); \
   /* b - A x: to r (NULL: not wanted) and, agg != NULL, bc = P^T of it */ \
   PETSC_INTERN void PolderLevelResidual##name(const PolderLevelMatrix *, const type b[], const type x[], type r[], const PetscInt agg[], PetscInt nc, type bc[]); \
-  /* y = x + beta (x - y) + scale D^-1 (b - A x); first: zero instead of y, which is not read then, nor when beta is 0. wide != NULL: there instead of to y */ \
-  PETSC_INTERN void PolderLevelJacobi##name(const PolderLevelMatrix *, PetscBool first, type beta, type scale, const type b[], const type x[], type y[], PetscScalar wide[]); \
+  /* y = x + beta (x - y) + scale D^-1 (b - A x); first: zero instead of y, which is not read then, nor when beta is 0. wide != NULL: there instead of to y, base + y when that is not NULL */ \
+  PETSC_INTERN void PolderLevelJacobi##name(const PolderLevelMatrix *, PetscBool first, type beta, type scale, const type b[], const type x[], type y[], const type base[], PetscScalar wide[]); \
   /* v = (add: v) + A x; sum <- (x, v), (x, b), and (x, w) or, without w, (b, b), (b, v), (v, v): three or five */ \
   PETSC_INTERN void PolderLevelMultDots##name(const PolderLevelMatrix *, PetscBool add, const type x[], const type b[], const type w[], type v[], PetscReal sum[]); \
   /* y = alpha x + beta y */ \
@@ -215,8 +218,8 @@ PETSC_INTERN void PolderColoursCheck_Host(PetscInt n, const PetscInt ai[], const
   /* Between the steps of a K-cycle and after them, with the sums and scalars of levelscalars.h: b -= (alpha / rho) v; x = c[0] x + c[1] w */ \
   PETSC_INTERN void PolderLevelKFirst##name(PetscInt n, PetscReal threshold, const PetscReal sum[], const type v[], type b[]); \
   PETSC_INTERN void PolderLevelKSecond##name(PetscInt n, PetscReal threshold, const PetscReal sum[], const type w[], type x[]); \
-  /* z = y + scale B ghost; y = NULL stands for zero. bc -= P^T B ghost */ \
-  PETSC_INTERN void PolderLevelGhosts##name(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], type scale, const type ghost[], const type y[], type z[]); \
+  /* z = y + scale B ghost or, own != NULL and in single precision, the entries b_ij times ghost_j - own_i; y = NULL stands for zero. bc -= P^T B ghost */ \
+  PETSC_INTERN void PolderLevelGhosts##name(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], type scale, const type ghost[], const type own[], const type y[], type z[]); \
   PETSC_INTERN void PolderLevelGhostsRestrict##name(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const type ghost[], const PetscInt agg[], type bc[]);
 POLDER_LEVEL_KERNELS(PetscScalar, _Host)
 POLDER_LEVEL_KERNELS(float, Single_Host)

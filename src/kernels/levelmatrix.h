@@ -4,7 +4,7 @@
 #include <petscsys.h>
 
 /*
-  In the precision of the cycle: values, inverse diagonal, vectors. By diagonals when nd > 0, else by compressed rows. In single precision the sum of the row stands in the place of
+  In the precision of the cycle: values, inverse diagonal, vectors. By diagonals when nd > 0, else by compressed rows. In single precision the sum of the row, over all processes, stands in the place of
   the diagonal entry, and products are s_i x_i + sum over j != i of a_ij (x_j - x_i): where coefficients jump, rounded entries would add up to more than what couples to the next
   coefficient, and the near-kernel of the heavy part be lost
 */
@@ -27,5 +27,6 @@ typedef struct {
   PetscInt     k;
   PetscBool    zero;
   PetscReal    start, beta, scale;
-  PetscScalar *wide; /* with a matrix in single precision: where y goes instead, in double precision, as x and what is added to it; NULL: y is written */
+  PetscScalar *wide; /* with a matrix in single precision: where the result goes instead of to y, in double precision, as x and what is added to it; NULL: to y */
+  const void  *base; /* with wide: what the vectors of the steps are a correction of, so that the result is base and the correction; NULL: nothing */
 } PolderLevelStep;

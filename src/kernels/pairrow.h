@@ -23,7 +23,14 @@ typedef struct {
   const PetscInt64 *place;     /* of each row in a grid; NULL: none is known */
   PetscReal         threshold; /* an entry is strong when -a_ij is at least this part of the largest of its row */
   PetscReal         kappa;     /* largest two-grid condition of a pair; 0: any */
+  const PetscReal  *outside;   /* of each row, the largest of its entries to other processes; NULL: there are none */
 } PolderPairRule;
+
+/* What row i knows of its strongest coupling before its entries to this process are seen */
+POLDER_PAIR PetscReal PolderPairOutside(PetscInt i, const PolderPairRule *rule)
+{
+  return rule->outside ? rule->outside[i] : 0;
+}
 
 /* Strengths that differ by less than about a fifth count as equal: the exponent and two bits of the mantissa, rounded */
 POLDER_PAIR unsigned PolderPairBucket(PetscReal strength)
@@ -122,7 +129,7 @@ POLDER_PAIR PetscBool PolderPairGood(PetscReal a, PetscReal di, PetscReal si, Pe
 /* The strongest free partner of row i, the first of equals, or POLDER_PAIR_NONE. s[] (NULL: rule->kappa is not asked for) and d[]: row sums and diagonal */
 POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal s[], const PetscReal d[], const PolderPairRule *rule, const PetscInt mate[])
 {
-  PetscReal strongest = 0, found = 0;
+  PetscReal strongest = PolderPairOutside(i, rule), found = 0;
   unsigned  bucket = 0, order = 0;
   PetscInt  best = POLDER_PAIR_NONE;
 
@@ -150,7 +157,7 @@ POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PetscInt ai[], const Pe
 /* The partner of row i with which it lines up along a direction, when that coupling is strong; else the row waits */
 POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt mate[], int direction)
 {
-  PetscReal strongest = 0, found = 0;
+  PetscReal strongest = PolderPairOutside(i, rule), found = 0;
   PetscInt  best = POLDER_PAIR_WAIT;
 
   for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
@@ -166,11 +173,12 @@ POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PetscInt ai[], const Pets
   return found >= rule->threshold * strongest ? best : POLDER_PAIR_WAIT;
 }
 
-/* The strongest neighbour of a row i that is alone, if that one has a partner and would be a good one for i as well; else i */
+/* The strongest neighbour of a row i that is alone, if that one has a partner and would be a good one for i as well; else i, also when it belongs to another process */
 POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal s[], const PetscReal d[], const PolderPairRule *rule, const PetscInt mate[])
 {
-  unsigned bucket = 0, order = 0;
-  PetscInt best = i;
+  PetscReal found  = 0;
+  unsigned  bucket = 0, order = 0;
+  PetscInt  best = i;
 
   for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
     const PetscInt  j = aj[k];
@@ -185,7 +193,8 @@ POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PetscInt ai[], const Petsc
       best   = j;
       bucket = b;
       order  = o;
+      found  = a;
     }
   }
-  return mate[best] != best ? best : i;
+  return mate[best] != best && found >= PolderPairOutside(i, rule) ? best : i;
 }

@@ -1,6 +1,22 @@
 /* Pairwise aggregation: pairs of strongly coupled rows, found in rounds over all rows or one after another, and the numbers of the aggregates. */
 #include "kernels.h"
 
+void PolderPairsOutside_Host(PetscInt n, const PetscInt bi[], const PetscScalar ba[], PetscReal outside[])
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    outside[i] = 0;
+    for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) outside[i] = PetscMax(outside[i], -PetscRealPart(ba[k]));
+  }
+}
+
+void PolderPairsNextOutside_Host(PetscInt n, const PetscInt agg[], PetscInt nc, const PetscReal outside[], PetscReal next[])
+{
+  for (PetscInt a = 0; a < nc; ++a) next[a] = 0;
+  for (PetscInt i = 0; i < n; ++i) {
+    if (agg[i] < nc) next[agg[i]] = PetscMax(next[agg[i]], outside[i]);
+  }
+}
+
 void PolderPairsPropose_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[])
 {
   for (PetscInt k = 0; k < n; ++k) {
@@ -111,9 +127,9 @@ static inline void PairsLink(PetscInt i, PetscInt c, PetscInt head[], PetscInt b
   head[c] = i;
 }
 
-static inline PetscReal PairsStrongest(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[])
+static inline PetscReal PairsStrongest(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule)
 {
-  PetscReal strongest = 0;
+  PetscReal strongest = PolderPairOutside(i, rule);
 
   for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
     if (aj[k] != i) strongest = PetscMax(strongest, -PetscRealPart(aa[k]));
@@ -128,7 +144,7 @@ void PolderPairsGreedy_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[]
   for (PetscInt c = 0; c <= most; ++c) head[c] = -1;
   for (PetscInt i = 0; i < m; ++i) count[i] = 0;
   for (PetscInt i = 0; i < m; ++i) {
-    const PetscReal least = rule->threshold * PairsStrongest(i, ai, aj, aa);
+    const PetscReal least = rule->threshold * PairsStrongest(i, ai, aj, aa, rule);
 
     for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
       if (aj[k] != i && -PetscRealPart(aa[k]) > 0 && -PetscRealPart(aa[k]) >= least && count[aj[k]] < most) ++count[aj[k]];
@@ -153,7 +169,7 @@ void PolderPairsGreedy_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[]
       mate[pair[l]] = pair[n - 1 - l];
     }
     for (PetscInt l = 0; l < n; ++l) {
-      const PetscReal least = rule->threshold * PairsStrongest(pair[l], ai, aj, aa);
+      const PetscReal least = rule->threshold * PairsStrongest(pair[l], ai, aj, aa, rule);
 
       for (PetscInt k = ai[pair[l]]; k < ai[pair[l] + 1]; ++k) {
         const PetscInt  j = aj[k];

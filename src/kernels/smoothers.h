@@ -317,7 +317,7 @@ void LEVEL_NAME(PolderLevelResidual)(const PolderLevelMatrix *A, const LEVEL_VAL
   }
 }
 
-void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, LEVEL_VALUE beta, LEVEL_VALUE scale, const LEVEL_VALUE b[], const LEVEL_VALUE x[], LEVEL_VALUE y[], PetscScalar wide[])
+void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, LEVEL_VALUE beta, LEVEL_VALUE scale, const LEVEL_VALUE b[], const LEVEL_VALUE x[], LEVEL_VALUE y[], const LEVEL_VALUE base[], PetscScalar wide[])
 {
   const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv;
   LEVEL_VALUE        s[LEVEL_ROWS];
@@ -332,7 +332,9 @@ void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, 
     } else {
       for (PetscInt i = 0; i < len; ++i) s[i] += beta * (x[r0 + i] - y[r0 + i]);
     }
-    if (wide) {
+    if (wide && base) {
+      for (PetscInt i = 0; i < len; ++i) wide[r0 + i] = (PetscScalar)base[r0 + i] + (x[r0 + i] + s[i]);
+    } else if (wide) {
       for (PetscInt i = 0; i < len; ++i) wide[r0 + i] = (PetscScalar)x[r0 + i] + s[i];
     } else {
       for (PetscInt i = 0; i < len; ++i) y[r0 + i] = x[r0 + i] + s[i];
@@ -419,13 +421,14 @@ void LEVEL_NAME(PolderLevelKSecond)(PetscInt n, PetscReal threshold, const Petsc
   else if (c[0] != 1) LEVEL_NAME(PolderLevelCombine)(n, 0, (LEVEL_VALUE)c[0], x, x);
 }
 
-/* Off-process columns, by compressed rows bi, bj, ba with entries in double precision */
-void LEVEL_NAME(PolderLevelGhosts)(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], LEVEL_VALUE scale, const LEVEL_VALUE ghost[], const LEVEL_VALUE y[], LEVEL_VALUE z[])
+/* Off-process columns, by compressed rows bi, bj, ba with entries in double precision; own: less x of the row, as LEVEL_SUMS has it */
+void LEVEL_NAME(PolderLevelGhosts)(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], LEVEL_VALUE scale, const LEVEL_VALUE ghost[], const LEVEL_VALUE own[], const LEVEL_VALUE y[], LEVEL_VALUE z[])
 {
   for (PetscInt i = 0; i < n; ++i) {
-    LEVEL_VALUE s = 0;
+    const LEVEL_VALUE x = LEVEL_SUMS && own ? own[i] : 0;
+    LEVEL_VALUE       s = 0;
 
-    for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) s += (LEVEL_VALUE)ba[k] * ghost[bj[k]];
+    for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) s += (LEVEL_VALUE)ba[k] * (ghost[bj[k]] - x);
     z[i] = (y ? y[i] : 0) + scale * s;
   }
 }

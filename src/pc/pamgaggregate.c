@@ -9,6 +9,8 @@
 #define PAMG_ALONE 0.15
 /* When a pass leaves more than this part of the rows, those that are alone join a pair: rows of a star could not be paired otherwise */
 #define PAMG_POOR 0.58
+/* When a pass leaves more than this part of the rows of a process whose neighbours are elsewhere for the most part, couplings to others are forgotten: there would be no coarse level */
+#define PAMG_SCATTERED 0.75
 /* Entries of scratch for coarse rows that are long, where that is enough for one of them at a time */
 #define PAMG_SCRATCH 100000000
 
@@ -70,14 +72,15 @@ static PetscErrorCode PamgFreeRows(const PC_PAMG *pamg, PamgRows *R)
 
 /* Work for the aggregation of n rows */
 typedef struct {
-  PetscInt *next, *left[2], *agg, *ptr, *row; /* [n], but ptr[n + 2] */
-  PetscInt *work;                             /* greedy: [3 n + PAMG_DEGREE + 1] */
-  PetscInt *count;                            /* [8]: 0, what is counted; 1 .. 3, directions; 4 and 5, long rows */
-  void     *temp;                             /* of the device's scans and sorts */
-  size_t    bytes;
+  PetscInt  *next, *left[2], *agg, *ptr, *row; /* [n], but ptr[n + 2] */
+  PetscInt  *work;                             /* greedy: [3 n + PAMG_DEGREE + 1] */
+  PetscInt  *count;                            /* [8]: 0, what is counted; 1 .. 3, directions; 4 and 5, long rows */
+  PetscReal *outside[2];                       /* [n] of a pass and of the next, as in PolderPairRule; NULL on one process */
+  void      *temp;                             /* of the device's scans and sorts */
+  size_t     bytes;
 } PamgWork;
 
-static PetscErrorCode PamgWorkCreate(const PC_PAMG *pamg, PetscInt n, PamgWork *w)
+static PetscErrorCode PamgWorkCreate(const PC_PAMG *pamg, const PolderCSR *csr, PetscInt n, PamgWork *w)
 {
   const size_t size = sizeof(PetscInt);
 
@@ -90,6 +93,10 @@ static PetscErrorCode PamgWorkCreate(const PC_PAMG *pamg, PetscInt n, PamgWork *
   PetscCall(PCPAMGMalloc_Private(pamg, size * (size_t)n, &w->row));
   if (pamg->matching == PAMG_GREEDY) PetscCall(PCPAMGMalloc_Private(pamg, size * (3 * (size_t)n + PAMG_DEGREE + 1), &w->work));
   PetscCall(PCPAMGMalloc_Private(pamg, size * 8, &w->count));
+  if (csr->bi) {
+    for (int b = 0; b < 2; ++b) PetscCall(PetscMalloc1(n, &w->outside[b]));
+    PolderPairsOutside_Host(n, csr->bi, csr->ba, w->outside[0]);
+  }
   if (pamg->device) {
     w->bytes = PolderWorkSize(PolderPairsWork_CUDA(n));
     PetscCall(PolderDeviceMalloc(w->bytes, &w->temp));
@@ -107,6 +114,7 @@ static PetscErrorCode PamgWorkDestroy(const PC_PAMG *pamg, PamgWork *w)
   PetscCall(PCPAMGFreeArray_Private(pamg, &w->row));
   PetscCall(PCPAMGFreeArray_Private(pamg, &w->work));
   PetscCall(PCPAMGFreeArray_Private(pamg, &w->count));
+  for (int b = 0; b < 2; ++b) PetscCall(PetscFree(w->outside[b]));
   PetscCall(PolderDeviceFree(&w->temp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -165,13 +173,12 @@ static PetscErrorCode PamgMovePlaces(PC_PAMG *pamg, const PamgWork *w, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One pass over the rows A, with mate[] and place[] (NULL: no grid) of pamg as they come: agg[], the number of aggregates, and their places */
-static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgRows *A, PetscInt agg[], PetscInt *nc)
+/* Pairs of the rows A by a rule, with mate[] as it comes: agg[] and the number of aggregates; *join: the rows that have joined a pair, NULL when none was asked to */
+static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PamgRows *A, PolderPairRule rule, PetscInt agg[], PetscInt *nc, PetscInt **join)
 {
-  const PolderPairRule rule = {pamg->place, pamg->threshold, pamg->kappa};
-  const PetscInt       n    = A->n;
-  PetscInt            *mate = pamg->mate, *left = w->left[0], *join = NULL, nleft = n;
-  PetscBool            aligned = PETSC_FALSE;
+  const PetscInt n    = A->n;
+  PetscInt      *mate = pamg->mate, *left = w->left[0], nleft = n;
+  PetscBool      aligned = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (pamg->matching == PAMG_GREEDY) {
@@ -193,14 +200,41 @@ static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgRows
     }
     PamgKernel(pamg, PolderPairsSingle, nleft, left, mate);
   }
+  *join = NULL;
   PetscCall(PamgNumber(pamg, w, n, NULL, agg, nc));
   if (!aligned && *nc >= PAMG_POOR * n) {
-    join = w->next;
-    PamgKernel(pamg, PolderPairsJoin, n, A->i, A->j, A->a, pamg->sum, pamg->diagonal, &rule, mate, join);
-    PetscCall(PamgNumber(pamg, w, n, join, agg, nc));
+    *join = w->next;
+    PamgKernel(pamg, PolderPairsJoin, n, A->i, A->j, A->a, pamg->sum, pamg->diagonal, &rule, mate, *join);
+    PetscCall(PamgNumber(pamg, w, n, *join, agg, nc));
   }
-  if (rule.place) PetscCall(PamgMovePlaces(pamg, w, n, join, agg, *nc));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* One pass over the rows A, with mate[] and place[] (NULL: no grid) of pamg as they come: agg[], the number of aggregates, and their places */
+static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgRows *A, PetscInt agg[], PetscInt *nc)
+{
+  PolderPairRule rule = {pamg->place, pamg->threshold, pamg->kappa, w->outside[0]};
+  PetscInt      *join;
+
+  PetscFunctionBegin;
+  PetscCall(PamgMatch(pamg, w, A, rule, agg, nc, &join));
+  if (rule.outside && *nc >= PAMG_SCATTERED * A->n) {
+    for (PetscInt i = 0; i < A->n; ++i) pamg->mate[i] = pamg->mate[i] == POLDER_PAIR_LONE ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
+    rule.outside = NULL;
+    PetscCall(PamgMatch(pamg, w, A, rule, agg, nc, &join));
+  }
+  if (rule.place) PetscCall(PamgMovePlaces(pamg, w, A->n, join, agg, *nc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What pairs couple to other processes with, at least */
+static void PamgNextOutside(PamgWork *w, PetscInt n, const PetscInt agg[], PetscInt nc)
+{
+  PetscReal *now = w->outside[0];
+
+  PolderPairsNextOutside_Host(n, agg, nc, now, w->outside[1]);
+  w->outside[0] = w->outside[1];
+  w->outside[1] = now;
 }
 
 /* ptr[], row[] <- the rows of each aggregate */
@@ -301,7 +335,7 @@ PetscErrorCode PCPAMGAggregate_Private(PC_PAMG *pamg, PetscInt l)
   PamgWork   w;
 
   PetscFunctionBegin;
-  PetscCall(PamgWorkCreate(pamg, L->n, &w));
+  PetscCall(PamgWorkCreate(pamg, &L->csr, L->n, &w));
   for (PetscInt pass = 0; pass < pamg->passes; ++pass) {
     PetscInt *agg = pass ? w.agg : L->agg, nc;
 
@@ -311,6 +345,7 @@ PetscErrorCode PCPAMGAggregate_Private(PC_PAMG *pamg, PetscInt l)
     }
     PetscCall(PamgPairs(pamg, &w, &A, agg, &nc));
     PetscCall(PamgCoarseRows(pamg, &w, &A, agg, nc, &B, &C->wide));
+    if (w.outside[0]) PamgNextOutside(&w, A.n, agg, nc);
     if (pass) {
       PamgKernel(pamg, PolderPairsCompose, L->n, A.n, agg, nc, L->agg);
       PetscCall(PamgFreeRows(pamg, &A));

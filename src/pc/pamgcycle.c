@@ -7,20 +7,20 @@
 
 /*
   n steps of a diagonal smoother on x[0], x[1] in turn, the result in x[n % 2]; zero: the first begins with zero and leaves it in x[1]. Chebyshev on the upper part of the
-  spectrum of D^-1 A, [lambda / PAMG_CHEBYSHEV_RATIO, lambda]
+  spectrum of D^-1 A, [lambda / PAMG_CHEBYSHEV_RATIO, lambda]. base and wide of the last step as in PolderLevelStep
 */
-static PetscErrorCode PamgSmooth(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, PetscBool zero, const void *b, void *x[2])
+static PetscErrorCode PamgSmooth(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, PetscBool zero, const void *b, void *x[2], const void *base, PetscScalar *wide)
 {
   const PetscBool chebyshev = (PetscBool)(pamg->smoother == PAMG_CHEBYSHEV);
   const PetscReal top = L->eigenvalue, bottom = top / PAMG_CHEBYSHEV_RATIO, theta = (top + bottom) / 2, delta = (top - bottom) / 2, sigma = theta / delta;
   PetscReal       rho  = 1 / sigma;
-  PolderLevelStep step = {.zero = zero, .scale = chebyshev ? 1 / theta : pamg->smoother == PAMG_JACOBI ? pamg->damping : 1};
+  PolderLevelStep step = {.zero = zero, .base = base, .scale = chebyshev ? 1 / theta : pamg->smoother == PAMG_JACOBI ? pamg->damping : 1};
 
   PetscFunctionBegin;
   step.start = step.scale;
   if (zero && n == 1) PetscCall(pamg->steps->begin(L, step.start, b, x[1]));
   for (; step.k < n; ++step.k) {
-    if (L == pamg->level && !zero && step.k == n - 1) step.wide = pamg->wide;
+    if (step.k == n - 1) step.wide = wide;
     if (step.k || !zero) PetscCall(pamg->steps->smooth(L, &step, b, x[step.k % 2], x[1 - step.k % 2]));
     if (chebyshev) {
       const PetscReal next = 1 / (2 * sigma - rho);
@@ -30,6 +30,25 @@ static PetscErrorCode PamgSmooth(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, 
       rho        = next;
     }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The steps after the coarse correction on the first level in single precision, from y[0] to pamg->wide. What is nearly constant in a heavy phase must not be rounded in each step, since a
+  coefficient times a rounding error is more than the residual: the steps are on a correction of y[0] instead, which begins with zero and is small
+*/
+static PetscErrorCode PamgSmoothWide(const PC_PAMG *pamg, void *y[2])
+{
+  PamgLevel *L    = pamg->level;
+  void      *x[2] = {L->w, y[1]};
+
+  PetscFunctionBegin;
+  if (pamg->post == 1) { // which adds to y[0] as it is
+    PetscCall(PamgSmooth(pamg, L, 1, PETSC_FALSE, L->b, y, NULL, pamg->wide));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(pamg->steps->residual(L, L->b, y[0], L->b, NULL));
+  PetscCall(PamgSmooth(pamg, L, pamg->post, PETSC_TRUE, L->b, x, y[0], pamg->wide));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -90,12 +109,13 @@ static PetscErrorCode PamgCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, vo
 
     before[pamg->pre % 2]     = y[0];
     before[1 - pamg->pre % 2] = y[1];
-    PetscCall(PamgSmooth(pamg, L, pamg->pre, PETSC_TRUE, b, before));
+    PetscCall(PamgSmooth(pamg, L, pamg->pre, PETSC_TRUE, b, before, NULL, NULL));
   } else PetscCall(pamg->steps->zero(L, y[0]));
   PetscCall(pamg->steps->residual(L, b, y[0], NULL, PamgCoarseRHS(C)));
   PetscCall(PamgCorrect(pamg, l));
   PetscCall(pamg->steps->prolong(L, PamgOvercorrection(pamg, l), PamgCoarseSolution(C), y[0]));
-  PetscCall(PamgSmooth(pamg, L, pamg->post, PETSC_FALSE, b, y));
+  if (!l && pamg->wide) PetscCall(PamgSmoothWide(pamg, y));
+  else PetscCall(PamgSmooth(pamg, L, pamg->post, PETSC_FALSE, b, y, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,14 +8,14 @@ static PetscErrorCode LEVEL_NAME(PamgExchange)(PamgLevel *L, const LEVEL_VALUE x
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *rhs = b less the part of A x that the values of other processes have */
-static PetscErrorCode LEVEL_NAME(PamgLocalRHS)(PamgLevel *L, const LEVEL_VALUE b[], const LEVEL_VALUE x[], const LEVEL_VALUE **rhs)
+/* *rhs = b less the part of A x that the values of other processes have; sums: for a product in which rows have their sum in the place of the diagonal entry, if it has */
+static PetscErrorCode LEVEL_NAME(PamgLocalRHS)(PamgLevel *L, PetscBool sums, const LEVEL_VALUE b[], const LEVEL_VALUE x[], const LEVEL_VALUE **rhs)
 {
   PetscFunctionBegin;
   *rhs = b;
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(LEVEL_NAME(PamgExchange)(L, x));
-  LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, -1, (const LEVEL_VALUE *)L->ghost, b, (LEVEL_VALUE *)L->g);
+  LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, -1, (const LEVEL_VALUE *)L->ghost, sums ? x : NULL, b, (LEVEL_VALUE *)L->g);
   *rhs = (const LEVEL_VALUE *)L->g;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -34,8 +34,8 @@ static PetscErrorCode LEVEL_NAME(PamgSmooth)(PamgLevel *L, const PolderLevelStep
 
   PetscFunctionBegin;
   if (first) PetscCall(LEVEL_NAME(PamgBegin)(L, step->start, b, x));
-  PetscCall(LEVEL_NAME(PamgLocalRHS)(L, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
-  LEVEL_KERNEL(PolderLevelJacobi)(&L->M, first, (LEVEL_VALUE)step->beta, (LEVEL_VALUE)step->scale, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)y, step->wide);
+  PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_TRUE, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
+  LEVEL_KERNEL(PolderLevelJacobi)(&L->M, first, (LEVEL_VALUE)step->beta, (LEVEL_VALUE)step->scale, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)y, (const LEVEL_VALUE *)step->base, step->wide);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,7 +44,7 @@ static PetscErrorCode LEVEL_NAME(PamgResidual)(PamgLevel *L, const void *b, cons
   const LEVEL_VALUE *rhs;
 
   PetscFunctionBegin;
-  PetscCall(LEVEL_NAME(PamgLocalRHS)(L, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
+  PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_TRUE, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
   LEVEL_KERNEL(PolderLevelResidual)(&L->M, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)r, r ? NULL : L->agg, L->nc, (LEVEL_VALUE *)bc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -78,7 +78,7 @@ static PetscErrorCode LEVEL_NAME(PamgDots)(PamgLevel *L, const void *x, const vo
   PetscFunctionBegin;
   if (L->halo) {
     PetscCall(LEVEL_NAME(PamgExchange)(L, xx));
-    LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, 1, (const LEVEL_VALUE *)L->ghost, NULL, (LEVEL_VALUE *)v);
+    LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, 1, (const LEVEL_VALUE *)L->ghost, xx, NULL, (LEVEL_VALUE *)v);
   }
   LEVEL_KERNEL(PolderLevelMultDots)(&L->M, L->halo ? PETSC_TRUE : PETSC_FALSE, xx, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)w, (LEVEL_VALUE *)v, sum);
   if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, sum, w ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)L->A));
@@ -152,7 +152,7 @@ static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const vo
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (PetscInt k = 1; k < n; ++k) {
-    PetscCall(LEVEL_NAME(PamgLocalRHS)(L, bb, xx, &rhs));
+    PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_FALSE, bb, xx, &rhs));
     LEVEL_KERNEL(PolderLevelSweep)(&L->M, PETSC_FALSE, NULL, 0, NULL, rhs, xx);
   }
   PetscCall(LEVEL_NAME(PamgResidual)(L, b, x, NULL, bc));
@@ -169,7 +169,7 @@ static PetscErrorCode LEVEL_NAME(PamgBackward)(PamgLevel *L, PetscInt n, const v
   if (fused) ((LEVEL_VALUE *)xc)[L->nc] = 0;
   else PetscCall(LEVEL_NAME(PamgProlong)(L, scale, xc, x));
   for (PetscInt k = 0; k < n; ++k) {
-    PetscCall(LEVEL_NAME(PamgLocalRHS)(L, bb, xx, &rhs));
+    PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_FALSE, bb, xx, &rhs));
     LEVEL_KERNEL(PolderLevelSweep)(&L->M, PETSC_TRUE, fused && !k ? L->agg : NULL, (LEVEL_VALUE)scale, (const LEVEL_VALUE *)xc, rhs, xx);
   }
   PetscFunctionReturn(PETSC_SUCCESS);

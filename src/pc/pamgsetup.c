@@ -1,5 +1,5 @@
 /* Pairwise-aggregation multigrid: the hierarchy, from the rows of the matrix on the host. */
-#include "pamg.h"
+#include "pamgsteps.h"
 #include "../mat/aijderived.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
@@ -260,7 +260,7 @@ static PetscErrorCode PamgSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *
     *fits   = PolderToSingle_Host((size_t)nz, L->csr.aa, L->values);
     L->M.aa = sums = L->values;
   }
-  if (!PolderRowTotals_Host(L->n, L->csr.ai, L->csr.aj, L->csr.aa, (PetscBool)!dia, sums)) *fits = PETSC_FALSE;
+  if (!PolderRowTotals_Host(L->n, L->csr.ai, L->csr.aj, L->csr.aa, L->csr.bi, L->csr.ba, (PetscBool)!dia, sums)) *fits = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -569,7 +569,7 @@ static PetscErrorCode PamgSetUpWork(PC_PAMG *pamg)
     }
     if (!last && L->halo) PetscCall(PamgVector(pamg, L, size, &L->g));
     if (!last && (diagonal || (twice && pamg->cycle == PAMG_K))) PetscCall(PamgVector(pamg, L, size, &L->t));
-    if (twice) PetscCall(PamgVector(pamg, L, size, &L->w));
+    if (twice || (!l && PamgWritesWide(pamg) && pamg->post > 2)) PetscCall(PamgVector(pamg, L, size, &L->w));
     if (twice && pamg->cycle == PAMG_K) PetscCall(PamgVector(pamg, L, size, &L->v));
     if (L->halo) PetscCall(PetscMalloc(size * (size_t)(L->csr.nghost + 1), &L->ghost));
   }

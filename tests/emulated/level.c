@@ -38,7 +38,7 @@ int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const P
   if (step->zero) PolderLevelScale_CUDA(single, A, step->start, b, begun, stream);
   if (step->zero && step->k == 1) x = begun;
   if (step->zero && step->k == 2) memcpy(y, begun, (single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)A->n);
-  BOTH(PolderLevelJacobi, A, first, (value)step->beta, (value)step->scale, IN(b), IN(x), OUT(y), step->wide);
+  BOTH(PolderLevelJacobi, A, first, (value)step->beta, (value)step->scale, IN(b), IN(x), OUT(y), IN(step->base), step->wide);
   free(begun);
   return 0;
 }

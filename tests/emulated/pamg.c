@@ -19,7 +19,7 @@ PolderEmulate(PolderColoursCheck, (PetscInt n, const PetscInt ai[], const PetscI
 
 int PolderRowTotals_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *bad, PolderStream stream)
 {
-  if (!PolderRowTotals_Host(n, ai, aj, aa, rows, to)) *bad = 1;
+  if (!PolderRowTotals_Host(n, ai, aj, aa, NULL, NULL, rows, to)) *bad = 1;
   return 0;
 }
 
