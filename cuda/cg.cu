@@ -83,65 +83,48 @@ __device__ __forceinline__ void PolderCGSums(const PolderPack<V> &r, const Polde
   }
 }
 
-/* AZ a in the 32 V rows from `first` on, which a warp shares: its threads take the rows with entries in turn; the row of a thread and of the next V - 1 is what they return */
+/* w <- w - AZ a in rows i .. i + V, which one word of the mask knows */
 template <int V>
-__device__ __forceinline__ PolderPack<V> PolderWarpAZ(const PolderRowsAZ &az, PetscInt n, PetscInt first, double (&shared)[32 * V])
+__device__ __forceinline__ void PolderCGSubtractAZ(const PolderRowsAZ &az, PetscInt i, PolderPack<V> &w)
 {
-  const PetscInt word = first / 32;
-  const int      lane = threadIdx.x % 32;
-  unsigned int   bits = 0;
-  PetscInt       k    = 0, end;
-  PolderPack<V>  own;
+  const unsigned int bits = az.mask[i / 32], own = bits >> i % 32;
 
-  if (lane < V && first + 32 * lane < n) bits = az.mask[word + lane];
-  if (lane == 0) k = az.before[word];
-  k   = __shfl_sync(0xffffffffu, k, 0);
-  end = k;
+  if (!(own & ((1u << V) - 1))) return;
+  PetscInt k = az.before[i / 32] + __popc(bits & ((1u << i % 32) - 1));
+
 #pragma unroll
   for (int v = 0; v < V; ++v) {
-    end += __popc(__shfl_sync(0xffffffffu, bits, v));
-    shared[v * 32 + lane] = 0;
-  }
-  __syncwarp();
-  for (k += lane; k < end; k += 32) {
-    const PetscInt last = az.ptr[k + 1];
-    double         sum  = 0;
+    double sum = 0;
 
-    for (PetscInt j = az.ptr[k]; j < last; ++j) sum += az.val[j] * az.a[az.col[j]];
-    shared[az.row[k] - first] = sum;
+    if (!(own >> v & 1)) continue;
+    const PetscInt end = az.ptr[k + 1];
+
+    for (PetscInt j = az.ptr[k]; j < end; ++j) sum += az.val[j] * az.a[az.col[j]];
+    w.v[v] -= sum;
+    ++k;
   }
-  __syncwarp();
-#pragma unroll
-  for (int v = 0; v < V; ++v) own.v[v] = shared[V * lane + v];
-  __syncwarp();
-  return own;
 }
 
 /* diagonal: 0 no z, 1 z = r, 2 z = dinv r */
 template <int V, int DIAGONAL, bool AZ>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGUpdateKernel(PetscInt n, const PetscScalar *__restrict__ w, PetscScalar *__restrict__ r, const __grid_constant__ PolderRowsAZ az, const PetscScalar *__restrict__ dinv, bool parallel, PolderCGState *state, PolderReduceScratch *scratch)
 {
-  const PetscInt    stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
-  const double      pw = state->pw, alpha = pw > 0 && !isinf(pw) ? state->rho / pw : 0.0;
-  double            sum[4] = {0, 0, 0, 0};
-  __shared__ double sub[AZ ? POLDER_BLOCK / 32 : 1][32 * V];
+  const PetscInt stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
+  const double   pw = state->pw, alpha = pw > 0 && !isinf(pw) ? state->rho / pw : 0.0;
+  double         sum[4] = {0, 0, 0, 0};
 
   if (state->frozen) return;
 #pragma unroll 2
-  for (PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x), first = i - V * (threadIdx.x % 32); first < n; i += stride, first += stride) {
-    PolderPack<V> ri = {}, wi = {}, zi = {}, ai;
+  for (PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += stride) {
+    PolderPack<V> ri = PolderLoad<V>(r, i), wi = PolderLoad<V>(w, i), zi;
 
-    if (i < n) {
-      ri = PolderLoad<V>(r, i);
-      wi = PolderLoad<V>(w, i);
-      if (DIAGONAL == 2) zi = PolderLoad<V>(dinv, i);
-    }
-    if (AZ) ai = PolderWarpAZ<V>(az, n, first, sub[threadIdx.x / 32]);
+    if (DIAGONAL == 2) zi = PolderLoad<V>(dinv, i);
+    if (AZ) PolderCGSubtractAZ<V>(az, i, wi);
     for (int v = 0; v < V; ++v) {
-      ri.v[v] -= alpha * (AZ ? wi.v[v] - ai.v[v] : wi.v[v]);
+      ri.v[v] -= alpha * wi.v[v];
       zi.v[v] = DIAGONAL == 2 ? zi.v[v] * ri.v[v] : DIAGONAL ? ri.v[v] : 0.0;
     }
-    if (i < n) PolderStore<V>(r, i, ri);
+    PolderStore<V>(r, i, ri);
     PolderCGSums<V>(ri, zi, sum);
   }
   PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {

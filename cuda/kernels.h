@@ -84,10 +84,10 @@ POLDER_LAUNCHER int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState 
 /* Of the preconditioned residual: z or, when dinv != NULL, dinv z */
 /* p <- z - mean + beta p and x <- x + alpha p with the old p; first: p <- z - mean */
 POLDER_LAUNCHER int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream);
-/* AZ for kernels that go through all rows: those with entries, row[], have bit i % 32 of mask[i / 32] set, and are the before[i / 32]-th and the next rows of a CSR matrix; a: to multiply with */
+/* AZ for kernels that go through all rows: those with entries have bit i % 32 of mask[i / 32] set, and are the before[i / 32]-th and the next rows of a CSR matrix; a: to multiply with */
 typedef struct {
   const unsigned int *mask;
-  const PetscInt     *before, *row, *ptr, *col;
+  const PetscInt     *before, *ptr, *col;
   const PetscScalar  *val, *a;
 } PolderRowsAZ;
 

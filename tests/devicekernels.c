@@ -85,16 +85,15 @@ static PetscErrorCode RandomAZ(PetscInt n, PolderRowsAZ *host, PolderRowsAZ *dev
 {
   const PetscInt words = (n + 31) / 32, d = 17;
   unsigned int  *mask;
-  PetscInt      *before, *row, *ptr, *col, k = 0;
+  PetscInt      *before, *ptr, *col, k = 0;
   PetscScalar   *val, *a;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscCalloc7(words, &mask, words, &before, n, &row, n + 1, &ptr, 3 * n, &col, 3 * n, &val, d, &a));
+  PetscCall(PetscCalloc6(words, &mask, words, &before, n + 1, &ptr, 3 * n, &col, 3 * n, &val, d, &a));
   for (PetscInt i = 0; i < n; ++i) {
     if (i % 32 == 0) before[i / 32] = k;
     if (Next(3)) continue;
     mask[i / 32] |= 1u << i % 32;
-    row[k]     = i;
     ptr[k + 1] = ptr[k];
     for (PetscInt e = 0; e <= Next(3); ++e) {
       col[ptr[k + 1]]   = Next(d);
@@ -103,10 +102,9 @@ static PetscErrorCode RandomAZ(PetscInt n, PolderRowsAZ *host, PolderRowsAZ *dev
     ++k;
   }
   for (PetscInt j = 0; j < d; ++j) a[j] = Number();
-  *host = (PolderRowsAZ){mask, before, row, ptr, col, val, a};
+  *host = (PolderRowsAZ){mask, before, ptr, col, val, a};
   PetscCall(Upload(sizeof(*mask) * words, mask, &device->mask));
   PetscCall(Upload(sizeof(*before) * words, before, &device->before));
-  PetscCall(Upload(sizeof(*row) * k, row, &device->row));
   PetscCall(Upload(sizeof(*ptr) * (n + 1), ptr, &device->ptr));
   PetscCall(Upload(sizeof(*col) * ptr[k], col, &device->col));
   PetscCall(Upload(sizeof(*val) * ptr[k], val, &device->val));
@@ -117,10 +115,9 @@ static PetscErrorCode RandomAZ(PetscInt n, PolderRowsAZ *host, PolderRowsAZ *dev
 static PetscErrorCode DestroyAZ(PolderRowsAZ *host, PolderRowsAZ *device)
 {
   PetscFunctionBeginUser;
-  PetscCall(PetscFree7(host->mask, host->before, host->row, host->ptr, host->col, host->val, host->a));
+  PetscCall(PetscFree6(host->mask, host->before, host->ptr, host->col, host->val, host->a));
   PetscCall(PolderDeviceFree(&device->mask));
   PetscCall(PolderDeviceFree(&device->before));
-  PetscCall(PolderDeviceFree(&device->row));
   PetscCall(PolderDeviceFree(&device->ptr));
   PetscCall(PolderDeviceFree(&device->col));
   PetscCall(PolderDeviceFree(&device->val));

@@ -154,7 +154,7 @@ PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, Pets
   PetscCall(PolderCoarseOnlyLaunches(s->coarse, &launches));
   if (launches && s->dev->wmask) {
     PetscCall(PolderCoarseSolveDevice(s->coarse, s->dev->a1, s->dev->a2, dot)); // (p, AZ a2) = (Z^T A p, a2)
-    *az = (PolderRowsAZ){s->dev->wmask, s->dev->wbefore, s->dev->wrow, s->dev->wi, s->dev->wj, s->dev->wv, s->dev->a2};
+    *az = (PolderRowsAZ){s->dev->wmask, s->dev->wbefore, s->dev->wi, s->dev->wj, s->dev->wv, s->dev->a2};
     PetscCall(PetscLogGpuFlops(2.0 * s->d));
   } else {
     PetscCall(PolderDeflationCoarseSolve_Private(s));
