@@ -83,31 +83,9 @@ __device__ __forceinline__ void PolderCGSums(const PolderPack<V> &r, const Polde
   }
 }
 
-/* w <- w - AZ a in rows i .. i + V, which one word of the mask knows */
-template <int V>
-__device__ __forceinline__ void PolderCGSubtractAZ(const PolderRowsAZ &az, PetscInt i, PolderPack<V> &w)
-{
-  const unsigned int bits = az.mask[i / 32], own = bits >> i % 32;
-
-  if (!(own & ((1u << V) - 1))) return;
-  PetscInt k = az.before[i / 32] + __popc(bits & ((1u << i % 32) - 1));
-
-#pragma unroll
-  for (int v = 0; v < V; ++v) {
-    double sum = 0;
-
-    if (!(own >> v & 1)) continue;
-    const PetscInt end = az.ptr[k + 1];
-
-    for (PetscInt j = az.ptr[k]; j < end; ++j) sum += az.val[j] * az.a[az.col[j]];
-    w.v[v] -= sum;
-    ++k;
-  }
-}
-
 /* diagonal: 0 no z, 1 z = r, 2 z = dinv r */
-template <int V, int DIAGONAL, bool AZ>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGUpdateKernel(PetscInt n, const PetscScalar *__restrict__ w, PetscScalar *__restrict__ r, const __grid_constant__ PolderRowsAZ az, const PetscScalar *__restrict__ dinv, bool parallel, PolderCGState *state, PolderReduceScratch *scratch)
+template <int V, int DIAGONAL>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGUpdateKernel(PetscInt n, const PetscScalar *__restrict__ w, PetscScalar *__restrict__ r, const PetscScalar *__restrict__ dinv, bool parallel, PolderCGState *state, PolderReduceScratch *scratch)
 {
   const PetscInt stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
   const double   pw = state->pw, alpha = pw > 0 && !isinf(pw) ? state->rho / pw : 0.0;
@@ -119,7 +97,6 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGUpdateKernel(Pets
     PolderPack<V> ri = PolderLoad<V>(r, i), wi = PolderLoad<V>(w, i), zi;
 
     if (DIAGONAL == 2) zi = PolderLoad<V>(dinv, i);
-    if (AZ) PolderCGSubtractAZ<V>(az, i, wi);
     for (int v = 0; v < V; ++v) {
       ri.v[v] -= alpha * wi.v[v];
       zi.v[v] = DIAGONAL == 2 ? zi.v[v] * ri.v[v] : DIAGONAL ? ri.v[v] : 0.0;
@@ -220,26 +197,22 @@ int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], c
   return cudaGetLastError();
 }
 
-template <int V, bool AZ>
-static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *r, const PolderRowsAZ &az, bool diagonal, const PetscScalar *dinv, bool parallel, PolderCGState *state, PolderReduceScratch *work, PolderStream stream)
+template <int V>
+static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *r, bool diagonal, const PetscScalar *dinv, bool parallel, PolderCGState *state, PolderReduceScratch *work, PolderStream stream)
 {
   const unsigned int blocks = PolderCGBlocks(n, V);
 
-  if (!diagonal) PolderCGUpdateKernel<V, 0, AZ><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, az, dinv, parallel, state, work);
-  else if (!dinv) PolderCGUpdateKernel<V, 1, AZ><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, az, dinv, parallel, state, work);
-  else PolderCGUpdateKernel<V, 2, AZ><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, az, dinv, parallel, state, work);
+  if (!diagonal) PolderCGUpdateKernel<V, 0><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, state, work);
+  else if (!dinv) PolderCGUpdateKernel<V, 1><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, state, work);
+  else PolderCGUpdateKernel<V, 2><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, state, work);
 }
 
-int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], const PolderRowsAZ *az, PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *state, void *work, PolderStream stream)
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *state, void *work, PolderStream stream)
 {
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
-  const PolderRowsAZ   none    = {};
 
-  if (PolderAligned(n, w, r, dinv)) {
-    if (az) PolderCGUpdateLaunch<2, true>(n, w, r, *az, diagonal, dinv, parallel, state, scratch, stream);
-    else PolderCGUpdateLaunch<2, false>(n, w, r, none, diagonal, dinv, parallel, state, scratch, stream);
-  } else if (az) PolderCGUpdateLaunch<1, true>(n, w, r, *az, diagonal, dinv, parallel, state, scratch, stream);
-  else PolderCGUpdateLaunch<1, false>(n, w, r, none, diagonal, dinv, parallel, state, scratch, stream);
+  if (PolderAligned(n, w, r, dinv)) PolderCGUpdateLaunch<2>(n, w, r, diagonal, dinv, parallel, state, scratch, stream);
+  else PolderCGUpdateLaunch<1>(n, w, r, diagonal, dinv, parallel, state, scratch, stream);
   return cudaGetLastError();
 }
 

@@ -296,29 +296,6 @@ int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const Petsc
   return cudaGetLastError();
 }
 
-/* A warp a row; the block that ends last adds up the dot */
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDenseMultDotKernel(PetscInt n, PetscInt ld, const PetscScalar *__restrict__ A, const PetscScalar *__restrict__ x, PetscScalar *z, PetscScalar alpha, PetscScalar *dot, PolderReduceScratch *scratch)
-{
-  const PetscInt i      = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32);
-  double         sum[1] = {0};
-
-  if (i < n) {
-    const double zi = PolderDenseRow(n, A + (size_t)i * ld, x);
-
-    if (threadIdx.x % 32 == 0) {
-      z[i]   = zi;
-      sum[0] = x[i] * zi;
-    }
-  }
-  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) { *dot += alpha * total[0]; });
-}
-
-int PolderDenseMultDot_CUDA(PetscInt n, PetscInt ld, const PetscScalar A[], const PetscScalar x[], PetscScalar z[], PetscScalar alpha, PetscScalar *dot, void *work, PolderStream stream)
-{
-  if (n) PolderDenseMultDotKernel<<<PolderBlocks(n, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(n, ld, A, x, z, alpha, dot, (PolderReduceScratch *)work);
-  return cudaGetLastError();
-}
-
 static __device__ __host__ inline double PolderTestValue(PetscInt i)
 {
   return sin((double)(1 + i) * 12.9898);

@@ -360,17 +360,11 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsCountKerne
 }
 
 /* The rows with entries: few, so that a thread a row that has some finds more to do than a thread a row */
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsListKernel(PetscInt m, const PetscInt *__restrict__ count, const PetscInt64 *__restrict__ scan, PetscInt *row, PetscInt *ptr, unsigned int *mask, PetscInt *before)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsListKernel(PetscInt m, const PetscInt *__restrict__ count, const PetscInt64 *__restrict__ scan, PetscInt *row, PetscInt *ptr)
 {
-  const PetscInt     i     = PolderThread();
-  const bool         has   = i < m && count[i];
-  const unsigned int which = __ballot_sync(0xffffffffu, has);
+  const PetscInt i = PolderThread();
 
-  if (i < m && i % 32 == 0) {
-    mask[i / 32]   = which;
-    before[i / 32] = (PetscInt)(scan[i] >> 32) - has;
-  }
-  if (!has) return;
+  if (i >= m || !count[i]) return;
   const PetscInt k = (PetscInt)(scan[i] >> 32) - 1;
 
   row[k]     = i;
@@ -415,11 +409,11 @@ static int PolderLabelRowsCount(PetscInt m, const Rows &rows, const PetscInt lab
 }
 
 template <class Rows>
-static int PolderLabelRowsFill(PetscInt m, const Rows &rows, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], unsigned int mask[], PetscInt before[], PolderStream stream)
+static int PolderLabelRowsFill(PetscInt m, const Rows &rows, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
 {
-  if (!m) return cudaSuccess;
-  PolderLabelRowsListKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, count, scan, row, ptr, mask, before);
-  if (nrow) PolderLabelRowsFillKernel<<<PolderBlocks(nrow, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nrow, rows, label, row, ptr, col, val);
+  if (!nrow) return cudaSuccess;
+  PolderLabelRowsListKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, count, scan, row, ptr);
+  PolderLabelRowsFillKernel<<<PolderBlocks(nrow, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nrow, rows, label, row, ptr, col, val);
   return cudaGetLastError();
 }
 
@@ -449,16 +443,16 @@ int PolderLabelRowsCountDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], 
   return PolderLabelRowsCount(m, PolderRowsFromDia<0>(m, nd, off, val), label, count, flags, stream);
 }
 
-int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], unsigned int mask[], PetscInt before[], PolderStream stream)
+int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
 {
-  return PolderLabelRowsFill(m, PolderRowsCSR{ai, aj, aa}, label, count, scan, nrow, row, ptr, col, val, mask, before, stream);
+  return PolderLabelRowsFill(m, PolderRowsCSR{ai, aj, aa}, label, count, scan, nrow, row, ptr, col, val, stream);
 }
 
-int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], unsigned int mask[], PetscInt before[], PolderStream stream)
+int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
 {
-  if (nd == 5) return PolderLabelRowsFill(m, PolderRowsFromDia<5>(m, nd, off, dia), label, count, scan, nrow, row, ptr, col, val, mask, before, stream);
-  if (nd == 7) return PolderLabelRowsFill(m, PolderRowsFromDia<7>(m, nd, off, dia), label, count, scan, nrow, row, ptr, col, val, mask, before, stream);
-  return PolderLabelRowsFill(m, PolderRowsFromDia<0>(m, nd, off, dia), label, count, scan, nrow, row, ptr, col, val, mask, before, stream);
+  if (nd == 5) return PolderLabelRowsFill(m, PolderRowsFromDia<5>(m, nd, off, dia), label, count, scan, nrow, row, ptr, col, val, stream);
+  if (nd == 7) return PolderLabelRowsFill(m, PolderRowsFromDia<7>(m, nd, off, dia), label, count, scan, nrow, row, ptr, col, val, stream);
+  return PolderLabelRowsFill(m, PolderRowsFromDia<0>(m, nd, off, dia), label, count, scan, nrow, row, ptr, col, val, stream);
 }
 
 struct PolderPackCount {

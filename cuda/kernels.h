@@ -84,15 +84,8 @@ POLDER_LAUNCHER int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState 
 /* Of the preconditioned residual: z or, when dinv != NULL, dinv z */
 /* p <- z - mean + beta p and x <- x + alpha p with the old p; first: p <- z - mean */
 POLDER_LAUNCHER int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream);
-/* AZ for kernels that go through all rows: those with entries have bit i % 32 of mask[i / 32] set, and are the before[i / 32]-th and the next rows of a CSR matrix; a: to multiply with */
-typedef struct {
-  const unsigned int *mask;
-  const PetscInt     *before, *ptr, *col;
-  const PetscScalar  *val, *a;
-} PolderRowsAZ;
-
-/* alpha <- rho / pw, r <- r - alpha (w - AZ a) and the sums; az = NULL: nothing is left to subtract. diagonal: z is r times dinv (NULL: r itself), so all four sums, else (r, r) and sum r */
-POLDER_LAUNCHER int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], const PolderRowsAZ *az, PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *state, void *work, PolderStream stream);
+/* alpha <- rho / pw, r <- r - alpha w and the sums; diagonal: z is r times dinv (NULL: r itself), so all four sums, else (r, r) and sum r */
+POLDER_LAUNCHER int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *state, void *work, PolderStream stream);
 /* The sums (r, z), sum z, sum r, then rho, mean and beta; first: beta is 0 */
 POLDER_LAUNCHER int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, PetscBool parallel, PolderCGState *state, void *work, PolderStream stream);
 /* parallel: what the two above leave to do when sum[] holds the sums over all processes */
@@ -291,12 +284,12 @@ POLDER_LAUNCHER int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], c
 /* row i is the k-th with entries, k = scan[i] >> 32, and these begin at scan[i] & 0xffffffff: both less what row i itself adds, since scan[] includes it */
 POLDER_LAUNCHER size_t PolderRowsScanWork_CUDA(PetscInt m);
 POLDER_LAUNCHER int    PolderRowsScan_CUDA(PetscInt m, const PetscInt count[], PetscInt64 scan[], size_t bytes, void *work, PolderStream stream);
-/* row[k], ptr[k + 1], col[], val[] of the nrow rows with entries, mask[] and before[] as in PolderRowsAZ; the owner sets ptr[0] = 0 */
-POLDER_LAUNCHER int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], unsigned int mask[], PetscInt before[], PolderStream stream);
+/* row[k], ptr[k + 1], col[], val[] of the nrow rows with entries; the owner sets ptr[0] = 0 */
+POLDER_LAUNCHER int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream);
 /* The same two from diagonals (PolderDia; off and val are host arrays, val of device pointers); zeros are no entries. nd is at most POLDER_LABEL_DIAGONALS */
 #define POLDER_LABEL_DIAGONALS 32
 POLDER_LAUNCHER int PolderLabelRowsCountDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream);
-POLDER_LAUNCHER int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], unsigned int mask[], PetscInt before[], PolderStream stream);
+POLDER_LAUNCHER int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream);
 /* E = Z^T (AZ) for labels: the *n entries ekey = i * d + j (ascending), eval; room for nz + 1. ptr[nrow] = nz */
 POLDER_LAUNCHER size_t PolderGalerkinWork_CUDA(PetscInt d, PetscInt nz);
 POLDER_LAUNCHER int    PolderGalerkin_CUDA(PetscInt d, PetscInt nrow, PetscInt nz, const PetscInt label[], const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscInt *n, PetscInt64 ekey[], PetscScalar eval[], size_t bytes, void *work, PolderStream stream);
@@ -323,8 +316,6 @@ POLDER_LAUNCHER size_t PolderCoarseInvertWork_CUDA(PetscInt ld);
 POLDER_LAUNCHER int    PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar A[], PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream);
 /* z = y + alpha A x; y = NULL stands for zero and may be z. x is aligned to 16 bytes */
 POLDER_LAUNCHER int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream);
-/* z = A x and *dot += alpha (x, z) */
-POLDER_LAUNCHER int PolderDenseMultDot_CUDA(PetscInt n, PetscInt ld, const PetscScalar A[], const PetscScalar x[], PetscScalar z[], PetscScalar alpha, PetscScalar *dot, void *work, PolderStream stream);
 /* b <- a test vector on the columns in use; norms[0 .. d), [d .. 2 d) <- the row sums of |D E D| and of its inverse D^-1 X D^-1 */
 POLDER_LAUNCHER int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream);
 /* COND = max norms * max norms, RESID = |D (b - y)| / |D b| */

@@ -26,7 +26,7 @@ static inline int RRBChain(const PolderRRBSystem *a, PetscBool prepare, PetscBoo
     err = PolderCGDirection_CUDA(n, (PetscBool)(first && !k), z, NULL, p, x, state, stream);
     if (!err) err = PolderRRBReducedMult_CUDA(g, a->S, p, w, &state->pw, work, stream);
     if (!err && (its + k + 1) % POLDER_CG_MEAN == 0) err = PolderCGRemoveMean_CUDA(nullspace ? n : 0, r, state, stream);
-    if (!err) err = PolderCGUpdate_CUDA(n, w, r, NULL, PETSC_FALSE, NULL, PETSC_FALSE, state, work, stream);
+    if (!err) err = PolderCGUpdate_CUDA(n, w, r, PETSC_FALSE, NULL, PETSC_FALSE, state, work, stream);
     if (!err) err = PolderCGFinish_CUDA(n, p, x, state, stream);
     if (!err) err = RRBChainApply(a, r, z, &rho, work, stream);
   }

@@ -62,10 +62,9 @@ static PetscErrorCode PolderCoarseDeviceAllocate_Private(PolderCoarseDevice c, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice c, const PetscScalar a1[], PetscScalar a2[], PetscScalar *dot)
+PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice c, const PetscScalar a1[], PetscScalar a2[])
 {
   PolderStream stream;
-  void        *work;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
@@ -77,11 +76,7 @@ PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice c, const PetscScalar a
     PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, a1, NULL, c->x, stream));
     PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, -1, c->E, c->x, a1, c->r, stream));
     PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, c->r, c->x, a2, stream));
-  } else if (dot) {
-    PetscCall(PolderDeviceGetWork(&work));
-    PolderLaunch(PolderDenseMultDot_CUDA(c->d, c->ld, c->X, a1, a2, -1, dot, work, stream));
   } else PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, a1, NULL, a2, stream));
-  if (dot && (c->cholesky || c->refined)) PolderLaunch(PolderRowsMultAdd_CUDA(0, NULL, NULL, NULL, NULL, -1, a2, NULL, c->d, a1, dot, stream));
   PetscCall(PetscLogGpuFlops((c->refined ? 6.0 : 2.0) * c->d * c->d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -95,7 +90,7 @@ static PetscErrorCode PolderCoarseDeviceAssess_Private(PolderCoarseDevice c, Pet
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (norms) PolderLaunch(PolderCoarseNorms_CUDA(c->d, c->ld, c->E, c->X, c->scale, c->b, c->norms, stream));
-  PetscCall(PolderCoarseDeviceSolve(c, c->b, x, NULL));
+  PetscCall(PolderCoarseDeviceSolve(c, c->b, x));
   PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->E, x, NULL, y, stream));
   PolderLaunch(PolderCoarseAssess_CUDA(c->d, c->scale, c->norms, c->b, y, c->info, stream));
   PetscCall(PolderDeviceToHost(info, c->info, sizeof(info)));

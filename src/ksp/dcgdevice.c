@@ -28,7 +28,6 @@ struct _n_KSPDCGDevice {
   Vec              dinv;     /* that diagonal; NULL: nothing */
   PetscBool        attached; /* A has a null space that PETSc takes from z */
   PetscBool        mean;     /* z loses its mean on the device */
-  PolderRowsAZ     az;       /* what this step still has to subtract from w; mask = NULL: nothing */
   PetscBool        joined;   /* this step's preconditioner and direction are one */
   PetscInt         behind;   /* steps that the host may be behind */
   PetscBool        many;     /* one kernel makes many steps; else there are one kernel, or more, a line */
@@ -326,7 +325,7 @@ PetscErrorCode KSPDCGDeviceProduct_Private(KSP ksp, Vec p, Vec w)
     PetscCall(PetscLogGpuFlops(2.0 * device->n));
     PetscCall(PolderLogEnd(POLDER_CGDot, w));
   }
-  PetscCall(PolderDeflationSpaceApplyPDot(dcg->space, w, summed, &device->state->pw, &device->az));
+  PetscCall(PolderDeflationSpaceApplyPDot(dcg->space, w, summed, &device->state->pw));
   if (device->parallel) PetscCall(KSPDCGDeviceSum_Private(ksp, 1, &device->state->pw));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -413,7 +412,7 @@ PetscErrorCode KSPDCGDeviceStep_Private(KSP ksp, PetscBool project, Vec w, Vec r
   PetscCall(PolderVecGetDeviceRead(w, &wa));
   if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
   PetscCall(PolderVecGetDeviceArray(r, &ra));
-  PolderLaunch(PolderCGUpdate_CUDA(device->n, wa, ra, device->az.mask ? &device->az : NULL, device->diagonal, da, device->parallel, device->state, device->work, device->stream));
+  PolderLaunch(PolderCGUpdate_CUDA(device->n, wa, ra, device->diagonal, da, device->parallel, device->state, device->work, device->stream));
   PetscCall(PolderVecRestoreDeviceArray(r, &ra));
   if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
   PetscCall(PolderVecRestoreDeviceRead(w, &wa));

@@ -64,7 +64,7 @@ static PetscErrorCode PolderDeflationRestrictAZ_Private(PolderDeflationSpace s, 
 static PetscErrorCode PolderDeflationCoarseSolve_Private(PolderDeflationSpace s)
 {
   PetscFunctionBegin;
-  if (s->apply) PetscCall(PolderCoarseSolveDevice(s->coarse, s->dev->a1, s->dev->a2, NULL));
+  if (s->apply) PetscCall(PolderCoarseSolveDevice(s->coarse, s->dev->a1, s->dev->a2));
   else PetscCall(PolderCoarseSolve(s->coarse, s->a1, s->a2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -142,24 +142,14 @@ PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace s, const PolderR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, PetscBool summed, PetscScalar *dot, PolderRowsAZ *az)
+PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, PetscBool summed, PetscScalar *dot)
 {
-  PetscBool launches;
-
   PetscFunctionBegin;
-  az->mask = NULL;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, w));
   PetscCall(PolderDeflationRestrict_Private(s, w, summed));
-  PetscCall(PolderCoarseOnlyLaunches(s->coarse, &launches));
-  if (launches && s->dev->wmask) {
-    PetscCall(PolderCoarseSolveDevice(s->coarse, s->dev->a1, s->dev->a2, dot)); // (p, AZ a2) = (Z^T A p, a2)
-    *az = (PolderRowsAZ){s->dev->wmask, s->dev->wbefore, s->dev->wi, s->dev->wj, s->dev->wv, s->dev->a2};
-    PetscCall(PetscLogGpuFlops(2.0 * s->d));
-  } else {
-    PetscCall(PolderDeflationCoarseSolve_Private(s));
-    PetscCall(PolderDeflationSubtractAZ_Device(s, w, dot));
-  }
+  PetscCall(PolderDeflationCoarseSolve_Private(s));
+  PetscCall(PolderDeflationSubtractAZ_Device(s, w, dot)); // (p, AZ a2) = (Z^T A p, a2)
   PetscCall(PolderDeflationEnd_Private(s, w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -92,8 +92,6 @@ PetscErrorCode PolderDeflationDeviceReset(PolderDeflationDevice g)
   PetscCall(PolderDeviceFree(&g->wi));
   PetscCall(PolderDeviceFree(&g->wj));
   PetscCall(PolderDeviceFree(&g->wv));
-  PetscCall(PolderDeviceFree(&g->wmask));
-  PetscCall(PolderDeviceFree(&g->wbefore));
   PetscCall(PolderSegmentsDestroy(&g->wcolumns));
   PetscCall(PolderDeviceFree(&g->a1));
   PetscCall(PolderDeviceFree(&g->a2));
@@ -190,11 +188,9 @@ static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, Mat 
   PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * ((size_t)g->nw + 1), &g->wi));
   PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)g->wnz, &g->wj));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)g->wnz, &g->wv));
-  PetscCall(PolderDeviceMalloc(sizeof(unsigned int) * (size_t)((s->m + 31) / 32), &g->wmask));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)((s->m + 31) / 32), &g->wbefore));
   PetscCall(PolderDeviceZero(g->wi, sizeof(PetscInt)));
-  if (dia) PolderLaunch(PolderLabelRowsFillDia_CUDA(s->m, dia->nd, dia->off, dia->val, g->label, count, scan, g->nw, g->wrow, g->wi, g->wj, g->wv, g->wmask, g->wbefore, stream));
-  else PolderLaunch(PolderLabelRowsFill_CUDA(s->m, csr->ai, csr->aj, csr->aa, g->label, count, scan, g->nw, g->wrow, g->wi, g->wj, g->wv, g->wmask, g->wbefore, stream));
+  if (dia) PolderLaunch(PolderLabelRowsFillDia_CUDA(s->m, dia->nd, dia->off, dia->val, g->label, count, scan, g->nw, g->wrow, g->wi, g->wj, g->wv, stream));
+  else PolderLaunch(PolderLabelRowsFill_CUDA(s->m, csr->ai, csr->aj, csr->aa, g->label, count, scan, g->nw, g->wrow, g->wi, g->wj, g->wv, stream));
   PetscCall(PolderDeviceFree(&work));
   PetscCall(PolderDeviceFree(&found));
   PetscCall(PolderDeviceFree(&scan));
@@ -431,7 +427,6 @@ PetscErrorCode PolderDeflationBytes_Device(PolderDeflationSpace s, PetscReal *by
   const PolderDeflationDevice g = s->dev;
 
   PetscFunctionBegin;
-  *bytes = (PetscReal)g->columns.n * (sizeof(PetscInt) + (g->runs.m ? sizeof(PetscScalar) : 0)) + (PetscReal)g->runs.m / 8 + (PetscReal)g->m * sizeof(PetscInt) + (PetscReal)(g->wmask ? (g->m + 31) / 32 : 0) * (sizeof(unsigned int) + sizeof(PetscInt)) +
-           (PetscReal)g->nw * 2 * sizeof(PetscInt) + (PetscReal)g->wnz * (sizeof(PetscInt) + sizeof(PetscScalar));
+  *bytes = (PetscReal)g->columns.n * (sizeof(PetscInt) + (g->runs.m ? sizeof(PetscScalar) : 0)) + (PetscReal)g->runs.m / 8 + (PetscReal)g->m * sizeof(PetscInt) + (PetscReal)g->nw * 2 * sizeof(PetscInt) + (PetscReal)g->wnz * (sizeof(PetscInt) + sizeof(PetscScalar));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

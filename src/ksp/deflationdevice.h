@@ -20,8 +20,6 @@ struct _n_PolderDeflationDevice {
   PetscScalar   *zv;
   PetscInt       nw, wnz, *wrow, *wi, *wj; /* AZ on its rows */
   PetscScalar   *wv;
-  unsigned int  *wmask; /* the same rows for kernels that go through all: see PolderRowsAZ; NULL when AZ was made on the host */
-  PetscInt      *wbefore;
   PolderSegments wcolumns; /* AZ by columns, from its first use on */
   PetscScalar   *a1, *a2;  /* [d] work */
   PetscScalar   *v;        /* [m] what stands for a host vector, from its first use on */

@@ -62,8 +62,8 @@ PETSC_INTERN PetscErrorCode PolderDeflationSpaceReset(PolderDeflationSpace);
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace, Vec r, Vec y);
 
 /* deflationapply.c: w <- P w for w = A p, and the device scalar *dot, which holds the part of (p, w) on this process, becomes that of (p, P w); vectors of the device.
-   summed: the runs have the sums of w. az->mask != NULL on return: w is as it was, and *az, until P is applied again, what is left to subtract. Collective */
-PETSC_INTERN PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace, Vec w, PetscBool summed, PetscScalar *dot, PolderRowsAZ *az);
+   summed: the runs have the sums of w. Collective */
+PETSC_INTERN PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace, Vec w, PetscBool summed, PetscScalar *dot);
 /* The runs that want the sums of a vector of the device before P is applied to it; NULL: there are none */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace, const PolderRuns **runs);
 

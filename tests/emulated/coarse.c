@@ -76,13 +76,6 @@ int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const Petsc
   return 0;
 }
 
-int PolderDenseMultDot_CUDA(PetscInt n, PetscInt ld, const PetscScalar A[], const PetscScalar x[], PetscScalar z[], PetscScalar alpha, PetscScalar *dot, void *work, PolderStream stream)
-{
-  (void)PolderDenseMult_CUDA(n, ld, 1, A, x, NULL, z, stream);
-  for (PetscInt i = 0; i < n; ++i) *dot += alpha * x[i] * z[i];
-  return 0;
-}
-
 int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream)
 {
   for (PetscInt i = 0; i < d; ++i) {

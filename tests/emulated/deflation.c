@@ -98,22 +98,6 @@ static void CountRow(PetscInt n, const PetscInt j[], const PetscScalar a[], cons
   free(val);
 }
 
-/* See PolderRowsAZ */
-static void MaskRows(PetscInt m, const PetscInt count[], unsigned int mask[], PetscInt before[])
-{
-  PetscInt k = 0;
-
-  for (PetscInt i = 0; i < m; ++i) {
-    if (i % 32 == 0) {
-      mask[i / 32]   = 0;
-      before[i / 32] = k;
-    }
-    if (!count[i]) continue;
-    mask[i / 32] |= 1u << i % 32;
-    ++k;
-  }
-}
-
 /* Row i is the k-th with entries: see PolderRowsScan_CUDA() */
 static void FillRow(PetscInt i, PetscInt n, const PetscInt j[], const PetscScalar a[], const PetscInt label[], PetscInt count, PetscInt64 scan, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[])
 {
@@ -148,19 +132,17 @@ int PolderRowsScan_CUDA(PetscInt m, const PetscInt count[], PetscInt64 scan[], s
   return 0;
 }
 
-int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], unsigned int mask[], PetscInt before[], PolderStream stream)
+int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
 {
-  MaskRows(m, count, mask, before);
   for (PetscInt i = 0; i < m; ++i) FillRow(i, ai[i + 1] - ai[i], aj + ai[i], aa + ai[i], label, count[i], scan[i], row, ptr, col, val);
   return 0;
 }
 
-int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], unsigned int mask[], PetscInt before[], PolderStream stream)
+int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
 {
   PetscInt    j[POLDER_LABEL_DIAGONALS];
   PetscScalar a[POLDER_LABEL_DIAGONALS];
 
-  MaskRows(m, count, mask, before);
   for (PetscInt i = 0; i < m; ++i) FillRow(i, DiaRow(m, nd, off, dia, i, j, a), j, a, label, count[i], scan[i], row, ptr, col, val);
   return 0;
 }

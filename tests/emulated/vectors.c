@@ -109,23 +109,14 @@ static void AddSums(PetscScalar r, PetscScalar z, PetscScalar sum[4])
   sum[3] += r;
 }
 
-int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], const PolderRowsAZ *az, PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *s, void *work, PolderStream stream)
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *s, void *work, PolderStream stream)
 {
   const PetscScalar alpha = s->pw > 0 && !isinf(s->pw) ? s->rho / s->pw : 0;
 
   if (s->frozen) return 0;
   for (int k = 0; k < 4; ++k) s->sum[k] = 0;
   for (PetscInt i = 0; i < n; ++i) {
-    PetscScalar wi = w[i];
-
-    if (az && az->mask[i / 32] >> i % 32 & 1) {
-      const PetscInt k   = az->before[i / 32] + __builtin_popcount(az->mask[i / 32] & ((1u << i % 32) - 1));
-      PetscScalar    sum = 0;
-
-      for (PetscInt j = az->ptr[k]; j < az->ptr[k + 1]; ++j) sum += az->val[j] * az->a[az->col[j]];
-      wi -= sum;
-    }
-    r[i] -= alpha * wi;
+    r[i] -= alpha * w[i];
     AddSums(r[i], diagonal ? r[i] * (dinv ? dinv[i] : 1) : 0, s->sum);
   }
   if (parallel) return 0;
@@ -182,7 +173,7 @@ int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const Pets
     PolderCGDirection_CUDA(n, (PetscBool)(first && !step), r, dinv, p, x, s, stream);
     PolderDiaMult_Host(n, n, nd, off, val, 1, p, NULL, w);
     s->pw = PolderDot_Host(n, p, w);
-    PolderCGUpdate_CUDA(n, w, r, NULL, PETSC_TRUE, dinv, PETSC_FALSE, s, work, stream);
+    PolderCGUpdate_CUDA(n, w, r, PETSC_TRUE, dinv, PETSC_FALSE, s, work, stream);
     PolderCGFinish_CUDA(n, p, x, s, stream);
   }
   free(w);
