@@ -52,10 +52,10 @@ struct LevelDiagonals : LevelDia<V> {
   }
 };
 
-/* W threads a row */
+/* W threads a row; what they need of some entries is asked for before any of it is looked at */
 template <int W, class V>
 struct LevelRows {
-  static constexpr int LANES = W, POINTS = 0;
+  static constexpr int LANES = W, POINTS = 0, AHEAD = W == 1 ? 8 : 4;
   PetscInt             n;
   const PetscInt      *ai, *aj;
   const V             *aa;
@@ -67,10 +67,19 @@ struct LevelRows {
     const V        own = LevelSums<V> ? x(i) : 0;
     V              s   = 0;
 
-    for (PetscInt e = __ldg(ai + i) + lane; e < end; e += W) {
-      const PetscInt j = __ldcs(aj + e);
+    for (PetscInt e = __ldg(ai + i) + lane; e < end; e += AHEAD * W) {
+      PetscInt j[AHEAD];
+      V        a[AHEAD];
 
-      s += __ldcs(aa + e) * (x(j) - (LevelSums<V> && j != i ? own : 0));
+#pragma unroll
+      for (int k = 0; k < AHEAD; ++k) {
+        const bool there = k * W < end - e;
+
+        j[k] = there ? __ldg(aj + e + k * W) : i;
+        a[k] = there ? __ldg(aa + e + k * W) : (V)0;
+      }
+#pragma unroll
+      for (int k = 0; k < AHEAD; ++k) s += a[k] * (x(j[k]) - (LevelSums<V> && j[k] != i ? own : 0));
     }
     return s;
   }
@@ -360,8 +369,8 @@ static int LevelDo(const PolderLevelMatrix *M, Do act)
   const V       *aa   = (const V *)M->aa;
 
   if (M->nd) return LevelDiaDo<V>(M, act);
-  if (mean <= 8) act(LevelRows<4, V>{M->n, M->ai, M->aj, aa});
-  else if (mean <= 24) act(LevelRows<8, V>{M->n, M->ai, M->aj, aa});
+  if (mean <= 8) act(LevelRows<1, V>{M->n, M->ai, M->aj, aa});
+  else if (mean <= 24) act(LevelRows<4, V>{M->n, M->ai, M->aj, aa});
   else if (mean <= 64) act(LevelRows<16, V>{M->n, M->ai, M->aj, aa});
   else act(LevelRows<32, V>{M->n, M->ai, M->aj, aa});
   return (int)cudaGetLastError();
@@ -483,7 +492,7 @@ static int LevelResidualLaunch(const PolderLevelMatrix *A, const V *b, const V *
 
   return LevelDo<V>(A, [&](const auto &M) {
     constexpr int lanes = std::decay_t<decltype(M)>::LANES;
-    const int     log   = lanes > 1 ? 0 : mean >= 6 ? 3 : mean >= 3 ? 2 : mean >= 2 ? 1 : 0;
+    const int     log   = lanes > 1 ? lanes < 32 : mean >= 6 ? 3 : mean >= 3 ? 2 : mean >= 2 ? 1 : 0;
 
     if (r) LevelRowsLaunch(M, LevelVector<V>{x}, LevelResidual<V>{b, r}, NULL, stream);
     if (ptr) PolderLevelRestrictKernel<<<PolderBlocks(nc + 1, POLDER_BLOCK / (lanes << log)), POLDER_BLOCK, 0, stream>>>(M, log, b, LevelVector<V>{x}, ptr, row, nc, bc);

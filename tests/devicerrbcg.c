@@ -245,7 +245,16 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  test:
+  testset:
     requires: cuda internal
+    output_file: output/devicerrbcg_1.out
+
+    test:
+      suffix: 1
+
+    # for tools that slow every access down
+    test:
+      suffix: small
+      args: -small
 
 TEST*/
