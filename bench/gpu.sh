@@ -128,6 +128,7 @@ $(boxes 5 256)
 $auto
 $single
 $pamg
+$pamgf
 $pamgk
 $pamgl
 END

@@ -157,6 +157,7 @@ static PetscErrorCode StepsRun(const PolderRRBSystem *system, PetscBool many, Pe
 static PetscErrorCode CheckSteps(PetscInt nx, PetscInt ny, PetscInt levels, PetscBool single, PetscBool nullspace, PetscBool prepare, PolderStream stream, PetscInt *wrong)
 {
   const PetscInt  before = *wrong;
+  PetscInt        its;
   Chain           chain;
   PolderRRBSystem system;
   PolderRRBGrid   g;
@@ -177,8 +178,9 @@ static PetscErrorCode CheckSteps(PetscInt nx, PetscInt ny, PetscInt levels, Pets
   PetscCall(ArrayCreate((size_t)((nx * ny + 1) / 2), PETSC_TRUE, 0, &r));
   system = (PolderRRBSystem){.single = single, .ngrid = chain.ngrid, .step = chain.step[1], .n = chain.n, .ld = chain.ld, .inverse = chain.inverse.d, .b = chain.r[chain.ngrid].d, .x = chain.x[chain.ngrid].d, .S = S.d};
   for (int many = 0; many < 2; ++many) PetscCall(StepsRun(&system, (PetscBool)many, prepare, nullspace, &x, &r, stream, &steps[many]));
-  *wrong += steps[1].state.its != STEPS || steps[1].state.frozen || steps[0].state.its != STEPS;
-  for (int k = 0; k < STEPS; ++k) *wrong += !(PetscAbsReal(steps[1].norm[k] - steps[0].norm[k]) <= 1e-11 * steps[0].norm[0]);
+  its = steps[0].state.its; // random systems need not have the constant in their kernel, and may break down where that is said
+  *wrong += steps[1].state.its != its || steps[1].state.frozen != steps[0].state.frozen || (!nullspace && (its != STEPS || steps[0].state.frozen));
+  for (PetscInt k = 0; k < its; ++k) *wrong += !(PetscAbsReal(steps[1].norm[k] - steps[0].norm[k]) <= 1e-11 * steps[0].norm[0]);
   *wrong += !(PetscAbsScalar(steps[1].state.rho - steps[0].state.rho) <= 1e-10 * PetscAbsScalar(steps[0].state.rho));
   for (int k = 0; k < NVEC; ++k) {
     Array pair = {.n = steps[0].v[k].n, .all = steps[0].v[k].all, .h = steps[0].v[k].h, .d = steps[1].v[k].d}; // what the first left, beside what the second did
