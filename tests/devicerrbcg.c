@@ -247,16 +247,7 @@ int main(int argc, char **argv)
 
 /*TEST
 
-  testset:
+  test:
     requires: cuda internal
-    output_file: output/devicerrbcg_1.out
-
-    test:
-      suffix: 1
-
-    # for tools that slow every access down
-    test:
-      suffix: small
-      args: -small
 
 TEST*/
