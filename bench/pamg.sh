@@ -43,5 +43,5 @@ problem "3D 96^3, Poisson" -dim 3 -n 96 -contrast 1 -bubbles 0 -bc dirichlet -rh
 problem "3D 96^3, 8 bubbles of 1e3" -dim 3 -n 96 -bubbles 8 -radius 0.15 -contrast 1e3 -bc neumann -rhs smooth -guess zero
 strong=0.25
 problem "2D 511^2, Poisson" -dim 2 -n 511 -contrast 1 -bubbles 0 -bc dirichlet -rhs random -guess zero
-insert pamg "$out"
+insert "pamg$([ "$ranks" -eq 1 ] || echo "-$ranks")" "$out"
 cat "$out"
