@@ -280,19 +280,20 @@ int PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar 
 }
 
 /* A warp a row */
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDenseMultKernel(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar *__restrict__ A, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDenseMultKernel(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar *__restrict__ A, const PetscScalar *x, const PetscScalar *y, PetscScalar *z)
 {
   const PetscInt i = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32);
 
+  PolderRelease();
   if (i >= n) return;
-  const double sum = PolderDenseRow(n, A + (size_t)i * ld, x);
+  const double sum = PolderDenseRow(n, A + (size_t)i * ld, x, [] { PolderAwait(); });
 
   if (threadIdx.x % 32 == 0) z[i] = (y ? y[i] : 0) + alpha * sum;
 }
 
-int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream)
+int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscBool early, PolderStream stream)
 {
-  if (n) PolderDenseMultKernel<<<PolderBlocks(n, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(n, ld, alpha, A, x, y, z);
+  if (n) PolderLaunchKernel(early, PolderDenseMultKernel, PolderBlocks(n, POLDER_BLOCK / 32), POLDER_BLOCK, stream, n, ld, alpha, A, x, y, z);
   return cudaGetLastError();
 }
 

@@ -142,24 +142,38 @@ int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, const PetscInt sta
   return cudaGetLastError();
 }
 
+/* Items of a thread that are asked for before the values are there */
+#define SEGMENT_AHEAD 8
+
 /* A warp a segment; the warp that ends last of those of a label adds their sums */
 template <bool WEIGHTED>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentSumsKernel(PetscInt nlabel, const PetscInt *__restrict__ first, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ label, const PetscInt *__restrict__ item, const PetscScalar *__restrict__ weight, const PetscScalar *__restrict__ v, PetscScalar *sum, unsigned int *counter, PetscScalar alpha, const PetscScalar *y, PetscScalar *a)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentSumsKernel(PetscInt nlabel, const PetscInt *__restrict__ first, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ label, const PetscInt *__restrict__ item, const PetscScalar *__restrict__ weight, const PetscScalar *v, PetscScalar *sum, unsigned int *counter, PetscScalar alpha, const PetscScalar *y, PetscScalar *a)
 {
   const PetscInt s    = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32);
   const int      lane = threadIdx.x % 32;
-  PetscInt       end, l, f, n;
-  double         here = 0;
+  double         here = 0, scale[SEGMENT_AHEAD];
   bool           last = true;
+  PetscInt       at[SEGMENT_AHEAD];
 
+  PolderRelease();
   if (s >= first[nlabel]) return;
-  end = ptr[s + 1];
-  l   = label[s];
+  const PetscInt begin = ptr[s] + lane, end = ptr[s + 1], l = label[s], f = first[l], n = first[l + 1] - f;
+
+#pragma unroll
+  for (int k = 0; k < SEGMENT_AHEAD; ++k) {
+    const bool in = begin + 32 * k < end;
+
+    at[k]    = in ? item[begin + 32 * k] : 0;
+    scale[k] = !in ? 0 : WEIGHTED ? weight[begin + 32 * k] : 1;
+  }
+  PolderAwait();
+#pragma unroll
+  for (int k = 0; k < SEGMENT_AHEAD; ++k) {
+    if (begin + 32 * k < end) here += WEIGHTED ? scale[k] * __ldcg(v + at[k]) : __ldcg(v + at[k]);
+  }
 #pragma unroll 8
-  for (PetscInt k = ptr[s] + lane; k < end; k += 32) here += WEIGHTED ? weight[k] * v[item[k]] : v[item[k]];
+  for (PetscInt k = begin + 32 * SEGMENT_AHEAD; k < end; k += 32) here += WEIGHTED ? weight[k] * __ldcg(v + item[k]) : __ldcg(v + item[k]);
   here = PolderWarpSum(here);
-  f    = first[l];
-  n    = first[l + 1] - f;
   if (n > 1) {
     if (lane == 0) {
       sum[s] = here;
@@ -176,13 +190,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentSumsKernel(P
   if (lane == 0) a[l] = (y ? y[l] : 0) + alpha * here;
 }
 
-int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PolderStream stream)
+int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream)
 {
-  const unsigned int blocks = PolderBlocks(most, POLDER_BLOCK / 32);
-
-  if (!nlabel) return cudaSuccess;
-  if (weight) PolderSegmentSumsKernel<true><<<blocks, POLDER_BLOCK, 0, stream>>>(nlabel, first, ptr, label, item, weight, v, sum, counter, alpha, y, a);
-  else PolderSegmentSumsKernel<false><<<blocks, POLDER_BLOCK, 0, stream>>>(nlabel, first, ptr, label, item, weight, v, sum, counter, alpha, y, a);
+  if (nlabel) PolderLaunchKernel(early, weight ? PolderSegmentSumsKernel<true> : PolderSegmentSumsKernel<false>, PolderBlocks(most, POLDER_BLOCK / 32), POLDER_BLOCK, stream, nlabel, first, ptr, label, item, weight, v, sum, counter, alpha, y, a);
   return cudaGetLastError();
 }
 
@@ -199,18 +209,32 @@ int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar 
   return cudaGetLastError();
 }
 
+/* Entries of a row that are asked for before a is there */
+#define ROW_AHEAD 3
+
 /* The first block adds up the dot */
 template <bool ROW>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRowsMultAddKernel(PetscInt n, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ col, const PetscScalar *__restrict__ val, PetscScalar alpha, const PetscScalar *__restrict__ a, PetscScalar *v, PetscInt d, const PetscScalar *__restrict__ b, PetscScalar *dot)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRowsMultAddKernel(PetscInt n, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ col, const PetscScalar *__restrict__ val, PetscScalar alpha, const PetscScalar *a, PetscScalar *v, PetscInt d, const PetscScalar *b, PetscScalar *dot)
 {
-  const PetscInt k = PolderThread();
-  double         s = 0;
+  const PetscInt k = PolderThread(), i = k < n && ROW ? row[k] : k, begin = k < n ? ptr[k] : 0, end = k < n ? ptr[k + 1] : 0;
+  PetscInt       at[ROW_AHEAD];
+  double         s = 0, entry[ROW_AHEAD];
 
+#pragma unroll
+  for (int j = 0; j < ROW_AHEAD; ++j) {
+    at[j]    = begin + j < end ? col[begin + j] : 0;
+    entry[j] = begin + j < end ? val[begin + j] : 0;
+  }
+  PolderAwait();
   if (k < n) {
-    const PetscInt i = ROW ? row[k] : k, end = ptr[k + 1];
+    const double old = v[i];
 
-    for (PetscInt j = ptr[k]; j < end; ++j) s += val[j] * a[col[j]];
-    v[i] += alpha * s;
+#pragma unroll
+    for (int j = 0; j < ROW_AHEAD; ++j) {
+      if (begin + j < end) s += entry[j] * a[at[j]];
+    }
+    for (PetscInt j = begin + ROW_AHEAD; j < end; ++j) s += val[j] * a[col[j]];
+    v[i] = old + alpha * s;
   }
   if (!dot || blockIdx.x) return;
   s = 0;
@@ -220,13 +244,11 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRowsMultAddKernel(P
   if (threadIdx.x == 0) *dot += alpha * s;
 }
 
-int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PolderStream stream)
+int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PetscBool early, PolderStream stream)
 {
   const unsigned int blocks = PetscMax(PolderBlocks(n, POLDER_BLOCK), dot ? 1 : 0);
 
-  if (!blocks) return cudaSuccess;
-  if (row) PolderRowsMultAddKernel<true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, d, b, dot);
-  else PolderRowsMultAddKernel<false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, row, ptr, col, val, alpha, a, v, d, b, dot);
+  if (blocks) PolderLaunchKernel(early, row ? PolderRowsMultAddKernel<true> : PolderRowsMultAddKernel<false>, blocks, POLDER_BLOCK, stream, n, row, ptr, col, val, alpha, a, v, d, b, dot);
   return cudaGetLastError();
 }
 

@@ -116,6 +116,7 @@ __global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaS
   const PetscInt far = A.far, m = A.m;
   PetscScalar    part = 0;
 
+  if (SUMS) PolderRelease(); // what adds up the sums may begin
   if (ix < A.line && iy <= (far - 1 - ix) / A.line) {
     const int64_t  first = (int64_t)step * far + iy * A.line + ix, end = first + (int64_t)A.chunk * far;
     const PetscInt last = (PetscInt)(end < m ? end : m);

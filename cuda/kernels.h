@@ -245,8 +245,12 @@ POLDER_LAUNCHER size_t PolderLabelsSortWork_CUDA(PetscInt n, PetscInt nlabel);
 POLDER_LAUNCHER int    PolderLabelsSort_CUDA(PetscInt n, PetscInt nlabel, const PetscInt label[], PetscInt row[], PetscInt start[], size_t bytes, void *work, PolderStream stream);
 /* Segments of at most length items: first[nlabel + 1], and ptr[], label[] for at most n / length + nlabel of them */
 POLDER_LAUNCHER int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, const PetscInt start[], PetscInt first[], PetscInt ptr[], PetscInt label[], PolderStream stream);
+/*
+  This and the two others that have `early`, PolderRowsMultAdd_CUDA() and PolderDenseMult_CUDA(), are short, and follow each other in every step. early: everything but the vectors
+  that they work on is older than the last launch, so that it may be read while that one ends
+*/
 /* a[k] = y[k] (NULL: 0; y may be a) + alpha times the sum over the items of label k of weight (NULL: 1) times v[item]; most: at least the number of segments; sum[most]; counter[nlabel] is zero before and after */
-POLDER_LAUNCHER int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PolderStream stream);
+POLDER_LAUNCHER int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream);
 
 /*
   runs.cu: runs of rows i, i + far, i + 2 far, ... of one label. Such a line is cut into chunks of `chunk` rows, and a run does not go beyond its chunk. Line l is that of row
@@ -278,7 +282,7 @@ POLDER_LAUNCHER int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscI
 /* x[i] += alpha a[label[i]] where label[i] >= 0 */
 POLDER_LAUNCHER int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar alpha, const PetscScalar a[], PetscScalar x[], PolderStream stream);
 /* v[row[k]] += alpha * (CSR row k) . a for n rows (NULL: row k is k); dot != NULL: *dot += alpha (b, a), d terms */
-POLDER_LAUNCHER int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PolderStream stream);
+POLDER_LAUNCHER int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PetscBool early, PolderStream stream);
 /* AZ for labels: count[i] entries of row i, 0 where it vanishes to rounding; flags[0] is raised when a row sum does not vanish, flags[1] when a row has no label */
 POLDER_LAUNCHER int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream);
 /* row i is the k-th with entries, k = scan[i] >> 32, and these begin at scan[i] & 0xffffffff: both less what row i itself adds, since scan[] includes it */
@@ -315,7 +319,7 @@ POLDER_LAUNCHER int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal ze
 POLDER_LAUNCHER size_t PolderCoarseInvertWork_CUDA(PetscInt ld);
 POLDER_LAUNCHER int    PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar A[], PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream);
 /* z = y + alpha A x; y = NULL stands for zero and may be z. x is aligned to 16 bytes */
-POLDER_LAUNCHER int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream);
+POLDER_LAUNCHER int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscBool early, PolderStream stream);
 /* b <- a test vector on the columns in use; norms[0 .. d), [d .. 2 d) <- the row sums of |D E D| and of its inverse D^-1 X D^-1 */
 POLDER_LAUNCHER int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream);
 /* COND = max norms * max norms, RESID = |D (b - y)| / |D b| */

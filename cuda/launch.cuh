@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels.h"
+#include <type_traits>
 
 /* Threads of a block, and most blocks of a grid that reduces */
 #define POLDER_BLOCK         256
@@ -21,6 +22,43 @@ static inline int PolderMultiprocessors(void)
 
   if (cudaGetDevice(&device) == cudaSuccess) (void)cudaDeviceGetAttribute(&count, cudaDevAttrMultiProcessorCount, device);
   return count > 0 ? count : 1;
+}
+
+/*
+  Short kernels that follow each other: one whose launch says `early` may begin while the one before it ends. Before PolderAwait() it reads only what is older than that kernel;
+  after, everything is there. PolderRelease() says that the next one may begin, too
+*/
+static __device__ __forceinline__ void PolderAwait(void)
+{
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.wait;" ::: "memory");
+#endif
+}
+
+static __device__ __forceinline__ void PolderRelease(void)
+{
+#if __CUDA_ARCH__ >= 900
+  asm volatile("griddepcontrol.launch_dependents;");
+#endif
+}
+
+template <class... Args>
+static inline void PolderLaunchKernel(bool early, void (*kernel)(Args...), unsigned int blocks, unsigned int threads, cudaStream_t stream, std::common_type_t<Args>... args)
+{
+  cudaLaunchAttribute attribute = {};
+  cudaLaunchConfig_t  config    = {};
+  cudaFuncAttributes  code;
+
+  config.gridDim  = dim3(blocks);
+  config.blockDim = dim3(threads);
+  config.stream   = stream;
+  if (early && cudaFuncGetAttributes(&code, (const void *)kernel) == cudaSuccess && code.ptxVersion >= 90) { // otherwise there is nothing in it that waits
+    attribute.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
+    attribute.val.programmaticStreamSerializationAllowed = 1;
+    config.attrs                                         = &attribute;
+    config.numAttrs                                      = 1;
+  }
+  (void)cudaLaunchKernelEx(&config, kernel, args...);
 }
 
 /* Has the device in use kernels whose blocks may wait for each other? */
@@ -72,14 +110,29 @@ __device__ __forceinline__ double PolderBlockSum(double v)
   return sum[0];
 }
 
-/* (row, x) of n entries by a warp, in all of its threads; row is one of a matrix whose rows begin where pairs can be read from */
-static __device__ __forceinline__ double PolderDenseRow(PetscInt n, const PetscScalar *__restrict__ row, const PetscScalar *x)
+/* (row, x) of n entries by a warp, in all of its threads; row is one of a matrix whose rows begin where pairs can be read from. x is read after ready() */
+template <class Ready>
+static __device__ __forceinline__ double PolderDenseRow(PetscInt n, const PetscScalar *__restrict__ row, const PetscScalar *x, Ready ready)
 {
   const int lane = threadIdx.x % 32;
   double    sum  = 0;
+  double2   ahead[4];
 
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const PetscInt j = 2 * lane + 64 * k;
+
+    ahead[k] = j + 1 < n ? __ldg((const double2 *)(row + j)) : make_double2(0, 0);
+  }
+  ready();
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const PetscInt j = 2 * lane + 64 * k;
+
+    if (j + 1 < n) sum += ahead[k].x * x[j] + ahead[k].y * x[j + 1];
+  }
 #pragma unroll 4
-  for (PetscInt j = 2 * lane; j + 1 < n; j += 64) {
+  for (PetscInt j = 2 * lane + 256; j + 1 < n; j += 64) {
     const double2 a = __ldg((const double2 *)(row + j));
 
     sum += a.x * x[j] + a.y * x[j + 1];

@@ -240,7 +240,7 @@ static __device__ __forceinline__ RRBStrips RRBShare(const PolderRRBGrid &g, Pet
 static __device__ __forceinline__ void RRBRest(const RRBSmall &a, const RRBCrew &crew)
 {
   for (PetscInt i = crew.warp; i < a.n; i += crew.warps) {
-    const double sum = PolderDenseRow(a.n, a.inverse + (size_t)i * a.ld, a.b);
+    const double sum = PolderDenseRow(a.n, a.inverse + (size_t)i * a.ld, a.b, [] {});
 
     if (threadIdx.x % 32 == 0) a.x[i] = sum;
   }

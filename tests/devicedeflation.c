@@ -64,7 +64,7 @@ static PetscErrorCode TestSegments(PetscInt n, PetscInt d, PetscInt length, Pets
   PolderLaunch(PolderSegmentsMake_CUDA(d, length, dstart, first, ptr, seg, stream));
   PolderRunsRestrict_Host(n, start, label, v, a);
   for (int again = 0; again < 2; ++again) { // the counters are ready for the next sum
-    PolderLaunch(PolderSegmentSums_CUDA(d, most, first, ptr, seg, item, NULL, dv, sum, counter, 1, NULL, da, stream));
+    PolderLaunch(PolderSegmentSums_CUDA(d, most, first, ptr, seg, item, NULL, dv, sum, counter, 1, NULL, da, PETSC_FALSE, stream));
     PetscCall(PolderDeviceToHost(b, da, sizeof(*b) * d));
     for (PetscInt k = 0; k < d; ++k) *wrong += !(PetscAbsScalar(a[k] - b[k]) <= 1e-12 * (1 + n));
   }
@@ -320,8 +320,8 @@ static PetscErrorCode TestRowsMult(const Rows *r, PolderStream stream, PetscInt 
   PetscCall(Upload(sizeof(*v) * r->m, v, &dv));
   PetscCall(Upload(sizeof(*b) * r->d, b, &db));
   PetscCall(Upload(sizeof(dot), &dot, &ddot));
-  PolderLaunch(PolderRowsMultAdd_CUDA(r->nw, r->drow, r->dptr, r->dcol, r->dval, -1, da, dv, r->d, db, ddot, stream));
-  PolderLaunch(PolderRowsMultAdd_CUDA(r->nw, NULL, r->dptr, r->dcol, r->dval, 0.5, da, dv, 0, NULL, NULL, stream));
+  PolderLaunch(PolderRowsMultAdd_CUDA(r->nw, r->drow, r->dptr, r->dcol, r->dval, -1, da, dv, r->d, db, ddot, PETSC_FALSE, stream));
+  PolderLaunch(PolderRowsMultAdd_CUDA(r->nw, NULL, r->dptr, r->dcol, r->dval, 0.5, da, dv, 0, NULL, NULL, PETSC_FALSE, stream));
   PolderRowsMultAdd_Host(r->nw, r->row, r->ptr, r->col, r->val, -1, a, v);
   PolderRowsMultAdd_Host(r->nw, NULL, r->ptr, r->col, r->val, 0.5, a, v);
   PetscCall(PolderDeviceToHost(x, dv, sizeof(*x) * r->m));
@@ -413,7 +413,7 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
     }
     PetscCall(Upload(sizeof(*x) * d, x, &dx));
     PetscCall(Upload(sizeof(*y) * d, y, &dy));
-    PolderLaunch(PolderDenseMult_CUDA(d, ld, -2, dE, dx, dy, dy, stream));
+    PolderLaunch(PolderDenseMult_CUDA(d, ld, -2, dE, dx, dy, dy, PETSC_FALSE, stream));
     PolderSymmetricMult_Host(d, E, x, z);
     PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
     for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - (y[i] - 2 * z[i])) <= 1e-10 * (1 + d));

@@ -8,7 +8,7 @@ static inline int RRBChainApply(const PolderRRBSystem *a, const PetscScalar r[],
   int err = PolderRRBReducedForward_CUDA(a->single, &a->step[0], r, stream);
 
   if (!err && a->ngrid > 1) err = PolderRRBSmall_CUDA(a->single, RRB_SMALL_ALL, a->ngrid - 1, a->step + 1, a->n, a->ld, a->inverse, a->b, a->x, stream);
-  else if (!err) err = PolderDenseMult_CUDA(a->n, a->ld, 1, a->inverse, a->b, NULL, a->x, stream);
+  else if (!err) err = PolderDenseMult_CUDA(a->n, a->ld, 1, a->inverse, a->b, NULL, a->x, PETSC_FALSE, stream);
   if (!err) err = PolderRRBReducedBackward_CUDA(a->single, &a->step[0], r, z, rho, work, stream);
   return err;
 }

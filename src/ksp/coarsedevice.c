@@ -62,7 +62,7 @@ static PetscErrorCode PolderCoarseDeviceAllocate_Private(PolderCoarseDevice c, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice c, const PetscScalar a1[], PetscScalar a2[])
+PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice c, const PetscScalar a1[], PetscScalar a2[], PetscBool early)
 {
   PolderStream stream;
 
@@ -73,10 +73,10 @@ PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice c, const PetscScalar a
     PolderLaunch(PolderCholeskySolve_CUDA(c->d, c->ld, c->X, a2, stream));
     PolderLaunch(PolderPointwiseMult_CUDA(c->d, c->scale, a2, a2, stream));
   } else if (c->refined) { // a2 <- x + X (a1 - E x), x = X a1
-    PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, a1, NULL, c->x, stream));
-    PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, -1, c->E, c->x, a1, c->r, stream));
-    PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, c->r, c->x, a2, stream));
-  } else PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, a1, NULL, a2, stream));
+    PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, a1, NULL, c->x, early, stream));
+    PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, -1, c->E, c->x, a1, c->r, early, stream));
+    PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, c->r, c->x, a2, early, stream));
+  } else PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, a1, NULL, a2, early, stream));
   PetscCall(PetscLogGpuFlops((c->refined ? 6.0 : 2.0) * c->d * c->d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -90,8 +90,8 @@ static PetscErrorCode PolderCoarseDeviceAssess_Private(PolderCoarseDevice c, Pet
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (norms) PolderLaunch(PolderCoarseNorms_CUDA(c->d, c->ld, c->E, c->X, c->scale, c->b, c->norms, stream));
-  PetscCall(PolderCoarseDeviceSolve(c, c->b, x));
-  PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->E, x, NULL, y, stream));
+  PetscCall(PolderCoarseDeviceSolve(c, c->b, x, PETSC_FALSE));
+  PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->E, x, NULL, y, PETSC_FALSE, stream));
   PolderLaunch(PolderCoarseAssess_CUDA(c->d, c->scale, c->norms, c->b, y, c->info, stream));
   PetscCall(PolderDeviceToHost(info, c->info, sizeof(info)));
   report->nzero   = (PetscInt)info[POLDER_COARSE_NZERO];

@@ -17,6 +17,6 @@ typedef struct {
 PETSC_INTERN PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace, PetscBool cholesky, PetscReal zero, PetscReal singular, PetscReal loss, PolderCoarseReport *);
 PETSC_INTERN PetscErrorCode PolderCoarseDeviceDestroy(PolderCoarseDevice *);
 /* a2 <- E^-1 a1, zero in the columns left out; arrays of the device, aligned to 16 bytes */
-PETSC_INTERN PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice, const PetscScalar a1[], PetscScalar a2[]);
+PETSC_INTERN PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice, const PetscScalar a1[], PetscScalar a2[], PetscBool early);
 /* Bytes that it keeps */
 PETSC_INTERN PetscErrorCode PolderCoarseDeviceGetBytes(PolderCoarseDevice, PetscLogDouble *);

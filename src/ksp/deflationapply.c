@@ -21,14 +21,14 @@ static PetscErrorCode PolderDeflationEnd_Private(PolderDeflationSpace s, Vec v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a1 <- local part of Z^T v; summed: the runs on the device have the sums of v */
-static PetscErrorCode PolderDeflationRestrict_Private(PolderDeflationSpace s, Vec v, PetscBool summed)
+/* a1 <- local part of Z^T v */
+static PetscErrorCode PolderDeflationRestrict_Private(PolderDeflationSpace s, Vec v)
 {
   const PetscScalar *va;
 
   PetscFunctionBegin;
   if (s->apply) {
-    PetscCall(PolderDeflationRestrict_Device(s, v, summed));
+    PetscCall(PolderDeflationRestrict_Device(s, v, PETSC_FALSE, PETSC_FALSE));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscArrayzero(s->a1, s->nl));
@@ -64,7 +64,7 @@ static PetscErrorCode PolderDeflationRestrictAZ_Private(PolderDeflationSpace s, 
 static PetscErrorCode PolderDeflationCoarseSolve_Private(PolderDeflationSpace s)
 {
   PetscFunctionBegin;
-  if (s->apply) PetscCall(PolderCoarseSolveDevice(s->coarse, s->dev->a1, s->dev->a2));
+  if (s->apply) PetscCall(PolderCoarseSolveDevice(s->coarse, s->dev->a1, s->dev->a2, PETSC_FALSE));
   else PetscCall(PolderCoarseSolve(s->coarse, s->a1, s->a2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -97,7 +97,7 @@ static PetscErrorCode PolderDeflationSubtractAZ_Private(PolderDeflationSpace s, 
 
   PetscFunctionBegin;
   if (s->apply) {
-    PetscCall(PolderDeflationSubtractAZ_Device(s, v, NULL));
+    PetscCall(PolderDeflationSubtractAZ_Device(s, v, NULL, PETSC_FALSE));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VecGetArray(v, &va));
@@ -128,9 +128,9 @@ PetscErrorCode PolderDeflationSpaceApplyP(PolderDeflationSpace s, Vec v)
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, v));
-  PetscCall(PolderDeflationRestrict_Private(s, v, PETSC_FALSE)); // a1 <- Z^T v
-  PetscCall(PolderDeflationCoarseSolve_Private(s));              // a2 <- E^-1 a1
-  PetscCall(PolderDeflationSubtractAZ_Private(s, v));            // v <- v - AZ a2
+  PetscCall(PolderDeflationRestrict_Private(s, v));   // a1 <- Z^T v
+  PetscCall(PolderDeflationCoarseSolve_Private(s));   // a2 <- E^-1 a1
+  PetscCall(PolderDeflationSubtractAZ_Private(s, v)); // v <- v - AZ a2
   PetscCall(PolderDeflationEnd_Private(s, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -144,12 +144,14 @@ PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace s, const PolderR
 
 PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, PetscBool summed, PetscScalar *dot)
 {
+  const PetscBool early = (PetscBool)(s->dev != NULL); // the product has come after what the space has on the device
+
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, w));
-  PetscCall(PolderDeflationRestrict_Private(s, w, summed));
-  PetscCall(PolderDeflationCoarseSolve_Private(s));
-  PetscCall(PolderDeflationSubtractAZ_Device(s, w, dot)); // (p, AZ a2) = (Z^T A p, a2)
+  PetscCall(PolderDeflationRestrict_Device(s, w, summed, early));
+  PetscCall(PolderCoarseSolveDevice(s->coarse, s->dev->a1, s->dev->a2, early));
+  PetscCall(PolderDeflationSubtractAZ_Device(s, w, dot, early)); // (p, AZ a2) = (Z^T A p, a2)
   PetscCall(PolderDeflationEnd_Private(s, w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -198,9 +200,9 @@ PetscErrorCode PolderDeflationSpaceApplyQAdd(PolderDeflationSpace s, Vec r, Vec 
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, x));
-  PetscCall(PolderDeflationRestrict_Private(s, r, PETSC_FALSE)); // a1 <- Z^T r
-  PetscCall(PolderDeflationCoarseSolve_Private(s));              // a2 <- E^-1 a1
-  PetscCall(PolderDeflationProlongAdd_Private(s, 1, x));         // x <- x + Z a2
+  PetscCall(PolderDeflationRestrict_Private(s, r));      // a1 <- Z^T r
+  PetscCall(PolderDeflationCoarseSolve_Private(s));      // a2 <- E^-1 a1
+  PetscCall(PolderDeflationProlongAdd_Private(s, 1, x)); // x <- x + Z a2
   PetscCall(PolderDeflationEnd_Private(s, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -210,7 +212,7 @@ PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace s, Vec r, Vec y)
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, y));
-  PetscCall(PolderDeflationRestrict_Private(s, r, PETSC_FALSE));  // a1 <- Z^T r
+  PetscCall(PolderDeflationRestrict_Private(s, r));               // a1 <- Z^T r
   PetscCall(PolderDeflationRestrictAZ_Private(s, y, PETSC_TRUE)); // a1 <- a1 - (AZ)^T y
   PetscCall(PolderDeflationCoarseSolve_Private(s));               // a2 <- E^-1 a1
   PetscCall(PolderDeflationProlongAdd_Private(s, 1, y));          // y <- y + Z a2

@@ -544,7 +544,7 @@ static PetscErrorCode PolderCoarseSolve_Dense(PolderCoarse c, const PetscScalar 
   for (PetscInt k = 0; k < c->nl; ++k) c->b[c->gl[k]] = a1[k];
   PetscCall(PolderCoarseReduce(c));
   PetscCall(PolderDeviceFromHost(c->d1, c->b, sizeof(*c->b) * (size_t)c->d));
-  PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, c->d2));
+  PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, c->d2, PETSC_FALSE));
   PetscCall(PolderDeviceToHost(c->b, c->d2, sizeof(*c->b) * (size_t)c->d));
   for (PetscInt k = 0; k < c->nl; ++k) a2[k] = c->b[c->gl[k]];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -580,7 +580,7 @@ PetscErrorCode PolderCoarseSolve(PolderCoarse c, const PetscScalar a1[], PetscSc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseSolveDevice(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
+PetscErrorCode PolderCoarseSolveDevice(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[], PetscBool early)
 {
   PetscMPIInt  size;
   PetscBool    done = PETSC_FALSE;
@@ -592,13 +592,13 @@ PetscErrorCode PolderCoarseSolveDevice(PolderCoarse c, const PetscScalar a1[], P
   PetscCallMPI(MPI_Comm_size(c->comm, &size));
   PetscCall(PolderLogBegin(POLDER_DeflationCoarse, NULL));
   if (c->dense && size == 1) {
-    PetscCall(PolderCoarseDeviceSolve(c->device, a1, a2));
+    PetscCall(PolderCoarseDeviceSolve(c->device, a1, a2, early));
     done = PETSC_TRUE;
   } else if (c->dense) {
     PetscCall(PolderDeviceToHost(c->b, a1, sizeof(*c->b) * (size_t)c->d));
     PetscCall(PolderCoarseReduce(c));
     PetscCall(PolderDeviceFromHost(c->d1, c->b, sizeof(*c->b) * (size_t)c->d));
-    PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, a2));
+    PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, a2, PETSC_FALSE));
     done = PETSC_TRUE;
   } else if (c->type == COARSE_KSP) PetscCall(PolderCoarseSolveDevice_KSP(c, a1, a2, &done));
   PetscCall(PolderLogEnd(POLDER_DeflationCoarse, NULL));

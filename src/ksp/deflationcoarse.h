@@ -30,7 +30,7 @@ PETSC_INTERN PetscErrorCode PolderCoarseGetRank(PolderCoarse, PetscInt *);
 /* a2 <- E^-1 (sum over processes of a1), both in the local numbering gl[0..nl); a2 is zero where a column is left out. Collective */
 PETSC_INTERN PetscErrorCode PolderCoarseSolve(PolderCoarse, const PetscScalar a1[], PetscScalar a2[]);
 /* The same with device arrays of all d columns, aligned to 16 bytes */
-PETSC_INTERN PetscErrorCode PolderCoarseSolveDevice(PolderCoarse, const PetscScalar a1[], PetscScalar a2[]);
+PETSC_INTERN PetscErrorCode PolderCoarseSolveDevice(PolderCoarse, const PetscScalar a1[], PetscScalar a2[], PetscBool early);
 /* Does that launch kernels of ours and nothing else, so that it can be replayed? */
 PETSC_INTERN PetscErrorCode PolderCoarseOnlyLaunches(PolderCoarse, PetscBool *);
 PETSC_INTERN PetscErrorCode PolderCoarseView(PolderCoarse, PetscViewer);

@@ -70,13 +70,13 @@ static PetscErrorCode PolderSegmentsBuildColumns(PetscInt nrow, PetscInt nz, Pet
 }
 
 /* a <- y + alpha times the sums over the columns */
-static PetscErrorCode PolderSegmentsSum(const PolderSegments *s, const PetscScalar v[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[])
+static PetscErrorCode PolderSegmentsSum(const PolderSegments *s, const PetscScalar v[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderSegmentSums_CUDA(s->nlabel, s->most, s->first, s->ptr, s->label, s->item, s->weight, v, s->sum, s->counter, alpha, y, a, stream));
+  PolderLaunch(PolderSegmentSums_CUDA(s->nlabel, s->most, s->first, s->ptr, s->label, s->item, s->weight, v, s->sum, s->counter, alpha, y, a, early, stream));
   PetscCall(PetscLogGpuFlops((s->weight ? 2.0 : 1.0) * s->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -352,7 +352,7 @@ static PetscErrorCode PolderDeflationRestoreArray_Private(PolderDeflationSpace s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace s, Vec v, PetscBool summed)
+PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace s, Vec v, PetscBool summed, PetscBool early)
 {
   PolderDeflationDevice g = s->dev;
   const PetscScalar    *va;
@@ -362,7 +362,7 @@ PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace s, Vec v, Pet
   PetscCall(PolderDeflationGetRead_Private(s, v, &va));
   PetscCall(PolderDeviceGetStream(&stream));
   if (g->runs.m && !summed) PolderLaunch(PolderRunsSum_CUDA(&g->runs, va, stream));
-  PetscCall(PolderSegmentsSum(&g->columns, g->runs.m ? g->runs.sum : va, 1, NULL, g->a1));
+  PetscCall(PolderSegmentsSum(&g->columns, g->runs.m ? g->runs.sum : va, 1, NULL, g->a1, early));
   PetscCall(PetscLogGpuFlops(g->runs.m ? 1.0 * g->m : 0.0));
   PetscCall(PolderDeflationRestoreRead_Private(s, v, &va));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -376,7 +376,7 @@ PetscErrorCode PolderDeflationRestrictAZ_Device(PolderDeflationSpace s, Vec x, P
   PetscFunctionBegin;
   if (!g->wcolumns.nlabel) PetscCall(PolderSegmentsBuildColumns(g->nw, g->wnz, g->d, g->wrow, g->wi, g->wj, g->wv, &g->wcolumns));
   PetscCall(PolderDeflationGetRead_Private(s, x, &xa));
-  PetscCall(PolderSegmentsSum(&g->wcolumns, xa, subtract ? -1 : 1, subtract ? g->a1 : NULL, g->a1));
+  PetscCall(PolderSegmentsSum(&g->wcolumns, xa, subtract ? -1 : 1, subtract ? g->a1 : NULL, g->a1, PETSC_FALSE));
   PetscCall(PolderDeflationRestoreRead_Private(s, x, &xa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -390,14 +390,14 @@ PetscErrorCode PolderDeflationProlongAdd_Device(PolderDeflationSpace s, PetscSca
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeflationGetArray_Private(s, x, &xa));
-  if (g->zi) PolderLaunch(PolderRowsMultAdd_CUDA(g->m, NULL, g->zi, g->zj, g->zv, alpha, g->a2, xa, 0, NULL, NULL, stream));
+  if (g->zi) PolderLaunch(PolderRowsMultAdd_CUDA(g->m, NULL, g->zi, g->zj, g->zv, alpha, g->a2, xa, 0, NULL, NULL, PETSC_FALSE, stream));
   else PolderLaunch(PolderLabelsProlongAdd_CUDA(g->m, g->label, alpha, g->a2, xa, stream));
   PetscCall(PolderDeflationRestoreArray_Private(s, x, &xa));
   PetscCall(PetscLogGpuFlops(g->zi ? 2.0 * g->nz : 2.0 * g->m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace s, Vec v, PetscScalar *dot)
+PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace s, Vec v, PetscScalar *dot, PetscBool early)
 {
   PolderDeflationDevice g = s->dev;
   PetscScalar          *va;
@@ -406,7 +406,7 @@ PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace s, Vec v, P
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeflationGetArray_Private(s, v, &va));
-  PolderLaunch(PolderRowsMultAdd_CUDA(g->nw, g->wrow, g->wi, g->wj, g->wv, -1, g->a2, va, g->d, g->a1, dot, stream));
+  PolderLaunch(PolderRowsMultAdd_CUDA(g->nw, g->wrow, g->wi, g->wj, g->wv, -1, g->a2, va, g->d, g->a1, dot, early, stream));
   PetscCall(PolderDeflationRestoreArray_Private(s, v, &va));
   PetscCall(PetscLogGpuFlops(2.0 * g->wnz + (dot ? 2.0 * g->d : 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -158,10 +158,10 @@ static PetscErrorCode PamgLast(PC_PAMG *pamg, const void *b, void *x)
   PetscScalar       *to;
 
   PetscFunctionBegin;
-  if (pamg->direct && !single && pamg->nlevel > 1) PetscCall(PolderCoarseSolveDevice(pamg->coarse, (const PetscScalar *)b, (PetscScalar *)x));
+  if (pamg->direct && !single && pamg->nlevel > 1) PetscCall(PolderCoarseSolveDevice(pamg->coarse, (const PetscScalar *)b, (PetscScalar *)x, PETSC_FALSE));
   else if (pamg->direct) {
     PetscCall(PamgWiden(single, n, b, pamg->cbuf[0]));
-    PetscCall(PolderCoarseSolveDevice(pamg->coarse, pamg->cbuf[0], pamg->cbuf[1]));
+    PetscCall(PolderCoarseSolveDevice(pamg->coarse, pamg->cbuf[0], pamg->cbuf[1], PETSC_FALSE));
     PetscCall(PamgRound(single, n, pamg->cbuf[1], x));
   } else {
     PetscCall(PolderVecGetDeviceWrite(pamg->cb, &to));

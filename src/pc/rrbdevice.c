@@ -373,7 +373,7 @@ static PetscErrorCode PCRRBSweepDevice_Private(RRBDevice *d, PetscInt first, con
   PetscCall(PolderDeviceGetWork(&work));
   for (PetscInt k = first; k < small; ++k) PolderLaunch(PolderRRBForward_CUDA(d->single, &step[k], stream));
   if (nsmall > 0) PolderLaunch(PolderRRBSmall_CUDA(d->single, one ? RRB_SMALL_ALL : RRB_SMALL_FORWARD, nsmall, step + small, d->n, d->ld, d->inverse, d->b, d->x, stream));
-  if (!one) PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, d->b, NULL, d->x, stream));
+  if (!one) PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, d->b, NULL, d->x, PETSC_FALSE, stream));
   if (nsmall > 0 && !one) PolderLaunch(PolderRRBSmall_CUDA(d->single, RRB_SMALL_BACKWARD, nsmall, step + small, d->n, d->ld, d->inverse, d->b, d->x, stream));
   for (PetscInt k = small - 1; k >= first; --k) PolderLaunch(PolderRRBBackward_CUDA(d->single, &step[k], k ? NULL : rho, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -403,7 +403,7 @@ PetscErrorCode PCRRBApplyDevice_Private(PC pc, Vec r, Vec z, const PolderCGRho *
     PetscCall(PCRRBSweepDevice_Private(d, 0, rho, stream));
     d->step[0].r = NULL;
     d->step[0].x = NULL;
-  } else PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, rr, NULL, zz, stream));
+  } else PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, rr, NULL, zz, PETSC_FALSE, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
   PetscCall(PolderVecRestoreDeviceRead(r, &rr));
@@ -423,7 +423,7 @@ PetscErrorCode PCRRBApplyReducedDevice_Private(PC pc, const PetscScalar r[], Pet
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
   if (d->step[0].half) {
-    PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, r, NULL, z, stream));
+    PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, r, NULL, z, PETSC_FALSE, stream));
   } else {
     PolderLaunch(PolderRRBReducedForward_CUDA(d->single, &d->step[0], r, stream));
     PetscCall(PCRRBSweepDevice_Private(d, 1, NULL, stream));

@@ -40,7 +40,7 @@ int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, const PetscInt sta
   return 0;
 }
 
-int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PolderStream stream)
+int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream)
 {
   if (nlabel && first[nlabel] > most) return 1;
   for (PetscInt k = 0; k < nlabel; ++k) {
@@ -60,7 +60,7 @@ int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar 
   return 0;
 }
 
-int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PolderStream stream)
+int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PetscBool early, PolderStream stream)
 {
   for (PetscInt k = 0; k < n; ++k) {
     const PetscInt i = row ? row[k] : k;
