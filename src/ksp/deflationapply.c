@@ -28,7 +28,7 @@ static PetscErrorCode PolderDeflationRestrict_Private(PolderDeflationSpace s, Ve
 
   PetscFunctionBegin;
   if (s->apply) {
-    PetscCall(PolderDeflationRestrict_Device(s, v, PETSC_FALSE, PETSC_FALSE));
+    PetscCall(PolderDeflationRestrict_Device(s, v));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PetscArrayzero(s->a1, s->nl));
@@ -90,16 +90,12 @@ static PetscErrorCode PolderDeflationProlongAdd_Private(PolderDeflationSpace s, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* v <- v - AZ a2 */
+/* v <- v - AZ a2, on the host: on the device it is part of PolderDeflationApplyP_Device() */
 static PetscErrorCode PolderDeflationSubtractAZ_Private(PolderDeflationSpace s, Vec v)
 {
   PetscScalar *va;
 
   PetscFunctionBegin;
-  if (s->apply) {
-    PetscCall(PolderDeflationSubtractAZ_Device(s, v, NULL, PETSC_FALSE));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
   PetscCall(VecGetArray(v, &va));
   PolderRowsMultAdd_Host(s->nw, s->wrow, s->wi, s->wj, s->wv, -1, s->a2, va);
   PetscCall(VecRestoreArray(v, &va));
@@ -128,9 +124,12 @@ PetscErrorCode PolderDeflationSpaceApplyP(PolderDeflationSpace s, Vec v)
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, v));
-  PetscCall(PolderDeflationRestrict_Private(s, v));   // a1 <- Z^T v
-  PetscCall(PolderDeflationCoarseSolve_Private(s));   // a2 <- E^-1 a1
-  PetscCall(PolderDeflationSubtractAZ_Private(s, v)); // v <- v - AZ a2
+  if (s->apply) PetscCall(PolderDeflationApplyP_Device(s, v, PETSC_FALSE, PETSC_FALSE, NULL));
+  else {
+    PetscCall(PolderDeflationRestrict_Private(s, v));   // a1 <- Z^T v
+    PetscCall(PolderDeflationCoarseSolve_Private(s));   // a2 <- E^-1 a1
+    PetscCall(PolderDeflationSubtractAZ_Private(s, v)); // v <- v - AZ a2
+  }
   PetscCall(PolderDeflationEnd_Private(s, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -149,9 +148,7 @@ PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, Pets
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, w));
-  PetscCall(PolderDeflationRestrict_Device(s, w, summed, early));
-  PetscCall(PolderCoarseSolveDevice(s->coarse, s->dev->a1, s->dev->a2, early));
-  PetscCall(PolderDeflationSubtractAZ_Device(s, w, dot, early)); // (p, AZ a2) = (Z^T A p, a2)
+  PetscCall(PolderDeflationApplyP_Device(s, w, summed, early, dot));
   PetscCall(PolderDeflationEnd_Private(s, w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -352,18 +352,30 @@ static PetscErrorCode PolderDeflationRestoreArray_Private(PolderDeflationSpace s
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace s, Vec v, PetscBool summed, PetscBool early)
+/* a1 <- Z^T v */
+static PetscErrorCode PolderDeflationRestrict_Private(PolderDeflationSpace s, const PetscScalar v[], PetscBool summed, PetscBool early)
 {
   PolderDeflationDevice g = s->dev;
-  const PetscScalar    *va;
   PolderStream          stream;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeflationGetRead_Private(s, v, &va));
   PetscCall(PolderDeviceGetStream(&stream));
-  if (g->runs.m && !summed) PolderLaunch(PolderRunsSum_CUDA(&g->runs, va, stream));
-  PetscCall(PolderSegmentsSum(&g->columns, g->runs.m ? g->runs.sum : va, 1, NULL, g->a1, early));
+  if (g->runs.m && !summed) {
+    PolderLaunch(PolderRunsSum_CUDA(&g->runs, v, stream));
+    early = PETSC_TRUE;
+  }
+  PetscCall(PolderSegmentsSum(&g->columns, g->runs.m ? g->runs.sum : v, 1, NULL, g->a1, early));
   PetscCall(PetscLogGpuFlops(g->runs.m ? 1.0 * g->m : 0.0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace s, Vec v)
+{
+  const PetscScalar *va;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeflationGetRead_Private(s, v, &va));
+  PetscCall(PolderDeflationRestrict_Private(s, va, PETSC_FALSE, PETSC_FALSE));
   PetscCall(PolderDeflationRestoreRead_Private(s, v, &va));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -397,7 +409,7 @@ PetscErrorCode PolderDeflationProlongAdd_Device(PolderDeflationSpace s, PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace s, Vec v, PetscScalar *dot, PetscBool early)
+PetscErrorCode PolderDeflationApplyP_Device(PolderDeflationSpace s, Vec v, PetscBool summed, PetscBool early, PetscScalar *dot)
 {
   PolderDeflationDevice g = s->dev;
   PetscScalar          *va;
@@ -406,7 +418,9 @@ PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace s, Vec v, P
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeflationGetArray_Private(s, v, &va));
-  PolderLaunch(PolderRowsMultAdd_CUDA(g->nw, g->wrow, g->wi, g->wj, g->wv, -1, g->a2, va, g->d, g->a1, dot, early, stream));
+  PetscCall(PolderDeflationRestrict_Private(s, va, summed, early));                                                               // a1 <- Z^T v
+  PetscCall(PolderCoarseSolveDevice(s->coarse, g->a1, g->a2, PETSC_TRUE));                                                        // a2 <- E^-1 a1
+  PolderLaunch(PolderRowsMultAdd_CUDA(g->nw, g->wrow, g->wi, g->wj, g->wv, -1, g->a2, va, g->d, g->a1, dot, PETSC_TRUE, stream)); // v <- v - AZ a2
   PetscCall(PolderDeflationRestoreArray_Private(s, v, &va));
   PetscCall(PetscLogGpuFlops(2.0 * g->wnz + (dot ? 2.0 * g->d : 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);

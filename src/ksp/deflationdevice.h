@@ -39,11 +39,12 @@ PETSC_INTERN PetscErrorCode PolderDeflationDestroyRuns(PolderDeflationDevice);
 
 /* n items of the given labels, those without one left out; arrays of the same sizes are kept */
 PETSC_INTERN PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, const PetscInt label[], PolderSegments *);
-/* The steps of the operators; vectors on the host are copied. summed: the runs have the sums of v */
-PETSC_INTERN PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace, Vec v, PetscBool summed, PetscBool early);
+/* The steps of the operators; vectors on the host are copied */
+PETSC_INTERN PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace, Vec v);
 PETSC_INTERN PetscErrorCode PolderDeflationRestrictAZ_Device(PolderDeflationSpace, Vec x, PetscBool subtract);
 PETSC_INTERN PetscErrorCode PolderDeflationProlongAdd_Device(PolderDeflationSpace, PetscScalar alpha, Vec x);
-PETSC_INTERN PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace, Vec v, PetscScalar *dot, PetscBool early);
+/* v <- P v, and unless dot is NULL *dot less (Z^T v, E^-1 Z^T v), which is (p, AZ E^-1 Z^T v) when v = A p. summed: the runs have the sums of v; early: see cuda/kernels.h */
+PETSC_INTERN PetscErrorCode PolderDeflationApplyP_Device(PolderDeflationSpace, Vec v, PetscBool summed, PetscBool early, PetscScalar *dot);
 /* a2 <- column k of the identity */
 PETSC_INTERN PetscErrorCode PolderDeflationUnit_Device(PolderDeflationSpace, PetscInt k);
 /* Entries of AZ, and bytes of Z and AZ */
