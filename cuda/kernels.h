@@ -320,6 +320,10 @@ POLDER_LAUNCHER size_t PolderCoarseInvertWork_CUDA(PetscInt ld);
 POLDER_LAUNCHER int    PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar A[], PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream);
 /* z = y + alpha A x; y = NULL stands for zero and may be z. x is aligned to 16 bytes */
 POLDER_LAUNCHER int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscBool early, PolderStream stream);
+/* symmetric.cu: the same where A is symmetric, with half the bytes; for large n. What fills A beyond n is finite; the work begins as zeros */
+#define POLDER_SYMMETRIC_LEAST 1024
+POLDER_LAUNCHER size_t PolderSymmetricMultWork_CUDA(PetscInt ld);
+POLDER_LAUNCHER int    PolderSymmetricMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], void *work, PetscBool early, PolderStream stream);
 /* b <- a test vector on the columns in use; norms[0 .. d), [d .. 2 d) <- the row sums of |D E D| and of its inverse D^-1 X D^-1 */
 POLDER_LAUNCHER int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream);
 /* COND = max norms * max norms, RESID = |D (b - y)| / |D b| */

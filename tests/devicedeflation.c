@@ -404,9 +404,13 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
   *wrong += !(error <= 1e-10);
   *worst = PetscMax(*worst, error);
   { // products
+    const size_t bytes = PolderWorkSize(PolderSymmetricMultWork_CUDA(ld));
     PetscScalar *x, *y, *z, *dx, *dy;
+    void        *multwork;
 
     PetscCall(PetscMalloc3(d, &x, d, &y, d, &z));
+    PetscCall(PolderDeviceMalloc(bytes, &multwork));
+    PetscCall(PolderDeviceZero(multwork, bytes));
     for (PetscInt i = 0; i < d; ++i) {
       x[i] = Next(2000) / 1000.0 - 1;
       y[i] = Next(2000) / 1000.0 - 1;
@@ -414,11 +418,16 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
     PetscCall(Upload(sizeof(*x) * d, x, &dx));
     PetscCall(Upload(sizeof(*y) * d, y, &dy));
     PolderLaunch(PolderDenseMult_CUDA(d, ld, -2, dE, dx, dy, dy, PETSC_FALSE, stream));
+    PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 3, dE, dx, dy, dy, multwork, PETSC_FALSE, stream));
     PolderSymmetricMult_Host(d, E, x, z);
     PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
-    for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - (y[i] - 2 * z[i])) <= 1e-10 * (1 + d));
+    for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - (y[i] + z[i])) <= 1e-10 * (1 + d));
+    PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 1, dE, dx, NULL, dy, multwork, PETSC_TRUE, stream)); // its counters are ready again
+    PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
+    for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - z[i]) <= 1e-10 * (1 + d));
     PetscCall(PolderDeviceFree(&dx));
     PetscCall(PolderDeviceFree(&dy));
+    PetscCall(PolderDeviceFree(&multwork));
     PetscCall(PetscFree3(x, y, z));
   }
   PetscCall(PolderDeviceFree(&dE));

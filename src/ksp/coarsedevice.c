@@ -14,7 +14,7 @@ struct _n_PolderCoarseDevice {
   PetscScalar *b, *x, *r;  /* [ld] work */
   PetscScalar *norms, *xy; /* [2 ld] work */
   PetscScalar *info;       /* [POLDER_COARSE_INFO] */
-  void        *work;
+  void        *work, *multwork;
 };
 
 static PetscErrorCode PolderCoarseDeviceFree_Private(PolderCoarseDevice c)
@@ -24,6 +24,7 @@ static PetscErrorCode PolderCoarseDeviceFree_Private(PolderCoarseDevice c)
   PetscCall(PolderDeviceFree(&c->X));
   PetscCall(PolderDeviceFree(&c->scale));
   PetscCall(PolderDeviceFree(&c->work));
+  PetscCall(PolderDeviceFree(&c->multwork));
   c->room = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -51,6 +52,12 @@ static PetscErrorCode PolderCoarseDeviceAllocate_Private(PolderCoarseDevice c, P
     PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * ld * ld, &c->X));
     PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (8 * ld + POLDER_COARSE_INFO), &c->scale));
     PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(c->ld)), &c->work));
+    if (d >= POLDER_SYMMETRIC_LEAST) {
+      const size_t bytes = PolderWorkSize(PolderSymmetricMultWork_CUDA(c->ld));
+
+      PetscCall(PolderDeviceMalloc(bytes, &c->multwork));
+      PetscCall(PolderDeviceZero(c->multwork, bytes));
+    }
     c->b     = c->scale + ld;
     c->x     = c->b + ld;
     c->r     = c->x + ld;
@@ -59,6 +66,18 @@ static PetscErrorCode PolderCoarseDeviceAllocate_Private(PolderCoarseDevice c, P
     c->info  = c->xy + 2 * ld;
     c->room  = ld;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = y + alpha A x, A one of E and X */
+static PetscErrorCode PolderCoarseDeviceMult_Private(PolderCoarseDevice c, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscBool early)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (c->multwork) PolderLaunch(PolderSymmetricMult_CUDA(c->d, c->ld, alpha, A, x, y, z, c->multwork, early, stream));
+  else PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, alpha, A, x, y, z, early, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -73,10 +92,10 @@ PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice c, const PetscScalar a
     PolderLaunch(PolderCholeskySolve_CUDA(c->d, c->ld, c->X, a2, stream));
     PolderLaunch(PolderPointwiseMult_CUDA(c->d, c->scale, a2, a2, stream));
   } else if (c->refined) { // a2 <- x + X (a1 - E x), x = X a1
-    PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, a1, NULL, c->x, early, stream));
-    PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, -1, c->E, c->x, a1, c->r, early, stream));
-    PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, c->r, c->x, a2, early, stream));
-  } else PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->X, a1, NULL, a2, early, stream));
+    PetscCall(PolderCoarseDeviceMult_Private(c, 1, c->X, a1, NULL, c->x, early));
+    PetscCall(PolderCoarseDeviceMult_Private(c, -1, c->E, c->x, a1, c->r, early));
+    PetscCall(PolderCoarseDeviceMult_Private(c, 1, c->X, c->r, c->x, a2, early));
+  } else PetscCall(PolderCoarseDeviceMult_Private(c, 1, c->X, a1, NULL, a2, early));
   PetscCall(PetscLogGpuFlops((c->refined ? 6.0 : 2.0) * c->d * c->d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -91,7 +110,7 @@ static PetscErrorCode PolderCoarseDeviceAssess_Private(PolderCoarseDevice c, Pet
   PetscCall(PolderDeviceGetStream(&stream));
   if (norms) PolderLaunch(PolderCoarseNorms_CUDA(c->d, c->ld, c->E, c->X, c->scale, c->b, c->norms, stream));
   PetscCall(PolderCoarseDeviceSolve(c, c->b, x, PETSC_FALSE));
-  PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, 1, c->E, x, NULL, y, PETSC_FALSE, stream));
+  PetscCall(PolderCoarseDeviceMult_Private(c, 1, c->E, x, NULL, y, PETSC_FALSE));
   PolderLaunch(PolderCoarseAssess_CUDA(c->d, c->scale, c->norms, c->b, y, c->info, stream));
   PetscCall(PolderDeviceToHost(info, c->info, sizeof(info)));
   report->nzero   = (PetscInt)info[POLDER_COARSE_NZERO];

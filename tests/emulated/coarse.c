@@ -76,6 +76,16 @@ int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const Petsc
   return 0;
 }
 
+size_t PolderSymmetricMultWork_CUDA(PetscInt ld)
+{
+  return 0;
+}
+
+int PolderSymmetricMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], void *work, PetscBool early, PolderStream stream)
+{
+  return PolderDenseMult_CUDA(n, ld, alpha, A, x, y, z, early, stream);
+}
+
 int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream)
 {
   for (PetscInt i = 0; i < d; ++i) {
