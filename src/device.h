@@ -81,6 +81,9 @@ PETSC_INTERN PetscErrorCode PolderVecDuplicate(Vec v, Vec *w);
 PETSC_INTERN PetscErrorCode PolderVecDuplicateVecs(Vec v, PetscInt n, Vec **w);
 /* ||v||, infinity when that is not a number; without the wait for the device that VecNorm() has. Collective */
 PETSC_INTERN PetscErrorCode PolderVecNorm(Vec v, PetscReal *norm);
+/* The same in two parts, between which the device may be asked for other things; one at a time */
+PETSC_INTERN PetscErrorCode PolderVecNormBegin(Vec v);
+PETSC_INTERN PetscErrorCode PolderVecNormEnd(Vec v, PetscReal *norm);
 PETSC_INTERN PetscErrorCode PolderVecNormFinalize(void);
 /* Arrays of a vector on the device: for reading, for writing every entry, for both */
 PETSC_INTERN PetscErrorCode PolderVecGetDeviceRead(Vec, const PetscScalar **);

@@ -4,22 +4,17 @@
 /* In shared memory, where the device writes it and the host waits for it */
 static PetscReal *PolderNormHost = NULL, *PolderNormDevice;
 
-PetscErrorCode PolderVecNorm(Vec v, PetscReal *norm)
+PetscErrorCode PolderVecNormBegin(Vec v)
 {
   PetscBool          device;
   PetscInt           n;
-  PetscReal          here;
   const PetscScalar *a;
   PolderStream       stream;
   void              *work;
 
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(v, &device));
-  if (!device) {
-    PetscCall(VecNorm(v, NORM_2, norm));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  // also where VecNormAvailable(): the norm that another kernel has made differs in its last bits
+  if (!device) PetscFunctionReturn(PETSC_SUCCESS);
   if (!PolderNormHost) PetscCall(PolderDeviceMallocShared(sizeof(PetscReal), &PolderNormHost, &PolderNormDevice));
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
@@ -28,11 +23,34 @@ PetscErrorCode PolderVecNorm(Vec v, PetscReal *norm)
   PetscCall(PolderVecGetDeviceRead(v, &a));
   PolderLaunch(PolderNorm_CUDA(n, a, PolderNormDevice, work, stream));
   PetscCall(PolderVecRestoreDeviceRead(v, &a));
+  PetscCall(PetscLogGpuFlops(2.0 * n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecNormEnd(Vec v, PetscReal *norm)
+{
+  PetscBool device;
+  PetscReal here;
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(v, &device));
+  if (!device) {
+    PetscCall(VecNorm(v, NORM_2, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PolderDeviceWaitReal(PolderNormHost, &here));
   here *= here;
   PetscCallAllreduce(&here, norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)v));
   *norm = PetscSqrtReal(*norm);
-  PetscCall(PetscLogGpuFlops(2.0 * n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Also where VecNormAvailable(): the norm that another kernel has made differs in its last bits */
+PetscErrorCode PolderVecNorm(Vec v, PetscReal *norm)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderVecNormBegin(v));
+  PetscCall(PolderVecNormEnd(v, norm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

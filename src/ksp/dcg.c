@@ -191,12 +191,24 @@ static PetscErrorCode KSPDCGVerify_Private(KSP ksp, Vec t, Vec z, Vec y, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* r <- b - A x */
+static PetscErrorCode KSPDCGFirstResidual_Private(KSP ksp, Vec r)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  if (ksp->guess_zero) PetscCall(VecCopy(dcg->b, r));
+  else PetscCall(KSPDCGResidual_Private(ksp, dcg->x, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* For b = 0 the tests are relative to the residual of the guess, and not to what P leaves of it: rounding errors when the guess lies in Z */
 static PetscErrorCode KSPDCGTestGuess_Private(KSP ksp, Vec r, Vec z)
 {
   PetscReal rnorm, norm;
 
   PetscFunctionBegin;
+  PetscCall(KSPDCGFirstResidual_Private(ksp, r));
   PetscCall(PolderVecNorm(r, &rnorm));
   KSPCheckNorm(ksp, rnorm);
   PetscCall(KSPDCGNorm_Private(ksp, r, z, rnorm, &norm));
@@ -212,13 +224,17 @@ static PetscErrorCode KSPDCGRun_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
   PetscBool again = PETSC_TRUE;
 
   PetscFunctionBegin;
-  if (ksp->guess_zero) PetscCall(VecCopy(dcg->b, r));
-  else PetscCall(KSPDCGResidual_Private(ksp, dcg->x, r));
+  PetscCall(KSPDCGFirstResidual_Private(ksp, r));
+  PetscCall(KSPDCGProject_Private(ksp, r)); // r <- P (b - A x)
+  PetscCall(PolderVecNormBegin(r));
   PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &dcg->bnorm)); // while a device makes r
-  if (dcg->bnorm == 0) PetscCall(KSPDCGTestGuess_Private(ksp, r, z));
-  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPDCGProject_Private(ksp, r)); //                     r <- P (b - A x)
-  PetscCall(PolderVecNorm(r, &rnorm));
+  PetscCall(PolderVecNormEnd(r, &rnorm));
+  if (dcg->bnorm == 0) {
+    PetscCall(KSPDCGTestGuess_Private(ksp, r, z));
+    if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(KSPDCGProject_Private(ksp, r));
+    PetscCall(PolderVecNorm(r, &rnorm));
+  }
   KSPCheckNorm(ksp, rnorm);
   PetscCall(KSPDCGNorm_Private(ksp, r, z, rnorm, &norm));
   if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
