@@ -244,14 +244,14 @@ static void RedBlackFactor(const char *grid, PetscInt n, const PolderRRBGrid &g)
   for (void *p : {(void *)c, (void *)x, (void *)seen}) CHECK(cudaFree(p));
 }
 
-static void RedBlackRest(const char *grid, PetscInt n, PetscInt ld)
+static void Inverse(const char *grid, const char *name, PetscInt n, PetscInt ld)
 {
   double *A = Allocate<double>((size_t)ld * ld), *scale = Allocate<double>(ld + POLDER_COARSE_INFO);
   void   *work = Allocate<char>(PolderCoarseInvertWork_CUDA(ld));
 
   Fill<<<1024, 256, 0, stream>>>((size_t)ld * ld, A, NULL, 0.0, 0, 0);
   Fill<<<1024, 256, 0, stream>>>(ld, scale, NULL, 0.5, 0, 0);
-  Row(grid, "rrb, inverse of the rest", n, 8.0 * n, [&] { return PolderCoarseInvert_CUDA(n, ld, 0, A, scale, scale + ld, work, stream); });
+  Row(grid, name, n, 8.0 * n, [&] { return PolderCoarseInvert_CUDA(n, ld, 0, A, scale, scale + ld, work, stream); });
   for (void *p : {(void *)A, (void *)scale, work}) CHECK(cudaFree(p));
 }
 
@@ -301,12 +301,30 @@ static void RedBlackGrid(const char *grid, PetscInt n, int ngrid)
     }
     if (!single) {
       RedBlackFactor(grid, n, M.step[0].g);
-      RedBlackRest(grid, M.n, M.ld);
+      Inverse(grid, "rrb, inverse of the rest", M.n, M.ld);
     }
     for (void *p : all) CHECK(cudaFree(p));
   }
   CHECK(cudaFree(work));
   CHECK(cudaFree(state));
+}
+
+/* n by n nodes down to one, as one matrix; red: of its red nodes */
+static void RedBlackTail(const char *grid, PetscInt n, PetscBool red)
+{
+  const PetscInt m     = red ? (n * n + 1) / 2 : n * n;
+  double        *T     = Allocate<double>((size_t)m * m);
+  int            ngrid = 0;
+
+  while (n >> ngrid > 1) ++ngrid;
+  for (int s = 0; s < 2; ++s) {
+    std::vector<void *> all;
+    const RedBlack      M = RedBlackCreate(n, ngrid, (PetscBool)s, all);
+
+    Row(grid, s ? "rrb, small grids as a matrix, float" : "rrb, small grids as a matrix", m, 8.0 * m, [&] { return PolderRRBTail_CUDA((PetscBool)s, red, ngrid, M.step.data(), M.n, M.ld, M.inverse, m, m, T, stream); });
+    for (void *p : all) CHECK(cudaFree(p));
+  }
+  CHECK(cudaFree(T));
 }
 
 /* With an argument: the kernels of rrb only */
@@ -321,6 +339,9 @@ int main(int argc, char **argv)
   RedBlackGrid("1023^2", 1023, 5);
   RedBlackGrid("2047^2", 2047, 6);
   RedBlackGrid("4095^2", 4095, 7);
+  RedBlackTail("31^2", 31, PETSC_FALSE);
+  RedBlackTail("45^2, red", 45, PETSC_TRUE);
+  Inverse("", "inverse of 4063 columns", 4063, 4096);
   if (argc > 1) return 0;
   Grid("127^2", 127, 127, 1);
   Grid("4096^2", 4096, 4096, 1);

@@ -447,6 +447,13 @@ typedef enum {
 } PolderRRBPart;
 POLDER_LAUNCHER int PolderRRBSmall_CUDA(PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[], PolderStream stream);
 
+/*
+  rrbtail.cu: T, n by n with rows ld apart, <- the symmetric matrix of what the sweeps over these grids, and the inverse of the rest after them, make of a vector of the first grid in natural
+  order; red: of its red nodes, in the order of PolderRRBUnknown(). Of the steps only g, half and c are used
+*/
+#define POLDER_RRB_TAIL 1024 /* n at most */
+POLDER_LAUNCHER int PolderRRBTail_CUDA(PetscBool single, PetscBool red, PetscInt ngrid, const PolderRRBStep step[], PetscInt nrest, PetscInt ldrest, const PetscScalar inverse[], PetscInt n, PetscInt ld, PetscScalar T[], PolderStream stream);
+
 /* rrbcg.cu: what conjugate gradients on the first Schur complement S need of PC rrb. One grid at least, and that not half; r and x of its step are not used */
 typedef struct {
   PetscBool            single;

@@ -201,6 +201,59 @@ static PetscErrorCode TestSmall(PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Grids and the rest as one matrix, on vectors of all nodes of the first grid or of its red ones */
+static PetscErrorCode TestTail(PolderStream stream)
+{
+  static const PetscInt sizes[][3] = {
+    {2,   2,   1 },
+    {2,   2,   99},
+    {3,   2,   2 },
+    {5,   4,   3 },
+    {15,  16,  99},
+    {17,  2,   99},
+    {31,  31,  1 },
+    {31,  31,  2 },
+    {31,  31,  5 },
+    {31,  31,  99},
+    {33,  31,  99},
+    {45,  45,  4 },
+    {45,  45,  7 },
+    {46,  44,  2 },
+    {4,   255, 99},
+    {511, 4,   99}
+  };
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); ++k) {
+    for (int form = 0; form < 4; ++form) {
+      const PetscBool single = (PetscBool)(form % 2), red = (PetscBool)(form / 2);
+      const PetscInt  nx = sizes[k][0], ny = sizes[k][1], n = red ? (nx * ny + 1) / 2 : nx * ny, ld = n + 1 + Next(4), before = wrong;
+      Chain           chain;
+      Array           T;
+
+      if (n > POLDER_RRB_TAIL || (red && sizes[k][2] < 2) || TooLarge(10 * nx, ny)) continue;
+      PetscCall(ChainCreate(nx, ny, sizes[k][2], &chain));
+      for (PetscInt g = 0; g < chain.ngrid; ++g) {
+        chain.step[0][g].c = single ? (const void *)chain.s[0][g] : chain.c[g].h;
+        chain.step[1][g].c = single ? (const void *)chain.s[1][g] : chain.c[g].d;
+      }
+      for (PetscInt i = 0; i < chain.n; ++i)
+        for (PetscInt j = 0; j < i; ++j) chain.inverse.h[i * chain.ld + j] = chain.inverse.h[j * chain.ld + i];
+      PetscCall(ArrayUpload(&chain.inverse));
+      PetscCall(ArrayCreate((size_t)n * (size_t)ld, PETSC_FALSE, 0, &T));
+      RRBTwinTail(single, red, chain.ngrid, chain.step[0], chain.n, chain.ld, chain.inverse.h, n, ld, T.h);
+      PolderLaunch(PolderRRBTail_CUDA(single, red, chain.ngrid, chain.step[1], chain.n, chain.ld, chain.inverse.d, n, ld, T.d, stream));
+      PetscCall(ArrayCompare(&T, 1e-12, &wrong));
+      PetscCall(Tell("tail", nx, ny, 10 * (int)sizes[k][2] + form, before, wrong));
+      PetscCall(ArrayDestroy(&T, 0));
+      PetscCall(ChainDestroy(&chain));
+    }
+  }
+  PetscCall(Report("grids and the rest as one matrix", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A symmetric matrix on a grid as diagonals; fault: one entry is not as it should be */
 typedef enum {
   NONE,
@@ -386,6 +439,7 @@ int main(int argc, char **argv)
   PetscCall(TestRows(stream));
   PetscCall(TestGrids(stream));
   PetscCall(TestSmall(stream));
+  PetscCall(TestTail(stream));
   PetscCall(TestRest(stream));
   PetscCall(PolderDeviceFinalize());
   PetscCall(PetscFinalize());

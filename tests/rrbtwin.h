@@ -1,4 +1,4 @@
-/* The launchers of rrb.cu, rrbfactor.cu and rrbreduced.cu in terms of the kernels of the host: for the emulated device, and to compare with. */
+/* The launchers of rrb.cu, rrbtail.cu, rrbfactor.cu and rrbreduced.cu in terms of the kernels of the host: for the emulated device, and to compare with. */
 #pragma once
 
 #include "../src/kernels/kernels.h"
@@ -125,6 +125,33 @@ static inline void RRBTwinSmall(PetscBool single, PolderRRBPart part, PetscInt n
     for (PetscInt j = 0; j < n; ++j) x[i] += inverse[(size_t)i * (size_t)ld + (size_t)j] * b[j];
   }
   for (PetscInt k = ngrid - 1; k >= 0 && part != RRB_SMALL_FORWARD; --k) RRBTwinBackward(single, &step[k], NULL);
+}
+
+/* Unit vector after unit vector through the sweeps; the lower triangle says what the upper one is */
+static inline void RRBTwinTail(PetscBool single, PetscBool red, PetscInt ngrid, const PolderRRBStep step[], PetscInt nrest, PetscInt ldrest, const PetscScalar inverse[], PetscInt n, PetscInt ld, PetscScalar T[])
+{
+  PolderRRBStep s[POLDER_RRB_SMALL_GRIDS];
+  PetscScalar  *r[POLDER_RRB_SMALL_GRIDS + 1], *x[POLDER_RRB_SMALL_GRIDS + 1];
+
+  for (PetscInt k = 0; k <= ngrid; ++k) {
+    const size_t size = k < ngrid ? (size_t)step[k].g.nx * (size_t)step[k].g.ny : (size_t)nrest;
+
+    r[k] = RRBTwinZeros(size);
+    x[k] = RRBTwinZeros(size);
+  }
+  for (PetscInt k = 0; k < ngrid; ++k) s[k] = (PolderRRBStep){.g = step[k].g, .half = step[k].half, .c = step[k].c, .r = r[k], .x = x[k], .ld = step[k].g.nx, .rnext = r[k + 1], .xnext = x[k + 1], .ldnext = step[k].g.nx / 2};
+  for (PetscInt j = 0; j < n; ++j) {
+    memset(r[0], 0, sizeof(**r) * (size_t)n);
+    r[0][j] = 1;
+    if (red) RRBTwinReducedForward(single, &s[0], r[0]);
+    RRBTwinSmall(single, RRB_SMALL_ALL, ngrid - red, s + red, nrest, ldrest, inverse, r[ngrid], x[ngrid]);
+    if (red) RRBTwinReducedBackward(single, &s[0], r[0], x[0], NULL);
+    for (PetscInt i = j; i < n; ++i) T[(size_t)i * (size_t)ld + (size_t)j] = T[(size_t)j * (size_t)ld + (size_t)i] = x[0][i];
+  }
+  for (PetscInt k = 0; k <= ngrid; ++k) {
+    free(r[k]);
+    free(x[k]);
+  }
 }
 
 /* Puts an entry in its place */

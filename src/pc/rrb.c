@@ -190,6 +190,8 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
   if (rest->npin) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular parts of the rest: %" PetscInt_FMT "\n", rest->npin));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  factor in %s precision, on the %s; %.1f bytes a row\n", rrb->single ? "single" : "double", device ? "device" : "host", (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
   if (device && rrb->device.ngrid) PetscCall(PetscViewerASCIIPrintf(viewer, "  grids in a kernel of their own: %" PetscInt_FMT "; in one together: %" PetscInt_FMT "\n", rrb->device.small, rrb->device.ngrid - rrb->device.small));
+  if (device && rrb->device.tail < rrb->device.nfactor)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  half levels that are one matrix with the rest: %" PetscInt_FMT ", of %" PetscInt_FMT " unknowns\n", rrb->levels - 2 * rrb->device.tail - (rrb->device.tail < rrb->device.ngrid), rrb->device.n));
   PetscCall(PCRRBReducedView_Private(rrb, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -455,7 +457,7 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
    New values with the same pattern redo the numbers only.
 
    With matrix and vectors on a GPU, and one process, the preconditioner is made and applied there. The rest is then multiplied by its dense inverse, and `PETSC_DECIDE`
-   leaves at most 1024 unknowns of it.
+   leaves at most 1024 unknowns of it. Half levels beyond those are part of that matrix, which then is M^-1 on what they act on.
 
    Reference:
    M. de Jong, A. van der Ploeg, A. Ditzel, C. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type

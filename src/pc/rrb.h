@@ -141,14 +141,17 @@ typedef struct {
   PetscBool      valid;          /* this is the factor of the last set-up */
   PetscInt       nx, ny, levels; /* what the arrays are made for; levels = PETSC_DECIDE: there are none */
   PetscBool      single;
-  PetscInt       ngrid, small; /* grids, and the first of those that one kernel does */
-  PolderRRBStep *step;         /* [ngrid], on the host; r and x of the first are vectors */
-  PetscInt       n, ld;        /* of the rest */
-  PetscScalar   *inverse;      /* [ld ld] */
+  PetscInt       nfactor;      /* grids of the factor */
+  PetscInt       ngrid, small; /* those that are swept over, and the first of those that one kernel does */
+  PetscInt       tail;         /* with the red nodes of this grid, when it is swept over and half, or all of it begins what is one matrix; nfactor: only the rest is */
+  PolderRRBStep *step;         /* [nfactor], on the host; r and x of the first are vectors */
+  PetscInt       n, ld;        /* of that matrix */
+  PetscScalar   *inverse;      /* [ld ld] M^-1 there */
   PetscScalar   *b, *x;        /* [n] */
-  PetscScalar   *rows;         /* [RRB_NROW n] rows of the rest, then bits of what was seen */
-  PetscScalar   *reduced;      /* for rrbcg [RRB_NREDUCED of the first grid]; NULL while nobody wants it */
-  PetscScalar   *first;        /* and, when the factor is single, that of the first grid in double precision */
+  PetscInt       nrest;
+  PetscScalar   *rows;    /* [RRB_NROW nrest] rows of the rest, then bits of what was seen */
+  PetscScalar   *reduced; /* for rrbcg [RRB_NREDUCED of the first grid]; NULL while nobody wants it */
+  PetscScalar   *first;   /* and, when the factor is single, that of the first grid in double precision */
   PetscScalar   *temp[RRB_NTEMP];
   size_t         bytes; /* of factor and inverse, and vectors between grids */
 } RRBDevice;

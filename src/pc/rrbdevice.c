@@ -1,6 +1,7 @@
 /*
   PC rrb on the device: set-up and apply. The sweeps over large grids take one kernel each; the grids below, and the rest, one for all. The rest, a few hundred unknowns, is solved by its
-  dense inverse; only its rows come to the host, where its singular parts are looked for.
+  dense inverse; only its rows come to the host, where its singular parts are looked for. Half levels beyond those that leave so few unknowns are not swept over: what they and their rest
+  make of a vector is one dense matrix as well.
 */
 #include "rrb.h"
 #include "../device.h"
@@ -8,7 +9,7 @@
 #include <petsc/private/pcimpl.h>
 
 /* Unknowns of the rest: as many as are worth their inverse, and the most whose inverse is made */
-#define RRB_REST      1024
+#define RRB_REST      POLDER_RRB_TAIL
 #define RRB_REST_MOST 4096
 
 static PetscErrorCode RRBDeviceFreeTemp(RRBDevice *d)
@@ -21,7 +22,7 @@ static PetscErrorCode RRBDeviceFreeTemp(RRBDevice *d)
 PetscErrorCode PCRRBFreeDevice_Private(RRBDevice *d)
 {
   PetscFunctionBegin;
-  for (PetscInt k = 0; k < d->ngrid; ++k) {
+  for (PetscInt k = 0; k < d->nfactor; ++k) {
     PetscCall(PolderDeviceFree(&d->step[k].c));
     if (!k) continue;
     PetscCall(PolderDeviceFree(&d->step[k].r));
@@ -61,6 +62,11 @@ static PolderRRBGrid RRBDeviceGrid(PetscInt nx, PetscInt ny)
   return g;
 }
 
+static PetscInt RRBDeviceLeading(PetscInt n)
+{
+  return (n + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
+}
+
 /* The fewest half levels whose rest has a small inverse */
 static PetscInt RRBDeviceChooseLevels(PetscInt nx, PetscInt ny)
 {
@@ -73,12 +79,62 @@ static PetscInt RRBDeviceChooseLevels(PetscInt nx, PetscInt ny)
   return levels - 1;
 }
 
+/* Half levels that are swept over; rrbcg, whose kernel for many steps has a first grid that is not half, wants two */
+static PetscInt RRBDeviceSweptLevels(const PC_RRB *rrb, PetscInt levels)
+{
+  const PetscInt swept = PetscMin(levels, RRBDeviceChooseLevels(rrb->nx, rrb->ny));
+
+  return rrb->reduced.wanted ? PetscMax(swept, PetscMin(levels, 2)) : swept;
+}
+
+/* In the factor of grid k only the black nodes are eliminated */
+static PetscBool RRBDeviceIsHalf(const RRBDevice *d, PetscInt k)
+{
+  return (PetscBool)(d->levels == 2 * k + 1);
+}
+
+/* The grids, from x by y nodes on; those of them that are swept over have vectors. x, y become what is left */
+static PetscErrorCode PCRRBLayoutGridsDevice_Private(PC_RRB *rrb, PetscInt *x, PetscInt *y)
+{
+  RRBDevice     *d     = &rrb->device;
+  const size_t   value = rrb->single ? sizeof(float) : sizeof(PetscScalar);
+  const PetscInt swept = RRBDeviceSweptLevels(rrb, d->levels), nfactor = (d->levels + 1) / 2;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(nfactor, &d->step));
+  d->ngrid = (swept + 1) / 2;
+  d->tail  = swept < d->levels ? swept / 2 : nfactor;
+  for (PetscInt k = 0; k < nfactor; ++k) {
+    PolderRRBStep *step = &d->step[k];
+
+    d->nfactor++;
+    *step = (PolderRRBStep){.g = RRBDeviceGrid(*x, *y), .half = (PetscBool)(swept == 2 * k + 1 || RRBDeviceIsHalf(d, k)), .ld = k ? (*x + 1) / 2 * 2 : *x};
+    PetscCall(RRBDeviceMallocZero(RRB_NCOEF * step->g.size * value, &step->c));
+    d->bytes += RRB_NCOEF * step->g.size * value;
+    if (k && k < d->ngrid) {
+      const size_t bytes = sizeof(PetscScalar) * (size_t)step->ld * (size_t)*y;
+
+      PetscCall(PolderDeviceMalloc(bytes, &step[-1].rnext));
+      step->r = step[-1].rnext;
+      PetscCall(PolderDeviceMalloc(bytes, &step->x));
+      step[-1].xnext  = step->x;
+      step[-1].ldnext = step->ld;
+      d->bytes += 2 * bytes;
+    }
+    if (k < d->ngrid) rrb->flops += step->half ? 8.5 * *x * *y : 12.75 * *x * *y;
+    if (k == d->tail) d->n = step->half && k < d->ngrid ? (*x * *y + 1) / 2 : *x * *y;
+    if (RRBDeviceIsHalf(d, k)) break;
+    *x /= 2;
+    *y /= 2;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Grids and rest for the grid and the levels in force; keeps those that it finds. *done = PETSC_FALSE: the rest is too large for an inverse */
 static PetscErrorCode PCRRBLayoutDevice_Private(PC pc, PetscBool *done)
 {
   PC_RRB        *rrb    = (PC_RRB *)pc->data;
   RRBDevice     *d      = &rrb->device;
-  const size_t   value  = rrb->single ? sizeof(float) : sizeof(PetscScalar);
   PetscInt       levels = rrb->wanted >= 0 ? rrb->wanted : RRBDeviceChooseLevels(rrb->nx, rrb->ny), x = rrb->nx, y = rrb->ny;
   PetscReal      n, band;
   const RRBRest *rest = &rrb->rest;
@@ -88,7 +144,7 @@ static PetscErrorCode PCRRBLayoutDevice_Private(PC pc, PetscBool *done)
   if (rrb->reduced.wanted) levels = PetscMax(levels, 1);
   *done = (PetscBool)(n <= RRB_REST_MOST);
   if (!*done) PetscCall(PetscInfo(pc, "Not on the device: a rest of %g unknowns is too large for an inverse, use more -pc_rrb_levels than %" PetscInt_FMT "\n", (double)n, levels));
-  if (*done && d->n && rest->n == d->n && d->nx == x && d->ny == y && d->levels == levels && d->single == rrb->single && (d->reduced || !rrb->reduced.wanted)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (*done && d->n && rest->n == d->nrest && d->nx == x && d->ny == y && d->levels == levels && d->single == rrb->single && (d->reduced || !rrb->reduced.wanted)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBFreeDevice_Private(d));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBFreeLayout_Private(rrb));
@@ -97,29 +153,7 @@ static PetscErrorCode PCRRBLayoutDevice_Private(PC pc, PetscBool *done)
   d->ny                   = y;
   d->single               = rrb->single;
   rrb->flops              = 0;
-  PetscCall(PetscCalloc1((levels + 1) / 2, &d->step));
-  for (PetscInt k = 0; k < (levels + 1) / 2; ++k) {
-    PolderRRBStep *step = &d->step[k];
-
-    d->ngrid++;
-    *step = (PolderRRBStep){.g = RRBDeviceGrid(x, y), .half = (PetscBool)(levels == 2 * k + 1), .ld = k ? (x + 1) / 2 * 2 : x};
-    PetscCall(RRBDeviceMallocZero(RRB_NCOEF * step->g.size * value, &step->c));
-    d->bytes += RRB_NCOEF * step->g.size * value;
-    if (k) {
-      const size_t bytes = sizeof(PetscScalar) * (size_t)step->ld * (size_t)y;
-
-      PetscCall(PolderDeviceMalloc(bytes, &step[-1].rnext));
-      step->r = step[-1].rnext;
-      PetscCall(PolderDeviceMalloc(bytes, &step->x));
-      step[-1].xnext  = step->x;
-      step[-1].ldnext = step->ld;
-      d->bytes += 2 * bytes;
-    }
-    rrb->flops += step->half ? 8.5 * x * y : 12.75 * x * y;
-    if (step->half) break;
-    x /= 2;
-    y /= 2;
-  }
+  PetscCall(PCRRBLayoutGridsDevice_Private(rrb, &x, &y));
   if (rrb->reduced.wanted) {
     const size_t size = d->step[0].g.size;
 
@@ -132,16 +166,19 @@ static PetscErrorCode PCRRBLayoutDevice_Private(PC pc, PetscBool *done)
     if ((PetscReal)g->nx * (PetscReal)g->ny <= POLDER_RRB_SMALL && d->ngrid - d->small <= POLDER_RRB_SMALL_GRIDS) break;
   }
   PetscCall(PCRRBRestLayout_Private(pc, x, y, (PetscBool)(levels % 2), NULL));
-  d->n  = rest->n;
-  d->ld = (d->n + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
+  d->nrest = rest->n;
+  if (d->tail == d->nfactor) d->n = rest->n;
+  d->ld = RRBDeviceLeading(d->n);
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)d->ld * (size_t)d->ld, &d->inverse));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (RRB_NROW * (size_t)d->n + 1), &d->rows));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (RRB_NROW * (size_t)d->nrest + 1), &d->rows));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)d->n, &d->b));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)d->n, &d->x));
   if (d->ngrid) {
-    d->step[d->ngrid - 1].rnext  = d->b;
-    d->step[d->ngrid - 1].xnext  = d->x;
-    d->step[d->ngrid - 1].ldnext = x;
+    PolderRRBStep *last = &d->step[d->ngrid - 1];
+
+    last->rnext  = d->b;
+    last->xnext  = d->x;
+    last->ldnext = last->g.nx / 2;
   }
   d->bytes += sizeof(PetscScalar) * (size_t)d->ld * (size_t)d->ld;
   rrb->flops += 2.0 * d->n * d->n;
@@ -194,31 +231,32 @@ static PetscErrorCode PCRRBFactorGrids_Private(PC pc, const PolderCSR *csr, cons
 {
   PC_RRB          *rrb  = (PC_RRB *)pc->data;
   RRBDevice       *d    = &rrb->device;
-  const size_t     size = d->ngrid ? d->step[0].g.size : 0, next = d->ngrid > 1 ? (size_t)d->step[1].g.nx * (size_t)d->step[1].g.ny : 0;
+  const size_t     size = d->nfactor ? d->step[0].g.size : 0, next = d->nfactor > 1 ? (size_t)d->step[1].g.nx * (size_t)d->step[1].g.ny : 0;
   PetscScalar     *x, *work, *row[RRB_NROW];
   PolderRRBEntries rows;
 
   PetscFunctionBegin;
   PetscCall(RRBDeviceFreeTemp(d));
-  PetscCall(PCRRBTakeRows_Private(pc, csr, dia, d->ngrid ? NULL : rest[0], seen, &rows, stream));
+  PetscCall(PCRRBTakeRows_Private(pc, csr, dia, d->nfactor ? NULL : rest[0], seen, &rows, stream));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * size, &d->temp[RRB_TEMP_R2D]));
   if (d->single) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * RRB_NCOEF * size, &d->temp[RRB_TEMP_COEF]));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * RRB_NROW * (next + next / 4), &d->temp[RRB_TEMP_NEXT])); // each grid has at most a quarter of the nodes
   x    = d->temp[RRB_TEMP_R2D];
   work = d->temp[RRB_TEMP_COEF];
-  for (PetscInt k = 0; k < d->ngrid; ++k) {
+  for (PetscInt k = 0; k < d->nfactor; ++k) {
     const PolderRRBStep *step = &d->step[k];
+    const PetscBool      half = RRBDeviceIsHalf(d, k);
     const PolderRRBGrid *g    = &step->g;
     PetscScalar         *c    = !d->single ? (PetscScalar *)step->c : !k && d->first ? d->first : work;
 
-    if (k + 1 < d->ngrid) RRBRowArrays(d->temp[RRB_TEMP_NEXT] + (k % 2 ? RRB_NROW * next : 0), (size_t)(g->nx / 2) * (size_t)(g->ny / 2), row);
+    if (k + 1 < d->nfactor) RRBRowArrays(d->temp[RRB_TEMP_NEXT] + (k % 2 ? RRB_NROW * next : 0), (size_t)(g->nx / 2) * (size_t)(g->ny / 2), row);
     else
       for (int f = 0; f < RRB_NROW; ++f) row[f] = rest[f];
     if (c == work) PetscCall(PolderDeviceZero(c, sizeof(PetscScalar) * RRB_NCOEF * g->size));
     PolderLaunch(PolderRRBBlack_CUDA(g, &rows, rrb->omega, c, x, seen, stream));
-    PolderLaunch(PolderRRBRed_CUDA(g, (PetscBool)(step->half || (!k && d->reduced)), rrb->omega, c, x, seen, stream));
-    if (!k && d->reduced) PolderLaunch(PolderRRBReducedFill_CUDA(g, step->half, rrb->omega, c, x, d->reduced, seen, stream));
-    PolderLaunch(PolderRRBNext_CUDA(g, step->half, c, x, row, g->nx / 2, stream));
+    PolderLaunch(PolderRRBRed_CUDA(g, (PetscBool)(half || (!k && d->reduced)), rrb->omega, c, x, seen, stream));
+    if (!k && d->reduced) PolderLaunch(PolderRRBReducedFill_CUDA(g, half, rrb->omega, c, x, d->reduced, seen, stream));
+    PolderLaunch(PolderRRBNext_CUDA(g, half, c, x, row, g->nx / 2, stream));
     PolderLaunch(PolderRRBScale_CUDA(g, c, d->single ? (float *)step->c : NULL, seen, stream));
     rows.ld = g->nx / 2;
     for (int f = 0; f < RRB_NROW; ++f) rows.a[f] = row[f];
@@ -232,7 +270,7 @@ static PetscErrorCode PCRRBReadRest_Private(PC_RRB *rrb, int *seen)
 {
   RRBDevice   *d    = &rrb->device;
   RRBRest     *rest = &rrb->rest;
-  const size_t n    = (size_t)d->n;
+  const size_t n    = (size_t)d->nrest;
   PetscScalar *host, *row[RRB_NROW];
 
   PetscFunctionBegin;
@@ -278,24 +316,23 @@ static PetscErrorCode PCRRBPartsDevice_Private(PC pc, PetscInt **part, PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *good: all pivots are positive */
-static PetscErrorCode PCRRBInvertRest_Private(PC pc, PetscScalar *const row[], PetscBool *good, PolderStream stream)
+/* inverse, with rows ld apart; *good: all pivots are positive */
+static PetscErrorCode PCRRBInvertRest_Private(PC pc, PetscScalar *const row[], PetscInt ld, PetscScalar inverse[], PetscBool *good, PolderStream stream)
 {
-  PC_RRB      *rrb = (PC_RRB *)pc->data;
-  RRBDevice   *d   = &rrb->device;
-  const size_t ld  = (size_t)d->ld;
-  PetscInt    *part;
-  PetscScalar *shift, *E, *scale, info[POLDER_COARSE_INFO];
-  void        *work;
+  PC_RRB        *rrb = (PC_RRB *)pc->data;
+  const PetscInt n   = rrb->rest.n;
+  PetscInt      *part;
+  PetscScalar   *shift, *E, *scale, info[POLDER_COARSE_INFO];
+  void          *work;
 
   PetscFunctionBegin;
   PetscCall(PCRRBPartsDevice_Private(pc, &part, &shift));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * ld * ld, &E));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (ld + POLDER_COARSE_INFO), &scale));
-  PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(d->ld)), &work));
-  PolderLaunch(PolderRRBRest_CUDA(rrb->rest.nx, rrb->rest.ny, rrb->rest.skew, row, part, shift, d->ld, E, stream));
-  PolderLaunch(PolderCoarseScale_CUDA(d->n, d->ld, 0, PETSC_FALSE, E, scale, d->inverse, scale + ld, stream));
-  PolderLaunch(PolderCoarseInvert_CUDA(d->n, d->ld, 0, d->inverse, scale, scale + ld, work, stream));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ld * (size_t)ld, &E));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * ((size_t)ld + POLDER_COARSE_INFO), &scale));
+  PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(ld)), &work));
+  PolderLaunch(PolderRRBRest_CUDA(rrb->rest.nx, rrb->rest.ny, rrb->rest.skew, row, part, shift, ld, E, stream));
+  PolderLaunch(PolderCoarseScale_CUDA(n, ld, 0, PETSC_FALSE, E, scale, inverse, scale + ld, stream));
+  PolderLaunch(PolderCoarseInvert_CUDA(n, ld, 0, inverse, scale, scale + ld, work, stream));
   PetscCall(PolderDeviceToHost(info, scale + ld, sizeof(info)));
   PetscCall(PolderDeviceFree(&part));
   PetscCall(PolderDeviceFree(&shift));
@@ -303,7 +340,36 @@ static PetscErrorCode PCRRBInvertRest_Private(PC pc, PetscScalar *const row[], P
   PetscCall(PolderDeviceFree(&scale));
   PetscCall(PolderDeviceFree(&work));
   *good = (PetscBool)(info[POLDER_COARSE_NZERO] + info[POLDER_COARSE_NDEP] + info[POLDER_COARSE_BAD] == 0);
-  PetscCall(PetscLogGpuFlops(1.0 * d->n * d->n * d->n));
+  PetscCall(PetscLogGpuFlops(1.0 * n * n * n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* M^-1 on what is not swept over */
+static PetscErrorCode PCRRBTailDevice_Private(PC pc, PetscScalar *const row[], PetscBool *good, PolderStream stream)
+{
+  RRBDevice     *d     = &((PC_RRB *)pc->data)->device;
+  const PetscInt ngrid = d->nfactor - d->tail, ld = RRBDeviceLeading(d->nrest);
+  PetscScalar   *inverse;
+  PolderRRBStep  step[POLDER_RRB_SMALL_GRIDS];
+  PetscReal      flops = 2.0 * d->nrest * d->nrest;
+
+  PetscFunctionBegin;
+  if (!ngrid) {
+    PetscCall(PCRRBInvertRest_Private(pc, row, d->ld, d->inverse, good, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ld * (size_t)ld, &inverse));
+  PetscCall(PCRRBInvertRest_Private(pc, row, ld, inverse, good, stream));
+  if (*good) {
+    for (PetscInt k = 0; k < PetscMin(ngrid, POLDER_RRB_SMALL_GRIDS); ++k) {
+      step[k]      = d->step[d->tail + k];
+      step[k].half = RRBDeviceIsHalf(d, d->tail + k);
+      flops += 12.75 * step[k].g.nx * step[k].g.ny;
+    }
+    PolderLaunch(PolderRRBTail_CUDA(d->single, (PetscBool)(d->tail < d->ngrid), ngrid, step, d->nrest, ld, inverse, d->n, d->ld, d->inverse, stream));
+    PetscCall(PetscLogGpuFlops(flops * d->n));
+  }
+  PetscCall(PolderDeviceFree(&inverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -318,14 +384,14 @@ static PetscErrorCode PCRRBFactorDevice_Private(PC pc, const PolderCSR *csr, con
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  RRBRowArrays(d->rows, (size_t)d->n, row);
-  onboard = (int *)(d->rows + RRB_NROW * (size_t)d->n);
+  RRBRowArrays(d->rows, (size_t)d->nrest, row);
+  onboard = (int *)(d->rows + RRB_NROW * (size_t)d->nrest);
   PetscCall(PolderDeviceZero(onboard, sizeof(*onboard)));
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(PCRRBFactorGrids_Private(pc, csr, dia, row, onboard, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PCRRBReadRest_Private(rrb, &seen));
-  if (!(seen & (RRB_SEEN_BAD | RRB_SEEN_PIVOT | RRB_SEEN_RANGE))) PetscCall(PCRRBInvertRest_Private(pc, row, &good, stream));
+  if (!(seen & (RRB_SEEN_BAD | RRB_SEEN_PIVOT | RRB_SEEN_RANGE))) PetscCall(PCRRBTailDevice_Private(pc, row, &good, stream));
   d->valid = good;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,4 @@
-/* rrb.cu, rrbfactor.cu and rrbreduced.cu in plain C */
+/* rrb.cu, rrbtail.cu, rrbfactor.cu and rrbreduced.cu in plain C */
 #include "emulated.h"
 #include "../rrbtwin.h"
 #include "../rrbchain.h"
@@ -31,6 +31,7 @@ int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, c
 }
 
 EMULATE(Small, (PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[], PolderStream stream), single, part, ngrid, step, n, ld, inverse, b, x);
+EMULATE(Tail, (PetscBool single, PetscBool red, PetscInt ngrid, const PolderRRBStep step[], PetscInt nrest, PetscInt ldrest, const PetscScalar inverse[], PetscInt n, PetscInt ld, PetscScalar T[], PolderStream stream), single, red, ngrid, step, nrest, ldrest, inverse, n, ld, T);
 EMULATE(RowsDia, (PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscBool half, PetscScalar *const row[], int *seen, PolderStream stream), nx, ny, nd, off, val, row, seen);
 EMULATE(RowsCsr, (PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[], int *seen, PolderStream stream), nx, ny, ai, aj, aa, row, seen);
 EMULATE(Black, (const PolderRRBGrid *g, const PolderRRBEntries *rows, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen, PolderStream stream), g, rows, omega, c, x, seen);
