@@ -415,6 +415,8 @@ POLDER_LAUNCHER int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], flo
 POLDER_LAUNCHER int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream);
 /* Step k of the power method: y = D^-1 A x, with x in the length sqrt(norm[k]) divided by that, and norm[k + 1] = (y, y). k = 0: x is the start that the host takes, in its own length */
 POLDER_LAUNCHER int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt k, const void *x, void *y, PetscReal norm[], void *work, PolderStream stream);
+/* That start */
+POLDER_LAUNCHER int PolderLevelSeed_CUDA(PetscBool single, PetscInt n, void *x, PolderStream stream);
 
 /*
   rrb.cu: the sweeps of PC rrb over one grid with its coefficients c, double or float (single), as RRB_NCOEF arrays of rrbrow.h. Vectors are in natural order, rows ld apart; those of

@@ -226,7 +226,7 @@ PetscErrorCode PCPAMGSetUpValuesDevice_Private(PC_PAMG *pamg, PetscInt l, PetscB
   PetscFunctionBegin;
   PetscCall(PolderDeviceMalloc(sizeof(*there), &there));
   if (!l) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
-  if (dia && dia->nd > POLDER_LEVEL_DIAGONALS) dia = NULL;
+  if (dia && (!dia->nd || dia->nd > POLDER_LEVEL_DIAGONALS)) dia = NULL;
   if (!dia) {
     PetscCall(PamgOwnDiagonalsDevice(pamg, L, &own, there));
     if (own.nd) dia = &own;

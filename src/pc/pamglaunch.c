@@ -400,22 +400,19 @@ PetscErrorCode PCPAMGApplyDevice_Private(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The power method on a level that several processes share; x[2] and the sums are scratch. The step that makes the start forgets what is elsewhere */
+/* The power method on a level that several processes share, as PCPAMGEstimate_Private() has it; x[2] and the sums are scratch */
 static PetscErrorCode PamgPowerShared(PamgLevel *L, void *x[2], PetscReal sum[], PetscReal *norm)
 {
-  PolderLevelMatrix A = L->M;
-  PolderStream      stream;
-  void             *work;
+  PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceGetWork(&work));
-  PolderLaunch(PolderLevelPower_CUDA(L->single, &L->M, 0, x[1], x[0], sum, work, stream));
-  for (PetscInt k = 1; k <= PAMG_POWER; ++k) {
+  PolderLaunch(PolderLevelSeed_CUDA(L->single, L->n, x[0], stream));
+  for (PetscInt k = 0; k <= PAMG_POWER; ++k) {
     PetscCall(PamgDots(L, x[0], x[0], NULL, x[1], sum));
     *norm = PetscSqrtReal(L->sum[1]); // of x
     if (!(*norm > 0) || k == PAMG_POWER) break;
-    PolderLaunch(PolderLevelScale_CUDA(L->single, &A, 1 / *norm, x[1], x[0], stream));
+    PolderLaunch(PolderLevelScale_CUDA(L->single, &L->M, 1 / *norm, x[1], x[0], stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -245,6 +245,7 @@ static PetscErrorCode PamgSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *
   if (L->regular) PetscCall(PolderMatGetDia(L->A, &dia));
   else if (!l && pamg->precision == PAMG_DOUBLE) PetscCall(PamgOwnDiagonals(pamg, L, &own, &found));
   if (found) dia = &own;
+  if (dia && !dia->nd) dia = NULL; // of no rows
   L->M = (PolderLevelMatrix){.n = L->n, .nd = dia ? dia->nd : 0, .main = dia ? dia->main : 0, .off = dia ? dia->off : NULL, .val = dia ? (const void *const *)dia->val : NULL, .ai = L->csr.ai, .aj = L->csr.aj, .aa = L->csr.aa, .diag = L->diag, .dinv = L->dinv};
   if (pamg->precision == PAMG_DOUBLE) {
     L->half = dia ? dia->half : PETSC_FALSE;
@@ -621,6 +622,17 @@ static PetscErrorCode PamgBuild(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The values of a matrix have changed where they are; its inverse diagonal, which MatSOR() keeps, is to be forgotten */
+static PetscErrorCode PamgTouch(Mat A)
+{
+  PetscScalar *values;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJGetArray(A, &values));
+  PetscCall(MatSeqAIJRestoreArray(A, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* New values of level l + 1 from those of level l, by the aggregates that are there */
 static PetscErrorCode PamgRefreshNext(PC_PAMG *pamg, PetscInt l)
 {
@@ -641,8 +653,8 @@ static PetscErrorCode PamgRefreshNext(PC_PAMG *pamg, PetscInt l)
     PetscCall(PetscArraycpy(C->ga, ga, nz));
     PetscCall(PetscFree(ga));
   }
-  if (C->csr.diag != C->A) PetscCall(PetscObjectStateIncrease((PetscObject)C->csr.diag));
-  PetscCall(PetscObjectStateIncrease((PetscObject)C->A));
+  PetscCall(PamgTouch(C->csr.diag));
+  if (C->csr.diag != C->A) PetscCall(PetscObjectStateIncrease((PetscObject)C->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
