@@ -8,7 +8,7 @@
 #include <type_traits>
 
 /* Most blocks of the kernel that makes sums as well */
-#define OUTER_BLOCKS 264
+#define OUTER_BLOCKS 264u
 
 /* Both lists in the same order, whatever it is, so that each comes out ascending when it is sorted */
 int PolderOuterFind_CUDA(PetscInt n, const PetscInt ptr[], PetscInt row[], PetscInt start[], PetscInt *count, PolderStream stream)
@@ -156,9 +156,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) OuterDotsKernel(const Pol
 template <class V>
 static int OuterDotsLaunch(const PolderOuterRows &O, PetscBool second, const V *ghost, const V *x, const V *b, V *v, PetscReal sum[], void *work, PolderStream stream)
 {
-  const unsigned int blocks = PolderBlocks(O.n, POLDER_BLOCK);
+  const unsigned int blocks = PetscMin(PolderBlocks(O.n, POLDER_BLOCK), OUTER_BLOCKS);
 
-  if (blocks) OuterDotsKernel<V> < <<blocks<OUTER_BLOCKS ? blocks : OUTER_BLOCKS, POLDER_BLOCK, 0, stream>>>(O, second, ghost, x, b, v, sum, (PolderReduceScratch *)work);
+  if (blocks) OuterDotsKernel<V><<<blocks, POLDER_BLOCK, 0, stream>>>(O, second, ghost, x, b, v, sum, (PolderReduceScratch *)work);
   return cudaGetLastError();
 }
 

@@ -358,7 +358,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    The prolongation P has one unit entry a row, and the matrix of the next level is P^T A P, sums of entries. Where the rows are those of a 5- or 7-point stencil
    on a grid, pairs line up, so that the levels are such stencils again and are kept by diagonals. Aggregates stay within a process.
 
-   On one process whose matrix and vectors are on a GPU set-up and cycles run there, unless the matching is greedy.
+   Where matrix and vectors are on a GPU, on each process on its own, set-up and cycles run there, unless the matching is greedy.
 
    A constant kernel (`MatSetNullSpace()`) is one on every level. Where nobody has told of a kernel the factor of the last level leaves
    out the unknowns that depend on others.

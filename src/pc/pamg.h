@@ -64,7 +64,7 @@ typedef struct {
   PetscInt64        nz;   /* entries of all processes */
   PolderLevelMatrix M;    /* the local block; on the first level its arrays of the matrix are set while a cycle runs */
   PolderCSR         csr;  /* the same for the entries to other processes */
-  PolderHalo        halo; /* NULL on one process */
+  PolderHalo        halo; /* NULL where this process has all rows */
   PetscInt         *ai, *aj, *bi, *bj;
   PetscScalar      *aa, *ba;
   PetscInt         *agg;                   /* [n] aggregate, nc for none; NULL on the last level */
