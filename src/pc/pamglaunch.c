@@ -12,14 +12,28 @@ static PetscErrorCode PamgBegin(PamgLevel *L, PetscReal start, const void *b, vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* L->ghost <- the values of x that the rows of this process need; start != 0: of start D^-1 x */
-static PetscErrorCode PamgExchange(PamgLevel *L, PetscReal start, const void *x)
+/* Of a vector of the cycle */
+static MPI_Datatype PamgUnit(const PamgLevel *L)
+{
+  return L->single ? MPI_FLOAT : MPIU_SCALAR;
+}
+
+/* Begins L->ghost <- the values of x that the rows of this process need, where there are any; a kernel that reads x may run meanwhile */
+static PetscErrorCode PamgSend(PamgLevel *L, const void *x)
+{
+  PetscFunctionBegin;
+  if (L->halo) PetscCall(PolderHaloBeginDevice(L->halo, PamgUnit(L), x, L->ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ends that; start != 0: it becomes start D^-1 x */
+static PetscErrorCode PamgReceive(PamgLevel *L, PetscReal start, const void *x)
 {
   PolderLevelMatrix ghosts = {.dinv = L->outer.dinv};
   PolderStream      stream;
 
   PetscFunctionBegin;
-  PetscCall(PolderHaloExchangeDevice(L->halo, L->single ? MPI_FLOAT : MPIU_SCALAR, x, L->ghost));
+  PetscCall(PolderHaloEndDevice(L->halo, PamgUnit(L), x, L->ghost));
   if (start != 0) {
     PetscCall(PolderHaloGetGhosts(L->halo, &ghosts.n, NULL));
     PetscCall(PolderDeviceGetStream(&stream));
@@ -28,14 +42,14 @@ static PetscErrorCode PamgExchange(PamgLevel *L, PetscReal start, const void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the values of other processes add to a product, where there are any; sum->own is what the product is made with */
+/* What the values of other processes add to a product, where there are any; sum.own, which has been sent, is what the product is made with */
 static PetscErrorCode PamgAddOuter(PamgLevel *L, PolderOuterSum sum, void *z)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PamgExchange(L, sum.start, sum.own));
+  PetscCall(PamgReceive(L, sum.start, sum.own));
   sum.ghost = L->ghost;
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelOuterAdd_CUDA(L->single, &L->outer.rows, &sum, z, stream));
@@ -48,6 +62,7 @@ static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, cons
   PolderStream    stream;
 
   PetscFunctionBegin;
+  PetscCall(PamgSend(L, begins ? b : x));
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->M, step, b, x, y, stream));
   PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -step->scale, .start = begins ? step->start : 0, .dinv = L->dinv, .own = begins ? b : x, .wide = step->wide}, y));
@@ -60,11 +75,12 @@ static PetscErrorCode PamgResidual(PamgLevel *L, const void *b, const void *x, v
   PolderStream     stream;
 
   PetscFunctionBegin;
+  PetscCall(PamgSend(L, x));
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->M, b, x, r, r ? NULL : L->ptr, L->row, L->nc, bc, stream));
   if (r) PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, r));
   else if (L->halo) {
-    PetscCall(PamgExchange(L, 0, x));
+    PetscCall(PamgReceive(L, 0, x));
     PolderLaunch(PolderLevelOuterRestrict_CUDA(L->single, &O->rows, O->ntarget, O->target_d, O->at_d, O->member_d, x, L->ghost, bc, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -106,11 +122,12 @@ static PetscErrorCode PamgDots(PamgLevel *L, const void *x, const void *b, const
   void          *work;
 
   PetscFunctionBegin;
+  PetscCall(PamgSend(L, x));
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
   PolderLaunch(PolderLevelMultDots_CUDA(L->single, &L->M, x, b, w, v, sum, work, stream));
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PamgExchange(L, 0, x));
+  PetscCall(PamgReceive(L, 0, x));
   PolderLaunch(PolderLevelOuterDots_CUDA(L->single, &L->outer.rows, w ? PETSC_TRUE : PETSC_FALSE, L->ghost, x, b, v, sum, work, stream));
   PetscCall(PolderDeviceToHost(host, sum, sizeof(*sum) * (size_t)n));
   PetscCallAllreduce(MPI_IN_PLACE, host, n, MPIU_REAL, MPIU_SUM, L->comm);
@@ -160,6 +177,7 @@ static PetscErrorCode PamgSweeps(PamgLevel *L, PetscInt n, PetscBool backward, c
   PetscFunctionBegin;
   for (PetscInt k = 0; k < n; ++k) {
     if (L->halo) {
+      PetscCall(PamgSend(L, x));
       PetscCall(PolderDeviceToDevice(L->g, b, bytes));
       PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, L->g));
     }
