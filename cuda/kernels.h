@@ -169,6 +169,18 @@ POLDER_LAUNCHER int PolderMembers_CUDA(PetscInt m, const PetscInt agg[], PetscIn
 POLDER_LAUNCHER int PolderColoursRound_CUDA(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count, PolderStream stream);
 POLDER_LAUNCHER int PolderColoursPlaces_CUDA(PetscInt n, const PetscInt64 place[], PetscInt colour[], PolderStream stream);
 POLDER_LAUNCHER int PolderColoursCheck_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscInt colour[], PetscInt *bad, PolderStream stream);
+/* outer.cu: entries to other processes by the rows that have any, as on the host (src/kernels/outer.c); PolderOuterRows and PolderOuterSum are on the host, what they lead to on the device */
+/* row[] and start[] in any order, which is the same for both; room for as many as there are entries */
+POLDER_LAUNCHER int PolderOuterFind_CUDA(PetscInt n, const PetscInt ptr[], PetscInt row[], PetscInt start[], PetscInt *count, PolderStream stream);
+POLDER_LAUNCHER int PolderIndexGather_CUDA(PetscInt n, const PetscInt index[], const PetscInt from[], PetscInt to[], PolderStream stream);
+POLDER_LAUNCHER int PolderOuterStrength_CUDA(const PolderOuterRows *, PetscReal outside[], PolderStream stream);
+POLDER_LAUNCHER int PolderPairsNextOutside_CUDA(PetscInt nc, const PetscInt ptr[], const PetscInt row[], const PetscReal outside[], PetscReal next[], PolderStream stream);
+POLDER_LAUNCHER int PolderOuterLevelRows_CUDA(const PolderOuterRows *, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad, PolderStream stream);
+POLDER_LAUNCHER int PolderOuterTotals_CUDA(const PolderOuterRows *, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *large, PolderStream stream);
+/* Of a level of a cycle, see level.cu for single and work; in PolderLevelOuterRestrict_CUDA() own is x */
+POLDER_LAUNCHER int PolderLevelOuterAdd_CUDA(PetscBool single, const PolderOuterRows *, const PolderOuterSum *, void *z, PolderStream stream);
+POLDER_LAUNCHER int PolderLevelOuterRestrict_CUDA(PetscBool single, const PolderOuterRows *, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const void *own, const void *ghost, void *bc, PolderStream stream);
+POLDER_LAUNCHER int PolderLevelOuterDots_CUDA(PetscBool single, const PolderOuterRows *, PetscBool second, const void *ghost, const void *x, const void *b, void *v, PetscReal sum[], void *work, PolderStream stream);
 /* galerkin.cu: the rows of P^T A P, see src/kernels/galerkin.c; n aggregates, agg[] = n for none */
 /* ptr[0] <- 0, ptr[a + 1] <- sum of the lengths up to there, from the lengths in ptr[1 .. n] */
 POLDER_LAUNCHER int PolderPointers_CUDA(PetscInt n, PetscInt ptr[], void *work, size_t bytes, PolderStream stream);
@@ -411,6 +423,8 @@ POLDER_LAUNCHER int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], flo
 POLDER_LAUNCHER int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream);
 /* Step k of the power method: y = D^-1 A x, with x in the length sqrt(norm[k]) divided by that, and norm[k + 1] = (y, y). k = 0: x is the start that the host takes, in its own length */
 POLDER_LAUNCHER int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt k, const void *x, void *y, PetscReal norm[], void *work, PolderStream stream);
+/* That start */
+POLDER_LAUNCHER int PolderLevelSeed_CUDA(PetscBool single, PetscInt n, void *x, PolderStream stream);
 
 /*
   rrb.cu: the sweeps of PC rrb over one grid with its coefficients c, double or float (single), as RRB_NCOEF arrays of rrbrow.h. Vectors are in natural order, rows ld apart; those of

@@ -613,3 +613,15 @@ int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt
 {
   return single ? LevelPowerLaunch(A, k, (const float *)x, (float *)y, norm, work, stream) : LevelPowerLaunch(A, k, (const PetscScalar *)x, (PetscScalar *)y, norm, work, stream);
 }
+
+template <class V>
+static int LevelSeedLaunch(PetscInt n, V *x, cudaStream_t stream)
+{
+  return LevelEach(
+    n, [=] __device__(PetscInt i) { x[i] = (V)PolderPowerStart(i); }, stream);
+}
+
+int PolderLevelSeed_CUDA(PetscBool single, PetscInt n, void *x, PolderStream stream)
+{
+  return single ? LevelSeedLaunch(n, (float *)x, stream) : LevelSeedLaunch(n, (PetscScalar *)x, stream);
+}

@@ -107,3 +107,22 @@ static inline PetscErrorCode ProblemSolve(Mat A, const char extra[], KSP *ksp, P
   PetscCall(PetscOptionsDestroy(&options));
   PetscFunctionReturn(0);
 }
+
+/* Pairwise-aggregation multigrid of the options in extra, set up */
+static inline PetscErrorCode CreatePC(Mat A, const char extra[], PC *pc)
+{
+  PetscOptions options;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsCreate(&options));
+  PetscCall(PetscOptionsInsertString(options, extra));
+  PetscCall(PCCreate(PetscObjectComm((PetscObject)A), pc));
+  PetscCall(PetscObjectSetOptions((PetscObject)*pc, options));
+  PetscCall(PCSetOperators(*pc, A, A));
+  PetscCall(PCSetType(*pc, PCPAMG));
+  PetscCall(PCSetFromOptions(*pc));
+  PetscCall(PCSetUp(*pc));
+  PetscCall(PetscObjectSetOptions((PetscObject)*pc, NULL));
+  PetscCall(PetscOptionsDestroy(&options));
+  PetscFunctionReturn(0);
+}

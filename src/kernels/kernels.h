@@ -135,9 +135,10 @@ PETSC_INTERN void PolderGalerkinRow_Host(PetscInt nrow, const PetscInt row[], co
 
 /* pairs.c: n rows row[] (NULL: 0 .. n) of a CSR matrix find partners among each other; mate[i] = j and mate[j] = i, or one of POLDER_PAIR_FREE, POLDER_PAIR_LONE, or i: alone
    in its aggregate. sum[] and diag[]: row sums and diagonal, NULL when rule->kappa is 0 */
-/* outside[i] <- the largest coupling of row i in the block to other processes; next[] <- the largest of each of nc aggregates, which is what the coarse row has there at least */
+/* outside[i] <- the largest coupling of row i in the block to other processes; next[] <- the largest of each of nc aggregates of the rows row[ptr[a] .. ptr[a + 1]), which is what the coarse row
+   has there at least */
 PETSC_INTERN void PolderPairsOutside_Host(PetscInt n, const PetscInt bi[], const PetscScalar ba[], PetscReal outside[]);
-PETSC_INTERN void PolderPairsNextOutside_Host(PetscInt n, const PetscInt agg[], PetscInt nc, const PetscReal outside[], PetscReal next[]);
+PETSC_INTERN void PolderPairsNextOutside_Host(PetscInt nc, const PetscInt ptr[], const PetscInt row[], const PetscReal outside[], PetscReal next[]);
 /* next[i] <- the partner that row i would have, or POLDER_PAIR_NONE */
 PETSC_INTERN void PolderPairsPropose_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
 /* place[i] <- that of row shift + i in a grid with the strides near[] of PolderStencilStrides_Host(); *bad is raised when an entry joins no neighbours */
@@ -185,6 +186,18 @@ PETSC_INTERN PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[]
 /* The sums of the rows, and of those of a second block unless bi is NULL, in single precision: to[i] or, rows set, where the diagonal entry of compressed rows is. PETSC_FALSE when one is too large */
 PETSC_INTERN PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool rows, float to[]);
 
+/* outer.c: entries to other processes by the rows that have any, as a device has them, beside the rows ai, aj, aa of the local block */
+/* row[k], start[k] <- the rows that have entries and where these begin; *count: how many */
+PETSC_INTERN void PolderOuterFind_Host(PetscInt n, const PetscInt ptr[], PetscInt row[], PetscInt start[], PetscInt *count);
+/* to[k] = from[index[k]] */
+PETSC_INTERN void PolderIndexGather_Host(PetscInt n, const PetscInt index[], const PetscInt from[], PetscInt to[]);
+/* outside[] of PolderPairsOutside_Host() in these rows; the others stay as they are */
+PETSC_INTERN void PolderOuterStrength_Host(const PolderOuterRows *, PetscReal outside[]);
+/* What PolderLevelRows_Host() and PolderRowTotals_Host() say of these rows; d, sum and mate may be NULL. *bound is raised, *bad becomes the least of 8 i + kind over the rows i that cannot be used, if it
+   was larger; *large is raised when a sum is too large */
+PETSC_INTERN void PolderOuterLevelRows_Host(const PolderOuterRows *, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad);
+PETSC_INTERN void PolderOuterTotals_Host(const PolderOuterRows *, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *large);
+
 /* colours.c: n rows row[] (NULL: 0 .. n) of a CSR matrix with a symmetric pattern; colours and row bodies in colourrow.h */
 /* Colours those rows whose neighbours before them have their colour; left[*count] <- the others (may be row on the host). All are POLDER_COLOUR_NONE before the first round */
 PETSC_INTERN void PolderColoursRound_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count);
@@ -220,7 +233,13 @@ PETSC_INTERN void PolderColoursCheck_Host(PetscInt n, const PetscInt ai[], const
   PETSC_INTERN void PolderLevelKSecond##name(PetscInt n, PetscReal threshold, const PetscReal sum[], const type w[], type x[]); \
   /* z = y + scale B ghost or, own != NULL and in single precision, the entries b_ij times ghost_j - own_i; y = NULL stands for zero. bc -= P^T B ghost */ \
   PETSC_INTERN void PolderLevelGhosts##name(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], type scale, const type ghost[], const type own[], const type y[], type z[]); \
-  PETSC_INTERN void PolderLevelGhostsRestrict##name(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const type ghost[], const PetscInt agg[], type bc[]);
+  PETSC_INTERN void PolderLevelGhostsRestrict##name(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const type ghost[], const PetscInt agg[], type bc[]); \
+  /* The same by the rows that have such entries, as the device has them. z += what is said in PolderOuterSum */ \
+  PETSC_INTERN void PolderLevelOuterAdd##name(const PolderOuterRows *, const PolderOuterSum *, type z[]); \
+  /* bc[target[t]] -= the sum of B ghost over the rows member[ptr[t] .. ptr[t + 1]) of them */ \
+  PETSC_INTERN void PolderLevelOuterRestrict##name(const PolderOuterRows *, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const type own[], const type ghost[], type bc[]); \
+  /* v += B ghost, and sum[] of PolderLevelMultDots() with the v before (second: with w) becomes that of the new one */ \
+  PETSC_INTERN void PolderLevelOuterDots##name(const PolderOuterRows *, PetscBool second, const type ghost[], const type x[], const type b[], type v[], PetscReal sum[]);
 POLDER_LEVEL_KERNELS(PetscScalar, _Host)
 POLDER_LEVEL_KERNELS(float, Single_Host)
 

@@ -30,3 +30,17 @@ typedef struct {
   PetscScalar *wide; /* with a matrix in single precision: where the result goes instead of to y, in double precision, as x and what is added to it; NULL: to y */
   const void  *base; /* with wide: what the vectors of the steps are a correction of, so that the result is base and the correction; NULL: nothing */
 } PolderLevelStep;
+
+/* On a device: the rows that have entries to other processes, and these entries alone. Row k of them is row[k], with the entries ptr[k] .. ptr[k + 1) in the columns col[] of the ghosts */
+typedef struct {
+  PetscInt           n;
+  const PetscInt    *row, *ptr, *col;
+  const PetscScalar *val;
+} PolderOuterRows;
+
+/* What is added in them: z_i += scale d_i (B ghost)_i, d = 1 when dinv is NULL. In single precision the entries multiply ghost_j - x_i, x being own or, start != 0, start D^-1 own */
+typedef struct {
+  PetscReal    scale, start;
+  const void  *dinv, *own, *ghost;
+  PetscScalar *wide; /* in single precision: where it is added instead of to z, in double precision; NULL: to z */
+} PolderOuterSum;

@@ -9,11 +9,11 @@ void PolderPairsOutside_Host(PetscInt n, const PetscInt bi[], const PetscScalar 
   }
 }
 
-void PolderPairsNextOutside_Host(PetscInt n, const PetscInt agg[], PetscInt nc, const PetscReal outside[], PetscReal next[])
+void PolderPairsNextOutside_Host(PetscInt nc, const PetscInt ptr[], const PetscInt row[], const PetscReal outside[], PetscReal next[])
 {
-  for (PetscInt a = 0; a < nc; ++a) next[a] = 0;
-  for (PetscInt i = 0; i < n; ++i) {
-    if (agg[i] < nc) next[agg[i]] = PetscMax(next[agg[i]], outside[i]);
+  for (PetscInt a = 0; a < nc; ++a) {
+    next[a] = 0;
+    for (PetscInt k = ptr[a]; k < ptr[a + 1]; ++k) next[a] = PetscMax(next[a], outside[row[k]]);
   }
 }
 

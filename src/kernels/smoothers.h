@@ -439,3 +439,55 @@ void LEVEL_NAME(PolderLevelGhostsRestrict)(PetscInt n, const PetscInt bi[], cons
     for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) bc[agg[i]] -= (LEVEL_VALUE)ba[k] * ghost[bj[k]];
   }
 }
+
+/* Row k of the entries to other processes times the ghosts, less x of the row as LEVEL_SUMS has it */
+static inline LEVEL_VALUE LEVEL_NAME(LevelOuterRow)(const PolderOuterRows *O, PetscInt k, const LEVEL_VALUE ghost[], LEVEL_VALUE x)
+{
+  LEVEL_VALUE s = 0;
+
+  for (PetscInt e = O->ptr[k]; e < O->ptr[k + 1]; ++e) s += (LEVEL_VALUE)O->val[e] * (LEVEL_SUMS ? ghost[O->col[e]] - x : ghost[O->col[e]]);
+  return s;
+}
+
+void LEVEL_NAME(PolderLevelOuterAdd)(const PolderOuterRows *O, const PolderOuterSum *sum, LEVEL_VALUE z[])
+{
+  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)sum->dinv, *own = (const LEVEL_VALUE *)sum->own;
+
+  for (PetscInt k = 0; k < O->n; ++k) {
+    const PetscInt    i = O->row[k];
+    const LEVEL_VALUE x = sum->start != 0 ? (LEVEL_VALUE)sum->start * dinv[i] * own[i] : own[i];
+    const LEVEL_VALUE s = (LEVEL_VALUE)sum->scale * (dinv ? dinv[i] : 1) * LEVEL_NAME(LevelOuterRow)(O, k, (const LEVEL_VALUE *)sum->ghost, x);
+
+    if (LEVEL_SUMS && sum->wide) sum->wide[i] += s;
+    else z[i] += s;
+  }
+}
+
+void LEVEL_NAME(PolderLevelOuterRestrict)(const PolderOuterRows *O, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const LEVEL_VALUE own[], const LEVEL_VALUE ghost[], LEVEL_VALUE bc[])
+{
+  for (PetscInt t = 0; t < n; ++t) {
+    LEVEL_VALUE s = 0;
+
+    for (PetscInt m = ptr[t]; m < ptr[t + 1]; ++m) s += LEVEL_NAME(LevelOuterRow)(O, member[m], ghost, own[O->row[member[m]]]);
+    bc[target[t]] -= s;
+  }
+}
+
+void LEVEL_NAME(PolderLevelOuterDots)(const PolderOuterRows *O, PetscBool second, const LEVEL_VALUE ghost[], const LEVEL_VALUE x[], const LEVEL_VALUE b[], LEVEL_VALUE v[], PetscReal sum[])
+{
+  PetscReal more[3] = {0, 0, 0};
+
+  for (PetscInt k = 0; k < O->n; ++k) {
+    const PetscInt  i      = O->row[k];
+    const PetscReal before = v[i], s = LEVEL_NAME(LevelOuterRow)(O, k, ghost, x[i]);
+
+    v[i] = (LEVEL_VALUE)(before + s);
+    more[0] += x[i] * s;
+    more[1] += b[i] * s;
+    more[2] += (2 * before + s) * s;
+  }
+  sum[0] += more[0];
+  if (second) return;
+  sum[3] += more[1];
+  sum[4] += more[2];
+}

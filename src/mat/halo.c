@@ -59,23 +59,50 @@ static PetscErrorCode PolderMatGetBlocks_Private(Mat A, Mat *diag, Mat *offdiag,
 }
 
 /* Collective: every process sees the pattern change or none does */
+static PetscErrorCode PolderHaloConnect_Private(PolderHalo halo, PetscLayout layout, PetscInt nghost, const PetscInt garray[])
+{
+  PetscFunctionBegin;
+  halo->nghost = nghost;
+  PetscCall(PetscMalloc1(nghost, &halo->garray));
+  PetscCall(PetscArraycpy(halo->garray, garray, nghost));
+  if (layout->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFCreate(layout->comm, &halo->sf));
+  PetscCall(PetscSFSetGraphLayout(halo->sf, layout, nghost, NULL, PETSC_OWN_POINTER, halo->garray));
+  PetscCall(PetscSFSetUp(halo->sf));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PolderHaloSetUp_Private(PolderHalo halo, Mat A, Mat offdiag, const PetscInt garray[])
 {
   PetscLayout layout;
-  PetscMPIInt size;
+  PetscInt    nghost;
 
   PetscFunctionBegin;
   PetscCall(PolderHaloReset_Private(halo));
   if (!offdiag) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetSize(offdiag, NULL, &halo->nghost));
-  PetscCall(PetscMalloc1(halo->nghost, &halo->garray));
-  PetscCall(PetscArraycpy(halo->garray, garray, halo->nghost));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetSize(offdiag, NULL, &nghost));
   PetscCall(MatGetLayouts(A, NULL, &layout));
-  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)A), &halo->sf));
-  PetscCall(PetscSFSetGraphLayout(halo->sf, layout, halo->nghost, NULL, PETSC_OWN_POINTER, halo->garray));
-  PetscCall(PetscSFSetUp(halo->sf));
+  PetscCall(PolderHaloConnect_Private(halo, layout, nghost, garray));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloCreate(MPI_Comm comm, PetscInt n, PetscInt nghost, const PetscInt garray[], PolderHalo *halo)
+{
+  PetscLayout layout;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(halo));
+  PetscCall(PetscLayoutCreateFromSizes(comm, n, PETSC_DETERMINE, 1, &layout));
+  PetscCall(PolderHaloConnect_Private(*halo, layout, nghost, garray));
+  PetscCall(PetscLayoutDestroy(&layout));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloDestroy(PolderHalo *halo)
+{
+  PetscFunctionBegin;
+  if (*halo) PetscCall(PolderHaloReset_Private(*halo));
+  PetscCall(PetscFree(*halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -161,7 +188,7 @@ PetscErrorCode PolderHaloGetGhosts(PolderHalo halo, PetscInt *nghost, const Pets
 
   Input Parameters:
 + halo  - the halo
-. unit  - `MPIU_SCALAR` or `MPIU_INT`
+. unit  - `MPIU_SCALAR`, `MPIU_INT` or `MPI_FLOAT`
 . owned - values of the columns that this process owns
 - ghost - room for one value a ghost
 
@@ -186,7 +213,7 @@ PetscErrorCode PolderHaloBegin(PolderHalo halo, MPI_Datatype unit, const void *o
 
   Input Parameters:
 + halo  - the halo
-. unit  - `MPIU_SCALAR` or `MPIU_INT`
+. unit  - `MPIU_SCALAR`, `MPIU_INT` or `MPI_FLOAT`
 . owned - values of the columns that this process owns
 - ghost - receives one value a ghost
 
@@ -221,6 +248,14 @@ PetscErrorCode PolderHaloEndDevice(PolderHalo halo, MPI_Datatype unit, const voi
 {
   PetscFunctionBegin;
   if (halo->sf) PetscCall(PetscSFBcastEnd(halo->sf, unit, owned, ghost, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloExchangeDevice(PolderHalo halo, MPI_Datatype unit, const void *owned, void *ghost)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderHaloBeginDevice(halo, unit, owned, ghost));
+  PetscCall(PolderHaloEndDevice(halo, unit, owned, ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,8 +7,11 @@ typedef struct _n_PolderHalo *PolderHalo;
 
 /* The halo of an AIJ matrix (any subtype, sequential or parallel); belongs to the matrix, follows its pattern */
 PETSC_INTERN PetscErrorCode PolderMatGetHalo(Mat, PolderHalo *);
+/* One of its own, without a matrix: each process has n values and needs those of the global numbers garray[nghost], ascending, of others. Collective */
+PETSC_INTERN PetscErrorCode PolderHaloCreate(MPI_Comm, PetscInt n, PetscInt nghost, const PetscInt garray[], PolderHalo *);
+PETSC_INTERN PetscErrorCode PolderHaloDestroy(PolderHalo *);
 PETSC_INTERN PetscErrorCode PolderHaloGetGhosts(PolderHalo, PetscInt *nghost, const PetscInt *garray[]);
-/* ghost[k] <- owned value of global column garray[k]; unit is MPIU_SCALAR or MPIU_INT */
+/* ghost[k] <- owned value of global column garray[k]; unit is MPIU_SCALAR, MPIU_INT or MPI_FLOAT */
 PETSC_INTERN PetscErrorCode PolderHaloBegin(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloEnd(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 /* Both at once, where there is nothing to do meanwhile */
@@ -17,6 +20,7 @@ PETSC_INTERN PetscErrorCode PolderHaloExchange(PolderHalo, MPI_Datatype unit, co
 /* The same on arrays in device memory, and the way back: owned[] += ghost values, as a transposed product needs it */
 PETSC_INTERN PetscErrorCode PolderHaloBeginDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloEndDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
+PETSC_INTERN PetscErrorCode PolderHaloExchangeDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloReduceDevice(PolderHalo, const PetscScalar ghost[], PetscScalar owned[]);
 
 /* The rows of this process as CSR: diagonal block (ai,aj,aa) with local columns and, on several processes,

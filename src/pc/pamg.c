@@ -41,12 +41,15 @@ static PetscErrorCode PamgCompareSidesDevice(PC pc, PetscMPIInt *unlike)
   const PolderDia *dia;
   PetscScalar      vw, wv;
   PetscReal        norms[3];
+  PetscMPIInt      all;
   PetscRandom      random;
   Vec              v, w, y;
 
   PetscFunctionBegin;
   PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
-  if (dia && dia->half) PetscFunctionReturn(PETSC_SUCCESS);
+  all = dia && dia->half;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+  if (all) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatCreateVecs(pc->pmat, &v, &y));
   PetscCall(VecDuplicate(v, &w));
   PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)pc), &random));
@@ -178,18 +181,26 @@ static PetscErrorCode PCDestroy_PAMG(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What this process adds to the entries of a level: those that all have count once */
+static PetscInt64 PamgEntries(const PamgLevel *L, PetscMPIInt rank)
+{
+  return L->halo || !rank ? L->nz + (L->halo ? L->outer.nz : 0) : 0;
+}
+
 static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
 {
   static const char *const formats[] = {"rows", "diagonals", "diagonals, rows"};
   const PC_PAMG           *pamg      = (PC_PAMG *)pc->data;
   PetscInt                 colours   = 0;
   PetscReal                bytes = 0, entries = 0, rows = 0, n = PetscMax(1, pamg->level[0].N), nz = 1;
+  PetscMPIInt              rank;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  level       rows   entries a row   rows an aggregate   format\n"));
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     const PamgLevel *L         = &pamg->level[l];
-    PetscInt64       sum[4]    = {L->nz, L->bytes, L->n && L->M.nd, L->n && !L->M.nd}; // entries, bytes, processes with either format
+    PetscInt64       sum[4]    = {PamgEntries(L, rank), L->bytes, L->n && L->M.nd, L->n && !L->M.nd}; // entries, bytes, processes with either format
     char             ratio[32] = "";
 
     PetscCallAllreduce(MPI_IN_PLACE, sum, 4, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
@@ -347,7 +358,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    The prolongation P has one unit entry a row, and the matrix of the next level is P^T A P, sums of entries. Where the rows are those of a 5- or 7-point stencil
    on a grid, pairs line up, so that the levels are such stencils again and are kept by diagonals. Aggregates stay within a process.
 
-   On one process whose matrix and vectors are on a GPU set-up and cycles run there, unless the matching is greedy.
+   Where matrix and vectors are on a GPU, on each process on its own, set-up and cycles run there, unless the matching is greedy.
 
    A constant kernel (`MatSetNullSpace()`) is one on every level. Where nobody has told of a kernel the factor of the last level leaves
    out the unknowns that depend on others.

@@ -3,6 +3,7 @@
 
 #include "../device.h"
 #include "../kernels/kernels.h"
+#include "../kernels/levelscalars.h"
 #include "../ksp/deflationcoarse.h"
 #include "../mat/dia.h"
 #include "../mat/halo.h"
@@ -40,18 +41,30 @@ typedef enum {
   PAMG_COARSE_KSP
 } PamgCoarse;
 
+/* On the device, of a level that is on several processes: the entries to others, by the rows that have any. They are few, so that the host has them too */
+typedef struct {
+  PetscInt        n, nz;
+  PetscInt       *row, *ptr, *col;                /* [n], [n + 1], [nz]; the columns are ghosts */
+  PetscScalar    *val;                            /* [nz] */
+  PetscInt        ntarget, *target, *at, *member; /* the aggregates of these rows: member[at[t] .. at[t + 1]) are the places of those of target[t]; [ntarget], [ntarget + 1], [n] */
+  PolderOuterRows rows;                           /* the same in device memory */
+  PetscInt       *target_d, *at_d, *member_d;
+  void           *dinv; /* [nghost] of the ghosts, in device memory */
+} PamgOuter;
+
 /*
   One level. Its matrix is an AIJ matrix of ours, so that diagonals and neighbour values come from where they come for every matrix; on the first level it is that of the PC, on
   the others the arrays of rows are ours. On the device there is no matrix but on the first level: M and the arrays beside it, all in device memory but off and val, are the level.
 */
 typedef struct {
   Mat               A;
+  MPI_Comm          comm; /* of the processes that share it; its own on each when it is whole there */
   PetscInt          n, N; /* rows, here and on all processes */
   PetscInt          nc;   /* aggregates of this process */
   PetscInt64        nz;   /* entries of all processes */
   PolderLevelMatrix M;    /* the local block; on the first level its arrays of the matrix are set while a cycle runs */
   PolderCSR         csr;  /* the same for the entries to other processes */
-  PolderHalo        halo; /* NULL on one process */
+  PolderHalo        halo; /* NULL where this process has all rows */
   PetscInt         *ai, *aj, *bi, *bj;
   PetscScalar      *aa, *ba;
   PetscInt         *agg;                   /* [n] aggregate, nc for none; NULL on the last level */
@@ -80,8 +93,11 @@ typedef struct {
   PetscBool    gathered; /* A is all of it, gi, gj, ga, on every process */
   PetscInt    *gi, *gj;
   PetscScalar *ga;
-  PetscMPIInt *counts, *displs; /* rows of each process, and its first one */
-  void        *part;            /* [nown + 1] of a vector */
+  PamgOuter    outer;
+  PetscReal    sum[POLDER_KSUMS]; /* on the device: those of the K-cycle over all processes, on the host */
+  void        *stage;             /* on the device: [N + nown], or [n] on the last level, for what goes by way of the host */
+  PetscMPIInt *counts, *displs;   /* rows of each process, and its first one */
+  void        *part;              /* [nown + 1] of a vector */
 } PamgLevel;
 
 /* What the cycle does on a level, see pamgsteps.h */
@@ -111,7 +127,7 @@ typedef struct {
   PolderCoarse      coarse; /* the solver of the last level when it is small */
   KSP               ksp;    /* else */
   Vec               cb, cx;
-  PetscScalar      *cbuf[2]; /* [n + nghost] of the last level */
+  PetscScalar      *cbuf[2], *hostbuf[2]; /* [n + nghost] of the last level, on the device or, where its solver is, on the host */
   PetscBool         direct;
   PetscBool         device; /* levels are on the device */
   PolderStream      stream;
@@ -150,6 +166,8 @@ static inline PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
 }
 
 /* pamgsetup.c */
+/* C->garray <- the global aggregates that theirs[n] names, ascending, -1 for none; theirs[k] <- its place among them, their number for none */
+PETSC_INTERN PetscErrorCode PCPAMGNumberGhosts_Private(PetscInt n, PetscInt theirs[], PamgLevel *C);
 PETSC_INTERN PetscErrorCode PCPAMGSetUpLevels_Private(PC);
 PETSC_INTERN PetscErrorCode PCPAMGFree_Private(PC_PAMG *);
 /* Once for each of warned[] */
@@ -206,10 +224,24 @@ static inline PetscReal PamgEigenvalue(PetscReal bound, PetscReal power)
   return power > 0 ? PetscMin(most, 1.1 * power) : most;
 }
 
+/* pamgouter.c: what several processes add on the device */
+/* The entries to others on the first level, and new values of them */
+PETSC_INTERN PetscErrorCode PCPAMGFindOuter_Private(PC_PAMG *);
+PETSC_INTERN PetscErrorCode PCPAMGRefreshOuter_Private(PC_PAMG *);
+/* Those of level l + 1, whose local block is there, or all of its rows where it is small, and new values of what it is */
+PETSC_INTERN PetscErrorCode PCPAMGCoarseOuter_Private(PC_PAMG *, PetscInt l);
+PETSC_INTERN PetscErrorCode PCPAMGCoarseOuterValues_Private(PC_PAMG *, PetscInt l);
+PETSC_INTERN PetscErrorCode PCPAMGFreeOuter_Private(PamgLevel *);
+/* Copies on the host of the rows of this process, of a level that is on several or is gathered */
+PETSC_INTERN PetscErrorCode PCPAMGRowsToHost_Private(const PamgLevel *, PolderCSR *);
+PETSC_INTERN PetscErrorCode PCPAMGFreeRowsOnHost_Private(PolderCSR *);
+
 /* pamggather.c */
-/* The matrix of a level from the rows that the processes have */
-PETSC_INTERN PetscErrorCode PCPAMGGatherMatrix_Private(MPI_Comm, PamgLevel *);
-PETSC_INTERN PetscErrorCode PCPAMGGatherValues_Private(MPI_Comm, PamgLevel *);
+/* The entries of row i of both blocks in the order of their global columns: val[], and col[] unless that is NULL. Returns how many */
+PETSC_INTERN PetscInt PamgMergeRow(const PolderCSR *own, PetscInt i, PetscInt col[], PetscScalar val[]);
+/* gi, gj and ga of a level from the rows that the processes have, all on the host; and new values of ga in an array to be freed */
+PETSC_INTERN PetscErrorCode PCPAMGGatherRows_Private(MPI_Comm, const PolderCSR *own, PamgLevel *);
+PETSC_INTERN PetscErrorCode PCPAMGGatherValues_Private(MPI_Comm, const PolderCSR *own, PetscInt *total, PetscScalar **all);
 /* place[] of this process becomes that of all, NULL unless all have places */
 PETSC_INTERN PetscErrorCode PCPAMGGatherPlaces_Private(MPI_Comm, const PamgLevel *, PetscInt64 **place);
 

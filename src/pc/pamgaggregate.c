@@ -47,6 +47,15 @@ static PetscErrorCode PamgTake(const PC_PAMG *pamg, PetscInt n, const PetscInt f
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Within the memory of the levels */
+static PetscErrorCode PamgCopy(const PC_PAMG *pamg, size_t bytes, const void *from, void *to)
+{
+  PetscFunctionBegin;
+  if (pamg->device) PetscCall(PolderDeviceToDevice(to, from, bytes));
+  else PetscCall(PetscMemcpy(to, from, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A kernel that host and device have with the same arguments */
 #define PamgKernel(pamg, stem, ...) \
   do { \
@@ -76,13 +85,15 @@ typedef struct {
   PetscInt  *work;                             /* greedy: [3 n + PAMG_DEGREE + 1] */
   PetscInt  *count;                            /* [8]: 0, what is counted; 1 .. 3, directions; 4 and 5, long rows */
   PetscReal *outside[2];                       /* [n] of a pass and of the next, as in PolderPairRule; NULL on one process */
+  PetscInt  *mate;                             /* then, [n]: what it was before a pass */
   void      *temp;                             /* of the device's scans and sorts */
   size_t     bytes;
 } PamgWork;
 
-static PetscErrorCode PamgWorkCreate(const PC_PAMG *pamg, const PolderCSR *csr, PetscInt n, PamgWork *w)
+static PetscErrorCode PamgWorkCreate(const PC_PAMG *pamg, const PamgLevel *L, PamgWork *w)
 {
-  const size_t size = sizeof(PetscInt);
+  const size_t   size = sizeof(PetscInt);
+  const PetscInt n    = L->n;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(w, sizeof(*w)));
@@ -93,9 +104,13 @@ static PetscErrorCode PamgWorkCreate(const PC_PAMG *pamg, const PolderCSR *csr, 
   PetscCall(PCPAMGMalloc_Private(pamg, size * (size_t)n, &w->row));
   if (pamg->matching == PAMG_GREEDY) PetscCall(PCPAMGMalloc_Private(pamg, size * (3 * (size_t)n + PAMG_DEGREE + 1), &w->work));
   PetscCall(PCPAMGMalloc_Private(pamg, size * 8, &w->count));
-  if (csr->bi) {
-    for (int b = 0; b < 2; ++b) PetscCall(PetscMalloc1(n, &w->outside[b]));
-    PolderPairsOutside_Host(n, csr->bi, csr->ba, w->outside[0]);
+  if (L->halo) {
+    for (int b = 0; b < 2; ++b) PetscCall(PCPAMGMalloc_Private(pamg, sizeof(PetscReal) * (size_t)n, &w->outside[b]));
+    PetscCall(PCPAMGMalloc_Private(pamg, size * (size_t)n, &w->mate));
+    if (pamg->device) {
+      PetscCall(PolderDeviceZero(w->outside[0], sizeof(PetscReal) * (size_t)n));
+      PolderLaunch(PolderOuterStrength_CUDA(&L->outer.rows, w->outside[0], pamg->stream));
+    } else PolderPairsOutside_Host(n, L->csr.bi, L->csr.ba, w->outside[0]);
   }
   if (pamg->device) {
     w->bytes = PolderWorkSize(PolderPairsWork_CUDA(n));
@@ -114,7 +129,8 @@ static PetscErrorCode PamgWorkDestroy(const PC_PAMG *pamg, PamgWork *w)
   PetscCall(PCPAMGFreeArray_Private(pamg, &w->row));
   PetscCall(PCPAMGFreeArray_Private(pamg, &w->work));
   PetscCall(PCPAMGFreeArray_Private(pamg, &w->count));
-  for (int b = 0; b < 2; ++b) PetscCall(PetscFree(w->outside[b]));
+  for (int b = 0; b < 2; ++b) PetscCall(PCPAMGFreeArray_Private(pamg, &w->outside[b]));
+  PetscCall(PCPAMGFreeArray_Private(pamg, &w->mate));
   PetscCall(PolderDeviceFree(&w->temp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -213,13 +229,15 @@ static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PamgRows
 /* One pass over the rows A, with mate[] and place[] (NULL: no grid) of pamg as they come: agg[], the number of aggregates, and their places */
 static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgRows *A, PetscInt agg[], PetscInt *nc)
 {
-  PolderPairRule rule = {pamg->place, pamg->threshold, pamg->kappa, w->outside[0]};
+  const size_t   bytes = sizeof(*pamg->mate) * (size_t)A->n;
+  PolderPairRule rule  = {pamg->place, pamg->threshold, pamg->kappa, w->outside[0]};
   PetscInt      *join;
 
   PetscFunctionBegin;
+  if (rule.outside) PetscCall(PamgCopy(pamg, bytes, pamg->mate, w->mate));
   PetscCall(PamgMatch(pamg, w, A, rule, agg, nc, &join));
   if (rule.outside && *nc >= PAMG_SCATTERED * A->n) {
-    for (PetscInt i = 0; i < A->n; ++i) pamg->mate[i] = pamg->mate[i] == POLDER_PAIR_LONE ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
+    PetscCall(PamgCopy(pamg, bytes, w->mate, pamg->mate));
     rule.outside = NULL;
     PetscCall(PamgMatch(pamg, w, A, rule, agg, nc, &join));
   }
@@ -227,14 +245,16 @@ static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgRows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What pairs couple to other processes with, at least */
-static void PamgNextOutside(PamgWork *w, PetscInt n, const PetscInt agg[], PetscInt nc)
+/* What the nc pairs of a pass, whose rows are in ptr[] and row[], couple to other processes with, at least */
+static PetscErrorCode PamgNextOutside(const PC_PAMG *pamg, PamgWork *w, PetscInt nc)
 {
   PetscReal *now = w->outside[0];
 
-  PolderPairsNextOutside_Host(n, agg, nc, now, w->outside[1]);
+  PetscFunctionBegin;
+  PamgKernel(pamg, PolderPairsNextOutside, nc, w->ptr, w->row, now, w->outside[1]);
   w->outside[0] = w->outside[1];
   w->outside[1] = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ptr[], row[] <- the rows of each aggregate */
@@ -335,7 +355,7 @@ PetscErrorCode PCPAMGAggregate_Private(PC_PAMG *pamg, PetscInt l)
   PamgWork   w;
 
   PetscFunctionBegin;
-  PetscCall(PamgWorkCreate(pamg, &L->csr, L->n, &w));
+  PetscCall(PamgWorkCreate(pamg, L, &w));
   for (PetscInt pass = 0; pass < pamg->passes; ++pass) {
     PetscInt *agg = pass ? w.agg : L->agg, nc;
 
@@ -345,7 +365,7 @@ PetscErrorCode PCPAMGAggregate_Private(PC_PAMG *pamg, PetscInt l)
     }
     PetscCall(PamgPairs(pamg, &w, &A, agg, &nc));
     PetscCall(PamgCoarseRows(pamg, &w, &A, agg, nc, &B, &C->wide));
-    if (w.outside[0]) PamgNextOutside(&w, A.n, agg, nc);
+    if (w.outside[0]) PetscCall(PamgNextOutside(pamg, &w, nc));
     if (pass) {
       PamgKernel(pamg, PolderPairsCompose, L->n, A.n, agg, nc, L->agg);
       PetscCall(PamgFreeRows(pamg, &A));

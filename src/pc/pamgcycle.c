@@ -69,7 +69,7 @@ static PetscErrorCode PamgCorrect(PC_PAMG *pamg, PetscInt l)
   PamgLevel *C = &pamg->level[l + 1];
 
   PetscFunctionBegin;
-  if (C->gathered) PetscCall(pamg->steps->gather(C, PetscObjectComm((PetscObject)pamg->level[l].A)));
+  if (C->gathered) PetscCall(pamg->steps->gather(C, pamg->level[l].comm));
   PetscCall(pamg->steps->solve(pamg, l + 1, C->b, C->x));
   if (C->gathered) PetscCall(pamg->steps->scatter(C));
   PetscFunctionReturn(PETSC_SUCCESS);

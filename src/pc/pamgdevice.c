@@ -1,4 +1,4 @@
-/* Pairwise-aggregation multigrid: what the set-up of a level does in another way on the device, where there is one process. */
+/* Pairwise-aggregation multigrid: what the set-up of a level does in another way on the device. */
 #include "pamg.h"
 #include "../mat/aijderived.h"
 #include <petsc/private/matimpl.h>
@@ -7,14 +7,16 @@
 PetscErrorCode PCPAMGOnDevice_Private(PC pc, PolderCSR *csr, PetscBool *device)
 {
   PC_PAMG    *pamg = (PC_PAMG *)pc->data;
-  PetscMPIInt size;
+  PetscMPIInt all;
 
   PetscFunctionBegin;
   *device = PETSC_FALSE;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1 || pamg->matching == PAMG_GREEDY || pamg->uncoloured) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pamg->matching == PAMG_GREEDY || pamg->uncoloured) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetDeviceCSR(pc->pmat, csr, device));
-  csr->device = *device;
+  all = *device;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+  if (*device && !all) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, csr));
+  *device = csr->device = (PetscBool)all;
   if (*device) PetscCall(PolderDeviceGetStream(&pamg->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -23,6 +25,7 @@ PetscErrorCode PCPAMGBeginLevelDevice_Private(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel   *L    = &pamg->level[l];
   const size_t size = pamg->precision == PAMG_SINGLE ? sizeof(float) : sizeof(PetscScalar);
+  PetscMPIInt  ranks;
 
   PetscFunctionBegin;
   L->n      = L->csr.m;
@@ -36,6 +39,8 @@ PetscErrorCode PCPAMGBeginLevelDevice_Private(PC_PAMG *pamg, PetscInt l)
     L->nz = nz;
     PetscCall(PolderMatGetDeviceDia(L->A, &dia));
     L->regular = (PetscBool) !!dia;
+    PetscCallMPI(MPI_Comm_size(L->comm, &ranks));
+    if (ranks > 1) PetscCall(PCPAMGFindOuter_Private(pamg));
   }
   PetscCall(PolderDeviceMalloc(size * (size_t)(L->n + 1), &L->dinv));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -122,10 +127,13 @@ PetscErrorCode PCPAMGSetUpRowsDevice_Private(PC_PAMG *pamg, PetscInt l, PetscRea
   if (!l && refresh && !all) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && dia->main >= 0) PolderLaunch(PolderLevelDiagonal_CUDA(L->n, NULL, dia->val[dia->main], (PetscBool)(l > 0), dinv, there, pamg->stream));
   else PolderLaunch(PolderLevelRows_CUDA(L->n, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), lone, NULL, dinv, pamg->diagonal, pamg->sum, pamg->mate, (PetscReal *)(there + 1), there, pamg->stream));
+  if (L->halo && (all || !refresh))
+    PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), lone, dinv, pamg->diagonal, pamg->sum, pamg->mate, (PetscReal *)(there + 1), there, pamg->stream));
   if (pamg->precision == PAMG_SINGLE) {
     PetscCall(PamgRound(pamg, (size_t)L->n, dinv, (float *)L->dinv, (int *)(there + 2)));
     PetscCall(PolderDeviceFree(&dinv));
   }
+  if (L->halo) PetscCall(PolderHaloExchangeDevice(L->halo, pamg->precision == PAMG_SINGLE ? MPI_FLOAT : MPIU_SCALAR, L->dinv, L->outer.dinv));
   PetscCall(PolderDeviceToHost(got, there, sizeof(got)));
   PetscCall(PolderDeviceFree(&there));
   *row  = (PetscInt)(got[0] / 8);
@@ -218,7 +226,7 @@ PetscErrorCode PCPAMGSetUpValuesDevice_Private(PC_PAMG *pamg, PetscInt l, PetscB
   PetscFunctionBegin;
   PetscCall(PolderDeviceMalloc(sizeof(*there), &there));
   if (!l) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
-  if (dia && dia->nd > POLDER_LEVEL_DIAGONALS) dia = NULL;
+  if (dia && (!dia->nd || dia->nd > POLDER_LEVEL_DIAGONALS)) dia = NULL;
   if (!dia) {
     PetscCall(PamgOwnDiagonalsDevice(pamg, L, &own, there));
     if (own.nd) dia = &own;
@@ -235,11 +243,13 @@ PetscErrorCode PCPAMGSetUpValuesDevice_Private(PC_PAMG *pamg, PetscInt l, PetscB
     PetscCall(PamgRoundDiagonalsDevice(pamg, L, dia, there));
     L->M.val = L->val;
     PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
+    if (L->halo) PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
   } else {
     if (!L->values) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)L->nz, &L->values));
     PetscCall(PamgRound(pamg, (size_t)L->nz, L->csr.aa, L->values, there));
     L->M.aa = L->values;
     PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_TRUE, L->values, there, pamg->stream));
+    if (L->halo) PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_TRUE, L->values, there, pamg->stream));
   }
   PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
   PetscCall(PolderDeviceFree(&there));
@@ -266,21 +276,32 @@ PetscErrorCode PCPAMGSetUpCoarseDevice_Private(PC_PAMG *pamg, PetscBool constant
 
 PetscErrorCode PCPAMGMatrixFromDevice_Private(PC_PAMG *pamg, PetscInt l)
 {
-  PamgLevel   *L = &pamg->level[l];
-  PetscInt    *ai, *aj;
-  PetscScalar *aa;
+  PamgLevel     *L  = &pamg->level[l];
+  const PetscInt nz = (PetscInt)L->nz + (L->halo ? L->outer.nz : 0);
+  PetscInt      *ai, *aj;
+  PetscScalar   *aa;
 
   PetscFunctionBegin;
   PetscCall(MatDestroy(&L->A));
-  PetscCall(PetscMalloc3(L->n + 1, &ai, L->nz, &aj, L->nz, &aa));
-  PetscCall(PolderDeviceToHost(ai, L->csr.ai, sizeof(*ai) * (size_t)(L->n + 1)));
-  PetscCall(PolderDeviceToHost(aj, L->csr.aj, sizeof(*aj) * (size_t)L->nz));
-  PetscCall(PolderDeviceToHost(aa, L->csr.aa, sizeof(*aa) * (size_t)L->nz));
-  PetscCall(MatCreate(PetscObjectComm((PetscObject)pamg->level->A), &L->A));
-  PetscCall(MatSetSizes(L->A, L->n, L->n, L->n, L->n));
-  PetscCall(MatSetType(L->A, MATSEQAIJICRS));
+  PetscCall(PetscMalloc3(L->n + 1, &ai, nz, &aj, nz, &aa));
+  if (L->halo) {
+    PolderCSR own;
+
+    PetscCall(PCPAMGRowsToHost_Private(L, &own));
+    ai[0] = 0;
+    for (PetscInt i = 0; i < L->n; ++i) ai[i + 1] = ai[i] + PamgMergeRow(&own, i, aj + ai[i], aa + ai[i]);
+    PetscCall(PCPAMGFreeRowsOnHost_Private(&own));
+  } else {
+    PetscCall(PolderDeviceToHost(ai, L->csr.ai, sizeof(*ai) * (size_t)(L->n + 1)));
+    PetscCall(PolderDeviceToHost(aj, L->csr.aj, sizeof(*aj) * (size_t)L->nz));
+    PetscCall(PolderDeviceToHost(aa, L->csr.aa, sizeof(*aa) * (size_t)L->nz));
+  }
+  PetscCall(MatCreate(L->comm, &L->A));
+  PetscCall(MatSetSizes(L->A, L->n, L->n, L->N, L->N));
+  PetscCall(MatSetType(L->A, L->halo ? MATMPIAIJICRS : MATSEQAIJICRS));
   PetscCall(MatSetVecType(L->A, POLDER_VEC_DEVICE));
-  PetscCall(MatSeqAIJSetPreallocationCSR(L->A, ai, aj, aa));
+  if (L->halo) PetscCall(MatMPIAIJSetPreallocationCSR(L->A, ai, aj, aa));
+  else PetscCall(MatSeqAIJSetPreallocationCSR(L->A, ai, aj, aa));
   PetscCall(PetscFree3(ai, aj, aa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

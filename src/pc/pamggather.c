@@ -2,22 +2,21 @@
 #include "pamg.h"
 #include "../ksp/gather.h"
 
-/* The entries of row i of both blocks in the order of their global columns: val[], and col[] unless that is NULL. Returns how many */
-static PetscInt PamgMergeRow(const PamgLevel *C, PetscInt i, PetscInt col[], PetscScalar val[])
+PetscInt PamgMergeRow(const PolderCSR *own, PetscInt i, PetscInt col[], PetscScalar val[])
 {
-  PetscInt n = 0, b = C->bi[i];
+  PetscInt n = 0, b = own->bi[i];
 
-  for (; b < C->bi[i + 1] && C->garray[C->bj[b]] < C->rstart; ++b, ++n) {
-    if (col) col[n] = C->garray[C->bj[b]];
-    val[n] = C->ba[b];
+  for (; b < own->bi[i + 1] && own->garray[own->bj[b]] < own->rstart; ++b, ++n) {
+    if (col) col[n] = own->garray[own->bj[b]];
+    val[n] = own->ba[b];
   }
-  for (PetscInt a = C->ai[i]; a < C->ai[i + 1]; ++a, ++n) {
-    if (col) col[n] = C->rstart + C->aj[a];
-    val[n] = C->aa[a];
+  for (PetscInt a = own->ai[i]; a < own->ai[i + 1]; ++a, ++n) {
+    if (col) col[n] = own->rstart + own->aj[a];
+    val[n] = own->aa[a];
   }
-  for (; b < C->bi[i + 1]; ++b, ++n) {
-    if (col) col[n] = C->garray[C->bj[b]];
-    val[n] = C->ba[b];
+  for (; b < own->bi[i + 1]; ++b, ++n) {
+    if (col) col[n] = own->garray[own->bj[b]];
+    val[n] = own->ba[b];
   }
   return n;
 }
@@ -36,9 +35,9 @@ static PetscErrorCode PamgGatherLayout(MPI_Comm comm, PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGGatherMatrix_Private(MPI_Comm comm, PamgLevel *C)
+PetscErrorCode PCPAMGGatherRows_Private(MPI_Comm comm, const PolderCSR *own, PamgLevel *C)
 {
-  const PetscInt n = C->nown, most = C->ai[n] + C->bi[n];
+  const PetscInt n = own->m, most = own->ai[n] + own->bi[n];
   PetscInt      *length, *col, *all, nz = 0, N;
   PetscScalar   *val;
 
@@ -47,7 +46,7 @@ PetscErrorCode PCPAMGGatherMatrix_Private(MPI_Comm comm, PamgLevel *C)
   PetscCall(PamgGatherLayout(comm, C));
   PetscCall(PetscMalloc3(n, &length, most, &col, most, &val));
   for (PetscInt i = 0; i < n; ++i) {
-    length[i] = PamgMergeRow(C, i, col + nz, val + nz);
+    length[i] = PamgMergeRow(own, i, col + nz, val + nz);
     nz += length[i];
   }
   PetscCall(PolderGatherAll(comm, n, length, sizeof(*length), &N, &all));
@@ -58,21 +57,18 @@ PetscErrorCode PCPAMGGatherMatrix_Private(MPI_Comm comm, PamgLevel *C)
   PetscCall(PolderGatherAll(comm, nz, col, sizeof(*col), &N, &C->gj));
   PetscCall(PolderGatherAll(comm, nz, val, sizeof(*val), &N, &C->ga));
   PetscCall(PetscFree3(length, col, val));
-  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, C->N, C->N, C->gi, C->gj, C->ga, &C->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGGatherValues_Private(MPI_Comm comm, PamgLevel *C)
+PetscErrorCode PCPAMGGatherValues_Private(MPI_Comm comm, const PolderCSR *own, PetscInt *total, PetscScalar **all)
 {
-  PetscScalar *val, *all;
-  PetscInt     nz = 0, total;
+  PetscScalar *val;
+  PetscInt     nz = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(C->ai[C->nown] + C->bi[C->nown], &val));
-  for (PetscInt i = 0; i < C->nown; ++i) nz += PamgMergeRow(C, i, NULL, val + nz);
-  PetscCall(PolderGatherAll(comm, nz, val, sizeof(*val), &total, &all));
-  PetscCall(PetscArraycpy(C->ga, all, total));
-  PetscCall(PetscFree(all));
+  PetscCall(PetscMalloc1(own->ai[own->m] + own->bi[own->m], &val));
+  for (PetscInt i = 0; i < own->m; ++i) nz += PamgMergeRow(own, i, NULL, val + nz);
+  PetscCall(PolderGatherAll(comm, nz, val, sizeof(*val), total, all));
   PetscCall(PetscFree(val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -106,14 +106,14 @@ PetscErrorCode PCPAMGEstimate_Private(PC_PAMG *pamg, PetscInt l)
   PetscReal    norm = 1, bound = L->bound;
 
   PetscFunctionBegin;
-  PetscCallAllreduce(MPI_IN_PLACE, &bound, 1, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)L->A));
+  PetscCallAllreduce(MPI_IN_PLACE, &bound, 1, MPIU_REAL, MPIU_MAX, L->comm);
   L->eigenvalue = PamgEigenvalue(bound, 0);
   if (bound <= PAMG_BOUND) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(L->n, &x, L->n, &y));
   for (PetscInt i = 0; i < L->n; ++i) x[i] = PolderPowerStart(i);
   for (PetscInt k = 0; k <= PAMG_POWER && norm > 0; ++k) {
     norm = PolderDot_Host(L->n, x, x);
-    PetscCallAllreduce(MPI_IN_PLACE, &norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)L->A));
+    PetscCallAllreduce(MPI_IN_PLACE, &norm, 1, MPIU_REAL, MPIU_SUM, L->comm);
     norm = PetscSqrtReal(norm);
     if (!(norm > 0)) break;
     for (PetscInt i = 0; i < L->n; ++i) x[i] /= norm;

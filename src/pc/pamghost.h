@@ -81,7 +81,7 @@ static PetscErrorCode LEVEL_NAME(PamgDots)(PamgLevel *L, const void *x, const vo
     LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, 1, (const LEVEL_VALUE *)L->ghost, xx, NULL, (LEVEL_VALUE *)v);
   }
   LEVEL_KERNEL(PolderLevelMultDots)(&L->M, L->halo ? PETSC_TRUE : PETSC_FALSE, xx, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)w, (LEVEL_VALUE *)v, sum);
-  if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, sum, w ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)L->A));
+  if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, sum, w ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST, MPIU_REAL, MPIU_SUM, L->comm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,9 +109,9 @@ static PetscErrorCode LEVEL_NAME(PamgLast)(PC_PAMG *pamg, const void *b, void *x
 
   PetscFunctionBegin;
   if (pamg->direct) {
-    for (PetscInt i = 0; i < L->n; ++i) pamg->cbuf[0][i] = bb[i];
-    PetscCall(PolderCoarseSolve(pamg->coarse, pamg->cbuf[0], pamg->cbuf[1]));
-    for (PetscInt i = 0; i < L->n; ++i) ((LEVEL_VALUE *)x)[i] = (LEVEL_VALUE)pamg->cbuf[1][i];
+    for (PetscInt i = 0; i < L->n; ++i) pamg->hostbuf[0][i] = bb[i];
+    PetscCall(PolderCoarseSolve(pamg->coarse, pamg->hostbuf[0], pamg->hostbuf[1]));
+    for (PetscInt i = 0; i < L->n; ++i) ((LEVEL_VALUE *)x)[i] = (LEVEL_VALUE)pamg->hostbuf[1][i];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(VecGetArrayWrite(pamg->cb, &to));

@@ -1,4 +1,4 @@
-/* Pairwise-aggregation multigrid: the cycle on the device, in which nothing comes to the host. */
+/* Pairwise-aggregation multigrid: the cycle on the device, in which nothing comes to the host but, on several processes, what MPI cannot take from there and the sums of a K-cycle. */
 #include "pamgsteps.h"
 #include <petsc/private/pcimpl.h>
 
@@ -12,23 +12,77 @@ static PetscErrorCode PamgBegin(PamgLevel *L, PetscReal start, const void *b, vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, const void *b, void *x, void *y)
+/* Of a vector of the cycle */
+static MPI_Datatype PamgUnit(const PamgLevel *L)
+{
+  return L->single ? MPI_FLOAT : MPIU_SCALAR;
+}
+
+/* Begins L->ghost <- the values of x that the rows of this process need, where there are any; a kernel that reads x may run meanwhile */
+static PetscErrorCode PamgSend(PamgLevel *L, const void *x)
+{
+  PetscFunctionBegin;
+  if (L->halo) PetscCall(PolderHaloBeginDevice(L->halo, PamgUnit(L), x, L->ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ends that; start != 0: it becomes start D^-1 x */
+static PetscErrorCode PamgReceive(PamgLevel *L, PetscReal start, const void *x)
+{
+  PolderLevelMatrix ghosts = {.dinv = L->outer.dinv};
+  PolderStream      stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderHaloEndDevice(L->halo, PamgUnit(L), x, L->ghost));
+  if (start != 0) {
+    PetscCall(PolderHaloGetGhosts(L->halo, &ghosts.n, NULL));
+    PetscCall(PolderDeviceGetStream(&stream));
+    PolderLaunch(PolderLevelScale_CUDA(L->single, &ghosts, start, L->ghost, L->ghost, stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the values of other processes add to a product, where there are any; sum.own, which has been sent, is what the product is made with */
+static PetscErrorCode PamgAddOuter(PamgLevel *L, PolderOuterSum sum, void *z)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
+  if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgReceive(L, sum.start, sum.own));
+  sum.ghost = L->ghost;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderLevelOuterAdd_CUDA(L->single, &L->outer.rows, &sum, z, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, const void *b, void *x, void *y)
+{
+  const PetscBool begins = (PetscBool)(step->zero && step->k == 1); // x is start D^-1 b and is not there
+  PolderStream    stream;
+
+  PetscFunctionBegin;
+  PetscCall(PamgSend(L, begins ? b : x));
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->M, step, b, x, y, stream));
+  PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -step->scale, .start = begins ? step->start : 0, .dinv = L->dinv, .own = begins ? b : x, .wide = step->wide}, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PamgResidual(PamgLevel *L, const void *b, const void *x, void *r, void *bc)
 {
-  PolderStream stream;
+  const PamgOuter *O = &L->outer;
+  PolderStream     stream;
 
   PetscFunctionBegin;
+  PetscCall(PamgSend(L, x));
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->M, b, x, r, r ? NULL : L->ptr, L->row, L->nc, bc, stream));
+  if (r) PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, r));
+  else if (L->halo) {
+    PetscCall(PamgReceive(L, 0, x));
+    PolderLaunch(PolderLevelOuterRestrict_CUDA(L->single, &O->rows, O->ntarget, O->target_d, O->at_d, O->member_d, x, L->ghost, bc, stream));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -59,19 +113,29 @@ static PetscErrorCode PamgAdd(PamgLevel *L, const void *w, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On several processes the sums go by way of the host, where L->sum keeps them */
 static PetscErrorCode PamgDots(PamgLevel *L, const void *x, const void *b, const void *w, void *v, PetscReal sum[])
 {
-  PolderStream stream;
-  void        *work;
+  const PetscInt n    = w ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST;
+  PetscReal     *host = L->sum + (w ? POLDER_KSUMS_FIRST : 0);
+  PolderStream   stream;
+  void          *work;
 
   PetscFunctionBegin;
+  PetscCall(PamgSend(L, x));
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
   PolderLaunch(PolderLevelMultDots_CUDA(L->single, &L->M, x, b, w, v, sum, work, stream));
+  if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgReceive(L, 0, x));
+  PolderLaunch(PolderLevelOuterDots_CUDA(L->single, &L->outer.rows, w ? PETSC_TRUE : PETSC_FALSE, L->ghost, x, b, v, sum, work, stream));
+  PetscCall(PolderDeviceToHost(host, sum, sizeof(*sum) * (size_t)n));
+  PetscCallAllreduce(MPI_IN_PLACE, host, n, MPIU_REAL, MPIU_SUM, L->comm);
+  PetscCall(PolderDeviceFromHost(sum, host, sizeof(*sum) * (size_t)n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Only the device knows whether the second step is needed: it is made anyway, and then has the coefficient 0 */
+/* Only the device knows whether the second step is needed, unless the sums came by way of the host: it is made anyway, and then has the coefficient 0 */
 static PetscErrorCode PamgFirst(PamgLevel *L, PetscReal threshold, const PetscReal sum[], const void *v, void *b, PetscBool *again)
 {
   PolderStream stream;
@@ -79,7 +143,7 @@ static PetscErrorCode PamgFirst(PamgLevel *L, PetscReal threshold, const PetscRe
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelKFirst_CUDA(L->single, L->n, threshold, sum, v, b, stream));
-  *again = PETSC_TRUE;
+  *again = (PetscBool)(!L->halo || !PolderKCycleDone(L->sum, threshold));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -105,6 +169,23 @@ static PetscErrorCode PamgColours(PamgLevel *L, PetscInt from, PetscInt to, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* n sweeps over the colours, forward or backward; what others have to the rows of this process stays as it is within one */
+static PetscErrorCode PamgSweeps(PamgLevel *L, PetscInt n, PetscBool backward, const void *b, void *x)
+{
+  const size_t bytes = (L->single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n; ++k) {
+    if (L->halo) {
+      PetscCall(PamgSend(L, x));
+      PetscCall(PolderDeviceToDevice(L->g, b, bytes));
+      PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, L->g));
+    }
+    PetscCall(PamgColours(L, backward ? L->ncolour - 1 : 0, backward ? -1 : L->ncolour, L->halo ? L->g : b, x));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* In the first sweep rows read those of the colours before theirs, zero from the others; also where a diagonal has a zero for an entry that is none */
 static PetscErrorCode PamgForward(PamgLevel *L, PetscInt n, const void *b, void *x, void *bc)
 {
@@ -114,7 +195,7 @@ static PetscErrorCode PamgForward(PamgLevel *L, PetscInt n, const void *b, void 
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelColourFirst_CUDA(L->single, &L->M, L->colour[1], L->order, b, x, stream));
   PetscCall(PamgColours(L, 1, L->ncolour, b, x));
-  for (PetscInt k = 1; k < n; ++k) PetscCall(PamgColours(L, 0, L->ncolour, b, x));
+  PetscCall(PamgSweeps(L, n - 1, PETSC_FALSE, b, x));
   PetscCall(PamgResidual(L, b, x, NULL, bc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -123,7 +204,7 @@ static PetscErrorCode PamgBackward(PamgLevel *L, PetscInt n, const void *b, Pets
 {
   PetscFunctionBegin;
   PetscCall(PamgProlong(L, scale, xc, x));
-  for (PetscInt k = 0; k < n; ++k) PetscCall(PamgColours(L, L->ncolour - 1, -1, b, x));
+  PetscCall(PamgSweeps(L, n, PETSC_TRUE, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,57 +231,108 @@ static PetscErrorCode PamgRound(PetscBool single, PetscInt n, const PetscScalar 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The last level is on several processes and its solver on the host */
+static PetscErrorCode PamgLastShared(PC_PAMG *pamg, PamgLevel *L, const void *b, void *x)
+{
+  const size_t bytes = (L->single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceToHost(L->stage, b, bytes));
+  for (PetscInt i = 0; i < L->n; ++i) pamg->hostbuf[0][i] = L->single ? (PetscScalar)((float *)L->stage)[i] : ((PetscScalar *)L->stage)[i];
+  PetscCall(PolderCoarseSolve(pamg->coarse, pamg->hostbuf[0], pamg->hostbuf[1]));
+  for (PetscInt i = 0; i < L->n; ++i) {
+    if (L->single) ((float *)L->stage)[i] = (float)pamg->hostbuf[1][i];
+    else ((PetscScalar *)L->stage)[i] = pamg->hostbuf[1][i];
+  }
+  PetscCall(PolderDeviceFromHost(x, L->stage, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PamgLast(PC_PAMG *pamg, const void *b, void *x)
 {
   const PetscBool    single = (PetscBool)(pamg->precision == PAMG_SINGLE);
-  const PetscInt     n      = pamg->level[pamg->nlevel - 1].n;
+  PamgLevel         *L      = &pamg->level[pamg->nlevel - 1];
   const PetscScalar *from;
   PetscScalar       *to;
 
   PetscFunctionBegin;
-  if (pamg->direct && !single && pamg->nlevel > 1) PetscCall(PolderCoarseSolveDevice(pamg->coarse, (const PetscScalar *)b, (PetscScalar *)x, PETSC_FALSE));
+  if (pamg->direct && L->halo) PetscCall(PamgLastShared(pamg, L, b, x));
+  else if (pamg->direct && !single && pamg->nlevel > 1) PetscCall(PolderCoarseSolveDevice(pamg->coarse, (const PetscScalar *)b, (PetscScalar *)x, PETSC_FALSE));
   else if (pamg->direct) {
-    PetscCall(PamgWiden(single, n, b, pamg->cbuf[0]));
+    PetscCall(PamgWiden(single, L->n, b, pamg->cbuf[0]));
     PetscCall(PolderCoarseSolveDevice(pamg->coarse, pamg->cbuf[0], pamg->cbuf[1], PETSC_FALSE));
-    PetscCall(PamgRound(single, n, pamg->cbuf[1], x));
+    PetscCall(PamgRound(single, L->n, pamg->cbuf[1], x));
   } else {
     PetscCall(PolderVecGetDeviceWrite(pamg->cb, &to));
-    PetscCall(PamgWiden(single, n, b, to));
+    PetscCall(PamgWiden(single, L->n, b, to));
     PetscCall(PolderVecRestoreDeviceWrite(pamg->cb, &to));
     PetscCall(KSPSolve(pamg->ksp, pamg->cb, pamg->cx));
     PetscCall(PolderVecGetDeviceRead(pamg->cx, &from));
-    PetscCall(PamgRound(single, n, from, x));
+    PetscCall(PamgRound(single, L->n, from, x));
     PetscCall(PolderVecRestoreDeviceRead(pamg->cx, &from));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgCoarseLevels(void *pamg)
+/* A vector of a small level, by way of the host */
+static PetscErrorCode PamgGather(PamgLevel *C, MPI_Comm comm)
 {
-  PamgLevel *C = ((PC_PAMG *)pamg)->level + 1;
+  const size_t size = C->single ? sizeof(float) : sizeof(PetscScalar);
+  char        *all = (char *)C->stage, *mine = all + size * (size_t)C->n;
 
   PetscFunctionBegin;
-  PetscCall(PCPAMGSolve_Private((PC_PAMG *)pamg, 1, C->b, C->x));
+  PetscCall(PolderDeviceToHost(mine, C->part, size * (size_t)C->nown));
+  PetscCallMPI(MPI_Allgatherv(mine, (PetscMPIInt)C->nown, C->single ? MPI_FLOAT : MPIU_SCALAR, all, C->counts, C->displs, C->single ? MPI_FLOAT : MPIU_SCALAR, comm));
+  PetscCall(PolderDeviceFromHost(C->b, all, size * (size_t)C->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All levels but the first take one launch, from the second cycle after a set-up on, when each kernel has run */
-static PetscErrorCode PamgSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
+static PetscErrorCode PamgScatter(PamgLevel *C)
 {
-  const PetscInt made   = pamg->nsetup + pamg->nrefresh;
-  PetscBool      replay = PETSC_FALSE;
+  const size_t size = C->single ? sizeof(float) : sizeof(PetscScalar);
 
   PetscFunctionBegin;
-  if (l == 1 && pamg->recorded != made) {
+  PetscCall(PolderDeviceToDevice(C->part, (char *)C->x + size * (size_t)C->rstart, size * (size_t)C->nown));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first of the coarse levels that need no other process, nlevel for none */
+static PetscInt PamgAlone(const PC_PAMG *pamg)
+{
+  PetscInt l = 1;
+
+  while (l < pamg->nlevel && pamg->level[l].halo) ++l;
+  return l;
+}
+
+static PetscErrorCode PamgCoarseLevels(void *ctx)
+{
+  PC_PAMG       *pamg = (PC_PAMG *)ctx;
+  const PetscInt l    = PamgAlone(pamg);
+
+  PetscFunctionBegin;
+  PetscCall(PCPAMGSolve_Private(pamg, l, pamg->level[l].b, pamg->level[l].x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All levels from there on take one launch, from the second visit after a set-up on, when each kernel has run */
+static PetscErrorCode PamgSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
+{
+  const PetscInt  made   = pamg->nsetup + pamg->nrefresh;
+  const PetscBool first  = (PetscBool)(l == PamgAlone(pamg));
+  PetscBool       replay = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  if (first && pamg->recorded != made) {
     PetscCall(PolderDeviceGraphDestroy(&pamg->graph));
     pamg->recorded = made;
-  } else if (l == 1 && pamg->direct) PetscCall(PolderCoarseOnlyLaunches(pamg->coarse, &replay));
+  } else if (first && pamg->direct) PetscCall(PolderCoarseOnlyLaunches(pamg->coarse, &replay));
   if (replay) PetscCall(PolderDeviceReplay(&pamg->graph, PamgCoarseLevels, pamg));
   else PetscCall(PCPAMGSolve_Private(pamg, l, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PamgSteps PamgStepsDevice = {.begin = PamgBegin, .smooth = PamgSmooth, .residual = PamgResidual, .prolong = PamgProlong, .zero = PamgZero, .add = PamgAdd, .dots = PamgDots, .first = PamgFirst, .second = PamgSecond, .solve = PamgSolve, .last = PamgLast, .forward = PamgForward, .backward = PamgBackward};
+const PamgSteps PamgStepsDevice = {.begin = PamgBegin, .smooth = PamgSmooth, .residual = PamgResidual, .prolong = PamgProlong, .zero = PamgZero, .add = PamgAdd, .dots = PamgDots, .first = PamgFirst, .second = PamgSecond, .solve = PamgSolve, .last = PamgLast, .gather = PamgGather, .scatter = PamgScatter, .forward = PamgForward, .backward = PamgBackward};
 
 /* The arrays of the first level, which are the matrix's unless they are in single precision or diagonals of our own */
 static PetscErrorCode PamgBeginDevice(PC pc, PolderCSR *csr)
@@ -286,48 +418,75 @@ PetscErrorCode PCPAMGApplyDevice_Private(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The steps of the power method of all levels, then their norms to the host */
-PetscErrorCode PCPAMGEstimateDevice_Private(PC pc)
+/* The power method on a level that several processes share, as PCPAMGEstimate_Private() has it; x[2] and the sums are scratch */
+static PetscErrorCode PamgPowerShared(PamgLevel *L, void *x[2], PetscReal sum[], PetscReal *norm)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderLevelSeed_CUDA(L->single, L->n, x[0], stream));
+  for (PetscInt k = 0; k <= PAMG_POWER; ++k) {
+    PetscCall(PamgDots(L, x[0], x[0], NULL, x[1], sum));
+    *norm = PetscSqrtReal(L->sum[1]); // of x
+    if (!(*norm > 0) || k == PAMG_POWER) break;
+    PolderLaunch(PolderLevelScale_CUDA(L->single, &L->M, 1 / *norm, x[1], x[0], stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The power method on the levels whose bound is no estimate, norms on the host at last: norm[l] of the last vector, that before having the length 1 */
+static PetscErrorCode PamgPower(PC pc, const PetscReal bound[], PetscReal norm[])
 {
   PC_PAMG       *pamg   = (PC_PAMG *)pc->data;
-  const PetscInt nlevel = pamg->nlevel - 1;
-  PetscInt       loose  = 0;
-  const size_t   size = pamg->precision == PAMG_SINGLE ? sizeof(float) : sizeof(PetscScalar), bytes = sizeof(PetscReal) * (PAMG_POWER + 1) * (size_t)nlevel;
-  PetscReal     *norm, *host;
+  const PetscInt nlevel = pamg->nlevel - 1, each = PAMG_POWER + 1;
+  const size_t   size = pamg->precision == PAMG_SINGLE ? sizeof(float) : sizeof(PetscScalar), bytes = sizeof(PetscReal) * (size_t)(each * nlevel);
+  PetscReal     *there, *host;
+  PetscInt       n = 0;
   void          *x[2], *work;
   PolderStream   stream;
   PolderCSR      csr;
 
   PetscFunctionBegin;
-  for (PetscInt l = 0; l < nlevel; ++l) {
-    PamgLevel *L = &pamg->level[l];
-
-    L->eigenvalue = PamgEigenvalue(L->bound, 0);
-    if (L->bound > PAMG_BOUND) ++loose;
-  }
-  if (!loose) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
   PetscCall(PamgBeginDevice(pc, &csr));
-  PetscCall(PetscMalloc1((PAMG_POWER + 1) * nlevel, &host));
-  PetscCall(PolderDeviceMalloc(bytes, &norm));
-  for (int k = 0; k < 2; ++k) PetscCall(PolderDeviceMalloc(size * (size_t)pamg->level->n, &x[k]));
+  PetscCall(PetscMalloc1(each * nlevel, &host));
+  PetscCall(PolderDeviceMalloc(bytes, &there));
+  for (PetscInt l = 0; l < nlevel; ++l) n = PetscMax(n, pamg->level[l].n);
+  for (int k = 0; k < 2; ++k) PetscCall(PolderDeviceMalloc(size * (size_t)n, &x[k]));
   for (PetscInt l = 0; l < nlevel; ++l) {
-    PamgLevel *L = &pamg->level[l];
+    PamgLevel *L     = &pamg->level[l];
+    PetscReal *norms = there + l * each;
 
-    if (L->bound <= PAMG_BOUND) continue;
-    for (PetscInt k = 0; k < PAMG_POWER; ++k) PolderLaunch(PolderLevelPower_CUDA(L->single, &L->M, k, x[k % 2], x[1 - k % 2], norm + l * (PAMG_POWER + 1), work, stream));
+    if (bound[l] <= PAMG_BOUND) continue;
+    if (L->halo) PetscCall(PamgPowerShared(L, x, norms, &norm[l]));
+    for (PetscInt k = 0; k < PAMG_POWER && !L->halo; ++k) PolderLaunch(PolderLevelPower_CUDA(L->single, &L->M, k, x[k % 2], x[1 - k % 2], norms, work, stream));
     PetscCall(PetscLogGpuFlops(PAMG_POWER * (2.0 * (PetscLogDouble)L->nz + 4.0 * L->n)));
   }
-  PetscCall(PolderDeviceToHost(host, norm, bytes));
+  PetscCall(PolderDeviceToHost(host, there, bytes));
   for (PetscInt l = 0; l < nlevel; ++l) {
-    PamgLevel *L = &pamg->level[l];
-
-    if (L->bound > PAMG_BOUND) L->eigenvalue = PamgEigenvalue(L->bound, PetscSqrtReal(host[l * (PAMG_POWER + 1) + PAMG_POWER]));
+    if (bound[l] > PAMG_BOUND && !pamg->level[l].halo) norm[l] = PetscSqrtReal(host[l * each + PAMG_POWER]);
   }
   for (int k = 0; k < 2; ++k) PetscCall(PolderDeviceFree(&x[k]));
-  PetscCall(PolderDeviceFree(&norm));
+  PetscCall(PolderDeviceFree(&there));
   PetscCall(PetscFree(host));
   PetscCall(PamgEndDevice(pc, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGEstimateDevice_Private(PC pc)
+{
+  PC_PAMG          *pamg   = (PC_PAMG *)pc->data;
+  const PetscMPIInt nlevel = (PetscMPIInt)pamg->nlevel - 1;
+  PetscReal         bound[PAMG_LEVELS], norm[PAMG_LEVELS] = {0};
+  PetscBool         loose = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < nlevel; ++l) bound[l] = pamg->level[l].bound;
+  PetscCallAllreduce(MPI_IN_PLACE, bound, nlevel, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc));
+  for (PetscInt l = 0; l < nlevel; ++l) loose = (PetscBool)(loose || bound[l] > PAMG_BOUND);
+  if (loose) PetscCall(PamgPower(pc, bound, norm));
+  for (PetscInt l = 0; l < nlevel; ++l) pamg->level[l].eigenvalue = PamgEigenvalue(bound[l], norm[l]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

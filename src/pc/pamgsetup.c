@@ -26,24 +26,21 @@ PetscErrorCode PCPAMGWarn_Private(PC pc, int which, const char text[])
 static PetscErrorCode PamgFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool first)
 {
   void **const array[] =
-    {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->agg, (void **)&L->ptr, (void **)&L->row, (void **)&L->order, (void **)&L->diag, &L->dinv, (void **)&L->values, (void **)&L->own, &L->b, &L->x, &L->t, &L->v, &L->w};
+    {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->agg, (void **)&L->ptr, (void **)&L->row, (void **)&L->order, (void **)&L->diag, &L->dinv, (void **)&L->values, (void **)&L->own, (void **)&L->gi, (void **)&L->gj, (void **)&L->ga, &L->b, &L->x, &L->t, &L->v, &L->w, &L->g, &L->ghost, &L->part};
 
   PetscFunctionBegin;
   if (!first) PetscCall(MatDestroy(&L->A));
+  if (!first && pamg->device) PetscCall(PolderHaloDestroy(&L->halo)); // elsewhere it is the matrix's
+  PetscCall(PCPAMGFreeOuter_Private(L));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(array); ++k) PetscCall(PCPAMGFreeArray_Private(pamg, array[k]));
   PetscCall(PetscFree3(L->bi, L->bj, L->ba));
   PetscCall(PetscFree(L->ghostagg));
   PetscCall(PetscFree(L->val));
   PetscCall(PetscFree(L->off));
   PetscCall(PetscFree(L->colour));
-  PetscCall(PetscFree(L->g));
-  PetscCall(PetscFree(L->ghost));
   PetscCall(PetscFree(L->garray));
-  PetscCall(PetscFree(L->gi));
-  PetscCall(PetscFree(L->gj));
-  PetscCall(PetscFree(L->ga));
   PetscCall(PetscFree2(L->counts, L->displs));
-  PetscCall(PetscFree(L->part));
+  PetscCall(PetscFree(L->stage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -68,8 +65,10 @@ PetscErrorCode PCPAMGFree_Private(PC_PAMG *pamg)
   PetscCall(PolderDeviceGraphDestroy(&pamg->graph));
   pamg->nlevel = 0;
   PetscCall(PolderCoarseDestroy(&pamg->coarse));
-  PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->cbuf[0]));
-  PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->cbuf[1]));
+  for (int k = 0; k < 2; ++k) {
+    PetscCall(PolderDeviceFree(&pamg->cbuf[k]));
+    PetscCall(PetscFree(pamg->hostbuf[k]));
+  }
   PetscCall(VecDestroy(&pamg->cb));
   PetscCall(VecDestroy(&pamg->cx));
   PetscCall(KSPDestroy(&pamg->ksp));
@@ -246,6 +245,7 @@ static PetscErrorCode PamgSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *
   if (L->regular) PetscCall(PolderMatGetDia(L->A, &dia));
   else if (!l && pamg->precision == PAMG_DOUBLE) PetscCall(PamgOwnDiagonals(pamg, L, &own, &found));
   if (found) dia = &own;
+  if (dia && !dia->nd) dia = NULL; // of no rows
   L->M = (PolderLevelMatrix){.n = L->n, .nd = dia ? dia->nd : 0, .main = dia ? dia->main : 0, .off = dia ? dia->off : NULL, .val = dia ? (const void *const *)dia->val : NULL, .ai = L->csr.ai, .aj = L->csr.aj, .aa = L->csr.aa, .diag = L->diag, .dinv = L->dinv};
   if (pamg->precision == PAMG_DOUBLE) {
     L->half = dia ? dia->half : PETSC_FALSE;
@@ -280,28 +280,34 @@ static PetscErrorCode PamgSetUpValues(PC pc, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* C->garray <- the global aggregates of the ghost columns, ascending; L->ghostagg <- the place of each column among them */
-static PetscErrorCode PamgCoarseGhosts(PamgLevel *L, PamgLevel *C)
+PetscErrorCode PCPAMGNumberGhosts_Private(PetscInt n, PetscInt theirs[], PamgLevel *C)
 {
-  const PetscInt n = L->csr.nghost;
-  PetscInt      *mine, *theirs;
-
   PetscFunctionBegin;
-  PetscCall(PetscMalloc2(L->n, &mine, n, &theirs));
   PetscCall(PetscMalloc1(n, &C->garray));
-  PetscCall(PetscMalloc1(n, &L->ghostagg));
-  for (PetscInt i = 0; i < L->n; ++i) mine[i] = L->agg[i] < L->nc ? C->rstart + L->agg[i] : -1;
-  PetscCall(PolderHaloExchange(L->halo, MPIU_INT, mine, theirs));
   C->nghost = 0;
   for (PetscInt k = 0; k < n; ++k) {
     if (theirs[k] >= 0) C->garray[C->nghost++] = theirs[k];
   }
   PetscCall(PetscSortRemoveDupsInt(&C->nghost, C->garray));
   for (PetscInt k = 0; k < n; ++k) {
-    L->ghostagg[k] = C->nghost;
-    if (theirs[k] >= 0) PetscCall(PetscFindInt(theirs[k], C->nghost, C->garray, &L->ghostagg[k]));
+    if (theirs[k] >= 0) PetscCall(PetscFindInt(theirs[k], C->nghost, C->garray, &theirs[k]));
+    else theirs[k] = C->nghost;
   }
-  PetscCall(PetscFree2(mine, theirs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* C->garray <- the global aggregates of the ghost columns, ascending; L->ghostagg <- the place of each column among them */
+static PetscErrorCode PamgCoarseGhosts(PamgLevel *L, PamgLevel *C)
+{
+  PetscInt *mine;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(L->n, &mine));
+  PetscCall(PetscMalloc1(L->csr.nghost, &L->ghostagg));
+  for (PetscInt i = 0; i < L->n; ++i) mine[i] = L->agg[i] < L->nc ? C->rstart + L->agg[i] : -1;
+  PetscCall(PolderHaloExchange(L->halo, MPIU_INT, mine, L->ghostagg));
+  PetscCall(PCPAMGNumberGhosts_Private(L->csr.nghost, L->ghostagg, C));
+  PetscCall(PetscFree(mine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -322,10 +328,10 @@ static PetscErrorCode PamgCoarseOffDiagonal(PamgLevel *L, PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the device there is one process, and no matrix but the first */
-static MPI_Comm PamgLevelComm(const PamgLevel *L)
+/* The rows of this process as they come from the level before */
+static PolderCSR PamgOwnRows(const PamgLevel *C)
 {
-  return L->A ? PetscObjectComm((PetscObject)L->A) : PETSC_COMM_SELF;
+  return (PolderCSR){.m = C->nown, .M = C->N, .rstart = C->rstart, .nghost = C->nghost, .garray = C->garray, .ai = C->ai, .aj = C->aj, .aa = C->aa, .bi = C->bi, .bj = C->bj, .ba = C->ba};
 }
 
 /* The matrix of level l + 1 around its arrays: of this process, or of all when it is small */
@@ -333,7 +339,7 @@ static PetscErrorCode PamgCoarseMatrix(PC pc, PetscInt l)
 {
   PC_PAMG    *pamg = (PC_PAMG *)pc->data;
   PamgLevel  *L = &pamg->level[l], *C = L + 1;
-  MPI_Comm    comm = PamgLevelComm(L);
+  MPI_Comm    comm = L->comm;
   PetscMPIInt regular;
   PetscInt    n = C->n, nd, off[PAMG_DIAGONALS];
   PetscBool   known, symmetric;
@@ -344,7 +350,10 @@ static PetscErrorCode PamgCoarseMatrix(PC pc, PetscInt l)
     PetscCallMPI(MPI_Exscan(&n, &C->rstart, 1, MPIU_INT, MPI_SUM, comm));
     PetscCall(PamgCoarseOffDiagonal(L, C));
     if (C->N <= pamg->gatherlimit) {
-      PetscCall(PCPAMGGatherMatrix_Private(comm, C));
+      const PolderCSR own = PamgOwnRows(C);
+
+      PetscCall(PCPAMGGatherRows_Private(comm, &own, C));
+      PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, C->N, C->N, C->gi, C->gj, C->ga, &C->A));
       PetscCall(PCPAMGGatherPlaces_Private(comm, C, &pamg->place));
       regular = PamgIsRegular(C->N, C->gi, C->gj, &nd, off);
     } else {
@@ -373,11 +382,12 @@ static PetscErrorCode PamgBeginLevel(PC pc, PetscInt l)
   PetscMPIInt  ranks, rank;
 
   PetscFunctionBegin;
+  L->comm = !l ? PetscObjectComm((PetscObject)L->A) : L->gathered ? PETSC_COMM_SELF : L[-1].comm;
   if (pamg->device) {
     PetscCall(PCPAMGBeginLevelDevice_Private(pamg, l));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)L->A), &ranks));
+  PetscCallMPI(MPI_Comm_size(L->comm, &ranks));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
   if (l) PetscCall(PolderMatGetCSR(L->A, &L->csr));
   L->n = L->csr.m;
@@ -416,17 +426,20 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
   C = L + 1;
   if (!l) PetscCall(PCPAMGFindGrid_Private(pamg, &L->csr));
   if (pamg->device && pamg->smoother == PAMG_SGS) {
-    PetscBool found;
+    PetscBool   found;
+    PetscMPIInt all;
 
     PetscCall(PCPAMGColourDevice_Private(pamg, l, &found));
-    pamg->uncoloured = *last = (PetscBool)!found;
-    if (!found) PetscFunctionReturn(PETSC_SUCCESS);
+    all = found;
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, L->comm));
+    pamg->uncoloured = *last = (PetscBool)!all;
+    if (!all) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCPAMGMalloc_Private(pamg, sizeof(*L->agg) * n, &L->agg));
   PetscCall(PCPAMGAggregate_Private(pamg, l));
   PetscCall(PamgFreeJudged(pamg));
   count = C->n;
-  PetscCallAllreduce(MPI_IN_PLACE, &count, 1, MPIU_INT64, MPI_SUM, PamgLevelComm(L));
+  PetscCallAllreduce(MPI_IN_PLACE, &count, 1, MPIU_INT64, MPI_SUM, L->comm);
   before = L->N;
   if ((PetscReal)count > PAMG_STALL * (PetscReal)before || !count) {
     PetscCall(PetscInfo(pc, "No coarser level: %" PetscInt64_FMT " aggregates of %" PetscInt64_FMT " rows\n", count, before));
@@ -440,35 +453,47 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
   }
   C->N = (PetscInt)count;
   if (!pamg->device) PetscCall(PamgCoarseMatrix(pc, l));
+  else if (L->halo) PetscCall(PCPAMGCoarseOuter_Private(pamg, l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The factor of the last level from the rows of all processes */
-static PetscErrorCode PamgFactorHost(PC_PAMG *pamg, PetscBool constant)
+static PetscErrorCode PamgFactorHost(PC_PAMG *pamg, const PolderCSR *csr, PetscBool constant)
 {
-  PamgLevel     *L  = &pamg->level[pamg->nlevel - 1];
-  const PetscInt nl = L->n + L->csr.nghost, nz = L->n ? L->csr.ai[L->n] + (L->csr.bi ? L->csr.bi[L->n] : 0) : 0;
+  const PetscInt n = csr->m, nl = n + csr->nghost, nz = n ? csr->ai[n] + (csr->bi ? csr->bi[n] : 0) : 0;
   PetscInt      *gl, *ptr, *col, k = 0;
   PetscScalar   *val;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc4(nl, &gl, nl + 1, &ptr, nz, &col, nz, &val));
   for (PetscInt i = 0; i < nl; ++i) {
-    gl[i]  = i < L->n ? L->csr.rstart + i : L->csr.garray[i - L->n];
+    gl[i]  = i < n ? csr->rstart + i : csr->garray[i - n];
     ptr[i] = k;
-    if (i >= L->n) continue;
-    for (PetscInt e = L->csr.ai[i]; e < L->csr.ai[i + 1]; ++e, ++k) {
-      col[k] = L->csr.aj[e];
-      val[k] = L->csr.aa[e];
+    if (i >= n) continue;
+    for (PetscInt e = csr->ai[i]; e < csr->ai[i + 1]; ++e, ++k) {
+      col[k] = csr->aj[e];
+      val[k] = csr->aa[e];
     }
-    for (PetscInt e = L->csr.bi ? L->csr.bi[i] : 0; L->csr.bi && e < L->csr.bi[i + 1]; ++e, ++k) {
-      col[k] = L->n + L->csr.bj[e];
-      val[k] = L->csr.ba[e];
+    for (PetscInt e = csr->bi ? csr->bi[i] : 0; csr->bi && e < csr->bi[i + 1]; ++e, ++k) {
+      col[k] = n + csr->bj[e];
+      val[k] = csr->ba[e];
     }
   }
   ptr[nl] = k;
-  PetscCall(PolderCoarseSetUp(pamg->coarse, L->N, nl, gl, ptr, col, val, constant));
+  PetscCall(PolderCoarseSetUp(pamg->coarse, csr->M, nl, gl, ptr, col, val, constant));
   PetscCall(PetscFree4(gl, ptr, col, val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same for a last level on the device that several processes share: the factor is on the host */
+static PetscErrorCode PamgFactorShared(PC_PAMG *pamg, PetscBool constant)
+{
+  PolderCSR own;
+
+  PetscFunctionBegin;
+  PetscCall(PCPAMGRowsToHost_Private(&pamg->level[pamg->nlevel - 1], &own));
+  PetscCall(PamgFactorHost(pamg, &own, constant));
+  PetscCall(PCPAMGFreeRowsOnHost_Private(&own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -483,7 +508,7 @@ static PetscErrorCode PamgSetUpCoarseKSP(PC pc)
     const char *prefix;
     PC          inner;
 
-    PetscCall(KSPCreate(PamgLevelComm(L), &pamg->ksp));
+    PetscCall(KSPCreate(PetscObjectComm((PetscObject)L->A), &pamg->ksp));
     PetscCall(PetscObjectIncrementTabLevel((PetscObject)pamg->ksp, (PetscObject)pc, 1));
     PetscCall(KSPSetErrorIfNotConverged(pamg->ksp, pc->erroriffailure));
     PetscCall(PCGetOptionsPrefix(pc, &prefix));
@@ -506,11 +531,11 @@ static PetscErrorCode PamgSetUpCoarse(PC pc)
   PC_PAMG     *pamg = (PC_PAMG *)pc->data;
   PamgLevel   *L    = &pamg->level[pamg->nlevel - 1];
   MatNullSpace nullspace;
-  PetscBool    constant = PETSC_FALSE;
+  PetscBool    constant = PETSC_FALSE, there = (PetscBool)(pamg->device && !L->halo);
 
   PetscFunctionBegin;
   pamg->direct = (PetscBool)(pamg->coarsetype == PAMG_COARSE_AUTO ? L->N <= PetscMax(pamg->coarselimit, PAMG_DIRECT) : pamg->coarsetype != PAMG_COARSE_KSP);
-  PetscCheck(!pamg->direct || L->N <= PAMG_LARGEST, PamgLevelComm(L), PETSC_ERR_ARG_OUTOFRANGE, "The last level of PC pamg has %" PetscInt_FMT " rows, too many for -pc_pamg_coarse cholesky or inverse: use -pc_pamg_coarse ksp, or more -pc_pamg_levels", L->N);
+  PetscCheck(!pamg->direct || L->N <= PAMG_LARGEST, L->comm, PETSC_ERR_ARG_OUTOFRANGE, "The last level of PC pamg has %" PetscInt_FMT " rows, too many for -pc_pamg_coarse cholesky or inverse: use -pc_pamg_coarse ksp, or more -pc_pamg_levels", L->N);
   if (!pamg->direct) {
     PetscCall(PamgSetUpCoarseKSP(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -518,23 +543,24 @@ static PetscErrorCode PamgSetUpCoarse(PC pc)
   if (!pamg->coarse) {
     const size_t bytes = sizeof(PetscScalar) * (size_t)(L->n + L->csr.nghost);
 
-    PetscCall(PolderCoarseCreate(PamgLevelComm(L), &pamg->coarse));
+    PetscCall(PolderCoarseCreate(L->comm, &pamg->coarse));
     if (pamg->coarsetype == PAMG_COARSE_INVERSE) PetscCall(PolderCoarseSetInverse(pamg->coarse));
     for (int k = 0; k < 2; ++k) {
-      PetscCall(PCPAMGMalloc_Private(pamg, bytes, &pamg->cbuf[k]));
-      if (!pamg->device) PetscCall(PetscMemzero(pamg->cbuf[k], bytes));
+      if (there) PetscCall(PolderDeviceMalloc(bytes, &pamg->cbuf[k]));
+      else PetscCall(PetscCalloc1(bytes / sizeof(PetscScalar), &pamg->hostbuf[k]));
     }
   }
   PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
   if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &constant, NULL, NULL));
-  if (pamg->device) PetscCall(PCPAMGSetUpCoarseDevice_Private(pamg, constant));
-  else PetscCall(PamgFactorHost(pamg, constant));
+  if (there) PetscCall(PCPAMGSetUpCoarseDevice_Private(pamg, constant));
+  else if (pamg->device) PetscCall(PamgFactorShared(pamg, constant));
+  else PetscCall(PamgFactorHost(pamg, &L->csr, constant));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgVector(const PC_PAMG *pamg, PamgLevel *L, size_t size, void **v)
+static PetscErrorCode PamgVector(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, size_t size, void **v)
 {
-  const size_t bytes = size * (size_t)(L->n + 1);
+  const size_t bytes = size * (size_t)(n + 1);
 
   PetscFunctionBegin;
   PetscCall(PCPAMGMalloc_Private(pamg, bytes, v));
@@ -554,24 +580,25 @@ static PetscErrorCode PamgSetUpWork(PC_PAMG *pamg)
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     PamgLevel      *L    = &pamg->level[l];
     const PetscBool last = (PetscBool)(l == pamg->nlevel - 1), twice = (PetscBool)(l && PamgVisitsTwice(pamg, l));
-    const size_t    index = sizeof(PetscInt), n = (size_t)L->n, nb = n && L->csr.bi ? (size_t)L->csr.bi[n] : 0, nz = pamg->device ? (size_t)L->nz : n ? (size_t)L->csr.ai[n] : 0;
+    const size_t    index = sizeof(PetscInt), n = (size_t)L->n, nb = pamg->device ? (size_t)L->outer.nz : n && L->csr.bi ? (size_t)L->csr.bi[n] : 0, nz = pamg->device ? (size_t)L->nz : n ? (size_t)L->csr.ai[n] : 0;
 
     L->bytes = (PetscInt64)(size * (n + 1) + (L->agg ? index * n : 0) + (L->diag ? index * n : 0) + index * (size_t)L->csr.nghost);
     if (L->order) L->bytes += (PetscInt64)(index * n);
     if (L->row) L->bytes += (PetscInt64)(index * (n + (size_t)L->nc + 2));
-    if (l) L->bytes += (PetscInt64)(index * (n + 1 + nz + nb + (L->csr.bi ? n + 1 : 0)) + sizeof(PetscScalar) * (nz + nb));
+    if (l) L->bytes += (PetscInt64)(index * (n + 1 + nz + nb + (L->csr.bi ? n + 1 : 0) + 2 * (size_t)L->outer.n) + sizeof(PetscScalar) * (nz + nb));
     if ((l || L->own) && L->M.nd) L->bytes += (PetscInt64)(sizeof(PetscScalar) * n * (size_t)(L->half ? (L->M.nd + 1) / 2 : L->M.nd));
     if (L->values) L->bytes += (PetscInt64)(sizeof(float) * (L->M.nd ? n * (size_t)(L->half ? (L->M.nd + 1) / 2 : L->M.nd) : nz));
     if (l || pamg->precision == PAMG_SINGLE) {
-      PetscCall(PamgVector(pamg, L, size, &L->b));
-      if (L->gathered) PetscCall(PetscCalloc1(size * (size_t)(L->nown + 1), (char **)&L->part));
-      PetscCall(PamgVector(pamg, L, size, &L->x));
+      PetscCall(PamgVector(pamg, L, L->n, size, &L->b));
+      PetscCall(PamgVector(pamg, L, L->n, size, &L->x));
+      if (L->gathered) PetscCall(PamgVector(pamg, L, L->nown, size, &L->part));
     }
-    if (!last && L->halo) PetscCall(PamgVector(pamg, L, size, &L->g));
-    if (!last && (diagonal || (twice && pamg->cycle == PAMG_K))) PetscCall(PamgVector(pamg, L, size, &L->t));
-    if (twice || (!l && PamgWritesWide(pamg) && pamg->post > 2)) PetscCall(PamgVector(pamg, L, size, &L->w));
-    if (twice && pamg->cycle == PAMG_K) PetscCall(PamgVector(pamg, L, size, &L->v));
-    if (L->halo) PetscCall(PetscMalloc(size * (size_t)(L->csr.nghost + 1), &L->ghost));
+    if (pamg->device && (L->gathered || L->halo)) PetscCall(PetscMalloc(size * (size_t)(L->n + L->nown), &L->stage));
+    if (!last && L->halo && (!pamg->device || pamg->smoother == PAMG_SGS)) PetscCall(PamgVector(pamg, L, L->n, size, &L->g));
+    if (!last && (diagonal || (twice && pamg->cycle == PAMG_K))) PetscCall(PamgVector(pamg, L, L->n, size, &L->t));
+    if (twice || (!l && PamgWritesWide(pamg) && pamg->post > 2)) PetscCall(PamgVector(pamg, L, L->n, size, &L->w));
+    if (twice && pamg->cycle == PAMG_K) PetscCall(PamgVector(pamg, L, L->n, size, &L->v));
+    if (L->halo) PetscCall(PCPAMGMalloc_Private(pamg, size * (size_t)(L->csr.nghost + 1), &L->ghost));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -595,6 +622,17 @@ static PetscErrorCode PamgBuild(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The values of a matrix have changed where they are; its inverse diagonal, which MatSOR() keeps, is to be forgotten */
+static PetscErrorCode PamgTouch(Mat A)
+{
+  PetscScalar *values;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJGetArray(A, &values));
+  PetscCall(MatSeqAIJRestoreArray(A, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* New values of level l + 1 from those of level l, by the aggregates that are there */
 static PetscErrorCode PamgRefreshNext(PC_PAMG *pamg, PetscInt l)
 {
@@ -602,10 +640,21 @@ static PetscErrorCode PamgRefreshNext(PC_PAMG *pamg, PetscInt l)
 
   PetscFunctionBegin;
   PetscCall(PCPAMGCoarseValues_Private(pamg, l));
-  if (C->gathered) PetscCall(PCPAMGGatherValues_Private(PamgLevelComm(L), C));
-  if (pamg->device) PetscFunctionReturn(PETSC_SUCCESS);
-  if (C->csr.diag != C->A) PetscCall(PetscObjectStateIncrease((PetscObject)C->csr.diag));
-  PetscCall(PetscObjectStateIncrease((PetscObject)C->A));
+  if (pamg->device) {
+    if (L->halo) PetscCall(PCPAMGCoarseOuterValues_Private(pamg, l));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (C->gathered) {
+    const PolderCSR own = PamgOwnRows(C);
+    PetscScalar    *ga;
+    PetscInt        nz;
+
+    PetscCall(PCPAMGGatherValues_Private(L->comm, &own, &nz, &ga));
+    PetscCall(PetscArraycpy(C->ga, ga, nz));
+    PetscCall(PetscFree(ga));
+  }
+  PetscCall(PamgTouch(C->csr.diag));
+  if (C->csr.diag != C->A) PetscCall(PetscObjectStateIncrease((PetscObject)C->A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -614,6 +663,7 @@ static PetscErrorCode PamgRefresh(PC pc)
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
+  if (pamg->device && pamg->level->halo) PetscCall(PCPAMGRefreshOuter_Private(pamg));
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     PetscCall(PamgSetUpRows(pc, l, PETSC_TRUE));
     PetscCall(PamgSetUpValues(pc, l));

@@ -142,3 +142,12 @@ int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt
   free(none);
   return 0;
 }
+
+int PolderLevelSeed_CUDA(PetscBool single, PetscInt n, void *x, PolderStream stream)
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    if (single) ((float *)x)[i] = (float)PolderPowerStart(i);
+    else ((PetscScalar *)x)[i] = PolderPowerStart(i);
+  }
+  return 0;
+}

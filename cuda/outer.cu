@@ -1,0 +1,168 @@
+/* Entries to other processes by the rows that have any, a thread a row: few rows beside those of a level. */
+#include "foreach.cuh"
+#include "index.cuh"
+#include "../src/kernels/levelscalars.h"
+#include "../src/kernels/outerrow.h"
+#include "../src/kernels/pairrow.h"
+#include <float.h>
+#include <type_traits>
+
+/* Most blocks of the kernel that makes sums as well */
+#define OUTER_BLOCKS 264u
+
+/* Both lists in the same order, whatever it is, so that each comes out ascending when it is sorted */
+int PolderOuterFind_CUDA(PetscInt n, const PetscInt ptr[], PetscInt row[], PetscInt start[], PetscInt *count, PolderStream stream)
+{
+  const int err = cudaMemsetAsync(count, 0, sizeof(*count), stream);
+
+  return err ? err : PolderForEach(n, stream, [=] __device__(PetscInt i) {
+    const PetscInt first = ptr[i];
+
+    if (ptr[i + 1] > first) {
+      const PetscInt k = (PetscInt)atomicAdd((PolderAtomicIndex *)count, (PolderAtomicIndex)1);
+
+      row[k]   = i;
+      start[k] = first;
+    }
+  });
+}
+
+int PolderIndexGather_CUDA(PetscInt n, const PetscInt index[], const PetscInt from[], PetscInt to[], PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt k) { to[k] = from[index[k]]; });
+}
+
+int PolderOuterStrength_CUDA(const PolderOuterRows *rows, PetscReal outside[], PolderStream stream)
+{
+  const PolderOuterRows O = *rows;
+
+  return PolderForEach(O.n, stream, [=] __device__(PetscInt k) { outside[O.row[k]] = PolderOuterStrongest(&O, k); });
+}
+
+int PolderPairsNextOutside_CUDA(PetscInt nc, const PetscInt ptr[], const PetscInt row[], const PetscReal outside[], PetscReal next[], PolderStream stream)
+{
+  return PolderForEach(nc, stream, [=] __device__(PetscInt a) {
+    PetscReal most = 0;
+
+    for (PetscInt k = ptr[a]; k < ptr[a + 1]; ++k) most = fmax(most, outside[row[k]]);
+    next[a] = most;
+  });
+}
+
+int PolderOuterLevelRows_CUDA(const PolderOuterRows *rows, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad, PolderStream stream)
+{
+  const PolderOuterRows O = *rows;
+
+  return PolderForEach(O.n, stream, [=] __device__(PetscInt k) {
+    const PetscInt        i    = O.row[k];
+    const PolderRowSurvey s    = PolderOuterLook(&O, k, ai, aj, aa);
+    const PolderRowKind   kind = PolderRowJudge(&s, zero);
+    const PetscReal       most = PolderRowBound(&s);
+
+    if (kind != POLDER_ROW_GOOD) atomicMin((long long *)bad, (long long)i * 8 + kind);
+    dinv[i] = PolderRowInverse(&s, l1);
+    if (d) d[i] = s.pivot;
+    if (sum) sum[i] = s.total;
+    if (mate) mate[i] = PolderRowIsLone(&s, lone) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
+    if (most > *(volatile PetscReal *)bound) atomicMax((unsigned long long *)bound, (unsigned long long)__double_as_longlong(most)); // positive numbers are in the order of their bits
+  });
+}
+
+int PolderOuterTotals_CUDA(const PolderOuterRows *rows, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool inrows, float to[], int *large, PolderStream stream)
+{
+  const PolderOuterRows O = *rows;
+
+  return PolderForEach(O.n, stream, [=] __device__(PetscInt k) {
+    const PolderRowSurvey s = PolderOuterLook(&O, k, ai, aj, aa);
+
+    if (!(fabs(s.total) <= FLT_MAX)) *large = 1;
+    if (!inrows) to[O.row[k]] = (float)s.total;
+    else if (s.at >= 0) to[s.at] = (float)s.total;
+  });
+}
+
+/* Row k times the ghosts; in single precision less x of the row, see levelmatrix.h */
+template <class V>
+static __device__ __forceinline__ V OuterRow(const PolderOuterRows &O, PetscInt k, const V *ghost, V x)
+{
+  const PetscInt end = __ldg(O.ptr + k + 1);
+  V              s   = 0;
+
+  for (PetscInt e = __ldg(O.ptr + k); e < end; ++e) s += (V)__ldg(O.val + e) * (std::is_same_v<V, float> ? __ldg(ghost + __ldg(O.col + e)) - x : __ldg(ghost + __ldg(O.col + e)));
+  return s;
+}
+
+template <class V>
+static int OuterAddLaunch(const PolderOuterRows &O, const PolderOuterSum &sum, V *z, PolderStream stream)
+{
+  const V     *dinv = (const V *)sum.dinv, *own = (const V *)sum.own, *ghost = (const V *)sum.ghost;
+  const V      scale = (V)sum.scale, start = (V)sum.start;
+  PetscScalar *wide = std::is_same_v<V, float> ? sum.wide : NULL;
+
+  return PolderForEach(O.n, stream, [=] __device__(PetscInt k) {
+    const PetscInt i = O.row[k];
+    const V        d = dinv ? dinv[i] : (V)1;
+    const V        s = scale * d * OuterRow(O, k, ghost, start != 0 ? start * d * own[i] : own[i]);
+
+    if (wide) wide[i] += s;
+    else z[i] += s;
+  });
+}
+
+int PolderLevelOuterAdd_CUDA(PetscBool single, const PolderOuterRows *rows, const PolderOuterSum *sum, void *z, PolderStream stream)
+{
+  return single ? OuterAddLaunch(*rows, *sum, (float *)z, stream) : OuterAddLaunch(*rows, *sum, (PetscScalar *)z, stream);
+}
+
+template <class V>
+static int OuterRestrictLaunch(const PolderOuterRows &O, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const V *own, const V *ghost, V *bc, PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt t) {
+    V s = 0;
+
+    for (PetscInt m = ptr[t]; m < ptr[t + 1]; ++m) s += OuterRow(O, member[m], ghost, own[O.row[member[m]]]);
+    bc[target[t]] -= s;
+  });
+}
+
+int PolderLevelOuterRestrict_CUDA(PetscBool single, const PolderOuterRows *rows, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const void *own, const void *ghost, void *bc, PolderStream stream)
+{
+  return single ? OuterRestrictLaunch(*rows, n, target, ptr, member, (const float *)own, (const float *)ghost, (float *)bc, stream) : OuterRestrictLaunch(*rows, n, target, ptr, member, (const PetscScalar *)own, (const PetscScalar *)ghost, (PetscScalar *)bc, stream);
+}
+
+template <class V>
+static __global__ void __launch_bounds__(POLDER_BLOCK) OuterDotsKernel(const PolderOuterRows O, bool second, const V *__restrict__ ghost, const V *__restrict__ x, const V *__restrict__ b, V *v, PetscReal *sum, PolderReduceScratch *scratch)
+{
+  double part[3] = {};
+
+  for (long long k = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x; k < O.n; k += (long long)gridDim.x * POLDER_BLOCK) {
+    const PetscInt i      = O.row[k];
+    const double   before = v[i], xi = x[i], s = OuterRow(O, (PetscInt)k, ghost, x[i]);
+
+    v[i] = (V)(before + s);
+    part[0] += xi * s;
+    part[1] += b[i] * s;
+    part[2] += (2 * before + s) * s;
+  }
+  PolderGridSum<POLDER_BLOCK>(part, scratch, [=](const double *total) {
+    sum[0] += total[0];
+    if (!second) {
+      sum[3] += total[1];
+      sum[4] += total[2];
+    }
+  });
+}
+
+template <class V>
+static int OuterDotsLaunch(const PolderOuterRows &O, PetscBool second, const V *ghost, const V *x, const V *b, V *v, PetscReal sum[], void *work, PolderStream stream)
+{
+  const unsigned int blocks = PetscMin(PolderBlocks(O.n, POLDER_BLOCK), OUTER_BLOCKS);
+
+  if (blocks) OuterDotsKernel<V><<<blocks, POLDER_BLOCK, 0, stream>>>(O, second, ghost, x, b, v, sum, (PolderReduceScratch *)work);
+  return cudaGetLastError();
+}
+
+int PolderLevelOuterDots_CUDA(PetscBool single, const PolderOuterRows *rows, PetscBool second, const void *ghost, const void *x, const void *b, void *v, PetscReal sum[], void *work, PolderStream stream)
+{
+  return single ? OuterDotsLaunch(*rows, second, (const float *)ghost, (const float *)x, (const float *)b, (float *)v, sum, work, stream) : OuterDotsLaunch(*rows, second, (const PetscScalar *)ghost, (const PetscScalar *)x, (const PetscScalar *)b, (PetscScalar *)v, sum, work, stream);
+}

@@ -1,0 +1,53 @@
+/* Entries to other processes by the rows that have any: what the set-up of a level on a device looks at in them. */
+#include "kernels.h"
+#include "outerrow.h"
+#include <float.h>
+
+void PolderOuterFind_Host(PetscInt n, const PetscInt ptr[], PetscInt row[], PetscInt start[], PetscInt *count)
+{
+  PetscInt k = 0;
+
+  for (PetscInt i = 0; i < n; ++i) {
+    if (ptr[i + 1] == ptr[i]) continue;
+    row[k]     = i;
+    start[k++] = ptr[i];
+  }
+  *count = k;
+}
+
+void PolderIndexGather_Host(PetscInt n, const PetscInt index[], const PetscInt from[], PetscInt to[])
+{
+  for (PetscInt k = 0; k < n; ++k) to[k] = from[index[k]];
+}
+
+void PolderOuterStrength_Host(const PolderOuterRows *O, PetscReal outside[])
+{
+  for (PetscInt k = 0; k < O->n; ++k) outside[O->row[k]] = PolderOuterStrongest(O, k);
+}
+
+void PolderOuterLevelRows_Host(const PolderOuterRows *O, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad)
+{
+  for (PetscInt k = 0; k < O->n; ++k) {
+    const PetscInt        i    = O->row[k];
+    const PolderRowSurvey s    = PolderOuterLook(O, k, ai, aj, aa);
+    const PolderRowKind   kind = PolderRowJudge(&s, zero);
+
+    if (kind != POLDER_ROW_GOOD) *bad = PetscMin(*bad, (PetscInt64)i * 8 + kind);
+    dinv[i] = PolderRowInverse(&s, l1);
+    *bound  = PetscMax(*bound, PolderRowBound(&s));
+    if (d) d[i] = s.pivot;
+    if (sum) sum[i] = s.total;
+    if (mate) mate[i] = PolderRowIsLone(&s, lone) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
+  }
+}
+
+void PolderOuterTotals_Host(const PolderOuterRows *O, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *large)
+{
+  for (PetscInt k = 0; k < O->n; ++k) {
+    PolderRowSurvey s = PolderOuterLook(O, k, ai, aj, aa);
+
+    if (!(PetscAbsReal(s.total) <= FLT_MAX)) *large = 1;
+    if (!rows) to[O->row[k]] = (float)s.total;
+    else if (s.at >= 0) to[s.at] = (float)s.total;
+  }
+}
