@@ -312,7 +312,7 @@ POLDER_LAUNCHER int    PolderGalerkin_CUDA(PetscInt d, PetscInt nrow, PetscInt n
 /* item[p], weight[p] <- row and value of the entry[p]-th entry of a CSR matrix of nrow rows (row = NULL: row k is k) */
 POLDER_LAUNCHER int PolderEntriesGather_CUDA(PetscInt nz, PetscInt nrow, const PetscInt row[], const PetscInt ptr[], const PetscScalar val[], const PetscInt entry[], PetscInt item[], PetscScalar weight[], PolderStream stream);
 
-/* coarse.cu: dense symmetric d x d matrices in arrays of ld x ld, ld a multiple of POLDER_SWEEP; info[] is for the host */
+/* coarse.cu, and coarseinverse.cu for the inverse: dense symmetric d x d matrices in arrays of ld x ld, ld a multiple of POLDER_SWEEP; info[] is for the host */
 #define POLDER_SWEEP 64
 enum {
   POLDER_COARSE_NZERO,

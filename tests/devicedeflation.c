@@ -386,7 +386,11 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
   PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(ld)), &work));
   PolderLaunch(PolderCoarseScale_CUDA(d, ld, 1e-15, awkward, dE, scale, dX, dinfo, stream));
   PolderLaunch(PolderCoarseInvert_CUDA(d, ld, 1e-11, dX, scale, dinfo, work, stream));
+  PetscCall(PolderDeviceToHost(full, dX, sizeof(*X) * ld * ld));
+  PolderLaunch(PolderCoarseScale_CUDA(d, ld, 1e-15, awkward, dE, scale, dX, dinfo, stream));
+  PolderLaunch(PolderCoarseInvert_CUDA(d, ld, 1e-11, dX, scale, dinfo, work, stream));
   PetscCall(PolderDeviceToHost(X, dX, sizeof(*X) * ld * ld));
+  *wrong += d && memcmp(X, full, sizeof(*X) * ld * ld) != 0; // the same to the bit
   PetscCall(PolderDeviceToHost(hscale, scale, sizeof(*X) * d));
   PetscCall(PolderDeviceToHost(info, dinfo, sizeof(info)));
   for (PetscInt i = 0; i < d; ++i) left += hscale[i] == 0;
@@ -475,7 +479,7 @@ static PetscErrorCode TestDense(PetscInt d, PetscInt *wrong)
 
 static PetscErrorCode TestKernels(void)
 {
-  const PetscInt dims[]   = {0, 1, 2, 31, 63, 64, 65, 135, 200, 515};
+  const PetscInt dims[]   = {0, 1, 2, 31, 63, 64, 65, 135, 200, 515, 1000};
   PetscInt       wrong[3] = {0, 0, 0};
   PetscReal      worst    = 0;
 

@@ -1,4 +1,4 @@
-/* coarse.cu in plain C: dense matrices, entry (i, j) at i * ld + j */
+/* coarse.cu and coarseinverse.cu in plain C: dense matrices, entry (i, j) at i * ld + j */
 #include "emulated.h"
 
 PolderEmulateWork(PolderCoarseInvertWork, (PetscInt ld));
