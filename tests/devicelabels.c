@@ -648,4 +648,10 @@ int main(int argc, char **argv)
   test:
     requires: cuda internal
 
+  test:
+    suffix: small
+    requires: cuda internal
+    args: -small
+    output_file: output/devicelabels_1.out
+
 TEST*/

@@ -420,4 +420,10 @@ int main(int argc, char **argv)
   test:
     requires: gpu internal
 
+  test:
+    suffix: small
+    requires: gpu internal
+    args: -small
+    output_file: output/deviceouter_1.out
+
 TEST*/

@@ -568,4 +568,10 @@ int main(int argc, char **argv)
   test:
     requires: cuda internal
 
+  test:
+    suffix: small
+    requires: cuda internal
+    args: -small
+    output_file: output/devicepairs_1.out
+
 TEST*/

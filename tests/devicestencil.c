@@ -689,4 +689,10 @@ int main(int argc, char **argv)
   test:
     requires: cuda internal
 
+  test:
+    suffix: small
+    requires: cuda internal
+    args: -small
+    output_file: output/devicestencil_1.out
+
 TEST*/
