@@ -255,10 +255,18 @@ int main(int argc, char **args)
      requires: gpu
      test:
        suffix: apply
-       args: -apply -mat_type {{aijdia aijhec}} -pc_rrb_precision {{double single}}
+       args: -apply -mat_type {{aijdia aijhec}}
+     test:
+       suffix: apply_single
+       args: -apply -mat_type aijdia -pc_rrb_precision single
+       output_file: output/rrbtail_apply.out
      test:
        suffix: solve
-       args: -solve -solver {{cg dcg}} -deflation_space none -options_left no -mat_type aijdia -pc_rrb_precision {{double single}}
+       args: -solve -solver cg -options_left no -mat_type aijdia -pc_rrb_precision {{double single}}
+     test:
+       suffix: solve_dcg
+       args: -solve -solver dcg -deflation_space none -mat_type aijdia
+       output_file: output/rrbtail_solve.out
      test:
        suffix: reduced
        args: -solve -solver rrbcg -mat_type aijdia -pc_rrb_precision {{double single}}
