@@ -2,7 +2,7 @@
   The inverse of a dense symmetric matrix: a blocked sweep (Gauss-Jordan without pivoting, which positive definite matrices allow) over tiles of NB x NB, of which the lower triangle is kept up
   to date. Products of tiles are made by tensor cores where these take double precision.
 */
-#include "launch.cuh"
+#include "tiles.cuh"
 #include <cuda_pipeline.h>
 
 static const int NB = POLDER_SWEEP, SWEEP_BLOCK = 256;
@@ -239,15 +239,6 @@ static __global__ void __launch_bounds__(SWEEP_BLOCK) PolderSweepRowKernel(Petsc
   PolderProductStore(p, ld, R + J * NB);
 }
 
-/* Tile (I, J) of the lower triangle: the t-th by rows */
-static __device__ __forceinline__ void PolderSweepTileAt(PetscInt t, PetscInt *I, PetscInt *J)
-{
-  *I = (PetscInt)((sqrtf(8.0f * (float)t + 1.0f) - 1.0f) * 0.5f);
-  while ((*I + 1) * (*I + 2) / 2 <= t) ++*I;
-  while (*I * (*I + 1) / 2 > t) --*I;
-  *J = t - *I * (*I + 1) / 2;
-}
-
 /*
   Tiles of the lower triangle: the sweep on block K; the block of the next pivots is swept at once. It is the longest work and comes first; the others are gone through upwards and downwards in
   turn, because the last of a sweep are still in the cache
@@ -265,7 +256,7 @@ static __global__ void __launch_bounds__(SWEEP_BLOCK, 3) PolderSweepUpdateKernel
 
     t = t == 0 ? first : (t == first ? 0 : t);
   }
-  PolderSweepTileAt(K % 2 ? (PetscInt)gridDim.x - 1 - t : t, &I, &J);
+  PolderTriangleTile(K % 2 ? (PetscInt)gridDim.x - 1 - t : t, &I, &J);
   to = A + (size_t)(I * NB) * ld + J * NB;
   if (I == K || J == K) {
     if (I == J) PolderTileTake(l, false, NB, pivot);

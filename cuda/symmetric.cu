@@ -2,23 +2,12 @@
   y + alpha A x with a dense symmetric matrix of which only the tiles on and below the diagonal are read: a block a tile makes A_IJ x_J, which is for the rows of I, and A_IJ^T x_I,
   which is for those of J. The block that ends last of those of a tile row adds its parts in their order, so that the result does not depend on which one that is.
 */
-#include "launch.cuh"
+#include "tiles.cuh"
 
 #define SYM_TILE POLDER_SWEEP                   /* 64 rows */
 #define SYM_ROWS (SYM_TILE * 32 / POLDER_BLOCK) /* rows of a tile a warp; a lane has two columns */
 
 static_assert(SYM_TILE == 64 && SYM_ROWS == 8, "a lane has two columns of a tile, and four lanes the sum of a row");
-
-/* Tile t of the lower triangle, row by row: its row and column */
-static __device__ __forceinline__ void SymTile(int t, int *row, int *col)
-{
-  int I = (int)((sqrtf(8.0f * t + 1.0f) - 1.0f) / 2.0f);
-
-  while (I * (I + 1) / 2 > t) --I;
-  while ((I + 1) * (I + 2) / 2 <= t) ++I;
-  *row = I;
-  *col = t - I * (I + 1) / 2;
-}
 
 /* v[0] <- the sum over the warp of v[lane / 4]: each exchange halves what a lane has to add up */
 static __device__ __forceinline__ void SymWarpSums(double (&v)[SYM_ROWS])
@@ -40,7 +29,7 @@ static __device__ __forceinline__ void SymWarpSums(double (&v)[SYM_ROWS])
 }
 
 /* What tile (I, J), or the transpose of (J, I), adds to the rows of I is in part[(I tiles + J) 64 ...]; true in all threads of the block that was the last to say so for I */
-static __device__ __forceinline__ bool SymTell(int I, int tiles, unsigned int *counter)
+static __device__ __forceinline__ bool SymTell(PetscInt I, int tiles, unsigned int *counter)
 {
   __shared__ bool last;
 
@@ -55,11 +44,11 @@ static __device__ __forceinline__ bool SymTell(int I, int tiles, unsigned int *c
 }
 
 /* Rows of I: z = y + alpha times the parts, a quarter of which each thread adds */
-static __device__ __forceinline__ void SymFinish(PetscInt n, int I, int tiles, PetscScalar alpha, const double *part, const PetscScalar *y, PetscScalar *z)
+static __device__ __forceinline__ void SymFinish(PetscInt n, PetscInt I, int tiles, PetscScalar alpha, const double *part, const PetscScalar *y, PetscScalar *z)
 {
   __shared__ double quarter[POLDER_BLOCK];
   const int         r = threadIdx.x % SYM_TILE, q = threadIdx.x / SYM_TILE;
-  const PetscInt    i   = (PetscInt)I * SYM_TILE + r;
+  const PetscInt    i   = I * SYM_TILE + r;
   double            sum = 0;
 
 #pragma unroll 8
@@ -76,12 +65,12 @@ static __global__ void __launch_bounds__(POLDER_BLOCK, 4) PolderSymmetricMultKer
 {
   __shared__ double columns[POLDER_BLOCK / 32][SYM_TILE];
   const int         tiles = (int)(ld / SYM_TILE), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  int               I, J;
+  PetscInt          I, J;
   double2           a[SYM_ROWS], down = {0, 0}, xj;
   double            across[SYM_ROWS];
 
   PolderRelease();
-  SymTile((int)blockIdx.x, &I, &J);
+  PolderTriangleTile((PetscInt)blockIdx.x, &I, &J);
 #pragma unroll
   for (int r = 0; r < SYM_ROWS; ++r) a[r] = __ldcs((const double2 *)(A + ((size_t)(I * SYM_TILE + warp * SYM_ROWS + r) * ld + J * SYM_TILE) + 2 * lane));
   PolderAwait();
@@ -89,8 +78,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK, 4) PolderSymmetricMultKer
   xj.y = J * SYM_TILE + 2 * lane + 1 < n ? x[J * SYM_TILE + 2 * lane + 1] : 0;
 #pragma unroll
   for (int r = 0; r < SYM_ROWS; ++r) {
-    const int    i  = I * SYM_TILE + warp * SYM_ROWS + r;
-    const double xi = i < n ? x[i] : 0;
+    const PetscInt i  = I * SYM_TILE + warp * SYM_ROWS + r;
+    const double   xi = i < n ? x[i] : 0;
 
     down.x += a[r].x * xi;
     down.y += a[r].y * xi;
