@@ -109,6 +109,14 @@ PETSC_INTERN PetscErrorCode PolderDeviceToDevice(void *to, const void *from, siz
 /* Counted by -log_view; to the host: complete on return; from the host: `from` may be reused on return */
 PETSC_INTERN PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes);
+/* A copy in device memory; ptr, the address of a pointer, is as for PolderDeviceMalloc() */
+static inline PetscErrorCode PolderDeviceUpload(size_t bytes, const void *from, void *ptr)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(bytes, ptr));
+  PetscCall(PolderDeviceFromHost(*(void **)ptr, from, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 /* Pinned memory that the device writes while the host reads: *host and *device are addresses of the same memory */
 PETSC_INTERN PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, void *device);
 PETSC_INTERN PetscErrorCode PolderDeviceFreeShared(void *host);

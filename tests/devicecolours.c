@@ -87,14 +87,14 @@ static PetscErrorCode RowsCreate(PetscInt n, size_t g, Rows *A)
     }
   }
   A->i[n] = A->nz;
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)(n + 1), A->i, &A->di));
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)A->nz, A->j, &A->dj));
-  PetscCall(Upload(sizeof(PetscScalar) * (size_t)A->nz, A->a, &A->da));
-  PetscCall(Upload(sizeof(PetscScalar) * (size_t)n, A->dinv, &A->ddinv));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(n + 1), A->i, &A->di));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)A->nz, A->j, &A->dj));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)A->nz, A->a, &A->da));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)n, A->dinv, &A->ddinv));
   if (Graphs[g].near[0]) {
     PetscCall(PetscMalloc1(n, &A->place));
     for (PetscInt i = 0; i < n; ++i) A->place[i] = PolderPairPlaceOf(i, Graphs[g].near);
-    PetscCall(Upload(sizeof(PetscInt64) * (size_t)n, A->place, &A->dplace));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt64) * (size_t)n, A->place, &A->dplace));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -236,7 +236,7 @@ static PetscErrorCode TestSweeps(const Rows *A, const PetscInt colour[], const P
   PetscCall(PetscCalloc1(n, &old));
   PetscCall(PetscMalloc1(n, &x));
   for (PetscInt i = 0; i < n; ++i) x[i] = NAN;
-  PetscCall(Upload(sizeof(*x) * (size_t)n, x, &x_d));
+  PetscCall(PolderDeviceUpload(sizeof(*x) * (size_t)n, x, &x_d));
   PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (POLDER_COLOURS + 2), &ptr));
   PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)n, &row));
   for (int k = 0; k < 2; ++k) PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)n, &scratch[k]));

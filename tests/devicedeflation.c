@@ -18,7 +18,7 @@ static PetscErrorCode Poisoned(size_t bytes, void *there)
   PetscCall(PetscMalloc1(bytes, &host));
   PetscCall(PetscMemzero(host, bytes));
   for (size_t k = 0; k < bytes; ++k) host[k] = (char)0xff;
-  PetscCall(Upload(bytes, host, there));
+  PetscCall(PolderDeviceUpload(bytes, host, there));
   PetscCall(PetscFree(host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -47,9 +47,9 @@ static PetscErrorCode TestSegments(PetscInt n, PetscInt d, PetscInt length, Pets
     start[i] = i;
   }
   start[n] = n;
-  PetscCall(Upload(sizeof(*label) * n, label, &dlabel));
-  PetscCall(Upload(sizeof(*v) * n, v, &dv));
-  PetscCall(Upload(sizeof(*v) * n, v, &dx));
+  PetscCall(PolderDeviceUpload(sizeof(*label) * n, label, &dlabel));
+  PetscCall(PolderDeviceUpload(sizeof(*v) * n, v, &dv));
+  PetscCall(PolderDeviceUpload(sizeof(*v) * n, v, &dx));
   PetscCall(Poisoned(sizeof(*item) * n, &item));
   PetscCall(Poisoned(sizeof(*dstart) * (d + 1), &dstart));
   PetscCall(Poisoned(sizeof(*first) * (d + 1), &first));
@@ -144,7 +144,7 @@ static PetscErrorCode RandomDiagonals(PetscInt m, PetscInt h, PetscInt off[], Pe
     }
     (*ai)[i + 1] = nz;
   }
-  PetscCall(Upload(sizeof(*v) * (h + 1) * m, v, values));
+  PetscCall(PolderDeviceUpload(sizeof(*v) * (h + 1) * m, v, values));
   for (PetscInt k = 0; k <= h; ++k) {
     dia[h + k] = *values + (size_t)k * m;
     dia[h - k] = dia[h + k] - off[h + k];
@@ -192,10 +192,10 @@ static PetscErrorCode RowsCreate(PetscInt m, PetscInt width, PetscInt half, Pets
   }
   PolderLabelRowsFill_Host(r->nw, r->row, r->ai, r->aj, r->aa, r->label, NULL, NULL, NULL, NULL, r->ptr, r->col, r->val);
   PetscCall(PetscFree2(col, val));
-  PetscCall(Upload(sizeof(PetscInt) * (m + 1), r->ai, &r->dai));
-  PetscCall(Upload(sizeof(PetscInt) * r->ai[m], r->aj, &r->daj));
-  PetscCall(Upload(sizeof(PetscScalar) * r->ai[m], r->aa, &r->daa));
-  PetscCall(Upload(sizeof(PetscInt) * m, r->label, &r->dlabel));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (m + 1), r->ai, &r->dai));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * r->ai[m], r->aj, &r->daj));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * r->ai[m], r->aa, &r->daa));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * m, r->label, &r->dlabel));
   PetscCall(Poisoned(sizeof(PetscInt) * m, &r->dcount));
   PetscCall(Poisoned(sizeof(PetscInt64) * m, &r->dscan));
   PetscCall(Poisoned(sizeof(PetscInt) * r->nw, &r->drow));
@@ -236,7 +236,7 @@ static PetscErrorCode TestAZ(Rows *r, PolderStream stream, PetscInt *wrong)
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(PetscMax(r->m, nz) + 1, &index, nz, &val));
-  PetscCall(Upload(sizeof(flags), flags, &dflags));
+  PetscCall(PolderDeviceUpload(sizeof(flags), flags, &dflags));
   PetscCall(PolderDeviceMalloc(bytes, &work));
   if (r->half) PolderLaunch(PolderLabelRowsCountDia_CUDA(r->m, 2 * r->half + 1, r->off, r->dia, r->dlabel, r->dcount, dflags, stream));
   else PolderLaunch(PolderLabelRowsCount_CUDA(r->m, r->dai, r->daj, r->daa, r->dlabel, r->dcount, dflags, stream));
@@ -316,10 +316,10 @@ static PetscErrorCode TestRowsMult(const Rows *r, PolderStream stream, PetscInt 
     expected -= a[k] * b[k];
   }
   for (PetscInt i = 0; i < r->m; ++i) v[i] = Next(2000) / 1000.0 - 1;
-  PetscCall(Upload(sizeof(*a) * r->d, a, &da));
-  PetscCall(Upload(sizeof(*v) * r->m, v, &dv));
-  PetscCall(Upload(sizeof(*b) * r->d, b, &db));
-  PetscCall(Upload(sizeof(dot), &dot, &ddot));
+  PetscCall(PolderDeviceUpload(sizeof(*a) * r->d, a, &da));
+  PetscCall(PolderDeviceUpload(sizeof(*v) * r->m, v, &dv));
+  PetscCall(PolderDeviceUpload(sizeof(*b) * r->d, b, &db));
+  PetscCall(PolderDeviceUpload(sizeof(dot), &dot, &ddot));
   PolderLaunch(PolderRowsMultAdd_CUDA(r->nw, r->drow, r->dptr, r->dcol, r->dval, -1, da, dv, r->d, db, ddot, PETSC_FALSE, stream));
   PolderLaunch(PolderRowsMultAdd_CUDA(r->nw, NULL, r->dptr, r->dcol, r->dval, 0.5, da, dv, 0, NULL, NULL, PETSC_FALSE, stream));
   PolderRowsMultAdd_Host(r->nw, r->row, r->ptr, r->col, r->val, -1, a, v);
@@ -379,7 +379,7 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
     for (PetscInt k = 0; k < d; ++k) E[(size_t)k * d + 33] = E[(size_t)k * d + 5];
   }
   for (PetscInt i = 0; i < d; ++i) PetscCall(PetscArraycpy(full + (size_t)i * ld, E + (size_t)i * d, d));
-  PetscCall(Upload(sizeof(*full) * ld * ld, full, &dE));
+  PetscCall(PolderDeviceUpload(sizeof(*full) * ld * ld, full, &dE));
   PetscCall(Poisoned(sizeof(*dX) * ld * ld, &dX));
   PetscCall(Poisoned(sizeof(*scale) * ld, &scale));
   PetscCall(Poisoned(sizeof(info), &dinfo));
@@ -419,8 +419,8 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
       x[i] = Next(2000) / 1000.0 - 1;
       y[i] = Next(2000) / 1000.0 - 1;
     }
-    PetscCall(Upload(sizeof(*x) * d, x, &dx));
-    PetscCall(Upload(sizeof(*y) * d, y, &dy));
+    PetscCall(PolderDeviceUpload(sizeof(*x) * d, x, &dx));
+    PetscCall(PolderDeviceUpload(sizeof(*y) * d, y, &dy));
     PolderLaunch(PolderDenseMult_CUDA(d, ld, -2, dE, dx, dy, dy, PETSC_FALSE, stream));
     PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 3, dE, dx, dy, dy, multwork, PETSC_FALSE, stream));
     PolderSymmetricMult_Host(d, E, x, z);
@@ -462,10 +462,10 @@ static PetscErrorCode TestDense(PetscInt d, PetscInt *wrong)
     val[k] = 1 + j + d * i;
     if (k + 1 < n) expected[(size_t)i * ld + j] = val[k];
   }
-  PetscCall(Upload(sizeof(*key) * n, key, &dkey));
-  PetscCall(Upload(sizeof(*val) * n, val, &dval));
-  PetscCall(Upload(sizeof(n), &n, &dn));
-  PetscCall(Upload(sizeof(*E) * ((size_t)ld * ld + 1), E, &dE));
+  PetscCall(PolderDeviceUpload(sizeof(*key) * n, key, &dkey));
+  PetscCall(PolderDeviceUpload(sizeof(*val) * n, val, &dval));
+  PetscCall(PolderDeviceUpload(sizeof(n), &n, &dn));
+  PetscCall(PolderDeviceUpload(sizeof(*E) * ((size_t)ld * ld + 1), E, &dE));
   PolderLaunch(PolderCoarseDense_CUDA(d, ld, dn, dkey, dval, dE, stream));
   PetscCall(PolderDeviceToHost(E, dE, sizeof(*E) * ((size_t)ld * ld + 1)));
   for (size_t k = 0; k <= (size_t)ld * ld; ++k) *wrong += E[k] != expected[k];
@@ -580,7 +580,7 @@ static PetscErrorCode CompareDot(PolderDeflationSpace h, PolderDeflationSpace g,
   PetscCall(VecNorm(p, NORM_2, &pn));
   PetscCall(VecNorm(v, NORM_2, &vn));
   PetscCall(LocalDot(p, v, &dot));
-  PetscCall(Upload(sizeof(dot), &dot, &ddot));
+  PetscCall(PolderDeviceUpload(sizeof(dot), &dot, &ddot));
   PetscCall(PolderDeflationSpaceApplyP(h, v));
   PetscCall(PolderDeflationSpaceApplyPDot(g, dv, PETSC_FALSE, ddot));
   PetscCall(Compare("P with the dot", v, dv, tol));

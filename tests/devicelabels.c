@@ -24,7 +24,7 @@ static PetscErrorCode RandomIndices(PetscInt n, PetscInt least, PetscInt below, 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(n, host));
   for (PetscInt i = 0; i < n; ++i) (*host)[i] = least + Next(below - least);
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)n, *host, device));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)n, *host, device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -147,9 +147,9 @@ static PetscErrorCode GraphCreate(PetscInt m, RowFunction row, Graph *g)
   g->ai[0] = 0;
   for (PetscInt i = 0; i < m; ++i) g->ai[i + 1] = g->ai[i] + row(i, m, g->aj + g->ai[i]);
   for (PetscInt k = 0; k < g->ai[m]; ++k) g->aa[k] = Next(20) ? (Next(2) ? 1 : -1) * PetscPowRealInt(4, (int)Next(4)) : 0;
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)(m + 1), g->ai, &g->ai_d));
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)g->ai[m], g->aj, &g->aj_d));
-  PetscCall(Upload(sizeof(PetscScalar) * (size_t)g->ai[m], g->aa, &g->aa_d));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(m + 1), g->ai, &g->ai_d));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)g->ai[m], g->aj, &g->aj_d));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)g->ai[m], g->aa, &g->aa_d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,7 +198,7 @@ static PetscErrorCode TestScales(const Graph *g, PolderStream stream, PetscInt *
   PetscFunctionBeginUser;
   PetscCall(PetscCalloc1(g->m, &scale));
   PetscCall(PetscMalloc1(g->m, &copy));
-  PetscCall(Upload(sizeof(*scale) * (size_t)g->m, scale, &scale_d));
+  PetscCall(PolderDeviceUpload(sizeof(*scale) * (size_t)g->m, scale, &scale_d));
   PolderLaunch(PolderRowScale_CUDA(g->m, g->ai_d, g->aj_d, g->aa_d, PETSC_TRUE, scale_d, stream));
   PolderRowScale_Host(g->m, g->ai, g->aj, g->aa, PETSC_TRUE, scale);
   if (g->m) PetscCall(PolderDeviceToHost(copy, scale_d, sizeof(*copy) * (size_t)g->m));
@@ -245,7 +245,7 @@ static PetscErrorCode TestStencil(const Graph *g, PolderStream stream, PetscInt 
   PetscInt survey[4] = {0, PETSC_MAX_INT, 0, 0}, *survey_d;
 
   PetscFunctionBeginUser;
-  PetscCall(Upload(sizeof(survey), survey, &survey_d));
+  PetscCall(PolderDeviceUpload(sizeof(survey), survey, &survey_d));
   PolderLaunch(PolderStencilStrides_CUDA(g->m, g->ai_d, g->aj_d, survey_d, stream));
   PolderLaunch(PolderStencilCheck_CUDA(g->m, g->ai_d, g->aj_d, survey_d, survey_d + 3, stream));
   PolderStencilStrides_Host(g->m, g->ai, g->aj, survey);
@@ -292,8 +292,8 @@ static PetscErrorCode TestValues(PolderStream stream)
       PetscCall(RandomIndices(m, -9, -5, &a, &a_d));
       PetscCall(PetscMalloc1(m, &v));
       for (PetscInt i = 0; i < m; ++i) v[i] = Next(4) || !bad ? (Next(2000) - 500) / 7.0 : odd[Next(8)];
-      PetscCall(Upload(sizeof(*v) * (size_t)m, v, &v_d));
-      PetscCall(Upload(sizeof(flag), flag, &flag_d));
+      PetscCall(PolderDeviceUpload(sizeof(*v) * (size_t)m, v, &v_d));
+      PetscCall(PolderDeviceUpload(sizeof(flag), flag, &flag_d));
       PolderLaunch(PolderLevelSetClass_CUDA(m, v_d, bad ? -1 : 0, a_d, flag_d, stream));
       PolderLevelSetClass_Host(m, v, bad ? -1 : 0, a, flag);
       PetscCall(Compare(m, a, a_d, &wrong));
@@ -378,13 +378,13 @@ static PetscErrorCode TestNumbers(PetscInt m, PetscInt npart, PetscInt ncomp, Pe
   PetscCall(RandomIndices(m, -2, ncomp, &comp, &comp_d));
   PetscCall(RandomIndices(m, -9, -5, &label, &label_d));
   PetscCall(PetscCalloc1(pairs + 1, &number));
-  PetscCall(Upload(sizeof(*number) * (size_t)(pairs + 1), number, &number_d));
+  PetscCall(PolderDeviceUpload(sizeof(*number) * (size_t)(pairs + 1), number, &number_d));
   PetscCall(PetscMalloc2(m, &key, m, &sorted));
   PetscCall(PolderDeviceMalloc(PetscMax(scan, sort), &work));
   PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)m, &key_d));
   PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)m, &sorted_d));
-  PetscCall(Upload(sizeof(d), d, &d_d));
-  PetscCall(Upload(sizeof(summary), summary, &summary_d));
+  PetscCall(PolderDeviceUpload(sizeof(d), d, &d_d));
+  PetscCall(PolderDeviceUpload(sizeof(summary), summary, &summary_d));
 #define PART(p) (withpart ? p : NULL)
 #define COMP(c) (withcomp ? c : NULL)
   PolderLaunch(PolderKeysMark_CUDA(m, PART(part_d), ncomp, COMP(comp_d), number_d, stream));
@@ -397,7 +397,7 @@ static PetscErrorCode TestNumbers(PetscInt m, PetscInt npart, PetscInt ncomp, Pe
   PolderKeysLabel_Host(m, PART(part), ncomp, COMP(comp), number, label);
   PetscCall(Compare(m, label, label_d, wrong));
   PetscCall(PetscCalloc1(number[pairs], &count));
-  PetscCall(Upload(sizeof(*count) * (size_t)number[pairs], count, &count_d));
+  PetscCall(PolderDeviceUpload(sizeof(*count) * (size_t)number[pairs], count, &count_d));
   PolderLaunch(PolderRegionSizes_CUDA(m, label_d, count_d, stream));
   PolderRegionSizes_Host(m, label, count);
   PetscCall(Compare(number[pairs], count, count_d, wrong));
@@ -527,9 +527,9 @@ static PetscErrorCode CompareSpace(const Problem *p, const char type[], PetscBoo
   PetscCall(ProblemMatrix(p, &A));
   PetscCall(PolderMatGetCSR(A, &csr));
   dcsr = csr;
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)(csr.m + 1), csr.ai, &dcsr.ai));
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)csr.ai[csr.m], csr.aj, &dcsr.aj));
-  PetscCall(Upload(sizeof(PetscScalar) * (size_t)csr.ai[csr.m], csr.aa, &dcsr.aa));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(csr.m + 1), csr.ai, &dcsr.ai));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)csr.ai[csr.m], csr.aj, &dcsr.aj));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)csr.ai[csr.m], csr.aa, &dcsr.aa));
   PetscCall(CreateVecs(A, &host, NULL));
   PetscCall(VecGetArrayWrite(host, &v));
   for (PetscInt i = 0; i < csr.m; ++i) v[i] = strcmp(type, "user") ? Phi(p, i) : (i % 5 ? PetscSqr(i / 300) * (count ? 100000 : 1) : -1);

@@ -116,9 +116,9 @@ static PetscErrorCode AggregatesCreate(Level *L, PetscInt size)
   PetscCall(PetscMalloc3(n, &L->agg, L->nc + 2, &L->ptr, n, &L->row));
   for (PetscInt i = 0; i < n; ++i) L->agg[i] = i % 3 ? PetscMin(i / size, L->nc) : Next(L->nc + 1); // some far away, some empty
   PolderMembers_Host(n, L->agg, L->nc, L->ptr, L->row);
-  PetscCall(Upload(sizeof(PetscInt) * n, L->agg, &L->aggd));
-  PetscCall(Upload(sizeof(PetscInt) * (L->nc + 2), L->ptr, &L->ptrd));
-  PetscCall(Upload(sizeof(PetscInt) * n, L->row, &L->rowd));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * n, L->agg, &L->aggd));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (L->nc + 2), L->ptr, &L->ptrd));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * n, L->row, &L->rowd));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -174,8 +174,8 @@ static PetscErrorCode RowsCreate(PetscBool single, PetscInt n, PetscInt least, P
   L->ai[n] = nz;
   PetscCall(ValuesCreate(single, nz, &L->stored));
   PetscCall(Fill(&L->stored));
-  PetscCall(Upload(sizeof(PetscInt) * (n + 1), L->ai, &L->aid));
-  PetscCall(Upload(sizeof(PetscInt) * nz, L->aj, &L->ajd));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (n + 1), L->ai, &L->aid));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * nz, L->aj, &L->ajd));
   L->host   = (PolderLevelMatrix){.n = n, .nz = nz, .ai = L->ai, .aj = L->aj, .aa = L->stored.host};
   L->device = (PolderLevelMatrix){.n = n, .nz = nz, .ai = L->aid, .aj = L->ajd, .aa = L->stored.device};
   PetscCall(DiagonalInverseCreate(L));
@@ -344,7 +344,7 @@ static PetscErrorCode CheckColours(const Level *L, PolderStream stream, PetscInt
   PetscCall(Fill(&x));
   PetscCall(PetscMalloc1(L->n, &row));
   PetscCall(Independent(L, row, &m));
-  PetscCall(Upload(sizeof(*row) * (size_t)m, row, &row_d));
+  PetscCall(PolderDeviceUpload(sizeof(*row) * (size_t)m, row, &row_d));
   for (PetscInt n = m; n >= 0; n = n ? n / 2 : -1) {
     HOST(L, PolderLevelColour, &L->host, n, row, IN(b), OUT(x));
     PolderLaunch(PolderLevelColour_CUDA(L->single, &L->device, n, row_d, b.device, x.device, stream));
@@ -353,7 +353,7 @@ static PetscErrorCode CheckColours(const Level *L, PolderStream stream, PetscInt
   }
   PetscCall(PolderDeviceFree(&row_d));
   for (PetscInt i = 0; i < L->n; ++i) row[i] = (i + 5) % L->n;
-  PetscCall(Upload(sizeof(*row) * (size_t)L->n, row, &row_d));
+  PetscCall(PolderDeviceUpload(sizeof(*row) * (size_t)L->n, row, &row_d));
   for (int k = 0; k < 3; ++k) {
     const PetscInt first = k == 0 ? 0 : k == 1 ? L->n / 2 : L->n;
 

@@ -43,14 +43,14 @@ static PetscErrorCode RowsCreate(PetscInt n, Rows *A)
   for (PetscInt k = 0; k < nb; ++k) A->most = PetscMax(A->most, PetscAbsScalar(A->val[k]));
   A->host     = (PolderOuterRows){.n = outer, .row = A->row, .ptr = A->ptr, .col = A->col, .val = A->val};
   A->device.n = outer;
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)(n + 1), A->ai, &A->aid));
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)A->nz, A->aj, &A->ajd));
-  PetscCall(Upload(sizeof(PetscScalar) * (size_t)A->nz, A->aa, &A->aad));
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)(n + 1), A->bi, &A->bid));
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)outer, A->row, &A->device.row));
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)(outer + 1), A->ptr, &A->device.ptr));
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)nb, A->col, &A->device.col));
-  PetscCall(Upload(sizeof(PetscScalar) * (size_t)nb, A->val, &A->device.val));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(n + 1), A->ai, &A->aid));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)A->nz, A->aj, &A->ajd));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)A->nz, A->aa, &A->aad));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(n + 1), A->bi, &A->bid));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)outer, A->row, &A->device.row));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(outer + 1), A->ptr, &A->device.ptr));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)nb, A->col, &A->device.col));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)nb, A->val, &A->device.val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -118,7 +118,7 @@ static PetscErrorCode VectorCreate(PetscBool single, PetscInt n, Vector *v)
     if (single) ((float *)v->h)[k] = (float)Number();
     else ((PetscScalar *)v->h)[k] = Number();
   }
-  PetscCall(Upload(bytes, v->h, &v->d));
+  PetscCall(PolderDeviceUpload(bytes, v->h, &v->d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -140,7 +140,7 @@ static PetscErrorCode TestFind(const Rows *A, PolderStream stream, PetscInt *wro
   for (int k = 0; k < 3; ++k) {
     PetscCall(PetscMalloc1(A->n, &host[k]));
     for (PetscInt i = 0; i < A->n; ++i) host[k][i] = -7;
-    PetscCall(Upload(sizeof(PetscInt) * (size_t)A->n, host[k], &device[k]));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)A->n, host[k], &device[k]));
   }
   PolderOuterFind_Host(A->n, A->bi, host[0], host[1], &n);
   PolderLaunch(PolderOuterFind_CUDA(A->n, A->bid, device[0], device[1], count, stream));
@@ -170,8 +170,8 @@ static PetscErrorCode TestStrength(const Rows *A, PolderStream stream, PetscInt 
   PetscCall(PetscMalloc2(nc + 1, &ptr, A->n, &row));
   for (PetscInt a = 0; a <= nc; ++a) ptr[a] = 2 * a;
   for (PetscInt i = 0; i < A->n; ++i) row[i] = (i * 7 + 3) % A->n;
-  PetscCall(Upload(sizeof(*ptr) * (size_t)(nc + 1), ptr, &ptr_d));
-  PetscCall(Upload(sizeof(*row) * (size_t)A->n, row, &row_d));
+  PetscCall(PolderDeviceUpload(sizeof(*ptr) * (size_t)(nc + 1), ptr, &ptr_d));
+  PetscCall(PolderDeviceUpload(sizeof(*row) * (size_t)A->n, row, &row_d));
   PetscCall(VectorCreate(PETSC_FALSE, A->n, &outside));
   PetscCall(VectorCreate(PETSC_FALSE, A->n, &all));
   PetscCall(VectorCreate(PETSC_FALSE, nc, &next));
@@ -210,8 +210,8 @@ static PetscErrorCode TestLevelRows(const Rows *A, PetscBool l1, PolderStream st
   PetscCall(VectorCreate(PETSC_FALSE, n, &sum));
   PetscCall(PetscMalloc2(n, &mate, n, &diag));
   PetscCall(PolderDeviceMalloc(sizeof(*mate) * (size_t)n, &mate_d));
-  PetscCall(Upload(sizeof(zero), &zero, &bound_d));
-  PetscCall(Upload(sizeof(none), &none, &there));
+  PetscCall(PolderDeviceUpload(sizeof(zero), &zero, &bound_d));
+  PetscCall(PolderDeviceUpload(sizeof(none), &none, &there));
   row = PolderLevelRows_Host(n, A->ai, A->aj, A->aa, A->bi, A->val, PETSC_FALSE, l1, 5, diag, (PetscReal *)dinv.h, (PetscReal *)d.h, (PetscReal *)sum.h, mate, &bound, &kind);
   PolderLaunch(PolderLevelRows_CUDA(n, A->aid, A->ajd, A->aad, PETSC_FALSE, l1, 5, NULL, (PetscReal *)dinv.d, (PetscReal *)d.d, (PetscReal *)sum.d, mate_d, bound_d, there, stream));
   PolderLaunch(PolderOuterLevelRows_CUDA(&A->device, A->aid, A->ajd, A->aad, PETSC_FALSE, l1, 5, (PetscReal *)dinv.d, (PetscReal *)d.d, (PetscReal *)sum.d, mate_d, bound_d, there, stream));
@@ -324,7 +324,7 @@ static PetscErrorCode TestRestrict(const Rows *A, PetscBool single, PolderStream
     list[1][t] = 3 * t;
   }
   for (PetscInt m = 0; m < 3 * n; ++m) list[2][m] = A->host.n - 1 - m;
-  for (int k = 0; k < 3; ++k) PetscCall(Upload(sizeof(PetscInt) * (size_t)(A->n + 1), list[k], &device[k]));
+  for (int k = 0; k < 3; ++k) PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(A->n + 1), list[k], &device[k]));
   PetscCall(VectorCreate(single, A->n, &own));
   PetscCall(VectorCreate(single, A->nghost, &ghost));
   PetscCall(VectorCreate(single, A->n, &bc));
@@ -355,7 +355,7 @@ static PetscErrorCode TestDots(const Rows *A, PetscBool single, void *work, Pold
   for (int second = 0; second < 2; ++second) {
     PetscReal sum[POLDER_KSUMS_FIRST] = {1, 2, 3, 4, 5}, got[POLDER_KSUMS_FIRST], *there;
 
-    PetscCall(Upload(sizeof(sum), sum, &there));
+    PetscCall(PolderDeviceUpload(sizeof(sum), sum, &there));
     if (single) PolderLevelOuterDotsSingle_Host(&A->host, (PetscBool)second, (float *)ghost.h, (float *)x.h, (float *)b.h, (float *)v.h, sum);
     else PolderLevelOuterDots_Host(&A->host, (PetscBool)second, (PetscScalar *)ghost.h, (PetscScalar *)x.h, (PetscScalar *)b.h, (PetscScalar *)v.h, sum);
     PolderLaunch(PolderLevelOuterDots_CUDA(single, &A->device, (PetscBool)second, ghost.d, x.d, b.d, v.d, there, work, stream));

@@ -22,7 +22,7 @@ static PetscErrorCode CreateIndices(PetscInt n, Indices *x) /* poisoned */
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(n, &x->h));
   for (PetscInt i = 0; i < n; ++i) x->h[i] = -77;
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)n, x->h, &x->d));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)n, x->h, &x->d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -39,7 +39,7 @@ static PetscErrorCode CreateValues(PetscInt n, Values *x)
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(n, &x->h));
   for (PetscInt i = 0; i < n; ++i) x->h[i] = NAN;
-  PetscCall(Upload(sizeof(PetscScalar) * (size_t)n, x->h, &x->d));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)n, x->h, &x->d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,9 +175,9 @@ static PetscErrorCode RowsCreate(PetscInt n, Couples couples, PetscInt reach, Ro
     }
   }
   A->i[n] = A->nz = nz;
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)(n + 1), A->i, &A->di));
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)nz, A->j, &A->dj));
-  PetscCall(Upload(sizeof(PetscScalar) * (size_t)nz, A->a, &A->da));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(n + 1), A->i, &A->di));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)nz, A->j, &A->dj));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)nz, A->a, &A->da));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -206,7 +206,7 @@ static PetscErrorCode TestTotals(const Rows *A, const Values *sum, PolderStream 
     const PetscInt m = rows ? A->nz : A->n;
 
     for (PetscInt k = 0; k < A->nz; ++k) host[k] = -3;
-    PetscCall(Upload(sizeof(*to) * (size_t)A->nz, host, &to));
+    PetscCall(PolderDeviceUpload(sizeof(*to) * (size_t)A->nz, host, &to));
     PetscCall(PolderDeviceZero(bad, sizeof(*bad)));
     PolderLaunch(PolderRowTotals_CUDA(A->n, A->di, A->dj, A->da, (PetscBool)rows, to, bad, stream));
     *wrong += !PolderRowTotals_Host(A->n, A->i, A->j, A->a, NULL, NULL, (PetscBool)rows, host);
@@ -237,8 +237,8 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
   PetscFunctionBeginUser;
   PetscCall(CreateIndices(n, &diag));
   PetscCall(CreateValues(n, &dinv));
-  PetscCall(Upload(sizeof(none), &none, &there));
-  PetscCall(Upload(sizeof(zero), &zero, &bound_d));
+  PetscCall(PolderDeviceUpload(sizeof(none), &none, &there));
+  PetscCall(PolderDeviceUpload(sizeof(zero), &zero, &bound_d));
   PolderLaunch(PolderRowSums_CUDA(n, A->di, A->dj, A->da, d->d, sum->d, stream));
   PolderRowSums_Host(n, A->i, A->j, A->a, d->h, sum->h);
   PetscCall(SameValues("diagonal", n, d->h, d->d, wrong));
@@ -452,7 +452,7 @@ static PetscErrorCode TestNumbers(const Rows *A, PetscInt64 *const place[2], con
 
       PetscCall(PetscMalloc2(nc, &next, nc, &copy));
       PetscCall(PolderDeviceMalloc(sizeof(*next) * (size_t)nc, &next_d));
-      PetscCall(Upload(sizeof(directions), directions, &there));
+      PetscCall(PolderDeviceUpload(sizeof(directions), directions, &there));
       PolderPairsNextPlaces_Host(n, mate->h, joined ? join->h : NULL, agg.h, directions, place[0], next);
       PolderLaunch(PolderPairsNextPlaces_CUDA(n, mate->d, joined ? join->d : NULL, agg.d, there, place[1], next_d, stream));
       if (nc) PetscCall(PolderDeviceToHost(copy, next_d, sizeof(*copy) * (size_t)nc));
@@ -492,7 +492,7 @@ static PetscErrorCode TestPlaces(const Rows *A, PetscInt64 *place[2], PolderStre
   PetscCall(PetscMalloc1(A->n, &place[0]));
   PetscCall(PetscMalloc1(A->n, &copy));
   PetscCall(PolderDeviceMalloc(sizeof(*copy) * (size_t)A->n, &place[1]));
-  PetscCall(Upload(sizeof(zero), &zero, &there));
+  PetscCall(PolderDeviceUpload(sizeof(zero), &zero, &there));
   for (PetscInt shift = 3; shift >= 0; shift -= 3) { // in a shifted grid some entries do not fit
     near[3] = 0;
     PetscCall(PolderDeviceFromHost(there, &zero, sizeof(zero)));

@@ -31,9 +31,9 @@ static PetscErrorCode TestRowsMult(void *work, PolderStream stream)
     PetscCall(Rows(n, mean, &ai, &aj));
     PetscCall(PetscMalloc2(n, &row, n, &out));
     for (PetscInt i = 0; i < n; i += 3) row[nrow++] = i;
-    PetscCall(Upload(sizeof(PetscInt) * (n + 1), ai, &aid));
-    PetscCall(Upload(sizeof(PetscInt) * (ai[n]), aj, &ajd));
-    PetscCall(Upload(sizeof(PetscInt) * (nrow), row, &rowd));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (n + 1), ai, &aid));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (ai[n]), aj, &ajd));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (nrow), row, &rowd));
     PetscCall(Random(ai[n], &a, &ad));
     PetscCall(Random(n, &x, &xd));
     PetscCall(Random(n, &y, &yd));
@@ -83,8 +83,8 @@ static PetscErrorCode TestRowsValues(PolderStream stream)
 
     PetscCall(Rows(n, 4, &ai, &aj));
     PetscCall(PetscMalloc1(n + ai[n], &out));
-    PetscCall(Upload(sizeof(PetscInt) * (n + 1), ai, &aid));
-    PetscCall(Upload(sizeof(PetscInt) * (ai[n]), aj, &ajd));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (n + 1), ai, &aid));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (ai[n]), aj, &ajd));
     PetscCall(Random(ai[n], &a, &ad));
     PetscCall(Random(n, &x, &xd));
     PetscCall(Random(n, &z, &zd));
@@ -146,8 +146,8 @@ static PetscErrorCode TestStretches(PolderStream stream)
       skip[count]  = count ? skip[count - 1] + 1 + Next(5) : Next(2);
     }
     first[count] = n;
-    PetscCall(Upload(sizeof(PetscInt) * (count + 1), first, &firstd));
-    PetscCall(Upload(sizeof(PetscInt) * count, skip, &skipd));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (count + 1), first, &firstd));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * count, skip, &skipd));
     PetscCall(Random(n + (count ? skip[count - 1] : 0), &v, &vd));
     PetscCall(Random(n, &z, &zd));
     for (int insert = 0; insert < 2; ++insert) {

@@ -131,7 +131,7 @@ static PetscErrorCode TestGrids(PolderStream stream)
       if (TooLarge(g.nx, g.ny) || (spoilt && g.nx * g.ny > 1000)) continue;
       PetscCall(CoefCreate(&g, RRB_NCOEF, &c));
       PetscCall(PetscCalloc1(RRB_NCOEF * g.size, &s));
-      PetscCall(Upload(sizeof(float) * RRB_NCOEF * g.size, s, &sd));
+      PetscCall(PolderDeviceUpload(sizeof(float) * RRB_NCOEF * g.size, s, &sd));
       PetscCall(CheckFactor(&g, half, (PetscBool)(form / 4 % 2), single, spoilt, &c, &s, &sd, stream, &wrong));
       if (!spoilt) {
         const void *coef[2] = {single ? (const void *)s : c.h, single ? (const void *)sd : c.d};
@@ -319,8 +319,8 @@ static PetscErrorCode CheckRows(PetscInt nx, PetscInt ny, PetscBool nine, Fault 
     }
   }
   PetscCall(ArrayUpload(&aa));
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)(m + 1), ai, &aid));
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)ai[m], aj, &ajd));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(m + 1), ai, &aid));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)ai[m], aj, &ajd));
   PetscCall(PolderDeviceMalloc(sizeof(int), &seend));
   for (int form = 0; form < 4; ++form) { /* by diagonals, the same with rows, those of a matrix of which half is stored, compressed rows */
     int seen = 0;
@@ -405,7 +405,7 @@ static PetscErrorCode TestRest(PolderStream stream)
 
       PetscCall(PetscMalloc1(n, &part));
       for (PetscInt i = 0; i < n; ++i) part[i] = Next(4) - 1;
-      PetscCall(Upload(sizeof(PetscInt) * (size_t)n, part, &partd));
+      PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)n, part, &partd));
       PetscCall(ArrayCreate(3, PETSC_TRUE, 0, &shift));
       PetscCall(ArrayCreate((size_t)ld * (size_t)ld, PETSC_FALSE, 0, &E));
       for (int f = 0; f < RRB_NROW; ++f) {

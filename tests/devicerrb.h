@@ -199,7 +199,7 @@ static inline PetscErrorCode ChainCreate(PetscInt nx, PetscInt ny, PetscInt leve
     PetscCall(ArrayUpload(&chain->c[k]));
     PetscCall(PetscMalloc1(RRB_NCOEF * g.size, &chain->s[0][k]));
     (void)PolderToSingle_Host(RRB_NCOEF * g.size, chain->c[k].h, chain->s[0][k]);
-    PetscCall(Upload(sizeof(float) * RRB_NCOEF * g.size, chain->s[0][k], &chain->s[1][k]));
+    PetscCall(PolderDeviceUpload(sizeof(float) * RRB_NCOEF * g.size, chain->s[0][k], &chain->s[1][k]));
     PetscCall(ArrayCreate((size_t)ld * (size_t)ny, (PetscBool)(k == 0), 0, &chain->r[k]));
     PetscCall(ArrayCreate((size_t)ld * (size_t)ny, PETSC_FALSE, 0, &chain->x[k]));
     *step     = (PolderRRBStep){.g = g, .half = (PetscBool)(levels == 2 * k + 1), .r = chain->r[k].h, .x = chain->x[k].h, .ld = ld};

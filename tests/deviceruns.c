@@ -24,7 +24,7 @@ static PetscErrorCode RunsCreate(PetscInt m, PetscInt far, PetscInt chunk, Petsc
   R->nlabel = 40;
   PetscCall(PetscMalloc1(m, &R->label));
   for (PetscInt i = 0; i < m; ++i) R->label[i] = Next(50) ? (i % far / 9 + i / far / width * 5) % R->nlabel : Next(R->nlabel) - 1;
-  PetscCall(Upload(sizeof(PetscInt) * (size_t)m, R->label, &R->labeld));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)m, R->label, &R->labeld));
   PetscCall(PolderDeviceMalloc(sizeof(*r->ends) * (size_t)((chunk + 31) / 32 * chunks), &r->ends));
   PetscCall(PolderDeviceMalloc(sizeof(*r->first) * (size_t)(chunks + 1), &r->first));
   PetscCall(PolderDeviceZero(r->first + chunks, sizeof(*r->first)));

@@ -17,22 +17,13 @@ static inline PetscScalar Number(void)
   return Next(2000) / 1000.0 - 1.0;
 }
 
-/* device, the address of a pointer <- a copy of the bytes */
-static inline PetscErrorCode Upload(size_t bytes, const void *host, void *device)
-{
-  PetscFunctionBeginUser;
-  PetscCall(PolderDeviceMalloc(bytes, device));
-  PetscCall(PolderDeviceFromHost(*(void **)device, host, bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* n random values on the host, and a copy on the device */
 static inline PetscErrorCode Random(PetscInt n, PetscScalar **host, PetscScalar **device)
 {
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(n, host));
   for (PetscInt i = 0; i < n; ++i) (*host)[i] = Number();
-  PetscCall(Upload(sizeof(PetscScalar) * n, *host, device));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * n, *host, device));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -258,17 +258,8 @@ static PetscErrorCode PolderUploadColumns_Private(PolderDeflationSpace s, PetscI
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(n, &global));
   for (PetscInt k = 0; k < n; ++k) global[k] = s->gl[col[k]];
-  PetscCall(PolderDeviceMalloc(sizeof(*global) * (size_t)n, there));
-  PetscCall(PolderDeviceFromHost(*there, global, sizeof(*global) * (size_t)n));
+  PetscCall(PolderDeviceUpload(sizeof(*global) * (size_t)n, global, there));
   PetscCall(PetscFree(global));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PolderUpload_Private(size_t bytes, const void *host, void *there)
-{
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceMalloc(bytes, there));
-  PetscCall(PolderDeviceFromHost(*(void **)there, host, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -283,20 +274,20 @@ PetscErrorCode PolderDeflationUpload(PolderDeflationSpace s)
   PetscCall(PolderDeflationWork_Private(g, s->d));
   if (s->zi) {
     g->nz = s->zi[s->m];
-    PetscCall(PolderUpload_Private(sizeof(PetscInt) * ((size_t)s->m + 1), s->zi, &g->zi));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * ((size_t)s->m + 1), s->zi, &g->zi));
     PetscCall(PolderUploadColumns_Private(s, g->nz, s->zj, &g->zj));
-    PetscCall(PolderUpload_Private(sizeof(PetscScalar) * (size_t)g->nz, s->zv, &g->zv));
+    PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)g->nz, s->zv, &g->zv));
     PetscCall(PolderSegmentsBuildColumns(s->m, g->nz, s->d, NULL, g->zi, g->zj, g->zv, &g->columns));
   } else {
-    PetscCall(PolderUpload_Private(sizeof(PetscInt) * (size_t)s->m, s->label, &g->label));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)s->m, s->label, &g->label));
     PetscCall(PolderSegmentsBuild(s->m, s->d, g->label, &g->columns));
   }
   g->nw  = s->nw;
   g->wnz = s->wi[s->nw];
-  PetscCall(PolderUpload_Private(sizeof(PetscInt) * (size_t)s->nw, s->wrow, &g->wrow));
-  PetscCall(PolderUpload_Private(sizeof(PetscInt) * ((size_t)s->nw + 1), s->wi, &g->wi));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)s->nw, s->wrow, &g->wrow));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * ((size_t)s->nw + 1), s->wi, &g->wi));
   PetscCall(PolderUploadColumns_Private(s, g->wnz, s->wj, &g->wj));
-  PetscCall(PolderUpload_Private(sizeof(PetscScalar) * (size_t)g->wnz, s->wv, &g->wv));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)g->wnz, s->wv, &g->wv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -54,10 +54,8 @@ static PetscErrorCode PolderCOOMap_Private(PetscInt n, const PetscInt place[], P
   for (PetscInt k = 0; k < n; ++k) {
     if (place[k] >= 0) perm[map[place[k] + 1]++] = k;
   }
-  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (nz + 1), &to->map));
-  PetscCall(PolderDeviceFromHost(to->map, map, sizeof(PetscInt) * (nz + 1)));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * map[nz], &to->perm));
-  PetscCall(PolderDeviceFromHost(to->perm, perm, sizeof(PetscInt) * map[nz]));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (nz + 1), map, &to->map));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * map[nz], perm, &to->perm));
   PetscCall(PetscFree(map));
   PetscCall(PetscFree(perm));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -102,10 +100,8 @@ static PetscErrorCode PolderCOOMapOrdered_Private(const PolderStretches *s, Pold
   to->nz = s->nz;
   if (s->nz == 0 || (s->n == 1 && s->skip[0] == 0)) PetscFunctionReturn(PETSC_SUCCESS);
   to->stretches.n = s->n;
-  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (s->n + 1), &to->stretches.first));
-  PetscCall(PolderDeviceFromHost(to->stretches.first, s->first, sizeof(PetscInt) * (s->n + 1)));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * s->n, &to->stretches.skip));
-  PetscCall(PolderDeviceFromHost(to->stretches.skip, s->skip, sizeof(PetscInt) * s->n));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (s->n + 1), s->first, &to->stretches.first));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * s->n, s->skip, &to->stretches.skip));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

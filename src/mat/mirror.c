@@ -83,8 +83,7 @@ static PetscErrorCode PolderMirrorSetRows_Private(PolderMirror r, const PetscInt
   for (PetscInt i = 0; i < r->m; ++i) {
     if (ai[i + 1] > ai[i]) row[nrow++] = i;
   }
-  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * nrow, &r->row));
-  PetscCall(PolderDeviceFromHost(r->row, row, sizeof(PetscInt) * nrow));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * nrow, row, &r->row));
   PetscCall(PetscFree(row));
   r->nrow = nrow;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,15 +1,6 @@
 /* Pairwise-aggregation multigrid on the device, what several processes add: entries to others, which are few and pass through the host when a level is made, and small levels that are gathered. */
 #include "pamg.h"
 
-/* A copy in device memory, to be freed */
-static PetscErrorCode PamgUpload(size_t bytes, const void *host, void *device)
-{
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceMalloc(bytes, device));
-  PetscCall(PolderDeviceFromHost(*(void **)device, host, bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A copy on the host, to be freed */
 static PetscErrorCode PamgDownload(size_t bytes, const void *device, void *host)
 {
@@ -44,10 +35,10 @@ static PetscErrorCode PamgUploadOuter(const PC_PAMG *pamg, PamgLevel *L)
 
   PetscFunctionBegin;
   O->rows.n = O->n;
-  PetscCall(PamgUpload(index * (size_t)O->n, O->row, &O->rows.row));
-  PetscCall(PamgUpload(index * (size_t)(O->n + 1), O->ptr, &O->rows.ptr));
-  PetscCall(PamgUpload(index * (size_t)O->nz, O->col, &O->rows.col));
-  PetscCall(PamgUpload(sizeof(PetscScalar) * (size_t)O->nz, O->val, &O->rows.val));
+  PetscCall(PolderDeviceUpload(index * (size_t)O->n, O->row, &O->rows.row));
+  PetscCall(PolderDeviceUpload(index * (size_t)(O->n + 1), O->ptr, &O->rows.ptr));
+  PetscCall(PolderDeviceUpload(index * (size_t)O->nz, O->col, &O->rows.col));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)O->nz, O->val, &O->rows.val));
   PetscCall(PolderDeviceMalloc(size * (size_t)(L->csr.nghost + 1), &O->dinv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -160,9 +151,9 @@ static PetscErrorCode PamgTargets(const PC_PAMG *pamg, PamgLevel *L)
   for (PetscInt t = 0; t < O->ntarget; ++t) PetscCall(PetscSortInt(O->at[t + 1] - O->at[t], O->member + O->at[t]));
   PetscCall(PetscFree(agg));
   PetscCall(PetscFree(place));
-  PetscCall(PamgUpload(index * (size_t)O->ntarget, O->target, &O->target_d));
-  PetscCall(PamgUpload(index * (size_t)(O->ntarget + 1), O->at, &O->at_d));
-  PetscCall(PamgUpload(index * (size_t)n, O->member, &O->member_d));
+  PetscCall(PolderDeviceUpload(index * (size_t)O->ntarget, O->target, &O->target_d));
+  PetscCall(PolderDeviceUpload(index * (size_t)(O->ntarget + 1), O->at, &O->at_d));
+  PetscCall(PolderDeviceUpload(index * (size_t)n, O->member, &O->member_d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -233,9 +224,9 @@ static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLe
   gj    = C->gj;
   ga    = C->ga;
   C->nz = gi[C->N];
-  PetscCall(PamgUpload(index * (size_t)(C->N + 1), gi, &C->gi));
-  PetscCall(PamgUpload(index * (size_t)C->nz, gj, &C->gj));
-  PetscCall(PamgUpload(sizeof(*ga) * (size_t)C->nz, ga, &C->ga));
+  PetscCall(PolderDeviceUpload(index * (size_t)(C->N + 1), gi, &C->gi));
+  PetscCall(PolderDeviceUpload(index * (size_t)C->nz, gj, &C->gj));
+  PetscCall(PolderDeviceUpload(sizeof(*ga) * (size_t)C->nz, ga, &C->ga));
   PetscCall(PetscFree(gi));
   PetscCall(PetscFree(gj));
   PetscCall(PetscFree(ga));
@@ -243,7 +234,7 @@ static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLe
   if (pamg->place) PetscCall(PamgDownload(sizeof(*place) * (size_t)C->nown, pamg->place, &place));
   PetscCall(PolderDeviceFree(&pamg->place));
   PetscCall(PCPAMGGatherPlaces_Private(L->comm, C, &place));
-  if (place) PetscCall(PamgUpload(sizeof(*place) * (size_t)C->N, place, &pamg->place));
+  if (place) PetscCall(PolderDeviceUpload(sizeof(*place) * (size_t)C->N, place, &pamg->place));
   PetscCall(PetscFree(place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -308,10 +308,8 @@ static PetscErrorCode PCRRBPartsDevice_Private(PC pc, PetscInt **part, PetscScal
     if (rest->number[k] >= 0) number[PolderRRBUnknown(rest->nx, rest->ny, rest->skew, k % rest->nx, k / rest->nx)] = rest->part[rest->number[k]];
   }
   for (PetscInt p = 0; p < rest->npin; ++p) value[p] = 1 / (rest->gain[p] * rest->size[p]);
-  PetscCall(PolderDeviceMalloc(sizeof(*number) * (size_t)rest->n, part));
-  PetscCall(PolderDeviceMalloc(sizeof(*value) * (size_t)rest->npin, shift));
-  PetscCall(PolderDeviceFromHost(*part, number, sizeof(*number) * (size_t)rest->n));
-  PetscCall(PolderDeviceFromHost(*shift, value, sizeof(*value) * (size_t)rest->npin));
+  PetscCall(PolderDeviceUpload(sizeof(*number) * (size_t)rest->n, number, part));
+  PetscCall(PolderDeviceUpload(sizeof(*value) * (size_t)rest->npin, value, shift));
   PetscCall(PetscFree2(number, value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
