@@ -199,7 +199,6 @@ int PolderRRBNext_CUDA(const PolderRRBGrid *g, PetscBool half, const PetscScalar
   return cudaGetLastError();
 }
 
-/* Single precision: a value becomes infinite, or a pivot zero */
 static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBScaleKernel(const __grid_constant__ PolderRRBGrid g, PetscScalar *c, float *single, int *seen)
 {
   const PetscInt  u = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), v = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y);
@@ -208,13 +207,7 @@ static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBScaleKernel(cons
 
   if (u < g.hx && v < g.hy) {
     PolderRRBScale(g.size, c, p);
-    for (int f = 0; f < RRB_NCOEF && single; ++f) {
-      const PetscScalar a = c[f * g.size + p];
-      const float       s = (float)a;
-
-      single[f * g.size + p] = s;
-      if ((isinf(s) && !isinf(a)) || (f % 5 == RRB_B1D && a != 0 && s == 0)) bad = RRB_SEEN_RANGE;
-    }
+    if (single) bad = PolderRRBRound(g.size, c, single, p);
   }
   RRBTell(bad, seen);
 }

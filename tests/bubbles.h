@@ -112,6 +112,20 @@ static inline PetscErrorCode FillRandom(Vec v, PetscInt seed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* cos(pi x) + cos(2 pi y) in the cells of a square, which adds up to zero */
+static inline PetscErrorCode BubblesFillCosines(const Bubbles *b, Vec v)
+{
+  PetscInt     start, end;
+  PetscScalar *a;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetOwnershipRange(v, &start, &end));
+  PetscCall(VecGetArrayWrite(v, &a));
+  for (PetscInt i = start; i < end; ++i) a[i - start] = PetscCosReal(PETSC_PI * (i % b->n + 0.5) / b->n) + PetscCosReal(2 * PETSC_PI * (i / b->n + 0.5) / b->n);
+  PetscCall(VecRestoreArrayWrite(v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* ||b - A x|| / ||b|| */
 static inline PetscErrorCode TrueResidual(Mat A, Vec b, Vec x, PetscReal *residual)
 {

@@ -423,9 +423,7 @@ static PetscErrorCode TestBubbles(void)
       PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &null));
       PetscCall(MatSetNullSpace(A, null));
       PetscCall(CreateVecs(A, &x, &f));
-      for (PetscInt i = 0; i < n * n; ++i) PetscCall(VecSetValue(f, i, PetscCosReal(PETSC_PI * (i % n + 0.5) / n) + PetscCosReal(2 * PETSC_PI * (i / n + 0.5) / n), INSERT_VALUES));
-      PetscCall(VecAssemblyBegin(f));
-      PetscCall(VecAssemblyEnd(f));
+      PetscCall(BubblesFillCosines(&b, f));
       PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
       PetscCall(KSPSetOperators(ksp, A, A));
       PetscCall(KSPSetType(ksp, KSPCG));

@@ -793,9 +793,7 @@ static PetscErrorCode TestFloor(void)
     PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_TRUE));
     PetscCall(MatSetNullSpace(A, null));
     PetscCall(CreateVecs(A, &x, &b));
-    for (PetscInt i = 0; i < 128 * 128; ++i) PetscCall(VecSetValue(b, i, PetscCosReal(PETSC_PI * (i % 128 + 0.5) / 128) + PetscCosReal(2 * PETSC_PI * (i / 128 + 0.5) / 128), INSERT_VALUES));
-    PetscCall(VecAssemblyBegin(b));
-    PetscCall(VecAssemblyEnd(b));
+    PetscCall(BubblesFillCosines(&bubbles, b));
     PetscCall(CreateSolver(A, KSPRRBCG, 8, &ksp));
     PetscCall(KSPSetTolerances(ksp, cases[k].rtol, 0, 1e30, 300));
     PetscCall(PetscSNPrintf(what, sizeof(what), "bubbles, contrast %g, to %g", (double)cases[k].contrast, (double)cases[k].rtol));

@@ -257,13 +257,8 @@ static inline void RRBTwinNext(const PolderRRBGrid *g, PetscBool half, const Pet
 static inline void RRBTwinScale(const PolderRRBGrid *g, PetscScalar c[], float single[], int *seen)
 {
   PolderRRBScale_Host(g, c);
-  for (int f = 0; f < RRB_NCOEF && single; ++f) {
-    for (PetscInt v = 0; v < g->hy; ++v) {
-      const size_t at = (size_t)f * g->size + g->origin + (size_t)v * (size_t)g->pitch;
-
-      if (!PolderToSingle_Host((size_t)g->hx, c + at, single + at)) *seen |= RRB_SEEN_RANGE;
-      for (PetscInt u = 0; u < g->hx && f % 5 == RRB_B1D; ++u) *seen |= c[at + (size_t)u] != 0 && single[at + (size_t)u] == 0 ? RRB_SEEN_RANGE : 0;
-    }
+  for (PetscInt v = 0; v < g->hy && single; ++v) {
+    for (PetscInt u = 0; u < g->hx; ++u) *seen |= PolderRRBRound(g->size, c, single, (ptrdiff_t)g->origin + (ptrdiff_t)v * g->pitch + u);
   }
 }
 

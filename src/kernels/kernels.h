@@ -286,6 +286,8 @@ PETSC_INTERN void PolderRRBSkewRow_Host(const PolderRRBGrid *g, PetscInt y, cons
 PETSC_INTERN void PolderRRBScale_Host(const PolderRRBGrid *g, PetscScalar c[]);
 /* The nodes of neighbours in the border */
 PETSC_INTERN void PolderRRBScaleBorder_Host(const PolderRRBGrid *g, PetscScalar c[]);
+/* The factor in single precision, with the border; PETSC_FALSE: it does not hold all values */
+PETSC_INTERN PetscBool PolderRRBRound_Host(const PolderRRBGrid *g, const PetscScalar c[], float single[]);
 /* ny rows of nx values, so far apart */
 PETSC_INTERN void PolderRRBCopy_Host(PetscInt nx, PetscInt ny, const PetscScalar from[], PetscInt ldfrom, PetscScalar to[], PetscInt ldto);
 /* z <- r, in natural order with rows ld apart, with the grid's nodes eliminated (half: the black ones only); then the way back, scaled by the pivots, into x */

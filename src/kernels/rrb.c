@@ -127,6 +127,14 @@ void PolderRRBScaleBorder_Host(const PolderRRBGrid *g, PetscScalar c[])
   for (ptrdiff_t p = g->hy * P; p < end; ++p) PolderRRBScale(g->size, c, p);
 }
 
+PetscBool PolderRRBRound_Host(const PolderRRBGrid *g, const PetscScalar c[], float single[])
+{
+  int seen = 0;
+
+  for (ptrdiff_t p = 0; p < (ptrdiff_t)g->size; ++p) seen |= PolderRRBRound(g->size, c, single, p);
+  return (PetscBool)!seen;
+}
+
 /* Rows 2v and 2v+1 of a vector in natural order, ld apart, into row v of the quarters */
 static inline void PolderRRBLoad(const PolderRRBGrid *g, const PetscScalar *restrict r, PetscInt ld, PetscScalar *z, PetscInt v)
 {

@@ -233,18 +233,14 @@ static PetscErrorCode PCRRBStore_Private(PC pc)
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < rrb->ngrid; ++k) {
-    RRBGrid     *grid = &rrb->grid[k];
-    const size_t n    = RRB_NCOEF * grid->g.size;
+    RRBGrid *grid = &rrb->grid[k];
 
     if (!rrb->single) {
       PetscCall(PetscFree(grid->single));
       continue;
     }
-    if (!grid->single) PetscCall(PetscMalloc1(n, &grid->single));
-    good = good && PolderToSingle_Host(n, grid->coef, grid->single);
-    for (int d = RRB_B1D; d < RRB_NCOEF; d += 5) {
-      for (size_t i = d * grid->g.size; i < (d + 1) * grid->g.size; ++i) good = good && (grid->coef[i] == 0 || grid->single[i] != 0);
-    }
+    if (!grid->single) PetscCall(PetscMalloc1(RRB_NCOEF * grid->g.size, &grid->single));
+    good = good && PolderRRBRound_Host(&grid->g, grid->coef, grid->single);
   }
   PetscCallAllreduce(MPI_IN_PLACE, &good, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
   PetscCheck(good, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The factor of PC of type rrb has values that single precision does not hold: scale the system, or use -pc_rrb_precision double");
