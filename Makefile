@@ -148,7 +148,7 @@ check-gpu: tests
 # small cases on the device under each tool of compute-sanitizer; kernels of other libraries are left out
 SANITIZE := device*kernels* device*_small* devicerows* deviceruns* deviceslices* devicedeflation_* matdevice_* mat_products+1+* mat_fallback+1 tns_formula_1+aij* dcg_none+1 dcg_auto+1 dcg_lssd+1 rrbcg_changes+1+double+aijdia deflation_subdomain+1 deflation_levelset_subdomain+1 levelset_*+1 labels_eight_bubbles+1 waves_twin_small*
 # racecheck slows every access down many times, so much that the kernel of rrbcg, whose blocks wait for each other, does not end; initcheck takes what kernels of other libraries have written, which are left out, for uninitialised
-RACECHECK := device*kernels* devicecolours_small* deviceouter_small* devicerows* deviceruns* deviceslices* dcg_none+1 waves_twin_small*
+RACECHECK := device*kernels* devicecolours_small* deviceouter_small* devicerrb_small* devicerows* deviceruns* deviceslices* dcg_none+1 waves_twin_small*
 INITCHECK := devicekernels* devicerows* deviceruns*
 check-sanitizer: tests
 	@set -f; for tool in memcheck racecheck initcheck; do echo "== $$tool"; \
