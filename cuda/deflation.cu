@@ -145,54 +145,68 @@ int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, const PetscInt sta
 /* Items of a thread that are asked for before the values are there */
 #define SEGMENT_AHEAD 8
 
-/* A warp a segment; the warp that ends last of those of a label adds their sums */
-template <bool WEIGHTED>
+/* The sum over the threads of a segment, in the first of them */
+template <int THREADS>
+static __device__ __forceinline__ double PolderSegmentSum(double v)
+{
+  return THREADS == 32 ? PolderWarpSum(v) : PolderBlockSum<POLDER_BLOCK>(v);
+}
+
+/* A warp a segment, or a block; that which ends last of those of a label adds their sums */
+template <int THREADS, bool WEIGHTED>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentSumsKernel(PetscInt nlabel, const PetscInt *__restrict__ first, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ label, const PetscInt *__restrict__ item, const PetscScalar *__restrict__ weight, const PetscScalar *v, PetscScalar *sum, unsigned int *counter, PetscScalar alpha, const PetscScalar *y, PetscScalar *a)
 {
-  const PetscInt s    = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32);
-  const int      lane = threadIdx.x % 32;
+  const PetscInt s    = (PetscInt)(blockIdx.x * (POLDER_BLOCK / THREADS) + threadIdx.x / THREADS);
+  const int      t    = threadIdx.x % THREADS;
   double         here = 0, scale[SEGMENT_AHEAD];
-  bool           last = true;
+  bool           last = false;
   PetscInt       at[SEGMENT_AHEAD];
 
   PolderRelease();
   if (s >= first[nlabel]) return;
-  const PetscInt begin = ptr[s] + lane, end = ptr[s + 1], l = label[s], f = first[l], n = first[l + 1] - f;
+  const PetscInt begin = ptr[s] + t, end = ptr[s + 1], l = label[s], f = first[l], n = first[l + 1] - f;
 
 #pragma unroll
   for (int k = 0; k < SEGMENT_AHEAD; ++k) {
-    const bool in = begin + 32 * k < end;
+    const bool in = begin + THREADS * k < end;
 
-    at[k]    = in ? item[begin + 32 * k] : 0;
-    scale[k] = !in ? 0 : WEIGHTED ? weight[begin + 32 * k] : 1;
+    at[k]    = in ? item[begin + THREADS * k] : 0;
+    scale[k] = !in ? 0 : WEIGHTED ? weight[begin + THREADS * k] : 1;
   }
   PolderAwait();
 #pragma unroll
   for (int k = 0; k < SEGMENT_AHEAD; ++k) {
-    if (begin + 32 * k < end) here += WEIGHTED ? scale[k] * __ldcg(v + at[k]) : __ldcg(v + at[k]);
+    if (begin + THREADS * k < end) here += WEIGHTED ? scale[k] * __ldcg(v + at[k]) : __ldcg(v + at[k]);
   }
 #pragma unroll 8
-  for (PetscInt k = begin + 32 * SEGMENT_AHEAD; k < end; k += 32) here += WEIGHTED ? weight[k] * __ldcg(v + item[k]) : __ldcg(v + item[k]);
-  here = PolderWarpSum(here);
+  for (PetscInt k = begin + THREADS * SEGMENT_AHEAD; k < end; k += THREADS) here += WEIGHTED ? weight[k] * __ldcg(v + item[k]) : __ldcg(v + item[k]);
+  here = PolderSegmentSum<THREADS>(here);
   if (n > 1) {
-    if (lane == 0) {
+    if (t == 0) {
       sum[s] = here;
       __threadfence();
       last = atomicInc(&counter[l], (unsigned int)(n - 1)) == (unsigned int)(n - 1);
     }
-    last = __shfl_sync(0xffffffffu, last, 0);
+    last = THREADS == 32 ? __shfl_sync(0xffffffffu, last, 0) : __syncthreads_or(last);
     if (!last) return;
     __threadfence();
     here = 0;
-    for (PetscInt k = lane; k < n; k += 32) here += __ldcg(&sum[f + k]);
-    here = PolderWarpSum(here);
+    for (PetscInt k = t; k < n; k += THREADS) here += __ldcg(&sum[f + k]);
+    here = PolderSegmentSum<THREADS>(here);
   }
-  if (lane == 0) a[l] = (y ? y[l] : 0) + alpha * here;
+  if (t == 0) a[l] = (y ? y[l] : 0) + alpha * here;
 }
 
-int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream)
+template <int THREADS>
+static void PolderSegmentSumsLaunch(PetscInt nlabel, PetscInt most, const PetscInt *first, const PetscInt *ptr, const PetscInt *label, const PetscInt *item, const PetscScalar *weight, const PetscScalar *v, PetscScalar *sum, unsigned int *counter, PetscScalar alpha, const PetscScalar *y, PetscScalar *a, bool early, PolderStream stream)
 {
-  if (nlabel) PolderLaunchKernel(early, weight ? PolderSegmentSumsKernel<true> : PolderSegmentSumsKernel<false>, PolderBlocks(most, POLDER_BLOCK / 32), POLDER_BLOCK, stream, nlabel, first, ptr, label, item, weight, v, sum, counter, alpha, y, a);
+  PolderLaunchKernel(early, weight ? PolderSegmentSumsKernel<THREADS, true> : PolderSegmentSumsKernel<THREADS, false>, PolderBlocks(most, POLDER_BLOCK / THREADS), POLDER_BLOCK, stream, nlabel, first, ptr, label, item, weight, v, sum, counter, alpha, y, a);
+}
+
+int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, PetscBool wide, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream)
+{
+  if (nlabel && wide) PolderSegmentSumsLaunch<POLDER_BLOCK>(nlabel, most, first, ptr, label, item, weight, v, sum, counter, alpha, y, a, early, stream);
+  else if (nlabel) PolderSegmentSumsLaunch<32>(nlabel, most, first, ptr, label, item, weight, v, sum, counter, alpha, y, a, early, stream);
   return cudaGetLastError();
 }
 

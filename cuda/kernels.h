@@ -261,8 +261,8 @@ POLDER_LAUNCHER int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, co
   This and the two others that have `early`, PolderRowsMultAdd_CUDA() and PolderDenseMult_CUDA(), are short, and follow each other in every step. early: everything but the vectors
   that they work on is older than the last launch, so that it may be read while that one ends
 */
-/* a[k] = y[k] (NULL: 0; y may be a) + alpha times the sum over the items of label k of weight (NULL: 1) times v[item]; most: at least the number of segments; sum[most]; counter[nlabel] is zero before and after */
-POLDER_LAUNCHER int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream);
+/* a[k] = y[k] (NULL: 0; y may be a) + alpha times the sum over the items of label k of weight (NULL: 1) times v[item]; most: at least the number of segments; wide: a block makes the sum of one, not a warp; sum[most]; counter[nlabel] is zero before and after */
+POLDER_LAUNCHER int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, PetscBool wide, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream);
 
 /*
   runs.cu: runs of rows i, i + far, i + 2 far, ... of one label. Such a line is cut into chunks of `chunk` rows, and a run does not go beyond its chunk. Line l is that of row

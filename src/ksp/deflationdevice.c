@@ -2,8 +2,12 @@
 #include "deflationdevice.h"
 #include "../mat/dia.h"
 
-/* So many warps keep the device busy with the sums of Z^T v */
-#define POLDER_SEGMENTS 8192
+/* Threads that keep the device busy with the sums of Z^T v, and the least and the most items of each. Labels of so many items on average take a block a segment, so that most of them have
+   one, and nothing waits for the other segments of a label; below, it is a warp */
+#define POLDER_SEGMENT_THREADS 262144
+#define POLDER_SEGMENT_LEAST   8
+#define POLDER_SEGMENT_MOST    64
+#define POLDER_SEGMENT_WIDE    512
 
 static PetscErrorCode PolderSegmentsDestroy(PolderSegments *s)
 {
@@ -21,11 +25,12 @@ static PetscErrorCode PolderSegmentsDestroy(PolderSegments *s)
 
 PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, const PetscInt label[], PolderSegments *s)
 {
-  const PetscInt length = PetscClipInterval(n / POLDER_SEGMENTS, 256, 2048), most = n / length + nlabel;
-  const size_t   bytes = PolderWorkSize(PolderLabelsSortWork_CUDA(n, nlabel));
-  PetscInt      *start;
-  void          *work;
-  PolderStream   stream;
+  const PetscBool wide   = (PetscBool)(n / PetscMax(nlabel, 1) >= POLDER_SEGMENT_WIDE);
+  const PetscInt  length = (wide ? 256 : 32) * PetscClipInterval(n / POLDER_SEGMENT_THREADS, POLDER_SEGMENT_LEAST, POLDER_SEGMENT_MOST), most = n / length + nlabel;
+  const size_t    bytes = PolderWorkSize(PolderLabelsSortWork_CUDA(n, nlabel));
+  PetscInt       *start;
+  void           *work;
+  PolderStream    stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
@@ -35,6 +40,7 @@ PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, const PetscInt l
     s->n      = n;
     s->nlabel = nlabel;
     s->most   = most;
+    s->wide   = wide;
     PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)n, &s->item));
     PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * ((size_t)nlabel + 1), &s->first));
     PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * ((size_t)most + 1), &s->ptr));
@@ -76,7 +82,7 @@ static PetscErrorCode PolderSegmentsSum(const PolderSegments *s, const PetscScal
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderSegmentSums_CUDA(s->nlabel, s->most, s->first, s->ptr, s->label, s->item, s->weight, v, s->sum, s->counter, alpha, y, a, early, stream));
+  PolderLaunch(PolderSegmentSums_CUDA(s->nlabel, s->most, s->wide, s->first, s->ptr, s->label, s->item, s->weight, v, s->sum, s->counter, alpha, y, a, early, stream));
   PetscCall(PetscLogGpuFlops((s->weight ? 2.0 : 1.0) * s->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

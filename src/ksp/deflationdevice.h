@@ -6,6 +6,7 @@
 /* Rows cut into segments of one label each: see cuda/kernels.h */
 typedef struct {
   PetscInt      n, nlabel, most; /* items, labels, most segments */
+  PetscBool     wide;            /* a block a segment, not a warp */
   PetscInt     *item, *first, *ptr, *label;
   PetscScalar  *weight, *sum; /* weight = NULL: ones */
   unsigned int *counter;

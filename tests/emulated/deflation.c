@@ -40,7 +40,7 @@ int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, const PetscInt sta
   return 0;
 }
 
-int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream)
+int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, PetscBool wide, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream)
 {
   if (nlabel && first[nlabel] > most) return 1;
   for (PetscInt k = 0; k < nlabel; ++k) {
