@@ -31,7 +31,7 @@ pamgf="dcg + pamg in single precision | $ours -pc_type pamg -pc_pamg_precision s
 pamg3="dcg + pamg, 3 passes | $ours -pc_type pamg -pc_pamg_passes 3 -deflation_space none"
 pamgk="dcg flexible + pamg, K-cycle | $ours -ksp_dcg_flexible -pc_type pamg -pc_pamg_cycle k -deflation_space none"
 pamgl="dcg + pamg, levelset | $ours -pc_type pamg -deflation_space levelset"
-boxes() { echo "dcg + tns, LSSD $1^3 | $ours -pc_type tns -deflation_space levelset_subdomain -deflation_boxes $1,$1,$1 -deflation_grid $2,$2,$2"; }
+lssd() { echo "dcg + tns, LSSD 4^3${2:+, $2 iterations} | $ours -pc_type tns -deflation_space levelset_subdomain -deflation_boxes 4,4,4 -deflation_grid $1,$1,$1${2:+ -ksp_max_it $2}"; }
 
 problem() { # name, options of the problem; solvers on standard input
   name=$1
@@ -112,7 +112,7 @@ for contrast in 1e3 1e6; do
   problem bubbles3d_128_$contrast -dim 3 -n 128 -bubbles 2 -contrast $contrast -repeats 2 <<END
 $jacobi
 $gamg
-$(boxes 5 128)
+$(lssd 128)
 $auto
 $single
 $pamg
@@ -120,11 +120,12 @@ $pamgk
 $pamgl
 END
   problem nine_128_$contrast -dim 3 -n 128 -bubbles 2 -centre -contrast $contrast <<END
+$(lssd 128)
 $auto
 $single
 END
   problem bubbles3d_256_$contrast -dim 3 -n 256 -bubbles 2 -contrast $contrast -repeats 2 <<END
-$(boxes 5 256)
+$(lssd 256)
 $auto
 $single
 $pamg
@@ -134,23 +135,25 @@ $pamgl
 END
 done
 # values on the device, as a program sets them that assembles there; the last column is a step in time
-problem rebuild_128 -dim 3 -n 128 -bubbles 2 -contrast 1e3 -coo <<END
-$(boxes 5 128)
+problem rebuild_128 -dim 3 -n 128 -bubbles 2 -centre -contrast 1e3 -coo <<END
+$(lssd 128)
 $auto
 $pamg
 END
-problem rebuild_256 -dim 3 -n 256 -bubbles 2 -contrast 1e3 -coo -repeats 1 <<END
-$(boxes 5 256)
+problem rebuild_256 -dim 3 -n 256 -bubbles 2 -centre -contrast 1e3 -coo -repeats 1 <<END
+$(lssd 256)
 $auto
 $pamg
 END
-# without deflation the singular problem does not converge: so many iterations for the time of one
-problem undeflated_128 -dim 3 -n 128 -bubbles 2 -contrast 1e3 -ksp_max_it 100 <<END
-$tns
+# what deflation with 135 vectors adds to an iteration: the difference between fifty iterations and a hundred, with it and without
+for n in 128 256; do
+  problem iteration_$n -dim 3 -n $n -bubbles 2 -centre -contrast 1e6 -ksp_rtol 1e-10 <<END
+$tns -ksp_max_it 50
+$tns -ksp_max_it 100
+$(lssd $n 50)
+$(lssd $n 100)
 END
-problem undeflated_256 -dim 3 -n 256 -bubbles 2 -contrast 1e3 -ksp_max_it 100 <<END
-$tns
-END
+done
 problem bubbles2d_1024 -dim 2 -n 1024 -bubbles 4 -contrast 1e3 -repeats 1 <<END
 $gamg
 $auto

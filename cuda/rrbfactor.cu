@@ -199,6 +199,7 @@ int PolderRRBNext_CUDA(const PolderRRBGrid *g, PetscBool half, const PetscScalar
   return cudaGetLastError();
 }
 
+template <bool SINGLE>
 static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBScaleKernel(const __grid_constant__ PolderRRBGrid g, PetscScalar *c, float *single, int *seen)
 {
   const PetscInt  u = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), v = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y);
@@ -207,14 +208,15 @@ static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBScaleKernel(cons
 
   if (u < g.hx && v < g.hy) {
     PolderRRBScale(g.size, c, p);
-    if (single) bad = PolderRRBRound(g.size, c, single, p);
+    if (SINGLE) bad = PolderRRBRound(g.size, c, single, p);
   }
   RRBTell(bad, seen);
 }
 
 int PolderRRBScale_CUDA(const PolderRRBGrid *g, PetscScalar c[], float single[], int *seen, PolderStream stream)
 {
-  PolderRRBScaleKernel<<<RRBBlocks(g->hx, g->hy), dim3(RRB_X, RRB_Y), 0, stream>>>(*g, c, single, seen);
+  if (single) PolderRRBScaleKernel<true><<<RRBBlocks(g->hx, g->hy), dim3(RRB_X, RRB_Y), 0, stream>>>(*g, c, single, seen);
+  else PolderRRBScaleKernel<false><<<RRBBlocks(g->hx, g->hy), dim3(RRB_X, RRB_Y), 0, stream>>>(*g, c, NULL, seen);
   return cudaGetLastError();
 }
 
