@@ -112,17 +112,24 @@ static inline PetscErrorCode FillRandom(Vec v, PetscInt seed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* cos(pi x) + cos(2 pi y) in the cells of a square, which adds up to zero */
-static inline PetscErrorCode BubblesFillCosines(const Bubbles *b, Vec v)
+/* The singular system of bubbles in a square: its matrix with the constant as kernel, and f = cos(pi x) + cos(2 pi y), which adds up to zero */
+static inline PetscErrorCode BubblesNeumann(const Bubbles *b, MPI_Comm comm, Mat *A, Vec *f)
 {
   PetscInt     start, end;
   PetscScalar *a;
+  MatNullSpace null;
 
   PetscFunctionBegin;
-  PetscCall(VecGetOwnershipRange(v, &start, &end));
-  PetscCall(VecGetArrayWrite(v, &a));
+  *A = NULL;
+  PetscCall(BubblesAssemble(b, comm, A, NULL));
+  PetscCall(MatNullSpaceCreate(comm, PETSC_TRUE, 0, NULL, &null));
+  PetscCall(MatSetNullSpace(*A, null));
+  PetscCall(MatNullSpaceDestroy(&null));
+  PetscCall(CreateVecs(*A, f, NULL));
+  PetscCall(VecGetOwnershipRange(*f, &start, &end));
+  PetscCall(VecGetArrayWrite(*f, &a));
   for (PetscInt i = start; i < end; ++i) a[i - start] = PetscCosReal(PETSC_PI * (i % b->n + 0.5) / b->n) + PetscCosReal(2 * PETSC_PI * (i / b->n + 0.5) / b->n);
-  PetscCall(VecRestoreArrayWrite(v, &a));
+  PetscCall(VecRestoreArrayWrite(*f, &a));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

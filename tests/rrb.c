@@ -268,7 +268,6 @@ static PetscErrorCode Solve(const Problem *p, PetscInt levels, PetscBool reduced
 {
   Mat       A;
   KSP       ksp;
-  PC        pc;
   Vec       x, b, d;
   PetscReal low, high;
 
@@ -292,17 +291,12 @@ static PetscErrorCode Solve(const Problem *p, PetscInt levels, PetscBool reduced
     PetscCall(VecRestoreArray(x, &xx));
     PetscCall(VecDestroy(&d));
   }
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(CreateSolver(A, KSPCG, levels, &ksp));
   PetscCall(KSPSetNormType(ksp, KSP_NORM_NATURAL));
   PetscCall(KSPSetInitialGuessNonzero(ksp, reduced));
   PetscCall(KSPConvergedDefaultSetUIRNorm(ksp));
   PetscCall(KSPSetTolerances(ksp, rtol, 0, 1e30, 300));
   PetscCall(KSPSetComputeSingularValues(ksp, PETSC_TRUE));
-  PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCRRB));
-  PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, levels));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, its));
@@ -409,29 +403,18 @@ static PetscErrorCode TestBubbles(void)
   for (int c = 0; c < 3; ++c) {
     for (PetscInt n = 128, k = 0; n <= most; n *= 2, ++k) {
       const Bubbles      b = {.dim = 2, .n = n, .k = 4, .radius = 0.3 / 4, .inside = contrast[c], .scale = 1};
-      Mat                A = NULL;
+      Mat                A;
       KSP                ksp;
-      PC                 pc;
       Vec                x, f;
-      MatNullSpace       null;
       PetscInt           its;
       PetscReal          residual;
       KSPConvergedReason reason;
       char               what[128];
 
-      PetscCall(BubblesAssemble(&b, PETSC_COMM_WORLD, &A, NULL));
-      PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &null));
-      PetscCall(MatSetNullSpace(A, null));
-      PetscCall(CreateVecs(A, &x, &f));
-      PetscCall(BubblesFillCosines(&b, f));
-      PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-      PetscCall(KSPSetOperators(ksp, A, A));
-      PetscCall(KSPSetType(ksp, KSPCG));
+      PetscCall(BubblesNeumann(&b, PETSC_COMM_WORLD, &A, &f));
+      PetscCall(VecDuplicate(f, &x));
+      PetscCall(CreateSolver(A, KSPCG, 8 + 2 * k, &ksp));
       PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
-      PetscCall(KSPSetTolerances(ksp, 1e-6, 0, 1e30, 300));
-      PetscCall(KSPGetPC(ksp, &pc));
-      PetscCall(PCSetType(pc, PCRRB));
-      PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, 8 + 2 * k));
       PetscCall(KSPSetFromOptions(ksp));
       PetscCall(KSPSolve(ksp, f, x));
       PetscCall(KSPGetIterationNumber(ksp, &its));
@@ -442,7 +425,6 @@ static PetscErrorCode TestBubbles(void)
       PetscCall(KSPDestroy(&ksp));
       PetscCall(VecDestroy(&x));
       PetscCall(VecDestroy(&f));
-      PetscCall(MatNullSpaceDestroy(&null));
       PetscCall(MatDestroy(&A));
     }
   }
@@ -575,14 +557,10 @@ static PetscErrorCode TestSingular(void)
       PetscCall(CreateVecs(A, &x, &b));
       PetscCall(FillRandom(x, 2));
       PetscCall(MatMult(A, x, b));
-      PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-      PetscCall(KSPSetOperators(ksp, A, A));
-      PetscCall(KSPSetType(ksp, KSPCG));
+      PetscCall(CreateSolver(A, KSPCG, levels[l], &ksp));
       PetscCall(KSPSetTolerances(ksp, 1e-10, 0, 1e30, 100));
       PetscCall(KSPGetPC(ksp, &pc));
-      PetscCall(PCSetType(pc, PCRRB));
       PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, problems[k].nx, problems[k].ny));
-      PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, levels[l]));
       PetscCall(KSPSolve(ksp, b, x));
       PetscCall(KSPGetIterationNumber(ksp, &its));
       PetscCall(TrueResidual(A, b, x, &residual));

@@ -145,6 +145,22 @@ static inline PetscErrorCode CreatePC(Mat A, PetscInt nx, PetscInt ny, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Krylov solver with rrb, to 1e-6 in at most 300 steps */
+static inline PetscErrorCode CreateSolver(Mat A, KSPType type, PetscInt levels, KSP *ksp)
+{
+  PC pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), ksp));
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(KSPSetType(*ksp, type));
+  PetscCall(KSPGetPC(*ksp, &pc));
+  PetscCall(PCSetType(pc, PCRRB));
+  PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, levels));
+  PetscCall(KSPSetTolerances(*ksp, 1e-6, 0, 1e30, 300));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A sea of 40 waves of 20 to 150 m, zero on land */
 static inline PetscReal Sea(const Problem *p, PetscInt i)
 {

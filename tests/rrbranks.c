@@ -323,16 +323,12 @@ static PetscErrorCode Solve(Mat A, const Problem *p, KSPType type, PetscInt leve
   PetscCall(FillNodes(A, 4, x));
   PetscCall(MatMult(A, x, b));
   PetscCall(VecScale(x, 0.5));
-  PetscCall(KSPCreate(PetscObjectComm((PetscObject)A), &ksp));
-  PetscCall(KSPSetOperators(ksp, A, A));
-  PetscCall(KSPSetType(ksp, type));
+  PetscCall(CreateSolver(A, type, levels, &ksp));
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
   PetscCall(KSPSetTolerances(ksp, 1e-8, 0, 1e30, 100));
   PetscCall(KSPSetResidualHistory(ksp, history, 101, PETSC_TRUE));
   PetscCall(KSPGetPC(ksp, &pc));
-  PetscCall(PCSetType(pc, PCRRB));
   PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, p->nx, p->ny));
-  PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, levels));
   PetscTryMethod(pc, "PCRRBSetLatency_C", (PC, PetscReal), (pc, latency));
   PetscCall(KSPSetFromOptions(ksp));
   PetscCall(KSPSolve(ksp, b, x));
@@ -482,12 +478,9 @@ static PetscErrorCode TestMove(void)
     PetscCall(VecDuplicate(x, &z));
     PetscCall(FillNodes(A, 5, z));
     PetscCall(MatMult(A, z, b));
-    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-    PetscCall(KSPSetOperators(ksp, A, A));
-    PetscCall(KSPSetType(ksp, KSPRRBCG));
+    PetscCall(CreateSolver(A, KSPRRBCG, PETSC_DECIDE, &ksp));
     PetscCall(KSPSetTolerances(ksp, 1e-10, 0, 1e30, 100));
     PetscCall(KSPGetPC(ksp, &pc));
-    PetscCall(PCSetType(pc, PCRRB));
     PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, p.nx, p.ny));
     for (int k = 0; k < 4; ++k) {
       PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, k < 3 ? 8 : 3));
