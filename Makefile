@@ -23,16 +23,16 @@ $(BUILD)/examples.mk: FORCE | $(BUILD)/petsc.mk
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 
 CC       := $(PETSC_CC)
-CFLAGS   := $(OPTFLAGS) -std=gnu11 -Wall -Wextra -Iinclude $(CPPFLAGS) $(PETSC_CFLAGS)
+CFLAGS   := $(OPTFLAGS) -std=gnu11 -Wall -Wextra -Iinclude -Isrc $(CPPFLAGS) $(PETSC_CFLAGS)
 LDFLAGS  += -Wl,--as-needed
 LDLIBS   := $(PETSC_LIBS) -lmetis -llapack -lblas $(CUDA_LIBS) -lm
 CUDAFLAGS := -O3 -std=c++17 -ccbin $(CUDA_CXX) -cudart shared $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$a,code=sm_$a) -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
-CUDAFLAGS += -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra --extended-lambda $(if $(findstring -Werror,$(OPTFLAGS)),-Werror all-warnings) -Iinclude $(CPPFLAGS) $(PETSC_CFLAGS)
-SRC      := $(wildcard src/*.c src/*/*.c)
+CUDAFLAGS += -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra --extended-lambda $(if $(findstring -Werror,$(OPTFLAGS)),-Werror all-warnings) -Iinclude -Isrc $(CPPFLAGS) $(PETSC_CFLAGS)
+SRC      := $(wildcard src/*.c src/*/*.c src/*/*/*.c)
 CUDASRC  := $(if $(CUDAC),$(wildcard cuda/*.cu))
 # EMULATED=1: a device that is the host, for tests on machines without a GPU
 ifdef EMULATED
-  SRC     := $(filter-out src/device.c,$(SRC)) $(wildcard tests/emulated/*.c)
+  SRC     := $(filter-out src/core/device.c,$(SRC)) $(wildcard tests/emulated/*.c)
   CUDASRC :=
   CFLAGS  := $(filter-out -DPOLDER_HAVE_CUDA=1,$(CFLAGS)) -DPOLDER_HAVE_CUDA=1 -DPOLDER_EMULATED=1
 endif
@@ -53,7 +53,7 @@ TESTS    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*.c))
 TUTORIALS := $(if $(PETSC_EXAMPLES),$(addprefix $(BUILD)/,$(sort $(shell sed -n 's/^ *program: //p' tests/tutorials.test))))
 OPTS     := $(wildcard examples/options/*.opts)
 # tests of the inside link the objects themselves, which hide their symbols in the library
-INTERNAL := $(patsubst %.c,$(BUILD)/%,$(shell grep -lsE 'include "(\.\./src/|device(test|rrb).h)' tests/*.c))
+INTERNAL := $(patsubst %.c,$(BUILD)/%,$(shell grep -lsE 'include "((core|kernels|mat|coarse|deflation|ksp|pc)/|device(test|rrb).h)' tests/*.c))
 
 all: $(LIB) examples
 
@@ -170,7 +170,7 @@ install: $(LIB)
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' config/polder.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/polder.pc
 
 format:
-	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/emulated/*.[ch] examples/*.[ch] examples/*/*.[ch] examples/*/*.cu bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
+	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/emulated/*.[ch] examples/*.[ch] examples/*/*.[ch] examples/*/*.cu bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
 
 clean:
 	rm -rf $(BUILD)

@@ -1,7 +1,7 @@
 /* Colours of the rows of a level, one thread a row. In a round rows see what others of the round write, or not yet: their colours do not depend on it, only how many rounds there are. */
 #include "foreach.cuh"
 #include "index.cuh"
-#include "../src/kernels/colourrow.h"
+#include "kernels/colourrow.h"
 
 int PolderColoursRound_CUDA(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count, PolderStream stream)
 {

@@ -4,8 +4,8 @@
 */
 #include "foreach.cuh"
 #include "index.cuh"
-#include "../src/kernels/levelrow.h"
-#include "../src/kernels/pairrow.h"
+#include "kernels/levelrow.h"
+#include "kernels/pairrow.h"
 #include <cub/device/device_scan.cuh>
 #include <float.h>
 

@@ -4,9 +4,9 @@
 */
 #pragma once
 
-#include "../src/kernels/pairrow.h"
-#include "../src/kernels/levelmatrix.h"
-#include "../src/kernels/rrbrow.h"
+#include "kernels/pairrow.h"
+#include "kernels/levelmatrix.h"
+#include "kernels/rrbrow.h"
 
 typedef struct CUstream_st *PolderStream;
 

@@ -1,7 +1,7 @@
 /* Labels of a deflation space: classes of a level set, boxes of a grid, numbering of what occurs, tiny regions, the grid that a matrix shows. */
 #include "foreach.cuh"
 #include "index.cuh"
-#include "../src/kernels/labelrow.h"
+#include "kernels/labelrow.h"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>

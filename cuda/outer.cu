@@ -1,9 +1,9 @@
 /* Entries to other processes by the rows that have any, a thread a row: few rows beside those of a level. */
 #include "foreach.cuh"
 #include "index.cuh"
-#include "../src/kernels/levelscalars.h"
-#include "../src/kernels/outerrow.h"
-#include "../src/kernels/pairrow.h"
+#include "kernels/levelscalars.h"
+#include "kernels/outerrow.h"
+#include "kernels/pairrow.h"
 #include <float.h>
 #include <type_traits>
 

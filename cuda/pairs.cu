@@ -1,7 +1,7 @@
 /* Pairwise aggregation, one thread a row: proposals, pairs, the numbers of the aggregates and the rows of each. What is counted are integers, so results do not depend on the order. */
 #include "foreach.cuh"
 #include "index.cuh"
-#include "../src/kernels/pairrow.h"
+#include "kernels/pairrow.h"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>

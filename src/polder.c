@@ -1,6 +1,6 @@
 /* Entry point of the plug-in: PETSc looks up PetscDLLibraryRegister_polder() in libpolder.so. */
-#include "polder.h"
-#include "device.h"
+#include "core/core.h"
+#include "core/device.h"
 
 PetscClassId  PolderLogClassId = 0;
 PetscLogEvent PolderLogEvents[POLDER_NUM_EVENTS];

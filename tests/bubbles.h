@@ -2,7 +2,7 @@
 #pragma once
 
 #include <polder.h>
-#include "../src/compat.h"
+#include "core/compat.h"
 #include "vecs.h"
 
 typedef struct {

@@ -1,6 +1,6 @@
 static char help[] = "The coarse solver by itself: solutions, columns left out, condition estimate, on matrices whose answers are known.\n\n";
 
-#include "../src/ksp/deflationcoarse.h"
+#include "coarse/coarse.h"
 
 typedef enum {
   E_CHAIN,      /* tridiag(-1, 2, -1): with unit diagonal its condition in the 1-norm is (d + 1)^2 / 2 for odd d */

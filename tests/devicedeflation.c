@@ -3,7 +3,7 @@ static char help[] = "Deflation on the device: kernels against their host twins,
 #include "bubbles.h"
 #include "copies.h"
 #include "devicetest.h"
-#include "../src/ksp/deflationspace.h"
+#include "deflation/deflationspace.h"
 #include <petscksp.h>
 #include <petsctime.h>
 

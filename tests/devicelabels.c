@@ -1,7 +1,7 @@
 static char help[] = "Labels of the deflation spaces on the device: every kernel against its host twin on awkward graphs, every kind of space against the labels of the host.\n\n";
 
 #include <polder.h>
-#include "../src/ksp/deflationlabels.h"
+#include "deflation/deflationlabels.h"
 #include "devicetest.h"
 #include "vecs.h"
 

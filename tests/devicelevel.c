@@ -3,8 +3,8 @@ static char help[] = "Device kernels of the levels of PC pamg against their host
 #include "devicetest.h"
 #include "pamgproblems.h"
 #include "vecs.h"
-#include "../src/kernels/levelscalars.h"
-#include "../src/pc/pamg.h"
+#include "kernels/levelscalars.h"
+#include "pc/pamg/pamgimpl.h"
 #include <petsc/private/pcimpl.h>
 
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);

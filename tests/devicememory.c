@@ -1,7 +1,7 @@
 static char help[] = "Solvers on an emulated device that has too little memory: an error of memory wherever it ends, and everything can be destroyed.\n\
   -n <nodes in each direction of the grid>\n\n";
 
-#include "../src/device.h"
+#include "core/device.h"
 #include <petscksp.h>
 
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);

@@ -1,7 +1,7 @@
 static char help[] = "Device kernels for entries to other processes against their host twins.\n\n";
 
 #include "devicetest.h"
-#include "../src/kernels/levelscalars.h"
+#include "kernels/levelscalars.h"
 #include <float.h>
 
 /* Rows of a local block and, in some of them, entries to ghosts; host and device */

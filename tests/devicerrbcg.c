@@ -1,7 +1,7 @@
 static char help[] = "Device kernels of the first Schur complement against those of the host: awkward grids, poisoned output.\n\n";
 
 #include "devicerrb.h"
-#include "../src/kernels/rrbreduced.h"
+#include "kernels/rrbreduced.h"
 #include "rrbchain.h"
 
 /* The complement and the factor of a grid; spoilt: r1 has a pivot that is not positive */

@@ -1,8 +1,8 @@
 /* What the tests of device kernels share. */
 #pragma once
 
-#include "../src/device.h"
-#include "../src/kernels/kernels.h"
+#include "core/device.h"
+#include "kernels/kernels.h"
 
 static unsigned int seed = 12345;
 

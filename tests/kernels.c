@@ -1,6 +1,6 @@
 static char help[] = "Host kernels of the matrix formats against plain loops: awkward sizes, poisoned output, nothing written or read outside.\n\n";
 
-#include "../src/kernels/kernels.h"
+#include "kernels/kernels.h"
 
 #define GUARD 16
 

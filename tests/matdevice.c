@@ -1,8 +1,8 @@
 static char help[] = "Matrices of Polder in device memory: values in coordinates given there, what the host sees of them, copies, bindings, solvers.\n\
   -type <type>: the type under test\n\n";
 
-#include "../src/mat/aijderived.h"
-#include "../src/mat/dia.h"
+#include "mat/aijderived.h"
+#include "mat/dia.h"
 #include <petscksp.h>
 #include <petsc/private/matimpl.h>
 #include <petsc/private/vecimpl.h>

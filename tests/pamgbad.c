@@ -1,6 +1,6 @@
 static char help[] = "Input that the pairwise-aggregation multigrid refuses, and odd input that it must take.\n\n";
 
-#include "../src/pc/pamg.h"
+#include "pc/pamg/pamgimpl.h"
 #include "pamgproblems.h"
 #include <petsc/private/pcimpl.h>
 #include "message.h"

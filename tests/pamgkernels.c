@@ -1,8 +1,8 @@
 static char help[] = "Host kernels of the pairwise-aggregation multigrid against plain loops, on rows and on diagonals, tiny, odd and large.\n\n";
 
-#include "../src/kernels/kernels.h"
-#include "../src/kernels/levelscalars.h"
-#include "../src/compat.h"
+#include "kernels/kernels.h"
+#include "kernels/levelscalars.h"
+#include "core/compat.h"
 
 /* A symmetric matrix of n rows as rows, as diagonals and as half of them, and vectors around it; arrays that are written are poisoned */
 typedef struct {

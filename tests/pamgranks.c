@@ -1,6 +1,6 @@
 static char help[] = "Pairwise-aggregation multigrid whose levels are on the device, on several processes: its cycles are those of levels on the host.\n\n";
 
-#include "../src/pc/pamg.h"
+#include "pc/pamg/pamgimpl.h"
 #include "pamgproblems.h"
 #include "runner.h"
 #include <petsc/private/pcimpl.h>

@@ -4,7 +4,7 @@ static char help[] = "Repeated red-black preconditioner against its definition, 
 #include <petscdmda.h>
 #include <petsc/private/pcimpl.h>
 #include <petsctime.h>
-#include "../src/pc/rrb.h"
+#include "pc/rrb/rrbimpl.h"
 #include "bubbles.h"
 #include "rrbplain.h"
 #include "rrbproblems.h"

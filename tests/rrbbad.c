@@ -3,7 +3,7 @@ static char help[] = "Input that the repeated red-black preconditioner refuses.\
 #include <polder.h>
 #include <petscdmda.h>
 #include <petsc/private/petscimpl.h>
-#include "../src/compat.h"
+#include "core/compat.h"
 #include "message.h"
 
 /* What is wrong, or which option */

@@ -2,8 +2,8 @@ static char help[] = "CG on the first Schur complement: the complement itself, p
 
 #include <polder.h>
 #include <petsc/private/kspimpl.h>
-#include "../src/device.h"
-#include "../src/pc/rrb.h"
+#include "core/device.h"
+#include "pc/rrb/rrbimpl.h"
 #include "bubbles.h"
 #include "rrbproblems.h"
 

@@ -1,7 +1,7 @@
 /* PolderRRBCG_CUDA() as a chain of the other launchers: for the emulated device, and to compare with. */
 #pragma once
 
-#include "../src/device.h"
+#include "core/device.h"
 
 static inline int RRBChainApply(const PolderRRBSystem *a, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
 {

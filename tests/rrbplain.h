@@ -1,7 +1,7 @@
 /* Repeated red-black factorisation in natural order: nine arrays, nodes of coarser grids where they lie, formulas as in the literature. An oracle. */
 #pragma once
 
-#include "../src/pc/rrb.h"
+#include "pc/rrb/rrbimpl.h"
 
 typedef struct {
   PetscInt     nx, ny, levels, margin;

@@ -3,8 +3,8 @@ static char help[] = "The repeated red-black preconditioner on several processes
 #include <polder.h>
 #include <petscdmda.h>
 #include <petsc/private/pcimpl.h>
-#include "../src/pc/rrb.h"
-#include "../src/compat.h"
+#include "pc/rrb/rrbimpl.h"
+#include "core/compat.h"
 #include "rrbproblems.h"
 #include "vecs.h"
 

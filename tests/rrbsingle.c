@@ -2,7 +2,7 @@ static char help[] = "The factor of the repeated red-black preconditioner in sin
 
 #include <polder.h>
 #include <petsc/private/pcimpl.h>
-#include "../src/kernels/rrbrow.h"
+#include "kernels/rrbrow.h"
 #include "runner.h"
 #include "bubbles.h"
 #include "rrbproblems.h"

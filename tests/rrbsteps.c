@@ -4,7 +4,7 @@ static char help[] = "New values in each step for the repeated red-black precond
 #include <polder.h>
 #include <petscksp.h>
 #include <petsc/private/petscimpl.h>
-#include "../src/compat.h"
+#include "core/compat.h"
 #include "copies.h"
 #include "rrbproblems.h"
 

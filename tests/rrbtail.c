@@ -3,7 +3,7 @@ static char help[] = "More half levels of the repeated red-black preconditioner 
 #include <polder.h>
 #include <petscksp.h>
 #include <petsc/private/pcimpl.h>
-#include "../src/pc/rrb.h"
+#include "pc/rrb/rrbimpl.h"
 #include "bubbles.h"
 #include "rrbproblems.h"
 

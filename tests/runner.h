@@ -2,7 +2,7 @@
 #pragma once
 
 #include <petscsys.h>
-#include "../src/compat.h"
+#include "core/compat.h"
 
 /* The tests of a program, each by its option */
 typedef struct {

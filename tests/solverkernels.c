@@ -1,6 +1,6 @@
 static char help[] = "Host kernels of the solvers against plain loops and dense matrices: awkward sizes, poisoned output.\n\n";
 
-#include "../src/kernels/kernels.h"
+#include "kernels/kernels.h"
 
 static unsigned int seed = 4321;
 

@@ -1,7 +1,7 @@
 static char help[] = "Truncated Neumann series preconditioner against its formula.\n\n";
 
 #include <polder.h>
-#include "../src/compat.h"
+#include "core/compat.h"
 #include "vecs.h"
 #include "message.h"
 

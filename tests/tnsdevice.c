@@ -1,6 +1,6 @@
 static char help[] = "The apply of tns on the device: equal to that on the host, also joined with its inner product.\n\n";
 
-#include "../src/pc/tns.h"
+#include "pc/tns/tnsimpl.h"
 #include <petscksp.h>
 
 PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);

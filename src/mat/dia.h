@@ -1,7 +1,7 @@
 /* The diagonals of a matrix of type aijdia, for what works on them directly. */
 #pragma once
 
-#include "../polder.h"
+#include "core/core.h"
 
 /*
   Entry (i, i + off[d]) of the block is val[d][i], for the rows max(0, -off[d]) <= i < min(m, n - off[d]) only: outside them

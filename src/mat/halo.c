@@ -1,6 +1,6 @@
 /* Ghost values and CSR access of an AIJ matrix, through PETSc's public calls only. */
 #include "halo.h"
-#include "../device.h"
+#include "core/device.h"
 #include <petsc/private/matimpl.h>
 #include <petscsf.h>
 

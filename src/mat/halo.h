@@ -1,7 +1,7 @@
 /* Values that the rows of this process need from others: one object a matrix, shared by whatever exchanges. */
 #pragma once
 
-#include "../polder.h"
+#include "core/core.h"
 
 typedef struct _n_PolderHalo *PolderHalo;
 

@@ -1,7 +1,7 @@
 /* Compressed rows of a sequential AIJ matrix in device memory, uploaded once for each change. */
 #pragma once
 
-#include "../device.h"
+#include "core/device.h"
 #include <petscmat.h>
 
 typedef struct {

@@ -1,11 +1,11 @@
 /*
   A device that is the host: what device.h promises and, in the other files of this folder, every launcher in plain C. A library built from these instead of
-  src/device.c and cuda/ takes every vector for a device vector, so that the suite runs the device side of the library on a machine without a GPU.
+  src/core/device.c and cuda/ takes every vector for a device vector, so that the suite runs the device side of the library on a machine without a GPU.
 */
-#include "../../src/device.h"
+#include "core/device.h"
 #include <petsc/private/matimpl.h>
 
-/* As in src/device.c: up to here a copy counts as one of scalars */
+/* As in src/core/device.c: up to here a copy counts as one of scalars */
 static const size_t ScalarBytes = 256;
 static char         Work[1];
 /* What is recorded may launch, nothing else */

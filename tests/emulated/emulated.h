@@ -1,8 +1,8 @@
 /* What the emulated launchers share. */
 #pragma once
 
-#include "../../src/device.h"
-#include "../../src/kernels/kernels.h"
+#include "core/device.h"
+#include "kernels/kernels.h"
 
 /* A launcher that does what its host twin does */
 #define PolderEmulate(stem, parameters, ...) \

@@ -1,6 +1,6 @@
 /* level.cu in plain C */
 #include "emulated.h"
-#include "../../src/kernels/levelscalars.h"
+#include "kernels/levelscalars.h"
 
 /* The host twin in either precision, whose arguments are called s (single) or d; Float and Double cast a vector */
 #define BOTH(stem, ...) \

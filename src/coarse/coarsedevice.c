@@ -1,0 +1,177 @@
+/*
+  E on the device. The inverse comes from a symmetric sweep, which also finds dependent columns. Where E is so ill-conditioned that the product with
+  its inverse loses digits, one step of refinement brings them back: two more products, still far cheaper than triangular solves.
+*/
+#include "coarsedevice.h"
+#include "core/device.h"
+
+struct _n_PolderCoarseDevice {
+  PetscInt     d, ld;
+  size_t       room; /* columns that the arrays are made for */
+  PetscBool    refined, cholesky;
+  PetscScalar *E, *X;      /* [ld * ld]; X: the inverse, or the factor of D E D */
+  PetscScalar *scale;      /* [ld] diagonal of D, zero in the columns left out */
+  PetscScalar *b, *x, *r;  /* [ld] work */
+  PetscScalar *norms, *xy; /* [2 ld] work */
+  PetscScalar *info;       /* [POLDER_COARSE_INFO] */
+  void        *work, *multwork;
+};
+
+static PetscErrorCode PolderCoarseDeviceFree_Private(PolderCoarseDevice c)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceFree(&c->E));
+  PetscCall(PolderDeviceFree(&c->X));
+  PetscCall(PolderDeviceFree(&c->scale));
+  PetscCall(PolderDeviceFree(&c->work));
+  PetscCall(PolderDeviceFree(&c->multwork));
+  c->room = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseDeviceDestroy(PolderCoarseDevice *coarse)
+{
+  PetscFunctionBegin;
+  if (!*coarse) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderCoarseDeviceFree_Private(*coarse));
+  PetscCall(PetscFree(*coarse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderCoarseDeviceAllocate_Private(PolderCoarseDevice c, PetscInt d)
+{
+  size_t ld;
+
+  PetscFunctionBegin;
+  c->d  = d;
+  c->ld = (d + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
+  ld    = (size_t)c->ld;
+  if (ld != c->room) {
+    PetscCall(PolderCoarseDeviceFree_Private(c));
+    PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * ld * ld, &c->E));
+    PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * ld * ld, &c->X));
+    PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (8 * ld + POLDER_COARSE_INFO), &c->scale));
+    PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(c->ld)), &c->work));
+    if (d >= POLDER_SYMMETRIC_LEAST) {
+      const size_t bytes = PolderWorkSize(PolderSymmetricMultWork_CUDA(c->ld));
+
+      PetscCall(PolderDeviceMalloc(bytes, &c->multwork));
+      PetscCall(PolderDeviceZero(c->multwork, bytes));
+    }
+    c->b     = c->scale + ld;
+    c->x     = c->b + ld;
+    c->r     = c->x + ld;
+    c->norms = c->r + ld;
+    c->xy    = c->norms + 2 * ld;
+    c->info  = c->xy + 2 * ld;
+    c->room  = ld;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z = y + alpha A x, A one of E and X */
+static PetscErrorCode PolderCoarseDeviceMult_Private(PolderCoarseDevice c, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscBool early)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (c->multwork) PolderLaunch(PolderSymmetricMult_CUDA(c->d, c->ld, alpha, A, x, y, z, c->multwork, early, stream));
+  else PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, alpha, A, x, y, z, early, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice c, const PetscScalar a1[], PetscScalar a2[], PetscBool early)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (c->cholesky) {
+    PolderLaunch(PolderPointwiseMult_CUDA(c->d, c->scale, a1, a2, stream));
+    PolderLaunch(PolderCholeskySolve_CUDA(c->d, c->ld, c->X, a2, stream));
+    PolderLaunch(PolderPointwiseMult_CUDA(c->d, c->scale, a2, a2, stream));
+  } else if (c->refined) { // a2 <- x + X (a1 - E x), x = X a1
+    PetscCall(PolderCoarseDeviceMult_Private(c, 1, c->X, a1, NULL, c->x, early));
+    PetscCall(PolderCoarseDeviceMult_Private(c, -1, c->E, c->x, a1, c->r, early));
+    PetscCall(PolderCoarseDeviceMult_Private(c, 1, c->X, c->r, c->x, a2, early));
+  } else PetscCall(PolderCoarseDeviceMult_Private(c, 1, c->X, a1, NULL, a2, early));
+  PetscCall(PetscLogGpuFlops((c->refined ? 6.0 : 2.0) * c->d * c->d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Condition, and residual of a solve as it is set up now; brings the report to the host */
+static PetscErrorCode PolderCoarseDeviceAssess_Private(PolderCoarseDevice c, PetscBool norms, PolderCoarseReport *report)
+{
+  PolderStream stream;
+  PetscScalar  info[POLDER_COARSE_INFO], *x = c->xy, *y = c->xy + c->ld;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (norms) PolderLaunch(PolderCoarseNorms_CUDA(c->d, c->ld, c->E, c->X, c->scale, c->b, c->norms, stream));
+  PetscCall(PolderCoarseDeviceSolve(c, c->b, x, PETSC_FALSE));
+  PetscCall(PolderCoarseDeviceMult_Private(c, 1, c->E, x, NULL, y, PETSC_FALSE));
+  PolderLaunch(PolderCoarseAssess_CUDA(c->d, c->scale, c->norms, c->b, y, c->info, stream));
+  PetscCall(PolderDeviceToHost(info, c->info, sizeof(info)));
+  report->nzero   = (PetscInt)info[POLDER_COARSE_NZERO];
+  report->nnull   = (PetscInt)info[POLDER_COARSE_NNULL];
+  report->ndep    = (PetscInt)info[POLDER_COARSE_NDEP];
+  report->bad     = (PetscBool)(info[POLDER_COARSE_BAD] != 0);
+  report->cond    = PetscRealPart(info[POLDER_COARSE_COND]);
+  report->resid   = PetscRealPart(info[POLDER_COARSE_RESID]);
+  report->refined = c->refined;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderCoarseDeviceFactor_Private(PolderCoarseDevice c)
+{
+  PolderStream stream;
+  const size_t bytes = PolderWorkSize(PolderCholeskyFactorWork_CUDA(c->d, c->ld));
+  void        *work;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  PolderLaunch(PolderCoarseIdentity_CUDA(c->d, c->ld, c->E, c->scale, c->X, stream));
+  PolderLaunch(PolderCholeskyFactor_CUDA(c->d, c->ld, c->X, bytes, work, stream));
+  PetscCall(PolderDeviceFree(&work));
+  c->cholesky = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace, PetscBool cholesky, PetscReal zero, PetscReal singular, PetscReal loss, PolderCoarseReport *report)
+{
+  PolderCoarseDevice c;
+  PolderStream       stream;
+
+  PetscFunctionBegin;
+  if (!*coarse) PetscCall(PetscNew(coarse));
+  c = *coarse;
+  PetscCall(PetscMemzero(report, sizeof(*report)));
+  PetscCall(PolderCoarseDeviceAllocate_Private(c, d));
+  c->refined = c->cholesky = PETSC_FALSE;
+  if (!d) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceZero(c->E, sizeof(PetscScalar) * (size_t)c->ld * (size_t)c->ld));
+  PolderLaunch(PolderCoarseDense_CUDA(d, c->ld, n, key, val, c->E, stream));
+  /* rounding of E may hide that columns depend on each other: then the inverse is worthless, and larger pivots count as zero */
+  for (PetscReal tol = 10 * d * PETSC_MACHINE_EPSILON; tol < 1e-6; tol *= 100) {
+    PolderLaunch(PolderCoarseScale_CUDA(d, c->ld, zero, nullspace, c->E, c->scale, c->X, c->info, stream));
+    PolderLaunch(PolderCoarseInvert_CUDA(d, c->ld, tol, c->X, c->scale, c->info, c->work, stream));
+    PetscCall(PolderCoarseDeviceAssess_Private(c, PETSC_TRUE, report));
+    if (report->bad || report->cond * PETSC_MACHINE_EPSILON < singular) break;
+  }
+  if (report->bad) PetscFunctionReturn(PETSC_SUCCESS);
+  c->refined = (PetscBool)(!cholesky && report->resid > loss);
+  if (cholesky) PetscCall(PolderCoarseDeviceFactor_Private(c));
+  if (c->refined || cholesky) PetscCall(PolderCoarseDeviceAssess_Private(c, PETSC_FALSE, report));
+  PetscCall(PetscLogGpuFlops(1.0 * d * d * d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseDeviceGetBytes(PolderCoarseDevice c, PetscLogDouble *bytes)
+{
+  PetscFunctionBegin;
+  *bytes = (PetscLogDouble)sizeof(PetscScalar) * 2 * c->ld * c->ld;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

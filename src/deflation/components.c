@@ -1,0 +1,155 @@
+/* Connected components of the matrix graph, the same for any number of processes. */
+#include "deflationlabels.h"
+#include "core/gather.h"
+
+/* Two rows of different processes that an entry joins, each given by the component it has on its own process */
+typedef struct {
+  PetscInt a, b;
+} PolderEdge;
+
+static int PolderEdgeCompare(const void *x, const void *y)
+{
+  const PolderEdge *p = (const PolderEdge *)x, *q = (const PolderEdge *)y;
+
+  if (p->a != q->a) return p->a < q->a ? -1 : 1;
+  return (p->b > q->b) - (p->b < q->b);
+}
+
+static PetscInt PolderEdgesUnique(PetscInt n, PolderEdge edge[])
+{
+  PetscInt nu = 0;
+
+  qsort(edge, (size_t)n, sizeof(PolderEdge), PolderEdgeCompare);
+  for (PetscInt k = 0; k < n; ++k) {
+    if (!nu || PolderEdgeCompare(&edge[nu - 1], &edge[k])) edge[nu++] = edge[k];
+  }
+  return nu;
+}
+
+static PetscInt PolderFindId(PetscInt parent[], PetscInt i)
+{
+  while (parent[i] != i) i = parent[i] = parent[parent[i]];
+  return i;
+}
+
+/* comp[] holds the smallest global row of the component within this process; edges join those of different processes */
+static PetscErrorCode PolderComponentsMerge(MPI_Comm comm, const PolderCSR *csr, PetscInt nedge, PolderEdge edge[], PetscInt comp[])
+{
+  PetscInt    nall = 0, nid, *id, *parent, *merged;
+  PolderEdge *all;
+
+  PetscFunctionBegin;
+  nedge = PolderEdgesUnique(nedge, edge);
+  PetscCall(PolderGatherAll(comm, nedge, edge, sizeof(*edge), &nall, &all));
+  nid = 2 * nall;
+  PetscCall(PetscMalloc2(nid, &id, nid, &parent));
+  for (PetscInt k = 0; k < nall; ++k) {
+    id[2 * k]     = all[k].a;
+    id[2 * k + 1] = all[k].b;
+  }
+  PetscCall(PetscSortRemoveDupsInt(&nid, id));
+  for (PetscInt i = 0; i < nid; ++i) parent[i] = i;
+  for (PetscInt k = 0; k < nall; ++k) {
+    PetscInt a, b;
+
+    PetscCall(PetscFindInt(all[k].a, nid, id, &a));
+    PetscCall(PetscFindInt(all[k].b, nid, id, &b));
+    a                      = PolderFindId(parent, a);
+    b                      = PolderFindId(parent, b);
+    parent[PetscMax(a, b)] = PetscMin(a, b);
+  }
+  PetscCall(PetscMalloc1(csr->m, &merged));
+  for (PetscInt i = 0; i < csr->m; ++i) merged[i] = csr->rstart + i;
+  for (PetscInt i = 0; i < nid; ++i) {
+    parent[i] = parent[parent[i]];
+    if (id[i] >= csr->rstart && id[i] < csr->rstart + csr->m) merged[id[i] - csr->rstart] = id[parent[i]];
+  }
+  for (PetscInt i = 0; i < csr->m; ++i) {
+    if (comp[i] >= 0) comp[i] = merged[comp[i] - csr->rstart];
+  }
+  PetscCall(PetscFree(merged));
+  PetscCall(PetscFree2(id, parent));
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The edges that cross to other processes: those with equal class (cls given) or with scales within the factor jump */
+static PetscErrorCode PolderComponentsAcross(Mat A, const PolderCSR *csr, const PetscInt cls[], const PetscScalar scale[], PetscReal jump, PetscInt comp[])
+{
+  PolderHalo   halo;
+  PetscInt    *gcls = NULL, *gcomp, nedge = 0;
+  PetscScalar *gscale = NULL;
+  PolderEdge  *edge, last = {-1, -1};
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetHalo(A, &halo));
+  PetscCall(PetscMalloc3(csr->nghost, &gcls, csr->nghost, &gscale, csr->nghost, &gcomp));
+  if (cls) PetscCall(PolderHaloExchange(halo, MPIU_INT, cls, gcls));
+  else PetscCall(PolderHaloExchange(halo, MPIU_SCALAR, scale, gscale));
+  PetscCall(PolderHaloExchange(halo, MPIU_INT, comp, gcomp));
+  PetscCall(PetscMalloc1(csr->bi ? csr->bi[csr->m] : 0, &edge));
+  for (PetscInt i = 0; i < csr->m && csr->bi; ++i) {
+    if (comp[i] < 0) continue;
+    for (PetscInt k = csr->bi[i]; k < csr->bi[i + 1]; ++k) {
+      const PetscInt j = csr->bj[k];
+      PetscBool      joined;
+
+      if (cls) joined = (PetscBool)(gcls[j] == cls[i]);
+      else {
+        const PetscReal s = PetscRealPart(scale[i]), t = PetscRealPart(gscale[j]);
+
+        joined = (PetscBool)(t >= s / jump && t <= s * jump && csr->ba[k] != (PetscScalar)0);
+      }
+      if (joined && (last.a != comp[i] || last.b != gcomp[j])) {
+        last.a        = comp[i];
+        last.b        = gcomp[j];
+        edge[nedge++] = last;
+      }
+    }
+  }
+  PetscCall(PolderComponentsMerge(PetscObjectComm((PetscObject)A), csr, nedge, edge, comp));
+  PetscCall(PetscFree(edge));
+  PetscCall(PetscFree3(gcls, gscale, gcomp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderComponentsFinish(Mat A, const PolderCSR *csr, const PetscInt cls[], const PetscScalar scale[], PetscReal jump, PetscInt comp[])
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  if (csr->rstart) {
+    for (PetscInt i = 0; i < csr->m; ++i) comp[i] += comp[i] < 0 ? 0 : csr->rstart;
+  }
+  if (size > 1) PetscCall(PolderComponentsAcross(A, csr, cls, scale, jump, comp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatComponents(Mat A, const PolderCSR *csr, const PetscInt cls[], PetscInt comp[])
+{
+  PetscFunctionBegin;
+  PolderRowsRun(csr, PolderComponentsByClass, csr->m, csr->ai, csr->aj, cls, comp);
+  if (!csr->device) PetscCall(PolderComponentsFinish(A, csr, cls, NULL, 0, comp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatRegions(Mat A, const PolderCSR *csr, PetscReal jump, PetscInt comp[])
+{
+  PetscScalar *scale;
+
+  PetscFunctionBegin;
+  if (csr->device) {
+    PetscCall(PolderDeviceMalloc(sizeof(*scale) * (size_t)csr->m, &scale));
+    PetscCall(PolderDeviceZero(scale, sizeof(*scale) * (size_t)csr->m));
+  } else PetscCall(PetscCalloc1(csr->m, &scale));
+  PolderRowsRun(csr, PolderRowScale, csr->m, csr->ai, csr->aj, csr->aa, PETSC_TRUE, scale);
+  if (csr->bi) PolderRowsRun(csr, PolderRowScale, csr->m, csr->bi, csr->bj, csr->ba, PETSC_FALSE, scale);
+  PolderRowsRun(csr, PolderComponentsByScale, csr->m, csr->ai, csr->aj, csr->aa, scale, jump, comp);
+  if (csr->device) PetscCall(PolderDeviceFree(&scale));
+  else {
+    PetscCall(PolderComponentsFinish(A, csr, NULL, scale, jump, comp));
+    PetscCall(PetscFree(scale));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

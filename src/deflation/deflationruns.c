@@ -1,0 +1,63 @@
+/* Z^T v on the lines in which the product with a stencil is made: what a thread goes through are a few runs of equal labels, and their sums are far fewer than the rows. */
+#include "deflationdevice.h"
+#include "mat/dia.h"
+
+/* A run costs its sum, written and read, and the place of that in its label; a row, which is what it stands for, its place only */
+#define POLDER_RUNS_LEAST 4 /* rows a run */
+
+PetscErrorCode PolderDeflationDestroyRuns(PolderDeflationDevice g)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceFree(&g->runs.ends));
+  PetscCall(PolderDeviceFree(&g->runs.first));
+  PetscCall(PolderDeviceFree(&g->runs.sum));
+  g->runs = (PolderRuns){0};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ends[] and first[] of the runs; n <- their number */
+static PetscErrorCode PolderRunsFind_Private(PolderRuns *r, const PetscInt label[], PetscInt *n, PolderStream stream)
+{
+  const PetscInt chunks = PolderRunsChunks(r);
+  const size_t   words = (size_t)((r->chunk + 31) / 32) * (size_t)chunks, bytes = PolderWorkSize(PolderKeysScanWork_CUDA(chunks + 1));
+  void          *work;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(sizeof(*r->ends) * words, &r->ends));
+  PetscCall(PolderDeviceMalloc(sizeof(*r->first) * ((size_t)chunks + 1), &r->first));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  PetscCall(PolderDeviceZero(r->first + chunks, sizeof(*r->first)));
+  PolderLaunch(PolderRunsCount_CUDA(r, label, stream));
+  PolderLaunch(PolderKeysScan_CUDA(chunks + 1, r->first, work, bytes, stream));
+  PetscCall(PolderDeviceToHost(n, r->first + chunks, sizeof(*n)));
+  PetscCall(PolderDeviceFree(&work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeflationMakeRuns(PolderDeflationDevice g, Mat A, PetscBool *done)
+{
+  PolderRuns      *r = &g->runs;
+  const PolderDia *dia;
+  PetscInt         n = 0, *label;
+  PolderStream     stream;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  PetscCall(PolderDeflationDestroyRuns(g));
+  PetscCall(PolderMatGetDeviceDia(A, &dia));
+  if (!dia || !PolderKernelCan(PolderDiaRuns_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, &r->far, &r->chunk))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  r->m = g->m;
+  PetscCall(PolderRunsFind_Private(r, g->label, &n, stream));
+  if (n > g->m / POLDER_RUNS_LEAST) {
+    PetscCall(PolderDeflationDestroyRuns(g));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PolderDeviceMalloc(sizeof(*r->sum) * (size_t)n, &r->sum));
+  PetscCall(PolderDeviceMalloc(sizeof(*label) * (size_t)n, &label));
+  PolderLaunch(PolderRunsLabel_CUDA(r, g->label, label, stream));
+  PetscCall(PolderSegmentsBuild(n, g->d, label, &g->columns));
+  PetscCall(PolderDeviceFree(&label));
+  *done = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,267 @@
+/* Set-up of a deflation space: local numbering of the columns, AZ, the Galerkin matrix E = Z^T A Z. */
+#include "deflationspace.h"
+#include "kernels/kernels.h"
+
+/* Columns that this process touches get local numbers in order of appearance: own rows first, then ghosts. label[] becomes local */
+static PetscErrorCode PolderDeflationNumber_Private(PolderDeflationSpace s, PetscInt n, PetscInt label[], PetscInt nghost, PetscInt ghostlabel[])
+{
+  PetscInt *local;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(s->d, &local));
+  for (PetscInt l = 0; l < s->d; ++l) local[l] = -1;
+  PetscCall(PetscFree(s->gl));
+  PetscCall(PetscMalloc1(PetscMin(s->d, n + nghost), &s->gl));
+  s->nl = 0;
+  for (PetscInt i = 0; i < n + nghost; ++i) {
+    PetscInt *l = i < n ? &label[i] : &ghostlabel[i - n];
+
+    if (*l < 0) continue;
+    if (local[*l] < 0) {
+      s->gl[s->nl] = *l;
+      local[*l]    = s->nl++;
+    }
+    *l = local[*l];
+  }
+  PetscCall(PetscFree(local));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderDeflationMakeRuns_Private(PolderDeflationSpace s, const PetscInt label[])
+{
+  PetscFunctionBegin;
+  s->nrun = 0;
+  for (PetscInt i = 0; i < s->m; ++i) s->nrun += (i == 0 || label[i] != label[i - 1]);
+  PetscCall(PetscFree2(s->runstart, s->runlabel));
+  PetscCall(PetscMalloc2(s->nrun + 1, &s->runstart, s->nrun, &s->runlabel));
+  s->nrun = 0;
+  for (PetscInt i = 0; i < s->m; ++i) {
+    if (i == 0 || label[i] != label[i - 1]) {
+      s->runstart[s->nrun]   = i;
+      s->runlabel[s->nrun++] = label[i];
+    }
+  }
+  s->runstart[s->nrun] = s->m;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* AZ on the rows where it is not zero, and whether the constant vector lies in the kernel of A */
+static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, const PolderCSR *csr, const PetscInt label[], const PetscInt ghostlabel[])
+{
+  PetscInt    *count, *col;
+  PetscScalar *val;
+  PetscInt     here[2] = {1, 1}, everywhere[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(s->m, &count, s->nl, &col, s->nl, &val));
+  here[0] = PolderLabelRowsCount_Host(s->m, csr->ai, csr->aj, csr->aa, label, csr->bi, csr->bj, csr->ba, ghostlabel, col, val, count);
+  for (PetscInt r = 0; r < s->nrun; ++r) here[1] = here[1] && s->runlabel[r] >= 0;
+  PetscCallAllreduce(here, everywhere, 2, MPIU_INT, MPI_MIN, s->comm);
+  s->nullspace = (PetscBool)everywhere[0];
+  s->covers    = (PetscBool)everywhere[1];
+  s->nw        = 0;
+  for (PetscInt i = 0; i < s->m; ++i) s->nw += count[i] > 0;
+  PetscCall(PetscFree2(s->wrow, s->wi));
+  PetscCall(PetscMalloc2(s->nw, &s->wrow, s->nw + 1, &s->wi));
+  s->nw    = 0;
+  s->wi[0] = 0;
+  for (PetscInt i = 0; i < s->m; ++i) {
+    if (count[i] > 0) {
+      s->wrow[s->nw]   = i;
+      s->wi[s->nw + 1] = s->wi[s->nw] + count[i];
+      ++s->nw;
+    }
+  }
+  PetscCall(PetscFree3(count, col, val));
+  PetscCall(PetscFree2(s->wj, s->wv));
+  PetscCall(PetscMalloc2(s->wi[s->nw], &s->wj, s->wi[s->nw], &s->wv));
+  PolderLabelRowsFill_Host(s->nw, s->wrow, csr->ai, csr->aj, csr->aa, label, csr->bi, csr->bj, csr->ba, ghostlabel, s->wi, s->wj, s->wv);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* E = Z^T (AZ): the rows of AZ are sorted by the columns of Z they meet; tptr, trow, tweight is Z^T on those rows */
+static PetscErrorCode PolderDeflationMakeE_Private(PolderDeflationSpace s, const PetscInt label[], PetscBool drop)
+{
+  PetscInt    *tptr, *trow, *position, *ei, *ej = NULL, nc, size = 0, nz = 0;
+  PetscScalar *tweight, *ev = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(s->nl + 2, &tptr));
+  for (PetscInt k = 0; k < s->nw; ++k) {
+    if (s->zi) {
+      for (PetscInt j = s->zi[s->wrow[k]]; j < s->zi[s->wrow[k] + 1]; ++j) ++tptr[s->zj[j] + 2];
+    } else if (label[s->wrow[k]] >= 0) ++tptr[label[s->wrow[k]] + 2];
+  }
+  for (PetscInt c = 0; c < s->nl; ++c) tptr[c + 2] += tptr[c + 1];
+  PetscCall(PetscMalloc2(tptr[s->nl + 1], &trow, s->zi ? tptr[s->nl + 1] : 0, &tweight));
+  for (PetscInt k = 0; k < s->nw; ++k) {
+    if (s->zi) {
+      for (PetscInt j = s->zi[s->wrow[k]]; j < s->zi[s->wrow[k] + 1]; ++j) {
+        tweight[tptr[s->zj[j] + 1]] = s->zv[j];
+        trow[tptr[s->zj[j] + 1]++]  = k;
+      }
+    } else if (label[s->wrow[k]] >= 0) trow[tptr[label[s->wrow[k]] + 1]++] = k;
+  }
+  PetscCall(PetscMalloc2(s->nl, &position, s->nl + 1, &ei));
+  for (PetscInt c = 0; c < s->nl; ++c) position[c] = -1;
+  ei[0] = 0;
+  for (PetscInt c = 0; c < s->nl; ++c) {
+    if (nz + s->nl > size) { /* a row of E has at most nl entries */
+      size = 2 * nz + s->nl;
+      PetscCall(PetscRealloc(size * sizeof(*ej), &ej));
+      PetscCall(PetscRealloc(size * sizeof(*ev), &ev));
+    }
+    nc = 0;
+    PolderGalerkinRow_Host(tptr[c + 1] - tptr[c], trow + tptr[c], s->zi ? tweight + tptr[c] : NULL, s->wi, s->wj, s->wv, &nc, position, ej + nz, ev + nz);
+    nz += nc;
+    ei[c + 1] = nz;
+  }
+  PetscCall(PolderCoarseSetUp(s->coarse, s->d, s->nl, s->gl, ei, ej, ev, drop));
+  PetscCall(PetscFree2(position, ei));
+  PetscCall(PetscFree(ej));
+  PetscCall(PetscFree(ev));
+  PetscCall(PetscFree2(trow, tweight));
+  PetscCall(PetscFree(tptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderDeflationWork_Private(PolderDeflationSpace s)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree2(s->a1, s->a2));
+  PetscCall(PetscMalloc2(s->nl, &s->a1, s->nl, &s->a2));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeflationSetUpLabels(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
+{
+  PetscInt  *label, *ghostlabel;
+  PolderHalo halo;
+  PetscBool  levelset;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetHalo(A, &halo));
+  PetscCall(PetscMalloc2(s->m, &label, csr->nghost, &ghostlabel));
+  PetscCall(PetscArraycpy(label, s->label, s->m));
+  PetscCall(PolderHaloExchange(halo, MPIU_INT, label, ghostlabel));
+  PetscCall(PolderDeflationNumber_Private(s, s->m, label, csr->nghost, ghostlabel));
+  PetscCall(PolderDeflationMakeRuns_Private(s, label));
+  PetscCall(PolderDeflationMakeAZ_Private(s, csr, label, ghostlabel));
+  /* the columns add up to the constant vector; for level-set vectors k regions give k - 1 small eigenvalues beside the zero one */
+  PetscCall(PetscStrcmp(s->chosen, POLDERDEFLATIONLEVELSET, &levelset));
+  PetscCall(PolderDeflationMakeE_Private(s, label, (PetscBool)(s->nullspace && (s->covers || levelset))));
+  PetscCall(PolderDeflationWork_Private(s));
+  PetscCall(PetscFree2(label, ghostlabel));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The local rows of an AIJ matrix with global columns, as a sequential matrix that the caller destroys */
+static PetscErrorCode PolderMatGetLocalRows_Private(Mat A, Mat *local)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
+  if (size > 1) PetscCall(MatMPIAIJGetLocalMat(A, MAT_INITIAL_MATRIX, local));
+  else {
+    PetscCall(PetscObjectReference((PetscObject)A));
+    *local = A;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies CSR arrays whose zero entries, and rows without entries when row is wanted, are left out */
+static PetscErrorCode PolderDeflationCopyRows_Private(Mat local, PetscInt m, PetscInt *n, PetscInt **row, PetscInt **ptr, PetscInt **col, PetscScalar **val)
+{
+  const PetscInt    *ai, *aj;
+  const PetscScalar *aa;
+  PetscInt           rows, nz = 0;
+  PetscBool          done;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &rows, &ai, &aj, &done));
+  PetscCheck(done && rows == m, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cannot read the rows of a deflation matrix");
+  PetscCall(MatSeqAIJGetArrayRead(local, &aa));
+  if (row) PetscCall(PetscMalloc2(m, row, m + 1, ptr));
+  else PetscCall(PetscMalloc1(m + 1, ptr));
+  PetscCall(PetscMalloc2(ai[m], col, ai[m], val));
+  *n        = 0;
+  (*ptr)[0] = 0;
+  for (PetscInt i = 0; i < m; ++i) {
+    for (PetscInt j = ai[i]; j < ai[i + 1]; ++j) {
+      if (aa[j] == 0) continue;
+      (*col)[nz]   = aj[j];
+      (*val)[nz++] = aa[j];
+    }
+    if (row) {
+      if (nz == (*ptr)[*n]) continue;
+      (*row)[*n] = i;
+    }
+    (*ptr)[++(*n)] = nz;
+  }
+  PetscCall(MatSeqAIJRestoreArrayRead(local, &aa));
+  PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &rows, &ai, &aj, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* General form: Z is a sparse matrix of any pattern, AZ a sparse product */
+PetscErrorCode PolderDeflationSetUpMatrix(PolderDeflationSpace s, Mat A, Mat Z)
+{
+  Mat       W, local, like = Z;
+  PetscInt  n;
+  PetscBool device;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetLocalRows_Private(Z, &local));
+  PetscCall(PolderDeflationCopyRows_Private(local, s->m, &n, NULL, &s->zi, &s->zj, &s->zv));
+  PetscCall(MatDestroy(&local));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, POLDER_MATMPIAIJ_DEVICE, &device)); // which PETSc multiplies by its like only
+  if (device) PetscCall(MatConvert(Z, POLDER_MATMPIAIJ_DEVICE, MAT_INITIAL_MATRIX, &like));
+  PetscCall(MatMatMult(A, like, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &W));
+  if (device) PetscCall(MatDestroy(&like));
+  PetscCall(PolderMatGetLocalRows_Private(W, &local));
+  PetscCall(PolderDeflationCopyRows_Private(local, s->m, &s->nw, &s->wrow, &s->wi, &s->wj, &s->wv));
+  PetscCall(MatDestroy(&local));
+  PetscCall(MatDestroy(&W));
+  PetscCall(PolderDeflationNumber_Private(s, s->zi[s->m], s->zj, s->wi[s->nw], s->wj));
+  PetscCall(PolderDeflationMakeE_Private(s, NULL, PETSC_FALSE));
+  PetscCall(PolderDeflationWork_Private(s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Z with the vectors of MatSetNearNullSpace() as columns */
+PetscErrorCode PolderDeflationNearNullSpace(Mat A, Mat *Z)
+{
+  MatNullSpace       nearnull;
+  PetscBool          constant;
+  PetscInt           nvec, m, rstart, cols, *nnz;
+  const Vec         *vecs;
+  const PetscScalar *v;
+  MPI_Comm           comm;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetComm((PetscObject)A, &comm));
+  PetscCall(MatGetNearNullSpace(A, &nearnull));
+  PetscCheck(nearnull, comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_space nearnullspace needs the near null space of the matrix: attach one with MatSetNearNullSpace()");
+  PetscCall(MatNullSpaceGetVecs(nearnull, &constant, &nvec, &vecs));
+  cols = nvec + (constant ? 1 : 0);
+  PetscCheck(cols, comm, PETSC_ERR_ARG_WRONGSTATE, "The near null space of the matrix has no vectors: attach one with MatSetNearNullSpace()");
+  PetscCall(MatGetLocalSize(A, &m, NULL));
+  PetscCall(MatGetOwnershipRange(A, &rstart, NULL));
+  PetscCall(MatCreate(comm, Z));
+  PetscCall(MatSetSizes(*Z, m, PETSC_DECIDE, PETSC_DETERMINE, cols));
+  PetscCall(MatSetType(*Z, MATAIJ));
+  PetscCall(PetscMalloc1(m, &nnz));
+  for (PetscInt i = 0; i < m; ++i) nnz[i] = cols;
+  PetscCall(MatSeqAIJSetPreallocation(*Z, 0, nnz));
+  PetscCall(MatMPIAIJSetPreallocation(*Z, cols, NULL, cols, NULL));
+  PetscCall(PetscFree(nnz));
+  for (PetscInt k = 0; k < cols; ++k) {
+    if (k < nvec) PetscCall(VecGetArrayRead(vecs[k], &v));
+    for (PetscInt i = 0; i < m; ++i) PetscCall(MatSetValue(*Z, rstart + i, k, k < nvec ? v[i] : 1, INSERT_VALUES));
+    if (k < nvec) PetscCall(VecRestoreArrayRead(vecs[k], &v));
+  }
+  PetscCall(MatAssemblyBegin(*Z, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*Z, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

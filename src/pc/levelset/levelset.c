@@ -1,0 +1,393 @@
+/* Deflation as a preconditioner: an inner preconditioner M and the coarse correction Q of a deflation space, for any Krylov method. */
+#include "ksp/dcg/dcgimpl.h"
+#include <petsc/private/pcimpl.h>
+
+const char *const PCLevelSetForms[] = {"adef2", "adef1", "balancing", "PCLevelSetForm", "PC_LEVELSET_", NULL};
+
+typedef struct {
+  PCLevelSetForm       form;
+  PolderDeflationSpace space;
+  PC                   inner;
+  Vec                  work;
+  PetscBool            guess, changed; /* the nonzero-guess flag of the KSP before the start vector was corrected, and whether it was */
+} PC_LevelSet;
+
+/* The matrix that is deflated */
+static Mat PCLevelSetOperator_Private(PC pc)
+{
+  return pc->useAmat ? pc->mat : pc->pmat;
+}
+
+static PetscErrorCode PCLevelSetSetUpSpace_Private(PC pc)
+{
+  PC_LevelSet *ls = (PC_LevelSet *)pc->data;
+
+  PetscFunctionBegin;
+  if (pc->dm) PetscCall(PolderDeflationSpaceSetDM(ls->space, pc->dm));
+  PetscCall(PolderDeflationSpaceSetUp(ls->space, PCLevelSetOperator_Private(pc)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_LevelSet(PC pc)
+{
+  PC_LevelSet   *ls = (PC_LevelSet *)pc->data;
+  PCFailedReason reason;
+
+  PetscFunctionBegin;
+  PetscCall(PCLevelSetSetUpSpace_Private(pc));
+  if (!ls->work) PetscCall(MatCreateVecs(pc->pmat, NULL, &ls->work));
+  PetscCall(PCSetOperators(ls->inner, pc->mat, pc->pmat));
+  PetscCall(PCSetUp(ls->inner));
+  PetscCall(PCGetFailedReason(ls->inner, &reason));
+  if (reason) pc->failedreason = PC_SUBPC_ERROR;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUpOnBlocks_LevelSet(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCSetUpOnBlocks(((PC_LevelSet *)pc->data)->inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z <- M^-1 r or M^-T r; a reused outer preconditioner must not let the inner one follow the matrix */
+static PetscErrorCode PCLevelSetInner_Private(PC pc, PetscBool transpose, Vec r, Vec z)
+{
+  PC        inner = ((PC_LevelSet *)pc->data)->inner;
+  PetscBool reuse;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetReusePreconditioner(inner, &reuse));
+  PetscCall(PCSetReusePreconditioner(inner, (PetscBool)(reuse || pc->reusepreconditioner)));
+  if (transpose) PetscCall(PCApplyTranspose(inner, r, z));
+  else PetscCall(PCApply(inner, r, z));
+  PetscCall(PCSetReusePreconditioner(inner, reuse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  adef2:     z <- P^T M^-1 r + Q r     = y + Q (r - A y) with y = M^-1 r
+  adef1:     z <- M^-1 P r + Q r
+  balancing: z <- P^T M^-1 P r + Q r
+
+  Q is symmetric, so the transpose of each is the same sum with P on the other side.
+*/
+static PetscErrorCode PCLevelSetApply_Private(PC pc, PetscBool transpose, Vec r, Vec z)
+{
+  PC_LevelSet    *ls   = (PC_LevelSet *)pc->data;
+  const PetscBool pre  = (PetscBool)(ls->form != (transpose ? PC_LEVELSET_ADEF1 : PC_LEVELSET_ADEF2));
+  const PetscBool post = (PetscBool)(ls->form != (transpose ? PC_LEVELSET_ADEF2 : PC_LEVELSET_ADEF1));
+  Vec             v    = r;
+
+  PetscFunctionBegin;
+  if (pre) {
+    v = ls->work;
+    PetscCall(VecCopy(r, v));
+    PetscCall(PolderDeflationSpaceApplyP(ls->space, v)); // v <- P r
+  }
+  PetscCall(PCLevelSetInner_Private(pc, transpose, v, z));           // z <- M^-1 v
+  if (post) PetscCall(PolderDeflationSpaceCorrect(ls->space, r, z)); // z <- P^T z + Q r
+  else PetscCall(PolderDeflationSpaceApplyQAdd(ls->space, r, z));    // z <- z + Q r
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_LevelSet(PC pc, Vec r, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(PCLevelSetApply_Private(pc, PETSC_FALSE, r, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApplyTranspose_LevelSet(PC pc, Vec r, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(PCLevelSetApply_Private(pc, PETSC_TRUE, r, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  b = 0 and a guess in Z: the corrected guess is zero but for rounding errors, and those are what the default test would take for the
+  first residual and reduce. bound: of rounding in A times the guess.
+*/
+static PetscErrorCode PCLevelSetCleanGuess_Private(PC pc, PetscReal bound, Vec x)
+{
+  PC_LevelSet *ls = (PC_LevelSet *)pc->data;
+  PetscReal    norm;
+
+  PetscFunctionBegin;
+  PetscCall(MatMult(pc->mat, x, ls->work));
+  PetscCall(VecNorm(ls->work, NORM_2, &norm));
+  if (norm <= 100 * bound) PetscCall(VecZeroEntries(x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  x <- x + Q (b - A x): then Z^T (b - A x) = 0, which stays so in CG, and on such residuals A-DEF2 equals the symmetric P^T M^-1 P.
+  The level set may have moved since the set-up.
+*/
+static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PC_LevelSet *ls = (PC_LevelSet *)pc->data;
+  MatNullSpace nullspace;
+  PetscReal    bnorm = 1, bound = 0;
+  PetscBool    preonly;
+
+  PetscFunctionBegin;
+  ls->changed = PETSC_FALSE;
+  if (!pc->reusepreconditioner) PetscCall(PCLevelSetSetUpSpace_Private(pc));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
+  if (ls->form != PC_LEVELSET_ADEF2 || preonly) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPGetInitialGuessNonzero(ksp, &ls->guess));
+  if (ls->guess) {
+    PetscCall(VecNorm(b, NORM_2, &bnorm));
+    if (bnorm == 0) PetscCall(PolderMatRoundingBound(pc->mat, x, &bound));
+    PetscCall(MatMult(pc->mat, x, ls->work));
+    PetscCall(VecAYPX(ls->work, -1.0, b));
+  } else {
+    PetscCall(VecZeroEntries(x));
+    PetscCall(VecCopy(b, ls->work));
+  }
+  PetscCall(MatGetTransposeNullSpace(pc->pmat, &nullspace)); // what KSPSolve() will take out of b
+  if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, ls->work));
+  PetscCall(PolderDeflationSpaceApplyQAdd(ls->space, ls->work, x));
+  if (bnorm == 0) PetscCall(PCLevelSetCleanGuess_Private(pc, bound, x));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
+  ls->changed = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The next solve starts from what its caller has asked for */
+static PetscErrorCode PCPostSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PC_LevelSet *ls = (PC_LevelSet *)pc->data;
+
+  PetscFunctionBegin;
+  (void)b, (void)x;
+  if (ls->changed) PetscCall(KSPSetInitialGuessNonzero(ksp, ls->guess));
+  ls->changed = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_LevelSet(PC pc)
+{
+  PC_LevelSet *ls = (PC_LevelSet *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(VecDestroy(&ls->work));
+  PetscCall(PCReset(ls->inner));
+  PetscCall(PolderDeflationSpaceReset(ls->space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_LevelSet(PC pc)
+{
+  PC_LevelSet *ls = (PC_LevelSet *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCReset_LevelSet(pc));
+  PetscCall(PCDestroy(&ls->inner));
+  PetscCall(PolderDeflationSpaceDestroy(&ls->space));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLevelSetGetPC_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLevelSetGetDeflationSpace_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLevelSetSetForm_C", NULL));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_LevelSet(PC pc, PetscViewer viewer)
+{
+  static const char *const formula[] = {"P^T M^-1 + Q", "M^-1 P + Q", "P^T M^-1 P + Q"};
+  PC_LevelSet             *ls        = (PC_LevelSet *)pc->data;
+  PetscBool                ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  form %s: %s\n", PCLevelSetForms[ls->form], formula[ls->form]));
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  PetscCall(PolderDeflationSpaceView(ls->space, viewer));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  inner preconditioner M:\n"));
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  PetscCall(PCView(ls->inner, viewer));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCLevelSetSetForm_LevelSet(PC pc, PCLevelSetForm form)
+{
+  PetscFunctionBegin;
+  ((PC_LevelSet *)pc->data)->form = form;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCLevelSetSetForm - chooses how `PCLEVELSET` joins the inner preconditioner and the coarse correction
+
+   Logically Collective
+
+   Input Parameters:
++  pc   - the preconditioner
+-  form - `PC_LEVELSET_ADEF2`, `PC_LEVELSET_ADEF1` or `PC_LEVELSET_BALANCING`
+
+   Options Database Key:
+.  -pc_levelset_form <adef2> - adef2, adef1 or balancing
+
+   Level: intermediate
+
+.seealso: `PCLEVELSET`, `PCLevelSetForm`
+@*/
+PetscErrorCode PCLevelSetSetForm(PC pc, PCLevelSetForm form)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveEnum(pc, form, 2);
+  PetscTryMethod(pc, "PCLevelSetSetForm_C", (PC, PCLevelSetForm), (pc, form));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCLevelSetGetPC_LevelSet(PC pc, PC *inner)
+{
+  PetscFunctionBegin;
+  *inner = ((PC_LevelSet *)pc->data)->inner;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCLevelSetGetPC - gets the inner preconditioner M of `PCLEVELSET`
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  inner - the inner one, of type `PCTNS` until it is set otherwise; to be destroyed by nobody but its owner
+
+   Level: intermediate
+
+.seealso: `PCLEVELSET`, `PCLevelSetGetDeflationSpace()`
+@*/
+PetscErrorCode PCLevelSetGetPC(PC pc, PC *inner)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(inner, 2);
+  PetscUseMethod(pc, "PCLevelSetGetPC_C", (PC, PC *), (pc, inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCLevelSetGetDeflationSpace_LevelSet(PC pc, PolderDeflationSpace *space)
+{
+  PetscFunctionBegin;
+  *space = ((PC_LevelSet *)pc->data)->space;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCLevelSetGetDeflationSpace - gets the deflation space of `PCLEVELSET`
+
+   Not Collective
+
+   Input Parameter:
+.  pc - the preconditioner
+
+   Output Parameter:
+.  space - its space; to be destroyed by nobody but its owner
+
+   Level: intermediate
+
+.seealso: `PCLEVELSET`, `PCLevelSetGetPC()`, `PolderDeflationSpaceSetType()`, `PolderDeflationSpaceSetLevelSet()`
+@*/
+PetscErrorCode PCLevelSetGetDeflationSpace(PC pc, PolderDeflationSpace *space)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscAssertPointer(space, 2);
+  PetscUseMethod(pc, "PCLevelSetGetDeflationSpace_C", (PC, PolderDeflationSpace *), (pc, space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_LevelSet(PC pc, PolderOptionItems PetscOptionsObject)
+{
+  PC_LevelSet   *ls   = (PC_LevelSet *)pc->data;
+  PCLevelSetForm form = ls->form;
+  const char    *prefix;
+  PetscBool      set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Level-set deflation options");
+  PetscCall(PetscOptionsEnum("-pc_levelset_form", "How inner preconditioner and coarse correction are joined", "PCLevelSetSetForm", PCLevelSetForms, (PetscEnum)form, (PetscEnum *)&form, &set));
+  if (set) PetscCall(PCLevelSetSetForm(pc, form));
+  PetscOptionsHeadEnd();
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PolderDeflationSpaceSetOptionsPrefix(ls->space, prefix));
+  PetscCall(PolderDeflationSpaceSetFromOptions(ls->space));
+  PetscCall(PCSetOptionsPrefix(ls->inner, prefix));
+  PetscCall(PCAppendOptionsPrefix(ls->inner, "levelset_"));
+  PetscCall(PCSetFromOptions(ls->inner));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   PCLEVELSET - deflation as a preconditioner around any other one, for any Krylov method
+
+   Options Database Keys:
++  -pc_levelset_form <adef2>  - adef2, adef1 or balancing, see `PCLevelSetForm`
+.  -levelset_pc_type <tns>    - the inner preconditioner; all its options have the prefix `levelset_`
+-  -deflation_space <auto>    - the deflation space, see `PolderDeflationSpaceSetFromOptions()` for it and its other options
+
+   Level: beginner
+
+   Notes:
+   With the columns Z of the deflation space, Q = Z (Z^T A Z)^{-1} Z^T and P = I - A Q; M is the inner preconditioner. All three forms put
+   the eigenvalues that belong to the space to one and leave the others to M. `adef2` and `balancing` in `KSPCG` and its relatives need the
+   iterations of `KSPDCG` with the same space; `KSPDCG` checks the true residual besides.
+
+   `adef2`, P^T M^{-1} + Q, is the two-level form with M before the correction. It is not symmetric; `KSPCG` may use it because the preconditioner corrects
+   the start vector, x <- x + Q (b - A x), at the beginning of each `KSPSolve()` (Tang et al. 2009, table 1; Gupta 2015, appendix B).
+   `adef1`, M^{-1} P + Q, is not symmetric either; `KSPGMRES` and `KSPFCG` do not mind, `KSPCG` converges with it but may take more iterations.
+   `balancing`, P^T M^{-1} P + Q, is symmetric and positive definite when M is, for methods that insist on it. Both cost two coarse solves
+   an apply, `adef2` one.
+
+   The matrix must be an AIJ matrix, sequential or parallel, and symmetric. It may have a kernel: set it with `MatSetNullSpace()`.
+   With `-pc_use_amat` the operator itself is deflated instead of the matrix that the preconditioner is made from.
+
+   References:
++  * - J. Tang, R. Nabben, C. Vuik, Y. Erlangga, Comparison of two-level preconditioners derived from deflation, domain decomposition and multigrid methods,
+       J. Sci. Comput. 39, 2009
+-  * - R. Gupta, GPU acceleration of preconditioned solvers for ill-conditioned linear systems, PhD thesis, TU Delft, 2015
+
+.seealso: `PCLevelSetSetForm()`, `PCLevelSetGetPC()`, `PCLevelSetGetDeflationSpace()`, `KSPDCG`, `PCTNS`, `PCDEFLATION`
+M*/
+PetscErrorCode PCCreate_LevelSet(PC pc)
+{
+  PC_LevelSet *ls;
+  const char  *prefix;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&ls));
+  pc->data = (void *)ls;
+  PetscCall(PolderDeflationSpaceCreate(PetscObjectComm((PetscObject)pc), &ls->space));
+  PetscCall(PCGetOptionsPrefix(pc, &prefix));
+  PetscCall(PolderDeflationSpaceSetOptionsPrefix(ls->space, prefix));
+  PetscCall(PCCreate(PetscObjectComm((PetscObject)pc), &ls->inner));
+  PetscCall(PetscObjectIncrementTabLevel((PetscObject)ls->inner, (PetscObject)pc, 1));
+  PetscCall(PCSetOptionsPrefix(ls->inner, prefix));
+  PetscCall(PCAppendOptionsPrefix(ls->inner, "levelset_"));
+  PetscCall(PCSetType(ls->inner, PCTNS));
+  pc->ops->setup          = PCSetUp_LevelSet;
+  pc->ops->setuponblocks  = PCSetUpOnBlocks_LevelSet;
+  pc->ops->apply          = PCApply_LevelSet;
+  pc->ops->applytranspose = PCApplyTranspose_LevelSet;
+  pc->ops->presolve       = PCPreSolve_LevelSet;
+  pc->ops->postsolve      = PCPostSolve_LevelSet;
+  pc->ops->reset          = PCReset_LevelSet;
+  pc->ops->destroy        = PCDestroy_LevelSet;
+  pc->ops->view           = PCView_LevelSet;
+  pc->ops->setfromoptions = PCSetFromOptions_LevelSet;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLevelSetGetPC_C", PCLevelSetGetPC_LevelSet));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLevelSetGetDeflationSpace_C", PCLevelSetGetDeflationSpace_LevelSet));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCLevelSetSetForm_C", PCLevelSetSetForm_LevelSet));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,406 @@
+/* Pairwise-aggregation multigrid: the preconditioner, its options and its view. */
+#include "pamgimpl.h"
+#include "ksp/dcg/dcgimpl.h"
+#include <petsc/private/matimpl.h>
+#include <petsc/private/pcimpl.h>
+
+static const char *const PamgCycles[]     = {"v", "w", "k"};
+static const char *const PamgSmoothers[]  = {"jacobi", "l1jacobi", "chebyshev", "sgs", "auto"};
+static const char *const PamgMatchings[]  = {"handshake", "greedy"};
+static const char *const PamgPrecisions[] = {"double", "single"};
+static const char *const PamgCoarses[]    = {"auto", "cholesky", "inverse", "ksp"};
+
+/* A vector w, the same whatever the symmetry: does A w agree with A^T w on the rows of this process? Only what lies in the local block is looked at */
+static PetscErrorCode PamgCompareSidesHost(PC pc, PetscMPIInt *unlike)
+{
+  PolderCSR        csr;
+  const PolderDia *dia;
+  PetscReal       *away, most[2] = {0, 0};
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetDia(pc->pmat, &dia));
+  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
+  PetscCall(PetscCalloc1(csr.m, &away));
+  for (PetscInt i = 0; !(dia && dia->half) && i < csr.m; ++i) {
+    for (PetscInt k = csr.ai[i]; k < csr.ai[i + 1]; ++k) {
+      away[i] += PetscRealPart(csr.aa[k]) * (1 + csr.aj[k] % 7);
+      away[csr.aj[k]] -= PetscRealPart(csr.aa[k]) * (1 + i % 7);
+      if (csr.aj[k] == i) most[1] = PetscMax(most[1], PetscAbsScalar(csr.aa[k]));
+    }
+  }
+  for (PetscInt i = 0; i < csr.m; ++i) most[0] = PetscMax(most[0], PetscAbsReal(away[i]));
+  *unlike = most[0] > 1e-10 * most[1] && most[0] <= PETSC_MAX_REAL; // what is not finite is told elsewhere
+  PetscCall(PetscFree(away));
+  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Without a product with A^T, which takes an array of its own on the device: is (w, A v) = (v, A w)? */
+static PetscErrorCode PamgCompareSidesDevice(PC pc, PetscMPIInt *unlike)
+{
+  const PolderDia *dia;
+  PetscScalar      vw, wv;
+  PetscReal        norms[3];
+  PetscMPIInt      all;
+  PetscRandom      random;
+  Vec              v, w, y;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
+  all = dia && dia->half;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+  if (all) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatCreateVecs(pc->pmat, &v, &y));
+  PetscCall(VecDuplicate(v, &w));
+  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)pc), &random));
+  PetscCall(VecSetRandom(v, random));
+  PetscCall(VecSetRandom(w, random));
+  PetscCall(MatMult(pc->pmat, v, y));
+  PetscCall(VecDot(y, w, &vw));
+  PetscCall(VecNorm(y, NORM_2, &norms[0]));
+  PetscCall(VecNorm(w, NORM_2, &norms[1]));
+  PetscCall(MatMult(pc->pmat, w, y));
+  PetscCall(VecDot(y, v, &wv));
+  norms[2] = PetscAbsScalar(vw - wv);
+  *unlike  = norms[2] > 1e-10 * norms[0] * norms[1] && norms[2] <= PETSC_MAX_REAL;
+  PetscCall(PetscRandomDestroy(&random));
+  PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&w));
+  PetscCall(VecDestroy(&y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgCheckSymmetry(PC pc)
+{
+  PetscBool   known, symmetric, device;
+  PolderCSR   csr;
+  PetscMPIInt unlike = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
+  if (known) unlike = !symmetric;
+  else {
+    PetscCall(PCPAMGOnDevice_Private(pc, &csr, &device));
+    if (device) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
+    PetscCall((*(device ? PamgCompareSidesDevice : PamgCompareSidesHost))(pc, &unlike));
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &unlike, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
+  if (unlike) PetscCall(PCPAMGWarn_Private(pc, 1, "PC of type pamg is meant for symmetric matrices and this one is not: it may do when nearly symmetric, with -ksp_type gmres or bcgs"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_PAMG(PC pc)
+{
+  PC_PAMG    *pamg = (PC_PAMG *)pc->data;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PetscLayout rows, columns;
+  PetscInt    M, N, bs;
+  PetscBool   is, same;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatIsAIJ(pc->pmat, &is));
+  PetscCheck(is, comm, PETSC_ERR_SUP, "PC of type pamg needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an AIJ matrix to KSPSetOperators() as the second one",
+             ((PetscObject)pc->pmat)->type_name);
+  PetscCall(MatGetSize(pc->pmat, &M, &N));
+  PetscCall(MatGetLayouts(pc->pmat, &rows, &columns));
+  PetscCall(PetscLayoutCompare(rows, columns, &same));
+  PetscCheck(same, comm, PETSC_ERR_ARG_SIZ, "PC of type pamg needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
+  PetscCall(PolderLogBegin(POLDER_PAMGSetUp, pc));
+  PetscCall(MatGetBlockSize(pc->pmat, &bs));
+  if (bs > 1) PetscCall(PCPAMGWarn_Private(pc, 2, "PC of type pamg knows nothing of blocks: it takes each row of this matrix by itself"));
+  if (!pamg->nlevel) PetscCall(PamgCheckSymmetry(pc));
+  PetscCall(PCPAMGSetUpLevels_Private(pc));
+  PetscCall(PolderLogEnd(POLDER_PAMGSetUp, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vectors of the host go by way of copies on the device */
+static PetscErrorCode PamgApplyThere(PC pc, Vec r, Vec z)
+{
+  Vec       there[2];
+  PetscBool on[2];
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(r, &on[0]));
+  PetscCall(PolderVecOnDevice(z, &on[1]));
+  if (on[0] && on[1]) {
+    PetscCall(PCPAMGApplyDevice_Private(pc, r, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int k = 0; k < 2; ++k) {
+    PetscCall(VecCreate(PetscObjectComm((PetscObject)pc), &there[k]));
+    PetscCall(VecSetSizes(there[k], pc->pmat->rmap->n, pc->pmat->rmap->N));
+    PetscCall(VecSetType(there[k], POLDER_VEC_DEVICE));
+  }
+  PetscCall(VecCopy(r, there[0]));
+  PetscCall(PCPAMGApplyDevice_Private(pc, there[0], there[1]));
+  PetscCall(VecCopy(there[1], z));
+  for (int k = 0; k < 2; ++k) PetscCall(VecDestroy(&there[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
+  if (((PC_PAMG *)pc->data)->device) PetscCall(PamgApplyThere(pc, r, z));
+  else PetscCall(PCPAMGApplyHost_Private(pc, r, z));
+  PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Methods whose directions assume that the preconditioner is the same in every step */
+static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
+{
+  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PetscBool fixed, dcg, flexible = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  (void)b, (void)x;
+  if (pamg->cycle != PAMG_K || pamg->warned[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &fixed, KSPCG, KSPPIPECG, KSPGROPPCG, KSPCR, KSPMINRES, KSPSYMMLQ, KSPGMRES, KSPBCGS, KSPCGS, KSPTFQMR, KSPDCG, ""));
+  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPDCG, &dcg));
+  if (dcg) flexible = ((KSP_DCG *)ksp->data)->flexible;
+  if (fixed && !flexible) PetscCall(PCPAMGWarn_Private(pc, 0, "the K-cycle of PC pamg changes from step to step and this KSP assumes that it does not: use -ksp_type fcg (or dcg with -ksp_dcg_flexible), or -pc_pamg_cycle v"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_PAMG(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCPAMGFree_Private((PC_PAMG *)pc->data));
+  ((PC_PAMG *)pc->data)->uncoloured = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_PAMG(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCReset_PAMG(pc));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What this process adds to the entries of a level: those that all have count once */
+static PetscInt64 PamgEntries(const PamgLevel *L, PetscMPIInt rank)
+{
+  return L->halo || !rank ? L->nz + (L->halo ? L->outer.nz : 0) : 0;
+}
+
+static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
+{
+  static const char *const formats[] = {"rows", "diagonals", "diagonals, rows"};
+  const PC_PAMG           *pamg      = (PC_PAMG *)pc->data;
+  PetscInt                 colours   = 0;
+  PetscReal                bytes = 0, entries = 0, rows = 0, n = PetscMax(1, pamg->level[0].N), nz = 1;
+  PetscMPIInt              rank;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rank));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  level       rows   entries a row   rows an aggregate   format\n"));
+  for (PetscInt l = 0; l < pamg->nlevel; ++l) {
+    const PamgLevel *L         = &pamg->level[l];
+    PetscInt64       sum[4]    = {PamgEntries(L, rank), L->bytes, L->n && L->M.nd, L->n && !L->M.nd}; // entries, bytes, processes with either format
+    char             ratio[32] = "";
+
+    PetscCallAllreduce(MPI_IN_PLACE, sum, 4, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
+    if (!l) nz = (PetscReal)PetscMax(1, sum[0]);
+    bytes += (PetscReal)sum[1];
+    entries += (PetscReal)sum[0];
+    rows += L->N;
+    colours = PetscMax(colours, L->ncolour);
+    if (l + 1 < pamg->nlevel) PetscCall(PetscSNPrintf(ratio, sizeof(ratio), "%.2f", (double)L->N / L[1].N));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f   %17s   %s\n", l, L->N, (double)sum[0] / PetscMax(1, L->N), ratio, formats[sum[2] ? (sum[3] ? 2 : 1) : 0]));
+  }
+  if (colours) PetscCall(PetscViewerASCIIPrintf(viewer, "  Gauss-Seidel by colours, %" PetscInt_FMT " of them on the first level and at most %" PetscInt_FMT "\n", pamg->level[0].ncolour, colours));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  operator complexity %.3f, grid complexity %.3f, %.1f bytes a row beside the matrix\n", (double)(entries / nz), (double)(rows / n), (double)(bytes / n)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
+{
+  PC_PAMG  *pamg      = (PC_PAMG *)pc->data;
+  char      steps[64] = "";
+  PetscBool ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pamg->nlevel) PetscCall(PetscSNPrintf(steps, sizeof(steps), "%" PetscInt_FMT " + %" PetscInt_FMT " steps of %s, ", pamg->pre, pamg->post, PamgSmoothers[pamg->smoother]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s-cycle, %sin %s precision%s\n",
+                                   pamg->cycle == PAMG_V   ? "V"
+                                   : pamg->cycle == PAMG_W ? "W"
+                                                           : "K",
+                                   steps, PamgPrecisions[pamg->precision],
+                                   pamg->device       ? ", on the device"
+                                   : pamg->uncoloured ? ", on the host since its rows cannot be coloured for the device"
+                                                      : ""));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  pairs by %s, %" PetscInt_FMT " passes a level, strong from %g of the strongest\n", PamgMatchings[pamg->matching], pamg->passes, (double)pamg->threshold));
+  if (!pamg->nlevel) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgViewLevels(pc, viewer));
+  if (pamg->stalled && pamg->level[pamg->nlevel - 1].N > pamg->coarselimit) PetscCall(PetscViewerASCIIPrintf(viewer, "  the last level is that large because few of its rows have a strong coupling to pair along\n"));
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  if (pamg->direct) PetscCall(PolderCoarseView(pamg->coarse, viewer));
+  else if (pamg->ksp) PetscCall(KSPView(pamg->ksp, viewer));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An option of a list; changed: the hierarchy must be made again */
+static PetscErrorCode PamgOption(PolderOptionItems PetscOptionsObject, const char name[], const char text[], const char *const list[], PetscInt n, PetscInt *value, PetscBool *changed)
+{
+  PetscInt  now = *value;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsEList(name, text, "PCPAMG", list, n, list[now], &now, &set));
+  if (now != *value) *changed = PETSC_TRUE;
+  *value = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgInteger(PC pc, PolderOptionItems PetscOptionsObject, const char name[], const char text[], PetscInt lowest, PetscInt highest, PetscInt *value, PetscBool *changed)
+{
+  PetscInt now = *value;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsInt(name, text, "PCPAMG", now, &now, NULL));
+  PetscCheck(now >= lowest && now <= highest, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "%s %" PetscInt_FMT " is not between %" PetscInt_FMT " and %" PetscInt_FMT, name, now, lowest, highest);
+  if (now != *value) *changed = PETSC_TRUE;
+  *value = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgReal(PC pc, PolderOptionItems PetscOptionsObject, const char name[], const char text[], PetscReal lowest, PetscReal highest, PetscReal *value, PetscBool *changed)
+{
+  PetscReal now = *value;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsReal(name, text, "PCPAMG", now, &now, NULL));
+  PetscCheck(now >= lowest && now <= highest, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "%s %g is not between %g and %g", name, (double)now, (double)lowest, (double)highest);
+  if (now != *value) *changed = PETSC_TRUE;
+  *value = now;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOptionsObject)
+{
+  PC_PAMG  *pamg    = (PC_PAMG *)pc->data;
+  PetscBool changed = PETSC_FALSE;
+  PetscInt  cycle = (PetscInt)pamg->cycle, smoother = pamg->wantsmoother < 0 ? PAMG_SGS + 1 : pamg->wantsmoother, matching = (PetscInt)pamg->matching, precision = (PetscInt)pamg->precision, coarse = (PetscInt)pamg->coarsetype;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Pairwise-aggregation multigrid options");
+  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_cycle", "Visits of the coarse levels", PamgCycles, 3, &cycle, &changed));
+  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_smoother", "Smoother", PamgSmoothers, 5, &smoother, &changed));
+  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_matching", "How pairs are found", PamgMatchings, 2, &matching, &changed));
+  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_precision", "Of matrices and vectors within the cycle", PamgPrecisions, 2, &precision, &changed));
+  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_coarse", "Solver of the last level", PamgCoarses, 4, &coarse, &changed));
+  pamg->cycle        = (PamgCycle)cycle;
+  pamg->matching     = (PamgMatching)matching;
+  pamg->precision    = (PamgPrecision)precision;
+  pamg->coarsetype   = (PamgCoarse)coarse;
+  pamg->wantsmoother = smoother > PAMG_SGS ? PETSC_DECIDE : smoother;
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, 3, &pamg->passes, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Levels at most", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Rows of the last level at most", 1, PETSC_MAX_INT, &pamg->coarselimit, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most so many rows is whole on each", 0, PETSC_MAX_INT, &pamg->gatherlimit, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_pre", "Smoothing steps before the coarse correction", PETSC_DECIDE, 100, &pamg->wantpre, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_post", "Smoothing steps after the coarse correction", PETSC_DECIDE, 100, &pamg->wantpost, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_kcycle_levels", "Coarse levels with a K-cycle, the others have a V-cycle", PETSC_DECIDE, PETSC_MAX_INT, &pamg->wantk, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_kcycle_threshold", "No second step of the K-cycle when the first reduces the residual to this part", 0, 1, &pamg->kthreshold, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_damping", "Damping of the Jacobi smoother", 0, 2, &pamg->damping, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_overcorrection", "Factor of a coarse correction that no K-cycle scales, 0: chosen for the aggregates", 0, 4, &pamg->overcorrection, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_threshold", "A coupling is strong from this part of the strongest of its row", 0, 1, &pamg->threshold, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_quality", "Largest two-grid condition number of a pair, 0: any", 0, PETSC_MAX_REAL, &pamg->kappa, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_drop", "Coarse entries of at most this part of the smaller of their diagonals go to the diagonal", 0, 1, &pamg->drop, &changed));
+  PetscCall(PetscOptionsBool("-pc_pamg_reuse", "Keep the aggregates when only values of the matrix change", "PCPAMG", pamg->reuse, &pamg->reuse, NULL));
+  PetscOptionsHeadEnd();
+  if (pamg->ksp) PetscCall(KSPSetFromOptions(pamg->ksp));
+  if (changed) {
+    PetscCall(PCPAMGFree_Private(pamg));
+    pamg->uncoloured = PETSC_FALSE;
+    pc->setupcalled  = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   PCPAMG - algebraic multigrid by pairwise aggregation, with V-, W- and K-cycle and a set-up that costs a few products
+
+   Options Database Keys:
++  -pc_pamg_cycle <v> (v,w,k)             - visits of the coarse levels
+.  -pc_pamg_passes <2>                    - pairwise passes a level, for aggregates of 2, 4 or 8 rows
+.  -pc_pamg_smoother <auto> (jacobi,l1jacobi,chebyshev,sgs,auto) - the smoother; sgs: Gauss-Seidel forward before and backward after the coarse correction, by colours on the device; auto: sgs, on the device chebyshev
+.  -pc_pamg_pre <1>, -pc_pamg_post <1>    - its steps before and after the coarse correction; 2 of the chebyshev that auto chooses
+.  -pc_pamg_damping <0.67>                - of Jacobi
+.  -pc_pamg_overcorrection <0>            - factor of a coarse correction that no K-cycle scales; 0: chosen for cycle and passes
+.  -pc_pamg_kcycle_threshold <0.25>       - no second step of a K-cycle when the first leaves this part of the residual or less
+.  -pc_pamg_kcycle_levels <all>           - how many coarse levels have a K-cycle, on the device 2 unless told otherwise
+.  -pc_pamg_threshold <0.25>              - a coupling is strong from this part of the strongest of its row
+.  -pc_pamg_matching <handshake> (handshake,greedy) - how pairs are found
+.  -pc_pamg_quality <0>                   - pairs of a larger two-grid condition number than this are not made; 0: all are
+.  -pc_pamg_drop <0>                      - coarse entries of at most this part of the smaller of their diagonals go to the diagonal
+.  -pc_pamg_levels <64>                   - levels at most
+.  -pc_pamg_coarse_limit <400>            - rows of the last level at most
+.  -pc_pamg_gather <8000>                 - several processes: a level of at most so many rows, and those below it, are whole on each
+.  -pc_pamg_coarse <auto> (auto,cholesky,inverse,ksp) - its solver; ksp: a `KSP` with the prefix pamg_coarse_
+.  -pc_pamg_precision <double> (double,single) - in which levels are kept and cycles computed
+-  -pc_pamg_reuse <true>                  - keep the aggregates when only the values of the matrix change
+
+   Level: beginner
+
+   Notes:
+   The matrix is any AIJ type with a positive diagonal, symmetric positive (semi-)definite; one that is nearly symmetric is taken with a warning.
+   V- and W-cycle with the same steps before and after are symmetric, for `KSPCG` and `KSPDCG`. The K-cycle, whose coarse levels do one or two
+   steps of conjugate gradients, changes with the vector: use it in `KSPFCG`, or in `KSPDCG` with `-ksp_dcg_flexible`.
+
+   The prolongation P has one unit entry a row, and the matrix of the next level is P^T A P, sums of entries. Where the rows are those of a 5- or 7-point stencil
+   on a grid, pairs line up, so that the levels are such stencils again and are kept by diagonals. Aggregates stay within a process.
+
+   Where matrix and vectors are on a GPU, on each process on its own, set-up and cycles run there, unless the matching is greedy.
+
+   A constant kernel (`MatSetNullSpace()`) is one on every level. Where nobody has told of a kernel the factor of the last level leaves
+   out the unknowns that depend on others.
+
+   `-ksp_view` prints the levels, the operator complexity (entries of all levels over those of the matrix) and the memory.
+
+   References:
++  * - Y. Notay, An aggregation-based algebraic multigrid method, Electron. Trans. Numer. Anal. 37, 2010
+.  * - Y. Notay, Flexible conjugate gradients, SIAM J. Sci. Comput. 22, 2000
+-  * - M. Emans, M. Liebmann, B. Basara, Steps towards GPU accelerated aggregation AMG, 2012
+
+.seealso: `PCTNS`, `PCLEVELSET`, `KSPDCG`, `PCGAMG`, `PCHYPRE`
+M*/
+PetscErrorCode PCCreate_PAMG(PC pc)
+{
+  PC_PAMG *pamg;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&pamg));
+  pamg->passes            = 2;
+  pamg->maxlevels         = PAMG_LEVELS;
+  pamg->coarselimit       = 400;
+  pamg->gatherlimit       = 8000;
+  pamg->wantsmoother      = PETSC_DECIDE;
+  pamg->wantpre           = PETSC_DECIDE;
+  pamg->wantpost          = PETSC_DECIDE;
+  pamg->wantk             = PETSC_DECIDE;
+  pamg->cycle             = PAMG_V;
+  pamg->matching          = PAMG_HANDSHAKE;
+  pamg->damping           = 0.67;
+  pamg->overcorrection    = 0;
+  pamg->threshold         = 0.25;
+  pamg->kthreshold        = 0.25;
+  pamg->reuse             = PETSC_TRUE;
+  pc->data                = (void *)pamg;
+  pc->ops->setup          = PCSetUp_PAMG;
+  pc->ops->apply          = PCApply_PAMG;
+  pc->ops->applytranspose = PCApply_PAMG;
+  pc->ops->presolve       = PCPreSolve_PAMG;
+  pc->ops->reset          = PCReset_PAMG;
+  pc->ops->destroy        = PCDestroy_PAMG;
+  pc->ops->view           = PCView_PAMG;
+  pc->ops->setfromoptions = PCSetFromOptions_PAMG;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

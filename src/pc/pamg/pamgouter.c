@@ -1,0 +1,288 @@
+/* Pairwise-aggregation multigrid on the device, what several processes add: entries to others, which are few and pass through the host when a level is made, and small levels that are gathered. */
+#include "pamgimpl.h"
+
+/* A copy on the host, to be freed */
+static PetscErrorCode PamgDownload(size_t bytes, const void *device, void *host)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc(bytes, host));
+  PetscCall(PolderDeviceToHost(*(void **)host, device, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGFreeOuter_Private(PamgLevel *L)
+{
+  PamgOuter *O       = &L->outer;
+  void     **array[] = {(void **)&O->rows.row, (void **)&O->rows.ptr, (void **)&O->rows.col, (void **)&O->rows.val, (void **)&O->target_d, (void **)&O->at_d, (void **)&O->member_d, &O->dinv};
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(O->row));
+  PetscCall(PetscFree(O->ptr));
+  PetscCall(PetscFree(O->col));
+  PetscCall(PetscFree(O->val));
+  PetscCall(PetscFree(O->target));
+  PetscCall(PetscFree(O->at));
+  PetscCall(PetscFree(O->member));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(array); ++k) PetscCall(PolderDeviceFree(array[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* To the device, and what a level keeps of its ghosts there */
+static PetscErrorCode PamgUploadOuter(const PC_PAMG *pamg, PamgLevel *L)
+{
+  PamgOuter   *O     = &L->outer;
+  const size_t index = sizeof(PetscInt), size = pamg->precision == PAMG_SINGLE ? sizeof(float) : sizeof(PetscScalar);
+
+  PetscFunctionBegin;
+  O->rows.n = O->n;
+  PetscCall(PolderDeviceUpload(index * (size_t)O->n, O->row, &O->rows.row));
+  PetscCall(PolderDeviceUpload(index * (size_t)(O->n + 1), O->ptr, &O->rows.ptr));
+  PetscCall(PolderDeviceUpload(index * (size_t)O->nz, O->col, &O->rows.col));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)O->nz, O->val, &O->rows.val));
+  PetscCall(PolderDeviceMalloc(size * (size_t)(L->csr.nghost + 1), &O->dinv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGFindOuter_Private(PC_PAMG *pamg)
+{
+  PamgLevel       *L     = pamg->level;
+  PamgOuter       *O     = &L->outer;
+  const PolderCSR *csr   = &L->csr;
+  const size_t     index = sizeof(PetscInt);
+  PetscInt        *row, *start, *there;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetHalo(L->A, &L->halo));
+  if (csr->bi && csr->m) PetscCall(PolderDeviceToHost(&O->nz, csr->bi + csr->m, index));
+  if (O->nz) {
+    PetscCall(PolderDeviceMalloc(index * (size_t)O->nz, &row));
+    PetscCall(PolderDeviceMalloc(index * (size_t)O->nz, &start));
+    PetscCall(PolderDeviceMalloc(index, &there));
+    PolderLaunch(PolderOuterFind_CUDA(csr->m, csr->bi, row, start, there, pamg->stream));
+    PetscCall(PolderDeviceToHost(&O->n, there, index));
+    PetscCall(PamgDownload(index * (size_t)O->n, row, &O->row));
+    PetscCall(PetscMalloc1(O->n + 1, &O->ptr));
+    PetscCall(PolderDeviceToHost(O->ptr, start, index * (size_t)O->n));
+    PetscCall(PolderDeviceFree(&row));
+    PetscCall(PolderDeviceFree(&start));
+    PetscCall(PolderDeviceFree(&there));
+    PetscCall(PetscSortInt(O->n, O->row));
+    PetscCall(PetscSortInt(O->n, O->ptr));
+  } else PetscCall(PetscMalloc1(1, &O->ptr));
+  O->ptr[O->n] = O->nz;
+  PetscCall(PamgDownload(index * (size_t)O->nz, csr->bj, &O->col));
+  PetscCall(PamgDownload(sizeof(*O->val) * (size_t)O->nz, csr->ba, &O->val));
+  PetscCall(PamgUploadOuter(pamg, L));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGRefreshOuter_Private(PC_PAMG *pamg)
+{
+  PamgLevel   *L     = pamg->level;
+  PamgOuter   *O     = &L->outer;
+  const size_t bytes = sizeof(*O->val) * (size_t)O->nz;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceToHost(O->val, L->csr.ba, bytes));
+  PetscCall(PolderDeviceToDevice((void *)O->rows.val, L->csr.ba, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGRowsToHost_Private(const PamgLevel *L, PolderCSR *own)
+{
+  const PamgOuter *O = &L->outer;
+  const PetscInt   n = L->gathered ? L->nown : L->csr.m;
+  PetscInt        *bi, nz = 0;
+
+  PetscFunctionBegin;
+  *own = (PolderCSR){.m = n, .M = L->N, .rstart = L->gathered ? L->rstart : L->csr.rstart, .nghost = L->gathered ? L->nghost : L->csr.nghost, .garray = L->gathered ? L->garray : L->csr.garray, .bj = O->col, .ba = O->val};
+  if (n) {
+    PetscCall(PamgDownload(sizeof(nz) * (size_t)(n + 1), L->gathered ? L->ai : L->csr.ai, &own->ai));
+    nz = own->ai[n];
+  } else PetscCall(PetscCalloc1(1, (PetscInt **)&own->ai));
+  PetscCall(PamgDownload(sizeof(nz) * (size_t)nz, L->gathered ? L->aj : L->csr.aj, &own->aj));
+  PetscCall(PamgDownload(sizeof(PetscScalar) * (size_t)nz, L->gathered ? L->aa : L->csr.aa, &own->aa));
+  PetscCall(PetscMalloc1(n + 1, &bi));
+  for (PetscInt i = 0, k = 0; i <= n; ++i) {
+    bi[i] = O->ptr[k];
+    if (k < O->n && O->row[k] == i) ++k;
+  }
+  own->bi = bi;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGFreeRowsOnHost_Private(PolderCSR *own)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(own->ai));
+  PetscCall(PetscFree(own->aj));
+  PetscCall(PetscFree(own->aa));
+  PetscCall(PetscFree(own->bi));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The aggregates of the rows that have entries to other processes */
+static PetscErrorCode PamgTargets(const PC_PAMG *pamg, PamgLevel *L)
+{
+  PamgOuter   *O     = &L->outer;
+  const size_t index = sizeof(PetscInt), bytes = index * (size_t)O->n;
+  PetscInt    *there, *agg, *place, n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(bytes, &there));
+  PolderLaunch(PolderIndexGather_CUDA(O->n, O->rows.row, L->agg, there, pamg->stream));
+  PetscCall(PamgDownload(bytes, there, &agg));
+  PetscCall(PolderDeviceFree(&there));
+  PetscCall(PetscMalloc1(O->n, &O->target));
+  PetscCall(PetscMalloc1(O->n + 1, &O->at));
+  PetscCall(PetscMalloc1(O->n, &O->member));
+  PetscCall(PetscMalloc1(O->n, &place));
+  for (PetscInt k = 0; k < O->n; ++k) place[k] = k;
+  PetscCall(PetscSortIntWithArray(O->n, agg, place));
+  while (n < O->n && agg[n] < L->nc) ++n;
+  for (PetscInt k = 0; k < n; ++k) {
+    if (!k || agg[k] > agg[k - 1]) {
+      O->at[O->ntarget]       = k;
+      O->target[O->ntarget++] = agg[k];
+    }
+    O->member[k] = place[k];
+  }
+  O->at[O->ntarget] = n;
+  for (PetscInt t = 0; t < O->ntarget; ++t) PetscCall(PetscSortInt(O->at[t + 1] - O->at[t], O->member + O->at[t]));
+  PetscCall(PetscFree(agg));
+  PetscCall(PetscFree(place));
+  PetscCall(PolderDeviceUpload(index * (size_t)O->ntarget, O->target, &O->target_d));
+  PetscCall(PolderDeviceUpload(index * (size_t)(O->ntarget + 1), O->at, &O->at_d));
+  PetscCall(PolderDeviceUpload(index * (size_t)n, O->member, &O->member_d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* L->ghostagg <- the global aggregate of each ghost, -1 for none; C->rstart <- the first one of this process */
+static PetscErrorCode PamgGhostAggregates(const PamgLevel *L, PamgLevel *C, PetscInt theirs[])
+{
+  const PetscInt n = L->csr.nghost, mine[2] = {L->n, L->nc};
+  PetscInt      *there, *all, rows = 0, aggregates = 0;
+  PetscMPIInt    size, rank, r = 0;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(L->comm, &size));
+  PetscCallMPI(MPI_Comm_rank(L->comm, &rank));
+  PetscCall(PetscMalloc1(2 * size, &all));
+  PetscCallMPI(MPI_Allgather(mine, 2, MPIU_INT, all, 2, MPIU_INT, L->comm));
+  PetscCall(PolderDeviceMalloc(sizeof(*there) * (size_t)n, &there));
+  PetscCall(PolderHaloExchangeDevice(L->halo, MPIU_INT, L->agg, there));
+  PetscCall(PolderDeviceToHost(theirs, there, sizeof(*there) * (size_t)n));
+  PetscCall(PolderDeviceFree(&there));
+  for (PetscInt k = 0; k < n; ++k) {
+    for (; L->csr.garray[k] >= rows + all[2 * r]; ++r) {
+      rows += all[2 * r];
+      aggregates += all[2 * r + 1];
+    }
+    theirs[k] = theirs[k] < all[2 * r + 1] ? aggregates + theirs[k] : -1;
+  }
+  C->rstart = 0;
+  for (r = 0; r < rank; ++r) C->rstart += all[2 * r + 1];
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* P^T B P of the entries to other processes */
+static PetscErrorCode PamgGalerkinOuter(const PamgLevel *L, PamgLevel *C)
+{
+  const PamgOuter *O = &L->outer;
+  PamgOuter       *D = &C->outer;
+  PetscInt        *place;
+
+  PetscFunctionBegin;
+  D->n = O->ntarget;
+  PetscCall(PetscMalloc1(D->n, &D->row));
+  PetscCall(PetscArraycpy(D->row, O->target, D->n));
+  PetscCall(PetscMalloc1(D->n + 1, &D->ptr));
+  PetscCall(PetscMalloc1(O->nz, &D->col));
+  PetscCall(PetscMalloc1(O->nz, &D->val));
+  PetscCall(PetscMalloc1(PetscMax(D->n, C->nghost), &place));
+  D->nz = PolderGalerkin_Host(D->n, O->at, O->member, O->ptr, O->col, O->val, C->nghost, L->ghostagg, PETSC_FALSE, place, D->ptr, D->col, D->val);
+  PetscCall(PetscFree(place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of all processes on each */
+static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLevel *C)
+{
+  const size_t index = sizeof(PetscInt);
+  PetscInt    *gi, *gj;
+  PetscScalar *ga;
+  PetscInt64  *place = NULL;
+  PolderCSR    own;
+
+  PetscFunctionBegin;
+  C->gathered = PETSC_TRUE;
+  PetscCall(PCPAMGRowsToHost_Private(C, &own));
+  PetscCall(PCPAMGGatherRows_Private(L->comm, &own, C));
+  PetscCall(PCPAMGFreeRowsOnHost_Private(&own));
+  gi    = C->gi;
+  gj    = C->gj;
+  ga    = C->ga;
+  C->nz = gi[C->N];
+  PetscCall(PolderDeviceUpload(index * (size_t)(C->N + 1), gi, &C->gi));
+  PetscCall(PolderDeviceUpload(index * (size_t)C->nz, gj, &C->gj));
+  PetscCall(PolderDeviceUpload(sizeof(*ga) * (size_t)C->nz, ga, &C->ga));
+  PetscCall(PetscFree(gi));
+  PetscCall(PetscFree(gj));
+  PetscCall(PetscFree(ga));
+  C->csr = (PolderCSR){.m = C->N, .M = C->N, .ai = C->gi, .aj = C->gj, .aa = C->ga, .device = PETSC_TRUE};
+  if (pamg->place) PetscCall(PamgDownload(sizeof(*place) * (size_t)C->nown, pamg->place, &place));
+  PetscCall(PolderDeviceFree(&pamg->place));
+  PetscCall(PCPAMGGatherPlaces_Private(L->comm, C, &place));
+  if (place) PetscCall(PolderDeviceUpload(sizeof(*place) * (size_t)C->N, place, &pamg->place));
+  PetscCall(PetscFree(place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGCoarseOuter_Private(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel     *L = &pamg->level[l], *C = L + 1;
+  const PetscInt n = L->csr.nghost;
+
+  PetscFunctionBegin;
+  C->nown = L->nc;
+  PetscCall(PamgTargets(pamg, L));
+  PetscCall(PetscMalloc1(n, &L->ghostagg));
+  PetscCall(PamgGhostAggregates(L, C, L->ghostagg));
+  PetscCall(PCPAMGNumberGhosts_Private(n, L->ghostagg, C));
+  PetscCall(PamgGalerkinOuter(L, C));
+  if (C->N <= pamg->gatherlimit) PetscCall(PamgGatherDevice(pamg, L, C));
+  else {
+    C->csr.M      = C->N;
+    C->csr.rstart = C->rstart;
+    C->csr.nghost = C->nghost;
+    C->csr.garray = C->garray;
+    PetscCall(PolderHaloCreate(L->comm, C->nown, C->nghost, C->garray, &C->halo));
+    PetscCall(PamgUploadOuter(pamg, C));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGCoarseOuterValues_Private(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel *L = &pamg->level[l], *C = L + 1;
+  PamgOuter *O = &L->outer, *D = &C->outer;
+  PetscInt  *place;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(PetscMax(D->n, C->nghost), &place));
+  PolderGalerkinValues_Host(D->n, O->at, O->member, O->ptr, O->col, O->val, C->nghost, L->ghostagg, PETSC_FALSE, place, D->ptr, D->col, D->val);
+  PetscCall(PetscFree(place));
+  if (C->gathered) {
+    PolderCSR    own;
+    PetscScalar *ga;
+    PetscInt     nz;
+
+    PetscCall(PCPAMGRowsToHost_Private(C, &own));
+    PetscCall(PCPAMGGatherValues_Private(L->comm, &own, &nz, &ga));
+    PetscCall(PolderDeviceFromHost(C->ga, ga, sizeof(*ga) * (size_t)nz));
+    PetscCall(PetscFree(ga));
+    PetscCall(PCPAMGFreeRowsOnHost_Private(&own));
+  } else PetscCall(PolderDeviceFromHost((void *)D->rows.val, D->val, sizeof(*D->val) * (size_t)D->nz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

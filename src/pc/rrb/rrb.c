@@ -1,0 +1,493 @@
+/* Repeated red-black incomplete factorisation of 5- and 9-point stencils: M = L D L^T on the r1, b1, b2, r2 arrays of rrbrow.h. */
+#include "rrbimpl.h"
+#include <petsc/private/pcimpl.h>
+
+PetscErrorCode PCRRBUpdateGrid_Private(PC pc, const PolderCSR *csr)
+{
+  PC_RRB          *rrb = (PC_RRB *)pc->data;
+  PetscObjectId    mat;
+  PetscObjectState state;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
+  PetscCall(MatGetNonzeroState(pc->pmat, &state));
+  if (mat == rrb->mat && state == rrb->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->mat = 0;
+  PetscCall(PCRRBFindGrid_Private(pc, csr));
+  rrb->mat          = mat;
+  rrb->nonzerostate = state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBSetUpHost_Private(PC pc)
+{
+  PC_RRB   *rrb = (PC_RRB *)pc->data;
+  PolderCSR csr;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
+  PetscCall(PCRRBUpdateGrid_Private(pc, &csr));
+  PetscCall(PCRRBLayout_Private(pc));
+  PetscCall(PCRRBFactor_Private(pc, &csr));
+  rrb->valid = PETSC_TRUE;
+  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_RRB(PC pc)
+{
+  PC_RRB   *rrb  = (PC_RRB *)pc->data;
+  MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
+  PetscInt  M, N;
+  PetscBool is, done;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatIsAIJ(pc->pmat, &is));
+  PetscCheck(is, comm, PETSC_ERR_SUP, "PC of type rrb needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an AIJ matrix to KSPSetOperators() as the second one",
+             ((PetscObject)pc->pmat)->type_name);
+  PetscCall(MatGetSize(pc->pmat, &M, &N));
+  PetscCheck(M == N, comm, PETSC_ERR_ARG_SIZ, "PC of type rrb needs a square matrix, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
+  PetscCall(PolderLogBegin(POLDER_RRBSetUp, pc));
+  rrb->valid = PETSC_FALSE;
+  PetscCall(PCRRBSetUpDevice_Private(pc, &done));
+  if (!done) PetscCall(PCRRBSetUpHost_Private(pc));
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &rrb->state));
+  PetscCall(PolderLogEnd(POLDER_RRBSetUp, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  L y = r       grid after grid: the values of eliminated nodes go to their neighbours
+  L^T z = D^-1 y  after the exact rest, back from grid to grid
+
+  r2 of a grid is the next grid in natural order. From grid `from` on, whose values are r, rows ld apart; they become z. On several processes the first grids
+  are in boxes.
+*/
+PetscErrorCode PCRRBSweeps_Private(PC_RRB *rrb, PetscInt from, const PetscScalar *r, PetscInt ld, PetscScalar *z)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = from; k < rrb->ngrid; ++k) {
+    const RRBGrid     *grid = &rrb->grid[k], *finer = k > from ? grid - 1 : NULL;
+    const PetscScalar *a  = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : r;
+    const PetscInt     da = finer ? finer->g.pitch : ld;
+
+    if (grid->single) PolderRRBForwardSingle_Host(&grid->g, grid->half, grid->single, a, da, grid->z);
+    else PolderRRBForward_Host(&grid->g, grid->half, grid->coef, a, da, grid->z);
+  }
+  if (rrb->ngrid > from) PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->rest.place, rrb->grid[rrb->ngrid - 1].z, rrb->grid[rrb->ngrid - 1].z));
+  else PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->rest.place, r, z));
+  for (PetscInt k = rrb->ngrid - 1; k >= from; --k) {
+    const RRBGrid *grid = &rrb->grid[k], *finer = k > from ? grid - 1 : NULL;
+    PetscScalar   *a  = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : z;
+    const PetscInt da = finer ? finer->g.pitch : ld;
+
+    if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, grid->half, grid->single, grid->z, a, da);
+    else PolderRRBBackward_Host(&grid->g, grid->half, grid->coef, grid->z, a, da);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBApplyHost_Private(PC pc, Vec r, Vec z)
+{
+  PC_RRB            *rrb = (PC_RRB *)pc->data;
+  const PetscScalar *rr, *in;
+  PetscScalar       *zz;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(r, &rr));
+  PetscCall(VecGetArrayWrite(z, &zz));
+  if (rrb->ranks.size) {
+    PetscCall(PCRRBToBox_Private(rrb, rr, &in));
+    PetscCall(PCRRBSweepsRanks_Private(pc, 0, in, PCRRBWidth_Private(rrb), rrb->ranks.move ? rrb->ranks.box : zz));
+    PetscCall(PCRRBFromBox_Private(rrb, zz));
+  } else PetscCall(PCRRBSweeps_Private(rrb, 0, rr, rrb->nx, zz));
+  PetscCall(VecRestoreArrayWrite(z, &zz));
+  PetscCall(VecRestoreArrayRead(r, &rr));
+  PetscCall(PetscLogFlops(rrb->flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_RRB(PC pc, Vec r, Vec z)
+{
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
+  PetscCall(PCRRBApplyDevice_Private(pc, r, z, NULL, &done));
+  if (!done) {
+    if (!((PC_RRB *)pc->data)->valid) PetscCall(PCRRBSetUpHost_Private(pc)); // the matrix is on the device and the vectors are not
+    PetscCall(PCRRBApplyHost_Private(pc, r, z));
+  }
+  PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_RRB(PC pc)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBFreeLayout_Private(rrb));
+  PetscCall(PCRRBRowsFree_Private(&rrb->rows));
+  PetscCall(PCRRBFreeDevice_Private(&rrb->device));
+  rrb->mat   = 0;
+  rrb->valid = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_RRB(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCReset_RRB(pc));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetGrid_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLevels_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetOmega_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLatency_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBGetOrdering_C", NULL));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Bytes of the factor, its work arrays and the rest on all processes */
+static PetscErrorCode PCRRBBytes_Private(PC pc, PetscLogDouble *bytes)
+{
+  const PC_RRB  *rrb  = (PC_RRB *)pc->data;
+  PetscLogDouble mine = (PetscLogDouble)rrb->rest.n * (rrb->rest.band + 1.0) * sizeof(PetscScalar);
+
+  PetscFunctionBegin;
+  if (rrb->device.valid) mine = (PetscLogDouble)rrb->device.bytes;
+  for (PetscInt k = 0; k < rrb->ngrid && !rrb->device.valid; ++k) mine += (PetscLogDouble)rrb->grid[k].g.size * (RRB_NVEC * sizeof(PetscScalar) + RRB_NCOEF * (rrb->single ? sizeof(float) : sizeof(PetscScalar)));
+  PetscCallMPI(MPI_Allreduce(&mine, bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
+{
+  static const char *const origins[] = {"given", "of the DM", "seen in the matrix"};
+  PC_RRB                  *rrb       = (PC_RRB *)pc->data;
+  const RRBRest           *rest      = &rrb->rest;
+  const RRBRanks          *ranks     = &rrb->ranks;
+  const PetscBool          device    = rrb->device.valid;
+  char                     how[128];
+  PetscLogDouble           bytes;
+  PetscBool                ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!rrb->valid && !device) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  omega %g, not set up\n", (double)rrb->omega));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PCRRBBytes_Private(pc, &bytes));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes, %s; %d-point stencil\n", rrb->nx, rrb->ny, origins[rrb->origin], rrb->matrix.nine ? 9 : 5));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " half levels eliminated%s, omega %g\n", rrb->levels, rrb->wanted < 0 ? " (chosen)" : rrb->wanted > rrb->levels ? " (the grid ends there)" : "", (double)rrb->omega));
+  if (ranks->size)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  grids in %" PetscInt_FMT " by %" PetscInt_FMT " boxes, one a process: %" PetscInt_FMT "; on every process: %" PetscInt_FMT "\n", ranks->np[0], ranks->np[1], ranks->ngrid, rrb->ngrid - ranks->ngrid));
+  PetscCall(PetscSNPrintf(how, sizeof(how), "band Cholesky of half bandwidth %" PetscInt_FMT "%s", rest->band, ranks->size ? ", on every process" : ""));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  exact rest: %" PetscInt_FMT " unknowns of a grid of %" PetscInt_FMT " by %" PetscInt_FMT ", %s\n", rest->n, rest->nx, rest->ny, device ? "dense inverse" : how));
+  if (rest->npin) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular parts of the rest: %" PetscInt_FMT "\n", rest->npin));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  factor in %s precision, on the %s; %.1f bytes a row\n", rrb->single ? "single" : "double", device ? "device" : "host", (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
+  if (device && rrb->device.ngrid) PetscCall(PetscViewerASCIIPrintf(viewer, "  grids in a kernel of their own: %" PetscInt_FMT "; in one together: %" PetscInt_FMT "\n", rrb->device.small, rrb->device.ngrid - rrb->device.small));
+  if (device && rrb->device.tail < rrb->device.nfactor)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  half levels that are one matrix with the rest: %" PetscInt_FMT ", of %" PetscInt_FMT " unknowns\n", rrb->levels - 2 * rrb->device.tail - (rrb->device.tail < rrb->device.ngrid), rrb->device.n));
+  PetscCall(PCRRBReducedView_Private(rrb, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBSetGrid_RRB(PC pc, PetscInt nx, PetscInt ny)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(nx > 0 && ny > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "A grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes: both numbers must be positive", nx, ny);
+  if (nx == rrb->given[0] && ny == rrb->given[1]) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->given[0]   = nx;
+  rrb->given[1]   = ny;
+  rrb->mat        = 0;
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCRRBSetGrid - sets the grid behind the matrix of `PCRRB`
+
+   Logically Collective
+
+   Input Parameters:
++  pc - the preconditioner
+.  nx - nodes in the direction in which neighbours have consecutive rows
+-  ny - nodes in the other direction
+
+   Options Database Key:
+.  -pc_rrb_grid <nx,ny> - the grid
+
+   Level: intermediate
+
+   Note:
+   Not needed with a `DMDA`, nor when the diagonals of the matrix show the grid.
+
+.seealso: `PCRRB`
+@*/
+PetscErrorCode PCRRBSetGrid(PC pc, PetscInt nx, PetscInt ny)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, nx, 2);
+  PetscValidLogicalCollectiveInt(pc, ny, 3);
+  PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, nx, ny));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBSetLevels_RRB(PC pc, PetscInt levels)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(levels >= 0 || levels == PETSC_DECIDE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Number of half levels %" PetscInt_FMT " is negative: use -pc_rrb_levels 0, 1, 2, ...", levels);
+  if (levels == rrb->wanted) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->wanted     = levels;
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCRRBSetLevels - sets the number of half levels that `PCRRB` eliminates before the exact rest
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  levels - half levels, each of which halves the number of nodes, or `PETSC_DECIDE`
+
+   Options Database Key:
+.  -pc_rrb_levels <levels> - half levels
+
+   Level: intermediate
+
+   Notes:
+   Two half levels coarsen the grid by two in each direction. Fewer levels are a better preconditioner with a larger rest. With
+   `PETSC_DECIDE`, the default, they are as few as keep the rest cheap. The elimination ends earlier on a grid of one line, which is solved exactly.
+
+.seealso: `PCRRB`
+@*/
+PetscErrorCode PCRRBSetLevels(PC pc, PetscInt levels)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveInt(pc, levels, 2);
+  PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, levels));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBSetOmega_RRB(PC pc, PetscReal omega)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(omega >= 0 && omega <= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The share %g of dropped couplings that goes to the diagonal is not between 0 and 1: use -pc_rrb_omega 1 unless you know better", (double)omega);
+  if (omega == rrb->omega) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->omega      = omega;
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCRRBSetOmega - sets the share of the dropped couplings that `PCRRB` adds to the diagonal
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  omega - between 0 (plain incomplete factorisation) and 1 (row sums are kept)
+
+   Options Database Key:
+.  -pc_rrb_omega <1> - the share
+
+   Level: intermediate
+
+   Note:
+   The condition number grows like that of the matrix for any value but 1. Values a little below 1 make pivots positive where positive couplings,
+   or rows that are not dominated by their diagonal, spoil them.
+
+.seealso: `PCRRB`
+@*/
+PetscErrorCode PCRRBSetOmega(PC pc, PetscReal omega)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveReal(pc, omega, 2);
+  PetscTryMethod(pc, "PCRRBSetOmega_C", (PC, PetscReal), (pc, omega));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBSetSinglePrecision_RRB(PC pc, PetscBool single)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  if (single == rrb->single) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->single     = single;
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCRRBSetSinglePrecision - keeps the factor of `PCRRB` in single precision
+
+   Logically Collective
+
+   Input Parameters:
++  pc     - the preconditioner
+-  single - `PETSC_TRUE` to store it in single precision
+
+   Options Database Key:
+.  -pc_rrb_precision <double> - `double` or `single`
+
+   Level: intermediate
+
+   Note:
+   The factor is computed, and applied to vectors, in double precision; only what is kept of it is rounded. It is still symmetric and positive definite.
+
+.seealso: `PCRRB`
+@*/
+PetscErrorCode PCRRBSetSinglePrecision(PC pc, PetscBool single)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveBool(pc, single, 2);
+  PetscTryMethod(pc, "PCRRBSetSinglePrecision_C", (PC, PetscBool), (pc, single));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBSetLatency_RRB(PC pc, PetscReal nodes)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(nodes >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The latency of %g nodes is negative: use -pc_rrb_latency 0 or more", (double)nodes);
+  if (nodes == rrb->latency) PetscFunctionReturn(PETSC_SUCCESS);
+  rrb->latency    = nodes;
+  rrb->mat        = 0; // the grids go to other processes
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PCRRBSetLatency - sets what the exchanges of `PCRRB` on one grid are taken to cost on several processes
+
+   Logically Collective
+
+   Input Parameters:
++  pc    - the preconditioner
+-  nodes - the cost, in nodes of a grid that a process sweeps meanwhile
+
+   Options Database Key:
+.  -pc_rrb_latency <4000> - the cost
+
+   Level: advanced
+
+   Note:
+   Grids for which the exchanges would cost more than they save are kept, with all that follow, on every process. The preconditioner is the same.
+
+.seealso: `PCRRB`
+@*/
+PetscErrorCode PCRRBSetLatency(PC pc, PetscReal nodes)
+{
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(pc, PC_CLASSID, 1);
+  PetscValidLogicalCollectiveReal(pc, nodes, 2);
+  PetscTryMethod(pc, "PCRRBSetLatency_C", (PC, PetscReal), (pc, nodes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptionsObject)
+{
+  static const char *const precisions[] = {"double", "single"};
+  PC_RRB                  *rrb          = (PC_RRB *)pc->data;
+  PetscInt                 grid[2] = {0, 0}, n = 2, levels = rrb->wanted, precision = rrb->single;
+  PetscReal                omega = rrb->omega, latency = rrb->latency;
+  PetscBool                set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Repeated red-black factorisation options");
+  PetscCall(PetscOptionsIntArray("-pc_rrb_grid", "Nodes of the grid, nx,ny", "PCRRBSetGrid", grid, &n, &set));
+  if (set) {
+    PetscCheck(n == 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_USER_INPUT, "-pc_rrb_grid takes two numbers, nx,ny");
+    PetscCall(PCRRBSetGrid(pc, grid[0], grid[1]));
+  }
+  PetscCall(PetscOptionsInt("-pc_rrb_levels", "Half levels before the exact rest", "PCRRBSetLevels", levels, &levels, &set));
+  if (set) PetscCall(PCRRBSetLevels(pc, levels));
+  PetscCall(PetscOptionsReal("-pc_rrb_omega", "Share of the dropped couplings that goes to the diagonal", "PCRRBSetOmega", omega, &omega, &set));
+  if (set) PetscCall(PCRRBSetOmega(pc, omega));
+  PetscCall(PetscOptionsEList("-pc_rrb_precision", "In which the factor is kept", "PCRRBSetSinglePrecision", precisions, 2, precisions[precision], &precision, &set));
+  if (set) PetscCall(PCRRBSetSinglePrecision(pc, (PetscBool)precision));
+  PetscCall(PetscOptionsReal("-pc_rrb_latency", "Of the exchanges on a grid, in nodes swept meanwhile", "PCRRBSetLatency", latency, &latency, &set));
+  if (set) PetscCall(PCRRBSetLatency(pc, latency));
+  PetscOptionsHeadEnd();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   PCRRB - repeated red-black incomplete factorisation of 5- and 9-point stencils on 2-D grids
+
+   Options Database Keys:
++  -pc_rrb_grid <nx,ny>       - the grid, when there is no `DMDA` and the matrix does not show it
+.  -pc_rrb_levels <levels>    - half levels before the exact rest
+.  -pc_rrb_omega <1>          - share of the dropped couplings that goes to the diagonal
+.  -pc_rrb_precision <double> - `double` or `single`
+-  -pc_rrb_latency <4000>     - what the exchanges on a grid cost on several processes, in nodes swept meanwhile
+
+   Level: beginner
+
+   Notes:
+   The nodes of the grid are eliminated half by half: the black nodes of a chess board, then every other row of the red ones, which leaves a
+   grid of half the size, and so on. Before each half is eliminated, the couplings among its nodes go to the diagonal (with a 5-point matrix the first half has
+   none). What is left is solved exactly by band Cholesky. The condition number grows with 1.24 for each half level, whatever the size of the grid, and the
+   work with the number of nodes, so that it is the more useful the larger the grid.
+
+   The matrix is symmetric and positive definite with one unknown a node, in natural order or that of a `DMDA`. With entries beside the diagonal that
+   are not positive and rows that do not add up to less than zero, all pivots are positive. Another matrix may work; a pivot that is not positive is an error that names
+   its node. Rows that couple to no other one, such as those of known values or dry land, may lie anywhere.
+
+   When all row sums vanish the system is singular, and so is the rest, which is then solved by its pseudo-inverse: attach the kernel with `MatSetNullSpace()`, as
+   for any solver, or see to it that the right-hand side is consistent. Couplings that differ much by direction cost iterations.
+
+   New values with the same pattern redo the numbers only.
+
+   With matrix and vectors on a GPU, and one process, the preconditioner is made and applied there. The rest is then multiplied by its dense inverse, and `PETSC_DECIDE`
+   leaves at most 1024 unknowns of it. Half levels beyond those are part of that matrix, which then is M^-1 on what they act on.
+
+   Reference:
+   M. de Jong, A. van der Ploeg, A. Ditzel, C. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type
+   processors, ETNA 46, 2017.
+
+.seealso: `PCRRBSetGrid()`, `PCRRBSetLevels()`, `PCRRBSetOmega()`, `PCRRBSetSinglePrecision()`, `PCRRBSetLatency()`, `PCRRBGetOrdering()`, `KSPRRBCG`, `PCTNS`, `PCICC`
+M*/
+PetscErrorCode PCCreate_RRB(PC pc)
+{
+  PC_RRB *rrb;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&rrb));
+  rrb->wanted             = PETSC_DECIDE;
+  rrb->device.levels      = PETSC_DECIDE;
+  rrb->omega              = 1;
+  rrb->latency            = 4000;
+  pc->data                = (void *)rrb;
+  pc->ops->setup          = PCSetUp_RRB;
+  pc->ops->apply          = PCApply_RRB;
+  pc->ops->applytranspose = PCApply_RRB; // M is symmetric
+  pc->ops->reset          = PCReset_RRB;
+  pc->ops->destroy        = PCDestroy_RRB;
+  pc->ops->view           = PCView_RRB;
+  pc->ops->setfromoptions = PCSetFromOptions_RRB;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetGrid_C", PCRRBSetGrid_RRB));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLevels_C", PCRRBSetLevels_RRB));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetOmega_C", PCRRBSetOmega_RRB));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", PCRRBSetSinglePrecision_RRB));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLatency_C", PCRRBSetLatency_RRB));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBGetOrdering_C", PCRRBGetOrdering_RRB));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

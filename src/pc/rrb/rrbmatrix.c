@@ -1,0 +1,363 @@
+/* The grid behind the matrix of PC rrb, and its rows. */
+#include "rrbimpl.h"
+#include "mat/dia.h"
+#include <petsc/private/pcimpl.h>
+#include <petscdmda.h>
+
+enum {
+  MAXOFFSETS = 4
+};
+
+/* The grid of a 5- or 9-point stencil in natural order with these offsets above the diagonal, in ascending order */
+static PetscInt PCRRBLineOfOffsets_Private(PetscInt n, const PetscInt offset[])
+{
+  const PetscInt last = offset[n - 1];
+
+  if (n == 1) return last == 1 ? 0 : last; // one line, or no coupling in x at all
+  if (n == 2 && offset[0] == 1) return last;
+  for (PetscInt k = 0; k < n - 1; ++k) {
+    if (offset[k] != 1 && offset[k] != last - 1 && offset[k] != last - 2) return -1;
+  }
+  return last - 1;
+}
+
+/* Takes distance d among the n ascending ones, n = MAXOFFSETS + 1 standing for too many */
+static void PCRRBAddOffset_Private(PetscInt d, PetscInt *n, PetscInt offset[])
+{
+  PetscInt at = 0;
+
+  if (d <= 0 || *n > MAXOFFSETS) return;
+  while (at < *n && offset[at] < d) ++at;
+  if (at < *n && offset[at] == d) return;
+  for (PetscInt l = (*n)++; l > at; --l) offset[l] = offset[l - 1];
+  offset[at] = d;
+}
+
+/* The distances above the diagonal at which rows on the device have entries, zeros or not */
+static PetscErrorCode PCRRBOffsetsDevice_Private(PC pc, const PolderCSR *csr, PetscInt *n, PetscInt offset[])
+{
+  const PolderDia *dia;
+  PetscInt         nd, *all = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
+  if (dia) nd = dia->nd;
+  else PetscCall(PolderDiaCountDevice(csr->m, csr->m, csr->ai, csr->aj, 2 * MAXOFFSETS + 1, &nd, &all));
+  if (!dia && !all) *n = MAXOFFSETS + 1;
+  for (PetscInt k = 0; k < nd; ++k) PCRRBAddOffset_Private(dia ? dia->off[k] : all ? all[k] : 0, n, offset);
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same of all processes, on the host, without those whose entries are zeros */
+static PetscErrorCode PCRRBOffsets_Private(PC pc, const PolderCSR *csr, PetscInt *n, PetscInt offset[])
+{
+  PetscInt   *others;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < csr->m && *n <= MAXOFFSETS; ++i) {
+    for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
+      if (csr->aa[k] != 0) PCRRBAddOffset_Private(csr->aj[k] - i, n, offset);
+    }
+    for (PetscInt k = csr->bi ? csr->bi[i] : 0; csr->bi && k < csr->bi[i + 1]; ++k) {
+      if (csr->ba[k] != 0) PCRRBAddOffset_Private(csr->garray[csr->bj[k]] - csr->rstart - i, n, offset);
+    }
+  }
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  PetscCall(PetscMalloc1((MAXOFFSETS + 1) * size, &others));
+  PetscCallMPI(MPI_Allgather(offset, MAXOFFSETS + 1, MPIU_INT, others, MAXOFFSETS + 1, MPIU_INT, PetscObjectComm((PetscObject)pc)));
+  for (PetscInt k = 0; k < (MAXOFFSETS + 1) * size; ++k) PCRRBAddOffset_Private(others[k], n, offset);
+  PetscCall(PetscFree(others));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBGridFromMatrix_Private(PC pc, const PolderCSR *csr)
+{
+  PC_RRB   *rrb                    = (PC_RRB *)pc->data;
+  PetscInt  offset[MAXOFFSETS + 1] = {0}, n = 0;
+  PolderCSR host;
+
+  PetscFunctionBegin;
+  PetscCall((*(csr->device ? PCRRBOffsetsDevice_Private : PCRRBOffsets_Private))(pc, csr, &n, offset));
+  rrb->nx = n && n <= MAXOFFSETS ? PCRRBLineOfOffsets_Private(n, offset) : -1;
+  if (!rrb->nx) rrb->nx = csr->M;
+  if (csr->device && (rrb->nx < 0 || csr->M % rrb->nx)) { // perhaps without the zeros
+    PetscCall(PolderMatGetCSR(pc->pmat, &host));
+    PetscCall(PCRRBGridFromMatrix_Private(pc, &host));
+    PetscCall(PolderMatRestoreCSR(pc->pmat, &host));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCheck(rrb->nx > 0 && csr->M % rrb->nx == 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC of type rrb needs a 5- or 9-point stencil on a 2-D grid, and the diagonals of this matrix are not those of one in natural order: use -pc_rrb_grid nx,ny if it is one, else another preconditioner");
+  rrb->ny = csr->M / rrb->nx;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBGridFromDM_Private(PC pc, DM dm, PetscInt rows)
+{
+  PC_RRB        *rrb  = (PC_RRB *)pc->data;
+  MPI_Comm       comm = PetscObjectComm((PetscObject)pc);
+  PetscInt       dim, n[3], dof;
+  DMBoundaryType b[3];
+
+  PetscFunctionBegin;
+  PetscCall(DMDAGetInfo(dm, &dim, &n[0], &n[1], &n[2], NULL, NULL, NULL, &dof, NULL, &b[0], &b[1], &b[2], NULL));
+  for (PetscInt d = dim; d < 3; ++d) n[d] = 1;
+  PetscCheck(n[2] == 1, comm, PETSC_ERR_SUP, "PC of type rrb works on 2-D grids, and the DMDA has %" PetscInt_FMT " by %" PetscInt_FMT " by %" PetscInt_FMT " nodes: use another preconditioner", n[0], n[1], n[2]);
+  PetscCheck(dof == 1, comm, PETSC_ERR_SUP, "PC of type rrb works with one unknown a node, and the DMDA has %" PetscInt_FMT ": use -pc_type fieldsplit with rrb for each field", dof);
+  PetscCheck(b[0] != DM_BOUNDARY_PERIODIC && (dim < 2 || b[1] != DM_BOUNDARY_PERIODIC), comm, PETSC_ERR_SUP, "PC of type rrb has no periodic grids, and the DMDA is one: use another preconditioner");
+  PetscCheck(n[0] * n[1] == rows, comm, PETSC_ERR_ARG_SIZ, "The DMDA has %" PetscInt_FMT " by %" PetscInt_FMT " nodes and the matrix %" PetscInt_FMT " rows: use -pc_rrb_grid nx,ny", n[0], n[1], rows);
+  rrb->nx = n[0];
+  rrb->ny = n[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is this DMDA one of the grid, so that the rows have its order? */
+static PetscErrorCode PCRRBOrderedByDM_Private(const PC_RRB *rrb, DM dm, PetscBool *ordered)
+{
+  PetscInt n[3], dof;
+
+  PetscFunctionBegin;
+  PetscCall(DMDAGetInfo(dm, NULL, &n[0], &n[1], &n[2], NULL, NULL, NULL, &dof, NULL, NULL, NULL, NULL, NULL));
+  *ordered = (PetscBool)(n[0] == rrb->nx && n[0] * n[1] * n[2] * dof == rrb->nx * rrb->ny);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBFindGrid_Private(PC pc, const PolderCSR *csr)
+{
+  PC_RRB   *rrb = (PC_RRB *)pc->data;
+  DM        dm;
+  PetscBool da = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetDM(pc, &dm));
+  if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
+  if (!da) {
+    PetscCall(MatGetDM(pc->pmat, &dm));
+    if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
+  }
+  if (rrb->given[0]) {
+    PetscCheck(rrb->given[0] <= csr->M && csr->M % rrb->given[0] == 0 && csr->M / rrb->given[0] == rrb->given[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "The grid given to PC of type rrb has %" PetscInt_FMT " by %" PetscInt_FMT " nodes and the matrix %" PetscInt_FMT " rows",
+               rrb->given[0], rrb->given[1], csr->M);
+    rrb->nx     = rrb->given[0];
+    rrb->ny     = rrb->given[1];
+    rrb->origin = RRB_GRID_GIVEN;
+  } else if (da) {
+    PetscCall(PCRRBGridFromDM_Private(pc, dm, csr->M));
+    rrb->origin = RRB_GRID_DM;
+  } else {
+    PetscCall(PCRRBGridFromMatrix_Private(pc, csr));
+    rrb->origin = RRB_GRID_MATRIX;
+  }
+  if (da) PetscCall(PCRRBOrderedByDM_Private(rrb, dm, &da));
+  PetscCall(PCRRBRowsCreate_Private(pc, da ? dm : NULL, csr));
+  PetscCall(PCRRBRanksFree_Private(&rrb->ranks));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries of a node by direction */
+enum {
+  SW,
+  S,
+  SE,
+  W,
+  CENTRE,
+  E,
+  NW,
+  N,
+  NE
+};
+
+/* Adds the entries of node i, on the line of ld nodes that begins with first; node[j]: node of column j, NULL: j. Returns the first entry that joins no neighbours, end when there is none */
+static inline PetscInt PCRRBAddEntries_Private(PetscInt begin, PetscInt end, const PetscInt aj[], const PetscScalar aa[], const PetscInt node[], PetscInt i, PetscInt first, PetscInt ld, PetscScalar a[])
+{
+  for (PetscInt k = begin; k < end; ++k) {
+    const PetscInt j = node ? node[aj[k]] : aj[k], up = j >= first + ld, down = j < first, dx = j - i - (up ? ld : 0) + (down ? ld : 0);
+
+    if (aa[k] == 0) continue;
+    if (dx < -1 || dx > 1 || (up && j >= first + 2 * ld) || (down && j < first - ld)) return k;
+    a[(up - down + 1) * 3 + dx + 1] = aa[k];
+  }
+  return end;
+}
+
+/* Entries of node (x, y), which is in the line; returns the first column that is no neighbour on the grid, or -1 */
+static inline PetscInt PCRRBEntries_Private(const PC_RRB *rrb, const PolderCSR *csr, const RRBLine *line, PetscInt x, PetscInt y, PetscScalar a[])
+{
+  const PetscInt i = line->row + x - line->a;
+  PetscInt       k;
+
+  for (int d = 0; d < RRB_NENTRY; ++d) a[d] = 0;
+  k = PCRRBAddEntries_Private(csr->ai[i], csr->ai[i + 1], csr->aj, csr->aa, NULL, i, line->first, line->ld, a);
+  if (k < csr->ai[i + 1]) return csr->rstart + csr->aj[k];
+  if (!csr->bi) return -1;
+  k = PCRRBAddEntries_Private(csr->bi[i], csr->bi[i + 1], csr->bj, csr->ba, rrb->rows.ghost, y * rrb->nx + x, y * rrb->nx, rrb->nx, a);
+  return k < csr->bi[i + 1] ? csr->garray[csr->bj[k]] : -1;
+}
+
+/* Why a node cannot be used */
+typedef enum {
+  NODE_GOOD,
+  NODE_NOTFINITE,
+  NODE_ZERO,
+  NODE_NEGATIVE,
+  NODE_UNSYMMETRIC,
+  NODE_STRAY
+} RRBNodeKind;
+
+/* The first node that cannot be used, PETSC_MAX_INT: none; column: what it couples to */
+typedef struct {
+  PetscInt    node, column;
+  RRBNodeKind kind;
+} RRBFault;
+
+static void PCRRBAddFault_Private(RRBFault *fault, RRBNodeKind kind, PetscInt node, PetscInt column)
+{
+  if (kind != NODE_GOOD && node < fault->node) *fault = (RRBFault){.node = node, .column = column, .kind = kind};
+}
+
+/* Sends the rows that other processes read */
+static PetscErrorCode PCRRBFetchRows_Private(PC_RRB *rrb, const PolderCSR *csr, RRBFault *fault)
+{
+  RRBRanks *ranks = &rrb->ranks;
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < ranks->nsend; ++k) {
+    const PetscInt node = PCRRBNodeOfRow_Private(rrb, csr->rstart + ranks->send[k]), y = node / rrb->nx;
+    const RRBLine  line  = PCRRBLine_Private(rrb, y);
+    const PetscInt stray = PCRRBEntries_Private(rrb, csr, &line, node % rrb->nx, y, ranks->sent + RRB_NENTRY * k);
+
+    PCRRBAddFault_Private(fault, stray < 0 ? NODE_GOOD : NODE_STRAY, node, stray);
+  }
+  PetscCall(PetscSFBcastBegin(ranks->fetch, ranks->unit, ranks->sent, ranks->fetched, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(ranks->fetch, ranks->unit, ranks->sent, ranks->fetched, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscBool PCRRBDiffers_Private(PetscScalar a, PetscScalar b, PetscReal diagonal)
+{
+  return (PetscBool)(PetscAbsScalar(a - b) > 1e-10 * PetscMax(PetscAbsScalar(a), PetscAbsScalar(b)) + 1e-14 * PetscAbsReal(diagonal));
+}
+
+/* Takes down what the pivots depend on; or why the node cannot be used */
+static RRBNodeKind PCRRBCheckNode_Private(RRBMatrix *matrix, PetscInt node, const PetscScalar a[])
+{
+  PetscReal sum = 0, size = 0, above = 0;
+
+  for (int d = 0; d < RRB_NENTRY; ++d) {
+    sum += PetscRealPart(a[d]);
+    if (d == CENTRE) continue;
+    size += PetscAbsScalar(a[d]);
+    above = PetscMax(above, PetscRealPart(a[d]));
+  }
+  if (!(PetscRealPart(a[CENTRE]) > 0) || !(PetscAbsReal(sum) + size <= PETSC_MAX_REAL)) {
+    if (PetscIsInfOrNanReal(sum) || PetscIsInfOrNanReal(size)) return NODE_NOTFINITE;
+    return a[CENTRE] == 0 ? NODE_ZERO : NODE_NEGATIVE;
+  }
+  if (above > 1e-12 * PetscRealPart(a[CENTRE])) matrix->positive = PetscMin(matrix->positive, node);
+  if (sum < -1e-10 * PetscRealPart(a[CENTRE])) matrix->deficit = PetscMin(matrix->deficit, node);
+  if (size > 0 && PetscAbsReal(sum) > 1e-10 * PetscRealPart(a[CENTRE])) matrix->singular = PETSC_FALSE;
+  return NODE_GOOD;
+}
+
+/* What all processes found; errors with the first node that cannot be used */
+static PetscErrorCode PCRRBCheckMatrix_Private(PC pc, RRBFault *fault, PetscBool coupled)
+{
+  PC_RRB    *rrb      = (PC_RRB *)pc->data;
+  RRBMatrix *matrix   = &rrb->matrix;
+  MPI_Comm   comm     = PetscObjectComm((PetscObject)pc);
+  PetscInt   least[6] = {fault->node, matrix->positive, matrix->deficit, !matrix->nine, matrix->singular, !coupled}, what[2] = {0, -1}, row;
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, least, 6, MPIU_INT, MPI_MIN, comm);
+  matrix->positive = least[1] == PETSC_MAX_INT ? -1 : least[1];
+  matrix->deficit  = least[2] == PETSC_MAX_INT ? -1 : least[2];
+  matrix->nine     = (PetscBool)!least[3];
+  matrix->singular = (PetscBool)(least[4] && !least[5]);
+  if (least[0] == PETSC_MAX_INT) PetscFunctionReturn(PETSC_SUCCESS);
+  if (fault->node == least[0]) {
+    what[0] = (PetscInt)fault->kind;
+    what[1] = fault->column;
+  }
+  PetscCallAllreduce(MPI_IN_PLACE, what, 2, MPIU_INT, MPI_MAX, comm);
+  row = PCRRBRowOfNode_Private(rrb, least[0]);
+  PetscCheck(what[0] != NODE_STRAY, comm, PETSC_ERR_SUP, "PC of type rrb needs a 5- or 9-point stencil, and entry (%" PetscInt_FMT ", %" PetscInt_FMT ") joins no neighbours on the grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes: use -pc_rrb_grid nx,ny if the grid is another one, else another preconditioner", row, what[1],
+             rrb->nx, rrb->ny);
+  PetscCheck(what[0] != NODE_NOTFINITE, comm, PETSC_ERR_FP, "PC of type rrb finds an entry in row %" PetscInt_FMT " that is not a finite number: check how the matrix was assembled", row);
+  PetscCheck(what[0] != NODE_ZERO, comm, PETSC_ERR_ARG_WRONG, "PC of type rrb needs a positive diagonal and that of row %" PetscInt_FMT " is zero or missing: put a one on the diagonal of rows without unknown", row);
+  PetscCheck(what[0] != NODE_NEGATIVE, comm, PETSC_ERR_ARG_WRONG, "PC of type rrb needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", row);
+  SETERRQ(comm, PETSC_ERR_ARG_WRONG, "PC of type rrb needs a symmetric matrix, and row %" PetscInt_FMT " differs from its column: use MatZeroRowsColumns() for known values, or another preconditioner", row);
+}
+
+/*
+  Line y of what this process reads: couplings to N, NE and NW go to above[], those of the line before are in before[], at node x - x0. Nodes outside of the box are there
+  to compare with
+*/
+static PetscErrorCode PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, PetscInt y, const PetscScalar **fetched, PetscScalar *const row[], PetscScalar *const above[], PetscScalar *const before[], RRBFault *fault, PetscBool *coupled)
+{
+  const RRBBox  box = PCRRBBox_Private(rrb, 0), reach = PCRRBReach_Private(rrb);
+  const RRBLine line   = PCRRBLine_Private(rrb, y);
+  RRBMatrix    *matrix = &rrb->matrix;
+
+  PetscFunctionBegin;
+  for (PetscInt x = reach.x0; x < reach.x1; ++x) {
+    const PetscInt     u = x - box.x0, node = y * rrb->nx + x;
+    PetscScalar        own[RRB_NENTRY];
+    const PetscScalar *a     = own;
+    PetscInt           stray = -1;
+
+    if (x >= line.a && x < line.b) stray = PCRRBEntries_Private(rrb, csr, &line, x, y, own);
+    else {
+      a = *fetched;
+      *fetched += RRB_NENTRY;
+    }
+    if (y >= box.y0 && x >= box.x0 && x < box.x1) {
+      const PetscBool unsymmetric = (PetscBool)(PCRRBDiffers_Private(a[W], row[RRB_E][u - 1], a[CENTRE]) || PCRRBDiffers_Private(a[S], before[0][u], a[CENTRE]) || PCRRBDiffers_Private(a[SW], before[1][u - 1], a[CENTRE]) || PCRRBDiffers_Private(a[SE], before[2][u + 1], a[CENTRE]));
+      RRBNodeKind     kind = stray < 0 ? PCRRBCheckNode_Private(matrix, node, a) : NODE_STRAY;
+
+      if (kind == NODE_GOOD && unsymmetric) kind = NODE_UNSYMMETRIC;
+      PCRRBAddFault_Private(fault, kind, node, stray);
+      matrix->nine = (PetscBool)(matrix->nine || a[SE] != 0 || a[NE] != 0);
+      *coupled     = (PetscBool)(*coupled || a[E] != 0 || a[N] != 0 || a[NE] != 0 || a[SE] != 0);
+    }
+    row[RRB_C][u]  = a[CENTRE];
+    row[RRB_E][u]  = a[E];
+    row[RRB_SE][u] = a[SE];
+    row[RRB_N][u] = above[0][u] = a[N];
+    row[RRB_NE][u] = above[1][u] = a[NE];
+    above[2][u]                  = a[NW];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBVisitRows_Private(PC pc, const PolderCSR *csr, PetscScalar work[], PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *), void *ctx)
+{
+  PC_RRB            *rrb = (PC_RRB *)pc->data;
+  const RRBBox       box = PCRRBBox_Private(rrb, 0), reach = PCRRBReach_Private(rrb);
+  const size_t       ld      = (size_t)(box.x1 - box.x0) + 2;
+  const PetscScalar *fetched = rrb->ranks.fetched;
+  PetscScalar       *row[RRB_NROW], *above[3], *before[3];
+  PetscBool          coupled = PETSC_FALSE;
+  RRBFault           fault   = {.node = PETSC_MAX_INT};
+
+  PetscFunctionBegin;
+  for (int f = 0; f < RRB_NROW; ++f) row[f] = work + ld * f + 1;
+  for (int f = 0; f < 3; ++f) {
+    above[f]  = work + ld * (RRB_NROW + f) + 1;
+    before[f] = work + ld * (RRB_NROW + 3 + f) + 1;
+  }
+  rrb->matrix = (RRBMatrix){.nine = PETSC_FALSE, .singular = PETSC_TRUE, .positive = PETSC_MAX_INT, .deficit = PETSC_MAX_INT};
+  if (rrb->ranks.size) PetscCall(PCRRBFetchRows_Private(rrb, csr, &fault));
+  for (PetscInt y = reach.y0; y < reach.y1 && y <= fault.node / rrb->nx; ++y) {
+    PetscCall(PCRRBVisitLine_Private(rrb, csr, y, &fetched, row, above, before, &fault, &coupled));
+    if (y >= box.y0) PetscCall(put(y - box.y0, row, ctx));
+    for (int f = 0; f < 3; ++f) {
+      PetscScalar *t = above[f];
+
+      above[f]  = before[f];
+      before[f] = t;
+    }
+  }
+  PetscCall(PCRRBCheckMatrix_Private(pc, &fault, coupled));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,420 @@
+/*
+  PC rrb on several processes. Each has a box of the grid that begins at multiples of 2^ngrid, near the rows that it has of the matrix; the first ngrid grids are
+  eliminated box by box with the kernels of one process, on arrays whose border holds values of neighbours; what comes after them is on every process.
+*/
+#include "rrbimpl.h"
+#include <petsc/private/pcimpl.h>
+
+PetscErrorCode PCRRBRanksFree_Private(RRBRanks *ranks)
+{
+  PetscFunctionBegin;
+  for (int d = 0; d < 2; ++d) {
+    PetscCall(PetscFree(ranks->cut[d]));
+    PetscCall(PetscFree(ranks->index[d]));
+  }
+  for (PetscInt k = 0; ranks->exchange && k < ranks->ngrid; ++k) {
+    for (int e = 0; e < RRB_NEXCHANGE; ++e) PetscCall(PetscSFDestroy(&ranks->exchange[k][e]));
+  }
+  PetscCall(PetscFree(ranks->exchange));
+  PetscCall(PetscSFDestroy(&ranks->fetch));
+  PetscCall(PetscFree3(ranks->send, ranks->sent, ranks->fetched));
+  if (ranks->unit != MPI_DATATYPE_NULL && ranks->size) PetscCallMPI(MPI_Type_free(&ranks->unit));
+  PetscCall(PetscSFDestroy(&ranks->move));
+  PetscCall(PetscFree(ranks->box));
+  PetscCall(PetscFree5(ranks->count, ranks->displ, ranks->part, ranks->parts, ranks->all));
+  *ranks = (RRBRanks){0};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Boxes in direction d when the first g grids of so many half levels are in parts: those of the rows, to whole cells of grid g - 1; what would become empty is left out. Returns how many
+*/
+static PetscInt PCRRBCut_Private(const PC_RRB *rrb, int d, PetscInt levels, PetscInt g, PetscInt cut[], PetscInt index[])
+{
+  const RRBRows   *rows = &rrb->rows;
+  const PetscInt   n = d ? rrb->ny : rrb->nx, np = rows->np[d];
+  const PetscInt   cells = 2 * g > levels ? ((n >> (g - 1)) + 1) / 2 : n >> g; /* a half grid may end in the middle of a cell */
+  const PetscInt64 unit  = (PetscInt64)(rows->natural ? rrb->nx : 1) << g;     /* natural order is cut at rows, not at lines */
+  PetscInt         count = 0, last = 0;
+
+  cut[0] = 0;
+  for (PetscInt i = 0; i < np; ++i) {
+    const PetscInt64 end  = i == np - 1 ? (PetscInt64)cells * unit : !rows->natural ? rows->start[d][i + 1] : rows->range[i + 1];
+    const PetscInt   next = (PetscInt)PetscMin((end + unit / 2) / unit, cells);
+
+    if (next == last) continue;
+    index[count] = i;
+    cut[++count] = last = next;
+  }
+  for (PetscInt i = 1; i < count; ++i) cut[i] <<= g;
+  cut[count] = n;
+  return count;
+}
+
+static PetscInt PCRRBWidest_Private(PetscInt n, const PetscInt cut[])
+{
+  PetscInt widest = 0;
+
+  for (PetscInt i = 0; i < n; ++i) widest = PetscMax(widest, cut[i + 1] - cut[i]);
+  return widest;
+}
+
+/* The number of grids in boxes for which the sweeps take least: those in boxes cost the largest box and the exchanges, the others all their nodes */
+static PetscInt PCRRBChooseGrids_Private(PC_RRB *rrb, PetscInt levels)
+{
+  RRBRanks *ranks = &rrb->ranks;
+  PetscInt  best  = 0;
+  PetscReal least = PETSC_MAX_REAL;
+
+  for (PetscInt g = rrb->reduced.wanted; g <= (levels + 1) / 2; ++g) { // CG on S has its vectors in boxes
+    PetscInt  widest[2];
+    PetscReal cost = rrb->latency * (PetscReal)g;
+
+    for (int d = 0; d < 2; ++d) widest[d] = PCRRBWidest_Private(PCRRBCut_Private(rrb, d, levels, g, ranks->cut[d], ranks->index[d]), ranks->cut[d]);
+    for (PetscInt k = 0; k <= levels / 2; ++k) cost += k < g ? (PetscReal)((widest[0] >> k) + 1) * (PetscReal)((widest[1] >> k) + 1) : (PetscReal)(rrb->nx >> k) * (PetscReal)(rrb->ny >> k);
+    if (cost < least) {
+      least = cost;
+      best  = g;
+    }
+  }
+  return best;
+}
+
+RRBBox PCRRBBoxAt_Private(const RRBRanks *ranks, PetscInt k, PetscInt i, PetscInt j)
+{
+  return (RRBBox){.x0 = ranks->cut[0][i] >> k, .x1 = ranks->cut[0][i + 1] >> k, .y0 = ranks->cut[1][j] >> k, .y1 = ranks->cut[1][j + 1] >> k};
+}
+
+RRBBox PCRRBBox_Private(const PC_RRB *rrb, PetscInt k)
+{
+  const RRBRanks *ranks = &rrb->ranks;
+
+  if (!ranks->size) return (RRBBox){.x1 = rrb->nx >> k, .y1 = rrb->ny >> k};
+  if (ranks->at[0] < 0) return (RRBBox){0};
+  return PCRRBBoxAt_Private(ranks, k, ranks->at[0], ranks->at[1]);
+}
+
+PetscInt PCRRBWidth_Private(const PC_RRB *rrb)
+{
+  const RRBBox box = PCRRBBox_Private(rrb, 0);
+
+  return box.x1 - box.x0;
+}
+
+PetscMPIInt PCRRBRankAt_Private(const PC_RRB *rrb, PetscInt i, PetscInt j)
+{
+  return (PetscMPIInt)(rrb->ranks.index[1][j] * rrb->rows.np[0] + rrb->ranks.index[0][i]);
+}
+
+RRBBox PCRRBReach_Private(const PC_RRB *rrb)
+{
+  RRBBox reach = PCRRBBox_Private(rrb, 0);
+
+  if (reach.x0 == reach.x1) return reach;
+  reach.x0 = PetscMax(reach.x0 - 1, 0);
+  reach.x1 = PetscMin(reach.x1 + 1, rrb->nx);
+  reach.y0 = PetscMax(reach.y0 - 1, 0);
+  return reach;
+}
+
+/* The nodes of area whose rows are on other processes, in the order of PCRRBVisitRows_Private(): rows of the matrix, and places in the area. NULL: only their number */
+static PetscInt PCRRBForeign_Private(const PC_RRB *rrb, RRBBox area, PetscInt row[], PetscInt place[])
+{
+  PetscInt count = 0;
+
+  for (PetscInt y = area.y0; y < area.y1; ++y) {
+    const RRBLine line = PCRRBLine_Private(rrb, y);
+
+    for (PetscInt x = area.x0; x < area.x1; ++x) {
+      if (x >= line.a && x < line.b) continue;
+      if (row) row[count] = PCRRBRowOfNode_Private(rrb, y * rrb->nx + x);
+      if (place) place[count] = (y - area.y0) * (area.x1 - area.x0) + x - area.x0;
+      ++count;
+    }
+  }
+  return count;
+}
+
+/* Which rows go where in the set-up */
+static PetscErrorCode PCRRBCreateFetch_Private(PC pc)
+{
+  PC_RRB            *rrb   = (PC_RRB *)pc->data;
+  RRBRanks          *ranks = &rrb->ranks;
+  const PetscInt     n     = PCRRBForeign_Private(rrb, PCRRBReach_Private(rrb), NULL, NULL);
+  const PetscInt    *degree;
+  const PetscSFNode *from;
+  PetscSFNode       *to;
+  PetscSF            all;
+  PetscLayout        layout;
+  PetscInt          *row, *number, *numbers, m;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(pc->pmat, &m, NULL));
+  PetscCall(MatGetLayouts(pc->pmat, &layout, NULL));
+  PetscCall(PetscMalloc4(n, &row, n, &numbers, n, &to, m, &number));
+  PCRRBForeign_Private(rrb, PCRRBReach_Private(rrb), row, NULL);
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)pc), &all));
+  PetscCall(PetscSFSetGraphLayout(all, layout, n, NULL, PETSC_OWN_POINTER, row));
+  PetscCall(PetscSFComputeDegreeBegin(all, &degree));
+  PetscCall(PetscSFComputeDegreeEnd(all, &degree));
+  for (PetscInt i = 0; i < m; ++i) number[i] = degree[i] ? ranks->nsend++ : -1;
+  PetscCall(PetscMalloc3(ranks->nsend, &ranks->send, RRB_NENTRY * ranks->nsend, &ranks->sent, RRB_NENTRY * n, &ranks->fetched));
+  for (PetscInt i = 0; i < m; ++i) {
+    if (number[i] >= 0) ranks->send[number[i]] = i;
+  }
+  PetscCall(PetscSFBcastBegin(all, MPIU_INT, number, numbers, MPI_REPLACE));
+  PetscCall(PetscSFBcastEnd(all, MPIU_INT, number, numbers, MPI_REPLACE));
+  PetscCall(PetscSFGetGraph(all, NULL, NULL, NULL, &from));
+  for (PetscInt k = 0; k < n; ++k) to[k] = (PetscSFNode){.rank = from[k].rank, .index = numbers[k]};
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)pc), &ranks->fetch));
+  PetscCall(PetscSFSetGraph(ranks->fetch, ranks->nsend, n, NULL, PETSC_OWN_POINTER, to, PETSC_COPY_VALUES));
+  PetscCall(PetscSFSetUp(ranks->fetch));
+  PetscCall(PetscSFDestroy(&all));
+  PetscCall(PetscFree4(row, numbers, to, number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Which values of a vector go where */
+static PetscErrorCode PCRRBCreateMove_Private(PC pc)
+{
+  PC_RRB      *rrb   = (PC_RRB *)pc->data;
+  RRBRanks    *ranks = &rrb->ranks;
+  const RRBBox box   = PCRRBBox_Private(rrb, 0);
+  PetscInt     n = PCRRBForeign_Private(rrb, box, NULL, NULL), *row, *place, moved = n > 0;
+  PetscLayout  layout;
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, &moved, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc));
+  if (!moved) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetLayouts(pc->pmat, &layout, NULL));
+  PetscCall(PetscMalloc1((size_t)(box.x1 - box.x0) * (size_t)(box.y1 - box.y0), &ranks->box));
+  PetscCall(PetscMalloc2(n, &row, n, &place));
+  PCRRBForeign_Private(rrb, box, row, place);
+  PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)pc), &ranks->move));
+  PetscCall(PetscSFSetGraphLayout(ranks->move, layout, n, place, PETSC_COPY_VALUES, row));
+  PetscCall(PetscSFSetUp(ranks->move));
+  PetscCall(PetscFree2(row, place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Room for the first grid on every process */
+static PetscErrorCode PCRRBCreateGather_Private(PC_RRB *rrb)
+{
+  RRBRanks      *ranks = &rrb->ranks;
+  const PetscInt N     = (rrb->nx >> ranks->whole) * (rrb->ny >> ranks->whole);
+  const RRBBox   box   = PCRRBBox_Private(rrb, ranks->whole);
+  PetscInt       displ = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc5(ranks->size, &ranks->count, ranks->size, &ranks->displ, RRB_NROW * (size_t)((box.x1 - box.x0) * (box.y1 - box.y0)), &ranks->part, N, &ranks->parts, RRB_NROW * (size_t)N, &ranks->all));
+  for (PetscInt j = 0; j < ranks->np[1]; ++j) {
+    for (PetscInt i = 0; i < ranks->np[0]; ++i) {
+      const RRBBox      b    = PCRRBBoxAt_Private(ranks, ranks->whole, i, j);
+      const PetscMPIInt rank = PCRRBRankAt_Private(rrb, i, j);
+
+      PetscCall(PetscMPIIntCast((b.x1 - b.x0) * (b.y1 - b.y0), &ranks->count[rank]));
+    }
+  }
+  for (PetscInt r = 0; r < ranks->size; ++r) {
+    PetscCall(PetscMPIIntCast(displ, &ranks->displ[r]));
+    displ += ranks->count[r];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBRanksLayout_Private(PC pc, PetscInt levels)
+{
+  PC_RRB     *rrb   = (PC_RRB *)pc->data;
+  RRBRanks   *ranks = &rrb->ranks;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBRanksFree_Private(ranks));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Type_contiguous(RRB_NENTRY, MPIU_SCALAR, &ranks->unit));
+  PetscCallMPI(MPI_Type_commit(&ranks->unit));
+  ranks->size = size;
+  for (int d = 0; d < 2; ++d) {
+    PetscCall(PetscMalloc1(rrb->rows.np[d] + 1, &ranks->cut[d]));
+    PetscCall(PetscMalloc1(rrb->rows.np[d], &ranks->index[d]));
+  }
+  ranks->ngrid = PCRRBChooseGrids_Private(rrb, levels);
+  ranks->whole = PetscMin(ranks->ngrid, levels / 2);
+  for (int d = 0; d < 2; ++d) {
+    const PetscInt mine = d ? rrb->rows.rank / rrb->rows.np[0] : rrb->rows.rank % rrb->rows.np[0];
+
+    ranks->np[d] = PCRRBCut_Private(rrb, d, levels, ranks->ngrid, ranks->cut[d], ranks->index[d]);
+    ranks->at[d] = -1;
+    for (PetscInt i = 0; i < ranks->np[d]; ++i) {
+      if (ranks->index[d][i] == mine) ranks->at[d] = i;
+    }
+  }
+  if (ranks->at[0] < 0 || ranks->at[1] < 0) ranks->at[0] = ranks->at[1] = -1;
+  PetscCall(PCRRBCreateFetch_Private(pc));
+  PetscCall(PCRRBCreateMove_Private(pc));
+  PetscCall(PCRRBCreateGather_Private(rrb));
+  PetscCall(PCRRBExchangeCreate_Private(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBGather_Private(PC_RRB *rrb, MPI_Comm comm, int n)
+{
+  RRBRanks      *ranks = &rrb->ranks;
+  const PetscInt nx = rrb->nx >> ranks->whole, ny = rrb->ny >> ranks->whole;
+  const PetscInt mine = ranks->count[rrb->rows.rank];
+
+  PetscFunctionBegin;
+  for (int f = 0; f < n; ++f) {
+    PetscCallMPI(MPI_Allgatherv(ranks->part + f * mine, (PetscMPIInt)mine, MPIU_SCALAR, ranks->parts, ranks->count, ranks->displ, MPIU_SCALAR, comm));
+    for (PetscInt j = 0; j < ranks->np[1]; ++j) {
+      for (PetscInt i = 0; i < ranks->np[0]; ++i) {
+        const RRBBox b = PCRRBBoxAt_Private(ranks, ranks->whole, i, j);
+
+        PolderRRBCopy_Host(b.x1 - b.x0, b.y1 - b.y0, ranks->parts + ranks->displ[PCRRBRankAt_Private(rrb, i, j)], b.x1 - b.x0, ranks->all + (size_t)(f * ny + b.y0) * (size_t)nx + (size_t)b.x0, nx);
+      }
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of this process that lie in its box, between vector and box */
+static void PCRRBCopyOwn_Private(const PC_RRB *rrb, const PetscScalar rows[], PetscScalar out[])
+{
+  const RRBBox box = PCRRBBox_Private(rrb, 0);
+
+  for (PetscInt y = box.y0; y < box.y1; ++y) {
+    const RRBLine  line = PCRRBLine_Private(rrb, y);
+    const PetscInt a = PetscMax(line.a, box.x0), b = PetscMin(line.b, box.x1);
+    PetscScalar   *inside = rrb->ranks.box + (size_t)(y - box.y0) * (size_t)(box.x1 - box.x0) + (size_t)(a - box.x0);
+
+    for (PetscInt x = 0; x < b - a; ++x) {
+      if (out) out[line.row + a - line.a + x] = inside[x];
+      else inside[x] = rows[line.row + a - line.a + x];
+    }
+  }
+}
+
+/* The red nodes of a half grid in its box: from natural order of the box into out, or, with what there is of neighbours' nodes in the border, from that of the grid in in */
+static void PCRRBCopyRed_Private(const PC_RRB *rrb, PetscScalar out[], const PetscScalar in[])
+{
+  const RRBGrid *grid = &rrb->grid[rrb->ranks.whole];
+  const RRBBox   box  = PCRRBBox_Private(rrb, rrb->ranks.whole);
+  const PetscInt nx = rrb->nx >> rrb->ranks.whole, ny = rrb->ny >> rrb->ranks.whole, border = in && box.x0 < box.x1;
+
+  for (PetscInt y = PetscMax(box.y0 - border, 0); y < PetscMin(box.y1 + border, ny); ++y) {
+    for (PetscInt x = PetscMax(box.x0 - border, 0); x < PetscMin(box.x1 + border, nx); ++x) {
+      const PetscInt u = (x - box.x0 + 2) / 2 - 1, v = (y - box.y0 + 2) / 2 - 1;
+      PetscScalar   *z = grid->z + (x % 2 ? RRB_R2 : RRB_R1) * grid->g.size + grid->g.origin + v * (ptrdiff_t)grid->g.pitch + u;
+
+      if ((x + y) % 2) continue;
+      if (in) *z = in[(size_t)y * (size_t)nx + (size_t)x];
+      else out[(size_t)(y - box.y0) * (size_t)(box.x1 - box.x0) + (size_t)(x - box.x0)] = *z;
+    }
+  }
+}
+
+PetscErrorCode PCRRBToBox_Private(PC_RRB *rrb, const PetscScalar rows[], const PetscScalar **box)
+{
+  RRBRanks *ranks = &rrb->ranks;
+
+  PetscFunctionBegin;
+  *box = ranks->move ? ranks->box : rows;
+  if (!ranks->move) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFBcastBegin(ranks->move, MPIU_SCALAR, rows, ranks->box, MPI_REPLACE));
+  PCRRBCopyOwn_Private(rrb, rows, NULL);
+  PetscCall(PetscSFBcastEnd(ranks->move, MPIU_SCALAR, rows, ranks->box, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBFromBox_Private(PC_RRB *rrb, PetscScalar rows[])
+{
+  RRBRanks *ranks = &rrb->ranks;
+
+  PetscFunctionBegin;
+  if (!ranks->move) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscSFReduceBegin(ranks->move, MPIU_SCALAR, ranks->box, rows, MPI_REPLACE));
+  PCRRBCopyOwn_Private(rrb, NULL, rows);
+  PetscCall(PetscSFReduceEnd(ranks->move, MPIU_SCALAR, ranks->box, rows, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* L y = r on the grids in boxes; r2 of the last one, or what is left of it, goes to every process */
+static PetscErrorCode PCRRBForwardBoxes_Private(PC pc, PetscInt k, const PetscScalar from[], PetscInt ld)
+{
+  PC_RRB      *rrb   = (PC_RRB *)pc->data;
+  RRBRanks    *ranks = &rrb->ranks;
+  const RRBBox last  = PCRRBBox_Private(rrb, ranks->whole);
+
+  PetscFunctionBegin;
+  for (; k < ranks->ngrid; ++k) {
+    const RRBGrid *grid = &rrb->grid[k];
+
+    PolderRRBLoadBorder_Host(&grid->g, from, ld, grid->z);
+    PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZBLACK, grid->z));
+    if (grid->single) PolderRRBForwardR1Single_Host(&grid->g, grid->single, from, ld, grid->z);
+    else PolderRRBForwardR1_Host(&grid->g, grid->coef, from, ld, grid->z);
+    if (!grid->half) PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
+    if (grid->single) PolderRRBForwardR2Single_Host(&grid->g, grid->half, grid->single, grid->z);
+    else PolderRRBForwardR2_Host(&grid->g, grid->half, grid->coef, grid->z);
+    from = grid->z + RRB_R2 * grid->g.size + grid->g.origin;
+    ld   = grid->g.pitch;
+  }
+  if (ranks->whole < ranks->ngrid) PCRRBCopyRed_Private(rrb, ranks->part, NULL);
+  else PolderRRBCopy_Host(last.x1 - last.x0, last.y1 - last.y0, from, ld, ranks->part, last.x1 - last.x0);
+  PetscCall(PCRRBGather_Private(rrb, PetscObjectComm((PetscObject)pc), 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of the first grid that every process has, from ranks.all: into r2 of the grid before, or the red nodes of a half grid, with the border; or into the box */
+static void PCRRBTakePart_Private(const PC_RRB *rrb, PetscScalar out[])
+{
+  const RRBRanks *ranks = &rrb->ranks;
+  const RRBBox    last  = PCRRBBox_Private(rrb, ranks->whole);
+  const PetscInt  nx    = rrb->nx >> ranks->whole;
+
+  if (ranks->whole < ranks->ngrid) PCRRBCopyRed_Private(rrb, NULL, ranks->all);
+  else if (ranks->ngrid) {
+    const RRBGrid *grid = &rrb->grid[ranks->ngrid - 1];
+    const PetscInt west = last.x0 > 0, south = last.y0 > 0;
+
+    PolderRRBCopy_Host(last.x1 - last.x0 + west, last.y1 - last.y0 + south, ranks->all + (size_t)(last.y0 - south) * (size_t)nx + (size_t)(last.x0 - west), nx, grid->z + RRB_R2 * grid->g.size + grid->g.origin - (size_t)(south * grid->g.pitch + west),
+                       grid->g.pitch);
+  } else PolderRRBCopy_Host(last.x1 - last.x0, last.y1 - last.y0, ranks->all + (size_t)last.y0 * (size_t)nx + (size_t)last.x0, nx, out, last.x1 - last.x0);
+}
+
+/* L^T z = D^-1 y on the grids in boxes */
+static PetscErrorCode PCRRBBackwardBoxes_Private(PC pc, PetscInt from, PetscScalar z[], PetscInt ld)
+{
+  PC_RRB   *rrb   = (PC_RRB *)pc->data;
+  RRBRanks *ranks = &rrb->ranks;
+
+  PetscFunctionBegin;
+  PCRRBTakePart_Private(rrb, z);
+  for (PetscInt k = ranks->ngrid - 1; k >= from; --k) {
+    const RRBGrid *grid = &rrb->grid[k], *finer = k > from ? grid - 1 : NULL;
+    PetscScalar   *to = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : z;
+
+    if (k < ranks->ngrid - 1) PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZR2, grid->z));
+    if (!grid->half) {
+      if (grid->single) PolderRRBBackwardR1Single_Host(&grid->g, grid->single, grid->z);
+      else PolderRRBBackwardR1_Host(&grid->g, grid->coef, grid->z);
+      PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
+    }
+    if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, PETSC_TRUE, grid->single, grid->z, to, finer ? finer->g.pitch : ld);
+    else PolderRRBBackward_Host(&grid->g, PETSC_TRUE, grid->coef, grid->z, to, finer ? finer->g.pitch : ld);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBSweepsRanks_Private(PC pc, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[])
+{
+  PC_RRB   *rrb   = (PC_RRB *)pc->data;
+  RRBRanks *ranks = &rrb->ranks;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBForwardBoxes_Private(pc, from, r, ld));
+  PetscCall(PCRRBSweeps_Private(rrb, ranks->ngrid, ranks->all, rrb->nx >> ranks->whole, ranks->all));
+  PetscCall(PCRRBBackwardBoxes_Private(pc, from, z, ld));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,119 @@
+/* The truncated Neumann series: what its set-up on the host (tns.c) and on the device (tnsdevice.c) share. */
+#pragma once
+
+#include "core/device.h"
+#include "mat/dia.h"
+#include "mat/halo.h"
+#include <petscpc.h>
+
+/* What the halo asks of one triangle of the matrix (lower or upper) on this process; empty without halo */
+typedef struct {
+  PetscInt  nrow;      /* length of row[] */
+  PetscInt  nghostrow; /* rows with an off-process entry in the triangle */
+  PetscInt *row;       /* these first, then the rows that read those, and so on; not fused: then the others */
+  PetscInt *count;     /* [degree + 1] the first count[k] rows of row[] have an off-process value in sweep k */
+  PetscBool fused;     /* all sweeps in one pass, then those rows again; FALSE: one pass a sweep, because they are too many */
+} TNSTriangle;
+
+/* Where the triangles are read from */
+typedef enum {
+  TNS_FORM_CSR,
+  TNS_FORM_DIA,
+  TNS_FORM_HALF
+} TNSForm;
+
+/* In which precision the matrix takes part */
+typedef enum {
+  TNS_DOUBLE,
+  TNS_SINGLE
+} TNSPrecision;
+
+/* What a set-up was made from */
+typedef struct {
+  PetscObjectId    blocks[2]; /* the pattern; 0: none */
+  PetscObjectState nonzerostate;
+  PetscObjectId    mat; /* the values; 0: none */
+  PetscObjectState state;
+} TNSKeys;
+
+/* What is kept of the matrix, in host or in device memory */
+typedef struct {
+  PetscBool      device;
+  TNSKeys        keys;
+  TNSForm        form;
+  PetscInt       nz;     /* entries of the local block as compressed rows */
+  PetscInt      *diag;   /* [m] position of the diagonal entry in the local CSR block; on the device for TNS_FORM_CSR only */
+  void          *dinv;   /* [m] inverse diagonal, PetscScalar or float */
+  float         *values; /* in single precision: the entries of the local block or, by diagonals, of the strict triangles; else NULL */
+  const float  **val;    /* [nd] host array: where each diagonal is in values */
+  PetscInt64     bytes;  /* of these and of the work arrays */
+  PetscLogDouble flops;  /* of one apply */
+} TNSMatrix;
+
+typedef struct {
+  PetscInt      degree;
+  TNSPrecision  precision;
+  PetscBool     used; /* the last set-up or apply was on the device */
+  PetscInt      m;    /* local rows */
+  PetscInt      nlow; /* off-process columns before the first local one */
+  PolderHalo    halo; /* NULL on one process and for degree 0 */
+  TNSMatrix     host, device;
+  TNSTriangle   tri[2];            /* lower, upper */
+  PetscScalar  *work;              /* [degree m] iterates of the sweeps, with the result vector one more */
+  PetscScalar **y;                 /* [degree + 1] their addresses in the sweep under way */
+  PetscScalar  *ghost;             /* [nghost] */
+  PetscScalar  *dwork[2], *dghost; /* on the device, where two vectors and the result are enough for any degree; NULL: not needed */
+  int          *dbad;              /* on the device: raised by a kernel that meets a row that cannot be used */
+} PC_TNS;
+
+static inline PetscBool TNSSamePattern(const TNSMatrix *M, const TNSKeys *now, TNSForm form)
+{
+  return (PetscBool)(M->form == form && M->keys.blocks[0] == now->blocks[0] && M->keys.blocks[1] == now->blocks[1] && M->keys.nonzerostate == now->nonzerostate);
+}
+
+static inline PetscBool TNSSameValues(const TNSMatrix *M, const TNSKeys *now)
+{
+  return (PetscBool)(M->keys.mat == now->mat && M->keys.state == now->state);
+}
+
+static inline TNSForm TNSFormOf(const PolderDia *dia)
+{
+  return !dia ? TNS_FORM_CSR : dia->half ? TNS_FORM_HALF : TNS_FORM_DIA;
+}
+
+/* Single precision by diagonals: how many are stored, and where each is in values when they are ld apart; NULL for the main one */
+static inline PetscInt TNSDiagonalsStored(const PolderDia *dia)
+{
+  return dia->half ? dia->nd - 1 - dia->main : dia->nd - (dia->main >= 0);
+}
+
+static inline void TNSPlaceDiagonals(const PolderDia *dia, size_t ld, const float values[], const float *val[])
+{
+  PetscInt k = 0;
+
+  for (PetscInt d = dia->nd - 1; d >= 0; --d) {
+    if (d == dia->main) val[d] = NULL;
+    else val[d] = dia->half && d < dia->main ? val[dia->nd - 1 - d] + dia->off[d] : values + ld * (size_t)k++;
+  }
+}
+
+/* tns.c */
+PETSC_INTERN PetscErrorCode PCTNSGetKeys_Private(PC, const PolderCSR *, TNSKeys *);
+PETSC_INTERN PetscErrorCode PCTNSSetHalo_Private(PC, const PolderCSR *);
+/* Set-up on the host; names the first row that cannot be used */
+PETSC_INTERN PetscErrorCode PCTNSUpdateHost_Private(PC);
+
+/* tnsdevice.c */
+/* *done: the matrix is on the device, and set up there */
+PETSC_INTERN PetscErrorCode PCTNSSetUpDevice_Private(PC, PetscBool *done);
+/* *done: the vectors are there too, and z = M^-1 r */
+PETSC_INTERN PetscErrorCode PCTNSApplyDevice_Private(PC, Vec r, Vec z, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCTNSFreeDevice_Private(PC_TNS *);
+
+/*
+  For conjugate gradients on the device, whose passes over memory the two halves of M^-1 = K^T D^-1 K join. Forward: s = D^-1 K r, which stays here, and rho
+  with (s, D s) = (r, M^-1 r); done = PETSC_FALSE, and nothing is done, when pc is not of type tns or has no such halves. Backward, after that: z = K^T s goes at
+  once into the direction p and the solution x (PolderTriPairDirection_CUDA())
+*/
+PETSC_INTERN PetscErrorCode PCTNSForward_Private(PC, Vec r, const PolderCGRho *, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCTNSBackwardDirection_Private(PC, PetscBool first, Vec p, Vec x, PolderCGState *);
