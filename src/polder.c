@@ -1,6 +1,20 @@
 /* Entry point of the plug-in: PETSc looks up PetscDLLibraryRegister_polder() in libpolder.so. */
 #include "core/core.h"
 #include "core/device.h"
+#include "mat/aijderived.h"
+
+PETSC_INTERN PetscErrorCode KSPCreate_DCG(KSP);
+PETSC_INTERN PetscErrorCode KSPCreate_RRBCG(KSP);
+PETSC_INTERN PetscErrorCode PCCreate_TNS(PC);
+PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
+PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC);
+PETSC_INTERN PetscErrorCode PCCreate_LevelSet(PC);
+PETSC_INTERN PetscErrorCode MatCreate_SeqAIJDIA(Mat);
+PETSC_INTERN PetscErrorCode MatCreate_MPIAIJDIA(Mat);
+PETSC_INTERN PetscErrorCode MatCreate_SeqAIJICRS(Mat);
+PETSC_INTERN PetscErrorCode MatCreate_MPIAIJICRS(Mat);
+PETSC_INTERN PetscErrorCode MatCreate_SeqAIJHEC(Mat);
+PETSC_INTERN PetscErrorCode MatCreate_MPIAIJHEC(Mat);
 
 PetscClassId  PolderLogClassId = 0;
 PetscLogEvent PolderLogEvents[POLDER_NUM_EVENTS];

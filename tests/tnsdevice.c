@@ -93,15 +93,16 @@ static PetscErrorCode GetDot(const PetscScalar *there, PetscScalar *dot)
 
 static PetscErrorCode TestApply(const PetscInt n[])
 {
-  Mat            A, H;
-  Vec            r, z, hr, hz;
-  PC             pc, hpc;
-  PolderCGState *there;
-  PolderCGRho    rho;
-  PetscScalar    dot, want;
-  PetscBool      done, half = PETSC_TRUE, joins;
-  PetscReal      error;
-  PetscRandom    random;
+  Mat                  A, H;
+  Vec                  r, z, hr, hz;
+  PC                   pc, hpc;
+  PolderCGState       *there;
+  PolderCGRho          rho;
+  PetscScalar          dot, want;
+  PetscBool            done, half = PETSC_TRUE, joins;
+  const PolderPCFused *fused;
+  PetscReal            error;
+  PetscRandom          random;
 
   PetscFunctionBeginUser;
   PetscCall(CreateMatrix(n, MATAIJ, &A));
@@ -123,6 +124,7 @@ static PetscErrorCode TestApply(const PetscInt n[])
   PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSEQAIJDIA, &joins));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-mat_aijdia_symmetric", &half, NULL));
   joins = (PetscBool)(joins && (half || n[2] == 1));
+  PetscCall(PolderPCGetFused(pc, &fused));
   for (PetscInt q = 0; q < 5; ++q) {
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, " degree %" PetscInt_FMT "\n", q));
     PetscCall(PCTNSSetDegree(pc, q));
@@ -133,18 +135,18 @@ static PetscErrorCode TestApply(const PetscInt n[])
     PetscCall(PCApply(pc, r, z));
     PetscCall(Difference(z, hz, &error));
     PetscCall(Report("as on the host", (PetscBool)(error < 1e-13), error));
-    PetscCall(PCTNSForward_Private(pc, r, &rho, &done));
+    PetscCall((*fused->forward)(pc, r, &rho, &done));
     PetscCall(Report("in halves where the solver can join them", (PetscBool)(done == (q == 2 && joins)), 0.0));
     error = 0;
     if (done) PetscCall(GetDot(&there->sum[1], &dot));
     if (done) error = PetscAbsScalar(dot - want) / PetscAbsScalar(want);
     PetscCall(Report("the inner product", (PetscBool)(error < 1e-13), error));
     PetscCall(VecSet(z, NAN));
-    if (done) PetscCall(PCTNSBackwardDirection_Private(pc, PETSC_TRUE, z, z, there));
+    if (done) PetscCall((*fused->backward)(pc, PETSC_TRUE, z, z, there));
     if (done) PetscCall(Difference(z, hz, &error));
     PetscCall(Report("the direction", (PetscBool)(error < 1e-13), error));
   }
-  PetscCall(PCTNSForward_Private(hpc, hr, &rho, &done));
+  PetscCall((*fused->forward)(hpc, hr, &rho, &done));
   PetscCall(Report("not with vectors on the host", PetscNot(done), 0.0));
   PetscCall(PCApply(pc, hr, hz));
   PetscCall(PCApply(pc, r, z));

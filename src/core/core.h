@@ -1,4 +1,4 @@
-/* Private to the library: constructors of the types and what they share. */
+/* What every file of the library begins with: the public header, the versions of PETSc, the events of -log_view. */
 #pragma once
 
 #include <polder.h>
@@ -9,21 +9,6 @@
 #endif
 
 PETSC_INTERN PetscClassId PolderLogClassId;
-
-PETSC_INTERN PetscErrorCode KSPCreate_DCG(KSP);
-PETSC_INTERN PetscErrorCode KSPCreate_RRBCG(KSP);
-PETSC_INTERN PetscErrorCode PCCreate_TNS(PC);
-PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
-PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC);
-PETSC_INTERN PetscErrorCode PCCreate_LevelSet(PC);
-/* Factors of our matrices where PETSc looks for them */
-PETSC_INTERN PetscErrorCode PolderAIJRegisterFactors(void);
-PETSC_INTERN PetscErrorCode MatCreate_SeqAIJDIA(Mat);
-PETSC_INTERN PetscErrorCode MatCreate_MPIAIJDIA(Mat);
-PETSC_INTERN PetscErrorCode MatCreate_SeqAIJICRS(Mat);
-PETSC_INTERN PetscErrorCode MatCreate_MPIAIJICRS(Mat);
-PETSC_INTERN PetscErrorCode MatCreate_SeqAIJHEC(Mat);
-PETSC_INTERN PetscErrorCode MatCreate_MPIAIJHEC(Mat);
 
 /* Events of -log_view, registered with the library */
 typedef enum {

@@ -101,6 +101,8 @@ PETSC_INTERN PetscErrorCode PolderAIJZero(Mat);
 PETSC_INTERN PetscErrorCode PolderAIJUnhook(Mat);
 
 /* Products of matrices and factors on the device (aijimage.c) */
+/* Factors of our matrices where PETSc looks for them; with the library */
+PETSC_INTERN PetscErrorCode PolderAIJRegisterFactors(void);
 PETSC_INTERN PetscErrorCode MatProductSetFromOptions_Polder(Mat);
 PETSC_INTERN PetscErrorCode PolderAIJGetMemType(Mat, PetscMemType *);
 

@@ -351,14 +351,14 @@ PetscErrorCode PolderMatGetDeviceDia(Mat A, const PolderDia **dia)
 
 .seealso: `MATAIJICRS`, `MATAIJHEC`, `MatConvert()`, `MatSetType()`
 M*/
-PetscErrorCode MatCreate_SeqAIJDIA(Mat A)
+PETSC_INTERN PetscErrorCode MatCreate_SeqAIJDIA(Mat A)
 {
   PetscFunctionBegin;
   PetscCall(PolderAIJCreateSeq(A, &PolderFormatDIA));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatCreate_MPIAIJDIA(Mat A)
+PETSC_INTERN PetscErrorCode MatCreate_MPIAIJDIA(Mat A)
 {
   PetscFunctionBegin;
   PetscCall(PolderAIJCreateMPI(A, &PolderFormatDIA));

@@ -155,14 +155,14 @@ const PolderFormat PolderFormatHEC = {
 
 .seealso: `MATAIJDIA`, `MATAIJICRS`, `MatConvert()`, `MatSetType()`
 M*/
-PetscErrorCode MatCreate_SeqAIJHEC(Mat A)
+PETSC_INTERN PetscErrorCode MatCreate_SeqAIJHEC(Mat A)
 {
   PetscFunctionBegin;
   PetscCall(PolderAIJCreateSeq(A, &PolderFormatHEC));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatCreate_MPIAIJHEC(Mat A)
+PETSC_INTERN PetscErrorCode MatCreate_MPIAIJHEC(Mat A)
 {
   PetscFunctionBegin;
   PetscCall(PolderAIJCreateMPI(A, &PolderFormatHEC));

@@ -136,14 +136,14 @@ const PolderFormat PolderFormatICRS = {
 
 .seealso: `MATAIJDIA`, `MATAIJHEC`, `MatConvert()`, `MatSetType()`
 M*/
-PetscErrorCode MatCreate_SeqAIJICRS(Mat A)
+PETSC_INTERN PetscErrorCode MatCreate_SeqAIJICRS(Mat A)
 {
   PetscFunctionBegin;
   PetscCall(PolderAIJCreateSeq(A, &PolderFormatICRS));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode MatCreate_MPIAIJICRS(Mat A)
+PETSC_INTERN PetscErrorCode MatCreate_MPIAIJICRS(Mat A)
 {
   PetscFunctionBegin;
   PetscCall(PolderAIJCreateMPI(A, &PolderFormatICRS));

@@ -269,6 +269,8 @@ PetscErrorCode KSPDCGSolve_Private(KSP ksp)
   dcg->target                = 0;
   ksp->reason                = KSP_CONVERGED_ITERATING;
   dcg->sol                   = dcg->x;
+  PetscCall(PolderPCGetFused(dcg->pc, &dcg->fused));
+  PetscCall(PetscObjectQueryFunction((PetscObject)dcg->A, POLDER_MAT_MULT_DOT, &dcg->multdot));
   PetscCall(KSPDCGRun_Private(ksp, ksp->work[0], ksp->work[1], ksp->work[2], ksp->work[3]));
   dcg->sol = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -394,6 +396,7 @@ PetscErrorCode KSPDestroy_DCG(KSP ksp)
   PetscCall(PolderDeflationSpaceDestroy(&dcg->space));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPDCGGetDeflationSpace_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPDCGSetFlexible_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, POLDER_KSP_IS_FLEXIBLE, NULL));
   PetscCall(KSPDestroyDefault(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -426,6 +429,13 @@ PetscErrorCode KSPDCGGetDeflationSpace(KSP ksp, PolderDeflationSpace *space)
   PetscValidHeaderSpecific(ksp, KSP_CLASSID, 1);
   PetscAssertPointer(space, 2);
   PetscUseMethod(ksp, "KSPDCGGetDeflationSpace_C", (KSP, PolderDeflationSpace *), (ksp, space));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPDCGIsFlexible_Private(KSP ksp, PetscBool *flexible)
+{
+  PetscFunctionBegin;
+  *flexible = ((KSP_DCG *)ksp->data)->flexible;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -494,7 +504,7 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
 
 .seealso: `KSPCreate()`, `KSPSetType()`, `PCLEVELSET`, `PCTNS`, `KSPDCGGetDeflationSpace()`
 M*/
-PetscErrorCode KSPCreate_DCG(KSP ksp)
+PETSC_INTERN PetscErrorCode KSPCreate_DCG(KSP ksp)
 {
   KSP_DCG *dcg;
 
@@ -519,6 +529,7 @@ PetscErrorCode KSPCreate_DCG(KSP ksp)
   ksp->ops->computeextremesingularvalues = KSPComputeExtremeSingularValues_DCG;
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPDCGGetDeflationSpace_C", KSPDCGGetDeflationSpace_DCG));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPDCGSetFlexible_C", KSPDCGSetFlexible_DCG));
+  PetscCall(PetscObjectComposeFunction((PetscObject)ksp, POLDER_KSP_IS_FLEXIBLE, KSPDCGIsFlexible_Private));
   PetscCall(KSPConvergedReasonViewSet(ksp, KSPDCGConvergedReasonView_Private, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,8 +6,6 @@
 #include "dcgimpl.h"
 #include "mat/aijderived.h"
 #include "mat/dia.h"
-#include "pc/rrb/rrbimpl.h"
-#include "pc/tns/tnsimpl.h"
 
 /* From so many local rows on, a step takes longer than the host needs to ask for the next one */
 #define POLDER_DCG_LARGE 1000000
@@ -31,7 +29,7 @@ struct _n_KSPDCGDevice {
   PetscBool        joined;   /* this step's preconditioner and direction are one */
   PetscInt         behind;   /* steps that the host may be behind */
   PetscBool        many;     /* one kernel makes many steps; else there are one kernel, or more, a line */
-  const PolderDia *small;    /* it is that of small matrices; NULL: that of dcg->manysteps */
+  const PolderDia *small;    /* it is that of small matrices; NULL: that of the preconditioner */
   PetscInt         batch;    /* so many */
   PetscBool        ready;    /* z and rho are there */
   Vec              p;        /* alpha p of the last step is still missing in the solution */
@@ -77,7 +75,7 @@ static PetscErrorCode KSPDCGDevicePC_Private(KSP ksp, Vec r)
   KSP_DCG     *dcg    = (KSP_DCG *)ksp->data;
   KSPDCGDevice device = dcg->device;
   MatNullSpace attached;
-  PetscBool    constant = PETSC_FALSE, none, jacobi, tns;
+  PetscBool    constant = PETSC_FALSE, none, jacobi;
   PetscInt     nvec     = 0;
 
   PetscFunctionBegin;
@@ -87,9 +85,8 @@ static PetscErrorCode KSPDCGDevicePC_Private(KSP ksp, Vec r)
   device->mean     = (PetscBool)(attached ? constant && !nvec : dcg->space->nullspace);
   PetscCall(PetscObjectTypeCompare((PetscObject)dcg->pc, PCNONE, &none));
   PetscCall(PetscObjectTypeCompare((PetscObject)dcg->pc, PCJACOBI, &jacobi));
-  PetscCall(PetscObjectTypeCompare((PetscObject)dcg->pc, PCTNS, &tns));
   device->diagonal = (PetscBool)((none || jacobi) && (!attached || device->mean));
-  device->brief    = (PetscBool)(none || jacobi || tns);
+  device->brief    = (PetscBool)(none || jacobi || dcg->fused->brief);
   if (device->diagonal && jacobi) {
     if (!device->dinv) PetscCall(PolderVecDuplicate(r, &device->dinv));
     PetscCall(VecSet(ksp->work[1], 1.0));
@@ -109,7 +106,7 @@ static PetscErrorCode KSPDCGDeviceMany_Private(KSP ksp)
   device->many  = PETSC_FALSE;
   device->ready = PETSC_FALSE;
   if (dcg->space->d || device->parallel) PetscFunctionReturn(PETSC_SUCCESS);
-  if (dcg->manysteps && (device->mean || !device->attached)) PetscCall((*dcg->manysteps)(dcg->pc, PETSC_FALSE, PETSC_FALSE, 0, NULL, NULL, &device->many));
+  if (dcg->fused->steps && (device->mean || !device->attached)) PetscCall((*dcg->fused->steps)(dcg->pc, PETSC_FALSE, PETSC_FALSE, 0, NULL, NULL, &device->many));
   if (device->many || !device->diagonal || device->n > (PetscInt)PolderWorkSize(PolderCGSmallMost_CUDA())) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetDeviceDia(dcg->A, &device->small));
   if (device->small && device->small->nd > POLDER_CGSMALL_DIAGONALS) device->small = NULL;
@@ -261,9 +258,9 @@ PetscErrorCode KSPDCGDevicePrecondition_Private(KSP ksp, Vec r, Vec z)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (device->many) PetscFunctionReturn(PETSC_SUCCESS); // the steps begin with it
-  if (device->mean || !device->attached) PetscCall(PCTNSForward_Private(dcg->pc, r, &rho, &device->joined));
+  if (dcg->fused->forward && (device->mean || !device->attached)) PetscCall((*dcg->fused->forward)(dcg->pc, r, &rho, &device->joined));
   // with rho on the way; the sum of r, which the mean of z needs, a step has brought
-  if (!device->joined && (device->mean ? !dcg->first : !device->attached)) PetscCall((dcg->applyrho ? dcg->applyrho : PCRRBApplyRho_Private)(dcg->pc, r, z, &rho, &done));
+  if (dcg->fused->applyrho && !device->joined && (device->mean ? !dcg->first : !device->attached)) PetscCall((*dcg->fused->applyrho)(dcg->pc, r, z, &rho, &done));
   if (device->joined || done) PetscFunctionReturn(PETSC_SUCCESS); // joined: the rest goes with the direction; the mean of z is not known then, and that of p is taken one step later
   if (device->mean) PetscCall(PCApply(dcg->pc, r, z));
   else PetscCall(KSPDCGPCApply_Private(ksp, r, z));
@@ -282,7 +279,7 @@ PetscErrorCode KSPDCGDeviceDirection_Private(KSP ksp, Vec r, Vec z, Vec p)
   PetscFunctionBegin;
   if (device->many) PetscFunctionReturn(PETSC_SUCCESS); // all in the step
   if (device->joined) {
-    PetscCall(PCTNSBackwardDirection_Private(dcg->pc, dcg->first, p, dcg->sol, device->state));
+    PetscCall((*dcg->fused->backward)(dcg->pc, dcg->first, p, dcg->sol, device->state));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PolderLogBegin(POLDER_CGUpdate, p));
@@ -388,7 +385,7 @@ static PetscErrorCode KSPDCGDeviceManySteps_Private(KSP ksp, Vec w, Vec r)
   PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
   if (device->small) PetscCall(KSPDCGDeviceSmallSteps_Private(ksp, count, r));
   else {
-    PetscCall((*dcg->manysteps)(dcg->pc, (PetscBool)!device->ready, dcg->first, count, v, device->state, &done));
+    PetscCall((*dcg->fused->steps)(dcg->pc, (PetscBool)!device->ready, dcg->first, count, v, device->state, &done));
     device->ready = PETSC_TRUE;
   }
   PetscCall(PolderLogEnd(POLDER_CGUpdate, r));

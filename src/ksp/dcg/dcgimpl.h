@@ -1,6 +1,7 @@
 /* The solver dcg: state that the iteration (dcg.c) and its reports (dcgview.c) share. */
 #pragma once
 
+#include "core/methods.h"
 #include "deflation/deflationspace.h"
 #include <petsc/private/kspimpl.h>
 
@@ -15,12 +16,8 @@ typedef struct {
   PC  pc;
   Vec b, x;
   PetscErrorCode (*trueresidual)(KSP, Vec x, Vec r, PetscReal *norm); /* r = NULL: only the norm; x = NULL: r of the last x */
-  /* w <- A p and this process's part of (p, w) in one pass, which lies where the vectors are; z <- M^-1 r with rho on the device. done = PETSC_FALSE, and
-     nothing is done, when there is no such pass. NULL: those that the matrices and preconditioners of this library have */
-  PetscErrorCode (*multdot)(Mat A, Vec p, Vec w, PetscScalar *dot, PetscBool *done);
-  PetscErrorCode (*applyrho)(PC, Vec r, Vec z, const PolderCGRho *, PetscBool *done);
-  /* so many whole steps in one kernel, as in PolderRRBCG_CUDA(), with the vectors x, r, z, p, w; count = 0: is there such a kernel? NULL: there is none */
-  PetscErrorCode (*manysteps)(PC, PetscBool prepare, PetscBool first, PetscInt count, Vec v[5], PolderCGState *state, PetscBool *done);
+  PolderMatMultDotFn   multdot;                                       /* of the matrix, if it has composed one */
+  const PolderPCFused *fused;                                         /* of the preconditioner */
   /* the cycle that runs: updates sol, x itself in the first cycle, a correction of it afterwards */
   Vec       sol, correction, built;
   PetscReal target; /* of a correction cycle: below the tolerance, since rounding x + correction adds to the residual; 0 in the first cycle */

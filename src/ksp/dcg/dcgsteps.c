@@ -238,14 +238,14 @@ PetscErrorCode KSPDCGDirection_Private(KSP ksp, Vec r, Vec z, Vec p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* w <- A p, (p, w) in one pass, for vectors of the host; none of the matrices that have it is deflated */
+/* w <- A p, (p, w) in one pass, for vectors of the host, where the matrix offers it and P is the identity */
 static PetscErrorCode KSPDCGMultDot_Private(KSP ksp, Vec p, Vec w, PetscScalar *dot, PetscBool *done)
 {
   KSP_DCG *dcg = (KSP_DCG *)ksp->data;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (!dcg->multdot) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!dcg->multdot || dcg->space->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderVecOnDevice(p, done));
   if (*done) *done = PETSC_FALSE;
   else PetscCall((*dcg->multdot)(dcg->A, p, w, dot, done));

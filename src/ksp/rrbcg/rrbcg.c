@@ -7,20 +7,20 @@
   residual zero on black nodes, at half the length. The steps are those of dcg, on vectors of the red nodes.
 */
 #include "ksp/dcg/dcgimpl.h"
-#include "pc/rrb/rrbimpl.h"
 #include <petsc/private/matimpl.h>
 
 const char *const KSPRRBCGStops[] = {"petsc", "paper", "thesis", "KSPRRBCGStop", "KSP_RRBCG_STOP_", NULL};
 
 typedef struct {
-  KSP_DCG       dcg; /* first, since its steps take the data of the KSP for theirs */
-  KSPRRBCGStop  stop;
-  Mat           S;
-  PC            rest; /* M without its first half level */
-  Vec           b, x; /* of the red nodes */
-  Vec           work; /* of all nodes */
-  PetscObjectId kernel;
-  PetscBool     expanded; /* the solution of the KSP is that of x */
+  KSP_DCG                  dcg; /* first, since its steps take the data of the KSP for theirs */
+  KSPRRBCGStop             stop;
+  Mat                      S;
+  PC                       rest;      /* M without its first half level */
+  const PolderPCReduction *reduction; /* of the preconditioner */
+  Vec                      b, x;      /* of the red nodes */
+  Vec                      work;      /* of all nodes */
+  PetscObjectId            kernel;
+  PetscBool                expanded; /* the solution of the KSP is that of x */
 } KSP_RRBCG;
 
 /* <r, z> <= rtol^2 (<r_0, z_0> + floor) for the natural norm sqrt(<r, z>) */
@@ -42,8 +42,10 @@ PetscErrorCode KSPRRBCGConverged_Private(KSP ksp, PetscInt it, PetscReal norm, K
 /* x <- the solution with red values r */
 static PetscErrorCode KSPRRBCGExpand_Private(KSP ksp, Vec r, Vec x)
 {
+  KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
+
   PetscFunctionBegin;
-  PetscCall(PCRRBExpand_Private(ksp->pc, ksp->vec_rhs, r, x));
+  PetscCall((*rrbcg->reduction->expand)(ksp->pc, ksp->vec_rhs, r, x));
   PetscCall(KSP_RemoveNullSpace(ksp, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -62,60 +64,70 @@ static PetscErrorCode KSPRRBCGResidual_Private(KSP ksp, Vec x, Vec r, PetscReal 
     PetscCall(KSPDCGMatResidual_Private(ksp, A, ksp->vec_rhs, ksp->vec_sol, rrbcg->work));
     PetscCall(PolderVecNorm(rrbcg->work, norm));
   }
-  if (r) PetscCall(PCRRBReduce_Private(ksp->pc, rrbcg->work, r));
+  if (r) PetscCall((*rrbcg->reduction->reduce)(ksp->pc, rrbcg->work, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMult_RRBCG(Mat S, Vec x, Vec y)
 {
-  PC        pc;
+  KSP       ksp;
   PetscBool done;
 
   PetscFunctionBegin;
-  PetscCall(MatShellGetContext(S, &pc));
-  PetscCall(PCRRBReducedMult_Private(pc, x, y, NULL, &done));
+  PetscCall(MatShellGetContext(S, &ksp));
+  PetscCall((*((KSP_RRBCG *)ksp->data)->reduction->mult)(ksp->pc, x, y, NULL, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode MatMultDot_RRBCG(Mat S, Vec x, Vec y, PetscScalar *dot, PetscBool *done)
 {
-  PC pc;
+  KSP ksp;
 
   PetscFunctionBegin;
   PetscCall(PetscLogEventBegin(MAT_Mult, S, x, y, 0));
-  PetscCall(MatShellGetContext(S, &pc));
-  PetscCall(PCRRBReducedMult_Private(pc, x, y, dot, done));
+  PetscCall(MatShellGetContext(S, &ksp));
+  PetscCall((*((KSP_RRBCG *)ksp->data)->reduction->mult)(ksp->pc, x, y, dot, done));
   PetscCall(PetscLogEventEnd(MAT_Mult, S, x, y, 0));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCManySteps_RRBCG(PC rest, PetscBool prepare, PetscBool first, PetscInt count, Vec v[5], PolderCGState *state, PetscBool *done)
-{
-  PC pc;
-
-  PetscFunctionBegin;
-  PetscCall(PCShellGetContext(rest, &pc));
-  PetscCall(PCRRBReducedManySteps_Private(pc, prepare, first, count, v, state, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCApply_RRBCG(PC rest, Vec r, Vec z)
 {
-  PC pc;
+  KSP ksp;
 
   PetscFunctionBegin;
-  PetscCall(PCShellGetContext(rest, &pc));
-  PetscCall(PCRRBReducedApply_Private(pc, r, z));
+  PetscCall(PCShellGetContext(rest, &ksp));
+  PetscCall((*((KSP_RRBCG *)ksp->data)->reduction->apply)(ksp->pc, r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCApplyRho_RRBCG(PC rest, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
 {
-  PC pc;
+  KSP ksp;
 
   PetscFunctionBegin;
-  PetscCall(PCShellGetContext(rest, &pc));
-  PetscCall(PCRRBReducedApplyRho_Private(pc, r, z, rho, done));
+  PetscCall(PCShellGetContext(rest, &ksp));
+  PetscCall((*((KSP_RRBCG *)ksp->data)->reduction->fused.applyrho)(ksp->pc, r, z, rho, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSteps_RRBCG(PC rest, PetscBool prepare, PetscBool first, PetscInt count, Vec v[5], PolderCGState *state, PetscBool *done)
+{
+  KSP ksp;
+
+  PetscFunctionBegin;
+  PetscCall(PCShellGetContext(rest, &ksp));
+  PetscCall((*((KSP_RRBCG *)ksp->data)->reduction->fused.steps)(ksp->pc, prepare, first, count, v, state, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCGetFused_RRBCG(PC rest, const PolderPCFused **fused)
+{
+  static const PolderPCFused offer = {.applyrho = PCApplyRho_RRBCG, .steps = PCSteps_RRBCG};
+
+  PetscFunctionBegin;
+  (void)rest;
+  *fused = &offer;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,7 +155,7 @@ static PetscErrorCode KSPRRBCGSetNullSpace_Private(KSP ksp, Mat A)
     PetscReal   norm, rest;
     PetscScalar dot;
 
-    PetscCall(PCRRBPick_Private(ksp->pc, vecs[k], v[count]));
+    PetscCall((*rrbcg->reduction->pick)(ksp->pc, vecs[k], v[count]));
     PetscCall(VecNorm(v[count], NORM_2, &norm));
     if (constant) PetscCall(KSPDCGRemoveMean_Private(v[count]));
     for (PetscInt j = 0; j < count; ++j) {
@@ -181,7 +193,7 @@ static PetscErrorCode KSPRRBCGCreateSystem_Private(KSP ksp, Vec like)
   VecType    type;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBReducedSize_Private(ksp->pc, &n));
+  PetscCall((*rrbcg->reduction->size)(ksp->pc, &n));
   PetscCall(VecGetType(like, &type));
   PetscCall(VecCreate(comm, &rrbcg->b));
   PetscCall(VecSetSizes(rrbcg->b, n, PETSC_DETERMINE));
@@ -189,16 +201,18 @@ static PetscErrorCode KSPRRBCGCreateSystem_Private(KSP ksp, Vec like)
   PetscCall(PolderVecDuplicate(rrbcg->b, &rrbcg->x));
   PetscCall(PolderVecDuplicate(like, &rrbcg->work));
   PetscCall(KSPDCGSetWorkVecs_Private(ksp, rrbcg->b));
-  PetscCall(MatCreateShell(comm, n, n, PETSC_DETERMINE, PETSC_DETERMINE, ksp->pc, &rrbcg->S));
+  PetscCall(MatCreateShell(comm, n, n, PETSC_DETERMINE, PETSC_DETERMINE, ksp, &rrbcg->S));
   PetscCall(MatShellSetOperation(rrbcg->S, MATOP_MULT, (void (*)(void))MatMult_RRBCG));
   PetscCall(MatShellSetOperation(rrbcg->S, MATOP_MULT_TRANSPOSE, (void (*)(void))MatMult_RRBCG));
+  PetscCall(PetscObjectComposeFunction((PetscObject)rrbcg->S, POLDER_MAT_MULT_DOT, MatMultDot_RRBCG));
   PetscCall(MatSetOption(rrbcg->S, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(PCCreate(comm, &rrbcg->rest));
   PetscCall(PCSetOperators(rrbcg->rest, rrbcg->S, rrbcg->S));
   PetscCall(PCSetType(rrbcg->rest, PCSHELL));
-  PetscCall(PCShellSetContext(rrbcg->rest, ksp->pc));
+  PetscCall(PCShellSetContext(rrbcg->rest, ksp));
   PetscCall(PCShellSetApply(rrbcg->rest, PCApply_RRBCG));
   PetscCall(PCShellSetApplyTranspose(rrbcg->rest, PCApply_RRBCG));
+  PetscCall(PetscObjectComposeFunction((PetscObject)rrbcg->rest, POLDER_PC_GET_FUSED, PCGetFused_RRBCG));
   PetscCall(PCSetUp(rrbcg->rest));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -213,7 +227,7 @@ static PetscErrorCode KSPRRBCGSetUpSystem_Private(KSP ksp, Vec like)
 
   PetscFunctionBegin;
   if (rrbcg->S) {
-    PetscCall(PCRRBReducedSize_Private(ksp->pc, &n));
+    PetscCall((*rrbcg->reduction->size)(ksp->pc, &n));
     PetscCall(VecGetLocalSize(rrbcg->b, &m));
     PetscCall(VecGetType(like, &type));
     PetscCall(PetscObjectTypeCompare((PetscObject)rrbcg->b, type, &same));
@@ -227,16 +241,19 @@ static PetscErrorCode KSPRRBCGSetUpSystem_Private(KSP ksp, Vec like)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The reduction of the preconditioner, or an error */
 static PetscErrorCode KSPRRBCGCheckPC_Private(KSP ksp)
 {
-  MPI_Comm  comm = PetscObjectComm((PetscObject)ksp);
-  PCType    type;
-  PetscBool rrb, diagonalscale;
+  KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
+  MPI_Comm   comm  = PetscObjectComm((PetscObject)ksp);
+  PCType     type;
+  PetscBool  diagonalscale;
 
   PetscFunctionBegin;
   PetscCall(PCGetType(ksp->pc, &type));
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCRRB, &rrb));
-  PetscCheck(rrb, comm, PETSC_ERR_SUP, "KSP of type rrbcg eliminates with PC of type rrb, and the preconditioner is of type %s: use -pc_type rrb, or -ksp_type cg (dcg)", type ? type : "none yet");
+  rrbcg->reduction = NULL;
+  PetscTryMethod(ksp->pc, POLDER_PC_GET_REDUCTION, (PC, const PolderPCReduction **), (ksp->pc, &rrbcg->reduction));
+  PetscCheck(rrbcg->reduction, comm, PETSC_ERR_SUP, "KSP of type rrbcg eliminates with PC of type rrb, and the preconditioner is of type %s: use -pc_type rrb, or -ksp_type cg (dcg)", type ? type : "none yet");
   PetscCall(PCGetDiagonalScale(ksp->pc, &diagonalscale));
   PetscCheck(!diagonalscale, comm, PETSC_ERR_SUP, "rrbcg does not work with the diagonal scaling of KSPSetDiagonalScale(): switch it off");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -250,17 +267,15 @@ static PetscErrorCode KSPSolve_RRBCG(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(KSPRRBCGCheckPC_Private(ksp));
-  PetscCall(PCRRBReducedWant_Private(ksp->pc));
+  PetscCall((*rrbcg->reduction->want)(ksp->pc));
   PetscCall(PCSetUp(ksp->pc)); // it, or the values of the matrix, may be new
-  PetscCall(PCRRBReducedBegin_Private(ksp->pc, ksp->vec_rhs));
+  PetscCall((*rrbcg->reduction->begin)(ksp->pc, ksp->vec_rhs));
   PetscCall(KSPRRBCGSetUpSystem_Private(ksp, ksp->vec_rhs));
-  PetscCall(MatShellSetContext(rrbcg->S, ksp->pc));
-  PetscCall(PCShellSetContext(rrbcg->rest, ksp->pc));
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(KSPRRBCGSetNullSpace_Private(ksp, A));
-  PetscCall(PCRRBReduce_Private(ksp->pc, ksp->vec_rhs, rrbcg->b));
+  PetscCall((*rrbcg->reduction->reduce)(ksp->pc, ksp->vec_rhs, rrbcg->b));
   if (ksp->guess_zero) PetscCall(VecZeroEntries(rrbcg->x));
-  else PetscCall(PCRRBPick_Private(ksp->pc, ksp->vec_sol, rrbcg->x));
+  else PetscCall((*rrbcg->reduction->pick)(ksp->pc, ksp->vec_sol, rrbcg->x));
   dcg->A          = rrbcg->S;
   dcg->pc         = rrbcg->rest;
   dcg->b          = rrbcg->b;
@@ -274,12 +289,13 @@ static PetscErrorCode KSPSolve_RRBCG(KSP ksp)
 /* The system has the size that the preconditioner finds */
 static PetscErrorCode KSPSetUp_RRBCG(KSP ksp)
 {
-  Mat A;
-  Vec like;
+  KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
+  Mat        A;
+  Vec        like;
 
   PetscFunctionBegin;
   PetscCall(KSPRRBCGCheckPC_Private(ksp));
-  PetscCall(PCRRBReducedWant_Private(ksp->pc));
+  PetscCall((*rrbcg->reduction->want)(ksp->pc));
   PetscCall(PCSetUp(ksp->pc));
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(MatCreateVecs(A, NULL, &like));
@@ -461,7 +477,7 @@ static PetscErrorCode KSPSetFromOptions_RRBCG(KSP ksp, PolderOptionItems PetscOp
 
 .seealso: `PCRRB`, `KSPDCG`, `KSPCG`, `KSPRRBCGSetStop()`
 M*/
-PetscErrorCode KSPCreate_RRBCG(KSP ksp)
+PETSC_INTERN PetscErrorCode KSPCreate_RRBCG(KSP ksp)
 {
   KSP_RRBCG *rrbcg;
   PC         pc;
@@ -473,9 +489,6 @@ PetscErrorCode KSPCreate_RRBCG(KSP ksp)
   PetscCall(PolderDeflationSpaceCreate(PetscObjectComm((PetscObject)ksp), &rrbcg->dcg.space)); // stays empty
   rrbcg->dcg.residual     = -1;
   rrbcg->dcg.trueresidual = KSPRRBCGResidual_Private;
-  rrbcg->dcg.multdot      = MatMultDot_RRBCG;
-  rrbcg->dcg.applyrho     = PCApplyRho_RRBCG;
-  rrbcg->dcg.manysteps    = PCManySteps_RRBCG;
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));

@@ -1,5 +1,6 @@
 /* Deflation as a preconditioner: an inner preconditioner M and the coarse correction Q of a deflation space, for any Krylov method. */
-#include "ksp/dcg/dcgimpl.h"
+#include "deflation/deflationspace.h"
+#include <petsc/private/kspimpl.h>
 #include <petsc/private/pcimpl.h>
 
 const char *const PCLevelSetForms[] = {"adef2", "adef1", "balancing", "PCLevelSetForm", "PC_LEVELSET_", NULL};
@@ -360,7 +361,7 @@ static PetscErrorCode PCSetFromOptions_LevelSet(PC pc, PolderOptionItems PetscOp
 
 .seealso: `PCLevelSetSetForm()`, `PCLevelSetGetPC()`, `PCLevelSetGetDeflationSpace()`, `KSPDCG`, `PCTNS`, `PCDEFLATION`
 M*/
-PetscErrorCode PCCreate_LevelSet(PC pc)
+PETSC_INTERN PetscErrorCode PCCreate_LevelSet(PC pc)
 {
   PC_LevelSet *ls;
   const char  *prefix;

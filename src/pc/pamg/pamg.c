@@ -1,6 +1,6 @@
 /* Pairwise-aggregation multigrid: the preconditioner, its options and its view. */
 #include "pamgimpl.h"
-#include "ksp/dcg/dcgimpl.h"
+#include "core/methods.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
@@ -153,14 +153,13 @@ static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
 static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
 {
   PC_PAMG  *pamg = (PC_PAMG *)pc->data;
-  PetscBool fixed, dcg, flexible = PETSC_FALSE;
+  PetscBool fixed, flexible = PETSC_FALSE;
 
   PetscFunctionBegin;
   (void)b, (void)x;
   if (pamg->cycle != PAMG_K || pamg->warned[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &fixed, KSPCG, KSPPIPECG, KSPGROPPCG, KSPCR, KSPMINRES, KSPSYMMLQ, KSPGMRES, KSPBCGS, KSPCGS, KSPTFQMR, KSPDCG, ""));
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPDCG, &dcg));
-  if (dcg) flexible = ((KSP_DCG *)ksp->data)->flexible;
+  PetscTryMethod(ksp, POLDER_KSP_IS_FLEXIBLE, (KSP, PetscBool *), (ksp, &flexible));
   if (fixed && !flexible) PetscCall(PCPAMGWarn_Private(pc, 0, "the K-cycle of PC pamg changes from step to step and this KSP assumes that it does not: use -ksp_type fcg (or dcg with -ksp_dcg_flexible), or -pc_pamg_cycle v"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -372,7 +371,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 
 .seealso: `PCTNS`, `PCLEVELSET`, `KSPDCG`, `PCGAMG`, `PCHYPRE`
 M*/
-PetscErrorCode PCCreate_PAMG(PC pc)
+PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
 {
   PC_PAMG *pamg;
 

@@ -145,6 +145,8 @@ static PetscErrorCode PCDestroy_RRB(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLatency_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBGetOrdering_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_REDUCTION, NULL));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -465,7 +467,7 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
 
 .seealso: `PCRRBSetGrid()`, `PCRRBSetLevels()`, `PCRRBSetOmega()`, `PCRRBSetSinglePrecision()`, `PCRRBSetLatency()`, `PCRRBGetOrdering()`, `KSPRRBCG`, `PCTNS`, `PCICC`
 M*/
-PetscErrorCode PCCreate_RRB(PC pc)
+PETSC_INTERN PetscErrorCode PCCreate_RRB(PC pc)
 {
   PC_RRB *rrb;
 
@@ -489,5 +491,7 @@ PetscErrorCode PCCreate_RRB(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", PCRRBSetSinglePrecision_RRB));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLatency_C", PCRRBSetLatency_RRB));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBGetOrdering_C", PCRRBGetOrdering_RRB));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, PCRRBGetFused_Private));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_REDUCTION, PCRRBGetReduction_Private));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

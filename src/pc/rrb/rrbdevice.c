@@ -497,15 +497,24 @@ PetscErrorCode PCRRBApplyReducedDevice_Private(PC pc, const PetscScalar r[], Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBApplyRho_Private(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
+static PetscErrorCode PCRRBApplyRho_Private(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
 {
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCRRB, done));
-  if (*done) PetscCall(PolderVecOnDevice(r, done));
+  PetscCall(PolderVecOnDevice(r, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetUp(pc));
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
   PetscCall(PCRRBApplyDevice_Private(pc, r, z, rho, done));
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBGetFused_Private(PC pc, const PolderPCFused **fused)
+{
+  static const PolderPCFused offer = {.applyrho = PCRRBApplyRho_Private};
+
+  PetscFunctionBegin;
+  (void)pc;
+  *fused = &offer;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

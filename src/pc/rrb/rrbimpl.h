@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/core.h"
+#include "core/methods.h"
 #include "kernels/kernels.h"
 #include "kernels/rrbreduced.h"
 #include "mat/halo.h"
@@ -188,15 +189,14 @@ PETSC_INTERN PetscErrorCode PCRRBUpdateGrid_Private(PC, const PolderCSR *);
 /* rrbdevice.c */
 /* *done: the matrix is on the device, and M is made there */
 PETSC_INTERN PetscErrorCode PCRRBSetUpDevice_Private(PC, PetscBool *done);
-/* *done: and so are the vectors, and z = M^-1 r; rho != NULL: see PCRRBApplyRho_Private() */
+/* *done: and so are the vectors, and z = M^-1 r; rho != NULL: see PolderPCFused */
 PETSC_INTERN PetscErrorCode PCRRBApplyDevice_Private(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
 PETSC_INTERN PetscErrorCode PCRRBFreeDevice_Private(RRBDevice *);
 /* For solvers of the first Schur complement: z = M^-1 r for the red nodes, in device memory, in the order of PolderRRBUnknown(), skew. At least one half level, two
    unless rho is NULL */
 PETSC_INTERN PetscErrorCode PCRRBApplyReducedDevice_Private(PC, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho);
-/* For solvers: z = M^-1 r and, in a state on the device, what follows from (r, z) and the sum of z. done = PETSC_FALSE, and nothing is done, when pc is not of type rrb, not everything is
-   on the device or the sums would take a pass of their own */
-PETSC_INTERN PetscErrorCode PCRRBApplyRho_Private(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
+/* z = M^-1 r with (r, z) on the way; not where the sums would take a pass of their own */
+PETSC_INTERN PetscErrorCode PCRRBGetFused_Private(PC, const PolderPCFused **);
 
 /* rrbrows.c */
 /* dm: a DMDA in whose order the rows are; NULL: natural order. Collective */
@@ -269,6 +269,7 @@ PETSC_INTERN PetscErrorCode PCRRBGetOrdering_RRB(PC, IS *places);
 /*
   rrbreduced.c: the system without its black nodes, for CG on S. Its vectors hold the red nodes in the order of rrbreduced.h
 */
+PETSC_INTERN PetscErrorCode PCRRBGetReduction_Private(PC, const PolderPCReduction **);
 /* From the next set-up on */
 PETSC_INTERN PetscErrorCode PCRRBReducedWant_Private(PC);
 /* Before a solve with such vectors: S of the operator as it is where they are, or an error */
@@ -289,7 +290,7 @@ PETSC_INTERN PetscErrorCode PCRRBPick_Private(PC, Vec x, Vec r);
 PETSC_INTERN PetscErrorCode PCRRBReducedMult_Private(PC, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
 /* z <- what M^-1 makes of r */
 PETSC_INTERN PetscErrorCode PCRRBReducedApply_Private(PC, Vec r, Vec z);
-/* The same as PCRRBApplyRho_Private(); *done = PETSC_FALSE: nothing is done */
+/* As applyrho of PolderPCFused; *done = PETSC_FALSE: nothing is done */
 PETSC_INTERN PetscErrorCode PCRRBReducedApplyRho_Private(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
 
 /* rrbreduceddevice.c: the same on the device; nothing is done and *done = PETSC_FALSE where the factor or the vectors are on the host */

@@ -261,3 +261,15 @@ PetscErrorCode PCRRBReducedApplyRho_Private(PC pc, Vec r, Vec z, const PolderCGR
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode PCRRBGetReduction_Private(PC pc, const PolderPCReduction **reduction)
+{
+  static const PolderPCReduction offer = {
+    .want = PCRRBReducedWant_Private, .begin = PCRRBReducedBegin_Private, .size = PCRRBReducedSize_Private, .reduce = PCRRBReduce_Private, .expand = PCRRBExpand_Private, .pick = PCRRBPick_Private, .mult = PCRRBReducedMult_Private, .apply = PCRRBReducedApply_Private, .fused = {.applyrho = PCRRBReducedApplyRho_Private, .steps = PCRRBReducedManySteps_Private}
+  };
+
+  PetscFunctionBegin;
+  (void)pc;
+  *reduction = &offer;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

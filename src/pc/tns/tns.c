@@ -427,6 +427,7 @@ static PetscErrorCode PCDestroy_TNS(PC pc)
   PetscFunctionBegin;
   PetscCall(PCReset_TNS(pc));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTNSSetDegree_C", NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, NULL));
   PetscCall(PetscFree(pc->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -560,7 +561,7 @@ static PetscErrorCode PCSetFromOptions_TNS(PC pc, PolderOptionItems PetscOptions
 
 .seealso: `PCTNSSetDegree()`, `PCLEVELSET`, `KSPDCG`, `PCSOR`, `PCICC`
 M*/
-PetscErrorCode PCCreate_TNS(PC pc)
+PETSC_INTERN PetscErrorCode PCCreate_TNS(PC pc)
 {
   PC_TNS *tns;
 
@@ -576,5 +577,6 @@ PetscErrorCode PCCreate_TNS(PC pc)
   pc->ops->view           = PCView_TNS;
   pc->ops->setfromoptions = PCSetFromOptions_TNS;
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTNSSetDegree_C", PCTNSSetDegree_TNS));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, PCTNSGetFused_Private));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -261,7 +261,8 @@ static PetscErrorCode PCTNSJoins_Private(PC pc, const PolderDia *dia, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho, PetscBool *done)
+/* s = D^-1 K r, which stays here, and rho with (s, D s) = (r, M^-1 r) */
+static PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho, PetscBool *done)
 {
   PC_TNS            *tns;
   PolderCSR          csr;
@@ -270,8 +271,7 @@ PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho, PetscB
   PolderStream       stream;
 
   PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCTNS, done));
-  if (*done) PetscCall(PolderVecOnDevice(r, done));
+  PetscCall(PolderVecOnDevice(r, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetUp(pc));
   PetscCall(PolderMatGetDeviceCSR(pc->pmat, &csr, done));
@@ -296,7 +296,8 @@ PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCTNSBackwardDirection_Private(PC pc, PetscBool first, Vec p, Vec x, PolderCGState *state)
+/* z = K^T s goes at once into the direction and the solution */
+static PetscErrorCode PCTNSBackward_Private(PC pc, PetscBool first, Vec p, Vec x, PolderCGState *state)
 {
   PC_TNS          *tns    = (PC_TNS *)pc->data;
   const PetscBool  single = (PetscBool)(tns->precision == TNS_SINGLE);
@@ -321,5 +322,15 @@ PetscErrorCode PCTNSBackwardDirection_Private(PC pc, PetscBool first, Vec p, Vec
   PetscCall(PolderVecRestoreDeviceArray(p, &pp));
   PetscCall(PetscLogGpuFlops(0.5 * tns->device.flops + (first ? 0.0 : 5.0 * tns->m)));
   PetscCall(PolderLogEnd(POLDER_TNSApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCTNSGetFused_Private(PC pc, const PolderPCFused **fused)
+{
+  static const PolderPCFused offer = {.brief = PETSC_TRUE, .forward = PCTNSForward_Private, .backward = PCTNSBackward_Private};
+
+  PetscFunctionBegin;
+  (void)pc;
+  *fused = &offer;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,7 +1,7 @@
 /* The truncated Neumann series: what its set-up on the host (tns.c) and on the device (tnsdevice.c) share. */
 #pragma once
 
-#include "core/device.h"
+#include "core/methods.h"
 #include "mat/dia.h"
 #include "mat/halo.h"
 #include <petscpc.h>
@@ -110,10 +110,5 @@ PETSC_INTERN PetscErrorCode PCTNSSetUpDevice_Private(PC, PetscBool *done);
 PETSC_INTERN PetscErrorCode PCTNSApplyDevice_Private(PC, Vec r, Vec z, PetscBool *done);
 PETSC_INTERN PetscErrorCode PCTNSFreeDevice_Private(PC_TNS *);
 
-/*
-  For conjugate gradients on the device, whose passes over memory the two halves of M^-1 = K^T D^-1 K join. Forward: s = D^-1 K r, which stays here, and rho
-  with (s, D s) = (r, M^-1 r); done = PETSC_FALSE, and nothing is done, when pc is not of type tns or has no such halves. Backward, after that: z = K^T s goes at
-  once into the direction p and the solution x (PolderTriPairDirection_CUDA())
-*/
-PETSC_INTERN PetscErrorCode PCTNSForward_Private(PC, Vec r, const PolderCGRho *, PetscBool *done);
-PETSC_INTERN PetscErrorCode PCTNSBackwardDirection_Private(PC, PetscBool first, Vec p, Vec x, PolderCGState *);
+/* The two halves of M^-1 = K^T D^-1 K, which join the passes over memory of conjugate gradients; degree 2 alone has them */
+PETSC_INTERN PetscErrorCode PCTNSGetFused_Private(PC, const PolderPCFused **);
