@@ -6,6 +6,7 @@
 
 #include "device.h"
 #include <petscksp.h>
+#include <petsc/private/petscimpl.h>
 
 /* Of a preconditioner to conjugate gradients with vectors on the device, whose scalars stay there. NULL: there is no such function */
 typedef struct {
