@@ -3,6 +3,7 @@
   solution x + Q(b - Ax); the solver checks it when the iteration ends and goes on from the true residual where rounding made them differ.
 */
 #include "dcgimpl.h"
+#include "mat/rounding.h"
 
 /* Iterates from the deflated residual r, or resumes, until the convergence test, or a breakdown, sets ksp->reason */
 static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)

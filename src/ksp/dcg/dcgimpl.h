@@ -92,5 +92,3 @@ PETSC_INTERN PetscErrorCode KSPComputeEigenvalues_DCG(KSP, PetscInt, PetscReal *
 PETSC_INTERN PetscErrorCode KSPComputeExtremeSingularValues_DCG(KSP, PetscReal *, PetscReal *);
 /* rrbcg.c: a test that, like the default one, only compares the norm with ksp->ttol and divtol ksp->rnorm0 */
 PETSC_INTERN PetscErrorCode KSPRRBCGConverged_Private(KSP, PetscInt, PetscReal, KSPConvergedReason *, void *);
-/* || |A| |x| || times the unit roundoff: what rounding x to double may leave as residual */
-PETSC_INTERN PetscErrorCode PolderMatRoundingBound(Mat, Vec x, PetscReal *);

@@ -1,5 +1,6 @@
 /* Deflation as a preconditioner: an inner preconditioner M and the coarse correction Q of a deflation space, for any Krylov method. */
 #include "deflation/deflationspace.h"
+#include "mat/rounding.h"
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/pcimpl.h>
 
