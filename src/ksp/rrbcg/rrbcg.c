@@ -6,13 +6,13 @@
   The preconditioner is what is left of M of PC rrb, whose first half level is this elimination, so that the iterates are those of CG on A that begins with
   residual zero on black nodes, at half the length. The steps are those of dcg, on vectors of the red nodes.
 */
-#include "ksp/dcg/dcgimpl.h"
+#include "cg/cg.h"
 #include <petsc/private/matimpl.h>
 
 const char *const KSPRRBCGStops[] = {"petsc", "paper", "thesis", "KSPRRBCGStop", "KSP_RRBCG_STOP_", NULL};
 
 typedef struct {
-  KSP_DCG                  dcg; /* first, since its steps take the data of the KSP for theirs */
+  PolderCG                 cg; /* first, since its steps take the data of the KSP for theirs */
   KSPRRBCGStop             stop;
   Mat                      S;
   PC                       rest;      /* M without its first half level */
@@ -24,7 +24,7 @@ typedef struct {
 } KSP_RRBCG;
 
 /* <r, z> <= rtol^2 (<r_0, z_0> + floor) for the natural norm sqrt(<r, z>) */
-PetscErrorCode KSPRRBCGConverged_Private(KSP ksp, PetscInt it, PetscReal norm, KSPConvergedReason *reason, void *floor)
+static PetscErrorCode KSPRRBCGConverged_Private(KSP ksp, PetscInt it, PetscReal norm, KSPConvergedReason *reason, void *floor)
 {
   PetscFunctionBegin;
   *reason = KSP_CONVERGED_ITERATING;
@@ -61,7 +61,7 @@ static PetscErrorCode KSPRRBCGResidual_Private(KSP ksp, Vec x, Vec r, PetscReal 
     PetscCall(PCGetOperators(ksp->pc, &A, NULL));
     PetscCall(KSPRRBCGExpand_Private(ksp, x, ksp->vec_sol));
     rrbcg->expanded = (PetscBool)(x == rrbcg->x);
-    PetscCall(KSPDCGMatResidual_Private(ksp, A, ksp->vec_rhs, ksp->vec_sol, rrbcg->work));
+    PetscCall(PolderCGMatResidual(ksp, A, ksp->vec_rhs, ksp->vec_sol, rrbcg->work));
     PetscCall(PolderVecNorm(rrbcg->work, norm));
   }
   if (r) PetscCall((*rrbcg->reduction->reduce)(ksp->pc, rrbcg->work, r));
@@ -157,7 +157,7 @@ static PetscErrorCode KSPRRBCGSetNullSpace_Private(KSP ksp, Mat A)
 
     PetscCall((*rrbcg->reduction->pick)(ksp->pc, vecs[k], v[count]));
     PetscCall(VecNorm(v[count], NORM_2, &norm));
-    if (constant) PetscCall(KSPDCGRemoveMean_Private(v[count]));
+    if (constant) PetscCall(PolderVecRemoveMean(v[count]));
     for (PetscInt j = 0; j < count; ++j) {
       PetscCall(VecDot(v[count], v[j], &dot));
       PetscCall(VecAXPY(v[count], -dot, v[j]));
@@ -200,7 +200,7 @@ static PetscErrorCode KSPRRBCGCreateSystem_Private(KSP ksp, Vec like)
   PetscCall(VecSetType(rrbcg->b, type));
   PetscCall(PolderVecDuplicate(rrbcg->b, &rrbcg->x));
   PetscCall(PolderVecDuplicate(like, &rrbcg->work));
-  PetscCall(KSPDCGSetWorkVecs_Private(ksp, rrbcg->b));
+  PetscCall(PolderCGSetWorkVecs(ksp, rrbcg->b));
   PetscCall(MatCreateShell(comm, n, n, PETSC_DETERMINE, PETSC_DETERMINE, ksp, &rrbcg->S));
   PetscCall(MatShellSetOperation(rrbcg->S, MATOP_MULT, (void (*)(void))MatMult_RRBCG));
   PetscCall(MatShellSetOperation(rrbcg->S, MATOP_MULT_TRANSPOSE, (void (*)(void))MatMult_RRBCG));
@@ -234,7 +234,7 @@ static PetscErrorCode KSPRRBCGSetUpSystem_Private(KSP ksp, Vec like)
     moved = m != n || !same;
     PetscCallAllreduce(MPI_IN_PLACE, &moved, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)ksp));
     if (!moved) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(KSPReset_DCG(ksp));
+    PetscCall(PolderCGReset(ksp));
     PetscCall(KSPRRBCGFree_Private(rrbcg));
   }
   PetscCall(KSPRRBCGCreateSystem_Private(ksp, like));
@@ -262,7 +262,7 @@ static PetscErrorCode KSPRRBCGCheckPC_Private(KSP ksp)
 static PetscErrorCode KSPSolve_RRBCG(KSP ksp)
 {
   KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
-  KSP_DCG   *dcg   = &rrbcg->dcg;
+  PolderCG  *cg    = &rrbcg->cg;
   Mat        A;
 
   PetscFunctionBegin;
@@ -276,13 +276,13 @@ static PetscErrorCode KSPSolve_RRBCG(KSP ksp)
   PetscCall((*rrbcg->reduction->reduce)(ksp->pc, ksp->vec_rhs, rrbcg->b));
   if (ksp->guess_zero) PetscCall(VecZeroEntries(rrbcg->x));
   else PetscCall((*rrbcg->reduction->pick)(ksp->pc, ksp->vec_sol, rrbcg->x));
-  dcg->A          = rrbcg->S;
-  dcg->pc         = rrbcg->rest;
-  dcg->b          = rrbcg->b;
-  dcg->x          = rrbcg->x;
+  cg->A           = rrbcg->S;
+  cg->pc          = rrbcg->rest;
+  cg->b           = rrbcg->b;
+  cg->x           = rrbcg->x;
   rrbcg->expanded = PETSC_FALSE;
-  PetscCall(KSPDCGSolve_Private(ksp));
-  if (!rrbcg->expanded || dcg->restarts) PetscCall(KSPRRBCGExpand_Private(ksp, rrbcg->x, ksp->vec_sol));
+  PetscCall(PolderCGSolve(ksp));
+  if (!rrbcg->expanded || cg->restarts) PetscCall(KSPRRBCGExpand_Private(ksp, rrbcg->x, ksp->vec_sol));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -308,19 +308,19 @@ static PetscErrorCode KSPSetUp_RRBCG(KSP ksp)
 static PetscErrorCode KSPBuildSolution_RRBCG(KSP ksp, Vec v, Vec *V)
 {
   KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
-  KSP_DCG   *dcg   = &rrbcg->dcg;
-  Vec        x     = dcg->x;
+  PolderCG  *cg    = &rrbcg->cg;
+  Vec        x     = cg->x;
 
   PetscFunctionBegin;
-  if (!dcg->sol) {
+  if (!cg->sol) {
     PetscCall(KSPBuildSolutionDefault(ksp, v, V));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(KSPDCGFinish_Private(ksp));
-  if (dcg->sol != dcg->x) {
-    if (!dcg->built) PetscCall(VecDuplicate(dcg->x, &dcg->built));
-    x = dcg->built;
-    PetscCall(VecWAXPY(x, 1.0, dcg->sol, dcg->x));
+  PetscCall((*cg->steps->finish)(ksp));
+  if (cg->sol != cg->x) {
+    if (!cg->built) PetscCall(VecDuplicate(cg->x, &cg->built));
+    x = cg->built;
+    PetscCall(VecWAXPY(x, 1.0, cg->sol, cg->x));
   }
   if (!v) {
     v               = ksp->vec_sol;
@@ -334,7 +334,7 @@ static PetscErrorCode KSPBuildSolution_RRBCG(KSP ksp, Vec v, Vec *V)
 static PetscErrorCode KSPReset_RRBCG(KSP ksp)
 {
   PetscFunctionBegin;
-  PetscCall(KSPReset_DCG(ksp));
+  PetscCall(PolderCGReset(ksp));
   PetscCall(KSPRRBCGFree_Private((KSP_RRBCG *)ksp->data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -344,7 +344,8 @@ static PetscErrorCode KSPDestroy_RRBCG(KSP ksp)
   PetscFunctionBegin;
   PetscCall(KSPRRBCGFree_Private((KSP_RRBCG *)ksp->data));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPRRBCGSetStop_C", NULL));
-  PetscCall(KSPDestroy_DCG(ksp));
+  PetscCall(PolderCGDestroy(ksp));
+  PetscCall(KSPDestroyDefault(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -362,7 +363,7 @@ static PetscErrorCode KSPView_RRBCG(KSP ksp, PetscViewer viewer)
     PetscCall(MatGetSize(rrbcg->S, &n, NULL));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  on the Schur complement of %" PetscInt_FMT " red nodes\n", n));
   }
-  PetscCall(KSPDCGViewLast_Private(ksp, viewer));
+  PetscCall(PolderCGView(ksp, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -442,7 +443,7 @@ static PetscErrorCode KSPSetFromOptions_RRBCG(KSP ksp, PolderOptionItems PetscOp
   PetscOptionsHeadBegin(PetscOptionsObject, "CG on the first Schur complement options");
   PetscCall(PetscOptionsEnum("-ksp_rrbcg_stop", "When the iteration stops", "KSPRRBCGSetStop", KSPRRBCGStops, (PetscEnum)stop, (PetscEnum *)&stop, &set));
   if (set) PetscCall(KSPRRBCGSetStop(ksp, stop));
-  PetscCall(PetscOptionsBoundedInt("-ksp_rrbcg_check", "With device vectors the host may be so many steps behind; 0: chosen for the problem", "KSPRRBCG", rrbcg->dcg.check, &rrbcg->dcg.check, NULL, 0));
+  PetscCall(PetscOptionsBoundedInt("-ksp_rrbcg_check", "With device vectors the host may be so many steps behind; 0: chosen for the problem", "KSPRRBCG", rrbcg->cg.check, &rrbcg->cg.check, NULL, 0));
   PetscOptionsHeadEnd();
   PetscCall(KSPRRBCGDefaultPC_Private(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -485,10 +486,9 @@ PETSC_INTERN PetscErrorCode KSPCreate_RRBCG(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&rrbcg));
-  ksp->data = rrbcg;
-  PetscCall(PolderDeflationSpaceCreate(PetscObjectComm((PetscObject)ksp), &rrbcg->dcg.space)); // stays empty
-  rrbcg->dcg.residual     = -1;
-  rrbcg->dcg.trueresidual = KSPRRBCGResidual_Private;
+  PetscCall(PolderCGCreate(ksp, &rrbcg->cg)); // its deflation space stays empty
+  rrbcg->cg.plaintest    = KSPRRBCGConverged_Private;
+  rrbcg->cg.trueresidual = KSPRRBCGResidual_Private;
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));
@@ -500,10 +500,9 @@ PETSC_INTERN PetscErrorCode KSPCreate_RRBCG(KSP ksp)
   ksp->ops->setfromoptions               = KSPSetFromOptions_RRBCG;
   ksp->ops->buildsolution                = KSPBuildSolution_RRBCG;
   ksp->ops->buildresidual                = KSPBuildResidualDefault;
-  ksp->ops->computeeigenvalues           = KSPComputeEigenvalues_DCG;
-  ksp->ops->computeextremesingularvalues = KSPComputeExtremeSingularValues_DCG;
+  ksp->ops->computeeigenvalues           = PolderCGComputeEigenvalues;
+  ksp->ops->computeextremesingularvalues = PolderCGComputeExtremeSingularValues;
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPRRBCGSetStop_C", KSPRRBCGSetStop_RRBCG));
-  PetscCall(KSPConvergedReasonViewSet(ksp, KSPDCGConvergedReasonView_Private, NULL, NULL));
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCGetType(pc, &type));
   if (!type) PetscCall(PCSetType(pc, PCRRB));

@@ -1,0 +1,102 @@
+/*
+  Deflated preconditioned conjugate gradients, on which the solvers dcg and rrbcg stand: the iteration (cg.c), its steps on the host (cghost.c) and on a device (cgdevice.c), what both
+  share (cgsteps.c), and what the user is told (cgview.c). The data of such a KSP begin with a PolderCG.
+*/
+#pragma once
+
+#include "core/methods.h"
+#include "deflation/deflationspace.h"
+#include <petsc/private/kspimpl.h>
+
+typedef struct _n_PolderCGDevice *PolderCGDevice;
+
+/* One call a line of the algorithm: a table for the host and one for a device, chosen when a cycle begins */
+typedef struct {
+  PetscErrorCode (*resume)(KSP, Vec r);
+  PetscErrorCode (*precondition)(KSP, Vec r, Vec z, Vec w);            /* z <- M^-1 r, rho <- (r, z) */
+  PetscErrorCode (*direction)(KSP, Vec r, Vec z, Vec p);               /* p <- z + beta p */
+  PetscErrorCode (*product)(KSP, Vec p, Vec w);                        /* w <- P A p, (p, w) */
+  PetscErrorCode (*step)(KSP, PetscBool project, Vec p, Vec w, Vec r); /* x <- x + alpha p, r <- r - alpha w, ||r||; project: then r <- P r */
+  PetscErrorCode (*check)(KSP, Vec r, Vec z);                          /* the convergence test with the norm of this step */
+  PetscErrorCode (*catchup)(KSP);                                      /* and with those that have come late */
+  PetscErrorCode (*finish)(KSP);                                       /* what is missing in the solution */
+} PolderCGSteps;
+PETSC_INTERN const PolderCGSteps PolderCGStepsOnHost, PolderCGStepsOnDevice;
+
+typedef struct {
+  PolderDeflationSpace space;
+  PetscBool            flexible;
+  PetscInt             check; /* with device vectors the host may lag by this many steps; 0: chosen in each solve */
+  /* the system that is solved: that of the KSP, or what another solver (rrbcg) makes of it; the true residual of x is then b - A x or what trueresidual() says */
+  Mat A;
+  PC  pc;
+  Vec b, x;
+  PetscErrorCode (*trueresidual)(KSP, Vec x, Vec r, PetscReal *norm); /* r = NULL: only the norm; x = NULL: r of the last x */
+  PolderMatMultDotFn   multdot;                                       /* of the matrix, if it has composed one */
+  const PolderPCFused *fused;                                         /* of the preconditioner */
+  /* a convergence test that, like the default one, only compares the norm with ksp->ttol and divtol ksp->rnorm0; NULL: there is none */
+  PetscErrorCode (*plaintest)(KSP, PetscInt, PetscReal, KSPConvergedReason *, void *);
+  const PolderCGSteps *steps; /* where the cycle runs */
+  /* the cycle that runs: updates sol, x itself in the first cycle, a correction of it afterwards */
+  Vec       sol, correction, built;
+  PetscReal target; /* of a correction cycle: below the tolerance, since rounding x + correction adds to the residual; 0 in the first cycle */
+  PetscInt  begun;  /* steps of this solve: ksp->its and those whose norm the host has not seen */
+  PetscInt  since;  /* steps since r was projected */
+  PetscBool first;  /* no direction yet */
+  PetscBool resume; /* the cycle goes on, or has gone on, where it ended */
+  /* scalars of the iteration when it runs on the host */
+  PetscScalar    rho, rhoold, alpha, alphaold, beta, pw;
+  PetscReal      rnorm;
+  PolderCGDevice device; /* state on the device; NULL: the last cycle ran on the host */
+  /* coefficients of the iteration, for the Ritz values: diagonal d and off-diagonal e of the Lanczos matrix */
+  PetscInt   nritz, maxritz;
+  PetscReal *d, *e;
+  /* how the last solve ended */
+  PetscReal residual, norm; /* true residual of x, and the norm of it that the convergence test looks at */
+  PetscReal bound, bnorm;   /* rounding bound eps |A||x|, negative where it was not needed; norm of b */
+  PetscInt  restarts;
+  PetscBool floor, tested; /* the latter: the convergence test has seen this solve */
+} PolderCG;
+
+/* cg.c */
+/* The function (KSP, PolderCG **) that such a KSP composes */
+#define POLDER_KSP_GET_CG "PolderKSPGetCG_C"
+/* Makes cg, zeroed, the data of the KSP; and frees what they hold, not cg itself */
+PETSC_INTERN PetscErrorCode PolderCGCreate(KSP, PolderCG *cg);
+PETSC_INTERN PetscErrorCode PolderCGReset(KSP);
+PETSC_INTERN PetscErrorCode PolderCGDestroy(KSP);
+/* The work vectors of a solve */
+PETSC_INTERN PetscErrorCode PolderCGSetWorkVecs(KSP, Vec like);
+/* Solves A x = b with the preconditioner pc, all of them in cg, and work vectors like x in ksp->work */
+PETSC_INTERN PetscErrorCode PolderCGSolve(KSP);
+/* r <- b - A x, or with the transpose where that is solved for */
+PETSC_INTERN PetscErrorCode PolderCGMatResidual(KSP, Mat A, Vec b, Vec x, Vec r);
+/* The buildsolution of a KSP on its own system */
+PETSC_INTERN PetscErrorCode PolderCGBuildSolution(KSP, Vec v, Vec *V);
+
+/* cgsteps.c */
+PETSC_INTERN PetscErrorCode PolderVecRemoveMean(Vec);
+PETSC_INTERN PetscErrorCode PolderCGDot(Vec x, Vec y, PetscScalar *dot);
+/* z <- M^-1 r without its part in the kernel of A: left in, it grows in p until it drowns A p in rounding errors */
+PETSC_INTERN PetscErrorCode PolderCGPCApply(KSP, Vec r, Vec z);
+/* r <- P r, after what lies in the kernel of A */
+PETSC_INTERN PetscErrorCode PolderCGProject(KSP, Vec r);
+/* The norm that the convergence test looks at; z = M^-1 r and rho = (r, z) are computed on the way where the norm needs them */
+PETSC_INTERN PetscErrorCode PolderCGNorm(KSP, Vec r, Vec z, PetscReal rnorm, PetscReal *norm);
+PETSC_INTERN PetscErrorCode PolderCGTest(KSP, PetscReal norm);
+/* One norm for the history, the monitors and the convergence test */
+PETSC_INTERN PetscErrorCode PolderCGReport(KSP, PetscReal rnorm, PetscReal norm);
+
+/* cgdevice.c */
+/* The steps of the cycle that begins from r, with p for its directions */
+PETSC_INTERN PetscErrorCode PolderCGChooseSteps(KSP, Vec r, Vec p);
+PETSC_INTERN PetscErrorCode PolderCGDeviceView(KSP, PetscViewer);
+PETSC_INTERN PetscErrorCode PolderCGDeviceDestroy(PolderCGDevice *);
+
+/* cgview.c */
+/* How the last solve ended */
+PETSC_INTERN PetscErrorCode PolderCGView(KSP, PetscViewer);
+PETSC_INTERN PetscErrorCode PolderCGConvergedReasonView(KSP, void *);
+PETSC_INTERN PetscErrorCode PolderCGAddRitz(KSP, PetscBool first, PetscReal alpha, PetscReal beta, PetscReal alphaold);
+PETSC_INTERN PetscErrorCode PolderCGComputeEigenvalues(KSP, PetscInt, PetscReal *, PetscReal *, PetscInt *);
+PETSC_INTERN PetscErrorCode PolderCGComputeExtremeSingularValues(KSP, PetscReal *, PetscReal *);

@@ -1,0 +1,166 @@
+/* The steps of conjugate gradients on the host, and with vectors of other packages. */
+#include "cg.h"
+#include "kernels/kernels.h"
+
+/* x <- x + alpha p, r <- r - alpha w, norm <- ||r|| in one pass over host vectors */
+static PetscErrorCode PolderCGUpdate_Private(PetscScalar alpha, Vec p, Vec w, Vec x, Vec r, PetscReal *norm)
+{
+  const PetscScalar *pa, *wa;
+  PetscScalar       *xa, *ra;
+  PetscInt           n;
+  PetscBool          host;
+  PetscReal          here;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)r, &host, VECSEQ, VECMPI, ""));
+  if (!host) {
+    PetscCall(VecAXPY(x, alpha, p));
+    PetscCall(VecAXPY(r, -alpha, w));
+    PetscCall(VecNorm(r, NORM_2, norm));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
+  PetscCall(VecGetLocalSize(r, &n));
+  PetscCall(VecGetArrayRead(p, &pa));
+  PetscCall(VecGetArrayRead(w, &wa));
+  PetscCall(VecGetArray(x, &xa));
+  PetscCall(VecGetArray(r, &ra));
+  here = PolderCGUpdate_Host(n, alpha, pa, wa, xa, ra);
+  PetscCall(VecRestoreArray(r, &ra));
+  PetscCall(VecRestoreArray(x, &xa));
+  PetscCall(VecRestoreArrayRead(w, &wa));
+  PetscCall(VecRestoreArrayRead(p, &pa));
+  PetscCallAllreduce(&here, norm, 1, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)r));
+  *norm = PetscSqrtReal(*norm);
+  PetscCall(PetscLogFlops(6.0 * n));
+  PetscCall(PolderLogEnd(POLDER_CGUpdate, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z <- M^-1 r, rho <- (r, z), unless the norm has already brought them; beta <- rho / rho_old */
+static PetscErrorCode PolderCGPrecondition_OnHost(KSP ksp, Vec r, Vec z, Vec w)
+{
+  PolderCG   *cg = (PolderCG *)ksp->data;
+  PetscScalar zw;
+
+  PetscFunctionBegin;
+  if (ksp->normtype == KSP_NORM_UNPRECONDITIONED || ksp->normtype == KSP_NORM_NONE) {
+    PetscCall(PolderCGPCApply(ksp, r, z));
+    PetscCall(PolderCGDot(r, z, &cg->rho));
+  }
+  KSPCheckDot(ksp, cg->rho);
+  if (PetscRealPart(cg->rho) <= 0) {
+    PetscCall(PetscInfo(ksp, "(r, M^-1 r) = %g: the preconditioner is not positive definite\n", (double)PetscRealPart(cg->rho)));
+    ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (cg->first) cg->beta = 0;
+  else if (cg->flexible) { // r - r_old = -alpha w
+    PetscCall(PolderCGDot(z, w, &zw));
+    cg->beta = -cg->alpha * zw / cg->rhoold;
+  } else cg->beta = cg->rho / cg->rhoold;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* p <- z + beta p */
+static PetscErrorCode PolderCGDirection_OnHost(KSP ksp, Vec r, Vec z, Vec p)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+
+  PetscFunctionBegin;
+  (void)r;
+  if (cg->first) PetscCall(VecCopy(z, p));
+  else PetscCall(VecAYPX(p, cg->beta, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* w <- A p, (p, w) in one pass, for vectors of the host, where the matrix offers it and P is the identity */
+static PetscErrorCode PolderCGMultDot_Private(KSP ksp, Vec p, Vec w, PetscScalar *dot, PetscBool *done)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  if (!cg->multdot || cg->space->d) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderVecOnDevice(p, done));
+  if (*done) *done = PETSC_FALSE;
+  else PetscCall((*cg->multdot)(cg->A, p, w, dot, done));
+  if (*done) PetscCallAllreduce(MPI_IN_PLACE, dot, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* w <- P A p, (p, w) */
+static PetscErrorCode PolderCGProduct_OnHost(KSP ksp, Vec p, Vec w)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+  PetscBool dotted;
+
+  PetscFunctionBegin;
+  PetscCall(PolderCGMultDot_Private(ksp, p, w, &cg->pw, &dotted));
+  if (!dotted) {
+    PetscCall(KSP_MatMult(ksp, cg->A, p, w));
+    PetscCall(PolderDeflationSpaceApplyP(cg->space, w));
+    PetscCall(PolderCGDot(p, w, &cg->pw));
+  }
+  KSPCheckDot(ksp, cg->pw);
+  if (PetscRealPart(cg->pw) <= 0) {
+    PetscCall(PetscInfo(ksp, "(p, PA p) = %g: the operator is not positive definite\n", (double)PetscRealPart(cg->pw)));
+    ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* alpha <- rho / (p, w), x <- x + alpha p, r <- r - alpha w, ||r|| */
+static PetscErrorCode PolderCGStep_OnHost(KSP ksp, PetscBool project, Vec p, Vec w, Vec r)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+
+  PetscFunctionBegin;
+  cg->alphaold = cg->alpha;
+  cg->alpha    = cg->rho / cg->pw;
+  cg->rhoold   = cg->rho;
+  PetscCall(PolderCGUpdate_Private(cg->alpha, p, w, cg->sol, r, &cg->rnorm));
+  if (ksp->calc_sings) PetscCall(PolderCGAddRitz(ksp, cg->first, PetscRealPart(cg->alpha), PetscRealPart(cg->beta), PetscRealPart(cg->alphaold)));
+  if (project) PetscCall(PolderCGProject(ksp, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The norm of this step */
+static PetscErrorCode PolderCGCheck_OnHost(KSP ksp, Vec r, Vec z)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+  PetscReal norm;
+
+  PetscFunctionBegin;
+  ++ksp->its;
+  PetscCall(PolderCGNorm(ksp, r, z, cg->rnorm, &norm));
+  if (!ksp->reason) PetscCall(PolderCGReport(ksp, cg->rnorm, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* rho, beta and the vectors are as the cycle left them */
+static PetscErrorCode PolderCGResume_OnHost(KSP ksp, Vec r)
+{
+  PetscFunctionBegin;
+  (void)ksp, (void)r;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* No norm is outstanding, and nothing is missing in the solution */
+static PetscErrorCode PolderCGNothing_OnHost(KSP ksp)
+{
+  PetscFunctionBegin;
+  (void)ksp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PolderCGSteps PolderCGStepsOnHost = {
+  .resume       = PolderCGResume_OnHost,
+  .precondition = PolderCGPrecondition_OnHost,
+  .direction    = PolderCGDirection_OnHost,
+  .product      = PolderCGProduct_OnHost,
+  .step         = PolderCGStep_OnHost,
+  .check        = PolderCGCheck_OnHost,
+  .catchup      = PolderCGNothing_OnHost,
+  .finish       = PolderCGNothing_OnHost,
+};
