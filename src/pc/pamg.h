@@ -138,6 +138,7 @@ typedef struct {
   PetscInt          recorded; /* the sets-up and refreshes before it */
   PetscBool         stalled;
   PetscBool         uncoloured; /* Gauss-Seidel was asked for and the rows of a level have no colours: levels are on the host until the options or the PC are reset */
+  PetscBool         symmetric;  /* the matrix is, to rounding */
   PetscBool         warned[3];  /* K-cycle in a method that is not flexible, not symmetric, blocks */
   PetscInt         *mate;       /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
   PetscReal        *diagonal, *sum;

@@ -342,7 +342,6 @@ static PetscErrorCode PamgCoarseMatrix(PC pc, PetscInt l)
   MPI_Comm    comm = L->comm;
   PetscMPIInt regular;
   PetscInt    n = C->n, nd, off[PAMG_DIAGONALS];
-  PetscBool   known, symmetric;
 
   PetscFunctionBegin;
   C->nown = n;
@@ -366,8 +365,7 @@ static PetscErrorCode PamgCoarseMatrix(PC pc, PetscInt l)
     regular = PamgIsRegular(n, C->ai, C->aj, &nd, off);
     PetscCall(MatCreateSeqAIJWithArrays(comm, n, n, C->ai, C->aj, C->aa, &C->A));
   }
-  PetscCall(MatIsSymmetricKnown(L->A, &known, &symmetric));
-  if (!known || symmetric) PetscCall(MatSetOption(C->A, MAT_SYMMETRIC, PETSC_TRUE)); // up to rounding
+  if (pamg->symmetric) PetscCall(MatSetOption(C->A, MAT_SYMMETRIC, PETSC_TRUE)); // up to rounding
   PetscCall(MatConvert(C->A, regular ? MATAIJDIA : MATAIJICRS, MAT_INPLACE_MATRIX, &C->A));
   C->regular = (PetscBool)regular;
   PetscFunctionReturn(PETSC_SUCCESS);
