@@ -246,8 +246,17 @@ PETSC_INTERN PetscErrorCode PCPAMGGatherValues_Private(MPI_Comm, const PolderCSR
 /* place[] of this process becomes that of all, NULL unless all have places */
 PETSC_INTERN PetscErrorCode PCPAMGGatherPlaces_Private(MPI_Comm, const PamgLevel *, PetscInt64 **place);
 
+/* Entries of the rows of this process */
+static inline PetscLogDouble PamgLocalEntries(const PC_PAMG *pamg, const PamgLevel *L)
+{
+  if (pamg->device) return (PetscLogDouble)(L->nz + L->outer.nz);
+  return L->n ? L->csr.ai[L->n] + (L->csr.bi ? (PetscLogDouble)L->csr.bi[L->n] : 0.0) : 0.0;
+}
+
 /* pamgcycle.c: x = M^-1 b with vectors like those of the first level */
 PETSC_INTERN PetscErrorCode PCPAMGCycle_Private(PC_PAMG *, const void *b, void *x);
+/* Its flops on this process without those of the last level, which its solver logs; *last: the latter, when that is a product with the inverse */
+PETSC_INTERN PetscLogDouble PCPAMGFlops_Private(const PC_PAMG *, PetscLogDouble *last);
 
 /* pamghost.c */
 /* The arrays of the first level, which are the matrix's */
