@@ -97,9 +97,12 @@ $(INTERNAL): $(BUILD)/%: %.c $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
 
+# the parts of an example that a test looks at
+$(BUILD)/tests/damaged: $(filter $(BUILD)/parts/examples/readmat/%,$(PART))
+
 $(filter-out $(INTERNAL),$(TESTS) $(BENCHES)): $(BUILD)/%: %.c $(LIB) $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
+	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(filter %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
 
 $(TUTORIALS): $(BUILD)/tutorials/%: $(PETSC_EXAMPLES)/ksp/ksp/tutorials/%.c $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
