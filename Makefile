@@ -97,9 +97,12 @@ $(INTERNAL): $(BUILD)/%: %.c $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
 
+# the parts of an example that a test looks at
+$(BUILD)/tests/damaged: $(filter $(BUILD)/parts/examples/readmat/%,$(PART))
+
 $(filter-out $(INTERNAL),$(TESTS) $(BENCHES)): $(BUILD)/%: %.c $(LIB) $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
+	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(filter %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
 
 $(TUTORIALS): $(BUILD)/tutorials/%: $(PETSC_EXAMPLES)/ksp/ksp/tutorials/%.c $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
@@ -130,7 +133,7 @@ $(TABLES): bench-%: all $(BENCHES)
 bench-rrb: $(BUILD)/tests/rrbcg
 
 # one small test of each kind under valgrind, which does not know every instruction of -march=native
-MEMORY := kernels_* solverkernels_* halo_2 mat_products+2+aijdia matview_3+aijdia rrb_refresh+aij+single rrb_singular rrbcg_complement+double+aij rrbcg_changes+3+double+aij rrbcg_singular+1+aij rrbranks_move+3 pamg_galerkin+3+aij pamg_refresh+2+aij pamgbad_warnings+1 tns_formula_2+aijdia tns_bad+1 coarse_ksp+1+neumann coarse_cholesky+1+neumann deflation_subdomain+2 deflation_levelset_subdomain+2 deflation_partition+2 deflation_auto+2 deflation_sparse+2 dcg_auto+2 dcg_lssd+2 dcg_none+2 levelset_solves+2 levelset_sequence+2 labels_eight_bubbles+2 badsolve_*+2 readmat_labels+2 setters_1+1 simple_files+1 twice_1+1 waves_vtk+1
+MEMORY := kernels_* solverkernels_* halo_2 mat_products+2+aijdia matview_3+aijdia rrb_refresh+aij+single rrb_singular rrbcg_complement+double+aij rrbcg_changes+3+double+aij rrbcg_singular+1+aij rrbranks_move+3 pamg_galerkin+3+aij pamg_refresh+2+aij pamgbad_warnings+1 tns_formula_2+aijdia tns_bad+1 coarse_ksp+1+neumann coarse_cholesky+1+neumann deflation_subdomain+2 deflation_levelset_subdomain+2 deflation_partition+2 deflation_auto+2 deflation_sparse+2 dcg_auto+2 dcg_lssd+2 dcg_none+2 levelset_solves+2 levelset_sequence+2 labels_eight_bubbles+2 badsolve_*+3 readmat_labels+2 setters_1+1 simple_files+1 twice_1+1 waves_vtk+1+30
 check-valgrind:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/valgrind OPTFLAGS="-O1 -g" tests
 	@tests/run --build $(BUILD)/valgrind --mpiexec "$(MPIEXEC)" --valgrind --search $(MEMORY:%='%') $(CHECKFLAGS)
