@@ -21,8 +21,6 @@ static char help[] = "Compares solvers on a system from files.\n"
 
 #define MAX_SOLVERS 64
 
-PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
-
 typedef struct {
   char *name, *options;
 } Solver;

@@ -56,9 +56,11 @@ typedef PetscOptionItems PolderOptionItems;
 #if PETSC_VERSION_LT(3, 24, 0)
   #define PolderMatOpsSetMemType(ops, f)    (void)(f)
   #define PolderMatOpsCopyMemType(to, from) (void)(from)
+  #define PolderMatGetMemType(A, type)      (*(type) = (A)->boundtocpu ? PETSC_MEMTYPE_HOST : PETSC_MEMTYPE_CUDA, PETSC_SUCCESS)
 #else
   #define PolderMatOpsSetMemType(ops, f)    (ops)->getcurrentmemtype = (f)
   #define PolderMatOpsCopyMemType(to, from) (to)->getcurrentmemtype = (from)->getcurrentmemtype
+  #define PolderMatGetMemType(A, type)      MatGetCurrentMemType(A, type)
 #endif
 
 /* 3.22 renamed the function that makes a viewer from an option */
