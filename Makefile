@@ -9,7 +9,7 @@ GOALS    := $(or $(MAKECMDGOALS),all)
 .DEFAULT_GOAL := all
 
 # Everything about PETSc is in $(BUILD)/petsc.mk, rewritten only when it changes; make starts over when it did
-ifneq ($(filter-out clean format petsc-cuda,$(GOALS)),)
+ifneq ($(filter-out clean format petsc petsc-cuda,$(GOALS)),)
   include $(BUILD)/petsc.mk $(BUILD)/examples.mk
 endif
 $(BUILD)/petsc.mk: FORCE
@@ -158,12 +158,17 @@ check-sanitizer: tests
 	  case $$tool in memcheck) search="$(SANITIZE)";; racecheck) search="$(RACECHECK)";; *) search="$(INITCHECK)";; esac; \
 	  tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" --gpu --sanitizer $$tool --sanitizer-flags="--kernel-name kernel_substring=Polder" --search $$search $(CHECKFLAGS) || exit; done
 
-# PETSc with CUDA, for those who have none
-PETSC_CUDA_DIR     ?= petsc-cuda
-PETSC_CUDA_VERSION ?= 3.24.6
+# PETSc for those who want another one than they have, without and with CUDA
+PETSC_BUILD_DIR     ?= petsc
+PETSC_BUILD_VERSION ?= 3.26.1
+PETSC_CUDA_DIR      ?= petsc-cuda
+PETSC_CUDA_VERSION  ?= 3.24.6
+petsc:
+	@sh config/requirements.sh petsc
+	@config/petsc-build.sh "$(PETSC_BUILD_DIR)" "$(PETSC_BUILD_VERSION)"
 petsc-cuda:
-	@sh config/requirements.sh petsc-cuda
-	@config/petsc-cuda.sh "$(PETSC_CUDA_DIR)" "$(PETSC_CUDA_VERSION)" "$(CUDA_ARCHS)"
+	@sh config/requirements.sh petsc
+	@config/petsc-build.sh "$(PETSC_CUDA_DIR)" "$(PETSC_CUDA_VERSION)" "$(CUDA_ARCHS)"
 
 install: $(LIB)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/polder/options
@@ -179,4 +184,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(PART:.o=.d) $(CUDAPART:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples demo sea bench $(TABLES) tests check check-valgrind check-emulated check-gpu check-sanitizer benches petsc-cuda install format clean FORCE
+.PHONY: all examples demo sea bench $(TABLES) tests check check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install format clean FORCE

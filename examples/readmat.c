@@ -18,8 +18,6 @@ static char help[] = "Compares solvers on a system from files.\n"
 
 #include "readmat/readmat.h"
 
-PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
-
 int main(int argc, char **argv)
 {
   App      app  = {.timings = PETSC_TRUE, .rtol = 1e-6};
