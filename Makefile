@@ -41,6 +41,8 @@ PARTSRC  := $(wildcard examples/*/*.c)
 CUDAPARTSRC := $(if $(CUDAC)$(EMULATED),$(wildcard examples/*/*.cu))
 PARTFLAGS := $(NETCDF_CFLAGS) $(if $(CUDAPARTSRC),-DEXAMPLES_HAVE_CUDA=1) $(if $(EMULATED),-DEXAMPLES_EMULATED=1)
 PART     := $(PARTSRC:%.c=$(BUILD)/parts/%.o)
+# and so may a test
+TESTPART := $(patsubst %.c,$(BUILD)/parts/%.o,$(filter-out tests/emulated/%,$(wildcard tests/*/*.c)))
 CUDAPART := $(CUDAPARTSRC:%.cu=$(BUILD)/parts/%.o)
 OBJ      := $(SRC:%.c=$(BUILD)/%.o)
 CUDAOBJ  := $(CUDASRC:%.cu=$(BUILD)/%.o)
@@ -74,7 +76,7 @@ $(CUDAOBJ): $(BUILD)/%.o: %.cu $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
-$(PART): $(BUILD)/parts/%.o: %.c $(BUILD)/petsc.mk $(BUILD)/examples.mk
+$(PART) $(TESTPART): $(BUILD)/parts/%.o: %.c $(BUILD)/petsc.mk $(BUILD)/examples.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) $(PARTFLAGS) -MMD -MP -c -o $@ $<
 
@@ -100,9 +102,9 @@ $(INTERNAL): $(BUILD)/%: %.c $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 # the parts of an example that a test looks at
 $(BUILD)/tests/damaged: $(filter $(BUILD)/parts/examples/readmat/%,$(PART))
 
-$(filter-out $(INTERNAL),$(TESTS) $(BENCHES)): $(BUILD)/%: %.c $(LIB) $(BUILD)/petsc.mk
+$(filter-out $(INTERNAL),$(TESTS) $(BENCHES)): $(BUILD)/%: %.c $$(filter $$(BUILD)/parts/$$*/$$(ANY),$$(TESTPART)) $(LIB) $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(filter %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
+	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
 
 $(TUTORIALS): $(BUILD)/tutorials/%: $(PETSC_EXAMPLES)/ksp/ksp/tutorials/%.c $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
@@ -183,5 +185,5 @@ format:
 clean:
 	rm -rf $(BUILD)
 
--include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(PART:.o=.d) $(CUDAPART:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
+-include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(PART:.o=.d) $(TESTPART:.o=.d) $(CUDAPART:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
 .PHONY: all examples demo sea bench $(TABLES) tests check check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install format clean FORCE
