@@ -7,8 +7,8 @@ static PetscErrorCode KSPSolve_DCG(KSP ksp)
   PetscBool diagonalscale;
 
   PetscFunctionBegin;
-  PetscCall(PCGetDiagonalScale(ksp->pc, &diagonalscale));
-  PetscCheck(!diagonalscale, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "dcg does not work with the diagonal scaling of KSPSetDiagonalScale(): switch it off");
+  PetscCall(PolderPCGetDiagonalScale(ksp->pc, &diagonalscale));
+  PetscCheck(!diagonalscale, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "dcg does not work with the diagonal scaling of PCSetDiagonalScale(): leave it out");
   PetscCall(PCGetOperators(ksp->pc, &cg->A, NULL));
   PetscCall(PolderDeflationSpaceSetUp(cg->space, cg->A)); // the level set may have moved since KSPSetUp()
   cg->pc = ksp->pc;

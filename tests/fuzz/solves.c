@@ -1,0 +1,209 @@
+/* A solve, and whether what it claims is so */
+#include "fuzz.h"
+
+static PetscErrorCode Vectors(Fuzz *f)
+{
+  PetscFunctionBegin;
+  PetscCall(VecDestroy(&f->x));
+  PetscCall(VecDestroy(&f->b));
+  PetscCall(MatCreateVecs(f->A, &f->x, &f->b));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In the range of the matrix most of the time; false: nobody knows */
+static PetscErrorCode RightHandSide(Fuzz *f, PetscBool transpose)
+{
+  const PetscInt  how  = FuzzInt(f, 20);
+  const PetscReal size = FuzzChance(f, 10) ? PetscPowReal(10, FuzzReal(f, -60, 60)) : 1;
+  Vec             y;
+
+  PetscFunctionBegin;
+  PetscCall(FuzzVecFill(f->x, FuzzNext(f), FuzzInt(f, 3)));
+  if (how < 13) {
+    PetscCall(VecDuplicate(f->b, &y));
+    if (transpose) PetscCall(MatMultTranspose(f->A, f->x, y));
+    else PetscCall(MatMult(f->A, f->x, y));
+    PetscCall(VecCopy(y, f->b));
+    PetscCall(VecDestroy(&y));
+  } else if (how < 18) PetscCall(FuzzVecFill(f->b, FuzzNext(f), FuzzInt(f, 3)));
+  else PetscCall(VecZeroEntries(f->b));
+  PetscCall(VecScale(f->b, size));
+  if (FuzzChance(f, 1)) {
+    FuzzLog(f, " b infinite");
+    if (f->rows.n) PetscCall(VecSetValue(f->b, f->rows.n / 2, PETSC_INFINITY, INSERT_VALUES));
+    PetscCall(VecAssemblyBegin(f->b));
+    PetscCall(VecAssemblyEnd(f->b));
+  }
+  FuzzLog(f, " b %" PetscInt_FMT, how);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Without what lies in the kernel, which no solver can reach: that of the matrix, and the constant, which dcg notices by itself */
+static PetscErrorCode Project(Fuzz *f, Vec r)
+{
+  MatNullSpace space;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetNullSpace(f->A, &space));
+  if (space) PetscCall(MatNullSpaceRemove(space, r));
+  else if (f->rows.nkernel != 0) {
+    PetscScalar mean;
+    PetscInt    n;
+
+    PetscCall(VecGetSize(r, &n));
+    PetscCall(VecSum(r, &mean));
+    if (n) PetscCall(VecShift(r, -mean / (PetscReal)n));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The norm that the solver tests; rounding: of a vector whose entries may have either sign */
+static PetscErrorCode Norm(Fuzz *f, Vec r, PetscBool transpose, PetscBool rounding, PetscReal *norm)
+{
+  KSPNormType type;
+  PC          pc;
+  Vec         z;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetNormType(f->ksp, &type));
+  if (rounding) {
+    PetscScalar *a;
+    PetscInt     start, end;
+
+    PetscCall(VecGetOwnershipRange(r, &start, &end));
+    PetscCall(VecGetArray(r, &a));
+    for (PetscInt i = start; i < end; ++i)
+      if (FuzzHash(f->seed, (uint64_t)i, 77) % 2) a[i - start] = -a[i - start];
+    PetscCall(VecRestoreArray(r, &a));
+  }
+  if (type == KSP_NORM_UNPRECONDITIONED || type == KSP_NORM_NONE) PetscCall(VecNorm(r, NORM_2, norm));
+  else {
+    PetscScalar dot;
+
+    PetscCall(KSPGetPC(f->ksp, &pc));
+    PetscCall(VecDuplicate(r, &z));
+    if (transpose) PetscCall(PCApplyTranspose(pc, r, z));
+    else PetscCall(PCApply(pc, r, z));
+    if (type == KSP_NORM_PRECONDITIONED) PetscCall(VecNorm(z, NORM_2, norm));
+    else {
+      PetscCall(VecDot(r, z, &dot));
+      *norm = PetscSqrtReal(PetscAbsScalar(dot));
+    }
+    PetscCall(VecDestroy(&z));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a reason > 0 promises */
+static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool transpose, Vec guess)
+{
+  Vec         r, bound;
+  PetscReal   rtol, abstol, norm, floor, bnorm, allowed;
+  PetscInt    its, maxits;
+  KSPNormType type;
+  PetscBool   ours, petsc;
+  KSPType     solver;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetTolerances(f->ksp, &rtol, &abstol, NULL, &maxits));
+  PetscCall(KSPGetIterationNumber(f->ksp, &its));
+  PetscCall(KSPGetNormType(f->ksp, &type));
+  PetscCall(KSPGetType(f->ksp, &solver));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)f->ksp, &ours, KSPDCG, KSPRRBCG, ""));
+  petsc = PETSC_TRUE;
+  if (ours) {
+    char      stop[16] = "petsc", name[64];
+    PetscBool set;
+
+    PetscCall(PetscSNPrintf(name, sizeof(name), "-%s", "ksp_rrbcg_stop"));
+    PetscCall(PetscOptionsGetString(NULL, f->prefix, name, stop, sizeof(stop), &set));
+    if (strcmp(stop, "petsc")) petsc = PETSC_FALSE;
+  }
+  PetscCall(VecDuplicate(f->b, &r));
+  PetscCall(VecDuplicate(f->b, &bound));
+  PetscCall(FuzzResidual(f, f->T, transpose, f->b, f->x, r, bound));
+  PetscCall(Project(f, r));
+  PetscCall(VecNorm(r, NORM_2, &norm));
+  if (PetscIsInfOrNanReal(norm)) {
+    if (reason != KSP_CONVERGED_ITS) FuzzWrong(f, "%s claimed and the residual is not a number", KSPConvergedReasons[reason]);
+  } else if (reason == KSP_CONVERGED_ITS) {
+    if (type != KSP_NORM_NONE && !strcmp(solver, KSPDCG)) FuzzWrong(f, "KSP_CONVERGED_ITS with a norm to test");
+  } else if (petsc && (ours || (f->rows.mild && f->rows.definite && type == KSP_NORM_UNPRECONDITIONED))) {
+    PetscCall(Norm(f, r, transpose, PETSC_FALSE, &norm));
+    PetscCall(Norm(f, bound, transpose, PETSC_TRUE, &floor));
+    PetscCall(VecCopy(f->b, r));
+    PetscCall(Norm(f, r, transpose, PETSC_FALSE, &bnorm));
+    if (bnorm == 0 || !ours) { /* relative to the guess */
+      PetscReal gnorm;
+
+      PetscCall(VecCopy(f->b, r));
+      PetscCall(FuzzResidual(f, f->T, transpose, f->b, guess, r, bound));
+      PetscCall(Norm(f, r, transpose, PETSC_FALSE, &gnorm));
+      bnorm = PetscMax(bnorm, gnorm);
+    }
+    allowed = 1.01 * PetscMax(rtol * bnorm, abstol) + (reason == KSP_CONVERGED_HAPPY_BREAKDOWN ? 60 : 30) * floor;
+    if (!ours) allowed = 10 * allowed + 1e5 * floor;
+    if (norm > allowed)
+      FuzzWrong(f, "%s claimed by %s after %" PetscInt_FMT " steps at the residual %.6g: rtol %g of %.6g, abstol %g and %.6g of rounding, norm %s", KSPConvergedReasons[reason], solver, its, (double)norm, (double)rtol, (double)bnorm, (double)abstol, (double)floor, KSPNormTypes[type]);
+  }
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&bound));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A system that every solver of ours with any of our preconditioners must solve */
+static PetscErrorCode MustSolve(Fuzz *f, KSPConvergedReason reason, PetscBool *must)
+{
+  PetscReal rtol;
+  PetscInt  maxits;
+  PetscBool cg, pc;
+  PC        p;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetTolerances(f->ksp, &rtol, NULL, NULL, &maxits));
+  PetscCall(KSPGetPC(f->ksp, &p));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)f->ksp, &cg, KSPDCG, KSPRRBCG, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)p, &pc, PCTNS, PCRRB, PCJACOBI, ""));
+  *must = (PetscBool)(cg && pc && reason < 0 && f->rows.mild && f->rows.definite && f->rows.symmetric && f->rows.nkernel == 0 && maxits > 5000 && rtol > 1e-11 && reason != KSP_DIVERGED_NANORINF);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode FuzzSolve(Fuzz *f)
+{
+  const PetscBool    transpose = FuzzChance(f, 8), nonzero = FuzzChance(f, 25);
+  KSPConvergedReason reason, least, most;
+  PetscInt           its;
+  PetscBool          must = PETSC_FALSE;
+  Vec                guess;
+
+  PetscFunctionBegin;
+  FuzzLog(f, "\n solve%s%s", transpose ? " transposed" : "", nonzero ? " from a guess" : "");
+  PetscCall(Vectors(f));
+  PetscCall(RightHandSide(f, transpose));
+  if (nonzero && FuzzChance(f, 70)) PetscCall(FuzzVecFill(f->x, FuzzNext(f), FuzzInt(f, 2)));
+  else if (!nonzero) PetscCall(FuzzVecFill(f->x, 5, 0));
+  PetscCall(KSPSetInitialGuessNonzero(f->ksp, nonzero));
+  PetscCall(VecDuplicate(f->x, &f->xt));
+  guess = f->xt;
+  if (nonzero) PetscCall(VecCopy(f->x, guess));
+  else PetscCall(VecZeroEntries(guess));
+  PetscCall(transpose ? KSPSolveTranspose(f->ksp, f->b, f->x) : KSPSolve(f->ksp, f->b, f->x));
+  PetscCall(KSPGetConvergedReason(f->ksp, &reason));
+  PetscCall(KSPGetIterationNumber(f->ksp, &its));
+  FuzzLog(f, ": %s after %" PetscInt_FMT, KSPConvergedReasons[reason], its);
+  PetscCallMPI(MPI_Allreduce(&reason, &least, 1, MPI_INT, MPI_MIN, f->comm));
+  PetscCallMPI(MPI_Allreduce(&reason, &most, 1, MPI_INT, MPI_MAX, f->comm));
+  if (least != most) FuzzWrong(f, "%s on one process and %s on another", KSPConvergedReasons[least], KSPConvergedReasons[most]);
+  else if (!reason) FuzzWrong(f, "a solve without a reason");
+  else if (reason > 0) {
+    ++f->converged;
+    PetscCall(CheckClaim(f, reason, transpose, guess));
+  } else {
+    ++f->diverged;
+    PetscCall(MustSolve(f, reason, &must));
+    f->unsolved += must;
+    if (must) FuzzLog(f, " UNSOLVED");
+  }
+  PetscCall(VecDestroy(&f->xt));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
