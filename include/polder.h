@@ -29,7 +29,7 @@
 .  subdomain          - boxes of a structured grid
 .  stripe             - runs of consecutive grid points
 .  plane              - slabs of the last grid direction
-.  levelset           - one vector for each connected region with a positive level set
+.  levelset           - one vector for each connected region of either sign of the level set
 .  levelset_subdomain - one vector for each part of a region in a box
 .  rank               - one vector for each MPI process
 .  partition          - METIS parts of the matrix graph
