@@ -34,7 +34,7 @@
 .  rank               - one vector for each MPI process
 .  partition          - METIS parts of the matrix graph
 .  nearnullspace      - the vectors of `MatSetNearNullSpace()`
--  user               - labels or a matrix Z of the user's own
+-  user               - labels (-1: the row is in no vector) or a matrix Z of the user's own
 
    Level: intermediate
 

@@ -601,6 +601,15 @@ int main(int argc, char **argv)
       suffix: anisotropic
       args: -field constant -aniso {{1e-4 1e4}} -give none -deflation_space levelset -expected 0
     test:
+      suffix: shown
+      args: -centre -deflation_space levelset_subdomain -deflation_boxes 2,2,2 -expected 23
+    test:
+      suffix: shown_boxes
+      args: -deflation_space subdomain -deflation_boxes 2,3,2 -expected 11
+    test:
+      suffix: shown_runs
+      args: -dim 2 -deflation_count 5 -deflation_space {{stripe plane}} -expected 4
+    test:
       suffix: partition
       args: -dim 2 -n 24 -field constant -give none -deflation_space partition -deflation_count 12 -parts -expected 11
     test:
@@ -662,6 +671,9 @@ int main(int argc, char **argv)
     test:
       suffix: device_regions
       args: -n 20 -radius 0.15 -centre -give none -deflation_space levelset -inside {{1e3 1e-3}} -expected 9
+    test:
+      suffix: device_shown
+      args: -deflation_space subdomain -deflation_boxes 2,3,2 -expected 11
     test:
       suffix: device_stripe
       args: -dim 2 -deflation_grid 16,16 -deflation_space stripe -expected 31
@@ -749,8 +761,8 @@ int main(int argc, char **argv)
       fails: -deflation_boxes has 2 values but the grid has 3 dimensions
     test:
       suffix: bad_boxes_grid
-      args: -n 10 -deflation_space {{subdomain levelset_subdomain auto}} -deflation_boxes 2,2,2
-      fails: a structured grid: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition
+      args: -n 10 -rows shuffled -deflation_space {{subdomain levelset_subdomain auto}} -deflation_boxes 2,2,2
+      fails: a structured grid, and the matrix shows none: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition
     test:
       suffix: bad_grid
       args: -n 10 -deflation_grid 10,10,11 -deflation_space plane

@@ -128,7 +128,7 @@ static const char *const PolderDeflationTypes[] = {POLDERDEFLATIONAUTO, POLDERDE
    Options Database Keys:
 +  -deflation_space <type>          - see `PolderDeflationSpaceType`
 .  -deflation_boxes <px,py[,pz]>    - number of boxes in each direction of the grid
-.  -deflation_grid <nx,ny[,nz]>     - size of the grid when there is no DM: rows numbered naturally, x fastest
+.  -deflation_grid <nx,ny[,nz]>     - size of the grid when there is no DM: rows numbered naturally, x fastest; default: the grid that a 5- or 7-point stencil shows
 .  -deflation_count <d>             - number of stripes, planes or parts
 .  -deflation_levelset <auto|file>  - regions from the matrix, or a level set in a PETSc binary file; default: the vector composed on the operator as `levelset`, else auto
 .  -deflation_levelset_vectors <regions|thesis> - kind `levelset`: one vector for each region of either sign; or as Gupta (2015) counts them, without the
@@ -350,7 +350,7 @@ PetscErrorCode PolderDeflationSpaceSetLevelSet(PolderDeflationSpace s, Vec level
 
    Input Parameters:
 +  space  - the space
--  labels - one label for each local row: rows with the same label form a vector, rows with label -1 are in none
+-  labels - one label for each local row, from 0 on: rows with the same label form a vector; -1 says that the row is in no vector
 
    Level: intermediate
 
