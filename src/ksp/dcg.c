@@ -277,12 +277,14 @@ PetscErrorCode KSPDCGSolve_Private(KSP ksp)
 static PetscErrorCode KSPSolve_DCG(KSP ksp)
 {
   KSP_DCG  *dcg = (KSP_DCG *)ksp->data;
-  PetscBool diagonalscale;
+  PetscBool diagonalscale, changed;
 
   PetscFunctionBegin;
   PetscCall(PolderPCGetDiagonalScale(ksp->pc, &diagonalscale));
   PetscCheck(!diagonalscale, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "dcg does not work with the diagonal scaling of PCSetDiagonalScale(): leave it out");
   PetscCall(PCGetOperators(ksp->pc, &dcg->A, NULL));
+  PetscCall(PolderMatCatchUp(dcg->A, &changed));
+  if (changed) PetscCall(PCSetUp(ksp->pc));
   PetscCall(PolderDeflationSpaceSetUp(dcg->space, dcg->A)); // the level set may have moved since KSPSetUp()
   dcg->pc = ksp->pc;
   dcg->b  = ksp->vec_rhs;

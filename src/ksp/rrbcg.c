@@ -247,16 +247,18 @@ static PetscErrorCode KSPSolve_RRBCG(KSP ksp)
   KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
   KSP_DCG   *dcg   = &rrbcg->dcg;
   Mat        A;
+  PetscBool  changed;
 
   PetscFunctionBegin;
   PetscCall(KSPRRBCGCheckPC_Private(ksp));
   PetscCall(PCRRBReducedWant_Private(ksp->pc));
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(PolderMatCatchUp(A, &changed));
   PetscCall(PCSetUp(ksp->pc)); // it, or the values of the matrix, may be new
   PetscCall(PCRRBReducedBegin_Private(ksp->pc, ksp->vec_rhs));
   PetscCall(KSPRRBCGSetUpSystem_Private(ksp, ksp->vec_rhs));
   PetscCall(MatShellSetContext(rrbcg->S, ksp->pc));
   PetscCall(PCShellSetContext(rrbcg->rest, ksp->pc));
-  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(KSPRRBCGSetNullSpace_Private(ksp, A));
   PetscCall(PCRRBReduce_Private(ksp->pc, ksp->vec_rhs, rrbcg->b));
   if (ksp->guess_zero) PetscCall(VecZeroEntries(rrbcg->x));
