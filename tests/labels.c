@@ -424,7 +424,7 @@ static PetscErrorCode GiveLevelSet(const Problem *p, PolderDeflationSpace space,
       PetscMPIInt rank;
 
       PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-      if (rank == 0) PetscCheck(!truncate("phi.dat", 8 + 8 * (p->N - 1)), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "Cannot cut the file");
+      if (rank == 0) PetscCheck(!truncate("phi.dat", 2 * (off_t)sizeof(PetscInt) + (off_t)sizeof(PetscScalar) * p->N - 1), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "Cannot cut the file");
       PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
     }
   }

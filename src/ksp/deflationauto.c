@@ -31,7 +31,7 @@ static PetscErrorCode PolderLevelSetCheckFile(MPI_Comm comm, const char file[], 
       PetscCall(PetscBinaryClose(fd));
       if (n < 2 || header[0] != VEC_FILE_CLASSID) bad = 2;
       else if (header[1] != M) bad = 3;
-      else if ((PetscInt64)size < (PetscInt64)(2 * PETSC_BINARY_INT_SIZE) + (PetscInt64)M * (PetscInt64)PETSC_BINARY_SCALAR_SIZE) bad = 4;
+      else if ((PetscInt64)size < (PetscInt64)(2 * sizeof(PetscInt)) + (PetscInt64)M * (PetscInt64)PETSC_BINARY_SCALAR_SIZE) bad = 4;
     }
   }
   PetscCallMPI(MPI_Bcast(&bad, 1, MPIU_INT, 0, comm));
