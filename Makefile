@@ -9,7 +9,7 @@ GOALS    := $(or $(MAKECMDGOALS),all)
 .DEFAULT_GOAL := all
 
 # Everything about PETSc is in $(BUILD)/petsc.mk, rewritten only when it changes; make starts over when it did
-ifneq ($(filter-out clean format petsc-cuda,$(GOALS)),)
+ifneq ($(filter-out clean format petsc petsc-cuda,$(GOALS)),)
   include $(BUILD)/petsc.mk $(BUILD)/examples.mk
 endif
 $(BUILD)/petsc.mk: FORCE
@@ -99,6 +99,9 @@ $(INTERNAL): $(BUILD)/%: %.c $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
 
+# the parts of an example that a test looks at
+$(BUILD)/tests/damaged: $(filter $(BUILD)/parts/examples/readmat/%,$(PART))
+
 $(filter-out $(INTERNAL),$(TESTS) $(BENCHES)): $(BUILD)/%: %.c $$(filter $$(BUILD)/parts/$$*/$$(ANY),$$(TESTPART)) $(LIB) $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
@@ -132,7 +135,7 @@ $(TABLES): bench-%: all $(BENCHES)
 bench-rrb: $(BUILD)/tests/rrbcg
 
 # one small test of each kind under valgrind, which does not know every instruction of -march=native
-MEMORY := kernels_* solverkernels_* halo_2 mat_products+2+aijdia matview_3+aijdia rrb_refresh+aij+single rrb_singular rrbcg_complement+double+aij rrbcg_changes+3+double+aij rrbcg_singular+1+aij rrbranks_move+3 pamg_galerkin+3+aij pamg_refresh+2+aij pamgbad_warnings+1 tns_formula_2+aijdia tns_bad+1 coarse_ksp+1+neumann coarse_cholesky+1+neumann deflation_subdomain+2 deflation_levelset_subdomain+2 deflation_partition+2 deflation_auto+2 deflation_sparse+2 dcg_auto+2 dcg_lssd+2 dcg_none+2 levelset_solves+2 levelset_sequence+2 labels_eight_bubbles+2 badsolve_*+2 readmat_labels+2 setters_1+1 simple_files+1 twice_1+1 waves_vtk+1
+MEMORY := kernels_* solverkernels_* halo_2 mat_products+2+aijdia matview_3+aijdia rrb_refresh+aij+single rrb_singular rrbcg_complement+double+aij rrbcg_changes+3+double+aij rrbcg_singular+1+aij rrbranks_move+3 pamg_galerkin+3+aij pamg_refresh+2+aij pamgbad_warnings+1 tns_formula_2+aijdia tns_bad+1 coarse_ksp+1+neumann coarse_cholesky+1+neumann deflation_subdomain+2 deflation_levelset_subdomain+2 deflation_partition+2 deflation_auto+2 deflation_sparse+2 dcg_auto+2 dcg_lssd+2 dcg_none+2 levelset_solves+2 levelset_sequence+2 labels_eight_bubbles+2 badsolve_*+3 readmat_labels+2 setters_1+1 simple_files+1 twice_1+1 waves_vtk+1+30
 check-valgrind:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/valgrind OPTFLAGS="-O1 -g" tests
 	@tests/run --build $(BUILD)/valgrind --mpiexec "$(MPIEXEC)" --valgrind --search $(MEMORY:%='%') $(CHECKFLAGS)
@@ -157,12 +160,17 @@ check-sanitizer: tests
 	  case $$tool in memcheck) search="$(SANITIZE)";; racecheck) search="$(RACECHECK)";; *) search="$(INITCHECK)";; esac; \
 	  tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" --gpu --sanitizer $$tool --sanitizer-flags="--kernel-name kernel_substring=Polder" --search $$search $(CHECKFLAGS) || exit; done
 
-# PETSc with CUDA, for those who have none
-PETSC_CUDA_DIR     ?= petsc-cuda
-PETSC_CUDA_VERSION ?= 3.24.6
+# PETSc for those who want another one than they have, without and with CUDA
+PETSC_BUILD_DIR     ?= petsc
+PETSC_BUILD_VERSION ?= 3.26.1
+PETSC_CUDA_DIR      ?= petsc-cuda
+PETSC_CUDA_VERSION  ?= 3.24.6
+petsc:
+	@sh config/requirements.sh petsc
+	@config/petsc-build.sh "$(PETSC_BUILD_DIR)" "$(PETSC_BUILD_VERSION)"
 petsc-cuda:
-	@sh config/requirements.sh petsc-cuda
-	@config/petsc-cuda.sh "$(PETSC_CUDA_DIR)" "$(PETSC_CUDA_VERSION)" "$(CUDA_ARCHS)"
+	@sh config/requirements.sh petsc
+	@config/petsc-build.sh "$(PETSC_CUDA_DIR)" "$(PETSC_CUDA_VERSION)" "$(CUDA_ARCHS)"
 
 install: $(LIB)
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/polder/options
@@ -178,4 +186,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(PART:.o=.d) $(TESTPART:.o=.d) $(CUDAPART:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples demo sea bench $(TABLES) tests check check-valgrind check-emulated check-gpu check-sanitizer benches petsc-cuda install format clean FORCE
+.PHONY: all examples demo sea bench $(TABLES) tests check check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install format clean FORCE

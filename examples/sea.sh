@@ -2,7 +2,7 @@
 # examples/sea.sh [frames] [ranks]: waves and a ship in a bath of the shape of the southern North Sea, a picture each second
 set -e
 . "$(dirname "$0")/../bench/common.sh"
-frames=${1:-401}
+frames=${1:-400}
 ranks=${2:-$(nproc | awk '{print $1 < 2 ? 1 : 2}')}
 relief=${RELIEF:-/usr/share/ferret-vis/data/etopo5.cdf}
 folder=$BUILD/sea

@@ -3,6 +3,8 @@
 
 #include <petscksp.h>
 
+PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
+
 #define MATAIJDIA     "aijdia"
 #define MATSEQAIJDIA  "seqaijdia"
 #define MATMPIAIJDIA  "mpiaijdia"

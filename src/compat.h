@@ -23,13 +23,16 @@ typedef PetscOptionItems *PolderOptionItems;
 typedef PetscOptionItems PolderOptionItems;
 #endif
 
-/* 3.23 hands a context's destructor a pointer to the context, earlier releases the context itself */
+/* 3.23 hands a context's destructor a pointer to the context, earlier releases the context itself; 3.25 declares that pointer as void * */
 #if PETSC_VERSION_LT(3, 23, 0)
   #define PolderCtxArg(ctx) void *ctx
   #define PolderCtx(ctx)    (ctx)
-#else
+#elif PETSC_VERSION_LT(3, 25, 0)
   #define PolderCtxArg(ctx) void **ctx
   #define PolderCtx(ctx)    (*(ctx))
+#else
+  #define PolderCtxArg(ctx) void *ctx
+  #define PolderCtx(ctx)    (*(void **)(ctx))
 #endif
 
 /* 3.22 made MPIU_Allreduce() return an MPI error code */
@@ -53,9 +56,11 @@ typedef PetscOptionItems PolderOptionItems;
 #if PETSC_VERSION_LT(3, 24, 0)
   #define PolderMatOpsSetMemType(ops, f)    (void)(f)
   #define PolderMatOpsCopyMemType(to, from) (void)(from)
+  #define PolderMatGetMemType(A, type)      (*(type) = (A)->boundtocpu ? PETSC_MEMTYPE_HOST : PETSC_MEMTYPE_CUDA, PETSC_SUCCESS)
 #else
   #define PolderMatOpsSetMemType(ops, f)    (ops)->getcurrentmemtype = (f)
   #define PolderMatOpsCopyMemType(to, from) (to)->getcurrentmemtype = (from)->getcurrentmemtype
+  #define PolderMatGetMemType(A, type)      MatGetCurrentMemType(A, type)
 #endif
 
 /* 3.22 renamed the function that makes a viewer from an option */
@@ -68,4 +73,13 @@ typedef PetscOptionItems PolderOptionItems;
   #define PolderKSPMinIts(ksp) ((ksp)->chknorm + 1)
 #else
   #define PolderKSPMinIts(ksp) PetscMax((ksp)->min_it, (ksp)->chknorm + 1)
+#endif
+
+/* 3.26 has no diagonal scaling of preconditioners any more */
+#if PETSC_VERSION_LT(3, 26, 0)
+  #define PolderPCGetDiagonalScale(pc, scaled) PCGetDiagonalScale(pc, scaled)
+  #define PolderPCSetDiagonalScale(pc, scale)  PCSetDiagonalScale(pc, scale)
+#else
+  #define PolderPCGetDiagonalScale(pc, scaled) ((void)(pc), *(scaled) = PETSC_FALSE, PETSC_SUCCESS)
+  #define PolderPCSetDiagonalScale(pc, scale)  ((void)(pc), (void)(scale), PETSC_SUCCESS)
 #endif

@@ -71,12 +71,21 @@ static PetscErrorCode PolderCheckVersion(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  PetscDLLibraryRegister_polder - registers the types and log events of Polder; called by PETSc when it loads the library (`-dll_append`)
+/*@C
+   PetscDLLibraryRegister_polder - Registers the types and log events of Polder
 
-  A program that links with the library calls it once after `PetscInitialize()`.
-*/
-PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void)
+   Not Collective, but every process must call it
+
+   Level: beginner
+
+   Notes:
+   PETSc calls it when it loads the library (`-dll_append`). A program that links with the library calls it itself, after each `PetscInitialize()`; more calls do nothing.
+
+   It is an error when the program runs another PETSc than the library was built with: another minor release, or one with other indices or scalars.
+
+.seealso: `KSPDCG`, `KSPRRBCG`, `PCTNS`, `PCRRB`, `PCPAMG`, `PCLEVELSET`, `MATAIJDIA`, `MATAIJICRS`, `MATAIJHEC`
+@*/
+PetscErrorCode PetscDLLibraryRegister_polder(void)
 {
   PetscFunctionBegin;
   PetscCall(PolderCheckVersion());

@@ -4,10 +4,8 @@ static char help[] = "Deflation on the device: kernels against their host twins,
 #include "copies.h"
 #include "devicetest.h"
 #include "../src/ksp/deflationspace.h"
-#include <petscksp.h>
+#include <polder.h>
 #include <petsctime.h>
-
-PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
 
 /* n bytes that would be noticed where they are not overwritten: NaN, and a large negative number */
 static PetscErrorCode Poisoned(size_t bytes, void *there)

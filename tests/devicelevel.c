@@ -5,9 +5,8 @@ static char help[] = "Device kernels of the levels of PC pamg against their host
 #include "vecs.h"
 #include "../src/kernels/levelscalars.h"
 #include "../src/pc/pamg.h"
+#include <polder.h>
 #include <petsc/private/pcimpl.h>
-
-PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
 
 /* -small: no large matrix, for compute-sanitizer */
 static PetscBool small = PETSC_FALSE;

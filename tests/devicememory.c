@@ -2,9 +2,7 @@ static char help[] = "Solvers on an emulated device that has too little memory: 
   -n <nodes in each direction of the grid>\n\n";
 
 #include "../src/device.h"
-#include <petscksp.h>
-
-PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
+#include <polder.h>
 
 typedef struct {
   Mat       A;

@@ -17,9 +17,10 @@ typedef enum {
   ROWS_NATURAL,
   ROWS_DMDA,
   ROWS_EMPTY,
-  ROWS_SHUFFLED
+  ROWS_SHUFFLED,
+  ROWS_TAIL
 } Rows;
-static const char *const RowsNames[] = {"natural", "dmda", "empty", "shuffled", "Rows", "ROWS_", NULL};
+static const char *const RowsNames[] = {"natural", "dmda", "empty", "shuffled", "tail", "Rows", "ROWS_", NULL};
 
 typedef struct {
   PetscInt  dim, n, N; /* cells a direction and in all */
@@ -102,7 +103,7 @@ static PetscErrorCode AssembleNatural(const Problem *p, Mat *A)
   PetscFunctionReturn(0);
 }
 
-/* cells <- the natural number of each local row: those of a DMDA, all rows on the even processes, or numbered at random */
+/* cells <- the natural number of each local row: those of a DMDA, all rows on the even processes, numbered at random, or this in the last quarter only */
 static PetscErrorCode CellsOfRows(const Problem *p, DM *da, IS *cells)
 {
   PetscMPIInt rank, size;
@@ -115,6 +116,10 @@ static PetscErrorCode CellsOfRows(const Problem *p, DM *da, IS *cells)
   even  = (size + 1) / 2;
   start = rank % 2 ? 0 : p->N * (rank / 2) / even;
   m     = rank % 2 ? 0 : p->N * (rank / 2 + 1) / even - start;
+  if (p->rows == ROWS_TAIL) {
+    start = p->N * rank / size;
+    m     = p->N * (rank + 1) / size - start;
+  }
   if (p->rows == ROWS_DMDA) {
     if (p->dim == 2) PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, da));
     else PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, p->n, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, da));
@@ -125,7 +130,11 @@ static PetscErrorCode CellsOfRows(const Problem *p, DM *da, IS *cells)
     start -= m;
   }
   PetscCall(PetscMalloc1(m, &c));
-  for (PetscInt i = 0; i < m; ++i) c[i] = p->rows == ROWS_SHUFFLED ? (start + i) * 1009 % p->N : start + i;
+  for (PetscInt i = 0; i < m; ++i) {
+    const PetscInt first = p->rows == ROWS_TAIL ? p->N - p->N / 4 : 0, row = start + i;
+
+    c[i] = (p->rows == ROWS_SHUFFLED || p->rows == ROWS_TAIL) && row >= first ? first + (row - first) * 1009 % (p->N - first) : row;
+  }
   if (p->rows == ROWS_DMDA) {
     PetscCall(DMDAGetAO(*da, &ao));
     PetscCall(AOPetscToApplication(ao, m, c));
@@ -433,6 +442,23 @@ static PetscErrorCode GiveLabels(PolderDeflationSpace space, IS cells)
   PetscFunctionReturn(0);
 }
 
+/* New values in the same pattern: the same vectors */
+static PetscErrorCode CheckAgain(const Problem *p, PolderDeflationSpace space, Mat A, IS cells, PetscInt used, PetscInt d, const PetscInt label[])
+{
+  PetscInt now, *again;
+
+  PetscFunctionBegin;
+  PetscCall(MatScale(A, 7));
+  PetscCall(PolderDeflationSpaceSetUp(space, A));
+  PetscCall(PolderDeflationSpaceGetSize(space, &now));
+  PetscCheck(now == used, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " vectors after new values, %" PetscInt_FMT " before", now, used);
+  PetscCall(PetscMalloc1(p->N, &again));
+  PetscCall(Found(p, space, A, cells, d, again));
+  for (PetscInt i = 0; i < p->N && d; ++i) PetscCheck(again[i] == label[i], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has label %" PetscInt_FMT " after new values, %" PetscInt_FMT " before", i, again[i], label[i]);
+  PetscCall(PetscFree(again));
+  PetscFunctionReturn(0);
+}
+
 /* One space for the problem of the options, against the reference */
 static PetscErrorCode CheckSpace(Problem *p, PolderDeflationSpace space)
 {
@@ -465,6 +491,7 @@ static PetscErrorCode CheckSpace(Problem *p, PolderDeflationSpace space)
     PetscCall(Found(p, space, A, cells, d, label));
     PetscCall(Compare(p, d, reference, label));
   }
+  PetscCall(CheckAgain(p, space, A, cells, used, d, label));
   PetscCall(PetscFree2(label, reference));
   PetscCall(ISDestroy(&cells));
   PetscCall(MatDestroy(&A));
@@ -516,6 +543,15 @@ int main(int argc, char **argv)
       suffix: empty_process
       args: -rows empty -deflation_grid 16,16,16 -deflation_space levelset_subdomain -deflation_boxes 2,3,2 -expected 19
     test:
+      suffix: empty_process_again
+      args: -rows empty -dim 2 -give none -deflation_grid 16,16 -deflation_count 5 -deflation_space {{stripe plane}} -expected 4
+    test:
+      suffix: empty_process_parts
+      args: -rows empty -dim 2 -n 24 -field constant -give none -deflation_space partition -deflation_count 12 -parts -expected 11
+    test:
+      suffix: empty_process_levelset
+      args: -rows empty -centre -deflation_space levelset -expected 8
+    test:
       suffix: layers
       args: -field layers -inside 1e-6 -give none -deflation_grid 16,16,16 -deflation_space levelset_subdomain -deflation_boxes 2,1,1 -expected 9
     test:
@@ -548,6 +584,12 @@ int main(int argc, char **argv)
     test:
       suffix: auto_boxes
       args: -dim 2 -n 24 -field constant -give none -deflation_space auto -deflation_count 12 -parts -expected 8
+
+  test:
+    suffix: tail
+    nsize: 4
+    args: -rows tail -dim 2 -n 26 -field constant -give none -deflation_space auto -deflation_count 12 -parts -expected 11
+    output_file: output/labels.out
 
   test:
     suffix: noise

@@ -3,13 +3,11 @@ static char help[] = "Matrices of Polder in device memory: values in coordinates
 
 #include "../src/mat/aijderived.h"
 #include "../src/mat/dia.h"
-#include <petscksp.h>
+#include <polder.h>
 #include <petsc/private/matimpl.h>
 #include <petsc/private/vecimpl.h>
 
 #if defined(PETSC_HAVE_CUDA)
-
-PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
 
 typedef struct {
   const char *type;
@@ -19,17 +17,6 @@ typedef struct {
   Mat         A;     /* plain AIJ on the host with the same values */
   PetscBool   empty; /* the second process owns nothing */
 } Test;
-
-static PetscErrorCode CurrentMemType(Mat A, PetscMemType *type)
-{
-  PetscFunctionBeginUser;
-  #if PETSC_VERSION_LT(3, 24, 0)
-  *type = A->boundtocpu ? PETSC_MEMTYPE_HOST : PETSC_MEMTYPE_CUDA;
-  #else
-  PetscCall(MatGetCurrentMemType(A, type));
-  #endif
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode Check(Test *t, const char *what, PetscBool ok)
 {
@@ -395,7 +382,7 @@ static PetscErrorCode Places(Test *t)
 
   PetscFunctionBeginUser;
   PetscCall(New(t, &B));
-  PetscCall(CurrentMemType(B, &type));
+  PetscCall(PolderMatGetMemType(B, &type));
   PetscCall(Check(t, "on the device", PetscMemTypeDevice(type) ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(SameProduct(t, "device vectors", t->A, B, VECCUDA, VECCUDA));
   PetscCall(SetValues(t, B, 1.5, INSERT_VALUES));
@@ -406,7 +393,7 @@ static PetscErrorCode Places(Test *t)
   PetscCall(SameProduct(t, "device and host", t->A, B, VECCUDA, VECSTANDARD));
   PetscCall(SetValues(t, B, 0.5, INSERT_VALUES));
   PetscCall(MatBindToCPU(B, PETSC_TRUE));
-  PetscCall(CurrentMemType(B, &type));
+  PetscCall(PolderMatGetMemType(B, &type));
   PetscCall(Check(t, "bound to the host", PetscMemTypeHost(type) ? PETSC_TRUE : PETSC_FALSE));
   PetscCall(SameProduct(t, "bound", t->A, B, VECCUDA, VECCUDA));
   PetscCall(SetValues(t, B, 0.5, INSERT_VALUES));

@@ -228,7 +228,7 @@ int main(int argc, char **argv)
      test:
        suffix: bad_type
        args: -bad type
-       fails: ask for type
+       fails: Cannot convert a seqaij matrix to mpiaij
      test:
        suffix: bad_unassembled
        args: -bad unassembled
@@ -237,7 +237,7 @@ int main(int argc, char **argv)
        suffix: bad_size
        nsize: {{1 2}}
        args: -bad size
-       fails: dim
+       fails: global dim 20 21
      test:
        suffix: bad_damaged
        nsize: {{1 2}}
@@ -251,7 +251,7 @@ int main(int argc, char **argv)
    test:
      suffix: bad_unsorted
      args: -bad unsorted
-     fails: sort
+     fails: The columns of a row do not ascend: sort them in the arrays
 
    test:
      suffix: bad_fill

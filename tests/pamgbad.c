@@ -220,6 +220,12 @@ static PetscErrorCode TestWarnings(void)
   PetscCall(VecShift(x, 1));
   PetscCall(MatDiagonalScale(A, x, NULL));
   PetscCall(ProblemSolve(A, "-ksp_type gmres -pc_type pamg", NULL, &its, &residual));
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_FALSE)); // known: the same words
+  PetscCall(ProblemSolve(A, "-ksp_type gmres -pc_type pamg", NULL, &its, &residual));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PoissonAssemble(PETSC_COMM_WORLD, 2, 12, 1, &A));
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_FALSE)); // as a program says that has not looked: no words
+  PetscCall(ProblemSolve(A, "-ksp_type cg -pc_type pamg", NULL, &its, &residual));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));

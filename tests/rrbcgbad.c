@@ -13,11 +13,12 @@ typedef enum {
   TWO_MATRICES,
   OLD_VALUES,
   PRECONDITIONED,
-  SCALED,
   NOTFINITE,
+  SCALED,
+  SCALED_DCG,
   NBAD
 } Bad;
-static const char *const names[] = {"9-point stencil", "3-D stencil", "another preconditioner", "two matrices", "factor of older values", "preconditioned norm", "diagonal scaling", "not a number"};
+static const char *const names[] = {"9-point stencil", "3-D stencil", "another preconditioner", "two matrices", "factor of older values", "preconditioned norm", "not a number", "diagonal scaling", "diagonal scaling of dcg"};
 
 static PetscErrorCode SolveBad(Bad bad, Mat A, Mat B, KSP ksp, Vec b, Vec x)
 {
@@ -25,11 +26,11 @@ static PetscErrorCode SolveBad(Bad bad, Mat A, Mat B, KSP ksp, Vec b, Vec x)
   PC            pc;
 
   PetscFunctionBeginUser;
-  PetscCall(KSPSetType(ksp, KSPRRBCG));
+  PetscCall(KSPSetType(ksp, bad == SCALED_DCG ? KSPDCG : KSPRRBCG));
   PetscCall(KSPSetOperators(ksp, A, bad == TWO_MATRICES ? B : A));
   PetscCall(KSPGetPC(ksp, &pc));
   if (bad == OTHER_PC) PetscCall(PCSetType(pc, PCICC));
-  if (bad == SCALED) PetscCall(PCSetDiagonalScale(pc, b));
+  if (bad >= SCALED) PetscCall(PolderPCSetDiagonalScale(pc, b));
   if (bad == PRECONDITIONED) PetscCall(KSPSetNormType(ksp, KSP_NORM_PRECONDITIONED));
   if (bad == OLD_VALUES) PetscCall(KSPSolve(ksp, b, x));
   if (bad == OLD_VALUES) {
@@ -45,9 +46,12 @@ static PetscErrorCode SolveBad(Bad bad, Mat A, Mat B, KSP ksp, Vec b, Vec x)
 
 int main(int argc, char **args)
 {
+  PetscBool scaled;
+
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
-  for (int bad = 0; bad < NBAD; ++bad) {
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-scaled", &scaled));
+  for (int bad = scaled ? SCALED : 0; bad < (scaled ? NBAD : SCALED); ++bad) {
     const Problem  p     = {bad == NINE_POINTS ? NINE : RANDOM5, 12, 10, 1};
     const Bubbles  space = {.dim = 3, .n = 6, .k = 0, .radius = 0.1, .inside = 1, .scale = 1, .dirichlet = PETSC_TRUE};
     Mat            A     = NULL, B;
@@ -81,6 +85,11 @@ int main(int argc, char **args)
    test:
      suffix: bad
      nsize: {{1 3}}
+
+   test:
+     suffix: scaled
+     requires: !since_3.26
+     args: -scaled
 
    test:
      suffix: pc

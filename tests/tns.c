@@ -279,6 +279,44 @@ static PetscErrorCode TestFormula(Problem p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A program that says that the matrix is not symmetric is believed when that is so */
+static PetscErrorCode TestSaidUnsymmetric(Problem p)
+{
+  Mat            A;
+  PC             pc;
+  Vec            r, z;
+  PetscReal      error, norm;
+  PetscErrorCode ierr;
+  PetscMPIInt    size;
+  int            failed;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(CreateMatrix(&p, &A));
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_FALSE));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetType(pc, "tns"));
+  PetscCall(GetError(pc, &p, &p, 2, PETSC_TRUE, &error, &norm));
+  PetscCall(Report("transpose of what is said not to be symmetric", (PetscBool)(error < 1e-14), error));
+  PetscCall(MatCreateVecs(A, &z, &r));
+  PetscCall(VecSetRandom(r, NULL));
+  PetscCall(VecShift(r, 3));
+  PetscCall(MatDiagonalScale(A, r, NULL));
+  PetscCall(MatSetOption(A, MAT_SYMMETRIC, PETSC_FALSE));
+  PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
+  ierr = PCApplyTranspose(pc, r, z);
+  PetscCall(PetscPopErrorHandler());
+  failed = ierr ? 1 : 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &failed, 1, MPI_INT, MPI_SUM, PETSC_COMM_WORLD));
+  PetscCall(Report("transpose of what is not symmetric: an error on every process", (PetscBool)(failed == size), failed));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&z));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Another pattern in the same matrix, also while the preconditioner is reused */
 static PetscErrorCode TestPattern(Problem p)
 {
@@ -568,6 +606,7 @@ int main(int argc, char **args)
     };
     PetscCall(TestFormula(p));
     PetscCall(TestPattern(p));
+    PetscCall(TestSaidUnsymmetric(p));
     p = (Problem){
       {3, 1, 1},
       3, 10.0, 0

@@ -1,9 +1,7 @@
 static char help[] = "The apply of tns on the device: equal to that on the host, also joined with its inner product.\n\n";
 
 #include "../src/pc/tns.h"
-#include <petscksp.h>
-
-PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
+#include <polder.h>
 
 static PetscErrorCode Report(const char *what, PetscBool good, PetscReal value)
 {

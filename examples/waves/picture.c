@@ -122,15 +122,23 @@ static PetscErrorCode PictureVTK(Sea *s)
   PetscFunctionReturn(0);
 }
 
+static PetscBool Due(const Sea *s, PetscInt every)
+{
+  return (PetscBool)(every && !(s->frame % every));
+}
+
+PetscBool SeaPictureIsDue(const Sea *s)
+{
+  return (PetscBool)(Due(s, s->picture) || Due(s, s->vtk));
+}
+
 PetscErrorCode SeaPicture(Sea *s)
 {
-  const PetscBool png = (PetscBool)(s->picture && !(s->frame % s->picture)), vtk = (PetscBool)(s->vtk && !(s->frame % s->vtk));
-
   PetscFunctionBegin;
-  if (!png && !vtk) PetscFunctionReturn(0);
+  if (!SeaPictureIsDue(s)) PetscFunctionReturn(0);
   PetscCall(SeaBegin(s, ROUTINE_PICTURE));
-  if (png) PetscCall(PicturePNG(s));
-  if (vtk) PetscCall(PictureVTK(s));
+  if (Due(s, s->picture)) PetscCall(PicturePNG(s));
+  if (Due(s, s->vtk)) PetscCall(PictureVTK(s));
   PetscCall(SeaEnd(s, ROUTINE_PICTURE));
   PetscFunctionReturn(0);
 }

@@ -131,6 +131,17 @@ static PetscErrorCode Frame(Sea *s, Sea *twin, PetscReal bound)
   PetscFunctionReturn(0);
 }
 
+/* The sea after the last frame, where it is one to be shown: a longer run shows the same at the beginning of its next frame */
+static PetscErrorCode LastPicture(Sea *s)
+{
+  PetscFunctionBegin;
+  if (!SeaPictureIsDue(s)) PetscFunctionReturn(0);
+  s->t = s->frame * s->dt;
+  PetscCall(SeaRefresh(s));
+  PetscCall(SeaPicture(s));
+  PetscFunctionReturn(0);
+}
+
 PetscErrorCode SeaRun(Sea *s)
 {
   Sea           *twin = NULL;
@@ -154,8 +165,9 @@ PetscErrorCode SeaRun(Sea *s)
     if (s->frame == 1) copied = Copied();
     PetscCall(Frame(s, twin, bound));
   }
-  PetscCall(PetscLogStagePop());
   PetscCall(CheckCopies(s, copied));
+  PetscCall(LastPicture(s));
+  PetscCall(PetscLogStagePop());
   if (check) {
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " frames on the %s agree within %g with those on the host\n", s->frames, s->device ? "device" : "host", (double)bound));
     PetscCall(SeaReset(twin));

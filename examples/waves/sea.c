@@ -401,10 +401,12 @@ PetscErrorCode SeaSetMatrix(Sea *s)
 
 static PetscErrorCode CreateSolver(Sea *s)
 {
+  PC pc;
+
   PetscFunctionBegin;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
-  PetscCall(KSPSetDM(s->ksp, s->dm));
-  PetscCall(KSPSetDMActive(s->ksp, PETSC_FALSE));
+  PetscCall(KSPGetPC(s->ksp, &pc));
+  PetscCall(PCSetDM(pc, s->dm)); // for the preconditioner alone: KSPSetDM() would have the matrix made by the DM
   PetscCall(KSPSetOperators(s->ksp, s->S, s->S));
   PetscCall(KSPSetType(s->ksp, KSPCG));
   PetscCall(KSPSetNormType(s->ksp, KSP_NORM_UNPRECONDITIONED));

@@ -137,6 +137,7 @@ PetscErrorCode SeaFillWaves(Sea *);
 void           SeaShip(const Sea *, PetscInt k, WavesShip *); /* ship number k at this time */
 
 /* picture.c, report.c */
+PetscBool      SeaPictureIsDue(const Sea *); /* at this frame */
 PetscErrorCode SeaPicture(Sea *);
 PetscErrorCode SeaWatch(Sea *);
 PetscErrorCode SeaReport(Sea *);

@@ -134,7 +134,7 @@ void PolderKeysSort_Host(PetscInt m, const PetscInt part[], PetscInt64 npart, Pe
     key[i] = PolderKey_Private(part, ncomp, comp, i);
     if (key[i] < 0) key[i] = npart * ncomp;
   }
-  qsort(key, (size_t)m, sizeof(*key), PolderKeyCompare_Private);
+  if (m) qsort(key, (size_t)m, sizeof(*key), PolderKeyCompare_Private);
   for (PetscInt i = 0; i < m; ++i) {
     if (!n || sorted[n - 1] != key[i]) sorted[n++] = key[i];
   }

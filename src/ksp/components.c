@@ -19,7 +19,7 @@ static PetscInt PolderEdgesUnique(PetscInt n, PolderEdge edge[])
 {
   PetscInt nu = 0;
 
-  qsort(edge, (size_t)n, sizeof(PolderEdge), PolderEdgeCompare);
+  if (n) qsort(edge, (size_t)n, sizeof(PolderEdge), PolderEdgeCompare);
   for (PetscInt k = 0; k < n; ++k) {
     if (!nu || PolderEdgeCompare(&edge[nu - 1], &edge[k])) edge[nu++] = edge[k];
   }
@@ -73,7 +73,7 @@ static PetscErrorCode PolderComponentsMerge(MPI_Comm comm, const PolderCSR *csr,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The edges that cross to other processes: those with equal class (cls given) or with scales within the factor jump */
+/* The edges that cross to other processes: those with equal class, or (jump > 0) with scales within the factor jump */
 static PetscErrorCode PolderComponentsAcross(Mat A, const PolderCSR *csr, const PetscInt cls[], const PetscScalar scale[], PetscReal jump, PetscInt comp[])
 {
   PolderHalo   halo;
@@ -84,7 +84,7 @@ static PetscErrorCode PolderComponentsAcross(Mat A, const PolderCSR *csr, const 
   PetscFunctionBegin;
   PetscCall(PolderMatGetHalo(A, &halo));
   PetscCall(PetscMalloc3(csr->nghost, &gcls, csr->nghost, &gscale, csr->nghost, &gcomp));
-  if (cls) PetscCall(PolderHaloExchange(halo, MPIU_INT, cls, gcls));
+  if (jump == 0) PetscCall(PolderHaloExchange(halo, MPIU_INT, cls, gcls)); // a process without rows has neither array
   else PetscCall(PolderHaloExchange(halo, MPIU_SCALAR, scale, gscale));
   PetscCall(PolderHaloExchange(halo, MPIU_INT, comp, gcomp));
   PetscCall(PetscMalloc1(csr->bi ? csr->bi[csr->m] : 0, &edge));
@@ -94,7 +94,7 @@ static PetscErrorCode PolderComponentsAcross(Mat A, const PolderCSR *csr, const 
       const PetscInt j = csr->bj[k];
       PetscBool      joined;
 
-      if (cls) joined = (PetscBool)(gcls[j] == cls[i]);
+      if (jump == 0) joined = (PetscBool)(gcls[j] == cls[i]);
       else {
         const PetscReal s = PetscRealPart(scale[i]), t = PetscRealPart(gscale[j]);
 

@@ -280,8 +280,8 @@ static PetscErrorCode KSPSolve_DCG(KSP ksp)
   PetscBool diagonalscale;
 
   PetscFunctionBegin;
-  PetscCall(PCGetDiagonalScale(ksp->pc, &diagonalscale));
-  PetscCheck(!diagonalscale, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "dcg does not work with the diagonal scaling of KSPSetDiagonalScale(): switch it off");
+  PetscCall(PolderPCGetDiagonalScale(ksp->pc, &diagonalscale));
+  PetscCheck(!diagonalscale, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "dcg does not work with the diagonal scaling of PCSetDiagonalScale(): leave it out");
   PetscCall(PCGetOperators(ksp->pc, &dcg->A, NULL));
   PetscCall(PolderDeflationSpaceSetUp(dcg->space, dcg->A)); // the level set may have moved since KSPSetUp()
   dcg->pc = ksp->pc;

@@ -228,7 +228,8 @@ static PetscErrorCode PolderCoarseScale(PolderCoarse c, PetscBool nullspace)
 
 static PetscErrorCode PolderCoarseFactor(PolderCoarse c, PetscReal tol)
 {
-  PetscInt d = c->d;
+  PetscInt       d     = c->d;
+  PetscLogDouble flops = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscFree(c->L));
@@ -243,8 +244,12 @@ static PetscErrorCode PolderCoarseFactor(PolderCoarse c, PetscReal tol)
   }
   c->nleftdep += PolderSkylineFactor_Host(d, c->first, c->ptr, tol, c->L, c->drop);
   for (PetscInt i = 0; i < d; ++i) {
+    const PetscLogDouble width = i - c->first[i] + 1;
+
     if (c->drop[i]) c->scale[i] = 0;
+    flops += width * width;
   }
+  PetscCall(PetscLogFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -262,6 +267,7 @@ static PetscErrorCode PolderCoarseInvert(PolderCoarse c)
     x[j] = 1;
     PolderSkylineSolve_Host(d, c->first, c->ptr, c->L, x);
   }
+  PetscCall(PetscLogFlops(4.0 * (PetscLogDouble)c->ptr[d] * d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -70,8 +70,8 @@ static PetscBool PolderGridFromStrides(PetscInt M, PetscInt n, const PetscInt st
 static PetscErrorCode PolderGridFromMatrix_Host(Mat A, const PolderCSR *csr, PolderGrid *g, PetscBool *found)
 {
   MPI_Comm      comm = PetscObjectComm((PetscObject)A);
-  PolderStrides here = {0}, *all;
-  PetscInt      ranks, good = 1, everywhere;
+  PolderStrides here = {0}, sum = {0}, *all;
+  PetscInt      ranks, good     = 1, everywhere;
 
   PetscFunctionBegin;
   *found = PETSC_FALSE;
@@ -79,10 +79,10 @@ static PetscErrorCode PolderGridFromMatrix_Host(Mat A, const PolderCSR *csr, Pol
   PetscCall(PolderGatherAll(comm, 1, &here, sizeof(here), &ranks, &all));
   for (PetscInt r = 0; r < ranks && good; ++r) {
     good = all[r].n <= MAXSTRIDES;
-    for (PetscInt k = 0; k < all[r].n && good; ++k) good = PolderStrideAdd(all[r].stride[k], &here.n, here.stride);
+    for (PetscInt k = 0; k < all[r].n && good; ++k) good = PolderStrideAdd(all[r].stride[k], &sum.n, sum.stride);
   }
   PetscCall(PetscFree(all));
-  if (!good || !PolderGridFromStrides(csr->M, here.n, here.stride, g)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!good || !PolderGridFromStrides(csr->M, sum.n, sum.stride, g)) PetscFunctionReturn(PETSC_SUCCESS);
   good = PolderEntriesVisit(csr, PolderVisitGrid, g);
   PetscCallAllreduce(&good, &everywhere, 1, MPIU_INT, MPI_MIN, comm);
   *found = (PetscBool)everywhere;

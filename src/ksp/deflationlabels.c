@@ -127,7 +127,7 @@ static PetscErrorCode PolderKeysNumber(MPI_Comm comm, PetscInt n, PolderKey key[
 
   PetscFunctionBegin;
   PetscCall(PolderGatherAll(comm, n, key, sizeof(*key), &total, &all));
-  qsort(all, (size_t)total, sizeof(PolderKey), PolderKeyCompare);
+  if (total) qsort(all, (size_t)total, sizeof(PolderKey), PolderKeyCompare);
   for (PetscInt k = 0; k < total; ++k) {
     if (!nu || PolderKeyCompare(&all[nu - 1], &all[k])) all[nu++] = all[k];
   }

@@ -51,6 +51,7 @@ static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, cons
   PetscInt    *count, *col;
   PetscScalar *val;
   PetscInt     here[2] = {1, 1}, everywhere[2];
+  PetscInt64   nz      = s->m ? (PetscInt64)csr->ai[s->m] + (csr->bi ? csr->bi[s->m] : 0) : 0; // entries that are added up
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(s->m, &count, s->nl, &col, s->nl, &val));
@@ -76,6 +77,12 @@ static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, cons
   PetscCall(PetscFree2(s->wj, s->wv));
   PetscCall(PetscMalloc2(s->wi[s->nw], &s->wj, s->wi[s->nw], &s->wv));
   PolderLabelRowsFill_Host(s->nw, s->wrow, csr->ai, csr->aj, csr->aa, label, csr->bi, csr->bj, csr->ba, ghostlabel, s->wi, s->wj, s->wv);
+  for (PetscInt k = 0; k < s->nw; ++k) {
+    const PetscInt i = s->wrow[k];
+
+    nz += csr->ai[i + 1] - csr->ai[i] + (csr->bi ? csr->bi[i + 1] - csr->bi[i] : 0);
+  }
+  PetscCall(PetscLogFlops((PetscLogDouble)nz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,6 +123,7 @@ static PetscErrorCode PolderDeflationMakeE_Private(PolderDeflationSpace s, const
     nz += nc;
     ei[c + 1] = nz;
   }
+  PetscCall(PetscLogFlops((s->zi ? 2.0 : 1.0) * s->wi[s->nw]));
   PetscCall(PolderCoarseSetUp(s->coarse, s->d, s->nl, s->gl, ei, ej, ev, drop));
   PetscCall(PetscFree2(position, ei));
   PetscCall(PetscFree(ej));

@@ -465,11 +465,13 @@ static PetscErrorCode PolderDeflationCheckState_Private(PolderDeflationSpace s, 
 
 static PetscErrorCode PolderDeflationMakeLabels_Private(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
 {
+  const PetscBool ondevice = (PetscBool)(s->dev && s->dev->label && !s->label); // where the matrix was when they were made
+
   PetscFunctionBegin;
-  if (s->labelsvalid && s->label) PetscFunctionReturn(PETSC_SUCCESS);
+  if (s->labelsvalid && !ondevice) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscFree(s->label));
   PetscCall(PetscMalloc1(s->m, &s->label));
-  if (s->labelsvalid) { // they are on the device, where the matrix was then
+  if (s->labelsvalid) {
     PetscCall(PolderDeviceToHost(s->label, s->dev->label, sizeof(*s->label) * (size_t)s->m));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -237,8 +237,8 @@ static PetscErrorCode KSPRRBCGCheckPC_Private(KSP ksp)
   PetscCall(PCGetType(ksp->pc, &type));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCRRB, &rrb));
   PetscCheck(rrb, comm, PETSC_ERR_SUP, "KSP of type rrbcg eliminates with PC of type rrb, and the preconditioner is of type %s: use -pc_type rrb, or -ksp_type cg (dcg)", type ? type : "none yet");
-  PetscCall(PCGetDiagonalScale(ksp->pc, &diagonalscale));
-  PetscCheck(!diagonalscale, comm, PETSC_ERR_SUP, "rrbcg does not work with the diagonal scaling of KSPSetDiagonalScale(): switch it off");
+  PetscCall(PolderPCGetDiagonalScale(ksp->pc, &diagonalscale));
+  PetscCheck(!diagonalscale, comm, PETSC_ERR_SUP, "rrbcg does not work with the diagonal scaling of PCSetDiagonalScale(): leave it out");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -10,6 +10,7 @@ typedef struct {
   PC                   inner;
   Vec                  work;
   PetscBool            guess, changed; /* the nonzero-guess flag of the KSP before the start vector was corrected, and whether it was */
+  PetscBool            reversed;       /* a solve with A^T is under way: the form is meant for the one that PCApplyTranspose() then gives */
 } PC_LevelSet;
 
 /* The matrix that is deflated */
@@ -70,14 +71,16 @@ static PetscErrorCode PCLevelSetInner_Private(PC pc, PetscBool transpose, Vec r,
   adef1:     z <- M^-1 P r + Q r
   balancing: z <- P^T M^-1 P r + Q r
 
-  Q is symmetric, so the transpose of each is the same sum with P on the other side.
+  Q is symmetric, so the transpose of each is the same sum with P on the other side. In KSPSolveTranspose(), which applies the transpose, the form that was asked for
+  is the one for A^T, since KSPCG needs A-DEF2 with a corrected start there as well; what it calls the transpose of that is PCApply().
 */
 static PetscErrorCode PCLevelSetApply_Private(PC pc, PetscBool transpose, Vec r, Vec z)
 {
-  PC_LevelSet    *ls   = (PC_LevelSet *)pc->data;
-  const PetscBool pre  = (PetscBool)(ls->form != (transpose ? PC_LEVELSET_ADEF1 : PC_LEVELSET_ADEF2));
-  const PetscBool post = (PetscBool)(ls->form != (transpose ? PC_LEVELSET_ADEF2 : PC_LEVELSET_ADEF1));
-  Vec             v    = r;
+  PC_LevelSet    *ls    = (PC_LevelSet *)pc->data;
+  const PetscBool other = (PetscBool)(transpose != ls->reversed);
+  const PetscBool pre   = (PetscBool)(ls->form != (other ? PC_LEVELSET_ADEF1 : PC_LEVELSET_ADEF2));
+  const PetscBool post  = (PetscBool)(ls->form != (other ? PC_LEVELSET_ADEF2 : PC_LEVELSET_ADEF1));
+  Vec             v     = r;
 
   PetscFunctionBegin;
   if (pre) {
@@ -105,6 +108,15 @@ static PetscErrorCode PCApplyTranspose_LevelSet(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* y <- the matrix of the solve that is under way times x */
+static PetscErrorCode PCLevelSetMult_Private(PC pc, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  if (((PC_LevelSet *)pc->data)->reversed) PetscCall(MatMultTranspose(pc->mat, x, y));
+  else PetscCall(MatMult(pc->mat, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   b = 0 and a guess in Z: the corrected guess is zero but for rounding errors, and those are what the default test would take for the
   first residual and reduce. bound: of rounding in A times the guess.
@@ -115,7 +127,7 @@ static PetscErrorCode PCLevelSetCleanGuess_Private(PC pc, PetscReal bound, Vec x
   PetscReal    norm;
 
   PetscFunctionBegin;
-  PetscCall(MatMult(pc->mat, x, ls->work));
+  PetscCall(PCLevelSetMult_Private(pc, x, ls->work));
   PetscCall(VecNorm(ls->work, NORM_2, &norm));
   if (norm <= 100 * bound) PetscCall(VecZeroEntries(x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -133,7 +145,8 @@ static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
   PetscBool    preonly;
 
   PetscFunctionBegin;
-  ls->changed = PETSC_FALSE;
+  ls->changed  = PETSC_FALSE;
+  ls->reversed = ksp->transpose_solve;
   if (!pc->reusepreconditioner) PetscCall(PCLevelSetSetUpSpace_Private(pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
   if (ls->form != PC_LEVELSET_ADEF2 || preonly) PetscFunctionReturn(PETSC_SUCCESS);
@@ -141,13 +154,14 @@ static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
   if (ls->guess) {
     PetscCall(VecNorm(b, NORM_2, &bnorm));
     if (bnorm == 0) PetscCall(PolderMatRoundingBound(pc->mat, x, &bound));
-    PetscCall(MatMult(pc->mat, x, ls->work));
+    PetscCall(PCLevelSetMult_Private(pc, x, ls->work));
     PetscCall(VecAYPX(ls->work, -1.0, b));
   } else {
     PetscCall(VecZeroEntries(x));
     PetscCall(VecCopy(b, ls->work));
   }
-  PetscCall(MatGetTransposeNullSpace(pc->pmat, &nullspace)); // what KSPSolve() will take out of b
+  if (ls->reversed) PetscCall(MatGetNullSpace(pc->pmat, &nullspace)); // what KSPSolve() will take out of b
+  else PetscCall(MatGetTransposeNullSpace(pc->pmat, &nullspace));
   if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, ls->work));
   PetscCall(PolderDeflationSpaceApplyQAdd(ls->space, ls->work, x));
   if (bnorm == 0) PetscCall(PCLevelSetCleanGuess_Private(pc, bound, x));
@@ -164,7 +178,7 @@ static PetscErrorCode PCPostSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionBegin;
   (void)b, (void)x;
   if (ls->changed) PetscCall(KSPSetInitialGuessNonzero(ksp, ls->guess));
-  ls->changed = PETSC_FALSE;
+  ls->changed = ls->reversed = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -345,7 +359,7 @@ static PetscErrorCode PCSetFromOptions_LevelSet(PC pc, PolderOptionItems PetscOp
    iterations of `KSPDCG` with the same space; `KSPDCG` checks the true residual besides.
 
    `adef2`, P^T M^{-1} + Q, is the two-level form with M before the correction. It is not symmetric; `KSPCG` may use it because the preconditioner corrects
-   the start vector, x <- x + Q (b - A x), at the beginning of each `KSPSolve()` (Tang et al. 2009, table 1; Gupta 2015, appendix B).
+   the start vector, x <- x + Q (b - A x), at the beginning of each `KSPSolve()` and `KSPSolveTranspose()` (Tang et al. 2009, table 1; Gupta 2015, appendix B).
    `adef1`, M^{-1} P + Q, is not symmetric either; `KSPGMRES` and `KSPFCG` do not mind, `KSPCG` converges with it but may take more iterations.
    `balancing`, P^T M^{-1} P + Q, is symmetric and positive definite when M is, for methods that insist on it. Both cost two coarse solves
    an apply, `adef2` one.

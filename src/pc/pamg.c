@@ -1,6 +1,7 @@
 /* Pairwise-aggregation multigrid: the preconditioner, its options and its view. */
 #include "pamg.h"
 #include "../ksp/dcg.h"
+#include "../mat/symmetry.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
@@ -10,82 +11,22 @@ static const char *const PamgMatchings[]  = {"handshake", "greedy"};
 static const char *const PamgPrecisions[] = {"double", "single"};
 static const char *const PamgCoarses[]    = {"auto", "cholesky", "inverse", "ksp"};
 
-/* A vector w, the same whatever the symmetry: does A w agree with A^T w on the rows of this process? Only what lies in the local block is looked at */
-static PetscErrorCode PamgCompareSidesHost(PC pc, PetscMPIInt *unlike)
-{
-  PolderCSR        csr;
-  const PolderDia *dia;
-  PetscReal       *away, most[2] = {0, 0};
-
-  PetscFunctionBegin;
-  PetscCall(PolderMatGetDia(pc->pmat, &dia));
-  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
-  PetscCall(PetscCalloc1(csr.m, &away));
-  for (PetscInt i = 0; !(dia && dia->half) && i < csr.m; ++i) {
-    for (PetscInt k = csr.ai[i]; k < csr.ai[i + 1]; ++k) {
-      away[i] += PetscRealPart(csr.aa[k]) * (1 + csr.aj[k] % 7);
-      away[csr.aj[k]] -= PetscRealPart(csr.aa[k]) * (1 + i % 7);
-      if (csr.aj[k] == i) most[1] = PetscMax(most[1], PetscAbsScalar(csr.aa[k]));
-    }
-  }
-  for (PetscInt i = 0; i < csr.m; ++i) most[0] = PetscMax(most[0], PetscAbsReal(away[i]));
-  *unlike = most[0] > 1e-10 * most[1] && most[0] <= PETSC_MAX_REAL; // what is not finite is told elsewhere
-  PetscCall(PetscFree(away));
-  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Without a product with A^T, which takes an array of its own on the device: is (w, A v) = (v, A w)? */
-static PetscErrorCode PamgCompareSidesDevice(PC pc, PetscMPIInt *unlike)
-{
-  const PolderDia *dia;
-  PetscScalar      vw, wv;
-  PetscReal        norms[3];
-  PetscMPIInt      all;
-  PetscRandom      random;
-  Vec              v, w, y;
-
-  PetscFunctionBegin;
-  PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
-  all = dia && dia->half;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
-  if (all) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatCreateVecs(pc->pmat, &v, &y));
-  PetscCall(VecDuplicate(v, &w));
-  PetscCall(PetscRandomCreate(PetscObjectComm((PetscObject)pc), &random));
-  PetscCall(VecSetRandom(v, random));
-  PetscCall(VecSetRandom(w, random));
-  PetscCall(MatMult(pc->pmat, v, y));
-  PetscCall(VecDot(y, w, &vw));
-  PetscCall(VecNorm(y, NORM_2, &norms[0]));
-  PetscCall(VecNorm(w, NORM_2, &norms[1]));
-  PetscCall(MatMult(pc->pmat, w, y));
-  PetscCall(VecDot(y, v, &wv));
-  norms[2] = PetscAbsScalar(vw - wv);
-  *unlike  = norms[2] > 1e-10 * norms[0] * norms[1] && norms[2] <= PETSC_MAX_REAL;
-  PetscCall(PetscRandomDestroy(&random));
-  PetscCall(VecDestroy(&v));
-  PetscCall(VecDestroy(&w));
-  PetscCall(VecDestroy(&y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
+/* A program that says that the matrix is not symmetric may not know better: that is tested on all entries, what it says nothing of on those of the diagonal blocks */
 static PetscErrorCode PamgCheckSymmetry(PC pc)
 {
-  PetscBool   known, symmetric, device;
-  PolderCSR   csr;
-  PetscMPIInt unlike = 0;
+  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PetscBool known, symmetric, device;
+  PolderCSR csr;
 
   PetscFunctionBegin;
   PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
-  if (known) unlike = !symmetric;
-  else {
-    PetscCall(PCPAMGOnDevice_Private(pc, &csr, &device));
-    if (device) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
-    PetscCall((*(device ? PamgCompareSidesDevice : PamgCompareSidesHost))(pc, &unlike));
-  }
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &unlike, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)));
-  if (unlike) PetscCall(PCPAMGWarn_Private(pc, 1, "PC of type pamg is meant for symmetric matrices and this one is not: it may do when nearly symmetric, with -ksp_type gmres or bcgs"));
+  pamg->symmetric = PETSC_TRUE;
+  if (known && symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCPAMGOnDevice_Private(pc, &csr, &device));
+  if (device) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
+  if (device || known) PetscCall(PolderMatProductsSymmetric(pc->pmat, &pamg->symmetric));
+  else PetscCall(PolderMatBlockSymmetric(pc->pmat, &pamg->symmetric));
+  if (!pamg->symmetric) PetscCall(PCPAMGWarn_Private(pc, 1, "PC of type pamg is meant for symmetric matrices and this one is not: it may do when nearly symmetric, with -ksp_type gmres or bcgs"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -138,6 +138,7 @@ typedef struct {
   PetscInt          recorded; /* the sets-up and refreshes before it */
   PetscBool         stalled;
   PetscBool         uncoloured; /* Gauss-Seidel was asked for and the rows of a level have no colours: levels are on the host until the options or the PC are reset */
+  PetscBool         symmetric;  /* the matrix is, to rounding */
   PetscBool         warned[3];  /* K-cycle in a method that is not flexible, not symmetric, blocks */
   PetscInt         *mate;       /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
   PetscReal        *diagonal, *sum;
@@ -245,8 +246,17 @@ PETSC_INTERN PetscErrorCode PCPAMGGatherValues_Private(MPI_Comm, const PolderCSR
 /* place[] of this process becomes that of all, NULL unless all have places */
 PETSC_INTERN PetscErrorCode PCPAMGGatherPlaces_Private(MPI_Comm, const PamgLevel *, PetscInt64 **place);
 
+/* Entries of the rows of this process */
+static inline PetscLogDouble PamgLocalEntries(const PC_PAMG *pamg, const PamgLevel *L)
+{
+  if (pamg->device) return (PetscLogDouble)(L->nz + L->outer.nz);
+  return L->n ? L->csr.ai[L->n] + (L->csr.bi ? (PetscLogDouble)L->csr.bi[L->n] : 0.0) : 0.0;
+}
+
 /* pamgcycle.c: x = M^-1 b with vectors like those of the first level */
 PETSC_INTERN PetscErrorCode PCPAMGCycle_Private(PC_PAMG *, const void *b, void *x);
+/* Its flops on this process without those of the last level, which its solver logs; *last: the latter, when that is a product with the inverse */
+PETSC_INTERN PetscLogDouble PCPAMGFlops_Private(const PC_PAMG *, PetscLogDouble *last);
 
 /* pamghost.c */
 /* The arrays of the first level, which are the matrix's */

@@ -167,3 +167,21 @@ PetscErrorCode PCPAMGCycle_Private(PC_PAMG *pamg, const void *b, void *x)
   PetscCall(PCPAMGSolve_Private(pamg, 0, (void *)b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Two an entry and step, residual or product; four an unknown and step, three for the residual and the correction, ten for what a second visit adds */
+PetscLogDouble PCPAMGFlops_Private(const PC_PAMG *pamg, PetscLogDouble *last)
+{
+  const PetscInt steps  = pamg->pre + pamg->post;
+  const PetscInt n      = pamg->level[pamg->nlevel - 1].n;
+  PetscLogDouble visits = 1, flops = 0;
+
+  for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) {
+    const PamgLevel *L     = &pamg->level[l];
+    const PetscBool  twice = (PetscBool)(l && PamgVisitsTwice(pamg, l));
+
+    if (twice) visits *= 2;
+    flops += visits * (2.0 * PamgLocalEntries(pamg, L) * (steps + (twice ? 1 : 0)) + (4.0 * steps + 3 + (twice ? 10 : 0)) * L->n);
+  }
+  *last = visits * 2.0 * n * n;
+  return flops;
+}

@@ -160,7 +160,7 @@ static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, 
 {
   const PetscInt  most  = PamgMostDiagonals(L->n, L->nz);
   const PetscBool fresh = (PetscBool)!L->off;
-  PetscBool       known, symmetric, ok = PETSC_FALSE;
+  PetscBool       ok    = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (fresh) {
@@ -179,9 +179,8 @@ static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, 
     dia->nd   = L->M.nd;
     dia->main = L->M.main;
   }
-  PetscCall(MatIsSymmetricKnown(pamg->level->A, &known, &symmetric));
   PetscCall(PCPAMGPlaceDiagonals_Private(pamg, L, dia, L->half));
-  PetscCall(PamgFillDiagonals(pamg, L, dia, !known || symmetric ? POLDER_DIA_MIRROR : 0, there, &ok));
+  PetscCall(PamgFillDiagonals(pamg, L, dia, pamg->symmetric ? POLDER_DIA_MIRROR : 0, there, &ok));
   if (!ok && dia->half) { // not symmetric
     PetscCall(PCPAMGPlaceDiagonals_Private(pamg, L, dia, PETSC_FALSE));
     PetscCall(PamgFillDiagonals(pamg, L, dia, 0, there, &ok));

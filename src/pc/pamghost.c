@@ -62,6 +62,7 @@ PetscErrorCode PCPAMGApplyHost_Private(PC pc, Vec r, Vec z)
   PamgLevel         *L    = pamg->level;
   const PetscScalar *rr;
   PetscScalar       *zz;
+  PetscLogDouble     last;
 
   PetscFunctionBegin;
   PetscCall(PCPAMGBegin_Private(pc));
@@ -77,6 +78,7 @@ PetscErrorCode PCPAMGApplyHost_Private(PC pc, Vec r, Vec z)
   }
   PetscCall(VecRestoreArrayWrite(z, &zz));
   PetscCall(VecRestoreArrayRead(r, &rr));
+  PetscCall(PetscLogFlops(PCPAMGFlops_Private(pamg, &last)));
   PetscCall(PCPAMGEnd_Private(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -120,6 +122,7 @@ PetscErrorCode PCPAMGEstimate_Private(PC_PAMG *pamg, PetscInt l)
     if (k < PAMG_POWER) PetscCall(PamgScaledMult(pamg, L, x, y, x));
   }
   L->eigenvalue = PamgEigenvalue(bound, norm);
+  PetscCall(PetscLogFlops(PAMG_POWER * (2.0 * PamgLocalEntries(pamg, L) + 4.0 * L->n)));
   PetscCall(PetscFree2(x, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

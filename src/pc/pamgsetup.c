@@ -342,7 +342,6 @@ static PetscErrorCode PamgCoarseMatrix(PC pc, PetscInt l)
   MPI_Comm    comm = L->comm;
   PetscMPIInt regular;
   PetscInt    n = C->n, nd, off[PAMG_DIAGONALS];
-  PetscBool   known, symmetric;
 
   PetscFunctionBegin;
   C->nown = n;
@@ -366,8 +365,7 @@ static PetscErrorCode PamgCoarseMatrix(PC pc, PetscInt l)
     regular = PamgIsRegular(n, C->ai, C->aj, &nd, off);
     PetscCall(MatCreateSeqAIJWithArrays(comm, n, n, C->ai, C->aj, C->aa, &C->A));
   }
-  PetscCall(MatIsSymmetricKnown(L->A, &known, &symmetric));
-  if (!known || symmetric) PetscCall(MatSetOption(C->A, MAT_SYMMETRIC, PETSC_TRUE)); // up to rounding
+  if (pamg->symmetric) PetscCall(MatSetOption(C->A, MAT_SYMMETRIC, PETSC_TRUE)); // up to rounding
   PetscCall(MatConvert(C->A, regular ? MATAIJDIA : MATAIJICRS, MAT_INPLACE_MATRIX, &C->A));
   C->regular = (PetscBool)regular;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -558,6 +556,23 @@ static PetscErrorCode PamgSetUpCoarse(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of a set-up, without those of the smoothers' estimates and of the last level's solver: a level's rows are summed (2 an entry) in a new hierarchy, its diagonal inverted, and its entries added up to those of the next */
+static PetscErrorCode PamgLogSetUp(const PC_PAMG *pamg, PetscBool refresh)
+{
+  PetscLogDouble flops = 0;
+
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < pamg->nlevel; ++l) {
+    const PamgLevel     *L       = &pamg->level[l];
+    const PetscLogDouble entries = PamgLocalEntries(pamg, L);
+
+    flops += (refresh ? 0 : 2 * entries) + L->n + (l + 1 < pamg->nlevel ? entries : 0);
+  }
+  if (pamg->device) PetscCall(PetscLogGpuFlops(flops));
+  else PetscCall(PetscLogFlops(flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PamgVector(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, size_t size, void **v)
 {
   const size_t bytes = size * (size_t)(n + 1);
@@ -714,6 +729,7 @@ PetscErrorCode PCPAMGSetUpLevels_Private(PC pc)
   pamg->level[0].csr = csr;
   if (same && pamg->reuse) PetscCall(PamgRefresh(pc));
   else PetscCall(PamgBuild(pc));
+  PetscCall(PamgLogSetUp(pamg, (PetscBool)(same && pamg->reuse)));
   if (device && pamg->uncoloured) {
     PetscCall(PetscInfo(pc, "The rows of level %" PetscInt_FMT " have no colours for Gauss-Seidel: all levels go to the host\n", pamg->nlevel - 1));
     PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &pamg->level[0].csr));

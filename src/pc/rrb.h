@@ -234,6 +234,8 @@ PETSC_INTERN PetscErrorCode PCRRBExchange_Private(const PC_RRB *, PetscInt k, RR
 
 /* rrbmatrix.c: the grid of the matrix into rrb->nx, ny, origin, rows; errors when there is none */
 PETSC_INTERN PetscErrorCode PCRRBFindGrid_Private(PC, const PolderCSR *);
+/* Flops of the factorisation of the grids for each of an apply: a node has 25, its inverse, four ratios and ten pairs of neighbours, and 17 */
+#define RRB_FACTOR (25.0 / 17.0)
 /* Row y of the box of this process goes to put(y, row, ctx), in ascending order; fills rrb->matrix, errors when the matrix is not a symmetric one on the grid. work: so many
    zeros for a box nx wide */
 #define RRB_VISITWORK(nx) ((size_t)((nx) + 2) * (RRB_NROW + 6))

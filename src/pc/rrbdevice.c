@@ -391,6 +391,7 @@ static PetscErrorCode PCRRBFactorDevice_Private(PC pc, const PolderCSR *csr, con
   PetscCall(PCRRBReadRest_Private(rrb, &seen));
   if (!(seen & (RRB_SEEN_BAD | RRB_SEEN_PIVOT | RRB_SEEN_RANGE))) PetscCall(PCRRBTailDevice_Private(pc, row, &good, stream));
   d->valid = good;
+  PetscCall(PetscLogGpuFlops(RRB_FACTOR * (rrb->flops - 2.0 * d->n * d->n)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -270,6 +270,7 @@ PetscErrorCode PCRRBFactor_Private(PC pc, const PolderCSR *csr)
   PC_RRB      *rrb = (PC_RRB *)pc->data;
   RRBTarget    target[2];
   PetscScalar *row[RRB_NROW];
+  PetscReal    rest;
 
   PetscFunctionBegin;
   PetscCall(PCRRBFreeScratch_Private(rrb));
@@ -299,6 +300,8 @@ PetscErrorCode PCRRBFactor_Private(PC pc, const PolderCSR *csr)
     if (last) PetscCall(PCRRBPutAll_Private(pc, next));
   }
   PetscCall(PCRRBRestFactor_Private(pc));
+  rest = (rrb->rest.band + 1.0) * rrb->rest.n;
+  PetscCall(PetscLogFlops(RRB_FACTOR * (rrb->flops - 4.0 * rest) + rest * (rrb->rest.band + 1.0)));
   PetscCall(PCRRBStore_Private(pc));
   PetscCall(PCRRBFreeScratch_Private(rrb));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,6 +1,7 @@
 /* Truncated Neumann series: M^-1 = K^T D^-1 K, K = sum_{j <= q} (-L D^-1)^j, from the entries of the matrix itself. */
 #include "../polder.h"
 #include "../kernels/kernels.h"
+#include "../mat/symmetry.h"
 #include "tns.h"
 #include <float.h>
 #include <petsc/private/pcimpl.h>
@@ -401,14 +402,31 @@ static PetscErrorCode PCApply_TNS(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* M^-1 is symmetric when A is, and only then is the strictly upper part L^T */
-static PetscErrorCode PCApplyTranspose_TNS(PC pc, Vec r, Vec z)
+/* A program may say that the matrix is not symmetric without having looked */
+static PetscErrorCode PCTNSCheckSymmetry_Private(PC pc)
 {
-  PetscBool known, symmetric;
+  PC_TNS          *tns = (PC_TNS *)pc->data;
+  PetscBool        known, symmetric;
+  PetscObjectId    id;
+  PetscObjectState state;
 
   PetscFunctionBegin;
   PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
-  PetscCheck(!known || symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC of type tns applies its transpose for symmetric matrices only, and this one is marked as not symmetric");
+  if (!known || symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &id));
+  PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &state));
+  if (id != tns->tested || state != tns->testedstate) PetscCall(PolderMatProductsSymmetric(pc->pmat, &tns->symmetric));
+  tns->tested      = id;
+  tns->testedstate = state;
+  PetscCheck(tns->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC of type tns applies its transpose for symmetric matrices only, and this one is not symmetric");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* M^-1 is symmetric when A is, and only then is the strictly upper part L^T */
+static PetscErrorCode PCApplyTranspose_TNS(PC pc, Vec r, Vec z)
+{
+  PetscFunctionBegin;
+  PetscCall(PCTNSCheckSymmetry_Private(pc));
   PetscCall(PCApply_TNS(pc, r, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -51,19 +51,22 @@ typedef struct {
 } TNSMatrix;
 
 typedef struct {
-  PetscInt      degree;
-  TNSPrecision  precision;
-  PetscBool     used; /* the last set-up or apply was on the device */
-  PetscInt      m;    /* local rows */
-  PetscInt      nlow; /* off-process columns before the first local one */
-  PolderHalo    halo; /* NULL on one process and for degree 0 */
-  TNSMatrix     host, device;
-  TNSTriangle   tri[2];            /* lower, upper */
-  PetscScalar  *work;              /* [degree m] iterates of the sweeps, with the result vector one more */
-  PetscScalar **y;                 /* [degree + 1] their addresses in the sweep under way */
-  PetscScalar  *ghost;             /* [nghost] */
-  PetscScalar  *dwork[2], *dghost; /* on the device, where two vectors and the result are enough for any degree; NULL: not needed */
-  int          *dbad;              /* on the device: raised by a kernel that meets a row that cannot be used */
+  PetscInt         degree;
+  TNSPrecision     precision;
+  PetscBool        used;      /* the last set-up or apply was on the device */
+  PetscBool        symmetric; /* the matrix that was tested last is */
+  PetscObjectId    tested;
+  PetscObjectState testedstate;
+  PetscInt         m;    /* local rows */
+  PetscInt         nlow; /* off-process columns before the first local one */
+  PolderHalo       halo; /* NULL on one process and for degree 0 */
+  TNSMatrix        host, device;
+  TNSTriangle      tri[2];            /* lower, upper */
+  PetscScalar     *work;              /* [degree m] iterates of the sweeps, with the result vector one more */
+  PetscScalar    **y;                 /* [degree + 1] their addresses in the sweep under way */
+  PetscScalar     *ghost;             /* [nghost] */
+  PetscScalar     *dwork[2], *dghost; /* on the device, where two vectors and the result are enough for any degree; NULL: not needed */
+  int             *dbad;              /* on the device: raised by a kernel that meets a row that cannot be used */
 } PC_TNS;
 
 static inline PetscBool TNSSamePattern(const TNSMatrix *M, const TNSKeys *now, TNSForm form)
