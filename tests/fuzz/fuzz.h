@@ -20,7 +20,7 @@ typedef struct {
   PetscInt    *ptr, *col;
   PetscScalar *val;
   PetscInt     dim, grid[3];              /* dim 0: no grid, or one whose nodes are permuted */
-  PetscBool    box, twoway;               /* diagonal neighbours; entry (i, j) wherever there is (j, i) */
+  PetscBool    box, twoway, diagonal;     /* diagonal neighbours; entry (i, j) wherever there is (j, i); all diagonal entries */
   PetscBool    symmetric, definite, mild; /* of the values: to the last bit; positive (semi-)definite; condition below some 1e8 */
   PetscInt     nkernel;                   /* -1: not known */
   PetscInt    *part;                      /* component of each row */
@@ -44,11 +44,14 @@ typedef struct {
   size_t       used;
   PetscInt     products, converged, diverged, unsolved;
   FuzzRows     rows;
-  const char  *type;    /* of the matrix */
-  PetscInt     m;       /* rows of this process */
-  PetscBool    coo;     /* new values may come by MatSetValuesCOO() with the own rows in order */
-  PetscBool    moved;   /* the matrices have another pattern than the rows */
-  Mat          A, T, S; /* the matrix, its twin of type aij, another operator of the solver */
+  const char  *type;     /* of the matrix */
+  PetscInt     m;        /* rows of this process */
+  PetscBool    coo;      /* new values may come by MatSetValuesCOO() with the own rows in order */
+  PetscBool    declared; /* to be symmetric */
+  PetscBool    fixed;    /* no new places: PETSc's MatSetValues() frees what MatSetPreallocationCOO() has not made for it */
+  PetscBool    setting;  /* options, where an error leaves what PetscOptionsBegin() made */
+  PetscBool    moved;    /* the matrices have another pattern than the rows */
+  Mat          A, T, S;  /* the matrix, its twin of type aij, another operator of the solver */
   DM           dm;
   FuzzKept     kept[FUZZ_KEPT];
   KSP          ksp;

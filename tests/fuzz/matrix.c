@@ -227,7 +227,8 @@ static PetscErrorCode Made(Fuzz *f)
   PetscCall(MatSetType(f->A, f->type));
   if (FuzzChance(f, 50)) PetscCall(MatSetFromOptions(f->A));
   if (how == 2 || how == 3) {
-    f->coo = (PetscBool)(how == 2);
+    f->coo   = (PetscBool)(how == 2);
+    f->fixed = (PetscBool)(f->size > 1);
     PetscCall(Coordinates(f, f->A, f->coo));
   } else if (how == 6) PetscCall(Rows(f, f->A));
   else {
@@ -256,6 +257,7 @@ PetscErrorCode FuzzMatrix(Fuzz *f)
   PetscCall(Plain(f, MATAIJ, &f->T));
   if (f->rows.symmetric && FuzzChance(f, 25)) {
     FuzzLog(f, " declared");
+    f->declared = PETSC_TRUE;
     PetscCall(MatSetOption(f->A, FuzzChance(f, 50) && f->rows.definite ? MAT_SPD : MAT_SYMMETRIC, PETSC_TRUE));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -313,7 +315,7 @@ PetscErrorCode FuzzMatrixNewPattern(Fuzz *f)
   PetscCall(FuzzRowsValues(f));
   PetscCall(MatDestroy(&f->T));
   PetscCall(Plain(f, MATAIJ, &f->T));
-  f->coo = f->moved = PETSC_FALSE;
+  f->coo = f->moved = f->fixed = PETSC_FALSE;
   PetscCall(MatDestroy(&f->A));
   PetscCall(Plain(f, f->type, &f->A));
   PetscFunctionReturn(PETSC_SUCCESS);

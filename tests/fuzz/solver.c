@@ -159,7 +159,7 @@ static PetscErrorCode Tolerances(Fuzz *f, const char *type)
   SetOf(f, 12, "ksp_max_it", its);
   if (!strcmp(type, KSPDCG) && FuzzChance(f, 30)) PetscCall(Set(f, "ksp_norm_type", "%s", norms[norm % 4]));
   else if (!strcmp(type, KSPRRBCG) && FuzzChance(f, 20)) PetscCall(Set(f, "ksp_norm_type", "%s", norms[norm % 3 ? norm % 2 * 2 : 3]));
-  else if (strcmp(type, KSPDCG) && strcmp(type, KSPRRBCG) && strcmp(type, KSPPREONLY) && FuzzChance(f, 40)) PetscCall(Set(f, "ksp_norm_type", "unpreconditioned"));
+  else if (strcmp(type, KSPDCG) && strcmp(type, KSPRRBCG) && strcmp(type, KSPPREONLY) && strcmp(type, KSPMINRES) && FuzzChance(f, 40)) PetscCall(Set(f, "ksp_norm_type", "unpreconditioned"));
   if (!strcmp(type, KSPGMRES) && FuzzChance(f, 50)) PetscCall(Set(f, "ksp_pc_side", "right"));
   SetInt(f, 5, "ksp_check_norm_iteration", 1, 5);
   SetOf(f, 5, "ksp_converged_use_initial_residual_norm", Bools);
@@ -288,7 +288,9 @@ PetscErrorCode FuzzSolver(Fuzz *f)
   PetscCall(KSPCreate(f->comm, &f->ksp));
   PetscCall(KSPSetOptionsPrefix(f->ksp, f->prefix));
   PetscCall(KSPSetOperators(f->ksp, f->A, f->A));
+  f->setting = PETSC_TRUE;
   PetscCall(KSPSetFromOptions(f->ksp));
+  f->setting = PETSC_FALSE;
   PetscCall(KSPGetPC(f->ksp, &pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)f->ksp, KSPDCG, &dcg));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCLEVELSET, &levelset));
