@@ -448,6 +448,7 @@ static PetscErrorCode TestBad(void)
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetType(pc, "tns"));
+    PetscCall(PCSetErrorIfFailure(pc, PETSC_TRUE));
     message[0] = 0;
     PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
     ierr = degree ? SetDegree(pc, -1) : PCSetUp(pc);
@@ -495,6 +496,7 @@ static PetscErrorCode TestRange(void)
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetType(pc, "tns"));
     PetscCall(PCSetFromOptions(pc));
+    PetscCall(PCSetErrorIfFailure(pc, PETSC_TRUE));
     message[0] = 0;
     PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
     ierr = PCSetUp(pc);
