@@ -579,27 +579,7 @@ static PetscErrorCode PolderDeflationShareSource_Private(Mat A, Mat Aij)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*@
-   PolderDeflationSpaceSetUp - makes the deflation vectors, AZ and the factor of Z^T A Z
-
-   Collective
-
-   Input Parameters:
-+  space - the space
--  A     - the operator, symmetric
-
-   Level: advanced
-
-   Notes:
-   Does nothing when neither the matrix nor the level set (labels, Z) has changed; keeps the labels when only the values of the matrix have,
-   unless the regions are found from these values.
-
-   When the constant vector lies in the kernel of A and the columns add up to it, one column is left out, whether or not a null space is attached: the
-   operators P and Q A stay what they are with the pseudo-inverse of Z^T A Z.
-
-.seealso: `PolderDeflationSpaceSetFromOptions()`, `PolderDeflationSpaceApplyP()`, `PolderDeflationSpaceApplyQAdd()`
-@*/
-PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace s, Mat A)
+PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace s, Mat A, PetscBool *finite)
 {
   PetscBool   none, automatic, aij, shell, assembled;
   PetscInt    M, N;
@@ -607,7 +587,7 @@ PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace s, Mat A)
   Mat         Aij = A;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 2);
+  *finite = PETSC_TRUE;
   PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONNONE, &none));
   PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONAUTO, &automatic));
   PetscCall(PolderMatIsAIJ(A, &aij));
@@ -634,8 +614,40 @@ PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace s, Mat A)
   PetscCall(MatGetLocalSize(Aij, &s->m, NULL));
   PetscCall(PolderDeflationBuild_Private(s, Aij, source));
   if (!aij) PetscCall(MatDestroy(&Aij));
-  s->setup = PETSC_TRUE;
+  if (s->d) PetscCall(PolderCoarseIsFinite(s->coarse, finite));
+  s->setup = *finite;
   PetscCall(PetscInfo(A, "Deflation space %s with %" PetscInt_FMT " vectors: %s\n", s->chosen, s->d, s->why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PolderDeflationSpaceSetUp - makes the deflation vectors, AZ and the factor of Z^T A Z
+
+   Collective
+
+   Input Parameters:
++  space - the space
+-  A     - the operator, symmetric
+
+   Level: advanced
+
+   Notes:
+   Does nothing when neither the matrix nor the level set (labels, Z) has changed; keeps the labels when only the values of the matrix have,
+   unless the regions are found from these values.
+
+   When the constant vector lies in the kernel of A and the columns add up to it, one column is left out, whether or not a null space is attached: the
+   operators P and Q A stay what they are with the pseudo-inverse of Z^T A Z.
+
+.seealso: `PolderDeflationSpaceSetFromOptions()`, `PolderDeflationSpaceApplyP()`, `PolderDeflationSpaceApplyQAdd()`
+@*/
+PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace s, Mat A)
+{
+  PetscBool finite;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 2);
+  PetscCall(PolderDeflationSpaceTrySetUp(s, A, &finite));
+  PetscCheck(finite, s->comm, PETSC_ERR_FP, POLDER_COARSE_BADTEXT);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

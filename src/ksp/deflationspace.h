@@ -59,6 +59,8 @@ struct _n_PolderDeflationSpace {
 /* The DM whose grid gives the boxes; NULL: the matrix's own */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceSetDM(PolderDeflationSpace, DM);
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceReset(PolderDeflationSpace);
+/* PolderDeflationSpaceSetUp() for those who live with a matrix whose entries are not finite: the space is then not set up. Collective */
+PETSC_INTERN PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace, Mat, PetscBool *finite);
 /* y <- P^T y + Q r with one coarse solve. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace, Vec r, Vec y);
 
