@@ -115,6 +115,11 @@ tests: $(LIB) $(TESTS) $(TUTORIALS) examples
 check: tests
 	@tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" $(CHECKFLAGS)
 
+# random cases for so many seconds, each time others: what is wrong comes with the options that show it again
+FUZZSECONDS ?= 60
+fuzz: $(LIB) $(BUILD)/tests/fuzz
+	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" FUZZSECONDS=$(FUZZSECONDS) FUZZSEED=$(FUZZSEED) sh tests/fuzz/fuzz.sh $(FUZZFLAGS)
+
 demo: all
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/demo.sh $(DEMOSIZE)
 
@@ -186,10 +191,10 @@ install: $(LIB)
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' config/polder.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/polder.pc
 
 format:
-	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/emulated/*.[ch] examples/*.[ch] examples/*/*.[ch] examples/*/*.cu bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
+	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] tests/*.[ch] tests/*/*.[ch] examples/*.[ch] examples/*/*.[ch] examples/*/*.cu bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
 
 clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(PART:.o=.d) $(TESTPART:.o=.d) $(CUDAPART:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples demo sea bench $(TABLES) tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install format clean FORCE
+.PHONY: all examples fuzz demo sea bench $(TABLES) tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install format clean FORCE

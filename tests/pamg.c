@@ -305,6 +305,31 @@ static PetscErrorCode TestSymmetry(void)
   PetscFunctionReturn(0);
 }
 
+/* The matrix takes another type, of which the preconditioner hears nothing: half of M^-1 after the matrix was doubled, also before the next set-up */
+static PetscErrorCode CheckConverted(PC pc, Mat A, Vec r, Vec y, Vec z, PetscReal tolerance)
+{
+  static const char *const types[] = {MATAIJICRS, MATAIJDIA, MATAIJ};
+  PetscReal                away, norm;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCApply(pc, r, y));
+  for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); ++t) {
+    for (int doubled = 0; doubled < 2; ++doubled) {
+      if (doubled) PetscCall(MatScale(A, 2));
+      else PetscCall(MatConvert(A, types[t], MAT_INPLACE_MATRIX, &A));
+      PetscCall(PCSetReusePreconditioner(pc, (PetscBool)!doubled));
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCApply(pc, r, z));
+      if (doubled) PetscCall(VecScale(y, 0.5));
+      PetscCall(VecAXPY(z, -1, y));
+      PetscCall(VecNorm(z, NORM_2, &away));
+      PetscCall(VecNorm(y, NORM_2, &norm));
+      PetscCheck(away <= tolerance * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %s: away by %g", types[t], doubled ? "new values" : "reused", (double)(away / norm));
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
 /* New values in the old pattern: the levels belong to them, the aggregates stay, and iterations are those of a fresh set-up as long as the jumps are where they were */
 static PetscErrorCode TestRefresh(void)
 {
@@ -347,6 +372,7 @@ static PetscErrorCode TestRefresh(void)
       PetscCall(MatDiagonalScale(A, d, d));
       PetscCall(PCSetUp(pc));
       PetscCall(CheckGalerkin(pc));
+      PetscCall(CheckConverted(pc, A, r, y, z, o == 3 ? 1e-4 : 1e-10));
       PetscCall(VecDestroy(&d));
       PetscCall(VecDestroy(&r));
       PetscCall(VecDestroy(&z));

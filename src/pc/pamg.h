@@ -193,6 +193,7 @@ PETSC_INTERN PetscErrorCode PCPAMGPlaceDiagonals_Private(const PC_PAMG *, PamgLe
 PETSC_INTERN PetscErrorCode PCPAMGMalloc_Private(const PC_PAMG *, size_t bytes, void *ptr);
 PETSC_INTERN PetscErrorCode PCPAMGFreeArray_Private(const PC_PAMG *, void *ptr);
 /* place[] of the rows of the first level */
+PETSC_INTERN PetscErrorCode PCPAMGFindDiagonal_Private(PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGFindGrid_Private(PC_PAMG *, const PolderCSR *);
 /* Aggregates of the rows of level l, and the local block of the matrix of the next */
 PETSC_INTERN PetscErrorCode PCPAMGAggregate_Private(PC_PAMG *, PetscInt l);

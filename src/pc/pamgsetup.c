@@ -105,19 +105,38 @@ static PetscErrorCode PamgCheckRow(PC pc, PetscInt l, PetscInt M, PetscInt row, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A matrix of type aijdia may not have its diagonals (-mat_aijdia_max_fill), or another type by now: the cycle then reads its rows */
+PetscErrorCode PCPAMGFindDiagonal_Private(PamgLevel *L)
+{
+  const PolderCSR *csr = &L->csr;
+  PetscInt         at;
+
+  PetscFunctionBegin;
+  L->regular = PETSC_FALSE;
+  if (L->diag) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(L->n, &L->diag));
+  for (PetscInt i = 0; i < L->n; ++i) {
+    PetscCall(PetscFindInt(i, csr->ai[i + 1] - csr->ai[i], csr->aj + csr->ai[i], &at));
+    L->diag[i] = csr->ai[i] + at;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Inverse diagonal and, when the level is to be aggregated, what pairs are judged by; in a refresh the diagonal is where it was. Returns the first row that cannot be used */
 static PetscErrorCode PamgSetUpRowsHost(PC_PAMG *pamg, PetscInt l, PetscBool refresh, PetscInt *row, PolderRowKind *kind)
 {
-  PamgLevel       *L    = &pamg->level[l];
-  const PolderCSR *csr  = &L->csr;
-  const PolderDia *dia  = NULL;
-  const PetscBool  all  = (PetscBool)(pamg->smoother == PAMG_L1JACOBI || pamg->smoother == PAMG_CHEBYSHEV); // of each row are needed
-  PetscInt        *diag = L->diag;
+  PamgLevel       *L   = &pamg->level[l];
+  const PolderCSR *csr = &L->csr;
+  const PolderDia *dia = NULL;
+  const PetscBool  all = (PetscBool)(pamg->smoother == PAMG_L1JACOBI || pamg->smoother == PAMG_CHEBYSHEV); // of each row are needed
+  PetscInt        *diag;
   PetscReal       *dinv = (PetscReal *)L->dinv;
 
   PetscFunctionBegin;
   if (pamg->precision == PAMG_SINGLE) PetscCall(PetscMalloc1(L->n, &dinv));
-  if (L->regular && refresh) PetscCall(PolderMatGetDia(L->A, &dia));
+  if (L->regular) PetscCall(PolderMatGetDia(L->A, &dia));
+  if (L->regular && !dia) PetscCall(PCPAMGFindDiagonal_Private(L));
+  diag = L->diag;
   if (refresh && !all && (diag || (dia && dia->main >= 0))) *row = PolderLevelDiagonal_Host(L->n, diag, diag ? csr->aa : dia->val[dia->main], (PetscBool)(l > 0), dinv, kind);
   else {
     if (!diag) PetscCall(PetscMalloc1(L->n, &diag));
@@ -223,7 +242,7 @@ static PetscErrorCode PamgRoundDiagonals(PamgLevel *L, const PolderDia *dia, Pet
   const PetscInt first = dia->half ? dia->main : 0;
 
   PetscFunctionBegin;
-  if (L->values && L->half != dia->half) {
+  if (L->values && (L->half != dia->half || !L->val)) {
     PetscCall(PetscFree(L->values));
     PetscCall(PetscFree(L->val));
   }
@@ -266,6 +285,10 @@ static PetscErrorCode PamgSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *
     L->M.val = L->val;
     sums     = (float *)L->val[dia->main];
   } else {
+    if (L->val) { // room for diagonals
+      PetscCall(PetscFree(L->values));
+      PetscCall(PetscFree(L->val));
+    }
     if (!L->values) PetscCall(PetscMalloc1(nz, &L->values));
     *fits   = PolderToSingle_Host((size_t)nz, L->csr.aa, L->values);
     L->M.aa = sums = L->values;

@@ -50,6 +50,7 @@ typedef struct {
   PetscBool    declared; /* to be symmetric */
   PetscBool    fixed;    /* no new places: PETSc's MatSetValues() frees what MatSetPreallocationCOO() has not made for it */
   PetscBool    setting;  /* options, where an error leaves what PetscOptionsBegin() made */
+  PetscBool    attached; /* a null space, for which KSPSolve() has a copy of the right-hand side, which an error leaves behind */
   PetscBool    moved;    /* the matrices have another pattern than the rows */
   Mat          A, T, S;  /* the matrix, its twin of type aij, another operator of the solver */
   DM           dm;

@@ -353,6 +353,7 @@ PetscErrorCode FuzzMatrixNullSpace(Fuzz *f, PetscBool attach)
     for (PetscInt k = 0; k < n; ++k) PetscCall(VecDestroy(&v[k]));
     PetscCall(PetscFree(v));
   }
+  f->attached = PETSC_TRUE;
   FuzzLog(f, " null space %s", constant ? "constant" : "of vectors");
   PetscCall(MatSetNullSpace(f->A, space));
   PetscCall(MatSetNullSpace(f->T, space));

@@ -231,7 +231,7 @@ static PetscErrorCode Transpose(Fuzz *f)
   Mat            *both[2] = {&f->A, &f->T}, B;
 
   PetscFunctionBegin;
-  if (f->fixed && !f->rows.twoway) PetscFunctionReturn(PETSC_SUCCESS);
+  if (f->declared || (f->fixed && !f->rows.twoway)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FuzzDropKept(f));
   f->coo   = PETSC_FALSE;
   f->moved = PETSC_TRUE;
@@ -498,7 +498,7 @@ PetscErrorCode FuzzDerived(Fuzz *f)
   PetscFunctionBegin;
   PetscCall(Drop(k));
   k->how = (int)FuzzBetween(f, 1, 6);
-  if (k->how == 4 && f->declared) k->how = 3; /* PETSc would make A A of it, also when the declaration holds no longer */
+  if ((k->how == 4 || k->how == 5) && f->declared) k->how = 3; /* PETSc takes A for A^T, also when the declaration holds no longer */
   FuzzLog(f, "\n derived %d", k->how);
   if (k->how <= 2) PetscCall(SomeRows(f, FuzzChance(f, 50) ? 100 : FuzzBetween(f, 0, 100), &k->is));
   if (k->how == 2) {
