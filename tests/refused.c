@@ -210,7 +210,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    filter: grep -e DIVERGED -e WARNING -e refuses -e "^==" -e "^\[" | awk '{$1 = $1} 1'
+    filter: grep -e DIVERGED -e "WARNING: " -e refuses -e "^==" -e "^\[" | awk '{$1 = $1} 1'
     test:
       suffix: tns
       nsize: {{1 3}}
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
     test:
       suffix: blocks
       nsize: 3
-      filter: grep DIVERGED
+      filter: grep -o "DIVERGED_.*"
       args: -kind 2 -ksp_type {{cg dcg}} -pc_type bjacobi -sub_pc_type tns -deflation_space {{none rank}} -ksp_converged_reason
     test:
       suffix: levelset_blocks
