@@ -218,11 +218,11 @@ int main(int argc, char **argv)
     test:
       suffix: rrb
       nsize: {{1 3}}
-      args: -ksp_type {{cg dcg rrbcg}} -pc_type rrb -pc_rrb_latency {{0 4000}} -deflation_space none
+      args: -ksp_type {{cg dcg rrbcg}} -pc_type rrb -pc_rrb_latency {{0 4000}} -mat_type {{aij aijdia}} -deflation_space none
     test:
       suffix: pamg
       nsize: {{1 3}}
-      args: -ksp_type {{cg dcg}} -pc_type pamg -pc_pamg_coarse_limit 60 -pc_pamg_gather {{0 8000}} -deflation_space none
+      args: -ksp_type {{cg dcg}} -pc_type pamg -pc_pamg_coarse_limit 60 -pc_pamg_gather {{0 8000}} -mat_type {{aij aijdia}} -deflation_space none
     test:
       suffix: levelset
       nsize: {{1 3}}
