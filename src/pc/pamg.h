@@ -10,6 +10,10 @@
 #include <petscksp.h>
 
 #define PAMG_LEVELS 64
+/* Passes a level, smoothing steps on either side, and rows of a level that is whole on each process, at most */
+#define PAMG_PASSES 3
+#define PAMG_STEPS  100
+#define PAMG_GATHER 10000000
 
 typedef enum {
   PAMG_V,

@@ -8,6 +8,9 @@
 #include <petscdm.h>
 #include <petscsf.h>
 
+/* Half levels: no grid whose nodes are counted by PetscInt has more */
+#define PC_RRB_LEVELS_MAX 126
+
 typedef struct {
   PolderRRBGrid g;
   PetscBool     half;   /* only the black nodes are eliminated */
