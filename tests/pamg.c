@@ -840,6 +840,7 @@ int main(int argc, char **args)
 
   test:
     suffix: view
+    requires: !64bit_indices
     args: -view -mat_type aijdia
     filter: grep -E "pamg|cycle|pairs|level|^ +[0-9]+ +[0-9]+ |complexity"
 
