@@ -290,6 +290,7 @@ PetscErrorCode FuzzMatrixNewValues(Fuzz *f)
     PetscCall(MatZeroEntries(f->A));
     PetscCall(AddScattered(f, f->A));
   } else PetscCall(InsertRows(f, f->A));
+  PetscCall(FuzzMatrixNullSpace(f, FuzzChance(f, 70)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -318,6 +319,7 @@ PetscErrorCode FuzzMatrixNewPattern(Fuzz *f)
   f->coo = f->moved = f->fixed = PETSC_FALSE;
   PetscCall(MatDestroy(&f->A));
   PetscCall(Plain(f, f->type, &f->A));
+  PetscCall(FuzzMatrixNullSpace(f, FuzzChance(f, 70)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
