@@ -72,7 +72,8 @@ static PetscErrorCode Solves(Fuzz *f)
     else if (what == 15) PetscCall(View(f));
     else if (what == 16) {
       FuzzLog(f, "\n keep preconditioner");
-      PetscCall(KSPSetReusePreconditioner(f->ksp, FuzzChance(f, 50)));
+      f->keeps = FuzzChance(f, 50);
+      PetscCall(KSPSetReusePreconditioner(f->ksp, f->keeps));
     }
     if (f->wrong) break;
     PetscCall(KSPSetOperators(f->ksp, f->A, f->A));

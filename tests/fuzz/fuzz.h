@@ -52,6 +52,7 @@ typedef struct {
   PetscBool    setting;  /* options, where an error leaves what PetscOptionsBegin() made */
   PetscBool    attached; /* a null space, for which KSPSolve() has a copy of the right-hand side, which an error leaves behind */
   PetscBool    changing; /* the preconditioner, from step to step */
+  PetscBool    keeps;    /* the preconditioner of the values before */
   PetscBool    moved;    /* the matrices have another pattern than the rows */
   Mat          A, T, S;  /* the matrix, its twin of type aij, another operator of the solver */
   DM           dm;

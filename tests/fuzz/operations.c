@@ -233,6 +233,7 @@ static PetscErrorCode Transpose(Fuzz *f)
 
   PetscFunctionBegin;
   if (f->declared || (f->fixed && !f->rows.twoway)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FuzzMatrixNullSpace(f, PETSC_FALSE)); /* MatTranspose() would leave it behind */
   PetscCall(FuzzDropKept(f));
   f->coo   = PETSC_FALSE;
   f->moved = PETSC_TRUE;
