@@ -8,7 +8,7 @@ static char help[] = "Pressure of a bubbly flow or a layered medium: -div(k grad
                      "  -discretisation fv|fe : cell-centred finite volumes, or multilinear elements with the unknowns in the nodes\n"
                      "The system:\n"
                      "  -global_numbering dmda|natural, -rhs smooth|random|image, -guess zero|random, -r0_ratio <|r0|/|b| for random b>, -seed <n>\n"
-                     "  -nullspace <bool>, -compose_levelset <bool>, -steps <n>, -step_shift <share>\n"
+                     "  -nullspace <bool>, -compose_levelset <bool>, -levelset_outside (positive there), -steps <n>, -step_shift <share>\n"
                      "What is reported:\n"
                      "  -timings, -write <prefix>, -check_iterations <low,high>, -check_residual <bound>\n\n";
 
@@ -688,17 +688,18 @@ static PetscErrorCode ComposeLevelSet(const Problem *p, Mat A, Vec *ls)
   PetscScalar *a;
   PetscInt     c[3];
   PetscReal    x[3];
-  PetscBool    compose = PETSC_TRUE;
+  PetscBool    compose = PETSC_TRUE, outside = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-compose_levelset", &compose, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-levelset_outside", &outside, NULL));
   if (!p->nb) PetscFunctionReturn(0);
   if (!*ls) PetscCall(CreateVector(p, A, "levelset", ls));
   PetscCall(VecGetArrayWrite(*ls, &a));
   for (PetscInt l = 0; l < p->nl; ++l) {
     PointOf(p, l, c);
     PositionOf(p, c, x);
-    a[l] = LevelSet(p, x);
+    a[l] = (outside ? -1.0 : 1.0) * LevelSet(p, x);
   }
   PetscCall(VecRestoreArrayWrite(*ls, &a));
   if (compose) PetscCall(PetscObjectCompose((PetscObject)A, "levelset", (PetscObject)*ls));

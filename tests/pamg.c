@@ -452,12 +452,12 @@ static PetscErrorCode TestPrecision(void)
 {
   static const struct {
     const char *options;
-    PetscReal   most; // of the residual
+    PetscReal   most; // of the residual, where the compiler adds up one by one as well as where it adds up vectors
   } cases[] = {
     {"-pc_pamg_smoother chebyshev -pc_pamg_pre 1 -pc_pamg_post 1",                  0.11 },
     {"-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2",                  0.06 },
     {"-pc_pamg_smoother chebyshev -pc_pamg_pre 3 -pc_pamg_post 3",                  0.025},
-    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 4 -pc_pamg_post 4",                  0.015},
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 4 -pc_pamg_post 4",                  0.02 },
     {"-pc_pamg_cycle k -pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2", 0.035},
     {"-pc_pamg_smoother jacobi -pc_pamg_pre 3 -pc_pamg_post 3",                     0.05 },
   };

@@ -486,6 +486,7 @@ static PetscErrorCode TestBad(void)
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetType(pc, "tns"));
+    PetscCall(PCSetErrorIfFailure(pc, PETSC_TRUE));
     message[0] = 0;
     PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
     ierr = degree ? SetDegree(pc, -1) : PCSetUp(pc);
@@ -533,6 +534,7 @@ static PetscErrorCode TestRange(void)
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetType(pc, "tns"));
     PetscCall(PCSetFromOptions(pc));
+    PetscCall(PCSetErrorIfFailure(pc, PETSC_TRUE));
     message[0] = 0;
     PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
     ierr = PCSetUp(pc);

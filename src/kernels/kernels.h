@@ -293,6 +293,8 @@ PETSC_INTERN void PolderRRBCopy_Host(PetscInt nx, PetscInt ny, const PetscScalar
 /* z <- r, in natural order with rows ld apart, with the grid's nodes eliminated (half: the black ones only); then the way back, scaled by the pivots, into x */
 PETSC_INTERN void PolderRRBForward_Host(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], const PetscScalar r[], PetscInt ld, PetscScalar z[]);
 PETSC_INTERN void PolderRRBBackward_Host(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], PetscScalar z[], PetscScalar x[], PetscInt ld);
+/* The nodes that a grid of odd size lacks are zero, and what is computed there is again, until a vector that is not finite passes: back to zero. Each way of loading does it */
+PETSC_INTERN void PolderRRBClearMissing_Host(const PolderRRBGrid *g, PetscScalar z[]);
 /* The phases one by one, between which neighbours exchange values in the border of the arrays: forward, load of b1 and b2 next to the border, then load of all and r1, then r2;
    backward r1, then what is left as for half. Load alone, and what r2 takes from r1 alone, are for vectors without black nodes */
 PETSC_INTERN void PolderRRBLoad_Host(const PolderRRBGrid *g, const PetscScalar r[], PetscInt ld, PetscScalar z[]);

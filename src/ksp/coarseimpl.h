@@ -20,6 +20,7 @@ struct _n_PolderCoarse {
   PolderCoarseType type;
   PetscBool        chosen; /* type was asked for */
   PetscBool        setup;
+  PetscBool        bad; /* E has an entry that is not finite */
   PetscInt         d, nl, *gl;
   PetscInt         nleftnull, nleftzero, nleftdep; /* columns left out: kernel of A, zero, dependent on others */
   PetscReal        cond, resid;                    /* of E with unit diagonal; cond < 0: not known */

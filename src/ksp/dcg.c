@@ -3,6 +3,7 @@
   solution x + Q(b - Ax); the solver checks it when the iteration ends and goes on from the true residual where rounding made them differ.
 */
 #include "dcg.h"
+#include "../refusal.h"
 
 /* Iterates from the deflated residual r, or resumes, until the convergence test, or a breakdown, sets ksp->reason */
 static PetscErrorCode KSPDCGCycle_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
@@ -199,6 +200,7 @@ static PetscErrorCode KSPDCGFirstResidual_Private(KSP ksp, Vec r)
   PetscFunctionBegin;
   if (ksp->guess_zero) PetscCall(VecCopy(dcg->b, r));
   else PetscCall(KSPDCGResidual_Private(ksp, dcg->x, r));
+  PetscCall(PolderVecFlag(r, dcg->failed)); // the first norm tells all processes
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -264,6 +266,7 @@ PetscErrorCode KSPDCGSolve_Private(KSP ksp)
 
   PetscFunctionBegin;
   dcg->floor = dcg->tested = dcg->resume = PETSC_FALSE;
+  dcg->failed                            = (PetscBool)(ksp->reason == KSP_DIVERGED_PC_FAILED);
   dcg->restarts = dcg->nritz = ksp->its = 0;
   dcg->residual = dcg->bound = -1;
   dcg->target                = 0;
@@ -274,16 +277,36 @@ PetscErrorCode KSPDCGSolve_Private(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *finite = PETSC_FALSE, on all processes, and the reason is set: nothing can be projected */
+static PetscErrorCode KSPDCGSetUpSpace_Private(KSP ksp, Mat A, PetscBool *finite)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  PetscCall(PolderForgive((PetscObject)ksp));
+  PetscCall(PolderDeflationSpaceTrySetUp(dcg->space, A, finite));
+  if (*finite) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderRefuse((PetscObject)ksp, ksp->errorifnotconverged, PETSC_ERR_FP, POLDER_COARSE_BADTEXT));
+  if (ksp->vec_sol) PetscCall(PolderVecFlag(ksp->vec_sol, PETSC_TRUE));
+  ksp->reason = KSP_DIVERGED_NANORINF;
+  ksp->rnorm  = PETSC_INFINITY;
+  ksp->its    = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KSPSolve_DCG(KSP ksp)
 {
   KSP_DCG  *dcg = (KSP_DCG *)ksp->data;
-  PetscBool diagonalscale;
+  PetscBool diagonalscale, changed, finite;
 
   PetscFunctionBegin;
   PetscCall(PolderPCGetDiagonalScale(ksp->pc, &diagonalscale));
   PetscCheck(!diagonalscale, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "dcg does not work with the diagonal scaling of PCSetDiagonalScale(): leave it out");
   PetscCall(PCGetOperators(ksp->pc, &dcg->A, NULL));
-  PetscCall(PolderDeflationSpaceSetUp(dcg->space, dcg->A)); // the level set may have moved since KSPSetUp()
+  PetscCall(PolderMatCatchUp(dcg->A, &changed));
+  if (changed) PetscCall(PCSetUp(ksp->pc));
+  PetscCall(KSPDCGSetUpSpace_Private(ksp, dcg->A, &finite)); // the level set may have moved since KSPSetUp()
+  if (!finite) PetscFunctionReturn(PETSC_SUCCESS);
   dcg->pc = ksp->pc;
   dcg->b  = ksp->vec_rhs;
   dcg->x  = ksp->vec_sol;
@@ -302,9 +325,10 @@ PetscErrorCode KSPDCGSetWorkVecs_Private(KSP ksp, Vec like)
 
 static PetscErrorCode KSPSetUp_DCG(KSP ksp)
 {
-  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
-  Mat      A;
-  Vec      like;
+  KSP_DCG  *dcg = (KSP_DCG *)ksp->data;
+  Mat       A;
+  Vec       like;
+  PetscBool finite;
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
@@ -313,7 +337,7 @@ static PetscErrorCode KSPSetUp_DCG(KSP ksp)
   PetscCall(KSPDCGSetWorkVecs_Private(ksp, like));
   PetscCall(VecDestroy(&like));
   PetscCall(PolderDeflationSpaceSetDM(dcg->space, ksp->dm));
-  PetscCall(PolderDeflationSpaceSetUp(dcg->space, A));
+  PetscCall(KSPDCGSetUpSpace_Private(ksp, A, &finite)); // the solve does without, once more
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,5 +1,6 @@
 /* What dcg tells its user: view, converged reason, Ritz values, rounding bound. */
 #include "dcg.h"
+#include "../refusal.h"
 #include "../kernels/kernels.h"
 #include <petscblaslapack.h>
 
@@ -121,13 +122,17 @@ PetscErrorCode KSPDCGConvergedReasonView_Private(KSP ksp, void *ctx)
   PetscFunctionBegin;
   (void)ctx;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &ours, KSPDCG, KSPRRBCG, ""));
-  if (!ours || !((KSP_DCG *)ksp->data)->floor) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!ours || (ksp->reason > 0 && !((KSP_DCG *)ksp->data)->floor)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)ksp), ((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-ksp_converged_reason", &viewer, &format, &wanted));
   if (wanted && viewer) {
     PetscBool ascii;
 
     PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-    if (ascii) PetscCall(KSPDCGViewFloor_Private((KSP_DCG *)ksp->data, viewer));
+    if (ascii && ksp->reason > 0) PetscCall(KSPDCGViewFloor_Private((KSP_DCG *)ksp->data, viewer));
+    if (ascii && ksp->reason < 0) {
+      PetscCall(PolderRefusalView((PetscObject)ksp, viewer));
+      PetscCall(PolderRefusalView((PetscObject)ksp->pc, viewer));
+    }
     PetscCall(PetscViewerDestroy(&viewer));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -154,6 +159,7 @@ PetscErrorCode KSPView_DCG(KSP ksp, PetscViewer viewer)
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (dcg->flexible) PetscCall(PetscViewerASCIIPrintf(viewer, "  flexible\n"));
   if (dcg->device) PetscCall(KSPDCGDeviceView_Private(ksp, viewer));
+  PetscCall(PolderRefusalView((PetscObject)ksp, viewer));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PolderDeflationSpaceView(dcg->space, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));

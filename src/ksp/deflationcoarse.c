@@ -16,8 +16,6 @@ static const char *const PolderCoarseTypes[] = {"inverse", "cholesky", "ksp", "P
 /* What the device does in the time of one dependent step of the sweep, in flops a column */
 #define POLDER_COARSE_STEP 4e6
 
-#define POLDER_COARSE_BADTEXT "The coarse matrix E of the deflation space has an entry that is infinite or not a number: check the entries of the system matrix"
-
 PetscErrorCode PolderCoarseCreate(MPI_Comm comm, PolderCoarse *coarse)
 {
   PolderCoarse c;
@@ -48,7 +46,7 @@ static PetscErrorCode PolderCoarseReset(PolderCoarse c)
   PetscCall(VecDestroy(&c->used));
   PetscCall(PetscSFDestroy(&c->sf));
   PetscCall(PetscMemzero(&c->report, sizeof(c->report)));
-  c->setup = c->dense = PETSC_FALSE;
+  c->setup = c->dense = c->bad = PETSC_FALSE;
   c->nleftnull = c->nleftzero = c->nleftdep = 0;
   c->cond                                   = -1;
   c->nsolve = c->nits = c->nfailed = 0;
@@ -204,11 +202,12 @@ static PetscErrorCode PolderCoarseScale(PolderCoarse c, PetscBool nullspace)
   PetscFunctionBegin;
   for (PetscInt i = 0; i < d; ++i) {
     for (PetscInt k = c->ei[i]; k < c->ei[i + 1]; ++k) {
-      PetscCheck(!PetscIsInfOrNanScalar(c->ev[k]), c->comm, PETSC_ERR_FP, POLDER_COARSE_BADTEXT);
+      if (PetscIsInfOrNanScalar(c->ev[k])) c->bad = PETSC_TRUE;
       if (c->ej[k] == i) c->scale[i] = PetscRealPart(c->ev[k]);
     }
     dmax = PetscMax(dmax, c->scale[i]);
   }
+  if (c->bad) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < d; ++i) {
     diag        = c->scale[i];
     c->drop[i]  = (char)(diag <= POLDER_COARSE_ZERO * dmax);
@@ -371,7 +370,8 @@ static PetscErrorCode PolderCoarseSetUpDense(PolderCoarse c, const PetscInt *n, 
 {
   PetscFunctionBegin;
   PetscCall(PolderCoarseDeviceSetUp(&c->device, c->d, n, key, val, nullspace, (PetscBool)(c->chosen && c->type == COARSE_CHOLESKY), POLDER_COARSE_ZERO, POLDER_COARSE_SINGULAR, POLDER_COARSE_LOSS, &c->report));
-  PetscCheck(!c->report.bad, c->comm, PETSC_ERR_FP, POLDER_COARSE_BADTEXT);
+  c->bad = c->report.bad;
+  if (c->bad) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)c->d, &c->d1));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)c->d, &c->d2));
   c->dense     = PETSC_TRUE;
@@ -430,6 +430,7 @@ static PetscErrorCode PolderCoarseSetUpRedundant(PolderCoarse c, const PetscInt 
   }
   PetscCall(PolderCoarseOrder(c));
   PetscCall(PolderCoarseScale(c, nullspace));
+  if (c->bad) PetscFunctionReturn(PETSC_SUCCESS);
   /* rounding of E may hide that columns depend on each other: then the factor is worthless, and larger pivots count as zero */
   for (PetscReal tol = 10 * d * PETSC_MACHINE_EPSILON; tol < 1e-6; tol *= 100) {
     PetscCall(PolderCoarseFactor(c, tol));
@@ -454,7 +455,7 @@ PetscErrorCode PolderCoarseSetUp(PolderCoarse c, PetscInt d, PetscInt nl, const 
   PetscCall(PetscArraycpy(c->gl, gl, nl));
   if (c->type == COARSE_KSP) PetscCall(PolderCoarseSetUp_KSP(c, ptr, col, val, nullspace));
   else PetscCall(PolderCoarseSetUpRedundant(c, ptr, col, val, nullspace));
-  c->setup = PETSC_TRUE;
+  c->setup = (PetscBool)!c->bad;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -480,7 +481,7 @@ PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse c, PetscInt d, const PetscIn
     for (PetscInt k = 0; k < d; ++k) c->gl[k] = k;
     PetscCall(PetscCalloc3(d, &c->b, d, &c->x, d, &c->y));
     PetscCall(PolderCoarseSetUpDense(c, n, key, val, nullspace));
-    c->setup = PETSC_TRUE;
+    c->setup = (PetscBool)!c->bad;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PolderDeviceToHost(&nz, n, sizeof(nz)));
@@ -496,6 +497,13 @@ PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse c, PetscInt d, const PetscIn
   ptr[d] = nz;
   PetscCall(PolderCoarseSetUp(c, d, d, gl, ptr, col, hval, nullspace));
   PetscCall(PetscFree5(hkey, hval, col, gl, ptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseIsFinite(PolderCoarse c, PetscBool *finite)
+{
+  PetscFunctionBegin;
+  *finite = (PetscBool)!c->bad;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -576,6 +584,7 @@ static PetscErrorCode PolderCoarseSolve_Redundant(PolderCoarse c, const PetscSca
 PetscErrorCode PolderCoarseSolve(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
 {
   PetscFunctionBegin;
+  PetscCheck(!c->bad, c->comm, PETSC_ERR_FP, POLDER_COARSE_BADTEXT);
   PetscCheck(c->setup, c->comm, PETSC_ERR_ORDER, "The deflation space has not been set up");
   if (!c->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_DeflationCoarse, NULL));
@@ -593,6 +602,7 @@ PetscErrorCode PolderCoarseSolveDevice(PolderCoarse c, const PetscScalar a1[], P
   PetscScalar *all, *some1, *some2;
 
   PetscFunctionBegin;
+  PetscCheck(!c->bad, c->comm, PETSC_ERR_FP, POLDER_COARSE_BADTEXT);
   PetscCheck(c->setup, c->comm, PETSC_ERR_ORDER, "The deflation space has not been set up");
   if (!c->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(c->comm, &size));

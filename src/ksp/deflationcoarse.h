@@ -5,6 +5,8 @@
 
 typedef struct _n_PolderCoarse *PolderCoarse;
 
+#define POLDER_COARSE_BADTEXT "The coarse matrix E of the deflation space has an entry that is infinite or not a number: check the entries of the system matrix"
+
 PETSC_INTERN PetscErrorCode PolderCoarseCreate(MPI_Comm, PolderCoarse *);
 PETSC_INTERN PetscErrorCode PolderCoarseDestroy(PolderCoarse *);
 /* -deflation_coarse inverse|cholesky|ksp, prefix deflation_coarse_ for the nested KSP, each behind the given prefix; changed: set up again */
@@ -25,6 +27,8 @@ PETSC_INTERN PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse, PetscInt d, co
 /* Largest d, for connected parts of a domain of dimension dim, whose solve moves at most so many bytes and whose set-up takes at most so many flops; device: with
    the dense inverse on the device */
 PETSC_INTERN PetscErrorCode PolderCoarseGetLimit(PolderCoarse, PetscBool device, PetscInt dim, PetscReal bytes, PetscReal flops, PetscInt *d);
+/* Otherwise the set-up has ended early, and a solve is an error. The same on all processes */
+PETSC_INTERN PetscErrorCode PolderCoarseIsFinite(PolderCoarse, PetscBool *);
 /* Columns in use, d less those left out */
 PETSC_INTERN PetscErrorCode PolderCoarseGetRank(PolderCoarse, PetscInt *);
 /* a2 <- E^-1 (sum over processes of a1), both in the local numbering gl[0..nl); a2 is zero where a column is left out. Collective */

@@ -141,11 +141,21 @@ static PetscErrorCode PolderDeflationWork_Private(PolderDeflationSpace s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderDeflationLeavesOneOut(PolderDeflationSpace s, PetscBool *drop)
+{
+  PetscBool levelset;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(s->chosen, POLDERDEFLATIONLEVELSET, &levelset));
+  *drop = (PetscBool)(s->nullspace && (s->covers || (levelset && s->thesis)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeflationSetUpLabels(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
 {
   PetscInt  *label, *ghostlabel;
   PolderHalo halo;
-  PetscBool  levelset;
+  PetscBool  drop = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PolderMatGetHalo(A, &halo));
@@ -155,9 +165,8 @@ PetscErrorCode PolderDeflationSetUpLabels(PolderDeflationSpace s, Mat A, const P
   PetscCall(PolderDeflationNumber_Private(s, s->m, label, csr->nghost, ghostlabel));
   PetscCall(PolderDeflationMakeRuns_Private(s, label));
   PetscCall(PolderDeflationMakeAZ_Private(s, csr, label, ghostlabel));
-  /* the columns add up to the constant vector; for level-set vectors k regions give k - 1 small eigenvalues beside the zero one */
-  PetscCall(PetscStrcmp(s->chosen, POLDERDEFLATIONLEVELSET, &levelset));
-  PetscCall(PolderDeflationMakeE_Private(s, label, (PetscBool)(s->nullspace && (s->covers || levelset))));
+  PetscCall(PolderDeflationLeavesOneOut(s, &drop));
+  PetscCall(PolderDeflationMakeE_Private(s, label, drop));
   PetscCall(PolderDeflationWork_Private(s));
   PetscCall(PetscFree2(label, ghostlabel));
   PetscFunctionReturn(PETSC_SUCCESS);

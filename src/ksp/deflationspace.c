@@ -128,9 +128,11 @@ static const char *const PolderDeflationTypes[] = {POLDERDEFLATIONAUTO, POLDERDE
    Options Database Keys:
 +  -deflation_space <type>          - see `PolderDeflationSpaceType`
 .  -deflation_boxes <px,py[,pz]>    - number of boxes in each direction of the grid
-.  -deflation_grid <nx,ny[,nz]>     - size of the grid when there is no DM: rows numbered naturally, x fastest
+.  -deflation_grid <nx,ny[,nz]>     - size of the grid when there is no DM: rows numbered naturally, x fastest; default: the grid that a 5- or 7-point stencil shows
 .  -deflation_count <d>             - number of stripes, planes or parts
 .  -deflation_levelset <auto|file>  - regions from the matrix, or a level set in a PETSc binary file; default: the vector composed on the operator as `levelset`, else auto
+.  -deflation_levelset_vectors <regions|thesis> - kind `levelset`: one vector for each region of either sign; or as Gupta (2015) counts them, without the
+                                      regions outside, and one less when the constant is in the kernel of the operator
 .  -deflation_weighted              - entries weighted by the coefficients on rows that two regions share
 -  -deflation_coarse <cholesky|inverse|ksp> - how systems with Z^T A Z are solved
 
@@ -140,9 +142,10 @@ static const char *const PolderDeflationTypes[] = {POLDERDEFLATIONAUTO, POLDERDE
 @*/
 PetscErrorCode PolderDeflationSpaceSetFromOptions(PolderDeflationSpace s)
 {
-  PetscInt  choice, n = 3, values[3];
-  char      levelset[sizeof(s->levelsetfrom)];
-  PetscBool flag;
+  const char *const vectors[] = {"regions", "thesis"};
+  PetscInt          choice, n = 3, values[3];
+  char              levelset[sizeof(s->levelsetfrom)];
+  PetscBool         flag;
 
   PetscFunctionBegin;
   PetscOptionsBegin(s->comm, s->prefix, "Deflation space", "PC");
@@ -160,6 +163,11 @@ PetscErrorCode PolderDeflationSpaceSetFromOptions(PolderDeflationSpace s)
   PetscCall(PetscOptionsString("-deflation_levelset", "auto or a PETSc binary file", "PolderDeflationSpaceSetLevelSet", s->levelsetfrom, levelset, sizeof(levelset), &flag));
   if (flag) {
     PetscCall(PetscStrncpy(s->levelsetfrom, levelset, sizeof(s->levelsetfrom)));
+    s->labelsvalid = s->setup = PETSC_FALSE;
+  }
+  PetscCall(PetscOptionsEList("-deflation_levelset_vectors", "Kind levelset: a vector a region, or the fewer of Gupta (2015)", "PolderDeflationSpaceSetFromOptions", vectors, 2, vectors[s->thesis], &choice, &flag));
+  if (flag) {
+    s->thesis      = (PetscBool)choice;
     s->labelsvalid = s->setup = PETSC_FALSE;
   }
   PetscCall(PetscOptionsBool("-deflation_weighted", "Coefficient-weighted entries on rows that two regions share", "", s->weighted, &s->weighted, &flag));
@@ -342,7 +350,7 @@ PetscErrorCode PolderDeflationSpaceSetLevelSet(PolderDeflationSpace s, Vec level
 
    Input Parameters:
 +  space  - the space
--  labels - one label for each local row: rows with the same label form a vector, rows with label -1 are in none
+-  labels - one label for each local row, from 0 on: rows with the same label form a vector; -1 says that the row is in no vector
 
    Level: intermediate
 
@@ -571,26 +579,7 @@ static PetscErrorCode PolderDeflationShareSource_Private(Mat A, Mat Aij)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*@
-   PolderDeflationSpaceSetUp - makes the deflation vectors, AZ and the factor of Z^T A Z
-
-   Collective
-
-   Input Parameters:
-+  space - the space
--  A     - the operator, symmetric
-
-   Level: advanced
-
-   Notes:
-   Does nothing when neither the matrix nor the level set (labels, Z) has changed; keeps the labels when only the values of the matrix have,
-   unless the regions are found from these values.
-
-   When the constant vector lies in the kernel of A, one column is left out, whether or not a null space is attached.
-
-.seealso: `PolderDeflationSpaceSetFromOptions()`, `PolderDeflationSpaceApplyP()`, `PolderDeflationSpaceApplyQAdd()`
-@*/
-PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace s, Mat A)
+PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace s, Mat A, PetscBool *finite)
 {
   PetscBool   none, automatic, aij, shell, assembled;
   PetscInt    M, N;
@@ -598,7 +587,7 @@ PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace s, Mat A)
   Mat         Aij = A;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 2);
+  *finite = PETSC_TRUE;
   PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONNONE, &none));
   PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONAUTO, &automatic));
   PetscCall(PolderMatIsAIJ(A, &aij));
@@ -625,8 +614,40 @@ PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace s, Mat A)
   PetscCall(MatGetLocalSize(Aij, &s->m, NULL));
   PetscCall(PolderDeflationBuild_Private(s, Aij, source));
   if (!aij) PetscCall(MatDestroy(&Aij));
-  s->setup = PETSC_TRUE;
+  if (s->d) PetscCall(PolderCoarseIsFinite(s->coarse, finite));
+  s->setup = *finite;
   PetscCall(PetscInfo(A, "Deflation space %s with %" PetscInt_FMT " vectors: %s\n", s->chosen, s->d, s->why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PolderDeflationSpaceSetUp - makes the deflation vectors, AZ and the factor of Z^T A Z
+
+   Collective
+
+   Input Parameters:
++  space - the space
+-  A     - the operator, symmetric
+
+   Level: advanced
+
+   Notes:
+   Does nothing when neither the matrix nor the level set (labels, Z) has changed; keeps the labels when only the values of the matrix have,
+   unless the regions are found from these values.
+
+   When the constant vector lies in the kernel of A and the columns add up to it, one column is left out, whether or not a null space is attached: the
+   operators P and Q A stay what they are with the pseudo-inverse of Z^T A Z.
+
+.seealso: `PolderDeflationSpaceSetFromOptions()`, `PolderDeflationSpaceApplyP()`, `PolderDeflationSpaceApplyQAdd()`
+@*/
+PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace s, Mat A)
+{
+  PetscBool finite;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 2);
+  PetscCall(PolderDeflationSpaceTrySetUp(s, A, &finite));
+  PetscCheck(finite, s->comm, PETSC_ERR_FP, POLDER_COARSE_BADTEXT);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -669,7 +690,7 @@ PetscErrorCode PolderDeflationSpaceGetSize(PolderDeflationSpace s, PetscInt *d)
 @*/
 PetscErrorCode PolderDeflationSpaceView(PolderDeflationSpace s, PetscViewer viewer)
 {
-  PetscBool ascii;
+  PetscBool ascii, less = PETSC_FALSE;
   PetscInt  used;
   PetscReal here[2], all[2];
 
@@ -690,7 +711,8 @@ PetscErrorCode PolderDeflationSpaceView(PolderDeflationSpace s, PetscViewer view
     here[1] += (PetscReal)s->nw * 2 * sizeof(PetscInt) + (PetscReal)s->wi[s->nw] * (sizeof(PetscInt) + sizeof(PetscScalar));
   }
   PetscCallAllreduce(here, all, 2, MPIU_REAL, MPIU_SUM, s->comm);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  vectors: %" PetscInt_FMT "%s; Z stored as %s; AZ on %.0f rows; %.3g MB for Z and AZ\n", used, s->nullspace ? ", one left out since the operator has the constant kernel" : "", s->zi ? "a sparse matrix" : (s->onhost ? "runs of equal labels" : "labels on the device"), (double)all[0], (double)all[1] / 1e6));
+  PetscCall(PolderDeflationLeavesOneOut(s, &less));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  vectors: %" PetscInt_FMT "%s; Z stored as %s; AZ on %.0f rows; %.3g MB for Z and AZ\n", used, !s->zi && less ? ", one left out since the operator has the constant kernel" : "", s->zi ? "a sparse matrix" : (s->onhost ? "runs of equal labels" : "labels on the device"), (double)all[0], (double)all[1] / 1e6));
   PetscCall(PolderCoarseView(s->coarse, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,6 +8,7 @@
 */
 #include "dcg.h"
 #include "../pc/rrb.h"
+#include "../refusal.h"
 #include <petsc/private/matimpl.h>
 
 const char *const KSPRRBCGStops[] = {"petsc", "paper", "thesis", "KSPRRBCGStop", "KSP_RRBCG_STOP_", NULL};
@@ -242,21 +243,43 @@ static PetscErrorCode KSPRRBCGCheckPC_Private(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* With a preconditioner that has refused the matrix there is no system to solve; it has done so on all processes */
+static PetscErrorCode KSPRRBCGFailed_Private(KSP ksp, PetscBool *failed)
+{
+  PCFailedReason reason;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetFailedReason(ksp->pc, &reason));
+  *failed = (PetscBool)(reason != PC_NOERROR);
+  if (!*failed || !ksp->vec_sol) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderVecFlag(ksp->vec_sol, PETSC_TRUE));
+  ksp->reason = KSP_DIVERGED_PC_FAILED;
+  ksp->rnorm  = PETSC_INFINITY;
+  ksp->its    = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KSPSolve_RRBCG(KSP ksp)
 {
   KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
   KSP_DCG   *dcg   = &rrbcg->dcg;
   Mat        A;
+  PetscBool  changed, failed;
 
   PetscFunctionBegin;
   PetscCall(KSPRRBCGCheckPC_Private(ksp));
   PetscCall(PCRRBReducedWant_Private(ksp->pc));
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(PolderMatCatchUp(A, &changed));
   PetscCall(PCSetUp(ksp->pc)); // it, or the values of the matrix, may be new
+  PetscCall(KSPRRBCGFailed_Private(ksp, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBReducedBegin_Private(ksp->pc, ksp->vec_rhs));
+  PetscCall(KSPRRBCGFailed_Private(ksp, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPRRBCGSetUpSystem_Private(ksp, ksp->vec_rhs));
   PetscCall(MatShellSetContext(rrbcg->S, ksp->pc));
   PetscCall(PCShellSetContext(rrbcg->rest, ksp->pc));
-  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(KSPRRBCGSetNullSpace_Private(ksp, A));
   PetscCall(PCRRBReduce_Private(ksp->pc, ksp->vec_rhs, rrbcg->b));
   if (ksp->guess_zero) PetscCall(VecZeroEntries(rrbcg->x));
@@ -274,13 +297,17 @@ static PetscErrorCode KSPSolve_RRBCG(KSP ksp)
 /* The system has the size that the preconditioner finds */
 static PetscErrorCode KSPSetUp_RRBCG(KSP ksp)
 {
-  Mat A;
-  Vec like;
+  Mat            A;
+  Vec            like;
+  PCFailedReason failed;
 
   PetscFunctionBegin;
   PetscCall(KSPRRBCGCheckPC_Private(ksp));
   PetscCall(PCRRBReducedWant_Private(ksp->pc));
+  PetscCall(PCSetErrorIfFailure(ksp->pc, ksp->errorifnotconverged)); // which KSPSetUp() says later
   PetscCall(PCSetUp(ksp->pc));
+  PetscCall(PCGetFailedReason(ksp->pc, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(MatCreateVecs(A, NULL, &like));
   PetscCall(KSPRRBCGSetUpSystem_Private(ksp, like));

@@ -2,6 +2,7 @@
 #include "pamg.h"
 #include "../ksp/dcg.h"
 #include "../mat/symmetry.h"
+#include "../refusal.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
@@ -49,6 +50,7 @@ static PetscErrorCode PCSetUp_PAMG(PC pc)
   PetscCall(PolderLogBegin(POLDER_PAMGSetUp, pc));
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
   if (bs > 1) PetscCall(PCPAMGWarn_Private(pc, 2, "PC of type pamg knows nothing of blocks: it takes each row of this matrix by itself"));
+  PetscCall(PolderPCForgive(pc));
   if (!pamg->nlevel) PetscCall(PamgCheckSymmetry(pc));
   PetscCall(PCPAMGSetUpLevels_Private(pc));
   PetscCall(PolderLogEnd(POLDER_PAMGSetUp, pc));
@@ -82,7 +84,11 @@ static PetscErrorCode PamgApplyThere(PC pc, Vec r, Vec z)
 
 static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
 {
+  PetscBool failed;
+
   PetscFunctionBegin;
+  PetscCall(PolderPCFlag(pc, z, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
   if (((PC_PAMG *)pc->data)->device) PetscCall(PamgApplyThere(pc, r, z));
   else PetscCall(PCPAMGApplyHost_Private(pc, r, z));
@@ -177,6 +183,7 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
                                    : pamg->uncoloured ? ", on the host since its rows cannot be coloured for the device"
                                                       : ""));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  pairs by %s, %" PetscInt_FMT " passes a level, strong from %g of the strongest\n", PamgMatchings[pamg->matching], pamg->passes, (double)pamg->threshold));
+  PetscCall(PolderRefusalView((PetscObject)pc, viewer));
   if (!pamg->nlevel) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgViewLevels(pc, viewer));
   if (pamg->stalled && pamg->level[pamg->nlevel - 1].N > pamg->coarselimit) PetscCall(PetscViewerASCIIPrintf(viewer, "  the last level is that large because few of its rows have a strong coupling to pair along\n"));
@@ -336,6 +343,7 @@ PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->reuse             = PETSC_TRUE;
   pc->data                = (void *)pamg;
   pc->ops->setup          = PCSetUp_PAMG;
+  pc->ops->setuponblocks  = PolderPCSetUpOnBlocks;
   pc->ops->apply          = PCApply_PAMG;
   pc->ops->applytranspose = PCApply_PAMG;
   pc->ops->presolve       = PCPreSolve_PAMG;

@@ -1,6 +1,7 @@
 /* Pairwise-aggregation multigrid: the hierarchy, from the rows of the matrix on the host. */
 #include "pamgsteps.h"
 #include "../mat/aijderived.h"
+#include "../refusal.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
@@ -77,7 +78,7 @@ PetscErrorCode PCPAMGFree_Private(PC_PAMG *pamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Errors on every process with the first bad row of all; each passes its own first one, or the global number of rows and POLDER_ROW_GOOD */
+/* Refuses the matrix on every process for the first bad row of all; each passes its own first one, or the global number of rows and POLDER_ROW_GOOD */
 static PetscErrorCode PamgCheckRow(PC pc, PetscInt l, PetscInt M, PetscInt row, PolderRowKind kind)
 {
   MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
@@ -88,11 +89,20 @@ static PetscErrorCode PamgCheckRow(PC pc, PetscInt l, PetscInt M, PetscInt row, 
   if (first == M) PetscFunctionReturn(PETSC_SUCCESS);
   what = row == first ? (PetscInt)kind : 0;
   PetscCallAllreduce(MPI_IN_PLACE, &what, 1, MPIU_INT, MPI_MAX, comm);
-  PetscCheck(!l, comm, what == POLDER_ROW_NOTFINITE ? PETSC_ERR_FP : PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive definite matrix and this one is not: on coarse level %" PetscInt_FMT " %s", l, what == POLDER_ROW_NOTFINITE ? "an entry is not a finite number" : "a diagonal entry is negative");
-  PetscCheck(what != POLDER_ROW_NODIAGONAL, comm, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
-  PetscCheck(what != POLDER_ROW_ZERO, comm, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT " is zero or too small to invert: remove the row, or put a one on its diagonal", first);
-  PetscCheck(what != POLDER_ROW_NEGATIVE, comm, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", first);
-  SETERRQ(comm, PETSC_ERR_FP, "PC of type pamg needs finite entries and row %" PetscInt_FMT " has one that is not: check how the matrix was assembled", first);
+  if (l) {
+    const PetscBool finite = (PetscBool)(what != POLDER_ROW_NOTFINITE);
+
+    PolderPCRefuse(pc, finite ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_FACTOR_OTHER, finite ? PETSC_ERR_ARG_WRONG : PETSC_ERR_FP, "PC of type pamg needs a positive definite matrix and this one is not: on coarse level %" PetscInt_FMT " %s", l, finite ? "a diagonal entry is negative" : "an entry is not a finite number");
+  } else if (what == POLDER_ROW_NODIAGONAL) {
+    PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
+  } else if (what == POLDER_ROW_ZERO) {
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT " is zero or too small to invert: remove the row, or put a one on its diagonal", first);
+  } else if (what == POLDER_ROW_NEGATIVE) {
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", first);
+  } else {
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, "PC of type pamg needs finite entries and row %" PetscInt_FMT " has one that is not: check how the matrix was assembled", first);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* A matrix of type aijdia may not have its diagonals (-mat_aijdia_max_fill), or another type by now: the cycle then reads its rows */
@@ -299,7 +309,7 @@ static PetscErrorCode PamgSetUpValues(PC pc, PetscInt l)
   if (pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
   all = fits;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
-  PetscCheck(all, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PC of type pamg cannot store the entries in single precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale the system");
+  if (!all) PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE, "PC of type pamg cannot store the entries in single precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale the system");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -442,7 +452,8 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
     PetscCall(PCPAMGMalloc_Private(pamg, sizeof(*pamg->sum) * n, &pamg->sum));
   }
   PetscCall(PamgSetUpRows(pc, l, PETSC_FALSE));
-  PetscCall(PamgSetUpValues(pc, l));
+  if (!pc->failedreason) PetscCall(PamgSetUpValues(pc, l));
+  if (pc->failedreason) *last = PETSC_TRUE;
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
   C = L + 1;
   if (!l) PetscCall(PCPAMGFindGrid_Private(pamg, &L->csr));
@@ -520,8 +531,9 @@ static PetscErrorCode PamgFactorShared(PC_PAMG *pamg, PetscBool constant)
 
 static PetscErrorCode PamgSetUpCoarseKSP(PC pc)
 {
-  PC_PAMG   *pamg = (PC_PAMG *)pc->data;
-  PamgLevel *L    = &pamg->level[pamg->nlevel - 1];
+  PC_PAMG           *pamg = (PC_PAMG *)pc->data;
+  PamgLevel         *L    = &pamg->level[pamg->nlevel - 1];
+  KSPConvergedReason reason;
 
   PetscFunctionBegin;
   if (pamg->device && pamg->nlevel > 1) PetscCall(PCPAMGMatrixFromDevice_Private(pamg, pamg->nlevel - 1));
@@ -542,6 +554,9 @@ static PetscErrorCode PamgSetUpCoarseKSP(PC pc)
   }
   PetscCall(KSPSetOperators(pamg->ksp, L->A, L->A));
   PetscCall(KSPSetUp(pamg->ksp));
+  PetscCall(KSPGetConvergedReason(pamg->ksp, &reason));
+  if (reason == KSP_DIVERGED_PC_FAILED) PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
+  PetscCall(PolderPCShareFailure(pc));
   if (!pamg->cb) PetscCall(MatCreateVecs(L->A, &pamg->cx, &pamg->cb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -655,6 +670,7 @@ static PetscErrorCode PamgBuild(PC pc)
     PetscCall(PamgNextLevel(pc, l, &last));
   }
   PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->place));
+  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgSetUpWork(pamg));
   ++pamg->nsetup;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -704,7 +720,8 @@ static PetscErrorCode PamgRefresh(PC pc)
   if (pamg->device && pamg->level->halo) PetscCall(PCPAMGRefreshOuter_Private(pamg));
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     PetscCall(PamgSetUpRows(pc, l, PETSC_TRUE));
-    PetscCall(PamgSetUpValues(pc, l));
+    if (!pc->failedreason) PetscCall(PamgSetUpValues(pc, l));
+    if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
     if (l + 1 < pamg->nlevel) PetscCall(PamgRefreshNext(pamg, l));
   }
   ++pamg->nrefresh;
@@ -723,6 +740,23 @@ static void PamgChoose(PC_PAMG *pamg)
   pamg->pre      = pamg->wantpre >= 0 ? pamg->wantpre : steps;
   pamg->post     = pamg->wantpost >= 0 ? pamg->wantpost : steps;
   pamg->klevels  = pamg->wantk >= 0 ? pamg->wantk : pamg->device ? PAMG_KLEVELS : PETSC_MAX_INT;
+}
+
+/* Of the levels that are there: bounds of the smoother, and what solves on the last one */
+static PetscErrorCode PamgSetUpSolvers(PC pc)
+{
+  PC_PAMG  *pamg   = (PC_PAMG *)pc->data;
+  PetscBool finite = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  if (pamg->smoother == PAMG_CHEBYSHEV && pamg->device) PetscCall(PCPAMGEstimateDevice_Private(pc));
+  else if (pamg->smoother == PAMG_CHEBYSHEV) {
+    for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) PetscCall(PCPAMGEstimate_Private(pamg, l));
+  }
+  PetscCall(PamgSetUpCoarse(pc));
+  if (pamg->direct) PetscCall(PolderCoarseIsFinite(pamg->coarse, &finite));
+  if (!finite) PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, "PC of type pamg finds entries on its last level that are not finite numbers: check how the matrix was assembled");
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCPAMGSetUpLevels_Private(PC pc)
@@ -759,13 +793,10 @@ PetscErrorCode PCPAMGSetUpLevels_Private(PC pc)
     PetscCall(PCPAMGSetUpLevels_Private(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (pamg->smoother == PAMG_CHEBYSHEV && device) PetscCall(PCPAMGEstimateDevice_Private(pc));
-  else if (pamg->smoother == PAMG_CHEBYSHEV) {
-    for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) PetscCall(PCPAMGEstimate_Private(pamg, l));
-  }
-  PetscCall(PamgSetUpCoarse(pc));
+  if (!pc->failedreason) PetscCall(PamgSetUpSolvers(pc));
   if (device) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &pamg->level[0].csr));
   else PetscCall(PolderMatRestoreCSR(pc->pmat, &pamg->level[0].csr));
-  pamg->keys = now;
+  if (pc->failedreason) PetscCall(PCPAMGFree_Private(pamg));
+  else pamg->keys = now;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

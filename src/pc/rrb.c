@@ -1,5 +1,6 @@
 /* Repeated red-black incomplete factorisation of 5- and 9-point stencils: M = L D L^T on the r1, b1, b2, r2 arrays of rrbrow.h. */
 #include "rrb.h"
+#include "../refusal.h"
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PCRRBUpdateGrid_Private(PC pc, const PolderCSR *csr)
@@ -29,7 +30,7 @@ PetscErrorCode PCRRBSetUpHost_Private(PC pc)
   PetscCall(PCRRBUpdateGrid_Private(pc, &csr));
   PetscCall(PCRRBLayout_Private(pc));
   PetscCall(PCRRBFactor_Private(pc, &csr));
-  rrb->valid = PETSC_TRUE;
+  rrb->valid = (PetscBool)!pc->failedreason;
   PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -49,6 +50,7 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
   PetscCheck(M == N, comm, PETSC_ERR_ARG_SIZ, "PC of type rrb needs a square matrix, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
   PetscCall(PolderLogBegin(POLDER_RRBSetUp, pc));
   rrb->valid = PETSC_FALSE;
+  PetscCall(PolderPCForgive(pc));
   PetscCall(PCRRBSetUpDevice_Private(pc, &done));
   if (!done) PetscCall(PCRRBSetUpHost_Private(pc));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &rrb->state));
@@ -109,14 +111,17 @@ static PetscErrorCode PCRRBApplyHost_Private(PC pc, Vec r, Vec z)
 
 static PetscErrorCode PCApply_RRB(PC pc, Vec r, Vec z)
 {
-  PetscBool done;
+  PetscBool done, failed;
 
   PetscFunctionBegin;
+  PetscCall(PolderPCFlag(pc, z, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
   PetscCall(PCRRBApplyDevice_Private(pc, r, z, NULL, &done));
   if (!done) {
     if (!((PC_RRB *)pc->data)->valid) PetscCall(PCRRBSetUpHost_Private(pc)); // the matrix is on the device and the vectors are not
-    PetscCall(PCRRBApplyHost_Private(pc, r, z));
+    PetscCall(PolderPCFlag(pc, z, &failed));
+    if (!failed) PetscCall(PCRRBApplyHost_Private(pc, r, z));
   }
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -178,6 +183,7 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (!rrb->valid && !device) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  omega %g, not set up\n", (double)rrb->omega));
+    PetscCall(PolderRefusalView((PetscObject)pc, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCRRBBytes_Private(pc, &bytes));
@@ -448,8 +454,8 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
    work with the number of nodes, so that it is the more useful the larger the grid.
 
    The matrix is symmetric and positive definite with one unknown a node, in natural order or that of a `DMDA`. With entries beside the diagonal that
-   are not positive and rows that do not add up to less than zero, all pivots are positive. Another matrix may work; a pivot that is not positive is an error that names
-   its node. Rows that couple to no other one, such as those of known values or dry land, may lie anywhere.
+   are not positive and rows that do not add up to less than zero, all pivots are positive. Another matrix may work; with a pivot that is not positive the solve ends with
+   `KSP_DIVERGED_PC_FAILED` and a sentence that names its node. Rows that couple to no other one, such as those of known values or dry land, may lie anywhere.
 
    When all row sums vanish the system is singular, and so is the rest, which is then solved by its pseudo-inverse: attach the kernel with `MatSetNullSpace()`, as
    for any solver, or see to it that the right-hand side is consistent. Couplings that differ much by direction cost iterations.
@@ -477,6 +483,7 @@ PetscErrorCode PCCreate_RRB(PC pc)
   rrb->latency            = 4000;
   pc->data                = (void *)rrb;
   pc->ops->setup          = PCSetUp_RRB;
+  pc->ops->setuponblocks  = PolderPCSetUpOnBlocks;
   pc->ops->apply          = PCApply_RRB;
   pc->ops->applytranspose = PCApply_RRB; // M is symmetric
   pc->ops->reset          = PCReset_RRB;

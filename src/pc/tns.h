@@ -103,7 +103,7 @@ static inline void TNSPlaceDiagonals(const PolderDia *dia, size_t ld, const floa
 /* tns.c */
 PETSC_INTERN PetscErrorCode PCTNSGetKeys_Private(PC, const PolderCSR *, TNSKeys *);
 PETSC_INTERN PetscErrorCode PCTNSSetHalo_Private(PC, const PolderCSR *);
-/* Set-up on the host; names the first row that cannot be used */
+/* Set-up on the host; pc->failedreason for the first row that cannot be used */
 PETSC_INTERN PetscErrorCode PCTNSUpdateHost_Private(PC);
 
 /* tnsdevice.c */
