@@ -72,7 +72,8 @@ static PetscErrorCode Solves(Fuzz *f)
     else if (what == 15) PetscCall(View(f));
     else if (what == 16) {
       FuzzLog(f, "\n keep preconditioner");
-      PetscCall(KSPSetReusePreconditioner(f->ksp, FuzzChance(f, 50)));
+      f->keeps = FuzzChance(f, 50);
+      PetscCall(KSPSetReusePreconditioner(f->ksp, f->keeps));
     }
     if (f->wrong) break;
     PetscCall(KSPSetOperators(f->ksp, f->A, f->A));
@@ -150,7 +151,7 @@ static PetscErrorCode Case(Fuzz *f, PetscInt only, PetscInt seconds, PetscBool *
   PetscCall(PetscMallocGetCurrentUsage(&after));
   *leak = after - before;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, leak, 1, MPI_DOUBLE, MPI_MAX, f->comm));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &f->wrong, 1, MPIU_BOOL, MPI_LOR, f->comm));
+  PetscCall(FuzzAgree(f));
   alarm(0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -258,7 +259,8 @@ int main(int argc, char **argv)
   PetscCall(PetscTime(&start));
   for (PetscInt c = 0; c < cases; ++c) {
     const uint64_t this = f.seed;
-    PetscBool      refused, over;
+    PetscBool      refused;
+    int            over;
     PetscLogDouble leak;
 
     PetscCall(Case(&f, only, alarm, &refused, &leak));
@@ -272,8 +274,8 @@ int main(int argc, char **argv)
     if (f.unsolved && all && !f.wrong) PetscCall(Report(&f));
     f.seed = this + 1;
     PetscCall(PetscTime(&now));
-    over = (PetscBool)((seconds > 0 && now - start > seconds) || (stop && f.wrong));
-    PetscCallMPI(MPI_Bcast(&over, 1, MPIU_BOOL, 0, f.comm));
+    over = ((seconds > 0 && now - start > seconds) || (stop && f.wrong));
+    PetscCallMPI(MPI_Bcast(&over, 1, MPI_INT, 0, f.comm));
     if (over) break;
   }
   PetscCall(PetscPopErrorHandler());

@@ -306,31 +306,6 @@ static PetscErrorCode TestSymmetry(void)
   PetscFunctionReturn(0);
 }
 
-/* The matrix takes another type, of which the preconditioner hears nothing: half of M^-1 after the matrix was doubled, also before the next set-up */
-static PetscErrorCode CheckConverted(PC pc, Mat A, Vec r, Vec y, Vec z, PetscReal tolerance)
-{
-  static const char *const types[] = {MATAIJICRS, MATAIJDIA, MATAIJ};
-  PetscReal                away, norm;
-
-  PetscFunctionBeginUser;
-  PetscCall(PCApply(pc, r, y));
-  for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); ++t) {
-    for (int doubled = 0; doubled < 2; ++doubled) {
-      if (doubled) PetscCall(MatScale(A, 2));
-      else PetscCall(MatConvert(A, types[t], MAT_INPLACE_MATRIX, &A));
-      PetscCall(PCSetReusePreconditioner(pc, (PetscBool)!doubled));
-      PetscCall(PCSetUp(pc));
-      PetscCall(PCApply(pc, r, z));
-      if (doubled) PetscCall(VecScale(y, 0.5));
-      PetscCall(VecAXPY(z, -1, y));
-      PetscCall(VecNorm(z, NORM_2, &away));
-      PetscCall(VecNorm(y, NORM_2, &norm));
-      PetscCheck(away <= tolerance * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %s: away by %g", types[t], doubled ? "new values" : "reused", (double)(away / norm));
-    }
-  }
-  PetscFunctionReturn(0);
-}
-
 /* New values in the old pattern: the levels belong to them, the aggregates stay, and iterations are those of a fresh set-up as long as the jumps are where they were */
 static PetscErrorCode TestRefresh(void)
 {
@@ -373,7 +348,6 @@ static PetscErrorCode TestRefresh(void)
       PetscCall(MatDiagonalScale(A, d, d));
       PetscCall(PCSetUp(pc));
       PetscCall(CheckGalerkin(pc));
-      PetscCall(CheckConverted(pc, A, r, y, z, o == 3 ? 1e-4 : 1e-10));
       PetscCall(VecDestroy(&d));
       PetscCall(VecDestroy(&r));
       PetscCall(VecDestroy(&z));
@@ -383,6 +357,80 @@ static PetscErrorCode TestRefresh(void)
     }
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a refresh is a set-up with the old aggregates\n"));
+  PetscFunctionReturn(0);
+}
+
+/* Another matrix takes the place of the first one, which is freed, or the pattern changes, and the preconditioner is to be kept: M^-1 is that of a fresh set-up */
+static PetscErrorCode CheckReplaced(PC pc, const char *options, Mat *A, Vec r, Vec y, Vec z)
+{
+  const PetscInt row[2] = {5, 700};
+  Mat            B;
+  PC             fresh;
+  PetscReal      away;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCSetReusePreconditioner(pc, PETSC_TRUE));
+  for (int changed = 0; changed < 2; ++changed) {
+    if (changed) { // a coupling across the grid
+      PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+      for (int k = 0; k < 2; ++k) PetscCall(MatSetValue(*A, row[k], row[!k], -0.5, INSERT_VALUES));
+      PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+    } else {
+      PetscCall(MatDuplicate(*A, MAT_COPY_VALUES, &B));
+      PetscCall(PCSetOperators(pc, B, B));
+      PetscCall(MatDestroy(A));
+      *A = B;
+    }
+    PetscCall(PCApply(pc, r, z));
+    PetscCall(CreatePC(*A, options, &fresh));
+    PetscCall(PCApply(fresh, r, y));
+    PetscCall(VecAXPY(y, -1, z));
+    PetscCall(VecNorm(y, NORM_INFINITY, &away));
+    PetscCheck(away < 1e-3, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: away by %g", changed ? "another pattern" : "another matrix", (double)away);
+    PetscCall(PCDestroy(&fresh));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* The matrix takes another type, of which the preconditioner hears nothing: the same M^-1, and half of it after the matrix was doubled */
+static PetscErrorCode TestConvert(void)
+{
+  static const char *const types[] = {MATAIJICRS, MATAIJDIA, MATAIJ}, *const options[] = {"", "-pc_pamg_precision single", "-pc_pamg_smoother chebyshev"};
+
+  PetscFunctionBeginUser;
+  for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options); ++o) {
+    Mat       A;
+    PC        pc;
+    Vec       r, z, y;
+    PetscReal away, norm;
+
+    PetscCall(ProblemCreate("poisson", 2, 32, 1, &A));
+    PetscCall(CreateVecs(A, &z, &r));
+    PetscCall(VecDuplicate(r, &y));
+    PetscCall(CreatePC(A, options[o], &pc));
+    PetscCall(FillRandom(r, 3));
+    PetscCall(PCApply(pc, r, y));
+    for (size_t t = 0; t < 2 * PETSC_STATIC_ARRAY_LENGTH(types); ++t) {
+      if (t % 2) PetscCall(MatScale(A, 2));
+      else PetscCall(MatConvert(A, types[t / 2], MAT_INPLACE_MATRIX, &A));
+      PetscCall(PCSetReusePreconditioner(pc, (PetscBool)(t % 2 == 0)));
+      PetscCall(PCSetUp(pc));
+      PetscCall(PCApply(pc, r, z));
+      if (t % 2) PetscCall(VecScale(y, 0.5));
+      PetscCall(VecAXPY(z, -1, y));
+      PetscCall(VecNorm(z, NORM_2, &away));
+      PetscCall(VecNorm(y, NORM_2, &norm));
+      PetscCheck(away <= (o == 1 ? 1e-4 : 1e-10) * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %s, %s: away by %g", options[o], types[t / 2], t % 2 ? "new values" : "reused", (double)(away / norm));
+    }
+    PetscCall(CheckReplaced(pc, options[o], &A, r, y, z));
+    PetscCall(VecDestroy(&r));
+    PetscCall(VecDestroy(&z));
+    PetscCall(VecDestroy(&y));
+    PetscCall(PCDestroy(&pc));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a matrix may change its type\n"));
   PetscFunctionReturn(0);
 }
 
@@ -755,6 +803,7 @@ int main(int argc, char **args)
     {"-galerkin",    TestGalerkin  },
     {"-symmetry",    TestSymmetry  },
     {"-refresh",     TestRefresh   },
+    {"-convert",     TestConvert   },
     {"-matching",    TestMatching  },
     {"-precision",   TestPrecision },
     {"-regular",     TestRegular   },
@@ -814,6 +863,12 @@ int main(int argc, char **args)
     suffix: refresh
     nsize: {{1 2 3}}
     args: -refresh -mat_type {{aij aijdia aijicrs}}
+
+  test:
+    suffix: convert
+    nsize: {{1 3}}
+    requires: !gpu
+    args: -convert -mat_type {{aij aijdia}}
 
   test:
     suffix: matching

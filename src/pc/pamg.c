@@ -83,11 +83,26 @@ static PetscErrorCode PamgApplyThere(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The first level is read where it is: KSPSetReusePreconditioner() cannot keep the set-up of a matrix that is gone, or had another pattern */
+static PetscErrorCode PamgFollow(PC pc)
+{
+  const PC_PAMG   *pamg = (PC_PAMG *)pc->data;
+  PetscObjectId    mat;
+  PetscObjectState pattern;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
+  PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
+  if (pamg->keys.mat && (mat != pamg->keys.mat || pattern != pamg->keys.nonzerostate)) PetscCall(PCSetUp_PAMG(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
 {
   PetscBool failed;
 
   PetscFunctionBegin;
+  PetscCall(PamgFollow(pc));
   PetscCall(PolderPCFlag(pc, z, &failed));
   if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));

@@ -51,6 +51,8 @@ typedef struct {
   PetscBool    fixed;    /* no new places: PETSc's MatSetValues() frees what MatSetPreallocationCOO() has not made for it */
   PetscBool    setting;  /* options, where an error leaves what PetscOptionsBegin() made */
   PetscBool    attached; /* a null space, for which KSPSolve() has a copy of the right-hand side, which an error leaves behind */
+  PetscBool    changing; /* the preconditioner, from step to step */
+  PetscBool    keeps;    /* the preconditioner of the values before */
   PetscBool    moved;    /* the matrices have another pattern than the rows */
   Mat          A, T, S;  /* the matrix, its twin of type aij, another operator of the solver */
   DM           dm;
@@ -104,6 +106,7 @@ static inline uint64_t FuzzHash(uint64_t seed, uint64_t i, uint64_t j)
 PETSC_INTERN PetscErrorCode FuzzGuard(Fuzz *, PetscInt seconds);
 PETSC_INTERN void           FuzzGuardCase(Fuzz *, PetscInt seconds);
 PETSC_INTERN PetscErrorCode FuzzKeepMessage(MPI_Comm, int, const char *, const char *, PetscErrorCode, PetscErrorType, const char *, void *);
+PETSC_INTERN PetscErrorCode FuzzAgree(Fuzz *);
 PETSC_INTERN void           FuzzLog(Fuzz *, const char *, ...) PETSC_ATTRIBUTE_FORMAT(2, 3);
 PETSC_INTERN void           FuzzWrong(Fuzz *, const char *, ...) PETSC_ATTRIBUTE_FORMAT(2, 3);
 

@@ -290,6 +290,7 @@ PetscErrorCode FuzzMatrixNewValues(Fuzz *f)
     PetscCall(MatZeroEntries(f->A));
     PetscCall(AddScattered(f, f->A));
   } else PetscCall(InsertRows(f, f->A));
+  PetscCall(FuzzMatrixNullSpace(f, FuzzChance(f, 70)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -318,6 +319,7 @@ PetscErrorCode FuzzMatrixNewPattern(Fuzz *f)
   f->coo = f->moved = f->fixed = PETSC_FALSE;
   PetscCall(MatDestroy(&f->A));
   PetscCall(Plain(f, f->type, &f->A));
+  PetscCall(FuzzMatrixNullSpace(f, FuzzChance(f, 70)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -332,6 +334,7 @@ PetscErrorCode FuzzMatrixNullSpace(Fuzz *f, PetscBool attach)
   PetscFunctionBegin;
   if (!attach || n <= 0 || n > 20) {
     PetscCall(MatSetNullSpace(f->A, NULL));
+    PetscCall(MatSetTransposeNullSpace(f->A, NULL)); /* which it was given while the matrix was known to be symmetric */
     PetscCall(MatSetNullSpace(f->T, NULL));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -355,6 +358,7 @@ PetscErrorCode FuzzMatrixNullSpace(Fuzz *f, PetscBool attach)
   }
   f->attached = PETSC_TRUE;
   FuzzLog(f, " null space %s", constant ? "constant" : "of vectors");
+  PetscCall(MatSetTransposeNullSpace(f->A, NULL));
   PetscCall(MatSetNullSpace(f->A, space));
   PetscCall(MatSetNullSpace(f->T, space));
   PetscCall(MatNullSpaceDestroy(&space));

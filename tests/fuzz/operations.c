@@ -111,6 +111,7 @@ static PetscErrorCode Axpy(Fuzz *f)
     PetscCall(Forget(f));
     PetscCall(FuzzMatrixNullSpace(f, PETSC_FALSE)); /* MatAXPY() would leave it behind */
     f->moved = PETSC_TRUE;
+    f->coo   = PETSC_FALSE;
   }
   for (int k = 0; k < 2; ++k) {
     PetscCall(MatDuplicate(both[k], MAT_COPY_VALUES, &X));
@@ -232,6 +233,7 @@ static PetscErrorCode Transpose(Fuzz *f)
 
   PetscFunctionBegin;
   if (f->declared || (f->fixed && !f->rows.twoway)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FuzzMatrixNullSpace(f, PETSC_FALSE)); /* MatTranspose() would leave it behind */
   PetscCall(FuzzDropKept(f));
   f->coo   = PETSC_FALSE;
   f->moved = PETSC_TRUE;
@@ -486,7 +488,7 @@ static PetscErrorCode CheckDerived(Fuzz *f, FuzzKept *k, const char *when)
     f->comm = comm;
     f->rank = rank;
     f->size = size;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &f->wrong, 1, MPIU_BOOL, MPI_LOR, f->comm));
+    PetscCall(FuzzAgree(f));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
