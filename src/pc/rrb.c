@@ -267,7 +267,7 @@ static PetscErrorCode PCRRBSetLevels_RRB(PC pc, PetscInt levels)
 
    Input Parameters:
 +  pc     - the preconditioner
--  levels - half levels, each of which halves the number of nodes, 0 to 126, or `PETSC_DECIDE`
+-  levels - half levels, each of which halves the number of nodes, 0 to 1000, or `PETSC_DECIDE`
 
    Options Database Key:
 .  -pc_rrb_levels <levels> - half levels

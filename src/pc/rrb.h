@@ -8,8 +8,8 @@
 #include <petscdm.h>
 #include <petscsf.h>
 
-/* Half levels: no grid whose nodes are counted by PetscInt has more */
-#define PC_RRB_LEVELS_MAX 126
+/* Half levels: more than any grid has, so that a program may ask for all of them */
+#define PC_RRB_LEVELS_MAX 1000
 
 typedef struct {
   PolderRRBGrid g;
