@@ -271,10 +271,13 @@ static PetscErrorCode PCTNSUpdate_Private(PC pc, const PolderCSR *csr, const Pol
   TNSMatrix    *A    = &tns->host;
   const TNSForm form = TNSFormOf(dia);
   TNSKeys       now;
+  PetscBool     same = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCTNSGetKeys_Private(pc, csr, &now));
-  if (!TNSSamePattern(A, &now, form)) {
+  if (TNSSameValues(A, &now)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TNSSamePatternEverywhere(pc, A, &now, form, &same));
+  if (!same) {
     PetscCall(PCTNSSetUpPattern_Private(pc, csr));
     if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
     A->keys     = now;
@@ -282,7 +285,6 @@ static PetscErrorCode PCTNSUpdate_Private(PC pc, const PolderCSR *csr, const Pol
     A->form     = form;
     A->bytes += tns->precision == TNS_SINGLE ? (PetscInt64)sizeof(float) * (csr->m + (dia ? csr->m * TNSDiagonalsStored(dia) : A->nz)) : (PetscInt64)sizeof(PetscScalar) * csr->m;
   }
-  if (TNSSameValues(A, &now)) PetscFunctionReturn(PETSC_SUCCESS);
   A->keys.mat = 0; // until the diagonal is known to be good
   PetscCall(PCTNSSetUpValues_Private(pc, csr, dia));
   if (!pc->failedreason) A->keys = now;

@@ -77,9 +77,21 @@ static inline PetscBool TNSSamePattern(const TNSMatrix *M, const TNSKeys *now, T
   return (PetscBool)(M->form == form && M->keys.blocks[0] == now->blocks[0] && M->keys.blocks[1] == now->blocks[1] && M->keys.nonzerostate == now->nonzerostate);
 }
 
+/* On all processes or on none, as PETSc counts the state of a matrix */
 static inline PetscBool TNSSameValues(const TNSMatrix *M, const TNSKeys *now)
 {
   return (PetscBool)(M->keys.mat == now->mat && M->keys.state == now->state);
+}
+
+/* New values may take symmetry, and with it half of the diagonals, from the block of one process only. Collective */
+static inline PetscErrorCode TNSSamePatternEverywhere(PC pc, const TNSMatrix *M, const TNSKeys *now, TNSForm form, PetscBool *same)
+{
+  PetscMPIInt all = TNSSamePattern(M, now, form);
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
+  *same = (PetscBool)all;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static inline TNSForm TNSFormOf(const PolderDia *dia)

@@ -107,13 +107,15 @@ static PetscErrorCode PCTNSUpdateDevice_Private(PC pc, const PolderCSR *csr, con
   const TNSForm   form   = TNSFormOf(dia);
   TNSKeys         now;
   PolderStream    stream;
-  int             bad = 0;
+  PetscBool       same = PETSC_FALSE;
+  int             bad  = 0;
 
   PetscFunctionBegin;
   PetscCall(PCTNSGetKeys_Private(pc, csr, &now));
-  if (TNSSamePattern(A, &now, form) && TNSSameValues(A, &now)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (TNSSameValues(A, &now)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TNSSamePatternEverywhere(pc, A, &now, form, &same));
   PetscCall(PolderDeviceGetStream(&stream));
-  if (!TNSSamePattern(A, &now, form)) PetscCall(PCTNSSetUpDevicePattern_Private(pc, csr, dia, stream));
+  if (!same) PetscCall(PCTNSSetUpDevicePattern_Private(pc, csr, dia, stream));
   A->keys.mat = 0;
   if (!dia || dia->main >= 0) PolderLaunch(PolderTriInverse_CUDA(single, csr->m, A->diag, dia ? dia->val[dia->main] : csr->aa, A->dinv, tns->dbad, stream));
   if (single) PetscCall(PCTNSStoreSingleDevice_Private(tns, csr, dia, stream));
