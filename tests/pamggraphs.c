@@ -157,10 +157,12 @@ static PetscErrorCode Try(Graph graph, Pin pin, PetscInt seed, PetscBool solve, 
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCSetType(pc, PCPAMG));
   PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE)); // what the set-up refuses
   message[0] = 0;
   PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
   ierr = KSPSetUp(ksp);
   PetscCall(PetscPopErrorHandler());
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_FALSE));
   if (!ierr && solve) {
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(KSPGetIterationNumber(ksp, &its));

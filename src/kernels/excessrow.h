@@ -34,6 +34,7 @@ POLDER_LEVELROW PetscReal PolderExcessPivot(PetscReal pivot, PetscReal excess, P
 {
   const PetscReal exact = PolderExcessLess(excess, sum, all), p = exact >= 0 ? exact : pivot;
 
+  if (!(rounding <= PETSC_MAX_REAL)) return pivot; // entries that are not finite stay what they are, to be found
   return p <= rounding && p >= -rounding ? 0 : p;
 }
 

@@ -408,7 +408,7 @@ static PetscErrorCode PolderCoarseAssess(PolderCoarse c)
 /* Rounding may hide that columns depend on each other: then the factor is worthless, and larger pivots count as zero. Or it may be what makes them small: the excess tells */
 static PetscErrorCode PolderCoarseFactorSafely(PolderCoarse c)
 {
-  const PetscInt  d     = c->d;
+  const PetscInt  d = c->d;
   PetscBool       noisy;
   const PetscBool exact = PolderCoarseHasExcess(c, &noisy);
   char           *drop;
