@@ -116,6 +116,7 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
   PetscCall(PetscOptionsGetString(NULL, f->prefix, "-ksp_rrbcg_stop", stop, sizeof(stop), NULL));
   if (strcmp(solver, KSPRRBCG) == 0 && strcmp(stop, "petsc")) petsc = PETSC_FALSE;
   PetscCall(PetscOptionsGetBool(NULL, f->prefix, "-ksp_converged_use_initial_residual_norm", &initial, NULL));
+  if (initial && !strcmp(solver, KSPDCG)) petsc = PETSC_FALSE;                                               /* what is left by the projection is its first residual */
   if ((type != KSP_NORM_UNPRECONDITIONED || !ours) && (f->rows.nkernel || f->changing)) petsc = PETSC_FALSE; /* what the preconditioner makes of a part that no solution takes away */
   PetscCall(VecDuplicate(f->b, &r));
   PetscCall(VecDuplicate(f->b, &bound));
