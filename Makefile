@@ -14,7 +14,7 @@ ifneq ($(filter-out clean format petsc petsc-cuda,$(GOALS)),)
 endif
 $(BUILD)/petsc.mk: FORCE
 	@mkdir -p $(@D)
-	@sh config/requirements.sh build $(if $(filter check%,$(GOALS)),check) $(filter demo sea,$(GOALS)) $(if $(filter check-valgrind,$(GOALS)),ci)
+	@sh config/requirements.sh build $(if $(filter check%,$(GOALS)),check) $(filter demo sea,$(GOALS)) $(if $(filter check-valgrind,$(GOALS)),valgrind)
 	@sh config/petsc.sh >$@.new && echo '# $(OPTFLAGS) $(CPPFLAGS) $(LDFLAGS) $(CUDA_ARCHS)' >>$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 $(BUILD)/examples.mk: FORCE | $(BUILD)/petsc.mk
@@ -115,6 +115,11 @@ tests: $(LIB) $(TESTS) $(TUTORIALS) examples
 check: tests
 	@tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" $(CHECKFLAGS)
 
+# random cases for so many seconds, each time others: what is wrong comes with the options that show it again
+FUZZSECONDS ?= 60
+fuzz: $(LIB) $(BUILD)/tests/fuzz
+	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" FUZZSECONDS=$(FUZZSECONDS) FUZZSEED=$(FUZZSEED) sh tests/fuzz/fuzz.sh $(FUZZFLAGS)
+
 demo: all
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/demo.sh $(DEMOSIZE)
 
@@ -134,7 +139,13 @@ $(TABLES): bench-%: all $(BENCHES)
 
 bench-rrb: $(BUILD)/tests/rrbcg
 
-# one small test of each kind under valgrind, which does not know every instruction of -march=native
+# the suite with AddressSanitizer and UBSan; with EMULATED=1 the device side as well
+SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+check-asan:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan OPTFLAGS="-O1 -g -march=native $(SANITIZERS)" LDFLAGS="$(LDFLAGS) $(SANITIZERS)" tests
+	@tests/run --build $(BUILD)/asan --mpiexec "$(MPIEXEC)" --asan $(if $(EMULATED),--emulated) $(CHECKFLAGS)
+
+# one small test of each kind under valgrind, for the use of uninitialised values; it does not know every instruction of -march=native
 MEMORY := kernels_* solverkernels_* halo_2 mat_products+2+aijdia matview_3+aijdia rrb_refresh+aij+single rrb_singular rrbcg_complement+double+aij rrbcg_changes+3+double+aij rrbcg_singular+1+aij rrbranks_move+3 pamg_galerkin+3+aij pamg_refresh+2+aij pamgbad_warnings+1 tns_formula_2+aijdia tns_bad+1 coarse_ksp+1+neumann coarse_cholesky+1+neumann deflation_subdomain+2 deflation_levelset_subdomain+2 deflation_partition+2 deflation_auto+2 deflation_sparse+2 dcg_auto+2 dcg_lssd+2 dcg_none+2 levelset_solves+2 levelset_sequence+2 labels_eight_bubbles+2 badsolve_*+3 readmat_labels+2 setters_1+1 simple_files+1 twice_1+1 waves_vtk+1+30
 check-valgrind:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/valgrind OPTFLAGS="-O1 -g" tests
@@ -180,10 +191,10 @@ install: $(LIB)
 	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' config/polder.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/polder.pc
 
 format:
-	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/emulated/*.[ch] examples/*.[ch] examples/*/*.[ch] examples/*/*.cu bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
+	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] examples/*.[ch] examples/*/*.[ch] examples/*/*.cu bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
 
 clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(PART:.o=.d) $(TESTPART:.o=.d) $(CUDAPART:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples demo sea bench $(TABLES) tests check check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install format clean FORCE
+.PHONY: all examples fuzz demo sea bench $(TABLES) tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install format clean FORCE

@@ -20,18 +20,22 @@ jobs=${PETSC_BUILD_JOBS:-$(nproc)}
 
 # pip reads the package's metadata with the setuptools and wheel of an environment of its own
 python=$dir/src/python/bin/python
-[ -x "$python" ] || python3 -m venv "$dir/src/python"
+"$python" -m pip --version >/dev/null 2>&1 || python3 -m venv --clear "$dir/src/python"
 "$python" -c 'import setuptools, wheel' 2>/dev/null || "$python" -m pip install -q --disable-pip-version-check setuptools wheel
 source=$dir/src/petsc-$version
-if [ ! -f "$source/configure" ]; then
+if [ ! -d "$source" ]; then
   echo "== fetching petsc $version"
   "$python" -m pip download --disable-pip-version-check --no-deps --no-binary :all: --no-build-isolation -d "$dir/src" "petsc==$version"
-  tar --no-same-owner -xzf "$dir/src/petsc-$version.tar.gz" -C "$dir/src"
+  rm -rf "$dir/src/unpacked"
+  mkdir "$dir/src/unpacked"
+  tar --no-same-owner -xzf "$dir/src/petsc-$version.tar.gz" -C "$dir/src/unpacked"
+  mv "$dir/src/unpacked/petsc-$version" "$source"
 fi
 cd "$source"
-if [ ! -f "$arch/lib/petsc/conf/petscvariables" ]; then
+if [ ! -f "$arch/configured" ]; then
   echo "== configuring${archs:+ for the compute capabilities $archs} (some minutes)"
   ./configure PETSC_ARCH=$arch --prefix="$dir" "$@"
+  touch "$arch/configured"
 fi
 echo "== compiling with $jobs jobs${archs:+ (15 minutes of one core for each compute capability)}"
 make PETSC_DIR="$source" PETSC_ARCH=$arch MAKE_NP="$jobs" all

@@ -182,7 +182,7 @@ int PolderCoarseRowsCountLong_CUDA(PetscInt n, const PetscInt ptr[], const Petsc
 /* The sizes of what was summed up on the diagonal, which cancels to zero when the aggregate is a whole component whose rows add up to zero */
 static __device__ __forceinline__ bool PolderCoarseCancels(PetscScalar diagonal, PetscReal size)
 {
-  return fabs(diagonal) <= POLDER_GALERKIN_ZERO * size;
+  return fabs(diagonal) < POLDER_GALERKIN_ZERO * size;
 }
 
 /* Coarse row a of more than POLDER_COARSE_FEW entries */

@@ -165,4 +165,10 @@ int main(int argc, char **argv)
       output_file: output/poisson_2d.out
       args: -da_refine 0 -pc_type mg -pc_mg_levels 2 -pc_mg_galerkin
 
+    test:
+      suffix: pamg_fill
+      nsize: {{1 3}}
+      output_file: output/poisson_2d.out
+      args: -pc_type pamg -pc_pamg_coarse_limit 2 -dm_mat_type aijdia -mat_aijdia_max_fill {{0 1.5}} -pc_pamg_precision {{double single}}
+
 TEST*/

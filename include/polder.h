@@ -31,12 +31,12 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
 .  subdomain          - boxes of a structured grid
 .  stripe             - runs of consecutive grid points
 .  plane              - slabs of the last grid direction
-.  levelset           - one vector for each connected region with a positive level set
+.  levelset           - one vector for each connected region of either sign of the level set
 .  levelset_subdomain - one vector for each part of a region in a box
 .  rank               - one vector for each MPI process
 .  partition          - METIS parts of the matrix graph
 .  nearnullspace      - the vectors of `MatSetNearNullSpace()`
--  user               - labels or a matrix Z of the user's own
+-  user               - labels (-1: the row is in no vector) or a matrix Z of the user's own
 
    Level: intermediate
 

@@ -176,8 +176,12 @@ int main(int argc, char **argv)
       fails: Deflation needs the entries of the matrix and this one is matrix-free
     test:
       suffix: nan
-      args: -case nan -deflation_space rank
+      args: -case nan -deflation_space rank -ksp_error_if_not_converged
       fails: is infinite or not a number: check the entries of the system matrix
+    test:
+      suffix: nan_deflated
+      args: -case nan -deflation_space rank -deflation_coarse {{cholesky inverse ksp}}
+      filter: grep -o -e DIVERGED_[A-Z]*
     test:
       suffix: nan_solve
       args: -case nan -deflation_space none

@@ -198,7 +198,7 @@ int main(int argc, char **argv)
       args: -deflation_space subdomain -deflation_boxes 2,2,2 -deflation_coarse inverse
     test:
       suffix: levelset
-      args: -deflation_space levelset -expected 7
+      args: -deflation_space levelset -expected 8
     test:
       suffix: levelset_subdomain
       args: -deflation_space levelset_subdomain -deflation_boxes 2,2,2 -expected 15
@@ -255,7 +255,7 @@ int main(int argc, char **argv)
       args: -deflation_space subdomain -deflation_boxes 2,2,2 -deflation_coarse {{inverse cholesky}}
     test:
       suffix: cuda_levelset
-      args: -deflation_space levelset -expected 7
+      args: -deflation_space levelset -expected 8
     test:
       suffix: cuda_levelset_subdomain
       args: -deflation_space levelset_subdomain -deflation_boxes 2,2,2 -expected 15

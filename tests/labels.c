@@ -207,20 +207,35 @@ static PetscInt PartOfCell(const Problem *p, const char kind[], PetscInt count, 
   return part;
 }
 
-/* label[cell] = place of (part, component) among those that occur, -1 outside the inclusions for the kind levelset */
+/* The label of most cells changes places with the last one */
+static PetscErrorCode LargestLast(const Problem *p, PetscInt n, PetscInt label[])
+{
+  PetscInt *count, most = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(n, &count));
+  for (PetscInt i = 0; i < p->N; ++i) count[label[i]]++;
+  for (PetscInt k = 0; k < n; ++k) most = count[k] > count[most] ? k : most;
+  for (PetscInt i = 0; i < p->N; ++i) label[i] = label[i] == most ? n - 1 : (label[i] == n - 1 ? most : label[i]);
+  PetscCall(PetscFree(count));
+  PetscFunctionReturn(0);
+}
+
+/* label[cell] = place of (part, component) among those that occur; of the regions of the kind levelset the largest is the last, or -1 outside the inclusions */
 static PetscErrorCode Reference(const Problem *p, const char kind[], PetscInt label[], PetscInt *d)
 {
   PetscInt  boxes[3] = {1, 1, 1}, nboxes = 3, count = 0, *comp, *key, n = 0;
-  PetscBool levelset = (PetscBool)!strcmp(kind, "levelset"), pieces = (PetscBool)(levelset || !strcmp(kind, "levelset_subdomain"));
+  PetscBool levelset = (PetscBool)!strcmp(kind, "levelset"), pieces = (PetscBool)(levelset || !strcmp(kind, "levelset_subdomain")), inside = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-deflation_levelset_vectors", &inside));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-deflation_boxes", boxes, &nboxes, NULL));
   count = !strcmp(kind, "plane") ? p->n : (p->dim == 2 ? 2 * p->n : p->n * p->n);
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-deflation_count", &count, NULL));
   PetscCall(PetscMalloc2(p->N, &comp, p->N, &key));
   PetscCall(FloodFill(p, comp));
   for (PetscInt i = 0; i < p->N; ++i) {
-    label[i] = levelset && LevelSet(p, i) <= 0 ? -1 : PartOfCell(p, kind, count, boxes, i) * p->N + (pieces ? comp[i] : 0);
+    label[i] = inside && LevelSet(p, i) <= 0 ? -1 : PartOfCell(p, kind, count, boxes, i) * p->N + (pieces ? comp[i] : 0);
     if (label[i] >= 0) key[n++] = label[i];
   }
   PetscCall(PetscSortRemoveDupsInt(&n, key));
@@ -228,6 +243,7 @@ static PetscErrorCode Reference(const Problem *p, const char kind[], PetscInt la
     if (label[i] >= 0) PetscCall(PetscFindInt(label[i], n, key, &label[i]));
   }
   PetscCall(PetscFree2(comp, key));
+  if (levelset && !inside) PetscCall(LargestLast(p, n, label));
   *d = n;
   PetscFunctionReturn(0);
 }
@@ -408,7 +424,7 @@ static PetscErrorCode GiveLevelSet(const Problem *p, PolderDeflationSpace space,
       PetscMPIInt rank;
 
       PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-      if (rank == 0) PetscCheck(!truncate("phi.dat", 8 + 8 * (p->N - 1)), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "Cannot cut the file");
+      if (rank == 0) PetscCheck(!truncate("phi.dat", 2 * (off_t)sizeof(PetscInt) + (off_t)sizeof(PetscScalar) * p->N - 1), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "Cannot cut the file");
       PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
     }
   }
@@ -534,7 +550,7 @@ int main(int argc, char **argv)
       args: -centre -rows dmda -deflation_space levelset_subdomain -deflation_boxes 4,4,4 -expected 135
     test:
       suffix: levelset
-      args: -centre -deflation_space levelset -expected 8
+      args: -centre -deflation_space levelset -expected 9
 
   testset:
     nsize: {{1 3}}
@@ -550,7 +566,7 @@ int main(int argc, char **argv)
       args: -rows empty -dim 2 -n 24 -field constant -give none -deflation_space partition -deflation_count 12 -parts -expected 11
     test:
       suffix: empty_process_levelset
-      args: -rows empty -centre -deflation_space levelset -expected 8
+      args: -rows empty -centre -deflation_space levelset -expected 9
     test:
       suffix: layers
       args: -field layers -inside 1e-6 -give none -deflation_grid 16,16,16 -deflation_space levelset_subdomain -deflation_boxes 2,1,1 -expected 9
@@ -565,19 +581,34 @@ int main(int argc, char **argv)
       args: -centre -deflation_grid 16,16,16 -deflation_space levelset_subdomain -deflation_boxes 8,8,8 -expected 583
     test:
       suffix: file
-      args: -centre -give file -deflation_levelset phi.dat -rows {{natural dmda}} -deflation_space levelset -expected 8
+      args: -centre -give file -deflation_levelset phi.dat -rows {{natural dmda}} -deflation_space levelset -expected 9
+    test:
+      suffix: thesis
+      args: -centre -deflation_space levelset -deflation_levelset_vectors thesis -expected 8
+    test:
+      suffix: thesis_regions
+      args: -n 20 -radius 0.15 -centre -give none -deflation_space levelset -deflation_levelset_vectors thesis -expected 8
     test:
       suffix: regions
-      args: -n 20 -radius 0.15 -centre -give none -deflation_space levelset -inside {{1e2 1e3 1e6 1e-2 1e-3 1e-6}} -expected 8
+      args: -n 20 -radius 0.15 -centre -give none -deflation_space levelset -inside {{1e2 1e3 1e6 1e-2 1e-3 1e-6}} -expected 9
     test:
       suffix: regions_2d
-      args: -dim 2 -n 40 -centre -deflation_levelset auto -rows {{natural shuffled}} -deflation_space levelset -inside {{1e2 1e-2}} -expected 4
+      args: -dim 2 -n 40 -centre -deflation_levelset auto -rows {{natural shuffled}} -deflation_space levelset -inside {{1e2 1e-2}} -expected 5
     test:
       suffix: regions_anisotropic
-      args: -n 20 -radius 0.15 -aniso {{1e-3 1e3}} -give none -deflation_space levelset -inside 1e3 -expected 7
+      args: -n 20 -radius 0.15 -aniso {{1e-3 1e3}} -give none -deflation_space levelset -inside 1e3 -expected 8
     test:
       suffix: anisotropic
       args: -field constant -aniso {{1e-4 1e4}} -give none -deflation_space levelset -expected 0
+    test:
+      suffix: shown
+      args: -centre -deflation_space levelset_subdomain -deflation_boxes 2,2,2 -expected 23
+    test:
+      suffix: shown_boxes
+      args: -deflation_space subdomain -deflation_boxes 2,3,2 -expected 11
+    test:
+      suffix: shown_runs
+      args: -dim 2 -deflation_count 5 -deflation_space {{stripe plane}} -expected 4
     test:
       suffix: partition
       args: -dim 2 -n 24 -field constant -give none -deflation_space partition -deflation_count 12 -parts -expected 11
@@ -633,10 +664,16 @@ int main(int argc, char **argv)
       args: -centre -give {{set composed}} -deflation_grid 16,16,16 -deflation_space levelset_subdomain -deflation_boxes 2,2,2 -expected 23
     test:
       suffix: device_levelset
-      args: -centre -deflation_space levelset -expected 8
+      args: -centre -deflation_space levelset -expected 9
+    test:
+      suffix: device_thesis
+      args: -n 20 -radius 0.15 -centre -give {{set none}} -deflation_space levelset -deflation_levelset_vectors thesis -expected 8
     test:
       suffix: device_regions
-      args: -n 20 -radius 0.15 -centre -give none -deflation_space levelset -inside {{1e3 1e-3}} -expected 8
+      args: -n 20 -radius 0.15 -centre -give none -deflation_space levelset -inside {{1e3 1e-3}} -expected 9
+    test:
+      suffix: device_shown
+      args: -deflation_space subdomain -deflation_boxes 2,3,2 -expected 11
     test:
       suffix: device_stripe
       args: -dim 2 -deflation_grid 16,16 -deflation_space stripe -expected 31
@@ -724,8 +761,8 @@ int main(int argc, char **argv)
       fails: -deflation_boxes has 2 values but the grid has 3 dimensions
     test:
       suffix: bad_boxes_grid
-      args: -n 10 -deflation_space {{subdomain levelset_subdomain auto}} -deflation_boxes 2,2,2
-      fails: a structured grid: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition
+      args: -n 10 -rows shuffled -deflation_space {{subdomain levelset_subdomain auto}} -deflation_boxes 2,2,2
+      fails: a structured grid, and the matrix shows none: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition
     test:
       suffix: bad_grid
       args: -n 10 -deflation_grid 10,10,11 -deflation_space plane

@@ -420,6 +420,7 @@ static PetscErrorCode Derived(Test *t, Kind kind, Mat A)
 static PetscErrorCode Coordinates(Test *t)
 {
   Mat         A, B;
+  PetscLayout map;
   PetscInt    i[60], j[60], n = 0, rstart, rend;
   PetscScalar v[60];
 
@@ -430,7 +431,9 @@ static PetscErrorCode Coordinates(Test *t)
   PetscCall(MatCreate(PETSC_COMM_WORLD, &B));
   PetscCall(MatSetSizes(B, PETSC_DECIDE, PETSC_DECIDE, 20, 20));
   PetscCall(MatSetType(B, t->type));
-  PetscCall(MatGetOwnershipRange(A, &rstart, &rend));
+  PetscCall(MatGetLayouts(A, &map, NULL));
+  PetscCall(PetscLayoutSetUp(map));
+  PetscCall(PetscLayoutGetRange(map, &rstart, &rend));
   for (PetscInt r = rstart; r < rend; ++r) {
     for (PetscInt c = PetscMax(r - 1, 0); c <= PetscMin(r + 1, 19); ++c) {
       i[n]   = r;

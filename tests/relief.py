@@ -29,9 +29,11 @@ def netcdf(name, dims, variables):
         data.append(packed + b"\0" * (-len(packed) % 4))
         head = text(var) + struct.pack(">i", len(over)) + b"".join(struct.pack(">i", names.index(d)) for d in over)
         head += struct.pack(">2i", 12 if attributes else 0, len(attributes))
-        for key, value in attributes.items():
-            value = struct.pack(">" + kind if key in ("_FillValue", "missing_value") else ">d", value)
-            head += text(key) + struct.pack(">2i", TYPES[kind] if len(value) < 8 else 6, 1) + value + b"\0" * (-len(value) % 4)
+        for key, values in attributes.items():
+            values = values if isinstance(values, list) else [values]
+            size = kind if key in ("_FillValue", "missing_value") else "d"
+            value = struct.pack(f">{len(values)}{size}", *values)
+            head += text(key) + struct.pack(">2i", TYPES[size], len(values)) + value + b"\0" * (-len(value) % 4)
         heads.append(head + struct.pack(">2i", TYPES[kind], len(data[-1])))
     begin = len(header) + sum(len(h) + 4 for h in heads)
     with open(name, "wb") as file:
@@ -77,6 +79,11 @@ relief("overlap.nc", steps(20, 381, 362), steps(-89.5, 89.5, 180))
 relief("packed.nc", steps(-10, 15, 26), steps(40, 60, 21), "h", attributes={"scale_factor": 0.5, "add_offset": -100.0, "_FillValue": -32768}, pack=lambda z: round((z + 100.0) * 2.0))
 relief("holes.nc", steps(-10, 15, 26), steps(40, 60, 21), "f", attributes={"missing_value": -1e34}, pack=lambda z: z if z < 0.0 else -1e34)
 relief("nan.nc", steps(-10, 15, 26), steps(40, 60, 21), "f", pack=lambda z: z if z < 0.0 else float("nan"))
+NONE = [-1e34, -2e34, -3e34]
+relief("several.nc", steps(-10, 15, 26), steps(40, 60, 21), "f", attributes={"missing_value": NONE, "scale_factor": [1.0] * 9}, pack=lambda z: z if z < 0.0 else NONE[int(z) % 3])
+relief("many.nc", steps(-10, 15, 26), steps(40, 60, 21), "f", attributes={"missing_value": [-1e34] * 5000})
+relief("nowhere.nc", steps(-10, 15, 26), [40.0, float("nan")] + steps(42, 60, 19))
+relief("far.nc", [1e300, 1.1e300, 1.2e300], steps(40, 60, 21))
 netcdf("flat.nc", {"lat": 4, "lon": 5}, [("lat", ("lat",), "d", {}, steps(50, 54, 4)), ("depth", ("lat", "lon"), "f", {}, [3.0] * 20)])
 relief("swapped.nc", steps(40, 60, 21), steps(-110, 15, 26))
 with open("empty.nc", "w") as file:
@@ -90,6 +97,8 @@ run("a round and more, window by another number", "overlap.nc", window=(WEST + 3
 run("packed numbers", "packed.nc")
 run("holes are land", "holes.nc")
 run("not a number is land", "nan.nc")
+run("holes of three kinds", "several.nc")
+run("holes of too many kinds", "many.nc")
 run("by its name", "falling.nc", "-waves_relief_variable", "z")
 run("no file", "atlantis.nc")
 run("no NetCDF file", "empty.nc")
@@ -97,6 +106,8 @@ run("no coordinates", "flat.nc")
 run("no such variable", "rising.nc", "-waves_relief_variable", "depth")
 run("a variable of another kind", "rising.nc", "-waves_relief_variable", "flag")
 run("rows that are no latitudes", "swapped.nc")
+run("coordinates that are not numbers", "nowhere.nc")
+run("coordinates beyond all bounds", "far.nc")
 run("too far to the north", "rising.nc", window=(WEST, EAST, 55.0, 61.0))
 run("too far to the east", "rising.nc", window=(10.0, 16.0, SOUTH, NORTH))
 run("an empty window", "rising.nc", window=(WEST, WEST, SOUTH, NORTH))

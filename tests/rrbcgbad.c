@@ -27,6 +27,7 @@ static PetscErrorCode SolveBad(Bad bad, Mat A, Mat B, KSP ksp, Vec b, Vec x)
 
   PetscFunctionBeginUser;
   PetscCall(KSPSetType(ksp, bad == SCALED_DCG ? KSPDCG : KSPRRBCG));
+  PetscCall(KSPSetErrorIfNotConverged(ksp, PETSC_TRUE));
   PetscCall(KSPSetOperators(ksp, A, bad == TWO_MATRICES ? B : A));
   PetscCall(KSPGetPC(ksp, &pc));
   if (bad == OTHER_PC) PetscCall(PCSetType(pc, PCICC));

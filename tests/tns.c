@@ -317,6 +317,46 @@ static PetscErrorCode TestSaidUnsymmetric(Problem p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* One entry of one process changes, and with it what that process stores of its block: no other may wait for it */
+static PetscErrorCode TestSymmetryLost(Problem p)
+{
+  const PetscInt row = 0, col = 1;
+  Mat            A;
+  PC             pc[2];
+  Vec            r, z, y;
+  PetscReal      away;
+  PetscInt       start;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(&p, &A));
+  PetscCall(MatCreateVecs(A, &z, &r));
+  PetscCall(VecDuplicate(r, &y));
+  PetscCall(VecSetRandom(r, NULL));
+  for (int k = 0; k < 2; ++k) {
+    PetscCall(PCCreate(PETSC_COMM_WORLD, &pc[k]));
+    PetscCall(PCSetOperators(pc[k], A, A));
+    PetscCall(PCSetType(pc[k], "tns"));
+    if (!k) {
+      PetscCall(PCApply(pc[0], r, z));
+      PetscCall(MatGetOwnershipRange(A, &start, NULL));
+      if (!start) PetscCall(MatSetValue(A, row, col, -0.25, INSERT_VALUES));
+      PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+      PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+    }
+  }
+  PetscCall(PCApply(pc[0], r, z));
+  PetscCall(PCApply(pc[1], r, y));
+  PetscCall(VecAXPY(z, -1, y));
+  PetscCall(VecNorm(z, NORM_INFINITY, &away));
+  PetscCall(Report("symmetry lost on one process", (PetscBool)(away == 0), away));
+  for (int k = 0; k < 2; ++k) PetscCall(PCDestroy(&pc[k]));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&y));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Another pattern in the same matrix, also while the preconditioner is reused */
 static PetscErrorCode TestPattern(Problem p)
 {
@@ -486,6 +526,7 @@ static PetscErrorCode TestBad(void)
     PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetType(pc, "tns"));
+    PetscCall(PCSetErrorIfFailure(pc, PETSC_TRUE));
     message[0] = 0;
     PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
     ierr = degree ? SetDegree(pc, -1) : PCSetUp(pc);
@@ -533,6 +574,7 @@ static PetscErrorCode TestRange(void)
     PetscCall(PCSetOperators(pc, A, A));
     PetscCall(PCSetType(pc, "tns"));
     PetscCall(PCSetFromOptions(pc));
+    PetscCall(PCSetErrorIfFailure(pc, PETSC_TRUE));
     message[0] = 0;
     PetscCall(PetscPushErrorHandler(KeepMessage, NULL));
     ierr = PCSetUp(pc);
@@ -607,6 +649,7 @@ int main(int argc, char **args)
     PetscCall(TestFormula(p));
     PetscCall(TestPattern(p));
     PetscCall(TestSaidUnsymmetric(p));
+    PetscCall(TestSymmetryLost(p));
     p = (Problem){
       {3, 1, 1},
       3, 10.0, 0
@@ -714,7 +757,7 @@ int main(int argc, char **args)
        args: -mat_type aijdia
      test:
        suffix: view_single
-       requires: !gpu
+       requires: !gpu !64bit_indices
        args: -mat_type aijdia -pc_tns_precision single
      test:
        suffix: view_cuda

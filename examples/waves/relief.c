@@ -21,6 +21,7 @@ typedef struct {
   __typeof__(&nc_inq_dim)         length;
   __typeof__(&nc_get_var_double)  all;
   __typeof__(&nc_get_vara_double) part;
+  __typeof__(&nc_inq_attlen)      numbers;
   __typeof__(&nc_get_att_double)  attribute;
 } File;
 
@@ -46,6 +47,7 @@ static PetscErrorCode Load(File *f)
     {"nc_inq_dim",         &f->length   },
     {"nc_get_var_double",  &f->all      },
     {"nc_get_vara_double", &f->part     },
+    {"nc_inq_attlen",      &f->numbers  },
     {"nc_get_att_double",  &f->attribute}
   };
   PetscErrorCode err;
@@ -116,6 +118,7 @@ static PetscErrorCode GetCoordinate(File *f, int d, PetscInt *n, double **x)
   *n = (PetscInt)length;
   PetscCall(PetscMalloc1(length, x));
   CallNetCDF(f, f->all(f->id, coordinate, *x));
+  for (PetscInt k = 0; k < *n; ++k) { PetscCheck(PetscAbsReal((*x)[k]) <= 1e4, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "The coordinates %s of %s are no degrees: one is %g", name, f->name, (*x)[k]); }
   for (PetscInt k = 1; k < *n; ++k) { PetscCheck(((*x)[k] > (*x)[k - 1]) == ((*x)[1] > (*x)[0]) && (*x)[k] != (*x)[k - 1], PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "The coordinates %s of %s neither rise nor fall", name, f->name); }
   PetscFunctionReturn(0);
 }
@@ -166,19 +169,27 @@ static PetscErrorCode FindColumns(Relief *r, PetscInt n, const double lon[], Pet
   PetscFunctionReturn(0);
 }
 
+/* An attribute of at most n numbers; it stays as it is where there is none, or one with more */
+static void GetAttribute(File *f, const char name[], size_t n, double value[])
+{
+  size_t length;
+
+  if (!f->numbers(f->id, f->variable, name, &length) && length <= n) (void)f->attribute(f->id, f->variable, name, value);
+}
+
 /* Heights from the south-west; where there are none, land */
 static PetscErrorCode ReadHeights(File *f, Relief *r, PetscInt row, PetscInt step, PetscInt column, PetscInt period)
 {
   const PetscInt nx = r->n[0], ny = r->n[1];
-  double         scale = 1.0, offset = 0.0, missing[2] = {NAN, NAN}, *piece;
+  double         scale = 1.0, offset = 0.0, missing[4] = {NAN, NAN, NAN, NAN}, *piece;
 
   PetscFunctionBegin;
-  (void)f->attribute(f->id, f->variable, "scale_factor", &scale);
-  (void)f->attribute(f->id, f->variable, "add_offset", &offset);
-  (void)f->attribute(f->id, f->variable, "_FillValue", &missing[0]);
-  (void)f->attribute(f->id, f->variable, "missing_value", &missing[1]);
-  PetscCall(PetscMalloc1(nx * ny, &r->height));
-  PetscCall(PetscMalloc1(nx * ny, &piece));
+  GetAttribute(f, "scale_factor", 1, &scale);
+  GetAttribute(f, "add_offset", 1, &offset);
+  GetAttribute(f, "_FillValue", 1, missing);
+  GetAttribute(f, "missing_value", 3, missing + 1);
+  PetscCall(PetscMalloc1((size_t)nx * ny, &r->height));
+  PetscCall(PetscMalloc1((size_t)nx * ny, &piece));
   for (PetscInt i0 = 0, m; i0 < nx; i0 += m) {
     const PetscInt at       = (column + i0) % period;
     const size_t   start[2] = {(size_t)(step > 0 ? row : row - ny + 1), (size_t)at}, count[2] = {(size_t)ny, (size_t)PetscMin(nx - i0, period - at)};
@@ -187,9 +198,11 @@ static PetscErrorCode ReadHeights(File *f, Relief *r, PetscInt row, PetscInt ste
     CallNetCDF(f, f->part(f->id, f->variable, start, count, piece));
     for (PetscInt j = 0; j < ny; ++j) {
       for (PetscInt i = 0; i < m; ++i) {
-        const double z = piece[(step > 0 ? j : ny - 1 - j) * m + i];
+        const double z    = piece[(size_t)(step > 0 ? j : ny - 1 - j) * m + i];
+        PetscBool    none = (PetscBool)!isfinite(z);
 
-        r->height[j * nx + i0 + i] = !isfinite(z) || z == missing[0] || z == missing[1] ? 1.0 : offset + scale * z;
+        for (int k = 0; k < 4; ++k) none = (PetscBool)(none || z == missing[k]);
+        r->height[(size_t)j * nx + i0 + i] = none ? 1.0 : offset + scale * z;
       }
     }
   }
@@ -247,7 +260,7 @@ PetscReal ReliefDepth(const Relief *r, PetscReal x, PetscReal y)
   const PetscReal  lon = r->window[0] + x * (r->window[1] - r->window[0]), lat = r->window[2] + y * (r->window[3] - r->window[2]);
   const PetscInt   i = Place(r->n[0], r->lon, lon), j = Place(r->n[1], r->lat, lat);
   const PetscReal  u = (lon - r->lon[i]) / (r->lon[i + 1] - r->lon[i]), v = (lat - r->lat[j]) / (r->lat[j + 1] - r->lat[j]);
-  const PetscReal *z = r->height + j * r->n[0] + i;
+  const PetscReal *z = r->height + (size_t)j * r->n[0] + i;
 
   return -((1.0 - v) * ((1.0 - u) * z[0] + u * z[1]) + v * ((1.0 - u) * z[r->n[0]] + u * z[r->n[0] + 1]));
 }

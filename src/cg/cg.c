@@ -3,6 +3,7 @@
   solution x + Q(b - Ax); the solver checks it when the iteration ends and goes on from the true residual where rounding made them differ.
 */
 #include "cg.h"
+#include "core/refusal.h"
 #include "mat/rounding.h"
 
 /* After that many steps r is projected again: the iteration cannot reduce what rounding left of r along Z */
@@ -244,6 +245,7 @@ static PetscErrorCode PolderCGFirstResidual_Private(KSP ksp, Vec r)
   PetscFunctionBegin;
   if (ksp->guess_zero) PetscCall(VecCopy(cg->b, r));
   else PetscCall(PolderCGResidual_Private(ksp, cg->x, r));
+  PetscCall(PolderVecFlag(r, cg->failed)); // the first norm tells all processes
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -309,6 +311,7 @@ PetscErrorCode PolderCGSolve(KSP ksp)
 
   PetscFunctionBegin;
   cg->floor = cg->tested = cg->resume = PETSC_FALSE;
+  cg->failed = (PetscBool)(ksp->reason == KSP_DIVERGED_PC_FAILED);
   cg->restarts = cg->nritz = ksp->its = 0;
   cg->residual = cg->bound = -1;
   cg->target               = 0;

@@ -8,6 +8,9 @@
 #include "deflation/deflationspace.h"
 #include <petsc/private/kspimpl.h>
 
+/* The host may lag by this many steps at most: those of a kernel and half of the next fit the ring in which their norms lie */
+#define POLDER_CG_CHECK_MAX (POLDER_CG_RING / 2)
+
 typedef struct _n_PolderCGDevice *PolderCGDevice;
 
 /* One call a line of the algorithm: a table for the host and one for a device, chosen when a cycle begins */
@@ -56,6 +59,7 @@ typedef struct {
   PetscReal bound, bnorm;   /* rounding bound eps |A||x|, negative where it was not needed; norm of b */
   PetscInt  restarts;
   PetscBool floor, tested; /* the latter: the convergence test has seen this solve */
+  PetscBool failed; /* the preconditioner has failed on this process */
 } PolderCG;
 
 /* cg.c */

@@ -1,5 +1,6 @@
 /* What the user is told of conjugate gradients: how the last solve ended, the converged reason, Ritz values. */
 #include "cg.h"
+#include "core/refusal.h"
 #include <petscblaslapack.h>
 
 static PetscErrorCode PolderCGViewFloor_Private(PolderCG *cg, PetscViewer viewer)
@@ -23,13 +24,17 @@ PetscErrorCode PolderCGConvergedReasonView(KSP ksp, void *ctx)
   PetscFunctionBegin;
   (void)ctx;
   PetscTryMethod(ksp, POLDER_KSP_GET_CG, (KSP, PolderCG **), (ksp, &cg));
-  if (!cg || !cg->floor) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!cg || (ksp->reason > 0 && !cg->floor)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)ksp), ((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-ksp_converged_reason", &viewer, &format, &wanted));
   if (wanted && viewer) {
     PetscBool ascii;
 
     PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
-    if (ascii) PetscCall(PolderCGViewFloor_Private(cg, viewer));
+    if (ascii && ksp->reason > 0) PetscCall(PolderCGViewFloor_Private(cg, viewer));
+    if (ascii && ksp->reason < 0) {
+      PetscCall(PolderRefusalView((PetscObject)ksp, viewer));
+      PetscCall(PolderRefusalView((PetscObject)ksp->pc, viewer));
+    }
     PetscCall(PetscViewerDestroy(&viewer));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

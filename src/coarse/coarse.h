@@ -5,6 +5,8 @@
 
 typedef struct _n_PolderCoarse *PolderCoarse;
 
+#define POLDER_COARSE_BADTEXT "The coarse matrix E of the deflation space has an entry that is infinite or not a number: check the entries of the system matrix"
+
 PETSC_INTERN PetscErrorCode PolderCoarseCreate(MPI_Comm, PolderCoarse *);
 PETSC_INTERN PetscErrorCode PolderCoarseDestroy(PolderCoarse *);
 /* -deflation_coarse inverse|cholesky|ksp, prefix deflation_coarse_ for the nested KSP, each behind the given prefix; changed: set up again */
@@ -18,6 +20,11 @@ PETSC_INTERN PetscErrorCode PolderCoarseSetInverse(PolderCoarse);
   (the last) is left out. Columns that are zero or depend on others are left out as well. Collective.
 */
 PETSC_INTERN PetscErrorCode PolderCoarseSetUp(PolderCoarse, PetscInt d, PetscInt nl, const PetscInt gl[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace);
+/*
+  E has rows of entries that are not positive beside the diagonal, and the sum of each is known better than from its entries: excess[n] of the columns from first on, negative where it is
+  not known. A factor that an ordinary one shows to be rounding is then made from these sums, without a subtraction. For the next set-up, of d columns. Collective
+*/
+PETSC_INTERN PetscErrorCode PolderCoarseSetExcess(PolderCoarse, PetscInt d, PetscInt first, PetscInt n, const PetscReal excess[], const PetscReal rounding[]);
 /* The vectors are on the device: E and its solver shall be there too. Before a set-up */
 PETSC_INTERN PetscErrorCode PolderCoarseSetDevice(PolderCoarse, PetscBool);
 /* On one process, from the *n entries key = i * d + j (ascending; d * d stands for none) of E in device memory */
@@ -25,6 +32,8 @@ PETSC_INTERN PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse, PetscInt d, co
 /* Largest d, for connected parts of a domain of dimension dim, whose solve moves at most so many bytes and whose set-up takes at most so many flops; device: with
    the dense inverse on the device */
 PETSC_INTERN PetscErrorCode PolderCoarseGetLimit(PolderCoarse, PetscBool device, PetscInt dim, PetscReal bytes, PetscReal flops, PetscInt *d);
+/* Otherwise the set-up has ended early, and a solve is an error. The same on all processes */
+PETSC_INTERN PetscErrorCode PolderCoarseIsFinite(PolderCoarse, PetscBool *);
 /* Columns in use, d less those left out */
 PETSC_INTERN PetscErrorCode PolderCoarseGetRank(PolderCoarse, PetscInt *);
 /* a2 <- E^-1 (sum over processes of a1), both in the local numbering gl[0..nl); a2 is zero where a column is left out. Collective */

@@ -20,6 +20,7 @@ struct _n_PolderCoarse {
   PolderCoarseType type;
   PetscBool        chosen; /* type was asked for */
   PetscBool        setup;
+  PetscBool        bad; /* E has an entry that is not finite */
   PetscInt         d, nl, *gl;
   PetscInt         nleftnull, nleftzero, nleftdep; /* columns left out: kernel of A, zero, dependent on others */
   PetscReal        cond, resid;                    /* of E with unit diagonal; cond < 0: not known */
@@ -30,6 +31,8 @@ struct _n_PolderCoarse {
   size_t      *ptr;
   PetscReal   *scale; /* [d] by row of S: E_ii^-1/2, 0 where the column is left out */
   char        *drop;
+  PetscReal   *excess;   /* [d] sums of the rows of E, by column before a set-up and by row of S in it; NULL: known from the entries alone */
+  PetscBool    onlyhost; /* the inverse on the device is rounding */
   PetscScalar *L, *inverse;
   PetscScalar *b, *x, *y; /* [d] work */
   /* on the device, in place of these */

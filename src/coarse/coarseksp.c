@@ -119,10 +119,14 @@ PetscErrorCode PolderCoarseSetUp_KSP(PolderCoarse c, const PetscInt ptr[], const
   PetscInt     rstart, rend;
   PetscScalar *b;
   Mat          before;
-  PetscInt     d;
+  PetscInt     d, bad = 0;
 
   PetscFunctionBegin;
   if (!c->d) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt k = 0; k < ptr[c->nl]; ++k) bad = bad || PetscIsInfOrNanScalar(val[k]);
+  PetscCallAllreduce(MPI_IN_PLACE, &bad, 1, MPIU_INT, MPI_MAX, c->comm);
+  c->bad = (PetscBool)bad;
+  if (bad) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderCoarseAssembleDistributed(c, ptr, col, val, nullspace));
   if (c->ksp) {
     PetscCall(KSPGetOperators(c->ksp, &before, NULL));

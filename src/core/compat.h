@@ -47,6 +47,11 @@ typedef PetscOptionItems PolderOptionItems;
   #define PETSC_CURRENT PETSC_DEFAULT
 #endif
 
+/* 3.22 renamed the function that fills a vector with infinity on one process */
+#if PETSC_VERSION_LT(3, 22, 0)
+  #define VecFlag(v, flag) ((flag) ? VecSetInf(v) : PETSC_SUCCESS)
+#endif
+
 /* 3.23 renamed the setter of a container's destructor */
 #if PETSC_VERSION_LT(3, 23, 0)
   #define PetscContainerSetCtxDestroy(container, destroy) PetscContainerSetUserDestroy(container, destroy)

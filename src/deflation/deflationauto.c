@@ -31,7 +31,7 @@ static PetscErrorCode PolderLevelSetCheckFile(MPI_Comm comm, const char file[], 
       PetscCall(PetscBinaryClose(fd));
       if (n < 2 || header[0] != VEC_FILE_CLASSID) bad = 2;
       else if (header[1] != M) bad = 3;
-      else if ((PetscInt64)size < (PetscInt64)(2 * PETSC_BINARY_INT_SIZE) + (PetscInt64)M * (PetscInt64)PETSC_BINARY_SCALAR_SIZE) bad = 4;
+      else if ((PetscInt64)size < (PetscInt64)(2 * sizeof(PetscInt)) + (PetscInt64)M * (PetscInt64)PETSC_BINARY_SCALAR_SIZE) bad = 4;
     }
   }
   PetscCallMPI(MPI_Bcast(&bad, 1, MPIU_INT, 0, comm));
@@ -247,25 +247,40 @@ static PetscErrorCode PolderLevelSetComponents(PolderDeflationSpace s, Mat A, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationLevelSetLabels(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscInt label[], PetscInt *d)
+/* The largest region changes numbers with the last one, whose column is left out where the columns depend on each other through the kernel of A */
+static PetscErrorCode PolderRegionsLargestLast(MPI_Comm comm, const PolderCSR *csr, PetscInt n, PetscInt label[])
 {
-  PetscInt  nregion, largest;
-  PetscBool given;
+  PetscInt *count, big, most;
 
   PetscFunctionBegin;
-  PetscCall(PolderLevelSetComponents(s, A, csr, -1, label, &given));
-  if (given) {
-    PetscCall(PolderLabelsCompress(s->comm, csr, 1, NULL, csr->M + 1, label, label, d));
-    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "as asked, %" PetscInt_FMT " connected regions where the level set is positive", *d));
-  } else {
+  if (n < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderRegionsSurvey(comm, csr, n, label, &count, &big, &most));
+  PetscCall(PolderRowsFree(csr, &count));
+  PolderRowsRun(csr, PolderIndexReplace, csr->m, most, n, label);
+  PolderRowsRun(csr, PolderIndexReplace, csr->m, n - 1, most, label);
+  PolderRowsRun(csr, PolderIndexReplace, csr->m, n, n - 1, label);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeflationLevelSetLabels(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscInt label[], PetscInt *d)
+{
+  const char *less = s->thesis ? "; those outside have no vector" : "";
+  PetscInt    nregion, largest;
+  PetscBool   given;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLevelSetComponents(s, A, csr, s->thesis ? -1 : 0, label, &given));
+  if (!given) {
     PetscCall(PolderDeflationRegions(A, csr, label, &nregion, &largest));
     if (nregion < 2) PolderRowsRun(csr, PolderIndexFill, csr->m, -1, label);
-    else PolderRowsRun(csr, PolderIndexReplace, csr->m, largest, -1, label);
-    PetscCall(PolderLabelsCompress(s->comm, csr, 1, NULL, csr->M + 1, label, label, d));
-    if (nregion == 1) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "no level set is given and the matrix shows no jump: no vectors"));
-    else if (!nregion) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "no level set is given and the entries of the matrix jump nearly everywhere: no vectors"));
-    else PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "no level set is given, the matrix shows %" PetscInt_FMT " regions; the largest has no vector", nregion));
+    else if (s->thesis) PolderRowsRun(csr, PolderIndexReplace, csr->m, largest, -1, label);
   }
+  PetscCall(PolderLabelsCompress(s->comm, csr, 1, NULL, csr->M + 1, label, label, d));
+  if (!s->thesis) PetscCall(PolderRegionsLargestLast(s->comm, csr, *d, label));
+  if (given) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "as asked, %" PetscInt_FMT " connected regions of the level set%s", *d, less));
+  else if (nregion == 1) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "no level set is given and the matrix shows no jump: no vectors"));
+  else if (!nregion) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "no level set is given and the entries of the matrix jump nearly everywhere: no vectors"));
+  else PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "no level set is given, the matrix shows %" PetscInt_FMT " regions%s", nregion, s->thesis ? "; the largest has no vector" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -233,7 +233,7 @@ static PetscErrorCode PolderDeflationMakeE_Private(PolderDeflationSpace s, Petsc
 PetscErrorCode PolderDeflationSetUpDevice(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscBool *done)
 {
   PetscMPIInt size;
-  PetscBool   levelset;
+  PetscBool   drop = PETSC_FALSE;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
@@ -247,8 +247,8 @@ PetscErrorCode PolderDeflationSetUpDevice(PolderDeflationSpace s, Mat A, const P
     PetscCall(PolderLogBegin(POLDER_DeflationSetUp, (PetscObject)A));
     PetscCall(PolderDeflationWork_Private(s->dev, s->d));
     PetscCall(PolderDeflationMakeAZ_Private(s, A, csr));
-    PetscCall(PetscStrcmp(s->chosen, POLDERDEFLATIONLEVELSET, &levelset));
-    PetscCall(PolderDeflationMakeE_Private(s, (PetscBool)(s->nullspace && (s->covers || levelset))));
+    PetscCall(PolderDeflationLeavesOneOut(s, &drop));
+    PetscCall(PolderDeflationMakeE_Private(s, drop));
     PetscCall(PolderLogEnd(POLDER_DeflationSetUp, (PetscObject)A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

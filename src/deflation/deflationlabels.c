@@ -313,7 +313,8 @@ static PetscErrorCode PolderLabelsRuns(PolderDeflationSpace s, Mat A, const Pold
 
   PetscFunctionBegin;
   PetscCall(PolderDeflationGetGrid(s, A, &grid));
-  PetscCheck(grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_space %s needs a structured grid: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition", s->type);
+  if (!grid.dim) PetscCall(PolderGridFromMatrix(A, csr, &grid));
+  PetscCheck(grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_space %s needs a structured grid, and the matrix shows none: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition", s->type);
   last = grid.dim - 1;
   most = stripe ? grid.n[0] * grid.n[1] * grid.n[2] : grid.n[last];
   if (!count && stripe) count = grid.dim == 3 ? grid.n[1] * grid.n[2] : PetscMin(2 * grid.n[last], most);
@@ -335,7 +336,7 @@ static PetscErrorCode PolderLabelsParts(PolderDeflationSpace s, Mat A, const Pol
 
   PetscFunctionBegin;
   PetscCall(PolderPartsCreate(s, A, csr, &parts));
-  PetscCheck(metis || parts.grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_space subdomain needs a structured grid: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition");
+  PetscCheck(metis || parts.grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_space subdomain needs a structured grid, and the matrix shows none: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition");
   if (metis) parts.grid.dim = 0;
   PetscCall(PolderPartsFill(&parts, A, csr, parts.target, label));
   PetscCall(PolderLabelsCompress(s->comm, csr, parts.bound, label, 1, NULL, label, d));

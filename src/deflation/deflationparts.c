@@ -55,18 +55,17 @@ void PolderGridChooseBoxes(const PolderGrid *grid, PetscInt target, PetscInt box
 
 PetscErrorCode PolderPartsCreate(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PolderParts *parts)
 {
-  PetscBool metis, boxes;
+  PetscBool metis;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(parts, sizeof(*parts)));
   PetscCall(PolderDeflationGetGrid(s, A, &parts->grid));
   PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONPARTITION, &metis));
-  PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONSUBDOMAIN, &boxes));
-  if (!parts->grid.dim && !metis && !boxes && !s->nboxes) { // boxes that the user asks for need a grid of which the user knows
+  if (!parts->grid.dim && !metis) {
     PetscCall(PolderGridFromMatrix(A, csr, &parts->grid));
     parts->shown = (PetscBool)(parts->grid.dim > 0);
   }
-  PetscCheck(metis || !s->nboxes || parts->grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_boxes needs a structured grid: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition");
+  PetscCheck(metis || !s->nboxes || parts->grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_boxes needs a structured grid, and the matrix shows none: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition");
   PetscCall(PolderDeflationTarget(s, csr, metis ? 0 : parts->grid.dim, &parts->target));
   PetscCheck(s->count <= csr->M, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "-deflation_count %" PetscInt_FMT " asks for more vectors than the matrix has rows (%" PetscInt_FMT ")", s->count, csr->M);
   if (s->count) {

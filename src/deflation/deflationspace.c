@@ -1,5 +1,6 @@
 /* The deflation space as an object: what the user asks for, and when it must be set up again. */
 #include "deflationdevice.h"
+#include "core/options.h"
 
 /*@
    PolderDeflationSpaceCreate - creates a deflation space: the columns of Z in P = I - A Z (Z^T A Z)^{-1} Z^T
@@ -128,9 +129,11 @@ static const char *const PolderDeflationTypes[] = {POLDERDEFLATIONAUTO, POLDERDE
    Options Database Keys:
 +  -deflation_space <type>          - see `PolderDeflationSpaceType`
 .  -deflation_boxes <px,py[,pz]>    - number of boxes in each direction of the grid
-.  -deflation_grid <nx,ny[,nz]>     - size of the grid when there is no DM: rows numbered naturally, x fastest
+.  -deflation_grid <nx,ny[,nz]>     - size of the grid when there is no DM: rows numbered naturally, x fastest; default: the grid that a 5- or 7-point stencil shows
 .  -deflation_count <d>             - number of stripes, planes or parts
 .  -deflation_levelset <auto|file>  - regions from the matrix, or a level set in a PETSc binary file; default: the vector composed on the operator as `levelset`, else auto
+.  -deflation_levelset_vectors <regions|thesis> - kind `levelset`: one vector for each region of either sign; or as Gupta (2015) counts them, without the
+                                      regions outside, and one less when the constant is in the kernel of the operator
 .  -deflation_weighted              - entries weighted by the coefficients on rows that two regions share
 -  -deflation_coarse <cholesky|inverse|ksp> - how systems with Z^T A Z are solved
 
@@ -140,26 +143,32 @@ static const char *const PolderDeflationTypes[] = {POLDERDEFLATIONAUTO, POLDERDE
 @*/
 PetscErrorCode PolderDeflationSpaceSetFromOptions(PolderDeflationSpace s)
 {
-  PetscInt  choice, n = 3, values[3];
-  char      levelset[sizeof(s->levelsetfrom)];
-  PetscBool flag;
+  const char *const vectors[] = {"regions", "thesis"};
+  PetscInt          choice, n = 3, values[3], count = s->count;
+  char              levelset[sizeof(s->levelsetfrom)];
+  PetscBool         flag;
 
   PetscFunctionBegin;
   PetscOptionsBegin(s->comm, s->prefix, "Deflation space", "PC");
   PetscCall(PetscOptionsEList("-deflation_space", "Kind of deflation vectors", "PolderDeflationSpaceSetType", PolderDeflationTypes, PETSC_STATIC_ARRAY_LENGTH(PolderDeflationTypes), s->type, &choice, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetType(s, PolderDeflationTypes[choice]));
   PetscCall(PetscArraycpy(values, s->boxes, 3)); // what -help prints
-  PetscCall(PetscOptionsIntArray("-deflation_boxes", "Boxes in each direction", "PolderDeflationSpaceSetBoxes", values, &n, &flag));
+  PetscCall(PetscOptionsIntArray("-deflation_boxes", "Boxes in each direction; not given: automatic", "PolderDeflationSpaceSetBoxes", values, &n, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetBoxes(s, n, values));
   n = 3;
   PetscCall(PetscArraycpy(values, s->grid, 3));
-  PetscCall(PetscOptionsIntArray("-deflation_grid", "Grid points in each direction when there is no DM", "PolderDeflationSpaceSetGrid", values, &n, &flag));
+  PetscCall(PetscOptionsIntArray("-deflation_grid", "Grid points in each direction when there is no DM; not given: automatic", "PolderDeflationSpaceSetGrid", values, &n, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetGrid(s, n, values));
-  PetscCall(PetscOptionsInt("-deflation_count", "Number of stripes, planes or parts", "PolderDeflationSpaceSetCount", s->count, values, &flag));
-  if (flag) PetscCall(PolderDeflationSpaceSetCount(s, values[0]));
-  PetscCall(PetscOptionsString("-deflation_levelset", "auto or a PETSc binary file", "PolderDeflationSpaceSetLevelSet", s->levelsetfrom, levelset, sizeof(levelset), &flag));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-deflation_count", "Number of stripes, planes or parts, 0: automatic", "PolderDeflationSpaceSetCount", 0, POLDER_DEFLATION_MAX, &count, &flag));
+  if (flag) PetscCall(PolderDeflationSpaceSetCount(s, count));
+  PetscCall(PetscOptionsString("-deflation_levelset", "auto or a PETSc binary file; not given: what is composed on the operator, else auto", "PolderDeflationSpaceSetLevelSet", s->levelsetfrom, levelset, sizeof(levelset), &flag));
   if (flag) {
     PetscCall(PetscStrncpy(s->levelsetfrom, levelset, sizeof(s->levelsetfrom)));
+    s->labelsvalid = s->setup = PETSC_FALSE;
+  }
+  PetscCall(PetscOptionsEList("-deflation_levelset_vectors", "Kind levelset: a vector a region, or the fewer of Gupta (2015)", "PolderDeflationSpaceSetFromOptions", vectors, 2, vectors[s->thesis], &choice, &flag));
+  if (flag) {
+    s->thesis      = (PetscBool)choice;
     s->labelsvalid = s->setup = PETSC_FALSE;
   }
   PetscCall(PetscOptionsBool("-deflation_weighted", "Coefficient-weighted entries on rows that two regions share", "", s->weighted, &s->weighted, &flag));
@@ -227,7 +236,10 @@ static PetscErrorCode PolderDeflationCopySizes_Private(PolderDeflationSpace s, c
   PetscFunctionBegin;
   PetscAssertPointer(n, 4);
   PetscCheck(dim >= 1 && dim <= 3, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "%s need one, two or three numbers, not %" PetscInt_FMT, what, dim);
-  for (PetscInt i = 0; i < dim; ++i) PetscCheck(n[i] > 0, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "%s must be positive: direction %" PetscInt_FMT " has %" PetscInt_FMT, what, i, n[i]);
+  for (PetscInt i = 0, product = 1; i < dim; product *= n[i++]) {
+    PetscCheck(n[i] > 0, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "%s must be positive: direction %" PetscInt_FMT " has %" PetscInt_FMT, what, i, n[i]);
+    PetscCheck(n[i] <= PETSC_MAX_INT / product, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "%s: their product is more than the integers of this PETSc count", what);
+  }
   *sdim = dim;
   for (PetscInt i = 0; i < 3; ++i) sn[i] = i < dim ? n[i] : 1;
   s->labelsvalid = s->setup = PETSC_FALSE;
@@ -289,7 +301,7 @@ PetscErrorCode PolderDeflationSpaceSetBoxes(PolderDeflationSpace s, PetscInt dim
 
    Input Parameters:
 +  space - the space
--  count - the number; the kind's own default when this is not called
+-  count - the number, at most ten millions; 0, the default: what suits the kind and the problem
 
    Options Database Key:
 .  -deflation_count <d> - the number
@@ -301,7 +313,7 @@ PetscErrorCode PolderDeflationSpaceSetBoxes(PolderDeflationSpace s, PetscInt dim
 PetscErrorCode PolderDeflationSpaceSetCount(PolderDeflationSpace s, PetscInt count)
 {
   PetscFunctionBegin;
-  PetscCheck(count > 0, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "The number of deflation vectors must be positive, not %" PetscInt_FMT, count);
+  PolderCheckBounds(s->comm, "-deflation_count", count, 0, POLDER_DEFLATION_MAX);
   s->count       = count;
   s->labelsvalid = s->setup = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -342,7 +354,7 @@ PetscErrorCode PolderDeflationSpaceSetLevelSet(PolderDeflationSpace s, Vec level
 
    Input Parameters:
 +  space  - the space
--  labels - one label for each local row: rows with the same label form a vector, rows with label -1 are in none
+-  labels - one label for each local row, from 0 on: rows with the same label form a vector; -1 says that the row is in no vector
 
    Level: intermediate
 
@@ -571,26 +583,7 @@ static PetscErrorCode PolderDeflationShareSource_Private(Mat A, Mat Aij)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*@
-   PolderDeflationSpaceSetUp - makes the deflation vectors, AZ and the factor of Z^T A Z
-
-   Collective
-
-   Input Parameters:
-+  space - the space
--  A     - the operator, symmetric
-
-   Level: advanced
-
-   Notes:
-   Does nothing when neither the matrix nor the level set (labels, Z) has changed; keeps the labels when only the values of the matrix have,
-   unless the regions are found from these values.
-
-   When the constant vector lies in the kernel of A, one column is left out, whether or not a null space is attached.
-
-.seealso: `PolderDeflationSpaceSetFromOptions()`, `PolderDeflationSpaceApplyP()`, `PolderDeflationSpaceApplyQAdd()`
-@*/
-PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace s, Mat A)
+PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace s, Mat A, PetscBool *finite)
 {
   PetscBool   none, automatic, aij, shell, assembled;
   PetscInt    M, N;
@@ -598,7 +591,7 @@ PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace s, Mat A)
   Mat         Aij = A;
 
   PetscFunctionBegin;
-  PetscValidHeaderSpecific(A, MAT_CLASSID, 2);
+  *finite = PETSC_TRUE;
   PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONNONE, &none));
   PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONAUTO, &automatic));
   PetscCall(PolderMatIsAIJ(A, &aij));
@@ -625,8 +618,40 @@ PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace s, Mat A)
   PetscCall(MatGetLocalSize(Aij, &s->m, NULL));
   PetscCall(PolderDeflationBuild_Private(s, Aij, source));
   if (!aij) PetscCall(MatDestroy(&Aij));
-  s->setup = PETSC_TRUE;
+  if (s->d) PetscCall(PolderCoarseIsFinite(s->coarse, finite));
+  s->setup = *finite;
   PetscCall(PetscInfo(A, "Deflation space %s with %" PetscInt_FMT " vectors: %s\n", s->chosen, s->d, s->why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PolderDeflationSpaceSetUp - makes the deflation vectors, AZ and the factor of Z^T A Z
+
+   Collective
+
+   Input Parameters:
++  space - the space
+-  A     - the operator, symmetric
+
+   Level: advanced
+
+   Notes:
+   Does nothing when neither the matrix nor the level set (labels, Z) has changed; keeps the labels when only the values of the matrix have,
+   unless the regions are found from these values.
+
+   When the constant vector lies in the kernel of A and the columns add up to it, one column is left out, whether or not a null space is attached: the
+   operators P and Q A stay what they are with the pseudo-inverse of Z^T A Z.
+
+.seealso: `PolderDeflationSpaceSetFromOptions()`, `PolderDeflationSpaceApplyP()`, `PolderDeflationSpaceApplyQAdd()`
+@*/
+PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace s, Mat A)
+{
+  PetscBool finite;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 2);
+  PetscCall(PolderDeflationSpaceTrySetUp(s, A, &finite));
+  PetscCheck(finite, s->comm, PETSC_ERR_FP, POLDER_COARSE_BADTEXT);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -669,7 +694,7 @@ PetscErrorCode PolderDeflationSpaceGetSize(PolderDeflationSpace s, PetscInt *d)
 @*/
 PetscErrorCode PolderDeflationSpaceView(PolderDeflationSpace s, PetscViewer viewer)
 {
-  PetscBool ascii;
+  PetscBool ascii, less = PETSC_FALSE;
   PetscInt  used;
   PetscReal here[2], all[2];
 
@@ -690,7 +715,8 @@ PetscErrorCode PolderDeflationSpaceView(PolderDeflationSpace s, PetscViewer view
     here[1] += (PetscReal)s->nw * 2 * sizeof(PetscInt) + (PetscReal)s->wi[s->nw] * (sizeof(PetscInt) + sizeof(PetscScalar));
   }
   PetscCallAllreduce(here, all, 2, MPIU_REAL, MPIU_SUM, s->comm);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  vectors: %" PetscInt_FMT "%s; Z stored as %s; AZ on %.0f rows; %.3g MB for Z and AZ\n", used, s->nullspace ? ", one left out since the operator has the constant kernel" : "", s->zi ? "a sparse matrix" : (s->onhost ? "runs of equal labels" : "labels on the device"), (double)all[0], (double)all[1] / 1e6));
+  PetscCall(PolderDeflationLeavesOneOut(s, &less));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  vectors: %" PetscInt_FMT "%s; Z stored as %s; AZ on %.0f rows; %.3g MB for Z and AZ\n", used, !s->zi && less ? ", one left out since the operator has the constant kernel" : "", s->zi ? "a sparse matrix" : (s->onhost ? "runs of equal labels" : "labels on the device"), (double)all[0], (double)all[1] / 1e6));
   PetscCall(PolderCoarseView(s->coarse, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -7,6 +7,9 @@
 #include <petsc/private/petscimpl.h>
 #include <petscdm.h>
 
+/* Columns of a space at most */
+#define POLDER_DEFLATION_MAX 10000000
+
 /* The structured grid behind the rows: dim = 0 when there is none */
 typedef struct {
   PetscInt  dim, dof, n[3]; /* points in each direction, unused directions 1 */
@@ -26,6 +29,7 @@ struct _n_PolderDeflationSpace {
   PetscInt  nboxes, boxes[3];                 /* nboxes = 0: not given */
   PetscInt  count;                            /* 0: not given */
   PetscBool weighted;                         /* -deflation_weighted: shared rows get coefficient-weighted entries */
+  PetscBool thesis;                           /* -deflation_levelset_vectors thesis: fewer vectors of the kind levelset */
   char      levelsetfrom[PETSC_MAX_PATH_LEN]; /* -deflation_levelset: "" (composed vector, else auto), "auto" or a file */
   Vec       levelset;
   IS        labels;
@@ -58,6 +62,8 @@ struct _n_PolderDeflationSpace {
 /* The DM whose grid gives the boxes; NULL: the matrix's own */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceSetDM(PolderDeflationSpace, DM);
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceReset(PolderDeflationSpace);
+/* PolderDeflationSpaceSetUp() for those who live with a matrix whose entries are not finite: the space is then not set up. Collective */
+PETSC_INTERN PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace, Mat, PetscBool *finite);
 /* y <- P^T y + Q r with one coarse solve. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace, Vec r, Vec y);
 
@@ -83,5 +89,7 @@ PETSC_INTERN PetscErrorCode PolderMatRegions(Mat, const PolderCSR *, PetscReal j
 /* deflationsetup.c: from s->label (label form) or a matrix Z (general form) to AZ and the factor of E. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSetUpLabels(PolderDeflationSpace, Mat, const PolderCSR *);
 PETSC_INTERN PetscErrorCode PolderDeflationSetUpMatrix(PolderDeflationSpace, Mat A, Mat Z);
+/* Is a column of the label form left out, because the columns add up to the kernel of A? */
+PETSC_INTERN PetscErrorCode PolderDeflationLeavesOneOut(PolderDeflationSpace, PetscBool *);
 PETSC_INTERN PetscErrorCode PolderDeflationNearNullSpace(Mat A, Mat *Z);
 PETSC_INTERN PetscErrorCode PolderDeflationWeightedMatrix(PolderDeflationSpace, Mat A, const PolderCSR *, Mat *Z);

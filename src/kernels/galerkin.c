@@ -52,7 +52,7 @@ PetscInt PolderGalerkin_Host(PetscInt n, const PetscInt ptr[], const PetscInt ro
         if (c == a) size += PetscAbsScalar(aa[k]);
       }
     }
-    if (square && place[a] >= first && PetscAbsScalar(ca[place[a]]) <= POLDER_GALERKIN_ZERO * size) ca[place[a]] = 0;
+    if (square && place[a] >= first && PetscAbsScalar(ca[place[a]]) < POLDER_GALERKIN_ZERO * size) ca[place[a]] = 0;
     GalerkinSort(nz - first, cj + first, ca + first);
     ci[a + 1] = nz;
   }
@@ -79,7 +79,7 @@ void PolderGalerkinValues_Host(PetscInt n, const PetscInt ptr[], const PetscInt 
         if (c == a) size += PetscAbsScalar(aa[k]);
       }
     }
-    if (square && place[a] >= ci[a] && PetscAbsScalar(ca[place[a]]) <= POLDER_GALERKIN_ZERO * size) ca[place[a]] = 0;
+    if (square && place[a] >= ci[a] && PetscAbsScalar(ca[place[a]]) < POLDER_GALERKIN_ZERO * size) ca[place[a]] = 0;
   }
 }
 

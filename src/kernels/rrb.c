@@ -135,6 +135,15 @@ PetscBool PolderRRBRound_Host(const PolderRRBGrid *g, const PetscScalar c[], flo
   return (PetscBool)!seen;
 }
 
+void PolderRRBClearMissing_Host(const PolderRRBGrid *g, PetscScalar z[])
+{
+  PetscScalar *b1 = z + RRB_B1 * g->size + g->origin, *b2 = z + RRB_B2 * g->size + g->origin, *r2 = z + RRB_R2 * g->size + g->origin;
+  const size_t top = (size_t)g->pitch * (size_t)(g->ny / 2);
+
+  for (PetscInt v = 0; v < g->hy && g->nx % 2; ++v) b1[(size_t)v * (size_t)g->pitch + (size_t)(g->nx / 2)] = r2[(size_t)v * (size_t)g->pitch + (size_t)(g->nx / 2)] = 0;
+  for (PetscInt u = 0; u < g->hx && g->ny % 2; ++u) b2[top + (size_t)u] = r2[top + (size_t)u] = 0;
+}
+
 /* Rows 2v and 2v+1 of a vector in natural order, ld apart, into row v of the quarters */
 static inline void PolderRRBLoad(const PolderRRBGrid *g, const PetscScalar *restrict r, PetscInt ld, PetscScalar *z, PetscInt v)
 {
@@ -159,6 +168,7 @@ void PolderRRBCopy_Host(PetscInt nx, PetscInt ny, const PetscScalar from[], Pets
 
 void PolderRRBLoad_Host(const PolderRRBGrid *g, const PetscScalar r[], PetscInt ld, PetscScalar z[])
 {
+  PolderRRBClearMissing_Host(g, z);
   for (PetscInt v = 0; v < g->hy; ++v) PolderRRBLoad(g, r, ld, z + g->origin, v);
 }
 
@@ -166,6 +176,7 @@ void PolderRRBLoadBorder_Host(const PolderRRBGrid *g, const PetscScalar r[], Pet
 {
   PetscScalar *b1 = z + RRB_B1 * g->size + g->origin, *b2 = z + RRB_B2 * g->size + g->origin;
 
+  PolderRRBClearMissing_Host(g, z);
   for (PetscInt v = 0; v < g->hy; ++v, b1 += g->pitch, b2 += g->pitch, r += 2 * (size_t)ld) {
     const PetscBool end = (PetscBool)(v == 0 || v == g->hy - 1);
 

@@ -63,6 +63,7 @@ static inline void RRB_NAME(PolderRRBBackwardB2Row)(const PolderRRBGrid *g, cons
 
 void RRB_NAME(PolderRRBForward)(const PolderRRBGrid *g, PetscBool half, const RRB_VALUE c[], const PetscScalar r[], PetscInt ld, PetscScalar z[])
 {
+  PolderRRBClearMissing_Host(g, z);
   c += g->origin;
   z += g->origin;
   for (PetscInt v = 0; v < g->hy; ++v) {

@@ -553,6 +553,8 @@ static PetscErrorCode PolderAIJCompose_Private(Mat A, const PolderFormat *format
   PetscCall(PetscObjectComposeFunction((PetscObject)A, name, add ? PolderAIJConvertBack : NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", add ? MatSetPreallocationCOO_Polder : NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", add ? MatSetValuesCOO_Polder : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatStoreValues_C", add ? MatStoreValues_Polder : NULL));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", add ? MatRetrieveValues_Polder : NULL));
   for (int k = 0; k < 4 && layout == POLDER_SEQ && PolderDeviceCompiled(); ++k) { /* gamg's smoothed prolongator is of type aijcusparse */
     const char *other = k % 2 ? POLDER_MATSEQAIJ_DEVICE : MATSEQAIJ;
 
@@ -584,11 +586,12 @@ static void PolderAIJCopyOps_Private(MatOps to, const struct _MatOps *from)
   to->zeroentries           = from->zeroentries;
   to->productsetfromoptions = from->productsetfromoptions;
   PolderMatOpsCopyMemType(to, from);
-  to->duplicate      = from->duplicate;
-  to->setfromoptions = from->setfromoptions;
-  to->view           = from->view;
-  to->convertfrom    = from->convertfrom;
-  to->destroy        = from->destroy;
+  to->createsubmatrices = from->createsubmatrices;
+  to->duplicate         = from->duplicate;
+  to->setfromoptions    = from->setfromoptions;
+  to->view              = from->view;
+  to->convertfrom       = from->convertfrom;
+  to->destroy           = from->destroy;
 }
 
 /* Back to a plain AIJ matrix */
@@ -614,6 +617,8 @@ static PetscErrorCode PolderAIJUndress_Private(Mat A)
   PetscCall(PolderAIJCompose_Private(A, format, layout, PETSC_FALSE));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", PolderBases[layout].preallocationcoo));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetValuesCOO_C", PolderBases[layout].valuescoo));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatStoreValues_C", PolderBases[layout].storevalues));
+  PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatRetrieveValues_C", PolderBases[layout].retrievevalues));
   PetscCall(PolderAIJDestroyContext_Private(A));
   PolderAIJCopyOps_Private(A->ops, &PolderBaseOps[layout]);
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, layout == POLDER_SEQ ? MATSEQAIJ : MATMPIAIJ));
@@ -716,6 +721,8 @@ static PetscErrorCode PolderAIJDress_Private(Mat A, const PolderFormat *format, 
     PolderBases[layout].ops = &PolderBaseOps[layout];
     PetscCall(PetscObjectQueryFunction((PetscObject)plain, "MatSetPreallocationCOO_C", &PolderBases[layout].preallocationcoo));
     PetscCall(PetscObjectQueryFunction((PetscObject)plain, "MatSetValuesCOO_C", &PolderBases[layout].valuescoo));
+    PetscCall(PetscObjectQueryFunction((PetscObject)plain, "MatStoreValues_C", &PolderBases[layout].storevalues));
+    PetscCall(PetscObjectQueryFunction((PetscObject)plain, "MatRetrieveValues_C", &PolderBases[layout].retrievevalues));
     PetscCall(MatDestroy(&plain));
   }
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, layout == POLDER_SEQ ? format->seq : format->mpi));
@@ -733,6 +740,7 @@ static PetscErrorCode PolderAIJDress_Private(Mat A, const PolderFormat *format, 
   A->ops->getdiagonalblock = MatGetDiagonalBlock_Polder;
   if (layout == POLDER_SEQ) A->ops->zeroentries = MatZeroEntries_Polder;
   PolderMatOpsSetMemType(A->ops, PolderAIJGetMemType);
+  if (layout == POLDER_MPI) A->ops->createsubmatrices = MatCreateSubMatrices_MPIPolder;
   A->ops->duplicate      = MatDuplicate_Polder;
   A->ops->setfromoptions = MatSetFromOptions_Polder;
   A->ops->view           = MatView_Polder;

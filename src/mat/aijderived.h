@@ -116,10 +116,17 @@ PETSC_INTERN PetscErrorCode PolderCOORelease(Mat, struct _PolderCOO *);
 /* Operations of seqaij and mpiaij themselves, from fresh matrices */
 typedef struct {
   struct _MatOps *ops;
+  PetscErrorCode (*storevalues)(Mat);
+  PetscErrorCode (*retrievevalues)(Mat);
   PetscErrorCode (*preallocationcoo)(Mat, PetscCount, PetscInt[], PetscInt[]);
   PetscErrorCode (*valuescoo)(Mat, const PetscScalar[], InsertMode);
 } PolderBase;
 PETSC_INTERN const PolderBase *PolderAIJBase(PolderLayout);
+
+/* Operations that change values and do not say so (aijstate.c) */
+PETSC_INTERN PetscErrorCode MatStoreValues_Polder(Mat);
+PETSC_INTERN PetscErrorCode MatRetrieveValues_Polder(Mat);
+PETSC_INTERN PetscErrorCode MatCreateSubMatrices_MPIPolder(Mat, PetscInt, const IS[], const IS[], MatReuse, Mat *[]);
 
 /* Device part of the operations (aijdevice.c) */
 /* May A run on the device with these vectors (NULL: none)? */

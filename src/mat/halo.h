@@ -42,3 +42,5 @@ PETSC_INTERN PetscErrorCode PolderMatRestoreCSR(Mat, PolderCSR *);
 /* The same with all arrays but garray in device memory, for our types and for aijcusparse; done = PETSC_FALSE, and csr is zero, for matrices that live on the host only */
 PETSC_INTERN PetscErrorCode PolderMatGetDeviceCSR(Mat, PolderCSR *, PetscBool *done);
 PETSC_INTERN PetscErrorCode PolderMatRestoreDeviceCSR(Mat, PolderCSR *);
+/* Raises the state of a parallel AIJ matrix when that of its blocks has changed without it since the last call. Collective */
+PETSC_INTERN PetscErrorCode PolderMatCatchUp(Mat, PetscBool *changed);

@@ -58,7 +58,7 @@ static PetscInt CoarseRow(PetscInt n, PetscInt a, const PetscInt ptr[], const Pe
     }
   }
   for (k = 0; k < met; ++k) {
-    if (col[k] == a && PetscAbsScalar(val[k]) <= POLDER_GALERKIN_ZERO * size) val[k] = 0;
+    if (col[k] == a && PetscAbsScalar(val[k]) < POLDER_GALERKIN_ZERO * size) val[k] = 0;
   }
   return met;
 }

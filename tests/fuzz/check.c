@@ -16,28 +16,50 @@ static PetscErrorCode Create(PetscInt n, Sums *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Multiply(Fuzz *f, Mat T, PetscBool transpose, const long double x[], const long double ax[], Sums *s)
+/* The part of a sequential block: its first row and the global numbers of its columns */
+static PetscErrorCode MultiplyBlock(Mat B, PetscInt first, PetscInt firstcol, const PetscInt global[], PetscBool transpose, const long double x[], const long double ax[], Sums *s, PetscInt *longest)
 {
-  PetscInt start, end, longest = 0;
+  PetscInt m;
 
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < s->n; ++i) s->y[i] = s->a[i] = 0;
-  PetscCall(MatGetOwnershipRange(T, &start, &end));
-  for (PetscInt i = start; i < end; ++i) {
+  PetscCall(MatGetSize(B, &m, NULL));
+  for (PetscInt i = 0; i < m; ++i) {
     const PetscInt    *col;
     const PetscScalar *val;
     PetscInt           n;
 
-    PetscCall(MatGetRow(T, i, &n, &col, &val));
-    longest = PetscMax(longest, n);
+    PetscCall(MatGetRow(B, i, &n, &col, &val));
+    *longest = PetscMax(*longest, n);
     for (PetscInt k = 0; k < n; ++k) {
-      const PetscInt to = transpose ? col[k] : i, from = transpose ? i : col[k];
+      const PetscInt j = global ? global[col[k]] : col[k] + firstcol, to = transpose ? j : i + first, from = transpose ? i + first : j;
 
       s->y[to] += (long double)val[k] * x[from];
       s->a[to] += fabsl((long double)val[k]) * ax[from];
     }
-    PetscCall(MatRestoreRow(T, i, &n, &col, &val));
+    PetscCall(MatRestoreRow(B, i, &n, &col, &val));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The blocks one by one: PETSc's MatGetRow() of a parallel matrix keeps buffers for the longest row of the first pattern */
+static PetscErrorCode Multiply(Fuzz *f, Mat T, PetscBool transpose, const long double x[], const long double ax[], Sums *s)
+{
+  PetscInt        start, startcol, longest = 0;
+  const PetscInt *global;
+  PetscBool       parallel;
+  Mat             own, others;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < s->n; ++i) s->y[i] = s->a[i] = 0;
+  PetscCall(PetscObjectTypeCompare((PetscObject)T, MATMPIAIJ, &parallel));
+  PetscCall(MatGetOwnershipRange(T, &start, NULL));
+  PetscCall(MatGetOwnershipRangeColumn(T, &startcol, NULL));
+  if (parallel) {
+    PetscCall(MatMPIAIJGetSeqAIJ(T, &own, &others, &global));
+    PetscCall(MultiplyBlock(own, start, startcol, NULL, transpose, x, ax, s, &longest));
+    PetscCall(MultiplyBlock(others, start, 0, global, transpose, x, ax, s, &longest));
+    longest *= 2;
+  } else PetscCall(MultiplyBlock(T, start, startcol, NULL, transpose, x, ax, s, &longest));
   if (transpose) longest = s->n;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->y, (PetscMPIInt)s->n, MPI_LONG_DOUBLE, MPI_SUM, f->comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->a, (PetscMPIInt)s->n, MPI_LONG_DOUBLE, MPI_SUM, f->comm));

@@ -20,7 +20,7 @@ typedef struct {
   PetscInt    *ptr, *col;
   PetscScalar *val;
   PetscInt     dim, grid[3];              /* dim 0: no grid, or one whose nodes are permuted */
-  PetscBool    box, twoway;               /* diagonal neighbours; entry (i, j) wherever there is (j, i) */
+  PetscBool    box, twoway, diagonal;     /* diagonal neighbours; entry (i, j) wherever there is (j, i); all diagonal entries */
   PetscBool    symmetric, definite, mild; /* of the values: to the last bit; positive (semi-)definite; condition below some 1e8 */
   PetscInt     nkernel;                   /* -1: not known */
   PetscInt    *part;                      /* component of each row */
@@ -44,11 +44,17 @@ typedef struct {
   size_t       used;
   PetscInt     products, converged, diverged, unsolved;
   FuzzRows     rows;
-  const char  *type;    /* of the matrix */
-  PetscInt     m;       /* rows of this process */
-  PetscBool    coo;     /* new values may come by MatSetValuesCOO() with the own rows in order */
-  PetscBool    moved;   /* the matrices have another pattern than the rows */
-  Mat          A, T, S; /* the matrix, its twin of type aij, another operator of the solver */
+  const char  *type;     /* of the matrix */
+  PetscInt     m;        /* rows of this process */
+  PetscBool    coo;      /* new values may come by MatSetValuesCOO() with the own rows in order */
+  PetscBool    declared; /* to be symmetric */
+  PetscBool    fixed;    /* no new places: PETSc's MatSetValues() frees what MatSetPreallocationCOO() has not made for it */
+  PetscBool    setting;  /* options, where an error leaves what PetscOptionsBegin() made */
+  PetscBool    attached; /* a null space, for which KSPSolve() has a copy of the right-hand side, which an error leaves behind */
+  PetscBool    changing; /* the preconditioner, from step to step */
+  PetscBool    keeps;    /* the preconditioner of the values before */
+  PetscBool    moved;    /* the matrices have another pattern than the rows */
+  Mat          A, T, S;  /* the matrix, its twin of type aij, another operator of the solver */
   DM           dm;
   FuzzKept     kept[FUZZ_KEPT];
   KSP          ksp;
@@ -100,6 +106,7 @@ static inline uint64_t FuzzHash(uint64_t seed, uint64_t i, uint64_t j)
 PETSC_INTERN PetscErrorCode FuzzGuard(Fuzz *, PetscInt seconds);
 PETSC_INTERN void           FuzzGuardCase(Fuzz *, PetscInt seconds);
 PETSC_INTERN PetscErrorCode FuzzKeepMessage(MPI_Comm, int, const char *, const char *, PetscErrorCode, PetscErrorType, const char *, void *);
+PETSC_INTERN PetscErrorCode FuzzAgree(Fuzz *);
 PETSC_INTERN void           FuzzLog(Fuzz *, const char *, ...) PETSC_ATTRIBUTE_FORMAT(2, 3);
 PETSC_INTERN void           FuzzWrong(Fuzz *, const char *, ...) PETSC_ATTRIBUTE_FORMAT(2, 3);
 

@@ -65,7 +65,7 @@ static PetscErrorCode Sparse(Fuzz *f, Edges *e, PetscInt first, PetscInt n)
 
 static PetscErrorCode Arrow(Fuzz *f, Edges *e, PetscInt first, PetscInt n)
 {
-  const PetscInt k = PetscMin(FuzzBetween(f, 1, 4), n), head = FuzzChance(f, 50) ? 0 : n - k;
+  const PetscInt heads = FuzzBetween(f, 1, 4), k = PetscMin(heads, n), head = FuzzChance(f, 50) ? 0 : n - k;
 
   PetscFunctionBegin;
   for (PetscInt h = 0; h < k; ++h)
@@ -180,7 +180,11 @@ static PetscErrorCode Grid(Fuzz *f, Edges *e, FuzzRows *rows, PetscInt n)
   else {
     const PetscReal side = PetscPowReal((PetscReal)n, (PetscReal)1 / (PetscReal)rows->dim);
 
-    for (PetscInt d = 0; d < rows->dim; ++d) g[d] = PetscMax(1, (PetscInt)(side * (FuzzChance(f, 60) ? 1 : FuzzReal(f, 0.2, 2)) + 0.5));
+    for (PetscInt d = 0; d < rows->dim; ++d) {
+      const PetscReal stretch = FuzzChance(f, 60) ? 1 : FuzzReal(f, 0.2, 2);
+
+      g[d] = PetscMax(1, (PetscInt)(side * stretch + 0.5));
+    }
   }
   if (rows->dim == 2 && FuzzChance(f, 5)) g[FuzzInt(f, 2)] = FuzzBetween(f, 1, 3);
   e->n = g[0] * g[1] * g[2];
@@ -253,8 +257,9 @@ PetscErrorCode FuzzRowsPattern(FuzzRows *rows, PetscInt n, PetscInt ne, const Pe
   PetscInt *fill, nz = 0;
 
   PetscFunctionBegin;
-  rows->n      = n;
-  rows->twoway = (PetscBool)(!lopsided);
+  rows->n        = n;
+  rows->twoway   = (PetscBool)(!lopsided);
+  rows->diagonal = (PetscBool)(!lost);
   PetscCall(PetscCalloc1(n + 1, &rows->ptr));
   PetscCall(PetscMalloc1(2 * ne + n, &rows->col));
   PetscCall(PetscMalloc1(n + 1, &fill));

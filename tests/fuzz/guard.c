@@ -106,3 +106,14 @@ void FuzzWrong(Fuzz *f, const char *format, ...)
   Append(f, format, list);
   va_end(list);
 }
+
+/* Wrong on one process is wrong on all */
+PetscErrorCode FuzzAgree(Fuzz *f)
+{
+  PetscMPIInt wrong = f->wrong;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, f->comm));
+  f->wrong = (PetscBool)wrong;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -227,7 +227,8 @@ static PetscErrorCode Made(Fuzz *f)
   PetscCall(MatSetType(f->A, f->type));
   if (FuzzChance(f, 50)) PetscCall(MatSetFromOptions(f->A));
   if (how == 2 || how == 3) {
-    f->coo = (PetscBool)(how == 2);
+    f->coo   = (PetscBool)(how == 2);
+    f->fixed = (PetscBool)(f->size > 1);
     PetscCall(Coordinates(f, f->A, f->coo));
   } else if (how == 6) PetscCall(Rows(f, f->A));
   else {
@@ -256,6 +257,7 @@ PetscErrorCode FuzzMatrix(Fuzz *f)
   PetscCall(Plain(f, MATAIJ, &f->T));
   if (f->rows.symmetric && FuzzChance(f, 25)) {
     FuzzLog(f, " declared");
+    f->declared = PETSC_TRUE;
     PetscCall(MatSetOption(f->A, FuzzChance(f, 50) && f->rows.definite ? MAT_SPD : MAT_SYMMETRIC, PETSC_TRUE));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -288,6 +290,7 @@ PetscErrorCode FuzzMatrixNewValues(Fuzz *f)
     PetscCall(MatZeroEntries(f->A));
     PetscCall(AddScattered(f, f->A));
   } else PetscCall(InsertRows(f, f->A));
+  PetscCall(FuzzMatrixNullSpace(f, FuzzChance(f, 70)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -313,9 +316,10 @@ PetscErrorCode FuzzMatrixNewPattern(Fuzz *f)
   PetscCall(FuzzRowsValues(f));
   PetscCall(MatDestroy(&f->T));
   PetscCall(Plain(f, MATAIJ, &f->T));
-  f->coo = f->moved = PETSC_FALSE;
+  f->coo = f->moved = f->fixed = PETSC_FALSE;
   PetscCall(MatDestroy(&f->A));
   PetscCall(Plain(f, f->type, &f->A));
+  PetscCall(FuzzMatrixNullSpace(f, FuzzChance(f, 70)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -330,6 +334,7 @@ PetscErrorCode FuzzMatrixNullSpace(Fuzz *f, PetscBool attach)
   PetscFunctionBegin;
   if (!attach || n <= 0 || n > 20) {
     PetscCall(MatSetNullSpace(f->A, NULL));
+    PetscCall(MatSetTransposeNullSpace(f->A, NULL)); /* which it was given while the matrix was known to be symmetric */
     PetscCall(MatSetNullSpace(f->T, NULL));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -351,7 +356,9 @@ PetscErrorCode FuzzMatrixNullSpace(Fuzz *f, PetscBool attach)
     for (PetscInt k = 0; k < n; ++k) PetscCall(VecDestroy(&v[k]));
     PetscCall(PetscFree(v));
   }
+  f->attached = PETSC_TRUE;
   FuzzLog(f, " null space %s", constant ? "constant" : "of vectors");
+  PetscCall(MatSetTransposeNullSpace(f->A, NULL));
   PetscCall(MatSetNullSpace(f->A, space));
   PetscCall(MatSetNullSpace(f->T, space));
   PetscCall(MatNullSpaceDestroy(&space));

@@ -100,7 +100,7 @@ static PetscErrorCode DiagonalScale(Fuzz *f, PetscBool twosided)
 /* A + alpha X with X a scaled or a shifted copy, or one whose pattern has less */
 static PetscErrorCode Axpy(Fuzz *f)
 {
-  const PetscInt  how   = FuzzInt(f, 3);
+  const PetscInt  how   = FuzzInt(f, f->fixed ? 2 : 3);
   const PetscReal alpha = FuzzReal(f, f->solves ? 0 : -2, 2), factor = FuzzReal(f, 0.5, 2);
   const PetscBool same    = (PetscBool)(how == 0);
   Mat             both[2] = {f->A, f->T}, X;
@@ -108,16 +108,21 @@ static PetscErrorCode Axpy(Fuzz *f)
   PetscFunctionBegin;
   if (how == 2) {
     PetscCall(FuzzDropKept(f));
+    PetscCall(Forget(f));
+    PetscCall(FuzzMatrixNullSpace(f, PETSC_FALSE)); /* MatAXPY() would leave it behind */
     f->moved = PETSC_TRUE;
+    f->coo   = PETSC_FALSE;
   }
   for (int k = 0; k < 2; ++k) {
     PetscCall(MatDuplicate(both[k], MAT_COPY_VALUES, &X));
     PetscCall(MatScale(X, factor));
-    if (how == 2) PetscCall(MatShift(X, 0.25));
+    if (how == 2) {
+      PetscCall(MatSetOption(X, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+      PetscCall(MatShift(X, 0.25));
+    }
     PetscCall(MatAXPY(both[k], alpha, X, same ? SAME_NONZERO_PATTERN : how == 1 ? SUBSET_NONZERO_PATTERN : DIFFERENT_NONZERO_PATTERN));
     PetscCall(MatDestroy(&X));
   }
-  if (how == 2) PetscCall(Forget(f));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,7 +132,8 @@ static PetscErrorCode Store(Fuzz *f)
   Mat             both[2] = {f->A, f->T};
 
   PetscFunctionBegin;
-  for (int k = 0; k < 2; ++k) { /* values can be stored only of a matrix that takes no new places */
+  if (f->moved) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc has place for the values of the first pattern */
+  for (int k = 0; k < 2; ++k) {                     /* values can be stored only of a matrix that takes no new places */
     PetscCall(MatSetOption(both[k], MAT_NEW_NONZERO_LOCATIONS, PETSC_FALSE));
     PetscCall(MatStoreValues(both[k]));
     PetscCall(MatScale(both[k], factor));
@@ -153,7 +159,7 @@ static PetscErrorCode Duplicate(Fuzz *f)
   PetscCall(FuzzCheckProducts(f, f->A, f->T, "a duplicated matrix"));
   PetscCall(MatDestroy(&f->A));
   f->A   = B;
-  f->coo = PETSC_FALSE;
+  f->coo = f->fixed = PETSC_FALSE;
   PetscCall(FuzzDropKept(f));
   if (f->rows.nkernel > 0) PetscCall(Forget(f));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -198,12 +204,13 @@ static PetscErrorCode SomeRows(Fuzz *f, PetscInt percent, IS *is)
 
 static PetscErrorCode ZeroRows(Fuzz *f, PetscBool columns)
 {
-  const PetscBool keep    = FuzzChance(f, 50);
-  const PetscReal diag    = columns || FuzzChance(f, 50) ? FuzzReal(f, 0.5, 2) : 0;
+  const PetscBool keep = (PetscBool)(FuzzChance(f, 50) || f->fixed), whole = (PetscBool)(f->rows.diagonal && !f->moved);
+  const PetscReal diag    = whole && (columns || FuzzChance(f, 50)) ? FuzzReal(f, 0.5, 2) : 0;
   Mat             both[2] = {f->A, f->T};
   IS              is;
 
   PetscFunctionBegin;
+  if (columns && !whole) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc wants all diagonal entries there */
   PetscCall(SomeRows(f, FuzzBetween(f, 0, 30), &is));
   PetscCall(FuzzDropKept(f));
   f->coo   = PETSC_FALSE;
@@ -225,6 +232,8 @@ static PetscErrorCode Transpose(Fuzz *f)
   Mat            *both[2] = {&f->A, &f->T}, B;
 
   PetscFunctionBegin;
+  if (f->declared || (f->fixed && !f->rows.twoway)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(FuzzMatrixNullSpace(f, PETSC_FALSE)); /* MatTranspose() would leave it behind */
   PetscCall(FuzzDropKept(f));
   f->coo   = PETSC_FALSE;
   f->moved = PETSC_TRUE;
@@ -258,11 +267,12 @@ static PetscErrorCode Copy(Fuzz *f)
 static PetscErrorCode SomeValues(Fuzz *f)
 {
   const PetscInt   n = f->rows.n, times = n ? FuzzBetween(f, 0, 20) : 0;
-  const PetscBool  fresh   = FuzzChance(f, 40);
+  const PetscBool  fresh   = (PetscBool)(!f->fixed && (FuzzChance(f, 40) || f->moved || !f->rows.nz));
   const InsertMode mode    = FuzzChance(f, 50) ? ADD_VALUES : INSERT_VALUES;
   Mat              both[2] = {f->A, f->T};
 
   PetscFunctionBegin;
+  if (f->fixed && (f->moved || !f->rows.nz)) PetscFunctionReturn(PETSC_SUCCESS);
   if (fresh) {
     PetscCall(FuzzDropKept(f));
     f->coo   = PETSC_FALSE;
@@ -273,8 +283,14 @@ static PetscErrorCode SomeValues(Fuzz *f)
     PetscCall(MatSetOption(both[k], MAT_NEW_NONZERO_LOCATIONS, fresh));
   }
   for (PetscInt t = 0; t < times; ++t) {
-    const PetscInt    i = FuzzInt(f, n), j = FuzzChance(f, 50) ? i : FuzzInt(f, n), who = FuzzInt(f, f->size);
-    const PetscScalar v = FuzzReal(f, -2, 2);
+    const PetscScalar v   = FuzzReal(f, -2, 2);
+    const PetscInt    who = FuzzInt(f, f->size), at = FuzzInt(f, f->rows.nz);
+    PetscInt          i = FuzzInt(f, n), j = FuzzChance(f, 50) ? i : FuzzInt(f, n);
+
+    if (!fresh) {
+      for (i = 0; f->rows.ptr[i + 1] <= at;) ++i;
+      j = f->rows.col[at];
+    }
 
     if (mode == INSERT_VALUES && t) continue; /* the last of several would depend on their order */
     if (who != f->rank) continue;
@@ -295,6 +311,7 @@ static PetscErrorCode DiagonalSet(Fuzz *f)
   Vec              d;
 
   PetscFunctionBegin;
+  if (f->fixed && !f->rows.diagonal) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(FuzzDropKept(f));
   f->moved = PETSC_TRUE;
   for (int k = 0; k < 2; ++k) {
@@ -334,7 +351,7 @@ static PetscErrorCode Options(Fuzz *f)
   Vec                    x;
 
   PetscFunctionBegin;
-  if (flag == MAT_SYMMETRIC) PetscCall(MatIsSymmetric(f->A, 0, &is));
+  if (flag == MAT_SYMMETRIC && f->size == 1) PetscCall(MatIsSymmetric(f->A, 0, &is));
   PetscCall(MatCreateVecs(f->A, &x, NULL));
   if (flag == MAT_IGNORE_ZERO_ENTRIES) PetscCall(MatGetRowSum(f->A, x));
   PetscCall(VecDestroy(&x));
@@ -347,6 +364,7 @@ static PetscErrorCode Both(Fuzz *f, Operation op)
   Mat             both[2] = {f->A, f->T};
 
   PetscFunctionBegin;
+  if (op == SHIFT && f->fixed && !f->rows.diagonal) PetscFunctionReturn(PETSC_SUCCESS);
   if (op == SHIFT) {
     PetscCall(FuzzDropKept(f));
     f->moved = PETSC_TRUE;
@@ -470,7 +488,7 @@ static PetscErrorCode CheckDerived(Fuzz *f, FuzzKept *k, const char *when)
     f->comm = comm;
     f->rank = rank;
     f->size = size;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &f->wrong, 1, MPIU_BOOL, MPI_LOR, f->comm));
+    PetscCall(FuzzAgree(f));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -482,6 +500,7 @@ PetscErrorCode FuzzDerived(Fuzz *f)
   PetscFunctionBegin;
   PetscCall(Drop(k));
   k->how = (int)FuzzBetween(f, 1, 6);
+  if ((k->how == 4 || k->how == 5) && f->declared) k->how = 3; /* PETSc takes A for A^T, also when the declaration holds no longer */
   FuzzLog(f, "\n derived %d", k->how);
   if (k->how <= 2) PetscCall(SomeRows(f, FuzzChance(f, 50) ? 100 : FuzzBetween(f, 0, 100), &k->is));
   if (k->how == 2) {

@@ -14,6 +14,7 @@ static PetscErrorCode Set(Fuzz *f, const char *name, const char *format, ...)
   va_end(list);
   PetscCall(PetscSNPrintf(full, sizeof(full), "-%s%s", f->prefix, name));
   PetscCall(PetscOptionsSetValue(NULL, full, value));
+  if (!strcmp(value, "k") || !strcmp(value, "ksp") || !strcmp(value, "single")) f->changing = PETSC_TRUE; /* more than rounding does */
   FuzzLog(f, " %s %s", full, value);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -124,6 +125,7 @@ static PetscErrorCode Deflation(Fuzz *f)
   if (FuzzChance(f, 40)) PetscCall(Set(f, "deflation_levelset", "auto"));
   SetOf(f, 20, "deflation_weighted", Bools);
   SetOf(f, 40, "deflation_coarse", coarses);
+  PetscCall(Set(f, "deflation_coarse_ksp_max_it", "100"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,16 +152,16 @@ static PetscErrorCode Preconditioner(Fuzz *f, const char *type, const char *inne
 static PetscErrorCode Tolerances(Fuzz *f, const char *type)
 {
   static const char *const rtols[] = {"1e-3", "1e-6", "1e-8", "1e-10", "1e-12", "1e-17", "0"}, *const norms[] = {"unpreconditioned", "preconditioned", "natural", "none"};
-  static const char *const its[] = {"0", "1", "2", "7", "30", "100"}, *const abstols[] = {"1e-3", "1e-30", "0", "1e6"};
+  static const char *const its[] = {"1", "2", "7", "30", "100", "0"}, *const abstols[] = {"1e-3", "1e-30", "0", "1e6"};
   const PetscInt norm = FuzzInt(f, 10);
 
   PetscFunctionBegin;
   if (FuzzChance(f, 80)) PetscCall(Set(f, "ksp_rtol", "%s", rtols[FuzzInt(f, FuzzChance(f, 80) ? 4 : 7)]));
   SetOf(f, 10, "ksp_atol", abstols);
-  SetOf(f, 12, "ksp_max_it", its);
+  PetscCall(Set(f, "ksp_max_it", "%s", FuzzChance(f, 12) ? its[FuzzInt(f, !strcmp(type, KSPDCG) || !strcmp(type, KSPRRBCG) ? 6 : 5)] : "2000"));
   if (!strcmp(type, KSPDCG) && FuzzChance(f, 30)) PetscCall(Set(f, "ksp_norm_type", "%s", norms[norm % 4]));
   else if (!strcmp(type, KSPRRBCG) && FuzzChance(f, 20)) PetscCall(Set(f, "ksp_norm_type", "%s", norms[norm % 3 ? norm % 2 * 2 : 3]));
-  else if (strcmp(type, KSPDCG) && strcmp(type, KSPRRBCG) && strcmp(type, KSPPREONLY) && FuzzChance(f, 40)) PetscCall(Set(f, "ksp_norm_type", "unpreconditioned"));
+  else if (strcmp(type, KSPDCG) && strcmp(type, KSPRRBCG) && strcmp(type, KSPPREONLY) && strcmp(type, KSPMINRES) && FuzzChance(f, 40)) PetscCall(Set(f, "ksp_norm_type", "unpreconditioned"));
   if (!strcmp(type, KSPGMRES) && FuzzChance(f, 50)) PetscCall(Set(f, "ksp_pc_side", "right"));
   SetInt(f, 5, "ksp_check_norm_iteration", 1, 5);
   SetOf(f, 5, "ksp_converged_use_initial_residual_norm", Bools);
@@ -288,7 +290,9 @@ PetscErrorCode FuzzSolver(Fuzz *f)
   PetscCall(KSPCreate(f->comm, &f->ksp));
   PetscCall(KSPSetOptionsPrefix(f->ksp, f->prefix));
   PetscCall(KSPSetOperators(f->ksp, f->A, f->A));
+  f->setting = PETSC_TRUE;
   PetscCall(KSPSetFromOptions(f->ksp));
+  f->setting = PETSC_FALSE;
   PetscCall(KSPGetPC(f->ksp, &pc));
   PetscCall(PetscObjectTypeCompare((PetscObject)f->ksp, KSPDCG, &dcg));
   PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCLEVELSET, &levelset));

@@ -1,16 +1,38 @@
 /* The solver dcg: the deflated conjugate gradients of src/cg on the system of the KSP, with a deflation space of its own. */
 #include "cg/cg.h"
+#include "core/options.h"
+#include "core/refusal.h"
+
+/* *finite = PETSC_FALSE, on all processes, and the reason is set: nothing can be projected */
+static PetscErrorCode KSPDCGSetUpSpace_Private(KSP ksp, Mat A, PetscBool *finite)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+
+  PetscFunctionBegin;
+  PetscCall(PolderForgive((PetscObject)ksp));
+  PetscCall(PolderDeflationSpaceTrySetUp(cg->space, A, finite));
+  if (*finite) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderRefuse((PetscObject)ksp, ksp->errorifnotconverged, PETSC_ERR_FP, POLDER_COARSE_BADTEXT));
+  if (ksp->vec_sol) PetscCall(PolderVecFlag(ksp->vec_sol, PETSC_TRUE));
+  ksp->reason = KSP_DIVERGED_NANORINF;
+  ksp->rnorm  = PETSC_INFINITY;
+  ksp->its    = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode KSPSolve_DCG(KSP ksp)
 {
   PolderCG *cg = (PolderCG *)ksp->data;
-  PetscBool diagonalscale;
+  PetscBool diagonalscale, changed, finite;
 
   PetscFunctionBegin;
   PetscCall(PolderPCGetDiagonalScale(ksp->pc, &diagonalscale));
   PetscCheck(!diagonalscale, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "dcg does not work with the diagonal scaling of PCSetDiagonalScale(): leave it out");
   PetscCall(PCGetOperators(ksp->pc, &cg->A, NULL));
-  PetscCall(PolderDeflationSpaceSetUp(cg->space, cg->A)); // the level set may have moved since KSPSetUp()
+  PetscCall(PolderMatCatchUp(cg->A, &changed));
+  if (changed) PetscCall(PCSetUp(ksp->pc));
+  PetscCall(KSPDCGSetUpSpace_Private(ksp, cg->A, &finite)); // the level set may have moved since KSPSetUp()
+  if (!finite) PetscFunctionReturn(PETSC_SUCCESS);
   cg->pc = ksp->pc;
   cg->b  = ksp->vec_rhs;
   cg->x  = ksp->vec_sol;
@@ -23,6 +45,7 @@ static PetscErrorCode KSPSetUp_DCG(KSP ksp)
   PolderCG *cg = (PolderCG *)ksp->data;
   Mat       A;
   Vec       like;
+  PetscBool finite;
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
@@ -31,7 +54,7 @@ static PetscErrorCode KSPSetUp_DCG(KSP ksp)
   PetscCall(PolderCGSetWorkVecs(ksp, like));
   PetscCall(VecDestroy(&like));
   PetscCall(PolderDeflationSpaceSetDM(cg->space, ksp->dm));
-  PetscCall(PolderDeflationSpaceSetUp(cg->space, A));
+  PetscCall(KSPDCGSetUpSpace_Private(ksp, A, &finite)); // the solve does without, once more
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -45,6 +68,7 @@ static PetscErrorCode KSPView_DCG(KSP ksp, PetscViewer viewer)
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (cg->flexible) PetscCall(PetscViewerASCIIPrintf(viewer, "  flexible\n"));
   if (cg->device) PetscCall(PolderCGDeviceView(ksp, viewer));
+  PetscCall(PolderRefusalView((PetscObject)ksp, viewer));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PolderDeflationSpaceView(cg->space, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));
@@ -56,10 +80,14 @@ static PetscErrorCode KSPSetFromOptions_DCG(KSP ksp, PolderOptionItems PetscOpti
 {
   PolderCG   *cg = (PolderCG *)ksp->data;
   const char *prefix;
+  PetscInt    check = cg->check;
+  PetscBool   set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Deflated CG options");
-  PetscCall(PetscOptionsBoundedInt("-ksp_dcg_check", "With device vectors the host may be so many steps behind; 0: chosen for the problem", "KSPDCG", cg->check, &cg->check, NULL, 0));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-ksp_dcg_check", "With device vectors the host may be so many steps behind, 0: automatic", "KSPDCG", 0, POLDER_CG_CHECK_MAX, &check, &set));
+  PolderCheckBounds(PetscObjectComm((PetscObject)ksp), "-ksp_dcg_check", check, 0, POLDER_CG_CHECK_MAX);
+  if (set) cg->check = check;
   PetscCall(PetscOptionsBool("-ksp_dcg_flexible", "Beta of Polak and Ribiere, for preconditioners that change from step to step", "KSPDCGSetFlexible", cg->flexible, &cg->flexible, NULL));
   PetscOptionsHeadEnd();
   PetscCall(KSPGetOptionsPrefix(ksp, &prefix));

@@ -7,6 +7,8 @@
   residual zero on black nodes, at half the length. The steps are those of dcg, on vectors of the red nodes.
 */
 #include "cg/cg.h"
+#include "core/options.h"
+#include "core/refusal.h"
 #include <petsc/private/matimpl.h>
 
 const char *const KSPRRBCGStops[] = {"petsc", "paper", "thesis", "KSPRRBCGStop", "KSP_RRBCG_STOP_", NULL};
@@ -259,19 +261,41 @@ static PetscErrorCode KSPRRBCGCheckPC_Private(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* With a preconditioner that has refused the matrix there is no system to solve; it has done so on all processes */
+static PetscErrorCode KSPRRBCGFailed_Private(KSP ksp, PetscBool *failed)
+{
+  PCFailedReason reason;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetFailedReason(ksp->pc, &reason));
+  *failed = (PetscBool)(reason != PC_NOERROR);
+  if (!*failed || !ksp->vec_sol) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderVecFlag(ksp->vec_sol, PETSC_TRUE));
+  ksp->reason = KSP_DIVERGED_PC_FAILED;
+  ksp->rnorm  = PETSC_INFINITY;
+  ksp->its    = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KSPSolve_RRBCG(KSP ksp)
 {
   KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
   PolderCG  *cg    = &rrbcg->cg;
   Mat        A;
+  PetscBool  changed, failed;
 
   PetscFunctionBegin;
   PetscCall(KSPRRBCGCheckPC_Private(ksp));
   PetscCall((*rrbcg->reduction->want)(ksp->pc));
-  PetscCall(PCSetUp(ksp->pc)); // it, or the values of the matrix, may be new
-  PetscCall((*rrbcg->reduction->begin)(ksp->pc, ksp->vec_rhs));
-  PetscCall(KSPRRBCGSetUpSystem_Private(ksp, ksp->vec_rhs));
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  PetscCall(PolderMatCatchUp(A, &changed));
+  PetscCall(PCSetUp(ksp->pc)); // it, or the values of the matrix, may be new
+  PetscCall(KSPRRBCGFailed_Private(ksp, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*rrbcg->reduction->begin)(ksp->pc, ksp->vec_rhs));
+  PetscCall(KSPRRBCGFailed_Private(ksp, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(KSPRRBCGSetUpSystem_Private(ksp, ksp->vec_rhs));
   PetscCall(KSPRRBCGSetNullSpace_Private(ksp, A));
   PetscCall((*rrbcg->reduction->reduce)(ksp->pc, ksp->vec_rhs, rrbcg->b));
   if (ksp->guess_zero) PetscCall(VecZeroEntries(rrbcg->x));
@@ -289,14 +313,18 @@ static PetscErrorCode KSPSolve_RRBCG(KSP ksp)
 /* The system has the size that the preconditioner finds */
 static PetscErrorCode KSPSetUp_RRBCG(KSP ksp)
 {
-  KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
-  Mat        A;
-  Vec        like;
+  KSP_RRBCG     *rrbcg = (KSP_RRBCG *)ksp->data;
+  Mat            A;
+  Vec            like;
+  PCFailedReason failed;
 
   PetscFunctionBegin;
   PetscCall(KSPRRBCGCheckPC_Private(ksp));
   PetscCall((*rrbcg->reduction->want)(ksp->pc));
+  PetscCall(PCSetErrorIfFailure(ksp->pc, ksp->errorifnotconverged)); // which KSPSetUp() says later
   PetscCall(PCSetUp(ksp->pc));
+  PetscCall(PCGetFailedReason(ksp->pc, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
   PetscCall(MatCreateVecs(A, NULL, &like));
   PetscCall(KSPRRBCGSetUpSystem_Private(ksp, like));
@@ -437,13 +465,16 @@ static PetscErrorCode KSPSetFromOptions_RRBCG(KSP ksp, PolderOptionItems PetscOp
 {
   KSP_RRBCG   *rrbcg = (KSP_RRBCG *)ksp->data;
   KSPRRBCGStop stop  = rrbcg->stop;
+  PetscInt     check = rrbcg->cg.check;
   PetscBool    set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "CG on the first Schur complement options");
   PetscCall(PetscOptionsEnum("-ksp_rrbcg_stop", "When the iteration stops", "KSPRRBCGSetStop", KSPRRBCGStops, (PetscEnum)stop, (PetscEnum *)&stop, &set));
   if (set) PetscCall(KSPRRBCGSetStop(ksp, stop));
-  PetscCall(PetscOptionsBoundedInt("-ksp_rrbcg_check", "With device vectors the host may be so many steps behind; 0: chosen for the problem", "KSPRRBCG", rrbcg->cg.check, &rrbcg->cg.check, NULL, 0));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-ksp_rrbcg_check", "With device vectors the host may be so many steps behind, 0: automatic", "KSPRRBCG", 0, POLDER_CG_CHECK_MAX, &check, &set));
+  PolderCheckBounds(PetscObjectComm((PetscObject)ksp), "-ksp_rrbcg_check", check, 0, POLDER_CG_CHECK_MAX);
+  if (set) rrbcg->cg.check = check;
   PetscOptionsHeadEnd();
   PetscCall(KSPRRBCGDefaultPC_Private(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);

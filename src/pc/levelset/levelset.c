@@ -1,6 +1,7 @@
 /* Deflation as a preconditioner: an inner preconditioner M and the coarse correction Q of a deflation space, for any Krylov method. */
 #include "deflation/deflationspace.h"
 #include "mat/rounding.h"
+#include "core/refusal.h"
 #include <petsc/private/kspimpl.h>
 #include <petsc/private/pcimpl.h>
 
@@ -24,32 +25,53 @@ static Mat PCLevelSetOperator_Private(PC pc)
 static PetscErrorCode PCLevelSetSetUpSpace_Private(PC pc)
 {
   PC_LevelSet *ls = (PC_LevelSet *)pc->data;
+  PetscBool    finite;
 
   PetscFunctionBegin;
   if (pc->dm) PetscCall(PolderDeflationSpaceSetDM(ls->space, pc->dm));
-  PetscCall(PolderDeflationSpaceSetUp(ls->space, PCLevelSetOperator_Private(pc)));
+  PetscCall(PolderDeflationSpaceTrySetUp(ls->space, PCLevelSetOperator_Private(pc), &finite));
+  if (!finite) PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, POLDER_COARSE_BADTEXT);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On all processes, since what follows here is collective */
+static PetscErrorCode PCLevelSetCheckInner_Private(PC pc)
+{
+  PCFailedReason reason;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetFailedReason(((PC_LevelSet *)pc->data)->inner, &reason));
+  if (reason) PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
+  PetscCall(PolderPCShareFailure(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCSetUp_LevelSet(PC pc)
 {
-  PC_LevelSet   *ls = (PC_LevelSet *)pc->data;
-  PCFailedReason reason;
+  PC_LevelSet *ls = (PC_LevelSet *)pc->data;
 
   PetscFunctionBegin;
+  PetscCall(PolderPCForgive(pc));
   PetscCall(PCLevelSetSetUpSpace_Private(pc));
+  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   if (!ls->work) PetscCall(MatCreateVecs(pc->pmat, NULL, &ls->work));
   PetscCall(PCSetOperators(ls->inner, pc->mat, pc->pmat));
+  PetscCall(PCSetErrorIfFailure(ls->inner, pc->erroriffailure));
+  PetscCall(PCSetFailedReason(ls->inner, PC_NOERROR)); // which PETSc's preconditioners of blocks do not do
   PetscCall(PCSetUp(ls->inner));
-  PetscCall(PCGetFailedReason(ls->inner, &reason));
-  if (reason) pc->failedreason = PC_SUBPC_ERROR;
+  PetscCall(PCLevelSetCheckInner_Private(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCSetUpOnBlocks_LevelSet(PC pc)
 {
+  PC inner = ((PC_LevelSet *)pc->data)->inner;
+
   PetscFunctionBegin;
-  PetscCall(PCSetUpOnBlocks(((PC_LevelSet *)pc->data)->inner));
+  PetscCall(PolderPCSetUpOnBlocks(pc));
+  if (pc->failedreason || !inner->ops->setuponblocks) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCSetUpOnBlocks(inner));
+  PetscCall(PCLevelSetCheckInner_Private(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -83,8 +105,11 @@ static PetscErrorCode PCLevelSetApply_Private(PC pc, PetscBool transpose, Vec r,
   const PetscBool pre   = (PetscBool)(ls->form != (other ? PC_LEVELSET_ADEF1 : PC_LEVELSET_ADEF2));
   const PetscBool post  = (PetscBool)(ls->form != (other ? PC_LEVELSET_ADEF2 : PC_LEVELSET_ADEF1));
   Vec             v     = r;
+  PetscBool       failed;
 
   PetscFunctionBegin;
+  PetscCall(PolderPCFlag(pc, z, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   if (pre) {
     v = ls->work;
     PetscCall(VecCopy(r, v));
@@ -149,7 +174,8 @@ static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionBegin;
   ls->changed  = PETSC_FALSE;
   ls->reversed = ksp->transpose_solve;
-  if (!pc->reusepreconditioner) PetscCall(PCLevelSetSetUpSpace_Private(pc));
+  if (!pc->reusepreconditioner && !pc->failedreason) PetscCall(PCLevelSetSetUpSpace_Private(pc));
+  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompare((PetscObject)ksp, KSPPREONLY, &preonly));
   if (ls->form != PC_LEVELSET_ADEF2 || preonly) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPGetInitialGuessNonzero(ksp, &ls->guess));
@@ -220,6 +246,7 @@ static PetscErrorCode PCView_LevelSet(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  form %s: %s\n", PCLevelSetForms[ls->form], formula[ls->form]));
+  PetscCall(PolderRefusalView((PetscObject)pc, viewer));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PolderDeflationSpaceView(ls->space, viewer));
   PetscCall(PetscViewerASCIIPopTab(viewer));

@@ -1,6 +1,8 @@
 /* Pairwise-aggregation multigrid: the preconditioner, its options and its view. */
 #include "pamgimpl.h"
 #include "mat/symmetry.h"
+#include "core/options.h"
+#include "core/refusal.h"
 #include "core/methods.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
@@ -49,6 +51,7 @@ static PetscErrorCode PCSetUp_PAMG(PC pc)
   PetscCall(PolderLogBegin(POLDER_PAMGSetUp, pc));
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
   if (bs > 1) PetscCall(PCPAMGWarn_Private(pc, 2, "PC of type pamg knows nothing of blocks: it takes each row of this matrix by itself"));
+  PetscCall(PolderPCForgive(pc));
   if (!pamg->nlevel) PetscCall(PamgCheckSymmetry(pc));
   PetscCall(PCPAMGSetUpLevels_Private(pc));
   PetscCall(PolderLogEnd(POLDER_PAMGSetUp, pc));
@@ -80,9 +83,28 @@ static PetscErrorCode PamgApplyThere(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The first level is read where it is: KSPSetReusePreconditioner() cannot keep the set-up of a matrix that is gone, or had another pattern */
+static PetscErrorCode PamgFollow(PC pc)
+{
+  const PC_PAMG   *pamg = (PC_PAMG *)pc->data;
+  PetscObjectId    mat;
+  PetscObjectState pattern;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
+  PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
+  if (pamg->keys.mat && (mat != pamg->keys.mat || pattern != pamg->keys.nonzerostate)) PetscCall(PCSetUp_PAMG(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
 {
+  PetscBool failed;
+
   PetscFunctionBegin;
+  PetscCall(PamgFollow(pc));
+  PetscCall(PolderPCFlag(pc, z, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
   if (((PC_PAMG *)pc->data)->device) PetscCall(PamgApplyThere(pc, r, z));
   else PetscCall(PCPAMGApplyHost_Private(pc, r, z));
@@ -176,6 +198,7 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
                                    : pamg->uncoloured ? ", on the host since its rows cannot be coloured for the device"
                                                       : ""));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  pairs by %s, %" PetscInt_FMT " passes a level, strong from %g of the strongest\n", PamgMatchings[pamg->matching], pamg->passes, (double)pamg->threshold));
+  PetscCall(PolderRefusalView((PetscObject)pc, viewer));
   if (!pamg->nlevel) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgViewLevels(pc, viewer));
   if (pamg->stalled && pamg->level[pamg->nlevel - 1].N > pamg->coarselimit) PetscCall(PetscViewerASCIIPrintf(viewer, "  the last level is that large because few of its rows have a strong coupling to pair along\n"));
@@ -204,8 +227,8 @@ static PetscErrorCode PamgInteger(PC pc, PolderOptionItems PetscOptionsObject, c
   PetscInt now = *value;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsInt(name, text, "PCPAMG", now, &now, NULL));
-  PetscCheck(now >= lowest && now <= highest, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "%s %" PetscInt_FMT " is not between %" PetscInt_FMT " and %" PetscInt_FMT, name, now, lowest, highest);
+  PetscCall(PolderOptionsInt(PetscOptionsObject, name, text, "PCPAMG", lowest, highest, &now, NULL));
+  PolderCheckBounds(PetscObjectComm((PetscObject)pc), name, now, lowest, highest);
   if (now != *value) *changed = PETSC_TRUE;
   *value = now;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -241,16 +264,16 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   pamg->precision    = (PamgPrecision)precision;
   pamg->coarsetype   = (PamgCoarse)coarse;
   pamg->wantsmoother = smoother > PAMG_SGS ? PETSC_DECIDE : smoother;
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, 3, &pamg->passes, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, PAMG_PASSES, &pamg->passes, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Levels at most", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Rows of the last level at most", 1, PETSC_MAX_INT, &pamg->coarselimit, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most so many rows is whole on each", 0, PETSC_MAX_INT, &pamg->gatherlimit, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_pre", "Smoothing steps before the coarse correction", PETSC_DECIDE, 100, &pamg->wantpre, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_post", "Smoothing steps after the coarse correction", PETSC_DECIDE, 100, &pamg->wantpost, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_kcycle_levels", "Coarse levels with a K-cycle, the others have a V-cycle", PETSC_DECIDE, PETSC_MAX_INT, &pamg->wantk, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most so many rows is whole on each", 0, PAMG_GATHER, &pamg->gatherlimit, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_pre", "Smoothing steps before the coarse correction", PETSC_DECIDE, PAMG_STEPS, &pamg->wantpre, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_post", "Smoothing steps after the coarse correction", PETSC_DECIDE, PAMG_STEPS, &pamg->wantpost, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_kcycle_levels", "Coarse levels with a K-cycle, the others have a V-cycle", PETSC_DECIDE, PAMG_LEVELS, &pamg->wantk, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_kcycle_threshold", "No second step of the K-cycle when the first reduces the residual to this part", 0, 1, &pamg->kthreshold, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_damping", "Damping of the Jacobi smoother", 0, 2, &pamg->damping, &changed));
-  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_overcorrection", "Factor of a coarse correction that no K-cycle scales, 0: chosen for the aggregates", 0, 4, &pamg->overcorrection, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_overcorrection", "Factor of a coarse correction that no K-cycle scales, 0: automatic", 0, 4, &pamg->overcorrection, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_threshold", "A coupling is strong from this part of the strongest of its row", 0, 1, &pamg->threshold, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_quality", "Largest two-grid condition number of a pair, 0: any", 0, PETSC_MAX_REAL, &pamg->kappa, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_drop", "Coarse entries of at most this part of the smaller of their diagonals go to the diagonal", 0, 1, &pamg->drop, &changed));
@@ -335,6 +358,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->reuse             = PETSC_TRUE;
   pc->data                = (void *)pamg;
   pc->ops->setup          = PCSetUp_PAMG;
+  pc->ops->setuponblocks  = PolderPCSetUpOnBlocks;
   pc->ops->apply          = PCApply_PAMG;
   pc->ops->applytranspose = PCApply_PAMG;
   pc->ops->presolve       = PCPreSolve_PAMG;

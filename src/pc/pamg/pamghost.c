@@ -42,6 +42,9 @@ PetscErrorCode PCPAMGBegin_Private(PC pc)
       L->M.main = dia->main;
       L->M.off  = dia->off;
       L->M.val  = (const void *const *)dia->val;
+    } else {
+      PetscCall(PCPAMGFindDiagonal_Private(L));
+      L->M.diag = L->diag;
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,6 +1,7 @@
 /* Pairwise-aggregation multigrid: the hierarchy, from the rows of the matrix on the host. */
 #include "pamgsteps.h"
 #include "mat/aijderived.h"
+#include "core/refusal.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
@@ -60,6 +61,7 @@ PetscErrorCode PCPAMGFree_Private(PC_PAMG *pamg)
   for (PetscInt l = 0; l < pamg->nlevel; ++l) PetscCall(PamgFreeLevel(pamg, &pamg->level[l], (PetscBool)!l));
   PetscCall(PetscFree(pamg->level));
   PetscCall(PamgFreeJudged(pamg));
+  PetscCall(PCPAMGFreeExcess_Private(pamg));
   PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->place));
   PetscCall(PolderDeviceFree(&pamg->ksum));
   PetscCall(PolderDeviceGraphDestroy(&pamg->graph));
@@ -77,7 +79,7 @@ PetscErrorCode PCPAMGFree_Private(PC_PAMG *pamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Errors on every process with the first bad row of all; each passes its own first one, or the global number of rows and POLDER_ROW_GOOD */
+/* Refuses the matrix on every process for the first bad row of all; each passes its own first one, or the global number of rows and POLDER_ROW_GOOD */
 static PetscErrorCode PamgCheckRow(PC pc, PetscInt l, PetscInt M, PetscInt row, PolderRowKind kind)
 {
   MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
@@ -88,26 +90,54 @@ static PetscErrorCode PamgCheckRow(PC pc, PetscInt l, PetscInt M, PetscInt row, 
   if (first == M) PetscFunctionReturn(PETSC_SUCCESS);
   what = row == first ? (PetscInt)kind : 0;
   PetscCallAllreduce(MPI_IN_PLACE, &what, 1, MPIU_INT, MPI_MAX, comm);
-  PetscCheck(!l, comm, what == POLDER_ROW_NOTFINITE ? PETSC_ERR_FP : PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive definite matrix and this one is not: on coarse level %" PetscInt_FMT " %s", l, what == POLDER_ROW_NOTFINITE ? "an entry is not a finite number" : "a diagonal entry is negative");
-  PetscCheck(what != POLDER_ROW_NODIAGONAL, comm, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
-  PetscCheck(what != POLDER_ROW_ZERO, comm, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT " is zero or too small to invert: remove the row, or put a one on its diagonal", first);
-  PetscCheck(what != POLDER_ROW_NEGATIVE, comm, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", first);
-  SETERRQ(comm, PETSC_ERR_FP, "PC of type pamg needs finite entries and row %" PetscInt_FMT " has one that is not: check how the matrix was assembled", first);
+  if (l) {
+    const PetscBool finite = (PetscBool)(what != POLDER_ROW_NOTFINITE);
+
+    PolderPCRefuse(pc, finite ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_FACTOR_OTHER, finite ? PETSC_ERR_ARG_WRONG : PETSC_ERR_FP, "PC of type pamg needs a positive definite matrix and this one is not: on coarse level %" PetscInt_FMT " %s", l, finite ? "a diagonal entry is negative" : "an entry is not a finite number");
+  } else if (what == POLDER_ROW_NODIAGONAL) {
+    PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
+  } else if (what == POLDER_ROW_ZERO) {
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT " is zero or too small to invert: remove the row, or put a one on its diagonal", first);
+  } else if (what == POLDER_ROW_NEGATIVE) {
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", first);
+  } else {
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, "PC of type pamg needs finite entries and row %" PetscInt_FMT " has one that is not: check how the matrix was assembled", first);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix of type aijdia may not have its diagonals (-mat_aijdia_max_fill), or another type by now: the cycle then reads its rows */
+PetscErrorCode PCPAMGFindDiagonal_Private(PamgLevel *L)
+{
+  const PolderCSR *csr = &L->csr;
+  PetscInt         at;
+
+  PetscFunctionBegin;
+  L->regular = PETSC_FALSE;
+  if (L->diag) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(L->n, &L->diag));
+  for (PetscInt i = 0; i < L->n; ++i) {
+    PetscCall(PetscFindInt(i, csr->ai[i + 1] - csr->ai[i], csr->aj + csr->ai[i], &at));
+    L->diag[i] = csr->ai[i] + at;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Inverse diagonal and, when the level is to be aggregated, what pairs are judged by; in a refresh the diagonal is where it was. Returns the first row that cannot be used */
 static PetscErrorCode PamgSetUpRowsHost(PC_PAMG *pamg, PetscInt l, PetscBool refresh, PetscInt *row, PolderRowKind *kind)
 {
-  PamgLevel       *L    = &pamg->level[l];
-  const PolderCSR *csr  = &L->csr;
-  const PolderDia *dia  = NULL;
-  const PetscBool  all  = (PetscBool)(pamg->smoother == PAMG_L1JACOBI || pamg->smoother == PAMG_CHEBYSHEV); // of each row are needed
-  PetscInt        *diag = L->diag;
+  PamgLevel       *L   = &pamg->level[l];
+  const PolderCSR *csr = &L->csr;
+  const PolderDia *dia = NULL;
+  const PetscBool  all = (PetscBool)(pamg->smoother == PAMG_L1JACOBI || pamg->smoother == PAMG_CHEBYSHEV); // of each row are needed
+  PetscInt        *diag;
   PetscReal       *dinv = (PetscReal *)L->dinv;
 
   PetscFunctionBegin;
   if (pamg->precision == PAMG_SINGLE) PetscCall(PetscMalloc1(L->n, &dinv));
-  if (L->regular && refresh) PetscCall(PolderMatGetDia(L->A, &dia));
+  if (L->regular) PetscCall(PolderMatGetDia(L->A, &dia));
+  if (L->regular && !dia) PetscCall(PCPAMGFindDiagonal_Private(L));
+  diag = L->diag;
   if (refresh && !all && (diag || (dia && dia->main >= 0))) *row = PolderLevelDiagonal_Host(L->n, diag, diag ? csr->aa : dia->val[dia->main], (PetscBool)(l > 0), dinv, kind);
   else {
     if (!diag) PetscCall(PetscMalloc1(L->n, &diag));
@@ -213,7 +243,7 @@ static PetscErrorCode PamgRoundDiagonals(PamgLevel *L, const PolderDia *dia, Pet
   const PetscInt first = dia->half ? dia->main : 0;
 
   PetscFunctionBegin;
-  if (L->values && L->half != dia->half) {
+  if (L->values && (L->half != dia->half || !L->val)) {
     PetscCall(PetscFree(L->values));
     PetscCall(PetscFree(L->val));
   }
@@ -256,6 +286,10 @@ static PetscErrorCode PamgSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *
     L->M.val = L->val;
     sums     = (float *)L->val[dia->main];
   } else {
+    if (L->val) { // room for diagonals
+      PetscCall(PetscFree(L->values));
+      PetscCall(PetscFree(L->val));
+    }
     if (!L->values) PetscCall(PetscMalloc1(nz, &L->values));
     *fits   = PolderToSingle_Host((size_t)nz, L->csr.aa, L->values);
     L->M.aa = sums = L->values;
@@ -276,7 +310,7 @@ static PetscErrorCode PamgSetUpValues(PC pc, PetscInt l)
   if (pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
   all = fits;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
-  PetscCheck(all, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PC of type pamg cannot store the entries in single precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale the system");
+  if (!all) PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE, "PC of type pamg cannot store the entries in single precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale the system");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -348,10 +382,12 @@ static PetscErrorCode PamgCoarseMatrix(PC pc, PetscInt l)
   if (L->halo) {
     PetscCallMPI(MPI_Exscan(&n, &C->rstart, 1, MPIU_INT, MPI_SUM, comm));
     PetscCall(PamgCoarseOffDiagonal(L, C));
+    PetscCall(PCPAMGMendCoarse_Private(pamg, l));
     if (C->N <= pamg->gatherlimit) {
       const PolderCSR own = PamgOwnRows(C);
 
       PetscCall(PCPAMGGatherRows_Private(comm, &own, C));
+      PetscCall(PCPAMGGatherExcess_Private(pamg, comm, C));
       PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, C->N, C->N, C->gi, C->gj, C->ga, &C->A));
       PetscCall(PCPAMGGatherPlaces_Private(comm, C, &pamg->place));
       regular = PamgIsRegular(C->N, C->gi, C->gj, &nd, off);
@@ -362,6 +398,7 @@ static PetscErrorCode PamgCoarseMatrix(PC pc, PetscInt l)
       PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &regular, 1, MPI_INT, MPI_MIN, comm));
     }
   } else {
+    PetscCall(PCPAMGMendCoarse_Private(pamg, l));
     regular = PamgIsRegular(n, C->ai, C->aj, &nd, off);
     PetscCall(MatCreateSeqAIJWithArrays(comm, n, n, C->ai, C->aj, C->aa, &C->A));
   }
@@ -403,6 +440,28 @@ static PetscErrorCode PamgBeginLevel(PC pc, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Is the constant in the kernel of the matrix? */
+static PetscErrorCode PamgHasConstant(PC pc, PetscBool *constant)
+{
+  MatNullSpace nullspace;
+
+  PetscFunctionBegin;
+  *constant = PETSC_FALSE;
+  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
+  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, constant, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgFindExcess(PC pc)
+{
+  PetscBool constant;
+
+  PetscFunctionBegin;
+  PetscCall(PamgHasConstant(pc, &constant));
+  PetscCall(PCPAMGFindExcess_Private((PC_PAMG *)pc->data, constant));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The next level, or *last when there is none worth having */
 static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
 {
@@ -419,7 +478,9 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
     PetscCall(PCPAMGMalloc_Private(pamg, sizeof(*pamg->sum) * n, &pamg->sum));
   }
   PetscCall(PamgSetUpRows(pc, l, PETSC_FALSE));
-  PetscCall(PamgSetUpValues(pc, l));
+  if (!pc->failedreason) PetscCall(PamgSetUpValues(pc, l));
+  if (pc->failedreason) *last = PETSC_TRUE;
+  else if (!l) PetscCall(PamgFindExcess(pc));
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
   C = L + 1;
   if (!l) PetscCall(PCPAMGFindGrid_Private(pamg, &L->csr));
@@ -452,6 +513,7 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
   C->N = (PetscInt)count;
   if (!pamg->device) PetscCall(PamgCoarseMatrix(pc, l));
   else if (L->halo) PetscCall(PCPAMGCoarseOuter_Private(pamg, l));
+  else PetscCall(PCPAMGMendCoarse_Private(pamg, l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -497,8 +559,9 @@ static PetscErrorCode PamgFactorShared(PC_PAMG *pamg, PetscBool constant)
 
 static PetscErrorCode PamgSetUpCoarseKSP(PC pc)
 {
-  PC_PAMG   *pamg = (PC_PAMG *)pc->data;
-  PamgLevel *L    = &pamg->level[pamg->nlevel - 1];
+  PC_PAMG           *pamg = (PC_PAMG *)pc->data;
+  PamgLevel         *L    = &pamg->level[pamg->nlevel - 1];
+  KSPConvergedReason reason;
 
   PetscFunctionBegin;
   if (pamg->device && pamg->nlevel > 1) PetscCall(PCPAMGMatrixFromDevice_Private(pamg, pamg->nlevel - 1));
@@ -519,6 +582,9 @@ static PetscErrorCode PamgSetUpCoarseKSP(PC pc)
   }
   PetscCall(KSPSetOperators(pamg->ksp, L->A, L->A));
   PetscCall(KSPSetUp(pamg->ksp));
+  PetscCall(KSPGetConvergedReason(pamg->ksp, &reason));
+  if (reason == KSP_DIVERGED_PC_FAILED) PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
+  PetscCall(PolderPCShareFailure(pc));
   if (!pamg->cb) PetscCall(MatCreateVecs(L->A, &pamg->cx, &pamg->cb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -526,10 +592,9 @@ static PetscErrorCode PamgSetUpCoarseKSP(PC pc)
 /* A solver for the last level: a factor of the gathered matrix, or a KSP */
 static PetscErrorCode PamgSetUpCoarse(PC pc)
 {
-  PC_PAMG     *pamg = (PC_PAMG *)pc->data;
-  PamgLevel   *L    = &pamg->level[pamg->nlevel - 1];
-  MatNullSpace nullspace;
-  PetscBool    constant = PETSC_FALSE, there = (PetscBool)(pamg->device && !L->halo);
+  PC_PAMG   *pamg = (PC_PAMG *)pc->data;
+  PamgLevel *L    = &pamg->level[pamg->nlevel - 1];
+  PetscBool  constant, there = (PetscBool)(pamg->device && !L->halo);
 
   PetscFunctionBegin;
   pamg->direct = (PetscBool)(pamg->coarsetype == PAMG_COARSE_AUTO ? L->N <= PetscMax(pamg->coarselimit, PAMG_DIRECT) : pamg->coarsetype != PAMG_COARSE_KSP);
@@ -548,8 +613,8 @@ static PetscErrorCode PamgSetUpCoarse(PC pc)
       else PetscCall(PetscCalloc1(bytes / sizeof(PetscScalar), &pamg->hostbuf[k]));
     }
   }
-  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
-  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &constant, NULL, NULL));
+  PetscCall(PamgHasConstant(pc, &constant));
+  PetscCall(PCPAMGHandExcess_Private(pamg, L));
   if (there) PetscCall(PCPAMGSetUpCoarseDevice_Private(pamg, constant));
   else if (pamg->device) PetscCall(PamgFactorShared(pamg, constant));
   else PetscCall(PamgFactorHost(pamg, &L->csr, constant));
@@ -632,6 +697,7 @@ static PetscErrorCode PamgBuild(PC pc)
     PetscCall(PamgNextLevel(pc, l, &last));
   }
   PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->place));
+  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgSetUpWork(pamg));
   ++pamg->nsetup;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -657,8 +723,10 @@ static PetscErrorCode PamgRefreshNext(PC_PAMG *pamg, PetscInt l)
   PetscCall(PCPAMGCoarseValues_Private(pamg, l));
   if (pamg->device) {
     if (L->halo) PetscCall(PCPAMGCoarseOuterValues_Private(pamg, l));
+    else PetscCall(PCPAMGMendCoarse_Private(pamg, l));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PCPAMGMendCoarse_Private(pamg, l));
   if (C->gathered) {
     const PolderCSR own = PamgOwnRows(C);
     PetscScalar    *ga;
@@ -667,6 +735,7 @@ static PetscErrorCode PamgRefreshNext(PC_PAMG *pamg, PetscInt l)
     PetscCall(PCPAMGGatherValues_Private(L->comm, &own, &nz, &ga));
     PetscCall(PetscArraycpy(C->ga, ga, nz));
     PetscCall(PetscFree(ga));
+    PetscCall(PCPAMGGatherExcess_Private(pamg, L->comm, C));
   }
   PetscCall(PamgTouch(C->csr.diag));
   if (C->csr.diag != C->A) PetscCall(PetscObjectStateIncrease((PetscObject)C->A));
@@ -681,7 +750,9 @@ static PetscErrorCode PamgRefresh(PC pc)
   if (pamg->device && pamg->level->halo) PetscCall(PCPAMGRefreshOuter_Private(pamg));
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     PetscCall(PamgSetUpRows(pc, l, PETSC_TRUE));
-    PetscCall(PamgSetUpValues(pc, l));
+    if (!pc->failedreason) PetscCall(PamgSetUpValues(pc, l));
+    if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!l) PetscCall(PamgFindExcess(pc));
     if (l + 1 < pamg->nlevel) PetscCall(PamgRefreshNext(pamg, l));
   }
   ++pamg->nrefresh;
@@ -700,6 +771,23 @@ static void PamgChoose(PC_PAMG *pamg)
   pamg->pre      = pamg->wantpre >= 0 ? pamg->wantpre : steps;
   pamg->post     = pamg->wantpost >= 0 ? pamg->wantpost : steps;
   pamg->klevels  = pamg->wantk >= 0 ? pamg->wantk : pamg->device ? PAMG_KLEVELS : PETSC_MAX_INT;
+}
+
+/* Of the levels that are there: bounds of the smoother, and what solves on the last one */
+static PetscErrorCode PamgSetUpSolvers(PC pc)
+{
+  PC_PAMG  *pamg   = (PC_PAMG *)pc->data;
+  PetscBool finite = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  if (pamg->smoother == PAMG_CHEBYSHEV && pamg->device) PetscCall(PCPAMGEstimateDevice_Private(pc));
+  else if (pamg->smoother == PAMG_CHEBYSHEV) {
+    for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) PetscCall(PCPAMGEstimate_Private(pamg, l));
+  }
+  PetscCall(PamgSetUpCoarse(pc));
+  if (pamg->direct) PetscCall(PolderCoarseIsFinite(pamg->coarse, &finite));
+  if (!finite) PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, "PC of type pamg finds entries on its last level that are not finite numbers: check how the matrix was assembled");
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCPAMGSetUpLevels_Private(PC pc)
@@ -736,13 +824,11 @@ PetscErrorCode PCPAMGSetUpLevels_Private(PC pc)
     PetscCall(PCPAMGSetUpLevels_Private(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (pamg->smoother == PAMG_CHEBYSHEV && device) PetscCall(PCPAMGEstimateDevice_Private(pc));
-  else if (pamg->smoother == PAMG_CHEBYSHEV) {
-    for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) PetscCall(PCPAMGEstimate_Private(pamg, l));
-  }
-  PetscCall(PamgSetUpCoarse(pc));
+  if (!pc->failedreason) PetscCall(PamgSetUpSolvers(pc));
+  PetscCall(PCPAMGFreeExcess_Private(pamg));
   if (device) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &pamg->level[0].csr));
   else PetscCall(PolderMatRestoreCSR(pc->pmat, &pamg->level[0].csr));
-  pamg->keys = now;
+  if (pc->failedreason) PetscCall(PCPAMGFree_Private(pamg));
+  else pamg->keys = now;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,5 +1,7 @@
 /* Repeated red-black incomplete factorisation of 5- and 9-point stencils: M = L D L^T on the r1, b1, b2, r2 arrays of rrbrow.h. */
 #include "rrbimpl.h"
+#include "core/options.h"
+#include "core/refusal.h"
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PCRRBUpdateGrid_Private(PC pc, const PolderCSR *csr)
@@ -29,7 +31,7 @@ PetscErrorCode PCRRBSetUpHost_Private(PC pc)
   PetscCall(PCRRBUpdateGrid_Private(pc, &csr));
   PetscCall(PCRRBLayout_Private(pc));
   PetscCall(PCRRBFactor_Private(pc, &csr));
-  rrb->valid = PETSC_TRUE;
+  rrb->valid = (PetscBool)!pc->failedreason;
   PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -49,6 +51,7 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
   PetscCheck(M == N, comm, PETSC_ERR_ARG_SIZ, "PC of type rrb needs a square matrix, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
   PetscCall(PolderLogBegin(POLDER_RRBSetUp, pc));
   rrb->valid = PETSC_FALSE;
+  PetscCall(PolderPCForgive(pc));
   PetscCall(PCRRBSetUpDevice_Private(pc, &done));
   if (!done) PetscCall(PCRRBSetUpHost_Private(pc));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &rrb->state));
@@ -109,14 +112,17 @@ static PetscErrorCode PCRRBApplyHost_Private(PC pc, Vec r, Vec z)
 
 static PetscErrorCode PCApply_RRB(PC pc, Vec r, Vec z)
 {
-  PetscBool done;
+  PetscBool done, failed;
 
   PetscFunctionBegin;
+  PetscCall(PolderPCFlag(pc, z, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
   PetscCall(PCRRBApplyDevice_Private(pc, r, z, NULL, &done));
   if (!done) {
     if (!((PC_RRB *)pc->data)->valid) PetscCall(PCRRBSetUpHost_Private(pc)); // the matrix is on the device and the vectors are not
-    PetscCall(PCRRBApplyHost_Private(pc, r, z));
+    PetscCall(PolderPCFlag(pc, z, &failed));
+    if (!failed) PetscCall(PCRRBApplyHost_Private(pc, r, z));
   }
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -180,6 +186,7 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (!rrb->valid && !device) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  omega %g, not set up\n", (double)rrb->omega));
+    PetscCall(PolderRefusalView((PetscObject)pc, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PCRRBBytes_Private(pc, &bytes));
@@ -204,6 +211,7 @@ static PetscErrorCode PCRRBSetGrid_RRB(PC pc, PetscInt nx, PetscInt ny)
 
   PetscFunctionBegin;
   PetscCheck(nx > 0 && ny > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "A grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes: both numbers must be positive", nx, ny);
+  PetscCheck(nx <= PETSC_MAX_INT / ny, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "A grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes has more of them than the integers of this PETSc count", nx, ny);
   if (nx == rrb->given[0] && ny == rrb->given[1]) PetscFunctionReturn(PETSC_SUCCESS);
   rrb->given[0]   = nx;
   rrb->given[1]   = ny;
@@ -247,7 +255,7 @@ static PetscErrorCode PCRRBSetLevels_RRB(PC pc, PetscInt levels)
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(levels >= 0 || levels == PETSC_DECIDE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Number of half levels %" PetscInt_FMT " is negative: use -pc_rrb_levels 0, 1, 2, ...", levels);
+  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_rrb_levels", levels, PETSC_DECIDE, PC_RRB_LEVELS_MAX);
   if (levels == rrb->wanted) PetscFunctionReturn(PETSC_SUCCESS);
   rrb->wanted     = levels;
   pc->setupcalled = PETSC_FALSE;
@@ -261,7 +269,7 @@ static PetscErrorCode PCRRBSetLevels_RRB(PC pc, PetscInt levels)
 
    Input Parameters:
 +  pc     - the preconditioner
--  levels - half levels, each of which halves the number of nodes, or `PETSC_DECIDE`
+-  levels - half levels, each of which halves the number of nodes, 0 to 1000, or `PETSC_DECIDE`
 
    Options Database Key:
 .  -pc_rrb_levels <levels> - half levels
@@ -414,14 +422,14 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Repeated red-black factorisation options");
-  PetscCall(PetscOptionsIntArray("-pc_rrb_grid", "Nodes of the grid, nx,ny", "PCRRBSetGrid", grid, &n, &set));
+  PetscCall(PetscOptionsIntArray("-pc_rrb_grid", "Nodes of the grid, nx,ny; not given: automatic, those of the DM or of the matrix", "PCRRBSetGrid", grid, &n, &set));
   if (set) {
     PetscCheck(n == 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_USER_INPUT, "-pc_rrb_grid takes two numbers, nx,ny");
     PetscCall(PCRRBSetGrid(pc, grid[0], grid[1]));
   }
-  PetscCall(PetscOptionsInt("-pc_rrb_levels", "Half levels before the exact rest", "PCRRBSetLevels", levels, &levels, &set));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_rrb_levels", "Half levels before the exact rest", "PCRRBSetLevels", PETSC_DECIDE, PC_RRB_LEVELS_MAX, &levels, &set));
   if (set) PetscCall(PCRRBSetLevels(pc, levels));
-  PetscCall(PetscOptionsReal("-pc_rrb_omega", "Share of the dropped couplings that goes to the diagonal", "PCRRBSetOmega", omega, &omega, &set));
+  PetscCall(PetscOptionsReal("-pc_rrb_omega", "Share of the dropped couplings that goes to the diagonal, 0 to 1", "PCRRBSetOmega", omega, &omega, &set));
   if (set) PetscCall(PCRRBSetOmega(pc, omega));
   PetscCall(PetscOptionsEList("-pc_rrb_precision", "In which the factor is kept", "PCRRBSetSinglePrecision", precisions, 2, precisions[precision], &precision, &set));
   if (set) PetscCall(PCRRBSetSinglePrecision(pc, (PetscBool)precision));
@@ -450,8 +458,8 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
    work with the number of nodes, so that it is the more useful the larger the grid.
 
    The matrix is symmetric and positive definite with one unknown a node, in natural order or that of a `DMDA`. With entries beside the diagonal that
-   are not positive and rows that do not add up to less than zero, all pivots are positive. Another matrix may work; a pivot that is not positive is an error that names
-   its node. Rows that couple to no other one, such as those of known values or dry land, may lie anywhere.
+   are not positive and rows that do not add up to less than zero, all pivots are positive. Another matrix may work; with a pivot that is not positive the solve ends with
+   `KSP_DIVERGED_PC_FAILED` and a sentence that names its node. Rows that couple to no other one, such as those of known values or dry land, may lie anywhere.
 
    When all row sums vanish the system is singular, and so is the rest, which is then solved by its pseudo-inverse: attach the kernel with `MatSetNullSpace()`, as
    for any solver, or see to it that the right-hand side is consistent. Couplings that differ much by direction cost iterations.
@@ -479,6 +487,7 @@ PETSC_INTERN PetscErrorCode PCCreate_RRB(PC pc)
   rrb->latency            = 4000;
   pc->data                = (void *)rrb;
   pc->ops->setup          = PCSetUp_RRB;
+  pc->ops->setuponblocks  = PolderPCSetUpOnBlocks;
   pc->ops->apply          = PCApply_RRB;
   pc->ops->applytranspose = PCApply_RRB; // M is symmetric
   pc->ops->reset          = PCReset_RRB;

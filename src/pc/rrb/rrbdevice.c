@@ -4,6 +4,7 @@
   make of a vector is one dense matrix as well.
 */
 #include "rrbimpl.h"
+#include "core/refusal.h"
 #include "core/device.h"
 #include "mat/dia.h"
 #include <petsc/private/pcimpl.h>
@@ -418,8 +419,10 @@ PetscErrorCode PCRRBSetUpDevice_Private(PC pc, PetscBool *done)
   if (*done) {
     PetscCall(PCRRBFactorDevice_Private(pc, &csr, dia));
     if (!rrb->device.valid) {
-      PetscCall(PCRRBSetUpHost_Private(pc)); // errors with the row or the node
-      SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_LU_ZRPVT, "PC of type rrb finds a pivot that is not positive on the device, but none on the host: the matrix is not positive definite to rounding, use a smaller -pc_rrb_omega or fewer -pc_rrb_levels");
+      PetscCall(PCRRBSetUpHost_Private(pc)); // tells the row or the node
+      rrb->valid = PETSC_FALSE;
+      if (!pc->failedreason)
+        PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "PC of type rrb finds a pivot that is not positive on the device, but none on the host: the matrix is not positive definite to rounding, use a smaller -pc_rrb_omega or fewer -pc_rrb_levels");
     }
   }
   PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));

@@ -1,5 +1,6 @@
 /* The factorisation of PC rrb, grid after grid. */
 #include "rrbimpl.h"
+#include "core/refusal.h"
 #include <petsc/private/pcimpl.h>
 
 /* Of the arrays of a grid */
@@ -155,11 +156,11 @@ static PetscErrorCode PCRRBInvert_Private(PC pc, PetscInt k, int d, PetscInt nx,
       rrb->bad = (RRBPivot){.half = 3 * k + d / 5, .k = k, .x = box.x0 + 2 * u + (d == RRB_B1D), .y = box.y0 + 2 * v + (d == RRB_B2D), .value = 1 / PetscRealPart(pivot[u])};
     }
   }
-  if (k >= rrb->ranks.ngrid) PetscCall(PCRRBPivotError_Private(pc, &rrb->bad));
+  if (k >= rrb->ranks.ngrid) PetscCall(PCRRBPivotRefuse_Private(pc, &rrb->bad));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ends with the error of the first pivot of all processes that is not positive, as one process would find it */
+/* Refuses the matrix for the first pivot of all processes that is not positive, as one process would find it */
 static PetscErrorCode PCRRBCheckPivots_Private(PC pc)
 {
   PC_RRB  *rrb  = (PC_RRB *)pc->data;
@@ -176,7 +177,7 @@ static PetscErrorCode PCRRBCheckPivots_Private(PC pc)
   owner = node == least[1] ? rrb->rows.rank : 0;
   PetscCallAllreduce(MPI_IN_PLACE, &owner, 1, MPIU_INT, MPI_MAX, comm);
   PetscCallMPI(MPI_Bcast(&first, (PetscMPIInt)sizeof(first), MPI_BYTE, (PetscMPIInt)owner, comm));
-  PetscCall(PCRRBPivotError_Private(pc, &first));
+  PetscCall(PCRRBPivotRefuse_Private(pc, &first));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,7 +244,7 @@ static PetscErrorCode PCRRBStore_Private(PC pc)
     good = good && PolderRRBRound_Host(&grid->g, grid->coef, grid->single);
   }
   PetscCallAllreduce(MPI_IN_PLACE, &good, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
-  PetscCheck(good, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The factor of PC of type rrb has values that single precision does not hold: scale the system, or use -pc_rrb_precision double");
+  if (!good) PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE, "The factor of PC of type rrb has values that single precision does not hold: scale the system, or use -pc_rrb_precision double");
   for (PetscInt k = rrb->reduced.valid; k < rrb->ngrid && rrb->single; ++k) PetscCall(PetscFree(rrb->grid[k].coef)); // CG on S eliminates and computes black values with that of the first
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -257,6 +258,7 @@ static PetscErrorCode PCRRBPutAll_Private(PC pc, RRBTarget *target)
 
   PetscFunctionBegin;
   PetscCall(PCRRBCheckPivots_Private(pc));
+  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBGather_Private(rrb, PetscObjectComm((PetscObject)pc), RRB_NROW));
   for (PetscInt y = 0; y < ny; ++y) {
     for (int f = 0; f < RRB_NROW; ++f) row[f] = rrb->ranks.all + (size_t)(f * ny + y) * (size_t)nx;
@@ -289,7 +291,7 @@ PetscErrorCode PCRRBFactor_Private(PC pc, const PolderCSR *csr)
     target[k].work = rrb->scratch[2 + k];
   }
   rrb->bad.half = PETSC_MAX_INT;
-  for (PetscInt k = -1; k < rrb->ngrid; ++k) {
+  for (PetscInt k = -1; k < rrb->ngrid && !pc->failedreason; ++k) {
     RRBTarget      *next = &target[(k + 1) % 2];
     const PetscBool last = (PetscBool)(rrb->ranks.size && k + 1 == rrb->ranks.ngrid); // in boxes
 
@@ -297,12 +299,12 @@ PetscErrorCode PCRRBFactor_Private(PC pc, const PolderCSR *csr)
     if (next->k < rrb->ngrid) PetscCall(PetscArrayzero(next->work, RRB_NWORK * rrb->grid[next->k].g.size));
     if (k < 0) PetscCall(PCRRBVisitRows_Private(pc, csr, rrb->scratch[1], last ? PCRRBPutPart_Private : PCRRBPut_Private, next));
     else PetscCall(PCRRBEliminate_Private(pc, k, target[k % 2].work, last ? PCRRBPutPart_Private : PCRRBPut_Private, next, row));
-    if (last) PetscCall(PCRRBPutAll_Private(pc, next));
+    if (last && !pc->failedreason) PetscCall(PCRRBPutAll_Private(pc, next));
   }
-  PetscCall(PCRRBRestFactor_Private(pc));
+  if (!pc->failedreason) PetscCall(PCRRBRestFactor_Private(pc));
+  if (!pc->failedreason) PetscCall(PCRRBStore_Private(pc));
   rest = (rrb->rest.band + 1.0) * rrb->rest.n;
   PetscCall(PetscLogFlops(RRB_FACTOR * (rrb->flops - 4.0 * rest) + rest * (rrb->rest.band + 1.0)));
-  PetscCall(PCRRBStore_Private(pc));
   PetscCall(PCRRBFreeScratch_Private(rrb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

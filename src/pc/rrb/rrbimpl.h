@@ -9,6 +9,9 @@
 #include <petscdm.h>
 #include <petscsf.h>
 
+/* Half levels: more than any grid has, so that a program may ask for all of them */
+#define PC_RRB_LEVELS_MAX 1000
+
 typedef struct {
   PolderRRBGrid g;
   PetscBool     half;   /* only the black nodes are eliminated */
@@ -262,8 +265,8 @@ PETSC_INTERN PetscErrorCode PCRRBRestSolve_Private(RRBRest *, const size_t place
 PETSC_INTERN PetscBool PCRRBRestSize_Private(PetscInt nx, PetscInt ny, PetscInt levels, PetscReal *n, PetscReal *band);
 /* The node of grid k is this node, y nx + x, of the first grid */
 PETSC_INTERN PetscInt PCRRBNode_Private(const PC_RRB *, PetscInt k, PetscInt x, PetscInt y);
-/* Ends with the error of a pivot that is not positive */
-PETSC_INTERN PetscErrorCode PCRRBPivotError_Private(PC, const RRBPivot *);
+/* Refuses the matrix for a pivot that is not positive */
+PETSC_INTERN PetscErrorCode PCRRBPivotRefuse_Private(PC, const RRBPivot *);
 
 /* rrbordering.c */
 PETSC_INTERN PetscErrorCode PCRRBGetOrdering_RRB(PC, IS *places);

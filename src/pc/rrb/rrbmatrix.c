@@ -1,5 +1,6 @@
 /* The grid behind the matrix of PC rrb, and its rows. */
 #include "rrbimpl.h"
+#include "core/refusal.h"
 #include "mat/dia.h"
 #include <petsc/private/pcimpl.h>
 #include <petscdmda.h>
@@ -260,7 +261,7 @@ static RRBNodeKind PCRRBCheckNode_Private(RRBMatrix *matrix, PetscInt node, cons
   return NODE_GOOD;
 }
 
-/* What all processes found; errors with the first node that cannot be used */
+/* What all processes found; refuses the matrix for the first node that cannot be used */
 static PetscErrorCode PCRRBCheckMatrix_Private(PC pc, RRBFault *fault, PetscBool coupled)
 {
   PC_RRB    *rrb      = (PC_RRB *)pc->data;
@@ -281,12 +282,23 @@ static PetscErrorCode PCRRBCheckMatrix_Private(PC pc, RRBFault *fault, PetscBool
   }
   PetscCallAllreduce(MPI_IN_PLACE, what, 2, MPIU_INT, MPI_MAX, comm);
   row = PCRRBRowOfNode_Private(rrb, least[0]);
-  PetscCheck(what[0] != NODE_STRAY, comm, PETSC_ERR_SUP, "PC of type rrb needs a 5- or 9-point stencil, and entry (%" PetscInt_FMT ", %" PetscInt_FMT ") joins no neighbours on the grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes: use -pc_rrb_grid nx,ny if the grid is another one, else another preconditioner", row, what[1],
-             rrb->nx, rrb->ny);
-  PetscCheck(what[0] != NODE_NOTFINITE, comm, PETSC_ERR_FP, "PC of type rrb finds an entry in row %" PetscInt_FMT " that is not a finite number: check how the matrix was assembled", row);
-  PetscCheck(what[0] != NODE_ZERO, comm, PETSC_ERR_ARG_WRONG, "PC of type rrb needs a positive diagonal and that of row %" PetscInt_FMT " is zero or missing: put a one on the diagonal of rows without unknown", row);
-  PetscCheck(what[0] != NODE_NEGATIVE, comm, PETSC_ERR_ARG_WRONG, "PC of type rrb needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", row);
-  SETERRQ(comm, PETSC_ERR_ARG_WRONG, "PC of type rrb needs a symmetric matrix, and row %" PetscInt_FMT " differs from its column: use MatZeroRowsColumns() for known values, or another preconditioner", row);
+  switch (what[0]) {
+  case NODE_STRAY:
+    SETERRQ(comm, PETSC_ERR_SUP, "PC of type rrb needs a 5- or 9-point stencil, and entry (%" PetscInt_FMT ", %" PetscInt_FMT ") joins no neighbours on the grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes: use -pc_rrb_grid nx,ny if the grid is another one, else another preconditioner", row, what[1],
+            rrb->nx, rrb->ny);
+  case NODE_NOTFINITE:
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, "PC of type rrb finds an entry in row %" PetscInt_FMT " that is not a finite number: check how the matrix was assembled", row);
+    break;
+  case NODE_ZERO:
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type rrb needs a positive diagonal and that of row %" PetscInt_FMT " is zero or missing: put a one on the diagonal of rows without unknown", row);
+    break;
+  case NODE_NEGATIVE:
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type rrb needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", row);
+    break;
+  default:
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_WRONG, "PC of type rrb needs a symmetric matrix, and row %" PetscInt_FMT " differs from its column: use MatZeroRowsColumns() for known values, or another preconditioner", row);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*

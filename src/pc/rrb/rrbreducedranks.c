@@ -82,6 +82,7 @@ static void PCRRBReducedCopy_Private(const PC_RRB *rrb, const PetscScalar in[], 
   const size_t         n1   = (size_t)g->hx * (size_t)g->hy;
   PetscScalar         *r1 = grid->z + RRB_R1 * g->size + g->origin, *r2 = grid->z + RRB_R2 * g->size + g->origin;
 
+  if (in) PolderRRBClearMissing_Host(g, grid->z);
   PolderRRBCopy_Host(g->hx, g->hy, in ? in : r1, in ? g->hx : g->pitch, in ? r1 : out, in ? g->pitch : g->hx);
   PolderRRBCopy_Host(g->nx / 2, g->ny / 2, in ? in + n1 : r2, in ? g->nx / 2 : g->pitch, in ? r2 : out + n1, in ? g->pitch : g->nx / 2);
 }

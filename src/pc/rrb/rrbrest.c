@@ -1,5 +1,6 @@
 /* The exact rest of PC rrb: a small grid, by band Cholesky. */
 #include "rrbimpl.h"
+#include "core/refusal.h"
 #include <petsc/private/pcimpl.h>
 #include <petscblaslapack.h>
 
@@ -27,7 +28,7 @@ PetscInt PCRRBNode_Private(const PC_RRB *rrb, PetscInt k, PetscInt x, PetscInt y
   return (((y + 1) << k) - 1) * rrb->nx + ((x + 1) << k) - 1;
 }
 
-PetscErrorCode PCRRBPivotError_Private(PC pc, const RRBPivot *pivot)
+PetscErrorCode PCRRBPivotRefuse_Private(PC pc, const RRBPivot *pivot)
 {
   const PC_RRB  *rrb  = (PC_RRB *)pc->data;
   const PetscInt node = PCRRBNode_Private(rrb, pivot->k, pivot->x, pivot->y);
@@ -39,8 +40,9 @@ PetscErrorCode PCRRBPivotError_Private(PC pc, const RRBPivot *pivot)
   else if (rrb->matrix.positive >= 0)
     PetscCall(PetscSNPrintf(why, sizeof(why), "row %" PetscInt_FMT " is the first with a positive entry beside the diagonal, use a smaller -pc_rrb_omega or fewer -pc_rrb_levels", PCRRBRowOfNode_Private(rrb, rrb->matrix.positive)));
   else PetscCall(PetscStrncpy(why, "the matrix is not positive definite, or its values are of too different sizes", sizeof(why)));
-  SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_MAT_LU_ZRPVT, "PC of type rrb finds the pivot %g at node (%" PetscInt_FMT ", %" PetscInt_FMT "), row %" PetscInt_FMT ", after %" PetscInt_FMT " half levels, and it must be positive: %s",
-          (double)pivot->value, node % rrb->nx, node / rrb->nx, PCRRBRowOfNode_Private(rrb, node), 2 * pivot->k, why);
+  PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "PC of type rrb finds the pivot %g at node (%" PetscInt_FMT ", %" PetscInt_FMT "), row %" PetscInt_FMT ", after %" PetscInt_FMT " half levels, and it must be positive: %s",
+                 (double)pivot->value, node % rrb->nx, node / rrb->nx, PCRRBRowOfNode_Private(rrb, node), 2 * pivot->k, why);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The node that a coupling of node (x, y) leads to, as an unknown; -1: none */
@@ -216,9 +218,9 @@ PetscErrorCode PCRRBRestFactor_Private(PC pc)
   for (PetscInt k = 0; info > 0 && k < rest->nx * rest->ny; ++k) {
     const RRBPivot pivot = {.k = rrb->levels / 2, .x = k % rest->nx, .y = k / rest->nx, .value = PetscRealPart(rest->factor[(size_t)(info - 1) * ld])};
 
-    if (rest->number[k] == info - 1) PetscCall(PCRRBPivotError_Private(pc, &pivot));
+    if (rest->number[k] == info - 1) PetscCall(PCRRBPivotRefuse_Private(pc, &pivot));
   }
-  PetscCheck(!info, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's band factorisation failed with %d", (int)info);
+  PetscCheck(info >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's band factorisation failed with %d", (int)info);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -3,6 +3,8 @@
 #include "kernels/kernels.h"
 #include "mat/symmetry.h"
 #include "tnsimpl.h"
+#include "core/options.h"
+#include "core/refusal.h"
 #include <float.h>
 #include <petsc/private/pcimpl.h>
 
@@ -17,7 +19,7 @@ typedef enum {
   TNS_ROW_RANGE
 } TNSRowKind;
 
-/* Errors on every process with the first bad row of all; each passes its own first one, or the global number of rows and TNS_ROW_GOOD */
+/* Refuses the matrix on every process for the first bad row of all; each passes its own first one, or the global number of rows and TNS_ROW_GOOD */
 static PetscErrorCode PCTNSCheckRow_Private(PC pc, PetscInt M, PetscInt row, TNSRowKind kind)
 {
   MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
@@ -28,12 +30,25 @@ static PetscErrorCode PCTNSCheckRow_Private(PC pc, PetscInt M, PetscInt row, TNS
   if (first == M) PetscFunctionReturn(PETSC_SUCCESS);
   what = row == first ? (PetscInt)kind : 0;
   PetscCallAllreduce(MPI_IN_PLACE, &what, 1, MPIU_INT, MPI_MAX, comm);
-  PetscCheck(what != TNS_ROW_UNSORTED, comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs the columns of each row in ascending order and row %" PetscInt_FMT " is not: sort the arrays before you hand them to PETSc", first);
-  PetscCheck(what != TNS_ROW_NODIAGONAL, comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
-  PetscCheck(what != TNS_ROW_ZERO, comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is zero or too small to invert: remove the row, or put a one on its diagonal", first);
-  PetscCheck(what != TNS_ROW_NEGATIVE, comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", first);
-  PetscCheck(what != TNS_ROW_RANGE, comm, PETSC_ERR_ARG_OUTOFRANGE, "PC of type tns cannot store row %" PetscInt_FMT " in single precision, which has numbers of 1e-38 to 3e38: use -pc_tns_precision double, or scale the system", first);
-  SETERRQ(comm, PETSC_ERR_FP, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is not a finite number: check how the matrix was assembled", first);
+  switch (what) {
+  case TNS_ROW_UNSORTED:
+    SETERRQ(comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs the columns of each row in ascending order and row %" PetscInt_FMT " is not: sort the arrays before you hand them to PETSc", first);
+  case TNS_ROW_NODIAGONAL:
+    PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
+    break;
+  case TNS_ROW_ZERO:
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is zero or too small to invert: remove the row, or put a one on its diagonal", first);
+    break;
+  case TNS_ROW_NEGATIVE:
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", first);
+    break;
+  case TNS_ROW_RANGE:
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE, "PC of type tns cannot store row %" PetscInt_FMT " in single precision, which has numbers of 1e-38 to 3e38: use -pc_tns_precision double, or scale the system", first);
+    break;
+  default:
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is not a finite number: check how the matrix was assembled", first);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCTNSFreeHost_Private(PC_TNS *tns)
@@ -162,6 +177,7 @@ static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr)
     if (kind != TNS_ROW_GOOD) row = csr->rstart + i;
   }
   PetscCall(PCTNSCheckRow_Private(pc, csr->M, row, kind));
+  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCTNSSetHalo_Private(pc, csr));
   for (int t = 0; t < 2 && tns->halo; ++t) PetscCall(PCTNSSetUpTriangle_Private(tns, csr, (PetscBool)t));
   PetscCall(PetscMalloc1((size_t)tns->degree * (size_t)csr->m, &tns->work));
@@ -255,20 +271,23 @@ static PetscErrorCode PCTNSUpdate_Private(PC pc, const PolderCSR *csr, const Pol
   TNSMatrix    *A    = &tns->host;
   const TNSForm form = TNSFormOf(dia);
   TNSKeys       now;
+  PetscBool     same = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PCTNSGetKeys_Private(pc, csr, &now));
-  if (!TNSSamePattern(A, &now, form)) {
+  if (TNSSameValues(A, &now)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TNSSamePatternEverywhere(pc, A, &now, form, &same));
+  if (!same) {
     PetscCall(PCTNSSetUpPattern_Private(pc, csr));
+    if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
     A->keys     = now;
     A->keys.mat = 0;
     A->form     = form;
     A->bytes += tns->precision == TNS_SINGLE ? (PetscInt64)sizeof(float) * (csr->m + (dia ? csr->m * TNSDiagonalsStored(dia) : A->nz)) : (PetscInt64)sizeof(PetscScalar) * csr->m;
   }
-  if (TNSSameValues(A, &now)) PetscFunctionReturn(PETSC_SUCCESS);
   A->keys.mat = 0; // until the diagonal is known to be good
   PetscCall(PCTNSSetUpValues_Private(pc, csr, dia));
-  A->keys = now;
+  if (!pc->failedreason) A->keys = now;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -301,6 +320,7 @@ static PetscErrorCode PCSetUp_TNS(PC pc)
   PetscCall(MatGetLayouts(pc->pmat, &rows, &columns));
   PetscCall(PetscLayoutCompare(rows, columns, &same));
   PetscCheck(same, comm, PETSC_ERR_ARG_SIZ, "PC of type tns needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
+  PetscCall(PolderPCForgive(pc));
   PetscCall(PCTNSSetUpDevice_Private(pc, &tns->used));
   if (!tns->used) PetscCall(PCTNSUpdateHost_Private(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -361,43 +381,55 @@ static PetscErrorCode PCTNSSweeps_Private(PC_TNS *tns, const PolderCSR *csr, con
 
   The iterates are s_0 .. s_q and t_0 = s_q .. t_q; each sweep reads s_0 or t_0, so degree + 1 vectors are enough: z and degree more.
 */
-static PetscErrorCode PCTNSApplyHost_Private(PC pc, Vec r, Vec z)
+static PetscErrorCode PCTNSApplyRows_Private(PC pc, const PolderCSR *csr, const PolderDia *dia, Vec r, Vec z)
 {
   PC_TNS            *tns = (PC_TNS *)pc->data;
-  PolderCSR          csr;
-  const PolderDia   *dia;
   const PetscScalar *rr;
   PetscScalar       *zz;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetArrayRead(r, &rr));
+  PetscCall(VecGetArrayWrite(z, &zz));
+  tns->y[0] = zz;
+  for (PetscInt k = 1; k <= tns->degree; ++k) tns->y[k] = tns->work + (size_t)(k - 1) * (size_t)tns->m;
+  PetscCall(PCTNSSweeps_Private(tns, csr, dia, PETSC_FALSE, rr));
+  if (tns->degree) {
+    tns->y[0]           = tns->y[tns->degree];
+    tns->y[tns->degree] = zz;
+    PetscCall(PCTNSSweeps_Private(tns, csr, dia, PETSC_TRUE, NULL));
+  }
+  PetscCall(VecRestoreArrayWrite(z, &zz));
+  PetscCall(VecRestoreArrayRead(r, &rr));
+  PetscCall(PetscLogFlops(tns->host.flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCTNSApplyHost_Private(PC pc, Vec r, Vec z)
+{
+  PolderCSR        csr;
+  const PolderDia *dia;
 
   PetscFunctionBegin;
   PetscCall(PolderMatGetCSR(pc->pmat, &csr));
   PetscCall(PolderMatGetDia(pc->pmat, &dia));
   PetscCall(PCTNSUpdate_Private(pc, &csr, dia));
-  PetscCall(VecGetArrayRead(r, &rr));
-  PetscCall(VecGetArrayWrite(z, &zz));
-  tns->y[0] = zz;
-  for (PetscInt k = 1; k <= tns->degree; ++k) tns->y[k] = tns->work + (size_t)(k - 1) * (size_t)tns->m;
-  PetscCall(PCTNSSweeps_Private(tns, &csr, dia, PETSC_FALSE, rr));
-  if (tns->degree) {
-    tns->y[0]           = tns->y[tns->degree];
-    tns->y[tns->degree] = zz;
-    PetscCall(PCTNSSweeps_Private(tns, &csr, dia, PETSC_TRUE, NULL));
-  }
-  PetscCall(VecRestoreArrayWrite(z, &zz));
-  PetscCall(VecRestoreArrayRead(r, &rr));
+  if (!pc->failedreason) PetscCall(PCTNSApplyRows_Private(pc, &csr, dia, r, z));
   PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
-  PetscCall(PetscLogFlops(tns->host.flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCApply_TNS(PC pc, Vec r, Vec z)
 {
-  PC_TNS *tns = (PC_TNS *)pc->data;
+  PC_TNS   *tns = (PC_TNS *)pc->data;
+  PetscBool failed;
 
   PetscFunctionBegin;
+  PetscCall(PolderPCFlag(pc, z, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
   PetscCall(PCTNSApplyDevice_Private(pc, r, z, &tns->used));
   if (!tns->used) PetscCall(PCTNSApplyHost_Private(pc, r, z));
+  PetscCall(PolderPCFlag(pc, z, &failed)); // values may have changed since the set-up
   PetscCall(PolderLogEnd(POLDER_TNSApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -463,7 +495,8 @@ static PetscErrorCode PCView_TNS(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  degree %" PetscInt_FMT ": %" PetscInt_FMT " products with a strict triangle an apply\n", tns->degree, 2 * tns->degree));
-  if (!A->keys.blocks[0]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderRefusalView((PetscObject)pc, viewer));
+  if (!A->keys.blocks[0] || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   for (int f = 0; f < 3; ++f) count[f] = tns->m && (int)A->form == f;
   count[3] = tns->m && tns->used;
   count[4] = A->bytes;
@@ -482,7 +515,7 @@ static PetscErrorCode PCTNSSetDegree_TNS(PC pc, PetscInt degree)
   PC_TNS *tns = (PC_TNS *)pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(degree >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Degree %" PetscInt_FMT " of the truncated Neumann series is negative: use -pc_tns_degree 0 (Jacobi), 1, 2, ...", degree);
+  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_tns_degree", degree, 0, PC_TNS_DEGREE_MAX);
   if (degree == tns->degree) PetscFunctionReturn(PETSC_SUCCESS);
   tns->degree = degree;
   PetscCall(PCTNSFree_Private(tns));
@@ -497,7 +530,7 @@ static PetscErrorCode PCTNSSetDegree_TNS(PC pc, PetscInt degree)
 
    Input Parameters:
 +  pc     - the preconditioner
--  degree - the degree q of K_q; 0 is Jacobi
+-  degree - the degree q of K_q, 0 (Jacobi) to 100
 
    Options Database Key:
 .  -pc_tns_degree <2> - the degree
@@ -530,7 +563,7 @@ static PetscErrorCode PCSetFromOptions_TNS(PC pc, PolderOptionItems PetscOptions
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Truncated Neumann series options");
-  PetscCall(PetscOptionsInt("-pc_tns_degree", "Terms of the series after the first", "PCTNSSetDegree", degree, &degree, &set));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_tns_degree", "Terms of the series after the first", "PCTNSSetDegree", 0, PC_TNS_DEGREE_MAX, &degree, &set));
   if (set) PetscCall(PCTNSSetDegree(pc, degree));
   PetscCall(PetscOptionsEList("-pc_tns_precision", "In which the entries of the matrix are read", "PCTNS", precisions, 2, precisions[precision], &precision, &set));
   if (set && precision != (PetscInt)tns->precision) {
@@ -588,6 +621,7 @@ PETSC_INTERN PetscErrorCode PCCreate_TNS(PC pc)
   tns->degree             = 2;
   pc->data                = (void *)tns;
   pc->ops->setup          = PCSetUp_TNS;
+  pc->ops->setuponblocks  = PolderPCSetUpOnBlocks;
   pc->ops->apply          = PCApply_TNS;
   pc->ops->applytranspose = PCApplyTranspose_TNS;
   pc->ops->reset          = PCReset_TNS;

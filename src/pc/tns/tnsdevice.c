@@ -107,13 +107,15 @@ static PetscErrorCode PCTNSUpdateDevice_Private(PC pc, const PolderCSR *csr, con
   const TNSForm   form   = TNSFormOf(dia);
   TNSKeys         now;
   PolderStream    stream;
-  int             bad = 0;
+  PetscBool       same = PETSC_FALSE;
+  int             bad  = 0;
 
   PetscFunctionBegin;
   PetscCall(PCTNSGetKeys_Private(pc, csr, &now));
-  if (TNSSamePattern(A, &now, form) && TNSSameValues(A, &now)) PetscFunctionReturn(PETSC_SUCCESS);
+  if (TNSSameValues(A, &now)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(TNSSamePatternEverywhere(pc, A, &now, form, &same));
   PetscCall(PolderDeviceGetStream(&stream));
-  if (!TNSSamePattern(A, &now, form)) PetscCall(PCTNSSetUpDevicePattern_Private(pc, csr, dia, stream));
+  if (!same) PetscCall(PCTNSSetUpDevicePattern_Private(pc, csr, dia, stream));
   A->keys.mat = 0;
   if (!dia || dia->main >= 0) PolderLaunch(PolderTriInverse_CUDA(single, csr->m, A->diag, dia ? dia->val[dia->main] : csr->aa, A->dinv, tns->dbad, stream));
   if (single) PetscCall(PCTNSStoreSingleDevice_Private(tns, csr, dia, stream));
@@ -122,8 +124,9 @@ static PetscErrorCode PCTNSUpdateDevice_Private(PC pc, const PolderCSR *csr, con
   PetscCallAllreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc));
   if (bad) {
     PetscCall(PCTNSFreeDevice_Private(tns));
-    PetscCall(PCTNSUpdateHost_Private(pc)); // errors with the row
-    SETERRQ(PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The device refuses a row of the matrix and the host does not");
+    PetscCall(PCTNSUpdateHost_Private(pc)); // tells the row
+    PetscCheck(pc->failedreason, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The device refuses a row of the matrix and the host does not");
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
   A->keys = now;
   A->form = form;
@@ -233,15 +236,17 @@ PetscErrorCode PCTNSApplyDevice_Private(PC pc, Vec r, Vec z, PetscBool *done)
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
   PetscCall(PCTNSUpdateDevice_Private(pc, &csr, dia));
-  PetscCall(PolderVecGetDeviceRead(r, &rr));
-  PetscCall(PolderVecGetDeviceWrite(z, &zz));
-  PetscCall(PetscLogGpuTimeBegin());
-  PetscCall(PCTNSApplyDeviceArrays_Private(pc, &csr, dia, rr, zz));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
-  PetscCall(PolderVecRestoreDeviceRead(r, &rr));
+  if (!pc->failedreason) {
+    PetscCall(PolderVecGetDeviceRead(r, &rr));
+    PetscCall(PolderVecGetDeviceWrite(z, &zz));
+    PetscCall(PetscLogGpuTimeBegin());
+    PetscCall(PCTNSApplyDeviceArrays_Private(pc, &csr, dia, rr, zz));
+    PetscCall(PetscLogGpuTimeEnd());
+    PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
+    PetscCall(PolderVecRestoreDeviceRead(r, &rr));
+    PetscCall(PetscLogGpuFlops(((PC_TNS *)pc->data)->device.flops));
+  }
   PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
-  PetscCall(PetscLogGpuFlops(((PC_TNS *)pc->data)->device.flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -274,14 +279,16 @@ static PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho,
   PetscCall(PolderVecOnDevice(r, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetUp(pc));
-  PetscCall(PolderMatGetDeviceCSR(pc->pmat, &csr, done));
+  *done = (PetscBool)!pc->failedreason;
+  if (*done) PetscCall(PolderMatGetDeviceCSR(pc->pmat, &csr, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   tns = (PC_TNS *)pc->data;
   PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
   PetscCall(PCTNSJoins_Private(pc, dia, done));
+  if (*done) PetscCall(PCTNSUpdateDevice_Private(pc, &csr, dia));
+  if (pc->failedreason) *done = PETSC_FALSE;
   if (*done) {
     PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
-    PetscCall(PCTNSUpdateDevice_Private(pc, &csr, dia));
     PetscCall(PolderDeviceGetStream(&stream));
     PetscCall(PolderVecGetDeviceRead(r, &rr));
     PetscCall(PetscLogGpuTimeBegin());

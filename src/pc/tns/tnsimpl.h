@@ -6,6 +6,9 @@
 #include "mat/halo.h"
 #include <petscpc.h>
 
+/* Terms of the series: each takes a vector more on the host, and later ones help no more */
+#define PC_TNS_DEGREE_MAX 100
+
 /* What the halo asks of one triangle of the matrix (lower or upper) on this process; empty without halo */
 typedef struct {
   PetscInt  nrow;      /* length of row[] */
@@ -74,9 +77,21 @@ static inline PetscBool TNSSamePattern(const TNSMatrix *M, const TNSKeys *now, T
   return (PetscBool)(M->form == form && M->keys.blocks[0] == now->blocks[0] && M->keys.blocks[1] == now->blocks[1] && M->keys.nonzerostate == now->nonzerostate);
 }
 
+/* On all processes or on none, as PETSc counts the state of a matrix */
 static inline PetscBool TNSSameValues(const TNSMatrix *M, const TNSKeys *now)
 {
   return (PetscBool)(M->keys.mat == now->mat && M->keys.state == now->state);
+}
+
+/* New values may take symmetry, and with it half of the diagonals, from the block of one process only. Collective */
+static inline PetscErrorCode TNSSamePatternEverywhere(PC pc, const TNSMatrix *M, const TNSKeys *now, TNSForm form, PetscBool *same)
+{
+  PetscMPIInt all = TNSSamePattern(M, now, form);
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
+  *same = (PetscBool)all;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static inline TNSForm TNSFormOf(const PolderDia *dia)
@@ -103,7 +118,7 @@ static inline void TNSPlaceDiagonals(const PolderDia *dia, size_t ld, const floa
 /* tns.c */
 PETSC_INTERN PetscErrorCode PCTNSGetKeys_Private(PC, const PolderCSR *, TNSKeys *);
 PETSC_INTERN PetscErrorCode PCTNSSetHalo_Private(PC, const PolderCSR *);
-/* Set-up on the host; names the first row that cannot be used */
+/* Set-up on the host; pc->failedreason for the first row that cannot be used */
 PETSC_INTERN PetscErrorCode PCTNSUpdateHost_Private(PC);
 
 /* tnsdevice.c */

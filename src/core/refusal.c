@@ -1,0 +1,133 @@
+/* What a solver or preconditioner of ours does with a matrix whose values it cannot use. */
+#include "refusal.h"
+#include <petsc/private/petscimpl.h>
+#include <petscvec.h>
+#include <stdarg.h>
+
+#define POLDER_REFUSAL "polder_refusal"
+
+typedef struct {
+  char      sentence[1024]; /* "": nothing is refused */
+  PetscBool told;
+} PolderRefusal;
+
+static PetscErrorCode PolderRefusalFree_Private(PolderCtxArg(ctx))
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(PolderCtx(ctx)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* NULL when none has been made */
+static PetscErrorCode PolderRefusalGet_Private(PetscObject object, PolderRefusal **refusal)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  *refusal = NULL;
+  PetscCall(PetscObjectQuery(object, POLDER_REFUSAL, (PetscObject *)&container));
+  if (container) PetscCall(PetscContainerGetPointer(container, (void **)refusal));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderRefusalMake_Private(PetscObject object, PolderRefusal **refusal)
+{
+  PetscContainer container;
+
+  PetscFunctionBegin;
+  PetscCall(PolderRefusalGet_Private(object, refusal));
+  if (*refusal) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(refusal));
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, *refusal));
+  PetscCall(PetscContainerSetCtxDestroy(container, PolderRefusalFree_Private));
+  PetscCall(PetscObjectCompose(object, POLDER_REFUSAL, (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderRefuse(PetscObject object, PetscBool error, PetscErrorCode ierr, const char format[], ...)
+{
+  MPI_Comm       comm = PetscObjectComm(object);
+  PolderRefusal *refusal;
+  va_list        arguments;
+
+  PetscFunctionBegin;
+  PetscCall(PolderRefusalMake_Private(object, &refusal));
+  va_start(arguments, format);
+  PetscCall(PetscVSNPrintf(refusal->sentence, sizeof(refusal->sentence), format, NULL, arguments));
+  va_end(arguments);
+  PetscCheck(!error, comm, ierr, "%s", refusal->sentence);
+  PetscCall(PetscInfo(object, "%s\n", refusal->sentence));
+  /* a program that does not look at the reason gets to know it nevertheless; one whose step sizes or line searches live on failures is not flooded */
+  if (!refusal->told) PetscCall(PetscFPrintf(comm, PETSC_STDERR, "WARNING: %s. The solve ends for that; -ksp_error_if_not_converged makes it an error\n", refusal->sentence));
+  refusal->told = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderForgive(PetscObject object)
+{
+  PolderRefusal *refusal;
+
+  PetscFunctionBegin;
+  PetscCall(PolderRefusalGet_Private(object, &refusal));
+  if (refusal) refusal->sentence[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderRefusalView(PetscObject object, PetscViewer viewer)
+{
+  PolderRefusal *refusal;
+
+  PetscFunctionBegin;
+  PetscCall(PolderRefusalGet_Private(object, &refusal));
+  if (refusal && refusal->sentence[0]) PetscCall(PetscViewerASCIIPrintf(viewer, "  refuses the matrix: %s\n", refusal->sentence));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPCForgive(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCSetFailedReason(pc, PC_NOERROR));
+  PetscCall(PolderForgive((PetscObject)pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPCSetUpOnBlocks(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCSetUp(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecFlag(Vec v, PetscBool flag)
+{
+  PetscFunctionBegin;
+  PetscCall(VecFlag(v, flag));
+  PetscCall(PetscObjectStateIncrease((PetscObject)v)); // which PETSc does from 3.22 on
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPCFlag(PC pc, Vec z, PetscBool *failed)
+{
+  PCFailedReason reason;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetFailedReason(pc, &reason));
+  *failed = (PetscBool)(reason != PC_NOERROR);
+  if (*failed) PetscCall(PolderVecFlag(z, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPCShareFailure(PC pc)
+{
+  PCFailedReason reason;
+  PetscInt       most;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetFailedReason(pc, &reason));
+  most = (PetscInt)reason;
+  PetscCallAllreduce(MPI_IN_PLACE, &most, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc));
+  PetscCall(PCSetFailedReason(pc, (PCFailedReason)most));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,140 @@
+/*
+  Changes of values of which PETSc says nothing.
+
+  Our arrays, preconditioners and deflation spaces follow a matrix by its object state, but some operations of PETSc write values and leave the state as it is:
+  MatRetrieveValues(), and MatCreateSubMatrices() of a whole parallel matrix with MAT_REUSE_MATRIX. For our types they raise it here. These two and MatStoreValues()
+  use the host's array itself instead of asking for it, so that values that are newer on the device must be on the host before.
+
+  MatAXPY() of parallel matrices with SAME_NONZERO_PATTERN, and whoever has the blocks from MatMPIAIJGetSeqAIJ(), raise the states of the blocks only: products
+  follow that, and a solver that keeps more than its preconditioner asks PolderMatCatchUp(). To replace MatAXPY() would make that of two types 30 times slower,
+  because PETSc then no longer adds their blocks.
+*/
+#include "aijderived.h"
+#include <petsc/private/matimpl.h>
+
+static PetscErrorCode PolderAIJHostFirst_Private(Mat A)
+{
+  const PolderFormat *format;
+  PolderLayout        layout;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  if (format && layout == POLDER_SEQ) PetscCall(PolderAIJNewestOnHost(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The host's values are new */
+static PetscErrorCode PolderAIJTell_Private(Mat A)
+{
+  const PolderFormat *format;
+  PolderLayout        layout;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  if (format && layout == POLDER_SEQ) PetscCall(PolderMatSetOffload(A, PETSC_OFFLOAD_CPU));
+  PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatStoreValues_Polder(Mat A)
+{
+  const PolderFormat *format;
+  PolderLayout        layout;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  PetscCall(PolderAIJHostFirst_Private(A));
+  PetscCall((*PolderAIJBase(layout)->storevalues)(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of a parallel matrix PETSc calls MatRetrieveValues() for each block */
+PetscErrorCode MatRetrieveValues_Polder(Mat A)
+{
+  const PolderFormat *format;
+  PolderLayout        layout;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  PetscCall(PolderAIJHostFirst_Private(A));
+  PetscCall((*PolderAIJBase(layout)->retrievevalues)(A));
+  PetscCall(PolderAIJTell_Private(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreateSubMatrices_MPIPolder(Mat A, PetscInt n, const IS row[], const IS col[], MatReuse reuse, Mat *sub[])
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n && reuse == MAT_REUSE_MATRIX; ++k) PetscCall(PolderAIJHostFirst_Private((*sub)[k]));
+  PetscCall((*PolderAIJBase(POLDER_MPI)->ops->createsubmatrices)(A, n, row, col, reuse, sub));
+  for (PetscInt k = 0; k < n && reuse == MAT_REUSE_MATRIX; ++k) PetscCall(PolderAIJTell_Private((*sub)[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static int PolderBlockStates = -1; /* under which a matrix keeps the states of its blocks, as long as its own state stays */
+
+static PetscErrorCode PolderMatCatchUpFinalize_Private(void)
+{
+  PetscFunctionBegin;
+  PolderBlockStates = -1;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A number that changes with the values of the blocks and with the blocks themselves */
+static PetscErrorCode PolderMatBlockStates_Private(Mat A, int *states)
+{
+  Mat              block[2];
+  PetscObjectState state;
+  PetscObjectId    id;
+  unsigned int     sum = 0;
+
+  PetscFunctionBegin;
+  PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], NULL));
+  for (int b = 0; b < 2; ++b) {
+    PetscCall(PetscObjectStateGet((PetscObject)block[b], &state));
+    PetscCall(PetscObjectGetId((PetscObject)block[b], &id));
+    sum += (unsigned int)state + 65599u * (unsigned int)id;
+  }
+  *states = (int)(sum & 0x7fffffff);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  PolderMatCatchUp - raises the state of a parallel AIJ matrix whose blocks have changed without it since the last call
+
+  Collective
+
+  Input Parameter:
+. A - an assembled matrix of any type
+
+  Output Parameter:
+. changed - `PETSC_TRUE` when it did so; the same on all processes
+
+  Level: developer
+
+.seealso: `PolderMatGetCSR()`
+*/
+PetscErrorCode PolderMatCatchUp(Mat A, PetscBool *changed)
+{
+  PetscBool parallel, same = PETSC_FALSE;
+  int       states = 0, old = 0, quiet;
+
+  PetscFunctionBegin;
+  *changed = PETSC_FALSE;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
+  if (!parallel) PetscFunctionReturn(PETSC_SUCCESS);
+  if (PolderBlockStates < 0) {
+    PetscCall(PetscObjectComposedDataRegister(&PolderBlockStates));
+    PetscCall(PetscRegisterFinalize(PolderMatCatchUpFinalize_Private));
+  }
+  PetscCall(PolderMatBlockStates_Private(A, &states));
+  PetscCall(PetscObjectComposedDataGetInt((PetscObject)A, PolderBlockStates, old, same));
+  if (same) {
+    quiet = states != old;
+    PetscCallAllreduce(MPI_IN_PLACE, &quiet, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
+    *changed = quiet ? PETSC_TRUE : PETSC_FALSE;
+  }
+  if (*changed) PetscCall(PetscObjectStateIncrease((PetscObject)A));
+  PetscCall(PetscObjectComposedDataSetInt((PetscObject)A, PolderBlockStates, states));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
