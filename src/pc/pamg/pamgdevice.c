@@ -239,6 +239,7 @@ PetscErrorCode PCPAMGSetUpValuesDevice_Private(PC_PAMG *pamg, PetscInt l, PetscB
   }
   PetscCall(PolderDeviceZero(there, sizeof(*there)));
   if (dia) {
+    PetscCall(PCPAMGKeepDiagonals_Private(L));
     PetscCall(PamgRoundDiagonalsDevice(pamg, L, dia, there));
     L->M.val = L->val;
     PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));

@@ -29,9 +29,9 @@ PetscErrorCode PCPAMGBegin_Private(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PolderMatGetCSR(L->A, &L->csr));
-  if (pamg->precision == PAMG_SINGLE) PetscFunctionReturn(PETSC_SUCCESS);
   L->M.ai = L->csr.ai;
   L->M.aj = L->csr.aj;
+  if (pamg->precision == PAMG_SINGLE) PetscFunctionReturn(PETSC_SUCCESS);
   L->M.aa = L->csr.aa;
   if (L->own) PetscFunctionReturn(PETSC_SUCCESS);
   L->M.nd = 0;

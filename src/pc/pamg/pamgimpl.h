@@ -82,6 +82,7 @@ typedef struct {
   const void      **val;                   /* [nd] host array: where each diagonal is */
   void             *b, *x;                 /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
   void             *t, *v, *w, *g, *ghost; /* [n + 1] work: second iterate, two of the K-cycle, right-hand side less what others have to it */
+  PetscInt         *kept;                  /* [nd] in single precision: the diagonals in values, since those of the matrix go when it takes another type */
   PetscInt         *off;                   /* [nd] diagonals of our own, where the matrix keeps none though it has few */
   PetscScalar      *own;                   /* their entries */
   PetscBool         half;                  /* the diagonals in values are half of a symmetric matrix */
@@ -215,6 +216,8 @@ PETSC_INTERN PetscErrorCode PCPAMGFreeExcess_Private(PC_PAMG *);
 /* Memory where the levels are */
 PETSC_INTERN PetscErrorCode PCPAMGMalloc_Private(const PC_PAMG *, size_t bytes, void *ptr);
 PETSC_INTERN PetscErrorCode PCPAMGFreeArray_Private(const PC_PAMG *, void *ptr);
+/* In single precision: the level knows its diagonals without the matrix */
+PETSC_INTERN PetscErrorCode PCPAMGKeepDiagonals_Private(PamgLevel *);
 /* place[] of the rows of the first level */
 PETSC_INTERN PetscErrorCode PCPAMGFindDiagonal_Private(PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGFindGrid_Private(PC_PAMG *, const PolderCSR *);

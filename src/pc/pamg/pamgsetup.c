@@ -38,6 +38,7 @@ static PetscErrorCode PamgFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool
   PetscCall(PetscFree(L->ghostagg));
   PetscCall(PetscFree(L->val));
   PetscCall(PetscFree(L->off));
+  PetscCall(PetscFree(L->kept));
   PetscCall(PetscFree(L->colour));
   PetscCall(PetscFree(L->garray));
   PetscCall(PetscFree2(L->counts, L->displs));
@@ -261,6 +262,16 @@ static PetscErrorCode PamgRoundDiagonals(PamgLevel *L, const PolderDia *dia, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PCPAMGKeepDiagonals_Private(PamgLevel *L)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(L->kept));
+  PetscCall(PetscMalloc1(L->M.nd, &L->kept));
+  PetscCall(PetscArraycpy(L->kept, L->M.off, L->M.nd));
+  L->M.off = L->kept;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Where the cycle reads the entries, in its precision; fits = PETSC_FALSE when an entry is too large */
 static PetscErrorCode PamgSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
 {
@@ -282,6 +293,7 @@ static PetscErrorCode PamgSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (dia) {
+    PetscCall(PCPAMGKeepDiagonals_Private(L));
     PetscCall(PamgRoundDiagonals(L, dia, fits));
     L->M.val = L->val;
     sums     = (float *)L->val[dia->main];
