@@ -311,7 +311,7 @@ PetscErrorCode PolderCGSolve(KSP ksp)
 
   PetscFunctionBegin;
   cg->floor = cg->tested = cg->resume = PETSC_FALSE;
-  cg->failed = (PetscBool)(ksp->reason == KSP_DIVERGED_PC_FAILED);
+  cg->failed                          = (PetscBool)(ksp->reason == KSP_DIVERGED_PC_FAILED);
   cg->restarts = cg->nritz = ksp->its = 0;
   cg->residual = cg->bound = -1;
   cg->target               = 0;

@@ -59,7 +59,7 @@ typedef struct {
   PetscReal bound, bnorm;   /* rounding bound eps |A||x|, negative where it was not needed; norm of b */
   PetscInt  restarts;
   PetscBool floor, tested; /* the latter: the convergence test has seen this solve */
-  PetscBool failed; /* the preconditioner has failed on this process */
+  PetscBool failed;        /* the preconditioner has failed on this process */
 } PolderCG;
 
 /* cg.c */
