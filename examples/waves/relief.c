@@ -53,7 +53,7 @@ static PetscErrorCode Load(File *f)
   PetscErrorCode err;
 
   PetscFunctionBegin;
-  PetscCall(PetscPushErrorHandler(PetscIgnoreErrorHandler, NULL));
+  PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   err = PetscDLOpen(EXAMPLES_NETCDF, PETSC_DL_NOW, &f->library);
   PetscCall(PetscPopErrorHandler());
   PetscCheck(!err, PETSC_COMM_WORLD, PETSC_ERR_FILE_OPEN, "-waves_relief needs NetCDF's library %s, which this machine has not or does not find", EXAMPLES_NETCDF);
