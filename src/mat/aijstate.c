@@ -71,7 +71,7 @@ PetscErrorCode MatCreateSubMatrices_MPIPolder(Mat A, PetscInt n, const IS row[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static int PolderBlockStates = -1; /* under which a matrix keeps the states of its blocks, as long as its own state stays */
+static PetscInt PolderBlockStates = -1; /* under which a matrix keeps the states of its blocks, as long as its own state stays */
 
 static PetscErrorCode PolderMatCatchUpFinalize_Private(void)
 {
