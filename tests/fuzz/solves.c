@@ -130,7 +130,7 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
   } else if (reason == KSP_CONVERGED_HAPPY_BREAKDOWN && ours) {
     PetscCall(VecNorm(bound, NORM_2, &floor));
     if (norm > 60 * floor) FuzzWrong(f, "%s claimed by %s after %" PetscInt_FMT " steps at the residual %.6g with %.6g of rounding", KSPConvergedReasons[reason], solver, its, (double)norm, (double)floor);
-  } else if (petsc && type != KSP_NORM_NONE && (ours || (f->rows.mild && f->rows.definite && type == KSP_NORM_UNPRECONDITIONED))) {
+  } else if (petsc && type != KSP_NORM_NONE && (ours || (rtol > 1e-14 && f->rows.mild && f->rows.definite && type == KSP_NORM_UNPRECONDITIONED))) {
     PetscCall(Norm(f, r, transpose, PETSC_FALSE, &norm));
     PetscCall(Norm(f, bound, transpose, PETSC_TRUE, &floor));
     PetscCall(VecCopy(f->b, r));
@@ -141,10 +141,9 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
       PetscCall(VecCopy(f->b, r));
       PetscCall(FuzzResidual(f, f->T, transpose, f->b, guess, r, bound));
       PetscCall(Norm(f, r, transpose, PETSC_FALSE, &gnorm));
-      if (!ours) {
-        PetscCall(VecNorm(bound, NORM_2, &rounding));
-        floor = PetscMax(floor, rounding);
-      }
+      PetscCall(VecNorm(bound, NORM_2, &rounding));
+      if (!ours) floor = PetscMax(floor, rounding);
+      gnorm += 30 * rounding;
       bnorm = PetscMax(bnorm, gnorm);
     }
     allowed = 1.01 * PetscMax(rtol * bnorm, abstol) + (type == KSP_NORM_UNPRECONDITIONED ? 30 : 300) * floor;
