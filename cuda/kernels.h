@@ -169,6 +169,14 @@ POLDER_LAUNCHER int PolderMembers_CUDA(PetscInt m, const PetscInt agg[], PetscIn
 POLDER_LAUNCHER int PolderColoursRound_CUDA(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count, PolderStream stream);
 POLDER_LAUNCHER int PolderColoursPlaces_CUDA(PetscInt n, const PetscInt64 place[], PetscInt colour[], PolderStream stream);
 POLDER_LAUNCHER int PolderColoursCheck_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscInt colour[], PetscInt *bad, PolderStream stream);
+/* excess.cu: as on the host (src/kernels/excess.c) */
+POLDER_LAUNCHER int PolderExcessRows_CUDA(PetscInt n, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[], PolderStream stream);
+POLDER_LAUNCHER int PolderExcessOuterRows_CUDA(const PolderOuterRows *, PetscReal excess[], PetscReal size[], PolderStream stream);
+POLDER_LAUNCHER int PolderExcessEnd_CUDA(PetscInt n, const PetscInt ai[], PetscBool kernel, PetscReal excess[], const PetscReal size[], PolderStream stream);
+POLDER_LAUNCHER int PolderExcessAggregates_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[], PolderStream stream);
+POLDER_LAUNCHER int PolderExcessLeave_CUDA(PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[], PolderStream stream);
+POLDER_LAUNCHER int PolderExcessDiagonal_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[], PetscScalar aa[], PolderStream stream);
+
 /* outer.cu: entries to other processes by the rows that have any, as on the host (src/kernels/outer.c); PolderOuterRows and PolderOuterSum are on the host, what they lead to on the device */
 /* row[] and start[] in any order, which is the same for both; room for as many as there are entries */
 POLDER_LAUNCHER int PolderOuterFind_CUDA(PetscInt n, const PetscInt ptr[], PetscInt row[], PetscInt start[], PetscInt *count, PolderStream stream);

@@ -115,9 +115,9 @@ int main(int argc, char **argv)
 /*TEST
 
    # On the emulated device only: to fill a real one would stop the tests beside this one.
-   # What a function had allocated before the error stays: the list of -malloc_dump is left out
    testset:
      requires: gpu internal !cuda
+     leaks: what a function had allocated before the error
      args: -mat_type aijdia
      filter: grep errors
 

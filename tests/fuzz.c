@@ -291,6 +291,7 @@ int main(int argc, char **argv)
     nsize: {{1 2 3 4}}
     args: -fuzz_seed 1 -fuzz_cases 400
     filter: grep -v "^WARNING\|^\[ *[0-9]*\]"
+    leaks: an option that is refused leaves what PETSc keeps of the block of options
     timeoutfactor: 5
 
 TEST*/

@@ -256,7 +256,7 @@ static PetscErrorCode TestSlice(Count *c, PetscInt m, PetscInt n, PetscInt longe
   PolderSlicesSize_Host(m, S.nslice, S.row, ai, A.j, ptr, unit);
   PolderScan_Host(S.nslice, ptr);
   PolderScan_Host(S.nslice, unit);
-  PolderLongRowsCount_Host(m, cap >= 0 ? cap : PETSC_MAX_INT / 2, ai, entry, segment, lrow);
+  PolderLongRowsCount_Host(m, cap >= 0 ? cap : INT_MAX, ai, entry, segment, lrow);
   PolderScan_Host(m, entry);
   PolderScan_Host(m, segment);
   PolderScan_Host(m, lrow);

@@ -5,9 +5,10 @@ static char help[] = "Pairwise-aggregation multigrid: iterations, and identities
 #include "runner.h"
 #include <petsc/private/pcimpl.h>
 
-#define KCYCLE "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k "
-#define SGS    "-pc_pamg_smoother sgs "
-#define VCYCLE "-ksp_type cg -pc_type pamg "
+#define KCYCLE      "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k "
+#define SGS         "-pc_pamg_smoother sgs "
+#define VCYCLE      "-ksp_type cg -pc_type pamg "
+#define CHEBYSHEV22 "-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2 "
 
 /* its: measured on one process, to be met by one more or less, on several by a fifth; most: what the method must do; there: its on the device, where the smoother is another one unless
    it is asked for (0: the same) */
@@ -789,11 +790,49 @@ static PetscErrorCode TestMany(void)
   PetscFunctionReturn(0);
 }
 
+/* Grids of odd size, whose parts begin within a line: docs/methods.md has these counts */
+static PetscErrorCode TestParts(void)
+{
+  static const struct {
+    Case     c;
+    PetscInt its[5];
+  } cases[] = {
+    {{"poisson", 3, 37, 1, VCYCLE SGS, 0, 0, 0},            {11, 12, 12, 12, 12}},
+    {{"bubbles", 2, 63, 1e-6, VCYCLE SGS, 0, 0, 0},         {11, 12, 13, 12, 14}},
+    {{"poisson", 3, 37, 1, KCYCLE SGS, 0, 0, 0},            {8, 8, 8, 8, 9}     },
+    {{"bubbles", 2, 63, 1e-6, KCYCLE SGS, 0, 0, 0},         {11, 12, 12, 12, 13}},
+    {{"poisson", 3, 37, 1, VCYCLE CHEBYSHEV22, 0, 0, 0},    {10, 10, 10, 10, 10}},
+    {{"bubbles", 2, 63, 1e-6, VCYCLE CHEBYSHEV22, 0, 0, 0}, {10, 11, 11, 10, 12}},
+  };
+  static const PetscMPIInt sizes[] = {1, 2, 3, 5, 8};
+  PetscMPIInt              size;
+  size_t                   at = 0;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  while (sizes[at] != size) ++at;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); ++k) {
+    const Case *c = &cases[k].c;
+    Mat         A;
+    PetscInt    its;
+    PetscReal   residual;
+
+    PetscCall(ProblemCreate(c->kind, c->dim, c->n, c->jump, &A));
+    PetscCall(ProblemSolve(A, c->options, NULL, &its, &residual));
+    PetscCheck(its == cases[k].its[at], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s %s on %d processes: %" PetscInt_FMT " iterations, not %" PetscInt_FMT, c->kind, c->options, size, its, cases[k].its[at]);
+    PetscCheck(residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: true residual %g", c->options, (double)residual);
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "the iterations that are documented\n"));
+  PetscFunctionReturn(0);
+}
+
 int main(int argc, char **args)
 {
   static const Test tests[] = {
     {"-iterations",  TestIterations},
     {"-ranks",       TestRanks     },
+    {"-parts",       TestParts     },
     {"-tetrahedra",  TestTetrahedra},
     {"-galerkin",    TestGalerkin  },
     {"-symmetry",    TestSymmetry  },
@@ -817,6 +856,12 @@ int main(int argc, char **args)
 }
 
 /*TEST
+
+  test:
+    suffix: parts
+    requires: !gpu
+    nsize: {{1 2 3 5 8}}
+    args: -parts
 
   test:
     suffix: iterations
@@ -890,6 +935,7 @@ int main(int argc, char **args)
 
   test:
     suffix: view
+    requires: !64bit_indices
     args: -view -mat_type aijdia
     filter: grep -E "pamg|cycle|pairs|level|^ +[0-9]+ +[0-9]+ |complexity"
 

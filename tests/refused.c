@@ -210,7 +210,7 @@ int main(int argc, char **argv)
 /*TEST
 
   testset:
-    filter: grep -e DIVERGED -e WARNING -e refuses -e "^==" -e "^\[" | awk '{$1 = $1} 1'
+    filter: grep -e DIVERGED -e "WARNING: " -e refuses -e "^==" -e "^\[" | awk '{$1 = $1} 1'
     test:
       suffix: tns
       nsize: {{1 3}}
@@ -218,11 +218,11 @@ int main(int argc, char **argv)
     test:
       suffix: rrb
       nsize: {{1 3}}
-      args: -ksp_type {{cg dcg rrbcg}} -pc_type rrb -pc_rrb_latency {{0 4000}} -deflation_space none
+      args: -ksp_type {{cg dcg rrbcg}} -pc_type rrb -pc_rrb_latency {{0 4000}} -mat_type {{aij aijdia}} -deflation_space none
     test:
       suffix: pamg
       nsize: {{1 3}}
-      args: -ksp_type {{cg dcg}} -pc_type pamg -pc_pamg_coarse_limit 60 -pc_pamg_gather {{0 8000}} -deflation_space none
+      args: -ksp_type {{cg dcg}} -pc_type pamg -pc_pamg_coarse_limit 60 -pc_pamg_gather {{0 8000}} -mat_type {{aij aijdia}} -deflation_space none
     test:
       suffix: levelset
       nsize: {{1 3}}
@@ -234,7 +234,7 @@ int main(int argc, char **argv)
     test:
       suffix: blocks
       nsize: 3
-      filter: grep DIVERGED
+      filter: grep -o "DIVERGED_.*"
       args: -kind 2 -ksp_type {{cg dcg}} -pc_type bjacobi -sub_pc_type tns -deflation_space {{none rank}} -ksp_converged_reason
     test:
       suffix: levelset_blocks

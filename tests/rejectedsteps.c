@@ -115,7 +115,7 @@ int main(int argc, char **argv)
   testset:
     nsize: {{1 3}}
     args: -ksp_rtol 1e-12 -snes_rtol 1e-11 -ts_adapt_type none -direct_ts_adapt_type none -direct_pc_type redundant
-    filter: grep -e rejected -e WARNING -e "^\["
+    filter: grep -e rejected -e "WARNING: " -e "^\["
     test:
       suffix: tns
       args: -pc_type tns -ksp_type {{cg dcg}} -deflation_space none

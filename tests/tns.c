@@ -757,7 +757,7 @@ int main(int argc, char **args)
        args: -mat_type aijdia
      test:
        suffix: view_single
-       requires: !gpu
+       requires: !gpu !64bit_indices
        args: -mat_type aijdia -pc_tns_precision single
      test:
        suffix: view_cuda

@@ -29,7 +29,10 @@ PETSC_INTERN void PolderRowsMultTransposeAdd_Host(PetscInt n, const PetscInt row
 /* Cholesky in place; rows with drop[i] set, and those whose pivot falls to tol or below, become rows of the identity. Returns the number of rows found to drop */
 PETSC_INTERN PetscInt PolderSkylineFactor_Host(PetscInt n, const PetscInt first[], const size_t ptr[], PetscReal tol, PetscScalar L[], char drop[]);
 /* x <- (L L^T)^-1 x */
-PETSC_INTERN void PolderSkylineSolve_Host(PetscInt n, const PetscInt first[], const size_t ptr[], const PetscScalar L[], PetscScalar x[]);
+/* The same for a matrix whose entries beside the diagonal are not positive, without a subtraction and so exact to rounding in each entry, from S v = f with v > 0, f >= 0. A pivot
+   of no more than noise[] counts as zero; the noise of a row goes to those that it is eliminated into. f[] and noise[] are overwritten */
+PETSC_INTERN PetscInt PolderSkylineFactorExcess_Host(PetscInt n, const PetscInt first[], const size_t ptr[], PetscReal f[], const PetscReal v[], PetscReal noise[], PetscScalar L[], char drop[]);
+PETSC_INTERN void     PolderSkylineSolve_Host(PetscInt n, const PetscInt first[], const size_t ptr[], const PetscScalar L[], PetscScalar x[]);
 /* y <- A x for a full symmetric A */
 PETSC_INTERN void PolderSymmetricMult_Host(PetscInt n, const PetscScalar A[], const PetscScalar x[], PetscScalar y[]);
 
@@ -185,6 +188,17 @@ PETSC_INTERN PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[]
 
 /* The sums of the rows, and of those of a second block unless bi is NULL, in single precision: to[i] or, rows set, where the diagonal entry of compressed rows is. PETSC_FALSE when one is too large */
 PETSC_INTERN PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool rows, float to[]);
+
+/* excess.c: the excess of the rows of a hierarchy (excessrow.h). Of the first level, and of the magnitudes in its rows: the local part, then what leads to others (before ai's rows only in the sum), then what they are */
+PETSC_INTERN void PolderExcessRows_Host(PetscInt n, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[]);
+PETSC_INTERN void PolderExcessOuterRows_Host(const PolderOuterRows *, PetscReal excess[], PetscReal size[]);
+PETSC_INTERN void PolderExcessEnd_Host(PetscInt n, const PetscInt ai[], PetscBool kernel, PetscReal excess[], const PetscReal size[]);
+/* Of n aggregates whose members, and those in none behind them, PolderMembers_Host() gives */
+PETSC_INTERN void PolderExcessAggregates_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[]);
+/* In n coarse rows that have entries to other processes: lone, the sum and the sum of magnitudes of those to rows in no aggregate; outer, of the others. here <- what the excess is to the local block */
+PETSC_INTERN void PolderExcessLeave_Host(PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[]);
+/* The diagonal entries of a coarse matrix's local block */
+PETSC_INTERN void PolderExcessDiagonal_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[], PetscScalar aa[]);
 
 /* outer.c: entries to other processes by the rows that have any, as a device has them, beside the rows ai, aj, aa of the local block */
 /* row[k], start[k] <- the rows that have entries and where these begin; *count: how many */

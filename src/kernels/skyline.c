@@ -43,6 +43,43 @@ PetscInt PolderSkylineFactor_Host(PetscInt n, const PetscInt first[], const size
   return ndrop;
 }
 
+PetscInt PolderSkylineFactorExcess_Host(PetscInt n, const PetscInt first[], const size_t ptr[], PetscReal f[], const PetscReal v[], PetscReal noise[], PetscScalar L[], char drop[])
+{
+  PetscInt ndrop = 0;
+
+  for (PetscInt i = 0; i < n; ++i) { // column after column: what is left of it tells the pivot
+    PetscScalar *Li    = L + ptr[i];
+    PetscReal    pivot = f[i];
+
+    for (PetscInt k = i + 1; k < n && !drop[i]; ++k) {
+      PetscScalar   *Lk = L + ptr[k];
+      const PetscInt fk = first[k], j0 = PetscMax(first[i], fk);
+
+      if (fk > i) continue;
+      if (drop[k]) Lk[i - fk] = 0;
+      else Lk[i - fk] -= PolderDot_Private(i - j0, Lk + (j0 - fk), Li + (j0 - first[i]));
+      pivot -= PetscRealPart(Lk[i - fk]) * v[k];
+    }
+    pivot /= v[i];
+    if (!drop[i] && !(pivot > noise[i])) {
+      drop[i] = 1;
+      ndrop++;
+    }
+    pivot = drop[i] ? 1 : PetscSqrtReal(pivot);
+    for (PetscInt k = i + 1; k < n; ++k) {
+      PetscScalar *Lk = L + ptr[k];
+
+      if (first[k] > i) continue;
+      Lk[i - first[k]] = drop[i] ? 0 : Lk[i - first[k]] / pivot;
+      f[k] -= PetscRealPart(Lk[i - first[k]]) / pivot * f[i];
+      noise[k] += PetscSqr(PetscRealPart(Lk[i - first[k]]) / pivot) * noise[i];
+    }
+    for (PetscInt j = 0; j < i - first[i] && drop[i]; ++j) Li[j] = 0;
+    Li[i - first[i]] = pivot;
+  }
+  return ndrop;
+}
+
 void PolderSkylineSolve_Host(PetscInt n, const PetscInt first[], const size_t ptr[], const PetscScalar L[], PetscScalar x[])
 {
   for (PetscInt i = 0; i < n; ++i) {

@@ -31,6 +31,8 @@ struct _n_PolderCoarse {
   size_t      *ptr;
   PetscReal   *scale; /* [d] by row of S: E_ii^-1/2, 0 where the column is left out */
   char        *drop;
+  PetscReal   *excess;   /* [d] sums of the rows of E, by column before a set-up and by row of S in it; NULL: known from the entries alone */
+  PetscBool    onlyhost; /* the inverse on the device is rounding */
   PetscScalar *L, *inverse;
   PetscScalar *b, *x, *y; /* [d] work */
   /* on the device, in place of these */

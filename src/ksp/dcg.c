@@ -3,6 +3,7 @@
   solution x + Q(b - Ax); the solver checks it when the iteration ends and goes on from the true residual where rounding made them differ.
 */
 #include "dcg.h"
+#include "../options.h"
 #include "../refusal.h"
 
 /* Iterates from the deflated residual r, or resumes, until the convergence test, or a breakdown, sets ksp->reason */
@@ -381,10 +382,14 @@ static PetscErrorCode KSPSetFromOptions_DCG(KSP ksp, PolderOptionItems PetscOpti
 {
   KSP_DCG    *dcg = (KSP_DCG *)ksp->data;
   const char *prefix;
+  PetscInt    check = dcg->check;
+  PetscBool   set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Deflated CG options");
-  PetscCall(PetscOptionsBoundedInt("-ksp_dcg_check", "With device vectors the host may be so many steps behind; 0: chosen for the problem", "KSPDCG", dcg->check, &dcg->check, NULL, 0));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-ksp_dcg_check", "With device vectors the host may be so many steps behind, 0: automatic", "KSPDCG", 0, KSP_DCG_CHECK_MAX, &check, &set));
+  PolderCheckBounds(PetscObjectComm((PetscObject)ksp), "-ksp_dcg_check", check, 0, KSP_DCG_CHECK_MAX);
+  if (set) dcg->check = check;
   PetscCall(PetscOptionsBool("-ksp_dcg_flexible", "Beta of Polak and Ribiere, for preconditioners that change from step to step", "KSPDCGSetFlexible", dcg->flexible, &dcg->flexible, NULL));
   PetscOptionsHeadEnd();
   PetscCall(KSPGetOptionsPrefix(ksp, &prefix));

@@ -4,6 +4,9 @@
 #include "deflationspace.h"
 #include <petsc/private/kspimpl.h>
 
+/* The host may be so many steps behind: a kernel's worth of them and half of the next fit the ring in which their norms lie */
+#define KSP_DCG_CHECK_MAX (POLDER_CG_RING / 2)
+
 typedef struct _n_KSPDCGDevice *KSPDCGDevice;
 
 typedef struct {

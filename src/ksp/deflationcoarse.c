@@ -11,6 +11,8 @@ static const char *const PolderCoarseTypes[] = {"inverse", "cholesky", "ksp", "P
 #define POLDER_COARSE_LOSS 1e-7
 /* With fewer than three digits left in a coarse solve E is taken for singular */
 #define POLDER_COARSE_SINGULAR 1e-3
+/* Rounding of a diagonal entry, relative to it, that an ordinary factor must not meet */
+#define POLDER_COARSE_NOISY 1e-6
 /* More columns than this are no dense matrix on the device */
 #define POLDER_COARSE_DENSE 12000
 /* What the device does in the time of one dependent step of the sweep, in flops a column */
@@ -61,6 +63,7 @@ PetscErrorCode PolderCoarseDestroy(PolderCoarse *coarse)
   PetscCall(PolderCoarseDeviceDestroy(&(*coarse)->device));
   PetscCall(KSPDestroy(&(*coarse)->ksp));
   PetscCall(PetscFree((*coarse)->prefix));
+  PetscCall(PetscFree((*coarse)->excess));
   PetscCall(PetscCommDestroy(&(*coarse)->comm));
   PetscCall(PetscFree(*coarse));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -79,6 +82,20 @@ PetscErrorCode PolderCoarseSetInverse(PolderCoarse c)
   PetscFunctionBegin;
   c->type   = COARSE_INVERSE;
   c->chosen = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseSetExcess(PolderCoarse c, PetscInt d, PetscInt first, PetscInt n, const PetscReal excess[], const PetscReal rounding[])
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCall(PetscFree(c->excess));
+  PetscCall(PetscCalloc1(2 * d, &c->excess));
+  PetscCall(PetscArraycpy(c->excess + first, excess, n));
+  PetscCall(PetscArraycpy(c->excess + d + first, rounding, n));
+  PetscCallMPI(MPI_Comm_size(c->comm, &size));
+  if (size > 1) PetscCallAllreduce(MPI_IN_PLACE, c->excess, (PetscMPIInt)(2 * d), MPIU_REAL, MPIU_SUM, c->comm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,6 +210,20 @@ static PetscErrorCode PolderCoarseOrder(PolderCoarse c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* excess[] by row of S */
+static PetscErrorCode PolderCoarseOrderExcess(PolderCoarse c)
+{
+  PetscReal *ordered;
+
+  PetscFunctionBegin;
+  if (!c->excess) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(2 * c->d, &ordered));
+  for (PetscInt k = 0; k < 2 * c->d; ++k) ordered[c->order[k % c->d] + k / c->d * c->d] = c->excess[k];
+  PetscCall(PetscFree(c->excess));
+  c->excess = ordered;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* S = D^-1/2 E D^-1/2; columns that are zero, and the last one when E has the constant as kernel, are left out */
 static PetscErrorCode PolderCoarseScale(PolderCoarse c, PetscBool nullspace)
 {
@@ -210,7 +241,7 @@ static PetscErrorCode PolderCoarseScale(PolderCoarse c, PetscBool nullspace)
   if (c->bad) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt i = 0; i < d; ++i) {
     diag        = c->scale[i];
-    c->drop[i]  = (char)(diag <= POLDER_COARSE_ZERO * dmax);
+    c->drop[i]  = (char)(diag <= (c->excess ? 0 : POLDER_COARSE_ZERO * dmax));
     c->scale[i] = c->drop[i] ? 0 : 1 / PetscSqrtReal(diag);
     c->nleftzero += c->drop[i];
   }
@@ -218,6 +249,9 @@ static PetscErrorCode PolderCoarseScale(PolderCoarse c, PetscBool nullspace)
     c->drop[c->order[d - 1]]  = 1;
     c->scale[c->order[d - 1]] = 0;
     c->nleftnull              = 1;
+    for (PetscInt i = 0; c->excess && i < d; ++i) {
+      for (PetscInt k = c->ei[i]; k < c->ei[i + 1]; ++k) c->excess[i] -= c->ej[k] == c->order[d - 1] ? PetscRealPart(c->ev[k]) : 0;
+    }
   }
   for (PetscInt i = 0; i < d; ++i) {
     for (PetscInt k = c->ei[i]; k < c->ei[i + 1]; ++k) c->ev[k] *= c->scale[i] * c->scale[c->ej[k]];
@@ -225,10 +259,27 @@ static PetscErrorCode PolderCoarseScale(PolderCoarse c, PetscBool nullspace)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Does the factor exist that needs no subtraction? *noisy: a diagonal entry is hardly more than rounding */
+static PetscBool PolderCoarseHasExcess(PolderCoarse c, PetscBool *noisy)
+{
+  *noisy = PETSC_FALSE;
+  for (PetscInt i = 0; c->excess && i < c->d; ++i) *noisy = (PetscBool)(*noisy || PetscSqr(c->scale[i]) * c->excess[c->d + i] > POLDER_COARSE_NOISY);
+  for (PetscInt i = 0; c->excess && i < c->d; ++i) {
+    if (c->drop[i]) continue;
+    if (!(c->excess[i] >= 0)) return PETSC_FALSE;
+    for (PetscInt k = c->ei[i]; k < c->ei[i + 1]; ++k) {
+      if (c->ej[k] != i && PetscRealPart(c->ev[k]) > 0) return PETSC_FALSE;
+    }
+  }
+  return c->excess ? PETSC_TRUE : PETSC_FALSE;
+}
+
+/* tol < 0: from the excess */
 static PetscErrorCode PolderCoarseFactor(PolderCoarse c, PetscReal tol)
 {
   PetscInt       d     = c->d;
   PetscLogDouble flops = 0;
+  PetscReal     *f, *v, *noise;
 
   PetscFunctionBegin;
   PetscCall(PetscFree(c->L));
@@ -241,7 +292,16 @@ static PetscErrorCode PolderCoarseFactor(PolderCoarse c, PetscReal tol)
   for (PetscInt i = 0; i < d; ++i) {
     for (PetscInt k = c->ei[i]; k < c->ei[i + 1] && c->ej[k] <= i; ++k) c->L[c->ptr[i] + (size_t)(c->ej[k] - c->first[i])] = c->ev[k];
   }
-  c->nleftdep += PolderSkylineFactor_Host(d, c->first, c->ptr, tol, c->L, c->drop);
+  if (tol < 0) {
+    PetscCall(PetscMalloc3(d, &f, d, &v, d, &noise));
+    for (PetscInt i = 0; i < d; ++i) {
+      f[i]     = c->drop[i] ? 0 : c->scale[i] * c->excess[i];
+      v[i]     = c->drop[i] ? 0 : 1 / c->scale[i];
+      noise[i] = PetscSqr(c->scale[i]) * c->excess[d + i];
+    }
+    c->nleftdep += PolderSkylineFactorExcess_Host(d, c->first, c->ptr, f, v, noise, c->L, c->drop);
+    PetscCall(PetscFree3(f, v, noise));
+  } else c->nleftdep += PolderSkylineFactor_Host(d, c->first, c->ptr, tol, c->L, c->drop);
   for (PetscInt i = 0; i < d; ++i) {
     const PetscLogDouble width = i - c->first[i] + 1;
 
@@ -345,6 +405,36 @@ static PetscErrorCode PolderCoarseAssess(PolderCoarse c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Rounding may hide that columns depend on each other: then the factor is worthless, and larger pivots count as zero. Or it may be what makes them small: the excess tells */
+static PetscErrorCode PolderCoarseFactorSafely(PolderCoarse c)
+{
+  const PetscInt  d = c->d;
+  PetscBool       noisy;
+  const PetscBool exact = PolderCoarseHasExcess(c, &noisy);
+  char           *drop;
+  PetscReal      *scale;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(d, &drop, d, &scale));
+  PetscCall(PetscArraycpy(drop, c->drop, d));
+  PetscCall(PetscArraycpy(scale, c->scale, d));
+  for (PetscReal tol = 10 * d * PETSC_MACHINE_EPSILON; tol < 1e-6; tol *= 100) {
+    PetscCall(PolderCoarseFactor(c, tol));
+    PetscCall(PolderCoarseAssess(c));
+    if (exact && (noisy || c->nleftdep || c->cond * PETSC_MACHINE_EPSILON >= POLDER_COARSE_SINGULAR)) {
+      PetscCall(PetscArraycpy(c->drop, drop, d));
+      PetscCall(PetscArraycpy(c->scale, scale, d));
+      c->nleftdep = 0;
+      PetscCall(PolderCoarseFactor(c, -1));
+      PetscCall(PolderCoarseAssess(c));
+      break;
+    }
+    if (c->cond * PETSC_MACHINE_EPSILON < POLDER_COARSE_SINGULAR) break;
+  }
+  PetscCall(PetscFree2(drop, scale));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscBool PolderCoarseInverseInaccurate(PolderCoarse c)
 {
   return (PetscBool)(c->type == COARSE_INVERSE && !c->report.refined && c->resid > POLDER_COARSE_LOSS);
@@ -362,14 +452,14 @@ static PetscErrorCode PolderCoarseInfo(PolderCoarse c)
 /* Will the device hold a dense E? */
 static PetscBool PolderCoarseWantsDense(PolderCoarse c)
 {
-  return (PetscBool)(c->ondevice && c->type != COARSE_KSP && (c->chosen || c->d <= POLDER_COARSE_DENSE));
+  return (PetscBool)(c->ondevice && !c->onlyhost && c->type != COARSE_KSP && (c->chosen || c->d <= POLDER_COARSE_DENSE));
 }
 
 /* From the entries of E in device memory */
 static PetscErrorCode PolderCoarseSetUpDense(PolderCoarse c, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace)
 {
   PetscFunctionBegin;
-  PetscCall(PolderCoarseDeviceSetUp(&c->device, c->d, n, key, val, nullspace, (PetscBool)(c->chosen && c->type == COARSE_CHOLESKY), POLDER_COARSE_ZERO, POLDER_COARSE_SINGULAR, POLDER_COARSE_LOSS, &c->report));
+  PetscCall(PolderCoarseDeviceSetUp(&c->device, c->d, n, key, val, nullspace, (PetscBool)(c->chosen && c->type == COARSE_CHOLESKY), c->excess ? 0 : POLDER_COARSE_ZERO, POLDER_COARSE_SINGULAR, POLDER_COARSE_LOSS, &c->report));
   c->bad = c->report.bad;
   if (c->bad) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)c->d, &c->d1));
@@ -429,14 +519,10 @@ static PetscErrorCode PolderCoarseSetUpRedundant(PolderCoarse c, const PetscInt 
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PolderCoarseOrder(c));
+  PetscCall(PolderCoarseOrderExcess(c));
   PetscCall(PolderCoarseScale(c, nullspace));
   if (c->bad) PetscFunctionReturn(PETSC_SUCCESS);
-  /* rounding of E may hide that columns depend on each other: then the factor is worthless, and larger pivots count as zero */
-  for (PetscReal tol = 10 * d * PETSC_MACHINE_EPSILON; tol < 1e-6; tol *= 100) {
-    PetscCall(PolderCoarseFactor(c, tol));
-    PetscCall(PolderCoarseAssess(c));
-    if (c->cond * PETSC_MACHINE_EPSILON < POLDER_COARSE_SINGULAR) break;
-  }
+  PetscCall(PolderCoarseFactorSafely(c));
   if (c->type == COARSE_INVERSE) {
     PetscCall(PolderCoarseInvert(c));
     PetscCall(PolderCoarseAssess(c));
@@ -455,6 +541,7 @@ PetscErrorCode PolderCoarseSetUp(PolderCoarse c, PetscInt d, PetscInt nl, const 
   PetscCall(PetscArraycpy(c->gl, gl, nl));
   if (c->type == COARSE_KSP) PetscCall(PolderCoarseSetUp_KSP(c, ptr, col, val, nullspace));
   else PetscCall(PolderCoarseSetUpRedundant(c, ptr, col, val, nullspace));
+  PetscCall(PetscFree(c->excess));
   c->setup = (PetscBool)!c->bad;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -473,7 +560,8 @@ PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse c, PetscInt d, const PetscIn
   PetscScalar *hval;
 
   PetscFunctionBegin;
-  c->d = d;
+  c->d        = d;
+  c->onlyhost = PETSC_FALSE;
   if (PolderCoarseWantsDense(c)) {
     PetscCall(PolderCoarseReset(c));
     c->nl = d;
@@ -481,8 +569,12 @@ PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse c, PetscInt d, const PetscIn
     for (PetscInt k = 0; k < d; ++k) c->gl[k] = k;
     PetscCall(PetscCalloc3(d, &c->b, d, &c->x, d, &c->y));
     PetscCall(PolderCoarseSetUpDense(c, n, key, val, nullspace));
-    c->setup = (PetscBool)!c->bad;
-    PetscFunctionReturn(PETSC_SUCCESS);
+    c->onlyhost = (PetscBool)(!c->bad && c->excess && (c->nleftdep || c->cond * PETSC_MACHINE_EPSILON >= POLDER_COARSE_SINGULAR));
+    if (!c->onlyhost) {
+      PetscCall(PetscFree(c->excess));
+      c->setup = (PetscBool)!c->bad;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
   }
   PetscCall(PolderDeviceToHost(&nz, n, sizeof(nz)));
   PetscCall(PetscMalloc5(nz, &hkey, nz, &hval, nz, &col, d, &gl, d + 1, &ptr));

@@ -20,6 +20,11 @@ PETSC_INTERN PetscErrorCode PolderCoarseSetInverse(PolderCoarse);
   (the last) is left out. Columns that are zero or depend on others are left out as well. Collective.
 */
 PETSC_INTERN PetscErrorCode PolderCoarseSetUp(PolderCoarse, PetscInt d, PetscInt nl, const PetscInt gl[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace);
+/*
+  E has rows of entries that are not positive beside the diagonal, and the sum of each is known better than from its entries: excess[n] of the columns from first on, negative where it is
+  not known. A factor that an ordinary one shows to be rounding is then made from these sums, without a subtraction. For the next set-up, of d columns. Collective
+*/
+PETSC_INTERN PetscErrorCode PolderCoarseSetExcess(PolderCoarse, PetscInt d, PetscInt first, PetscInt n, const PetscReal excess[], const PetscReal rounding[]);
 /* The vectors are on the device: E and its solver shall be there too. Before a set-up */
 PETSC_INTERN PetscErrorCode PolderCoarseSetDevice(PolderCoarse, PetscBool);
 /* On one process, from the *n entries key = i * d + j (ascending; d * d stands for none) of E in device memory */

@@ -1,5 +1,6 @@
 /* The deflation space as an object: what the user asks for, and when it must be set up again. */
 #include "deflationdevice.h"
+#include "../options.h"
 
 /*@
    PolderDeflationSpaceCreate - creates a deflation space: the columns of Z in P = I - A Z (Z^T A Z)^{-1} Z^T
@@ -143,7 +144,7 @@ static const char *const PolderDeflationTypes[] = {POLDERDEFLATIONAUTO, POLDERDE
 PetscErrorCode PolderDeflationSpaceSetFromOptions(PolderDeflationSpace s)
 {
   const char *const vectors[] = {"regions", "thesis"};
-  PetscInt          choice, n = 3, values[3];
+  PetscInt          choice, n = 3, values[3], count = s->count;
   char              levelset[sizeof(s->levelsetfrom)];
   PetscBool         flag;
 
@@ -152,15 +153,15 @@ PetscErrorCode PolderDeflationSpaceSetFromOptions(PolderDeflationSpace s)
   PetscCall(PetscOptionsEList("-deflation_space", "Kind of deflation vectors", "PolderDeflationSpaceSetType", PolderDeflationTypes, PETSC_STATIC_ARRAY_LENGTH(PolderDeflationTypes), s->type, &choice, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetType(s, PolderDeflationTypes[choice]));
   PetscCall(PetscArraycpy(values, s->boxes, 3)); // what -help prints
-  PetscCall(PetscOptionsIntArray("-deflation_boxes", "Boxes in each direction", "PolderDeflationSpaceSetBoxes", values, &n, &flag));
+  PetscCall(PetscOptionsIntArray("-deflation_boxes", "Boxes in each direction; not given: automatic", "PolderDeflationSpaceSetBoxes", values, &n, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetBoxes(s, n, values));
   n = 3;
   PetscCall(PetscArraycpy(values, s->grid, 3));
-  PetscCall(PetscOptionsIntArray("-deflation_grid", "Grid points in each direction when there is no DM", "PolderDeflationSpaceSetGrid", values, &n, &flag));
+  PetscCall(PetscOptionsIntArray("-deflation_grid", "Grid points in each direction when there is no DM; not given: automatic", "PolderDeflationSpaceSetGrid", values, &n, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetGrid(s, n, values));
-  PetscCall(PetscOptionsInt("-deflation_count", "Number of stripes, planes or parts", "PolderDeflationSpaceSetCount", s->count, values, &flag));
-  if (flag) PetscCall(PolderDeflationSpaceSetCount(s, values[0]));
-  PetscCall(PetscOptionsString("-deflation_levelset", "auto or a PETSc binary file", "PolderDeflationSpaceSetLevelSet", s->levelsetfrom, levelset, sizeof(levelset), &flag));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-deflation_count", "Number of stripes, planes or parts, 0: automatic", "PolderDeflationSpaceSetCount", 0, POLDER_DEFLATION_MAX, &count, &flag));
+  if (flag) PetscCall(PolderDeflationSpaceSetCount(s, count));
+  PetscCall(PetscOptionsString("-deflation_levelset", "auto or a PETSc binary file; not given: what is composed on the operator, else auto", "PolderDeflationSpaceSetLevelSet", s->levelsetfrom, levelset, sizeof(levelset), &flag));
   if (flag) {
     PetscCall(PetscStrncpy(s->levelsetfrom, levelset, sizeof(s->levelsetfrom)));
     s->labelsvalid = s->setup = PETSC_FALSE;
@@ -235,7 +236,10 @@ static PetscErrorCode PolderDeflationCopySizes_Private(PolderDeflationSpace s, c
   PetscFunctionBegin;
   PetscAssertPointer(n, 4);
   PetscCheck(dim >= 1 && dim <= 3, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "%s need one, two or three numbers, not %" PetscInt_FMT, what, dim);
-  for (PetscInt i = 0; i < dim; ++i) PetscCheck(n[i] > 0, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "%s must be positive: direction %" PetscInt_FMT " has %" PetscInt_FMT, what, i, n[i]);
+  for (PetscInt i = 0, product = 1; i < dim; product *= n[i++]) {
+    PetscCheck(n[i] > 0, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "%s must be positive: direction %" PetscInt_FMT " has %" PetscInt_FMT, what, i, n[i]);
+    PetscCheck(n[i] <= PETSC_MAX_INT / product, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "%s: their product is more than the integers of this PETSc count", what);
+  }
   *sdim = dim;
   for (PetscInt i = 0; i < 3; ++i) sn[i] = i < dim ? n[i] : 1;
   s->labelsvalid = s->setup = PETSC_FALSE;
@@ -297,7 +301,7 @@ PetscErrorCode PolderDeflationSpaceSetBoxes(PolderDeflationSpace s, PetscInt dim
 
    Input Parameters:
 +  space - the space
--  count - the number; the kind's own default when this is not called
+-  count - the number, at most ten millions; 0, the default: what suits the kind and the problem
 
    Options Database Key:
 .  -deflation_count <d> - the number
@@ -309,7 +313,7 @@ PetscErrorCode PolderDeflationSpaceSetBoxes(PolderDeflationSpace s, PetscInt dim
 PetscErrorCode PolderDeflationSpaceSetCount(PolderDeflationSpace s, PetscInt count)
 {
   PetscFunctionBegin;
-  PetscCheck(count > 0, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "The number of deflation vectors must be positive, not %" PetscInt_FMT, count);
+  PolderCheckBounds(s->comm, "-deflation_count", count, 0, POLDER_DEFLATION_MAX);
   s->count       = count;
   s->labelsvalid = s->setup = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);

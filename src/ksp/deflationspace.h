@@ -7,6 +7,9 @@
 #include <petsc/private/petscimpl.h>
 #include <petscdm.h>
 
+/* Columns of a space at most */
+#define POLDER_DEFLATION_MAX 10000000
+
 /* The structured grid behind the rows: dim = 0 when there is none */
 typedef struct {
   PetscInt  dim, dof, n[3]; /* points in each direction, unused directions 1 */

@@ -8,6 +8,7 @@
 */
 #include "dcg.h"
 #include "../pc/rrb.h"
+#include "../options.h"
 #include "../refusal.h"
 #include <petsc/private/matimpl.h>
 
@@ -447,13 +448,16 @@ static PetscErrorCode KSPSetFromOptions_RRBCG(KSP ksp, PolderOptionItems PetscOp
 {
   KSP_RRBCG   *rrbcg = (KSP_RRBCG *)ksp->data;
   KSPRRBCGStop stop  = rrbcg->stop;
+  PetscInt     check = rrbcg->dcg.check;
   PetscBool    set;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "CG on the first Schur complement options");
   PetscCall(PetscOptionsEnum("-ksp_rrbcg_stop", "When the iteration stops", "KSPRRBCGSetStop", KSPRRBCGStops, (PetscEnum)stop, (PetscEnum *)&stop, &set));
   if (set) PetscCall(KSPRRBCGSetStop(ksp, stop));
-  PetscCall(PetscOptionsBoundedInt("-ksp_rrbcg_check", "With device vectors the host may be so many steps behind; 0: chosen for the problem", "KSPRRBCG", rrbcg->dcg.check, &rrbcg->dcg.check, NULL, 0));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-ksp_rrbcg_check", "With device vectors the host may be so many steps behind, 0: automatic", "KSPRRBCG", 0, KSP_DCG_CHECK_MAX, &check, &set));
+  PolderCheckBounds(PetscObjectComm((PetscObject)ksp), "-ksp_rrbcg_check", check, 0, KSP_DCG_CHECK_MAX);
+  if (set) rrbcg->dcg.check = check;
   PetscOptionsHeadEnd();
   PetscCall(KSPRRBCGDefaultPC_Private(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);

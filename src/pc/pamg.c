@@ -2,6 +2,7 @@
 #include "pamg.h"
 #include "../ksp/dcg.h"
 #include "../mat/symmetry.h"
+#include "../options.h"
 #include "../refusal.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
@@ -227,8 +228,8 @@ static PetscErrorCode PamgInteger(PC pc, PolderOptionItems PetscOptionsObject, c
   PetscInt now = *value;
 
   PetscFunctionBegin;
-  PetscCall(PetscOptionsInt(name, text, "PCPAMG", now, &now, NULL));
-  PetscCheck(now >= lowest && now <= highest, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "%s %" PetscInt_FMT " is not between %" PetscInt_FMT " and %" PetscInt_FMT, name, now, lowest, highest);
+  PetscCall(PolderOptionsInt(PetscOptionsObject, name, text, "PCPAMG", lowest, highest, &now, NULL));
+  PolderCheckBounds(PetscObjectComm((PetscObject)pc), name, now, lowest, highest);
   if (now != *value) *changed = PETSC_TRUE;
   *value = now;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -264,16 +265,16 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   pamg->precision    = (PamgPrecision)precision;
   pamg->coarsetype   = (PamgCoarse)coarse;
   pamg->wantsmoother = smoother > PAMG_SGS ? PETSC_DECIDE : smoother;
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, 3, &pamg->passes, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, PAMG_PASSES, &pamg->passes, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Levels at most", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Rows of the last level at most", 1, PETSC_MAX_INT, &pamg->coarselimit, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most so many rows is whole on each", 0, PETSC_MAX_INT, &pamg->gatherlimit, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_pre", "Smoothing steps before the coarse correction", PETSC_DECIDE, 100, &pamg->wantpre, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_post", "Smoothing steps after the coarse correction", PETSC_DECIDE, 100, &pamg->wantpost, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_kcycle_levels", "Coarse levels with a K-cycle, the others have a V-cycle", PETSC_DECIDE, PETSC_MAX_INT, &pamg->wantk, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most so many rows is whole on each", 0, PAMG_GATHER, &pamg->gatherlimit, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_pre", "Smoothing steps before the coarse correction", PETSC_DECIDE, PAMG_STEPS, &pamg->wantpre, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_post", "Smoothing steps after the coarse correction", PETSC_DECIDE, PAMG_STEPS, &pamg->wantpost, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_kcycle_levels", "Coarse levels with a K-cycle, the others have a V-cycle", PETSC_DECIDE, PAMG_LEVELS, &pamg->wantk, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_kcycle_threshold", "No second step of the K-cycle when the first reduces the residual to this part", 0, 1, &pamg->kthreshold, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_damping", "Damping of the Jacobi smoother", 0, 2, &pamg->damping, &changed));
-  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_overcorrection", "Factor of a coarse correction that no K-cycle scales, 0: chosen for the aggregates", 0, 4, &pamg->overcorrection, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_overcorrection", "Factor of a coarse correction that no K-cycle scales, 0: automatic", 0, 4, &pamg->overcorrection, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_threshold", "A coupling is strong from this part of the strongest of its row", 0, 1, &pamg->threshold, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_quality", "Largest two-grid condition number of a pair, 0: any", 0, PETSC_MAX_REAL, &pamg->kappa, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_drop", "Coarse entries of at most this part of the smaller of their diagonals go to the diagonal", 0, 1, &pamg->drop, &changed));

@@ -10,6 +10,10 @@
 #include <petscksp.h>
 
 #define PAMG_LEVELS 64
+/* Passes a level, smoothing steps on either side, and rows of a level that is whole on each process, at most */
+#define PAMG_PASSES 3
+#define PAMG_STEPS  100
+#define PAMG_GATHER 10000000
 
 typedef enum {
   PAMG_V,
@@ -142,7 +146,8 @@ typedef struct {
   PetscBool         warned[3];  /* K-cycle in a method that is not flexible, not symmetric, blocks */
   PetscInt         *mate;       /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
   PetscReal        *diagonal, *sum;
-  PetscInt64       *place; /* of the rows of this process in a grid, as long as levels are made; NULL: none is known */
+  PetscReal        *excess, *size; /* of the rows of the level that was made or refreshed last (excessrow.h), until its solver has them */
+  PetscInt64       *place;         /* of the rows of this process in a grid, as long as levels are made; NULL: none is known */
   PamgKeys          keys;
   PetscInt          nsetup, nrefresh;
 } PC_PAMG;
@@ -187,6 +192,24 @@ static inline void PamgPointDiagonals(PetscInt nd, PetscInt first, const PetscIn
 }
 /* Room for the diagonals off[], half of them when the offsets are symmetric and half is set; the lower ones lead into the upper ones then */
 PETSC_INTERN PetscErrorCode PCPAMGPlaceDiagonals_Private(const PC_PAMG *, PamgLevel *, PolderDia *, PetscBool half);
+
+/* A kernel that host and device have with the same arguments */
+#define PamgKernel(pamg, stem, ...) \
+  do { \
+    if ((pamg)->device) PolderLaunch(stem##_CUDA(__VA_ARGS__, (pamg)->stream)); \
+    else stem##_Host(__VA_ARGS__); \
+  } while (0)
+
+/* pamgexcess.c: the diagonal of coarse rows where it is the small rest of large entries */
+/* Excess of the rows of the first level; kernel: the constant is in that of the matrix */
+PETSC_INTERN PetscErrorCode PCPAMGFindExcess_Private(PC_PAMG *, PetscBool kernel);
+/* Of the rows of level l + 1, whose entries to all processes are there, and their diagonal from it */
+PETSC_INTERN PetscErrorCode PCPAMGMendCoarse_Private(PC_PAMG *, PetscInt l);
+/* Of all rows of a level that is gathered */
+PETSC_INTERN PetscErrorCode PCPAMGGatherExcess_Private(PC_PAMG *, MPI_Comm, const PamgLevel *);
+/* The solver of the last level is to use it */
+PETSC_INTERN PetscErrorCode PCPAMGHandExcess_Private(PC_PAMG *, const PamgLevel *);
+PETSC_INTERN PetscErrorCode PCPAMGFreeExcess_Private(PC_PAMG *);
 
 /* pamgaggregate.c */
 /* Memory where the levels are */

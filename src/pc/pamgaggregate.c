@@ -56,13 +56,6 @@ static PetscErrorCode PamgCopy(const PC_PAMG *pamg, size_t bytes, const void *fr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A kernel that host and device have with the same arguments */
-#define PamgKernel(pamg, stem, ...) \
-  do { \
-    if ((pamg)->device) PolderLaunch(stem##_CUDA(__VA_ARGS__, (pamg)->stream)); \
-    else stem##_Host(__VA_ARGS__); \
-  } while (0)
-
 /* Rows of the local block of a matrix; nz is their number of entries where that is known */
 typedef struct {
   PetscInt     n, nz;

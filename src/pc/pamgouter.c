@@ -219,6 +219,7 @@ static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLe
   C->gathered = PETSC_TRUE;
   PetscCall(PCPAMGRowsToHost_Private(C, &own));
   PetscCall(PCPAMGGatherRows_Private(L->comm, &own, C));
+  PetscCall(PCPAMGGatherExcess_Private(pamg, L->comm, C));
   PetscCall(PCPAMGFreeRowsOnHost_Private(&own));
   gi    = C->gi;
   gj    = C->gj;
@@ -251,6 +252,7 @@ PetscErrorCode PCPAMGCoarseOuter_Private(PC_PAMG *pamg, PetscInt l)
   PetscCall(PamgGhostAggregates(L, C, L->ghostagg));
   PetscCall(PCPAMGNumberGhosts_Private(n, L->ghostagg, C));
   PetscCall(PamgGalerkinOuter(L, C));
+  PetscCall(PCPAMGMendCoarse_Private(pamg, l));
   if (C->N <= pamg->gatherlimit) PetscCall(PamgGatherDevice(pamg, L, C));
   else {
     C->csr.M      = C->N;
@@ -273,6 +275,7 @@ PetscErrorCode PCPAMGCoarseOuterValues_Private(PC_PAMG *pamg, PetscInt l)
   PetscCall(PetscMalloc1(PetscMax(D->n, C->nghost), &place));
   PolderGalerkinValues_Host(D->n, O->at, O->member, O->ptr, O->col, O->val, C->nghost, L->ghostagg, PETSC_FALSE, place, D->ptr, D->col, D->val);
   PetscCall(PetscFree(place));
+  PetscCall(PCPAMGMendCoarse_Private(pamg, l));
   if (C->gathered) {
     PolderCSR    own;
     PetscScalar *ga;
@@ -283,6 +286,7 @@ PetscErrorCode PCPAMGCoarseOuterValues_Private(PC_PAMG *pamg, PetscInt l)
     PetscCall(PolderDeviceFromHost(C->ga, ga, sizeof(*ga) * (size_t)nz));
     PetscCall(PetscFree(ga));
     PetscCall(PCPAMGFreeRowsOnHost_Private(&own));
+    PetscCall(PCPAMGGatherExcess_Private(pamg, L->comm, C));
   } else PetscCall(PolderDeviceFromHost((void *)D->rows.val, D->val, sizeof(*D->val) * (size_t)D->nz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -61,6 +61,7 @@ PetscErrorCode PCPAMGFree_Private(PC_PAMG *pamg)
   for (PetscInt l = 0; l < pamg->nlevel; ++l) PetscCall(PamgFreeLevel(pamg, &pamg->level[l], (PetscBool)!l));
   PetscCall(PetscFree(pamg->level));
   PetscCall(PamgFreeJudged(pamg));
+  PetscCall(PCPAMGFreeExcess_Private(pamg));
   PetscCall(PCPAMGFreeArray_Private(pamg, &pamg->place));
   PetscCall(PolderDeviceFree(&pamg->ksum));
   PetscCall(PolderDeviceGraphDestroy(&pamg->graph));
@@ -402,10 +403,12 @@ static PetscErrorCode PamgCoarseMatrix(PC pc, PetscInt l)
   if (L->halo) {
     PetscCallMPI(MPI_Exscan(&n, &C->rstart, 1, MPIU_INT, MPI_SUM, comm));
     PetscCall(PamgCoarseOffDiagonal(L, C));
+    PetscCall(PCPAMGMendCoarse_Private(pamg, l));
     if (C->N <= pamg->gatherlimit) {
       const PolderCSR own = PamgOwnRows(C);
 
       PetscCall(PCPAMGGatherRows_Private(comm, &own, C));
+      PetscCall(PCPAMGGatherExcess_Private(pamg, comm, C));
       PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, C->N, C->N, C->gi, C->gj, C->ga, &C->A));
       PetscCall(PCPAMGGatherPlaces_Private(comm, C, &pamg->place));
       regular = PamgIsRegular(C->N, C->gi, C->gj, &nd, off);
@@ -416,6 +419,7 @@ static PetscErrorCode PamgCoarseMatrix(PC pc, PetscInt l)
       PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &regular, 1, MPI_INT, MPI_MIN, comm));
     }
   } else {
+    PetscCall(PCPAMGMendCoarse_Private(pamg, l));
     regular = PamgIsRegular(n, C->ai, C->aj, &nd, off);
     PetscCall(MatCreateSeqAIJWithArrays(comm, n, n, C->ai, C->aj, C->aa, &C->A));
   }
@@ -457,6 +461,28 @@ static PetscErrorCode PamgBeginLevel(PC pc, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Is the constant in the kernel of the matrix? */
+static PetscErrorCode PamgHasConstant(PC pc, PetscBool *constant)
+{
+  MatNullSpace nullspace;
+
+  PetscFunctionBegin;
+  *constant = PETSC_FALSE;
+  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
+  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, constant, NULL, NULL));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgFindExcess(PC pc)
+{
+  PetscBool constant;
+
+  PetscFunctionBegin;
+  PetscCall(PamgHasConstant(pc, &constant));
+  PetscCall(PCPAMGFindExcess_Private((PC_PAMG *)pc->data, constant));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The next level, or *last when there is none worth having */
 static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
 {
@@ -475,6 +501,7 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
   PetscCall(PamgSetUpRows(pc, l, PETSC_FALSE));
   if (!pc->failedreason) PetscCall(PamgSetUpValues(pc, l));
   if (pc->failedreason) *last = PETSC_TRUE;
+  else if (!l) PetscCall(PamgFindExcess(pc));
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
   C = L + 1;
   if (!l) PetscCall(PCPAMGFindGrid_Private(pamg, &L->csr));
@@ -507,6 +534,7 @@ static PetscErrorCode PamgNextLevel(PC pc, PetscInt l, PetscBool *last)
   C->N = (PetscInt)count;
   if (!pamg->device) PetscCall(PamgCoarseMatrix(pc, l));
   else if (L->halo) PetscCall(PCPAMGCoarseOuter_Private(pamg, l));
+  else PetscCall(PCPAMGMendCoarse_Private(pamg, l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -585,10 +613,9 @@ static PetscErrorCode PamgSetUpCoarseKSP(PC pc)
 /* A solver for the last level: a factor of the gathered matrix, or a KSP */
 static PetscErrorCode PamgSetUpCoarse(PC pc)
 {
-  PC_PAMG     *pamg = (PC_PAMG *)pc->data;
-  PamgLevel   *L    = &pamg->level[pamg->nlevel - 1];
-  MatNullSpace nullspace;
-  PetscBool    constant = PETSC_FALSE, there = (PetscBool)(pamg->device && !L->halo);
+  PC_PAMG   *pamg = (PC_PAMG *)pc->data;
+  PamgLevel *L    = &pamg->level[pamg->nlevel - 1];
+  PetscBool  constant, there = (PetscBool)(pamg->device && !L->halo);
 
   PetscFunctionBegin;
   pamg->direct = (PetscBool)(pamg->coarsetype == PAMG_COARSE_AUTO ? L->N <= PetscMax(pamg->coarselimit, PAMG_DIRECT) : pamg->coarsetype != PAMG_COARSE_KSP);
@@ -607,8 +634,8 @@ static PetscErrorCode PamgSetUpCoarse(PC pc)
       else PetscCall(PetscCalloc1(bytes / sizeof(PetscScalar), &pamg->hostbuf[k]));
     }
   }
-  PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
-  if (nullspace) PetscCall(MatNullSpaceGetVecs(nullspace, &constant, NULL, NULL));
+  PetscCall(PamgHasConstant(pc, &constant));
+  PetscCall(PCPAMGHandExcess_Private(pamg, L));
   if (there) PetscCall(PCPAMGSetUpCoarseDevice_Private(pamg, constant));
   else if (pamg->device) PetscCall(PamgFactorShared(pamg, constant));
   else PetscCall(PamgFactorHost(pamg, &L->csr, constant));
@@ -717,8 +744,10 @@ static PetscErrorCode PamgRefreshNext(PC_PAMG *pamg, PetscInt l)
   PetscCall(PCPAMGCoarseValues_Private(pamg, l));
   if (pamg->device) {
     if (L->halo) PetscCall(PCPAMGCoarseOuterValues_Private(pamg, l));
+    else PetscCall(PCPAMGMendCoarse_Private(pamg, l));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PCPAMGMendCoarse_Private(pamg, l));
   if (C->gathered) {
     const PolderCSR own = PamgOwnRows(C);
     PetscScalar    *ga;
@@ -727,6 +756,7 @@ static PetscErrorCode PamgRefreshNext(PC_PAMG *pamg, PetscInt l)
     PetscCall(PCPAMGGatherValues_Private(L->comm, &own, &nz, &ga));
     PetscCall(PetscArraycpy(C->ga, ga, nz));
     PetscCall(PetscFree(ga));
+    PetscCall(PCPAMGGatherExcess_Private(pamg, L->comm, C));
   }
   PetscCall(PamgTouch(C->csr.diag));
   if (C->csr.diag != C->A) PetscCall(PetscObjectStateIncrease((PetscObject)C->A));
@@ -743,6 +773,7 @@ static PetscErrorCode PamgRefresh(PC pc)
     PetscCall(PamgSetUpRows(pc, l, PETSC_TRUE));
     if (!pc->failedreason) PetscCall(PamgSetUpValues(pc, l));
     if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+    if (!l) PetscCall(PamgFindExcess(pc));
     if (l + 1 < pamg->nlevel) PetscCall(PamgRefreshNext(pamg, l));
   }
   ++pamg->nrefresh;
@@ -815,6 +846,7 @@ PetscErrorCode PCPAMGSetUpLevels_Private(PC pc)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   if (!pc->failedreason) PetscCall(PamgSetUpSolvers(pc));
+  PetscCall(PCPAMGFreeExcess_Private(pamg));
   if (device) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &pamg->level[0].csr));
   else PetscCall(PolderMatRestoreCSR(pc->pmat, &pamg->level[0].csr));
   if (pc->failedreason) PetscCall(PCPAMGFree_Private(pamg));

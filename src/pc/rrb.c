@@ -1,5 +1,6 @@
 /* Repeated red-black incomplete factorisation of 5- and 9-point stencils: M = L D L^T on the r1, b1, b2, r2 arrays of rrbrow.h. */
 #include "rrb.h"
+#include "../options.h"
 #include "../refusal.h"
 #include <petsc/private/pcimpl.h>
 
@@ -208,6 +209,7 @@ static PetscErrorCode PCRRBSetGrid_RRB(PC pc, PetscInt nx, PetscInt ny)
 
   PetscFunctionBegin;
   PetscCheck(nx > 0 && ny > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "A grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes: both numbers must be positive", nx, ny);
+  PetscCheck(nx <= PETSC_MAX_INT / ny, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "A grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes has more of them than the integers of this PETSc count", nx, ny);
   if (nx == rrb->given[0] && ny == rrb->given[1]) PetscFunctionReturn(PETSC_SUCCESS);
   rrb->given[0]   = nx;
   rrb->given[1]   = ny;
@@ -251,7 +253,7 @@ static PetscErrorCode PCRRBSetLevels_RRB(PC pc, PetscInt levels)
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(levels >= 0 || levels == PETSC_DECIDE, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Number of half levels %" PetscInt_FMT " is negative: use -pc_rrb_levels 0, 1, 2, ...", levels);
+  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_rrb_levels", levels, PETSC_DECIDE, PC_RRB_LEVELS_MAX);
   if (levels == rrb->wanted) PetscFunctionReturn(PETSC_SUCCESS);
   rrb->wanted     = levels;
   pc->setupcalled = PETSC_FALSE;
@@ -265,7 +267,7 @@ static PetscErrorCode PCRRBSetLevels_RRB(PC pc, PetscInt levels)
 
    Input Parameters:
 +  pc     - the preconditioner
--  levels - half levels, each of which halves the number of nodes, or `PETSC_DECIDE`
+-  levels - half levels, each of which halves the number of nodes, 0 to 1000, or `PETSC_DECIDE`
 
    Options Database Key:
 .  -pc_rrb_levels <levels> - half levels
@@ -418,14 +420,14 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Repeated red-black factorisation options");
-  PetscCall(PetscOptionsIntArray("-pc_rrb_grid", "Nodes of the grid, nx,ny", "PCRRBSetGrid", grid, &n, &set));
+  PetscCall(PetscOptionsIntArray("-pc_rrb_grid", "Nodes of the grid, nx,ny; not given: automatic, those of the DM or of the matrix", "PCRRBSetGrid", grid, &n, &set));
   if (set) {
     PetscCheck(n == 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_USER_INPUT, "-pc_rrb_grid takes two numbers, nx,ny");
     PetscCall(PCRRBSetGrid(pc, grid[0], grid[1]));
   }
-  PetscCall(PetscOptionsInt("-pc_rrb_levels", "Half levels before the exact rest", "PCRRBSetLevels", levels, &levels, &set));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_rrb_levels", "Half levels before the exact rest", "PCRRBSetLevels", PETSC_DECIDE, PC_RRB_LEVELS_MAX, &levels, &set));
   if (set) PetscCall(PCRRBSetLevels(pc, levels));
-  PetscCall(PetscOptionsReal("-pc_rrb_omega", "Share of the dropped couplings that goes to the diagonal", "PCRRBSetOmega", omega, &omega, &set));
+  PetscCall(PetscOptionsReal("-pc_rrb_omega", "Share of the dropped couplings that goes to the diagonal, 0 to 1", "PCRRBSetOmega", omega, &omega, &set));
   if (set) PetscCall(PCRRBSetOmega(pc, omega));
   PetscCall(PetscOptionsEList("-pc_rrb_precision", "In which the factor is kept", "PCRRBSetSinglePrecision", precisions, 2, precisions[precision], &precision, &set));
   if (set) PetscCall(PCRRBSetSinglePrecision(pc, (PetscBool)precision));

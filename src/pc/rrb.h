@@ -8,6 +8,9 @@
 #include <petscdm.h>
 #include <petscsf.h>
 
+/* Half levels: more than any grid has, so that a program may ask for all of them */
+#define PC_RRB_LEVELS_MAX 1000
+
 typedef struct {
   PolderRRBGrid g;
   PetscBool     half;   /* only the black nodes are eliminated */

@@ -3,6 +3,7 @@
 #include "../kernels/kernels.h"
 #include "../mat/symmetry.h"
 #include "tns.h"
+#include "../options.h"
 #include "../refusal.h"
 #include <float.h>
 #include <petsc/private/pcimpl.h>
@@ -513,7 +514,7 @@ static PetscErrorCode PCTNSSetDegree_TNS(PC pc, PetscInt degree)
   PC_TNS *tns = (PC_TNS *)pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(degree >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "Degree %" PetscInt_FMT " of the truncated Neumann series is negative: use -pc_tns_degree 0 (Jacobi), 1, 2, ...", degree);
+  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_tns_degree", degree, 0, PC_TNS_DEGREE_MAX);
   if (degree == tns->degree) PetscFunctionReturn(PETSC_SUCCESS);
   tns->degree = degree;
   PetscCall(PCTNSFree_Private(tns));
@@ -528,7 +529,7 @@ static PetscErrorCode PCTNSSetDegree_TNS(PC pc, PetscInt degree)
 
    Input Parameters:
 +  pc     - the preconditioner
--  degree - the degree q of K_q; 0 is Jacobi
+-  degree - the degree q of K_q, 0 (Jacobi) to 100
 
    Options Database Key:
 .  -pc_tns_degree <2> - the degree
@@ -561,7 +562,7 @@ static PetscErrorCode PCSetFromOptions_TNS(PC pc, PolderOptionItems PetscOptions
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Truncated Neumann series options");
-  PetscCall(PetscOptionsInt("-pc_tns_degree", "Terms of the series after the first", "PCTNSSetDegree", degree, &degree, &set));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_tns_degree", "Terms of the series after the first", "PCTNSSetDegree", 0, PC_TNS_DEGREE_MAX, &degree, &set));
   if (set) PetscCall(PCTNSSetDegree(pc, degree));
   PetscCall(PetscOptionsEList("-pc_tns_precision", "In which the entries of the matrix are read", "PCTNS", precisions, 2, precisions[precision], &precision, &set));
   if (set && precision != (PetscInt)tns->precision) {

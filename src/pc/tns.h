@@ -6,6 +6,9 @@
 #include "../mat/halo.h"
 #include <petscpc.h>
 
+/* Terms of the series: each takes a vector more on the host, and later ones help no more */
+#define PC_TNS_DEGREE_MAX 100
+
 /* What the halo asks of one triangle of the matrix (lower or upper) on this process; empty without halo */
 typedef struct {
   PetscInt  nrow;      /* length of row[] */

@@ -1,0 +1,51 @@
+/* The excess of the rows of a hierarchy, and the diagonal of its coarse rows from it, as on the host (src/kernels/excess.c). */
+#include "kernels.h"
+#include "foreach.cuh"
+#include "../src/kernels/excessrow.h"
+
+int PolderExcessRows_CUDA(PetscInt n, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[], PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt i) { PolderExcessLook(i, ai, aa, excess, size); });
+}
+
+int PolderExcessOuterRows_CUDA(const PolderOuterRows *rows, PetscReal excess[], PetscReal size[], PolderStream stream)
+{
+  const PolderOuterRows O = *rows;
+
+  return PolderForEach(O.n, stream, [=] __device__(PetscInt k) {
+    const PetscInt i     = O.row[k];
+    PetscReal      total = excess[i], all = size[i];
+
+    for (PetscInt e = O.ptr[k]; e < O.ptr[k + 1]; ++e) {
+      total += O.val[e];
+      all += fabs(O.val[e]);
+    }
+    excess[i] = total;
+    size[i]   = all;
+  });
+}
+
+int PolderExcessEnd_CUDA(PetscInt n, const PetscInt ai[], PetscBool kernel, PetscReal excess[], const PetscReal size[], PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt i) { excess[i] = PolderExcessOf(excess[i], size[i], ai[i + 1] - ai[i] + 1, kernel); });
+}
+
+int PolderExcessAggregates_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[], PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt a) { PolderExcessSum(a, n, ptr, row, ai, aj, aa, agg, excess, size, coarse, coarsesize); });
+}
+
+int PolderExcessLeave_CUDA(PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[], PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt k) {
+    const PetscInt i = row[k];
+
+    if (lone[2 * k + 1] > 0) excess[i] = PolderExcessLess(excess[i], lone[2 * k], lone[2 * k + 1]);
+    here[i] = PolderExcessLess(excess[i], outer[2 * k], outer[2 * k + 1]);
+  });
+}
+
+int PolderExcessDiagonal_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[], PetscScalar aa[], PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt i) { PolderExcessMend(i, ai, aj, excess, size, aa); });
+}

@@ -1,0 +1,43 @@
+/* The excess of the rows of a hierarchy, and the diagonal of its coarse rows from it. */
+#include "kernels.h"
+#include "excessrow.h"
+
+void PolderExcessRows_Host(PetscInt n, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[])
+{
+  for (PetscInt i = 0; i < n; ++i) PolderExcessLook(i, ai, aa, excess, size);
+}
+
+void PolderExcessOuterRows_Host(const PolderOuterRows *O, PetscReal excess[], PetscReal size[])
+{
+  for (PetscInt k = 0; k < O->n; ++k) {
+    for (PetscInt e = O->ptr[k]; e < O->ptr[k + 1]; ++e) {
+      excess[O->row[k]] += PetscRealPart(O->val[e]);
+      size[O->row[k]] += PetscAbsScalar(O->val[e]);
+    }
+  }
+}
+
+void PolderExcessEnd_Host(PetscInt n, const PetscInt ai[], PetscBool kernel, PetscReal excess[], const PetscReal size[])
+{
+  for (PetscInt i = 0; i < n; ++i) excess[i] = PolderExcessOf(excess[i], size[i], ai[i + 1] - ai[i] + 1, kernel);
+}
+
+void PolderExcessAggregates_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[])
+{
+  for (PetscInt a = 0; a < n; ++a) PolderExcessSum(a, n, ptr, row, ai, aj, aa, agg, excess, size, coarse, coarsesize);
+}
+
+void PolderExcessLeave_Host(PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[])
+{
+  for (PetscInt k = 0; k < n; ++k) {
+    const PetscInt i = row[k];
+
+    if (lone[2 * k + 1] > 0) excess[i] = PolderExcessLess(excess[i], lone[2 * k], lone[2 * k + 1]);
+    here[i] = PolderExcessLess(excess[i], outer[2 * k], outer[2 * k + 1]);
+  }
+}
+
+void PolderExcessDiagonal_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[], PetscScalar aa[])
+{
+  for (PetscInt i = 0; i < n; ++i) PolderExcessMend(i, ai, aj, excess, size, aa);
+}
