@@ -360,6 +360,40 @@ static PetscErrorCode TestRefresh(void)
   PetscFunctionReturn(0);
 }
 
+/* Rows that need no coarse ones lie at the limits of processes: what only they have of other processes is no part of the next level, whose values are P^T A P after a refresh, too */
+static PetscErrorCode TestLone(void)
+{
+  Mat      A;
+  PC       pc;
+  Vec      d, r;
+  PetscInt start, end;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate("poisson", 2, 48, 1, &A));
+  PetscCall(CreateVecs(A, &d, &r));
+  PetscCall(MatGetDiagonal(A, d));
+  PetscCall(MatGetOwnershipRange(A, &start, &end));
+  for (PetscInt i = start; i < end; ++i)
+    if ((i - start) % 7 == 0 || (end - i) % 5 == 0) PetscCall(VecSetValue(d, i, 1e4, ADD_VALUES));
+  PetscCall(VecAssemblyBegin(d));
+  PetscCall(VecAssemblyEnd(d));
+  PetscCall(MatDiagonalSet(A, d, INSERT_VALUES));
+  PetscCall(CreatePC(A, "-pc_pamg_gather 0 -pc_pamg_coarse_limit 20", &pc));
+  PetscCall(CheckGalerkin(pc));
+  PetscCall(FillRandom(r, 3));
+  PetscCall(VecScale(r, 0.2));
+  PetscCall(VecShift(r, 1));
+  PetscCall(MatDiagonalScale(A, r, r));
+  PetscCall(PCSetUp(pc));
+  PetscCall(CheckGalerkin(pc));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "rows left out at the limits of processes\n"));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(VecDestroy(&d));
+  PetscCall(VecDestroy(&r));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(0);
+}
+
 /* Another matrix takes the place of the first one, which is freed, or the pattern changes, and the preconditioner is to be kept: M^-1 is that of a fresh set-up */
 static PetscErrorCode CheckReplaced(PC pc, const char *options, Mat *A, Vec r, Vec y, Vec z)
 {
@@ -804,6 +838,7 @@ int main(int argc, char **args)
     {"-symmetry",    TestSymmetry  },
     {"-refresh",     TestRefresh   },
     {"-convert",     TestConvert   },
+    {"-lone",        TestLone      },
     {"-matching",    TestMatching  },
     {"-precision",   TestPrecision },
     {"-regular",     TestRegular   },
@@ -863,6 +898,11 @@ int main(int argc, char **args)
     suffix: refresh
     nsize: {{1 2 3}}
     args: -refresh -mat_type {{aij aijdia aijicrs}}
+
+  test:
+    suffix: lone
+    nsize: {{1 3 4}}
+    args: -lone
 
   test:
     suffix: convert

@@ -75,7 +75,7 @@ void PolderGalerkinValues_Host(PetscInt n, const PetscInt ptr[], const PetscInt 
 
         if (c >= nc) continue;
         if (place[c] >= ci[a]) ca[place[c]] += aa[k];
-        else if (place[a] >= ci[a]) ca[place[a]] += aa[k]; // PolderDropWeak_Host() has taken it away
+        else if (square && place[a] >= ci[a]) ca[place[a]] += aa[k]; // PolderDropWeak_Host() has taken it away
         if (c == a) size += PetscAbsScalar(aa[k]);
       }
     }

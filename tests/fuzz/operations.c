@@ -351,7 +351,10 @@ static PetscErrorCode Options(Fuzz *f)
   Vec                    x;
 
   PetscFunctionBegin;
-  if (flag == MAT_SYMMETRIC && f->size == 1) PetscCall(MatIsSymmetric(f->A, 0, &is));
+  if (flag == MAT_SYMMETRIC && f->size == 1) {
+    PetscCall(MatIsSymmetric(f->A, 0, &is));
+    if (is) f->declared = PETSC_TRUE;
+  }
   PetscCall(MatCreateVecs(f->A, &x, NULL));
   if (flag == MAT_IGNORE_ZERO_ENTRIES) PetscCall(MatGetRowSum(f->A, x));
   PetscCall(VecDestroy(&x));

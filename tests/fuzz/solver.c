@@ -42,7 +42,7 @@ static PetscErrorCode TNS(Fuzz *f, const char *inner)
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_tns_degree", inner));
   SetInt(f, 50, name, 0, 6);
-  SetInt(f, 4, name, 0, 300);
+  SetInt(f, 4, name, 0, 100);
   PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_tns_precision", inner));
   SetOf(f, 30, name, Precisions);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -125,7 +125,7 @@ static PetscErrorCode Deflation(Fuzz *f)
   if (FuzzChance(f, 40)) PetscCall(Set(f, "deflation_levelset", "auto"));
   SetOf(f, 20, "deflation_weighted", Bools);
   SetOf(f, 40, "deflation_coarse", coarses);
-  PetscCall(Set(f, "deflation_coarse_ksp_max_it", "100"));
+  PetscCall(Set(f, "deflation_coarse_ksp_max_it", "50"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,7 +158,7 @@ static PetscErrorCode Tolerances(Fuzz *f, const char *type)
   PetscFunctionBegin;
   if (FuzzChance(f, 80)) PetscCall(Set(f, "ksp_rtol", "%s", rtols[FuzzInt(f, FuzzChance(f, 80) ? 4 : 7)]));
   SetOf(f, 10, "ksp_atol", abstols);
-  PetscCall(Set(f, "ksp_max_it", "%s", FuzzChance(f, 12) ? its[FuzzInt(f, !strcmp(type, KSPDCG) || !strcmp(type, KSPRRBCG) ? 6 : 5)] : "2000"));
+  PetscCall(Set(f, "ksp_max_it", "%s", FuzzChance(f, 12) ? its[FuzzInt(f, !strcmp(type, KSPDCG) || !strcmp(type, KSPRRBCG) ? 6 : 5)] : "500"));
   if (!strcmp(type, KSPDCG) && FuzzChance(f, 30)) PetscCall(Set(f, "ksp_norm_type", "%s", norms[norm % 4]));
   else if (!strcmp(type, KSPRRBCG) && FuzzChance(f, 20)) PetscCall(Set(f, "ksp_norm_type", "%s", norms[norm % 3 ? norm % 2 * 2 : 3]));
   else if (strcmp(type, KSPDCG) && strcmp(type, KSPRRBCG) && strcmp(type, KSPPREONLY) && strcmp(type, KSPMINRES) && FuzzChance(f, 40)) PetscCall(Set(f, "ksp_norm_type", "unpreconditioned"));

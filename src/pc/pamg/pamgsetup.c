@@ -357,6 +357,26 @@ static PetscErrorCode PamgCoarseGhosts(PamgLevel *L, PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Ghosts that only rows left out of the next level have are none of its: PETSc numbers the columns that it finds, and the numbers must be the same */
+static PetscErrorCode PamgDropGhosts(PamgLevel *L, PamgLevel *C)
+{
+  PetscInt *number, n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(C->nghost + 1, &number));
+  for (PetscInt k = 0; k < C->bi[L->nc]; ++k) number[C->bj[k]] = 1;
+  for (PetscInt g = 0; g < C->nghost; ++g) {
+    if (!number[g]) continue;
+    C->garray[n] = C->garray[g];
+    number[g]    = ++n; // and one too many, so that 0 is none
+  }
+  for (PetscInt k = 0; k < C->bi[L->nc]; ++k) C->bj[k] = number[C->bj[k]] - 1;
+  for (PetscInt g = 0; g < L->csr.nghost; ++g) L->ghostagg[g] = number[L->ghostagg[g]] ? number[L->ghostagg[g]] - 1 : n;
+  C->nghost = n;
+  PetscCall(PetscFree(number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The block of the next matrix to other processes */
 static PetscErrorCode PamgCoarseOffDiagonal(PamgLevel *L, PamgLevel *C)
 {
@@ -370,6 +390,7 @@ static PetscErrorCode PamgCoarseOffDiagonal(PamgLevel *L, PamgLevel *C)
   PolderMembers_Host(L->n, L->agg, L->nc, ptr, row);
   PetscCall(PetscMalloc3(L->nc + 1, &C->bi, nz, &C->bj, nz, &C->ba));
   (void)PolderGalerkin_Host(L->nc, ptr, row, csr->bi, csr->bj, csr->ba, C->nghost, L->ghostagg, PETSC_FALSE, place, C->bi, C->bj, C->ba);
+  PetscCall(PamgDropGhosts(L, C));
   PetscCall(PetscFree3(ptr, row, place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
