@@ -526,7 +526,7 @@ static PetscErrorCode TestPrecision(void)
     {"-pc_pamg_smoother chebyshev -pc_pamg_pre 1 -pc_pamg_post 1",                  0.11 },
     {"-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2",                  0.06 },
     {"-pc_pamg_smoother chebyshev -pc_pamg_pre 3 -pc_pamg_post 3",                  0.025},
-    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 4 -pc_pamg_post 4",                  0.02 },
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 4 -pc_pamg_post 4",                  0.015},
     {"-pc_pamg_cycle k -pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2", 0.035},
     {"-pc_pamg_smoother jacobi -pc_pamg_pre 3 -pc_pamg_post 3",                     0.05 },
   };
