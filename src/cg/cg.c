@@ -152,6 +152,20 @@ static PetscErrorCode PolderCGCorrect_Private(KSP ksp, PetscReal wanted, Vec y, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* What rounding of the solution that is kept may leave of the residual. A solver of a reduced system has expanded the last one tried, which may be larger */
+static PetscErrorCode PolderCGBound_Private(KSP ksp)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+  PetscReal norm;
+  Mat       A;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  if (cg->trueresidual) PetscCall((*cg->trueresidual)(ksp, cg->x, NULL, &norm));
+  PetscCall(PolderMatRoundingBound(A, ksp->vec_sol, &cg->bound));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* No cycle improves x any more: either at the floor of double precision, or broken down for the given reason */
 static PetscErrorCode PolderCGStop_Private(KSP ksp, KSPConvergedReason reason)
 {
@@ -195,7 +209,6 @@ static PetscErrorCode PolderCGVerify_Private(KSP ksp, Vec t, Vec z, Vec y, Petsc
   const PetscBool          broken  = (PetscBool)(reason == KSP_DIVERGED_INDEFINITE_MAT || reason == KSP_DIVERGED_INDEFINITE_PC); // by rounding, perhaps
   const PetscBool          resumed = cg->resume;
   PetscReal                rnorm, norm;
-  Mat                      A;
 
   PetscFunctionBegin;
   *again     = PETSC_FALSE;
@@ -223,8 +236,7 @@ static PetscErrorCode PolderCGVerify_Private(KSP ksp, Vec t, Vec z, Vec y, Petsc
     cg->resume = *again = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(PolderMatRoundingBound(A, ksp->vec_sol, &cg->bound));
+  PetscCall(PolderCGBound_Private(ksp));
   if (first || rnorm < 0.5 * before) {
     cg->target = 0.5 * claimed;
     if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) cg->target = PetscMax(cg->target, 0.1 * cg->bound);

@@ -1,0 +1,50 @@
+/* Where arrays live and kernels run: the host or the device. Chosen once, when a matrix, a preconditioner or a solver is set up; from then on the algorithm asks its place. */
+#pragma once
+
+#include "device.h"
+
+typedef struct {
+  const char *name;
+  PetscBool   device;
+  /* ptr is the address of a pointer. Zero bytes give NULL on the device and may on the host: a NULL array of length 0 means nothing */
+  PetscErrorCode (*malloc)(size_t bytes, void *ptr);
+  /* NULL is fine; sets the pointer to NULL */
+  PetscErrorCode (*free)(void *ptr);
+  PetscErrorCode (*zero)(void *there, size_t bytes);
+  PetscErrorCode (*copy)(void *to, const void *from, size_t bytes); /* within the place */
+  /* From host memory, which may be reused on return, and to host memory, complete on return */
+  PetscErrorCode (*put)(void *there, const void *here, size_t bytes);
+  PetscErrorCode (*take)(void *here, const void *there, size_t bytes);
+  /* The array of a vector that is there: for reading, for writing every entry, for both */
+  PetscErrorCode (*vecgetread)(Vec, const PetscScalar **);
+  PetscErrorCode (*vecrestoreread)(Vec, const PetscScalar **);
+  PetscErrorCode (*vecgetwrite)(Vec, PetscScalar **);
+  PetscErrorCode (*vecrestorewrite)(Vec, PetscScalar **);
+  PetscErrorCode (*vecget)(Vec, PetscScalar **);
+  PetscErrorCode (*vecrestore)(Vec, PetscScalar **);
+  PetscErrorCode (*logflops)(PetscLogDouble);
+} PolderPlace;
+
+PETSC_INTERN const PolderPlace PolderOnHost, PolderOnDevice;
+
+static inline const PolderPlace *PolderPlaceOf(PetscBool device)
+{
+  return device ? &PolderOnDevice : &PolderOnHost;
+}
+
+/* The kernel of that stem where the arrays are: the launcher stem_CUDA(..., stream) or its host twin stem_Host(...) */
+#define PolderRun(place, stem, ...) \
+  do { \
+    if ((place)->device) { \
+      PolderStream polder_stream_; \
+      PetscCall(PolderDeviceGetStream(&polder_stream_)); \
+      PolderLaunch(stem##_CUDA(__VA_ARGS__, polder_stream_)); \
+    } else stem##_Host(__VA_ARGS__); \
+  } while (0)
+
+/* Room for n values of the type that *ptr leads to */
+#define PolderPlaceMalloc(place, n, ptr) ((*(place)->malloc)(sizeof(**(ptr)) * (size_t)(n), (ptr)))
+
+/* n values copied from host memory to an array there, and an array made for them */
+#define PolderPlacePut(place, n, here, there) ((*(place)->put)((there), (here), sizeof(*(there)) * (size_t)(n)))
+#define PolderPlaceTake(place, n, there, here) ((*(place)->take)((here), (there), sizeof(*(here)) * (size_t)(n)))
