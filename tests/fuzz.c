@@ -209,7 +209,7 @@ static PetscErrorCode Print(const Summary *s, PetscBool all)
 static PetscErrorCode Report(const Fuzz *f)
 {
   PetscFunctionBegin;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "-fuzz_seed %llu -fuzz_cases 1 on %d processes:\n%s\n", (unsigned long long)f->seed, f->size, f->log));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "-fuzz_seed %llu -fuzz_cases 1%s%s on %d processes:\n%s\n", (unsigned long long)f->seed, f->only[0] ? " -fuzz_only " : "", f->only, f->size, f->log));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -231,7 +231,7 @@ int main(int argc, char **argv)
   PetscInt       cases = 100, alarm = 60, only = -1;
   PetscReal      seconds = 0;
   PetscBool      all = PETSC_FALSE, stop = PETSC_FALSE, leaks = PETSC_TRUE;
-  char           seed[32] = "1", kind[16] = "";
+  char           seed[32] = "1";
   Vec            keep;
   PetscLogDouble start, now;
 
@@ -241,15 +241,15 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-fuzz_cases", &cases, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-fuzz_seconds", &seconds, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-fuzz_alarm", &alarm, NULL));
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-fuzz_only", kind, sizeof(kind), NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-fuzz_only", f.only, sizeof(f.only), NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-fuzz_type", f.always, sizeof(f.always), NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-fuzz_without", f.without, sizeof(f.without), NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-fuzz_summary", &all, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-fuzz_verbose", &f.verbose, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-fuzz_stop", &stop, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-fuzz_leaks", &leaks, NULL));
-  if (!strcmp(kind, "products")) only = 0;
-  if (!strcmp(kind, "solves")) only = 1;
+  if (!strcmp(f.only, "products")) only = 0;
+  if (!strcmp(f.only, "solves")) only = 1;
   f.comm = PETSC_COMM_WORLD;
   PetscCallMPI(MPI_Comm_rank(f.comm, &f.rank));
   PetscCallMPI(MPI_Comm_size(f.comm, &f.size));

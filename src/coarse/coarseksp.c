@@ -24,7 +24,7 @@ static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const Pets
   PetscCall(MatGetLayouts(c->E, &map, NULL));
   PetscCall(PetscLayoutSetUp(map));
   PetscCall(PetscLayoutGetRange(map, &rstart, &rend));
-  nz = ptr[c->nl] + rend - rstart;
+  nz = 2 * ptr[c->nl] + rend - rstart;
   PetscCall(PetscMalloc3(nz, &ci, nz, &cj, nz, &v));
   for (PetscInt i = 0; i < c->nl; ++i) {
     for (PetscInt k = ptr[i]; k < ptr[i + 1]; ++k) {
@@ -32,6 +32,9 @@ static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const Pets
       ci[n]  = c->gl[i];
       cj[n]  = c->gl[col[k]];
       v[n++] = val[k];
+      ci[n]  = c->gl[col[k]]; // a sum that is zero on one side only would leave a pattern without symmetry, on which PETSc's orderings do not end
+      cj[n]  = c->gl[i];
+      v[n++] = 0;
     }
   }
   for (PetscInt i = rstart; i < rend; ++i) {

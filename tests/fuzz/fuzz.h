@@ -38,6 +38,7 @@ typedef struct {
   MPI_Comm     comm;
   PetscMPIInt  rank, size;
   PetscBool    verbose, wrong, solves;
+  char         only[16];    /* "products", "solves" or "": both */
   char         without[32]; /* an operation to be left out */
   char         always[16];  /* the type of all matrices, to see what PETSc's own does */
   char         log[FUZZ_LOG], message[FUZZ_MESSAGE], kind[48];

@@ -60,7 +60,7 @@ void FuzzGuardCase(Fuzz *f, PetscInt seconds)
 {
   f->used   = 0;
   f->log[0] = f->message[0] = 0;
-  snprintf(Command, sizeof(Command), "\nprocess %d of %d: -fuzz_seed %llu -fuzz_cases 1\n", f->rank, f->size, (unsigned long long)f->seed);
+  snprintf(Command, sizeof(Command), "\nprocess %d of %d: -fuzz_seed %llu -fuzz_cases 1%s%s\n", f->rank, f->size, (unsigned long long)f->seed, f->only[0] ? " -fuzz_only " : "", f->only);
   alarm((unsigned)seconds);
 }
 

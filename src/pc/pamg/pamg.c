@@ -323,6 +323,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 
    Where matrix and vectors are on a GPU, on each process on its own, set-up and cycles run there, unless the matching is greedy.
 
+   In single precision residuals and corrections must be numbers that it has, 1e-38 to 3e38: scale a system whose right-hand side or solution is not.
+
    A constant kernel (`MatSetNullSpace()`) is one on every level. Where nobody has told of a kernel the factor of the last level leaves
    out the unknowns that depend on others.
 
