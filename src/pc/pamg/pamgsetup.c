@@ -590,6 +590,24 @@ static PetscErrorCode PamgFactorShared(PC_PAMG *pamg, PetscBool constant)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A row of zeros is one that the matrix leaves free: SOR of PETSc stops there, on the process that has it alone, where Jacobi goes on */
+static PetscErrorCode PamgAvoidSOR(KSP ksp, Mat A, Vec work)
+{
+  PC        inner;
+  PetscBool sor;
+  PetscReal least;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetPC(ksp, &inner));
+  PetscCall(PetscObjectTypeCompare((PetscObject)inner, PCSOR, &sor));
+  if (!sor) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetDiagonal(A, work));
+  PetscCall(VecAbs(work));
+  PetscCall(VecMin(work, NULL, &least));
+  if (least == 0) PetscCall(PCSetType(inner, PCJACOBI));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PamgSetUpCoarseKSP(PC pc)
 {
   PC_PAMG           *pamg = (PC_PAMG *)pc->data;
@@ -613,12 +631,13 @@ static PetscErrorCode PamgSetUpCoarseKSP(PC pc)
     PetscCall(PCSetType(inner, PCSOR));
     PetscCall(KSPSetFromOptions(pamg->ksp));
   }
+  if (!pamg->cb) PetscCall(MatCreateVecs(L->A, &pamg->cx, &pamg->cb));
   PetscCall(KSPSetOperators(pamg->ksp, L->A, L->A));
+  PetscCall(PamgAvoidSOR(pamg->ksp, L->A, pamg->cb));
   PetscCall(KSPSetUp(pamg->ksp));
   PetscCall(KSPGetConvergedReason(pamg->ksp, &reason));
   if (reason == KSP_DIVERGED_PC_FAILED) PetscCall(PCSetFailedReason(pc, PC_SUBPC_ERROR));
   PetscCall(PolderPCShareFailure(pc));
-  if (!pamg->cb) PetscCall(MatCreateVecs(L->A, &pamg->cx, &pamg->cb));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
