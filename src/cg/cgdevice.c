@@ -195,10 +195,10 @@ static PetscErrorCode PolderCGDeviceStart_Private(KSP ksp, Vec r, Vec p)
   state.ring      = device->devicering;
   state.tol       = -1;
   state.divtol    = PETSC_INFINITY;
-  if (plain && ksp->normtype != KSP_NORM_NONE) {
+  if (plain && ksp->normtype != KSP_NORM_NONE && ksp->converged != KSPConvergedSkip) {
     state.tol    = cg->target > 0 ? cg->target : ksp->ttol;
     state.divtol = ksp->divtol * ksp->rnorm0;
-  } else if (plain) state.tol = ksp->abstol;
+  } else if (plain && ksp->normtype == KSP_NORM_NONE) state.tol = ksp->abstol;
   PetscCall(VecGetSize(r, &state.N));
   PetscCall(PolderCGDeviceSetState_Private(device, &state));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -124,6 +124,7 @@ PetscErrorCode PolderCGReport(KSP ksp, PetscReal rnorm, PetscReal norm)
   PetscFunctionBegin;
   PetscCall(KSPLogResidualHistory(ksp, norm));
   PetscCall(KSPMonitor(ksp, ksp->its, norm));
+  KSPCheckNorm(ksp, rnorm); // whatever the test makes of it: the device has stopped
   PetscCall(PolderCGTest(ksp, norm));
   if (ksp->normtype == KSP_NORM_NONE && rnorm <= ksp->abstol) ksp->reason = KSP_CONVERGED_ATOL; // nothing left to divide by
   if (cg->target > 0 && ksp->reason >= 0) ksp->reason = norm <= cg->target ? KSP_CONVERGED_HAPPY_BREAKDOWN : KSP_CONVERGED_ITERATING;

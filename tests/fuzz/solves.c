@@ -151,7 +151,7 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
       gnorm += 30 * rounding;
       bnorm = PetscMax(bnorm, gnorm);
     }
-    if (initial && !strcmp(solver, KSPDCG)) bnorm = PetscMax(bnorm, f->ksp->rnorm0); /* of the guess corrected by the deflation space, which may be larger than b */
+    if ((initial && !strcmp(solver, KSPDCG)) || (zero && !strcmp(solver, KSPRRBCG))) bnorm = PetscMax(bnorm, f->ksp->rnorm0); /* of the guess corrected by the deflation space, or on the black nodes */
     allowed = 1.01 * PetscMax(rtol * bnorm, abstol) + (type == KSP_NORM_UNPRECONDITIONED ? 30 : 300) * floor;
     if (!ours) allowed = 10 * allowed + 1e5 * floor;
     if (zero && f->keeps) allowed = PETSC_INFINITY; /* PCLEVELSET may have made the guess worse than it was */
