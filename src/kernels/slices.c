@@ -1,4 +1,4 @@
-/* Host twins of cuda/icrs.cu: the same arrays, filled and read by plain loops. */
+/* Host twins of cuda/slices.cu: the same arrays, filled and read by plain loops. */
 #include "kernels.h"
 
 void PolderScan_Host(PetscInt n, int a[])
