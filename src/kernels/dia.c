@@ -138,3 +138,14 @@ PetscBool PolderDiaFill_Host(PetscInt m, PetscInt nd, PetscInt first, const Pets
   }
   return PETSC_TRUE;
 }
+
+PetscBool PolderToSingle_Host(size_t n, const PetscScalar v[], float s[])
+{
+  PetscBool good = PETSC_TRUE;
+
+  for (size_t i = 0; i < n; ++i) {
+    s[i] = (float)v[i];
+    if (PetscIsInfReal((PetscReal)s[i]) && !PetscIsInfScalar(v[i])) good = PETSC_FALSE;
+  }
+  return good;
+}

@@ -14,14 +14,3 @@
 #define TRI_VALUE      float
 #define TRI_NAME(name) name##Single_Host
 #include "trisweeps.h"
-
-PetscBool PolderToSingle_Host(size_t n, const PetscScalar v[], float s[])
-{
-  PetscBool good = PETSC_TRUE;
-
-  for (size_t i = 0; i < n; ++i) {
-    s[i] = (float)v[i];
-    if (PetscIsInfReal((PetscReal)s[i]) && !PetscIsInfScalar(v[i])) good = PETSC_FALSE;
-  }
-  return good;
-}
