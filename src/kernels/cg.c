@@ -1,5 +1,5 @@
 /* The vectors of a step of conjugate gradients. */
-#include "kernels.h"
+#include "cg.h"
 
 PetscReal PolderCGUpdate_Host(PetscInt n, PetscScalar alpha, const PetscScalar *restrict p, const PetscScalar *restrict w, PetscScalar *restrict x, PetscScalar *restrict r)
 {

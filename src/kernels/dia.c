@@ -1,5 +1,5 @@
 /* Products with a matrix stored by diagonals: val[d][i] is entry (i, i + off[d]). */
-#include "kernels.h"
+#include "dia.h"
 
 /* Rows that are worked on together: their sums stay in the first-level cache while all diagonals pass */
 #define POLDER_DIA_ROWS 1024

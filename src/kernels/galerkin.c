@@ -1,5 +1,6 @@
 /* The coarse matrix P^T A P of a P with one unit entry a row: sums of the entries of A by aggregate of row and column. */
-#include "kernels.h"
+#include "galerkin.h"
+#include "pairrow.h"
 #include <float.h>
 
 /* Columns ascend; rows are short and nearly sorted */

@@ -1,6 +1,6 @@
 /* One level of a multigrid cycle, in double and in single precision. */
 #include "levelscalars.h"
-#include "kernels.h"
+#include "level.h"
 
 /* Rows that are worked on together; sweeps take diagonals nearer than LEVEL_NEAR entry by entry */
 #define LEVEL_ROWS  512

@@ -1,5 +1,6 @@
 /* Entries to other processes by the rows that have any: what the set-up of a level on a device looks at in them. */
-#include "kernels.h"
+#include "outer.h"
+#include "pairrow.h"
 #include "outerrow.h"
 #include <float.h>
 

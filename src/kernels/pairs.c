@@ -1,5 +1,5 @@
 /* Pairwise aggregation: pairs of strongly coupled rows, found in rounds over all rows or one after another, and the numbers of the aggregates. */
-#include "kernels.h"
+#include "pairs.h"
 
 void PolderPairsOutside_Host(PetscInt n, const PetscInt bi[], const PetscScalar ba[], PetscReal outside[])
 {

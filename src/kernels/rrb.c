@@ -1,5 +1,5 @@
 /* The sweeps of the repeated red-black factorisation, grid by grid, on the r1, b1, b2, r2 arrays of rrbrow.h. */
-#include "kernels.h"
+#include "rrb.h"
 
 void PolderRRBClearMissing_Host(const PolderRRBGrid *g, PetscScalar z[])
 {

@@ -1,5 +1,5 @@
 /* Repeated red-black factorisation, grid by grid, on the r1, b1, b2, r2 arrays of rrbrow.h. */
-#include "kernels.h"
+#include "rrb.h"
 
 void PolderRRBPutRow_Host(const PolderRRBGrid *g, PetscInt y, PetscScalar *const row[], PetscScalar c[], PetscScalar x[])
 {

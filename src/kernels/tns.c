@@ -1,5 +1,5 @@
 /* Triangular sweeps of the truncated Neumann series, in double precision and with the matrix in single precision. */
-#include "kernels.h"
+#include "tns.h"
 
 /* Entries of one block of rows: small enough that a block stays in the second-level cache while all sweeps pass over it */
 #define POLDER_TRI_ENTRIES 28672

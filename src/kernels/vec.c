@@ -1,4 +1,4 @@
-#include "kernels.h"
+#include "vec.h"
 
 PetscReal PolderDot_Host(PetscInt n, const PetscScalar *restrict x, const PetscScalar *restrict y)
 {
