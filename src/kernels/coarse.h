@@ -3,7 +3,7 @@
 
 #include "launcher.h"
 
-/* skyline.c: rows of a lower triangle as L[ptr[i] .. ptr[i+1]), columns first[i] .. i */
+/* Host: rows of a lower triangle as L[ptr[i] .. ptr[i+1]), columns first[i] .. i */
 /*
   Cholesky in place; rows with drop[i] set, and those whose pivot falls to tol or below, become rows of the identity. Returns the number of rows found to
   drop
