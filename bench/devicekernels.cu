@@ -1,5 +1,10 @@
 /* Times the device kernels of stencils and of the repeated red-black preconditioner: microseconds, bytes that must move, and what fraction of the copy bandwidth of the same run that is. */
-#include "../cuda/kernels.h"
+#include "kernels/cg.h"
+#include "kernels/coarse.h"
+#include "kernels/dia.h"
+#include "kernels/rrb.h"
+#include "kernels/tns.h"
+#include "kernels/vec.h"
 #include <cuda_runtime.h>
 #include <algorithm>
 #include <cstdio>

@@ -1,5 +1,6 @@
 /* Steps of the conjugate gradients whose scalars stay on the device. */
 #include "cg.cuh"
+#include "kernels/cg.h"
 
 /* Two values at a time where all arrays allow it */
 template <int V>

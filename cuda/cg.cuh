@@ -2,6 +2,7 @@
 #pragma once
 
 #include "launch.cuh"
+#include "kernels/cg.h"
 #include <cooperative_groups.h>
 
 /* What a norm decides */

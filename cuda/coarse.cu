@@ -1,5 +1,6 @@
 /* The dense coarse matrix E of a deflation space: scaling, condition and residual. Matrices are n by n in ld by ld arrays, ld a multiple of POLDER_SWEEP. */
 #include "launch.cuh"
+#include "kernels/coarse.h"
 #include <cublas_v2.h>
 #include <cusolverDn.h>
 #include <petscdevice_cuda.h>

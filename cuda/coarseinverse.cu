@@ -3,6 +3,7 @@
   to date. Products of tiles are made by tensor cores where these take double precision.
 */
 #include "tiles.cuh"
+#include "kernels/coarse.h"
 #include <cuda_pipeline.h>
 
 static const int NB = POLDER_SWEEP, SWEEP_BLOCK = 256;

@@ -2,6 +2,7 @@
 #include "foreach.cuh"
 #include "index.cuh"
 #include "kernels/colourrow.h"
+#include "kernels/colours.h"
 
 int PolderColoursRound_CUDA(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count, PolderStream stream)
 {

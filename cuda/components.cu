@@ -5,6 +5,7 @@
   warp that would join the same two trees let one of them do it. On a grid that leaves few atomic operations.
 */
 #include "index.cuh"
+#include "kernels/components.h"
 
 struct PolderJoinClass {
   const PetscInt *cls;

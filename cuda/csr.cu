@@ -1,5 +1,6 @@
 /* Compressed rows: products, values from coordinates, and what the matrix types need of them. */
 #include "launch.cuh"
+#include "kernels/csr.h"
 #include <type_traits>
 
 /* W threads a row */

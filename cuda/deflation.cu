@@ -1,5 +1,6 @@
 /* Deflation by labels: Z^T v, Z a, AZ and E = Z^T A Z. Every sum has a fixed order. */
 #include "launch.cuh"
+#include "kernels/deflation.h"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>

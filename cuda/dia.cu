@@ -1,6 +1,8 @@
 /* Matrices by diagonals: val[d][i] is entry (i, i + off[d]), read only where row and column exist. */
 #include "runs.cuh"
 #include "stencil.cuh"
+#include "kernels/dia.h"
+#include "kernels/vec.h"
 
 /* Diagonals of one launch, which travel as its arguments */
 #define DIA_BATCH 32

@@ -1,5 +1,5 @@
 /* The excess of the rows of a hierarchy, and the diagonal of its coarse rows from it, as on the host (src/kernels/excess.c). */
-#include "kernels.h"
+#include "kernels/excess.h"
 #include "foreach.cuh"
 #include "kernels/excessrow.h"
 

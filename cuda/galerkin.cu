@@ -6,6 +6,7 @@
 #include "index.cuh"
 #include "kernels/levelrow.h"
 #include "kernels/pairrow.h"
+#include "kernels/galerkin.h"
 #include <cub/device/device_scan.cuh>
 #include <float.h>
 

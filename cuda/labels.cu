@@ -2,6 +2,7 @@
 #include "foreach.cuh"
 #include "index.cuh"
 #include "kernels/labelrow.h"
+#include "kernels/labels.h"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>

@@ -1,7 +1,7 @@
 /* What the kernels share: grids, sums in a fixed order. Nothing here depends on the order in which blocks run, so results are the same bit for bit. */
 #pragma once
 
-#include "kernels.h"
+#include "kernels/launcher.h"
 #include <type_traits>
 
 /* Threads of a block, and most blocks of a grid that reduces */

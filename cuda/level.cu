@@ -1,6 +1,7 @@
 /* One level of a multigrid cycle: V is the type of matrix and vectors, double or float. Sums of a K-cycle are in double precision and stay on the device. */
 #include "kernels/levelscalars.h"
 #include "stencil.cuh"
+#include "kernels/level.h"
 
 /* Most blocks of a kernel that makes sums as well; blocks of a 5-point stencil for which a multiprocessor has registers */
 #define LEVEL_BLOCKS 1056

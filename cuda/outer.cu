@@ -4,6 +4,8 @@
 #include "kernels/levelscalars.h"
 #include "kernels/outerrow.h"
 #include "kernels/pairrow.h"
+#include "kernels/level.h"
+#include "kernels/outer.h"
 #include <float.h>
 #include <type_traits>
 

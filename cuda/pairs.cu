@@ -2,6 +2,7 @@
 #include "foreach.cuh"
 #include "index.cuh"
 #include "kernels/pairrow.h"
+#include "kernels/pairs.h"
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <thrust/iterator/counting_iterator.h>

@@ -1,5 +1,6 @@
 /* Kernels of the repeated red-black preconditioner: a grid each, or one for all small ones. */
 #include "rrbsweeps.cuh"
+#include "kernels/rrb.h"
 
 /* Blocks for which a multiprocessor has registers, on the way down and up */
 #define RRB_DOWN 8

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cg.cuh"
+#include "kernels/rrbrow.h"
 
 /* Cells of a strip, and the least steps of a warp; threads of a block */
 #define RRB_WIDTH 30

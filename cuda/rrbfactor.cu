@@ -1,5 +1,6 @@
 /* The repeated red-black factorisation: a thread a node or a cell, in the steps of src/kernels/rrbrow.h. */
 #include "launch.cuh"
+#include "kernels/rrb.h"
 
 /* A block is RRB_X by RRB_Y threads */
 #define RRB_X 32

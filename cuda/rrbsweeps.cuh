@@ -9,6 +9,7 @@
 
 #include "rrb.cuh"
 #include "kernels/rrbreduced.h"
+#include "kernels/rrb.h"
 
 /* How lines of a vector are read: 0: one entry at a time; 1: pairs; 2: pairs, which on odd lines begin one entry before the cell */
 static __device__ __forceinline__ int RRBPairs(const PetscScalar *a, PetscInt ld)

@@ -3,6 +3,7 @@
   place, so that node (x, y) of a grid, which is node (2x+1, 2y+1) of the one before, keeps its value where it lies.
 */
 #include "launch.cuh"
+#include "kernels/rrb.h"
 
 /* Threads of a block, and unit vectors that it sweeps, for which a coefficient is read once */
 #define RRB_TAIL_BLOCK   256

@@ -1,5 +1,6 @@
 /* Runs of rows of one label along the lines of a grid. A thread a chunk of a line; the numbers of neighbouring lines follow each other, so that warps read what lies together. */
 #include "runs.cuh"
+#include "kernels/runs.h"
 
 /* The rows of a chunk of a line */
 struct RunsRows {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "launch.cuh"
+#include "kernels/runs.h"
 
 static __host__ __device__ __forceinline__ PetscInt RunsWords(const PolderRuns &r)
 {

@@ -3,6 +3,7 @@
   which is for those of J. The block that ends last of those of a tile row adds its parts in their order, so that the result does not depend on which one that is.
 */
 #include "tiles.cuh"
+#include "kernels/coarse.h"
 
 #define SYM_TILE POLDER_SWEEP                   /* 64 rows */
 #define SYM_ROWS (SYM_TILE * 32 / POLDER_BLOCK) /* rows of a tile a warp; a lane has two columns */

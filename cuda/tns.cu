@@ -1,5 +1,6 @@
 /* Triangular sweeps of the truncated Neumann series: V is the type of the entries of the matrix and of the inverse diagonal, double or float. */
 #include "cg.cuh"
+#include "kernels/tns.h"
 
 /* Diagonals of one launch */
 #define TRI_BATCH 32

@@ -1,5 +1,6 @@
 /* Vector kernels of the conjugate gradients. */
 #include "launch.cuh"
+#include "kernels/vec.h"
 
 size_t PolderReduceWork_CUDA(void)
 {

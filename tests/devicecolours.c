@@ -1,6 +1,9 @@
 static char help[] = "Colours of rows and Gauss-Seidel by colours on the device, against their host twins and against what they are for: on grids, bands, stars and dense matrices.\n\n";
 
 #include "devicetest.h"
+#include "kernels/colours.h"
+#include "kernels/level.h"
+#include "kernels/pairs.h"
 
 /* A symmetric matrix on the host and on the device, dinv the inverse of its diagonal */
 typedef struct {

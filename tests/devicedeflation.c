@@ -4,6 +4,9 @@ static char help[] = "Deflation on the device: kernels against their host twins,
 #include "copies.h"
 #include "devicetest.h"
 #include "deflation/deflationspace.h"
+#include "kernels/coarse.h"
+#include "kernels/deflation.h"
+#include "kernels/vec.h"
 #include <polder.h>
 #include <petsctime.h>
 

@@ -1,6 +1,7 @@
 static char help[] = "Device kernels against their host twins: awkward sizes, poisoned output.\n\n";
 
 #include "devicetest.h"
+#include "kernels/vec.h"
 
 static const PetscInt Sizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1025, 4097, 100003, 1 << 21};
 

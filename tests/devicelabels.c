@@ -4,6 +4,8 @@ static char help[] = "Labels of the deflation spaces on the device: every kernel
 #include "deflation/deflationlabels.h"
 #include "devicetest.h"
 #include "vecs.h"
+#include "kernels/components.h"
+#include "kernels/labels.h"
 
 /* Counts the entries of a device array that are not those of the host */
 static PetscErrorCode Compare(PetscInt n, const PetscInt host[], const PetscInt device[], PetscInt *wrong)

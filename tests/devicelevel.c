@@ -5,6 +5,8 @@ static char help[] = "Device kernels of the levels of PC pamg against their host
 #include "vecs.h"
 #include "kernels/levelscalars.h"
 #include "pc/pamg/pamgimpl.h"
+#include "kernels/level.h"
+#include "kernels/pairs.h"
 #include <polder.h>
 #include <petsc/private/pcimpl.h>
 

@@ -2,6 +2,10 @@ static char help[] = "Device kernels for entries to other processes against thei
 
 #include "devicetest.h"
 #include "kernels/levelscalars.h"
+#include "kernels/galerkin.h"
+#include "kernels/level.h"
+#include "kernels/outer.h"
+#include "kernels/pairs.h"
 #include <float.h>
 
 /* Rows of a local block and, in some of them, entries to ghosts; host and device */

@@ -1,6 +1,9 @@
 static char help[] = "Pairwise aggregation on the device: every kernel of a pass against its host twin, on grids, bands, stars and hubs, tiny, odd and large.\n\n";
 
 #include "devicetest.h"
+#include "kernels/galerkin.h"
+#include "kernels/labels.h"
+#include "kernels/pairs.h"
 
 /* A symmetric matrix on the host and on the device */
 typedef struct {

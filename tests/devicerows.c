@@ -1,6 +1,7 @@
 static char help[] = "Device kernels of compressed rows, of values in coordinates and of lists against the host: awkward sizes, poisoned output.\n\n";
 
 #include "devicetest.h"
+#include "kernels/csr.h"
 
 static const PetscInt Sizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1025, 4097, 100003, 1 << 21};
 

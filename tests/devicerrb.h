@@ -3,6 +3,8 @@
 
 #include "devicetest.h"
 #include "rrbtwin.h"
+#include "kernels/coarse.h"
+#include "kernels/dia.h"
 
 /* -small: no grid beyond a few thousand nodes, for compute-sanitizer */
 static PetscBool small = PETSC_FALSE;

@@ -1,6 +1,10 @@
 static char help[] = "Sums over runs of rows of equal label, alone and with the product, against those over the rows.\n\n";
 
 #include "devicetest.h"
+#include "kernels/dia.h"
+#include "kernels/labels.h"
+#include "kernels/runs.h"
+#include "kernels/vec.h"
 
 typedef struct {
   PolderRuns r; /* on the device */

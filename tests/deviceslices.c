@@ -1,6 +1,7 @@
 static char help[] = "Device kernels of sliced rows against their host twins: every array that is built, and the product in its forms.\n\n";
 
 #include "devicetest.h"
+#include "kernels/slices.h"
 
 /* One array here and on the device, where it starts as NaN or as 0xffffffff */
 typedef struct {

@@ -1,6 +1,9 @@
 static char help[] = "Device kernels of matrices by diagonals and of triangular sweeps against their host twins: awkward sizes, poisoned output.\n\n";
 
 #include "devicetest.h"
+#include "kernels/dia.h"
+#include "kernels/tns.h"
+#include "kernels/vec.h"
 
 /* -small: no grid beyond a few thousand rows but one of either kind, for compute-sanitizer */
 static PetscBool small = PETSC_FALSE;

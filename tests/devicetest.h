@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/device.h"
-#include "kernels/kernels.h"
+#include "kernels/cg.h"
 
 static unsigned int seed = 12345;
 

@@ -1,6 +1,7 @@
 static char help[] = "Host kernels of the matrix formats against plain loops: awkward sizes, poisoned output, nothing written or read outside.\n\n";
 
-#include "kernels/kernels.h"
+#include "kernels/dia.h"
+#include "kernels/slices.h"
 
 #define GUARD 16
 

@@ -1,5 +1,6 @@
 static char help[] = "Pairwise-aggregation multigrid: iterations, and identities of its levels and cycles.\n\n";
 
+#include "kernels/colourrow.h"
 #include "pc/pamg/pamgimpl.h"
 #include "pamgproblems.h"
 #include "runner.h"

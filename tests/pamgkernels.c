@@ -1,6 +1,9 @@
 static char help[] = "Host kernels of the pairwise-aggregation multigrid against plain loops, on rows and on diagonals, tiny, odd and large.\n\n";
 
-#include "kernels/kernels.h"
+#include "kernels/dia.h"
+#include "kernels/galerkin.h"
+#include "kernels/level.h"
+#include "kernels/pairs.h"
 #include "kernels/levelscalars.h"
 #include "core/compat.h"
 

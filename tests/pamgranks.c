@@ -1,5 +1,6 @@
 static char help[] = "Pairwise-aggregation multigrid whose levels are on the device, on several processes: its cycles are those of levels on the host.\n\n";
 
+#include "kernels/colourrow.h"
 #include "pc/pamg/pamgimpl.h"
 #include "pamgproblems.h"
 #include "runner.h"

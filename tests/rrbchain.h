@@ -2,6 +2,9 @@
 #pragma once
 
 #include "core/device.h"
+#include "kernels/cg.h"
+#include "kernels/coarse.h"
+#include "kernels/rrb.h"
 
 static inline int RRBChainApply(const PolderRRBSystem *a, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
 {

@@ -1,7 +1,8 @@
 /* The launchers of rrb.cu, rrbtail.cu, rrbfactor.cu and rrbreduced.cu in terms of the kernels of the host: for the emulated device, and to compare with. */
 #pragma once
 
-#include "kernels/kernels.h"
+#include "kernels/rrb.h"
+#include "kernels/vec.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,9 @@
 static char help[] = "Host kernels of the solvers against plain loops and dense matrices: awkward sizes, poisoned output.\n\n";
 
-#include "kernels/kernels.h"
+#include "kernels/cg.h"
+#include "kernels/deflation.h"
+#include "kernels/tns.h"
+#include "kernels/vec.h"
 
 static unsigned int seed = 4321;
 

@@ -6,6 +6,7 @@
 #include "cg.h"
 #include "mat/aijderived.h"
 #include "mat/dia.h"
+#include "kernels/vec.h"
 
 /* From this number of local rows on, a step takes longer than the host needs to ask for the next one */
 #define POLDER_CG_LARGE 1000000

@@ -1,6 +1,5 @@
 /* The steps of conjugate gradients on the host, and with vectors of other packages. */
 #include "cg.h"
-#include "kernels/kernels.h"
 
 /* x <- x + alpha p, r <- r - alpha w, norm <- ||r|| in one pass over host vectors */
 static PetscErrorCode PolderCGUpdate_Private(PetscScalar alpha, Vec p, Vec w, Vec x, Vec r, PetscReal *norm)

@@ -1,6 +1,6 @@
 /* What the steps of conjugate gradients on the host and on a device share. */
 #include "cg.h"
-#include "kernels/kernels.h"
+#include "kernels/vec.h"
 
 PetscErrorCode PolderVecRemoveMean(Vec x)
 {

@@ -2,7 +2,7 @@
 #include "coarseimpl.h"
 #include "core/gather.h"
 #include "core/device.h"
-#include "kernels/kernels.h"
+#include "kernels/coarse.h"
 
 static const char *const PolderCoarseTypes[] = {"inverse", "cholesky", "ksp", "PolderCoarseType", "COARSE_", NULL};
 

@@ -4,6 +4,7 @@
 */
 #include "coarsedevice.h"
 #include "core/device.h"
+#include "kernels/coarse.h"
 
 struct _n_PolderCoarseDevice {
   PetscInt     d, ld;

@@ -1,4 +1,5 @@
 #include "device.h"
+#include "kernels/vec.h"
 #include <petsclog.h>
 
 #if defined(POLDER_HAVE_CUDA)

@@ -2,17 +2,15 @@
 #pragma once
 
 #include "compat.h"
+#include "kernels/launcher.h"
 #include <petscmat.h>
 
-/* A cudaStream_t and a cudaGraphExec_t, without CUDA's headers */
-typedef struct CUstream_st    *PolderStream;
+/* A cudaGraphExec_t, without CUDA's headers */
 typedef struct CUgraphExec_st *PolderDeviceGraph;
-
-#include "../../cuda/kernels.h"
 
 #if defined(POLDER_HAVE_CUDA)
 PETSC_INTERN const char *PolderDeviceErrorString(int);
-  /* Checks what a launcher of cuda/kernels.h, or a call of the CUDA run-time library, returns */
+  /* Checks what a launcher of a kernel, or a call of the CUDA run-time library, returns */
   #define PolderLaunch(...) \
     do { \
       const int polder_err_ = (int)(__VA_ARGS__); \
@@ -43,7 +41,7 @@ PETSC_INTERN const char *PolderDeviceErrorString(int);
   #define POLDER_MEMTYPE_DEVICE   PETSC_MEMTYPE_CUDA
 #endif
 
-/* Bytes that a PolderXxxWork_CUDA() of cuda/kernels.h asks for */
+/* Bytes that a PolderXxxWork_CUDA() asks for */
 #if defined(POLDER_HAVE_CUDA)
   #define PolderWorkSize(call) (call)
 #else

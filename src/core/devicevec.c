@@ -1,5 +1,6 @@
 /* What solvers ask of vectors, wherever these are. */
 #include "device.h"
+#include "kernels/vec.h"
 
 /* In shared memory, where the device writes it and the host waits for it */
 static PetscReal *PolderNormHost = NULL, *PolderNormDevice;

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "device.h"
+#include "kernels/cg.h"
 #include <petscksp.h>
 #include <petsc/private/petscimpl.h>
 

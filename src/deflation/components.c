@@ -1,6 +1,7 @@
 /* Connected components of the matrix graph, the same for any number of processes. */
 #include "deflationlabels.h"
 #include "core/gather.h"
+#include "kernels/components.h"
 
 /* Two rows of different processes that an entry joins, each given by the component it has on its own process */
 typedef struct {

@@ -1,6 +1,6 @@
 /* The operators P, P^T and Q of a deflation space, as their formulas; the steps run where the vectors are. */
 #include "deflationdevice.h"
-#include "kernels/kernels.h"
+#include "kernels/deflation.h"
 
 /* Do the steps run on the device? They do for vectors that are there, and where set-up left nothing on the host */
 static PetscErrorCode PolderDeflationBegin_Private(PolderDeflationSpace s, Vec v)

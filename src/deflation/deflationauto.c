@@ -1,5 +1,6 @@
 /* Labels that follow a level set, or the regions that the matrix shows by jumps of its entries. */
 #include "deflationlabels.h"
+#include "kernels/labels.h"
 #include <petscdmda.h>
 #include <petscviewer.h>
 

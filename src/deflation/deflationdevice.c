@@ -1,6 +1,7 @@
 /* The device side of a deflation space: set-up from a matrix that is there, or from what was set up on the host, and the steps of the operators. */
 #include "deflationdevice.h"
 #include "mat/dia.h"
+#include "kernels/deflation.h"
 
 /* Threads that keep the device busy with the sums of Z^T v, and the least and the most items of each. Labels of so many items on average take a block a segment, so that most of them have
    one, and nothing waits for the other segments of a label; below, it is a warp */

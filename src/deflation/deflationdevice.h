@@ -3,7 +3,7 @@
 
 #include "deflationspace.h"
 
-/* Rows cut into segments of one label each: see cuda/kernels.h */
+/* Rows cut into segments of one label each: see kernels/deflation.h */
 typedef struct {
   PetscInt      n, nlabel, most; /* items, labels, most segments */
   PetscBool     wide;            /* a block a segment, not a warp */
@@ -44,7 +44,7 @@ PETSC_INTERN PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, con
 PETSC_INTERN PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace, Vec v);
 PETSC_INTERN PetscErrorCode PolderDeflationRestrictAZ_Device(PolderDeflationSpace, Vec x, PetscBool subtract);
 PETSC_INTERN PetscErrorCode PolderDeflationProlongAdd_Device(PolderDeflationSpace, PetscScalar alpha, Vec x);
-/* v <- P v, and unless dot is NULL *dot less (Z^T v, E^-1 Z^T v), which is (p, AZ E^-1 Z^T v) when v = A p. summed: the runs have the sums of v; early: see cuda/kernels.h */
+/* v <- P v, and unless dot is NULL *dot less (Z^T v, E^-1 Z^T v), which is (p, AZ E^-1 Z^T v) when v = A p. summed: the runs have the sums of v; early: see kernels/deflation.h */
 PETSC_INTERN PetscErrorCode PolderDeflationApplyP_Device(PolderDeflationSpace, Vec v, PetscBool summed, PetscBool early, PetscScalar *dot);
 /* a2 <- column k of the identity */
 PETSC_INTERN PetscErrorCode PolderDeflationUnit_Device(PolderDeflationSpace, PetscInt k);

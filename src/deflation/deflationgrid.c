@@ -1,6 +1,7 @@
 /* The structured grid that a matrix without a DM shows: 3-, 5- or 7-point stencils in natural numbering. */
 #include "deflationlabels.h"
 #include "core/gather.h"
+#include "kernels/labels.h"
 
 enum {
   MAXSTRIDES = 3

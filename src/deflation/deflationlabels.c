@@ -1,6 +1,7 @@
 /* One label a row for the piecewise-constant deflation spaces; the kinds that follow a level set are in deflationauto.c. */
 #include "deflationlabels.h"
 #include "core/gather.h"
+#include "kernels/labels.h"
 #include <petscdmda.h>
 #include <petsc/private/hashmapij.h>
 

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "core/device.h"
-#include "kernels/kernels.h"
 #include "deflationspace.h"
 
 /* Runs the kernel of that stem where the rows are: the launcher when csr->device is set, else its host twin. Arrays of the rows are there as well */

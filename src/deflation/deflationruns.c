@@ -1,6 +1,7 @@
 /* Z^T v on the lines in which the product with a stencil is made: what a thread goes through are a few runs of equal labels, and their sums are far fewer than the rows. */
 #include "deflationdevice.h"
 #include "mat/dia.h"
+#include "kernels/labels.h"
 
 /* A run costs its sum, written and read, and the place of that in its label; a row, which is what it stands for, its place only */
 #define POLDER_RUNS_LEAST 4 /* rows a run */

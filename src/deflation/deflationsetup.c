@@ -1,6 +1,6 @@
 /* Set-up of a deflation space: local numbering of the columns, AZ, the Galerkin matrix E = Z^T A Z. */
 #include "deflationspace.h"
-#include "kernels/kernels.h"
+#include "kernels/deflation.h"
 
 /* Columns that this process touches get local numbers in order of appearance: own rows first, then ghosts. label[] becomes local */
 static PetscErrorCode PolderDeflationNumber_Private(PolderDeflationSpace s, PetscInt n, PetscInt label[], PetscInt nghost, PetscInt ghostlabel[])

@@ -4,6 +4,7 @@
 #include "core/device.h"
 #include "mat/halo.h"
 #include "coarse/coarse.h"
+#include "kernels/runs.h"
 #include <petsc/private/petscimpl.h>
 #include <petscdm.h>
 

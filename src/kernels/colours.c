@@ -1,5 +1,5 @@
 /* Colours of the rows of a level, such that no entry joins two rows of the same one. */
-#include "kernels.h"
+#include "colours.h"
 
 void PolderColoursRound_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count)
 {

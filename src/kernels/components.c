@@ -1,5 +1,5 @@
 /* Union-find on the graph of a CSR matrix; the root of a tree is its smallest row. */
-#include "kernels.h"
+#include "components.h"
 
 static inline PetscInt PolderFind_Private(PetscInt parent[], PetscInt i)
 {

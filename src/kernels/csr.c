@@ -1,5 +1,5 @@
 /* Compressed rows. */
-#include "kernels.h"
+#include "csr.h"
 
 void PolderCsrMult_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot)
 {

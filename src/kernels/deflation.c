@@ -1,4 +1,4 @@
-#include "kernels.h"
+#include "deflation.h"
 
 /* Eight partial sums let the compiler vectorise a sum whose order it may not change */
 static inline PetscScalar PolderRunSum(PetscInt n, const PetscScalar v[])

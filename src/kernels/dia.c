@@ -1,5 +1,5 @@
 /* Products with a matrix stored by diagonals: val[d][i] is entry (i, i + off[d]). */
-#include "kernels.h"
+#include "dia.h"
 
 /* Rows that are worked on together: their sums stay in the first-level cache while all diagonals pass */
 #define POLDER_DIA_ROWS 1024
@@ -137,4 +137,15 @@ PetscBool PolderDiaFill_Host(PetscInt m, PetscInt nd, PetscInt first, const Pets
     if (k < end) return PETSC_FALSE;
   }
   return PETSC_TRUE;
+}
+
+PetscBool PolderToSingle_Host(size_t n, const PetscScalar v[], float s[])
+{
+  PetscBool good = PETSC_TRUE;
+
+  for (size_t i = 0; i < n; ++i) {
+    s[i] = (float)v[i];
+    if (PetscIsInfReal((PetscReal)s[i]) && !PetscIsInfScalar(v[i])) good = PETSC_FALSE;
+  }
+  return good;
 }

@@ -1,5 +1,5 @@
 /* The excess of the rows of a hierarchy, and the diagonal of its coarse rows from it. */
-#include "kernels.h"
+#include "excess.h"
 #include "excessrow.h"
 
 void PolderExcessRows_Host(PetscInt n, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[])

@@ -1,16 +1,7 @@
 /* The coarse matrix P^T A P of a P with one unit entry a row: sums of the entries of A by aggregate of row and column. */
-#include "kernels.h"
+#include "galerkin.h"
+#include "pairrow.h"
 #include <float.h>
-
-void PolderMembers_Host(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[])
-{
-  for (PetscInt a = 0; a <= n + 1; ++a) ptr[a] = 0;
-  for (PetscInt i = 0; i < m; ++i) ++ptr[agg[i] + 1];
-  for (PetscInt a = 0; a <= n; ++a) ptr[a + 1] += ptr[a];
-  for (PetscInt i = 0; i < m; ++i) row[ptr[agg[i]]++] = i;
-  for (PetscInt a = n + 1; a > 0; --a) ptr[a] = ptr[a - 1];
-  ptr[0] = 0;
-}
 
 /* Columns ascend; rows are short and nearly sorted */
 static inline void GalerkinSort(PetscInt n, PetscInt col[], PetscScalar val[])

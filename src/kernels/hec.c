@@ -1,5 +1,5 @@
 /* The ELL part of HEC: entry k of row i at k * ld + i; the overflow is left to PolderRowsMultAdd_Host(). */
-#include "kernels.h"
+#include "slices.h"
 
 /* Rows whose sums are in registers together */
 #define POLDER_ELL_ROWS 8

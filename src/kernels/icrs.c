@@ -1,5 +1,5 @@
 /* Products with interleaved rows: slices of POLDER_ICRS_ROWS rows, the k-th entries of the rows of a slice side by side. */
-#include "kernels.h"
+#include "slices.h"
 
 /* Entries that are asked for ahead of their use */
 #define POLDER_ICRS_AHEAD 1024

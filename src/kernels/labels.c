@@ -1,5 +1,5 @@
 /* Labels of a deflation space, row by row. */
-#include "kernels.h"
+#include "labels.h"
 #include "labelrow.h"
 
 void PolderIndexFill_Host(PetscInt m, PetscInt value, PetscInt a[])

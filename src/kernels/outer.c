@@ -1,5 +1,6 @@
 /* Entries to other processes by the rows that have any: what the set-up of a level on a device looks at in them. */
-#include "kernels.h"
+#include "outer.h"
+#include "pairrow.h"
 #include "outerrow.h"
 #include <float.h>
 
@@ -23,6 +24,14 @@ void PolderIndexGather_Host(PetscInt n, const PetscInt index[], const PetscInt f
 void PolderOuterStrength_Host(const PolderOuterRows *O, PetscReal outside[])
 {
   for (PetscInt k = 0; k < O->n; ++k) outside[O->row[k]] = PolderOuterStrongest(O, k);
+}
+
+void PolderPairsNextOutside_Host(PetscInt nc, const PetscInt ptr[], const PetscInt row[], const PetscReal outside[], PetscReal next[])
+{
+  for (PetscInt a = 0; a < nc; ++a) {
+    next[a] = 0;
+    for (PetscInt k = ptr[a]; k < ptr[a + 1]; ++k) next[a] = PetscMax(next[a], outside[row[k]]);
+  }
 }
 
 void PolderOuterLevelRows_Host(const PolderOuterRows *O, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad)

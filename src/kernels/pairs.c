@@ -1,19 +1,11 @@
 /* Pairwise aggregation: pairs of strongly coupled rows, found in rounds over all rows or one after another, and the numbers of the aggregates. */
-#include "kernels.h"
+#include "pairs.h"
 
 void PolderPairsOutside_Host(PetscInt n, const PetscInt bi[], const PetscScalar ba[], PetscReal outside[])
 {
   for (PetscInt i = 0; i < n; ++i) {
     outside[i] = 0;
     for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) outside[i] = PetscMax(outside[i], -PetscRealPart(ba[k]));
-  }
-}
-
-void PolderPairsNextOutside_Host(PetscInt nc, const PetscInt ptr[], const PetscInt row[], const PetscReal outside[], PetscReal next[])
-{
-  for (PetscInt a = 0; a < nc; ++a) {
-    next[a] = 0;
-    for (PetscInt k = ptr[a]; k < ptr[a + 1]; ++k) next[a] = PetscMax(next[a], outside[row[k]]);
   }
 }
 
@@ -182,4 +174,14 @@ void PolderPairsGreedy_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[]
       }
     }
   }
+}
+
+void PolderMembers_Host(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[])
+{
+  for (PetscInt a = 0; a <= n + 1; ++a) ptr[a] = 0;
+  for (PetscInt i = 0; i < m; ++i) ++ptr[agg[i] + 1];
+  for (PetscInt a = 0; a <= n; ++a) ptr[a + 1] += ptr[a];
+  for (PetscInt i = 0; i < m; ++i) row[ptr[agg[i]]++] = i;
+  for (PetscInt a = n + 1; a > 0; --a) ptr[a] = ptr[a - 1];
+  ptr[0] = 0;
 }

@@ -1,5 +1,6 @@
 /* The first Schur complement of a 5-point matrix and the sweeps of the preconditioner on its vectors, on the quarters of rrbrow.h. */
-#include "kernels.h"
+#include "rrb.h"
+#include "vec.h"
 #include "rrbreduced.h"
 
 /* Column u of n for which body(u) is to be had: the first and those from `last` on need care about columns that do not exist, so that the others are a plain loop */

@@ -1,5 +1,5 @@
-/* Host twins of cuda/icrs.cu: the same arrays, filled and read by plain loops. */
-#include "kernels.h"
+/* Host twins of cuda/slices.cu: the same arrays, filled and read by plain loops. */
+#include "slices.h"
 
 void PolderScan_Host(PetscInt n, int a[])
 {

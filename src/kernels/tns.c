@@ -1,5 +1,5 @@
 /* Triangular sweeps of the truncated Neumann series, in double precision and with the matrix in single precision. */
-#include "kernels.h"
+#include "tns.h"
 
 /* Entries of one block of rows: small enough that a block stays in the second-level cache while all sweeps pass over it */
 #define POLDER_TRI_ENTRIES 28672
@@ -14,14 +14,3 @@
 #define TRI_VALUE      float
 #define TRI_NAME(name) name##Single_Host
 #include "trisweeps.h"
-
-PetscBool PolderToSingle_Host(size_t n, const PetscScalar v[], float s[])
-{
-  PetscBool good = PETSC_TRUE;
-
-  for (size_t i = 0; i < n; ++i) {
-    s[i] = (float)v[i];
-    if (PetscIsInfReal((PetscReal)s[i]) && !PetscIsInfScalar(v[i])) good = PETSC_FALSE;
-  }
-  return good;
-}

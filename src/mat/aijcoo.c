@@ -1,5 +1,6 @@
 /* Values in coordinates: when they are in device memory, they are summed into the rows there, and the host sees them only when it asks. */
 #include "aijcoo.h"
+#include "kernels/csr.h"
 #include <petsc/private/matimpl.h>
 
 /* Entry k of a block is the sum of the values perm[map[k]] .. perm[map[k+1]-1], in the order in which they were given (device); NULL: it is value k, or

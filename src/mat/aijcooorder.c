@@ -1,6 +1,6 @@
 /* Values in coordinates that come in the order of the rows: nothing is sorted or searched. */
 #include "aijcoo.h"
-#include "kernels/kernels.h"
+#include "kernels/csr.h"
 
 PetscErrorCode PolderStretchesFree(PolderStretches *s)
 {

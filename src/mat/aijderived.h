@@ -3,6 +3,7 @@
 
 #include "halo.h"
 #include "mirror.h"
+#include "kernels/runs.h"
 
 typedef struct _PolderAIJ *PolderAIJ;
 struct _PolderCOO;

@@ -1,6 +1,7 @@
 /* Device part of the matrix types aijdia, aijicrs and aijhec. */
 #include "aijderived.h"
 #include "dia.h"
+#include "kernels/csr.h"
 #include <petsc/private/matimpl.h>
 
 /* What takes a matrix that suits none of the formats: its rows as they are. data is the mirror itself */

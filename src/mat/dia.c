@@ -1,7 +1,8 @@
 /* aijdia: the diagonals of an AIJ matrix, or the upper half of them when it is symmetric. */
 #include "aijderived.h"
 #include "dia.h"
-#include "kernels/kernels.h"
+#include "kernels/csr.h"
+#include "kernels/dia.h"
 #include <petsc/private/matimpl.h>
 
 typedef struct {

@@ -1,6 +1,7 @@
 /* aijhec: a regular ELL part and the overflow of long rows as compressed rows (Yang, Liu and Chen). */
 #include "slices.h"
-#include "kernels/kernels.h"
+#include "kernels/deflation.h"
+#include "kernels/slices.h"
 
 #define POLDER_ELL_LEAST 4096 /* fewer rows than these do not earn a column of their own, in a matrix that has more */
 

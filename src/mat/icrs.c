@@ -1,6 +1,6 @@
 /* aijicrs: interleaved compressed rows (Liebmann, thesis, Graz 2009; Emans, Liebmann and Basara), the sliced ELLPACK family. */
 #include "slices.h"
-#include "kernels/kernels.h"
+#include "kernels/slices.h"
 
 #define POLDER_ICRS_FILL 3 /* stored entries over nonzeros, at most */
 

@@ -1,5 +1,6 @@
 /* Compressed rows of a sequential AIJ matrix in device memory. */
 #include "mirror.h"
+#include "kernels/csr.h"
 #include <petsc/private/petscimpl.h>
 
 static PetscErrorCode PolderMirrorResetTranspose_Private(PolderMirror r)

@@ -2,7 +2,7 @@
 #include "rounding.h"
 #include "halo.h"
 #include "core/device.h"
-#include "kernels/kernels.h"
+#include "kernels/csr.h"
 
 /* y: in length || |A| |x| ||, from the norm of A by a few steps of the power method */
 static PetscErrorCode PolderMatNormTimes_Private(Mat A, Vec x, Vec y)

@@ -1,5 +1,6 @@
 /* Sliced rows on the device, with long rows apart: one form for aijicrs and aijhec, since sorting leaves hardly any padding that an ELL part of one width would have. */
 #include "slices.h"
+#include "kernels/slices.h"
 
 /* Row lengths that are told apart, and padding that earns a sort */
 #define POLDER_LENGTHS   1024

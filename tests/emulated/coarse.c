@@ -1,5 +1,6 @@
 /* coarse.cu and coarseinverse.cu in plain C: dense matrices, entry (i, j) at i * ld + j */
 #include "emulated.h"
+#include "kernels/coarse.h"
 
 PolderEmulateWork(PolderCoarseInvertWork, (PetscInt ld));
 PolderEmulateWork(PolderCholeskyFactorWork, (PetscInt n, PetscInt ld));

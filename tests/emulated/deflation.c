@@ -1,5 +1,6 @@
 /* deflation.cu in plain C */
 #include "emulated.h"
+#include "kernels/deflation.h"
 
 PolderEmulateWork(PolderLabelsSortWork, (PetscInt n, PetscInt nlabel));
 PolderEmulateWork(PolderRowsScanWork, (PetscInt m));

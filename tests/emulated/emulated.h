@@ -2,7 +2,7 @@
 #pragma once
 
 #include "core/device.h"
-#include "kernels/kernels.h"
+#include "kernels/cg.h"
 
 /* A launcher that does what its host twin does */
 #define PolderEmulate(stem, parameters, ...) \

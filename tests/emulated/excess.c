@@ -1,5 +1,6 @@
 /* excess.cu */
 #include "emulated.h"
+#include "kernels/excess.h"
 
 PolderEmulate(PolderExcessRows, (PetscInt n, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[], PolderStream stream), n, ai, aa, excess, size);
 PolderEmulate(PolderExcessOuterRows, (const PolderOuterRows *O, PetscReal excess[], PetscReal size[], PolderStream stream), O, excess, size);

@@ -1,5 +1,8 @@
-/* components.cu, labels.cu, icrs.cu and hec.cu by their host twins */
+/* components.cu, labels.cu and slices.cu by their host twins */
 #include "emulated.h"
+#include "kernels/components.h"
+#include "kernels/labels.h"
+#include "kernels/slices.h"
 
 PolderEmulate(PolderComponentsByClass, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt cls[], PetscInt parent[], PolderStream stream), m, ai, aj, cls, parent);
 PolderEmulate(PolderComponentsByScale, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar scale[], PetscReal jump, PetscInt parent[], PolderStream stream), m, ai, aj, aa, scale, jump, parent);

@@ -1,6 +1,7 @@
 /* level.cu in plain C */
 #include "emulated.h"
 #include "kernels/levelscalars.h"
+#include "kernels/level.h"
 
 /* The host twin in either precision, whose arguments are called s (single) or d; Float and Double cast a vector */
 #define BOTH(stem, ...) \

@@ -1,5 +1,7 @@
 /* outer.cu in plain C */
 #include "emulated.h"
+#include "kernels/level.h"
+#include "kernels/outer.h"
 
 /* Not in the order of the rows */
 int PolderOuterFind_CUDA(PetscInt n, const PetscInt ptr[], PetscInt row[], PetscInt start[], PetscInt *count, PolderStream stream)

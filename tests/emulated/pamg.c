@@ -1,5 +1,8 @@
 /* pairs.cu, colours.cu and galerkin.cu */
 #include "emulated.h"
+#include "kernels/colours.h"
+#include "kernels/galerkin.h"
+#include "kernels/pairs.h"
 
 PolderEmulate(PolderPairsPropose, (PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream), n, row, ai, aj, aa, sum, diag, rule, mate, next);
 PolderEmulate(PolderPairsMatch, (PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream), n, row, next, mate, left, count);

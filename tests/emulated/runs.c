@@ -1,5 +1,8 @@
 /* runs.cu, and what dia.cu has of it, in plain C */
 #include "emulated.h"
+#include "kernels/dia.h"
+#include "kernels/runs.h"
+#include "kernels/vec.h"
 
 /* Row i of line l is step s of a chunk, which has number at */
 #define EachRow(r, body) \

@@ -1,5 +1,8 @@
 /* dia.cu and tns.cu in plain C */
 #include "emulated.h"
+#include "kernels/dia.h"
+#include "kernels/tns.h"
+#include "kernels/vec.h"
 
 PolderEmulateWork(PolderDiaMultWork, (PetscInt m));
 

@@ -1,5 +1,8 @@
 /* vec.cu, csr.cu, cg.cu and cgsmall.cu in plain C */
 #include "emulated.h"
+#include "kernels/csr.h"
+#include "kernels/dia.h"
+#include "kernels/vec.h"
 
 PolderEmulateWork(PolderReduceWork, (void));
 

@@ -1,5 +1,10 @@
 /* Pairwise-aggregation multigrid: aggregates of the rows of a level and the rows of the next, on the host or on the device. */
 #include "pamgimpl.h"
+#include "kernels/csr.h"
+#include "kernels/galerkin.h"
+#include "kernels/labels.h"
+#include "kernels/outer.h"
+#include "kernels/pairs.h"
 
 /* Rounds of the handshake; what is free after them stays alone */
 #define PAMG_ROUNDS 12

@@ -1,6 +1,13 @@
 /* Pairwise-aggregation multigrid: what the set-up of a level does in another way on the device. */
 #include "pamgimpl.h"
 #include "mat/aijderived.h"
+#include "kernels/colours.h"
+#include "kernels/dia.h"
+#include "kernels/galerkin.h"
+#include "kernels/labels.h"
+#include "kernels/level.h"
+#include "kernels/outer.h"
+#include "kernels/pairs.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 

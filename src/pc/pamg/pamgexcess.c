@@ -2,6 +2,8 @@
 #include "pc/pamg/pamgimpl.h"
 #include "kernels/excessrow.h"
 #include "core/gather.h"
+#include "kernels/excess.h"
+#include "kernels/pairs.h"
 
 PetscErrorCode PCPAMGFreeExcess_Private(PC_PAMG *pamg)
 {

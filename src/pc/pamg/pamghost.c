@@ -1,5 +1,8 @@
 /* Pairwise-aggregation multigrid: the cycle on the host. */
 #include "pamgsteps.h"
+#include "kernels/csr.h"
+#include "kernels/level.h"
+#include "kernels/vec.h"
 #include <petsc/private/pcimpl.h>
 
 #define LEVEL_VALUE        PetscScalar

@@ -2,7 +2,8 @@
 #pragma once
 
 #include "core/device.h"
-#include "kernels/kernels.h"
+#include "kernels/levelmatrix.h"
+#include "kernels/levelrow.h"
 #include "kernels/levelscalars.h"
 #include "coarse/coarse.h"
 #include "mat/dia.h"

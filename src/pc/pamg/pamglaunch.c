@@ -1,5 +1,6 @@
 /* Pairwise-aggregation multigrid: the cycle on the device, in which nothing comes to the host but, on several processes, what MPI cannot take from there and the sums of a K-cycle. */
 #include "pamgsteps.h"
+#include "kernels/level.h"
 #include <petsc/private/pcimpl.h>
 
 static PetscErrorCode PamgBegin(PamgLevel *L, PetscReal start, const void *b, void *x)

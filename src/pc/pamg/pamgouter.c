@@ -1,5 +1,7 @@
 /* Pairwise-aggregation multigrid on the device, what several processes add: entries to others, which are few and pass through the host when a level is made, and small levels that are gathered. */
 #include "pamgimpl.h"
+#include "kernels/galerkin.h"
+#include "kernels/outer.h"
 
 /* A copy on the host, to be freed */
 static PetscErrorCode PamgDownload(size_t bytes, const void *device, void *host)

@@ -2,6 +2,9 @@
 #include "pamgsteps.h"
 #include "mat/aijderived.h"
 #include "core/refusal.h"
+#include "kernels/dia.h"
+#include "kernels/galerkin.h"
+#include "kernels/pairs.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 

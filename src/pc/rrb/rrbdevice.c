@@ -7,6 +7,7 @@
 #include "core/refusal.h"
 #include "core/device.h"
 #include "mat/dia.h"
+#include "kernels/coarse.h"
 #include <petsc/private/pcimpl.h>
 
 /* Unknowns of the rest: as many as are worth their inverse, and the most whose inverse is made */

@@ -3,7 +3,7 @@
 
 #include "core/core.h"
 #include "core/methods.h"
-#include "kernels/kernels.h"
+#include "kernels/rrb.h"
 #include "kernels/rrbreduced.h"
 #include "mat/halo.h"
 #include <petscdm.h>

@@ -1,6 +1,7 @@
 /* Truncated Neumann series: M^-1 = K^T D^-1 K, K = sum_{j <= q} (-L D^-1)^j, from the entries of the matrix itself. */
 #include "core/core.h"
-#include "kernels/kernels.h"
+#include "kernels/dia.h"
+#include "kernels/tns.h"
 #include "mat/symmetry.h"
 #include "tnsimpl.h"
 #include "core/options.h"

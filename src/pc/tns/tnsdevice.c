@@ -1,5 +1,7 @@
 /* Truncated Neumann series: set-up and apply on the device. */
 #include "tnsimpl.h"
+#include "kernels/dia.h"
+#include "kernels/tns.h"
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PCTNSFreeDevice_Private(PC_TNS *tns)

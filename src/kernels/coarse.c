@@ -1,5 +1,5 @@
 /* Symmetric matrices of the coarse solve: Cholesky factor stored by rows from the first nonzero to the diagonal; full inverse. */
-#include "kernels.h"
+#include "coarse.h"
 
 /* eight partial sums, so that the loop becomes vector operations without reordering allowed to the compiler */
 static inline PetscScalar PolderDot_Private(PetscInt n, const PetscScalar *PETSC_RESTRICT a, const PetscScalar *PETSC_RESTRICT b)

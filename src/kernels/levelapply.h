@@ -1,5 +1,5 @@
 /*
-  Smoothers, residuals and transfers of one level, with matrix and vectors in type LEVEL_VALUE; included by smoothers.c once for each type. Aggregate number nc stands
+  Smoothers, residuals and transfers of one level, with matrix and vectors in type LEVEL_VALUE; included by level.c once for each type. Aggregate number nc stands
   for none, so that coarse vectors have nc + 1 entries.
 */
 

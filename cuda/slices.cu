@@ -4,6 +4,7 @@
   Longer rows: segments of at most POLDER_SEGMENT entries, a warp each; the sums of the segments of a row are added in their order by the warp that ends last.
 */
 #include "launch.cuh"
+#include "kernels/slices.h"
 #include <cub/device/device_scan.cuh>
 
 /* Steps whose loads are issued together */

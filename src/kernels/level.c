@@ -1,6 +1,6 @@
 /* One level of a multigrid cycle, in double and in single precision. */
 #include "levelscalars.h"
-#include "kernels.h"
+#include "level.h"
 
 /* Rows that are worked on together; sweeps take diagonals nearer than LEVEL_NEAR entry by entry */
 #define LEVEL_ROWS  512
@@ -10,7 +10,7 @@
 #define LEVEL_VALUE      PetscScalar
 #define LEVEL_NAME(name) name##_Host
 #define LEVEL_SUMS       0
-#include "smoothers.h"
+#include "levelapply.h"
 #undef LEVEL_VALUE
 #undef LEVEL_NAME
 #undef LEVEL_SUMS
@@ -18,4 +18,4 @@
 #define LEVEL_VALUE      float
 #define LEVEL_NAME(name) name##Single_Host
 #define LEVEL_SUMS       1
-#include "smoothers.h"
+#include "levelapply.h"

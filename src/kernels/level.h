@@ -1,0 +1,96 @@
+/*
+  One level of a multigrid cycle, see levelmatrix.h and levelscalars.h. The host has each kernel in double precision and, as ...Single_Host, with matrix and
+  vectors in single precision; for the device, single says which. Vectors that are written are none of those that are read, unless said otherwise.
+*/
+#pragma once
+
+#include "launcher.h"
+#include "levelmatrix.h"
+
+/* Diagonals that the kernels of the device take; a matrix of more is read by rows */
+#define POLDER_LEVEL_DIAGONALS 32
+
+/* x = (D + L)^-1 b; agg != NULL: bc = P^T (b - A x) */
+PETSC_INTERN void PolderLevelForward_Host(const PolderLevelMatrix *, const PetscScalar b[], PetscScalar x[], const PetscInt agg[], PetscInt nc, PetscScalar bc[]);
+PETSC_INTERN void PolderLevelForwardSingle_Host(const PolderLevelMatrix *, const float b[], float x[], const PetscInt agg[], PetscInt nc, float bc[]);
+/* agg != NULL: x += scale P xc first; a Gauss-Seidel sweep over x */
+PETSC_INTERN void PolderLevelSweep_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], PetscScalar scale, const PetscScalar xc[], const PetscScalar b[], PetscScalar x[]);
+PETSC_INTERN void PolderLevelSweepSingle_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], float scale, const float xc[], const float b[], float x[]);
+/* The part of a multicoloured Gauss-Seidel sweep on the n rows row[] of a colour, none of which reads another: x += D^-1 (b - A x) there */
+PETSC_INTERN void   PolderLevelColour_Host(const PolderLevelMatrix *, PetscInt n, const PetscInt row[], const PetscScalar b[], PetscScalar x[]);
+PETSC_INTERN void   PolderLevelColourSingle_Host(const PolderLevelMatrix *, PetscInt n, const PetscInt row[], const float b[], float x[]);
+POLDER_LAUNCHER int PolderLevelColour_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt n, const PetscInt row[], const void *b, void *x, PolderStream stream);
+/* How a sweep over zero begins: x = D^-1 b on the first rows of row[], zero on the others, of all rows */
+PETSC_INTERN void   PolderLevelColourFirst_Host(const PolderLevelMatrix *, PetscInt first, const PetscInt row[], const PetscScalar b[], PetscScalar x[]);
+PETSC_INTERN void   PolderLevelColourFirstSingle_Host(const PolderLevelMatrix *, PetscInt first, const PetscInt row[], const float b[], float x[]);
+POLDER_LAUNCHER int PolderLevelColourFirst_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt first, const PetscInt row[], const void *b, void *x, PolderStream stream);
+/* x = scale D^-1 b */
+PETSC_INTERN void   PolderLevelScale_Host(PetscInt n, PetscScalar scale, const PetscScalar dinv[], const PetscScalar b[], PetscScalar x[]);
+PETSC_INTERN void   PolderLevelScaleSingle_Host(PetscInt n, float scale, const float dinv[], const float b[], float x[]);
+POLDER_LAUNCHER int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscReal scale, const void *b, void *x, PolderStream stream);
+/* x += scale P xc: where agg[i] < nc on the device */
+PETSC_INTERN void   PolderLevelProlong_Host(PetscInt n, const PetscInt agg[], PetscScalar scale, const PetscScalar xc[], PetscScalar x[]);
+PETSC_INTERN void   PolderLevelProlongSingle_Host(PetscInt n, const PetscInt agg[], float scale, const float xc[], float x[]);
+POLDER_LAUNCHER int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], PetscInt nc, PetscReal scale, const void *xc, void *x, PolderStream stream);
+/*
+  b - A x: to r (NULL: not wanted) and, agg != NULL, bc = P^T of it. Device: r may be b; ptr != NULL, instead of agg: summed over the rows row[ptr[a] ..
+  ptr[a + 1]) to bc[a], a < nc; bc[nc] = 0. r and bc not both
+*/
+PETSC_INTERN void   PolderLevelResidual_Host(const PolderLevelMatrix *, const PetscScalar b[], const PetscScalar x[], PetscScalar r[], const PetscInt agg[], PetscInt nc, PetscScalar bc[]);
+PETSC_INTERN void   PolderLevelResidualSingle_Host(const PolderLevelMatrix *, const float b[], const float x[], float r[], const PetscInt agg[], PetscInt nc, float bc[]);
+POLDER_LAUNCHER int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[], const PetscInt row[], PetscInt nc, void *bc, PolderStream stream);
+/*
+  A step of a diagonal smoother. Host: y = x + beta (x - y) + scale D^-1 (b - A x); first: zero instead of y, which is not read then, nor when beta is 0.
+  wide != NULL: there instead of to y, base + y when that is not NULL. Device: y = x_{k+1} from x = x_k; y = x_{k-1} before when k > 1 (zero: k > 2), and
+  beta != 0. zero: x is not read in step 1. step->wide != NULL: there instead of to y
+*/
+PETSC_INTERN void   PolderLevelJacobi_Host(const PolderLevelMatrix *, PetscBool first, PetscScalar beta, PetscScalar scale, const PetscScalar b[], const PetscScalar x[], PetscScalar y[], const PetscScalar base[], PetscScalar wide[]);
+PETSC_INTERN void   PolderLevelJacobiSingle_Host(const PolderLevelMatrix *, PetscBool first, float beta, float scale, const float b[], const float x[], float y[], const float base[], PetscScalar wide[]);
+POLDER_LAUNCHER int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, PolderStream stream);
+/* v = (add: v) + A x; sum <- (x, v), (x, b), and (x, w) or, without w, (b, b), (b, v), (v, v): three or five. Device: sum is in device memory */
+PETSC_INTERN void   PolderLevelMultDots_Host(const PolderLevelMatrix *, PetscBool add, const PetscScalar x[], const PetscScalar b[], const PetscScalar w[], PetscScalar v[], PetscReal sum[]);
+PETSC_INTERN void   PolderLevelMultDotsSingle_Host(const PolderLevelMatrix *, PetscBool add, const float x[], const float b[], const float w[], float v[], PetscReal sum[]);
+POLDER_LAUNCHER int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v, PetscReal sum[], void *work, PolderStream stream);
+/* y = alpha x + beta y */
+PETSC_INTERN void   PolderLevelCombine_Host(PetscInt n, PetscScalar alpha, PetscScalar beta, const PetscScalar x[], PetscScalar y[]);
+PETSC_INTERN void   PolderLevelCombineSingle_Host(PetscInt n, float alpha, float beta, const float x[], float y[]);
+POLDER_LAUNCHER int PolderLevelCombine_CUDA(PetscBool single, PetscInt n, PetscReal alpha, PetscReal beta, const void *x, void *y, PolderStream stream);
+/* Between the steps of a K-cycle and after them, with the sums and scalars of levelscalars.h: b -= (alpha / rho) v; x = c[0] x + c[1] w */
+PETSC_INTERN void   PolderLevelKFirst_Host(PetscInt n, PetscReal threshold, const PetscReal sum[], const PetscScalar v[], PetscScalar b[]);
+PETSC_INTERN void   PolderLevelKFirstSingle_Host(PetscInt n, PetscReal threshold, const PetscReal sum[], const float v[], float b[]);
+POLDER_LAUNCHER int PolderLevelKFirst_CUDA(PetscBool single, PetscInt n, PetscReal threshold, const PetscReal sum[], const void *v, void *b, PolderStream stream);
+PETSC_INTERN void   PolderLevelKSecond_Host(PetscInt n, PetscReal threshold, const PetscReal sum[], const PetscScalar w[], PetscScalar x[]);
+PETSC_INTERN void   PolderLevelKSecondSingle_Host(PetscInt n, PetscReal threshold, const PetscReal sum[], const float w[], float x[]);
+POLDER_LAUNCHER int PolderLevelKSecond_CUDA(PetscBool single, PetscInt n, PetscReal threshold, const PetscReal sum[], const void *w, void *x, PolderStream stream);
+
+/* z = y + scale B ghost or, own != NULL and in single precision, the entries b_ij times ghost_j - own_i; y = NULL stands for zero. bc -= P^T B ghost */
+PETSC_INTERN void PolderLevelGhosts_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], PetscScalar scale, const PetscScalar ghost[], const PetscScalar own[], const PetscScalar y[], PetscScalar z[]);
+PETSC_INTERN void PolderLevelGhostsSingle_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], float scale, const float ghost[], const float own[], const float y[], float z[]);
+PETSC_INTERN void PolderLevelGhostsRestrict_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscScalar ghost[], const PetscInt agg[], PetscScalar bc[]);
+PETSC_INTERN void PolderLevelGhostsRestrictSingle_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const float ghost[], const PetscInt agg[], float bc[]);
+/*
+  The same by the rows that have such entries; device, in outer.cu: what PolderOuterRows and PolderOuterSum lead to is in device memory. z += what is said
+  in PolderOuterSum
+*/
+PETSC_INTERN void   PolderLevelOuterAdd_Host(const PolderOuterRows *, const PolderOuterSum *, PetscScalar z[]);
+PETSC_INTERN void   PolderLevelOuterAddSingle_Host(const PolderOuterRows *, const PolderOuterSum *, float z[]);
+POLDER_LAUNCHER int PolderLevelOuterAdd_CUDA(PetscBool single, const PolderOuterRows *, const PolderOuterSum *, void *z, PolderStream stream);
+/* bc[target[t]] -= the sum of B ghost over the rows member[ptr[t] .. ptr[t + 1]) of them; device: own is x */
+PETSC_INTERN void   PolderLevelOuterRestrict_Host(const PolderOuterRows *, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const PetscScalar own[], const PetscScalar ghost[], PetscScalar bc[]);
+PETSC_INTERN void   PolderLevelOuterRestrictSingle_Host(const PolderOuterRows *, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const float own[], const float ghost[], float bc[]);
+POLDER_LAUNCHER int PolderLevelOuterRestrict_CUDA(PetscBool single, const PolderOuterRows *, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const void *own, const void *ghost, void *bc, PolderStream stream);
+/* v += B ghost, and sum[] of MultDots with the v before (second: with w) becomes that of the new one */
+PETSC_INTERN void   PolderLevelOuterDots_Host(const PolderOuterRows *, PetscBool second, const PetscScalar ghost[], const PetscScalar x[], const PetscScalar b[], PetscScalar v[], PetscReal sum[]);
+PETSC_INTERN void   PolderLevelOuterDotsSingle_Host(const PolderOuterRows *, PetscBool second, const float ghost[], const float x[], const float b[], float v[], PetscReal sum[]);
+POLDER_LAUNCHER int PolderLevelOuterDots_CUDA(PetscBool single, const PolderOuterRows *, PetscBool second, const void *ghost, const void *x, const void *b, void *v, PetscReal sum[], void *work, PolderStream stream);
+
+/* y = x in the other precision */
+POLDER_LAUNCHER int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream);
+POLDER_LAUNCHER int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream);
+/*
+  Step k of the power method: y = D^-1 A x, with x in the length sqrt(norm[k]) divided by that, and norm[k + 1] = (y, y). k = 0: x is the start that the
+  host takes, in its own length
+*/
+POLDER_LAUNCHER int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt k, const void *x, void *y, PetscReal norm[], void *work, PolderStream stream);
+/* That start */
+POLDER_LAUNCHER int PolderLevelSeed_CUDA(PetscBool single, PetscInt n, void *x, PolderStream stream);
