@@ -396,6 +396,9 @@ static PetscErrorCode PCSetFromOptions_LevelSet(PC pc, PolderOptionItems PetscOp
    The matrix must be an AIJ matrix, sequential or parallel, and symmetric. It may have a kernel: set it with `MatSetNullSpace()`.
    With `-pc_use_amat` the operator itself is deflated instead of the matrix that the preconditioner is made from.
 
+   `KSPBCGS` preconditioned from the right keeps the start vector of a solve, and PETSc (3.18 to 3.24) adds it to the solution of a later one whose start vector is
+   zero: call `KSPReset()` when a new level set may leave no deflation vector, or use `KSPGMRES`.
+
    References:
 +  * - J. Tang, R. Nabben, C. Vuik, Y. Erlangga, Comparison of two-level preconditioners derived from deflation, domain decomposition and multigrid methods,
        J. Sci. Comput. 39, 2009
