@@ -1,12 +1,24 @@
-# make [BUILD=dir] [OPTFLAGS=...] [PETSC_DIR=... PETSC_ARCH=...]: see README.md
+# make [BUILD=dir] [OPTFLAGS=...] [PETSC_DIR=... PETSC_ARCH=...] [V=1: show the commands]: see README.md
 VERSION  := 0.1.0
 BUILD    ?= build
+# for this machine; what is installed runs on others as well, see install
 OPTFLAGS ?= -O3 -march=native
 PREFIX   ?= /usr/local
 # machine code for these compute capabilities, and PTX of the last for later ones
 CUDA_ARCHS ?= 80 90
 GOALS    := $(or $(MAKECMDGOALS),all)
 .DEFAULT_GOAL := all
+
+# As many jobs as processors, unless -j says otherwise, here or in a make above
+ifeq ($(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS) $(shell printenv MAKEFLAGS))$(filter clean petsc petsc-cuda,$(GOALS)),0)
+  MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+# One line a file; V=1 shows the commands instead
+Q    := $(if $(V),,@)
+SAY  := @$(if $(V),:,printf '  %-4s %s\n')
+ifeq ($(MAKELEVEL)$(MAKE_RESTARTS)$(wildcard $(BUILD)/libpolder.so)$(filter-out all demo sea waves tests check,$(GOALS)),0)
+  $(info Building in $(BUILD), about half a minute on two processors; V=1 shows the commands)
+endif
 
 # Everything about PETSc is in $(BUILD)/petsc.mk, rewritten only when it changes; make starts over when it did
 ifneq ($(filter-out clean format petsc petsc-cuda,$(GOALS)),)
@@ -62,53 +74,64 @@ all: $(LIB) examples
 examples: $(PROGRAMS)
 
 $(LIB): $(OBJ) $(CUDAOBJ)
-	$(CC) -shared $(LDFLAGS) -Wl,--no-undefined -Wl,-soname,$(@F) -o $@ $^ $(LDLIBS)
+	$(SAY) LD $@
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,--no-undefined -Wl,-soname,$(@F) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/libpolder.a: $(OBJ) $(CUDAOBJ)
-	rm -f $@
-	ar rcs $@ $^
+	$(SAY) AR $@
+	$(Q)rm -f $@
+	$(Q)ar rcs $@ $^
 
 $(OBJ): $(BUILD)/%.o: %.c $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+	$(SAY) CC $<
+	$(Q)$(CC) $(CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
 
 $(CUDAOBJ): $(BUILD)/%.o: %.cu $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(SAY) NVCC $<
+	$(Q)$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 $(PART) $(TESTPART): $(BUILD)/parts/%.o: %.c $(BUILD)/petsc.mk $(BUILD)/examples.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(PARTFLAGS) -MMD -MP -c -o $@ $<
+	$(SAY) CC $<
+	$(Q)$(CC) $(CFLAGS) $(PARTFLAGS) -MMD -MP -c -o $@ $<
 
 $(CUDAPART): $(BUILD)/parts/%.o: %.cu $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(if $(EMULATED),$(or $(CUDA_CXX),mpicxx) -x c++ -std=c++17 $(filter-out -std=%,$(CFLAGS)) $(PARTFLAGS),$(CUDAC) $(CUDAFLAGS)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(SAY) CC $<
+	$(Q)$(if $(EMULATED),$(or $(CUDA_CXX),mpicxx) -x c++ -std=c++17 $(filter-out -std=%,$(CFLAGS)) $(PARTFLAGS),$(CUDAC) $(CUDAFLAGS)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 ANY := %
 .SECONDEXPANSION:
 $(PROGRAMS): $(BUILD)/%: %.c $$(filter $$(BUILD)/parts/$$*/$$(ANY),$$(PART) $$(CUDAPART)) $(LIB) $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) $(if $(CUDAPART),$(CUDA_LIBS)) -lm
+	$(SAY) CC $<
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) $(if $(CUDAPART),$(CUDA_LIBS)) -lm
 
 $(CUDABENCHES): $(BUILD)/%: %.cu $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $@.d -c -o $@.o $<
-	$(CC) -o $@ $@.o $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
+	$(SAY) NVCC $<
+	$(Q)$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $@.d -c -o $@.o $<
+	$(Q)$(CC) -o $@ $@.o $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
 
 $(INTERNAL): $(BUILD)/%: %.c $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
+	$(SAY) CC $<
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
 
 # the parts of an example that a test looks at
 $(BUILD)/tests/damaged: $(filter $(BUILD)/parts/examples/readmat/%,$(PART))
 
 $(filter-out $(INTERNAL),$(TESTS) $(BENCHES)): $(BUILD)/%: %.c $$(filter $$(BUILD)/parts/$$*/$$(ANY),$$(TESTPART)) $(LIB) $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
+	$(SAY) CC $<
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
 
 $(TUTORIALS): $(BUILD)/tutorials/%: $(PETSC_EXAMPLES)/ksp/ksp/tutorials/%.c $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CC) $(OPTFLAGS) $(PETSC_CFLAGS) -o $@ $< $(LDFLAGS) $(PETSC_LIBS) -lm
+	$(SAY) CC $<
+	$(Q)$(CC) $(OPTFLAGS) $(PETSC_CFLAGS) -o $@ $< $(LDFLAGS) $(PETSC_LIBS) -lm
 
 tests: $(LIB) $(TESTS) $(TUTORIALS) examples
 
@@ -183,12 +206,19 @@ petsc-cuda:
 	@sh config/requirements.sh petsc
 	@config/petsc-build.sh "$(PETSC_CUDA_DIR)" "$(PETSC_CUDA_VERSION)" "$(CUDA_ARCHS)"
 
-install: $(LIB)
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/polder/options
-	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib
-	install -m 644 include/polder.h $(DESTDIR)$(PREFIX)/include
-	$(if $(OPTS),install -m 644 $(OPTS) $(DESTDIR)$(PREFIX)/share/polder/options)
-	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' config/polder.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/polder.pc
+# Built without -march=native, in a folder of its own, so that it runs on any processor of this kind; with OPTFLAGS given, the library of $(BUILD)
+install:
+	@$(MAKE) --no-print-directory $(if $(filter file,$(origin OPTFLAGS)),BUILD=$(BUILD)/install OPTFLAGS=-O3) install-files
+
+install-files: $(LIB)
+	$(Q)install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/polder/options
+	$(Q)install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib
+	$(Q)install -m 644 include/polder.h $(DESTDIR)$(PREFIX)/include
+	$(if $(OPTS),$(Q)install -m 644 $(OPTS) $(DESTDIR)$(PREFIX)/share/polder/options)
+	$(Q)sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' config/polder.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/polder.pc
+	@echo "Installed in $(DESTDIR)$(abspath $(PREFIX)). A PETSc program loads it with"
+	@echo "  -dll_append $(abspath $(PREFIX))/lib/libpolder.so"
+	@echo "and, for instance, -options_file $(abspath $(PREFIX))/share/polder/options/bubbles3d.opts"
 
 format:
 	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] examples/*.[ch] examples/*/*.[ch] examples/*/*.cu bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
@@ -197,4 +227,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(PART:.o=.d) $(TESTPART:.o=.d) $(CUDAPART:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples fuzz demo sea bench $(TABLES) tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install format clean FORCE
+.PHONY: all examples fuzz demo sea bench $(TABLES) tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install install-files format clean FORCE
