@@ -156,7 +156,7 @@ bench: all benches
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/run.sh
 
 # the tables of docs/results.md, each minutes long
-TABLES := bench-reference bench-floor bench-ranks bench-peers bench-pamg bench-iteration bench-rrb bench-simple bench-waves
+TABLES := bench-reference bench-floor bench-ranks bench-peers bench-pamg bench-iteration bench-rrb bench-navierstokes bench-waves
 $(TABLES): bench-%: all $(BENCHES)
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/$*.sh
 
@@ -169,7 +169,7 @@ check-asan:
 	@tests/run --build $(BUILD)/asan --mpiexec "$(MPIEXEC)" --asan $(if $(EMULATED),--emulated) $(CHECKFLAGS)
 
 # one small test of each kind under valgrind, for the use of uninitialised values; it does not know every instruction of -march=native
-MEMORY := kernels_* solverkernels_* halo_2 mat_products+2+aijdia matview_3+aijdia rrb_refresh+aij+single rrb_singular rrbcg_complement+double+aij rrbcg_changes+3+double+aij rrbcg_singular+1+aij rrbranks_move+3 pamg_galerkin+3+aij pamg_refresh+2+aij pamgbad_warnings+1 tns_formula_2+aijdia tns_bad+1 coarse_ksp+1+neumann coarse_cholesky+1+neumann deflation_subdomain+2 deflation_levelset_subdomain+2 deflation_partition+2 deflation_auto+2 deflation_sparse+2 dcg_auto+2 dcg_lssd+2 dcg_none+2 levelset_solves+2 levelset_sequence+2 labels_eight_bubbles+2 badsolve_*+3 readmat_labels+2 setters_1+1 simple_files+1 twice_1+1 waves_vtk+1+30
+MEMORY := kernels_* solverkernels_* halo_2 mat_products+2+aijdia matview_3+aijdia rrb_refresh+aij+single rrb_singular rrbcg_complement+double+aij rrbcg_changes+3+double+aij rrbcg_singular+1+aij rrbranks_move+3 pamg_galerkin+3+aij pamg_refresh+2+aij pamgbad_warnings+1 tns_formula_2+aijdia tns_bad+1 coarse_ksp+1+neumann coarse_cholesky+1+neumann deflation_subdomain+2 deflation_levelset_subdomain+2 deflation_partition+2 deflation_auto+2 deflation_sparse+2 dcg_auto+2 dcg_lssd+2 dcg_none+2 levelset_solves+2 levelset_sequence+2 labels_eight_bubbles+2 badsolve_*+3 readmat_labels+2 setters_1+1 navierstokes_files+1 twice_1+1 waves_vtk+1+30
 check-valgrind:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/valgrind OPTFLAGS="-O1 -g" tests
 	@tests/run --build $(BUILD)/valgrind --mpiexec "$(MPIEXEC)" --valgrind --search $(MEMORY:%='%') $(CHECKFLAGS)
