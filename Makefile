@@ -155,12 +155,16 @@ benches: $(BENCHES) $(CUDABENCHES)
 bench: all benches
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/run.sh
 
-# the tables of docs/results.md, each minutes long
+# the tables of docs/results, each minutes long
 TABLES := bench-reference bench-floor bench-ranks bench-peers bench-pamg bench-iteration bench-rrb bench-navierstokes bench-waves
 $(TABLES): bench-%: all $(BENCHES)
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/$*.sh
 
 bench-rrb: $(BUILD)/tests/rrbcg
+
+# the front page of docs/results, from the others
+bench-summary: $(BUILD)/petsc.mk
+	@bench/summary.sh
 
 # the suite with AddressSanitizer and UBSan; with EMULATED=1 the device side as well
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
@@ -227,4 +231,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(PART:.o=.d) $(TESTPART:.o=.d) $(CUDAPART:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples fuzz demo sea bench $(TABLES) tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install install-files format clean FORCE
+.PHONY: all examples fuzz demo sea bench $(TABLES) bench-summary tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install install-files format clean FORCE
