@@ -26,7 +26,7 @@ ifneq ($(filter-out clean format petsc petsc-cuda,$(GOALS)),)
 endif
 $(BUILD)/petsc.mk: FORCE
 	@mkdir -p $(@D)
-	@sh config/requirements.sh build $(if $(filter check%,$(GOALS)),check) $(filter demo sea,$(GOALS)) $(if $(filter check-valgrind,$(GOALS)),valgrind)
+	@sh config/requirements.sh build $(if $(filter check%,$(GOALS)),check) $(filter demo waves sea,$(GOALS)) $(if $(filter check-valgrind,$(GOALS)),valgrind)
 	@sh config/petsc.sh >$@.new && echo '# $(OPTFLAGS) $(CPPFLAGS) $(LDFLAGS) $(CUDA_ARCHS)' >>$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 $(BUILD)/examples.mk: FORCE | $(BUILD)/petsc.mk
@@ -146,6 +146,10 @@ fuzz: $(LIB) $(BUILD)/tests/fuzz
 demo: all
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/demo.sh $(DEMOSIZE)
 
+# waves in a bay
+waves: all
+	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/waves.sh
+
 # waves in a real sea, from a relief of the earth
 sea: all
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/sea.sh
@@ -231,4 +235,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(PART:.o=.d) $(TESTPART:.o=.d) $(CUDAPART:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples fuzz demo sea bench $(TABLES) bench-summary tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install install-files format clean FORCE
+.PHONY: all examples fuzz demo waves sea bench $(TABLES) bench-summary tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install install-files format clean FORCE

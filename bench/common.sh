@@ -44,6 +44,22 @@ machine() {
   echo "$(lscpu | sed -n 's/^Model name: *//p' | head -1), $(nproc) cores, PETSc $(sed -n 's/^PETSC_VERSION *:= *//p' "$BUILD/petsc.mk"), $(date -u +%Y-%m-%d)"
 }
 
+# pictures <prefix> <how many> <command>: runs a program that writes pictures, and tells every five seconds how many there are
+pictures() {
+  prefix=$1 all=$2
+  shift 2
+  rm -f "$prefix"*.png
+  "$@" &
+  program=$!
+  while kill -0 $program 2>/dev/null; do
+    sleep 1
+    now=$(ls "$prefix"*.png 2>/dev/null | wc -l)
+    waited=$((${waited:-0} + 1))
+    [ $((waited % 5)) -ne 0 ] || echo "$now of $all pictures" >&2
+  done
+  wait $program
+}
+
 # insert <marker> <file>: puts the file between the lines '<!-- marker:begin -->' and '<!-- marker:end -->' of the page in docs/results that has them
 insert() {
   page=$(grep -l "<!-- $1:begin -->" "$RESULTS"/*.md) || { echo "No page of $RESULTS has the line <!-- $1:begin -->" >&2; exit 1; }
