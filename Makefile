@@ -1,6 +1,7 @@
-# make [BUILD=dir] [OPTFLAGS=...] [PETSC_DIR=... PETSC_ARCH=...]: see README.md
+# make [BUILD=dir] [OPTFLAGS=...] [PETSC_DIR=... PETSC_ARCH=...] [V=1: show the commands]: see README.md
 VERSION  := 0.1.0
 BUILD    ?= build
+# for this machine; what is installed runs on others as well, see install
 OPTFLAGS ?= -O3 -march=native
 PREFIX   ?= /usr/local
 # machine code for these compute capabilities, and PTX of the last for later ones
@@ -8,13 +9,24 @@ CUDA_ARCHS ?= 80 90
 GOALS    := $(or $(MAKECMDGOALS),all)
 .DEFAULT_GOAL := all
 
+# As many jobs as processors, unless -j says otherwise, here or in a make above
+ifeq ($(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS) $(shell printenv MAKEFLAGS))$(filter clean petsc petsc-cuda,$(GOALS)),0)
+  MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+endif
+# One line a file; V=1 shows the commands instead
+Q    := $(if $(V),,@)
+SAY  := @$(if $(V),:,printf '  %-4s %s\n')
+ifeq ($(MAKELEVEL)$(MAKE_RESTARTS)$(wildcard $(BUILD)/libpolder.so)$(filter-out all demo sea waves tests check,$(GOALS)),0)
+  $(info Building in $(BUILD), about half a minute on two processors; V=1 shows the commands)
+endif
+
 # Everything about PETSc is in $(BUILD)/petsc.mk, rewritten only when it changes; make starts over when it did
 ifneq ($(filter-out clean format petsc petsc-cuda,$(GOALS)),)
   include $(BUILD)/petsc.mk $(BUILD)/examples.mk
 endif
 $(BUILD)/petsc.mk: FORCE
 	@mkdir -p $(@D)
-	@sh config/requirements.sh build $(if $(filter check%,$(GOALS)),check) $(filter demo sea,$(GOALS)) $(if $(filter check-valgrind,$(GOALS)),valgrind)
+	@sh config/requirements.sh build $(if $(filter check%,$(GOALS)),check) $(filter demo waves sea,$(GOALS)) $(if $(filter check-valgrind,$(GOALS)),valgrind)
 	@sh config/petsc.sh >$@.new && echo '# $(OPTFLAGS) $(CPPFLAGS) $(LDFLAGS) $(CUDA_ARCHS)' >>$@.new
 	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
 $(BUILD)/examples.mk: FORCE | $(BUILD)/petsc.mk
@@ -62,53 +74,64 @@ all: $(LIB) examples
 examples: $(PROGRAMS)
 
 $(LIB): $(OBJ) $(CUDAOBJ)
-	$(CC) -shared $(LDFLAGS) -Wl,--no-undefined -Wl,-soname,$(@F) -o $@ $^ $(LDLIBS)
+	$(SAY) LD $@
+	$(Q)$(CC) -shared $(LDFLAGS) -Wl,--no-undefined -Wl,-soname,$(@F) -o $@ $^ $(LDLIBS)
 
 $(BUILD)/libpolder.a: $(OBJ) $(CUDAOBJ)
-	rm -f $@
-	ar rcs $@ $^
+	$(SAY) AR $@
+	$(Q)rm -f $@
+	$(Q)ar rcs $@ $^
 
 $(OBJ): $(BUILD)/%.o: %.c $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+	$(SAY) CC $<
+	$(Q)$(CC) $(CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
 
 $(CUDAOBJ): $(BUILD)/%.o: %.cu $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(SAY) NVCC $<
+	$(Q)$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 $(PART) $(TESTPART): $(BUILD)/parts/%.o: %.c $(BUILD)/petsc.mk $(BUILD)/examples.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) $(PARTFLAGS) -MMD -MP -c -o $@ $<
+	$(SAY) CC $<
+	$(Q)$(CC) $(CFLAGS) $(PARTFLAGS) -MMD -MP -c -o $@ $<
 
 $(CUDAPART): $(BUILD)/parts/%.o: %.cu $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(if $(EMULATED),$(or $(CUDA_CXX),mpicxx) -x c++ -std=c++17 $(filter-out -std=%,$(CFLAGS)) $(PARTFLAGS),$(CUDAC) $(CUDAFLAGS)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(SAY) CC $<
+	$(Q)$(if $(EMULATED),$(or $(CUDA_CXX),mpicxx) -x c++ -std=c++17 $(filter-out -std=%,$(CFLAGS)) $(PARTFLAGS),$(CUDAC) $(CUDAFLAGS)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 ANY := %
 .SECONDEXPANSION:
 $(PROGRAMS): $(BUILD)/%: %.c $$(filter $$(BUILD)/parts/$$*/$$(ANY),$$(PART) $$(CUDAPART)) $(LIB) $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) $(if $(CUDAPART),$(CUDA_LIBS)) -lm
+	$(SAY) CC $<
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) $(if $(CUDAPART),$(CUDA_LIBS)) -lm
 
 $(CUDABENCHES): $(BUILD)/%: %.cu $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $@.d -c -o $@.o $<
-	$(CC) -o $@ $@.o $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
+	$(SAY) NVCC $<
+	$(Q)$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $@.d -c -o $@.o $<
+	$(Q)$(CC) -o $@ $@.o $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
 
 $(INTERNAL): $(BUILD)/%: %.c $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
+	$(SAY) CC $<
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
 
 # the parts of an example that a test looks at
 $(BUILD)/tests/damaged: $(filter $(BUILD)/parts/examples/readmat/%,$(PART))
 
 $(filter-out $(INTERNAL),$(TESTS) $(BENCHES)): $(BUILD)/%: %.c $$(filter $$(BUILD)/parts/$$*/$$(ANY),$$(TESTPART)) $(LIB) $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
+	$(SAY) CC $<
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
 
 $(TUTORIALS): $(BUILD)/tutorials/%: $(PETSC_EXAMPLES)/ksp/ksp/tutorials/%.c $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(CC) $(OPTFLAGS) $(PETSC_CFLAGS) -o $@ $< $(LDFLAGS) $(PETSC_LIBS) -lm
+	$(SAY) CC $<
+	$(Q)$(CC) $(OPTFLAGS) $(PETSC_CFLAGS) -o $@ $< $(LDFLAGS) $(PETSC_LIBS) -lm
 
 tests: $(LIB) $(TESTS) $(TUTORIALS) examples
 
@@ -123,6 +146,10 @@ fuzz: $(LIB) $(BUILD)/tests/fuzz
 demo: all
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/demo.sh $(DEMOSIZE)
 
+# waves in a bay
+waves: all
+	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/waves.sh
+
 # waves in a real sea, from a relief of the earth
 sea: all
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/sea.sh
@@ -132,12 +159,16 @@ benches: $(BENCHES) $(CUDABENCHES)
 bench: all benches
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/run.sh
 
-# the tables of docs/results.md, each minutes long
-TABLES := bench-reference bench-floor bench-ranks bench-peers bench-pamg bench-iteration bench-rrb bench-simple bench-waves
+# the tables of docs/results, each minutes long
+TABLES := bench-reference bench-floor bench-ranks bench-peers bench-pamg bench-iteration bench-rrb bench-navierstokes bench-waves
 $(TABLES): bench-%: all $(BENCHES)
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/$*.sh
 
 bench-rrb: $(BUILD)/tests/rrbcg
+
+# the front page of docs/results, from the others
+bench-summary: $(BUILD)/petsc.mk
+	@bench/summary.sh
 
 # the suite with AddressSanitizer and UBSan; with EMULATED=1 the device side as well
 SANITIZERS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
@@ -146,7 +177,7 @@ check-asan:
 	@tests/run --build $(BUILD)/asan --mpiexec "$(MPIEXEC)" --asan $(if $(EMULATED),--emulated) $(CHECKFLAGS)
 
 # one small test of each kind under valgrind, for the use of uninitialised values; it does not know every instruction of -march=native
-MEMORY := kernels_* solverkernels_* halo_2 mat_products+2+aijdia matview_3+aijdia rrb_refresh+aij+single rrb_singular rrbcg_complement+double+aij rrbcg_changes+3+double+aij rrbcg_singular+1+aij rrbranks_move+3 pamg_galerkin+3+aij pamg_refresh+2+aij pamgbad_warnings+1 tns_formula_2+aijdia tns_bad+1 coarse_ksp+1+neumann coarse_cholesky+1+neumann deflation_subdomain+2 deflation_levelset_subdomain+2 deflation_partition+2 deflation_auto+2 deflation_sparse+2 dcg_auto+2 dcg_lssd+2 dcg_none+2 levelset_solves+2 levelset_sequence+2 labels_eight_bubbles+2 badsolve_*+3 readmat_labels+2 setters_1+1 simple_files+1 twice_1+1 waves_vtk+1+30
+MEMORY := kernels_* solverkernels_* halo_2 mat_products+2+aijdia matview_3+aijdia rrb_refresh+aij+single rrb_singular rrbcg_complement+double+aij rrbcg_changes+3+double+aij rrbcg_singular+1+aij rrbranks_move+3 pamg_galerkin+3+aij pamg_refresh+2+aij pamgbad_warnings+1 tns_formula_2+aijdia tns_bad+1 coarse_ksp+1+neumann coarse_cholesky+1+neumann deflation_subdomain+2 deflation_levelset_subdomain+2 deflation_partition+2 deflation_auto+2 deflation_sparse+2 dcg_auto+2 dcg_lssd+2 dcg_none+2 levelset_solves+2 levelset_sequence+2 labels_eight_bubbles+2 badsolve_*+3 readmat_labels+2 setters_1+1 navierstokes_files+1 twice_1+1 waves_vtk+1+30
 check-valgrind:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/valgrind OPTFLAGS="-O1 -g" tests
 	@tests/run --build $(BUILD)/valgrind --mpiexec "$(MPIEXEC)" --valgrind --search $(MEMORY:%='%') $(CHECKFLAGS)
@@ -183,12 +214,19 @@ petsc-cuda:
 	@sh config/requirements.sh petsc
 	@config/petsc-build.sh "$(PETSC_CUDA_DIR)" "$(PETSC_CUDA_VERSION)" "$(CUDA_ARCHS)"
 
-install: $(LIB)
-	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/polder/options
-	install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib
-	install -m 644 include/polder.h $(DESTDIR)$(PREFIX)/include
-	$(if $(OPTS),install -m 644 $(OPTS) $(DESTDIR)$(PREFIX)/share/polder/options)
-	sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' config/polder.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/polder.pc
+# Built without -march=native, in a folder of its own, so that it runs on any processor of this kind; with OPTFLAGS given, the library of $(BUILD)
+install:
+	@$(MAKE) --no-print-directory $(if $(filter file,$(origin OPTFLAGS)),BUILD=$(BUILD)/install OPTFLAGS=-O3) install-files
+
+install-files: $(LIB)
+	$(Q)install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include $(DESTDIR)$(PREFIX)/share/polder/options
+	$(Q)install -m 644 $(LIB) $(DESTDIR)$(PREFIX)/lib
+	$(Q)install -m 644 include/polder.h $(DESTDIR)$(PREFIX)/include
+	$(if $(OPTS),$(Q)install -m 644 $(OPTS) $(DESTDIR)$(PREFIX)/share/polder/options)
+	$(Q)sed -e 's|@PREFIX@|$(abspath $(PREFIX))|' -e 's|@VERSION@|$(VERSION)|' config/polder.pc.in >$(DESTDIR)$(PREFIX)/lib/pkgconfig/polder.pc
+	@echo "Installed in $(DESTDIR)$(abspath $(PREFIX)). A PETSc program loads it with"
+	@echo "  -dll_append $(abspath $(PREFIX))/lib/libpolder.so"
+	@echo "and, for instance, -options_file $(abspath $(PREFIX))/share/polder/options/bubbles3d.opts"
 
 format:
 	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] examples/*.[ch] examples/*/*.[ch] examples/*/*.cu bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
@@ -197,4 +235,4 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(PART:.o=.d) $(TESTPART:.o=.d) $(CUDAPART:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples fuzz demo sea bench $(TABLES) tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install format clean FORCE
+.PHONY: all examples fuzz demo waves sea bench $(TABLES) bench-summary tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install install-files format clean FORCE

@@ -3,7 +3,7 @@ ROOT=$(cd "$(dirname "$0")/.." && pwd)
 BUILD=${BUILD:-$ROOT/build}
 LIB=${LIB:-$BUILD/libpolder.so}
 BUBBLES=$BUILD/examples/bubbles
-RESULTS=${RESULTS:-$ROOT/docs/results.md}
+RESULTS=${RESULTS:-$ROOT/docs/results}
 MPIEXEC=${MPIEXEC:-mpiexec}
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
 WORK=$(mktemp -d)
@@ -41,15 +41,32 @@ gpu() {
 
 machine() {
   ! gpu || printf '%s, ' "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)"
-  echo "$(lscpu | sed -n 's/^Model name: *//p' | head -1), $(nproc) cores, $(date -u +%Y-%m-%d)"
+  echo "$(lscpu | sed -n 's/^Model name: *//p' | head -1), $(nproc) cores, PETSc $(sed -n 's/^PETSC_VERSION *:= *//p' "$BUILD/petsc.mk"), $(date -u +%Y-%m-%d)"
 }
 
-# insert <marker> <file>: puts the file between the lines '<!-- marker:begin -->' and '<!-- marker:end -->' of docs/results.md
+# pictures <prefix> <how many> <command>: runs a program that writes pictures, and tells every five seconds how many there are
+pictures() {
+  prefix=$1 all=$2
+  shift 2
+  rm -f "$prefix"*.png
+  "$@" &
+  program=$!
+  while kill -0 $program 2>/dev/null; do
+    sleep 1
+    now=$(ls "$prefix"*.png 2>/dev/null | wc -l)
+    waited=$((${waited:-0} + 1))
+    [ $((waited % 5)) -ne 0 ] || echo "$now of $all pictures" >&2
+  done
+  wait $program
+}
+
+# insert <marker> <file>: puts the file between the lines '<!-- marker:begin -->' and '<!-- marker:end -->' of the page in docs/results that has them
 insert() {
-  grep -q "<!-- $1:begin -->" "$RESULTS" || printf '\n<!-- %s:begin -->\n<!-- %s:end -->\n' "$1" "$1" >>"$RESULTS"
+  page=$(grep -l "<!-- $1:begin -->" "$RESULTS"/*.md) || { echo "No page of $RESULTS has the line <!-- $1:begin -->" >&2; exit 1; }
   awk -v marker="$1" -v file="$2" '
     $0 == "<!-- " marker ":end -->" {inside = 0}
     !inside {print}
-    $0 == "<!-- " marker ":begin -->" {inside = 1; while ((getline line < file) > 0) print line}' "$RESULTS" >"$WORK/results"
-  cat "$WORK/results" >"$RESULTS"
+    $0 == "<!-- " marker ":begin -->" {inside = 1; while ((getline line < file) > 0) print line}' "$page" >"$WORK/page"
+  cat "$WORK/page" >"$page"
+  echo "Written into $page" >&2
 }

@@ -1,5 +1,5 @@
 #!/bin/sh
-# bench/gpu.sh [name...]: PETSc's own solvers and ours on a GPU, problem after problem in one run each, written into docs/results.md with a picture.
+# bench/gpu.sh [name...]: PETSc's own solvers and ours on a GPU, problem after problem in one run each, written into docs/results/gpu.md.
 # Names of problems restrict it to these. One row by itself: build/bench/solve with the options of the problem and of the solver below, -vec_type cuda
 set -e
 . "$(dirname "$0")/common.sh"
@@ -177,7 +177,7 @@ done
 out=$WORK/table
 {
   echo "Command: \`make bench\` on a machine with a GPU, or \`bench/gpu.sh\`; \`bench/gpu.sh bubbles3d_128_1e3\` repeats a problem. Machine: $(machine). Copy bandwidth in the run $copy TB/s."
-  echo "Warm-up excluded; times are the best and, in brackets, the median of fresh solvers; 1e-6 on |r|/|b|, zero guess. Bytes: what an iteration must move at least, a row. Rebuild: a set-up with new values, set on the device, and a changed level set."
+  echo "Warm-up excluded; times are the best and, in brackets, the median of fresh solvers; smooth right-hand side, zero guess, 1e-6 on |r|/|b|. Bytes: what an iteration must move at least, a row. Rebuild: a set-up with new values, set on the device, and a changed level set."
   echo
   echo "| problem | solver | iterations | true residual | set-up ms | solve ms | total ms | us an iteration | bytes a row | of copy | rebuild ms |"
   echo "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"

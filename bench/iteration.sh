@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench/iteration.sh [n]: where one iteration of dcg spends its time and what fraction of the memory bandwidth each part reaches; nine bubbles,
-# n^3 cells (default 128), one rank, 4^3 boxes and auto; written into docs/results.md
+# n^3 cells (default 128), one rank, 4^3 boxes and auto; written into docs/results/iteration.md
 set -e
 . "$(dirname "$0")/common.sh"
 n=${1:-128}
@@ -8,7 +8,7 @@ out=$WORK/table
 [ -x "$BUILD/bench/product" ] || { echo "$BUILD/bench/product is missing: run make bench first" >&2; exit 1; }
 triad=$("$BUILD/bench/product" -dll_append "$LIB" -n 160 -repeats 3 | sed -n 's/^triad: \([0-9.]*\) GB.*/\1/p')
 {
-  echo "Command: \`bench/iteration.sh $n\`. Machine: $(machine), one rank, $n^3 cells, \`-mat_type aijdia\` (half stored), triad in the same run $triad GB/s."
+  echo "Command: \`bench/iteration.sh $n\`. Machine: $(machine), one rank, $n^3 cells, random right-hand side and guess with |r0|/|b| = 100, 1e-6 on |r|/|b|, \`-mat_type aijdia\` (half stored), triad in the same run $triad GB/s."
   echo
   echo "| space | part | ms an iteration | bytes a row at least | GB/s of these | of triad |"
   echo "|---|---|---:|---:|---:|---:|"

@@ -1,11 +1,11 @@
 #!/bin/sh
-# bench/pamg.sh [ranks]: pamg beside other preconditioners, at the tolerance of a whole solve and at that of a step of SIMPLE; written into docs/results.md
+# bench/pamg.sh [ranks]: pamg beside other preconditioners, at the tolerance of a whole solve and at that of a step of SIMPLE; written into docs/results/pamg.md
 set -e
 . "$(dirname "$0")/common.sh"
 ranks=${1:-1}
 out=$WORK/table
 {
-  echo "Command: \`bench/pamg.sh $ranks\`. Machine: $(machine). $ranks rank(s), each solver at its best matrix type."
+  echo "Command: \`bench/pamg.sh $ranks\`. Machine: $(machine). $ranks rank(s), zero guess, the tolerance of the second column on |r|/|b|, each solver at its best matrix type. Right-hand side: random for Poisson (Dirichlet), smooth for the bubbles (Neumann)."
   echo
   echo "| problem | tolerance | solver | iterations | true residual | set-up s | solve s | total over cg + pamg |"
   echo "|---|---|---|---:|---:|---:|---:|---:|"

@@ -1,11 +1,11 @@
 #!/bin/sh
-# bench/peers.sh [ranks]: dcg beside PETSc's own solvers and hypre on bubbles of high or low coefficient; written into docs/results.md
+# bench/peers.sh [ranks]: dcg beside PETSc's own solvers and hypre on bubbles of high or low coefficient; written into docs/results/peers.md
 set -e
 . "$(dirname "$0")/common.sh"
 ranks=${1:-1}
 out=$WORK/table
 {
-  echo "Command: \`bench/peers.sh $ranks\`. Machine: $(machine). $ranks rank(s), tolerance 1e-6 on |r|/|b|, every solver at its best matrix type."
+  echo "Command: \`bench/peers.sh $ranks\`. Machine: $(machine). $ranks rank(s), smooth right-hand side, zero guess, Neumann walls, 1e-6 on |r|/|b|, each solver at its best matrix type."
   echo
   echo "| problem | solver | vectors | iterations | true residual | set-up s | solve s | total over dcg |"
   echo "|---|---|---:|---:|---:|---:|---:|---:|"

@@ -1,11 +1,11 @@
 #!/bin/sh
-# bench/ranks.sh [n]: iterations on 1, 2 and 4 ranks, nine bubbles on n^3 cells (default 64), natural numbering and that of the DMDA; into docs/results.md
+# bench/ranks.sh [n]: iterations on 1, 2 and 4 ranks, nine bubbles on n^3 cells (default 64), natural numbering and that of the DMDA; into docs/results/gupta.md
 set -e
 . "$(dirname "$0")/common.sh"
 n=${1:-64}
 out=$WORK/table
 {
-  echo "Command: \`bench/ranks.sh $n\`. Machine: $(machine). Nine bubbles, $n^3 cells, the start and the right-hand side of the reference table; iterations on 1, 2 and 4 ranks."
+  echo "Command: \`bench/ranks.sh $n\`. Machine: $(machine). Nine bubbles, $n^3 cells, random right-hand side and guess with |r0|/|b| = 100, 1e-6 on |r|/|b|; iterations on 1, 2 and 4 ranks."
   echo
   echo "| solver | numbering | 1 | 2 | 4 | largest difference |"
   echo "|---|---|---:|---:|---:|---:|"

@@ -1,12 +1,12 @@
 #!/bin/sh
-# bench/reference.sh [n] [ranks]: the table of Gupta (2015) on 8 and 9 bubbles, n^3 cells (default 128), written into docs/results.md when n is 128
+# bench/reference.sh [n] [ranks]: the table of Gupta (2015) on 8 and 9 bubbles, n^3 cells (default 128), written into docs/results/gupta.md when n is 128
 set -e
 . "$(dirname "$0")/common.sh"
 n=${1:-128}
 ranks=${2:-1}
 out=$WORK/table
 {
-  echo "Command: \`bench/reference.sh $n $ranks\`. Machine: $(machine). $n^3 cells, $ranks rank(s), natural numbering, random start, |r0|/|b| = 100, tolerance 1e-6 on |r|/|b|."
+  echo "Command: \`bench/reference.sh $n $ranks\`. Machine: $(machine). $n^3 cells, $ranks rank(s), natural numbering, random right-hand side and guess with |r0|/|b| = 100, 1e-6 on |r|/|b|."
   echo
   [ "$n" = 128 ] && columns="| thesis | check |" rule="---:|---:|" || columns="|" rule=
   echo "| bubbles | preconditioner | space | vectors $columns iterations | true residual | set-up s | solve s | set-up in iterations |"

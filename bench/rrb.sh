@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench/rrb.sh [n]: rrbcg beside PETSc's own solvers and hypre on Poisson's equation, n^2 nodes (default 1023), one process, and its iterations beside those of the
-# literature up to 2048^2; written into docs/results.md when n is 1023
+# literature up to 2048^2; written into docs/results/rrbcg.md when n is 1023
 set -e
 . "$(dirname "$0")/common.sh"
 n=${1:-1023}
@@ -20,7 +20,7 @@ $hypre
 END
 "$BUILD/bench/solve" -dll_append "$LIB" -dim 2 -n "$n" -solvers "$WORK/solvers" | tee "$WORK/log" >&2
 {
-  echo "Command: \`bench/rrb.sh $n\`. Machine: $(machine). Poisson $n^2, one process, 1e-6 on |r|/|b|; best of three and, in brackets, the median."
+  echo "Command: \`bench/rrb.sh $n\`. Machine: $(machine). Poisson $n^2, one process, smooth right-hand side, zero guess, 1e-6 on |r|/|b|; best of three and, in brackets, the median."
   echo
   echo "| solver | iterations | true residual | set-up ms | solve ms | both ms | over rrbcg |"
   echo "|---|---:|---:|---:|---:|---:|---:|"

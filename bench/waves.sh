@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench/waves.sh [ranks...]: the wave simulator with examples/options/waves.opts, a frame of 1250 x 1200 nodes and the largest sea in real time;
-# written into docs/results.md. On the CPU with 1 and 2 processes, on a machine with a GPU there
+# written into docs/results/waves.md. On the CPU with 1 and 2 processes, on a machine with a GPU there
 set -e
 . "$(dirname "$0")/common.sh"
 marker=waves device=
@@ -17,7 +17,7 @@ waves() { # ranks, options
   $start "$BUILD/examples/waves" -dll_append "$LIB" -options_file "$ROOT/examples/options/waves.opts" $device -waves_bathymetry bay -waves_start waves "$@"
 }
 {
-  echo "Command: \`bench/waves.sh $*\`. Machine: $(machine). A bay with waves of 9 s and a ship, meshes of 5 m, parabolic model, \`examples/options/waves.opts\`${device:+ $device}."
+  echo "Command: \`bench/waves.sh $*\`. Machine: $(machine). A bay with waves of 9 s and a ship, meshes of 5 m, parabolic model, \`examples/options/waves.opts\`${device:+ $device}: 1e-5 on |r|/|b|, the guess is extrapolated from the two frames before, the right-hand side is that of each frame."
   echo
   echo '```'
   for ranks in "$@"; do

@@ -1,4 +1,4 @@
-static char help[] = "Incompressible flow by SIMPLE: a momentum predictor, and a pressure correction whose matrix is another one at each step.\n"
+static char help[] = "The incompressible Navier-Stokes equations by the SIMPLE algorithm: a momentum predictor, and a pressure correction with a new matrix at each step.\n"
                      "  -simple_flow channel|cavity : past cylinders, or under a moving lid; finite volumes on a staggered, stretched grid\n"
                      "  -simple_n <nx,ny,nz> (nz = 1: in two dimensions), -simple_lengths <lx,ly,lz>, -simple_stretch <0: equal widths>\n"
                      "  -simple_cylinders <x,y,radius,...>, -simple_blocks <x-,x+,y-,y+,z-,z+,...> : obstacles, of whole cells\n"
@@ -11,9 +11,9 @@ static char help[] = "Incompressible flow by SIMPLE: a momentum predictor, and a
 /*
   An ordinary PETSc program: it knows nothing of Polder and gets the solver of its pressure systems by options. For instance
 
-    ./simple -simple_table -pc_type gamg
-    ./simple -simple_table -dll_append /path/libpolder.so -options_file options/simple.opts
-    ./simple -simple_flow cavity -simple_n 64,64,1 -simple_steps 500 -simple_stop 1e-6 -dll_append /path/libpolder.so -pc_type pamg
+    ./navierstokes -simple_table -pc_type gamg
+    ./navierstokes -simple_table -dll_append /path/libpolder.so -options_file options/pressure_correction.opts
+    ./navierstokes -simple_flow cavity -simple_n 64,64,1 -simple_steps 500 -simple_stop 1e-6 -dll_append /path/libpolder.so -pc_type pamg
 
   One step (Patankar, Numerical Heat Transfer and Fluid Flow, 1980): with the pressure p of the step before, the predictor solves
     (a/r) u = sum a_nb u_nb + b + (1 - r) (a/r) u_old + A (p_below - p_above)
@@ -25,7 +25,7 @@ static char help[] = "Incompressible flow by SIMPLE: a momentum predictor, and a
   Neumann walls all around, the outlet included, whose velocity is that before it, shifted to the mass of the inlet: constants are the null space.
 */
 
-#include "simple/simple.h"
+#include "navierstokes/navierstokes.h"
 
 static const char *const FigureNames[FIGURES] = {"continuity", "left", "energy", "pressure", "u_min", "v_min", "v_max", "steps", "iterations"};
 
@@ -153,7 +153,7 @@ int main(int argc, char **argv)
     args: -simple_n 24,12,10 -simple_steps 8 -ksp_rtol 1e-11 -pc_type pamg -pc_pamg_coarse_limit 50 -pc_pamg_gather 500
     args: -simple_check_energy 2.02520342,2.02520344 -simple_check_left 0,1e-10
     filter: grep within
-    output_file: output/simple_same.out
+    output_file: output/navierstokes_same.out
 
     test:
       suffix: same
@@ -181,7 +181,7 @@ int main(int argc, char **argv)
   test:
     suffix: options
     nsize: 2
-    args: -options_file ${POLDER_EXAMPLES}/options/simple.opts -simple_check_continuity 0,5e-4 -simple_check_iterations 3,9 -options_left
+    args: -options_file ${POLDER_EXAMPLES}/options/pressure_correction.opts -simple_check_continuity 0,5e-4 -simple_check_iterations 3,9 -options_left
     filter: grep -e within -e unused
 
   # far from the inlet the parabola between two plates, 3/2 the mean velocity in its middle: 1.2 times its energy, and 12 / Re of pressure a length

@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench/simple.sh [ranks [nx,ny,nz]]: 50 steps of SIMPLE past three cylinders, a pressure system each with a new matrix, to two digits, with pamg and beside other
-# preconditioners; every one must end at the same flow. Table and picture go into docs/results.md
+# bench/navierstokes.sh [ranks [nx,ny,nz]]: 50 steps of SIMPLE past three cylinders, a pressure system each with a new matrix, to two digits, with pamg and beside other
+# preconditioners; every one must end at the same flow. Table and picture go into docs/results/navierstokes.md
 set -e
 . "$(dirname "$0")/common.sh"
 ranks=${1:-1}
@@ -9,7 +9,7 @@ out=$WORK/table
 start=
 [ "$ranks" -eq 1 ] || start="$MPIEXEC -n $ranks"
 {
-  echo "Command: \`bench/simple.sh $ranks $n\`. Machine: $(machine). $ranks rank(s), cells $n, \`cg\` to 1e-2; set-up and solve are of all 50 systems, the better of two runs."
+  echo "Command: \`bench/navierstokes.sh $ranks $n\`. Machine: $(machine). $ranks rank(s), cells $n, \`cg\` to 1e-2 on |r|/|b|, zero guess, the right-hand side is the mass imbalance of the predictor; set-up and solve are of all 50 systems, the better of two runs."
   echo
   echo "| numbering | preconditioner | iterations, least mean most | set-up s | solve s | total over pamg | imbalance at the end | energy |"
   echo "|---|---|---|---:|---:|---:|---:|---:|"
@@ -22,8 +22,8 @@ row() { # name, options
   shift
   rm -f "$WORK/times"
   for try in 1 2; do
-    $start "$BUILD/examples/simple" -dll_append "$LIB" -simple_n "$n" -simple_table -simple_numbering "$numbering" $energies "$@" >"$WORK/log" 2>&1 || {
-      echo "failed: simple $*" >&2
+    $start "$BUILD/examples/navierstokes" -dll_append "$LIB" -simple_n "$n" -simple_table -simple_numbering "$numbering" $energies "$@" >"$WORK/log" 2>&1 || {
+      echo "failed: navierstokes $*" >&2
       cat "$WORK/log" >&2
       exit 1
     }
@@ -44,7 +44,7 @@ END
 
 for numbering in natural random; do
   first=
-  row pamg -mat_type aijdia -pc_type pamg -simple_picture "$ROOT/docs/results-simple.png"
+  row pamg -mat_type aijdia -pc_type pamg -simple_picture "$RESULTS/navierstokes.png"
   row "pamg, no refresh" -mat_type aijdia -pc_type pamg -pc_pamg_reuse no
   row gamg -pc_type gamg
   row "gamg, no refresh" -pc_type gamg -pc_gamg_reuse_interpolation no
@@ -52,5 +52,5 @@ for numbering in natural random; do
   row icc -pc_type bjacobi -sub_pc_type icc
   row jacobi -mat_type aijdia -pc_type jacobi
 done
-insert simple "$out"
+insert navierstokes "$out"
 cat "$out"

@@ -1,5 +1,5 @@
-/* The options of simple.c */
-#include "simple.h"
+/* The options of navierstokes.c */
+#include "navierstokes.h"
 
 static const char *const FlowTypes[]   = {"channel", "cavity", "FlowType", "FLOW_", NULL};
 static const char *const NumberTypes[] = {"natural", "random", "NumberType", "NUMBER_", NULL};

@@ -1,5 +1,5 @@
-/* The grid of simple.c, and which of its cells the fluid reaches */
-#include "simple.h"
+/* The grid of navierstokes.c, and which of its cells the fluid reaches */
+#include "navierstokes.h"
 
 /* Faces closer together at the walls: x = (1 + tanh(s (2 t - 1)) / tanh s) / 2 for equal steps of t; along a channel equal widths */
 PetscErrorCode FlowCreateGrid(Flow *f)

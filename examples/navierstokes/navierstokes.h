@@ -1,4 +1,4 @@
-/* The flow of simple.c */
+/* The flow of navierstokes.c */
 #pragma once
 
 #include <petscdmda.h>

@@ -1,5 +1,5 @@
-/* The pressure correction of simple.c */
-#include "simple.h"
+/* The pressure correction of navierstokes.c */
+#include "navierstokes.h"
 
 PetscErrorCode FlowCreatePressure(Flow *f)
 {

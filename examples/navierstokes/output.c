@@ -1,5 +1,5 @@
-/* What simple.c measures and writes */
-#include "simple.h"
+/* What navierstokes.c measures and writes */
+#include "navierstokes.h"
 #include "../waves/png.h"
 
 /* Energy, pressure between the ends, and the extremes of u and v on the lines along y and x of the faces nearest to the middle */

@@ -1,5 +1,5 @@
-/* The predictor of simple.c: boundaries, coefficients, sweeps */
-#include "simple.h"
+/* The predictor of navierstokes.c: boundaries, coefficients, sweeps */
+#include "navierstokes.h"
 
 /* The velocity through the outlet is that before it, shifted so that what flows in flows out */
 PetscErrorCode FlowSetOutlet(Flow *f)
