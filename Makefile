@@ -36,6 +36,7 @@ $(BUILD)/examples.mk: FORCE | $(BUILD)/petsc.mk
 
 CC       := $(PETSC_CC)
 CFLAGS   := $(OPTFLAGS) -std=gnu11 -Wall -Wextra -Iinclude -Isrc $(CPPFLAGS) $(PETSC_CFLAGS)
+TESTFLAGS := -Itests
 LDFLAGS  += -Wl,--as-needed
 LDLIBS   := $(PETSC_LIBS) -lmetis -llapack -lblas $(CUDA_LIBS) -lm
 CUDAFLAGS := -O3 -std=c++17 -ccbin $(CUDA_CXX) -cudart shared $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$a,code=sm_$a) -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
@@ -54,7 +55,7 @@ CUDAPARTSRC := $(if $(CUDAC)$(EMULATED),$(wildcard examples/*/*.cu))
 PARTFLAGS := $(NETCDF_CFLAGS) $(if $(CUDAPARTSRC),-DEXAMPLES_HAVE_CUDA=1) $(if $(EMULATED),-DEXAMPLES_EMULATED=1)
 PART     := $(PARTSRC:%.c=$(BUILD)/parts/%.o)
 # and so may a test
-TESTPART := $(patsubst %.c,$(BUILD)/parts/%.o,$(filter-out tests/emulated/%,$(wildcard tests/*/*.c)))
+TESTPART := $(patsubst %.c,$(BUILD)/parts/%.o,$(wildcard tests/*/*/*.c))
 CUDAPART := $(CUDAPARTSRC:%.cu=$(BUILD)/parts/%.o)
 OBJ      := $(SRC:%.c=$(BUILD)/%.o)
 CUDAOBJ  := $(CUDASRC:%.cu=$(BUILD)/%.o)
@@ -62,12 +63,12 @@ LIB      := $(BUILD)/libpolder.so
 PROGRAMS := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 BENCHES  := $(patsubst %.c,$(BUILD)/%,$(wildcard bench/*.c))
 CUDABENCHES := $(if $(CUDAC),$(patsubst %.cu,$(BUILD)/%,$(wildcard bench/*.cu)))
-TESTS    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/*.c))
+TESTS    := $(patsubst %.c,$(BUILD)/%,$(wildcard tests/kernels/*.c tests/types/*.c tests/programs/*.c))
 # PETSc's own tutorials, as they are
-TUTORIALS := $(if $(PETSC_EXAMPLES),$(addprefix $(BUILD)/,$(sort $(shell sed -n 's/^ *program: //p' tests/tutorials.test))))
+TUTORIALS := $(if $(PETSC_EXAMPLES),$(addprefix $(BUILD)/,$(sort $(shell sed -n 's/^ *program: //p' tests/programs/tutorials.test))))
 OPTS     := $(wildcard examples/options/*.opts)
 # tests of the inside link the objects themselves, which hide their symbols in the library
-INTERNAL := $(patsubst %.c,$(BUILD)/%,$(shell grep -lsE 'include "((core|kernels|mat|coarse|deflation|ksp|pc)/|device(test|rrb).h)' tests/*.c))
+INTERNAL := $(patsubst %.c,$(BUILD)/%,$(shell grep -ls '^ *build: internal' $(TESTS:$(BUILD)/%=%.c)))
 
 all: $(LIB) examples
 
@@ -85,7 +86,7 @@ $(BUILD)/libpolder.a: $(OBJ) $(CUDAOBJ)
 $(OBJ): $(BUILD)/%.o: %.c $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) $(CFLAGS) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) $(if $(findstring tests/,$<),$(TESTFLAGS)) -fPIC -fvisibility=hidden -MMD -MP -c -o $@ $<
 
 $(CUDAOBJ): $(BUILD)/%.o: %.cu $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
@@ -95,7 +96,7 @@ $(CUDAOBJ): $(BUILD)/%.o: %.cu $(BUILD)/petsc.mk
 $(PART) $(TESTPART): $(BUILD)/parts/%.o: %.c $(BUILD)/petsc.mk $(BUILD)/examples.mk
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) $(CFLAGS) $(PARTFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) $(if $(findstring tests/,$<),$(TESTFLAGS)) $(PARTFLAGS) -MMD -MP -c -o $@ $<
 
 $(CUDAPART): $(BUILD)/parts/%.o: %.cu $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
@@ -118,15 +119,15 @@ $(CUDABENCHES): $(BUILD)/%: %.cu $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 $(INTERNAL): $(BUILD)/%: %.c $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
 
 # the parts of an example that a test looks at
-$(BUILD)/tests/damaged: $(filter $(BUILD)/parts/examples/readmat/%,$(PART))
+$(BUILD)/tests/programs/damaged: $(filter $(BUILD)/parts/examples/readmat/%,$(PART))
 
 $(filter-out $(INTERNAL),$(TESTS) $(BENCHES)): $(BUILD)/%: %.c $$(filter $$(BUILD)/parts/$$*/$$(ANY),$$(TESTPART)) $(LIB) $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) -lm
+	$(Q)$(CC) $(CFLAGS) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -Wl,-rpath,'$$ORIGIN/../..' -lpolder $(PETSC_LIBS) -lm
 
 $(TUTORIALS): $(BUILD)/tutorials/%: $(PETSC_EXAMPLES)/ksp/ksp/tutorials/%.c $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
@@ -140,8 +141,8 @@ check: tests
 
 # random cases for so many seconds, each time others: what is wrong comes with the options that show it again
 FUZZSECONDS ?= 60
-fuzz: $(LIB) $(BUILD)/tests/fuzz
-	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" FUZZSECONDS=$(FUZZSECONDS) FUZZSEED=$(FUZZSEED) sh tests/fuzz/fuzz.sh $(FUZZFLAGS)
+fuzz: $(LIB) $(BUILD)/tests/programs/fuzz
+	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" FUZZSECONDS=$(FUZZSECONDS) FUZZSEED=$(FUZZSEED) sh tests/programs/fuzz/fuzz.sh $(FUZZFLAGS)
 
 demo: all
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" examples/demo.sh $(DEMOSIZE)
@@ -164,7 +165,7 @@ TABLES := bench-reference bench-floor bench-ranks bench-peers bench-pamg bench-i
 $(TABLES): bench-%: all $(BENCHES)
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/$*.sh
 
-bench-rrb: $(BUILD)/tests/rrbcg
+bench-rrb: $(BUILD)/tests/types/rrbcg
 
 # the front page of docs/results, from the others
 bench-summary: $(BUILD)/petsc.mk
@@ -176,11 +177,10 @@ check-asan:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/asan OPTFLAGS="-O1 -g -march=native $(SANITIZERS)" LDFLAGS="$(LDFLAGS) $(SANITIZERS)" tests
 	@tests/run --build $(BUILD)/asan --mpiexec "$(MPIEXEC)" --asan $(if $(EMULATED),--emulated) $(CHECKFLAGS)
 
-# one small test of each kind under valgrind, for the use of uninitialised values; it does not know every instruction of -march=native
-MEMORY := kernels_* solverkernels_* halo_2 mat_products+2+aijdia matview_3+aijdia rrb_refresh+aij+single rrb_singular rrbcg_complement+double+aij rrbcg_changes+3+double+aij rrbcg_singular+1+aij rrbranks_move+3 pamg_galerkin+3+aij pamg_refresh+2+aij pamgbad_warnings+1 tns_formula_2+aijdia tns_bad+1 coarse_ksp+1+neumann coarse_cholesky+1+neumann deflation_subdomain+2 deflation_levelset_subdomain+2 deflation_partition+2 deflation_auto+2 deflation_sparse+2 dcg_auto+2 dcg_lssd+2 dcg_none+2 levelset_solves+2 levelset_sequence+2 labels_eight_bubbles+2 badsolve_*+3 readmat_labels+2 setters_1+1 navierstokes_files+1 twice_1+1 waves_vtk+1+30
+# small tests under valgrind, for the use of uninitialised values; it does not know every instruction of -march=native
 check-valgrind:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/valgrind OPTFLAGS="-O1 -g" tests
-	@tests/run --build $(BUILD)/valgrind --mpiexec "$(MPIEXEC)" --valgrind --search $(MEMORY:%='%') $(CHECKFLAGS)
+	@tests/run --build $(BUILD)/valgrind --mpiexec "$(MPIEXEC)" --valgrind --suite valgrind $(CHECKFLAGS)
 
 # the suite with every vector on an emulated device: the device side of the library on a machine without a GPU; PETSc must know of devices
 check-emulated:
@@ -192,15 +192,11 @@ check-emulated:
 check-gpu: tests
 	@tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" --gpu $(CHECKFLAGS)
 
-# small cases on the device under each tool of compute-sanitizer; kernels of other libraries are left out
-SANITIZE := device*kernels* device*_small* devicerows* deviceruns* deviceslices* devicedeflation_* matdevice_* mat_products+1+* mat_fallback+1 tns_formula_1+aij* dcg_none+1 dcg_auto+1 dcg_lssd+1 rrbcg_changes+1+double+aijdia deflation_subdomain+1 deflation_levelset_subdomain+1 levelset_*+1 labels_eight_bubbles+1 waves_twin_small*
-# racecheck slows every access down many times, so much that the kernel of rrbcg, whose blocks wait for each other, does not end; initcheck takes what kernels of other libraries have written, which are left out, for uninitialised
-RACECHECK := device*kernels* devicecolours_small* deviceouter_small* devicerrb_small* devicerows* deviceruns* deviceslices* dcg_none+1 waves_twin_small*
-INITCHECK := devicekernels* devicerows* deviceruns*
+# small cases on the device under each tool of compute-sanitizer; kernels of other libraries are left out. racecheck slows every access down many times, so much that the kernel of
+# rrbcg, whose blocks wait for each other, does not end; initcheck takes what kernels of other libraries have written, which are left out, for uninitialised
 check-sanitizer: tests
-	@set -f; for tool in memcheck racecheck initcheck; do echo "== $$tool"; \
-	  case $$tool in memcheck) search="$(SANITIZE)";; racecheck) search="$(RACECHECK)";; *) search="$(INITCHECK)";; esac; \
-	  tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" --gpu --sanitizer $$tool --sanitizer-flags="--kernel-name kernel_substring=Polder" --search $$search $(CHECKFLAGS) || exit; done
+	@for tool in memcheck racecheck initcheck; do echo "== $$tool"; \
+	  tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" --gpu --sanitizer $$tool --sanitizer-flags="--kernel-name kernel_substring=Polder" --suite $$tool $(CHECKFLAGS) || exit; done
 
 # PETSc for those who want another one than they have, without and with CUDA
 PETSC_BUILD_DIR     ?= petsc
@@ -229,7 +225,7 @@ install-files: $(LIB)
 	@echo "and, for instance, -options_file $(abspath $(PREFIX))/share/polder/options/bubbles3d.opts"
 
 format:
-	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] examples/*.[ch] examples/*/*.[ch] examples/*/*.cu bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
+	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] examples/*/*.[ch] examples/*/*.cu bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
 
 clean:
 	rm -rf $(BUILD)

@@ -5,7 +5,7 @@ set -e
 . "$(dirname "$0")/common.sh"
 n=${1:-1023}
 out=$WORK/table
-for need in "$BUILD/bench/solve" "$BUILD/tests/rrbcg"; do
+for need in "$BUILD/bench/solve" "$BUILD/tests/types/rrbcg"; do
   [ -x "$need" ] || { echo "$need is missing: run make bench-rrb" >&2; exit 1; }
 done
 hypre=
@@ -26,11 +26,11 @@ END
   echo "|---|---:|---:|---:|---:|---:|---:|"
   awk -F ' *[|] *' '/^[|]/ {if (!best) best = $7; printf "| %s | %s | %s | %s | %s | %.0f | %.1f |\n", $2, $3, $4, $5, $6, $7, $7 / best}' "$WORK/log"
   echo
-  echo "Iterations (\`build/tests/rrbcg -iterations -most 2048\`) of the paper's problem with its rule, <r, z> <= 1e-12 <r0, z0> and 12 half levels, and of the thesis with its own,"
+  echo "Iterations (\`build/tests/types/rrbcg -iterations -most 2048\`) of the paper's problem with its rule, <r, z> <= 1e-12 <r0, z0> and 12 half levels, and of the thesis with its own,"
   echo "<r, z> <= 1e-10 (<r0, z0> + 1) down to one node; beside them what the paper, and an independent program, have."
   echo
   echo '```'
-  "$BUILD/tests/rrbcg" -dll_append "$LIB" -iterations -most 2048 | grep Poisson
+  "$BUILD/tests/types/rrbcg" -dll_append "$LIB" -iterations -most 2048 | grep Poisson
   echo '```'
 } >"$out"
 if [ "$n" = 1023 ]; then insert rrb "$out"; fi

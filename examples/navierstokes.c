@@ -199,6 +199,7 @@ int main(int argc, char **argv)
     filter: grep -o "^[0-9]* cells, [0-9]* steps"
 
   test:
+    suites: valgrind(+1)
     suffix: files
     nsize: {{1 3}}
     args: -simple_n 32,12,4 -simple_steps 10 -ksp_rtol 1e-10 -pc_type pamg -simple_vtk flow.vts -simple_picture flow.png

@@ -72,6 +72,7 @@ int main(int argc, char **argv)
       filter: awk "{print \$1, \$2, \$3}"
 
     test:
+      suites: valgrind(+2)
       suffix: labels
       nsize: {{1 2}}
       args: -A ${POLDER_TESTS}/data/laplacian.mtx -labels ${POLDER_TESTS}/data/labels.mtx -solver 6 -s6_deflation_space user

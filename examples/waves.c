@@ -213,6 +213,7 @@ int main(int argc, char **argv)
       args: -waves_bathymetry river -waves_n 126,51 -waves_current 0.5,0 -waves_dt 0.1 -waves_model cosh -waves_filter {{0 0.01}}
 
     test:
+      suites: memcheck racecheck
       suffix: twin_small
       args: -waves_n {{3,3 4,17 257,3}} -waves_edges incoming,open,incoming,wall -waves_incoming 1,60,30 -waves_components 100 -waves_start hump
 
@@ -238,6 +239,7 @@ int main(int argc, char **argv)
 
   # a series for ParaView; after n frames the sea is the one that frame n begins with
   test:
+    suites: valgrind(+1+30)
     suffix: vtk
     load: no
     nsize: {{1 2}}

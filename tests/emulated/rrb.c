@@ -1,7 +1,7 @@
 /* rrb.cu, rrbtail.cu, rrbfactor.cu and rrbreduced.cu in plain C */
 #include "emulated.h"
-#include "../rrbtwin.h"
-#include "../rrbchain.h"
+#include "kernels/rrbtwin.h"
+#include "kernels/rrbchain.h"
 
 /* A launcher that does what its twin does */
 #define EMULATE(name, parameters, ...) \

@@ -1,0 +1,831 @@
+static char help[] = "Deflation on the device: kernels against their host twins, the space against one set up on the host, copies, reproducibility, times.\n\n";
+
+#include "bubbles.h"
+#include "copies.h"
+#include "devicetest.h"
+#include "deflation/deflationspace.h"
+#include "kernels/coarse.h"
+#include "kernels/deflation.h"
+#include "kernels/vec.h"
+#include <polder.h>
+#include <petsctime.h>
+
+/* n bytes that would be noticed where they are not overwritten: NaN, and a large negative number */
+static PetscErrorCode Poisoned(size_t bytes, void *there)
+{
+  char *host;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(bytes, &host));
+  PetscCall(PetscMemzero(host, bytes));
+  for (size_t k = 0; k < bytes; ++k) host[k] = (char)0xff;
+  PetscCall(PolderDeviceUpload(bytes, host, there));
+  PetscCall(PetscFree(host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------ kernels ------------------------------------------------ */
+
+static const PetscInt Sizes[] = {0, 1, 31, 33, 257, 1025, 4097, 100003};
+
+/* Z^T v and Z a by segments against runs of labels */
+static PetscErrorCode TestSegments(PetscInt n, PetscInt d, PetscInt length, PetscInt *wrong)
+{
+  const size_t   bytes = PolderWorkSize(PolderLabelsSortWork_CUDA(n, d));
+  const PetscInt most  = n / length + d;
+  PetscInt      *label, *start, *dlabel, *item, *dstart, *first, *ptr, *seg;
+  PetscScalar   *v, *a, *b, *x, *dv, *da, *dx, *sum;
+  unsigned int  *counter;
+  void          *work;
+  PolderStream   stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PetscCalloc6(n, &label, n + 1, &start, n, &v, d, &a, d, &b, n, &x));
+  for (PetscInt i = 0; i < n; ++i) {
+    label[i] = i && Next(4) ? label[i - 1] : Next(d + 1) - 1;
+    v[i]     = Next(2000) / 1000.0 - 1;
+    start[i] = i;
+  }
+  start[n] = n;
+  PetscCall(PolderDeviceUpload(sizeof(*label) * n, label, &dlabel));
+  PetscCall(PolderDeviceUpload(sizeof(*v) * n, v, &dv));
+  PetscCall(PolderDeviceUpload(sizeof(*v) * n, v, &dx));
+  PetscCall(Poisoned(sizeof(*item) * n, &item));
+  PetscCall(Poisoned(sizeof(*dstart) * (d + 1), &dstart));
+  PetscCall(Poisoned(sizeof(*first) * (d + 1), &first));
+  PetscCall(Poisoned(sizeof(*ptr) * (most + 1), &ptr));
+  PetscCall(Poisoned(sizeof(*seg) * most, &seg));
+  PetscCall(Poisoned(sizeof(*sum) * most, &sum));
+  PetscCall(Poisoned(sizeof(*da) * d, &da));
+  PetscCall(PolderDeviceMalloc(sizeof(*counter) * d, &counter));
+  PetscCall(PolderDeviceZero(counter, sizeof(*counter) * d));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  PolderLaunch(PolderLabelsSort_CUDA(n, d, dlabel, item, dstart, bytes, work, stream));
+  PolderLaunch(PolderSegmentsMake_CUDA(d, length, dstart, first, ptr, seg, stream));
+  PolderRunsRestrict_Host(n, start, label, v, a);
+  for (int again = 0; again < 4; ++again) { // the counters are ready for the next sum
+    PolderLaunch(PolderSegmentSums_CUDA(d, most, (PetscBool)(again < 2), first, ptr, seg, item, NULL, dv, sum, counter, 1, NULL, da, PETSC_FALSE, stream));
+    PetscCall(PolderDeviceToHost(b, da, sizeof(*b) * d));
+    for (PetscInt k = 0; k < d; ++k) *wrong += !(PetscAbsScalar(a[k] - b[k]) <= 1e-12 * (1 + n));
+  }
+  PolderLaunch(PolderLabelsProlongAdd_CUDA(n, dlabel, -2, da, dx, stream));
+  PetscCall(PolderDeviceToHost(x, dx, sizeof(*x) * n));
+  for (PetscInt k = 0; k < d; ++k) a[k] *= -2;
+  PolderRunsProlongAdd_Host(n, start, label, a, v);
+  for (PetscInt i = 0; i < n; ++i) *wrong += !(PetscAbsScalar(x[i] - v[i]) <= 1e-12 * (1 + n));
+  PetscCall(PolderDeviceFree(&dlabel));
+  PetscCall(PolderDeviceFree(&dv));
+  PetscCall(PolderDeviceFree(&dx));
+  PetscCall(PolderDeviceFree(&item));
+  PetscCall(PolderDeviceFree(&dstart));
+  PetscCall(PolderDeviceFree(&first));
+  PetscCall(PolderDeviceFree(&ptr));
+  PetscCall(PolderDeviceFree(&seg));
+  PetscCall(PolderDeviceFree(&sum));
+  PetscCall(PolderDeviceFree(&da));
+  PetscCall(PolderDeviceFree(&counter));
+  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PetscFree6(label, start, v, a, b, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix of m rows with up to width entries a row; row sums vanish in two rows of three */
+static PetscErrorCode RandomRows(PetscInt m, PetscInt width, PetscInt **ai, PetscInt **aj, PetscScalar **aa)
+{
+  PetscInt nz = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(m + 1, ai, m * width, aj, m * width, aa));
+  (*ai)[0] = 0;
+  for (PetscInt i = 0; i < m; ++i) {
+    const PetscInt n = 1 + Next(width);
+    PetscScalar    s = 0;
+
+    for (PetscInt k = 0; k < n; ++k) {
+      const PetscInt j = i + Next(9) - 4;
+
+      (*aj)[nz] = PetscClipInterval(j, 0, m - 1);
+      (*aa)[nz] = k + 1 < n ? Next(2000) / 1000.0 - 1 : (i % 3 ? -s : 1);
+      s += (*aa)[nz++];
+    }
+    (*ai)[i + 1] = nz;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same for a symmetric matrix of nd = 2 h + 1 diagonals whose upper half is stored: dia[k] points to device values of the diagonal off[k] */
+static PetscErrorCode RandomDiagonals(PetscInt m, PetscInt h, PetscInt off[], PetscScalar **values, const PetscScalar *dia[], PetscInt **ai, PetscInt **aj, PetscScalar **aa)
+{
+  PetscScalar *v;
+  PetscInt     nz = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1((size_t)(h + 1) * m, &v));
+  PetscCall(PetscMalloc3(m + 1, ai, m * (2 * h + 1), aj, m * (2 * h + 1), aa));
+  off[h] = 0;
+  for (PetscInt k = 1; k <= h; ++k) {
+    off[h + k] = off[h + k - 1] + k;
+    off[h - k] = -off[h + k];
+    for (PetscInt i = 0; i + off[h + k] < m; ++i) v[(size_t)k * m + i] = Next(5) ? -1 - Next(100) / 100.0 : 0;
+  }
+  for (PetscInt i = 0; i < m; ++i) { // the diagonal: the row sum vanishes in two rows of three
+    for (PetscInt k = 1; k <= h; ++k) v[i] -= (i + off[h + k] < m ? v[(size_t)k * m + i] : 0) + (i >= off[h + k] ? v[(size_t)k * m + i - off[h + k]] : 0);
+    if (i % 3 == 0) v[i] += 1;
+  }
+  (*ai)[0] = 0;
+  for (PetscInt i = 0; i < m; ++i) {
+    for (PetscInt k = 0; k <= 2 * h; ++k) {
+      const PetscInt    j = i + off[k];
+      const PetscScalar a = j < 0 || j >= m ? 0 : (k < h ? v[(size_t)(h - k) * m + j] : v[(size_t)(k - h) * m + i]);
+
+      if (a == 0) continue;
+      (*aj)[nz]   = j;
+      (*aa)[nz++] = a;
+    }
+    (*ai)[i + 1] = nz;
+  }
+  PetscCall(PolderDeviceUpload(sizeof(*v) * (h + 1) * m, v, values));
+  for (PetscInt k = 0; k <= h; ++k) {
+    dia[h + k] = *values + (size_t)k * m;
+    dia[h - k] = dia[h + k] - off[h + k];
+  }
+  PetscCall(PetscFree(v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix with labels, and its AZ: on the host, and in device memory */
+typedef struct {
+  PetscInt           m, d, half, nw;
+  PetscInt          *ai, *aj, *label, *count, *row, *ptr, *col;
+  PetscScalar       *aa, *val;
+  PetscBool          null;
+  PetscInt           off[POLDER_LABEL_DIAGONALS];
+  const PetscScalar *dia[POLDER_LABEL_DIAGONALS];
+  PetscScalar       *values;
+  PetscInt          *dai, *daj, *dlabel, *dcount, *drow, *dptr, *dcol;
+  PetscScalar       *daa, *dval;
+  PetscInt64        *dscan;
+} Rows;
+
+/* half > 0: from so many upper diagonals and the main one */
+static PetscErrorCode RowsCreate(PetscInt m, PetscInt width, PetscInt half, PetscInt d, Rows *r)
+{
+  PetscInt    *col;
+  PetscScalar *val;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(r, sizeof(*r)));
+  r->m    = m;
+  r->d    = d;
+  r->half = half;
+  if (half) PetscCall(RandomDiagonals(m, half, r->off, &r->values, r->dia, &r->ai, &r->aj, &r->aa));
+  else PetscCall(RandomRows(m, width, &r->ai, &r->aj, &r->aa));
+  PetscCall(PetscMalloc2(PetscMax(d, width), &col, PetscMax(d, width), &val));
+  PetscCall(PetscCalloc6(m, &r->label, m, &r->count, m, &r->row, m + 1, &r->ptr, r->ai[m], &r->col, r->ai[m], &r->val));
+  for (PetscInt i = 0; i < m; ++i) r->label[i] = i && Next(3) ? r->label[i - 1] : Next(d + 1) - 1;
+  r->null = PolderLabelRowsCount_Host(m, r->ai, r->aj, r->aa, r->label, NULL, NULL, NULL, NULL, col, val, r->count);
+  for (PetscInt i = 0; i < m; ++i) {
+    if (!r->count[i]) continue;
+    r->row[r->nw]     = i;
+    r->ptr[r->nw + 1] = r->ptr[r->nw] + r->count[i];
+    ++r->nw;
+  }
+  PolderLabelRowsFill_Host(r->nw, r->row, r->ai, r->aj, r->aa, r->label, NULL, NULL, NULL, NULL, r->ptr, r->col, r->val);
+  PetscCall(PetscFree2(col, val));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (m + 1), r->ai, &r->dai));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * r->ai[m], r->aj, &r->daj));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * r->ai[m], r->aa, &r->daa));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * m, r->label, &r->dlabel));
+  PetscCall(Poisoned(sizeof(PetscInt) * m, &r->dcount));
+  PetscCall(Poisoned(sizeof(PetscInt64) * m, &r->dscan));
+  PetscCall(Poisoned(sizeof(PetscInt) * r->nw, &r->drow));
+  PetscCall(Poisoned(sizeof(PetscInt) * (r->nw + 1), &r->dptr));
+  PetscCall(PolderDeviceZero(r->dptr, sizeof(PetscInt)));
+  PetscCall(Poisoned(sizeof(PetscInt) * r->ptr[r->nw], &r->dcol));
+  PetscCall(Poisoned(sizeof(PetscScalar) * r->ptr[r->nw], &r->dval));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RowsDestroy(Rows *r)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceFree(&r->values));
+  PetscCall(PolderDeviceFree(&r->dai));
+  PetscCall(PolderDeviceFree(&r->daj));
+  PetscCall(PolderDeviceFree(&r->daa));
+  PetscCall(PolderDeviceFree(&r->dlabel));
+  PetscCall(PolderDeviceFree(&r->dcount));
+  PetscCall(PolderDeviceFree(&r->dscan));
+  PetscCall(PolderDeviceFree(&r->drow));
+  PetscCall(PolderDeviceFree(&r->dptr));
+  PetscCall(PolderDeviceFree(&r->dcol));
+  PetscCall(PolderDeviceFree(&r->dval));
+  PetscCall(PetscFree3(r->ai, r->aj, r->aa));
+  PetscCall(PetscFree6(r->label, r->count, r->row, r->ptr, r->col, r->val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The device makes the AZ that the host made; without it there is nothing more to compare */
+static PetscErrorCode TestAZ(Rows *r, PolderStream stream, PetscInt *wrong)
+{
+  const size_t bytes    = PolderWorkSize(PolderRowsScanWork_CUDA(r->m));
+  int          flags[2] = {0, 0}, *dflags;
+  PetscInt    *index, nz = r->ptr[r->nw], before = *wrong;
+  PetscScalar *val;
+  void        *work;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(PetscMax(r->m, nz) + 1, &index, nz, &val));
+  PetscCall(PolderDeviceUpload(sizeof(flags), flags, &dflags));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  if (r->half) PolderLaunch(PolderLabelRowsCountDia_CUDA(r->m, 2 * r->half + 1, r->off, r->dia, r->dlabel, r->dcount, dflags, stream));
+  else PolderLaunch(PolderLabelRowsCount_CUDA(r->m, r->dai, r->daj, r->daa, r->dlabel, r->dcount, dflags, stream));
+  PolderLaunch(PolderRowsScan_CUDA(r->m, r->dcount, r->dscan, bytes, work, stream));
+  PetscCall(PolderDeviceToHost(index, r->dcount, sizeof(*index) * r->m));
+  PetscCall(PolderDeviceToHost(flags, dflags, sizeof(flags)));
+  for (PetscInt i = 0; i < r->m; ++i) *wrong += index[i] != r->count[i] || (r->label[i] < 0 && !flags[1]);
+  *wrong += r->m && r->null == (PetscBool)flags[0];
+  PetscCheck(*wrong == before, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AZ of %" PetscInt_FMT " rows has other entries on the device", r->m);
+  if (r->half) PolderLaunch(PolderLabelRowsFillDia_CUDA(r->m, 2 * r->half + 1, r->off, r->dia, r->dlabel, r->dcount, r->dscan, r->nw, r->drow, r->dptr, r->dcol, r->dval, stream));
+  else PolderLaunch(PolderLabelRowsFill_CUDA(r->m, r->dai, r->daj, r->daa, r->dlabel, r->dcount, r->dscan, r->nw, r->drow, r->dptr, r->dcol, r->dval, stream));
+  PetscCall(PolderDeviceToHost(index, r->drow, sizeof(*index) * r->nw));
+  for (PetscInt k = 0; k < r->nw; ++k) *wrong += index[k] != r->row[k];
+  PetscCall(PolderDeviceToHost(index, r->dptr, sizeof(*index) * (r->nw + 1)));
+  for (PetscInt k = 0; k <= r->nw; ++k) *wrong += index[k] != r->ptr[k];
+  PetscCall(PolderDeviceToHost(index, r->dcol, sizeof(*index) * nz));
+  PetscCall(PolderDeviceToHost(val, r->dval, sizeof(*val) * nz));
+  for (PetscInt k = 0; k < nz; ++k) *wrong += index[k] != r->col[k] || !(PetscAbsScalar(val[k] - r->val[k]) <= 1e-12);
+  PetscCheck(*wrong == before, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AZ of %" PetscInt_FMT " rows has other values on the device", r->m);
+  PetscCall(PolderDeviceFree(&dflags));
+  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PetscFree2(index, val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestE(const Rows *r, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt d = r->d, nz = r->ptr[r->nw];
+  const size_t   bytes = PolderWorkSize(PolderGalerkinWork_CUDA(d, nz));
+  PetscInt       n, *dn;
+  PetscInt64    *key, *dkey;
+  PetscScalar   *E, *size, *val, *dval;
+  void          *work;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc4((size_t)d * d, &E, (size_t)d * d, &size, nz + 1, &key, nz + 1, &val));
+  PetscCall(Poisoned(sizeof(*dkey) * (nz + 1), &dkey));
+  PetscCall(Poisoned(sizeof(*dval) * (nz + 1), &dval));
+  PetscCall(Poisoned(sizeof(*dn), &dn));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  PolderLaunch(PolderGalerkin_CUDA(d, r->nw, nz, r->dlabel, r->drow, r->dptr, r->dcol, r->dval, dn, dkey, dval, bytes, work, stream));
+  PetscCall(PolderDeviceToHost(&n, dn, sizeof(n)));
+  PetscCall(PolderDeviceToHost(key, dkey, sizeof(*key) * n));
+  PetscCall(PolderDeviceToHost(val, dval, sizeof(*val) * n));
+  for (PetscInt k = 0; k < r->nw; ++k) {
+    for (PetscInt j = r->ptr[k]; j < r->ptr[k + 1]; ++j) {
+      const size_t at = (size_t)r->label[r->row[k]] * d + r->col[j];
+
+      if (r->label[r->row[k]] < 0) continue;
+      E[at] += r->val[j];
+      size[at] += PetscAbsScalar(r->val[j]);
+    }
+  }
+  for (PetscInt k = 0; k < n; ++k) {
+    *wrong += k && key[k] <= key[k - 1];
+    if (key[k] < (PetscInt64)d * d) E[key[k]] -= val[k];
+  }
+  for (PetscInt k = 0; k < d * d; ++k) *wrong += !(PetscAbsScalar(E[k]) <= 1e-14 * (1 + size[k]));
+  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PolderDeviceFree(&dkey));
+  PetscCall(PolderDeviceFree(&dval));
+  PetscCall(PolderDeviceFree(&dn));
+  PetscCall(PetscFree4(E, size, key, val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v - AZ a with the dot, then all rows in order without it */
+static PetscErrorCode TestRowsMult(const Rows *r, PolderStream stream, PetscInt *wrong)
+{
+  PetscScalar *a, *b, *v, *x, *da, *db, *dv, *ddot, dot = 3, expected = 3;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc4(r->d, &a, r->d, &b, r->m, &v, r->m, &x));
+  for (PetscInt k = 0; k < r->d; ++k) {
+    a[k] = Next(2000) / 1000.0 - 1;
+    b[k] = Next(2000) / 1000.0 - 1;
+    expected -= a[k] * b[k];
+  }
+  for (PetscInt i = 0; i < r->m; ++i) v[i] = Next(2000) / 1000.0 - 1;
+  PetscCall(PolderDeviceUpload(sizeof(*a) * r->d, a, &da));
+  PetscCall(PolderDeviceUpload(sizeof(*v) * r->m, v, &dv));
+  PetscCall(PolderDeviceUpload(sizeof(*b) * r->d, b, &db));
+  PetscCall(PolderDeviceUpload(sizeof(dot), &dot, &ddot));
+  PolderLaunch(PolderRowsMultAdd_CUDA(r->nw, r->drow, r->dptr, r->dcol, r->dval, -1, da, dv, r->d, db, ddot, PETSC_FALSE, stream));
+  PolderLaunch(PolderRowsMultAdd_CUDA(r->nw, NULL, r->dptr, r->dcol, r->dval, 0.5, da, dv, 0, NULL, NULL, PETSC_FALSE, stream));
+  PolderRowsMultAdd_Host(r->nw, r->row, r->ptr, r->col, r->val, -1, a, v);
+  PolderRowsMultAdd_Host(r->nw, NULL, r->ptr, r->col, r->val, 0.5, a, v);
+  PetscCall(PolderDeviceToHost(x, dv, sizeof(*x) * r->m));
+  PetscCall(PolderDeviceToHost(&dot, ddot, sizeof(dot)));
+  for (PetscInt i = 0; i < r->m; ++i) *wrong += !(PetscAbsScalar(x[i] - v[i]) <= 1e-11);
+  *wrong += !(PetscAbsScalar(dot - expected) <= 1e-12 * (1 + r->d));
+  PetscCall(PolderDeviceFree(&da));
+  PetscCall(PolderDeviceFree(&dv));
+  PetscCall(PolderDeviceFree(&db));
+  PetscCall(PolderDeviceFree(&ddot));
+  PetscCall(PetscFree4(a, b, v, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestRows(PetscInt m, PetscInt width, PetscInt half, PetscInt d, PetscInt *wrong)
+{
+  Rows         r;
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(RowsCreate(m, width, half, d, &r));
+  PetscCall(TestAZ(&r, stream, wrong));
+  PetscCall(TestE(&r, stream, wrong));
+  PetscCall(TestRowsMult(&r, stream, wrong));
+  PetscCall(RowsDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The inverse of a random positive definite matrix with a zero column, two equal ones and, for Neumann, the last one left out; and Cholesky */
+static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong, PetscReal *worst)
+{
+  const PetscInt ld = (d + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
+  PetscScalar   *G, *E, *X, *full, *dE, *dX, *scale, *hscale, *dinfo, info[POLDER_COARSE_INFO];
+  PetscInt       left  = 0;
+  PetscReal      error = 0;
+  void          *work;
+  PolderStream   stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PetscCalloc5(d * 8, &G, (size_t)ld * ld, &full, (size_t)d * d, &E, (size_t)ld * ld, &X, ld, &hscale));
+  for (PetscInt k = 0; k < 8 * d; ++k) G[k] = Next(2000) / 1000.0 - 1;
+  for (PetscInt i = 0; i < d; ++i) { // G G^T + tridiag + diagonal of any size
+    for (PetscInt j = 0; j < d; ++j) {
+      PetscScalar s = (i == j ? 4 + i % 3 : 0) - (PetscAbsInt(i - j) == 1);
+
+      for (PetscInt k = 0; k < 8; ++k) s += G[8 * i + k] * G[8 * j + k];
+      E[(size_t)i * d + j] = s * (1 + i % 5) * (1 + j % 5);
+    }
+  }
+  if (awkward && d > 40) { // column 7 is zero, column 33 repeats column 5
+    for (PetscInt k = 0; k < d; ++k) E[7 * (size_t)d + k] = E[(size_t)k * d + 7] = 0;
+    for (PetscInt k = 0; k < d; ++k) E[33 * (size_t)d + k] = E[5 * (size_t)d + k];
+    for (PetscInt k = 0; k < d; ++k) E[(size_t)k * d + 33] = E[(size_t)k * d + 5];
+  }
+  for (PetscInt i = 0; i < d; ++i) PetscCall(PetscArraycpy(full + (size_t)i * ld, E + (size_t)i * d, d));
+  PetscCall(PolderDeviceUpload(sizeof(*full) * ld * ld, full, &dE));
+  PetscCall(Poisoned(sizeof(*dX) * ld * ld, &dX));
+  PetscCall(Poisoned(sizeof(*scale) * ld, &scale));
+  PetscCall(Poisoned(sizeof(info), &dinfo));
+  PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(ld)), &work));
+  PolderLaunch(PolderCoarseScale_CUDA(d, ld, 1e-15, awkward, dE, scale, dX, dinfo, stream));
+  PolderLaunch(PolderCoarseInvert_CUDA(d, ld, 1e-11, dX, scale, dinfo, work, stream));
+  PetscCall(PolderDeviceToHost(full, dX, sizeof(*X) * ld * ld));
+  PolderLaunch(PolderCoarseScale_CUDA(d, ld, 1e-15, awkward, dE, scale, dX, dinfo, stream));
+  PolderLaunch(PolderCoarseInvert_CUDA(d, ld, 1e-11, dX, scale, dinfo, work, stream));
+  PetscCall(PolderDeviceToHost(X, dX, sizeof(*X) * ld * ld));
+  *wrong += d && memcmp(X, full, sizeof(*X) * ld * ld) != 0; // the same to the bit
+  PetscCall(PolderDeviceToHost(hscale, scale, sizeof(*X) * d));
+  PetscCall(PolderDeviceToHost(info, dinfo, sizeof(info)));
+  for (PetscInt i = 0; i < d; ++i) left += hscale[i] == 0;
+  if (d) *wrong += left != (awkward ? (d > 40 ? 3 : 1) : 0) || info[POLDER_COARSE_BAD] != 0 || info[POLDER_COARSE_NNULL] != awkward || info[POLDER_COARSE_NZERO] + info[POLDER_COARSE_NNULL] + info[POLDER_COARSE_NDEP] != left;
+  for (PetscInt i = 0; i < d; ++i) { // E X = 1 on the columns in use, X symmetric and zero outside
+    for (PetscInt t = 0; t < 5; ++t) {
+      const PetscInt j = t ? Next(d) : i;
+      PetscScalar    s = 0;
+
+      for (PetscInt k = 0; k < d; ++k) s += E[(size_t)i * d + k] * X[(size_t)k * ld + j];
+      if (hscale[i] != 0 && hscale[j] != 0) error = PetscMax(error, PetscAbsScalar(s - (i == j)));
+      *wrong += X[(size_t)i * ld + j] != X[(size_t)j * ld + i] || (hscale[i] * hscale[j] == 0 && X[(size_t)i * ld + j] != 0);
+    }
+  }
+  *wrong += !(error <= 1e-10);
+  *worst = PetscMax(*worst, error);
+  { // products
+    const size_t bytes = PolderWorkSize(PolderSymmetricMultWork_CUDA(ld));
+    PetscScalar *x, *y, *z, *dx, *dy;
+    void        *multwork;
+
+    PetscCall(PetscMalloc3(d, &x, d, &y, d, &z));
+    PetscCall(PolderDeviceMalloc(bytes, &multwork));
+    PetscCall(PolderDeviceZero(multwork, bytes));
+    for (PetscInt i = 0; i < d; ++i) {
+      x[i] = Next(2000) / 1000.0 - 1;
+      y[i] = Next(2000) / 1000.0 - 1;
+    }
+    PetscCall(PolderDeviceUpload(sizeof(*x) * d, x, &dx));
+    PetscCall(PolderDeviceUpload(sizeof(*y) * d, y, &dy));
+    PolderLaunch(PolderDenseMult_CUDA(d, ld, -2, dE, dx, dy, dy, PETSC_FALSE, stream));
+    PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 3, dE, dx, dy, dy, multwork, PETSC_FALSE, stream));
+    PolderSymmetricMult_Host(d, E, x, z);
+    PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
+    for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - (y[i] + z[i])) <= 1e-10 * (1 + d));
+    PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 1, dE, dx, NULL, dy, multwork, PETSC_TRUE, stream)); // its counters are ready again
+    PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
+    for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - z[i]) <= 1e-10 * (1 + d));
+    PetscCall(PolderDeviceFree(&dx));
+    PetscCall(PolderDeviceFree(&dy));
+    PetscCall(PolderDeviceFree(&multwork));
+    PetscCall(PetscFree3(x, y, z));
+  }
+  PetscCall(PolderDeviceFree(&dE));
+  PetscCall(PolderDeviceFree(&dX));
+  PetscCall(PolderDeviceFree(&scale));
+  PetscCall(PolderDeviceFree(&dinfo));
+  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PetscFree5(G, full, E, X, hscale));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries of E go where their keys say, and those of no column nowhere */
+static PetscErrorCode TestDense(PetscInt d, PetscInt *wrong)
+{
+  const PetscInt ld = (d + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP, n = 3 * d + 1;
+  PetscInt64    *key, *dkey;
+  PetscInt      *dn;
+  PetscScalar   *val, *expected, *E, *dval, *dE;
+  PolderStream   stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PetscCalloc4(n, &key, n, &val, (size_t)ld * ld + 1, &expected, (size_t)ld * ld + 1, &E));
+  for (PetscInt k = 0; k < n; ++k) {
+    const PetscInt i = k / 3, j = (7 * i + 5 * (k % 3)) % PetscMax(d, 1);
+
+    key[k] = k + 1 < n ? (PetscInt64)i * d + j : (PetscInt64)d * d;
+    val[k] = 1 + j + d * i;
+    if (k + 1 < n) expected[(size_t)i * ld + j] = val[k];
+  }
+  PetscCall(PolderDeviceUpload(sizeof(*key) * n, key, &dkey));
+  PetscCall(PolderDeviceUpload(sizeof(*val) * n, val, &dval));
+  PetscCall(PolderDeviceUpload(sizeof(n), &n, &dn));
+  PetscCall(PolderDeviceUpload(sizeof(*E) * ((size_t)ld * ld + 1), E, &dE));
+  PolderLaunch(PolderCoarseDense_CUDA(d, ld, dn, dkey, dval, dE, stream));
+  PetscCall(PolderDeviceToHost(E, dE, sizeof(*E) * ((size_t)ld * ld + 1)));
+  for (size_t k = 0; k <= (size_t)ld * ld; ++k) *wrong += E[k] != expected[k];
+  PetscCall(PolderDeviceFree(&dkey));
+  PetscCall(PolderDeviceFree(&dval));
+  PetscCall(PolderDeviceFree(&dn));
+  PetscCall(PolderDeviceFree(&dE));
+  PetscCall(PetscFree4(key, val, expected, E));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestKernels(void)
+{
+  const PetscInt dims[]   = {0, 1, 2, 31, 63, 64, 65, 135, 200, 515, 1000};
+  PetscInt       wrong[3] = {0, 0, 0};
+  PetscReal      worst    = 0;
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++k) {
+    PetscCall(TestSegments(Sizes[k], 1, 32, &wrong[0]));
+    PetscCall(TestSegments(Sizes[k], 7, 64, &wrong[0]));
+    PetscCall(TestSegments(Sizes[k], 1500, 32, &wrong[0]));
+    PetscCall(TestRows(Sizes[k], 7, 0, 1, &wrong[1]));
+    PetscCall(TestRows(Sizes[k], 5, 0, 9, &wrong[1]));
+    PetscCall(TestRows(Sizes[k], 40, 0, 300, &wrong[1]));
+    PetscCall(TestRows(Sizes[k], 7, 3, 11, &wrong[1]));
+    PetscCall(TestRows(Sizes[k], 27, 13, 300, &wrong[1]));
+  }
+  PetscCall(Report("segments", wrong[0]));
+  PetscCall(Report("AZ and E", wrong[1]));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(dims); ++k) {
+    PetscCall(TestDense(dims[k], &wrong[2]));
+    PetscCall(TestInverse(dims[k], PETSC_FALSE, &wrong[2], &worst));
+    PetscCall(TestInverse(dims[k], PETSC_TRUE, &wrong[2], &worst));
+  }
+  if (wrong[2]) PetscCall(PetscPrintf(PETSC_COMM_SELF, "worst |E X - 1| %g\n", (double)worst));
+  PetscCall(Report("inverse", wrong[2]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------ the space ------------------------------------------------ */
+
+/* The same values in a matrix and vectors of the device */
+static PetscErrorCode ToDevice(Mat A, Vec phi, Mat *D, Vec *dphi)
+{
+  char     type[32] = MATAIJCUSPARSE;
+  PetscInt m;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-device_type", type, sizeof(type), NULL));
+  PetscCall(VecCreate(PETSC_COMM_WORLD, dphi));
+  PetscCall(VecGetLocalSize(phi, &m));
+  PetscCall(VecSetSizes(*dphi, m, PETSC_DETERMINE));
+  PetscCall(VecSetType(*dphi, VECCUDA));
+  PetscCall(VecCopy(phi, *dphi));
+  PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, D));
+  PetscCall(MatSetVecType(*D, VECCUDA));
+  PetscCall(PetscObjectCompose((PetscObject)*D, "levelset", (PetscObject)*dphi));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Compare(const char what[], Vec host, Vec device, PetscReal tol)
+{
+  Vec       copy;
+  PetscReal norm, error;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(host, &copy));
+  PetscCall(VecCopy(device, copy));
+  PetscCall(VecAXPY(copy, -1, host));
+  PetscCall(VecNorm(copy, NORM_2, &error));
+  PetscCall(VecNorm(host, NORM_2, &norm));
+  PetscCheck(error <= tol * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s on the device differs from that on the host by %g of %g", what, (double)error, (double)norm);
+  PetscCall(VecDestroy(&copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MakeSpace(Mat A, PolderDeflationSpace *s)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeflationSpaceCreate(PETSC_COMM_WORLD, s));
+  PetscCall(PolderDeflationSpaceSetFromOptions(*s));
+  PetscCall(PolderDeflationSpaceSetUp(*s, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The part of (x, y) on this process */
+static PetscErrorCode LocalDot(Vec x, Vec y, PetscScalar *dot)
+{
+  const PetscScalar *xa, *ya;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(x, &n));
+  PetscCall(VecGetArrayRead(x, &xa));
+  PetscCall(VecGetArrayRead(y, &ya));
+  *dot = PolderDot_Host(n, xa, ya);
+  PetscCall(VecRestoreArrayRead(y, &ya));
+  PetscCall(VecRestoreArrayRead(x, &xa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v <- P A p by the space h, dv by g, and (p, P A p) with it */
+static PetscErrorCode CompareDot(PolderDeflationSpace h, PolderDeflationSpace g, Mat A, Vec p, Vec v, Vec dv, PetscReal tol)
+{
+  PetscScalar dot, expected, *ddot;
+  PetscReal   pn, vn;
+
+  PetscFunctionBegin;
+  PetscCall(MatMult(A, p, v));
+  PetscCall(VecCopy(v, dv));
+  PetscCall(VecNorm(p, NORM_2, &pn));
+  PetscCall(VecNorm(v, NORM_2, &vn));
+  PetscCall(LocalDot(p, v, &dot));
+  PetscCall(PolderDeviceUpload(sizeof(dot), &dot, &ddot));
+  PetscCall(PolderDeflationSpaceApplyP(h, v));
+  PetscCall(PolderDeflationSpaceApplyPDot(g, dv, PETSC_FALSE, ddot));
+  PetscCall(Compare("P with the dot", v, dv, tol));
+  PetscCall(PolderDeviceToHost(&dot, ddot, sizeof(dot)));
+  PetscCall(PolderDeviceFree(&ddot));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &dot, 1, MPIU_SCALAR, MPIU_SUM, PETSC_COMM_WORLD));
+  PetscCall(VecDot(p, v, &expected));
+  PetscCheck(PetscAbsScalar(dot - expected) <= tol * pn * vn, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "(p, P A p) is %g, expected %g", (double)dot, (double)expected);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The operators on vectors of the host by the space h, on vectors of the device by g; g also works on vectors of the host */
+static PetscErrorCode CompareOperators(PolderDeflationSpace h, PolderDeflationSpace g, Mat A, Vec host, Vec device, PetscReal tol)
+{
+  Vec      v, w, p, dv, dw, dp;
+  PetscInt d, dd;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeflationSpaceGetSize(h, &d));
+  PetscCall(PolderDeflationSpaceGetSize(g, &dd));
+  PetscCheck(d == dd, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " vectors on the host, %" PetscInt_FMT " on the device", d, dd);
+  PetscCall(VecDuplicate(host, &v));
+  PetscCall(VecDuplicate(host, &w));
+  PetscCall(VecDuplicate(host, &p));
+  PetscCall(VecDuplicate(device, &dv));
+  PetscCall(VecDuplicate(device, &dw));
+  PetscCall(VecDuplicate(device, &dp));
+  PetscCall(FillRandom(v, 1));
+  PetscCall(FillRandom(p, 2));
+  PetscCall(VecCopy(v, dv));
+  PetscCall(VecCopy(p, dp));
+  PetscCall(VecCopy(v, w));
+  PetscCall(PolderDeflationSpaceApplyP(h, v));
+  PetscCall(PolderDeflationSpaceApplyP(g, w)); // a vector of the host
+  PetscCall(Compare("P of a host vector", v, w, tol));
+  PetscCall(VecCopy(dv, dw));
+  PetscCall(PolderDeflationSpaceApplyP(g, dw));
+  PetscCall(Compare("P", v, dw, tol));
+  PetscCall(CompareDot(h, g, A, p, v, dv, tol));
+  PetscCall(PolderDeflationSpaceApplyPT(h, p));
+  PetscCall(PolderDeflationSpaceApplyPT(g, dp));
+  PetscCall(Compare("P^T", p, dp, tol));
+  PetscCall(FillRandom(v, 3));
+  PetscCall(FillRandom(w, 4));
+  PetscCall(VecCopy(v, dv));
+  PetscCall(VecCopy(w, dw));
+  PetscCall(PolderDeflationSpaceApplyQAdd(h, v, w));
+  PetscCall(PolderDeflationSpaceApplyQAdd(g, dv, dw));
+  PetscCall(Compare("Q", w, dw, tol));
+  PetscCall(PolderDeflationSpaceCorrect(h, v, w));
+  PetscCall(PolderDeflationSpaceCorrect(g, dv, dw));
+  PetscCall(Compare("the correction", w, dw, tol));
+  for (PetscInt k = 0; k < d; k += 1 + d / 5) {
+    PetscCall(PolderDeflationSpaceGetVector(h, k, v));
+    PetscCall(PolderDeflationSpaceGetVector(g, k, dv));
+    PetscCall(Compare("a column", v, dv, 0));
+  }
+  PetscCall(VecDestroy(&v));
+  PetscCall(VecDestroy(&w));
+  PetscCall(VecDestroy(&p));
+  PetscCall(VecDestroy(&dv));
+  PetscCall(VecDestroy(&dw));
+  PetscCall(VecDestroy(&dp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode Solve(Mat A, Vec b, Vec x, KSP *ksp, PetscInt *its)
+{
+  PetscFunctionBegin;
+  if (!*ksp) {
+    PC pc;
+
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+    PetscCall(KSPSetType(*ksp, KSPDCG));
+    PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, 5000));
+    PetscCall(KSPGetPC(*ksp, &pc));
+    PetscCall(PCSetType(pc, PCJACOBI));
+    PetscCall(KSPSetFromOptions(*ksp));
+  }
+  PetscCall(KSPSetOperators(*ksp, A, A));
+  PetscCall(VecZeroEntries(x));
+  PetscCall(KSPSetUp(*ksp));
+  PetscCall(KSPSolve(*ksp, b, x));
+  PetscCall(KSPGetIterationNumber(*ksp, its));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Iterations as on the host; the same bits twice; nothing of size n crosses the bus */
+static PetscErrorCode CompareSolves(Mat A, Mat D, Vec host, Vec device, PetscBool copies, PetscBool bitwise)
+{
+  Vec            b, x, db, dx, dy;
+  KSP            hksp = NULL, gksp = NULL;
+  PetscInt       hits, gits, again, N;
+  PetscReal      norm;
+  PetscScalar    mean;
+  PetscLogDouble before;
+
+  PetscFunctionBegin;
+  PetscCall(VecDuplicate(host, &b));
+  PetscCall(VecDuplicate(host, &x));
+  PetscCall(VecDuplicate(device, &db));
+  PetscCall(VecDuplicate(device, &dx));
+  PetscCall(VecDuplicate(device, &dy));
+  PetscCall(FillRandom(b, 5));
+  PetscCall(VecGetSize(b, &N));
+  PetscCall(VecSum(b, &mean));
+  PetscCall(VecShift(b, -mean / N));
+  PetscCall(VecCopy(b, db));
+  PetscCall(Solve(A, b, x, &hksp, &hits));
+  PetscCall(Solve(D, db, dx, &gksp, &gits));
+  PetscCheck(PetscAbsInt(hits - gits) <= 1 + hits / 50, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations on the host, %" PetscInt_FMT " on the device", hits, gits);
+  PetscCall(Compare("the solution", x, dx, 1e-5));
+  before = Copied();
+  PetscCall(PetscObjectStateIncrease((PetscObject)device)); // the level set: all is set up again
+  PetscCall(Solve(D, db, dy, &gksp, &again));
+  before = Copied() - before;
+  PetscCall(VecAXPY(dy, -1, dx));
+  PetscCall(VecNorm(dy, NORM_INFINITY, &norm));
+  PetscCheck(!bitwise || (norm == 0 && again == gits), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The same solve differs by %g, and took %" PetscInt_FMT " and %" PetscInt_FMT " iterations", (double)norm, gits, again);
+  PetscCheck(!copies || before < 4.0 * N, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%g bytes crossed the bus for %" PetscInt_FMT " rows", (double)before, N);
+  PetscCall(KSPDestroy(&hksp));
+  PetscCall(KSPDestroy(&gksp));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&db));
+  PetscCall(VecDestroy(&dx));
+  PetscCall(VecDestroy(&dy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestSpace(void)
+{
+  Bubbles              bubbles;
+  Mat                  A = NULL, D;
+  Vec                  phi, dphi;
+  PolderDeflationSpace h, g;
+  PetscBool            copies = PETSC_FALSE, view = PETSC_FALSE, bitwise = PETSC_TRUE;
+  PetscReal            tol = 1e-9;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-copies", &copies, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-bitwise", &bitwise, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-tolerance", &tol, NULL));
+  PetscCall(BubblesFromOptions(&bubbles));
+  PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, &phi));
+  PetscCall(PetscObjectCompose((PetscObject)A, "levelset", (PetscObject)phi));
+  PetscCall(MakeSpace(A, &h)); // before there is anything on the device
+  PetscCall(ToDevice(A, phi, &D, &dphi));
+  PetscCall(MakeSpace(D, &g));
+  if (view) PetscCall(PolderDeflationSpaceView(g, PETSC_VIEWER_STDOUT_WORLD));
+  PetscCall(CompareOperators(h, g, A, phi, dphi, tol));
+  bubbles.inside *= 0.3; // changed values, same pattern
+  PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, NULL));
+  PetscCall(MatCopy(A, D, SAME_NONZERO_PATTERN));
+  PetscCall(PolderDeflationSpaceSetUp(h, A));
+  PetscCall(PolderDeflationSpaceSetUp(g, D));
+  PetscCall(CompareOperators(h, g, A, phi, dphi, tol));
+  bubbles.radius *= 0.8; // moved level set
+  PetscCall(VecDestroy(&phi));
+  PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, &phi));
+  PetscCall(PetscObjectCompose((PetscObject)A, "levelset", (PetscObject)phi));
+  PetscCall(MatCopy(A, D, SAME_NONZERO_PATTERN));
+  PetscCall(VecCopy(phi, dphi));
+  PetscCall(PolderDeflationSpaceSetUp(h, A));
+  PetscCall(PolderDeflationSpaceSetUp(g, D));
+  PetscCall(CompareOperators(h, g, A, phi, dphi, tol));
+  PetscCall(CompareSolves(A, D, phi, dphi, copies, bitwise));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "space ok\n"));
+  PetscCall(PolderDeflationSpaceDestroy(&h));
+  PetscCall(PolderDeflationSpaceDestroy(&g));
+  PetscCall(VecDestroy(&phi));
+  PetscCall(VecDestroy(&dphi));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&D));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscBool kernels;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscDLLibraryRegister_polder());
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-kernels", &kernels));
+  if (kernels) PetscCall(TestKernels());
+  else PetscCall(TestSpace());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build: internal
+
+  test:
+    suites: memcheck racecheck
+    suffix: kernels
+    requires: cuda
+    load: no
+    args: -kernels
+
+  testset:
+    requires: cuda
+    load: no
+    args: -n 20 -deflation_grid 20,20,20 -device_type {{aijcusparse aijdia}}
+    output_file: output/devicedeflation_space.out
+    test:
+      suites: memcheck
+      suffix: subdomain
+      nsize: {{1 2}}
+      args: -deflation_space subdomain -deflation_boxes 2,3,4
+    test:
+      suites: memcheck
+      suffix: dirichlet
+      args: -dirichlet -deflation_space levelset_subdomain -deflation_boxes 3,3,3
+    test:
+      suites: memcheck
+      suffix: levelset
+      args: -deflation_space levelset
+    test:
+      suites: memcheck
+      suffix: partition
+      args: -deflation_space partition -deflation_count 9
+    test:
+      suites: memcheck
+      suffix: contrast
+      args: -inside 1e7 -deflation_space levelset_subdomain -deflation_boxes 5,5,5 -tolerance 1e-5
+    test:
+      suites: memcheck
+      suffix: cholesky
+      args: -deflation_space levelset_subdomain -deflation_boxes 3,3,3 -deflation_coarse cholesky
+    test:
+      suites: memcheck
+      suffix: ksp
+      args: -deflation_space subdomain -deflation_boxes 3,3,3 -deflation_coarse ksp -deflation_coarse_ksp_rtol 1e-13 -tolerance 1e-7 -bitwise false
+    test:
+      suites: memcheck
+      suffix: weighted
+      args: -deflation_weighted -dirichlet -deflation_space subdomain -deflation_boxes 1,1,3
+    test:
+      suites: memcheck
+      suffix: copies
+      args: -n 48 -deflation_grid 48,48,48 -deflation_space levelset_subdomain -deflation_boxes 4,4,4 -copies -pc_type none
+
+TEST*/

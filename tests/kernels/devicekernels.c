@@ -1,0 +1,251 @@
+static char help[] = "Device kernels against their host twins: awkward sizes, poisoned output.\n\n";
+
+#include "devicetest.h"
+#include "kernels/vec.h"
+
+static const PetscInt Sizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1025, 4097, 100003, 1 << 21};
+
+static PetscErrorCode TestDot(void *work, PolderStream stream)
+{
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
+    const PetscInt n = Sizes[s];
+    PetscScalar   *x, *y, *xd, *yd, *dotd, dot = NAN, expected;
+
+    PetscCall(Random(n, &x, &xd));
+    PetscCall(Random(n, &y, &yd));
+    PetscCall(PolderDeviceMalloc(sizeof(dot), &dotd));
+    PetscCall(PolderDeviceFromHost(dotd, &dot, sizeof(dot)));
+    PolderLaunch(PolderDot_CUDA(n, xd, yd, dotd, work, stream));
+    PetscCall(PolderDeviceToHost(&dot, dotd, sizeof(dot)));
+    expected = PolderDot_Host(n, x, y);
+    wrong += Wrong(1, &dot, &expected, 1e-14 * (n + 1));
+    PetscCall(PolderDeviceFree(&dotd));
+    PetscCall(PolderDeviceFree(&xd));
+    PetscCall(PolderDeviceFree(&yd));
+    PetscCall(PetscFree(x));
+    PetscCall(PetscFree(y));
+  }
+  PetscCall(Report("dot", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies to the host of all lengths around those that have a way of their own; what follows must stay as it is */
+static PetscErrorCode TestToHost(void)
+{
+  enum {
+    MOST = 300
+  };
+  unsigned char sent[MOST], got[MOST + 1];
+  void         *there;
+  PetscInt      wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < MOST; ++k) sent[k] = (unsigned char)(37 * k + 11);
+  PetscCall(PolderDeviceMalloc(MOST, &there));
+  PetscCall(PolderDeviceFromHost(there, sent, MOST));
+  for (size_t bytes = 0; bytes <= MOST; ++bytes) {
+    memset(got, 0xEE, sizeof(got));
+    PetscCall(PolderDeviceToHost(got, there, bytes));
+    wrong += memcmp(got, sent, bytes) != 0 || got[bytes] != 0xEE;
+  }
+  PetscCall(PolderDeviceFree(&there));
+  PetscCall(Report("to the host", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The steps of conjugate gradients with their scalars on the device, against plain loops */
+typedef struct {
+  PetscScalar rr, rz, sumz, sumr;
+} CGSums;
+
+static CGSums Sums(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[])
+{
+  long double rr = 0, rz = 0, sumz = 0, sumr = 0;
+  CGSums      s;
+
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscScalar zi = z ? z[i] * (dinv ? dinv[i] : 1) : 0;
+
+    rr += r[i] * r[i];
+    rz += r[i] * zi;
+    sumz += zi;
+    sumr += r[i];
+  }
+  s.rr   = (PetscScalar)rr;
+  s.rz   = (PetscScalar)rz;
+  s.sumz = (PetscScalar)sumz;
+  s.sumr = (PetscScalar)sumr;
+  return s;
+}
+
+static PetscErrorCode TestCGUpdate(PetscInt n, PetscBool diagonal, PetscBool jacobi, PolderCGState *stated, PetscReal ring[], void *work, PolderStream stream, PetscInt *wrong)
+{
+  PolderCGState       state = {.rho = 0.7, .pw = 0.35, .tol = -1, .divtol = PETSC_INFINITY, .nullspace = 1, .N = n + 1};
+  PetscScalar        *r, *w, *d, *rd, *wd, *dd, *got;
+  volatile PetscReal *devicering;
+  CGSums              s;
+  PetscReal           eps = 1e-14 * (n + 1);
+
+  PetscFunctionBeginUser;
+  PetscCall(Random(n, &r, &rd));
+  PetscCall(Random(n, &w, &wd));
+  PetscCall(Random(n, &d, &dd));
+  PetscCall(PetscMalloc1(n, &got));
+  PetscCall(PolderDeviceToHost(&devicering, &stated->ring, sizeof(devicering)));
+  state.ring = devicering;
+  PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
+  ring[0] = NAN;
+  PolderLaunch(PolderCGUpdate_CUDA(n, wd, rd, diagonal, jacobi ? dd : NULL, PETSC_FALSE, stated, work, stream));
+  PetscCall(PolderDeviceToHost(got, rd, n * sizeof(*got)));
+  PetscCall(PolderDeviceToHost(&state, stated, sizeof(state)));
+  for (PetscInt i = 0; i < n; ++i) r[i] -= 2.0 * w[i];
+  s = Sums(n, r, diagonal ? r : NULL, jacobi ? d : NULL);
+  *wrong += Wrong(n, got, r, 1e-15) + !(PetscAbsReal(ring[0] - PetscSqrtReal(s.rr)) <= eps) + !(PetscAbsScalar(state.alpha - 2.0) <= 1e-15) + (state.its != 1);
+  if (diagonal && n > 2) { /* with the mean of z removed; beta = rho / 0.7, unless rho <= 0 froze the state */
+    const PetscScalar mean = s.sumz / (n + 1), rho = s.rz - mean * s.sumr;
+
+    *wrong += !(PetscAbsScalar(state.mean - mean) <= eps) + !(PetscAbsScalar(state.rho - rho) <= eps) + !(PetscAbsScalar(state.beta - rho / 0.7) <= 2 * eps) + ((state.frozen == POLDER_CG_INDEFINITE_PC) != (rho <= 0));
+  }
+  PetscCall(PolderDeviceFree(&rd));
+  PetscCall(PolderDeviceFree(&wd));
+  PetscCall(PolderDeviceFree(&dd));
+  PetscCall(PetscFree(got));
+  PetscCall(PetscFree(r));
+  PetscCall(PetscFree(w));
+  PetscCall(PetscFree(d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestCGDirection(PetscInt n, PetscBool first, PetscBool jacobi, PolderCGState *stated, PolderStream stream, PetscInt *wrong)
+{
+  PolderCGState state = {.alpha = 0.5, .beta = 0.25, .mean = 0.125};
+  PetscScalar  *z, *d, *p, *x, *zd, *dd, *pd, *xd, *got, *shifted;
+
+  PetscFunctionBeginUser;
+  PetscCall(Random(n, &z, &zd));
+  PetscCall(Random(n, &d, &dd));
+  PetscCall(Random(n, &p, &pd));
+  PetscCall(Random(n + 1, &x, &shifted));
+  xd = first ? shifted : shifted + 1; /* not aligned to two values */
+  PetscCall(PetscMalloc1(n, &got));
+  PetscCall(PolderDeviceToHost((void *)&state.ring, &stated->ring, sizeof(state.ring)));
+  PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
+  PolderLaunch(PolderCGDirection_CUDA(n, first, zd, jacobi ? dd : NULL, pd, xd, stated, stream));
+  PetscCall(PolderDeviceToHost(got, xd, n * sizeof(*got)));
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscScalar *xi = &x[first ? i : i + 1];
+
+    *xi += first ? 0 : 0.5 * p[i];
+    *wrong += !(PetscAbsScalar(got[i] - *xi) <= 1e-15);
+    p[i] = (jacobi ? d[i] * z[i] : z[i]) - 0.125 + (first ? 0 : 0.25 * p[i]);
+  }
+  PetscCall(PolderDeviceToHost(got, pd, n * sizeof(*got)));
+  *wrong += Wrong(n, got, p, 1e-15);
+  PolderLaunch(PolderCGFinish_CUDA(n, pd, xd, stated, stream));
+  for (PetscInt i = 0; i < n; ++i) x[first ? i : i + 1] += 0.5 * p[i];
+  PetscCall(PolderDeviceToHost(got, xd, n * sizeof(*got)));
+  PetscCall(PolderDeviceToHost(&state, stated, sizeof(state)));
+  *wrong += Wrong(n, got, first ? x : x + 1, 1e-15) + (state.alpha != 0);
+  PetscCall(PolderDeviceFree(&zd));
+  PetscCall(PolderDeviceFree(&dd));
+  PetscCall(PolderDeviceFree(&pd));
+  PetscCall(PolderDeviceFree(&shifted));
+  PetscCall(PetscFree(got));
+  PetscCall(PetscFree(z));
+  PetscCall(PetscFree(d));
+  PetscCall(PetscFree(p));
+  PetscCall(PetscFree(x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestCGRho(PetscInt n, PetscBool jacobi, PolderCGState *stated, void *work, PolderStream stream, PetscInt *wrong)
+{
+  PolderCGState state = {.rhoold = 0.5, .N = n + 1, .nullspace = 1};
+  PetscScalar  *r, *z, *d, *rd, *zd, *dd, mean;
+  PetscReal     eps = 1e-14 * (n + 1);
+  CGSums        s;
+
+  PetscFunctionBeginUser;
+  PetscCall(Random(n, &r, &rd));
+  PetscCall(Random(n, &z, &zd));
+  PetscCall(Random(n, &d, &dd));
+  PetscCall(PolderDeviceToHost((void *)&state.ring, &stated->ring, sizeof(state.ring)));
+  PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
+  PolderLaunch(PolderCGRho_CUDA(n, rd, zd, jacobi ? dd : NULL, PETSC_FALSE, PETSC_FALSE, stated, work, stream));
+  PetscCall(PolderDeviceToHost(&state, stated, sizeof(state)));
+  s    = Sums(n, r, z, jacobi ? d : NULL);
+  mean = s.sumz / (n + 1);
+  *wrong += !(PetscAbsScalar(state.rho - (s.rz - mean * s.sumr)) <= eps) + !(PetscAbsScalar(state.mean - mean) <= eps);
+  state.frozen = 0; /* rho may have been negative */
+  PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
+  PolderLaunch(PolderCGRho_CUDA(n, rd, zd, NULL, PETSC_TRUE, PETSC_TRUE, stated, work, stream));
+  PetscCall(PolderDeviceToHost(&state, stated, sizeof(state)));
+  s = Sums(n, r, z, NULL);
+  *wrong += !(PetscAbsScalar(state.sum[1] - s.rz) <= eps) + !(PetscAbsScalar(state.sum[2] - s.sumz) <= eps) + !(PetscAbsScalar(state.sum[3] - s.sumr) <= eps);
+  PetscCall(PolderDeviceFree(&rd));
+  PetscCall(PolderDeviceFree(&zd));
+  PetscCall(PolderDeviceFree(&dd));
+  PetscCall(PetscFree(r));
+  PetscCall(PetscFree(z));
+  PetscCall(PetscFree(d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestCG(void *work, PolderStream stream)
+{
+  PolderCGState *stated, state = {0};
+  PetscReal     *ring, *devicering;
+  PetscInt       wrong[3] = {0, 0, 0};
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceMallocShared(POLDER_CG_RING * sizeof(*ring), &ring, &devicering));
+  PetscCall(PolderDeviceMalloc(sizeof(*stated), &stated));
+  state.ring = devicering;
+  PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
+    for (int form = 0; form < 4; ++form) {
+      const PetscBool one = (PetscBool)(form & 1), two = (PetscBool)(form >> 1);
+
+      PetscCall(TestCGUpdate(Sizes[s], one, (PetscBool)(one && two), stated, ring, work, stream, &wrong[0]));
+      PetscCall(TestCGDirection(Sizes[s], one, two, stated, stream, &wrong[1]));
+      PetscCall(TestCGRho(Sizes[s], one, stated, work, stream, &wrong[2]));
+    }
+  }
+  PetscCall(PolderDeviceFree(&stated));
+  PetscCall(PolderDeviceFreeShared(&ring));
+  PetscCall(Report("cg update", wrong[0]));
+  PetscCall(Report("cg direction and finish", wrong[1]));
+  PetscCall(Report("cg rho", wrong[2]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PolderStream stream;
+  void        *work;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  PetscCall(TestDot(work, stream));
+  PetscCall(TestToHost());
+  PetscCall(TestCG(work, stream));
+  PetscCall(PolderDeviceFinalize());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build: internal
+
+  test:
+    suites: memcheck racecheck initcheck
+    requires: cuda
+    load: no
+
+TEST*/

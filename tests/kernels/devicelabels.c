@@ -1,0 +1,664 @@
+static char help[] = "Labels of the deflation spaces on the device: every kernel against its host twin on awkward graphs, every kind of space against the labels of the host.\n\n";
+
+#include <polder.h>
+#include "deflation/deflationlabels.h"
+#include "devicetest.h"
+#include "vecs.h"
+#include "kernels/components.h"
+#include "kernels/labels.h"
+
+/* Counts the entries of a device array that are not those of the host */
+static PetscErrorCode Compare(PetscInt n, const PetscInt host[], const PetscInt device[], PetscInt *wrong)
+{
+  PetscInt *a;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &a));
+  if (n) PetscCall(PolderDeviceToHost(a, device, sizeof(*a) * (size_t)n));
+  for (PetscInt i = 0; i < n; ++i) *wrong += a[i] != host[i];
+  PetscCall(PetscFree(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* n numbers from -2 or -1 to below - 1, in host and device memory */
+static PetscErrorCode RandomIndices(PetscInt n, PetscInt least, PetscInt below, PetscInt **host, PetscInt **device)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, host));
+  for (PetscInt i = 0; i < n; ++i) (*host)[i] = least + Next(below - least);
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)n, *host, device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A matrix on the host and on the device */
+typedef struct {
+  PetscInt     m, *ai, *aj, *ai_d, *aj_d;
+  PetscScalar *aa, *aa_d;
+} Graph;
+
+enum {
+  WIDTH = 8
+};
+typedef PetscInt (*RowFunction)(PetscInt i, PetscInt m, PetscInt col[WIDTH]);
+
+static PetscInt RowPath(PetscInt i, PetscInt m, PetscInt col[WIDTH])
+{
+  PetscInt n = 0;
+
+  if (i) col[n++] = i - 1;
+  col[n++] = i;
+  if (i + 1 < m) col[n++] = i + 1;
+  return n;
+}
+
+/* A circle whose neighbours are far apart */
+static PetscInt RowCircle(PetscInt i, PetscInt m, PetscInt col[WIDTH])
+{
+  col[0] = (i + 7919) % m;
+  col[1] = (i + m - 7919 % m) % m;
+  return 2;
+}
+
+/* Teeth of 100 rows on a spine of every hundredth row */
+static PetscInt RowComb(PetscInt i, PetscInt m, PetscInt col[WIDTH])
+{
+  PetscInt n = 0;
+
+  if (i % 100) col[n++] = i - 1;
+  if (i % 100 == 0 && i) col[n++] = i - 100;
+  if (i % 100 < 99 && i + 1 < m) col[n++] = i + 1;
+  return n;
+}
+
+static PetscInt RowLone(PetscInt i, PETSC_UNUSED PetscInt m, PetscInt col[WIDTH])
+{
+  col[0] = i;
+  return i % 3 ? 1 : 0;
+}
+
+/* Entries on one side only */
+static PetscInt RowTree(PetscInt i, PETSC_UNUSED PetscInt m, PetscInt col[WIDTH])
+{
+  col[0] = i / 2;
+  return 1;
+}
+
+static PetscInt RowStar(PetscInt i, PetscInt m, PetscInt col[WIDTH])
+{
+  col[0] = i;
+  col[1] = m - 1;
+  return 2;
+}
+
+static PetscInt RowRandom(PETSC_UNUSED PetscInt i, PetscInt m, PetscInt col[WIDTH])
+{
+  const PetscInt n = Next(4);
+
+  for (PetscInt k = 0; k < n; ++k) col[k] = Next(m);
+  return n;
+}
+
+/* A 7-point stencil on lines of 17 points and planes of 13 lines */
+static PetscInt RowGrid(PetscInt i, PetscInt m, PetscInt col[WIDTH])
+{
+  const PetscInt x = i % 17, y = i / 17 % 13;
+  PetscInt       n = 0;
+
+  if (i >= 221) col[n++] = i - 221;
+  if (y) col[n++] = i - 17;
+  if (x) col[n++] = i - 1;
+  col[n++] = i;
+  if (x < 16 && i + 1 < m) col[n++] = i + 1;
+  if (y < 12 && i + 17 < m) col[n++] = i + 17;
+  if (i + 221 < m) col[n++] = i + 221;
+  return n;
+}
+
+/* The same, but lines run on, as in a numbering that is not natural */
+static PetscInt RowLines(PetscInt i, PetscInt m, PetscInt col[WIDTH])
+{
+  PetscInt n = RowPath(i, m, col);
+
+  if (i >= 17) col[n++] = i - 17;
+  if (i + 17 < m) col[n++] = i + 17;
+  return n;
+}
+
+static const struct {
+  const char *name;
+  RowFunction row;
+} Graphs[] = {
+  {"path",    RowPath  },
+  {"circle",  RowCircle},
+  {"comb",    RowComb  },
+  {"lone",    RowLone  },
+  {"tree",    RowTree  },
+  {"star",    RowStar  },
+  {"random",  RowRandom},
+  {"stencil", RowGrid  },
+  {"lines",   RowLines }
+};
+static const PetscInt Sizes[] = {0, 1, 2, 31, 33, 257, 4199, 100003};
+static size_t         nsizes  = PETSC_STATIC_ARRAY_LENGTH(Sizes);
+
+static PetscErrorCode GraphCreate(PetscInt m, RowFunction row, Graph *g)
+{
+  PetscFunctionBeginUser;
+  g->m = m;
+  PetscCall(PetscMalloc3(m + 1, &g->ai, m * WIDTH, &g->aj, m * WIDTH, &g->aa));
+  g->ai[0] = 0;
+  for (PetscInt i = 0; i < m; ++i) g->ai[i + 1] = g->ai[i] + row(i, m, g->aj + g->ai[i]);
+  for (PetscInt k = 0; k < g->ai[m]; ++k) g->aa[k] = Next(20) ? (Next(2) ? 1 : -1) * PetscPowRealInt(4, (int)Next(4)) : 0;
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(m + 1), g->ai, &g->ai_d));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)g->ai[m], g->aj, &g->aj_d));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)g->ai[m], g->aa, &g->aa_d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GraphDestroy(Graph *g)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree3(g->ai, g->aj, g->aa));
+  PetscCall(PolderDeviceFree(&g->ai_d));
+  PetscCall(PolderDeviceFree(&g->aj_d));
+  PetscCall(PolderDeviceFree(&g->aa_d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Components by class: all rows, three classes at random (one of them negative), stripes of rows */
+static PetscErrorCode TestClasses(const Graph *g, PolderStream stream, PetscInt *wrong)
+{
+  PetscInt *cls, *cls_d, *comp, *comp_d;
+
+  PetscFunctionBeginUser;
+  for (int kind = 0; kind < 3; ++kind) {
+    PetscCall(RandomIndices(g->m, -9, -5, &comp, &comp_d));
+    PetscCall(RandomIndices(g->m, kind == 1 ? -1 : 0, kind == 1 ? 2 : 1, &cls, &cls_d));
+    for (PetscInt i = 0; i < g->m && kind == 2; ++i) cls[i] = i / 50 % 3 - 1;
+    if (g->m) PetscCall(PolderDeviceFromHost(cls_d, cls, sizeof(*cls) * (size_t)g->m));
+    PolderLaunch(PolderLoneRows_CUDA(g->m, g->ai_d, g->aj_d, NULL, cls_d, stream));
+    PolderLoneRows_Host(g->m, g->ai, g->aj, NULL, cls);
+    PetscCall(Compare(g->m, cls, cls_d, wrong));
+    PolderLaunch(PolderComponentsByClass_CUDA(g->m, g->ai_d, g->aj_d, cls_d, comp_d, stream));
+    PolderComponentsByClass_Host(g->m, g->ai, g->aj, cls, comp);
+    PetscCall(Compare(g->m, comp, comp_d, wrong));
+    PetscCall(PolderDeviceFree(&cls_d));
+    PetscCall(PolderDeviceFree(&comp_d));
+    PetscCall(PetscFree(cls));
+    PetscCall(PetscFree(comp));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Scales of rows and components by them, for jumps that join all rows, some and only equal ones */
+static PetscErrorCode TestScales(const Graph *g, PolderStream stream, PetscInt *wrong)
+{
+  const PetscReal jump[] = {1e9, 10, 1};
+  PetscScalar    *scale, *scale_d, *copy;
+  PetscInt       *comp, *comp_d;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc1(g->m, &scale));
+  PetscCall(PetscMalloc1(g->m, &copy));
+  PetscCall(PolderDeviceUpload(sizeof(*scale) * (size_t)g->m, scale, &scale_d));
+  PolderLaunch(PolderRowScale_CUDA(g->m, g->ai_d, g->aj_d, g->aa_d, PETSC_TRUE, scale_d, stream));
+  PolderRowScale_Host(g->m, g->ai, g->aj, g->aa, PETSC_TRUE, scale);
+  if (g->m) PetscCall(PolderDeviceToHost(copy, scale_d, sizeof(*copy) * (size_t)g->m));
+  for (PetscInt i = 0; i < g->m; ++i) *wrong += !(copy[i] == scale[i]);
+  for (int k = 0; k < 3; ++k) {
+    PetscCall(RandomIndices(g->m, -9, -5, &comp, &comp_d));
+    PolderLaunch(PolderComponentsByScale_CUDA(g->m, g->ai_d, g->aj_d, g->aa_d, scale_d, jump[k], comp_d, stream));
+    PolderComponentsByScale_Host(g->m, g->ai, g->aj, g->aa, scale, jump[k], comp);
+    PetscCall(Compare(g->m, comp, comp_d, wrong));
+    PetscCall(PolderDeviceFree(&comp_d));
+    PetscCall(PetscFree(comp));
+  }
+  PetscCall(PolderDeviceFree(&scale_d));
+  PetscCall(PetscFree(scale));
+  PetscCall(PetscFree(copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows without region join a neighbour */
+static PetscErrorCode TestRegions(const Graph *g, PolderStream stream, PetscInt *wrong)
+{
+  PetscInt *comp, *comp_d, *next, *next_d;
+
+  PetscFunctionBeginUser;
+  PetscCall(RandomIndices(g->m, -2, 5, &comp, &comp_d));
+  PetscCall(RandomIndices(g->m, -9, -5, &next, &next_d));
+  for (int round = 0; round < 3; ++round) {
+    PolderLaunch(PolderRegionsNext_CUDA(g->m, g->ai_d, g->aj_d, g->aa_d, comp_d, next_d, stream));
+    PolderRegionsNext_Host(g->m, g->ai, g->aj, g->aa, NULL, NULL, NULL, comp, NULL, next);
+    PetscCall(Compare(g->m, next, next_d, wrong));
+    PolderLaunch(PolderRegionsJoin_CUDA(g->m, next_d, comp_d, stream));
+    (void)PolderRegionsJoin_Host(g->m, next, comp);
+    PetscCall(Compare(g->m, comp, comp_d, wrong));
+  }
+  PetscCall(PolderDeviceFree(&comp_d));
+  PetscCall(PolderDeviceFree(&next_d));
+  PetscCall(PetscFree(comp));
+  PetscCall(PetscFree(next));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestStencil(const Graph *g, PolderStream stream, PetscInt *wrong)
+{
+  PetscInt survey[4] = {0, PETSC_MAX_INT, 0, 0}, *survey_d;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceUpload(sizeof(survey), survey, &survey_d));
+  PolderLaunch(PolderStencilStrides_CUDA(g->m, g->ai_d, g->aj_d, survey_d, stream));
+  PolderLaunch(PolderStencilCheck_CUDA(g->m, g->ai_d, g->aj_d, survey_d, survey_d + 3, stream));
+  PolderStencilStrides_Host(g->m, g->ai, g->aj, survey);
+  PolderStencilCheck_Host(g->m, g->ai, g->aj, survey, survey + 3);
+  PetscCall(Compare(4, survey, survey_d, wrong));
+  PetscCall(PolderDeviceFree(&survey_d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestGraphs(PolderStream stream)
+{
+  Graph g;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Graphs); ++k) {
+    PetscInt wrong = 0;
+
+    for (size_t s = 0; s < nsizes; ++s) {
+      PetscCall(GraphCreate(Sizes[s], Graphs[k].row, &g));
+      PetscCall(TestClasses(&g, stream, &wrong));
+      PetscCall(TestScales(&g, stream, &wrong));
+      PetscCall(TestRegions(&g, stream, &wrong));
+      PetscCall(TestStencil(&g, stream, &wrong));
+      PetscCall(GraphDestroy(&g));
+    }
+    PetscCall(Report(Graphs[k].name, wrong));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Classes and labels from values that may not be numbers */
+static PetscErrorCode TestValues(PolderStream stream)
+{
+  const PetscScalar odd[] = {NAN, INFINITY, -INFINITY, 3e9, -1.4, -1.6, 0.5, -0.0};
+  PetscInt          wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < nsizes; ++s) {
+    for (int bad = 0; bad < 2; ++bad) {
+      const PetscInt m = Sizes[s];
+      PetscInt      *a, *a_d, flag[3] = {0, PETSC_MAX_INT, PETSC_MIN_INT}, *flag_d;
+      PetscScalar   *v, *v_d;
+
+      PetscCall(RandomIndices(m, -9, -5, &a, &a_d));
+      PetscCall(PetscMalloc1(m, &v));
+      for (PetscInt i = 0; i < m; ++i) v[i] = Next(4) || !bad ? (Next(2000) - 500) / 7.0 : odd[Next(8)];
+      PetscCall(PolderDeviceUpload(sizeof(*v) * (size_t)m, v, &v_d));
+      PetscCall(PolderDeviceUpload(sizeof(flag), flag, &flag_d));
+      PolderLaunch(PolderLevelSetClass_CUDA(m, v_d, bad ? -1 : 0, a_d, flag_d, stream));
+      PolderLevelSetClass_Host(m, v, bad ? -1 : 0, a, flag);
+      PetscCall(Compare(m, a, a_d, &wrong));
+      PolderLaunch(PolderLabelsRound_CUDA(m, v_d, a_d, stream));
+      PolderLabelsRound_Host(m, v, a);
+      PetscCall(Compare(m, a, a_d, &wrong));
+      PolderLaunch(PolderIndexRange_CUDA(m, a_d, flag_d + 1, stream));
+      PolderIndexRange_Host(m, a, flag + 1);
+      PetscCall(Compare(3, flag, flag_d, &wrong));
+      PolderLaunch(PolderIndexReplace_CUDA(m, a && m ? a[0] : 0, -7, a_d, stream));
+      PolderIndexReplace_Host(m, a && m ? a[0] : 0, -7, a);
+      PetscCall(Compare(m, a, a_d, &wrong));
+      PolderLaunch(PolderIndexFill_CUDA(m, 5, a_d, stream));
+      PolderIndexFill_Host(m, 5, a);
+      PetscCall(Compare(m, a, a_d, &wrong));
+      PetscCall(PolderDeviceFree(&a_d));
+      PetscCall(PolderDeviceFree(&v_d));
+      PetscCall(PolderDeviceFree(&flag_d));
+      PetscCall(PetscFree(a));
+      PetscCall(PetscFree(v));
+    }
+  }
+  PetscCall(Report("values", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Boxes and runs, of whole grids and of the piece of a process */
+static PetscErrorCode TestBoxes(PolderStream stream)
+{
+  static const struct {
+    PetscInt first, m, dof, lo[3], hi[3], n[3], boxes[3];
+  } cases[] = {
+    {0,    1,       1, {0, 0, 0},  {1, 1, 1},       {1, 1, 1},       {1, 1, 1}    },
+    {0,    17,      1, {0, 0, 0},  {17, 1, 1},      {17, 1, 1},      {5, 1, 1}    },
+    {0,    35,      1, {0, 0, 0},  {7, 5, 1},       {7, 5, 1},       {7, 2, 1}    },
+    {0,    24000,   1, {0, 0, 0},  {20, 30, 40},    {20, 30, 40},    {3, 7, 11}   },
+    {1234, 20001,   1, {0, 0, 0},  {20, 30, 40},    {20, 30, 40},    {20, 30, 40} },
+    {77,   5000,    3, {0, 0, 0},  {13, 11, 17},    {13, 11, 17},    {4, 3, 2}    },
+    {0,    2 * 720, 2, {5, 10, 3}, {15, 18, 12},    {20, 30, 40},    {3, 7, 11}   },
+    {0,    100,     1, {0, 0, 0},  {100000, 1, 1},  {100000, 1, 1},  {50000, 1, 1}},
+    {0,    1 << 20, 1, {0, 0, 0},  {128, 128, 128}, {128, 128, 128}, {9, 9, 9}    }
+  };
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); ++k) {
+    const PetscInt   m = cases[k].m, dof = cases[k].dof;
+    const PetscInt64 points = (PetscInt64)cases[k].n[0] * cases[k].n[1] * cases[k].n[2];
+    PetscInt        *part, *part_d;
+
+    PetscCall(RandomIndices(m, -9, -5, &part, &part_d));
+    PolderLaunch(PolderGridBoxes_CUDA(m, cases[k].first, dof, cases[k].lo, cases[k].hi, cases[k].n, cases[k].boxes, part_d, stream));
+    PolderGridBoxes_Host(m, cases[k].first, dof, cases[k].lo, cases[k].hi, cases[k].n, cases[k].boxes, part);
+    PetscCall(Compare(m, part, part_d, &wrong));
+    for (PetscInt i = 0; i < m; i += 97) { /* the definition */
+      const PetscInt row = cases[k].first + i, point = row / dof, *lo = cases[k].lo, *hi = cases[k].hi, *n = cases[k].n, *b = cases[k].boxes;
+      const PetscInt x = lo[0] + point % (hi[0] - lo[0]), y = lo[1] + point / (hi[0] - lo[0]) % (hi[1] - lo[1]), z = lo[2] + point / (hi[0] - lo[0]) / (hi[1] - lo[1]);
+
+      wrong += part[i] != ((PetscInt)((PetscInt64)x * b[0] / n[0]) + b[0] * (y * b[1] / n[1] + b[1] * (z * b[2] / n[2]))) * dof + row % dof;
+    }
+    PolderLaunch(PolderGridRuns_CUDA(m, dof, points, 1 + (PetscInt)(points / 3), part_d, stream));
+    PolderGridRuns_Host(m, dof, points, 1 + (PetscInt)(points / 3), part);
+    PetscCall(Compare(m, part, part_d, &wrong));
+    PetscCall(PolderDeviceFree(&part_d));
+    PetscCall(PetscFree(part));
+  }
+  PetscCall(Report("boxes", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same numbers by a table and by sorting, on host and device, and the sizes of what was numbered */
+static PetscErrorCode TestNumbers(PetscInt m, PetscInt npart, PetscInt ncomp, PetscBool withpart, PetscBool withcomp, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt pairs = npart * ncomp;
+  PetscInt      *part, *comp, *number, *label, *count, *part_d, *comp_d, *number_d, *label_d, *count_d, d[2] = {0, 0}, summary[2] = {7, 7}, *d_d, *summary_d;
+  PetscInt64    *key, *sorted, *key_d, *sorted_d;
+  size_t         scan = PolderWorkSize(PolderKeysScanWork_CUDA(pairs + 1)), sort = PolderWorkSize(PolderKeysSortWork_CUDA(m));
+  void          *work;
+
+  PetscFunctionBeginUser;
+  PetscCall(RandomIndices(m, -2, npart, &part, &part_d));
+  PetscCall(RandomIndices(m, -2, ncomp, &comp, &comp_d));
+  PetscCall(RandomIndices(m, -9, -5, &label, &label_d));
+  PetscCall(PetscCalloc1(pairs + 1, &number));
+  PetscCall(PolderDeviceUpload(sizeof(*number) * (size_t)(pairs + 1), number, &number_d));
+  PetscCall(PetscMalloc2(m, &key, m, &sorted));
+  PetscCall(PolderDeviceMalloc(PetscMax(scan, sort), &work));
+  PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)m, &key_d));
+  PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)m, &sorted_d));
+  PetscCall(PolderDeviceUpload(sizeof(d), d, &d_d));
+  PetscCall(PolderDeviceUpload(sizeof(summary), summary, &summary_d));
+#define PART(p) (withpart ? p : NULL)
+#define COMP(c) (withcomp ? c : NULL)
+  PolderLaunch(PolderKeysMark_CUDA(m, PART(part_d), ncomp, COMP(comp_d), number_d, stream));
+  PolderKeysMark_Host(m, PART(part), ncomp, COMP(comp), number);
+  PetscCall(Compare(pairs + 1, number, number_d, wrong));
+  PolderLaunch(PolderKeysScan_CUDA(pairs + 1, number_d, work, scan, stream));
+  PolderKeysScan_Host(pairs + 1, number);
+  PetscCall(Compare(pairs + 1, number, number_d, wrong));
+  PolderLaunch(PolderKeysLabel_CUDA(m, PART(part_d), ncomp, COMP(comp_d), number_d, label_d, stream));
+  PolderKeysLabel_Host(m, PART(part), ncomp, COMP(comp), number, label);
+  PetscCall(Compare(m, label, label_d, wrong));
+  PetscCall(PetscCalloc1(number[pairs], &count));
+  PetscCall(PolderDeviceUpload(sizeof(*count) * (size_t)number[pairs], count, &count_d));
+  PolderLaunch(PolderRegionSizes_CUDA(m, label_d, count_d, stream));
+  PolderRegionSizes_Host(m, label, count);
+  PetscCall(Compare(number[pairs], count, count_d, wrong));
+  PolderLaunch(PolderRegionSummary_CUDA(number[pairs], count_d, 8, summary_d, stream));
+  PolderRegionSummary_Host(number[pairs], count, 8, summary);
+  PetscCall(Compare(2, summary, summary_d, wrong));
+  PolderLaunch(PolderRegionsMarkTiny_CUDA(m, label_d, count_d, 8, comp_d, stream));
+  PolderRegionsMarkTiny_Host(m, label, count, 8, comp);
+  PetscCall(Compare(m, comp, comp_d, wrong));
+  if (m) { /* sorted, of other numbers: comp has changed */
+    PolderLaunch(PolderKeysSort_CUDA(m, PART(part_d), npart, ncomp, COMP(comp_d), key_d, sorted_d, d_d, work, sort, stream));
+    PolderLaunch(PolderKeysFind_CUDA(m, PART(part_d), npart, ncomp, COMP(comp_d), sorted_d, d_d, label_d, d_d + 1, stream));
+    PolderKeysSort_Host(m, PART(part), npart, ncomp, COMP(comp), key, sorted, d);
+    PolderKeysFind_Host(m, PART(part), npart, ncomp, COMP(comp), sorted, d, label, d + 1);
+    PetscCall(Compare(2, d, d_d, wrong));
+    PetscCall(Compare(m, label, label_d, wrong));
+  }
+#undef PART
+#undef COMP
+  PetscCall(PolderDeviceFree(&part_d));
+  PetscCall(PolderDeviceFree(&comp_d));
+  PetscCall(PolderDeviceFree(&label_d));
+  PetscCall(PolderDeviceFree(&number_d));
+  PetscCall(PolderDeviceFree(&count_d));
+  PetscCall(PolderDeviceFree(&key_d));
+  PetscCall(PolderDeviceFree(&sorted_d));
+  PetscCall(PolderDeviceFree(&d_d));
+  PetscCall(PolderDeviceFree(&summary_d));
+  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PetscFree(part));
+  PetscCall(PetscFree(comp));
+  PetscCall(PetscFree(label));
+  PetscCall(PetscFree(number));
+  PetscCall(PetscFree(count));
+  PetscCall(PetscFree2(key, sorted));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestAllNumbers(PolderStream stream)
+{
+  static const PetscInt bounds[][2] = {
+    {1,    1   },
+    {1,    4000},
+    {700,  1   },
+    {4,    3   },
+    {1000, 90  }
+  };
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < nsizes; ++s) {
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(bounds); ++k) {
+      for (int with = 0; with < 4; ++with) PetscCall(TestNumbers(Sizes[s], bounds[k][0], bounds[k][1], (PetscBool)(with & 1), (PetscBool)(with >> 1), stream, &wrong));
+    }
+  }
+  PetscCall(Report("numbers", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A 7-point matrix of nx x ny x nz points; field 0: bubbles, 1: layers, 2: jumps nearly everywhere, 3: constant with a few specks, 4: constant and some rows alone */
+typedef struct {
+  PetscInt  n[3];
+  int       field;
+  PetscBool shuffled;
+} Problem;
+
+static PetscReal Phi(const Problem *p, PetscInt cell)
+{
+  PetscReal r2 = 0, x = 0;
+
+  for (int d = 0; d < 3; ++d, cell /= p->n[d - 1]) {
+    x = (cell % p->n[d] + 0.5) / p->n[d];
+    r2 += PetscSqr(x - (x < 0.5 ? 0.25 : 0.75));
+  }
+  return p->field == 1 ? ((PetscInt)(5 * x) % 2 ? 0.5 : -0.5) : 0.15 - PetscSqrtReal(r2);
+}
+
+static PetscReal Coefficient(const Problem *p, PetscInt cell)
+{
+  const unsigned int h = ((unsigned int)cell + 1) * 2654435761u >> 16;
+
+  if (p->field == 2) return PetscPowRealInt(30, (int)(h % 4));
+  if (p->field == 3) return h % 97 ? 1 : 1e4;
+  if (p->field == 4) return h % 61 ? 1 : 0;
+  return Phi(p, cell) > 0 ? 1e3 : 1;
+}
+
+static PetscErrorCode ProblemMatrix(const Problem *p, Mat *A)
+{
+  const PetscInt N = p->n[0] * p->n[1] * p->n[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, N, N, 7, NULL, A));
+  for (PetscInt i = 0; i < N; ++i) {
+    PetscReal      diagonal = 0, own = Coefficient(p, i);
+    const PetscInt row = p->shuffled ? (PetscInt)((PetscInt64)i * 7919 % N) : i;
+
+    for (PetscInt d = 0, stride = 1; d < 3; stride *= p->n[d++]) {
+      for (PetscInt side = -1; side <= 1; side += 2) {
+        const PetscInt  at = i / stride % p->n[d] + side, j = i + side * stride;
+        const PetscReal other = at < 0 || at >= p->n[d] ? 0 : Coefficient(p, j);
+
+        if (other == 0 || own == 0) continue;
+        diagonal += 2 / (1 / own + 1 / other);
+        PetscCall(MatSetValue(*A, row, p->shuffled ? (PetscInt)((PetscInt64)j * 7919 % N) : j, -2 / (1 / own + 1 / other), INSERT_VALUES));
+      }
+    }
+    PetscCall(MatSetValue(*A, row, row, diagonal ? diagonal : 1, INSERT_VALUES));
+  }
+  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The labels of the host, and those of the device with the level set (or the user's labels) there */
+static PetscErrorCode CompareSpace(const Problem *p, const char type[], PetscBool grid, PetscBool values, PetscInt count, PetscBool *done, PetscInt *wrong)
+{
+  PolderDeflationSpace s;
+  Mat                  A;
+  Vec                  host, device;
+  PolderCSR            csr, dcsr;
+  PetscInt            *label, *label_d, d, d_d;
+  char                 why[sizeof(s->why)];
+  PetscScalar         *v;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemMatrix(p, &A));
+  PetscCall(PolderMatGetCSR(A, &csr));
+  dcsr = csr;
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(csr.m + 1), csr.ai, &dcsr.ai));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)csr.ai[csr.m], csr.aj, &dcsr.aj));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)csr.ai[csr.m], csr.aa, &dcsr.aa));
+  PetscCall(CreateVecs(A, &host, NULL));
+  PetscCall(VecGetArrayWrite(host, &v));
+  for (PetscInt i = 0; i < csr.m; ++i) v[i] = strcmp(type, "user") ? Phi(p, i) : (i % 5 ? PetscSqr(i / 300) * (count ? 100000 : 1) : -1);
+  PetscCall(VecRestoreArrayWrite(host, &v));
+  PetscCall(VecCreate(PETSC_COMM_SELF, &device));
+  PetscCall(VecSetSizes(device, csr.m, csr.m));
+  PetscCall(VecSetType(device, VECCUDA));
+  PetscCall(VecCopy(host, device));
+  PetscCall(PetscMalloc1(csr.m, &label));
+  PetscCall(PolderDeviceMalloc(sizeof(*label_d) * (size_t)csr.m, &label_d));
+  PetscCall(PolderDeflationSpaceCreate(PETSC_COMM_SELF, &s));
+  PetscCall(PolderDeflationSpaceSetType(s, type));
+  if (grid) PetscCall(PolderDeflationSpaceSetGrid(s, 3, p->n));
+  if (count && strcmp(type, "user")) PetscCall(PolderDeflationSpaceSetCount(s, count));
+  s->device = PETSC_TRUE;
+  if (values) PetscCall(PetscObjectCompose((PetscObject)A, strcmp(type, "user") ? "levelset" : "deflation_labels", (PetscObject)host));
+  PetscCall(PolderDeflationMakeLabels(s, A, &csr, label, &d));
+  PetscCall(PetscStrncpy(why, s->why, sizeof(why)));
+  if (values) PetscCall(PetscObjectCompose((PetscObject)A, strcmp(type, "user") ? "levelset" : "deflation_labels", (PetscObject)device));
+  PetscCall(PolderDeflationMakeLabelsDevice(s, A, &dcsr, label_d, &d_d, done));
+  if (*done) {
+    *wrong += d != d_d || strcmp(why, s->why);
+    PetscCall(Compare(csr.m, label, label_d, wrong));
+    if (*wrong) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, field %d: %" PetscInt_FMT " labels, on the device %" PetscInt_FMT " (%s; %s)\n", type, p->field, d, d_d, why, s->why));
+  }
+  PetscCall(PolderDeflationSpaceDestroy(&s));
+  PetscCall(PolderDeviceFree(&label_d));
+  PetscCall(PolderDeviceFree(&dcsr.ai));
+  PetscCall(PolderDeviceFree(&dcsr.aj));
+  PetscCall(PolderDeviceFree(&dcsr.aa));
+  PetscCall(PetscFree(label));
+  PetscCall(VecDestroy(&host));
+  PetscCall(VecDestroy(&device));
+  PetscCall(PolderMatRestoreCSR(A, &csr));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestSpaces(void)
+{
+  static const char *const types[]    = {"subdomain", "stripe", "plane", "levelset", "levelset_subdomain", "auto", "rank", "none", "user"};
+  static const PetscInt    sizes[][3] = {
+       {20, 21, 22},
+       {40, 30, 1 },
+       {7,  1,  1 }
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); ++t) {
+    PetscInt  wrong = 0;
+    PetscBool done;
+
+    for (int field = 0; field < 5; ++field) {
+      for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); ++k) {
+        for (int how = 0; how < 6; ++how) { // grid given or not, level set given or not, number of vectors given or chosen
+          const PetscBool needsgrid = (PetscBool)(t < 3), values = (PetscBool)(how & 1 || !strcmp(types[t], "user"));
+          const Problem   p = {
+              {sizes[k][0], sizes[k][1], sizes[k][2]},
+              field, PETSC_FALSE
+          };
+
+          PetscCall(CompareSpace(&p, types[t], (PetscBool)(needsgrid || how >> 1 == 1), values, how >> 1 == 2 ? PetscMin(9, sizes[k][2]) : 0, &done, &wrong));
+          if (!done && field < 2) wrong++; // fields that leave a stencil on a grid that can be seen
+        }
+      }
+    }
+    PetscCall(Report(types[t], wrong));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Kinds that must be left to the host */
+static PetscErrorCode TestLeft(void)
+{
+  const Problem shuffled = {
+    {10, 11, 12},
+    0, PETSC_TRUE
+  };
+  PetscBool done;
+  PetscInt  wrong = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(CompareSpace(&shuffled, "auto", PETSC_FALSE, PETSC_TRUE, 0, &done, &wrong));
+  wrong += done;
+  PetscCall(CompareSpace(&shuffled, "partition", PETSC_FALSE, PETSC_TRUE, 0, &done, &wrong));
+  wrong += done;
+  PetscCall(CompareSpace(&shuffled, "levelset", PETSC_FALSE, PETSC_FALSE, 0, &done, &wrong));
+  wrong += !done;
+  PetscCall(Report("left to the host", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PolderStream stream;
+  PetscBool    small = PETSC_FALSE; // for a run under a memory checker
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
+  if (small) nsizes -= 2;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(TestGraphs(stream));
+  PetscCall(TestValues(stream));
+  PetscCall(TestBoxes(stream));
+  PetscCall(TestAllNumbers(stream));
+  PetscCall(TestSpaces());
+  PetscCall(TestLeft());
+  PetscCall(PolderDeviceFinalize());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build: internal
+
+  test:
+    requires: cuda
+    load: no
+
+  test:
+    suites: memcheck
+    suffix: small
+    requires: cuda
+    load: no
+    args: -small
+    output_file: output/devicelabels_1.out
+
+TEST*/

@@ -1,0 +1,438 @@
+static char help[] = "Device kernels for entries to other processes against their host twins.\n\n";
+
+#include "devicetest.h"
+#include "kernels/levelscalars.h"
+#include "kernels/galerkin.h"
+#include "kernels/level.h"
+#include "kernels/outer.h"
+#include "kernels/pairs.h"
+#include <float.h>
+
+/* Rows of a local block and, in some of them, entries to ghosts; host and device */
+typedef struct {
+  PetscInt        n, nz, nghost;
+  PetscInt       *ai, *aj, *bi, *aid, *ajd, *bid; /* bi: of all rows */
+  PetscScalar    *aa, *aad;
+  PetscInt       *row, *ptr, *col;
+  PetscScalar    *val;
+  PetscReal       most; /* entry to a ghost */
+  PolderOuterRows host, device;
+} Rows;
+
+static PetscErrorCode RowsCreate(PetscInt n, Rows *A)
+{
+  PetscInt    outer = 0, nb = 0;
+  PetscScalar scale[] = {1, 1e-3, 50};
+
+  PetscFunctionBeginUser;
+  *A = (Rows){.n = n, .nghost = n / 2 + 1, .most = 1};
+  PetscCall(PetscMalloc4(n + 1, &A->ai, 3 * n, &A->aj, 3 * n, &A->aa, n + 1, &A->bi));
+  PetscCall(PetscMalloc4(n, &A->row, n + 1, &A->ptr, 5 * n, &A->col, 5 * n, &A->val));
+  A->ai[0] = A->bi[0] = A->ptr[0] = 0;
+  for (PetscInt i = 0; i < n; ++i) {
+    for (PetscInt j = PetscMax(0, i - 1); j <= PetscMin(n - 1, i + 1); ++j) {
+      A->aj[A->nz]   = j;
+      A->aa[A->nz++] = i == j ? 4 : Number();
+    }
+    A->ai[i + 1] = A->nz;
+    for (PetscInt k = i % 3 ? 0 : Next(6); k > 0; --k) {
+      A->col[nb]   = Next(A->nghost);
+      A->val[nb++] = scale[i % 9 / 3] * Number();
+    }
+    A->bi[i + 1] = nb;
+    if (nb == A->bi[i]) continue;
+    A->row[outer]   = i;
+    A->ptr[++outer] = nb;
+  }
+  for (PetscInt k = 0; k < nb; ++k) A->most = PetscMax(A->most, PetscAbsScalar(A->val[k]));
+  A->host     = (PolderOuterRows){.n = outer, .row = A->row, .ptr = A->ptr, .col = A->col, .val = A->val};
+  A->device.n = outer;
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(n + 1), A->ai, &A->aid));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)A->nz, A->aj, &A->ajd));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)A->nz, A->aa, &A->aad));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(n + 1), A->bi, &A->bid));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)outer, A->row, &A->device.row));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(outer + 1), A->ptr, &A->device.ptr));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)nb, A->col, &A->device.col));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)nb, A->val, &A->device.val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RowsDestroy(Rows *A)
+{
+  void *device[] = {A->aid, A->ajd, A->aad, A->bid, (void *)A->device.row, (void *)A->device.ptr, (void *)A->device.col, (void *)A->device.val};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree4(A->ai, A->aj, A->aa, A->bi));
+  PetscCall(PetscFree4(A->row, A->ptr, A->col, A->val));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(device); ++k) PetscCall(PolderDeviceFree(&device[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SameIndices(PetscInt n, const PetscInt host[], const PetscInt device[], PetscBool sort, PetscInt *wrong)
+{
+  PetscInt *got;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &got));
+  PetscCall(PolderDeviceToHost(got, device, sizeof(*got) * (size_t)n));
+  if (sort) PetscCall(PetscSortInt(n, got));
+  for (PetscInt k = 0; k < n; ++k) *wrong += got[k] != host[k];
+  PetscCall(PetscFree(got));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* n values in either precision, up to rounding in sums of terms of up to the given size: those of host and device may be fused or not */
+static PetscErrorCode SameSums(PetscBool single, PetscReal size, PetscInt n, const void *host, const void *device, PetscInt *wrong)
+{
+  const size_t bytes = (single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)n;
+  void        *got;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc(bytes, &got));
+  PetscCall(PolderDeviceToHost(got, device, bytes));
+  for (PetscInt k = 0; k < n; ++k) {
+    const PetscScalar a = single ? ((float *)got)[k] : ((PetscScalar *)got)[k], b = single ? ((const float *)host)[k] : ((const PetscScalar *)host)[k];
+
+    *wrong += !(PetscAbsScalar(a - b) <= (single ? 1e-5 : 1e-13) * (size + PetscAbsScalar(b)));
+  }
+  PetscCall(PetscFree(got));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SameValues(PetscBool single, PetscInt n, const void *host, const void *device, PetscInt *wrong)
+{
+  PetscFunctionBeginUser;
+  PetscCall(SameSums(single, 1, n, host, device, wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Random values in either precision on both sides */
+typedef struct {
+  void *h, *d;
+} Vector;
+
+static PetscErrorCode VectorCreate(PetscBool single, PetscInt n, Vector *v)
+{
+  const size_t bytes = (single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)n;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc(bytes, &v->h));
+  for (PetscInt k = 0; k < n; ++k) {
+    if (single) ((float *)v->h)[k] = (float)Number();
+    else ((PetscScalar *)v->h)[k] = Number();
+  }
+  PetscCall(PolderDeviceUpload(bytes, v->h, &v->d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode VectorDestroy(Vector *v)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree(v->h));
+  PetscCall(PolderDeviceFree(&v->d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Which rows there are, and numbers gathered from them */
+static PetscErrorCode TestFind(const Rows *A, PolderStream stream, PetscInt *wrong)
+{
+  PetscInt *host[3], *device[3], *count, n;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceMalloc(sizeof(*count), &count));
+  for (int k = 0; k < 3; ++k) {
+    PetscCall(PetscMalloc1(A->n, &host[k]));
+    for (PetscInt i = 0; i < A->n; ++i) host[k][i] = -7;
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)A->n, host[k], &device[k]));
+  }
+  PolderOuterFind_Host(A->n, A->bi, host[0], host[1], &n);
+  PolderLaunch(PolderOuterFind_CUDA(A->n, A->bid, device[0], device[1], count, stream));
+  *wrong += n != A->host.n;
+  PetscCall(SameIndices(1, &n, count, PETSC_FALSE, wrong));
+  PetscCall(SameIndices(n, host[0], device[0], PETSC_TRUE, wrong));
+  PetscCall(SameIndices(n, host[1], device[1], PETSC_TRUE, wrong));
+  PolderIndexGather_Host(n, A->row, A->bi, host[2]);
+  PolderLaunch(PolderIndexGather_CUDA(n, A->device.row, A->bid, device[2], stream));
+  PetscCall(SameIndices(A->n, host[2], device[2], PETSC_FALSE, wrong));
+  for (int k = 0; k < 3; ++k) {
+    PetscCall(PetscFree(host[k]));
+    PetscCall(PolderDeviceFree(&device[k]));
+  }
+  PetscCall(PolderDeviceFree(&count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What they couple to others with, and the pairs of rows of the next pass */
+static PetscErrorCode TestStrength(const Rows *A, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt nc = A->n / 2;
+  PetscInt      *ptr, *row, *ptr_d, *row_d;
+  Vector         outside, next, all;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(nc + 1, &ptr, A->n, &row));
+  for (PetscInt a = 0; a <= nc; ++a) ptr[a] = 2 * a;
+  for (PetscInt i = 0; i < A->n; ++i) row[i] = (i * 7 + 3) % A->n;
+  PetscCall(PolderDeviceUpload(sizeof(*ptr) * (size_t)(nc + 1), ptr, &ptr_d));
+  PetscCall(PolderDeviceUpload(sizeof(*row) * (size_t)A->n, row, &row_d));
+  PetscCall(VectorCreate(PETSC_FALSE, A->n, &outside));
+  PetscCall(VectorCreate(PETSC_FALSE, A->n, &all));
+  PetscCall(VectorCreate(PETSC_FALSE, nc, &next));
+  PolderOuterStrength_Host(&A->host, (PetscReal *)outside.h);
+  PolderLaunch(PolderOuterStrength_CUDA(&A->device, (PetscReal *)outside.d, stream));
+  PetscCall(SameValues(PETSC_FALSE, A->n, outside.h, outside.d, wrong));
+  PolderPairsOutside_Host(A->n, A->bi, A->val, (PetscReal *)all.h);
+  for (PetscInt k = 0; k < A->host.n; ++k) *wrong += ((PetscReal *)all.h)[A->row[k]] != ((PetscReal *)outside.h)[A->row[k]];
+  PolderPairsNextOutside_Host(nc, ptr, row, (PetscReal *)outside.h, (PetscReal *)next.h);
+  PolderLaunch(PolderPairsNextOutside_CUDA(nc, ptr_d, row_d, (PetscReal *)outside.d, (PetscReal *)next.d, stream));
+  PetscCall(SameValues(PETSC_FALSE, nc, next.h, next.d, wrong));
+  PetscCall(PetscFree2(ptr, row));
+  PetscCall(PolderDeviceFree(&ptr_d));
+  PetscCall(PolderDeviceFree(&row_d));
+  PetscCall(VectorDestroy(&outside));
+  PetscCall(VectorDestroy(&next));
+  PetscCall(VectorDestroy(&all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the set-up looks at: after both kernels it is what PolderLevelRows_Host() finds with a second block */
+static PetscErrorCode TestLevelRows(const Rows *A, PetscBool l1, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt   n    = A->n;
+  const PetscInt64 none = (PetscInt64)n * 8;
+  const PetscReal  zero = 0;
+  Vector           dinv, d, sum;
+  PetscInt        *mate, *mate_d, *diag, row;
+  PetscReal       *bound_d, bound, got;
+  PetscInt64      *there, bad;
+  PolderRowKind    kind;
+
+  PetscFunctionBeginUser;
+  PetscCall(VectorCreate(PETSC_FALSE, n, &dinv));
+  PetscCall(VectorCreate(PETSC_FALSE, n, &d));
+  PetscCall(VectorCreate(PETSC_FALSE, n, &sum));
+  PetscCall(PetscMalloc2(n, &mate, n, &diag));
+  PetscCall(PolderDeviceMalloc(sizeof(*mate) * (size_t)n, &mate_d));
+  PetscCall(PolderDeviceUpload(sizeof(zero), &zero, &bound_d));
+  PetscCall(PolderDeviceUpload(sizeof(none), &none, &there));
+  row = PolderLevelRows_Host(n, A->ai, A->aj, A->aa, A->bi, A->val, PETSC_FALSE, l1, 5, diag, (PetscReal *)dinv.h, (PetscReal *)d.h, (PetscReal *)sum.h, mate, &bound, &kind);
+  PolderLaunch(PolderLevelRows_CUDA(n, A->aid, A->ajd, A->aad, PETSC_FALSE, l1, 5, NULL, (PetscReal *)dinv.d, (PetscReal *)d.d, (PetscReal *)sum.d, mate_d, bound_d, there, stream));
+  PolderLaunch(PolderOuterLevelRows_CUDA(&A->device, A->aid, A->ajd, A->aad, PETSC_FALSE, l1, 5, (PetscReal *)dinv.d, (PetscReal *)d.d, (PetscReal *)sum.d, mate_d, bound_d, there, stream));
+  PetscCall(PolderDeviceToHost(&got, bound_d, sizeof(got)));
+  PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
+  *wrong += row != n || bad != none || !(PetscAbsReal(got - bound) <= 1e-13 * bound);
+  PetscCall(SameValues(PETSC_FALSE, n, dinv.h, dinv.d, wrong));
+  PetscCall(SameValues(PETSC_FALSE, n, d.h, d.d, wrong));
+  PetscCall(SameValues(PETSC_FALSE, n, sum.h, sum.d, wrong));
+  PetscCall(SameIndices(n, mate, mate_d, PETSC_FALSE, wrong));
+  if (A->host.n > 1) { // an entry that is not finite, in the second of these rows
+    const PetscInt    k   = A->ptr[1];
+    const PetscScalar nan = NAN;
+
+    PetscCall(PolderDeviceFromHost((PetscScalar *)A->device.val + k, &nan, sizeof(nan)));
+    PolderLaunch(PolderOuterLevelRows_CUDA(&A->device, A->aid, A->ajd, A->aad, PETSC_FALSE, l1, 5, (PetscReal *)dinv.d, NULL, NULL, NULL, bound_d, there, stream));
+    PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
+    *wrong += bad != (PetscInt64)A->row[1] * 8 + POLDER_ROW_NOTFINITE;
+    PetscCall(PolderDeviceFromHost((PetscScalar *)A->device.val + k, A->val + k, sizeof(nan)));
+  }
+  PetscCall(PetscFree2(mate, diag));
+  PetscCall(VectorDestroy(&dinv));
+  PetscCall(VectorDestroy(&d));
+  PetscCall(VectorDestroy(&sum));
+  PetscCall(PolderDeviceFree(&mate_d));
+  PetscCall(PolderDeviceFree(&bound_d));
+  PetscCall(PolderDeviceFree(&there));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The sums of the rows in single precision, also one that is too large */
+static PetscErrorCode TestTotals(const Rows *A, PetscBool rows, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt m = rows ? A->nz : A->n;
+  Vector         to;
+  int           *large, raised[2] = {0, 0};
+
+  PetscFunctionBeginUser;
+  PetscCall(VectorCreate(PETSC_TRUE, m, &to));
+  PetscCall(PolderDeviceMalloc(sizeof(*large), &large));
+  PetscCall(PolderDeviceZero(large, sizeof(*large)));
+  *wrong += !PolderRowTotals_Host(A->n, A->ai, A->aj, A->aa, A->bi, A->val, rows, (float *)to.h);
+  PolderLaunch(PolderRowTotals_CUDA(A->n, A->aid, A->ajd, A->aad, rows, (float *)to.d, large, stream));
+  PolderLaunch(PolderOuterTotals_CUDA(&A->device, A->aid, A->ajd, A->aad, rows, (float *)to.d, large, stream));
+  PetscCall(PolderDeviceToHost(&raised[0], large, sizeof(*large)));
+  PetscCall(SameValues(PETSC_TRUE, m, to.h, to.d, wrong));
+  if (A->host.n) {
+    const PetscScalar huge = 1e39;
+
+    PetscCall(PolderDeviceFromHost((PetscScalar *)A->device.val, &huge, sizeof(huge)));
+    PolderLaunch(PolderOuterTotals_CUDA(&A->device, A->aid, A->ajd, A->aad, rows, (float *)to.d, large, stream));
+    PetscCall(PolderDeviceToHost(&raised[1], large, sizeof(*large)));
+    PetscCall(PolderDeviceFromHost((PetscScalar *)A->device.val, A->val, sizeof(huge)));
+  }
+  *wrong += raised[0] || raised[1] != (A->host.n > 0);
+  PetscCall(VectorDestroy(&to));
+  PetscCall(PolderDeviceFree(&large));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a smoothing step or a residual gets from others */
+static PetscErrorCode TestAdd(const Rows *A, PetscBool single, PolderStream stream, PetscInt *wrong)
+{
+  Vector dinv, own, ghost, z, wide;
+
+  PetscFunctionBeginUser;
+  PetscCall(VectorCreate(single, A->n, &dinv));
+  PetscCall(VectorCreate(single, A->n, &own));
+  PetscCall(VectorCreate(single, A->nghost, &ghost));
+  PetscCall(VectorCreate(single, A->n, &z));
+  PetscCall(VectorCreate(PETSC_FALSE, A->n, &wide));
+  for (int k = 0; k < 4; ++k) {
+    PolderOuterSum sum = {.scale = k ? -0.7 : -1, .start = k == 2 ? 0.6 : 0, .dinv = k ? dinv.h : NULL, .own = own.h, .ghost = ghost.h, .wide = k == 3 && single ? (PetscScalar *)wide.h : NULL};
+
+    if (single) PolderLevelOuterAddSingle_Host(&A->host, &sum, (float *)z.h);
+    else PolderLevelOuterAdd_Host(&A->host, &sum, (PetscScalar *)z.h);
+    sum.dinv  = k ? dinv.d : NULL;
+    sum.own   = own.d;
+    sum.ghost = ghost.d;
+    if (sum.wide) sum.wide = (PetscScalar *)wide.d;
+    PolderLaunch(PolderLevelOuterAdd_CUDA(single, &A->device, &sum, z.d, stream));
+    PetscCall(SameSums(single, A->most, A->n, z.h, z.d, wrong));
+  }
+  if (single) { // what is added is of single precision
+    PetscScalar *got;
+
+    PetscCall(PetscMalloc1(A->n, &got));
+    PetscCall(PolderDeviceToHost(got, wide.d, sizeof(*got) * (size_t)A->n));
+    *wrong += Wrong(A->n, got, (PetscScalar *)wide.h, 1e-5 * (1 + A->most));
+    PetscCall(PetscFree(got));
+  }
+  PetscCall(VectorDestroy(&dinv));
+  PetscCall(VectorDestroy(&own));
+  PetscCall(VectorDestroy(&ghost));
+  PetscCall(VectorDestroy(&z));
+  PetscCall(VectorDestroy(&wide));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestRestrict(const Rows *A, PetscBool single, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt n = A->host.n / 3;
+  PetscInt      *list[3], *device[3]; // target, ptr, member
+  Vector         own, ghost, bc;
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 3; ++k) PetscCall(PetscMalloc1(A->n + 1, &list[k]));
+  for (PetscInt t = 0; t <= n; ++t) {
+    list[0][t] = 2 * t;
+    list[1][t] = 3 * t;
+  }
+  for (PetscInt m = 0; m < 3 * n; ++m) list[2][m] = A->host.n - 1 - m;
+  for (int k = 0; k < 3; ++k) PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(A->n + 1), list[k], &device[k]));
+  PetscCall(VectorCreate(single, A->n, &own));
+  PetscCall(VectorCreate(single, A->nghost, &ghost));
+  PetscCall(VectorCreate(single, A->n, &bc));
+  if (single) PolderLevelOuterRestrictSingle_Host(&A->host, n, list[0], list[1], list[2], (float *)own.h, (float *)ghost.h, (float *)bc.h);
+  else PolderLevelOuterRestrict_Host(&A->host, n, list[0], list[1], list[2], (PetscScalar *)own.h, (PetscScalar *)ghost.h, (PetscScalar *)bc.h);
+  PolderLaunch(PolderLevelOuterRestrict_CUDA(single, &A->device, n, device[0], device[1], device[2], own.d, ghost.d, bc.d, stream));
+  PetscCall(SameSums(single, A->most, A->n, bc.h, bc.d, wrong));
+  for (int k = 0; k < 3; ++k) {
+    PetscCall(PetscFree(list[k]));
+    PetscCall(PolderDeviceFree(&device[k]));
+  }
+  PetscCall(VectorDestroy(&own));
+  PetscCall(VectorDestroy(&ghost));
+  PetscCall(VectorDestroy(&bc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The sums of a K-cycle, which must be those of the vectors */
+static PetscErrorCode TestDots(const Rows *A, PetscBool single, void *work, PolderStream stream, PetscInt *wrong)
+{
+  Vector x, b, v, ghost;
+
+  PetscFunctionBeginUser;
+  PetscCall(VectorCreate(single, A->n, &x));
+  PetscCall(VectorCreate(single, A->n, &b));
+  PetscCall(VectorCreate(single, A->nghost, &ghost));
+  PetscCall(VectorCreate(single, A->n, &v));
+  for (int second = 0; second < 2; ++second) {
+    PetscReal sum[POLDER_KSUMS_FIRST] = {1, 2, 3, 4, 5}, got[POLDER_KSUMS_FIRST], *there;
+
+    PetscCall(PolderDeviceUpload(sizeof(sum), sum, &there));
+    if (single) PolderLevelOuterDotsSingle_Host(&A->host, (PetscBool)second, (float *)ghost.h, (float *)x.h, (float *)b.h, (float *)v.h, sum);
+    else PolderLevelOuterDots_Host(&A->host, (PetscBool)second, (PetscScalar *)ghost.h, (PetscScalar *)x.h, (PetscScalar *)b.h, (PetscScalar *)v.h, sum);
+    PolderLaunch(PolderLevelOuterDots_CUDA(single, &A->device, (PetscBool)second, ghost.d, x.d, b.d, v.d, there, work, stream));
+    PetscCall(PolderDeviceToHost(got, there, sizeof(got)));
+    for (int k = 0; k < POLDER_KSUMS_FIRST; ++k) *wrong += !(PetscAbsReal(got[k] - sum[k]) <= (single ? 1e-4 : 1e-12) * (A->n + PetscAbsReal(sum[k])));
+    *wrong += second && (sum[1] != 2 || sum[3] != 4 || sum[4] != 5);
+    PetscCall(SameSums(single, A->most, A->n, v.h, v.d, wrong));
+    PetscCall(PolderDeviceFree(&there));
+  }
+  PolderLaunch(PolderLevelSeed_CUDA(single, A->n, v.d, stream));
+  for (PetscInt i = 0; i < A->n; ++i) {
+    if (single) ((float *)v.h)[i] = (float)PolderPowerStart(i);
+    else ((PetscScalar *)v.h)[i] = PolderPowerStart(i);
+  }
+  PetscCall(SameValues(single, A->n, v.h, v.d, wrong));
+  PetscCall(VectorDestroy(&x));
+  PetscCall(VectorDestroy(&b));
+  PetscCall(VectorDestroy(&ghost));
+  PetscCall(VectorDestroy(&v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  static const PetscInt sizes[]  = {1, 2, 5, 300, 1000, 5000, 300000};
+  PetscInt              wrong[4] = {0, 0, 0, 0};
+  PetscBool             small    = PETSC_FALSE; // for a run under a memory checker
+  PolderStream          stream;
+  void                 *work;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(sizes) - (small ? 1 : 0); ++s) {
+    Rows A;
+
+    PetscCall(RowsCreate(sizes[s], &A));
+    PetscCall(TestFind(&A, stream, &wrong[0]));
+    PetscCall(TestStrength(&A, stream, &wrong[1]));
+    for (int k = 0; k < 2; ++k) {
+      PetscCall(TestLevelRows(&A, (PetscBool)k, stream, &wrong[2]));
+      PetscCall(TestTotals(&A, (PetscBool)k, stream, &wrong[2]));
+      PetscCall(TestAdd(&A, (PetscBool)k, stream, &wrong[3]));
+      PetscCall(TestRestrict(&A, (PetscBool)k, stream, &wrong[3]));
+      PetscCall(TestDots(&A, (PetscBool)k, work, stream, &wrong[3]));
+    }
+    PetscCall(RowsDestroy(&A));
+  }
+  PetscCall(Report("rows with entries to others", wrong[0]));
+  PetscCall(Report("couplings to others", wrong[1]));
+  PetscCall(Report("what rows are judged by", wrong[2]));
+  PetscCall(Report("a cycle", wrong[3]));
+  PetscCall(PolderDeviceFinalize());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build: internal
+
+  test:
+    requires: gpu
+    load: no
+
+  test:
+    suites: memcheck racecheck
+    suffix: small
+    requires: gpu
+    load: no
+    args: -small
+    output_file: output/deviceouter_1.out
+
+TEST*/

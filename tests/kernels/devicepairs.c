@@ -1,0 +1,585 @@
+static char help[] = "Pairwise aggregation on the device: every kernel of a pass against its host twin, on grids, bands, stars and hubs, tiny, odd and large.\n\n";
+
+#include "devicetest.h"
+#include "kernels/galerkin.h"
+#include "kernels/labels.h"
+#include "kernels/pairs.h"
+
+/* A symmetric matrix on the host and on the device */
+typedef struct {
+  PetscInt     n, nz, *i, *j, *di, *dj;
+  PetscScalar *a, *da;
+} Rows;
+
+/* An array of indices at both places */
+typedef struct {
+  PetscInt *h, *d;
+} Indices;
+
+typedef struct {
+  PetscScalar *h, *d;
+} Values;
+
+static PetscErrorCode CreateIndices(PetscInt n, Indices *x) /* poisoned */
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &x->h));
+  for (PetscInt i = 0; i < n; ++i) x->h[i] = -77;
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)n, x->h, &x->d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DestroyIndices(Indices *x)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree(x->h));
+  PetscCall(PolderDeviceFree(&x->d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CreateValues(PetscInt n, Values *x)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &x->h));
+  for (PetscInt i = 0; i < n; ++i) x->h[i] = NAN;
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)n, x->h, &x->d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DestroyValues(Values *x)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree(x->h));
+  PetscCall(PolderDeviceFree(&x->d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds the entries that differ, and says where the first of them are */
+static PetscErrorCode SameIndices(const char what[], PetscInt n, const PetscInt h[], const PetscInt d[], PetscInt *wrong)
+{
+  PetscInt *copy, bad = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &copy));
+  if (n) PetscCall(PolderDeviceToHost(copy, d, sizeof(*copy) * (size_t)n));
+  for (PetscInt i = 0; i < n; ++i) {
+    if (copy[i] != h[i] && !bad++) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: entry %" PetscInt_FMT " of %" PetscInt_FMT " is %" PetscInt_FMT ", not %" PetscInt_FMT "\n", what, i, n, copy[i], h[i]));
+  }
+  *wrong += bad;
+  PetscCall(PetscFree(copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode SameValues(const char what[], PetscInt n, const PetscScalar h[], const PetscScalar d[], PetscInt *wrong)
+{
+  PetscScalar *copy;
+  PetscInt     bad = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, &copy));
+  if (n) PetscCall(PolderDeviceToHost(copy, d, sizeof(*copy) * (size_t)n));
+  for (PetscInt i = 0; i < n; ++i) {
+    if (!(PetscAbsScalar(copy[i] - h[i]) <= 1e-14 * (1 + PetscAbsScalar(h[i]))) && !bad++)
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: entry %" PetscInt_FMT " of %" PetscInt_FMT " is %g, not %g\n", what, i, n, (double)PetscRealPart(copy[i]), (double)PetscRealPart(h[i])));
+  }
+  *wrong += bad;
+  PetscCall(PetscFree(copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Do rows i < j couple? */
+typedef PetscBool (*Couples)(PetscInt n, PetscInt i, PetscInt j);
+
+static PetscBool Grid2(PETSC_UNUSED PetscInt n, PetscInt i, PetscInt j)
+{
+  return (PetscBool)(j - i == 31 || (j - i == 1 && j % 31));
+}
+
+static PetscBool Grid3(PETSC_UNUSED PetscInt n, PetscInt i, PetscInt j)
+{
+  return (PetscBool)(j - i == 99 || (j - i == 9 && i / 9 % 11 < 10) || (j - i == 1 && j % 9));
+}
+
+static PetscBool Band(PETSC_UNUSED PetscInt n, PetscInt i, PetscInt j)
+{
+  return (PetscBool)(j - i <= 60 && (i * 31 + j * 17) % 8);
+}
+
+static PetscBool Thin(PETSC_UNUSED PetscInt n, PetscInt i, PetscInt j)
+{
+  return (PetscBool)((j - i == 1 || j - i == 7 || j - i == 50) && (i + j) % 5);
+}
+
+/* Every hundredth row is a hub for the hundred rows after it, and the first one for all that are multiples of three */
+static PetscBool Hubs(PETSC_UNUSED PetscInt n, PetscInt i, PetscInt j)
+{
+  return (PetscBool)((i % 100 == 0 && j < i + 100) || (i == 0 && j % 3 == 0) || (i % 100 == 0 && j - i == 100));
+}
+
+static PetscBool Star(PETSC_UNUSED PetscInt n, PetscInt i, PETSC_UNUSED PetscInt j)
+{
+  return (PetscBool)(i == 0);
+}
+
+static const struct {
+  const char *name;
+  Couples     couples;
+  PetscInt    reach; /* 0: any */
+  PetscBool   grid;
+} Graphs[] = {
+  {"grid 2-D", Grid2, 31, PETSC_TRUE },
+  {"grid 3-D", Grid3, 99, PETSC_TRUE },
+  {"band",     Band,  60, PETSC_FALSE},
+  {"thin",     Thin,  50, PETSC_FALSE},
+  {"hubs",     Hubs,  0,  PETSC_FALSE},
+  {"star",     Star,  0,  PETSC_FALSE}
+};
+static const PetscInt Sizes[]  = {1, 2, 31, 33, 257, 3001, 40007};
+static size_t         nsizes   = PETSC_STATIC_ARRAY_LENGTH(Sizes);
+static const PetscInt mostrows = 4000; /* of a graph whose entries may be anywhere */
+
+/* The same for (i, j) and (j, i): mostly negative, few different sizes */
+static PetscScalar Coupling(PetscInt i, PetscInt j)
+{
+  const PetscInt h = ((PetscMin(i, j) * 7919 + PetscMax(i, j) * 104729) & 0xffff) % 23;
+
+  return h == 22 ? 0.5 : -(1.0 + h % 3 * (1.0 / 3));
+}
+
+static PetscErrorCode RowsCreate(PetscInt n, Couples couples, PetscInt reach, Rows *A)
+{
+  PetscInt nz = 0;
+
+  PetscFunctionBeginUser;
+  A->n = n;
+  PetscCall(PetscMalloc1(n + 1, &A->i));
+  for (int fill = 0; fill < 2; ++fill) {
+    if (fill) {
+      PetscCall(PetscMalloc1(nz, &A->j));
+      PetscCall(PetscMalloc1(nz, &A->a));
+      nz = 0;
+    }
+    for (PetscInt i = 0; i < n; ++i) {
+      PetscInt    diag  = 0;
+      PetscScalar total = i % 97 == 5 ? 1e4 : (i % 3 + 1) * 0.25; // some rows that need no aggregate
+
+      A->i[i] = nz;
+      for (PetscInt j = reach ? PetscMax(0, i - reach) : 0; j < (reach ? PetscMin(n, i + reach + 1) : n); ++j) {
+        if (i != j && !couples(n, PetscMin(i, j), PetscMax(i, j))) continue;
+        if (fill) {
+          A->j[nz] = j;
+          A->a[nz] = i == j ? 0 : Coupling(i, j);
+          total += PetscAbsScalar(A->a[nz]);
+          if (i == j) diag = nz;
+        }
+        ++nz;
+      }
+      if (fill) A->a[diag] = total;
+    }
+  }
+  A->i[n] = A->nz = nz;
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(n + 1), A->i, &A->di));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)nz, A->j, &A->dj));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)nz, A->a, &A->da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RowsDestroy(Rows *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree(A->i));
+  PetscCall(PetscFree(A->j));
+  PetscCall(PetscFree(A->a));
+  PetscCall(PolderDeviceFree(&A->di));
+  PetscCall(PolderDeviceFree(&A->dj));
+  PetscCall(PolderDeviceFree(&A->da));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same in single precision, alone and in the place of the diagonal entry; sum[] are they */
+static PetscErrorCode TestTotals(const Rows *A, const Values *sum, PolderStream stream, PetscInt *wrong)
+{
+  float *host, *got, *to;
+  int   *bad, raised[2] = {0, 0};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(A->nz, &host, A->nz, &got));
+  PetscCall(PolderDeviceMalloc(sizeof(*bad), &bad));
+  for (int rows = 0; rows < 2; ++rows) {
+    const PetscInt m = rows ? A->nz : A->n;
+
+    for (PetscInt k = 0; k < A->nz; ++k) host[k] = -3;
+    PetscCall(PolderDeviceUpload(sizeof(*to) * (size_t)A->nz, host, &to));
+    PetscCall(PolderDeviceZero(bad, sizeof(*bad)));
+    PolderLaunch(PolderRowTotals_CUDA(A->n, A->di, A->dj, A->da, (PetscBool)rows, to, bad, stream));
+    *wrong += !PolderRowTotals_Host(A->n, A->i, A->j, A->a, NULL, NULL, (PetscBool)rows, host);
+    PetscCall(PolderDeviceToHost(got, to, sizeof(*to) * (size_t)A->nz));
+    PetscCall(PolderDeviceToHost(&raised[rows], bad, sizeof(*bad)));
+    for (PetscInt k = 0; k < m; ++k) *wrong += !(PetscAbsReal(got[k] - host[k]) <= 1e-6 * (1 + PetscAbsReal(host[k])));
+    for (PetscInt i = 0; i < A->n && !rows; ++i) *wrong += !(PetscAbsReal(got[i] - sum->h[i]) <= 1e-6 * (1 + PetscAbsReal(sum->h[i])));
+    PetscCall(PolderDeviceFree(&to));
+  }
+  *wrong += raised[0] || raised[1];
+  PetscCall(PetscFree2(host, got));
+  PetscCall(PolderDeviceFree(&bad));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What a level looks at in its rows; mate, d and sum are for the pass */
+static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Values *d, const Values *sum, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt   n    = A->n;
+  const PetscInt64 none = (PetscInt64)n * 8;
+  Indices          diag;
+  Values           dinv;
+  PolderRowKind    kind;
+  PetscInt64      *there, bad;
+  PetscReal       *bound_d, bound, zero = 0, got;
+  PetscInt         row;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateIndices(n, &diag));
+  PetscCall(CreateValues(n, &dinv));
+  PetscCall(PolderDeviceUpload(sizeof(none), &none, &there));
+  PetscCall(PolderDeviceUpload(sizeof(zero), &zero, &bound_d));
+  PolderLaunch(PolderRowSums_CUDA(n, A->di, A->dj, A->da, d->d, sum->d, stream));
+  PolderRowSums_Host(n, A->i, A->j, A->a, d->h, sum->h);
+  PetscCall(SameValues("diagonal", n, d->h, d->d, wrong));
+  PetscCall(SameValues("row sums", n, sum->h, sum->d, wrong));
+  PetscCall(TestTotals(A, sum, stream, wrong));
+  for (int l1 = 1; l1 >= 0; --l1) {
+    PolderLaunch(PolderLevelRows_CUDA(n, A->di, A->dj, A->da, PETSC_FALSE, (PetscBool)l1, 5, diag.d, dinv.d, d->d, sum->d, mate->d, bound_d, there, stream));
+    row = PolderLevelRows_Host(n, A->i, A->j, A->a, NULL, NULL, PETSC_FALSE, (PetscBool)l1, 5, diag.h, dinv.h, d->h, sum->h, mate->h, &bound, &kind);
+    PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
+    PetscCall(PolderDeviceToHost(&got, bound_d, sizeof(got)));
+    *wrong += row != n || bad != none || !(PetscAbsReal(got - bound) <= 1e-14 * bound);
+    PetscCall(SameIndices("places of the diagonal", n, diag.h, diag.d, wrong));
+    PetscCall(SameIndices("rows to pair", n, mate->h, mate->d, wrong));
+    PetscCall(SameValues("inverse diagonal", n, dinv.h, dinv.d, wrong));
+  }
+  for (PetscInt k = 0; k < n; ++k) A->a[diag.h[k]] = k == n / 2 ? 0 : k == n - 1 && n > 2 ? -1 : 2; // two bad rows, the first one counts
+  PetscCall(PolderDeviceFromHost(A->da, A->a, sizeof(PetscScalar) * (size_t)A->nz));
+  for (int all = 0; all < 2; ++all) {
+    PetscCall(PolderDeviceFromHost(there, &none, sizeof(none)));
+    if (all) PolderLaunch(PolderLevelRows_CUDA(n, A->di, A->dj, A->da, PETSC_FALSE, PETSC_FALSE, 5, NULL, dinv.d, NULL, NULL, NULL, bound_d, there, stream));
+    else PolderLaunch(PolderLevelDiagonal_CUDA(n, diag.d, A->da, PETSC_FALSE, dinv.d, there, stream));
+    PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
+    *wrong += bad != (PetscInt64)(n / 2) * 8 + POLDER_ROW_ZERO;
+  }
+  for (PetscInt k = 0; k < n; ++k) A->a[diag.h[k]] = d->h[k];
+  PetscCall(PolderDeviceFromHost(A->da, A->a, sizeof(PetscScalar) * (size_t)A->nz));
+  PetscCall(DestroyIndices(&diag));
+  PetscCall(DestroyValues(&dinv));
+  PetscCall(PolderDeviceFree(&there));
+  PetscCall(PolderDeviceFree(&bound_d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rounds of proposals until no row is free, and the rows alone that join; outside: with couplings to other processes as large as d */
+static PetscErrorCode TestMatching(const Rows *A, PetscReal kappa, PetscBool outside, PetscInt64 *const place[2], const Values *d, const Values *sum, const Indices *mate, const Indices *join, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt n    = A->n;
+  PolderPairRule host = {place[0], 0.25, kappa, outside ? d->h : NULL}, device = {place[1], 0.25, kappa, outside ? d->d : NULL};
+  Indices        next, left[2], count;
+  PetscInt       nleft = n, h;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateIndices(n, &next));
+  for (int b = 0; b < 2; ++b) PetscCall(CreateIndices(n, &left[b]));
+  PetscCall(CreateIndices(4, &count));
+  for (PetscInt round = 0; nleft && round < 6; ++round) {
+    const Indices *row = &left[round % 2], *rest = &left[(round + 1) % 2];
+
+    PolderPairsPropose_Host(nleft, round ? row->h : NULL, A->i, A->j, A->a, kappa > 0 ? sum->h : NULL, kappa > 0 ? d->h : NULL, &host, mate->h, next.h);
+    PolderLaunch(PolderPairsPropose_CUDA(nleft, round ? row->d : NULL, A->di, A->dj, A->da, kappa > 0 ? sum->d : NULL, kappa > 0 ? d->d : NULL, &device, mate->d, next.d, stream));
+    PetscCall(SameIndices("proposals", n, next.h, next.d, wrong));
+    if (!round && place[0]) {
+      PolderPairsDirections_Host(n, &host, next.h, count.h + 1);
+      PolderLaunch(PolderPairsDirections_CUDA(n, &device, next.d, count.d + 1, stream));
+      PetscCall(SameIndices("directions", 3, count.h + 1, count.d + 1, wrong));
+      PolderPairsAlign_Host(n, A->i, A->j, A->a, &host, count.h + 1, mate->h, next.h);
+      PolderLaunch(PolderPairsAlign_CUDA(n, A->di, A->dj, A->da, &device, count.d + 1, mate->d, next.d, stream));
+      PetscCall(SameIndices("aligned proposals", n, next.h, next.d, wrong));
+    }
+    PolderPairsMatch_Host(nleft, round ? row->h : NULL, next.h, mate->h, rest->h, count.h);
+    PolderLaunch(PolderPairsMatch_CUDA(nleft, round ? row->d : NULL, next.d, mate->d, rest->d, count.d, stream));
+    PetscCall(SameIndices("pairs", n, mate->h, mate->d, wrong));
+    PetscCall(SameIndices("free rows", 1, count.h, count.d, wrong));
+    PetscCall(PolderDeviceToHost(&h, count.d, sizeof(h)));
+    nleft = count.h[0];
+    if (h == nleft && nleft) { // in any order
+      PetscInt *copy;
+
+      PetscCall(PetscMalloc1(nleft, &copy));
+      PetscCall(PolderDeviceToHost(copy, rest->d, sizeof(*copy) * (size_t)nleft));
+      PetscCall(PetscSortInt(nleft, copy));
+      PetscCall(PetscSortInt(nleft, rest->h));
+      for (PetscInt k = 0; k < nleft; ++k) *wrong += copy[k] != rest->h[k];
+      PetscCall(PetscFree(copy));
+    } else break;
+    if (round == 5) {
+      PolderPairsSingle_Host(nleft, rest->h, mate->h);
+      PolderLaunch(PolderPairsSingle_CUDA(nleft, rest->d, mate->d, stream));
+      PetscCall(SameIndices("rows alone", n, mate->h, mate->d, wrong));
+    }
+  }
+  PolderPairsJoin_Host(n, A->i, A->j, A->a, kappa > 0 ? sum->h : NULL, kappa > 0 ? d->h : NULL, &host, mate->h, join->h);
+  PolderLaunch(PolderPairsJoin_CUDA(n, A->di, A->dj, A->da, kappa > 0 ? sum->d : NULL, kappa > 0 ? d->d : NULL, &device, mate->d, join->d, stream));
+  PetscCall(SameIndices("joined rows", n, join->h, join->d, wrong));
+  PetscCall(DestroyIndices(&next));
+  for (int b = 0; b < 2; ++b) PetscCall(DestroyIndices(&left[b]));
+  PetscCall(DestroyIndices(&count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Keys of the coarse rows; and the rows without weak entries */
+static PetscErrorCode TestDrop(PetscInt n, Indices *ci, Indices *cj, Values *ca, void *work, size_t bytes, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt nz = ci->h[n];
+  Indices        di, dj;
+  Values         da, d, sum;
+  PetscInt64    *key, *keys;
+  PetscInt       count = -1, *count_d;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateIndices(n + 1, &di));
+  PetscCall(CreateIndices(nz, &dj));
+  PetscCall(CreateValues(nz, &da));
+  PetscCall(CreateValues(n, &d));
+  PetscCall(CreateValues(n, &sum));
+  PetscCall(PetscMalloc1(nz, &keys));
+  PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)nz, &key));
+  PetscCall(PolderDeviceMalloc(sizeof(count), &count_d));
+  PolderLaunch(PolderRowsKeys_CUDA(n, ci->d, cj->d, key, count_d, stream));
+  if (nz) PetscCall(PolderDeviceToHost(keys, key, sizeof(*key) * (size_t)nz));
+  if (n) PetscCall(PolderDeviceToHost(&count, count_d, sizeof(count)));
+  *wrong += n && count != nz;
+  for (PetscInt i = 0; i < n; ++i) {
+    for (PetscInt k = ci->h[i]; k < ci->h[i + 1]; ++k) *wrong += keys[k] != (PetscInt64)i * n + cj->h[k];
+  }
+  PolderLaunch(PolderRowSums_CUDA(n, ci->d, cj->d, ca->d, d.d, sum.d, stream));
+  PolderLaunch(PolderDropWeakCount_CUDA(n, 0.2, d.d, ci->d, cj->d, ca->d, di.d, stream));
+  PolderLaunch(PolderPointers_CUDA(n, di.d, work, bytes, stream));
+  PolderLaunch(PolderDropWeakFill_CUDA(n, 0.2, d.d, ci->d, cj->d, ca->d, di.d, dj.d, da.d, stream));
+  (void)PolderDropWeak_Host(n, 0.2, d.h, ci->h, cj->h, ca->h);
+  PetscCall(SameIndices("pointers without weak entries", n + 1, ci->h, di.d, wrong));
+  PetscCall(SameIndices("columns without weak entries", ci->h[n], cj->h, dj.d, wrong));
+  PetscCall(SameValues("values without weak entries", ci->h[n], ca->h, da.d, wrong));
+  PetscCall(DestroyIndices(&di));
+  PetscCall(DestroyIndices(&dj));
+  PetscCall(DestroyValues(&da));
+  PetscCall(DestroyValues(&d));
+  PetscCall(DestroyValues(&sum));
+  PetscCall(PetscFree(keys));
+  PetscCall(PolderDeviceFree(&key));
+  PetscCall(PolderDeviceFree(&count_d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The coarse rows of nc aggregates, and new values of them */
+static PetscErrorCode TestCoarseRows(const Rows *A, PetscInt nc, const Indices *agg, const Indices *ptr, const Indices *row, void *work, size_t bytes, PolderStream stream, PetscInt *wrong)
+{
+  Indices      ci, cj;
+  Values       ca;
+  PetscInt    *place, *info, got[2], *scratch = NULL, nz, warps = 0;
+  PetscScalar *scratchval = NULL;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateIndices(nc + 1, &ci));
+  PetscCall(CreateIndices(A->nz, &cj));
+  PetscCall(CreateValues(A->nz, &ca));
+  PetscCall(PetscMalloc1(nc, &place));
+  PetscCall(PolderDeviceMalloc(sizeof(got), &info));
+  PetscCall(PolderDeviceZero(info, sizeof(got)));
+  nz = PolderGalerkin_Host(nc, ptr->h, row->h, A->i, A->j, A->a, nc, agg->h, PETSC_TRUE, place, ci.h, cj.h, ca.h);
+  PolderLaunch(PolderCoarseRowsCount_CUDA(nc, ptr->d, row->d, A->di, A->dj, agg->d, ci.d, info, stream));
+  PetscCall(PolderDeviceToHost(got, info, sizeof(got)));
+  for (PetscInt a = 0; a < nc; ++a) got[0] -= ci.h[a + 1] - ci.h[a] > POLDER_COARSE_ROW;
+  *wrong += got[0] != 0;
+  if (got[1]) {
+    warps = 16;
+    PetscCall(PolderDeviceMalloc(sizeof(*scratch) * (size_t)(warps * got[1]), &scratch));
+    PetscCall(PolderDeviceMalloc(sizeof(*scratchval) * (size_t)(warps * got[1]), &scratchval));
+    PolderLaunch(PolderCoarseRowsCountLong_CUDA(nc, ptr->d, row->d, A->di, A->dj, agg->d, ci.d, warps, got[1], scratch, stream));
+  }
+  PolderLaunch(PolderPointers_CUDA(nc, ci.d, work, bytes, stream));
+  PetscCall(SameIndices("coarse pointers", nc + 1, ci.h, ci.d, wrong));
+  if (*wrong) PetscFunctionReturn(PETSC_SUCCESS);
+  PolderLaunch(PolderCoarseRowsFill_CUDA(nc, ptr->d, row->d, A->di, A->dj, A->da, agg->d, ci.d, cj.d, ca.d, warps, got[1], scratch, scratchval, stream));
+  PetscCall(SameIndices("coarse columns", nz, cj.h, cj.d, wrong));
+  PetscCall(SameValues("coarse values", nz, ca.h, ca.d, wrong));
+  for (PetscInt k = 0; k < A->nz; ++k) A->a[k] *= 3;
+  PetscCall(PolderDeviceFromHost(A->da, A->a, sizeof(PetscScalar) * (size_t)A->nz));
+  PolderGalerkinValues_Host(nc, ptr->h, row->h, A->i, A->j, A->a, nc, agg->h, PETSC_TRUE, place, ci.h, cj.h, ca.h);
+  PolderLaunch(PolderCoarseRowsValues_CUDA(nc, (PetscBool)(warps > 0), ptr->d, row->d, A->di, A->dj, A->da, agg->d, ci.d, cj.d, ca.d, stream));
+  PetscCall(SameValues("new coarse values", nz, ca.h, ca.d, wrong));
+  PetscCall(TestDrop(nc, &ci, &cj, &ca, work, bytes, stream, wrong));
+  PetscCall(DestroyIndices(&ci));
+  PetscCall(DestroyIndices(&cj));
+  PetscCall(DestroyValues(&ca));
+  PetscCall(PetscFree(place));
+  PetscCall(PolderDeviceFree(&info));
+  PetscCall(PolderDeviceFree(&scratch));
+  PetscCall(PolderDeviceFree(&scratchval));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Numbers of the pairs, their places, their members and the coarse rows */
+static PetscErrorCode TestNumbers(const Rows *A, PetscInt64 *const place[2], const Indices *mate, const Indices *join, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt n     = A->n;
+  const size_t   bytes = PolderWorkSize(PolderPairsWork_CUDA(n));
+  Indices        agg, count, ptr, row, key, number;
+  PetscInt       directions[3] = {1, 5, 2};
+  void          *work;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateIndices(n, &agg));
+  PetscCall(CreateIndices(1, &count));
+  PetscCall(CreateIndices(n + 2, &ptr));
+  PetscCall(CreateIndices(n, &row));
+  PetscCall(CreateIndices(n, &key));
+  PetscCall(CreateIndices(n, &number));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  for (int joined = 0; joined < 2 && !*wrong; ++joined) {
+    PetscInt nc;
+
+    PolderPairsNumber_Host(n, mate->h, joined ? join->h : NULL, agg.h, count.h);
+    PolderLaunch(PolderPairsNumber_CUDA(n, mate->d, joined ? join->d : NULL, agg.d, count.d, work, bytes, stream));
+    PetscCall(SameIndices("aggregates", n, agg.h, agg.d, wrong));
+    PetscCall(SameIndices("number of aggregates", 1, count.h, count.d, wrong));
+    nc = count.h[0];
+    if (place[0]) {
+      PetscInt64 *next, *next_d, *copy;
+      PetscInt   *there;
+
+      PetscCall(PetscMalloc2(nc, &next, nc, &copy));
+      PetscCall(PolderDeviceMalloc(sizeof(*next) * (size_t)nc, &next_d));
+      PetscCall(PolderDeviceUpload(sizeof(directions), directions, &there));
+      PolderPairsNextPlaces_Host(n, mate->h, joined ? join->h : NULL, agg.h, directions, place[0], next);
+      PolderLaunch(PolderPairsNextPlaces_CUDA(n, mate->d, joined ? join->d : NULL, agg.d, there, place[1], next_d, stream));
+      if (nc) PetscCall(PolderDeviceToHost(copy, next_d, sizeof(*copy) * (size_t)nc));
+      for (PetscInt a = 0; a < nc; ++a) *wrong += copy[a] != next[a];
+      PetscCall(PetscFree2(next, copy));
+      PetscCall(PolderDeviceFree(&next_d));
+      PetscCall(PolderDeviceFree(&there));
+    }
+    PolderMembers_Host(n, agg.h, nc, ptr.h, row.h);
+    PolderLaunch(PolderMembers_CUDA(n, agg.d, nc, ptr.d, row.d, key.d, number.d, work, bytes, stream));
+    PetscCall(SameIndices("pointers to rows", nc + 2, ptr.h, ptr.d, wrong));
+    PetscCall(SameIndices("rows of aggregates", n, row.h, row.d, wrong));
+    if (!*wrong) PetscCall(TestCoarseRows(A, nc, &agg, &ptr, &row, work, bytes, stream, wrong));
+    PolderPairsCompose_Host(n, nc, mate->h, -5, agg.h); // any array will do
+    PolderLaunch(PolderPairsCompose_CUDA(n, nc, mate->d, -5, agg.d, stream));
+    PetscCall(SameIndices("composed aggregates", n, agg.h, agg.d, wrong));
+  }
+  PetscCall(DestroyIndices(&agg));
+  PetscCall(DestroyIndices(&count));
+  PetscCall(DestroyIndices(&ptr));
+  PetscCall(DestroyIndices(&row));
+  PetscCall(DestroyIndices(&key));
+  PetscCall(DestroyIndices(&number));
+  PetscCall(PolderDeviceFree(&work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* place[0] and place[1] <- those of the host and of the device, when the rows show a grid */
+static PetscErrorCode TestPlaces(const Rows *A, PetscInt64 *place[2], PolderStream stream, PetscInt *wrong)
+{
+  PetscInt    near[4] = {0, PETSC_MAX_INT, 0, 0}, *there, bad, zero = 0;
+  PetscInt64 *copy;
+
+  PetscFunctionBeginUser;
+  PolderStencilStrides_Host(A->n, A->i, A->j, near);
+  if (near[1] > near[2]) near[1] = near[2] = PetscMax(A->n, 2);
+  PetscCall(PetscMalloc1(A->n, &place[0]));
+  PetscCall(PetscMalloc1(A->n, &copy));
+  PetscCall(PolderDeviceMalloc(sizeof(*copy) * (size_t)A->n, &place[1]));
+  PetscCall(PolderDeviceUpload(sizeof(zero), &zero, &there));
+  for (PetscInt shift = 3; shift >= 0; shift -= 3) { // in a shifted grid some entries do not fit
+    near[3] = 0;
+    PetscCall(PolderDeviceFromHost(there, &zero, sizeof(zero)));
+    PolderPairsPlaces_Host(A->n, shift, A->i, A->j, near, place[0], &near[3]);
+    PolderLaunch(PolderPairsPlaces_CUDA(A->n, shift, A->di, A->dj, near, place[1], there, stream));
+    PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
+    PetscCall(PolderDeviceToHost(copy, place[1], sizeof(*copy) * (size_t)A->n));
+    *wrong += bad != near[3];
+    for (PetscInt i = 0; i < A->n; ++i) *wrong += copy[i] != place[0][i];
+  }
+  *wrong += bad != 0;
+  PetscCall(PetscFree(copy));
+  PetscCall(PolderDeviceFree(&there));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestGraph(size_t g, PetscInt n, PetscReal kappa, PetscBool outside, PolderStream stream, PetscInt *wrong)
+{
+  Rows        A;
+  Indices     mate, join;
+  Values      d, sum;
+  PetscInt64 *place[2] = {NULL, NULL};
+
+  PetscFunctionBeginUser;
+  PetscCall(RowsCreate(n, Graphs[g].couples, Graphs[g].reach, &A));
+  PetscCall(CreateIndices(n, &mate));
+  PetscCall(CreateIndices(n, &join));
+  PetscCall(CreateValues(n, &d));
+  PetscCall(CreateValues(n, &sum));
+  PetscCall(TestLevelRows(&A, &mate, &d, &sum, stream, wrong));
+  if (Graphs[g].grid) PetscCall(TestPlaces(&A, place, stream, wrong));
+  PetscCall(TestMatching(&A, kappa, outside, place, &d, &sum, &mate, &join, stream, wrong));
+  if (!*wrong) PetscCall(TestNumbers(&A, place, &mate, &join, stream, wrong));
+  PetscCall(PetscFree(place[0]));
+  PetscCall(PolderDeviceFree(&place[1]));
+  PetscCall(DestroyIndices(&mate));
+  PetscCall(DestroyIndices(&join));
+  PetscCall(DestroyValues(&d));
+  PetscCall(DestroyValues(&sum));
+  PetscCall(RowsDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PolderStream stream;
+  PetscBool    small = PETSC_FALSE; // for a run under a memory checker
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
+  if (small) nsizes -= 2;
+  PetscCall(PolderDeviceGetStream(&stream));
+  for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(Graphs); ++g) {
+    PetscInt wrong = 0;
+
+    for (size_t s = 0; s < nsizes; ++s) {
+      const PetscInt n = Graphs[g].reach ? Sizes[s] : PetscMin(Sizes[s], mostrows);
+
+      PetscCall(TestGraph(g, n, 0, PETSC_FALSE, stream, &wrong));
+      PetscCall(TestGraph(g, n, 0, PETSC_TRUE, stream, &wrong));
+      PetscCall(TestGraph(g, n, 8, PETSC_FALSE, stream, &wrong));
+    }
+    PetscCall(Report(Graphs[g].name, wrong));
+  }
+  PetscCall(PolderDeviceFinalize());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build: internal
+
+  test:
+    requires: cuda
+    load: no
+
+  test:
+    suites: memcheck
+    suffix: small
+    requires: cuda
+    load: no
+    args: -small
+    output_file: output/devicepairs_1.out
+
+TEST*/

@@ -1,0 +1,235 @@
+static char help[] = "Device kernels of compressed rows, of values in coordinates and of lists against the host: awkward sizes, poisoned output.\n\n";
+
+#include "devicetest.h"
+#include "kernels/csr.h"
+
+static const PetscInt Sizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1025, 4097, 100003, 1 << 21};
+
+/* A CSR matrix of n rows with about `mean` entries in n columns, some rows empty */
+static PetscErrorCode Rows(PetscInt n, PetscInt mean, PetscInt **ai, PetscInt **aj)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n + 1, ai));
+  (*ai)[0] = 0;
+  for (PetscInt i = 0; i < n; ++i) (*ai)[i + 1] = (*ai)[i] + Next(2 * mean + 1);
+  PetscCall(PetscMalloc1((*ai)[n] + 1, aj));
+  for (PetscInt k = 0; k < (*ai)[n]; ++k) (*aj)[k] = Next(n);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All rows and every third one, with and without y and the dot */
+static PetscErrorCode TestRowsMult(void *work, PolderStream stream)
+{
+  static const PetscInt means[] = {1, 5, 20, 60};
+  PetscInt              wrong   = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes) - 1; ++s) {
+    const PetscInt n = Sizes[s], mean = means[s % 4];
+    PetscInt      *ai, *aj, *row, *aid, *ajd, *rowd, nrow = 0;
+    PetscScalar   *a, *ad, *x, *xd, *y, *yd, *z, *zd, *out, *dotd;
+
+    PetscCall(Rows(n, mean, &ai, &aj));
+    PetscCall(PetscMalloc2(n, &row, n, &out));
+    for (PetscInt i = 0; i < n; i += 3) row[nrow++] = i;
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (n + 1), ai, &aid));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (ai[n]), aj, &ajd));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (nrow), row, &rowd));
+    PetscCall(Random(ai[n], &a, &ad));
+    PetscCall(Random(n, &x, &xd));
+    PetscCall(Random(n, &y, &yd));
+    PetscCall(PolderDeviceMalloc(sizeof(*dotd), &dotd));
+    for (int variant = 0; variant < 8; ++variant) {
+      const PetscBool some = (PetscBool)(variant % 2), add = (PetscBool)(variant / 2 % 2), dots = (PetscBool)(variant / 4);
+      PetscScalar     dot = 0.5, expected = 0.5;
+
+      PetscCall(Random(n, &z, &zd)); /* rows that are not asked for must stay */
+      PetscCall(PolderDeviceFromHost(dotd, &dot, sizeof(dot)));
+      PolderLaunch(PolderCsrMult_CUDA(some ? nrow : n, some ? rowd : NULL, ai[n], aid, ajd, ad, -0.5, xd, add ? yd : NULL, zd, xd, dots ? dotd : NULL, work, stream));
+      PolderCsrMult_Host(some ? nrow : n, some ? row : NULL, ai, aj, a, -0.5, x, add ? y : NULL, z, x, dots ? &expected : NULL);
+      PetscCall(PolderDeviceToHost(out, zd, sizeof(PetscScalar) * n));
+      PetscCall(PolderDeviceToHost(&dot, dotd, sizeof(dot)));
+      wrong += Wrong(n, out, z, 1e-13 * (mean + 1)) + Wrong(1, &dot, &expected, 1e-13 * (n * mean + 1));
+      PetscCall(PetscFree(z));
+      PetscCall(PolderDeviceFree(&zd));
+    }
+    PetscCall(PolderDeviceFree(&dotd));
+    PetscCall(PolderDeviceFree(&aid));
+    PetscCall(PolderDeviceFree(&ajd));
+    PetscCall(PolderDeviceFree(&rowd));
+    PetscCall(PolderDeviceFree(&ad));
+    PetscCall(PolderDeviceFree(&xd));
+    PetscCall(PolderDeviceFree(&yd));
+    PetscCall(PetscFree(a));
+    PetscCall(PetscFree(x));
+    PetscCall(PetscFree(y));
+    PetscCall(PetscFree(ai));
+    PetscCall(PetscFree(aj));
+    PetscCall(PetscFree2(row, out));
+  }
+  PetscCall(Report("product of compressed rows", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The diagonal; entry i of z as the sum of the values of x that row i names; values gathered by the columns */
+static PetscErrorCode TestRowsValues(PolderStream stream)
+{
+  PetscInt diagonal = 0, magnitude = 0, coo = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes) - 1; ++s) {
+    const PetscInt n = Sizes[s];
+    PetscInt      *ai, *aj, *aid, *ajd;
+    PetscScalar   *a, *ad, *x, *xd, *z, *zd, *out;
+
+    PetscCall(Rows(n, 4, &ai, &aj));
+    PetscCall(PetscMalloc1(n + ai[n], &out));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (n + 1), ai, &aid));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (ai[n]), aj, &ajd));
+    PetscCall(Random(ai[n], &a, &ad));
+    PetscCall(Random(n, &x, &xd));
+    PetscCall(Random(n, &z, &zd));
+    PolderLaunch(PolderCsrDiagonal_CUDA(n, aid, ajd, ad, zd, stream));
+    PolderCsrDiagonal_Host(n, ai, aj, a, z);
+    PetscCall(PolderDeviceToHost(out, zd, sizeof(PetscScalar) * n));
+    diagonal += Wrong(n, out, z, 0.0);
+    for (int add = 0; add < 2; ++add) {
+      PolderLaunch(PolderCsrMagnitude_CUDA(n, aid, ajd, ad, xd, add ? PETSC_TRUE : PETSC_FALSE, zd, stream));
+      PolderCsrMagnitude_Host(n, ai, aj, a, x, add ? PETSC_TRUE : PETSC_FALSE, z);
+      PetscCall(PolderDeviceToHost(out, zd, sizeof(PetscScalar) * n));
+      magnitude += Wrong(n, out, z, 1e-13);
+    }
+    for (int insert = 0; insert < 2; ++insert) {
+      PolderLaunch(PolderCooSum_CUDA(n, aid, ajd, xd, insert ? PETSC_TRUE : PETSC_FALSE, zd, stream));
+      PolderCooSum_Host(n, ai, aj, x, insert ? PETSC_TRUE : PETSC_FALSE, z);
+      PetscCall(PolderDeviceToHost(out, zd, sizeof(PetscScalar) * n));
+      coo += Wrong(n, out, z, 0.0);
+      PolderLaunch(PolderCooSum_CUDA(n, NULL, NULL, xd, insert ? PETSC_TRUE : PETSC_FALSE, zd, stream));
+      PolderCooSum_Host(n, NULL, NULL, x, insert ? PETSC_TRUE : PETSC_FALSE, z);
+      PetscCall(PolderDeviceToHost(out, zd, sizeof(PetscScalar) * n));
+      coo += Wrong(n, out, z, 0.0);
+    }
+    PolderLaunch(PolderGather_CUDA(ai[n], ajd, xd, ad, stream));
+    PetscCall(PolderDeviceToHost(out, ad, sizeof(PetscScalar) * ai[n]));
+    for (PetscInt k = 0; k < ai[n]; ++k) coo += out[k] != x[aj[k]];
+    PetscCall(PolderDeviceFree(&aid));
+    PetscCall(PolderDeviceFree(&ajd));
+    PetscCall(PolderDeviceFree(&ad));
+    PetscCall(PolderDeviceFree(&xd));
+    PetscCall(PolderDeviceFree(&zd));
+    PetscCall(PetscFree(a));
+    PetscCall(PetscFree(x));
+    PetscCall(PetscFree(z));
+    PetscCall(PetscFree(ai));
+    PetscCall(PetscFree(aj));
+    PetscCall(PetscFree(out));
+  }
+  PetscCall(Report("diagonal of compressed rows", diagonal));
+  PetscCall(Report("magnitude of compressed rows", magnitude));
+  PetscCall(Report("values in coordinates", coo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* n entries in stretches of 1 to 700, 1 to 5 values left out before each but perhaps the first */
+static PetscErrorCode TestStretches(PolderStream stream)
+{
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
+    const PetscInt n     = Sizes[s];
+    PetscInt       count = 0, *first, *skip, *firstd, *skipd;
+    PetscScalar   *v, *vd, *z, *zd, *out;
+
+    PetscCall(PetscMalloc3(n + 1, &first, n, &skip, n, &out));
+    for (PetscInt e = 0; e < n; e += Next(700) + 1, ++count) {
+      first[count] = e;
+      skip[count]  = count ? skip[count - 1] + 1 + Next(5) : Next(2);
+    }
+    first[count] = n;
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (count + 1), first, &firstd));
+    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * count, skip, &skipd));
+    PetscCall(Random(n + (count ? skip[count - 1] : 0), &v, &vd));
+    PetscCall(Random(n, &z, &zd));
+    for (int insert = 0; insert < 2; ++insert) {
+      PolderLaunch(PolderCooTake_CUDA(n, count, firstd, skipd, vd, insert ? PETSC_TRUE : PETSC_FALSE, zd, stream));
+      PolderCooTake_Host(n, count, first, skip, v, insert ? PETSC_TRUE : PETSC_FALSE, z);
+      PetscCall(PolderDeviceToHost(out, zd, sizeof(PetscScalar) * n));
+      wrong += Wrong(n, out, z, 0.0);
+    }
+    PetscCall(PolderDeviceFree(&firstd));
+    PetscCall(PolderDeviceFree(&skipd));
+    PetscCall(PolderDeviceFree(&vd));
+    PetscCall(PolderDeviceFree(&zd));
+    PetscCall(PetscFree(v));
+    PetscCall(PetscFree(z));
+    PetscCall(PetscFree3(first, skip, out));
+  }
+  PetscCall(Report("values in coordinates in order", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestMarks(PolderStream stream)
+{
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
+    const PetscInt n = Sizes[s];
+    PetscInt      *list, *listd, number = 0, at = 1;
+    char          *mark, *markd;
+
+    PetscCall(PetscMalloc1(n, &mark));
+    for (PetscInt i = 0; i < n; ++i) number += mark[i] = Next(100) == 0;
+    PetscCall(PolderDeviceMalloc(n, &markd));
+    PetscCall(PolderDeviceFromHost(markd, mark, n));
+    PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (number + 1), &listd));
+    for (PetscInt most = number; most >= 0; most -= PetscMax(1, number)) { /* room for all, and for none */
+      PetscCall(PolderDeviceZero(listd, sizeof(PetscInt)));
+      PolderLaunch(PolderMarkedList_CUDA(n, markd, most, listd + 1, listd, stream));
+      PetscCall(PetscMalloc1(number + 1, &list));
+      PetscCall(PolderDeviceToHost(list, listd, sizeof(PetscInt) * (number + 1)));
+      wrong += list[0] != number;
+      PetscCall(PetscSortInt(number, list + 1));
+      at = 1;
+      for (PetscInt i = 0; i < n && at <= number; ++i) {
+        if (mark[i]) wrong += list[at++] != i;
+      }
+      PetscCall(PetscFree(list));
+    }
+    PetscCall(PolderDeviceFree(&listd));
+    PetscCall(PolderDeviceFree(&markd));
+    PetscCall(PetscFree(mark));
+  }
+  PetscCall(Report("list of marks", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PolderStream stream;
+  void        *work;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  PetscCall(TestRowsMult(work, stream));
+  PetscCall(TestRowsValues(stream));
+  PetscCall(TestStretches(stream));
+  PetscCall(TestMarks(stream));
+  PetscCall(PolderDeviceFinalize());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build: internal
+
+  test:
+    suites: memcheck racecheck initcheck
+    requires: cuda
+    load: no
+
+TEST*/

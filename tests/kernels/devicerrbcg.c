@@ -1,0 +1,264 @@
+static char help[] = "Device kernels of the first Schur complement against those of the host: awkward grids, poisoned output.\n\n";
+
+#include "devicerrb.h"
+#include "kernels/rrbreduced.h"
+#include "rrbchain.h"
+
+/* The complement and the factor of a grid; spoilt: r1 has a pivot that is not positive */
+static PetscErrorCode CheckFill(const PolderRRBGrid *g, PetscBool half, PetscBool spoilt, Array *c, Array *s, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt   before = *wrong;
+  PolderRRBEntries rows[2];
+  Array            a[RRB_NROW], x;
+  int              seen = 0, *seend;
+
+  PetscFunctionBeginUser;
+  PetscCall(EntriesCreate(g->nx, g->ny, PETSC_TRUE, 1, rows, a));
+  if (spoilt) {
+    a[RRB_C].h[0] = -1;
+    PetscCall(ArrayUpload(&a[RRB_C]));
+  }
+  PetscCall(PolderDeviceMalloc(sizeof(int), &seend));
+  PetscCall(PolderDeviceZero(seend, sizeof(int)));
+  PetscCall(ArrayCreate(g->size, PETSC_FALSE, 0, &x));
+  RRBTwinBlack(g, &rows[0], 0.9, c->h, x.h, &seen);
+  RRBTwinRed(g, PETSC_TRUE, 0.9, c->h, x.h, &seen);
+  RRBTwinReducedFill(g, half, 0.9, c->h, x.h, s->h, &seen);
+  PolderLaunch(PolderRRBBlack_CUDA(g, &rows[1], 0.9, c->d, x.d, seend, stream));
+  PolderLaunch(PolderRRBRed_CUDA(g, PETSC_TRUE, 0.9, c->d, x.d, seend, stream));
+  PolderLaunch(PolderRRBReducedFill_CUDA(g, half, 0.9, c->d, x.d, s->d, seend, stream));
+  PetscCall(ArrayCompare(c, 1e-13, wrong));
+  PetscCall(ArrayCompare(s, 1e-13, wrong));
+  PetscCall(CompareSeen(seen, seend, wrong));
+  *wrong += spoilt && !half && !(seen & RRB_SEEN_PIVOT);
+  PetscCall(Tell("complement", g->nx, g->ny, half + 2 * spoilt, before, *wrong));
+  RRBTwinScale(g, c->h, NULL, &seen);
+  PetscCall(ArrayUpload(c));
+  PetscCall(PolderDeviceFree(&seend));
+  PetscCall(ArrayDestroy(&x, 0));
+  PetscCall(EntriesDestroy(a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vectors of red nodes at places that pairs can be read from and at others; those of all nodes with lines ld apart, NaN between them */
+static PetscErrorCode CheckVectors(const PolderRRBGrid *g, const Array *c, const Array *s, PolderStream stream, PetscInt *wrong)
+{
+  const size_t n = (size_t)((g->nx * g->ny + 1) / 2);
+  void        *work;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceGetWork(&work));
+  for (int form = 0; form < 4; ++form) {
+    const PetscInt shift = form % 2, ld = g->nx + form / 2, before = *wrong;
+    Array          r, q, b, x, dot;
+
+    PetscCall(ArrayCreate(n, PETSC_TRUE, shift, &r));
+    PetscCall(ArrayCreate(n, PETSC_FALSE, 0, &q));
+    PetscCall(ArrayCreate(1, PETSC_FALSE, 0, &dot));
+    PetscCall(ArrayCreate((size_t)ld * (size_t)g->ny, PETSC_TRUE, shift, &b));
+    PetscCall(ArrayCreate((size_t)ld * (size_t)g->ny, PETSC_FALSE, 0, &x));
+    for (PetscInt y = 0; y < g->ny; ++y)
+      for (PetscInt i = g->nx; i < ld; ++i) b.h[y * ld + i] = NAN;
+    PetscCall(ArrayUpload(&b));
+    PolderRRBReducedMult_Host(g, s->h, r.h, q.h, form / 2 ? NULL : dot.h);
+    PolderLaunch(PolderRRBReducedMult_CUDA(g, s->d, r.d, q.d, form / 2 ? NULL : dot.d, work, stream));
+    PetscCall(ArrayCompare(&q, 1e-13, wrong));
+    PetscCall(ArrayCompare(&dot, 1e-11, wrong));
+    PetscCall(Tell("product", g->nx, g->ny, form, before, *wrong));
+    PolderRRBReduce_Host(g, c->h, b.h, ld, q.h);
+    PolderLaunch(PolderRRBReduce_CUDA(g, c->d, b.d, ld, q.d, stream));
+    PetscCall(ArrayCompare(&q, 1e-13, wrong));
+    PetscCall(Tell("reduction", g->nx, g->ny, form, before, *wrong));
+    PolderRRBExpand_Host(g, c->h, b.h, r.h, x.h, ld);
+    PolderLaunch(PolderRRBExpand_CUDA(g, c->d, b.d, r.d, x.d, ld, stream));
+    PetscCall(ArrayCompare(&x, 1e-13, wrong));
+    PetscCall(Tell("expansion", g->nx, g->ny, form, before, *wrong));
+    PolderRRBPick_Host(g, b.h, ld, q.h);
+    PolderLaunch(PolderRRBPick_CUDA(g, b.d, ld, q.d, stream));
+    PetscCall(ArrayCompare(&q, 0, wrong));
+    PetscCall(Tell("red values", g->nx, g->ny, form, before, *wrong));
+    PetscCall(ArrayDestroy(&x, 0));
+    PetscCall(ArrayDestroy(&b, shift));
+    PetscCall(ArrayDestroy(&dot, 0));
+    PetscCall(ArrayDestroy(&q, 0));
+    PetscCall(ArrayDestroy(&r, shift));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckGrid(PetscInt nx, PetscInt ny, PolderStream stream, PetscInt *wrong)
+{
+  PetscFunctionBeginUser;
+  for (int form = 0; form < 4; ++form) {
+    const PolderRRBGrid g = Grid(nx, ny);
+    Array               c, s;
+
+    if (TooLarge(nx, ny)) continue;
+    PetscCall(CoefCreate(&g, RRB_NCOEF, &c));
+    PetscCall(CoefCreate(&g, RRB_NREDUCED, &s));
+    PetscCall(CheckFill(&g, (PetscBool)(form % 2), (PetscBool)(form / 2), &c, &s, stream, wrong));
+    PetscCall(CheckVectors(&g, &c, &s, stream, wrong));
+    PetscCall(ArrayDestroy(&s, 0));
+    PetscCall(ArrayDestroy(&c, 0));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Steps of CG: their norms, the state and the vectors x, r, z, p, w after them */
+enum {
+  STEPS = 9,
+  FIRST = 4, /* so many of them in the first of two kernels */
+  NVEC  = 5
+};
+typedef struct {
+  PolderCGState state;
+  PetscReal     norm[STEPS];
+  Array         v[NVEC];
+} Steps;
+
+/* From x and r, and z = r unless that is to be made, the constant being the kernel or not; many: in two kernels, else in one for each line of the algorithm */
+static PetscErrorCode StepsRun(const PolderRRBSystem *system, PetscBool many, PetscBool prepare, PetscBool nullspace, const Array *x, const Array *r, PolderStream stream, Steps *steps)
+{
+  const PetscInt n = (PetscInt)r->n - 2 * GUARD;
+  PolderCGState *s = &steps->state, *state;
+  PetscReal     *ring;
+  Array         *v = steps->v;
+  void          *work;
+
+  PetscFunctionBeginUser;
+  *s = (PolderCGState){.tol = -1, .divtol = PETSC_INFINITY, .nullspace = nullspace, .N = n};
+  for (int k = 0; k < NVEC; ++k) {
+    PetscCall(ArrayCreate((size_t)n, PETSC_FALSE, 0, &v[k]));
+    if (k < 2 + !prepare) PetscCall(PetscArraycpy(v[k].h, k ? r->h : x->h, (size_t)n));
+    PetscCall(ArrayUpload(&v[k]));
+  }
+  for (PetscInt i = 0; i < n && !prepare; ++i) {
+    s->rho += r->h[i] * r->h[i];
+    s->sum[3] += r->h[i];
+  }
+  s->sum[0] = s->rho;
+  PetscCall(PolderDeviceGetWork(&work));
+  PetscCall(PolderDeviceMalloc(sizeof(*s), &state));
+  PetscCall(PolderDeviceMallocShared(sizeof(PetscReal) * POLDER_CG_RING, &ring, &s->ring));
+  PetscCall(PolderDeviceFromHost(state, s, sizeof(*s)));
+  if (many) {
+    PolderLaunch(PolderRRBCG_CUDA(system, prepare, PETSC_TRUE, FIRST, v[0].d, v[1].d, v[2].d, v[3].d, v[4].d, state, work, stream));
+    PolderLaunch(PolderRRBCG_CUDA(system, PETSC_FALSE, PETSC_FALSE, STEPS - FIRST, v[0].d, v[1].d, v[2].d, v[3].d, v[4].d, state, work, stream));
+  } else PolderLaunch(RRBChain(system, prepare, PETSC_TRUE, 0, STEPS, v[0].d, v[1].d, v[2].d, v[3].d, v[4].d, state, nullspace, work, stream));
+  PetscCall(PolderDeviceToHost(s, state, sizeof(*s)));
+  for (int k = 0; k < NVEC; ++k) PetscCall(PolderDeviceToHost(v[k].all, v[k].d - GUARD, sizeof(PetscScalar) * v[k].n));
+  for (int k = 0; k < STEPS; ++k) steps->norm[k] = ring[k];
+  PetscCall(PolderDeviceFreeShared(&ring));
+  PetscCall(PolderDeviceFree(&state));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A dominant S and a random factor, so that nothing breaks down */
+static PetscErrorCode CheckSteps(PetscInt nx, PetscInt ny, PetscInt levels, PetscBool single, PetscBool nullspace, PetscBool prepare, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt  before = *wrong;
+  PetscInt        its;
+  Chain           chain;
+  PolderRRBSystem system;
+  PolderRRBGrid   g;
+  Steps           steps[2];
+  Array           S, x, r;
+
+  PetscFunctionBeginUser;
+  PetscCall(ChainCreate(nx, ny, levels, &chain));
+  g = chain.step[1][0].g;
+  for (PetscInt k = 0; k < chain.ngrid; ++k) chain.step[1][k].c = single ? (const void *)chain.s[1][k] : chain.c[k].d;
+  PetscCall(CoefCreate(&g, RRB_NREDUCED, &S));
+  for (int f = 0; f < RRB_NREDUCED; ++f) {
+    for (PetscInt v = 0; v < g.hy; ++v)
+      for (PetscInt u = 0; u < g.hx; ++u) S.h[(size_t)f * g.size + g.origin + (size_t)v * (size_t)g.pitch + (size_t)u] = f == RRB_S1D || f == RRB_S2D ? 3 + 2 * Number() : 0.1 * Number();
+  }
+  PetscCall(ArrayUpload(&S));
+  PetscCall(ArrayCreate((size_t)((nx * ny + 1) / 2), PETSC_TRUE, 0, &x));
+  PetscCall(ArrayCreate((size_t)((nx * ny + 1) / 2), PETSC_TRUE, 0, &r));
+  system = (PolderRRBSystem){.single = single, .ngrid = chain.ngrid, .step = chain.step[1], .n = chain.n, .ld = chain.ld, .inverse = chain.inverse.d, .b = chain.r[chain.ngrid].d, .x = chain.x[chain.ngrid].d, .S = S.d};
+  for (int many = 0; many < 2; ++many) PetscCall(StepsRun(&system, (PetscBool)many, prepare, nullspace, &x, &r, stream, &steps[many]));
+  its = steps[0].state.its; // random systems need not have the constant in their kernel, and may break down where that is said
+  *wrong += steps[1].state.its != its || steps[1].state.frozen != steps[0].state.frozen || (!nullspace && (its != STEPS || steps[0].state.frozen));
+  for (PetscInt k = 0; k < its; ++k) *wrong += !(PetscAbsReal(steps[1].norm[k] - steps[0].norm[k]) <= 1e-11 * steps[0].norm[0]);
+  *wrong += !(PetscAbsScalar(steps[1].state.rho - steps[0].state.rho) <= 1e-10 * PetscAbsScalar(steps[0].state.rho));
+  for (int k = 0; k < NVEC; ++k) {
+    Array pair = {.n = steps[0].v[k].n, .all = steps[0].v[k].all, .h = steps[0].v[k].h, .d = steps[1].v[k].d}; // what the first left, beside what the second did
+
+    PetscCall(ArrayCompare(&pair, 1e-11, wrong));
+    for (int many = 0; many < 2; ++many) PetscCall(ArrayDestroy(&steps[many].v[k], 0));
+  }
+  PetscCall(ArrayDestroy(&r, 0));
+  PetscCall(ArrayDestroy(&x, 0));
+  PetscCall(ArrayDestroy(&S, 0));
+  PetscCall(ChainDestroy(&chain));
+  PetscCall(Tell("steps", nx, ny, single + 2 * nullspace + 4 * prepare, before, *wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestSteps(PolderStream stream)
+{
+  static const PetscInt sizes[][3] = {
+    {11,  8,   2 },
+    {16,  15,  99},
+    {31,  30,  3 },
+    {61,  64,  6 },
+    {127, 127, 4 },
+    {128, 33,  5 },
+    {513, 512, 99},
+    {999, 4,   99}
+  };
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); ++k) {
+    for (int form = 0; form < 8 && !TooLarge(sizes[k][0], sizes[k][1]); ++form) PetscCall(CheckSteps(sizes[k][0], sizes[k][1], sizes[k][2], (PetscBool)(form % 2), (PetscBool)(form / 2 % 2), (PetscBool)(form / 4), stream, &wrong));
+  }
+  PetscCall(Report("steps in one kernel", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  static const PetscInt lines[][2] = {
+    {1,  1 },
+    {1,  9 },
+    {10, 1 },
+    {7,  1 },
+    {1,  64}
+  };
+  PolderStream stream;
+  PetscInt     wrong = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
+  PetscCall(PolderDeviceGetStream(&stream));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++k) PetscCall(CheckGrid(Sizes[k][0], Sizes[k][1], stream, &wrong));
+  PetscCall(Report("grids", wrong));
+  wrong = 0;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(lines); ++k) PetscCall(CheckGrid(lines[k][0], lines[k][1], stream, &wrong));
+  PetscCall(Report("lines", wrong));
+  PetscCall(TestSteps(stream));
+  PetscCall(PolderDeviceFinalize());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build: internal
+
+  test:
+    requires: cuda
+    load: no
+
+  test:
+    suites: memcheck
+    suffix: small
+    requires: cuda
+    load: no
+    args: -small
+    output_file: output/devicerrbcg_1.out
+
+TEST*/

@@ -1,0 +1,298 @@
+static char help[] = "Host kernels of the solvers against plain loops and dense matrices: awkward sizes, poisoned output.\n\n";
+
+#include "kernels/cg.h"
+#include "kernels/deflation.h"
+#include "kernels/tns.h"
+#include "kernels/vec.h"
+
+static unsigned int seed = 4321;
+
+static unsigned int Next(unsigned int below)
+{
+  seed = seed * 1664525u + 1013904223u;
+  return (seed >> 8) % below;
+}
+
+static PetscScalar Number(void)
+{
+  return Next(2000) / 1000.0 - 1.0;
+}
+
+static void Fill(PetscInt n, PetscScalar a[])
+{
+  for (PetscInt i = 0; i < n; ++i) a[i] = Number();
+}
+
+static PetscErrorCode Near(const char what[], PetscInt n, PetscScalar got, PetscScalar want, PetscReal scale)
+{
+  PetscFunctionBeginUser;
+  PetscCheck(PetscAbsScalar(got - want) <= 1e-12 * scale, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, size %" PetscInt_FMT ": %g, expected %g", what, n, (double)got, (double)want);
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestVectors(void)
+{
+  static const PetscInt sizes[] = {0, 1, 3, 7, 8, 9, 31, 32, 33, 65, 1000};
+  PetscScalar           p[1000], w[1000], x[1000], r[1000], y[1000], s[1000];
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); ++k) {
+    const PetscInt    n     = sizes[k];
+    const PetscScalar alpha = Number();
+    PetscReal         rr = 0, dot = 0, got;
+
+    Fill(n, p);
+    Fill(n, w);
+    Fill(n, x);
+    Fill(n, r);
+    for (PetscInt i = 0; i < n; ++i) {
+      y[i] = x[i] + alpha * p[i];
+      s[i] = r[i] - alpha * w[i];
+      rr += s[i] * s[i];
+      dot += p[i] * w[i];
+    }
+    PetscCall(Near("dot", n, PolderDot_Host(n, p, w), dot, 1 + n));
+    got = PolderCGUpdate_Host(n, alpha, p, w, x, r);
+    PetscCall(Near("norm of the update", n, got, rr, 1 + n));
+    for (PetscInt i = 0; i < n; ++i) {
+      PetscCall(Near("x of the update", n, x[i], y[i], 1));
+      PetscCall(Near("r of the update", n, r[i], s[i], 1));
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+/* A random sparse n x n matrix as CSR with ascending columns and a diagonal; symmetric: the pattern and the values */
+static void RandomMatrix(PetscInt n, PetscBool symmetric, PetscScalar dense[], PetscInt ai[], PetscInt aj[], PetscScalar aa[], PetscInt diag[])
+{
+  PetscInt nz = 0;
+
+  for (PetscInt i = 0; i < n; ++i) {
+    for (PetscInt j = 0; j < n; ++j) dense[i * n + j] = symmetric && j < i ? dense[j * n + i] : (i == j ? 4 + Number() : (Next(4) ? 0 : Number()));
+  }
+  ai[0] = 0;
+  for (PetscInt i = 0; i < n; ++i) {
+    for (PetscInt j = 0; j < n; ++j) {
+      if (dense[i * n + j] == 0) continue;
+      if (i == j) diag[i] = nz;
+      aj[nz]   = j;
+      aa[nz++] = dense[i * n + j];
+    }
+    ai[i + 1] = nz;
+  }
+}
+
+enum {
+  N = 40,
+  D = 6
+};
+
+/* Runs of labels, AZ and one row of E, against dense sums; a ghost block of a few columns with labels of its own */
+static PetscErrorCode TestLabels(PetscBool ghosts)
+{
+  PetscScalar dense[N * N], aa[N * N], ba[N], v[N], a[D] = {0}, x[N], az[N * D] = {0}, sum[D] = {0}, work[D], wv[N * D], e[D];
+  PetscInt    ai[N + 1], aj[N * N], diag[N], bi[N + 1], bj[N], label[N], ghostlabel[3] = {0, D - 1, -1}, start[N + 1], runlabel[N], nrun = 0;
+  PetscInt    col[D], count[N], row[N], wi[N + 1], wj[N * D], nw = 0, position[D], nc = 0;
+
+  PetscFunctionBeginUser;
+  RandomMatrix(N, PETSC_TRUE, dense, ai, aj, aa, diag);
+  for (PetscInt i = 0; i < N; ++i) label[i] = i / 7 == 2 ? -1 : i / 7;
+  for (PetscInt i = 0; i < N; ++i) {
+    if (i && label[i] == label[i - 1]) continue;
+    start[nrun]      = i;
+    runlabel[nrun++] = label[i];
+  }
+  start[nrun] = N;
+  bi[0]       = 0;
+  for (PetscInt i = 0; i < N; ++i) {
+    bj[bi[i]] = i % 3;
+    ba[bi[i]] = Number();
+    bi[i + 1] = bi[i] + (i % 5 == 0);
+  }
+  Fill(N, v);
+  Fill(N, x);
+  PolderRunsRestrict_Host(nrun, start, runlabel, v, a);
+  for (PetscInt i = 0; i < N; ++i) {
+    if (label[i] >= 0) sum[label[i]] += v[i];
+  }
+  for (PetscInt l = 0; l < D; ++l) PetscCall(Near("Z^T v", l, a[l], sum[l], N));
+  PetscCall(PetscArraycpy(v, x, N));
+  PolderRunsProlongAdd_Host(nrun, start, runlabel, a, x);
+  for (PetscInt i = 0; i < N; ++i) PetscCall(Near("x + Z a", i, x[i], v[i] + (label[i] < 0 ? 0 : a[label[i]]), N));
+
+  for (PetscInt i = 0; i < N; ++i) {
+    for (PetscInt j = 0; j < N; ++j) {
+      if (label[j] >= 0) az[i * D + label[j]] += dense[i * N + j];
+    }
+    if (ghosts && bi[i] < bi[i + 1] && ghostlabel[bj[bi[i]]] >= 0) az[i * D + ghostlabel[bj[bi[i]]]] += ba[bi[i]];
+  }
+  PetscCheck(!PolderLabelRowsCount_Host(N, ai, aj, aa, label, ghosts ? bi : NULL, bj, ba, ghostlabel, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A random matrix has no kernel");
+  wi[0] = 0;
+  for (PetscInt i = 0; i < N; ++i) {
+    if (!count[i]) continue;
+    row[nw]    = i;
+    wi[nw + 1] = wi[nw] + count[i];
+    ++nw;
+  }
+  PolderLabelRowsFill_Host(nw, row, ai, aj, aa, label, ghosts ? bi : NULL, bj, ba, ghostlabel, wi, wj, wv);
+  Fill(D, a);
+  Fill(N, v);
+  PetscCall(PetscArraycpy(x, v, N));
+  PolderRowsMultAdd_Host(nw, row, wi, wj, wv, -1, a, x);
+  for (PetscInt i = 0; i < N; ++i) {
+    for (PetscInt l = 0; l < D; ++l) v[i] -= az[i * D + l] * a[l];
+    PetscCall(Near("v - AZ a", i, x[i], v[i], N));
+  }
+  PetscCall(PetscArrayzero(sum, D));
+  PetscCall(PetscArrayzero(a, D));
+  for (PetscInt i = 0; i < N; ++i) {
+    for (PetscInt l = 0; l < D; ++l) sum[l] += az[i * D + l] * v[i];
+  }
+  PolderRowsMultTransposeAdd_Host(nw, row, wi, wj, wv, v, a);
+  for (PetscInt l = 0; l < D; ++l) PetscCall(Near("(AZ)^T v", l, a[l], sum[l], N * N));
+  for (PetscInt l = 0; l < D; ++l) position[l] = -1;
+  Fill(N, v);
+  for (PetscInt k = 0; k < nw; ++k) row[k] = nw - 1 - k;
+  PolderGalerkinRow_Host(nw, row, v, wi, wj, wv, &nc, position, col, e);
+  for (PetscInt l = 0; l < D; ++l) {
+    PetscScalar want = 0, got = 0;
+
+    for (PetscInt k = 0; k < nw; ++k) {
+      for (PetscInt j = wi[nw - 1 - k]; j < wi[nw - k]; ++j) want += wj[j] == l ? v[k] * wv[j] : 0;
+    }
+    for (PetscInt k = 0; k < nc; ++k) got += col[k] == l ? e[k] : 0;
+    PetscCall(Near("row of E", l, got, want, N));
+    PetscCheck(position[l] == -1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The position of column %" PetscInt_FMT " is not put back", l);
+  }
+  PetscFunctionReturn(0);
+}
+
+/* A Neumann chain: interior rows of AZ vanish and the kernel is found; one row more on the diagonal and it is not */
+static PetscErrorCode TestKernel(void)
+{
+  PetscInt    ai[N + 1], aj[3 * N], label[N], col[D], count[N], nz = 0, nw = 0;
+  PetscScalar aa[3 * N], work[D];
+
+  PetscFunctionBeginUser;
+  ai[0] = 0;
+  for (PetscInt i = 0; i < N; ++i) {
+    const PetscScalar left = i ? 1e6 / 3 : 0, right = i + 1 < N ? 1e6 / 3 : 0;
+
+    label[i] = i / 10;
+    for (PetscInt j = PetscMax(i - 1, 0); j <= PetscMin(i + 1, N - 1); ++j) {
+      aj[nz]   = j;
+      aa[nz++] = j == i ? left + right : -1e6 / 3;
+    }
+    ai[i + 1] = nz;
+  }
+  PetscCheck(PolderLabelRowsCount_Host(N, ai, aj, aa, label, NULL, NULL, NULL, NULL, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The kernel of a Neumann matrix is not found");
+  for (PetscInt i = 0; i < N; ++i) nw += count[i] > 0;
+  PetscCheck(nw == 6, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AZ has %" PetscInt_FMT " rows, expected two at each of three borders", nw);
+  aa[0] *= 1.000001;
+  PetscCheck(!PolderLabelRowsCount_Host(N, ai, aj, aa, label, NULL, NULL, NULL, NULL, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A regular matrix is taken for singular");
+  PetscFunctionReturn(0);
+}
+
+/* y[k+1] = y[0] - D^-1 T y[k] by plain loops over the dense matrix */
+static void PlainSweeps(PetscBool upper, PetscInt n, PetscInt q, const PetscScalar dense[], const PetscScalar dinv[], const PetscScalar r[], PetscScalar *const y[])
+{
+  for (PetscInt i = 0; i < n; ++i) y[0][i] = dinv[i] * r[i];
+  for (PetscInt k = 0; k < q; ++k) {
+    for (PetscInt i = 0; i < n; ++i) {
+      y[k + 1][i] = y[0][i];
+      for (PetscInt j = upper ? i + 1 : 0; j < (upper ? n : i); ++j) y[k + 1][i] -= dinv[i] * dense[i * n + j] * y[k][j];
+    }
+  }
+}
+
+static PetscErrorCode CheckSweeps(const char what[], PetscInt n, PetscInt q, PetscScalar *const y[], PetscScalar *const z[])
+{
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < n; ++i) PetscCall(Near(what, n, z[q][i], y[q][i], 1 + PetscAbsScalar(y[q][i])));
+  PetscFunctionReturn(0);
+}
+
+/* Sweeps on compressed rows and on diagonals (0 .. 4 of them beside the main one), degrees 0 to 4 */
+static PetscErrorCode TestSweeps(PetscInt n, PetscInt nd, const PetscInt offsets[], PetscBool upper)
+{
+  PetscScalar       *dense, *dinv, *r, *all, *aa, *values, *y[5], *z[5];
+  PetscInt          *ai, *aj, *diag, nz = 0;
+  const PetscScalar *val[4];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc1(n * n, &dense));
+  PetscCall(PetscMalloc4(n, &dinv, n, &r, 10 * n, &all, nd * n, &values));
+  PetscCall(PetscMalloc4(n + 1, &ai, (nd + 1) * n, &aj, (nd + 1) * n, &aa, n, &diag));
+  Fill(n, r);
+  for (PetscInt i = 0; i < n; ++i) dinv[i] = 1 / (3 + Number());
+  for (PetscInt d = 0; d < nd; ++d) {
+    val[d] = values + d * n;
+    for (PetscInt i = 0; i < n; ++i) {
+      const PetscInt j = i + offsets[d];
+
+      values[d * n + i] = j < 0 || j >= n ? NAN : Number();
+      if (j >= 0 && j < n) dense[i * n + j] = values[d * n + i];
+    }
+  }
+  ai[0] = 0;
+  for (PetscInt i = 0; i < n; ++i) {
+    if (upper) diag[i] = nz, aj[nz] = i, aa[nz++] = 1;
+    for (PetscInt d = 0; d < nd; ++d) {
+      const PetscInt j = i + offsets[d];
+
+      if (j >= 0 && j < n) aj[nz] = j, aa[nz++] = dense[i * n + j];
+    }
+    if (!upper) diag[i] = nz, aj[nz] = i, aa[nz++] = 1;
+    ai[i + 1] = nz;
+  }
+  for (PetscInt k = 0; k < 5; ++k) {
+    y[k] = all + k * n;
+    z[k] = all + (5 + k) * n;
+  }
+  for (PetscInt q = 0; q < 5; ++q) {
+    PlainSweeps(upper, n, q, dense, dinv, r, y);
+    for (PetscInt i = 0; i < 5 * n; ++i) z[0][i] = NAN;
+    PolderTriSweepsDIA_Host(upper, n, q, nd, offsets, val, dinv, r, z);
+    PetscCall(CheckSweeps("sweeps on diagonals", n, q, y, z));
+    for (PetscInt i = 0; i < 5 * n; ++i) z[0][i] = NAN;
+    PolderTriSweepsCSR_Host(upper, n, q, ai, diag, aj, aa, dinv, r, z);
+    PetscCall(CheckSweeps("sweeps on compressed rows", n, q, y, z));
+  }
+  PetscCall(PetscFree4(ai, aj, aa, diag));
+  PetscCall(PetscFree4(dinv, r, all, values));
+  PetscCall(PetscFree(dense));
+  PetscFunctionReturn(0);
+}
+
+int main(int argc, char **argv)
+{
+  static const PetscInt lower[] = {-1, -9, -1, -50, -9, -1, -50, -9, -2, -1}; // of 1, 2, 3 and 4 diagonals, one after the other
+  static const PetscInt upper[] = {1, 1, 9, 1, 9, 50, 1, 2, 9, 50};
+  static const PetscInt sizes[] = {1, 2, 10, 51, 127, 2047, 2048, 2049, 2300};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(TestVectors());
+  PetscCall(TestLabels(PETSC_FALSE));
+  PetscCall(TestLabels(PETSC_TRUE));
+  PetscCall(TestKernel());
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); ++k) {
+    for (PetscInt nd = 0; nd <= (sizes[k] > 200 ? 3 : 4); ++nd) {
+      PetscCall(TestSweeps(sizes[k], nd, lower + nd * (nd - 1) / 2, PETSC_FALSE));
+      PetscCall(TestSweeps(sizes[k], nd, upper + nd * (nd - 1) / 2, PETSC_TRUE));
+    }
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "vectors, labels and sweeps agree with plain loops\n"));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build: internal
+
+  test:
+    suites: valgrind
+    load: no
+
+TEST*/
