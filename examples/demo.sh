@@ -9,6 +9,7 @@ mkdir -p "$folder"
 
 echo
 echo "Nine light bubbles in a heavy fluid: $n^3 cells, contrast 1e3, walls all around, random right-hand side and guess, to 1e-6 on |r|/|b|, $ranks process(es)"
+[ "$n" -lt 64 ] || echo "Nine solves, half a minute on two idle processors"
 printf '%-16s %8s %10s %9s %9s %9s %14s\n' solver vectors iterations "set-up s" "solve s" "total s" "true residual"
 : >"$folder/plot.gp"
 curve() { # name, options
