@@ -606,9 +606,9 @@ PetscErrorCode PolderCoarseGetRank(PolderCoarse c, PetscInt *rank)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseGetLimit(PolderCoarse c, PetscBool device, PetscInt dim, PetscReal bytes, PetscReal flops, PetscInt *d)
+PetscErrorCode PolderCoarseGetLimit(PolderCoarse c, PetscInt dim, PetscReal bytes, PetscReal flops, PetscInt *d)
 {
-  const PetscBool dense = (PetscBool)(device && c->type != COARSE_KSP);
+  const PetscBool dense = (PetscBool)(c->ondevice && c->type != COARSE_KSP);
   PetscReal       n = 1, next = 2, band, solve, factor;
 
   PetscFunctionBegin;

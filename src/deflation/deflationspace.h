@@ -77,14 +77,6 @@ PETSC_INTERN PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace, co
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabels(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d);
 /* The same labels in device memory from device arrays, on one process; done = FALSE when the kind cannot be made there: METIS parts, several processes */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabelsDevice(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d, PetscBool *done);
-PETSC_INTERN PetscErrorCode PolderDeflationGetGrid(PolderDeflationSpace, Mat, PolderGrid *);
-
-/* components.c: connected components of the matrix graph. comp[i] is the smallest global row of the component of row i, so it does not
-   depend on the number of processes */
-/* rows joined by an entry belong together when their class is the same; rows of negative class get -1 */
-PETSC_INTERN PetscErrorCode PolderMatComponents(Mat, const PolderCSR *, const PetscInt cls[], PetscInt comp[]);
-/* rows joined by an entry belong together unless their scales max_j |a_ij| (j != i) differ by more than the factor jump; rows without such entries get -1 */
-PETSC_INTERN PetscErrorCode PolderMatRegions(Mat, const PolderCSR *, PetscReal jump, PetscInt comp[]);
 
 /* deflationsetup.c: from s->label (label form) or a matrix Z (general form) to AZ and the factor of E. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSetUpLabels(PolderDeflationSpace, Mat, const PolderCSR *);
