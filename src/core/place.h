@@ -65,3 +65,9 @@ static inline PetscErrorCode PolderPlaceFetch(const PolderPlace *place, size_t b
   PetscCall((*place->free)(ptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* The array of a vector that may be elsewhere: then *standin, an array there that is made at its first use, stands for it, and is copied to it in the end */
+PETSC_INTERN PetscErrorCode PolderPlaceVecGetRead(const PolderPlace *, Vec, PetscScalar **standin, const PetscScalar **);
+PETSC_INTERN PetscErrorCode PolderPlaceVecRestoreRead(const PolderPlace *, Vec, PetscScalar *standin, const PetscScalar **);
+PETSC_INTERN PetscErrorCode PolderPlaceVecGet(const PolderPlace *, Vec, PetscScalar **standin, PetscScalar **);
+PETSC_INTERN PetscErrorCode PolderPlaceVecRestore(const PolderPlace *, Vec, PetscScalar *standin, PetscScalar **);
