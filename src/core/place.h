@@ -6,6 +6,7 @@
 typedef struct {
   const char *name;
   PetscBool   device;
+  MatType     mataij; /* the AIJ type whose products run there */
   /* ptr is the address of a pointer. Zero bytes give NULL on the device and may on the host: a NULL array of length 0 means nothing */
   PetscErrorCode (*malloc)(size_t bytes, void *ptr);
   /* NULL is fine; sets the pointer to NULL */

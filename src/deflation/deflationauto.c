@@ -209,10 +209,10 @@ PetscErrorCode PolderDeflationLevelSetLabels(PolderDeflationSpace s, const Polde
   }
   PetscCall(PolderLabelsCompress(rows, 1, NULL, rows->csr->M + 1, label, label, d));
   if (!s->thesis) PetscCall(PolderRegionsLargestLast(rows, *d, label));
-  if (given) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "as asked, %" PetscInt_FMT " connected regions of the level set%s", *d, less));
-  else if (nregion == 1) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "no level set is given and the matrix shows no jump: no vectors"));
-  else if (!nregion) PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "no level set is given and the entries of the matrix jump nearly everywhere: no vectors"));
-  else PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "no level set is given, the matrix shows %" PetscInt_FMT " regions%s", nregion, s->thesis ? "; the largest has no vector" : ""));
+  if (given) PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "as asked, %" PetscInt_FMT " connected regions of the level set%s", *d, less));
+  else if (nregion == 1) PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "no level set is given and the matrix shows no jump: no vectors"));
+  else if (!nregion) PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "no level set is given and the entries of the matrix jump nearly everywhere: no vectors"));
+  else PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "no level set is given, the matrix shows %" PetscInt_FMT " regions%s", nregion, s->thesis ? "; the largest has no vector" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -245,7 +245,7 @@ static PetscErrorCode PolderPieceLabelsSay(PolderDeflationSpace s, const PolderP
 
   PetscFunctionBegin;
   if (automatic) PetscCall(PetscStrncpy(s->chosen, kind, sizeof(s->chosen)));
-  PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "%s%s%s, %s %s", automatic ? "chosen automatically: " : "as asked: ", text, ncomp > 1 && !pieces ? ", too many to use" : "", pieces ? "cut by" : "taken whole by", parts->text));
+  PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "%s%s%s, %s %s", automatic ? "chosen automatically: " : "as asked: ", text, ncomp > 1 && !pieces ? ", too many to use" : "", pieces ? "cut by" : "taken whole by", parts->text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -282,7 +282,7 @@ PetscErrorCode PolderDeflationPieceLabels(PolderDeflationSpace s, const PolderLa
     PolderRun(rows->place, PolderIndexFill, rows->csr->m, -1, label);
     *d = 0;
     PetscCall(PetscStrncpy(s->chosen, POLDERDEFLATIONNONE, sizeof(s->chosen)));
-    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "%s, and %" PetscInt_FMT " rows are too few for parts", text, rows->csr->M));
+    PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "%s, and %" PetscInt_FMT " rows are too few for parts", text, rows->csr->M));
   } else PetscCall(PolderPieceLabelsSay(s, &parts, automatic, pieces, ncomp, text));
   PetscCall((*rows->place->free)(&comp));
   PetscCall((*rows->place->free)(&part));

@@ -3,8 +3,8 @@
 #include "deflationsteps.h"
 #include "mat/dia.h"
 
-/* Threads that keep the device busy with the sums of Z^T v, and the least and the most items of each. Labels of so many items on average take a block a segment, so that most of them have
-   one, and nothing waits for the other segments of a label; below, it is a warp */
+/* Threads that keep the device busy with the sums of Z^T v, and the least and the most items of each. Labels of so many items on average take a block a
+   segment, so that most of them have one, and nothing waits for the other segments of a label; below, it is a warp */
 #define POLDER_SEGMENT_THREADS 262144
 #define POLDER_SEGMENT_LEAST   8
 #define POLDER_SEGMENT_MOST    64
@@ -250,7 +250,8 @@ static PetscErrorCode PolderDeflationMeasure_Device(PolderDeflationSpace s, Pets
 
   PetscFunctionBegin;
   *rows  = g->AZ.n;
-  *bytes = (PetscReal)g->columns.n * (sizeof(PetscInt) + (g->runs.m ? sizeof(PetscScalar) : 0)) + (PetscReal)g->runs.m / 8 + (PetscReal)g->m * sizeof(PetscInt) + (PetscReal)g->AZ.n * 2 * sizeof(PetscInt) + (PetscReal)g->AZ.nz * (sizeof(PetscInt) + sizeof(PetscScalar));
+  *bytes = (PetscReal)g->columns.n * (sizeof(PetscInt) + (g->runs.m ? sizeof(PetscScalar) : 0)) + (PetscReal)g->runs.m / 8 + (PetscReal)g->m * sizeof(PetscInt);
+  *bytes += (PetscReal)g->AZ.n * 2 * sizeof(PetscInt) + (PetscReal)g->AZ.nz * (sizeof(PetscInt) + sizeof(PetscScalar));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -22,8 +22,8 @@ struct _n_PolderDeflationDevice {
   PetscScalar     *a1, *a2;  /* [d] work */
 };
 
-/* deflationruns.c: runs of equal labels along the lines in which the product with A is made, and the segments of them; done = PETSC_FALSE when there are no such lines, or the
-   runs are too short to pay */
+/* deflationruns.c: runs of equal labels along the lines in which the product with A is made, and the segments of them; done = PETSC_FALSE when there are
+   no such lines, or the runs are too short to pay */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeRuns(PolderDeflationDevice, Mat A, PetscBool *done);
 PETSC_INTERN PetscErrorCode PolderDeflationDestroyRuns(PolderDeflationDevice);
 

@@ -7,7 +7,7 @@ PetscErrorCode PolderRowValuesBegin(const PolderLabelRows *rows, Vec v, PetscInt
 
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(v, &there));
-  values->place  = there ? rows->place : &PolderOnHost;
+  values->place  = there ? rows->place : &PolderOnHost; // a vector of the host stays there: the integers are fewer bytes to bring
   values->result = result;
   if (values->place != rows->place) PetscCall(PolderPlaceMalloc(values->place, rows->csr->m, &values->result));
   PetscCall((*values->place->vecgetread)(v, &values->value));
@@ -66,7 +66,7 @@ static PetscErrorCode PolderLabelsUser(PolderDeflationSpace s, const PolderLabel
   PetscCheck(!all[0], s->comm, PETSC_ERR_ARG_SIZ, "The deflation labels must have one entry for each local row of the operator");
   PetscCheck(!all[1], s->comm, PETSC_ERR_ARG_OUTOFRANGE, "A deflation label is below -1, or not a number: labels count from 0, and -1 leaves the row out of every vector");
   PetscCall(PolderLabelsCompress(rows, (PetscInt64)range[1] + 1, label, 1, NULL, label, d));
-  PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "labels given by the user"));
+  PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "labels given by the user"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -78,7 +78,7 @@ static PetscErrorCode PolderLabelsRank(PolderDeflationSpace s, const PolderLabel
   PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
   PolderRun(rows->place, PolderIndexFill, rows->csr->m, rank, label);
   PetscCall(PolderLabelsCompress(rows, rank + 1, label, 1, NULL, label, d));
-  PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "as asked, one vector for each process with rows"));
+  PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "as asked, one vector for each process with rows"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -101,8 +101,8 @@ static PetscErrorCode PolderLabelsRuns(PolderDeflationSpace s, const PolderLabel
   if (stripe) PetscCall(PolderGridStripes(&grid, rows, count, label));
   else PetscCall(PolderGridBoxes(&grid, rows, boxes, label));
   PetscCall(PolderLabelsCompress(rows, count * grid.dof, label, 1, NULL, label, d));
-  PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "%s, %" PetscInt_FMT " %s of a grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points", s->count ? "as asked" : "default count", count, stripe ? "stripes" : "planes", grid.n[0], grid.n[1],
-                          grid.n[2]));
+  PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "%s, %" PetscInt_FMT " %s of a grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points", s->count ? "as asked" : "default count", count, stripe ? "stripes" : "planes", grid.n[0],
+                          grid.n[1], grid.n[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,7 +117,7 @@ static PetscErrorCode PolderLabelsParts(PolderDeflationSpace s, const PolderLabe
   if (metis) parts.grid.dim = 0;
   PetscCall(PolderPartsFill(&parts, rows, parts.target, label));
   PetscCall(PolderLabelsCompress(rows, parts.bound, label, 1, NULL, label, d));
-  PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "%s, %s", parts.fixed ? "as asked" : "chosen for the size of the problem", parts.text));
+  PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "%s, %s", parts.fixed ? "as asked" : "chosen for the size of the problem", parts.text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -138,7 +138,7 @@ static PetscErrorCode PolderLabelsOfKind(PolderDeflationSpace s, const PolderLab
   case 0:
     PolderRun(rows->place, PolderIndexFill, rows->csr->m, -1, label);
     *d = 0;
-    PetscCall(PetscSNPrintf(s->why, sizeof(s->why), "as asked"));
+    PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "as asked"));
     break;
   case 1:
     PetscCall(PolderLabelsUser(s, rows, label, d));
@@ -163,23 +163,31 @@ static PetscErrorCode PolderLabelsOfKind(PolderDeflationSpace s, const PolderLab
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PolderLabelRowsBegin(PolderDeflationSpace s, Mat A, const PolderCSR *csr, const PolderLabelSteps *steps, PolderLabelRows *rows)
+{
+  PetscFunctionBegin;
+  *rows = (PolderLabelRows){.comm = s->comm, .A = A, .csr = csr, .place = steps->place, .steps = steps};
+  PetscCallMPI(MPI_Comm_size(s->comm, &rows->size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeflationMakeLabels(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscInt label[], PetscInt *d)
 {
-  PolderLabelRows rows = {.comm = s->comm, .A = A, .csr = csr, .place = &PolderOnHost, .steps = &PolderLabelsOnHost};
+  PolderLabelRows rows;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(s->comm, &rows.size));
+  PetscCall(PolderLabelRowsBegin(s, A, csr, &PolderLabelsOnHost, &rows));
   PetscCall(PolderLabelsOfKind(s, &rows, label, d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderDeflationMakeLabelsDevice(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscInt label[], PetscInt *d, PetscBool *done)
 {
-  PolderLabelRows rows = {.comm = s->comm, .A = A, .csr = csr, .place = &PolderOnDevice, .steps = &PolderLabelsOnDevice};
+  PolderLabelRows rows;
   PetscBool       metis;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(s->comm, &rows.size));
+  PetscCall(PolderLabelRowsBegin(s, A, csr, &PolderLabelsOnDevice, &rows));
   PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONPARTITION, &metis));
   *d = -1;
   if (rows.size == 1 && !metis) PetscCall(PolderLabelsOfKind(s, &rows, label, d));

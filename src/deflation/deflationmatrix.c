@@ -69,8 +69,9 @@ static void PolderProductNeighbour(PolderProductRow *row, PetscScalar a, const P
   }
 }
 
-/* Row i of AZ as the sum of a_ij (z_j - z_i) and of the row sum of A times z_i. So a column is free of noise where it is constant and A adds up to zero: the noise of plain sums,
-   times coefficients of the size of the solution, is what limits the residual at high contrast. Writes the entries when col is not NULL; returns their number */
+/* Row i of AZ as the sum of a_ij (z_j - z_i) and of the row sum of A times z_i. So a column is free of noise where it is constant and A adds up to zero:
+   the noise of plain sums, times coefficients of the size of the solution, is what limits the residual at high contrast. Writes the entries when col is
+   not NULL; returns their number */
 static PetscInt PolderProductCompute(PolderProductRow *row, const PolderCSR *csr, PetscInt i, const PolderSparseRows *Z, const PolderSparseRows *ghost, PetscInt col[], PetscScalar val[])
 {
   PetscInt    n = csr->ai[i + 1] - csr->ai[i], nz = 0;

@@ -98,7 +98,7 @@ static PetscErrorCode PolderDeflationBuildMatrix_Private(PolderDeflationSpace s,
   PetscFunctionBegin;
   PetscCall(PolderDeflationDeviceDestroy(&s->dev));
   PetscCall(PetscStrncpy(s->chosen, s->type, sizeof(s->chosen)));
-  PetscCall(PetscStrncpy(s->why, "as asked", sizeof(s->why)));
+  PetscCall(PetscStrncpy(s->reason, "as asked", sizeof(s->reason)));
   if (Zuser) PetscCall(PetscObjectReference((PetscObject)Z));
   else PetscCall(PolderDeflationNearNullSpace(A, &Z));
   PetscCall(PolderLogBegin(POLDER_DeflationSetUp, (PetscObject)A));
@@ -182,7 +182,7 @@ PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace s, Mat A, Petsc
   if (none || (automatic && shell)) {
     PetscCall(PolderDeflationSpaceReset(s));
     PetscCall(PetscStrncpy(s->chosen, POLDERDEFLATIONNONE, sizeof(s->chosen)));
-    PetscCall(PetscStrncpy(s->why, none ? "as asked" : "the operator is matrix-free and deflation needs its entries", sizeof(s->why)));
+    PetscCall(PetscStrncpy(s->reason, none ? "as asked" : "the operator is matrix-free and deflation needs its entries", sizeof(s->reason)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(MatGetSize(A, &M, &N));
@@ -203,7 +203,7 @@ PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace s, Mat A, Petsc
   if (!aij) PetscCall(MatDestroy(&Aij));
   if (s->d) PetscCall(PolderCoarseIsFinite(s->coarse, finite));
   s->setup = *finite;
-  PetscCall(PetscInfo(A, "Deflation space %s with %" PetscInt_FMT " vectors: %s\n", s->chosen, s->d, s->why));
+  PetscCall(PetscInfo(A, "Deflation space %s with %" PetscInt_FMT " vectors: %s\n", s->chosen, s->d, s->reason));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -298,7 +298,7 @@ PetscErrorCode PolderDeflationSpaceView(PolderDeflationSpace s, PetscViewer view
     PetscCall(PetscViewerASCIIPrintf(viewer, "deflation space: %s, not yet set up\n", s->type));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PetscViewerASCIIPrintf(viewer, "deflation space: %s (%s)\n", s->chosen, s->why));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "deflation space: %s (%s)\n", s->chosen, s->reason));
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationSpaceGetSize(s, &used));
   PetscCall((*s->made->measure)(s, &here[0], &here[1]));

@@ -44,7 +44,7 @@ struct _n_PolderDeflationSpace {
   DM        dm;     /* of the solver; the matrix's own is used when this is NULL */
   PetscBool device; /* the matrix is on the device: set before the labels are made, so that the number of columns is chosen for it */
   /* what set-up made of it */
-  char                        chosen[32], why[512];       /* kind in use, and one line for the view that says why */
+  char                        chosen[32], reason[512];    /* kind in use, and one line for the view that says why */
   PetscInt                    d;                          /* columns before any is left out */
   PetscBool                   nullspace, covers;          /* A has the constant vector as kernel; every row has a label */
   PetscInt                    nl, *gl;                    /* columns that this process touches */
@@ -73,13 +73,13 @@ PETSC_INTERN PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace, M
 /* y <- P^T y + Q r with one coarse solve. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace, Vec r, Vec y);
 
-/* deflationapply.c: w <- P w for w = A p, and the device scalar *dot, which holds the part of (p, w) on this process, becomes that of (p, P w); vectors of the device.
-   summed: the runs have the sums of w. Collective */
+/* deflationapply.c: w <- P w for w = A p, and the device scalar *dot, which holds the part of (p, w) on this process, becomes that of (p, P w); vectors
+   of the device. summed: the runs have the sums of w. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace, Vec w, PetscBool summed, PetscScalar *dot);
 /* The runs that want the sums of a vector of the device before P is applied to it; NULL: there are none */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace, const PolderRuns **runs);
 
-/* deflationlabels.c: labels of the local rows (global, compressed to 0 .. d-1 with no empty one; -1: in no vector); sets chosen and why. Collective */
+/* deflationlabels.c: labels of the local rows (global, compressed to 0 .. d-1 with no empty one; -1: in no vector); sets chosen and reason. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabels(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d);
 /* The same labels in device memory from device arrays, on one process; done = FALSE when the kind cannot be made there: METIS parts, several processes */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabelsDevice(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d, PetscBool *done);

@@ -42,7 +42,8 @@ PETSC_INTERN PetscErrorCode PolderSparseRowsFromCounts(PetscInt m, const PetscIn
 /* A copy on the device, where column k of the host is column global[k] */
 PETSC_INTERN PetscErrorCode PolderSparseRowsUpload(const PolderSparseRows *, const PetscInt global[], PolderSparseRows *there);
 
-/* deflationhost.c: columns that this process touches get local numbers in order of appearance: own rows first, then ghosts. label[] and ghostlabel[] become local */
+/* deflationhost.c: columns that this process touches get local numbers in order of appearance: own rows first, then ghosts. label[] and ghostlabel[]
+   become local */
 PETSC_INTERN PetscErrorCode PolderDeflationNumber(PolderDeflationSpace, PetscInt n, PetscInt label[], PetscInt nghost, PetscInt ghostlabel[]);
 /* E = Z^T (AZ) and its solver, from the local labels (label form) or from s->Z; and a1, a2 */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeE(PolderDeflationSpace, const PetscInt label[], PetscBool drop);

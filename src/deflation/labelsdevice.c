@@ -94,4 +94,14 @@ static PetscErrorCode PolderRegionsRenumber_Device(const PolderLabelRows *rows, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PolderLabelSteps PolderLabelsOnDevice = {.place = &PolderOnDevice, .compress = PolderLabelsCompress_Device, .findgrid = PolderGridFind_Device, .partition = NULL, .countcomponents = PolderComponentsCount_Device, .numberregions = PolderRegionsNumber_Device, .absorbregions = PolderRegionsAbsorb_Device, .nameregion = PolderRegionsName_Device, .renumber = PolderRegionsRenumber_Device};
+const PolderLabelSteps PolderLabelsOnDevice = {
+  .place           = &PolderOnDevice,
+  .compress        = PolderLabelsCompress_Device,
+  .findgrid        = PolderGridFind_Device,
+  .partition       = NULL,
+  .countcomponents = PolderComponentsCount_Device,
+  .numberregions   = PolderRegionsNumber_Device,
+  .absorbregions   = PolderRegionsAbsorb_Device,
+  .nameregion      = PolderRegionsName_Device,
+  .renumber        = PolderRegionsRenumber_Device,
+};

@@ -145,4 +145,14 @@ static PetscErrorCode PolderRegionsRenumber_Host(const PolderLabelRows *rows, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PolderLabelSteps PolderLabelsOnHost = {.place = &PolderOnHost, .compress = PolderLabelsCompress_Host, .findgrid = PolderGridFind_Host, .partition = PolderMatPartition, .countcomponents = PolderComponentsCount_Host, .numberregions = PolderRegionsNumber_Host, .absorbregions = PolderRegionsAbsorb_Host, .nameregion = PolderRegionsName_Host, .renumber = PolderRegionsRenumber_Host};
+const PolderLabelSteps PolderLabelsOnHost = {
+  .place           = &PolderOnHost,
+  .compress        = PolderLabelsCompress_Host,
+  .findgrid        = PolderGridFind_Host,
+  .partition       = PolderMatPartition,
+  .countcomponents = PolderComponentsCount_Host,
+  .numberregions   = PolderRegionsNumber_Host,
+  .absorbregions   = PolderRegionsAbsorb_Host,
+  .nameregion      = PolderRegionsName_Host,
+  .renumber        = PolderRegionsRenumber_Host,
+};
