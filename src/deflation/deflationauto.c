@@ -207,7 +207,7 @@ PetscErrorCode PolderDeflationLevelSetLabels(PolderDeflationSpace s, const Polde
     if (nregion < 2) PolderRun(rows->place, PolderIndexFill, rows->csr->m, -1, label);
     else if (s->thesis) PolderRun(rows->place, PolderIndexReplace, rows->csr->m, largest, -1, label);
   }
-  PetscCall(PolderLabelsCompress(rows, 1, NULL, rows->csr->M + 1, label, label, d));
+  PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = 1, .ncomp = rows->csr->M + 1, .comp = label}, label, d));
   if (!s->thesis) PetscCall(PolderRegionsLargestLast(rows, *d, label));
   if (given) PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "as asked, %" PetscInt_FMT " connected regions of the level set%s", *d, less));
   else if (nregion == 1) PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "no level set is given and the matrix shows no jump: no vectors"));
@@ -274,7 +274,7 @@ PetscErrorCode PolderDeflationPieceLabels(PolderDeflationSpace s, const PolderLa
     const PetscBool cut = (PetscBool)(ncomp == 1 || pieces);
 
     PetscCall(PolderPartsFill(&parts, rows, target, part));
-    PetscCall(PolderLabelsCompress(rows, parts.bound, part, cut ? bound : 1, cut ? comp : NULL, label, d));
+    PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = parts.bound, .part = part, .ncomp = cut ? bound : 1, .comp = cut ? comp : NULL}, label, d));
     if (parts.fixed || *d <= enough || parts.count == 1) break;
     target = PetscMax(1, (PetscInt)(0.97 * (PetscReal)target * (PetscReal)parts.target / (PetscReal)*d));
   }

@@ -65,7 +65,7 @@ static PetscErrorCode PolderLabelsUser(PolderDeflationSpace s, const PolderLabel
   PetscCallAllreduce(bad, all, 2, MPIU_INT, MPI_MAX, s->comm);
   PetscCheck(!all[0], s->comm, PETSC_ERR_ARG_SIZ, "The deflation labels must have one entry for each local row of the operator");
   PetscCheck(!all[1], s->comm, PETSC_ERR_ARG_OUTOFRANGE, "A deflation label is below -1, or not a number: labels count from 0, and -1 leaves the row out of every vector");
-  PetscCall(PolderLabelsCompress(rows, (PetscInt64)range[1] + 1, label, 1, NULL, label, d));
+  PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = (PetscInt64)range[1] + 1, .part = label, .ncomp = 1}, label, d));
   PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "labels given by the user"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -77,7 +77,7 @@ static PetscErrorCode PolderLabelsRank(PolderDeflationSpace s, const PolderLabel
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(s->comm, &rank));
   PolderRun(rows->place, PolderIndexFill, rows->csr->m, rank, label);
-  PetscCall(PolderLabelsCompress(rows, rank + 1, label, 1, NULL, label, d));
+  PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = rank + 1, .part = label, .ncomp = 1}, label, d));
   PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "as asked, one vector for each process with rows"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -100,7 +100,7 @@ static PetscErrorCode PolderLabelsRuns(PolderDeflationSpace s, const PolderLabel
   boxes[last] = count;
   if (stripe) PetscCall(PolderGridStripes(&grid, rows, count, label));
   else PetscCall(PolderGridBoxes(&grid, rows, boxes, label));
-  PetscCall(PolderLabelsCompress(rows, count * grid.dof, label, 1, NULL, label, d));
+  PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = count * grid.dof, .part = label, .ncomp = 1}, label, d));
   PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "%s, %" PetscInt_FMT " %s of a grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points", s->count ? "as asked" : "default count", count, stripe ? "stripes" : "planes", grid.n[0],
                           grid.n[1], grid.n[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,7 +116,7 @@ static PetscErrorCode PolderLabelsParts(PolderDeflationSpace s, const PolderLabe
   PetscCheck(metis || parts.grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_space subdomain needs a structured grid, and the matrix shows none: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition");
   if (metis) parts.grid.dim = 0;
   PetscCall(PolderPartsFill(&parts, rows, parts.target, label));
-  PetscCall(PolderLabelsCompress(rows, parts.bound, label, 1, NULL, label, d));
+  PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = parts.bound, .part = label, .ncomp = 1}, label, d));
   PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "%s, %s", parts.fixed ? "as asked" : "chosen for the size of the problem", parts.text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -17,11 +17,19 @@ typedef struct {
   const PolderLabelSteps *steps;
 } PolderLabelRows;
 
+/* The pair (part[i], comp[i]) of each row, below npart and ncomp; NULL stands for zeros */
+typedef struct {
+  PetscInt64      npart;
+  const PetscInt *part;
+  PetscInt        ncomp;
+  const PetscInt *comp;
+} PolderPairs;
+
 /* What labelling does differently in the two places: rows on the host may be shared out over processes, rows on the device belong to one */
 struct _PolderLabelSteps {
   const PolderPlace *place;
   /* See PolderLabelsCompress() */
-  PetscErrorCode (*compress)(const PolderLabelRows *, PetscInt64 npart, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], PetscInt label[], PetscInt *d);
+  PetscErrorCode (*compress)(const PolderLabelRows *, PolderPairs, PetscInt label[], PetscInt *d);
   /* The grid that the entries show, but for the place of these rows in it */
   PetscErrorCode (*findgrid)(const PolderLabelRows *, PolderGrid *, PetscBool *found);
   /* See PolderMatPartition(); NULL: parts cannot be made there */
@@ -42,11 +50,10 @@ PETSC_INTERN const PolderLabelSteps PolderLabelsOnHost, PolderLabelsOnDevice;
 /* Tiny regions are absorbed from their border, one layer of rows at a time, so many layers of them */
 #define POLDER_REGION_ROUNDS 8
 
-/* label[i] <- rank of (part[i], comp[i]) among the pairs that occur on any process, -1 where one is negative; NULL stands for zeros. The values are below
-   npart and ncomp */
-static inline PetscErrorCode PolderLabelsCompress(const PolderLabelRows *rows, PetscInt64 npart, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], PetscInt label[], PetscInt *d)
+/* label[i], which may be one of the pair, <- rank of the pair of row i among those that occur on any process, -1 where one is negative */
+static inline PetscErrorCode PolderLabelsCompress(const PolderLabelRows *rows, PolderPairs pairs, PetscInt label[], PetscInt *d)
 {
-  return (*rows->steps->compress)(rows, npart, part, ncomp, comp, label, d);
+  return (*rows->steps->compress)(rows, pairs, label, d);
 }
 
 /* The values of a vector, of which a kernel makes one integer a row: it runs where the vector is, and the integers are then brought to where the rows are */

@@ -2,10 +2,10 @@
 #include "deflationlabels.h"
 
 /* Numbers by a table of all pairs, or by sorting those that occur when the table would be too long */
-static PetscErrorCode PolderLabelsCompress_Device(const PolderLabelRows *rows, PetscInt64 npart, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], PetscInt label[], PetscInt *d)
+static PetscErrorCode PolderLabelsCompress_Device(const PolderLabelRows *rows, PolderPairs pairs, PetscInt label[], PetscInt *d)
 {
   const PetscInt   m     = rows->csr->m;
-  const PetscInt64 pairs = npart * ncomp, longest = PetscMin(PetscMax(4 * (PetscInt64)m, 1 << 20), PETSC_MAX_INT - 1);
+  const PetscInt64 npair = pairs.npart * pairs.ncomp, longest = PetscMin(PetscMax(4 * (PetscInt64)m, 1 << 20), PETSC_MAX_INT - 1);
   PetscInt        *number, count[2];
   PetscInt64      *key, *sorted;
   size_t           bytes;
@@ -16,21 +16,21 @@ static PetscErrorCode PolderLabelsCompress_Device(const PolderLabelRows *rows, P
   *d = 0;
   if (!m) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceGetStream(&stream));
-  bytes = pairs <= longest ? PolderWorkSize(PolderKeysScanWork_CUDA((PetscInt)pairs + 1)) : PolderWorkSize(PolderKeysSortWork_CUDA(m));
+  bytes = npair <= longest ? PolderWorkSize(PolderKeysScanWork_CUDA((PetscInt)npair + 1)) : PolderWorkSize(PolderKeysSortWork_CUDA(m));
   PetscCall(PolderDeviceMalloc(bytes, &work));
-  if (pairs <= longest) {
-    PetscCall(PolderDeviceMalloc(sizeof(*number) * ((size_t)pairs + 1), &number));
-    PetscCall(PolderDeviceZero(number, sizeof(*number) * ((size_t)pairs + 1)));
-    PolderLaunch(PolderKeysMark_CUDA(m, part, ncomp, comp, number, stream));
-    PolderLaunch(PolderKeysScan_CUDA((PetscInt)pairs + 1, number, work, bytes, stream));
-    PolderLaunch(PolderKeysLabel_CUDA(m, part, ncomp, comp, number, label, stream));
-    PetscCall(PolderDeviceToHost(d, number + pairs, sizeof(*d)));
+  if (npair <= longest) {
+    PetscCall(PolderDeviceMalloc(sizeof(*number) * ((size_t)npair + 1), &number));
+    PetscCall(PolderDeviceZero(number, sizeof(*number) * ((size_t)npair + 1)));
+    PolderLaunch(PolderKeysMark_CUDA(m, pairs.part, pairs.ncomp, pairs.comp, number, stream));
+    PolderLaunch(PolderKeysScan_CUDA((PetscInt)npair + 1, number, work, bytes, stream));
+    PolderLaunch(PolderKeysLabel_CUDA(m, pairs.part, pairs.ncomp, pairs.comp, number, label, stream));
+    PetscCall(PolderDeviceToHost(d, number + npair, sizeof(*d)));
   } else {
     PetscCall(PolderDeviceMalloc(sizeof(count), &number));
     PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)m, &key));
     PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)m, &sorted));
-    PolderLaunch(PolderKeysSort_CUDA(m, part, npart, ncomp, comp, key, sorted, number, work, bytes, stream));
-    PolderLaunch(PolderKeysFind_CUDA(m, part, npart, ncomp, comp, sorted, number, label, number + 1, stream));
+    PolderLaunch(PolderKeysSort_CUDA(m, pairs.part, pairs.npart, pairs.ncomp, pairs.comp, key, sorted, number, work, bytes, stream));
+    PolderLaunch(PolderKeysFind_CUDA(m, pairs.part, pairs.npart, pairs.ncomp, pairs.comp, sorted, number, label, number + 1, stream));
     PetscCall(PolderDeviceToHost(count, number, sizeof(count)));
     *d = count[1];
     PetscCall(PolderDeviceFree(&sorted));
@@ -44,7 +44,7 @@ static PetscErrorCode PolderLabelsCompress_Device(const PolderLabelRows *rows, P
 static PetscErrorCode PolderComponentsCount_Device(const PolderLabelRows *rows, PetscInt comp[], PetscInt *n, PetscInt *bound)
 {
   PetscFunctionBegin;
-  PetscCall(PolderLabelsCompress(rows, 1, NULL, rows->csr->M + 1, comp, comp, n));
+  PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = 1, .ncomp = rows->csr->M + 1, .comp = comp}, comp, n));
   *bound = PetscMax(*n, 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

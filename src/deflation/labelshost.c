@@ -36,7 +36,7 @@ static PetscErrorCode PolderKeysNumber(MPI_Comm comm, PetscInt n, PolderKey key[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderLabelsCompress_Host(const PolderLabelRows *rows, PetscInt64 npart, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], PetscInt label[], PetscInt *d)
+static PetscErrorCode PolderLabelsCompress_Host(const PolderLabelRows *rows, PolderPairs pairs, PetscInt label[], PetscInt *d)
 {
   const PetscInt m = rows->csr->m;
   PetscHMapIJ    map;
@@ -45,13 +45,11 @@ static PetscErrorCode PolderLabelsCompress_Host(const PolderLabelRows *rows, Pet
   PetscInt       n = 0, room = 64, id = -1;
 
   PetscFunctionBegin;
-  (void)npart;
-  (void)ncomp;
   PetscCall(PetscHMapIJCreate(&map));
   PetscCall(PetscMalloc1(room, &key));
   for (PetscInt i = 0; i < m; ++i) {
-    hash.i = part ? part[i] : 0;
-    hash.j = comp ? comp[i] : 0;
+    hash.i = pairs.part ? pairs.part[i] : 0;
+    hash.j = pairs.comp ? pairs.comp[i] : 0;
     if (hash.i == last.i && hash.j == last.j) {
       label[i] = id;
       continue;
@@ -98,7 +96,7 @@ static PetscErrorCode PolderRegionsNumber_Host(const PolderLabelRows *rows, Pets
 {
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(rows->csr->m, label));
-  PetscCall(PolderLabelsCompress(rows, 1, NULL, bound, comp, *label, n));
+  PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = 1, .ncomp = bound, .comp = comp}, *label, n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
