@@ -29,9 +29,9 @@ PETSC_INTERN PetscErrorCode PolderCoarseSetExcess(PolderCoarse, PetscInt d, Pets
 PETSC_INTERN PetscErrorCode PolderCoarseSetDevice(PolderCoarse, PetscBool);
 /* On one process, from the *n entries key = i * d + j (ascending; d * d stands for none) of E in device memory */
 PETSC_INTERN PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse, PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace);
-/* Largest d, for connected parts of a domain of dimension dim, whose solve moves at most so many bytes and whose set-up takes at most so many flops; device: with
-   the dense inverse on the device */
-PETSC_INTERN PetscErrorCode PolderCoarseGetLimit(PolderCoarse, PetscBool device, PetscInt dim, PetscReal bytes, PetscReal flops, PetscInt *d);
+/* Largest d, for connected parts of a domain of dimension dim, whose solve moves at most so many bytes and whose set-up takes at most so many flops:
+   with the dense inverse on the device where the vectors are there */
+PETSC_INTERN PetscErrorCode PolderCoarseGetLimit(PolderCoarse, PetscInt dim, PetscReal bytes, PetscReal flops, PetscInt *d);
 /* Otherwise the set-up has ended early, and a solve is an error. The same on all processes */
 PETSC_INTERN PetscErrorCode PolderCoarseIsFinite(PolderCoarse, PetscBool *);
 /* Columns in use, d less those left out */

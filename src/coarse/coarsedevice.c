@@ -140,8 +140,9 @@ static PetscErrorCode PolderCoarseDeviceFactor_Private(PolderCoarseDevice c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace, PetscBool cholesky, PetscReal zero, PetscReal singular, PetscReal loss, PolderCoarseReport *report)
+PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, const PolderCoarseEntries *entries, const PolderCoarseDemands *demands, PolderCoarseReport *report)
 {
+  const PetscInt     d = entries->d;
   PolderCoarseDevice c;
   PolderStream       stream;
 
@@ -154,18 +155,18 @@ PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, PetscInt d, c
   if (!d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceZero(c->E, sizeof(PetscScalar) * (size_t)c->ld * (size_t)c->ld));
-  PolderLaunch(PolderCoarseDense_CUDA(d, c->ld, n, key, val, c->E, stream));
+  PolderLaunch(PolderCoarseDense_CUDA(d, c->ld, entries->n, entries->key, entries->val, c->E, stream));
   /* rounding of E may hide that columns depend on each other: then the inverse is worthless, and larger pivots count as zero */
   for (PetscReal tol = 10 * d * PETSC_MACHINE_EPSILON; tol < 1e-6; tol *= 100) {
-    PolderLaunch(PolderCoarseScale_CUDA(d, c->ld, zero, nullspace, c->E, c->scale, c->X, c->info, stream));
+    PolderLaunch(PolderCoarseScale_CUDA(d, c->ld, demands->zero, entries->nullspace, c->E, c->scale, c->X, c->info, stream));
     PolderLaunch(PolderCoarseInvert_CUDA(d, c->ld, tol, c->X, c->scale, c->info, c->work, stream));
     PetscCall(PolderCoarseDeviceAssess_Private(c, PETSC_TRUE, report));
-    if (report->bad || report->cond * PETSC_MACHINE_EPSILON < singular) break;
+    if (report->bad || report->cond * PETSC_MACHINE_EPSILON < demands->singular) break;
   }
   if (report->bad) PetscFunctionReturn(PETSC_SUCCESS);
-  c->refined = (PetscBool)(!cholesky && report->resid > loss);
-  if (cholesky) PetscCall(PolderCoarseDeviceFactor_Private(c));
-  if (c->refined || cholesky) PetscCall(PolderCoarseDeviceAssess_Private(c, PETSC_FALSE, report));
+  c->refined = (PetscBool)(!demands->cholesky && report->resid > demands->loss);
+  if (demands->cholesky) PetscCall(PolderCoarseDeviceFactor_Private(c));
+  if (c->refined || demands->cholesky) PetscCall(PolderCoarseDeviceAssess_Private(c, PETSC_FALSE, report));
   PetscCall(PetscLogGpuFlops(1.0 * d * d * d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

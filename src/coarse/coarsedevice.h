@@ -12,9 +12,25 @@ typedef struct {
   PetscBool refined;            /* the product with the inverse is followed by one step of refinement */
 } PolderCoarseReport;
 
-/* The *n entries key = i * d + j (ascending) of E, all in device memory. Makes or reuses *coarse. zero: diagonal entries so much smaller than the largest count as zero;
-   singular, loss: the condition times the machine precision at which E is taken for singular, and the residual at which the inverse alone is too rough */
-PETSC_INTERN PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace, PetscBool cholesky, PetscReal zero, PetscReal singular, PetscReal loss, PolderCoarseReport *);
+/* E of d columns, of which *n entries key = i * d + j (ascending) have the values val, all in device memory. nullspace: see PolderCoarseSetUp() */
+typedef struct {
+  PetscInt           d;
+  const PetscInt    *n;
+  const PetscInt64  *key;
+  const PetscScalar *val;
+  PetscBool          nullspace;
+} PolderCoarseEntries;
+
+/* What is asked of the solver */
+typedef struct {
+  PetscBool cholesky; /* the factor, not the inverse */
+  PetscReal zero;     /* diagonal entries so much smaller than the largest count as zero */
+  PetscReal singular; /* the condition times the machine precision at which E is taken for singular */
+  PetscReal loss;     /* the residual at which the inverse alone is too rough */
+} PolderCoarseDemands;
+
+/* Makes or reuses *coarse */
+PETSC_INTERN PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, const PolderCoarseEntries *, const PolderCoarseDemands *, PolderCoarseReport *);
 PETSC_INTERN PetscErrorCode PolderCoarseDeviceDestroy(PolderCoarseDevice *);
 /* a2 <- E^-1 a1, zero in the columns left out; arrays of the device, aligned to 16 bytes */
 PETSC_INTERN PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice, const PetscScalar a1[], PetscScalar a2[], PetscBool early);

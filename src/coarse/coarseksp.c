@@ -17,7 +17,7 @@ static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const Pets
   PetscFunctionBegin;
   PetscCall(MatCreate(c->comm, &c->E));
   PetscCall(MatSetSizes(c->E, PETSC_DECIDE, PETSC_DECIDE, c->d, c->d));
-  PetscCall(MatSetType(c->E, c->ondevice ? POLDER_MATAIJ_DEVICE : MATAIJ));
+  PetscCall(MatSetType(c->E, c->place->mataij));
   PetscCall(MatSetOptionsPrefix(c->E, c->prefix));
   PetscCall(MatAppendOptionsPrefix(c->E, "deflation_coarse_"));
   PetscCall(MatSetFromOptions(c->E));
@@ -125,6 +125,7 @@ PetscErrorCode PolderCoarseSetUp_KSP(PolderCoarse c, const PetscInt ptr[], const
   PetscInt     d, bad = 0;
 
   PetscFunctionBegin;
+  c->solver = &PolderCoarseNested;
   if (!c->d) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < ptr[c->nl]; ++k) bad = bad || PetscIsInfOrNanScalar(val[k]);
   PetscCallAllreduce(MPI_IN_PLACE, &bad, 1, MPIU_INT, MPI_MAX, c->comm);
@@ -156,7 +157,7 @@ PetscErrorCode PolderCoarseSetUp_KSP(PolderCoarse c, const PetscInt ptr[], const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseSolve_KSP(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
+static PetscErrorCode PolderCoarseSolve_KSP(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
 {
   PetscScalar       *b;
   const PetscScalar *x;
@@ -176,17 +177,21 @@ PetscErrorCode PolderCoarseSolve_KSP(PolderCoarse c, const PetscScalar a1[], Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseSolveDevice_KSP(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[], PetscBool *done)
+/* Without a copy through the host when there is one process and the options have left E on the device */
+static PetscErrorCode PolderCoarseSolveDevice_KSP(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[], PetscBool early)
 {
   PetscScalar       *b;
   const PetscScalar *x;
   PetscMPIInt        size;
+  PetscBool          there;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(c->comm, &size));
-  PetscCall(PolderVecOnDevice(c->bvec, done));
-  if (size > 1) *done = PETSC_FALSE;
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderVecOnDevice(c->bvec, &there));
+  if (size > 1 || !there) {
+    PetscCall(PolderCoarseSolveThroughHost(c, a1, a2, early));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PolderVecGetDeviceWrite(c->bvec, &b));
   PetscCall(PolderDeviceToDevice(b, a1, sizeof(*b) * (size_t)c->d));
   PetscCall(PolderVecRestoreDeviceWrite(c->bvec, &b));
@@ -198,7 +203,8 @@ PetscErrorCode PolderCoarseSolveDevice_KSP(PolderCoarse c, const PetscScalar a1[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseCondition_KSP(PolderCoarse c)
+/* Condition number of E with unit diagonal: a few steps of the power method with E and with its solver. Only a view asks for it */
+static PetscErrorCode PolderCoarseCondition_KSP(PolderCoarse c)
 {
   Vec          s, x;
   PetscReal    norm, extreme[2] = {0, 0};
@@ -238,3 +244,24 @@ PetscErrorCode PolderCoarseCondition_KSP(PolderCoarse c)
   PetscCall(VecDestroy(&x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscErrorCode PolderCoarseView_KSP(PolderCoarse c, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (c->cond < 0) PetscCall(PolderCoarseCondition_KSP(c));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "coarse solve: ksp, distributed over the processes\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderCoarseViewMore_KSP(PolderCoarse c, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  if (c->nsolve) PetscCall(PetscViewerASCIIPrintf(viewer, "%.1f inner iterations a solve\n", (double)c->nits / (double)c->nsolve));
+  if (c->nfailed) PetscCall(PetscViewerASCIIPrintf(viewer, "WARNING: %" PetscInt_FMT " coarse solves did not converge\n", c->nfailed));
+  PetscCall(PetscViewerASCIIPushTab(viewer));
+  PetscCall(KSPView(c->ksp, viewer));
+  PetscCall(PetscViewerASCIIPopTab(viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PolderCoarseSolver PolderCoarseNested = {.solve = PolderCoarseSolve_KSP, .solvedevice = PolderCoarseSolveDevice_KSP, .view = PolderCoarseView_KSP, .viewmore = PolderCoarseViewMore_KSP};

@@ -44,6 +44,82 @@ static PetscErrorCode PolderDeviceFlops_Private(PetscLogDouble flops)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PolderPlace PolderOnHost = {.name = "host", .device = PETSC_FALSE, .malloc = PolderHostMalloc_Private, .free = PolderHostFree_Private, .zero = PolderHostZero_Private, .copy = PolderHostCopy_Private, .put = PolderHostCopy_Private, .take = PolderHostCopy_Private, .vecgetread = VecGetArrayRead, .vecrestoreread = VecRestoreArrayRead, .vecgetwrite = VecGetArrayWrite, .vecrestorewrite = VecRestoreArrayWrite, .vecget = VecGetArray, .vecrestore = VecRestoreArray, .logflops = PolderHostFlops_Private};
+const PolderPlace PolderOnHost = {.name = "host", .device = PETSC_FALSE, .mataij = MATAIJ, .malloc = PolderHostMalloc_Private, .free = PolderHostFree_Private, .zero = PolderHostZero_Private, .copy = PolderHostCopy_Private, .put = PolderHostCopy_Private, .take = PolderHostCopy_Private, .vecgetread = VecGetArrayRead, .vecrestoreread = VecRestoreArrayRead, .vecgetwrite = VecGetArrayWrite, .vecrestorewrite = VecRestoreArrayWrite, .vecget = VecGetArray, .vecrestore = VecRestoreArray, .logflops = PolderHostFlops_Private};
 
-const PolderPlace PolderOnDevice = {.name = "device", .device = PETSC_TRUE, .malloc = PolderDeviceMalloc, .free = PolderDeviceFree, .zero = PolderDeviceZero, .copy = PolderDeviceToDevice, .put = PolderDeviceFromHost, .take = PolderDeviceToHost, .vecgetread = PolderVecGetDeviceRead, .vecrestoreread = PolderVecRestoreDeviceRead, .vecgetwrite = PolderVecGetDeviceWrite, .vecrestorewrite = PolderVecRestoreDeviceWrite, .vecget = PolderVecGetDeviceArray, .vecrestore = PolderVecRestoreDeviceArray, .logflops = PolderDeviceFlops_Private};
+const PolderPlace PolderOnDevice = {.name = "device", .device = PETSC_TRUE, .mataij = POLDER_MATAIJ_DEVICE, .malloc = PolderDeviceMalloc, .free = PolderDeviceFree, .zero = PolderDeviceZero, .copy = PolderDeviceToDevice, .put = PolderDeviceFromHost, .take = PolderDeviceToHost, .vecgetread = PolderVecGetDeviceRead, .vecrestoreread = PolderVecRestoreDeviceRead, .vecgetwrite = PolderVecGetDeviceWrite, .vecrestorewrite = PolderVecRestoreDeviceWrite, .vecget = PolderVecGetDeviceArray, .vecrestore = PolderVecRestoreDeviceArray, .logflops = PolderDeviceFlops_Private};
+
+/* Is the array of v out of reach there? The host reaches that of any vector */
+static PetscErrorCode PolderPlaceVecElsewhere_Private(const PolderPlace *place, Vec v, PetscBool *elsewhere)
+{
+  PetscBool ondevice = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  if (place->device) PetscCall(PolderVecOnDevice(v, &ondevice));
+  *elsewhere = (PetscBool)!ondevice;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *standin <- the values of v */
+static PetscErrorCode PolderPlaceVecStandIn_Private(const PolderPlace *place, Vec v, PetscScalar **standin)
+{
+  const PetscScalar *va;
+  PetscInt           n;
+
+  PetscFunctionBegin;
+  PetscCall(VecGetLocalSize(v, &n));
+  if (!*standin) PetscCall(PolderPlaceMalloc(place, n, standin));
+  PetscCall(VecGetArrayRead(v, &va));
+  PetscCall(PolderPlacePut(place, n, va, *standin));
+  PetscCall(VecRestoreArrayRead(v, &va));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPlaceVecGetRead(const PolderPlace *place, Vec v, PetscScalar **standin, const PetscScalar **a)
+{
+  PetscBool elsewhere = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceVecElsewhere_Private(place, v, &elsewhere));
+  if (elsewhere) {
+    PetscCall(PolderPlaceVecStandIn_Private(place, v, standin));
+    *a = *standin;
+  } else PetscCall((*place->vecgetread)(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPlaceVecRestoreRead(const PolderPlace *place, Vec v, PetscScalar *standin, const PetscScalar **a)
+{
+  PetscFunctionBegin;
+  if (!standin || *a != standin) PetscCall((*place->vecrestoreread)(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPlaceVecGet(const PolderPlace *place, Vec v, PetscScalar **standin, PetscScalar **a)
+{
+  PetscBool elsewhere = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceVecElsewhere_Private(place, v, &elsewhere));
+  if (elsewhere) {
+    PetscCall(PolderPlaceVecStandIn_Private(place, v, standin));
+    *a = *standin;
+  } else PetscCall((*place->vecget)(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPlaceVecRestore(const PolderPlace *place, Vec v, PetscScalar *standin, PetscScalar **a)
+{
+  PetscScalar *va;
+  PetscInt     n;
+
+  PetscFunctionBegin;
+  if (!standin || *a != standin) {
+    PetscCall((*place->vecrestore)(v, a));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VecGetArrayWrite(v, &va));
+  PetscCall(PolderPlaceTake(place, n, standin, va));
+  PetscCall(VecRestoreArrayWrite(v, &va));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

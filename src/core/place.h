@@ -6,6 +6,7 @@
 typedef struct {
   const char *name;
   PetscBool   device;
+  MatType     mataij; /* the AIJ type whose products run there */
   /* ptr is the address of a pointer. Zero bytes give NULL on the device and may on the host: a NULL array of length 0 means nothing */
   PetscErrorCode (*malloc)(size_t bytes, void *ptr);
   /* NULL is fine; sets the pointer to NULL */
@@ -46,5 +47,28 @@ static inline const PolderPlace *PolderPlaceOf(PetscBool device)
 #define PolderPlaceMalloc(place, n, ptr) ((*(place)->malloc)(sizeof(**(ptr)) * (size_t)(n), (ptr)))
 
 /* n values copied from host memory to an array there, and an array made for them */
-#define PolderPlacePut(place, n, here, there) ((*(place)->put)((there), (here), sizeof(*(there)) * (size_t)(n)))
+#define PolderPlacePut(place, n, here, there)  ((*(place)->put)((there), (here), sizeof(*(there)) * (size_t)(n)))
 #define PolderPlaceTake(place, n, there, here) ((*(place)->take)((here), (there), sizeof(*(here)) * (size_t)(n)))
+
+/* An array there with a copy of what is here on the host, ptr being the address of a pointer; and the way back, which frees that array */
+static inline PetscErrorCode PolderPlaceUpload(const PolderPlace *place, size_t bytes, const void *here, void *ptr)
+{
+  PetscFunctionBegin;
+  PetscCall((*place->malloc)(bytes, ptr));
+  PetscCall((*place->put)(*(void **)ptr, here, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static inline PetscErrorCode PolderPlaceFetch(const PolderPlace *place, size_t bytes, void *ptr, void *here)
+{
+  PetscFunctionBegin;
+  PetscCall((*place->take)(here, *(void **)ptr, bytes));
+  PetscCall((*place->free)(ptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The array of a vector that may be elsewhere: then *standin, an array there that is made at its first use, stands for it, and is copied to it in the end */
+PETSC_INTERN PetscErrorCode PolderPlaceVecGetRead(const PolderPlace *, Vec, PetscScalar **standin, const PetscScalar **);
+PETSC_INTERN PetscErrorCode PolderPlaceVecRestoreRead(const PolderPlace *, Vec, PetscScalar *standin, const PetscScalar **);
+PETSC_INTERN PetscErrorCode PolderPlaceVecGet(const PolderPlace *, Vec, PetscScalar **standin, PetscScalar **);
+PETSC_INTERN PetscErrorCode PolderPlaceVecRestore(const PolderPlace *, Vec, PetscScalar *standin, PetscScalar **);

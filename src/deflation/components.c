@@ -114,43 +114,41 @@ static PetscErrorCode PolderComponentsAcross(Mat A, const PolderCSR *csr, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderComponentsFinish(Mat A, const PolderCSR *csr, const PetscInt cls[], const PetscScalar scale[], PetscReal jump, PetscInt comp[])
+/* The components of one process are numbered by its local rows: gives them global numbers and joins them to those of others */
+static PetscErrorCode PolderComponentsFinish(const PolderLabelRows *rows, const PetscInt cls[], const PetscScalar scale[], PetscReal jump, PetscInt comp[])
 {
-  PetscMPIInt size;
+  const PolderCSR *csr = rows->csr;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  if (csr->rstart) {
-    for (PetscInt i = 0; i < csr->m; ++i) comp[i] += comp[i] < 0 ? 0 : csr->rstart;
-  }
-  if (size > 1) PetscCall(PolderComponentsAcross(A, csr, cls, scale, jump, comp));
+  if (rows->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < csr->m; ++i) comp[i] += comp[i] < 0 ? 0 : csr->rstart;
+  PetscCall(PolderComponentsAcross(rows->A, csr, cls, scale, jump, comp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderMatComponents(Mat A, const PolderCSR *csr, const PetscInt cls[], PetscInt comp[])
+PetscErrorCode PolderMatComponents(const PolderLabelRows *rows, const PetscInt cls[], PetscInt comp[])
 {
+  const PolderCSR *csr = rows->csr;
+
   PetscFunctionBegin;
-  PolderRowsRun(csr, PolderComponentsByClass, csr->m, csr->ai, csr->aj, cls, comp);
-  if (!csr->device) PetscCall(PolderComponentsFinish(A, csr, cls, NULL, 0, comp));
+  PolderRun(rows->place, PolderComponentsByClass, csr->m, csr->ai, csr->aj, cls, comp);
+  PetscCall(PolderComponentsFinish(rows, cls, NULL, 0, comp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderMatRegions(Mat A, const PolderCSR *csr, PetscReal jump, PetscInt comp[])
+PetscErrorCode PolderMatRegions(const PolderLabelRows *rows, PetscReal jump, PetscInt comp[])
 {
-  PetscScalar *scale;
+  const PolderPlace *place = rows->place;
+  const PolderCSR   *csr   = rows->csr;
+  PetscScalar       *scale;
 
   PetscFunctionBegin;
-  if (csr->device) {
-    PetscCall(PolderDeviceMalloc(sizeof(*scale) * (size_t)csr->m, &scale));
-    PetscCall(PolderDeviceZero(scale, sizeof(*scale) * (size_t)csr->m));
-  } else PetscCall(PetscCalloc1(csr->m, &scale));
-  PolderRowsRun(csr, PolderRowScale, csr->m, csr->ai, csr->aj, csr->aa, PETSC_TRUE, scale);
-  if (csr->bi) PolderRowsRun(csr, PolderRowScale, csr->m, csr->bi, csr->bj, csr->ba, PETSC_FALSE, scale);
-  PolderRowsRun(csr, PolderComponentsByScale, csr->m, csr->ai, csr->aj, csr->aa, scale, jump, comp);
-  if (csr->device) PetscCall(PolderDeviceFree(&scale));
-  else {
-    PetscCall(PolderComponentsFinish(A, csr, NULL, scale, jump, comp));
-    PetscCall(PetscFree(scale));
-  }
+  PetscCall(PolderPlaceMalloc(place, csr->m, &scale));
+  PetscCall((*place->zero)(scale, sizeof(*scale) * (size_t)csr->m));
+  PolderRun(place, PolderRowScale, csr->m, csr->ai, csr->aj, csr->aa, PETSC_TRUE, scale);
+  if (csr->bi) PolderRun(place, PolderRowScale, csr->m, csr->bi, csr->bj, csr->ba, PETSC_FALSE, scale);
+  PolderRun(place, PolderComponentsByScale, csr->m, csr->ai, csr->aj, csr->aa, scale, jump, comp);
+  PetscCall(PolderComponentsFinish(rows, NULL, scale, jump, comp));
+  PetscCall((*place->free)(&scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

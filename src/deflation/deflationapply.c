@@ -1,23 +1,16 @@
 /* The operators P, P^T and Q of a deflation space, as their formulas; the steps run where the vectors are. */
-#include "deflationdevice.h"
-#include "kernels/deflation.h"
+#include "deflationsteps.h"
 
-/* Do the steps run on the device? They do for vectors that are there, and where set-up left nothing on the host */
+/* The steps run where v is, and on the device where set-up left nothing on the host */
 static PetscErrorCode PolderDeflationBegin_Private(PolderDeflationSpace s, Vec v)
 {
+  PetscBool ondevice;
+
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_DeflationApply, (PetscObject)v));
-  PetscCall(PolderVecOnDevice(v, &s->apply));
-  if (!s->onhost) s->apply = PETSC_TRUE;
-  if (s->apply && !s->dev) PetscCall(PolderDeflationUpload(s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PolderDeflationEnd_Private(PolderDeflationSpace s, Vec v)
-{
-  PetscFunctionBegin;
-  (void)s;
-  PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)v));
+  PetscCall(PolderVecOnDevice(v, &ondevice));
+  s->steps = ondevice ? &PolderDeflationOnDevice : s->made;
+  if (s->steps != s->made && !s->dev) PetscCall(PolderDeflationUpload(s));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -27,16 +20,9 @@ static PetscErrorCode PolderDeflationRestrict_Private(PolderDeflationSpace s, Ve
   const PetscScalar *va;
 
   PetscFunctionBegin;
-  if (s->apply) {
-    PetscCall(PolderDeflationRestrict_Device(s, v));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscArrayzero(s->a1, s->nl));
-  PetscCall(VecGetArrayRead(v, &va));
-  if (s->zi) PolderRowsMultTransposeAdd_Host(s->m, NULL, s->zi, s->zj, s->zv, va, s->a1);
-  else PolderRunsRestrict_Host(s->nrun, s->runstart, s->runlabel, va, s->a1);
-  PetscCall(VecRestoreArrayRead(v, &va));
-  PetscCall(PetscLogFlops(s->zi ? 2.0 * s->zi[s->m] : 1.0 * s->m));
+  PetscCall(PolderPlaceVecGetRead(s->steps->place, v, &s->standin, &va));
+  PetscCall((*s->steps->restrictz)(s, va, PETSC_FALSE, PETSC_FALSE));
+  PetscCall(PolderPlaceVecRestoreRead(s->steps->place, v, s->standin, &va));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -44,28 +30,11 @@ static PetscErrorCode PolderDeflationRestrict_Private(PolderDeflationSpace s, Ve
 static PetscErrorCode PolderDeflationRestrictAZ_Private(PolderDeflationSpace s, Vec x, PetscBool subtract)
 {
   const PetscScalar *xa;
-  PetscScalar       *a = subtract ? s->a2 : s->a1;
 
   PetscFunctionBegin;
-  if (s->apply) {
-    PetscCall(PolderDeflationRestrictAZ_Device(s, x, subtract));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PetscArrayzero(a, s->nl));
-  PetscCall(VecGetArrayRead(x, &xa));
-  PolderRowsMultTransposeAdd_Host(s->nw, s->wrow, s->wi, s->wj, s->wv, xa, a);
-  PetscCall(VecRestoreArrayRead(x, &xa));
-  for (PetscInt k = 0; subtract && k < s->nl; ++k) s->a1[k] -= a[k];
-  PetscCall(PetscLogFlops(2.0 * s->wi[s->nw]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* a2 <- E^-1 a1 */
-static PetscErrorCode PolderDeflationCoarseSolve_Private(PolderDeflationSpace s)
-{
-  PetscFunctionBegin;
-  if (s->apply) PetscCall(PolderCoarseSolveDevice(s->coarse, s->dev->a1, s->dev->a2, PETSC_FALSE));
-  else PetscCall(PolderCoarseSolve(s->coarse, s->a1, s->a2));
+  PetscCall(PolderPlaceVecGetRead(s->steps->place, x, &s->standin, &xa));
+  PetscCall((*s->steps->restrictaz)(s, xa, subtract));
+  PetscCall(PolderPlaceVecRestoreRead(s->steps->place, x, s->standin, &xa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -75,31 +44,23 @@ static PetscErrorCode PolderDeflationProlongAdd_Private(PolderDeflationSpace s, 
   PetscScalar *xa;
 
   PetscFunctionBegin;
-  if (s->apply) {
-    PetscCall(PolderDeflationProlongAdd_Device(s, alpha, x));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (alpha != 1) {
-    for (PetscInt k = 0; k < s->nl; ++k) s->a2[k] *= alpha;
-  }
-  PetscCall(VecGetArray(x, &xa));
-  if (s->zi) PolderRowsMultAdd_Host(s->m, NULL, s->zi, s->zj, s->zv, 1, s->a2, xa);
-  else PolderRunsProlongAdd_Host(s->nrun, s->runstart, s->runlabel, s->a2, xa);
-  PetscCall(VecRestoreArray(x, &xa));
-  PetscCall(PetscLogFlops(s->zi ? 2.0 * s->zi[s->m] : 1.0 * s->m));
+  PetscCall(PolderPlaceVecGet(s->steps->place, x, &s->standin, &xa));
+  PetscCall((*s->steps->prolongadd)(s, alpha, xa));
+  PetscCall(PolderPlaceVecRestore(s->steps->place, x, s->standin, &xa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* v <- v - AZ a2, on the host: on the device it is part of PolderDeflationApplyP_Device() */
-static PetscErrorCode PolderDeflationSubtractAZ_Private(PolderDeflationSpace s, Vec v)
+/* v <- P v, and unless dot is NULL *dot less (Z^T v, E^-1 Z^T v), which is (p, AZ E^-1 Z^T v) when v = A p */
+static PetscErrorCode PolderDeflationProject_Private(PolderDeflationSpace s, Vec v, PetscBool summed, PetscBool early, PetscScalar *dot)
 {
   PetscScalar *va;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArray(v, &va));
-  PolderRowsMultAdd_Host(s->nw, s->wrow, s->wi, s->wj, s->wv, -1, s->a2, va);
-  PetscCall(VecRestoreArray(v, &va));
-  PetscCall(PetscLogFlops(2.0 * s->wi[s->nw]));
+  PetscCall(PolderPlaceVecGet(s->steps->place, v, &s->standin, &va));
+  PetscCall((*s->steps->restrictz)(s, va, summed, early)); // a1 <- Z^T v
+  PetscCall((*s->steps->coarsesolve)(s, PETSC_TRUE));      // a2 <- E^-1 a1
+  PetscCall((*s->steps->subtractaz)(s, va, dot));          // v <- v - AZ a2
+  PetscCall(PolderPlaceVecRestore(s->steps->place, v, s->standin, &va));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -124,20 +85,15 @@ PetscErrorCode PolderDeflationSpaceApplyP(PolderDeflationSpace s, Vec v)
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, v));
-  if (s->apply) PetscCall(PolderDeflationApplyP_Device(s, v, PETSC_FALSE, PETSC_FALSE, NULL));
-  else {
-    PetscCall(PolderDeflationRestrict_Private(s, v));   // a1 <- Z^T v
-    PetscCall(PolderDeflationCoarseSolve_Private(s));   // a2 <- E^-1 a1
-    PetscCall(PolderDeflationSubtractAZ_Private(s, v)); // v <- v - AZ a2
-  }
-  PetscCall(PolderDeflationEnd_Private(s, v));
+  PetscCall(PolderDeflationProject_Private(s, v, PETSC_FALSE, PETSC_FALSE, NULL));
+  PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace s, const PolderRuns **runs)
 {
   PetscFunctionBegin;
-  *runs = s->d && s->dev && s->dev->runs.m ? &s->dev->runs : NULL;
+  *runs = s->d && s->dev ? PolderDeflationDeviceRuns(s->dev) : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,8 +104,8 @@ PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, Pets
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, w));
-  PetscCall(PolderDeflationApplyP_Device(s, w, summed, early, dot));
-  PetscCall(PolderDeflationEnd_Private(s, w));
+  PetscCall(PolderDeflationProject_Private(s, w, summed, early, dot));
+  PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,9 +128,9 @@ PetscErrorCode PolderDeflationSpaceApplyPT(PolderDeflationSpace s, Vec x)
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, x));
   PetscCall(PolderDeflationRestrictAZ_Private(s, x, PETSC_FALSE)); // a1 <- (AZ)^T x
-  PetscCall(PolderDeflationCoarseSolve_Private(s));                // a2 <- E^-1 a1
+  PetscCall((*s->steps->coarsesolve)(s, PETSC_FALSE));             // a2 <- E^-1 a1
   PetscCall(PolderDeflationProlongAdd_Private(s, -1, x));          // x <- x - Z a2
-  PetscCall(PolderDeflationEnd_Private(s, x));
+  PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -198,9 +154,9 @@ PetscErrorCode PolderDeflationSpaceApplyQAdd(PolderDeflationSpace s, Vec r, Vec 
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, x));
   PetscCall(PolderDeflationRestrict_Private(s, r));      // a1 <- Z^T r
-  PetscCall(PolderDeflationCoarseSolve_Private(s));      // a2 <- E^-1 a1
+  PetscCall((*s->steps->coarsesolve)(s, PETSC_FALSE));   // a2 <- E^-1 a1
   PetscCall(PolderDeflationProlongAdd_Private(s, 1, x)); // x <- x + Z a2
-  PetscCall(PolderDeflationEnd_Private(s, x));
+  PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -211,9 +167,9 @@ PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace s, Vec r, Vec y)
   PetscCall(PolderDeflationBegin_Private(s, y));
   PetscCall(PolderDeflationRestrict_Private(s, r));               // a1 <- Z^T r
   PetscCall(PolderDeflationRestrictAZ_Private(s, y, PETSC_TRUE)); // a1 <- a1 - (AZ)^T y
-  PetscCall(PolderDeflationCoarseSolve_Private(s));               // a2 <- E^-1 a1
+  PetscCall((*s->steps->coarsesolve)(s, PETSC_FALSE));            // a2 <- E^-1 a1
   PetscCall(PolderDeflationProlongAdd_Private(s, 1, y));          // y <- y + Z a2
-  PetscCall(PolderDeflationEnd_Private(s, y));
+  PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -241,9 +197,8 @@ PetscErrorCode PolderDeflationSpaceGetVector(PolderDeflationSpace s, PetscInt k,
   PetscCheck(m == s->m, PETSC_COMM_SELF, PETSC_ERR_ARG_SIZ, "The vector has %" PetscInt_FMT " local rows, the operator %" PetscInt_FMT, m, s->m);
   PetscCall(VecZeroEntries(z));
   PetscCall(PolderDeflationBegin_Private(s, z));
-  if (s->apply) PetscCall(PolderDeflationUnit_Device(s, k));
-  for (PetscInt l = 0; !s->apply && l < s->nl; ++l) s->a2[l] = s->gl[l] == k;
+  PetscCall((*s->steps->unit)(s, k));
   PetscCall(PolderDeflationProlongAdd_Private(s, 1, z));
-  PetscCall(PolderDeflationEnd_Private(s, z));
+  PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

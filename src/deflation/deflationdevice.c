@@ -1,10 +1,11 @@
 /* The device side of a deflation space: set-up from a matrix that is there, or from what was set up on the host, and the steps of the operators. */
 #include "deflationdevice.h"
+#include "deflationsteps.h"
 #include "mat/dia.h"
 #include "kernels/deflation.h"
 
-/* Threads that keep the device busy with the sums of Z^T v, and the least and the most items of each. Labels of so many items on average take a block a segment, so that most of them have
-   one, and nothing waits for the other segments of a label; below, it is a warp */
+/* Threads that keep the device busy with the sums of Z^T v, and the least and the most items of each. Labels of so many items on average take a block a
+   segment, so that most of them have one, and nothing waits for the other segments of a label; below, it is a warp */
 #define POLDER_SEGMENT_THREADS 262144
 #define POLDER_SEGMENT_LEAST   8
 #define POLDER_SEGMENT_MOST    64
@@ -59,18 +60,18 @@ PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, const PetscInt l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The columns of a CSR matrix of nrow rows row[] with nz entries */
-static PetscErrorCode PolderSegmentsBuildColumns(PetscInt nrow, PetscInt nz, PetscInt ncol, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PolderSegments *s)
+/* The ncol columns of sparse rows */
+static PetscErrorCode PolderSegmentsBuildColumns(const PolderSparseRows *rows, PetscInt ncol, PolderSegments *s)
 {
   PetscInt    *item;
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderSegmentsBuild(nz, ncol, col, s));
-  PetscCall(PolderDeviceMalloc(sizeof(*item) * (size_t)nz, &item));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)nz, &s->weight));
-  PolderLaunch(PolderEntriesGather_CUDA(nz, nrow, row, ptr, val, s->item, item, s->weight, stream));
+  PetscCall(PolderSegmentsBuild(rows->nz, ncol, rows->col, s));
+  PetscCall(PolderPlaceMalloc(&PolderOnDevice, rows->nz, &item));
+  PetscCall(PolderPlaceMalloc(&PolderOnDevice, rows->nz, &s->weight));
+  PolderLaunch(PolderEntriesGather_CUDA(rows->nz, rows->n, rows->row, rows->ptr, rows->val, s->item, item, s->weight, stream));
   PetscCall(PolderDeviceFree(&s->item));
   s->item = item;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,18 +93,11 @@ PetscErrorCode PolderDeflationDeviceReset(PolderDeflationDevice g)
 {
   PetscFunctionBegin;
   if (!g) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeviceFree(&g->zi));
-  PetscCall(PolderDeviceFree(&g->zj));
-  PetscCall(PolderDeviceFree(&g->zv));
-  PetscCall(PolderDeviceFree(&g->wrow));
-  PetscCall(PolderDeviceFree(&g->wi));
-  PetscCall(PolderDeviceFree(&g->wj));
-  PetscCall(PolderDeviceFree(&g->wv));
+  PetscCall(PolderSparseRowsDestroy(&PolderOnDevice, &g->Z));
+  PetscCall(PolderSparseRowsDestroy(&PolderOnDevice, &g->AZ));
   PetscCall(PolderSegmentsDestroy(&g->wcolumns));
   PetscCall(PolderDeviceFree(&g->a1));
   PetscCall(PolderDeviceFree(&g->a2));
-  PetscCall(PolderDeviceFree(&g->v));
-  g->nz = g->nw = g->wnz = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,13 +125,16 @@ static PetscErrorCode PolderDeflationWork_Private(PolderDeflationDevice g, Petsc
 /* ------------------------------------------------ set-up on the device ------------------------------------------------ */
 
 /* g->label and the rows by label; kinds that have no device path are labelled on the host */
-static PetscErrorCode PolderDeflationLabels_Private(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
+static PetscErrorCode PolderDeflationMakeLabels_Device(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
 {
-  PolderDeflationDevice g    = s->dev;
+  PolderDeflationDevice g;
   PetscBool             made = s->labelsvalid, runs = PETSC_FALSE;
   PolderCSR             host;
 
   PetscFunctionBegin;
+  if (!s->dev) PetscCall(PetscNew(&s->dev));
+  g    = s->dev;
+  g->m = s->m;
   if (s->labelsvalid && g->label) PetscFunctionReturn(PETSC_SUCCESS);
   if (!g->label) PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)s->m, &g->label));
   PetscCall(PolderLogBegin(POLDER_DeflationLabels, (PetscObject)A));
@@ -164,6 +161,7 @@ static PetscErrorCode PolderDeflationLabels_Private(PolderDeflationSpace s, Mat 
 static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
 {
   PolderDeflationDevice g     = s->dev;
+  PolderSparseRows     *AZ    = &g->AZ;
   const size_t          bytes = PolderWorkSize(PolderRowsScanWork_CUDA(s->m));
   const PolderDia      *dia;
   PetscInt             *count;
@@ -189,15 +187,10 @@ static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, Mat 
   PetscCall(PetscMemcpy(flags, host + 1, sizeof(flags)));
   s->nullspace = (PetscBool)!flags[0];
   s->covers    = (PetscBool)!flags[1];
-  g->nw        = (PetscInt)(host[0] >> 32);
-  g->wnz       = (PetscInt)(host[0] & 0xffffffff);
-  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)g->nw, &g->wrow));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * ((size_t)g->nw + 1), &g->wi));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)g->wnz, &g->wj));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)g->wnz, &g->wv));
-  PetscCall(PolderDeviceZero(g->wi, sizeof(PetscInt)));
-  if (dia) PolderLaunch(PolderLabelRowsFillDia_CUDA(s->m, dia->nd, dia->off, dia->val, g->label, count, scan, g->nw, g->wrow, g->wi, g->wj, g->wv, stream));
-  else PolderLaunch(PolderLabelRowsFill_CUDA(s->m, csr->ai, csr->aj, csr->aa, g->label, count, scan, g->nw, g->wrow, g->wi, g->wj, g->wv, stream));
+  PetscCall(PolderSparseRowsCreate(&PolderOnDevice, (PetscInt)(host[0] >> 32), (PetscInt)(host[0] & 0xffffffff), PETSC_TRUE, AZ));
+  PetscCall(PolderDeviceZero(AZ->ptr, sizeof(*AZ->ptr)));
+  if (dia) PolderLaunch(PolderLabelRowsFillDia_CUDA(s->m, dia->nd, dia->off, dia->val, g->label, count, scan, AZ->n, AZ->row, AZ->ptr, AZ->col, AZ->val, stream));
+  else PolderLaunch(PolderLabelRowsFill_CUDA(s->m, csr->ai, csr->aj, csr->aa, g->label, count, scan, AZ->n, AZ->row, AZ->ptr, AZ->col, AZ->val, stream));
   PetscCall(PolderDeviceFree(&work));
   PetscCall(PolderDeviceFree(&found));
   PetscCall(PolderDeviceFree(&scan));
@@ -208,21 +201,21 @@ static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, Mat 
 /* E = Z^T (AZ) and its solver */
 static PetscErrorCode PolderDeflationMakeE_Private(PolderDeflationSpace s, PetscBool drop)
 {
-  PolderDeflationDevice g     = s->dev;
-  const size_t          bytes = PolderWorkSize(PolderGalerkinWork_CUDA(s->d, g->wnz));
-  PetscInt             *n;
-  PetscInt64           *key;
-  PetscScalar          *val;
-  void                 *work;
-  PolderStream          stream;
+  const PolderSparseRows *AZ    = &s->dev->AZ;
+  const size_t            bytes = PolderWorkSize(PolderGalerkinWork_CUDA(s->d, AZ->nz));
+  PetscInt               *n;
+  PetscInt64             *key;
+  PetscScalar            *val;
+  void                   *work;
+  PolderStream            stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceMalloc(sizeof(*n), &n));
-  PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)g->wnz, &key));
-  PetscCall(PolderDeviceMalloc(sizeof(*val) * (size_t)g->wnz, &val));
+  PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)AZ->nz, &key));
+  PetscCall(PolderDeviceMalloc(sizeof(*val) * (size_t)AZ->nz, &val));
   PetscCall(PolderDeviceMalloc(bytes, &work));
-  PolderLaunch(PolderGalerkin_CUDA(s->d, g->nw, g->wnz, g->label, g->wrow, g->wi, g->wj, g->wv, n, key, val, bytes, work, stream));
+  PolderLaunch(PolderGalerkin_CUDA(s->d, AZ->n, AZ->nz, s->dev->label, AZ->row, AZ->ptr, AZ->col, AZ->val, n, key, val, bytes, work, stream));
   PetscCall(PolderDeviceFree(&work));
   PetscCall(PolderCoarseSetUpDevice(s->coarse, s->d, n, key, val, drop));
   PetscCall(PolderDeviceFree(&val));
@@ -231,44 +224,39 @@ static PetscErrorCode PolderDeflationMakeE_Private(PolderDeflationSpace s, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationSetUpDevice(PolderDeflationSpace s, Mat A, const PolderCSR *csr, PetscBool *done)
+static PetscErrorCode PolderDeflationMakeOperators_Device(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
 {
-  PetscMPIInt size;
-  PetscBool   drop = PETSC_FALSE;
+  PetscBool drop = PETSC_FALSE;
 
   PetscFunctionBegin;
-  *done = PETSC_FALSE;
-  PetscCallMPI(MPI_Comm_size(s->comm, &size));
-  if (s->weighted || size > 1 || !s->m) PetscFunctionReturn(PETSC_SUCCESS);
-  *done = PETSC_TRUE;
-  if (!s->dev) PetscCall(PetscNew(&s->dev));
-  s->dev->m = s->m;
-  PetscCall(PolderDeflationLabels_Private(s, A, csr));
-  if (s->d) {
-    PetscCall(PolderLogBegin(POLDER_DeflationSetUp, (PetscObject)A));
-    PetscCall(PolderDeflationWork_Private(s->dev, s->d));
-    PetscCall(PolderDeflationMakeAZ_Private(s, A, csr));
-    PetscCall(PolderDeflationLeavesOneOut(s, &drop));
-    PetscCall(PolderDeflationMakeE_Private(s, drop));
-    PetscCall(PolderLogEnd(POLDER_DeflationSetUp, (PetscObject)A));
-  }
+  PetscCall(PolderDeflationWork_Private(s->dev, s->d));
+  PetscCall(PolderDeflationMakeAZ_Private(s, A, csr));
+  PetscCall(PolderDeflationLeavesOneOut(s, &drop));
+  PetscCall(PolderDeflationMakeE_Private(s, drop));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderDeflationGetRows_Device(Mat A, PolderCSR *csr)
+{
+  PetscBool done;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetDeviceCSR(A, csr, &done)); // they are there, or the place would be another
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderDeflationMeasure_Device(PolderDeflationSpace s, PetscReal *rows, PetscReal *bytes)
+{
+  const PolderDeflationDevice g = s->dev;
+
+  PetscFunctionBegin;
+  *rows  = g->AZ.n;
+  *bytes = (PetscReal)g->columns.n * (sizeof(PetscInt) + (g->runs.m ? sizeof(PetscScalar) : 0)) + (PetscReal)g->runs.m / 8 + (PetscReal)g->m * sizeof(PetscInt);
+  *bytes += (PetscReal)g->AZ.n * 2 * sizeof(PetscInt) + (PetscReal)g->AZ.nz * (sizeof(PetscInt) + sizeof(PetscScalar));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ------------------------------------------------ from the host ------------------------------------------------ */
-
-/* n entries; local columns become global ones */
-static PetscErrorCode PolderUploadColumns_Private(PolderDeflationSpace s, PetscInt n, const PetscInt col[], PetscInt **there)
-{
-  PetscInt *global;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc1(n, &global));
-  for (PetscInt k = 0; k < n; ++k) global[k] = s->gl[col[k]];
-  PetscCall(PolderDeviceUpload(sizeof(*global) * (size_t)n, global, there));
-  PetscCall(PetscFree(global));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 PetscErrorCode PolderDeflationUpload(PolderDeflationSpace s)
 {
@@ -279,79 +267,37 @@ PetscErrorCode PolderDeflationUpload(PolderDeflationSpace s)
   s->dev = g;
   g->m   = s->m;
   PetscCall(PolderDeflationWork_Private(g, s->d));
-  if (s->zi) {
-    g->nz = s->zi[s->m];
-    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * ((size_t)s->m + 1), s->zi, &g->zi));
-    PetscCall(PolderUploadColumns_Private(s, g->nz, s->zj, &g->zj));
-    PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)g->nz, s->zv, &g->zv));
-    PetscCall(PolderSegmentsBuildColumns(s->m, g->nz, s->d, NULL, g->zi, g->zj, g->zv, &g->columns));
+  if (s->Z.ptr) {
+    PetscCall(PolderSparseRowsUpload(&s->Z, s->gl, &g->Z));
+    PetscCall(PolderSegmentsBuildColumns(&g->Z, s->d, &g->columns));
   } else {
-    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)s->m, s->label, &g->label));
+    PetscCall(PolderPlaceUpload(&PolderOnDevice, sizeof(*s->label) * (size_t)s->m, s->label, &g->label));
     PetscCall(PolderSegmentsBuild(s->m, s->d, g->label, &g->columns));
   }
-  g->nw  = s->nw;
-  g->wnz = s->wi[s->nw];
-  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)s->nw, s->wrow, &g->wrow));
-  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * ((size_t)s->nw + 1), s->wi, &g->wi));
-  PetscCall(PolderUploadColumns_Private(s, g->wnz, s->wj, &g->wj));
-  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)g->wnz, s->wv, &g->wv));
+  PetscCall(PolderSparseRowsUpload(&s->AZ, s->gl, &g->AZ));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool PolderDeflationDeviceHasLabels(PolderDeflationDevice g)
+{
+  return (PetscBool)(g && g->label);
+}
+
+PetscErrorCode PolderDeflationDownloadLabels(PolderDeflationSpace s, PetscInt label[])
+{
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceTake(&PolderOnDevice, s->m, s->dev->label, label));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PolderRuns *PolderDeflationDeviceRuns(PolderDeflationDevice g)
+{
+  return g->runs.m ? &g->runs : NULL;
 }
 
 /* ------------------------------------------------ steps ------------------------------------------------ */
 
-static PetscErrorCode PolderDeflationGetRead_Private(PolderDeflationSpace s, Vec v, const PetscScalar **a)
-{
-  PetscBool          ondevice;
-  const PetscScalar *va;
-
-  PetscFunctionBegin;
-  PetscCall(PolderVecOnDevice(v, &ondevice));
-  if (ondevice) PetscCall(PolderVecGetDeviceRead(v, a));
-  else {
-    if (!s->dev->v) PetscCall(PolderDeviceMalloc(sizeof(*va) * (size_t)s->m, &s->dev->v));
-    PetscCall(VecGetArrayRead(v, &va));
-    PetscCall(PolderDeviceFromHost(s->dev->v, va, sizeof(*va) * (size_t)s->m));
-    PetscCall(VecRestoreArrayRead(v, &va));
-    *a = s->dev->v;
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PolderDeflationRestoreRead_Private(PolderDeflationSpace s, Vec v, const PetscScalar **a)
-{
-  PetscFunctionBegin;
-  if (*a != s->dev->v) PetscCall(PolderVecRestoreDeviceRead(v, a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PolderDeflationGetArray_Private(PolderDeflationSpace s, Vec v, PetscScalar **a)
-{
-  PetscBool ondevice;
-
-  PetscFunctionBegin;
-  PetscCall(PolderVecOnDevice(v, &ondevice));
-  if (ondevice) PetscCall(PolderVecGetDeviceArray(v, a));
-  else PetscCall(PolderDeflationGetRead_Private(s, v, (const PetscScalar **)a));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PolderDeflationRestoreArray_Private(PolderDeflationSpace s, Vec v, PetscScalar **a)
-{
-  PetscScalar *va;
-
-  PetscFunctionBegin;
-  if (*a != s->dev->v) PetscCall(PolderVecRestoreDeviceArray(v, a));
-  else {
-    PetscCall(VecGetArrayWrite(v, &va));
-    PetscCall(PolderDeviceToHost(va, *a, sizeof(*va) * (size_t)s->m));
-    PetscCall(VecRestoreArrayWrite(v, &va));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* a1 <- Z^T v */
-static PetscErrorCode PolderDeflationRestrict_Private(PolderDeflationSpace s, const PetscScalar v[], PetscBool summed, PetscBool early)
+static PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace s, const PetscScalar v[], PetscBool summed, PetscBool early)
 {
   PolderDeflationDevice g = s->dev;
   PolderStream          stream;
@@ -367,64 +313,50 @@ static PetscErrorCode PolderDeflationRestrict_Private(PolderDeflationSpace s, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace s, Vec v)
+static PetscErrorCode PolderDeflationRestrictAZ_Device(PolderDeflationSpace s, const PetscScalar x[], PetscBool subtract)
 {
-  const PetscScalar *va;
+  PolderDeflationDevice g = s->dev;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeflationGetRead_Private(s, v, &va));
-  PetscCall(PolderDeflationRestrict_Private(s, va, PETSC_FALSE, PETSC_FALSE));
-  PetscCall(PolderDeflationRestoreRead_Private(s, v, &va));
+  if (!g->wcolumns.nlabel) PetscCall(PolderSegmentsBuildColumns(&g->AZ, g->d, &g->wcolumns));
+  PetscCall(PolderSegmentsSum(&g->wcolumns, x, subtract ? -1 : 1, subtract ? g->a1 : NULL, g->a1, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationRestrictAZ_Device(PolderDeflationSpace s, Vec x, PetscBool subtract)
+static PetscErrorCode PolderDeflationCoarseSolve_Device(PolderDeflationSpace s, PetscBool early)
 {
-  PolderDeflationDevice g = s->dev;
-  const PetscScalar    *xa;
-
   PetscFunctionBegin;
-  if (!g->wcolumns.nlabel) PetscCall(PolderSegmentsBuildColumns(g->nw, g->wnz, g->d, g->wrow, g->wi, g->wj, g->wv, &g->wcolumns));
-  PetscCall(PolderDeflationGetRead_Private(s, x, &xa));
-  PetscCall(PolderSegmentsSum(&g->wcolumns, xa, subtract ? -1 : 1, subtract ? g->a1 : NULL, g->a1, PETSC_FALSE));
-  PetscCall(PolderDeflationRestoreRead_Private(s, x, &xa));
+  PetscCall(PolderCoarseSolveDevice(s->coarse, s->dev->a1, s->dev->a2, early));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationProlongAdd_Device(PolderDeflationSpace s, PetscScalar alpha, Vec x)
+static PetscErrorCode PolderDeflationProlongAdd_Device(PolderDeflationSpace s, PetscScalar alpha, PetscScalar x[])
 {
   PolderDeflationDevice g = s->dev;
-  PetscScalar          *xa;
   PolderStream          stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeflationGetArray_Private(s, x, &xa));
-  if (g->zi) PolderLaunch(PolderRowsMultAdd_CUDA(g->m, NULL, g->zi, g->zj, g->zv, alpha, g->a2, xa, 0, NULL, NULL, PETSC_FALSE, stream));
-  else PolderLaunch(PolderLabelsProlongAdd_CUDA(g->m, g->label, alpha, g->a2, xa, stream));
-  PetscCall(PolderDeflationRestoreArray_Private(s, x, &xa));
-  PetscCall(PetscLogGpuFlops(g->zi ? 2.0 * g->nz : 2.0 * g->m));
+  if (g->Z.ptr) PolderLaunch(PolderRowsMultAdd_CUDA(g->m, NULL, g->Z.ptr, g->Z.col, g->Z.val, alpha, g->a2, x, 0, NULL, NULL, PETSC_FALSE, stream));
+  else PolderLaunch(PolderLabelsProlongAdd_CUDA(g->m, g->label, alpha, g->a2, x, stream));
+  PetscCall(PetscLogGpuFlops(g->Z.ptr ? 2.0 * g->Z.nz : 2.0 * g->m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationApplyP_Device(PolderDeflationSpace s, Vec v, PetscBool summed, PetscBool early, PetscScalar *dot)
+static PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace s, PetscScalar v[], PetscScalar *dot)
 {
-  PolderDeflationDevice g = s->dev;
-  PetscScalar          *va;
-  PolderStream          stream;
+  PolderDeflationDevice   g  = s->dev;
+  const PolderSparseRows *AZ = &g->AZ;
+  PolderStream            stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeflationGetArray_Private(s, v, &va));
-  PetscCall(PolderDeflationRestrict_Private(s, va, summed, early));                                                               // a1 <- Z^T v
-  PetscCall(PolderCoarseSolveDevice(s->coarse, g->a1, g->a2, PETSC_TRUE));                                                        // a2 <- E^-1 a1
-  PolderLaunch(PolderRowsMultAdd_CUDA(g->nw, g->wrow, g->wi, g->wj, g->wv, -1, g->a2, va, g->d, g->a1, dot, PETSC_TRUE, stream)); // v <- v - AZ a2
-  PetscCall(PolderDeflationRestoreArray_Private(s, v, &va));
-  PetscCall(PetscLogGpuFlops(2.0 * g->wnz + (dot ? 2.0 * g->d : 0.0)));
+  PolderLaunch(PolderRowsMultAdd_CUDA(AZ->n, AZ->row, AZ->ptr, AZ->col, AZ->val, -1, g->a2, v, g->d, g->a1, dot, PETSC_TRUE, stream));
+  PetscCall(PetscLogGpuFlops(2.0 * AZ->nz + (dot ? 2.0 * g->d : 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationUnit_Device(PolderDeflationSpace s, PetscInt k)
+static PetscErrorCode PolderDeflationUnit_Device(PolderDeflationSpace s, PetscInt k)
 {
   const PetscScalar one = 1;
 
@@ -434,11 +366,18 @@ PetscErrorCode PolderDeflationUnit_Device(PolderDeflationSpace s, PetscInt k)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationBytes_Device(PolderDeflationSpace s, PetscReal *bytes)
-{
-  const PolderDeflationDevice g = s->dev;
-
-  PetscFunctionBegin;
-  *bytes = (PetscReal)g->columns.n * (sizeof(PetscInt) + (g->runs.m ? sizeof(PetscScalar) : 0)) + (PetscReal)g->runs.m / 8 + (PetscReal)g->m * sizeof(PetscInt) + (PetscReal)g->nw * 2 * sizeof(PetscInt) + (PetscReal)g->wnz * (sizeof(PetscInt) + sizeof(PetscScalar));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+const PolderDeflationSteps PolderDeflationOnDevice = {
+  .place         = &PolderOnDevice,
+  .zform         = "labels on the device",
+  .getrows       = PolderDeflationGetRows_Device,
+  .restorerows   = PolderMatRestoreDeviceCSR,
+  .makelabels    = PolderDeflationMakeLabels_Device,
+  .makeoperators = PolderDeflationMakeOperators_Device,
+  .measure       = PolderDeflationMeasure_Device,
+  .restrictz     = PolderDeflationRestrict_Device,
+  .restrictaz    = PolderDeflationRestrictAZ_Device,
+  .coarsesolve   = PolderDeflationCoarseSolve_Device,
+  .prolongadd    = PolderDeflationProlongAdd_Device,
+  .subtractaz    = PolderDeflationSubtractAZ_Device,
+  .unit          = PolderDeflationUnit_Device,
+};

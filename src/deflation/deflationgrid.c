@@ -1,7 +1,55 @@
-/* The structured grid that a matrix without a DM shows: 3-, 5- or 7-point stencils in natural numbering. */
+/* The structured grid behind the rows: that of a DMDA, the one given, or the one that 3-, 5- or 7-point stencils in natural numbering show. */
 #include "deflationlabels.h"
 #include "core/gather.h"
 #include "kernels/labels.h"
+#include <petscdmda.h>
+
+static PetscErrorCode PolderGridFromDM(DM dm, Mat A, const PolderCSR *csr, PolderGrid *grid)
+{
+  PetscBool da;
+  PetscInt  here, all;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
+  if (!da) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(DMDAGetInfo(dm, &grid->dim, &grid->n[0], &grid->n[1], &grid->n[2], NULL, NULL, NULL, &grid->dof, NULL, NULL, NULL, NULL, NULL));
+  PetscCall(DMDAGetCorners(dm, &grid->s[0], &grid->s[1], &grid->s[2], &grid->m[0], &grid->m[1], &grid->m[2]));
+  /* the DM of another level, or of a block of A */
+  here = grid->dof * grid->m[0] * grid->m[1] * grid->m[2] != csr->m;
+  PetscCallAllreduce(&here, &all, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
+  if (all) grid->dim = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeflationGetGrid(PolderDeflationSpace s, Mat A, PolderGrid *grid)
+{
+  DM        dm     = s->dm;
+  PolderCSR csr    = {0};
+  PetscInt  points = 1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(grid, sizeof(*grid)));
+  PetscCall(MatGetLocalSize(A, &csr.m, NULL));
+  PetscCall(MatGetOwnershipRange(A, &csr.rstart, NULL));
+  PetscCall(MatGetSize(A, &csr.M, NULL));
+  for (int i = 0; i < 3; ++i) grid->n[i] = grid->m[i] = 1;
+  grid->dof = 1;
+  if (!dm) PetscCall(MatGetDM(A, &dm));
+  if (dm) PetscCall(PolderGridFromDM(dm, A, &csr, grid));
+  if (grid->dim || !s->griddim) PetscFunctionReturn(PETSC_SUCCESS);
+  for (PetscInt i = 0; i < 3; ++i) {
+    grid->s[i] = 0;
+    grid->n[i] = grid->m[i] = i < s->griddim ? s->grid[i] : 1;
+    PetscCheck(grid->n[i] > 0 && grid->n[i] <= PETSC_MAX_INT / points, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "-deflation_grid: direction %" PetscInt_FMT " has %" PetscInt_FMT " points", i, grid->n[i]);
+    points *= grid->n[i];
+  }
+  PetscCheck(csr.M % points == 0, s->comm, PETSC_ERR_ARG_SIZ, "-deflation_grid has %" PetscInt_FMT " points, which do not divide the %" PetscInt_FMT " rows of the matrix", points, csr.M);
+  grid->dim     = s->griddim;
+  grid->dof     = csr.M / points;
+  grid->rstart  = csr.rstart;
+  grid->natural = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 enum {
   MAXSTRIDES = 3
@@ -68,16 +116,16 @@ static PetscBool PolderGridFromStrides(PetscInt M, PetscInt n, const PetscInt st
   return (PetscBool)(g->n[0] * g->n[1] * g->n[2] == M && (n < 3 || g->n[0] * g->n[1] == stride[2]));
 }
 
-static PetscErrorCode PolderGridFromMatrix_Host(Mat A, const PolderCSR *csr, PolderGrid *g, PetscBool *found)
+PetscErrorCode PolderGridFind_Host(const PolderLabelRows *rows, PolderGrid *g, PetscBool *found)
 {
-  MPI_Comm      comm = PetscObjectComm((PetscObject)A);
-  PolderStrides here = {0}, sum = {0}, *all;
-  PetscInt      ranks, good     = 1, everywhere;
+  const PolderCSR *csr  = rows->csr;
+  PolderStrides    here = {0}, sum = {0}, *all;
+  PetscInt         ranks, good     = 1, everywhere;
 
   PetscFunctionBegin;
   *found = PETSC_FALSE;
   if (!PolderEntriesVisit(csr, PolderVisitStride, &here)) here.n = MAXSTRIDES + 1;
-  PetscCall(PolderGatherAll(comm, 1, &here, sizeof(here), &ranks, &all));
+  PetscCall(PolderGatherAll(rows->comm, 1, &here, sizeof(here), &ranks, &all));
   for (PetscInt r = 0; r < ranks && good; ++r) {
     good = all[r].n <= MAXSTRIDES;
     for (PetscInt k = 0; k < all[r].n && good; ++k) good = PolderStrideAdd(all[r].stride[k], &sum.n, sum.stride);
@@ -85,23 +133,24 @@ static PetscErrorCode PolderGridFromMatrix_Host(Mat A, const PolderCSR *csr, Pol
   PetscCall(PetscFree(all));
   if (!good || !PolderGridFromStrides(csr->M, sum.n, sum.stride, g)) PetscFunctionReturn(PETSC_SUCCESS);
   good = PolderEntriesVisit(csr, PolderVisitGrid, g);
-  PetscCallAllreduce(&good, &everywhere, 1, MPIU_INT, MPI_MIN, comm);
+  PetscCallAllreduce(&good, &everywhere, 1, MPIU_INT, MPI_MIN, rows->comm);
   *found = (PetscBool)everywhere;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* On the device one pass finds the candidates for the strides, and one checks all entries against them */
-static PetscErrorCode PolderGridFromMatrix_Device(const PolderCSR *csr, PolderGrid *g, PetscBool *found)
+PetscErrorCode PolderGridFind_Device(const PolderLabelRows *rows, PolderGrid *g, PetscBool *found)
 {
-  PetscInt     survey[4] = {0, PETSC_MAX_INT, 0, 0}, stride[MAXSTRIDES], n = 0, *there;
-  PolderStream stream;
+  const PolderCSR *csr       = rows->csr;
+  PetscInt         survey[4] = {0, PETSC_MAX_INT, 0, 0}, stride[MAXSTRIDES], n = 0, *there;
+  PolderStream     stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderRowsPut(csr, 4, survey, &there));
+  PetscCall(PolderPlaceUpload(rows->place, sizeof(survey), survey, &there));
   PolderLaunch(PolderStencilStrides_CUDA(csr->m, csr->ai, csr->aj, there, stream));
   PolderLaunch(PolderStencilCheck_CUDA(csr->m, csr->ai, csr->aj, there, there + 3, stream));
-  PetscCall(PolderRowsTake(csr, 4, survey, &there));
+  PetscCall(PolderPlaceFetch(rows->place, sizeof(survey), &there, survey));
   if (survey[0]) stride[n++] = 1;
   if (survey[1] < PETSC_MAX_INT) stride[n++] = survey[1];
   if (n && survey[2] > stride[n - 1]) stride[n++] = survey[2];
@@ -109,18 +158,38 @@ static PetscErrorCode PolderGridFromMatrix_Device(const PolderCSR *csr, PolderGr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderGridFromMatrix(Mat A, const PolderCSR *csr, PolderGrid *grid)
+PetscErrorCode PolderGridFromMatrix(const PolderLabelRows *rows, PolderGrid *grid)
 {
   PolderGrid g     = {0};
   PetscBool  found = PETSC_FALSE;
 
   PetscFunctionBegin;
-  if (csr->device) PetscCall(PolderGridFromMatrix_Device(csr, &g, &found));
-  else PetscCall(PolderGridFromMatrix_Host(A, csr, &g, &found));
+  PetscCall((*rows->steps->findgrid)(rows, &g, &found));
   if (!found) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscArraycpy(g.m, g.n, 3));
-  g.rstart  = csr->rstart;
+  g.rstart  = rows->csr->rstart;
   g.natural = PETSC_TRUE;
   *grid     = g;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderGridBoxes(const PolderGrid *grid, const PolderLabelRows *rows, const PetscInt boxes[3], PetscInt part[])
+{
+  PetscInt lo[3], hi[3];
+
+  PetscFunctionBegin;
+  for (int d = 0; d < 3; ++d) {
+    lo[d] = grid->natural ? 0 : grid->s[d];
+    hi[d] = grid->natural ? grid->n[d] : grid->s[d] + grid->m[d];
+  }
+  PolderRun(rows->place, PolderGridBoxes, rows->csr->m, grid->natural ? grid->rstart : 0, grid->dof, lo, hi, grid->n, boxes, part);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderGridStripes(const PolderGrid *grid, const PolderLabelRows *rows, PetscInt count, PetscInt part[])
+{
+  PetscFunctionBegin;
+  PetscCall(PolderGridBoxes(grid, rows, grid->n, part)); // a box a point
+  PolderRun(rows->place, PolderGridRuns, rows->csr->m, grid->dof, (PetscInt64)grid->n[0] * grid->n[1] * grid->n[2], count, part);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

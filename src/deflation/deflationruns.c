@@ -1,4 +1,5 @@
-/* Z^T v on the lines in which the product with a stencil is made: what a thread goes through are a few runs of equal labels, and their sums are far fewer than the rows. */
+/* Z^T v on the lines in which the product with a stencil is made: what a thread goes through are a few runs of equal labels, and their sums are far
+   fewer than the rows. */
 #include "deflationdevice.h"
 #include "mat/dia.h"
 #include "kernels/labels.h"

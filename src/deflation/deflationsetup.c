@@ -1,143 +1,240 @@
-/* Set-up of a deflation space: local numbering of the columns, AZ, the Galerkin matrix E = Z^T A Z. */
-#include "deflationspace.h"
-#include "kernels/deflation.h"
+/* Set-up of a deflation space: whether it must be made again, where, and what came of it. */
+#include "deflationsteps.h"
 
-/* Columns that this process touches get local numbers in order of appearance: own rows first, then ghosts. label[] becomes local */
-static PetscErrorCode PolderDeflationNumber_Private(PolderDeflationSpace s, PetscInt n, PetscInt label[], PetscInt nghost, PetscInt ghostlabel[])
+static PetscErrorCode PolderDeflationFreeOperators_Private(PolderDeflationSpace s)
 {
-  PetscInt *local;
-
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(s->d, &local));
-  for (PetscInt l = 0; l < s->d; ++l) local[l] = -1;
   PetscCall(PetscFree(s->gl));
-  PetscCall(PetscMalloc1(PetscMin(s->d, n + nghost), &s->gl));
-  s->nl = 0;
-  for (PetscInt i = 0; i < n + nghost; ++i) {
-    PetscInt *l = i < n ? &label[i] : &ghostlabel[i - n];
-
-    if (*l < 0) continue;
-    if (local[*l] < 0) {
-      s->gl[s->nl] = *l;
-      local[*l]    = s->nl++;
-    }
-    *l = local[*l];
-  }
-  PetscCall(PetscFree(local));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PolderDeflationMakeRuns_Private(PolderDeflationSpace s, const PetscInt label[])
-{
-  PetscFunctionBegin;
-  s->nrun = 0;
-  for (PetscInt i = 0; i < s->m; ++i) s->nrun += (i == 0 || label[i] != label[i - 1]);
   PetscCall(PetscFree2(s->runstart, s->runlabel));
-  PetscCall(PetscMalloc2(s->nrun + 1, &s->runstart, s->nrun, &s->runlabel));
-  s->nrun = 0;
-  for (PetscInt i = 0; i < s->m; ++i) {
-    if (i == 0 || label[i] != label[i - 1]) {
-      s->runstart[s->nrun]   = i;
-      s->runlabel[s->nrun++] = label[i];
-    }
-  }
-  s->runstart[s->nrun] = s->m;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* AZ on the rows where it is not zero, and whether the constant vector lies in the kernel of A */
-static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, const PolderCSR *csr, const PetscInt label[], const PetscInt ghostlabel[])
-{
-  PetscInt    *count, *col;
-  PetscScalar *val;
-  PetscInt     here[2] = {1, 1}, everywhere[2];
-  PetscInt64   nz      = s->m ? (PetscInt64)csr->ai[s->m] + (csr->bi ? csr->bi[s->m] : 0) : 0; // entries that are added up
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc3(s->m, &count, s->nl, &col, s->nl, &val));
-  here[0] = PolderLabelRowsCount_Host(s->m, csr->ai, csr->aj, csr->aa, label, csr->bi, csr->bj, csr->ba, ghostlabel, col, val, count);
-  for (PetscInt r = 0; r < s->nrun; ++r) here[1] = here[1] && s->runlabel[r] >= 0;
-  PetscCallAllreduce(here, everywhere, 2, MPIU_INT, MPI_MIN, s->comm);
-  s->nullspace = (PetscBool)everywhere[0];
-  s->covers    = (PetscBool)everywhere[1];
-  s->nw        = 0;
-  for (PetscInt i = 0; i < s->m; ++i) s->nw += count[i] > 0;
-  PetscCall(PetscFree2(s->wrow, s->wi));
-  PetscCall(PetscMalloc2(s->nw, &s->wrow, s->nw + 1, &s->wi));
-  s->nw    = 0;
-  s->wi[0] = 0;
-  for (PetscInt i = 0; i < s->m; ++i) {
-    if (count[i] > 0) {
-      s->wrow[s->nw]   = i;
-      s->wi[s->nw + 1] = s->wi[s->nw] + count[i];
-      ++s->nw;
-    }
-  }
-  PetscCall(PetscFree3(count, col, val));
-  PetscCall(PetscFree2(s->wj, s->wv));
-  PetscCall(PetscMalloc2(s->wi[s->nw], &s->wj, s->wi[s->nw], &s->wv));
-  PolderLabelRowsFill_Host(s->nw, s->wrow, csr->ai, csr->aj, csr->aa, label, csr->bi, csr->bj, csr->ba, ghostlabel, s->wi, s->wj, s->wv);
-  for (PetscInt k = 0; k < s->nw; ++k) {
-    const PetscInt i = s->wrow[k];
-
-    nz += csr->ai[i + 1] - csr->ai[i] + (csr->bi ? csr->bi[i + 1] - csr->bi[i] : 0);
-  }
-  PetscCall(PetscLogFlops((PetscLogDouble)nz));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* E = Z^T (AZ): the rows of AZ are sorted by the columns of Z they meet; tptr, trow, tweight is Z^T on those rows */
-static PetscErrorCode PolderDeflationMakeE_Private(PolderDeflationSpace s, const PetscInt label[], PetscBool drop)
-{
-  PetscInt    *tptr, *trow, *position, *ei, *ej = NULL, nc, size = 0, nz = 0;
-  PetscScalar *tweight, *ev = NULL;
-
-  PetscFunctionBegin;
-  PetscCall(PetscCalloc1(s->nl + 2, &tptr));
-  for (PetscInt k = 0; k < s->nw; ++k) {
-    if (s->zi) {
-      for (PetscInt j = s->zi[s->wrow[k]]; j < s->zi[s->wrow[k] + 1]; ++j) ++tptr[s->zj[j] + 2];
-    } else if (label[s->wrow[k]] >= 0) ++tptr[label[s->wrow[k]] + 2];
-  }
-  for (PetscInt c = 0; c < s->nl; ++c) tptr[c + 2] += tptr[c + 1];
-  PetscCall(PetscMalloc2(tptr[s->nl + 1], &trow, s->zi ? tptr[s->nl + 1] : 0, &tweight));
-  for (PetscInt k = 0; k < s->nw; ++k) {
-    if (s->zi) {
-      for (PetscInt j = s->zi[s->wrow[k]]; j < s->zi[s->wrow[k] + 1]; ++j) {
-        tweight[tptr[s->zj[j] + 1]] = s->zv[j];
-        trow[tptr[s->zj[j] + 1]++]  = k;
-      }
-    } else if (label[s->wrow[k]] >= 0) trow[tptr[label[s->wrow[k]] + 1]++] = k;
-  }
-  PetscCall(PetscMalloc2(s->nl, &position, s->nl + 1, &ei));
-  for (PetscInt c = 0; c < s->nl; ++c) position[c] = -1;
-  ei[0] = 0;
-  for (PetscInt c = 0; c < s->nl; ++c) {
-    if (nz + s->nl > size) { /* a row of E has at most nl entries */
-      size = 2 * nz + s->nl;
-      PetscCall(PetscRealloc(size * sizeof(*ej), &ej));
-      PetscCall(PetscRealloc(size * sizeof(*ev), &ev));
-    }
-    nc = 0;
-    PolderGalerkinRow_Host(tptr[c + 1] - tptr[c], trow + tptr[c], s->zi ? tweight + tptr[c] : NULL, s->wi, s->wj, s->wv, &nc, position, ej + nz, ev + nz);
-    nz += nc;
-    ei[c + 1] = nz;
-  }
-  PetscCall(PetscLogFlops((s->zi ? 2.0 : 1.0) * s->wi[s->nw]));
-  PetscCall(PolderCoarseSetUp(s->coarse, s->d, s->nl, s->gl, ei, ej, ev, drop));
-  PetscCall(PetscFree2(position, ei));
-  PetscCall(PetscFree(ej));
-  PetscCall(PetscFree(ev));
-  PetscCall(PetscFree2(trow, tweight));
-  PetscCall(PetscFree(tptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PolderDeflationWork_Private(PolderDeflationSpace s)
-{
-  PetscFunctionBegin;
+  PetscCall(PolderSparseRowsDestroy(&PolderOnHost, &s->Z));
+  PetscCall(PolderSparseRowsDestroy(&PolderOnHost, &s->AZ));
   PetscCall(PetscFree2(s->a1, s->a2));
-  PetscCall(PetscMalloc2(s->nl, &s->a1, s->nl, &s->a2));
+  s->nl = s->nrun = 0;
+  PetscCall(PolderDeflationDeviceReset(s->dev));
+  PetscCall(PolderDeviceFree(&s->standin));
+  s->setup = s->nullspace = s->covers = PETSC_FALSE;
+  s->made = s->steps = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Frees what set-up made; what the user asked for stays */
+PetscErrorCode PolderDeflationSpaceReset(PolderDeflationSpace s)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeflationFreeOperators_Private(s));
+  PetscCall(PolderDeflationDeviceDestroy(&s->dev));
+  PetscCall(PetscFree(s->label));
+  s->labelsvalid = PETSC_FALSE;
+  s->d           = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The object whose change makes the labels or Z invalid: what was set, else what is composed on the operator */
+static PetscErrorCode PolderDeflationSource_Private(PolderDeflationSpace s, Mat A, PetscObject *source)
+{
+  PetscBool user, nearnull;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONUSER, &user));
+  PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONNEARNULLSPACE, &nearnull));
+  *source = NULL;
+  if (user) {
+    *source = s->Zuser ? (PetscObject)s->Zuser : (PetscObject)s->labels;
+    if (!*source) PetscCall(PetscObjectQuery((PetscObject)A, "deflation_matrix", source));
+    if (!*source) PetscCall(PetscObjectQuery((PetscObject)A, "deflation_labels", source));
+    PetscCheck(*source, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_space user needs labels or a matrix Z: call PolderDeflationSpaceSetLabels() or PolderDeflationSpaceSetMatrix(), or compose them on the operator as deflation_labels or deflation_matrix");
+  } else if (nearnull) {
+    MatNullSpace sp;
+
+    PetscCall(MatGetNearNullSpace(A, &sp));
+    *source = (PetscObject)sp;
+  } else if (s->levelset) {
+    *source = (PetscObject)s->levelset;
+  } else if (!s->levelsetfrom[0]) {
+    PetscCall(PetscObjectQuery((PetscObject)A, "levelset", source));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Compares the state of the matrix and of the source of the labels with those of the last set-up */
+static PetscErrorCode PolderDeflationCheckState_Private(PolderDeflationSpace s, Mat A, PetscObject source)
+{
+  PetscObjectId    Aid, sourceid = 0;
+  PetscObjectState Astate, Anonzero, sourcestate = 0;
+  PetscBool        sameA, samesource, found;
+  const char      *regional[] = {POLDERDEFLATIONAUTO, POLDERDEFLATIONLEVELSET, POLDERDEFLATIONLEVELSETSUBDOMAIN};
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)A, &Aid));
+  PetscCall(PetscObjectStateGet((PetscObject)A, &Astate));
+  PetscCall(MatGetNonzeroState(A, &Anonzero));
+  if (source) {
+    PetscCall(PetscObjectGetId(source, &sourceid));
+    PetscCall(PetscObjectStateGet(source, &sourcestate));
+  }
+  sameA      = (PetscBool)(Aid == s->Aid && Anonzero == s->Anonzerostate);
+  samesource = (PetscBool)(sourceid == s->sourceid && sourcestate == s->sourcestate);
+  if (!sameA || !samesource || Astate != s->Astate) s->setup = PETSC_FALSE;
+  if (!sameA || !samesource) s->labelsvalid = PETSC_FALSE;
+  if (Astate != s->Astate && !source) { // regions are then found from the values of the matrix
+    for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(regional); ++i) {
+      PetscCall(PetscStrcmp(s->type, regional[i], &found));
+      if (found) s->labelsvalid = PETSC_FALSE;
+    }
+  }
+  s->Aid           = Aid;
+  s->Astate        = Astate;
+  s->Anonzerostate = Anonzero;
+  s->sourceid      = sourceid;
+  s->sourcestate   = sourcestate;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Z is a matrix: that of the near null space, or the user's */
+static PetscErrorCode PolderDeflationBuildMatrix_Private(PolderDeflationSpace s, Mat A, Mat Zuser)
+{
+  Mat Z = Zuser;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeflationDeviceDestroy(&s->dev));
+  PetscCall(PetscStrncpy(s->chosen, s->type, sizeof(s->chosen)));
+  PetscCall(PetscStrncpy(s->reason, "as asked", sizeof(s->reason)));
+  if (Zuser) PetscCall(PetscObjectReference((PetscObject)Z));
+  else PetscCall(PolderDeflationNearNullSpace(A, &Z));
+  PetscCall(PolderLogBegin(POLDER_DeflationSetUp, (PetscObject)A));
+  PetscCall(PolderDeflationSetUpMatrix(s, A, Z));
+  PetscCall(PolderLogEnd(POLDER_DeflationSetUp, (PetscObject)A));
+  PetscCall(MatDestroy(&Z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Z is made of labels */
+static PetscErrorCode PolderDeflationBuildLabels_Private(PolderDeflationSpace s, Mat A)
+{
+  PolderCSR csr;
+
+  PetscFunctionBegin;
+  PetscCall((*s->made->getrows)(A, &csr));
+  PetscCall((*s->made->makelabels)(s, A, &csr));
+  if (s->d) {
+    PetscCall(PolderLogBegin(POLDER_DeflationSetUp, (PetscObject)A));
+    PetscCall((*s->made->makeoperators)(s, A, &csr));
+    PetscCall(PolderLogEnd(POLDER_DeflationSetUp, (PetscObject)A));
+  }
+  PetscCall((*s->made->restorerows)(A, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderDeflationBuild_Private(PolderDeflationSpace s, Mat A, PetscObject source)
+{
+  PetscBool    nearnull, matrix = PETSC_FALSE;
+  PetscClassId id;
+  PetscMPIInt  size;
+  PolderCSR    csr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONNEARNULLSPACE, &nearnull));
+  if (source) {
+    PetscCall(PetscObjectGetClassId(source, &id));
+    matrix = (PetscBool)(id == MAT_CLASSID);
+  }
+  PetscCallMPI(MPI_Comm_size(s->comm, &size));
+  PetscCall(PolderMatGetDeviceCSR(A, &csr, &s->device));
+  PetscCall(PolderMatRestoreDeviceCSR(A, &csr));
+  PetscCall(PolderCoarseSetDevice(s->coarse, s->device));
+  /* the device makes what has one label a row of one process; the operators of other spaces are copied there */
+  s->made = s->device && !nearnull && !matrix && !s->weighted && size == 1 && s->m ? &PolderDeflationOnDevice : &PolderDeflationOnHost;
+  if (nearnull || matrix) PetscCall(PolderDeflationBuildMatrix_Private(s, A, nearnull ? NULL : (Mat)source));
+  else PetscCall(PolderDeflationBuildLabels_Private(s, A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The objects composed on A that tell the regions, on its AIJ image as well */
+static PetscErrorCode PolderDeflationShareSource_Private(Mat A, Mat Aij)
+{
+  const char *const names[] = {"levelset", "deflation_labels"};
+  PetscObject       object;
+  MatNullSpace      nearnull;
+
+  PetscFunctionBegin;
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(names); ++i) {
+    PetscCall(PetscObjectQuery((PetscObject)A, names[i], &object));
+    if (object) PetscCall(PetscObjectCompose((PetscObject)Aij, names[i], object));
+  }
+  PetscCall(MatGetNearNullSpace(A, &nearnull));
+  if (nearnull) PetscCall(MatSetNearNullSpace(Aij, nearnull));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace s, Mat A, PetscBool *finite)
+{
+  PetscBool   none, automatic, aij, shell, assembled;
+  PetscInt    M, N;
+  PetscObject source;
+  Mat         Aij = A;
+
+  PetscFunctionBegin;
+  *finite = PETSC_TRUE;
+  PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONNONE, &none));
+  PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONAUTO, &automatic));
+  PetscCall(PolderMatIsAIJ(A, &aij));
+  PetscCall(PetscObjectTypeCompare((PetscObject)A, MATSHELL, &shell));
+  if (none || (automatic && shell)) {
+    PetscCall(PolderDeflationSpaceReset(s));
+    PetscCall(PetscStrncpy(s->chosen, POLDERDEFLATIONNONE, sizeof(s->chosen)));
+    PetscCall(PetscStrncpy(s->reason, none ? "as asked" : "the operator is matrix-free and deflation needs its entries", sizeof(s->reason)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(MatGetSize(A, &M, &N));
+  PetscCheck(M == N, s->comm, PETSC_ERR_ARG_SIZ, "Deflation needs a square matrix, this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", M, N);
+  PetscCall(MatAssembled(A, &assembled));
+  PetscCheck(assembled, s->comm, PETSC_ERR_ARG_WRONGSTATE, "Deflation needs an assembled matrix: call MatAssemblyBegin() and MatAssemblyEnd()");
+  PetscCheck(!shell, s->comm, PETSC_ERR_SUP, "Deflation needs the entries of the matrix and this one is matrix-free: use -deflation_space none, or give an assembled matrix");
+  PetscCall(PolderDeflationSource_Private(s, A, &source));
+  PetscCall(PolderDeflationCheckState_Private(s, A, source));
+  if (s->setup) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeflationFreeOperators_Private(s));
+  if (!aij) {
+    PetscCall(MatConvert(A, MATAIJ, MAT_INITIAL_MATRIX, &Aij));
+    if (source) PetscCall(PolderDeflationShareSource_Private(A, Aij));
+  }
+  PetscCall(MatGetLocalSize(Aij, &s->m, NULL));
+  PetscCall(PolderDeflationBuild_Private(s, Aij, source));
+  if (!aij) PetscCall(MatDestroy(&Aij));
+  if (s->d) PetscCall(PolderCoarseIsFinite(s->coarse, finite));
+  s->setup = *finite;
+  PetscCall(PetscInfo(A, "Deflation space %s with %" PetscInt_FMT " vectors: %s\n", s->chosen, s->d, s->reason));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*@
+   PolderDeflationSpaceSetUp - makes the deflation vectors, AZ and the factor of Z^T A Z
+
+   Collective
+
+   Input Parameters:
++  space - the space
+-  A     - the operator, symmetric
+
+   Level: advanced
+
+   Notes:
+   Does nothing when neither the matrix nor the level set (labels, Z) has changed; keeps the labels when only the values of the matrix have,
+   unless the regions are found from these values.
+
+   When the constant vector lies in the kernel of A and the columns add up to it, one column is left out, whether or not a null space is attached: the
+   operators P and Q A stay what they are with the pseudo-inverse of Z^T A Z.
+
+.seealso: `PolderDeflationSpaceSetFromOptions()`, `PolderDeflationSpaceApplyP()`, `PolderDeflationSpaceApplyQAdd()`
+@*/
+PetscErrorCode PolderDeflationSpaceSetUp(PolderDeflationSpace s, Mat A)
+{
+  PetscBool finite;
+
+  PetscFunctionBegin;
+  PetscValidHeaderSpecific(A, MAT_CLASSID, 2);
+  PetscCall(PolderDeflationSpaceTrySetUp(s, A, &finite));
+  PetscCheck(finite, s->comm, PETSC_ERR_FP, POLDER_COARSE_BADTEXT);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -151,250 +248,64 @@ PetscErrorCode PolderDeflationLeavesOneOut(PolderDeflationSpace s, PetscBool *dr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeflationSetUpLabels(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
-{
-  PetscInt  *label, *ghostlabel;
-  PolderHalo halo;
-  PetscBool  drop = PETSC_FALSE;
+/*@
+   PolderDeflationSpaceGetSize - gets the number of deflation vectors in use
 
+   Not Collective
+
+   Input Parameter:
+.  space - the space, set up
+
+   Output Parameter:
+.  d - columns of Z less those that were left out (because the operator is singular, or because they depend on others)
+
+   Level: intermediate
+
+.seealso: `PolderDeflationSpaceGetVector()`
+@*/
+PetscErrorCode PolderDeflationSpaceGetSize(PolderDeflationSpace s, PetscInt *d)
+{
   PetscFunctionBegin;
-  PetscCall(PolderMatGetHalo(A, &halo));
-  PetscCall(PetscMalloc2(s->m, &label, csr->nghost, &ghostlabel));
-  PetscCall(PetscArraycpy(label, s->label, s->m));
-  PetscCall(PolderHaloExchange(halo, MPIU_INT, label, ghostlabel));
-  PetscCall(PolderDeflationNumber_Private(s, s->m, label, csr->nghost, ghostlabel));
-  PetscCall(PolderDeflationMakeRuns_Private(s, label));
-  PetscCall(PolderDeflationMakeAZ_Private(s, csr, label, ghostlabel));
-  PetscCall(PolderDeflationLeavesOneOut(s, &drop));
-  PetscCall(PolderDeflationMakeE_Private(s, label, drop));
-  PetscCall(PolderDeflationWork_Private(s));
-  PetscCall(PetscFree2(label, ghostlabel));
+  PetscAssertPointer(d, 2);
+  *d = 0;
+  if (s->d) PetscCall(PolderCoarseGetRank(s->coarse, d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The local rows of an AIJ matrix with global columns, as a sequential matrix that the caller destroys */
-static PetscErrorCode PolderMatGetLocalRows_Private(Mat A, Mat *local)
+/*@C
+   PolderDeflationSpaceView - prints what the space consists of and why
+
+   Collective
+
+   Input Parameters:
++  space  - the space
+-  viewer - the viewer; only ASCII viewers print
+
+   Level: advanced
+
+.seealso: `PolderDeflationSpaceSetUp()`
+@*/
+PetscErrorCode PolderDeflationSpaceView(PolderDeflationSpace s, PetscViewer viewer)
 {
-  PetscMPIInt size;
+  PetscBool ascii, less = PETSC_FALSE;
+  PetscInt  used;
+  PetscReal here[2], all[2];
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)A), &size));
-  if (size > 1) PetscCall(MatMPIAIJGetLocalMat(A, MAT_INITIAL_MATRIX, local));
-  else {
-    PetscCall(PetscObjectReference((PetscObject)A));
-    *local = A;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!s->chosen[0]) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "deflation space: %s, not yet set up\n", s->type));
+    PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Copies CSR arrays without their zero entries */
-static PetscErrorCode PolderDeflationCopyRows_Private(Mat local, PetscInt m, PetscInt **ptr, PetscInt **col, PetscScalar **val)
-{
-  const PetscInt    *ai, *aj;
-  const PetscScalar *aa;
-  PetscInt           rows, nz = 0;
-  PetscBool          done;
-
-  PetscFunctionBegin;
-  PetscCall(MatGetRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &rows, &ai, &aj, &done));
-  PetscCheck(done && rows == m, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cannot read the rows of a deflation matrix");
-  PetscCall(MatSeqAIJGetArrayRead(local, &aa));
-  PetscCall(PetscMalloc1(m + 1, ptr));
-  PetscCall(PetscMalloc2(ai[m], col, ai[m], val));
-  (*ptr)[0] = 0;
-  for (PetscInt i = 0; i < m; ++i) {
-    for (PetscInt j = ai[i]; j < ai[i + 1]; ++j) {
-      if (aa[j] == 0) continue;
-      (*col)[nz]   = aj[j];
-      (*val)[nz++] = aa[j];
-    }
-    (*ptr)[i + 1] = nz;
-  }
-  PetscCall(MatSeqAIJRestoreArrayRead(local, &aa));
-  PetscCall(MatRestoreRowIJ(local, 0, PETSC_FALSE, PETSC_FALSE, &rows, &ai, &aj, &done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Rows of a sparse matrix with global columns */
-typedef struct {
-  PetscInt    *ptr, *col;
-  PetscScalar *val;
-} PolderRows;
-
-/* Work of a row of AZ: by column, and the columns that occur */
-typedef struct {
-  PetscScalar *own, *sum; /* [d] the row of Z, and of AZ; zero between rows */
-  PetscInt    *last;      /* [d] the last neighbour that has this column */
-  PetscInt    *occurs;    /* [d] */
-  PetscInt     n, neighbour;
-} PolderProductRow;
-
-static inline void PolderProductAdd(PolderProductRow *row, PetscInt k, PetscScalar value)
-{
-  if (!row->last[k]) row->occurs[row->n++] = k;
-  row->last[k] = row->neighbour;
-  row->sum[k] += value;
-}
-
-/* sum += a (z_j - z_i) for row j of Z and row i of own */
-static void PolderProductNeighbour(PolderProductRow *row, PetscScalar a, const PolderRows *Z, PetscInt j, const PolderRows *own, PetscInt i)
-{
-  ++row->neighbour;
-  for (PetscInt q = Z->ptr[j]; q < Z->ptr[j + 1]; ++q) PolderProductAdd(row, Z->col[q], a * (Z->val[q] - row->own[Z->col[q]]));
-  for (PetscInt q = own->ptr[i]; q < own->ptr[i + 1]; ++q) {
-    if (row->last[own->col[q]] != row->neighbour) PolderProductAdd(row, own->col[q], -a * own->val[q]);
-  }
-}
-
-/* Row i of AZ as the sum of a_ij (z_j - z_i) and of the row sum of A times z_i. So a column is free of noise where it is constant and A adds up to zero: the noise of plain sums,
-   times coefficients of the size of the solution, is what limits the residual at high contrast. Writes the entries when col is not NULL; returns their number */
-static PetscInt PolderProductCompute(PolderProductRow *row, const PolderCSR *csr, PetscInt i, const PolderRows *Z, const PolderRows *ghost, PetscInt col[], PetscScalar val[])
-{
-  PetscInt    n = csr->ai[i + 1] - csr->ai[i], nz = 0;
-  PetscScalar total = 0;
-  PetscReal   abs   = 0;
-
-  row->n = row->neighbour = 0;
-  for (PetscInt q = Z->ptr[i]; q < Z->ptr[i + 1]; ++q) row->own[Z->col[q]] = Z->val[q];
-  for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
-    total += csr->aa[k];
-    abs += PetscAbsScalar(csr->aa[k]);
-    if (csr->aj[k] != i) PolderProductNeighbour(row, csr->aa[k], Z, csr->aj[k], Z, i);
-  }
-  for (PetscInt k = csr->bi ? csr->bi[i] : 0; csr->bi && k < csr->bi[i + 1]; ++k, ++n) {
-    total += csr->ba[k];
-    abs += PetscAbsScalar(csr->ba[k]);
-    PolderProductNeighbour(row, csr->ba[k], ghost, csr->bj[k], Z, i);
-  }
-  ++row->neighbour;
-  for (PetscInt q = Z->ptr[i]; q < Z->ptr[i + 1]; ++q) {
-    if (PetscAbsScalar(total) > (4 + n) * PETSC_MACHINE_EPSILON * abs) PolderProductAdd(row, Z->col[q], total * Z->val[q]);
-    row->own[Z->col[q]] = 0;
-  }
-  for (PetscInt q = 0; q < row->n; ++q) {
-    const PetscInt k = row->occurs[q];
-
-    if (row->sum[k] != (PetscScalar)0) {
-      if (col) {
-        col[nz] = k;
-        val[nz] = row->sum[k];
-      }
-      ++nz;
-    }
-    row->sum[k]  = 0;
-    row->last[k] = 0;
-  }
-  return nz;
-}
-
-/* The rows of Z that belong to other processes and are needed here */
-static PetscErrorCode PolderDeflationGhostRows_Private(Mat Z, const PolderCSR *csr, PetscInt d, PolderRows *ghost)
-{
-  PetscMPIInt size;
-  IS          rows, cols;
-  Mat        *sub;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)Z), &size));
-  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, csr->nghost, csr->garray, PETSC_USE_POINTER, &rows));
-  PetscCall(ISCreateStride(PETSC_COMM_SELF, d, 0, 1, &cols));
-  PetscCall(MatCreateSubMatrices(Z, 1, &rows, &cols, MAT_INITIAL_MATRIX, &sub));
-  PetscCall(PolderDeflationCopyRows_Private(sub[0], csr->nghost, &ghost->ptr, &ghost->col, &ghost->val));
-  PetscCall(MatDestroySubMatrices(1, &sub));
-  PetscCall(ISDestroy(&cols));
-  PetscCall(ISDestroy(&rows));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* AZ on the rows where it is not zero, with global columns */
-static PetscErrorCode PolderDeflationProduct_Private(PolderDeflationSpace s, Mat A, Mat Z)
-{
-  const PolderRows rows  = {s->zi, s->zj, s->zv};
-  PolderRows       ghost = {0};
-  PolderProductRow row;
-  PolderCSR        csr;
-  PetscInt        *count;
-
-  PetscFunctionBegin;
-  PetscCall(PolderMatGetCSR(A, &csr));
-  PetscCall(PolderDeflationGhostRows_Private(Z, &csr, s->d, &ghost));
-  PetscCall(PetscCalloc4(s->d, &row.own, s->d, &row.sum, s->d, &row.last, s->d, &row.occurs));
-  PetscCall(PetscMalloc1(s->m, &count));
-  s->nw = 0;
-  for (PetscInt i = 0; i < s->m; ++i) {
-    count[i] = PolderProductCompute(&row, &csr, i, &rows, &ghost, NULL, NULL);
-    s->nw += count[i] > 0;
-  }
-  PetscCall(PetscMalloc2(s->nw, &s->wrow, s->nw + 1, &s->wi));
-  s->nw    = 0;
-  s->wi[0] = 0;
-  for (PetscInt i = 0; i < s->m; ++i) {
-    if (!count[i]) continue;
-    s->wrow[s->nw]   = i;
-    s->wi[s->nw + 1] = s->wi[s->nw] + count[i];
-    ++s->nw;
-  }
-  PetscCall(PetscMalloc2(s->wi[s->nw], &s->wj, s->wi[s->nw], &s->wv));
-  for (PetscInt k = 0; k < s->nw; ++k) (void)PolderProductCompute(&row, &csr, s->wrow[k], &rows, &ghost, s->wj + s->wi[k], s->wv + s->wi[k]);
-  PetscCall(PetscLogFlops(4.0 * s->wi[s->nw]));
-  PetscCall(PetscFree(count));
-  PetscCall(PetscFree4(row.own, row.sum, row.last, row.occurs));
-  PetscCall(PetscFree(ghost.ptr));
-  PetscCall(PetscFree2(ghost.col, ghost.val));
-  PetscCall(PolderMatRestoreCSR(A, &csr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* General form: Z is a sparse matrix of any pattern */
-PetscErrorCode PolderDeflationSetUpMatrix(PolderDeflationSpace s, Mat A, Mat Z)
-{
-  Mat local;
-
-  PetscFunctionBegin;
-  PetscCall(PolderMatGetLocalRows_Private(Z, &local));
-  PetscCall(PolderDeflationCopyRows_Private(local, s->m, &s->zi, &s->zj, &s->zv));
-  PetscCall(MatDestroy(&local));
-  PetscCall(PolderDeflationProduct_Private(s, A, Z));
-  PetscCall(PolderDeflationNumber_Private(s, s->zi[s->m], s->zj, s->wi[s->nw], s->wj));
-  PetscCall(PolderDeflationMakeE_Private(s, NULL, PETSC_FALSE));
-  PetscCall(PolderDeflationWork_Private(s));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Z with the vectors of MatSetNearNullSpace() as columns */
-PetscErrorCode PolderDeflationNearNullSpace(Mat A, Mat *Z)
-{
-  MatNullSpace       nearnull;
-  PetscBool          constant;
-  PetscInt           nvec, m, rstart, cols, *nnz;
-  const Vec         *vecs;
-  const PetscScalar *v;
-  MPI_Comm           comm;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectGetComm((PetscObject)A, &comm));
-  PetscCall(MatGetNearNullSpace(A, &nearnull));
-  PetscCheck(nearnull, comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_space nearnullspace needs the near null space of the matrix: attach one with MatSetNearNullSpace()");
-  PetscCall(MatNullSpaceGetVecs(nearnull, &constant, &nvec, &vecs));
-  cols = nvec + (constant ? 1 : 0);
-  PetscCheck(cols, comm, PETSC_ERR_ARG_WRONGSTATE, "The near null space of the matrix has no vectors: attach one with MatSetNearNullSpace()");
-  PetscCall(MatGetLocalSize(A, &m, NULL));
-  PetscCall(MatGetOwnershipRange(A, &rstart, NULL));
-  PetscCall(MatCreate(comm, Z));
-  PetscCall(MatSetSizes(*Z, m, PETSC_DECIDE, PETSC_DETERMINE, cols));
-  PetscCall(MatSetType(*Z, MATAIJ));
-  PetscCall(PetscMalloc1(m, &nnz));
-  for (PetscInt i = 0; i < m; ++i) nnz[i] = cols;
-  PetscCall(MatSeqAIJSetPreallocation(*Z, 0, nnz));
-  PetscCall(MatMPIAIJSetPreallocation(*Z, cols, NULL, cols, NULL));
-  PetscCall(PetscFree(nnz));
-  for (PetscInt k = 0; k < cols; ++k) {
-    if (k < nvec) PetscCall(VecGetArrayRead(vecs[k], &v));
-    for (PetscInt i = 0; i < m; ++i) PetscCall(MatSetValue(*Z, rstart + i, k, k < nvec ? v[i] : 1, INSERT_VALUES));
-    if (k < nvec) PetscCall(VecRestoreArrayRead(vecs[k], &v));
-  }
-  PetscCall(MatAssemblyBegin(*Z, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*Z, MAT_FINAL_ASSEMBLY));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "deflation space: %s (%s)\n", s->chosen, s->reason));
+  if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeflationSpaceGetSize(s, &used));
+  PetscCall((*s->made->measure)(s, &here[0], &here[1]));
+  PetscCallAllreduce(here, all, 2, MPIU_REAL, MPIU_SUM, s->comm);
+  PetscCall(PolderDeflationLeavesOneOut(s, &less));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  vectors: %" PetscInt_FMT "%s; Z stored as %s; AZ on %.0f rows; %.3g MB for Z and AZ\n", used, !s->Z.ptr && less ? ", one left out since the operator has the constant kernel" : "",
+                                   s->Z.ptr ? "a sparse matrix" : s->made->zform, (double)all[0], (double)all[1] / 1e6));
+  PetscCall(PolderCoarseView(s->coarse, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -20,6 +20,13 @@ typedef struct {
 } PolderGrid;
 
 typedef struct _n_PolderDeflationDevice *PolderDeflationDevice;
+typedef struct _PolderDeflationSteps     PolderDeflationSteps;
+
+/* Rows of a sparse matrix whose columns are those of Z: row[k], or row k where row is NULL, has the entries ptr[k] .. ptr[k+1] */
+typedef struct {
+  PetscInt     n, nz, *row, *ptr, *col;
+  PetscScalar *val;
+} PolderSparseRows;
 
 struct _n_PolderDeflationSpace {
   MPI_Comm comm;
@@ -38,21 +45,20 @@ struct _n_PolderDeflationSpace {
   DM        dm;     /* of the solver; the matrix's own is used when this is NULL */
   PetscBool device; /* the matrix is on the device: set before the labels are made, so that the number of columns is chosen for it */
   /* what set-up made of it */
-  char                  chosen[32], why[512];       /* kind in use, and one line for the view that says why */
-  PetscInt              d;                          /* columns before any is left out */
-  PetscBool             nullspace, covers;          /* A has the constant vector as kernel; every row has a label */
-  PetscInt              nl, *gl;                    /* columns that this process touches */
-  PetscInt              m;                          /* local rows */
-  PetscInt              nrun, *runstart, *runlabel; /* label form: rows runstart[r] .. runstart[r+1] lie in local column runlabel[r], -1 none */
-  PetscInt             *zi, *zj;                    /* general form: local rows of Z as CSR with local columns, NULL in label form */
-  PetscScalar          *zv;
-  PetscInt              nw, *wrow, *wi, *wj; /* AZ on the nw rows wrow[] where it is not zero, as CSR with local columns */
-  PetscScalar          *wv;
-  PetscScalar          *a1, *a2; /* [nl] work */
-  PolderCoarse          coarse;
-  PetscBool             onhost; /* the arrays above hold what set-up made */
-  PolderDeflationDevice dev;    /* the same on the device: made there by set-up, or copied at the first vector that is there */
-  PetscBool             apply;  /* the operator that is being applied runs on the device */
+  char                        chosen[32], reason[512];    /* kind in use, and one line for the view that says why */
+  PetscInt                    d;                          /* columns before any is left out */
+  PetscBool                   nullspace, covers;          /* A has the constant vector as kernel; every row has a label */
+  PetscInt                    nl, *gl;                    /* columns that this process touches */
+  PetscInt                    m;                          /* local rows */
+  PetscInt                    nrun, *runstart, *runlabel; /* label form: rows runstart[r] .. runstart[r+1] lie in local column runlabel[r], -1 none */
+  PolderSparseRows            Z;                          /* general form, with local columns; no arrays in label form */
+  PolderSparseRows            AZ;                         /* on the rows where it is not zero, with local columns */
+  PetscScalar                *a1, *a2;                    /* [nl] work */
+  PolderCoarse                coarse;
+  PolderDeflationDevice       dev;     /* the same on the device: made there by set-up, or copied at the first vector that is there */
+  const PolderDeflationSteps *made;    /* those of the place where set-up made it: on the device the arrays above are empty */
+  const PolderDeflationSteps *steps;   /* those of the operator that is being applied */
+  PetscScalar                *standin; /* [m] of the device: what stands for a vector of the host, from its first use on */
   /* what the set-up was made from */
   PetscObjectId    Aid, sourceid;
   PetscObjectState Astate, Anonzerostate, sourcestate;
@@ -68,29 +74,13 @@ PETSC_INTERN PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace, M
 /* y <- P^T y + Q r with one coarse solve. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace, Vec r, Vec y);
 
-/* deflationapply.c: w <- P w for w = A p, and the device scalar *dot, which holds the part of (p, w) on this process, becomes that of (p, P w); vectors of the device.
-   summed: the runs have the sums of w. Collective */
+/* deflationapply.c: w <- P w for w = A p, and the device scalar *dot, which holds the part of (p, w) on this process, becomes that of (p, P w); vectors
+   of the device. summed: the runs have the sums of w. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace, Vec w, PetscBool summed, PetscScalar *dot);
 /* The runs that want the sums of a vector of the device before P is applied to it; NULL: there are none */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace, const PolderRuns **runs);
 
-/* deflationlabels.c: labels of the local rows (global, compressed to 0 .. d-1 with no empty one; -1: in no vector); sets chosen and why. Collective */
+/* deflationlabels.c: labels of the local rows (global, compressed to 0 .. d-1 with no empty one; -1: in no vector); sets chosen and reason. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabels(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d);
 /* The same labels in device memory from device arrays, on one process; done = FALSE when the kind cannot be made there: METIS parts, several processes */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabelsDevice(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d, PetscBool *done);
-PETSC_INTERN PetscErrorCode PolderDeflationGetGrid(PolderDeflationSpace, Mat, PolderGrid *);
-
-/* components.c: connected components of the matrix graph. comp[i] is the smallest global row of the component of row i, so it does not
-   depend on the number of processes */
-/* rows joined by an entry belong together when their class is the same; rows of negative class get -1 */
-PETSC_INTERN PetscErrorCode PolderMatComponents(Mat, const PolderCSR *, const PetscInt cls[], PetscInt comp[]);
-/* rows joined by an entry belong together unless their scales max_j |a_ij| (j != i) differ by more than the factor jump; rows without such entries get -1 */
-PETSC_INTERN PetscErrorCode PolderMatRegions(Mat, const PolderCSR *, PetscReal jump, PetscInt comp[]);
-
-/* deflationsetup.c: from s->label (label form) or a matrix Z (general form) to AZ and the factor of E. Collective */
-PETSC_INTERN PetscErrorCode PolderDeflationSetUpLabels(PolderDeflationSpace, Mat, const PolderCSR *);
-PETSC_INTERN PetscErrorCode PolderDeflationSetUpMatrix(PolderDeflationSpace, Mat A, Mat Z);
-/* Is a column of the label form left out, because the columns add up to the kernel of A? */
-PETSC_INTERN PetscErrorCode PolderDeflationLeavesOneOut(PolderDeflationSpace, PetscBool *);
-PETSC_INTERN PetscErrorCode PolderDeflationNearNullSpace(Mat A, Mat *Z);
-PETSC_INTERN PetscErrorCode PolderDeflationWeightedMatrix(PolderDeflationSpace, Mat A, const PolderCSR *, Mat *Z);

@@ -3,7 +3,7 @@
   that region, gets the entries sigma_i/(sigma_i + sigma_j) and sigma_j/(sigma_i + sigma_j), so that the rows of Z still add up to 1
   (Vuik, Segal, Meijerink, Wijma 2001, J. Comput. Phys. 172; Gupta 2015, section 6.3.1).
 */
-#include "deflationspace.h"
+#include "deflationsteps.h"
 
 /* |a_ik| at its largest over the neighbours k of row i with each label; returns the number of distinct labels, the row's own first */
 static PetscInt PolderRowStrengths_Private(const PolderCSR *csr, PetscInt i, const PetscInt label[], const PetscInt ghostlabel[], PetscInt max, PetscInt l[], PetscReal strength[])

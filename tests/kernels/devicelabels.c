@@ -522,7 +522,7 @@ static PetscErrorCode CompareSpace(const Problem *p, const char type[], PetscBoo
   Vec                  host, device;
   PolderCSR            csr, dcsr;
   PetscInt            *label, *label_d, d, d_d;
-  char                 why[sizeof(s->why)];
+  char                 why[sizeof(s->reason)];
   PetscScalar         *v;
 
   PetscFunctionBeginUser;
@@ -549,13 +549,13 @@ static PetscErrorCode CompareSpace(const Problem *p, const char type[], PetscBoo
   s->device = PETSC_TRUE;
   if (values) PetscCall(PetscObjectCompose((PetscObject)A, strcmp(type, "user") ? "levelset" : "deflation_labels", (PetscObject)host));
   PetscCall(PolderDeflationMakeLabels(s, A, &csr, label, &d));
-  PetscCall(PetscStrncpy(why, s->why, sizeof(why)));
+  PetscCall(PetscStrncpy(why, s->reason, sizeof(why)));
   if (values) PetscCall(PetscObjectCompose((PetscObject)A, strcmp(type, "user") ? "levelset" : "deflation_labels", (PetscObject)device));
   PetscCall(PolderDeflationMakeLabelsDevice(s, A, &dcsr, label_d, &d_d, done));
   if (*done) {
-    *wrong += d != d_d || strcmp(why, s->why);
+    *wrong += d != d_d || strcmp(why, s->reason);
     PetscCall(Compare(csr.m, label, label_d, wrong));
-    if (*wrong) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, field %d: %" PetscInt_FMT " labels, on the device %" PetscInt_FMT " (%s; %s)\n", type, p->field, d, d_d, why, s->why));
+    if (*wrong) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, field %d: %" PetscInt_FMT " labels, on the device %" PetscInt_FMT " (%s; %s)\n", type, p->field, d, d_d, why, s->reason));
   }
   PetscCall(PolderDeflationSpaceDestroy(&s));
   PetscCall(PolderDeviceFree(&label_d));

@@ -1,0 +1,139 @@
+/* E as a dense matrix on the device of every process, from its entries there or on the host. */
+#include "coarseimpl.h"
+
+/* Where the vectors are, unless E must be exact beyond rounding, is distributed, or is too large for a dense matrix that nobody asked for */
+PetscBool PolderCoarseWantsDense(PolderCoarse c, PetscInt d)
+{
+  return (PetscBool)(c->place->device && !c->onlyhost && c->type != COARSE_KSP && (c->chosen || d <= POLDER_COARSE_DENSE));
+}
+
+/* From the entries of E in device memory */
+static PetscErrorCode PolderCoarseFromEntries_Private(PolderCoarse c, const PolderCoarseEntries *entries)
+{
+  const PolderCoarseDemands demands = {
+    .cholesky = (PetscBool)(c->chosen && c->type == COARSE_CHOLESKY),
+    .zero     = c->excess ? 0 : POLDER_COARSE_ZERO,
+    .singular = POLDER_COARSE_SINGULAR,
+    .loss     = POLDER_COARSE_LOSS,
+  };
+
+  PetscFunctionBegin;
+  PetscCall(PolderCoarseDeviceSetUp(&c->device, entries, &demands, &c->report));
+  c->bad = c->report.bad;
+  if (c->bad) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)c->d, &c->d1));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)c->d, &c->d2));
+  c->solver    = &PolderCoarseDense;
+  c->nleftzero = c->report.nzero;
+  c->nleftnull = c->report.nnull;
+  c->nleftdep  = c->report.ndep;
+  c->cond      = c->report.cond;
+  c->resid     = c->report.resid;
+  PetscCall(PolderCoarseInfo(c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseSetUp_Dense(PolderCoarse c, PetscBool nullspace)
+{
+  const PetscInt nz = c->ei[c->d];
+  PetscInt64    *key, *dkey;
+  PetscInt      *n;
+  PetscScalar   *val;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(nz, &key));
+  for (PetscInt i = 0; i < c->d; ++i) {
+    for (PetscInt k = c->ei[i]; k < c->ei[i + 1]; ++k) key[k] = (PetscInt64)i * c->d + c->ej[k];
+  }
+  PetscCall(PolderDeviceUpload(sizeof(nz), &nz, &n));
+  PetscCall(PolderDeviceUpload(sizeof(*key) * (size_t)nz, key, &dkey));
+  PetscCall(PolderDeviceUpload(sizeof(*val) * (size_t)nz, c->ev, &val));
+  PetscCall(PolderCoarseFromEntries_Private(c, &(PolderCoarseEntries){.d = c->d, .n = n, .key = dkey, .val = val, .nullspace = nullspace}));
+  PetscCall(PolderDeviceFree(&val));
+  PetscCall(PolderDeviceFree(&dkey));
+  PetscCall(PolderDeviceFree(&n));
+  PetscCall(PetscFree(key));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse c, PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace)
+{
+  PetscInt     nz, *gl, *ptr, *col;
+  PetscInt64  *hkey;
+  PetscScalar *hval;
+
+  PetscFunctionBegin;
+  c->d        = d;
+  c->onlyhost = PETSC_FALSE;
+  if (PolderCoarseWantsDense(c, d)) {
+    PetscCall(PolderCoarseReset(c));
+    c->nl = d;
+    PetscCall(PetscMalloc1(d, &c->gl));
+    for (PetscInt k = 0; k < d; ++k) c->gl[k] = k;
+    PetscCall(PetscCalloc3(d, &c->b, d, &c->x, d, &c->y));
+    PetscCall(PolderCoarseFromEntries_Private(c, &(PolderCoarseEntries){.d = d, .n = n, .key = key, .val = val, .nullspace = nullspace}));
+    c->onlyhost = (PetscBool)(!c->bad && c->excess && (c->nleftdep || c->cond * PETSC_MACHINE_EPSILON >= POLDER_COARSE_SINGULAR));
+    if (!c->onlyhost) {
+      PetscCall(PetscFree(c->excess));
+      c->setup = (PetscBool)!c->bad;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+  }
+  PetscCall(PolderDeviceToHost(&nz, n, sizeof(nz)));
+  PetscCall(PetscMalloc5(nz, &hkey, nz, &hval, nz, &col, d, &gl, d + 1, &ptr));
+  PetscCall(PolderDeviceToHost(hkey, key, sizeof(*hkey) * (size_t)nz));
+  PetscCall(PolderDeviceToHost(hval, val, sizeof(*hval) * (size_t)nz));
+  while (nz && hkey[nz - 1] >= (PetscInt64)d * d) --nz; // rows of no column
+  for (PetscInt i = 0, k = 0; i < d; ++i) {
+    gl[i]  = i;
+    ptr[i] = k;
+    for (; k < nz && hkey[k] / d == i; ++k) col[k] = (PetscInt)(hkey[k] % d);
+  }
+  ptr[d] = nz;
+  PetscCall(PolderCoarseSetUp(c, d, d, gl, ptr, col, hval, nullspace));
+  PetscCall(PetscFree5(hkey, hval, col, gl, ptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values on the host, E on the device */
+static PetscErrorCode PolderCoarseSolve_Dense(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
+{
+  PetscFunctionBegin;
+  PetscCall(PetscArrayzero(c->b, c->d));
+  for (PetscInt k = 0; k < c->nl; ++k) c->b[c->gl[k]] = a1[k];
+  PetscCall(PolderCoarseReduce(c));
+  PetscCall(PolderDeviceFromHost(c->d1, c->b, sizeof(*c->b) * (size_t)c->d));
+  PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, c->d2, PETSC_FALSE));
+  PetscCall(PolderDeviceToHost(c->b, c->d2, sizeof(*c->b) * (size_t)c->d));
+  for (PetscInt k = 0; k < c->nl; ++k) a2[k] = c->b[c->gl[k]];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values on the device; several processes add them up on the host */
+static PetscErrorCode PolderCoarseSolveDevice_Dense(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[], PetscBool early)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(c->comm, &size));
+  if (size == 1) PetscCall(PolderCoarseDeviceSolve(c->device, a1, a2, early));
+  else {
+    PetscCall(PolderDeviceToHost(c->b, a1, sizeof(*c->b) * (size_t)c->d));
+    PetscCall(PolderCoarseReduce(c));
+    PetscCall(PolderDeviceFromHost(c->d1, c->b, sizeof(*c->b) * (size_t)c->d));
+    PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, a2, PETSC_FALSE));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderCoarseView_Dense(PolderCoarse c, PetscViewer viewer)
+{
+  PetscLogDouble bytes;
+
+  PetscFunctionBegin;
+  PetscCall(PolderCoarseDeviceGetBytes(c->device, &bytes));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "coarse solve: %s on the device of every process, %g bytes\n", c->chosen && c->type == COARSE_CHOLESKY ? "Cholesky factor" : (c->report.refined ? "explicit inverse with one step of refinement" : "explicit inverse"), bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PolderCoarseSolver PolderCoarseDense = {.solve = PolderCoarseSolve_Dense, .solvedevice = PolderCoarseSolveDevice_Dense, .view = PolderCoarseView_Dense};
