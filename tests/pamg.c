@@ -160,7 +160,7 @@ static PetscErrorCode Prolongation(const PC_PAMG *pamg, PetscInt l, Mat *P)
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(L->n, &agg));
-  if (pamg->device) PetscCall(PolderDeviceToHost(agg, L->agg, sizeof(*agg) * (size_t)L->n));
+  if (pamg->place->device) PetscCall(PolderDeviceToHost(agg, L->agg, sizeof(*agg) * (size_t)L->n));
   else PetscCall(PetscArraycpy(agg, L->agg, L->n));
   PetscCall(MatCreateAIJ(PetscObjectComm((PetscObject)L->A), L->n, L->nc, L->N, L[1].N, 1, NULL, 0, NULL, P));
   PetscCall(MatGetOwnershipRange(*P, &row, NULL));
@@ -210,7 +210,7 @@ static PetscErrorCode CheckGalerkin(PC pc)
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBeginUser;
-  for (PetscInt l = 1; pamg->device && l < pamg->nlevel; ++l) PetscCall(PCPAMGMatrixFromDevice_Private(pamg, l));
+  for (PetscInt l = 1; pamg->place->device && l < pamg->nlevel; ++l) PetscCall(PCPAMGMatrixFromDevice(pamg, l));
   PetscCheck(pamg->nlevel > 2, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Only %" PetscInt_FMT " levels", pamg->nlevel);
   for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) {
     Mat       A, P, C, D;
@@ -666,7 +666,7 @@ static PetscErrorCode TestColours(void)
     PetscCall(FillRandom(r, 3));
     PetscCall(CreatePC(A, SGS "-pc_pamg_coarse_limit 10", &pc));
     pamg = (PC_PAMG *)pc->data;
-    PetscCheck(pamg->device == few && pamg->uncoloured != few && pamg->nlevel > 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " rows: the levels are on the %s", n, few ? "host" : "device");
+    PetscCheck(pamg->place->device == few && pamg->uncoloured != few && pamg->nlevel > 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " rows: the levels are on the %s", n, few ? "host" : "device");
     PetscCheck(!few || pamg->level[0].ncolour == n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " colours, not %" PetscInt_FMT, pamg->level[0].ncolour, n);
     for (int again = 0; again < 2; ++again) { // symmetric and positive, also after a refresh
       PetscCall(PCApply(pc, r, z));
@@ -678,7 +678,7 @@ static PetscErrorCode TestColours(void)
       PetscCheck(PetscAbsScalar(one - other) <= 1e-12 * PetscAbsScalar(other), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Not symmetric");
       PetscCall(MatScale(A, 2));
       PetscCall(PCSetUp(pc));
-      PetscCheck(pamg->nrefresh == again + 1 && pamg->device == few, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No refresh");
+      PetscCheck(pamg->nrefresh == again + 1 && pamg->place->device == few, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No refresh");
     }
     PetscCall(PetscOptionsCreate(&options));
     PetscCall(PetscOptionsInsertString(options, "-pc_pamg_smoother jacobi"));
@@ -687,7 +687,7 @@ static PetscErrorCode TestColours(void)
     PetscCall(PetscObjectSetOptions((PetscObject)pc, NULL));
     PetscCall(PetscOptionsDestroy(&options));
     PetscCall(PCSetUp(pc));
-    PetscCheck(pamg->device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Jacobi on the host");
+    PetscCheck(pamg->place->device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Jacobi on the host");
     PetscCall(PCDestroy(&pc));
     PetscCall(VecDestroy(&r));
     PetscCall(VecDestroy(&z));
@@ -729,7 +729,7 @@ static PetscErrorCode TestDevice(void)
     PetscReal norm, away;
 
     PetscCall(CreatePC(A, cases[k].options, &pc));
-    PetscCheck(((PC_PAMG *)pc->data)->device == cases[k].device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the levels are on the %s", cases[k].options, cases[k].device ? "host" : "device");
+    PetscCheck(((PC_PAMG *)pc->data)->place->device == cases[k].device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the levels are on the %s", cases[k].options, cases[k].device ? "host" : "device");
     for (int again = 0; again < 6; ++again) { // the first cycle after a set-up is not like the others
       if (again == 3) {
         PetscCall(PetscObjectStateIncrease((PetscObject)A));
