@@ -427,7 +427,7 @@ static PetscErrorCode CheckReplaced(PC pc, const char *options, Mat *A, Vec r, V
   PetscFunctionReturn(0);
 }
 
-/* The matrix takes another type, of which the preconditioner hears nothing: the same M^-1, and half of it after the matrix was doubled */
+/* The matrix takes another type, of which the preconditioner hears nothing: the same M^-1, and half of it after the matrix was doubled. Levels on the device stay there with the first two */
 static PetscErrorCode TestConvert(void)
 {
   static const char *const types[] = {MATAIJICRS, MATAIJDIA, MATAIJ}, *const options[] = {"", "-pc_pamg_precision single", "-pc_pamg_smoother chebyshev"};
@@ -438,6 +438,7 @@ static PetscErrorCode TestConvert(void)
     PC        pc;
     Vec       r, z, y;
     PetscReal away, norm;
+    size_t    ntype;
 
     PetscCall(ProblemCreate("poisson", 2, 32, 1, &A));
     PetscCall(CreateVecs(A, &z, &r));
@@ -445,7 +446,8 @@ static PetscErrorCode TestConvert(void)
     PetscCall(CreatePC(A, options[o], &pc));
     PetscCall(FillRandom(r, 3));
     PetscCall(PCApply(pc, r, y));
-    for (size_t t = 0; t < 2 * PETSC_STATIC_ARRAY_LENGTH(types); ++t) {
+    ntype = ((PC_PAMG *)pc->data)->place->device ? 2 : PETSC_STATIC_ARRAY_LENGTH(types);
+    for (size_t t = 0; t < 2 * ntype; ++t) {
       if (t % 2) PetscCall(MatScale(A, 2));
       else PetscCall(MatConvert(A, types[t / 2], MAT_INPLACE_MATRIX, &A));
       PetscCall(PCSetReusePreconditioner(pc, (PetscBool)(t % 2 == 0)));
@@ -909,6 +911,13 @@ int main(int argc, char **args)
     nsize: {{1 3}}
     requires: !gpu
     args: -convert -mat_type {{aij aijdia}}
+
+  test:
+    suffix: convert_device
+    requires: gpu
+    nsize: {{1 3}}
+    args: -convert -mat_type {{aijdia aijicrs}}
+    output_file: output/pamg_convert.out
 
   test:
     suffix: matching

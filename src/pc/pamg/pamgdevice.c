@@ -165,6 +165,7 @@ static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, 
       L->manydiagonals = PETSC_TRUE;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
+    PetscCall(PetscFree(L->val)); // which may lead to rounded diagonals of the matrix
     PetscCall(PetscMalloc1(dia->nd, &L->val));
     L->half = PETSC_TRUE;
   } else {
@@ -184,6 +185,16 @@ static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The level has no use of diagonals of its own any more: its matrix has them by now */
+static PetscErrorCode PamgFreeOwnDiagonals(PamgLevel *L)
+{
+  PetscFunctionBegin;
+  if (L->ownval) PetscCall(PetscFree(L->val)); // which leads to these
+  PetscCall(PolderDeviceFree(&L->ownval));
+  PetscCall(PetscFree(L->ownoff));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The diagonals that are stored, rounded; L->val then leads to them */
 static PetscErrorCode PamgRoundDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, const PolderDia *dia, int *there)
 {
@@ -191,7 +202,7 @@ static PetscErrorCode PamgRoundDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L
   const void   **val;
 
   PetscFunctionBegin;
-  if (L->rounded && L->half != dia->half) PetscCall(PolderDeviceFree(&L->rounded));
+  if (L->rounded && (L->half != dia->half || !L->val)) PetscCall(PolderDeviceFree(&L->rounded)); // made for fewer of them, or for rows
   L->half = dia->half;
   if (!L->rounded) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)(dia->nd - first) * (size_t)ld, &L->rounded));
   PetscCall(PetscMalloc1(dia->nd, &val));
@@ -218,7 +229,8 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
   PetscCall(PolderDeviceMalloc(sizeof(*there), &there));
   if (!l) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && (!dia->nd || dia->nd > POLDER_LEVEL_DIAGONALS)) dia = NULL;
-  if (!dia) {
+  if (dia) PetscCall(PamgFreeOwnDiagonals(L));
+  else {
     PetscCall(PamgOwnDiagonalsDevice(pamg, L, &own, there));
     if (own.nd) dia = &own;
     if (l) L->bydiagonals = (PetscBool)(own.nd > 0);
@@ -237,6 +249,10 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
     PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
     if (L->halo) PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
   } else {
+    if (L->val) { // room for diagonals
+      PetscCall(PolderDeviceFree(&L->rounded));
+      PetscCall(PetscFree(L->val));
+    }
     if (!L->rounded) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)L->nz, &L->rounded));
     PetscCall(PamgRound(pamg, (size_t)L->nz, L->csr.aa, L->rounded, there));
     L->M.aa = L->rounded;

@@ -47,7 +47,8 @@ PetscErrorCode PCPAMGPlaceDiagonals(const PC_PAMG *pamg, PamgLevel *L, PolderDia
   PetscFunctionBegin;
   dia->half = (PetscBool)(half && 2 * dia->main + 1 == dia->nd);
   for (PetscInt d = 0; d < dia->main && dia->half; ++d) dia->half = (PetscBool)(L->ownoff[d] == -L->ownoff[dia->nd - 1 - d]);
-  first   = dia->half ? dia->main : 0;
+  first = dia->half ? dia->main : 0;
+  if (L->half != dia->half) PetscCall(pamg->place->free(&L->rounded)); // which has room for as many
   L->half = dia->half;
   PetscCall(pamg->place->free(&L->ownval));
   PetscCall(PolderPlaceMalloc(pamg->place, (size_t)(dia->nd - first) * (size_t)ld, &L->ownval));

@@ -197,8 +197,8 @@ static PetscErrorCode PamgFindKeys(PC pc, const PolderCSR *csr, const PolderPlac
 
 PetscErrorCode PCPAMGSetUpLevels(PC pc)
 {
-  PC_PAMG              *pamg = (PC_PAMG *)pc->data;
-  const PetscBool       host = pamg->uncoloured; // by then
+  PC_PAMG              *pamg   = (PC_PAMG *)pc->data;
+  const PetscBool       before = pamg->uncoloured;
   const PamgSetUpSteps *steps;
   PolderCSR             csr;
   PamgKeys              now;
@@ -219,7 +219,7 @@ PetscErrorCode PCPAMGSetUpLevels(PC pc)
   if (refresh) PetscCall(PamgRefresh(pc));
   else PetscCall(PamgBuild(pc));
   PetscCall(PamgLogSetUp(pamg, refresh));
-  if (pamg->uncoloured && !host) {
+  if (pamg->uncoloured && !before) {
     PetscCall(PetscInfo(pc, "The rows of level %" PetscInt_FMT " have no colours for Gauss-Seidel: all levels go to the host\n", pamg->nlevel - 1));
     PetscCall(steps->restorerows(pc->pmat, &pamg->level[0].csr));
     PetscCall(PCPAMGSetUpLevels(pc));
