@@ -3,9 +3,10 @@ static char help[] = "Device kernels of the levels of PC pamg against their host
 #include "devicetest.h"
 #include "pamgproblems.h"
 #include "vecs.h"
-#include "kernels/levelscalars.h"
-#include "pc/pamg/pamgimpl.h"
+#include "pc/pamg/pamgsetup.h"
+#include "pc/pamg/pamgsteps.h"
 #include "kernels/level.h"
+#include "kernels/levelscalars.h"
 #include "kernels/pairs.h"
 #include <polder.h>
 #include <petsc/private/pcimpl.h>
@@ -600,15 +601,15 @@ static PetscErrorCode CopyLevel(const PC_PAMG *pamg, const PamgLevel *H, PetscBo
 
   PetscFunctionBeginUser;
   *D = (PamgLevel){
-    .A          = H->A,
-    .n          = H->n,
-    .N          = H->N,
-    .nc         = H->nc,
-    .nz         = H->nz,
-    .eigenvalue = H->eigenvalue,
-    .bound      = H->bound,
-    .single     = (PetscBool)(pamg->precision == PAMG_SINGLE),
-    .M          = {.n = H->n, .nz = (PetscInt)H->nz, .nd = H->M.nd, .main = H->M.main, .off = H->M.off}
+    .A               = H->A,
+    .n               = H->n,
+    .N               = H->N,
+    .nc              = H->nc,
+    .nz              = H->nz,
+    .eigenvalue      = H->eigenvalue,
+    .bound           = H->bound,
+    .singleprecision = (PetscBool)(pamg->precision == PAMG_SINGLE),
+    .M               = {.n = H->n, .nz = (PetscInt)H->nz, .nd = H->M.nd, .main = H->M.main, .off = H->M.off}
   };
   PetscCall(Copy(memory, size * n, H->dinv, &D->dinv));
   D->M.dinv = D->dinv;
@@ -628,9 +629,9 @@ static PetscErrorCode CopyLevel(const PC_PAMG *pamg, const PamgLevel *H, PetscBo
   }
   PetscCall(Copy(memory, size * (n + 1), NULL, &D->b));
   PetscCall(Copy(memory, size * (n + 1), NULL, &D->x));
-  PetscCall(Copy(memory, size * (n + 1), NULL, &D->t));
-  PetscCall(Copy(memory, size * (n + 1), NULL, &D->v));
-  PetscCall(Copy(memory, size * (n + 1), NULL, &D->w));
+  PetscCall(Copy(memory, size * (n + 1), NULL, &D->iterate));
+  PetscCall(Copy(memory, size * (n + 1), NULL, &D->product));
+  PetscCall(Copy(memory, size * (n + 1), NULL, &D->correction));
   if (!last) {
     PetscInt *ptr, *row;
 
@@ -681,12 +682,12 @@ static PetscErrorCode CompareApplications(PC pc, PC_PAMG *host, PC_PAMG *device,
   PetscFunctionBeginUser;
   PetscCall(MatGetNullSpace(pc->pmat, &nullspace));
   pc->data = host;
-  PetscCall(PCPAMGApplyHost_Private(pc, r, z));
+  PetscCall(PCPAMGApplyHost(pc, r, z));
   PetscCall(VecNorm(z, NORM_2, &norm));
   pc->data = device;
   PetscCall(VecCopy(r, rd));
   PetscCall(VecSet(zd, NAN));
-  PetscCall(PCPAMGApplyDevice_Private(pc, rd, zd));
+  PetscCall(PCPAMGApplyDevice(pc, rd, zd));
   pc->data = host;
   PetscCall(VecDuplicate(r, &copy));
   PetscCall(VecCopy(zd, copy));
@@ -712,12 +713,15 @@ static PetscErrorCode CompareCycles(PC pc, Mat B, Vec r, Vec z, PetscInt *wrong)
   Vec          rd, zd;
 
   PetscFunctionBeginUser;
-  device.device = PETSC_TRUE;
+  device.setup       = &PamgSetUpDevice;
+  device.place       = &PolderOnDevice;
+  device.coarseplace = &PolderOnDevice;
+  device.steps       = &PamgStepsDevice;
   PetscCall(PetscMalloc2(host->nlevel, &device.level, host->nlevel * POLDER_LEVEL_DIAGONALS, &val));
   for (PetscInt l = 0; l <= last; ++l) PetscCall(CopyLevel(host, &host->level[l], (PetscBool)(l == last), &memory, val + l * POLDER_LEVEL_DIAGONALS, &device.level[l]));
   device.level->A = B;
   if (host->direct) PetscCall(CopyCoarse(host, &device));
-  for (int k = 0; k < 2; ++k) PetscCall(Copy(&memory, sizeof(PetscScalar) * (size_t)(host->level[last].n + 1), NULL, &device.cbuf[k]));
+  for (int k = 0; k < 2; ++k) PetscCall(Copy(&memory, sizeof(PetscScalar) * (size_t)(host->level[last].n + 1), NULL, &device.coarsebuf[k]));
   PetscCall(VecCreate(PETSC_COMM_SELF, &rd));
   PetscCall(VecSetSizes(rd, host->level->n, host->level->n));
   PetscCall(VecSetType(rd, POLDER_VEC_DEVICE));
@@ -735,7 +739,7 @@ static PetscErrorCode CompareCycles(PC pc, Mat B, Vec r, Vec z, PetscInt *wrong)
   if (host->smoother == PAMG_CHEBYSHEV) {
     pc->data = &device;
     for (PetscInt l = 0; l < last; ++l) device.level[l].eigenvalue = -1;
-    PetscCall(PCPAMGEstimateDevice_Private(pc));
+    PetscCall(PCPAMGEstimateDevice(pc));
     for (PetscInt l = 0; l < last; ++l) *wrong += !(PetscAbsReal(1.5 * device.level[l].eigenvalue - host->level[l].eigenvalue) <= (host->precision == PAMG_SINGLE ? 1e-4 : 1e-10));
     pc->data = host;
   }

@@ -161,7 +161,7 @@ static PetscErrorCode Prolongation(const PC_PAMG *pamg, PetscInt l, Mat *P)
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(L->n, &agg));
-  if (pamg->device) PetscCall(PolderDeviceToHost(agg, L->agg, sizeof(*agg) * (size_t)L->n));
+  if (pamg->place->device) PetscCall(PolderDeviceToHost(agg, L->agg, sizeof(*agg) * (size_t)L->n));
   else PetscCall(PetscArraycpy(agg, L->agg, L->n));
   PetscCall(MatCreateAIJ(PetscObjectComm((PetscObject)L->A), L->n, L->nc, L->N, L[1].N, 1, NULL, 0, NULL, P));
   PetscCall(MatGetOwnershipRange(*P, &row, NULL));
@@ -211,7 +211,7 @@ static PetscErrorCode CheckGalerkin(PC pc)
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBeginUser;
-  for (PetscInt l = 1; pamg->device && l < pamg->nlevel; ++l) PetscCall(PCPAMGMatrixFromDevice_Private(pamg, l));
+  for (PetscInt l = 1; pamg->place->device && l < pamg->nlevel; ++l) PetscCall(PCPAMGMatrixFromDevice(pamg, l));
   PetscCheck(pamg->nlevel > 2, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Only %" PetscInt_FMT " levels", pamg->nlevel);
   for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) {
     Mat       A, P, C, D;
@@ -428,7 +428,7 @@ static PetscErrorCode CheckReplaced(PC pc, const char *options, Mat *A, Vec r, V
   PetscFunctionReturn(0);
 }
 
-/* The matrix takes another type, of which the preconditioner hears nothing: the same M^-1, and half of it after the matrix was doubled */
+/* The matrix takes another type, of which the preconditioner hears nothing: the same M^-1, and half of it after the matrix was doubled. Levels on the device stay there with the first two */
 static PetscErrorCode TestConvert(void)
 {
   static const char *const types[] = {MATAIJICRS, MATAIJDIA, MATAIJ}, *const options[] = {"", "-pc_pamg_precision single", "-pc_pamg_smoother chebyshev"};
@@ -439,6 +439,7 @@ static PetscErrorCode TestConvert(void)
     PC        pc;
     Vec       r, z, y;
     PetscReal away, norm;
+    size_t    ntype;
 
     PetscCall(ProblemCreate("poisson", 2, 32, 1, &A));
     PetscCall(CreateVecs(A, &z, &r));
@@ -446,7 +447,8 @@ static PetscErrorCode TestConvert(void)
     PetscCall(CreatePC(A, options[o], &pc));
     PetscCall(FillRandom(r, 3));
     PetscCall(PCApply(pc, r, y));
-    for (size_t t = 0; t < 2 * PETSC_STATIC_ARRAY_LENGTH(types); ++t) {
+    ntype = ((PC_PAMG *)pc->data)->place->device ? 2 : PETSC_STATIC_ARRAY_LENGTH(types);
+    for (size_t t = 0; t < 2 * ntype; ++t) {
       if (t % 2) PetscCall(MatScale(A, 2));
       else PetscCall(MatConvert(A, types[t / 2], MAT_INPLACE_MATRIX, &A));
       PetscCall(PCSetReusePreconditioner(pc, (PetscBool)(t % 2 == 0)));
@@ -667,7 +669,7 @@ static PetscErrorCode TestColours(void)
     PetscCall(FillRandom(r, 3));
     PetscCall(CreatePC(A, SGS "-pc_pamg_coarse_limit 10", &pc));
     pamg = (PC_PAMG *)pc->data;
-    PetscCheck(pamg->device == few && pamg->uncoloured != few && pamg->nlevel > 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " rows: the levels are on the %s", n, few ? "host" : "device");
+    PetscCheck(pamg->place->device == few && pamg->uncoloured != few && pamg->nlevel > 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " rows: the levels are on the %s", n, few ? "host" : "device");
     PetscCheck(!few || pamg->level[0].ncolour == n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " colours, not %" PetscInt_FMT, pamg->level[0].ncolour, n);
     for (int again = 0; again < 2; ++again) { // symmetric and positive, also after a refresh
       PetscCall(PCApply(pc, r, z));
@@ -679,7 +681,7 @@ static PetscErrorCode TestColours(void)
       PetscCheck(PetscAbsScalar(one - other) <= 1e-12 * PetscAbsScalar(other), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Not symmetric");
       PetscCall(MatScale(A, 2));
       PetscCall(PCSetUp(pc));
-      PetscCheck(pamg->nrefresh == again + 1 && pamg->device == few, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No refresh");
+      PetscCheck(pamg->nrefresh == again + 1 && pamg->place->device == few, PETSC_COMM_SELF, PETSC_ERR_PLIB, "No refresh");
     }
     PetscCall(PetscOptionsCreate(&options));
     PetscCall(PetscOptionsInsertString(options, "-pc_pamg_smoother jacobi"));
@@ -688,7 +690,7 @@ static PetscErrorCode TestColours(void)
     PetscCall(PetscObjectSetOptions((PetscObject)pc, NULL));
     PetscCall(PetscOptionsDestroy(&options));
     PetscCall(PCSetUp(pc));
-    PetscCheck(pamg->device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Jacobi on the host");
+    PetscCheck(pamg->place->device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Jacobi on the host");
     PetscCall(PCDestroy(&pc));
     PetscCall(VecDestroy(&r));
     PetscCall(VecDestroy(&z));
@@ -730,7 +732,7 @@ static PetscErrorCode TestDevice(void)
     PetscReal norm, away;
 
     PetscCall(CreatePC(A, cases[k].options, &pc));
-    PetscCheck(((PC_PAMG *)pc->data)->device == cases[k].device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the levels are on the %s", cases[k].options, cases[k].device ? "host" : "device");
+    PetscCheck(((PC_PAMG *)pc->data)->place->device == cases[k].device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the levels are on the %s", cases[k].options, cases[k].device ? "host" : "device");
     for (int again = 0; again < 6; ++again) { // the first cycle after a set-up is not like the others
       if (again == 3) {
         PetscCall(PetscObjectStateIncrease((PetscObject)A));
@@ -914,6 +916,13 @@ int main(int argc, char **args)
     nsize: {{1 3}}
     requires: !gpu
     args: -convert -mat_type {{aij aijdia}}
+
+  test:
+    suffix: convert_device
+    requires: gpu
+    nsize: {{1 3}}
+    args: -convert -mat_type {{aijdia aijicrs}}
+    output_file: output/pamg_convert.out
 
   test:
     suffix: matching

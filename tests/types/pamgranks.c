@@ -52,7 +52,7 @@ static PetscErrorCode CompareCycles(Mat A, Mat H, const char options[], PetscRea
   PetscCall(CreatePC(H, options, &pc));
   pamg  = (PC_PAMG *)there->data;
   other = (PC_PAMG *)pc->data;
-  PetscCheck(pamg->device && !other->device, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: the levels are on the %s", options, pamg->device ? "device, both" : "host");
+  PetscCheck(pamg->place->device && !other->place->device, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: the levels are on the %s", options, pamg->place->device ? "device, both" : "host");
   PetscCheck(pamg->nlevel == other->nlevel, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " levels, not %" PetscInt_FMT, options, pamg->nlevel, other->nlevel);
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     PetscCheck(pamg->level[l].N == other->level[l].N && pamg->level[l].gathered == other->level[l].gathered, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: level %" PetscInt_FMT " has %" PetscInt_FMT " rows, not %" PetscInt_FMT, options, l, pamg->level[l].N,
@@ -109,7 +109,7 @@ static PetscErrorCode CheckColours(Mat A, const char options[], PetscBool device
   PetscCall(FillRandom(r, 3));
   PetscCall(CreatePC(A, options, &pc));
   pamg = (PC_PAMG *)pc->data;
-  PetscCheck(pamg->device == device && pamg->uncoloured != device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the levels are on the %s", options, device ? "host" : "device");
+  PetscCheck(pamg->place->device == device && pamg->uncoloured != device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the levels are on the %s", options, device ? "host" : "device");
   PetscCall(PCApply(pc, r, z));
   PetscCall(PCApply(pc, z, y));
   PetscCall(VecDot(z, r, &definite));
@@ -187,7 +187,7 @@ static PetscErrorCode TestTraffic(void)
     PetscCall(PetscInfo(NULL, "%s: %g bytes, a vector has %g\n", what[e], info.CpuToGpuSize, 8.0 * n));
     PetscCheck(info.CpuToGpuSize > 0 && info.CpuToGpuSize < sizeof(PetscScalar) * (size_t)n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g bytes to and from the device", what[e], info.CpuToGpuSize);
   }
-  PetscCheck(((PC_PAMG *)pc->data)->device && ((PC_PAMG *)pc->data)->nrefresh == 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Levels on the host, or no refresh");
+  PetscCheck(((PC_PAMG *)pc->data)->place->device && ((PC_PAMG *)pc->data)->nrefresh == 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Levels on the host, or no refresh");
   PetscCall(PCDestroy(&pc));
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&z));

@@ -1,5 +1,5 @@
 /* Pairwise-aggregation multigrid: the preconditioner, its options and its view. */
-#include "pamgimpl.h"
+#include "pamgsetup.h"
 #include "mat/symmetry.h"
 #include "core/options.h"
 #include "core/refusal.h"
@@ -13,22 +13,35 @@ static const char *const PamgMatchings[]  = {"handshake", "greedy"};
 static const char *const PamgPrecisions[] = {"double", "single"};
 static const char *const PamgCoarses[]    = {"auto", "cholesky", "inverse", "ksp"};
 
+/* Once for each of warned[] */
+static PetscErrorCode PamgWarn(PC pc, int which, const char text[])
+{
+  PC_PAMG *pamg = (PC_PAMG *)pc->data;
+
+  PetscFunctionBegin;
+  if (pamg->warned[which]) PetscFunctionReturn(PETSC_SUCCESS);
+  pamg->warned[which] = PETSC_TRUE;
+  PetscCall(PetscFPrintf(PetscObjectComm((PetscObject)pc), PETSC_STDERR, "WARNING: %s\n", text));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A program that says that the matrix is not symmetric may not know better: that is tested on all entries, what it says nothing of on those of the diagonal blocks */
 static PetscErrorCode PamgCheckSymmetry(PC pc)
 {
-  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
-  PetscBool known, symmetric, device;
-  PolderCSR csr;
+  PC_PAMG              *pamg = (PC_PAMG *)pc->data;
+  PetscBool             known, symmetric;
+  const PamgSetUpSteps *steps;
+  PolderCSR             csr;
 
   PetscFunctionBegin;
   PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
   pamg->symmetric = PETSC_TRUE;
   if (known && symmetric) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCPAMGOnDevice_Private(pc, &csr, &device));
-  if (device) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
-  if (device || known) PetscCall(PolderMatProductsSymmetric(pc->pmat, &pamg->symmetric));
-  else PetscCall(PolderMatBlockSymmetric(pc->pmat, &pamg->symmetric));
-  if (!pamg->symmetric) PetscCall(PCPAMGWarn_Private(pc, 1, "PC of type pamg is meant for symmetric matrices and this one is not: it may do when nearly symmetric, with -ksp_type gmres or bcgs"));
+  PetscCall(PCPAMGGetRows(pc, &steps, &csr));
+  PetscCall(steps->restorerows(pc->pmat, &csr));
+  if (known) PetscCall(PolderMatProductsSymmetric(pc->pmat, &pamg->symmetric));
+  else PetscCall(steps->symmetric(pc->pmat, &pamg->symmetric));
+  if (!pamg->symmetric) PetscCall(PamgWarn(pc, 1, "PC of type pamg is meant for symmetric matrices and this one is not: it may do when nearly symmetric, with -ksp_type gmres or bcgs"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -50,36 +63,11 @@ static PetscErrorCode PCSetUp_PAMG(PC pc)
   PetscCheck(same, comm, PETSC_ERR_ARG_SIZ, "PC of type pamg needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
   PetscCall(PolderLogBegin(POLDER_PAMGSetUp, pc));
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
-  if (bs > 1) PetscCall(PCPAMGWarn_Private(pc, 2, "PC of type pamg knows nothing of blocks: it takes each row of this matrix by itself"));
+  if (bs > 1) PetscCall(PamgWarn(pc, 2, "PC of type pamg knows nothing of blocks: it takes each row of this matrix by itself"));
   PetscCall(PolderPCForgive(pc));
   if (!pamg->nlevel) PetscCall(PamgCheckSymmetry(pc));
-  PetscCall(PCPAMGSetUpLevels_Private(pc));
+  PetscCall(PCPAMGSetUpLevels(pc));
   PetscCall(PolderLogEnd(POLDER_PAMGSetUp, pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Vectors of the host go by way of copies on the device */
-static PetscErrorCode PamgApplyThere(PC pc, Vec r, Vec z)
-{
-  Vec       there[2];
-  PetscBool on[2];
-
-  PetscFunctionBegin;
-  PetscCall(PolderVecOnDevice(r, &on[0]));
-  PetscCall(PolderVecOnDevice(z, &on[1]));
-  if (on[0] && on[1]) {
-    PetscCall(PCPAMGApplyDevice_Private(pc, r, z));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  for (int k = 0; k < 2; ++k) {
-    PetscCall(VecCreate(PetscObjectComm((PetscObject)pc), &there[k]));
-    PetscCall(VecSetSizes(there[k], pc->pmat->rmap->n, pc->pmat->rmap->N));
-    PetscCall(VecSetType(there[k], POLDER_VEC_DEVICE));
-  }
-  PetscCall(VecCopy(r, there[0]));
-  PetscCall(PCPAMGApplyDevice_Private(pc, there[0], there[1]));
-  PetscCall(VecCopy(there[1], z));
-  for (int k = 0; k < 2; ++k) PetscCall(VecDestroy(&there[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,6 +87,7 @@ static PetscErrorCode PamgFollow(PC pc)
 
 static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
 {
+  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
   PetscBool failed;
 
   PetscFunctionBegin;
@@ -106,8 +95,7 @@ static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
   PetscCall(PolderPCFlag(pc, z, &failed));
   if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
-  if (((PC_PAMG *)pc->data)->device) PetscCall(PamgApplyThere(pc, r, z));
-  else PetscCall(PCPAMGApplyHost_Private(pc, r, z));
+  PetscCall(pamg->setup->apply(pc, r, z));
   PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -123,14 +111,14 @@ static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
   if (pamg->cycle != PAMG_K || pamg->warned[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &fixed, KSPCG, KSPPIPECG, KSPGROPPCG, KSPCR, KSPMINRES, KSPSYMMLQ, KSPGMRES, KSPBCGS, KSPCGS, KSPTFQMR, KSPDCG, ""));
   PetscTryMethod(ksp, POLDER_KSP_IS_FLEXIBLE, (KSP, PetscBool *), (ksp, &flexible));
-  if (fixed && !flexible) PetscCall(PCPAMGWarn_Private(pc, 0, "the K-cycle of PC pamg changes from step to step and this KSP assumes that it does not: use -ksp_type fcg (or dcg with -ksp_dcg_flexible), or -pc_pamg_cycle v"));
+  if (fixed && !flexible) PetscCall(PamgWarn(pc, 0, "the K-cycle of PC pamg changes from step to step and this KSP assumes that it does not: use -ksp_type fcg (or dcg with -ksp_dcg_flexible), or -pc_pamg_cycle v"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCReset_PAMG(PC pc)
 {
   PetscFunctionBegin;
-  PetscCall(PCPAMGFree_Private((PC_PAMG *)pc->data));
+  PetscCall(PCPAMGFree((PC_PAMG *)pc->data));
   ((PC_PAMG *)pc->data)->uncoloured = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -146,7 +134,7 @@ static PetscErrorCode PCDestroy_PAMG(PC pc)
 /* What this process adds to the entries of a level: those that all have count once */
 static PetscInt64 PamgEntries(const PamgLevel *L, PetscMPIInt rank)
 {
-  return L->halo || !rank ? L->nz + (L->halo ? L->outer.nz : 0) : 0;
+  return L->halo ? L->nz + L->nzouter : rank ? 0 : L->nz;
 }
 
 static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
@@ -193,10 +181,7 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
                                    pamg->cycle == PAMG_V   ? "V"
                                    : pamg->cycle == PAMG_W ? "W"
                                                            : "K",
-                                   steps, PamgPrecisions[pamg->precision],
-                                   pamg->device       ? ", on the device"
-                                   : pamg->uncoloured ? ", on the host since its rows cannot be coloured for the device"
-                                                      : ""));
+                                   steps, PamgPrecisions[pamg->precision], pamg->uncoloured ? ", on the host since its rows cannot be coloured for the device" : pamg->setup->where));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  pairs by %s, %" PetscInt_FMT " passes a level, strong from %g of the strongest\n", PamgMatchings[pamg->matching], pamg->passes, (double)pamg->threshold));
   PetscCall(PolderRefusalView((PetscObject)pc, viewer));
   if (!pamg->nlevel) PetscFunctionReturn(PETSC_SUCCESS);
@@ -281,7 +266,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscOptionsHeadEnd();
   if (pamg->ksp) PetscCall(KSPSetFromOptions(pamg->ksp));
   if (changed) {
-    PetscCall(PCPAMGFree_Private(pamg));
+    PetscCall(PCPAMGFree(pamg));
     pamg->uncoloured = PETSC_FALSE;
     pc->setupcalled  = PETSC_FALSE;
   }
@@ -343,6 +328,8 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&pamg));
+  pamg->setup             = &PamgSetUpHost;
+  pamg->place             = &PolderOnHost;
   pamg->passes            = 2;
   pamg->maxlevels         = PAMG_LEVELS;
   pamg->coarselimit       = 400;

@@ -34,21 +34,21 @@ static PetscErrorCode PamgSmooth(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, 
 }
 
 /*
-  The steps after the coarse correction on the first level in single precision, from y[0] to pamg->wide. What is nearly constant in a heavy phase must not be rounded in each step, since a
+  The steps after the coarse correction on the first level in single precision, from y[0] to pamg->result. What is nearly constant in a heavy phase must not be rounded in each step, since a
   coefficient times a rounding error is more than the residual: the steps are on a correction of y[0] instead, which begins with zero and is small
 */
 static PetscErrorCode PamgSmoothWide(const PC_PAMG *pamg, void *y[2])
 {
   PamgLevel *L    = pamg->level;
-  void      *x[2] = {L->w, y[1]};
+  void      *x[2] = {L->correction, y[1]};
 
   PetscFunctionBegin;
   if (pamg->post == 1) { // which adds to y[0] as it is
-    PetscCall(PamgSmooth(pamg, L, 1, PETSC_FALSE, L->b, y, NULL, pamg->wide));
+    PetscCall(PamgSmooth(pamg, L, 1, PETSC_FALSE, L->b, y, NULL, pamg->result));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(pamg->steps->residual(L, L->b, y[0], L->b, NULL));
-  PetscCall(PamgSmooth(pamg, L, pamg->post, PETSC_TRUE, L->b, x, y[0], pamg->wide));
+  PetscCall(PamgSmooth(pamg, L, pamg->post, PETSC_TRUE, L->b, x, y[0], pamg->result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -103,7 +103,7 @@ static PetscErrorCode PamgCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, vo
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   y[pamg->post % 2]     = x; // where the last of the steps after leaves its result
-  y[1 - pamg->post % 2] = L->t;
+  y[1 - pamg->post % 2] = L->iterate;
   if (pamg->pre) { // theirs is in y[0]
     void *before[2];
 
@@ -114,7 +114,7 @@ static PetscErrorCode PamgCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, vo
   PetscCall(pamg->steps->residual(L, b, y[0], NULL, PamgCoarseRHS(C)));
   PetscCall(PamgCorrect(pamg, l));
   PetscCall(pamg->steps->prolong(L, PamgOvercorrection(pamg, l), PamgCoarseSolution(C), y[0]));
-  if (!l && pamg->wide) PetscCall(PamgSmoothWide(pamg, y));
+  if (!l && pamg->result) PetscCall(PamgSmoothWide(pamg, y));
   else PetscCall(PamgSmooth(pamg, L, pamg->post, PETSC_FALSE, b, y, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -128,13 +128,13 @@ static PetscErrorCode PamgKCycle(PC_PAMG *pamg, PetscInt l, void *b, void *x)
 
   PetscFunctionBegin;
   PetscCall(PamgCycleOnce(pamg, l, b, x));
-  PetscCall(pamg->steps->dots(L, x, b, NULL, L->v, sum));
-  PetscCall(pamg->steps->first(L, pamg->kthreshold, sum, L->v, b, &again));
+  PetscCall(pamg->steps->dots(L, x, b, NULL, L->product, sum));
+  PetscCall(pamg->steps->first(L, pamg->kthreshold, sum, L->product, b, &again));
   if (again) {
-    PetscCall(PamgCycleOnce(pamg, l, b, L->w));
-    PetscCall(pamg->steps->dots(L, L->w, b, L->v, L->t, sum + POLDER_KSUMS_FIRST));
+    PetscCall(PamgCycleOnce(pamg, l, b, L->correction));
+    PetscCall(pamg->steps->dots(L, L->correction, b, L->product, L->iterate, sum + POLDER_KSUMS_FIRST));
   }
-  PetscCall(pamg->steps->second(L, pamg->kthreshold, sum, L->w, x));
+  PetscCall(pamg->steps->second(L, pamg->kthreshold, sum, L->correction, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -145,12 +145,12 @@ static PetscErrorCode PamgWCycle(PC_PAMG *pamg, PetscInt l, void *b, void *x)
   PetscFunctionBegin;
   PetscCall(PamgCycleOnce(pamg, l, b, x));
   PetscCall(pamg->steps->residual(L, b, x, b, NULL));
-  PetscCall(PamgCycleOnce(pamg, l, b, L->w));
-  PetscCall(pamg->steps->add(L, L->w, x));
+  PetscCall(PamgCycleOnce(pamg, l, b, L->correction));
+  PetscCall(pamg->steps->add(L, L->correction, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGSolve_Private(PC_PAMG *pamg, PetscInt l, void *b, void *x)
+PetscErrorCode PCPAMGSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
 {
   PetscFunctionBegin;
   if (l == pamg->nlevel - 1) PetscCall(pamg->steps->last(pamg, b, x));
@@ -160,16 +160,15 @@ PetscErrorCode PCPAMGSolve_Private(PC_PAMG *pamg, PetscInt l, void *b, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGCycle_Private(PC_PAMG *pamg, const void *b, void *x)
+PetscErrorCode PCPAMGCycle(PC_PAMG *pamg, const void *b, void *x)
 {
   PetscFunctionBegin;
-  pamg->steps = pamg->device ? &PamgStepsDevice : pamg->precision == PAMG_SINGLE ? &PamgStepsSingle : &PamgStepsDouble;
-  PetscCall(PCPAMGSolve_Private(pamg, 0, (void *)b, x));
+  PetscCall(PCPAMGSolve(pamg, 0, (void *)b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Two an entry and step, residual or product; four an unknown and step, three for the residual and the correction, ten for what a second visit adds */
-PetscLogDouble PCPAMGFlops_Private(const PC_PAMG *pamg, PetscLogDouble *last)
+PetscLogDouble PCPAMGFlops(const PC_PAMG *pamg, PetscLogDouble *last)
 {
   const PetscInt steps  = pamg->pre + pamg->post;
   const PetscInt n      = pamg->level[pamg->nlevel - 1].n;
@@ -180,7 +179,7 @@ PetscLogDouble PCPAMGFlops_Private(const PC_PAMG *pamg, PetscLogDouble *last)
     const PetscBool  twice = (PetscBool)(l && PamgVisitsTwice(pamg, l));
 
     if (twice) visits *= 2;
-    flops += visits * (2.0 * PamgLocalEntries(pamg, L) * (steps + (twice ? 1 : 0)) + (4.0 * steps + 3 + (twice ? 10 : 0)) * L->n);
+    flops += visits * (2.0 * PamgLocalEntries(L) * (steps + (twice ? 1 : 0)) + (4.0 * steps + 3 + (twice ? 10 : 0)) * L->n);
   }
   *last = visits * 2.0 * n * n;
   return flops;

@@ -1,7 +1,10 @@
 /* Pairwise-aggregation multigrid: what the set-up of a level does in another way on the device. */
-#include "pamgimpl.h"
+#include "pamgsetup.h"
+#include "pamgsteps.h"
 #include "mat/aijderived.h"
+#include "mat/symmetry.h"
 #include "kernels/colours.h"
+#include "kernels/csr.h"
 #include "kernels/dia.h"
 #include "kernels/galerkin.h"
 #include "kernels/labels.h"
@@ -11,45 +14,31 @@
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
-PetscErrorCode PCPAMGOnDevice_Private(PC pc, PolderCSR *csr, PetscBool *device)
+/* Entries of scratch for coarse rows that are long, where that is enough for one of them at a time */
+#define PAMG_SCRATCH 100000000
+/* Coarse levels with a K-cycle, where the many visits of small levels that more of them bring cost more time than the iterations that they save */
+#define PAMG_KLEVELS 2
+
+static PetscErrorCode PamgBeginLevelDevice(PC_PAMG *pamg, PetscInt l)
 {
-  PC_PAMG    *pamg = (PC_PAMG *)pc->data;
-  PetscMPIInt all;
+  PamgLevel  *L = &pamg->level[l];
+  PetscMPIInt ranks;
 
   PetscFunctionBegin;
-  *device = PETSC_FALSE;
-  if (pamg->matching == PAMG_GREEDY || pamg->uncoloured) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderMatGetDeviceCSR(pc->pmat, csr, device));
-  all = *device;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
-  if (*device && !all) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, csr));
-  *device = csr->device = (PetscBool)all;
-  if (*device) PetscCall(PolderDeviceGetStream(&pamg->stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCPAMGBeginLevelDevice_Private(PC_PAMG *pamg, PetscInt l)
-{
-  PamgLevel   *L    = &pamg->level[l];
-  const size_t size = pamg->precision == PAMG_SINGLE ? sizeof(float) : sizeof(PetscScalar);
-  PetscMPIInt  ranks;
-
-  PetscFunctionBegin;
-  L->n      = L->csr.m;
-  L->N      = L->csr.M;
-  L->single = (PetscBool)(pamg->precision == PAMG_SINGLE);
   if (!l) {
     const PolderDia *dia;
     PetscInt         nz = 0;
 
-    if (L->n) PetscCall(PolderDeviceToHost(&nz, L->csr.ai + L->n, sizeof(nz)));
+    PetscCall(PolderDeviceGetStream(&pamg->stream));
+    if (L->csr.m) PetscCall(PolderDeviceToHost(&nz, L->csr.ai + L->csr.m, sizeof(nz)));
     L->nz = nz;
     PetscCall(PolderMatGetDeviceDia(L->A, &dia));
-    L->regular = (PetscBool) !!dia;
+    L->bydiagonals = (PetscBool) !!dia;
     PetscCallMPI(MPI_Comm_size(L->comm, &ranks));
-    if (ranks > 1) PetscCall(PCPAMGFindOuter_Private(pamg));
+    if (ranks > 1) PetscCall(PCPAMGFindOuter(pamg));
   }
-  PetscCall(PolderDeviceMalloc(size * (size_t)(L->n + 1), &L->dinv));
+  L->nzouter = L->outer.nz;
+  if (L->gathered || L->halo) PetscCall(PetscMalloc(PamgValueSize(pamg) * (size_t)(L->csr.m + L->nown), &L->stage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -59,9 +48,9 @@ static PetscErrorCode PamgFindColours(const PC_PAMG *pamg, PetscInt n, const Pet
   PetscInt count = 1;
 
   PetscFunctionBegin;
-  if (pamg->place) { // red and black, where all entries join neighbours
+  if (pamg->gridplace) { // red and black, where all entries join neighbours
     PetscCall(PolderDeviceZero(there, sizeof(*there)));
-    PolderLaunch(PolderColoursPlaces_CUDA(n, pamg->place, colour, pamg->stream));
+    PolderLaunch(PolderColoursPlaces_CUDA(n, pamg->gridplace, colour, pamg->stream));
     PolderLaunch(PolderColoursCheck_CUDA(n, ai, aj, colour, there, pamg->stream));
     PetscCall(PolderDeviceToHost(&count, there, sizeof(count)));
   }
@@ -80,11 +69,12 @@ static PetscErrorCode PamgFindColours(const PC_PAMG *pamg, PetscInt n, const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGColourDevice_Private(PC_PAMG *pamg, PetscInt l, PetscBool *found)
+static PetscErrorCode PamgColourDevice(PC_PAMG *pamg, PetscInt l, PetscBool *found)
 {
   PamgLevel   *L     = &pamg->level[l];
   const size_t bytes = PolderWorkSize(PolderPairsWork_CUDA(L->n)), size = sizeof(PetscInt);
   PetscInt    *colour, *left[2], *ptr, *there;
+  PetscMPIInt  all;
   void        *work;
 
   PetscFunctionBegin;
@@ -106,6 +96,9 @@ PetscErrorCode PCPAMGColourDevice_Private(PC_PAMG *pamg, PetscInt l, PetscBool *
   PetscCall(PolderDeviceFree(&ptr));
   PetscCall(PolderDeviceFree(&there));
   PetscCall(PolderDeviceFree(&work));
+  all = *found;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, L->comm));
+  *found = (PetscBool)all;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -117,7 +110,7 @@ static PetscErrorCode PamgRound(const PC_PAMG *pamg, size_t n, const PetscScalar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGSetUpRowsDevice_Private(PC_PAMG *pamg, PetscInt l, PetscReal lone, PetscBool refresh, PetscInt *row, PolderRowKind *kind)
+static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refresh, PetscInt *row, PolderRowKind *kind)
 {
   PamgLevel       *L       = &pamg->level[l];
   const PolderCSR *csr     = &L->csr;
@@ -133,9 +126,9 @@ PetscErrorCode PCPAMGSetUpRowsDevice_Private(PC_PAMG *pamg, PetscInt l, PetscRea
   if (pamg->precision == PAMG_SINGLE) PetscCall(PolderDeviceMalloc(sizeof(*dinv) * (size_t)(L->n + 1), &dinv));
   if (!l && refresh && !all) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && dia->main >= 0) PolderLaunch(PolderLevelDiagonal_CUDA(L->n, NULL, dia->val[dia->main], (PetscBool)(l > 0), dinv, there, pamg->stream));
-  else PolderLaunch(PolderLevelRows_CUDA(L->n, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), lone, NULL, dinv, pamg->diagonal, pamg->sum, pamg->mate, (PetscReal *)(there + 1), there, pamg->stream));
+  else PolderLaunch(PolderLevelRows_CUDA(L->n, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), PAMG_LONE, NULL, dinv, pamg->diagonal, pamg->sum, pamg->mate, (PetscReal *)(there + 1), there, pamg->stream));
   if (L->halo && (all || !refresh))
-    PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), lone, dinv, pamg->diagonal, pamg->sum, pamg->mate, (PetscReal *)(there + 1), there, pamg->stream));
+    PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), PAMG_LONE, dinv, pamg->diagonal, pamg->sum, pamg->mate, (PetscReal *)(there + 1), there, pamg->stream));
   if (pamg->precision == PAMG_SINGLE) {
     PetscCall(PamgRound(pamg, (size_t)L->n, dinv, (float *)L->dinv, (int *)(there + 2)));
     PetscCall(PolderDeviceFree(&dinv));
@@ -149,14 +142,14 @@ PetscErrorCode PCPAMGSetUpRowsDevice_Private(PC_PAMG *pamg, PetscInt l, PetscRea
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fills L->own from the rows; *ok: all entries have a place */
+/* Fills L->ownval from the rows; *ok: all entries have a place */
 static PetscErrorCode PamgFillDiagonals(const PC_PAMG *pamg, PamgLevel *L, const PolderDia *dia, PetscReal tol, int *there, PetscBool *ok)
 {
   int bad;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceZero(there, sizeof(*there)));
-  PolderLaunch(PolderDiaFill_CUDA(L->n, dia->nd, dia->half ? dia->main : 0, L->off, (PetscScalar *const *)L->val, L->csr.ai, L->csr.aj, L->csr.aa, tol, there, pamg->stream));
+  PolderLaunch(PolderDiaFill_CUDA(L->n, dia->nd, dia->half ? dia->main : 0, L->ownoff, (PetscScalar *const *)L->val, L->csr.ai, L->csr.aj, L->csr.aa, tol, there, pamg->stream));
   PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
   *ok = bad ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -166,36 +159,47 @@ static PetscErrorCode PamgFillDiagonals(const PC_PAMG *pamg, PamgLevel *L, const
 static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, PolderDia *dia, int *there)
 {
   const PetscInt  most  = PamgMostDiagonals(L->n, L->nz);
-  const PetscBool fresh = (PetscBool)!L->off;
+  const PetscBool fresh = (PetscBool)!L->ownoff;
   PetscBool       ok    = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (fresh) {
-    if (L->scattered || !most) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PolderDiaCountDevice(L->n, L->n, L->csr.ai, L->csr.aj, most, &dia->nd, &L->off));
-    if (dia->nd <= most) PetscCall(PetscFindInt(0, dia->nd, L->off, &dia->main));
+    if (L->manydiagonals || !most) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PolderDiaCountDevice(L->n, L->n, L->csr.ai, L->csr.aj, most, &dia->nd, &L->ownoff));
+    if (dia->nd <= most) PetscCall(PetscFindInt(0, dia->nd, L->ownoff, &dia->main));
     if (dia->nd > most || dia->main < 0) {
-      PetscCall(PetscFree(L->off));
-      dia->nd      = 0;
-      L->scattered = PETSC_TRUE;
+      PetscCall(PetscFree(L->ownoff));
+      dia->nd          = 0;
+      L->manydiagonals = PETSC_TRUE;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
+    PetscCall(PetscFree(L->val)); // which may lead to rounded diagonals of the matrix
     PetscCall(PetscMalloc1(dia->nd, &L->val));
     L->half = PETSC_TRUE;
   } else {
     dia->nd   = L->M.nd;
     dia->main = L->M.main;
   }
-  PetscCall(PCPAMGPlaceDiagonals_Private(pamg, L, dia, L->half));
+  PetscCall(PCPAMGPlaceDiagonals(pamg, L, dia, L->half));
   PetscCall(PamgFillDiagonals(pamg, L, dia, pamg->symmetric ? POLDER_DIA_MIRROR : 0, there, &ok));
   if (!ok && dia->half) { // not symmetric
-    PetscCall(PCPAMGPlaceDiagonals_Private(pamg, L, dia, PETSC_FALSE));
+    PetscCall(PCPAMGPlaceDiagonals(pamg, L, dia, PETSC_FALSE));
     PetscCall(PamgFillDiagonals(pamg, L, dia, 0, there, &ok));
   }
   PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The columns of a row do not ascend: sort them in the arrays that the matrix is made from");
   dia->m = dia->n = L->n;
-  dia->off        = L->off;
+  dia->off        = L->ownoff;
   dia->val        = (const PetscScalar *const *)L->val;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The level has no use of diagonals of its own any more: its matrix has them by now */
+static PetscErrorCode PamgFreeOwnDiagonals(PamgLevel *L)
+{
+  PetscFunctionBegin;
+  if (L->ownval) PetscCall(PetscFree(L->val)); // which leads to these
+  PetscCall(PolderDeviceFree(&L->ownval));
+  PetscCall(PetscFree(L->ownoff));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -206,23 +210,23 @@ static PetscErrorCode PamgRoundDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L
   const void   **val;
 
   PetscFunctionBegin;
-  if (L->values && L->half != dia->half) PetscCall(PolderDeviceFree(&L->values));
+  if (L->rounded && (L->half != dia->half || !L->val)) PetscCall(PolderDeviceFree(&L->rounded)); // made for fewer of them, or for rows
   L->half = dia->half;
-  if (!L->values) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)(dia->nd - first) * (size_t)ld, &L->values));
+  if (!L->rounded) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)(dia->nd - first) * (size_t)ld, &L->rounded));
   PetscCall(PetscMalloc1(dia->nd, &val));
-  PamgPointDiagonals(dia->nd, first, dia->off, sizeof(float), L->values, ld, val);
+  PamgPointDiagonals(dia->nd, first, dia->off, sizeof(float), L->rounded, ld, val);
   for (PetscInt d = first; d < dia->nd; ++d) {
     const PetscInt lo = PetscMax(0, -dia->off[d]), hi = PetscMin(L->n, L->n - dia->off[d]);
 
     if (hi > lo) PetscCall(PamgRound(pamg, (size_t)(hi - lo), dia->val[d] + lo, (float *)val[d] + lo, there));
   }
-  PetscCall(PolderDeviceFree(&L->own));
+  PetscCall(PolderDeviceFree(&L->ownval));
   PetscCall(PetscFree(L->val));
   L->val = val;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGSetUpValuesDevice_Private(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
+static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
 {
   PamgLevel       *L   = &pamg->level[l];
   const PolderDia *dia = NULL;
@@ -233,10 +237,11 @@ PetscErrorCode PCPAMGSetUpValuesDevice_Private(PC_PAMG *pamg, PetscInt l, PetscB
   PetscCall(PolderDeviceMalloc(sizeof(*there), &there));
   if (!l) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && (!dia->nd || dia->nd > POLDER_LEVEL_DIAGONALS)) dia = NULL;
-  if (!dia) {
+  if (dia) PetscCall(PamgFreeOwnDiagonals(L));
+  else {
     PetscCall(PamgOwnDiagonalsDevice(pamg, L, &own, there));
     if (own.nd) dia = &own;
-    if (l) L->regular = (PetscBool)(own.nd > 0);
+    if (l) L->bydiagonals = (PetscBool)(own.nd > 0);
   }
   L->M = (PolderLevelMatrix){.n = L->n, .nd = dia ? dia->nd : 0, .main = dia ? dia->main : 0, .off = dia ? dia->off : NULL, .val = dia ? (const void *const *)dia->val : NULL, .ai = L->csr.ai, .aj = L->csr.aj, .aa = L->csr.aa, .nz = (PetscInt)L->nz, .dinv = L->dinv};
   if (pamg->precision == PAMG_DOUBLE) {
@@ -246,17 +251,21 @@ PetscErrorCode PCPAMGSetUpValuesDevice_Private(PC_PAMG *pamg, PetscInt l, PetscB
   }
   PetscCall(PolderDeviceZero(there, sizeof(*there)));
   if (dia) {
-    PetscCall(PCPAMGKeepDiagonals_Private(L));
+    PetscCall(PCPAMGKeepDiagonals(L));
     PetscCall(PamgRoundDiagonalsDevice(pamg, L, dia, there));
     L->M.val = L->val;
     PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
     if (L->halo) PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
   } else {
-    if (!L->values) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)L->nz, &L->values));
-    PetscCall(PamgRound(pamg, (size_t)L->nz, L->csr.aa, L->values, there));
-    L->M.aa = L->values;
-    PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_TRUE, L->values, there, pamg->stream));
-    if (L->halo) PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_TRUE, L->values, there, pamg->stream));
+    if (L->val) { // room for diagonals
+      PetscCall(PolderDeviceFree(&L->rounded));
+      PetscCall(PetscFree(L->val));
+    }
+    if (!L->rounded) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)L->nz, &L->rounded));
+    PetscCall(PamgRound(pamg, (size_t)L->nz, L->csr.aa, L->rounded, there));
+    L->M.aa = L->rounded;
+    PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_TRUE, L->rounded, there, pamg->stream));
+    if (L->halo) PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_TRUE, L->rounded, there, pamg->stream));
   }
   PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
   PetscCall(PolderDeviceFree(&there));
@@ -264,13 +273,153 @@ PetscErrorCode PCPAMGSetUpValuesDevice_Private(PC_PAMG *pamg, PetscInt l, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGSetUpCoarseDevice_Private(PC_PAMG *pamg, PetscBool constant)
+/* What follows from level l that several processes share, or one has */
+static PetscErrorCode PamgCoarseLevelDevice(PC_PAMG *pamg, PetscInt l)
+{
+  PetscFunctionBegin;
+  if (pamg->level[l].halo) PetscCall(PCPAMGCoarseOuter(pamg, l));
+  else PetscCall(PCPAMGMendCoarse(pamg, l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgFirstValuesDevice(PC_PAMG *pamg)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&pamg->stream));
+  if (pamg->level->halo) PetscCall(PCPAMGRefreshOuter(pamg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgCoarseValuesDevice(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel       *L = &pamg->level[l], *C = L + 1;
+  const PolderCSR *csr = &L->csr;
+
+  PetscFunctionBegin;
+  PolderLaunch(PolderCoarseRowsValues_CUDA(L->nc, C->longrows, L->ptr, L->row, csr->ai, csr->aj, csr->aa, L->agg, C->ai, C->aj, C->aa, pamg->stream));
+  if (L->halo) PetscCall(PCPAMGCoarseOuterValues(pamg, l));
+  else PetscCall(PCPAMGMendCoarse(pamg, l));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static size_t PamgScratchDevice(PetscInt n)
+{
+  return PolderWorkSize(PolderPairsWork_CUDA(n));
+}
+
+static PetscErrorCode PamgOutsideDevice(const PamgLevel *L, PetscReal outside[])
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceZero(outside, sizeof(*outside) * (size_t)L->n));
+  PolderLaunch(PolderOuterStrength_CUDA(&L->outer.rows, outside, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgNumberDevice(const PC_PAMG *pamg, const PamgWork *w, PetscInt n, const PetscInt join[], PetscInt agg[])
+{
+  PetscFunctionBegin;
+  PolderLaunch(PolderPairsNumber_CUDA(n, pamg->mate, join, agg, w->count, w->temp, w->bytes, pamg->stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgMembersDevice(const PamgWork *w, const PamgAggregates *P)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderMembers_CUDA(P->n, P->agg, P->nc, P->ptr, P->row, w->left[0], w->left[1], w->temp, w->bytes, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgGalerkinDevice(const PamgWork *w, const PamgRows *A, const PamgAggregates *P, PamgRows *C, PetscBool *longrows)
+{
+  PetscInt     info[2], warps = 0, *scratch = NULL;
+  PetscScalar *scratchval = NULL;
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceZero(w->count + 4, sizeof(info)));
+  PolderLaunch(PolderCoarseRowsCount_CUDA(C->n, P->ptr, P->row, A->i, A->j, P->agg, C->i, w->count + 4, stream));
+  PetscCall(PolderDeviceToHost(info, w->count + 4, sizeof(info)));
+  *longrows = info[0] ? PETSC_TRUE : PETSC_FALSE;
+  if (*longrows) {
+    warps = PetscClipInterval(PAMG_SCRATCH / info[1] / 8 * 8, 8, POLDER_COARSE_WARPS);
+    PetscCall(PolderDeviceMalloc(sizeof(*scratch) * (size_t)warps * (size_t)info[1], &scratch));
+    PetscCall(PolderDeviceMalloc(sizeof(*scratchval) * (size_t)warps * (size_t)info[1], &scratchval));
+    PolderLaunch(PolderCoarseRowsCountLong_CUDA(C->n, P->ptr, P->row, A->i, A->j, P->agg, C->i, warps, info[1], scratch, stream));
+  }
+  PolderLaunch(PolderPointers_CUDA(C->n, C->i, w->temp, w->bytes, stream));
+  PetscCall(PolderDeviceToHost(&C->nz, C->i + C->n, sizeof(C->nz)));
+  PetscCall(PolderDeviceMalloc(sizeof(*C->j) * (size_t)C->nz, &C->j));
+  PetscCall(PolderDeviceMalloc(sizeof(*C->a) * (size_t)C->nz, &C->a));
+  PolderLaunch(PolderCoarseRowsFill_CUDA(C->n, P->ptr, P->row, A->i, A->j, A->a, P->agg, C->i, C->j, C->a, warps, info[1], scratch, scratchval, stream));
+  PetscCall(PolderDeviceFree(&scratch));
+  PetscCall(PolderDeviceFree(&scratchval));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgDropWeakDevice(const PC_PAMG *pamg, const PamgWork *w, PetscReal d[], PamgRows *C)
+{
+  PamgRows D = {.n = C->n};
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(sizeof(*D.i) * (size_t)(C->n + 1), &D.i));
+  PolderLaunch(PolderCsrDiagonal_CUDA(C->n, C->i, C->j, C->a, d, pamg->stream));
+  PolderLaunch(PolderDropWeakCount_CUDA(C->n, pamg->drop, d, C->i, C->j, C->a, D.i, pamg->stream));
+  PolderLaunch(PolderPointers_CUDA(C->n, D.i, w->temp, w->bytes, pamg->stream));
+  PetscCall(PolderDeviceToHost(&D.nz, D.i + C->n, sizeof(D.nz)));
+  PetscCall(PolderDeviceMalloc(sizeof(*D.j) * (size_t)D.nz, &D.j));
+  PetscCall(PolderDeviceMalloc(sizeof(*D.a) * (size_t)D.nz, &D.a));
+  PolderLaunch(PolderDropWeakFill_CUDA(C->n, pamg->drop, d, C->i, C->j, C->a, D.i, D.j, D.a, pamg->stream));
+  PetscCall(PCPAMGFreeRows(pamg, C));
+  *C = D;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Restriction is by the members of each aggregate */
+static PetscErrorCode PamgKeepDevice(const PamgWork *w, PamgLevel *L)
+{
+  PamgLevel     *C = L + 1;
+  PamgAggregates P = {.n = L->n, .nc = L->nc, .agg = L->agg};
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(sizeof(*L->ptr) * (size_t)(L->nc + 2), &L->ptr));
+  PetscCall(PolderDeviceMalloc(sizeof(*L->row) * (size_t)L->n, &L->row));
+  P.ptr = L->ptr;
+  P.row = L->row;
+  PetscCall(PamgMembersDevice(w, &P));
+  C->csr = (PolderCSR){.m = C->n, .M = C->n, .ai = C->ai, .aj = C->aj, .aa = C->aa, .device = PETSC_TRUE};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The factor of a last level that several processes share is on the host */
+static PetscErrorCode PamgFactorShared(PC_PAMG *pamg, const PamgLevel *L, PetscBool constant)
+{
+  PolderCSR own;
+
+  PetscFunctionBegin;
+  PetscCall(PCPAMGRowsToHost(L, &own));
+  PetscCall(PCPAMGFactorRows(pamg, &own, constant));
+  PetscCall(PCPAMGFreeRowsOnHost(&own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgFactorDevice(PC_PAMG *pamg, PetscBool constant)
 {
   PamgLevel  *L = &pamg->level[pamg->nlevel - 1];
   PetscInt64 *key;
   PetscInt   *count;
 
   PetscFunctionBegin;
+  if (L->halo) {
+    PetscCall(PamgFactorShared(pamg, L, constant));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)L->nz, &key));
   PetscCall(PolderDeviceMalloc(sizeof(*count), &count));
   PolderLaunch(PolderRowsKeys_CUDA(L->n, L->csr.ai, L->csr.aj, key, count, pamg->stream));
@@ -281,7 +430,7 @@ PetscErrorCode PCPAMGSetUpCoarseDevice_Private(PC_PAMG *pamg, PetscBool constant
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGMatrixFromDevice_Private(PC_PAMG *pamg, PetscInt l)
+PetscErrorCode PCPAMGMatrixFromDevice(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel     *L  = &pamg->level[l];
   const PetscInt nz = (PetscInt)L->nz + (L->halo ? L->outer.nz : 0);
@@ -294,10 +443,10 @@ PetscErrorCode PCPAMGMatrixFromDevice_Private(PC_PAMG *pamg, PetscInt l)
   if (L->halo) {
     PolderCSR own;
 
-    PetscCall(PCPAMGRowsToHost_Private(L, &own));
+    PetscCall(PCPAMGRowsToHost(L, &own));
     ai[0] = 0;
     for (PetscInt i = 0; i < L->n; ++i) ai[i + 1] = ai[i] + PamgMergeRow(&own, i, aj + ai[i], aa + ai[i]);
-    PetscCall(PCPAMGFreeRowsOnHost_Private(&own));
+    PetscCall(PCPAMGFreeRowsOnHost(&own));
   } else {
     PetscCall(PolderDeviceToHost(ai, L->csr.ai, sizeof(*ai) * (size_t)(L->n + 1)));
     PetscCall(PolderDeviceToHost(aj, L->csr.aj, sizeof(*aj) * (size_t)L->nz));
@@ -312,3 +461,17 @@ PetscErrorCode PCPAMGMatrixFromDevice_Private(PC_PAMG *pamg, PetscInt l)
   PetscCall(PetscFree3(ai, aj, aa));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* The first level has its matrix */
+static PetscErrorCode PamgLastMatrixDevice(PC_PAMG *pamg)
+{
+  PetscFunctionBegin;
+  if (pamg->nlevel > 1) PetscCall(PCPAMGMatrixFromDevice(pamg, pamg->nlevel - 1));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* No order is asked for where rows are not worked on one after another */
+const PamgSetUpSteps PamgSetUpDevice = {
+  .place = &PolderOnDevice, .cycle = {&PamgStepsDevice, &PamgStepsDevice},
+       .where = ", on the device", .smoother = PAMG_CHEBYSHEV, .smoothings = 2, .klevels = PAMG_KLEVELS, .splitrhs = PETSC_FALSE, .symmetric = PolderMatProductsSymmetric, .restorerows = PolderMatRestoreDeviceCSR, .beginlevel = PamgBeginLevelDevice, .rows = PamgRowsDevice, .values = PamgValuesDevice, .colour = PamgColourDevice, .coarselevel = PamgCoarseLevelDevice, .firstvalues = PamgFirstValuesDevice, .coarsevalues = PamgCoarseValuesDevice, .scratch = PamgScratchDevice, .outside = PamgOutsideDevice, .number = PamgNumberDevice, .members = PamgMembersDevice, .galerkin = PamgGalerkinDevice, .dropweak = PamgDropWeakDevice, .keep = PamgKeepDevice, .outerexcess = PCPAMGOuterExcessDevice, .localexcess = PCPAMGLocalExcessDevice, .estimate = PCPAMGEstimateDevice, .factor = PamgFactorDevice, .lastmatrix = PamgLastMatrixDevice, .apply = PCPAMGApplyDevice
+};

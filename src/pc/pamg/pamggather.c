@@ -35,7 +35,7 @@ static PetscErrorCode PamgGatherLayout(MPI_Comm comm, PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGGatherRows_Private(MPI_Comm comm, const PolderCSR *own, PamgLevel *C)
+PetscErrorCode PCPAMGGatherRows(MPI_Comm comm, const PolderCSR *own, PamgLevel *C)
 {
   const PetscInt n = own->m, most = own->ai[n] + own->bi[n];
   PetscInt      *length, *col, *all, nz = 0, N;
@@ -60,7 +60,7 @@ PetscErrorCode PCPAMGGatherRows_Private(MPI_Comm comm, const PolderCSR *own, Pam
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGGatherValues_Private(MPI_Comm comm, const PolderCSR *own, PetscInt *total, PetscScalar **all)
+PetscErrorCode PCPAMGGatherValues(MPI_Comm comm, const PolderCSR *own, PetscInt *total, PetscScalar **all)
 {
   PetscScalar *val;
   PetscInt     nz = 0;
@@ -73,7 +73,7 @@ PetscErrorCode PCPAMGGatherValues_Private(MPI_Comm comm, const PolderCSR *own, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGGatherPlaces_Private(MPI_Comm comm, const PamgLevel *C, PetscInt64 **place)
+PetscErrorCode PCPAMGGatherPlaces(MPI_Comm comm, const PamgLevel *C, PetscInt64 **place)
 {
   PetscMPIInt all = *place || !C->nown;
   PetscInt    N;

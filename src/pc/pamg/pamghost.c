@@ -24,7 +24,8 @@
 #define LEVEL_STEPS        PamgStepsSingle
 #include "pamghost.h"
 
-PetscErrorCode PCPAMGBegin_Private(PC pc)
+/* The arrays of the first level, which are the matrix's */
+static PetscErrorCode PamgBegin(PC pc)
 {
   PC_PAMG         *pamg = (PC_PAMG *)pc->data;
   PamgLevel       *L    = pamg->level;
@@ -36,9 +37,9 @@ PetscErrorCode PCPAMGBegin_Private(PC pc)
   L->M.aj = L->csr.aj;
   if (pamg->precision == PAMG_SINGLE) PetscFunctionReturn(PETSC_SUCCESS);
   L->M.aa = L->csr.aa;
-  if (L->own) PetscFunctionReturn(PETSC_SUCCESS);
+  if (L->ownval) PetscFunctionReturn(PETSC_SUCCESS);
   L->M.nd = 0;
-  if (L->regular) {
+  if (L->bydiagonals) {
     PetscCall(PolderMatGetDia(L->A, &dia));
     if (dia) {
       L->M.nd   = dia->nd;
@@ -46,14 +47,14 @@ PetscErrorCode PCPAMGBegin_Private(PC pc)
       L->M.off  = dia->off;
       L->M.val  = (const void *const *)dia->val;
     } else {
-      PetscCall(PCPAMGFindDiagonal_Private(L));
+      PetscCall(PCPAMGFindDiagonal(L));
       L->M.diag = L->diag;
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGEnd_Private(PC pc)
+static PetscErrorCode PamgEnd(PC pc)
 {
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
@@ -62,7 +63,7 @@ PetscErrorCode PCPAMGEnd_Private(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGApplyHost_Private(PC pc, Vec r, Vec z)
+PetscErrorCode PCPAMGApplyHost(PC pc, Vec r, Vec z)
 {
   PC_PAMG           *pamg = (PC_PAMG *)pc->data;
   PamgLevel         *L    = pamg->level;
@@ -71,21 +72,21 @@ PetscErrorCode PCPAMGApplyHost_Private(PC pc, Vec r, Vec z)
   PetscLogDouble     last;
 
   PetscFunctionBegin;
-  PetscCall(PCPAMGBegin_Private(pc));
+  PetscCall(PamgBegin(pc));
   PetscCall(VecGetArrayRead(r, &rr));
   PetscCall(VecGetArrayWrite(z, &zz));
-  if (pamg->precision == PAMG_DOUBLE) PetscCall(PCPAMGCycle_Private(pamg, rr, zz));
+  if (pamg->precision == PAMG_DOUBLE) PetscCall(PCPAMGCycle(pamg, rr, zz));
   else {
     for (PetscInt i = 0; i < L->n; ++i) ((float *)L->b)[i] = (float)rr[i];
-    pamg->wide = PamgWritesWide(pamg) ? zz : NULL;
-    PetscCall(PCPAMGCycle_Private(pamg, L->b, L->x));
-    for (PetscInt i = 0; i < L->n && !pamg->wide; ++i) zz[i] = ((float *)L->x)[i];
-    pamg->wide = NULL;
+    pamg->result = PamgWritesWide(pamg) ? zz : NULL;
+    PetscCall(PCPAMGCycle(pamg, L->b, L->x));
+    for (PetscInt i = 0; i < L->n && !pamg->result; ++i) zz[i] = ((float *)L->x)[i];
+    pamg->result = NULL;
   }
   PetscCall(VecRestoreArrayWrite(z, &zz));
   PetscCall(VecRestoreArrayRead(r, &rr));
-  PetscCall(PetscLogFlops(PCPAMGFlops_Private(pamg, &last)));
-  PetscCall(PCPAMGEnd_Private(pc));
+  PetscCall(PetscLogFlops(PCPAMGFlops(pamg, &last)));
+  PetscCall(PamgEnd(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,7 +108,7 @@ static PetscErrorCode PamgScaledMult(const PC_PAMG *pamg, PamgLevel *L, const Pe
 }
 
 /* Ten steps of the power method, and a tenth more */
-PetscErrorCode PCPAMGEstimate_Private(PC_PAMG *pamg, PetscInt l)
+static PetscErrorCode PamgEstimate(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel   *L = &pamg->level[l];
   PetscScalar *x, *y;
@@ -128,7 +129,16 @@ PetscErrorCode PCPAMGEstimate_Private(PC_PAMG *pamg, PetscInt l)
     if (k < PAMG_POWER) PetscCall(PamgScaledMult(pamg, L, x, y, x));
   }
   L->eigenvalue = PamgEigenvalue(bound, norm);
-  PetscCall(PetscLogFlops(PAMG_POWER * (2.0 * PamgLocalEntries(pamg, L) + 4.0 * L->n)));
+  PetscCall(PetscLogFlops(PAMG_POWER * (2.0 * PamgLocalEntries(L) + 4.0 * L->n)));
   PetscCall(PetscFree2(x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGEstimateHost(PC pc)
+{
+  PC_PAMG *pamg = (PC_PAMG *)pc->data;
+
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) PetscCall(PamgEstimate(pamg, l));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -15,8 +15,8 @@ static PetscErrorCode LEVEL_NAME(PamgLocalRHS)(PamgLevel *L, PetscBool sums, con
   *rhs = b;
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(LEVEL_NAME(PamgExchange)(L, x));
-  LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, -1, (const LEVEL_VALUE *)L->ghost, sums ? x : NULL, b, (LEVEL_VALUE *)L->g);
-  *rhs = (const LEVEL_VALUE *)L->g;
+  LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, -1, (const LEVEL_VALUE *)L->ghost, sums ? x : NULL, b, (LEVEL_VALUE *)L->localrhs);
+  *rhs = (const LEVEL_VALUE *)L->localrhs;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -109,18 +109,18 @@ static PetscErrorCode LEVEL_NAME(PamgLast)(PC_PAMG *pamg, const void *b, void *x
 
   PetscFunctionBegin;
   if (pamg->direct) {
-    for (PetscInt i = 0; i < L->n; ++i) pamg->hostbuf[0][i] = bb[i];
-    PetscCall(PolderCoarseSolve(pamg->coarse, pamg->hostbuf[0], pamg->hostbuf[1]));
-    for (PetscInt i = 0; i < L->n; ++i) ((LEVEL_VALUE *)x)[i] = (LEVEL_VALUE)pamg->hostbuf[1][i];
+    for (PetscInt i = 0; i < L->n; ++i) pamg->coarsebuf[0][i] = bb[i];
+    PetscCall(PolderCoarseSolve(pamg->coarse, pamg->coarsebuf[0], pamg->coarsebuf[1]));
+    for (PetscInt i = 0; i < L->n; ++i) ((LEVEL_VALUE *)x)[i] = (LEVEL_VALUE)pamg->coarsebuf[1][i];
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VecGetArrayWrite(pamg->cb, &to));
+  PetscCall(VecGetArrayWrite(pamg->coarseb, &to));
   for (PetscInt i = 0; i < L->n; ++i) to[i] = bb[i];
-  PetscCall(VecRestoreArrayWrite(pamg->cb, &to));
-  PetscCall(KSPSolve(pamg->ksp, pamg->cb, pamg->cx));
-  PetscCall(VecGetArrayRead(pamg->cx, &from));
+  PetscCall(VecRestoreArrayWrite(pamg->coarseb, &to));
+  PetscCall(KSPSolve(pamg->ksp, pamg->coarseb, pamg->coarsex));
+  PetscCall(VecGetArrayRead(pamg->coarsex, &from));
   for (PetscInt i = 0; i < L->n; ++i) ((LEVEL_VALUE *)x)[i] = (LEVEL_VALUE)from[i];
-  PetscCall(VecRestoreArrayRead(pamg->cx, &from));
+  PetscCall(VecRestoreArrayRead(pamg->coarsex, &from));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,4 +175,4 @@ static PetscErrorCode LEVEL_NAME(PamgBackward)(PamgLevel *L, PetscInt n, const v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PamgSteps LEVEL_STEPS = {.begin = LEVEL_NAME(PamgBegin), .smooth = LEVEL_NAME(PamgSmooth), .residual = LEVEL_NAME(PamgResidual), .prolong = LEVEL_NAME(PamgProlong), .zero = LEVEL_NAME(PamgZero), .add = LEVEL_NAME(PamgAdd), .dots = LEVEL_NAME(PamgDots), .first = LEVEL_NAME(PamgFirst), .second = LEVEL_NAME(PamgSecond), .solve = PCPAMGSolve_Private, .last = LEVEL_NAME(PamgLast), .gather = LEVEL_NAME(PamgGather), .scatter = LEVEL_NAME(PamgScatter), .forward = LEVEL_NAME(PamgForward), .backward = LEVEL_NAME(PamgBackward)};
+const PamgSteps LEVEL_STEPS = {.begin = LEVEL_NAME(PamgBegin), .smooth = LEVEL_NAME(PamgSmooth), .residual = LEVEL_NAME(PamgResidual), .prolong = LEVEL_NAME(PamgProlong), .zero = LEVEL_NAME(PamgZero), .add = LEVEL_NAME(PamgAdd), .dots = LEVEL_NAME(PamgDots), .first = LEVEL_NAME(PamgFirst), .second = LEVEL_NAME(PamgSecond), .solve = PCPAMGSolve, .last = LEVEL_NAME(PamgLast), .gather = LEVEL_NAME(PamgGather), .scatter = LEVEL_NAME(PamgScatter), .forward = LEVEL_NAME(PamgForward), .backward = LEVEL_NAME(PamgBackward)};

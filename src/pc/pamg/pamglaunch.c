@@ -1,5 +1,6 @@
 /* Pairwise-aggregation multigrid: the cycle on the device, in which nothing comes to the host but, on several processes, what MPI cannot take from there and the sums of a K-cycle. */
 #include "pamgsteps.h"
+#include <petsc/private/matimpl.h>
 #include "kernels/level.h"
 #include <petsc/private/pcimpl.h>
 
@@ -9,14 +10,14 @@ static PetscErrorCode PamgBegin(PamgLevel *L, PetscReal start, const void *b, vo
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelScale_CUDA(L->single, &L->M, start, b, x, stream));
+  PolderLaunch(PolderLevelScale_CUDA(L->singleprecision, &L->M, start, b, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Of a vector of the cycle */
 static MPI_Datatype PamgUnit(const PamgLevel *L)
 {
-  return L->single ? MPI_FLOAT : MPIU_SCALAR;
+  return L->singleprecision ? MPI_FLOAT : MPIU_SCALAR;
 }
 
 /* Begins L->ghost <- the values of x that the rows of this process need, where there are any; a kernel that reads x may run meanwhile */
@@ -38,7 +39,7 @@ static PetscErrorCode PamgReceive(PamgLevel *L, PetscReal start, const void *x)
   if (start != 0) {
     PetscCall(PolderHaloGetGhosts(L->halo, &ghosts.n, NULL));
     PetscCall(PolderDeviceGetStream(&stream));
-    PolderLaunch(PolderLevelScale_CUDA(L->single, &ghosts, start, L->ghost, L->ghost, stream));
+    PolderLaunch(PolderLevelScale_CUDA(L->singleprecision, &ghosts, start, L->ghost, L->ghost, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -53,7 +54,7 @@ static PetscErrorCode PamgAddOuter(PamgLevel *L, PolderOuterSum sum, void *z)
   PetscCall(PamgReceive(L, sum.start, sum.own));
   sum.ghost = L->ghost;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelOuterAdd_CUDA(L->single, &L->outer.rows, &sum, z, stream));
+  PolderLaunch(PolderLevelOuterAdd_CUDA(L->singleprecision, &L->outer.rows, &sum, z, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -65,7 +66,7 @@ static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, cons
   PetscFunctionBegin;
   PetscCall(PamgSend(L, begins ? b : x));
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->M, step, b, x, y, stream));
+  PolderLaunch(PolderLevelJacobi_CUDA(L->singleprecision, &L->M, step, b, x, y, stream));
   PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -step->scale, .start = begins ? step->start : 0, .dinv = L->dinv, .own = begins ? b : x, .wide = step->wide}, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -78,11 +79,11 @@ static PetscErrorCode PamgResidual(PamgLevel *L, const void *b, const void *x, v
   PetscFunctionBegin;
   PetscCall(PamgSend(L, x));
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->M, b, x, r, r ? NULL : L->ptr, L->row, L->nc, bc, stream));
+  PolderLaunch(PolderLevelResidual_CUDA(L->singleprecision, &L->M, b, x, r, r ? NULL : L->ptr, L->row, L->nc, bc, stream));
   if (r) PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, r));
   else if (L->halo) {
     PetscCall(PamgReceive(L, 0, x));
-    PolderLaunch(PolderLevelOuterRestrict_CUDA(L->single, &O->rows, O->ntarget, O->target_d, O->at_d, O->member_d, x, L->ghost, bc, stream));
+    PolderLaunch(PolderLevelOuterRestrict_CUDA(L->singleprecision, &O->rows, O->ntarget, O->target_d, O->at_d, O->member_d, x, L->ghost, bc, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -93,14 +94,14 @@ static PetscErrorCode PamgProlong(PamgLevel *L, PetscReal scale, void *xc, void 
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelProlong_CUDA(L->single, L->n, L->agg, L->nc, scale, xc, x, stream));
+  PolderLaunch(PolderLevelProlong_CUDA(L->singleprecision, L->n, L->agg, L->nc, scale, xc, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PamgZero(PamgLevel *L, void *x)
 {
   PetscFunctionBegin;
-  PetscCall(PolderDeviceZero(x, (L->single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n));
+  PetscCall(PolderDeviceZero(x, (L->singleprecision ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,7 +111,7 @@ static PetscErrorCode PamgAdd(PamgLevel *L, const void *w, void *x)
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelCombine_CUDA(L->single, L->n, 1, 1, w, x, stream));
+  PolderLaunch(PolderLevelCombine_CUDA(L->singleprecision, L->n, 1, 1, w, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,10 +127,10 @@ static PetscErrorCode PamgDots(PamgLevel *L, const void *x, const void *b, const
   PetscCall(PamgSend(L, x));
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
-  PolderLaunch(PolderLevelMultDots_CUDA(L->single, &L->M, x, b, w, v, sum, work, stream));
+  PolderLaunch(PolderLevelMultDots_CUDA(L->singleprecision, &L->M, x, b, w, v, sum, work, stream));
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgReceive(L, 0, x));
-  PolderLaunch(PolderLevelOuterDots_CUDA(L->single, &L->outer.rows, w ? PETSC_TRUE : PETSC_FALSE, L->ghost, x, b, v, sum, work, stream));
+  PolderLaunch(PolderLevelOuterDots_CUDA(L->singleprecision, &L->outer.rows, w ? PETSC_TRUE : PETSC_FALSE, L->ghost, x, b, v, sum, work, stream));
   PetscCall(PolderDeviceToHost(host, sum, sizeof(*sum) * (size_t)n));
   PetscCallAllreduce(MPI_IN_PLACE, host, n, MPIU_REAL, MPIU_SUM, L->comm);
   PetscCall(PolderDeviceFromHost(sum, host, sizeof(*sum) * (size_t)n));
@@ -143,7 +144,7 @@ static PetscErrorCode PamgFirst(PamgLevel *L, PetscReal threshold, const PetscRe
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelKFirst_CUDA(L->single, L->n, threshold, sum, v, b, stream));
+  PolderLaunch(PolderLevelKFirst_CUDA(L->singleprecision, L->n, threshold, sum, v, b, stream));
   *again = (PetscBool)(!L->halo || !PolderKCycleDone(L->sum, threshold));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -154,7 +155,7 @@ static PetscErrorCode PamgSecond(PamgLevel *L, PetscReal threshold, const PetscR
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelKSecond_CUDA(L->single, L->n, threshold, sum, w, x, stream));
+  PolderLaunch(PolderLevelKSecond_CUDA(L->singleprecision, L->n, threshold, sum, w, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,23 +167,23 @@ static PetscErrorCode PamgColours(PamgLevel *L, PetscInt from, PetscInt to, cons
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  for (PetscInt c = from; c != to; c += step) PolderLaunch(PolderLevelColour_CUDA(L->single, &L->M, L->colour[c + 1] - L->colour[c], L->order + L->colour[c], b, x, stream));
+  for (PetscInt c = from; c != to; c += step) PolderLaunch(PolderLevelColour_CUDA(L->singleprecision, &L->M, L->colour[c + 1] - L->colour[c], L->order + L->colour[c], b, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* n sweeps over the colours, forward or backward; what others have to the rows of this process stays as it is within one */
 static PetscErrorCode PamgSweeps(PamgLevel *L, PetscInt n, PetscBool backward, const void *b, void *x)
 {
-  const size_t bytes = (L->single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n;
+  const size_t bytes = (L->singleprecision ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < n; ++k) {
     if (L->halo) {
       PetscCall(PamgSend(L, x));
-      PetscCall(PolderDeviceToDevice(L->g, b, bytes));
-      PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, L->g));
+      PetscCall(PolderDeviceToDevice(L->localrhs, b, bytes));
+      PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, L->localrhs));
     }
-    PetscCall(PamgColours(L, backward ? L->ncolour - 1 : 0, backward ? -1 : L->ncolour, L->halo ? L->g : b, x));
+    PetscCall(PamgColours(L, backward ? L->ncolour - 1 : 0, backward ? -1 : L->ncolour, L->halo ? L->localrhs : b, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -194,7 +195,7 @@ static PetscErrorCode PamgForward(PamgLevel *L, PetscInt n, const void *b, void 
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelColourFirst_CUDA(L->single, &L->M, L->colour[1], L->order, b, x, stream));
+  PolderLaunch(PolderLevelColourFirst_CUDA(L->singleprecision, &L->M, L->colour[1], L->order, b, x, stream));
   PetscCall(PamgColours(L, 1, L->ncolour, b, x));
   PetscCall(PamgSweeps(L, n - 1, PETSC_FALSE, b, x));
   PetscCall(PamgResidual(L, b, x, NULL, bc));
@@ -235,15 +236,15 @@ static PetscErrorCode PamgRound(PetscBool single, PetscInt n, const PetscScalar 
 /* The last level is on several processes and its solver on the host */
 static PetscErrorCode PamgLastShared(PC_PAMG *pamg, PamgLevel *L, const void *b, void *x)
 {
-  const size_t bytes = (L->single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n;
+  const size_t bytes = (L->singleprecision ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceToHost(L->stage, b, bytes));
-  for (PetscInt i = 0; i < L->n; ++i) pamg->hostbuf[0][i] = L->single ? (PetscScalar)((float *)L->stage)[i] : ((PetscScalar *)L->stage)[i];
-  PetscCall(PolderCoarseSolve(pamg->coarse, pamg->hostbuf[0], pamg->hostbuf[1]));
+  for (PetscInt i = 0; i < L->n; ++i) pamg->coarsebuf[0][i] = L->singleprecision ? (PetscScalar)((float *)L->stage)[i] : ((PetscScalar *)L->stage)[i];
+  PetscCall(PolderCoarseSolve(pamg->coarse, pamg->coarsebuf[0], pamg->coarsebuf[1]));
   for (PetscInt i = 0; i < L->n; ++i) {
-    if (L->single) ((float *)L->stage)[i] = (float)pamg->hostbuf[1][i];
-    else ((PetscScalar *)L->stage)[i] = pamg->hostbuf[1][i];
+    if (L->singleprecision) ((float *)L->stage)[i] = (float)pamg->coarsebuf[1][i];
+    else ((PetscScalar *)L->stage)[i] = pamg->coarsebuf[1][i];
   }
   PetscCall(PolderDeviceFromHost(x, L->stage, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -260,17 +261,17 @@ static PetscErrorCode PamgLast(PC_PAMG *pamg, const void *b, void *x)
   if (pamg->direct && L->halo) PetscCall(PamgLastShared(pamg, L, b, x));
   else if (pamg->direct && !single && pamg->nlevel > 1) PetscCall(PolderCoarseSolveDevice(pamg->coarse, (const PetscScalar *)b, (PetscScalar *)x, PETSC_FALSE));
   else if (pamg->direct) {
-    PetscCall(PamgWiden(single, L->n, b, pamg->cbuf[0]));
-    PetscCall(PolderCoarseSolveDevice(pamg->coarse, pamg->cbuf[0], pamg->cbuf[1], PETSC_FALSE));
-    PetscCall(PamgRound(single, L->n, pamg->cbuf[1], x));
+    PetscCall(PamgWiden(single, L->n, b, pamg->coarsebuf[0]));
+    PetscCall(PolderCoarseSolveDevice(pamg->coarse, pamg->coarsebuf[0], pamg->coarsebuf[1], PETSC_FALSE));
+    PetscCall(PamgRound(single, L->n, pamg->coarsebuf[1], x));
   } else {
-    PetscCall(PolderVecGetDeviceWrite(pamg->cb, &to));
+    PetscCall(PolderVecGetDeviceWrite(pamg->coarseb, &to));
     PetscCall(PamgWiden(single, L->n, b, to));
-    PetscCall(PolderVecRestoreDeviceWrite(pamg->cb, &to));
-    PetscCall(KSPSolve(pamg->ksp, pamg->cb, pamg->cx));
-    PetscCall(PolderVecGetDeviceRead(pamg->cx, &from));
+    PetscCall(PolderVecRestoreDeviceWrite(pamg->coarseb, &to));
+    PetscCall(KSPSolve(pamg->ksp, pamg->coarseb, pamg->coarsex));
+    PetscCall(PolderVecGetDeviceRead(pamg->coarsex, &from));
     PetscCall(PamgRound(single, L->n, from, x));
-    PetscCall(PolderVecRestoreDeviceRead(pamg->cx, &from));
+    PetscCall(PolderVecRestoreDeviceRead(pamg->coarsex, &from));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -278,19 +279,19 @@ static PetscErrorCode PamgLast(PC_PAMG *pamg, const void *b, void *x)
 /* A vector of a small level, by way of the host */
 static PetscErrorCode PamgGather(PamgLevel *C, MPI_Comm comm)
 {
-  const size_t size = C->single ? sizeof(float) : sizeof(PetscScalar);
+  const size_t size = C->singleprecision ? sizeof(float) : sizeof(PetscScalar);
   char        *all = (char *)C->stage, *mine = all + size * (size_t)C->n;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceToHost(mine, C->part, size * (size_t)C->nown));
-  PetscCallMPI(MPI_Allgatherv(mine, (PetscMPIInt)C->nown, C->single ? MPI_FLOAT : MPIU_SCALAR, all, C->counts, C->displs, C->single ? MPI_FLOAT : MPIU_SCALAR, comm));
+  PetscCallMPI(MPI_Allgatherv(mine, (PetscMPIInt)C->nown, C->singleprecision ? MPI_FLOAT : MPIU_SCALAR, all, C->counts, C->displs, C->singleprecision ? MPI_FLOAT : MPIU_SCALAR, comm));
   PetscCall(PolderDeviceFromHost(C->b, all, size * (size_t)C->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PamgScatter(PamgLevel *C)
 {
-  const size_t size = C->single ? sizeof(float) : sizeof(PetscScalar);
+  const size_t size = C->singleprecision ? sizeof(float) : sizeof(PetscScalar);
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceToDevice(C->part, (char *)C->x + size * (size_t)C->rstart, size * (size_t)C->nown));
@@ -312,7 +313,7 @@ static PetscErrorCode PamgCoarseLevels(void *ctx)
   const PetscInt l    = PamgAlone(pamg);
 
   PetscFunctionBegin;
-  PetscCall(PCPAMGSolve_Private(pamg, l, pamg->level[l].b, pamg->level[l].x));
+  PetscCall(PCPAMGSolve(pamg, l, pamg->level[l].b, pamg->level[l].x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -329,7 +330,7 @@ static PetscErrorCode PamgSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
     pamg->recorded = made;
   } else if (first && pamg->direct) PetscCall(PolderCoarseOnlyLaunches(pamg->coarse, &replay));
   if (replay) PetscCall(PolderDeviceReplay(&pamg->graph, PamgCoarseLevels, pamg));
-  else PetscCall(PCPAMGSolve_Private(pamg, l, b, x));
+  else PetscCall(PCPAMGSolve(pamg, l, b, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -345,7 +346,7 @@ static PetscErrorCode PamgBeginDevice(PC pc, PolderCSR *csr)
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(csr, sizeof(*csr)));
-  if (pamg->precision == PAMG_SINGLE || L->own) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pamg->precision == PAMG_SINGLE || L->ownval) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && dia->nd <= POLDER_LEVEL_DIAGONALS) {
     L->M.nd   = dia->nd;
@@ -370,7 +371,7 @@ static PetscErrorCode PamgEndDevice(PC pc, PolderCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGApplyDevice_Private(PC pc, Vec r, Vec z)
+static PetscErrorCode PamgApply(PC pc, Vec r, Vec z)
 {
   PC_PAMG           *pamg   = (PC_PAMG *)pc->data;
   PamgLevel         *L      = pamg->level;
@@ -389,35 +390,60 @@ PetscErrorCode PCPAMGApplyDevice_Private(PC pc, Vec r, Vec z)
   PetscCall(PetscLogGpuTimeBegin());
   if (single) {
     PetscCall(PamgRound(PETSC_TRUE, L->n, rr, L->b));
-    pamg->wide = PamgWritesWide(pamg) ? zz : NULL;
-    PetscCall(PCPAMGCycle_Private(pamg, L->b, L->x));
-    if (!pamg->wide) PetscCall(PamgWiden(PETSC_TRUE, L->n, L->x, zz));
-    pamg->wide = NULL;
-  } else PetscCall(PCPAMGCycle_Private(pamg, rr, zz));
+    pamg->result = PamgWritesWide(pamg) ? zz : NULL;
+    PetscCall(PCPAMGCycle(pamg, L->b, L->x));
+    if (!pamg->result) PetscCall(PamgWiden(PETSC_TRUE, L->n, L->x, zz));
+    pamg->result = NULL;
+  } else PetscCall(PCPAMGCycle(pamg, rr, zz));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
   PetscCall(PolderVecRestoreDeviceRead(r, &rr));
   PetscCall(PamgEndDevice(pc, &csr));
-  flops = PCPAMGFlops_Private(pamg, &last);
+  flops = PCPAMGFlops(pamg, &last);
   if (replayed && pamg->graph) flops += last;
   (void)flops; // for a PETSc that logs nothing of a device
   PetscCall(PetscLogGpuFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The power method on a level that several processes share, as PCPAMGEstimate_Private() has it; x[2] and the sums are scratch */
+/* Vectors of the host go by way of copies on the device */
+PetscErrorCode PCPAMGApplyDevice(PC pc, Vec r, Vec z)
+{
+  Vec       there[2];
+  PetscBool on[2];
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(r, &on[0]));
+  PetscCall(PolderVecOnDevice(z, &on[1]));
+  if (on[0] && on[1]) {
+    PetscCall(PamgApply(pc, r, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int k = 0; k < 2; ++k) {
+    PetscCall(VecCreate(PetscObjectComm((PetscObject)pc), &there[k]));
+    PetscCall(VecSetSizes(there[k], pc->pmat->rmap->n, pc->pmat->rmap->N));
+    PetscCall(VecSetType(there[k], POLDER_VEC_DEVICE));
+  }
+  PetscCall(VecCopy(r, there[0]));
+  PetscCall(PamgApply(pc, there[0], there[1]));
+  PetscCall(VecCopy(there[1], z));
+  for (int k = 0; k < 2; ++k) PetscCall(VecDestroy(&there[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The power method on a level that several processes share, as PCPAMGEstimate() has it; x[2] and the sums are scratch */
 static PetscErrorCode PamgPowerShared(PamgLevel *L, void *x[2], PetscReal sum[], PetscReal *norm)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelSeed_CUDA(L->single, L->n, x[0], stream));
+  PolderLaunch(PolderLevelSeed_CUDA(L->singleprecision, L->n, x[0], stream));
   for (PetscInt k = 0; k <= PAMG_POWER; ++k) {
     PetscCall(PamgDots(L, x[0], x[0], NULL, x[1], sum));
     *norm = PetscSqrtReal(L->sum[1]); // of x
     if (!(*norm > 0) || k == PAMG_POWER) break;
-    PolderLaunch(PolderLevelScale_CUDA(L->single, &L->M, 1 / *norm, x[1], x[0], stream));
+    PolderLaunch(PolderLevelScale_CUDA(L->singleprecision, &L->M, 1 / *norm, x[1], x[0], stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -448,7 +474,7 @@ static PetscErrorCode PamgPower(PC pc, const PetscReal bound[], PetscReal norm[]
 
     if (bound[l] <= PAMG_BOUND) continue;
     if (L->halo) PetscCall(PamgPowerShared(L, x, norms, &norm[l]));
-    for (PetscInt k = 0; k < PAMG_POWER && !L->halo; ++k) PolderLaunch(PolderLevelPower_CUDA(L->single, &L->M, k, x[k % 2], x[1 - k % 2], norms, work, stream));
+    for (PetscInt k = 0; k < PAMG_POWER && !L->halo; ++k) PolderLaunch(PolderLevelPower_CUDA(L->singleprecision, &L->M, k, x[k % 2], x[1 - k % 2], norms, work, stream));
     PetscCall(PetscLogGpuFlops(PAMG_POWER * (2.0 * (PetscLogDouble)L->nz + 4.0 * L->n)));
   }
   PetscCall(PolderDeviceToHost(host, there, bytes));
@@ -462,7 +488,7 @@ static PetscErrorCode PamgPower(PC pc, const PetscReal bound[], PetscReal norm[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGEstimateDevice_Private(PC pc)
+PetscErrorCode PCPAMGEstimateDevice(PC pc)
 {
   PC_PAMG          *pamg   = (PC_PAMG *)pc->data;
   const PetscMPIInt nlevel = (PetscMPIInt)pamg->nlevel - 1;

@@ -1,5 +1,6 @@
 /* Pairwise-aggregation multigrid on the device, what several processes add: entries to others, which are few and pass through the host when a level is made, and small levels that are gathered. */
-#include "pamgimpl.h"
+#include "pamgsetup.h"
+#include "kernels/excess.h"
 #include "kernels/galerkin.h"
 #include "kernels/outer.h"
 
@@ -12,7 +13,7 @@ static PetscErrorCode PamgDownload(size_t bytes, const void *device, void *host)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGFreeOuter_Private(PamgLevel *L)
+PetscErrorCode PCPAMGFreeOuter(PamgLevel *L)
 {
   PamgOuter *O       = &L->outer;
   void     **array[] = {(void **)&O->rows.row, (void **)&O->rows.ptr, (void **)&O->rows.col, (void **)&O->rows.val, (void **)&O->target_d, (void **)&O->at_d, (void **)&O->member_d, &O->dinv};
@@ -33,7 +34,7 @@ PetscErrorCode PCPAMGFreeOuter_Private(PamgLevel *L)
 static PetscErrorCode PamgUploadOuter(const PC_PAMG *pamg, PamgLevel *L)
 {
   PamgOuter   *O     = &L->outer;
-  const size_t index = sizeof(PetscInt), size = pamg->precision == PAMG_SINGLE ? sizeof(float) : sizeof(PetscScalar);
+  const size_t index = sizeof(PetscInt), size = PamgValueSize(pamg);
 
   PetscFunctionBegin;
   O->rows.n = O->n;
@@ -45,7 +46,7 @@ static PetscErrorCode PamgUploadOuter(const PC_PAMG *pamg, PamgLevel *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGFindOuter_Private(PC_PAMG *pamg)
+PetscErrorCode PCPAMGFindOuter(PC_PAMG *pamg)
 {
   PamgLevel       *L     = pamg->level;
   PamgOuter       *O     = &L->outer;
@@ -78,7 +79,7 @@ PetscErrorCode PCPAMGFindOuter_Private(PC_PAMG *pamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGRefreshOuter_Private(PC_PAMG *pamg)
+PetscErrorCode PCPAMGRefreshOuter(PC_PAMG *pamg)
 {
   PamgLevel   *L     = pamg->level;
   PamgOuter   *O     = &L->outer;
@@ -90,7 +91,55 @@ PetscErrorCode PCPAMGRefreshOuter_Private(PC_PAMG *pamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGRowsToHost_Private(const PamgLevel *L, PolderCSR *own)
+PetscErrorCode PCPAMGOuterExcessDevice(const PamgLevel *L, PetscReal excess[], PetscReal magnitude[])
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderExcessOuterRows_CUDA(&L->outer.rows, excess, magnitude, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* By the coarse rows that have entries to other processes, which are those of C->outer: sums of what leads to rows in no aggregate, and of the others */
+static void PamgSumOuter(const PamgLevel *L, const PamgLevel *C, PetscReal lone[], PetscReal outer[])
+{
+  const PamgOuter *O = &L->outer, *D = &C->outer;
+
+  for (PetscInt t = 0; t < D->n; ++t) {
+    for (PetscInt k = D->ptr[t]; k < D->ptr[t + 1]; ++k) PamgAddEntry(D->val[k], outer + 2 * t);
+    for (PetscInt m = O->at[t]; m < O->at[t + 1]; ++m) {
+      for (PetscInt k = O->ptr[O->member[m]]; k < O->ptr[O->member[m] + 1]; ++k) {
+        if (L->ghostagg[O->col[k]] >= C->nghost) PamgAddEntry(O->val[k], lone + 2 * t);
+      }
+    }
+  }
+}
+
+PetscErrorCode PCPAMGLocalExcessDevice(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[])
+{
+  const PetscInt n     = C->outer.n;
+  const size_t   pairs = 2 * sizeof(*here) * (size_t)n;
+  PetscReal     *lone, *outer, *there[2];
+  PetscInt      *row;
+  PolderStream   stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PetscCalloc2(2 * n, &lone, 2 * n, &outer));
+  PamgSumOuter(L, C, lone, outer);
+  PetscCall(PolderDeviceToDevice(here, excess, sizeof(*here) * (size_t)L->nc));
+  PetscCall(PolderDeviceUpload(pairs, lone, &there[0]));
+  PetscCall(PolderDeviceUpload(pairs, outer, &there[1]));
+  PetscCall(PolderDeviceUpload(sizeof(*row) * (size_t)n, C->outer.row, &row));
+  PolderLaunch(PolderExcessLeave_CUDA(n, row, there[0], there[1], excess, here, stream));
+  for (int k = 0; k < 2; ++k) PetscCall(PolderDeviceFree(&there[k]));
+  PetscCall(PolderDeviceFree(&row));
+  PetscCall(PetscFree2(lone, outer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGRowsToHost(const PamgLevel *L, PolderCSR *own)
 {
   const PamgOuter *O = &L->outer;
   const PetscInt   n = L->gathered ? L->nown : L->csr.m;
@@ -113,7 +162,7 @@ PetscErrorCode PCPAMGRowsToHost_Private(const PamgLevel *L, PolderCSR *own)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGFreeRowsOnHost_Private(PolderCSR *own)
+PetscErrorCode PCPAMGFreeRowsOnHost(PolderCSR *own)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(own->ai));
@@ -219,10 +268,10 @@ static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLe
 
   PetscFunctionBegin;
   C->gathered = PETSC_TRUE;
-  PetscCall(PCPAMGRowsToHost_Private(C, &own));
-  PetscCall(PCPAMGGatherRows_Private(L->comm, &own, C));
-  PetscCall(PCPAMGGatherExcess_Private(pamg, L->comm, C));
-  PetscCall(PCPAMGFreeRowsOnHost_Private(&own));
+  PetscCall(PCPAMGRowsToHost(C, &own));
+  PetscCall(PCPAMGGatherRows(L->comm, &own, C));
+  PetscCall(PCPAMGGatherExcess(pamg, L->comm, C));
+  PetscCall(PCPAMGFreeRowsOnHost(&own));
   gi    = C->gi;
   gj    = C->gj;
   ga    = C->ga;
@@ -234,15 +283,15 @@ static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLe
   PetscCall(PetscFree(gj));
   PetscCall(PetscFree(ga));
   C->csr = (PolderCSR){.m = C->N, .M = C->N, .ai = C->gi, .aj = C->gj, .aa = C->ga, .device = PETSC_TRUE};
-  if (pamg->place) PetscCall(PamgDownload(sizeof(*place) * (size_t)C->nown, pamg->place, &place));
-  PetscCall(PolderDeviceFree(&pamg->place));
-  PetscCall(PCPAMGGatherPlaces_Private(L->comm, C, &place));
-  if (place) PetscCall(PolderDeviceUpload(sizeof(*place) * (size_t)C->N, place, &pamg->place));
+  if (pamg->gridplace) PetscCall(PamgDownload(sizeof(*place) * (size_t)C->nown, pamg->gridplace, &place));
+  PetscCall(PolderDeviceFree(&pamg->gridplace));
+  PetscCall(PCPAMGGatherPlaces(L->comm, C, &place));
+  if (place) PetscCall(PolderDeviceUpload(sizeof(*place) * (size_t)C->N, place, &pamg->gridplace));
   PetscCall(PetscFree(place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGCoarseOuter_Private(PC_PAMG *pamg, PetscInt l)
+PetscErrorCode PCPAMGCoarseOuter(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel     *L = &pamg->level[l], *C = L + 1;
   const PetscInt n = L->csr.nghost;
@@ -252,9 +301,9 @@ PetscErrorCode PCPAMGCoarseOuter_Private(PC_PAMG *pamg, PetscInt l)
   PetscCall(PamgTargets(pamg, L));
   PetscCall(PetscMalloc1(n, &L->ghostagg));
   PetscCall(PamgGhostAggregates(L, C, L->ghostagg));
-  PetscCall(PCPAMGNumberGhosts_Private(n, L->ghostagg, C));
+  PetscCall(PCPAMGNumberGhosts(n, L->ghostagg, C));
   PetscCall(PamgGalerkinOuter(L, C));
-  PetscCall(PCPAMGMendCoarse_Private(pamg, l));
+  PetscCall(PCPAMGMendCoarse(pamg, l));
   if (C->N <= pamg->gatherlimit) PetscCall(PamgGatherDevice(pamg, L, C));
   else {
     C->csr.M      = C->N;
@@ -262,12 +311,13 @@ PetscErrorCode PCPAMGCoarseOuter_Private(PC_PAMG *pamg, PetscInt l)
     C->csr.nghost = C->nghost;
     C->csr.garray = C->garray;
     PetscCall(PolderHaloCreate(L->comm, C->nown, C->nghost, C->garray, &C->halo));
+    C->ownshalo = PETSC_TRUE;
     PetscCall(PamgUploadOuter(pamg, C));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGCoarseOuterValues_Private(PC_PAMG *pamg, PetscInt l)
+PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel *L = &pamg->level[l], *C = L + 1;
   PamgOuter *O = &L->outer, *D = &C->outer;
@@ -277,18 +327,18 @@ PetscErrorCode PCPAMGCoarseOuterValues_Private(PC_PAMG *pamg, PetscInt l)
   PetscCall(PetscMalloc1(PetscMax(D->n, C->nghost), &place));
   PolderGalerkinValues_Host(D->n, O->at, O->member, O->ptr, O->col, O->val, C->nghost, L->ghostagg, PETSC_FALSE, place, D->ptr, D->col, D->val);
   PetscCall(PetscFree(place));
-  PetscCall(PCPAMGMendCoarse_Private(pamg, l));
+  PetscCall(PCPAMGMendCoarse(pamg, l));
   if (C->gathered) {
     PolderCSR    own;
     PetscScalar *ga;
     PetscInt     nz;
 
-    PetscCall(PCPAMGRowsToHost_Private(C, &own));
-    PetscCall(PCPAMGGatherValues_Private(L->comm, &own, &nz, &ga));
+    PetscCall(PCPAMGRowsToHost(C, &own));
+    PetscCall(PCPAMGGatherValues(L->comm, &own, &nz, &ga));
     PetscCall(PolderDeviceFromHost(C->ga, ga, sizeof(*ga) * (size_t)nz));
     PetscCall(PetscFree(ga));
-    PetscCall(PCPAMGFreeRowsOnHost_Private(&own));
-    PetscCall(PCPAMGGatherExcess_Private(pamg, L->comm, C));
+    PetscCall(PCPAMGFreeRowsOnHost(&own));
+    PetscCall(PCPAMGGatherExcess(pamg, L->comm, C));
   } else PetscCall(PolderDeviceFromHost((void *)D->rows.val, D->val, sizeof(*D->val) * (size_t)D->nz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

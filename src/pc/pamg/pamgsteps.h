@@ -22,7 +22,7 @@ struct _PamgSteps {
   PetscErrorCode (*first)(PamgLevel *, PetscReal threshold, const PetscReal sum[], const void *v, void *b, PetscBool *again);
   /* x becomes what both steps make */
   PetscErrorCode (*second)(PamgLevel *, PetscReal threshold, const PetscReal sum[], const void *w, void *x);
-  /* x, near A^-1 b, from level l > 0 on: PCPAMGSolve_Private(), or what comes to the same */
+  /* x, near A^-1 b, from level l > 0 on: PCPAMGSolve(), or what comes to the same */
   PetscErrorCode (*solve)(PC_PAMG *, PetscInt l, void *b, void *x);
   /* On the last level */
   PetscErrorCode (*last)(PC_PAMG *, const void *b, void *x);
@@ -41,6 +41,6 @@ static inline PetscBool PamgWritesWide(const PC_PAMG *pamg)
 }
 
 /* pamgcycle.c: b may be overwritten when l > 0 */
-PETSC_INTERN PetscErrorCode PCPAMGSolve_Private(PC_PAMG *, PetscInt l, void *b, void *x);
+PETSC_INTERN PetscErrorCode PCPAMGSolve(PC_PAMG *, PetscInt l, void *b, void *x);
 /* pamghost.c, pamglaunch.c; Gauss-Seidel takes the rows in their order on the host and by colours on the device */
 PETSC_INTERN const PamgSteps PamgStepsDouble, PamgStepsSingle, PamgStepsDevice;

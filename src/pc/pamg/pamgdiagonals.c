@@ -1,0 +1,164 @@
+/* Pairwise-aggregation multigrid: a level's local block by diagonals, and its entries as the cycle reads them on the host. */
+#include "pamgsetup.h"
+#include "mat/aijderived.h"
+#include "kernels/dia.h"
+#include "kernels/galerkin.h"
+
+PetscErrorCode PCPAMGFindDiagonal(PamgLevel *L)
+{
+  const PolderCSR *csr = &L->csr;
+  PetscInt         at;
+
+  PetscFunctionBegin;
+  L->bydiagonals = PETSC_FALSE;
+  if (L->diag) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(L->n, &L->diag));
+  for (PetscInt i = 0; i < L->n; ++i) {
+    PetscCall(PetscFindInt(i, csr->ai[i + 1] - csr->ai[i], csr->aj + csr->ai[i], &at));
+    L->diag[i] = csr->ai[i] + at;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool PamgIsRegular(PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt *nd, PetscInt off[])
+{
+  const PetscInt most = PamgMostDiagonals(n, n ? ai[n] : 0);
+
+  *nd = 0;
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscInt d = 0;
+
+    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) { // the diagonals come in about the order of the columns
+      PetscInt tries = 0;
+
+      for (; tries < *nd && off[d] != aj[k] - i; ++tries) d = d + 1 < *nd ? d + 1 : 0;
+      if (tries < *nd) continue;
+      if (*nd == most) return PETSC_FALSE;
+      off[*nd] = aj[k] - i;
+      d        = (*nd)++;
+    }
+  }
+  return PETSC_TRUE;
+}
+
+PetscErrorCode PCPAMGPlaceDiagonals(const PC_PAMG *pamg, PamgLevel *L, PolderDia *dia, PetscBool half)
+{
+  const PetscInt ld = PolderStride(L->n);
+  PetscInt       first;
+
+  PetscFunctionBegin;
+  dia->half = (PetscBool)(half && 2 * dia->main + 1 == dia->nd);
+  for (PetscInt d = 0; d < dia->main && dia->half; ++d) dia->half = (PetscBool)(L->ownoff[d] == -L->ownoff[dia->nd - 1 - d]);
+  first = dia->half ? dia->main : 0;
+  if (L->half != dia->half) PetscCall(pamg->place->free(&L->rounded)); // which has room for as many
+  L->half = dia->half;
+  PetscCall(pamg->place->free(&L->ownval));
+  PetscCall(PolderPlaceMalloc(pamg->place, (size_t)(dia->nd - first) * (size_t)ld, &L->ownval));
+  PamgPointDiagonals(dia->nd, first, L->ownoff, sizeof(*L->ownval), L->ownval, ld, L->val);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The diagonals of a matrix of another type than aijdia; *found: it has few enough. They are filled from its rows */
+static PetscErrorCode PamgOwnDiagonals(const PC_PAMG *pamg, PamgLevel *L, PolderDia *dia, PetscBool *found)
+{
+  const PolderCSR *csr   = &L->csr;
+  const PetscBool  fresh = (PetscBool)!L->ownoff;
+  PetscInt         off[PAMG_DIAGONALS];
+
+  PetscFunctionBegin;
+  if (fresh) {
+    *found = PamgIsRegular(L->n, csr->ai, csr->aj, &dia->nd, off);
+    if (!dia->nd) *found = PETSC_FALSE;
+    if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
+    PetscCall(PetscSortInt(dia->nd, off));
+    PetscCall(PetscMalloc1(dia->nd, &L->ownoff));
+    PetscCall(PetscMalloc1(dia->nd, &L->val));
+    PetscCall(PetscArraycpy(L->ownoff, off, dia->nd));
+    PetscCall(PetscFindInt(0, dia->nd, L->ownoff, &dia->main));
+    PetscCall(PCPAMGPlaceDiagonals(pamg, L, dia, PETSC_TRUE));
+  } else {
+    dia->nd   = L->M.nd;
+    dia->main = L->M.main;
+    dia->half = L->half;
+  }
+  *found = PolderDiaFill_Host(L->n, dia->nd, dia->half ? dia->main : 0, L->ownoff, (PetscScalar *const *)L->val, csr->ai, csr->aj, csr->aa, 0);
+  if (!*found && dia->half) { // not symmetric to the last bit
+    PetscCall(PCPAMGPlaceDiagonals(pamg, L, dia, PETSC_FALSE));
+    *found = PolderDiaFill_Host(L->n, dia->nd, 0, L->ownoff, (PetscScalar *const *)L->val, csr->ai, csr->aj, csr->aa, 0);
+  }
+  dia->m = dia->n = L->n;
+  dia->off        = L->ownoff;
+  dia->val        = (const PetscScalar *const *)L->val;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rounds the diagonals that are stored to single precision; fits = PETSC_FALSE when an entry is too large */
+static PetscErrorCode PamgRoundDiagonals(PamgLevel *L, const PolderDia *dia, PetscBool *fits)
+{
+  const PetscInt first = dia->half ? dia->main : 0;
+
+  PetscFunctionBegin;
+  if (L->rounded && (L->half != dia->half || !L->val)) {
+    PetscCall(PetscFree(L->rounded));
+    PetscCall(PetscFree(L->val));
+  }
+  if (!L->rounded) {
+    L->half = dia->half;
+    PetscCall(PetscCalloc1((size_t)(dia->nd - first) * (size_t)L->n, &L->rounded));
+    PetscCall(PetscMalloc1(dia->nd, &L->val));
+    PamgPointDiagonals(dia->nd, first, dia->off, sizeof(float), L->rounded, L->n, L->val);
+  }
+  for (PetscInt d = first; d < dia->nd; ++d) {
+    const PetscInt lo = PetscMax(0, -dia->off[d]), hi = PetscMin(L->n, L->n - dia->off[d]);
+
+    if (hi > lo && !PolderToSingle_Host((size_t)(hi - lo), dia->val[d] + lo, (float *)L->val[d] + lo)) *fits = PETSC_FALSE;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGKeepDiagonals(PamgLevel *L)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(L->keptoff));
+  PetscCall(PetscMalloc1(L->M.nd, &L->keptoff));
+  PetscCall(PetscArraycpy(L->keptoff, L->M.off, L->M.nd));
+  L->M.off = L->keptoff;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
+{
+  PamgLevel       *L     = &pamg->level[l];
+  const PolderDia *dia   = NULL;
+  PolderDia        own   = {0};
+  const PetscInt   nz    = L->n ? L->csr.ai[L->n] : 0;
+  PetscBool        found = PETSC_FALSE;
+  float           *sums;
+
+  PetscFunctionBegin;
+  if (L->bydiagonals) PetscCall(PolderMatGetDia(L->A, &dia));
+  else if (!l && pamg->precision == PAMG_DOUBLE) PetscCall(PamgOwnDiagonals(pamg, L, &own, &found));
+  if (found) dia = &own;
+  if (dia && !dia->nd) dia = NULL; // of no rows
+  L->M = (PolderLevelMatrix){.n = L->n, .nd = dia ? dia->nd : 0, .main = dia ? dia->main : 0, .off = dia ? dia->off : NULL, .val = dia ? (const void *const *)dia->val : NULL, .ai = L->csr.ai, .aj = L->csr.aj, .aa = L->csr.aa, .diag = L->diag, .dinv = L->dinv};
+  if (pamg->precision == PAMG_DOUBLE) {
+    L->half = dia ? dia->half : PETSC_FALSE;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (dia) {
+    PetscCall(PCPAMGKeepDiagonals(L));
+    PetscCall(PamgRoundDiagonals(L, dia, fits));
+    L->M.val = L->val;
+    sums     = (float *)L->val[dia->main];
+  } else {
+    if (L->val) { // room for diagonals
+      PetscCall(PetscFree(L->rounded));
+      PetscCall(PetscFree(L->val));
+    }
+    if (!L->rounded) PetscCall(PetscMalloc1(nz, &L->rounded));
+    *fits   = PolderToSingle_Host((size_t)nz, L->csr.aa, L->rounded);
+    L->M.aa = sums = L->rounded;
+  }
+  if (!PolderRowTotals_Host(L->n, L->csr.ai, L->csr.aj, L->csr.aa, L->csr.bi, L->csr.ba, (PetscBool)!dia, sums)) *fits = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,171 @@
+/* Pairwise-aggregation multigrid: a level's rows and entries, judged and refused, its work vectors and its end. */
+#include "pamgsetup.h"
+#include "pamgsteps.h"
+#include "core/refusal.h"
+#include <petsc/private/pcimpl.h>
+
+PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool first)
+{
+  void **const there[] =
+    {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->agg, (void **)&L->ptr, (void **)&L->row, (void **)&L->order, (void **)&L->diag, &L->dinv, (void **)&L->rounded, (void **)&L->ownval, (void **)&L->gi, (void **)&L->gj,
+     (void **)&L->ga, &L->b,           &L->x,           &L->iterate,      &L->product,      &L->correction,   &L->localrhs,       &L->ghost,         &L->part};
+
+  PetscFunctionBegin;
+  if (!first) PetscCall(MatDestroy(&L->A));
+  if (L->ownshalo) PetscCall(PolderHaloDestroy(&L->halo));
+  PetscCall(PCPAMGFreeOuter(L));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(there); ++k) PetscCall(pamg->place->free(there[k]));
+  PetscCall(PetscFree3(L->bi, L->bj, L->ba));
+  PetscCall(PetscFree(L->ghostagg));
+  PetscCall(PetscFree(L->val));
+  PetscCall(PetscFree(L->ownoff));
+  PetscCall(PetscFree(L->keptoff));
+  PetscCall(PetscFree(L->colour));
+  PetscCall(PetscFree(L->garray));
+  PetscCall(PetscFree2(L->counts, L->displs));
+  PetscCall(PetscFree(L->stage));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGFree(PC_PAMG *pamg)
+{
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < pamg->nlevel; ++l) PetscCall(PCPAMGFreeLevel(pamg, &pamg->level[l], (PetscBool)!l));
+  PetscCall(PetscFree(pamg->level));
+  PetscCall(PCPAMGFreeJudged(pamg));
+  PetscCall(PCPAMGFreeExcess(pamg));
+  PetscCall(pamg->place->free(&pamg->gridplace));
+  PetscCall(PolderDeviceFree(&pamg->ksum));
+  PetscCall(PolderDeviceGraphDestroy(&pamg->graph));
+  pamg->nlevel = 0;
+  PetscCall(PolderCoarseDestroy(&pamg->coarse));
+  for (int k = 0; k < 2; ++k) {
+    if (pamg->coarsebuf[k]) PetscCall(pamg->coarseplace->free(&pamg->coarsebuf[k]));
+  }
+  PetscCall(VecDestroy(&pamg->coarseb));
+  PetscCall(VecDestroy(&pamg->coarsex));
+  PetscCall(KSPDestroy(&pamg->ksp));
+  pamg->stalled = PETSC_FALSE;
+  PetscCall(PetscMemzero(&pamg->keys, sizeof(pamg->keys)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Refuses the matrix on every process for the first bad row of all; each passes its own first one, or the global number of rows and POLDER_ROW_GOOD */
+static PetscErrorCode PamgCheckRow(PC pc, PetscInt l, PetscInt M, PetscInt row, PolderRowKind kind)
+{
+  MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
+  PetscInt first = row, what;
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, &first, 1, MPIU_INT, MPI_MIN, comm);
+  if (first == M) PetscFunctionReturn(PETSC_SUCCESS);
+  what = row == first ? (PetscInt)kind : 0;
+  PetscCallAllreduce(MPI_IN_PLACE, &what, 1, MPIU_INT, MPI_MAX, comm);
+  if (l) {
+    const PetscBool finite = (PetscBool)(what != POLDER_ROW_NOTFINITE);
+
+    PolderPCRefuse(pc, finite ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_FACTOR_OTHER, finite ? PETSC_ERR_ARG_WRONG : PETSC_ERR_FP, "PC of type pamg needs a positive definite matrix and this one is not: on coarse level %" PetscInt_FMT " %s", l, finite ? "a diagonal entry is negative" : "an entry is not a finite number");
+  } else if (what == POLDER_ROW_NODIAGONAL) {
+    PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
+  } else if (what == POLDER_ROW_ZERO) {
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT " is zero or too small to invert: remove the row, or put a one on its diagonal", first);
+  } else if (what == POLDER_ROW_NEGATIVE) {
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", first);
+  } else {
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, "PC of type pamg needs finite entries and row %" PetscInt_FMT " has one that is not: check how the matrix was assembled", first);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGSetUpRows(PC pc, PetscInt l, PetscBool refresh)
+{
+  PC_PAMG      *pamg = (PC_PAMG *)pc->data;
+  PamgLevel    *L    = &pamg->level[l];
+  PetscInt      row  = L->n;
+  PolderRowKind kind = POLDER_ROW_GOOD;
+
+  PetscFunctionBegin;
+  PetscCall(pamg->setup->rows(pamg, l, refresh, &row, &kind));
+  PetscCall(PamgCheckRow(pc, l, L->csr.M, row < L->n ? row + L->csr.rstart : L->csr.M, kind));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGSetUpValues(PC pc, PetscInt l)
+{
+  PC_PAMG    *pamg = (PC_PAMG *)pc->data;
+  PetscBool   fits = PETSC_TRUE;
+  PetscMPIInt all;
+
+  PetscFunctionBegin;
+  PetscCall(pamg->setup->values(pamg, l, &fits));
+  if (pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
+  all = fits;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
+  if (!all) PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE, "PC of type pamg cannot store the entries in single precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale the system");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGNumberGhosts(PetscInt n, PetscInt theirs[], PamgLevel *C)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n, &C->garray));
+  C->nghost = 0;
+  for (PetscInt k = 0; k < n; ++k) {
+    if (theirs[k] >= 0) C->garray[C->nghost++] = theirs[k];
+  }
+  PetscCall(PetscSortRemoveDupsInt(&C->nghost, C->garray));
+  for (PetscInt k = 0; k < n; ++k) {
+    if (theirs[k] >= 0) PetscCall(PetscFindInt(theirs[k], C->nghost, C->garray, &theirs[k]));
+    else theirs[k] = C->nghost;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgVector(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, void **v)
+{
+  const size_t bytes = PamgValueSize(pamg) * (size_t)(n + 1);
+
+  PetscFunctionBegin;
+  PetscCall(pamg->place->malloc(bytes, v));
+  PetscCall(pamg->place->zero(*v, bytes));
+  L->bytes += (PetscInt64)bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of a level, without vectors */
+static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool first)
+{
+  const size_t size = PamgValueSize(pamg), index = sizeof(PetscInt), n = (size_t)L->n, nz = (size_t)L->nz, all = nz + (size_t)L->nzouter, nd = (size_t)(L->half ? (L->M.nd + 1) / 2 : L->M.nd);
+  size_t       bytes = size * (n + 1) + (L->agg ? index * n : 0) + (L->diag ? index * n : 0) + index * (size_t)L->csr.nghost;
+
+  if (L->order) bytes += index * n;
+  if (L->row) bytes += index * (n + (size_t)L->nc + 2);
+  if (!first) bytes += index * (n + 1 + all + (L->csr.bi ? n + 1 : 0) + 2 * (size_t)L->outer.n) + sizeof(PetscScalar) * all;
+  if (!first || L->ownval) bytes += sizeof(PetscScalar) * n * nd;
+  if (L->rounded) bytes += sizeof(float) * (L->M.nd ? n * nd : nz);
+  return (PetscInt64)bytes;
+}
+
+PetscErrorCode PCPAMGSetUpWork(PC_PAMG *pamg)
+{
+  const PetscBool sgs = (PetscBool)(pamg->smoother == PAMG_SGS), diagonal = (PetscBool)(!sgs || !pamg->pre), kcycle = (PetscBool)(pamg->cycle == PAMG_K);
+
+  PetscFunctionBegin;
+  for (PetscInt l = 0; l < pamg->nlevel; ++l) {
+    PamgLevel      *L    = &pamg->level[l];
+    const PetscBool last = (PetscBool)(l == pamg->nlevel - 1), twice = (PetscBool)(l && PamgVisitsTwice(pamg, l));
+
+    L->bytes = PamgBytes(pamg, L, (PetscBool)!l);
+    if (l || pamg->precision == PAMG_SINGLE) {
+      PetscCall(PamgVector(pamg, L, L->n, &L->b));
+      PetscCall(PamgVector(pamg, L, L->n, &L->x));
+      if (L->gathered) PetscCall(PamgVector(pamg, L, L->nown, &L->part));
+    }
+    if (!last && L->halo && (sgs || pamg->setup->splitrhs)) PetscCall(PamgVector(pamg, L, L->n, &L->localrhs));
+    if (!last && (diagonal || (twice && kcycle))) PetscCall(PamgVector(pamg, L, L->n, &L->iterate));
+    if (twice || (!l && PamgWritesWide(pamg) && pamg->post > 2)) PetscCall(PamgVector(pamg, L, L->n, &L->correction));
+    if (twice && kcycle) PetscCall(PamgVector(pamg, L, L->n, &L->product));
+    if (L->halo) PetscCall(pamg->place->malloc(PamgValueSize(pamg) * (size_t)(L->csr.nghost + 1), &L->ghost));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,330 @@
+/* Pairwise-aggregation multigrid: what the set-up of a level does on the host, where each level but the first has a matrix of ours around its rows. */
+#include "pamgsetup.h"
+#include "pamgsteps.h"
+#include "mat/aijderived.h"
+#include "mat/symmetry.h"
+#include "kernels/excess.h"
+#include "kernels/galerkin.h"
+#include "kernels/pairs.h"
+#include <petsc/private/matimpl.h>
+
+static PetscErrorCode PamgBeginLevelHost(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel  *L = &pamg->level[l];
+  PetscMPIInt ranks;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(L->comm, &ranks));
+  if (l) PetscCall(PolderMatGetCSR(L->A, &L->csr));
+  if (ranks > 1) PetscCall(PolderMatGetHalo(L->A, &L->halo));
+  L->nz      = L->csr.m ? L->csr.ai[L->csr.m] : 0;
+  L->nzouter = L->csr.m && L->csr.bi ? L->csr.bi[L->csr.m] : 0;
+  if (!l) {
+    const PolderDia *dia;
+
+    PetscCall(PolderMatGetDia(L->A, &dia));
+    L->bydiagonals = (PetscBool) !!dia;
+  }
+  if (!L->bydiagonals) PetscCall(PetscMalloc1(L->csr.m, &L->diag));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgRowsHost(PC_PAMG *pamg, PetscInt l, PetscBool refresh, PetscInt *row, PolderRowKind *kind)
+{
+  PamgLevel       *L   = &pamg->level[l];
+  const PolderCSR *csr = &L->csr;
+  const PolderDia *dia = NULL;
+  const PetscBool  all = (PetscBool)(pamg->smoother == PAMG_L1JACOBI || pamg->smoother == PAMG_CHEBYSHEV); // of each row are needed
+  PetscInt        *diag;
+  PetscReal       *dinv = (PetscReal *)L->dinv;
+
+  PetscFunctionBegin;
+  if (pamg->precision == PAMG_SINGLE) PetscCall(PetscMalloc1(L->n, &dinv));
+  if (L->bydiagonals) PetscCall(PolderMatGetDia(L->A, &dia));
+  if (L->bydiagonals && !dia) PetscCall(PCPAMGFindDiagonal(L));
+  diag = L->diag;
+  if (refresh && !all && (diag || (dia && dia->main >= 0))) *row = PolderLevelDiagonal_Host(L->n, diag, diag ? csr->aa : dia->val[dia->main], (PetscBool)(l > 0), dinv, kind);
+  else {
+    if (!diag) PetscCall(PetscMalloc1(L->n, &diag));
+    *row = PolderLevelRows_Host(L->n, csr->ai, csr->aj, csr->aa, csr->bi, csr->ba, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), PAMG_LONE, diag, dinv, pamg->diagonal, pamg->sum, pamg->mate, &L->bound, kind);
+    if (diag != L->diag) PetscCall(PetscFree(diag));
+  }
+  if (pamg->precision == PAMG_SINGLE) {
+    for (PetscInt i = 0; i < *row; ++i) ((float *)L->dinv)[i] = (float)dinv[i];
+    PetscCall(PetscFree(dinv));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows are worked on in their order */
+static PetscErrorCode PamgColourHost(PC_PAMG *pamg, PetscInt l, PetscBool *found)
+{
+  PetscFunctionBegin;
+  (void)pamg, (void)l;
+  *found = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* C->garray <- the global aggregates of the ghost columns, ascending; L->ghostagg <- the place of each column among them */
+static PetscErrorCode PamgCoarseGhosts(PamgLevel *L, PamgLevel *C)
+{
+  PetscInt *mine;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(L->n, &mine));
+  PetscCall(PetscMalloc1(L->csr.nghost, &L->ghostagg));
+  for (PetscInt i = 0; i < L->n; ++i) mine[i] = L->agg[i] < L->nc ? C->rstart + L->agg[i] : -1;
+  PetscCall(PolderHaloExchange(L->halo, MPIU_INT, mine, L->ghostagg));
+  PetscCall(PCPAMGNumberGhosts(L->csr.nghost, L->ghostagg, C));
+  PetscCall(PetscFree(mine));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Ghosts that only rows left out of the next level have are none of its: PETSc numbers the columns that it finds, and the numbers must be the same */
+static PetscErrorCode PamgDropGhosts(PamgLevel *L, PamgLevel *C)
+{
+  PetscInt *number, n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(C->nghost + 1, &number));
+  for (PetscInt k = 0; k < C->bi[L->nc]; ++k) number[C->bj[k]] = 1;
+  for (PetscInt g = 0; g < C->nghost; ++g) {
+    if (!number[g]) continue;
+    C->garray[n] = C->garray[g];
+    number[g]    = ++n; // and one too many, so that 0 is none
+  }
+  for (PetscInt k = 0; k < C->bi[L->nc]; ++k) C->bj[k] = number[C->bj[k]] - 1;
+  for (PetscInt g = 0; g < L->csr.nghost; ++g) L->ghostagg[g] = number[L->ghostagg[g]] ? number[L->ghostagg[g]] - 1 : n;
+  C->nghost = n;
+  PetscCall(PetscFree(number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The block of the next matrix to other processes */
+static PetscErrorCode PamgCoarseOffDiagonal(PamgLevel *L, PamgLevel *C)
+{
+  const PolderCSR *csr = &L->csr;
+  PetscInt        *ptr, *row, *place;
+
+  PetscFunctionBegin;
+  PetscCall(PamgCoarseGhosts(L, C));
+  PetscCall(PCPAMGGetMembers(L, &ptr, &row));
+  PetscCall(PetscMalloc1(C->nghost, &place));
+  PetscCall(PetscMalloc3(L->nc + 1, &C->bi, L->nzouter, &C->bj, L->nzouter, &C->ba));
+  (void)PolderGalerkin_Host(L->nc, ptr, row, csr->bi, csr->bj, csr->ba, C->nghost, L->ghostagg, PETSC_FALSE, place, C->bi, C->bj, C->ba);
+  PetscCall(PamgDropGhosts(L, C));
+  PetscCall(PetscFree(place));
+  PetscCall(PCPAMGRestoreMembers(L, &ptr, &row));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of this process as they come from the level before */
+static PolderCSR PamgOwnRows(const PamgLevel *C)
+{
+  return (PolderCSR){.m = C->nown, .M = C->N, .rstart = C->rstart, .nghost = C->nghost, .garray = C->garray, .ai = C->ai, .aj = C->aj, .aa = C->aa, .bi = C->bi, .bj = C->bj, .ba = C->ba};
+}
+
+/* The matrix of level l + 1 around its arrays: of this process, or of all when it is small */
+static PetscErrorCode PamgCoarseLevelHost(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel  *L = &pamg->level[l], *C = L + 1;
+  MPI_Comm    comm = L->comm;
+  PetscMPIInt regular;
+  PetscInt    n = C->n, nd, off[PAMG_DIAGONALS];
+
+  PetscFunctionBegin;
+  C->nown = n;
+  if (L->halo) {
+    PetscCallMPI(MPI_Exscan(&n, &C->rstart, 1, MPIU_INT, MPI_SUM, comm));
+    PetscCall(PamgCoarseOffDiagonal(L, C));
+    PetscCall(PCPAMGMendCoarse(pamg, l));
+    if (C->N <= pamg->gatherlimit) {
+      const PolderCSR own = PamgOwnRows(C);
+
+      PetscCall(PCPAMGGatherRows(comm, &own, C));
+      PetscCall(PCPAMGGatherExcess(pamg, comm, C));
+      PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, C->N, C->N, C->gi, C->gj, C->ga, &C->A));
+      PetscCall(PCPAMGGatherPlaces(comm, C, &pamg->gridplace));
+      regular = PamgIsRegular(C->N, C->gi, C->gj, &nd, off);
+    } else {
+      for (PetscInt k = 0; k < C->bi[n]; ++k) C->bj[k] = C->garray[C->bj[k]]; // which PETSc turns back
+      PetscCall(MatCreateMPIAIJWithSplitArrays(comm, n, n, C->N, C->N, C->ai, C->aj, C->aa, C->bi, C->bj, C->ba, &C->A));
+      regular = PamgIsRegular(n, C->ai, C->aj, &nd, off);
+      PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &regular, 1, MPI_INT, MPI_MIN, comm));
+    }
+  } else {
+    PetscCall(PCPAMGMendCoarse(pamg, l));
+    regular = PamgIsRegular(n, C->ai, C->aj, &nd, off);
+    PetscCall(MatCreateSeqAIJWithArrays(comm, n, n, C->ai, C->aj, C->aa, &C->A));
+  }
+  if (pamg->symmetric) PetscCall(MatSetOption(C->A, MAT_SYMMETRIC, PETSC_TRUE)); // up to rounding
+  PetscCall(MatConvert(C->A, regular ? MATAIJDIA : MATAIJICRS, MAT_INPLACE_MATRIX, &C->A));
+  C->bydiagonals = (PetscBool)regular;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of a matrix have changed where they are; its inverse diagonal, which MatSOR() keeps, is to be forgotten */
+static PetscErrorCode PamgTouch(Mat A)
+{
+  PetscScalar *values;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJGetArray(A, &values));
+  PetscCall(MatSeqAIJRestoreArray(A, &values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgFirstValuesHost(PC_PAMG *pamg)
+{
+  PetscFunctionBegin;
+  (void)pamg; // they are read where they are
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgCoarseValuesHost(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel       *L = &pamg->level[l], *C = L + 1;
+  const PolderCSR *csr = &L->csr;
+  PetscInt        *ptr, *row, *place;
+
+  PetscFunctionBegin;
+  PetscCall(PCPAMGGetMembers(L, &ptr, &row));
+  PetscCall(PetscMalloc1(PetscMax(L->nc, C->nghost), &place));
+  PolderGalerkinValues_Host(L->nc, ptr, row, csr->ai, csr->aj, csr->aa, L->nc, L->agg, PETSC_TRUE, place, C->ai, C->aj, C->aa);
+  if (C->bi) PolderGalerkinValues_Host(L->nc, ptr, row, csr->bi, csr->bj, csr->ba, C->nghost, L->ghostagg, PETSC_FALSE, place, C->bi, C->bj, C->ba);
+  PetscCall(PetscFree(place));
+  PetscCall(PCPAMGRestoreMembers(L, &ptr, &row));
+  PetscCall(PCPAMGMendCoarse(pamg, l));
+  if (C->gathered) {
+    const PolderCSR own = PamgOwnRows(C);
+    PetscScalar    *ga;
+    PetscInt        nz;
+
+    PetscCall(PCPAMGGatherValues(L->comm, &own, &nz, &ga));
+    PetscCall(PetscArraycpy(C->ga, ga, nz));
+    PetscCall(PetscFree(ga));
+    PetscCall(PCPAMGGatherExcess(pamg, L->comm, C));
+  }
+  PetscCall(PamgTouch(C->csr.diag));
+  if (C->csr.diag != C->A) PetscCall(PetscObjectStateIncrease((PetscObject)C->A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static size_t PamgScratchHost(PetscInt n)
+{
+  (void)n;
+  return 0;
+}
+
+static PetscErrorCode PamgOutsideHost(const PamgLevel *L, PetscReal outside[])
+{
+  PetscFunctionBegin;
+  PolderPairsOutside_Host(L->n, L->csr.bi, L->csr.ba, outside);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgNumberHost(const PC_PAMG *pamg, const PamgWork *w, PetscInt n, const PetscInt join[], PetscInt agg[])
+{
+  PetscFunctionBegin;
+  PolderPairsNumber_Host(n, pamg->mate, join, agg, w->count);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgMembersHost(const PamgWork *w, const PamgAggregates *P)
+{
+  PetscFunctionBegin;
+  (void)w;
+  PolderMembers_Host(P->n, P->agg, P->nc, P->ptr, P->row);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* C in arrays of its size */
+static PetscErrorCode PamgGalerkinHost(const PamgWork *w, const PamgRows *A, const PamgAggregates *P, PamgRows *C, PetscBool *longrows)
+{
+  PetscInt    *place, *col;
+  PetscScalar *val;
+
+  PetscFunctionBegin;
+  (void)w;
+  *longrows = PETSC_FALSE;
+  PetscCall(PetscMalloc3(C->n, &place, A->nz, &col, A->nz, &val));
+  C->nz = PolderGalerkin_Host(C->n, P->ptr, P->row, A->i, A->j, A->a, C->n, P->agg, PETSC_TRUE, place, C->i, col, val);
+  PetscCall(PetscMalloc1(C->nz, &C->j));
+  PetscCall(PetscMalloc1(C->nz, &C->a));
+  PetscCall(PetscArraycpy(C->j, col, C->nz));
+  PetscCall(PetscArraycpy(C->a, val, C->nz));
+  PetscCall(PetscFree3(place, col, val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgDropWeakHost(const PC_PAMG *pamg, const PamgWork *w, PetscReal d[], PamgRows *C)
+{
+  PetscFunctionBegin;
+  (void)w;
+  C->nz = PolderDropWeak_Host(C->n, pamg->drop, d, C->i, C->j, C->a);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgKeepHost(const PamgWork *w, PamgLevel *L)
+{
+  PetscFunctionBegin;
+  (void)w, (void)L; // restriction is by agg[], the rows become those of a matrix
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgOuterExcessHost(const PamgLevel *L, PetscReal excess[], PetscReal magnitude[])
+{
+  const PolderCSR *csr = &L->csr;
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < L->n; ++i) {
+    for (PetscInt k = csr->bi[i]; k < csr->bi[i + 1]; ++k) {
+      excess[i] += PetscRealPart(csr->ba[k]);
+      magnitude[i] += PetscAbsScalar(csr->ba[k]);
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Of all rows, by sums of what leads to rows in no aggregate and of the other entries to other processes */
+static PetscErrorCode PamgLocalExcessHost(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[])
+{
+  const PetscInt n = L->nc;
+  PetscReal     *lone, *outer;
+  PetscInt      *all;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc3(2 * n, &lone, 2 * n, &outer, n, &all));
+  for (PetscInt a = 0; a < n; ++a) {
+    all[a] = a;
+    for (PetscInt k = C->bi[a]; k < C->bi[a + 1]; ++k) PamgAddEntry(C->ba[k], outer + 2 * a);
+  }
+  for (PetscInt i = 0; i < L->n; ++i) {
+    for (PetscInt k = L->csr.bi[i]; L->agg[i] < n && k < L->csr.bi[i + 1]; ++k) {
+      if (L->ghostagg[L->csr.bj[k]] >= C->nghost) PamgAddEntry(L->csr.ba[k], lone + 2 * L->agg[i]);
+    }
+  }
+  PolderExcessLeave_Host(n, all, lone, outer, excess, here);
+  PetscCall(PetscFree3(lone, outer, all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgFactorHost(PC_PAMG *pamg, PetscBool constant)
+{
+  PetscFunctionBegin;
+  PetscCall(PCPAMGFactorRows(pamg, &pamg->level[pamg->nlevel - 1].csr, constant));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgLastMatrixHost(PC_PAMG *pamg)
+{
+  PetscFunctionBegin;
+  (void)pamg; // each level has one
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rows are worked on one after another: a sequential smoother, and a K-cycle on all levels */
+const PamgSetUpSteps PamgSetUpHost = {
+  .place = &PolderOnHost, .cycle = {&PamgStepsDouble, &PamgStepsSingle},
+       .where = "", .smoother = PAMG_SGS, .smoothings = 1, .klevels = PETSC_MAX_INT, .splitrhs = PETSC_TRUE, .symmetric = PolderMatBlockSymmetric, .restorerows = PolderMatRestoreCSR, .beginlevel = PamgBeginLevelHost, .rows = PamgRowsHost, .values = PCPAMGSetUpValuesHost, .colour = PamgColourHost, .coarselevel = PamgCoarseLevelHost, .firstvalues = PamgFirstValuesHost, .coarsevalues = PamgCoarseValuesHost, .scratch = PamgScratchHost, .outside = PamgOutsideHost, .number = PamgNumberHost, .members = PamgMembersHost, .galerkin = PamgGalerkinHost, .dropweak = PamgDropWeakHost, .keep = PamgKeepHost, .outerexcess = PamgOuterExcessHost, .localexcess = PamgLocalExcessHost, .estimate = PCPAMGEstimateHost, .factor = PamgFactorHost, .lastmatrix = PamgLastMatrixHost, .apply = PCPAMGApplyHost
+};
