@@ -93,16 +93,15 @@ static PetscErrorCode PolderDeflationCheckState_Private(PolderDeflationSpace s, 
 /* Z is a matrix: that of the near null space, or the user's */
 static PetscErrorCode PolderDeflationBuildMatrix_Private(PolderDeflationSpace s, Mat A, Mat Zuser)
 {
-  Mat Z = Zuser;
+  Mat Z = NULL;
 
   PetscFunctionBegin;
   PetscCall(PolderDeflationDeviceDestroy(&s->dev));
   PetscCall(PetscStrncpy(s->chosen, s->type, sizeof(s->chosen)));
   PetscCall(PetscStrncpy(s->reason, "as asked", sizeof(s->reason)));
-  if (Zuser) PetscCall(PetscObjectReference((PetscObject)Z));
-  else PetscCall(PolderDeflationNearNullSpace(A, &Z));
+  if (!Zuser) PetscCall(PolderDeflationNearNullSpace(A, &Z));
   PetscCall(PolderLogBegin(POLDER_DeflationSetUp, (PetscObject)A));
-  PetscCall(PolderDeflationSetUpMatrix(s, A, Z));
+  PetscCall(PolderDeflationSetUpMatrix(s, A, Zuser ? Zuser : Z));
   PetscCall(PolderLogEnd(POLDER_DeflationSetUp, (PetscObject)A));
   PetscCall(MatDestroy(&Z));
   PetscFunctionReturn(PETSC_SUCCESS);
