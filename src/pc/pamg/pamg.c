@@ -25,7 +25,8 @@ static PetscErrorCode PamgWarn(PC pc, int which, const char text[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A program that says that the matrix is not symmetric may not know better: that is tested on all entries, what it says nothing of on those of the diagonal blocks */
+/* A program that says that the matrix is not symmetric may not know better: that is tested on all entries, what it says nothing of on those of
+   the diagonal blocks */
 static PetscErrorCode PamgCheckSymmetry(PC pc)
 {
   PC_PAMG              *pamg = (PC_PAMG *)pc->data;

@@ -13,7 +13,8 @@
 #define PAMG_ALONE 0.15
 /* When a pass leaves more than this part of the rows, those that are alone join a pair: rows of a star could not be paired otherwise */
 #define PAMG_POOR 0.58
-/* When a pass leaves more than this part of the rows of a process whose neighbours are elsewhere for the most part, couplings to others are forgotten: there would be no coarse level */
+/* When a pass leaves more than this part of the rows of a process whose neighbours are elsewhere for the most part, couplings to others are
+   forgotten: there would be no coarse level */
 #define PAMG_SCATTERED 0.75
 
 PetscErrorCode PCPAMGFreeRows(const PC_PAMG *pamg, PamgRows *R)
@@ -96,7 +97,8 @@ static PetscErrorCode PamgWorkDestroy(const PC_PAMG *pamg, PamgWork *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* pamg->gridplace <- those of the rows of a 5- or 7-point stencil in the grid that they show, numbered from the first row of all or of this process; NULL: they show none */
+/* pamg->gridplace <- those of the rows of a 5- or 7-point stencil in the grid that they show, numbered from the first row of all or of this
+   process; NULL: they show none */
 PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, const PolderCSR *csr)
 {
   const PetscInt most = 1 << POLDER_PAIR_BITS, n = csr->m;
@@ -149,7 +151,8 @@ static PetscErrorCode PamgMovePlaces(PC_PAMG *pamg, const PamgWork *w, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Pairs of the rows A by a rule, with mate[] as it comes: agg[] and the number of aggregates; *join: the rows that have joined a pair, NULL when none was asked to */
+/* Pairs of the rows A by a rule, with mate[] as it comes: agg[] and the number of aggregates; *join: the rows that have joined a pair, NULL
+   when none was asked to */
 static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PamgRows *A, PolderPairRule rule, PetscInt agg[], PetscInt *nc, PetscInt **join)
 {
   const PetscInt n    = A->n;

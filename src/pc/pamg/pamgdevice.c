@@ -37,7 +37,7 @@ static PetscErrorCode PamgBeginLevelDevice(PC_PAMG *pamg, PetscInt l)
     PetscCallMPI(MPI_Comm_size(L->comm, &ranks));
     if (ranks > 1) PetscCall(PCPAMGFindOuter(pamg));
   }
-  L->nzouter = L->outer.nz;
+  L->nzouter = L->outer.nz; // of a level that is gathered: before it was
   if (L->gathered || L->halo) PetscCall(PetscMalloc(PamgValueSize(pamg) * (size_t)(L->csr.m + L->nown), &L->stage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -471,7 +471,16 @@ static PetscErrorCode PamgLastMatrixDevice(PC_PAMG *pamg)
 }
 
 /* No order is asked for where rows are not worked on one after another */
+// clang-format off
 const PamgSetUpSteps PamgSetUpDevice = {
-  .place = &PolderOnDevice, .cycle = {&PamgStepsDevice, &PamgStepsDevice},
-       .where = ", on the device", .smoother = PAMG_CHEBYSHEV, .smoothings = 2, .klevels = PAMG_KLEVELS, .splitrhs = PETSC_FALSE, .symmetric = PolderMatProductsSymmetric, .restorerows = PolderMatRestoreDeviceCSR, .beginlevel = PamgBeginLevelDevice, .rows = PamgRowsDevice, .values = PamgValuesDevice, .colour = PamgColourDevice, .coarselevel = PamgCoarseLevelDevice, .firstvalues = PamgFirstValuesDevice, .coarsevalues = PamgCoarseValuesDevice, .scratch = PamgScratchDevice, .outside = PamgOutsideDevice, .number = PamgNumberDevice, .members = PamgMembersDevice, .galerkin = PamgGalerkinDevice, .dropweak = PamgDropWeakDevice, .keep = PamgKeepDevice, .outerexcess = PCPAMGOuterExcessDevice, .localexcess = PCPAMGLocalExcessDevice, .estimate = PCPAMGEstimateDevice, .factor = PamgFactorDevice, .lastmatrix = PamgLastMatrixDevice, .apply = PCPAMGApplyDevice
+  .place = &PolderOnDevice, .cycle = {&PamgStepsDevice, &PamgStepsDevice}, .where = ", on the device",
+  .smoother = PAMG_CHEBYSHEV, .smoothings = 2, .klevels = PAMG_KLEVELS, .splitrhs = PETSC_FALSE,
+  .symmetric = PolderMatProductsSymmetric, .restorerows = PolderMatRestoreDeviceCSR,
+  .beginlevel = PamgBeginLevelDevice, .rows = PamgRowsDevice, .values = PamgValuesDevice, .colour = PamgColourDevice,
+  .coarselevel = PamgCoarseLevelDevice, .firstvalues = PamgFirstValuesDevice, .coarsevalues = PamgCoarseValuesDevice,
+  .scratch = PamgScratchDevice, .outside = PamgOutsideDevice, .number = PamgNumberDevice, .members = PamgMembersDevice,
+  .galerkin = PamgGalerkinDevice, .dropweak = PamgDropWeakDevice, .keep = PamgKeepDevice,
+  .outerexcess = PCPAMGOuterExcessDevice, .localexcess = PCPAMGLocalExcessDevice,
+  .estimate = PCPAMGEstimateDevice, .factor = PamgFactorDevice, .lastmatrix = PamgLastMatrixDevice, .apply = PCPAMGApplyDevice,
 };
+// clang-format on

@@ -8,7 +8,8 @@ static PetscErrorCode LEVEL_NAME(PamgExchange)(PamgLevel *L, const LEVEL_VALUE x
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *rhs = b less the part of A x that the values of other processes have; sums: for a product in which rows have their sum in the place of the diagonal entry, if it has */
+/* *rhs = b less the part of A x that the values of other processes have; sums: for a product in which rows have their sum in the place of the
+   diagonal entry, if it has */
 static PetscErrorCode LEVEL_NAME(PamgLocalRHS)(PamgLevel *L, PetscBool sums, const LEVEL_VALUE b[], const LEVEL_VALUE x[], const LEVEL_VALUE **rhs)
 {
   PetscFunctionBegin;
@@ -175,4 +176,11 @@ static PetscErrorCode LEVEL_NAME(PamgBackward)(PamgLevel *L, PetscInt n, const v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PamgSteps LEVEL_STEPS = {.begin = LEVEL_NAME(PamgBegin), .smooth = LEVEL_NAME(PamgSmooth), .residual = LEVEL_NAME(PamgResidual), .prolong = LEVEL_NAME(PamgProlong), .zero = LEVEL_NAME(PamgZero), .add = LEVEL_NAME(PamgAdd), .dots = LEVEL_NAME(PamgDots), .first = LEVEL_NAME(PamgFirst), .second = LEVEL_NAME(PamgSecond), .solve = PCPAMGSolve, .last = LEVEL_NAME(PamgLast), .gather = LEVEL_NAME(PamgGather), .scatter = LEVEL_NAME(PamgScatter), .forward = LEVEL_NAME(PamgForward), .backward = LEVEL_NAME(PamgBackward)};
+// clang-format off
+const PamgSteps LEVEL_STEPS = {
+  .begin = LEVEL_NAME(PamgBegin), .smooth = LEVEL_NAME(PamgSmooth), .residual = LEVEL_NAME(PamgResidual), .prolong = LEVEL_NAME(PamgProlong),
+  .zero = LEVEL_NAME(PamgZero), .add = LEVEL_NAME(PamgAdd), .dots = LEVEL_NAME(PamgDots), .first = LEVEL_NAME(PamgFirst), .second = LEVEL_NAME(PamgSecond),
+  .solve = PCPAMGSolve, .last = LEVEL_NAME(PamgLast), .gather = LEVEL_NAME(PamgGather), .scatter = LEVEL_NAME(PamgScatter),
+  .forward = LEVEL_NAME(PamgForward), .backward = LEVEL_NAME(PamgBackward),
+};
+// clang-format on

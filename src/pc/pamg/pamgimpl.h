@@ -49,18 +49,19 @@ typedef enum {
 /* On the device, of a level that is on several processes: the entries to others, by the rows that have any. They are few, so that the host has them too */
 typedef struct {
   PetscInt        n, nz;
-  PetscInt       *row, *ptr, *col;                /* [n], [n + 1], [nz]; the columns are ghosts */
-  PetscScalar    *val;                            /* [nz] */
-  PetscInt        ntarget, *target, *at, *member; /* the aggregates of these rows: member[at[t] .. at[t + 1]) are the places of those of target[t]; [ntarget], [ntarget + 1], [n] */
-  PolderOuterRows rows;                           /* the same in device memory */
+  PetscInt       *row, *ptr, *col; /* [n], [n + 1], [nz]; the columns are ghosts */
+  PetscScalar    *val;             /* [nz] */
+  PetscInt        ntarget;
+  PetscInt       *target, *at, *member; /* [ntarget], [ntarget + 1], [n] aggregates of these rows: member[at[t] .. at[t + 1]) are the places of those of target[t] */
+  PolderOuterRows rows;                 /* the same in device memory */
   PetscInt       *target_d, *at_d, *member_d;
   void           *dinv; /* [nghost] of the ghosts, in device memory */
 } PamgOuter;
 
 /*
-  One level. Its matrix is an AIJ matrix of ours, so that diagonals and neighbour values come from where they come for every matrix; on the first level it is that of the PC, on
-  the others the arrays of rows are ours. On the device there is no matrix but on the first level: M and the arrays beside it are the level. Arrays are where the levels are
-  unless a comment says otherwise.
+  One level. Its matrix is an AIJ matrix of ours, so that diagonals and neighbour values come from where they come for every
+  matrix. The matrix of the first level is that of the PC; the others have arrays of rows that are ours. On the device only the
+  first level has a matrix: M and the arrays beside it are the level. Arrays are where the levels are unless a comment says otherwise.
 */
 typedef struct {
   Mat               A;
@@ -85,12 +86,12 @@ typedef struct {
   float            *rounded;         /* in single precision: the entries, by rows or by diagonals */
   const void      **val;             /* [nd] host array: where each diagonal is */
   void             *b, *x;           /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
-  void             *iterate;         /* [n + 1] a smoother goes to and fro between this and the solution; A times the correction of the second step of a K-cycle */
-  void             *product;         /* [n + 1] A times the correction of the first step of a K-cycle */
-  void             *correction;      /* [n + 1] what the second visit of the level adds to the solution; on the first level in single precision: what the steps after the coarse correction add */
+  void             *iterate;         /* [n + 1] the other of the two vectors between which a smoother goes to and fro; A times what the second step of a K-cycle adds */
+  void             *product;         /* [n + 1] A times what the first step of a K-cycle adds */
+  void             *correction;      /* [n + 1] what a second visit adds; on the first level in single precision, what the last steps add */
   void             *localrhs;        /* [n + 1] right-hand side less what the values of other processes have to it */
   void             *ghost;           /* [nghost + 1] values of other processes */
-  PetscInt         *keptoff;         /* [nd] host array, in single precision: the offsets of the diagonals, since those of the matrix go when it takes another type */
+  PetscInt         *keptoff;         /* [nd] host array, in single precision: offsets of the diagonals, for when the matrix takes another type */
   PetscInt         *ownoff;          /* [nd] host array: offsets of diagonals of our own, where the matrix keeps none though it has few */
   PetscScalar      *ownval;          /* their entries */
   PetscBool         half;            /* of a symmetric matrix only the main and the upper diagonals are stored */
@@ -101,7 +102,8 @@ typedef struct {
   PetscBool         longrows;        /* on the device: there are rows of more than POLDER_COARSE_ROW entries */
   PetscBool         singleprecision; /* of M and of vectors */
   PetscInt64        bytes;
-  /* On several processes: the rows of this process as they come from the level before, ai .. ba, nown of them from rstart on, with the global columns garray[nghost] of the second block */
+  /* On several processes: the rows of this process as they come from the level before, ai .. ba, nown of them from rstart on, with the global
+     columns garray[nghost] of the second block */
   PetscInt     nown, rstart, nghost, *garray;
   PetscBool    gathered; /* A is all of it, gi, gj, ga, on every process */
   PetscInt    *gi, *gj;
@@ -154,7 +156,7 @@ typedef struct {
   PolderDeviceGraph  graph;    /* on the device, all levels but the first */
   PetscInt           recorded; /* the sets-up and refreshes before it */
   PetscBool          stalled;
-  PetscBool          uncoloured; /* Gauss-Seidel was asked for and the rows of a level have no colours: levels are on the host until the options or the PC are reset */
+  PetscBool          uncoloured; /* the rows of a level have no colours for Gauss-Seidel: levels are on the host until the options or the PC are reset */
   PetscBool          symmetric;  /* the matrix is, to rounding */
   PetscBool          warned[3];  /* K-cycle in a method that is not flexible, not symmetric, blocks */
   PetscInt          *mate;       /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
@@ -171,7 +173,8 @@ static inline PetscBool PamgVisitsTwice(const PC_PAMG *pamg, PetscInt l)
   return (PetscBool)(l + 1 < pamg->nlevel && (pamg->cycle == PAMG_W || (pamg->cycle == PAMG_K && l <= pamg->klevels)));
 }
 
-/* Factor of the correction that comes to level l from the next. Energy that a piecewise constant has too much of makes the plain correction too short; the K-cycle scales by itself */
+/* Factor of the correction that comes to level l from the next. Energy that a piecewise constant has too much of makes the plain correction
+   too short; the K-cycle scales by itself */
 static inline PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
 {
   static const PetscReal chosen[2][3] = {
@@ -207,7 +210,8 @@ PETSC_INTERN PetscErrorCode PCPAMGFree(PC_PAMG *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *, PamgLevel *, PetscBool first);
 /* Work vectors of each level, and the bytes of all */
 PETSC_INTERN PetscErrorCode PCPAMGSetUpWork(PC_PAMG *);
-/* Inverse diagonal and, when the level is to be aggregated, what pairs are judged by; and the entries as the cycle reads them. Refused for rows or values that cannot be used */
+/* Inverse diagonal and, when the level is to be aggregated, what pairs are judged by; and the entries as the cycle reads them. Refused for
+   rows or values that cannot be used */
 PETSC_INTERN PetscErrorCode PCPAMGSetUpRows(PC, PetscInt l, PetscBool refresh);
 PETSC_INTERN PetscErrorCode PCPAMGSetUpValues(PC, PetscInt l);
 /* C->garray <- the global aggregates that theirs[n] names, ascending, -1 for none; theirs[k] <- its place among them, their number for none */

@@ -1,4 +1,5 @@
-/* Pairwise-aggregation multigrid: the cycle on the device, in which nothing comes to the host but, on several processes, what MPI cannot take from there and the sums of a K-cycle. */
+/* Pairwise-aggregation multigrid: the cycle on the device, in which nothing comes to the host but, on several processes, what MPI cannot take
+   from there and the sums of a K-cycle. */
 #include "pamgsteps.h"
 #include <petsc/private/matimpl.h>
 #include "kernels/level.h"
@@ -334,7 +335,14 @@ static PetscErrorCode PamgSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PamgSteps PamgStepsDevice = {.begin = PamgBegin, .smooth = PamgSmooth, .residual = PamgResidual, .prolong = PamgProlong, .zero = PamgZero, .add = PamgAdd, .dots = PamgDots, .first = PamgFirst, .second = PamgSecond, .solve = PamgSolve, .last = PamgLast, .gather = PamgGather, .scatter = PamgScatter, .forward = PamgForward, .backward = PamgBackward};
+// clang-format off
+const PamgSteps PamgStepsDevice = {
+  .begin = PamgBegin, .smooth = PamgSmooth, .residual = PamgResidual, .prolong = PamgProlong,
+  .zero = PamgZero, .add = PamgAdd, .dots = PamgDots, .first = PamgFirst, .second = PamgSecond,
+  .solve = PamgSolve, .last = PamgLast, .gather = PamgGather, .scatter = PamgScatter,
+  .forward = PamgForward, .backward = PamgBackward,
+};
+// clang-format on
 
 /* The arrays of the first level, which are the matrix's unless they are in single precision or diagonals of our own */
 static PetscErrorCode PamgBeginDevice(PC pc, PolderCSR *csr)

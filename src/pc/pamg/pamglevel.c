@@ -6,15 +6,17 @@
 
 PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool first)
 {
-  void **const there[] =
-    {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->agg, (void **)&L->ptr, (void **)&L->row, (void **)&L->order, (void **)&L->diag, &L->dinv, (void **)&L->rounded, (void **)&L->ownval, (void **)&L->gi, (void **)&L->gj,
-     (void **)&L->ga, &L->b,           &L->x,           &L->iterate,      &L->product,      &L->correction,   &L->localrhs,       &L->ghost,         &L->part};
+  void **const rows[]    = {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->gi, (void **)&L->gj, (void **)&L->ga};
+  void **const others[]  = {(void **)&L->rounded, (void **)&L->ownval, (void **)&L->agg, (void **)&L->ptr, (void **)&L->row, (void **)&L->order, (void **)&L->diag};
+  void **const vectors[] = {&L->dinv, &L->b, &L->x, &L->iterate, &L->product, &L->correction, &L->localrhs, &L->ghost, &L->part};
 
   PetscFunctionBegin;
   if (!first) PetscCall(MatDestroy(&L->A));
   if (L->ownshalo) PetscCall(PolderHaloDestroy(&L->halo));
   PetscCall(PCPAMGFreeOuter(L));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(there); ++k) PetscCall(pamg->place->free(there[k]));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(rows); ++k) PetscCall(pamg->place->free(rows[k]));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(others); ++k) PetscCall(pamg->place->free(others[k]));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(vectors); ++k) PetscCall(pamg->place->free(vectors[k]));
   PetscCall(PetscFree3(L->bi, L->bj, L->ba));
   PetscCall(PetscFree(L->ghostagg));
   PetscCall(PetscFree(L->val));
@@ -135,7 +137,8 @@ static PetscErrorCode PamgVector(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, 
 /* Of a level, without vectors */
 static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool first)
 {
-  const size_t size = PamgValueSize(pamg), index = sizeof(PetscInt), n = (size_t)L->n, nz = (size_t)L->nz, all = nz + (size_t)L->nzouter, nd = (size_t)(L->half ? (L->M.nd + 1) / 2 : L->M.nd);
+  const size_t size = PamgValueSize(pamg), index = sizeof(PetscInt), n = (size_t)L->n, nz = (size_t)L->nz, all = nz + (size_t)L->nzouter;
+  const size_t nd    = (size_t)(L->half ? (L->M.nd + 1) / 2 : L->M.nd);
   size_t       bytes = size * (n + 1) + (L->agg ? index * n : 0) + (L->diag ? index * n : 0) + index * (size_t)L->csr.nghost;
 
   if (L->order) bytes += index * n;

@@ -1,4 +1,5 @@
-/* Pairwise-aggregation multigrid on the device, what several processes add: entries to others, which are few and pass through the host when a level is made, and small levels that are gathered. */
+/* Pairwise-aggregation multigrid on the device, what several processes add: entries to others, which are few and pass through the host when a
+   level is made, and small levels that are gathered. */
 #include "pamgsetup.h"
 #include "kernels/excess.h"
 #include "kernels/galerkin.h"

@@ -1,4 +1,5 @@
-/* Pairwise-aggregation multigrid: the set-up of the hierarchy, and its refresh when only values have changed. Where the levels are is decided here, once; the steps of that place do the rest. */
+/* Pairwise-aggregation multigrid: the set-up of the hierarchy, and its refresh when only values have changed.
+   Where the levels are is decided here, once. The steps of that place do what differs. */
 #include "pamgsetup.h"
 #include "pamgsteps.h"
 #include "mat/aijderived.h"
@@ -155,7 +156,8 @@ static PetscErrorCode PamgRefresh(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a set-up, without those of the smoothers' estimates and of the last level's solver: a level's rows are summed (2 an entry) in a new hierarchy, its diagonal inverted, and its entries added up to those of the next */
+/* Of a set-up, without those of the smoothers' estimates and of the last level's solver: a level's rows are summed (2 an entry) in a new
+   hierarchy, its diagonal inverted, and its entries added up to those of the next */
 static PetscErrorCode PamgLogSetUp(const PC_PAMG *pamg, PetscBool refresh)
 {
   PetscLogDouble flops = 0;

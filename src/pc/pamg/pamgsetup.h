@@ -46,21 +46,23 @@ struct _PamgSetUpSteps {
   /* Gives the rows of a matrix back */
   PetscErrorCode (*restorerows)(Mat, PolderCSR *);
 
-  /* Levels. First of all: the rows of level l, their entries and what exchanges their values */
+  /* Levels. Level l, which has its rows, finds their entries and what exchanges their values */
   PetscErrorCode (*beginlevel)(PC_PAMG *, PetscInt l);
-  /* Inverse diagonal and, when the level is to be aggregated, what pairs are judged by; *row: the first one that cannot be used, n for none. In a refresh the diagonal is where it was */
+  /* Inverse diagonal and, when the level is to be aggregated, what pairs are judged by. In a refresh the diagonal is where it was.
+     *row is the first one that cannot be used, n for none */
   PetscErrorCode (*rows)(PC_PAMG *, PetscInt l, PetscBool refresh, PetscInt *row, PolderRowKind *);
   /* Where the cycle reads the entries; *fits: single precision can hold them */
   PetscErrorCode (*values)(PC_PAMG *, PetscInt l, PetscBool *fits);
   /* What Gauss-Seidel needs of the rows; *found = PETSC_FALSE on all processes: the rows of one have no colours */
   PetscErrorCode (*colour)(PC_PAMG *, PetscInt l, PetscBool *found);
-  /* Level l + 1 from its aggregated rows: what leads to other processes, the diagonal mended, all of it where it is small, and a matrix where there is to be one */
+  /* Completes level l + 1, whose local block is there: its entries to other processes, its diagonal by the excess, all of its rows
+     where it is small, and on the host its matrix */
   PetscErrorCode (*coarselevel)(PC_PAMG *, PetscInt l);
   /* New values of what the first level copies from the matrix, and of the rows of level l + 1 from those of level l */
   PetscErrorCode (*firstvalues)(PC_PAMG *);
   PetscErrorCode (*coarsevalues)(PC_PAMG *, PetscInt l);
 
-  /* Aggregation. Bytes of scratch for n rows; what they couple to other processes with */
+  /* Aggregation. Bytes of scratch for n rows; what each row couples to other processes with */
   size_t (*scratch)(PetscInt n);
   PetscErrorCode (*outside)(const PamgLevel *, PetscReal outside[]);
   /* agg[] of n rows from mate[] and join[] and how many aggregates, which comes to w->count */
@@ -74,7 +76,7 @@ struct _PamgSetUpSteps {
   /* What level l keeps of its aggregates for restriction, and level l + 1 of its rows before it has its other parts */
   PetscErrorCode (*keep)(const PamgWork *, PamgLevel *L);
 
-  /* Excess of rows: what entries to other processes add on the first level, and here[] <- what the excess of the rows of C is to their local block */
+  /* Excess of rows. What entries to other processes add on the first level, and what the excess of the rows of C is to their local block */
   PetscErrorCode (*outerexcess)(const PamgLevel *, PetscReal excess[], PetscReal magnitude[]);
   PetscErrorCode (*localexcess)(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[]);
 

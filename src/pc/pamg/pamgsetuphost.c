@@ -324,7 +324,16 @@ static PetscErrorCode PamgLastMatrixHost(PC_PAMG *pamg)
 }
 
 /* Rows are worked on one after another: a sequential smoother, and a K-cycle on all levels */
+// clang-format off
 const PamgSetUpSteps PamgSetUpHost = {
-  .place = &PolderOnHost, .cycle = {&PamgStepsDouble, &PamgStepsSingle},
-       .where = "", .smoother = PAMG_SGS, .smoothings = 1, .klevels = PETSC_MAX_INT, .splitrhs = PETSC_TRUE, .symmetric = PolderMatBlockSymmetric, .restorerows = PolderMatRestoreCSR, .beginlevel = PamgBeginLevelHost, .rows = PamgRowsHost, .values = PCPAMGSetUpValuesHost, .colour = PamgColourHost, .coarselevel = PamgCoarseLevelHost, .firstvalues = PamgFirstValuesHost, .coarsevalues = PamgCoarseValuesHost, .scratch = PamgScratchHost, .outside = PamgOutsideHost, .number = PamgNumberHost, .members = PamgMembersHost, .galerkin = PamgGalerkinHost, .dropweak = PamgDropWeakHost, .keep = PamgKeepHost, .outerexcess = PamgOuterExcessHost, .localexcess = PamgLocalExcessHost, .estimate = PCPAMGEstimateHost, .factor = PamgFactorHost, .lastmatrix = PamgLastMatrixHost, .apply = PCPAMGApplyHost
+  .place = &PolderOnHost, .cycle = {&PamgStepsDouble, &PamgStepsSingle}, .where = "",
+  .smoother = PAMG_SGS, .smoothings = 1, .klevels = PETSC_MAX_INT, .splitrhs = PETSC_TRUE,
+  .symmetric = PolderMatBlockSymmetric, .restorerows = PolderMatRestoreCSR,
+  .beginlevel = PamgBeginLevelHost, .rows = PamgRowsHost, .values = PCPAMGSetUpValuesHost, .colour = PamgColourHost,
+  .coarselevel = PamgCoarseLevelHost, .firstvalues = PamgFirstValuesHost, .coarsevalues = PamgCoarseValuesHost,
+  .scratch = PamgScratchHost, .outside = PamgOutsideHost, .number = PamgNumberHost, .members = PamgMembersHost,
+  .galerkin = PamgGalerkinHost, .dropweak = PamgDropWeakHost, .keep = PamgKeepHost,
+  .outerexcess = PamgOuterExcessHost, .localexcess = PamgLocalExcessHost,
+  .estimate = PCPAMGEstimateHost, .factor = PamgFactorHost, .lastmatrix = PamgLastMatrixHost, .apply = PCPAMGApplyHost,
 };
+// clang-format on

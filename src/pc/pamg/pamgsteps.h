@@ -1,4 +1,5 @@
-/* What a cycle of PC pamg does on a level, on the host in double and in single precision and on the device. Vectors are of the precision of the cycle, in the memory of the levels. */
+/* What a cycle of PC pamg does on a level, on the host in double and in single precision and on the device. Vectors are of the precision of
+   the cycle, in the memory of the levels. */
 #pragma once
 
 #include "kernels/levelscalars.h"
@@ -34,7 +35,8 @@ struct _PamgSteps {
   PetscErrorCode (*backward)(PamgLevel *, PetscInt n, const void *b, PetscReal scale, void *xc, void *x);
 };
 
-/* Is the last step on the first level one that writes its result in double precision? Rounded, the correction would itself disturb what is nearly constant in a heavy phase */
+/* Is the last step on the first level one that writes its result in double precision? Rounded, the correction would itself disturb what is
+   nearly constant in a heavy phase */
 static inline PetscBool PamgWritesWide(const PC_PAMG *pamg)
 {
   return (PetscBool)(pamg->precision == PAMG_SINGLE && pamg->nlevel > 1 && pamg->smoother != PAMG_SGS && pamg->post > 0);
