@@ -23,6 +23,10 @@ typedef struct {
   PetscErrorCode (*vecget)(Vec, PetscScalar **);
   PetscErrorCode (*vecrestore)(Vec, PetscScalar **);
   PetscErrorCode (*logflops)(PetscLogDouble);
+  /* Around what a GPU computes, for -log_view; on the host nothing */
+  PetscErrorCode (*timebegin)(void);
+  PetscErrorCode (*timeend)(void);
+  PetscMemType memtype; /* what PetscSF calls it */
 } PolderPlace;
 
 PETSC_INTERN const PolderPlace PolderOnHost, PolderOnDevice;
@@ -31,6 +35,9 @@ static inline const PolderPlace *PolderPlaceOf(PetscBool device)
 {
   return device ? &PolderOnDevice : &PolderOnHost;
 }
+
+/* The device when both vectors are there, v = NULL counting as there */
+PETSC_INTERN PetscErrorCode PolderPlaceOfVecs(Vec u, Vec v, const PolderPlace **);
 
 /* The kernel of that stem where the arrays are: the launcher stem_CUDA(..., stream) or its host twin stem_Host(...) */
 #define PolderRun(place, stem, ...) \
@@ -42,9 +49,21 @@ static inline const PolderPlace *PolderPlaceOf(PetscBool device)
     } else stem##_Host(__VA_ARGS__); \
   } while (0)
 
+/* The same for kernels that sum, whose launcher takes scratch before the stream */
+#define PolderRunSum(place, stem, ...) \
+  do { \
+    if ((place)->device) { \
+      PolderStream polder_stream_; \
+      void        *polder_work_; \
+      PetscCall(PolderDeviceGetStream(&polder_stream_)); \
+      PetscCall(PolderDeviceGetWork(&polder_work_)); \
+      PolderLaunch(stem##_CUDA(__VA_ARGS__, polder_work_, polder_stream_)); \
+    } else stem##_Host(__VA_ARGS__); \
+  } while (0)
+
 /* Room for n values of the type that *ptr leads to */
 #define PolderPlaceMalloc(place, n, ptr) ((*(place)->malloc)(sizeof(**(ptr)) * (size_t)(n), (ptr)))
 
 /* n values copied from host memory to an array there, and an array made for them */
-#define PolderPlacePut(place, n, here, there) ((*(place)->put)((there), (here), sizeof(*(there)) * (size_t)(n)))
+#define PolderPlacePut(place, n, here, there)  ((*(place)->put)((there), (here), sizeof(*(there)) * (size_t)(n)))
 #define PolderPlaceTake(place, n, there, here) ((*(place)->take)((here), (there), sizeof(*(here)) * (size_t)(n)))
