@@ -45,7 +45,7 @@ SRC      := $(wildcard src/*.c src/*/*.c src/*/*/*.c)
 CUDASRC  := $(if $(CUDAC),$(wildcard cuda/*.cu))
 # EMULATED=1: a device that is the host, for tests on machines without a GPU
 ifdef EMULATED
-  SRC     := $(filter-out src/core/device.c,$(SRC)) $(wildcard tests/emulated/*.c)
+  SRC     := $(filter-out src/core/devicecuda.c,$(SRC)) $(wildcard tests/emulated/*.c)
   CUDASRC :=
   CFLAGS  := $(filter-out -DPOLDER_HAVE_CUDA=1,$(CFLAGS)) -DPOLDER_HAVE_CUDA=1 -DPOLDER_EMULATED=1
 endif

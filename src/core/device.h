@@ -1,4 +1,4 @@
-/* The only file, with device.c, that tests whether CUDA is compiled in: what the rest of the library knows of a GPU. */
+/* The only file, with device.c and devicecuda.c, that tests whether CUDA is compiled in: what the rest of the library knows of a GPU. */
 #pragma once
 
 #include "compat.h"
@@ -100,7 +100,7 @@ PETSC_INTERN PetscErrorCode PolderDeviceSynchronize(void);
 PETSC_INTERN PetscErrorCode PolderDeviceMalloc(size_t bytes, void *ptr);
 /* NULL is fine; sets the pointer to NULL */
 PETSC_INTERN PetscErrorCode PolderDeviceFree(void *ptr);
-/* The scratch that launchers which reduce take as `work`: one for the process, since all run on one stream; belongs to device.c */
+/* The scratch that launchers which reduce take as `work`: one for the process, since all run on one stream; belongs to the device */
 PETSC_INTERN PetscErrorCode PolderDeviceGetWork(void **work);
 PETSC_INTERN PetscErrorCode PolderDeviceZero(void *ptr, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceToDevice(void *to, const void *from, size_t bytes);

@@ -44,9 +44,80 @@ static PetscErrorCode PolderDeviceFlops_Private(PetscLogDouble flops)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PolderPlace PolderOnHost = {.name = "host", .device = PETSC_FALSE, .mataij = MATAIJ, .malloc = PolderHostMalloc_Private, .free = PolderHostFree_Private, .zero = PolderHostZero_Private, .copy = PolderHostCopy_Private, .put = PolderHostCopy_Private, .take = PolderHostCopy_Private, .vecgetread = VecGetArrayRead, .vecrestoreread = VecRestoreArrayRead, .vecgetwrite = VecGetArrayWrite, .vecrestorewrite = VecRestoreArrayWrite, .vecget = VecGetArray, .vecrestore = VecRestoreArray, .logflops = PolderHostFlops_Private};
+static PetscErrorCode PolderHostTime_Private(void)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
-const PolderPlace PolderOnDevice = {.name = "device", .device = PETSC_TRUE, .mataij = POLDER_MATAIJ_DEVICE, .malloc = PolderDeviceMalloc, .free = PolderDeviceFree, .zero = PolderDeviceZero, .copy = PolderDeviceToDevice, .put = PolderDeviceFromHost, .take = PolderDeviceToHost, .vecgetread = PolderVecGetDeviceRead, .vecrestoreread = PolderVecRestoreDeviceRead, .vecgetwrite = PolderVecGetDeviceWrite, .vecrestorewrite = PolderVecRestoreDeviceWrite, .vecget = PolderVecGetDeviceArray, .vecrestore = PolderVecRestoreDeviceArray, .logflops = PolderDeviceFlops_Private};
+static PetscErrorCode PolderDeviceTimeBegin_Private(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderDeviceTimeEnd_Private(void)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPlaceOfVecs(Vec u, Vec v, const PolderPlace **place)
+{
+  PetscBool device;
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(u, &device));
+  if (device && v) PetscCall(PolderVecOnDevice(v, &device));
+  *place = PolderPlaceOf(device);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PolderPlace PolderOnHost = {
+  .name            = "host",
+  .device          = PETSC_FALSE,
+  .mataij          = MATAIJ,
+  .malloc          = PolderHostMalloc_Private,
+  .free            = PolderHostFree_Private,
+  .zero            = PolderHostZero_Private,
+  .copy            = PolderHostCopy_Private,
+  .put             = PolderHostCopy_Private,
+  .take            = PolderHostCopy_Private,
+  .vecgetread      = VecGetArrayRead,
+  .vecrestoreread  = VecRestoreArrayRead,
+  .vecgetwrite     = VecGetArrayWrite,
+  .vecrestorewrite = VecRestoreArrayWrite,
+  .vecget          = VecGetArray,
+  .vecrestore      = VecRestoreArray,
+  .logflops        = PolderHostFlops_Private,
+  .timebegin       = PolderHostTime_Private,
+  .timeend         = PolderHostTime_Private,
+  .memtype         = PETSC_MEMTYPE_HOST,
+};
+
+const PolderPlace PolderOnDevice = {
+  .name            = "device",
+  .device          = PETSC_TRUE,
+  .mataij          = POLDER_MATAIJ_DEVICE,
+  .malloc          = PolderDeviceMalloc,
+  .free            = PolderDeviceFree,
+  .zero            = PolderDeviceZero,
+  .copy            = PolderDeviceToDevice,
+  .put             = PolderDeviceFromHost,
+  .take            = PolderDeviceToHost,
+  .vecgetread      = PolderVecGetDeviceRead,
+  .vecrestoreread  = PolderVecRestoreDeviceRead,
+  .vecgetwrite     = PolderVecGetDeviceWrite,
+  .vecrestorewrite = PolderVecRestoreDeviceWrite,
+  .vecget          = PolderVecGetDeviceArray,
+  .vecrestore      = PolderVecRestoreDeviceArray,
+  .logflops        = PolderDeviceFlops_Private,
+  .timebegin       = PolderDeviceTimeBegin_Private,
+  .timeend         = PolderDeviceTimeEnd_Private,
+  .memtype         = POLDER_MEMTYPE_DEVICE,
+};
 
 /* Is the array of v out of reach there? The host reaches that of any vector */
 static PetscErrorCode PolderPlaceVecElsewhere_Private(const PolderPlace *place, Vec v, PetscBool *elsewhere)

@@ -24,6 +24,10 @@ typedef struct {
   PetscErrorCode (*vecget)(Vec, PetscScalar **);
   PetscErrorCode (*vecrestore)(Vec, PetscScalar **);
   PetscErrorCode (*logflops)(PetscLogDouble);
+  /* Around what a GPU computes, for -log_view; on the host nothing */
+  PetscErrorCode (*timebegin)(void);
+  PetscErrorCode (*timeend)(void);
+  PetscMemType memtype; /* what PetscSF calls it */
 } PolderPlace;
 
 PETSC_INTERN const PolderPlace PolderOnHost, PolderOnDevice;
@@ -33,6 +37,9 @@ static inline const PolderPlace *PolderPlaceOf(PetscBool device)
   return device ? &PolderOnDevice : &PolderOnHost;
 }
 
+/* The device when both vectors are there, v = NULL counting as there */
+PETSC_INTERN PetscErrorCode PolderPlaceOfVecs(Vec u, Vec v, const PolderPlace **);
+
 /* The kernel of that stem where the arrays are: the launcher stem_CUDA(..., stream) or its host twin stem_Host(...) */
 #define PolderRun(place, stem, ...) \
   do { \
@@ -40,6 +47,18 @@ static inline const PolderPlace *PolderPlaceOf(PetscBool device)
       PolderStream polder_stream_; \
       PetscCall(PolderDeviceGetStream(&polder_stream_)); \
       PolderLaunch(stem##_CUDA(__VA_ARGS__, polder_stream_)); \
+    } else stem##_Host(__VA_ARGS__); \
+  } while (0)
+
+/* The same for kernels that sum, whose launcher takes scratch before the stream */
+#define PolderRunSum(place, stem, ...) \
+  do { \
+    if ((place)->device) { \
+      PolderStream polder_stream_; \
+      void        *polder_work_; \
+      PetscCall(PolderDeviceGetStream(&polder_stream_)); \
+      PetscCall(PolderDeviceGetWork(&polder_work_)); \
+      PolderLaunch(stem##_CUDA(__VA_ARGS__, polder_work_, polder_stream_)); \
     } else stem##_Host(__VA_ARGS__); \
   } while (0)
 

@@ -168,7 +168,7 @@ PetscErrorCode MatSetPreallocationCOO_Polder(Mat A, PetscCount n, PetscInt i[], 
   PetscCall(PolderDeviceIsPointer(i, &device));
   PetscCall(PolderAIJContext(A, &aij));
   if (aij->rows) aij->rows->newest = aij->rows->zero = PETSC_FALSE; /* values of the old pattern */
-  if (device) {
+  if (device) {                                                     // the pattern is made on the host, wherever the program has the coordinates
     PetscCall(PetscMalloc2(n, &iset, n, &jset));
     PetscCall(PolderDeviceToHost(iset, i, sizeof(PetscInt) * n));
     PetscCall(PolderDeviceToHost(jset, j, sizeof(PetscInt) * n));
@@ -181,7 +181,7 @@ PetscErrorCode MatSetPreallocationCOO_Polder(Mat A, PetscCount n, PetscInt i[], 
     PetscCall(PolderCOOKeep_Private(coo, A, n, iset, jset));
     PetscCall((*PolderAIJBase(layout)->preallocationcoo)(A, n, iset, jset));
   }
-  if (device) PetscCall(PetscFree2(iset, jset));
+  if (iset != i) PetscCall(PetscFree2(iset, jset));
   PetscCall(PolderAIJContext(A, &aij));
   PetscCall(PolderCOODestroy(&aij->coo));
   aij->coo = coo;
@@ -263,7 +263,7 @@ PetscErrorCode MatSetValuesCOO_Polder(Mat A, const PetscScalar v[], InsertMode m
   PetscCall(PolderAIJContext(A, &aij));
   PetscCall(MatBoundToCPU(A, &bound));
   PetscCall(PolderDeviceIsPointer(v, &device));
-  if (!device) PetscCall(PolderCOOSetHost_Private(A, aij, layout, v, mode));
+  if (!device) PetscCall(PolderCOOSetHost_Private(A, aij, layout, v, mode)); // each call has its values where the program likes
   else {
     PetscCheck(aij->coo, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "Values in coordinates before the coordinates: call MatSetPreallocationCOO() first");
     if (!bound && !aij->coo->host) PetscCall(PolderCOOSetDevice_Private(A, aij, layout, v, mode));

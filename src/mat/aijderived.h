@@ -13,30 +13,25 @@ typedef enum {
   POLDER_MPI
 } PolderLayout;
 
-/* One storage format. A is always sequential, its rows are in csr (the diagonal part). */
+/* A storage format at one place: A is always sequential, its rows, at that place, are in csr */
 typedef struct {
-  const char *label;            /* for the user */
-  const char *root, *seq, *mpi; /* names of the types; NULL for a format that is no type */
   /* data <- arrays with pattern and values; leaves it NULL, and the reason in why, when the format does not suit the matrix */
   PetscErrorCode (*build)(Mat A, PolderAIJ, const PolderCSR *csr, void **data, size_t len, char why[]);
   /* new values in the same pattern; *done is PETSC_FALSE when the arrays must be built again */
   PetscErrorCode (*refresh)(Mat A, PolderAIJ, const PolderCSR *csr, void *data, PetscBool *done);
-  /* z = y + alpha A x; y = NULL stands for zero and may be z */
-  void (*mult)(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
-  /* z = y + A^T x; NULL: the product of AIJ is used */
-  void (*multtranspose)(const void *data, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
+  /* z = y + alpha A x; y = NULL stands for zero and may be z; dot, NULL on the host: a device scalar that receives (x, A x) */
+  PetscErrorCode (*mult)(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot);
+  /* z = y + A^T x; NULL: the product of AIJ (host) or of compressed rows (device) is used */
+  PetscErrorCode (*multtranspose)(const void *data, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
   PetscErrorCode (*destroy)(void **data);
   /* what is stored, in a few words, in how many bytes, and how many values that is */
   PetscErrorCode (*describe)(const void *data, size_t len, char text[], PetscLogDouble *bytes, PetscLogDouble *stored);
-  /* The same on the device, where csr holds device arrays; all NULL: the format has no device code */
-  PetscErrorCode (*build_device)(Mat A, PolderAIJ, const PolderCSR *csr, void **data, size_t len, char why[]);
-  PetscErrorCode (*refresh_device)(Mat A, PolderAIJ, const PolderCSR *csr, void *data, PetscBool *done);
-  /* dot != NULL: a device scalar that receives (x, A x) */
-  PetscErrorCode (*mult_device)(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, PolderStream stream);
-  /* NULL: the product of compressed rows is used */
-  PetscErrorCode (*multtranspose_device)(const void *data, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream);
-  PetscErrorCode (*destroy_device)(void **data);
-  PetscErrorCode (*describe_device)(const void *data, size_t len, char text[], PetscLogDouble *bytes, PetscLogDouble *stored);
+} PolderFormatSteps;
+
+typedef struct {
+  const char       *label;            /* for the user */
+  const char       *root, *seq, *mpi; /* names of the types; NULL for a format that is no type */
+  PolderFormatSteps at[2];            /* on the host, on the device; build = NULL: not there */
 } PolderFormat;
 
 /* Options; those of a parallel matrix are handed to its diagonal block */
@@ -45,29 +40,50 @@ typedef struct {
   PetscBool symmetric; /* aijdia: store half of a symmetric matrix */
 } PolderAIJOptions;
 
+/* Counts, or states, of the pattern and the values of a matrix; -1: none */
+typedef struct {
+  PetscInt64 pattern, values;
+} PolderStamp;
+
+/* The arrays of a sequential matrix at one place */
+typedef struct {
+  const PolderFormat *format; /* that data is in; NULL when nothing is built */
+  void               *data;
+  PolderStamp         stamp; /* of the matrix when data was built */
+  PetscInt            nz;
+  char                why[128]; /* why format is not that of the type */
+} PolderAIJArrays;
+
 struct _PolderAIJ {
   const PolderFormat *format; /* of the type */
-  const PolderFormat *used;   /* the one that data is in; NULL when nothing is built */
-  void               *data;
-  PetscObjectState    state, nonzerostate; /* of the matrix when data was built */
-  PetscInt            nz;
+  PolderAIJArrays     at[2];  /* on the host, on the device */
   PolderAIJOptions    opts;
+  PetscObjectState    told;      /* a parallel matrix: the state that its block knows of */
   PetscBool           symmetric; /* a block: the parallel matrix is known to be symmetric */
   PetscBool           eternal;   /* and, by the user's word, whatever its values may become */
-  char                why[128];  /* why used is not format */
-
-  PolderMirror        rows;  /* on the device: the compressed rows of a sequential matrix, of the off-diagonal block of a parallel one */
-  const PolderFormat *dused; /* the format that ddata, built from them, is in; NULL when nothing is built */
-  void               *ddata;
-  PetscInt            dpattern, dversion; /* of the rows when ddata was built */
-  char                dwhy[128];
-  PetscScalar        *ghost; /* on the device, of a parallel matrix: values from other processes */
+  PetscBool           vecset;    /* -mat_vec_type was given */
+  PolderMirror        rows;      /* on the device: the compressed rows of a sequential matrix, of the off-diagonal block of a parallel one */
+  PetscScalar        *ghost;     /* on the device, of a parallel matrix: values from other processes */
   PetscInt            nghost;
-  PetscBool           vecset; /* -mat_vec_type was given */
-  Mat                 image;  /* aijcusparse with these values */
-  PetscInt            ipattern, iversion;
+  Mat                 image; /* aijcusparse with these values */
+  PetscInt            imagepattern, imageversion;
   struct _PolderCOO  *coo; /* where values in coordinates go */
 };
+
+/* What a matrix of ours does at a place */
+typedef struct {
+  const PolderPlace *place;
+  const char        *where; /* for the user, after what is there */
+  /* May A have arrays there? */
+  PetscErrorCode (*available)(Mat A, PetscBool *);
+  /* Of a sequential matrix: the stamp of what getrows() gives, and these rows */
+  PetscErrorCode (*stamp)(Mat A, PolderAIJ, PolderStamp *);
+  PetscErrorCode (*getrows)(Mat A, PolderAIJ, PolderCSR *);
+  /* z = y + alpha A x or, on a transposed matrix, z = y + A^T x; y = NULL stands for zero and may be z; dot as in PolderFormatSteps */
+  PetscErrorCode (*apply)(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z, PetscScalar *dot);
+  PetscErrorCode (*getdiagonal)(Mat A, Vec d);
+} PolderAIJSteps;
+PETSC_INTERN const PolderAIJSteps PolderAIJStepsOnHost, PolderAIJStepsOnDevice;
 
 PETSC_INTERN const PolderFormat PolderFormatDIA, PolderFormatICRS, PolderFormatHEC;
 
@@ -78,13 +94,56 @@ static inline PetscInt PolderStride(PetscInt m)
   return m <= 512 ? (m + 31) / 32 * 32 : (m + 415) / 512 * 512 + 96;
 }
 
+/* aijtype.c */
 /* Constructors: the type of format on a fresh matrix */
 PETSC_INTERN PetscErrorCode PolderAIJCreateSeq(Mat, const PolderFormat *);
 PETSC_INTERN PetscErrorCode PolderAIJCreateMPI(Mat, const PolderFormat *);
-/* The arrays of a matrix of ours (of its diagonal block when it is parallel), up to date; NULL when it is not of our types */
-PETSC_INTERN PetscErrorCode PolderAIJGet(Mat, PolderAIJ *);
-/* The same on the device; NULL also when the matrix is bound to the CPU or PETSc uses no GPU */
-PETSC_INTERN PetscErrorCode PolderAIJGetDevice(Mat, PolderAIJ *);
+/* Makes a plain AIJ matrix one of ours; no arrays are built yet */
+PETSC_INTERN PetscErrorCode PolderAIJInstall(Mat, const PolderFormat *, PolderLayout);
+/* Our part of a matrix of ours */
+PETSC_INTERN PetscErrorCode PolderAIJContext(Mat A, PolderAIJ *aij);
+/* The format that a matrix's type stands for; NULL when it is none of ours */
+PETSC_INTERN PetscErrorCode PolderFormatOf(Mat A, const PolderFormat **format, PolderLayout *layout);
+
+/* aijarrays.c */
+PETSC_INTERN PetscErrorCode PolderAIJReset(PolderAIJ);
+/* Arrays that were built under other options are dropped */
+PETSC_INTERN PetscErrorCode PolderAIJSetOptions(PolderAIJ, const PolderAIJOptions *);
+/* Brings the arrays of a sequential matrix of ours at a place up to date */
+PETSC_INTERN PetscErrorCode PolderAIJUpdate(Mat A, const PolderAIJSteps *, PolderAIJ *, PolderAIJArrays **);
+/* The same of a matrix of any type (of its diagonal block when it is parallel); NULL when it is not of ours or may have none there */
+PETSC_INTERN PetscErrorCode PolderAIJGet(Mat A, const PolderAIJSteps *, PolderAIJArrays **);
+/* A parallel matrix: its diagonal block in our type, told of changes of the parent */
+PETSC_INTERN PetscErrorCode PolderAIJBlock(Mat A, Mat *block);
+/* Has the user said that A is symmetric, and that it stays so with other values (MAT_SYMMETRY_ETERNAL, MAT_SPD_ETERNAL)? */
+PETSC_INTERN PetscBool PolderMatSymmetricEternal(Mat A);
+
+/* aijvec.c */
+/* The type of the vectors of A, as far as nobody has set it */
+PETSC_INTERN PetscErrorCode PolderAIJChooseVecType(Mat A);
+PETSC_INTERN PetscErrorCode PolderAIJGetMemType(Mat, PetscMemType *);
+PETSC_INTERN PetscErrorCode MatCreateVecs_Polder(Mat, Vec *right, Vec *left);
+
+/* aijproduct.c */
+/* Where A works on these vectors (NULL: none) */
+PETSC_INTERN PetscErrorCode PolderAIJChoose(Mat A, Vec x, Vec y, Vec z, const PolderAIJSteps **);
+PETSC_INTERN PetscErrorCode MatMult_Polder(Mat, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatMultAdd_Polder(Mat, Vec, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatResidual_Polder(Mat, Vec b, Vec x, Vec r);
+PETSC_INTERN PetscErrorCode MatMultTranspose_Polder(Mat, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatMultTransposeAdd_Polder(Mat, Vec, Vec, Vec);
+PETSC_INTERN PetscErrorCode MatGetDiagonal_Polder(Mat, Vec);
+/* Arrays of the vectors of a product z = y + .. x at a place */
+typedef struct {
+  const PetscScalar *x, *y;
+  PetscScalar       *z;
+} PolderAIJOperands;
+PETSC_INTERN PetscErrorCode PolderAIJGetOperands(const PolderPlace *, Vec x, Vec y, Vec z, PolderAIJOperands *);
+PETSC_INTERN PetscErrorCode PolderAIJRestoreOperands(const PolderPlace *, Vec x, Vec y, Vec z, PolderAIJOperands *);
+
+/* aijdevice.c */
+/* Compressed rows as they are, for a matrix that suits no other format of the device; data is the mirror itself */
+PETSC_INTERN const PolderFormat PolderFormatRows;
 /* The rows on the device, up to date: of a sequential matrix of ours, and of the off-diagonal block of a parallel one (then with its list of rows) */
 PETSC_INTERN PetscErrorCode PolderAIJGetRows(Mat, PolderMirror *);
 PETSC_INTERN PetscErrorCode PolderAIJGetGhostRows(Mat, PolderMirror *);
@@ -105,7 +164,6 @@ PETSC_INTERN PetscErrorCode PolderAIJUnhook(Mat);
 /* Factors of our matrices where PETSc looks for them; with the library */
 PETSC_INTERN PetscErrorCode PolderAIJRegisterFactors(void);
 PETSC_INTERN PetscErrorCode MatProductSetFromOptions_Polder(Mat);
-PETSC_INTERN PetscErrorCode PolderAIJGetMemType(Mat, PetscMemType *);
 
 /* Values in coordinates (aijcoo.c) */
 PETSC_INTERN PetscErrorCode MatSetPreallocationCOO_Polder(Mat, PetscCount, PetscInt[], PetscInt[]);
@@ -114,7 +172,7 @@ PETSC_INTERN PetscErrorCode MatZeroEntries_Polder(Mat);
 PETSC_INTERN PetscErrorCode PolderCOODestroy(struct _PolderCOO **);
 /* Before the matrix becomes a plain one: PETSc gets the coordinates that it has not seen */
 PETSC_INTERN PetscErrorCode PolderCOORelease(Mat, struct _PolderCOO *);
-/* Operations of seqaij and mpiaij themselves, from fresh matrices */
+/* Operations of seqaij and mpiaij themselves, from fresh matrices (aijtype.c) */
 typedef struct {
   struct _MatOps *ops;
   PetscErrorCode (*storevalues)(Mat);
@@ -128,19 +186,3 @@ PETSC_INTERN const PolderBase *PolderAIJBase(PolderLayout);
 PETSC_INTERN PetscErrorCode MatStoreValues_Polder(Mat);
 PETSC_INTERN PetscErrorCode MatRetrieveValues_Polder(Mat);
 PETSC_INTERN PetscErrorCode MatCreateSubMatrices_MPIPolder(Mat, PetscInt, const IS[], const IS[], MatReuse, Mat *[]);
-
-/* Device part of the operations (aijdevice.c) */
-/* May A run on the device with these vectors (NULL: none)? */
-PETSC_INTERN PetscErrorCode PolderAIJOnDevice(Mat A, Vec x, Vec y, Vec z, PetscBool *on);
-/* z = y + alpha A x or, on a transposed matrix, z = y + A^T x, for a sequential or a parallel matrix of ours; y = NULL stands for zero and may be z */
-PETSC_INTERN PetscErrorCode PolderAIJApplyDevice(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z, PetscScalar *dot);
-PETSC_INTERN PetscErrorCode PolderAIJGetDiagonalDevice(Mat A, Vec d);
-PETSC_INTERN PetscErrorCode PolderAIJResetDevice(PolderAIJ);
-/* Has the user said that A is symmetric, and that it stays so with other values (MAT_SYMMETRY_ETERNAL, MAT_SPD_ETERNAL)? */
-PETSC_INTERN PetscBool PolderMatSymmetricEternal(Mat A);
-/* A parallel matrix: its diagonal block in our type, told of changes of the parent */
-PETSC_INTERN PetscErrorCode PolderAIJBlock(Mat A, Mat *block);
-/* Our part of a matrix of ours */
-PETSC_INTERN PetscErrorCode PolderAIJContext(Mat A, PolderAIJ *aij);
-/* The format that a matrix's type stands for; NULL when it is none of ours */
-PETSC_INTERN PetscErrorCode PolderFormatOf(Mat A, const PolderFormat **format, PolderLayout *layout);

@@ -4,11 +4,29 @@
 #include "kernels/csr.h"
 #include <petsc/private/matimpl.h>
 
-/* What takes a matrix that suits none of the formats: its rows as they are. data is the mirror itself */
-static PetscErrorCode RowsMult_Private(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, PolderStream stream)
+static PetscErrorCode RowsBuild_Private(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
 {
   PetscFunctionBegin;
-  (void)stream; /* of which there is one */
+  (void)A;
+  (void)csr;
+  (void)len;
+  (void)why;
+  *data = aij->rows;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RowsRefresh_Private(Mat A, PolderAIJ aij, const PolderCSR *csr, void *data, PetscBool *done)
+{
+  PetscFunctionBegin;
+  (void)A;
+  (void)csr;
+  *done = (PetscBool)(data == aij->rows);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RowsMult_Private(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot)
+{
+  PetscFunctionBegin;
   PetscCall(PolderMirrorMult((PolderMirror)data, alpha, x, y, z, dot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -31,73 +49,27 @@ static PetscErrorCode RowsDescribe_Private(const void *data, size_t len, char te
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const PolderFormat PolderFormatRows = {.label = "compressed rows", .mult_device = RowsMult_Private, .destroy_device = RowsDestroy_Private, .describe_device = RowsDescribe_Private};
+const PolderFormat PolderFormatRows = {
+  .label = "compressed rows", .at[PETSC_TRUE] = {.build = RowsBuild_Private, .refresh = RowsRefresh_Private, .mult = RowsMult_Private, .destroy = RowsDestroy_Private, .describe = RowsDescribe_Private}
+};
 
-PetscErrorCode PolderAIJOnDevice(Mat A, Vec x, Vec y, Vec z, PetscBool *on)
+static PetscErrorCode PolderAIJAvailableDevice_Private(Mat A, PetscBool *available)
 {
-  const Vec v[] = {x, y, z};
   PetscBool bound;
 
   PetscFunctionBegin;
-  *on = PETSC_FALSE;
+  PetscCall(PolderDeviceInUse(available));
   PetscCall(MatBoundToCPU(A, &bound));
-  if (bound) PetscFunctionReturn(PETSC_SUCCESS);
-  for (int k = 0; k < 3; ++k) {
-    if (!v[k]) continue;
-    PetscCall(PolderVecOnDevice(v[k], on));
-    if (!*on) PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  if (bound) *available = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderAIJResetDevice(PolderAIJ aij)
+/* Brings the rows up to date */
+static PetscErrorCode PolderAIJStampDevice_Private(Mat A, PolderAIJ aij, PolderStamp *stamp)
 {
-  PetscFunctionBegin;
-  if (aij->ddata) PetscCall((*aij->dused->destroy_device)(&aij->ddata));
-  aij->dused   = NULL;
-  aij->dwhy[0] = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* New arrays from the rows on the device, in the first format that has device code and takes the matrix */
-static PetscErrorCode PolderAIJBuildDevice_Private(Mat A, PolderAIJ aij, const PolderCSR *csr)
-{
-  const PolderFormat *const tries[] = {aij->format, &PolderFormatICRS, &PolderFormatHEC};
-  char                      why[sizeof(aij->dwhy)];
-
-  PetscFunctionBegin;
-  PetscCall(PolderAIJResetDevice(aij));
-  for (size_t f = 0; f < PETSC_STATIC_ARRAY_LENGTH(tries) && !aij->ddata; ++f) {
-    if (!tries[f]->build_device) continue;
-    why[0]     = 0;
-    aij->dused = tries[f]; /* if it fails half-way, its destructor frees what there is */
-    PetscCall((*tries[f]->build_device)(A, aij, csr, &aij->ddata, sizeof(why), why));
-    if (f == 0) PetscCall(PetscStrncpy(aij->dwhy, why, sizeof(aij->dwhy)));
-    if (!aij->ddata) PetscCall(PetscInfo(A, "%s: not %s on the device: %s\n", ((PetscObject)A)->type_name, tries[f]->label, why));
-  }
-  if (aij->ddata) PetscFunctionReturn(PETSC_SUCCESS);
-  aij->dused = &PolderFormatRows;
-  aij->ddata = aij->rows;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The rows of a sequential matrix on the device as the formats' functions take them */
-static void PolderAIJDeviceRows_Private(Mat A, PolderMirror r, PolderCSR *csr)
-{
-  *csr = (PolderCSR){.m = r->m, .M = r->m, .ai = r->ai, .aj = r->aj, .aa = r->aa, .diag = A};
-}
-
-/* Brings the device arrays of a sequential matrix of ours up to date */
-static PetscErrorCode PolderAIJUpdateDevice_Private(Mat A, PolderAIJ *ctx)
-{
-  PolderAIJ        aij;
-  PolderCSR        csr;
   PetscObjectState state;
-  PetscBool        done = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PolderAIJContext(A, &aij));
-  *ctx = aij;
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   if (!aij->rows || aij->rows->nonzerostate != A->nonzerostate || (aij->rows->state != state && !aij->rows->newest)) {
     PetscCall(PolderLogBegin(POLDER_MatConvert, A));
@@ -105,37 +77,16 @@ static PetscErrorCode PolderAIJUpdateDevice_Private(Mat A, PolderAIJ *ctx)
     PetscCall(PolderLogEnd(POLDER_MatConvert, A));
     if (!aij->rows->newest) PetscCall(PolderMatSetOffload(A, PETSC_OFFLOAD_BOTH));
   }
-  if (aij->ddata && aij->dpattern == aij->rows->pattern && aij->dversion == aij->rows->version) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderLogBegin(POLDER_MatConvert, A));
-  PolderAIJDeviceRows_Private(A, aij->rows, &csr);
-  if (aij->ddata && aij->dpattern == aij->rows->pattern) {
-    if (aij->dused->refresh_device) PetscCall((*aij->dused->refresh_device)(A, aij, &csr, aij->ddata, &done));
-    else done = PETSC_TRUE; /* the rows themselves */
-  }
-  aij->dpattern = -1;
-  if (!done) PetscCall(PolderAIJBuildDevice_Private(A, aij, &csr));
-  aij->dpattern = aij->rows->pattern;
-  aij->dversion = aij->rows->version;
-  PetscCall(PolderLogEnd(POLDER_MatConvert, A));
+  *stamp = (PolderStamp){.pattern = aij->rows->pattern, .values = aij->rows->version};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderAIJGetDevice(Mat A, PolderAIJ *aij)
+static PetscErrorCode PolderAIJGetRowsDevice_Private(Mat A, PolderAIJ aij, PolderCSR *csr)
 {
-  const PolderFormat *format;
-  PolderLayout        layout;
-  Mat                 block = A;
-  PetscBool           use, bound;
+  const PolderMirror r = aij->rows;
 
   PetscFunctionBegin;
-  *aij = NULL;
-  PetscCall(PolderDeviceInUse(&use));
-  PetscCall(MatBoundToCPU(A, &bound));
-  if (!use || bound) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderFormatOf(A, &format, &layout));
-  if (!format) PetscFunctionReturn(PETSC_SUCCESS);
-  if (layout == POLDER_MPI) PetscCall(PolderAIJBlock(A, &block));
-  PetscCall(PolderAIJUpdateDevice_Private(block, aij));
+  *csr = (PolderCSR){.m = r->m, .M = r->m, .ai = r->ai, .aj = r->aj, .aa = r->aa, .diag = A, .nz = r->nz, .device = PETSC_TRUE};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -171,28 +122,28 @@ PetscErrorCode PolderAIJGetGhostRows(Mat A, PolderMirror *rows)
 }
 
 /* z = y + alpha A x or z = y + A^T x with the arrays of a block */
-static PetscErrorCode PolderAIJBlockProduct_Private(PolderAIJ aij, PetscBool transpose, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot)
+static PetscErrorCode PolderAIJBlockProduct_Private(PolderAIJ aij, PetscBool transpose, PetscScalar alpha, const PolderAIJOperands *v, PetscScalar *dot)
 {
-  PolderStream stream;
+  const PolderAIJArrays   *arrays = &aij->at[PETSC_TRUE];
+  const PolderFormatSteps *steps  = &arrays->format->at[PETSC_TRUE];
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream));
-  if (!transpose) PetscCall((*aij->dused->mult_device)(aij->ddata, alpha, x, y, z, dot, stream));
-  else if (aij->dused->multtranspose_device) PetscCall((*aij->dused->multtranspose_device)(aij->ddata, x, y, z, stream));
-  else PetscCall(PolderMirrorMultTranspose(aij->rows, x, y, z));
+  if (!transpose) PetscCall((*steps->mult)(arrays->data, alpha, v->x, v->y, v->z, dot));
+  else if (steps->multtranspose) PetscCall((*steps->multtranspose)(arrays->data, v->x, v->y, v->z));
+  else PetscCall(PolderMirrorMultTranspose(aij->rows, v->x, v->y, v->z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderAIJApplyDevice(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z, PetscScalar *dot)
+static PetscErrorCode PolderAIJApplyDevice_Private(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z, PetscScalar *dot)
 {
   PolderAIJ           aij, baij;
+  PolderAIJArrays    *arrays;
+  PolderAIJOperands   v;
   const PolderFormat *format;
   PolderLayout        layout;
   PolderMirror        off = NULL;
   PolderHalo          halo;
   Mat                 block = A;
-  const PetscScalar  *xx, *yy = NULL;
-  PetscScalar        *zz;
 
   PetscFunctionBegin;
   PetscCall(PolderFormatOf(A, &format, &layout));
@@ -202,29 +153,56 @@ PetscErrorCode PolderAIJApplyDevice(Mat A, PetscBool transpose, PetscScalar alph
     PetscCall(PolderAIJGetGhostRows(A, &off));
     PetscCall(PolderMatGetHalo(A, &halo));
   }
-  PetscCall(PolderAIJUpdateDevice_Private(block, &baij));
-  PetscCall(PolderVecGetDeviceRead(x, &xx));
-  if (y && y != z) PetscCall(PolderVecGetDeviceRead(y, &yy));
-  if (y == z) PetscCall(PolderVecGetDeviceArray(z, &zz));
-  else PetscCall(PolderVecGetDeviceWrite(z, &zz));
-  if (y == z) yy = zz;
+  PetscCall(PolderAIJUpdate(block, &PolderAIJStepsOnDevice, &baij, &arrays));
+  PetscCall(PolderAIJGetOperands(&PolderOnDevice, x, y, z, &v));
   PetscCall(PetscLogGpuTimeBegin());
-  if (off && transpose) PetscCall(PolderMirrorMultTranspose(off, xx, NULL, aij->ghost));
-  if (off && !transpose) PetscCall(PolderHaloBeginDevice(halo, MPIU_SCALAR, xx, aij->ghost));
-  PetscCall(PolderAIJBlockProduct_Private(baij, transpose, alpha, xx, yy, zz, dot));
+  if (off && transpose) PetscCall(PolderMirrorMultTranspose(off, v.x, NULL, aij->ghost));
+  if (off && !transpose) PetscCall(PolderHaloBeginDevice(halo, MPIU_SCALAR, v.x, aij->ghost));
+  PetscCall(PolderAIJBlockProduct_Private(baij, transpose, alpha, &v, dot));
   if (off && !transpose) {
-    PetscCall(PolderHaloEndDevice(halo, MPIU_SCALAR, xx, aij->ghost));
-    PetscCall(PolderMirrorMultAddRows(off, alpha, aij->ghost, zz, xx, dot));
+    PetscCall(PolderHaloEndDevice(halo, MPIU_SCALAR, v.x, aij->ghost));
+    PetscCall(PolderMirrorMultAddRows(off, alpha, aij->ghost, v.z, v.x, dot));
   }
-  if (off && transpose) PetscCall(PolderHaloReduceDevice(halo, aij->ghost, zz));
+  if (off && transpose) PetscCall(PolderHaloReduceDevice(halo, aij->ghost, v.z));
   PetscCall(PetscLogGpuTimeEnd());
-  if (y && y != z) PetscCall(PolderVecRestoreDeviceRead(y, &yy));
-  if (y == z) PetscCall(PolderVecRestoreDeviceArray(z, &zz));
-  else PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
-  PetscCall(PolderVecRestoreDeviceRead(x, &xx));
-  PetscCall(PetscLogGpuFlops(PetscMax(2.0 * (baij->rows->nz + (off ? off->nz : 0)) - (y ? 0 : A->rmap->n) + (dot ? 2.0 * A->rmap->n : 0.0), 0.0)));
+  PetscCall(PolderAIJRestoreOperands(&PolderOnDevice, x, y, z, &v));
+  PetscCall(PetscLogGpuFlops(PetscMax(2.0 * (arrays->nz + (off ? off->nz : 0)) - (y ? 0 : A->rmap->n) + (dot ? 2.0 * A->rmap->n : 0.0), 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+static PetscErrorCode PolderAIJGetDiagonalDevice_Private(Mat A, Vec d)
+{
+  const PolderFormat *format;
+  PolderLayout        layout;
+  PolderMirror        r;
+  PolderStream        stream;
+  Mat                 block = A;
+  PetscScalar        *dd;
+
+  PetscFunctionBegin;
+  if (A->rmap->n != A->cmap->n) {
+    PetscCall((*PolderAIJStepsOnHost.getdiagonal)(A, d));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  if (layout == POLDER_MPI) PetscCall(PolderAIJBlock(A, &block));
+  PetscCall(PolderAIJGetRows(block, &r));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderVecGetDeviceWrite(d, &dd));
+  PolderLaunch(PolderCsrDiagonal_CUDA(r->m, r->ai, r->aj, r->aa, dd, stream));
+  PetscCall(PolderVecRestoreDeviceWrite(d, &dd));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PolderAIJSteps PolderAIJStepsOnDevice = {
+  .place       = &PolderOnDevice,
+  .where       = " on the GPU",
+  .available   = PolderAIJAvailableDevice_Private,
+  .stamp       = PolderAIJStampDevice_Private,
+  .getrows     = PolderAIJGetRowsDevice_Private,
+  .apply       = PolderAIJApplyDevice_Private,
+  .getdiagonal = PolderAIJGetDiagonalDevice_Private,
+};
 
 /* y = A x with both kinds of sums */
 static PetscErrorCode PolderDiaMultRuns_Private(const PolderDia *dia, Vec x, Vec y, PetscScalar *dot, const PolderRuns *runs)
@@ -250,48 +228,30 @@ static PetscErrorCode PolderDiaMultRuns_Private(const PolderDia *dia, Vec x, Vec
 
 PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PetscScalar *dot, const PolderRuns *runs, PetscBool *summed, PetscBool *done)
 {
-  const PolderFormat *format;
-  PolderLayout        layout;
-  const PolderDia    *dia = NULL;
-  PetscInt            far, chunk;
+  const PolderAIJSteps *steps = &PolderAIJStepsOnHost;
+  const PolderFormat   *format;
+  PolderLayout          layout;
+  const PolderDia      *dia = NULL;
+  PetscInt              far, chunk;
 
   PetscFunctionBegin;
   *done = *summed = PETSC_FALSE;
   PetscCall(PolderFormatOf(A, &format, &layout));
-  if (format && A->rmap->n == A->cmap->n) PetscCall(PolderAIJOnDevice(A, x, y, NULL, done));
+  if (format && A->rmap->n == A->cmap->n) PetscCall(PolderAIJChoose(A, x, y, NULL, &steps));
+  *done = steps->place->device; // the host has no such product
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   if (runs && layout == POLDER_SEQ) PetscCall(PolderMatGetDeviceDia(A, &dia));
   if (dia) *summed = (PetscBool)(PolderKernelCan(PolderDiaRuns_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, &far, &chunk)) && far == runs->far && chunk == runs->chunk && dia->m == runs->m);
   PetscCall(PetscLogEventBegin(MAT_Mult, A, x, y, 0));
   if (*summed) PetscCall(PolderDiaMultRuns_Private(dia, x, y, dot, runs));
-  else PetscCall(PolderAIJApplyDevice(A, PETSC_FALSE, 1.0, x, NULL, y, dot));
+  else PetscCall((*steps->apply)(A, PETSC_FALSE, 1.0, x, NULL, y, dot));
   PetscCall(PetscLogEventEnd(MAT_Mult, A, x, y, 0));
   PetscCall(PetscObjectStateIncrease((PetscObject)y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderAIJGetDiagonalDevice(Mat A, Vec d)
-{
-  const PolderFormat *format;
-  PolderLayout        layout;
-  PolderMirror        r;
-  PolderStream        stream;
-  Mat                 block = A;
-  PetscScalar        *dd;
-
-  PetscFunctionBegin;
-  PetscCall(PolderFormatOf(A, &format, &layout));
-  if (layout == POLDER_MPI) PetscCall(PolderAIJBlock(A, &block));
-  PetscCall(PolderAIJGetRows(block, &r));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderVecGetDeviceWrite(d, &dd));
-  PolderLaunch(PolderCsrDiagonal_CUDA(r->m, r->ai, r->aj, r->aa, dd, stream));
-  PetscCall(PolderVecRestoreDeviceWrite(d, &dd));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Compressed rows of one block of aijcusparse; PETSc keeps them on the device, unless there are none */
-static PetscErrorCode PolderCusparseRows_Private(Mat block, const PetscInt **ai, const PetscInt **aj, const PetscScalar **aa, PetscBool *done)
+static PetscErrorCode PolderCusparseRows_Private(Mat block, const PetscInt **ai, const PetscInt **aj, const PetscScalar **aa, PetscInt *nz, PetscBool *done)
 {
   PetscBool bound;
   MatInfo   info;
@@ -300,7 +260,8 @@ static PetscErrorCode PolderCusparseRows_Private(Mat block, const PetscInt **ai,
   PetscCall(PetscObjectTypeCompare((PetscObject)block, POLDER_MATSEQAIJ_DEVICE, done));
   PetscCall(MatBoundToCPU(block, &bound));
   PetscCall(MatGetInfo(block, MAT_LOCAL, &info));
-  if (bound || info.nz_used == 0.0) *done = PETSC_FALSE;
+  *nz = (PetscInt)info.nz_used;
+  if (bound || !*nz) *done = PETSC_FALSE;
   if (*done) PetscCall(PolderImageGetRows(block, ai, aj, aa, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -311,6 +272,7 @@ PetscErrorCode PolderMatGetDeviceCSR(Mat A, PolderCSR *csr, PetscBool *done)
   PolderLayout        layout;
   PolderMirror        r;
   MatInfo             info;
+  PetscInt            nz;
   PetscBool           is, parallel, use, bound;
 
   PetscFunctionBegin;
@@ -330,6 +292,7 @@ PetscErrorCode PolderMatGetDeviceCSR(Mat A, PolderCSR *csr, PetscBool *done)
     csr->ai = r->ai;
     csr->aj = r->aj;
     csr->aa = r->aa;
+    csr->nz = r->nz;
     if (parallel) {
       PetscCall(PolderAIJGetGhostRows(A, &r));
       csr->bi = r->ai;
@@ -338,16 +301,17 @@ PetscErrorCode PolderMatGetDeviceCSR(Mat A, PolderCSR *csr, PetscBool *done)
     }
     *done = PETSC_TRUE;
   } else {
-    PetscCall(PolderCusparseRows_Private(csr->diag, &csr->ai, &csr->aj, &csr->aa, done));
+    PetscCall(PolderCusparseRows_Private(csr->diag, &csr->ai, &csr->aj, &csr->aa, &csr->nz, done));
     if (*done && parallel) {
       PetscCall(MatGetInfo(csr->offdiag, MAT_LOCAL, &info));
-      if (info.nz_used > 0.0) PetscCall(PolderCusparseRows_Private(csr->offdiag, &csr->bi, &csr->bj, &csr->ba, done)); /* otherwise bi stays NULL */
+      if (info.nz_used > 0.0) PetscCall(PolderCusparseRows_Private(csr->offdiag, &csr->bi, &csr->bj, &csr->ba, &nz, done)); /* otherwise bi stays NULL */
     }
   }
   if (!*done) {
     PetscCall(PetscMemzero(csr, sizeof(*csr)));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  csr->device = PETSC_TRUE;
   PetscCall(MatGetLocalSize(A, &csr->m, NULL));
   PetscCall(MatGetSize(A, &csr->M, NULL));
   PetscCall(MatGetOwnershipRange(A, &csr->rstart, NULL));

@@ -253,7 +253,7 @@ PetscErrorCode PolderAIJZero(Mat A)
   PetscFunctionBegin;
   PetscCall(PolderAIJContext(A, &aij));
   PetscCall(PolderAIJGetMemType(A, &type));
-  if (PetscMemTypeDevice(type)) {
+  if (PetscMemTypeDevice(type)) { // the first write of a page on the host is what takes long
     PetscCall(PolderMirrorZero(&aij->rows, A));
     PetscCall(PolderHooksSet_Private(A, aij->rows, &done));
   }

@@ -47,7 +47,7 @@ static PetscErrorCode PolderAIJGetImage_Private(Mat A, Mat *image)
   if (!format) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderAIJGetRows(A, &r));
   PetscCall(PolderAIJContext(A, &aij));
-  if (aij->image && aij->ipattern != r->pattern) PetscCall(MatDestroy(&aij->image));
+  if (aij->image && aij->imagepattern != r->pattern) PetscCall(MatDestroy(&aij->image));
   if (!aij->image) {
     Mat B;
 
@@ -55,17 +55,17 @@ static PetscErrorCode PolderAIJGetImage_Private(Mat A, Mat *image)
     PetscCall(MatConvert(B, MATSEQAIJ, MAT_INPLACE_MATRIX, &B));
     if (!B->nonzerostate) B->nonzerostate = 1; /* 0 would tell aijcusparse that its arrays are there already */
     PetscCall(MatConvert(B, POLDER_MATSEQAIJ_DEVICE, MAT_INPLACE_MATRIX, &B));
-    aij->image    = B;
-    aij->ipattern = r->pattern;
-    aij->iversion = -1;
+    aij->image        = B;
+    aij->imagepattern = r->pattern;
+    aij->imageversion = -1;
   }
   *image = aij->image;
   PetscCall(MatPropagateSymmetryOptions(A, *image));
-  if (aij->iversion == r->version) PetscFunctionReturn(PETSC_SUCCESS);
+  if (aij->imageversion == r->version) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderImageGetValues(*image, &values));
   PetscCall(PolderDeviceToDevice(values, r->aa, sizeof(PetscScalar) * r->nz));
   PetscCall(PolderImageRestoreValues(*image, &values));
-  aij->iversion = r->version;
+  aij->imageversion = r->version;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -147,8 +147,8 @@ static PetscErrorCode PolderProductRefreshTranspose_Private(Mat C, const Mat min
   if (!format) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderAIJContext(mine[k], &aij));
   version    = p->version;
-  p->version = aij->iversion;
-  if (version == aij->iversion || version < 0) PetscFunctionReturn(PETSC_SUCCESS);
+  p->version = aij->imageversion;
+  if (version == aij->imageversion || version < 0) PetscFunctionReturn(PETSC_SUCCESS);
   image = aij->image;
   PetscCall(MatGetLocalSize(image, &m, NULL));
   PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, m, 1, 1, NULL, &ones));
@@ -243,13 +243,13 @@ PetscErrorCode MatProductSetFromOptions_Polder(Mat C)
 {
   Mat_Product *product = C->product;
   const Mat    mats[]  = {product->A, product->B, product->type == MATPRODUCT_ABC ? product->C : NULL};
-  PetscBool    device  = PETSC_TRUE;
+  PetscBool    images  = PETSC_TRUE;
 
   PetscFunctionBegin;
-  for (int k = 0; k < 3 && device; ++k) {
-    if (mats[k]) PetscCall(PolderAIJHasImage_Private(mats[k], &device));
+  for (int k = 0; k < 3 && images; ++k) {
+    if (mats[k]) PetscCall(PolderAIJHasImage_Private(mats[k], &images));
   }
-  if (device) C->ops->productsymbolic = PolderProductSymbolic_Private;
+  if (images) C->ops->productsymbolic = PolderProductSymbolic_Private;
   else PetscCall((*PolderAIJBase(POLDER_SEQ)->ops->productsetfromoptions)(C));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -310,11 +310,11 @@ PolderFactorStep(CholeskySymbolic_Private, choleskysymbolic, (Mat F, Mat A, IS p
 {
   PolderFactor *f;
   Mat           image;
-  PetscBool     device;
+  PetscBool     has;
 
   PetscFunctionBegin;
-  PetscCall(PolderAIJHasImage_Private(A, &device));
-  if (!device) {
+  PetscCall(PolderAIJHasImage_Private(A, &has));
+  if (!has) {
     PetscCall(MatGetFactor(A, MATSOLVERPETSC, type, F));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -1,20 +1,34 @@
 /* aijdia: the diagonals of an AIJ matrix, or the upper half of them when it is symmetric. */
 #include "aijderived.h"
 #include "dia.h"
+#include "core/place.h"
 #include "kernels/csr.h"
 #include "kernels/dia.h"
 #include <petsc/private/matimpl.h>
 
+typedef struct _DIASteps DIASteps;
+
 typedef struct {
-  PolderDia     dia;
-  PetscInt     *off, *toff; /* toff, tval: the transposed matrix in the same form */
-  PetscScalar **val, **tval;
-  PetscScalar  *mem;
-  PetscInt      ld, nstored, first; /* diagonals first .. nd are stored, ld scalars apart */
-  PetscBool     device;             /* mem is device memory */
-  int          *bad;                /* device */
-  void         *work;               /* device: of the product with a dot */
+  const DIASteps *steps; /* of the place where the values are */
+  PolderDia       dia;
+  PetscInt       *off, *toff; /* toff, tval: the transposed matrix in the same form */
+  PetscScalar   **val, **tval;
+  PetscScalar    *mem;
+  PetscInt        ld, nstored, first; /* diagonals first .. nd are stored, ld scalars apart */
+  int            *bad;                /* device */
+  void           *work;               /* device: of the product with a dot */
 } Mat_DIA;
+
+struct _DIASteps {
+  const PolderPlace *place;
+  /* Offsets of the diagonals that have entries, ascending; stops as soon as there are more than max and returns nd > max */
+  PetscErrorCode (*count)(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[]);
+  /* What products and checks need besides the values */
+  PetscErrorCode (*scratch)(Mat_DIA *);
+  /* Copies the values of the stored diagonals; *ok is PETSC_FALSE when an entry lies on no diagonal or, with half of them stored, the matrix is not symmetric to tol. trusted: it is
+     known to be right, so that nothing need be looked at */
+  PetscErrorCode (*fill)(Mat_DIA *, const PolderCSR *, PetscReal tol, PetscBool trusted, PetscBool *ok);
+};
 
 static PetscErrorCode DIADestroy(void **data)
 {
@@ -22,15 +36,13 @@ static PetscErrorCode DIADestroy(void **data)
 
   PetscFunctionBegin;
   PetscCall(PetscFree4(D->off, D->toff, D->val, D->tval));
-  if (D->device) PetscCall(PolderDeviceFree(&D->mem));
-  PetscCall(PetscFree(D->mem));
+  PetscCall((*D->steps->place->free)(&D->mem));
   PetscCall(PolderDeviceFree(&D->bad));
   PetscCall(PolderDeviceFree(&D->work));
   PetscCall(PetscFree(*data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Offsets of the diagonals that have entries, ascending; stops as soon as there are more than max and returns nd > max */
 static PetscErrorCode DIACount_Private(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[])
 {
   PetscBT  seen;
@@ -62,14 +74,12 @@ static PetscErrorCode DIAAllocate_Private(Mat_DIA *D, PetscInt first)
   PetscScalar *base;
 
   PetscFunctionBegin;
-  if (D->device) PetscCall(PolderDeviceFree(&D->mem));
-  PetscCall(PetscFree(D->mem));
+  PetscCall((*D->steps->place->free)(&D->mem));
   D->first   = first;
   D->nstored = dia->nd - first;
   dia->half  = (PetscBool)(first > 0);
   D->ld      = PolderStride(dia->m);
-  if (D->device) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * D->ld * D->nstored, &D->mem));
-  else PetscCall(PetscMalloc1((size_t)D->ld * D->nstored + 64 / sizeof(PetscScalar), &D->mem));
+  PetscCall(PolderPlaceMalloc(D->steps->place, (size_t)D->ld * D->nstored + 64 / sizeof(PetscScalar), &D->mem));
   base = (PetscScalar *)(((size_t)D->mem + 63) / 64 * 64);
   for (PetscInt d = first; d < dia->nd; ++d) D->val[d] = base + (size_t)D->ld * (d - first);
   for (PetscInt d = 0; d < first; ++d) D->val[d] = D->val[dia->nd - 1 - d] + dia->off[d];
@@ -80,10 +90,17 @@ static PetscErrorCode DIAAllocate_Private(Mat_DIA *D, PetscInt first)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the values of the stored diagonals; *ok is PETSC_FALSE when an entry lies on no diagonal or, with half of them stored, the matrix is not symmetric */
-static PetscErrorCode DIAFill_Private(Mat_DIA *D, const PolderCSR *csr, PetscReal tol, PetscBool *ok)
+static PetscErrorCode DIAScratch_Private(Mat_DIA *D)
 {
   PetscFunctionBegin;
+  (void)D; // none
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DIAFill_Private(Mat_DIA *D, const PolderCSR *csr, PetscReal tol, PetscBool trusted, PetscBool *ok)
+{
+  PetscFunctionBegin;
+  (void)trusted; // to look takes no longer
   *ok = PolderDiaFill_Host(D->dia.m, D->dia.nd, D->first, D->off, D->val, csr->ai, csr->aj, csr->aa, tol);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -110,7 +127,7 @@ static PetscBool DIAOffsetsSymmetric_Private(const PolderDia *dia)
 }
 
 /* The diagonals with these offsets, and their pointers; no room for values yet */
-static PetscErrorCode DIACreate_Private(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], Mat_DIA **dia)
+static PetscErrorCode DIACreate_Private(const DIASteps *steps, PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], Mat_DIA **dia)
 {
   Mat_DIA *D;
 
@@ -118,6 +135,7 @@ static PetscErrorCode DIACreate_Private(PetscInt m, PetscInt n, PetscInt nd, con
   PetscCall(PetscNew(&D));
   PetscCall(PetscMalloc4(nd, &D->off, nd, &D->toff, nd, &D->val, nd, &D->tval));
   PetscCall(PetscArraycpy(D->off, off, nd));
+  D->steps   = steps;
   D->dia.m   = m;
   D->dia.n   = n;
   D->dia.nd  = nd;
@@ -156,77 +174,71 @@ PetscErrorCode PolderDiaCountDevice(PetscInt m, PetscInt n, const PetscInt ai[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* DIAFill_Private() from rows on the device; tol = infinity: it is known to be right */
-static PetscErrorCode DIAFillDevice_Private(Mat_DIA *D, const PolderCSR *csr, PetscReal tol, PetscBool *ok)
+static PetscErrorCode DIAScratchDevice_Private(Mat_DIA *D)
+{
+  const size_t bytes = PolderWorkSize(PolderDiaMultWork_CUDA(D->dia.m));
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(sizeof(*D->bad), &D->bad));
+  PetscCall(PolderDeviceMalloc(bytes, &D->work));
+  PetscCall(PolderDeviceZero(D->work, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Half of the time would go into looking at the other half of a matrix that is trusted */
+static PetscErrorCode DIAFillDevice_Private(Mat_DIA *D, const PolderCSR *csr, PetscReal tol, PetscBool trusted, PetscBool *ok)
 {
   PolderStream stream;
   int          bad;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (tol < PETSC_INFINITY) PetscCall(PolderDeviceZero(D->bad, sizeof(bad)));
-  PolderLaunch(PolderDiaFill_CUDA(D->dia.m, D->dia.nd, D->first, D->off, D->val, csr->ai, csr->aj, csr->aa, tol, D->bad, stream));
+  if (!trusted) PetscCall(PolderDeviceZero(D->bad, sizeof(bad)));
+  PolderLaunch(PolderDiaFill_CUDA(D->dia.m, D->dia.nd, D->first, D->off, D->val, csr->ai, csr->aj, csr->aa, trusted ? PETSC_INFINITY : tol, D->bad, stream));
   *ok = PETSC_TRUE;
-  if (tol >= PETSC_INFINITY) PetscFunctionReturn(PETSC_SUCCESS);
+  if (trusted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceToHost(&bad, D->bad, sizeof(bad)));
   *ok = bad ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* csr: rows with nz entries, on the host or on the device, where the diagonals are wanted */
-static PetscErrorCode DIABuild_Private(Mat A, PolderAIJ aij, const PolderCSR *csr, PetscInt nz, PetscBool device, void **data, size_t len, char why[])
+/* On the host, on the device */
+static const DIASteps DIAStepsAt[] = {
+  {.place = &PolderOnHost,   .count = DIACount_Private,     .scratch = DIAScratch_Private,       .fill = DIAFill_Private      },
+  {.place = &PolderOnDevice, .count = PolderDiaCountDevice, .scratch = DIAScratchDevice_Private, .fill = DIAFillDevice_Private}
+};
+
+static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
 {
-  Mat_DIA   *D = NULL;
-  PolderDia *dia;
-  PetscInt   m, n, most, nd = 0, *off = NULL;
-  PetscReal  tol = 0.0;
-  PetscBool  ok  = PETSC_FALSE;
+  const DIASteps *steps = &DIAStepsAt[csr->device];
+  Mat_DIA        *D     = NULL;
+  PetscInt        m, n, most, nd = 0, *off = NULL;
+  PetscReal       tol = 0.0;
+  PetscBool       ok  = PETSC_FALSE;
 
   PetscFunctionBegin;
   *data = NULL;
   PetscCall(MatGetLocalSize(A, &m, &n));
-  most = m ? (PetscInt)PetscMin(aij->opts.max_fill * nz / m, (PetscReal)m + n) : 0;
-  PetscCall((*(device ? PolderDiaCountDevice : DIACount_Private))(m, n, csr->ai, csr->aj, most, &nd, &off));
+  most = m ? (PetscInt)PetscMin(aij->opts.max_fill * csr->nz / m, (PetscReal)m + n) : 0;
+  PetscCall((*steps->count)(m, n, csr->ai, csr->aj, most, &nd, &off));
   if (nd > most) {
     PetscCall(PetscSNPrintf(why, len, "more than %" PetscInt_FMT " diagonals, which would take more than -mat_aijdia_max_fill %g times the nonzeros", nd - 1, (double)aij->opts.max_fill));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(DIACreate_Private(m, n, nd, off, &D));
+  PetscCall(DIACreate_Private(steps, m, n, nd, off, &D));
   PetscCall(PetscFree(off));
   *data = D;
-  dia   = &D->dia;
-  if (device) {
-    const size_t bytes = PolderWorkSize(PolderDiaMultWork_CUDA(m));
-
-    D->device = PETSC_TRUE;
-    PetscCall(PolderDeviceMalloc(sizeof(*D->bad), &D->bad));
-    PetscCall(PolderDeviceMalloc(bytes, &D->work));
-    PetscCall(PolderDeviceZero(D->work, bytes));
-  }
-  if (aij->opts.symmetric && nd > 1 && DIAOffsetsSymmetric_Private(dia)) {
-    PetscCall(DIAAllocate_Private(D, dia->main));
+  PetscCall((*steps->scratch)(D));
+  if (aij->opts.symmetric && nd > 1 && DIAOffsetsSymmetric_Private(&D->dia)) {
+    PetscCall(DIAAllocate_Private(D, D->dia.main));
     PetscCall(DIATolerance_Private(A, aij, &tol));
-    PetscCall((*(device ? DIAFillDevice_Private : DIAFill_Private))(D, csr, tol, &ok));
+    PetscCall((*steps->fill)(D, csr, tol, PETSC_FALSE, &ok));
   }
   if (!ok) {
     PetscCall(DIAAllocate_Private(D, 0));
-    PetscCall((*(device ? DIAFillDevice_Private : DIAFill_Private))(D, csr, 0.0, &ok));
+    PetscCall((*steps->fill)(D, csr, 0.0, PETSC_FALSE, &ok));
     PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The columns of a row do not ascend: sort them in the arrays that the matrix is made from");
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
-{
-  PetscFunctionBegin;
-  PetscCall(DIABuild_Private(A, aij, csr, csr->ai[csr->m], PETSC_FALSE, data, len, why));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode DIABuildDevice(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
-{
-  PetscFunctionBegin;
-  PetscCall(DIABuild_Private(A, aij, csr, aij->rows->nz, PETSC_TRUE, data, len, why));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -237,40 +249,48 @@ static PetscErrorCode DIARefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, voi
 
   PetscFunctionBegin;
   PetscCall(DIATolerance_Private(A, aij, &tol));
-  if (D->device && D->first && (aij->eternal || PolderMatSymmetricEternal(A))) tol = PETSC_INFINITY; // half of the time would go into looking at the other half
-  PetscCall((*(D->device ? DIAFillDevice_Private : DIAFill_Private))(D, csr, tol, done));
+  PetscCall((*D->steps->fill)(D, csr, tol, (PetscBool)(D->first && (aij->eternal || PolderMatSymmetricEternal(A))), done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void DIAMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
+static PetscErrorCode DIAMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot)
 {
   const PolderDia *dia = &((const Mat_DIA *)data)->dia;
 
+  PetscFunctionBegin;
+  (void)dot;
   PolderDiaMult_Host(dia->m, dia->n, dia->nd, dia->off, dia->val, alpha, x, y, z);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void DIAMultTranspose(const void *data, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
+static PetscErrorCode DIAMultTranspose(const void *data, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
 {
   const Mat_DIA *D = (const Mat_DIA *)data;
 
+  PetscFunctionBegin;
   PolderDiaMult_Host(D->dia.n, D->dia.m, D->dia.nd, D->toff, (const PetscScalar *const *)D->tval, 1.0, x, y, z);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode DIAMultDevice(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, PolderStream stream)
+static PetscErrorCode DIAMultDevice(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot)
 {
   const Mat_DIA   *D   = (const Mat_DIA *)data;
   const PolderDia *dia = &D->dia;
+  PolderStream     stream;
 
   PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderDiaMult_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, alpha, x, y, z, dot, D->work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode DIAMultTransposeDevice(const void *data, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream)
+static PetscErrorCode DIAMultTransposeDevice(const void *data, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
 {
   const Mat_DIA *D = (const Mat_DIA *)data;
+  PolderStream   stream;
 
   PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderDiaMult_CUDA(D->dia.n, D->dia.m, D->dia.nd, D->toff, (const PetscScalar *const *)D->tval, 1.0, x, y, z, NULL, NULL, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -287,43 +307,31 @@ static PetscErrorCode DIADescribe(const void *data, size_t len, char text[], Pet
 }
 
 const PolderFormat PolderFormatDIA = {
-  .label                = "diagonals",
-  .root                 = MATAIJDIA,
-  .seq                  = MATSEQAIJDIA,
-  .mpi                  = MATMPIAIJDIA,
-  .build                = DIABuild,
-  .refresh              = DIARefresh,
-  .mult                 = DIAMult,
-  .multtranspose        = DIAMultTranspose,
-  .destroy              = DIADestroy,
-  .describe             = DIADescribe,
-  .build_device         = DIABuildDevice,
-  .refresh_device       = DIARefresh,
-  .mult_device          = DIAMultDevice,
-  .multtranspose_device = DIAMultTransposeDevice,
-  .destroy_device       = DIADestroy,
-  .describe_device      = DIADescribe,
+  .label = "diagonals", .root = MATAIJDIA, .seq = MATSEQAIJDIA, .mpi = MATMPIAIJDIA, .at = {{.build = DIABuild, .refresh = DIARefresh, .mult = DIAMult, .multtranspose = DIAMultTranspose, .destroy = DIADestroy, .describe = DIADescribe}, {.build = DIABuild, .refresh = DIARefresh, .mult = DIAMultDevice, .multtranspose = DIAMultTransposeDevice, .destroy = DIADestroy, .describe = DIADescribe}}
 };
 
-PetscErrorCode PolderMatGetDia(Mat A, const PolderDia **dia)
+static PetscErrorCode DIAGet_Private(Mat A, const PolderAIJSteps *steps, const PolderDia **dia)
 {
-  PolderAIJ aij;
+  PolderAIJArrays *arrays;
 
   PetscFunctionBegin;
   *dia = NULL;
-  PetscCall(PolderAIJGet(A, &aij));
-  if (aij && aij->used == &PolderFormatDIA) *dia = &((Mat_DIA *)aij->data)->dia;
+  PetscCall(PolderAIJGet(A, steps, &arrays));
+  if (arrays && arrays->format == &PolderFormatDIA) *dia = &((Mat_DIA *)arrays->data)->dia;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatGetDia(Mat A, const PolderDia **dia)
+{
+  PetscFunctionBegin;
+  PetscCall(DIAGet_Private(A, &PolderAIJStepsOnHost, dia));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderMatGetDeviceDia(Mat A, const PolderDia **dia)
 {
-  PolderAIJ aij;
-
   PetscFunctionBegin;
-  *dia = NULL;
-  PetscCall(PolderAIJGetDevice(A, &aij));
-  if (aij && aij->dused == &PolderFormatDIA) *dia = &((Mat_DIA *)aij->ddata)->dia;
+  PetscCall(DIAGet_Private(A, &PolderAIJStepsOnDevice, dia));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

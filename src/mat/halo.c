@@ -1,6 +1,5 @@
 /* Ghost values and CSR access of an AIJ matrix, through PETSc's public calls only. */
 #include "halo.h"
-#include "core/device.h"
 #include <petsc/private/matimpl.h>
 #include <petscsf.h>
 
@@ -237,17 +236,32 @@ PetscErrorCode PolderHaloExchange(PolderHalo halo, MPI_Datatype unit, const void
 }
 
 /* PETSc takes the values through host buffers when MPI knows nothing of GPUs (-use_gpu_aware_mpi 0): only what is sent and received crosses the bus */
+PetscErrorCode PolderHaloBeginAt(PolderHalo halo, const PolderPlace *place, MPI_Datatype unit, const void *owned, void *ghost)
+{
+  PetscFunctionBegin;
+  if (halo->sf) PetscCall(PetscSFBcastWithMemTypeBegin(halo->sf, unit, place->memtype, owned, place->memtype, ghost, MPI_REPLACE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloEndAt(PolderHalo halo, const PolderPlace *place, MPI_Datatype unit, const void *owned, void *ghost)
+{
+  PetscFunctionBegin;
+  (void)place; // PetscSF has kept it
+  PetscCall(PolderHaloEnd(halo, unit, owned, ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderHaloBeginDevice(PolderHalo halo, MPI_Datatype unit, const void *owned, void *ghost)
 {
   PetscFunctionBegin;
-  if (halo->sf) PetscCall(PetscSFBcastWithMemTypeBegin(halo->sf, unit, POLDER_MEMTYPE_DEVICE, owned, POLDER_MEMTYPE_DEVICE, ghost, MPI_REPLACE));
+  PetscCall(PolderHaloBeginAt(halo, &PolderOnDevice, unit, owned, ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderHaloEndDevice(PolderHalo halo, MPI_Datatype unit, const void *owned, void *ghost)
 {
   PetscFunctionBegin;
-  if (halo->sf) PetscCall(PetscSFBcastEnd(halo->sf, unit, owned, ghost, MPI_REPLACE));
+  PetscCall(PolderHaloEnd(halo, unit, owned, ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -318,6 +332,7 @@ PetscErrorCode PolderMatGetCSR(Mat A, PolderCSR *csr)
   PetscCall(MatGetSize(A, &csr->M, NULL));
   PetscCall(MatGetOwnershipRange(A, &csr->rstart, NULL));
   PetscCall(PolderBlockGetCSR_Private(csr->diag, &csr->ai, &csr->aj, &csr->aa));
+  csr->nz = csr->ai[csr->m];
   if (csr->offdiag) {
     PetscCall(MatGetSize(csr->offdiag, NULL, &csr->nghost));
     PetscCall(PolderBlockGetCSR_Private(csr->offdiag, &csr->bi, &csr->bj, &csr->ba));
@@ -344,6 +359,23 @@ PetscErrorCode PolderMatRestoreCSR(Mat A, PolderCSR *csr)
   PetscValidHeaderSpecific(A, MAT_CLASSID, 1);
   PetscCall(PolderBlockRestoreCSR_Private(csr->diag, &csr->ai, &csr->aj, &csr->aa));
   if (csr->offdiag) PetscCall(PolderBlockRestoreCSR_Private(csr->offdiag, &csr->bi, &csr->bj, &csr->ba));
+  PetscCall(PetscMemzero(csr, sizeof(*csr)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatGetCSRAt(Mat A, const PolderPlace *place, PolderCSR *csr, PetscBool *done)
+{
+  PetscFunctionBegin;
+  *done = PETSC_TRUE;
+  if (place->device) PetscCall(PolderMatGetDeviceCSR(A, csr, done)); // PETSc keeps the rows of its types there in other ways
+  else PetscCall(PolderMatGetCSR(A, csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatRestoreCSRAt(Mat A, PolderCSR *csr)
+{
+  PetscFunctionBegin;
+  if (!csr->device) PetscCall(PolderMatRestoreCSR(A, csr)); // the device has nothing to give back
   PetscCall(PetscMemzero(csr, sizeof(*csr)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/core.h"
+#include "core/place.h"
 
 typedef struct _n_PolderHalo *PolderHalo;
 
@@ -17,6 +18,9 @@ PETSC_INTERN PetscErrorCode PolderHaloEnd(PolderHalo, MPI_Datatype unit, const v
 /* Both at once, where there is nothing to do meanwhile */
 PETSC_INTERN PetscErrorCode PolderHaloExchange(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 
+/* The same on arrays at a place */
+PETSC_INTERN PetscErrorCode PolderHaloBeginAt(PolderHalo, const PolderPlace *, MPI_Datatype unit, const void *owned, void *ghost);
+PETSC_INTERN PetscErrorCode PolderHaloEndAt(PolderHalo, const PolderPlace *, MPI_Datatype unit, const void *owned, void *ghost);
 /* The same on arrays in device memory, and the way back: owned[] += ghost values, as a transposed product needs it */
 PETSC_INTERN PetscErrorCode PolderHaloBeginDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloEndDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
@@ -32,6 +36,7 @@ typedef struct {
   const PetscInt    *ai, *aj, *bi, *bj; /* bi = bj = NULL for a sequential type */
   const PetscScalar *aa, *ba;
   Mat                diag, offdiag;
+  PetscInt           nz;     /* entries of the diagonal block */
   PetscBool          device; /* the arrays are in device memory */
 } PolderCSR;
 
@@ -42,5 +47,8 @@ PETSC_INTERN PetscErrorCode PolderMatRestoreCSR(Mat, PolderCSR *);
 /* The same with all arrays but garray in device memory, for our types and for aijcusparse; done = PETSC_FALSE, and csr is zero, for matrices that live on the host only */
 PETSC_INTERN PetscErrorCode PolderMatGetDeviceCSR(Mat, PolderCSR *, PetscBool *done);
 PETSC_INTERN PetscErrorCode PolderMatRestoreDeviceCSR(Mat, PolderCSR *);
+/* The rows at a place: one of these pairs. Those of the host are always there */
+PETSC_INTERN PetscErrorCode PolderMatGetCSRAt(Mat, const PolderPlace *, PolderCSR *, PetscBool *done);
+PETSC_INTERN PetscErrorCode PolderMatRestoreCSRAt(Mat, PolderCSR *);
 /* Raises the state of a parallel AIJ matrix when that of its blocks has changed without it since the last call. Collective */
 PETSC_INTERN PetscErrorCode PolderMatCatchUp(Mat, PetscBool *changed);

@@ -100,12 +100,15 @@ static PetscErrorCode HECBuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void HECMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
+static PetscErrorCode HECMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot)
 {
   const Mat_HEC *H = (const Mat_HEC *)data;
 
+  PetscFunctionBegin;
+  (void)dot;
   PolderEllMult_Host(H->m, H->width, H->ld, H->col, H->val, alpha, x, y, z);
   PolderRowsMultAdd_Host(H->nover, H->row, H->ptr, H->colov, H->valov, alpha, x, z);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HECDescribe(const void *data, size_t len, char text[], PetscLogDouble *bytes, PetscLogDouble *stored)
@@ -120,20 +123,7 @@ static PetscErrorCode HECDescribe(const void *data, size_t len, char text[], Pet
 }
 
 const PolderFormat PolderFormatHEC = {
-  .label           = "ELL and compressed rows",
-  .root            = MATAIJHEC,
-  .seq             = MATSEQAIJHEC,
-  .mpi             = MATMPIAIJHEC,
-  .build           = HECBuild,
-  .refresh         = HECRefresh,
-  .mult            = HECMult,
-  .destroy         = HECDestroy,
-  .describe        = HECDescribe,
-  .build_device    = PolderSlicesBuild,
-  .refresh_device  = PolderSlicesRefresh,
-  .mult_device     = PolderSlicesMult,
-  .destroy_device  = PolderSlicesDestroy,
-  .describe_device = PolderSlicesDescribe,
+  .label = "ELL and compressed rows", .root = MATAIJHEC, .seq = MATSEQAIJHEC, .mpi = MATMPIAIJHEC, .at = {{.build = HECBuild, .refresh = HECRefresh, .mult = HECMult, .destroy = HECDestroy, .describe = HECDescribe}, {.build = PolderSlicesBuild, .refresh = PolderSlicesRefresh, .mult = PolderSlicesMult, .destroy = PolderSlicesDestroy, .describe = PolderSlicesDescribe}}
 };
 
 /*MC

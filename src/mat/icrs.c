@@ -82,11 +82,14 @@ static PetscErrorCode ICRSRefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static void ICRSMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
+static PetscErrorCode ICRSMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot)
 {
   const Mat_ICRS *S = (const Mat_ICRS *)data;
 
+  PetscFunctionBegin;
+  (void)dot;
   PolderIcrsMult_Host(S->m, S->ptr, S->col, S->val, alpha, x, y, z);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode ICRSDescribe(const void *data, size_t len, char text[], PetscLogDouble *bytes, PetscLogDouble *stored)
@@ -101,20 +104,7 @@ static PetscErrorCode ICRSDescribe(const void *data, size_t len, char text[], Pe
 }
 
 const PolderFormat PolderFormatICRS = {
-  .label           = "interleaved rows",
-  .root            = MATAIJICRS,
-  .seq             = MATSEQAIJICRS,
-  .mpi             = MATMPIAIJICRS,
-  .build           = ICRSBuild,
-  .refresh         = ICRSRefresh,
-  .mult            = ICRSMult,
-  .destroy         = ICRSDestroy,
-  .describe        = ICRSDescribe,
-  .build_device    = PolderSlicesBuild,
-  .refresh_device  = PolderSlicesRefresh,
-  .mult_device     = PolderSlicesMult,
-  .destroy_device  = PolderSlicesDestroy,
-  .describe_device = PolderSlicesDescribe,
+  .label = "interleaved rows", .root = MATAIJICRS, .seq = MATSEQAIJICRS, .mpi = MATMPIAIJICRS, .at = {{.build = ICRSBuild, .refresh = ICRSRefresh, .mult = ICRSMult, .destroy = ICRSDestroy, .describe = ICRSDescribe}, {.build = PolderSlicesBuild, .refresh = PolderSlicesRefresh, .mult = PolderSlicesMult, .destroy = PolderSlicesDestroy, .describe = PolderSlicesDescribe}}
 };
 
 /*MC

@@ -1,7 +1,7 @@
 /* What rounding a solution to double precision may leave as residual. */
 #include "rounding.h"
 #include "halo.h"
-#include "core/device.h"
+#include "core/place.h"
 #include "kernels/csr.h"
 
 /* y: in length || |A| |x| ||, from the norm of A by a few steps of the power method */
@@ -24,8 +24,8 @@ static PetscErrorCode PolderMatNormTimes_Private(Mat A, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y = |A| |x| for an AIJ matrix */
-static PetscErrorCode PolderMatMagnitude_Private(Mat A, Vec x, Vec y)
+/* y = |A| |x| for an AIJ matrix whose rows are at that place, as the vectors are; *done = PETSC_FALSE: they are not */
+static PetscErrorCode PolderMatMagnitude_Private(Mat A, const PolderPlace *place, Vec x, Vec y, PetscBool *done)
 {
   const PetscScalar *xa;
   PetscScalar       *ya, *ghost;
@@ -33,63 +33,38 @@ static PetscErrorCode PolderMatMagnitude_Private(Mat A, Vec x, Vec y)
   PolderCSR          csr;
 
   PetscFunctionBegin;
-  PetscCall(PolderMatGetHalo(A, &halo));
-  PetscCall(PolderMatGetCSR(A, &csr));
-  PetscCall(PetscMalloc1(csr.nghost, &ghost));
-  PetscCall(VecGetArrayRead(x, &xa));
-  PetscCall(PolderHaloExchange(halo, MPIU_SCALAR, xa, ghost));
-  PetscCall(VecGetArrayWrite(y, &ya));
-  PolderCsrMagnitude_Host(csr.m, csr.ai, csr.aj, csr.aa, xa, PETSC_FALSE, ya);
-  if (csr.bi) PolderCsrMagnitude_Host(csr.m, csr.bi, csr.bj, csr.ba, ghost, PETSC_TRUE, ya);
-  PetscCall(VecRestoreArrayWrite(y, &ya));
-  PetscCall(VecRestoreArrayRead(x, &xa));
-  PetscCall(PetscFree(ghost));
-  PetscCall(PolderMatRestoreCSR(A, &csr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The same on the device, where A and x are there */
-static PetscErrorCode PolderMatMagnitudeDevice_Private(Mat A, Vec x, Vec y, PetscBool *done)
-{
-  const PetscScalar *xa;
-  PetscScalar       *ya, *ghost = NULL;
-  PolderHalo         halo;
-  PolderCSR          csr;
-  PolderStream       stream;
-
-  PetscFunctionBegin;
-  PetscCall(PolderVecOnDevice(x, done));
-  if (*done) PetscCall(PolderMatGetDeviceCSR(A, &csr, done));
+  PetscCall(PolderMatGetCSRAt(A, place, &csr, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetHalo(A, &halo));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceMalloc(sizeof(*ghost) * (size_t)csr.nghost, &ghost));
-  PetscCall(PolderVecGetDeviceRead(x, &xa));
-  PetscCall(PolderVecGetDeviceWrite(y, &ya));
-  PetscCall(PolderHaloBeginDevice(halo, MPIU_SCALAR, xa, ghost));
-  PolderLaunch(PolderCsrMagnitude_CUDA(csr.m, csr.ai, csr.aj, csr.aa, xa, PETSC_FALSE, ya, stream));
-  PetscCall(PolderHaloEndDevice(halo, MPIU_SCALAR, xa, ghost));
-  if (csr.bi) PolderLaunch(PolderCsrMagnitude_CUDA(csr.m, csr.bi, csr.bj, csr.ba, ghost, PETSC_TRUE, ya, stream));
-  PetscCall(PolderVecRestoreDeviceWrite(y, &ya));
-  PetscCall(PolderVecRestoreDeviceRead(x, &xa));
-  PetscCall(PolderDeviceFree(&ghost));
-  PetscCall(PolderMatRestoreDeviceCSR(A, &csr));
+  PetscCall(PolderPlaceMalloc(place, csr.nghost, &ghost));
+  PetscCall((*place->vecgetread)(x, &xa));
+  PetscCall((*place->vecgetwrite)(y, &ya));
+  PetscCall(PolderHaloBeginAt(halo, place, MPIU_SCALAR, xa, ghost));
+  PolderRun(place, PolderCsrMagnitude, csr.m, csr.ai, csr.aj, csr.aa, xa, PETSC_FALSE, ya);
+  PetscCall(PolderHaloEndAt(halo, place, MPIU_SCALAR, xa, ghost));
+  if (csr.bi) PolderRun(place, PolderCsrMagnitude, csr.m, csr.bi, csr.bj, csr.ba, ghost, PETSC_TRUE, ya);
+  PetscCall((*place->vecrestorewrite)(y, &ya));
+  PetscCall((*place->vecrestoreread)(x, &xa));
+  PetscCall((*place->free)(&ghost));
+  PetscCall(PolderMatRestoreCSRAt(A, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* ||eps |A| |x| || with the unit roundoff eps; for matrices whose entries cannot be read, of diag(A) twice, its size for diagonally dominant ones, or else of ||A|| */
 PetscErrorCode PolderMatRoundingBound(Mat A, Vec x, PetscReal *bound)
 {
-  Vec       y;
-  PetscBool aij, diagonal, device;
+  Vec                y;
+  const PolderPlace *place;
+  PetscBool          aij, diagonal, done;
 
   PetscFunctionBegin;
   PetscCall(VecDuplicate(x, &y));
   PetscCall(MatHasOperation(A, MATOP_GET_DIAGONAL, &diagonal));
   PetscCall(PolderMatIsAIJ(A, &aij));
   if (aij) {
-    PetscCall(PolderMatMagnitudeDevice_Private(A, x, y, &device));
-    if (!device) PetscCall(PolderMatMagnitude_Private(A, x, y));
+    PetscCall(PolderPlaceOfVecs(x, NULL, &place));
+    PetscCall(PolderMatMagnitude_Private(A, place, x, y, &done));
+    if (!done) PetscCall(PolderMatMagnitude_Private(A, &PolderOnHost, x, y, &done)); // of another type than ours, on the host only
   } else if (!diagonal) PetscCall(PolderMatNormTimes_Private(A, x, y));
   else {
     PetscCall(MatGetDiagonal(A, y));

@@ -122,17 +122,17 @@ static PetscErrorCode SlicesFill_Private(Slices *S, const PolderCSR *csr, PetscB
 
 PetscErrorCode PolderSlicesBuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
 {
-  Slices      *S;
-  PolderStream stream;
-  PetscInt     m, n, nz = 0, nlong = 0;
-  int          cap = 0;
+  Slices        *S;
+  PolderStream   stream;
+  PetscInt       m, n, nlong = 0;
+  const PetscInt nz  = csr->nz;
+  int            cap = 0;
 
   PetscFunctionBegin;
   (void)aij;
   *data = NULL;
   PetscCall(MatGetLocalSize(A, &m, &n));
   PetscCall(PolderDeviceGetStream(&stream));
-  if (m > 0) PetscCall(PolderDeviceToHost(&nz, csr->ai + m, sizeof(nz)));
   if (PetscMax(PetscMax(m, n), nz) > 1000000000) {
     PetscCall(PetscSNPrintf(why, len, "slices count in 32 bits on the device, too few for %" PetscInt_FMT " nonzeros", nz));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -183,12 +183,14 @@ PetscErrorCode PolderSlicesRefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderSlicesMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, PolderStream stream)
+PetscErrorCode PolderSlicesMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot)
 {
   const Slices *S = (const Slices *)data;
+  PolderStream  stream;
   void         *work;
 
   PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
   PolderLaunch(PolderSlicesMult_CUDA(&S->s, alpha, x, y, z, dot, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);

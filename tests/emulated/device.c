@@ -1,13 +1,10 @@
 /*
-  A device that is the host: what device.h promises and, in the other files of this folder, every launcher in plain C. A library built from these instead of
-  src/core/device.c and cuda/ takes every vector for a device vector, so that the suite runs the device side of the library on a machine without a GPU.
+  A device that is the host: what devicecalls.h and device.h promise and, in the other files of this folder, every launcher in plain C. A library built from these instead of
+  src/core/devicecuda.c and cuda/ takes every vector for a device vector, so that the suite runs the device side of the library on a machine without a GPU.
 */
-#include "core/device.h"
-#include <petsc/private/matimpl.h>
+#include "core/devicecalls.h"
 
-/* As in src/core/device.c: up to here a copy counts as one of scalars */
-static const size_t ScalarBytes = 256;
-static char         Work[1];
+static char Work[1];
 /* What is recorded may launch, nothing else */
 static PetscBool Recording = PETSC_FALSE;
 #define NotRecorded() PetscCheck(!Recording, PETSC_COMM_SELF, PETSC_ERR_PLIB, "This cannot be replayed on a device")
@@ -16,11 +13,6 @@ const char *PolderDeviceErrorString(int err)
 {
   (void)err;
   return "no error of an emulated device";
-}
-
-PetscBool PolderDeviceCompiled(void)
-{
-  return PETSC_TRUE;
 }
 
 PetscErrorCode PolderDevicePresent(PetscBool *is)
@@ -56,20 +48,6 @@ PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
 {
   PetscFunctionBegin;
   PetscCall(VecDuplicate(v, w));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderMatSetOffload(Mat A, PetscOffloadMask mask)
-{
-  PetscFunctionBegin;
-  A->offloadmask = mask;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderMatGetOffload(Mat A, PetscOffloadMask *mask)
-{
-  PetscFunctionBegin;
-  *mask = A->offloadmask;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -171,14 +149,12 @@ enum {
 PETSC_EXTERN PetscInt PolderEmulatedRoom;
 PetscInt              PolderEmulatedRoom = -1;
 
-PetscErrorCode PolderDeviceMalloc(size_t bytes, void *ptr)
+PetscErrorCode PolderDeviceCallMalloc(size_t bytes, void *ptr)
 {
   char *mine;
 
   PetscFunctionBegin;
   NotRecorded();
-  *(void **)ptr = NULL;
-  if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCheck(PolderEmulatedRoom, PETSC_COMM_SELF, PETSC_ERR_MEM, "The GPU has no room for %zu bytes", bytes);
   if (PolderEmulatedRoom > 0) --PolderEmulatedRoom;
   PetscCall(PetscMalloc1(bytes + ALIGNMENT + sizeof(mine), &mine));
@@ -188,16 +164,47 @@ PetscErrorCode PolderDeviceMalloc(size_t bytes, void *ptr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeviceFree(void *ptr)
+PetscErrorCode PolderDeviceCallFree(void *there)
 {
-  char *mine;
-
   PetscFunctionBegin;
   NotRecorded();
-  if (!*(void **)ptr) PetscFunctionReturn(PETSC_SUCCESS);
-  mine = (*(char ***)ptr)[-1];
-  PetscCall(PetscFree(mine));
-  *(void **)ptr = NULL;
+  PetscCall(PetscFree(((char **)there)[-1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallZero(void *there, size_t bytes)
+{
+  PetscFunctionBegin;
+  memset(there, 0, bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallCopy(void *to, const void *from, size_t bytes)
+{
+  PetscFunctionBegin;
+  memcpy(to, from, bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallTake(void *to, const void *from, size_t bytes)
+{
+  PetscFunctionBegin;
+  NotRecorded();
+  memcpy(to, from, bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallPut(void *to, const void *from, size_t bytes)
+{
+  PetscFunctionBegin;
+  NotRecorded();
+  memcpy(to, from, bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallFinalize(void)
+{
+  PetscFunctionBegin;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -205,38 +212,6 @@ PetscErrorCode PolderDeviceGetWork(void **work)
 {
   PetscFunctionBegin;
   *work = Work;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceZero(void *ptr, size_t bytes)
-{
-  PetscFunctionBegin;
-  if (bytes) memset(ptr, 0, bytes);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceToDevice(void *to, const void *from, size_t bytes)
-{
-  PetscFunctionBegin;
-  if (bytes) memcpy(to, from, bytes);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes)
-{
-  PetscFunctionBegin;
-  NotRecorded();
-  if (bytes) memcpy(to, from, bytes);
-  if (bytes > ScalarBytes) PetscCall(PetscLogGpuToCpu((PetscLogDouble)bytes));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes)
-{
-  PetscFunctionBegin;
-  NotRecorded();
-  if (bytes) memcpy(to, from, bytes);
-  if (bytes > ScalarBytes) PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -283,12 +258,5 @@ PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
 {
   PetscFunctionBegin;
   *graph = NULL;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceFinalize(void)
-{
-  PetscFunctionBegin;
-  PetscCall(PolderVecNormFinalize());
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -82,7 +82,7 @@ static PetscErrorCode VectorsCreate(PC pc, Mat A, Vectors *v)
   VecType  type;
 
   PetscFunctionBeginUser;
-  PetscCall(PCRRBReducedSize_Private(pc, &n));
+  PetscCall(PCRRBReducedSize(pc, &n));
   for (int k = 0; k < 3; ++k) {
     PetscCall(CreateVecs(A, NULL, &v->full[k]));
     PetscCall(VecGetType(v->full[k], &type));
@@ -132,15 +132,15 @@ static PetscErrorCode MultDot(PC pc, Vec x, Vec y, PetscScalar *dot)
 
   PetscFunctionBeginUser;
   PetscCall(PolderVecOnDevice(x, &device));
-  if (!device) PetscCall(PCRRBReducedMult_Private(pc, x, y, dot, &done));
+  if (!device) PetscCall(PCRRBReducedMult(pc, x, y, dot, &done));
   else {
     PetscCall(PolderDeviceMalloc(sizeof(*d), &d));
-    PetscCall(PCRRBReducedMult_Private(pc, x, y, d, &done));
+    PetscCall(PCRRBReducedMult(pc, x, y, d, &done));
     PetscCall(PolderDeviceToHost(dot, d, sizeof(*d)));
     PetscCall(PolderDeviceFree(&d));
   }
   if (!done) { // the factor is on the host, the vectors are not
-    PetscCall(PCRRBReducedMult_Private(pc, x, y, NULL, &done));
+    PetscCall(PCRRBReducedMult(pc, x, y, NULL, &done));
     PetscCall(VecDot(x, y, dot));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -183,12 +183,12 @@ static PetscErrorCode CheckReduction(PC pc, Mat A, Vectors *v, PetscReal *worst)
   PetscFunctionBeginUser;
   PetscCall(FillRandom(v->full[0], 2));
   PetscCall(MatMult(A, v->full[0], v->full[1]));
-  PetscCall(PCRRBPick_Private(pc, v->full[0], v->red[0]));
-  PetscCall(PCRRBReducedMult_Private(pc, v->red[0], v->red[1], NULL, &done));
-  PetscCall(PCRRBReduce_Private(pc, v->full[1], v->red[2]));
+  PetscCall(PCRRBPick(pc, v->full[0], v->red[0]));
+  PetscCall(PCRRBReducedMult(pc, v->red[0], v->red[1], NULL, &done));
+  PetscCall(PCRRBReduce(pc, v->full[1], v->red[2]));
   PetscCall(Deviation(v->red[2], v->red[1], &deviation[0]));
   PetscCall(VecSet(v->full[2], NAN));
-  PetscCall(PCRRBExpand_Private(pc, v->full[1], v->red[0], v->full[2]));
+  PetscCall(PCRRBExpand(pc, v->full[1], v->red[0], v->full[2]));
   PetscCall(Deviation(v->full[2], v->full[0], &deviation[1]));
   Worsen(deviation[0], worst);
   Worsen(deviation[1], worst);
@@ -204,9 +204,9 @@ static PetscErrorCode CheckApply(const Problem *p, PC pc, Vectors *v, PetscReal 
   PetscCall(FillRandom(v->red[0], 3));
   PetscCall(Spread(p, v->red[0], v->full[0]));
   PetscCall(PCApply(pc, v->full[0], v->full[1]));
-  PetscCall(PCRRBPick_Private(pc, v->full[1], v->red[1]));
+  PetscCall(PCRRBPick(pc, v->full[1], v->red[1]));
   PetscCall(VecSet(v->red[2], NAN));
-  PetscCall(PCRRBReducedApply_Private(pc, v->red[0], v->red[2]));
+  PetscCall(PCRRBReducedApply(pc, v->red[0], v->red[2]));
   PetscCall(Deviation(v->red[2], v->red[1], &deviation));
   Worsen(deviation, worst);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -236,10 +236,10 @@ static PetscErrorCode TestComplement(void)
 
         PetscCall(CreatePC(A, p.nx, p.ny, levels[l], l % 2 ? 0.7 : 1, &pc));
         if (l < 3) PetscCall(PCSetUp(pc)); // wanted later, or from the start
-        PetscCall(PCRRBReducedWant_Private(pc));
+        PetscCall(PCRRBReducedWant(pc));
         PetscCall(PCSetUp(pc));
         PetscCall(VectorsCreate(pc, A, &v));
-        PetscCall(PCRRBReducedBegin_Private(pc, v.full[0]));
+        PetscCall(PCRRBReducedBegin(pc, v.full[0]));
         PetscCall(CheckProduct(&p, pc, T, &v, &worst[0]));
         PetscCall(CheckReduction(pc, A, &v, &worst[1]));
         PetscCall(CheckApply(&p, pc, &v, &worst[2]));

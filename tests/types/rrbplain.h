@@ -180,7 +180,7 @@ static inline PetscErrorCode PlainRest(Plain *p, PC_RRB *rrb)
       if (back) *v = z[rest->place[rest->number[k]]];
       else z[rest->place[rest->number[k]]] = *v;
     }
-    if (!back) PetscCall(PCRRBRestSolve_Private(rest, rest->place, z, z));
+    if (!back) PetscCall(PCRRBRestSolve(rest, rest->place, z, z));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

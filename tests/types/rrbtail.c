@@ -29,7 +29,7 @@ static PetscBool IsLarge(const Problem *p, PetscInt levels)
 {
   PetscReal n, band;
 
-  return (PetscBool)(PCRRBRestSize_Private(p->nx, p->ny, levels, &n, &band) && n > 512);
+  return (PetscBool)(PCRRBRestSize(p->nx, p->ny, levels, &n, &band) && n > 512);
 }
 
 /* The same matrix and a vector on the host */

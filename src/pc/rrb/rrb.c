@@ -4,7 +4,10 @@
 #include "core/refusal.h"
 #include <petsc/private/pcimpl.h>
 
-PetscErrorCode PCRRBUpdateGrid_Private(PC pc, const PolderCSR *csr)
+/* The host can do without the device, and is asked last */
+static const RRBSteps *const RRBStepsAt[] = {&RRBStepsOnHost, &RRBStepsOnDevice};
+
+PetscErrorCode PCRRBUpdateGrid(PC pc, const PolderCSR *csr)
 {
   PC_RRB          *rrb = (PC_RRB *)pc->data;
   PetscObjectId    mat;
@@ -15,24 +18,9 @@ PetscErrorCode PCRRBUpdateGrid_Private(PC pc, const PolderCSR *csr)
   PetscCall(MatGetNonzeroState(pc->pmat, &state));
   if (mat == rrb->mat && state == rrb->nonzerostate) PetscFunctionReturn(PETSC_SUCCESS);
   rrb->mat = 0;
-  PetscCall(PCRRBFindGrid_Private(pc, csr));
+  PetscCall(PCRRBFindGrid(pc, csr));
   rrb->mat          = mat;
   rrb->nonzerostate = state;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCRRBSetUpHost_Private(PC pc)
-{
-  PC_RRB   *rrb = (PC_RRB *)pc->data;
-  PolderCSR csr;
-
-  PetscFunctionBegin;
-  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
-  PetscCall(PCRRBUpdateGrid_Private(pc, &csr));
-  PetscCall(PCRRBLayout_Private(pc));
-  PetscCall(PCRRBFactor_Private(pc, &csr));
-  rrb->valid = (PetscBool)!pc->failedreason;
-  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -41,7 +29,7 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
   PC_RRB   *rrb  = (PC_RRB *)pc->data;
   MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
   PetscInt  M, N;
-  PetscBool is, done;
+  PetscBool is, done = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PolderMatIsAIJ(pc->pmat, &is));
@@ -52,78 +40,55 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
   PetscCall(PolderLogBegin(POLDER_RRBSetUp, pc));
   rrb->valid = PETSC_FALSE;
   PetscCall(PolderPCForgive(pc));
-  PetscCall(PCRRBSetUpDevice_Private(pc, &done));
-  if (!done) PetscCall(PCRRBSetUpHost_Private(pc));
+  for (int k = 1; k >= 0 && !done; --k) PetscCall((*RRBStepsAt[k]->setup)(pc, &done));
   PetscCall(PetscObjectStateGet((PetscObject)pc->pmat, &rrb->state));
   PetscCall(PolderLogEnd(POLDER_RRBSetUp, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  L y = r       grid after grid: the values of eliminated nodes go to their neighbours
-  L^T z = D^-1 y  after the exact rest, back from grid to grid
-
-  r2 of a grid is the next grid in natural order. From grid `from` on, whose values are r, rows ld apart; they become z. On several processes the first grids
-  are in boxes.
-*/
-PetscErrorCode PCRRBSweeps_Private(PC_RRB *rrb, PetscInt from, const PetscScalar *r, PetscInt ld, PetscScalar *z)
+PetscErrorCode PCRRBChoose(PC pc, Vec r, Vec z, const RRBSteps **steps)
 {
+  const PolderPlace *place;
+
   PetscFunctionBegin;
-  for (PetscInt k = from; k < rrb->ngrid; ++k) {
-    const RRBGrid     *grid = &rrb->grid[k], *finer = k > from ? grid - 1 : NULL;
-    const PetscScalar *a  = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : r;
-    const PetscInt     da = finer ? finer->g.pitch : ld;
-
-    if (grid->single) PolderRRBForwardSingle_Host(&grid->g, grid->half, grid->single, a, da, grid->z);
-    else PolderRRBForward_Host(&grid->g, grid->half, grid->coef, a, da, grid->z);
-  }
-  if (rrb->ngrid > from) PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->rest.place, rrb->grid[rrb->ngrid - 1].z, rrb->grid[rrb->ngrid - 1].z));
-  else PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->rest.place, r, z));
-  for (PetscInt k = rrb->ngrid - 1; k >= from; --k) {
-    const RRBGrid *grid = &rrb->grid[k], *finer = k > from ? grid - 1 : NULL;
-    PetscScalar   *a  = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : z;
-    const PetscInt da = finer ? finer->g.pitch : ld;
-
-    if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, grid->half, grid->single, grid->z, a, da);
-    else PolderRRBBackward_Host(&grid->g, grid->half, grid->coef, grid->z, a, da);
-  }
+  *steps = &RRBStepsOnHost;
+  PetscCall(PolderPlaceOfVecs(r, z, &place));
+  *steps = RRBStepsAt[((PC_RRB *)pc->data)->device.valid && place->device];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRRBApplyHost_Private(PC pc, Vec r, Vec z)
+PetscErrorCode PCRRBApplyAt(PC pc, const RRBSteps *steps, Vec r, Vec z, const PolderCGRho *rho)
 {
-  PC_RRB            *rrb = (PC_RRB *)pc->data;
-  const PetscScalar *rr, *in;
+  const PC_RRB      *rrb   = (PC_RRB *)pc->data;
+  const PolderPlace *place = steps->place;
+  const PetscScalar *rr;
   PetscScalar       *zz;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(r, &rr));
-  PetscCall(VecGetArrayWrite(z, &zz));
-  if (rrb->ranks.size) {
-    PetscCall(PCRRBToBox_Private(rrb, rr, &in));
-    PetscCall(PCRRBSweepsRanks_Private(pc, 0, in, PCRRBWidth_Private(rrb), rrb->ranks.move ? rrb->ranks.box : zz));
-    PetscCall(PCRRBFromBox_Private(rrb, zz));
-  } else PetscCall(PCRRBSweeps_Private(rrb, 0, rr, rrb->nx, zz));
-  PetscCall(VecRestoreArrayWrite(z, &zz));
-  PetscCall(VecRestoreArrayRead(r, &rr));
-  PetscCall(PetscLogFlops(rrb->flops));
+  PetscCall((*place->vecgetread)(r, &rr));
+  PetscCall((*place->vecgetwrite)(z, &zz));
+  PetscCall((*place->timebegin)());
+  PetscCall((*steps->apply)(pc, rr, zz, rho));
+  PetscCall((*place->timeend)());
+  PetscCall((*place->vecrestorewrite)(z, &zz));
+  PetscCall((*place->vecrestoreread)(r, &rr));
+  PetscCall((*place->logflops)(rrb->flops + (rho ? 3.0 * rrb->nx * rrb->ny : 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCApply_RRB(PC pc, Vec r, Vec z)
 {
-  PetscBool done, failed;
+  const RRBSteps *steps;
+  PetscBool       failed;
 
   PetscFunctionBegin;
   PetscCall(PolderPCFlag(pc, z, &failed));
   if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
-  PetscCall(PCRRBApplyDevice_Private(pc, r, z, NULL, &done));
-  if (!done) {
-    if (!((PC_RRB *)pc->data)->valid) PetscCall(PCRRBSetUpHost_Private(pc)); // the matrix is on the device and the vectors are not
-    PetscCall(PolderPCFlag(pc, z, &failed));
-    if (!failed) PetscCall(PCRRBApplyHost_Private(pc, r, z));
-  }
+  PetscCall(PCRRBChoose(pc, r, z, &steps));
+  PetscCall((*steps->ready)(pc, PETSC_FALSE));
+  PetscCall(PolderPCFlag(pc, z, &failed));
+  if (!failed) PetscCall(PCRRBApplyAt(pc, steps, r, z, NULL));
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -133,9 +98,9 @@ static PetscErrorCode PCReset_RRB(PC pc)
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBFreeLayout_Private(rrb));
-  PetscCall(PCRRBRowsFree_Private(&rrb->rows));
-  PetscCall(PCRRBFreeDevice_Private(&rrb->device));
+  PetscCall(PCRRBFreeLayout(rrb));
+  PetscCall(PCRRBRowsFree(&rrb->rows));
+  PetscCall(PCRRBFreeDevice(&rrb->device));
   rrb->mat   = 0;
   rrb->valid = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -157,51 +122,36 @@ static PetscErrorCode PCDestroy_RRB(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Bytes of the factor, its work arrays and the rest on all processes */
-static PetscErrorCode PCRRBBytes_Private(PC pc, PetscLogDouble *bytes)
-{
-  const PC_RRB  *rrb  = (PC_RRB *)pc->data;
-  PetscLogDouble mine = (PetscLogDouble)rrb->rest.n * (rrb->rest.band + 1.0) * sizeof(PetscScalar);
-
-  PetscFunctionBegin;
-  if (rrb->device.valid) mine = (PetscLogDouble)rrb->device.bytes;
-  for (PetscInt k = 0; k < rrb->ngrid && !rrb->device.valid; ++k) mine += (PetscLogDouble)rrb->grid[k].g.size * (RRB_NVEC * sizeof(PetscScalar) + RRB_NCOEF * (rrb->single ? sizeof(float) : sizeof(PetscScalar)));
-  PetscCallMPI(MPI_Allreduce(&mine, bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
 {
   static const char *const origins[] = {"given", "of the DM", "seen in the matrix"};
   PC_RRB                  *rrb       = (PC_RRB *)pc->data;
   const RRBRest           *rest      = &rrb->rest;
   const RRBRanks          *ranks     = &rrb->ranks;
-  const PetscBool          device    = rrb->device.valid;
+  const RRBSteps          *steps     = RRBStepsAt[rrb->device.valid];
   char                     how[128];
-  PetscLogDouble           bytes;
+  PetscLogDouble           bytes = (*steps->bytes)(rrb);
   PetscBool                ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!rrb->valid && !device) {
+  if (!rrb->valid && !rrb->device.valid) {
     PetscCall(PetscViewerASCIIPrintf(viewer, "  omega %g, not set up\n", (double)rrb->omega));
     PetscCall(PolderRefusalView((PetscObject)pc, viewer));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PCRRBBytes_Private(pc, &bytes));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes, %s; %d-point stencil\n", rrb->nx, rrb->ny, origins[rrb->origin], rrb->matrix.nine ? 9 : 5));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " half levels eliminated%s, omega %g\n", rrb->levels, rrb->wanted < 0 ? " (chosen)" : rrb->wanted > rrb->levels ? " (the grid ends there)" : "", (double)rrb->omega));
   if (ranks->size)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  grids in %" PetscInt_FMT " by %" PetscInt_FMT " boxes, one a process: %" PetscInt_FMT "; on every process: %" PetscInt_FMT "\n", ranks->np[0], ranks->np[1], ranks->ngrid, rrb->ngrid - ranks->ngrid));
-  PetscCall(PetscSNPrintf(how, sizeof(how), "band Cholesky of half bandwidth %" PetscInt_FMT "%s", rest->band, ranks->size ? ", on every process" : ""));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  exact rest: %" PetscInt_FMT " unknowns of a grid of %" PetscInt_FMT " by %" PetscInt_FMT ", %s\n", rest->n, rest->nx, rest->ny, device ? "dense inverse" : how));
+  PetscCall((*steps->describerest)(rrb, sizeof(how), how));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  exact rest: %" PetscInt_FMT " unknowns of a grid of %" PetscInt_FMT " by %" PetscInt_FMT ", %s\n", rest->n, rest->nx, rest->ny, how));
   if (rest->npin) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular parts of the rest: %" PetscInt_FMT "\n", rest->npin));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  factor in %s precision, on the %s; %.1f bytes a row\n", rrb->single ? "single" : "double", device ? "device" : "host", (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
-  if (device && rrb->device.ngrid) PetscCall(PetscViewerASCIIPrintf(viewer, "  grids in a kernel of their own: %" PetscInt_FMT "; in one together: %" PetscInt_FMT "\n", rrb->device.small, rrb->device.ngrid - rrb->device.small));
-  if (device && rrb->device.tail < rrb->device.nfactor)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  half levels that are one matrix with the rest: %" PetscInt_FMT ", of %" PetscInt_FMT " unknowns\n", rrb->levels - 2 * rrb->device.tail - (rrb->device.tail < rrb->device.ngrid), rrb->device.n));
-  PetscCall(PCRRBReducedView_Private(rrb, viewer));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  factor in %s precision, on the %s; %.1f bytes a row\n", rrb->single ? "single" : "double", steps->place->name, (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
+  PetscCall((*steps->view)(rrb, viewer));
+  PetscCall(PCRRBReducedView(rrb, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -500,7 +450,7 @@ PETSC_INTERN PetscErrorCode PCCreate_RRB(PC pc)
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetSinglePrecision_C", PCRRBSetSinglePrecision_RRB));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBSetLatency_C", PCRRBSetLatency_RRB));
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCRRBGetOrdering_C", PCRRBGetOrdering_RRB));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, PCRRBGetFused_Private));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_REDUCTION, PCRRBGetReduction_Private));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, PCRRBGetFused));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_REDUCTION, PCRRBGetReduction));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

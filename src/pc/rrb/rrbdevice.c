@@ -21,7 +21,7 @@ static PetscErrorCode RRBDeviceFreeTemp(RRBDevice *d)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBFreeDevice_Private(RRBDevice *d)
+PetscErrorCode PCRRBFreeDevice(RRBDevice *d)
 {
   PetscFunctionBegin;
   for (PetscInt k = 0; k < d->nfactor; ++k) {
@@ -75,7 +75,7 @@ static PetscInt RRBDeviceChooseLevels(PetscInt nx, PetscInt ny)
   PetscInt  levels;
   PetscReal n, band;
 
-  for (levels = 0; PCRRBRestSize_Private(nx, ny, levels, &n, &band); ++levels) {
+  for (levels = 0; PCRRBRestSize(nx, ny, levels, &n, &band); ++levels) {
     if (n <= RRB_REST) return levels;
   }
   return levels - 1;
@@ -142,14 +142,14 @@ static PetscErrorCode PCRRBLayoutDevice_Private(PC pc, PetscBool *done)
   const RRBRest *rest = &rrb->rest;
 
   PetscFunctionBegin;
-  while (!PCRRBRestSize_Private(x, y, levels, &n, &band)) --levels;
+  while (!PCRRBRestSize(x, y, levels, &n, &band)) --levels;
   if (rrb->reduced.wanted) levels = PetscMax(levels, 1);
   *done = (PetscBool)(n <= RRB_REST_MOST);
   if (!*done) PetscCall(PetscInfo(pc, "Not on the device: a rest of %g unknowns is too large for an inverse, use more -pc_rrb_levels than %" PetscInt_FMT "\n", (double)n, levels));
   if (*done && d->n && rest->n == d->nrest && d->nx == x && d->ny == y && d->levels == levels && d->single == rrb->single && (d->reduced || !rrb->reduced.wanted)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCRRBFreeDevice_Private(d));
+  PetscCall(PCRRBFreeDevice(d));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCRRBFreeLayout_Private(rrb));
+  PetscCall(PCRRBFreeLayout(rrb));
   rrb->levels = d->levels = levels;
   d->nx                   = x;
   d->ny                   = y;
@@ -167,7 +167,7 @@ static PetscErrorCode PCRRBLayoutDevice_Private(PC pc, PetscBool *done)
 
     if ((PetscReal)g->nx * (PetscReal)g->ny <= POLDER_RRB_SMALL && d->ngrid - d->small <= POLDER_RRB_SMALL_GRIDS) break;
   }
-  PetscCall(PCRRBRestLayout_Private(pc, x, y, (PetscBool)(levels % 2), NULL));
+  PetscCall(PCRRBRestLayout(pc, x, y, (PetscBool)(levels % 2), NULL));
   d->nrest = rest->n;
   if (d->tail == d->nfactor) d->n = rest->n;
   d->ld = RRBDeviceLeading(d->n);
@@ -303,7 +303,7 @@ static PetscErrorCode PCRRBPartsDevice_Private(PC pc, PetscInt **part, PetscScal
   PetscFunctionBegin;
   *part  = NULL;
   *shift = NULL;
-  PetscCall(PCRRBRestParts_Private(pc));
+  PetscCall(PCRRBRestParts(pc));
   if (!rest->npin) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(rest->n, &number, rest->npin, &value));
   for (PetscInt k = 0; k < rest->nx * rest->ny; ++k) {
@@ -397,7 +397,7 @@ static PetscErrorCode PCRRBFactorDevice_Private(PC pc, const PolderCSR *csr, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBSetUpDevice_Private(PC pc, PetscBool *done)
+static PetscErrorCode PCRRBSetUpDevice_Private(PC pc, PetscBool *done)
 {
   PC_RRB          *rrb = (PC_RRB *)pc->data;
   PolderCSR        csr;
@@ -409,18 +409,17 @@ PetscErrorCode PCRRBSetUpDevice_Private(PC pc, PetscBool *done)
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   if (size == 1) PetscCall(PolderMatGetDeviceCSR(pc->pmat, &csr, done));
   if (!*done) {
-    PetscCall(PCRRBFreeDevice_Private(&rrb->device));
+    PetscCall(PCRRBFreeDevice(&rrb->device));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
   rrb->device.valid = PETSC_FALSE;
-  csr.device        = PETSC_TRUE;
-  PetscCall(PCRRBUpdateGrid_Private(pc, &csr));
+  PetscCall(PCRRBUpdateGrid(pc, &csr));
   PetscCall(PCRRBLayoutDevice_Private(pc, done));
   if (*done) {
     PetscCall(PCRRBFactorDevice_Private(pc, &csr, dia));
     if (!rrb->device.valid) {
-      PetscCall(PCRRBSetUpHost_Private(pc)); // tells the row or the node
+      PetscCall(PCRRBSetUpHost(pc)); // tells the row or the node
       rrb->valid = PETSC_FALSE;
       if (!pc->failedreason)
         PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "PC of type rrb finds a pivot that is not positive on the device, but none on the host: the matrix is not positive definite to rounding, use a smaller -pc_rrb_omega or fewer -pc_rrb_levels");
@@ -448,39 +447,65 @@ static PetscErrorCode PCRRBSweepDevice_Private(RRBDevice *d, PetscInt first, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBApplyDevice_Private(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
+static PetscErrorCode PCRRBReadyDevice_Private(PC pc, PetscBool reduced)
 {
-  PC_RRB            *rrb = (PC_RRB *)pc->data;
-  RRBDevice         *d   = &rrb->device;
-  const PetscScalar *rr;
-  PetscScalar       *zz;
-  PolderStream       stream;
-
   PetscFunctionBegin;
-  *done = d->valid;
-  if (rho && d->small == 0) *done = PETSC_FALSE;
-  if (*done) PetscCall(PolderVecOnDevice(r, done));
-  if (*done) PetscCall(PolderVecOnDevice(z, done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderVecGetDeviceRead(r, &rr));
-  PetscCall(PolderVecGetDeviceWrite(z, &zz));
-  PetscCall(PetscLogGpuTimeBegin());
-  if (d->ngrid) {
-    d->step[0].r = rr;
-    d->step[0].x = zz;
-    PetscCall(PCRRBSweepDevice_Private(d, 0, rho, stream));
-    d->step[0].r = NULL;
-    d->step[0].x = NULL;
-  } else PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, rr, NULL, zz, PETSC_FALSE, stream));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
-  PetscCall(PolderVecRestoreDeviceRead(r, &rr));
-  PetscCall(PetscLogGpuFlops(rrb->flops + (rho ? 3.0 * rrb->nx * rrb->ny : 0.0)));
+  (void)reduced;
+  (void)pc; // or it would not have been chosen
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBApplyReducedDevice_Private(PC pc, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho)
+static PetscErrorCode PCRRBApplyDevice_Private(PC pc, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho)
+{
+  RRBDevice   *d = &((PC_RRB *)pc->data)->device;
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (d->ngrid) {
+    d->step[0].r = r;
+    d->step[0].x = z;
+    PetscCall(PCRRBSweepDevice_Private(d, 0, rho, stream));
+    d->step[0].r = NULL;
+    d->step[0].x = NULL;
+  } else PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, r, NULL, z, PETSC_FALSE, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscLogDouble PCRRBBytesDevice_Private(const PC_RRB *rrb)
+{
+  return (PetscLogDouble)rrb->device.bytes;
+}
+
+static PetscErrorCode PCRRBDescribeRestDevice_Private(const PC_RRB *rrb, size_t len, char text[])
+{
+  PetscFunctionBegin;
+  (void)rrb;
+  PetscCall(PetscStrncpy(text, "dense inverse", len));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBViewDevice_Private(const PC_RRB *rrb, PetscViewer viewer)
+{
+  const RRBDevice *d = &rrb->device;
+
+  PetscFunctionBegin;
+  if (d->ngrid) PetscCall(PetscViewerASCIIPrintf(viewer, "  grids in a kernel of their own: %" PetscInt_FMT "; in one together: %" PetscInt_FMT "\n", d->small, d->ngrid - d->small));
+  if (d->tail < d->nfactor) PetscCall(PetscViewerASCIIPrintf(viewer, "  half levels that are one matrix with the rest: %" PetscInt_FMT ", of %" PetscInt_FMT " unknowns\n", rrb->levels - 2 * d->tail - (d->tail < d->ngrid), d->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const RRBSteps RRBStepsOnDevice = {
+  .place        = &PolderOnDevice,
+  .setup        = PCRRBSetUpDevice_Private,
+  .ready        = PCRRBReadyDevice_Private,
+  .apply        = PCRRBApplyDevice_Private,
+  .bytes        = PCRRBBytesDevice_Private,
+  .describerest = PCRRBDescribeRestDevice_Private,
+  .view         = PCRRBViewDevice_Private,
+};
+
+PetscErrorCode PCRRBApplyReducedDevice(PC pc, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho)
 {
   PC_RRB      *rrb = (PC_RRB *)pc->data;
   RRBDevice   *d   = &rrb->device;
@@ -502,19 +527,56 @@ PetscErrorCode PCRRBApplyReducedDevice_Private(PC pc, const PetscScalar r[], Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PCRRBReducedManySteps(PC pc, PetscBool prepare, PetscBool first, PetscInt count, Vec v[5], PolderCGState *state, PetscBool *done)
+{
+  const PC_RRB    *rrb = (PC_RRB *)pc->data;
+  const RRBDevice *d   = &rrb->device;
+  const PetscInt   n   = (rrb->nx * rrb->ny + 1) / 2;
+  PolderRRBSystem  system;
+  PetscScalar     *x, *r, *z, *p, *w;
+  PolderStream     stream;
+  void            *work;
+
+  PetscFunctionBegin;
+  *done = (PetscBool)(d->valid && d->reduced && !d->step[0].half && d->ngrid <= POLDER_RRB_SMALL_GRIDS && n <= (PetscInt)PolderWorkSize(PolderRRBCGMost_CUDA()));
+  if (!*done || !count) PetscFunctionReturn(PETSC_SUCCESS);
+  system = (PolderRRBSystem){.single = d->single, .ngrid = d->ngrid, .step = d->step, .n = d->n, .ld = d->ld, .inverse = d->inverse, .b = d->b, .x = d->x, .S = d->reduced};
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  PetscCall(PolderVecGetDeviceArray(v[0], &x));
+  PetscCall(PolderVecGetDeviceArray(v[1], &r));
+  PetscCall(PolderVecGetDeviceArray(v[2], &z));
+  PetscCall(PolderVecGetDeviceArray(v[3], &p));
+  PetscCall(PolderVecGetDeviceWrite(v[4], &w));
+  PetscCall(PetscLogGpuTimeBegin());
+  PolderLaunch(PolderRRBCG_CUDA(&system, prepare, first, count, x, r, z, p, w, state, work, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PolderVecRestoreDeviceWrite(v[4], &w));
+  PetscCall(PolderVecRestoreDeviceArray(v[3], &p));
+  PetscCall(PolderVecRestoreDeviceArray(v[2], &z));
+  PetscCall(PolderVecRestoreDeviceArray(v[1], &r));
+  PetscCall(PolderVecRestoreDeviceArray(v[0], &x));
+  PetscCall(PetscLogGpuFlops(count * (rrb->flops + 10.0 * rrb->nx * rrb->ny)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PCRRBApplyRho_Private(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
 {
+  const RRBSteps *steps;
+
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(r, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCSetUp(pc));
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
-  PetscCall(PCRRBApplyDevice_Private(pc, r, z, rho, done));
+  PetscCall(PCRRBChoose(pc, r, z, &steps));
+  *done = (PetscBool)(steps == &RRBStepsOnDevice && ((PC_RRB *)pc->data)->device.small);
+  if (*done) PetscCall(PCRRBApplyAt(pc, steps, r, z, rho));
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBGetFused_Private(PC pc, const PolderPCFused **fused)
+PetscErrorCode PCRRBGetFused(PC pc, const PolderPCFused **fused)
 {
   static const PolderPCFused offer = {.applyrho = PCRRBApplyRho_Private};
 

@@ -89,8 +89,8 @@ static PetscInt PCRRBStrip_Private(const PolderRRBGrid *g, const PolderRRBGrid *
 static PetscInt PCRRBStrips_Private(const PC_RRB *rrb, PetscInt k, int exchange, PetscInt place[], PetscSFNode from[])
 {
   const RRBRanks *ranks = &rrb->ranks;
-  const RRBBox    box   = PCRRBBox_Private(rrb, k);
-  PolderRRBGrid   g     = PCRRBShape_Private(box.x1 - box.x0, box.y1 - box.y0);
+  const RRBBox    box   = PCRRBBox(rrb, k);
+  PolderRRBGrid   g     = PCRRBShape(box.x1 - box.x0, box.y1 - box.y0);
   PetscInt        count = 0;
 
   if (ranks->at[0] < 0) return 0;
@@ -101,31 +101,30 @@ static PetscInt PCRRBStrips_Private(const PC_RRB *rrb, PetscInt k, int exchange,
       PolderRRBGrid  neighbour;
 
       if ((int)strips[s].exchange != exchange || !(strips[s].from & directions[d].bit) || i < 0 || i >= ranks->np[0] || j < 0 || j >= ranks->np[1]) continue;
-      b         = PCRRBBoxAt_Private(ranks, k, i, j);
-      neighbour = PCRRBShape_Private(b.x1 - b.x0, b.y1 - b.y0);
-      for (int f = strips[s].f; f < strips[s].f + strips[s].n; ++f)
-        count += PCRRBStrip_Private(&g, &neighbour, &strips[s], f, directions[d].dx, directions[d].dy, PCRRBRankAt_Private(rrb, i, j), place ? place + count : NULL, place ? from + count : NULL);
+      b         = PCRRBBoxAt(ranks, k, i, j);
+      neighbour = PCRRBShape(b.x1 - b.x0, b.y1 - b.y0);
+      for (int f = strips[s].f; f < strips[s].f + strips[s].n; ++f) count += PCRRBStrip_Private(&g, &neighbour, &strips[s], f, directions[d].dx, directions[d].dy, PCRRBRankAt(rrb, i, j), place ? place + count : NULL, place ? from + count : NULL);
     }
   }
   return count;
 }
 
-PetscErrorCode PCRRBExchangeCreate_Private(PC pc)
+PetscErrorCode PCRRBExchangeCreate(PC pc)
 {
   static const int narray[RRB_NEXCHANGE] = {RRB_NCOEF, RRB_NWORK, RRB_NCOEF, RRB_NCOEF, RRB_NVEC, RRB_NVEC, RRB_NVEC, RRB_NREDUCED};
   PC_RRB          *rrb                   = (PC_RRB *)pc->data;
   RRBRanks        *ranks                 = &rrb->ranks;
 
-  const RRBBox first = PCRRBBox_Private(rrb, 0);
-  PetscInt     fits  = RRB_NCOEF * (PetscReal)PCRRBShape_Private(first.x1 - first.x0, first.y1 - first.y0).size < (PetscReal)PETSC_MAX_INT;
+  const RRBBox first = PCRRBBox(rrb, 0);
+  PetscInt     fits  = RRB_NCOEF * (PetscReal)PCRRBShape(first.x1 - first.x0, first.y1 - first.y0).size < (PetscReal)PETSC_MAX_INT;
 
   PetscFunctionBegin;
   PetscCallAllreduce(MPI_IN_PLACE, &fits, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
   PetscCheck(fits || !ranks->ngrid, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC of type rrb would have more numbers on a process than the integers of this PETSc count: use more processes, or a PETSc with --with-64-bit-indices");
   PetscCall(PetscCalloc1(ranks->ngrid, &ranks->exchange));
   for (PetscInt k = 0; k < ranks->ngrid; ++k) {
-    const RRBBox        box = PCRRBBox_Private(rrb, k);
-    const PolderRRBGrid g   = PCRRBShape_Private(box.x1 - box.x0, box.y1 - box.y0);
+    const RRBBox        box = PCRRBBox(rrb, k);
+    const PolderRRBGrid g   = PCRRBShape(box.x1 - box.x0, box.y1 - box.y0);
 
     for (int e = 0; e < RRB_NEXCHANGE; ++e) {
       const PetscInt n = PCRRBStrips_Private(rrb, k, e, NULL, NULL);
@@ -144,7 +143,7 @@ PetscErrorCode PCRRBExchangeCreate_Private(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBExchange_Private(const PC_RRB *rrb, PetscInt k, RRBExchange exchange, PetscScalar data[])
+PetscErrorCode PCRRBExchange(const PC_RRB *rrb, PetscInt k, RRBExchange exchange, PetscScalar data[])
 {
   PetscFunctionBegin;
   if (k >= rrb->ranks.ngrid) PetscFunctionReturn(PETSC_SUCCESS);

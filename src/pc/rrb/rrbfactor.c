@@ -4,7 +4,7 @@
 #include <petsc/private/pcimpl.h>
 
 /* Of the arrays of a grid */
-PolderRRBGrid PCRRBShape_Private(PetscInt nx, PetscInt ny)
+PolderRRBGrid PCRRBShape(PetscInt nx, PetscInt ny)
 {
   PolderRRBGrid g = {.nx = nx, .ny = ny, .hx = (nx + 1) / 2, .hy = (ny + 1) / 2};
 
@@ -17,7 +17,7 @@ PolderRRBGrid PCRRBShape_Private(PetscInt nx, PetscInt ny)
 static PetscErrorCode RRBGridCreate_Private(PetscInt nx, PetscInt ny, RRBGrid *grid)
 {
   PetscFunctionBegin;
-  grid->g = PCRRBShape_Private(nx, ny);
+  grid->g = PCRRBShape(nx, ny);
   PetscCall(PetscCalloc1(RRB_NVEC * grid->g.size, &grid->z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -29,7 +29,7 @@ static PetscErrorCode PCRRBFreeScratch_Private(PC_RRB *rrb)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBFreeLayout_Private(PC_RRB *rrb)
+PetscErrorCode PCRRBFreeLayout(PC_RRB *rrb)
 {
   PetscFunctionBegin;
   for (PetscInt k = 0; k < rrb->ngrid; ++k) {
@@ -38,10 +38,10 @@ PetscErrorCode PCRRBFreeLayout_Private(PC_RRB *rrb)
     PetscCall(PetscFree(rrb->grid[k].z));
   }
   PetscCall(PetscFree(rrb->grid));
-  PetscCall(PCRRBRestFree_Private(&rrb->rest));
-  PetscCall(PCRRBReducedFree_Private(rrb));
+  PetscCall(PCRRBRestFree(&rrb->rest));
+  PetscCall(PCRRBReducedFree(rrb));
   PetscCall(PCRRBFreeScratch_Private(rrb));
-  PetscCall(PCRRBRanksFree_Private(&rrb->ranks));
+  PetscCall(PCRRBRanksFree(&rrb->ranks));
   rrb->ngrid = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -53,7 +53,7 @@ static PetscInt PCRRBChooseLevels_Private(PetscInt nx, PetscInt ny)
   PetscInt        levels;
   PetscReal       n, band;
 
-  for (levels = 0; PCRRBRestSize_Private(nx, ny, levels, &n, &band); ++levels) {
+  for (levels = 0; PCRRBRestSize(nx, ny, levels, &n, &band); ++levels) {
     if (4 * n * (band + 1) <= 1.5 * N && n * (band + 1) * (band + 1) <= 40 * N) return levels;
     if (band <= (levels ? 4 : 16) && levels % 2 == 0) return levels; // strips: exact from the start where that is less than a few steps
   }
@@ -71,7 +71,7 @@ static PetscBool PCRRBHasLayout_Private(const PC_RRB *rrb, PetscInt levels)
 }
 
 /* Grids and rest for the grid and the levels in force; keeps those that it finds */
-PetscErrorCode PCRRBLayout_Private(PC pc)
+PetscErrorCode PCRRBLayout(PC pc)
 {
   PC_RRB        *rrb    = (PC_RRB *)pc->data;
   PetscInt       levels = rrb->wanted >= 0 ? rrb->wanted : rrb->device.levels >= 0 ? rrb->device.levels : PCRRBChooseLevels_Private(rrb->nx, rrb->ny);
@@ -79,19 +79,19 @@ PetscErrorCode PCRRBLayout_Private(PC pc)
   const RRBRest *rest = &rrb->rest;
 
   PetscFunctionBegin;
-  while (!PCRRBRestSize_Private(rrb->nx, rrb->ny, levels, &n, &band)) --levels;
+  while (!PCRRBRestSize(rrb->nx, rrb->ny, levels, &n, &band)) --levels;
   if (rrb->reduced.wanted) levels = PetscMax(levels, 1); // of a line, too, the black nodes may go: they are not coupled
   if (PCRRBHasLayout_Private(rrb, levels)) {
-    if (rrb->reduced.wanted && !rrb->reduced.coef) PetscCall(PCRRBReducedLayout_Private(pc));
+    if (rrb->reduced.wanted && !rrb->reduced.coef) PetscCall(PCRRBReducedLayout(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PCRRBFreeLayout_Private(rrb));
-  PetscCall(PCRRBRanksLayout_Private(pc, levels));
+  PetscCall(PCRRBFreeLayout(rrb));
+  PetscCall(PCRRBRanksLayout(pc, levels));
   rrb->levels = levels;
   PetscCall(PetscCalloc1((levels + 1) / 2, &rrb->grid));
   rrb->flops = 0;
   for (PetscInt k = 0; k < (levels + 1) / 2; ++k) {
-    const RRBBox   box = PCRRBBox_Private(rrb, k);
+    const RRBBox   box = PCRRBBox(rrb, k);
     const PetscInt x = k < rrb->ranks.ngrid ? box.x1 - box.x0 : rrb->nx >> k, y = k < rrb->ranks.ngrid ? box.y1 - box.y0 : rrb->ny >> k;
     RRBGrid       *grid = &rrb->grid[k];
 
@@ -99,9 +99,9 @@ PetscErrorCode PCRRBLayout_Private(PC pc)
     rrb->ngrid++;
     rrb->flops += (grid->half = (PetscBool)(levels == 2 * k + 1)) ? 8.5 * x * y : 12.75 * x * y;
   }
-  PetscCall(PCRRBRestLayout_Private(pc, rrb->nx >> (levels / 2), rrb->ny >> (levels / 2), (PetscBool)(levels % 2), rrb->ngrid > rrb->ranks.ngrid ? &rrb->grid[rrb->ngrid - 1].g : NULL));
+  PetscCall(PCRRBRestLayout(pc, rrb->nx >> (levels / 2), rrb->ny >> (levels / 2), (PetscBool)(levels % 2), rrb->ngrid > rrb->ranks.ngrid ? &rrb->grid[rrb->ngrid - 1].g : NULL));
   rrb->flops += 4.0 * rest->n * (rest->band + 1.0);
-  if (rrb->reduced.wanted) PetscCall(PCRRBReducedLayout_Private(pc));
+  if (rrb->reduced.wanted) PetscCall(PCRRBReducedLayout(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -131,7 +131,7 @@ static PetscErrorCode PCRRBPut_Private(PetscInt y, PetscScalar *const row[], voi
 static PetscErrorCode PCRRBPutPart_Private(PetscInt y, PetscScalar *const row[], void *ctx)
 {
   const PC_RRB  *rrb   = ((const RRBTarget *)ctx)->rrb;
-  const RRBBox   box   = PCRRBBox_Private(rrb, rrb->ranks.whole);
+  const RRBBox   box   = PCRRBBox(rrb, rrb->ranks.whole);
   const PetscInt width = box.x1 - box.x0;
 
   PetscFunctionBegin;
@@ -145,7 +145,7 @@ static PetscErrorCode PCRRBInvert_Private(PC pc, PetscInt k, int d, PetscInt nx,
   PC_RRB      *rrb   = (PC_RRB *)pc->data;
   RRBGrid     *grid  = &rrb->grid[k];
   PetscScalar *pivot = grid->coef + (size_t)d * grid->g.size;
-  const RRBBox box   = k < rrb->ranks.ngrid ? PCRRBBox_Private(rrb, k) : (RRBBox){0};
+  const RRBBox box   = k < rrb->ranks.ngrid ? PCRRBBox(rrb, k) : (RRBBox){0};
 
   PetscFunctionBegin;
   if (!PolderRRBInvert_Host(&grid->g, nx, ny, pivot) || rrb->bad.half != PETSC_MAX_INT) PetscFunctionReturn(PETSC_SUCCESS);
@@ -156,7 +156,7 @@ static PetscErrorCode PCRRBInvert_Private(PC pc, PetscInt k, int d, PetscInt nx,
       rrb->bad = (RRBPivot){.half = 3 * k + d / 5, .k = k, .x = box.x0 + 2 * u + (d == RRB_B1D), .y = box.y0 + 2 * v + (d == RRB_B2D), .value = 1 / PetscRealPart(pivot[u])};
     }
   }
-  if (k >= rrb->ranks.ngrid) PetscCall(PCRRBPivotRefuse_Private(pc, &rrb->bad));
+  if (k >= rrb->ranks.ngrid) PetscCall(PCRRBPivotRefuse(pc, &rrb->bad));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,12 +172,12 @@ static PetscErrorCode PCRRBCheckPivots_Private(PC pc)
   PetscFunctionBegin;
   PetscCallAllreduce(&rrb->bad.half, &least[0], 1, MPIU_INT, MPI_MIN, comm);
   if (least[0] == PETSC_MAX_INT) PetscFunctionReturn(PETSC_SUCCESS);
-  if (first.half == least[0]) node = PCRRBNode_Private(rrb, first.k, first.x, first.y);
+  if (first.half == least[0]) node = PCRRBNode(rrb, first.k, first.x, first.y);
   PetscCallAllreduce(&node, &least[1], 1, MPIU_INT, MPI_MIN, comm);
   owner = node == least[1] ? rrb->rows.rank : 0;
   PetscCallAllreduce(MPI_IN_PLACE, &owner, 1, MPIU_INT, MPI_MAX, comm);
   PetscCallMPI(MPI_Bcast(&first, (PetscMPIInt)sizeof(first), MPI_BYTE, (PetscMPIInt)owner, comm));
-  PetscCall(PCRRBPivotRefuse_Private(pc, &first));
+  PetscCall(PCRRBPivotRefuse(pc, &first));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -203,19 +203,19 @@ static PetscErrorCode PCRRBEliminate_Private(PC pc, PetscInt k, PetscScalar *wor
   PetscFunctionBegin;
   if (!k) rrb->reduced.valid = (PetscBool)(rrb->reduced.coef && !rrb->matrix.nine);
   reduced = (PetscBool)(!k && rrb->reduced.valid);
-  PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_PUT, grid->coef));
-  PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_WORK, work));
+  PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_PUT, grid->coef));
+  PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_WORK, work));
   if (k || rrb->matrix.nine) PolderRRBLump_Host(g, rrb->omega, grid->coef, work);
   PetscCall(PCRRBInvert_Private(pc, k, RRB_B1D, g->nx / 2, g->hy));
   PetscCall(PCRRBInvert_Private(pc, k, RRB_B2D, g->hx, g->ny / 2));
-  PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_BLACK, grid->coef));
+  PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_BLACK, grid->coef));
   PolderRRBEliminateBlack_Host(g, (PetscBool)(!grid->half && !reduced), rrb->omega, grid->coef, work);
   if (reduced) {
     PolderRRBReducedFill_Host(g, (PetscBool)!grid->half, rrb->omega, grid->coef, work, rrb->reduced.coef);
-    PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_REDUCED, rrb->reduced.coef));
+    PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_REDUCED, rrb->reduced.coef));
   }
   if (!grid->half) PetscCall(PCRRBInvert_Private(pc, k, RRB_R1D, g->hx, g->hy));
-  PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_R1, grid->coef));
+  PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_R1, grid->coef));
   for (PetscInt y = 0; y < (grid->half ? g->ny : g->ny / 2); ++y) {
     if (grid->half) PCRRBSkewRow_Private(grid, y, work, row);
     else PolderRRBCoarseRow_Host(g, y, grid->coef, work, row);
@@ -259,7 +259,7 @@ static PetscErrorCode PCRRBPutAll_Private(PC pc, RRBTarget *target)
   PetscFunctionBegin;
   PetscCall(PCRRBCheckPivots_Private(pc));
   if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCRRBGather_Private(rrb, PetscObjectComm((PetscObject)pc), RRB_NROW));
+  PetscCall(PCRRBGather(rrb, PetscObjectComm((PetscObject)pc), RRB_NROW));
   for (PetscInt y = 0; y < ny; ++y) {
     for (int f = 0; f < RRB_NROW; ++f) row[f] = rrb->ranks.all + (size_t)(f * ny + y) * (size_t)nx;
     PetscCall(PCRRBPut_Private(y, row, target));
@@ -267,7 +267,7 @@ static PetscErrorCode PCRRBPutAll_Private(PC pc, RRBTarget *target)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBFactor_Private(PC pc, const PolderCSR *csr)
+PetscErrorCode PCRRBFactor(PC pc, const PolderCSR *csr)
 {
   PC_RRB      *rrb = (PC_RRB *)pc->data;
   RRBTarget    target[2];
@@ -277,7 +277,7 @@ PetscErrorCode PCRRBFactor_Private(PC pc, const PolderCSR *csr)
   PetscFunctionBegin;
   PetscCall(PCRRBFreeScratch_Private(rrb));
   PetscCall(PetscCalloc1((size_t)RRB_NROW * (size_t)(rrb->nx + 1), &rrb->scratch[0]));
-  PetscCall(PetscCalloc1(RRB_VISITWORK(PCRRBWidth_Private(rrb)), &rrb->scratch[1]));
+  PetscCall(PetscCalloc1(RRB_VISITWORK(PCRRBWidth(rrb)), &rrb->scratch[1]));
   for (int f = 0; f < RRB_NROW; ++f) row[f] = rrb->scratch[0] + (size_t)f * (size_t)(rrb->nx + 1);
   for (PetscInt k = 0; k < rrb->ngrid; ++k) {
     if (!rrb->grid[k].coef) PetscCall(PetscCalloc1(RRB_NCOEF * rrb->grid[k].g.size, &rrb->grid[k].coef));
@@ -297,11 +297,11 @@ PetscErrorCode PCRRBFactor_Private(PC pc, const PolderCSR *csr)
 
     next->k = k + 1;
     if (next->k < rrb->ngrid) PetscCall(PetscArrayzero(next->work, RRB_NWORK * rrb->grid[next->k].g.size));
-    if (k < 0) PetscCall(PCRRBVisitRows_Private(pc, csr, rrb->scratch[1], last ? PCRRBPutPart_Private : PCRRBPut_Private, next));
+    if (k < 0) PetscCall(PCRRBVisitRows(pc, csr, rrb->scratch[1], last ? PCRRBPutPart_Private : PCRRBPut_Private, next));
     else PetscCall(PCRRBEliminate_Private(pc, k, target[k % 2].work, last ? PCRRBPutPart_Private : PCRRBPut_Private, next, row));
     if (last && !pc->failedreason) PetscCall(PCRRBPutAll_Private(pc, next));
   }
-  if (!pc->failedreason) PetscCall(PCRRBRestFactor_Private(pc));
+  if (!pc->failedreason) PetscCall(PCRRBRestFactor(pc));
   if (!pc->failedreason) PetscCall(PCRRBStore_Private(pc));
   rest = (rrb->rest.band + 1.0) * rrb->rest.n;
   PetscCall(PetscLogFlops(RRB_FACTOR * (rrb->flops - 4.0 * rest) + rest * (rrb->rest.band + 1.0)));

@@ -3,6 +3,7 @@
 
 #include "core/core.h"
 #include "core/methods.h"
+#include "core/place.h"
 #include "kernels/rrb.h"
 #include "kernels/rrbreduced.h"
 #include "mat/halo.h"
@@ -184,89 +185,108 @@ typedef struct {
   RRBDevice        device;
 } PC_RRB;
 
+/* rrbhost.c */
+PETSC_INTERN PetscErrorCode PCRRBSetUpHost(PC);
+
 /* rrb.c */
-PETSC_INTERN PetscErrorCode PCRRBSetUpHost_Private(PC);
 /* The grid of the matrix, looked for once for each pattern; csr->device: arrays of the device */
-PETSC_INTERN PetscErrorCode PCRRBUpdateGrid_Private(PC, const PolderCSR *);
+PETSC_INTERN PetscErrorCode PCRRBUpdateGrid(PC, const PolderCSR *);
+
+/* What differs between host and device */
+typedef struct {
+  const PolderPlace *place;
+  /* *done: the matrix is there, and M is made there */
+  PetscErrorCode (*setup)(PC, PetscBool *done);
+  /* Before an apply: M is there, and S if the apply is one of that */
+  PetscErrorCode (*ready)(PC, PetscBool reduced);
+  /* z = M^-1 r; rho != NULL, on the device only: see PolderPCFused */
+  PetscErrorCode (*apply)(PC, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho);
+  /* Bytes of the factor, its work arrays and the rest on this process */
+  PetscLogDouble (*bytes)(const PC_RRB *);
+  PetscErrorCode (*describerest)(const PC_RRB *, size_t len, char text[]);
+  PetscErrorCode (*view)(const PC_RRB *, PetscViewer);
+} RRBSteps;
+PETSC_INTERN const RRBSteps RRBStepsOnHost, RRBStepsOnDevice;
+/* Where M and both vectors (z = NULL: one of them) are: the device, if it can */
+PETSC_INTERN PetscErrorCode PCRRBChoose(PC, Vec r, Vec z, const RRBSteps **);
+PETSC_INTERN PetscErrorCode PCRRBApplyAt(PC, const RRBSteps *, Vec r, Vec z, const PolderCGRho *rho);
 
 /* rrbdevice.c */
-/* *done: the matrix is on the device, and M is made there */
-PETSC_INTERN PetscErrorCode PCRRBSetUpDevice_Private(PC, PetscBool *done);
-/* *done: and so are the vectors, and z = M^-1 r; rho != NULL: see PolderPCFused */
-PETSC_INTERN PetscErrorCode PCRRBApplyDevice_Private(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
-PETSC_INTERN PetscErrorCode PCRRBFreeDevice_Private(RRBDevice *);
+PETSC_INTERN PetscErrorCode PCRRBFreeDevice(RRBDevice *);
 /* For solvers of the first Schur complement: z = M^-1 r for the red nodes, in device memory, in the order of PolderRRBUnknown(), skew. At least one half level, two
    unless rho is NULL */
-PETSC_INTERN PetscErrorCode PCRRBApplyReducedDevice_Private(PC, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho);
+PETSC_INTERN PetscErrorCode PCRRBApplyReducedDevice(PC, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho);
+/* Steps of CG on r and the rest, see PolderRRBCG_CUDA(): v = x, r, z, p, w on the device. count = 0: *done says whether there is such a kernel for the factor */
+PETSC_INTERN PetscErrorCode PCRRBReducedManySteps(PC, PetscBool prepare, PetscBool first, PetscInt count, Vec v[5], PolderCGState *state, PetscBool *done);
 /* z = M^-1 r with (r, z) on the way; not where the sums would take a pass of their own */
-PETSC_INTERN PetscErrorCode PCRRBGetFused_Private(PC, const PolderPCFused **);
+PETSC_INTERN PetscErrorCode PCRRBGetFused(PC, const PolderPCFused **);
 
 /* rrbrows.c */
 /* dm: a DMDA in whose order the rows are; NULL: natural order. Collective */
-PETSC_INTERN PetscErrorCode PCRRBRowsCreate_Private(PC, DM dm, const PolderCSR *);
-PETSC_INTERN PetscErrorCode PCRRBRowsFree_Private(RRBRows *);
+PETSC_INTERN PetscErrorCode PCRRBRowsCreate(PC, DM dm, const PolderCSR *);
+PETSC_INTERN PetscErrorCode PCRRBRowsFree(RRBRows *);
 /* Row of node y nx + x, and the way back */
-PETSC_INTERN PetscInt PCRRBRowOfNode_Private(const PC_RRB *, PetscInt node);
-PETSC_INTERN PetscInt PCRRBNodeOfRow_Private(const PC_RRB *, PetscInt row);
-PETSC_INTERN RRBLine  PCRRBLine_Private(const PC_RRB *, PetscInt y);
+PETSC_INTERN PetscInt PCRRBRowOfNode(const PC_RRB *, PetscInt node);
+PETSC_INTERN PetscInt PCRRBNodeOfRow(const PC_RRB *, PetscInt row);
+PETSC_INTERN RRBLine  PCRRBLine(const PC_RRB *, PetscInt y);
 
 /* rrbranks.c */
 /* Boxes for so many half levels. Collective */
-PETSC_INTERN PetscErrorCode PCRRBRanksLayout_Private(PC, PetscInt levels);
-PETSC_INTERN PetscErrorCode PCRRBRanksFree_Private(RRBRanks *);
+PETSC_INTERN PetscErrorCode PCRRBRanksLayout(PC, PetscInt levels);
+PETSC_INTERN PetscErrorCode PCRRBRanksFree(RRBRanks *);
 /* The nodes of grid k on this process, or on that of box i, j */
-PETSC_INTERN RRBBox      PCRRBBox_Private(const PC_RRB *, PetscInt k);
-PETSC_INTERN RRBBox      PCRRBBoxAt_Private(const RRBRanks *, PetscInt k, PetscInt i, PetscInt j);
-PETSC_INTERN PetscMPIInt PCRRBRankAt_Private(const PC_RRB *, PetscInt i, PetscInt j);
+PETSC_INTERN RRBBox      PCRRBBox(const PC_RRB *, PetscInt k);
+PETSC_INTERN RRBBox      PCRRBBoxAt(const RRBRanks *, PetscInt k, PetscInt i, PetscInt j);
+PETSC_INTERN PetscMPIInt PCRRBRankAt(const PC_RRB *, PetscInt i, PetscInt j);
 /* Nodes of a line of the first grid on this process */
-PETSC_INTERN PetscInt PCRRBWidth_Private(const PC_RRB *);
+PETSC_INTERN PetscInt PCRRBWidth(const PC_RRB *);
 /* The nodes whose rows this process reads: its box and those around that symmetry is checked with */
-PETSC_INTERN RRBBox PCRRBReach_Private(const PC_RRB *);
+PETSC_INTERN RRBBox PCRRBReach(const PC_RRB *);
 /* n values of each node from ranks.part of every process into ranks.all */
-PETSC_INTERN PetscErrorCode PCRRBGather_Private(PC_RRB *, MPI_Comm, int n);
+PETSC_INTERN PetscErrorCode PCRRBGather(PC_RRB *, MPI_Comm, int n);
 /* A vector in natural order of the box of this process, in ranks.box unless the rows are those of the box; and the way back, which then has nothing to do */
-PETSC_INTERN PetscErrorCode PCRRBToBox_Private(PC_RRB *, const PetscScalar rows[], const PetscScalar **box);
-PETSC_INTERN PetscErrorCode PCRRBFromBox_Private(PC_RRB *, PetscScalar rows[]);
-/* PCRRBSweeps_Private() on several processes, each of which has its box of the vectors */
-PETSC_INTERN PetscErrorCode PCRRBSweepsRanks_Private(PC, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
+PETSC_INTERN PetscErrorCode PCRRBToBox(PC_RRB *, const PetscScalar rows[], const PetscScalar **box);
+PETSC_INTERN PetscErrorCode PCRRBFromBox(PC_RRB *, PetscScalar rows[]);
+/* PCRRBSweeps() on several processes, each of which has its box of the vectors */
+PETSC_INTERN PetscErrorCode PCRRBSweepsRanks(PC, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
 
 /* rrbexchange.c */
-PETSC_INTERN PetscErrorCode PCRRBExchangeCreate_Private(PC);
+PETSC_INTERN PetscErrorCode PCRRBExchangeCreate(PC);
 /* Values of neighbours into the border of the arrays of grid k, which begin at data; nothing to do where the grid is on every process */
-PETSC_INTERN PetscErrorCode PCRRBExchange_Private(const PC_RRB *, PetscInt k, RRBExchange, PetscScalar data[]);
+PETSC_INTERN PetscErrorCode PCRRBExchange(const PC_RRB *, PetscInt k, RRBExchange, PetscScalar data[]);
 
 /* rrbmatrix.c: the grid of the matrix into rrb->nx, ny, origin, rows; errors when there is none */
-PETSC_INTERN PetscErrorCode PCRRBFindGrid_Private(PC, const PolderCSR *);
+PETSC_INTERN PetscErrorCode PCRRBFindGrid(PC, const PolderCSR *);
 /* Flops of the factorisation of the grids for each of an apply: a node has 25, its inverse, four ratios and ten pairs of neighbours, and 17 */
 #define RRB_FACTOR (25.0 / 17.0)
 /* Row y of the box of this process goes to put(y, row, ctx), in ascending order; fills rrb->matrix, errors when the matrix is not a symmetric one on the grid. work: so many
    zeros for a box nx wide */
 #define RRB_VISITWORK(nx) ((size_t)((nx) + 2) * (RRB_NROW + 6))
-PETSC_INTERN PetscErrorCode PCRRBVisitRows_Private(PC, const PolderCSR *, PetscScalar work[], PetscErrorCode (*put)(PetscInt y, PetscScalar *const row[], void *ctx), void *ctx);
+PETSC_INTERN PetscErrorCode PCRRBVisitRows(PC, const PolderCSR *, PetscScalar work[], PetscErrorCode (*put)(PetscInt y, PetscScalar *const row[], void *ctx), void *ctx);
 
-/* rrb.c: both sweeps from grid `from` on, and the rest; r and z in natural order of that grid, rows ld apart */
-PETSC_INTERN PetscErrorCode PCRRBSweeps_Private(PC_RRB *, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
+/* rrbhost.c: both sweeps from grid `from` on, and the rest; r and z in natural order of that grid, rows ld apart */
+PETSC_INTERN PetscErrorCode PCRRBSweeps(PC_RRB *, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
 
 /* rrbfactor.c */
-PETSC_INTERN PolderRRBGrid  PCRRBShape_Private(PetscInt nx, PetscInt ny);
-PETSC_INTERN PetscErrorCode PCRRBLayout_Private(PC);
-PETSC_INTERN PetscErrorCode PCRRBFreeLayout_Private(PC_RRB *);
-PETSC_INTERN PetscErrorCode PCRRBFactor_Private(PC, const PolderCSR *);
+PETSC_INTERN PolderRRBGrid  PCRRBShape(PetscInt nx, PetscInt ny);
+PETSC_INTERN PetscErrorCode PCRRBLayout(PC);
+PETSC_INTERN PetscErrorCode PCRRBFreeLayout(PC_RRB *);
+PETSC_INTERN PetscErrorCode PCRRBFactor(PC, const PolderCSR *);
 
 /* rrbrest.c */
-PETSC_INTERN PetscErrorCode PCRRBRestLayout_Private(PC, PetscInt nx, PetscInt ny, PetscBool skew, const PolderRRBGrid *);
-PETSC_INTERN PetscErrorCode PCRRBRestFree_Private(RRBRest *);
+PETSC_INTERN PetscErrorCode PCRRBRestLayout(PC, PetscInt nx, PetscInt ny, PetscBool skew, const PolderRRBGrid *);
+PETSC_INTERN PetscErrorCode PCRRBRestFree(RRBRest *);
 /* Numbers the singular parts */
-PETSC_INTERN PetscErrorCode PCRRBRestParts_Private(PC);
-PETSC_INTERN PetscErrorCode PCRRBRestFactor_Private(PC);
+PETSC_INTERN PetscErrorCode PCRRBRestParts(PC);
+PETSC_INTERN PetscErrorCode PCRRBRestFactor(PC);
 /* Solves for the unknowns that lie in from[], into to[], at place[] */
-PETSC_INTERN PetscErrorCode PCRRBRestSolve_Private(RRBRest *, const size_t place[], const PetscScalar from[], PetscScalar to[]);
+PETSC_INTERN PetscErrorCode PCRRBRestSolve(RRBRest *, const size_t place[], const PetscScalar from[], PetscScalar to[]);
 /* Unknowns and half bandwidth of the rest after so many half levels; PETSC_FALSE when the grids end before */
-PETSC_INTERN PetscBool PCRRBRestSize_Private(PetscInt nx, PetscInt ny, PetscInt levels, PetscReal *n, PetscReal *band);
+PETSC_INTERN PetscBool PCRRBRestSize(PetscInt nx, PetscInt ny, PetscInt levels, PetscReal *n, PetscReal *band);
 /* The node of grid k is this node, y nx + x, of the first grid */
-PETSC_INTERN PetscInt PCRRBNode_Private(const PC_RRB *, PetscInt k, PetscInt x, PetscInt y);
+PETSC_INTERN PetscInt PCRRBNode(const PC_RRB *, PetscInt k, PetscInt x, PetscInt y);
 /* Refuses the matrix for a pivot that is not positive */
-PETSC_INTERN PetscErrorCode PCRRBPivotRefuse_Private(PC, const RRBPivot *);
+PETSC_INTERN PetscErrorCode PCRRBPivotRefuse(PC, const RRBPivot *);
 
 /* rrbordering.c */
 PETSC_INTERN PetscErrorCode PCRRBGetOrdering_RRB(PC, IS *places);
@@ -274,43 +294,34 @@ PETSC_INTERN PetscErrorCode PCRRBGetOrdering_RRB(PC, IS *places);
 /*
   rrbreduced.c: the system without its black nodes, for CG on S. Its vectors hold the red nodes in the order of rrbreduced.h
 */
-PETSC_INTERN PetscErrorCode PCRRBGetReduction_Private(PC, const PolderPCReduction **);
+PETSC_INTERN PetscErrorCode PCRRBGetReduction(PC, const PolderPCReduction **);
 /* From the next set-up on */
-PETSC_INTERN PetscErrorCode PCRRBReducedWant_Private(PC);
+PETSC_INTERN PetscErrorCode PCRRBReducedWant(PC);
 /* Before a solve with such vectors: S of the operator as it is where they are, or an error */
-PETSC_INTERN PetscErrorCode PCRRBReducedBegin_Private(PC, Vec like);
+PETSC_INTERN PetscErrorCode PCRRBReducedBegin(PC, Vec like);
 /* Red nodes of this process */
-PETSC_INTERN PetscErrorCode PCRRBReducedSize_Private(PC, PetscInt *n);
-PETSC_INTERN PetscErrorCode PCRRBReducedLayout_Private(PC);
-PETSC_INTERN PetscErrorCode PCRRBReducedFree_Private(PC_RRB *);
-PETSC_INTERN PetscErrorCode PCRRBReducedView_Private(const PC_RRB *, PetscViewer);
+PETSC_INTERN PetscErrorCode PCRRBReducedSize(PC, PetscInt *n);
+PETSC_INTERN PetscErrorCode PCRRBReducedLayout(PC);
+PETSC_INTERN PetscErrorCode PCRRBReducedFree(PC_RRB *);
+PETSC_INTERN PetscErrorCode PCRRBReducedView(const PC_RRB *, PetscViewer);
 /* r <- b_r - S_rb D_b^-1 b_b */
-PETSC_INTERN PetscErrorCode PCRRBReduce_Private(PC, Vec b, Vec r);
+PETSC_INTERN PetscErrorCode PCRRBReduce(PC, Vec b, Vec r);
 /* x <- r and, on black nodes, D_b^-1 (b_b - S_br r) */
-PETSC_INTERN PetscErrorCode PCRRBExpand_Private(PC, Vec b, Vec r, Vec x);
+PETSC_INTERN PetscErrorCode PCRRBExpand(PC, Vec b, Vec r, Vec x);
 /* r <- x on red nodes */
-PETSC_INTERN PetscErrorCode PCRRBPick_Private(PC, Vec x, Vec r);
+PETSC_INTERN PetscErrorCode PCRRBPick(PC, Vec x, Vec r);
 /* y <- S x; dot != NULL: and, where the vectors are, the part of this process of (x, y). *done = PETSC_FALSE, only with dot: nothing is done, since the factor is not where the
    vectors are */
-PETSC_INTERN PetscErrorCode PCRRBReducedMult_Private(PC, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCRRBReducedMult(PC, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
 /* z <- what M^-1 makes of r */
-PETSC_INTERN PetscErrorCode PCRRBReducedApply_Private(PC, Vec r, Vec z);
+PETSC_INTERN PetscErrorCode PCRRBReducedApply(PC, Vec r, Vec z);
 /* As applyrho of PolderPCFused; *done = PETSC_FALSE: nothing is done */
-PETSC_INTERN PetscErrorCode PCRRBReducedApplyRho_Private(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
-
-/* rrbreduceddevice.c: the same on the device; nothing is done and *done = PETSC_FALSE where the factor or the vectors are on the host */
-PETSC_INTERN PetscErrorCode PCRRBReduceDevice_Private(PC, Vec b, Vec r, PetscBool *done);
-PETSC_INTERN PetscErrorCode PCRRBExpandDevice_Private(PC, Vec b, Vec r, Vec x, PetscBool *done);
-PETSC_INTERN PetscErrorCode PCRRBPickDevice_Private(PC, Vec x, Vec r, PetscBool *done);
-PETSC_INTERN PetscErrorCode PCRRBReducedMultDevice_Private(PC, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
-PETSC_INTERN PetscErrorCode PCRRBReducedApplyDevice_Private(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
-/* Steps of CG on r and the rest, see PolderRRBCG_CUDA(): v = x, r, z, p, w on the device. count = 0: *done says whether there is such a kernel for the factor */
-PETSC_INTERN PetscErrorCode PCRRBReducedManySteps_Private(PC, PetscBool prepare, PetscBool first, PetscInt count, Vec v[5], PolderCGState *state, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCRRBReducedApplyRho(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
 
 /* rrbreducedranks.c: the same on several processes, each of which has the red nodes of its box */
-PETSC_INTERN PetscErrorCode PCRRBReducedRanksLayout_Private(PC);
-PETSC_INTERN PetscErrorCode PCRRBReduceRanks_Private(PC_RRB *, const PetscScalar b[], PetscScalar r[]);
-PETSC_INTERN PetscErrorCode PCRRBExpandRanks_Private(PC_RRB *, const PetscScalar b[], const PetscScalar r[], PetscScalar x[]);
-PETSC_INTERN PetscErrorCode PCRRBPickRanks_Private(PC_RRB *, const PetscScalar x[], PetscScalar r[]);
-PETSC_INTERN PetscErrorCode PCRRBReducedMultRanks_Private(PC_RRB *, const PetscScalar x[], PetscScalar y[], PetscScalar *dot);
-PETSC_INTERN PetscErrorCode PCRRBReducedApplyRanks_Private(PC, const PetscScalar r[], PetscScalar z[]);
+PETSC_INTERN PetscErrorCode PCRRBReducedRanksLayout(PC);
+PETSC_INTERN PetscErrorCode PCRRBReduceRanks(PC_RRB *, const PetscScalar b[], PetscScalar r[]);
+PETSC_INTERN PetscErrorCode PCRRBExpandRanks(PC_RRB *, const PetscScalar b[], const PetscScalar r[], PetscScalar x[]);
+PETSC_INTERN PetscErrorCode PCRRBPickRanks(PC_RRB *, const PetscScalar x[], PetscScalar r[]);
+PETSC_INTERN PetscErrorCode PCRRBReducedMultRanks(PC_RRB *, const PetscScalar x[], PetscScalar y[], PetscScalar *dot);
+PETSC_INTERN PetscErrorCode PCRRBReducedApplyRanks(PC, const PetscScalar r[], PetscScalar z[]);

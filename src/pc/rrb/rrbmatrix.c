@@ -73,6 +73,9 @@ static PetscErrorCode PCRRBOffsets_Private(PC pc, const PolderCSR *csr, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* On the host, on the device */
+static PetscErrorCode (*const PCRRBOffsetsAt[])(PC, const PolderCSR *, PetscInt *, PetscInt[]) = {PCRRBOffsets_Private, PCRRBOffsetsDevice_Private};
+
 static PetscErrorCode PCRRBGridFromMatrix_Private(PC pc, const PolderCSR *csr)
 {
   PC_RRB   *rrb                    = (PC_RRB *)pc->data;
@@ -80,10 +83,10 @@ static PetscErrorCode PCRRBGridFromMatrix_Private(PC pc, const PolderCSR *csr)
   PolderCSR host;
 
   PetscFunctionBegin;
-  PetscCall((*(csr->device ? PCRRBOffsetsDevice_Private : PCRRBOffsets_Private))(pc, csr, &n, offset));
+  PetscCall((*PCRRBOffsetsAt[csr->device])(pc, csr, &n, offset));
   rrb->nx = n && n <= MAXOFFSETS ? PCRRBLineOfOffsets_Private(n, offset) : -1;
   if (!rrb->nx) rrb->nx = csr->M;
-  if (csr->device && (rrb->nx < 0 || csr->M % rrb->nx)) { // perhaps without the zeros
+  if (csr->device && (rrb->nx < 0 || csr->M % rrb->nx)) { // perhaps without the zeros, which only the host leaves out
     PetscCall(PolderMatGetCSR(pc->pmat, &host));
     PetscCall(PCRRBGridFromMatrix_Private(pc, &host));
     PetscCall(PolderMatRestoreCSR(pc->pmat, &host));
@@ -124,7 +127,7 @@ static PetscErrorCode PCRRBOrderedByDM_Private(const PC_RRB *rrb, DM dm, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBFindGrid_Private(PC pc, const PolderCSR *csr)
+PetscErrorCode PCRRBFindGrid(PC pc, const PolderCSR *csr)
 {
   PC_RRB   *rrb = (PC_RRB *)pc->data;
   DM        dm;
@@ -151,8 +154,8 @@ PetscErrorCode PCRRBFindGrid_Private(PC pc, const PolderCSR *csr)
     rrb->origin = RRB_GRID_MATRIX;
   }
   if (da) PetscCall(PCRRBOrderedByDM_Private(rrb, dm, &da));
-  PetscCall(PCRRBRowsCreate_Private(pc, da ? dm : NULL, csr));
-  PetscCall(PCRRBRanksFree_Private(&rrb->ranks));
+  PetscCall(PCRRBRowsCreate(pc, da ? dm : NULL, csr));
+  PetscCall(PCRRBRanksFree(&rrb->ranks));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -224,8 +227,8 @@ static PetscErrorCode PCRRBFetchRows_Private(PC_RRB *rrb, const PolderCSR *csr, 
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < ranks->nsend; ++k) {
-    const PetscInt node = PCRRBNodeOfRow_Private(rrb, csr->rstart + ranks->send[k]), y = node / rrb->nx;
-    const RRBLine  line  = PCRRBLine_Private(rrb, y);
+    const PetscInt node = PCRRBNodeOfRow(rrb, csr->rstart + ranks->send[k]), y = node / rrb->nx;
+    const RRBLine  line  = PCRRBLine(rrb, y);
     const PetscInt stray = PCRRBEntries_Private(rrb, csr, &line, node % rrb->nx, y, ranks->sent + RRB_NENTRY * k);
 
     PCRRBAddFault_Private(fault, stray < 0 ? NODE_GOOD : NODE_STRAY, node, stray);
@@ -281,7 +284,7 @@ static PetscErrorCode PCRRBCheckMatrix_Private(PC pc, RRBFault *fault, PetscBool
     what[1] = fault->column;
   }
   PetscCallAllreduce(MPI_IN_PLACE, what, 2, MPIU_INT, MPI_MAX, comm);
-  row = PCRRBRowOfNode_Private(rrb, least[0]);
+  row = PCRRBRowOfNode(rrb, least[0]);
   switch (what[0]) {
   case NODE_STRAY:
     SETERRQ(comm, PETSC_ERR_SUP, "PC of type rrb needs a 5- or 9-point stencil, and entry (%" PetscInt_FMT ", %" PetscInt_FMT ") joins no neighbours on the grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes: use -pc_rrb_grid nx,ny if the grid is another one, else another preconditioner", row, what[1],
@@ -307,8 +310,8 @@ static PetscErrorCode PCRRBCheckMatrix_Private(PC pc, RRBFault *fault, PetscBool
 */
 static PetscErrorCode PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, PetscInt y, const PetscScalar **fetched, PetscScalar *const row[], PetscScalar *const above[], PetscScalar *const before[], RRBFault *fault, PetscBool *coupled)
 {
-  const RRBBox  box = PCRRBBox_Private(rrb, 0), reach = PCRRBReach_Private(rrb);
-  const RRBLine line   = PCRRBLine_Private(rrb, y);
+  const RRBBox  box = PCRRBBox(rrb, 0), reach = PCRRBReach(rrb);
+  const RRBLine line   = PCRRBLine(rrb, y);
   RRBMatrix    *matrix = &rrb->matrix;
 
   PetscFunctionBegin;
@@ -342,10 +345,10 @@ static PetscErrorCode PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBVisitRows_Private(PC pc, const PolderCSR *csr, PetscScalar work[], PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *), void *ctx)
+PetscErrorCode PCRRBVisitRows(PC pc, const PolderCSR *csr, PetscScalar work[], PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *), void *ctx)
 {
   PC_RRB            *rrb = (PC_RRB *)pc->data;
-  const RRBBox       box = PCRRBBox_Private(rrb, 0), reach = PCRRBReach_Private(rrb);
+  const RRBBox       box = PCRRBBox(rrb, 0), reach = PCRRBReach(rrb);
   const size_t       ld      = (size_t)(box.x1 - box.x0) + 2;
   const PetscScalar *fetched = rrb->ranks.fetched;
   PetscScalar       *row[RRB_NROW], *above[3], *before[3];

@@ -33,7 +33,7 @@ PetscErrorCode PCRRBGetOrdering_RRB(PC pc, IS *places)
   PetscCall(MatGetOwnershipRange(pc->pmat, &start, &end));
   PetscCall(PetscMalloc1(end - start, &place));
   for (PetscInt i = start; i < end; ++i) {
-    const PetscInt node = PCRRBNodeOfRow_Private(rrb, i);
+    const PetscInt node = PCRRBNodeOfRow(rrb, i);
 
     place[i - start] = PCRRBPlaceOf_Private(rrb, node % rrb->nx, node / rrb->nx);
   }

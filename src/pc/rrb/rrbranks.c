@@ -5,7 +5,7 @@
 #include "rrbimpl.h"
 #include <petsc/private/pcimpl.h>
 
-PetscErrorCode PCRRBRanksFree_Private(RRBRanks *ranks)
+PetscErrorCode PCRRBRanksFree(RRBRanks *ranks)
 {
   PetscFunctionBegin;
   for (int d = 0; d < 2; ++d) {
@@ -80,35 +80,35 @@ static PetscInt PCRRBChooseGrids_Private(PC_RRB *rrb, PetscInt levels)
   return best;
 }
 
-RRBBox PCRRBBoxAt_Private(const RRBRanks *ranks, PetscInt k, PetscInt i, PetscInt j)
+RRBBox PCRRBBoxAt(const RRBRanks *ranks, PetscInt k, PetscInt i, PetscInt j)
 {
   return (RRBBox){.x0 = ranks->cut[0][i] >> k, .x1 = ranks->cut[0][i + 1] >> k, .y0 = ranks->cut[1][j] >> k, .y1 = ranks->cut[1][j + 1] >> k};
 }
 
-RRBBox PCRRBBox_Private(const PC_RRB *rrb, PetscInt k)
+RRBBox PCRRBBox(const PC_RRB *rrb, PetscInt k)
 {
   const RRBRanks *ranks = &rrb->ranks;
 
   if (!ranks->size) return (RRBBox){.x1 = rrb->nx >> k, .y1 = rrb->ny >> k};
   if (ranks->at[0] < 0) return (RRBBox){0};
-  return PCRRBBoxAt_Private(ranks, k, ranks->at[0], ranks->at[1]);
+  return PCRRBBoxAt(ranks, k, ranks->at[0], ranks->at[1]);
 }
 
-PetscInt PCRRBWidth_Private(const PC_RRB *rrb)
+PetscInt PCRRBWidth(const PC_RRB *rrb)
 {
-  const RRBBox box = PCRRBBox_Private(rrb, 0);
+  const RRBBox box = PCRRBBox(rrb, 0);
 
   return box.x1 - box.x0;
 }
 
-PetscMPIInt PCRRBRankAt_Private(const PC_RRB *rrb, PetscInt i, PetscInt j)
+PetscMPIInt PCRRBRankAt(const PC_RRB *rrb, PetscInt i, PetscInt j)
 {
   return (PetscMPIInt)(rrb->ranks.index[1][j] * rrb->rows.np[0] + rrb->ranks.index[0][i]);
 }
 
-RRBBox PCRRBReach_Private(const PC_RRB *rrb)
+RRBBox PCRRBReach(const PC_RRB *rrb)
 {
-  RRBBox reach = PCRRBBox_Private(rrb, 0);
+  RRBBox reach = PCRRBBox(rrb, 0);
 
   if (reach.x0 == reach.x1) return reach;
   reach.x0 = PetscMax(reach.x0 - 1, 0);
@@ -117,17 +117,17 @@ RRBBox PCRRBReach_Private(const PC_RRB *rrb)
   return reach;
 }
 
-/* The nodes of area whose rows are on other processes, in the order of PCRRBVisitRows_Private(): rows of the matrix, and places in the area. NULL: only their number */
+/* The nodes of area whose rows are on other processes, in the order of PCRRBVisitRows(): rows of the matrix, and places in the area. NULL: only their number */
 static PetscInt PCRRBForeign_Private(const PC_RRB *rrb, RRBBox area, PetscInt row[], PetscInt place[])
 {
   PetscInt count = 0;
 
   for (PetscInt y = area.y0; y < area.y1; ++y) {
-    const RRBLine line = PCRRBLine_Private(rrb, y);
+    const RRBLine line = PCRRBLine(rrb, y);
 
     for (PetscInt x = area.x0; x < area.x1; ++x) {
       if (x >= line.a && x < line.b) continue;
-      if (row) row[count] = PCRRBRowOfNode_Private(rrb, y * rrb->nx + x);
+      if (row) row[count] = PCRRBRowOfNode(rrb, y * rrb->nx + x);
       if (place) place[count] = (y - area.y0) * (area.x1 - area.x0) + x - area.x0;
       ++count;
     }
@@ -140,7 +140,7 @@ static PetscErrorCode PCRRBCreateFetch_Private(PC pc)
 {
   PC_RRB            *rrb   = (PC_RRB *)pc->data;
   RRBRanks          *ranks = &rrb->ranks;
-  const PetscInt     n     = PCRRBForeign_Private(rrb, PCRRBReach_Private(rrb), NULL, NULL);
+  const PetscInt     n     = PCRRBForeign_Private(rrb, PCRRBReach(rrb), NULL, NULL);
   const PetscInt    *degree;
   const PetscSFNode *from;
   PetscSFNode       *to;
@@ -152,7 +152,7 @@ static PetscErrorCode PCRRBCreateFetch_Private(PC pc)
   PetscCall(MatGetLocalSize(pc->pmat, &m, NULL));
   PetscCall(MatGetLayouts(pc->pmat, &layout, NULL));
   PetscCall(PetscMalloc4(n, &row, n, &numbers, n, &to, m, &number));
-  PCRRBForeign_Private(rrb, PCRRBReach_Private(rrb), row, NULL);
+  PCRRBForeign_Private(rrb, PCRRBReach(rrb), row, NULL);
   PetscCall(PetscSFCreate(PetscObjectComm((PetscObject)pc), &all));
   PetscCall(PetscSFSetGraphLayout(all, layout, n, NULL, PETSC_OWN_POINTER, row));
   PetscCall(PetscSFComputeDegreeBegin(all, &degree));
@@ -179,7 +179,7 @@ static PetscErrorCode PCRRBCreateMove_Private(PC pc)
 {
   PC_RRB      *rrb   = (PC_RRB *)pc->data;
   RRBRanks    *ranks = &rrb->ranks;
-  const RRBBox box   = PCRRBBox_Private(rrb, 0);
+  const RRBBox box   = PCRRBBox(rrb, 0);
   PetscInt     n = PCRRBForeign_Private(rrb, box, NULL, NULL), *row, *place, moved = n > 0;
   PetscLayout  layout;
 
@@ -202,15 +202,15 @@ static PetscErrorCode PCRRBCreateGather_Private(PC_RRB *rrb)
 {
   RRBRanks      *ranks = &rrb->ranks;
   const PetscInt N     = (rrb->nx >> ranks->whole) * (rrb->ny >> ranks->whole);
-  const RRBBox   box   = PCRRBBox_Private(rrb, ranks->whole);
+  const RRBBox   box   = PCRRBBox(rrb, ranks->whole);
   PetscInt       displ = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc5(ranks->size, &ranks->count, ranks->size, &ranks->displ, RRB_NROW * (size_t)((box.x1 - box.x0) * (box.y1 - box.y0)), &ranks->part, N, &ranks->parts, RRB_NROW * (size_t)N, &ranks->all));
   for (PetscInt j = 0; j < ranks->np[1]; ++j) {
     for (PetscInt i = 0; i < ranks->np[0]; ++i) {
-      const RRBBox      b    = PCRRBBoxAt_Private(ranks, ranks->whole, i, j);
-      const PetscMPIInt rank = PCRRBRankAt_Private(rrb, i, j);
+      const RRBBox      b    = PCRRBBoxAt(ranks, ranks->whole, i, j);
+      const PetscMPIInt rank = PCRRBRankAt(rrb, i, j);
 
       PetscCall(PetscMPIIntCast((b.x1 - b.x0) * (b.y1 - b.y0), &ranks->count[rank]));
     }
@@ -222,14 +222,14 @@ static PetscErrorCode PCRRBCreateGather_Private(PC_RRB *rrb)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBRanksLayout_Private(PC pc, PetscInt levels)
+PetscErrorCode PCRRBRanksLayout(PC pc, PetscInt levels)
 {
   PC_RRB     *rrb   = (PC_RRB *)pc->data;
   RRBRanks   *ranks = &rrb->ranks;
   PetscMPIInt size;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBRanksFree_Private(ranks));
+  PetscCall(PCRRBRanksFree(ranks));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Type_contiguous(RRB_NENTRY, MPIU_SCALAR, &ranks->unit));
@@ -254,11 +254,11 @@ PetscErrorCode PCRRBRanksLayout_Private(PC pc, PetscInt levels)
   PetscCall(PCRRBCreateFetch_Private(pc));
   PetscCall(PCRRBCreateMove_Private(pc));
   PetscCall(PCRRBCreateGather_Private(rrb));
-  PetscCall(PCRRBExchangeCreate_Private(pc));
+  PetscCall(PCRRBExchangeCreate(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBGather_Private(PC_RRB *rrb, MPI_Comm comm, int n)
+PetscErrorCode PCRRBGather(PC_RRB *rrb, MPI_Comm comm, int n)
 {
   RRBRanks      *ranks = &rrb->ranks;
   const PetscInt nx = rrb->nx >> ranks->whole, ny = rrb->ny >> ranks->whole;
@@ -269,9 +269,9 @@ PetscErrorCode PCRRBGather_Private(PC_RRB *rrb, MPI_Comm comm, int n)
     PetscCallMPI(MPI_Allgatherv(ranks->part + f * mine, (PetscMPIInt)mine, MPIU_SCALAR, ranks->parts, ranks->count, ranks->displ, MPIU_SCALAR, comm));
     for (PetscInt j = 0; j < ranks->np[1]; ++j) {
       for (PetscInt i = 0; i < ranks->np[0]; ++i) {
-        const RRBBox b = PCRRBBoxAt_Private(ranks, ranks->whole, i, j);
+        const RRBBox b = PCRRBBoxAt(ranks, ranks->whole, i, j);
 
-        PolderRRBCopy_Host(b.x1 - b.x0, b.y1 - b.y0, ranks->parts + ranks->displ[PCRRBRankAt_Private(rrb, i, j)], b.x1 - b.x0, ranks->all + (size_t)(f * ny + b.y0) * (size_t)nx + (size_t)b.x0, nx);
+        PolderRRBCopy_Host(b.x1 - b.x0, b.y1 - b.y0, ranks->parts + ranks->displ[PCRRBRankAt(rrb, i, j)], b.x1 - b.x0, ranks->all + (size_t)(f * ny + b.y0) * (size_t)nx + (size_t)b.x0, nx);
       }
     }
   }
@@ -281,10 +281,10 @@ PetscErrorCode PCRRBGather_Private(PC_RRB *rrb, MPI_Comm comm, int n)
 /* The rows of this process that lie in its box, between vector and box */
 static void PCRRBCopyOwn_Private(const PC_RRB *rrb, const PetscScalar rows[], PetscScalar out[])
 {
-  const RRBBox box = PCRRBBox_Private(rrb, 0);
+  const RRBBox box = PCRRBBox(rrb, 0);
 
   for (PetscInt y = box.y0; y < box.y1; ++y) {
-    const RRBLine  line = PCRRBLine_Private(rrb, y);
+    const RRBLine  line = PCRRBLine(rrb, y);
     const PetscInt a = PetscMax(line.a, box.x0), b = PetscMin(line.b, box.x1);
     PetscScalar   *inside = rrb->ranks.box + (size_t)(y - box.y0) * (size_t)(box.x1 - box.x0) + (size_t)(a - box.x0);
 
@@ -299,7 +299,7 @@ static void PCRRBCopyOwn_Private(const PC_RRB *rrb, const PetscScalar rows[], Pe
 static void PCRRBCopyRed_Private(const PC_RRB *rrb, PetscScalar out[], const PetscScalar in[])
 {
   const RRBGrid *grid = &rrb->grid[rrb->ranks.whole];
-  const RRBBox   box  = PCRRBBox_Private(rrb, rrb->ranks.whole);
+  const RRBBox   box  = PCRRBBox(rrb, rrb->ranks.whole);
   const PetscInt nx = rrb->nx >> rrb->ranks.whole, ny = rrb->ny >> rrb->ranks.whole, border = in && box.x0 < box.x1;
 
   for (PetscInt y = PetscMax(box.y0 - border, 0); y < PetscMin(box.y1 + border, ny); ++y) {
@@ -314,7 +314,7 @@ static void PCRRBCopyRed_Private(const PC_RRB *rrb, PetscScalar out[], const Pet
   }
 }
 
-PetscErrorCode PCRRBToBox_Private(PC_RRB *rrb, const PetscScalar rows[], const PetscScalar **box)
+PetscErrorCode PCRRBToBox(PC_RRB *rrb, const PetscScalar rows[], const PetscScalar **box)
 {
   RRBRanks *ranks = &rrb->ranks;
 
@@ -327,7 +327,7 @@ PetscErrorCode PCRRBToBox_Private(PC_RRB *rrb, const PetscScalar rows[], const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBFromBox_Private(PC_RRB *rrb, PetscScalar rows[])
+PetscErrorCode PCRRBFromBox(PC_RRB *rrb, PetscScalar rows[])
 {
   RRBRanks *ranks = &rrb->ranks;
 
@@ -344,17 +344,17 @@ static PetscErrorCode PCRRBForwardBoxes_Private(PC pc, PetscInt k, const PetscSc
 {
   PC_RRB      *rrb   = (PC_RRB *)pc->data;
   RRBRanks    *ranks = &rrb->ranks;
-  const RRBBox last  = PCRRBBox_Private(rrb, ranks->whole);
+  const RRBBox last  = PCRRBBox(rrb, ranks->whole);
 
   PetscFunctionBegin;
   for (; k < ranks->ngrid; ++k) {
     const RRBGrid *grid = &rrb->grid[k];
 
     PolderRRBLoadBorder_Host(&grid->g, from, ld, grid->z);
-    PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZBLACK, grid->z));
+    PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_ZBLACK, grid->z));
     if (grid->single) PolderRRBForwardR1Single_Host(&grid->g, grid->single, from, ld, grid->z);
     else PolderRRBForwardR1_Host(&grid->g, grid->coef, from, ld, grid->z);
-    if (!grid->half) PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
+    if (!grid->half) PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
     if (grid->single) PolderRRBForwardR2Single_Host(&grid->g, grid->half, grid->single, grid->z);
     else PolderRRBForwardR2_Host(&grid->g, grid->half, grid->coef, grid->z);
     from = grid->z + RRB_R2 * grid->g.size + grid->g.origin;
@@ -362,7 +362,7 @@ static PetscErrorCode PCRRBForwardBoxes_Private(PC pc, PetscInt k, const PetscSc
   }
   if (ranks->whole < ranks->ngrid) PCRRBCopyRed_Private(rrb, ranks->part, NULL);
   else PolderRRBCopy_Host(last.x1 - last.x0, last.y1 - last.y0, from, ld, ranks->part, last.x1 - last.x0);
-  PetscCall(PCRRBGather_Private(rrb, PetscObjectComm((PetscObject)pc), 1));
+  PetscCall(PCRRBGather(rrb, PetscObjectComm((PetscObject)pc), 1));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -370,7 +370,7 @@ static PetscErrorCode PCRRBForwardBoxes_Private(PC pc, PetscInt k, const PetscSc
 static void PCRRBTakePart_Private(const PC_RRB *rrb, PetscScalar out[])
 {
   const RRBRanks *ranks = &rrb->ranks;
-  const RRBBox    last  = PCRRBBox_Private(rrb, ranks->whole);
+  const RRBBox    last  = PCRRBBox(rrb, ranks->whole);
   const PetscInt  nx    = rrb->nx >> ranks->whole;
 
   if (ranks->whole < ranks->ngrid) PCRRBCopyRed_Private(rrb, NULL, ranks->all);
@@ -395,11 +395,11 @@ static PetscErrorCode PCRRBBackwardBoxes_Private(PC pc, PetscInt from, PetscScal
     const RRBGrid *grid = &rrb->grid[k], *finer = k > from ? grid - 1 : NULL;
     PetscScalar   *to = finer ? finer->z + RRB_R2 * finer->g.size + finer->g.origin : z;
 
-    if (k < ranks->ngrid - 1) PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZR2, grid->z));
+    if (k < ranks->ngrid - 1) PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_ZR2, grid->z));
     if (!grid->half) {
       if (grid->single) PolderRRBBackwardR1Single_Host(&grid->g, grid->single, grid->z);
       else PolderRRBBackwardR1_Host(&grid->g, grid->coef, grid->z);
-      PetscCall(PCRRBExchange_Private(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
+      PetscCall(PCRRBExchange(rrb, k, RRB_EXCHANGE_ZR1, grid->z));
     }
     if (grid->single) PolderRRBBackwardSingle_Host(&grid->g, PETSC_TRUE, grid->single, grid->z, to, finer ? finer->g.pitch : ld);
     else PolderRRBBackward_Host(&grid->g, PETSC_TRUE, grid->coef, grid->z, to, finer ? finer->g.pitch : ld);
@@ -407,14 +407,14 @@ static PetscErrorCode PCRRBBackwardBoxes_Private(PC pc, PetscInt from, PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBSweepsRanks_Private(PC pc, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[])
+PetscErrorCode PCRRBSweepsRanks(PC pc, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[])
 {
   PC_RRB   *rrb   = (PC_RRB *)pc->data;
   RRBRanks *ranks = &rrb->ranks;
 
   PetscFunctionBegin;
   PetscCall(PCRRBForwardBoxes_Private(pc, from, r, ld));
-  PetscCall(PCRRBSweeps_Private(rrb, ranks->ngrid, ranks->all, rrb->nx >> ranks->whole, ranks->all));
+  PetscCall(PCRRBSweeps(rrb, ranks->ngrid, ranks->all, rrb->nx >> ranks->whole, ranks->all));
   PetscCall(PCRRBBackwardBoxes_Private(pc, from, z, ld));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

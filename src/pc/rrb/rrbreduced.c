@@ -1,9 +1,8 @@
 /* The system of PC rrb without its black nodes: what CG on the first Schur complement S asks of the preconditioner. */
 #include "rrbimpl.h"
-#include "core/device.h"
 #include <petsc/private/pcimpl.h>
 
-PetscErrorCode PCRRBReducedWant_Private(PC pc)
+PetscErrorCode PCRRBReducedWant(PC pc)
 {
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
@@ -15,13 +14,13 @@ PetscErrorCode PCRRBReducedWant_Private(PC pc)
 }
 
 /* The factor must be that of the operator, and its first half level exact */
-PetscErrorCode PCRRBReducedBegin_Private(PC pc, Vec like)
+PetscErrorCode PCRRBReducedBegin(PC pc, Vec like)
 {
   PC_RRB          *rrb  = (PC_RRB *)pc->data;
   MPI_Comm         comm = PetscObjectComm((PetscObject)pc);
   Mat              A, P;
   PetscObjectState state;
-  PetscBool        device = PETSC_FALSE;
+  const RRBSteps  *steps;
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(pc, &A, &P));
@@ -29,12 +28,12 @@ PetscErrorCode PCRRBReducedBegin_Private(PC pc, Vec like)
   PetscCheck(!rrb->matrix.nine, comm, PETSC_ERR_SUP, "KSP of type rrbcg needs a 5-point stencil, since the black nodes of a 9-point one are coupled: use -ksp_type cg -pc_type rrb");
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   PetscCheck(state == rrb->state, comm, PETSC_ERR_SUP, "KSP of type rrbcg eliminates with the factor of the preconditioner, which is that of older values: leave out KSPSetReusePreconditioner() (-ksp_reuse_preconditioner), or use -ksp_type cg -pc_type rrb");
-  if (rrb->device.valid) PetscCall(PolderVecOnDevice(like, &device));
-  if (!device && (!rrb->valid || !rrb->reduced.valid)) PetscCall(PCRRBSetUpHost_Private(pc)); // the matrix is on the device and the vectors are not
+  PetscCall(PCRRBChoose(pc, like, NULL, &steps));
+  PetscCall((*steps->ready)(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBReducedSize_Private(PC pc, PetscInt *n)
+PetscErrorCode PCRRBReducedSize(PC pc, PetscInt *n)
 {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
 
@@ -44,7 +43,7 @@ PetscErrorCode PCRRBReducedSize_Private(PC pc, PetscInt *n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBReducedFree_Private(PC_RRB *rrb)
+PetscErrorCode PCRRBReducedFree(PC_RRB *rrb)
 {
   PetscFunctionBegin;
   PetscCall(PetscFree(rrb->reduced.coef));
@@ -56,7 +55,7 @@ PetscErrorCode PCRRBReducedFree_Private(PC_RRB *rrb)
 }
 
 /* For the grids and the rest that there are */
-PetscErrorCode PCRRBReducedLayout_Private(PC pc)
+PetscErrorCode PCRRBReducedLayout(PC pc)
 {
   PC_RRB              *rrb  = (PC_RRB *)pc->data;
   const PolderRRBGrid *g    = &rrb->grid[0].g;
@@ -65,7 +64,7 @@ PetscErrorCode PCRRBReducedLayout_Private(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(RRB_NREDUCED * g->size, &rrb->reduced.coef));
-  if (rrb->ranks.size) PetscCall(PCRRBReducedRanksLayout_Private(pc));
+  if (rrb->ranks.size) PetscCall(PCRRBReducedRanksLayout(pc));
   if (rrb->ngrid > 1 || rrb->ranks.size) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc1(rest->n, &rrb->reduced.place));
   for (PetscInt k = 0; k < rest->nx * rest->ny; ++k) {
@@ -78,194 +77,319 @@ PetscErrorCode PCRRBReducedLayout_Private(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBReducedView_Private(const PC_RRB *rrb, PetscViewer viewer)
+/* The first grid where the factor is: its shape, its factor in double precision, and S */
+typedef struct {
+  const PolderRRBGrid *g;
+  const PetscScalar   *c, *S;
+} RRBFirst;
+
+/* S = NULL: nobody has wanted it */
+static RRBFirst RRBFirstOnHost(const PC_RRB *rrb)
 {
-  const RRBDevice *d      = &rrb->device;
-  const size_t     arrays = RRB_NREDUCED + (rrb->single ? RRB_NCOEF : 0); /* the first grid's factor is there in both precisions */
-  PetscLogDouble   bytes;
+  return rrb->reduced.coef ? (RRBFirst){.g = &rrb->grid[0].g, .c = rrb->grid[0].coef, .S = rrb->reduced.coef} : (RRBFirst){0};
+}
+
+static RRBFirst RRBFirstOnDevice(const PC_RRB *rrb)
+{
+  const RRBDevice *d = &rrb->device;
+
+  return d->reduced ? (RRBFirst){.g = &d->step[0].g, .c = d->first ? d->first : (const PetscScalar *)d->step[0].c, .S = d->reduced} : (RRBFirst){0};
+}
+
+typedef struct _RRBReducedSteps RRBReducedSteps;
+
+/* One table a place, and one for boxes of a grid on several processes, with the arrays of vectors there */
+struct _RRBReducedSteps {
+  const PolderPlace *place;
+  RRBFirst (*first)(const PC_RRB *);
+  PetscErrorCode (*reduce)(PC_RRB *, const RRBReducedSteps *, const PetscScalar b[], PetscScalar r[]);
+  PetscErrorCode (*expand)(PC_RRB *, const RRBReducedSteps *, const PetscScalar b[], const PetscScalar r[], PetscScalar x[]);
+  PetscErrorCode (*pick)(PC_RRB *, const RRBReducedSteps *, const PetscScalar x[], PetscScalar r[]);
+  PetscErrorCode (*mult)(PC_RRB *, const RRBReducedSteps *, const PetscScalar x[], PetscScalar y[], PetscScalar *dot);
+  /* rho: NULL on the host */
+  PetscErrorCode (*apply)(PC, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho);
+};
+
+static PetscErrorCode PCRRBReduceOne_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar b[], PetscScalar r[])
+{
+  const RRBFirst first = (*steps->first)(rrb);
 
   PetscFunctionBegin;
-  if (rrb->matrix.nine || !(d->valid ? d->reduced : rrb->reduced.coef)) PetscFunctionReturn(PETSC_SUCCESS);
-  bytes = (PetscLogDouble)(arrays * (d->valid ? d->step[0].g.size : rrb->grid[0].g.size) * sizeof(PetscScalar));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  kept for rrbcg: Schur complement without the black nodes, 9-point stencil, symmetric half; %.1f bytes a row\n", (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
+  PolderRun(steps->place, PolderRRBReduce, first.g, first.c, b, rrb->nx, r);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRRBReduceHost_Private(PC pc, Vec b, Vec r)
+static PetscErrorCode PCRRBExpandOne_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar b[], const PetscScalar r[], PetscScalar x[])
 {
-  PC_RRB            *rrb = (PC_RRB *)pc->data;
-  const PetscScalar *ba;
-  PetscScalar       *ra;
+  const RRBFirst first = (*steps->first)(rrb);
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArrayWrite(r, &ra));
-  if (rrb->ranks.size) PetscCall(PCRRBReduceRanks_Private(rrb, ba, ra));
-  else PolderRRBReduce_Host(&rrb->grid[0].g, rrb->grid[0].coef, ba, rrb->nx, ra);
-  PetscCall(VecRestoreArrayWrite(r, &ra));
-  PetscCall(VecRestoreArrayRead(b, &ba));
-  PetscCall(PetscLogFlops(4.0 * rrb->grid[0].g.nx * rrb->grid[0].g.ny));
+  PolderRun(steps->place, PolderRRBExpand, first.g, first.c, b, r, x, rrb->nx);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRRBExpandHost_Private(PC pc, Vec b, Vec r, Vec x)
+static PetscErrorCode PCRRBPickOne_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar x[], PetscScalar r[])
 {
-  PC_RRB            *rrb = (PC_RRB *)pc->data;
-  const PetscScalar *ba, *ra;
-  PetscScalar       *xa;
-
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(b, &ba));
-  PetscCall(VecGetArrayRead(r, &ra));
-  PetscCall(VecGetArrayWrite(x, &xa));
-  if (rrb->ranks.size) PetscCall(PCRRBExpandRanks_Private(rrb, ba, ra, xa));
-  else PolderRRBExpand_Host(&rrb->grid[0].g, rrb->grid[0].coef, ba, ra, xa, rrb->nx);
-  PetscCall(VecRestoreArrayWrite(x, &xa));
-  PetscCall(VecRestoreArrayRead(r, &ra));
-  PetscCall(VecRestoreArrayRead(b, &ba));
-  PetscCall(PetscLogFlops(4.5 * rrb->grid[0].g.nx * rrb->grid[0].g.ny));
+  PolderRun(steps->place, PolderRRBPick, (*steps->first)(rrb).g, x, rrb->nx, r);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRRBPickHost_Private(PC pc, Vec x, Vec r)
+static PetscErrorCode PCRRBReducedMultOne_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar x[], PetscScalar y[], PetscScalar *dot)
 {
-  PC_RRB            *rrb = (PC_RRB *)pc->data;
-  const PetscScalar *xa;
-  PetscScalar       *ra;
+  const RRBFirst first = (*steps->first)(rrb);
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(x, &xa));
-  PetscCall(VecGetArrayWrite(r, &ra));
-  if (rrb->ranks.size) PetscCall(PCRRBPickRanks_Private(rrb, xa, ra));
-  else PolderRRBPick_Host(&rrb->grid[0].g, xa, rrb->nx, ra);
-  PetscCall(VecRestoreArrayWrite(r, &ra));
-  PetscCall(VecRestoreArrayRead(x, &xa));
+  PolderRunSum(steps->place, PolderRRBReducedMult, first.g, first.S, x, y, dot);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCRRBReducedMultHost_Private(PC pc, Vec x, Vec y, PetscScalar *dot)
+static PetscErrorCode PCRRBReduceBoxes_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar b[], PetscScalar r[])
 {
-  PC_RRB            *rrb = (PC_RRB *)pc->data;
-  const PetscScalar *xa;
-  PetscScalar       *ya;
-
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(x, &xa));
-  PetscCall(VecGetArrayWrite(y, &ya));
-  if (rrb->ranks.size) PetscCall(PCRRBReducedMultRanks_Private(rrb, xa, ya, dot));
-  else PolderRRBReducedMult_Host(&rrb->grid[0].g, rrb->reduced.coef, xa, ya, dot);
-  PetscCall(VecRestoreArrayWrite(y, &ya));
-  PetscCall(VecRestoreArrayRead(x, &xa));
-  PetscCall(PetscLogFlops((dot ? 9.5 : 8.5) * rrb->grid[0].g.nx * rrb->grid[0].g.ny));
+  (void)steps;
+  PetscCall(PCRRBReduceRanks(rrb, b, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBExpandBoxes_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar b[], const PetscScalar r[], PetscScalar x[])
+{
+  PetscFunctionBegin;
+  (void)steps;
+  PetscCall(PCRRBExpandRanks(rrb, b, r, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBPickBoxes_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar x[], PetscScalar r[])
+{
+  PetscFunctionBegin;
+  (void)steps;
+  PetscCall(PCRRBPickRanks(rrb, x, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBReducedMultBoxes_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar x[], PetscScalar y[], PetscScalar *dot)
+{
+  PetscFunctionBegin;
+  (void)steps;
+  PetscCall(PCRRBReducedMultRanks(rrb, x, y, dot));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
   M without its first half level: r2 is the next grid, whose values lie in z while the coarser grids are at work
 */
-static PetscErrorCode PCRRBReducedApplyHost_Private(PC pc, Vec r, Vec z)
+static PetscErrorCode PCRRBReducedApplyOne_Private(PC pc, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho)
 {
   PC_RRB              *rrb   = (PC_RRB *)pc->data;
   const RRBGrid       *first = &rrb->grid[0];
   const PolderRRBGrid *g     = &first->g;
-  const PetscScalar   *rr;
-  PetscScalar         *zz, *z2;
+  PetscScalar         *z2    = z + (size_t)g->hx * (size_t)g->hy;
 
   PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(r, &rr));
-  PetscCall(VecGetArrayWrite(z, &zz));
-  z2 = zz + (size_t)g->hx * (size_t)g->hy;
-  if (rrb->ranks.size) PetscCall(PCRRBReducedApplyRanks_Private(pc, rr, zz));
-  else if (first->half) PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->reduced.place, rr, zz));
+  (void)rho;
+  if (first->half) PetscCall(PCRRBRestSolve(&rrb->rest, rrb->reduced.place, r, z));
   else {
-    if (first->single) PolderRRBReducedForwardSingle_Host(g, first->single, rr, zz);
-    else PolderRRBReducedForward_Host(g, first->coef, rr, zz);
-    if (rrb->ngrid > 1) PetscCall(PCRRBSweeps_Private(rrb, 1, z2, g->nx / 2, z2));
-    else PetscCall(PCRRBRestSolve_Private(&rrb->rest, rrb->reduced.place, zz, zz));
-    if (first->single) PolderRRBReducedBackwardSingle_Host(g, first->single, rr, zz);
-    else PolderRRBReducedBackward_Host(g, first->coef, rr, zz);
+    if (first->single) PolderRRBReducedForwardSingle_Host(g, first->single, r, z);
+    else PolderRRBReducedForward_Host(g, first->coef, r, z);
+    if (rrb->ngrid > 1) PetscCall(PCRRBSweeps(rrb, 1, z2, g->nx / 2, z2));
+    else PetscCall(PCRRBRestSolve(&rrb->rest, rrb->reduced.place, z, z));
+    if (first->single) PolderRRBReducedBackwardSingle_Host(g, first->single, r, z);
+    else PolderRRBReducedBackward_Host(g, first->coef, r, z);
   }
-  PetscCall(VecRestoreArrayWrite(z, &zz));
-  PetscCall(VecRestoreArrayRead(r, &rr));
   PetscCall(PetscLogFlops(PetscMax(rrb->flops - 8.5 * g->nx * g->ny, 0)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBReduce_Private(PC pc, Vec b, Vec r)
+static PetscErrorCode PCRRBReducedApplyBoxes_Private(PC pc, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho)
 {
-  PetscBool done;
+  const PC_RRB        *rrb = (PC_RRB *)pc->data;
+  const PolderRRBGrid *g   = &rrb->grid[0].g;
+
+  PetscFunctionBegin;
+  (void)rho;
+  PetscCall(PCRRBReducedApplyRanks(pc, r, z));
+  PetscCall(PetscLogFlops(PetscMax(rrb->flops - 8.5 * g->nx * g->ny, 0)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+enum {
+  REDUCED_HOST,
+  REDUCED_DEVICE,
+  REDUCED_BOXES
+};
+
+static const RRBReducedSteps RRBReducedStepsAt[] = {
+  {&PolderOnHost,   RRBFirstOnHost,   PCRRBReduceOne_Private,   PCRRBExpandOne_Private,   PCRRBPickOne_Private,   PCRRBReducedMultOne_Private,   PCRRBReducedApplyOne_Private  },
+  {&PolderOnDevice, RRBFirstOnDevice, PCRRBReduceOne_Private,   PCRRBExpandOne_Private,   PCRRBPickOne_Private,   PCRRBReducedMultOne_Private,   PCRRBApplyReducedDevice       },
+  {&PolderOnHost,   RRBFirstOnHost,   PCRRBReduceBoxes_Private, PCRRBExpandBoxes_Private, PCRRBPickBoxes_Private, PCRRBReducedMultBoxes_Private, PCRRBReducedApplyBoxes_Private}
+};
+
+/* Where vectors like v are, if the factor is there, too */
+static PetscErrorCode PCRRBReducedChoose_Private(PC pc, Vec v, const RRBReducedSteps **steps)
+{
+  const PC_RRB      *rrb = (PC_RRB *)pc->data;
+  const PolderPlace *place;
+
+  PetscFunctionBegin;
+  *steps = &RRBReducedStepsAt[REDUCED_HOST];
+  PetscCall(PolderPlaceOfVecs(v, NULL, &place));
+  *steps = &RRBReducedStepsAt[rrb->ranks.size ? REDUCED_BOXES : place->device && rrb->device.valid && rrb->device.reduced ? REDUCED_DEVICE : REDUCED_HOST];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBReducedView(const PC_RRB *rrb, PetscViewer viewer)
+{
+  const RRBFirst first  = (*RRBReducedStepsAt[rrb->device.valid].first)(rrb);
+  const size_t   arrays = RRB_NREDUCED + (rrb->single ? RRB_NCOEF : 0); /* the first grid's factor is there in both precisions */
+  PetscLogDouble bytes;
+
+  PetscFunctionBegin;
+  if (rrb->matrix.nine || !first.S) PetscFunctionReturn(PETSC_SUCCESS);
+  bytes = (PetscLogDouble)(arrays * first.g->size * sizeof(PetscScalar));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  kept for rrbcg: Schur complement without the black nodes, 9-point stencil, symmetric half; %.1f bytes a row\n", (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Nodes of this process, for flops */
+static PetscLogDouble RRBReducedNodes(const PC_RRB *rrb, const RRBReducedSteps *steps)
+{
+  const RRBFirst first = (*steps->first)(rrb);
+
+  return (PetscLogDouble)first.g->nx * first.g->ny;
+}
+
+PetscErrorCode PCRRBReduce(PC pc, Vec b, Vec r)
+{
+  PC_RRB                *rrb = (PC_RRB *)pc->data;
+  const RRBReducedSteps *steps;
+  const PetscScalar     *ba;
+  PetscScalar           *ra;
 
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_RRBReduce, pc));
-  PetscCall(PCRRBReduceDevice_Private(pc, b, r, &done));
-  if (!done) PetscCall(PCRRBReduceHost_Private(pc, b, r));
+  PetscCall(PCRRBReducedChoose_Private(pc, b, &steps));
+  PetscCall((*steps->place->vecgetread)(b, &ba));
+  PetscCall((*steps->place->vecgetwrite)(r, &ra));
+  PetscCall((*steps->reduce)(rrb, steps, ba, ra));
+  PetscCall((*steps->place->vecrestorewrite)(r, &ra));
+  PetscCall((*steps->place->vecrestoreread)(b, &ba));
+  PetscCall((*steps->place->logflops)(4.0 * RRBReducedNodes(rrb, steps)));
   PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBExpand_Private(PC pc, Vec b, Vec r, Vec x)
+PetscErrorCode PCRRBExpand(PC pc, Vec b, Vec r, Vec x)
 {
-  PetscBool done;
+  PC_RRB                *rrb = (PC_RRB *)pc->data;
+  const RRBReducedSteps *steps;
+  const PetscScalar     *ba, *ra;
+  PetscScalar           *xa;
 
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_RRBReduce, pc));
-  PetscCall(PCRRBExpandDevice_Private(pc, b, r, x, &done));
-  if (!done) PetscCall(PCRRBExpandHost_Private(pc, b, r, x));
+  PetscCall(PCRRBReducedChoose_Private(pc, r, &steps));
+  PetscCall((*steps->place->vecgetread)(b, &ba));
+  PetscCall((*steps->place->vecgetread)(r, &ra));
+  PetscCall((*steps->place->vecgetwrite)(x, &xa));
+  PetscCall((*steps->expand)(rrb, steps, ba, ra, xa));
+  PetscCall((*steps->place->vecrestorewrite)(x, &xa));
+  PetscCall((*steps->place->vecrestoreread)(r, &ra));
+  PetscCall((*steps->place->vecrestoreread)(b, &ba));
+  PetscCall((*steps->place->logflops)(4.5 * RRBReducedNodes(rrb, steps)));
   PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBPick_Private(PC pc, Vec x, Vec r)
+PetscErrorCode PCRRBPick(PC pc, Vec x, Vec r)
 {
-  PetscBool done;
+  const RRBReducedSteps *steps;
+  const PetscScalar     *xa;
+  PetscScalar           *ra;
 
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_RRBReduce, pc));
-  PetscCall(PCRRBPickDevice_Private(pc, x, r, &done));
-  if (!done) PetscCall(PCRRBPickHost_Private(pc, x, r));
+  PetscCall(PCRRBReducedChoose_Private(pc, x, &steps));
+  PetscCall((*steps->place->vecgetread)(x, &xa));
+  PetscCall((*steps->place->vecgetwrite)(r, &ra));
+  PetscCall((*steps->pick)((PC_RRB *)pc->data, steps, xa, ra));
+  PetscCall((*steps->place->vecrestorewrite)(r, &ra));
+  PetscCall((*steps->place->vecrestoreread)(x, &xa));
   PetscCall(PolderLogEnd(POLDER_RRBReduce, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBReducedMult_Private(PC pc, Vec x, Vec y, PetscScalar *dot, PetscBool *done)
+PetscErrorCode PCRRBReducedMult(PC pc, Vec x, Vec y, PetscScalar *dot, PetscBool *done)
 {
-  PetscBool device;
+  PC_RRB                *rrb = (PC_RRB *)pc->data;
+  const RRBReducedSteps *steps;
+  const PolderPlace     *place;
+  const PetscScalar     *xa;
+  PetscScalar           *ya;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBReducedMultDevice_Private(pc, x, y, dot, done));
-  if (*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderVecOnDevice(x, &device));
-  *done = (PetscBool)(!dot || !device);
-  if (*done) PetscCall(PCRRBReducedMultHost_Private(pc, x, y, dot));
+  PetscCall(PCRRBReducedChoose_Private(pc, x, &steps));
+  PetscCall(PolderPlaceOfVecs(x, NULL, &place));
+  *done = (PetscBool)(!dot || place == steps->place);
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  place = steps->place;
+  PetscCall((*place->vecgetread)(x, &xa));
+  PetscCall((*place->vecgetwrite)(y, &ya));
+  PetscCall((*place->timebegin)());
+  PetscCall((*steps->mult)(rrb, steps, xa, ya, dot));
+  PetscCall((*place->timeend)());
+  PetscCall((*place->vecrestorewrite)(y, &ya));
+  PetscCall((*place->vecrestoreread)(x, &xa));
+  PetscCall((*place->logflops)((dot ? 9.5 : 8.5) * RRBReducedNodes(rrb, steps)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBReducedApply_Private(PC pc, Vec r, Vec z)
+static PetscErrorCode PCRRBReducedApplyAt_Private(PC pc, const RRBReducedSteps *steps, Vec r, Vec z, const PolderCGRho *rho)
 {
-  PetscBool done;
+  const PetscScalar *ra;
+  PetscScalar       *za;
+
+  PetscFunctionBegin;
+  PetscCall((*steps->place->vecgetread)(r, &ra));
+  PetscCall((*steps->place->vecgetwrite)(z, &za));
+  PetscCall((*steps->place->timebegin)());
+  PetscCall((*steps->apply)(pc, ra, za, rho));
+  PetscCall((*steps->place->timeend)());
+  PetscCall((*steps->place->vecrestorewrite)(z, &za));
+  PetscCall((*steps->place->vecrestoreread)(r, &ra));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBReducedApply(PC pc, Vec r, Vec z)
+{
+  const RRBReducedSteps *steps;
 
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
-  PetscCall(PCRRBReducedApplyDevice_Private(pc, r, z, NULL, &done));
-  if (!done) PetscCall(PCRRBReducedApplyHost_Private(pc, r, z));
+  PetscCall(PCRRBReducedChoose_Private(pc, r, &steps));
+  PetscCall(PCRRBReducedApplyAt_Private(pc, steps, r, z, NULL));
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBReducedApplyRho_Private(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
+PetscErrorCode PCRRBReducedApplyRho(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
 {
+  const RRBReducedSteps *steps;
+
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
-  PetscCall(PCRRBReducedApplyDevice_Private(pc, r, z, rho, done));
+  PetscCall(PCRRBReducedChoose_Private(pc, r, &steps));
+  *done = (PetscBool)(steps == &RRBReducedStepsAt[REDUCED_DEVICE] && !((PC_RRB *)pc->data)->device.step[0].half); // of a half grid it is one product with the inverse
+  if (*done) PetscCall(PCRRBReducedApplyAt_Private(pc, steps, r, z, rho));
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBGetReduction_Private(PC pc, const PolderPCReduction **reduction)
+PetscErrorCode PCRRBGetReduction(PC pc, const PolderPCReduction **reduction)
 {
   static const PolderPCReduction offer = {
-    .want = PCRRBReducedWant_Private, .begin = PCRRBReducedBegin_Private, .size = PCRRBReducedSize_Private, .reduce = PCRRBReduce_Private, .expand = PCRRBExpand_Private, .pick = PCRRBPick_Private, .mult = PCRRBReducedMult_Private, .apply = PCRRBReducedApply_Private, .fused = {.applyrho = PCRRBReducedApplyRho_Private, .steps = PCRRBReducedManySteps_Private}
+    .want = PCRRBReducedWant, .begin = PCRRBReducedBegin, .size = PCRRBReducedSize, .reduce = PCRRBReduce, .expand = PCRRBExpand, .pick = PCRRBPick, .mult = PCRRBReducedMult, .apply = PCRRBReducedApply, .fused = {.applyrho = PCRRBReducedApplyRho, .steps = PCRRBReducedManySteps}
   };
 
   PetscFunctionBegin;

@@ -33,8 +33,8 @@ static PetscInt PCRRBReducedStrips_Private(const PC_RRB *rrb, PetscInt place[], 
     PetscInt       width, height;
 
     if (i < 0 || i >= ranks->np[0] || j < 0 || j >= ranks->np[1]) continue;
-    b      = PCRRBBoxAt_Private(ranks, 0, i, j);
-    n      = PCRRBShape_Private(b.x1 - b.x0, b.y1 - b.y0);
+    b      = PCRRBBoxAt(ranks, 0, i, j);
+    n      = PCRRBShape(b.x1 - b.x0, b.y1 - b.y0);
     width  = r2 ? n.nx / 2 : n.hx;
     height = r2 ? n.ny / 2 : n.hy;
     for (PetscInt v = 0; v < (dy ? 1 : height); ++v) {
@@ -44,7 +44,7 @@ static PetscInt PCRRBReducedStrips_Private(const PC_RRB *rrb, PetscInt place[], 
         if (there[0] >= width || there[1] >= height) continue; /* it has no r2 */
         if (place) {
           place[count] = (r2 * (g->hy + 2) + here[1] + 1) * (g->hx + 2) + here[0] + 1;
-          from[count]  = (PetscSFNode){.rank = PCRRBRankAt_Private(rrb, i, j), .index = r2 * n.hx * n.hy + there[1] * width + there[0]};
+          from[count]  = (PetscSFNode){.rank = PCRRBRankAt(rrb, i, j), .index = r2 * n.hx * n.hy + there[1] * width + there[0]};
         }
         ++count;
       }
@@ -53,7 +53,7 @@ static PetscInt PCRRBReducedStrips_Private(const PC_RRB *rrb, PetscInt place[], 
   return count;
 }
 
-PetscErrorCode PCRRBReducedRanksLayout_Private(PC pc)
+PetscErrorCode PCRRBReducedRanksLayout(PC pc)
 {
   PC_RRB              *rrb     = (PC_RRB *)pc->data;
   RRBReduced          *reduced = &rrb->reduced;
@@ -63,7 +63,7 @@ PetscErrorCode PCRRBReducedRanksLayout_Private(PC pc)
   PetscSFNode         *from;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBReducedSize_Private(pc, &size));
+  PetscCall(PCRRBReducedSize(pc, &size));
   PetscCall(PetscCalloc1(2 * ((size_t)g->hx + 2) * ((size_t)g->hy + 2), &reduced->x));
   PetscCall(PetscMalloc1(n, &place));
   PetscCall(PetscMalloc1(n, &from));
@@ -87,50 +87,50 @@ static void PCRRBReducedCopy_Private(const PC_RRB *rrb, const PetscScalar in[], 
   PolderRRBCopy_Host(g->nx / 2, g->ny / 2, in ? in + n1 : r2, in ? g->nx / 2 : g->pitch, in ? r2 : out + n1, in ? g->pitch : g->nx / 2);
 }
 
-PetscErrorCode PCRRBReduceRanks_Private(PC_RRB *rrb, const PetscScalar b[], PetscScalar r[])
+PetscErrorCode PCRRBReduceRanks(PC_RRB *rrb, const PetscScalar b[], PetscScalar r[])
 {
   const RRBGrid     *grid = &rrb->grid[0];
-  const PetscInt     ld   = PCRRBWidth_Private(rrb);
+  const PetscInt     ld   = PCRRBWidth(rrb);
   const PetscScalar *box;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBToBox_Private(rrb, b, &box));
+  PetscCall(PCRRBToBox(rrb, b, &box));
   PolderRRBLoadBorder_Host(&grid->g, box, ld, grid->z);
-  PetscCall(PCRRBExchange_Private(rrb, 0, RRB_EXCHANGE_ZBLACK, grid->z));
+  PetscCall(PCRRBExchange(rrb, 0, RRB_EXCHANGE_ZBLACK, grid->z));
   PolderRRBForwardR1_Host(&grid->g, grid->coef, box, ld, grid->z);
   PolderRRBForwardR2_Host(&grid->g, PETSC_TRUE, grid->coef, grid->z);
   PCRRBReducedCopy_Private(rrb, NULL, r);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBExpandRanks_Private(PC_RRB *rrb, const PetscScalar b[], const PetscScalar r[], PetscScalar x[])
+PetscErrorCode PCRRBExpandRanks(PC_RRB *rrb, const PetscScalar b[], const PetscScalar r[], PetscScalar x[])
 {
   const RRBGrid     *grid = &rrb->grid[0];
-  const PetscInt     ld   = PCRRBWidth_Private(rrb);
+  const PetscInt     ld   = PCRRBWidth(rrb);
   const PetscScalar *box;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBToBox_Private(rrb, b, &box));
+  PetscCall(PCRRBToBox(rrb, b, &box));
   PolderRRBLoad_Host(&grid->g, box, ld, grid->z);
   PCRRBReducedCopy_Private(rrb, r, NULL);
-  PetscCall(PCRRBExchange_Private(rrb, 0, RRB_EXCHANGE_ZR1, grid->z));
-  PetscCall(PCRRBExchange_Private(rrb, 0, RRB_EXCHANGE_ZR2, grid->z));
+  PetscCall(PCRRBExchange(rrb, 0, RRB_EXCHANGE_ZR1, grid->z));
+  PetscCall(PCRRBExchange(rrb, 0, RRB_EXCHANGE_ZR2, grid->z));
   PolderRRBBackward_Host(&grid->g, PETSC_TRUE, grid->coef, grid->z, rrb->ranks.move ? rrb->ranks.box : x, ld);
-  PetscCall(PCRRBFromBox_Private(rrb, x));
+  PetscCall(PCRRBFromBox(rrb, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBPickRanks_Private(PC_RRB *rrb, const PetscScalar x[], PetscScalar r[])
+PetscErrorCode PCRRBPickRanks(PC_RRB *rrb, const PetscScalar x[], PetscScalar r[])
 {
   const PetscScalar *box;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBToBox_Private(rrb, x, &box));
-  PolderRRBPick_Host(&rrb->grid[0].g, box, PCRRBWidth_Private(rrb), r);
+  PetscCall(PCRRBToBox(rrb, x, &box));
+  PolderRRBPick_Host(&rrb->grid[0].g, box, PCRRBWidth(rrb), r);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBReducedMultRanks_Private(PC_RRB *rrb, const PetscScalar x[], PetscScalar y[], PetscScalar *dot)
+PetscErrorCode PCRRBReducedMultRanks(PC_RRB *rrb, const PetscScalar x[], PetscScalar y[], PetscScalar *dot)
 {
   RRBReduced          *reduced = &rrb->reduced;
   const PolderRRBGrid *g       = &rrb->grid[0].g;
@@ -145,7 +145,7 @@ PetscErrorCode PCRRBReducedMultRanks_Private(PC_RRB *rrb, const PetscScalar x[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBReducedApplyRanks_Private(PC pc, const PetscScalar r[], PetscScalar z[])
+PetscErrorCode PCRRBReducedApplyRanks(PC pc, const PetscScalar r[], PetscScalar z[])
 {
   PC_RRB              *rrb  = (PC_RRB *)pc->data;
   const RRBGrid       *grid = &rrb->grid[0];
@@ -155,13 +155,13 @@ PetscErrorCode PCRRBReducedApplyRanks_Private(PC pc, const PetscScalar r[], Pets
   PetscFunctionBegin;
   PCRRBReducedCopy_Private(rrb, r, NULL);
   if (!grid->half) {
-    PetscCall(PCRRBExchange_Private(rrb, 0, RRB_EXCHANGE_ZR1, grid->z));
+    PetscCall(PCRRBExchange(rrb, 0, RRB_EXCHANGE_ZR1, grid->z));
     if (grid->single) PolderRRBForwardRedSingle_Host(g, grid->single, grid->z);
     else PolderRRBForwardRed_Host(g, grid->coef, grid->z);
   }
-  PetscCall(PCRRBSweepsRanks_Private(pc, 1, r2, g->pitch, r2));
+  PetscCall(PCRRBSweepsRanks(pc, 1, r2, g->pitch, r2));
   if (!grid->half) {
-    if (rrb->ranks.ngrid > 1) PetscCall(PCRRBExchange_Private(rrb, 0, RRB_EXCHANGE_ZR2, grid->z));
+    if (rrb->ranks.ngrid > 1) PetscCall(PCRRBExchange(rrb, 0, RRB_EXCHANGE_ZR2, grid->z));
     if (grid->single) PolderRRBBackwardR1Single_Host(g, grid->single, grid->z);
     else PolderRRBBackwardR1_Host(g, grid->coef, grid->z);
   }

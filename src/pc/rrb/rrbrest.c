@@ -10,7 +10,7 @@
 PETSC_EXTERN void LAPACKpbtrf_(const char *, const PetscBLASInt *, const PetscBLASInt *, PetscScalar *, const PetscBLASInt *, PetscBLASInt *);
 PETSC_EXTERN void LAPACKpbtrs_(const char *, const PetscBLASInt *, const PetscBLASInt *, const PetscBLASInt *, const PetscScalar *, const PetscBLASInt *, PetscScalar *, const PetscBLASInt *, PetscBLASInt *);
 
-PetscBool PCRRBRestSize_Private(PetscInt nx, PetscInt ny, PetscInt levels, PetscReal *n, PetscReal *band)
+PetscBool PCRRBRestSize(PetscInt nx, PetscInt ny, PetscInt levels, PetscReal *n, PetscReal *band)
 {
   for (PetscInt k = 0; k < levels / 2; ++k) {
     if (PetscMin(nx, ny) <= 1) return PETSC_FALSE;
@@ -23,25 +23,25 @@ PetscBool PCRRBRestSize_Private(PetscInt nx, PetscInt ny, PetscInt levels, Petsc
   return PETSC_TRUE;
 }
 
-PetscInt PCRRBNode_Private(const PC_RRB *rrb, PetscInt k, PetscInt x, PetscInt y)
+PetscInt PCRRBNode(const PC_RRB *rrb, PetscInt k, PetscInt x, PetscInt y)
 {
   return (((y + 1) << k) - 1) * rrb->nx + ((x + 1) << k) - 1;
 }
 
-PetscErrorCode PCRRBPivotRefuse_Private(PC pc, const RRBPivot *pivot)
+PetscErrorCode PCRRBPivotRefuse(PC pc, const RRBPivot *pivot)
 {
   const PC_RRB  *rrb  = (PC_RRB *)pc->data;
-  const PetscInt node = PCRRBNode_Private(rrb, pivot->k, pivot->x, pivot->y);
+  const PetscInt node = PCRRBNode(rrb, pivot->k, pivot->x, pivot->y);
   char           why[256];
 
   PetscFunctionBegin;
   if (rrb->matrix.deficit >= 0)
-    PetscCall(PetscSNPrintf(why, sizeof(why), "row %" PetscInt_FMT " is the first whose entries add up to less than zero, check the sign of the term on its diagonal, or use a smaller -pc_rrb_omega", PCRRBRowOfNode_Private(rrb, rrb->matrix.deficit)));
+    PetscCall(PetscSNPrintf(why, sizeof(why), "row %" PetscInt_FMT " is the first whose entries add up to less than zero, check the sign of the term on its diagonal, or use a smaller -pc_rrb_omega", PCRRBRowOfNode(rrb, rrb->matrix.deficit)));
   else if (rrb->matrix.positive >= 0)
-    PetscCall(PetscSNPrintf(why, sizeof(why), "row %" PetscInt_FMT " is the first with a positive entry beside the diagonal, use a smaller -pc_rrb_omega or fewer -pc_rrb_levels", PCRRBRowOfNode_Private(rrb, rrb->matrix.positive)));
+    PetscCall(PetscSNPrintf(why, sizeof(why), "row %" PetscInt_FMT " is the first with a positive entry beside the diagonal, use a smaller -pc_rrb_omega or fewer -pc_rrb_levels", PCRRBRowOfNode(rrb, rrb->matrix.positive)));
   else PetscCall(PetscStrncpy(why, "the matrix is not positive definite, or its values are of too different sizes", sizeof(why)));
   PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "PC of type rrb finds the pivot %g at node (%" PetscInt_FMT ", %" PetscInt_FMT "), row %" PetscInt_FMT ", after %" PetscInt_FMT " half levels, and it must be positive: %s",
-                 (double)pivot->value, node % rrb->nx, node / rrb->nx, PCRRBRowOfNode_Private(rrb, node), 2 * pivot->k, why);
+                 (double)pivot->value, node % rrb->nx, node / rrb->nx, PCRRBRowOfNode(rrb, node), 2 * pivot->k, why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -55,7 +55,7 @@ static PetscInt PCRRBRestNeighbour_Private(const RRBRest *rest, int f, PetscInt 
   return x < rest->nx && y >= 0 && y < rest->ny ? rest->number[y * rest->nx + x] : -1;
 }
 
-PetscErrorCode PCRRBRestFree_Private(RRBRest *rest)
+PetscErrorCode PCRRBRestFree(RRBRest *rest)
 {
   PetscFunctionBegin;
   for (int f = 0; f < RRB_NROW; ++f) PetscCall(PetscFree(rest->row[f]));
@@ -70,7 +70,7 @@ PetscErrorCode PCRRBRestFree_Private(RRBRest *rest)
 }
 
 /* Unknowns row by row along the shorter side. last: the grid whose values hold them; NULL: they are in the vector itself */
-PetscErrorCode PCRRBRestLayout_Private(PC pc, PetscInt nx, PetscInt ny, PetscBool skew, const PolderRRBGrid *last)
+PetscErrorCode PCRRBRestLayout(PC pc, PetscInt nx, PetscInt ny, PetscBool skew, const PolderRRBGrid *last)
 {
   PC_RRB        *rrb  = (PC_RRB *)pc->data;
   RRBRest       *rest = &rrb->rest;
@@ -176,7 +176,7 @@ static inline PetscBool PCRRBRestIsPin_Private(const RRBRest *rest, PetscInt i)
   return (PetscBool)(rest->npin && rest->part[i] >= 0 && rest->pin[rest->part[i]] == i);
 }
 
-PetscErrorCode PCRRBRestParts_Private(PC pc)
+PetscErrorCode PCRRBRestParts(PC pc)
 {
   PC_RRB  *rrb  = (PC_RRB *)pc->data;
   RRBRest *rest = &rrb->rest;
@@ -188,7 +188,7 @@ PetscErrorCode PCRRBRestParts_Private(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBRestFactor_Private(PC pc)
+PetscErrorCode PCRRBRestFactor(PC pc)
 {
   PC_RRB      *rrb  = (PC_RRB *)pc->data;
   RRBRest     *rest = &rrb->rest;
@@ -196,7 +196,7 @@ PetscErrorCode PCRRBRestFactor_Private(PC pc)
   PetscBLASInt n, band, ldb, info;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBRestParts_Private(pc));
+  PetscCall(PCRRBRestParts(pc));
   PetscCall(PetscArrayzero(rest->factor, (size_t)rest->n * ld));
   for (PetscInt y = 0; y < rest->ny; ++y) {
     for (PetscInt x = 0; x < rest->nx; ++x) {
@@ -218,7 +218,7 @@ PetscErrorCode PCRRBRestFactor_Private(PC pc)
   for (PetscInt k = 0; info > 0 && k < rest->nx * rest->ny; ++k) {
     const RRBPivot pivot = {.k = rrb->levels / 2, .x = k % rest->nx, .y = k / rest->nx, .value = PetscRealPart(rest->factor[(size_t)(info - 1) * ld])};
 
-    if (rest->number[k] == info - 1) PetscCall(PCRRBPivotRefuse_Private(pc, &pivot));
+    if (rest->number[k] == info - 1) PetscCall(PCRRBPivotRefuse(pc, &pivot));
   }
   PetscCheck(info >= 0, PETSC_COMM_SELF, PETSC_ERR_LIB, "LAPACK's band factorisation failed with %d", (int)info);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -239,7 +239,7 @@ static void PCRRBRestCentre_Private(RRBRest *rest)
   }
 }
 
-PetscErrorCode PCRRBRestSolve_Private(RRBRest *rest, const size_t place[], const PetscScalar from[], PetscScalar to[])
+PetscErrorCode PCRRBRestSolve(RRBRest *rest, const size_t place[], const PetscScalar from[], PetscScalar to[])
 {
   PetscBLASInt n, band, one = 1, ldb, info;
 

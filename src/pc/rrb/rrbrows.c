@@ -3,7 +3,7 @@
 #include <petsc/private/pcimpl.h>
 #include <petscdmda.h>
 
-PetscErrorCode PCRRBRowsFree_Private(RRBRows *rows)
+PetscErrorCode PCRRBRowsFree(RRBRows *rows)
 {
   PetscFunctionBegin;
   for (int d = 0; d < 2; ++d) PetscCall(PetscFree(rows->start[d]));
@@ -40,7 +40,7 @@ static PetscErrorCode PCRRBRowsFromDM_Private(PC pc, DM dm, PetscMPIInt size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBRowsCreate_Private(PC pc, DM dm, const PolderCSR *csr)
+PetscErrorCode PCRRBRowsCreate(PC pc, DM dm, const PolderCSR *csr)
 {
   PC_RRB         *rrb  = (PC_RRB *)pc->data;
   RRBRows        *rows = &rrb->rows;
@@ -48,7 +48,7 @@ PetscErrorCode PCRRBRowsCreate_Private(PC pc, DM dm, const PolderCSR *csr)
   PetscMPIInt     size;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBRowsFree_Private(rows));
+  PetscCall(PCRRBRowsFree(rows));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)pc), &rows->rank));
   PetscCall(MatGetOwnershipRanges(pc->pmat, &range));
@@ -59,7 +59,7 @@ PetscErrorCode PCRRBRowsCreate_Private(PC pc, DM dm, const PolderCSR *csr)
   rows->np[1]   = size;
   if (dm && size > 1) PetscCall(PCRRBRowsFromDM_Private(pc, dm, size));
   PetscCall(PetscMalloc1(csr->nghost, &rows->ghost));
-  for (PetscInt k = 0; k < csr->nghost; ++k) rows->ghost[k] = PCRRBNodeOfRow_Private(rrb, csr->garray[k]);
+  for (PetscInt k = 0; k < csr->nghost; ++k) rows->ghost[k] = PCRRBNodeOfRow(rrb, csr->garray[k]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -77,7 +77,7 @@ static PetscInt PCRRBFind_Private(PetscInt n, const PetscInt start[], PetscInt v
   return low;
 }
 
-PetscInt PCRRBRowOfNode_Private(const PC_RRB *rrb, PetscInt node)
+PetscInt PCRRBRowOfNode(const PC_RRB *rrb, PetscInt node)
 {
   const RRBRows *rows = &rrb->rows;
   const PetscInt x = node % rrb->nx, y = node / rrb->nx;
@@ -89,7 +89,7 @@ PetscInt PCRRBRowOfNode_Private(const PC_RRB *rrb, PetscInt node)
   return rows->range[j * rows->np[0] + i] + (y - rows->start[1][j]) * (rows->start[0][i + 1] - rows->start[0][i]) + x - rows->start[0][i];
 }
 
-PetscInt PCRRBNodeOfRow_Private(const PC_RRB *rrb, PetscInt row)
+PetscInt PCRRBNodeOfRow(const PC_RRB *rrb, PetscInt row)
 {
   const RRBRows *rows = &rrb->rows;
   PetscInt       rank, i, j, width;
@@ -104,7 +104,7 @@ PetscInt PCRRBNodeOfRow_Private(const PC_RRB *rrb, PetscInt row)
 }
 
 /* What this process has of line y */
-RRBLine PCRRBLine_Private(const PC_RRB *rrb, PetscInt y)
+RRBLine PCRRBLine(const PC_RRB *rrb, PetscInt y)
 {
   const RRBRows *rows = &rrb->rows;
   RRBLine        line = {0};

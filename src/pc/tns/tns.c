@@ -1,135 +1,23 @@
 /* Truncated Neumann series: M^-1 = K^T D^-1 K, K = sum_{j <= q} (-L D^-1)^j, from the entries of the matrix itself. */
 #include "core/core.h"
-#include "kernels/dia.h"
-#include "kernels/tns.h"
 #include "mat/symmetry.h"
 #include "tnsimpl.h"
 #include "core/options.h"
 #include "core/refusal.h"
-#include <float.h>
 #include <petsc/private/pcimpl.h>
 
-/* Why a row cannot be used */
-typedef enum {
-  TNS_ROW_GOOD,
-  TNS_ROW_UNSORTED,
-  TNS_ROW_NODIAGONAL,
-  TNS_ROW_ZERO,
-  TNS_ROW_NEGATIVE,
-  TNS_ROW_NOTFINITE,
-  TNS_ROW_RANGE
-} TNSRowKind;
-
-/* Refuses the matrix on every process for the first bad row of all; each passes its own first one, or the global number of rows and TNS_ROW_GOOD */
-static PetscErrorCode PCTNSCheckRow_Private(PC pc, PetscInt M, PetscInt row, TNSRowKind kind)
-{
-  MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
-  PetscInt first = row, what;
-
-  PetscFunctionBegin;
-  PetscCallAllreduce(MPI_IN_PLACE, &first, 1, MPIU_INT, MPI_MIN, comm);
-  if (first == M) PetscFunctionReturn(PETSC_SUCCESS);
-  what = row == first ? (PetscInt)kind : 0;
-  PetscCallAllreduce(MPI_IN_PLACE, &what, 1, MPIU_INT, MPI_MAX, comm);
-  switch (what) {
-  case TNS_ROW_UNSORTED:
-    SETERRQ(comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs the columns of each row in ascending order and row %" PetscInt_FMT " is not: sort the arrays before you hand them to PETSc", first);
-  case TNS_ROW_NODIAGONAL:
-    PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
-    break;
-  case TNS_ROW_ZERO:
-    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is zero or too small to invert: remove the row, or put a one on its diagonal", first);
-    break;
-  case TNS_ROW_NEGATIVE:
-    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", first);
-    break;
-  case TNS_ROW_RANGE:
-    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE, "PC of type tns cannot store row %" PetscInt_FMT " in single precision, which has numbers of 1e-38 to 3e38: use -pc_tns_precision double, or scale the system", first);
-    break;
-  default:
-    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is not a finite number: check how the matrix was assembled", first);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCTNSFreeHost_Private(PC_TNS *tns)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree(tns->host.diag));
-  PetscCall(PetscFree(tns->host.dinv));
-  PetscCall(PetscFree(tns->host.values));
-  PetscCall(PetscFree(tns->host.val));
-  for (int t = 0; t < 2; ++t) {
-    PetscCall(PetscFree(tns->tri[t].row));
-    PetscCall(PetscFree(tns->tri[t].count));
-    tns->tri[t].nrow = 0;
-  }
-  PetscCall(PetscFree(tns->work));
-  PetscCall(PetscFree(tns->y));
-  PetscCall(PetscFree(tns->ghost));
-  PetscCall(PetscMemzero(&tns->host, sizeof(tns->host)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* The host can do without the device, and is asked last */
+static const TNSSteps *const TNSStepsAt[] = {&TNSStepsOnHost, &TNSStepsOnDevice};
 
 static PetscErrorCode PCTNSFree_Private(PC_TNS *tns)
 {
   PetscFunctionBegin;
-  PetscCall(PCTNSFreeHost_Private(tns));
-  PetscCall(PCTNSFreeDevice_Private(tns));
+  for (int k = 0; k < 2; ++k) PetscCall((*TNSStepsAt[k]->free)(tns));
   tns->halo = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* depth[i]: 1 when row i has an off-process entry in the triangle, else one more than the least of the rows that it reads; 0 beyond degree */
-static void PCTNSGetDepth_Private(const PC_TNS *tns, const PolderCSR *csr, PetscBool upper, PetscInt depth[])
-{
-  for (PetscInt l = 0; l < csr->m; ++l) {
-    const PetscInt i = upper ? csr->m - 1 - l : l, last = upper ? csr->ai[i + 1] : tns->host.diag[i];
-    PetscBool      ghosts = PETSC_FALSE;
-
-    depth[i] = 0;
-    if (csr->bi && csr->bi[i] < csr->bi[i + 1]) ghosts = upper ? (PetscBool)(csr->bj[csr->bi[i + 1] - 1] >= tns->nlow) : (PetscBool)(csr->bj[csr->bi[i]] < tns->nlow);
-    if (ghosts) depth[i] = 1;
-    for (PetscInt k = upper ? tns->host.diag[i] + 1 : csr->ai[i]; k < last && depth[i] != 1; ++k) {
-      const PetscInt next = depth[csr->aj[k]];
-
-      if (next && next < tns->degree && (!depth[i] || next + 1 < depth[i])) depth[i] = next + 1;
-    }
-  }
-}
-
-static PetscErrorCode PCTNSSetUpTriangle_Private(PC_TNS *tns, const PolderCSR *csr, PetscBool upper)
-{
-  TNSTriangle   *tri = &tns->tri[upper];
-  const PetscInt q   = tns->degree;
-  PetscInt      *depth, *next;
-  PetscInt64     again = 0;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc2(csr->m, &depth, q + 2, &next));
-  PetscCall(PetscMalloc1(q + 1, &tri->count));
-  PCTNSGetDepth_Private(tns, csr, upper, depth);
-  PetscCall(PetscArrayzero(next, q + 2));
-  for (PetscInt i = 0; i < csr->m; ++i) ++next[depth[i] ? depth[i] : q + 1];
-  tri->count[0] = 0;
-  for (PetscInt k = 1; k <= q; ++k) {
-    tri->count[k] = tri->count[k - 1] + next[k];
-    next[k]       = tri->count[k - 1];
-    if (k > 1) again += tri->count[k];
-  }
-  tri->nghostrow = tri->count[1];
-  tri->fused     = (PetscBool)(2 * again <= (PetscInt64)(q - 1) * csr->m);
-  tri->nrow      = tri->fused ? tri->count[q] : csr->m;
-  next[q + 1]    = tri->count[q];
-  PetscCall(PetscMalloc1(tri->nrow, &tri->row));
-  for (PetscInt i = 0; i < csr->m; ++i) {
-    if (depth[i] || !tri->fused) tri->row[next[depth[i] ? depth[i] : q + 1]++] = i;
-  }
-  PetscCall(PetscFree2(depth, next));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCTNSGetKeys_Private(PC pc, const PolderCSR *csr, TNSKeys *keys)
+static PetscErrorCode PCTNSGetKeys_Private(PC pc, const PolderCSR *csr, TNSKeys *keys)
 {
   PetscFunctionBegin;
   keys->blocks[1] = 0;
@@ -141,8 +29,7 @@ PetscErrorCode PCTNSGetKeys_Private(PC pc, const PolderCSR *csr, TNSKeys *keys)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Local rows and the exchange with other processes. Collective */
-PetscErrorCode PCTNSSetHalo_Private(PC pc, const PolderCSR *csr)
+PetscErrorCode PCTNSSetHalo(PC pc, const PolderCSR *csr)
 {
   PC_TNS     *tns = (PC_TNS *)pc->data;
   PetscMPIInt size;
@@ -157,119 +44,14 @@ PetscErrorCode PCTNSSetHalo_Private(PC pc, const PolderCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Positions of the diagonal, which rows the halo touches, work arrays: whatever depends on the pattern only. Collective */
-static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr)
-{
-  PC_TNS    *tns  = (PC_TNS *)pc->data;
-  TNSMatrix *A    = &tns->host;
-  PetscInt   row  = csr->M;
-  TNSRowKind kind = TNS_ROW_GOOD;
-
-  PetscFunctionBegin;
-  PetscCall(PCTNSFreeHost_Private(tns));
-  PetscCall(PetscMalloc1(csr->m, &A->diag));
-  for (PetscInt i = 0; i < csr->m && kind == TNS_ROW_GOOD; ++i) {
-    A->diag[i] = -1;
-    for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
-      if (k > csr->ai[i] && csr->aj[k] <= csr->aj[k - 1]) kind = TNS_ROW_UNSORTED;
-      if (csr->aj[k] == i) A->diag[i] = k;
-    }
-    if (kind == TNS_ROW_GOOD && A->diag[i] < 0) kind = TNS_ROW_NODIAGONAL;
-    if (kind != TNS_ROW_GOOD) row = csr->rstart + i;
-  }
-  PetscCall(PCTNSCheckRow_Private(pc, csr->M, row, kind));
-  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCTNSSetHalo_Private(pc, csr));
-  for (int t = 0; t < 2 && tns->halo; ++t) PetscCall(PCTNSSetUpTriangle_Private(tns, csr, (PetscBool)t));
-  PetscCall(PetscMalloc1((size_t)tns->degree * (size_t)csr->m, &tns->work));
-  PetscCall(PetscMalloc1(tns->degree + 1, &tns->y));
-  PetscCall(PetscMalloc1(csr->nghost, &tns->ghost));
-  A->nz    = csr->ai[csr->m];
-  A->flops = (PetscLogDouble)csr->m + (PetscLogDouble)tns->degree * (2.0 * csr->m + 2.0 * (PetscLogDouble)A->nz + (csr->bi ? 2.0 * (PetscLogDouble)csr->bi[csr->m] : 0.0));
-  A->bytes = (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)tns->degree * csr->m + csr->nghost) + (PetscInt64)sizeof(PetscInt) * ((PetscInt64)csr->m + tns->tri[0].nrow + tns->tri[1].nrow);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The entries in single precision, as compressed rows or the diagonals of the strict triangles; *good: none is too large */
-static PetscErrorCode PCTNSStoreSingle_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool *good)
-{
-  TNSMatrix *A = &tns->host;
-
-  PetscFunctionBegin;
-  *good = PETSC_TRUE;
-  if (!dia) {
-    if (!A->values) PetscCall(PetscMalloc1(A->nz, &A->values));
-    *good = PolderToSingle_Host((size_t)A->nz, csr->aa, A->values);
-  } else {
-    const size_t ld = (size_t)csr->m;
-
-    if (!A->values) PetscCall(PetscMalloc1(ld * TNSDiagonalsStored(dia), &A->values));
-    if (!A->val) PetscCall(PetscMalloc1(dia->nd, &A->val));
-    TNSPlaceDiagonals(dia, ld, A->values, A->val);
-    for (PetscInt d = 0; d < dia->nd; ++d) {
-      const PetscInt first = PetscMax(0, -dia->off[d]), last = PetscMin(csr->m, csr->m - dia->off[d]);
-
-      if (d == dia->main || (dia->half && d < dia->main)) continue;
-      if (!PolderToSingle_Host((size_t)(last - first), dia->val[d] + first, (float *)A->val[d] + first)) *good = PETSC_FALSE;
-    }
-  }
-  for (PetscInt k = 0; csr->bi && k < csr->bi[csr->m]; ++k) *good = (PetscBool)(*good && !(PetscAbsScalar(csr->ba[k]) > FLT_MAX));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The first row with an entry that single precision does not have */
-static PetscInt TNSFindLarge(const PolderCSR *csr)
-{
-  for (PetscInt i = 0; i < csr->m; ++i) {
-    for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
-      if (PetscAbsScalar(csr->aa[k]) > FLT_MAX) return csr->rstart + i;
-    }
-    for (PetscInt k = csr->bi ? csr->bi[i] : 0; csr->bi && k < csr->bi[i + 1]; ++k) {
-      if (PetscAbsScalar(csr->ba[k]) > FLT_MAX) return csr->rstart + i;
-    }
-  }
-  return csr->M;
-}
-
-static PetscErrorCode PCTNSSetUpValues_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
-{
-  PC_TNS         *tns    = (PC_TNS *)pc->data;
-  const PetscBool single = (PetscBool)(tns->precision == TNS_SINGLE);
-  PetscInt        row    = csr->M;
-  TNSRowKind      kind   = TNS_ROW_GOOD;
-  PetscBool       good   = PETSC_TRUE;
-
-  PetscFunctionBegin;
-  if (!tns->host.dinv) PetscCall(PetscMalloc((single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)csr->m, &tns->host.dinv));
-  for (PetscInt i = 0; i < csr->m; ++i) {
-    const PetscReal d = PetscRealPart(csr->aa[tns->host.diag[i]]), inverse = 1.0 / d;
-    PetscBool       fits = PETSC_TRUE;
-
-    if (single) {
-      ((float *)tns->host.dinv)[i] = (float)inverse;
-      fits                         = (PetscBool)((float)inverse > 0 && !PetscIsInfReal((PetscReal)(float)inverse));
-    } else ((PetscScalar *)tns->host.dinv)[i] = inverse;
-    if ((d > 0 && d <= PETSC_MAX_REAL && !PetscIsInfReal(inverse) && fits) || kind != TNS_ROW_GOOD) continue;
-    row  = csr->rstart + i;
-    kind = PetscIsInfOrNanReal(d) ? TNS_ROW_NOTFINITE : d < 0 ? TNS_ROW_NEGATIVE : d == 0 || PetscIsInfReal(inverse) ? TNS_ROW_ZERO : TNS_ROW_RANGE;
-  }
-  if (single) PetscCall(PCTNSStoreSingle_Private(tns, csr, dia, &good));
-  if (!good && kind == TNS_ROW_GOOD) {
-    row  = TNSFindLarge(csr);
-    kind = TNS_ROW_RANGE;
-  }
-  PetscCall(PCTNSCheckRow_Private(pc, csr->M, row, kind));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
   Pmat may have changed since set-up when the user has asked to reuse the preconditioner. The triangles are those of Pmat as it is, and
   with the diagonal of another matrix they would make a preconditioner worse than none.
 */
-static PetscErrorCode PCTNSUpdate_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
+PetscErrorCode PCTNSUpdate(PC pc, const TNSSteps *steps, const PolderCSR *csr, const PolderDia *dia)
 {
   PC_TNS       *tns  = (PC_TNS *)pc->data;
-  TNSMatrix    *A    = &tns->host;
+  TNSMatrix    *A    = &tns->at[steps->place->device];
   const TNSForm form = TNSFormOf(dia);
   TNSKeys       now;
   PetscBool     same = PETSC_FALSE;
@@ -279,35 +61,67 @@ static PetscErrorCode PCTNSUpdate_Private(PC pc, const PolderCSR *csr, const Pol
   if (TNSSameValues(A, &now)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(TNSSamePatternEverywhere(pc, A, &now, form, &same));
   if (!same) {
-    PetscCall(PCTNSSetUpPattern_Private(pc, csr));
+    PetscCall((*steps->pattern)(pc, csr, dia));
     if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
-    A->keys     = now;
-    A->keys.mat = 0;
-    A->form     = form;
-    A->bytes += tns->precision == TNS_SINGLE ? (PetscInt64)sizeof(float) * (csr->m + (dia ? csr->m * TNSDiagonalsStored(dia) : A->nz)) : (PetscInt64)sizeof(PetscScalar) * csr->m;
+    A->keys = now;
+    A->form = form;
   }
   A->keys.mat = 0; // until the diagonal is known to be good
-  PetscCall(PCTNSSetUpValues_Private(pc, csr, dia));
+  PetscCall((*steps->values)(pc, csr, dia));
   if (!pc->failedreason) A->keys = now;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCTNSUpdateHost_Private(PC pc)
+/* z = M^-1 r with the arrays of the vectors at a place */
+static PetscErrorCode PCTNSApplyAt_Private(PC pc, const TNSSteps *steps, const PolderCSR *csr, const PolderDia *dia, Vec r, Vec z)
+{
+  const PolderPlace *place = steps->place;
+  const PetscScalar *rr;
+  PetscScalar       *zz;
+
+  PetscFunctionBegin;
+  PetscCall((*place->vecgetread)(r, &rr));
+  PetscCall((*place->vecgetwrite)(z, &zz));
+  PetscCall((*place->timebegin)());
+  PetscCall((*steps->apply)(pc, csr, dia, rr, zz));
+  PetscCall((*place->timeend)());
+  PetscCall((*place->vecrestorewrite)(z, &zz));
+  PetscCall((*place->vecrestoreread)(r, &rr));
+  PetscCall((*place->logflops)(((PC_TNS *)pc->data)->at[place->device].flops));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCTNSSetUpAt(PC pc, const TNSSteps *steps, Vec r, Vec z, PetscBool *done)
 {
   PolderCSR        csr;
   const PolderDia *dia;
 
   PetscFunctionBegin;
-  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
-  PetscCall(PolderMatGetDia(pc->pmat, &dia));
-  PetscCall(PCTNSUpdate_Private(pc, &csr, dia));
-  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+  PetscCall(PolderMatGetCSRAt(pc->pmat, steps->place, &csr, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall((*steps->getdia)(pc->pmat, &dia));
+  PetscCall(PCTNSUpdate(pc, steps, &csr, dia));
+  if (r && !pc->failedreason) PetscCall(PCTNSApplyAt_Private(pc, steps, &csr, dia, r, z));
+  PetscCall(PolderMatRestoreCSRAt(pc->pmat, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same at a place or, when the matrix is not there, on the host */
+static PetscErrorCode PCTNSSetUpFrom_Private(PC pc, const PolderPlace *place, Vec r, Vec z)
+{
+  PC_TNS   *tns  = (PC_TNS *)pc->data;
+  PetscBool done = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  for (int k = place->device; k >= 0 && !done; --k) {
+    tns->steps = TNSStepsAt[k];
+    PetscCall(PCTNSSetUpAt(pc, tns->steps, r, z, &done));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCSetUp_TNS(PC pc)
 {
-  PC_TNS     *tns  = (PC_TNS *)pc->data;
   MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
   PetscLayout rows, columns;
   PetscInt    M, N;
@@ -322,114 +136,21 @@ static PetscErrorCode PCSetUp_TNS(PC pc)
   PetscCall(PetscLayoutCompare(rows, columns, &same));
   PetscCheck(same, comm, PETSC_ERR_ARG_SIZ, "PC of type tns needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
   PetscCall(PolderPCForgive(pc));
-  PetscCall(PCTNSSetUpDevice_Private(pc, &tns->used));
-  if (!tns->used) PetscCall(PCTNSUpdateHost_Private(pc));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Sweeps over the rows of this process without their off-process entries, on the diagonals of the matrix when it has them */
-static void PCTNSLocalSweeps_Private(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, PetscInt q, const PetscScalar *r)
-{
-  const TNSMatrix *A  = &tns->host;
-  const PetscInt   d0 = dia && upper ? dia->main + 1 : 0, nd = !dia ? 0 : upper ? dia->nd - d0 : dia->main;
-
-  if (tns->precision == TNS_SINGLE) {
-    if (dia) PolderTriSweepsDIASingle_Host(upper, csr->m, q, nd, dia->off + d0, A->val + d0, (const float *)A->dinv, r, tns->y);
-    else PolderTriSweepsCSRSingle_Host(upper, csr->m, q, csr->ai, A->diag, csr->aj, A->values, (const float *)A->dinv, r, tns->y);
-  } else {
-    if (dia) PolderTriSweepsDIA_Host(upper, csr->m, q, nd, dia->off + d0, dia->val + d0, (const PetscScalar *)A->dinv, r, tns->y);
-    else PolderTriSweepsCSR_Host(upper, csr->m, q, csr->ai, A->diag, csr->aj, csr->aa, (const PetscScalar *)A->dinv, r, tns->y);
-  }
-}
-
-/* y = c - dinv (T x) on the first n rows of the triangle's list, without their off-process entries */
-static void PCTNSRows_Private(const PC_TNS *tns, const PolderCSR *csr, PetscBool upper, PetscInt n, const PetscScalar c[], const PetscScalar x[], PetscScalar y[])
-{
-  const PetscInt *row = tns->tri[upper].row, *diag = tns->host.diag;
-
-  if (tns->precision == TNS_SINGLE) PolderTriRowsCSRSingle_Host(upper, n, row, csr->ai, diag, csr->aj, csr->aa, (const float *)tns->host.dinv, c, x, y);
-  else PolderTriRowsCSR_Host(upper, n, row, csr->ai, diag, csr->aj, csr->aa, (const PetscScalar *)tns->host.dinv, c, x, y);
-}
-
-/* y[k+1] = y[0] - D^-1 T y[k] for k = 0 .. degree-1, with T the strictly lower or upper part and y = tns->y; r: y[0] = D^-1 r first */
-static PetscErrorCode PCTNSSweeps_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r)
-{
-  const TNSTriangle *tri = &tns->tri[upper];
-  const PetscInt     q   = tns->degree;
-  PetscScalar      **y   = tns->y;
-
-  PetscFunctionBegin;
-  if (!tns->halo) {
-    PCTNSLocalSweeps_Private(tns, csr, dia, upper, q, r);
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  if (r) PCTNSLocalSweeps_Private(tns, csr, dia, upper, 0, r);
-  for (PetscInt k = 0; k < q; ++k) {
-    PetscCall(PolderHaloBegin(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
-    if (!tri->fused) PCTNSRows_Private(tns, csr, upper, tri->nrow, y[0], y[k], y[k + 1]);
-    else if (!k) PCTNSLocalSweeps_Private(tns, csr, dia, upper, q, NULL);
-    else PCTNSRows_Private(tns, csr, upper, tri->count[k + 1], y[0], y[k], y[k + 1]);
-    PetscCall(PolderHaloEnd(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
-    if (tns->precision == TNS_SINGLE) PolderTriGhostRowsSingle_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, (const float *)tns->host.dinv, tns->ghost, y[k + 1]);
-    else PolderTriGhostRows_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, (const PetscScalar *)tns->host.dinv, tns->ghost, y[k + 1]);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  s = D^-1 r,  q times  s <- D^-1 (r - L s)          = D^-1 K r
-  t = s,       q times  t <- s - D^-1 L^T t          = K^T s
-
-  The iterates are s_0 .. s_q and t_0 = s_q .. t_q; each sweep reads s_0 or t_0, so degree + 1 vectors are enough: z and degree more.
-*/
-static PetscErrorCode PCTNSApplyRows_Private(PC pc, const PolderCSR *csr, const PolderDia *dia, Vec r, Vec z)
-{
-  PC_TNS            *tns = (PC_TNS *)pc->data;
-  const PetscScalar *rr;
-  PetscScalar       *zz;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetArrayRead(r, &rr));
-  PetscCall(VecGetArrayWrite(z, &zz));
-  tns->y[0] = zz;
-  for (PetscInt k = 1; k <= tns->degree; ++k) tns->y[k] = tns->work + (size_t)(k - 1) * (size_t)tns->m;
-  PetscCall(PCTNSSweeps_Private(tns, csr, dia, PETSC_FALSE, rr));
-  if (tns->degree) {
-    tns->y[0]           = tns->y[tns->degree];
-    tns->y[tns->degree] = zz;
-    PetscCall(PCTNSSweeps_Private(tns, csr, dia, PETSC_TRUE, NULL));
-  }
-  PetscCall(VecRestoreArrayWrite(z, &zz));
-  PetscCall(VecRestoreArrayRead(r, &rr));
-  PetscCall(PetscLogFlops(tns->host.flops));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCTNSApplyHost_Private(PC pc, Vec r, Vec z)
-{
-  PolderCSR        csr;
-  const PolderDia *dia;
-
-  PetscFunctionBegin;
-  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
-  PetscCall(PolderMatGetDia(pc->pmat, &dia));
-  PetscCall(PCTNSUpdate_Private(pc, &csr, dia));
-  if (!pc->failedreason) PetscCall(PCTNSApplyRows_Private(pc, &csr, dia, r, z));
-  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+  PetscCall(PCTNSSetUpFrom_Private(pc, &PolderOnDevice, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCApply_TNS(PC pc, Vec r, Vec z)
 {
-  PC_TNS   *tns = (PC_TNS *)pc->data;
-  PetscBool failed;
+  const PolderPlace *place;
+  PetscBool          failed;
 
   PetscFunctionBegin;
   PetscCall(PolderPCFlag(pc, z, &failed));
   if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
-  PetscCall(PCTNSApplyDevice_Private(pc, r, z, &tns->used));
-  if (!tns->used) PetscCall(PCTNSApplyHost_Private(pc, r, z));
+  PetscCall(PolderPlaceOfVecs(r, z, &place));
+  PetscCall(PCTNSSetUpFrom_Private(pc, place, r, z));
   PetscCall(PolderPCFlag(pc, z, &failed)); // values may have changed since the set-up
   PetscCall(PolderLogEnd(POLDER_TNSApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -487,7 +208,7 @@ static PetscErrorCode PCView_TNS(PC pc, PetscViewer viewer)
 {
   static const char *const forms[] = {"compressed rows", "diagonals", "diagonals, half of a symmetric matrix"};
   PC_TNS                  *tns     = (PC_TNS *)pc->data;
-  const TNSMatrix         *A       = tns->used ? &tns->device : &tns->host;
+  const TNSMatrix         *A       = &tns->at[tns->steps->place->device];
   PetscInt64               count[5], total[5]; /* processes for each form, those on a GPU, bytes */
   PetscInt                 N;
   PetscBool                ascii;
@@ -499,7 +220,7 @@ static PetscErrorCode PCView_TNS(PC pc, PetscViewer viewer)
   PetscCall(PolderRefusalView((PetscObject)pc, viewer));
   if (!A->keys.blocks[0] || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   for (int f = 0; f < 3; ++f) count[f] = tns->m && (int)A->form == f;
-  count[3] = tns->m && tns->used;
+  count[3] = tns->m && tns->steps->place->device;
   count[4] = A->bytes;
   PetscCallAllreduce(count, total, 5, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
   PetscCall(MatGetSize(pc->pmat, &N, NULL));
@@ -620,6 +341,7 @@ PETSC_INTERN PetscErrorCode PCCreate_TNS(PC pc)
   PetscFunctionBegin;
   PetscCall(PetscNew(&tns));
   tns->degree             = 2;
+  tns->steps              = &TNSStepsOnHost;
   pc->data                = (void *)tns;
   pc->ops->setup          = PCSetUp_TNS;
   pc->ops->setuponblocks  = PolderPCSetUpOnBlocks;
@@ -630,6 +352,6 @@ PETSC_INTERN PetscErrorCode PCCreate_TNS(PC pc)
   pc->ops->view           = PCView_TNS;
   pc->ops->setfromoptions = PCSetFromOptions_TNS;
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, "PCTNSSetDegree_C", PCTNSSetDegree_TNS));
-  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, PCTNSGetFused_Private));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, PCTNSGetFused));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -4,18 +4,18 @@
 #include "kernels/tns.h"
 #include <petsc/private/pcimpl.h>
 
-PetscErrorCode PCTNSFreeDevice_Private(PC_TNS *tns)
+static PetscErrorCode PCTNSFreeDevice_Private(PC_TNS *tns)
 {
   PetscFunctionBegin;
-  PetscCall(PolderDeviceFree(&tns->device.diag));
-  PetscCall(PolderDeviceFree(&tns->device.dinv));
-  PetscCall(PolderDeviceFree(&tns->device.values));
-  PetscCall(PetscFree(tns->device.val));
-  PetscCall(PolderDeviceFree(&tns->dwork[0]));
-  PetscCall(PolderDeviceFree(&tns->dwork[1]));
-  PetscCall(PolderDeviceFree(&tns->dghost));
-  PetscCall(PolderDeviceFree(&tns->dbad));
-  PetscCall(PetscMemzero(&tns->device, sizeof(tns->device)));
+  PetscCall(PolderDeviceFree(&tns->at[TNS_DEVICE].diag));
+  PetscCall(PolderDeviceFree(&tns->at[TNS_DEVICE].dinv));
+  PetscCall(PolderDeviceFree(&tns->at[TNS_DEVICE].values));
+  PetscCall(PetscFree(tns->at[TNS_DEVICE].val));
+  PetscCall(PolderDeviceFree(&tns->devicework[0]));
+  PetscCall(PolderDeviceFree(&tns->devicework[1]));
+  PetscCall(PolderDeviceFree(&tns->deviceghost));
+  PetscCall(PolderDeviceFree(&tns->bad));
+  PetscCall(PetscMemzero(&tns->at[TNS_DEVICE], sizeof(tns->at[TNS_DEVICE])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -29,7 +29,7 @@ static PetscInt TNSTriangleDiagonals(const PolderDia *dia, PetscBool upper, Pets
 /* The entries that belong to such diagonals, from the first on, in the precision of the sweeps */
 static const void *const *TNSTriangleValues(const PC_TNS *tns, const PolderDia *dia, PetscInt first)
 {
-  return tns->precision == TNS_SINGLE ? (const void *const *)(tns->device.val + first) : (const void *const *)(dia->val + first);
+  return tns->precision == TNS_SINGLE ? (const void *const *)(tns->at[TNS_DEVICE].val + first) : (const void *const *)(dia->val + first);
 }
 
 /* Is the first pair of sweeps over a triangle one kernel? */
@@ -43,24 +43,26 @@ static PetscBool TNSFused(const PC_TNS *tns, const PolderDia *dia, PetscBool upp
 }
 
 /* Room, positions of the diagonal, halo: whatever depends on the pattern only */
-static PetscErrorCode PCTNSSetUpDevicePattern_Private(PC pc, const PolderCSR *csr, const PolderDia *dia, PolderStream stream)
+static PetscErrorCode PCTNSSetUpPatternDevice_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
 {
   PC_TNS      *tns = (PC_TNS *)pc->data;
-  TNSMatrix   *A   = &tns->device;
+  TNSMatrix   *A   = &tns->at[TNS_DEVICE];
   const size_t m = (size_t)csr->m, value = tns->precision == TNS_SINGLE ? sizeof(float) : sizeof(PetscScalar);
   PetscInt     stored = 0, ghosts = 0, vectors;
+  PolderStream stream;
 
   PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PCTNSFreeDevice_Private(tns));
-  PetscCall(PCTNSSetHalo_Private(pc, csr));
-  if (csr->m) PetscCall(PolderDeviceToHost(&A->nz, csr->ai + csr->m, sizeof(PetscInt)));
+  PetscCall(PCTNSSetHalo(pc, csr));
+  A->nz = csr->nz;
   if (csr->bi && csr->m) PetscCall(PolderDeviceToHost(&ghosts, csr->bi + csr->m, sizeof(PetscInt)));
-  PetscCall(PolderDeviceMalloc(sizeof(int), &tns->dbad));
-  PetscCall(PolderDeviceZero(tns->dbad, sizeof(int)));
+  PetscCall(PolderDeviceMalloc(sizeof(int), &tns->bad));
+  PetscCall(PolderDeviceZero(tns->bad, sizeof(int)));
   PetscCall(PolderDeviceMalloc(value * m, &A->dinv));
   if (!dia) {
     PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * m, &A->diag));
-    PolderLaunch(PolderTriDiagonal_CUDA(csr->m, csr->ai, csr->aj, A->diag, tns->dbad, stream));
+    PolderLaunch(PolderTriDiagonal_CUDA(csr->m, csr->ai, csr->aj, A->diag, tns->bad, stream));
   }
   if (tns->precision == TNS_SINGLE) {
     stored = dia ? TNSDiagonalsStored(dia) * csr->m : A->nz;
@@ -71,8 +73,8 @@ static PetscErrorCode PCTNSSetUpDevicePattern_Private(PC pc, const PolderCSR *cs
     }
   }
   vectors = tns->degree < 2 ? tns->degree : tns->degree == 2 && TNSFused(tns, dia, PETSC_FALSE) && TNSFused(tns, dia, PETSC_TRUE) ? 1 : 2;
-  for (PetscInt k = 0; k < vectors; ++k) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * m, &tns->dwork[k]));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)csr->nghost, &tns->dghost));
+  for (PetscInt k = 0; k < vectors; ++k) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * m, &tns->devicework[k]));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)csr->nghost, &tns->deviceghost));
   A->flops = (PetscLogDouble)csr->m + (PetscLogDouble)tns->degree * (2.0 * csr->m + 2.0 * (PetscLogDouble)A->nz + 2.0 * (PetscLogDouble)ghosts);
   A->bytes = (PetscInt64)(sizeof(PetscScalar) * (m * (size_t)vectors + (size_t)csr->nghost) + value * m + sizeof(float) * (size_t)stored + (dia ? 0 : sizeof(PetscInt) * m));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -81,82 +83,57 @@ static PetscErrorCode PCTNSSetUpDevicePattern_Private(PC pc, const PolderCSR *cs
 /* The entries in single precision; those of the off-process columns are rounded where they are used, here they are looked at only */
 static PetscErrorCode PCTNSStoreSingleDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PolderStream stream)
 {
-  TNSMatrix *A      = &tns->device;
+  TNSMatrix *A      = &tns->at[TNS_DEVICE];
   PetscInt   ghosts = 0;
   float     *rounded;
 
   PetscFunctionBegin;
-  if (!dia) PolderLaunch(PolderToSingle_CUDA((size_t)A->nz, csr->aa, A->values, tns->dbad, stream));
+  if (!dia) PolderLaunch(PolderToSingle_CUDA((size_t)A->nz, csr->aa, A->values, tns->bad, stream));
   for (PetscInt d = 0; dia && d < dia->nd; ++d) {
     const PetscInt first = PetscMax(0, -dia->off[d]), last = PetscMin(csr->m, csr->m - dia->off[d]);
 
     if (d == dia->main || (dia->half && d < dia->main)) continue;
-    PolderLaunch(PolderToSingle_CUDA((size_t)(last - first), dia->val[d] + first, (float *)A->val[d] + first, tns->dbad, stream));
+    PolderLaunch(PolderToSingle_CUDA((size_t)(last - first), dia->val[d] + first, (float *)A->val[d] + first, tns->bad, stream));
   }
   if (csr->bi && csr->m) PetscCall(PolderDeviceToHost(&ghosts, csr->bi + csr->m, sizeof(PetscInt)));
   PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)ghosts, &rounded));
-  PolderLaunch(PolderToSingle_CUDA((size_t)ghosts, csr->ba, rounded, tns->dbad, stream));
+  PolderLaunch(PolderToSingle_CUDA((size_t)ghosts, csr->ba, rounded, tns->bad, stream));
   PetscCall(PolderDeviceFree(&rounded));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Like PCTNSUpdate_Private() on the host */
-static PetscErrorCode PCTNSUpdateDevice_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
+/* A row that cannot be used raises a flag; the host tells which one it is */
+static PetscErrorCode PCTNSSetUpValuesDevice_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
 {
   PC_TNS         *tns    = (PC_TNS *)pc->data;
-  TNSMatrix      *A      = &tns->device;
+  TNSMatrix      *A      = &tns->at[TNS_DEVICE];
   const PetscBool single = (PetscBool)(tns->precision == TNS_SINGLE);
-  const TNSForm   form   = TNSFormOf(dia);
-  TNSKeys         now;
   PolderStream    stream;
-  PetscBool       same = PETSC_FALSE;
-  int             bad  = 0;
+  PetscBool       done;
+  int             bad = 0;
 
   PetscFunctionBegin;
-  PetscCall(PCTNSGetKeys_Private(pc, csr, &now));
-  if (TNSSameValues(A, &now)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(TNSSamePatternEverywhere(pc, A, &now, form, &same));
   PetscCall(PolderDeviceGetStream(&stream));
-  if (!same) PetscCall(PCTNSSetUpDevicePattern_Private(pc, csr, dia, stream));
-  A->keys.mat = 0;
-  if (!dia || dia->main >= 0) PolderLaunch(PolderTriInverse_CUDA(single, csr->m, A->diag, dia ? dia->val[dia->main] : csr->aa, A->dinv, tns->dbad, stream));
+  if (!dia || dia->main >= 0) PolderLaunch(PolderTriInverse_CUDA(single, csr->m, A->diag, dia ? dia->val[dia->main] : csr->aa, A->dinv, tns->bad, stream));
   if (single) PetscCall(PCTNSStoreSingleDevice_Private(tns, csr, dia, stream));
-  PetscCall(PolderDeviceToHost(&bad, tns->dbad, sizeof(bad)));
+  PetscCall(PolderDeviceToHost(&bad, tns->bad, sizeof(bad)));
   if (dia && dia->main < 0 && csr->m) bad = 1;
   PetscCallAllreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc));
-  if (bad) {
-    PetscCall(PCTNSFreeDevice_Private(tns));
-    PetscCall(PCTNSUpdateHost_Private(pc)); // tells the row
-    PetscCheck(pc->failedreason, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The device refuses a row of the matrix and the host does not");
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  A->keys = now;
-  A->form = form;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCTNSSetUpDevice_Private(PC pc, PetscBool *done)
-{
-  PolderCSR        csr;
-  const PolderDia *dia;
-
-  PetscFunctionBegin;
-  PetscCall(PolderMatGetDeviceCSR(pc->pmat, &csr, done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
-  PetscCall(PCTNSUpdateDevice_Private(pc, &csr, dia));
-  PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
+  if (!bad) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCTNSFreeDevice_Private(tns));
+  PetscCall(PCTNSSetUpAt(pc, &TNSStepsOnHost, NULL, NULL, &done));
+  PetscCheck(pc->failedreason, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The device refuses a row of the matrix and the host does not");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* y = c - D^-1 T x; c = NULL and x = NULL stand for D^-1 r */
 static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r, const PetscScalar *c, const PetscScalar *x, PetscScalar *y, PolderStream stream)
 {
-  const TNSMatrix *A      = &tns->device;
+  const TNSMatrix *A      = &tns->at[TNS_DEVICE];
   const PetscBool  single = (PetscBool)(tns->precision == TNS_SINGLE);
 
   PetscFunctionBegin;
-  if (tns->halo) PetscCall(PolderHaloBeginDevice(tns->halo, MPIU_SCALAR, x, tns->dghost));
+  if (tns->halo) PetscCall(PolderHaloBeginDevice(tns->halo, MPIU_SCALAR, x, tns->deviceghost));
   if (dia) {
     PetscInt       first;
     const PetscInt nd = TNSTriangleDiagonals(dia, upper, &first);
@@ -166,8 +143,8 @@ static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr
     PolderLaunch(PolderTriSweepCSR_CUDA(single, upper, csr->m, A->nz, csr->ai, A->diag, csr->aj, single ? (const void *)A->values : (const void *)csr->aa, A->dinv, r, c, x, y, stream));
   }
   if (tns->halo) {
-    PetscCall(PolderHaloEndDevice(tns->halo, MPIU_SCALAR, x, tns->dghost));
-    if (csr->bi) PolderLaunch(PolderTriGhosts_CUDA(single, upper, csr->m, tns->nlow, csr->bi, csr->bj, csr->ba, A->dinv, tns->dghost, y, stream));
+    PetscCall(PolderHaloEndDevice(tns->halo, MPIU_SCALAR, x, tns->deviceghost));
+    if (csr->bi) PolderLaunch(PolderTriGhosts_CUDA(single, upper, csr->m, tns->nlow, csr->bi, csr->bj, csr->ba, A->dinv, tns->deviceghost, y, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -191,13 +168,13 @@ static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *cs
     void          *work;
 
     PetscCall(PolderDeviceGetWork(&work));
-    PolderLaunch(PolderTriPair_CUDA(single, csr->m, nd, dia->off + first, TNSTriangleValues(tns, dia, first), tns->device.dinv, upper ? c : r, to, rho, work, stream));
+    PolderLaunch(PolderTriPair_CUDA(single, csr->m, nd, dia->off + first, TNSTriangleValues(tns, dia, first), tns->at[TNS_DEVICE].dinv, upper ? c : r, to, rho, work, stream));
     x = to;
     k = 2;
   } else if (tns->halo && !c) { // what is exchanged must be there
     PetscScalar *to = q % 2 ? other : y;
 
-    PolderLaunch(PolderTriScale_CUDA(single, csr->m, tns->device.dinv, r, to, stream));
+    PolderLaunch(PolderTriScale_CUDA(single, csr->m, tns->at[TNS_DEVICE].dinv, r, to, stream));
     x = to;
   }
   for (; k < q; ++k) {
@@ -210,7 +187,7 @@ static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *cs
 }
 
 /* z = M^-1 r */
-static PetscErrorCode PCTNSApplyDeviceArrays_Private(PC pc, const PolderCSR *csr, const PolderDia *dia, const PetscScalar *r, PetscScalar *z)
+static PetscErrorCode PCTNSApplyDevice_Private(PC pc, const PolderCSR *csr, const PolderDia *dia, const PetscScalar *r, PetscScalar *z)
 {
   PC_TNS      *tns = (PC_TNS *)pc->data;
   PolderStream stream;
@@ -218,39 +195,13 @@ static PetscErrorCode PCTNSApplyDeviceArrays_Private(PC pc, const PolderCSR *csr
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (tns->degree) {
-    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_FALSE, r, NULL, tns->dwork[0], z, NULL, stream));
-    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_TRUE, NULL, tns->dwork[0], z, tns->dwork[1], NULL, stream));
-  } else PolderLaunch(PolderTriScale_CUDA((PetscBool)(tns->precision == TNS_SINGLE), csr->m, tns->device.dinv, r, z, stream));
+    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_FALSE, r, NULL, tns->devicework[0], z, NULL, stream));
+    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_TRUE, NULL, tns->devicework[0], z, tns->devicework[1], NULL, stream));
+  } else PolderLaunch(PolderTriScale_CUDA((PetscBool)(tns->precision == TNS_SINGLE), csr->m, tns->at[TNS_DEVICE].dinv, r, z, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCTNSApplyDevice_Private(PC pc, Vec r, Vec z, PetscBool *done)
-{
-  PolderCSR          csr;
-  const PolderDia   *dia;
-  const PetscScalar *rr;
-  PetscScalar       *zz;
-
-  PetscFunctionBegin;
-  PetscCall(PolderVecOnDevice(r, done));
-  if (*done) PetscCall(PolderVecOnDevice(z, done));
-  if (*done) PetscCall(PolderMatGetDeviceCSR(pc->pmat, &csr, done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
-  PetscCall(PCTNSUpdateDevice_Private(pc, &csr, dia));
-  if (!pc->failedreason) {
-    PetscCall(PolderVecGetDeviceRead(r, &rr));
-    PetscCall(PolderVecGetDeviceWrite(z, &zz));
-    PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(PCTNSApplyDeviceArrays_Private(pc, &csr, dia, rr, zz));
-    PetscCall(PetscLogGpuTimeEnd());
-    PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
-    PetscCall(PolderVecRestoreDeviceRead(r, &rr));
-    PetscCall(PetscLogGpuFlops(((PC_TNS *)pc->data)->device.flops));
-  }
-  PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+const TNSSteps TNSStepsOnDevice = {.place = &PolderOnDevice, .getdia = PolderMatGetDeviceDia, .pattern = PCTNSSetUpPatternDevice_Private, .values = PCTNSSetUpValuesDevice_Private, .apply = PCTNSApplyDevice_Private, .free = PCTNSFreeDevice_Private};
 
 /* ------------------------------------------------ in the steps of a solver ------------------------------------------------ */
 
@@ -287,19 +238,19 @@ static PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho,
   tns = (PC_TNS *)pc->data;
   PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
   PetscCall(PCTNSJoins_Private(pc, dia, done));
-  if (*done) PetscCall(PCTNSUpdateDevice_Private(pc, &csr, dia));
+  if (*done) PetscCall(PCTNSUpdate(pc, &TNSStepsOnDevice, &csr, dia));
   if (pc->failedreason) *done = PETSC_FALSE;
   if (*done) {
     PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
     PetscCall(PolderDeviceGetStream(&stream));
     PetscCall(PolderVecGetDeviceRead(r, &rr));
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(PCTNSSweepsDevice_Private(tns, &csr, dia, PETSC_FALSE, rr, NULL, tns->dwork[0], tns->dwork[1], rho, stream));
+    PetscCall(PCTNSSweepsDevice_Private(tns, &csr, dia, PETSC_FALSE, rr, NULL, tns->devicework[0], tns->devicework[1], rho, stream));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PolderVecRestoreDeviceRead(r, &rr));
-    PetscCall(PetscLogGpuFlops(0.5 * tns->device.flops + 2.0 * tns->m));
+    PetscCall(PetscLogGpuFlops(0.5 * tns->at[TNS_DEVICE].flops + 2.0 * tns->m));
     PetscCall(PolderLogEnd(POLDER_TNSApply, pc));
-    tns->used = PETSC_TRUE;
+    tns->steps = &TNSStepsOnDevice;
   }
   PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -325,16 +276,16 @@ static PetscErrorCode PCTNSBackward_Private(PC pc, PetscBool first, Vec p, Vec x
   PetscCall(PolderVecGetDeviceArray(p, &pp));
   PetscCall(PolderVecGetDeviceArray(x, &xx));
   PetscCall(PetscLogGpuTimeBegin());
-  PolderLaunch(PolderTriPairDirection_CUDA(single, tns->m, nd, dia->off + at, TNSTriangleValues(tns, dia, at), tns->device.dinv, tns->dwork[0], first, pp, xx, state, work, stream));
+  PolderLaunch(PolderTriPairDirection_CUDA(single, tns->m, nd, dia->off + at, TNSTriangleValues(tns, dia, at), tns->at[TNS_DEVICE].dinv, tns->devicework[0], first, pp, xx, state, work, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceArray(x, &xx));
   PetscCall(PolderVecRestoreDeviceArray(p, &pp));
-  PetscCall(PetscLogGpuFlops(0.5 * tns->device.flops + (first ? 0.0 : 5.0 * tns->m)));
+  PetscCall(PetscLogGpuFlops(0.5 * tns->at[TNS_DEVICE].flops + (first ? 0.0 : 5.0 * tns->m)));
   PetscCall(PolderLogEnd(POLDER_TNSApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCTNSGetFused_Private(PC pc, const PolderPCFused **fused)
+PetscErrorCode PCTNSGetFused(PC pc, const PolderPCFused **fused)
 {
   static const PolderPCFused offer = {.brief = PETSC_TRUE, .forward = PCTNSForward_Private, .backward = PCTNSBackward_Private};
 

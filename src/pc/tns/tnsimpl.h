@@ -1,4 +1,4 @@
-/* The truncated Neumann series: what its set-up on the host (tns.c) and on the device (tnsdevice.c) share. */
+/* The truncated Neumann series: what the preconditioner (tns.c) and its work on the host (tnshost.c) and on the device (tnsdevice.c) share. */
 #pragma once
 
 #include "core/methods.h"
@@ -53,24 +53,43 @@ typedef struct {
   PetscLogDouble flops;  /* of one apply */
 } TNSMatrix;
 
+enum {
+  TNS_HOST,
+  TNS_DEVICE
+};
+
+typedef struct _TNSSteps TNSSteps;
+
 typedef struct {
   PetscInt         degree;
   TNSPrecision     precision;
-  PetscBool        used;      /* the last set-up or apply was on the device */
+  const TNSSteps  *steps;     /* of the place where the last set-up or apply was */
   PetscBool        symmetric; /* the matrix that was tested last is */
   PetscObjectId    tested;
   PetscObjectState testedstate;
   PetscInt         m;    /* local rows */
   PetscInt         nlow; /* off-process columns before the first local one */
   PolderHalo       halo; /* NULL on one process and for degree 0 */
-  TNSMatrix        host, device;
-  TNSTriangle      tri[2];            /* lower, upper */
-  PetscScalar     *work;              /* [degree m] iterates of the sweeps, with the result vector one more */
-  PetscScalar    **y;                 /* [degree + 1] their addresses in the sweep under way */
-  PetscScalar     *ghost;             /* [nghost] */
-  PetscScalar     *dwork[2], *dghost; /* on the device, where two vectors and the result are enough for any degree; NULL: not needed */
-  int             *dbad;              /* on the device: raised by a kernel that meets a row that cannot be used */
+  TNSMatrix        at[2];
+  TNSTriangle      tri[2];                      /* lower, upper */
+  PetscScalar     *work;                        /* [degree m] iterates of the sweeps, with the result vector one more */
+  PetscScalar    **y;                           /* [degree + 1] their addresses in the sweep under way */
+  PetscScalar     *ghost;                       /* [nghost] */
+  PetscScalar     *devicework[2], *deviceghost; /* on the device, where two vectors and the result are enough for any degree; NULL: not needed */
+  int             *bad;                         /* on the device: raised by a kernel that meets a row that cannot be used */
 } PC_TNS;
+
+/* What differs between host and device, with the rows, and the diagonals if it has them, of the matrix there */
+struct _TNSSteps {
+  const PolderPlace *place;
+  PetscErrorCode (*getdia)(Mat, const PolderDia **);
+  /* Whatever depends on the pattern only, and on the values; pc->failedreason for the first row that cannot be used. Collective */
+  PetscErrorCode (*pattern)(PC, const PolderCSR *, const PolderDia *);
+  PetscErrorCode (*values)(PC, const PolderCSR *, const PolderDia *);
+  PetscErrorCode (*apply)(PC, const PolderCSR *, const PolderDia *, const PetscScalar r[], PetscScalar z[]);
+  PetscErrorCode (*free)(PC_TNS *);
+};
+PETSC_INTERN const TNSSteps TNSStepsOnHost, TNSStepsOnDevice;
 
 static inline PetscBool TNSSamePattern(const TNSMatrix *M, const TNSKeys *now, TNSForm form)
 {
@@ -116,17 +135,13 @@ static inline void TNSPlaceDiagonals(const PolderDia *dia, size_t ld, const floa
 }
 
 /* tns.c */
-PETSC_INTERN PetscErrorCode PCTNSGetKeys_Private(PC, const PolderCSR *, TNSKeys *);
-PETSC_INTERN PetscErrorCode PCTNSSetHalo_Private(PC, const PolderCSR *);
-/* Set-up on the host; pc->failedreason for the first row that cannot be used */
-PETSC_INTERN PetscErrorCode PCTNSUpdateHost_Private(PC);
+/* Local rows and the exchange with other processes. Collective */
+PETSC_INTERN PetscErrorCode PCTNSSetHalo(PC, const PolderCSR *);
+/* Brings what is kept of the matrix at a place up to date, from its rows there */
+PETSC_INTERN PetscErrorCode PCTNSUpdate(PC, const TNSSteps *, const PolderCSR *, const PolderDia *);
+/* The same and then, unless r is NULL, z = M^-1 r there. *done = PETSC_FALSE: the matrix is not there */
+PETSC_INTERN PetscErrorCode PCTNSSetUpAt(PC, const TNSSteps *, Vec r, Vec z, PetscBool *done);
 
 /* tnsdevice.c */
-/* *done: the matrix is on the device, and set up there */
-PETSC_INTERN PetscErrorCode PCTNSSetUpDevice_Private(PC, PetscBool *done);
-/* *done: the vectors are there too, and z = M^-1 r */
-PETSC_INTERN PetscErrorCode PCTNSApplyDevice_Private(PC, Vec r, Vec z, PetscBool *done);
-PETSC_INTERN PetscErrorCode PCTNSFreeDevice_Private(PC_TNS *);
-
 /* The two halves of M^-1 = K^T D^-1 K, which join the passes over memory of conjugate gradients; degree 2 alone has them */
-PETSC_INTERN PetscErrorCode PCTNSGetFused_Private(PC, const PolderPCFused **);
+PETSC_INTERN PetscErrorCode PCTNSGetFused(PC, const PolderPCFused **);

@@ -1,0 +1,438 @@
+/* The device itself: what calls CUDA. Device.c stands on it, and so does an emulated device on its own (tests/emulated). */
+#include "devicecalls.h"
+#include "kernels/vec.h"
+#include <petsclog.h>
+
+#if defined(POLDER_HAVE_CUDA)
+  #include <petscdevice_cuda.h>
+  #include <petscdm.h>
+  #include <petsc/private/matimpl.h>
+
+static cudaMemPool_t PolderPool = NULL;
+static void         *PolderWork = NULL;
+  /* Shared memory that nobody uses, in blocks of at least so many bytes, each of which begins with the address of the next: to lock memory takes longer than to solve a small system */
+  #define POLDER_SHARED_BYTES 8192
+static void *PolderShared = NULL;
+/* Shared memory for what the host waits for: a real that tells that it is there, and so many bytes of it */
+static PetscReal *PolderMailHost = NULL, *PolderMailDevice;
+/* PETSc's stream may be one that cannot be recorded: what is to be launches here */
+static cudaStream_t PolderRecorder  = NULL;
+static PetscBool    PolderRecording = PETSC_FALSE;
+
+const char *PolderDeviceErrorString(int err)
+{
+  return cudaGetErrorString((cudaError_t)err);
+}
+
+PetscErrorCode PolderDevicePresent(PetscBool *present)
+{
+  int count = 0;
+
+  PetscFunctionBegin;
+  if (cudaGetDeviceCount(&count) != cudaSuccess) {
+    (void)cudaGetLastError();
+    count = 0;
+  }
+  *present = count > 0 ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceIsPointer(const void *p, PetscBool *is)
+{
+  struct cudaPointerAttributes a;
+  PetscBool                    present;
+
+  PetscFunctionBegin;
+  *is = PETSC_FALSE;
+  PetscCall(PolderDevicePresent(&present));
+  if (!p || !present) PetscFunctionReturn(PETSC_SUCCESS);
+  if (cudaPointerGetAttributes(&a, p) != cudaSuccess) (void)cudaGetLastError();
+  else *is = a.type == cudaMemoryTypeDevice || a.type == cudaMemoryTypeManaged ? PETSC_TRUE : PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceInUse(PetscBool *use)
+{
+  PetscFunctionBegin;
+  *use = PetscDeviceInitialized(PETSC_DEVICE_CUDA);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *is)
+{
+  PetscBool cuda, bound;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &cuda, VECSEQCUDA, VECMPICUDA, ""));
+  PetscCall(VecBoundToCPU(v, &bound));
+  *is = (PetscBool)(cuda && !bound);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderImageGetRows(Mat A, const PetscInt **ai, const PetscInt **aj, const PetscScalar **aa, PetscBool *done)
+{
+  const int *i, *j;
+
+  PetscFunctionBegin;
+  *done = sizeof(PetscInt) == sizeof(int) ? PETSC_TRUE : PETSC_FALSE;
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &i, &j)); /* all rows, also where PETSc leaves out the empty ones */
+  *ai = (const PetscInt *)i;
+  *aj = (const PetscInt *)j;
+  PetscCall(MatSeqAIJCUSPARSERestoreIJ(A, PETSC_FALSE, &i, &j));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, aa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderImageGetValues(Mat A, PetscScalar **a)
+{
+  const PetscScalar *there;
+
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, &there)); /* makes the arrays */
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(A, &there));
+  PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderImageRestoreValues(Mat A, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(MatSeqAIJCUSPARSERestoreArrayWrite(A, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderFreeValues_Private(PolderCtxArg(ctx))
+{
+  void *values = PolderCtx(ctx);
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceFree(&values));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
+{
+  MPI_Comm       comm = PetscObjectComm((PetscObject)v);
+  PetscContainer container;
+  PetscScalar   *a;
+  PetscInt       n, N, bs;
+  PetscBool      device, seq;
+  PetscLayout    layout;
+  DM             dm;
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(v, &device));
+  if (!device) {
+    PetscCall(VecDuplicate(v, w));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(VecGetLocalSize(v, &n));
+  PetscCall(VecGetSize(v, &N));
+  PetscCall(VecGetBlockSize(v, &bs));
+  PetscCall(PetscObjectTypeCompare((PetscObject)v, VECSEQCUDA, &seq));
+  PetscCall(PolderDeviceMalloc(sizeof(*a) * (size_t)n, &a));
+  if (seq) PetscCall(VecCreateSeqCUDAWithArray(comm, bs, n, a, w));
+  else PetscCall(VecCreateMPICUDAWithArray(comm, bs, n, N, a, w));
+  PetscCall(VecGetLayout(v, &layout));
+  PetscCall(VecSetLayout(*w, layout));
+  PetscCall(VecGetDM(v, &dm));
+  if (dm) PetscCall(VecSetDM(*w, dm)); // preconditioners ask vectors for it
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, a));
+  PetscCall(PetscContainerSetCtxDestroy(container, PolderFreeValues_Private));
+  PetscCall(PetscObjectCompose((PetscObject)*w, "PolderValues", (PetscObject)container)); // lives as long as the vector
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecGetDeviceRead(Vec v, const PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCUDAGetArrayRead(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecRestoreDeviceRead(Vec v, const PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCUDARestoreArrayRead(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecGetDeviceWrite(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCUDAGetArrayWrite(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecRestoreDeviceWrite(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCUDARestoreArrayWrite(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecGetDeviceArray(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCUDAGetArray(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecRestoreDeviceArray(Vec v, PetscScalar **a)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCUDARestoreArray(v, a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceGetStream(PolderStream *stream)
+{
+  PetscFunctionBegin;
+  *stream = PolderRecorder;
+  if (PolderRecording) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PetscGetCurrentCUDAStream(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceSynchronize(void)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(cudaStreamSynchronize(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderDeviceGetPool_Private(cudaMemPool_t *pool)
+{
+  struct cudaMemPoolProps props = {0};
+  unsigned long long      keep  = ~0ull;
+
+  PetscFunctionBegin;
+  if (!PolderPool) {
+    props.allocType     = cudaMemAllocationTypePinned;
+    props.location.type = cudaMemLocationTypeDevice;
+    PolderLaunch(cudaGetDevice(&props.location.id));
+    PolderLaunch(cudaMemPoolCreate(&PolderPool, &props));
+    PolderLaunch(cudaMemPoolSetAttribute(PolderPool, cudaMemPoolAttrReleaseThreshold, &keep));
+  }
+  *pool = PolderPool;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A few numbers: a copy into memory that is not locked, and the wait for it, take three times as long */
+static PetscErrorCode PolderDeviceReceive_Private(void *to, const void *from, size_t bytes, PolderStream stream)
+{
+  const volatile int *mail;
+  int                 words[POLDER_SCALAR_BYTES / 4];
+  PetscReal           arrived;
+
+  PetscFunctionBegin;
+  if (!PolderMailHost) PetscCall(PolderDeviceMallocShared(sizeof(*PolderMailHost) + POLDER_SCALAR_BYTES, &PolderMailHost, &PolderMailDevice));
+  *(volatile PetscReal *)PolderMailHost = NAN;
+  PolderLaunch(PolderSend_CUDA((int)(bytes / 4), from, PolderMailDevice + 1, PolderMailDevice, stream));
+  PetscCall(PolderDeviceWaitReal(PolderMailHost, &arrived));
+  mail = (const volatile int *)(PolderMailHost + 1);
+  for (size_t k = 0; k < bytes / 4; ++k) words[k] = mail[k];
+  PetscCall(PetscMemcpy(to, words, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallMalloc(size_t bytes, void *ptr)
+{
+  PolderStream  stream;
+  cudaMemPool_t pool;
+  cudaError_t   err;
+  size_t        available = 0, total = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetPool_Private(&pool));
+  err = cudaMallocFromPoolAsync((void **)ptr, bytes, pool, stream);
+  if (err == cudaErrorMemoryAllocation) { // once more without what the pool keeps
+    (void)cudaGetLastError();
+    PolderLaunch(cudaStreamSynchronize(stream));
+    PolderLaunch(cudaMemPoolTrimTo(pool, 0));
+    err = cudaMallocFromPoolAsync((void **)ptr, bytes, pool, stream);
+  }
+  if (err == cudaErrorMemoryAllocation) {
+    (void)cudaGetLastError();
+    *(void **)ptr = NULL;
+    (void)cudaMemGetInfo(&available, &total);
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "The GPU has no room for %zu bytes (%zu of its %zu are free): use a smaller problem, more GPUs, or CPU types", bytes, available, total);
+  }
+  PolderLaunch(err);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallFree(void *there)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(cudaFreeAsync(there, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallZero(void *there, size_t bytes)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(cudaMemsetAsync(there, 0, bytes, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallCopy(void *to, const void *from, size_t bytes)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToDevice, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallTake(void *to, const void *from, size_t bytes)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (bytes <= POLDER_SCALAR_BYTES && bytes % 4 == 0) PetscCall(PolderDeviceReceive_Private(to, from, bytes, stream));
+  else {
+    PolderLaunch(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
+    PolderLaunch(cudaStreamSynchronize(stream));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallPut(void *to, const void *from, size_t bytes)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream)); // pageable memory: staged before the call returns
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, void *device)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream)); // the device is ready
+  if (PolderShared && bytes <= POLDER_SHARED_BYTES) {
+    *(void **)host = PolderShared;
+    PolderShared   = *(void **)PolderShared;
+  } else PolderLaunch(cudaHostAlloc((void **)host, PetscMax(bytes, POLDER_SHARED_BYTES), cudaHostAllocMapped | cudaHostAllocPortable));
+  PolderLaunch(cudaHostGetDevicePointer((void **)device, *(void **)host, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceFreeShared(void *host)
+{
+  PetscFunctionBegin;
+  if (!*(void **)host) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceSynchronize()); // nothing writes to it any more
+  **(void ***)host = PolderShared;
+  PolderShared     = *(void **)host;
+  *(void **)host   = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceWaitReal(const volatile PetscReal *slot, PetscReal *value)
+{
+  PolderStream stream;
+  cudaError_t  err = cudaErrorNotReady;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  while (PetscIsNanReal(*value = *slot)) {
+    PetscCheck(err != cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The device is idle and has not sent the value that is waited for");
+    for (int spin = 0; spin < 10000 && PetscIsNanReal(*slot); ++spin)
+      ;
+    if (PetscIsNanReal(*slot) && (err = cudaStreamQuery(stream)) != cudaErrorNotReady) PolderLaunch(err); // a kernel may have failed
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceGetWork(void **work)
+{
+  PetscFunctionBegin;
+  if (!PolderWork) {
+    PetscCall(PolderDeviceMalloc(PolderReduceWork_CUDA(), &PolderWork));
+    PetscCall(PolderDeviceZero(PolderWork, PolderReduceWork_CUDA()));
+  }
+  *work = PolderWork;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* body is recorded, not run */
+static PetscErrorCode PolderDeviceRecord_Private(PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx)
+{
+  PetscErrorCode ierr;
+  cudaError_t    err;
+  cudaGraph_t    recorded;
+
+  PetscFunctionBegin;
+  if (!PolderRecorder) PolderLaunch(cudaStreamCreateWithFlags(&PolderRecorder, cudaStreamNonBlocking));
+  PolderLaunch(cudaStreamBeginCapture(PolderRecorder, cudaStreamCaptureModeRelaxed));
+  PolderRecording = PETSC_TRUE;
+  ierr            = body(ctx);
+  PolderRecording = PETSC_FALSE;
+  err             = cudaStreamEndCapture(PolderRecorder, &recorded);
+  PetscCall(ierr);
+  PolderLaunch(err);
+  err = cudaGraphInstantiateWithFlags(graph, recorded, 0);
+  PolderLaunch(cudaGraphDestroy(recorded));
+  PolderLaunch(err);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceReplay(PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  if (!*graph) PetscCall(PolderDeviceRecord_Private(graph, body, ctx));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(cudaGraphLaunch(*graph, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
+{
+  PetscFunctionBegin;
+  if (*graph) PolderLaunch(cudaGraphExecDestroy(*graph));
+  *graph = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallFinalize(void)
+{
+  PetscFunctionBegin;
+  if (PolderMailHost) PetscCall(PolderDeviceFreeShared(&PolderMailHost));
+  while (PolderShared) {
+    void *next = *(void **)PolderShared;
+
+    PolderLaunch(cudaFreeHost(PolderShared));
+    PolderShared = next;
+  }
+  if (PolderRecorder) PolderLaunch(cudaStreamDestroy(PolderRecorder));
+  PolderRecorder = NULL;
+  PetscCall(PolderDeviceFree(&PolderWork));
+  if (PolderPool) PolderLaunch(cudaMemPoolDestroy(PolderPool));
+  PolderPool = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+#endif

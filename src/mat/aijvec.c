@@ -1,0 +1,91 @@
+/* Which vectors belong to a matrix of ours, and with them where its products run. */
+#include "aijderived.h"
+#include <petsc/private/matimpl.h>
+#include <petscdm.h>
+
+static PetscErrorCode PolderIsCUDA_Private(VecType type, PetscBool *is)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscStrendswith(type, POLDER_VEC_DEVICE, is)); /* cuda, seqcuda, mpicuda */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  Vectors of a matrix are CUDA vectors when the user has asked for them: with MatSetVecType() or -mat_vec_type; with -vec_type or -dm_vec_type, the DM of the
+  matrix included, for the other vectors of the program; or when the program has made CUDA vectors already, because a solver that works with those cannot
+  mix them with others.
+*/
+PetscErrorCode PolderAIJChooseVecType(Mat A)
+{
+  static const char *const options[] = {"-vec_type", "-dm_vec_type"};
+  PolderAIJ                aij;
+  const PolderFormat      *format;
+  PolderLayout             layout;
+  PetscBool                cuda, found;
+  char                     type[64];
+  DM                       dm;
+  VecType                  dmtype;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJContext(A, &aij));
+  PetscCall(PolderIsCUDA_Private(A->defaultvectype, &cuda));
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  if (cuda && layout == POLDER_SEQ) A->ops->productsetfromoptions = MatProductSetFromOptions_Polder;
+  if (aij->vecset || cuda) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceInUse(&cuda));
+  for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options) && !cuda && PolderDeviceCompiled(); ++o) {
+    PetscCall(PetscOptionsGetString(((PetscObject)A)->options, NULL, options[o], type, sizeof(type), &found));
+    if (found) PetscCall(PolderIsCUDA_Private(type, &cuda));
+  }
+  if (!cuda && PolderDeviceCompiled()) {
+    PetscCall(MatGetDM(A, &dm));
+    if (dm) {
+      PetscCall(DMGetVecType(dm, &dmtype));
+      if (dmtype) PetscCall(PolderIsCUDA_Private(dmtype, &cuda));
+    }
+  }
+  if (!cuda) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatSetVecType(A, POLDER_VEC_DEVICE));
+  if (layout == POLDER_SEQ) A->ops->productsetfromoptions = MatProductSetFromOptions_Polder;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderAIJCreateVec_Private(Mat A, PetscLayout map, Vec *v)
+{
+  PetscBool bound, propagates;
+
+  PetscFunctionBegin;
+  if (!v) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecCreate(PetscObjectComm((PetscObject)A), v));
+  PetscCall(VecSetLayout(*v, map));
+  PetscCall(VecSetType(*v, A->defaultvectype));
+  PetscCall(MatBoundToCPU(A, &bound));
+  PetscCall(MatGetBindingPropagates(A, &propagates));
+  if (!bound || !propagates) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecSetBindingPropagates(*v, PETSC_TRUE));
+  PetscCall(VecBindToCPU(*v, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode MatCreateVecs_Polder(Mat A, Vec *right, Vec *left)
+{
+  PetscFunctionBegin;
+  PetscCheck(A->cmap->n >= 0 && A->rmap->n >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The sizes of the matrix are not set up: call MatSetUp() first");
+  PetscCall(PolderAIJChooseVecType(A));
+  PetscCall(PolderAIJCreateVec_Private(A, A->cmap, right));
+  PetscCall(PolderAIJCreateVec_Private(A, A->rmap, left));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where products run when nobody forces them elsewhere: on the device when the vectors that belong to the matrix are there */
+PetscErrorCode PolderAIJGetMemType(Mat A, PetscMemType *type)
+{
+  PetscBool cuda, bound;
+
+  PetscFunctionBegin;
+  PetscCall(MatBoundToCPU(A, &bound));
+  PetscCall(PolderAIJChooseVecType(A));
+  PetscCall(PolderIsCUDA_Private(A->defaultvectype, &cuda));
+  *type = cuda && !bound ? PETSC_MEMTYPE_CUDA : PETSC_MEMTYPE_HOST;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

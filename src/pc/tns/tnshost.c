@@ -1,0 +1,298 @@
+/* Truncated Neumann series: set-up and apply on the host, all sweeps over a triangle in one pass over its memory. */
+#include "tnsimpl.h"
+#include "kernels/dia.h"
+#include "kernels/tns.h"
+#include "core/refusal.h"
+#include <float.h>
+#include <petsc/private/pcimpl.h>
+
+/* Why a row cannot be used */
+typedef enum {
+  TNS_ROW_GOOD,
+  TNS_ROW_UNSORTED,
+  TNS_ROW_NODIAGONAL,
+  TNS_ROW_ZERO,
+  TNS_ROW_NEGATIVE,
+  TNS_ROW_NOTFINITE,
+  TNS_ROW_RANGE
+} TNSRowKind;
+
+/* Refuses the matrix on every process for the first bad row of all; each passes its own first one, or the global number of rows and TNS_ROW_GOOD */
+static PetscErrorCode PCTNSCheckRow_Private(PC pc, PetscInt M, PetscInt row, TNSRowKind kind)
+{
+  MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
+  PetscInt first = row, what;
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, &first, 1, MPIU_INT, MPI_MIN, comm);
+  if (first == M) PetscFunctionReturn(PETSC_SUCCESS);
+  what = row == first ? (PetscInt)kind : 0;
+  PetscCallAllreduce(MPI_IN_PLACE, &what, 1, MPIU_INT, MPI_MAX, comm);
+  switch (what) {
+  case TNS_ROW_UNSORTED:
+    SETERRQ(comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs the columns of each row in ascending order and row %" PetscInt_FMT " is not: sort the arrays before you hand them to PETSc", first);
+  case TNS_ROW_NODIAGONAL:
+    PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
+    break;
+  case TNS_ROW_ZERO:
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is zero or too small to invert: remove the row, or put a one on its diagonal", first);
+    break;
+  case TNS_ROW_NEGATIVE:
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", first);
+    break;
+  case TNS_ROW_RANGE:
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE, "PC of type tns cannot store row %" PetscInt_FMT " in single precision, which has numbers of 1e-38 to 3e38: use -pc_tns_precision double, or scale the system", first);
+    break;
+  default:
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is not a finite number: check how the matrix was assembled", first);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCTNSFreeHost_Private(PC_TNS *tns)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(tns->at[TNS_HOST].diag));
+  PetscCall(PetscFree(tns->at[TNS_HOST].dinv));
+  PetscCall(PetscFree(tns->at[TNS_HOST].values));
+  PetscCall(PetscFree(tns->at[TNS_HOST].val));
+  for (int t = 0; t < 2; ++t) {
+    PetscCall(PetscFree(tns->tri[t].row));
+    PetscCall(PetscFree(tns->tri[t].count));
+    tns->tri[t].nrow = 0;
+  }
+  PetscCall(PetscFree(tns->work));
+  PetscCall(PetscFree(tns->y));
+  PetscCall(PetscFree(tns->ghost));
+  PetscCall(PetscMemzero(&tns->at[TNS_HOST], sizeof(tns->at[TNS_HOST])));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* depth[i]: 1 when row i has an off-process entry in the triangle, else one more than the least of the rows that it reads; 0 beyond degree */
+static void PCTNSGetDepth_Private(const PC_TNS *tns, const PolderCSR *csr, PetscBool upper, PetscInt depth[])
+{
+  for (PetscInt l = 0; l < csr->m; ++l) {
+    const PetscInt i = upper ? csr->m - 1 - l : l, last = upper ? csr->ai[i + 1] : tns->at[TNS_HOST].diag[i];
+    PetscBool      ghosts = PETSC_FALSE;
+
+    depth[i] = 0;
+    if (csr->bi && csr->bi[i] < csr->bi[i + 1]) ghosts = upper ? (PetscBool)(csr->bj[csr->bi[i + 1] - 1] >= tns->nlow) : (PetscBool)(csr->bj[csr->bi[i]] < tns->nlow);
+    if (ghosts) depth[i] = 1;
+    for (PetscInt k = upper ? tns->at[TNS_HOST].diag[i] + 1 : csr->ai[i]; k < last && depth[i] != 1; ++k) {
+      const PetscInt next = depth[csr->aj[k]];
+
+      if (next && next < tns->degree && (!depth[i] || next + 1 < depth[i])) depth[i] = next + 1;
+    }
+  }
+}
+
+static PetscErrorCode PCTNSSetUpTriangle_Private(PC_TNS *tns, const PolderCSR *csr, PetscBool upper)
+{
+  TNSTriangle   *tri = &tns->tri[upper];
+  const PetscInt q   = tns->degree;
+  PetscInt      *depth, *next;
+  PetscInt64     again = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(csr->m, &depth, q + 2, &next));
+  PetscCall(PetscMalloc1(q + 1, &tri->count));
+  PCTNSGetDepth_Private(tns, csr, upper, depth);
+  PetscCall(PetscArrayzero(next, q + 2));
+  for (PetscInt i = 0; i < csr->m; ++i) ++next[depth[i] ? depth[i] : q + 1];
+  tri->count[0] = 0;
+  for (PetscInt k = 1; k <= q; ++k) {
+    tri->count[k] = tri->count[k - 1] + next[k];
+    next[k]       = tri->count[k - 1];
+    if (k > 1) again += tri->count[k];
+  }
+  tri->nghostrow = tri->count[1];
+  tri->fused     = (PetscBool)(2 * again <= (PetscInt64)(q - 1) * csr->m);
+  tri->nrow      = tri->fused ? tri->count[q] : csr->m;
+  next[q + 1]    = tri->count[q];
+  PetscCall(PetscMalloc1(tri->nrow, &tri->row));
+  for (PetscInt i = 0; i < csr->m; ++i) {
+    if (depth[i] || !tri->fused) tri->row[next[depth[i] ? depth[i] : q + 1]++] = i;
+  }
+  PetscCall(PetscFree2(depth, next));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Positions of the diagonal, which rows the halo touches, work arrays: whatever depends on the pattern only. Collective */
+static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
+{
+  PC_TNS    *tns  = (PC_TNS *)pc->data;
+  TNSMatrix *A    = &tns->at[TNS_HOST];
+  PetscInt   row  = csr->M;
+  TNSRowKind kind = TNS_ROW_GOOD;
+
+  PetscFunctionBegin;
+  PetscCall(PCTNSFreeHost_Private(tns));
+  PetscCall(PetscMalloc1(csr->m, &A->diag));
+  for (PetscInt i = 0; i < csr->m && kind == TNS_ROW_GOOD; ++i) {
+    A->diag[i] = -1;
+    for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
+      if (k > csr->ai[i] && csr->aj[k] <= csr->aj[k - 1]) kind = TNS_ROW_UNSORTED;
+      if (csr->aj[k] == i) A->diag[i] = k;
+    }
+    if (kind == TNS_ROW_GOOD && A->diag[i] < 0) kind = TNS_ROW_NODIAGONAL;
+    if (kind != TNS_ROW_GOOD) row = csr->rstart + i;
+  }
+  PetscCall(PCTNSCheckRow_Private(pc, csr->M, row, kind));
+  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCTNSSetHalo(pc, csr));
+  for (int t = 0; t < 2 && tns->halo; ++t) PetscCall(PCTNSSetUpTriangle_Private(tns, csr, (PetscBool)t));
+  PetscCall(PetscMalloc1((size_t)tns->degree * (size_t)csr->m, &tns->work));
+  PetscCall(PetscMalloc1(tns->degree + 1, &tns->y));
+  PetscCall(PetscMalloc1(csr->nghost, &tns->ghost));
+  A->nz    = csr->ai[csr->m];
+  A->flops = (PetscLogDouble)csr->m + (PetscLogDouble)tns->degree * (2.0 * csr->m + 2.0 * (PetscLogDouble)A->nz + (csr->bi ? 2.0 * (PetscLogDouble)csr->bi[csr->m] : 0.0));
+  A->bytes = (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)tns->degree * csr->m + csr->nghost) + (PetscInt64)sizeof(PetscInt) * ((PetscInt64)csr->m + tns->tri[0].nrow + tns->tri[1].nrow);
+  if (tns->precision == TNS_SINGLE) A->bytes += (PetscInt64)sizeof(float) * (csr->m + (dia ? csr->m * TNSDiagonalsStored(dia) : A->nz));
+  else A->bytes += (PetscInt64)sizeof(PetscScalar) * csr->m;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The entries in single precision, as compressed rows or the diagonals of the strict triangles; *good: none is too large */
+static PetscErrorCode PCTNSStoreSingle_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool *good)
+{
+  TNSMatrix *A = &tns->at[TNS_HOST];
+
+  PetscFunctionBegin;
+  *good = PETSC_TRUE;
+  if (!dia) {
+    if (!A->values) PetscCall(PetscMalloc1(A->nz, &A->values));
+    *good = PolderToSingle_Host((size_t)A->nz, csr->aa, A->values);
+  } else {
+    const size_t ld = (size_t)csr->m;
+
+    if (!A->values) PetscCall(PetscMalloc1(ld * TNSDiagonalsStored(dia), &A->values));
+    if (!A->val) PetscCall(PetscMalloc1(dia->nd, &A->val));
+    TNSPlaceDiagonals(dia, ld, A->values, A->val);
+    for (PetscInt d = 0; d < dia->nd; ++d) {
+      const PetscInt first = PetscMax(0, -dia->off[d]), last = PetscMin(csr->m, csr->m - dia->off[d]);
+
+      if (d == dia->main || (dia->half && d < dia->main)) continue;
+      if (!PolderToSingle_Host((size_t)(last - first), dia->val[d] + first, (float *)A->val[d] + first)) *good = PETSC_FALSE;
+    }
+  }
+  for (PetscInt k = 0; csr->bi && k < csr->bi[csr->m]; ++k) *good = (PetscBool)(*good && !(PetscAbsScalar(csr->ba[k]) > FLT_MAX));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The first row with an entry that single precision does not have */
+static PetscInt TNSFindLarge(const PolderCSR *csr)
+{
+  for (PetscInt i = 0; i < csr->m; ++i) {
+    for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
+      if (PetscAbsScalar(csr->aa[k]) > FLT_MAX) return csr->rstart + i;
+    }
+    for (PetscInt k = csr->bi ? csr->bi[i] : 0; csr->bi && k < csr->bi[i + 1]; ++k) {
+      if (PetscAbsScalar(csr->ba[k]) > FLT_MAX) return csr->rstart + i;
+    }
+  }
+  return csr->M;
+}
+
+static PetscErrorCode PCTNSSetUpValues_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
+{
+  PC_TNS         *tns    = (PC_TNS *)pc->data;
+  const PetscBool single = (PetscBool)(tns->precision == TNS_SINGLE);
+  PetscInt        row    = csr->M;
+  TNSRowKind      kind   = TNS_ROW_GOOD;
+  PetscBool       good   = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  if (!tns->at[TNS_HOST].dinv) PetscCall(PetscMalloc((single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)csr->m, &tns->at[TNS_HOST].dinv));
+  for (PetscInt i = 0; i < csr->m; ++i) {
+    const PetscReal d = PetscRealPart(csr->aa[tns->at[TNS_HOST].diag[i]]), inverse = 1.0 / d;
+    PetscBool       fits = PETSC_TRUE;
+
+    if (single) {
+      ((float *)tns->at[TNS_HOST].dinv)[i] = (float)inverse;
+      fits                                 = (PetscBool)((float)inverse > 0 && !PetscIsInfReal((PetscReal)(float)inverse));
+    } else ((PetscScalar *)tns->at[TNS_HOST].dinv)[i] = inverse;
+    if ((d > 0 && d <= PETSC_MAX_REAL && !PetscIsInfReal(inverse) && fits) || kind != TNS_ROW_GOOD) continue;
+    row  = csr->rstart + i;
+    kind = PetscIsInfOrNanReal(d) ? TNS_ROW_NOTFINITE : d < 0 ? TNS_ROW_NEGATIVE : d == 0 || PetscIsInfReal(inverse) ? TNS_ROW_ZERO : TNS_ROW_RANGE;
+  }
+  if (single) PetscCall(PCTNSStoreSingle_Private(tns, csr, dia, &good));
+  if (!good && kind == TNS_ROW_GOOD) {
+    row  = TNSFindLarge(csr);
+    kind = TNS_ROW_RANGE;
+  }
+  PetscCall(PCTNSCheckRow_Private(pc, csr->M, row, kind));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Sweeps over the rows of this process without their off-process entries, on the diagonals of the matrix when it has them */
+static void PCTNSLocalSweeps_Private(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, PetscInt q, const PetscScalar *r)
+{
+  const TNSMatrix *A  = &tns->at[TNS_HOST];
+  const PetscInt   d0 = dia && upper ? dia->main + 1 : 0, nd = !dia ? 0 : upper ? dia->nd - d0 : dia->main;
+
+  if (tns->precision == TNS_SINGLE) {
+    if (dia) PolderTriSweepsDIASingle_Host(upper, csr->m, q, nd, dia->off + d0, A->val + d0, (const float *)A->dinv, r, tns->y);
+    else PolderTriSweepsCSRSingle_Host(upper, csr->m, q, csr->ai, A->diag, csr->aj, A->values, (const float *)A->dinv, r, tns->y);
+  } else {
+    if (dia) PolderTriSweepsDIA_Host(upper, csr->m, q, nd, dia->off + d0, dia->val + d0, (const PetscScalar *)A->dinv, r, tns->y);
+    else PolderTriSweepsCSR_Host(upper, csr->m, q, csr->ai, A->diag, csr->aj, csr->aa, (const PetscScalar *)A->dinv, r, tns->y);
+  }
+}
+
+/* y = c - dinv (T x) on the first n rows of the triangle's list, without their off-process entries */
+static void PCTNSRows_Private(const PC_TNS *tns, const PolderCSR *csr, PetscBool upper, PetscInt n, const PetscScalar c[], const PetscScalar x[], PetscScalar y[])
+{
+  const PetscInt *row = tns->tri[upper].row, *diag = tns->at[TNS_HOST].diag;
+
+  if (tns->precision == TNS_SINGLE) PolderTriRowsCSRSingle_Host(upper, n, row, csr->ai, diag, csr->aj, csr->aa, (const float *)tns->at[TNS_HOST].dinv, c, x, y);
+  else PolderTriRowsCSR_Host(upper, n, row, csr->ai, diag, csr->aj, csr->aa, (const PetscScalar *)tns->at[TNS_HOST].dinv, c, x, y);
+}
+
+/* y[k+1] = y[0] - D^-1 T y[k] for k = 0 .. degree-1, with T the strictly lower or upper part and y = tns->y; r: y[0] = D^-1 r first */
+static PetscErrorCode PCTNSSweeps_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r)
+{
+  const TNSTriangle *tri = &tns->tri[upper];
+  const PetscInt     q   = tns->degree;
+  PetscScalar      **y   = tns->y;
+
+  PetscFunctionBegin;
+  if (!tns->halo) {
+    PCTNSLocalSweeps_Private(tns, csr, dia, upper, q, r);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (r) PCTNSLocalSweeps_Private(tns, csr, dia, upper, 0, r);
+  for (PetscInt k = 0; k < q; ++k) {
+    PetscCall(PolderHaloBegin(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
+    if (!tri->fused) PCTNSRows_Private(tns, csr, upper, tri->nrow, y[0], y[k], y[k + 1]);
+    else if (!k) PCTNSLocalSweeps_Private(tns, csr, dia, upper, q, NULL);
+    else PCTNSRows_Private(tns, csr, upper, tri->count[k + 1], y[0], y[k], y[k + 1]);
+    PetscCall(PolderHaloEnd(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
+    if (tns->precision == TNS_SINGLE) PolderTriGhostRowsSingle_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, (const float *)tns->at[TNS_HOST].dinv, tns->ghost, y[k + 1]);
+    else PolderTriGhostRows_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, (const PetscScalar *)tns->at[TNS_HOST].dinv, tns->ghost, y[k + 1]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  s = D^-1 r,  q times  s <- D^-1 (r - L s)          = D^-1 K r
+  t = s,       q times  t <- s - D^-1 L^T t          = K^T s
+
+  The iterates are s_0 .. s_q and t_0 = s_q .. t_q; each sweep reads s_0 or t_0, so degree + 1 vectors are enough: z and degree more.
+*/
+static PetscErrorCode PCTNSApplyHost_Private(PC pc, const PolderCSR *csr, const PolderDia *dia, const PetscScalar r[], PetscScalar z[])
+{
+  PC_TNS *tns = (PC_TNS *)pc->data;
+
+  PetscFunctionBegin;
+  tns->y[0] = z;
+  for (PetscInt k = 1; k <= tns->degree; ++k) tns->y[k] = tns->work + (size_t)(k - 1) * (size_t)tns->m;
+  PetscCall(PCTNSSweeps_Private(tns, csr, dia, PETSC_FALSE, r));
+  if (tns->degree) {
+    tns->y[0]           = tns->y[tns->degree];
+    tns->y[tns->degree] = z;
+    PetscCall(PCTNSSweeps_Private(tns, csr, dia, PETSC_TRUE, NULL));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const TNSSteps TNSStepsOnHost = {.place = &PolderOnHost, .getdia = PolderMatGetDia, .pattern = PCTNSSetUpPattern_Private, .values = PCTNSSetUpValues_Private, .apply = PCTNSApplyHost_Private, .free = PCTNSFreeHost_Private};
