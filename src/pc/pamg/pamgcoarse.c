@@ -78,7 +78,7 @@ static PetscErrorCode PamgSetUpCoarseKSP(PC pc)
 
     PetscCall(KSPCreate(PetscObjectComm((PetscObject)L->A), &pamg->ksp));
     PetscCall(PetscObjectIncrementTabLevel((PetscObject)pamg->ksp, (PetscObject)pc, 1));
-    PetscCall(KSPSetErrorIfNotConverged(pamg->ksp, pc->erroriffailure));
+    PetscCall(KSPSetErrorIfNotConverged(pamg->ksp, PETSC_FALSE)); // a preconditioner of PETSc may fail on one process: the outer solver sees it on all
     PetscCall(PCGetOptionsPrefix(pc, &prefix));
     PetscCall(KSPSetOptionsPrefix(pamg->ksp, prefix));
     PetscCall(KSPAppendOptionsPrefix(pamg->ksp, "pamg_coarse_"));
