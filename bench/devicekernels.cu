@@ -93,10 +93,11 @@ static void Row(const char *grid, const char *kernel, PetscInt m, double perrow,
 
 static void Grid(const char *grid, PetscInt nx, PetscInt ny, PetscInt nz)
 {
-  const PetscInt    m = nx * ny * nz, ld = (m + 31) / 32 * 32, stride[] = {1, nx, nx * ny};
-  const int         dim = nz > 1 ? 3 : 2, nd = 2 * dim + 1;
-  PetscInt          off[7];
-  double           *all = Allocate<double>((size_t)ld * nd), *x = Allocate<double>(m), *y = Allocate<double>(m), *z = Allocate<double>(m), *dinv = Allocate<double>(m), *dot = Allocate<double>(1);
+  const PetscInt m = nx * ny * nz, ld = (m + 31) / 32 * 32, stride[] = {1, nx, nx * ny};
+  const int      dim = nz > 1 ? 3 : 2, nd = 2 * dim + 1;
+  PetscInt       off[7];
+  double *all = Allocate<double>((size_t)ld * nd), *x = Allocate<double>(m), *y = Allocate<double>(m), *z = Allocate<double>(m), *dinv = Allocate<double>(m);
+  double *dot             = Allocate<double>(1);
   PolderCGState    *state = Allocate<PolderCGState>(1);
   const PolderCGRho rho   = {state, PETSC_FALSE};
   float            *alls = Allocate<float>((size_t)ld * nd), *dinvs = Allocate<float>(m);
@@ -158,7 +159,8 @@ static void Grid(const char *grid, PetscInt nx, PetscInt ny, PetscInt nz)
       });
     }
   }
-  for (void *p : {(void *)all, (void *)x, (void *)y, (void *)z, (void *)dinv, (void *)dot, (void *)state, (void *)alls, (void *)dinvs, work}) CHECK(cudaFree(p));
+  for (void *p : {(void *)all, (void *)x, (void *)y, (void *)z, (void *)dinv, (void *)dot, (void *)state, (void *)alls, (void *)dinvs, work})
+    CHECK(cudaFree(p));
 }
 
 /* The repeated red-black preconditioner on n by n nodes with so many grids: its sweeps grid by grid, the small grids with the rest, and all of an apply; then the set-up */
@@ -286,14 +288,18 @@ static void RedBlackGrid(const char *grid, PetscInt n, int ngrid)
       snprintf(name, sizeof(name), "rrb grid %d up%s", k, single ? ", float" : "");
       Row(grid, name, m, up, [&] { return PolderRRBBackward_CUDA(single, &M.step[k], NULL, work, stream); });
     }
-    if (M.small > 0) Row(grid, single ? "rrb grid 0 up and sums, float" : "rrb grid 0 up and sums", n * n, up, [&] { return PolderRRBBackward_CUDA(single, &M.step[0], &rho, work, stream); });
+    if (M.small > 0)
+      Row(grid, single ? "rrb grid 0 up and sums, float" : "rrb grid 0 up and sums", n * n, up,
+          [&] { return PolderRRBBackward_CUDA(single, &M.step[0], &rho, work, stream); });
     if (M.small < ngrid) {
       const PetscInt first = M.step[M.small].g.nx;
 
       snprintf(name, sizeof(name), "rrb %dx%d and below%s", (int)first, (int)first, single ? ", float" : "");
-      Row(grid, name, first * first, (down + up) * 4 / 3 + 8.0 * M.n * M.n / first / first, [&] { return PolderRRBSmall_CUDA(single, RRB_SMALL_ALL, ngrid - M.small, &M.step[M.small], M.n, M.ld, M.inverse, M.b, M.x, stream); });
+      Row(grid, name, first * first, (down + up) * 4 / 3 + 8.0 * M.n * M.n / first / first,
+          [&] { return PolderRRBSmall_CUDA(single, RRB_SMALL_ALL, ngrid - M.small, &M.step[M.small], M.n, M.ld, M.inverse, M.b, M.x, stream); });
     }
-    Row(grid, single ? "rrb apply and sums, float" : "rrb apply and sums", n * n, (down + up) * rows / n / n + 8.0 * M.n * M.n / n / n, [&] { return RedBlackApply(M, single, &rho, work); });
+    Row(grid, single ? "rrb apply and sums, float" : "rrb apply and sums", n * n, (down + up) * rows / n / n + 8.0 * M.n * M.n / n / n,
+        [&] { return RedBlackApply(M, single, &rho, work); });
     if (!single && M.small) {
       const size_t nred = ((size_t)n * n + 1) / 2;
       double      *r = Allocate<double>(nred), *z = Allocate<double>(nred);
@@ -326,7 +332,8 @@ static void RedBlackTail(const char *grid, PetscInt n, PetscBool red)
     std::vector<void *> all;
     const RedBlack      M = RedBlackCreate(n, ngrid, (PetscBool)s, all);
 
-    Row(grid, s ? "rrb, small grids as a matrix, float" : "rrb, small grids as a matrix", m, 8.0 * m, [&] { return PolderRRBTail_CUDA((PetscBool)s, red, ngrid, M.step.data(), M.n, M.ld, M.inverse, m, m, T, stream); });
+    Row(grid, s ? "rrb, small grids as a matrix, float" : "rrb, small grids as a matrix", m, 8.0 * m,
+        [&] { return PolderRRBTail_CUDA((PetscBool)s, red, ngrid, M.step.data(), M.n, M.ld, M.inverse, m, m, T, stream); });
     for (void *p : all) CHECK(cudaFree(p));
   }
   CHECK(cudaFree(T));

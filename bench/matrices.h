@@ -34,7 +34,8 @@ static PetscErrorCode RowsAllocate(Rows *A)
   PetscFunctionBeginUser;
   A->ai[0] = 0;
   for (PetscInt i = 0; i < A->n; ++i) {
-    PetscCheck(A->ai[i + 1] <= PETSC_MAX_INT - A->ai[i], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE, "Too many entries for the integers of this PETSc: take a smaller matrix");
+    PetscCheck(A->ai[i + 1] <= PETSC_MAX_INT - A->ai[i], PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+               "Too many entries for the integers of this PETSc: take a smaller matrix");
     A->ai[i + 1] += A->ai[i];
   }
   PetscCall(PetscMalloc1(A->ai[A->n], &A->aj));
@@ -171,7 +172,8 @@ static PetscErrorCode RowsTetrahedra(PetscInt n, Rows *A)
       }
       for (int a = 0; a < 10; ++a) {
         if (node[a][0] < 0 || node[a][0] > 1 || node[a][1] < 0 || node[a][1] > 1 || node[a][2] < 0 || node[a][2] > 1) continue;
-        for (int b = 0; b < 10; ++b) couples[4 * node[a][2] + 2 * node[a][1] + node[a][0]][node[b][2] - node[a][2] + 2][node[b][1] - node[a][1] + 2][node[b][0] - node[a][0] + 2] = 1;
+        for (int b = 0; b < 10; ++b)
+          couples[4 * node[a][2] + 2 * node[a][1] + node[a][0]][node[b][2] - node[a][2] + 2][node[b][1] - node[a][1] + 2][node[b][0] - node[a][0] + 2] = 1;
       }
     }
   }

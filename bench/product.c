@@ -213,7 +213,9 @@ static PetscErrorCode Line(const Bench *bench, const char label[], Mat A, Mat B,
   PetscCall(BytesARow(B, &row));
   if (row == 0.0) row = sizeof(PetscInt) + (sizeof(PetscScalar) + sizeof(PetscInt)) * (double)R->ai[R->n] / R->n;
   row += 2 * sizeof(PetscScalar);
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-24s %9.4f %9.4f %9.4f %7.2f %10.1f %8.2f %8.1f %8.1f\n", label, (double)(1e3 * tb[0]), (double)(1e3 * ours), (double)(1e3 * peer), (double)(peer / ours), row, (double)(row * R->n / ours / bench->copy), (double)(build / ours - 1), (double)(refresh / ours - 1)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-24s %9.4f %9.4f %9.4f %7.2f %10.1f %8.2f %8.1f %8.1f\n", label, (double)(1e3 * tb[0]), (double)(1e3 * ours),
+                        (double)(1e3 * peer), (double)(peer / ours), row, (double)(row * R->n / ours / bench->copy), (double)(build / ours - 1),
+                        (double)(refresh / ours - 1)));
   PetscCall(VecDestroy(&y));
   PetscFunctionReturn(0);
 }
@@ -240,8 +242,11 @@ static PetscErrorCode Matrix(const Bench *bench, const Kind *kind, PetscInt n)
     least = PetscMin(least, R.ai[i + 1] - R.ai[i]);
     most  = PetscMax(most, R.ai[i + 1] - R.ai[i]);
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n%s (-matrices %s -n %" PetscInt_FMT "): %" PetscInt_FMT " rows of %" PetscInt_FMT " to %" PetscInt_FMT " entries, %.1f on average\n", kind->what, kind->name, n, R.n, least, most, (double)R.ai[R.n] / R.n));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-24s %9s %9s %9s %7s %10s %8s %8s %8s\n", "format", "best ms", "median", bench->gpu ? "cusparse" : "aij", "faster", "bytes/row", bench->gpu ? "of copy" : "of triad", "build", "refresh"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                        "\n%s (-matrices %s -n %" PetscInt_FMT "): %" PetscInt_FMT " rows of %" PetscInt_FMT " to %" PetscInt_FMT " entries, %.1f on average\n",
+                        kind->what, kind->name, n, R.n, least, most, (double)R.ai[R.n] / R.n));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%-24s %9s %9s %9s %7s %10s %8s %8s %8s\n", "format", "best ms", "median", bench->gpu ? "cusparse" : "aij", "faster",
+                        "bytes/row", bench->gpu ? "of copy" : "of triad", "build", "refresh"));
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, R.n, R.n, R.ai, R.aj, R.aa, &A));
   if (bench->gpu) PetscCall(MatConvert(A, peer, MAT_INPLACE_MATRIX, &A));
   PetscCall(MatCreateVecs(A, &x, NULL));
@@ -300,7 +305,9 @@ int main(int argc, char **argv)
     }
     if (some ? is : (bench.gpu || k == 0)) PetscCall(Matrix(&bench, &kinds[k], given ? n : (bench.gpu ? kinds[k].gpu : kinds[k].cpu)));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "\n%s: %.1f GB/s; median: of %" PetscInt_FMT "; bytes/row: matrix, one read of x, one write of y; build, refresh: in products\n", bench.gpu ? "copy" : "triad", (double)(bench.copy / 1e9), bench.repeats));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                        "\n%s: %.1f GB/s; median: of %" PetscInt_FMT "; bytes/row: matrix, one read of x, one write of y; build, refresh: in products\n",
+                        bench.gpu ? "copy" : "triad", (double)(bench.copy / 1e9), bench.repeats));
   for (PetscInt l = 0; some && l < count; ++l) PetscCall(PetscFree(list[l]));
   PetscCall(PetscFinalize());
   return 0;

@@ -1,9 +1,11 @@
 static char help[] = "Times solvers on one problem in one run: a warm-up, then fresh solvers on the same matrix.\n"
                      "  -dim 2|3, -n <cells in each direction>, -nxy <nx,ny> : the grid of the unit square or cube\n"
                      "  -bubbles <k> : spheres of radius 0.3/k on a lattice of k in each direction, Neumann; 0: none, Dirichlet (default)\n"
-                     "  -centre <bool> : one more bubble in the middle; -contrast <coefficient inside over outside>; -shift <s> : s is added to the diagonal\n"
+                     "  -centre <bool> : one more bubble in the middle; "
+                     "-contrast <coefficient inside over outside>; -shift <s> : s is added to the diagonal\n"
                      "  -solvers <file> : a line a solver, 'name | options', or 'name | bytes a row an iteration | options'\n"
-                     "  -repeats <3>, -coo : values by MatSetValuesCOO() with the memory of a vector, so that they are on the device, new ones before each set-up;\n"
+                     "  -repeats <3>, -coo : values by MatSetValuesCOO() with the memory of a vector, so that they are on the device, "
+                     "new ones before each set-up;\n"
                      "     the last column is then a set-up with new values and a changed level set\n\n";
 
 #include <petscksp.h>
@@ -360,8 +362,12 @@ static PetscErrorCode Solve(const Problem *p, Mat A, Vec b, Vec levelset, const 
   PetscCall(Residual(A, b, x, &residual));
   PetscCall(Median(repeats, setup, &medians[0]));
   PetscCall(Median(repeats, solve, &medians[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "| %s | %" PetscInt_FMT "%s%s%s | %.1e | %.3f (%.3f) | %.3f (%.3f) | %.3f | %.1f | ", name, its, reason == KSP_CONVERGED_RTOL ? "" : " (", reason == KSP_CONVERGED_RTOL ? "" : KSPConvergedReasons[reason], reason == KSP_CONVERGED_RTOL ? "" : ")", (double)residual, 1e3 * (double)setup[0], 1e3 * (double)medians[0], 1e3 * (double)solve[0], 1e3 * (double)medians[1], 1e3 * (double)(setup[0] + solve[0]), 1e6 * (double)solve[0] / (double)PetscMax(its, 1)));
-  if (bytes > 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%.0f | %.2f | ", (double)bytes, (double)(bytes * (PetscReal)p->N * (PetscReal)its / solve[0] / bandwidth)));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "| %s | %" PetscInt_FMT "%s%s%s | %.1e | %.3f (%.3f) | %.3f (%.3f) | %.3f | %.1f | ", name, its,
+                        reason == KSP_CONVERGED_RTOL ? "" : " (", reason == KSP_CONVERGED_RTOL ? "" : KSPConvergedReasons[reason],
+                        reason == KSP_CONVERGED_RTOL ? "" : ")", (double)residual, 1e3 * (double)setup[0], 1e3 * (double)medians[0], 1e3 * (double)solve[0],
+                        1e3 * (double)medians[1], 1e3 * (double)(setup[0] + solve[0]), 1e6 * (double)solve[0] / (double)PetscMax(its, 1)));
+  if (bytes > 0)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%.0f | %.2f | ", (double)bytes, (double)(bytes * (PetscReal)p->N * (PetscReal)its / solve[0] / bandwidth)));
   else PetscCall(PetscPrintf(PETSC_COMM_SELF, "| | "));
   if (rebuild >= 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%.3f |\n", 1e3 * (double)rebuild));
   else PetscCall(PetscPrintf(PETSC_COMM_SELF, "|\n"));

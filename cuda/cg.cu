@@ -1,8 +1,8 @@
-/* Steps of the conjugate gradients whose scalars stay on the device. */
+/* Steps of conjugate gradients whose scalars stay in device memory. */
 #include "cg.cuh"
 #include "kernels/cg.h"
 
-/* Two values at a time where all arrays allow it */
+/* Are all arrays aligned for access in packs of two values? */
 template <int V>
 struct PolderPack;
 template <>
@@ -46,7 +46,9 @@ static unsigned int PolderCGBlocks(PetscInt n, int v)
 }
 
 template <int V, bool FIRST, bool DINV>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGDirectionKernel(PetscInt n, const PetscScalar *__restrict__ z, const PetscScalar *__restrict__ dinv, PetscScalar *__restrict__ p, PetscScalar *__restrict__ x, const PolderCGState *state)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCGDirectionKernel(PetscInt n, const PetscScalar *__restrict__ z, const PetscScalar *__restrict__ dinv, PetscScalar *__restrict__ p,
+                          PetscScalar *__restrict__ x, const PolderCGState *state)
 {
   const PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x);
 
@@ -86,7 +88,9 @@ __device__ __forceinline__ void PolderCGSums(const PolderPack<V> &r, const Polde
 
 /* diagonal: 0 no z, 1 z = r, 2 z = dinv r */
 template <int V, int DIAGONAL>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGUpdateKernel(PetscInt n, const PetscScalar *__restrict__ w, PetscScalar *__restrict__ r, const PetscScalar *__restrict__ dinv, bool parallel, PolderCGState *state, PolderReduceScratch *scratch)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCGUpdateKernel(PetscInt n, const PetscScalar *__restrict__ w, PetscScalar *__restrict__ r, const PetscScalar *__restrict__ dinv, bool parallel,
+                       PolderCGState *state, PolderReduceScratch *scratch)
 {
   const PetscInt stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
   const double   pw = state->pw, alpha = pw > 0 && !isinf(pw) ? state->rho / pw : 0.0;
@@ -114,7 +118,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGUpdateKernel(Pets
 }
 
 template <int V, bool DINV>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGRhoKernel(PetscInt n, const PetscScalar *__restrict__ r, const PetscScalar *__restrict__ z, const PetscScalar *__restrict__ dinv, bool first, bool parallel, PolderCGState *state, PolderReduceScratch *scratch)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCGRhoKernel(PetscInt n, const PetscScalar *__restrict__ r, const PetscScalar *__restrict__ z, const PetscScalar *__restrict__ dinv, bool first,
+                    bool parallel, PolderCGState *state, PolderReduceScratch *scratch)
 {
   const PetscInt stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
   double         sum[4] = {0, 0, 0, 0};
@@ -143,7 +149,8 @@ static __global__ void PolderCGAdvanceKernel(bool update, bool rho, bool first, 
 }
 
 template <int V>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGFinishKernel(PetscInt n, const PetscScalar *__restrict__ p, PetscScalar *__restrict__ x, const PolderCGState *state)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCGFinishKernel(PetscInt n, const PetscScalar *__restrict__ p, PetscScalar *__restrict__ x, const PolderCGState *state)
 {
   const PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x);
 
@@ -169,7 +176,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGRemoveMeanKernel(
 }
 
 template <int V>
-static void PolderCGDirectionLaunch(PetscInt n, bool first, const PetscScalar *z, const PetscScalar *dinv, PetscScalar *p, PetscScalar *x, PolderCGState *state, PolderStream stream)
+static void PolderCGDirectionLaunch(PetscInt n, bool first, const PetscScalar *z, const PetscScalar *dinv, PetscScalar *p, PetscScalar *x, PolderCGState *state,
+                                    PolderStream stream)
 {
   const unsigned int blocks = PolderBlocks(n, V * POLDER_BLOCK);
 
@@ -190,7 +198,8 @@ int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderSt
   return cudaGetLastError();
 }
 
-int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream)
+int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *state,
+                           PolderStream stream)
 {
   if (!n) return cudaSuccess;
   if (PolderAligned(n, z, dinv, p, x)) PolderCGDirectionLaunch<2>(n, first, z, dinv, p, x, state, stream);
@@ -199,7 +208,8 @@ int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], c
 }
 
 template <int V>
-static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *r, bool diagonal, const PetscScalar *dinv, bool parallel, PolderCGState *state, PolderReduceScratch *work, PolderStream stream)
+static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *r, bool diagonal, const PetscScalar *dinv, bool parallel, PolderCGState *state,
+                                 PolderReduceScratch *work, PolderStream stream)
 {
   const unsigned int blocks = PolderCGBlocks(n, V);
 
@@ -208,7 +218,8 @@ static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *
   else PolderCGUpdateKernel<V, 2><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, state, work);
 }
 
-int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *state, void *work, PolderStream stream)
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel,
+                        PolderCGState *state, void *work, PolderStream stream)
 {
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
 
@@ -218,7 +229,8 @@ int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], Pets
 }
 
 template <int V>
-static void PolderCGRhoLaunch(PetscInt n, const PetscScalar *r, const PetscScalar *z, const PetscScalar *dinv, bool first, bool parallel, PolderCGState *state, PolderReduceScratch *work, PolderStream stream)
+static void PolderCGRhoLaunch(PetscInt n, const PetscScalar *r, const PetscScalar *z, const PetscScalar *dinv, bool first, bool parallel, PolderCGState *state,
+                              PolderReduceScratch *work, PolderStream stream)
 {
   const unsigned int blocks = PolderCGBlocks(n, V);
 
@@ -226,7 +238,8 @@ static void PolderCGRhoLaunch(PetscInt n, const PetscScalar *r, const PetscScala
   else PolderCGRhoKernel<V, false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, r, z, dinv, first, parallel, state, work);
 }
 
-int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, PetscBool parallel, PolderCGState *state, void *work, PolderStream stream)
+int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, PetscBool parallel,
+                     PolderCGState *state, void *work, PolderStream stream)
 {
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
 

@@ -1,11 +1,11 @@
-/* The scalars of the conjugate gradients: one thread decides, or every thread for itself and one that tells the host. */
+/* Updates of the scalars of conjugate gradients: by one thread alone, or redundantly by every thread, one of which reports to the host. */
 #pragma once
 
 #include "launch.cuh"
 #include "kernels/cg.h"
 #include <cooperative_groups.h>
 
-/* What a norm decides */
+/* Freezes the state if a norm meets the tolerance */
 __device__ static inline void PolderCGTest(PolderCGState *s, PetscReal norm)
 {
   if (isnan(norm) || isinf(norm)) s->frozen = POLDER_CG_NOTFINITE;
@@ -31,7 +31,7 @@ __device__ static inline void PolderCGSetRho(PolderCGState *s, bool first, bool 
   if (tell) s->ring[s->its % POLDER_CG_RING] = -s->frozen;
 }
 
-/* The end of a step: its norm goes to the host, unless it is one that comes with rho */
+/* Ends a step: reports its norm to the host, unless the norm is computed with rho */
 __device__ static inline void PolderCGSetNorm(PolderCGState *s, bool tell = true)
 {
   const PetscReal norm = sqrt(s->sum[0]);
@@ -53,7 +53,10 @@ __device__ static inline void PolderCGSetNorm(PolderCGState *s, bool tell = true
   }
 }
 
-/* sum[] over all threads of all blocks, the same bits in every thread; a barrier of the grid, all of whose blocks run at the same time. The next call takes another partial[] */
+/*
+  sum[] over all threads of all blocks, bitwise the same in every thread. This is a barrier of the grid, all of whose blocks are resident. The next call must
+  use another partial[]
+*/
 template <int BLOCK, int N>
 __device__ __forceinline__ void PolderAllSum(cooperative_groups::grid_group &grid, double (&sum)[N], double *partial)
 {

@@ -1,4 +1,4 @@
-/* Conjugate gradients on a small matrix of diagonals: many steps in one kernel, whose blocks meet at barriers. */
+/* Conjugate gradients on a small matrix stored by diagonals: many steps in one kernel with grid barriers. */
 #include "cg.cuh"
 
 typedef struct {
@@ -12,7 +12,7 @@ typedef struct {
   double            *partial;
 } PolderCGSmall;
 
-/* (row i) . p with p as other blocks have just written it */
+/* (row i) . p, where other blocks have just written p */
 __device__ __forceinline__ double PolderCGSmallRow(const PolderCGSmall &a, PetscInt i)
 {
   double w = 0;
@@ -91,7 +91,7 @@ static __global__ void __launch_bounds__(BLOCK) PolderCGSmallKernel(const __grid
   if (blockIdx.x == 0 && threadIdx.x == 0) *a.state = s;
 }
 
-/* One block a multiprocessor at most, so that all blocks run at the same time */
+/* At most one block a multiprocessor, so that all blocks are resident */
 template <int BLOCK, int R>
 static int PolderCGSmallLaunch(PolderCGSmall &a, PolderStream stream)
 {
@@ -100,7 +100,8 @@ static int PolderCGSmallLaunch(PolderCGSmall &a, PolderStream stream)
   return cudaLaunchCooperativeKernel((const void *)PolderCGSmallKernel<BLOCK, R>, dim3(PolderBlocks(a.n, BLOCK * R)), dim3(BLOCK), args, 0, stream);
 }
 
-int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar p[], PolderCGState *state, void *work, PolderStream stream)
+int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], PetscBool first, PetscInt count,
+                       PetscScalar x[], PetscScalar r[], PetscScalar p[], PolderCGState *state, void *work, PolderStream stream)
 {
   PolderCGSmall a = {};
 

@@ -5,7 +5,8 @@
 #include <cusolverDn.h>
 #include <petscdevice_cuda.h>
 
-static __global__ void PolderCoarseDenseKernel(PetscInt d, PetscInt ld, const PetscInt *n, const PetscInt64 *__restrict__ key, const PetscScalar *__restrict__ val, PetscScalar *__restrict__ E)
+static __global__ void PolderCoarseDenseKernel(PetscInt d, PetscInt ld, const PetscInt *n, const PetscInt64 *__restrict__ key,
+                                               const PetscScalar *__restrict__ val, PetscScalar *__restrict__ E)
 {
   for (PetscInt k = (PetscInt)(blockIdx.x * blockDim.x + threadIdx.x); k < *n; k += (PetscInt)(gridDim.x * blockDim.x)) {
     if (key[k] < (PetscInt64)d * d) E[(size_t)(key[k] / d) * ld + (size_t)(key[k] % d)] = val[k];
@@ -19,7 +20,8 @@ int PolderCoarseDense_CUDA(PetscInt d, PetscInt ld, const PetscInt *n, const Pet
 }
 
 /* One block of 1024 threads: which columns are left out, and the scale of the others */
-static __global__ void __launch_bounds__(1024) PolderCoarseScaleKernel(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace, const PetscScalar *__restrict__ E, PetscScalar *scale, PetscScalar *info)
+static __global__ void __launch_bounds__(1024) PolderCoarseScaleKernel(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace,
+                                                                       const PetscScalar *__restrict__ E, PetscScalar *scale, PetscScalar *info)
 {
   __shared__ double most[32];
   double            dmax = 0, nzero = 0;
@@ -45,8 +47,9 @@ static __global__ void __launch_bounds__(1024) PolderCoarseScaleKernel(PetscInt 
   }
 }
 
-/* A pair of 32 x 32 tiles that mirror each other: E <- (E + E^T)/2, S = D E D with the identity in the rows that only fill the array */
-static __global__ void PolderCoarseSymmetriseKernel(PetscInt d, PetscInt ld, PetscScalar *E, const PetscScalar *__restrict__ scale, PetscScalar *S, PetscScalar *info)
+/* A pair of mirrored 32 x 32 tiles: E <- (E + E^T)/2, S = D E D, with the identity in the rows of padding */
+static __global__ void PolderCoarseSymmetriseKernel(PetscInt d, PetscInt ld, PetscScalar *E, const PetscScalar *__restrict__ scale, PetscScalar *S,
+                                                    PetscScalar *info)
 {
   __shared__ double upper[32][33], lower[32][33];
   const PetscInt    bi = blockIdx.y, bj = blockIdx.x, x = threadIdx.x;
@@ -71,7 +74,8 @@ static __global__ void PolderCoarseSymmetriseKernel(PetscInt d, PetscInt ld, Pet
   if (bad) info[POLDER_COARSE_BAD] = 1;
 }
 
-int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace, PetscScalar E[], PetscScalar scale[], PetscScalar S[], PetscScalar info[], PolderStream stream)
+int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace, PetscScalar E[], PetscScalar scale[], PetscScalar S[],
+                           PetscScalar info[], PolderStream stream)
 {
   if (!d) return cudaSuccess;
   PolderCoarseScaleKernel<<<1, 1024, 0, stream>>>(d, ld, zero, nullspace, E, scale, info);
@@ -79,8 +83,9 @@ int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nu
   return cudaGetLastError();
 }
 
-/* A warp a row */
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDenseMultKernel(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar *__restrict__ A, const PetscScalar *x, const PetscScalar *y, PetscScalar *z)
+/* A warp computes a row */
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDenseMultKernel(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar *__restrict__ A,
+                                                                             const PetscScalar *x, const PetscScalar *y, PetscScalar *z)
 {
   const PetscInt i = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32);
 
@@ -91,7 +96,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDenseMultKernel(Pet
   if (threadIdx.x % 32 == 0) z[i] = (y ? y[i] : 0) + alpha * sum;
 }
 
-int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscBool early, PolderStream stream)
+int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
+                         PetscBool early, PolderStream stream)
 {
   if (n) PolderLaunchKernel(early, PolderDenseMultKernel, PolderBlocks(n, POLDER_BLOCK / 32), POLDER_BLOCK, stream, n, ld, alpha, A, x, y, z);
   return cudaGetLastError();
@@ -102,8 +108,15 @@ static __device__ __host__ inline double PolderTestValue(PetscInt i)
   return sin((double)(1 + i) * 12.9898);
 }
 
-/* b = the test vector in the scaled system: a warp a row also adds up |S| and |S^-1| */
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseNormsKernel(PetscInt d, PetscInt ld, const PetscScalar *__restrict__ E, const PetscScalar *__restrict__ X, const PetscScalar *__restrict__ scale, PetscScalar *b, PetscScalar *norms)
+/*
+  b = the test vector in the scaled system; a warp for each row sums
+  S
+  and
+  S^-1
+*/
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCoarseNormsKernel(PetscInt d, PetscInt ld, const PetscScalar *__restrict__ E, const PetscScalar *__restrict__ X, const PetscScalar *__restrict__ scale,
+                          PetscScalar *b, PetscScalar *norms)
 {
   const PetscInt i    = (PetscInt)(blockIdx.x * (POLDER_BLOCK / 32) + threadIdx.x / 32);
   const int      lane = threadIdx.x % 32;
@@ -125,13 +138,16 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseNormsKernel(P
   b[i]         = scale[i] != 0 ? PolderTestValue(i) / scale[i] : 0;
 }
 
-int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream)
+int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[],
+                           PetscScalar norms[], PolderStream stream)
 {
   if (d) PolderCoarseNormsKernel<<<PolderBlocks(d, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(d, ld, E, X, scale, b, norms);
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(1024) PolderCoarseAssessKernel(PetscInt d, const PetscScalar *__restrict__ scale, const PetscScalar *__restrict__ norms, const PetscScalar *__restrict__ b, const PetscScalar *__restrict__ y, PetscScalar *info)
+static __global__ void __launch_bounds__(1024)
+  PolderCoarseAssessKernel(PetscInt d, const PetscScalar *__restrict__ scale, const PetscScalar *__restrict__ norms, const PetscScalar *__restrict__ b,
+                           const PetscScalar *__restrict__ y, PetscScalar *info)
 {
   __shared__ double most[2][32];
   double            s = 0, x = 0, rr = 0, bb = 0;
@@ -163,14 +179,16 @@ static __global__ void __launch_bounds__(1024) PolderCoarseAssessKernel(PetscInt
   info[POLDER_COARSE_RESID] = bb > 0 ? sqrt(rr / bb) : 0;
 }
 
-int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar scale[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[], PetscScalar info[], PolderStream stream)
+int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar scale[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[], PetscScalar info[],
+                            PolderStream stream)
 {
   if (d) PolderCoarseAssessKernel<<<1, 1024, 0, stream>>>(d, scale, norms, b, y, info);
   return cudaGetLastError();
 }
 
 /* L <- D E D with rows of the identity where a column is left out */
-static __global__ void PolderCoarseIdentityKernel(PetscInt d, PetscInt ld, const PetscScalar *__restrict__ E, const PetscScalar *__restrict__ scale, PetscScalar *L)
+static __global__ void PolderCoarseIdentityKernel(PetscInt d, PetscInt ld, const PetscScalar *__restrict__ E, const PetscScalar *__restrict__ scale,
+                                                  PetscScalar *L)
 {
   const PetscInt j = (PetscInt)(blockIdx.x * blockDim.x + threadIdx.x), i = blockIdx.y;
 
@@ -211,7 +229,10 @@ int PolderCholeskyFactor_CUDA(PetscInt n, PetscInt ld, PetscScalar A[], size_t b
 
   if (!n) return cudaSuccess;
   if (PetscCUSOLVERDnGetHandle(&handle) || cusolverDnSetStream(handle, stream)) return cudaErrorUnknown;
-  return cusolverDnDpotrf(handle, CUBLAS_FILL_MODE_LOWER, n, A, ld, (PetscScalar *)work + 1, (int)((bytes - sizeof(PetscScalar)) / sizeof(PetscScalar)), (int *)work) ? cudaErrorUnknown : cudaSuccess;
+  return cusolverDnDpotrf(handle, CUBLAS_FILL_MODE_LOWER, n, A, ld, (PetscScalar *)work + 1, (int)((bytes - sizeof(PetscScalar)) / sizeof(PetscScalar)),
+                          (int *)work)
+         ? cudaErrorUnknown
+         : cudaSuccess;
 }
 
 int PolderCholeskySolve_CUDA(PetscInt n, PetscInt ld, const PetscScalar L[], PetscScalar x[], PolderStream stream)

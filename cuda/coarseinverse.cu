@@ -1,21 +1,24 @@
 /*
-  The inverse of a dense symmetric matrix: a blocked sweep (Gauss-Jordan without pivoting, which positive definite matrices allow) over tiles of NB x NB, of which the lower triangle is kept up
-  to date. Products of tiles are made by tensor cores where these take double precision.
+  The inverse of a dense symmetric matrix by a blocked sweep (Gauss-Jordan without pivoting, which suffices for positive definite matrices) over tiles of NB x
+  NB; only the lower triangle is updated. Tensor cores multiply tiles where they support double precision.
 */
 #include "tiles.cuh"
 #include "kernels/coarse.h"
 #include <cuda_pipeline.h>
 
 static const int NB = POLDER_SWEEP, SWEEP_BLOCK = 256;
-/* Rows of tiles that are asked for, and awaited, at once */
+/* Pipeline stages of a tile, and rows loaded in each stage */
 static const int STAGES = 4, STAGE = NB / STAGES;
-/* Two tiles in shared memory */
+/* Shared memory for two tiles */
 static const size_t TILES_BYTES = sizeof(double) * 2 * NB * NB;
 
 /* A tile by 16 x 16 threads: thread (x, y) has its entries (y + 16 q, x + 16 c) */
 typedef double Tile[NB / 16][NB / 16];
 
-/* A tile by 2 x 4 warps of 32 x 16 entries, as tensor cores have them: [i][j] is an 8 x 8 pair of squares above each other, in whose rows lane / 4 a thread has two neighbours each */
+/*
+  A tile distributed over 2 x 4 warps of 32 x 16 entries in the layout of the tensor cores: [i][j] is a pair of 8 x 8 squares one above the other; in row lane
+  / 4 of each, a thread has two adjacent entries
+*/
 typedef double Product[2][2][4];
 
 /* Row of Product entries [i][.][2 h], and column of entries [.][j][0] */
@@ -29,13 +32,13 @@ static __device__ __forceinline__ int ProductColumn(int j)
   return threadIdx.x / 32 % 4 * 16 + 8 * j + threadIdx.x % 4 * 2;
 }
 
-/* Place of entry (k, m) in shared memory: four rows of four neighbours, which a product asks for at once, are in different banks; pairs stay together */
+/* Position of entry (k, m) in shared memory: avoids bank conflicts when a product reads four rows of four neighbours at once; pairs stay adjacent */
 static __device__ __forceinline__ int TilePlace(int k, int m)
 {
   return k * NB + (m ^ (k % 4 * 4));
 }
 
-/* Asks for the rows of a stage of a tile */
+/* Starts the asynchronous load of the rows of a stage of a tile */
 static __device__ __forceinline__ void PolderTileFetch(double *to, PetscInt ld, const PetscScalar *A, int stage)
 {
 #pragma unroll
@@ -47,23 +50,29 @@ static __device__ __forceinline__ void PolderTileFetch(double *to, PetscInt ld, 
 }
 
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-/* c += a b with a 16 x 8, of which a thread has (g + 8 (v % 2), t + 4 (v / 2)), b 8 x 8, of which it has (t + 4 v, g), for g = lane / 4, t = lane % 4 */
+/* c += a b with a 16 x 8 and b 8 x 8. With g = lane / 4, t = lane % 4, a thread has the entries (g + 8 (v % 2), t + 4 (v / 2)) of a and (t + 4 v, g) of b */
 static __device__ __forceinline__ void PolderTensorMultAdd(double (&c)[4], const double (&a)[4], const double (&b)[2])
 {
   #if __CUDA_ARCH__ >= 900
-  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};" : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3]) : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
+  asm("mma.sync.aligned.m16n8k8.row.col.f64.f64.f64.f64 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+d"(c[0]), "+d"(c[1]), "+d"(c[2]), "+d"(c[3])
+      : "d"(a[0]), "d"(a[1]), "d"(a[2]), "d"(a[3]), "d"(b[0]), "d"(b[1]));
   #else
-  for (int v = 0; v < 4; ++v) asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};" : "+d"(c[v % 2 * 2]), "+d"(c[v % 2 * 2 + 1]) : "d"(a[v]), "d"(b[v / 2]));
+  for (int v = 0; v < 4; ++v)
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, {%0, %1};"
+        : "+d"(c[v % 2 * 2]), "+d"(c[v % 2 * 2 + 1])
+        : "d"(a[v]), "d"(b[v / 2]));
   #endif
 }
 #endif
 
-/* p += L^T R for the rows of a stage of both */
+/* p += L^T R for the rows of one stage of both tiles */
 static __device__ __forceinline__ void PolderTileMultAdd(Product &p, const double *l, const double *r, int stage)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const int     g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
-  const double *left[2]  = {l + TilePlace(t, g) + ProductRow(0, 0) - g, l + TilePlace(t, 8 + g) + ProductRow(0, 0) - g}; // sixteen columns further all is alike, and four rows
+  const double *left[2]  = {l + TilePlace(t, g) + ProductRow(0, 0) - g,
+                            l + TilePlace(t, 8 + g) + ProductRow(0, 0) - g}; // sixteen columns further all is alike, and four rows
   const double *right[2] = {r + TilePlace(t, g) + ProductColumn(0) - 2 * t, r + TilePlace(t, 8 + g) + ProductColumn(0) - 2 * t};
 
   #pragma unroll 1
@@ -93,11 +102,13 @@ static __device__ __forceinline__ void PolderTileMultAdd(Product &p, const doubl
 #endif
 }
 
-/* A <- -p, and p <- -A */
+/* Stores A <- -p; below, loads p <- -A */
 static __device__ __forceinline__ void PolderProductStore(const Product &p, PetscInt ld, PetscScalar *A)
 {
 #pragma unroll
-  for (int v = 0; v < 8; ++v) *(double2 *)(A + (size_t)ProductRow(v / 4, v % 2) * ld + ProductColumn(v / 2 % 2)) = make_double2(-p[v / 4][v / 2 % 2][v % 2 * 2], -p[v / 4][v / 2 % 2][v % 2 * 2 + 1]);
+  for (int v = 0; v < 8; ++v)
+    *(double2 *)(A + (size_t)ProductRow(v / 4, v % 2) * ld + ProductColumn(v / 2 % 2)) = make_double2(-p[v / 4][v / 2 % 2][v % 2 * 2],
+                                                                                                      -p[v / 4][v / 2 % 2][v % 2 * 2 + 1]);
 }
 
 static __device__ __forceinline__ void PolderProductLoad(Product &p, PetscInt ld, const PetscScalar *A)
@@ -111,7 +122,7 @@ static __device__ __forceinline__ void PolderProductLoad(Product &p, PetscInt ld
   }
 }
 
-/* Row k of a tile, and the diagonal entry after its own, by the threads that have them; block: of the rows, one of two */
+/* The owning threads write row k of a tile, and the diagonal entry after its own, to shared memory; block: which half of the rows */
 static __device__ __forceinline__ void PolderSweepTell(const Tile &a, int block, int k, double *row, double *after)
 {
   const int x = threadIdx.x % 16, y = threadIdx.x / 16;
@@ -127,10 +138,11 @@ static __device__ __forceinline__ void PolderSweepTell(const Tile &a, int block,
 }
 
 /*
-  Sweeps a tile on all its pivots: minus its inverse. A pivot that falls to tol or below makes its row and column zero; where it had not been left out
-  before (scale), it is now, and counted. What comes next of the tile, and its pivot, is made before the rest
+  Sweeps a tile on all its pivots, which gives minus its inverse. A pivot of at most tol makes its row and column zero; if the column was in use (scale), it
+  is now left out and counted. The next row of the tile and its pivot are updated first.
 */
-static __device__ __forceinline__ void PolderSweepTile(Tile &a, double (&row)[2][NB], double (&after)[2], PetscInt row0, PetscInt d, PetscReal tol, PetscScalar *scale, PetscScalar *info)
+static __device__ __forceinline__ void PolderSweepTile(Tile &a, double (&row)[2][NB], double (&after)[2], PetscInt row0, PetscInt d, PetscReal tol,
+                                                       PetscScalar *scale, PetscScalar *info)
 {
   const int x = threadIdx.x % 16, y = threadIdx.x / 16;
   double    pivot, inv;
@@ -197,20 +209,23 @@ static __device__ __forceinline__ void PolderTileLoad(Tile &a, PetscInt ld, cons
     for (int c = 0; c < NB / 16; ++c) a[q][c] = A[(size_t)(threadIdx.x / 16 + 16 * q) * ld + threadIdx.x % 16 + 16 * c];
 }
 
-/* A tile to shared memory, and the way back, as it is or, transposed, as its mirror image */
+/* Copies a tile to shared memory and back, as it is or transposed */
 static __device__ __forceinline__ void PolderTileTake(double *to, bool transposed, PetscInt ld, const PetscScalar *A)
 {
 #pragma unroll
-  for (int t = threadIdx.x; t < NB * NB; t += SWEEP_BLOCK) to[transposed ? TilePlace(t % NB, t / NB) : TilePlace(t / NB, t % NB)] = A[(size_t)(t / NB) * ld + t % NB];
+  for (int t = threadIdx.x; t < NB * NB; t += SWEEP_BLOCK)
+    to[transposed ? TilePlace(t % NB, t / NB) : TilePlace(t / NB, t % NB)] = A[(size_t)(t / NB) * ld + t % NB];
 }
 
 static __device__ __forceinline__ void PolderTileGive(const double *from, bool transposed, PetscInt ld, PetscScalar *A)
 {
 #pragma unroll
-  for (int t = threadIdx.x; t < NB * NB; t += SWEEP_BLOCK) A[(size_t)(t / NB) * ld + t % NB] = from[transposed ? TilePlace(t % NB, t / NB) : TilePlace(t / NB, t % NB)];
+  for (int t = threadIdx.x; t < NB * NB; t += SWEEP_BLOCK)
+    A[(size_t)(t / NB) * ld + t % NB] = from[transposed ? TilePlace(t % NB, t / NB) : TilePlace(t / NB, t % NB)];
 }
 
-static __global__ void __launch_bounds__(SWEEP_BLOCK) PolderSweepFirstKernel(PetscInt ld, PetscInt d, PetscReal tol, const PetscScalar *__restrict__ A, PetscScalar *scale, PetscScalar *pivot, PetscScalar *info)
+static __global__ void __launch_bounds__(SWEEP_BLOCK)
+  PolderSweepFirstKernel(PetscInt ld, PetscInt d, PetscReal tol, const PetscScalar *__restrict__ A, PetscScalar *scale, PetscScalar *pivot, PetscScalar *info)
 {
   __shared__ double row[2][NB], after[2];
   Tile              a;
@@ -220,8 +235,10 @@ static __global__ void __launch_bounds__(SWEEP_BLOCK) PolderSweepFirstKernel(Pet
   PolderTileStore(a, NB, pivot);
 }
 
-/* Block row K of A as it is (C), and times the inverse of the pivot block (R) */
-static __global__ void __launch_bounds__(SWEEP_BLOCK) PolderSweepRowKernel(PetscInt ld, PetscInt K, const PetscScalar *__restrict__ A, const PetscScalar *__restrict__ pivot, PetscScalar *__restrict__ C, PetscScalar *__restrict__ R)
+/* Saves block row K of A (C), and its product with the inverse of the pivot block (R) */
+static __global__ void __launch_bounds__(SWEEP_BLOCK)
+  PolderSweepRowKernel(PetscInt ld, PetscInt K, const PetscScalar *__restrict__ A, const PetscScalar *__restrict__ pivot, PetscScalar *__restrict__ C,
+                       PetscScalar *__restrict__ R)
 {
   extern __shared__ double2 shared[];
   double                   *l = (double *)shared, *r = l + NB * NB;
@@ -241,10 +258,12 @@ static __global__ void __launch_bounds__(SWEEP_BLOCK) PolderSweepRowKernel(Petsc
 }
 
 /*
-  Tiles of the lower triangle: the sweep on block K; the block of the next pivots is swept at once. It is the longest work and comes first; the others are gone through upwards and downwards in
-  turn, because the last of a sweep are still in the cache
+  Sweep on block K, for the tiles of the lower triangle. The tile of the next pivots is also swept in the same kernel: this takes longest and is started
+  first. The order of the other tiles alternates between kernels, because the last tiles of a sweep are still in the cache.
 */
-static __global__ void __launch_bounds__(SWEEP_BLOCK, 3) PolderSweepUpdateKernel(PetscInt ld, PetscInt d, PetscInt K, PetscReal tol, PetscScalar *A, const PetscScalar *__restrict__ C, const PetscScalar *__restrict__ R, const PetscScalar *__restrict__ pivot, PetscScalar *next, PetscScalar *scale, PetscScalar *info)
+static __global__ void __launch_bounds__(SWEEP_BLOCK, 3)
+  PolderSweepUpdateKernel(PetscInt ld, PetscInt d, PetscInt K, PetscReal tol, PetscScalar *A, const PetscScalar *__restrict__ C,
+                          const PetscScalar *__restrict__ R, const PetscScalar *__restrict__ pivot, PetscScalar *next, PetscScalar *scale, PetscScalar *info)
 {
   extern __shared__ double2 shared[];
   double                   *l = (double *)shared, *r = l + NB * NB;

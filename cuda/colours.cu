@@ -1,10 +1,14 @@
-/* Colours of the rows of a level, one thread a row. In a round rows see what others of the round write, or not yet: their colours do not depend on it, only how many rounds there are. */
+/*
+  Colours of the rows of a level, one thread a row. Within a round a thread may or may not see the colours that others write: the number of rounds depends on
+  it, but not the colours.
+*/
 #include "foreach.cuh"
 #include "index.cuh"
 #include "kernels/colourrow.h"
 #include "kernels/colours.h"
 
-int PolderColoursRound_CUDA(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count, PolderStream stream)
+int PolderColoursRound_CUDA(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count,
+                            PolderStream stream)
 {
   const int err = cudaMemsetAsync(count, 0, sizeof(*count), stream);
 

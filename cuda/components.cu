@@ -1,8 +1,8 @@
 /*
-  Connected components of the graph of a CSR matrix by union-find without locks (after the ECL-CC of Jaiganesh and Burtscher, HPDC 2018).
-  A root hangs itself below a smaller root only, so the root of a finished tree is the smallest row of the component, whatever the order.
-  At the start the rows of a run of joined consecutive rows hang below its first row, and that one below its smallest neighbour; lanes of a
-  warp that would join the same two trees let one of them do it. On a grid that leaves few atomic operations.
+  Connected components of the graph of a CSR matrix by lock-free union-find (after the ECL-CC of Jaiganesh and Burtscher, HPDC 2018). A root is attached only
+  to a smaller root, so the root of a finished tree is the smallest row of the component, whatever the order. Initially the rows of a run of joined
+  consecutive rows point to its first row, and that one to its smallest neighbour. Among the lanes of a warp that would join the same two trees, one does so.
+  On a grid few atomic operations remain.
 */
 #include "index.cuh"
 #include "kernels/components.h"
@@ -41,7 +41,7 @@ struct PolderJoinScale {
   }
 };
 
-/* volatile: other threads change the tree meanwhile; what is read is an ancestor in any case. The path is halved on the way */
+/* volatile, since other threads change the tree meanwhile: every value read is an ancestor. Halves the path on the way */
 static __device__ __forceinline__ PetscInt PolderFindRoot(volatile PetscInt *parent, PetscInt i)
 {
   PetscInt p = parent[i];
@@ -78,7 +78,8 @@ static __device__ __forceinline__ void PolderUnite(PetscInt *parent, PetscInt a,
 }
 
 template <class Join>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsStartKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, Join join, PetscInt *__restrict__ parent)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderComponentsStartKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, Join join, PetscInt *__restrict__ parent)
 {
   const PetscInt i       = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
   const int      lane    = threadIdx.x % 32;
@@ -104,7 +105,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsStartKern
 }
 
 template <class Join>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsUniteKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, Join join, PetscInt *parent)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderComponentsUniteKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, Join join, PetscInt *parent)
 {
   const PetscInt i    = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
   const int      lane = threadIdx.x % 32;
@@ -133,7 +135,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsUniteKern
   }
 }
 
-/* find(i), the root of row i's tree, for all rows of a warp that are wanted: one that hangs below another row of the warp, which goes its own way up, lets that one look */
+/* The root of row i, find(i), for all rows of a warp with `wanted` set. A row whose parent is another row of the warp takes the root that this row finds */
 template <class Find>
 static __device__ __forceinline__ PetscInt PolderWarpRoot(const volatile PetscInt *parent, PetscInt i, bool wanted, Find find)
 {
@@ -149,7 +151,7 @@ static __device__ __forceinline__ PetscInt PolderWarpRoot(const volatile PetscIn
   return root;
 }
 
-/* Shortens the paths; all start at once, so each step doubles what a later one skips */
+/* Shortens the paths; all threads start together, so each step doubles the distance that later steps skip */
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsShortenKernel(PetscInt m, PetscInt *parent)
 {
   const PetscInt i    = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
@@ -158,7 +160,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsShortenKe
   if (i < m) ((volatile PetscInt *)parent)[i] = root;
 }
 
-/* A thread writes its own row only: a path halved by another one could replace a root by what is below it */
+/* A thread writes its own row only: if others halved its path, they could replace a root by one of its descendants */
 template <class Join>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsFinishKernel(PetscInt m, Join join, PetscInt *parent)
 {
@@ -191,12 +193,14 @@ int PolderComponentsByClass_CUDA(PetscInt m, const PetscInt ai[], const PetscInt
   return PolderComponents(m, ai, aj, PolderJoinClass(cls), parent, stream);
 }
 
-int PolderComponentsByScale_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar scale[], PetscReal jump, PetscInt parent[], PolderStream stream)
+int PolderComponentsByScale_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar scale[], PetscReal jump,
+                                 PetscInt parent[], PolderStream stream)
 {
   return PolderComponents(m, ai, aj, PolderJoinScale(aa, scale, jump), parent, stream);
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRowScaleKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, bool skipdiag, PetscScalar *__restrict__ scale)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRowScaleKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
+                                                                            const PetscScalar *__restrict__ aa, bool skipdiag, PetscScalar *__restrict__ scale)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
 
@@ -213,7 +217,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRowScaleKernel(Pets
   }
 }
 
-int PolderRowScale_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool skipdiag, PetscScalar scale[], PolderStream stream)
+int PolderRowScale_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool skipdiag, PetscScalar scale[],
+                        PolderStream stream)
 {
   if (m) PolderRowScaleKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, ai, aj, aa, skipdiag, scale);
   return cudaGetLastError();

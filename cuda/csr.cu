@@ -3,9 +3,12 @@
 #include "kernels/csr.h"
 #include <type_traits>
 
-/* W threads a row */
+/* W threads for each row */
 template <int W, bool DOT>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCsrMultKernel(PetscInt n, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, PetscScalar alpha, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z, const PetscScalar *p, PetscScalar *dot, PolderReduceScratch *scratch)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCsrMultKernel(PetscInt n, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
+                      const PetscScalar *__restrict__ aa, PetscScalar alpha, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z,
+                      const PetscScalar *p, PetscScalar *dot, PolderReduceScratch *scratch)
 {
   constexpr int rows   = POLDER_BLOCK / W;
   const int     lane   = threadIdx.x % W;
@@ -36,7 +39,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCsrMultKernel(Petsc
 }
 
 template <int W>
-static int PolderCsrMultLaunch(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream)
+static int PolderCsrMultLaunch(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha,
+                               const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work,
+                               PolderStream stream)
 {
   const unsigned int blocks = PolderBlocks(n, POLDER_BLOCK / W), few = blocks == 0 ? 1 : (blocks > 2048 ? 2048 : blocks);
 
@@ -45,7 +50,8 @@ static int PolderCsrMultLaunch(PetscInt n, const PetscInt row[], const PetscInt 
   return cudaGetLastError();
 }
 
-int PolderCsrMult_CUDA(PetscInt n, const PetscInt row[], PetscInt nz, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream)
+int PolderCsrMult_CUDA(PetscInt n, const PetscInt row[], PetscInt nz, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha,
+                       const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream)
 {
   const PetscInt mean = n ? nz / n : 0;
 
@@ -55,7 +61,8 @@ int PolderCsrMult_CUDA(PetscInt n, const PetscInt row[], PetscInt nz, const Pets
   return PolderCsrMultLaunch<32>(n, row, ai, aj, aa, alpha, x, y, z, p, dot, work, stream);
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCsrDiagonalKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, PetscScalar *__restrict__ d)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCsrDiagonalKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
+                                                                               const PetscScalar *__restrict__ aa, PetscScalar *__restrict__ d)
 {
   const long long i = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
   PetscScalar     v = 0;
@@ -73,7 +80,9 @@ int PolderCsrDiagonal_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[],
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCsrMagnitudeKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const PetscScalar *__restrict__ x, bool add, PetscScalar *__restrict__ y)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCsrMagnitudeKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa,
+                           const PetscScalar *__restrict__ x, bool add, PetscScalar *__restrict__ y)
 {
   const long long i = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
   PetscScalar     s = 0;
@@ -84,13 +93,15 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCsrMagnitudeKernel(
   y[i] = s;
 }
 
-int PolderCsrMagnitude_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add, PetscScalar y[], PolderStream stream)
+int PolderCsrMagnitude_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add, PetscScalar y[],
+                            PolderStream stream)
 {
   if (m) PolderCsrMagnitudeKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, ai, aj, aa, x, add, y);
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderGatherKernel(PetscInt n, const PetscInt *__restrict__ index, const PetscScalar *__restrict__ x, PetscScalar *__restrict__ y)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderGatherKernel(PetscInt n, const PetscInt *__restrict__ index, const PetscScalar *__restrict__ x, PetscScalar *__restrict__ y)
 {
   const long long k = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
 
@@ -103,7 +114,8 @@ int PolderGather_CUDA(PetscInt n, const PetscInt index[], const PetscScalar x[],
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCooSumKernel(PetscInt nz, const PetscInt *__restrict__ map, const PetscInt *__restrict__ perm, const PetscScalar *__restrict__ v, PetscBool insert, PetscScalar *__restrict__ aa)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCooSumKernel(PetscInt nz, const PetscInt *__restrict__ map, const PetscInt *__restrict__ perm,
+                                                                          const PetscScalar *__restrict__ v, PetscBool insert, PetscScalar *__restrict__ aa)
 {
   const long long k   = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
   PetscScalar     sum = 0;
@@ -121,8 +133,10 @@ int PolderCooSum_CUDA(PetscInt nz, const PetscInt map[], const PetscInt perm[], 
   return cudaGetLastError();
 }
 
-/* The stretches of a block's entries are few and in the cache */
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCooTakeKernel(PetscInt nz, PetscInt n, const PetscInt *__restrict__ first, const PetscInt *__restrict__ skip, const PetscScalar *__restrict__ v, PetscBool insert, PetscScalar *__restrict__ aa)
+/* The stretches that a block needs are few and stay in the cache */
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCooTakeKernel(PetscInt nz, PetscInt n, const PetscInt *__restrict__ first, const PetscInt *__restrict__ skip, const PetscScalar *__restrict__ v,
+                      PetscBool insert, PetscScalar *__restrict__ aa)
 {
   const long long k  = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
   PetscInt        lo = 0, hi = n;
@@ -137,13 +151,15 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCooTakeKernel(Petsc
   aa[k] = (insert ? 0.0 : aa[k]) + v[k + skip[lo]];
 }
 
-int PolderCooTake_CUDA(PetscInt nz, PetscInt n, const PetscInt first[], const PetscInt skip[], const PetscScalar v[], PetscBool insert, PetscScalar aa[], PolderStream stream)
+int PolderCooTake_CUDA(PetscInt nz, PetscInt n, const PetscInt first[], const PetscInt skip[], const PetscScalar v[], PetscBool insert, PetscScalar aa[],
+                       PolderStream stream)
 {
   if (nz) PolderCooTakeKernel<<<PolderBlocks(nz, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nz, n, first, skip, v, insert, aa);
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderMarkedListKernel(PetscInt n, const char *__restrict__ mark, PetscInt most, PetscInt *__restrict__ list, PetscInt *count)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderMarkedListKernel(PetscInt n, const char *__restrict__ mark, PetscInt most, PetscInt *__restrict__ list, PetscInt *count)
 {
   const long long k = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
 

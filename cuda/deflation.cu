@@ -1,4 +1,4 @@
-/* Deflation by labels: Z^T v, Z a, AZ and E = Z^T A Z. Every sum has a fixed order. */
+/* Deflation with labels: Z^T v, Z a, AZ and E = Z^T A Z. Every sum has a fixed order. */
 #include "launch.cuh"
 #include "kernels/deflation.h"
 #include <cub/device/device_radix_sort.cuh>
@@ -7,7 +7,7 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
-/* Parts of a scratch array, each aligned; a first pass without an array adds up the bytes */
+/* Divides a scratch array into aligned parts; a first pass without an array adds up the bytes */
 struct PolderCarve {
   char  *base;
   size_t used;
@@ -22,7 +22,7 @@ struct PolderCarve {
   }
 };
 
-static int PolderBits(PetscInt64 most)
+static int PolderSortBits(PetscInt64 most)
 {
   int bits = 1;
 
@@ -65,7 +65,7 @@ static size_t PolderLabelsSortBytes(PetscInt n, PetscInt nlabel)
 {
   size_t bytes = 0;
 
-  cub::DeviceRadixSort::SortPairs(NULL, bytes, (unsigned int *)NULL, (unsigned int *)NULL, (PetscInt *)NULL, (PetscInt *)NULL, n, 0, PolderBits(nlabel));
+  cub::DeviceRadixSort::SortPairs(NULL, bytes, (unsigned int *)NULL, (unsigned int *)NULL, (PetscInt *)NULL, (PetscInt *)NULL, n, 0, PolderSortBits(nlabel));
   return bytes;
 }
 
@@ -89,13 +89,13 @@ int PolderLabelsSort_CUDA(PetscInt n, PetscInt nlabel, const PetscInt label[], P
 
   if (n) {
     PolderLabelsKeysKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, nlabel, label, key, before);
-    cub::DeviceRadixSort::SortPairs(carve.base + carve.used, temp, key, sorted, before, row, n, 0, PolderBits(nlabel), stream);
+    cub::DeviceRadixSort::SortPairs(carve.base + carve.used, temp, key, sorted, before, row, n, 0, PolderSortBits(nlabel), stream);
   }
   PolderLabelsStartKernel<<<PolderBlocks(nlabel + 1, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, nlabel, sorted, start);
   return cudaGetLastError();
 }
 
-/* One block: first[] is a running sum over the labels */
+/* One block: first[] is a prefix sum over the labels */
 static __global__ void __launch_bounds__(1024) PolderSegmentsFirstKernel(PetscInt nlabel, PetscInt length, const PetscInt *__restrict__ start, PetscInt *first)
 {
   __shared__ PetscInt warp[32];
@@ -123,8 +123,9 @@ static __global__ void __launch_bounds__(1024) PolderSegmentsFirstKernel(PetscIn
   if (threadIdx.x == 0) first[nlabel] = carry;
 }
 
-/* A block a label */
-static __global__ void PolderSegmentsCutKernel(PetscInt nlabel, PetscInt length, const PetscInt *__restrict__ start, const PetscInt *__restrict__ first, PetscInt *ptr, PetscInt *label)
+/* One block for each label */
+static __global__ void PolderSegmentsCutKernel(PetscInt nlabel, PetscInt length, const PetscInt *__restrict__ start, const PetscInt *__restrict__ first,
+                                               PetscInt *ptr, PetscInt *label)
 {
   const PetscInt k = blockIdx.x, n = first[k + 1] - first[k];
 
@@ -143,19 +144,22 @@ int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, const PetscInt sta
   return cudaGetLastError();
 }
 
-/* Items of a thread that are asked for before the values are there */
+/* Items that a thread loads before their values are available */
 #define SEGMENT_AHEAD 8
 
-/* The sum over the threads of a segment, in the first of them */
+/* The sum over the threads of a segment, returned in the first of them */
 template <int THREADS>
 static __device__ __forceinline__ double PolderSegmentSum(double v)
 {
   return THREADS == 32 ? PolderWarpSum(v) : PolderBlockSum<POLDER_BLOCK>(v);
 }
 
-/* A warp a segment, or a block; that which ends last of those of a label adds their sums */
+/* A warp or a block for each segment; the last one of a label to end adds the label's segments */
 template <int THREADS, bool WEIGHTED>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentSumsKernel(PetscInt nlabel, const PetscInt *__restrict__ first, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ label, const PetscInt *__restrict__ item, const PetscScalar *__restrict__ weight, const PetscScalar *v, PetscScalar *sum, unsigned int *counter, PetscScalar alpha, const PetscScalar *y, PetscScalar *a)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderSegmentSumsKernel(PetscInt nlabel, const PetscInt *__restrict__ first, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ label,
+                          const PetscInt *__restrict__ item, const PetscScalar *__restrict__ weight, const PetscScalar *v, PetscScalar *sum,
+                          unsigned int *counter, PetscScalar alpha, const PetscScalar *y, PetscScalar *a)
 {
   const PetscInt s    = (PetscInt)(blockIdx.x * (POLDER_BLOCK / THREADS) + threadIdx.x / THREADS);
   const int      t    = threadIdx.x % THREADS;
@@ -199,19 +203,25 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSegmentSumsKernel(P
 }
 
 template <int THREADS>
-static void PolderSegmentSumsLaunch(PetscInt nlabel, PetscInt most, const PetscInt *first, const PetscInt *ptr, const PetscInt *label, const PetscInt *item, const PetscScalar *weight, const PetscScalar *v, PetscScalar *sum, unsigned int *counter, PetscScalar alpha, const PetscScalar *y, PetscScalar *a, bool early, PolderStream stream)
+static void PolderSegmentSumsLaunch(PetscInt nlabel, PetscInt most, const PetscInt *first, const PetscInt *ptr, const PetscInt *label, const PetscInt *item,
+                                    const PetscScalar *weight, const PetscScalar *v, PetscScalar *sum, unsigned int *counter, PetscScalar alpha,
+                                    const PetscScalar *y, PetscScalar *a, bool early, PolderStream stream)
 {
-  PolderLaunchKernel(early, weight ? PolderSegmentSumsKernel<THREADS, true> : PolderSegmentSumsKernel<THREADS, false>, PolderBlocks(most, POLDER_BLOCK / THREADS), POLDER_BLOCK, stream, nlabel, first, ptr, label, item, weight, v, sum, counter, alpha, y, a);
+  PolderLaunchKernel(early, weight ? PolderSegmentSumsKernel<THREADS, true> : PolderSegmentSumsKernel<THREADS, false>,
+                     PolderBlocks(most, POLDER_BLOCK / THREADS), POLDER_BLOCK, stream, nlabel, first, ptr, label, item, weight, v, sum, counter, alpha, y, a);
 }
 
-int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, PetscBool wide, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream)
+int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, PetscBool wide, const PetscInt first[], const PetscInt ptr[], const PetscInt label[],
+                           const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[],
+                           PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream)
 {
   if (nlabel && wide) PolderSegmentSumsLaunch<POLDER_BLOCK>(nlabel, most, first, ptr, label, item, weight, v, sum, counter, alpha, y, a, early, stream);
   else if (nlabel) PolderSegmentSumsLaunch<32>(nlabel, most, first, ptr, label, item, weight, v, sum, counter, alpha, y, a, early, stream);
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelsProlongAddKernel(PetscInt n, const PetscInt *__restrict__ label, PetscScalar alpha, const PetscScalar *__restrict__ a, PetscScalar *x)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderLabelsProlongAddKernel(PetscInt n, const PetscInt *__restrict__ label, PetscScalar alpha, const PetscScalar *__restrict__ a, PetscScalar *x)
 {
   const PetscInt i = PolderThread();
 
@@ -224,12 +234,15 @@ int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar 
   return cudaGetLastError();
 }
 
-/* Entries of a row that are asked for before a is there */
+/* Entries of a row that are loaded before a is available */
 #define ROW_AHEAD 3
 
-/* The first block adds up the dot */
+/* The first block computes the dot product */
 template <bool ROW>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRowsMultAddKernel(PetscInt n, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ col, const PetscScalar *__restrict__ val, PetscScalar alpha, const PetscScalar *a, PetscScalar *v, PetscInt d, const PetscScalar *b, PetscScalar *dot)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderRowsMultAddKernel(PetscInt n, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ col,
+                          const PetscScalar *__restrict__ val, PetscScalar alpha, const PetscScalar *a, PetscScalar *v, PetscInt d, const PetscScalar *b,
+                          PetscScalar *dot)
 {
   const PetscInt k = PolderThread(), i = k < n && ROW ? row[k] : k, begin = k < n ? ptr[k] : 0, end = k < n ? ptr[k + 1] : 0;
   PetscInt       at[ROW_AHEAD];
@@ -259,17 +272,20 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRowsMultAddKernel(P
   if (threadIdx.x == 0) *dot += alpha * s;
 }
 
-int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PetscBool early, PolderStream stream)
+int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha,
+                           const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PetscBool early, PolderStream stream)
 {
   const unsigned int blocks = PetscMax(PolderBlocks(n, POLDER_BLOCK), dot ? 1 : 0);
 
-  if (blocks) PolderLaunchKernel(early, row ? PolderRowsMultAddKernel<true> : PolderRowsMultAddKernel<false>, blocks, POLDER_BLOCK, stream, n, row, ptr, col, val, alpha, a, v, d, b, dot);
+  if (blocks)
+    PolderLaunchKernel(early, row ? PolderRowsMultAddKernel<true> : PolderRowsMultAddKernel<false>, blocks, POLDER_BLOCK, stream, n, row, ptr, col, val, alpha,
+                       a, v, d, b, dot);
   return cudaGetLastError();
 }
 
 /* ------------------------------------------------ AZ ------------------------------------------------ */
 
-/* The entries of a row: visit(label of the column, value) for each, in order; both return how many there are */
+/* The entries of a row: calls visit(label of the column, value) for each, in order; visit() of both structs returns the number of entries */
 struct PolderRowsCSR {
   const PetscInt    *ai, *aj;
   const PetscScalar *aa;
@@ -284,7 +300,7 @@ struct PolderRowsCSR {
   }
 };
 
-/* ND diagonals, read before any is looked at; 0: nd of them, one after the other */
+/* ND diagonals, all loaded before the first is used; ND = 0: nd diagonals, one after the other */
 template <int ND>
 struct PolderRowsDia {
   PetscInt           m, nd, off[POLDER_LABEL_DIAGONALS];
@@ -316,7 +332,7 @@ struct PolderRowsDia {
   }
 };
 
-/* The distinct labels of a row and their sums: four in registers, more by looking at the row again for each */
+/* The distinct labels of a row and their sums: up to four in registers; more, by reading the row again for each */
 struct PolderRowSums {
   PetscInt n, col[4];
   double   val[4];
@@ -344,7 +360,7 @@ struct PolderRowSums {
   }
 };
 
-/* first(l, its sum) for every distinct label of row i, in order of appearance */
+/* Calls first(l, its sum) for every distinct label of row i, in order of appearance */
 template <class Rows, class First>
 static __device__ void PolderRowLabels(const Rows &rows, PetscInt i, const PetscInt *__restrict__ label, First first)
 {
@@ -369,7 +385,8 @@ static __device__ void PolderRowLabels(const Rows &rows, PetscInt i, const Petsc
 }
 
 template <class Rows>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsCountKernel(PetscInt m, const Rows rows, const PetscInt *__restrict__ label, PetscInt *count, int *flags)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderLabelRowsCountKernel(PetscInt m, const Rows rows, const PetscInt *__restrict__ label, PetscInt *count, int *flags)
 {
   const PetscInt i   = PolderThread();
   double         sum = 0, abs = 0, labelled = 0;
@@ -396,8 +413,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsCountKerne
   count[i] = distinct == 1 && fabs(labelled) <= abs ? 0 : distinct; // a single label: its sum is all of them
 }
 
-/* The rows with entries: few, so that a thread a row that has some finds more to do than a thread a row */
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsListKernel(PetscInt m, const PetscInt *__restrict__ count, const PetscInt64 *__restrict__ scan, PetscInt *row, PetscInt *ptr)
+/* One thread for each row with entries: few rows have any, and a thread for every row would be idle mostly */
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderLabelRowsListKernel(PetscInt m, const PetscInt *__restrict__ count, const PetscInt64 *__restrict__ scan, PetscInt *row, PetscInt *ptr)
 {
   const PetscInt i = PolderThread();
 
@@ -409,7 +427,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsListKernel
 }
 
 template <class Rows>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLabelRowsFillKernel(PetscInt nrow, const Rows rows, const PetscInt *__restrict__ label, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, PetscInt *col, PetscScalar *val)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderLabelRowsFillKernel(PetscInt nrow, const Rows                   rows, const PetscInt *__restrict__ label, const PetscInt *__restrict__ row,
+                            const PetscInt *__restrict__ ptr, PetscInt *col, PetscScalar *val)
 {
   const PetscInt k = PolderThread();
   PolderRowSums  sums;
@@ -446,7 +466,8 @@ static int PolderLabelRowsCount(PetscInt m, const Rows &rows, const PetscInt lab
 }
 
 template <class Rows>
-static int PolderLabelRowsFill(PetscInt m, const Rows &rows, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+static int PolderLabelRowsFill(PetscInt m, const Rows &rows, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow,
+                               PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
 {
   if (!nrow) return cudaSuccess;
   PolderLabelRowsListKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, count, scan, row, ptr);
@@ -468,24 +489,28 @@ static PolderRowsDia<ND> PolderRowsFromDia(PetscInt m, PetscInt nd, const PetscI
   return rows;
 }
 
-int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
+int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], PetscInt count[],
+                              int flags[], PolderStream stream)
 {
   return PolderLabelRowsCount(m, PolderRowsCSR{ai, aj, aa}, label, count, flags, stream);
 }
 
-int PolderLabelRowsCountDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
+int PolderLabelRowsCountDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscInt label[], PetscInt count[],
+                                 int flags[], PolderStream stream)
 {
   if (nd == 5) return PolderLabelRowsCount(m, PolderRowsFromDia<5>(m, nd, off, val), label, count, flags, stream);
   if (nd == 7) return PolderLabelRowsCount(m, PolderRowsFromDia<7>(m, nd, off, val), label, count, flags, stream);
   return PolderLabelRowsCount(m, PolderRowsFromDia<0>(m, nd, off, val), label, count, flags, stream);
 }
 
-int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[],
+                             const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
 {
   return PolderLabelRowsFill(m, PolderRowsCSR{ai, aj, aa}, label, count, scan, nrow, row, ptr, col, val, stream);
 }
 
-int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[],
+                                const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
 {
   if (nd == 5) return PolderLabelRowsFill(m, PolderRowsFromDia<5>(m, nd, off, dia), label, count, scan, nrow, row, ptr, col, val, stream);
   if (nd == 7) return PolderLabelRowsFill(m, PolderRowsFromDia<7>(m, nd, off, dia), label, count, scan, nrow, row, ptr, col, val, stream);
@@ -512,8 +537,9 @@ int PolderRowsScan_CUDA(PetscInt m, const PetscInt count[], PetscInt64 scan[], s
 
 /* ------------------------------------------------ E ------------------------------------------------ */
 
-/* Entry (k, j) of AZ belongs to the label of its row and the column j; rows without a label come last */
-static __global__ void PolderGalerkinKeysKernel(PetscInt d, PetscInt nrow, const PetscInt *__restrict__ label, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ col, PetscInt64 *key)
+/* Keys of the entries (k, j) of AZ: the label of row k and the column j; rows without label come last */
+static __global__ void PolderGalerkinKeysKernel(PetscInt d, PetscInt nrow, const PetscInt *__restrict__ label, const PetscInt *__restrict__ row,
+                                                const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ col, PetscInt64 *key)
 {
   const PetscInt k = PolderThread();
 
@@ -529,9 +555,11 @@ struct PolderKeyBegins {
   __host__ __device__ bool operator()(PetscInt k) const { return k == 0 || key[k] != key[k - 1]; }
 };
 
-/* So many threads for each run of equal keys */
+/* THREADS threads for each run of equal keys */
 template <int THREADS>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderGalerkinSumsKernel(PetscInt nz, const PetscInt *n, const PetscInt *__restrict__ begin, const PetscInt64 *__restrict__ key, const PetscScalar *__restrict__ val, PetscInt64 *ekey, PetscScalar *eval)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderGalerkinSumsKernel(PetscInt nz, const PetscInt                     *n, const PetscInt *__restrict__ begin, const PetscInt64 *__restrict__ key,
+                           const PetscScalar *__restrict__ val, PetscInt64 *ekey, PetscScalar *eval)
 {
   const int      each = POLDER_BLOCK / THREADS, t = threadIdx.x % THREADS;
   const PetscInt most = *n;
@@ -554,7 +582,8 @@ static size_t PolderGalerkinBytes(PetscInt d, PetscInt nz)
 {
   size_t sort = 0, select = 0;
 
-  cub::DeviceRadixSort::SortPairs(NULL, sort, (PetscInt64 *)NULL, (PetscInt64 *)NULL, (PetscScalar *)NULL, (PetscScalar *)NULL, nz, 0, PolderBits((PetscInt64)d * d));
+  cub::DeviceRadixSort::SortPairs(NULL, sort, (PetscInt64 *)NULL, (PetscInt64 *)NULL, (PetscScalar *)NULL, (PetscScalar *)NULL, nz, 0,
+                                  PolderSortBits((PetscInt64)d * d));
   cub::DeviceSelect::If(NULL, select, thrust::counting_iterator<PetscInt>(0), (PetscInt *)NULL, (PetscInt *)NULL, nz, PolderKeyBegins{NULL});
   return sort > select ? sort : select;
 }
@@ -571,7 +600,8 @@ size_t PolderGalerkinWork_CUDA(PetscInt d, PetscInt nz)
   return carve.used;
 }
 
-int PolderGalerkin_CUDA(PetscInt d, PetscInt nrow, PetscInt nz, const PetscInt label[], const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscInt *n, PetscInt64 ekey[], PetscScalar eval[], size_t bytes, void *work, PolderStream stream)
+int PolderGalerkin_CUDA(PetscInt d, PetscInt nrow, PetscInt nz, const PetscInt label[], const PetscInt row[], const PetscInt ptr[], const PetscInt col[],
+                        const PetscScalar val[], PetscInt *n, PetscInt64 ekey[], PetscScalar eval[], size_t bytes, void *work, PolderStream stream)
 {
   PolderCarve  carve = {(char *)work, 0};
   PetscInt64  *key = carve.take<PetscInt64>(nz), *sorted = carve.take<PetscInt64>(nz);
@@ -582,14 +612,16 @@ int PolderGalerkin_CUDA(PetscInt d, PetscInt nrow, PetscInt nz, const PetscInt l
 
   if (!nz) return cudaMemsetAsync(n, 0, sizeof(*n), stream);
   PolderGalerkinKeysKernel<<<PolderBlocks(nrow, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(d, nrow, label, row, ptr, col, key);
-  cub::DeviceRadixSort::SortPairs(at, temp, key, sorted, val, values, nz, 0, PolderBits((PetscInt64)d * d), stream);
+  cub::DeviceRadixSort::SortPairs(at, temp, key, sorted, val, values, nz, 0, PolderSortBits((PetscInt64)d * d), stream);
   cub::DeviceSelect::If(at, temp, thrust::counting_iterator<PetscInt>(0), begin, n, nz, PolderKeyBegins{sorted}, stream);
-  if ((PetscInt64)nz > 16384 * (PetscInt64)d) PolderGalerkinSumsKernel<POLDER_BLOCK><<<1024, POLDER_BLOCK, 0, stream>>>(nz, n, begin, sorted, values, ekey, eval);
+  if ((PetscInt64)nz > 16384 * (PetscInt64)d)
+    PolderGalerkinSumsKernel<POLDER_BLOCK><<<1024, POLDER_BLOCK, 0, stream>>>(nz, n, begin, sorted, values, ekey, eval);
   else PolderGalerkinSumsKernel<32><<<1024, POLDER_BLOCK, 0, stream>>>(nz, n, begin, sorted, values, ekey, eval);
   return cudaGetLastError();
 }
 
-static __global__ void PolderEntriesGatherKernel(PetscInt nz, PetscInt nrow, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, const PetscScalar *__restrict__ val, const PetscInt *__restrict__ entry, PetscInt *item, PetscScalar *weight)
+static __global__ void PolderEntriesGatherKernel(PetscInt nz, PetscInt nrow, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr,
+                                                 const PetscScalar *__restrict__ val, const PetscInt *__restrict__ entry, PetscInt *item, PetscScalar *weight)
 {
   const PetscInt p  = PolderThread();
   PetscInt       lo = 0, hi = nrow - 1;
@@ -605,7 +637,8 @@ static __global__ void PolderEntriesGatherKernel(PetscInt nz, PetscInt nrow, con
   weight[p] = val[entry[p]];
 }
 
-int PolderEntriesGather_CUDA(PetscInt nz, PetscInt nrow, const PetscInt row[], const PetscInt ptr[], const PetscScalar val[], const PetscInt entry[], PetscInt item[], PetscScalar weight[], PolderStream stream)
+int PolderEntriesGather_CUDA(PetscInt nz, PetscInt nrow, const PetscInt row[], const PetscInt ptr[], const PetscScalar val[], const PetscInt entry[],
+                             PetscInt item[], PetscScalar weight[], PolderStream stream)
 {
   if (nz) PolderEntriesGatherKernel<<<PolderBlocks(nz, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nz, nrow, row, ptr, val, entry, item, weight);
   return cudaGetLastError();

@@ -1,13 +1,13 @@
-/* Matrices by diagonals: val[d][i] is entry (i, i + off[d]), read only where row and column exist. */
+/* Matrices stored by diagonals: val[d][i] is entry (i, i + off[d]), read only where row and column exist. */
 #include "runs.cuh"
 #include "stencil.cuh"
 #include "kernels/dia.h"
 #include "kernels/vec.h"
 
-/* Diagonals of one launch, which travel as its arguments */
+/* Diagonals of one launch, passed as kernel arguments */
 #define DIA_BATCH 32
 
-/* Rows up to which the diagonals give way to the vectors in the second-level cache, because those fit there until the next kernel reads them */
+/* Up to this number of rows the diagonals bypass the second-level cache: the vectors then stay there until the next kernel reads them */
 #define DIA_CACHED_ROWS 5000000
 
 template <class V>
@@ -17,7 +17,7 @@ struct DiaArgs {
   const V *val[DIA_BATCH];
 };
 
-/* What happens to the sum s of row i */
+/* Output of the sum s of row i */
 struct DiaOut {
   PetscScalar        alpha;
   const PetscScalar *y;
@@ -26,7 +26,7 @@ struct DiaOut {
   __device__ __forceinline__ void operator()(PetscInt i, PetscScalar s) const { __stcs(z + i, y ? y[i] + alpha * s : alpha * s); }
 };
 
-/* *dot, plus the sum over the grid; add: *dot has the part of other diagonals already */
+/* *dot += the sum over the grid; add: *dot already holds the part of other diagonals */
 template <int BLOCK>
 __device__ __forceinline__ void DiaDot(PetscScalar part, PetscScalar *dot, bool add, PolderReduceScratch *scratch)
 {
@@ -35,9 +35,11 @@ __device__ __forceinline__ void DiaDot(PetscScalar part, PetscScalar *dot, bool 
   PolderGridSum<BLOCK>(sum, scratch, [=](const double(&total)[1]) { *dot = add ? *dot + total[0] : total[0]; });
 }
 
-/* Row after row, ROWS of them a thread; ND = 0: any number of diagonals. lo and hi are the least and the largest offset */
+/* Rows in order, ROWS of them for each thread; ND = 0: any number of diagonals. lo and hi are the smallest and the largest offset */
 template <int ND, int ROWS, bool DOT, class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaRowsKernel(PetscInt m, PetscInt n, PetscInt lo, PetscInt hi, const __grid_constant__ DiaArgs<V> A, const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot, bool add, PolderReduceScratch *scratch)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaRowsKernel(PetscInt m, PetscInt n, PetscInt lo, PetscInt hi, const __grid_constant__ DiaArgs<V> A,
+                                                                    const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot, bool add,
+                                                                    PolderReduceScratch *scratch)
 {
   const PetscInt nd   = ND ? ND : A.nd;
   PetscScalar    part = 0;
@@ -78,7 +80,7 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaRowsKernel(PetscInt m, 
   if (DOT) DiaDot<POLDER_BLOCK>(part, dot, add, scratch);
 }
 
-/* An entry that is read once; CACHED: the vectors are better kept in the cache */
+/* Loads an entry that is read once; CACHED: the cache is reserved for the vectors */
 template <bool CACHED, class V>
 __device__ __forceinline__ V DiaLoad(const V *v)
 {
@@ -86,7 +88,8 @@ __device__ __forceinline__ V DiaLoad(const V *v)
 }
 
 template <bool SEVEN, bool HALF, bool CACHED, bool CHECK, class V>
-__device__ __forceinline__ PetscScalar DiaGridRow(const DiaGrid<V> &A, PetscInt i, const PetscScalar *__restrict__ x, PetscScalar xp, PetscScalar xc, PetscScalar &xn, V &vp)
+__device__ __forceinline__ PetscScalar DiaGridRow(const DiaGrid<V> &A, PetscInt i, const PetscScalar *__restrict__ x, PetscScalar xp, PetscScalar xc,
+                                                  PetscScalar &xn, V &vp)
 {
   const PetscInt m = A.m, far = A.far, near = A.near;
   constexpr int  c     = SEVEN ? 3 : 2;
@@ -108,9 +111,12 @@ __device__ __forceinline__ PetscScalar DiaGridRow(const DiaGrid<V> &A, PetscInt 
   return s;
 }
 
-/* SUMS: also the sums of the result over the runs, whose chunks are those of this kernel */
+/* SUMS: computes the sums of the result over the runs, whose chunks are those of this kernel */
 template <int BLOCK, bool SEVEN, bool HALF, bool CACHED, bool DOT, bool SUMS, class V>
-__global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaStencilKernel(const __grid_constant__ DiaGrid<V> A, const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot, PolderReduceScratch *scratch, const __grid_constant__ PolderRuns runs)
+__global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaStencilKernel(const __grid_constant__ DiaGrid<V> A,
+                                                                                             const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot,
+                                                                                             PolderReduceScratch               *scratch,
+                                                                                             const __grid_constant__ PolderRuns runs)
 {
   const PetscInt tile = (PetscInt)blockIdx.x % (A.tiles[0] * A.tiles[1]), step = (PetscInt)blockIdx.x / (A.tiles[0] * A.tiles[1]) * A.chunk;
   const PetscInt ix  = (tile % A.tiles[0] << A.logw) + ((PetscInt)threadIdx.x & ((1 << A.logw) - 1));
@@ -165,7 +171,8 @@ __global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaS
 }
 
 template <int ND, int ROWS, class V>
-static void DiaRowsLaunch(PetscInt m, PetscInt n, const DiaArgs<V> &A, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, bool add, void *work, cudaStream_t stream)
+static void DiaRowsLaunch(PetscInt m, PetscInt n, const DiaArgs<V> &A, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, bool add, void *work,
+                          cudaStream_t stream)
 {
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
   const unsigned int   all = PolderBlocks(m, ROWS * POLDER_BLOCK), blocks = all ? all : 1;
@@ -175,12 +182,14 @@ static void DiaRowsLaunch(PetscInt m, PetscInt n, const DiaArgs<V> &A, const Pet
     lo = PetscMin(lo, A.off[d]);
     hi = PetscMax(hi, A.off[d]);
   }
-  if (dot) PolderDiaRowsKernel<ND, ROWS, true, V><<<PetscMin(blocks, POLDER_REDUCE_BLOCKS), POLDER_BLOCK, 0, stream>>>(m, n, lo, hi, A, x, out, dot, add, scratch);
+  if (dot)
+    PolderDiaRowsKernel<ND, ROWS, true, V><<<PetscMin(blocks, POLDER_REDUCE_BLOCKS), POLDER_BLOCK, 0, stream>>>(m, n, lo, hi, A, x, out, dot, add, scratch);
   else if (all) PolderDiaRowsKernel<ND, ROWS, false, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, n, lo, hi, A, x, out, NULL, add, scratch);
 }
 
 template <bool SEVEN, bool HALF, bool CACHED, class V>
-static void DiaStencilLaunch(const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, const PolderRuns *runs, void *work, cudaStream_t stream)
+static void DiaStencilLaunch(const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, const PolderRuns *runs,
+                             void *work, cudaStream_t stream)
 {
   constexpr int        tile    = SEVEN ? DIA_TILE7 : DIA_TILE5;
   constexpr bool       sums    = sizeof(V) == sizeof(PetscScalar); // only products with A itself have them
@@ -192,7 +201,8 @@ static void DiaStencilLaunch(const DiaGrid<V> &A, unsigned int blocks, const Pet
 }
 
 template <bool CACHED, class V>
-static void DiaGridLaunch(bool seven, bool half, const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, const PolderRuns *runs, void *work, cudaStream_t stream)
+static void DiaGridLaunch(bool seven, bool half, const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, PetscScalar *dot,
+                          const PolderRuns *runs, void *work, cudaStream_t stream)
 {
   if (seven && half) DiaStencilLaunch<true, true, CACHED>(A, blocks, x, out, dot, runs, work, stream);
   else if (seven) DiaStencilLaunch<true, false, CACHED>(A, blocks, x, out, dot, runs, work, stream);
@@ -201,7 +211,8 @@ static void DiaGridLaunch(bool seven, bool half, const DiaGrid<V> &A, unsigned i
 }
 
 template <class V>
-static int DiaMultLaunch(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const V *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, const PolderRuns *runs, void *work, cudaStream_t stream)
+static int DiaMultLaunch(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const V *const val[], PetscScalar alpha, const PetscScalar x[],
+                         const PetscScalar y[], PetscScalar z[], PetscScalar *dot, const PolderRuns *runs, void *work, cudaStream_t stream)
 {
   DiaGrid<V>         G;
   bool               half;
@@ -238,12 +249,14 @@ size_t PolderDiaMultWork_CUDA(PetscInt m)
   return PolderReduceWork_CUDA();
 }
 
-int PolderDiaMult_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream)
+int PolderDiaMult_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha, const PetscScalar x[],
+                       const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream)
 {
   return DiaMultLaunch<PetscScalar>(m, n, nd, off, val, alpha, x, y, z, dot, NULL, work, stream);
 }
 
-int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, const PolderRuns *runs, void *work, PolderStream stream)
+int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[], PetscScalar y[],
+                           PetscScalar *dot, const PolderRuns *runs, void *work, PolderStream stream)
 {
   return DiaMultLaunch<PetscScalar>(m, m, nd, off, val, 1, x, NULL, y, dot, runs, work, stream);
 }
@@ -259,12 +272,13 @@ PetscBool PolderDiaRuns_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt
   return PETSC_TRUE;
 }
 
-int PolderDiaMultSingle_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const float *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream)
+int PolderDiaMultSingle_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const float *const val[], PetscScalar alpha, const PetscScalar x[],
+                             const PetscScalar y[], PetscScalar z[], PolderStream stream)
 {
   return DiaMultLaunch<float>(m, n, nd, off, val, alpha, x, y, z, NULL, NULL, NULL, stream);
 }
 
-/* bad: a finite number that is too large for single precision */
+/* Sets *bad for a finite number that is too large for single precision */
 __global__ __launch_bounds__(POLDER_BLOCK) void PolderToSingleKernel(size_t n, const PetscScalar *__restrict__ v, float *__restrict__ s, int *bad)
 {
   for (size_t i = (size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += (size_t)gridDim.x * POLDER_BLOCK) {
@@ -281,7 +295,8 @@ int PolderToSingle_CUDA(size_t n, const PetscScalar v[], float s[], int *bad, Po
   return (int)cudaGetLastError();
 }
 
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaOffsetsKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, unsigned char *seen)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaOffsetsKernel(PetscInt       m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
+                                                                       unsigned char *seen)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
 
@@ -300,7 +315,7 @@ int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt ai[], const Pet
   return (int)cudaGetLastError();
 }
 
-/* Diagonals of one launch of the fill, of nd in all, the first of them being number first; below: the offset of the one before, least: no smaller column offset */
+/* The diagonals of one launch of the fill: of nd in all, beginning with number first. below: the offset before them; least: a bound below all column offsets */
 struct DiaFillArgs {
   PetscInt     nd, below;
   bool         firstbatch, lastbatch;
@@ -309,14 +324,16 @@ struct DiaFillArgs {
 };
 
 /* Is low the mirror image of up, an entry of a row above? Exactly, or up to tol times the larger of low and that row's diagonal entry */
-__device__ __forceinline__ bool DiaMirrors(PetscScalar low, PetscScalar up, PetscScalar diag, PetscReal tol)
+__device__ __forceinline__ bool DiaEntriesMirror(PetscScalar low, PetscScalar up, PetscScalar diag, PetscReal tol)
 {
   return low == up || fabs(low - up) <= tol * fmax(fabs(low), fabs(diag));
 }
 
-/* MIRROR: the diagonals are not filled but compared with those that their pointers lead into; diag is the main diagonal */
+/* MIRROR: compares the diagonals with the mirror images to which their pointers lead, instead of filling them; diag is the main diagonal */
 template <bool MIRROR>
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaFillKernel(PetscInt m, const __grid_constant__ DiaFillArgs A, const PetscScalar *diag, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, PetscReal tol, int *bad)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaFillKernel(PetscInt m, const __grid_constant__ DiaFillArgs A, const PetscScalar *diag,
+                                                                    const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
+                                                                    const PetscScalar *__restrict__ aa, PetscReal tol, int *bad)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PetscInt       k, end;
@@ -335,12 +352,13 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaFillKernel(PetscInt m, 
     const PetscScalar v = k < end && aj[k] == i + A.off[d] ? aa[k++] : 0.0;
 
     if (!MIRROR) A.val[d][i] = v;
-    else if (i + A.off[d] >= 0 && !DiaMirrors(v, A.val[d][i], diag[i + A.off[d]], tol)) *bad = 1;
+    else if (i + A.off[d] >= 0 && !DiaEntriesMirror(v, A.val[d][i], diag[i + A.off[d]], tol)) *bad = 1;
   }
   if (k < end && (A.lastbatch || aj[k] - i <= A.off[A.nd - 1])) *bad = 1;
 }
 
-int PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal tol, int *bad, PolderStream stream)
+int PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[],
+                       const PetscScalar aa[], PetscReal tol, int *bad, PolderStream stream)
 {
   const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
 

@@ -1,4 +1,4 @@
-/* The excess of the rows of a hierarchy, and the diagonal of its coarse rows from it, as on the host (src/kernels/excess.c). */
+/* The excess of the rows of a hierarchy, and the diagonal of its coarse rows computed from it, as on the host (src/kernels/excess.c). */
 #include "kernels/excess.h"
 #include "foreach.cuh"
 #include "kernels/excessrow.h"
@@ -30,12 +30,15 @@ int PolderExcessEnd_CUDA(PetscInt n, const PetscInt ai[], PetscBool kernel, Pets
   return PolderForEach(n, stream, [=] __device__(PetscInt i) { excess[i] = PolderExcessOf(excess[i], size[i], ai[i + 1] - ai[i] + 1, kernel); });
 }
 
-int PolderExcessAggregates_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[], PolderStream stream)
+int PolderExcessAggregates_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
+                                const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[],
+                                PolderStream stream)
 {
   return PolderForEach(n, stream, [=] __device__(PetscInt a) { PolderExcessSum(a, n, ptr, row, ai, aj, aa, agg, excess, size, coarse, coarsesize); });
 }
 
-int PolderExcessLeave_CUDA(PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[], PolderStream stream)
+int PolderExcessLeave_CUDA(PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[],
+                           PolderStream stream)
 {
   return PolderForEach(n, stream, [=] __device__(PetscInt k) {
     const PetscInt i = row[k];
@@ -45,7 +48,8 @@ int PolderExcessLeave_CUDA(PetscInt n, const PetscInt row[], const PetscReal lon
   });
 }
 
-int PolderExcessDiagonal_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[], PetscScalar aa[], PolderStream stream)
+int PolderExcessDiagonal_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[], PetscScalar aa[],
+                              PolderStream stream)
 {
   return PolderForEach(n, stream, [=] __device__(PetscInt i) { PolderExcessMend(i, ai, aj, excess, size, aa); });
 }

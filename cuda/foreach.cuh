@@ -1,4 +1,4 @@
-/* A kernel around a loop body. */
+/* A kernel that runs a loop body for every index. */
 #pragma once
 
 #include "launch.cuh"

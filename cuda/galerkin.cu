@@ -1,6 +1,7 @@
 /*
-  The rows of P^T A P for a P with one unit entry a row, one thread a coarse row: it looks for the aggregate of each entry among those that it has met, in registers as long as these are
-  few. Rows that meet too many are left to a warp each. Sums are made in the order of the entries. Also what a level needs beside its rows: inverse diagonal, row sums, no weak entries.
+  The rows of P^T A P for a P with one unit entry a row, one thread a coarse row. The thread searches the aggregate of each entry among those it has found,
+  which it keeps in registers while they are few. A warp processes each row with too many. Entries are summed in their order. Also further data of a level:
+  inverse diagonal, row sums, removal of weak entries.
 */
 #include "foreach.cuh"
 #include "index.cuh"
@@ -20,7 +21,7 @@ int PolderPointers_CUDA(PetscInt n, PetscInt ptr[], void *work, size_t bytes, Po
   return err ? err : cudaGetLastError();
 }
 
-/* The place of c in col[0 .. n), n when it is not there */
+/* The position of c in col[0 .. n), n when it is not found */
 static __device__ __forceinline__ int PolderCoarseFind(PetscInt c, int n, const PetscInt *col)
 {
   int k = 0;
@@ -29,8 +30,9 @@ static __device__ __forceinline__ int PolderCoarseFind(PetscInt c, int n, const 
   return k;
 }
 
-/* Entries of coarse row a, more than POLDER_COARSE_ROW when it has too many for one thread */
-static __device__ __noinline__ int PolderCoarseCount(PetscInt n, PetscInt a, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscInt *agg)
+/* Number of entries of coarse row a; more than POLDER_COARSE_ROW when it has too many for one thread */
+static __device__ __noinline__ int PolderCoarseCount(PetscInt n, PetscInt a, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj,
+                                                     const PetscInt *agg)
 {
   PetscInt col[POLDER_COARSE_ROW];
   int      met = 0;
@@ -49,9 +51,9 @@ static __device__ __noinline__ int PolderCoarseCount(PetscInt n, PetscInt a, con
   return met;
 }
 
-/* The few entries of a coarse row, in registers: all loops are over constant numbers */
+/* The entries of a short coarse row, in registers: all loops have constant bounds */
 struct PolderCoarseFew {
-  PetscInt    col[POLDER_COARSE_FEW]; /* -1: none yet */
+  PetscInt    col[POLDER_COARSE_FEW]; /* -1: unused */
   PetscScalar val[POLDER_COARSE_FEW];
   int         met;
 
@@ -64,7 +66,7 @@ struct PolderCoarseFew {
     }
   }
 
-  /* Adds to the entry in column c; FALSE when there is none */
+  /* Adds to the entry in column c; FALSE when there is no such entry */
   __device__ __forceinline__ bool add(PetscInt c, PetscScalar v)
   {
     bool there = false;
@@ -79,7 +81,7 @@ struct PolderCoarseFew {
     return there;
   }
 
-  /* One more; beyond the last place they are counted only */
+  /* Appends an entry; entries beyond the last register are only counted */
   __device__ __forceinline__ void append(PetscInt c, PetscScalar v)
   {
 #pragma unroll
@@ -93,7 +95,9 @@ struct PolderCoarseFew {
   }
 };
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsCountKernel(PetscInt n, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscInt *__restrict__ agg, PetscInt *__restrict__ length, PetscInt *info)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCoarseRowsCountKernel(PetscInt n, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai,
+                              const PetscInt *__restrict__ aj, const PetscInt *__restrict__ agg, PetscInt *__restrict__ length, PetscInt *info)
 {
   const PetscInt  a = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PolderCoarseFew few;
@@ -118,13 +122,14 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsCountKern
   }
 }
 
-int PolderCoarseRowsCount_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[], PetscInt length[], PetscInt info[2], PolderStream stream)
+int PolderCoarseRowsCount_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[],
+                               PetscInt length[], PetscInt info[2], PolderStream stream)
 {
   if (n > 0) PolderCoarseRowsCountKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, agg, length, info);
   return cudaGetLastError();
 }
 
-/* The place of c in col[0 .. n) for all threads of a warp, n when it is not there */
+/* The position of c in col[0 .. n) for all threads of a warp, n when it is not found */
 static __device__ __forceinline__ PetscInt PolderCoarseFindLong(PetscInt c, PetscInt n, const PetscInt *col)
 {
   const int lane = threadIdx.x % 32;
@@ -137,8 +142,9 @@ static __device__ __forceinline__ PetscInt PolderCoarseFindLong(PetscInt c, Pets
   return n;
 }
 
-/* A warp sums up coarse row a in col[], and in val[] unless that is NULL; returns the number of entries */
-static __device__ PetscInt PolderCoarseLongRow(PetscInt n, PetscInt a, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscScalar *aa, const PetscInt *agg, PetscInt *col, PetscScalar *val)
+/* A warp sums coarse row a into col[], and into val[] unless that is NULL; returns the number of entries */
+static __device__ PetscInt PolderCoarseLongRow(PetscInt n, PetscInt a, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj,
+                                               const PetscScalar *aa, const PetscInt *agg, PetscInt *col, PetscScalar *val)
 {
   const int lane = threadIdx.x % 32;
   PetscInt  met  = 0;
@@ -161,7 +167,9 @@ static __device__ PetscInt PolderCoarseLongRow(PetscInt n, PetscInt a, const Pet
   return met;
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsCountLongKernel(PetscInt n, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscInt *agg, PetscInt *length, PetscInt warps, PetscInt width, PetscInt *scratch)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCoarseRowsCountLongKernel(PetscInt n, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscInt *agg,
+                                  PetscInt *length, PetscInt warps, PetscInt width, PetscInt *scratch)
 {
   const PetscInt w = ((PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x) / 32;
 
@@ -174,20 +182,22 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsCountLong
   }
 }
 
-int PolderCoarseRowsCountLong_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[], PetscInt length[], PetscInt warps, PetscInt width, PetscInt scratch[], PolderStream stream)
+int PolderCoarseRowsCountLong_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[],
+                                   PetscInt length[], PetscInt warps, PetscInt width, PetscInt scratch[], PolderStream stream)
 {
   PolderCoarseRowsCountLongKernel<<<PolderBlocks(32 * warps, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, agg, length, warps, width, scratch);
   return cudaGetLastError();
 }
 
-/* The sizes of what was summed up on the diagonal, which cancels to zero when the aggregate is a whole component whose rows add up to zero */
+/* Does a diagonal entry cancel, relative to the sum of magnitudes of its summands? So it does when the aggregate is a connected component with zero row sums */
 static __device__ __forceinline__ bool PolderCoarseCancels(PetscScalar diagonal, PetscReal size)
 {
   return fabs(diagonal) < POLDER_GALERKIN_ZERO * size;
 }
 
-/* Coarse row a of more than POLDER_COARSE_FEW entries */
-static __device__ __noinline__ void PolderCoarseFill(PetscInt n, PetscInt a, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscScalar *aa, const PetscInt *agg, const PetscInt *ci, PetscInt *cj, PetscScalar *ca)
+/* Fills coarse row a, of more than POLDER_COARSE_FEW entries */
+static __device__ __noinline__ void PolderCoarseFill(PetscInt n, PetscInt a, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj,
+                                                     const PetscScalar *aa, const PetscInt *agg, const PetscInt *ci, PetscInt *cj, PetscScalar *ca)
 {
   PetscInt    col[POLDER_COARSE_ROW];
   PetscScalar val[POLDER_COARSE_ROW];
@@ -219,7 +229,10 @@ static __device__ __noinline__ void PolderCoarseFill(PetscInt n, PetscInt a, con
   }
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsFillKernel(PetscInt n, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const PetscInt *__restrict__ agg, const PetscInt *__restrict__ ci, PetscInt *__restrict__ cj, PetscScalar *__restrict__ ca)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCoarseRowsFillKernel(PetscInt n, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai,
+                             const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const PetscInt *__restrict__ agg,
+                             const PetscInt *__restrict__ ci, PetscInt *__restrict__ cj, PetscScalar *__restrict__ ca)
 {
   const PetscInt  a = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PolderCoarseFew few;
@@ -253,7 +266,10 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsFillKerne
   }
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsFillLongKernel(PetscInt n, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscScalar *aa, const PetscInt *agg, const PetscInt *ci, PetscInt *cj, PetscScalar *ca, PetscInt warps, PetscInt width, PetscInt *scratch, PetscScalar *scratchval)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCoarseRowsFillLongKernel(PetscInt n, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscScalar *aa,
+                                 const PetscInt *agg, const PetscInt *ci, PetscInt *cj, PetscScalar *ca, PetscInt warps, PetscInt width, PetscInt *scratch,
+                                 PetscScalar *scratchval)
 {
   const PetscInt w   = ((PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x) / 32;
   PetscInt      *col = scratch + (size_t)w * (size_t)width;
@@ -278,14 +294,18 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsFillLongK
   }
 }
 
-int PolderCoarseRowsFill_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PetscInt warps, PetscInt width, PetscInt scratch[], PetscScalar scratchval[], PolderStream stream)
+int PolderCoarseRowsFill_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
+                              const PetscInt agg[], const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PetscInt warps, PetscInt width, PetscInt scratch[],
+                              PetscScalar scratchval[], PolderStream stream)
 {
   if (n > 0) PolderCoarseRowsFillKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca);
-  if (warps > 0) PolderCoarseRowsFillLongKernel<<<PolderBlocks(32 * warps, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca, warps, width, scratch, scratchval);
+  if (warps > 0)
+    PolderCoarseRowsFillLongKernel<<<PolderBlocks(32 * warps, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca, warps, width,
+                                                                                                        scratch, scratchval);
   return cudaGetLastError();
 }
 
-/* The place of column c in a row of ascending columns, -1 when it is not there */
+/* The position of column c in a row of ascending columns, -1 when it is not found */
 static __device__ __forceinline__ PetscInt PolderCoarsePlace(PetscInt c, PetscInt begin, PetscInt end, const PetscInt *__restrict__ cj)
 {
   PetscInt lo = begin, hi = end;
@@ -299,8 +319,10 @@ static __device__ __forceinline__ PetscInt PolderCoarsePlace(PetscInt c, PetscIn
   return lo < end && cj[lo] == c ? lo : -1;
 }
 
-/* A row of more than POLDER_COARSE_FEW entries; thread of `threads` that work on it adds to the places that are its own modulo threads */
-static __device__ __noinline__ void PolderCoarseRowValues(PetscInt n, PetscInt a, int thread, int threads, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscScalar *aa, const PetscInt *agg, const PetscInt *ci, const PetscInt *cj, PetscScalar *ca)
+/* Values of a row of more than POLDER_COARSE_FEW entries, by `threads` threads; each adds to the positions equal to its number modulo threads */
+static __device__ __noinline__ void PolderCoarseRowValues(PetscInt n, PetscInt a, int thread, int threads, const PetscInt *ptr, const PetscInt *row,
+                                                          const PetscInt *ai, const PetscInt *aj, const PetscScalar *aa, const PetscInt *agg,
+                                                          const PetscInt *ci, const PetscInt *cj, PetscScalar *ca)
 {
   const PetscInt begin = ci[a], end = ci[a + 1], diagonal = PolderCoarsePlace(a, begin, end, cj);
   PetscReal      size = 0;
@@ -323,7 +345,10 @@ static __device__ __noinline__ void PolderCoarseRowValues(PetscInt n, PetscInt a
   if (diagonal >= 0 && (diagonal - begin) % threads == thread && PolderCoarseCancels(ca[diagonal], size)) ca[diagonal] = 0;
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsValuesKernel(PetscInt n, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const PetscInt *__restrict__ agg, const PetscInt *__restrict__ ci, const PetscInt *__restrict__ cj, PetscScalar *__restrict__ ca)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCoarseRowsValuesKernel(PetscInt n, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai,
+                               const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const PetscInt *__restrict__ agg,
+                               const PetscInt *__restrict__ ci, const PetscInt *__restrict__ cj, PetscScalar *__restrict__ ca)
 {
   const PetscInt  a = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PolderCoarseFew few;
@@ -359,21 +384,26 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsValuesKer
   }
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCoarseRowsValuesLongKernel(PetscInt n, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscScalar *aa, const PetscInt *agg, const PetscInt *ci, const PetscInt *cj, PetscScalar *ca)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCoarseRowsValuesLongKernel(PetscInt n, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscScalar *aa,
+                                   const PetscInt *agg, const PetscInt *ci, const PetscInt *cj, PetscScalar *ca)
 {
   for (PetscInt a = ((PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x) / 32; a < n; a += POLDER_COARSE_WARPS) {
     if (ci[a + 1] - ci[a] > POLDER_COARSE_ROW) PolderCoarseRowValues(n, a, threadIdx.x % 32, 32, ptr, row, ai, aj, aa, agg, ci, cj, ca);
   }
 }
 
-int PolderCoarseRowsValues_CUDA(PetscInt n, PetscBool wide, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[], PolderStream stream)
+int PolderCoarseRowsValues_CUDA(PetscInt n, PetscBool wide, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[],
+                                const PetscScalar aa[], const PetscInt agg[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[], PolderStream stream)
 {
   if (n > 0) PolderCoarseRowsValuesKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca);
-  if (n > 0 && wide) PolderCoarseRowsValuesLongKernel<<<POLDER_COARSE_WARPS * 32 / POLDER_BLOCK, POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca);
+  if (n > 0 && wide)
+    PolderCoarseRowsValuesLongKernel<<<POLDER_COARSE_WARPS * 32 / POLDER_BLOCK, POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca);
   return cudaGetLastError();
 }
 
-int PolderRowTotals_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *bad, PolderStream stream)
+int PolderRowTotals_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *bad,
+                         PolderStream stream)
 {
   return PolderForEach(n, stream, [=] __device__(PetscInt i) {
     PetscInt        at;
@@ -405,7 +435,7 @@ static __device__ __forceinline__ void PolderRowBad(PetscInt i, PolderRowKind ki
   if (kind != POLDER_ROW_GOOD) atomicMin((long long *)bad, (long long)i * 8 + kind);
 }
 
-/* What PolderLevelRows_CUDA() writes; NULL: not wanted */
+/* Outputs of PolderLevelRows_CUDA(); NULL: not wanted */
 struct PolderLevelRowsOut {
   PetscBool   zero, l1;
   PetscReal   lone;
@@ -416,7 +446,8 @@ struct PolderLevelRowsOut {
   PetscInt64 *bad;
 };
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLevelRowsKernel(PetscInt n, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const PolderLevelRowsOut out)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLevelRowsKernel(PetscInt n, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
+                                                                             const PetscScalar *__restrict__ aa, const PolderLevelRowsOut out)
 {
   const PetscInt i     = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PetscReal      bound = 0;
@@ -435,10 +466,13 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLevelRowsKernel(Pet
     bound = PolderRowBound(&s);
   }
   for (int o = 16; o > 0; o /= 2) bound = fmax(bound, __shfl_down_sync(FULL_WARP, bound, o));
-  if (threadIdx.x % 32 == 0 && bound > *(volatile PetscReal *)out.bound) atomicMax((unsigned long long *)out.bound, (unsigned long long)__double_as_longlong(bound)); // positive numbers are in the order of their bits
+  if (threadIdx.x % 32 == 0 && bound > *(volatile PetscReal *)out.bound)
+    atomicMax((unsigned long long *)out.bound, (unsigned long long)__double_as_longlong(bound)); // positive numbers are in the order of their bits
 }
 
-int PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad, PolderStream stream)
+int PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone,
+                         PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad,
+                         PolderStream stream)
 {
   const PolderLevelRowsOut out = {zero, l1, lone, diag, dinv, d, sum, mate, bound, bad};
 
@@ -456,13 +490,14 @@ int PolderLevelDiagonal_CUDA(PetscInt n, const PetscInt diag[], const PetscScala
   });
 }
 
-/* Does the entry go to the diagonal? */
+/* Is the entry weak, and added to the diagonal? */
 static __device__ __forceinline__ bool PolderIsWeak(PetscInt i, PetscInt j, PetscScalar a, PetscReal drop, const PetscReal *__restrict__ d)
 {
   return i != j && fabs(a) <= drop * fmin(d[i], d[j]);
 }
 
-int PolderDropWeakCount_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt length[], PolderStream stream)
+int PolderDropWeakCount_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
+                             PetscInt length[], PolderStream stream)
 {
   return PolderForEach(n, stream, [=] __device__(PetscInt i) {
     PetscInt strong = 0;
@@ -472,7 +507,8 @@ int PolderDropWeakCount_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], co
   });
 }
 
-int PolderDropWeakFill_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PolderStream stream)
+int PolderDropWeakFill_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
+                            const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PolderStream stream)
 {
   return PolderForEach(n, stream, [=] __device__(PetscInt i) {
     PetscInt    to = ci[i], diagonal = -1;

@@ -1,4 +1,4 @@
-/* Atomic operations on indices; sums, minima and maxima of integers do not depend on the order. */
+/* Atomic operations on indices; integer sums, minima and maxima do not depend on the order. */
 #pragma once
 
 #include "launch.cuh"
@@ -31,7 +31,7 @@ static __device__ __forceinline__ void PolderAtomicMax(PetscInt *a, PetscInt val
   atomicMax((PolderSignedIndex *)a, (PolderSignedIndex)value);
 }
 
-/* Least and greatest of a value over a warp, in lane 0 */
+/* Minimum and maximum of a value over a warp, in lane 0 */
 static __device__ __forceinline__ PetscInt PolderWarpMin(PetscInt v)
 {
   for (int o = 16; o > 0; o >>= 1) {
@@ -52,7 +52,7 @@ static __device__ __forceinline__ PetscInt PolderWarpMax(PetscInt v)
   return v;
 }
 
-/* list[*count ...] <- the rows of this warp that are wanted; the place of each depends on the order of the warps */
+/* Appends the wanted rows of this warp to list[] from *count on; their positions depend on the order of the warps */
 static __device__ __forceinline__ void PolderAppend(bool wanted, PetscInt i, PetscInt list[], PetscInt *count)
 {
   const unsigned int active = __activemask(), which = __ballot_sync(active, wanted), lane = threadIdx.x % 32;

@@ -1,4 +1,4 @@
-/* Labels of a deflation space: classes of a level set, boxes of a grid, numbering of what occurs, tiny regions, the grid that a matrix shows. */
+/* Labels of a deflation space: classes of a level set, boxes of a grid, numbering of the keys that occur, tiny regions, detection of a grid. */
 #include "foreach.cuh"
 #include "index.cuh"
 #include "kernels/labelrow.h"
@@ -19,7 +19,7 @@ int PolderIndexReplace_CUDA(PetscInt m, PetscInt from, PetscInt to, PetscInt a[]
   });
 }
 
-/* A grid of few blocks, so that each makes one atomic operation only */
+/* A grid of few blocks: each block makes one atomic operation */
 static unsigned int PolderSurveyBlocks(PetscInt m)
 {
   const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
@@ -74,11 +74,13 @@ int PolderLabelsRound_CUDA(PetscInt m, const PetscScalar v[], PetscInt label[], 
   return PolderForEach(m, stream, [=] __device__(PetscInt i) { label[i] = PolderLabelOfValue(v[i]); });
 }
 
-/* Divisions of 32 bits where the numbers allow it */
+/* Uses 32-bit divisions where the numbers allow it */
 template <class Int>
-static int PolderBoxes(PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3], const PetscInt boxes[3], PetscInt part[], PolderStream stream)
+static int PolderBoxes(PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3], const PetscInt boxes[3],
+                       PetscInt part[], PolderStream stream)
 {
-  const Int sx = hi[0] - lo[0], sy = hi[1] - lo[1], lx = lo[0], ly = lo[1], lz = lo[2], nx = n[0], ny = n[1], nz = n[2], bx = boxes[0], by = boxes[1], bz = boxes[2], d = dof, start = first;
+  const Int sx = hi[0] - lo[0], sy = hi[1] - lo[1], lx = lo[0], ly = lo[1], lz = lo[2], nx = n[0], ny = n[1], nz = n[2], bx = boxes[0], by = boxes[1],
+            bz = boxes[2], d = dof, start = first;
 
   return PolderForEach(m, stream, [=] __device__(PetscInt i) {
     const Int row = start + (Int)i, point = row / d, line = point / sx, z = line / sy, x = point - line * sx, y = line - z * sy;
@@ -88,7 +90,8 @@ static int PolderBoxes(PetscInt m, PetscInt first, PetscInt dof, const PetscInt 
   });
 }
 
-int PolderGridBoxes_CUDA(PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3], const PetscInt boxes[3], PetscInt part[], PolderStream stream)
+int PolderGridBoxes_CUDA(PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3], const PetscInt boxes[3],
+                         PetscInt part[], PolderStream stream)
 {
   bool small = (PetscInt64)first + m <= PETSC_MAX_INT / 2;
 
@@ -106,7 +109,7 @@ int PolderGridRuns_CUDA(PetscInt m, PetscInt dof, PetscInt64 points, PetscInt co
   });
 }
 
-/* The key of row i among npart * ncomp, negative when it has none; NULL stands for zeros */
+/* The key of row i, below npart * ncomp; negative when it has none; NULL stands for zeros */
 static __device__ __forceinline__ PetscInt64 PolderKey(const PetscInt *part, PetscInt ncomp, const PetscInt *comp, PetscInt i)
 {
   const PetscInt p = part ? part[i] : 0, c = comp ? comp[i] : 0;
@@ -136,7 +139,8 @@ int PolderKeysScan_CUDA(PetscInt n, PetscInt mark[], void *work, size_t bytes, P
   return (int)cub::DeviceScan::ExclusiveSum(work, bytes, (const PetscInt *)mark, mark, n, stream);
 }
 
-int PolderKeysLabel_CUDA(PetscInt m, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], const PetscInt number[], PetscInt label[], PolderStream stream)
+int PolderKeysLabel_CUDA(PetscInt m, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], const PetscInt number[], PetscInt label[],
+                         PolderStream stream)
 {
   return PolderForEach(m, stream, [=] __device__(PetscInt i) {
     const PetscInt64 key = PolderKey(part, ncomp, comp, i);
@@ -145,7 +149,7 @@ int PolderKeysLabel_CUDA(PetscInt m, const PetscInt part[], PetscInt ncomp, cons
   });
 }
 
-static int PolderBits(PetscInt64 bound)
+static int PolderKeyBits(PetscInt64 bound)
 {
   int bits = 1;
 
@@ -164,7 +168,8 @@ size_t PolderKeysSortWork_CUDA(PetscInt m)
   return sort > unique ? sort : unique;
 }
 
-int PolderKeysSort_CUDA(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], PetscInt64 key[], PetscInt64 sorted[], PetscInt *nunique, void *work, size_t bytes, PolderStream stream)
+int PolderKeysSort_CUDA(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], PetscInt64 key[], PetscInt64 sorted[],
+                        PetscInt *nunique, void *work, size_t bytes, PolderStream stream)
 {
   const PetscInt64 none = npart * ncomp;
   int              err;
@@ -175,12 +180,12 @@ int PolderKeysSort_CUDA(PetscInt m, const PetscInt part[], PetscInt64 npart, Pet
     sorted[i] = k < 0 ? none : k;
   });
   if (err) return err;
-  err = (int)cub::DeviceRadixSort::SortKeys(work, bytes, (const PetscInt64 *)sorted, key, m, 0, PolderBits(none), stream);
+  err = (int)cub::DeviceRadixSort::SortKeys(work, bytes, (const PetscInt64 *)sorted, key, m, 0, PolderKeyBits(none), stream);
   if (err) return err;
   return (int)cub::DeviceSelect::Unique(work, bytes, (const PetscInt64 *)key, sorted, nunique, m, stream);
 }
 
-/* First place of sorted[] whose value is not below key */
+/* First position of sorted[] whose value is not less than key */
 static __device__ __forceinline__ PetscInt PolderLowerBound(PetscInt n, const PetscInt64 *sorted, PetscInt64 key)
 {
   PetscInt lo = 0, hi = n;
@@ -194,7 +199,8 @@ static __device__ __forceinline__ PetscInt PolderLowerBound(PetscInt n, const Pe
   return lo;
 }
 
-int PolderKeysFind_CUDA(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], const PetscInt64 sorted[], const PetscInt *nunique, PetscInt label[], PetscInt *d, PolderStream stream)
+int PolderKeysFind_CUDA(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], const PetscInt64 sorted[],
+                        const PetscInt *nunique, PetscInt label[], PetscInt *d, PolderStream stream)
 {
   const PetscInt64 none = npart * ncomp;
 
@@ -206,7 +212,7 @@ int PolderKeysFind_CUDA(PetscInt m, const PetscInt part[], PetscInt64 npart, Pet
   });
 }
 
-/* Rows of a warp follow each other and mostly have the same label: a warp adds up while that is so */
+/* The rows of a warp are consecutive and mostly have equal labels: the warp counts equal labels before it adds them */
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRegionSizesKernel(PetscInt m, const PetscInt *__restrict__ label, PetscInt *count)
 {
   const int      lane  = threadIdx.x % 32;
@@ -240,7 +246,7 @@ int PolderRegionSizes_CUDA(PetscInt m, const PetscInt label[], PetscInt count[],
   return cudaGetLastError();
 }
 
-/* One block: there are few regions */
+/* One block, since there are few regions */
 static __global__ void __launch_bounds__(1024) PolderRegionSummaryKernel(PetscInt n, const PetscInt *__restrict__ count, PetscInt tiny, PetscInt summary[2])
 {
   __shared__ PetscInt big, most, where;
@@ -283,7 +289,8 @@ int PolderRegionsMarkTiny_CUDA(PetscInt m, const PetscInt label[], const PetscIn
   });
 }
 
-int PolderRegionsNext_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt comp[], PetscInt next[], PolderStream stream)
+int PolderRegionsNext_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt comp[], PetscInt next[],
+                           PolderStream stream)
 {
   return PolderForEach(m, stream, [=] __device__(PetscInt i) {
     PetscReal best = 0;
@@ -299,7 +306,8 @@ int PolderRegionsJoin_CUDA(PetscInt m, const PetscInt next[], PetscInt comp[], P
   });
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderStencilStridesKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, PetscInt near[3])
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderStencilStridesKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, PetscInt near[3])
 {
   const PetscInt stride = (PetscInt)gridDim.x * POLDER_BLOCK;
   PetscInt       one = 0, lo = PETSC_MAX_INT, hi = 0;

@@ -1,13 +1,15 @@
-/* What the kernels share: grids, sums in a fixed order. Nothing here depends on the order in which blocks run, so results are the same bit for bit. */
+/*
+  What the kernels share: launch configurations and sums in a fixed order. Results do not depend on the order of the blocks, so they are bitwise reproducible.
+*/
 #pragma once
 
 #include "kernels/launcher.h"
 #include <type_traits>
 
-/* Threads of a block, and most blocks of a grid that reduces */
+/* Threads of a block, and the maximum number of blocks of a reduction */
 #define POLDER_BLOCK         256
 #define POLDER_REDUCE_BLOCKS 4096
-/* Most sums that one kernel makes at once */
+/* Maximum number of sums of one kernel */
 #define POLDER_REDUCE_SUMS 5
 
 static inline unsigned int PolderBlocks(PetscInt n, int perblock)
@@ -25,8 +27,8 @@ static inline int PolderMultiprocessors(void)
 }
 
 /*
-  Short kernels that follow each other: one whose launch says `early` may begin while the one before it ends. Before PolderAwait() it reads only what is older than that kernel;
-  after, everything is there. PolderRelease() says that the next one may begin, too
+  Programmatic dependent launch of short consecutive kernels: a kernel launched with `early` may begin while the preceding one ends. Before PolderAwait() it
+  may read only data older than that kernel, afterwards everything. PolderRelease() allows the next kernel to begin.
 */
 static __device__ __forceinline__ void PolderAwait(void)
 {
@@ -43,7 +45,8 @@ static __device__ __forceinline__ void PolderRelease(void)
 }
 
 template <class... Args>
-static inline void PolderLaunchKernel(bool early, void (*kernel)(Args...), unsigned int blocks, unsigned int threads, cudaStream_t stream, std::common_type_t<Args>... args)
+static inline void PolderLaunchKernel(bool early, void (*kernel)(Args...), unsigned int blocks, unsigned int threads, cudaStream_t stream,
+                                      std::common_type_t<Args>... args)
 {
   cudaLaunchAttribute attribute = {};
   cudaLaunchConfig_t  config    = {};
@@ -61,7 +64,7 @@ static inline void PolderLaunchKernel(bool early, void (*kernel)(Args...), unsig
   (void)cudaLaunchKernelEx(&config, kernel, args...);
 }
 
-/* Has the device in use kernels whose blocks may wait for each other? */
+/* Does the current device support kernels whose blocks wait for each other? */
 static inline PetscBool PolderCooperative(void)
 {
   int device, is = 0;
@@ -69,20 +72,20 @@ static inline PetscBool PolderCooperative(void)
   return (PetscBool)(cudaGetDevice(&device) == cudaSuccess && cudaDeviceGetAttribute(&is, cudaDevAttrCooperativeLaunch, device) == cudaSuccess && is);
 }
 
-/* Scratch of a reduction: a counter that is zero between launches, and one partial sum a block and sum */
+/* Scratch of a reduction: a counter, zero between launches, and the partial sums of each block */
 struct PolderReduceScratch {
   unsigned int counter;
   double       partial[POLDER_REDUCE_SUMS * POLDER_REDUCE_BLOCKS];
 };
 
-/* The sum over a warp in a fixed order, in all of its threads */
+/* The sum over a warp in a fixed order, returned in all of its threads */
 static __device__ __forceinline__ PetscScalar PolderWarpSum(PetscScalar v)
 {
   for (int o = 16; o > 0; o /= 2) v += __shfl_xor_sync(0xffffffffu, v, o);
   return v;
 }
 
-/* v[k] <- the sum over a block, in thread 0. Unless AGAIN is said, the block must meet before the next call */
+/* v[k] <- the sum over a block, in thread 0. Unless AGAIN is set, the block must synchronise before the next call */
 template <int BLOCK, int N, bool AGAIN = false>
 __device__ __forceinline__ void PolderBlockSums(double (&v)[N])
 {
@@ -110,7 +113,7 @@ __device__ __forceinline__ double PolderBlockSum(double v)
   return sum[0];
 }
 
-/* (row, x) of n entries by a warp, in all of its threads; row is one of a matrix whose rows begin where pairs can be read from. x is read after ready() */
+/* (row, x) of n entries by a warp, returned in all of its threads. The rows of the matrix are aligned for pairs. x is read after ready() */
 template <class Ready>
 static __device__ __forceinline__ double PolderDenseRow(PetscInt n, const PetscScalar *__restrict__ row, const PetscScalar *x, Ready ready)
 {
@@ -142,8 +145,8 @@ static __device__ __forceinline__ double PolderDenseRow(PetscInt n, const PetscS
 }
 
 /*
-  sum[k] over all threads of a one-dimensional grid of at most POLDER_REDUCE_BLOCKS blocks: thread 0 of the block that ends last calls finish(sum).
-  That block adds the sums of the blocks in the order of their numbers.
+  sum[k] over all threads of a one-dimensional grid of at most POLDER_REDUCE_BLOCKS blocks. The block that ends last adds the sums of the blocks in the order
+  of their numbers, and its thread 0 calls finish(sum).
 */
 template <int BLOCK, int N, class Finish>
 __device__ __forceinline__ void PolderGridSum(double (&sum)[N], PolderReduceScratch *scratch, Finish finish)

@@ -1,23 +1,26 @@
-/* One level of a multigrid cycle: V is the type of matrix and vectors, double or float. Sums of a K-cycle are in double precision and stay on the device. */
+/*
+  Kernels of a multigrid cycle on one level. V is the type of matrix and vectors, double or float. Sums of a K-cycle are in double precision and stay on the
+  device.
+*/
 #include "kernels/levelscalars.h"
 #include "stencil.cuh"
 #include "kernels/level.h"
 
-/* Most blocks of a kernel that makes sums as well; blocks of a 5-point stencil for which a multiprocessor has registers */
+/* Maximum number of blocks of a kernel that also computes sums; resident blocks of a 5-point stencil, limited by registers */
 #define LEVEL_BLOCKS 1056
 #define LEVEL_FIT5   2
 
-/* In single precision the diagonal entry is the sum of the row, and the others multiply x_j - x_i, see levelmatrix.h */
+/* In single precision the sum of the row replaces the diagonal entry, and the other entries multiply x_j - x_i, see levelmatrix.h */
 template <class V>
 inline constexpr bool LevelSums = std::is_same_v<V, float>;
 
-/* What is read once may leave the cache at once */
+/* A matrix by diagonals; its entries are read once and evicted from the cache first */
 template <class V>
 struct LevelDia {
   static constexpr int LANES = 1;
-  PetscInt             n, nd, lo, hi; /* lo and hi: the rows from lo on, and before hi, have all columns */
+  PetscInt             n, nd, lo, hi; /* rows lo <= i < hi have all columns */
   PetscInt             main;          /* the main diagonal */
-  bool                 half;          /* the lower diagonals lead into the upper ones */
+  bool                 half;          /* the lower diagonals point into the upper ones */
   PetscInt             off[POLDER_LEVEL_DIAGONALS];
   const V             *val[POLDER_LEVEL_DIAGONALS];
 };
@@ -53,7 +56,7 @@ struct LevelDiagonals : LevelDia<V> {
   }
 };
 
-/* W threads a row; what they need of some entries is asked for before any of it is looked at */
+/* W threads for each row, which load several entries before they use the first */
 template <int W, class V>
 struct LevelRows {
   static constexpr int LANES = W, POINTS = 0, AHEAD = W == 1 ? 8 : 4;
@@ -86,7 +89,7 @@ struct LevelRows {
   }
 };
 
-/* The vector that a matrix is applied to: one in memory, start D^-1 b, or the start of the power method */
+/* The input vector of a product: one in memory, start D^-1 b, or the start of the power method */
 template <class V>
 struct LevelVector {
   const V *x;
@@ -107,7 +110,7 @@ struct LevelSeed {
   __device__ __forceinline__ V operator()(PetscInt i) const { return (V)PolderPowerStart(i); }
 };
 
-/* One in memory that is written meanwhile, elsewhere than where it is read but by the thread itself */
+/* A vector in memory that is being written, though never where another thread reads */
 template <class V>
 struct LevelShared {
   const V *x;
@@ -115,7 +118,7 @@ struct LevelShared {
   __device__ __forceinline__ V operator()(PetscInt i) const { return x[i]; }
 };
 
-/* What is before x in a step: nothing, zero, y, or start D^-1 b */
+/* The vector before x in a step: none, zero, y, or start D^-1 b */
 enum LevelBefore {
   LEVEL_NOTHING,
   LEVEL_ZERO,
@@ -123,7 +126,7 @@ enum LevelBefore {
   LEVEL_BEGUN
 };
 
-/* What becomes of s = (row i of A) x, x being now in row i: SUMS sums over the rows, if any, are added up on the way */
+/* Output of s = (row i of A) x, given x of row i; it adds SUMS sums over the rows */
 template <class V>
 struct LevelJacobi {
   static constexpr int SUMS = 0;
@@ -158,7 +161,7 @@ struct LevelResidual {
   __device__ __forceinline__ void finish(const double *) const { }
 };
 
-/* v = A x and the sums of the first (SECOND: of the second) step of a K-cycle */
+/* v = A x and the sums of the first (SECOND: the second) step of a K-cycle */
 template <bool SECOND, class V>
 struct LevelDots {
   static constexpr int SUMS = SECOND ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST;
@@ -186,13 +189,13 @@ struct LevelDots {
   }
 };
 
-/* FIRST: x has a length of its own */
+/* FIRST: x is not normalised */
 template <bool FIRST, class V>
 struct LevelPower {
   static constexpr int SUMS = 1;
   const V             *dinv;
   V                   *y;
-  PetscReal           *norm; /* of x, then of y */
+  PetscReal           *norm; /* norm of x, then of y */
 
   __device__ __forceinline__ void operator()(PetscInt i, V s, V, double *part) const
   {
@@ -205,7 +208,7 @@ struct LevelPower {
   __device__ __forceinline__ void finish(const double *total) const { norm[1] = total[0]; }
 };
 
-/* The sum over each group of so many threads of a warp, a power of two, in all of them */
+/* The sum over each group of consecutive threads of a warp, a power of two in size, returned in all of them */
 template <class V>
 __device__ __forceinline__ V LevelGroupSum(V s, int threads)
 {
@@ -231,7 +234,10 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRowsKernel(const __gr
   if constexpr (Out::SUMS > 0) PolderGridSum<POLDER_BLOCK>(part, scratch, [=](const double *total) { out.finish(total); });
 }
 
-/* Row i of a stencil, where x is xp a step before, xc here and, on return, xn a step ahead; vp: the coefficient of the step before, when half of the matrix is stored */
+/*
+  Row i of a stencil. xp: x one step before; xc: x here; xn: on return, x one step ahead; vp: the coefficient one step before, when half of the matrix is
+  stored
+*/
 template <bool SEVEN, bool HALF, bool CHECK, class V, class X>
 __device__ __forceinline__ V LevelGridRow(const DiaGrid<V> &A, PetscInt i, const X &x, V xp, V xc, V &xn, V &vp)
 {
@@ -255,9 +261,11 @@ __device__ __forceinline__ V LevelGridRow(const DiaGrid<V> &A, PetscInt i, const
   return s;
 }
 
-/* Large stencils: as in dia.cu, each thread goes along the slowest direction */
+/* Large stencils: each thread goes along the slowest direction, as in dia.cu */
 template <bool SEVEN, bool HALF, class V, class X, class Out>
-__global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5, SEVEN ? DIA_FIT7 : LEVEL_FIT5) void PolderLevelGridKernel(const __grid_constant__ DiaGrid<V> A, const X x, const Out out, PolderReduceScratch *scratch)
+__global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5, SEVEN ? DIA_FIT7 : LEVEL_FIT5) void PolderLevelGridKernel(const __grid_constant__ DiaGrid<V> A,
+                                                                                                                      const X x, const Out out,
+                                                                                                                      PolderReduceScratch *scratch)
 {
   constexpr int  block = SEVEN ? DIA_TILE7 : DIA_TILE5;
   const PetscInt tile = (PetscInt)blockIdx.x % (A.tiles[0] * A.tiles[1]), step = (PetscInt)blockIdx.x / (A.tiles[0] * A.tiles[1]) * A.chunk;
@@ -288,14 +296,15 @@ __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5, SEVEN ? DIA_FIT7 : L
       xp = xc;
       xc = xn;
     }
-    if (i < last) out(i, LevelGridRow<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp), xc, part); /* the last one */
+    if (i < last) out(i, LevelGridRow<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp), xc, part); /* the last step */
   }
   if constexpr (Out::SUMS > 0) PolderGridSum<block>(part, scratch, [=](const double *total) { out.finish(total); });
 }
 
-/* A colour of a Gauss-Seidel sweep, M::LANES threads a row */
+/* One colour of a Gauss-Seidel sweep, M::LANES threads for each row */
 template <class M, class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelColourKernel(const __grid_constant__ M A, PetscInt n, const PetscInt *__restrict__ row, const V *__restrict__ dinv, const V *__restrict__ b, V *x)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelColourKernel(const __grid_constant__ M A, PetscInt n, const PetscInt *__restrict__ row,
+                                                                        const V *__restrict__ dinv, const V *__restrict__ b, V *x)
 {
   const long long k    = ((long long)blockIdx.x * POLDER_BLOCK + threadIdx.x) / M::LANES;
   const int       lane = threadIdx.x % M::LANES;
@@ -308,7 +317,9 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelColourKernel(const __
 
 /* bc = P^T (b - A x): a group of 2^log M::LANES threads for each aggregate, M::LANES of them for a row at a time */
 template <class M, class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRestrictKernel(const __grid_constant__ M A, int log, const V *__restrict__ b, const LevelVector<V> x, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, PetscInt nc, V *__restrict__ bc)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRestrictKernel(const __grid_constant__ M A, int log, const V *__restrict__ b, const LevelVector<V> x,
+                                                                          const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, PetscInt nc,
+                                                                          V *__restrict__ bc)
 {
   const int       group = M::LANES << log, lane = threadIdx.x % group;
   const long long a = (long long)blockIdx.x * (POLDER_BLOCK / group) + threadIdx.x / group;
@@ -362,7 +373,7 @@ static int LevelDiaDo(const PolderLevelMatrix *M, Do act)
   return (int)cudaGetLastError();
 }
 
-/* Calls act with the matrix in the form that it has */
+/* Calls act with the matrix in its storage form */
 template <class V, class Do>
 static int LevelDo(const PolderLevelMatrix *M, Do act)
 {
@@ -377,7 +388,7 @@ static int LevelDo(const PolderLevelMatrix *M, Do act)
   return (int)cudaGetLastError();
 }
 
-/* Is this a large stencil? Then it is done */
+/* Launches the kernel for large stencils if the matrix is one; returns whether it did */
 template <bool SEVEN, class V, class X, class Out>
 static bool LevelGridLaunch(const LevelDia<V> &D, const X &x, const Out &out, void *work, cudaStream_t stream)
 {
@@ -405,7 +416,7 @@ static void LevelRowsLaunch(const M &A, const X &x, const Out &out, void *work, 
   if (blocks) PolderLevelRowsKernel<M, X, Out><<<blocks, POLDER_BLOCK, 0, stream>>>(A, x, out, (PolderReduceScratch *)work);
 }
 
-/* f on the numbers 0 .. n, one a thread */
+/* Calls f on the numbers 0 .. n, one for each thread */
 template <class F>
 __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelEachKernel(PetscInt n, const F f)
 {
@@ -432,7 +443,8 @@ static int LevelScaleLaunch(const PolderLevelMatrix *A, V scale, const V *b, V *
 
 int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscReal scale, const void *b, void *x, PolderStream stream)
 {
-  return single ? LevelScaleLaunch<float>(A, (float)scale, (const float *)b, (float *)x, stream) : LevelScaleLaunch<PetscScalar>(A, scale, (const PetscScalar *)b, (PetscScalar *)x, stream);
+  return single ? LevelScaleLaunch<float>(A, (float)scale, (const float *)b, (float *)x, stream)
+                : LevelScaleLaunch<PetscScalar>(A, scale, (const PetscScalar *)b, (PetscScalar *)x, stream);
 }
 
 template <class V>
@@ -448,9 +460,11 @@ static int LevelJacobiLaunch(const PolderLevelMatrix *A, const PolderLevelStep *
   });
 }
 
-int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, PolderStream stream)
+int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y,
+                           PolderStream stream)
 {
-  return single ? LevelJacobiLaunch(A, step, (const float *)b, (const float *)x, (float *)y, stream) : LevelJacobiLaunch(A, step, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)y, stream);
+  return single ? LevelJacobiLaunch(A, step, (const float *)b, (const float *)x, (float *)y, stream)
+                : LevelJacobiLaunch(A, step, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)y, stream);
 }
 
 template <class V>
@@ -465,7 +479,8 @@ static int LevelColourLaunch(const PolderLevelMatrix *A, PetscInt n, const Petsc
 
 int PolderLevelColour_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt n, const PetscInt row[], const void *b, void *x, PolderStream stream)
 {
-  return single ? LevelColourLaunch(A, n, row, (const float *)b, (float *)x, stream) : LevelColourLaunch(A, n, row, (const PetscScalar *)b, (PetscScalar *)x, stream);
+  return single ? LevelColourLaunch(A, n, row, (const float *)b, (float *)x, stream)
+                : LevelColourLaunch(A, n, row, (const PetscScalar *)b, (PetscScalar *)x, stream);
 }
 
 template <class V>
@@ -483,11 +498,13 @@ static int LevelColourFirstLaunch(PetscInt n, const V *dinv, PetscInt first, con
 
 int PolderLevelColourFirst_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt first, const PetscInt row[], const void *b, void *x, PolderStream stream)
 {
-  return single ? LevelColourFirstLaunch(A->n, (const float *)A->dinv, first, row, (const float *)b, (float *)x, stream) : LevelColourFirstLaunch(A->n, (const PetscScalar *)A->dinv, first, row, (const PetscScalar *)b, (PetscScalar *)x, stream);
+  return single ? LevelColourFirstLaunch(A->n, (const float *)A->dinv, first, row, (const float *)b, (float *)x, stream)
+                : LevelColourFirstLaunch(A->n, (const PetscScalar *)A->dinv, first, row, (const PetscScalar *)b, (PetscScalar *)x, stream);
 }
 
 template <class V>
-static int LevelResidualLaunch(const PolderLevelMatrix *A, const V *b, const V *x, V *r, const PetscInt ptr[], const PetscInt row[], PetscInt nc, V *bc, cudaStream_t stream)
+static int LevelResidualLaunch(const PolderLevelMatrix *A, const V *b, const V *x, V *r, const PetscInt ptr[], const PetscInt row[], PetscInt nc, V *bc,
+                               cudaStream_t stream)
 {
   const PetscInt mean = nc ? A->n / nc : 0; // rows of an aggregate
 
@@ -496,13 +513,17 @@ static int LevelResidualLaunch(const PolderLevelMatrix *A, const V *b, const V *
     const int     log   = lanes > 1 ? lanes < 32 : mean >= 6 ? 3 : mean >= 3 ? 2 : mean >= 2 ? 1 : 0;
 
     if (r) LevelRowsLaunch(M, LevelVector<V>{x}, LevelResidual<V>{b, r}, NULL, stream);
-    if (ptr) PolderLevelRestrictKernel<<<PolderBlocks(nc + 1, POLDER_BLOCK / (lanes << log)), POLDER_BLOCK, 0, stream>>>(M, log, b, LevelVector<V>{x}, ptr, row, nc, bc);
+    if (ptr)
+      PolderLevelRestrictKernel<<<PolderBlocks(nc + 1, POLDER_BLOCK / (lanes << log)), POLDER_BLOCK, 0, stream>>>(M, log, b, LevelVector<V>{x}, ptr, row, nc,
+                                                                                                                  bc);
   });
 }
 
-int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[], const PetscInt row[], PetscInt nc, void *bc, PolderStream stream)
+int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[], const PetscInt row[],
+                             PetscInt nc, void *bc, PolderStream stream)
 {
-  return single ? LevelResidualLaunch(A, (const float *)b, (const float *)x, (float *)r, ptr, row, nc, (float *)bc, stream) : LevelResidualLaunch(A, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)r, ptr, row, nc, (PetscScalar *)bc, stream);
+  return single ? LevelResidualLaunch(A, (const float *)b, (const float *)x, (float *)r, ptr, row, nc, (float *)bc, stream)
+                : LevelResidualLaunch(A, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)r, ptr, row, nc, (PetscScalar *)bc, stream);
 }
 
 template <class V>
@@ -520,7 +541,8 @@ static int LevelProlongLaunch(PetscInt n, const PetscInt agg[], PetscInt nc, V s
 
 int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], PetscInt nc, PetscReal scale, const void *xc, void *x, PolderStream stream)
 {
-  return single ? LevelProlongLaunch(n, agg, nc, (float)scale, (const float *)xc, (float *)x, stream) : LevelProlongLaunch(n, agg, nc, scale, (const PetscScalar *)xc, (PetscScalar *)x, stream);
+  return single ? LevelProlongLaunch(n, agg, nc, (float)scale, (const float *)xc, (float *)x, stream)
+                : LevelProlongLaunch(n, agg, nc, scale, (const PetscScalar *)xc, (PetscScalar *)x, stream);
 }
 
 template <class V>
@@ -532,9 +554,11 @@ static int LevelMultDotsLaunch(const PolderLevelMatrix *A, const V *x, const V *
   });
 }
 
-int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v, PetscReal sum[], void *work, PolderStream stream)
+int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v, PetscReal sum[], void *work,
+                             PolderStream stream)
 {
-  return single ? LevelMultDotsLaunch(A, (const float *)x, (const float *)b, (const float *)w, (float *)v, sum, work, stream) : LevelMultDotsLaunch(A, (const PetscScalar *)x, (const PetscScalar *)b, (const PetscScalar *)w, (PetscScalar *)v, sum, work, stream);
+  return single ? LevelMultDotsLaunch(A, (const float *)x, (const float *)b, (const float *)w, (float *)v, sum, work, stream)
+                : LevelMultDotsLaunch(A, (const PetscScalar *)x, (const PetscScalar *)b, (const PetscScalar *)w, (PetscScalar *)v, sum, work, stream);
 }
 
 template <class V>
@@ -546,7 +570,8 @@ static int LevelCombineLaunch(PetscInt n, V alpha, V beta, const V *x, V *y, cud
 
 int PolderLevelCombine_CUDA(PetscBool single, PetscInt n, PetscReal alpha, PetscReal beta, const void *x, void *y, PolderStream stream)
 {
-  return single ? LevelCombineLaunch(n, (float)alpha, (float)beta, (const float *)x, (float *)y, stream) : LevelCombineLaunch(n, alpha, beta, (const PetscScalar *)x, (PetscScalar *)y, stream);
+  return single ? LevelCombineLaunch(n, (float)alpha, (float)beta, (const float *)x, (float *)y, stream)
+                : LevelCombineLaunch(n, alpha, beta, (const PetscScalar *)x, (PetscScalar *)y, stream);
 }
 
 template <class V>
@@ -564,7 +589,8 @@ static int LevelKFirstLaunch(PetscInt n, PetscReal threshold, const PetscReal su
 
 int PolderLevelKFirst_CUDA(PetscBool single, PetscInt n, PetscReal threshold, const PetscReal sum[], const void *v, void *b, PolderStream stream)
 {
-  return single ? LevelKFirstLaunch(n, threshold, sum, (const float *)v, (float *)b, stream) : LevelKFirstLaunch(n, threshold, sum, (const PetscScalar *)v, (PetscScalar *)b, stream);
+  return single ? LevelKFirstLaunch(n, threshold, sum, (const float *)v, (float *)b, stream)
+                : LevelKFirstLaunch(n, threshold, sum, (const PetscScalar *)v, (PetscScalar *)b, stream);
 }
 
 template <class V>
@@ -584,7 +610,8 @@ static int LevelKSecondLaunch(PetscInt n, PetscReal threshold, const PetscReal s
 
 int PolderLevelKSecond_CUDA(PetscBool single, PetscInt n, PetscReal threshold, const PetscReal sum[], const void *w, void *x, PolderStream stream)
 {
-  return single ? LevelKSecondLaunch(n, threshold, sum, (const float *)w, (float *)x, stream) : LevelKSecondLaunch(n, threshold, sum, (const PetscScalar *)w, (PetscScalar *)x, stream);
+  return single ? LevelKSecondLaunch(n, threshold, sum, (const float *)w, (float *)x, stream)
+                : LevelKSecondLaunch(n, threshold, sum, (const PetscScalar *)w, (PetscScalar *)x, stream);
 }
 
 int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream)
@@ -612,7 +639,8 @@ static int LevelPowerLaunch(const PolderLevelMatrix *A, PetscInt k, const V *x, 
 
 int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt k, const void *x, void *y, PetscReal norm[], void *work, PolderStream stream)
 {
-  return single ? LevelPowerLaunch(A, k, (const float *)x, (float *)y, norm, work, stream) : LevelPowerLaunch(A, k, (const PetscScalar *)x, (PetscScalar *)y, norm, work, stream);
+  return single ? LevelPowerLaunch(A, k, (const float *)x, (float *)y, norm, work, stream)
+                : LevelPowerLaunch(A, k, (const PetscScalar *)x, (PetscScalar *)y, norm, work, stream);
 }
 
 template <class V>

@@ -1,4 +1,4 @@
-/* Entries to other processes by the rows that have any, a thread a row: few rows beside those of a level. */
+/* Off-process entries stored by the rows that have any, one thread a row: they are few compared to the rows of the level. */
 #include "foreach.cuh"
 #include "index.cuh"
 #include "kernels/levelscalars.h"
@@ -9,10 +9,10 @@
 #include <float.h>
 #include <type_traits>
 
-/* Most blocks of the kernel that makes sums as well */
+/* Maximum number of blocks of the kernel that also computes sums */
 #define OUTER_BLOCKS 264u
 
-/* Both lists in the same order, whatever it is, so that each comes out ascending when it is sorted */
+/* Both lists have the same arbitrary order, so that they still match after each has been sorted */
 int PolderOuterFind_CUDA(PetscInt n, const PetscInt ptr[], PetscInt row[], PetscInt start[], PetscInt *count, PolderStream stream)
 {
   const int err = cudaMemsetAsync(count, 0, sizeof(*count), stream);
@@ -51,7 +51,9 @@ int PolderPairsNextOutside_CUDA(PetscInt nc, const PetscInt ptr[], const PetscIn
   });
 }
 
-int PolderOuterLevelRows_CUDA(const PolderOuterRows *rows, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad, PolderStream stream)
+int PolderOuterLevelRows_CUDA(const PolderOuterRows *rows, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1,
+                              PetscReal lone, PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad,
+                              PolderStream stream)
 {
   const PolderOuterRows O = *rows;
 
@@ -66,11 +68,13 @@ int PolderOuterLevelRows_CUDA(const PolderOuterRows *rows, const PetscInt ai[], 
     if (d) d[i] = s.pivot;
     if (sum) sum[i] = s.total;
     if (mate) mate[i] = PolderRowIsLone(&s, lone) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
-    if (most > *(volatile PetscReal *)bound) atomicMax((unsigned long long *)bound, (unsigned long long)__double_as_longlong(most)); // positive numbers are in the order of their bits
+    if (most > *(volatile PetscReal *)bound)
+      atomicMax((unsigned long long *)bound, (unsigned long long)__double_as_longlong(most)); // positive numbers are in the order of their bits
   });
 }
 
-int PolderOuterTotals_CUDA(const PolderOuterRows *rows, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool inrows, float to[], int *large, PolderStream stream)
+int PolderOuterTotals_CUDA(const PolderOuterRows *rows, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool inrows, float to[],
+                           int *large, PolderStream stream)
 {
   const PolderOuterRows O = *rows;
 
@@ -83,14 +87,15 @@ int PolderOuterTotals_CUDA(const PolderOuterRows *rows, const PetscInt ai[], con
   });
 }
 
-/* Row k times the ghosts; in single precision less x of the row, see levelmatrix.h */
+/* Row k times the ghosts, in single precision minus x of the row, see levelmatrix.h */
 template <class V>
 static __device__ __forceinline__ V OuterRow(const PolderOuterRows &O, PetscInt k, const V *ghost, V x)
 {
   const PetscInt end = __ldg(O.ptr + k + 1);
   V              s   = 0;
 
-  for (PetscInt e = __ldg(O.ptr + k); e < end; ++e) s += (V)__ldg(O.val + e) * (std::is_same_v<V, float> ? __ldg(ghost + __ldg(O.col + e)) - x : __ldg(ghost + __ldg(O.col + e)));
+  for (PetscInt e = __ldg(O.ptr + k); e < end; ++e)
+    s += (V)__ldg(O.val + e) * (std::is_same_v<V, float> ? __ldg(ghost + __ldg(O.col + e)) - x : __ldg(ghost + __ldg(O.col + e)));
   return s;
 }
 
@@ -117,7 +122,8 @@ int PolderLevelOuterAdd_CUDA(PetscBool single, const PolderOuterRows *rows, cons
 }
 
 template <class V>
-static int OuterRestrictLaunch(const PolderOuterRows &O, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const V *own, const V *ghost, V *bc, PolderStream stream)
+static int OuterRestrictLaunch(const PolderOuterRows &O, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const V *own,
+                               const V *ghost, V *bc, PolderStream stream)
 {
   return PolderForEach(n, stream, [=] __device__(PetscInt t) {
     V s = 0;
@@ -127,13 +133,17 @@ static int OuterRestrictLaunch(const PolderOuterRows &O, PetscInt n, const Petsc
   });
 }
 
-int PolderLevelOuterRestrict_CUDA(PetscBool single, const PolderOuterRows *rows, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const void *own, const void *ghost, void *bc, PolderStream stream)
+int PolderLevelOuterRestrict_CUDA(PetscBool single, const PolderOuterRows *rows, PetscInt n, const PetscInt target[], const PetscInt ptr[],
+                                  const PetscInt member[], const void *own, const void *ghost, void *bc, PolderStream stream)
 {
-  return single ? OuterRestrictLaunch(*rows, n, target, ptr, member, (const float *)own, (const float *)ghost, (float *)bc, stream) : OuterRestrictLaunch(*rows, n, target, ptr, member, (const PetscScalar *)own, (const PetscScalar *)ghost, (PetscScalar *)bc, stream);
+  return single ? OuterRestrictLaunch(*rows, n, target, ptr, member, (const float *)own, (const float *)ghost, (float *)bc, stream)
+                : OuterRestrictLaunch(*rows, n, target, ptr, member, (const PetscScalar *)own, (const PetscScalar *)ghost, (PetscScalar *)bc, stream);
 }
 
 template <class V>
-static __global__ void __launch_bounds__(POLDER_BLOCK) OuterDotsKernel(const PolderOuterRows O, bool second, const V *__restrict__ ghost, const V *__restrict__ x, const V *__restrict__ b, V *v, PetscReal *sum, PolderReduceScratch *scratch)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  OuterDotsKernel(const PolderOuterRows O, bool second, const V *__restrict__ ghost, const V *__restrict__ x, const V *__restrict__ b, V *v, PetscReal *sum,
+                  PolderReduceScratch *scratch)
 {
   double part[3] = {};
 
@@ -156,7 +166,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) OuterDotsKernel(const Pol
 }
 
 template <class V>
-static int OuterDotsLaunch(const PolderOuterRows &O, PetscBool second, const V *ghost, const V *x, const V *b, V *v, PetscReal sum[], void *work, PolderStream stream)
+static int OuterDotsLaunch(const PolderOuterRows &O, PetscBool second, const V *ghost, const V *x, const V *b, V *v, PetscReal sum[], void *work,
+                           PolderStream stream)
 {
   const unsigned int blocks = PetscMin(PolderBlocks(O.n, POLDER_BLOCK), OUTER_BLOCKS);
 
@@ -164,7 +175,10 @@ static int OuterDotsLaunch(const PolderOuterRows &O, PetscBool second, const V *
   return cudaGetLastError();
 }
 
-int PolderLevelOuterDots_CUDA(PetscBool single, const PolderOuterRows *rows, PetscBool second, const void *ghost, const void *x, const void *b, void *v, PetscReal sum[], void *work, PolderStream stream)
+int PolderLevelOuterDots_CUDA(PetscBool single, const PolderOuterRows *rows, PetscBool second, const void *ghost, const void *x, const void *b, void *v,
+                              PetscReal sum[], void *work, PolderStream stream)
 {
-  return single ? OuterDotsLaunch(*rows, second, (const float *)ghost, (const float *)x, (const float *)b, (float *)v, sum, work, stream) : OuterDotsLaunch(*rows, second, (const PetscScalar *)ghost, (const PetscScalar *)x, (const PetscScalar *)b, (PetscScalar *)v, sum, work, stream);
+  return single
+         ? OuterDotsLaunch(*rows, second, (const float *)ghost, (const float *)x, (const float *)b, (float *)v, sum, work, stream)
+         : OuterDotsLaunch(*rows, second, (const PetscScalar *)ghost, (const PetscScalar *)x, (const PetscScalar *)b, (PetscScalar *)v, sum, work, stream);
 }

@@ -1,4 +1,7 @@
-/* Pairwise aggregation, one thread a row: proposals, pairs, the numbers of the aggregates and the rows of each. What is counted are integers, so results do not depend on the order. */
+/*
+  Pairwise aggregation, one thread a row: proposals, pairs, the numbers of the aggregates and the rows of each. All counters are integers, so results do not
+  depend on the order.
+*/
 #include "foreach.cuh"
 #include "index.cuh"
 #include "kernels/pairrow.h"
@@ -8,7 +11,8 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
-int PolderPairsPropose_CUDA(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream)
+int PolderPairsPropose_CUDA(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[],
+                            const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream)
 {
   const PolderPairRule r = *rule;
 
@@ -41,7 +45,8 @@ int PolderPairsSingle_CUDA(PetscInt n, const PetscInt row[], PetscInt mate[], Po
   return PolderForEach(n, stream, [=] __device__(PetscInt k) { mate[row[k]] = row[k]; });
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderPairsDirectionsKernel(PetscInt m, const PetscInt64 *__restrict__ place, const PetscInt *__restrict__ next, PetscInt *count)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderPairsDirectionsKernel(PetscInt m, const PetscInt64 *__restrict__ place, const PetscInt *__restrict__ next, PetscInt *count)
 {
   const PetscInt stride = (PetscInt)gridDim.x * POLDER_BLOCK;
   int            own[3] = {0, 0, 0};
@@ -68,7 +73,8 @@ int PolderPairsDirections_CUDA(PetscInt m, const PolderPairRule *rule, const Pet
   return err ? err : cudaGetLastError();
 }
 
-int PolderPairsAlign_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[], PolderStream stream)
+int PolderPairsAlign_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt count[3],
+                          const PetscInt mate[], PetscInt next[], PolderStream stream)
 {
   const PolderPairRule r = *rule;
 
@@ -80,7 +86,8 @@ int PolderPairsAlign_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], 
   });
 }
 
-int PolderPairsPlaces_CUDA(PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad, PolderStream stream)
+int PolderPairsPlaces_CUDA(PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad,
+                           PolderStream stream)
 {
   const PetscInt one = near[0], line = near[1], plane = near[2];
 
@@ -95,21 +102,23 @@ int PolderPairsPlaces_CUDA(PetscInt m, PetscInt shift, const PetscInt ai[], cons
   });
 }
 
-int PolderPairsNextPlaces_CUDA(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3], const PetscInt64 place[], PetscInt64 next[], PolderStream stream)
+int PolderPairsNextPlaces_CUDA(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3],
+                               const PetscInt64 place[], PetscInt64 next[], PolderStream stream)
 {
   return PolderForEach(m, stream, [=] __device__(PetscInt i) {
     if (PolderPairLeads(i, mate, join)) next[agg[i]] = PolderPairPlace(place[i], PolderPairMostWanted(count));
   });
 }
 
-int PolderPairsJoin_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream)
+int PolderPairsJoin_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[],
+                         const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream)
 {
   const PolderPairRule r = *rule;
 
   return PolderForEach(m, stream, [=] __device__(PetscInt i) { join[i] = mate[i] == i ? PolderPairJoin(i, ai, aj, aa, sum, diag, &r, mate) : i; });
 }
 
-/* 1 where a row numbers its pair */
+/* 1 for a row that numbers its pair */
 struct PolderLeads {
   const PetscInt *mate, *join;
 
@@ -131,7 +140,8 @@ size_t PolderPairsWork_CUDA(PetscInt m)
   return sort > scan ? sort : scan;
 }
 
-int PolderPairsNumber_CUDA(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count, void *work, size_t bytes, PolderStream stream)
+int PolderPairsNumber_CUDA(PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count, void *work, size_t bytes,
+                           PolderStream stream)
 {
   PolderLeadsIterator leads(PolderRowIterator(0), PolderLeads{mate, join});
   cudaError_t         err = m > 0 ? cub::DeviceScan::InclusiveSum(work, bytes, leads, agg, m, stream) : cudaMemsetAsync(count, 0, sizeof(*count), stream);
@@ -159,7 +169,8 @@ int PolderPairsCompose_CUDA(PetscInt m, PetscInt n, const PetscInt next[], Petsc
   return PolderForEach(m, stream, [=] __device__(PetscInt i) { agg[i] = agg[i] < n ? next[agg[i]] : nc; });
 }
 
-int PolderMembers_CUDA(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[], PetscInt key[], PetscInt number[], void *work, size_t bytes, PolderStream stream)
+int PolderMembers_CUDA(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[], PetscInt key[], PetscInt number[], void *work,
+                       size_t bytes, PolderStream stream)
 {
   int bits = 1, err;
 

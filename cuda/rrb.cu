@@ -1,12 +1,12 @@
-/* Kernels of the repeated red-black preconditioner: a grid each, or one for all small ones. */
+/* Kernels of the repeated red-black preconditioner: one for each grid, or one for all small grids. */
 #include "rrbsweeps.cuh"
 #include "kernels/rrb.h"
 
-/* Blocks for which a multiprocessor has registers, on the way down and up */
+/* Resident blocks, limited by registers, of the forward and the backward sweep */
 #define RRB_DOWN 8
 #define RRB_UP   5
 
-/* Small grids: threads of a block, and blocks of a cluster, the first that the device takes */
+/* Small grids: threads of a block, and blocks of a cluster; the first size that the device supports is taken */
 #define RRB_SMALL_BLOCK 512
 #define RRB_CLUSTER     16
 #define RRB_CLUSTER_MIN 8
@@ -21,7 +21,7 @@ static __global__ void __launch_bounds__(RRB_BLOCK, RRB_DOWN) PolderRRBForwardKe
   }
 }
 
-/* The end of the two sums */
+/* Completes the two sums */
 struct RRBSums {
   PolderCGRho rho;
 
@@ -34,7 +34,8 @@ struct RRBSums {
 };
 
 template <bool DOT, class V>
-static __global__ void __launch_bounds__(RRB_BLOCK, RRB_UP) PolderRRBBackwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut, PolderCGRho rho, PolderReduceScratch *scratch)
+static __global__ void __launch_bounds__(RRB_BLOCK, RRB_UP)
+  PolderRRBBackwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut, PolderCGRho rho, PolderReduceScratch *scratch)
 {
   double part[2] = {0, 0};
 
@@ -69,7 +70,7 @@ int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, const Po
   return cudaGetLastError();
 }
 
-/* Vectors of red nodes: a thread a cell */
+/* Vectors of red nodes: one thread for each cell */
 template <class V>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedForwardKernel(const __grid_constant__ PolderRRBStep s, const PetscScalar *__restrict__ r)
 {
@@ -79,7 +80,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedForwardKe
 }
 
 template <bool DOT, class V>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedBackwardKernel(const __grid_constant__ PolderRRBStep s, const PetscScalar *__restrict__ r, PetscScalar *__restrict__ z, PolderCGRho rho, PolderReduceScratch *scratch)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderRRBReducedBackwardKernel(const __grid_constant__ PolderRRBStep s, const PetscScalar *__restrict__ r, PetscScalar *__restrict__ z, PolderCGRho rho,
+                                 PolderReduceScratch *scratch)
 {
   const PetscInt lines   = (s.g.hx + POLDER_BLOCK - 1) / POLDER_BLOCK;
   double         part[2] = {0, 0};
@@ -101,7 +104,8 @@ int PolderRRBReducedForward_CUDA(PetscBool single, const PolderRRBStep *step, co
   return cudaGetLastError();
 }
 
-int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
+int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho, void *work,
+                                  PolderStream stream)
 {
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
   const unsigned int   blocks  = (unsigned int)PetscMin((PetscInt64)PolderBlocks(step->g.hx, POLDER_BLOCK) * step->g.hy, POLDER_REDUCE_BLOCKS);
@@ -113,7 +117,7 @@ int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, c
   return cudaGetLastError();
 }
 
-/* Blocks of one cluster, or, where the device has none, of a cooperative launch */
+/* A barrier over the blocks of one cluster or, if the device has no clusters, of a cooperative launch */
 static __device__ __forceinline__ void RRBSync(bool cluster)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -133,7 +137,7 @@ static __global__ void __launch_bounds__(RRB_SMALL_BLOCK) PolderRRBSmallKernel(c
   RRBSweeps<V>(a, [&] { RRBSync(a.cluster); });
 }
 
-/* Blocks of the largest cluster that this device takes, 0: none */
+/* Number of blocks of the largest cluster that this device supports, 0: none */
 template <class V>
 static int RRBCluster(void)
 {
@@ -188,7 +192,8 @@ static int RRBSmallLaunch(RRBSmall &a, cudaStream_t stream)
   return cudaLaunchKernelExC(&config, (const void *)PolderRRBSmallKernel<V>, args);
 }
 
-int PolderRRBSmall_CUDA(PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[], PolderStream stream)
+int PolderRRBSmall_CUDA(PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[],
+                        const PetscScalar b[], PetscScalar x[], PolderStream stream)
 {
   RRBSmall a = {};
 

@@ -1,26 +1,26 @@
 /*
-  Conjugate gradients on the first Schur complement S of a 5-point matrix with PC rrb: many steps in one kernel, whose blocks meet at barriers. A step is a dozen or more
-  passes, most of them over so little that launches would take longer than they do.
+  Conjugate gradients on the first Schur complement S of a 5-point matrix with PC rrb: many steps in one kernel with grid barriers. A step has a dozen passes
+  or more, most of them over so few values that launches would take longer.
 */
 #include "rrbsweeps.cuh"
 
-/* Threads of a block, one of which a multiprocessor takes */
+/* Threads of a block; one block a multiprocessor */
 #define RRB_CG_BLOCK 512
-/* Entries of vectors that a thread reads before it writes */
+/* Vector entries that a thread loads before it stores any */
 #define RRB_CG_UNROLL 4
 
 struct RRBCG {
-  PolderRRBStep      first; /* the first grid, whose black nodes are gone */
+  PolderRRBStep      first; /* the first grid, with its black nodes eliminated */
   RRBSmall           below;
   PetscInt           n, count;
-  bool               prepare, start; /* z, and a direction, are not there yet */
+  bool               prepare, start; /* prepare: z must be computed first; start: there is no direction yet */
   const PetscScalar *S;
   PetscScalar       *x, *r, *z, *p, *w;
   PolderCGState     *state;
   double            *partial;
 };
 
-/* use(i, load(i)) for all entries of vectors of length n */
+/* Calls use(i, load(i)) for all entries of vectors of length n */
 template <class Load, class Use>
 static __device__ __forceinline__ void RRBCGEach(PetscInt n, Load load, Use use)
 {
@@ -67,7 +67,7 @@ static __device__ __forceinline__ void RRBCGProduct(const RRBCG &a, const RRBCre
   }
 }
 
-/* r <- r - alpha w, now and then without its mean as the step before has left it; sum: (r, r), sum r */
+/* r <- r - alpha w. Every POLDER_CG_MEAN steps also subtracts the mean of r, as computed in the step before; sum: (r, r), sum r */
 static __device__ __forceinline__ void RRBCGUpdate(const RRBCG &a, const PolderCGState &s, double pw, double (&sum)[2])
 {
   const double alpha = pw > 0 && !isinf(pw) ? s.rho / pw : 0.0, mean = s.nullspace && (s.its + 1) % POLDER_CG_MEAN == 0 ? s.sum[3] / s.N : 0.0;
@@ -105,8 +105,9 @@ static __device__ __forceinline__ void RRBCGPrecondition(const RRBCG &a, coopera
   }
 }
 
-/* One step but for its preconditioner. The threads `one` have the state of their block, of which that with `tell` speaks to the host */
-static __device__ __forceinline__ void RRBCGStep(const RRBCG &a, cooperative_groups::grid_group &grid, const RRBCrew &all, bool first, PolderCGState &s, bool one, bool tell)
+/* One step without its preconditioner. Threads with `one` set keep the state of their block; the one with `tell` set reports to the host */
+static __device__ __forceinline__ void RRBCGStep(const RRBCG &a, cooperative_groups::grid_group &grid, const RRBCrew &all, bool first, PolderCGState &s,
+                                                 bool one, bool tell)
 {
   double pw[1] = {0}, norm[2] = {0, 0};
 
@@ -132,7 +133,7 @@ static __device__ __forceinline__ void RRBCGFinish(const RRBCG &a, double alpha)
     a.n, [&](PetscInt i) { return make_double2(a.x[i], a.p[i]); }, [&](PetscInt i, double2 t) { a.x[i] = t.x + alpha * t.y; });
 }
 
-/* The sum of r, where a cycle begins and the mean of z is to be taken */
+/* The sum of r at the begin of a cycle, if the mean of z is to be removed */
 static __device__ __forceinline__ void RRBCGBegin(const RRBCG &a, cooperative_groups::grid_group &grid, PolderCGState &s, bool one)
 {
   double sum[1] = {0};
@@ -174,7 +175,8 @@ static __global__ void __launch_bounds__(RRB_CG_BLOCK, 1) PolderRRBCGKernel(cons
   *a.state = s;
 }
 
-int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar z[], PetscScalar p[], PetscScalar w[], PolderCGState *state, void *work, PolderStream stream)
+int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar z[],
+                     PetscScalar p[], PetscScalar w[], PolderCGState *state, void *work, PolderStream stream)
 {
   RRBCG     a      = {};
   RRBSmall &b      = a.below;
@@ -202,7 +204,8 @@ int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool
   b.b       = system->b;
   b.x       = system->x;
   for (PetscInt k = 0; k < b.ngrid; ++k) b.step[k] = system->step[k + 1];
-  return cudaLaunchCooperativeKernel((const void *)(system->single ? PolderRRBCGKernel<float> : PolderRRBCGKernel<double>), dim3(PolderMultiprocessors()), dim3(RRB_CG_BLOCK), args, 0, stream);
+  return cudaLaunchCooperativeKernel((const void *)(system->single ? PolderRRBCGKernel<float> : PolderRRBCGKernel<double>), dim3(PolderMultiprocessors()),
+                                     dim3(RRB_CG_BLOCK), args, 0, stream);
 }
 
 PetscInt PolderRRBCGMost_CUDA(void)

@@ -1,4 +1,4 @@
-/* The repeated red-black factorisation: a thread a node or a cell, in the steps of src/kernels/rrbrow.h. */
+/* The repeated red-black factorisation, one thread for each node or cell, with the steps of src/kernels/rrbrow.h. */
 #include "launch.cuh"
 #include "kernels/rrb.h"
 
@@ -6,7 +6,7 @@
 #define RRB_X 32
 #define RRB_Y 8
 
-/* Raises bits of *seen; by all lanes of a warp */
+/* Sets bits of *seen; called by all lanes of a warp */
 static __device__ __forceinline__ void RRBTell(int bits, int *seen)
 {
   bits = (int)__reduce_or_sync(0xffffffffu, (unsigned int)bits);
@@ -30,15 +30,16 @@ static RRBOut RRBOutOf(PetscScalar *const row[])
   return out;
 }
 
-/* What has been read of a row */
+/* The entries read from a row */
 struct RRBNode {
   PetscScalar a[RRB_NROW];
   PetscReal   sum, size;
   int         seen;
 };
 
-/* Entry (i, j) of the line that begins with node `line`, and its mirror image, which must be the same */
-static __device__ __forceinline__ void RRBTake(RRBNode &n, PetscInt nx, PetscInt line, PetscInt i, PetscInt j, PetscScalar value, PetscScalar mirror, PetscScalar diagonal)
+/* Reads entry (i, j) of the line that begins with node `line`, and its mirror image, which must be equal */
+static __device__ __forceinline__ void RRBTake(RRBNode &n, PetscInt nx, PetscInt line, PetscInt i, PetscInt j, PetscScalar value, PetscScalar mirror,
+                                               PetscScalar diagonal)
 {
   const int to = value == 0 ? -1 : PolderRRBDirection(nx, line, i, j);
 
@@ -63,11 +64,12 @@ static __device__ __forceinline__ void RRBPut(const RRBNode &n, const RRBOut &ou
 struct RRBDiagonals {
   PetscInt           nd;
   bool               half;
-  PetscInt           off[POLDER_RRB_DIAGONALS], mirror[POLDER_RRB_DIAGONALS]; /* mirror: number of the diagonal with the other sign, -1: none */
+  PetscInt           off[POLDER_RRB_DIAGONALS], mirror[POLDER_RRB_DIAGONALS]; /* mirror: number of the diagonal with the opposite offset, -1: none */
   const PetscScalar *val[POLDER_RRB_DIAGONALS], *main;
 };
 
-static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBRowsDiaKernel(PetscInt nx, PetscInt ny, const __grid_constant__ RRBDiagonals A, const __grid_constant__ RRBOut out, int *seen)
+static __global__ void __launch_bounds__(RRB_X *RRB_Y)
+  PolderRRBRowsDiaKernel(PetscInt nx, PetscInt ny, const __grid_constant__ RRBDiagonals A, const __grid_constant__ RRBOut out, int *seen)
 {
   const PetscInt x = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), y = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y), line = y * nx, i = line + x, m = nx * ny;
   RRBNode        n = {};
@@ -89,7 +91,8 @@ static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBRowsDiaKernel(Pe
   RRBTell(n.seen, seen);
 }
 
-int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscBool half, PetscScalar *const row[], int *seen, PolderStream stream)
+int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscBool half, PetscScalar *const row[],
+                          int *seen, PolderStream stream)
 {
   RRBDiagonals A = {};
 
@@ -108,14 +111,17 @@ int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt 
   return cudaGetLastError();
 }
 
-static __device__ __forceinline__ PetscScalar RRBFind(const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, PetscInt i, PetscInt j)
+static __device__ __forceinline__ PetscScalar RRBFind(const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa,
+                                                      PetscInt i, PetscInt j)
 {
   for (PetscInt k = ai[i]; k < ai[i + 1]; ++k)
     if (aj[k] == j) return aa[k];
   return 0;
 }
 
-static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBRowsCsrKernel(PetscInt nx, PetscInt ny, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const __grid_constant__ RRBOut out, int *seen)
+static __global__ void __launch_bounds__(RRB_X *RRB_Y)
+  PolderRRBRowsCsrKernel(PetscInt nx, PetscInt ny, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa,
+                         const __grid_constant__ RRBOut out, int *seen)
 {
   const PetscInt x = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), y = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y), line = y * nx, i = line + x;
   RRBNode        n = {};
@@ -130,13 +136,16 @@ static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBRowsCsrKernel(Pe
   RRBTell(n.seen, seen);
 }
 
-int PolderRRBRowsCsr_CUDA(PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[], int *seen, PolderStream stream)
+int PolderRRBRowsCsr_CUDA(PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[], int *seen,
+                          PolderStream stream)
 {
   PolderRRBRowsCsrKernel<<<RRBBlocks(nx, ny), dim3(RRB_X, RRB_Y), 0, stream>>>(nx, ny, ai, aj, aa, RRBOutOf(row), seen);
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBBlackKernel(const __grid_constant__ PolderRRBGrid g, const __grid_constant__ PolderRRBEntries rows, PetscReal omega, PetscScalar *c, PetscScalar *x, int *seen)
+static __global__ void __launch_bounds__(RRB_X *RRB_Y)
+  PolderRRBBlackKernel(const __grid_constant__ PolderRRBGrid g, const __grid_constant__ PolderRRBEntries rows, PetscReal omega, PetscScalar *c, PetscScalar *x,
+                       int *seen)
 {
   const PetscInt u = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), v = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y);
 
@@ -149,7 +158,8 @@ int PolderRRBBlack_CUDA(const PolderRRBGrid *g, const PolderRRBEntries *rows, Pe
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBRedKernel(const __grid_constant__ PolderRRBGrid g, bool half, PetscReal omega, PetscScalar *c, PetscScalar *x, int *seen)
+static __global__ void __launch_bounds__(RRB_X *RRB_Y)
+  PolderRRBRedKernel(const __grid_constant__ PolderRRBGrid g, bool half, PetscReal omega, PetscScalar *c, PetscScalar *x, int *seen)
 {
   const PetscInt  u = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), v = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y);
   const ptrdiff_t p    = (ptrdiff_t)v * g.pitch + u;
@@ -174,7 +184,9 @@ int PolderRRBRed_CUDA(const PolderRRBGrid *g, PetscBool half, PetscReal omega, P
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBNextKernel(const __grid_constant__ PolderRRBGrid g, bool half, const PetscScalar *__restrict__ c, const PetscScalar *__restrict__ x, const __grid_constant__ RRBOut out, PetscInt ld)
+static __global__ void __launch_bounds__(RRB_X *RRB_Y)
+  PolderRRBNextKernel(const __grid_constant__ PolderRRBGrid g, bool half, const PetscScalar *__restrict__ c, const PetscScalar *__restrict__ x,
+                      const __grid_constant__ RRBOut out, PetscInt ld)
 {
   const PetscInt  u = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), v = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y);
   const ptrdiff_t p  = (ptrdiff_t)v * g.pitch + u;
@@ -194,7 +206,8 @@ static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBNextKernel(const
   } else if (r2) PolderRRBCoarse(g.size, g.pitch, c, x, p, row, u);
 }
 
-int PolderRRBNext_CUDA(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[], PetscInt ld, PolderStream stream)
+int PolderRRBNext_CUDA(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[], PetscInt ld,
+                       PolderStream stream)
 {
   PolderRRBNextKernel<<<RRBBlocks(g->hx, g->hy), dim3(RRB_X, RRB_Y), 0, stream>>>(*g, half, c, x, RRBOutOf(row), ld);
   return cudaGetLastError();
@@ -221,7 +234,8 @@ int PolderRRBScale_CUDA(const PolderRRBGrid *g, PetscScalar c[], float single[],
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBRestShiftKernel(PetscInt n, PetscInt ld, const PetscInt *__restrict__ part, const PetscScalar *__restrict__ shift, PetscScalar *E)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderRRBRestShiftKernel(PetscInt n, PetscInt ld, const PetscInt *__restrict__ part, const PetscScalar *__restrict__ shift, PetscScalar *E)
 {
   for (size_t k = (size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x; k < (size_t)ld * ld; k += (size_t)gridDim.x * POLDER_BLOCK) {
     const PetscInt i = (PetscInt)(k / ld), j = (PetscInt)(k % ld), p = part && i < n && j < n ? part[i] : -1;
@@ -230,7 +244,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBRestShiftKernel(
   }
 }
 
-static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBRestKernel(PetscInt nx, PetscInt ny, PetscBool skew, const __grid_constant__ RRBOut row, PetscInt ld, PetscScalar *E)
+static __global__ void __launch_bounds__(RRB_X *RRB_Y)
+  PolderRRBRestKernel(PetscInt nx, PetscInt ny, PetscBool skew, const __grid_constant__ RRBOut row, PetscInt ld, PetscScalar *E)
 {
   const PetscInt x = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), y = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y), i = PolderRRBUnknown(nx, ny, skew, x, y);
 
@@ -245,7 +260,8 @@ static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBRestKernel(Petsc
   }
 }
 
-int PolderRRBRest_CUDA(PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[], PetscInt ld, PetscScalar E[], PolderStream stream)
+int PolderRRBRest_CUDA(PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[], PetscInt ld,
+                       PetscScalar E[], PolderStream stream)
 {
   const PetscInt n = skew ? (nx * ny + 1) / 2 : nx * ny;
 

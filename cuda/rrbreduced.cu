@@ -1,9 +1,9 @@
 /* The first Schur complement S of a 5-point matrix on vectors of its red nodes (src/kernels/rrbreduced.h). */
 #include "rrbsweeps.cuh"
 
-/* Blocks of the product for which a multiprocessor has registers */
+/* Resident blocks of the product, limited by registers */
 #define RRB_MULT 6
-/* A block of the other kernels, a thread a cell */
+/* Size of a block of the other kernels, which have one thread for each cell */
 #define RRB_X 32
 #define RRB_Y 8
 
@@ -12,7 +12,8 @@ static dim3 RRBCells(const PolderRRBGrid *g)
   return dim3(PolderBlocks(g->hx, RRB_X), PolderBlocks(g->hy, RRB_Y));
 }
 
-static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBReducedFillKernel(const __grid_constant__ PolderRRBGrid g, bool half, PetscReal omega, PetscScalar *c, const PetscScalar *__restrict__ x, PetscScalar *a, int *seen)
+static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBReducedFillKernel(const __grid_constant__ PolderRRBGrid g, bool half, PetscReal omega,
+                                                                                  PetscScalar *c, const PetscScalar *__restrict__ x, PetscScalar *a, int *seen)
 {
   const PetscInt  u = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), v = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y);
   const ptrdiff_t p    = (ptrdiff_t)v * g.pitch + u;
@@ -27,13 +28,14 @@ static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBReducedFillKerne
   if (told) atomicOr(seen, told);
 }
 
-int PolderRRBReducedFill_CUDA(const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[], int *seen, PolderStream stream)
+int PolderRRBReducedFill_CUDA(const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[], int *seen,
+                              PolderStream stream)
 {
   PolderRRBReducedFillKernel<<<RRBCells(g), dim3(RRB_X, RRB_Y), 0, stream>>>(*g, half, omega, c, x, a, seen);
   return cudaGetLastError();
 }
 
-/* The end of the sum */
+/* Completes the sum */
 struct RRBSum {
   PetscScalar *dot;
 
@@ -41,7 +43,9 @@ struct RRBSum {
 };
 
 template <bool DOT>
-static __global__ void __launch_bounds__(RRB_BLOCK, RRB_MULT) PolderRRBReducedMultKernel(const __grid_constant__ PolderRRBGrid g, RRBStrips cut, const PetscScalar *__restrict__ a, const PetscScalar *__restrict__ x, PetscScalar *__restrict__ y, PetscScalar *dot, PolderReduceScratch *scratch)
+static __global__ void __launch_bounds__(RRB_BLOCK, RRB_MULT)
+  PolderRRBReducedMultKernel(const __grid_constant__ PolderRRBGrid g, RRBStrips cut, const PetscScalar *__restrict__ a, const PetscScalar *__restrict__ x,
+                             PetscScalar *__restrict__ y, PetscScalar *dot, PolderReduceScratch *scratch)
 {
   double part[1] = {0};
 
@@ -53,7 +57,8 @@ static __global__ void __launch_bounds__(RRB_BLOCK, RRB_MULT) PolderRRBReducedMu
   if (DOT) PolderGridSum<RRB_BLOCK>(part, scratch, RRBSum{dot});
 }
 
-int PolderRRBReducedMult_CUDA(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, void *work, PolderStream stream)
+int PolderRRBReducedMult_CUDA(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, void *work,
+                              PolderStream stream)
 {
   unsigned int    blocks;
   const RRBStrips cut = RRBCutLarge(*g, RRB_MULT, &blocks);
@@ -63,7 +68,8 @@ int PolderRRBReducedMult_CUDA(const PolderRRBGrid *g, const PetscScalar a[], con
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBReduceKernel(const __grid_constant__ PolderRRBGrid g, const PetscScalar *__restrict__ c, const PetscScalar *__restrict__ b, PetscInt ld, PetscScalar *__restrict__ r)
+static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBReduceKernel(const __grid_constant__ PolderRRBGrid g, const PetscScalar *__restrict__ c,
+                                                                             const PetscScalar *__restrict__ b, PetscInt ld, PetscScalar *__restrict__ r)
 {
   const PetscInt  u = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), v = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y), h2 = g.nx / 2;
   const ptrdiff_t p = (ptrdiff_t)v * g.pitch + u;
@@ -73,7 +79,8 @@ static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBReduceKernel(con
 
   c += g.origin;
   r[(size_t)v * g.hx + u] = PolderRRBReduceR1(g.size, g.pitch, c, p, l, 2 * u, PolderRRBWest(2 * u), PolderRRBEast(2 * u, g.nx));
-  if (u < h2 && v < g.ny / 2) r[(size_t)g.hx * (size_t)g.hy + (size_t)v * h2 + u] = PolderRRBReduceR2(g.size, g.pitch, c, p, l, 2 * u + 1, 2 * u, PolderRRBEast(2 * u + 1, g.nx));
+  if (u < h2 && v < g.ny / 2)
+    r[(size_t)g.hx * (size_t)g.hy + (size_t)v * h2 + u] = PolderRRBReduceR2(g.size, g.pitch, c, p, l, 2 * u + 1, 2 * u, PolderRRBEast(2 * u + 1, g.nx));
 }
 
 int PolderRRBReduce_CUDA(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[], PolderStream stream)
@@ -82,7 +89,9 @@ int PolderRRBReduce_CUDA(const PolderRRBGrid *g, const PetscScalar c[], const Pe
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBExpandKernel(const __grid_constant__ PolderRRBGrid g, const PetscScalar *__restrict__ c, const PetscScalar *__restrict__ b, const PetscScalar *__restrict__ r, PetscScalar *__restrict__ x, PetscInt ld)
+static __global__ void __launch_bounds__(RRB_X *RRB_Y)
+  PolderRRBExpandKernel(const __grid_constant__ PolderRRBGrid g, const PetscScalar *__restrict__ c, const PetscScalar *__restrict__ b,
+                        const PetscScalar *__restrict__ r, PetscScalar *__restrict__ x, PetscInt ld)
 {
   const PetscInt  u = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), v = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y), h2 = g.nx / 2;
   const ptrdiff_t p = (ptrdiff_t)v * g.pitch + u;
@@ -100,13 +109,15 @@ static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBExpandKernel(con
   if (u < h2) x[ld + 1] = q.c2[u];
 }
 
-int PolderRRBExpand_CUDA(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[], PetscInt ld, PolderStream stream)
+int PolderRRBExpand_CUDA(const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[], PetscInt ld,
+                         PolderStream stream)
 {
   PolderRRBExpandKernel<<<RRBCells(g), dim3(RRB_X, RRB_Y), 0, stream>>>(*g, c, b, r, x, ld);
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(RRB_X *RRB_Y) PolderRRBPickKernel(const __grid_constant__ PolderRRBGrid g, const PetscScalar *__restrict__ x, PetscInt ld, PetscScalar *__restrict__ r)
+static __global__ void __launch_bounds__(RRB_X *RRB_Y)
+  PolderRRBPickKernel(const __grid_constant__ PolderRRBGrid g, const PetscScalar *__restrict__ x, PetscInt ld, PetscScalar *__restrict__ r)
 {
   const PetscInt u = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), v = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y), h2 = g.nx / 2;
 

@@ -1,9 +1,8 @@
 /*
   Sweeps of the repeated red-black preconditioner. V is the type of the factor, double or float.
-
-  A warp goes up a strip of cells (u, v), one row of them a step; a cell has the nodes r1, b1 of line 2v and b2, r2 of line 2v + 1. What the cells beside it have to say
-  comes from other lanes, what those below have, in registers, so that everything is read once. The first and the last lane only bring neighbours. Nothing of a sweep is
-  stored but its result: the way back makes r1 again from the right-hand side, which costs less than to write and to read it.
+  A warp goes up a strip of cells (u, v) by one row a step; a cell has the nodes r1, b1 of line 2v and b2, r2 of line 2v + 1. Values of the cells beside it
+  come from other lanes, values of the row below are kept in registers, so that every value is loaded once. The first and the last lane only load values for
+  their neighbours. A sweep stores only its result: the backward sweep recomputes r1 from the right-hand side, which costs less than storing and loading it.
 */
 #pragma once
 
@@ -11,13 +10,13 @@
 #include "kernels/rrbreduced.h"
 #include "kernels/rrb.h"
 
-/* How lines of a vector are read: 0: one entry at a time; 1: pairs; 2: pairs, which on odd lines begin one entry before the cell */
+/* Access to lines of a vector: 0: one entry at a time; 1: pairs; 2: pairs, which on odd lines begin one entry before the cell */
 static __device__ __forceinline__ int RRBPairs(const PetscScalar *a, PetscInt ld)
 {
   return (size_t)a % sizeof(double2) ? 0 : ld % 2 ? 2 : 1;
 }
 
-/* Nodes (2u, y) and (2u + 1, y), zero outside of the grid. The second is not known to the last lane */
+/* Nodes (2u, y) and (2u + 1, y), zero outside of the grid. The last lane does not get the second one */
 static __device__ __forceinline__ double2 RRBLoad(const PolderRRBStep &s, int pairs, PetscInt u, PetscInt y)
 {
   const PetscInt     x  = 2 * u;
@@ -40,7 +39,7 @@ static __device__ __forceinline__ double2 RRBLoad(const PolderRRBStep &s, int pa
   return t;
 }
 
-/* Line y of the solution at cell u: t, and, on odd lines with pairs = 2, what the cell before has at its second node */
+/* Stores line y of the solution at cell u: t and, on odd lines with pairs = 2, the second node of the cell before */
 static __device__ __forceinline__ void RRBStore(const PolderRRBStep &s, int pairs, PetscInt u, PetscInt y, double2 t, double before)
 {
   const PetscInt x = 2 * u;
@@ -58,10 +57,10 @@ static __device__ __forceinline__ void RRBStore(const PolderRRBStep &s, int pair
   }
 }
 
-/* Coefficient f of the cell, where there is one */
+/* Coefficient f of the cell, where the cell exists */
 #define C(f, when) ((when) ? (double)__ldg(&c[(size_t)(f)*s.g.size]) : 0.0)
 
-/* What b2(u, v - 1) says to r1(u, v); c leads to cell (u, v) */
+/* The contribution of b2(u, v - 1) to r1(u, v); c points to cell (u, v) */
 template <class V>
 static __device__ __forceinline__ double RRBBelow(const PolderRRBStep &s, const V *c, PetscInt u, PetscInt v)
 {
@@ -69,7 +68,7 @@ static __device__ __forceinline__ double RRBBelow(const PolderRRBStep &s, const 
   return C(RRB_B2N, true) * s.r[(ptrdiff_t)(2 * v - 1) * s.ld + 2 * u];
 }
 
-/* Rows v0 <= v < v1 of the next grid's right-hand side; half: of r1 and r2 of the rest */
+/* Rows v0 <= v < v1 of the next grid's right-hand side; half: of the r1 and r2 of the rest */
 template <class V>
 static __device__ __forceinline__ void RRBForward(const PolderRRBStep &s, PetscInt tile, PetscInt v0, PetscInt v1)
 {
@@ -79,7 +78,7 @@ static __device__ __forceinline__ void RRBForward(const PolderRRBStep &s, PetscI
   const V       *c     = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v0 * s.g.pitch + u);
   PetscScalar   *r2    = s.rnext + (half ? (size_t)hx * (size_t)hy : 0);
   const PetscInt ld    = half ? nx2 : s.ldnext;
-  double         below = 0, left2 = 0; /* what b2 of the row below says to r1; what is left of r2 there */
+  double         below = 0, left2 = 0; /* below: contribution of b2 of the row below to r1; left2: the remaining r2 of that row */
 
   if (v0 > 0 && in) below = RRBBelow(s, c, u, v0);
 #pragma unroll 2
@@ -99,7 +98,7 @@ static __device__ __forceinline__ void RRBForward(const PolderRRBStep &s, PetscI
   }
 }
 
-/* Lines 2 v0 <= y < 2 v1 of the solution; part += what they add to (r, x) and to the sum of x */
+/* Lines 2 v0 <= y < 2 v1 of the solution; part += their contributions to (r, x) and to the sum of x */
 template <bool DOT, class V>
 static __device__ __forceinline__ void RRBBackward(const PolderRRBStep &s, PetscInt tile, PetscInt v0, PetscInt v1, double (&part)[2])
 {
@@ -110,8 +109,9 @@ static __device__ __forceinline__ void RRBBackward(const PolderRRBStep &s, Petsc
   const PetscScalar *r2    = s.xnext + (half ? (size_t)hx * (size_t)hy : 0);
   const PetscInt     ld    = half ? nx2 : s.ldnext;
   const bool         has2  = u >= 0 && u < nx2;
-  double             below = 0, n = 0, left2 = 0, x2below = 0, x2corner = 0; /* as above; b2 of the row below: its coupling to the N, what else is known of it; r2 there and one cell before */
-  double2            bbelow = {0, 0};
+  double             below = 0, n = 0, left2 = 0, x2below = 0,
+         x2corner = 0; /* of the row below: as above; the N coupling of its b2, and the known part of that b2; r2 there and one cell before */
+  double2 bbelow  = {0, 0};
 
   if (v0 > 0 && in) below = RRBBelow(s, c, u, v0);
   if (v0 > 0 && has2) x2below = r2[(size_t)(v0 - 1) * ld + u];
@@ -151,7 +151,7 @@ static __device__ __forceinline__ void RRBBackward(const PolderRRBStep &s, Petsc
   }
 }
 
-/* Vectors of red nodes: what cell (u, v) of the next grid's right-hand side gets from r */
+/* Vectors of red nodes: the contribution of r to the next grid's right-hand side at cell (u, v) */
 template <class V>
 static __device__ __forceinline__ void RRBReducedForward(const PolderRRBStep &s, const PetscScalar *r, PetscInt u, PetscInt v)
 {
@@ -167,9 +167,10 @@ static __device__ __forceinline__ void RRBReducedForward(const PolderRRBStep &s,
   s.rnext[(size_t)v * s.ldnext + u] = r2[0] - sum;
 }
 
-/* Red nodes of cell (u, v) of z; part += what they add to (r, z) and to the sum of z */
+/* Red nodes of cell (u, v) of z; part += their contributions to (r, z) and to the sum of z */
 template <bool DOT, class V>
-static __device__ __forceinline__ void RRBReducedBackward(const PolderRRBStep &s, const PetscScalar *r, PetscScalar *z, PetscInt u, PetscInt v, double (&part)[2])
+static __device__ __forceinline__ void RRBReducedBackward(const PolderRRBStep &s, const PetscScalar *r, PetscScalar *z, PetscInt u, PetscInt v,
+                                                          double (&part)[2])
 {
   const PetscInt     hx = s.g.hx, nx2 = s.g.nx / 2, ny2 = s.g.ny / 2;
   const V           *c   = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v * s.g.pitch + u);
@@ -178,14 +179,16 @@ static __device__ __forceinline__ void RRBReducedBackward(const PolderRRBStep &s
   const bool         here = u < nx2 && v<ny2, west = u> 0 && v < ny2, south = u < nx2 && v > 0;
   double             x1;
 
-  x1 = r[at1] * C(RRB_R1D, true) - (C(RRB_R1NE, here) * (here ? x2[0] : 0.0) + C(RRB_R1NW, west) * (west ? x2[-1] : 0.0) + C(RRB_R1SE, south) * (south ? x2[-s.ldnext] : 0.0) + C(RRB_R1SW, u > 0 && v > 0) * (u > 0 && v > 0 ? x2[-s.ldnext - 1] : 0.0));
+  x1 = r[at1] * C(RRB_R1D, true) -
+       (C(RRB_R1NE, here) * (here ? x2[0] : 0.0) + C(RRB_R1NW, west) * (west ? x2[-1] : 0.0) + C(RRB_R1SE, south) * (south ? x2[-s.ldnext] : 0.0) +
+        C(RRB_R1SW, u > 0 && v > 0) * (u > 0 && v > 0 ? x2[-s.ldnext - 1] : 0.0));
   z[at1] = x1;
   if (here) z[at2] = x2[0];
   if (DOT) part[0] += r[at1] * x1 + (here ? r[at2] * x2[0] : 0.0);
   if (DOT) part[1] += x1 + (here ? x2[0] : 0.0);
 }
 
-/* All grids from one on, and the rest */
+/* All small grids, and the rest */
 struct RRBSmall {
   PolderRRBPart      part;
   bool               cluster;
@@ -195,27 +198,28 @@ struct RRBSmall {
   PolderRRBStep      step[POLDER_RRB_SMALL_GRIDS];
 };
 
-/* Into the second-level cache, by all threads of the grid */
+/* Prefetches into the second-level cache, by all threads of the grid */
 static __device__ __forceinline__ void RRBPrefetch(const void *a, size_t bytes)
 {
 #if defined(__CUDA_ARCH__)
-  for (size_t k = 128 * ((size_t)blockIdx.x * blockDim.x + threadIdx.x); k < bytes; k += (size_t)128 * gridDim.x * blockDim.x) asm volatile("prefetch.global.L2 [%0];" ::"l"((const char *)a + k));
+  for (size_t k = 128 * ((size_t)blockIdx.x * blockDim.x + threadIdx.x); k < bytes; k += (size_t)128 * gridDim.x * blockDim.x)
+    asm volatile("prefetch.global.L2 [%0];" ::"l"((const char *)a + k));
 #endif
 }
 
-/* Warps that share a pass, and which of them this is; a block that has no part in it has none */
+/* The warps that share a pass, and the number of this one; a block that does not take part has none */
 struct RRBCrew {
-  bool     alone; /* the first block by itself */
+  bool     alone; /* only the first block takes part */
   PetscInt warp, warps;
 };
 
-/* neighbours on different multiprocessors */
+/* Consecutive numbers are on different multiprocessors */
 static __device__ __forceinline__ RRBCrew RRBAll(void)
 {
   return {false, (PetscInt)(threadIdx.x / 32 * gridDim.x + blockIdx.x), (PetscInt)(gridDim.x * (blockDim.x / 32))};
 }
 
-/* A pass with no more to do for a warp of one block than this many things: all blocks would wait for each other for longer */
+/* A pass with at most this many items for each warp of one block is done by one block: a barrier of all blocks would take longer */
 #define RRB_ALONE 2
 
 static __device__ __forceinline__ RRBCrew RRBCrewFor(PetscInt things)
@@ -231,13 +235,13 @@ static __device__ __forceinline__ RRBCrew RRBCrewFor(const PolderRRBGrid &g)
   return RRBCrewFor(RRBCut(g, 1).count);
 }
 
-/* How they share the strips of a grid */
+/* Distributes the strips of a grid over the warps */
 static __device__ __forceinline__ RRBStrips RRBShare(const PolderRRBGrid &g, PetscInt warps)
 {
   return RRBCut(g, (RRBCut(g, 1).count + warps - 1) / warps);
 }
 
-/* x <- inverse b, a row a warp */
+/* x <- inverse b, one row a warp */
 static __device__ __forceinline__ void RRBRest(const RRBSmall &a, const RRBCrew &crew)
 {
   for (PetscInt i = crew.warp; i < a.n; i += crew.warps) {
@@ -247,7 +251,7 @@ static __device__ __forceinline__ void RRBRest(const RRBSmall &a, const RRBCrew 
   }
 }
 
-/* What is asked for in a.part, by all warps of the grid, which meet in sync() */
+/* Executes the passes that a.part selects, by all warps of the grid, with sync() as barrier */
 template <class V, class Sync>
 static __device__ __forceinline__ void RRBSweeps(const RRBSmall &a, Sync sync)
 {
@@ -263,7 +267,8 @@ static __device__ __forceinline__ void RRBSweeps(const RRBSmall &a, Sync sync)
     const RRBCrew        crew = RRBCrewFor(s.g);
     const RRBStrips      cut  = RRBShare(s.g, crew.warps);
 
-    for (PetscInt i = crew.warp; i < cut.count; i += crew.warps) RRBForward<V>(s, i % cut.tiles, i / cut.tiles * cut.steps, min((i / cut.tiles + 1) * cut.steps, s.g.hy));
+    for (PetscInt i = crew.warp; i < cut.count; i += crew.warps)
+      RRBForward<V>(s, i % cut.tiles, i / cut.tiles * cut.steps, min((i / cut.tiles + 1) * cut.steps, s.g.hy));
     if (k + 1 < a.ngrid) meet(crew.alone && RRBCrewFor(a.step[k + 1].g).alone);
     else if (a.part == RRB_SMALL_ALL) meet(crew.alone && rest.alone);
   }
@@ -276,7 +281,8 @@ static __device__ __forceinline__ void RRBSweeps(const RRBSmall &a, Sync sync)
     const RRBCrew        crew = RRBCrewFor(s.g);
     const RRBStrips      cut  = RRBShare(s.g, crew.warps);
 
-    for (PetscInt i = crew.warp; i < cut.count; i += crew.warps) RRBBackward<false, V>(s, i % cut.tiles, i / cut.tiles * cut.steps, min((i / cut.tiles + 1) * cut.steps, s.g.hy), part);
+    for (PetscInt i = crew.warp; i < cut.count; i += crew.warps)
+      RRBBackward<false, V>(s, i % cut.tiles, i / cut.tiles * cut.steps, min((i / cut.tiles + 1) * cut.steps, s.g.hy), part);
     if (k) meet(crew.alone && RRBCrewFor(a.step[k - 1].g).alone);
   }
 }
@@ -287,17 +293,19 @@ static __device__ __forceinline__ void RRBSweeps(const RRBSmall &a, Sync sync)
 #define X(i)       (FRESH ? __ldcg(&x[i]) : __ldg(&x[i]))
 
 /*
-  Rows v0 <= v < v1 of S x in a strip, for r1 and r2, as the sweeps go up: of what a row says to the next one the sums are kept. part += what they add to (x, S x).
-  FRESH: this kernel has made x
+  Rows v0 <= v < v1 of S x in a strip, for r1 and r2, in the manner of the sweeps: the sums that a row contributes to the next one are kept. part += their
+  contributions to (x, S x). FRESH: this kernel has computed x.
 */
 template <bool DOT, bool FRESH>
-static __device__ __forceinline__ void RRBReducedMult(const PolderRRBGrid &g, PetscInt tile, PetscInt v0, PetscInt v1, const PetscScalar *__restrict__ a, const PetscScalar *x, PetscScalar *__restrict__ y, double &part)
+static __device__ __forceinline__ void RRBReducedMult(const PolderRRBGrid &g, PetscInt tile, PetscInt v0, PetscInt v1, const PetscScalar *__restrict__ a,
+                                                      const PetscScalar *x, PetscScalar *__restrict__ y, double &part)
 {
   const size_t   s = g.size, n1 = (size_t)g.hx * (size_t)g.hy;
   const int      lane = threadIdx.x % 32;
   const PetscInt u = tile * RRB_WIDTH - 1 + lane, hx = g.hx, h2 = g.nx / 2, k2 = g.ny / 2;
   const bool     in1 = u >= 0 && u < hx, in2 = u >= 0 && u < h2, mine1 = in1 && lane > 0 && lane < 31, mine2 = in2 && mine1;
-  double         sum1 = 0, sum2 = 0, n1e = 0, n2e = 0, south1 = 0, south2 = 0, x1below = 0, x2below = 0, x2corner = 0; /* of the row below: sums, couplings to the N, what it says to this one, values */
+  double         sum1 = 0, sum2 = 0, n1e = 0, n2e = 0, south1 = 0, south2 = 0, x1below = 0, x2below = 0,
+         x2corner = 0; /* of the row below: sums, couplings to the N, contributions to this row, values */
 
   a += (ptrdiff_t)g.origin + (ptrdiff_t)(v0 - 1) * g.pitch + u;
   if (v0 > 0) {
@@ -312,7 +320,8 @@ static __device__ __forceinline__ void RRBReducedMult(const PolderRRBGrid &g, Pe
     const bool   on1 = in1 && v < g.hy, on2 = in2 && v < k2, more1 = on1 && v < v1, more2 = on2 && v < v1;
     const double x1 = on1 ? X((size_t)v * hx + u) : 0.0, x2 = on2 ? X(n1 + (size_t)v * h2 + u) : 0.0;
     const double se = A(RRB_S1SE, on1), sw = A(RRB_S1SW, on1), ne = A(RRB_S1NE, more1), nw = A(RRB_S1NW, more1);
-    const double d1 = A(RRB_S1D, more1), e1 = A(RRB_S1E, more1), up1 = A(RRB_S1N, more1), d2 = A(RRB_S2D, more2), e2 = A(RRB_S2E, more2), up2 = A(RRB_S2N, more2);
+    const double d1 = A(RRB_S1D, more1), e1 = A(RRB_S1E, more1), up1 = A(RRB_S1N, more1), d2 = A(RRB_S2D, more2), e2 = A(RRB_S2E, more2),
+                 up2   = A(RRB_S2N, more2);
     const double right = __shfl_down_sync(0xffffffffu, sw * x1, 1), x2left = __shfl_up_sync(0xffffffffu, x2, 1);
 
     sum1 += n1e * x1;
@@ -320,8 +329,10 @@ static __device__ __forceinline__ void RRBReducedMult(const PolderRRBGrid &g, Pe
     if (v > v0 && mine1) y[(size_t)(v - 1) * hx + u] = sum1;
     if (v > v0 && mine2 && v - 1 < k2) y[n1 + (size_t)(v - 1) * h2 + u] = sum2;
     if (DOT && v > v0 && mine1) part += x1below * sum1 + (mine2 ? x2below * sum2 : 0.0);
-    sum1     = d1 * x1 + (e1 * __shfl_down_sync(0xffffffffu, x1, 1) + __shfl_up_sync(0xffffffffu, e1 * x1, 1) + south1) + (ne * x2 + se * x2below + sw * x2corner + nw * x2left);
-    sum2     = d2 * x2 + (e2 * __shfl_down_sync(0xffffffffu, x2, 1) + __shfl_up_sync(0xffffffffu, e2 * x2, 1) + south2) + (ne * x1 + __shfl_down_sync(0xffffffffu, nw * x1, 1));
+    sum1 = d1 * x1 + (e1 * __shfl_down_sync(0xffffffffu, x1, 1) + __shfl_up_sync(0xffffffffu, e1 * x1, 1) + south1) +
+           (ne * x2 + se * x2below + sw * x2corner + nw * x2left);
+    sum2 = d2 * x2 + (e2 * __shfl_down_sync(0xffffffffu, x2, 1) + __shfl_up_sync(0xffffffffu, e2 * x2, 1) + south2) +
+           (ne * x1 + __shfl_down_sync(0xffffffffu, nw * x1, 1));
     south1   = up1 * x1;
     south2   = up2 * x2;
     n1e      = up1;

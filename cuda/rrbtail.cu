@@ -1,29 +1,29 @@
 /*
-  The smallest grids of the repeated red-black preconditioner, and the rest, as one dense matrix: what their sweeps make of the unit vectors. A block sweeps a few of them at once, in
-  place, so that node (x, y) of a grid, which is node (2x+1, 2y+1) of the one before, keeps its value where it lies.
+  The smallest grids of the repeated red-black preconditioner, and the rest, combined in one dense matrix: the sweeps applied to the unit vectors. A block
+  sweeps a few vectors at once and in place: node (x, y) of a grid, which is node (2x+1, 2y+1) of the grid before, keeps its position.
 */
 #include "launch.cuh"
 #include "kernels/rrb.h"
 
-/* Threads of a block, and unit vectors that it sweeps, for which a coefficient is read once */
+/* Threads of a block, and the unit vectors that it sweeps at once, to load each coefficient once for all */
 #define RRB_TAIL_BLOCK   256
 #define RRB_TAIL_COLUMNS 4
 
-/* What a node has in each of the vectors */
+/* The values of a node in each of the vectors */
 struct __align__(16) RRBTailNode
 {
   double v[RRB_TAIL_COLUMNS];
 };
 
 struct RRBTail {
-  bool               red; /* vectors of the first grid have its red nodes only */
+  bool               red; /* vectors of the first grid contain its red nodes only */
   PetscInt           ngrid, nrest, ldrest, n, ld;
   const PetscScalar *inverse;
   PetscScalar       *T;
   PolderRRBStep      step[POLDER_RRB_SMALL_GRIDS];
 };
 
-/* A grid and where its nodes lie */
+/* A grid and the positions of its nodes */
 template <class V>
 struct RRBTailGrid {
   PetscInt     nx, ny, hx, hy, pitch, first, ld, stride;
@@ -57,7 +57,7 @@ struct RRBTailGrid {
     return x[first + ((j + 1) * stride - 1) * ld + (i + 1) * stride - 1];
   }
 
-  /* sum += coefficient f of the cell at p times node (i, j), where there is one */
+  /* sum += coefficient f of the cell at p times node (i, j), if the node exists */
   __device__ __forceinline__ void add(int f, PetscInt p, PetscInt i, PetscInt j, RRBTailNode &sum) const
   {
     if (i < 0 || j < 0 || i >= nx || j >= ny) return;
@@ -68,7 +68,7 @@ struct RRBTailGrid {
     for (int q = 0; q < RRB_TAIL_COLUMNS; ++q) sum.v[q] += a * y.v[q];
   }
 
-  /* node (i, j) <- it times coefficient f, -1: one, less sum */
+  /* Node (i, j) <- its value times coefficient f (-1: one), minus sum */
   __device__ __forceinline__ void put(int f, PetscInt p, PetscInt i, PetscInt j, const RRBTailNode &sum) const
   {
     const double d = f < 0 ? 1.0 : (double)__ldg(&c[(size_t)f * size + p]);
@@ -128,8 +128,9 @@ struct RRBTailGrid {
     }
     __syncthreads();
     for (PetscInt k = threadIdx.x; k < 2 * hx * hy && !red; k += RRB_TAIL_BLOCK) { /* b1 of all cells, and b2 */
-      const PetscInt b = k < hx * hy ? 0 : RRB_B2N - RRB_B1N, cell = k % (hx * hy), u = cell % hx, v = cell / hx, i = 2 * u + !b, j = 2 * v + !!b, p = v * pitch + u;
-      RRBTailNode    sum = {};
+      const PetscInt b = k < hx * hy ? 0 : RRB_B2N - RRB_B1N, cell = k % (hx * hy), u = cell % hx, v = cell / hx, i = 2 * u + !b, j = 2 * v + !!b,
+                     p = v * pitch + u;
+      RRBTailNode sum  = {};
 
       if (i >= nx || j >= ny) continue;
       add(RRB_B1N + b, p, i, j + 1, sum);
@@ -141,7 +142,7 @@ struct RRBTailGrid {
     __syncthreads();
   }
 
-  /* Unknown k of the rest that follows this grid */
+  /* Unknown k of the rest after this grid */
   __device__ __forceinline__ RRBTailNode &unknown(PetscInt k) const
   {
     const PetscInt n1 = half ? hx * hy : 0;
@@ -150,7 +151,7 @@ struct RRBTailGrid {
   }
 };
 
-/* x <- inverse b, a row a thread, whose entries are those of a column: the inverse is symmetric to the bit */
+/* x <- inverse b, one row a thread. Reads columns as rows: the inverse is bitwise symmetric */
 template <class V>
 static __device__ __forceinline__ void RRBTailRest(const RRBTail &a, const RRBTailGrid<V> &last, RRBTailNode *b)
 {
@@ -195,7 +196,8 @@ static __global__ void __launch_bounds__(RRB_TAIL_BLOCK) PolderRRBTailKernel(con
   }
 }
 
-int PolderRRBTail_CUDA(PetscBool single, PetscBool red, PetscInt ngrid, const PolderRRBStep step[], PetscInt nrest, PetscInt ldrest, const PetscScalar inverse[], PetscInt n, PetscInt ld, PetscScalar T[], PolderStream stream)
+int PolderRRBTail_CUDA(PetscBool single, PetscBool red, PetscInt ngrid, const PolderRRBStep step[], PetscInt nrest, PetscInt ldrest,
+                       const PetscScalar inverse[], PetscInt n, PetscInt ld, PetscScalar T[], PolderStream stream)
 {
   const unsigned int blocks = PolderBlocks(n, RRB_TAIL_COLUMNS);
   const size_t       bytes  = sizeof(RRBTailNode) * (size_t)(n + nrest);

@@ -1,4 +1,7 @@
-/* Runs of rows of one label along the lines of a grid. A thread a chunk of a line; the numbers of neighbouring lines follow each other, so that warps read what lies together. */
+/*
+  Runs of rows of equal label along the lines of a grid, one thread for each chunk of a line. The chunks of neighbouring lines have consecutive numbers, so
+  that a warp reads adjacent memory.
+*/
 #include "runs.cuh"
 #include "kernels/runs.h"
 
@@ -21,7 +24,8 @@ static unsigned int RunsBlocks(const PolderRuns *r)
   return PolderBlocks(PolderRunsChunks(r), POLDER_BLOCK);
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRunsCountKernel(const __grid_constant__ PolderRuns r, PetscInt chunks, const PetscInt *__restrict__ label)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderRunsCountKernel(const __grid_constant__ PolderRuns r, PetscInt chunks, const PetscInt *__restrict__ label)
 {
   const PetscInt t     = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x);
   PetscInt       count = 0;
@@ -52,7 +56,8 @@ int PolderRunsCount_CUDA(const PolderRuns *runs, const PetscInt label[], PolderS
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRunsLabelKernel(const __grid_constant__ PolderRuns r, PetscInt chunks, const PetscInt *__restrict__ label, PetscInt *of)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderRunsLabelKernel(const __grid_constant__ PolderRuns r, PetscInt chunks, const PetscInt *__restrict__ label, PetscInt *of)
 {
   const PetscInt t = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x);
 
@@ -72,7 +77,8 @@ int PolderRunsLabel_CUDA(const PolderRuns *runs, const PetscInt label[], PetscIn
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRunsSumKernel(const __grid_constant__ PolderRuns r, PetscInt chunks, const PetscScalar *__restrict__ v)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderRunsSumKernel(const __grid_constant__ PolderRuns r, PetscInt chunks, const PetscScalar *__restrict__ v)
 {
   const PetscInt t = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x);
   RunsSum        sums;

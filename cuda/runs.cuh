@@ -1,4 +1,4 @@
-/* Sums over runs of rows of one label, which a thread makes as it goes along a line of the grid. */
+/* Sums over runs of rows of equal label, which a thread computes as it goes along a line of the grid. */
 #pragma once
 
 #include "launch.cuh"
@@ -16,7 +16,7 @@ struct RunsSum {
   unsigned int        word;
   int                 left;
 
-  /* Chunk k of a line */
+  /* Begins chunk k of a line */
   __device__ __forceinline__ void begin(const PolderRuns &r, PetscInt k, PetscInt line)
   {
     ends = r.ends + ((size_t)k * RunsWords(r) * r.far + line);

@@ -1,7 +1,8 @@
 /*
-  The device form of aijicrs and aijhec. Rows of at most `cap` entries: slices of 32 rows, sorted by length in windows where that saves padding, the k-th
-  entries of the rows side by side; a slice keeps its columns as 16-bit distances from the least column of each step when they fit, else in 32 bits.
-  Longer rows: segments of at most POLDER_SEGMENT entries, a warp each; the sums of the segments of a row are added in their order by the warp that ends last.
+  The device form of aijicrs and aijhec. Rows of at most `cap` entries are stored in slices of 32 rows, sorted by length within windows where that saves
+  padding, with the k-th entries of the rows adjacent. A slice stores its columns as 16-bit distances from the smallest column of each step if they fit, else
+  as 32-bit numbers. Longer rows are cut into segments of at most POLDER_SEGMENT entries, a warp for each; the warp that ends last adds the sums of the
+  segments in their order.
 */
 #include "launch.cuh"
 #include "kernels/slices.h"
@@ -9,7 +10,7 @@
 
 /* Steps whose loads are issued together */
 #define POLDER_SLICE_BATCH 8
-/* Rows of a window that is sorted */
+/* Rows of a window for sorting */
 #define POLDER_SLICE_WINDOW 1024
 /* Warps of a block */
 #define POLDER_WARPS (POLDER_BLOCK / 32)
@@ -55,8 +56,9 @@ int PolderRowHistogram_CUDA(PetscInt m, const PetscInt ai[], int nbin, int count
   return cudaGetLastError();
 }
 
-/* A bitonic network over one window; the number of the row in the window breaks ties, so that the order is that of a stable sort. Long rows come last, as none */
-static __global__ void __launch_bounds__(POLDER_SLICE_WINDOW / 2) PolderSlicesSortKernel(PetscInt m, int cap, const PetscInt *__restrict__ ai, int *__restrict__ row)
+/* A bitonic sort of one window; the position in the window breaks ties, which makes the sort stable. Long rows come last, as -1 */
+static __global__ void __launch_bounds__(POLDER_SLICE_WINDOW / 2)
+  PolderSlicesSortKernel(PetscInt m, int cap, const PetscInt *__restrict__ ai, int *__restrict__ row)
 {
   __shared__ unsigned int key[POLDER_SLICE_WINDOW];
   const PetscInt          start = (PetscInt)blockIdx.x * POLDER_SLICE_WINDOW;
@@ -97,7 +99,7 @@ int PolderSlicesSort_CUDA(PetscInt m, int cap, const PetscInt ai[], int row[], P
   return cudaGetLastError();
 }
 
-/* The row at place p of the slices: its first entry and its length; none behind the last row or where a long row would be */
+/* The row at position p of the slices: its first entry and its length; none beyond the last row, and in place of a long row */
 struct PolderSliceRow {
   PetscInt start;
   int      len;
@@ -115,7 +117,9 @@ static __device__ __forceinline__ PolderSliceRow PolderSliceRowOf(PetscInt m, Pe
   return r;
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSlicesSizeKernel(PetscInt m, int nslice, const int *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, int *__restrict__ ptr, int *__restrict__ unit)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderSlicesSizeKernel(PetscInt m, int nslice, const int *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
+                         int *__restrict__ ptr, int *__restrict__ unit)
 {
   const int s = (int)(((size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x) / 32), lane = threadIdx.x % 32;
 
@@ -142,7 +146,10 @@ int PolderSlicesSize_CUDA(PetscInt m, int nslice, const int row[], const PetscIn
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSlicesFillKernel(PetscInt m, int nslice, const int *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const int *__restrict__ ptr, const int *__restrict__ unit, int *__restrict__ base, unsigned short *__restrict__ col, PetscScalar *__restrict__ val)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderSlicesFillKernel(PetscInt m, int nslice, const int *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
+                         const PetscScalar *__restrict__ aa, const int *__restrict__ ptr, const int *__restrict__ unit, int *__restrict__ base,
+                         unsigned short *__restrict__ col, PetscScalar *__restrict__ val)
 {
   const int s = (int)(((size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x) / 32), lane = threadIdx.x % 32;
 
@@ -165,9 +172,11 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSlicesFillKernel(Pe
   }
 }
 
-int PolderSlicesFill_CUDA(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[], const int unit[], int base[], unsigned short col[], PetscScalar val[], PolderStream stream)
+int PolderSlicesFill_CUDA(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[],
+                          const int unit[], int base[], unsigned short col[], PetscScalar val[], PolderStream stream)
 {
-  if (nslice > 0) PolderSlicesFillKernel<<<PolderBlocks(nslice, POLDER_WARPS), POLDER_BLOCK, 0, stream>>>(m, nslice, row, ai, aj, aa, ptr, unit, base, col, val);
+  if (nslice > 0)
+    PolderSlicesFillKernel<<<PolderBlocks(nslice, POLDER_WARPS), POLDER_BLOCK, 0, stream>>>(m, nslice, row, ai, aj, aa, ptr, unit, base, col, val);
   return cudaGetLastError();
 }
 
@@ -219,7 +228,9 @@ static __device__ __forceinline__ PetscScalar PolderSliceSum(int width, const Pe
   }
 }
 
-static __device__ __forceinline__ PetscScalar PolderSlice(int s, int lane, const int *__restrict__ ptr, const int *__restrict__ unit, const int *__restrict__ base, const unsigned short *__restrict__ col, const PetscScalar *__restrict__ val, const PetscScalar *__restrict__ x)
+static __device__ __forceinline__ PetscScalar PolderSlice(int s, int lane, const int *__restrict__ ptr, const int *__restrict__ unit,
+                                                          const int *__restrict__ base, const unsigned short *__restrict__ col,
+                                                          const PetscScalar *__restrict__ val, const PetscScalar *__restrict__ x)
 {
   const int                   p = ptr[s], width = ptr[s + 1] - p, u = unit[s];
   const PetscScalar *const    v = val + (size_t)32 * p + lane;
@@ -233,7 +244,8 @@ static __device__ __forceinline__ PetscScalar PolderSlice(int s, int lane, const
   return PolderSliceSum(width, v, x, [=](int k) { return __ldcs((const int *)(c + 64 * (size_t)k) + lane); });
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLongRowsCountKernel(PetscInt m, int cap, const PetscInt *__restrict__ ai, int *__restrict__ entry, int *__restrict__ segment, int *__restrict__ lrow)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderLongRowsCountKernel(PetscInt m, int cap, const PetscInt *__restrict__ ai, int *__restrict__ entry, int *__restrict__ segment, int *__restrict__ lrow)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
 
@@ -251,7 +263,9 @@ int PolderLongRowsCount_CUDA(PetscInt m, int cap, const PetscInt ai[], int entry
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLongRowsMakeKernel(PetscInt m, const int *__restrict__ entry, const int *__restrict__ segment, const int *__restrict__ lrow, int *__restrict__ row, int *__restrict__ first, int *__restrict__ owner, int *__restrict__ start)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderLongRowsMakeKernel(PetscInt m, const int *__restrict__ entry, const int *__restrict__ segment, const int *__restrict__ lrow, int *__restrict__ row,
+                           int *__restrict__ first, int *__restrict__ owner, int *__restrict__ start)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
 
@@ -271,13 +285,17 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLongRowsMakeKernel(
   }
 }
 
-int PolderLongRowsMake_CUDA(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[], PolderStream stream)
+int PolderLongRowsMake_CUDA(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[],
+                            PolderStream stream)
 {
   if (m > 0) PolderLongRowsMakeKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, entry, segment, lrow, row, first, owner, start);
   return cudaGetLastError();
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLongRowsFillKernel(int nseg, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const int *__restrict__ row, const int *__restrict__ first, const int *__restrict__ owner, const int *__restrict__ start, int *__restrict__ col, PetscScalar *__restrict__ val)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderLongRowsFillKernel(int nseg, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa,
+                           const int *__restrict__ row, const int *__restrict__ first, const int *__restrict__ owner, const int *__restrict__ start,
+                           int *__restrict__ col, PetscScalar *__restrict__ val)
 {
   const int s = (int)(((size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x) / 32), lane = threadIdx.x % 32;
 
@@ -290,14 +308,16 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLongRowsFillKernel(
   }
 }
 
-int PolderLongRowsFill_CUDA(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[], PolderStream stream)
+int PolderLongRowsFill_CUDA(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[],
+                            const int start[], int col[], PetscScalar val[], PolderStream stream)
 {
   if (nseg > 0) PolderLongRowsFillKernel<<<PolderBlocks(nseg, POLDER_WARPS), POLDER_BLOCK, 0, stream>>>(nseg, ai, aj, aa, row, first, owner, start, col, val);
   return cudaGetLastError();
 }
 
-/* One segment by a warp, and the row when it is the last of its segments to end; returns the segment's sum */
-static __device__ PetscScalar PolderLongRowSegment(int s, int lane, const PolderSlices &S, PetscScalar alpha, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z)
+/* A warp computes one segment, and completes the row if its segment is the last of the row to end; returns the sum of the segment */
+static __device__ PetscScalar PolderLongRowSegment(int s, int lane, const PolderSlices &S, PetscScalar alpha, const PetscScalar *__restrict__ x,
+                                                   const PetscScalar *y, PetscScalar *z)
 {
   const int   l = S.owner[s], begin = S.start[s], end = S.start[s + 1], s0 = S.first[l], n = S.first[l + 1] - s0;
   PetscScalar ax   = 0.0, sum;
@@ -336,12 +356,15 @@ static __device__ PetscScalar PolderLongRowSegment(int s, int lane, const Polder
   return sum;
 }
 
-/* PLAIN: there are slices only, with rows in their order. Else the first blocks take segments, because these take longest */
+/* PLAIN: slices only, with rows in their order. Otherwise the first blocks process segments, which take longest */
 template <bool DOT, bool PLAIN>
-static __global__ void __launch_bounds__(POLDER_BLOCK, PLAIN ? 6 : 5) PolderSlicesMultKernel(const PolderSlices S, PetscScalar alpha, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z, PetscScalar *dot, PolderReduceScratch *scratch)
+static __global__ void __launch_bounds__(POLDER_BLOCK, PLAIN ? 6 : 5)
+  PolderSlicesMultKernel(const PolderSlices S, PetscScalar alpha, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z, PetscScalar *dot,
+                         PolderReduceScratch *scratch)
 {
-  const int lane = threadIdx.x % 32, segments = PLAIN ? 0 : (S.nseg + POLDER_WARPS - 1) / POLDER_WARPS, blocks = segments + (S.nslice + POLDER_WARPS - 1) / POLDER_WARPS;
-  double    sum[1] = {0.0};
+  const int lane = threadIdx.x % 32, segments = PLAIN ? 0 : (S.nseg + POLDER_WARPS - 1) / POLDER_WARPS,
+            blocks = segments + (S.nslice + POLDER_WARPS - 1) / POLDER_WARPS;
+  double sum[1]    = {0.0};
 
   for (int b = blockIdx.x; b < blocks; b += gridDim.x) {
     if (!PLAIN && b < segments) {
@@ -371,7 +394,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK, PLAIN ? 6 : 5) PolderSlic
   if (DOT) PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *t) { *dot = t[0]; });
 }
 
-int PolderSlicesMult_CUDA(const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream)
+int PolderSlicesMult_CUDA(const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work,
+                          PolderStream stream)
 {
   const unsigned int   all = PolderBlocks(S->nseg, POLDER_WARPS) + PolderBlocks(S->nslice, POLDER_WARPS), least = all ? all : 1;
   const unsigned int   blocks  = dot && least > POLDER_REDUCE_BLOCKS ? POLDER_REDUCE_BLOCKS : least;

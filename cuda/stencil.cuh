@@ -1,10 +1,12 @@
-/* How the threads of a kernel go through the grid of a stencil whose matrix is kept by diagonals. */
+/* How threads traverse the grid of a stencil whose matrix is stored by diagonals. */
 #pragma once
 
 #include "launch.cuh"
 
-/* Rows from which on a stencil is worked on by tiles; threads of a tile, of 5 and 7 points, and blocks of that size for which a multiprocessor has registers; least
-   steps of a block along the slowest direction */
+/*
+  Minimum number of rows for processing a stencil by tiles; threads of a tile with 5 and with 7 points, and resident blocks of that size, limited by
+  registers; minimum number of steps of a block along the slowest direction
+*/
 #define DIA_GRID_ROWS 300000
 #define DIA_TILE5     512
 #define DIA_TILE7     1024
@@ -13,10 +15,10 @@
 #define DIA_STEPS     8
 
 /*
-  The 5- or 7-point stencil of a grid: offsets -far, (-near,) -1, 0, 1, (near,) far; near = 0: 5 points. Each thread goes along the slowest
-  direction, in steps of far rows, with x (and, when half of the matrix is stored, the coefficient) of the step before and after in registers. What
-  the other offsets ask for, a neighbouring thread of the block has read one step before, so that it is in the first-level cache. Only row numbers
-  matter: far need not be a multiple of near, nor m one of far.
+  The 5- or 7-point stencil of a grid: offsets -far, (-near,) -1, 0, 1, (near,) far; near = 0: 5 points. Each thread goes along the slowest direction, in
+  steps of far rows. It keeps x (and, when half of the matrix is stored, the coefficient) of the steps before and after in registers. A neighbouring thread of
+  the block has read the values for the other offsets one step before, so they are in the first-level cache. Only row numbers matter: far need not be a
+  multiple of near, nor m one of far.
 */
 template <class V>
 struct DiaGrid {
@@ -28,14 +30,15 @@ struct DiaGrid {
 };
 
 /*
-  Into how many chunks the steps are cut, when each makes so many blocks. 7 points, whose chunks read two planes more than they work on: few, those that leave the fewest
-  places empty in a few rounds of all multiprocessors. 5 points: many
+  The number of chunks into which the steps are cut, if each chunk makes `tiles` blocks. 7 points: few chunks, as each reads two planes beyond its own; the
+  number leaves the fewest multiprocessors idle in a few rounds. 5 points: many chunks.
 */
 static int64_t DiaChunks(bool seven, int64_t tiles, int64_t steps)
 {
-  const int64_t places = (int64_t)PolderMultiprocessors() * (seven ? DIA_FIT7 : DIA_FIT5), most = PetscMax(PetscMin(steps / DIA_STEPS, POLDER_REDUCE_BLOCKS / tiles), 1);
-  int64_t       best = 1;
-  double        full = 0;
+  const int64_t places = (int64_t)PolderMultiprocessors() * (seven ? DIA_FIT7 : DIA_FIT5),
+                most   = PetscMax(PetscMin(steps / DIA_STEPS, POLDER_REDUCE_BLOCKS / tiles), 1);
+  int64_t best         = 1;
+  double  full         = 0;
 
   if (!seven) return PetscMin(PetscMax(steps / (2 * DIA_STEPS), places / tiles), most);
   for (int64_t rounds = 1; rounds <= 4; ++rounds) {
@@ -48,7 +51,7 @@ static int64_t DiaChunks(bool seven, int64_t tiles, int64_t steps)
   return best;
 }
 
-/* Is this the stencil of a grid, and large enough? Then A is filled in and the number of blocks returned, else 0 */
+/* If this is the stencil of a large enough grid, sets A and returns the number of blocks, else 0 */
 template <class V>
 static unsigned int DiaFindGrid(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const V *const val[], DiaGrid<V> *A, bool *half)
 {

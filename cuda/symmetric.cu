@@ -1,6 +1,7 @@
 /*
-  y + alpha A x with a dense symmetric matrix of which only the tiles on and below the diagonal are read: a block a tile makes A_IJ x_J, which is for the rows of I, and A_IJ^T x_I,
-  which is for those of J. The block that ends last of those of a tile row adds its parts in their order, so that the result does not depend on which one that is.
+  y + alpha A x with a dense symmetric matrix, of which only the tiles on and below the diagonal are read. A block for each tile computes A_IJ x_J, for the
+  rows of I, and A_IJ^T x_I, for the rows of J. The last block of a tile row to end adds its parts in their order, so that the result does not depend on which
+  block that is.
 */
 #include "tiles.cuh"
 #include "kernels/coarse.h"
@@ -10,7 +11,7 @@
 
 static_assert(SYM_TILE == 64 && SYM_ROWS == 8, "a lane has two columns of a tile, and four lanes the sum of a row");
 
-/* v[0] <- the sum over the warp of v[lane / 4]: each exchange halves what a lane has to add up */
+/* v[0] <- the sum over the warp of v[lane / 4]: each exchange halves the number of values of a lane */
 static __device__ __forceinline__ void SymWarpSums(double (&v)[SYM_ROWS])
 {
   const int lane = threadIdx.x % 32;
@@ -29,7 +30,10 @@ static __device__ __forceinline__ void SymWarpSums(double (&v)[SYM_ROWS])
   for (int o = 2; o > 0; o /= 2) v[0] += __shfl_xor_sync(0xffffffffu, v[0], o);
 }
 
-/* What tile (I, J), or the transpose of (J, I), adds to the rows of I is in part[(I tiles + J) 64 ...]; true in all threads of the block that was the last to say so for I */
+/*
+  Announces that the contribution of tile (I, J), or of the transpose of (J, I), to the rows of I is in part[(I tiles + J) 64 ...]; true in all threads of the
+  last block to do so for I
+*/
 static __device__ __forceinline__ bool SymTell(PetscInt I, int tiles, unsigned int *counter)
 {
   __shared__ bool last;
@@ -62,7 +66,9 @@ static __device__ __forceinline__ void SymFinish(PetscInt n, PetscInt I, int til
   z[i] = (y ? y[i] : 0) + alpha * sum;
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK, 4) PolderSymmetricMultKernel(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar *__restrict__ A, const PetscScalar *x, const PetscScalar *y, PetscScalar *z, double *part, unsigned int *counter)
+static __global__ void __launch_bounds__(POLDER_BLOCK, 4)
+  PolderSymmetricMultKernel(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar *__restrict__ A, const PetscScalar *x, const PetscScalar *y,
+                            PetscScalar *z, double *part, unsigned int *counter)
 {
   __shared__ double columns[POLDER_BLOCK / 32][SYM_TILE];
   const int         tiles = (int)(ld / SYM_TILE), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -109,11 +115,14 @@ size_t PolderSymmetricMultWork_CUDA(PetscInt ld)
   return sizeof(double) * tiles * tiles * SYM_TILE + sizeof(unsigned int) * tiles;
 }
 
-int PolderSymmetricMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], void *work, PetscBool early, PolderStream stream)
+int PolderSymmetricMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
+                             void *work, PetscBool early, PolderStream stream)
 {
   const size_t tiles = (size_t)(ld / SYM_TILE);
   double      *part  = (double *)work;
 
-  if (n) PolderLaunchKernel(early, PolderSymmetricMultKernel, (unsigned int)(tiles * (tiles + 1) / 2), POLDER_BLOCK, stream, n, ld, alpha, A, x, y, z, part, (unsigned int *)(part + tiles * tiles * SYM_TILE));
+  if (n)
+    PolderLaunchKernel(early, PolderSymmetricMultKernel, (unsigned int)(tiles * (tiles + 1) / 2), POLDER_BLOCK, stream, n, ld, alpha, A, x, y, z, part,
+                       (unsigned int *)(part + tiles * tiles * SYM_TILE));
   return cudaGetLastError();
 }

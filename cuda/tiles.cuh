@@ -1,4 +1,4 @@
-/* How the tiles of a symmetric matrix are numbered of which only those on and below the diagonal are worked on. */
+/* The numbering of the tiles on and below the diagonal of a symmetric matrix. */
 #pragma once
 
 #include "launch.cuh"

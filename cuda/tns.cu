@@ -5,8 +5,10 @@
 /* Diagonals of one launch */
 #define TRI_BATCH 32
 
-/* Fused pairs: threads of a block, and blocks for which a multiprocessor has registers; rows of a tile (lanes, without the two that only bring neighbours), lines of
-   a tile with 7 points; lines that are read before the first is used, with 7 and with 5 points */
+/*
+  Fused pairs: threads of a block and resident blocks, limited by registers; rows of a tile (lanes, without the two that only load values for neighbours);
+  lines of a tile with 7 points; lines loaded before the first is used, with 7 and with 5 points
+*/
 #define TRI_BLOCK 128
 #define TRI_FIT   3
 #define TRI_WIDTH 30
@@ -14,7 +16,7 @@
 #define TRI_GROUP 10
 #define TRI_AHEAD 8
 
-/* Least lines (planes with 7 points) that a warp goes through: it starts two of them before its first */
+/* Minimum number of lines (planes with 7 points) of a warp, which begins two of them before its first */
 #define TRI_STEPS 8
 
 template <class V>
@@ -26,7 +28,9 @@ struct TriArgs {
 
 /* y = c - dinv (T x); c = NULL and x = NULL stand for dinv r; ND = 0: any number of diagonals */
 template <int ND, class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriSweepDIAKernel(PetscInt m, const __grid_constant__ TriArgs<V> T, const V *__restrict__ dinv, const PetscScalar *__restrict__ r, const PetscScalar *c, const PetscScalar *__restrict__ x, PetscScalar *y)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriSweepDIAKernel(PetscInt m, const __grid_constant__ TriArgs<V>        T, const V *__restrict__ dinv,
+                                                                        const PetscScalar *__restrict__ r, const PetscScalar *c,
+                                                                        const PetscScalar *__restrict__ x, PetscScalar       *y)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x, nd = ND ? ND : T.nd;
   PetscScalar    s = 0;
@@ -42,7 +46,8 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderTriSweepDIAKernel(PetscInt
 }
 
 template <class V>
-static int TriSweepDIALaunch(PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], cudaStream_t stream)
+static int TriSweepDIALaunch(PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar r[],
+                             const PetscScalar c[], const PetscScalar x[], PetscScalar y[], cudaStream_t stream)
 {
   const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
   const V           *di     = (const V *)dinv;
@@ -64,18 +69,19 @@ static int TriSweepDIALaunch(PetscInt m, PetscInt nd, const PetscInt off[], cons
   return (int)cudaGetLastError();
 }
 
-int PolderTriSweepDIA_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
+int PolderTriSweepDIA_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar r[],
+                           const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
 {
-  return single ? TriSweepDIALaunch<float>(m, nd, off, val, dinv, r, c, x, y, stream) : TriSweepDIALaunch<PetscScalar>(m, nd, off, val, dinv, r, c, x, y, stream);
+  return single ? TriSweepDIALaunch<float>(m, nd, off, val, dinv, r, c, x, y, stream)
+                : TriSweepDIALaunch<PetscScalar>(m, nd, off, val, dinv, r, c, x, y, stream);
 }
 
 /*
-  Two sweeps at once on the grid of a 5- or 7-point stencil, z = c - dinv (T (c - dinv (T c))). Rows are numbered so that T reads smaller ones: k is row k for
-  the lower triangle, where c = dinv in, and row m - 1 - k for the upper one, where c = in.
-
-  A warp has TRI_WIDTH rows of a line, preceded by two more, whose c and first sweep it makes again, so that the neighbour k - 1 is a shuffle away. The
-  values of the line before (k - near) and of the plane before (k - far) stay in registers on the way through the grid. Only row numbers matter: nothing
-  changes where a line or a plane ends.
+  Two sweeps at once on the grid of a 5- or 7-point stencil, z = c - dinv (T (c - dinv (T c))). Rows are numbered so that T reads smaller numbers: k is row k
+  for the lower triangle, where c = dinv in, and row m - 1 - k for the upper one, where c = in.
+  A warp has TRI_WIDTH rows of a line, preceded by two more, for which it recomputes c and the first sweep, so that neighbour k - 1 is one shuffle away. The
+  values of the line before (k - near) and of the plane before (k - far) stay in registers on the way through the grid. Only row numbers matter: line and
+  plane ends need no special treatment.
 */
 template <class V>
 struct TriGrid {
@@ -87,7 +93,7 @@ struct TriGrid {
   PolderCGState     *state;
 };
 
-/* What becomes of z: it is stored, stored and (z, z / dinv) added up, or goes into the direction of conjugate gradients, whose elements are added up */
+/* Output of z: it is stored; stored with the sum (z, z / dinv); or used for the direction of conjugate gradients, whose elements are summed */
 enum TriAct {
   TRI_STORE,
   TRI_DOT,
@@ -99,14 +105,16 @@ struct TriScalars {
   PetscScalar alpha, beta, mean;
 
   template <class V>
-  __device__ explicit TriScalars(const TriGrid<V> &A, bool direction) : alpha(direction ? A.state->alpha : 0), beta(direction ? A.state->beta : 0), mean(direction ? A.state->pmean : 0)
+  __device__ explicit TriScalars(const TriGrid<V> &A, bool direction) :
+    alpha(direction ? A.state->alpha : 0), beta(direction ? A.state->beta : 0), mean(direction ? A.state->pmean : 0)
   {
   }
 };
 
-/* p, x: their elements before, where ACT is TRI_DIRECTION */
+/* p, x: their old elements, if ACT is TRI_DIRECTION */
 template <TriAct ACT, class V>
-__device__ __forceinline__ void TriPut(const TriGrid<V> &A, const TriScalars &s, PetscInt i, PetscScalar z, PetscScalar d, PetscScalar p, PetscScalar x, PetscScalar &part)
+__device__ __forceinline__ void TriPut(const TriGrid<V> &A, const TriScalars &s, PetscInt i, PetscScalar z, PetscScalar d, PetscScalar p, PetscScalar x,
+                                       PetscScalar &part)
 {
   if (ACT == TRI_DIRECTION) {
     A.x[i] = x + s.alpha * p;
@@ -131,9 +139,13 @@ __device__ __forceinline__ void TriSum(const TriGrid<V> &A, PetscScalar part, co
   });
 }
 
-/* All lines of a tile in the planes of one step; y0[j], y1[j]: c and the first sweep of line j in the plane before. ready < 2: only c, or c and the first sweep */
+/*
+  All lines of a tile in the planes of one step; y0[j], y1[j]: c and the first sweep of line j in the plane before. ready: 0: compute c only; 1: c and the
+  first sweep; 2: both sweeps
+*/
 template <bool CHECK, bool UPPER, TriAct ACT, class V>
-__device__ __forceinline__ void TriPlane(const TriGrid<V> &A, const TriScalars &scalars, int64_t k0, int lane, int lines, int ready, PetscScalar (&y0)[TRI_LINES + 2], PetscScalar (&y1)[TRI_LINES + 2], PetscScalar &part)
+__device__ __forceinline__ void TriPlane(const TriGrid<V> &A, const TriScalars &scalars, int64_t k0, int lane, int lines, int ready,
+                                         PetscScalar (&y0)[TRI_LINES + 2], PetscScalar (&y1)[TRI_LINES + 2], PetscScalar &part)
 {
   constexpr int GROUP   = ACT == TRI_DIRECTION ? TRI_GROUP / 2 : TRI_GROUP; // what the registers hold
   PetscScalar   before0 = 0, before1 = 0;                                   /* of the line before */
@@ -190,7 +202,7 @@ __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair7Kernel(const
     const PetscInt tile = warp % (A.tiles[0] * A.tiles[1]), first = warp / (A.tiles[0] * A.tiles[1]) * A.chunk;
     const PetscInt x0 = tile % A.tiles[0] * TRI_WIDTH - 2, line = tile / A.tiles[0] * TRI_LINES - 2, x = x0 + lane;
     const PetscInt steps = (PetscInt)(((int64_t)A.m + A.far - 1) / A.far), last = PetscMin(first + A.chunk, steps);
-    const int      lines             = x < A.near ? (int)PetscMin((A.far - 1 - x) / A.near - line + 1, TRI_LINES + 2) : 0; /* whose rows belong to the plane */
+    const int      lines = x < A.near ? (int)PetscMin((A.far - 1 - x) / A.near - line + 1, TRI_LINES + 2) : 0; /* lines whose rows belong to the plane */
     PetscScalar    y0[TRI_LINES + 2] = {}, y1[TRI_LINES + 2] = {};
 
     for (PetscInt p = first - 2; p < last; ++p) {
@@ -203,9 +215,10 @@ __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair7Kernel(const
   TriSum<ACT>(A, part, rho, scratch);
 }
 
-/* TRI_AHEAD lines; wait: so many are not for output yet */
+/* TRI_AHEAD lines; wait: number of lines before the first output */
 template <bool CHECK, bool UPPER, TriAct ACT, class V>
-__device__ __forceinline__ void TriLines(const TriGrid<V> &A, const TriScalars &scalars, int64_t k0, int lane, bool inside, int wait, int lines, PetscScalar &y0, PetscScalar &y1, PetscScalar &part)
+__device__ __forceinline__ void TriLines(const TriGrid<V> &A, const TriScalars &scalars, int64_t k0, int lane, bool inside, int wait, int lines,
+                                         PetscScalar &y0, PetscScalar &y1, PetscScalar &part)
 {
   PetscScalar in[TRI_AHEAD], p[TRI_AHEAD], x[TRI_AHEAD];
   V           d[TRI_AHEAD], v[TRI_AHEAD][2];
@@ -257,14 +270,15 @@ __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair5Kernel(const
     for (PetscInt p = first - 2; p < last; p += TRI_AHEAD) {
       const int64_t k0 = (int64_t)p * A.far + x;
 
-      if (p >= first && k0 - lane >= A.far && p + TRI_AHEAD <= last && (int64_t)(p + TRI_AHEAD) * A.far <= A.m) TriLines<false, UPPER, ACT>(A, scalars, k0, lane, x < A.far, 0, TRI_AHEAD, y0, y1, part);
+      if (p >= first && k0 - lane >= A.far && p + TRI_AHEAD <= last && (int64_t)(p + TRI_AHEAD) * A.far <= A.m)
+        TriLines<false, UPPER, ACT>(A, scalars, k0, lane, x < A.far, 0, TRI_AHEAD, y0, y1, part);
       else TriLines<true, UPPER, ACT>(A, scalars, k0, lane, x < A.far, (int)(first - p), (int)(last - p), y0, y1, part);
     }
   }
   TriSum<ACT>(A, part, rho, scratch);
 }
 
-/* Where p and x go with a direction; NULL: there is none */
+/* Vectors p and x of the fused direction; NULL: not fused */
 struct TriDirection {
   bool           first;
   PetscScalar   *x;
@@ -279,7 +293,8 @@ static void TriPairStart(PetscInt nd, unsigned int blocks, const TriGrid<V> &A, 
 }
 
 template <class V>
-static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], const PolderCGRho *rho, const TriDirection *direction, void *work, cudaStream_t stream)
+static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[],
+                         PetscScalar z[], const PolderCGRho *rho, const TriDirection *direction, void *work, cudaStream_t stream)
 {
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
   const PolderCGRho    to      = rho ? *rho : PolderCGRho{NULL, PETSC_FALSE};
@@ -315,18 +330,23 @@ static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off
   return (int)cudaGetLastError();
 }
 
-int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
+int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[],
+                       PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
 {
   const bool upper = off[0] > 0;
 
-  return single ? TriPairLaunch<float>(upper, m, nd, off, val, dinv, in, z, rho, NULL, work, stream) : TriPairLaunch<PetscScalar>(upper, m, nd, off, val, dinv, in, z, rho, NULL, work, stream);
+  return single ? TriPairLaunch<float>(upper, m, nd, off, val, dinv, in, z, rho, NULL, work, stream)
+                : TriPairLaunch<PetscScalar>(upper, m, nd, off, val, dinv, in, z, rho, NULL, work, stream);
 }
 
-int PolderTriPairDirection_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscBool first, PetscScalar p[], PetscScalar x[], PolderCGState *state, void *work, PolderStream stream)
+int PolderTriPairDirection_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv,
+                                const PetscScalar in[], PetscBool first, PetscScalar p[], PetscScalar x[], PolderCGState *state, void *work,
+                                PolderStream stream)
 {
   const TriDirection direction = {(bool)first, x, state};
 
-  return single ? TriPairLaunch<float>(true, m, nd, off, val, dinv, in, p, NULL, &direction, work, stream) : TriPairLaunch<PetscScalar>(true, m, nd, off, val, dinv, in, p, NULL, &direction, work, stream);
+  return single ? TriPairLaunch<float>(true, m, nd, off, val, dinv, in, p, NULL, &direction, work, stream)
+                : TriPairLaunch<PetscScalar>(true, m, nd, off, val, dinv, in, p, NULL, &direction, work, stream);
 }
 
 template <class V>
@@ -346,9 +366,12 @@ int PolderTriScale_CUDA(PetscBool single, PetscInt m, const void *dinv, const Pe
   return (int)cudaGetLastError();
 }
 
-/* LANES lanes of a warp share a row; their sums are added in the same order always */
+/* LANES lanes of a warp share a row; their sums are added in a fixed order */
 template <int LANES, class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriSweepCSRKernel(bool upper, PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ diag, const PetscInt *__restrict__ aj, const V *__restrict__ aa, const V *__restrict__ dinv, const PetscScalar *__restrict__ r, const PetscScalar *c, const PetscScalar *__restrict__ x, PetscScalar *y)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriSweepCSRKernel(bool upper, PetscInt m, const PetscInt *__restrict__ ai,
+                                                                        const PetscInt *__restrict__ diag, const PetscInt *__restrict__ aj,
+                                                                        const V *__restrict__ aa, const V *__restrict__ dinv, const PetscScalar *__restrict__ r,
+                                                                        const PetscScalar *c, const PetscScalar *__restrict__ x, PetscScalar *y)
 {
   const int      lane = threadIdx.x % LANES;
   const PetscInt i    = (PetscInt)(((int64_t)blockIdx.x * POLDER_BLOCK + threadIdx.x) / LANES);
@@ -369,23 +392,30 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderTriSweepCSRKernel(bool upp
 }
 
 template <class V>
-static int TriSweepCSRLaunch(bool upper, PetscInt m, PetscInt nz, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const V aa[], const V dinv[], const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], cudaStream_t stream)
+static int TriSweepCSRLaunch(bool upper, PetscInt m, PetscInt nz, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const V aa[], const V dinv[],
+                             const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], cudaStream_t stream)
 {
   if (!m) return (int)cudaGetLastError();
   if (nz / m < 12) PolderTriSweepCSRKernel<2, V><<<PolderBlocks(m, POLDER_BLOCK / 2), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
-  else if (nz / m < 64) PolderTriSweepCSRKernel<8, V><<<PolderBlocks(m, POLDER_BLOCK / 8), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
+  else if (nz / m < 64)
+    PolderTriSweepCSRKernel<8, V><<<PolderBlocks(m, POLDER_BLOCK / 8), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
   else PolderTriSweepCSRKernel<32, V><<<PolderBlocks(m, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
   return (int)cudaGetLastError();
 }
 
-int PolderTriSweepCSR_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nz, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const void *aa, const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
+int PolderTriSweepCSR_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nz, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[],
+                           const void *aa, const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[],
+                           PolderStream stream)
 {
-  return single ? TriSweepCSRLaunch(upper, m, nz, ai, diag, aj, (const float *)aa, (const float *)dinv, r, c, x, y, stream) : TriSweepCSRLaunch(upper, m, nz, ai, diag, aj, (const PetscScalar *)aa, (const PetscScalar *)dinv, r, c, x, y, stream);
+  return single ? TriSweepCSRLaunch(upper, m, nz, ai, diag, aj, (const float *)aa, (const float *)dinv, r, c, x, y, stream)
+                : TriSweepCSRLaunch(upper, m, nz, ai, diag, aj, (const PetscScalar *)aa, (const PetscScalar *)dinv, r, c, x, y, stream);
 }
 
-/* V: the type that the other entries of the matrix are rounded to */
+/* V: the type to which the off-diagonal entries are rounded */
 template <class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriGhostsKernel(bool upper, PetscInt m, PetscInt nlow, const PetscInt *__restrict__ bi, const PetscInt *__restrict__ bj, const PetscScalar *__restrict__ ba, const V *__restrict__ dinv, const PetscScalar *__restrict__ ghost, PetscScalar *y)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriGhostsKernel(bool upper, PetscInt m, PetscInt nlow, const PetscInt *__restrict__ bi,
+                                                                      const PetscInt *__restrict__ bj, const PetscScalar *__restrict__ ba,
+                                                                      const V *__restrict__ dinv, const PetscScalar *__restrict__ ghost, PetscScalar *y)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PetscScalar    s = 0;
@@ -399,7 +429,8 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderTriGhostsKernel(bool upper
   if (s != 0) y[i] -= (PetscScalar)dinv[i] * s;
 }
 
-int PolderTriGhosts_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const void *dinv, const PetscScalar ghost[], PetscScalar y[], PolderStream stream)
+int PolderTriGhosts_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[],
+                         const void *dinv, const PetscScalar ghost[], PetscScalar y[], PolderStream stream)
 {
   const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
 
@@ -408,7 +439,7 @@ int PolderTriGhosts_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt
   return (int)cudaGetLastError();
 }
 
-/* Has d an inverse in V that is positive and finite? */
+/* Does d have a positive and finite inverse in V? */
 template <class V>
 __device__ __forceinline__ bool TriInvert(PetscScalar d, V *dinv)
 {
@@ -417,7 +448,8 @@ __device__ __forceinline__ bool TriInvert(PetscScalar d, V *dinv)
 }
 
 template <class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriInverseKernel(PetscInt m, const PetscInt *__restrict__ diag, const PetscScalar *__restrict__ aa, V *__restrict__ dinv, int *bad)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriInverseKernel(PetscInt m, const PetscInt *__restrict__ diag, const PetscScalar *__restrict__ aa,
+                                                                       V *__restrict__ dinv, int *bad)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
 
@@ -433,7 +465,8 @@ int PolderTriInverse_CUDA(PetscBool single, PetscInt m, const PetscInt diag[], c
   return (int)cudaGetLastError();
 }
 
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriDiagonalKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, PetscInt *__restrict__ diag, int *bad)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriDiagonalKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
+                                                                        PetscInt *__restrict__ diag, int *bad)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PetscInt       at, before = -1;

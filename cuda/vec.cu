@@ -1,4 +1,4 @@
-/* Vector kernels of the conjugate gradients. */
+/* Vector kernels of conjugate gradients. */
 #include "launch.cuh"
 #include "kernels/vec.h"
 
@@ -15,7 +15,7 @@ static unsigned int PolderStreamBlocks(PetscInt n)
   return blocks < 2048 ? (blocks ? blocks : 1) : 2048;
 }
 
-/* finish(sum of term(i), i < n) */
+/* Calls finish(sum of term(i), i < n) */
 template <class Term, class Finish>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderStreamSumKernel(PetscInt n, const Term term, const Finish finish, PolderReduceScratch *scratch)
 {

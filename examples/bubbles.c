@@ -99,13 +99,14 @@ typedef struct {
 static const struct {
   const char *name, *options;
 } presets[] = {
-  {"P1", "-dim 2 -n 128 -layers 1e-3,1 -bc neumann,neumann,neumann,dirichlet -rhs image -guess random"                                                                               },
-  {"P2", "-dim 3 -n 128 -layers 1e-3,1,1e-3 -layers_thickness 0.25,0.5,0.25 -rhs random -guess random"                                                                               },
-  {"P3", "-dim 3 -n 128 -bubbles 1 -radius 0.1 -coefficient 1e-3 -contrast 1e3 -rhs random -guess random"                                                                            },
-  {"P4", "-dim 3 -n 128 -bubbles 8 -radius 0.1 -coefficient 1e-3 -contrast 1e3 -rhs random -guess random"                                                                            },
-  {"P5", "-dim 3 -n 128 -bubbles 8 -bubbles_centre_extra true -radius 0.1 -coefficient 1e-3 -contrast 1e3 -rhs random -guess random"                                                 },
-  {"P6", "-dim 3 -n 128 -lengths 4,5,4 -bubbles 2 -centers 2,1.5,2,2.4,3.5,2.6 -radius 0.35 -coefficient 1 -contrast 1e-3 -bc periodic -rhs smooth"                                  },
-  {"P7", "-dim 3 -n 64,64,945 -lengths 1,1,15 -discretisation fe -layers 1,1e-6,1,1e-6,1,1e-6,1,1e-6,1,1e-6,1,1e-6,1,1e-6,1e-4 -bc neumann,neumann,neumann,neumann,neumann,dirichlet"},
+  {"P1", "-dim 2 -n 128 -layers 1e-3,1 -bc neumann,neumann,neumann,dirichlet -rhs image -guess random"                                             },
+  {"P2", "-dim 3 -n 128 -layers 1e-3,1,1e-3 -layers_thickness 0.25,0.5,0.25 -rhs random -guess random"                                             },
+  {"P3", "-dim 3 -n 128 -bubbles 1 -radius 0.1 -coefficient 1e-3 -contrast 1e3 -rhs random -guess random"                                          },
+  {"P4", "-dim 3 -n 128 -bubbles 8 -radius 0.1 -coefficient 1e-3 -contrast 1e3 -rhs random -guess random"                                          },
+  {"P5", "-dim 3 -n 128 -bubbles 8 -bubbles_centre_extra true -radius 0.1 -coefficient 1e-3 -contrast 1e3 -rhs random -guess random"               },
+  {"P6", "-dim 3 -n 128 -lengths 4,5,4 -bubbles 2 -centers 2,1.5,2,2.4,3.5,2.6 -radius 0.35 -coefficient 1 -contrast 1e-3 -bc periodic -rhs smooth"},
+  {"P7", "-dim 3 -n 64,64,945 -lengths 1,1,15 -discretisation fe -layers 1,1e-6,1,1e-6,1,1e-6,1,1e-6,1,1e-6,1,1e-6,1,1e-6,1e-4 -bc "
+         "neumann,neumann,neumann,neumann,neumann,dirichlet"                                                                               },
 };
 
 /* ------------------------------------------------ random numbers ------------------------------------------------ */
@@ -168,7 +169,8 @@ static PetscErrorCode GetBoundary(Problem *p)
   PetscFunctionBegin;
   for (int f = 0; f < 6; ++f) p->bc[f] = BC_NEUMANN;
   PetscCall(PetscOptionsGetStringArray(NULL, NULL, "-bc", name, &n, NULL));
-  PetscCheck(n == 6 || n <= 1 || n == 2 * p->dim, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-bc takes one name or one for each of the %" PetscInt_FMT " faces", 2 * p->dim);
+  PetscCheck(n == 6 || n <= 1 || n == 2 * p->dim, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-bc takes one name or one for each of the %" PetscInt_FMT " faces",
+             2 * p->dim);
   for (PetscInt i = 0; i < n; ++i) {
     PetscEnum value;
     PetscBool found;
@@ -182,7 +184,8 @@ static PetscErrorCode GetBoundary(Problem *p)
   }
   p->singular = PETSC_TRUE;
   for (PetscInt d = 0; d < p->dim; ++d) {
-    PetscCheck((p->bc[2 * d] == BC_PERIODIC) == (p->bc[2 * d + 1] == BC_PERIODIC), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Direction %" PetscInt_FMT " is periodic on one face only: give periodic for both", d);
+    PetscCheck((p->bc[2 * d] == BC_PERIODIC) == (p->bc[2 * d + 1] == BC_PERIODIC), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+               "Direction %" PetscInt_FMT " is periodic on one face only: give periodic for both", d);
     if (p->bc[2 * d] == BC_DIRICHLET || p->bc[2 * d + 1] == BC_DIRICHLET) p->singular = PETSC_FALSE;
   }
   PetscFunctionReturn(0);
@@ -274,7 +277,8 @@ static PetscErrorCode GetBubbles(Problem *p)
   p->nb = nb + (extra ? 1 : 0);
   for (PetscInt b = 0; b < p->nb; ++b) p->radius[b] = 0.3 * lmin / k;
   PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-radius", p->radius, &nr, NULL));
-  PetscCheck(nr == MAX_BUBBLES || nr <= 1 || nr == p->nb, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-radius has %" PetscInt_FMT " numbers for %" PetscInt_FMT " bubbles: give one, or one for each", nr, p->nb);
+  PetscCheck(nr == MAX_BUBBLES || nr <= 1 || nr == p->nb, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-radius has %" PetscInt_FMT " numbers for %" PetscInt_FMT " bubbles: give one, or one for each", nr, p->nb);
   for (PetscInt b = 1; b < p->nb && nr == 1; ++b) p->radius[b] = p->radius[0];
   for (PetscInt b = 0; b < nb; ++b) {
     const PetscInt at[3] = {b % k, (b / k) % k, b / (k * k)};
@@ -304,7 +308,8 @@ static PetscErrorCode GetProblem(Problem *p)
   PetscCheck(p->dim == 2 || p->dim == 3, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-dim is 2 or 3, not %" PetscInt_FMT, p->dim);
   p->n[0] = p->dim == 2 ? 64 : 32;
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-n", p->n, &n, NULL));
-  PetscCheck(n == 0 || n == 1 || n == 3 || n == p->dim, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-n takes one number or one for each of the %" PetscInt_FMT " directions", p->dim);
+  PetscCheck(n == 0 || n == 1 || n == 3 || n == p->dim, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-n takes one number or one for each of the %" PetscInt_FMT " directions", p->dim);
   if (!p->n[1]) p->n[1] = p->n[2] = p->n[0];
   if (p->dim == 2) p->n[2] = 1;
   PetscCheck(PetscMin(p->n[0], PetscMin(p->n[1], p->n[2])) > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-n must be positive");
@@ -364,7 +369,9 @@ static PetscErrorCode CreateGrid(Problem *p)
 
     for (int d = 0; d < 3; ++d) b[d] = p->bc[2 * d] == BC_PERIODIC ? DM_BOUNDARY_PERIODIC : DM_BOUNDARY_NONE;
     if (p->dim == 2) PetscCall(DMDACreate2d(PETSC_COMM_WORLD, b[0], b[1], st, p->n[0], p->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &p->dm));
-    else PetscCall(DMDACreate3d(PETSC_COMM_WORLD, b[0], b[1], b[2], st, p->n[0], p->n[1], p->n[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &p->dm));
+    else
+      PetscCall(DMDACreate3d(PETSC_COMM_WORLD, b[0], b[1], b[2], st, p->n[0], p->n[1], p->n[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL,
+                             NULL, &p->dm));
     PetscCall(DMSetFromOptions(p->dm));
     PetscCall(DMSetUp(p->dm));
     PetscCall(DMDAGetInfo(p->dm, NULL, &p->n[0], &p->n[1], &p->n[2], NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL));
@@ -513,7 +520,8 @@ static PetscInt Row(const Problem *p, PetscInt l, MatStencil *row, MatStencil co
   row->k = c[2];
   row->c = 0;
   n      = p->disc == DISC_FV ? RowFV(p, c, col, val) : RowFE(p, c, col, val);
-  for (PetscInt q = 0; q < n; ++q) gcol[q] = (col[q].i + p->n[0]) % p->n[0] + p->n[0] * ((col[q].j + p->n[1]) % p->n[1] + p->n[1] * ((col[q].k + p->n[2]) % p->n[2]));
+  for (PetscInt q = 0; q < n; ++q)
+    gcol[q] = (col[q].i + p->n[0]) % p->n[0] + p->n[0] * ((col[q].j + p->n[1]) % p->n[1] + p->n[1] * ((col[q].k + p->n[2]) % p->n[2]));
   return n;
 }
 
@@ -767,7 +775,8 @@ static PetscErrorCode Report(Mat A, Vec b, Vec x, KSP ksp, PetscInt step, PetscI
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-check_iterations", range, &two, &set));
   if (set) {
     PetscCheck(two == 2, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-check_iterations takes two numbers: low,high");
-    PetscCheck(its >= range[0] && its <= range[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations are not within %" PetscInt_FMT " to %" PetscInt_FMT, its, range[0], range[1]);
+    PetscCheck(its >= range[0] && its <= range[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%" PetscInt_FMT " iterations are not within %" PetscInt_FMT " to %" PetscInt_FMT, its, range[0], range[1]);
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "iterations within %" PetscInt_FMT " to %" PetscInt_FMT "\n", range[0], range[1]));
   }
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-check_residual", &bound, &set));

@@ -1,4 +1,5 @@
-static char help[] = "The incompressible Navier-Stokes equations by the SIMPLE algorithm: a momentum predictor, and a pressure correction with a new matrix at each step.\n"
+static char help[] = "The incompressible Navier-Stokes equations by the SIMPLE algorithm: a momentum predictor, "
+                     "and a pressure correction with a new matrix at each step.\n"
                      "  -simple_flow channel|cavity : past cylinders, or under a moving lid; finite volumes on a staggered, stretched grid\n"
                      "  -simple_n <nx,ny,nz> (nz = 1: in two dimensions), -simple_lengths <lx,ly,lz>, -simple_stretch <0: equal widths>\n"
                      "  -simple_cylinders <x,y,radius,...>, -simple_blocks <x-,x+,y-,y+,z-,z+,...> : obstacles, of whole cells\n"
@@ -41,7 +42,8 @@ static PetscErrorCode Run(Flow *f)
     PetscCall(FlowPredict(f));
     PetscCall(FlowContinuity(f, &now));
     if (step == 1) first = now;
-    PetscCheck(!PetscIsInfOrNanReal(now) && now < 1e10, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "The flow diverges at step %" PetscInt_FMT ": use smaller -simple_relax, -simple_central or -simple_reynolds", step);
+    PetscCheck(!PetscIsInfOrNanReal(now) && now < 1e10, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED,
+               "The flow diverges at step %" PetscInt_FMT ": use smaller -simple_relax, -simple_central or -simple_reynolds", step);
     PetscCall(FlowFillPressure(f));
     PetscCall(FlowSolvePressure(f));
     PetscCall(FlowCorrect(f));
@@ -53,7 +55,9 @@ static PetscErrorCode Run(Flow *f)
   f->figure[FIG_CONTINUITY] = now;
   f->figure[FIG_ITERATIONS] = (PetscReal)f->its[2];
   PetscCall(FlowContinuity(f, &f->figure[FIG_LEFT]));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " cells, %" PetscInt_FMT " steps: imbalance of the predictor from %.2e to %.2e, %.2e after the correction\n", f->total, (PetscInt)f->figure[FIG_STEPS], (double)first, (double)now, (double)f->figure[FIG_LEFT]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%" PetscInt_FMT " cells, %" PetscInt_FMT " steps: imbalance of the predictor from %.2e to %.2e, %.2e after the correction\n", f->total,
+                        (PetscInt)f->figure[FIG_STEPS], (double)first, (double)now, (double)f->figure[FIG_LEFT]));
   PetscFunctionReturn(0);
 }
 
@@ -71,7 +75,8 @@ static PetscErrorCode Check(const Flow *f)
     PetscCall(PetscOptionsGetRealArray(NULL, NULL, option, range, &two, &set));
     if (!set) continue;
     PetscCheck(two == 2, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s takes two numbers: low,high", option);
-    PetscCheck(f->figure[i] >= range[0] && f->figure[i] <= range[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s is %.10g, not within %.10g to %.10g", FigureNames[i], (double)f->figure[i], (double)range[0], (double)range[1]);
+    PetscCheck(f->figure[i] >= range[0] && f->figure[i] <= range[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s is %.10g, not within %.10g to %.10g", FigureNames[i],
+               (double)f->figure[i], (double)range[0], (double)range[1]);
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s within %.10g to %.10g\n", FigureNames[i], (double)range[0], (double)range[1]));
   }
   PetscFunctionReturn(0);
@@ -86,7 +91,10 @@ static PetscErrorCode Report(Flow *f)
   PetscFunctionBegin;
   PetscCall(FlowMeasure(f));
   if (f->table) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "pressure systems %" PetscInt_FMT " iterations %" PetscInt_FMT " %.1f %" PetscInt_FMT " set-up %.4f s solve %.4f s, all steps %.4f s\n", steps, f->its[0], (double)f->its[1] / steps, f->its[2], f->setup, f->solve, f->all));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "pressure systems %" PetscInt_FMT " iterations %" PetscInt_FMT " %.1f %" PetscInt_FMT
+                          " set-up %.4f s solve %.4f s, all steps %.4f s\n",
+                          steps, f->its[0], (double)f->its[1] / steps, f->its[2], f->setup, f->solve, f->all));
   }
   PetscCall(PetscOptionsGetString(NULL, NULL, "-simple_vtk", name, sizeof(name), &set));
   if (set) PetscCall(FlowWriteVTK(f, name));
@@ -171,7 +179,8 @@ int main(int argc, char **argv)
     test:
       suffix: channel
       args: -simple_numbering {{natural random}} -pc_type pamg -pc_pamg_reuse {{no yes}}
-      args: -simple_check_continuity 0,5e-4 -simple_check_left 0,2e-5 -simple_check_energy 2.1174,2.1178 -simple_check_pressure 4.974,4.978 -simple_check_iterations 3,9
+      args: -simple_check_continuity 0,5e-4 -simple_check_left 0,2e-5
+       args: -simple_check_energy 2.1174,2.1178 -simple_check_pressure 4.974,4.978 -simple_check_iterations 3,9
 
     test:
       suffix: simple
@@ -187,7 +196,8 @@ int main(int argc, char **argv)
   # far from the inlet the parabola between two plates, 3/2 the mean velocity in its middle: 1.2 times its energy, and 12 / Re of pressure a length
   test:
     suffix: plates
-    args: -simple_blocks 0,1,2,3,0,1 -simple_n 40,32,1 -simple_lengths 8,1,1 -simple_reynolds 1 -simple_steps 300 -simple_stop 1e-7 -simple_sweeps 20 -simple_relax 0.97 -pc_type pamg
+    args: -simple_blocks 0,1,2,3,0,1 -simple_n 40,32,1 -simple_lengths 8,1,1 -simple_reynolds 1 -simple_steps 300
+     args: -simple_stop 1e-7 -simple_sweeps 20 -simple_relax 0.97 -pc_type pamg
     args: -simple_check_energy 4.77,4.8 -simple_check_pressure 95.5,97
     filter: grep within
 
@@ -203,7 +213,8 @@ int main(int argc, char **argv)
     suffix: files
     nsize: {{1 3}}
     args: -simple_n 32,12,4 -simple_steps 10 -ksp_rtol 1e-10 -pc_type pamg -simple_vtk flow.vts -simple_picture flow.png
-    filter: echo 'timestep="0" file="flow.vts"' >flow.pvd && python3 ${POLDER_TESTS}/data/vts.py flow.pvd && python3 ${POLDER_TESTS}/data/png.py flow.png | cut -d " " -f 1-3
+    filter: echo 'timestep="0" file="flow.vts"' >flow.pvd && python3 ${POLDER_TESTS}/data/vts.py flow.pvd &&
+      python3 ${POLDER_TESTS}/data/png.py flow.png | cut -d " " -f 1-3
 
   testset:
     load: no

@@ -31,7 +31,8 @@ int main(int argc, char **argv)
   PetscCall(ReadSystem(&app));
   PetscCall(GetSolvers(&app));
   PetscCheck(only >= 0 && only <= app.n, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-solver %" PetscInt_FMT ": there are %" PetscInt_FMT " solvers", only, app.n);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-20s %-24s %6s %9s %7s%s\n", "solver", "reason", "its", "true res", "vectors", app.timings ? "   set-up s    solve s" : ""));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-20s %-24s %6s %9s %7s%s\n", "solver", "reason", "its", "true res", "vectors",
+                        app.timings ? "   set-up s    solve s" : ""));
   for (PetscInt k = 0; k < app.n; ++k) {
     if (!only || only == k + 1) PetscCall(RunSolver(&app, k, (PetscBool)(only > 0)));
   }

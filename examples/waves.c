@@ -1,7 +1,8 @@
 static char help[] = "Waves and ships in shallow water: the linear Variational Boussinesq model on a rectangular grid, a frame each 0.05 s.\n"
                      "The sea:\n"
                      "  -waves_bathymetry flat|harbour|river|bay|port : each brings sizes, edges, ships and waves, which the options below override\n"
-                     "  -waves_relief <NetCDF file of heights over latitude and longitude>, -waves_relief_variable <name>, -waves_window <west,east,south,north>\n"
+                     "  -waves_relief <NetCDF file of heights over latitude and longitude>, -waves_relief_variable <name>, "
+                     "-waves_window <west,east,south,north>\n"
                      "  -waves_n <nx,ny>, -waves_lengths <lx,ly>, -waves_depth <of flat>, -waves_min_depth <below it, land is dry>,\n"
                      "  -waves_max_depth <more is cut off>, -waves_tide <height,period>, -waves_tide_every <frames>\n"
                      "  -waves_model parabolic|cosh, -waves_wavelength <of cosh>, -waves_current <u,v>\n"
@@ -13,7 +14,8 @@ static char help[] = "Waves and ships in shallow water: the linear Variational B
                      "What is reported:\n"
                      "  -waves_picture <every so many frames, the last included>, -waves_picture_name <prefix>, -waves_picture_scale <light>\n"
                      "  -waves_vtk <every so many frames>, -waves_vtk_name <prefix>\n"
-                     "  -waves_checksum, -waves_profile, -waves_histogram, -waves_check_iterations <n>, -waves_check_dispersion <share>, -waves_check_energy <drift>,\n"
+                     "  -waves_checksum, -waves_profile, -waves_histogram, -waves_check_iterations <n>, -waves_check_dispersion <share>, "
+                     "-waves_check_energy <drift>,\n"
                      "  -waves_check_left <share of the energy>, -waves_check_height <share>, -waves_check_dry,\n"
                      "  -waves_check_twin <bound for differences between GPU and host>, -waves_check_copies\n"
                      "  -waves_realtime_search : instead of one sea, the largest one of its kind that holds -waves_realtime_rate <20> frames a second\n"
@@ -107,7 +109,8 @@ int main(int argc, char **argv)
   test:
     suffix: height
     load: no
-    args: -waves_n 161,4 -waves_lengths 800,15 -waves_edges incoming,open,wall,wall -waves_incoming 1.5,8,0 -waves_components 12 -waves_dt 0.1 -waves_frames 5000
+    args: -waves_n 161,4 -waves_lengths 800,15 -waves_edges incoming,open,wall,wall -waves_incoming 1.5,8,0
+     args: -waves_components 12 -waves_dt 0.1 -waves_frames 5000
       -ksp_rtol 1e-4 -pc_type jacobi -waves_check_height 0.1
     filter: grep height
 
@@ -191,7 +194,8 @@ int main(int argc, char **argv)
     suffix: tide_shores
     load: no
     nsize: {{1 3}}
-    args: -waves_bathymetry harbour -waves_n 61,121 -waves_tide 1.5,4 -waves_tide_every 5 -waves_frames 60 -waves_checksum -waves_check_dry -pc_type jacobi -ksp_rtol 1e-12
+    args: -waves_bathymetry harbour -waves_n 61,121 -waves_tide 1.5,4 -waves_tide_every 5 -waves_frames 60
+     args: -waves_checksum -waves_check_dry -pc_type jacobi -ksp_rtol 1e-12
     filter: grep -e checksum -e dry
 
   # the loops on the device give what those on the host give, node by node
@@ -234,7 +238,8 @@ int main(int argc, char **argv)
     suffix: realtime
     load: no
     nsize: {{1 2}}
-    args: -waves_realtime_search -waves_realtime_rate 200 -waves_n 20,20 -waves_lengths 95,95 -waves_bathymetry bay -waves_start waves -waves_frames 3 -pc_type jacobi -waves_realtime_assume {{10000 40000}separate output}
+    args: -waves_realtime_search -waves_realtime_rate 200 -waves_n 20,20 -waves_lengths 95,95
+     args: -waves_bathymetry bay -waves_start waves -waves_frames 3 -pc_type jacobi -waves_realtime_assume {{10000 40000}separate output}
     filter: awk '/ms a frame,/ {print $1, $2, $3}  /second up to/ {print}'
 
   # a series for ParaView; after n frames the sea is the one that frame n begins with
@@ -258,7 +263,8 @@ int main(int argc, char **argv)
     suffix: picture
     load: no
     nsize: {{1 2}}
-    args: -waves_bathymetry port -waves_n 81,51 -waves_frames {{80 81}} -waves_dt 0.2 -waves_picture 40 -waves_picture_name frame -ksp_rtol 1e-10 -pc_type jacobi
+    args: -waves_bathymetry port -waves_n 81,51 -waves_frames {{80 81}} -waves_dt 0.2 -waves_picture 40
+     args: -waves_picture_name frame -ksp_rtol 1e-10 -pc_type jacobi
     filter: python3 ${POLDER_TESTS}/data/png.py frame000000.png frame000080.png
 
   testset:

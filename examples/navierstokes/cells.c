@@ -22,7 +22,8 @@ PetscErrorCode FlowCreateGrid(Flow *f)
     f->width[d][-1] = f->width[d][0];
     f->width[d][n]  = f->width[d][n - 1];
   }
-  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_GHOSTED, DMDA_STENCIL_BOX, f->n[0], f->n[1], f->n[2], PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 4, 1, NULL, NULL, NULL, &f->dm));
+  PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_GHOSTED, DM_BOUNDARY_GHOSTED, DMDA_STENCIL_BOX, f->n[0], f->n[1], f->n[2],
+                         PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 4, 1, NULL, NULL, NULL, &f->dm));
   PetscCall(DMSetUp(f->dm));
   PetscCall(DMDACreateCompatibleDMDA(f->dm, 1, &f->celldm));
   PetscCall(DMDAGetCorners(f->dm, &f->lo[0], &f->lo[1], &f->lo[2], &f->m[0], &f->m[1], &f->m[2]));
@@ -81,7 +82,8 @@ static PetscErrorCode Flood(Flow *f)
     if (cell[l] == UNMET && (f->type == FLOW_CHANNEL ? c[0] == 0 : c[1] == f->n[1] - 1)) seed = PetscMin(seed, c[0] + f->n[0] * (c[1] + f->n[1] * c[2]));
   }
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &seed, 1, MPIU_INT, MPI_MIN, PETSC_COMM_WORLD));
-  PetscCheck(seed < PETSC_MAX_INT, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "The obstacles leave no cell to the fluid %s", f->type == FLOW_CHANNEL ? "at the inlet" : "under the lid");
+  PetscCheck(seed < PETSC_MAX_INT, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "The obstacles leave no cell to the fluid %s",
+             f->type == FLOW_CHANNEL ? "at the inlet" : "under the lid");
   for (PetscInt n = 0; n < f->nl; ++n) {
     l = Place(f, n, c);
     if (c[0] + f->n[0] * (c[1] + f->n[1] * c[2]) == seed) cell[l] = 0.0;

@@ -26,7 +26,8 @@ static PetscErrorCode GetObstacles(Flow *f)
     f->ncylinder = 3;
     PetscCall(PetscMemcpy(f->cylinder, cylinder, sizeof(cylinder)));
   }
-  for (PetscInt i = 0; i < f->ncylinder; ++i) PetscCheck(f->cylinder[i][2] > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "The radius of a cylinder must be positive, not %g", (double)f->cylinder[i][2]);
+  for (PetscInt i = 0; i < f->ncylinder; ++i)
+    PetscCheck(f->cylinder[i][2] > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "The radius of a cylinder must be positive, not %g", (double)f->cylinder[i][2]);
   PetscFunctionReturn(0);
 }
 
@@ -47,10 +48,13 @@ PetscErrorCode FlowGetOptions(Flow *f)
   PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-simple_lengths", f->length, &nlen, &set));
   PetscCheck(!set || nlen == 3, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-simple_lengths takes three numbers");
   for (int d = 0; d < 3; ++d) {
-    PetscCheck(f->n[d] >= (d < 2 ? 2 : 1), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-simple_n must be at least 2,2,1, not %" PetscInt_FMT " in direction %d", f->n[d], d);
-    PetscCheck(f->length[d] > 0.0 && f->length[d] < 1e8, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-simple_lengths must be positive and finite, not %g", (double)f->length[d]);
+    PetscCheck(f->n[d] >= (d < 2 ? 2 : 1), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-simple_n must be at least 2,2,1, not %" PetscInt_FMT " in direction %d",
+               f->n[d], d);
+    PetscCheck(f->length[d] > 0.0 && f->length[d] < 1e8, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-simple_lengths must be positive and finite, not %g",
+               (double)f->length[d]);
   }
-  PetscCheck((double)f->n[0] * f->n[1] * f->n[2] < PETSC_MAX_INT / 8, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-simple_n asks for more cells than PETSc's indices of %d bits can number", (int)(8 * sizeof(PetscInt)));
+  PetscCheck((double)f->n[0] * f->n[1] * f->n[2] < PETSC_MAX_INT / 8, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-simple_n asks for more cells than PETSc's indices of %d bits can number", (int)(8 * sizeof(PetscInt)));
   f->dim        = f->n[2] > 1 ? 3 : 2;
   f->stretch    = 1.0;
   f->reynolds   = 100.0;
@@ -75,7 +79,8 @@ PetscErrorCode FlowGetOptions(Flow *f)
   PetscCheck(f->reynolds > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-simple_reynolds must be positive, not %g", (double)f->reynolds);
   PetscCheck(f->central >= 0.0 && f->central <= 1.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-simple_central is between 0 and 1, not %g", (double)f->central);
   PetscCheck(f->relax > 0.0 && f->relax < 1.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-simple_relax is between 0 and 1, not %g", (double)f->relax);
-  PetscCheck(f->prelax > 0.0 && f->prelax <= 1.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-simple_relax_pressure is between 0 and 1, not %g", (double)f->prelax);
+  PetscCheck(f->prelax > 0.0 && f->prelax <= 1.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-simple_relax_pressure is between 0 and 1, not %g",
+             (double)f->prelax);
   PetscCheck(f->steps > 0 && f->sweeps > 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-simple_steps and -simple_sweeps must be positive");
   PetscCall(GetObstacles(f));
   PetscFunctionReturn(0);

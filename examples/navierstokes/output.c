@@ -38,7 +38,8 @@ PetscErrorCode FlowMeasure(Flow *f)
   f->figure[FIG_V_MAX]    = most[2];
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "energy %.6e", (double)sum[0]));
   if (f->type == FLOW_CHANNEL) PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", pressure from inlet to outlet %.6e\n", (double)f->figure[FIG_PRESSURE]));
-  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "; through the middle: u from %.5f, v from %.5f to %.5f\n", (double)-most[0], (double)-most[1], (double)most[2]));
+  else
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "; through the middle: u from %.5f, v from %.5f to %.5f\n", (double)-most[0], (double)-most[1], (double)most[2]));
   PetscFunctionReturn(0);
 }
 

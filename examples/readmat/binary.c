@@ -111,7 +111,7 @@ static PetscErrorCode CheckValues(const char file[], long long at, long long nv,
 }
 
 /* Row lengths add up to the number of entries */
-static PetscErrorCode CheckRows(const char file[], const PetscInt head[4], char message[MAX_MESSAGE])
+static PetscErrorCode CheckRowLengths(const char file[], const PetscInt head[4], char message[MAX_MESSAGE])
 {
   Stream   *s;
   PetscInt  length = 0;
@@ -122,7 +122,8 @@ static PetscErrorCode CheckRows(const char file[], const PetscInt head[4], char 
   for (PetscInt row = 0; row < head[1] && !message[0]; ++row) {
     PetscCall(NextInt(s, &length));
     if (length < 0 || length > head[2]) {
-      Say(message, "%s is damaged at byte %lld: row %lld has %lld entries in %lld columns", file, s->at - (long long)sizeof(PetscInt), (long long)row, (long long)length, (long long)head[2]);
+      Say(message, "%s is damaged at byte %lld: row %lld has %lld entries in %lld columns", file, s->at - (long long)sizeof(PetscInt), (long long)row,
+          (long long)length, (long long)head[2]);
     } else sum += length;
   }
   if (!message[0] && sum != head[3]) Say(message, "%s is damaged: its rows have %lld entries and its header says %lld", file, sum, (long long)head[3]);
@@ -146,9 +147,11 @@ static PetscErrorCode CheckColumns(const char file[], const PetscInt head[4], ch
     for (PetscInt k = 0; k < length && !message[0]; ++k) {
       PetscCall(NextInt(columns, &column));
       if (column < 0 || column >= head[2]) {
-        Say(message, "%s is damaged at byte %lld: row %lld has an entry in column %lld, and columns are 0 to %lld", file, columns->at - (long long)sizeof(PetscInt), (long long)row, (long long)column, (long long)head[2] - 1);
+        Say(message, "%s is damaged at byte %lld: row %lld has an entry in column %lld, and columns are 0 to %lld", file,
+            columns->at - (long long)sizeof(PetscInt), (long long)row, (long long)column, (long long)head[2] - 1);
       } else if (column <= last) {
-        Say(message, "%s, byte %lld: in row %lld column %lld follows column %lld: sort the entries of each row by column, and add up what is there twice", file, columns->at - (long long)sizeof(PetscInt), (long long)row, (long long)column, (long long)last);
+        Say(message, "%s, byte %lld: in row %lld column %lld follows column %lld: sort the entries of each row by column, and add up what is there twice", file,
+            columns->at - (long long)sizeof(PetscInt), (long long)row, (long long)column, (long long)last);
       }
       last = column;
     }
@@ -176,10 +179,11 @@ static PetscErrorCode CheckMatrix(const char file[], long long bytes, const Pets
   info->rows = M;
   if (M < 1 || N < 1 || (nz < 0 && !dense)) Say(message, "%s is damaged: its header asks for %lld rows, %lld columns and %lld entries", file, M, N, nz);
   else if (!Holds(bytes, dense ? 4.0 : 4.0 + (double)M + values, values)) {
-    Say(message, "%s is damaged: its header asks for %lld rows, %lld columns and %.0f entries, which do not fit into its %lld bytes", file, M, N, values, bytes);
+    Say(message, "%s is damaged: its header asks for %lld rows, %lld columns and %.0f entries, which do not fit into its %lld bytes", file, M, N, values,
+        bytes);
   } else if (M != N) Say(message, "%s holds a matrix of %lld x %lld: solvers need a square one", file, M, N);
   if (message[0]) PetscFunctionReturn(0);
-  if (!dense) PetscCall(CheckRows(file, head, message));
+  if (!dense) PetscCall(CheckRowLengths(file, head, message));
   if (!dense && !message[0]) PetscCall(CheckColumns(file, head, message));
   if (!message[0]) PetscCall(CheckValues(file, dense ? start : start + (M + nz) * (long long)sizeof(PetscInt), (long long)values, message));
   PetscFunctionReturn(0);
@@ -211,7 +215,8 @@ PetscErrorCode BinaryCheck(const char file[], FileInfo *info, char message[MAX_M
   if (fp && !fstat(fileno(fp), &about) && fread(first, 1, 8, fp) == 8) found = IndexBits(first, &info->kind);
   if (fp) fclose(fp);
   if (!found) Say(message, "%s is neither a PETSc binary file nor a Matrix Market file", file);
-  else if (found != bits) Say(message, "%s was written by a PETSc with indices of %d bits, and this program's has %d: use the same for both", file, found, bits);
+  else if (found != bits)
+    Say(message, "%s was written by a PETSc with indices of %d bits, and this program's has %d: use the same for both", file, found, bits);
   if (message[0]) PetscFunctionReturn(0);
   if (info->kind == FILE_MAT) wanted = 4;
   PetscCall(PetscBinaryOpen(file, FILE_MODE_READ, &fd));

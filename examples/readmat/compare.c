@@ -168,7 +168,8 @@ PetscErrorCode RunSolver(App *app, PetscInt k, PetscBool alone)
     const char *text;
 
     PetscCall(PetscErrorMessage(ierr, &text, NULL));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-20s stopped with an error: %s; -solver %" PetscInt_FMT " runs it alone and shows where\n", app->solver[k].name, text ? text : "", k + 1));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-20s stopped with an error: %s; -solver %" PetscInt_FMT " runs it alone and shows where\n", app->solver[k].name,
+                          text ? text : "", k + 1));
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
     (void)!KSPDestroy(&ksp); /* a solver that is half made may fail here again */
     PetscCall(PetscPopErrorHandler());
@@ -180,7 +181,8 @@ PetscErrorCode RunSolver(App *app, PetscInt k, PetscBool alone)
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(CountVectors(ksp, &d));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-20s %-24s %6" PetscInt_FMT " %9.2e %7" PetscInt_FMT, app->solver[k].name, KSPConvergedReasons[reason], its, (double)(nr / app->nb), d));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-20s %-24s %6" PetscInt_FMT " %9.2e %7" PetscInt_FMT, app->solver[k].name, KSPConvergedReasons[reason], its,
+                        (double)(nr / app->nb), d));
   if (app->timings) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %10.4f %10.4f", t[1] - t[0], t[2] - t[1]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   PetscCall(KSPDestroy(&ksp));

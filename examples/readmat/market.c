@@ -46,7 +46,9 @@ static PetscBool Banner(Lines *in, const char format[], PetscBool *pattern, Pets
   known      = (PetscBool)(!strcmp(word[0], "matrix") && !strcmp(word[1], format));
   if (strcmp(word[2], "real") && strcmp(word[2], "integer") && !*pattern) known = PETSC_FALSE;
   if (strcmp(word[3], "general") && !*symmetric) known = PETSC_FALSE;
-  if (!known && !in->message[0]) Say(in->message, "%s: '%s %s %s %s' cannot be read here: use matrix %s real|integer%s general%s", in->file, word[0], word[1], word[2], word[3], format, array ? "" : "|pattern", array ? "" : "|symmetric");
+  if (!known && !in->message[0])
+    Say(in->message, "%s: '%s %s %s %s' cannot be read here: use matrix %s real|integer%s general%s", in->file, word[0], word[1], word[2], word[3], format,
+        array ? "" : "|pattern", array ? "" : "|symmetric");
   return known;
 }
 
@@ -67,7 +69,8 @@ static PetscBool Sizes(Lines *in, PetscBool pattern, PetscBool symmetric, long l
   } else if (size[0] > halves * size[2]) {
     LinesDamaged(in, "%lld rows and %lld entries leave rows without an entry, and no solver can do with those", size[0], size[2]);
   } else if (halves * size[2] > PETSC_MAX_INT) {
-    Say(in->message, "%s has %lld entries: more than the indices of this PETSc, of %d bits, can count", in->file, halves * size[2], (int)(8 * sizeof(PetscInt)));
+    Say(in->message, "%s has %lld entries: more than the indices of this PETSc, of %d bits, can count", in->file, halves * size[2],
+        (int)(8 * sizeof(PetscInt)));
   }
   return (PetscBool)!in->message[0];
 }

@@ -47,7 +47,8 @@ PetscErrorCode ReadMatrix(const char file[], Mat *A)
   PetscCall(MatSetFromOptions(*A));
   PetscCall(MatGetType(*A, &type));
   dense = (PetscBool)(strstr(type, "dense") != NULL);
-  PetscCheck(dense || info.kind != FILE_DENSE, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "%s holds a dense matrix: add -mat_type dense, or write it as a sparse one", file);
+  PetscCheck(dense || info.kind != FILE_DENSE, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED,
+             "%s holds a dense matrix: add -mat_type dense, or write it as a sparse one", file);
   PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, file, FILE_MODE_READ, &viewer));
   PetscCall(MatLoad(*A, viewer));
   PetscCall(PetscViewerDestroy(&viewer));
@@ -62,13 +63,14 @@ static PetscErrorCode CreateVector(Mat A, Vec *v)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CheckRows(const char file[], Mat A, FileInfo info)
+static PetscErrorCode CheckLength(const char file[], Mat A, FileInfo info)
 {
   PetscInt N;
 
   PetscFunctionBegin;
   PetscCall(MatGetSize(A, &N, NULL));
-  PetscCheck(info.rows == N, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "%s holds %lld numbers and the matrix has %" PetscInt_FMT " rows", file, info.rows, N);
+  PetscCheck(info.rows == N, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "%s holds %lld numbers and the matrix has %" PetscInt_FMT " rows", file, info.rows,
+             N);
   PetscFunctionReturn(0);
 }
 
@@ -81,7 +83,7 @@ PetscErrorCode ReadVector(const char file[], Mat A, Vec *v)
   PetscFunctionBegin;
   PetscCall(GetInfo(file, &info));
   PetscCheck(info.kind == FILE_MARKET || info.kind == FILE_VEC, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "%s does not hold a vector", file);
-  if (info.kind == FILE_VEC) PetscCall(CheckRows(file, A, info));
+  if (info.kind == FILE_VEC) PetscCall(CheckLength(file, A, info));
   PetscCall(CreateVector(A, v));
   if (info.kind == FILE_MARKET) PetscCall(MarketReadVector(file, *v));
   else {
@@ -125,7 +127,7 @@ PetscErrorCode ReadLabels(const char file[], Mat A, IS *labels)
   PetscCall(GetInfo(file, &info));
   PetscCall(MatGetLocalSize(A, &n, NULL));
   if (info.kind == FILE_IS) {
-    PetscCall(CheckRows(file, A, info));
+    PetscCall(CheckLength(file, A, info));
     PetscCall(ISCreate(PETSC_COMM_WORLD, labels));
     PetscCall(ISSetType(*labels, ISGENERAL));
     PetscCall(ISGetLayout(*labels, &layout));
@@ -140,7 +142,8 @@ PetscErrorCode ReadLabels(const char file[], Mat A, IS *labels)
   PetscCall(LabelsOfVector(v, label, &bad));
   PetscCall(VecDestroy(&v));
   if (bad < PETSC_MAX_INT) PetscCall(PetscFree(label));
-  PetscCheck(bad == PETSC_MAX_INT, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "The label of row %" PetscInt_FMT " in %s is too large for an index", bad, file);
+  PetscCheck(bad == PETSC_MAX_INT, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "The label of row %" PetscInt_FMT " in %s is too large for an index", bad,
+             file);
   PetscCall(ISCreateGeneral(PETSC_COMM_WORLD, n, label, PETSC_OWN_POINTER, labels));
   PetscFunctionReturn(0);
 }
@@ -154,7 +157,8 @@ static PetscErrorCode FindNullSpace(Mat A, const char file[])
 
   PetscFunctionBegin;
   PetscCall(MatNorm(A, NORM_INFINITY, &anorm));
-  PetscCheck(!PetscIsInfOrNanReal(anorm), PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "The numbers of a row of %s are so large that their sum is not finite", file);
+  PetscCheck(!PetscIsInfOrNanReal(anorm), PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "The numbers of a row of %s are so large that their sum is not finite",
+             file);
   PetscCall(MatCreateVecs(A, &one, &y));
   PetscCall(VecSet(one, 1.0));
   PetscCall(MatMult(A, one, y));

@@ -52,11 +52,18 @@ static const struct {
   PetscReal   length[2], mesh;
   const char *options;
 } sites[] = {
-  {"flat",    NULL,         {500.0, 500.0},   5.0, ""                                                                                                                                                 },
-  {"harbour", DepthHarbour, {600.0, 1200.0},  5.0, "-waves_edges wall,wall,incoming,wall -waves_incoming 1.5,8,90 -waves_ships 120,150,0,6,60,14,3"                                                   },
-  {"river",   DepthRiver,   {1000.0, 400.0},  2.0, "-waves_edges open,open,wall,wall -waves_edge_width 60 -waves_ships 120,200,4,0,40,8,1.5,900,195,-3,0,30,7,1"                                      },
-  {"bay",     DepthBay,     {2000.0, 1250.0}, 5.0, "-waves_edges open,open,incoming,wall -waves_incoming 1.5,9,80 -waves_ships 300,350,7,0,120,24,5"                                                  },
-  {"port",    DepthPort,    {2000.0, 1250.0}, 5.0, "-waves_edges open,open,incoming,wall -waves_incoming 1,8,100 -waves_ships 1750,690,-6,0,100,20,5,1380,1050,0,-1,60,14,3 -waves_ship_shape bathtub"},
+  // clang-format off
+  {"flat", NULL, {500.0, 500.0}, 5.0, ""},
+  {"harbour", DepthHarbour, {600.0, 1200.0}, 5.0,
+   "-waves_edges wall,wall,incoming,wall -waves_incoming 1.5,8,90 -waves_ships 120,150,0,6,60,14,3"},
+  {"river", DepthRiver, {1000.0, 400.0}, 2.0,
+   "-waves_edges open,open,wall,wall -waves_edge_width 60 -waves_ships 120,200,4,0,40,8,1.5,900,195,-3,0,30,7,1"},
+  {"bay", DepthBay, {2000.0, 1250.0}, 5.0,
+   "-waves_edges open,open,incoming,wall -waves_incoming 1.5,9,80 -waves_ships 300,350,7,0,120,24,5"},
+  {"port", DepthPort, {2000.0, 1250.0}, 5.0,
+   "-waves_edges open,open,incoming,wall -waves_incoming 1,8,100 "
+   "-waves_ships 1750,690,-6,0,100,20,5,1380,1050,0,-1,60,14,3 -waves_ship_shape bathtub"},
+  // clang-format on
 };
 
 /* Lengths of the window of a file on the sphere, and 500 nodes along the longer one */
@@ -70,8 +77,10 @@ static PetscErrorCode GetRelief(Sea *s)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-waves_relief_variable", s->relief.variable, sizeof(s->relief.variable), NULL));
   PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-waves_window", s->relief.window, &n, &set));
   PetscCheck(set && n == 4, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_relief needs -waves_window west,east,south,north in degrees");
-  PetscCheck(w[0] < w[1] && w[1] <= w[0] + 360.0 && w[0] >= -360.0 && w[1] <= 720.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_window goes from %g to %g degrees east: the first must be less, by 360 at most", (double)w[0], (double)w[1]);
-  PetscCheck(w[2] < w[3] && w[2] > -90.0 && w[3] < 90.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_window goes from %g to %g degrees north: the first must be less, and both between -90 and 90", (double)w[2], (double)w[3]);
+  PetscCheck(w[0] < w[1] && w[1] <= w[0] + 360.0 && w[0] >= -360.0 && w[1] <= 720.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-waves_window goes from %g to %g degrees east: the first must be less, by 360 at most", (double)w[0], (double)w[1]);
+  PetscCheck(w[2] < w[3] && w[2] > -90.0 && w[3] < 90.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-waves_window goes from %g to %g degrees north: the first must be less, and both between -90 and 90", (double)w[2], (double)w[3]);
   s->relief.length[0] = radius * degree * (w[1] - w[0]) * PetscCosReal(0.5 * degree * (w[2] + w[3]));
   s->relief.length[1] = radius * degree * (w[3] - w[2]);
   for (int d = 0; d < 2; ++d) s->length[d] = s->relief.length[d];
@@ -98,7 +107,8 @@ PetscErrorCode SeaGetSite(Sea *s)
     PetscCall(PetscStrcasecmp(name, sites[s->site].name, &same));
     if (same) break;
   }
-  PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_bathymetry %s is not known: use flat, harbour, river, bay or port, or -waves_relief with a file", name);
+  PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-waves_bathymetry %s is not known: use flat, harbour, river, bay or port, or -waves_relief with a file", name);
   for (int d = 0; d < 2; ++d) {
     s->length[d] = sites[s->site].length[d];
     s->n[d]      = (PetscInt)(s->length[d] / sites[s->site].mesh + 1.5);

@@ -165,8 +165,13 @@ void SeaShip(const Sea *s, PetscInt k, WavesShip *to)
   const PetscReal speed = PetscSqrtReal(PetscSqr(ship->v[0]) + PetscSqr(ship->v[1]));
 
   *to = (WavesShip){
-    s->shape, ship->x[0] + ship->v[0] * s->t, ship->x[1] + ship->v[1] * s->t, {speed > 0.0 ? ship->v[0] / speed : 1.0, speed > 0.0 ? ship->v[1] / speed : 0.0},
-               ship->length, ship->width, ship->draft
+    s->shape,
+    ship->x[0] + ship->v[0] * s->t,
+    ship->x[1] + ship->v[1] * s->t,
+    {speed > 0.0 ? ship->v[0] / speed : 1.0, speed > 0.0 ? ship->v[1] / speed : 0.0},
+    ship->length,
+    ship->width,
+    ship->draft
   };
 }
 

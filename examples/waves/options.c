@@ -16,7 +16,8 @@ static PetscErrorCode GetGrid(Sea *s)
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-waves_n", s->n, &two, NULL));
   PetscCheck(two == 0 || two == 2, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_n takes two numbers");
   for (int d = 0; d < 2; ++d) {
-    PetscCheck(s->length[d] > 0.0 && s->length[d] < 1e8, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_lengths must be positive and finite, not %g", (double)s->length[d]);
+    PetscCheck(s->length[d] > 0.0 && s->length[d] < 1e8, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_lengths must be positive and finite, not %g",
+               (double)s->length[d]);
     PetscCheck(s->n[d] >= 3, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_n must be at least 3 in each direction, not %" PetscInt_FMT, s->n[d]);
     s->d[d] = s->length[d] / (s->n[d] - 1);
   }
@@ -40,8 +41,10 @@ static PetscErrorCode GetDepth(Sea *s)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_depth", &s->depth, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_min_depth", &s->mindepth, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_max_depth", &s->mostdepth, NULL));
-  PetscCheck(s->mindepth > 0.0 && s->depth > s->mindepth && s->depth < 1e5, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_depth %g and -waves_min_depth %g must be positive, the first above the second", (double)s->depth, (double)s->mindepth);
-  PetscCheck(s->mostdepth > s->mindepth, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_max_depth %g must be more than -waves_min_depth %g", (double)s->mostdepth, (double)s->mindepth);
+  PetscCheck(s->mindepth > 0.0 && s->depth > s->mindepth && s->depth < 1e5, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-waves_depth %g and -waves_min_depth %g must be positive, the first above the second", (double)s->depth, (double)s->mindepth);
+  PetscCheck(s->mostdepth > s->mindepth, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_max_depth %g must be more than -waves_min_depth %g",
+             (double)s->mostdepth, (double)s->mindepth);
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-waves_model", ModelTypes, (PetscEnum *)&s->model, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_wavelength", &wavelength, NULL));
   PetscCheck(wavelength > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_wavelength must be positive, not %g", (double)wavelength);
@@ -49,7 +52,8 @@ static PetscErrorCode GetDepth(Sea *s)
   s->tideevery = 20;
   PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-waves_tide", tide, &n, &set));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-waves_tide_every", &s->tideevery, NULL));
-  PetscCheck(!set || (n == 2 && tide[1] > 0.0 && s->tideevery > 0), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_tide takes a height and a positive period, -waves_tide_every a positive number of frames");
+  PetscCheck(!set || (n == 2 && tide[1] > 0.0 && s->tideevery > 0), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-waves_tide takes a height and a positive period, -waves_tide_every a positive number of frames");
   if (!set) PetscFunctionReturn(0);
   s->tideheight = tide[0];
   s->tideperiod = tide[1];
@@ -99,22 +103,26 @@ static PetscErrorCode GetForcing(Sea *s)
       {v[2], v[3]},
       v[4], v[5], v[6]
     };
-    PetscCheck(v[4] > 0.0 && v[5] > 0.0 && v[6] >= 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Ship %" PetscInt_FMT " has a length, width or draft that is not positive", k + 1);
+    PetscCheck(v[4] > 0.0 && v[5] > 0.0 && v[6] >= 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+               "Ship %" PetscInt_FMT " has a length, width or draft that is not positive", k + 1);
   }
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-waves_ship_shape", ShipTypes, (PetscEnum *)&s->shape, NULL));
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-waves_start", StartTypes, (PetscEnum *)&s->start, NULL));
   incoming = (PetscBool)(s->start == START_WAVES);
   for (int e = 0; e < 4; ++e) incoming = (PetscBool)(incoming || s->edge[e] == EDGE_INCOMING);
   PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-waves_incoming", in, &three, NULL));
-  PetscCheck(!incoming || three == 3, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "An incoming edge, and -waves_start waves, need -waves_incoming height,period,direction (degrees, 0 is to the east and 90 to the north)");
+  PetscCheck(!incoming || three == 3, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "An incoming edge, and -waves_start waves, need -waves_incoming height,period,direction (degrees, 0 is to the east and 90 to the north)");
   if (!incoming) PetscFunctionReturn(0);
   s->height    = in[0];
   s->period    = in[1];
   s->direction = in[2];
-  PetscCheck(s->height >= 0.0 && s->period > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_incoming needs a height that is not negative and a positive period");
+  PetscCheck(s->height >= 0.0 && s->period > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-waves_incoming needs a height that is not negative and a positive period");
   s->components = 40;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-waves_components", &s->components, NULL));
-  PetscCheck(s->components > 0 && s->components <= MAX_COMPONENTS, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_components %" PetscInt_FMT " is not between 1 and %d", s->components, MAX_COMPONENTS);
+  PetscCheck(s->components > 0 && s->components <= MAX_COMPONENTS, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-waves_components %" PetscInt_FMT " is not between 1 and %d", s->components, MAX_COMPONENTS);
   PetscFunctionReturn(0);
 }
 
@@ -135,7 +143,8 @@ static PetscErrorCode GetFrames(Sea *s)
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_filter", &s->filter, NULL));
   PetscCheck(s->filter >= 0.0 && s->filter <= 0.2, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_filter %g is not between 0 and 0.2", (double)s->filter);
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-waves_mode", s->mode, &n, &set));
-  PetscCheck(!set || (n == 2 && s->mode[0] >= 0 && s->mode[1] >= 0 && s->mode[0] + s->mode[1] > 0), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_mode takes two numbers that are not negative, not both zero");
+  PetscCheck(!set || (n == 2 && s->mode[0] >= 0 && s->mode[1] >= 0 && s->mode[0] + s->mode[1] > 0), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "-waves_mode takes two numbers that are not negative, not both zero");
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-waves_picture", &s->picture, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-waves_vtk", &s->vtk, NULL));
   PetscCheck(s->picture >= 0 && s->vtk >= 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_picture and -waves_vtk must not be negative");

@@ -18,8 +18,9 @@ static void Paint(const Sea *s, const PetscScalar zeta[], PetscReal scale, Petsc
             {i,              PetscMax(j - 1, 0)          },
             {i,              PetscMin(j + 1, s->n[1] - 1)}
   };
-  const PetscReal h = SeaBed(s, i, j) + s->tide, land = s->relief.height ? 300.0 : 10.0, light = s->relief.height ? 1500.0 * s->length[0] / s->relief.length[0] : 60.0;
-  const PetscBool wet = (PetscBool)(h >= s->mindepth);
+  const PetscReal h = SeaBed(s, i, j) + s->tide, land = s->relief.height ? 300.0 : 10.0,
+                  light = s->relief.height ? 1500.0 * s->length[0] / s->relief.length[0] : 60.0;
+  const PetscBool wet   = (PetscBool)(h >= s->mindepth);
   PetscReal       level[4], slope, share, hull = 0.0;
 
   for (int k = 0; k < 4; ++k) {
@@ -89,7 +90,10 @@ static PetscErrorCode WriteSeries(const Sea *s, const char prefix[])
   PetscCall(PetscFOpen(PETSC_COMM_WORLD, name, "w", &file));
   PetscCall(PetscStrrchr(prefix, '/', &base)); /* the list lies beside the files */
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "<VTKFile type=\"Collection\" version=\"0.1\">\n  <Collection>\n"));
-  for (PetscInt frame = 0; frame <= s->frame; frame += s->vtk) { PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "    <DataSet timestep=\"%g\" file=\"%s%06" PetscInt_FMT ".vts\"/>\n", (double)(frame * s->dt), base, frame)); }
+  for (PetscInt frame = 0; frame <= s->frame; frame += s->vtk) {
+    PetscCall(
+      PetscFPrintf(PETSC_COMM_WORLD, file, "    <DataSet timestep=\"%g\" file=\"%s%06" PetscInt_FMT ".vts\"/>\n", (double)(frame * s->dt), base, frame));
+  }
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "  </Collection>\n</VTKFile>\n"));
   PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
   PetscFunctionReturn(0);

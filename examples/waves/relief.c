@@ -56,7 +56,8 @@ static PetscErrorCode Load(File *f)
   PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
   err = PetscDLOpen(EXAMPLES_NETCDF, PETSC_DL_NOW, &f->library);
   PetscCall(PetscPopErrorHandler());
-  PetscCheck(!err, PETSC_COMM_WORLD, PETSC_ERR_FILE_OPEN, "-waves_relief needs NetCDF's library %s, which this machine has not or does not find", EXAMPLES_NETCDF);
+  PetscCheck(!err, PETSC_COMM_WORLD, PETSC_ERR_FILE_OPEN, "-waves_relief needs NetCDF's library %s, which this machine has not or does not find",
+             EXAMPLES_NETCDF);
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(symbol); ++k) {
     PetscCall(PetscDLSym(f->library, symbol[k].name, (void **)symbol[k].to));
     PetscCheck(*(void **)symbol[k].to, PETSC_COMM_WORLD, PETSC_ERR_LIB, "%s has no function %s", EXAMPLES_NETCDF, symbol[k].name);
@@ -95,7 +96,8 @@ static PetscErrorCode FindVariable(File *f, const char name[])
 
   PetscFunctionBegin;
   if (name[0]) {
-    PetscCheck(!f->find(f->id, name, &variable), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s has no variable %s: correct -waves_relief_variable", f->name, name);
+    PetscCheck(!f->find(f->id, name, &variable), PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s has no variable %s: correct -waves_relief_variable", f->name,
+               name);
     PetscCall(IsRelief(f, variable, &is));
     PetscCheck(is, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Variable %s of %s is not over latitude and longitude", name, f->name);
   } else {
@@ -118,8 +120,14 @@ static PetscErrorCode GetCoordinate(File *f, int d, PetscInt *n, double **x)
   *n = (PetscInt)length;
   PetscCall(PetscMalloc1(length, x));
   CallNetCDF(f, f->all(f->id, coordinate, *x));
-  for (PetscInt k = 0; k < *n; ++k) { PetscCheck(PetscAbsReal((*x)[k]) <= 1e4, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "The coordinates %s of %s are no degrees: one is %g", name, f->name, (*x)[k]); }
-  for (PetscInt k = 1; k < *n; ++k) { PetscCheck(((*x)[k] > (*x)[k - 1]) == ((*x)[1] > (*x)[0]) && (*x)[k] != (*x)[k - 1], PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "The coordinates %s of %s neither rise nor fall", name, f->name); }
+  for (PetscInt k = 0; k < *n; ++k) {
+    PetscCheck(PetscAbsReal((*x)[k]) <= 1e4, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "The coordinates %s of %s are no degrees: one is %g", name, f->name,
+               (*x)[k]);
+  }
+  for (PetscInt k = 1; k < *n; ++k) {
+    PetscCheck(((*x)[k] > (*x)[k - 1]) == ((*x)[1] > (*x)[0]) && (*x)[k] != (*x)[k - 1], PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED,
+               "The coordinates %s of %s neither rise nor fall", name, f->name);
+  }
   PetscFunctionReturn(0);
 }
 
@@ -131,8 +139,10 @@ static PetscErrorCode FindRows(Relief *r, PetscInt n, const double lat[], PetscI
 
   PetscFunctionBegin;
   *step = rise ? 1 : -1;
-  PetscCheck(PetscMin(lat[0], lat[n - 1]) >= -90.001 && PetscMax(lat[0], lat[n - 1]) <= 90.001, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED, "The rows of %s are not latitudes: they go from %g to %g", r->file, lat[0], lat[n - 1]);
-  PetscCheck(lat[lo] <= r->window[2] && lat[n - 1 - lo] >= r->window[3], PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s has latitudes %g to %g, and -waves_window asks for %g to %g", r->file, lat[lo], lat[n - 1 - lo], (double)r->window[2], (double)r->window[3]);
+  PetscCheck(PetscMin(lat[0], lat[n - 1]) >= -90.001 && PetscMax(lat[0], lat[n - 1]) <= 90.001, PETSC_COMM_WORLD, PETSC_ERR_FILE_UNEXPECTED,
+             "The rows of %s are not latitudes: they go from %g to %g", r->file, lat[0], lat[n - 1]);
+  PetscCheck(lat[lo] <= r->window[2] && lat[n - 1 - lo] >= r->window[3], PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "%s has latitudes %g to %g, and -waves_window asks for %g to %g", r->file, lat[lo], lat[n - 1 - lo], (double)r->window[2], (double)r->window[3]);
   while (lat[lo + *step] <= r->window[2]) lo += *step;
   while (lat[lo + (count - 1) * *step] < r->window[3]) ++count;
   PetscCall(PetscMalloc1(count, &r->lat));
@@ -157,7 +167,8 @@ static PetscErrorCode FindColumns(Relief *r, PetscInt n, const double lon[], Pet
   round = (PetscBool)(width + 1.5 * width / (n - 1) >= 360.0);
   while (r->window[0] + shift < lon[0]) shift += 360.0;
   while (r->window[0] + shift >= lon[0] + 360.0) shift -= 360.0;
-  PetscCheck(round || r->window[1] + shift <= lon[n - 1], PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "%s has longitudes %g to %g, and -waves_window asks for %g to %g", r->file, lon[0], lon[n - 1], (double)r->window[0], (double)r->window[1]);
+  PetscCheck(round || r->window[1] + shift <= lon[n - 1], PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "%s has longitudes %g to %g, and -waves_window asks for %g to %g", r->file, lon[0], lon[n - 1], (double)r->window[0], (double)r->window[1]);
   #define LON(k) (lon[(k) % *period] + 360.0 * ((k) / *period) - shift)
   while (LON(lo + 1) <= r->window[0]) ++lo;
   while (LON(lo + count - 1) < r->window[1]) ++count;

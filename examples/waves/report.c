@@ -138,10 +138,13 @@ static PetscErrorCode Profile(Sea *s)
     if (most[r] == 0.0) continue;
     if (r != ROUTINE_PICTURE) sum += most[r];
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-14s %9.3f ms a frame", SeaRoutineName((RoutineType)r), (double)ms));
-    if (bytes[r]) PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", %" PetscInt_FMT " bytes a node at %.1f GB/s, %.2f of a copy", bytes[r], (double)(1e-9 * speed), (double)(speed / copy)));
+    if (bytes[r])
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, ", %" PetscInt_FMT " bytes a node at %.1f GB/s, %.2f of a copy", bytes[r], (double)(1e-9 * speed),
+                            (double)(speed / copy)));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-14s %9.3f ms a frame without pictures; a copy reaches %.1f GB/s\n", "all", 1e3 * sum / s->frames, (double)(1e-9 * copy)));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD, "%-14s %9.3f ms a frame without pictures; a copy reaches %.1f GB/s\n", "all", 1e3 * sum / s->frames, (double)(1e-9 * copy)));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "real-time factor %.2f against 20 frames a second\n", 0.05 * s->frames / sum));
   PetscFunctionReturn(0);
 }
@@ -175,18 +178,22 @@ static PetscErrorCode Check(Sea *s)
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-waves_check_iterations", &its, &set));
   if (set) {
-    PetscCheck(s->maxits > 0 && s->maxits <= its, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations in a frame are not between 1 and %" PetscInt_FMT, s->maxits, its);
+    PetscCheck(s->maxits > 0 && s->maxits <= its, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%" PetscInt_FMT " iterations in a frame are not between 1 and %" PetscInt_FMT, s->maxits, its);
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "at most %" PetscInt_FMT " iterations a frame\n", its));
   }
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_check_dispersion", &bound, &set));
   if (set) {
     const PetscReal k = PETSC_PI * PetscSqrtReal(PetscSqr(s->mode[0] / (L[0] + d[0])) + PetscSqr(s->mode[1] / (L[1] + d[1]))), x2 = PetscSqr(k * s->depth);
-    const PetscReal factor = s->model == MODEL_PARABOLIC ? k * s->depth * (1.0 + x2 / 15.0) / (1.0 + 0.4 * x2) : PetscTanhReal(k * s->depth), omega = PetscSqrtReal(GRAVITY * k * factor);
-    PetscReal       measured;
+    const PetscReal factor = s->model == MODEL_PARABOLIC ? k * s->depth * (1.0 + x2 / 15.0) / (1.0 + 0.4 * x2) : PetscTanhReal(k * s->depth),
+                    omega  = PetscSqrtReal(GRAVITY * k * factor);
+    PetscReal measured;
 
-    PetscCheck(s->start == START_MODE && !s->site && s->ncrossing > 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_check_dispersion needs -waves_start mode, a flat bottom and more frames");
+    PetscCheck(s->start == START_MODE && !s->site && s->ncrossing > 1, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+               "-waves_check_dispersion needs -waves_start mode, a flat bottom and more frames");
     measured = PETSC_PI * (s->ncrossing - 1) / (s->crossing[1] - s->crossing[0]);
-    PetscCheck(PetscAbsReal(measured / omega - 1.0) <= bound, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The wave has omega %g and not %g", (double)measured, (double)omega);
+    PetscCheck(PetscAbsReal(measured / omega - 1.0) <= bound, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The wave has omega %g and not %g", (double)measured,
+               (double)omega);
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "dispersion within %g\n", (double)bound));
   }
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_check_energy", &bound, &set));
@@ -201,7 +208,8 @@ static PetscErrorCode Check(Sea *s)
   }
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-waves_check_height", &bound, &set));
   if (set) {
-    PetscCheck(PetscAbsReal(height - s->height) <= bound * s->height, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The significant height is %g and not %g", (double)height, (double)s->height);
+    PetscCheck(PetscAbsReal(height - s->height) <= bound * s->height, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The significant height is %g and not %g",
+               (double)height, (double)s->height);
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "significant height within %g\n", (double)bound));
   }
   PetscFunctionReturn(0);
@@ -246,7 +254,9 @@ PetscErrorCode SeaReport(Sea *s)
   PetscBool checksum = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " frames of %" PetscInt_FMT " x %" PetscInt_FMT " nodes, %.2f iterations a frame, at most %" PetscInt_FMT "\n", s->frames, s->n[0], s->n[1], (double)s->its / (double)s->frames, s->maxits));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%" PetscInt_FMT " frames of %" PetscInt_FMT " x %" PetscInt_FMT " nodes, %.2f iterations a frame, at most %" PetscInt_FMT "\n",
+                        s->frames, s->n[0], s->n[1], (double)s->its / (double)s->frames, s->maxits));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-waves_checksum", &checksum, NULL));
   if (checksum) {
     PetscCall(VecNorm(s->zeta, NORM_2, &norm[0]));

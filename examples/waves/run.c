@@ -64,7 +64,9 @@ static PetscErrorCode Compare(const Sea *s, const Sea *twin, PetscReal bound)
     PetscCall(VecRestoreArrayRead(vec[1][k], &b));
     PetscCall(VecRestoreArrayRead(vec[0][k], &a));
     PetscCallMPI(MPI_Allreduce(here, most, 3, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
-    PetscCheck(most[2] == 0.0 && most[0] <= bound * most[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Frame %" PetscInt_FMT ": %s differs by %g of %g from the host's, and has at least %g numbers that are not finite", s->frame, name[k], (double)most[0], (double)most[1], (double)most[2]);
+    PetscCheck(most[2] == 0.0 && most[0] <= bound * most[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "Frame %" PetscInt_FMT ": %s differs by %g of %g from the host's, and has at least %g numbers that are not finite", s->frame, name[k],
+               (double)most[0], (double)most[1], (double)most[2]);
   }
   PetscFunctionReturn(0);
 }
@@ -113,7 +115,8 @@ static PetscErrorCode CheckCopies(const Sea *s, PetscLogDouble before)
   PetscFunctionBegin;
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-waves_check_copies", &check, NULL));
   if (!check) PetscFunctionReturn(0);
-  PetscCheck(Copied() - before < 8.0 * s->xm * s->ym, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g bytes were copied between host and device, and a vector has %g", Copied() - before, 8.0 * s->xm * s->ym);
+  PetscCheck(Copied() - before < 8.0 * s->xm * s->ym, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g bytes were copied between host and device, and a vector has %g",
+             Copied() - before, 8.0 * s->xm * s->ym);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "less than a vector was copied in %" PetscInt_FMT " frames\n", s->frames - 1));
   PetscFunctionReturn(0);
 }
@@ -169,7 +172,8 @@ PetscErrorCode SeaRun(Sea *s)
   PetscCall(LastPicture(s));
   PetscCall(PetscLogStagePop());
   if (check) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " frames on the %s agree within %g with those on the host\n", s->frames, s->device ? "device" : "host", (double)bound));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " frames on the %s agree within %g with those on the host\n", s->frames,
+                          s->device ? "device" : "host", (double)bound));
     PetscCall(SeaReset(twin));
     PetscCall(PetscFree(twin));
   }
@@ -213,8 +217,10 @@ static PetscErrorCode TimeFrames(const Sea *options, PetscReal scale, PetscReal 
   PetscCallMPI(MPI_Allreduce(took, most, 2, MPI_DOUBLE, MPI_MAX, PETSC_COMM_WORLD));
   if (assume > 0.0) most[0] = 1e-6 * assume * *nodes;
   *ms = (PetscReal)most[0];
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%6" PetscInt_FMT " x %6" PetscInt_FMT " = %8.3f million nodes: %8.3f ms a frame, %8.3f of them solve, %5.2f iterations, %6.2f times real time\n", s->n[0], s->n[1], (double)(1e-6 * *nodes), most[0], most[1],
-                        (double)s->its / (double)s->frames, 50.0 / most[0]));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                        "%6" PetscInt_FMT " x %6" PetscInt_FMT
+                        " = %8.3f million nodes: %8.3f ms a frame, %8.3f of them solve, %5.2f iterations, %6.2f times real time\n",
+                        s->n[0], s->n[1], (double)(1e-6 * *nodes), most[0], most[1], (double)s->its / (double)s->frames, 50.0 / most[0]));
   PetscCall(SeaReset(s));
   PetscCall(PetscFree(s));
   PetscFunctionReturn(0);
@@ -242,12 +248,15 @@ PetscErrorCode SeaRealTime(Sea *s)
       best[0] = nodes;
       best[1] = ms;
     } else fails = scale;
-    PetscCheck(nodes > 9.0 || fits > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Not even a grid of 3 x 3 nodes holds %.0f frames a second here", (double)rate);
+    PetscCheck(nodes > 9.0 || fits > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Not even a grid of 3 x 3 nodes holds %.0f frames a second here",
+               (double)rate);
     if (fails == 0.0) scale = PetscMin(most, fits * PetscMin(16.0, PetscMax(1.1, 0.98 * limit / ms)));
     else if (fits == 0.0) scale = fails * PetscMax(0.0625, PetscMin(0.9, 0.98 * limit / ms));
     else scale = PetscSqrtReal(fits * fails);
   } while (best[1] < 0.95 * limit && fits < most && (fits == 0.0 || fails == 0.0 || fails > 1.1 * fits));
-  if (fits >= most && best[1] < 0.95 * limit) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "indices of %d bits cannot count the entries of a larger sea\n", (int)(8 * sizeof(PetscInt))));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.0f frames a second up to %.3f million nodes: %.3f ms a frame\n", (double)rate, (double)(1e-6 * best[0]), (double)best[1]));
+  if (fits >= most && best[1] < 0.95 * limit)
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "indices of %d bits cannot count the entries of a larger sea\n", (int)(8 * sizeof(PetscInt))));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD, "%.0f frames a second up to %.3f million nodes: %.3f ms a frame\n", (double)rate, (double)(1e-6 * best[0]), (double)best[1]));
   PetscFunctionReturn(0);
 }

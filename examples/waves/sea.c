@@ -23,9 +23,13 @@ static PetscErrorCode CreateGrid(Sea *s)
 
   PetscFunctionBegin;
   PetscCall(SeaMostNodes(&most));
-  PetscCheck((PetscReal)s->n[0] * s->n[1] <= most, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE, "A sea of %" PetscInt_FMT " x %" PetscInt_FMT " nodes has more entries than indices of %d bits can count: use more processes or a PETSc with 64-bit indices", s->n[0], s->n[1], (int)(8 * sizeof(PetscInt)));
+  PetscCheck((PetscReal)s->n[0] * s->n[1] <= most, PETSC_COMM_WORLD, PETSC_ERR_ARG_OUTOFRANGE,
+             "A sea of %" PetscInt_FMT " x %" PetscInt_FMT
+             " nodes has more entries than indices of %d bits can count: use more processes or a PETSc with 64-bit indices",
+             s->n[0], s->n[1], (int)(8 * sizeof(PetscInt)));
   for (int d = 0; d < 2; ++d) s->d[d] = s->length[d] / (s->n[d] - 1);
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, s->n[0], s->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &s->dm));
+  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, s->n[0], s->n[1], PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL,
+                         NULL, &s->dm));
   PetscCall(DMSetFromOptions(s->dm));
   if (s->host) PetscCall(DMSetVecType(s->dm, VECSTANDARD));
   PetscCall(DMSetUp(s->dm));
@@ -50,9 +54,11 @@ static PetscErrorCode CreateGrid(Sea *s)
   s->device = (PetscBool)!s->host;
 #elif defined(EXAMPLES_HAVE_CUDA)
   s->device = (PetscBool)PetscMemTypeCUDA(memory);
-  PetscCheck(s->device || PetscMemTypeHost(memory), PETSC_COMM_WORLD, PETSC_ERR_SUP, "This program has kernels for CUDA only: use -dm_vec_type standard or cuda");
+  PetscCheck(s->device || PetscMemTypeHost(memory), PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "This program has kernels for CUDA only: use -dm_vec_type standard or cuda");
 #else
-  PetscCheck(PetscMemTypeHost(memory), PETSC_COMM_WORLD, PETSC_ERR_SUP, "This program was built without CUDA: build it with a PETSc that has CUDA, or use -dm_vec_type standard");
+  PetscCheck(PetscMemTypeHost(memory), PETSC_COMM_WORLD, PETSC_ERR_SUP,
+             "This program was built without CUDA: build it with a PETSc that has CUDA, or use -dm_vec_type standard");
 #endif
   PetscFunctionReturn(0);
 }
@@ -135,10 +141,13 @@ static PetscErrorCode CreateBed(Sea *s)
   PetscCall(VecRestoreArrayWrite(s->bed, &bed));
   PetscCallMPI(MPI_Allreduce(&here, &s->maxdepth, 1, MPIU_REAL, MPIU_MAX, PETSC_COMM_WORLD));
   most = s->maxdepth + PetscAbsReal(s->tideheight);
-  PetscCheck(s->maxdepth - PetscAbsReal(s->tideheight) >= s->mindepth, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "There is no water%s: no node is deeper than -waves_min_depth %g", s->tideperiod > 0.0 ? " when the tide is low" : "", (double)s->mindepth);
-  for (int k = 0; k <= 64; ++k) omega = PetscMax(omega, SeaDispersion(s, 4.0 / PetscSqr(s->d[0]) + 4.0 / PetscSqr(s->d[1]), s->mindepth + k / 64.0 * (most - s->mindepth)));
+  PetscCheck(s->maxdepth - PetscAbsReal(s->tideheight) >= s->mindepth, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "There is no water%s: no node is deeper than -waves_min_depth %g", s->tideperiod > 0.0 ? " when the tide is low" : "", (double)s->mindepth);
+  for (int k = 0; k <= 64; ++k)
+    omega = PetscMax(omega, SeaDispersion(s, 4.0 / PetscSqr(s->d[0]) + 4.0 / PetscSqr(s->d[1]), s->mindepth + k / 64.0 * (most - s->mindepth)));
   omega += PetscAbsReal(s->current[0]) / s->d[0] + PetscAbsReal(s->current[1]) / s->d[1];
-  PetscCheck(omega * s->dt < 0.99, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Leapfrog is unstable with -waves_dt %g on this grid and depth: use less than %g", (double)s->dt, (double)(0.99 / omega));
+  PetscCheck(omega * s->dt < 0.99, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Leapfrog is unstable with -waves_dt %g on this grid and depth: use less than %g",
+             (double)s->dt, (double)(0.99 / omega));
   PetscFunctionReturn(0);
 }
 
@@ -282,7 +291,8 @@ static PetscErrorCode MakeWaves(Sea *s, PetscReal h)
     sum += 0.5 * w->a * w->a;
     s->nwave++;
   }
-  PetscCheck(s->nwave, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "Waves of period %g s are too short for this grid: use more nodes or a longer period in -waves_incoming", (double)s->period);
+  PetscCheck(s->nwave, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT,
+             "Waves of period %g s are too short for this grid: use more nodes or a longer period in -waves_incoming", (double)s->period);
   for (PetscInt c = 0; c < s->nwave; ++c) s->wave[c].a *= s->height / 4.0 / PetscSqrtReal(sum);
   PetscFunctionReturn(0);
 }
@@ -478,7 +488,8 @@ PetscErrorCode SeaCreate(Sea *s)
 
 PetscErrorCode SeaReset(Sea *s)
 {
-  Vec *vec[] = {&s->zeta, &s->phi, &s->psi, &s->zeta0, &s->phi0, &s->psi0, &s->zeta1, &s->phi1, &s->b, &s->lzeta, &s->lphi, &s->lpsi, &s->bed, &s->h, &s->D, &s->values, &s->edges, &s->waves, &s->natural, &s->whole};
+  Vec *vec[] = {&s->zeta, &s->phi,  &s->psi, &s->zeta0, &s->phi0, &s->psi0,   &s->zeta1, &s->phi1,  &s->b,       &s->lzeta,
+                &s->lphi, &s->lpsi, &s->bed, &s->h,     &s->D,    &s->values, &s->edges, &s->waves, &s->natural, &s->whole};
 
   PetscFunctionBegin;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(vec); ++k) PetscCall(VecDestroy(vec[k]));

@@ -5,7 +5,7 @@
 
 static const char *const PolderCoarseTypes[] = {"inverse", "cholesky", "ksp", "PolderCoarseType", "COARSE_", NULL};
 
-/* What the device does in the time of one dependent step of the sweep, in flops a column */
+/* Flops a column that the device does in the time of one dependent step of the sweep */
 #define POLDER_COARSE_STEP 4e6
 
 PetscErrorCode PolderCoarseCreate(MPI_Comm comm, PolderCoarse *coarse)
@@ -99,7 +99,8 @@ PetscErrorCode PolderCoarseSetFromOptions(PolderCoarse c, PetscBool *changed)
 
   PetscFunctionBegin;
   PetscOptionsBegin(c->comm, c->prefix, "Coarse solve of a deflation space", "PolderDeflationSpace");
-  PetscCall(PetscOptionsEnum("-deflation_coarse", "How E = Z^T A Z is solved", "PolderDeflationSpaceSetFromOptions", PolderCoarseTypes, (PetscEnum)c->type, (PetscEnum *)&c->type, &set));
+  PetscCall(PetscOptionsEnum("-deflation_coarse", "How E = Z^T A Z is solved", "PolderDeflationSpaceSetFromOptions", PolderCoarseTypes, (PetscEnum)c->type,
+                             (PetscEnum *)&c->type, &set));
   PetscOptionsEnd();
   if (set) c->chosen = PETSC_TRUE;
   *changed = (PetscBool)(c->type != before || c->chosen != asked);
@@ -116,13 +117,17 @@ PetscBool PolderCoarseInverseInaccurate(PolderCoarse c)
 PetscErrorCode PolderCoarseInfo(PolderCoarse c)
 {
   PetscFunctionBegin;
-  PetscCall(PetscInfo(NULL, "Deflation: E has %" PetscInt_FMT " columns, left out %" PetscInt_FMT " (kernel), %" PetscInt_FMT " (zero), %" PetscInt_FMT " (dependent); condition about %g, residual of a coarse solve %g\n", c->d, c->nleftnull, c->nleftzero, c->nleftdep,
-                      (double)c->cond, (double)c->resid));
-  if (PolderCoarseInverseInaccurate(c)) PetscCall(PetscInfo(NULL, "Deflation: the explicit inverse of E loses accuracy (residual %g): use -deflation_coarse cholesky\n", (double)c->resid));
+  PetscCall(PetscInfo(NULL,
+                      "Deflation: E has %" PetscInt_FMT " columns, left out %" PetscInt_FMT " (kernel), %" PetscInt_FMT " (zero), %" PetscInt_FMT
+                      " (dependent); condition about %g, residual of a coarse solve %g\n",
+                      c->d, c->nleftnull, c->nleftzero, c->nleftdep, (double)c->cond, (double)c->resid));
+  if (PolderCoarseInverseInaccurate(c))
+    PetscCall(PetscInfo(NULL, "Deflation: the explicit inverse of E loses accuracy (residual %g): use -deflation_coarse cholesky\n", (double)c->resid));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseSetUp(PolderCoarse c, PetscInt d, PetscInt nl, const PetscInt gl[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace)
+PetscErrorCode PolderCoarseSetUp(PolderCoarse c, PetscInt d, PetscInt nl, const PetscInt gl[], const PetscInt ptr[], const PetscInt col[],
+                                 const PetscScalar val[], PetscBool nullspace)
 {
   PetscFunctionBegin;
   PetscCall(PolderCoarseReset(c));
@@ -243,7 +248,7 @@ PetscErrorCode PolderCoarseOnlyLaunches(PolderCoarse c, PetscBool *only)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One print a line: each would be indented */
+/* One print call a line: the viewer indents each call */
 static PetscErrorCode PolderCoarseViewColumns(PolderCoarse c, PetscViewer viewer)
 {
   PetscInt rank;
@@ -253,7 +258,8 @@ static PetscErrorCode PolderCoarseViewColumns(PolderCoarse c, PetscViewer viewer
   PetscCall(PolderCoarseGetRank(c, &rank));
   if (c->nleftzero) PetscCall(PetscSNPrintf(zero, sizeof(zero), "; %" PetscInt_FMT " left out because they are zero or in the kernel of A", c->nleftzero));
   if (c->nleftdep) PetscCall(PetscSNPrintf(dependent, sizeof(dependent), "; %" PetscInt_FMT " left out because they depend on others", c->nleftdep));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "coarse matrix E: %" PetscInt_FMT " columns in use%s%s%s\n", rank, c->nleftnull ? "; 1 left out because the constant is in the kernel of A" : "", zero, dependent));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "coarse matrix E: %" PetscInt_FMT " columns in use%s%s%s\n", rank,
+                                   c->nleftnull ? "; 1 left out because the constant is in the kernel of A" : "", zero, dependent));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -270,8 +276,10 @@ PetscErrorCode PolderCoarseView(PolderCoarse c, PetscViewer viewer)
   }
   PetscCall(PolderCoarseViewColumns(c, viewer));
   PetscCall((*c->solver->view)(c, viewer));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "condition of E with unit diagonal about %.2g, relative residual of a coarse solve %.2g\n", (double)c->cond, (double)c->resid));
-  if (PolderCoarseInverseInaccurate(c)) PetscCall(PetscViewerASCIIPrintf(viewer, "WARNING: the explicit inverse loses accuracy on this E, use -deflation_coarse cholesky\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "condition of E with unit diagonal about %.2g, relative residual of a coarse solve %.2g\n", (double)c->cond,
+                                   (double)c->resid));
+  if (PolderCoarseInverseInaccurate(c))
+    PetscCall(PetscViewerASCIIPrintf(viewer, "WARNING: the explicit inverse loses accuracy on this E, use -deflation_coarse cholesky\n"));
   if (c->solver->viewmore) PetscCall((*c->solver->viewmore)(c, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,37 +9,46 @@ typedef struct _n_PolderCoarse *PolderCoarse;
 
 PETSC_INTERN PetscErrorCode PolderCoarseCreate(MPI_Comm, PolderCoarse *);
 PETSC_INTERN PetscErrorCode PolderCoarseDestroy(PolderCoarse *);
-/* -deflation_coarse inverse|cholesky|ksp, prefix deflation_coarse_ for the nested KSP, each behind the given prefix; changed: set up again */
+/*
+  Options -deflation_coarse inverse
+  cholesky
+  ksp, and those of the nested KSP with the prefix deflation_coarse_, all behind the given prefix; changed: the solver must be set up again
+*/
 PETSC_INTERN PetscErrorCode PolderCoarseSetOptionsPrefix(PolderCoarse, const char[]);
 PETSC_INTERN PetscErrorCode PolderCoarseSetFromOptions(PolderCoarse, PetscBool *changed);
-/* The inverse on every process instead of the factor, without an option. Before a set-up */
+/* Uses the inverse instead of the factor by default. Call before the set-up */
 PETSC_INTERN PetscErrorCode PolderCoarseSetInverse(PolderCoarse);
 /*
   This process touches the columns gl[0..nl) of the d columns of Z and adds the entries (gl[k], gl[col]) = val of the CSR
   matrix ptr, col, val (nl rows, local columns) to E. nullspace: E is singular with the constant as kernel, so one column
   (the last) is left out. Columns that are zero or depend on others are left out as well. Collective.
 */
-PETSC_INTERN PetscErrorCode PolderCoarseSetUp(PolderCoarse, PetscInt d, PetscInt nl, const PetscInt gl[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace);
+PETSC_INTERN PetscErrorCode PolderCoarseSetUp(PolderCoarse, PetscInt d, PetscInt nl, const PetscInt gl[], const PetscInt ptr[], const PetscInt col[],
+                                              const PetscScalar val[], PetscBool nullspace);
 /*
-  E has rows of entries that are not positive beside the diagonal, and the sum of each is known better than from its entries: excess[n] of the columns from first on, negative where it is
-  not known. A factor that an ordinary one shows to be rounding is then made from these sums, without a subtraction. For the next set-up, of d columns. Collective
+  Sets the excess (row sum) of the rows of E for the next set-up, of d columns: excess[n] of the columns from first on, negative where unknown. The
+  off-diagonal entries of E are then not positive, and these sums are more accurate than sums of the entries. If an ordinary factor turns out to be dominated
+  by rounding, the factor is computed from these sums without a subtraction. Collective
 */
 PETSC_INTERN PetscErrorCode PolderCoarseSetExcess(PolderCoarse, PetscInt d, PetscInt first, PetscInt n, const PetscReal excess[], const PetscReal rounding[]);
-/* The vectors are on the device: E and its solver shall be there too. Before a set-up */
+/* The vectors are on the device, so E and its solver are placed there too. Call before the set-up */
 PETSC_INTERN PetscErrorCode PolderCoarseSetDevice(PolderCoarse, PetscBool);
-/* On one process, from the *n entries key = i * d + j (ascending; d * d stands for none) of E in device memory */
-PETSC_INTERN PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse, PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace);
-/* Largest d, for connected parts of a domain of dimension dim, whose solve moves at most so many bytes and whose set-up takes at most so many flops:
-   with the dense inverse on the device where the vectors are there */
+/* Set-up on one process from the *n entries key = i * d + j (ascending; d * d marks unused entries) of E in device memory */
+PETSC_INTERN PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse, PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[],
+                                                    PetscBool nullspace);
+/*
+  The largest d, for connected parts of a domain of dimension dim, whose solve moves at most `bytes` bytes and whose set-up takes at most `flops` flops. If
+  the vectors are on the device, the solver is the dense inverse there
+*/
 PETSC_INTERN PetscErrorCode PolderCoarseGetLimit(PolderCoarse, PetscInt dim, PetscReal bytes, PetscReal flops, PetscInt *d);
-/* Otherwise the set-up has ended early, and a solve is an error. The same on all processes */
+/* FALSE: E has an infinite entry or NaN, the set-up ended early, and a solve is an error. The same on all processes */
 PETSC_INTERN PetscErrorCode PolderCoarseIsFinite(PolderCoarse, PetscBool *);
-/* Columns in use, d less those left out */
+/* Number of columns in use: d minus those left out */
 PETSC_INTERN PetscErrorCode PolderCoarseGetRank(PolderCoarse, PetscInt *);
 /* a2 <- E^-1 (sum over processes of a1), both in the local numbering gl[0..nl); a2 is zero where a column is left out. Collective */
 PETSC_INTERN PetscErrorCode PolderCoarseSolve(PolderCoarse, const PetscScalar a1[], PetscScalar a2[]);
-/* The same with device arrays of all d columns, aligned to 16 bytes */
+/* The same with device arrays of all d columns, aligned to 16 bytes; early: see kernels/deflation.h */
 PETSC_INTERN PetscErrorCode PolderCoarseSolveDevice(PolderCoarse, const PetscScalar a1[], PetscScalar a2[], PetscBool early);
-/* Does that launch kernels of ours and nothing else, so that it can be replayed? */
+/* Does the device solve consist of Polder's own kernel launches only, so that it can be recorded and replayed? */
 PETSC_INTERN PetscErrorCode PolderCoarseOnlyLaunches(PolderCoarse, PetscBool *);
 PETSC_INTERN PetscErrorCode PolderCoarseView(PolderCoarse, PetscViewer);

@@ -1,13 +1,13 @@
 /* E as a dense matrix on the device of every process, from its entries there or on the host. */
 #include "coarseimpl.h"
 
-/* Where the vectors are, unless E must be exact beyond rounding, is distributed, or is too large for a dense matrix that nobody asked for */
+/* E is dense on the device if the vectors are, unless E needs the excess, is distributed, or is too large for a dense matrix that the options do not request */
 PetscBool PolderCoarseWantsDense(PolderCoarse c, PetscInt d)
 {
   return (PetscBool)(c->place->device && !c->onlyhost && c->type != COARSE_KSP && (c->chosen || d <= POLDER_COARSE_DENSE));
 }
 
-/* From the entries of E in device memory */
+/* Set-up from the entries of E in device memory */
 static PetscErrorCode PolderCoarseFromEntries_Private(PolderCoarse c, const PolderCoarseEntries *entries)
 {
   const PolderCoarseDemands demands = {
@@ -95,7 +95,7 @@ PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse c, PetscInt d, const PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values on the host, E on the device */
+/* Solves with host arrays and E on the device */
 static PetscErrorCode PolderCoarseSolve_Dense(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[])
 {
   PetscFunctionBegin;
@@ -109,7 +109,7 @@ static PetscErrorCode PolderCoarseSolve_Dense(PolderCoarse c, const PetscScalar 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values on the device; several processes add them up on the host */
+/* Solves with device arrays; several processes reduce them on the host */
 static PetscErrorCode PolderCoarseSolveDevice_Dense(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[], PetscBool early)
 {
   PetscMPIInt size;
@@ -132,7 +132,11 @@ static PetscErrorCode PolderCoarseView_Dense(PolderCoarse c, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCall(PolderCoarseDeviceGetBytes(c->device, &bytes));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "coarse solve: %s on the device of every process, %g bytes\n", c->chosen && c->type == COARSE_CHOLESKY ? "Cholesky factor" : (c->report.refined ? "explicit inverse with one step of refinement" : "explicit inverse"), bytes));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "coarse solve: %s on the device of every process, %g bytes\n",
+                                   c->chosen && c->type == COARSE_CHOLESKY
+                                     ? "Cholesky factor"
+                                     : (c->report.refined ? "explicit inverse with one step of refinement" : "explicit inverse"),
+                                   bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -8,7 +8,7 @@
 
 struct _n_PolderCoarseDevice {
   PetscInt     d, ld;
-  size_t       room; /* columns that the arrays are made for */
+  size_t       room; /* allocated number of columns */
   PetscBool    refined, cholesky;
   PetscScalar *E, *X;      /* [ld * ld]; X: the inverse, or the factor of D E D */
   PetscScalar *scale;      /* [ld] diagonal of D, zero in the columns left out */
@@ -71,7 +71,8 @@ static PetscErrorCode PolderCoarseDeviceAllocate_Private(PolderCoarseDevice c, P
 }
 
 /* z = y + alpha A x, A one of E and X */
-static PetscErrorCode PolderCoarseDeviceMult_Private(PolderCoarseDevice c, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscBool early)
+static PetscErrorCode PolderCoarseDeviceMult_Private(PolderCoarseDevice c, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[],
+                                                     const PetscScalar y[], PetscScalar z[], PetscBool early)
 {
   PolderStream stream;
 
@@ -101,7 +102,7 @@ PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice c, const PetscScalar a
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Condition, and residual of a solve as it is set up now; brings the report to the host */
+/* Estimates the condition number and the residual of a solve, and copies the report to the host */
 static PetscErrorCode PolderCoarseDeviceAssess_Private(PolderCoarseDevice c, PetscBool norms, PolderCoarseReport *report)
 {
   PolderStream stream;
@@ -140,7 +141,8 @@ static PetscErrorCode PolderCoarseDeviceFactor_Private(PolderCoarseDevice c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, const PolderCoarseEntries *entries, const PolderCoarseDemands *demands, PolderCoarseReport *report)
+PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, const PolderCoarseEntries *entries, const PolderCoarseDemands *demands,
+                                       PolderCoarseReport *report)
 {
   const PetscInt     d = entries->d;
   PolderCoarseDevice c;
@@ -156,7 +158,7 @@ PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, const PolderC
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceZero(c->E, sizeof(PetscScalar) * (size_t)c->ld * (size_t)c->ld));
   PolderLaunch(PolderCoarseDense_CUDA(d, c->ld, entries->n, entries->key, entries->val, c->E, stream));
-  /* rounding of E may hide that columns depend on each other: then the inverse is worthless, and larger pivots count as zero */
+  /* Rounding of E may hide dependent columns, and the inverse is then meaningless: raise the threshold for zero pivots */
   for (PetscReal tol = 10 * d * PETSC_MACHINE_EPSILON; tol < 1e-6; tol *= 100) {
     PolderLaunch(PolderCoarseScale_CUDA(d, c->ld, demands->zero, entries->nullspace, c->E, c->scale, c->X, c->info, stream));
     PolderLaunch(PolderCoarseInvert_CUDA(d, c->ld, tol, c->X, c->scale, c->info, c->work, stream));

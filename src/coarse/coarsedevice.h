@@ -7,7 +7,7 @@ typedef struct _n_PolderCoarseDevice *PolderCoarseDevice;
 
 typedef struct {
   PetscInt  nzero, nnull, ndep; /* columns left out: zero, kernel of A, dependent on others */
-  PetscReal cond, resid;        /* of E with unit diagonal; of one solve */
+  PetscReal cond, resid;        /* cond: of E scaled to unit diagonal; resid: of one solve */
   PetscBool bad;                /* E has an entry that is infinite or not a number */
   PetscBool refined;            /* the product with the inverse is followed by one step of refinement */
 } PolderCoarseReport;
@@ -21,18 +21,18 @@ typedef struct {
   PetscBool          nullspace;
 } PolderCoarseEntries;
 
-/* What is asked of the solver */
+/* Parameters of the solver */
 typedef struct {
   PetscBool cholesky; /* the factor, not the inverse */
-  PetscReal zero;     /* diagonal entries so much smaller than the largest count as zero */
-  PetscReal singular; /* the condition times the machine precision at which E is taken for singular */
-  PetscReal loss;     /* the residual at which the inverse alone is too rough */
+  PetscReal zero;     /* a diagonal entry counts as zero below this fraction of the largest */
+  PetscReal singular; /* E counts as singular when its condition number times the machine precision reaches this */
+  PetscReal loss;     /* residual above which the inverse needs refinement */
 } PolderCoarseDemands;
 
-/* Makes or reuses *coarse */
+/* Creates *coarse, or sets it up again with its arrays */
 PETSC_INTERN PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, const PolderCoarseEntries *, const PolderCoarseDemands *, PolderCoarseReport *);
 PETSC_INTERN PetscErrorCode PolderCoarseDeviceDestroy(PolderCoarseDevice *);
 /* a2 <- E^-1 a1, zero in the columns left out; arrays of the device, aligned to 16 bytes */
 PETSC_INTERN PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice, const PetscScalar a1[], PetscScalar a2[], PetscBool early);
-/* Bytes that it keeps */
+/* Bytes of device memory in use */
 PETSC_INTERN PetscErrorCode PolderCoarseDeviceGetBytes(PolderCoarseDevice, PetscLogDouble *);

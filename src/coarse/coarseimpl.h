@@ -7,15 +7,17 @@
 #include <petscksp.h>
 #include <petscsf.h>
 
-/* A diagonal entry of E that is so much smaller than the largest one counts as zero */
+/* A diagonal entry of E below this fraction of the largest one counts as zero */
 #define POLDER_COARSE_ZERO (5 * PETSC_MACHINE_EPSILON)
 
-/* The product with an inverse leaves a residual of up to cond(E) eps relative to the right-hand side. What it leaves along Z is projected out every few
-   steps, so that with this much of it the iterations are those of exact solves, also for tolerances below it */
+/*
+  Accepted relative residual of a solve with the inverse, which is up to cond(E) eps. The remaining component along Z is projected out every few steps, so up
+  to this residual the iterations equal those of exact solves, even for smaller tolerances
+*/
 #define POLDER_COARSE_LOSS 1e-7
-/* With fewer than three digits left in a coarse solve E is taken for singular */
+/* E counts as singular when a coarse solve has fewer than three correct digits */
 #define POLDER_COARSE_SINGULAR 1e-3
-/* More columns than this are no dense matrix on the device */
+/* Maximum number of columns of a dense E on the device */
 #define POLDER_COARSE_DENSE 12000
 
 typedef enum {
@@ -28,38 +30,38 @@ typedef enum {
 typedef struct {
   PetscErrorCode (*solve)(PolderCoarse, const PetscScalar a1[], PetscScalar a2[]);                        /* see PolderCoarseSolve() */
   PetscErrorCode (*solvedevice)(PolderCoarse, const PetscScalar a1[], PetscScalar a2[], PetscBool early); /* see PolderCoarseSolveDevice() */
-  PetscErrorCode (*view)(PolderCoarse, PetscViewer);                                                      /* one line: what it is */
-  PetscErrorCode (*viewmore)(PolderCoarse, PetscViewer);                                                  /* after the condition of E; NULL: nothing */
+  PetscErrorCode (*view)(PolderCoarse, PetscViewer);                                                      /* prints one line with the kind of solver */
+  PetscErrorCode (*viewmore)(PolderCoarse, PetscViewer); /* prints more after the condition of E; NULL: nothing */
 } PolderCoarseSolver;
 
 struct _n_PolderCoarse {
   MPI_Comm                  comm;
-  const PolderPlace        *place; /* of the vectors */
+  const PolderPlace        *place; /* memory of the vectors */
   char                     *prefix;
   PolderCoarseType          type;
-  PetscBool                 chosen; /* type was asked for */
+  PetscBool                 chosen; /* type was requested by an option */
   const PolderCoarseSolver *solver; /* chosen in the set-up; NULL before */
   PetscBool                 setup;
   PetscBool                 bad; /* E has an entry that is not finite */
   PetscInt                  d, nl, *gl;
   PetscInt                  nleftnull, nleftzero, nleftdep; /* columns left out: kernel of A, zero, dependent on others */
-  PetscReal                 cond, resid;                    /* of E with unit diagonal; cond < 0: not known */
-  /* inverse, cholesky: S = D^-1/2 E D^-1/2, renumbered for a small envelope */
+  PetscReal                 cond, resid;                    /* of E scaled to unit diagonal; cond < 0: unknown */
+  /* Types inverse and cholesky on the host: S = D^-1/2 E D^-1/2, renumbered for a small envelope */
   PetscInt    *ei, *ej;       /* E as CSR in the renumbered columns, the same on every process */
   PetscScalar *ev;            /* values of S */
   PetscInt    *order, *first; /* order[column] = row of S */
   size_t      *ptr;
   PetscReal   *scale; /* [d] by row of S: E_ii^-1/2, 0 where the column is left out */
   char        *drop;
-  PetscReal   *excess;   /* [d] sums of the rows of E, by column before a set-up and by row of S in it; NULL: known from the entries alone */
-  PetscBool    onlyhost; /* the inverse on the device is rounding */
+  PetscReal   *excess;   /* [d] row sums of E, by column before a set-up and by row of S in it; NULL: the entries are all that is known */
+  PetscBool    onlyhost; /* the inverse on the device was dominated by rounding: solve on the host */
   PetscScalar *L, *inverse;
   PetscScalar *b, *x, *y; /* [d] work */
-  /* on the device, in place of these */
-  PolderCoarseDevice device; /* kept for its arrays */
+  /* Types inverse and cholesky on the device */
+  PolderCoarseDevice device; /* reused by later set-ups */
   PolderCoarseReport report;
-  PetscScalar       *d1, *d2; /* [d] work of the device */
-  /* ksp */
+  PetscScalar       *d1, *d2; /* [d] work in device memory */
+  /* Type ksp */
   KSP      ksp;
   Mat      E;
   Vec      bvec, xvec, used; /* used: 0 where a column is left out, else 1 */
@@ -67,34 +69,34 @@ struct _n_PolderCoarse {
   PetscInt nsolve, nits, nfailed;
 };
 
-/* A right-hand side to test a solve with */
+/* Entry i of the right-hand side of a test solve */
 static inline PetscReal PolderCoarseTestValue(PetscInt i)
 {
   return PetscSinReal((PetscReal)(1 + i) * (PetscReal)12.9898);
 }
 
-/* coarse.c: the explicit inverse has lost digits that the view warns of */
+/* coarse.c: has the explicit inverse lost so many digits that the view warns? */
 PETSC_INTERN PetscBool PolderCoarseInverseInaccurate(PolderCoarse);
-/* Says what a set-up found */
+/* Reports the result of a set-up by PetscInfo() */
 PETSC_INTERN PetscErrorCode PolderCoarseInfo(PolderCoarse);
-/* Makes it as it was before a set-up, but for the options */
+/* Frees the result of the set-up; the options stay */
 PETSC_INTERN PetscErrorCode PolderCoarseReset(PolderCoarse);
 /* b <- its sum over the processes */
 PETSC_INTERN PetscErrorCode PolderCoarseReduce(PolderCoarse);
-/* PolderCoarseSolveDevice() of a solver whose E is on the host */
+/* PolderCoarseSolveDevice() for solvers with E on the host */
 PETSC_INTERN PetscErrorCode PolderCoarseSolveThroughHost(PolderCoarse, const PetscScalar a1[], PetscScalar a2[], PetscBool early);
 
-/* coarseredundant.c: E and its envelope Cholesky factor, or the inverse, on every process. From the share of each process, see PolderCoarseSetUp() */
+/* coarseredundant.c: E with its envelope Cholesky factor or its inverse on every process, from the contribution of each process, see PolderCoarseSetUp() */
 PETSC_INTERN const PolderCoarseSolver PolderCoarseRedundant;
-PETSC_INTERN PetscErrorCode           PolderCoarseSetUp_Redundant(PolderCoarse, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace);
+PETSC_INTERN PetscErrorCode PolderCoarseSetUp_Redundant(PolderCoarse, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace);
 
 /* coarsedense.c: a dense E on the device of every process */
 PETSC_INTERN const PolderCoarseSolver PolderCoarseDense;
-/* Will the device hold a dense E of d columns? */
+/* Is E dense on the device for d columns? */
 PETSC_INTERN PetscBool PolderCoarseWantsDense(PolderCoarse, PetscInt d);
-/* From E as it is on every process, as ei, ej, ev */
+/* Set-up from the replicated E in ei, ej, ev */
 PETSC_INTERN PetscErrorCode PolderCoarseSetUp_Dense(PolderCoarse, PetscBool nullspace);
 
 /* coarseksp.c: the type ksp */
 PETSC_INTERN const PolderCoarseSolver PolderCoarseNested;
-PETSC_INTERN PetscErrorCode           PolderCoarseSetUp_KSP(PolderCoarse, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace);
+PETSC_INTERN PetscErrorCode PolderCoarseSetUp_KSP(PolderCoarse, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace);

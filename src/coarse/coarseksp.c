@@ -2,10 +2,10 @@
 #include "coarseimpl.h"
 #include "core/device.h"
 
-/* Up to here a direct solver on every process beats multigrid as preconditioner of the nested KSP */
+/* Up to this number of columns a redundant direct solver is faster than multigrid as preconditioner of the nested KSP */
 #define POLDER_COARSE_DIRECT 20000
 
-/* E as a distributed matrix; rows and columns left out become those of the identity */
+/* Assembles E as a distributed matrix; rows and columns left out become those of the identity */
 static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace)
 {
   PetscInt     rstart, rend, n = 0, nz, *ci, *cj, nzero = 0, last = c->d - 1;
@@ -96,7 +96,7 @@ static PetscErrorCode PolderCoarseCreateKSP(PolderCoarse c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* xvec <- E^-1 bvec; an inner solve that does not converge is counted and said, the outer iteration then sees it in its true residual */
+/* xvec <- E^-1 bvec. An inner solve that does not converge is counted and reported; the true residual of the outer iteration shows its effect */
 static PetscErrorCode PolderCoarseSolveKSP(PolderCoarse c)
 {
   KSPConvergedReason reason;
@@ -135,7 +135,7 @@ PetscErrorCode PolderCoarseSetUp_KSP(PolderCoarse c, const PetscInt ptr[], const
   if (c->ksp) {
     PetscCall(KSPGetOperators(c->ksp, &before, NULL));
     PetscCall(MatGetSize(before, &d, NULL));
-    if (d != c->d) PetscCall(KSPDestroy(&c->ksp)); /* a moved level set */
+    if (d != c->d) PetscCall(KSPDestroy(&c->ksp)); /* the number of columns has changed, as with a moved level set */
   }
   if (c->ksp) PetscCall(KSPSetOperators(c->ksp, c->E, c->E));
   else PetscCall(PolderCoarseCreateKSP(c));
@@ -177,7 +177,7 @@ static PetscErrorCode PolderCoarseSolve_KSP(PolderCoarse c, const PetscScalar a1
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Without a copy through the host when there is one process and the options have left E on the device */
+/* Solves without a copy through the host when there is one process and the options leave E on the device */
 static PetscErrorCode PolderCoarseSolveDevice_KSP(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[], PetscBool early)
 {
   PetscScalar       *b;
@@ -203,7 +203,7 @@ static PetscErrorCode PolderCoarseSolveDevice_KSP(PolderCoarse c, const PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Condition number of E with unit diagonal: a few steps of the power method with E and with its solver. Only a view asks for it */
+/* Condition number of E scaled to unit diagonal, for a view only: a few steps of the power method with E and with its solver */
 static PetscErrorCode PolderCoarseCondition_KSP(PolderCoarse c)
 {
   Vec          s, x;
@@ -264,4 +264,7 @@ static PetscErrorCode PolderCoarseViewMore_KSP(PolderCoarse c, PetscViewer viewe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PolderCoarseSolver PolderCoarseNested = {.solve = PolderCoarseSolve_KSP, .solvedevice = PolderCoarseSolveDevice_KSP, .view = PolderCoarseView_KSP, .viewmore = PolderCoarseViewMore_KSP};
+const PolderCoarseSolver PolderCoarseNested = {.solve       = PolderCoarseSolve_KSP,
+                                               .solvedevice = PolderCoarseSolveDevice_KSP,
+                                               .view        = PolderCoarseView_KSP,
+                                               .viewmore    = PolderCoarseViewMore_KSP};

@@ -3,11 +3,12 @@
 #include "core/gather.h"
 #include "kernels/coarse.h"
 
-/* Rounding of a diagonal entry, relative to it, that an ordinary factor must not meet */
+/* Relative rounding error of a diagonal entry above which an ordinary factor is not trusted */
 #define POLDER_COARSE_NOISY 1e-6
 
-/* Everyone's entries of E on every process, as triplets */
-static PetscErrorCode PolderCoarseGather(PolderCoarse c, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscInt *nz, PetscInt **ij, PetscScalar **v)
+/* Gathers the entries of all processes on every process, as triplets */
+static PetscErrorCode PolderCoarseGather(PolderCoarse c, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscInt *nz, PetscInt **ij,
+                                         PetscScalar **v)
 {
   PetscInt *mine;
 
@@ -36,7 +37,7 @@ static PetscErrorCode PolderCoarseAssemble(PolderCoarse c, PetscInt nz, const Pe
   for (PetscInt i = 0; i < d; ++i) fill[i + 1] = 1;
   for (PetscInt k = 0; k < 2 * nz; ++k) fill[ij[k] + 1]++;
   for (PetscInt i = 0; i < d; ++i) fill[i + 1] += fill[i];
-  for (PetscInt i = 0; i < d; ++i) { /* the diagonal is always there */
+  for (PetscInt i = 0; i < d; ++i) { /* the diagonal entry always exists */
     c->ej[fill[i]]   = i;
     c->ev[fill[i]++] = 0;
   }
@@ -65,7 +66,7 @@ static PetscErrorCode PolderCoarseAssemble(PolderCoarse c, PetscInt nz, const Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Renumbers E (reverse Cuthill-McKee) for a small envelope: order[column] = row of S, ei, ej, ev follow */
+/* Renumbers E by reverse Cuthill-McKee for a small envelope: order[column] = row of S; ei, ej, ev are permuted */
 static PetscErrorCode PolderCoarseOrder(PolderCoarse c)
 {
   Mat             E;
@@ -100,7 +101,7 @@ static PetscErrorCode PolderCoarseOrder(PolderCoarse c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* excess[] by row of S */
+/* Permutes excess[] to the rows of S */
 static PetscErrorCode PolderCoarseOrderExcess(PolderCoarse c)
 {
   PetscReal *ordered;
@@ -114,7 +115,7 @@ static PetscErrorCode PolderCoarseOrderExcess(PolderCoarse c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* S = D^-1/2 E D^-1/2; columns that are zero, and the last one when E has the constant as kernel, are left out */
+/* S = D^-1/2 E D^-1/2. Leaves out columns that are zero, and the last one if the constant is in the kernel of E */
 static PetscErrorCode PolderCoarseScale(PolderCoarse c, PetscBool nullspace)
 {
   PetscInt  d    = c->d;
@@ -149,7 +150,7 @@ static PetscErrorCode PolderCoarseScale(PolderCoarse c, PetscBool nullspace)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does the factor exist that needs no subtraction? *noisy: a diagonal entry is hardly more than rounding */
+/* Is the factor without subtraction possible? *noisy: a diagonal entry is dominated by rounding */
 static PetscBool PolderCoarseHasExcess(PolderCoarse c, PetscBool *noisy)
 {
   *noisy = PETSC_FALSE;
@@ -164,7 +165,7 @@ static PetscBool PolderCoarseHasExcess(PolderCoarse c, PetscBool *noisy)
   return c->excess ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* tol < 0: from the excess */
+/* Factorises S; pivots up to tol count as zero; tol < 0: factor from the excess */
 static PetscErrorCode PolderCoarseFactor(PolderCoarse c, PetscReal tol)
 {
   PetscInt       d     = c->d;
@@ -202,7 +203,7 @@ static PetscErrorCode PolderCoarseFactor(PolderCoarse c, PetscReal tol)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows and columns of S that are left out become zero in its inverse too */
+/* Inverts S; rows and columns left out become zero in the inverse */
 static PetscErrorCode PolderCoarseInvert(PolderCoarse c)
 {
   PetscInt d = c->d;
@@ -244,7 +245,7 @@ static void PolderCoarseMultScaled(PolderCoarse c, const PetscScalar x[], PetscS
   }
 }
 
-/* Relative residual of one solve, and the condition number of S in the 1-norm (Higham 1988, algorithm 4.1: a lower bound, usually sharp) */
+/* Computes the relative residual of one solve, and the condition number of S in the 1-norm (Higham 1988, algorithm 4.1: a lower bound, usually sharp) */
 static PetscErrorCode PolderCoarseAssess(PolderCoarse c)
 {
   PetscInt  d = c->d, jmax, last = -1, nused;
@@ -295,8 +296,10 @@ static PetscErrorCode PolderCoarseAssess(PolderCoarse c)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rounding may hide that columns depend on each other: then the factor is worthless, and larger pivots count as zero. Or it may be what makes them
-   small: the excess tells */
+/*
+  Factorises S and checks the factor. Small pivots have two causes. Rounding may hide dependent columns: the factor is then meaningless, and the threshold for
+  zero pivots is raised. Or cancellation makes the pivots inaccurate: the factor is then computed from the excess
+*/
 static PetscErrorCode PolderCoarseFactorSafely(PolderCoarse c)
 {
   const PetscInt  d = c->d;
@@ -379,8 +382,11 @@ static PetscErrorCode PolderCoarseView_Redundant(PolderCoarse c, PetscViewer vie
   const double envelope = 8.0 * (double)c->ptr[c->d], full = c->inverse ? 8.0 * (double)c->d * (double)c->d : 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "coarse solve: %s on every process, %g bytes\n", c->inverse ? "explicit inverse" : "Cholesky factor (envelope)", envelope + full));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "coarse solve: %s on every process, %g bytes\n", c->inverse ? "explicit inverse" : "Cholesky factor (envelope)",
+                                   envelope + full));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PolderCoarseSolver PolderCoarseRedundant = {.solve = PolderCoarseSolve_Redundant, .solvedevice = PolderCoarseSolveThroughHost, .view = PolderCoarseView_Redundant};
+const PolderCoarseSolver PolderCoarseRedundant = {.solve       = PolderCoarseSolve_Redundant,
+                                                  .solvedevice = PolderCoarseSolveThroughHost,
+                                                  .view        = PolderCoarseView_Redundant};

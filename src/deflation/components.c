@@ -3,7 +3,7 @@
 #include "core/gather.h"
 #include "kernels/components.h"
 
-/* Two rows of different processes that an entry joins, each given by the component it has on its own process */
+/* An edge between two rows of different processes; each row is given by its component on its own process */
 typedef struct {
   PetscInt a, b;
 } PolderEdge;
@@ -33,7 +33,7 @@ static PetscInt PolderFindId(PetscInt parent[], PetscInt i)
   return i;
 }
 
-/* comp[] holds the smallest global row of the component within this process; edges join those of different processes */
+/* Joins the components of different processes along the edges; comp[] holds the smallest global row of the component within this process */
 static PetscErrorCode PolderComponentsMerge(MPI_Comm comm, const PolderCSR *csr, PetscInt nedge, PolderEdge edge[], PetscInt comp[])
 {
   PetscInt    nall = 0, nid, *id, *parent, *merged;
@@ -74,7 +74,7 @@ static PetscErrorCode PolderComponentsMerge(MPI_Comm comm, const PolderCSR *csr,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The edges that cross to other processes: those with equal class, or (jump > 0) with scales within the factor jump */
+/* Collects the edges to other processes between rows of equal class or, if jump > 0, with scales within the factor jump */
 static PetscErrorCode PolderComponentsAcross(Mat A, const PolderCSR *csr, const PetscInt cls[], const PetscScalar scale[], PetscReal jump, PetscInt comp[])
 {
   PolderHalo   halo;
@@ -114,7 +114,7 @@ static PetscErrorCode PolderComponentsAcross(Mat A, const PolderCSR *csr, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The components of one process are numbered by its local rows: gives them global numbers and joins them to those of others */
+/* Converts components numbered by local rows to global numbers, and joins them to those of other processes */
 static PetscErrorCode PolderComponentsFinish(const PolderLabelRows *rows, const PetscInt cls[], const PetscScalar scale[], PetscReal jump, PetscInt comp[])
 {
   const PolderCSR *csr = rows->csr;

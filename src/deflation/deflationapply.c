@@ -1,7 +1,7 @@
-/* The operators P, P^T and Q of a deflation space, as their formulas; the steps run where the vectors are. */
+/* The operators P, P^T and Q of a deflation space, written as their formulas; the steps run in the memory of the vectors. */
 #include "deflationsteps.h"
 
-/* The steps run where v is, and on the device where set-up left nothing on the host */
+/* Selects the steps for the memory of v; the device if the set-up left nothing on the host */
 static PetscErrorCode PolderDeflationBegin_Private(PolderDeflationSpace s, Vec v)
 {
   PetscBool ondevice;
@@ -26,7 +26,7 @@ static PetscErrorCode PolderDeflationRestrict_Private(PolderDeflationSpace s, Ve
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* a1 <- local part of (AZ)^T x, or a1 less that */
+/* a1 <- local part of (AZ)^T x, or a1 minus it */
 static PetscErrorCode PolderDeflationRestrictAZ_Private(PolderDeflationSpace s, Vec x, PetscBool subtract)
 {
   const PetscScalar *xa;
@@ -50,7 +50,7 @@ static PetscErrorCode PolderDeflationProlongAdd_Private(PolderDeflationSpace s, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* v <- P v, and unless dot is NULL *dot less (Z^T v, E^-1 Z^T v), which is (p, AZ E^-1 Z^T v) when v = A p */
+/* v <- P v. If dot is not NULL, *dot -= (Z^T v, E^-1 Z^T v), which is (p, AZ E^-1 Z^T v) when v = A p */
 static PetscErrorCode PolderDeflationProject_Private(PolderDeflationSpace s, Vec v, PetscBool summed, PetscBool early, PetscScalar *dot)
 {
   PetscScalar *va;

@@ -4,12 +4,16 @@
 #include <petscdmda.h>
 #include <petscviewer.h>
 
-/* Across an interface of contrast c with harmonic means max_j |a_ij| jumps by c/2, next to it by 2: this lies between for contrasts of 1e2 and more */
+/*
+  Threshold for jumps of max_j
+  a_ij
+  . With harmonic means and a contrast c it jumps by c/2 across an interface, and by 2 beside it: the threshold lies between for contrasts of 1e2 and more
+*/
 #define POLDER_REGION_JUMP 10.0
-/* Regions of fewer rows join a neighbour */
+/* Regions of fewer rows are merged into a neighbour */
 #define POLDER_REGION_TINY 8
 
-/* A file that is missing, of another kind or too short is found before any process waits for its data */
+/* Detects a missing, wrong or short file before any process waits for its data */
 static PetscErrorCode PolderLevelSetCheckFile(MPI_Comm comm, const char file[], PetscInt M)
 {
   PetscMPIInt rank;
@@ -36,13 +40,15 @@ static PetscErrorCode PolderLevelSetCheckFile(MPI_Comm comm, const char file[], 
   PetscCallMPI(MPI_Bcast(&bad, 1, MPIU_INT, 0, comm));
   PetscCallMPI(MPI_Bcast(header, 2, MPIU_INT, 0, comm));
   PetscCheck(bad != 1, comm, PETSC_ERR_FILE_OPEN, "Cannot read the level set: there is no file %s", file);
-  PetscCheck(bad != 2, comm, PETSC_ERR_FILE_UNEXPECTED, "Cannot read the level set: %s is not a PETSc binary file with a vector (write one with VecView() and a binary viewer)", file);
-  PetscCheck(bad != 3, comm, PETSC_ERR_FILE_UNEXPECTED, "The level set in %s has %" PetscInt_FMT " values, the matrix has %" PetscInt_FMT " rows", file, header[1], M);
+  PetscCheck(bad != 2, comm, PETSC_ERR_FILE_UNEXPECTED,
+             "Cannot read the level set: %s is not a PETSc binary file with a vector (write one with VecView() and a binary viewer)", file);
+  PetscCheck(bad != 3, comm, PETSC_ERR_FILE_UNEXPECTED, "The level set in %s has %" PetscInt_FMT " values, the matrix has %" PetscInt_FMT " rows", file,
+             header[1], M);
   PetscCheck(bad != 4, comm, PETSC_ERR_FILE_UNEXPECTED, "The level set in %s is cut short: the file is damaged", file);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The file holds the values by row, or in the natural numbering of the grid when the rows belong to a DMDA, as VecView() writes them */
+/* Loads the level set from a file: values by row or, when the rows belong to a DMDA, in the natural numbering of the grid, as VecView() writes them */
 static PetscErrorCode PolderLevelSetLoad(PolderDeflationSpace s, const PolderLabelRows *rows, Vec *levelset)
 {
   PetscViewer viewer;
@@ -65,7 +71,7 @@ static PetscErrorCode PolderLevelSetLoad(PolderDeflationSpace s, const PolderLab
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Classes of the values of a vector. nan: some value is not a number */
+/* Classes of the rows by the sign of the vector. nan: some value is not a number */
 static PetscErrorCode PolderLevelSetClasses(const PolderLabelRows *rows, Vec levelset, PetscInt outside, PetscInt cls[], PetscInt *nan)
 {
   PolderRowValues values;
@@ -101,13 +107,19 @@ PetscErrorCode PolderDeflationLevelSet(PolderDeflationSpace s, const PolderLabel
   bad[0] = m != rows->csr->m || M != rows->csr->M;
   if (!bad[0]) PetscCall(PolderLevelSetClasses(rows, levelset, outside, cls, &bad[1]));
   PetscCallAllreduce(bad, all, 2, MPIU_INT, MPI_MAX, s->comm);
-  PetscCheck(!all[0], s->comm, PETSC_ERR_ARG_SIZ, "The level set must have the layout of the matrix: one value for each local row (it has %" PetscInt_FMT " values in all, the matrix %" PetscInt_FMT " rows)", M, rows->csr->M);
+  PetscCheck(!all[0], s->comm, PETSC_ERR_ARG_SIZ,
+             "The level set must have the layout of the matrix: one value for each local row (it has %" PetscInt_FMT " values in all, the matrix %" PetscInt_FMT
+             " rows)",
+             M, rows->csr->M);
   PetscCheck(!all[1], s->comm, PETSC_ERR_FP, "The level set has values that are not a number");
   PetscCall(VecDestroy(&levelset));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows of tiny regions (comp = -2) join the neighbour they are tied to most; those far from any region that stays form one of their own, M */
+/*
+  Rows of tiny regions (comp = -2) join the neighbour to which they are coupled most strongly; rows too far from any remaining region form a region of their
+  own, M
+*/
 static PetscErrorCode PolderRegionsAbsorb(const PolderLabelRows *rows, PetscInt comp[])
 {
   PetscInt *next;
@@ -120,7 +132,7 @@ static PetscErrorCode PolderRegionsAbsorb(const PolderLabelRows *rows, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* From the numbers label[] of n regions: how many of them are not tiny, and the number of the largest. count[n] is made where the rows are */
+/* Counts the regions label[] of n that are not tiny, and finds the largest one. count[n] is allocated in the memory of the rows */
 static PetscErrorCode PolderRegionsSurvey(const PolderLabelRows *rows, PetscInt n, const PetscInt label[], PetscInt **count, PetscInt *big, PetscInt *most)
 {
   PetscInt    summary[2] = {0, -1}, *there;
@@ -164,7 +176,7 @@ PetscErrorCode PolderDeflationRegions(const PolderLabelRows *rows, PetscInt comp
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Components of one sign of the level set, without rows that couple to no other: each would be a component of its own and needs no vector */
+/* Components of one sign of the level set. Rows without couplings are excluded: each would be a component of its own and needs no vector */
 static PetscErrorCode PolderLevelSetComponents(PolderDeflationSpace s, const PolderLabelRows *rows, PetscInt outside, PetscInt comp[], PetscBool *given)
 {
   PetscInt *cls;
@@ -180,7 +192,7 @@ static PetscErrorCode PolderLevelSetComponents(PolderDeflationSpace s, const Pol
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The largest region changes numbers with the last one, whose column is left out where the columns depend on each other through the kernel of A */
+/* Swaps the numbers of the largest region and the last one. If the columns depend on each other through the kernel of A, the last column is left out */
 static PetscErrorCode PolderRegionsLargestLast(const PolderLabelRows *rows, PetscInt n, PetscInt label[])
 {
   PetscInt *count, big, most;
@@ -212,13 +224,17 @@ PetscErrorCode PolderDeflationLevelSetLabels(PolderDeflationSpace s, const Polde
   if (!s->thesis) PetscCall(PolderRegionsLargestLast(rows, *d, label));
   if (given) PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "as asked, %" PetscInt_FMT " connected regions of the level set%s", *d, less));
   else if (nregion == 1) PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "no level set is given and the matrix shows no jump: no vectors"));
-  else if (!nregion) PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "no level set is given and the entries of the matrix jump nearly everywhere: no vectors"));
-  else PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "no level set is given, the matrix shows %" PetscInt_FMT " regions%s", nregion, s->thesis ? "; the largest has no vector" : ""));
+  else if (!nregion)
+    PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "no level set is given and the entries of the matrix jump nearly everywhere: no vectors"));
+  else
+    PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "no level set is given, the matrix shows %" PetscInt_FMT " regions%s", nregion,
+                            s->thesis ? "; the largest has no vector" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* comp[], its bound, and the number of components, 1 or less when there is nothing to cut by; says in text where they come from */
-static PetscErrorCode PolderDeflationComponents(PolderDeflationSpace s, const PolderLabelRows *rows, PetscInt comp[], PetscInt *n, PetscInt *bound, char text[], size_t len)
+/* Finds comp[], its bound, and the number of components (1 or less: there is nothing to cut by); text says how they were found */
+static PetscErrorCode PolderDeflationComponents(PolderDeflationSpace s, const PolderLabelRows *rows, PetscInt comp[], PetscInt *n, PetscInt *bound, char text[],
+                                                size_t len)
 {
   PetscInt  largest;
   PetscBool given;
@@ -239,14 +255,16 @@ static PetscErrorCode PolderDeflationComponents(PolderDeflationSpace s, const Po
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the labels are made of, for the view */
-static PetscErrorCode PolderPieceLabelsSay(PolderDeflationSpace s, const PolderParts *parts, PetscBool automatic, PetscBool pieces, PetscInt ncomp, const char text[])
+/* Describes the labels, for the view */
+static PetscErrorCode PolderPieceLabelsSay(PolderDeflationSpace s, const PolderParts *parts, PetscBool automatic, PetscBool pieces, PetscInt ncomp,
+                                           const char text[])
 {
   const char *kind = pieces ? POLDERDEFLATIONLEVELSETSUBDOMAIN : (parts->grid.dim ? POLDERDEFLATIONSUBDOMAIN : POLDERDEFLATIONPARTITION);
 
   PetscFunctionBegin;
   if (automatic) PetscCall(PetscStrncpy(s->chosen, kind, sizeof(s->chosen)));
-  PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "%s%s%s, %s %s", automatic ? "chosen automatically: " : "as asked: ", text, ncomp > 1 && !pieces ? ", too many to use" : "", pieces ? "cut by" : "taken whole by", parts->text));
+  PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "%s%s%s, %s %s", automatic ? "chosen automatically: " : "as asked: ", text,
+                          ncomp > 1 && !pieces ? ", too many to use" : "", pieces ? "cut by" : "taken whole by", parts->text));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -268,7 +286,7 @@ PetscErrorCode PolderDeflationPieceLabels(PolderDeflationSpace s, const PolderLa
   PetscCall(PolderDeflationComponents(s, rows, comp, &ncomp, &bound, text, sizeof(text)));
   most   = PetscMax(parts.target, rows->csr->M / 64);
   pieces = (PetscBool)(ncomp > 1 && (!automatic || ncomp <= most));
-  /* a cut by boxes is cheap to repeat until the number of pieces is right; METIS parts leave room for them */
+  /* Boxes are cheap to repeat until the number of pieces fits; METIS parts leave a margin for the pieces */
   target = metis && pieces && !parts.fixed ? parts.target - parts.target / 4 : parts.target;
   enough = parts.target + parts.target / (metis ? 2 : 20);
   for (int attempt = 0; attempt < 4; ++attempt) {

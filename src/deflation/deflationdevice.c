@@ -1,11 +1,13 @@
-/* The device side of a deflation space: set-up from a matrix that is there, or from what was set up on the host, and the steps of the operators. */
+/* The device side of a deflation space: set-up from a matrix on the device, copies of a set-up made on the host, and the steps of the operators. */
 #include "deflationdevice.h"
 #include "deflationsteps.h"
 #include "mat/dia.h"
 #include "kernels/deflation.h"
 
-/* Threads that keep the device busy with the sums of Z^T v, and the least and the most items of each. Labels of so many items on average take a block a
-   segment, so that most of them have one, and nothing waits for the other segments of a label; below, it is a warp */
+/*
+  Threads that keep the device busy with the sums of Z^T v, and the minimum and maximum number of items of a thread. From this average number of items a label
+  on, a segment is summed by a block: most labels then have one segment and need no second stage. Below it, a segment is summed by a warp
+*/
 #define POLDER_SEGMENT_THREADS 262144
 #define POLDER_SEGMENT_LEAST   8
 #define POLDER_SEGMENT_MOST    64
@@ -28,11 +30,12 @@ static PetscErrorCode PolderSegmentsDestroy(PolderSegments *s)
 PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, const PetscInt label[], PolderSegments *s)
 {
   const PetscBool wide   = (PetscBool)(n / PetscMax(nlabel, 1) >= POLDER_SEGMENT_WIDE);
-  const PetscInt  length = (wide ? 256 : 32) * PetscClipInterval(n / POLDER_SEGMENT_THREADS, POLDER_SEGMENT_LEAST, POLDER_SEGMENT_MOST), most = n / length + nlabel;
-  const size_t    bytes = PolderWorkSize(PolderLabelsSortWork_CUDA(n, nlabel));
-  PetscInt       *start;
-  void           *work;
-  PolderStream    stream;
+  const PetscInt  length = (wide ? 256 : 32) * PetscClipInterval(n / POLDER_SEGMENT_THREADS, POLDER_SEGMENT_LEAST, POLDER_SEGMENT_MOST),
+                 most    = n / length + nlabel;
+  const size_t bytes     = PolderWorkSize(PolderLabelsSortWork_CUDA(n, nlabel));
+  PetscInt    *start;
+  void        *work;
+  PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
@@ -60,7 +63,7 @@ PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, const PetscInt l
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The ncol columns of sparse rows */
+/* Builds the segments of the ncol columns of sparse rows */
 static PetscErrorCode PolderSegmentsBuildColumns(const PolderSparseRows *rows, PetscInt ncol, PolderSegments *s)
 {
   PetscInt    *item;
@@ -78,13 +81,15 @@ static PetscErrorCode PolderSegmentsBuildColumns(const PolderSparseRows *rows, P
 }
 
 /* a <- y + alpha times the sums over the columns */
-static PetscErrorCode PolderSegmentsSum(const PolderSegments *s, const PetscScalar v[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early)
+static PetscErrorCode PolderSegmentsSum(const PolderSegments *s, const PetscScalar v[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[],
+                                        PetscBool early)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderSegmentSums_CUDA(s->nlabel, s->most, s->wide, s->first, s->ptr, s->label, s->item, s->weight, v, s->sum, s->counter, alpha, y, a, early, stream));
+  PolderLaunch(
+    PolderSegmentSums_CUDA(s->nlabel, s->most, s->wide, s->first, s->ptr, s->label, s->item, s->weight, v, s->sum, s->counter, alpha, y, a, early, stream));
   PetscCall(PetscLogGpuFlops((s->weight ? 2.0 : 1.0) * s->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -124,7 +129,7 @@ static PetscErrorCode PolderDeflationWork_Private(PolderDeflationDevice g, Petsc
 
 /* ------------------------------------------------ set-up on the device ------------------------------------------------ */
 
-/* g->label and the rows by label; kinds that have no device path are labelled on the host */
+/* Makes g->label and the rows by label; kinds without a device implementation are labelled on the host */
 static PetscErrorCode PolderDeflationMakeLabels_Device(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
 {
   PolderDeflationDevice g;
@@ -157,15 +162,15 @@ static PetscErrorCode PolderDeflationMakeLabels_Device(PolderDeflationSpace s, M
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* AZ on the rows where it is not zero; whether the constant vector lies in the kernel of A, and whether every row has a label */
-static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
+/* Computes AZ on its nonzero rows; finds whether the constant vector is in the kernel of A and whether every row has a label */
+static PetscErrorCode PolderDeflationMakeAZDevice_Private(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
 {
   PolderDeflationDevice g     = s->dev;
   PolderSparseRows     *AZ    = &g->AZ;
   const size_t          bytes = PolderWorkSize(PolderRowsScanWork_CUDA(s->m));
   const PolderDia      *dia;
   PetscInt             *count;
-  PetscInt64           *scan, *found, host[2]; /* found: entries and rows of AZ, two flags */
+  PetscInt64           *scan, *found, host[2]; /* found: number of entries and of rows of AZ, and two flags */
   int                   flags[2];
   void                 *work;
   PolderStream          stream;
@@ -189,7 +194,8 @@ static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, Mat 
   s->covers    = (PetscBool)!flags[1];
   PetscCall(PolderSparseRowsCreate(&PolderOnDevice, (PetscInt)(host[0] >> 32), (PetscInt)(host[0] & 0xffffffff), PETSC_TRUE, AZ));
   PetscCall(PolderDeviceZero(AZ->ptr, sizeof(*AZ->ptr)));
-  if (dia) PolderLaunch(PolderLabelRowsFillDia_CUDA(s->m, dia->nd, dia->off, dia->val, g->label, count, scan, AZ->n, AZ->row, AZ->ptr, AZ->col, AZ->val, stream));
+  if (dia)
+    PolderLaunch(PolderLabelRowsFillDia_CUDA(s->m, dia->nd, dia->off, dia->val, g->label, count, scan, AZ->n, AZ->row, AZ->ptr, AZ->col, AZ->val, stream));
   else PolderLaunch(PolderLabelRowsFill_CUDA(s->m, csr->ai, csr->aj, csr->aa, g->label, count, scan, AZ->n, AZ->row, AZ->ptr, AZ->col, AZ->val, stream));
   PetscCall(PolderDeviceFree(&work));
   PetscCall(PolderDeviceFree(&found));
@@ -230,7 +236,7 @@ static PetscErrorCode PolderDeflationMakeOperators_Device(PolderDeflationSpace s
 
   PetscFunctionBegin;
   PetscCall(PolderDeflationWork_Private(s->dev, s->d));
-  PetscCall(PolderDeflationMakeAZ_Private(s, A, csr));
+  PetscCall(PolderDeflationMakeAZDevice_Private(s, A, csr));
   PetscCall(PolderDeflationLeavesOneOut(s, &drop));
   PetscCall(PolderDeflationMakeE_Private(s, drop));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -256,7 +262,7 @@ static PetscErrorCode PolderDeflationMeasure_Device(PolderDeflationSpace s, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------ from the host ------------------------------------------------ */
+/* ------------------------------------------------ copies from the host ------------------------------------------------ */
 
 PetscErrorCode PolderDeflationUpload(PolderDeflationSpace s)
 {
@@ -295,7 +301,7 @@ const PolderRuns *PolderDeflationDeviceRuns(PolderDeflationDevice g)
   return g->runs.m ? &g->runs : NULL;
 }
 
-/* ------------------------------------------------ steps ------------------------------------------------ */
+/* ------------------------------------------------ steps of the operators ------------------------------------------------ */
 
 static PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace s, const PetscScalar v[], PetscBool summed, PetscBool early)
 {

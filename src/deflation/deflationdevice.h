@@ -6,26 +6,28 @@
 /* Rows cut into segments of one label each: see kernels/deflation.h */
 typedef struct {
   PetscInt      n, nlabel, most; /* items, labels, most segments */
-  PetscBool     wide;            /* a block a segment, not a warp */
+  PetscBool     wide;            /* a block sums a segment, instead of a warp */
   PetscInt     *item, *first, *ptr, *label;
-  PetscScalar  *weight, *sum; /* weight = NULL: ones */
+  PetscScalar  *weight, *sum; /* weight = NULL: all weights are 1 */
   unsigned int *counter;
 } PolderSegments;
 
 struct _n_PolderDeflationDevice {
   PetscInt         m, d;
   PetscInt        *label;    /* [m], label form */
-  PolderRuns       runs;     /* of equal labels along the lines of a grid; m = 0: there is none */
+  PolderRuns       runs;     /* runs of equal labels along the lines of a grid; m = 0: not used */
   PolderSegments   columns;  /* Z by columns; its items are rows, or the runs */
   PolderSparseRows Z, AZ;    /* general form of Z; AZ on its rows */
-  PolderSegments   wcolumns; /* AZ by columns, from its first use on */
+  PolderSegments   wcolumns; /* AZ by columns, built at its first use */
   PetscScalar     *a1, *a2;  /* [d] work */
 };
 
-/* deflationruns.c: runs of equal labels along the lines in which the product with A is made, and the segments of them; done = PETSC_FALSE when there are
-   no such lines, or the runs are too short to pay */
+/*
+  deflationruns.c: runs of equal labels along the lines in which the product with A is computed, and their segments; done = PETSC_FALSE when there are no such
+  lines, or when the runs are too short to pay
+*/
 PETSC_INTERN PetscErrorCode PolderDeflationMakeRuns(PolderDeflationDevice, Mat A, PetscBool *done);
 PETSC_INTERN PetscErrorCode PolderDeflationDestroyRuns(PolderDeflationDevice);
 
-/* n items of the given labels, those without one left out; arrays of the same sizes are kept */
+/* Builds the segments of n items with the given labels, without unlabelled items; arrays of the same size are reused */
 PETSC_INTERN PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, const PetscInt label[], PolderSegments *);

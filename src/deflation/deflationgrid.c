@@ -1,4 +1,4 @@
-/* The structured grid behind the rows: that of a DMDA, the one given, or the one that 3-, 5- or 7-point stencils in natural numbering show. */
+/* The structured grid behind the rows: that of a DMDA, the one the user gave, or the one found from 3-, 5- or 7-point stencils in natural numbering. */
 #include "deflationlabels.h"
 #include "core/gather.h"
 #include "kernels/labels.h"
@@ -14,7 +14,7 @@ static PetscErrorCode PolderGridFromDM(DM dm, Mat A, const PolderCSR *csr, Polde
   if (!da) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(DMDAGetInfo(dm, &grid->dim, &grid->n[0], &grid->n[1], &grid->n[2], NULL, NULL, NULL, &grid->dof, NULL, NULL, NULL, NULL, NULL));
   PetscCall(DMDAGetCorners(dm, &grid->s[0], &grid->s[1], &grid->s[2], &grid->m[0], &grid->m[1], &grid->m[2]));
-  /* the DM of another level, or of a block of A */
+  /* FALSE: the DM belongs to another level, or to a block of A */
   here = grid->dof * grid->m[0] * grid->m[1] * grid->m[2] != csr->m;
   PetscCallAllreduce(&here, &all, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
   if (all) grid->dim = 0;
@@ -40,10 +40,12 @@ PetscErrorCode PolderDeflationGetGrid(PolderDeflationSpace s, Mat A, PolderGrid 
   for (PetscInt i = 0; i < 3; ++i) {
     grid->s[i] = 0;
     grid->n[i] = grid->m[i] = i < s->griddim ? s->grid[i] : 1;
-    PetscCheck(grid->n[i] > 0 && grid->n[i] <= PETSC_MAX_INT / points, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "-deflation_grid: direction %" PetscInt_FMT " has %" PetscInt_FMT " points", i, grid->n[i]);
+    PetscCheck(grid->n[i] > 0 && grid->n[i] <= PETSC_MAX_INT / points, s->comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "-deflation_grid: direction %" PetscInt_FMT " has %" PetscInt_FMT " points", i, grid->n[i]);
     points *= grid->n[i];
   }
-  PetscCheck(csr.M % points == 0, s->comm, PETSC_ERR_ARG_SIZ, "-deflation_grid has %" PetscInt_FMT " points, which do not divide the %" PetscInt_FMT " rows of the matrix", points, csr.M);
+  PetscCheck(csr.M % points == 0, s->comm, PETSC_ERR_ARG_SIZ,
+             "-deflation_grid has %" PetscInt_FMT " points, which do not divide the %" PetscInt_FMT " rows of the matrix", points, csr.M);
   grid->dim     = s->griddim;
   grid->dof     = csr.M / points;
   grid->rstart  = csr.rstart;
@@ -55,7 +57,11 @@ enum {
   MAXSTRIDES = 3
 };
 
-/* Adds |j - i| to the n sorted strides; PETSC_FALSE when there are too many */
+/*
+  Inserts
+  j - i
+  into the n sorted strides; PETSC_FALSE when there are too many
+*/
 static PetscBool PolderStrideAdd(PetscInt distance, PetscInt *n, PetscInt stride[])
 {
   PetscInt at = 0;
@@ -93,7 +99,7 @@ static PetscBool PolderVisitStride(PetscInt i, PetscInt j, void *ctx)
   return PolderStrideAdd(PetscAbsInt(j - i), &s->n, s->stride);
 }
 
-/* A coupling stays in its line and plane of the grid; with periodic ones, or lines that run on, it is not this grid */
+/* Does a coupling stay within its line and plane of the grid? Periodic couplings, or lines that continue in the next one, rule the grid out */
 static PetscBool PolderVisitGrid(PetscInt i, PetscInt j, void *ctx)
 {
   const PolderGrid *grid  = (const PolderGrid *)ctx;
@@ -104,7 +110,7 @@ static PetscBool PolderVisitGrid(PetscInt i, PetscInt j, void *ctx)
   return PETSC_TRUE;
 }
 
-/* The grid of M points with these n strides; PETSC_FALSE when there is none */
+/* The grid of M points with these n strides; PETSC_FALSE when none fits */
 static PetscBool PolderGridFromStrides(PetscInt M, PetscInt n, const PetscInt stride[], PolderGrid *g)
 {
   if (n < 1 || stride[0] != 1) return PETSC_FALSE;
@@ -138,7 +144,7 @@ PetscErrorCode PolderGridFind_Host(const PolderLabelRows *rows, PolderGrid *g, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On the device one pass finds the candidates for the strides, and one checks all entries against them */
+/* On the device one pass finds candidates for the strides, and a second checks all entries against them */
 PetscErrorCode PolderGridFind_Device(const PolderLabelRows *rows, PolderGrid *g, PetscBool *found)
 {
   const PolderCSR *csr       = rows->csr;

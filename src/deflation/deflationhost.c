@@ -1,4 +1,4 @@
-/* The steps of a deflation space on the host: set-up from labels, with local numbers of the columns, and the steps of the operators. */
+/* The host side of a deflation space: set-up from labels, with local column numbers, and the steps of the operators. */
 #include "deflationsteps.h"
 #include "kernels/deflation.h"
 
@@ -64,8 +64,8 @@ static PetscErrorCode PolderDeflationMakeRuns_Private(PolderDeflationSpace s, co
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* AZ on the rows where it is not zero, and whether the constant vector lies in the kernel of A */
-static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, const PolderCSR *csr, const PetscInt label[], const PetscInt ghostlabel[])
+/* Computes AZ on its nonzero rows; finds whether the constant vector is in the kernel of A */
+static PetscErrorCode PolderDeflationMakeAZHost_Private(PolderDeflationSpace s, const PolderCSR *csr, const PetscInt label[], const PetscInt ghostlabel[])
 {
   PolderSparseRows *AZ = &s->AZ;
   PetscInt         *count, *col;
@@ -92,7 +92,7 @@ static PetscErrorCode PolderDeflationMakeAZ_Private(PolderDeflationSpace s, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* E = Z^T (AZ): the rows of AZ are sorted by the columns of Z they meet; tptr, trow, tweight is Z^T on those rows */
+/* Computes E = Z^T (AZ) after sorting the rows of AZ by the columns of Z that they meet; tptr, trow, tweight are Z^T on those rows */
 PetscErrorCode PolderDeflationMakeE(PolderDeflationSpace s, const PetscInt label[], PetscBool drop)
 {
   const PolderSparseRows *AZ = &s->AZ;
@@ -126,7 +126,8 @@ PetscErrorCode PolderDeflationMakeE(PolderDeflationSpace s, const PetscInt label
       PetscCall(PetscRealloc(size * sizeof(*ev), &ev));
     }
     nc = 0;
-    PolderGalerkinRow_Host(tptr[c + 1] - tptr[c], trow + tptr[c], s->Z.ptr ? tweight + tptr[c] : NULL, AZ->ptr, AZ->col, AZ->val, &nc, position, ej + nz, ev + nz);
+    PolderGalerkinRow_Host(tptr[c + 1] - tptr[c], trow + tptr[c], s->Z.ptr ? tweight + tptr[c] : NULL, AZ->ptr, AZ->col, AZ->val, &nc, position, ej + nz,
+                           ev + nz);
     nz += nc;
     ei[c + 1] = nz;
   }
@@ -142,7 +143,7 @@ PetscErrorCode PolderDeflationMakeE(PolderDeflationSpace s, const PetscInt label
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Label form: s->label is made */
+/* Set-up in label form, after s->label has been made */
 static PetscErrorCode PolderDeflationSetUpLabels_Private(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
 {
   PetscInt  *label, *ghostlabel;
@@ -156,7 +157,7 @@ static PetscErrorCode PolderDeflationSetUpLabels_Private(PolderDeflationSpace s,
   PetscCall(PolderHaloExchange(halo, MPIU_INT, label, ghostlabel));
   PetscCall(PolderDeflationNumber(s, s->m, label, csr->nghost, ghostlabel));
   PetscCall(PolderDeflationMakeRuns_Private(s, label));
-  PetscCall(PolderDeflationMakeAZ_Private(s, csr, label, ghostlabel));
+  PetscCall(PolderDeflationMakeAZHost_Private(s, csr, label, ghostlabel));
   PetscCall(PolderDeflationLeavesOneOut(s, &drop));
   PetscCall(PolderDeflationMakeE(s, label, drop));
   PetscCall(PetscFree2(label, ghostlabel));

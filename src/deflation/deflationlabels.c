@@ -25,7 +25,7 @@ PetscErrorCode PolderRowValuesEnd(const PolderLabelRows *rows, Vec v, PetscInt r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Labels that a Vec holds, rounded; a value that is not a number, or too large, becomes -2 */
+/* Labels from a Vec, rounded; a value that is not a number, or too large, becomes -2 */
 static PetscErrorCode PolderLabelsFromVec(const PolderLabelRows *rows, Vec v, PetscInt label[])
 {
   PolderRowValues values;
@@ -37,7 +37,7 @@ static PetscErrorCode PolderLabelsFromVec(const PolderLabelRows *rows, Vec v, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Labels of the user's own: those that were set, else an IS or a Vec composed on the operator */
+/* The user's labels: those that were set, else an IS or a Vec composed on the operator */
 static PetscErrorCode PolderLabelsUser(PolderDeflationSpace s, const PolderLabelRows *rows, PetscInt label[], PetscInt *d)
 {
   PetscObject     source = (PetscObject)s->labels;
@@ -48,7 +48,9 @@ static PetscErrorCode PolderLabelsUser(PolderDeflationSpace s, const PolderLabel
   PetscFunctionBegin;
   if (!source) PetscCall(PetscObjectQuery((PetscObject)rows->A, "deflation_labels", &source));
   if (source) PetscCall(PetscObjectGetClassId(source, &id));
-  PetscCheck(id == IS_CLASSID || id == VEC_CLASSID, s->comm, PETSC_ERR_ARG_WRONG, "The labels of -deflation_space user must be an index set (IS) or a vector (Vec): call PolderDeflationSpaceSetLabels(), or compose one on the operator as deflation_labels");
+  PetscCheck(id == IS_CLASSID || id == VEC_CLASSID, s->comm, PETSC_ERR_ARG_WRONG,
+             "The labels of -deflation_space user must be an index set (IS) or a vector (Vec): call PolderDeflationSpaceSetLabels(), or compose one on the "
+             "operator as deflation_labels");
   if (id == IS_CLASSID) PetscCall(ISGetLocalSize((IS)source, &m));
   else PetscCall(VecGetLocalSize((Vec)source, &m));
   bad[0] = m != rows->csr->m;
@@ -65,7 +67,8 @@ static PetscErrorCode PolderLabelsUser(PolderDeflationSpace s, const PolderLabel
   }
   PetscCallAllreduce(bad, all, 2, MPIU_INT, MPI_MAX, s->comm);
   PetscCheck(!all[0], s->comm, PETSC_ERR_ARG_SIZ, "The deflation labels must have one entry for each local row of the operator");
-  PetscCheck(!all[1], s->comm, PETSC_ERR_ARG_OUTOFRANGE, "A deflation label is below -1, or not a number: labels count from 0, and -1 leaves the row out of every vector");
+  PetscCheck(!all[1], s->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "A deflation label is below -1, or not a number: labels count from 0, and -1 leaves the row out of every vector");
   PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = (PetscInt64)range[1] + 1, .part = label, .ncomp = 1}, label, d));
   PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "labels given by the user"));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,18 +95,23 @@ static PetscErrorCode PolderLabelsRuns(PolderDeflationSpace s, const PolderLabel
   PetscFunctionBegin;
   PetscCall(PolderDeflationGetGrid(s, rows->A, &grid));
   if (!grid.dim) PetscCall(PolderGridFromMatrix(rows, &grid));
-  PetscCheck(grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_space %s needs a structured grid, and the matrix shows none: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition", s->type);
+  PetscCheck(grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE,
+             "-deflation_space %s needs a structured grid, and the matrix shows none: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space "
+             "partition",
+             s->type);
   last = grid.dim - 1;
   most = stripe ? grid.n[0] * grid.n[1] * grid.n[2] : grid.n[last];
   if (!count && stripe) count = grid.dim == 3 ? grid.n[1] * grid.n[2] : PetscMin(2 * grid.n[last], most);
   if (!count) count = most;
-  PetscCheck(count <= most, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "-deflation_count %" PetscInt_FMT " is more than the %" PetscInt_FMT " %s of the grid", count, most, stripe ? "points" : "planes");
+  PetscCheck(count <= most, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "-deflation_count %" PetscInt_FMT " is more than the %" PetscInt_FMT " %s of the grid", count,
+             most, stripe ? "points" : "planes");
   boxes[last] = count;
   if (stripe) PetscCall(PolderGridStripes(&grid, rows, count, label));
   else PetscCall(PolderGridBoxes(&grid, rows, boxes, label));
   PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = count * grid.dof, .part = label, .ncomp = 1}, label, d));
-  PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "%s, %" PetscInt_FMT " %s of a grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points", s->count ? "as asked" : "default count", count, stripe ? "stripes" : "planes", grid.n[0],
-                          grid.n[1], grid.n[2]));
+  PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason),
+                          "%s, %" PetscInt_FMT " %s of a grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points",
+                          s->count ? "as asked" : "default count", count, stripe ? "stripes" : "planes", grid.n[0], grid.n[1], grid.n[2]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -114,7 +122,9 @@ static PetscErrorCode PolderLabelsParts(PolderDeflationSpace s, const PolderLabe
 
   PetscFunctionBegin;
   PetscCall(PolderPartsCreate(s, rows, &parts));
-  PetscCheck(metis || parts.grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_space subdomain needs a structured grid, and the matrix shows none: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition");
+  PetscCheck(metis || parts.grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE,
+             "-deflation_space subdomain needs a structured grid, and the matrix shows none: use a DMDA, give -deflation_grid nx,ny[,nz], or take "
+             "-deflation_space partition");
   if (metis) parts.grid.dim = 0;
   PetscCall(PolderPartsFill(&parts, rows, parts.target, label));
   PetscCall(PolderLabelsCompress(rows, (PolderPairs){.npart = parts.bound, .part = label, .ncomp = 1}, label, d));

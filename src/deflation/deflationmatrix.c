@@ -1,4 +1,4 @@
-/* The general form of a deflation space: Z is a sparse matrix of any pattern, or dense. */
+/* The general form of a deflation space: Z is a sparse or dense matrix. */
 #include "deflationsteps.h"
 
 /* The local rows of an AIJ matrix with global columns, as a sequential matrix that the caller destroys */
@@ -44,11 +44,11 @@ static PetscErrorCode PolderDeflationCopyRows_Private(Mat local, PetscInt m, Pol
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Work of a row of AZ: by column, and the columns that occur */
+/* Work arrays for a row of AZ: values by column, and the list of columns that occur */
 typedef struct {
   PetscScalar *own, *sum; /* [d] the row of Z, and of AZ; zero between rows */
-  PetscInt    *last;      /* [d] the last neighbour that has this column */
-  PetscInt    *occurs;    /* [d] */
+  PetscInt    *last;      /* [d] the last neighbour row with an entry in this column */
+  PetscInt    *occurs;    /* [d] list of the columns that occur */
   PetscInt     n, neighbour;
 } PolderProductRow;
 
@@ -69,10 +69,13 @@ static void PolderProductNeighbour(PolderProductRow *row, PetscScalar a, const P
   }
 }
 
-/* Row i of AZ as the sum of a_ij (z_j - z_i) and of the row sum of A times z_i. So a column is free of noise where it is constant and A adds up to zero:
-   the noise of plain sums, times coefficients of the size of the solution, is what limits the residual at high contrast. Writes the entries when col is
-   not NULL; returns their number */
-static PetscInt PolderProductCompute(PolderProductRow *row, const PolderCSR *csr, PetscInt i, const PolderSparseRows *Z, const PolderSparseRows *ghost, PetscInt col[], PetscScalar val[])
+/*
+  Computes row i of AZ as the sum of a_ij (z_j - z_i) plus z_i times the row sum of A. A constant column of Z thus has no rounding noise where the row sums of
+  A are zero. In plain sums this noise, multiplied by coefficients of the size of the solution, limits the attainable residual at high contrast. Writes the
+  entries if col is not NULL; returns their number
+*/
+static PetscInt PolderProductCompute(PolderProductRow *row, const PolderCSR *csr, PetscInt i, const PolderSparseRows *Z, const PolderSparseRows *ghost,
+                                     PetscInt col[], PetscScalar val[])
 {
   PetscInt    n = csr->ai[i + 1] - csr->ai[i], nz = 0;
   PetscScalar total = 0;
@@ -111,7 +114,7 @@ static PetscInt PolderProductCompute(PolderProductRow *row, const PolderCSR *csr
   return nz;
 }
 
-/* The rows of Z that belong to other processes and are needed here */
+/* Gets the off-process rows of Z that this process needs */
 static PetscErrorCode PolderDeflationGhostRows_Private(Mat Z, const PolderCSR *csr, PetscInt d, PolderSparseRows *ghost)
 {
   PetscMPIInt size;
@@ -131,7 +134,7 @@ static PetscErrorCode PolderDeflationGhostRows_Private(Mat Z, const PolderCSR *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* AZ on the rows where it is not zero, with global columns */
+/* Computes AZ on its nonzero rows, with global columns */
 static PetscErrorCode PolderDeflationProduct_Private(PolderDeflationSpace s, Mat A, Mat Z)
 {
   PolderSparseRows ghost = {0}, *AZ = &s->AZ;
@@ -194,7 +197,7 @@ PetscErrorCode PolderDeflationSetUpMatrix(PolderDeflationSpace s, Mat A, Mat Z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Z with the vectors of MatSetNearNullSpace() as columns */
+/* Makes Z from the vectors of MatSetNearNullSpace() */
 PetscErrorCode PolderDeflationNearNullSpace(Mat A, Mat *Z)
 {
   MatNullSpace       nearnull;
@@ -207,7 +210,8 @@ PetscErrorCode PolderDeflationNearNullSpace(Mat A, Mat *Z)
   PetscFunctionBegin;
   PetscCall(PetscObjectGetComm((PetscObject)A, &comm));
   PetscCall(MatGetNearNullSpace(A, &nearnull));
-  PetscCheck(nearnull, comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_space nearnullspace needs the near null space of the matrix: attach one with MatSetNearNullSpace()");
+  PetscCheck(nearnull, comm, PETSC_ERR_ARG_WRONGSTATE,
+             "-deflation_space nearnullspace needs the near null space of the matrix: attach one with MatSetNearNullSpace()");
   PetscCall(MatNullSpaceGetVecs(nearnull, &constant, &nvec, &vecs));
   cols = nvec + (constant ? 1 : 0);
   PetscCheck(cols, comm, PETSC_ERR_ARG_WRONGSTATE, "The near null space of the matrix has no vectors: attach one with MatSetNearNullSpace()");

@@ -2,14 +2,14 @@
 #include "deflationlabels.h"
 #include <metis.h>
 
-/* METIS gets aggregates of rows, with at least so many of them in a part */
+/* METIS works on aggregates of rows, at least this many for each part */
 #define POLDER_METIS_VERTICES 8
-/* An aggregation divides the number of vertices by about so much */
+/* One aggregation divides the number of vertices by about this factor */
 #define POLDER_METIS_RATIO 8
-/* METIS takes a time that grows with vertices times parts, so it makes at most so many parts at a time */
+/* The time of METIS grows with vertices times parts, so one call makes at most this many parts */
 #define POLDER_METIS_PARTS 64
 
-/* Directed graph; w = NULL, vw = NULL: weights 1 */
+/* Directed graph; w = NULL or vw = NULL: weights 1 */
 typedef struct {
   PetscInt        n;
   const PetscInt *xadj, *adj, *w, *vw;
@@ -21,7 +21,7 @@ static void PolderAggregate(const PolderGraph *g, PetscInt agg[], PetscInt *na)
   PetscInt n = 0;
 
   for (PetscInt i = 0; i < g->n; ++i) agg[i] = -1;
-  for (PetscInt i = 0; i < g->n; ++i) { /* vertices whose neighbours are all free start an aggregate with them */
+  for (PetscInt i = 0; i < g->n; ++i) { /* A vertex whose neighbours are all free starts an aggregate with them */
     PetscBool isfree = (PetscBool)(agg[i] < 0);
 
     for (PetscInt k = g->xadj[i]; k < g->xadj[i + 1] && isfree; ++k) isfree = (PetscBool)(agg[g->adj[k]] < 0);
@@ -29,14 +29,14 @@ static void PolderAggregate(const PolderGraph *g, PetscInt agg[], PetscInt *na)
     for (PetscInt k = g->xadj[i]; k < g->xadj[i + 1]; ++k) agg[g->adj[k]] = n;
     agg[i] = n++;
   }
-  for (PetscInt i = 0; i < g->n; ++i) { /* the others join a neighbour */
+  for (PetscInt i = 0; i < g->n; ++i) { /* The other vertices join a neighbour */
     for (PetscInt k = g->xadj[i]; k < g->xadj[i + 1] && agg[i] < 0; ++k) agg[i] = agg[g->adj[k]];
     if (agg[i] < 0) agg[i] = n++;
   }
   *na = n;
 }
 
-/* The graph of na aggregates, without loops; its arrays belong to the caller */
+/* The graph of na aggregates, without loops; the caller frees its arrays */
 static PetscErrorCode PolderGraphCollapse(const PolderGraph *g, const PetscInt agg[], PetscInt na, PolderGraph *coarse)
 {
   PetscInt *start, *member, *place, *xadj, *adj, *w, *vw, nz = 0;
@@ -53,7 +53,7 @@ static PetscErrorCode PolderGraphCollapse(const PolderGraph *g, const PetscInt a
   }
   for (PetscInt a = 0; a < na; ++a) start[a + 1] += start[a];
   for (PetscInt i = 0; i < g->n; ++i) member[start[agg[i]] + place[agg[i]]++] = i;
-  for (PetscInt a = 0; a < na; ++a) place[a] = -1; /* now: where a neighbour stands in adj */
+  for (PetscInt a = 0; a < na; ++a) place[a] = -1; /* From here on: position of a neighbour in adj */
   xadj[0] = 0;
   for (PetscInt a = 0; a < na; ++a) {
     for (PetscInt r = start[a]; r < start[a + 1]; ++r) {
@@ -90,13 +90,13 @@ static PetscErrorCode PolderGraphFree(PolderGraph *g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What METIS reads: undirected, each edge listed at both ends */
+/* The input of METIS: an undirected graph, each edge listed at both ends */
 typedef struct {
   idx_t  n;
   idx_t *xadj, *adj, *w, *vw;
 } PolderMetisGraph;
 
-/* Adds the edges in the other direction. Both lists are in CSR; at[b] is where b stands in the list of the current vertex */
+/* Adds the edges in the reverse direction. Both lists are in CSR; at[b] is the position of b in the list of the current vertex */
 static PetscErrorCode PolderGraphSymmetrise(const PolderGraph *g, PolderMetisGraph *metis)
 {
   PetscInt n = g->n, nz = g->xadj[n], *tstart, *tadj, *tw, *at, len = 0;
@@ -137,7 +137,7 @@ static PetscErrorCode PolderGraphSymmetrise(const PolderGraph *g, PolderMetisGra
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One call of METIS: np parts of sizes in proportion to share[] (NULL: equal) */
+/* One call of METIS: np parts with sizes proportional to share[] (NULL: equal) */
 static int PolderMetisKway(PolderMetisGraph *g, idx_t np, real_t share[], idx_t part[])
 {
   idx_t ncon = 1, cut, options[METIS_NOPTIONS];
@@ -152,7 +152,7 @@ static int PolderMetisKway(PolderMetisGraph *g, idx_t np, real_t share[], idx_t 
   return METIS_PartGraphKway(&g->n, &ncon, g->xadj, g->adj, g->vw, NULL, g->w, &np, share, NULL, options, &cut, part);
 }
 
-/* The graph of the n vertices list[] of g; local[] is work that is -1 for all others */
+/* The graph of the n vertices list[] of g; local[] is work, -1 for all other vertices */
 static void PolderSubgraph(const PolderMetisGraph *g, idx_t n, const idx_t list[], idx_t local[], PolderMetisGraph *sub)
 {
   idx_t nz = 0;
@@ -172,7 +172,7 @@ static void PolderSubgraph(const PolderMetisGraph *g, idx_t n, const idx_t list[
   for (idx_t a = 0; a < n; ++a) local[list[a]] = -1;
 }
 
-/* np parts as parts of groups of parts */
+/* np parts, made as parts of groups of parts */
 static PetscErrorCode PolderMetisNested(PolderMetisGraph *g, idx_t np, idx_t part[], int *err)
 {
   idx_t            ng = (idx_t)PetscSqrtReal((PetscReal)np), nz = g->xadj[g->n], *start, *list, *local, *first, *subpart;
@@ -207,7 +207,7 @@ static PetscErrorCode PolderMetisNested(PolderMetisGraph *g, idx_t np, idx_t par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vertices for METIS: blocks of bs rows, then aggregates of them as long as a part keeps enough; agg[i] of each row */
+/* The vertices for METIS: blocks of bs rows, then aggregates of them as long as each part keeps enough; agg[i] of each row */
 static PetscErrorCode PolderPartitionCoarsen(const PolderCSR *csr, PetscInt bs, PetscInt nparts, PetscInt agg[], PolderGraph *g)
 {
   PolderGraph fine = {csr->m, csr->ai, csr->aj, NULL, NULL}, coarse;
@@ -234,7 +234,7 @@ static PetscErrorCode PolderPartitionCoarsen(const PolderCSR *csr, PetscInt bs, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The diagonal block of this process in nparts parts; failed: 1 indices too small, 2 METIS gave up */
+/* Cuts the diagonal block of this process into nparts parts; failed: 1 indices too small, 2 METIS failed */
 static PetscErrorCode PolderPartition(const PolderCSR *csr, PetscInt bs, PetscInt nparts, PetscInt part[], PetscInt *failed)
 {
   PetscInt        *agg;
@@ -263,7 +263,7 @@ static PetscErrorCode PolderPartition(const PolderCSR *csr, PetscInt bs, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parts of an earlier set-up with the same pattern, kept with the matrix: those of a flow with moving bubbles do not change */
+/* Reuses the parts of an earlier set-up with the same pattern, composed on the matrix: they do not change in a flow with moving bubbles */
 static PetscErrorCode PolderPartitionRecall(Mat A, PetscInt m, PetscInt count, PetscInt part[], PetscBool *found)
 {
   IS               kept;
@@ -302,7 +302,7 @@ static PetscErrorCode PolderPartitionKeep(Mat A, PetscInt m, PetscInt count, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The parts are shared out over the processes by their rows; a process too small for a part of its own joins the next one's first */
+/* Distributes the parts over the processes by their number of rows; a process with too few rows for a part joins the first part of the next one */
 PetscErrorCode PolderMatPartition(Mat A, const PolderCSR *csr, PetscInt count, PetscInt part[])
 {
   MPI_Comm  comm = PetscObjectComm((PetscObject)A);
@@ -317,7 +317,10 @@ PetscErrorCode PolderMatPartition(Mat A, const PolderCSR *csr, PetscInt count, P
   end   = csr->M ? (PetscInt)((PetscInt64)(csr->rstart + csr->m) * count / csr->M) : 0;
   if (csr->m) PetscCall(PolderPartition(csr, bs, PetscMax(end - first, 1), part, &failed));
   PetscCallAllreduce(&failed, &worst, 1, MPIU_INT, MPI_MAX, comm);
-  PetscCheck(worst != 1, comm, PETSC_ERR_SUP, "METIS was built with %d-bit indices, too small for the matrix of one of the processes: use more processes, a METIS with 64-bit indices, or another -deflation_space", IDXTYPEWIDTH);
+  PetscCheck(worst != 1, comm, PETSC_ERR_SUP,
+             "METIS was built with %d-bit indices, too small for the matrix of one of the processes: use more processes, a METIS with 64-bit indices, or "
+             "another -deflation_space",
+             IDXTYPEWIDTH);
   PetscCheck(!worst, comm, PETSC_ERR_LIB, "METIS could not partition the matrix graph of one of the processes: use another -deflation_space");
   for (PetscInt i = 0; i < csr->m; ++i) part[i] = (first + part[i]) * bs + i % bs;
   PetscCall(PolderPartitionKeep(A, csr->m, count, part));

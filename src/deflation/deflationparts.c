@@ -1,31 +1,32 @@
-/* Parts of the rows for the deflation spaces: boxes of a structured grid, METIS parts otherwise, and how many of them pay. */
+/* Parts of the rows for deflation spaces: boxes of a structured grid, METIS parts otherwise, and the number of parts that pays. */
 #include "deflationlabels.h"
 
-/* An iteration moves about so many bytes a row, and the coarse solve may add this part of them */
+/* Bytes that an iteration moves for each row, and the fraction of them that the coarse solve may add */
 #define POLDER_BYTES_PER_ROW 300
 #define POLDER_COARSE_SHARE  0.1
-/* METIS may take as long as so many iterations */
+/* METIS may take as long as this many iterations */
 #define POLDER_METIS_SHARE 10
-/* Below these sides of a box AZ has entries on nearly all rows */
+/* For boxes with shorter sides AZ has entries on nearly all rows */
 #define POLDER_MIN_SIDE_2D 8
 #define POLDER_MIN_SIDE_3D 6
 
-/* What set-up costs next to an iteration, which depends on where the solver runs */
+/* The cost of a set-up relative to an iteration, which depends on where the solver runs */
 typedef struct {
-  PetscReal setupshare;        /* the set-up of the coarse solve may take as long as so many iterations */
-  PetscReal bytesperflop;      /* bytes moved in the time of a flop of it */
-  PetscReal bytespermetispart; /* bytes moved in the time that METIS takes for a part, on the host in either case */
-  PetscReal leastbytes;        /* the iterations of small problems take the time of so many bytes */
+  PetscReal setupshare;        /* the set-up of the coarse solve may take as long as this many iterations */
+  PetscReal bytesperflop;      /* bytes moved in the time of one flop of that set-up */
+  PetscReal bytespermetispart; /* bytes moved in the time that METIS, on the host in either case, takes for a part */
+  PetscReal leastbytes;        /* an iteration on a small problem takes at least the time of moving this many bytes */
 } PolderCosts;
 static const PolderCosts PolderCostsOnHost   = {10, 2.5, 2.5e6, 0};
 static const PolderCosts PolderCostsOnDevice = {5, 0.3, 2.5e8, 8e7};
 
-/* dim = 0: METIS parts */
+/* The number of columns that pays; dim = 0: for METIS parts */
 static PetscErrorCode PolderDeflationTarget(PolderDeflationSpace s, const PolderLabelRows *rows, PetscInt dim, PetscInt *target)
 {
   const PolderCosts *cost = s->device ? &PolderCostsOnDevice : &PolderCostsOnHost; // of the solve: the rows may be labelled on the host nevertheless
-  const PetscInt     M = rows->csr->M, least = dim == 1 ? POLDER_MIN_SIDE_2D : (dim == 2 ? PetscSqr(POLDER_MIN_SIDE_2D) : POLDER_MIN_SIDE_3D * PetscSqr(POLDER_MIN_SIDE_3D));
-  PetscReal          bytes = PetscMax((PetscReal)POLDER_BYTES_PER_ROW * (PetscReal)M / (PetscReal)rows->size, cost->leastbytes);
+  const PetscInt     M    = rows->csr->M,
+                 least    = dim == 1 ? POLDER_MIN_SIDE_2D : (dim == 2 ? PetscSqr(POLDER_MIN_SIDE_2D) : POLDER_MIN_SIDE_3D * PetscSqr(POLDER_MIN_SIDE_3D));
+  PetscReal bytes         = PetscMax((PetscReal)POLDER_BYTES_PER_ROW * (PetscReal)M / (PetscReal)rows->size, cost->leastbytes);
 
   PetscFunctionBegin;
   PetscCall(PolderCoarseGetLimit(s->coarse, dim, POLDER_COARSE_SHARE * bytes, cost->setupshare * bytes / cost->bytesperflop, target));
@@ -62,18 +63,23 @@ PetscErrorCode PolderPartsCreate(PolderDeflationSpace s, const PolderLabelRows *
     PetscCall(PolderGridFromMatrix(rows, &parts->grid));
     parts->shown = (PetscBool)(parts->grid.dim > 0);
   }
-  PetscCheck(metis || !s->nboxes || parts->grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_boxes needs a structured grid, and the matrix shows none: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space partition");
+  PetscCheck(metis || !s->nboxes || parts->grid.dim, s->comm, PETSC_ERR_ARG_WRONGSTATE,
+             "-deflation_boxes needs a structured grid, and the matrix shows none: use a DMDA, give -deflation_grid nx,ny[,nz], or take -deflation_space "
+             "partition");
   PetscCall(PolderDeflationTarget(s, rows, metis ? 0 : parts->grid.dim, &parts->target));
-  PetscCheck(s->count <= rows->csr->M, s->comm, PETSC_ERR_ARG_OUTOFRANGE, "-deflation_count %" PetscInt_FMT " asks for more vectors than the matrix has rows (%" PetscInt_FMT ")", s->count, rows->csr->M);
+  PetscCheck(s->count <= rows->csr->M, s->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-deflation_count %" PetscInt_FMT " asks for more vectors than the matrix has rows (%" PetscInt_FMT ")", s->count, rows->csr->M);
   if (s->count) {
     parts->target = s->count;
     parts->fixed  = PETSC_TRUE;
   }
   if (metis || !s->nboxes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCheck(s->nboxes == parts->grid.dim, s->comm, PETSC_ERR_ARG_SIZ, "-deflation_boxes has %" PetscInt_FMT " values but the grid has %" PetscInt_FMT " dimensions", s->nboxes, parts->grid.dim);
+  PetscCheck(s->nboxes == parts->grid.dim, s->comm, PETSC_ERR_ARG_SIZ,
+             "-deflation_boxes has %" PetscInt_FMT " values but the grid has %" PetscInt_FMT " dimensions", s->nboxes, parts->grid.dim);
   for (PetscInt d = 0; d < 3; ++d) {
     parts->boxes[d] = d < s->nboxes ? s->boxes[d] : 1;
-    PetscCheck(parts->boxes[d] > 0 && parts->boxes[d] <= parts->grid.n[d], s->comm, PETSC_ERR_ARG_OUTOFRANGE, "-deflation_boxes: %" PetscInt_FMT " boxes do not fit the %" PetscInt_FMT " grid points of direction %" PetscInt_FMT, parts->boxes[d],
+    PetscCheck(parts->boxes[d] > 0 && parts->boxes[d] <= parts->grid.n[d], s->comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "-deflation_boxes: %" PetscInt_FMT " boxes do not fit the %" PetscInt_FMT " grid points of direction %" PetscInt_FMT, parts->boxes[d],
                parts->grid.n[d], d);
   }
   parts->fixed = PETSC_TRUE;
@@ -92,11 +98,16 @@ PetscErrorCode PolderPartsFill(PolderParts *parts, const PolderLabelRows *rows, 
     parts->count = parts->boxes[0] * parts->boxes[1] * parts->boxes[2];
     parts->bound = parts->count * parts->grid.dof;
     if (parts->grid.dim == 1) PetscCall(PetscSNPrintf(parts->text, sizeof(parts->text), "%" PetscInt_FMT " boxes", parts->boxes[0]));
-    else if (parts->grid.dim == 2) PetscCall(PetscSNPrintf(parts->text, sizeof(parts->text), "%" PetscInt_FMT " x %" PetscInt_FMT " boxes", parts->boxes[0], parts->boxes[1]));
-    else PetscCall(PetscSNPrintf(parts->text, sizeof(parts->text), "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " boxes", parts->boxes[0], parts->boxes[1], parts->boxes[2]));
+    else if (parts->grid.dim == 2)
+      PetscCall(PetscSNPrintf(parts->text, sizeof(parts->text), "%" PetscInt_FMT " x %" PetscInt_FMT " boxes", parts->boxes[0], parts->boxes[1]));
+    else
+      PetscCall(PetscSNPrintf(parts->text, sizeof(parts->text), "%" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " boxes", parts->boxes[0],
+                              parts->boxes[1], parts->boxes[2]));
     if (parts->shown) {
       PetscCall(PetscStrlen(parts->text, &len));
-      PetscCall(PetscSNPrintf(parts->text + len, sizeof(parts->text) - len, " of the grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points that the matrix shows", parts->grid.n[0], parts->grid.n[1], parts->grid.n[2]));
+      PetscCall(PetscSNPrintf(parts->text + len, sizeof(parts->text) - len,
+                              " of the grid of %" PetscInt_FMT " x %" PetscInt_FMT " x %" PetscInt_FMT " points that the matrix shows", parts->grid.n[0],
+                              parts->grid.n[1], parts->grid.n[2]));
     }
   } else {
     PetscCall(MatGetBlockSize(rows->A, &bs));

@@ -1,10 +1,12 @@
-/* Z^T v on the lines in which the product with a stencil is made: what a thread goes through are a few runs of equal labels, and their sums are far
-   fewer than the rows. */
+/*
+  Z^T v on the lines in which the product with a stencil is computed. The rows of a thread are a few runs of equal labels, and there are far fewer run sums
+  than rows.
+*/
 #include "deflationdevice.h"
 #include "mat/dia.h"
 #include "kernels/labels.h"
 
-/* A run costs its sum, written and read, and the place of that in its label; a row, which is what it stands for, its place only */
+/* Minimum average length of a run that pays. A run costs its sum, written and read, and an index; each row that it replaces would cost an index */
 #define POLDER_RUNS_LEAST 4 /* rows a run */
 
 PetscErrorCode PolderDeflationDestroyRuns(PolderDeflationDevice g)
@@ -17,7 +19,7 @@ PetscErrorCode PolderDeflationDestroyRuns(PolderDeflationDevice g)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ends[] and first[] of the runs; n <- their number */
+/* Finds ends[] and first[] of the runs; n <- their number */
 static PetscErrorCode PolderRunsFind_Private(PolderRuns *r, const PetscInt label[], PetscInt *n, PolderStream stream)
 {
   const PetscInt chunks = PolderRunsChunks(r);

@@ -1,4 +1,4 @@
-/* Set-up of a deflation space: whether it must be made again, where, and what came of it. */
+/* Set-up of a deflation space: whether to repeat it, at which place, and its result. */
 #include "deflationsteps.h"
 
 static PetscErrorCode PolderDeflationFreeOperators_Private(PolderDeflationSpace s)
@@ -17,7 +17,7 @@ static PetscErrorCode PolderDeflationFreeOperators_Private(PolderDeflationSpace 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Frees what set-up made; what the user asked for stays */
+/* Frees the result of the set-up; the user's settings stay */
 PetscErrorCode PolderDeflationSpaceReset(PolderDeflationSpace s)
 {
   PetscFunctionBegin;
@@ -42,7 +42,9 @@ static PetscErrorCode PolderDeflationSource_Private(PolderDeflationSpace s, Mat 
     *source = s->Zuser ? (PetscObject)s->Zuser : (PetscObject)s->labels;
     if (!*source) PetscCall(PetscObjectQuery((PetscObject)A, "deflation_matrix", source));
     if (!*source) PetscCall(PetscObjectQuery((PetscObject)A, "deflation_labels", source));
-    PetscCheck(*source, s->comm, PETSC_ERR_ARG_WRONGSTATE, "-deflation_space user needs labels or a matrix Z: call PolderDeflationSpaceSetLabels() or PolderDeflationSpaceSetMatrix(), or compose them on the operator as deflation_labels or deflation_matrix");
+    PetscCheck(*source, s->comm, PETSC_ERR_ARG_WRONGSTATE,
+               "-deflation_space user needs labels or a matrix Z: call PolderDeflationSpaceSetLabels() or PolderDeflationSpaceSetMatrix(), or compose them on "
+               "the operator as deflation_labels or deflation_matrix");
   } else if (nearnull) {
     MatNullSpace sp;
 
@@ -90,7 +92,7 @@ static PetscErrorCode PolderDeflationCheckState_Private(PolderDeflationSpace s, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Z is a matrix: that of the near null space, or the user's */
+/* Z is a matrix: the near null space, or the user's Z */
 static PetscErrorCode PolderDeflationBuildMatrix_Private(PolderDeflationSpace s, Mat A, Mat Zuser)
 {
   Mat Z = NULL;
@@ -107,7 +109,7 @@ static PetscErrorCode PolderDeflationBuildMatrix_Private(PolderDeflationSpace s,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Z is made of labels */
+/* Z is defined by labels */
 static PetscErrorCode PolderDeflationBuildLabels_Private(PolderDeflationSpace s, Mat A)
 {
   PolderCSR csr;
@@ -141,14 +143,14 @@ static PetscErrorCode PolderDeflationBuild_Private(PolderDeflationSpace s, Mat A
   PetscCall(PolderMatGetDeviceCSR(A, &csr, &s->device));
   PetscCall(PolderMatRestoreDeviceCSR(A, &csr));
   PetscCall(PolderCoarseSetDevice(s->coarse, s->device));
-  /* the device makes what has one label a row of one process; the operators of other spaces are copied there */
+  /* the device sets up label spaces on one process; the operators of other spaces are copied to the device */
   s->made = s->device && !nearnull && !matrix && !s->weighted && size == 1 && s->m ? &PolderDeflationOnDevice : &PolderDeflationOnHost;
   if (nearnull || matrix) PetscCall(PolderDeflationBuildMatrix_Private(s, A, nearnull ? NULL : (Mat)source));
   else PetscCall(PolderDeflationBuildLabels_Private(s, A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The objects composed on A that tell the regions, on its AIJ image as well */
+/* Composes the objects on A that define the regions on its AIJ image as well */
 static PetscErrorCode PolderDeflationShareSource_Private(Mat A, Mat Aij)
 {
   const char *const names[] = {"levelset", "deflation_labels"};
@@ -188,7 +190,8 @@ PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace s, Mat A, Petsc
   PetscCheck(M == N, s->comm, PETSC_ERR_ARG_SIZ, "Deflation needs a square matrix, this one has %" PetscInt_FMT " rows and %" PetscInt_FMT " columns", M, N);
   PetscCall(MatAssembled(A, &assembled));
   PetscCheck(assembled, s->comm, PETSC_ERR_ARG_WRONGSTATE, "Deflation needs an assembled matrix: call MatAssemblyBegin() and MatAssemblyEnd()");
-  PetscCheck(!shell, s->comm, PETSC_ERR_SUP, "Deflation needs the entries of the matrix and this one is matrix-free: use -deflation_space none, or give an assembled matrix");
+  PetscCheck(!shell, s->comm, PETSC_ERR_SUP,
+             "Deflation needs the entries of the matrix and this one is matrix-free: use -deflation_space none, or give an assembled matrix");
   PetscCall(PolderDeflationSource_Private(s, A, &source));
   PetscCall(PolderDeflationCheckState_Private(s, A, source));
   if (s->setup) PetscFunctionReturn(PETSC_SUCCESS);
@@ -303,7 +306,8 @@ PetscErrorCode PolderDeflationSpaceView(PolderDeflationSpace s, PetscViewer view
   PetscCall((*s->made->measure)(s, &here[0], &here[1]));
   PetscCallAllreduce(here, all, 2, MPIU_REAL, MPIU_SUM, s->comm);
   PetscCall(PolderDeflationLeavesOneOut(s, &less));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  vectors: %" PetscInt_FMT "%s; Z stored as %s; AZ on %.0f rows; %.3g MB for Z and AZ\n", used, !s->Z.ptr && less ? ", one left out since the operator has the constant kernel" : "",
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  vectors: %" PetscInt_FMT "%s; Z stored as %s; AZ on %.0f rows; %.3g MB for Z and AZ\n", used,
+                                   !s->Z.ptr && less ? ", one left out since the operator has the constant kernel" : "",
                                    s->Z.ptr ? "a sparse matrix" : s->made->zform, (double)all[0], (double)all[1] / 1e6));
   PetscCall(PolderCoarseView(s->coarse, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);

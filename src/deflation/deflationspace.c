@@ -87,8 +87,17 @@ PetscErrorCode PolderDeflationSpaceSetOptionsPrefix(PolderDeflationSpace s, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static const char *const PolderDeflationTypes[] = {POLDERDEFLATIONAUTO, POLDERDEFLATIONNONE,      POLDERDEFLATIONSUBDOMAIN,     POLDERDEFLATIONSTRIPE, POLDERDEFLATIONPLANE, POLDERDEFLATIONLEVELSET, POLDERDEFLATIONLEVELSETSUBDOMAIN,
-                                                   POLDERDEFLATIONRANK, POLDERDEFLATIONPARTITION, POLDERDEFLATIONNEARNULLSPACE, POLDERDEFLATIONUSER};
+static const char *const PolderDeflationTypes[] = {POLDERDEFLATIONAUTO,
+                                                   POLDERDEFLATIONNONE,
+                                                   POLDERDEFLATIONSUBDOMAIN,
+                                                   POLDERDEFLATIONSTRIPE,
+                                                   POLDERDEFLATIONPLANE,
+                                                   POLDERDEFLATIONLEVELSET,
+                                                   POLDERDEFLATIONLEVELSETSUBDOMAIN,
+                                                   POLDERDEFLATIONRANK,
+                                                   POLDERDEFLATIONPARTITION,
+                                                   POLDERDEFLATIONNEARNULLSPACE,
+                                                   POLDERDEFLATIONUSER};
 
 /*@
    PolderDeflationSpaceSetFromOptions - sets a space from the options database
@@ -101,9 +110,11 @@ static const char *const PolderDeflationTypes[] = {POLDERDEFLATIONAUTO, POLDERDE
    Options Database Keys:
 +  -deflation_space <type>          - see `PolderDeflationSpaceType`
 .  -deflation_boxes <px,py[,pz]>    - number of boxes in each direction of the grid
-.  -deflation_grid <nx,ny[,nz]>     - size of the grid when there is no DM: rows numbered naturally, x fastest; default: the grid that a 5- or 7-point stencil shows
+.  -deflation_grid <nx,ny[,nz]>     - size of the grid when there is no DM: rows numbered naturally, x fastest; default: found from a 5- or 7-point
+                                      stencil
 .  -deflation_count <d>             - number of stripes, planes or parts
-.  -deflation_levelset <auto|file>  - regions from the matrix, or a level set in a PETSc binary file; default: the vector composed on the operator as `levelset`, else auto
+.  -deflation_levelset <auto|file>  - regions from the matrix, or a level set in a PETSc binary file; default: the vector composed on the operator as
+                                      `levelset`, else auto
 .  -deflation_levelset_vectors <regions|thesis> - kind `levelset`: one vector for each region of either sign; or as Gupta (2015) counts them, without the
                                       regions outside, and one less when the constant is in the kernel of the operator
 .  -deflation_weighted              - entries weighted by the coefficients on rows that two regions share
@@ -122,23 +133,28 @@ PetscErrorCode PolderDeflationSpaceSetFromOptions(PolderDeflationSpace s)
 
   PetscFunctionBegin;
   PetscOptionsBegin(s->comm, s->prefix, "Deflation space", "PC");
-  PetscCall(PetscOptionsEList("-deflation_space", "Kind of deflation vectors", "PolderDeflationSpaceSetType", PolderDeflationTypes, PETSC_STATIC_ARRAY_LENGTH(PolderDeflationTypes), s->type, &choice, &flag));
+  PetscCall(PetscOptionsEList("-deflation_space", "Kind of deflation vectors", "PolderDeflationSpaceSetType", PolderDeflationTypes,
+                              PETSC_STATIC_ARRAY_LENGTH(PolderDeflationTypes), s->type, &choice, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetType(s, PolderDeflationTypes[choice]));
   PetscCall(PetscArraycpy(values, s->boxes, 3)); // what -help prints
   PetscCall(PetscOptionsIntArray("-deflation_boxes", "Boxes in each direction; not given: automatic", "PolderDeflationSpaceSetBoxes", values, &n, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetBoxes(s, n, values));
   n = 3;
   PetscCall(PetscArraycpy(values, s->grid, 3));
-  PetscCall(PetscOptionsIntArray("-deflation_grid", "Grid points in each direction when there is no DM; not given: automatic", "PolderDeflationSpaceSetGrid", values, &n, &flag));
+  PetscCall(PetscOptionsIntArray("-deflation_grid", "Grid points in each direction when there is no DM; not given: automatic", "PolderDeflationSpaceSetGrid",
+                                 values, &n, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetGrid(s, n, values));
-  PetscCall(PolderOptionsInt(PetscOptionsObject, "-deflation_count", "Number of stripes, planes or parts, 0: automatic", "PolderDeflationSpaceSetCount", 0, POLDER_DEFLATION_MAX, &count, &flag));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-deflation_count", "Number of stripes, planes or parts, 0: automatic", "PolderDeflationSpaceSetCount", 0,
+                             POLDER_DEFLATION_MAX, &count, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetCount(s, count));
-  PetscCall(PetscOptionsString("-deflation_levelset", "auto or a PETSc binary file; not given: what is composed on the operator, else auto", "PolderDeflationSpaceSetLevelSet", s->levelsetfrom, levelset, sizeof(levelset), &flag));
+  PetscCall(PetscOptionsString("-deflation_levelset", "auto or a PETSc binary file; not given: what is composed on the operator, else auto",
+                               "PolderDeflationSpaceSetLevelSet", s->levelsetfrom, levelset, sizeof(levelset), &flag));
   if (flag) {
     PetscCall(PetscStrncpy(s->levelsetfrom, levelset, sizeof(s->levelsetfrom)));
     s->labelsvalid = s->setup = PETSC_FALSE;
   }
-  PetscCall(PetscOptionsEList("-deflation_levelset_vectors", "Kind levelset: a vector a region, or the fewer of Gupta (2015)", "PolderDeflationSpaceSetFromOptions", vectors, 2, vectors[s->thesis], &choice, &flag));
+  PetscCall(PetscOptionsEList("-deflation_levelset_vectors", "Kind levelset: a vector a region, or the fewer of Gupta (2015)",
+                              "PolderDeflationSpaceSetFromOptions", vectors, 2, vectors[s->thesis], &choice, &flag));
   if (flag) {
     s->thesis      = (PetscBool)choice;
     s->labelsvalid = s->setup = PETSC_FALSE;
@@ -203,7 +219,8 @@ PetscErrorCode PolderDeflationSpaceGetType(PolderDeflationSpace s, PolderDeflati
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderDeflationCopySizes_Private(PolderDeflationSpace s, const char what[], PetscInt dim, const PetscInt n[], PetscInt *sdim, PetscInt sn[])
+static PetscErrorCode PolderDeflationCopySizes_Private(PolderDeflationSpace s, const char what[], PetscInt dim, const PetscInt n[], PetscInt *sdim,
+                                                       PetscInt sn[])
 {
   PetscFunctionBegin;
   PetscAssertPointer(n, 4);

@@ -1,4 +1,4 @@
-/* A deflation space: the columns of Z as one label a row (or as a sparse matrix), AZ on the rows where it is not zero, E and its solver. */
+/* A deflation space: the columns of Z as one label a row (or as a sparse matrix), AZ on its nonzero rows, E and its solver. */
 #pragma once
 
 #include "core/device.h"
@@ -8,21 +8,21 @@
 #include <petsc/private/petscimpl.h>
 #include <petscdm.h>
 
-/* Columns of a space at most */
+/* Maximum number of columns of a space */
 #define POLDER_DEFLATION_MAX 10000000
 
 /* The structured grid behind the rows: dim = 0 when there is none */
 typedef struct {
-  PetscInt  dim, dof, n[3]; /* points in each direction, unused directions 1 */
+  PetscInt  dim, dof, n[3]; /* points in each direction, 1 in unused directions */
   PetscInt  s[3], m[3];     /* DMDA: corner and size of the box of this process */
-  PetscInt  rstart;         /* no DM: rows are numbered naturally, x fastest, and this is the first one here */
+  PetscInt  rstart;         /* without a DM: rows are numbered naturally, x fastest, and this is the first local one */
   PetscBool natural;        /* TRUE: use rstart; FALSE: use s and m */
 } PolderGrid;
 
 typedef struct _n_PolderDeflationDevice *PolderDeflationDevice;
 typedef struct _PolderDeflationSteps     PolderDeflationSteps;
 
-/* Rows of a sparse matrix whose columns are those of Z: row[k], or row k where row is NULL, has the entries ptr[k] .. ptr[k+1] */
+/* Rows of a sparse matrix whose columns are those of Z. The entries of row[k], or of row k if row is NULL, are ptr[k] .. ptr[k+1] */
 typedef struct {
   PetscInt     n, nz, *row, *ptr, *col;
   PetscScalar *val;
@@ -31,7 +31,7 @@ typedef struct {
 struct _n_PolderDeflationSpace {
   MPI_Comm comm;
   char    *prefix;
-  /* what the user asked for */
+  /* Settings of the user */
   char      type[32];
   PetscInt  griddim, grid[3];
   PetscInt  nboxes, boxes[3];                 /* nboxes = 0: not given */
@@ -43,44 +43,46 @@ struct _n_PolderDeflationSpace {
   IS        labels;
   Mat       Zuser;
   DM        dm;     /* of the solver; the matrix's own is used when this is NULL */
-  PetscBool device; /* the matrix is on the device: set before the labels are made, so that the number of columns is chosen for it */
-  /* what set-up made of it */
-  char                        chosen[32], reason[512];    /* kind in use, and one line for the view that says why */
-  PetscInt                    d;                          /* columns before any is left out */
-  PetscBool                   nullspace, covers;          /* A has the constant vector as kernel; every row has a label */
+  PetscBool device; /* the matrix is on the device: set before the labels are made, since the number of columns depends on it */
+  /* Result of the set-up */
+  char                        chosen[32], reason[512];    /* kind in use, and one line for the view with the reason */
+  PetscInt                    d;                          /* number of columns before any is left out */
+  PetscBool                   nullspace, covers;          /* the constant vector is in the kernel of A; every row has a label */
   PetscInt                    nl, *gl;                    /* columns that this process touches */
   PetscInt                    m;                          /* local rows */
-  PetscInt                    nrun, *runstart, *runlabel; /* label form: rows runstart[r] .. runstart[r+1] lie in local column runlabel[r], -1 none */
-  PolderSparseRows            Z;                          /* general form, with local columns; no arrays in label form */
-  PolderSparseRows            AZ;                         /* on the rows where it is not zero, with local columns */
+  PetscInt                    nrun, *runstart, *runlabel; /* label form: rows runstart[r] .. runstart[r+1] have the local column runlabel[r], -1 for none */
+  PolderSparseRows            Z;                          /* general form, with local columns; empty in label form */
+  PolderSparseRows            AZ;                         /* on its nonzero rows, with local columns */
   PetscScalar                *a1, *a2;                    /* [nl] work */
   PolderCoarse                coarse;
-  PolderDeflationDevice       dev;     /* the same on the device: made there by set-up, or copied at the first vector that is there */
-  const PolderDeflationSteps *made;    /* those of the place where set-up made it: on the device the arrays above are empty */
-  const PolderDeflationSteps *steps;   /* those of the operator that is being applied */
-  PetscScalar                *standin; /* [m] of the device: what stands for a vector of the host, from its first use on */
-  /* what the set-up was made from */
+  PolderDeflationDevice       dev;     /* device copy: made there by the set-up, or uploaded when the first device vector comes */
+  const PolderDeflationSteps *made;    /* steps of the place where the set-up ran; on the device the arrays above are empty */
+  const PolderDeflationSteps *steps;   /* steps of the operator being applied */
+  PetscScalar                *standin; /* [m] device work that replaces a host vector, allocated at first use */
+  /* Inputs of the set-up */
   PetscObjectId    Aid, sourceid;
   PetscObjectState Astate, Anonzerostate, sourcestate;
   PetscBool        labelsvalid, setup;
-  PetscInt        *label; /* [m] global label of each local row, -1 none; NULL in general form, and where the labels are on the device only */
+  PetscInt        *label; /* [m] global label of each local row, -1 for none; NULL in general form, and if the labels are on the device only */
 };
 
-/* The DM whose grid gives the boxes; NULL: the matrix's own */
+/* The DM whose grid defines the boxes; NULL: the matrix's own DM */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceSetDM(PolderDeflationSpace, DM);
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceReset(PolderDeflationSpace);
-/* PolderDeflationSpaceSetUp() for those who live with a matrix whose entries are not finite: the space is then not set up. Collective */
+/* PolderDeflationSpaceSetUp() for callers that handle matrices with entries that are not finite: *finite = FALSE, and the space is not set up. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace, Mat, PetscBool *finite);
 /* y <- P^T y + Q r with one coarse solve. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace, Vec r, Vec y);
 
-/* deflationapply.c: w <- P w for w = A p, and the device scalar *dot, which holds the part of (p, w) on this process, becomes that of (p, P w); vectors
-   of the device. summed: the runs have the sums of w. Collective */
+/*
+  deflationapply.c: w <- P w for w = A p in device vectors. The device scalar *dot changes from the local part of (p, w) to that of (p, P w). summed: the runs
+  hold the sums of w. Collective
+*/
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace, Vec w, PetscBool summed, PetscScalar *dot);
-/* The runs that want the sums of a vector of the device before P is applied to it; NULL: there are none */
+/* The runs whose sums ApplyPDot() expects with summed, for a device vector; NULL: none */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace, const PolderRuns **runs);
 
-/* deflationlabels.c: labels of the local rows (global, compressed to 0 .. d-1 with no empty one; -1: in no vector); sets chosen and reason. Collective */
+/* deflationlabels.c: labels of the local rows (global numbers 0 .. d-1, none of them empty; -1: in no vector); sets chosen and reason. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabels(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d);
-/* The same labels in device memory from device arrays, on one process; done = FALSE when the kind cannot be made there: METIS parts, several processes */
+/* The same labels in device memory from device arrays, on one process; done = FALSE when the device has no implementation: METIS parts, several processes */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabelsDevice(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d, PetscBool *done);

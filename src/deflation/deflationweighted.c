@@ -5,8 +5,13 @@
 */
 #include "deflationsteps.h"
 
-/* |a_ik| at its largest over the neighbours k of row i with each label; returns the number of distinct labels, the row's own first */
-static PetscInt PolderRowStrengths_Private(const PolderCSR *csr, PetscInt i, const PetscInt label[], const PetscInt ghostlabel[], PetscInt max, PetscInt l[], PetscReal strength[])
+/*
+  The largest
+  a_ik
+  over the neighbours k of row i, for each label; returns the number of distinct labels, the row's own first
+*/
+static PetscInt PolderRowStrengths_Private(const PolderCSR *csr, PetscInt i, const PetscInt label[], const PetscInt ghostlabel[], PetscInt max, PetscInt l[],
+                                           PetscReal strength[])
 {
   PetscInt n = 1;
 
@@ -33,10 +38,10 @@ static PetscInt PolderRowStrengths_Private(const PolderCSR *csr, PetscInt i, con
 }
 
 enum {
-  MAXSHARED = 8 /* regions that meet in a row: the eight octants of a corner */
+  MAXSHARED = 8 /* maximum number of regions that meet in a row: the eight octants of a corner */
 };
 
-/* sigma[l]: the mean strength of the rows that lie wholly inside region l, of all its rows where there is none inside */
+/* sigma[l]: the mean strength of the rows whose neighbours all lie in region l; if there are none, of all its rows */
 static PetscErrorCode PolderRegionStrength_Private(PolderDeflationSpace s, const PolderCSR *csr, const PetscInt ghostlabel[], PetscReal sigma[])
 {
   PetscReal  *sums, strength[MAXSHARED];
@@ -60,7 +65,7 @@ static PetscErrorCode PolderRegionStrength_Private(PolderDeflationSpace s, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The columns and weights of one row: the row's own region, and those it is coupled to with their own strength within a factor 4 */
+/* The columns and weights of one row: its own region, and those to which it couples with that region's strength within a factor 4 */
 static PetscInt PolderRowWeights_Private(PetscInt n, PetscInt l[], const PetscReal strength[], const PetscReal sigma[], PetscScalar w[])
 {
   PetscReal total = sigma[l[0]];

@@ -2,7 +2,7 @@
 #include "deflationlabels.h"
 #include "kernels/labels.h"
 
-/* Numbers by a table of all pairs, or by sorting those that occur when the table would be too long */
+/* Numbers the pairs by a table of all pairs or, when the table would be too long, by sorting the pairs that occur */
 static PetscErrorCode PolderLabelsCompress_Device(const PolderLabelRows *rows, PolderPairs pairs, PetscInt label[], PetscInt *d)
 {
   const PetscInt   m     = rows->csr->m;
@@ -50,7 +50,7 @@ static PetscErrorCode PolderComponentsCount_Device(const PolderLabelRows *rows, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* They are numbered since they were counted */
+/* The regions were numbered from 0 when they were counted */
 static PetscErrorCode PolderRegionsNumber_Device(const PolderLabelRows *rows, PetscInt bound, PetscInt comp[], PetscInt **label, PetscInt *n)
 {
   PetscFunctionBegin;
@@ -61,7 +61,7 @@ static PetscErrorCode PolderRegionsNumber_Device(const PolderLabelRows *rows, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A round without rows is cheaper than asking whether there are any */
+/* Always runs all rounds: an empty round is cheaper than testing for one on the host */
 static PetscErrorCode PolderRegionsAbsorb_Device(const PolderLabelRows *rows, PetscInt next[], PetscInt comp[])
 {
   const PolderCSR *csr = rows->csr;

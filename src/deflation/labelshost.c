@@ -1,4 +1,4 @@
-/* The steps of labelling on the host, where the rows may be shared out over processes. */
+/* The steps of labelling on the host, where the rows may be distributed. */
 #include "deflationlabels.h"
 #include "core/gather.h"
 #include "kernels/labels.h"
@@ -16,7 +16,7 @@ static int PolderKeyCompare(const void *x, const void *y)
   return (p->b > q->b) - (p->b < q->b);
 }
 
-/* Numbers the keys of all processes in their order: id of each local key becomes its number */
+/* Numbers the keys of all processes in ascending order: id of each local key becomes its number */
 static PetscErrorCode PolderKeysNumber(MPI_Comm comm, PetscInt n, PolderKey key[], PetscInt *d)
 {
   PetscInt   total, nu = 0;
@@ -80,7 +80,7 @@ static PetscErrorCode PolderLabelsCompress_Host(const PolderLabelRows *rows, Pol
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A component has the number of its smallest row, and is counted by the process of that row */
+/* Counts the components: each has the number of its smallest row, and is counted by the owner of that row */
 static PetscErrorCode PolderComponentsCount_Host(const PolderLabelRows *rows, PetscInt comp[], PetscInt *n, PetscInt *bound)
 {
   const PolderCSR *csr  = rows->csr;
@@ -121,7 +121,7 @@ static PetscErrorCode PolderRegionsAbsorb_Host(const PolderLabelRows *rows, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The smallest row of the region, known to the processes that hold a part of it */
+/* The smallest row of the region, found by the processes that own a part of it */
 static PetscErrorCode PolderRegionsName_Host(const PolderLabelRows *rows, PetscInt k, const PetscInt comp[], PetscInt **label, PetscInt *name)
 {
   PetscInt smallest = -1;

@@ -1,4 +1,4 @@
-/* Rows of a sparse matrix in the memory of either place. */
+/* Rows of a sparse matrix in host or device memory. */
 #include "deflationsteps.h"
 
 PetscErrorCode PolderSparseRowsCreate(const PolderPlace *place, PetscInt n, PetscInt nz, PetscBool listed, PolderSparseRows *rows)

@@ -1,7 +1,8 @@
 /* The vectors of a step of conjugate gradients. */
 #include "cg.h"
 
-PetscReal PolderCGUpdate_Host(PetscInt n, PetscScalar alpha, const PetscScalar *restrict p, const PetscScalar *restrict w, PetscScalar *restrict x, PetscScalar *restrict r)
+PetscReal PolderCGUpdate_Host(PetscInt n, PetscScalar alpha, const PetscScalar *restrict p, const PetscScalar *restrict w, PetscScalar *restrict x,
+                              PetscScalar *restrict r)
 {
   enum {
     LANES = 8

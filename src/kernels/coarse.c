@@ -1,7 +1,7 @@
-/* Symmetric matrices of the coarse solve: Cholesky factor stored by rows from the first nonzero to the diagonal; full inverse. */
+/* Kernels of the coarse solve for symmetric matrices: Cholesky factor with rows stored from the first nonzero to the diagonal; full inverse. */
 #include "coarse.h"
 
-/* eight partial sums, so that the loop becomes vector operations without reordering allowed to the compiler */
+/* Eight partial sums, since the compiler may not reorder a sum to vectorise it */
 static inline PetscScalar PolderDot_Private(PetscInt n, const PetscScalar *PETSC_RESTRICT a, const PetscScalar *PETSC_RESTRICT b)
 {
   PetscScalar s[8] = {0}, sum = 0;
@@ -43,7 +43,8 @@ PetscInt PolderSkylineFactor_Host(PetscInt n, const PetscInt first[], const size
   return ndrop;
 }
 
-PetscInt PolderSkylineFactorExcess_Host(PetscInt n, const PetscInt first[], const size_t ptr[], PetscReal f[], const PetscReal v[], PetscReal noise[], PetscScalar L[], char drop[])
+PetscInt PolderSkylineFactorExcess_Host(PetscInt n, const PetscInt first[], const size_t ptr[], PetscReal f[], const PetscReal v[], PetscReal noise[],
+                                        PetscScalar L[], char drop[])
 {
   PetscInt ndrop = 0;
 

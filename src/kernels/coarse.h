@@ -1,24 +1,24 @@
-/* Coarse matrices: a factor by skylines on the host, dense symmetric d x d matrices in arrays of ld x ld on the device. */
+/* Coarse matrices: skyline factors on the host; dense symmetric d x d matrices in ld x ld arrays on the device. */
 #pragma once
 
 #include "launcher.h"
 
-/* Host: rows of a lower triangle as L[ptr[i] .. ptr[i+1]), columns first[i] .. i */
+/* Host: row i of a lower triangle is L[ptr[i] .. ptr[i+1]), columns first[i] .. i */
 /*
-  Cholesky in place; rows with drop[i] set, and those whose pivot falls to tol or below, become rows of the identity. Returns the number of rows found to
-  drop
+  Cholesky factorisation in place. Rows with drop[i] set, and rows whose pivot is at most tol, become rows of the identity. Returns the number of rows dropped
+  because of their pivot.
 */
 PETSC_INTERN PetscInt PolderSkylineFactor_Host(PetscInt n, const PetscInt first[], const size_t ptr[], PetscReal tol, PetscScalar L[], char drop[]);
 /*
-  The same for a matrix whose entries beside the diagonal are not positive, without a subtraction and so exact to rounding in each entry, from S v = f with
-  v > 0, f >= 0. A pivot of no more than noise[] counts as zero; the noise of a row goes to those that it is eliminated into. f[] and noise[] are
-  overwritten
+  The same for a matrix S with nonpositive off-diagonal entries, computed from S v = f with v > 0, f >= 0. It makes no subtraction, so each entry is accurate
+  to rounding. A pivot of at most noise[] counts as zero; eliminating a row adds its noise to the rows it updates. f[] and noise[] are overwritten.
 */
-PETSC_INTERN PetscInt PolderSkylineFactorExcess_Host(PetscInt n, const PetscInt first[], const size_t ptr[], PetscReal f[], const PetscReal v[], PetscReal noise[], PetscScalar L[], char drop[]);
+PETSC_INTERN PetscInt PolderSkylineFactorExcess_Host(PetscInt n, const PetscInt first[], const size_t ptr[], PetscReal f[], const PetscReal v[],
+                                                     PetscReal noise[], PetscScalar L[], char drop[]);
 /* x <- (L L^T)^-1 x */
 PETSC_INTERN void PolderSkylineSolve_Host(PetscInt n, const PetscInt first[], const size_t ptr[], const PetscScalar L[], PetscScalar x[]);
 
-/* Device: ld is a multiple of POLDER_SWEEP; info[] is for the host */
+/* Device: ld is a multiple of POLDER_SWEEP; info[] is copied to the host by the caller */
 #define POLDER_SWEEP 64
 enum {
   POLDER_COARSE_NZERO,
@@ -29,36 +29,48 @@ enum {
   POLDER_COARSE_RESID,
   POLDER_COARSE_INFO
 };
-/* E (zeroed) <- the *n entries key = i * d + j; keys d * d and above are none */
-POLDER_LAUNCHER int PolderCoarseDense_CUDA(PetscInt d, PetscInt ld, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscScalar E[], PolderStream stream);
+/* E (zeroed before) <- the *n entries key = i * d + j; keys from d * d on are unused */
+POLDER_LAUNCHER int PolderCoarseDense_CUDA(PetscInt d, PetscInt ld, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscScalar E[],
+                                           PolderStream stream);
 /*
-  E <- (E + E^T)/2, S = D E D; scale: the diagonal of D, E_ii^-1/2, or 0 where E_ii is at most zero times the largest, and for nullspace in the last column.
-  Sets NZERO, NNULL, NDEP, BAD
+  E <- (E + E^T)/2, S = D E D. scale is the diagonal of D: E_ii^-1/2, but 0 where E_ii is at most `zero` times the largest and, with nullspace, in the last
+  column. Sets NZERO, NNULL, NDEP, BAD.
 */
-POLDER_LAUNCHER int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace, PetscScalar E[], PetscScalar scale[], PetscScalar S[], PetscScalar info[], PolderStream stream);
-/* coarseinverse.cu: A <- D A^-1 D without the columns whose scale is 0 or whose pivot falls to tol: these get scale 0 and count in NDEP */
+POLDER_LAUNCHER int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace, PetscScalar E[], PetscScalar scale[], PetscScalar S[],
+                                           PetscScalar info[], PolderStream stream);
+/* coarseinverse.cu: A <- D A^-1 D without the columns whose scale is 0 or whose pivot is at most tol; the latter get scale 0 and count in NDEP */
 POLDER_LAUNCHER size_t PolderCoarseInvertWork_CUDA(PetscInt ld);
-POLDER_LAUNCHER int    PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar A[], PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream);
-/* b <- a test vector on the columns in use; norms[0 .. d), [d .. 2 d) <- the row sums of |D E D| and of its inverse D^-1 X D^-1 */
-POLDER_LAUNCHER int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream);
+POLDER_LAUNCHER int    PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar A[], PetscScalar scale[], PetscScalar info[], void *work,
+                                               PolderStream stream);
+/*
+  b <- a test vector on the columns in use; norms[0 .. d) and norms[d .. 2 d) <- the row sums of
+  D E D
+  and of its inverse
+  D^-1 X D^-1
+*/
+POLDER_LAUNCHER int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[],
+                                           PetscScalar norms[], PolderStream stream);
 /* COND = max norms * max norms, RESID = |D (b - y)| / |D b| */
-POLDER_LAUNCHER int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar scale[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[], PetscScalar info[], PolderStream stream);
+POLDER_LAUNCHER int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar scale[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[],
+                                            PetscScalar info[], PolderStream stream);
 /* L <- D E D with rows and columns of the identity where scale is 0 */
 POLDER_LAUNCHER int PolderCoarseIdentity_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar scale[], PetscScalar L[], PolderStream stream);
 /* z = x .* y */
 POLDER_LAUNCHER int PolderPointwiseMult_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream);
-/* cuSOLVER's Cholesky factor of one triangle, in place (work bytes), and x <- (L L^T)^-1 x with it */
+/* Cholesky factor of one triangle by cuSOLVER, in place (work bytes), and x <- (L L^T)^-1 x with this factor */
 POLDER_LAUNCHER size_t PolderCholeskyFactorWork_CUDA(PetscInt n, PetscInt ld);
 POLDER_LAUNCHER int    PolderCholeskyFactor_CUDA(PetscInt n, PetscInt ld, PetscScalar A[], size_t bytes, void *work, PolderStream stream);
 POLDER_LAUNCHER int    PolderCholeskySolve_CUDA(PetscInt n, PetscInt ld, const PetscScalar L[], PetscScalar x[], PolderStream stream);
 
 /* z = y + alpha A x; y = NULL stands for zero and may be z. x is aligned to 16 bytes; early: see deflation.h */
-POLDER_LAUNCHER int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscBool early, PolderStream stream);
+POLDER_LAUNCHER int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[],
+                                         PetscScalar z[], PetscBool early, PolderStream stream);
 /*
-  The same where A is symmetric, for large n: host: y <- A x for a full A; device: with half the bytes of PolderDenseMult_CUDA(). What fills A beyond n is
-  finite; the work, PolderSymmetricMultWork_CUDA() bytes, begins as zeros
+  Product with a symmetric A for large n. Host: y <- A x with a full A. Device: reads half the bytes of PolderDenseMult_CUDA(); entries beyond n must be
+  finite, and the work of PolderSymmetricMultWork_CUDA() bytes must be zero at first.
 */
 #define POLDER_SYMMETRIC_LEAST 1024
 PETSC_INTERN void      PolderSymmetricMult_Host(PetscInt n, const PetscScalar A[], const PetscScalar x[], PetscScalar y[]);
-POLDER_LAUNCHER int    PolderSymmetricMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], void *work, PetscBool early, PolderStream stream);
+POLDER_LAUNCHER int    PolderSymmetricMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[],
+                                                PetscScalar z[], void *work, PetscBool early, PolderStream stream);
 POLDER_LAUNCHER size_t PolderSymmetricMultWork_CUDA(PetscInt ld);

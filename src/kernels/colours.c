@@ -1,4 +1,4 @@
-/* Colours of the rows of a level, such that no entry joins two rows of the same one. */
+/* Colourings of the rows of a level: no entry joins two rows of the same colour. */
 #include "colours.h"
 
 void PolderColoursRound_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count)

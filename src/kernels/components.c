@@ -48,7 +48,8 @@ void PolderComponentsByClass_Host(PetscInt m, const PetscInt ai[], const PetscIn
   }
 }
 
-void PolderComponentsByScale_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar scale[], PetscReal jump, PetscInt parent[])
+void PolderComponentsByScale_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar scale[], PetscReal jump,
+                                  PetscInt parent[])
 {
   for (PetscInt i = 0; i < m; ++i) parent[i] = i;
   for (PetscInt i = 0; i < m; ++i) {

@@ -1,7 +1,8 @@
-/* Compressed rows. */
+/* Host kernels for compressed rows. */
 #include "csr.h"
 
-void PolderCsrMult_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot)
+void PolderCsrMult_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha,
+                        const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot)
 {
   PetscScalar sum = 0.0;
 
@@ -26,7 +27,8 @@ void PolderCsrDiagonal_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[]
   }
 }
 
-void PolderCsrMagnitude_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add, PetscScalar y[])
+void PolderCsrMagnitude_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add,
+                             PetscScalar y[])
 {
   for (PetscInt i = 0; i < m; ++i) {
     PetscScalar s = add ? y[i] : 0.0;

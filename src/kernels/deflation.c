@@ -1,6 +1,6 @@
 #include "deflation.h"
 
-/* Eight partial sums let the compiler vectorise a sum whose order it may not change */
+/* Eight partial sums, since the compiler may not reorder a sum to vectorise it */
 static inline PetscScalar PolderRunSum(PetscInt n, const PetscScalar v[])
 {
   PetscScalar s[8] = {0};
@@ -30,7 +30,8 @@ void PolderRunsProlongAdd_Host(PetscInt nrun, const PetscInt runstart[], const P
   }
 }
 
-void PolderRowsMultAdd_Host(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[])
+void PolderRowsMultAdd_Host(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha,
+                            const PetscScalar a[], PetscScalar v[])
 {
   for (PetscInt k = 0; k < n; ++k) {
     PetscScalar s = 0;
@@ -40,7 +41,8 @@ void PolderRowsMultAdd_Host(PetscInt n, const PetscInt row[], const PetscInt ptr
   }
 }
 
-void PolderRowsMultTransposeAdd_Host(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], const PetscScalar v[], PetscScalar a[])
+void PolderRowsMultTransposeAdd_Host(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[],
+                                     const PetscScalar v[], PetscScalar a[])
 {
   for (PetscInt k = 0; k < n; ++k) {
     const PetscScalar t = v[row ? row[k] : k];
@@ -53,7 +55,8 @@ void PolderRowsMultTransposeAdd_Host(PetscInt n, const PetscInt row[], const Pet
   One row of AZ from the labels of its columns: distinct labels in order of appearance in col[], their sums in val[].
   Returns the number of distinct labels; *sum and *abs are the sum of the entries and of their absolute values over all columns.
 */
-static inline PetscInt PolderLabelRow(PetscInt nz, const PetscInt *restrict j, const PetscScalar *restrict a, const PetscInt *restrict label, PetscInt nc, PetscInt *restrict col, PetscScalar *restrict val, PetscScalar *sum, PetscReal *abs)
+static inline PetscInt PolderLabelRow(PetscInt nz, const PetscInt *restrict j, const PetscScalar *restrict a, const PetscInt *restrict label, PetscInt nc,
+                                      PetscInt *restrict col, PetscScalar *restrict val, PetscScalar *sum, PetscReal *abs)
 {
   for (PetscInt k = 0; k < nz; ++k) {
     const PetscInt l = label[j[k]];
@@ -72,7 +75,9 @@ static inline PetscInt PolderLabelRow(PetscInt nz, const PetscInt *restrict j, c
   return nc;
 }
 
-PetscBool PolderLabelRowsCount_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscInt ghostlabel[], PetscInt col[], PetscScalar val[], PetscInt count[])
+PetscBool PolderLabelRowsCount_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt bi[],
+                                    const PetscInt bj[], const PetscScalar ba[], const PetscInt ghostlabel[], PetscInt col[], PetscScalar val[],
+                                    PetscInt count[])
 {
   PetscBool nullspace = PETSC_TRUE;
 
@@ -89,7 +94,9 @@ PetscBool PolderLabelRowsCount_Host(PetscInt m, const PetscInt ai[], const Petsc
   return nullspace;
 }
 
-void PolderLabelRowsFill_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscInt ghostlabel[], const PetscInt ptr[], PetscInt col[], PetscScalar val[])
+void PolderLabelRowsFill_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[],
+                              const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscInt ghostlabel[], const PetscInt ptr[],
+                              PetscInt col[], PetscScalar val[])
 {
   for (PetscInt k = 0; k < n; ++k) {
     const PetscInt i   = row[k];
@@ -102,7 +109,8 @@ void PolderLabelRowsFill_Host(PetscInt n, const PetscInt row[], const PetscInt a
   }
 }
 
-void PolderGalerkinRow_Host(PetscInt nrow, const PetscInt row[], const PetscScalar weight[], const PetscInt wi[], const PetscInt wj[], const PetscScalar wv[], PetscInt *nc, PetscInt position[], PetscInt col[], PetscScalar val[])
+void PolderGalerkinRow_Host(PetscInt nrow, const PetscInt row[], const PetscScalar weight[], const PetscInt wi[], const PetscInt wj[], const PetscScalar wv[],
+                            PetscInt *nc, PetscInt position[], PetscInt col[], PetscScalar val[])
 {
   for (PetscInt k = 0; k < nrow; ++k) {
     const PetscScalar z = weight ? weight[k] : 1;

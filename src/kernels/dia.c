@@ -1,17 +1,18 @@
 /* Products with a matrix stored by diagonals: val[d][i] is entry (i, i + off[d]). */
 #include "dia.h"
 
-/* Rows that are worked on together: their sums stay in the first-level cache while all diagonals pass */
+/* Rows processed together: their sums stay in the first-level cache while all diagonals are read */
 #define POLDER_DIA_ROWS 1024
 
-/* Diagonals that pass together */
+/* Diagonals read together */
 #define POLDER_DIA_GROUP 8
 
-/* Values that are asked for ahead of their use: the hardware does not follow this many streams by itself */
+/* Prefetch distance in values: the hardware does not prefetch this many streams by itself */
 #define POLDER_DIA_AHEAD 128
 
-/* s[i] += sum of v[d][i] x[d][i] over g diagonals, in their order; g is a constant where this is called */
-static inline __attribute__((always_inline)) void DiaGroup(int g, PetscInt lo, PetscInt hi, const PetscScalar *const v[], const PetscScalar *const x[], PetscScalar *restrict s)
+/* s[i] += sum of v[d][i] x[d][i] over g diagonals, in their order; callers pass a constant g, for unrolling */
+static inline __attribute__((always_inline)) void DiaGroup(int g, PetscInt lo, PetscInt hi, const PetscScalar *const v[], const PetscScalar *const x[],
+                                                           PetscScalar *restrict s)
 {
   PetscInt i = lo;
 
@@ -61,7 +62,8 @@ static void DiaPass(PetscInt g, PetscInt lo, PetscInt hi, const PetscScalar *con
 }
 
 /* s[0 .. len) = the rows r0 .. r0 + len of A x, each summed in the order of the diagonals */
-static void DiaRows(PetscInt r0, PetscInt len, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[], PetscScalar *restrict s)
+static void DiaRows(PetscInt r0, PetscInt len, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[],
+                    PetscScalar *restrict s)
 {
   PetscInt d = 0;
 
@@ -70,7 +72,7 @@ static void DiaRows(PetscInt r0, PetscInt len, PetscInt n, PetscInt nd, const Pe
     const PetscScalar *v[POLDER_DIA_GROUP], *w[POLDER_DIA_GROUP];
     PetscInt           g = 0, lo = 0, hi = len;
 
-    if (r0 + off[d] < 0 || r0 + len + off[d] > n) { /* leaves the matrix within these rows: alone */
+    if (r0 + off[d] < 0 || r0 + len + off[d] > n) { /* the diagonal leaves the matrix within these rows: add it separately */
       lo = r0 + off[d] < 0 ? -off[d] - r0 : 0;
       hi = r0 + len + off[d] > n ? n - off[d] - r0 : len;
       g  = 1;
@@ -86,7 +88,8 @@ static void DiaRows(PetscInt r0, PetscInt len, PetscInt n, PetscInt nd, const Pe
   }
 }
 
-void PolderDiaMult_Host(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
+void PolderDiaMult_Host(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha, const PetscScalar x[],
+                        const PetscScalar y[], PetscScalar z[])
 {
   PetscScalar s[POLDER_DIA_ROWS];
 
@@ -102,15 +105,19 @@ void PolderDiaMult_Host(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[
   }
 }
 
-/* Is low the mirror image of up, an entry of a row above? Exactly, or, when tol > 0, up to tol times the larger of low and that row's diagonal entry; tol = infinity: nobody asks */
+/*
+  Is low the mirror image of up, an entry of a row above? Compares exactly or, when tol > 0, up to tol times the larger of low and the diagonal entry of that
+  row; tol = infinity: always true
+*/
 static inline PetscBool DiaMirrors(PetscScalar low, PetscScalar up, PetscScalar diag, PetscReal tol)
 {
   if (low == up || tol >= PETSC_INFINITY) return PETSC_TRUE;
   return (PetscBool)(PetscAbsScalar(low - up) <= tol * PetscMax(PetscAbsScalar(low), PetscAbsScalar(diag)));
 }
 
-/* A row with an entry on each diagonal, and the exact mirror image where it is compared, as most have; FALSE: look closer */
-static inline PetscBool DiaWhole(PetscInt i, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt aj[], const PetscScalar aa[])
+/* A row with an entry on every diagonal whose compared entries mirror exactly, the most frequent case; FALSE: needs the full test */
+static inline PetscBool DiaWhole(PetscInt i, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt aj[],
+                                 const PetscScalar aa[])
 {
   PetscInt unlike = 0;
 
@@ -121,7 +128,8 @@ static inline PetscBool DiaWhole(PetscInt i, PetscInt nd, PetscInt first, const 
   return (PetscBool)!unlike;
 }
 
-PetscBool PolderDiaFill_Host(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal tol)
+PetscBool PolderDiaFill_Host(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[],
+                             const PetscScalar aa[], PetscReal tol)
 {
   for (PetscInt i = 0; i < m; ++i) {
     const PetscInt end = ai[i + 1];

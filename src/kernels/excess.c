@@ -1,4 +1,4 @@
-/* The excess of the rows of a hierarchy, and the diagonal of its coarse rows from it. */
+/* The excess (sum of entries) of the rows of a hierarchy, and the diagonal of coarse rows computed from it. */
 #include "excess.h"
 #include "excessrow.h"
 
@@ -22,7 +22,8 @@ void PolderExcessEnd_Host(PetscInt n, const PetscInt ai[], PetscBool kernel, Pet
   for (PetscInt i = 0; i < n; ++i) excess[i] = PolderExcessOf(excess[i], size[i], ai[i + 1] - ai[i] + 1, kernel);
 }
 
-void PolderExcessAggregates_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[])
+void PolderExcessAggregates_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
+                                 const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[])
 {
   for (PetscInt a = 0; a < n; ++a) PolderExcessSum(a, n, ptr, row, ai, aj, aa, agg, excess, size, coarse, coarsesize);
 }

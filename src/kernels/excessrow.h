@@ -1,18 +1,25 @@
-/* The excess of a row, the sum of its entries, kept beside a hierarchy; bodies that host and device share. */
+/* The excess of a row, the sum of its entries, which a hierarchy keeps for each row; row bodies that host and device share. */
 #pragma once
 
 #include "levelrow.h"
 
 /*
-  Where weights range over many decades, the diagonal of a coarse row, a sum of much larger entries that cancel, is rounding. It is also the excess of the row less its other entries,
-  and those two sums do not cancel when the excess is not negative and the entries beside the diagonal are not positive: the excess of a coarse row is the sum of those of its rows.
-  This stands for an excess that is negative or cancelled itself.
+  Where weights range over many decades, the diagonal of a coarse row is a sum of much larger entries that cancel, and only rounding is left of it. The
+  diagonal also equals the excess of the row minus its other entries. Neither sum cancels when the excess is not negative and the off-diagonal entries are not
+  positive: the excess of a coarse row is the sum of the excesses of its rows.
+  This value marks an excess that is negative or was itself lost by cancellation.
 */
 #define POLDER_EXCESS_UNKNOWN (-PETSC_MAX_REAL)
-/* Rounding of what the first level has in an aggregate, relative to its magnitudes. A coarse row that couples by less is left out: products with the matrix know nothing of it */
+/*
+  Relative rounding error of first-level rows within an aggregate. Coarse rows with smaller couplings are left out: they are below the rounding errors of
+  products with the matrix
+*/
 #define POLDER_EXCESS_ROUNDING (30 * PETSC_MACHINE_EPSILON)
 
-/* From the sum of a row of the first level and of its n magnitudes; what is within rounding of zero is not negative, and is zero when the kernel is known to be there */
+/*
+  The excess from the sum of a row of the first level and the sum of its n magnitudes. A value within rounding of zero is not negative; it is zero if the
+  constant is known to be in the kernel
+*/
 POLDER_LEVELROW PetscReal PolderExcessOf(PetscReal total, PetscReal all, PetscInt n, PetscBool kernel)
 {
   const PetscReal rounding = (PetscReal)n * PETSC_MACHINE_EPSILON * all;
@@ -21,7 +28,7 @@ POLDER_LEVELROW PetscReal PolderExcessOf(PetscReal total, PetscReal all, PetscIn
   return total >= -rounding ? 0 : POLDER_EXCESS_UNKNOWN;
 }
 
-/* Less entries with this sum, and this sum of magnitudes, that leave the row */
+/* The excess minus that of entries that leave the row, given their sum and the sum of their magnitudes */
 POLDER_LEVELROW PetscReal PolderExcessLess(PetscReal excess, PetscReal sum, PetscReal all)
 {
   const PetscReal left = excess - sum;
@@ -29,7 +36,7 @@ POLDER_LEVELROW PetscReal PolderExcessLess(PetscReal excess, PetscReal sum, Pets
   return excess >= 0 && 8 * left >= excess + all ? left : POLDER_EXCESS_UNKNOWN;
 }
 
-/* The diagonal entry of a coarse row whose other entries here have this sum, and this sum of magnitudes; rounding: of what it was added up from */
+/* The diagonal entry of a coarse row, given the sum of its other entries here and of their magnitudes; rounding: that of the summands of the excess */
 POLDER_LEVELROW PetscReal PolderExcessPivot(PetscReal pivot, PetscReal excess, PetscReal sum, PetscReal all, PetscReal rounding)
 {
   const PetscReal exact = PolderExcessLess(excess, sum, all), p = exact >= 0 ? exact : pivot;
@@ -38,7 +45,7 @@ POLDER_LEVELROW PetscReal PolderExcessPivot(PetscReal pivot, PetscReal excess, P
   return p <= rounding && p >= -rounding ? 0 : p;
 }
 
-/* Row i of the first level, its local part: excess and size, both still sums */
+/* Adds the local part of row i of the first level to the sums excess and size */
 POLDER_LEVELROW void PolderExcessLook(PetscInt i, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[])
 {
   PetscReal total = 0, all = 0;
@@ -53,8 +60,10 @@ POLDER_LEVELROW void PolderExcessLook(PetscInt i, const PetscInt ai[], const Pet
   size[i]   = all;
 }
 
-/* Aggregate a of n; entries to rows in no aggregate, which are the last of the members, leave it */
-POLDER_LEVELROW void PolderExcessSum(PetscInt a, PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[])
+/* Excess of aggregate a of n; entries to rows in no aggregate, listed last among the members, are subtracted */
+POLDER_LEVELROW void PolderExcessSum(PetscInt a, PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[],
+                                     const PetscScalar aa[], const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[],
+                                     PetscReal coarsesize[])
 {
   const PetscBool lone = (PetscBool)(ptr[n + 1] > ptr[n]);
   PetscReal       sum = 0, all = 0, to = 0, toall = 0;
@@ -76,7 +85,7 @@ POLDER_LEVELROW void PolderExcessSum(PetscInt a, PetscInt n, const PetscInt ptr[
   coarsesize[a] = all;
 }
 
-/* The diagonal entry of row i */
+/* Replaces the diagonal entry of row i */
 POLDER_LEVELROW void PolderExcessMend(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[], PetscScalar aa[])
 {
   PetscReal sum = 0, all = 0;

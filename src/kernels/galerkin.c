@@ -1,9 +1,9 @@
-/* The coarse matrix P^T A P of a P with one unit entry a row: sums of the entries of A by aggregate of row and column. */
+/* The coarse matrix P^T A P for a P with one unit entry a row: sums of the entries of A by the aggregates of row and column. */
 #include "galerkin.h"
 #include "pairrow.h"
 #include <float.h>
 
-/* Columns ascend; rows are short and nearly sorted */
+/* Insertion sort by column: rows are short and nearly sorted */
 static inline void GalerkinSort(PetscInt n, PetscInt col[], PetscScalar val[])
 {
   for (PetscInt k = 1; k < n; ++k) {
@@ -20,7 +20,8 @@ static inline void GalerkinSort(PetscInt n, PetscInt col[], PetscScalar val[])
   }
 }
 
-PetscInt PolderGalerkin_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[], PetscInt ci[], PetscInt cj[], PetscScalar ca[])
+PetscInt PolderGalerkin_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
+                             PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[], PetscInt ci[], PetscInt cj[], PetscScalar ca[])
 {
   PetscInt nz = 0;
 
@@ -50,7 +51,9 @@ PetscInt PolderGalerkin_Host(PetscInt n, const PetscInt ptr[], const PetscInt ro
   return nz;
 }
 
-void PolderGalerkinValues_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[])
+void PolderGalerkinValues_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
+                               PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[], const PetscInt ci[], const PetscInt cj[],
+                               PetscScalar ca[])
 {
   for (PetscInt c = 0; c < nc; ++c) place[c] = -1;
   for (PetscInt a = 0; a < n; ++a) {
@@ -106,7 +109,8 @@ PetscInt PolderDropWeak_Host(PetscInt n, PetscReal drop, PetscReal d[], PetscInt
   return nz;
 }
 
-PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool rows, float to[])
+PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[],
+                               PetscBool rows, float to[])
 {
   PetscBool fits = PETSC_TRUE;
 
@@ -133,7 +137,9 @@ void PolderRowSums_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], co
   }
 }
 
-PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PolderRowKind *kind)
+PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[],
+                              PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[],
+                              PetscReal *bound, PolderRowKind *kind)
 {
   *kind  = POLDER_ROW_GOOD;
   *bound = 0;

@@ -1,12 +1,13 @@
-/* The ELL part of HEC: entry k of row i at k * ld + i; the overflow is left to PolderRowsMultAdd_Host(). */
+/* The ELL part of HEC: entry k of row i is at k * ld + i. PolderRowsMultAdd_Host() adds the overflow entries. */
 #include "slices.h"
 
-/* Rows whose sums are in registers together */
+/* Rows whose sums are kept in registers together */
 #define POLDER_ELL_ROWS 8
-/* Rows whose entries are asked for ahead of their use: the hardware does not follow two streams a column by itself */
+/* Prefetch distance in rows: the hardware does not prefetch two streams a column by itself */
 #define POLDER_ELL_AHEAD 128
 
-void PolderEllMult_Host(PetscInt m, PetscInt width, PetscInt ld, const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
+void PolderEllMult_Host(PetscInt m, PetscInt width, PetscInt ld, const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[],
+                        const PetscScalar y[], PetscScalar z[])
 {
   PetscInt r0 = 0;
 

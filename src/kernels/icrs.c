@@ -1,10 +1,11 @@
-/* Products with interleaved rows: slices of POLDER_ICRS_ROWS rows, the k-th entries of the rows of a slice side by side. */
+/* Products with interleaved compressed rows: slices of POLDER_ICRS_ROWS rows, in which the k-th entries of all rows are adjacent. */
 #include "slices.h"
 
-/* Entries that are asked for ahead of their use */
+/* Prefetch distance in entries */
 #define POLDER_ICRS_AHEAD 1024
 
-void PolderIcrsMult_Host(PetscInt m, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
+void PolderIcrsMult_Host(PetscInt m, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[],
+                         const PetscScalar y[], PetscScalar z[])
 {
   for (PetscInt r0 = 0, s = 0; r0 < m; r0 += POLDER_ICRS_ROWS, ++s) {
     const PetscInt     len                   = m - r0 < POLDER_ICRS_ROWS ? m - r0 : POLDER_ICRS_ROWS;

@@ -9,8 +9,12 @@
   #define POLDER_ROW static inline
 #endif
 
-/* The region of the strongest entry of row i to a region that stays, -1 when there is none; best and found carry over to another block of the row */
-POLDER_ROW PetscInt PolderStrongestRegion(PetscInt begin, PetscInt end, const PetscInt col[], const PetscScalar val[], const PetscInt region[], PetscReal *best, PetscInt found)
+/*
+  The region to which row i has its strongest entry, among the regions that remain; -1 when there is none. best and found carry over to the second block of
+  the row
+*/
+POLDER_ROW PetscInt PolderStrongestRegion(PetscInt begin, PetscInt end, const PetscInt col[], const PetscScalar val[], const PetscInt region[], PetscReal *best,
+                                          PetscInt found)
 {
   for (PetscInt k = begin; k < end; ++k) {
     const PetscInt  c = region[col[k]];
@@ -24,7 +28,7 @@ POLDER_ROW PetscInt PolderStrongestRegion(PetscInt begin, PetscInt end, const Pe
   return found;
 }
 
-/* The rounded value of a user's label; -2 for a value that is not a number, or too large */
+/* A user's label, rounded; -2 for a value that is not a number, or too large */
 POLDER_ROW PetscInt PolderLabelOfValue(PetscScalar value)
 {
   const PetscReal l = PetscRealPart(value);
@@ -32,7 +36,7 @@ POLDER_ROW PetscInt PolderLabelOfValue(PetscScalar value)
   return l >= -1.5 && l < 2147483646.5 ? (PetscInt)floor(l + 0.5) : -2;
 }
 
-/* Does the entry (i, j) fit the grid of the strides near[]: 1 when there is a stride 1, the smallest above 1, the largest? */
+/* Is entry (i, j) one of a stencil on the grid with the strides near[]: 1 if it has a stride 1, the smallest stride above 1, the largest stride? */
 POLDER_ROW PetscBool PolderStencilFits(PetscInt i, PetscInt j, const PetscInt near[3])
 {
   const PetscInt d = i < j ? j - i : i - j;
@@ -43,7 +47,7 @@ POLDER_ROW PetscBool PolderStencilFits(PetscInt i, PetscInt j, const PetscInt ne
   return (PetscBool)(d == near[2]);
 }
 
-/* The box of coordinate x of n, of so many boxes */
+/* The box that contains coordinate x of n */
 POLDER_ROW PetscInt PolderBoxOf(PetscInt x, PetscInt n, PetscInt boxes)
 {
   return (PetscInt)((PetscInt64)x * boxes / n);

@@ -1,4 +1,4 @@
-/* Labels of a deflation space, row by row. */
+/* Host kernels that compute labels of a deflation space. */
 #include "labels.h"
 #include "labelrow.h"
 
@@ -42,7 +42,8 @@ void PolderLabelsRound_Host(PetscInt m, const PetscScalar v[], PetscInt label[])
   for (PetscInt i = 0; i < m; ++i) label[i] = PolderLabelOfValue(v[i]);
 }
 
-void PolderGridBoxes_Host(PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3], const PetscInt boxes[3], PetscInt part[])
+void PolderGridBoxes_Host(PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3], const PetscInt boxes[3],
+                          PetscInt part[])
 {
   const PetscInt sx = hi[0] - lo[0], sy = hi[1] - lo[1];
   PetscInt       c = first % dof, x, line;
@@ -81,7 +82,7 @@ void PolderGridRuns_Host(PetscInt m, PetscInt dof, PetscInt64 points, PetscInt c
   }
 }
 
-/* The key of row i among npart * ncomp, negative when it has none; NULL stands for zeros */
+/* The key of row i, below npart * ncomp; negative when it has none; NULL stands for zeros */
 static inline PetscInt64 PolderKey_Private(const PetscInt part[], PetscInt ncomp, const PetscInt comp[], PetscInt i)
 {
   const PetscInt p = part ? part[i] : 0, c = comp ? comp[i] : 0;
@@ -126,7 +127,8 @@ static int PolderKeyCompare_Private(const void *x, const void *y)
   return (a > b) - (a < b);
 }
 
-void PolderKeysSort_Host(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], PetscInt64 key[], PetscInt64 sorted[], PetscInt *nunique)
+void PolderKeysSort_Host(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], PetscInt64 key[], PetscInt64 sorted[],
+                         PetscInt *nunique)
 {
   PetscInt n = 0;
 
@@ -141,7 +143,8 @@ void PolderKeysSort_Host(PetscInt m, const PetscInt part[], PetscInt64 npart, Pe
   *nunique = n;
 }
 
-void PolderKeysFind_Host(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], const PetscInt64 sorted[], const PetscInt *nunique, PetscInt label[], PetscInt *d)
+void PolderKeysFind_Host(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], const PetscInt64 sorted[],
+                         const PetscInt *nunique, PetscInt label[], PetscInt *d)
 {
   const PetscInt n = *nunique;
 
@@ -178,7 +181,8 @@ void PolderRegionsMarkTiny_Host(PetscInt m, const PetscInt label[], const PetscI
   }
 }
 
-void PolderRegionsNext_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscInt comp[], const PetscInt ghost[], PetscInt next[])
+void PolderRegionsNext_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscInt bj[],
+                            const PetscScalar ba[], const PetscInt comp[], const PetscInt ghost[], PetscInt next[])
 {
   for (PetscInt i = 0; i < m; ++i) {
     PetscReal best = 0;

@@ -2,7 +2,7 @@
 #include "levelscalars.h"
 #include "level.h"
 
-/* Rows that are worked on together; sweeps take diagonals nearer than LEVEL_NEAR entry by entry */
+/* Rows processed together; sweeps process diagonals nearer than LEVEL_NEAR entry by entry */
 #define LEVEL_ROWS  512
 #define LEVEL_NEAR  8
 #define LEVEL_LANES 8

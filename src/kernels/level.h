@@ -1,96 +1,131 @@
 /*
-  One level of a multigrid cycle, see levelmatrix.h and levelscalars.h. The host has each kernel in double precision and, as ...Single_Host, with matrix and
-  vectors in single precision; for the device, single says which. Vectors that are written are none of those that are read, unless said otherwise.
+  Kernels of a multigrid cycle on one level, see levelmatrix.h and levelscalars.h. Host kernels exist in double precision and, named ...Single_Host, with
+  matrix and vectors in single precision; device kernels take the argument single. Output vectors are distinct from input vectors unless stated otherwise.
 */
 #pragma once
 
 #include "launcher.h"
 #include "levelmatrix.h"
 
-/* Diagonals that the kernels of the device take; a matrix of more is read by rows */
+/* Maximum number of diagonals of the device kernels; a matrix with more is read by rows */
 #define POLDER_LEVEL_DIAGONALS 32
 
 /* x = (D + L)^-1 b; agg != NULL: bc = P^T (b - A x) */
-PETSC_INTERN void PolderLevelForward_Host(const PolderLevelMatrix *, const PetscScalar b[], PetscScalar x[], const PetscInt agg[], PetscInt nc, PetscScalar bc[]);
+PETSC_INTERN void PolderLevelForward_Host(const PolderLevelMatrix *, const PetscScalar b[], PetscScalar x[], const PetscInt agg[], PetscInt nc,
+                                          PetscScalar bc[]);
 PETSC_INTERN void PolderLevelForwardSingle_Host(const PolderLevelMatrix *, const float b[], float x[], const PetscInt agg[], PetscInt nc, float bc[]);
-/* agg != NULL: x += scale P xc first; a Gauss-Seidel sweep over x */
-PETSC_INTERN void PolderLevelSweep_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], PetscScalar scale, const PetscScalar xc[], const PetscScalar b[], PetscScalar x[]);
-PETSC_INTERN void PolderLevelSweepSingle_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], float scale, const float xc[], const float b[], float x[]);
-/* The part of a multicoloured Gauss-Seidel sweep on the n rows row[] of a colour, none of which reads another: x += D^-1 (b - A x) there */
+/* A Gauss-Seidel sweep over x; agg != NULL: after x += scale P xc */
+PETSC_INTERN void PolderLevelSweep_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], PetscScalar scale, const PetscScalar xc[],
+                                        const PetscScalar b[], PetscScalar x[]);
+PETSC_INTERN void PolderLevelSweepSingle_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], float scale, const float xc[],
+                                              const float b[], float x[]);
+/* A multicolour Gauss-Seidel sweep on the n rows row[] of one colour, none of which is coupled to another: x += D^-1 (b - A x) on these rows */
 PETSC_INTERN void   PolderLevelColour_Host(const PolderLevelMatrix *, PetscInt n, const PetscInt row[], const PetscScalar b[], PetscScalar x[]);
 PETSC_INTERN void   PolderLevelColourSingle_Host(const PolderLevelMatrix *, PetscInt n, const PetscInt row[], const float b[], float x[]);
-POLDER_LAUNCHER int PolderLevelColour_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt n, const PetscInt row[], const void *b, void *x, PolderStream stream);
-/* How a sweep over zero begins: x = D^-1 b on the first rows of row[], zero on the others, of all rows */
+POLDER_LAUNCHER int PolderLevelColour_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt n, const PetscInt row[], const void *b, void *x,
+                                           PolderStream stream);
+/* Starts a sweep with zero initial guess, on all rows: x = D^-1 b on the first rows of row[], zero on the others */
 PETSC_INTERN void   PolderLevelColourFirst_Host(const PolderLevelMatrix *, PetscInt first, const PetscInt row[], const PetscScalar b[], PetscScalar x[]);
 PETSC_INTERN void   PolderLevelColourFirstSingle_Host(const PolderLevelMatrix *, PetscInt first, const PetscInt row[], const float b[], float x[]);
-POLDER_LAUNCHER int PolderLevelColourFirst_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt first, const PetscInt row[], const void *b, void *x, PolderStream stream);
+POLDER_LAUNCHER int PolderLevelColourFirst_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt first, const PetscInt row[], const void *b, void *x,
+                                                PolderStream stream);
 /* x = scale D^-1 b */
 PETSC_INTERN void   PolderLevelScale_Host(PetscInt n, PetscScalar scale, const PetscScalar dinv[], const PetscScalar b[], PetscScalar x[]);
 PETSC_INTERN void   PolderLevelScaleSingle_Host(PetscInt n, float scale, const float dinv[], const float b[], float x[]);
 POLDER_LAUNCHER int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscReal scale, const void *b, void *x, PolderStream stream);
-/* x += scale P xc: where agg[i] < nc on the device */
+/* x += scale P xc; device: only where agg[i] < nc */
 PETSC_INTERN void   PolderLevelProlong_Host(PetscInt n, const PetscInt agg[], PetscScalar scale, const PetscScalar xc[], PetscScalar x[]);
 PETSC_INTERN void   PolderLevelProlongSingle_Host(PetscInt n, const PetscInt agg[], float scale, const float xc[], float x[]);
-POLDER_LAUNCHER int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], PetscInt nc, PetscReal scale, const void *xc, void *x, PolderStream stream);
+POLDER_LAUNCHER int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], PetscInt nc, PetscReal scale, const void *xc, void *x,
+                                            PolderStream stream);
 /*
-  b - A x: to r (NULL: not wanted) and, agg != NULL, bc = P^T of it. Device: r may be b; ptr != NULL, instead of agg: summed over the rows row[ptr[a] ..
-  ptr[a + 1]) to bc[a], a < nc; bc[nc] = 0. r and bc not both
+  b - A x: stored in r (NULL: not stored) and, with agg != NULL, restricted to bc = P^T (b - A x). Device: r may be b. Instead of agg it takes ptr: bc[a] is
+  the sum over the rows row[ptr[a] .. ptr[a + 1]), a < nc, and bc[nc] = 0. It computes r or bc, not both.
 */
-PETSC_INTERN void   PolderLevelResidual_Host(const PolderLevelMatrix *, const PetscScalar b[], const PetscScalar x[], PetscScalar r[], const PetscInt agg[], PetscInt nc, PetscScalar bc[]);
-PETSC_INTERN void   PolderLevelResidualSingle_Host(const PolderLevelMatrix *, const float b[], const float x[], float r[], const PetscInt agg[], PetscInt nc, float bc[]);
-POLDER_LAUNCHER int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[], const PetscInt row[], PetscInt nc, void *bc, PolderStream stream);
+PETSC_INTERN void   PolderLevelResidual_Host(const PolderLevelMatrix *, const PetscScalar b[], const PetscScalar x[], PetscScalar r[], const PetscInt agg[],
+                                             PetscInt nc, PetscScalar bc[]);
+PETSC_INTERN void   PolderLevelResidualSingle_Host(const PolderLevelMatrix *, const float b[], const float x[], float r[], const PetscInt agg[], PetscInt nc,
+                                                   float bc[]);
+POLDER_LAUNCHER int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[],
+                                             const PetscInt row[], PetscInt nc, void *bc, PolderStream stream);
 /*
-  A step of a diagonal smoother. Host: y = x + beta (x - y) + scale D^-1 (b - A x); first: zero instead of y, which is not read then, nor when beta is 0.
-  wide != NULL: there instead of to y, base + y when that is not NULL. Device: y = x_{k+1} from x = x_k; y = x_{k-1} before when k > 1 (zero: k > 2), and
-  beta != 0. zero: x is not read in step 1. step->wide != NULL: there instead of to y
+  A step of a diagonal smoother.
+  Host: y = x + beta (x - y) + scale D^-1 (b - A x). first: the old y counts as zero and is not read; neither is it when beta is 0. wide != NULL: the result
+  is stored there instead of in y, with base added if that is not NULL.
+  Device: y = x_{k+1} from x = x_k; y holds x_{k-1} if k > 1 (zero: k > 2) and beta != 0. zero: x is not read in step 1. step->wide != NULL: the result is
+  stored there instead of in y.
 */
-PETSC_INTERN void   PolderLevelJacobi_Host(const PolderLevelMatrix *, PetscBool first, PetscScalar beta, PetscScalar scale, const PetscScalar b[], const PetscScalar x[], PetscScalar y[], const PetscScalar base[], PetscScalar wide[]);
-PETSC_INTERN void   PolderLevelJacobiSingle_Host(const PolderLevelMatrix *, PetscBool first, float beta, float scale, const float b[], const float x[], float y[], const float base[], PetscScalar wide[]);
-POLDER_LAUNCHER int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, PolderStream stream);
-/* v = (add: v) + A x; sum <- (x, v), (x, b), and (x, w) or, without w, (b, b), (b, v), (v, v): three or five. Device: sum is in device memory */
-PETSC_INTERN void   PolderLevelMultDots_Host(const PolderLevelMatrix *, PetscBool add, const PetscScalar x[], const PetscScalar b[], const PetscScalar w[], PetscScalar v[], PetscReal sum[]);
-PETSC_INTERN void   PolderLevelMultDotsSingle_Host(const PolderLevelMatrix *, PetscBool add, const float x[], const float b[], const float w[], float v[], PetscReal sum[]);
-POLDER_LAUNCHER int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v, PetscReal sum[], void *work, PolderStream stream);
+PETSC_INTERN void PolderLevelJacobi_Host(const PolderLevelMatrix *, PetscBool first, PetscScalar beta, PetscScalar scale, const PetscScalar b[],
+                                         const PetscScalar x[], PetscScalar y[], const PetscScalar base[], PetscScalar wide[]);
+PETSC_INTERN void PolderLevelJacobiSingle_Host(const PolderLevelMatrix *, PetscBool first, float beta, float scale, const float b[], const float x[], float y[],
+                                               const float base[], PetscScalar wide[]);
+POLDER_LAUNCHER int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y,
+                                           PolderStream stream);
+/*
+  v = A x, or v += A x with add. sum <- (x, v), (x, b), and (x, w) or, without w, (b, b), (b, v), (v, v): three or five sums. Device: sum is in device memory
+*/
+PETSC_INTERN void   PolderLevelMultDots_Host(const PolderLevelMatrix *, PetscBool add, const PetscScalar x[], const PetscScalar b[], const PetscScalar w[],
+                                             PetscScalar v[], PetscReal sum[]);
+PETSC_INTERN void   PolderLevelMultDotsSingle_Host(const PolderLevelMatrix *, PetscBool add, const float x[], const float b[], const float w[], float v[],
+                                                   PetscReal sum[]);
+POLDER_LAUNCHER int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v,
+                                             PetscReal sum[], void *work, PolderStream stream);
 /* y = alpha x + beta y */
 PETSC_INTERN void   PolderLevelCombine_Host(PetscInt n, PetscScalar alpha, PetscScalar beta, const PetscScalar x[], PetscScalar y[]);
 PETSC_INTERN void   PolderLevelCombineSingle_Host(PetscInt n, float alpha, float beta, const float x[], float y[]);
 POLDER_LAUNCHER int PolderLevelCombine_CUDA(PetscBool single, PetscInt n, PetscReal alpha, PetscReal beta, const void *x, void *y, PolderStream stream);
-/* Between the steps of a K-cycle and after them, with the sums and scalars of levelscalars.h: b -= (alpha / rho) v; x = c[0] x + c[1] w */
+/* K-cycle, with the sums and scalars of levelscalars.h. After the first step: b -= (alpha / rho) v. After the second: x = c[0] x + c[1] w */
 PETSC_INTERN void   PolderLevelKFirst_Host(PetscInt n, PetscReal threshold, const PetscReal sum[], const PetscScalar v[], PetscScalar b[]);
 PETSC_INTERN void   PolderLevelKFirstSingle_Host(PetscInt n, PetscReal threshold, const PetscReal sum[], const float v[], float b[]);
-POLDER_LAUNCHER int PolderLevelKFirst_CUDA(PetscBool single, PetscInt n, PetscReal threshold, const PetscReal sum[], const void *v, void *b, PolderStream stream);
+POLDER_LAUNCHER int PolderLevelKFirst_CUDA(PetscBool single, PetscInt n, PetscReal threshold, const PetscReal sum[], const void *v, void *b,
+                                           PolderStream stream);
 PETSC_INTERN void   PolderLevelKSecond_Host(PetscInt n, PetscReal threshold, const PetscReal sum[], const PetscScalar w[], PetscScalar x[]);
 PETSC_INTERN void   PolderLevelKSecondSingle_Host(PetscInt n, PetscReal threshold, const PetscReal sum[], const float w[], float x[]);
-POLDER_LAUNCHER int PolderLevelKSecond_CUDA(PetscBool single, PetscInt n, PetscReal threshold, const PetscReal sum[], const void *w, void *x, PolderStream stream);
+POLDER_LAUNCHER int PolderLevelKSecond_CUDA(PetscBool single, PetscInt n, PetscReal threshold, const PetscReal sum[], const void *w, void *x,
+                                            PolderStream stream);
 
-/* z = y + scale B ghost or, own != NULL and in single precision, the entries b_ij times ghost_j - own_i; y = NULL stands for zero. bc -= P^T B ghost */
-PETSC_INTERN void PolderLevelGhosts_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], PetscScalar scale, const PetscScalar ghost[], const PetscScalar own[], const PetscScalar y[], PetscScalar z[]);
-PETSC_INTERN void PolderLevelGhostsSingle_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], float scale, const float ghost[], const float own[], const float y[], float z[]);
-PETSC_INTERN void PolderLevelGhostsRestrict_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscScalar ghost[], const PetscInt agg[], PetscScalar bc[]);
-PETSC_INTERN void PolderLevelGhostsRestrictSingle_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const float ghost[], const PetscInt agg[], float bc[]);
 /*
-  The same by the rows that have such entries; device, in outer.cu: what PolderOuterRows and PolderOuterSum lead to is in device memory. z += what is said
-  in PolderOuterSum
+  z = y + scale B ghost; y = NULL stands for zero. In single precision with own != NULL the entries b_ij multiply ghost_j - own_i. Restriction: bc -= P^T B
+  ghost
+*/
+PETSC_INTERN void PolderLevelGhosts_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], PetscScalar scale,
+                                         const PetscScalar ghost[], const PetscScalar own[], const PetscScalar y[], PetscScalar z[]);
+PETSC_INTERN void PolderLevelGhostsSingle_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], float scale, const float ghost[],
+                                               const float own[], const float y[], float z[]);
+PETSC_INTERN void PolderLevelGhostsRestrict_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscScalar ghost[],
+                                                 const PetscInt agg[], PetscScalar bc[]);
+PETSC_INTERN void PolderLevelGhostsRestrictSingle_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const float ghost[],
+                                                       const PetscInt agg[], float bc[]);
+/*
+  The same with B stored by the rows that have off-process entries. Device kernels are in outer.cu; the pointers in PolderOuterRows and PolderOuterSum are
+  device pointers. z += the term described at PolderOuterSum.
 */
 PETSC_INTERN void   PolderLevelOuterAdd_Host(const PolderOuterRows *, const PolderOuterSum *, PetscScalar z[]);
 PETSC_INTERN void   PolderLevelOuterAddSingle_Host(const PolderOuterRows *, const PolderOuterSum *, float z[]);
 POLDER_LAUNCHER int PolderLevelOuterAdd_CUDA(PetscBool single, const PolderOuterRows *, const PolderOuterSum *, void *z, PolderStream stream);
-/* bc[target[t]] -= the sum of B ghost over the rows member[ptr[t] .. ptr[t + 1]) of them; device: own is x */
-PETSC_INTERN void   PolderLevelOuterRestrict_Host(const PolderOuterRows *, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const PetscScalar own[], const PetscScalar ghost[], PetscScalar bc[]);
-PETSC_INTERN void   PolderLevelOuterRestrictSingle_Host(const PolderOuterRows *, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const float own[], const float ghost[], float bc[]);
-POLDER_LAUNCHER int PolderLevelOuterRestrict_CUDA(PetscBool single, const PolderOuterRows *, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const void *own, const void *ghost, void *bc, PolderStream stream);
-/* v += B ghost, and sum[] of MultDots with the v before (second: with w) becomes that of the new one */
-PETSC_INTERN void   PolderLevelOuterDots_Host(const PolderOuterRows *, PetscBool second, const PetscScalar ghost[], const PetscScalar x[], const PetscScalar b[], PetscScalar v[], PetscReal sum[]);
-PETSC_INTERN void   PolderLevelOuterDotsSingle_Host(const PolderOuterRows *, PetscBool second, const float ghost[], const float x[], const float b[], float v[], PetscReal sum[]);
-POLDER_LAUNCHER int PolderLevelOuterDots_CUDA(PetscBool single, const PolderOuterRows *, PetscBool second, const void *ghost, const void *x, const void *b, void *v, PetscReal sum[], void *work, PolderStream stream);
+/* bc[target[t]] -= the sum of B ghost over the rows member[ptr[t] .. ptr[t + 1]); device: own is x */
+PETSC_INTERN void   PolderLevelOuterRestrict_Host(const PolderOuterRows *, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[],
+                                                  const PetscScalar own[], const PetscScalar ghost[], PetscScalar bc[]);
+PETSC_INTERN void   PolderLevelOuterRestrictSingle_Host(const PolderOuterRows *, PetscInt n, const PetscInt target[], const PetscInt ptr[],
+                                                        const PetscInt member[], const float own[], const float ghost[], float bc[]);
+POLDER_LAUNCHER int PolderLevelOuterRestrict_CUDA(PetscBool single, const PolderOuterRows *, PetscInt n, const PetscInt target[], const PetscInt ptr[],
+                                                  const PetscInt member[], const void *own, const void *ghost, void *bc, PolderStream stream);
+/* v += B ghost, and updates sum[] of MultDots, computed with the old v, to the new v (second: sums with w) */
+PETSC_INTERN void PolderLevelOuterDots_Host(const PolderOuterRows *, PetscBool second, const PetscScalar ghost[], const PetscScalar x[], const PetscScalar b[],
+                                            PetscScalar v[], PetscReal sum[]);
+PETSC_INTERN void PolderLevelOuterDotsSingle_Host(const PolderOuterRows *, PetscBool second, const float ghost[], const float x[], const float b[], float v[],
+                                                  PetscReal sum[]);
+POLDER_LAUNCHER int PolderLevelOuterDots_CUDA(PetscBool single, const PolderOuterRows *, PetscBool second, const void *ghost, const void *x, const void *b,
+                                              void *v, PetscReal sum[], void *work, PolderStream stream);
 
-/* y = x in the other precision */
+/* y = x, converted to the other precision */
 POLDER_LAUNCHER int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream);
 POLDER_LAUNCHER int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream);
 /*
-  Step k of the power method: y = D^-1 A x, with x in the length sqrt(norm[k]) divided by that, and norm[k + 1] = (y, y). k = 0: x is the start that the
-  host takes, in its own length
+  Step k of the power method: y = D^-1 A x, where x is divided by its norm sqrt(norm[k]), and norm[k + 1] = (y, y). k = 0: x is the start vector of the host
+  version and is not normalised.
 */
-POLDER_LAUNCHER int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt k, const void *x, void *y, PetscReal norm[], void *work, PolderStream stream);
-/* That start */
+POLDER_LAUNCHER int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt k, const void *x, void *y, PetscReal norm[], void *work,
+                                          PolderStream stream);
+/* Computes this start vector */
 POLDER_LAUNCHER int PolderLevelSeed_CUDA(PetscBool single, PetscInt n, void *x, PolderStream stream);

@@ -1,10 +1,14 @@
 /*
-  Smoothers, residuals and transfers of one level, with matrix and vectors in type LEVEL_VALUE; included by level.c once for each type. Aggregate number nc stands
-  for none, so that coarse vectors have nc + 1 entries.
+  Smoothers, residuals and transfers of one level, with matrix and vectors in type LEVEL_VALUE; included by level.c once for each type. Aggregate number nc
+  stands for none, so coarse vectors have nc + 1 entries.
 */
 
-/* s[i] = (or, add, +=) sum of val[d][i] x[i + off[d]], or of val[d][i] (x[i + off[d]] - x[i]), over g diagonals on rows whose columns all exist; g is a constant where this is called */
-static inline __attribute__((always_inline)) void LEVEL_NAME(LevelGroup)(int g, PetscBool add, PetscBool less, PetscInt n, const LEVEL_VALUE *const v[], const LEVEL_VALUE *const x[], const LEVEL_VALUE own[], LEVEL_VALUE *restrict s)
+/*
+  s[i] = (add: +=) the sum over g diagonals of val[d][i] x[i + off[d]] or, with less, of val[d][i] (x[i + off[d]] - x[i]), on rows whose columns all exist;
+  callers pass a constant g, for unrolling
+*/
+static inline __attribute__((always_inline)) void LEVEL_NAME(LevelGroup)(int g, PetscBool add, PetscBool less, PetscInt n, const LEVEL_VALUE *const v[],
+                                                                         const LEVEL_VALUE *const x[], const LEVEL_VALUE own[], LEVEL_VALUE *restrict s)
 {
 #pragma GCC ivdep
   for (PetscInt i = 0; i < n; ++i) {
@@ -15,8 +19,9 @@ static inline __attribute__((always_inline)) void LEVEL_NAME(LevelGroup)(int g, 
   }
 }
 
-/* s[0 .. len) = (or, add, +=) the rows r0 .. r0 + len of the diagonals d0 .. d1 times x, less x of the row when that is set */
-static inline __attribute__((always_inline)) void LEVEL_NAME(LevelRowsOf)(PetscBool less, PetscBool add, const PolderLevelMatrix *A, PetscInt d0, PetscInt d1, PetscInt r0, PetscInt len, const LEVEL_VALUE x[], LEVEL_VALUE *restrict s)
+/* s[0 .. len) = (add: +=) the rows r0 .. r0 + len of the diagonals d0 .. d1 times x; less: times x minus the x of the row */
+static inline __attribute__((always_inline)) void LEVEL_NAME(LevelRowsOf)(PetscBool less, PetscBool add, const PolderLevelMatrix *A, PetscInt d0, PetscInt d1,
+                                                                          PetscInt r0, PetscInt len, const LEVEL_VALUE x[], LEVEL_VALUE *restrict s)
 {
   for (PetscInt d = d0; d < d1;) {
     const LEVEL_VALUE *v[4], *w[4];
@@ -73,13 +78,15 @@ static inline __attribute__((always_inline)) void LEVEL_NAME(LevelRowsOf)(PetscB
 }
 
 /* s[0 .. len) = the rows r0 .. r0 + len of the diagonals d0 .. d1 times x */
-static void LEVEL_NAME(LevelRows)(const PolderLevelMatrix *A, PetscInt d0, PetscInt d1, PetscInt r0, PetscInt len, const LEVEL_VALUE x[], LEVEL_VALUE *restrict s)
+static void LEVEL_NAME(LevelRows)(const PolderLevelMatrix *A, PetscInt d0, PetscInt d1, PetscInt r0, PetscInt len, const LEVEL_VALUE x[],
+                                  LEVEL_VALUE *restrict s)
 {
   LEVEL_NAME(LevelRowsOf)(PETSC_FALSE, PETSC_FALSE, A, d0, d1, r0, len, x, s);
 }
 
-/* One row of compressed rows, its entries first .. last, times x */
-static inline LEVEL_VALUE LEVEL_NAME(LevelRow)(PetscInt first, PetscInt last, const PetscInt *restrict aj, const LEVEL_VALUE *restrict aa, const LEVEL_VALUE x[])
+/* The entries first .. last of a compressed row times x */
+static inline LEVEL_VALUE LEVEL_NAME(LevelRow)(PetscInt first, PetscInt last, const PetscInt *restrict aj, const LEVEL_VALUE *restrict aa,
+                                               const LEVEL_VALUE x[])
 {
   LEVEL_VALUE s = 0;
 
@@ -100,7 +107,10 @@ static inline void LEVEL_NAME(LevelProlong)(PetscInt r0, PetscInt r1, const Pets
   for (PetscInt i = r0; i < r1; ++i) x[i] += scale * xc[agg[i]];
 }
 
-/* The lower diagonals first .. main and the upper ones main + 1 .. last are so near that a sweep takes them entry by entry; *rows: how many rows of the others it takes together */
+/*
+  Finds the lower diagonals first .. main and the upper ones main + 1 .. last that are so near that a sweep processes them entry by entry; *rows: number of
+  rows for which the other diagonals are processed together
+*/
 static void LEVEL_NAME(LevelNear)(const PolderLevelMatrix *A, PetscInt *first, PetscInt *last, PetscInt *rows)
 {
   *first = A->main;
@@ -112,8 +122,9 @@ static void LEVEL_NAME(LevelNear)(const PolderLevelMatrix *A, PetscInt *first, P
   if (*last < A->nd) *rows = PetscMin(*rows, A->off[*last]);
 }
 
-/* Gauss-Seidel on the rows r0 .. r0 + len by diagonals: x = dinv (b - s - (near entries of the triangle) x), s as it comes; forward or backward */
-static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backward, PetscInt near0, PetscInt near1, PetscInt r0, PetscInt len, const LEVEL_VALUE *restrict b, LEVEL_VALUE *restrict s, LEVEL_VALUE *x)
+/* Gauss-Seidel, forward or backward, on the rows r0 .. r0 + len by diagonals: x = dinv (b - s - (near entries of the triangle) x), where s is given */
+static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backward, PetscInt near0, PetscInt near1, PetscInt r0, PetscInt len,
+                                   const LEVEL_VALUE *restrict b, LEVEL_VALUE *restrict s, LEVEL_VALUE *x)
 {
   const LEVEL_VALUE *restrict dinv = (const LEVEL_VALUE *)A->dinv;
 
@@ -150,7 +161,7 @@ static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backwar
   }
 }
 
-/* bc -= P^T U x on the rows r0 .. r1, U the strictly upper triangle: what a forward sweep that began with zero leaves of the residual */
+/* bc -= P^T U x on the rows r0 .. r1, with U the strictly upper triangle: U x is minus the residual of a forward sweep with zero initial guess */
 static void LEVEL_NAME(LevelRestrictUpper)(const PolderLevelMatrix *A, PetscInt r0, PetscInt r1, const LEVEL_VALUE x[], const PetscInt agg[], LEVEL_VALUE bc[])
 {
   LEVEL_VALUE s[LEVEL_ROWS];
@@ -192,7 +203,8 @@ void LEVEL_NAME(PolderLevelForward)(const PolderLevelMatrix *A, const LEVEL_VALU
 }
 
 /* A Gauss-Seidel sweep on the rows r0 .. r0 + len by diagonals */
-static void LEVEL_NAME(LevelSweepRows)(const PolderLevelMatrix *A, PetscBool backward, PetscInt near0, PetscInt near1, PetscInt r0, PetscInt len, const LEVEL_VALUE b[], LEVEL_VALUE x[])
+static void LEVEL_NAME(LevelSweepRows)(const PolderLevelMatrix *A, PetscBool backward, PetscInt near0, PetscInt near1, PetscInt r0, PetscInt len,
+                                       const LEVEL_VALUE b[], LEVEL_VALUE x[])
 {
   LEVEL_VALUE s[LEVEL_ROWS], t[LEVEL_ROWS];
 
@@ -208,7 +220,8 @@ static void LEVEL_NAME(LevelSweepRows)(const PolderLevelMatrix *A, PetscBool bac
   else LEVEL_NAME(LevelSolve)(A, backward, near0, A->main, r0, len, b, s, x);
 }
 
-void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward, const PetscInt agg[], LEVEL_VALUE scale, const LEVEL_VALUE xc[], const LEVEL_VALUE b[], LEVEL_VALUE x[])
+void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward, const PetscInt agg[], LEVEL_VALUE scale, const LEVEL_VALUE xc[],
+                                  const LEVEL_VALUE b[], LEVEL_VALUE x[])
 {
   const PetscInt     n    = A->n;
   const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv, *aa = (const LEVEL_VALUE *)A->aa;
@@ -242,7 +255,7 @@ void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward
   }
 }
 
-/* Row i of A x, and x_j - x_i as in LevelMult() */
+/* Row i of A x, with x_j - x_i as in LevelMult() */
 static inline LEVEL_VALUE LEVEL_NAME(LevelWhole)(const PolderLevelMatrix *A, PetscInt i, const LEVEL_VALUE x[])
 {
   const LEVEL_VALUE *aa = (const LEVEL_VALUE *)A->aa, own = LEVEL_SUMS ? x[i] : 0;
@@ -278,7 +291,7 @@ void LEVEL_NAME(PolderLevelProlong)(PetscInt n, const PetscInt agg[], LEVEL_VALU
   LEVEL_NAME(LevelProlong)(0, n, agg, scale, xc, x);
 }
 
-/* s[0 .. len) = the rows r0 .. r0 + len of A x; LEVEL_SUMS: the diagonal entry is the sum of the row */
+/* s[0 .. len) = the rows r0 .. r0 + len of A x; LEVEL_SUMS: the sum of the row is stored as diagonal entry */
 static inline void LEVEL_NAME(LevelMult)(const PolderLevelMatrix *A, PetscInt r0, PetscInt len, const LEVEL_VALUE x[], LEVEL_VALUE s[])
 {
   const LEVEL_VALUE *aa = (const LEVEL_VALUE *)A->aa;
@@ -302,7 +315,8 @@ static inline void LEVEL_NAME(LevelMult)(const PolderLevelMatrix *A, PetscInt r0
   }
 }
 
-void LEVEL_NAME(PolderLevelResidual)(const PolderLevelMatrix *A, const LEVEL_VALUE b[], const LEVEL_VALUE x[], LEVEL_VALUE r[], const PetscInt agg[], PetscInt nc, LEVEL_VALUE bc[])
+void LEVEL_NAME(PolderLevelResidual)(const PolderLevelMatrix *A, const LEVEL_VALUE b[], const LEVEL_VALUE x[], LEVEL_VALUE r[], const PetscInt agg[],
+                                     PetscInt nc, LEVEL_VALUE bc[])
 {
   LEVEL_VALUE s[LEVEL_ROWS];
 
@@ -317,7 +331,8 @@ void LEVEL_NAME(PolderLevelResidual)(const PolderLevelMatrix *A, const LEVEL_VAL
   }
 }
 
-void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, LEVEL_VALUE beta, LEVEL_VALUE scale, const LEVEL_VALUE b[], const LEVEL_VALUE x[], LEVEL_VALUE y[], const LEVEL_VALUE base[], PetscScalar wide[])
+void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, LEVEL_VALUE beta, LEVEL_VALUE scale, const LEVEL_VALUE b[],
+                                   const LEVEL_VALUE x[], LEVEL_VALUE y[], const LEVEL_VALUE base[], PetscScalar wide[])
 {
   const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv;
   LEVEL_VALUE        s[LEVEL_ROWS];
@@ -343,7 +358,8 @@ void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, 
 }
 
 /* sum[k] += the products of x with s, b, w (w != NULL) or (x, s), (x, b), (b, b), (b, s), (s, s), in eight partial sums each */
-static inline void LEVEL_NAME(LevelDots)(PetscInt n, const LEVEL_VALUE *restrict x, const LEVEL_VALUE *restrict s, const LEVEL_VALUE *restrict b, const LEVEL_VALUE *restrict w, PetscReal sum[POLDER_KSUMS_FIRST][LEVEL_LANES])
+static inline void LEVEL_NAME(LevelDots)(PetscInt n, const LEVEL_VALUE *restrict x, const LEVEL_VALUE *restrict s, const LEVEL_VALUE *restrict b,
+                                         const LEVEL_VALUE *restrict w, PetscReal sum[POLDER_KSUMS_FIRST][LEVEL_LANES])
 {
   PetscInt i = 0;
 
@@ -380,7 +396,8 @@ static inline void LEVEL_NAME(LevelDots)(PetscInt n, const LEVEL_VALUE *restrict
   }
 }
 
-void LEVEL_NAME(PolderLevelMultDots)(const PolderLevelMatrix *A, PetscBool add, const LEVEL_VALUE x[], const LEVEL_VALUE b[], const LEVEL_VALUE w[], LEVEL_VALUE v[], PetscReal sum[])
+void LEVEL_NAME(PolderLevelMultDots)(const PolderLevelMatrix *A, PetscBool add, const LEVEL_VALUE x[], const LEVEL_VALUE b[], const LEVEL_VALUE w[],
+                                     LEVEL_VALUE v[], PetscReal sum[])
 {
   PetscReal   part[POLDER_KSUMS_FIRST][LEVEL_LANES] = {{0}};
   LEVEL_VALUE s[LEVEL_ROWS];
@@ -421,8 +438,9 @@ void LEVEL_NAME(PolderLevelKSecond)(PetscInt n, PetscReal threshold, const Petsc
   else if (c[0] != 1) LEVEL_NAME(PolderLevelCombine)(n, 0, (LEVEL_VALUE)c[0], x, x);
 }
 
-/* Off-process columns, by compressed rows bi, bj, ba with entries in double precision; own: less x of the row, as LEVEL_SUMS has it */
-void LEVEL_NAME(PolderLevelGhosts)(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], LEVEL_VALUE scale, const LEVEL_VALUE ghost[], const LEVEL_VALUE own[], const LEVEL_VALUE y[], LEVEL_VALUE z[])
+/* Adds off-process columns, as compressed rows bi, bj, ba in double precision; own: subtracts x of the row, as for LEVEL_SUMS */
+void LEVEL_NAME(PolderLevelGhosts)(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], LEVEL_VALUE scale, const LEVEL_VALUE ghost[],
+                                   const LEVEL_VALUE own[], const LEVEL_VALUE y[], LEVEL_VALUE z[])
 {
   for (PetscInt i = 0; i < n; ++i) {
     const LEVEL_VALUE x = LEVEL_SUMS && own ? own[i] : 0;
@@ -433,14 +451,15 @@ void LEVEL_NAME(PolderLevelGhosts)(PetscInt n, const PetscInt bi[], const PetscI
   }
 }
 
-void LEVEL_NAME(PolderLevelGhostsRestrict)(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const LEVEL_VALUE ghost[], const PetscInt agg[], LEVEL_VALUE bc[])
+void LEVEL_NAME(PolderLevelGhostsRestrict)(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const LEVEL_VALUE ghost[],
+                                           const PetscInt agg[], LEVEL_VALUE bc[])
 {
   for (PetscInt i = 0; i < n; ++i) {
     for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) bc[agg[i]] -= (LEVEL_VALUE)ba[k] * ghost[bj[k]];
   }
 }
 
-/* Row k of the entries to other processes times the ghosts, less x of the row as LEVEL_SUMS has it */
+/* Row k of the off-process entries times the ghosts, minus x of the row as for LEVEL_SUMS */
 static inline LEVEL_VALUE LEVEL_NAME(LevelOuterRow)(const PolderOuterRows *O, PetscInt k, const LEVEL_VALUE ghost[], LEVEL_VALUE x)
 {
   LEVEL_VALUE s = 0;
@@ -463,7 +482,8 @@ void LEVEL_NAME(PolderLevelOuterAdd)(const PolderOuterRows *O, const PolderOuter
   }
 }
 
-void LEVEL_NAME(PolderLevelOuterRestrict)(const PolderOuterRows *O, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const LEVEL_VALUE own[], const LEVEL_VALUE ghost[], LEVEL_VALUE bc[])
+void LEVEL_NAME(PolderLevelOuterRestrict)(const PolderOuterRows *O, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[],
+                                          const LEVEL_VALUE own[], const LEVEL_VALUE ghost[], LEVEL_VALUE bc[])
 {
   for (PetscInt t = 0; t < n; ++t) {
     LEVEL_VALUE s = 0;
@@ -473,7 +493,8 @@ void LEVEL_NAME(PolderLevelOuterRestrict)(const PolderOuterRows *O, PetscInt n, 
   }
 }
 
-void LEVEL_NAME(PolderLevelOuterDots)(const PolderOuterRows *O, PetscBool second, const LEVEL_VALUE ghost[], const LEVEL_VALUE x[], const LEVEL_VALUE b[], LEVEL_VALUE v[], PetscReal sum[])
+void LEVEL_NAME(PolderLevelOuterDots)(const PolderOuterRows *O, PetscBool second, const LEVEL_VALUE ghost[], const LEVEL_VALUE x[], const LEVEL_VALUE b[],
+                                      LEVEL_VALUE v[], PetscReal sum[])
 {
   PetscReal more[3] = {0, 0, 0};
 

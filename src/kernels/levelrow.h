@@ -1,4 +1,4 @@
-/* What one row says of a level of a hierarchy; bodies that host and device share. */
+/* Row bodies for the survey of the rows of a level, which host and device share. */
 #pragma once
 
 #include <petscsys.h>
@@ -9,7 +9,7 @@
   #define POLDER_LEVELROW static inline
 #endif
 
-/* A diagonal entry that cancels to this part of what was summed is zero: the aggregate is a whole component whose rows add up to zero */
+/* A diagonal entry that cancels to this fraction of its summands is zero: the aggregate is a connected component with zero row sums */
 #define POLDER_GALERKIN_ZERO (1e3 * PETSC_MACHINE_EPSILON)
 
 /* What is wrong with a row */
@@ -22,11 +22,11 @@ typedef enum {
 } PolderRowKind;
 
 typedef struct {
-  PetscReal pivot, all, total; /* diagonal entry, sum of magnitudes, sum */
-  PetscInt  at;                /* place of the diagonal entry, -1 before it was met */
+  PetscReal pivot, all, total; /* diagonal entry, sum of magnitudes, sum of entries */
+  PetscInt  at;                /* position of the diagonal entry, -1 until found */
 } PolderRowSurvey;
 
-/* The row's entry k, in column j */
+/* Adds entry k of the row, in column j */
 POLDER_LEVELROW void PolderRowLook(PetscInt i, PetscInt k, PetscInt j, PetscReal a, PolderRowSurvey *s)
 {
   if (j == i) {
@@ -37,7 +37,7 @@ POLDER_LEVELROW void PolderRowLook(PetscInt i, PetscInt k, PetscInt j, PetscReal
   s->all += a < 0 ? -a : a;
 }
 
-/* Sum of a row; *at: the place of its diagonal entry, -1 for none */
+/* Sum of a row; *at: the position of its diagonal entry, -1 for none */
 POLDER_LEVELROW PetscReal PolderRowTotal(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt *at)
 {
   PolderRowSurvey s = {0, 0, 0, -1};
@@ -47,7 +47,7 @@ POLDER_LEVELROW PetscReal PolderRowTotal(PetscInt i, const PetscInt ai[], const 
   return s.total;
 }
 
-/* zero: a row whose diagonal is zero is good */
+/* Can the diagonal entry be used? zero: a zero diagonal can */
 POLDER_LEVELROW PolderRowKind PolderPivotJudge(PetscReal pivot, PetscBool zero)
 {
   if (!(pivot <= PETSC_MAX_REAL && pivot >= -PETSC_MAX_REAL)) return POLDER_ROW_NOTFINITE;
@@ -61,7 +61,7 @@ POLDER_LEVELROW PolderRowKind PolderRowJudge(const PolderRowSurvey *s, PetscBool
   return s->at < 0 ? POLDER_ROW_NODIAGONAL : PolderPivotJudge(s->pivot, zero);
 }
 
-/* Of the diagonal or, l1 set, of the sum of magnitudes; 0 where the diagonal is zero */
+/* Inverse of the diagonal entry or, with l1, of the sum of magnitudes; 0 where the diagonal is zero */
 POLDER_LEVELROW PetscReal PolderRowInverse(const PolderRowSurvey *s, PetscBool l1)
 {
   return s->pivot > 0 ? 1 / (l1 ? s->all : s->pivot) : 0;

@@ -10,7 +10,8 @@
 #endif
 
 /*
-  Two steps of flexible CG with a cycle for a preconditioner (Notay, SIAM J. Sci. Comput. 22, 2000), the second when the first leaves more than the threshold of the residual:
+  Two steps of flexible CG with a cycle as preconditioner (Notay, SIAM J. Sci. Comput. 22, 2000). The second step is made when the first one leaves more
+  than the fraction `threshold` of the residual:
 
       v = A x,  rho = (x, v),  alpha = (x, b),  b <- b - (alpha / rho) v
       y = A w,  gamma = (w, v),  rho2 = (w, y) - gamma^2 / rho,  alpha2 = (w, b),   x <- (alpha / rho - gamma alpha2 / (rho rho2)) x + (alpha2 / rho2) w
@@ -21,7 +22,7 @@
 #define POLDER_KSUMS_SECOND 3
 #define POLDER_KSUMS        (POLDER_KSUMS_FIRST + POLDER_KSUMS_SECOND)
 
-/* Is the first step enough? Also when there is nothing to scale by: rho is zero, or not a number */
+/* Does the first step suffice? Also true when rho is zero or not a number, so that nothing can be scaled */
 POLDER_SCALAR PetscBool PolderKCycleDone(const PetscReal sum[], PetscReal threshold)
 {
   PetscReal step;
@@ -31,7 +32,7 @@ POLDER_SCALAR PetscBool PolderKCycleDone(const PetscReal sum[], PetscReal thresh
   return sum[2] - 2 * step * sum[3] + step * step * sum[4] <= threshold * threshold * sum[2] ? PETSC_TRUE : PETSC_FALSE;
 }
 
-/* alpha / rho, which b loses of v before the second step */
+/* alpha / rho: b loses this multiple of v before the second step */
 POLDER_SCALAR PetscReal PolderKCycleFirst(const PetscReal sum[], PetscReal threshold)
 {
   return PolderKCycleDone(sum, threshold) ? 0 : sum[1] / sum[0];
@@ -52,7 +53,10 @@ POLDER_SCALAR void PolderKCycleSecond(const PetscReal sum[], PetscReal threshold
   c[0] -= second[2] / sum[0] * c[1];
 }
 
-/* Where the power method begins: a hash in (-1/2, 1/2), since anything periodic is a few waves on a grid, perhaps none near the largest eigenvalue */
+/*
+  Start of the power method: a hash in (-1/2, 1/2). A periodic start vector would consist of a few waves on a grid, perhaps none of them near the largest
+  eigenvalue
+*/
 POLDER_SCALAR PetscReal PolderPowerStart(PetscInt i)
 {
   unsigned h = (unsigned)i * 0x9E3779B1u;

@@ -1,4 +1,4 @@
-/* Entries to other processes by the rows that have any: what the set-up of a level on a device looks at in them. */
+/* Off-process entries stored by the rows that have any: host kernels for the set-up of a level. */
 #include "outer.h"
 #include "pairrow.h"
 #include "outerrow.h"
@@ -34,7 +34,8 @@ void PolderPairsNextOutside_Host(PetscInt nc, const PetscInt ptr[], const PetscI
   }
 }
 
-void PolderOuterLevelRows_Host(const PolderOuterRows *O, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad)
+void PolderOuterLevelRows_Host(const PolderOuterRows *O, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1,
+                               PetscReal lone, PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad)
 {
   for (PetscInt k = 0; k < O->n; ++k) {
     const PetscInt        i    = O->row[k];

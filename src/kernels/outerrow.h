@@ -1,10 +1,10 @@
-/* What a row says with its entries to other processes; bodies that host and device share. */
+/* Row bodies for rows with off-process entries, which host and device share. */
 #pragma once
 
 #include "levelmatrix.h"
 #include "levelrow.h"
 
-/* Row k of those that have such entries, with these and those of the local block */
+/* Surveys row k of the rows with off-process entries: these and the entries of the local block */
 POLDER_LEVELROW PolderRowSurvey PolderOuterLook(const PolderOuterRows *O, PetscInt k, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[])
 {
   const PetscInt  i = O->row[k];
@@ -15,7 +15,7 @@ POLDER_LEVELROW PolderRowSurvey PolderOuterLook(const PolderOuterRows *O, PetscI
   return s;
 }
 
-/* The strongest of its couplings to other processes */
+/* The strongest off-process coupling of row k */
 POLDER_LEVELROW PetscReal PolderOuterStrongest(const PolderOuterRows *O, PetscInt k)
 {
   PetscReal strongest = 0;

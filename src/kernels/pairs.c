@@ -1,4 +1,4 @@
-/* Pairwise aggregation: pairs of strongly coupled rows, found in rounds over all rows or one after another, and the numbers of the aggregates. */
+/* Pairwise aggregation: pairs of strongly coupled rows, found in parallel rounds or one after another, and the numbering of the aggregates. */
 #include "pairs.h"
 
 void PolderPairsOutside_Host(PetscInt n, const PetscInt bi[], const PetscScalar ba[], PetscReal outside[])
@@ -9,7 +9,8 @@ void PolderPairsOutside_Host(PetscInt n, const PetscInt bi[], const PetscScalar 
   }
 }
 
-void PolderPairsPropose_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[])
+void PolderPairsPropose_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[],
+                             const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[])
 {
   for (PetscInt k = 0; k < n; ++k) {
     const PetscInt i = row ? row[k] : k;
@@ -43,7 +44,8 @@ void PolderPairsDirections_Host(PetscInt m, const PolderPairRule *rule, const Pe
   }
 }
 
-void PolderPairsAlign_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[])
+void PolderPairsAlign_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt count[3],
+                           const PetscInt mate[], PetscInt next[])
 {
   const int direction = PolderPairMostWanted(count);
 
@@ -62,7 +64,8 @@ void PolderPairsPlaces_Host(PetscInt m, PetscInt shift, const PetscInt ai[], con
   }
 }
 
-void PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3], const PetscInt64 place[], PetscInt64 next[])
+void PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3],
+                                const PetscInt64 place[], PetscInt64 next[])
 {
   const int direction = PolderPairMostWanted(count);
 
@@ -71,7 +74,8 @@ void PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[], const PetscIn
   }
 }
 
-void PolderPairsJoin_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[])
+void PolderPairsJoin_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[],
+                          const PolderPairRule *rule, const PetscInt mate[], PetscInt join[])
 {
   for (PetscInt i = 0; i < m; ++i) join[i] = mate[i] == i ? PolderPairJoin(i, ai, aj, aa, sum, diag, rule, mate) : i;
 }
@@ -103,7 +107,10 @@ void PolderPairsCompose_Host(PetscInt m, PetscInt n, const PetscInt next[], Pets
   for (PetscInt i = 0; i < m; ++i) agg[i] = agg[i] < n ? next[agg[i]] : nc;
 }
 
-/* Lists of the free rows by their count of free strong neighbours, smallest row first within a count as long as counts only fall */
+/*
+  Doubly linked lists of the free rows by their number of free strong neighbours; within a list the smallest row comes first, as long as the numbers only
+  decrease
+*/
 static inline void PairsUnlink(PetscInt i, PetscInt c, PetscInt head[], PetscInt before[], PetscInt after[])
 {
   if (before[i] >= 0) after[before[i]] = after[i];
@@ -129,7 +136,8 @@ static inline PetscReal PairsStrongest(PetscInt i, const PetscInt ai[], const Pe
   return strongest;
 }
 
-void PolderPairsGreedy_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, PetscInt most, PetscInt mate[], PetscInt work[])
+void PolderPairsGreedy_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[],
+                            const PolderPairRule *rule, PetscInt most, PetscInt mate[], PetscInt work[])
 {
   PetscInt *count = work, *before = work + m, *after = work + 2 * m, *head = work + 3 * m, lowest = 0;
 

@@ -6,11 +6,12 @@ void PolderRRBClearMissing_Host(const PolderRRBGrid *g, PetscScalar z[])
   PetscScalar *b1 = z + RRB_B1 * g->size + g->origin, *b2 = z + RRB_B2 * g->size + g->origin, *r2 = z + RRB_R2 * g->size + g->origin;
   const size_t top = (size_t)g->pitch * (size_t)(g->ny / 2);
 
-  for (PetscInt v = 0; v < g->hy && g->nx % 2; ++v) b1[(size_t)v * (size_t)g->pitch + (size_t)(g->nx / 2)] = r2[(size_t)v * (size_t)g->pitch + (size_t)(g->nx / 2)] = 0;
+  for (PetscInt v = 0; v < g->hy && g->nx % 2; ++v)
+    b1[(size_t)v * (size_t)g->pitch + (size_t)(g->nx / 2)] = r2[(size_t)v * (size_t)g->pitch + (size_t)(g->nx / 2)] = 0;
   for (PetscInt u = 0; u < g->hx && g->ny % 2; ++u) b2[top + (size_t)u] = r2[top + (size_t)u] = 0;
 }
 
-/* Rows 2v and 2v+1 of a vector in natural order, ld apart, into row v of the quarters */
+/* Loads rows 2v and 2v+1 of a vector in natural order, ld apart, into row v of the quarters */
 static inline void PolderRRBLoad(const PolderRRBGrid *g, const PetscScalar *restrict r, PetscInt ld, PetscScalar *z, PetscInt v)
 {
   for (PetscInt q = 0; q < 2 && 2 * v + q < g->ny; ++q) {
@@ -51,7 +52,7 @@ void PolderRRBLoadBorder_Host(const PolderRRBGrid *g, const PetscScalar r[], Pet
   }
 }
 
-/* The way back of row 2v (f = RRB_R1) or 2v+1 (f = RRB_B2) */
+/* Stores row 2v (f = RRB_R1) or 2v+1 (f = RRB_B2) of a vector in natural order */
 static inline void PolderRRBStore(const PolderRRBGrid *g, int f, const PetscScalar *z, PetscInt v, PetscScalar *restrict x, PetscInt ld)
 {
   const PetscInt y              = 2 * v + (f == RRB_B2);

@@ -11,17 +11,20 @@ static inline void RRB_NAME(PolderRRBForwardR1Row)(const PolderRRBGrid *g, const
   const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P;
 
 #pragma GCC ivdep
-  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) Z(RRB_R1, p) -= C(RRB_B1W, p) * Z(RRB_B1, p) + C(RRB_B1E, p - 1) * Z(RRB_B1, p - 1) + C(RRB_B2S, p) * Z(RRB_B2, p) + C(RRB_B2N, p - P) * Z(RRB_B2, p - P);
+  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p)
+    Z(RRB_R1, p) -= C(RRB_B1W, p) * Z(RRB_B1, p) + C(RRB_B1E, p - 1) * Z(RRB_B1, p - 1) + C(RRB_B2S, p) * Z(RRB_B2, p) + C(RRB_B2N, p - P) * Z(RRB_B2, p - P);
 }
 
-/* What r2 takes from r1 */
+/* Updates r2 from r1 */
 static inline void RRB_NAME(PolderRRBForwardRedRow)(const PolderRRBGrid *g, const RRB_VALUE *c, PetscScalar *z, PetscInt v)
 {
   const size_t    s = g->size;
   const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P;
 
 #pragma GCC ivdep
-  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) Z(RRB_R2, p) -= C(RRB_R1NE, p) * Z(RRB_R1, p) + C(RRB_R1SE, p + P) * Z(RRB_R1, p + P) + C(RRB_R1SW, p + P + 1) * Z(RRB_R1, p + P + 1) + C(RRB_R1NW, p + 1) * Z(RRB_R1, p + 1);
+  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p)
+    Z(RRB_R2, p) -= C(RRB_R1NE, p) * Z(RRB_R1, p) + C(RRB_R1SE, p + P) * Z(RRB_R1, p + P) + C(RRB_R1SW, p + P + 1) * Z(RRB_R1, p + P + 1) +
+                    C(RRB_R1NW, p + 1) * Z(RRB_R1, p + 1);
 }
 
 static inline void RRB_NAME(PolderRRBForwardR2Row)(const PolderRRBGrid *g, const RRB_VALUE *c, PetscBool half, PetscScalar *z, PetscInt v)
@@ -30,7 +33,8 @@ static inline void RRB_NAME(PolderRRBForwardR2Row)(const PolderRRBGrid *g, const
   const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P;
 
 #pragma GCC ivdep
-  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) Z(RRB_R2, p) -= C(RRB_B1N, p) * Z(RRB_B1, p) + C(RRB_B1S, p + P) * Z(RRB_B1, p + P) + C(RRB_B2E, p) * Z(RRB_B2, p) + C(RRB_B2W, p + 1) * Z(RRB_B2, p + 1);
+  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p)
+    Z(RRB_R2, p) -= C(RRB_B1N, p) * Z(RRB_B1, p) + C(RRB_B1S, p + P) * Z(RRB_B1, p + P) + C(RRB_B2E, p) * Z(RRB_B2, p) + C(RRB_B2W, p + 1) * Z(RRB_B2, p + 1);
   if (!half) RRB_NAME(PolderRRBForwardRedRow)(g, c, z, v);
 }
 
@@ -40,7 +44,9 @@ static inline void RRB_NAME(PolderRRBBackwardR1Row)(const PolderRRBGrid *g, cons
   const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P;
 
 #pragma GCC ivdep
-  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) Z(RRB_R1, p) = Z(RRB_R1, p) * C(RRB_R1D, p) - (C(RRB_R1NE, p) * Z(RRB_R2, p) + C(RRB_R1SE, p) * Z(RRB_R2, p - P) + C(RRB_R1SW, p) * Z(RRB_R2, p - P - 1) + C(RRB_R1NW, p) * Z(RRB_R2, p - 1));
+  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p)
+    Z(RRB_R1, p) = Z(RRB_R1, p) * C(RRB_R1D, p) - (C(RRB_R1NE, p) * Z(RRB_R2, p) + C(RRB_R1SE, p) * Z(RRB_R2, p - P) + C(RRB_R1SW, p) * Z(RRB_R2, p - P - 1) +
+                                                   C(RRB_R1NW, p) * Z(RRB_R2, p - 1));
 }
 
 static inline void RRB_NAME(PolderRRBBackwardB1Row)(const PolderRRBGrid *g, const RRB_VALUE *c, PetscScalar *z, PetscInt v)
@@ -49,7 +55,9 @@ static inline void RRB_NAME(PolderRRBBackwardB1Row)(const PolderRRBGrid *g, cons
   const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P;
 
 #pragma GCC ivdep
-  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) Z(RRB_B1, p) = Z(RRB_B1, p) * C(RRB_B1D, p) - (C(RRB_B1N, p) * Z(RRB_R2, p) + C(RRB_B1S, p) * Z(RRB_R2, p - P) + C(RRB_B1E, p) * Z(RRB_R1, p + 1) + C(RRB_B1W, p) * Z(RRB_R1, p));
+  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p)
+    Z(RRB_B1, p) = Z(RRB_B1, p) * C(RRB_B1D, p) -
+                   (C(RRB_B1N, p) * Z(RRB_R2, p) + C(RRB_B1S, p) * Z(RRB_R2, p - P) + C(RRB_B1E, p) * Z(RRB_R1, p + 1) + C(RRB_B1W, p) * Z(RRB_R1, p));
 }
 
 static inline void RRB_NAME(PolderRRBBackwardB2Row)(const PolderRRBGrid *g, const RRB_VALUE *c, PetscScalar *z, PetscInt v)
@@ -58,7 +66,9 @@ static inline void RRB_NAME(PolderRRBBackwardB2Row)(const PolderRRBGrid *g, cons
   const ptrdiff_t P = g->pitch, p0 = (ptrdiff_t)v * P;
 
 #pragma GCC ivdep
-  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p) Z(RRB_B2, p) = Z(RRB_B2, p) * C(RRB_B2D, p) - (C(RRB_B2N, p) * Z(RRB_R1, p + P) + C(RRB_B2S, p) * Z(RRB_R1, p) + C(RRB_B2E, p) * Z(RRB_R2, p) + C(RRB_B2W, p) * Z(RRB_R2, p - 1));
+  for (ptrdiff_t p = p0; p < p0 + g->hx; ++p)
+    Z(RRB_B2, p) = Z(RRB_B2, p) * C(RRB_B2D, p) -
+                   (C(RRB_B2N, p) * Z(RRB_R1, p + P) + C(RRB_B2S, p) * Z(RRB_R1, p) + C(RRB_B2E, p) * Z(RRB_R2, p) + C(RRB_B2W, p) * Z(RRB_R2, p - 1));
 }
 
 void RRB_NAME(PolderRRBForward)(const PolderRRBGrid *g, PetscBool half, const RRB_VALUE c[], const PetscScalar r[], PetscInt ld, PetscScalar z[])

@@ -3,7 +3,7 @@
 #include "vec.h"
 #include "rrbreduced.h"
 
-/* Column u of n for which body(u) is to be had: the first and those from `last` on need care about columns that do not exist, so that the others are a plain loop */
+/* Loop over the columns u < n: the first one and those from `last` on have neighbours that may not exist (edge), the others are a plain loop (middle) */
 #define COLUMNS(n, last, edge, middle) \
   do { \
     for (PetscInt u = 0; u < PetscMin(1, n); ++u) edge; \
@@ -35,7 +35,8 @@ static inline void PolderRRBReducedRow1(const PolderRRBGrid *g, const PetscScala
   const PolderRRBRows r = PolderRRBGetRows(g, x, v);
 
   y += (size_t)v * (size_t)hx;
-  COLUMNS(hx, last, y[u] = PolderRRBReducedR1(s, P, a, p + u, r, u, PolderRRBWest(u), PolderRRBEast(u, hx), PolderRRBSame(u, h2), PolderRRBWest(u)), y[u] = PolderRRBReducedR1(s, P, a, p + u, r, u, u - 1, u + 1, u, u - 1));
+  COLUMNS(hx, last, y[u] = PolderRRBReducedR1(s, P, a, p + u, r, u, PolderRRBWest(u), PolderRRBEast(u, hx), PolderRRBSame(u, h2), PolderRRBWest(u)),
+          y[u] = PolderRRBReducedR1(s, P, a, p + u, r, u, u - 1, u + 1, u, u - 1));
 }
 
 static inline void PolderRRBReducedRow2(const PolderRRBGrid *g, const PetscScalar *a, const PetscScalar *x, PetscScalar *y, PetscInt v)
@@ -46,7 +47,8 @@ static inline void PolderRRBReducedRow2(const PolderRRBGrid *g, const PetscScala
   const PolderRRBRows r = PolderRRBGetRows(g, x, v);
 
   y += (size_t)hx * (size_t)g->hy + (size_t)v * (size_t)h2;
-  COLUMNS(h2, h2 - 1, y[u] = PolderRRBReducedR2(s, P, a, p + u, r, u, PolderRRBWest(u), PolderRRBEast(u, h2), PolderRRBEast(u, hx)), y[u] = PolderRRBReducedR2(s, P, a, p + u, r, u, u - 1, u + 1, u + 1));
+  COLUMNS(h2, h2 - 1, y[u] = PolderRRBReducedR2(s, P, a, p + u, r, u, PolderRRBWest(u), PolderRRBEast(u, h2), PolderRRBEast(u, hx)),
+          y[u] = PolderRRBReducedR2(s, P, a, p + u, r, u, u - 1, u + 1, u + 1));
 }
 
 void PolderRRBReducedMult_Host(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot)
@@ -56,7 +58,7 @@ void PolderRRBReducedMult_Host(const PolderRRBGrid *g, const PetscScalar a[], co
   PetscReal      sum = 0;
 
   a += g->origin;
-  for (PetscInt v = 0; v <= g->hy; ++v) { /* r2 one row behind, so that the couplings of r1 to it are read once */
+  for (PetscInt v = 0; v <= g->hy; ++v) { /* r2 lags by one row, so that the couplings of r1 to it are read once */
     if (v < g->hy) {
       PolderRRBReducedRow1(g, a, x, y, v);
       if (dot) sum += PolderDot_Host(hx, x + (size_t)v * (size_t)hx, y + (size_t)v * (size_t)hx);
@@ -104,9 +106,11 @@ void PolderRRBReduce_Host(const PolderRRBGrid *g, const PetscScalar c[], const P
     const ptrdiff_t      P = g->pitch, p = (ptrdiff_t)v * P;
     const PolderRRBLines l = PolderRRBGetLines(g, b, ld, v);
 
-    COLUMNS(hx, hx - 1, r[u] = PolderRRBReduceR1(s, P, c, p + u, l, 2 * u, PolderRRBWest(2 * u), PolderRRBEast(2 * u, nx)), r[u] = PolderRRBReduceR1(s, P, c, p + u, l, 2 * u, 2 * u - 1, 2 * u + 1));
+    COLUMNS(hx, hx - 1, r[u] = PolderRRBReduceR1(s, P, c, p + u, l, 2 * u, PolderRRBWest(2 * u), PolderRRBEast(2 * u, nx)),
+            r[u] = PolderRRBReduceR1(s, P, c, p + u, l, 2 * u, 2 * u - 1, 2 * u + 1));
     if (2 * v + 1 == g->ny) break;
-    COLUMNS(h2, h2 - 1, r2[u] = PolderRRBReduceR2(s, P, c, p + u, l, 2 * u + 1, 2 * u, PolderRRBEast(2 * u + 1, nx)), r2[u] = PolderRRBReduceR2(s, P, c, p + u, l, 2 * u + 1, 2 * u, 2 * u + 2));
+    COLUMNS(h2, h2 - 1, r2[u] = PolderRRBReduceR2(s, P, c, p + u, l, 2 * u + 1, 2 * u, PolderRRBEast(2 * u + 1, nx)),
+            r2[u] = PolderRRBReduceR2(s, P, c, p + u, l, 2 * u + 1, 2 * u, 2 * u + 2));
     r2 += h2;
   }
 }

@@ -1,7 +1,7 @@
 /*
   Node bodies of the first Schur complement S = D_r - S_rb D_b^-1 S_br of a 5-point matrix, which host and device share.
 
-  Its vectors hold the red nodes of a grid (rrbrow.h) and nothing else: r1, hx by hy, row by row, then r2, nx/2 by ny/2. S is kept explicitly, 9 points of which
+  Its vectors hold only the red nodes of a grid (rrbrow.h): r1, hx by hy, row by row, then r2, nx/2 by ny/2. S is kept explicitly, 9 points of which
   the symmetric half is stored, 10 values for a node of r1 and one of r2: a product moves 14 words for the two. Without it, C, W and S of the matrix for r1,
   b1, b2 and r2 would be 12 values and thus 16 words, with the values of black nodes computed on the way.
 */
@@ -9,7 +9,7 @@
 
 #include "rrbrow.h"
 
-/* Arrays of S, each with the border of the grid's: diagonal and couplings of r1 to r1 (E, N) and r2 (the others), the same of r2 to r2 */
+/* Arrays of S, with borders like the arrays of the grid: diagonal and couplings of r1 to r1 (E, N) and to r2 (the others), then those of r2 to r2 */
 enum {
   RRB_S1D,
   RRB_S1E,
@@ -24,11 +24,11 @@ enum {
   RRB_NREDUCED
 };
 
-/* S from the arrays of the grid once the black nodes are eliminated and nothing is lumped */
+/* Computes S from the arrays of the grid after the elimination of the black nodes without lumping */
 POLDER_NODE void PolderRRBReducedFill(size_t s, ptrdiff_t P, const PetscScalar *c, const PetscScalar *x, ptrdiff_t p, PetscScalar *a)
 {
   PetscScalar *const r1[RRB_NROW] = {a + RRB_S1D * s, a + RRB_S1E * s, a + RRB_S1N * s, a + RRB_S1NE * s, a + RRB_S1SE * s};
-  PetscScalar        other[2]; /* the couplings of r2 to r1, which r1 keeps */
+  PetscScalar        other[2]; /* the couplings of r2 to r1, which are stored with r1 */
   PetscScalar *const r2[RRB_NROW] = {a + RRB_S2D * s + p, a + RRB_S2E * s + p, a + RRB_S2N * s + p, other, other + 1};
 
   PolderRRBSkewR1(s, c, p, r1, (PetscInt)p);
@@ -37,7 +37,7 @@ POLDER_NODE void PolderRRBReducedFill(size_t s, ptrdiff_t P, const PetscScalar *
   a[RRB_S1NW * s + (size_t)p] = c[RRB_R1NW * s + (size_t)p];
 }
 
-/* Rows v - 1, v, v + 1 of r1 and r2. Instead of a row that the grid lacks one that there is: the couplings to it are zero */
+/* Rows v - 1, v, v + 1 of r1 and r2. A missing row is replaced by an existing one: the couplings to it are zero */
 typedef struct {
   const PetscScalar *s1, *c1, *n1, *s2, *c2, *n2;
 } PolderRRBRows;
@@ -56,7 +56,7 @@ POLDER_NODE PolderRRBRows PolderRRBGetRows(const PolderRRBGrid *g, const PetscSc
   r.s1 = PolderRRBRowOf(x, south, hy, hx);
   r.c1 = PolderRRBRowOf(x, v, hy, hx);
   r.n1 = PolderRRBRowOf(x, v + 1, hy, hx);
-  r.s2 = r.c2 = r.n2 = x; /* a line has no r2 */
+  r.s2 = r.c2 = r.n2 = x; /* the line has no r2 */
   if (h2 == 0 || k2 == 0) return r;
   r.s2 = PolderRRBRowOf(x2, south, k2, h2);
   r.c2 = PolderRRBRowOf(x2, v, k2, h2);
@@ -64,7 +64,7 @@ POLDER_NODE PolderRRBRows PolderRRBGetRows(const PolderRRBGrid *g, const PetscSc
   return r;
 }
 
-/* The same of a vector with a border, which holds what neighbours have: two arrays of hy + 2 rows of hx + 2 values */
+/* The same rows of a vector with a border, which holds the values of neighbour processes: two arrays of hy + 2 rows of hx + 2 values */
 POLDER_NODE PolderRRBRows PolderRRBBorderRows(const PolderRRBGrid *g, const PetscScalar *x, PetscInt v)
 {
   const size_t  ld = (size_t)g->hx + 2;
@@ -79,7 +79,7 @@ POLDER_NODE PolderRRBRows PolderRRBBorderRows(const PolderRRBGrid *g, const Pets
   return r;
 }
 
-/* Columns u - 1 and u + 1, or others that exist, among n; column u among n that may be one too few */
+/* Columns u - 1 and u + 1, replaced by an existing one where missing; column u of n that may be one beyond the end */
 POLDER_NODE PetscInt PolderRRBWest(PetscInt u)
 {
   return u > 0 ? u - 1 : 0;
@@ -99,18 +99,22 @@ POLDER_NODE PetscInt PolderRRBSame(PetscInt u, PetscInt n)
 #define C(f, q) c[(size_t)(f)*s + (size_t)(q)]
 
 /* Rows of S x; columns of r1: u, w, e; of r2: u2, w2 */
-POLDER_NODE PetscScalar PolderRRBReducedR1(size_t s, ptrdiff_t P, const PetscScalar *a, ptrdiff_t p, PolderRRBRows x, PetscInt u, PetscInt w, PetscInt e, PetscInt u2, PetscInt w2)
+POLDER_NODE PetscScalar PolderRRBReducedR1(size_t s, ptrdiff_t P, const PetscScalar *a, ptrdiff_t p, PolderRRBRows x, PetscInt u, PetscInt w, PetscInt e,
+                                           PetscInt u2, PetscInt w2)
 {
-  return A(RRB_S1D, p) * x.c1[u] + (A(RRB_S1E, p) * x.c1[e] + A(RRB_S1E, p - 1) * x.c1[w] + A(RRB_S1N, p) * x.n1[u] + A(RRB_S1N, p - P) * x.s1[u]) + (A(RRB_S1NE, p) * x.c2[u2] + A(RRB_S1SE, p) * x.s2[u2] + A(RRB_S1SW, p) * x.s2[w2] + A(RRB_S1NW, p) * x.c2[w2]);
+  return A(RRB_S1D, p) * x.c1[u] + (A(RRB_S1E, p) * x.c1[e] + A(RRB_S1E, p - 1) * x.c1[w] + A(RRB_S1N, p) * x.n1[u] + A(RRB_S1N, p - P) * x.s1[u]) +
+         (A(RRB_S1NE, p) * x.c2[u2] + A(RRB_S1SE, p) * x.s2[u2] + A(RRB_S1SW, p) * x.s2[w2] + A(RRB_S1NW, p) * x.c2[w2]);
 }
 
 /* columns of r2: u, w, e; of r1: u, e1 */
-POLDER_NODE PetscScalar PolderRRBReducedR2(size_t s, ptrdiff_t P, const PetscScalar *a, ptrdiff_t p, PolderRRBRows x, PetscInt u, PetscInt w, PetscInt e, PetscInt e1)
+POLDER_NODE PetscScalar PolderRRBReducedR2(size_t s, ptrdiff_t P, const PetscScalar *a, ptrdiff_t p, PolderRRBRows x, PetscInt u, PetscInt w, PetscInt e,
+                                           PetscInt e1)
 {
-  return A(RRB_S2D, p) * x.c2[u] + (A(RRB_S2E, p) * x.c2[e] + A(RRB_S2E, p - 1) * x.c2[w] + A(RRB_S2N, p) * x.n2[u] + A(RRB_S2N, p - P) * x.s2[u]) + (A(RRB_S1NE, p) * x.c1[u] + A(RRB_S1SE, p + P) * x.n1[u] + A(RRB_S1SW, p + P + 1) * x.n1[e1] + A(RRB_S1NW, p + 1) * x.c1[e1]);
+  return A(RRB_S2D, p) * x.c2[u] + (A(RRB_S2E, p) * x.c2[e] + A(RRB_S2E, p - 1) * x.c2[w] + A(RRB_S2N, p) * x.n2[u] + A(RRB_S2N, p - P) * x.s2[u]) +
+         (A(RRB_S1NE, p) * x.c1[u] + A(RRB_S1SE, p + P) * x.n1[u] + A(RRB_S1SW, p + P + 1) * x.n1[e1] + A(RRB_S1NW, p + 1) * x.c1[e1]);
 }
 
-/* Rows 2v - 1 .. 2v + 2 of a vector in natural order, with the same licence */
+/* Rows 2v - 1 .. 2v + 2 of a vector in natural order, missing rows replaced likewise */
 typedef struct {
   const PetscScalar *s, *c, *n, *nn;
 } PolderRRBLines;
@@ -127,7 +131,7 @@ POLDER_NODE PolderRRBLines PolderRRBGetLines(const PolderRRBGrid *g, const Petsc
   return l;
 }
 
-/* b_r - S_rb D_b^-1 b_b with the couplings divided by the pivots; x = 2u (r1) or 2u + 1 (r2) is the column of the node, w and e those beside it */
+/* b_r - S_rb D_b^-1 b_b with the couplings divided by the pivots; x = 2u (r1) or 2u + 1 (r2) is the column of the node, w and e its neighbours */
 POLDER_NODE PetscScalar PolderRRBReduceR1(size_t s, ptrdiff_t P, const PetscScalar *c, ptrdiff_t p, PolderRRBLines b, PetscInt x, PetscInt w, PetscInt e)
 {
   return b.c[x] - (C(RRB_B1W, p) * b.c[e] + C(RRB_B1E, p - 1) * b.c[w] + C(RRB_B2S, p) * b.n[x] + C(RRB_B2N, p - P) * b.s[x]);
@@ -138,7 +142,7 @@ POLDER_NODE PetscScalar PolderRRBReduceR2(size_t s, ptrdiff_t P, const PetscScal
   return b.n[x] - (C(RRB_B1N, p) * b.c[x] + C(RRB_B1S, p + P) * b.nn[x] + C(RRB_B2E, p) * b.n[w] + C(RRB_B2W, p + 1) * b.n[e]);
 }
 
-/* Black values D_b^-1 (b_b - S_br x_r); columns as for the rows of S x, b the value there */
+/* Black values D_b^-1 (b_b - S_br x_r); columns as for the rows of S x; b: the right-hand side of the node */
 POLDER_NODE PetscScalar PolderRRBExpandB1(size_t s, const PetscScalar *c, ptrdiff_t p, PolderRRBRows x, PetscScalar b, PetscInt u, PetscInt e1)
 {
   return C(RRB_B1D, p) * b - (C(RRB_B1N, p) * x.c2[u] + C(RRB_B1S, p) * x.s2[u] + C(RRB_B1E, p) * x.c1[e1] + C(RRB_B1W, p) * x.c1[u]);

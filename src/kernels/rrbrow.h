@@ -1,9 +1,9 @@
 /*
-  Node bodies of the repeated red-black factorisation (docs/methods.md) that host and device share.
-
-  A grid of nx by ny nodes is kept in quarters: node (2u, 2v) is r1(u, v), (2u+1, 2v) is b1(u, v), (2u, 2v+1) is b2(u, v) and (2u+1, 2v+1) is
-  r2(u, v), which is node (u, v) of the next grid. All arrays of a grid have the same shape: rows of pitch values, a border of zeros around, which also
-  stands for the nodes that a grid of odd size lacks. Arrays are addressed from node (0, 0); array f begins at f * size; p = v * pitch + u.
+  Node bodies of the repeated red-black factorisation (docs/methods.md), which host and device share.
+  A grid of nx by ny nodes is stored in quarters: node (2u, 2v) is r1(u, v), (2u+1, 2v) is b1(u, v), (2u, 2v+1) is b2(u, v) and (2u+1, 2v+1) is r2(u, v),
+  which is node (u, v) of the next grid. All arrays of a grid have the same shape: rows of pitch values, surrounded by a border of zeros, which also replaces
+  the nodes that a grid of odd size lacks. Index 0 of an array is node (0, 0); array f begins at f * size; p = v * pitch + u.
+  The rest is the system that remains after the last elimination.
 */
 #pragma once
 
@@ -20,13 +20,15 @@
 
 typedef struct {
   PetscInt nx, ny; /* nodes */
-  PetscInt hx, hy; /* nodes of r1, the largest quarter */
+  PetscInt hx, hy; /* size of r1, the largest quarter */
   PetscInt pitch;
-  size_t   size;   /* values of one array with its border */
-  size_t   origin; /* place of node (0, 0) */
+  size_t   size;   /* number of values of one array with its border */
+  size_t   origin; /* position of node (0, 0) */
 } PolderRRBGrid;
 
-/* Coefficients of a grid. Each coupling is stored at the end that is eliminated first, named after the direction of the other end; D: pivot, or its inverse */
+/*
+  Coefficients of a grid. Each coupling is stored at its end that is eliminated first and named after the direction of the other end; D: pivot, or its inverse
+*/
 enum {
   RRB_B1N,
   RRB_B1E,
@@ -46,7 +48,7 @@ enum {
   RRB_NCOEF
 };
 
-/* What the factorisation needs besides: diagonal of r2; diagonal couplings of b1, to b2 */
+/* Work arrays of the factorisation: diagonal of r2; couplings of b1 to b2 in the diagonal directions */
 enum {
   RRB_R2D,
   RRB_X1NE,
@@ -65,7 +67,7 @@ enum {
   RRB_NVEC
 };
 
-/* A row of a symmetric 9-point matrix in natural order: couplings of each node to itself and to four neighbours */
+/* A row of a symmetric 9-point matrix in natural order: the diagonal entry of each node and the couplings to four neighbours */
 enum {
   RRB_C,
   RRB_E,
@@ -75,7 +77,7 @@ enum {
   RRB_NROW
 };
 
-/* Entries of a node by direction, W to E within S to N: (dy + 1) * 3 + dx + 1 */
+/* Entries of a row by direction, W to E within S to N: (dy + 1) * 3 + dx + 1 */
 enum {
   RRB_TO_SW,
   RRB_TO_S,
@@ -88,7 +90,7 @@ enum {
   RRB_TO_NE
 };
 
-/* The direction from node i of the line that begins with node `line` to node j, both in natural order; -1: they are no neighbours */
+/* The direction from node i of the line that begins with node `line` to node j, both in natural order; -1: j is not a neighbour */
 POLDER_NODE int PolderRRBDirection(PetscInt nx, PetscInt line, PetscInt i, PetscInt j)
 {
   const int      up = j >= line + nx, down = j < line;
@@ -103,15 +105,15 @@ POLDER_NODE PetscReal PolderRRBAbs(PetscScalar a)
   return a < 0 ? -a : a;
 }
 
-/* Do two entries that should be the same differ by more than rounding? d: the diagonal entry of the row of one of them */
+/* Do two entries that should be equal differ by more than rounding? d: the diagonal entry of the row of one of them */
 POLDER_NODE PetscBool PolderRRBDiffers(PetscScalar a, PetscScalar b, PetscScalar d)
 {
   return (PetscBool)(PolderRRBAbs(a - b) > 1e-10 * PetscMax(PolderRRBAbs(a), PolderRRBAbs(b)) + 1e-14 * PolderRRBAbs(d));
 }
 
 /*
-  c - s, c when only rounding is left of it: a node that loses its last neighbour. M would be singular there: as A is when the node stands for a part of the
-  grid without other ties, but also when couplings that went to the diagonals were such ties
+  c - s; returns c when only rounding would be left, as for a node that loses its last neighbour. M would be singular there. A is singular as well if the node
+  represents a part of the grid without other couplings, but not if lumping has removed these couplings.
 */
 POLDER_NODE PetscScalar PolderRRBLess(PetscScalar c, PetscScalar s)
 {
@@ -120,7 +122,7 @@ POLDER_NODE PetscScalar PolderRRBLess(PetscScalar c, PetscScalar s)
   return PolderRRBAbs(d) <= 1e-12 * c ? c : d;
 }
 
-/* Rows of a symmetric matrix on a grid: a[f][y ld + x] is coupling f of node (x, y); NULL: all are zero. Couplings that leave the grid are not read */
+/* Rows of a symmetric matrix on a grid: a[f][y ld + x] is coupling f of node (x, y); NULL: zero. Couplings that leave the grid are not read */
 typedef struct {
   PetscInt           ld;
   const PetscScalar *a[RRB_NROW];
@@ -131,26 +133,29 @@ POLDER_NODE PetscScalar PolderRRBEntry(const PolderRRBGrid *g, const PolderRRBEn
 {
   const PetscInt tox = x + (f != RRB_C && f != RRB_N), toy = y + (f == RRB_N || f == RRB_NE) - (f == RRB_SE);
 
-  return rows->a[f] && x >= 0 && y >= 0 && x < g->nx && y < g->ny && tox < g->nx && toy >= 0 && toy < g->ny ? rows->a[f][(size_t)y * (size_t)rows->ld + (size_t)x] : 0;
+  return rows->a[f] && x >= 0 && y >= 0 && x < g->nx && y < g->ny && tox < g->nx && toy >= 0 && toy < g->ny
+         ? rows->a[f][(size_t)y * (size_t)rows->ld + (size_t)x]
+         : 0;
 }
 
-/* What is seen in a set-up on a device: bits */
+/* Bits that report findings of a set-up on the device */
 enum {
-  RRB_SEEN_BAD        = 1,  /* a row that cannot be used */
+  RRB_SEEN_BAD        = 1,  /* an unusable row */
   RRB_SEEN_NINE       = 2,  /* a diagonal coupling */
   RRB_SEEN_COUPLED    = 4,  /* a coupling */
   RRB_SEEN_UNBALANCED = 8,  /* a row with couplings that does not add up to zero */
   RRB_SEEN_PIVOT      = 16, /* a pivot that is not positive */
-  RRB_SEEN_RANGE      = 32  /* a value that single precision does not hold */
+  RRB_SEEN_RANGE      = 32  /* a value outside the range of single precision */
 };
 
-/* The same of a row with diagonal entry c, sum of all entries, and sum of the sizes of the others */
+/* These bits for a row with diagonal entry c, the sum of all its entries, and the sum of the magnitudes of the others */
 POLDER_NODE int PolderRRBLook(PetscScalar c, PetscReal sum, PetscReal size)
 {
-  return (c > 0 && PolderRRBAbs(sum) + size <= PETSC_MAX_REAL ? 0 : RRB_SEEN_BAD) | (size > 0 ? RRB_SEEN_COUPLED : 0) | (size > 0 && PolderRRBAbs(sum) > 1e-10 * c ? RRB_SEEN_UNBALANCED : 0);
+  return (c > 0 && PolderRRBAbs(sum) + size <= PETSC_MAX_REAL ? 0 : RRB_SEEN_BAD) | (size > 0 ? RRB_SEEN_COUPLED : 0) |
+         (size > 0 && PolderRRBAbs(sum) > 1e-10 * c ? RRB_SEEN_UNBALANCED : 0);
 }
 
-/* Number of node (x, y) among the unknowns of the rest: all nodes, or, skew, the red ones, r1, then r2; -1: it is none */
+/* Number of node (x, y) among the unknowns of the rest: all nodes or, with skew, the red ones (r1, then r2); -1: not an unknown */
 POLDER_NODE PetscInt PolderRRBUnknown(PetscInt nx, PetscInt ny, PetscBool skew, PetscInt x, PetscInt y)
 {
   const PetscInt hx = (nx + 1) / 2, hy = (ny + 1) / 2;
@@ -159,18 +164,25 @@ POLDER_NODE PetscInt PolderRRBUnknown(PetscInt nx, PetscInt ny, PetscBool skew, 
   return !skew ? y * nx + x : y % 2 ? hx * hy + y / 2 * (nx / 2) + x / 2 : y / 2 * hx + x / 2;
 }
 
-/* The node that coupling f of node (x, y) of the rest leads to, in the same numbers */
+/* The unknown that coupling f of node (x, y) of the rest leads to */
 POLDER_NODE PetscInt PolderRRBUnknownAt(PetscInt nx, PetscInt ny, PetscBool skew, int f, PetscInt x, PetscInt y)
 {
   const PetscInt far = skew ? 2 : 1;
 
-  return PolderRRBUnknown(nx, ny, skew, x + (f == RRB_C || f == RRB_N ? 0 : f == RRB_E ? far : 1), y + (f == RRB_C || f == RRB_E ? 0 : f == RRB_N ? far : f == RRB_NE ? 1 : -1));
+  return PolderRRBUnknown(nx, ny, skew,
+                          x + (f == RRB_C || f == RRB_N ? 0
+                               : f == RRB_E             ? far
+                                                        : 1),
+                          y + (f == RRB_C || f == RRB_E ? 0
+                               : f == RRB_N             ? far
+                               : f == RRB_NE            ? 1
+                                                        : -1));
 }
 
 #define C(f, q) c[(size_t)(f)*s + (size_t)(q)]
 #define X(f, q) x[(size_t)(f)*s + (size_t)(q)]
 
-/* The diagonal neighbours of black nodes are black: their couplings go to the diagonal */
+/* Lumps the couplings of black nodes to their diagonal neighbours, which are black too, to the diagonal */
 POLDER_NODE void PolderRRBLumpBlack(size_t s, ptrdiff_t P, PetscReal omega, PetscScalar *c, const PetscScalar *x, ptrdiff_t p)
 {
   C(RRB_B1D, p) = PolderRRBLess(C(RRB_B1D, p), -omega * (X(RRB_X1NE, p) + X(RRB_X1SE, p) + X(RRB_X1SW, p) + X(RRB_X1NW, p)));
@@ -184,7 +196,7 @@ POLDER_NODE PetscScalar PolderRRBInverse(PetscScalar d, PetscBool exists, int *s
   return exists ? 1 / d : 0;
 }
 
-/* Cell (u, v) of all arrays from the rows of the matrix, diagonal couplings of black nodes on the diagonals, inverse pivots there */
+/* Reads the rows of the matrix into cell (u, v) of all arrays, lumps the diagonal couplings of black nodes and inverts their pivots */
 POLDER_NODE int PolderRRBTakeCell(const PolderRRBGrid *g, const PolderRRBEntries *rows, PetscReal omega, PetscScalar *c, PetscScalar *x, PetscInt u, PetscInt v)
 {
   const size_t    s    = g->size;
@@ -215,12 +227,12 @@ POLDER_NODE int PolderRRBTakeCell(const PolderRRBGrid *g, const PolderRRBEntries
   return seen;
 }
 
-/* Path from one neighbour of an eliminated node over it to another: the coupling that takes its place, with the other sign */
+/* Fill-in of a path from one neighbour over an eliminated node to another, with the sign reversed */
 #define VIA1(a, b, q) (C(RRB_B1##a, q) * C(RRB_B1##b, q) * C(RRB_B1D, q))
 #define VIA2(a, b, q) (C(RRB_B2##a, q) * C(RRB_B2##b, q) * C(RRB_B2D, q))
 #define VIAR(a, b, q) (C(RRB_R1##a, q) * C(RRB_R1##b, q) * C(RRB_R1D, q))
 
-/* Black nodes, with inverse pivots, are eliminated from r1 */
+/* Eliminates black nodes, whose pivots are inverted, from r1 */
 POLDER_NODE void PolderRRBBlackFromR1(size_t s, ptrdiff_t P, PetscScalar *c, ptrdiff_t p)
 {
   C(RRB_R1D, p) = PolderRRBLess(C(RRB_R1D, p), VIA1(W, W, p) + VIA1(E, E, p - 1) + VIA2(S, S, p) + VIA2(N, N, p - P));
@@ -235,13 +247,13 @@ POLDER_NODE void PolderRRBBlackFromR2(size_t s, ptrdiff_t P, const PetscScalar *
   X(RRB_R2D, p) = PolderRRBLess(X(RRB_R2D, p), VIA1(N, N, p) + VIA1(S, S, p + P) + VIA2(E, E, p) + VIA2(W, W, p + 1));
 }
 
-/* Couplings of r1 among themselves go to the diagonal */
+/* Lumps the couplings of r1 among themselves to the diagonal */
 POLDER_NODE void PolderRRBLumpR1(size_t s, ptrdiff_t P, PetscReal omega, PetscScalar *c, ptrdiff_t p)
 {
   C(RRB_R1D, p) = PolderRRBLess(C(RRB_R1D, p), omega * (VIA1(E, W, p) + VIA1(E, W, p - 1) + VIA2(N, S, p) + VIA2(N, S, p - P)));
 }
 
-/* r1, with inverse pivots, is eliminated from r2: entry u of a row of the next grid */
+/* Eliminates r1, whose pivots are inverted, from r2: entry u of a row of the next grid */
 POLDER_NODE void PolderRRBCoarse(size_t s, ptrdiff_t P, const PetscScalar *c, const PetscScalar *x, ptrdiff_t p, PetscScalar *const row[], PetscInt u)
 {
   row[RRB_C][u]  = PolderRRBLess(X(RRB_R2D, p), VIAR(NE, NE, p) + VIAR(SE, SE, p + P) + VIAR(SW, SW, p + P + 1) + VIAR(NW, NW, p + 1));
@@ -270,7 +282,7 @@ POLDER_NODE void PolderRRBSkewR2(size_t s, ptrdiff_t P, const PetscScalar *c, co
   row[RRB_SE][u] = C(RRB_R1NW, p + 1);
 }
 
-/* Couplings become entries of the factor */
+/* Scales couplings to entries of the factor */
 POLDER_NODE void PolderRRBScale(size_t s, PetscScalar *c, ptrdiff_t p)
 {
   for (int f = 0; f < 4; ++f) {
@@ -287,9 +299,10 @@ POLDER_NODE PetscBool PolderRRBOverflows(PetscScalar a, float single)
 }
 
 /*
-  The factor in single precision. L^T makes of a constant, at a node, 1 and its four entries added up: zero where nothing near holds the constant, and the pivot multiplies what
-  rounding adds. So the entries become multiples of the last place of the largest, and a large one takes what the sum still lacks. It is chosen so that equal nodes, and those
-  that mirroring in the diagonal exchanges, stay equal: CG needs fewer steps for eigenvalues that are the same.
+  Rounds the factor to single precision. At a node, L^T maps the constant to 1 plus the sum of the node's four entries. This sum is zero where no nearby
+  equation fixes the constant; its rounding error is multiplied by the pivot. The entries are therefore rounded to multiples of the last place of the
+  largest entry, and one large entry takes the remaining error of the sum. That entry is chosen such that equal nodes, and nodes that a reflection in the
+  diagonal exchanges, stay equal: CG converges faster when multiple eigenvalues stay multiple.
 */
 POLDER_NODE int PolderRRBRound(size_t s, const PetscScalar *c, float *single, ptrdiff_t p)
 {

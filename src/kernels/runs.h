@@ -1,6 +1,6 @@
 /*
-  Runs of rows i, i + far, i + 2 far, ... of one label. Such a line is cut into chunks of `chunk` rows, and a run does not go beyond its chunk. Line l is
-  that of row l < far; its chunk k has number k far + l, and its runs follow each other.
+  Runs: rows i, i + far, i + 2 far, ... of equal label. Such a line is cut into chunks of `chunk` rows, and a run ends with its chunk. Line l starts with row
+  l < far; its chunk k has the number k far + l. The runs of a chunk are numbered consecutively.
 */
 #pragma once
 
@@ -9,8 +9,8 @@
 typedef struct {
   PetscInt      m, far, chunk;
   unsigned int *ends;  /* bit s % 32 of word (k W + s / 32) far + l, W = ceil(chunk / 32): a run ends with row s of the chunk */
-  PetscInt     *first; /* [PolderRunsChunks() + 1] run that a chunk begins with; in the end their number */
-  PetscScalar  *sum;   /* of the rows of a run */
+  PetscInt     *first; /* [PolderRunsChunks() + 1] first run of each chunk; last: number of runs */
+  PetscScalar  *sum;   /* sum over the rows of each run */
 } PolderRuns;
 static inline PetscInt PolderRunsChunks(const PolderRuns *r)
 {
@@ -18,13 +18,15 @@ static inline PetscInt PolderRunsChunks(const PolderRuns *r)
 
   return (steps + r->chunk - 1) / r->chunk * r->far;
 }
-/* ends[], and in first[] the number of runs of each chunk */
+/* Computes ends[], and in first[] the number of runs of each chunk */
 POLDER_LAUNCHER int PolderRunsCount_CUDA(const PolderRuns *, const PetscInt label[], PolderStream stream);
-/* of[run] = its label */
+/* of[run] = label of the run */
 POLDER_LAUNCHER int PolderRunsLabel_CUDA(const PolderRuns *, const PetscInt label[], PetscInt of[], PolderStream stream);
-/* sum[] of v */
+/* sum[] <- sums of v over the runs */
 POLDER_LAUNCHER int PolderRunsSum_CUDA(const PolderRuns *, const PetscScalar v[], PolderStream stream);
-/* Is the product with such diagonals made line by line? Then the chunks of the runs that PolderDiaMultRuns_CUDA() takes */
-POLDER_LAUNCHER PetscBool PolderDiaRuns_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscInt *far, PetscInt *chunk);
-/* y = A x, *dot = (x, y) and sum[] of y */
-POLDER_LAUNCHER int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, const PolderRuns *, void *work, PolderStream stream);
+/* Does the product with such diagonals go along lines? If so, sets the chunks of the runs that PolderDiaMultRuns_CUDA() needs */
+POLDER_LAUNCHER PetscBool PolderDiaRuns_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscInt *far,
+                                             PetscInt *chunk);
+/* y = A x, *dot = (x, y), and sum[] of y */
+POLDER_LAUNCHER int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[],
+                                           PetscScalar y[], PetscScalar *dot, const PolderRuns *, void *work, PolderStream stream);

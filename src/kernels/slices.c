@@ -29,13 +29,13 @@ void PolderSlicesSort_Host(PetscInt m, int cap, const PetscInt ai[], int row[])
   }
 }
 
-/* The row at place p of the slices, -1 for none */
+/* The row at position p of the slices, -1 for none */
 static inline PetscInt RowAt(PetscInt m, PetscInt p, const int row[])
 {
   return p < m ? (row ? row[p] : p) : -1;
 }
 
-/* The least and the largest column of step k of slice s */
+/* The smallest and the largest column of step k of slice s */
 static void Span(PetscInt m, int s, PetscInt k, const int row[], const PetscInt ai[], const PetscInt aj[], PetscInt *low, PetscInt *high)
 {
   *low  = PETSC_MAX_INT;
@@ -69,7 +69,8 @@ void PolderSlicesSize_Host(PetscInt m, int nslice, const int row[], const PetscI
   }
 }
 
-void PolderSlicesFill_Host(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[], const int unit[], int base[], unsigned short col[], PetscScalar val[])
+void PolderSlicesFill_Host(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[],
+                           const int unit[], int base[], unsigned short col[], PetscScalar val[])
 {
   for (int s = 0; s < nslice; ++s) {
     const int width = ptr[s + 1] - ptr[s];
@@ -120,7 +121,8 @@ void PolderLongRowsMake_Host(PetscInt m, const int entry[], const int segment[],
   start[segment[m]] = entry[m];
 }
 
-void PolderLongRowsFill_Host(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[])
+void PolderLongRowsFill_Host(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[],
+                             const int start[], int col[], PetscScalar val[])
 {
   for (int s = 0; s < nseg; ++s) {
     const PetscInt from = ai[row[owner[s]]] - start[first[owner[s]]];
@@ -146,7 +148,8 @@ void PolderSlicesMult_Host(const PolderSlices *S, PetscScalar alpha, const Petsc
       if (i < 0) continue;
       for (int k = 0; k < width; ++k) {
         const size_t u = S->unit[s];
-        const int    c = S->unit[s + 1] - S->unit[s] == width ? S->base[S->ptr[s] + k] + S->col[32 * (u + k) + lane] : ((const int *)(S->col + 32 * (u + 2 * k)))[lane];
+        const int    c = S->unit[s + 1] - S->unit[s] == width ? S->base[S->ptr[s] + k] + S->col[32 * (u + k) + lane]
+                                                              : ((const int *)(S->col + 32 * (u + 2 * k)))[lane];
 
         sum += S->val[32 * ((size_t)S->ptr[s] + k) + lane] * x[c];
       }

@@ -1,30 +1,32 @@
-/* What the products of aijicrs and aijhec read. */
+/* Arrays and kernels of the products of aijicrs and aijhec. */
 #pragma once
 
 #include "launcher.h"
 
 /*
-  icrs.c: slices of POLDER_ICRS_ROWS rows, each ptr[s + 1] - ptr[s] entries wide; entry k of row r of slice s is at POLDER_ICRS_ROWS * (ptr[s] + k) + r.
-  The last slice is stored whole; padding has the value zero and a column that exists
+  icrs.c: slices of POLDER_ICRS_ROWS rows, each ptr[s + 1] - ptr[s] entries wide; entry k of row r of slice s is at POLDER_ICRS_ROWS * (ptr[s] + k) + r. The
+  last slice is padded to full size; padding has the value zero and an existing column.
 */
 #define POLDER_ICRS_ROWS 8
 /* z = y + alpha A x for m rows; y = NULL stands for zero and may be z */
-PETSC_INTERN void PolderIcrsMult_Host(PetscInt m, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
-/* hec.c: the same with m rows of width entries, entry k of row i at k * ld + i; padding as there */
-PETSC_INTERN void PolderEllMult_Host(PetscInt m, PetscInt width, PetscInt ld, const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
+PETSC_INTERN void PolderIcrsMult_Host(PetscInt m, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[],
+                                      const PetscScalar y[], PetscScalar z[]);
+/* hec.c: the same with m rows of `width` entries, entry k of row i at k * ld + i, padded likewise */
+PETSC_INTERN void PolderEllMult_Host(PetscInt m, PetscInt width, PetscInt ld, const PetscInt col[], const PetscScalar val[], PetscScalar alpha,
+                                     const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
 
-/* On the device both read these slices, filled by the kernels below; rows and columns are ints there. The host twins are for tests */
-#define POLDER_SEGMENT 1024 /* entries of a segment, at most */
+/* The device reads these slices for both types. The kernels below fill them; rows and columns are ints there. The host twins are for tests */
+#define POLDER_SEGMENT 1024 /* maximum number of entries of a segment */
 typedef struct {
   PetscInt              m;
   int                   nslice;
-  const int            *row;  /* [m] row at each place of the slices, -1 for none; NULL: rows in their order */
+  const int            *row;  /* [m] row at each position of the slices, -1 for none; NULL: rows in their order */
   const int            *ptr;  /* [nslice + 1] first step of each slice; a step holds an entry of each of 32 rows */
-  const int            *unit; /* [nslice + 1] first unit of 64 bytes of its columns: one a step when they are 16-bit distances from base, else two */
+  const int            *unit; /* [nslice + 1] first unit of 64 bytes of its columns: one a step for 16-bit distances from base, else two */
   const int            *base; /* least column of each step */
   const unsigned short *col;
   const PetscScalar    *val;
-  int                   nlong, nseg;   /* rows that are no part of slices, and segments that they are cut into */
+  int                   nlong, nseg;   /* rows stored outside the slices, and the segments they are cut into */
   const int            *lrow, *first;  /* [nlong] the row, [nlong + 1] its first segment */
   const int            *owner, *start; /* [nseg] number of the long row, [nseg + 1] first entry */
   const int            *lcol;
@@ -37,27 +39,36 @@ typedef struct {
 PETSC_INTERN void      PolderScan_Host(PetscInt n, int a[]);
 POLDER_LAUNCHER int    PolderScan_CUDA(PetscInt n, int a[], void *work, size_t bytes, PolderStream stream);
 POLDER_LAUNCHER size_t PolderScanWork_CUDA(PetscInt n);
-/* count[min(length, nbin - 1)] += rows of that length */
+/* count[min(length, nbin - 1)] += number of rows of that length */
 PETSC_INTERN void   PolderRowHistogram_Host(PetscInt m, const PetscInt ai[], int nbin, int count[]);
 POLDER_LAUNCHER int PolderRowHistogram_CUDA(PetscInt m, const PetscInt ai[], int nbin, int count[], PolderStream stream);
-/* row[]: the rows of each window of 1024 in the order of falling length; those longer than cap (< 2^20) last, as -1 */
+/* row[]: the rows of each window of 1024, sorted by decreasing length; those longer than cap (< 2^20) come last, as -1 */
 PETSC_INTERN void   PolderSlicesSort_Host(PetscInt m, int cap, const PetscInt ai[], int row[]);
 POLDER_LAUNCHER int PolderSlicesSort_CUDA(PetscInt m, int cap, const PetscInt ai[], int row[], PolderStream stream);
-/* Counts for PolderScan_CUDA(): ptr[s + 1] = steps of slice s, unit[s + 1] = units of its columns */
+/* Counts for PolderScan_CUDA(): ptr[s + 1] = number of steps of slice s, unit[s + 1] = number of units of its columns */
 PETSC_INTERN void   PolderSlicesSize_Host(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], int ptr[], int unit[]);
-POLDER_LAUNCHER int PolderSlicesSize_CUDA(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], int ptr[], int unit[], PolderStream stream);
-/* Columns and values; col = NULL: values only */
-PETSC_INTERN void PolderSlicesFill_Host(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[], const int unit[], int base[], unsigned short col[], PetscScalar val[]);
-POLDER_LAUNCHER int PolderSlicesFill_CUDA(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[], const int unit[], int base[], unsigned short col[], PetscScalar val[], PolderStream stream);
-/* Counts for PolderScan_CUDA(): entries, segments and 1 for rows longer than cap, else 0 */
+POLDER_LAUNCHER int PolderSlicesSize_CUDA(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], int ptr[], int unit[],
+                                          PolderStream stream);
+/* Fills columns and values; col = NULL: values only */
+PETSC_INTERN void   PolderSlicesFill_Host(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
+                                          const int ptr[], const int unit[], int base[], unsigned short col[], PetscScalar val[]);
+POLDER_LAUNCHER int PolderSlicesFill_CUDA(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
+                                          const int ptr[], const int unit[], int base[], unsigned short col[], PetscScalar val[], PolderStream stream);
+/* Counts for PolderScan_CUDA(): for rows longer than cap number of entries, of segments and 1, else 0 */
 PETSC_INTERN void   PolderLongRowsCount_Host(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[]);
 POLDER_LAUNCHER int PolderLongRowsCount_CUDA(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[], PolderStream stream);
-/* From their sums */
-PETSC_INTERN void   PolderLongRowsMake_Host(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[]);
-POLDER_LAUNCHER int PolderLongRowsMake_CUDA(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[], PolderStream stream);
-/* Columns and values; col = NULL: values only */
-PETSC_INTERN void   PolderLongRowsFill_Host(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[]);
-POLDER_LAUNCHER int PolderLongRowsFill_CUDA(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[], PolderStream stream);
+/* Lists the long rows and their segments from the scanned counts */
+PETSC_INTERN void   PolderLongRowsMake_Host(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[],
+                                            int start[]);
+POLDER_LAUNCHER int PolderLongRowsMake_CUDA(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[],
+                                            int start[], PolderStream stream);
+/* Fills columns and values of the long rows; col = NULL: values only */
+PETSC_INTERN void   PolderLongRowsFill_Host(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[],
+                                            const int owner[], const int start[], int col[], PetscScalar val[]);
+POLDER_LAUNCHER int PolderLongRowsFill_CUDA(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[],
+                                            const int owner[], const int start[], int col[], PetscScalar val[], PolderStream stream);
 /* z = y + alpha A x; y = NULL stands for zero and may be z; dot != NULL: *dot = (x, A x) */
-PETSC_INTERN void   PolderSlicesMult_Host(const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot);
-POLDER_LAUNCHER int PolderSlicesMult_CUDA(const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream);
+PETSC_INTERN void   PolderSlicesMult_Host(const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
+                                          PetscScalar *dot);
+POLDER_LAUNCHER int PolderSlicesMult_CUDA(const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
+                                          PetscScalar *dot, void *work, PolderStream stream);

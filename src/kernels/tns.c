@@ -1,7 +1,7 @@
 /* Triangular sweeps of the truncated Neumann series, in double precision and with the matrix in single precision. */
 #include "tns.h"
 
-/* Entries of one block of rows: small enough that a block stays in the second-level cache while all sweeps pass over it */
+/* Entries of a block of rows: a block stays in the second-level cache while all sweeps process it */
 #define POLDER_TRI_ENTRIES 28672
 #define POLDER_TRI_DIAROWS 2048
 

@@ -12,11 +12,11 @@ typedef struct {
   PolderDeflationSpace space;
   PC                   inner;
   Vec                  work;
-  PetscBool            guess, changed; /* the nonzero-guess flag of the KSP before the start vector was corrected, and whether it was */
-  PetscBool            reversed;       /* a solve with A^T is under way: the form is meant for the one that PCApplyTranspose() then gives */
+  PetscBool            guess, changed; /* guess: nonzero-guess flag of the KSP before the correction of the initial guess; changed: a correction was made */
+  PetscBool            reversed;       /* a solve with A^T is running: the form applies to what PCApplyTranspose() computes */
 } PC_LevelSet;
 
-/* The matrix that is deflated */
+/* The matrix that deflation is applied to */
 static Mat PCLevelSetOperator_Private(PC pc)
 {
   return pc->useAmat ? pc->mat : pc->pmat;
@@ -34,7 +34,7 @@ static PetscErrorCode PCLevelSetSetUpSpace_Private(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On all processes, since what follows here is collective */
+/* Checks the inner preconditioner on all processes, since the calls that follow are collective */
 static PetscErrorCode PCLevelSetCheckInner_Private(PC pc)
 {
   PCFailedReason reason;
@@ -95,8 +95,9 @@ static PetscErrorCode PCLevelSetInner_Private(PC pc, PetscBool transpose, Vec r,
   adef1:     z <- M^-1 P r + Q r
   balancing: z <- P^T M^-1 P r + Q r
 
-  Q is symmetric, so the transpose of each is the same sum with P on the other side. In KSPSolveTranspose(), which applies the transpose, the form that was asked for
-  is the one for A^T, since KSPCG needs A-DEF2 with a corrected start there as well; what it calls the transpose of that is PCApply().
+  Q is symmetric, so the transpose of each is the same sum with P on the other side. KSPSolveTranspose() calls PCApplyTranspose(). There the
+  requested form is applied for A^T, because KSPCG needs A-DEF2 with a corrected initial guess in this case as well. In such a solve PCApply() is the
+  transpose of that form.
 */
 static PetscErrorCode PCLevelSetApply_Private(PC pc, PetscBool transpose, Vec r, Vec z)
 {
@@ -135,7 +136,7 @@ static PetscErrorCode PCApplyTranspose_LevelSet(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y <- the matrix of the solve that is under way times x */
+/* y <- A x, or A^T x in a transposed solve */
 static PetscErrorCode PCLevelSetMult_Private(PC pc, Vec x, Vec y)
 {
   PetscFunctionBegin;
@@ -145,8 +146,8 @@ static PetscErrorCode PCLevelSetMult_Private(PC pc, Vec x, Vec y)
 }
 
 /*
-  b = 0 and a guess in Z: the corrected guess is zero but for rounding errors, and those are what the default test would take for the
-  first residual and reduce. bound: of rounding in A times the guess.
+  For b = 0 and a guess in Z, the corrected guess is zero except for rounding errors. The default convergence test would take these errors for the first
+  residual and reduce them. bound: bound of the rounding errors of A times the guess.
 */
 static PetscErrorCode PCLevelSetCleanGuess_Private(PC pc, PetscReal bound, Vec x)
 {
@@ -198,7 +199,7 @@ static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The next solve starts from what its caller has asked for */
+/* Restores the nonzero-guess flag for the next solve */
 static PetscErrorCode PCPostSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
 {
   PC_LevelSet *ls = (PC_LevelSet *)pc->data;
@@ -360,7 +361,8 @@ static PetscErrorCode PCSetFromOptions_LevelSet(PC pc, PolderOptionItems PetscOp
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Level-set deflation options");
-  PetscCall(PetscOptionsEnum("-pc_levelset_form", "How inner preconditioner and coarse correction are joined", "PCLevelSetSetForm", PCLevelSetForms, (PetscEnum)form, (PetscEnum *)&form, &set));
+  PetscCall(PetscOptionsEnum("-pc_levelset_form", "How inner preconditioner and coarse correction are joined", "PCLevelSetSetForm", PCLevelSetForms,
+                             (PetscEnum)form, (PetscEnum *)&form, &set));
   if (set) PetscCall(PCLevelSetSetForm(pc, form));
   PetscOptionsHeadEnd();
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
@@ -396,7 +398,7 @@ static PetscErrorCode PCSetFromOptions_LevelSet(PC pc, PolderOptionItems PetscOp
    The matrix must be an AIJ matrix, sequential or parallel, and symmetric. It may have a kernel: set it with `MatSetNullSpace()`.
    With `-pc_use_amat` the operator itself is deflated instead of the matrix that the preconditioner is made from.
 
-   `KSPBCGS` preconditioned from the right keeps the start vector of a solve, and PETSc (3.18 to 3.24) adds it to the solution of a later one whose start vector is
+   `KSPBCGS` preconditioned from the right keeps the initial guess of a solve, and PETSc (3.18 to 3.24) adds it to the solution of a later one whose guess is
    zero: call `KSPReset()` when a new level set may leave no deflation vector, or use `KSPGMRES`.
 
    References:

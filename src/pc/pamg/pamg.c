@@ -13,7 +13,7 @@ static const char *const PamgMatchings[]  = {"handshake", "greedy"};
 static const char *const PamgPrecisions[] = {"double", "single"};
 static const char *const PamgCoarses[]    = {"auto", "cholesky", "inverse", "ksp"};
 
-/* Once for each of warned[] */
+/* Prints one warning for each entry of warned[] */
 static PetscErrorCode PamgWarn(PC pc, int which, const char text[])
 {
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
@@ -25,8 +25,7 @@ static PetscErrorCode PamgWarn(PC pc, int which, const char text[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A program that says that the matrix is not symmetric may not know better: that is tested on all entries, what it says nothing of on those of
-   the diagonal blocks */
+/* Programs may declare a matrix nonsymmetric by mistake. All entries of such a matrix are compared; without a declaration, those of the diagonal blocks. */
 static PetscErrorCode PamgCheckSymmetry(PC pc)
 {
   PC_PAMG              *pamg = (PC_PAMG *)pc->data;
@@ -42,7 +41,9 @@ static PetscErrorCode PamgCheckSymmetry(PC pc)
   PetscCall(steps->restorerows(pc->pmat, &csr));
   if (known) PetscCall(PolderMatProductsSymmetric(pc->pmat, &pamg->symmetric));
   else PetscCall(steps->symmetric(pc->pmat, &pamg->symmetric));
-  if (!pamg->symmetric) PetscCall(PamgWarn(pc, 1, "PC of type pamg is meant for symmetric matrices and this one is not: it may do when nearly symmetric, with -ksp_type gmres or bcgs"));
+  if (!pamg->symmetric)
+    PetscCall(
+      PamgWarn(pc, 1, "PC of type pamg is meant for symmetric matrices and this one is not: it may do when nearly symmetric, with -ksp_type gmres or bcgs"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -56,12 +57,15 @@ static PetscErrorCode PCSetUp_PAMG(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PolderMatIsAIJ(pc->pmat, &is));
-  PetscCheck(is, comm, PETSC_ERR_SUP, "PC of type pamg needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an AIJ matrix to KSPSetOperators() as the second one",
+  PetscCheck(is, comm, PETSC_ERR_SUP,
+             "PC of type pamg needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand "
+             "an AIJ matrix to KSPSetOperators() as the second one",
              ((PetscObject)pc->pmat)->type_name);
   PetscCall(MatGetSize(pc->pmat, &M, &N));
   PetscCall(MatGetLayouts(pc->pmat, &rows, &columns));
   PetscCall(PetscLayoutCompare(rows, columns, &same));
-  PetscCheck(same, comm, PETSC_ERR_ARG_SIZ, "PC of type pamg needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
+  PetscCheck(same, comm, PETSC_ERR_ARG_SIZ,
+             "PC of type pamg needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
   PetscCall(PolderLogBegin(POLDER_PAMGSetUp, pc));
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
   if (bs > 1) PetscCall(PamgWarn(pc, 2, "PC of type pamg knows nothing of blocks: it takes each row of this matrix by itself"));
@@ -72,7 +76,7 @@ static PetscErrorCode PCSetUp_PAMG(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first level is read where it is: KSPSetReusePreconditioner() cannot keep the set-up of a matrix that is gone, or had another pattern */
+/* The cycle reads the arrays of the matrix itself. KSPSetReusePreconditioner() cannot keep a set-up whose matrix was destroyed or had another pattern */
 static PetscErrorCode PamgFollow(PC pc)
 {
   const PC_PAMG   *pamg = (PC_PAMG *)pc->data;
@@ -101,7 +105,7 @@ static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Methods whose directions assume that the preconditioner is the same in every step */
+/* Warns about Krylov methods whose directions assume the same preconditioner in every step */
 static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
 {
   PC_PAMG  *pamg = (PC_PAMG *)pc->data;
@@ -110,9 +114,13 @@ static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionBegin;
   (void)b, (void)x;
   if (pamg->cycle != PAMG_K || pamg->warned[0]) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &fixed, KSPCG, KSPPIPECG, KSPGROPPCG, KSPCR, KSPMINRES, KSPSYMMLQ, KSPGMRES, KSPBCGS, KSPCGS, KSPTFQMR, KSPDCG, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &fixed, KSPCG, KSPPIPECG, KSPGROPPCG, KSPCR, KSPMINRES, KSPSYMMLQ, KSPGMRES, KSPBCGS, KSPCGS, KSPTFQMR,
+                                      KSPDCG, ""));
   PetscTryMethod(ksp, POLDER_KSP_IS_FLEXIBLE, (KSP, PetscBool *), (ksp, &flexible));
-  if (fixed && !flexible) PetscCall(PamgWarn(pc, 0, "the K-cycle of PC pamg changes from step to step and this KSP assumes that it does not: use -ksp_type fcg (or dcg with -ksp_dcg_flexible), or -pc_pamg_cycle v"));
+  if (fixed && !flexible)
+    PetscCall(PamgWarn(pc, 0,
+                       "the K-cycle of PC pamg changes from step to step and this KSP assumes that it does not: use -ksp_type fcg (or dcg with "
+                       "-ksp_dcg_flexible), or -pc_pamg_cycle v"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,7 +140,7 @@ static PetscErrorCode PCDestroy_PAMG(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What this process adds to the entries of a level: those that all have count once */
+/* Entries of a level that this process contributes to the total: those of a replicated level count once */
 static PetscInt64 PamgEntries(const PamgLevel *L, PetscMPIInt rank)
 {
   return L->halo ? L->nz + L->nzouter : rank ? 0 : L->nz;
@@ -161,10 +169,14 @@ static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
     rows += L->N;
     colours = PetscMax(colours, L->ncolour);
     if (l + 1 < pamg->nlevel) PetscCall(PetscSNPrintf(ratio, sizeof(ratio), "%.2f", (double)L->N / L[1].N));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f   %17s   %s\n", l, L->N, (double)sum[0] / PetscMax(1, L->N), ratio, formats[sum[2] ? (sum[3] ? 2 : 1) : 0]));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f   %17s   %s\n", l, L->N, (double)sum[0] / PetscMax(1, L->N),
+                                     ratio, formats[sum[2] ? (sum[3] ? 2 : 1) : 0]));
   }
-  if (colours) PetscCall(PetscViewerASCIIPrintf(viewer, "  Gauss-Seidel by colours, %" PetscInt_FMT " of them on the first level and at most %" PetscInt_FMT "\n", pamg->level[0].ncolour, colours));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  operator complexity %.3f, grid complexity %.3f, %.1f bytes a row beside the matrix\n", (double)(entries / nz), (double)(rows / n), (double)(bytes / n)));
+  if (colours)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  Gauss-Seidel by colours, %" PetscInt_FMT " of them on the first level and at most %" PetscInt_FMT "\n",
+                                     pamg->level[0].ncolour, colours));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  operator complexity %.3f, grid complexity %.3f, %.1f bytes a row beside the matrix\n", (double)(entries / nz),
+                                   (double)(rows / n), (double)(bytes / n)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -177,17 +189,21 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  if (pamg->nlevel) PetscCall(PetscSNPrintf(steps, sizeof(steps), "%" PetscInt_FMT " + %" PetscInt_FMT " steps of %s, ", pamg->pre, pamg->post, PamgSmoothers[pamg->smoother]));
+  if (pamg->nlevel)
+    PetscCall(PetscSNPrintf(steps, sizeof(steps), "%" PetscInt_FMT " + %" PetscInt_FMT " steps of %s, ", pamg->pre, pamg->post, PamgSmoothers[pamg->smoother]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s-cycle, %sin %s precision%s\n",
                                    pamg->cycle == PAMG_V   ? "V"
                                    : pamg->cycle == PAMG_W ? "W"
                                                            : "K",
-                                   steps, PamgPrecisions[pamg->precision], pamg->uncoloured ? ", on the host since its rows cannot be coloured for the device" : pamg->setup->where));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  pairs by %s, %" PetscInt_FMT " passes a level, strong from %g of the strongest\n", PamgMatchings[pamg->matching], pamg->passes, (double)pamg->threshold));
+                                   steps, PamgPrecisions[pamg->precision],
+                                   pamg->uncoloured ? ", on the host since its rows cannot be coloured for the device" : pamg->setup->where));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  pairs by %s, %" PetscInt_FMT " passes a level, strong from %g of the strongest\n", PamgMatchings[pamg->matching],
+                                   pamg->passes, (double)pamg->threshold));
   PetscCall(PolderRefusalView((PetscObject)pc, viewer));
   if (!pamg->nlevel) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgViewLevels(pc, viewer));
-  if (pamg->stalled && pamg->level[pamg->nlevel - 1].N > pamg->coarselimit) PetscCall(PetscViewerASCIIPrintf(viewer, "  the last level is that large because few of its rows have a strong coupling to pair along\n"));
+  if (pamg->stalled && pamg->level[pamg->nlevel - 1].N > pamg->coarselimit)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  the last level is that large because few of its rows have a strong coupling to pair along\n"));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   if (pamg->direct) PetscCall(PolderCoarseView(pamg->coarse, viewer));
   else if (pamg->ksp) PetscCall(KSPView(pamg->ksp, viewer));
@@ -195,8 +211,9 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* An option of a list; changed: the hierarchy must be made again */
-static PetscErrorCode PamgOption(PolderOptionItems PetscOptionsObject, const char name[], const char text[], const char *const list[], PetscInt n, PetscInt *value, PetscBool *changed)
+/* Reads an option whose values are a list; changed: the hierarchy must be set up again */
+static PetscErrorCode PamgOption(PolderOptionItems PetscOptionsObject, const char name[], const char text[], const char *const list[], PetscInt n,
+                                 PetscInt *value, PetscBool *changed)
 {
   PetscInt  now = *value;
   PetscBool set;
@@ -208,7 +225,8 @@ static PetscErrorCode PamgOption(PolderOptionItems PetscOptionsObject, const cha
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgInteger(PC pc, PolderOptionItems PetscOptionsObject, const char name[], const char text[], PetscInt lowest, PetscInt highest, PetscInt *value, PetscBool *changed)
+static PetscErrorCode PamgInteger(PC pc, PolderOptionItems PetscOptionsObject, const char name[], const char text[], PetscInt lowest, PetscInt highest,
+                                  PetscInt *value, PetscBool *changed)
 {
   PetscInt now = *value;
 
@@ -220,13 +238,15 @@ static PetscErrorCode PamgInteger(PC pc, PolderOptionItems PetscOptionsObject, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgReal(PC pc, PolderOptionItems PetscOptionsObject, const char name[], const char text[], PetscReal lowest, PetscReal highest, PetscReal *value, PetscBool *changed)
+static PetscErrorCode PamgReal(PC pc, PolderOptionItems PetscOptionsObject, const char name[], const char text[], PetscReal lowest, PetscReal highest,
+                               PetscReal *value, PetscBool *changed)
 {
   PetscReal now = *value;
 
   PetscFunctionBegin;
   PetscCall(PetscOptionsReal(name, text, "PCPAMG", now, &now, NULL));
-  PetscCheck(now >= lowest && now <= highest, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "%s %g is not between %g and %g", name, (double)now, (double)lowest, (double)highest);
+  PetscCheck(now >= lowest && now <= highest, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "%s %g is not between %g and %g", name, (double)now,
+             (double)lowest, (double)highest);
   if (now != *value) *changed = PETSC_TRUE;
   *value = now;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -236,7 +256,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 {
   PC_PAMG  *pamg    = (PC_PAMG *)pc->data;
   PetscBool changed = PETSC_FALSE;
-  PetscInt  cycle = (PetscInt)pamg->cycle, smoother = pamg->wantsmoother < 0 ? PAMG_SGS + 1 : pamg->wantsmoother, matching = (PetscInt)pamg->matching, precision = (PetscInt)pamg->precision, coarse = (PetscInt)pamg->coarsetype;
+  PetscInt  cycle = (PetscInt)pamg->cycle, smoother = pamg->wantsmoother < 0 ? PAMG_SGS + 1 : pamg->wantsmoother, matching = (PetscInt)pamg->matching,
+           precision = (PetscInt)pamg->precision, coarse = (PetscInt)pamg->coarsetype;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Pairwise-aggregation multigrid options");
@@ -250,19 +271,29 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   pamg->precision    = (PamgPrecision)precision;
   pamg->coarsetype   = (PamgCoarse)coarse;
   pamg->wantsmoother = smoother > PAMG_SGS ? PETSC_DECIDE : smoother;
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, PAMG_PASSES, &pamg->passes, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, PAMG_PASSES, &pamg->passes,
+                        &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Levels at most", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Rows of the last level at most", 1, PETSC_MAX_INT, &pamg->coarselimit, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most so many rows is whole on each", 0, PAMG_GATHER, &pamg->gatherlimit, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_pre", "Smoothing steps before the coarse correction", PETSC_DECIDE, PAMG_STEPS, &pamg->wantpre, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_post", "Smoothing steps after the coarse correction", PETSC_DECIDE, PAMG_STEPS, &pamg->wantpost, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_kcycle_levels", "Coarse levels with a K-cycle, the others have a V-cycle", PETSC_DECIDE, PAMG_LEVELS, &pamg->wantk, &changed));
-  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_kcycle_threshold", "No second step of the K-cycle when the first reduces the residual to this part", 0, 1, &pamg->kthreshold, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most so many rows is whole on each", 0, PAMG_GATHER,
+                        &pamg->gatherlimit, &changed));
+  PetscCall(
+    PamgInteger(pc, PetscOptionsObject, "-pc_pamg_pre", "Smoothing steps before the coarse correction", PETSC_DECIDE, PAMG_STEPS, &pamg->wantpre, &changed));
+  PetscCall(
+    PamgInteger(pc, PetscOptionsObject, "-pc_pamg_post", "Smoothing steps after the coarse correction", PETSC_DECIDE, PAMG_STEPS, &pamg->wantpost, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_kcycle_levels", "Coarse levels with a K-cycle, the others have a V-cycle", PETSC_DECIDE, PAMG_LEVELS,
+                        &pamg->wantk, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_kcycle_threshold", "No second step of the K-cycle when the first reduces the residual to this part", 0,
+                     1, &pamg->kthreshold, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_damping", "Damping of the Jacobi smoother", 0, 2, &pamg->damping, &changed));
-  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_overcorrection", "Factor of a coarse correction that no K-cycle scales, 0: automatic", 0, 4, &pamg->overcorrection, &changed));
-  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_threshold", "A coupling is strong from this part of the strongest of its row", 0, 1, &pamg->threshold, &changed));
-  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_quality", "Largest two-grid condition number of a pair, 0: any", 0, PETSC_MAX_REAL, &pamg->kappa, &changed));
-  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_drop", "Coarse entries of at most this part of the smaller of their diagonals go to the diagonal", 0, 1, &pamg->drop, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_overcorrection", "Factor of a coarse correction that no K-cycle scales, 0: automatic", 0, 4,
+                     &pamg->overcorrection, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_threshold", "A coupling is strong from this part of the strongest of its row", 0, 1, &pamg->threshold,
+                     &changed));
+  PetscCall(
+    PamgReal(pc, PetscOptionsObject, "-pc_pamg_quality", "Largest two-grid condition number of a pair, 0: any", 0, PETSC_MAX_REAL, &pamg->kappa, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_drop", "Coarse entries of at most this part of the smaller of their diagonals go to the diagonal", 0, 1,
+                     &pamg->drop, &changed));
   PetscCall(PetscOptionsBool("-pc_pamg_reuse", "Keep the aggregates when only values of the matrix change", "PCPAMG", pamg->reuse, &pamg->reuse, NULL));
   PetscOptionsHeadEnd();
   if (pamg->ksp) PetscCall(KSPSetFromOptions(pamg->ksp));
@@ -280,7 +311,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    Options Database Keys:
 +  -pc_pamg_cycle <v> (v,w,k)             - visits of the coarse levels
 .  -pc_pamg_passes <2>                    - pairwise passes a level, for aggregates of 2, 4 or 8 rows
-.  -pc_pamg_smoother <auto> (jacobi,l1jacobi,chebyshev,sgs,auto) - the smoother; sgs: Gauss-Seidel forward before and backward after the coarse correction, by colours on the device; auto: sgs, on the device chebyshev
+.  -pc_pamg_smoother <auto> (jacobi,l1jacobi,chebyshev,sgs,auto) - the smoother; sgs: Gauss-Seidel forward before and backward after the coarse
+                                            correction, by colours on the device; auto: sgs, on the device chebyshev
 .  -pc_pamg_pre <1>, -pc_pamg_post <1>    - its steps before and after the coarse correction; 2 of the chebyshev that auto chooses
 .  -pc_pamg_damping <0.67>                - of Jacobi
 .  -pc_pamg_overcorrection <0>            - factor of a coarse correction that no K-cycle scales; 0: chosen for cycle and passes
@@ -304,15 +336,15 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    V- and W-cycle with the same steps before and after are symmetric, for `KSPCG` and `KSPDCG`. The K-cycle, whose coarse levels do one or two
    steps of conjugate gradients, changes with the vector: use it in `KSPFCG`, or in `KSPDCG` with `-ksp_dcg_flexible`.
 
-   The prolongation P has one unit entry a row, and the matrix of the next level is P^T A P, sums of entries. Where the rows are those of a 5- or 7-point stencil
-   on a grid, pairs line up, so that the levels are such stencils again and are kept by diagonals. Aggregates stay within a process.
+   The prolongation P has one unit entry a row, and the matrix of the next level is P^T A P, whose entries are sums of entries of A. For a 5- or
+   7-point stencil on a grid, pairs line up: the coarse levels are such stencils again and are stored by diagonals. Aggregates stay within a process.
 
-   Where matrix and vectors are on a GPU, on each process on its own, set-up and cycles run there, unless the matching is greedy.
+   If matrix and vectors are on GPUs, one for each process, set-up and cycles run there, unless the matching is greedy.
 
-   In single precision residuals and corrections must be numbers that it has, 1e-38 to 3e38: scale a system whose right-hand side or solution is not.
+   In single precision the magnitudes of residuals and corrections must lie between 1e-38 and 3e38: scale the system otherwise.
 
-   A constant kernel (`MatSetNullSpace()`) is one on every level. Where nobody has told of a kernel the factor of the last level leaves
-   out the unknowns that depend on others.
+   A constant kernel (`MatSetNullSpace()`) is inherited by every level. If no null space is attached, the factor of the last level leaves
+   out linearly dependent unknowns.
 
    `-ksp_view` prints the levels, the operator complexity (entries of all levels over those of the matrix) and the memory.
 

@@ -5,16 +5,18 @@
 #include "kernels/outer.h"
 #include "kernels/pairs.h"
 
-/* Rounds of the handshake; what is free after them stays alone */
+/* Rounds of the handshake; rows that are free after the last one stay single */
 #define PAMG_ROUNDS 12
-/* The greedy matching tells rows with more strong neighbours than this not apart */
+/* The greedy matching treats rows with more strong neighbours than this alike */
 #define PAMG_DEGREE 64
-/* Where pairs line up in a grid, this part of the rows may stay alone so that the coarse rows make a grid too */
+/* On a grid, up to this fraction of the rows may stay single so that the coarse rows form a grid too */
 #define PAMG_ALONE 0.15
-/* When a pass leaves more than this part of the rows, those that are alone join a pair: rows of a star could not be paired otherwise */
+/* When a pass leaves more than this fraction of the rows, single rows join a pair: the rows of a star have no other way to be aggregated */
 #define PAMG_POOR 0.58
-/* When a pass leaves more than this part of the rows of a process whose neighbours are elsewhere for the most part, couplings to others are
-   forgotten: there would be no coarse level */
+/*
+  When a pass leaves more than this fraction of the rows of a process whose neighbours are mostly on other processes, the couplings to other processes are
+  ignored: otherwise there would be no coarse level
+*/
 #define PAMG_SCATTERED 0.75
 
 PetscErrorCode PCPAMGFreeRows(const PC_PAMG *pamg, PamgRows *R)
@@ -97,8 +99,10 @@ static PetscErrorCode PamgWorkDestroy(const PC_PAMG *pamg, PamgWork *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* pamg->gridplace <- those of the rows of a 5- or 7-point stencil in the grid that they show, numbered from the first row of all or of this
-   process; NULL: they show none */
+/*
+  Sets pamg->gridplace to the grid coordinates of the rows of a 5- or 7-point stencil, relative to the first row of all processes or of this one; NULL: the
+  matrix shows no grid
+*/
 PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, const PolderCSR *csr)
 {
   const PetscInt most = 1 << POLDER_PAIR_BITS, n = csr->m;
@@ -128,7 +132,7 @@ PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, const PolderCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* agg[], and how many there are */
+/* Numbers the aggregates: agg[], and their number */
 static PetscErrorCode PamgNumber(const PC_PAMG *pamg, const PamgWork *w, PetscInt n, const PetscInt join[], PetscInt agg[], PetscInt *nc)
 {
   PetscFunctionBegin;
@@ -137,7 +141,7 @@ static PetscErrorCode PamgNumber(const PC_PAMG *pamg, const PamgWork *w, PetscIn
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* pamg->gridplace <- the places of the pairs */
+/* Sets pamg->gridplace to the grid coordinates of the pairs */
 static PetscErrorCode PamgMovePlaces(PC_PAMG *pamg, const PamgWork *w, PetscInt n, const PetscInt join[], const PetscInt agg[], PetscInt nc)
 {
   PetscInt64 *place;
@@ -151,8 +155,10 @@ static PetscErrorCode PamgMovePlaces(PC_PAMG *pamg, const PamgWork *w, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Pairs of the rows A by a rule, with mate[] as it comes: agg[] and the number of aggregates; *join: the rows that have joined a pair, NULL
-   when none was asked to */
+/*
+  Pairs the rows of A by a rule, starting from mate[]: agg[] and the number of aggregates. *join: for each row the pair that it joined, NULL when joining was
+  not requested
+*/
 static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PamgRows *A, PolderPairRule rule, PetscInt agg[], PetscInt *nc, PetscInt **join)
 {
   const PetscInt n    = A->n;
@@ -189,7 +195,7 @@ static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PamgRows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One pass over the rows A, with mate[] and place[] (NULL: no grid) of pamg as they come: agg[], the number of aggregates, and their places */
+/* One pass over the rows of A, starting from mate[] and gridplace[] (NULL: no grid) of pamg: agg[], the number of aggregates and their grid coordinates */
 static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgRows *A, PetscInt agg[], PetscInt *nc)
 {
   const size_t   bytes = sizeof(*pamg->mate) * (size_t)A->n;
@@ -208,7 +214,7 @@ static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgRows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the nc pairs of a pass, whose rows are in ptr[] and row[], couple to other processes with, at least */
+/* A lower bound for the off-process couplings of the nc pairs of a pass, whose rows are in ptr[] and row[] */
 static PetscErrorCode PamgNextOutside(const PC_PAMG *pamg, PamgWork *w, PetscInt nc)
 {
   PetscReal *now = w->outside[0];
@@ -220,7 +226,8 @@ static PetscErrorCode PamgNextOutside(const PC_PAMG *pamg, PamgWork *w, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgCoarseRows(const PC_PAMG *pamg, const PamgWork *w, const PamgRows *A, const PetscInt agg[], PetscInt nc, PamgRows *C, PetscBool *longrows)
+static PetscErrorCode PamgCoarseRows(const PC_PAMG *pamg, const PamgWork *w, const PamgRows *A, const PetscInt agg[], PetscInt nc, PamgRows *C,
+                                     PetscBool *longrows)
 {
   const PamgAggregates P = {A->n, nc, agg, w->ptr, w->row};
 
@@ -232,7 +239,7 @@ static PetscErrorCode PamgCoarseRows(const PC_PAMG *pamg, const PamgWork *w, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes weak entries away */
+/* Moves weak entries to the diagonal */
 static PetscErrorCode PamgDropWeak(const PC_PAMG *pamg, const PamgWork *w, PamgRows *C)
 {
   PetscReal *d;
@@ -244,8 +251,10 @@ static PetscErrorCode PamgDropWeak(const PC_PAMG *pamg, const PamgWork *w, PamgR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Aggregates of up to 2^passes rows of level l and the local block of the next matrix: in each pass pairs of the rows of the matrix that the pass before has made.
-   mate[], gridplace[] and so on of pamg are those of the rows of the level, and follow. */
+/*
+  Aggregates of up to 2^passes rows of level l and the local block of the next matrix. Each pass pairs the rows of the matrix that the pass before has made.
+  mate[], gridplace[] and the other arrays of pamg begin as those of the level and are updated by each pass.
+*/
 PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel *L = &pamg->level[l], *C = L + 1;

@@ -4,7 +4,7 @@
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
-/* A last level of more rows than this is not factorised unless asked for, and never beyond the second */
+/* The last level is factorised up to this number of rows unless an option asks for more, and never beyond the second number */
 #define PAMG_DIRECT  5000
 #define PAMG_LARGEST 50000
 
@@ -46,7 +46,7 @@ PetscErrorCode PCPAMGFactorRows(PC_PAMG *pamg, const PolderCSR *csr, PetscBool c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A row of zeros is one that the matrix leaves free: SOR of PETSc stops there, on the process that has it alone, where Jacobi goes on */
+/* Replaces SOR by Jacobi when a row has no entries but zeros: PETSc's SOR stops with an error there, on one process alone */
 static PetscErrorCode PamgAvoidSOR(KSP ksp, Mat A, Vec work)
 {
   PC        inner;
@@ -112,7 +112,7 @@ static PetscErrorCode PamgCreateFactor(PC_PAMG *pamg, const PamgLevel *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A factor of the gathered matrix, or a KSP */
+/* Sets up the solver of the last level: a factor of the gathered matrix, or a KSP */
 PetscErrorCode PCPAMGSetUpCoarse(PC pc)
 {
   PC_PAMG   *pamg = (PC_PAMG *)pc->data;
@@ -121,7 +121,10 @@ PetscErrorCode PCPAMGSetUpCoarse(PC pc)
 
   PetscFunctionBegin;
   pamg->direct = (PetscBool)(pamg->coarsetype == PAMG_COARSE_AUTO ? L->N <= PetscMax(pamg->coarselimit, PAMG_DIRECT) : pamg->coarsetype != PAMG_COARSE_KSP);
-  PetscCheck(!pamg->direct || L->N <= PAMG_LARGEST, L->comm, PETSC_ERR_ARG_OUTOFRANGE, "The last level of PC pamg has %" PetscInt_FMT " rows, too many for -pc_pamg_coarse cholesky or inverse: use -pc_pamg_coarse ksp, or more -pc_pamg_levels", L->N);
+  PetscCheck(!pamg->direct || L->N <= PAMG_LARGEST, L->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "The last level of PC pamg has %" PetscInt_FMT
+             " rows, too many for -pc_pamg_coarse cholesky or inverse: use -pc_pamg_coarse ksp, or more -pc_pamg_levels",
+             L->N);
   if (!pamg->direct) {
     PetscCall(PamgSetUpCoarseKSP(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -131,6 +134,8 @@ PetscErrorCode PCPAMGSetUpCoarse(PC pc)
   PetscCall(PCPAMGHandExcess(pamg, L));
   PetscCall(pamg->setup->factor(pamg, constant));
   PetscCall(PolderCoarseIsFinite(pamg->coarse, &finite));
-  if (!finite) PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, "PC of type pamg finds entries on its last level that are not finite numbers: check how the matrix was assembled");
+  if (!finite)
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP,
+                   "PC of type pamg finds entries on its last level that are not finite numbers: check how the matrix was assembled");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,14 +2,16 @@
 #include "pamgsteps.h"
 #include <petsc/private/pcimpl.h>
 
-/* Chebyshev damps the part of the spectrum above its largest eigenvalue over this */
+/* Chebyshev damps the eigenvalues above the largest one divided by this */
 #define PAMG_CHEBYSHEV_RATIO 4.0
 
 /*
-  n steps of a diagonal smoother on x[0], x[1] in turn, the result in x[n % 2]; zero: the first begins with zero and leaves it in x[1]. Chebyshev on the upper part of the
-  spectrum of D^-1 A, [lambda / PAMG_CHEBYSHEV_RATIO, lambda]. base and wide of the last step as in PolderLevelStep
+  n steps of a diagonal smoother that alternate between x[0] and x[1]; the result is in x[n % 2]. zero: the initial guess is zero, and the first step writes
+  x[1]. The Chebyshev polynomial is that of the interval [lambda / PAMG_CHEBYSHEV_RATIO, lambda], where lambda is the largest eigenvalue of D^-1 A. base and
+  wide apply to the last step, see PolderLevelStep.
 */
-static PetscErrorCode PamgSmooth(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, PetscBool zero, const void *b, void *x[2], const void *base, PetscScalar *wide)
+static PetscErrorCode PamgSmoothSteps(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, PetscBool zero, const void *b, void *x[2], const void *base,
+                                      PetscScalar *wide)
 {
   const PetscBool chebyshev = (PetscBool)(pamg->smoother == PAMG_CHEBYSHEV);
   const PetscReal top = L->eigenvalue, bottom = top / PAMG_CHEBYSHEV_RATIO, theta = (top + bottom) / 2, delta = (top - bottom) / 2, sigma = theta / delta;
@@ -34,8 +36,9 @@ static PetscErrorCode PamgSmooth(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, 
 }
 
 /*
-  The steps after the coarse correction on the first level in single precision, from y[0] to pamg->result. What is nearly constant in a heavy phase must not be rounded in each step, since a
-  coefficient times a rounding error is more than the residual: the steps are on a correction of y[0] instead, which begins with zero and is small
+  Post-smoothing on the first level in single precision, from y[0] to pamg->result. The steps act on a correction of y[0] that begins with zero and stays
+  small. Rounding the near-constant solution in a region of large coefficients in each step would be worse: a coefficient times that rounding error exceeds
+  the residual.
 */
 static PetscErrorCode PamgSmoothWide(const PC_PAMG *pamg, void *y[2])
 {
@@ -44,15 +47,15 @@ static PetscErrorCode PamgSmoothWide(const PC_PAMG *pamg, void *y[2])
 
   PetscFunctionBegin;
   if (pamg->post == 1) { // which adds to y[0] as it is
-    PetscCall(PamgSmooth(pamg, L, 1, PETSC_FALSE, L->b, y, NULL, pamg->result));
+    PetscCall(PamgSmoothSteps(pamg, L, 1, PETSC_FALSE, L->b, y, NULL, pamg->result));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(pamg->steps->residual(L, L->b, y[0], L->b, NULL));
-  PetscCall(PamgSmooth(pamg, L, pamg->post, PETSC_TRUE, L->b, x, y[0], pamg->result));
+  PetscCall(PamgSmoothSteps(pamg, L, pamg->post, PETSC_TRUE, L->b, x, y[0], pamg->result));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The vectors of level C that the level before it restricts to and is corrected with */
+/* The right-hand side and the solution of level C through which the finer level restricts and prolongs */
 static inline void *PamgCoarseRHS(const PamgLevel *C)
 {
   return C->gathered ? C->part : C->b;
@@ -63,7 +66,7 @@ static inline void *PamgCoarseSolution(const PamgLevel *C)
   return C->gathered ? C->part : C->x;
 }
 
-/* From the right-hand side of level l + 1 to its solution */
+/* The coarse correction: solves on level l + 1 from its right-hand side */
 static PetscErrorCode PamgCorrect(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel *C = &pamg->level[l + 1];
@@ -75,7 +78,7 @@ static PetscErrorCode PamgCorrect(PC_PAMG *pamg, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same with Gauss-Seidel */
+/* One cycle with Gauss-Seidel smoothing */
 static PetscErrorCode PamgCycleSGS(PC_PAMG *pamg, PetscInt l, const void *b, void *x)
 {
   PamgLevel *L = &pamg->level[l], *C = L + 1;
@@ -91,7 +94,7 @@ static PetscErrorCode PamgCycleSGS(PC_PAMG *pamg, PetscInt l, const void *b, voi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One cycle on level l < nlevel - 1 that begins with zero */
+/* One cycle on level l < nlevel - 1 with zero initial guess */
 static PetscErrorCode PamgCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, void *x)
 {
   PamgLevel *L = &pamg->level[l], *C = L + 1;
@@ -109,17 +112,17 @@ static PetscErrorCode PamgCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, vo
 
     before[pamg->pre % 2]     = y[0];
     before[1 - pamg->pre % 2] = y[1];
-    PetscCall(PamgSmooth(pamg, L, pamg->pre, PETSC_TRUE, b, before, NULL, NULL));
+    PetscCall(PamgSmoothSteps(pamg, L, pamg->pre, PETSC_TRUE, b, before, NULL, NULL));
   } else PetscCall(pamg->steps->zero(L, y[0]));
   PetscCall(pamg->steps->residual(L, b, y[0], NULL, PamgCoarseRHS(C)));
   PetscCall(PamgCorrect(pamg, l));
   PetscCall(pamg->steps->prolong(L, PamgOvercorrection(pamg, l), PamgCoarseSolution(C), y[0]));
   if (!l && pamg->result) PetscCall(PamgSmoothWide(pamg, y));
-  else PetscCall(PamgSmooth(pamg, L, pamg->post, PETSC_FALSE, b, y, NULL, NULL));
+  else PetscCall(PamgSmoothSteps(pamg, L, pamg->post, PETSC_FALSE, b, y, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One or two steps of flexible CG with the cycle for a preconditioner, see levelscalars.h */
+/* One or two steps of flexible CG with the cycle as preconditioner, see levelscalars.h */
 static PetscErrorCode PamgKCycle(PC_PAMG *pamg, PetscInt l, void *b, void *x)
 {
   PamgLevel *L = &pamg->level[l];
@@ -167,7 +170,10 @@ PetscErrorCode PCPAMGCycle(PC_PAMG *pamg, const void *b, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Two an entry and step, residual or product; four an unknown and step, three for the residual and the correction, ten for what a second visit adds */
+/*
+  Flops: two an entry for each smoothing step, residual and product; four an unknown for each smoothing step, three for residual and correction, ten for a
+  second visit
+*/
 PetscLogDouble PCPAMGFlops(const PC_PAMG *pamg, PetscLogDouble *last)
 {
   const PetscInt steps  = pamg->pre + pamg->post;

@@ -1,4 +1,4 @@
-/* Pairwise-aggregation multigrid: what the set-up of a level does in another way on the device. */
+/* Pairwise-aggregation multigrid: the set-up steps of a level on the device. */
 #include "pamgsetup.h"
 #include "pamgsteps.h"
 #include "mat/aijderived.h"
@@ -14,9 +14,9 @@
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
-/* Entries of scratch for coarse rows that are long, where that is enough for one of them at a time */
+/* Scratch for long coarse rows, in entries; a single row may take more */
 #define PAMG_SCRATCH 100000000
-/* Coarse levels with a K-cycle, where the many visits of small levels that more of them bring cost more time than the iterations that they save */
+/* Coarse levels with a K-cycle by default: on more levels the visits of small levels cost more time than the iterations they save */
 #define PAMG_KLEVELS 2
 
 static PetscErrorCode PamgBeginLevelDevice(PC_PAMG *pamg, PetscInt l)
@@ -42,8 +42,9 @@ static PetscErrorCode PamgBeginLevelDevice(PC_PAMG *pamg, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* colour[] of n rows, and whether it is one; left[] and bad, of an index, are scratch */
-static PetscErrorCode PamgFindColours(const PC_PAMG *pamg, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt *const left[2], PetscInt *there, PetscInt colour[], PetscBool *found)
+/* Computes colour[] of n rows and whether the colouring is valid; left[] and bad (one index) are scratch */
+static PetscErrorCode PamgFindColours(const PC_PAMG *pamg, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt *const left[2], PetscInt *there,
+                                      PetscInt colour[], PetscBool *found)
 {
   PetscInt count = 1;
 
@@ -102,7 +103,7 @@ static PetscErrorCode PamgColourDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fou
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* to[] <- from[] in single precision; *fits = PETSC_FALSE when an entry is too large */
+/* to[] <- from[] in single precision; *bad is raised when an entry is too large */
 static PetscErrorCode PamgRound(const PC_PAMG *pamg, size_t n, const PetscScalar from[], float to[], int *bad)
 {
   PetscFunctionBegin;
@@ -126,9 +127,12 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
   if (pamg->precision == PAMG_SINGLE) PetscCall(PolderDeviceMalloc(sizeof(*dinv) * (size_t)(L->n + 1), &dinv));
   if (!l && refresh && !all) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && dia->main >= 0) PolderLaunch(PolderLevelDiagonal_CUDA(L->n, NULL, dia->val[dia->main], (PetscBool)(l > 0), dinv, there, pamg->stream));
-  else PolderLaunch(PolderLevelRows_CUDA(L->n, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), PAMG_LONE, NULL, dinv, pamg->diagonal, pamg->sum, pamg->mate, (PetscReal *)(there + 1), there, pamg->stream));
+  else
+    PolderLaunch(PolderLevelRows_CUDA(L->n, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), PAMG_LONE, NULL, dinv,
+                                      pamg->diagonal, pamg->sum, pamg->mate, (PetscReal *)(there + 1), there, pamg->stream));
   if (L->halo && (all || !refresh))
-    PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), PAMG_LONE, dinv, pamg->diagonal, pamg->sum, pamg->mate, (PetscReal *)(there + 1), there, pamg->stream));
+    PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI),
+                                           PAMG_LONE, dinv, pamg->diagonal, pamg->sum, pamg->mate, (PetscReal *)(there + 1), there, pamg->stream));
   if (pamg->precision == PAMG_SINGLE) {
     PetscCall(PamgRound(pamg, (size_t)L->n, dinv, (float *)L->dinv, (int *)(there + 2)));
     PetscCall(PolderDeviceFree(&dinv));
@@ -142,20 +146,21 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Fills L->ownval from the rows; *ok: all entries have a place */
+/* Fills L->ownval from the rows; *ok: every entry lies on a stored diagonal */
 static PetscErrorCode PamgFillDiagonals(const PC_PAMG *pamg, PamgLevel *L, const PolderDia *dia, PetscReal tol, int *there, PetscBool *ok)
 {
   int bad;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceZero(there, sizeof(*there)));
-  PolderLaunch(PolderDiaFill_CUDA(L->n, dia->nd, dia->half ? dia->main : 0, L->ownoff, (PetscScalar *const *)L->val, L->csr.ai, L->csr.aj, L->csr.aa, tol, there, pamg->stream));
+  PolderLaunch(PolderDiaFill_CUDA(L->n, dia->nd, dia->half ? dia->main : 0, L->ownoff, (PetscScalar *const *)L->val, L->csr.ai, L->csr.aj, L->csr.aa, tol,
+                                  there, pamg->stream));
   PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
   *ok = bad ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The diagonals of a level whose matrix keeps none, when there are few of them: dia->nd = 0 stands for too many */
+/* Finds the diagonals of a level whose matrix does not store them; dia->nd = 0: there are too many */
 static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, PolderDia *dia, int *there)
 {
   const PetscInt  most  = PamgMostDiagonals(L->n, L->nz);
@@ -193,7 +198,7 @@ static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The level has no use of diagonals of its own any more: its matrix has them by now */
+/* Frees the level's own diagonals once its matrix stores diagonals itself */
 static PetscErrorCode PamgFreeOwnDiagonals(PamgLevel *L)
 {
   PetscFunctionBegin;
@@ -203,7 +208,7 @@ static PetscErrorCode PamgFreeOwnDiagonals(PamgLevel *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The diagonals that are stored, rounded; L->val then leads to them */
+/* Rounds the stored diagonals to single precision; L->val then points to the rounded ones */
 static PetscErrorCode PamgRoundDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, const PolderDia *dia, int *there)
 {
   const PetscInt first = dia->half ? dia->main : 0, ld = PolderStride(L->n);
@@ -243,7 +248,16 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
     if (own.nd) dia = &own;
     if (l) L->bydiagonals = (PetscBool)(own.nd > 0);
   }
-  L->M = (PolderLevelMatrix){.n = L->n, .nd = dia ? dia->nd : 0, .main = dia ? dia->main : 0, .off = dia ? dia->off : NULL, .val = dia ? (const void *const *)dia->val : NULL, .ai = L->csr.ai, .aj = L->csr.aj, .aa = L->csr.aa, .nz = (PetscInt)L->nz, .dinv = L->dinv};
+  L->M = (PolderLevelMatrix){.n    = L->n,
+                             .nd   = dia ? dia->nd : 0,
+                             .main = dia ? dia->main : 0,
+                             .off  = dia ? dia->off : NULL,
+                             .val  = dia ? (const void *const *)dia->val : NULL,
+                             .ai   = L->csr.ai,
+                             .aj   = L->csr.aj,
+                             .aa   = L->csr.aa,
+                             .nz   = (PetscInt)L->nz,
+                             .dinv = L->dinv};
   if (pamg->precision == PAMG_DOUBLE) {
     L->half = dia ? dia->half : PETSC_FALSE;
     PetscCall(PolderDeviceFree(&there));
@@ -255,7 +269,8 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
     PetscCall(PamgRoundDiagonalsDevice(pamg, L, dia, there));
     L->M.val = L->val;
     PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
-    if (L->halo) PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
+    if (L->halo)
+      PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
   } else {
     if (L->val) { // room for diagonals
       PetscCall(PolderDeviceFree(&L->rounded));
@@ -273,7 +288,7 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What follows from level l that several processes share, or one has */
+/* Completes level l + 1 where level l is distributed, or on one process */
 static PetscErrorCode PamgCoarseLevelDevice(PC_PAMG *pamg, PetscInt l)
 {
   PetscFunctionBegin;
@@ -381,7 +396,7 @@ static PetscErrorCode PamgDropWeakDevice(const PC_PAMG *pamg, const PamgWork *w,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Restriction is by the members of each aggregate */
+/* Keeps the members of each aggregate, which restriction reads */
 static PetscErrorCode PamgKeepDevice(const PamgWork *w, PamgLevel *L)
 {
   PamgLevel     *C = L + 1;
@@ -397,7 +412,7 @@ static PetscErrorCode PamgKeepDevice(const PamgWork *w, PamgLevel *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The factor of a last level that several processes share is on the host */
+/* Factorises a distributed last level on the host */
 static PetscErrorCode PamgFactorShared(PC_PAMG *pamg, const PamgLevel *L, PetscBool constant)
 {
   PolderCSR own;
@@ -462,7 +477,7 @@ PetscErrorCode PCPAMGMatrixFromDevice(PC_PAMG *pamg, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first level has its matrix */
+/* Makes the matrix of the last level for a KSP; the first level has its matrix already */
 static PetscErrorCode PamgLastMatrixDevice(PC_PAMG *pamg)
 {
   PetscFunctionBegin;
@@ -470,7 +485,7 @@ static PetscErrorCode PamgLastMatrixDevice(PC_PAMG *pamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* No order is asked for where rows are not worked on one after another */
+/* The device smoothers process rows in any order */
 // clang-format off
 const PamgSetUpSteps PamgSetUpDevice = {
   .place = &PolderOnDevice, .cycle = {&PamgStepsDevice, &PamgStepsDevice}, .where = ", on the device",

@@ -58,7 +58,7 @@ PetscErrorCode PCPAMGPlaceDiagonals(const PC_PAMG *pamg, PamgLevel *L, PolderDia
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The diagonals of a matrix of another type than aijdia; *found: it has few enough. They are filled from its rows */
+/* The diagonals of a matrix of another type than aijdia, filled from its rows; *found: they are few enough */
 static PetscErrorCode PamgOwnDiagonals(const PC_PAMG *pamg, PamgLevel *L, PolderDia *dia, PetscBool *found)
 {
   const PolderCSR *csr   = &L->csr;
@@ -92,7 +92,7 @@ static PetscErrorCode PamgOwnDiagonals(const PC_PAMG *pamg, PamgLevel *L, Polder
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rounds the diagonals that are stored to single precision; fits = PETSC_FALSE when an entry is too large */
+/* Rounds the stored diagonals to single precision; *fits = PETSC_FALSE when an entry is too large */
 static PetscErrorCode PamgRoundDiagonals(PamgLevel *L, const PolderDia *dia, PetscBool *fits)
 {
   const PetscInt first = dia->half ? dia->main : 0;
@@ -140,7 +140,16 @@ PetscErrorCode PCPAMGSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
   else if (!l && pamg->precision == PAMG_DOUBLE) PetscCall(PamgOwnDiagonals(pamg, L, &own, &found));
   if (found) dia = &own;
   if (dia && !dia->nd) dia = NULL; // of no rows
-  L->M = (PolderLevelMatrix){.n = L->n, .nd = dia ? dia->nd : 0, .main = dia ? dia->main : 0, .off = dia ? dia->off : NULL, .val = dia ? (const void *const *)dia->val : NULL, .ai = L->csr.ai, .aj = L->csr.aj, .aa = L->csr.aa, .diag = L->diag, .dinv = L->dinv};
+  L->M = (PolderLevelMatrix){.n    = L->n,
+                             .nd   = dia ? dia->nd : 0,
+                             .main = dia ? dia->main : 0,
+                             .off  = dia ? dia->off : NULL,
+                             .val  = dia ? (const void *const *)dia->val : NULL,
+                             .ai   = L->csr.ai,
+                             .aj   = L->csr.aj,
+                             .aa   = L->csr.aa,
+                             .diag = L->diag,
+                             .dinv = L->dinv};
   if (pamg->precision == PAMG_DOUBLE) {
     L->half = dia ? dia->half : PETSC_FALSE;
     PetscFunctionReturn(PETSC_SUCCESS);

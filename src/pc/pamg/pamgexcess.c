@@ -1,4 +1,4 @@
-/* Pairwise-aggregation multigrid: the diagonal of coarse rows from the excess of rows, where it is the small rest of entries of many sizes. */
+/* Pairwise-aggregation multigrid: the diagonal of coarse rows, computed from row sums where the sum of their entries cancels. */
 #include "pamgsetup.h"
 #include "kernels/excessrow.h"
 #include "core/gather.h"
@@ -53,7 +53,7 @@ PetscErrorCode PCPAMGMendCoarse(PC_PAMG *pamg, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *values <- those of all processes, of n on this one */
+/* *values <- the n values of each process, gathered on all */
 static PetscErrorCode PamgGatherReal(const PolderPlace *place, MPI_Comm comm, PetscInt n, PetscReal **values)
 {
   PetscReal *mine, *all;

@@ -1,4 +1,4 @@
-/* Pairwise-aggregation multigrid on several processes: a small level whole on every process, so that those below it cost no messages. */
+/* Pairwise-aggregation multigrid on several processes: replicates a small level on every process, so that the levels below it need no messages. */
 #include "pamgimpl.h"
 #include "core/gather.h"
 
@@ -21,7 +21,7 @@ PetscInt PamgMergeRow(const PolderCSR *own, PetscInt i, PetscInt col[], PetscSca
   return n;
 }
 
-/* Which rows are whose */
+/* The distribution of the rows of a gathered level */
 static PetscErrorCode PamgGatherLayout(MPI_Comm comm, PamgLevel *C)
 {
   PetscMPIInt size, n;

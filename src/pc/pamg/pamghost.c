@@ -24,8 +24,8 @@
 #define LEVEL_STEPS        PamgStepsSingle
 #include "pamghost.h"
 
-/* The arrays of the first level, which are the matrix's */
-static PetscErrorCode PamgBegin(PC pc)
+/* Sets the arrays of the first level to those of the matrix */
+static PetscErrorCode PamgBeginApply(PC pc)
 {
   PC_PAMG         *pamg = (PC_PAMG *)pc->data;
   PamgLevel       *L    = pamg->level;
@@ -54,7 +54,7 @@ static PetscErrorCode PamgBegin(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgEnd(PC pc)
+static PetscErrorCode PamgEndApply(PC pc)
 {
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
@@ -72,7 +72,7 @@ PetscErrorCode PCPAMGApplyHost(PC pc, Vec r, Vec z)
   PetscLogDouble     last;
 
   PetscFunctionBegin;
-  PetscCall(PamgBegin(pc));
+  PetscCall(PamgBeginApply(pc));
   PetscCall(VecGetArrayRead(r, &rr));
   PetscCall(VecGetArrayWrite(z, &zz));
   if (pamg->precision == PAMG_DOUBLE) PetscCall(PCPAMGCycle(pamg, rr, zz));
@@ -86,7 +86,7 @@ PetscErrorCode PCPAMGApplyHost(PC pc, Vec r, Vec z)
   PetscCall(VecRestoreArrayWrite(z, &zz));
   PetscCall(VecRestoreArrayRead(r, &rr));
   PetscCall(PetscLogFlops(PCPAMGFlops(pamg, &last)));
-  PetscCall(PamgEnd(pc));
+  PetscCall(PamgEndApply(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,7 +107,7 @@ static PetscErrorCode PamgScaledMult(const PC_PAMG *pamg, PamgLevel *L, const Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ten steps of the power method, and a tenth more */
+/* Estimates the largest eigenvalue of D^-1 A: ten steps of the power method, plus ten percent */
 static PetscErrorCode PamgEstimate(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel   *L = &pamg->level[l];

@@ -1,6 +1,6 @@
-/* Steps on the host with vectors and matrices in type LEVEL_VALUE; included by pamghost.c once for each precision. */
+/* Host steps for vectors and matrices of type LEVEL_VALUE; included by pamghost.c once for each precision. */
 
-/* ghost <- the values of x that the rows of this process need */
+/* ghost <- the off-process values of x that the rows of this process read */
 static PetscErrorCode LEVEL_NAME(PamgExchange)(PamgLevel *L, const LEVEL_VALUE x[])
 {
   PetscFunctionBegin;
@@ -8,8 +8,7 @@ static PetscErrorCode LEVEL_NAME(PamgExchange)(PamgLevel *L, const LEVEL_VALUE x
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *rhs = b less the part of A x that the values of other processes have; sums: for a product in which rows have their sum in the place of the
-   diagonal entry, if it has */
+/* *rhs = b minus off-process contributions to A x. sums: the product is one in which the sum of a row replaces its diagonal entry */
 static PetscErrorCode LEVEL_NAME(PamgLocalRHS)(PamgLevel *L, PetscBool sums, const LEVEL_VALUE b[], const LEVEL_VALUE x[], const LEVEL_VALUE **rhs)
 {
   PetscFunctionBegin;
@@ -36,7 +35,8 @@ static PetscErrorCode LEVEL_NAME(PamgSmooth)(PamgLevel *L, const PolderLevelStep
   PetscFunctionBegin;
   if (first) PetscCall(LEVEL_NAME(PamgBegin)(L, step->start, b, x));
   PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_TRUE, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
-  LEVEL_KERNEL(PolderLevelJacobi)(&L->M, first, (LEVEL_VALUE)step->beta, (LEVEL_VALUE)step->scale, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)y, (const LEVEL_VALUE *)step->base, step->wide);
+  LEVEL_KERNEL(PolderLevelJacobi)
+  (&L->M, first, (LEVEL_VALUE)step->beta, (LEVEL_VALUE)step->scale, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)y, (const LEVEL_VALUE *)step->base, step->wide);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

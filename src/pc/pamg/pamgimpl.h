@@ -11,7 +11,7 @@
 #include <petscksp.h>
 
 #define PAMG_LEVELS 64
-/* Passes a level, smoothing steps on either side, and rows of a level that is whole on each process, at most */
+/* The largest number of passes a level, of smoothing steps before or after the coarse correction, and of rows of a replicated level */
 #define PAMG_PASSES 3
 #define PAMG_STEPS  100
 #define PAMG_GATHER 10000000
@@ -46,80 +46,83 @@ typedef enum {
   PAMG_COARSE_KSP
 } PamgCoarse;
 
-/* On the device, of a level that is on several processes: the entries to others, by the rows that have any. They are few, so that the host has them too */
+/* Off-process entries of a distributed level on the device, by the rows that have any. They are few, so the host has a copy */
 typedef struct {
-  PetscInt        n, nz;
-  PetscInt       *row, *ptr, *col; /* [n], [n + 1], [nz]; the columns are ghosts */
-  PetscScalar    *val;             /* [nz] */
-  PetscInt        ntarget;
-  PetscInt       *target, *at, *member; /* [ntarget], [ntarget + 1], [n] aggregates of these rows: member[at[t] .. at[t + 1]) are the places of those of target[t] */
-  PolderOuterRows rows;                 /* the same in device memory */
+  PetscInt     n, nz;
+  PetscInt    *row, *ptr, *col; /* [n], [n + 1], [nz]; the columns are ghosts */
+  PetscScalar *val;             /* [nz] */
+  PetscInt     ntarget;
+  /* [ntarget], [ntarget + 1], [n] aggregates of these rows: member[at[t] .. at[t + 1]) are the positions of the rows of aggregate target[t] */
+  PetscInt       *target, *at, *member;
+  PolderOuterRows rows; /* the same in device memory */
   PetscInt       *target_d, *at_d, *member_d;
-  void           *dinv; /* [nghost] of the ghosts, in device memory */
+  void           *dinv; /* [nghost] inverse diagonal of the ghosts, in device memory */
 } PamgOuter;
 
 /*
-  One level. Its matrix is an AIJ matrix of ours, so that diagonals and neighbour values come from where they come for every
-  matrix. The matrix of the first level is that of the PC; the others have arrays of rows that are ours. On the device only the
-  first level has a matrix: M and the arrays beside it are the level. Arrays are where the levels are unless a comment says otherwise.
+  One level. Its matrix is an AIJ matrix of Polder, so that diagonals and ghost values are obtained as for every other matrix. The matrix of the first level
+  is that of the PC; the matrices of the other levels are built around row arrays of the PC. On the device only the first level has a matrix: M and the arrays
+  beside it define the level. Arrays are in the memory of the level's place unless a comment says otherwise.
 */
 typedef struct {
   Mat               A;
-  MPI_Comm          comm;     /* of the processes that share it; its own on each when it is whole there */
-  PetscInt          n, N;     /* rows, here and on all processes */
+  MPI_Comm          comm;     /* the processes that share the level; PETSC_COMM_SELF when replicated */
+  PetscInt          n, N;     /* rows on this process and on all processes */
   PetscInt          nc;       /* aggregates of this process */
   PetscInt64        nz;       /* entries of the local block */
-  PetscInt64        nzouter;  /* entries of the rows of this process to other processes */
-  PolderLevelMatrix M;        /* the local block; on the first level its arrays of the matrix are set while a cycle runs */
-  PolderCSR         csr;      /* the same by rows, and on the host the entries to other processes */
+  PetscInt64        nzouter;  /* off-process entries of the rows of this process */
+  PolderLevelMatrix M;        /* the local block; on the first level its arrays are those of the matrix, set only during a cycle */
+  PolderCSR         csr;      /* the same as compressed rows, on the host with the off-process entries */
   PolderHalo        halo;     /* NULL where this process has all rows */
-  PetscBool         ownshalo; /* else the halo is that of A */
+  PetscBool         ownshalo; /* FALSE: the halo belongs to A */
   PetscInt         *ai, *aj, *bi, *bj;
   PetscScalar      *aa, *ba;
   PetscInt         *agg;             /* [n] aggregate, nc for none; NULL on the last level */
   PetscInt         *ptr, *row;       /* on the device: the rows of aggregate a are row[ptr[a] .. ptr[a + 1]); [nc + 2], [n] */
-  PetscInt         *ghostagg;        /* [nghost] host array: column of the off-process block of the next level, its number of ghosts for none */
-  PetscInt         *diag;            /* [n] on the host: position of the diagonal entry; NULL with diagonals */
+  PetscInt         *ghostagg;        /* [nghost] host array: column in the off-process block of the next level; the number of its ghosts for none */
+  PetscInt         *diag;            /* [n] on the host: position of the diagonal entry; NULL when stored by diagonals */
   PetscInt          ncolour;         /* on the device, for Gauss-Seidel */
   PetscInt         *colour, *order;  /* the rows of colour c are order[colour[c] .. colour[c + 1]); colour is a host array */
   void             *dinv;            /* [n] inverse of the diagonal */
-  float            *rounded;         /* in single precision: the entries, by rows or by diagonals */
-  const void      **val;             /* [nd] host array: where each diagonal is */
+  float            *rounded;         /* single precision: the entries, by rows or by diagonals */
+  const void      **val;             /* [nd] host array: pointer to each diagonal */
   void             *b, *x;           /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
-  void             *iterate;         /* [n + 1] the other of the two vectors between which a smoother goes to and fro; A times what the second step of a K-cycle adds */
-  void             *product;         /* [n + 1] A times what the first step of a K-cycle adds */
-  void             *correction;      /* [n + 1] what a second visit adds; on the first level in single precision, what the last steps add */
-  void             *localrhs;        /* [n + 1] right-hand side less what the values of other processes have to it */
-  void             *ghost;           /* [nghost + 1] values of other processes */
-  PetscInt         *keptoff;         /* [nd] host array, in single precision: offsets of the diagonals, for when the matrix takes another type */
-  PetscInt         *ownoff;          /* [nd] host array: offsets of diagonals of our own, where the matrix keeps none though it has few */
-  PetscScalar      *ownval;          /* their entries */
-  PetscBool         half;            /* of a symmetric matrix only the main and the upper diagonals are stored */
-  PetscReal         eigenvalue;      /* the largest of D^-1 A, estimated for Chebyshev */
-  PetscReal         bound;           /* Gershgorin's for it, on this process; 0: not computed */
-  PetscBool         bydiagonals;     /* the local block is kept by diagonals */
-  PetscBool         manydiagonals;   /* on the device: they were counted, and are too many */
+  void             *iterate;         /* [n + 1] second vector of an alternating smoother; also A times the correction of the second step of a K-cycle */
+  void             *product;         /* [n + 1] A times the correction of the first step of a K-cycle */
+  void             *correction;      /* [n + 1] correction of a second visit; on the first level in single precision, correction of the post-smoothing */
+  void             *localrhs;        /* [n + 1] right-hand side minus off-process contributions */
+  void             *ghost;           /* [nghost + 1] off-process values */
+  PetscInt         *keptoff;         /* [nd] host array, in single precision: offsets of the diagonals, kept in case the matrix changes its type */
+  PetscInt         *ownoff;          /* [nd] host array: offsets of the level's own diagonals, when the matrix has few diagonals but does not store them */
+  PetscScalar      *ownval;          /* values of these diagonals */
+  PetscBool         half;            /* symmetric matrix of which only the main and the upper diagonals are stored */
+  PetscReal         eigenvalue;      /* estimated largest eigenvalue of D^-1 A, for Chebyshev */
+  PetscReal         bound;           /* Gershgorin's bound for it, on this process; 0: not computed */
+  PetscBool         bydiagonals;     /* the local block is stored by diagonals */
+  PetscBool         manydiagonals;   /* on the device: the diagonals were counted and are too many */
   PetscBool         longrows;        /* on the device: there are rows of more than POLDER_COARSE_ROW entries */
-  PetscBool         singleprecision; /* of M and of vectors */
+  PetscBool         singleprecision; /* M and the vectors are in single precision */
   PetscInt64        bytes;
-  /* On several processes: the rows of this process as they come from the level before, ai .. ba, nown of them from rstart on, with the global
-     columns garray[nghost] of the second block */
+  /*
+    On several processes: the rows of this process as the coarsening produced them, in the arrays ai .. ba: nown rows from rstart on. The columns of the
+    second block are garray[nghost], in global numbers
+  */
   PetscInt     nown, rstart, nghost, *garray;
-  PetscBool    gathered; /* A is all of it, gi, gj, ga, on every process */
+  PetscBool    gathered; /* A is the whole matrix, gi, gj, ga, on every process */
   PetscInt    *gi, *gj;
   PetscScalar *ga;
   PamgOuter    outer;
-  PetscReal    sum[POLDER_KSUMS]; /* on the device: those of the K-cycle over all processes, on the host */
-  void        *stage;             /* on the device: [N + nown], or [n] on the last level, for what goes by way of the host */
-  PetscMPIInt *counts, *displs;   /* rows of each process, and its first one */
-  void        *part;              /* [nown + 1] what a vector of a gathered level has for this process */
+  PetscReal    sum[POLDER_KSUMS]; /* on the device: the sums of the K-cycle over all processes, on the host */
+  void        *stage;             /* on the device: [N + nown], or [n] on the last level, staging buffer for transfers through the host */
+  PetscMPIInt *counts, *displs;   /* number of rows and first row of each process */
+  void        *part;              /* [nown + 1] the part of this process in a vector of a gathered level */
 } PamgLevel;
 
-/* What the cycle does on a level, see pamgsteps.h, and what the set-up does, see pamgsetup.h */
+/* The steps of a cycle on a level, see pamgsteps.h, and of a set-up, see pamgsetup.h */
 typedef struct _PamgSteps      PamgSteps;
 typedef struct _PamgSetUpSteps PamgSetUpSteps;
 
-/* What a set-up was made from */
+/* The inputs of a set-up, compared to decide whether to repeat it */
 typedef struct {
   PetscObjectId      mat, blocks[2];
   PetscObjectState   nonzerostate;
@@ -128,7 +131,7 @@ typedef struct {
 
 typedef struct {
   PetscInt      passes, maxlevels, coarselimit, gatherlimit, klevels;
-  PetscInt      wantsmoother, wantpre, wantpost, wantk; /* as asked for, PETSC_DECIDE: by where the levels are */
+  PetscInt      wantsmoother, wantpre, wantpost, wantk; /* as requested; PETSC_DECIDE: chosen by the place of the levels */
   PetscInt      pre, post;
   PamgCycle     cycle;
   PamgSmoother  smoother;
@@ -138,43 +141,45 @@ typedef struct {
   PetscReal     damping, overcorrection, threshold, kappa, kthreshold, drop;
   PetscBool     reuse;
 
-  const PolderPlace    *place; /* where the levels are; a PC that is not set up has the host */
-  const PamgSetUpSteps *setup; /* what the set-up does there */
-  const PamgSteps      *steps; /* and the cycle, in its precision */
+  const PolderPlace    *place; /* where the levels are; the host before the set-up */
+  const PamgSetUpSteps *setup; /* the set-up steps of that place */
+  const PamgSteps      *steps; /* the cycle steps of that place, in the precision of the cycle */
 
   PetscInt           nlevel;
   PamgLevel         *level;
-  PolderCoarse       coarse; /* the solver of the last level when it is small */
-  KSP                ksp;    /* else */
+  PolderCoarse       coarse; /* solver of the last level when it is small */
+  KSP                ksp;    /* solver of the last level otherwise */
   Vec                coarseb, coarsex;
-  const PolderPlace *coarseplace;  /* where that solver takes and leaves vectors: on the host if several processes share the level */
-  PetscScalar       *coarsebuf[2]; /* [n + nghost] of the last level, there */
+  const PolderPlace *coarseplace;  /* memory of the vectors of that solver: the host if several processes share the level */
+  PetscScalar       *coarsebuf[2]; /* [n + nghost] of the last level, in that memory */
   PetscBool          direct;
-  PolderStream       stream;   /* of a set-up on the device */
+  PolderStream       stream;   /* stream of a set-up on the device */
   PetscReal         *ksum;     /* on the device, the sums of the K-cycle on each level; NULL on the host */
-  PetscScalar       *result;   /* in single precision: where the last step on the first level leaves its result in double precision; NULL: in its x */
-  PolderDeviceGraph  graph;    /* on the device, all levels but the first */
-  PetscInt           recorded; /* the sets-up and refreshes before it */
+  PetscScalar       *result;   /* single precision: receives the result of the last step on the first level, in double precision; NULL: the result stays in x */
+  PolderDeviceGraph  graph;    /* on the device: recorded launches of the cycle on coarse levels */
+  PetscInt           recorded; /* the number of set-ups and refreshes when the graph was recorded */
   PetscBool          stalled;
-  PetscBool          uncoloured; /* the rows of a level have no colours for Gauss-Seidel: levels are on the host until the options or the PC are reset */
-  PetscBool          symmetric;  /* the matrix is, to rounding */
-  PetscBool          warned[3];  /* K-cycle in a method that is not flexible, not symmetric, blocks */
-  PetscInt          *mate;       /* of the rows of a level while it is aggregated, with what a pair is judged by; NULL afterwards */
+  PetscBool          uncoloured; /* a level has no valid colouring for Gauss-Seidel: the levels stay on the host until the options or the PC are reset */
+  PetscBool          symmetric;  /* the matrix is symmetric to rounding */
+  PetscBool          warned[3];  /* warnings already given: K-cycle in a method that is not flexible, not symmetric, blocks */
+  PetscInt          *mate;       /* of the rows of a level during aggregation, with the data that rate a pair; NULL afterwards */
   PetscReal         *diagonal, *sum;
-  PetscReal         *excess, *magnitude; /* of the rows of the level that was made or refreshed last (excessrow.h), until its solver has them */
-  PetscInt64        *gridplace;          /* of the rows of this process in a grid, as long as levels are made; NULL: none is known */
+  PetscReal         *excess, *magnitude; /* of the rows of the level made or refreshed last (excessrow.h), until its solver takes them */
+  PetscInt64        *gridplace;          /* grid coordinates of the rows of this process during the set-up; NULL: unknown */
   PamgKeys           keys;
   PetscInt           nsetup, nrefresh;
 } PC_PAMG;
 
-/* The K-cycle may be wanted at level l, which is not the first */
+/* Level l > 0 may use the K-cycle */
 static inline PetscBool PamgVisitsTwice(const PC_PAMG *pamg, PetscInt l)
 {
   return (PetscBool)(l + 1 < pamg->nlevel && (pamg->cycle == PAMG_W || (pamg->cycle == PAMG_K && l <= pamg->klevels)));
 }
 
-/* Factor of the correction that comes to level l from the next. Energy that a piecewise constant has too much of makes the plain correction
-   too short; the K-cycle scales by itself */
+/*
+  Scaling factor of the correction that level l receives from the next level. Piecewise constants overestimate the energy, which makes the unscaled correction
+  too short; the K-cycle computes its own scaling
+*/
 static inline PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
 {
   static const PetscReal chosen[2][3] = {
@@ -187,7 +192,7 @@ static inline PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
   return chosen[pamg->cycle == PAMG_W][pamg->passes - 1];
 }
 
-/* Entries of the rows of this process */
+/* Number of entries in the rows of this process */
 static inline PetscLogDouble PamgLocalEntries(const PamgLevel *L)
 {
   return (PetscLogDouble)(L->nz + L->nzouter);
@@ -199,67 +204,70 @@ static inline size_t PamgValueSize(const PC_PAMG *pamg)
 }
 
 /* pamgsetup.c */
-/* The rows of the matrix where the levels can be, and the steps of a set-up there */
+/* Gets the rows of the matrix at the place where the levels can be, and the set-up steps of that place */
 PETSC_INTERN PetscErrorCode PCPAMGGetRows(PC, const PamgSetUpSteps **, PolderCSR *);
-/* The levels are to be there */
+/* Sets the place of the levels */
 PETSC_INTERN void           PCPAMGSetPlace(PC_PAMG *, const PamgSetUpSteps *);
 PETSC_INTERN PetscErrorCode PCPAMGSetUpLevels(PC);
 
 /* pamglevel.c */
 PETSC_INTERN PetscErrorCode PCPAMGFree(PC_PAMG *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *, PamgLevel *, PetscBool first);
-/* Work vectors of each level, and the bytes of all */
+/* Allocates the work vectors of each level and counts the bytes of all levels */
 PETSC_INTERN PetscErrorCode PCPAMGSetUpWork(PC_PAMG *);
-/* Inverse diagonal and, when the level is to be aggregated, what pairs are judged by; and the entries as the cycle reads them. Refused for
-   rows or values that cannot be used */
+/*
+  Computes the inverse diagonal, the entries as the cycle reads them and, if the level is to be aggregated, the data that rate a pair. Errors for unusable
+  rows or values
+*/
 PETSC_INTERN PetscErrorCode PCPAMGSetUpRows(PC, PetscInt l, PetscBool refresh);
 PETSC_INTERN PetscErrorCode PCPAMGSetUpValues(PC, PetscInt l);
-/* C->garray <- the global aggregates that theirs[n] names, ascending, -1 for none; theirs[k] <- its place among them, their number for none */
+/* C->garray <- the global aggregates in theirs[n], ascending, without -1 (none); theirs[k] <- its position in garray, or the length of garray for none */
 PETSC_INTERN PetscErrorCode PCPAMGNumberGhosts(PetscInt n, PetscInt theirs[], PamgLevel *C);
 
 /* pamgdiagonals.c: local blocks by diagonals, on the host */
 #define PAMG_DIAGONALS 32
-/* Has the local block about as few diagonals as a row has entries? So many at most */
+/* The largest number of diagonals for which the local block is stored by diagonals: about the entries of a row */
 static inline PetscInt PamgMostDiagonals(PetscInt n, PetscInt64 nz)
 {
   return n ? (PetscInt)PetscMin(PAMG_DIAGONALS, 2 * nz / n + 1) : 0;
 }
-/* val[] <- where each of nd diagonals is, those from first on stored ld values of so many bytes apart; the lower ones lead into the upper ones */
+/* val[] <- pointer to each of nd diagonals. Diagonals from first on are stored ld values of the given size apart; the lower ones point into the upper ones */
 static inline void PamgPointDiagonals(PetscInt nd, PetscInt first, const PetscInt off[], size_t size, const void *stored, PetscInt ld, const void *val[])
 {
-  for (PetscInt d = nd - 1; d >= 0; --d) val[d] = d < first ? (const char *)val[nd - 1 - d] + (ptrdiff_t)size * off[d] : (const char *)stored + size * (size_t)(d - first) * (size_t)ld;
+  for (PetscInt d = nd - 1; d >= 0; --d)
+    val[d] = d < first ? (const char *)val[nd - 1 - d] + (ptrdiff_t)size * off[d] : (const char *)stored + size * (size_t)(d - first) * (size_t)ld;
 }
-/* Has the local block so few? off[PAMG_DIAGONALS] <- these, as they come */
+/* Has the local block at most PAMG_DIAGONALS diagonals? off[PAMG_DIAGONALS] <- their offsets, unsorted */
 PETSC_INTERN PetscBool PamgIsRegular(PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt *nd, PetscInt off[]);
-/* Room for the diagonals ownoff[], half of them when the offsets are symmetric and half is set; the lower ones lead into the upper ones then */
+/* Allocates the diagonals ownoff[]. half with symmetric offsets: only the upper ones, and the lower ones point into them */
 PETSC_INTERN PetscErrorCode PCPAMGPlaceDiagonals(const PC_PAMG *, PamgLevel *, PolderDia *, PetscBool half);
-/* In single precision: the level knows its diagonals without the matrix */
+/* Single precision: copies the offsets, so that the level does not need the matrix for them */
 PETSC_INTERN PetscErrorCode PCPAMGKeepDiagonals(PamgLevel *);
-/* diag[] of a level whose matrix has no diagonals, or another type by now: the cycle then reads its rows */
+/* Computes diag[] of a level whose matrix does not, or no longer, store diagonals: the cycle then reads its rows */
 PETSC_INTERN PetscErrorCode PCPAMGFindDiagonal(PamgLevel *);
-/* Where the cycle reads the entries; *fits: single precision can hold them */
+/* Sets the arrays from which the cycle reads the entries; *fits: single precision can represent them */
 PETSC_INTERN PetscErrorCode PCPAMGSetUpValuesHost(PC_PAMG *, PetscInt l, PetscBool *fits);
 
-/* pamgexcess.c: the diagonal of coarse rows where it is the small rest of large entries */
-/* Excess of the rows of the first level; kernel: the constant is in that of the matrix */
+/* pamgexcess.c: the diagonal of coarse rows where it is a small difference of large entries */
+/* Computes the excess of the rows of the first level; kernel: the constant is in the kernel of the matrix */
 PETSC_INTERN PetscErrorCode PCPAMGFindExcess(PC_PAMG *, PetscBool kernel);
-/* Of the rows of level l + 1, whose entries to all processes are there, and their diagonal from it */
+/* Computes the excess of the rows of level l + 1, whose entries are complete, and from it their diagonal */
 PETSC_INTERN PetscErrorCode PCPAMGMendCoarse(PC_PAMG *, PetscInt l);
-/* Of all rows of a level that is gathered */
+/* Gathers the excess of a replicated level */
 PETSC_INTERN PetscErrorCode PCPAMGGatherExcess(PC_PAMG *, MPI_Comm, const PamgLevel *);
-/* The solver of the last level is to use it */
+/* Passes the excess to the solver of the last level */
 PETSC_INTERN PetscErrorCode PCPAMGHandExcess(PC_PAMG *, const PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeExcess(PC_PAMG *);
 
 /* pamgaggregate.c */
-/* gridplace[] of the rows of the first level */
+/* Finds gridplace[] of the rows of the first level */
 PETSC_INTERN PetscErrorCode PCPAMGFindGrid(PC_PAMG *, const PolderCSR *);
-/* What rows are judged by while they are aggregated */
+/* Allocates the data that rate pairs during aggregation */
 PETSC_INTERN PetscErrorCode PCPAMGMallocJudged(PC_PAMG *, PetscInt n);
 PETSC_INTERN PetscErrorCode PCPAMGFreeJudged(PC_PAMG *);
 /* Aggregates of the rows of level l, and the local block of the matrix of the next */
 PETSC_INTERN PetscErrorCode PCPAMGAggregate(PC_PAMG *, PetscInt l);
-/* The rows of each aggregate, as in ptr[] and row[] of a level: those that it keeps, or made for the time being on the host */
+/* The rows of each aggregate, as ptr[] and row[] of a level: the level's own arrays, or on the host temporary ones */
 PETSC_INTERN PetscErrorCode PCPAMGGetMembers(const PamgLevel *, PetscInt **ptr, PetscInt **row);
 PETSC_INTERN PetscErrorCode PCPAMGRestoreMembers(const PamgLevel *, PetscInt **ptr, PetscInt **row);
 
@@ -267,12 +275,12 @@ PETSC_INTERN PetscErrorCode PCPAMGRestoreMembers(const PamgLevel *, PetscInt **p
 /* Is the constant in the kernel of the matrix? */
 PETSC_INTERN PetscErrorCode PCPAMGHasConstant(PC, PetscBool *);
 PETSC_INTERN PetscErrorCode PCPAMGSetUpCoarse(PC);
-/* Its factor on the host, from the rows of all processes */
+/* Factorises the last level on the host from the rows of all processes */
 PETSC_INTERN PetscErrorCode PCPAMGFactorRows(PC_PAMG *, const PolderCSR *, PetscBool constant);
 
-/* A bound up to this is the estimate: no product is needed to find a better one */
+/* A Gershgorin bound up to this serves as the estimate: no product is needed to improve it */
 #define PAMG_BOUND 2.05
-/* Else that many steps of the power method, after which the estimate is a tenth more */
+/* Otherwise this many steps of the power method, whose result is raised by ten percent */
 #define PAMG_POWER 10
 static inline PetscReal PamgEigenvalue(PetscReal bound, PetscReal power)
 {
@@ -282,39 +290,39 @@ static inline PetscReal PamgEigenvalue(PetscReal bound, PetscReal power)
 }
 
 /* pamgdevice.c */
-/* The matrix of level l from what is on the device */
+/* Makes the matrix of level l from its device arrays */
 PETSC_INTERN PetscErrorCode PCPAMGMatrixFromDevice(PC_PAMG *, PetscInt l);
 
-/* pamgouter.c: what several processes add on the device */
-/* The entries to others on the first level, and new values of them */
+/* pamgouter.c: off-process entries on the device */
+/* Finds the off-process entries of the first level, and refreshes their values */
 PETSC_INTERN PetscErrorCode PCPAMGFindOuter(PC_PAMG *);
 PETSC_INTERN PetscErrorCode PCPAMGRefreshOuter(PC_PAMG *);
-/* Those of level l + 1, whose local block is there, or all of its rows where it is small, and new values of what it is */
+/* Makes and refreshes the off-process entries of level l + 1, whose local block exists, or all of its rows where it is small */
 PETSC_INTERN PetscErrorCode PCPAMGCoarseOuter(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGFreeOuter(PamgLevel *);
-/* Copies on the host of the rows of this process, of a level that is on several or is gathered */
+/* Copies the rows of this process to the host, for a distributed or gathered level */
 PETSC_INTERN PetscErrorCode PCPAMGRowsToHost(const PamgLevel *, PolderCSR *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeRowsOnHost(PolderCSR *);
 
 /* pamggather.c */
-/* The entries of row i of both blocks in the order of their global columns: val[], and col[] unless that is NULL. Returns how many */
+/* Merges the entries of row i of both blocks in the order of their global columns: val[], and col[] unless that is NULL. Returns their number */
 PETSC_INTERN PetscInt PamgMergeRow(const PolderCSR *own, PetscInt i, PetscInt col[], PetscScalar val[]);
-/* gi, gj and ga of a level from the rows that the processes have, all on the host; and new values of ga in an array to be freed */
+/* Makes gi, gj and ga of a level from the rows of all processes, all on the host; and gathers new values of ga in an array that the caller frees */
 PETSC_INTERN PetscErrorCode PCPAMGGatherRows(MPI_Comm, const PolderCSR *own, PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGGatherValues(MPI_Comm, const PolderCSR *own, PetscInt *total, PetscScalar **all);
-/* place[] of this process, on the host, becomes that of all, NULL unless all have places */
+/* Replaces place[] of this process, on the host, by that of all processes; NULL unless every process has one */
 PETSC_INTERN PetscErrorCode PCPAMGGatherPlaces(MPI_Comm, const PamgLevel *, PetscInt64 **place);
 
 /* pamgcycle.c: x = M^-1 b with vectors like those of the first level */
 PETSC_INTERN PetscErrorCode PCPAMGCycle(PC_PAMG *, const void *b, void *x);
-/* Its flops on this process without those of the last level, which its solver logs; *last: the latter, when that is a product with the inverse */
+/* Flops of a cycle on this process without the last level, whose solver logs them; *last: those of the last level if it is a product with the inverse */
 PETSC_INTERN PetscLogDouble PCPAMGFlops(const PC_PAMG *, PetscLogDouble *last);
 
-/* pamghost.c, pamglaunch.c: on the host and on the device */
+/* pamghost.c, pamglaunch.c: the cycle on the host and on the device */
 /* z = M^-1 r */
 PETSC_INTERN PetscErrorCode PCPAMGApplyHost(PC, Vec r, Vec z);
 PETSC_INTERN PetscErrorCode PCPAMGApplyDevice(PC, Vec r, Vec z);
-/* Estimates the largest eigenvalue of D^-1 A on all levels but the last, while the first one has its rows */
+/* Estimates the largest eigenvalue of D^-1 A on all levels but the last, while the arrays of the first level are set */
 PETSC_INTERN PetscErrorCode PCPAMGEstimateHost(PC);
 PETSC_INTERN PetscErrorCode PCPAMGEstimateDevice(PC);

@@ -1,5 +1,7 @@
-/* Pairwise-aggregation multigrid: the cycle on the device, in which nothing comes to the host but, on several processes, what MPI cannot take
-   from there and the sums of a K-cycle. */
+/*
+  Pairwise-aggregation multigrid: the cycle on the device. Vectors stay on the device; on several processes, the sums of a K-cycle and data that MPI cannot
+  read from the device pass through the host.
+*/
 #include "pamgsteps.h"
 #include <petsc/private/matimpl.h>
 #include "kernels/level.h"
@@ -15,13 +17,13 @@ static PetscErrorCode PamgBegin(PamgLevel *L, PetscReal start, const void *b, vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a vector of the cycle */
+/* MPI type of a vector entry of the cycle */
 static MPI_Datatype PamgUnit(const PamgLevel *L)
 {
   return L->singleprecision ? MPI_FLOAT : MPIU_SCALAR;
 }
 
-/* Begins L->ghost <- the values of x that the rows of this process need, where there are any; a kernel that reads x may run meanwhile */
+/* Begins the exchange L->ghost <- off-process values of x, if the level has any; kernels that read x may run meanwhile */
 static PetscErrorCode PamgSend(PamgLevel *L, const void *x)
 {
   PetscFunctionBegin;
@@ -29,7 +31,7 @@ static PetscErrorCode PamgSend(PamgLevel *L, const void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ends that; start != 0: it becomes start D^-1 x */
+/* Ends the exchange; start != 0: the ghosts become start D^-1 x */
 static PetscErrorCode PamgReceive(PamgLevel *L, PetscReal start, const void *x)
 {
   PolderLevelMatrix ghosts = {.dinv = L->outer.dinv};
@@ -45,7 +47,7 @@ static PetscErrorCode PamgReceive(PamgLevel *L, PetscReal start, const void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the values of other processes add to a product, where there are any; sum.own, which has been sent, is what the product is made with */
+/* Adds off-process contributions to a product, if there are any; sum.own, the vector that was sent, is the one multiplied */
 static PetscErrorCode PamgAddOuter(PamgLevel *L, PolderOuterSum sum, void *z)
 {
   PolderStream stream;
@@ -68,7 +70,8 @@ static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, cons
   PetscCall(PamgSend(L, begins ? b : x));
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelJacobi_CUDA(L->singleprecision, &L->M, step, b, x, y, stream));
-  PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -step->scale, .start = begins ? step->start : 0, .dinv = L->dinv, .own = begins ? b : x, .wide = step->wide}, y));
+  PetscCall(
+    PamgAddOuter(L, (PolderOuterSum){.scale = -step->scale, .start = begins ? step->start : 0, .dinv = L->dinv, .own = begins ? b : x, .wide = step->wide}, y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,7 +119,7 @@ static PetscErrorCode PamgAdd(PamgLevel *L, const void *w, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On several processes the sums go by way of the host, where L->sum keeps them */
+/* On several processes the sums are reduced through the host, where L->sum keeps them */
 static PetscErrorCode PamgDots(PamgLevel *L, const void *x, const void *b, const void *w, void *v, PetscReal sum[])
 {
   const PetscInt n    = w ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST;
@@ -138,7 +141,10 @@ static PetscErrorCode PamgDots(PamgLevel *L, const void *x, const void *b, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Only the device knows whether the second step is needed, unless the sums came by way of the host: it is made anyway, and then has the coefficient 0 */
+/*
+  Only the device knows whether the second step is needed, unless the sums were reduced on the host: the step is then always made, with the coefficient 0 if
+  not needed
+*/
 static PetscErrorCode PamgFirst(PamgLevel *L, PetscReal threshold, const PetscReal sum[], const void *v, void *b, PetscBool *again)
 {
   PolderStream stream;
@@ -160,7 +166,7 @@ static PetscErrorCode PamgSecond(PamgLevel *L, PetscReal threshold, const PetscR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A sweep over the colours from one to another */
+/* One sweep over a range of colours */
 static PetscErrorCode PamgColours(PamgLevel *L, PetscInt from, PetscInt to, const void *b, void *x)
 {
   const PetscInt step = from < to ? 1 : -1;
@@ -168,11 +174,12 @@ static PetscErrorCode PamgColours(PamgLevel *L, PetscInt from, PetscInt to, cons
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  for (PetscInt c = from; c != to; c += step) PolderLaunch(PolderLevelColour_CUDA(L->singleprecision, &L->M, L->colour[c + 1] - L->colour[c], L->order + L->colour[c], b, x, stream));
+  for (PetscInt c = from; c != to; c += step)
+    PolderLaunch(PolderLevelColour_CUDA(L->singleprecision, &L->M, L->colour[c + 1] - L->colour[c], L->order + L->colour[c], b, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* n sweeps over the colours, forward or backward; what others have to the rows of this process stays as it is within one */
+/* n sweeps over the colours, forward or backward; off-process values are kept fixed within a sweep */
 static PetscErrorCode PamgSweeps(PamgLevel *L, PetscInt n, PetscBool backward, const void *b, void *x)
 {
   const size_t bytes = (L->singleprecision ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n;
@@ -189,7 +196,7 @@ static PetscErrorCode PamgSweeps(PamgLevel *L, PetscInt n, PetscBool backward, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* In the first sweep rows read those of the colours before theirs, zero from the others; also where a diagonal has a zero for an entry that is none */
+/* In the first sweep a row reads only the colours before its own, the others are zero. The same holds where a stored diagonal is padded with zeros */
 static PetscErrorCode PamgForward(PamgLevel *L, PetscInt n, const void *b, void *x, void *bc)
 {
   PolderStream stream;
@@ -211,7 +218,7 @@ static PetscErrorCode PamgBackward(PamgLevel *L, PetscInt n, const void *b, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* to <- n values in double precision, and back */
+/* to <- n values of the cycle in double precision, and the reverse */
 static PetscErrorCode PamgWiden(PetscBool single, PetscInt n, const void *from, PetscScalar *to)
 {
   PolderStream stream;
@@ -223,7 +230,7 @@ static PetscErrorCode PamgWiden(PetscBool single, PetscInt n, const void *from, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgRound(PetscBool single, PetscInt n, const PetscScalar *from, void *to)
+static PetscErrorCode PamgRoundOrCopy(PetscBool single, PetscInt n, const PetscScalar *from, void *to)
 {
   PolderStream stream;
 
@@ -234,7 +241,7 @@ static PetscErrorCode PamgRound(PetscBool single, PetscInt n, const PetscScalar 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The last level is on several processes and its solver on the host */
+/* Solves on a distributed last level whose solver is on the host */
 static PetscErrorCode PamgLastShared(PC_PAMG *pamg, PamgLevel *L, const void *b, void *x)
 {
   const size_t bytes = (L->singleprecision ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n;
@@ -264,20 +271,20 @@ static PetscErrorCode PamgLast(PC_PAMG *pamg, const void *b, void *x)
   else if (pamg->direct) {
     PetscCall(PamgWiden(single, L->n, b, pamg->coarsebuf[0]));
     PetscCall(PolderCoarseSolveDevice(pamg->coarse, pamg->coarsebuf[0], pamg->coarsebuf[1], PETSC_FALSE));
-    PetscCall(PamgRound(single, L->n, pamg->coarsebuf[1], x));
+    PetscCall(PamgRoundOrCopy(single, L->n, pamg->coarsebuf[1], x));
   } else {
     PetscCall(PolderVecGetDeviceWrite(pamg->coarseb, &to));
     PetscCall(PamgWiden(single, L->n, b, to));
     PetscCall(PolderVecRestoreDeviceWrite(pamg->coarseb, &to));
     PetscCall(KSPSolve(pamg->ksp, pamg->coarseb, pamg->coarsex));
     PetscCall(PolderVecGetDeviceRead(pamg->coarsex, &from));
-    PetscCall(PamgRound(single, L->n, from, x));
+    PetscCall(PamgRoundOrCopy(single, L->n, from, x));
     PetscCall(PolderVecRestoreDeviceRead(pamg->coarsex, &from));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A vector of a small level, by way of the host */
+/* Gathers a vector of a small level through the host */
 static PetscErrorCode PamgGather(PamgLevel *C, MPI_Comm comm)
 {
   const size_t size = C->singleprecision ? sizeof(float) : sizeof(PetscScalar);
@@ -285,7 +292,8 @@ static PetscErrorCode PamgGather(PamgLevel *C, MPI_Comm comm)
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceToHost(mine, C->part, size * (size_t)C->nown));
-  PetscCallMPI(MPI_Allgatherv(mine, (PetscMPIInt)C->nown, C->singleprecision ? MPI_FLOAT : MPIU_SCALAR, all, C->counts, C->displs, C->singleprecision ? MPI_FLOAT : MPIU_SCALAR, comm));
+  PetscCallMPI(MPI_Allgatherv(mine, (PetscMPIInt)C->nown, C->singleprecision ? MPI_FLOAT : MPIU_SCALAR, all, C->counts, C->displs,
+                              C->singleprecision ? MPI_FLOAT : MPIU_SCALAR, comm));
   PetscCall(PolderDeviceFromHost(C->b, all, size * (size_t)C->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -299,7 +307,7 @@ static PetscErrorCode PamgScatter(PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first of the coarse levels that need no other process, nlevel for none */
+/* The first coarse level that needs no communication; nlevel: none */
 static PetscInt PamgAlone(const PC_PAMG *pamg)
 {
   PetscInt l = 1;
@@ -318,7 +326,7 @@ static PetscErrorCode PamgCoarseLevels(void *ctx)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All levels from there on take one launch, from the second visit after a set-up on, when each kernel has run */
+/* Replays all levels from there on in one launch. Recording waits for the second visit after a set-up, when each kernel has run once */
 static PetscErrorCode PamgSolve(PC_PAMG *pamg, PetscInt l, void *b, void *x)
 {
   const PetscInt  made   = pamg->nsetup + pamg->nrefresh;
@@ -344,7 +352,7 @@ const PamgSteps PamgStepsDevice = {
 };
 // clang-format on
 
-/* The arrays of the first level, which are the matrix's unless they are in single precision or diagonals of our own */
+/* Sets the arrays of the first level to those of the matrix, unless the level has its own in single precision or by diagonals */
 static PetscErrorCode PamgBeginDevice(PC pc, PolderCSR *csr)
 {
   PC_PAMG         *pamg = (PC_PAMG *)pc->data;
@@ -397,7 +405,7 @@ static PetscErrorCode PamgApply(PC pc, Vec r, Vec z)
   PetscCall(PolderVecGetDeviceWrite(z, &zz));
   PetscCall(PetscLogGpuTimeBegin());
   if (single) {
-    PetscCall(PamgRound(PETSC_TRUE, L->n, rr, L->b));
+    PetscCall(PamgRoundOrCopy(PETSC_TRUE, L->n, rr, L->b));
     pamg->result = PamgWritesWide(pamg) ? zz : NULL;
     PetscCall(PCPAMGCycle(pamg, L->b, L->x));
     if (!pamg->result) PetscCall(PamgWiden(PETSC_TRUE, L->n, L->x, zz));
@@ -414,7 +422,7 @@ static PetscErrorCode PamgApply(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vectors of the host go by way of copies on the device */
+/* Host vectors are copied to the device and back */
 PetscErrorCode PCPAMGApplyDevice(PC pc, Vec r, Vec z)
 {
   Vec       there[2];
@@ -439,7 +447,7 @@ PetscErrorCode PCPAMGApplyDevice(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The power method on a level that several processes share, as PCPAMGEstimate() has it; x[2] and the sums are scratch */
+/* The power method on a distributed level, see PCPAMGEstimate(); x[2] and the sums are scratch */
 static PetscErrorCode PamgPowerShared(PamgLevel *L, void *x[2], PetscReal sum[], PetscReal *norm)
 {
   PolderStream stream;
@@ -456,7 +464,10 @@ static PetscErrorCode PamgPowerShared(PamgLevel *L, void *x[2], PetscReal sum[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The power method on the levels whose bound is no estimate, norms on the host at last: norm[l] of the last vector, that before having the length 1 */
+/*
+  The power method on the levels whose Gershgorin bound is not sharp enough. norm[l], on the host in the end, is that of the last iterate, from one of length
+  1
+*/
 static PetscErrorCode PamgPower(PC pc, const PetscReal bound[], PetscReal norm[])
 {
   PC_PAMG       *pamg   = (PC_PAMG *)pc->data;
@@ -482,7 +493,8 @@ static PetscErrorCode PamgPower(PC pc, const PetscReal bound[], PetscReal norm[]
 
     if (bound[l] <= PAMG_BOUND) continue;
     if (L->halo) PetscCall(PamgPowerShared(L, x, norms, &norm[l]));
-    for (PetscInt k = 0; k < PAMG_POWER && !L->halo; ++k) PolderLaunch(PolderLevelPower_CUDA(L->singleprecision, &L->M, k, x[k % 2], x[1 - k % 2], norms, work, stream));
+    for (PetscInt k = 0; k < PAMG_POWER && !L->halo; ++k)
+      PolderLaunch(PolderLevelPower_CUDA(L->singleprecision, &L->M, k, x[k % 2], x[1 - k % 2], norms, work, stream));
     PetscCall(PetscLogGpuFlops(PAMG_POWER * (2.0 * (PetscLogDouble)L->nz + 4.0 * L->n)));
   }
   PetscCall(PolderDeviceToHost(host, there, bytes));

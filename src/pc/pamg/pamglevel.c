@@ -1,4 +1,4 @@
-/* Pairwise-aggregation multigrid: a level's rows and entries, judged and refused, its work vectors and its end. */
+/* Pairwise-aggregation multigrid: checks the rows and entries of a level, allocates its work vectors and frees it. */
 #include "pamgsetup.h"
 #include "pamgsteps.h"
 #include "core/refusal.h"
@@ -7,7 +7,8 @@
 PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool first)
 {
   void **const rows[]    = {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->gi, (void **)&L->gj, (void **)&L->ga};
-  void **const others[]  = {(void **)&L->rounded, (void **)&L->ownval, (void **)&L->agg, (void **)&L->ptr, (void **)&L->row, (void **)&L->order, (void **)&L->diag};
+  void **const others[]  = {(void **)&L->rounded, (void **)&L->ownval, (void **)&L->agg, (void **)&L->ptr,
+                            (void **)&L->row,     (void **)&L->order,  (void **)&L->diag};
   void **const vectors[] = {&L->dinv, &L->b, &L->x, &L->iterate, &L->product, &L->correction, &L->localrhs, &L->ghost, &L->part};
 
   PetscFunctionBegin;
@@ -52,7 +53,7 @@ PetscErrorCode PCPAMGFree(PC_PAMG *pamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Refuses the matrix on every process for the first bad row of all; each passes its own first one, or the global number of rows and POLDER_ROW_GOOD */
+/* Raises the error for the first bad row on every process; each process passes its own first bad row, or the global number of rows and POLDER_ROW_GOOD */
 static PetscErrorCode PamgCheckRow(PC pc, PetscInt l, PetscInt M, PetscInt row, PolderRowKind kind)
 {
   MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
@@ -66,15 +67,25 @@ static PetscErrorCode PamgCheckRow(PC pc, PetscInt l, PetscInt M, PetscInt row, 
   if (l) {
     const PetscBool finite = (PetscBool)(what != POLDER_ROW_NOTFINITE);
 
-    PolderPCRefuse(pc, finite ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_FACTOR_OTHER, finite ? PETSC_ERR_ARG_WRONG : PETSC_ERR_FP, "PC of type pamg needs a positive definite matrix and this one is not: on coarse level %" PetscInt_FMT " %s", l, finite ? "a diagonal entry is negative" : "an entry is not a finite number");
+    PolderPCRefuse(pc, finite ? PC_FACTOR_NUMERIC_ZEROPIVOT : PC_FACTOR_OTHER, finite ? PETSC_ERR_ARG_WRONG : PETSC_ERR_FP,
+                   "PC of type pamg needs a positive definite matrix and this one is not: on coarse level %" PetscInt_FMT " %s", l,
+                   finite ? "a diagonal entry is negative" : "an entry is not a finite number");
   } else if (what == POLDER_ROW_NODIAGONAL) {
-    PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
+    PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
+                   "PC of type pamg needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
   } else if (what == POLDER_ROW_ZERO) {
-    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT " is zero or too small to invert: remove the row, or put a one on its diagonal", first);
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
+                   "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT
+                   " is zero or too small to invert: remove the row, or put a one on its diagonal",
+                   first);
   } else if (what == POLDER_ROW_NEGATIVE) {
-    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", first);
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
+                   "PC of type pamg needs a positive diagonal and that of row %" PetscInt_FMT
+                   " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner",
+                   first);
   } else {
-    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, "PC of type pamg needs finite entries and row %" PetscInt_FMT " has one that is not: check how the matrix was assembled", first);
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP,
+                   "PC of type pamg needs finite entries and row %" PetscInt_FMT " has one that is not: check how the matrix was assembled", first);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -103,7 +114,10 @@ PetscErrorCode PCPAMGSetUpValues(PC pc, PetscInt l)
   if (pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
   all = fits;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
-  if (!all) PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE, "PC of type pamg cannot store the entries in single precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale the system");
+  if (!all)
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,
+                   "PC of type pamg cannot store the entries in single precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale "
+                   "the system");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -134,7 +148,7 @@ static PetscErrorCode PamgVector(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a level, without vectors */
+/* Bytes of a level without vectors */
 static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool first)
 {
   const size_t size = PamgValueSize(pamg), index = sizeof(PetscInt), n = (size_t)L->n, nz = (size_t)L->nz, all = nz + (size_t)L->nzouter;

@@ -1,11 +1,13 @@
-/* Pairwise-aggregation multigrid on the device, what several processes add: entries to others, which are few and pass through the host when a
-   level is made, and small levels that are gathered. */
+/*
+  Pairwise-aggregation multigrid on several devices: off-process entries, which are few and pass through the host when a level is made, and small levels that
+  are gathered.
+*/
 #include "pamgsetup.h"
 #include "kernels/excess.h"
 #include "kernels/galerkin.h"
 #include "kernels/outer.h"
 
-/* A copy on the host, to be freed */
+/* Copies device memory to a new host array, which the caller frees */
 static PetscErrorCode PamgDownload(size_t bytes, const void *device, void *host)
 {
   PetscFunctionBegin;
@@ -17,7 +19,8 @@ static PetscErrorCode PamgDownload(size_t bytes, const void *device, void *host)
 PetscErrorCode PCPAMGFreeOuter(PamgLevel *L)
 {
   PamgOuter *O       = &L->outer;
-  void     **array[] = {(void **)&O->rows.row, (void **)&O->rows.ptr, (void **)&O->rows.col, (void **)&O->rows.val, (void **)&O->target_d, (void **)&O->at_d, (void **)&O->member_d, &O->dinv};
+  void     **array[] = {(void **)&O->rows.row, (void **)&O->rows.ptr, (void **)&O->rows.col, (void **)&O->rows.val,
+                        (void **)&O->target_d, (void **)&O->at_d,     (void **)&O->member_d, &O->dinv};
 
   PetscFunctionBegin;
   PetscCall(PetscFree(O->row));
@@ -31,7 +34,7 @@ PetscErrorCode PCPAMGFreeOuter(PamgLevel *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* To the device, and what a level keeps of its ghosts there */
+/* Copies the off-process entries to the device and allocates the level's ghost arrays there */
 static PetscErrorCode PamgUploadOuter(const PC_PAMG *pamg, PamgLevel *L)
 {
   PamgOuter   *O     = &L->outer;
@@ -102,7 +105,7 @@ PetscErrorCode PCPAMGOuterExcessDevice(const PamgLevel *L, PetscReal excess[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* By the coarse rows that have entries to other processes, which are those of C->outer: sums of what leads to rows in no aggregate, and of the others */
+/* For the coarse rows with off-process entries, those of C->outer: the sum of the entries to rows outside all aggregates, and of the others */
 static void PamgSumOuter(const PamgLevel *L, const PamgLevel *C, PetscReal lone[], PetscReal outer[])
 {
   const PamgOuter *O = &L->outer, *D = &C->outer;
@@ -147,7 +150,13 @@ PetscErrorCode PCPAMGRowsToHost(const PamgLevel *L, PolderCSR *own)
   PetscInt        *bi, nz = 0;
 
   PetscFunctionBegin;
-  *own = (PolderCSR){.m = n, .M = L->N, .rstart = L->gathered ? L->rstart : L->csr.rstart, .nghost = L->gathered ? L->nghost : L->csr.nghost, .garray = L->gathered ? L->garray : L->csr.garray, .bj = O->col, .ba = O->val};
+  *own = (PolderCSR){.m      = n,
+                     .M      = L->N,
+                     .rstart = L->gathered ? L->rstart : L->csr.rstart,
+                     .nghost = L->gathered ? L->nghost : L->csr.nghost,
+                     .garray = L->gathered ? L->garray : L->csr.garray,
+                     .bj     = O->col,
+                     .ba     = O->val};
   if (n) {
     PetscCall(PamgDownload(sizeof(nz) * (size_t)(n + 1), L->gathered ? L->ai : L->csr.ai, &own->ai));
     nz = own->ai[n];
@@ -173,7 +182,7 @@ PetscErrorCode PCPAMGFreeRowsOnHost(PolderCSR *own)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The aggregates of the rows that have entries to other processes */
+/* Lists the aggregates of the rows with off-process entries */
 static PetscErrorCode PamgTargets(const PC_PAMG *pamg, PamgLevel *L)
 {
   PamgOuter   *O     = &L->outer;
@@ -238,7 +247,7 @@ static PetscErrorCode PamgGhostAggregates(const PamgLevel *L, PamgLevel *C, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* P^T B P of the entries to other processes */
+/* P^T B P of the off-process entries B */
 static PetscErrorCode PamgGalerkinOuter(const PamgLevel *L, PamgLevel *C)
 {
   const PamgOuter *O = &L->outer;
@@ -258,7 +267,7 @@ static PetscErrorCode PamgGalerkinOuter(const PamgLevel *L, PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows of all processes on each */
+/* Gathers the rows of all processes on each */
 static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLevel *C)
 {
   const size_t index = sizeof(PetscInt);

@@ -1,15 +1,20 @@
-/* Pairwise-aggregation multigrid: the set-up of the hierarchy, and its refresh when only values have changed.
-   Where the levels are is decided here, once. The steps of that place do what differs. */
+/*
+  Pairwise-aggregation multigrid: the set-up of the hierarchy, and its refresh when only values have changed. The place of the levels is chosen here, once;
+  the table of steps of that place does what differs.
+*/
 #include "pamgsetup.h"
 #include "pamgsteps.h"
 #include "mat/aijderived.h"
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
-/* A level with more than this part of the rows of the one before is not worth having */
+/* Coarsening stops when a level has more than this fraction of the rows of the level before */
 #define PAMG_STALL 0.9
 
-/* On the device when each process has its rows there: the greedy matching takes rows one after another, and some matrices have no colours for Gauss-Seidel */
+/*
+  Levels are on the device when the rows of each process are there. Exceptions: the greedy matching is sequential, and some matrices have no colouring for
+  Gauss-Seidel
+*/
 PetscErrorCode PCPAMGGetRows(PC pc, const PamgSetUpSteps **steps, PolderCSR *csr)
 {
   const PC_PAMG *pamg   = (PC_PAMG *)pc->data;
@@ -42,7 +47,7 @@ void PCPAMGSetPlace(PC_PAMG *pamg, const PamgSetUpSteps *steps)
   pamg->klevels  = pamg->wantk >= 0 ? pamg->wantk : steps->klevels;
 }
 
-/* Sizes, rows and entries of level l */
+/* Sets sizes, rows and entries of level l */
 static PetscErrorCode PamgBeginLevel(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel *L = &pamg->level[l];
@@ -67,7 +72,7 @@ static PetscErrorCode PamgFindExcess(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Aggregates of level l; *worth: they are few enough for a level of theirs, whose rows are then there */
+/* Aggregates level l; *worth: the aggregates are few enough for another level, whose rows then exist */
 static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
 {
   PC_PAMG   *pamg = (PC_PAMG *)pc->data;
@@ -93,7 +98,7 @@ static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Level l, and the rows of the next one; *last when there is none worth having */
+/* Sets up level l and makes the rows of the next one; *last: there is no next level */
 static PetscErrorCode PamgSetUpLevel(PC pc, PetscInt l, PetscBool *last)
 {
   PC_PAMG   *pamg  = (PC_PAMG *)pc->data;
@@ -119,7 +124,7 @@ static PetscErrorCode PamgSetUpLevel(PC pc, PetscInt l, PetscBool *last)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first level has its rows */
+/* Builds the hierarchy from the rows of the first level */
 static PetscErrorCode PamgBuild(PC pc)
 {
   PC_PAMG  *pamg = (PC_PAMG *)pc->data;
@@ -138,7 +143,7 @@ static PetscErrorCode PamgBuild(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New values in the levels that are there */
+/* Puts new values into the existing levels */
 static PetscErrorCode PamgRefresh(PC pc)
 {
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
@@ -156,8 +161,10 @@ static PetscErrorCode PamgRefresh(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a set-up, without those of the smoothers' estimates and of the last level's solver: a level's rows are summed (2 an entry) in a new
-   hierarchy, its diagonal inverted, and its entries added up to those of the next */
+/*
+  Logs the flops of a set-up without those of eigenvalue estimates and of the last level's solver. A new hierarchy sums each row (2 an entry); every set-up
+  inverts the diagonal and adds entries up to those of the next level
+*/
 static PetscErrorCode PamgLogSetUp(const PC_PAMG *pamg, PetscBool refresh)
 {
   PetscLogDouble flops = 0;
@@ -173,7 +180,7 @@ static PetscErrorCode PamgLogSetUp(const PC_PAMG *pamg, PetscBool refresh)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of the levels that are there: bounds of the smoother, and what solves on the last one */
+/* Sets up the smoothers' bounds and the solver of the last level */
 static PetscErrorCode PamgSetUpSolvers(PC pc)
 {
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
@@ -184,7 +191,7 @@ static PetscErrorCode PamgSetUpSolvers(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What the set-up from these rows depends on */
+/* Collects the inputs that the set-up from these rows depends on */
 static PetscErrorCode PamgFindKeys(PC pc, const PolderCSR *csr, const PolderPlace *place, PamgKeys *keys)
 {
   PetscFunctionBegin;

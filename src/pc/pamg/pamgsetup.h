@@ -1,9 +1,9 @@
-/* What the set-up of PC pamg does on a level, on the host and on the device. Arrays are where the levels are. */
+/* The steps of a set-up of PC pamg on a level, on the host and on the device. Arrays are in the memory of the levels. */
 #pragma once
 
 #include "pamgimpl.h"
 
-/* A row whose diagonal is more than so many times the others' magnitudes needs no coarse rows (Notay 2010) */
+/* A row whose diagonal exceeds this multiple of the sum of its other magnitudes needs no aggregate (Notay 2010) */
 #define PAMG_LONE 5.0
 
 /* Rows of the local block of a matrix */
@@ -15,7 +15,7 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode PCPAMGFreeRows(const PC_PAMG *, PamgRows *);
 
-/* Which aggregate each of n rows is in, nc for none, and the rows of each */
+/* The aggregate of each of n rows, nc for none, and the rows of each aggregate */
 typedef struct {
   PetscInt        n, nc;
   const PetscInt *agg;
@@ -24,12 +24,12 @@ typedef struct {
 
 /* Work for the aggregation of n rows */
 typedef struct {
-  PetscInt  *next, *left[2], *agg, *ptr, *row; /* [n], but ptr[n + 2] */
-  PetscInt  *greedy;                           /* [3 n + PAMG_DEGREE + 1]; NULL with a handshake */
-  PetscInt  *count;                            /* [8]: 0, what is counted; 1 .. 3, directions; 4 and 5, long rows */
-  PetscReal *outside[2];                       /* [n] of a pass and of the next, as in PolderPairRule; NULL on one process */
-  PetscInt  *mate;                             /* then, [n]: what it was before a pass */
-  void      *temp;                             /* of the device's scans and sorts */
+  PetscInt  *next, *left[2], *agg, *ptr, *row; /* [n]; ptr[n + 2] */
+  PetscInt  *greedy;                           /* [3 n + PAMG_DEGREE + 1], for the greedy matching; NULL with a handshake */
+  PetscInt  *count;                            /* [8] counters: 0, of lists; 1 .. 3, of directions; 4 and 5, of long rows */
+  PetscReal *outside[2];                       /* [n] off-process coupling in a pass and in the next, see PolderPairRule; NULL on one process */
+  PetscInt  *mate;                             /* with outside[]: [n] mate[] before a pass */
+  void      *temp;                             /* scratch of the device's scans and sorts */
   size_t     bytes;
 } PamgWork;
 
@@ -37,52 +37,56 @@ struct _PamgSetUpSteps {
   const PolderPlace *place;
   const PamgSteps   *cycle[2]; /* by precision */
   const char        *where;    /* for the view */
-  /* Unless the options say otherwise */
+  /* Defaults of options */
   PamgSmoother smoother;
   PetscInt     smoothings, klevels;
-  PetscBool    splitrhs; /* every smoother needs L->localrhs, not Gauss-Seidel alone */
-  /* Is the matrix symmetric to rounding, as far as that costs little? */
+  PetscBool    splitrhs; /* every smoother, not only Gauss-Seidel, needs L->localrhs */
+  /* Is the matrix symmetric to rounding, as far as a cheap test can tell? */
   PetscErrorCode (*symmetric)(Mat, PetscBool *);
-  /* Gives the rows of a matrix back */
+  /* Restores the rows of a matrix */
   PetscErrorCode (*restorerows)(Mat, PolderCSR *);
 
-  /* Levels. Level l, which has its rows, finds their entries and what exchanges their values */
+  /* Levels. Finds the entries of level l, whose rows exist, and the objects that exchange their values */
   PetscErrorCode (*beginlevel)(PC_PAMG *, PetscInt l);
-  /* Inverse diagonal and, when the level is to be aggregated, what pairs are judged by. In a refresh the diagonal is where it was.
-     *row is the first one that cannot be used, n for none */
+  /*
+    Computes the inverse diagonal and, when the level is to be aggregated, the data that rate a pair. A refresh reuses the positions of the diagonal. *row
+    is the first unusable row, n for none
+  */
   PetscErrorCode (*rows)(PC_PAMG *, PetscInt l, PetscBool refresh, PetscInt *row, PolderRowKind *);
-  /* Where the cycle reads the entries; *fits: single precision can hold them */
+  /* Sets the arrays from which the cycle reads the entries; *fits: single precision can represent them */
   PetscErrorCode (*values)(PC_PAMG *, PetscInt l, PetscBool *fits);
-  /* What Gauss-Seidel needs of the rows; *found = PETSC_FALSE on all processes: the rows of one have no colours */
+  /* Prepares Gauss-Seidel; *found = PETSC_FALSE on all processes: the rows of one process have no colouring */
   PetscErrorCode (*colour)(PC_PAMG *, PetscInt l, PetscBool *found);
-  /* Completes level l + 1, whose local block is there: its entries to other processes, its diagonal by the excess, all of its rows
-     where it is small, and on the host its matrix */
+  /*
+    Completes level l + 1, whose local block exists: off-process entries, diagonal from the excess, all rows where the level is small, and on the host its
+    matrix
+  */
   PetscErrorCode (*coarselevel)(PC_PAMG *, PetscInt l);
-  /* New values of what the first level copies from the matrix, and of the rows of level l + 1 from those of level l */
+  /* Refreshes the values that the first level copies from the matrix; refreshes the rows of level l + 1 from those of level l */
   PetscErrorCode (*firstvalues)(PC_PAMG *);
   PetscErrorCode (*coarsevalues)(PC_PAMG *, PetscInt l);
 
-  /* Aggregation. Bytes of scratch for n rows; what each row couples to other processes with */
+  /* Aggregation. Bytes of scratch for n rows; the off-process coupling of each row */
   size_t (*scratch)(PetscInt n);
   PetscErrorCode (*outside)(const PamgLevel *, PetscReal outside[]);
-  /* agg[] of n rows from mate[] and join[] and how many aggregates, which comes to w->count */
+  /* Computes agg[] of n rows from mate[] and join[]; the number of aggregates goes to w->count */
   PetscErrorCode (*number)(const PC_PAMG *, const PamgWork *w, PetscInt n, const PetscInt join[], PetscInt agg[]);
-  /* ptr[] and row[] from agg[] */
+  /* Computes ptr[] and row[] from agg[] */
   PetscErrorCode (*members)(const PamgWork *, const PamgAggregates *);
-  /* C <- P^T A P, with room for C->i there; *longrows as in a level */
+  /* C <- P^T A P, where C->i has been allocated; *longrows as in a level */
   PetscErrorCode (*galerkin)(const PamgWork *, const PamgRows *A, const PamgAggregates *, PamgRows *C, PetscBool *longrows);
-  /* Takes weak entries away; d[n] is scratch */
+  /* Moves weak entries to the diagonal; d[n] is scratch */
   PetscErrorCode (*dropweak)(const PC_PAMG *, const PamgWork *, PetscReal d[], PamgRows *);
-  /* What level l keeps of its aggregates for restriction, and level l + 1 of its rows before it has its other parts */
+  /* Keeps what restriction on level l needs of its aggregates, and the rows of level l + 1 until they are completed */
   PetscErrorCode (*keep)(const PamgWork *, PamgLevel *L);
 
-  /* Excess of rows. What entries to other processes add on the first level, and what the excess of the rows of C is to their local block */
+  /* Excess of rows. Adds the off-process entries on the first level; computes the excess of the rows of C without their off-process entries */
   PetscErrorCode (*outerexcess)(const PamgLevel *, PetscReal excess[], PetscReal magnitude[]);
   PetscErrorCode (*localexcess)(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[]);
 
-  /* Solvers. The largest eigenvalues of D^-1 A */
+  /* Solvers. Estimates the largest eigenvalues of D^-1 A */
   PetscErrorCode (*estimate)(PC);
-  /* The factor or the inverse of the last level; and its matrix for a KSP */
+  /* Makes the factor or the inverse of the last level; makes the matrix of the last level for a KSP */
   PetscErrorCode (*factor)(PC_PAMG *, PetscBool constant);
   PetscErrorCode (*lastmatrix)(PC_PAMG *);
 
@@ -93,7 +97,7 @@ struct _PamgSetUpSteps {
 /* pamgsetuphost.c, pamgdevice.c */
 PETSC_INTERN const PamgSetUpSteps PamgSetUpHost, PamgSetUpDevice;
 
-/* pamgouter.c, for several processes */
+/* pamgouter.c: steps for several processes */
 PETSC_INTERN PetscErrorCode PCPAMGOuterExcessDevice(const PamgLevel *, PetscReal excess[], PetscReal magnitude[]);
 PETSC_INTERN PetscErrorCode PCPAMGLocalExcessDevice(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[]);
 

@@ -1,4 +1,4 @@
-/* Pairwise-aggregation multigrid: what the set-up of a level does on the host, where each level but the first has a matrix of ours around its rows. */
+/* Pairwise-aggregation multigrid: the set-up steps of a level on the host. Each level but the first wraps its rows into a matrix. */
 #include "pamgsetup.h"
 #include "pamgsteps.h"
 #include "mat/aijderived.h"
@@ -43,10 +43,12 @@ static PetscErrorCode PamgRowsHost(PC_PAMG *pamg, PetscInt l, PetscBool refresh,
   if (L->bydiagonals) PetscCall(PolderMatGetDia(L->A, &dia));
   if (L->bydiagonals && !dia) PetscCall(PCPAMGFindDiagonal(L));
   diag = L->diag;
-  if (refresh && !all && (diag || (dia && dia->main >= 0))) *row = PolderLevelDiagonal_Host(L->n, diag, diag ? csr->aa : dia->val[dia->main], (PetscBool)(l > 0), dinv, kind);
+  if (refresh && !all && (diag || (dia && dia->main >= 0)))
+    *row = PolderLevelDiagonal_Host(L->n, diag, diag ? csr->aa : dia->val[dia->main], (PetscBool)(l > 0), dinv, kind);
   else {
     if (!diag) PetscCall(PetscMalloc1(L->n, &diag));
-    *row = PolderLevelRows_Host(L->n, csr->ai, csr->aj, csr->aa, csr->bi, csr->ba, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), PAMG_LONE, diag, dinv, pamg->diagonal, pamg->sum, pamg->mate, &L->bound, kind);
+    *row = PolderLevelRows_Host(L->n, csr->ai, csr->aj, csr->aa, csr->bi, csr->ba, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), PAMG_LONE,
+                                diag, dinv, pamg->diagonal, pamg->sum, pamg->mate, &L->bound, kind);
     if (diag != L->diag) PetscCall(PetscFree(diag));
   }
   if (pamg->precision == PAMG_SINGLE) {
@@ -56,7 +58,7 @@ static PetscErrorCode PamgRowsHost(PC_PAMG *pamg, PetscInt l, PetscBool refresh,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows are worked on in their order */
+/* Nothing to prepare: Gauss-Seidel on the host takes the rows in their order */
 static PetscErrorCode PamgColourHost(PC_PAMG *pamg, PetscInt l, PetscBool *found)
 {
   PetscFunctionBegin;
@@ -65,7 +67,7 @@ static PetscErrorCode PamgColourHost(PC_PAMG *pamg, PetscInt l, PetscBool *found
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* C->garray <- the global aggregates of the ghost columns, ascending; L->ghostagg <- the place of each column among them */
+/* C->garray <- the global aggregates of the ghost columns, ascending; L->ghostagg <- the position of each column in garray */
 static PetscErrorCode PamgCoarseGhosts(PamgLevel *L, PamgLevel *C)
 {
   PetscInt *mine;
@@ -80,7 +82,7 @@ static PetscErrorCode PamgCoarseGhosts(PamgLevel *L, PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Ghosts that only rows left out of the next level have are none of its: PETSc numbers the columns that it finds, and the numbers must be the same */
+/* Drops ghosts that only rows outside the next level reference: PETSc numbers the columns that occur, and both numberings must agree */
 static PetscErrorCode PamgDropGhosts(PamgLevel *L, PamgLevel *C)
 {
   PetscInt *number, n = 0;
@@ -100,7 +102,7 @@ static PetscErrorCode PamgDropGhosts(PamgLevel *L, PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The block of the next matrix to other processes */
+/* Makes the off-process block of the next matrix */
 static PetscErrorCode PamgCoarseOffDiagonal(PamgLevel *L, PamgLevel *C)
 {
   const PolderCSR *csr = &L->csr;
@@ -118,13 +120,23 @@ static PetscErrorCode PamgCoarseOffDiagonal(PamgLevel *L, PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows of this process as they come from the level before */
+/* The rows of this process as the coarsening produced them */
 static PolderCSR PamgOwnRows(const PamgLevel *C)
 {
-  return (PolderCSR){.m = C->nown, .M = C->N, .rstart = C->rstart, .nghost = C->nghost, .garray = C->garray, .ai = C->ai, .aj = C->aj, .aa = C->aa, .bi = C->bi, .bj = C->bj, .ba = C->ba};
+  return (PolderCSR){.m      = C->nown,
+                     .M      = C->N,
+                     .rstart = C->rstart,
+                     .nghost = C->nghost,
+                     .garray = C->garray,
+                     .ai     = C->ai,
+                     .aj     = C->aj,
+                     .aa     = C->aa,
+                     .bi     = C->bi,
+                     .bj     = C->bj,
+                     .ba     = C->ba};
 }
 
-/* The matrix of level l + 1 around its arrays: of this process, or of all when it is small */
+/* Makes the matrix of level l + 1 around its arrays: of this process, or of all when it is small */
 static PetscErrorCode PamgCoarseLevelHost(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel  *L = &pamg->level[l], *C = L + 1;
@@ -163,7 +175,7 @@ static PetscErrorCode PamgCoarseLevelHost(PC_PAMG *pamg, PetscInt l)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of a matrix have changed where they are; its inverse diagonal, which MatSOR() keeps, is to be forgotten */
+/* Marks a matrix as changed after its values were overwritten in place, so that MatSOR() drops its cached inverse diagonal */
 static PetscErrorCode PamgTouch(Mat A)
 {
   PetscScalar *values;
@@ -238,7 +250,7 @@ static PetscErrorCode PamgMembersHost(const PamgWork *w, const PamgAggregates *P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* C in arrays of its size */
+/* C <- P^T A P in arrays of the exact size */
 static PetscErrorCode PamgGalerkinHost(const PamgWork *w, const PamgRows *A, const PamgAggregates *P, PamgRows *C, PetscBool *longrows)
 {
   PetscInt    *place, *col;
@@ -286,7 +298,7 @@ static PetscErrorCode PamgOuterExcessHost(const PamgLevel *L, PetscReal excess[]
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of all rows, by sums of what leads to rows in no aggregate and of the other entries to other processes */
+/* For all rows, from the sums of the entries to rows outside all aggregates and of the other off-process entries */
 static PetscErrorCode PamgLocalExcessHost(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[])
 {
   const PetscInt n = L->nc;
@@ -323,7 +335,7 @@ static PetscErrorCode PamgLastMatrixHost(PC_PAMG *pamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows are worked on one after another: a sequential smoother, and a K-cycle on all levels */
+/* The host steps process rows in order: sequential smoothers, and a K-cycle on all levels */
 // clang-format off
 const PamgSetUpSteps PamgSetUpHost = {
   .place = &PolderOnHost, .cycle = {&PamgStepsDouble, &PamgStepsSingle}, .where = "",

@@ -1,5 +1,7 @@
-/* What a cycle of PC pamg does on a level, on the host in double and in single precision and on the device. Vectors are of the precision of
-   the cycle, in the memory of the levels. */
+/*
+  The steps of a cycle of PC pamg on a level: on the host in double and in single precision, and on the device. Vectors have the precision of the cycle and
+  are in the memory of the levels.
+*/
 #pragma once
 
 #include "kernels/levelscalars.h"
@@ -8,26 +10,26 @@
 struct _PamgSteps {
   /* x = start D^-1 b */
   PetscErrorCode (*begin)(PamgLevel *, PetscReal start, const void *b, void *x);
-  /* y = x_{k+1} from x = x_k and, for k > 1, y = x_{k-1}; step 1 of those that begin with zero makes x, too, or does not need it */
+  /* y = x_{k+1} from x = x_k and, for k > 1, y = x_{k-1}. After a zero initial guess, step 1 computes x as well or does without it */
   PetscErrorCode (*smooth)(PamgLevel *, const PolderLevelStep *, const void *b, void *x, void *y);
-  /* b - A x: itself to r (which may be b) or, r = NULL, P^T of it to bc */
+  /* b - A x: stored in r (which may be b) or, r = NULL, restricted: bc = P^T (b - A x) */
   PetscErrorCode (*residual)(PamgLevel *, const void *b, const void *x, void *r, void *bc);
   /* x += scale P xc */
   PetscErrorCode (*prolong)(PamgLevel *, PetscReal scale, void *xc, void *x);
   PetscErrorCode (*zero)(PamgLevel *, void *x);
   /* x += w */
   PetscErrorCode (*add)(PamgLevel *, const void *w, void *x);
-  /* v = A x and the sums of a K-cycle, of the first step when w is NULL */
+  /* v = A x and the sums of a K-cycle: of its first step when w is NULL, else of its second */
   PetscErrorCode (*dots)(PamgLevel *, const void *x, const void *b, const void *w, void *v, PetscReal sum[]);
-  /* b -= (alpha / rho) v; *again: there is a second step */
+  /* b -= (alpha / rho) v; *again: a second step is needed */
   PetscErrorCode (*first)(PamgLevel *, PetscReal threshold, const PetscReal sum[], const void *v, void *b, PetscBool *again);
-  /* x becomes what both steps make */
+  /* x <- the combination of both steps */
   PetscErrorCode (*second)(PamgLevel *, PetscReal threshold, const PetscReal sum[], const void *w, void *x);
-  /* x, near A^-1 b, from level l > 0 on: PCPAMGSolve(), or what comes to the same */
+  /* x approximates A^-1 b, from level l > 0 on: PCPAMGSolve() or an equivalent */
   PetscErrorCode (*solve)(PC_PAMG *, PetscInt l, void *b, void *x);
-  /* On the last level */
+  /* Solves on the last level */
   PetscErrorCode (*last)(PC_PAMG *, const void *b, void *x);
-  /* C is whole on every process: from C->part to C->b, and from C->x to C->part */
+  /* C is replicated: gathers C->part in C->b, and takes C->part from C->x */
   PetscErrorCode (*gather)(PamgLevel *C, MPI_Comm);
   PetscErrorCode (*scatter)(PamgLevel *C);
   /* Gauss-Seidel forward from zero with bc = P^T (b - A x); x += scale P xc and Gauss-Seidel backward */
@@ -35,8 +37,10 @@ struct _PamgSteps {
   PetscErrorCode (*backward)(PamgLevel *, PetscInt n, const void *b, PetscReal scale, void *xc, void *x);
 };
 
-/* Is the last step on the first level one that writes its result in double precision? Rounded, the correction would itself disturb what is
-   nearly constant in a heavy phase */
+/*
+  Does the last step on the first level write its result in double precision? Rounding the correction to single precision would disturb the near-constant part
+  in regions of large coefficients
+*/
 static inline PetscBool PamgWritesWide(const PC_PAMG *pamg)
 {
   return (PetscBool)(pamg->precision == PAMG_SINGLE && pamg->nlevel > 1 && pamg->smoother != PAMG_SGS && pamg->post > 0);
@@ -44,5 +48,5 @@ static inline PetscBool PamgWritesWide(const PC_PAMG *pamg)
 
 /* pamgcycle.c: b may be overwritten when l > 0 */
 PETSC_INTERN PetscErrorCode PCPAMGSolve(PC_PAMG *, PetscInt l, void *b, void *x);
-/* pamghost.c, pamglaunch.c; Gauss-Seidel takes the rows in their order on the host and by colours on the device */
+/* pamghost.c, pamglaunch.c. Gauss-Seidel takes the rows in order on the host and by colours on the device */
 PETSC_INTERN const PamgSteps PamgStepsDouble, PamgStepsSingle, PamgStepsDevice;
