@@ -1,4 +1,4 @@
-static char help[] = "Labels of the deflation spaces on the device: every kernel against its host twin on awkward graphs, every kind of space against the labels of the host.\n\n";
+static const char help[] = "Labels of the deflation spaces on the device: every kernel against its host twin on awkward graphs, every kind of space against the labels of the host.\n\n";
 
 #include <polder.h>
 #include "deflation/deflationlabels.h"
@@ -139,7 +139,11 @@ static const struct {
   {"lines",   RowLines }
 };
 static const PetscInt Sizes[] = {0, 1, 2, 31, 33, 257, 4199, 100003};
-static size_t         nsizes  = PETSC_STATIC_ARRAY_LENGTH(Sizes);
+
+static size_t CountSizes(void)
+{
+  return PETSC_STATIC_ARRAY_LENGTH(Sizes) - (small ? 2 : 0);
+}
 
 static PetscErrorCode GraphCreate(PetscInt m, RowFunction row, Graph *g)
 {
@@ -257,7 +261,7 @@ static PetscErrorCode TestStencil(const Graph *g, PolderStream stream, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestGraphs(PolderStream stream)
+static PetscErrorCode TestGraphs(PETSC_UNUSED void *work, PolderStream stream)
 {
   Graph g;
 
@@ -265,7 +269,7 @@ static PetscErrorCode TestGraphs(PolderStream stream)
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Graphs); ++k) {
     PetscInt wrong = 0;
 
-    for (size_t s = 0; s < nsizes; ++s) {
+    for (size_t s = 0; s < CountSizes(); ++s) {
       PetscCall(GraphCreate(Sizes[s], Graphs[k].row, &g));
       PetscCall(TestClasses(&g, stream, &wrong));
       PetscCall(TestScales(&g, stream, &wrong));
@@ -279,13 +283,13 @@ static PetscErrorCode TestGraphs(PolderStream stream)
 }
 
 /* Classes and labels from values that may not be numbers */
-static PetscErrorCode TestValues(PolderStream stream)
+static PetscErrorCode TestValues(PETSC_UNUSED void *work, PolderStream stream)
 {
   const PetscScalar odd[] = {NAN, INFINITY, -INFINITY, 3e9, -1.4, -1.6, 0.5, -0.0};
   PetscInt          wrong = 0;
 
   PetscFunctionBeginUser;
-  for (size_t s = 0; s < nsizes; ++s) {
+  for (size_t s = 0; s < CountSizes(); ++s) {
     for (int bad = 0; bad < 2; ++bad) {
       const PetscInt m = Sizes[s];
       PetscInt      *a, *a_d, flag[3] = {0, PETSC_MAX_INT, PETSC_MIN_INT}, *flag_d;
@@ -323,7 +327,7 @@ static PetscErrorCode TestValues(PolderStream stream)
 }
 
 /* Boxes and runs, of whole grids and of the piece of a process */
-static PetscErrorCode TestBoxes(PolderStream stream)
+static PetscErrorCode TestBoxes(PETSC_UNUSED void *work, PolderStream stream)
 {
   static const struct {
     PetscInt first, m, dof, lo[3], hi[3], n[3], boxes[3];
@@ -438,7 +442,7 @@ static PetscErrorCode TestNumbers(PetscInt m, PetscInt npart, PetscInt ncomp, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestAllNumbers(PolderStream stream)
+static PetscErrorCode TestAllNumbers(PETSC_UNUSED void *work, PolderStream stream)
 {
   static const PetscInt bounds[][2] = {
     {1,    1   },
@@ -450,7 +454,7 @@ static PetscErrorCode TestAllNumbers(PolderStream stream)
   PetscInt wrong = 0;
 
   PetscFunctionBeginUser;
-  for (size_t s = 0; s < nsizes; ++s) {
+  for (size_t s = 0; s < CountSizes(); ++s) {
     for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(bounds); ++k) {
       for (int with = 0; with < 4; ++with) PetscCall(TestNumbers(Sizes[s], bounds[k][0], bounds[k][1], (PetscBool)(with & 1), (PetscBool)(with >> 1), stream, &wrong));
     }
@@ -570,7 +574,7 @@ static PetscErrorCode CompareSpace(const Problem *p, const char type[], PetscBoo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestSpaces(void)
+static PetscErrorCode TestSpaces(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream stream)
 {
   static const char *const types[]    = {"subdomain", "stripe", "plane", "levelset", "levelset_subdomain", "auto", "rank", "none", "user"};
   static const PetscInt    sizes[][3] = {
@@ -604,7 +608,7 @@ static PetscErrorCode TestSpaces(void)
 }
 
 /* Kinds that must be left to the host */
-static PetscErrorCode TestLeft(void)
+static PetscErrorCode TestLeft(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream stream)
 {
   const Problem shuffled = {
     {10, 11, 12},
@@ -624,26 +628,9 @@ static PetscErrorCode TestLeft(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
-{
-  PolderStream stream;
-  PetscBool    small = PETSC_FALSE; // for a run under a memory checker
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
-  if (small) nsizes -= 2;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(TestGraphs(stream));
-  PetscCall(TestValues(stream));
-  PetscCall(TestBoxes(stream));
-  PetscCall(TestAllNumbers(stream));
-  PetscCall(TestSpaces());
-  PetscCall(TestLeft());
-  PetscCall(PolderDeviceFinalize());
-  PetscCall(PetscFinalize());
-  return 0;
-}
+const DeviceTests DeviceProgram = {
+  help, {TestGraphs, TestValues, TestBoxes, TestAllNumbers, TestSpaces, TestLeft}
+};
 
 /*TEST
 

@@ -1,4 +1,4 @@
-static char help[] = "Device kernels of the levels of PC pamg against their host twins, and its cycle on the device against that on the host.\n\n";
+static const char help[] = "Device kernels of the levels of PC pamg against their host twins, and its cycle on the device against that on the host.\n\n";
 
 #include "devicetest.h"
 #include "pamgproblems.h"
@@ -10,9 +10,6 @@ static char help[] = "Device kernels of the levels of PC pamg against their host
 #include "kernels/pairs.h"
 #include <polder.h>
 #include <petsc/private/pcimpl.h>
-
-/* -small: no large matrix, for compute-sanitizer */
-static PetscBool small = PETSC_FALSE;
 
 /* Values in the precision of a case; on the host they are exact in single precision, so that both see the same */
 typedef struct {
@@ -753,7 +750,7 @@ static PetscErrorCode CompareCycles(PC pc, Mat B, Vec r, Vec z, PetscInt *wrong)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestCycles(void)
+static PetscErrorCode TestCycles(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream stream)
 {
   static const struct {
     const char *kind;
@@ -778,6 +775,7 @@ static PetscErrorCode TestCycles(void)
   PetscInt                 wrong    = 0;
 
   PetscFunctionBeginUser;
+  PetscCall(PetscDLLibraryRegister_polder());
   for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(cases); ++c) {
     Mat          A, B;
     Vec          r, z;
@@ -818,22 +816,9 @@ static PetscErrorCode TestCycles(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
-{
-  PolderStream stream;
-  void        *work;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscDLLibraryRegister_polder());
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceGetWork(&work));
-  PetscCall(TestKernels(work, stream));
-  PetscCall(TestCycles());
-  PetscCall(PetscFinalize());
-  return 0;
-}
+const DeviceTests DeviceProgram = {
+  help, {TestKernels, TestCycles}
+};
 
 /*TEST
 

@@ -1,12 +1,9 @@
-static char help[] = "Device kernels of matrices by diagonals and of triangular sweeps against their host twins: awkward sizes, poisoned output.\n\n";
+static const char help[] = "Device kernels of matrices by diagonals and of triangular sweeps against their host twins: awkward sizes, poisoned output.\n\n";
 
 #include "devicetest.h"
 #include "kernels/dia.h"
 #include "kernels/tns.h"
 #include "kernels/vec.h"
-
-/* -small: no grid beyond a few thousand rows but one of either kind, for compute-sanitizer */
-static PetscBool small = PETSC_FALSE;
 
 /* Values beside an array, which stay as they are: NaN */
 #define GUARD 32
@@ -309,7 +306,7 @@ static PetscErrorCode CheckOffsets(const Diagonals *D, const Rows *R, PolderStre
 }
 
 /* Full and half, with an entry that does not mirror, with one on no diagonal, with columns that do not ascend */
-static PetscErrorCode TestDiaFill(PolderStream stream)
+static PetscErrorCode TestDiaFill(PETSC_UNUSED void *work, PolderStream stream)
 {
   static const PetscInt sizes[] = {1, 2, 33, 257, 1025, 20011};
   PetscInt              wrong   = 0, off[80];
@@ -568,7 +565,7 @@ static PetscErrorCode CheckSweepsCSR(const Diagonals *D, const Rows *R, const Ro
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestTriCSR(PolderStream stream)
+static PetscErrorCode TestTriCSR(PETSC_UNUSED void *work, PolderStream stream)
 {
   static const PetscInt sizes[] = {1, 2, 31, 33, 257, 4097, 50021}, reach[] = {1, 3, 12, 37};
   PetscInt              wrong = 0, off[80];
@@ -601,7 +598,7 @@ static PetscErrorCode TestTriCSR(PolderStream stream)
 }
 
 /* Which diagonals are refused, in both precisions; rows without diagonal or out of order; numbers that single precision does not have */
-static PetscErrorCode TestRefused(PolderStream stream)
+static PetscErrorCode TestRefused(PETSC_UNUSED void *work, PolderStream stream)
 {
   static const PetscScalar values[]      = {2.0, 0.0, -1.0, NAN, INFINITY, 1e-310, 1e-200, 1e200};
   static const PetscBool   refused[2][8] = {
@@ -667,25 +664,9 @@ static PetscErrorCode TestRefused(PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
-{
-  PolderStream stream;
-  void        *work;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceGetWork(&work));
-  PetscCall(TestDiaMult(work, stream));
-  PetscCall(TestDiaFill(stream));
-  PetscCall(TestTriDia(work, stream));
-  PetscCall(TestTriCSR(stream));
-  PetscCall(TestRefused(stream));
-  PetscCall(PolderDeviceFinalize());
-  PetscCall(PetscFinalize());
-  return 0;
-}
+const DeviceTests DeviceProgram = {
+  help, {TestDiaMult, TestDiaFill, TestTriDia, TestTriCSR, TestRefused}
+};
 
 /*TEST
 
