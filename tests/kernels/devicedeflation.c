@@ -345,19 +345,13 @@ static PetscErrorCode TestRows(PetscInt m, PetscInt width, PetscInt half, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The inverse of a random positive definite matrix with a zero column, two equal ones and, for Neumann, the last one left out; and Cholesky */
-static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong, PetscReal *worst)
+/* A random positive definite matrix; awkward: with a zero column and two equal ones */
+static PetscErrorCode RandomDefinite(PetscInt d, PetscBool awkward, PetscScalar E[])
 {
-  const PetscInt ld = (d + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
-  PetscScalar   *G, *E, *X, *full, *dE, *dX, *scale, *hscale, *dinfo, info[POLDER_COARSE_INFO];
-  PetscInt       left  = 0;
-  PetscReal      error = 0;
-  void          *work;
-  PolderStream   stream;
+  PetscScalar *G;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PetscCalloc5(d * 8, &G, (size_t)ld * ld, &full, (size_t)d * d, &E, (size_t)ld * ld, &X, ld, &hscale));
+  PetscCall(PetscCalloc1(d * 8, &G));
   for (PetscInt k = 0; k < 8 * d; ++k) G[k] = Next(2000) / 1000.0 - 1;
   for (PetscInt i = 0; i < d; ++i) { // G G^T + tridiag + diagonal of any size
     for (PetscInt j = 0; j < d; ++j) {
@@ -372,6 +366,74 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
     for (PetscInt k = 0; k < d; ++k) E[33 * (size_t)d + k] = E[5 * (size_t)d + k];
     for (PetscInt k = 0; k < d; ++k) E[(size_t)k * d + 33] = E[(size_t)k * d + 5];
   }
+  PetscCall(PetscFree(G));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* E X = 1 on the columns in use, X symmetric and zero outside; scale: 0 for a column that is left out */
+static void CheckInverse(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscInt *wrong, PetscReal *worst)
+{
+  PetscReal error = 0;
+
+  for (PetscInt i = 0; i < d; ++i) {
+    for (PetscInt t = 0; t < 5; ++t) {
+      const PetscInt j = t ? Next(d) : i;
+      PetscScalar    s = 0;
+
+      for (PetscInt k = 0; k < d; ++k) s += E[(size_t)i * d + k] * X[(size_t)k * ld + j];
+      if (scale[i] != 0 && scale[j] != 0) error = PetscMax(error, PetscAbsScalar(s - (i == j)));
+      *wrong += X[(size_t)i * ld + j] != X[(size_t)j * ld + i] || (scale[i] * scale[j] == 0 && X[(size_t)i * ld + j] != 0);
+    }
+  }
+  *wrong += !(error <= 1e-10);
+  *worst = PetscMax(*worst, error);
+}
+
+/* Products with E, of which dE is the copy on the device in rows of ld */
+static PetscErrorCode TestProducts(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar dE[], PolderStream stream, PetscInt *wrong)
+{
+  const size_t bytes = PolderWorkSize(PolderSymmetricMultWork_CUDA(ld));
+  PetscScalar *x, *y, *z, *dx, *dy;
+  void        *work;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(d, &x, d, &y, d, &z));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  PetscCall(PolderDeviceZero(work, bytes));
+  for (PetscInt i = 0; i < d; ++i) {
+    x[i] = Next(2000) / 1000.0 - 1;
+    y[i] = Next(2000) / 1000.0 - 1;
+  }
+  PetscCall(PolderDeviceUpload(sizeof(*x) * d, x, &dx));
+  PetscCall(PolderDeviceUpload(sizeof(*y) * d, y, &dy));
+  PolderLaunch(PolderDenseMult_CUDA(d, ld, -2, dE, dx, dy, dy, PETSC_FALSE, stream));
+  PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 3, dE, dx, dy, dy, work, PETSC_FALSE, stream));
+  PolderSymmetricMult_Host(d, E, x, z);
+  PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
+  for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - (y[i] + z[i])) <= 1e-10 * (1 + d));
+  PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 1, dE, dx, NULL, dy, work, PETSC_TRUE, stream)); // its counters are ready again
+  PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
+  for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - z[i]) <= 1e-10 * (1 + d));
+  PetscCall(PolderDeviceFree(&dx));
+  PetscCall(PolderDeviceFree(&dy));
+  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PetscFree3(x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The inverse of a random positive definite matrix with a zero column, two equal ones and, for Neumann, the last one left out; and Cholesky */
+static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong, PetscReal *worst)
+{
+  const PetscInt ld = (d + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
+  PetscScalar   *E, *X, *full, *dE, *dX, *scale, *hscale, *dinfo, info[POLDER_COARSE_INFO];
+  PetscInt       left = 0;
+  void          *work;
+  PolderStream   stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PetscCalloc4((size_t)ld * ld, &full, (size_t)d * d, &E, (size_t)ld * ld, &X, ld, &hscale));
+  PetscCall(RandomDefinite(d, awkward, E));
   for (PetscInt i = 0; i < d; ++i) PetscCall(PetscArraycpy(full + (size_t)i * ld, E + (size_t)i * d, d));
   PetscCall(PolderDeviceUpload(sizeof(*full) * ld * ld, full, &dE));
   PetscCall(Poisoned(sizeof(*dX) * ld * ld, &dX));
@@ -389,51 +451,14 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
   PetscCall(PolderDeviceToHost(info, dinfo, sizeof(info)));
   for (PetscInt i = 0; i < d; ++i) left += hscale[i] == 0;
   if (d) *wrong += left != (awkward ? (d > 40 ? 3 : 1) : 0) || info[POLDER_COARSE_BAD] != 0 || info[POLDER_COARSE_NNULL] != awkward || info[POLDER_COARSE_NZERO] + info[POLDER_COARSE_NNULL] + info[POLDER_COARSE_NDEP] != left;
-  for (PetscInt i = 0; i < d; ++i) { // E X = 1 on the columns in use, X symmetric and zero outside
-    for (PetscInt t = 0; t < 5; ++t) {
-      const PetscInt j = t ? Next(d) : i;
-      PetscScalar    s = 0;
-
-      for (PetscInt k = 0; k < d; ++k) s += E[(size_t)i * d + k] * X[(size_t)k * ld + j];
-      if (hscale[i] != 0 && hscale[j] != 0) error = PetscMax(error, PetscAbsScalar(s - (i == j)));
-      *wrong += X[(size_t)i * ld + j] != X[(size_t)j * ld + i] || (hscale[i] * hscale[j] == 0 && X[(size_t)i * ld + j] != 0);
-    }
-  }
-  *wrong += !(error <= 1e-10);
-  *worst = PetscMax(*worst, error);
-  { // products
-    const size_t bytes = PolderWorkSize(PolderSymmetricMultWork_CUDA(ld));
-    PetscScalar *x, *y, *z, *dx, *dy;
-    void        *multwork;
-
-    PetscCall(PetscMalloc3(d, &x, d, &y, d, &z));
-    PetscCall(PolderDeviceMalloc(bytes, &multwork));
-    PetscCall(PolderDeviceZero(multwork, bytes));
-    for (PetscInt i = 0; i < d; ++i) {
-      x[i] = Next(2000) / 1000.0 - 1;
-      y[i] = Next(2000) / 1000.0 - 1;
-    }
-    PetscCall(PolderDeviceUpload(sizeof(*x) * d, x, &dx));
-    PetscCall(PolderDeviceUpload(sizeof(*y) * d, y, &dy));
-    PolderLaunch(PolderDenseMult_CUDA(d, ld, -2, dE, dx, dy, dy, PETSC_FALSE, stream));
-    PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 3, dE, dx, dy, dy, multwork, PETSC_FALSE, stream));
-    PolderSymmetricMult_Host(d, E, x, z);
-    PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
-    for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - (y[i] + z[i])) <= 1e-10 * (1 + d));
-    PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 1, dE, dx, NULL, dy, multwork, PETSC_TRUE, stream)); // its counters are ready again
-    PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
-    for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - z[i]) <= 1e-10 * (1 + d));
-    PetscCall(PolderDeviceFree(&dx));
-    PetscCall(PolderDeviceFree(&dy));
-    PetscCall(PolderDeviceFree(&multwork));
-    PetscCall(PetscFree3(x, y, z));
-  }
+  CheckInverse(d, ld, E, X, hscale, wrong, worst);
+  PetscCall(TestProducts(d, ld, E, dE, stream, wrong));
   PetscCall(PolderDeviceFree(&dE));
   PetscCall(PolderDeviceFree(&dX));
   PetscCall(PolderDeviceFree(&scale));
   PetscCall(PolderDeviceFree(&dinfo));
   PetscCall(PolderDeviceFree(&work));
-  PetscCall(PetscFree5(G, full, E, X, hscale));
+  PetscCall(PetscFree4(full, E, X, hscale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
