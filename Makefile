@@ -96,7 +96,7 @@ $(CUDAOBJ): $(BUILD)/%.o: %.cu $(BUILD)/petsc.mk
 $(PART) $(TESTPART): $(BUILD)/parts/%.o: %.c $(BUILD)/petsc.mk $(BUILD)/examples.mk
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) $(CFLAGS) $(if $(findstring tests/,$<),$(TESTFLAGS)) $(PARTFLAGS) -MMD -MP -c -o $@ $<
+	$(Q)$(CC) $(CFLAGS) $(if $(findstring tests/,$<),$(TESTFLAGS),$(PARTFLAGS)) -MMD -MP -c -o $@ $<
 
 $(CUDAPART): $(BUILD)/parts/%.o: %.cu $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
@@ -116,10 +116,13 @@ $(CUDABENCHES): $(BUILD)/%: %.cu $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	$(Q)$(CUDAC) $(CUDAFLAGS) -MMD -MP -MF $@.d -c -o $@.o $<
 	$(Q)$(CC) -o $@ $@.o $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
 
-$(INTERNAL): $(BUILD)/%: %.c $(BUILD)/libpolder.a $(BUILD)/petsc.mk
+$(INTERNAL): $(BUILD)/%: %.c $$(filter $$(BUILD)/parts/$$*/$$(ANY),$$(TESTPART)) $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) $(CFLAGS) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
+	$(Q)$(CC) $(CFLAGS) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) $(BUILD)/libpolder.a $(LDLIBS)
+
+# the main of the tests of device kernels
+$(filter $(BUILD)/tests/kernels/device%,$(TESTS)): $(BUILD)/parts/tests/kernels/device/main.o
 
 # the parts of an example that a test looks at
 $(BUILD)/tests/programs/damaged: $(filter $(BUILD)/parts/examples/readmat/%,$(PART))

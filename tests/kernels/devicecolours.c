@@ -1,4 +1,4 @@
-static char help[] = "Colours of rows and Gauss-Seidel by colours on the device, against their host twins and against what they are for: on grids, bands, stars and dense matrices.\n\n";
+static const char help[] = "Colours of rows and Gauss-Seidel by colours on the device, against their host twins and against what they are for: on grids, bands, stars and dense matrices.\n\n";
 
 #include "devicetest.h"
 #include "kernels/colours.h"
@@ -267,15 +267,9 @@ static PetscErrorCode TestSweeps(const Rows *A, const PetscInt colour[], const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode TestGraphs(PETSC_UNUSED void *work, PolderStream stream)
 {
-  PolderStream stream;
-  PetscBool    small = PETSC_FALSE; // for compute-sanitizer
-
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
-  PetscCall(PolderDeviceGetStream(&stream));
   for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(Graphs); ++g) {
     PetscInt wrong = 0;
 
@@ -297,9 +291,10 @@ int main(int argc, char **argv)
     }
     PetscCall(Report(Graphs[g].name, wrong));
   }
-  PetscCall(PetscFinalize());
-  return 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+const DeviceTests DeviceProgram = {help, {TestGraphs}};
 
 /*TEST
 

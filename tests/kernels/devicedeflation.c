@@ -1,14 +1,9 @@
-static char help[] = "Deflation on the device: kernels against their host twins, the space against one set up on the host, copies, reproducibility, times.\n\n";
+static const char help[] = "Device kernels of deflation and of its coarse solver against their host twins.\n\n";
 
-#include "bubbles.h"
-#include "copies.h"
 #include "devicetest.h"
-#include "deflation/deflationspace.h"
 #include "kernels/coarse.h"
 #include "kernels/deflation.h"
 #include "kernels/vec.h"
-#include <polder.h>
-#include <petsctime.h>
 
 /* n bytes that would be noticed where they are not overwritten: NaN, and a large negative number */
 static PetscErrorCode Poisoned(size_t bytes, void *there)
@@ -23,8 +18,6 @@ static PetscErrorCode Poisoned(size_t bytes, void *there)
   PetscCall(PetscFree(host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/* ------------------------------------------------ kernels ------------------------------------------------ */
 
 static const PetscInt Sizes[] = {0, 1, 31, 33, 257, 1025, 4097, 100003};
 
@@ -352,19 +345,13 @@ static PetscErrorCode TestRows(PetscInt m, PetscInt width, PetscInt half, PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The inverse of a random positive definite matrix with a zero column, two equal ones and, for Neumann, the last one left out; and Cholesky */
-static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong, PetscReal *worst)
+/* A random positive definite matrix; awkward: with a zero column and two equal ones */
+static PetscErrorCode RandomDefinite(PetscInt d, PetscBool awkward, PetscScalar E[])
 {
-  const PetscInt ld = (d + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
-  PetscScalar   *G, *E, *X, *full, *dE, *dX, *scale, *hscale, *dinfo, info[POLDER_COARSE_INFO];
-  PetscInt       left  = 0;
-  PetscReal      error = 0;
-  void          *work;
-  PolderStream   stream;
+  PetscScalar *G;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PetscCalloc5(d * 8, &G, (size_t)ld * ld, &full, (size_t)d * d, &E, (size_t)ld * ld, &X, ld, &hscale));
+  PetscCall(PetscCalloc1(d * 8, &G));
   for (PetscInt k = 0; k < 8 * d; ++k) G[k] = Next(2000) / 1000.0 - 1;
   for (PetscInt i = 0; i < d; ++i) { // G G^T + tridiag + diagonal of any size
     for (PetscInt j = 0; j < d; ++j) {
@@ -379,6 +366,74 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
     for (PetscInt k = 0; k < d; ++k) E[33 * (size_t)d + k] = E[5 * (size_t)d + k];
     for (PetscInt k = 0; k < d; ++k) E[(size_t)k * d + 33] = E[(size_t)k * d + 5];
   }
+  PetscCall(PetscFree(G));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* E X = 1 on the columns in use, X symmetric and zero outside; scale: 0 for a column that is left out */
+static void CheckInverse(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscInt *wrong, PetscReal *worst)
+{
+  PetscReal error = 0;
+
+  for (PetscInt i = 0; i < d; ++i) {
+    for (PetscInt t = 0; t < 5; ++t) {
+      const PetscInt j = t ? Next(d) : i;
+      PetscScalar    s = 0;
+
+      for (PetscInt k = 0; k < d; ++k) s += E[(size_t)i * d + k] * X[(size_t)k * ld + j];
+      if (scale[i] != 0 && scale[j] != 0) error = PetscMax(error, PetscAbsScalar(s - (i == j)));
+      *wrong += X[(size_t)i * ld + j] != X[(size_t)j * ld + i] || (scale[i] * scale[j] == 0 && X[(size_t)i * ld + j] != 0);
+    }
+  }
+  *wrong += !(error <= 1e-10);
+  *worst = PetscMax(*worst, error);
+}
+
+/* Products with E, of which dE is the copy on the device in rows of ld */
+static PetscErrorCode TestProducts(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar dE[], PolderStream stream, PetscInt *wrong)
+{
+  const size_t bytes = PolderWorkSize(PolderSymmetricMultWork_CUDA(ld));
+  PetscScalar *x, *y, *z, *dx, *dy;
+  void        *work;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(d, &x, d, &y, d, &z));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  PetscCall(PolderDeviceZero(work, bytes));
+  for (PetscInt i = 0; i < d; ++i) {
+    x[i] = Next(2000) / 1000.0 - 1;
+    y[i] = Next(2000) / 1000.0 - 1;
+  }
+  PetscCall(PolderDeviceUpload(sizeof(*x) * d, x, &dx));
+  PetscCall(PolderDeviceUpload(sizeof(*y) * d, y, &dy));
+  PolderLaunch(PolderDenseMult_CUDA(d, ld, -2, dE, dx, dy, dy, PETSC_FALSE, stream));
+  PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 3, dE, dx, dy, dy, work, PETSC_FALSE, stream));
+  PolderSymmetricMult_Host(d, E, x, z);
+  PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
+  for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - (y[i] + z[i])) <= 1e-10 * (1 + d));
+  PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 1, dE, dx, NULL, dy, work, PETSC_TRUE, stream)); // its counters are ready again
+  PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
+  for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - z[i]) <= 1e-10 * (1 + d));
+  PetscCall(PolderDeviceFree(&dx));
+  PetscCall(PolderDeviceFree(&dy));
+  PetscCall(PolderDeviceFree(&work));
+  PetscCall(PetscFree3(x, y, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The inverse of a random positive definite matrix with a zero column, two equal ones and, for Neumann, the last one left out; and Cholesky */
+static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong, PetscReal *worst)
+{
+  const PetscInt ld = (d + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
+  PetscScalar   *E, *X, *full, *dE, *dX, *scale, *hscale, *dinfo, info[POLDER_COARSE_INFO];
+  PetscInt       left = 0;
+  void          *work;
+  PolderStream   stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PetscCalloc4((size_t)ld * ld, &full, (size_t)d * d, &E, (size_t)ld * ld, &X, ld, &hscale));
+  PetscCall(RandomDefinite(d, awkward, E));
   for (PetscInt i = 0; i < d; ++i) PetscCall(PetscArraycpy(full + (size_t)i * ld, E + (size_t)i * d, d));
   PetscCall(PolderDeviceUpload(sizeof(*full) * ld * ld, full, &dE));
   PetscCall(Poisoned(sizeof(*dX) * ld * ld, &dX));
@@ -396,51 +451,14 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
   PetscCall(PolderDeviceToHost(info, dinfo, sizeof(info)));
   for (PetscInt i = 0; i < d; ++i) left += hscale[i] == 0;
   if (d) *wrong += left != (awkward ? (d > 40 ? 3 : 1) : 0) || info[POLDER_COARSE_BAD] != 0 || info[POLDER_COARSE_NNULL] != awkward || info[POLDER_COARSE_NZERO] + info[POLDER_COARSE_NNULL] + info[POLDER_COARSE_NDEP] != left;
-  for (PetscInt i = 0; i < d; ++i) { // E X = 1 on the columns in use, X symmetric and zero outside
-    for (PetscInt t = 0; t < 5; ++t) {
-      const PetscInt j = t ? Next(d) : i;
-      PetscScalar    s = 0;
-
-      for (PetscInt k = 0; k < d; ++k) s += E[(size_t)i * d + k] * X[(size_t)k * ld + j];
-      if (hscale[i] != 0 && hscale[j] != 0) error = PetscMax(error, PetscAbsScalar(s - (i == j)));
-      *wrong += X[(size_t)i * ld + j] != X[(size_t)j * ld + i] || (hscale[i] * hscale[j] == 0 && X[(size_t)i * ld + j] != 0);
-    }
-  }
-  *wrong += !(error <= 1e-10);
-  *worst = PetscMax(*worst, error);
-  { // products
-    const size_t bytes = PolderWorkSize(PolderSymmetricMultWork_CUDA(ld));
-    PetscScalar *x, *y, *z, *dx, *dy;
-    void        *multwork;
-
-    PetscCall(PetscMalloc3(d, &x, d, &y, d, &z));
-    PetscCall(PolderDeviceMalloc(bytes, &multwork));
-    PetscCall(PolderDeviceZero(multwork, bytes));
-    for (PetscInt i = 0; i < d; ++i) {
-      x[i] = Next(2000) / 1000.0 - 1;
-      y[i] = Next(2000) / 1000.0 - 1;
-    }
-    PetscCall(PolderDeviceUpload(sizeof(*x) * d, x, &dx));
-    PetscCall(PolderDeviceUpload(sizeof(*y) * d, y, &dy));
-    PolderLaunch(PolderDenseMult_CUDA(d, ld, -2, dE, dx, dy, dy, PETSC_FALSE, stream));
-    PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 3, dE, dx, dy, dy, multwork, PETSC_FALSE, stream));
-    PolderSymmetricMult_Host(d, E, x, z);
-    PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
-    for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - (y[i] + z[i])) <= 1e-10 * (1 + d));
-    PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 1, dE, dx, NULL, dy, multwork, PETSC_TRUE, stream)); // its counters are ready again
-    PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
-    for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - z[i]) <= 1e-10 * (1 + d));
-    PetscCall(PolderDeviceFree(&dx));
-    PetscCall(PolderDeviceFree(&dy));
-    PetscCall(PolderDeviceFree(&multwork));
-    PetscCall(PetscFree3(x, y, z));
-  }
+  CheckInverse(d, ld, E, X, hscale, wrong, worst);
+  PetscCall(TestProducts(d, ld, E, dE, stream, wrong));
   PetscCall(PolderDeviceFree(&dE));
   PetscCall(PolderDeviceFree(&dX));
   PetscCall(PolderDeviceFree(&scale));
   PetscCall(PolderDeviceFree(&dinfo));
   PetscCall(PolderDeviceFree(&work));
-  PetscCall(PetscFree5(G, full, E, X, hscale));
+  PetscCall(PetscFree4(full, E, X, hscale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -478,7 +496,7 @@ static PetscErrorCode TestDense(PetscInt d, PetscInt *wrong)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestKernels(void)
+static PetscErrorCode TestKernels(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream stream)
 {
   const PetscInt dims[]   = {0, 1, 2, 31, 63, 64, 65, 135, 200, 515, 1000};
   PetscInt       wrong[3] = {0, 0, 0};
@@ -507,272 +525,7 @@ static PetscErrorCode TestKernels(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ------------------------------------------------ the space ------------------------------------------------ */
-
-/* The same values in a matrix and vectors of the device */
-static PetscErrorCode ToDevice(Mat A, Vec phi, Mat *D, Vec *dphi)
-{
-  char     type[32] = MATAIJCUSPARSE;
-  PetscInt m;
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsGetString(NULL, NULL, "-device_type", type, sizeof(type), NULL));
-  PetscCall(VecCreate(PETSC_COMM_WORLD, dphi));
-  PetscCall(VecGetLocalSize(phi, &m));
-  PetscCall(VecSetSizes(*dphi, m, PETSC_DETERMINE));
-  PetscCall(VecSetType(*dphi, VECCUDA));
-  PetscCall(VecCopy(phi, *dphi));
-  PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, D));
-  PetscCall(MatSetVecType(*D, VECCUDA));
-  PetscCall(PetscObjectCompose((PetscObject)*D, "levelset", (PetscObject)*dphi));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Compare(const char what[], Vec host, Vec device, PetscReal tol)
-{
-  Vec       copy;
-  PetscReal norm, error;
-
-  PetscFunctionBegin;
-  PetscCall(VecDuplicate(host, &copy));
-  PetscCall(VecCopy(device, copy));
-  PetscCall(VecAXPY(copy, -1, host));
-  PetscCall(VecNorm(copy, NORM_2, &error));
-  PetscCall(VecNorm(host, NORM_2, &norm));
-  PetscCheck(error <= tol * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s on the device differs from that on the host by %g of %g", what, (double)error, (double)norm);
-  PetscCall(VecDestroy(&copy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MakeSpace(Mat A, PolderDeflationSpace *s)
-{
-  PetscFunctionBegin;
-  PetscCall(PolderDeflationSpaceCreate(PETSC_COMM_WORLD, s));
-  PetscCall(PolderDeflationSpaceSetFromOptions(*s));
-  PetscCall(PolderDeflationSpaceSetUp(*s, A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The part of (x, y) on this process */
-static PetscErrorCode LocalDot(Vec x, Vec y, PetscScalar *dot)
-{
-  const PetscScalar *xa, *ya;
-  PetscInt           n;
-
-  PetscFunctionBegin;
-  PetscCall(VecGetLocalSize(x, &n));
-  PetscCall(VecGetArrayRead(x, &xa));
-  PetscCall(VecGetArrayRead(y, &ya));
-  *dot = PolderDot_Host(n, xa, ya);
-  PetscCall(VecRestoreArrayRead(y, &ya));
-  PetscCall(VecRestoreArrayRead(x, &xa));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* v <- P A p by the space h, dv by g, and (p, P A p) with it */
-static PetscErrorCode CompareDot(PolderDeflationSpace h, PolderDeflationSpace g, Mat A, Vec p, Vec v, Vec dv, PetscReal tol)
-{
-  PetscScalar dot, expected, *ddot;
-  PetscReal   pn, vn;
-
-  PetscFunctionBegin;
-  PetscCall(MatMult(A, p, v));
-  PetscCall(VecCopy(v, dv));
-  PetscCall(VecNorm(p, NORM_2, &pn));
-  PetscCall(VecNorm(v, NORM_2, &vn));
-  PetscCall(LocalDot(p, v, &dot));
-  PetscCall(PolderDeviceUpload(sizeof(dot), &dot, &ddot));
-  PetscCall(PolderDeflationSpaceApplyP(h, v));
-  PetscCall(PolderDeflationSpaceApplyPDot(g, dv, PETSC_FALSE, ddot));
-  PetscCall(Compare("P with the dot", v, dv, tol));
-  PetscCall(PolderDeviceToHost(&dot, ddot, sizeof(dot)));
-  PetscCall(PolderDeviceFree(&ddot));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &dot, 1, MPIU_SCALAR, MPIU_SUM, PETSC_COMM_WORLD));
-  PetscCall(VecDot(p, v, &expected));
-  PetscCheck(PetscAbsScalar(dot - expected) <= tol * pn * vn, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "(p, P A p) is %g, expected %g", (double)dot, (double)expected);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The operators on vectors of the host by the space h, on vectors of the device by g; g also works on vectors of the host */
-static PetscErrorCode CompareOperators(PolderDeflationSpace h, PolderDeflationSpace g, Mat A, Vec host, Vec device, PetscReal tol)
-{
-  Vec      v, w, p, dv, dw, dp;
-  PetscInt d, dd;
-
-  PetscFunctionBegin;
-  PetscCall(PolderDeflationSpaceGetSize(h, &d));
-  PetscCall(PolderDeflationSpaceGetSize(g, &dd));
-  PetscCheck(d == dd, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " vectors on the host, %" PetscInt_FMT " on the device", d, dd);
-  PetscCall(VecDuplicate(host, &v));
-  PetscCall(VecDuplicate(host, &w));
-  PetscCall(VecDuplicate(host, &p));
-  PetscCall(VecDuplicate(device, &dv));
-  PetscCall(VecDuplicate(device, &dw));
-  PetscCall(VecDuplicate(device, &dp));
-  PetscCall(FillRandom(v, 1));
-  PetscCall(FillRandom(p, 2));
-  PetscCall(VecCopy(v, dv));
-  PetscCall(VecCopy(p, dp));
-  PetscCall(VecCopy(v, w));
-  PetscCall(PolderDeflationSpaceApplyP(h, v));
-  PetscCall(PolderDeflationSpaceApplyP(g, w)); // a vector of the host
-  PetscCall(Compare("P of a host vector", v, w, tol));
-  PetscCall(VecCopy(dv, dw));
-  PetscCall(PolderDeflationSpaceApplyP(g, dw));
-  PetscCall(Compare("P", v, dw, tol));
-  PetscCall(CompareDot(h, g, A, p, v, dv, tol));
-  PetscCall(PolderDeflationSpaceApplyPT(h, p));
-  PetscCall(PolderDeflationSpaceApplyPT(g, dp));
-  PetscCall(Compare("P^T", p, dp, tol));
-  PetscCall(FillRandom(v, 3));
-  PetscCall(FillRandom(w, 4));
-  PetscCall(VecCopy(v, dv));
-  PetscCall(VecCopy(w, dw));
-  PetscCall(PolderDeflationSpaceApplyQAdd(h, v, w));
-  PetscCall(PolderDeflationSpaceApplyQAdd(g, dv, dw));
-  PetscCall(Compare("Q", w, dw, tol));
-  PetscCall(PolderDeflationSpaceCorrect(h, v, w));
-  PetscCall(PolderDeflationSpaceCorrect(g, dv, dw));
-  PetscCall(Compare("the correction", w, dw, tol));
-  for (PetscInt k = 0; k < d; k += 1 + d / 5) {
-    PetscCall(PolderDeflationSpaceGetVector(h, k, v));
-    PetscCall(PolderDeflationSpaceGetVector(g, k, dv));
-    PetscCall(Compare("a column", v, dv, 0));
-  }
-  PetscCall(VecDestroy(&v));
-  PetscCall(VecDestroy(&w));
-  PetscCall(VecDestroy(&p));
-  PetscCall(VecDestroy(&dv));
-  PetscCall(VecDestroy(&dw));
-  PetscCall(VecDestroy(&dp));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode Solve(Mat A, Vec b, Vec x, KSP *ksp, PetscInt *its)
-{
-  PetscFunctionBegin;
-  if (!*ksp) {
-    PC pc;
-
-    PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
-    PetscCall(KSPSetType(*ksp, KSPDCG));
-    PetscCall(KSPSetTolerances(*ksp, 1e-8, PETSC_CURRENT, PETSC_CURRENT, 5000));
-    PetscCall(KSPGetPC(*ksp, &pc));
-    PetscCall(PCSetType(pc, PCJACOBI));
-    PetscCall(KSPSetFromOptions(*ksp));
-  }
-  PetscCall(KSPSetOperators(*ksp, A, A));
-  PetscCall(VecZeroEntries(x));
-  PetscCall(KSPSetUp(*ksp));
-  PetscCall(KSPSolve(*ksp, b, x));
-  PetscCall(KSPGetIterationNumber(*ksp, its));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Iterations as on the host; the same bits twice; nothing of size n crosses the bus */
-static PetscErrorCode CompareSolves(Mat A, Mat D, Vec host, Vec device, PetscBool copies, PetscBool bitwise)
-{
-  Vec            b, x, db, dx, dy;
-  KSP            hksp = NULL, gksp = NULL;
-  PetscInt       hits, gits, again, N;
-  PetscReal      norm;
-  PetscScalar    mean;
-  PetscLogDouble before;
-
-  PetscFunctionBegin;
-  PetscCall(VecDuplicate(host, &b));
-  PetscCall(VecDuplicate(host, &x));
-  PetscCall(VecDuplicate(device, &db));
-  PetscCall(VecDuplicate(device, &dx));
-  PetscCall(VecDuplicate(device, &dy));
-  PetscCall(FillRandom(b, 5));
-  PetscCall(VecGetSize(b, &N));
-  PetscCall(VecSum(b, &mean));
-  PetscCall(VecShift(b, -mean / N));
-  PetscCall(VecCopy(b, db));
-  PetscCall(Solve(A, b, x, &hksp, &hits));
-  PetscCall(Solve(D, db, dx, &gksp, &gits));
-  PetscCheck(PetscAbsInt(hits - gits) <= 1 + hits / 50, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations on the host, %" PetscInt_FMT " on the device", hits, gits);
-  PetscCall(Compare("the solution", x, dx, 1e-5));
-  before = Copied();
-  PetscCall(PetscObjectStateIncrease((PetscObject)device)); // the level set: all is set up again
-  PetscCall(Solve(D, db, dy, &gksp, &again));
-  before = Copied() - before;
-  PetscCall(VecAXPY(dy, -1, dx));
-  PetscCall(VecNorm(dy, NORM_INFINITY, &norm));
-  PetscCheck(!bitwise || (norm == 0 && again == gits), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The same solve differs by %g, and took %" PetscInt_FMT " and %" PetscInt_FMT " iterations", (double)norm, gits, again);
-  PetscCheck(!copies || before < 4.0 * N, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%g bytes crossed the bus for %" PetscInt_FMT " rows", (double)before, N);
-  PetscCall(KSPDestroy(&hksp));
-  PetscCall(KSPDestroy(&gksp));
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&db));
-  PetscCall(VecDestroy(&dx));
-  PetscCall(VecDestroy(&dy));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode TestSpace(void)
-{
-  Bubbles              bubbles;
-  Mat                  A = NULL, D;
-  Vec                  phi, dphi;
-  PolderDeflationSpace h, g;
-  PetscBool            copies = PETSC_FALSE, view = PETSC_FALSE, bitwise = PETSC_TRUE;
-  PetscReal            tol = 1e-9;
-
-  PetscFunctionBegin;
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-copies", &copies, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-view", &view, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-bitwise", &bitwise, NULL));
-  PetscCall(PetscOptionsGetReal(NULL, NULL, "-tolerance", &tol, NULL));
-  PetscCall(BubblesFromOptions(&bubbles));
-  PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, &phi));
-  PetscCall(PetscObjectCompose((PetscObject)A, "levelset", (PetscObject)phi));
-  PetscCall(MakeSpace(A, &h)); // before there is anything on the device
-  PetscCall(ToDevice(A, phi, &D, &dphi));
-  PetscCall(MakeSpace(D, &g));
-  if (view) PetscCall(PolderDeflationSpaceView(g, PETSC_VIEWER_STDOUT_WORLD));
-  PetscCall(CompareOperators(h, g, A, phi, dphi, tol));
-  bubbles.inside *= 0.3; // changed values, same pattern
-  PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, NULL));
-  PetscCall(MatCopy(A, D, SAME_NONZERO_PATTERN));
-  PetscCall(PolderDeflationSpaceSetUp(h, A));
-  PetscCall(PolderDeflationSpaceSetUp(g, D));
-  PetscCall(CompareOperators(h, g, A, phi, dphi, tol));
-  bubbles.radius *= 0.8; // moved level set
-  PetscCall(VecDestroy(&phi));
-  PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, &phi));
-  PetscCall(PetscObjectCompose((PetscObject)A, "levelset", (PetscObject)phi));
-  PetscCall(MatCopy(A, D, SAME_NONZERO_PATTERN));
-  PetscCall(VecCopy(phi, dphi));
-  PetscCall(PolderDeflationSpaceSetUp(h, A));
-  PetscCall(PolderDeflationSpaceSetUp(g, D));
-  PetscCall(CompareOperators(h, g, A, phi, dphi, tol));
-  PetscCall(CompareSolves(A, D, phi, dphi, copies, bitwise));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "space ok\n"));
-  PetscCall(PolderDeflationSpaceDestroy(&h));
-  PetscCall(PolderDeflationSpaceDestroy(&g));
-  PetscCall(VecDestroy(&phi));
-  PetscCall(VecDestroy(&dphi));
-  PetscCall(MatDestroy(&A));
-  PetscCall(MatDestroy(&D));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-int main(int argc, char **argv)
-{
-  PetscBool kernels;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscDLLibraryRegister_polder());
-  PetscCall(PetscOptionsHasName(NULL, NULL, "-kernels", &kernels));
-  if (kernels) PetscCall(TestKernels());
-  else PetscCall(TestSpace());
-  PetscCall(PetscFinalize());
-  return 0;
-}
+const DeviceTests DeviceProgram = {help, {TestKernels}};
 
 /*TEST
 
@@ -780,52 +533,7 @@ int main(int argc, char **argv)
 
   test:
     suites: memcheck racecheck
-    suffix: kernels
     requires: cuda
     load: no
-    args: -kernels
-
-  testset:
-    requires: cuda
-    load: no
-    args: -n 20 -deflation_grid 20,20,20 -device_type {{aijcusparse aijdia}}
-    output_file: output/devicedeflation_space.out
-    test:
-      suites: memcheck
-      suffix: subdomain
-      nsize: {{1 2}}
-      args: -deflation_space subdomain -deflation_boxes 2,3,4
-    test:
-      suites: memcheck
-      suffix: dirichlet
-      args: -dirichlet -deflation_space levelset_subdomain -deflation_boxes 3,3,3
-    test:
-      suites: memcheck
-      suffix: levelset
-      args: -deflation_space levelset
-    test:
-      suites: memcheck
-      suffix: partition
-      args: -deflation_space partition -deflation_count 9
-    test:
-      suites: memcheck
-      suffix: contrast
-      args: -inside 1e7 -deflation_space levelset_subdomain -deflation_boxes 5,5,5 -tolerance 1e-5
-    test:
-      suites: memcheck
-      suffix: cholesky
-      args: -deflation_space levelset_subdomain -deflation_boxes 3,3,3 -deflation_coarse cholesky
-    test:
-      suites: memcheck
-      suffix: ksp
-      args: -deflation_space subdomain -deflation_boxes 3,3,3 -deflation_coarse ksp -deflation_coarse_ksp_rtol 1e-13 -tolerance 1e-7 -bitwise false
-    test:
-      suites: memcheck
-      suffix: weighted
-      args: -deflation_weighted -dirichlet -deflation_space subdomain -deflation_boxes 1,1,3
-    test:
-      suites: memcheck
-      suffix: copies
-      args: -n 48 -deflation_grid 48,48,48 -deflation_space levelset_subdomain -deflation_boxes 4,4,4 -copies -pc_type none
 
 TEST*/

@@ -1,4 +1,4 @@
-static char help[] = "Device kernels against their host twins: awkward sizes, poisoned output.\n\n";
+static const char help[] = "Device kernels against their host twins: awkward sizes, poisoned output.\n\n";
 
 #include "devicetest.h"
 #include "kernels/vec.h"
@@ -33,7 +33,7 @@ static PetscErrorCode TestDot(void *work, PolderStream stream)
 }
 
 /* Copies to the host of all lengths around those that have a way of their own; what follows must stay as it is */
-static PetscErrorCode TestToHost(void)
+static PetscErrorCode TestToHost(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream stream)
 {
   enum {
     MOST = 300
@@ -222,22 +222,9 @@ static PetscErrorCode TestCG(void *work, PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
-{
-  PolderStream stream;
-  void        *work;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceGetWork(&work));
-  PetscCall(TestDot(work, stream));
-  PetscCall(TestToHost());
-  PetscCall(TestCG(work, stream));
-  PetscCall(PolderDeviceFinalize());
-  PetscCall(PetscFinalize());
-  return 0;
-}
+const DeviceTests DeviceProgram = {
+  help, {TestDot, TestToHost, TestCG}
+};
 
 /*TEST
 

@@ -1,14 +1,11 @@
-static char help[] = "Labels of the deflation spaces on the device: every kernel against its host twin on awkward graphs, every kind of space against the labels of the host.\n\n";
+static const char help[] = "Labels of the deflation spaces on the device: every kernel against its host twin on awkward graphs, every kind of space against the labels of the host.\n\n";
 
-#include <polder.h>
-#include "deflation/deflationlabels.h"
-#include "devicetest.h"
-#include "vecs.h"
+#include "devicelabels/labels.h"
 #include "kernels/components.h"
 #include "kernels/labels.h"
 
 /* Counts the entries of a device array that are not those of the host */
-static PetscErrorCode Compare(PetscInt n, const PetscInt host[], const PetscInt device[], PetscInt *wrong)
+PetscErrorCode Compare(PetscInt n, const PetscInt host[], const PetscInt device[], PetscInt *wrong)
 {
   PetscInt *a;
 
@@ -139,7 +136,11 @@ static const struct {
   {"lines",   RowLines }
 };
 static const PetscInt Sizes[] = {0, 1, 2, 31, 33, 257, 4199, 100003};
-static size_t         nsizes  = PETSC_STATIC_ARRAY_LENGTH(Sizes);
+
+static size_t CountSizes(void)
+{
+  return PETSC_STATIC_ARRAY_LENGTH(Sizes) - (small ? 2 : 0);
+}
 
 static PetscErrorCode GraphCreate(PetscInt m, RowFunction row, Graph *g)
 {
@@ -257,7 +258,7 @@ static PetscErrorCode TestStencil(const Graph *g, PolderStream stream, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestGraphs(PolderStream stream)
+static PetscErrorCode TestGraphs(PETSC_UNUSED void *work, PolderStream stream)
 {
   Graph g;
 
@@ -265,7 +266,7 @@ static PetscErrorCode TestGraphs(PolderStream stream)
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Graphs); ++k) {
     PetscInt wrong = 0;
 
-    for (size_t s = 0; s < nsizes; ++s) {
+    for (size_t s = 0; s < CountSizes(); ++s) {
       PetscCall(GraphCreate(Sizes[s], Graphs[k].row, &g));
       PetscCall(TestClasses(&g, stream, &wrong));
       PetscCall(TestScales(&g, stream, &wrong));
@@ -279,13 +280,13 @@ static PetscErrorCode TestGraphs(PolderStream stream)
 }
 
 /* Classes and labels from values that may not be numbers */
-static PetscErrorCode TestValues(PolderStream stream)
+static PetscErrorCode TestValues(PETSC_UNUSED void *work, PolderStream stream)
 {
   const PetscScalar odd[] = {NAN, INFINITY, -INFINITY, 3e9, -1.4, -1.6, 0.5, -0.0};
   PetscInt          wrong = 0;
 
   PetscFunctionBeginUser;
-  for (size_t s = 0; s < nsizes; ++s) {
+  for (size_t s = 0; s < CountSizes(); ++s) {
     for (int bad = 0; bad < 2; ++bad) {
       const PetscInt m = Sizes[s];
       PetscInt      *a, *a_d, flag[3] = {0, PETSC_MAX_INT, PETSC_MIN_INT}, *flag_d;
@@ -323,7 +324,7 @@ static PetscErrorCode TestValues(PolderStream stream)
 }
 
 /* Boxes and runs, of whole grids and of the piece of a process */
-static PetscErrorCode TestBoxes(PolderStream stream)
+static PetscErrorCode TestBoxes(PETSC_UNUSED void *work, PolderStream stream)
 {
   static const struct {
     PetscInt first, m, dof, lo[3], hi[3], n[3], boxes[3];
@@ -366,79 +367,117 @@ static PetscErrorCode TestBoxes(PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same numbers by a table and by sorting, on host and device, and the sizes of what was numbered */
-static PetscErrorCode TestNumbers(PetscInt m, PetscInt npart, PetscInt ncomp, PetscBool withpart, PetscBool withcomp, PolderStream stream, PetscInt *wrong)
+/* Pairs of a part and a component, either of which may be lacking (NULL), in host and device memory; label: of their rows */
+typedef struct {
+  PetscInt m, npart, ncomp, *part, *comp, *label, *part_d, *comp_d, *label_d;
+} Pairs;
+
+/* The numbers of the pairs that occur, by a table */
+static PetscErrorCode TestTable(const Pairs *p, PetscInt *number, PetscInt *number_d, PolderStream stream, PetscInt *wrong)
 {
-  const PetscInt pairs = npart * ncomp;
-  PetscInt      *part, *comp, *number, *label, *count, *part_d, *comp_d, *number_d, *label_d, *count_d, d[2] = {0, 0}, summary[2] = {7, 7}, *d_d, *summary_d;
-  PetscInt64    *key, *sorted, *key_d, *sorted_d;
-  size_t         scan = PolderWorkSize(PolderKeysScanWork_CUDA(pairs + 1)), sort = PolderWorkSize(PolderKeysSortWork_CUDA(m));
+  const PetscInt pairs = p->npart * p->ncomp;
+  const size_t   bytes = PolderWorkSize(PolderKeysScanWork_CUDA(pairs + 1));
   void          *work;
 
   PetscFunctionBeginUser;
-  PetscCall(RandomIndices(m, -2, npart, &part, &part_d));
-  PetscCall(RandomIndices(m, -2, ncomp, &comp, &comp_d));
-  PetscCall(RandomIndices(m, -9, -5, &label, &label_d));
-  PetscCall(PetscCalloc1(pairs + 1, &number));
-  PetscCall(PolderDeviceUpload(sizeof(*number) * (size_t)(pairs + 1), number, &number_d));
-  PetscCall(PetscMalloc2(m, &key, m, &sorted));
-  PetscCall(PolderDeviceMalloc(PetscMax(scan, sort), &work));
-  PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)m, &key_d));
-  PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)m, &sorted_d));
-  PetscCall(PolderDeviceUpload(sizeof(d), d, &d_d));
-  PetscCall(PolderDeviceUpload(sizeof(summary), summary, &summary_d));
-#define PART(p) (withpart ? p : NULL)
-#define COMP(c) (withcomp ? c : NULL)
-  PolderLaunch(PolderKeysMark_CUDA(m, PART(part_d), ncomp, COMP(comp_d), number_d, stream));
-  PolderKeysMark_Host(m, PART(part), ncomp, COMP(comp), number);
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  PolderLaunch(PolderKeysMark_CUDA(p->m, p->part_d, p->ncomp, p->comp_d, number_d, stream));
+  PolderKeysMark_Host(p->m, p->part, p->ncomp, p->comp, number);
   PetscCall(Compare(pairs + 1, number, number_d, wrong));
-  PolderLaunch(PolderKeysScan_CUDA(pairs + 1, number_d, work, scan, stream));
+  PolderLaunch(PolderKeysScan_CUDA(pairs + 1, number_d, work, bytes, stream));
   PolderKeysScan_Host(pairs + 1, number);
   PetscCall(Compare(pairs + 1, number, number_d, wrong));
-  PolderLaunch(PolderKeysLabel_CUDA(m, PART(part_d), ncomp, COMP(comp_d), number_d, label_d, stream));
-  PolderKeysLabel_Host(m, PART(part), ncomp, COMP(comp), number, label);
-  PetscCall(Compare(m, label, label_d, wrong));
-  PetscCall(PetscCalloc1(number[pairs], &count));
-  PetscCall(PolderDeviceUpload(sizeof(*count) * (size_t)number[pairs], count, &count_d));
-  PolderLaunch(PolderRegionSizes_CUDA(m, label_d, count_d, stream));
-  PolderRegionSizes_Host(m, label, count);
-  PetscCall(Compare(number[pairs], count, count_d, wrong));
-  PolderLaunch(PolderRegionSummary_CUDA(number[pairs], count_d, 8, summary_d, stream));
-  PolderRegionSummary_Host(number[pairs], count, 8, summary);
+  PolderLaunch(PolderKeysLabel_CUDA(p->m, p->part_d, p->ncomp, p->comp_d, number_d, p->label_d, stream));
+  PolderKeysLabel_Host(p->m, p->part, p->ncomp, p->comp, number, p->label);
+  PetscCall(Compare(p->m, p->label, p->label_d, wrong));
+  PetscCall(PolderDeviceFree(&work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The sizes of n regions, and which rows are of tiny ones */
+static PetscErrorCode TestSizes(const Pairs *p, PetscInt n, PetscInt comp[], PetscInt comp_d[], PolderStream stream, PetscInt *wrong)
+{
+  PetscInt *count, *count_d, summary[2] = {7, 7}, *summary_d;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceUpload(sizeof(summary), summary, &summary_d));
+  PetscCall(PetscCalloc1(n, &count));
+  PetscCall(PolderDeviceUpload(sizeof(*count) * (size_t)n, count, &count_d));
+  PolderLaunch(PolderRegionSizes_CUDA(p->m, p->label_d, count_d, stream));
+  PolderRegionSizes_Host(p->m, p->label, count);
+  PetscCall(Compare(n, count, count_d, wrong));
+  PolderLaunch(PolderRegionSummary_CUDA(n, count_d, 8, summary_d, stream));
+  PolderRegionSummary_Host(n, count, 8, summary);
   PetscCall(Compare(2, summary, summary_d, wrong));
-  PolderLaunch(PolderRegionsMarkTiny_CUDA(m, label_d, count_d, 8, comp_d, stream));
-  PolderRegionsMarkTiny_Host(m, label, count, 8, comp);
-  PetscCall(Compare(m, comp, comp_d, wrong));
-  if (m) { /* sorted, of other numbers: comp has changed */
-    PolderLaunch(PolderKeysSort_CUDA(m, PART(part_d), npart, ncomp, COMP(comp_d), key_d, sorted_d, d_d, work, sort, stream));
-    PolderLaunch(PolderKeysFind_CUDA(m, PART(part_d), npart, ncomp, COMP(comp_d), sorted_d, d_d, label_d, d_d + 1, stream));
-    PolderKeysSort_Host(m, PART(part), npart, ncomp, COMP(comp), key, sorted, d);
-    PolderKeysFind_Host(m, PART(part), npart, ncomp, COMP(comp), sorted, d, label, d + 1);
-    PetscCall(Compare(2, d, d_d, wrong));
-    PetscCall(Compare(m, label, label_d, wrong));
-  }
-#undef PART
-#undef COMP
-  PetscCall(PolderDeviceFree(&part_d));
-  PetscCall(PolderDeviceFree(&comp_d));
-  PetscCall(PolderDeviceFree(&label_d));
-  PetscCall(PolderDeviceFree(&number_d));
+  PolderLaunch(PolderRegionsMarkTiny_CUDA(p->m, p->label_d, count_d, 8, comp_d, stream));
+  PolderRegionsMarkTiny_Host(p->m, p->label, count, 8, comp);
+  PetscCall(Compare(p->m, comp, comp_d, wrong));
   PetscCall(PolderDeviceFree(&count_d));
+  PetscCall(PolderDeviceFree(&summary_d));
+  PetscCall(PetscFree(count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The numbers of the pairs that occur, by sorting */
+static PetscErrorCode TestSorted(const Pairs *p, PolderStream stream, PetscInt *wrong)
+{
+  const size_t bytes = PolderWorkSize(PolderKeysSortWork_CUDA(p->m));
+  PetscInt     d[2]  = {0, 0}, *d_d;
+  PetscInt64  *key, *sorted, *key_d, *sorted_d;
+  void        *work;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(p->m, &key, p->m, &sorted));
+  PetscCall(PolderDeviceMalloc(bytes, &work));
+  PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)p->m, &key_d));
+  PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)p->m, &sorted_d));
+  PetscCall(PolderDeviceUpload(sizeof(d), d, &d_d));
+  PolderLaunch(PolderKeysSort_CUDA(p->m, p->part_d, p->npart, p->ncomp, p->comp_d, key_d, sorted_d, d_d, work, bytes, stream));
+  PolderLaunch(PolderKeysFind_CUDA(p->m, p->part_d, p->npart, p->ncomp, p->comp_d, sorted_d, d_d, p->label_d, d_d + 1, stream));
+  PolderKeysSort_Host(p->m, p->part, p->npart, p->ncomp, p->comp, key, sorted, d);
+  PolderKeysFind_Host(p->m, p->part, p->npart, p->ncomp, p->comp, sorted, d, p->label, d + 1);
+  PetscCall(Compare(2, d, d_d, wrong));
+  PetscCall(Compare(p->m, p->label, p->label_d, wrong));
   PetscCall(PolderDeviceFree(&key_d));
   PetscCall(PolderDeviceFree(&sorted_d));
   PetscCall(PolderDeviceFree(&d_d));
-  PetscCall(PolderDeviceFree(&summary_d));
   PetscCall(PolderDeviceFree(&work));
-  PetscCall(PetscFree(part));
-  PetscCall(PetscFree(comp));
-  PetscCall(PetscFree(label));
-  PetscCall(PetscFree(number));
-  PetscCall(PetscFree(count));
   PetscCall(PetscFree2(key, sorted));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestAllNumbers(PolderStream stream)
+/* The same numbers by a table and by sorting, on host and device, and the sizes of what was numbered */
+static PetscErrorCode TestNumbers(PetscInt m, PetscInt npart, PetscInt ncomp, PetscBool withpart, PetscBool withcomp, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt pairs = npart * ncomp;
+  PetscInt      *part, *comp, *number, *part_d, *comp_d, *number_d;
+  Pairs          p = {.m = m, .npart = npart, .ncomp = ncomp};
+
+  PetscFunctionBeginUser;
+  PetscCall(RandomIndices(m, -2, npart, &part, &part_d));
+  PetscCall(RandomIndices(m, -2, ncomp, &comp, &comp_d));
+  PetscCall(RandomIndices(m, -9, -5, &p.label, &p.label_d));
+  PetscCall(PetscCalloc1(pairs + 1, &number));
+  PetscCall(PolderDeviceUpload(sizeof(*number) * (size_t)(pairs + 1), number, &number_d));
+  p.part   = withpart ? part : NULL;
+  p.part_d = withpart ? part_d : NULL;
+  p.comp   = withcomp ? comp : NULL;
+  p.comp_d = withcomp ? comp_d : NULL;
+  PetscCall(TestTable(&p, number, number_d, stream, wrong));
+  PetscCall(TestSizes(&p, number[pairs], comp, comp_d, stream, wrong));
+  if (m) PetscCall(TestSorted(&p, stream, wrong)); // of other numbers: comp has changed
+  PetscCall(PolderDeviceFree(&part_d));
+  PetscCall(PolderDeviceFree(&comp_d));
+  PetscCall(PolderDeviceFree(&p.label_d));
+  PetscCall(PolderDeviceFree(&number_d));
+  PetscCall(PetscFree(part));
+  PetscCall(PetscFree(comp));
+  PetscCall(PetscFree(p.label));
+  PetscCall(PetscFree(number));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestAllNumbers(PETSC_UNUSED void *work, PolderStream stream)
 {
   static const PetscInt bounds[][2] = {
     {1,    1   },
@@ -450,7 +489,7 @@ static PetscErrorCode TestAllNumbers(PolderStream stream)
   PetscInt wrong = 0;
 
   PetscFunctionBeginUser;
-  for (size_t s = 0; s < nsizes; ++s) {
+  for (size_t s = 0; s < CountSizes(); ++s) {
     for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(bounds); ++k) {
       for (int with = 0; with < 4; ++with) PetscCall(TestNumbers(Sizes[s], bounds[k][0], bounds[k][1], (PetscBool)(with & 1), (PetscBool)(with >> 1), stream, &wrong));
     }
@@ -459,191 +498,9 @@ static PetscErrorCode TestAllNumbers(PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A 7-point matrix of nx x ny x nz points; field 0: bubbles, 1: layers, 2: jumps nearly everywhere, 3: constant with a few specks, 4: constant and some rows alone */
-typedef struct {
-  PetscInt  n[3];
-  int       field;
-  PetscBool shuffled;
-} Problem;
-
-static PetscReal Phi(const Problem *p, PetscInt cell)
-{
-  PetscReal r2 = 0, x = 0;
-
-  for (int d = 0; d < 3; ++d, cell /= p->n[d - 1]) {
-    x = (cell % p->n[d] + 0.5) / p->n[d];
-    r2 += PetscSqr(x - (x < 0.5 ? 0.25 : 0.75));
-  }
-  return p->field == 1 ? ((PetscInt)(5 * x) % 2 ? 0.5 : -0.5) : 0.15 - PetscSqrtReal(r2);
-}
-
-static PetscReal Coefficient(const Problem *p, PetscInt cell)
-{
-  const unsigned int h = ((unsigned int)cell + 1) * 2654435761u >> 16;
-
-  if (p->field == 2) return PetscPowRealInt(30, (int)(h % 4));
-  if (p->field == 3) return h % 97 ? 1 : 1e4;
-  if (p->field == 4) return h % 61 ? 1 : 0;
-  return Phi(p, cell) > 0 ? 1e3 : 1;
-}
-
-static PetscErrorCode ProblemMatrix(const Problem *p, Mat *A)
-{
-  const PetscInt N = p->n[0] * p->n[1] * p->n[2];
-
-  PetscFunctionBeginUser;
-  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, N, N, 7, NULL, A));
-  for (PetscInt i = 0; i < N; ++i) {
-    PetscReal      diagonal = 0, own = Coefficient(p, i);
-    const PetscInt row = p->shuffled ? (PetscInt)((PetscInt64)i * 7919 % N) : i;
-
-    for (PetscInt d = 0, stride = 1; d < 3; stride *= p->n[d++]) {
-      for (PetscInt side = -1; side <= 1; side += 2) {
-        const PetscInt  at = i / stride % p->n[d] + side, j = i + side * stride;
-        const PetscReal other = at < 0 || at >= p->n[d] ? 0 : Coefficient(p, j);
-
-        if (other == 0 || own == 0) continue;
-        diagonal += 2 / (1 / own + 1 / other);
-        PetscCall(MatSetValue(*A, row, p->shuffled ? (PetscInt)((PetscInt64)j * 7919 % N) : j, -2 / (1 / own + 1 / other), INSERT_VALUES));
-      }
-    }
-    PetscCall(MatSetValue(*A, row, row, diagonal ? diagonal : 1, INSERT_VALUES));
-  }
-  PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The labels of the host, and those of the device with the level set (or the user's labels) there */
-static PetscErrorCode CompareSpace(const Problem *p, const char type[], PetscBool grid, PetscBool values, PetscInt count, PetscBool *done, PetscInt *wrong)
-{
-  PolderDeflationSpace s;
-  Mat                  A;
-  Vec                  host, device;
-  PolderCSR            csr, dcsr;
-  PetscInt            *label, *label_d, d, d_d;
-  char                 why[sizeof(s->reason)];
-  PetscScalar         *v;
-
-  PetscFunctionBeginUser;
-  PetscCall(ProblemMatrix(p, &A));
-  PetscCall(PolderMatGetCSR(A, &csr));
-  dcsr = csr;
-  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(csr.m + 1), csr.ai, &dcsr.ai));
-  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)csr.ai[csr.m], csr.aj, &dcsr.aj));
-  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)csr.ai[csr.m], csr.aa, &dcsr.aa));
-  PetscCall(CreateVecs(A, &host, NULL));
-  PetscCall(VecGetArrayWrite(host, &v));
-  for (PetscInt i = 0; i < csr.m; ++i) v[i] = strcmp(type, "user") ? Phi(p, i) : (i % 5 ? PetscSqr(i / 300) * (count ? 100000 : 1) : -1);
-  PetscCall(VecRestoreArrayWrite(host, &v));
-  PetscCall(VecCreate(PETSC_COMM_SELF, &device));
-  PetscCall(VecSetSizes(device, csr.m, csr.m));
-  PetscCall(VecSetType(device, VECCUDA));
-  PetscCall(VecCopy(host, device));
-  PetscCall(PetscMalloc1(csr.m, &label));
-  PetscCall(PolderDeviceMalloc(sizeof(*label_d) * (size_t)csr.m, &label_d));
-  PetscCall(PolderDeflationSpaceCreate(PETSC_COMM_SELF, &s));
-  PetscCall(PolderDeflationSpaceSetType(s, type));
-  if (grid) PetscCall(PolderDeflationSpaceSetGrid(s, 3, p->n));
-  if (count && strcmp(type, "user")) PetscCall(PolderDeflationSpaceSetCount(s, count));
-  s->device = PETSC_TRUE;
-  if (values) PetscCall(PetscObjectCompose((PetscObject)A, strcmp(type, "user") ? "levelset" : "deflation_labels", (PetscObject)host));
-  PetscCall(PolderDeflationMakeLabels(s, A, &csr, label, &d));
-  PetscCall(PetscStrncpy(why, s->reason, sizeof(why)));
-  if (values) PetscCall(PetscObjectCompose((PetscObject)A, strcmp(type, "user") ? "levelset" : "deflation_labels", (PetscObject)device));
-  PetscCall(PolderDeflationMakeLabelsDevice(s, A, &dcsr, label_d, &d_d, done));
-  if (*done) {
-    *wrong += d != d_d || strcmp(why, s->reason);
-    PetscCall(Compare(csr.m, label, label_d, wrong));
-    if (*wrong) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, field %d: %" PetscInt_FMT " labels, on the device %" PetscInt_FMT " (%s; %s)\n", type, p->field, d, d_d, why, s->reason));
-  }
-  PetscCall(PolderDeflationSpaceDestroy(&s));
-  PetscCall(PolderDeviceFree(&label_d));
-  PetscCall(PolderDeviceFree(&dcsr.ai));
-  PetscCall(PolderDeviceFree(&dcsr.aj));
-  PetscCall(PolderDeviceFree(&dcsr.aa));
-  PetscCall(PetscFree(label));
-  PetscCall(VecDestroy(&host));
-  PetscCall(VecDestroy(&device));
-  PetscCall(PolderMatRestoreCSR(A, &csr));
-  PetscCall(MatDestroy(&A));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode TestSpaces(void)
-{
-  static const char *const types[]    = {"subdomain", "stripe", "plane", "levelset", "levelset_subdomain", "auto", "rank", "none", "user"};
-  static const PetscInt    sizes[][3] = {
-       {20, 21, 22},
-       {40, 30, 1 },
-       {7,  1,  1 }
-  };
-
-  PetscFunctionBeginUser;
-  for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); ++t) {
-    PetscInt  wrong = 0;
-    PetscBool done;
-
-    for (int field = 0; field < 5; ++field) {
-      for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); ++k) {
-        for (int how = 0; how < 6; ++how) { // grid given or not, level set given or not, number of vectors given or chosen
-          const PetscBool needsgrid = (PetscBool)(t < 3), values = (PetscBool)(how & 1 || !strcmp(types[t], "user"));
-          const Problem   p = {
-              {sizes[k][0], sizes[k][1], sizes[k][2]},
-              field, PETSC_FALSE
-          };
-
-          PetscCall(CompareSpace(&p, types[t], (PetscBool)(needsgrid || how >> 1 == 1), values, how >> 1 == 2 ? PetscMin(9, sizes[k][2]) : 0, &done, &wrong));
-          if (!done && field < 2) wrong++; // fields that leave a stencil on a grid that can be seen
-        }
-      }
-    }
-    PetscCall(Report(types[t], wrong));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Kinds that must be left to the host */
-static PetscErrorCode TestLeft(void)
-{
-  const Problem shuffled = {
-    {10, 11, 12},
-    0, PETSC_TRUE
-  };
-  PetscBool done;
-  PetscInt  wrong = 0;
-
-  PetscFunctionBeginUser;
-  PetscCall(CompareSpace(&shuffled, "auto", PETSC_FALSE, PETSC_TRUE, 0, &done, &wrong));
-  wrong += done;
-  PetscCall(CompareSpace(&shuffled, "partition", PETSC_FALSE, PETSC_TRUE, 0, &done, &wrong));
-  wrong += done;
-  PetscCall(CompareSpace(&shuffled, "levelset", PETSC_FALSE, PETSC_FALSE, 0, &done, &wrong));
-  wrong += !done;
-  PetscCall(Report("left to the host", wrong));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-int main(int argc, char **argv)
-{
-  PolderStream stream;
-  PetscBool    small = PETSC_FALSE; // for a run under a memory checker
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
-  if (small) nsizes -= 2;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(TestGraphs(stream));
-  PetscCall(TestValues(stream));
-  PetscCall(TestBoxes(stream));
-  PetscCall(TestAllNumbers(stream));
-  PetscCall(TestSpaces());
-  PetscCall(TestLeft());
-  PetscCall(PolderDeviceFinalize());
-  PetscCall(PetscFinalize());
-  return 0;
-}
+const DeviceTests DeviceProgram = {
+  help, {TestGraphs, TestValues, TestBoxes, TestAllNumbers, TestSpaces, TestLeft}
+};
 
 /*TEST
 

@@ -1,4 +1,4 @@
-static char help[] = "Device kernels for entries to other processes against their host twins.\n\n";
+static const char help[] = "Device kernels for entries to other processes against their host twins.\n\n";
 
 #include "devicetest.h"
 #include "kernels/levelscalars.h"
@@ -382,19 +382,12 @@ static PetscErrorCode TestDots(const Rows *A, PetscBool single, void *work, Pold
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode TestSizes(void *work, PolderStream stream)
 {
   static const PetscInt sizes[]  = {1, 2, 5, 300, 1000, 5000, 300000};
   PetscInt              wrong[4] = {0, 0, 0, 0};
-  PetscBool             small    = PETSC_FALSE; // for a run under a memory checker
-  PolderStream          stream;
-  void                 *work;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceGetWork(&work));
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(sizes) - (small ? 1 : 0); ++s) {
     Rows A;
 
@@ -414,10 +407,10 @@ int main(int argc, char **argv)
   PetscCall(Report("couplings to others", wrong[1]));
   PetscCall(Report("what rows are judged by", wrong[2]));
   PetscCall(Report("a cycle", wrong[3]));
-  PetscCall(PolderDeviceFinalize());
-  PetscCall(PetscFinalize());
-  return 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+const DeviceTests DeviceProgram = {help, {TestSizes}};
 
 /*TEST
 

@@ -1,4 +1,4 @@
-static char help[] = "Pairwise aggregation on the device: every kernel of a pass against its host twin, on grids, bands, stars and hubs, tiny, odd and large.\n\n";
+static const char help[] = "Pairwise aggregation on the device: every kernel of a pass against its host twin, on grids, bands, stars and hubs, tiny, odd and large.\n\n";
 
 #include "devicetest.h"
 #include "kernels/galerkin.h"
@@ -135,7 +135,6 @@ static const struct {
   {"star",     Star,  0,  PETSC_FALSE}
 };
 static const PetscInt Sizes[]  = {1, 2, 31, 33, 257, 3001, 40007};
-static size_t         nsizes   = PETSC_STATIC_ARRAY_LENGTH(Sizes);
 static const PetscInt mostrows = 4000; /* of a graph whose entries may be anywhere */
 
 /* The same for (i, j) and (j, i): mostly negative, few different sizes */
@@ -539,16 +538,11 @@ static PetscErrorCode TestGraph(size_t g, PetscInt n, PetscReal kappa, PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode TestGraphs(PETSC_UNUSED void *work, PolderStream stream)
 {
-  PolderStream stream;
-  PetscBool    small = PETSC_FALSE; // for a run under a memory checker
+  const size_t nsizes = PETSC_STATIC_ARRAY_LENGTH(Sizes) - (small ? 2 : 0);
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
-  if (small) nsizes -= 2;
-  PetscCall(PolderDeviceGetStream(&stream));
   for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(Graphs); ++g) {
     PetscInt wrong = 0;
 
@@ -561,10 +555,10 @@ int main(int argc, char **argv)
     }
     PetscCall(Report(Graphs[g].name, wrong));
   }
-  PetscCall(PolderDeviceFinalize());
-  PetscCall(PetscFinalize());
-  return 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+const DeviceTests DeviceProgram = {help, {TestGraphs}};
 
 /*TEST
 

@@ -1,4 +1,4 @@
-static char help[] = "Device kernels of compressed rows, of values in coordinates and of lists against the host: awkward sizes, poisoned output.\n\n";
+static const char help[] = "Device kernels of compressed rows, of values in coordinates and of lists against the host: awkward sizes, poisoned output.\n\n";
 
 #include "devicetest.h"
 #include "kernels/csr.h"
@@ -72,7 +72,7 @@ static PetscErrorCode TestRowsMult(void *work, PolderStream stream)
 }
 
 /* The diagonal; entry i of z as the sum of the values of x that row i names; values gathered by the columns */
-static PetscErrorCode TestRowsValues(PolderStream stream)
+static PetscErrorCode TestRowsValues(PETSC_UNUSED void *work, PolderStream stream)
 {
   PetscInt diagonal = 0, magnitude = 0, coo = 0;
 
@@ -131,7 +131,7 @@ static PetscErrorCode TestRowsValues(PolderStream stream)
 }
 
 /* n entries in stretches of 1 to 700, 1 to 5 values left out before each but perhaps the first */
-static PetscErrorCode TestStretches(PolderStream stream)
+static PetscErrorCode TestStretches(PETSC_UNUSED void *work, PolderStream stream)
 {
   PetscInt wrong = 0;
 
@@ -169,7 +169,7 @@ static PetscErrorCode TestStretches(PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestMarks(PolderStream stream)
+static PetscErrorCode TestMarks(PETSC_UNUSED void *work, PolderStream stream)
 {
   PetscInt wrong = 0;
 
@@ -205,23 +205,9 @@ static PetscErrorCode TestMarks(PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
-{
-  PolderStream stream;
-  void        *work;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceGetWork(&work));
-  PetscCall(TestRowsMult(work, stream));
-  PetscCall(TestRowsValues(stream));
-  PetscCall(TestStretches(stream));
-  PetscCall(TestMarks(stream));
-  PetscCall(PolderDeviceFinalize());
-  PetscCall(PetscFinalize());
-  return 0;
-}
+const DeviceTests DeviceProgram = {
+  help, {TestRowsMult, TestRowsValues, TestStretches, TestMarks}
+};
 
 /*TEST
 

@@ -1,4 +1,4 @@
-static char help[] = "Device kernels of the repeated red-black preconditioner against the kernels of the host: awkward grids, poisoned output.\n\n";
+static const char help[] = "Device kernels of the repeated red-black preconditioner against the kernels of the host: awkward grids, poisoned output.\n\n";
 
 #include "devicerrb.h"
 
@@ -116,7 +116,7 @@ static PetscErrorCode CheckSweeps(const PolderRRBGrid *g, PetscBool half, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestGrids(PolderStream stream)
+static PetscErrorCode TestGrids(PETSC_UNUSED void *work, PolderStream stream)
 {
   PetscInt wrong = 0;
 
@@ -149,7 +149,7 @@ static PetscErrorCode TestGrids(PolderStream stream)
 }
 
 /* Many grids and the rest in one kernel: at once, and by its two halves */
-static PetscErrorCode TestSmall(PolderStream stream)
+static PetscErrorCode TestSmall(PETSC_UNUSED void *work, PolderStream stream)
 {
   static const PetscInt sizes[][3] = {
     {2,    2,   99},
@@ -202,7 +202,7 @@ static PetscErrorCode TestSmall(PolderStream stream)
 }
 
 /* Grids and the rest as one matrix, on vectors of all nodes of the first grid or of its red ones */
-static PetscErrorCode TestTail(PolderStream stream)
+static PetscErrorCode TestTail(PETSC_UNUSED void *work, PolderStream stream)
 {
   static const PetscInt sizes[][3] = {
     {2,   2,   1 },
@@ -356,7 +356,7 @@ static PetscErrorCode CheckRows(PetscInt nx, PetscInt ny, PetscBool nine, Fault 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestRows(PolderStream stream)
+static PetscErrorCode TestRows(PETSC_UNUSED void *work, PolderStream stream)
 {
   static const PetscInt sizes[][2] = {
     {1,   1  },
@@ -380,7 +380,7 @@ static PetscErrorCode TestRows(PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestRest(PolderStream stream)
+static PetscErrorCode TestRest(PETSC_UNUSED void *work, PolderStream stream)
 {
   static const PetscInt sizes[][2] = {
     {1,  1 },
@@ -428,23 +428,9 @@ static PetscErrorCode TestRest(PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
-{
-  PolderStream stream;
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(TestRows(stream));
-  PetscCall(TestGrids(stream));
-  PetscCall(TestSmall(stream));
-  PetscCall(TestTail(stream));
-  PetscCall(TestRest(stream));
-  PetscCall(PolderDeviceFinalize());
-  PetscCall(PetscFinalize());
-  return 0;
-}
+const DeviceTests DeviceProgram = {
+  help, {TestRows, TestGrids, TestSmall, TestTail, TestRest}
+};
 
 /*TEST
 

@@ -6,9 +6,6 @@
 #include "kernels/coarse.h"
 #include "kernels/dia.h"
 
-/* -small: no grid beyond a few thousand nodes, for compute-sanitizer */
-static PetscBool small = PETSC_FALSE;
-
 /* Values on the host, which the twin works on, and on the device; NaN where nothing is written, GUARD of them on either side */
 enum {
   GUARD = 32

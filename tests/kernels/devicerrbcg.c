@@ -1,4 +1,4 @@
-static char help[] = "Device kernels of the first Schur complement against those of the host: awkward grids, poisoned output.\n\n";
+static const char help[] = "Device kernels of the first Schur complement against those of the host: awkward grids, poisoned output.\n\n";
 
 #include "devicerrb.h"
 #include "kernels/rrbreduced.h"
@@ -196,7 +196,7 @@ static PetscErrorCode CheckSteps(PetscInt nx, PetscInt ny, PetscInt levels, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestSteps(PolderStream stream)
+static PetscErrorCode TestSteps(PETSC_UNUSED void *work, PolderStream stream)
 {
   static const PetscInt sizes[][3] = {
     {11,  8,   2 },
@@ -218,7 +218,7 @@ static PetscErrorCode TestSteps(PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode TestGrids(PETSC_UNUSED void *work, PolderStream stream)
 {
   static const PetscInt lines[][2] = {
     {1,  1 },
@@ -227,23 +227,20 @@ int main(int argc, char **argv)
     {7,  1 },
     {1,  64}
   };
-  PolderStream stream;
-  PetscInt     wrong = 0;
+  PetscInt wrong = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-small", &small, NULL));
-  PetscCall(PolderDeviceGetStream(&stream));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++k) PetscCall(CheckGrid(Sizes[k][0], Sizes[k][1], stream, &wrong));
   PetscCall(Report("grids", wrong));
   wrong = 0;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(lines); ++k) PetscCall(CheckGrid(lines[k][0], lines[k][1], stream, &wrong));
   PetscCall(Report("lines", wrong));
-  PetscCall(TestSteps(stream));
-  PetscCall(PolderDeviceFinalize());
-  PetscCall(PetscFinalize());
-  return 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+const DeviceTests DeviceProgram = {
+  help, {TestGrids, TestSteps}
+};
 
 /*TEST
 

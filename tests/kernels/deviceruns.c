@@ -1,4 +1,4 @@
-static char help[] = "Sums over runs of rows of equal label, alone and with the product, against those over the rows.\n\n";
+static const char help[] = "Sums over runs of rows of equal label, alone and with the product, against those over the rows.\n\n";
 
 #include "devicetest.h"
 #include "kernels/dia.h"
@@ -157,7 +157,7 @@ static PetscErrorCode TestProduct(PetscInt nx, PetscInt ny, PetscInt nz, PetscBo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode TestAllSums(PETSC_UNUSED void *work, PolderStream stream)
 {
   static const PetscInt lines[][3] = {
     {0,    5,   3  },
@@ -171,29 +171,36 @@ int main(int argc, char **argv)
     {9999, 100, 100},
     {9999, 9,   40 }
   };
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(lines); ++k) PetscCall(TestSums(lines[k][0], lines[k][1], lines[k][2], stream, &wrong));
+  PetscCall(Report("sums over runs", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestProducts(PETSC_UNUSED void *work, PolderStream stream)
+{
   static const PetscInt grids[][3] = {
     {70,  70,  70 },
     {100, 60,  51 },
     {33,  65,  141},
     {600, 551, 1  }
   };
-  PetscInt     sums = 0, products = 0;
-  PolderStream stream;
+  PetscInt wrong = 0;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  PetscCall(PolderDeviceGetStream(&stream));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(lines); ++k) PetscCall(TestSums(lines[k][0], lines[k][1], lines[k][2], stream, &sums));
-  PetscCall(Report("sums over runs", sums));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(grids); ++k) {
-    PetscCall(TestProduct(grids[k][0], grids[k][1], grids[k][2], PETSC_FALSE, stream, &products));
-    PetscCall(TestProduct(grids[k][0], grids[k][1], grids[k][2], PETSC_TRUE, stream, &products));
+    PetscCall(TestProduct(grids[k][0], grids[k][1], grids[k][2], PETSC_FALSE, stream, &wrong));
+    PetscCall(TestProduct(grids[k][0], grids[k][1], grids[k][2], PETSC_TRUE, stream, &wrong));
   }
-  PetscCall(Report("products with sums over runs", products));
-  PetscCall(PolderDeviceFinalize());
-  PetscCall(PetscFinalize());
-  return 0;
+  PetscCall(Report("products with sums over runs", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+const DeviceTests DeviceProgram = {
+  help, {TestAllSums, TestProducts}
+};
 
 /*TEST
 

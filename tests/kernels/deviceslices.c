@@ -1,4 +1,4 @@
-static char help[] = "Device kernels of sliced rows against their host twins: every array that is built, and the product in its forms.\n\n";
+static const char help[] = "Device kernels of sliced rows against their host twins: every array that is built, and the product in its forms.\n\n";
 
 #include "devicetest.h"
 #include "kernels/slices.h"
@@ -302,19 +302,14 @@ static PetscErrorCode Test(Count *c, PetscInt m, PetscInt n, PetscInt longest, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-int main(int argc, char **argv)
+static PetscErrorCode TestSizes(void *work, PolderStream stream)
 {
   const PetscInt sizes[] = {0, 1, 2, 31, 32, 33, 255, 1023, 1024, 1025, 4097, 100003};
   PetscInt       largest = PETSC_MAX_INT;
-  PolderStream   stream;
-  void          *work;
-  Count          c = {0, 0};
+  Count          c       = {0, 0};
 
   PetscFunctionBeginUser;
-  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-largest", &largest, NULL));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceGetWork(&work));
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(sizes); ++s) {
     const PetscInt m = sizes[s];
 
@@ -326,12 +321,12 @@ int main(int argc, char **argv)
     PetscCall(Test(&c, m, 200000, m < 5000 ? 20000 : 3000, 0, 9, work, stream));
     if (m == 100003) PetscCall(Test(&c, m, m, 60000, 0, 20, work, stream));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "sliced rows: %s\n", c.wrong ? "WRONG" : "ok"));
+  PetscCall(Report("sliced rows", c.wrong));
   PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " cases\n", c.cases));
-  PetscCall(PolderDeviceFinalize());
-  PetscCall(PetscFinalize());
-  return 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+const DeviceTests DeviceProgram = {help, {TestSizes}};
 
 /*TEST
 

@@ -4,7 +4,21 @@
 #include "core/device.h"
 #include "kernels/cg.h"
 
-static unsigned int seed = 12345;
+/* A test; work: zeroed memory on the device for the kernels that reduce */
+typedef PetscErrorCode (*DeviceTest)(void *work, PolderStream stream);
+
+/* What a program of device tests defines. The main that all of them share, device/main.c, runs the tests in order up to the first NULL. */
+typedef struct {
+  const char *help;
+  DeviceTest  tests[8];
+} DeviceTests;
+extern const DeviceTests DeviceProgram;
+
+/* -small: no large case, for compute-sanitizer */
+extern PetscBool small;
+
+/* The state of Next() */
+extern unsigned int seed;
 
 static inline PetscInt Next(PetscInt below)
 {

@@ -1,49 +1,14 @@
 static char help[] = "Every operation of PETSc that changes the values of an AIJ matrix, on matrices of Polder that have been multiplied: the next product must be that of plain AIJ.\n\
   -type <type>: the type under test\n\n";
 
-#include <polder.h>
-#include <petscksp.h>
-#include <petsc/private/matimpl.h>
-#include "core/compat.h"
+#include "matstate/matstate.h"
 #include "vecs.h"
-
-enum {
-  PLAIN,
-  OURS,
-  NMAT,
-  MAXTARGETS = 4,
-  GRID       = 12, /* rows of a side */
-  NONE       = 0,  /* solvers that the matrix suits */
-  GENERAL    = 3,
-  ALL        = 4
-};
-
-/* What an operation works on: a matrix, and those that are made from it and made again into the same matrices */
-typedef struct {
-  Mat           A, target[MAXTARGETS], *sub, aux, aux2, aux3;
-  PetscInt      ntarget, nsub;
-  IS            is[MAXTARGETS], is2[MAXTARGETS];
-  Vec           l, r;
-  PetscScalar  *values; /* of a matrix that has the arrays of the program */
-  PetscInt     *rows, *cols;
-  MPI_Comm      comm;
-  PetscBool     own; /* the matrix knows nothing of coordinates */
-  MatFDColoring coloring;
-} Case;
+#include <petsc/private/matimpl.h>
 
 typedef struct {
   PetscObjectState state;
   PetscObjectId    id;
 } Stamp;
-
-typedef struct {
-  const char *name;
-  PetscErrorCode (*prepare)(Case *); /* NULL: nothing */
-  PetscErrorCode (*change)(Case *);
-  PetscMPIInt least, most; /* processes */
-  PetscInt    solvers;     /* the first ones of them suit the matrix before and after */
-  PetscBool   tells;       /* its own state tells of the change */
-} Operation;
 
 typedef struct {
   const char *type;
@@ -253,15 +218,13 @@ static PetscErrorCode CreateMatrix(Test *t, MatType type, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Assemble(Mat A)
+PetscErrorCode Assemble(Mat A)
 {
   PetscFunctionBeginUser;
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-#include "matstate.h"
 
 static PetscErrorCode DestroyCase(Case *c)
 {
@@ -402,15 +365,16 @@ int main(int argc, char **argv)
   PetscCall(PetscRandomCreate(PETSC_COMM_SELF, &t.random));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-vec_type", vectors, sizeof(vectors), NULL));
   PetscCall(PetscStrcmp(vectors, VECCUDA, &device));
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Operations); ++k) {
-    PetscBool same = PETSC_TRUE;
+  for (PetscInt k = 0; k < NCHANGES + NREMADE; ++k) {
+    const Operation *o    = k < NCHANGES ? &Changes[k] : &Remade[k - NCHANGES];
+    PetscBool        same = PETSC_TRUE;
 
-    if (one) PetscCall(PetscStrcmp(only, Operations[k].name, &same));
-    if (device && Operations[k].change == ColoringApply) continue; /* where PETSc's own types crash (3.24) */
-    if (t.plain && Operations[k].change == Retrieve) continue;     /* of which PETSc's types say nothing to anybody (3.18) */
-    if (same && size >= Operations[k].least && size <= Operations[k].most) PetscCall(Run(&t, &Operations[k], k));
+    if (one) PetscCall(PetscStrcmp(only, o->name, &same));
+    if (device && o->change == ColoringApply) continue; /* where PETSc's own types crash (3.24) */
+    if (t.plain && o->change == Retrieve) continue;     /* of which PETSc's types say nothing to anybody (3.18) */
+    if (same && size >= o->least && size <= o->most) PetscCall(Run(&t, o, k));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d operations: %s compared, %s solved, %" PetscInt_FMT " wrong\n", (int)PETSC_STATIC_ARRAY_LENGTH(Operations), t.compared ? "products" : "nothing", t.solves ? "systems" : "nothing", t.wrong));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d operations: %s compared, %s solved, %" PetscInt_FMT " wrong\n", (int)(NCHANGES + NREMADE), t.compared ? "products" : "nothing", t.solves ? "systems" : "nothing", t.wrong));
   PetscCall(PetscFree2(t.i, t.j));
   PetscCall(VecDestroy(&t.v));
   PetscCall(PetscRandomDestroy(&t.random));
