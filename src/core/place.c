@@ -75,6 +75,44 @@ PetscErrorCode PolderPlaceOfVecs(Vec u, Vec v, const PolderPlace **place)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PolderPlace PolderOnHost = {.name = "host", .device = PETSC_FALSE, .malloc = PolderHostMalloc_Private, .free = PolderHostFree_Private, .zero = PolderHostZero_Private, .copy = PolderHostCopy_Private, .put = PolderHostCopy_Private, .take = PolderHostCopy_Private, .vecgetread = VecGetArrayRead, .vecrestoreread = VecRestoreArrayRead, .vecgetwrite = VecGetArrayWrite, .vecrestorewrite = VecRestoreArrayWrite, .vecget = VecGetArray, .vecrestore = VecRestoreArray, .logflops = PolderHostFlops_Private, .timebegin = PolderHostTime_Private, .timeend = PolderHostTime_Private, .memtype = PETSC_MEMTYPE_HOST};
+const PolderPlace PolderOnHost = {
+  .name            = "host",
+  .device          = PETSC_FALSE,
+  .malloc          = PolderHostMalloc_Private,
+  .free            = PolderHostFree_Private,
+  .zero            = PolderHostZero_Private,
+  .copy            = PolderHostCopy_Private,
+  .put             = PolderHostCopy_Private,
+  .take            = PolderHostCopy_Private,
+  .vecgetread      = VecGetArrayRead,
+  .vecrestoreread  = VecRestoreArrayRead,
+  .vecgetwrite     = VecGetArrayWrite,
+  .vecrestorewrite = VecRestoreArrayWrite,
+  .vecget          = VecGetArray,
+  .vecrestore      = VecRestoreArray,
+  .logflops        = PolderHostFlops_Private,
+  .timebegin       = PolderHostTime_Private,
+  .timeend         = PolderHostTime_Private,
+  .memtype         = PETSC_MEMTYPE_HOST,
+};
 
-const PolderPlace PolderOnDevice = {.name = "device", .device = PETSC_TRUE, .malloc = PolderDeviceMalloc, .free = PolderDeviceFree, .zero = PolderDeviceZero, .copy = PolderDeviceToDevice, .put = PolderDeviceFromHost, .take = PolderDeviceToHost, .vecgetread = PolderVecGetDeviceRead, .vecrestoreread = PolderVecRestoreDeviceRead, .vecgetwrite = PolderVecGetDeviceWrite, .vecrestorewrite = PolderVecRestoreDeviceWrite, .vecget = PolderVecGetDeviceArray, .vecrestore = PolderVecRestoreDeviceArray, .logflops = PolderDeviceFlops_Private, .timebegin = PolderDeviceTimeBegin_Private, .timeend = PolderDeviceTimeEnd_Private, .memtype = POLDER_MEMTYPE_DEVICE};
+const PolderPlace PolderOnDevice = {
+  .name            = "device",
+  .device          = PETSC_TRUE,
+  .malloc          = PolderDeviceMalloc,
+  .free            = PolderDeviceFree,
+  .zero            = PolderDeviceZero,
+  .copy            = PolderDeviceToDevice,
+  .put             = PolderDeviceFromHost,
+  .take            = PolderDeviceToHost,
+  .vecgetread      = PolderVecGetDeviceRead,
+  .vecrestoreread  = PolderVecRestoreDeviceRead,
+  .vecgetwrite     = PolderVecGetDeviceWrite,
+  .vecrestorewrite = PolderVecRestoreDeviceWrite,
+  .vecget          = PolderVecGetDeviceArray,
+  .vecrestore      = PolderVecRestoreDeviceArray,
+  .logflops        = PolderDeviceFlops_Private,
+  .timebegin       = PolderDeviceTimeBegin_Private,
+  .timeend         = PolderDeviceTimeEnd_Private,
+  .memtype         = POLDER_MEMTYPE_DEVICE,
+};

@@ -47,8 +47,10 @@ static PetscErrorCode PolderMatGetBlocks_Private(Mat A, Mat *diag, Mat *offdiag,
 
   PetscFunctionBegin;
   PetscCall(PolderMatIsAIJ(A, &is));
-  PetscCheck(is, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Matrix of type %s is not an AIJ matrix: use -mat_type aij (or aijdia, aijicrs, aijhec), or MatConvert() it", ((PetscObject)A)->type_name);
-  PetscCheck(A->assembled, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd() first");
+  PetscCheck(is, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "Matrix of type %s is not an AIJ matrix: use -mat_type aij (or aijdia, aijicrs, aijhec), or MatConvert() it", ((PetscObject)A)->type_name);
+  PetscCheck(A->assembled, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd() first");
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
   *diag    = A;
   *offdiag = NULL;

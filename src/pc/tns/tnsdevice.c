@@ -76,7 +76,8 @@ static PetscErrorCode PCTNSSetUpPatternDevice_Private(PC pc, const PolderCSR *cs
   for (PetscInt k = 0; k < vectors; ++k) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * m, &tns->devicework[k]));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)csr->nghost, &tns->deviceghost));
   A->flops = (PetscLogDouble)csr->m + (PetscLogDouble)tns->degree * (2.0 * csr->m + 2.0 * (PetscLogDouble)A->nz + 2.0 * (PetscLogDouble)ghosts);
-  A->bytes = (PetscInt64)(sizeof(PetscScalar) * (m * (size_t)vectors + (size_t)csr->nghost) + value * m + sizeof(float) * (size_t)stored + (dia ? 0 : sizeof(PetscInt) * m));
+  A->bytes = (PetscInt64)(sizeof(PetscScalar) * (m * (size_t)vectors + (size_t)csr->nghost) + value * m + sizeof(float) * (size_t)stored +
+                          (dia ? 0 : sizeof(PetscInt) * m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -127,7 +128,8 @@ static PetscErrorCode PCTNSSetUpValuesDevice_Private(PC pc, const PolderCSR *csr
 }
 
 /* y = c - D^-1 T x; c = NULL and x = NULL stand for D^-1 r */
-static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r, const PetscScalar *c, const PetscScalar *x, PetscScalar *y, PolderStream stream)
+static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r,
+                                               const PetscScalar *c, const PetscScalar *x, PetscScalar *y, PolderStream stream)
 {
   const TNSMatrix *A      = &tns->at[TNS_DEVICE];
   const PetscBool  single = (PetscBool)(tns->precision == TNS_SINGLE);
@@ -140,7 +142,8 @@ static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr
 
     PolderLaunch(PolderTriSweepDIA_CUDA(single, csr->m, nd, dia->off + first, TNSTriangleValues(tns, dia, first), A->dinv, r, c, x, y, stream));
   } else {
-    PolderLaunch(PolderTriSweepCSR_CUDA(single, upper, csr->m, A->nz, csr->ai, A->diag, csr->aj, single ? (const void *)A->values : (const void *)csr->aa, A->dinv, r, c, x, y, stream));
+    PolderLaunch(PolderTriSweepCSR_CUDA(single, upper, csr->m, A->nz, csr->ai, A->diag, csr->aj, single ? (const void *)A->values : (const void *)csr->aa,
+                                        A->dinv, r, c, x, y, stream));
   }
   if (tns->halo) {
     PetscCall(PolderHaloEndDevice(tns->halo, MPIU_SCALAR, x, tns->deviceghost));
@@ -150,10 +153,11 @@ static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr
 }
 
 /*
-  y <- the last of degree sweeps y_{k+1} = y_0 - D^-1 T y_k, which take turns in y and other; y_0 = c or, when that is NULL, D^-1 r. rho != NULL, for the pair of
-  sweeps over the lower triangle only: (y, D y) is the (r, z) of a state
+  y <- the last of degree sweeps y_{k+1} = y_0 - D^-1 T y_k, which take turns in y and other; y_0 = c or, when that is NULL, D^-1 r. rho != NULL, for the pair
+  of sweeps over the lower triangle only: (y, D y) is the (r, z) of a state
 */
-static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r, const PetscScalar *c, PetscScalar *y, PetscScalar *other, const PolderCGRho *rho, PolderStream stream)
+static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r,
+                                                const PetscScalar *c, PetscScalar *y, PetscScalar *other, const PolderCGRho *rho, PolderStream stream)
 {
   const PetscInt     q      = tns->degree;
   const PetscBool    single = (PetscBool)(tns->precision == TNS_SINGLE);
@@ -168,7 +172,8 @@ static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *cs
     void          *work;
 
     PetscCall(PolderDeviceGetWork(&work));
-    PolderLaunch(PolderTriPair_CUDA(single, csr->m, nd, dia->off + first, TNSTriangleValues(tns, dia, first), tns->at[TNS_DEVICE].dinv, upper ? c : r, to, rho, work, stream));
+    PolderLaunch(PolderTriPair_CUDA(single, csr->m, nd, dia->off + first, TNSTriangleValues(tns, dia, first), tns->at[TNS_DEVICE].dinv, upper ? c : r, to, rho,
+                                    work, stream));
     x = to;
     k = 2;
   } else if (tns->halo && !c) { // what is exchanged must be there
@@ -201,7 +206,12 @@ static PetscErrorCode PCTNSApplyDevice_Private(PC pc, const PolderCSR *csr, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const TNSSteps TNSStepsOnDevice = {.place = &PolderOnDevice, .getdia = PolderMatGetDeviceDia, .pattern = PCTNSSetUpPatternDevice_Private, .values = PCTNSSetUpValuesDevice_Private, .apply = PCTNSApplyDevice_Private, .free = PCTNSFreeDevice_Private};
+const TNSSteps TNSStepsOnDevice = {.place   = &PolderOnDevice,
+                                   .getdia  = PolderMatGetDeviceDia,
+                                   .pattern = PCTNSSetUpPatternDevice_Private,
+                                   .values  = PCTNSSetUpValuesDevice_Private,
+                                   .apply   = PCTNSApplyDevice_Private,
+                                   .free    = PCTNSFreeDevice_Private};
 
 /* ------------------------------------------------ in the steps of a solver ------------------------------------------------ */
 
@@ -276,7 +286,8 @@ static PetscErrorCode PCTNSBackward_Private(PC pc, PetscBool first, Vec p, Vec x
   PetscCall(PolderVecGetDeviceArray(p, &pp));
   PetscCall(PolderVecGetDeviceArray(x, &xx));
   PetscCall(PetscLogGpuTimeBegin());
-  PolderLaunch(PolderTriPairDirection_CUDA(single, tns->m, nd, dia->off + at, TNSTriangleValues(tns, dia, at), tns->at[TNS_DEVICE].dinv, tns->devicework[0], first, pp, xx, state, work, stream));
+  PolderLaunch(PolderTriPairDirection_CUDA(single, tns->m, nd, dia->off + at, TNSTriangleValues(tns, dia, at), tns->at[TNS_DEVICE].dinv, tns->devicework[0],
+                                           first, pp, xx, state, work, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceArray(x, &xx));
   PetscCall(PolderVecRestoreDeviceArray(p, &pp));
