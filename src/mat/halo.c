@@ -365,19 +365,28 @@ PetscErrorCode PolderMatRestoreCSR(Mat A, PolderCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderMatGetCSRAt(Mat A, const PolderPlace *place, PolderCSR *csr, PetscBool *done)
+static PetscErrorCode PolderMatGetHostCSR_Private(Mat A, PolderCSR *csr, PetscBool *done)
 {
   PetscFunctionBegin;
+  PetscCall(PolderMatGetCSR(A, csr));
   *done = PETSC_TRUE;
-  if (place->device) PetscCall(PolderMatGetDeviceCSR(A, csr, done)); // PETSc keeps the rows of its types there in other ways
-  else PetscCall(PolderMatGetCSR(A, csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatGetCSRAt(Mat A, const PolderPlace *place, PolderCSR *csr, PetscBool *done)
+{
+  static PetscErrorCode (*const get[])(Mat, PolderCSR *, PetscBool *) = {PolderMatGetHostCSR_Private, PolderMatGetDeviceCSR};
+
+  PetscFunctionBegin;
+  PetscCall((*get[place->device])(A, csr, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderMatRestoreCSRAt(Mat A, PolderCSR *csr)
 {
+  static PetscErrorCode (*const restore[])(Mat, PolderCSR *) = {PolderMatRestoreCSR, PolderMatRestoreDeviceCSR};
+
   PetscFunctionBegin;
-  if (!csr->device) PetscCall(PolderMatRestoreCSR(A, csr)); // the device has nothing to give back
-  PetscCall(PetscMemzero(csr, sizeof(*csr)));
+  PetscCall((*restore[csr->device])(A, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -67,9 +67,10 @@ static inline PetscInt PCRRBPlace_Private(const PolderRRBGrid *g, int f, PetscIn
 }
 
 /* The values of array f that one neighbour gives: place on this process, process and place there. NULL: only their number */
-static PetscInt PCRRBStrip_Private(const PolderRRBGrid *g, const PolderRRBGrid *neighbour, const RRBStrip *strip, int f, int dx, int dy, PetscMPIInt rank,
+static PetscInt PCRRBStrip_Private(const PolderRRBGrid *g, const PolderRRBGrid *neighbour, const RRBStrip *strip, int f, size_t direction, PetscMPIInt rank,
                                    PetscInt place[], PetscSFNode from[])
 {
+  const int      dx = directions[direction].dx, dy = directions[direction].dy;
   const PetscInt skip = strip->put && (strip->from & SOUTHWEST); /* the first one comes from the corner */
   const PetscInt u0 = dx ? 0 : skip, u1 = dx ? 1 : g->hx, v0 = dy ? 0 : skip, v1 = dy ? 1 : g->hy;
   const PetscInt last[2] = {neighbour->hx - !strip->put, neighbour->hy - !strip->put};
@@ -106,8 +107,7 @@ static PetscInt PCRRBStrips_Private(const PC_RRB *rrb, PetscInt k, int exchange,
       b         = PCRRBBoxAt(ranks, k, i, j);
       neighbour = PCRRBShape(b.x1 - b.x0, b.y1 - b.y0);
       for (int f = strips[s].f; f < strips[s].f + strips[s].n; ++f)
-        count += PCRRBStrip_Private(&g, &neighbour, &strips[s], f, directions[d].dx, directions[d].dy, PCRRBRankAt(rrb, i, j), place ? place + count : NULL,
-                                    place ? from + count : NULL);
+        count += PCRRBStrip_Private(&g, &neighbour, &strips[s], f, d, PCRRBRankAt(rrb, i, j), place ? place + count : NULL, place ? from + count : NULL);
     }
   }
   return count;

@@ -181,17 +181,23 @@ enum {
   NE
 };
 
-/* Adds the entries of node i, on the line of ld nodes that begins with first; node[j]: node of column j, NULL: j. Returns the first entry that joins no
+/* Compressed columns of a block; node[j]: node of column j, NULL: j */
+typedef struct {
+  const PetscInt    *aj;
+  const PetscScalar *aa;
+  const PetscInt    *node;
+} RRBColumns;
+
+/* Adds the entries of node i, on the line of ld nodes that begins with first. Returns the first entry that joins no
    neighbours, end when there is none */
-static inline PetscInt PCRRBAddEntries_Private(PetscInt begin, PetscInt end, const PetscInt aj[], const PetscScalar aa[], const PetscInt node[], PetscInt i,
-                                               PetscInt first, PetscInt ld, PetscScalar a[])
+static inline PetscInt PCRRBAddEntries_Private(PetscInt begin, PetscInt end, RRBColumns block, PetscInt i, PetscInt first, PetscInt ld, PetscScalar a[])
 {
   for (PetscInt k = begin; k < end; ++k) {
-    const PetscInt j = node ? node[aj[k]] : aj[k], up = j >= first + ld, down = j < first, dx = j - i - (up ? ld : 0) + (down ? ld : 0);
+    const PetscInt j = block.node ? block.node[block.aj[k]] : block.aj[k], up = j >= first + ld, down = j < first, dx = j - i - (up ? ld : 0) + (down ? ld : 0);
 
-    if (aa[k] == 0) continue;
+    if (block.aa[k] == 0) continue;
     if (dx < -1 || dx > 1 || (up && j >= first + 2 * ld) || (down && j < first - ld)) return k;
-    a[(up - down + 1) * 3 + dx + 1] = aa[k];
+    a[(up - down + 1) * 3 + dx + 1] = block.aa[k];
   }
   return end;
 }
@@ -203,10 +209,10 @@ static inline PetscInt PCRRBEntries_Private(const PC_RRB *rrb, const PolderCSR *
   PetscInt       k;
 
   for (int d = 0; d < RRB_NENTRY; ++d) a[d] = 0;
-  k = PCRRBAddEntries_Private(csr->ai[i], csr->ai[i + 1], csr->aj, csr->aa, NULL, i, line->first, line->ld, a);
+  k = PCRRBAddEntries_Private(csr->ai[i], csr->ai[i + 1], (RRBColumns){csr->aj, csr->aa, NULL}, i, line->first, line->ld, a);
   if (k < csr->ai[i + 1]) return csr->rstart + csr->aj[k];
   if (!csr->bi) return -1;
-  k = PCRRBAddEntries_Private(csr->bi[i], csr->bi[i + 1], csr->bj, csr->ba, rrb->rows.ghost, y * rrb->nx + x, y * rrb->nx, rrb->nx, a);
+  k = PCRRBAddEntries_Private(csr->bi[i], csr->bi[i + 1], (RRBColumns){csr->bj, csr->ba, rrb->rows.ghost}, y * rrb->nx + x, y * rrb->nx, rrb->nx, a);
   return k < csr->bi[i + 1] ? csr->garray[csr->bj[k]] : -1;
 }
 
@@ -327,13 +333,22 @@ static PetscErrorCode PCRRBCheckMatrix_Private(PC pc, RRBFault *fault, PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A visit to the rows of the matrix, line by line: the line, its couplings to N, NE and NW, those of the line before, and what has been seen */
+typedef struct {
+  PetscScalar       *row[RRB_NROW], *above[3], *before[3];
+  const PetscScalar *fetched; /* the next row of another process */
+  RRBFault           fault;
+  PetscBool          coupled;
+} RRBVisit;
+
 /*
   Line y of what this process reads: couplings to N, NE and NW go to above[], those of the line before are in before[], at node x - x0. Nodes outside of the box
   are there to compare with
 */
-static PetscErrorCode PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, PetscInt y, const PetscScalar **fetched, PetscScalar *const row[],
-                                             PetscScalar *const above[], PetscScalar *const before[], RRBFault *fault, PetscBool *coupled)
+static PetscErrorCode PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, PetscInt y, RRBVisit *visit)
 {
+  PetscScalar *const *const row = visit->row, *const *const above = visit->above, *const *const before = visit->before;
+
   const RRBBox  box = PCRRBBox(rrb, 0), reach = PCRRBReach(rrb);
   const RRBLine line   = PCRRBLine(rrb, y);
   RRBMatrix    *matrix = &rrb->matrix;
@@ -347,8 +362,8 @@ static PetscErrorCode PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, 
 
     if (x >= line.a && x < line.b) stray = PCRRBEntries_Private(rrb, csr, &line, x, y, own);
     else {
-      a = *fetched;
-      *fetched += RRB_NENTRY;
+      a = visit->fetched;
+      visit->fetched += RRB_NENTRY;
     }
     if (y >= box.y0 && x >= box.x0 && x < box.x1) {
       const PetscBool west = PCRRBDiffers_Private(a[W], row[RRB_E][u - 1], a[CENTRE]), south = PCRRBDiffers_Private(a[S], before[0][u], a[CENTRE]);
@@ -357,9 +372,9 @@ static PetscErrorCode PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, 
       RRBNodeKind     kind      = stray < 0 ? PCRRBCheckNode_Private(matrix, node, a) : NODE_STRAY;
 
       if (kind == NODE_GOOD && (west || south || southwest || southeast)) kind = NODE_UNSYMMETRIC;
-      PCRRBAddFault_Private(fault, kind, node, stray);
-      matrix->nine = (PetscBool)(matrix->nine || a[SE] != 0 || a[NE] != 0);
-      *coupled     = (PetscBool)(*coupled || a[E] != 0 || a[N] != 0 || a[NE] != 0 || a[SE] != 0);
+      PCRRBAddFault_Private(&visit->fault, kind, node, stray);
+      matrix->nine   = (PetscBool)(matrix->nine || a[SE] != 0 || a[NE] != 0);
+      visit->coupled = (PetscBool)(visit->coupled || a[E] != 0 || a[N] != 0 || a[NE] != 0 || a[SE] != 0);
     }
     row[RRB_C][u]  = a[CENTRE];
     row[RRB_E][u]  = a[E];
@@ -373,32 +388,29 @@ static PetscErrorCode PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, 
 
 PetscErrorCode PCRRBVisitRows(PC pc, const PolderCSR *csr, PetscScalar work[], PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *), void *ctx)
 {
-  PC_RRB            *rrb = (PC_RRB *)pc->data;
-  const RRBBox       box = PCRRBBox(rrb, 0), reach = PCRRBReach(rrb);
-  const size_t       ld      = (size_t)(box.x1 - box.x0) + 2;
-  const PetscScalar *fetched = rrb->ranks.fetched;
-  PetscScalar       *row[RRB_NROW], *above[3], *before[3];
-  PetscBool          coupled = PETSC_FALSE;
-  RRBFault           fault   = {.node = PETSC_MAX_INT};
+  PC_RRB      *rrb = (PC_RRB *)pc->data;
+  const RRBBox box = PCRRBBox(rrb, 0), reach = PCRRBReach(rrb);
+  const size_t ld    = (size_t)(box.x1 - box.x0) + 2;
+  RRBVisit     visit = {.fetched = rrb->ranks.fetched, .fault = {.node = PETSC_MAX_INT}};
 
   PetscFunctionBegin;
-  for (int f = 0; f < RRB_NROW; ++f) row[f] = work + ld * f + 1;
+  for (int f = 0; f < RRB_NROW; ++f) visit.row[f] = work + ld * f + 1;
   for (int f = 0; f < 3; ++f) {
-    above[f]  = work + ld * (RRB_NROW + f) + 1;
-    before[f] = work + ld * (RRB_NROW + 3 + f) + 1;
+    visit.above[f]  = work + ld * (RRB_NROW + f) + 1;
+    visit.before[f] = work + ld * (RRB_NROW + 3 + f) + 1;
   }
   rrb->matrix = (RRBMatrix){.nine = PETSC_FALSE, .singular = PETSC_TRUE, .positive = PETSC_MAX_INT, .deficit = PETSC_MAX_INT};
-  if (rrb->ranks.size) PetscCall(PCRRBFetchRows_Private(rrb, csr, &fault));
-  for (PetscInt y = reach.y0; y < reach.y1 && y <= fault.node / rrb->nx; ++y) {
-    PetscCall(PCRRBVisitLine_Private(rrb, csr, y, &fetched, row, above, before, &fault, &coupled));
-    if (y >= box.y0) PetscCall(put(y - box.y0, row, ctx));
+  if (rrb->ranks.size) PetscCall(PCRRBFetchRows_Private(rrb, csr, &visit.fault));
+  for (PetscInt y = reach.y0; y < reach.y1 && y <= visit.fault.node / rrb->nx; ++y) {
+    PetscCall(PCRRBVisitLine_Private(rrb, csr, y, &visit));
+    if (y >= box.y0) PetscCall(put(y - box.y0, visit.row, ctx));
     for (int f = 0; f < 3; ++f) {
-      PetscScalar *t = above[f];
+      PetscScalar *t = visit.above[f];
 
-      above[f]  = before[f];
-      before[f] = t;
+      visit.above[f]  = visit.before[f];
+      visit.before[f] = t;
     }
   }
-  PetscCall(PCRRBCheckMatrix_Private(pc, &fault, coupled));
+  PetscCall(PCRRBCheckMatrix_Private(pc, &visit.fault, visit.coupled));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -127,12 +127,23 @@ static PetscErrorCode PCTNSSetUpValuesDevice_Private(PC pc, const PolderCSR *csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A triangle of the matrix, and where it is swept over */
+typedef struct {
+  const PolderCSR *csr;
+  const PolderDia *dia;
+  PetscBool        upper;
+  PolderStream     stream;
+} TNSSweep;
+
 /* y = c - D^-1 T x; c = NULL and x = NULL stand for D^-1 r */
-static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r,
-                                               const PetscScalar *c, const PetscScalar *x, PetscScalar *y, PolderStream stream)
+static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const TNSSweep *sweep, const PetscScalar *r, const PetscScalar *c, const PetscScalar *x,
+                                               PetscScalar *y)
 {
   const TNSMatrix *A      = &tns->at[TNS_DEVICE];
-  const PetscBool  single = (PetscBool)(tns->precision == TNS_SINGLE);
+  const PetscBool  single = (PetscBool)(tns->precision == TNS_SINGLE), upper = sweep->upper;
+  const PolderCSR *csr    = sweep->csr;
+  const PolderDia *dia    = sweep->dia;
+  PolderStream     stream = sweep->stream;
 
   PetscFunctionBegin;
   if (tns->halo) PetscCall(PolderHaloBeginDevice(tns->halo, MPIU_SCALAR, x, tns->deviceghost));
@@ -156,9 +167,13 @@ static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr
   y <- the last of degree sweeps y_{k+1} = y_0 - D^-1 T y_k, which take turns in y and other; y_0 = c or, when that is NULL, D^-1 r. rho != NULL, for the pair
   of sweeps over the lower triangle only: (y, D y) is the (r, z) of a state
 */
-static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r,
-                                                const PetscScalar *c, PetscScalar *y, PetscScalar *other, const PolderCGRho *rho, PolderStream stream)
+static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const TNSSweep *sweep, const PetscScalar *r, const PetscScalar *c, PetscScalar *y,
+                                                PetscScalar *other, const PolderCGRho *rho)
 {
+  const PetscBool    upper  = sweep->upper;
+  const PolderCSR   *csr    = sweep->csr;
+  const PolderDia   *dia    = sweep->dia;
+  PolderStream       stream = sweep->stream;
   const PetscInt     q      = tns->degree;
   const PetscBool    single = (PetscBool)(tns->precision == TNS_SINGLE);
   const PetscScalar *x      = c;
@@ -185,7 +200,7 @@ static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *cs
   for (; k < q; ++k) {
     PetscScalar *to = (q - 1 - k) % 2 ? other : y;
 
-    PetscCall(PCTNSSweepDevice_Private(tns, csr, dia, upper, r, c, x, to, stream));
+    PetscCall(PCTNSSweepDevice_Private(tns, sweep, r, c, x, to));
     x = to;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -200,8 +215,10 @@ static PetscErrorCode PCTNSApplyDevice_Private(PC pc, const PolderCSR *csr, cons
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (tns->degree) {
-    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_FALSE, r, NULL, tns->devicework[0], z, NULL, stream));
-    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_TRUE, NULL, tns->devicework[0], z, tns->devicework[1], NULL, stream));
+    const TNSSweep lower = {.csr = csr, .dia = dia, .stream = stream}, upper = {.csr = csr, .dia = dia, .upper = PETSC_TRUE, .stream = stream};
+
+    PetscCall(PCTNSSweepsDevice_Private(tns, &lower, r, NULL, tns->devicework[0], z, NULL));
+    PetscCall(PCTNSSweepsDevice_Private(tns, &upper, NULL, tns->devicework[0], z, tns->devicework[1], NULL));
   } else PolderLaunch(PolderTriScale_CUDA((PetscBool)(tns->precision == TNS_SINGLE), csr->m, tns->at[TNS_DEVICE].dinv, r, z, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -236,6 +253,7 @@ static PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho,
   PolderCSR          csr;
   const PolderDia   *dia;
   const PetscScalar *rr;
+  TNSSweep           lower;
   PolderStream       stream;
 
   PetscFunctionBegin;
@@ -254,8 +272,9 @@ static PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho,
     PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
     PetscCall(PolderDeviceGetStream(&stream));
     PetscCall(PolderVecGetDeviceRead(r, &rr));
+    lower = (TNSSweep){.csr = &csr, .dia = dia, .stream = stream};
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(PCTNSSweepsDevice_Private(tns, &csr, dia, PETSC_FALSE, rr, NULL, tns->devicework[0], tns->devicework[1], rho, stream));
+    PetscCall(PCTNSSweepsDevice_Private(tns, &lower, rr, NULL, tns->devicework[0], tns->devicework[1], rho));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PolderVecRestoreDeviceRead(r, &rr));
     PetscCall(PetscLogGpuFlops(0.5 * tns->at[TNS_DEVICE].flops + 2.0 * tns->m));
