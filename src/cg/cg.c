@@ -174,7 +174,8 @@ static PetscErrorCode PolderCGStop_Private(KSP ksp, KSPConvergedReason reason)
   PetscFunctionBegin;
   cg->floor   = (PetscBool)(cg->residual <= 10 * cg->bound);
   ksp->reason = cg->floor ? KSP_CONVERGED_HAPPY_BREAKDOWN : reason;
-  PetscCall(PetscInfo(ksp, "Stopped at the true residual %g, rounding bound eps |A||x| %g, norm of b %g\n", (double)cg->residual, (double)cg->bound, (double)cg->bnorm));
+  PetscCall(PetscInfo(ksp, "Stopped at the true residual %g, rounding bound eps |A||x| %g, norm of b %g\n", (double)cg->residual, (double)cg->bound,
+                      (double)cg->bnorm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -186,7 +187,8 @@ static PetscReal PolderCGWanted_Private(KSP ksp, PetscReal claimed)
   return known ? PetscMax(claimed, ksp->ttol) : claimed;
 }
 
-/* And the recursive one then, rounding errors of x being what they are: |true|^2 = |recursive|^2 + gap^2. 0: they are too large, or the test looks at something else */
+/* And the recursive one then, rounding errors of x being what they are: |true|^2 = |recursive|^2 + gap^2. 0: they are too large, or the test looks at
+   something else */
 static PetscReal PolderCGAfterwards_Private(KSP ksp, PetscReal claimed, PetscReal rnorm)
 {
   const PetscReal wanted = PolderCGWanted_Private(ksp, claimed), left = PetscSqr(wanted) - (PetscSqr(rnorm) - PetscSqr(claimed));
@@ -231,7 +233,8 @@ static PetscErrorCode PolderCGVerify_Private(KSP ksp, Vec t, Vec z, Vec y, Petsc
   if (reason < 0 && !broken) PetscFunctionReturn(PETSC_SUCCESS);
   if (first && !resumed && reason > 0 && !cg->flexible) cg->target = PolderCGAfterwards_Private(ksp, claimed, rnorm);
   if (first && !resumed && cg->target > 0) {
-    PetscCall(PetscInfo(ksp, "Recursive residual %g but true residual %g after %" PetscInt_FMT " iterations: going on to %g\n", (double)claimed, (double)rnorm, ksp->its, (double)cg->target));
+    PetscCall(PetscInfo(ksp, "Recursive residual %g but true residual %g after %" PetscInt_FMT " iterations: going on to %g\n", (double)claimed, (double)rnorm,
+                        ksp->its, (double)cg->target));
     ksp->reason = KSP_CONVERGED_ITERATING;
     cg->resume = *again = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -240,7 +243,8 @@ static PetscErrorCode PolderCGVerify_Private(KSP ksp, Vec t, Vec z, Vec y, Petsc
   if (first || rnorm < 0.5 * before) {
     cg->target = 0.5 * claimed;
     if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) cg->target = PetscMax(cg->target, 0.1 * cg->bound);
-    PetscCall(PetscInfo(ksp, "Recursive residual %g but true residual %g after %" PetscInt_FMT " iterations: going on from the true one\n", (double)claimed, (double)cg->norm, ksp->its));
+    PetscCall(PetscInfo(ksp, "Recursive residual %g but true residual %g after %" PetscInt_FMT " iterations: going on from the true one\n", (double)claimed,
+                        (double)cg->norm, ksp->its));
     ksp->reason = KSP_CONVERGED_ITERATING;
     *again      = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);

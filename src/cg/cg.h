@@ -1,6 +1,6 @@
 /*
-  Deflated preconditioned conjugate gradients, on which the solvers dcg and rrbcg stand: the iteration (cg.c), its steps on the host (cghost.c) and on a device (cgdevice.c), what both
-  share (cgsteps.c), and what the user is told (cgview.c). The data of such a KSP begin with a PolderCG.
+  Deflated preconditioned conjugate gradients, on which the solvers dcg and rrbcg stand: the iteration (cg.c), its steps on the host (cghost.c) and on a device
+  (cgdevice.c), what both share (cgsteps.c), and what the user is told (cgview.c). The data of such a KSP begin with a PolderCG.
 */
 #pragma once
 
@@ -30,7 +30,8 @@ typedef struct {
   PolderDeflationSpace space;
   PetscBool            flexible;
   PetscInt             check; /* with device vectors the host may lag by this many steps; 0: chosen in each solve */
-  /* the system that is solved: that of the KSP, or what another solver (rrbcg) makes of it; the true residual of x is then b - A x or what trueresidual() says */
+  /* the system that is solved: that of the KSP, or what another solver (rrbcg) makes of it; the true residual of x is then b - A x or what trueresidual()
+     says */
   Mat A;
   PC  pc;
   Vec b, x;

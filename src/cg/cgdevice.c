@@ -1,7 +1,7 @@
 /*
-  The steps of conjugate gradients on device vectors. alpha, beta, rho and the norm never leave the device, except that the norm of each step is written to a ring in
-  pinned memory that the host reads when it comes to it. What a norm decides (KSPConvergedDefault()) is decided by the device as well, which from then on
-  leaves the vectors alone: the result does not depend on how far the host lags.
+  The steps of conjugate gradients on device vectors. alpha, beta, rho and the norm never leave the device, except that the norm of each step is written to a
+  ring in pinned memory that the host reads when it comes to it. What a norm decides (KSPConvergedDefault()) is decided by the device as well, which from then
+  on leaves the vectors alone: the result does not depend on how far the host lags.
 */
 #include "cg.h"
 #include "mat/aijderived.h"
@@ -10,8 +10,8 @@
 
 /* From this number of local rows on, a step takes longer than the host needs to ask for the next one */
 #define POLDER_CG_LARGE 1000000
-/* Below: how far the host may lag when steps are short, and how many steps a kernel makes that makes many. Where the preconditioner takes long, it is what the device does
-   while the host looks at the norm, and a step begun in vain would be one of them */
+/* Below: how far the host may lag when steps are short, and how many steps a kernel makes that makes many. Where the preconditioner takes long, it is what
+   the device does while the host looks at the norm, and a step begun in vain would be one of them */
 #define POLDER_CG_LAG   8
 #define POLDER_CG_BATCH 64
 
@@ -74,7 +74,8 @@ PetscErrorCode PolderCGDeviceDestroy(PolderCGDevice *device)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Do the steps run on the device? The preconditioned norm and flexible directions need scalars that only the host loop has, and the natural norm a rho that is made once a step */
+/* Do the steps run on the device? The preconditioned norm and flexible directions need scalars that only the host loop has, and the natural norm a rho that
+   is made once a step */
 static PetscErrorCode PolderCGDeviceUse_Private(KSP ksp, Vec r, PetscBool *use)
 {
   PolderCG *cg = (PolderCG *)ksp->data;
@@ -113,7 +114,8 @@ static PetscErrorCode PolderCGDevicePC_Private(KSP ksp, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One process, no deflation: small problems with a diagonal preconditioner and a matrix on few diagonals, and preconditioners that have a kernel of their own, are batched */
+/* One process, no deflation: small problems with a diagonal preconditioner and a matrix on few diagonals, and preconditioners that have a kernel of their
+   own, are batched */
 static PetscErrorCode PolderCGDeviceBatched_Private(KSP ksp)
 {
   PolderCG      *cg      = (PolderCG *)ksp->data;
@@ -144,7 +146,8 @@ static PetscErrorCode PolderCGDeviceLag_Private(KSP ksp, PetscBool plain)
   PetscFunctionBegin;
   if (cg->check) device->lag = cg->check - 1;
   else if (ksp->numbermonitors || ksp->calc_sings) device->lag = 0;
-  else if (device->n < POLDER_CG_LARGE) device->lag = device->brief || batched ? POLDER_CG_LAG : ksp->normtype == KSP_NORM_NATURAL ? 1 : 0; // that norm comes after the preconditioner
+  else if (device->n < POLDER_CG_LARGE)
+    device->lag = device->brief || batched ? POLDER_CG_LAG : ksp->normtype == KSP_NORM_NATURAL ? 1 : 0; // that norm comes after the preconditioner
   else device->lag = device->form == CG_DIAGONAL || batched ? 1 : 0;
   if (!plain || ksp->calc_sings) device->lag = 0;
   device->batch = 1;
@@ -258,8 +261,8 @@ static PetscErrorCode PolderCGResume_OnDevice(KSP ksp, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z <- M^-1 r and rho, as far as the preconditioner does not offer both in one; joined, the rest goes with the direction: the mean of z is not known then, and that of p is taken one
-   step later. The mean of z needs the sum of r, which a step has brought */
+/* z <- M^-1 r and rho, as far as the preconditioner does not offer both in one; joined, the rest goes with the direction: the mean of z is not known then,
+   and that of p is taken one step later. The mean of z needs the sum of r, which a step has brought */
 static PetscErrorCode PolderCGPreconditionStored_Private(KSP ksp, Vec r, Vec z)
 {
   PolderCG         *cg     = (PolderCG *)ksp->data;
@@ -271,7 +274,8 @@ static PetscErrorCode PolderCGPreconditionStored_Private(KSP ksp, Vec r, Vec z)
   device->form = CG_STORED;
   if (cg->fused->forward && device->kernel != CG_ATTACHED) PetscCall((*cg->fused->forward)(cg->pc, r, &rho, &done));
   if (done) device->form = CG_JOINED;
-  else if (cg->fused->applyrho && (device->kernel == CG_REGULAR || (device->kernel == CG_CONSTANT && !cg->first))) PetscCall((*cg->fused->applyrho)(cg->pc, r, z, &rho, &done));
+  else if (cg->fused->applyrho && (device->kernel == CG_REGULAR || (device->kernel == CG_CONSTANT && !cg->first)))
+    PetscCall((*cg->fused->applyrho)(cg->pc, r, z, &rho, &done));
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   if (device->kernel == CG_CONSTANT) PetscCall(PCApply(cg->pc, r, z));
   else PetscCall(PolderCGPCApply(ksp, r, z));
@@ -528,9 +532,11 @@ PetscErrorCode PolderCGDeviceView(KSP ksp, PetscViewer viewer)
   PolderCGDevice device = ((PolderCG *)ksp->data)->device;
 
   PetscFunctionBegin;
-  if (device->form == CG_BATCHED) PetscCall(PetscViewerASCIIPrintf(viewer, "  on the device: up to %" PetscInt_FMT " iterations in one kernel\n", device->batch));
+  if (device->form == CG_BATCHED)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  on the device: up to %" PetscInt_FMT " iterations in one kernel\n", device->batch));
   else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  on the device: scalars stay there, the host is up to %" PetscInt_FMT " iterations behind%s\n", device->lag, device->form == CG_DIAGONAL ? "; the diagonal preconditioner is part of the updates" : ""));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  on the device: scalars stay there, the host is up to %" PetscInt_FMT " iterations behind%s\n", device->lag,
+                                     device->form == CG_DIAGONAL ? "; the diagonal preconditioner is part of the updates" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

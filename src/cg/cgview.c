@@ -9,7 +9,9 @@ static PetscErrorCode PolderCGViewFloor_Private(PolderCG *cg, PetscViewer viewer
   const char     *of    = cg->bnorm > 0 ? " of b" : " (b is zero)";
 
   PetscFunctionBegin;
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  stopped at the floor of double precision: true residual %.2e%s, rounding x alone leaves up to eps |A||x| = %.2e%s\n", (double)(cg->residual / scale), of, (double)(cg->bound / scale), of));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  stopped at the floor of double precision: true residual %.2e%s, rounding x alone leaves up to eps |A||x| = %.2e%s\n",
+                                   (double)(cg->residual / scale), of, (double)(cg->bound / scale), of));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -25,7 +27,8 @@ PetscErrorCode PolderCGConvergedReasonView(KSP ksp, void *ctx)
   (void)ctx;
   PetscTryMethod(ksp, POLDER_KSP_GET_CG, (KSP, PolderCG **), (ksp, &cg));
   if (!cg || (ksp->reason > 0 && !cg->floor)) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)ksp), ((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-ksp_converged_reason", &viewer, &format, &wanted));
+  PetscCall(PetscOptionsCreateViewer(PetscObjectComm((PetscObject)ksp), ((PetscObject)ksp)->options, ((PetscObject)ksp)->prefix, "-ksp_converged_reason",
+                                     &viewer, &format, &wanted));
   if (wanted && viewer) {
     PetscBool ascii;
 
@@ -46,7 +49,9 @@ PetscErrorCode PolderCGView(KSP ksp, PetscViewer viewer)
   const PetscReal scale = cg->bnorm > 0 ? cg->bnorm : 1;
 
   PetscFunctionBegin;
-  if (cg->residual >= 0) PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve: true residual %.2e%s, %" PetscInt_FMT " restarts from the true residual\n", (double)(cg->residual / scale), cg->bnorm > 0 ? " of b" : " (b is zero)", cg->restarts));
+  if (cg->residual >= 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  last solve: true residual %.2e%s, %" PetscInt_FMT " restarts from the true residual\n",
+                                     (double)(cg->residual / scale), cg->bnorm > 0 ? " of b" : " (b is zero)", cg->restarts));
   if (cg->floor) PetscCall(PolderCGViewFloor_Private(cg, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -102,7 +107,8 @@ PetscErrorCode PolderCGComputeEigenvalues(KSP ksp, PetscInt nmax, PetscReal *r, 
   PolderCG *cg = (PolderCG *)ksp->data;
 
   PetscFunctionBegin;
-  PetscCheck(nmax >= cg->nritz, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_SIZ, "There are %" PetscInt_FMT " Ritz values, room for %" PetscInt_FMT, cg->nritz, nmax);
+  PetscCheck(nmax >= cg->nritz, PetscObjectComm((PetscObject)ksp), PETSC_ERR_ARG_SIZ, "There are %" PetscInt_FMT " Ritz values, room for %" PetscInt_FMT,
+             cg->nritz, nmax);
   *neig = cg->nritz;
   PetscCall(PolderCGRitz_Private(cg, r));
   PetscCall(PetscArrayzero(c, cg->nritz));

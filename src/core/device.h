@@ -73,8 +73,8 @@ PETSC_INTERN PetscErrorCode PolderImageGetRows(Mat, const PetscInt **ai, const P
 /* The values of an aijcusparse matrix on the device, to be written as a whole */
 PETSC_INTERN PetscErrorCode PolderImageGetValues(Mat, PetscScalar **);
 PETSC_INTERN PetscErrorCode PolderImageRestoreValues(Mat, PetscScalar **);
-/* VecDuplicate() and VecDuplicateVecs(). On the device the values lie in the pool of PolderDeviceMalloc(): PETSc would allocate them when they are first written, in the midst of
-   a solve, which takes as long as several products */
+/* VecDuplicate() and VecDuplicateVecs(). On the device the values lie in the pool of PolderDeviceMalloc(): PETSc would allocate them when they are first
+   written, in the midst of a solve, which takes as long as several products */
 PETSC_INTERN PetscErrorCode PolderVecDuplicate(Vec v, Vec *w);
 PETSC_INTERN PetscErrorCode PolderVecDuplicateVecs(Vec v, PetscInt n, Vec **w);
 /* ||v||, infinity when that is not a number; without the wait for the device that VecNorm() has. Collective */
@@ -121,8 +121,8 @@ PETSC_INTERN PetscErrorCode PolderDeviceFreeShared(void *host);
 /* Waits until the device has replaced the NaN at slot, a place in shared memory */
 PETSC_INTERN PetscErrorCode PolderDeviceWaitReal(const volatile PetscReal *slot, PetscReal *value);
 /*
-  What body launches, as one launch: *graph, NULL before, keeps it from the first time on, when body runs. It must not wait, allocate or copy from or to the host, and a launch of
-  each of its kernels before this is better: the first one may load it
+  What body launches, as one launch: *graph, NULL before, keeps it from the first time on, when body runs. It must not wait, allocate or copy from or to the
+  host, and a launch of each of its kernels before this is better: the first one may load it
 */
 PETSC_INTERN PetscErrorCode PolderDeviceReplay(PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx);
 PETSC_INTERN PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *);

@@ -1,4 +1,5 @@
-/* What device.c asks of the device: of CUDA (devicecuda.c) or, for tests, of an emulated one (tests/emulated/device.c). Sizes are positive, pointers lead somewhere. */
+/* What device.c asks of the device: of CUDA (devicecuda.c) or, for tests, of an emulated one (tests/emulated/device.c). Sizes are positive, pointers lead
+   somewhere. */
 #pragma once
 
 #include "device.h"

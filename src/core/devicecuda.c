@@ -10,7 +10,8 @@
 
 static cudaMemPool_t PolderPool = NULL;
 static void         *PolderWork = NULL;
-  /* Shared memory that nobody uses, in blocks of at least so many bytes, each of which begins with the address of the next: to lock memory takes longer than to solve a small system */
+  /* Shared memory that nobody uses, in blocks of at least so many bytes, each of which begins with the address of the next: to lock memory takes longer
+     than to solve a small system */
   #define POLDER_SHARED_BYTES 8192
 static void *PolderShared = NULL;
 /* Shared memory for what the host waits for: a real that tells that it is there, and so many bytes of it */
@@ -264,7 +265,8 @@ PetscErrorCode PolderDeviceCallMalloc(size_t bytes, void *ptr)
     (void)cudaGetLastError();
     *(void **)ptr = NULL;
     (void)cudaMemGetInfo(&available, &total);
-    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "The GPU has no room for %zu bytes (%zu of its %zu are free): use a smaller problem, more GPUs, or CPU types", bytes, available, total);
+    SETERRQ(PETSC_COMM_SELF, PETSC_ERR_MEM, "The GPU has no room for %zu bytes (%zu of its %zu are free): use a smaller problem, more GPUs, or CPU types",
+            bytes, available, total);
   }
   PolderLaunch(err);
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -15,7 +15,7 @@ PetscErrorCode PolderVecNormBegin(Vec v)
 
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(v, &device));
-  if (!device) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!device) PetscFunctionReturn(PETSC_SUCCESS); // VecNorm() does it all, in the second part
   if (!PolderNormHost) PetscCall(PolderDeviceMallocShared(sizeof(PetscReal), &PolderNormHost, &PolderNormDevice));
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
@@ -35,7 +35,7 @@ PetscErrorCode PolderVecNormEnd(Vec v, PetscReal *norm)
 
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(v, &device));
-  if (!device) {
+  if (!device) { // the type of the vector may have its own way
     PetscCall(VecNorm(v, NORM_2, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -68,7 +68,7 @@ PetscErrorCode PolderVecDuplicateVecs(Vec v, PetscInt n, Vec **w)
 
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(v, &device));
-  if (!device) {
+  if (!device) { // PETSc makes them in one piece
     PetscCall(VecDuplicateVecs(v, n, w));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -1,7 +1,8 @@
 /* Integers that the user gives, by options or calls, and their bounds. */
 #include "options.h"
 
-PetscErrorCode PolderOptionsInt(PolderOptionItems PetscOptionsObject, const char name[], const char text[], const char man[], PetscInt lowest, PetscInt highest, PetscInt *value, PetscBool *set)
+PetscErrorCode PolderOptionsInt(PolderOptionItems PetscOptionsObject, const char name[], const char text[], const char man[], PetscInt lowest, PetscInt highest,
+                                PetscInt *value, PetscBool *set)
 {
   const PetscBool decide = (PetscBool)(lowest == PETSC_DECIDE);
   char            help[256], upper[32];

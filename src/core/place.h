@@ -1,4 +1,5 @@
-/* Where arrays live and kernels run: the host or the device. Chosen once, when a matrix, a preconditioner or a solver is set up; from then on the algorithm asks its place. */
+/* Where arrays live and kernels run: the host or the device. Chosen once, when a matrix, a preconditioner or a solver is set up; from then on the algorithm
+   asks its place. */
 #pragma once
 
 #include "device.h"

@@ -60,7 +60,8 @@ PetscErrorCode PolderRefuse(PetscObject object, PetscBool error, PetscErrorCode 
   PetscCheck(!error, comm, ierr, "%s", refusal->sentence);
   PetscCall(PetscInfo(object, "%s\n", refusal->sentence));
   /* a program that does not look at the reason gets to know it nevertheless; one whose step sizes or line searches live on failures is not flooded */
-  if (!refusal->told) PetscCall(PetscFPrintf(comm, PETSC_STDERR, "WARNING: %s. The solve ends for that; -ksp_error_if_not_converged makes it an error\n", refusal->sentence));
+  if (!refusal->told)
+    PetscCall(PetscFPrintf(comm, PETSC_STDERR, "WARNING: %s. The solve ends for that; -ksp_error_if_not_converged makes it an error\n", refusal->sentence));
   refusal->told = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -5,8 +5,8 @@
 #include <petscpc.h>
 
 /*
-  The object cannot use the values that it was given, which the sentence explains. Where errors are asked for this is one, on every process; else the sentence is kept for
-  the view, told to -info, and printed the first time. Collective
+  The object cannot use the values that it was given, which the sentence explains. Where errors are asked for this is one, on every process; else the sentence
+  is kept for the view, told to -info, and printed the first time. Collective
 */
 PETSC_INTERN PetscErrorCode PolderRefuse(PetscObject, PetscBool error, PetscErrorCode ierr, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(4, 5);
 /* Nothing is refused any more. Before each set-up */
@@ -21,7 +21,8 @@ PETSC_INTERN PetscErrorCode PolderRefusalView(PetscObject, PetscViewer);
     PetscCall(PCSetFailedReason(pc, reason)); \
   } while (0)
 PETSC_INTERN PetscErrorCode PolderPCForgive(PC);
-/* The operation of that name of our preconditioners. Some KSPs set the preconditioner up in its first apply, and know by then whether the last set-up has failed */
+/* The operation of that name of our preconditioners. Some KSPs set the preconditioner up in its first apply, and know by then whether the last set-up has
+   failed */
 PETSC_INTERN PetscErrorCode PolderPCSetUpOnBlocks(PC);
 /* Instead of an apply: z <- infinity, by which solvers notice, when the set-up has failed */
 PETSC_INTERN PetscErrorCode PolderPCFlag(PC, Vec z, PetscBool *failed);

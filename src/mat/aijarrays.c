@@ -68,7 +68,8 @@ PetscErrorCode PolderAIJUpdate(Mat A, const PolderAIJSteps *steps, PolderAIJ *ct
   if (arrays->data && arrays->stamp.pattern == now.pattern && arrays->stamp.values == now.values) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_MatConvert, A));
   PetscCall((*steps->getrows)(A, aij, &csr));
-  if (arrays->data && arrays->stamp.pattern == now.pattern && arrays->nz == csr.nz) PetscCall((*arrays->format->at[steps->place->device].refresh)(A, aij, &csr, arrays->data, &done));
+  if (arrays->data && arrays->stamp.pattern == now.pattern && arrays->nz == csr.nz)
+    PetscCall((*arrays->format->at[steps->place->device].refresh)(A, aij, &csr, arrays->data, &done));
   arrays->stamp.pattern = -1;
   if (!done) PetscCall(PolderAIJBuild_Private(A, aij, steps, &csr));
   arrays->nz = csr.nz;

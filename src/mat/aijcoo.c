@@ -85,7 +85,8 @@ static PetscErrorCode PolderCOOBlock_Private(struct _PolderCOO *coo, Mat A, Mat 
     if (garray) PetscCall(PetscFindInt(coo->j[k], ncol, garray, &c));
     if (next >= ai[r] && next < ai[r + 1] && aj[next] == c) at = next - ai[r];
     else PetscCall(PetscFindInt(c, ai[r + 1] - ai[r], aj + ai[r], &at));
-    PetscCheck(at >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is not in the pattern made for it", coo->i[k], coo->j[k]);
+    PetscCheck(at >= 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entry (%" PetscInt_FMT ", %" PetscInt_FMT ") is not in the pattern made for it", coo->i[k],
+               coo->j[k]);
     place[k] = ai[r] + at;
     next     = place[k] + 1;
   }
@@ -197,7 +198,9 @@ static PetscErrorCode PolderCOOSum_Private(const PolderCOOMap *map, PolderMirror
   PetscCheck(map->nz == r->nz, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The nonzero pattern has changed since MatSetPreallocationCOO(): call it again");
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PetscLogGpuTimeBegin());
-  if (map->stretches.n) PolderLaunch(PolderCooTake_CUDA(map->nz, map->stretches.n, map->stretches.first, map->stretches.skip, v, mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE, r->aa, stream));
+  if (map->stretches.n)
+    PolderLaunch(PolderCooTake_CUDA(map->nz, map->stretches.n, map->stretches.first, map->stretches.skip, v, mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE,
+                                    r->aa, stream));
   else PolderLaunch(PolderCooSum_CUDA(map->nz, map->map, map->perm, v, mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE, r->aa, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -265,7 +268,8 @@ PetscErrorCode MatSetValuesCOO_Polder(Mat A, const PetscScalar v[], InsertMode m
   PetscCall(PolderDeviceIsPointer(v, &device));
   if (!device) PetscCall(PolderCOOSetHost_Private(A, aij, layout, v, mode)); // each call has its values where the program likes
   else {
-    PetscCheck(aij->coo, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "Values in coordinates before the coordinates: call MatSetPreallocationCOO() first");
+    PetscCheck(aij->coo, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+               "Values in coordinates before the coordinates: call MatSetPreallocationCOO() first");
     if (!bound && !aij->coo->host) PetscCall(PolderCOOSetDevice_Private(A, aij, layout, v, mode));
     else {
       PetscCall(PetscInfo(A, "Values in coordinates go through the host: some are for other processes, or the matrix is bound to the CPU\n"));

@@ -27,7 +27,8 @@ static PetscErrorCode PolderStretchesAdd_Private(PolderStretches *s, PetscInt *r
 }
 
 /* One pass over the coordinates, up to the first one that is out of order or of range; rownz: entries of each row, zero on entry */
-static PetscErrorCode PolderStretchesFind_Private(PetscInt M, PetscInt N, PetscInt n, const PetscInt i[], const PetscInt j[], PetscInt rownz[], PolderStretches *s, PetscBool *ordered)
+static PetscErrorCode PolderStretchesFind_Private(PetscInt M, PetscInt N, PetscInt n, const PetscInt i[], const PetscInt j[], PetscInt rownz[],
+                                                  PolderStretches *s, PetscBool *ordered)
 {
   PetscInt row = 0, col = -1, begin = 0, e = 0, skip = -1, room = 0;
 

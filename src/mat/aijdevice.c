@@ -50,7 +50,9 @@ static PetscErrorCode RowsDescribe_Private(const void *data, size_t len, char te
 }
 
 const PolderFormat PolderFormatRows = {
-  .label = "compressed rows", .at[PETSC_TRUE] = {.build = RowsBuild_Private, .refresh = RowsRefresh_Private, .mult = RowsMult_Private, .destroy = RowsDestroy_Private, .describe = RowsDescribe_Private}
+  .label = "compressed rows",
+  .at[PETSC_TRUE] =
+    {.build = RowsBuild_Private, .refresh = RowsRefresh_Private, .mult = RowsMult_Private, .destroy = RowsDestroy_Private, .describe = RowsDescribe_Private}
 };
 
 static PetscErrorCode PolderAIJAvailableDevice_Private(Mat A, PetscBool *available)
@@ -241,7 +243,9 @@ PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PetscScalar *dot, const Pol
   *done = steps->place->device; // the host has no such product
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   if (runs && layout == POLDER_SEQ) PetscCall(PolderMatGetDeviceDia(A, &dia));
-  if (dia) *summed = (PetscBool)(PolderKernelCan(PolderDiaRuns_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, &far, &chunk)) && far == runs->far && chunk == runs->chunk && dia->m == runs->m);
+  if (dia)
+    *summed = (PetscBool)(PolderKernelCan(PolderDiaRuns_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, &far, &chunk)) && far == runs->far &&
+                          chunk == runs->chunk && dia->m == runs->m);
   PetscCall(PetscLogEventBegin(MAT_Mult, A, x, y, 0));
   if (*summed) PetscCall(PolderDiaMultRuns_Private(dia, x, y, dot, runs));
   else PetscCall((*steps->apply)(A, PETSC_FALSE, 1.0, x, NULL, y, dot));

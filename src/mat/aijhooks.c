@@ -214,7 +214,8 @@ static PetscErrorCode HookGetCSR_Private(Mat A, const PetscInt **i, const PetscI
 /* Readers and writers on the host will ask; done = PETSC_FALSE, and nothing is done, without a place for the hooks */
 static PetscErrorCode PolderHooksSet_Private(Mat A, PolderMirror r, PetscBool *done)
 {
-  static const PolderArrayHooks mine = {HookGetArray_Private, HookRestoreArray_Private, HookGetArrayRead_Private, HookRestoreArrayRead_Private, HookGetArrayWrite_Private, HookRestoreArray_Private, HookGetCSR_Private};
+  static const PolderArrayHooks mine = {HookGetArray_Private,      HookRestoreArray_Private, HookGetArrayRead_Private, HookRestoreArrayRead_Private,
+                                        HookGetArrayWrite_Private, HookRestoreArray_Private, HookGetCSR_Private};
 
   PetscFunctionBegin;
   PetscCall(PolderHooksFind_Private());

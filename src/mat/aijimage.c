@@ -196,7 +196,8 @@ static PetscErrorCode PolderProductSymbolic_Private(Mat C)
     if (image[k]) PetscCall(PolderImageHide_Private(image[k], &mask[k]));
   }
   PetscCall((*image[0]->ops->productsetfromoptions)(C));
-  PetscCheck(C->ops->productsymbolic && C->ops->productsymbolic != PolderProductSymbolic_Private, PETSC_COMM_SELF, PETSC_ERR_SUP, "PETSc has no product of type %s for aijcusparse matrices", MatProductTypes[C->product->type]);
+  PetscCheck(C->ops->productsymbolic && C->ops->productsymbolic != PolderProductSymbolic_Private, PETSC_COMM_SELF, PETSC_ERR_SUP,
+             "PETSc has no product of type %s for aijcusparse matrices", MatProductTypes[C->product->type]);
   PetscCall((*C->ops->productsymbolic)(C));
   for (int k = 0; k < 3; ++k) {
     if (image[k]) PetscCall(PolderMatSetOffload(image[k], mask[k]));
@@ -234,7 +235,8 @@ static PetscErrorCode PolderProductNumeric_Private(Mat C)
   if (same) PetscCall(PolderProductRefreshTranspose_Private(C, mine, p));
   if (same) PetscCall((*p->numeric)(C));
   PetscCall(PolderProductSwap_Private(C, mine, PETSC_FALSE));
-  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "A product is made again with the matrices that it was made with, in their old nonzero pattern: use MAT_INITIAL_MATRIX for others");
+  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+             "A product is made again with the matrices that it was made with, in their old nonzero pattern: use MAT_INITIAL_MATRIX for others");
   C->ops->productnumeric = PolderProductNumeric_Private; /* products of three put their own back */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -342,7 +344,8 @@ PetscErrorCode PolderAIJRegisterFactors(void)
   if (!PolderDeviceCompiled()) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatInitializePackage()); /* PETSc's own packages come first */
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(formats); ++k) {
-    for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); ++t) PetscCall(MatSolverTypeRegister(POLDER_SOLVER_DEVICE, formats[k]->seq, types[t], MatGetFactor_Polder));
+    for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); ++t)
+      PetscCall(MatSolverTypeRegister(POLDER_SOLVER_DEVICE, formats[k]->seq, types[t], MatGetFactor_Polder));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -2,8 +2,8 @@
   Changes of values of which PETSc says nothing.
 
   Our arrays, preconditioners and deflation spaces follow a matrix by its object state, but some operations of PETSc write values and leave the state as it is:
-  MatRetrieveValues(), and MatCreateSubMatrices() of a whole parallel matrix with MAT_REUSE_MATRIX. For our types they raise it here. These two and MatStoreValues()
-  use the host's array itself instead of asking for it, so that values that are newer on the device must be on the host before.
+  MatRetrieveValues(), and MatCreateSubMatrices() of a whole parallel matrix with MAT_REUSE_MATRIX. For our types they raise it here. These two and
+  MatStoreValues() use the host's array itself instead of asking for it, so that values that are newer on the device must be on the host before.
 
   MatAXPY() of parallel matrices with SAME_NONZERO_PATTERN, and whoever has the blocks from MatMPIAIJGetSeqAIJ(), raise the states of the blocks only: products
   follow that, and a solver that keeps more than its preconditioner asks PolderMatCatchUp(). To replace MatAXPY() would make that of two types 30 times slower,

@@ -121,8 +121,10 @@ static PetscErrorCode MatSetFromOptions_Polder(Mat A, PolderOptionItems PetscOpt
   PetscCall(PolderFormatOf(A, &format, &layout));
   PetscCall(PolderAIJContext(A, &aij));
   if (PolderBaseOps[layout].setfromoptions) PetscCall((*PolderBaseOps[layout].setfromoptions)(A, PetscOptionsObject));
-  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Matrix options of Polder", "Mat"); /* -help prints a title once, and seqaij has used that of Mat */
-  PetscCall(PetscOptionsFList("-mat_vec_type", "Type of the vectors that MatCreateVecs() makes", "MatSetVecType", VecList, A->defaultvectype, type, sizeof(type), &set));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Matrix options of Polder",
+                    "Mat"); /* -help prints a title once, and seqaij has used that of Mat */
+  PetscCall(PetscOptionsFList("-mat_vec_type", "Type of the vectors that MatCreateVecs() makes", "MatSetVecType", VecList, A->defaultvectype, type,
+                              sizeof(type), &set));
   PetscOptionsEnd();
   if (set) {
     PetscCall(MatSetVecType(A, type));
@@ -131,11 +133,14 @@ static PetscErrorCode MatSetFromOptions_Polder(Mat A, PolderOptionItems PetscOpt
   PetscCall(PolderAIJChooseVecType(A));
   if (format != &PolderFormatDIA) PetscFunctionReturn(PETSC_SUCCESS);
   opts = aij->opts;
-  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "AIJDIA matrix options", "Mat"); /* -help prints a title once, and seqaij has used that of Mat */
-  PetscCall(PetscOptionsReal("-mat_aijdia_max_fill", "Use diagonals while they take at most this many times the nonzeros", "MATAIJDIA", opts.max_fill, &opts.max_fill, NULL));
+  PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "AIJDIA matrix options",
+                    "Mat"); /* -help prints a title once, and seqaij has used that of Mat */
+  PetscCall(PetscOptionsReal("-mat_aijdia_max_fill", "Use diagonals while they take at most this many times the nonzeros", "MATAIJDIA", opts.max_fill,
+                             &opts.max_fill, NULL));
   PetscCall(PetscOptionsBool("-mat_aijdia_symmetric", "Store half of the matrix when it is symmetric", "MATAIJDIA", opts.symmetric, &opts.symmetric, NULL));
   PetscOptionsEnd();
-  PetscCheck(opts.max_fill >= 0.0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE, "-mat_aijdia_max_fill %g is negative: give the largest ratio of stored entries to nonzeros", (double)opts.max_fill);
+  PetscCheck(opts.max_fill >= 0.0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
+             "-mat_aijdia_max_fill %g is negative: give the largest ratio of stored entries to nonzeros", (double)opts.max_fill);
   PetscCall(PolderAIJSetOptions(aij, &opts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -171,7 +176,8 @@ static PetscErrorCode PolderAIJView_Private(Mat A, PetscViewer viewer)
   if (used != aij->format) PetscCall(PetscViewerASCIIPrintf(viewer, "not %s: %s\n", aij->format->label, arrays->why));
   else if (total[4] > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "not %s on %g of %d processes\n", aij->format->label, total[4], size));
   if (total[2] == 0 || total[3] == 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "stored entries: %.2f times the nonzeros; bytes a row: %.1f (AIJ %.1f, kept as well)\n", total[1] / total[2], total[0] / total[3], sizeof(PetscInt) + (sizeof(PetscScalar) + sizeof(PetscInt)) * total[2] / total[3]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "stored entries: %.2f times the nonzeros; bytes a row: %.1f (AIJ %.1f, kept as well)\n", total[1] / total[2],
+                                   total[0] / total[3], sizeof(PetscInt) + (sizeof(PetscScalar) + sizeof(PetscInt)) * total[2] / total[3]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -345,7 +351,8 @@ static PetscErrorCode PolderAIJConvertFrom(Mat A, MatType type, MatReuse reuse, 
     PetscCall(PetscStrcmp(type, PolderFormats[f]->root, &root));
     PetscCall(PetscStrcmp(type, PolderFormats[f]->seq, &seq));
     PetscCall(PetscStrcmp(type, PolderFormats[f]->mpi, &mpi));
-    PetscCheck(!(seq && parallel) && !(mpi && !parallel), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP, "Cannot convert a %s matrix to %s: ask for type %s", parallel ? MATMPIAIJ : MATSEQAIJ, type, PolderFormats[f]->root);
+    PetscCheck(!(seq && parallel) && !(mpi && !parallel), PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_INCOMP,
+               "Cannot convert a %s matrix to %s: ask for type %s", parallel ? MATMPIAIJ : MATSEQAIJ, type, PolderFormats[f]->root);
     if (root || seq || mpi) format = PolderFormats[f];
   }
   if (parallel) layout = POLDER_MPI;

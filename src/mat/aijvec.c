@@ -70,7 +70,8 @@ static PetscErrorCode PolderAIJCreateVec_Private(Mat A, PetscLayout map, Vec *v)
 PetscErrorCode MatCreateVecs_Polder(Mat A, Vec *right, Vec *left)
 {
   PetscFunctionBegin;
-  PetscCheck(A->cmap->n >= 0 && A->rmap->n >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The sizes of the matrix are not set up: call MatSetUp() first");
+  PetscCheck(A->cmap->n >= 0 && A->rmap->n >= 0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The sizes of the matrix are not set up: call MatSetUp() first");
   PetscCall(PolderAIJChooseVecType(A));
   PetscCall(PolderAIJCreateVec_Private(A, A->cmap, right));
   PetscCall(PolderAIJCreateVec_Private(A, A->rmap, left));

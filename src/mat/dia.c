@@ -25,8 +25,8 @@ struct _DIASteps {
   PetscErrorCode (*count)(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[]);
   /* What products and checks need besides the values */
   PetscErrorCode (*scratch)(Mat_DIA *);
-  /* Copies the values of the stored diagonals; *ok is PETSC_FALSE when an entry lies on no diagonal or, with half of them stored, the matrix is not symmetric to tol. trusted: it is
-     known to be right, so that nothing need be looked at */
+  /* Copies the values of the stored diagonals; *ok is PETSC_FALSE when an entry lies on no diagonal or, with half of them stored, the matrix is not
+     symmetric to tol. trusted: it is known to be right, so that nothing need be looked at */
   PetscErrorCode (*fill)(Mat_DIA *, const PolderCSR *, PetscReal tol, PetscBool trusted, PetscBool *ok);
 };
 
@@ -222,7 +222,8 @@ static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void 
   most = m ? (PetscInt)PetscMin(aij->opts.max_fill * csr->nz / m, (PetscReal)m + n) : 0;
   PetscCall((*steps->count)(m, n, csr->ai, csr->aj, most, &nd, &off));
   if (nd > most) {
-    PetscCall(PetscSNPrintf(why, len, "more than %" PetscInt_FMT " diagonals, which would take more than -mat_aijdia_max_fill %g times the nonzeros", nd - 1, (double)aij->opts.max_fill));
+    PetscCall(PetscSNPrintf(why, len, "more than %" PetscInt_FMT " diagonals, which would take more than -mat_aijdia_max_fill %g times the nonzeros", nd - 1,
+                            (double)aij->opts.max_fill));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(DIACreate_Private(steps, m, n, nd, off, &D));
@@ -306,8 +307,17 @@ static PetscErrorCode DIADescribe(const void *data, size_t len, char text[], Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+#define DIA_STEPS(product, transposed) \
+  { \
+    .build = DIABuild, .refresh = DIARefresh, .mult = product, .multtranspose = transposed, .destroy = DIADestroy, .describe = DIADescribe \
+  }
+
 const PolderFormat PolderFormatDIA = {
-  .label = "diagonals", .root = MATAIJDIA, .seq = MATSEQAIJDIA, .mpi = MATMPIAIJDIA, .at = {{.build = DIABuild, .refresh = DIARefresh, .mult = DIAMult, .multtranspose = DIAMultTranspose, .destroy = DIADestroy, .describe = DIADescribe}, {.build = DIABuild, .refresh = DIARefresh, .mult = DIAMultDevice, .multtranspose = DIAMultTransposeDevice, .destroy = DIADestroy, .describe = DIADescribe}}
+  .label = "diagonals",
+  .root  = MATAIJDIA,
+  .seq   = MATSEQAIJDIA,
+  .mpi   = MATMPIAIJDIA,
+  .at    = {DIA_STEPS(DIAMult, DIAMultTranspose), DIA_STEPS(DIAMultDevice, DIAMultTransposeDevice)},
 };
 
 static PetscErrorCode DIAGet_Private(Mat A, const PolderAIJSteps *steps, const PolderDia **dia)

@@ -47,8 +47,10 @@ static PetscErrorCode PolderMatGetBlocks_Private(Mat A, Mat *diag, Mat *offdiag,
 
   PetscFunctionBegin;
   PetscCall(PolderMatIsAIJ(A, &is));
-  PetscCheck(is, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP, "Matrix of type %s is not an AIJ matrix: use -mat_type aij (or aijdia, aijicrs, aijhec), or MatConvert() it", ((PetscObject)A)->type_name);
-  PetscCheck(A->assembled, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE, "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd() first");
+  PetscCheck(is, PetscObjectComm((PetscObject)A), PETSC_ERR_SUP,
+             "Matrix of type %s is not an AIJ matrix: use -mat_type aij (or aijdia, aijicrs, aijhec), or MatConvert() it", ((PetscObject)A)->type_name);
+  PetscCheck(A->assembled, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
+             "The matrix is not assembled: call MatAssemblyBegin() and MatAssemblyEnd() first");
   PetscCall(PetscObjectBaseTypeCompare((PetscObject)A, MATMPIAIJ, &parallel));
   *diag    = A;
   *offdiag = NULL;
@@ -363,19 +365,28 @@ PetscErrorCode PolderMatRestoreCSR(Mat A, PolderCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderMatGetCSRAt(Mat A, const PolderPlace *place, PolderCSR *csr, PetscBool *done)
+static PetscErrorCode PolderMatGetHostCSR_Private(Mat A, PolderCSR *csr, PetscBool *done)
 {
   PetscFunctionBegin;
+  PetscCall(PolderMatGetCSR(A, csr));
   *done = PETSC_TRUE;
-  if (place->device) PetscCall(PolderMatGetDeviceCSR(A, csr, done)); // PETSc keeps the rows of its types there in other ways
-  else PetscCall(PolderMatGetCSR(A, csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatGetCSRAt(Mat A, const PolderPlace *place, PolderCSR *csr, PetscBool *done)
+{
+  static PetscErrorCode (*const get[])(Mat, PolderCSR *, PetscBool *) = {PolderMatGetHostCSR_Private, PolderMatGetDeviceCSR};
+
+  PetscFunctionBegin;
+  PetscCall((*get[place->device])(A, csr, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderMatRestoreCSRAt(Mat A, PolderCSR *csr)
 {
+  static PetscErrorCode (*const restore[])(Mat, PolderCSR *) = {PolderMatRestoreCSR, PolderMatRestoreDeviceCSR};
+
   PetscFunctionBegin;
-  if (!csr->device) PetscCall(PolderMatRestoreCSR(A, csr)); // the device has nothing to give back
-  PetscCall(PetscMemzero(csr, sizeof(*csr)));
+  PetscCall((*restore[csr->device])(A, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

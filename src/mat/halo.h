@@ -44,7 +44,8 @@ typedef struct {
 PETSC_INTERN PetscErrorCode PolderMatIsAIJ(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode PolderMatGetCSR(Mat, PolderCSR *);
 PETSC_INTERN PetscErrorCode PolderMatRestoreCSR(Mat, PolderCSR *);
-/* The same with all arrays but garray in device memory, for our types and for aijcusparse; done = PETSC_FALSE, and csr is zero, for matrices that live on the host only */
+/* The same with all arrays but garray in device memory, for our types and for aijcusparse; done = PETSC_FALSE, and csr is zero, for matrices that live on
+   the host only */
 PETSC_INTERN PetscErrorCode PolderMatGetDeviceCSR(Mat, PolderCSR *, PetscBool *done);
 PETSC_INTERN PetscErrorCode PolderMatRestoreDeviceCSR(Mat, PolderCSR *);
 /* The rows at a place: one of these pairs. Those of the host are always there */

@@ -116,14 +116,19 @@ static PetscErrorCode HECDescribe(const void *data, size_t len, char text[], Pet
   const Mat_HEC *H = (const Mat_HEC *)data;
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(text, len, "ELL of width %" PetscInt_FMT ", %" PetscInt_FMT " longer rows with %" PetscInt_FMT " entries more", H->width, H->nover, H->ptr[H->nover]));
+  PetscCall(PetscSNPrintf(text, len, "ELL of width %" PetscInt_FMT ", %" PetscInt_FMT " longer rows with %" PetscInt_FMT " entries more", H->width, H->nover,
+                          H->ptr[H->nover]));
   *stored = (PetscLogDouble)H->ld * H->width + H->ptr[H->nover];
   *bytes  = *stored * (sizeof(PetscScalar) + sizeof(PetscInt)) + (2.0 * H->nover + 1.0) * sizeof(PetscInt);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 const PolderFormat PolderFormatHEC = {
-  .label = "ELL and compressed rows", .root = MATAIJHEC, .seq = MATSEQAIJHEC, .mpi = MATMPIAIJHEC, .at = {{.build = HECBuild, .refresh = HECRefresh, .mult = HECMult, .destroy = HECDestroy, .describe = HECDescribe}, {.build = PolderSlicesBuild, .refresh = PolderSlicesRefresh, .mult = PolderSlicesMult, .destroy = PolderSlicesDestroy, .describe = PolderSlicesDescribe}}
+  .label = "ELL and compressed rows",
+  .root  = MATAIJHEC,
+  .seq   = MATSEQAIJHEC,
+  .mpi   = MATMPIAIJHEC,
+  .at    = {{.build = HECBuild, .refresh = HECRefresh, .mult = HECMult, .destroy = HECDestroy, .describe = HECDescribe}, POLDER_SLICES_STEPS}
 };
 
 /*MC
@@ -136,9 +141,8 @@ const PolderFormat PolderFormatHEC = {
 
    Level: intermediate
 
-   Notes:
-   The k-th entries of all rows lie side by side while at least a third of the rows (and in a matrix of 4096 rows and more, at least 4096 of them) have so many; what is left of
-   the longer rows is kept as compressed rows. To everything but products the matrix is an AIJ matrix.
+   Notes: The k-th entries of all rows lie side by side while at least a third of the rows (and in a matrix of 4096 rows and more, at least 4096 of them) have
+   so many; what is left of the longer rows is kept as compressed rows. To everything but products the matrix is an AIJ matrix.
 
    References:
 +  * - B. Yang, H. Liu and Z. Chen, Development of Krylov and AMG linear solvers for large-scale sparse matrices on GPUs

@@ -104,7 +104,11 @@ static PetscErrorCode ICRSDescribe(const void *data, size_t len, char text[], Pe
 }
 
 const PolderFormat PolderFormatICRS = {
-  .label = "interleaved rows", .root = MATAIJICRS, .seq = MATSEQAIJICRS, .mpi = MATMPIAIJICRS, .at = {{.build = ICRSBuild, .refresh = ICRSRefresh, .mult = ICRSMult, .destroy = ICRSDestroy, .describe = ICRSDescribe}, {.build = PolderSlicesBuild, .refresh = PolderSlicesRefresh, .mult = PolderSlicesMult, .destroy = PolderSlicesDestroy, .describe = PolderSlicesDescribe}}
+  .label = "interleaved rows",
+  .root  = MATAIJICRS,
+  .seq   = MATSEQAIJICRS,
+  .mpi   = MATMPIAIJICRS,
+  .at    = {{.build = ICRSBuild, .refresh = ICRSRefresh, .mult = ICRSMult, .destroy = ICRSDestroy, .describe = ICRSDescribe}, POLDER_SLICES_STEPS}
 };
 
 /*MC

@@ -31,6 +31,7 @@ PETSC_INTERN PetscErrorCode PolderMirrorDestroy(PolderMirror *);
 /* z = y + alpha A x; y = NULL stands for zero and may be z; dot != NULL: a device scalar that receives (x, A x) */
 PETSC_INTERN PetscErrorCode PolderMirrorMult(PolderMirror, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot);
 /* z += alpha A x on the rows that have entries; dot != NULL: *dot += (p, A x) */
-PETSC_INTERN PetscErrorCode PolderMirrorMultAddRows(PolderMirror, PetscScalar alpha, const PetscScalar x[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot);
+PETSC_INTERN PetscErrorCode PolderMirrorMultAddRows(PolderMirror, PetscScalar alpha, const PetscScalar x[], PetscScalar z[], const PetscScalar p[],
+                                                    PetscScalar *dot);
 /* z = y + A^T x */
 PETSC_INTERN PetscErrorCode PolderMirrorMultTranspose(PolderMirror, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);

@@ -50,7 +50,8 @@ static PetscErrorCode PolderMatMagnitude_Private(Mat A, const PolderPlace *place
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ||eps |A| |x| || with the unit roundoff eps; for matrices whose entries cannot be read, of diag(A) twice, its size for diagonally dominant ones, or else of ||A|| */
+/* ||eps |A| |x| || with the unit roundoff eps; for matrices whose entries cannot be read, of diag(A) twice, its size for diagonally dominant ones, or else
+   of ||A|| */
 PetscErrorCode PolderMatRoundingBound(Mat A, Vec x, PetscReal *bound)
 {
   Vec                y;

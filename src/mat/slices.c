@@ -1,4 +1,5 @@
-/* Sliced rows on the device, with long rows apart: one form for aijicrs and aijhec, since sorting leaves hardly any padding that an ELL part of one width would have. */
+/* Sliced rows on the device, with long rows apart: one form for aijicrs and aijhec, since sorting leaves hardly any padding that an ELL part of one width
+   would have. */
 #include "slices.h"
 #include "kernels/slices.h"
 
@@ -115,7 +116,8 @@ static PetscErrorCode SlicesSize_Private(Slices *S, const PolderCSR *csr, Polder
 static PetscErrorCode SlicesFill_Private(Slices *S, const PolderCSR *csr, PetscBool columns, PolderStream stream)
 {
   PetscFunctionBegin;
-  PolderLaunch(PolderSlicesFill_CUDA(S->s.m, S->s.nslice, S->row, csr->ai, csr->aj, csr->aa, S->ptr, S->unit, S->base, columns ? S->col : NULL, S->val, stream));
+  PolderLaunch(
+    PolderSlicesFill_CUDA(S->s.m, S->s.nslice, S->row, csr->ai, csr->aj, csr->aa, S->ptr, S->unit, S->base, columns ? S->col : NULL, S->val, stream));
   PolderLaunch(PolderLongRowsFill_CUDA(S->s.nseg, csr->ai, csr->aj, csr->aa, S->lrow, S->first, S->owner, S->start, columns ? S->lcol : NULL, S->lval, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -202,9 +204,11 @@ PetscErrorCode PolderSlicesDescribe(const void *data, size_t len, char text[], P
   const int     narrow = S->steps ? (int)(100.0 * (2.0 - (double)S->units / S->steps)) : 100;
 
   PetscFunctionBegin;
-  if (S->s.nlong) PetscCall(PetscSNPrintf(text, len, "%d slices of 32 rows by length, %d %% of the columns in 16 bits, %d longer rows", S->s.nslice, narrow, S->s.nlong));
+  if (S->s.nlong)
+    PetscCall(PetscSNPrintf(text, len, "%d slices of 32 rows by length, %d %% of the columns in 16 bits, %d longer rows", S->s.nslice, narrow, S->s.nlong));
   else PetscCall(PetscSNPrintf(text, len, "%d slices of 32 rows%s, %d %% of the columns in 16 bits", S->s.nslice, S->row ? " by length" : "", narrow));
   *stored = 32.0 * S->steps + S->entries;
-  *bytes  = *stored * sizeof(PetscScalar) + 64.0 * S->units + sizeof(int) * (S->entries + (PetscLogDouble)S->steps + 2.0 * S->s.nslice + 2.0 * S->s.nseg + 2.0 * S->s.nlong + (S->row ? S->s.m : 0));
+  *bytes  = *stored * sizeof(PetscScalar) + 64.0 * S->units +
+           sizeof(int) * (S->entries + (PetscLogDouble)S->steps + 2.0 * S->s.nslice + 2.0 * S->s.nseg + 2.0 * S->s.nlong + (S->row ? S->s.m : 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

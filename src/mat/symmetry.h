@@ -1,4 +1,5 @@
-/* Is a matrix symmetric? A program may have said that it is not, or nothing. Nothing here needs the transpose, which takes an array of its own on the device; all are collective. */
+/* Is a matrix symmetric? A program may have said that it is not, or nothing. Nothing here needs the transpose, which takes an array of its own on the
+   device; all are collective. */
 #pragma once
 
 #include "core/core.h"

@@ -166,9 +166,11 @@ PetscErrorCode PolderDeviceCallMalloc(size_t bytes, void *ptr)
 
 PetscErrorCode PolderDeviceCallFree(void *there)
 {
+  char *mine = ((char **)there)[-1];
+
   PetscFunctionBegin;
   NotRecorded();
-  PetscCall(PetscFree(((char **)there)[-1]));
+  PetscCall(PetscFree(mine));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

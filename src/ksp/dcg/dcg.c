@@ -27,7 +27,8 @@ static PetscErrorCode KSPSolve_DCG(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(PolderPCGetDiagonalScale(ksp->pc, &diagonalscale));
-  PetscCheck(!diagonalscale, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP, "dcg does not work with the diagonal scaling of PCSetDiagonalScale(): leave it out");
+  PetscCheck(!diagonalscale, PetscObjectComm((PetscObject)ksp), PETSC_ERR_SUP,
+             "dcg does not work with the diagonal scaling of PCSetDiagonalScale(): leave it out");
   PetscCall(PCGetOperators(ksp->pc, &cg->A, NULL));
   PetscCall(PolderMatCatchUp(cg->A, &changed));
   if (changed) PetscCall(PCSetUp(ksp->pc));
@@ -85,10 +86,12 @@ static PetscErrorCode KSPSetFromOptions_DCG(KSP ksp, PolderOptionItems PetscOpti
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Deflated CG options");
-  PetscCall(PolderOptionsInt(PetscOptionsObject, "-ksp_dcg_check", "With device vectors the host may be so many steps behind, 0: automatic", "KSPDCG", 0, POLDER_CG_CHECK_MAX, &check, &set));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-ksp_dcg_check", "With device vectors the host may be so many steps behind, 0: automatic", "KSPDCG", 0,
+                             POLDER_CG_CHECK_MAX, &check, &set));
   PolderCheckBounds(PetscObjectComm((PetscObject)ksp), "-ksp_dcg_check", check, 0, POLDER_CG_CHECK_MAX);
   if (set) cg->check = check;
-  PetscCall(PetscOptionsBool("-ksp_dcg_flexible", "Beta of Polak and Ribiere, for preconditioners that change from step to step", "KSPDCGSetFlexible", cg->flexible, &cg->flexible, NULL));
+  PetscCall(PetscOptionsBool("-ksp_dcg_flexible", "Beta of Polak and Ribiere, for preconditioners that change from step to step", "KSPDCGSetFlexible",
+                             cg->flexible, &cg->flexible, NULL));
   PetscOptionsHeadEnd();
   PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
   PetscCall(PolderDeflationSpaceSetOptionsPrefix(cg->space, prefix));
@@ -193,11 +196,11 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
    Notes:
    Solves P A x = P b, P = I - A Z (Z^T A Z)^{-1} Z^T, and corrects x once at the end. Without deflation vectors it is CG with fused updates.
 
-   Stops relative to the norm of b, whatever the initial guess; with `-ksp_converged_use_initial_residual_norm` relative to that of P (b - A x_0), the residual of
-   the guess corrected by the deflation space, which may be larger than b. Before it returns, the residual of the corrected solution is computed and
-   compared with the tolerance; where rounding made the recursive residual lie, the iteration goes on with a correction of the solution. When
-   the tolerance is below what rounding the solution to double precision allows (the norm of eps |A||x|) it stops there with
-   `KSP_CONVERGED_HAPPY_BREAKDOWN` and says which residual was reached.
+   Stops relative to the norm of b, whatever the initial guess; with `-ksp_converged_use_initial_residual_norm` relative to that of P (b - A x_0), the residual
+   of the guess corrected by the deflation space, which may be larger than b. Before it returns, the residual of the corrected solution is computed and compared
+   with the tolerance; where rounding made the recursive residual lie, the iteration goes on with a correction of the solution. When the tolerance is below what
+   rounding the solution to double precision allows (the norm of eps |A||x|) it stops there with `KSP_CONVERGED_HAPPY_BREAKDOWN` and says which residual was
+   reached.
 
    On CUDA vectors the scalars of the iteration stay on the device and the host follows the norms without making it wait, with the residual norm
    of the convergence test unpreconditioned or none; other norms and `KSPDCGSetFlexible()` work through the operations of the vectors. The result,

@@ -255,7 +255,9 @@ static PetscErrorCode KSPRRBCGCheckPC_Private(KSP ksp)
   PetscCall(PCGetType(ksp->pc, &type));
   rrbcg->reduction = NULL;
   PetscTryMethod(ksp->pc, POLDER_PC_GET_REDUCTION, (PC, const PolderPCReduction **), (ksp->pc, &rrbcg->reduction));
-  PetscCheck(rrbcg->reduction, comm, PETSC_ERR_SUP, "KSP of type rrbcg eliminates with PC of type rrb, and the preconditioner is of type %s: use -pc_type rrb, or -ksp_type cg (dcg)", type ? type : "none yet");
+  PetscCheck(rrbcg->reduction, comm, PETSC_ERR_SUP,
+             "KSP of type rrbcg eliminates with PC of type rrb, and the preconditioner is of type %s: use -pc_type rrb, or -ksp_type cg (dcg)",
+             type ? type : "none yet");
   PetscCall(PolderPCGetDiagonalScale(ksp->pc, &diagonalscale));
   PetscCheck(!diagonalscale, comm, PETSC_ERR_SUP, "rrbcg does not work with the diagonal scaling of PCSetDiagonalScale(): leave it out");
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -386,7 +388,9 @@ static PetscErrorCode KSPView_RRBCG(KSP ksp, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  if (rrbcg->stop != KSP_RRBCG_STOP_PETSC) PetscCall(PetscViewerASCIIPrintf(viewer, "  stops when <r, z> is at most rtol^2 %s\n", rrbcg->stop == KSP_RRBCG_STOP_PAPER ? "<r_0, z_0>" : "(<r_0, z_0> + 1)"));
+  if (rrbcg->stop != KSP_RRBCG_STOP_PETSC)
+    PetscCall(
+      PetscViewerASCIIPrintf(viewer, "  stops when <r, z> is at most rtol^2 %s\n", rrbcg->stop == KSP_RRBCG_STOP_PAPER ? "<r_0, z_0>" : "(<r_0, z_0> + 1)"));
   if (rrbcg->S) {
     PetscCall(MatGetSize(rrbcg->S, &n, NULL));
     PetscCall(PetscViewerASCIIPrintf(viewer, "  on the Schur complement of %" PetscInt_FMT " red nodes\n", n));
@@ -472,7 +476,8 @@ static PetscErrorCode KSPSetFromOptions_RRBCG(KSP ksp, PolderOptionItems PetscOp
   PetscOptionsHeadBegin(PetscOptionsObject, "CG on the first Schur complement options");
   PetscCall(PetscOptionsEnum("-ksp_rrbcg_stop", "When the iteration stops", "KSPRRBCGSetStop", KSPRRBCGStops, (PetscEnum)stop, (PetscEnum *)&stop, &set));
   if (set) PetscCall(KSPRRBCGSetStop(ksp, stop));
-  PetscCall(PolderOptionsInt(PetscOptionsObject, "-ksp_rrbcg_check", "With device vectors the host may be so many steps behind, 0: automatic", "KSPRRBCG", 0, POLDER_CG_CHECK_MAX, &check, &set));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-ksp_rrbcg_check", "With device vectors the host may be so many steps behind, 0: automatic", "KSPRRBCG", 0,
+                             POLDER_CG_CHECK_MAX, &check, &set));
   PolderCheckBounds(PetscObjectComm((PetscObject)ksp), "-ksp_rrbcg_check", check, 0, POLDER_CG_CHECK_MAX);
   if (set) rrbcg->cg.check = check;
   PetscOptionsHeadEnd();
@@ -494,12 +499,12 @@ static PetscErrorCode KSPSetFromOptions_RRBCG(KSP ksp, PolderOptionItems PetscOp
    of its own. In exact arithmetic it is `KSPCG` with `PCRRB` that begins with the black values that make the residual vanish there. The matrix must be one that
    `PCRRB` takes and have 5 points; for 9 points use `KSPCG` with `PCRRB`, which is the preconditioner unless another one is asked for (and that is an error).
 
-   Norms, convergence tests, monitors and history are those of the whole system: its residual vanishes on black nodes. The default test
-   compares with the norm of b. Before it returns, the residual is computed with the matrix itself, and the iteration goes on where rounding made it miss the tolerance,
-   as in `KSPDCG`.
+   Norms, convergence tests, monitors and history are those of the whole system: its residual vanishes on black nodes. The default test compares with the norm
+   of b. Before it returns, the residual is computed with the matrix itself, and the iteration goes on where rounding made it miss the tolerance, as in
+   `KSPDCG`.
 
-   On CUDA vectors, with a matrix of this library that has its values there, everything is on the device, where one kernel makes many iterations; the norms reach the
-   host meanwhile. With monitors or a convergence test of one's own it makes one.
+   On CUDA vectors, with a matrix of this library that has its values there, everything is on the device, where one kernel makes many iterations; the norms
+   reach the host meanwhile. With monitors or a convergence test of one's own it makes one.
 
    `KSPSetInitialGuessNonzero()` takes the red values of the guess. The kernel of a singular system is attached with `MatSetNullSpace()`.
 

@@ -33,7 +33,9 @@ static PetscErrorCode PCSetUp_RRB(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PolderMatIsAIJ(pc->pmat, &is));
-  PetscCheck(is, comm, PETSC_ERR_SUP, "PC of type rrb needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an AIJ matrix to KSPSetOperators() as the second one",
+  PetscCheck(is, comm, PETSC_ERR_SUP,
+             "PC of type rrb needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an "
+             "AIJ matrix to KSPSetOperators() as the second one",
              ((PetscObject)pc->pmat)->type_name);
   PetscCall(MatGetSize(pc->pmat, &M, &N));
   PetscCheck(M == N, comm, PETSC_ERR_ARG_SIZ, "PC of type rrb needs a square matrix, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
@@ -142,14 +144,24 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)pc)));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes, %s; %d-point stencil\n", rrb->nx, rrb->ny, origins[rrb->origin], rrb->matrix.nine ? 9 : 5));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " half levels eliminated%s, omega %g\n", rrb->levels, rrb->wanted < 0 ? " (chosen)" : rrb->wanted > rrb->levels ? " (the grid ends there)" : "", (double)rrb->omega));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes, %s; %d-point stencil\n", rrb->nx, rrb->ny,
+                                   origins[rrb->origin], rrb->matrix.nine ? 9 : 5));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %" PetscInt_FMT " half levels eliminated%s, omega %g\n", rrb->levels,
+                                   rrb->wanted < 0             ? " (chosen)"
+                                   : rrb->wanted > rrb->levels ? " (the grid ends there)"
+                                                               : "",
+                                   (double)rrb->omega));
   if (ranks->size)
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  grids in %" PetscInt_FMT " by %" PetscInt_FMT " boxes, one a process: %" PetscInt_FMT "; on every process: %" PetscInt_FMT "\n", ranks->np[0], ranks->np[1], ranks->ngrid, rrb->ngrid - ranks->ngrid));
+    PetscCall(PetscViewerASCIIPrintf(viewer,
+                                     "  grids in %" PetscInt_FMT " by %" PetscInt_FMT " boxes, one a process: %" PetscInt_FMT
+                                     "; on every process: %" PetscInt_FMT "\n",
+                                     ranks->np[0], ranks->np[1], ranks->ngrid, rrb->ngrid - ranks->ngrid));
   PetscCall((*steps->describerest)(rrb, sizeof(how), how));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  exact rest: %" PetscInt_FMT " unknowns of a grid of %" PetscInt_FMT " by %" PetscInt_FMT ", %s\n", rest->n, rest->nx, rest->ny, how));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  exact rest: %" PetscInt_FMT " unknowns of a grid of %" PetscInt_FMT " by %" PetscInt_FMT ", %s\n", rest->n,
+                                   rest->nx, rest->ny, how));
   if (rest->npin) PetscCall(PetscViewerASCIIPrintf(viewer, "  singular parts of the rest: %" PetscInt_FMT "\n", rest->npin));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  factor in %s precision, on the %s; %.1f bytes a row\n", rrb->single ? "single" : "double", steps->place->name, (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  factor in %s precision, on the %s; %.1f bytes a row\n", rrb->single ? "single" : "double", steps->place->name,
+                                   (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
   PetscCall((*steps->view)(rrb, viewer));
   PetscCall(PCRRBReducedView(rrb, viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -160,8 +172,10 @@ static PetscErrorCode PCRRBSetGrid_RRB(PC pc, PetscInt nx, PetscInt ny)
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(nx > 0 && ny > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "A grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes: both numbers must be positive", nx, ny);
-  PetscCheck(nx <= PETSC_MAX_INT / ny, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "A grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes has more of them than the integers of this PETSc count", nx, ny);
+  PetscCheck(nx > 0 && ny > 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "A grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes: both numbers must be positive", nx, ny);
+  PetscCheck(nx <= PETSC_MAX_INT / ny, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "A grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes has more of them than the integers of this PETSc count", nx, ny);
   if (nx == rrb->given[0] && ny == rrb->given[1]) PetscFunctionReturn(PETSC_SUCCESS);
   rrb->given[0]   = nx;
   rrb->given[1]   = ny;
@@ -246,7 +260,8 @@ static PetscErrorCode PCRRBSetOmega_RRB(PC pc, PetscReal omega)
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(omega >= 0 && omega <= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The share %g of dropped couplings that goes to the diagonal is not between 0 and 1: use -pc_rrb_omega 1 unless you know better", (double)omega);
+  PetscCheck(omega >= 0 && omega <= 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "The share %g of dropped couplings that goes to the diagonal is not between 0 and 1: use -pc_rrb_omega 1 unless you know better", (double)omega);
   if (omega == rrb->omega) PetscFunctionReturn(PETSC_SUCCESS);
   rrb->omega      = omega;
   pc->setupcalled = PETSC_FALSE;
@@ -326,7 +341,8 @@ static PetscErrorCode PCRRBSetLatency_RRB(PC pc, PetscReal nodes)
   PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  PetscCheck(nodes >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The latency of %g nodes is negative: use -pc_rrb_latency 0 or more", (double)nodes);
+  PetscCheck(nodes >= 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "The latency of %g nodes is negative: use -pc_rrb_latency 0 or more",
+             (double)nodes);
   if (nodes == rrb->latency) PetscFunctionReturn(PETSC_SUCCESS);
   rrb->latency    = nodes;
   rrb->mat        = 0; // the grids go to other processes
@@ -372,16 +388,19 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Repeated red-black factorisation options");
-  PetscCall(PetscOptionsIntArray("-pc_rrb_grid", "Nodes of the grid, nx,ny; not given: automatic, those of the DM or of the matrix", "PCRRBSetGrid", grid, &n, &set));
+  PetscCall(
+    PetscOptionsIntArray("-pc_rrb_grid", "Nodes of the grid, nx,ny; not given: automatic, those of the DM or of the matrix", "PCRRBSetGrid", grid, &n, &set));
   if (set) {
     PetscCheck(n == 2, PetscObjectComm((PetscObject)pc), PETSC_ERR_USER_INPUT, "-pc_rrb_grid takes two numbers, nx,ny");
     PetscCall(PCRRBSetGrid(pc, grid[0], grid[1]));
   }
-  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_rrb_levels", "Half levels before the exact rest", "PCRRBSetLevels", PETSC_DECIDE, PC_RRB_LEVELS_MAX, &levels, &set));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_rrb_levels", "Half levels before the exact rest", "PCRRBSetLevels", PETSC_DECIDE, PC_RRB_LEVELS_MAX,
+                             &levels, &set));
   if (set) PetscCall(PCRRBSetLevels(pc, levels));
   PetscCall(PetscOptionsReal("-pc_rrb_omega", "Share of the dropped couplings that goes to the diagonal, 0 to 1", "PCRRBSetOmega", omega, &omega, &set));
   if (set) PetscCall(PCRRBSetOmega(pc, omega));
-  PetscCall(PetscOptionsEList("-pc_rrb_precision", "In which the factor is kept", "PCRRBSetSinglePrecision", precisions, 2, precisions[precision], &precision, &set));
+  PetscCall(
+    PetscOptionsEList("-pc_rrb_precision", "In which the factor is kept", "PCRRBSetSinglePrecision", precisions, 2, precisions[precision], &precision, &set));
   if (set) PetscCall(PCRRBSetSinglePrecision(pc, (PetscBool)precision));
   PetscCall(PetscOptionsReal("-pc_rrb_latency", "Of the exchanges on a grid, in nodes swept meanwhile", "PCRRBSetLatency", latency, &latency, &set));
   if (set) PetscCall(PCRRBSetLatency(pc, latency));
@@ -407,23 +426,25 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
    none). What is left is solved exactly by band Cholesky. The condition number grows with 1.24 for each half level, whatever the size of the grid, and the
    work with the number of nodes, so that it is the more useful the larger the grid.
 
-   The matrix is symmetric and positive definite with one unknown a node, in natural order or that of a `DMDA`. With entries beside the diagonal that
-   are not positive and rows that do not add up to less than zero, all pivots are positive. Another matrix may work; with a pivot that is not positive the solve ends with
-   `KSP_DIVERGED_PC_FAILED` and a sentence that names its node. Rows that couple to no other one, such as those of known values or dry land, may lie anywhere.
+   The matrix is symmetric and positive definite with one unknown a node, in natural order or that of a `DMDA`. With entries beside the diagonal that are not
+   positive and rows that do not add up to less than zero, all pivots are positive. Another matrix may work; with a pivot that is not positive the solve ends
+   with `KSP_DIVERGED_PC_FAILED` and a sentence that names its node. Rows that couple to no other one, such as those of known values or dry land, may lie
+   anywhere.
 
-   When all row sums vanish the system is singular, and so is the rest, which is then solved by its pseudo-inverse: attach the kernel with `MatSetNullSpace()`, as
-   for any solver, or see to it that the right-hand side is consistent. Couplings that differ much by direction cost iterations.
+   When all row sums vanish the system is singular, and so is the rest, which is then solved by its pseudo-inverse: attach the kernel with `MatSetNullSpace()`,
+   as for any solver, or see to it that the right-hand side is consistent. Couplings that differ much by direction cost iterations.
 
    New values with the same pattern redo the numbers only.
 
-   With matrix and vectors on a GPU, and one process, the preconditioner is made and applied there. The rest is then multiplied by its dense inverse, and `PETSC_DECIDE`
-   leaves at most 1024 unknowns of it. Half levels beyond those are part of that matrix, which then is M^-1 on what they act on.
+   With matrix and vectors on a GPU, and one process, the preconditioner is made and applied there. The rest is then multiplied by its dense inverse, and
+   `PETSC_DECIDE` leaves at most 1024 unknowns of it. Half levels beyond those are part of that matrix, which then is M^-1 on what they act on.
 
    Reference:
    M. de Jong, A. van der Ploeg, A. Ditzel, C. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type
    processors, ETNA 46, 2017.
 
-.seealso: `PCRRBSetGrid()`, `PCRRBSetLevels()`, `PCRRBSetOmega()`, `PCRRBSetSinglePrecision()`, `PCRRBSetLatency()`, `PCRRBGetOrdering()`, `KSPRRBCG`, `PCTNS`, `PCICC`
+.seealso: `PCRRBSetGrid()`, `PCRRBSetLevels()`, `PCRRBSetOmega()`, `PCRRBSetSinglePrecision()`, `PCRRBSetLatency()`, `PCRRBGetOrdering()`, `KSPRRBCG`,
+`PCTNS`, `PCICC`
 M*/
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC pc)
 {

@@ -35,7 +35,8 @@ typedef struct {
   int         f, n, from;
 } RRBStrip;
 
-/* Which of them the formulas of rrbrow.h read and PolderRRBPutRow_Host() writes beyond the edge. None has a border both in the west and in the east, which are one place */
+/* Which of them the formulas of rrbrow.h read and PolderRRBPutRow_Host() writes beyond the edge. None has a border both in the west and in the east, which
+   are one place */
 static const RRBStrip strips[] = {
   {RRB_EXCHANGE_PUT,     PETSC_TRUE,  RRB_B2W,  1, WEST                    },
   {RRB_EXCHANGE_PUT,     PETSC_TRUE,  RRB_R1NW, 1, WEST                    },
@@ -66,8 +67,10 @@ static inline PetscInt PCRRBPlace_Private(const PolderRRBGrid *g, int f, PetscIn
 }
 
 /* The values of array f that one neighbour gives: place on this process, process and place there. NULL: only their number */
-static PetscInt PCRRBStrip_Private(const PolderRRBGrid *g, const PolderRRBGrid *neighbour, const RRBStrip *strip, int f, int dx, int dy, PetscMPIInt rank, PetscInt place[], PetscSFNode from[])
+static PetscInt PCRRBStrip_Private(const PolderRRBGrid *g, const PolderRRBGrid *neighbour, const RRBStrip *strip, int f, size_t direction, PetscMPIInt rank,
+                                   PetscInt place[], PetscSFNode from[])
 {
+  const int      dx = directions[direction].dx, dy = directions[direction].dy;
   const PetscInt skip = strip->put && (strip->from & SOUTHWEST); /* the first one comes from the corner */
   const PetscInt u0 = dx ? 0 : skip, u1 = dx ? 1 : g->hx, v0 = dy ? 0 : skip, v1 = dy ? 1 : g->hy;
   const PetscInt last[2] = {neighbour->hx - !strip->put, neighbour->hy - !strip->put};
@@ -103,7 +106,8 @@ static PetscInt PCRRBStrips_Private(const PC_RRB *rrb, PetscInt k, int exchange,
       if ((int)strips[s].exchange != exchange || !(strips[s].from & directions[d].bit) || i < 0 || i >= ranks->np[0] || j < 0 || j >= ranks->np[1]) continue;
       b         = PCRRBBoxAt(ranks, k, i, j);
       neighbour = PCRRBShape(b.x1 - b.x0, b.y1 - b.y0);
-      for (int f = strips[s].f; f < strips[s].f + strips[s].n; ++f) count += PCRRBStrip_Private(&g, &neighbour, &strips[s], f, directions[d].dx, directions[d].dy, PCRRBRankAt(rrb, i, j), place ? place + count : NULL, place ? from + count : NULL);
+      for (int f = strips[s].f; f < strips[s].f + strips[s].n; ++f)
+        count += PCRRBStrip_Private(&g, &neighbour, &strips[s], f, d, PCRRBRankAt(rrb, i, j), place ? place + count : NULL, place ? from + count : NULL);
     }
   }
   return count;
@@ -120,7 +124,9 @@ PetscErrorCode PCRRBExchangeCreate(PC pc)
 
   PetscFunctionBegin;
   PetscCallAllreduce(MPI_IN_PLACE, &fits, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
-  PetscCheck(fits || !ranks->ngrid, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC of type rrb would have more numbers on a process than the integers of this PETSc count: use more processes, or a PETSc with --with-64-bit-indices");
+  PetscCheck(fits || !ranks->ngrid, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PC of type rrb would have more numbers on a process than the integers of this PETSc count: use more processes, or a PETSc with "
+             "--with-64-bit-indices");
   PetscCall(PetscCalloc1(ranks->ngrid, &ranks->exchange));
   for (PetscInt k = 0; k < ranks->ngrid; ++k) {
     const RRBBox        box = PCRRBBox(rrb, k);

@@ -99,7 +99,8 @@ PetscErrorCode PCRRBLayout(PC pc)
     rrb->ngrid++;
     rrb->flops += (grid->half = (PetscBool)(levels == 2 * k + 1)) ? 8.5 * x * y : 12.75 * x * y;
   }
-  PetscCall(PCRRBRestLayout(pc, rrb->nx >> (levels / 2), rrb->ny >> (levels / 2), (PetscBool)(levels % 2), rrb->ngrid > rrb->ranks.ngrid ? &rrb->grid[rrb->ngrid - 1].g : NULL));
+  PetscCall(PCRRBRestLayout(pc, rrb->nx >> (levels / 2), rrb->ny >> (levels / 2), (PetscBool)(levels % 2),
+                            rrb->ngrid > rrb->ranks.ngrid ? &rrb->grid[rrb->ngrid - 1].g : NULL));
   rrb->flops += 4.0 * rest->n * (rest->band + 1.0);
   if (rrb->reduced.wanted) PetscCall(PCRRBReducedLayout(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -153,7 +154,11 @@ static PetscErrorCode PCRRBInvert_Private(PC pc, PetscInt k, int d, PetscInt nx,
   for (PetscInt v = 0; v < ny; ++v, pivot += grid->g.pitch) {
     for (PetscInt u = 0; u < nx; ++u) {
       if ((pivot[u] > 0 && !PetscIsInfReal(PetscRealPart(pivot[u]))) || rrb->bad.half != PETSC_MAX_INT) continue;
-      rrb->bad = (RRBPivot){.half = 3 * k + d / 5, .k = k, .x = box.x0 + 2 * u + (d == RRB_B1D), .y = box.y0 + 2 * v + (d == RRB_B2D), .value = 1 / PetscRealPart(pivot[u])};
+      rrb->bad = (RRBPivot){.half  = 3 * k + d / 5,
+                            .k     = k,
+                            .x     = box.x0 + 2 * u + (d == RRB_B1D),
+                            .y     = box.y0 + 2 * v + (d == RRB_B2D),
+                            .value = 1 / PetscRealPart(pivot[u])};
     }
   }
   if (k >= rrb->ranks.ngrid) PetscCall(PCRRBPivotRefuse(pc, &rrb->bad));
@@ -193,7 +198,8 @@ static void PCRRBSkewRow_Private(const RRBGrid *grid, PetscInt y, const PetscSca
 }
 
 /* Eliminates the nodes of grid k and hands the rows of what is left to next */
-static PetscErrorCode PCRRBEliminate_Private(PC pc, PetscInt k, PetscScalar *work, PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *), RRBTarget *next, PetscScalar *const row[])
+static PetscErrorCode PCRRBEliminate_Private(PC pc, PetscInt k, PetscScalar *work, PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *),
+                                             RRBTarget *next, PetscScalar *const row[])
 {
   PC_RRB              *rrb  = (PC_RRB *)pc->data;
   RRBGrid             *grid = &rrb->grid[k];
@@ -244,8 +250,11 @@ static PetscErrorCode PCRRBStore_Private(PC pc)
     good = good && PolderRRBRound_Host(&grid->g, grid->coef, grid->single);
   }
   PetscCallAllreduce(MPI_IN_PLACE, &good, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
-  if (!good) PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE, "The factor of PC of type rrb has values that single precision does not hold: scale the system, or use -pc_rrb_precision double");
-  for (PetscInt k = rrb->reduced.valid; k < rrb->ngrid && rrb->single; ++k) PetscCall(PetscFree(rrb->grid[k].coef)); // CG on S eliminates and computes black values with that of the first
+  if (!good)
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,
+                   "The factor of PC of type rrb has values that single precision does not hold: scale the system, or use -pc_rrb_precision double");
+  for (PetscInt k = rrb->reduced.valid; k < rrb->ngrid && rrb->single; ++k)
+    PetscCall(PetscFree(rrb->grid[k].coef)); // CG on S eliminates and computes black values with that of the first
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

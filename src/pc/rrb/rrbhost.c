@@ -84,7 +84,8 @@ static PetscLogDouble PCRRBBytesHost_Private(const PC_RRB *rrb)
 {
   PetscLogDouble bytes = (PetscLogDouble)rrb->rest.n * (rrb->rest.band + 1.0) * sizeof(PetscScalar);
 
-  for (PetscInt k = 0; k < rrb->ngrid; ++k) bytes += (PetscLogDouble)rrb->grid[k].g.size * (RRB_NVEC * sizeof(PetscScalar) + RRB_NCOEF * (rrb->single ? sizeof(float) : sizeof(PetscScalar)));
+  for (PetscInt k = 0; k < rrb->ngrid; ++k)
+    bytes += (PetscLogDouble)rrb->grid[k].g.size * (RRB_NVEC * sizeof(PetscScalar) + RRB_NCOEF * (rrb->single ? sizeof(float) : sizeof(PetscScalar)));
   return bytes;
 }
 

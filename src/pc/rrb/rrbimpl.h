@@ -79,7 +79,8 @@ typedef struct {
   PetscMPIInt rank;     /* this process */
 } RRBRows;
 
-/* The nodes a <= x < b of a line that this process has the rows of: rows row, row + 1, ... of this process, where lines have ld rows and this one begins with first */
+/* The nodes a <= x < b of a line that this process has the rows of: rows row, row + 1, ... of this process, where lines have ld rows and this one begins
+   with first */
 typedef struct {
   PetscInt a, b, row, first, ld;
 } RRBLine;
@@ -148,11 +149,11 @@ typedef struct {
   PetscBool      single;
   PetscInt       nfactor;      /* grids of the factor */
   PetscInt       ngrid, small; /* those that are swept over, and the first of those that one kernel does */
-  PetscInt       tail;         /* with the red nodes of this grid, when it is swept over and half, or all of it begins what is one matrix; nfactor: only the rest is */
-  PolderRRBStep *step;         /* [nfactor], on the host; r and x of the first are vectors */
-  PetscInt       n, ld;        /* of that matrix */
-  PetscScalar   *inverse;      /* [ld ld] M^-1 there */
-  PetscScalar   *b, *x;        /* [n] */
+  PetscInt       tail;  /* with the red nodes of this grid, when it is swept over and half, or all of it begins what is one matrix; nfactor: only the rest is */
+  PolderRRBStep *step;  /* [nfactor], on the host; r and x of the first are vectors */
+  PetscInt       n, ld; /* of that matrix */
+  PetscScalar   *inverse; /* [ld ld] M^-1 there */
+  PetscScalar   *b, *x;   /* [n] */
   PetscInt       nrest;
   PetscScalar   *rows;    /* [RRB_NROW nrest] rows of the rest, then bits of what was seen */
   PetscScalar   *reduced; /* for rrbcg [RRB_NREDUCED of the first grid]; NULL while nobody wants it */
@@ -211,12 +212,16 @@ PETSC_INTERN const RRBSteps RRBStepsOnHost, RRBStepsOnDevice;
 PETSC_INTERN PetscErrorCode PCRRBChoose(PC, Vec r, Vec z, const RRBSteps **);
 PETSC_INTERN PetscErrorCode PCRRBApplyAt(PC, const RRBSteps *, Vec r, Vec z, const PolderCGRho *rho);
 
-/* rrbdevice.c */
+/* rrbdevicesetup.c */
 PETSC_INTERN PetscErrorCode PCRRBFreeDevice(RRBDevice *);
-/* For solvers of the first Schur complement: z = M^-1 r for the red nodes, in device memory, in the order of PolderRRBUnknown(), skew. At least one half level, two
-   unless rho is NULL */
+PETSC_INTERN PetscErrorCode PCRRBSetUpDevice(PC, PetscBool *done);
+
+/* rrbdevice.c */
+/* For solvers of the first Schur complement: z = M^-1 r for the red nodes, in device memory, in the order of PolderRRBUnknown(), skew. At least one half
+   level, two unless rho is NULL */
 PETSC_INTERN PetscErrorCode PCRRBApplyReducedDevice(PC, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho);
-/* Steps of CG on r and the rest, see PolderRRBCG_CUDA(): v = x, r, z, p, w on the device. count = 0: *done says whether there is such a kernel for the factor */
+/* Steps of CG on r and the rest, see PolderRRBCG_CUDA(): v = x, r, z, p, w on the device. count = 0: *done says whether there is such a kernel for the
+   factor */
 PETSC_INTERN PetscErrorCode PCRRBReducedManySteps(PC, PetscBool prepare, PetscBool first, PetscInt count, Vec v[5], PolderCGState *state, PetscBool *done);
 /* z = M^-1 r with (r, z) on the way; not where the sums would take a pass of their own */
 PETSC_INTERN PetscErrorCode PCRRBGetFused(PC, const PolderPCFused **);
@@ -259,10 +264,11 @@ PETSC_INTERN PetscErrorCode PCRRBExchange(const PC_RRB *, PetscInt k, RRBExchang
 PETSC_INTERN PetscErrorCode PCRRBFindGrid(PC, const PolderCSR *);
 /* Flops of the factorisation of the grids for each of an apply: a node has 25, its inverse, four ratios and ten pairs of neighbours, and 17 */
 #define RRB_FACTOR (25.0 / 17.0)
-/* Row y of the box of this process goes to put(y, row, ctx), in ascending order; fills rrb->matrix, errors when the matrix is not a symmetric one on the grid. work: so many
-   zeros for a box nx wide */
+/* Row y of the box of this process goes to put(y, row, ctx), in ascending order; fills rrb->matrix, errors when the matrix is not a symmetric one on the
+   grid. work: so many zeros for a box nx wide */
 #define RRB_VISITWORK(nx) ((size_t)((nx) + 2) * (RRB_NROW + 6))
-PETSC_INTERN PetscErrorCode PCRRBVisitRows(PC, const PolderCSR *, PetscScalar work[], PetscErrorCode (*put)(PetscInt y, PetscScalar *const row[], void *ctx), void *ctx);
+PETSC_INTERN PetscErrorCode PCRRBVisitRows(PC, const PolderCSR *, PetscScalar work[], PetscErrorCode (*put)(PetscInt y, PetscScalar *const row[], void *ctx),
+                                           void *ctx);
 
 /* rrbhost.c: both sweeps from grid `from` on, and the rest; r and z in natural order of that grid, rows ld apart */
 PETSC_INTERN PetscErrorCode PCRRBSweeps(PC_RRB *, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
@@ -310,8 +316,8 @@ PETSC_INTERN PetscErrorCode PCRRBReduce(PC, Vec b, Vec r);
 PETSC_INTERN PetscErrorCode PCRRBExpand(PC, Vec b, Vec r, Vec x);
 /* r <- x on red nodes */
 PETSC_INTERN PetscErrorCode PCRRBPick(PC, Vec x, Vec r);
-/* y <- S x; dot != NULL: and, where the vectors are, the part of this process of (x, y). *done = PETSC_FALSE, only with dot: nothing is done, since the factor is not where the
-   vectors are */
+/* y <- S x; dot != NULL: and, where the vectors are, the part of this process of (x, y). *done = PETSC_FALSE, only with dot: nothing is done, since the
+   factor is not where the vectors are */
 PETSC_INTERN PetscErrorCode PCRRBReducedMult(PC, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
 /* z <- what M^-1 makes of r */
 PETSC_INTERN PetscErrorCode PCRRBReducedApply(PC, Vec r, Vec z);

@@ -92,7 +92,9 @@ static PetscErrorCode PCRRBGridFromMatrix_Private(PC pc, const PolderCSR *csr)
     PetscCall(PolderMatRestoreCSR(pc->pmat, &host));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCheck(rrb->nx > 0 && csr->M % rrb->nx == 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC of type rrb needs a 5- or 9-point stencil on a 2-D grid, and the diagonals of this matrix are not those of one in natural order: use -pc_rrb_grid nx,ny if it is one, else another preconditioner");
+  PetscCheck(rrb->nx > 0 && csr->M % rrb->nx == 0, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PC of type rrb needs a 5- or 9-point stencil on a 2-D grid, and the diagonals of this matrix are not those of one in natural order: use "
+             "-pc_rrb_grid nx,ny if it is one, else another preconditioner");
   rrb->ny = csr->M / rrb->nx;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -107,10 +109,16 @@ static PetscErrorCode PCRRBGridFromDM_Private(PC pc, DM dm, PetscInt rows)
   PetscFunctionBegin;
   PetscCall(DMDAGetInfo(dm, &dim, &n[0], &n[1], &n[2], NULL, NULL, NULL, &dof, NULL, &b[0], &b[1], &b[2], NULL));
   for (PetscInt d = dim; d < 3; ++d) n[d] = 1;
-  PetscCheck(n[2] == 1, comm, PETSC_ERR_SUP, "PC of type rrb works on 2-D grids, and the DMDA has %" PetscInt_FMT " by %" PetscInt_FMT " by %" PetscInt_FMT " nodes: use another preconditioner", n[0], n[1], n[2]);
-  PetscCheck(dof == 1, comm, PETSC_ERR_SUP, "PC of type rrb works with one unknown a node, and the DMDA has %" PetscInt_FMT ": use -pc_type fieldsplit with rrb for each field", dof);
-  PetscCheck(b[0] != DM_BOUNDARY_PERIODIC && (dim < 2 || b[1] != DM_BOUNDARY_PERIODIC), comm, PETSC_ERR_SUP, "PC of type rrb has no periodic grids, and the DMDA is one: use another preconditioner");
-  PetscCheck(n[0] * n[1] == rows, comm, PETSC_ERR_ARG_SIZ, "The DMDA has %" PetscInt_FMT " by %" PetscInt_FMT " nodes and the matrix %" PetscInt_FMT " rows: use -pc_rrb_grid nx,ny", n[0], n[1], rows);
+  PetscCheck(n[2] == 1, comm, PETSC_ERR_SUP,
+             "PC of type rrb works on 2-D grids, and the DMDA has %" PetscInt_FMT " by %" PetscInt_FMT " by %" PetscInt_FMT
+             " nodes: use another preconditioner",
+             n[0], n[1], n[2]);
+  PetscCheck(dof == 1, comm, PETSC_ERR_SUP,
+             "PC of type rrb works with one unknown a node, and the DMDA has %" PetscInt_FMT ": use -pc_type fieldsplit with rrb for each field", dof);
+  PetscCheck(b[0] != DM_BOUNDARY_PERIODIC && (dim < 2 || b[1] != DM_BOUNDARY_PERIODIC), comm, PETSC_ERR_SUP,
+             "PC of type rrb has no periodic grids, and the DMDA is one: use another preconditioner");
+  PetscCheck(n[0] * n[1] == rows, comm, PETSC_ERR_ARG_SIZ,
+             "The DMDA has %" PetscInt_FMT " by %" PetscInt_FMT " nodes and the matrix %" PetscInt_FMT " rows: use -pc_rrb_grid nx,ny", n[0], n[1], rows);
   rrb->nx = n[0];
   rrb->ny = n[1];
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -141,7 +149,8 @@ PetscErrorCode PCRRBFindGrid(PC pc, const PolderCSR *csr)
     if (dm) PetscCall(PetscObjectTypeCompare((PetscObject)dm, DMDA, &da));
   }
   if (rrb->given[0]) {
-    PetscCheck(rrb->given[0] <= csr->M && csr->M % rrb->given[0] == 0 && csr->M / rrb->given[0] == rrb->given[1], PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_SIZ, "The grid given to PC of type rrb has %" PetscInt_FMT " by %" PetscInt_FMT " nodes and the matrix %" PetscInt_FMT " rows",
+    PetscCheck(rrb->given[0] <= csr->M && csr->M % rrb->given[0] == 0 && csr->M / rrb->given[0] == rrb->given[1], PetscObjectComm((PetscObject)pc),
+               PETSC_ERR_ARG_SIZ, "The grid given to PC of type rrb has %" PetscInt_FMT " by %" PetscInt_FMT " nodes and the matrix %" PetscInt_FMT " rows",
                rrb->given[0], rrb->given[1], csr->M);
     rrb->nx     = rrb->given[0];
     rrb->ny     = rrb->given[1];
@@ -172,15 +181,23 @@ enum {
   NE
 };
 
-/* Adds the entries of node i, on the line of ld nodes that begins with first; node[j]: node of column j, NULL: j. Returns the first entry that joins no neighbours, end when there is none */
-static inline PetscInt PCRRBAddEntries_Private(PetscInt begin, PetscInt end, const PetscInt aj[], const PetscScalar aa[], const PetscInt node[], PetscInt i, PetscInt first, PetscInt ld, PetscScalar a[])
+/* Compressed columns of a block; node[j]: node of column j, NULL: j */
+typedef struct {
+  const PetscInt    *aj;
+  const PetscScalar *aa;
+  const PetscInt    *node;
+} RRBColumns;
+
+/* Adds the entries of node i, on the line of ld nodes that begins with first. Returns the first entry that joins no
+   neighbours, end when there is none */
+static inline PetscInt PCRRBAddEntries_Private(PetscInt begin, PetscInt end, RRBColumns block, PetscInt i, PetscInt first, PetscInt ld, PetscScalar a[])
 {
   for (PetscInt k = begin; k < end; ++k) {
-    const PetscInt j = node ? node[aj[k]] : aj[k], up = j >= first + ld, down = j < first, dx = j - i - (up ? ld : 0) + (down ? ld : 0);
+    const PetscInt j = block.node ? block.node[block.aj[k]] : block.aj[k], up = j >= first + ld, down = j < first, dx = j - i - (up ? ld : 0) + (down ? ld : 0);
 
-    if (aa[k] == 0) continue;
+    if (block.aa[k] == 0) continue;
     if (dx < -1 || dx > 1 || (up && j >= first + 2 * ld) || (down && j < first - ld)) return k;
-    a[(up - down + 1) * 3 + dx + 1] = aa[k];
+    a[(up - down + 1) * 3 + dx + 1] = block.aa[k];
   }
   return end;
 }
@@ -192,10 +209,10 @@ static inline PetscInt PCRRBEntries_Private(const PC_RRB *rrb, const PolderCSR *
   PetscInt       k;
 
   for (int d = 0; d < RRB_NENTRY; ++d) a[d] = 0;
-  k = PCRRBAddEntries_Private(csr->ai[i], csr->ai[i + 1], csr->aj, csr->aa, NULL, i, line->first, line->ld, a);
+  k = PCRRBAddEntries_Private(csr->ai[i], csr->ai[i + 1], (RRBColumns){csr->aj, csr->aa, NULL}, i, line->first, line->ld, a);
   if (k < csr->ai[i + 1]) return csr->rstart + csr->aj[k];
   if (!csr->bi) return -1;
-  k = PCRRBAddEntries_Private(csr->bi[i], csr->bi[i + 1], csr->bj, csr->ba, rrb->rows.ghost, y * rrb->nx + x, y * rrb->nx, rrb->nx, a);
+  k = PCRRBAddEntries_Private(csr->bi[i], csr->bi[i + 1], (RRBColumns){csr->bj, csr->ba, rrb->rows.ghost}, y * rrb->nx + x, y * rrb->nx, rrb->nx, a);
   return k < csr->bi[i + 1] ? csr->garray[csr->bj[k]] : -1;
 }
 
@@ -287,29 +304,51 @@ static PetscErrorCode PCRRBCheckMatrix_Private(PC pc, RRBFault *fault, PetscBool
   row = PCRRBRowOfNode(rrb, least[0]);
   switch (what[0]) {
   case NODE_STRAY:
-    SETERRQ(comm, PETSC_ERR_SUP, "PC of type rrb needs a 5- or 9-point stencil, and entry (%" PetscInt_FMT ", %" PetscInt_FMT ") joins no neighbours on the grid of %" PetscInt_FMT " by %" PetscInt_FMT " nodes: use -pc_rrb_grid nx,ny if the grid is another one, else another preconditioner", row, what[1],
-            rrb->nx, rrb->ny);
+    SETERRQ(comm, PETSC_ERR_SUP,
+            "PC of type rrb needs a 5- or 9-point stencil, and entry (%" PetscInt_FMT ", %" PetscInt_FMT ") joins no neighbours on the grid of %" PetscInt_FMT
+            " by %" PetscInt_FMT " nodes: use -pc_rrb_grid nx,ny if the grid is another one, else another preconditioner",
+            row, what[1], rrb->nx, rrb->ny);
   case NODE_NOTFINITE:
-    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, "PC of type rrb finds an entry in row %" PetscInt_FMT " that is not a finite number: check how the matrix was assembled", row);
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP,
+                   "PC of type rrb finds an entry in row %" PetscInt_FMT " that is not a finite number: check how the matrix was assembled", row);
     break;
   case NODE_ZERO:
-    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type rrb needs a positive diagonal and that of row %" PetscInt_FMT " is zero or missing: put a one on the diagonal of rows without unknown", row);
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
+                   "PC of type rrb needs a positive diagonal and that of row %" PetscInt_FMT
+                   " is zero or missing: put a one on the diagonal of rows without unknown",
+                   row);
     break;
   case NODE_NEGATIVE:
-    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type rrb needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", row);
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
+                   "PC of type rrb needs a positive diagonal and that of row %" PetscInt_FMT
+                   " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner",
+                   row);
     break;
   default:
-    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_WRONG, "PC of type rrb needs a symmetric matrix, and row %" PetscInt_FMT " differs from its column: use MatZeroRowsColumns() for known values, or another preconditioner", row);
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_WRONG,
+                   "PC of type rrb needs a symmetric matrix, and row %" PetscInt_FMT
+                   " differs from its column: use MatZeroRowsColumns() for known values, or another preconditioner",
+                   row);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A visit to the rows of the matrix, line by line: the line, its couplings to N, NE and NW, those of the line before, and what has been seen */
+typedef struct {
+  PetscScalar       *row[RRB_NROW], *above[3], *before[3];
+  const PetscScalar *fetched; /* the next row of another process */
+  RRBFault           fault;
+  PetscBool          coupled;
+} RRBVisit;
+
 /*
-  Line y of what this process reads: couplings to N, NE and NW go to above[], those of the line before are in before[], at node x - x0. Nodes outside of the box are there
-  to compare with
+  Line y of what this process reads: couplings to N, NE and NW go to above[], those of the line before are in before[], at node x - x0. Nodes outside of the box
+  are there to compare with
 */
-static PetscErrorCode PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, PetscInt y, const PetscScalar **fetched, PetscScalar *const row[], PetscScalar *const above[], PetscScalar *const before[], RRBFault *fault, PetscBool *coupled)
+static PetscErrorCode PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, PetscInt y, RRBVisit *visit)
 {
+  PetscScalar *const *const row = visit->row, *const *const above = visit->above, *const *const before = visit->before;
+
   const RRBBox  box = PCRRBBox(rrb, 0), reach = PCRRBReach(rrb);
   const RRBLine line   = PCRRBLine(rrb, y);
   RRBMatrix    *matrix = &rrb->matrix;
@@ -323,17 +362,19 @@ static PetscErrorCode PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, 
 
     if (x >= line.a && x < line.b) stray = PCRRBEntries_Private(rrb, csr, &line, x, y, own);
     else {
-      a = *fetched;
-      *fetched += RRB_NENTRY;
+      a = visit->fetched;
+      visit->fetched += RRB_NENTRY;
     }
     if (y >= box.y0 && x >= box.x0 && x < box.x1) {
-      const PetscBool unsymmetric = (PetscBool)(PCRRBDiffers_Private(a[W], row[RRB_E][u - 1], a[CENTRE]) || PCRRBDiffers_Private(a[S], before[0][u], a[CENTRE]) || PCRRBDiffers_Private(a[SW], before[1][u - 1], a[CENTRE]) || PCRRBDiffers_Private(a[SE], before[2][u + 1], a[CENTRE]));
-      RRBNodeKind     kind = stray < 0 ? PCRRBCheckNode_Private(matrix, node, a) : NODE_STRAY;
+      const PetscBool west = PCRRBDiffers_Private(a[W], row[RRB_E][u - 1], a[CENTRE]), south = PCRRBDiffers_Private(a[S], before[0][u], a[CENTRE]);
+      const PetscBool southwest = PCRRBDiffers_Private(a[SW], before[1][u - 1], a[CENTRE]);
+      const PetscBool southeast = PCRRBDiffers_Private(a[SE], before[2][u + 1], a[CENTRE]);
+      RRBNodeKind     kind      = stray < 0 ? PCRRBCheckNode_Private(matrix, node, a) : NODE_STRAY;
 
-      if (kind == NODE_GOOD && unsymmetric) kind = NODE_UNSYMMETRIC;
-      PCRRBAddFault_Private(fault, kind, node, stray);
-      matrix->nine = (PetscBool)(matrix->nine || a[SE] != 0 || a[NE] != 0);
-      *coupled     = (PetscBool)(*coupled || a[E] != 0 || a[N] != 0 || a[NE] != 0 || a[SE] != 0);
+      if (kind == NODE_GOOD && (west || south || southwest || southeast)) kind = NODE_UNSYMMETRIC;
+      PCRRBAddFault_Private(&visit->fault, kind, node, stray);
+      matrix->nine   = (PetscBool)(matrix->nine || a[SE] != 0 || a[NE] != 0);
+      visit->coupled = (PetscBool)(visit->coupled || a[E] != 0 || a[N] != 0 || a[NE] != 0 || a[SE] != 0);
     }
     row[RRB_C][u]  = a[CENTRE];
     row[RRB_E][u]  = a[E];
@@ -347,32 +388,29 @@ static PetscErrorCode PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, 
 
 PetscErrorCode PCRRBVisitRows(PC pc, const PolderCSR *csr, PetscScalar work[], PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *), void *ctx)
 {
-  PC_RRB            *rrb = (PC_RRB *)pc->data;
-  const RRBBox       box = PCRRBBox(rrb, 0), reach = PCRRBReach(rrb);
-  const size_t       ld      = (size_t)(box.x1 - box.x0) + 2;
-  const PetscScalar *fetched = rrb->ranks.fetched;
-  PetscScalar       *row[RRB_NROW], *above[3], *before[3];
-  PetscBool          coupled = PETSC_FALSE;
-  RRBFault           fault   = {.node = PETSC_MAX_INT};
+  PC_RRB      *rrb = (PC_RRB *)pc->data;
+  const RRBBox box = PCRRBBox(rrb, 0), reach = PCRRBReach(rrb);
+  const size_t ld    = (size_t)(box.x1 - box.x0) + 2;
+  RRBVisit     visit = {.fetched = rrb->ranks.fetched, .fault = {.node = PETSC_MAX_INT}};
 
   PetscFunctionBegin;
-  for (int f = 0; f < RRB_NROW; ++f) row[f] = work + ld * f + 1;
+  for (int f = 0; f < RRB_NROW; ++f) visit.row[f] = work + ld * f + 1;
   for (int f = 0; f < 3; ++f) {
-    above[f]  = work + ld * (RRB_NROW + f) + 1;
-    before[f] = work + ld * (RRB_NROW + 3 + f) + 1;
+    visit.above[f]  = work + ld * (RRB_NROW + f) + 1;
+    visit.before[f] = work + ld * (RRB_NROW + 3 + f) + 1;
   }
   rrb->matrix = (RRBMatrix){.nine = PETSC_FALSE, .singular = PETSC_TRUE, .positive = PETSC_MAX_INT, .deficit = PETSC_MAX_INT};
-  if (rrb->ranks.size) PetscCall(PCRRBFetchRows_Private(rrb, csr, &fault));
-  for (PetscInt y = reach.y0; y < reach.y1 && y <= fault.node / rrb->nx; ++y) {
-    PetscCall(PCRRBVisitLine_Private(rrb, csr, y, &fetched, row, above, before, &fault, &coupled));
-    if (y >= box.y0) PetscCall(put(y - box.y0, row, ctx));
+  if (rrb->ranks.size) PetscCall(PCRRBFetchRows_Private(rrb, csr, &visit.fault));
+  for (PetscInt y = reach.y0; y < reach.y1 && y <= visit.fault.node / rrb->nx; ++y) {
+    PetscCall(PCRRBVisitLine_Private(rrb, csr, y, &visit));
+    if (y >= box.y0) PetscCall(put(y - box.y0, visit.row, ctx));
     for (int f = 0; f < 3; ++f) {
-      PetscScalar *t = above[f];
+      PetscScalar *t = visit.above[f];
 
-      above[f]  = before[f];
-      before[f] = t;
+      visit.above[f]  = visit.before[f];
+      visit.before[f] = t;
     }
   }
-  PetscCall(PCRRBCheckMatrix_Private(pc, &fault, coupled));
+  PetscCall(PCRRBCheckMatrix_Private(pc, &visit.fault, visit.coupled));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

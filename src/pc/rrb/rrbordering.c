@@ -54,8 +54,8 @@ PetscErrorCode PCRRBGetOrdering_RRB(PC pc, IS *places)
 
    Level: advanced
 
-   Note:
-   With the rows in this order the matrix falls into diagonal blocks, the second of which is the first Schur complement's. `ISInvertPermutation()` gives what `MatPermute()` takes.
+   Note: With the rows in this order the matrix falls into diagonal blocks, the second of which is the first Schur complement's. `ISInvertPermutation()` gives
+   what `MatPermute()` takes.
 
 .seealso: `PCRRB`, `PCRRBSetLevels()`
 @*/

@@ -1,6 +1,6 @@
 /*
-  PC rrb on several processes. Each has a box of the grid that begins at multiples of 2^ngrid, near the rows that it has of the matrix; the first ngrid grids are
-  eliminated box by box with the kernels of one process, on arrays whose border holds values of neighbours; what comes after them is on every process.
+  PC rrb on several processes. Each has a box of the grid that begins at multiples of 2^ngrid, near the rows that it has of the matrix; the first ngrid grids
+  are eliminated box by box with the kernels of one process, on arrays whose border holds values of neighbours; what comes after them is on every process.
 */
 #include "rrbimpl.h"
 #include <petsc/private/pcimpl.h>
@@ -27,7 +27,8 @@ PetscErrorCode PCRRBRanksFree(RRBRanks *ranks)
 }
 
 /*
-  Boxes in direction d when the first g grids of so many half levels are in parts: those of the rows, to whole cells of grid g - 1; what would become empty is left out. Returns how many
+  Boxes in direction d when the first g grids of so many half levels are in parts: those of the rows, to whole cells of grid g - 1; what would become empty is
+  left out. Returns how many
 */
 static PetscInt PCRRBCut_Private(const PC_RRB *rrb, int d, PetscInt levels, PetscInt g, PetscInt cut[], PetscInt index[])
 {
@@ -71,7 +72,8 @@ static PetscInt PCRRBChooseGrids_Private(PC_RRB *rrb, PetscInt levels)
     PetscReal cost = rrb->latency * (PetscReal)g;
 
     for (int d = 0; d < 2; ++d) widest[d] = PCRRBWidest_Private(PCRRBCut_Private(rrb, d, levels, g, ranks->cut[d], ranks->index[d]), ranks->cut[d]);
-    for (PetscInt k = 0; k <= levels / 2; ++k) cost += k < g ? (PetscReal)((widest[0] >> k) + 1) * (PetscReal)((widest[1] >> k) + 1) : (PetscReal)(rrb->nx >> k) * (PetscReal)(rrb->ny >> k);
+    for (PetscInt k = 0; k <= levels / 2; ++k)
+      cost += k < g ? (PetscReal)((widest[0] >> k) + 1) * (PetscReal)((widest[1] >> k) + 1) : (PetscReal)(rrb->nx >> k) * (PetscReal)(rrb->ny >> k);
     if (cost < least) {
       least = cost;
       best  = g;
@@ -206,7 +208,8 @@ static PetscErrorCode PCRRBCreateGather_Private(PC_RRB *rrb)
   PetscInt       displ = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc5(ranks->size, &ranks->count, ranks->size, &ranks->displ, RRB_NROW * (size_t)((box.x1 - box.x0) * (box.y1 - box.y0)), &ranks->part, N, &ranks->parts, RRB_NROW * (size_t)N, &ranks->all));
+  PetscCall(PetscCalloc5(ranks->size, &ranks->count, ranks->size, &ranks->displ, RRB_NROW * (size_t)((box.x1 - box.x0) * (box.y1 - box.y0)), &ranks->part, N,
+                         &ranks->parts, RRB_NROW * (size_t)N, &ranks->all));
   for (PetscInt j = 0; j < ranks->np[1]; ++j) {
     for (PetscInt i = 0; i < ranks->np[0]; ++i) {
       const RRBBox      b    = PCRRBBoxAt(ranks, ranks->whole, i, j);
@@ -271,7 +274,8 @@ PetscErrorCode PCRRBGather(PC_RRB *rrb, MPI_Comm comm, int n)
       for (PetscInt i = 0; i < ranks->np[0]; ++i) {
         const RRBBox b = PCRRBBoxAt(ranks, ranks->whole, i, j);
 
-        PolderRRBCopy_Host(b.x1 - b.x0, b.y1 - b.y0, ranks->parts + ranks->displ[PCRRBRankAt(rrb, i, j)], b.x1 - b.x0, ranks->all + (size_t)(f * ny + b.y0) * (size_t)nx + (size_t)b.x0, nx);
+        PolderRRBCopy_Host(b.x1 - b.x0, b.y1 - b.y0, ranks->parts + ranks->displ[PCRRBRankAt(rrb, i, j)], b.x1 - b.x0,
+                           ranks->all + (size_t)(f * ny + b.y0) * (size_t)nx + (size_t)b.x0, nx);
       }
     }
   }
@@ -295,7 +299,8 @@ static void PCRRBCopyOwn_Private(const PC_RRB *rrb, const PetscScalar rows[], Pe
   }
 }
 
-/* The red nodes of a half grid in its box: from natural order of the box into out, or, with what there is of neighbours' nodes in the border, from that of the grid in in */
+/* The red nodes of a half grid in its box: from natural order of the box into out, or, with what there is of neighbours' nodes in the border, from that of
+   the grid in in */
 static void PCRRBCopyRed_Private(const PC_RRB *rrb, PetscScalar out[], const PetscScalar in[])
 {
   const RRBGrid *grid = &rrb->grid[rrb->ranks.whole];
@@ -378,8 +383,8 @@ static void PCRRBTakePart_Private(const PC_RRB *rrb, PetscScalar out[])
     const RRBGrid *grid = &rrb->grid[ranks->ngrid - 1];
     const PetscInt west = last.x0 > 0, south = last.y0 > 0;
 
-    PolderRRBCopy_Host(last.x1 - last.x0 + west, last.y1 - last.y0 + south, ranks->all + (size_t)(last.y0 - south) * (size_t)nx + (size_t)(last.x0 - west), nx, grid->z + RRB_R2 * grid->g.size + grid->g.origin - (size_t)(south * grid->g.pitch + west),
-                       grid->g.pitch);
+    PolderRRBCopy_Host(last.x1 - last.x0 + west, last.y1 - last.y0 + south, ranks->all + (size_t)(last.y0 - south) * (size_t)nx + (size_t)(last.x0 - west), nx,
+                       grid->z + RRB_R2 * grid->g.size + grid->g.origin - (size_t)(south * grid->g.pitch + west), grid->g.pitch);
   } else PolderRRBCopy_Host(last.x1 - last.x0, last.y1 - last.y0, ranks->all + (size_t)last.y0 * (size_t)nx + (size_t)last.x0, nx, out, last.x1 - last.x0);
 }
 

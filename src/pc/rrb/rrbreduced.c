@@ -24,10 +24,15 @@ PetscErrorCode PCRRBReducedBegin(PC pc, Vec like)
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(pc, &A, &P));
-  PetscCheck(A == P, comm, PETSC_ERR_SUP, "KSP of type rrbcg eliminates with the factor of the preconditioner, which is made from another matrix than the operator: hand one matrix to KSPSetOperators(), or use -ksp_type cg -pc_type rrb");
-  PetscCheck(!rrb->matrix.nine, comm, PETSC_ERR_SUP, "KSP of type rrbcg needs a 5-point stencil, since the black nodes of a 9-point one are coupled: use -ksp_type cg -pc_type rrb");
+  PetscCheck(A == P, comm, PETSC_ERR_SUP,
+             "KSP of type rrbcg eliminates with the factor of the preconditioner, which is made from another matrix than the operator: hand one matrix to "
+             "KSPSetOperators(), or use -ksp_type cg -pc_type rrb");
+  PetscCheck(!rrb->matrix.nine, comm, PETSC_ERR_SUP,
+             "KSP of type rrbcg needs a 5-point stencil, since the black nodes of a 9-point one are coupled: use -ksp_type cg -pc_type rrb");
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  PetscCheck(state == rrb->state, comm, PETSC_ERR_SUP, "KSP of type rrbcg eliminates with the factor of the preconditioner, which is that of older values: leave out KSPSetReusePreconditioner() (-ksp_reuse_preconditioner), or use -ksp_type cg -pc_type rrb");
+  PetscCheck(state == rrb->state, comm, PETSC_ERR_SUP,
+             "KSP of type rrbcg eliminates with the factor of the preconditioner, which is that of older values: leave out KSPSetReusePreconditioner() "
+             "(-ksp_reuse_preconditioner), or use -ksp_type cg -pc_type rrb");
   PetscCall(PCRRBChoose(pc, like, NULL, &steps));
   PetscCall((*steps->ready)(pc, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -220,9 +225,36 @@ enum {
 };
 
 static const RRBReducedSteps RRBReducedStepsAt[] = {
-  {&PolderOnHost,   RRBFirstOnHost,   PCRRBReduceOne_Private,   PCRRBExpandOne_Private,   PCRRBPickOne_Private,   PCRRBReducedMultOne_Private,   PCRRBReducedApplyOne_Private  },
-  {&PolderOnDevice, RRBFirstOnDevice, PCRRBReduceOne_Private,   PCRRBExpandOne_Private,   PCRRBPickOne_Private,   PCRRBReducedMultOne_Private,   PCRRBApplyReducedDevice       },
-  {&PolderOnHost,   RRBFirstOnHost,   PCRRBReduceBoxes_Private, PCRRBExpandBoxes_Private, PCRRBPickBoxes_Private, PCRRBReducedMultBoxes_Private, PCRRBReducedApplyBoxes_Private}
+  [REDUCED_HOST] =
+    {
+                    .place  = &PolderOnHost,
+                    .first  = RRBFirstOnHost,
+                    .reduce = PCRRBReduceOne_Private,
+                    .expand = PCRRBExpandOne_Private,
+                    .pick   = PCRRBPickOne_Private,
+                    .mult   = PCRRBReducedMultOne_Private,
+                    .apply  = PCRRBReducedApplyOne_Private,
+                    },
+  [REDUCED_DEVICE] =
+    {
+                    .place  = &PolderOnDevice,
+                    .first  = RRBFirstOnDevice,
+                    .reduce = PCRRBReduceOne_Private,
+                    .expand = PCRRBExpandOne_Private,
+                    .pick   = PCRRBPickOne_Private,
+                    .mult   = PCRRBReducedMultOne_Private,
+                    .apply  = PCRRBApplyReducedDevice,
+                    },
+  [REDUCED_BOXES] =
+    {
+                    .place  = &PolderOnHost,
+                    .first  = RRBFirstOnHost,
+                    .reduce = PCRRBReduceBoxes_Private,
+                    .expand = PCRRBExpandBoxes_Private,
+                    .pick   = PCRRBPickBoxes_Private,
+                    .mult   = PCRRBReducedMultBoxes_Private,
+                    .apply  = PCRRBReducedApplyBoxes_Private,
+                    },
 };
 
 /* Where vectors like v are, if the factor is there, too */
@@ -248,7 +280,8 @@ PetscErrorCode PCRRBReducedView(const PC_RRB *rrb, PetscViewer viewer)
   if (rrb->matrix.nine || !first.S) PetscFunctionReturn(PETSC_SUCCESS);
   bytes = (PetscLogDouble)(arrays * first.g->size * sizeof(PetscScalar));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &bytes, 1, MPI_DOUBLE, MPI_SUM, PetscObjectComm((PetscObject)viewer)));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  kept for rrbcg: Schur complement without the black nodes, 9-point stencil, symmetric half; %.1f bytes a row\n", (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  kept for rrbcg: Schur complement without the black nodes, 9-point stencil, symmetric half; %.1f bytes a row\n",
+                                   (double)bytes / ((double)rrb->nx * (double)rrb->ny)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -380,7 +413,8 @@ PetscErrorCode PCRRBReducedApplyRho(PC pc, Vec r, Vec z, const PolderCGRho *rho,
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
   PetscCall(PCRRBReducedChoose_Private(pc, r, &steps));
-  *done = (PetscBool)(steps == &RRBReducedStepsAt[REDUCED_DEVICE] && !((PC_RRB *)pc->data)->device.step[0].half); // of a half grid it is one product with the inverse
+  // of a half grid it is one product with the inverse
+  *done = (PetscBool)(steps == &RRBReducedStepsAt[REDUCED_DEVICE] && !((PC_RRB *)pc->data)->device.step[0].half);
   if (*done) PetscCall(PCRRBReducedApplyAt_Private(pc, steps, r, z, rho));
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -389,7 +423,15 @@ PetscErrorCode PCRRBReducedApplyRho(PC pc, Vec r, Vec z, const PolderCGRho *rho,
 PetscErrorCode PCRRBGetReduction(PC pc, const PolderPCReduction **reduction)
 {
   static const PolderPCReduction offer = {
-    .want = PCRRBReducedWant, .begin = PCRRBReducedBegin, .size = PCRRBReducedSize, .reduce = PCRRBReduce, .expand = PCRRBExpand, .pick = PCRRBPick, .mult = PCRRBReducedMult, .apply = PCRRBReducedApply, .fused = {.applyrho = PCRRBReducedApplyRho, .steps = PCRRBReducedManySteps}
+    .want   = PCRRBReducedWant,
+    .begin  = PCRRBReducedBegin,
+    .size   = PCRRBReducedSize,
+    .reduce = PCRRBReduce,
+    .expand = PCRRBExpand,
+    .pick   = PCRRBPick,
+    .mult   = PCRRBReducedMult,
+    .apply  = PCRRBReducedApply,
+    .fused  = {.applyrho = PCRRBReducedApplyRho, .steps = PCRRBReducedManySteps}
   };
 
   PetscFunctionBegin;

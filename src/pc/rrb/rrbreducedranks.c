@@ -39,7 +39,12 @@ static PetscInt PCRRBReducedStrips_Private(const PC_RRB *rrb, PetscInt place[], 
     height = r2 ? n.ny / 2 : n.hy;
     for (PetscInt v = 0; v < (dy ? 1 : height); ++v) {
       for (PetscInt u = 0; u < (dx ? 1 : width); ++u) {
-        const PetscInt there[2] = {dx < 0 ? width - 1 : u, dy < 0 ? height - 1 : v}, here[2] = {dx < 0 ? -1 : dx > 0 ? g->hx : u, dy < 0 ? -1 : dy > 0 ? g->hy : v};
+        const PetscInt there[2] = {dx < 0 ? width - 1 : u, dy < 0 ? height - 1 : v}, here[2] = {dx < 0   ? -1
+                                                                                                : dx > 0 ? g->hx
+                                                                                                         : u,
+                                                                                                dy < 0   ? -1
+                                                                                                : dy > 0 ? g->hy
+                                                                                                         : v};
 
         if (there[0] >= width || there[1] >= height) continue; /* it has no r2 */
         if (place) {

@@ -8,7 +8,8 @@
 #define LAPACKpbtrf_ PETSCBLAS(pbtrf, PBTRF)
 #define LAPACKpbtrs_ PETSCBLAS(pbtrs, PBTRS)
 PETSC_EXTERN void LAPACKpbtrf_(const char *, const PetscBLASInt *, const PetscBLASInt *, PetscScalar *, const PetscBLASInt *, PetscBLASInt *);
-PETSC_EXTERN void LAPACKpbtrs_(const char *, const PetscBLASInt *, const PetscBLASInt *, const PetscBLASInt *, const PetscScalar *, const PetscBLASInt *, PetscScalar *, const PetscBLASInt *, PetscBLASInt *);
+PETSC_EXTERN void LAPACKpbtrs_(const char *, const PetscBLASInt *, const PetscBLASInt *, const PetscBLASInt *, const PetscScalar *, const PetscBLASInt *,
+                               PetscScalar *, const PetscBLASInt *, PetscBLASInt *);
 
 PetscBool PCRRBRestSize(PetscInt nx, PetscInt ny, PetscInt levels, PetscReal *n, PetscReal *band)
 {
@@ -36,11 +37,18 @@ PetscErrorCode PCRRBPivotRefuse(PC pc, const RRBPivot *pivot)
 
   PetscFunctionBegin;
   if (rrb->matrix.deficit >= 0)
-    PetscCall(PetscSNPrintf(why, sizeof(why), "row %" PetscInt_FMT " is the first whose entries add up to less than zero, check the sign of the term on its diagonal, or use a smaller -pc_rrb_omega", PCRRBRowOfNode(rrb, rrb->matrix.deficit)));
+    PetscCall(PetscSNPrintf(why, sizeof(why),
+                            "row %" PetscInt_FMT
+                            " is the first whose entries add up to less than zero, check the sign of the term on its diagonal, or use a smaller -pc_rrb_omega",
+                            PCRRBRowOfNode(rrb, rrb->matrix.deficit)));
   else if (rrb->matrix.positive >= 0)
-    PetscCall(PetscSNPrintf(why, sizeof(why), "row %" PetscInt_FMT " is the first with a positive entry beside the diagonal, use a smaller -pc_rrb_omega or fewer -pc_rrb_levels", PCRRBRowOfNode(rrb, rrb->matrix.positive)));
+    PetscCall(PetscSNPrintf(why, sizeof(why),
+                            "row %" PetscInt_FMT " is the first with a positive entry beside the diagonal, use a smaller -pc_rrb_omega or fewer -pc_rrb_levels",
+                            PCRRBRowOfNode(rrb, rrb->matrix.positive)));
   else PetscCall(PetscStrncpy(why, "the matrix is not positive definite, or its values are of too different sizes", sizeof(why)));
-  PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "PC of type rrb finds the pivot %g at node (%" PetscInt_FMT ", %" PetscInt_FMT "), row %" PetscInt_FMT ", after %" PetscInt_FMT " half levels, and it must be positive: %s",
+  PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT,
+                 "PC of type rrb finds the pivot %g at node (%" PetscInt_FMT ", %" PetscInt_FMT "), row %" PetscInt_FMT ", after %" PetscInt_FMT
+                 " half levels, and it must be positive: %s",
                  (double)pivot->value, node % rrb->nx, node / rrb->nx, PCRRBRowOfNode(rrb, node), 2 * pivot->k, why);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -77,8 +85,10 @@ PetscErrorCode PCRRBRestLayout(PC pc, PetscInt nx, PetscInt ny, PetscBool skew, 
   const PetscInt N = nx * ny, across = nx <= ny ? nx : ny, along = nx <= ny ? ny : nx;
 
   PetscFunctionBegin;
-  PetscCheck((skew ? 0.5 : 1.0) * (PetscReal)N * (across + 2.0) < 1e9, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "PC of type rrb would have to factor a rest of %" PetscInt_FMT " by %" PetscInt_FMT " nodes exactly, which is too large: use more -pc_rrb_levels than %" PetscInt_FMT, nx, ny,
-             rrb->levels);
+  PetscCheck((skew ? 0.5 : 1.0) * (PetscReal)N * (across + 2.0) < 1e9, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE,
+             "PC of type rrb would have to factor a rest of %" PetscInt_FMT " by %" PetscInt_FMT
+             " nodes exactly, which is too large: use more -pc_rrb_levels than %" PetscInt_FMT,
+             nx, ny, rrb->levels);
   *rest = (RRBRest){.nx = nx, .ny = ny, .skew = skew};
   for (int f = 0; f < RRB_NROW; ++f) PetscCall(PetscCalloc1(N, &rest->row[f]));
   PetscCall(PetscMalloc1(N, &rest->number));
@@ -207,7 +217,8 @@ PetscErrorCode PCRRBRestFactor(PC pc)
       for (int f = RRB_E; f < RRB_NROW; ++f) {
         const PetscInt j = PCRRBRestNeighbour_Private(rest, f, x, y);
 
-        if (j >= 0 && !PCRRBRestIsPin_Private(rest, i) && !PCRRBRestIsPin_Private(rest, j)) rest->factor[(size_t)PetscMin(i, j) * ld + (size_t)PetscAbsInt(i - j)] = rest->row[f][k];
+        if (j >= 0 && !PCRRBRestIsPin_Private(rest, i) && !PCRRBRestIsPin_Private(rest, j))
+          rest->factor[(size_t)PetscMin(i, j) * ld + (size_t)PetscAbsInt(i - j)] = rest->row[f][k];
       }
     }
   }

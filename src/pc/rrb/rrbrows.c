@@ -24,7 +24,9 @@ static PetscErrorCode PCRRBRowsFromDM_Private(PC pc, DM dm, PetscMPIInt size)
   PetscFunctionBegin;
   PetscCall(DMDAGetInfo(dm, &dim, &n[0], &n[1], NULL, &rows->np[0], &rows->np[1], NULL, NULL, NULL, NULL, NULL, NULL, NULL));
   PetscCall(DMDAGetOwnershipRanges(dm, &l[0], &l[1], NULL));
-  PetscCheck(rows->np[0] * rows->np[1] == size, comm, PETSC_ERR_ARG_WRONG, "The DMDA is on %" PetscInt_FMT " by %" PetscInt_FMT " processes and the matrix on %d: use a DMDA of the same processes", rows->np[0], rows->np[1], size);
+  PetscCheck(rows->np[0] * rows->np[1] == size, comm, PETSC_ERR_ARG_WRONG,
+             "The DMDA is on %" PetscInt_FMT " by %" PetscInt_FMT " processes and the matrix on %d: use a DMDA of the same processes", rows->np[0], rows->np[1],
+             size);
   rows->natural = PETSC_FALSE;
   for (int d = 0; d < 2; ++d) {
     PetscCall(PetscMalloc1(rows->np[d] + 1, &rows->start[d]));
@@ -34,8 +36,10 @@ static PetscErrorCode PCRRBRowsFromDM_Private(PC pc, DM dm, PetscMPIInt size)
   for (PetscInt r = 0; r < size; ++r) {
     const PetscInt i = r % rows->np[0], j = r / rows->np[0], nodes = (rows->start[0][i + 1] - rows->start[0][i]) * (rows->start[1][j + 1] - rows->start[1][j]);
 
-    PetscCheck(rows->range[r + 1] - rows->range[r] == nodes, comm, PETSC_ERR_ARG_WRONG, "The DMDA has %" PetscInt_FMT " nodes on process %" PetscInt_FMT ", and the matrix has %" PetscInt_FMT " rows there: make the matrix with DMCreateMatrix(), or take the DMDA away from the solver if its rows are in natural order", nodes, r,
-               rows->range[r + 1] - rows->range[r]);
+    PetscCheck(rows->range[r + 1] - rows->range[r] == nodes, comm, PETSC_ERR_ARG_WRONG,
+               "The DMDA has %" PetscInt_FMT " nodes on process %" PetscInt_FMT ", and the matrix has %" PetscInt_FMT
+               " rows there: make the matrix with DMCreateMatrix(), or take the DMDA away from the solver if its rows are in natural order",
+               nodes, r, rows->range[r + 1] - rows->range[r]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -129,12 +129,15 @@ static PetscErrorCode PCSetUp_TNS(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PolderMatIsAIJ(pc->pmat, &is));
-  PetscCheck(is, comm, PETSC_ERR_SUP, "PC of type tns needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an AIJ matrix to KSPSetOperators() as the second one",
+  PetscCheck(is, comm, PETSC_ERR_SUP,
+             "PC of type tns needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an "
+             "AIJ matrix to KSPSetOperators() as the second one",
              ((PetscObject)pc->pmat)->type_name);
   PetscCall(MatGetSize(pc->pmat, &M, &N));
   PetscCall(MatGetLayouts(pc->pmat, &rows, &columns));
   PetscCall(PetscLayoutCompare(rows, columns, &same));
-  PetscCheck(same, comm, PETSC_ERR_ARG_SIZ, "PC of type tns needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
+  PetscCheck(same, comm, PETSC_ERR_ARG_SIZ,
+             "PC of type tns needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
   PetscCall(PolderPCForgive(pc));
   PetscCall(PCTNSSetUpFrom_Private(pc, &PolderOnDevice, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -172,7 +175,8 @@ static PetscErrorCode PCTNSCheckSymmetry_Private(PC pc)
   if (id != tns->tested || state != tns->testedstate) PetscCall(PolderMatProductsSymmetric(pc->pmat, &tns->symmetric));
   tns->tested      = id;
   tns->testedstate = state;
-  PetscCheck(tns->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP, "PC of type tns applies its transpose for symmetric matrices only, and this one is not symmetric");
+  PetscCheck(tns->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PC of type tns applies its transpose for symmetric matrices only, and this one is not symmetric");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -206,6 +210,8 @@ static PetscErrorCode PCDestroy_TNS(PC pc)
 
 static PetscErrorCode PCView_TNS(PC pc, PetscViewer viewer)
 {
+  static const char *const kept[]  = {"nothing of the matrix is copied; inverse diagonal and work:",
+                                      "triangles and inverse diagonal in single precision, with work:"};
   static const char *const forms[] = {"compressed rows", "diagonals", "diagonals, half of a symmetric matrix"};
   PC_TNS                  *tns     = (PC_TNS *)pc->data;
   const TNSMatrix         *A       = &tns->at[tns->steps->place->device];
@@ -216,7 +222,8 @@ static PetscErrorCode PCView_TNS(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  degree %" PetscInt_FMT ": %" PetscInt_FMT " products with a strict triangle an apply\n", tns->degree, 2 * tns->degree));
+  PetscCall(
+    PetscViewerASCIIPrintf(viewer, "  degree %" PetscInt_FMT ": %" PetscInt_FMT " products with a strict triangle an apply\n", tns->degree, 2 * tns->degree));
   PetscCall(PolderRefusalView((PetscObject)pc, viewer));
   if (!A->keys.blocks[0] || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   for (int f = 0; f < 3; ++f) count[f] = tns->m && (int)A->form == f;
@@ -224,7 +231,7 @@ static PetscErrorCode PCView_TNS(PC pc, PetscViewer viewer)
   count[4] = A->bytes;
   PetscCallAllreduce(count, total, 5, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
   PetscCall(MatGetSize(pc->pmat, &N, NULL));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s %.1f bytes a row\n", tns->precision == TNS_SINGLE ? "triangles and inverse diagonal in single precision, with work:" : "nothing of the matrix is copied; inverse diagonal and work:", N ? (double)total[4] / (double)N : 0.0));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s %.1f bytes a row\n", kept[tns->precision], N ? (double)total[4] / (double)N : 0.0));
   for (int f = 0; f < 3; ++f) {
     if (total[f]) PetscCall(PetscViewerASCIIPrintf(viewer, "  triangles read from: %s (processes: %" PetscInt64_FMT ")\n", forms[f], total[f]));
   }
@@ -285,9 +292,11 @@ static PetscErrorCode PCSetFromOptions_TNS(PC pc, PolderOptionItems PetscOptions
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Truncated Neumann series options");
-  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_tns_degree", "Terms of the series after the first", "PCTNSSetDegree", 0, PC_TNS_DEGREE_MAX, &degree, &set));
+  PetscCall(
+    PolderOptionsInt(PetscOptionsObject, "-pc_tns_degree", "Terms of the series after the first", "PCTNSSetDegree", 0, PC_TNS_DEGREE_MAX, &degree, &set));
   if (set) PetscCall(PCTNSSetDegree(pc, degree));
-  PetscCall(PetscOptionsEList("-pc_tns_precision", "In which the entries of the matrix are read", "PCTNS", precisions, 2, precisions[precision], &precision, &set));
+  PetscCall(
+    PetscOptionsEList("-pc_tns_precision", "In which the entries of the matrix are read", "PCTNS", precisions, 2, precisions[precision], &precision, &set));
   if (set && precision != (PetscInt)tns->precision) {
     tns->precision = (TNSPrecision)precision;
     PetscCall(PCTNSFree_Private(tns));

@@ -76,7 +76,8 @@ static PetscErrorCode PCTNSSetUpPatternDevice_Private(PC pc, const PolderCSR *cs
   for (PetscInt k = 0; k < vectors; ++k) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * m, &tns->devicework[k]));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)csr->nghost, &tns->deviceghost));
   A->flops = (PetscLogDouble)csr->m + (PetscLogDouble)tns->degree * (2.0 * csr->m + 2.0 * (PetscLogDouble)A->nz + 2.0 * (PetscLogDouble)ghosts);
-  A->bytes = (PetscInt64)(sizeof(PetscScalar) * (m * (size_t)vectors + (size_t)csr->nghost) + value * m + sizeof(float) * (size_t)stored + (dia ? 0 : sizeof(PetscInt) * m));
+  A->bytes = (PetscInt64)(sizeof(PetscScalar) * (m * (size_t)vectors + (size_t)csr->nghost) + value * m + sizeof(float) * (size_t)stored +
+                          (dia ? 0 : sizeof(PetscInt) * m));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -126,11 +127,23 @@ static PetscErrorCode PCTNSSetUpValuesDevice_Private(PC pc, const PolderCSR *csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A triangle of the matrix, and where it is swept over */
+typedef struct {
+  const PolderCSR *csr;
+  const PolderDia *dia;
+  PetscBool        upper;
+  PolderStream     stream;
+} TNSSweep;
+
 /* y = c - D^-1 T x; c = NULL and x = NULL stand for D^-1 r */
-static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r, const PetscScalar *c, const PetscScalar *x, PetscScalar *y, PolderStream stream)
+static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const TNSSweep *sweep, const PetscScalar *r, const PetscScalar *c, const PetscScalar *x,
+                                               PetscScalar *y)
 {
   const TNSMatrix *A      = &tns->at[TNS_DEVICE];
-  const PetscBool  single = (PetscBool)(tns->precision == TNS_SINGLE);
+  const PetscBool  single = (PetscBool)(tns->precision == TNS_SINGLE), upper = sweep->upper;
+  const PolderCSR *csr    = sweep->csr;
+  const PolderDia *dia    = sweep->dia;
+  PolderStream     stream = sweep->stream;
 
   PetscFunctionBegin;
   if (tns->halo) PetscCall(PolderHaloBeginDevice(tns->halo, MPIU_SCALAR, x, tns->deviceghost));
@@ -140,7 +153,8 @@ static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr
 
     PolderLaunch(PolderTriSweepDIA_CUDA(single, csr->m, nd, dia->off + first, TNSTriangleValues(tns, dia, first), A->dinv, r, c, x, y, stream));
   } else {
-    PolderLaunch(PolderTriSweepCSR_CUDA(single, upper, csr->m, A->nz, csr->ai, A->diag, csr->aj, single ? (const void *)A->values : (const void *)csr->aa, A->dinv, r, c, x, y, stream));
+    PolderLaunch(PolderTriSweepCSR_CUDA(single, upper, csr->m, A->nz, csr->ai, A->diag, csr->aj, single ? (const void *)A->values : (const void *)csr->aa,
+                                        A->dinv, r, c, x, y, stream));
   }
   if (tns->halo) {
     PetscCall(PolderHaloEndDevice(tns->halo, MPIU_SCALAR, x, tns->deviceghost));
@@ -150,11 +164,16 @@ static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const PolderCSR *csr
 }
 
 /*
-  y <- the last of degree sweeps y_{k+1} = y_0 - D^-1 T y_k, which take turns in y and other; y_0 = c or, when that is NULL, D^-1 r. rho != NULL, for the pair of
-  sweeps over the lower triangle only: (y, D y) is the (r, z) of a state
+  y <- the last of degree sweeps y_{k+1} = y_0 - D^-1 T y_k, which take turns in y and other; y_0 = c or, when that is NULL, D^-1 r. rho != NULL, for the pair
+  of sweeps over the lower triangle only: (y, D y) is the (r, z) of a state
 */
-static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r, const PetscScalar *c, PetscScalar *y, PetscScalar *other, const PolderCGRho *rho, PolderStream stream)
+static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const TNSSweep *sweep, const PetscScalar *r, const PetscScalar *c, PetscScalar *y,
+                                                PetscScalar *other, const PolderCGRho *rho)
 {
+  const PetscBool    upper  = sweep->upper;
+  const PolderCSR   *csr    = sweep->csr;
+  const PolderDia   *dia    = sweep->dia;
+  PolderStream       stream = sweep->stream;
   const PetscInt     q      = tns->degree;
   const PetscBool    single = (PetscBool)(tns->precision == TNS_SINGLE);
   const PetscScalar *x      = c;
@@ -168,7 +187,8 @@ static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *cs
     void          *work;
 
     PetscCall(PolderDeviceGetWork(&work));
-    PolderLaunch(PolderTriPair_CUDA(single, csr->m, nd, dia->off + first, TNSTriangleValues(tns, dia, first), tns->at[TNS_DEVICE].dinv, upper ? c : r, to, rho, work, stream));
+    PolderLaunch(PolderTriPair_CUDA(single, csr->m, nd, dia->off + first, TNSTriangleValues(tns, dia, first), tns->at[TNS_DEVICE].dinv, upper ? c : r, to, rho,
+                                    work, stream));
     x = to;
     k = 2;
   } else if (tns->halo && !c) { // what is exchanged must be there
@@ -180,7 +200,7 @@ static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const PolderCSR *cs
   for (; k < q; ++k) {
     PetscScalar *to = (q - 1 - k) % 2 ? other : y;
 
-    PetscCall(PCTNSSweepDevice_Private(tns, csr, dia, upper, r, c, x, to, stream));
+    PetscCall(PCTNSSweepDevice_Private(tns, sweep, r, c, x, to));
     x = to;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -195,13 +215,20 @@ static PetscErrorCode PCTNSApplyDevice_Private(PC pc, const PolderCSR *csr, cons
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (tns->degree) {
-    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_FALSE, r, NULL, tns->devicework[0], z, NULL, stream));
-    PetscCall(PCTNSSweepsDevice_Private(tns, csr, dia, PETSC_TRUE, NULL, tns->devicework[0], z, tns->devicework[1], NULL, stream));
+    const TNSSweep lower = {.csr = csr, .dia = dia, .stream = stream}, upper = {.csr = csr, .dia = dia, .upper = PETSC_TRUE, .stream = stream};
+
+    PetscCall(PCTNSSweepsDevice_Private(tns, &lower, r, NULL, tns->devicework[0], z, NULL));
+    PetscCall(PCTNSSweepsDevice_Private(tns, &upper, NULL, tns->devicework[0], z, tns->devicework[1], NULL));
   } else PolderLaunch(PolderTriScale_CUDA((PetscBool)(tns->precision == TNS_SINGLE), csr->m, tns->at[TNS_DEVICE].dinv, r, z, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const TNSSteps TNSStepsOnDevice = {.place = &PolderOnDevice, .getdia = PolderMatGetDeviceDia, .pattern = PCTNSSetUpPatternDevice_Private, .values = PCTNSSetUpValuesDevice_Private, .apply = PCTNSApplyDevice_Private, .free = PCTNSFreeDevice_Private};
+const TNSSteps TNSStepsOnDevice = {.place   = &PolderOnDevice,
+                                   .getdia  = PolderMatGetDeviceDia,
+                                   .pattern = PCTNSSetUpPatternDevice_Private,
+                                   .values  = PCTNSSetUpValuesDevice_Private,
+                                   .apply   = PCTNSApplyDevice_Private,
+                                   .free    = PCTNSFreeDevice_Private};
 
 /* ------------------------------------------------ in the steps of a solver ------------------------------------------------ */
 
@@ -226,6 +253,7 @@ static PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho,
   PolderCSR          csr;
   const PolderDia   *dia;
   const PetscScalar *rr;
+  TNSSweep           lower;
   PolderStream       stream;
 
   PetscFunctionBegin;
@@ -244,8 +272,9 @@ static PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho,
     PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
     PetscCall(PolderDeviceGetStream(&stream));
     PetscCall(PolderVecGetDeviceRead(r, &rr));
+    lower = (TNSSweep){.csr = &csr, .dia = dia, .stream = stream};
     PetscCall(PetscLogGpuTimeBegin());
-    PetscCall(PCTNSSweepsDevice_Private(tns, &csr, dia, PETSC_FALSE, rr, NULL, tns->devicework[0], tns->devicework[1], rho, stream));
+    PetscCall(PCTNSSweepsDevice_Private(tns, &lower, rr, NULL, tns->devicework[0], tns->devicework[1], rho));
     PetscCall(PetscLogGpuTimeEnd());
     PetscCall(PolderVecRestoreDeviceRead(r, &rr));
     PetscCall(PetscLogGpuFlops(0.5 * tns->at[TNS_DEVICE].flops + 2.0 * tns->m));
@@ -276,7 +305,8 @@ static PetscErrorCode PCTNSBackward_Private(PC pc, PetscBool first, Vec p, Vec x
   PetscCall(PolderVecGetDeviceArray(p, &pp));
   PetscCall(PolderVecGetDeviceArray(x, &xx));
   PetscCall(PetscLogGpuTimeBegin());
-  PolderLaunch(PolderTriPairDirection_CUDA(single, tns->m, nd, dia->off + at, TNSTriangleValues(tns, dia, at), tns->at[TNS_DEVICE].dinv, tns->devicework[0], first, pp, xx, state, work, stream));
+  PolderLaunch(PolderTriPairDirection_CUDA(single, tns->m, nd, dia->off + at, TNSTriangleValues(tns, dia, at), tns->at[TNS_DEVICE].dinv, tns->devicework[0],
+                                           first, pp, xx, state, work, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceArray(x, &xx));
   PetscCall(PolderVecRestoreDeviceArray(p, &pp));

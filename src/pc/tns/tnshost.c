@@ -30,21 +30,35 @@ static PetscErrorCode PCTNSCheckRow_Private(PC pc, PetscInt M, PetscInt row, TNS
   PetscCallAllreduce(MPI_IN_PLACE, &what, 1, MPIU_INT, MPI_MAX, comm);
   switch (what) {
   case TNS_ROW_UNSORTED:
-    SETERRQ(comm, PETSC_ERR_ARG_WRONG, "PC of type tns needs the columns of each row in ascending order and row %" PetscInt_FMT " is not: sort the arrays before you hand them to PETSc", first);
+    SETERRQ(comm, PETSC_ERR_ARG_WRONG,
+            "PC of type tns needs the columns of each row in ascending order and row %" PetscInt_FMT " is not: sort the arrays before you hand them to PETSc",
+            first);
   case TNS_ROW_NODIAGONAL:
-    PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
+    PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
+                   "PC of type tns needs a positive diagonal and row %" PetscInt_FMT " has no diagonal entry: insert it", first);
     break;
   case TNS_ROW_ZERO:
-    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is zero or too small to invert: remove the row, or put a one on its diagonal", first);
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
+                   "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT
+                   " is zero or too small to invert: remove the row, or put a one on its diagonal",
+                   first);
     break;
   case TNS_ROW_NEGATIVE:
-    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner", first);
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
+                   "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT
+                   " is negative: change the sign of the system if the matrix is negative definite, else use another preconditioner",
+                   first);
     break;
   case TNS_ROW_RANGE:
-    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE, "PC of type tns cannot store row %" PetscInt_FMT " in single precision, which has numbers of 1e-38 to 3e38: use -pc_tns_precision double, or scale the system", first);
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,
+                   "PC of type tns cannot store row %" PetscInt_FMT
+                   " in single precision, which has numbers of 1e-38 to 3e38: use -pc_tns_precision double, or scale the system",
+                   first);
     break;
   default:
-    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is not a finite number: check how the matrix was assembled", first);
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP,
+                   "PC of type tns needs a positive diagonal and that of row %" PetscInt_FMT " is not a finite number: check how the matrix was assembled",
+                   first);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -76,7 +90,8 @@ static void PCTNSGetDepth_Private(const PC_TNS *tns, const PolderCSR *csr, Petsc
     PetscBool      ghosts = PETSC_FALSE;
 
     depth[i] = 0;
-    if (csr->bi && csr->bi[i] < csr->bi[i + 1]) ghosts = upper ? (PetscBool)(csr->bj[csr->bi[i + 1] - 1] >= tns->nlow) : (PetscBool)(csr->bj[csr->bi[i]] < tns->nlow);
+    if (csr->bi && csr->bi[i] < csr->bi[i + 1])
+      ghosts = upper ? (PetscBool)(csr->bj[csr->bi[i + 1] - 1] >= tns->nlow) : (PetscBool)(csr->bj[csr->bi[i]] < tns->nlow);
     if (ghosts) depth[i] = 1;
     for (PetscInt k = upper ? tns->at[TNS_HOST].diag[i] + 1 : csr->ai[i]; k < last && depth[i] != 1; ++k) {
       const PetscInt next = depth[csr->aj[k]];
@@ -145,8 +160,10 @@ static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr, con
   PetscCall(PetscMalloc1(tns->degree + 1, &tns->y));
   PetscCall(PetscMalloc1(csr->nghost, &tns->ghost));
   A->nz    = csr->ai[csr->m];
-  A->flops = (PetscLogDouble)csr->m + (PetscLogDouble)tns->degree * (2.0 * csr->m + 2.0 * (PetscLogDouble)A->nz + (csr->bi ? 2.0 * (PetscLogDouble)csr->bi[csr->m] : 0.0));
-  A->bytes = (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)tns->degree * csr->m + csr->nghost) + (PetscInt64)sizeof(PetscInt) * ((PetscInt64)csr->m + tns->tri[0].nrow + tns->tri[1].nrow);
+  A->flops = (PetscLogDouble)csr->m +
+             (PetscLogDouble)tns->degree * (2.0 * csr->m + 2.0 * (PetscLogDouble)A->nz + (csr->bi ? 2.0 * (PetscLogDouble)csr->bi[csr->m] : 0.0));
+  A->bytes = (PetscInt64)sizeof(PetscScalar) * ((PetscInt64)tns->degree * csr->m + csr->nghost) +
+             (PetscInt64)sizeof(PetscInt) * ((PetscInt64)csr->m + tns->tri[0].nrow + tns->tri[1].nrow);
   if (tns->precision == TNS_SINGLE) A->bytes += (PetscInt64)sizeof(float) * (csr->m + (dia ? csr->m * TNSDiagonalsStored(dia) : A->nz));
   else A->bytes += (PetscInt64)sizeof(PetscScalar) * csr->m;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -240,7 +257,8 @@ static void PCTNSLocalSweeps_Private(const PC_TNS *tns, const PolderCSR *csr, co
 }
 
 /* y = c - dinv (T x) on the first n rows of the triangle's list, without their off-process entries */
-static void PCTNSRows_Private(const PC_TNS *tns, const PolderCSR *csr, PetscBool upper, PetscInt n, const PetscScalar c[], const PetscScalar x[], PetscScalar y[])
+static void PCTNSRows_Private(const PC_TNS *tns, const PolderCSR *csr, PetscBool upper, PetscInt n, const PetscScalar c[], const PetscScalar x[],
+                              PetscScalar y[])
 {
   const PetscInt *row = tns->tri[upper].row, *diag = tns->at[TNS_HOST].diag;
 
@@ -267,8 +285,12 @@ static PetscErrorCode PCTNSSweeps_Private(PC_TNS *tns, const PolderCSR *csr, con
     else if (!k) PCTNSLocalSweeps_Private(tns, csr, dia, upper, q, NULL);
     else PCTNSRows_Private(tns, csr, upper, tri->count[k + 1], y[0], y[k], y[k + 1]);
     PetscCall(PolderHaloEnd(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
-    if (tns->precision == TNS_SINGLE) PolderTriGhostRowsSingle_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, (const float *)tns->at[TNS_HOST].dinv, tns->ghost, y[k + 1]);
-    else PolderTriGhostRows_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, (const PetscScalar *)tns->at[TNS_HOST].dinv, tns->ghost, y[k + 1]);
+    if (tns->precision == TNS_SINGLE)
+      PolderTriGhostRowsSingle_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, (const float *)tns->at[TNS_HOST].dinv, tns->ghost,
+                                    y[k + 1]);
+    else
+      PolderTriGhostRows_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, (const PetscScalar *)tns->at[TNS_HOST].dinv, tns->ghost,
+                              y[k + 1]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -295,4 +317,9 @@ static PetscErrorCode PCTNSApplyHost_Private(PC pc, const PolderCSR *csr, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const TNSSteps TNSStepsOnHost = {.place = &PolderOnHost, .getdia = PolderMatGetDia, .pattern = PCTNSSetUpPattern_Private, .values = PCTNSSetUpValues_Private, .apply = PCTNSApplyHost_Private, .free = PCTNSFreeHost_Private};
+const TNSSteps TNSStepsOnHost = {.place   = &PolderOnHost,
+                                 .getdia  = PolderMatGetDia,
+                                 .pattern = PCTNSSetUpPattern_Private,
+                                 .values  = PCTNSSetUpValues_Private,
+                                 .apply   = PCTNSApplyHost_Private,
+                                 .free    = PCTNSFreeHost_Private};

@@ -93,7 +93,8 @@ PETSC_INTERN const TNSSteps TNSStepsOnHost, TNSStepsOnDevice;
 
 static inline PetscBool TNSSamePattern(const TNSMatrix *M, const TNSKeys *now, TNSForm form)
 {
-  return (PetscBool)(M->form == form && M->keys.blocks[0] == now->blocks[0] && M->keys.blocks[1] == now->blocks[1] && M->keys.nonzerostate == now->nonzerostate);
+  return (PetscBool)(M->form == form && M->keys.blocks[0] == now->blocks[0] && M->keys.blocks[1] == now->blocks[1] &&
+                     M->keys.nonzerostate == now->nonzerostate);
 }
 
 /* On all processes or on none, as PETSc counts the state of a matrix */

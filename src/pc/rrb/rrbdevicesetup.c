@@ -1,0 +1,440 @@
+/*
+  PC rrb on the device: the set-up. The sweeps over large grids take one kernel each; the grids below, and the rest, one for all. The rest, a few hundred
+  unknowns, is solved by its dense inverse; only its rows come to the host, where its singular parts are looked for. Half levels beyond those that leave so few
+  unknowns are not swept over: what they and their rest make of a vector is one dense matrix as well.
+*/
+#include "rrbimpl.h"
+#include "core/refusal.h"
+#include "core/device.h"
+#include "mat/dia.h"
+#include "kernels/coarse.h"
+#include <petsc/private/pcimpl.h>
+
+/* Unknowns of the rest: as many as are worth their inverse, and the most whose inverse is made */
+#define RRB_REST      POLDER_RRB_TAIL
+#define RRB_REST_MOST 4096
+
+static PetscErrorCode RRBDeviceFreeTemp(RRBDevice *d)
+{
+  PetscFunctionBegin;
+  for (int k = 0; k < RRB_NTEMP; ++k) PetscCall(PolderDeviceFree(&d->temp[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBFreeDevice(RRBDevice *d)
+{
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < d->nfactor; ++k) {
+    PetscCall(PolderDeviceFree(&d->step[k].c));
+    if (!k) continue;
+    PetscCall(PolderDeviceFree(&d->step[k].r));
+    PetscCall(PolderDeviceFree(&d->step[k].x));
+  }
+  PetscCall(PetscFree(d->step));
+  PetscCall(PolderDeviceFree(&d->inverse));
+  PetscCall(PolderDeviceFree(&d->b));
+  PetscCall(PolderDeviceFree(&d->x));
+  PetscCall(PolderDeviceFree(&d->rows));
+  PetscCall(PolderDeviceFree(&d->reduced));
+  PetscCall(PolderDeviceFree(&d->first));
+  PetscCall(RRBDeviceFreeTemp(d));
+  *d = (RRBDevice){.levels = PETSC_DECIDE};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RRBDeviceMallocZero(size_t bytes, void *ptr)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(bytes, ptr));
+  PetscCall(PolderDeviceZero(*(void **)ptr, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As on the host, but that lines begin at multiples of 128 bytes */
+static PolderRRBGrid RRBDeviceGrid(PetscInt nx, PetscInt ny)
+{
+  enum {
+    ALIGN = 16
+  };
+  PolderRRBGrid g = {.nx = nx, .ny = ny, .hx = (nx + 1) / 2, .hy = (ny + 1) / 2};
+
+  g.pitch  = g.hx / ALIGN * ALIGN + ALIGN;
+  g.origin = (size_t)g.pitch + ALIGN;
+  g.size   = (size_t)g.pitch * (size_t)(g.hy + 2) + 2 * ALIGN;
+  return g;
+}
+
+static PetscInt RRBDeviceLeading(PetscInt n)
+{
+  return (n + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
+}
+
+/* The fewest half levels whose rest has a small inverse */
+static PetscInt RRBDeviceChooseLevels(PetscInt nx, PetscInt ny)
+{
+  PetscInt  levels;
+  PetscReal n, band;
+
+  for (levels = 0; PCRRBRestSize(nx, ny, levels, &n, &band); ++levels) {
+    if (n <= RRB_REST) return levels;
+  }
+  return levels - 1;
+}
+
+/* Half levels that are swept over; rrbcg, whose kernel for many steps has a first grid that is not half, wants two */
+static PetscInt RRBDeviceSweptLevels(const PC_RRB *rrb, PetscInt levels)
+{
+  const PetscInt swept = PetscMin(levels, RRBDeviceChooseLevels(rrb->nx, rrb->ny));
+
+  return rrb->reduced.wanted ? PetscMax(swept, PetscMin(levels, 2)) : swept;
+}
+
+/* In the factor of grid k only the black nodes are eliminated */
+static PetscBool RRBDeviceIsHalf(const RRBDevice *d, PetscInt k)
+{
+  return (PetscBool)(d->levels == 2 * k + 1);
+}
+
+/* The grids, from x by y nodes on; those of them that are swept over have vectors. x, y become what is left */
+static PetscErrorCode PCRRBLayoutGridsDevice_Private(PC_RRB *rrb, PetscInt *x, PetscInt *y)
+{
+  RRBDevice     *d     = &rrb->device;
+  const size_t   value = rrb->single ? sizeof(float) : sizeof(PetscScalar);
+  const PetscInt swept = RRBDeviceSweptLevels(rrb, d->levels), nfactor = (d->levels + 1) / 2;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(nfactor, &d->step));
+  d->ngrid = (swept + 1) / 2;
+  d->tail  = swept < d->levels ? swept / 2 : nfactor;
+  for (PetscInt k = 0; k < nfactor; ++k) {
+    PolderRRBStep *step = &d->step[k];
+
+    d->nfactor++;
+    *step = (PolderRRBStep){.g = RRBDeviceGrid(*x, *y), .half = (PetscBool)(swept == 2 * k + 1 || RRBDeviceIsHalf(d, k)), .ld = k ? (*x + 1) / 2 * 2 : *x};
+    PetscCall(RRBDeviceMallocZero(RRB_NCOEF * step->g.size * value, &step->c));
+    d->bytes += RRB_NCOEF * step->g.size * value;
+    if (k && k < d->ngrid) {
+      const size_t bytes = sizeof(PetscScalar) * (size_t)step->ld * (size_t)*y;
+
+      PetscCall(PolderDeviceMalloc(bytes, &step[-1].rnext));
+      step->r = step[-1].rnext;
+      PetscCall(PolderDeviceMalloc(bytes, &step->x));
+      step[-1].xnext  = step->x;
+      step[-1].ldnext = step->ld;
+      d->bytes += 2 * bytes;
+    }
+    if (k < d->ngrid) rrb->flops += step->half ? 8.5 * *x * *y : 12.75 * *x * *y;
+    if (k == d->tail) d->n = step->half && k < d->ngrid ? (*x * *y + 1) / 2 : *x * *y;
+    if (RRBDeviceIsHalf(d, k)) break;
+    *x /= 2;
+    *y /= 2;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Grids and rest for the grid and the levels in force; keeps those that it finds. *done = PETSC_FALSE: the rest is too large for an inverse */
+static PetscErrorCode PCRRBLayoutDevice_Private(PC pc, PetscBool *done)
+{
+  PC_RRB        *rrb    = (PC_RRB *)pc->data;
+  RRBDevice     *d      = &rrb->device;
+  PetscInt       levels = rrb->wanted >= 0 ? rrb->wanted : RRBDeviceChooseLevels(rrb->nx, rrb->ny), x = rrb->nx, y = rrb->ny;
+  PetscReal      n, band;
+  const RRBRest *rest = &rrb->rest;
+
+  PetscFunctionBegin;
+  while (!PCRRBRestSize(x, y, levels, &n, &band)) --levels;
+  if (rrb->reduced.wanted) levels = PetscMax(levels, 1);
+  *done = (PetscBool)(n <= RRB_REST_MOST);
+  if (!*done)
+    PetscCall(PetscInfo(pc, "Not on the device: a rest of %g unknowns is too large for an inverse, use more -pc_rrb_levels than %" PetscInt_FMT "\n", (double)n,
+                        levels));
+  if (*done && d->n && rest->n == d->nrest && d->nx == x && d->ny == y && d->levels == levels && d->single == rrb->single &&
+      (d->reduced || !rrb->reduced.wanted))
+    PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCRRBFreeDevice(d));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCRRBFreeLayout(rrb));
+  rrb->levels = d->levels = levels;
+  d->nx                   = x;
+  d->ny                   = y;
+  d->single               = rrb->single;
+  rrb->flops              = 0;
+  PetscCall(PCRRBLayoutGridsDevice_Private(rrb, &x, &y));
+  if (rrb->reduced.wanted) {
+    const size_t size = d->step[0].g.size;
+
+    PetscCall(RRBDeviceMallocZero(sizeof(PetscScalar) * RRB_NREDUCED * size, &d->reduced));
+    if (d->single) PetscCall(RRBDeviceMallocZero(sizeof(PetscScalar) * RRB_NCOEF * size, &d->first));
+  }
+  for (d->small = 0; d->small < d->ngrid; ++d->small) {
+    const PolderRRBGrid *g = &d->step[d->small].g;
+
+    if ((PetscReal)g->nx * (PetscReal)g->ny <= POLDER_RRB_SMALL && d->ngrid - d->small <= POLDER_RRB_SMALL_GRIDS) break;
+  }
+  PetscCall(PCRRBRestLayout(pc, x, y, (PetscBool)(levels % 2), NULL));
+  d->nrest = rest->n;
+  if (d->tail == d->nfactor) d->n = rest->n;
+  d->ld = RRBDeviceLeading(d->n);
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)d->ld * (size_t)d->ld, &d->inverse));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (RRB_NROW * (size_t)d->nrest + 1), &d->rows));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)d->n, &d->b));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)d->n, &d->x));
+  if (d->ngrid) {
+    PolderRRBStep *last = &d->step[d->ngrid - 1];
+
+    last->rnext  = d->b;
+    last->xnext  = d->x;
+    last->ldnext = last->g.nx / 2;
+  }
+  d->bytes += sizeof(PetscScalar) * (size_t)d->ld * (size_t)d->ld;
+  rrb->flops += 2.0 * d->n * d->n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Values of the diagonal with this offset, NULL: zeros */
+static const PetscScalar *RRBDiagonal(const PolderDia *dia, PetscInt off)
+{
+  for (PetscInt k = 0; k < dia->nd; ++k) {
+    if (dia->off[k] == off) return dia->val[k];
+  }
+  return NULL;
+}
+
+static void RRBRowArrays(PetscScalar *a, size_t n, PetscScalar *row[])
+{
+  for (int f = 0; f < RRB_NROW; ++f) row[f] = a + (size_t)f * n;
+}
+
+/* The rows of the matrix looked at and, when they are not read where they lie, copied: to own[], NULL: to arrays made here */
+static PetscErrorCode PCRRBTakeRows_Private(PC pc, const PolderCSR *csr, const PolderDia *dia, PetscScalar *own, int *seen, PolderRRBEntries *rows,
+                                            PolderStream stream)
+{
+  PC_RRB      *rrb = (PC_RRB *)pc->data;
+  PetscScalar *row[RRB_NROW];
+
+  PetscFunctionBegin;
+  if (dia && dia->nd > POLDER_RRB_DIAGONALS) dia = NULL;
+  if (!own && !dia) {
+    PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * RRB_NROW * (size_t)csr->m, &rrb->device.temp[RRB_TEMP_ROWS]));
+    own = rrb->device.temp[RRB_TEMP_ROWS];
+  }
+  RRBRowArrays(own, (size_t)csr->m, row);
+  rows->ld = rrb->nx;
+  for (int f = 0; f < RRB_NROW && own; ++f) rows->a[f] = row[f];
+  if (!own) {
+    rows->a[RRB_C]  = RRBDiagonal(dia, 0);
+    rows->a[RRB_E]  = RRBDiagonal(dia, 1);
+    rows->a[RRB_N]  = RRBDiagonal(dia, rrb->nx);
+    rows->a[RRB_NE] = RRBDiagonal(dia, rrb->nx + 1);
+    rows->a[RRB_SE] = RRBDiagonal(dia, 1 - rrb->nx);
+  }
+  if (dia) PolderLaunch(PolderRRBRowsDia_CUDA(rrb->nx, rrb->ny, dia->nd, dia->off, dia->val, dia->half, own ? row : NULL, seen, stream));
+  else PolderLaunch(PolderRRBRowsCsr_CUDA(rrb->nx, rrb->ny, csr->ai, csr->aj, csr->aa, row, seen, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* All grids; the rows of the rest go to rest[] */
+static PetscErrorCode PCRRBFactorGrids_Private(PC pc, const PolderCSR *csr, const PolderDia *dia, PetscScalar *const rest[], int *seen, PolderStream stream)
+{
+  PC_RRB          *rrb  = (PC_RRB *)pc->data;
+  RRBDevice       *d    = &rrb->device;
+  const size_t     size = d->nfactor ? d->step[0].g.size : 0, next = d->nfactor > 1 ? (size_t)d->step[1].g.nx * (size_t)d->step[1].g.ny : 0;
+  PetscScalar     *x, *work, *row[RRB_NROW];
+  PolderRRBEntries rows;
+
+  PetscFunctionBegin;
+  PetscCall(RRBDeviceFreeTemp(d));
+  PetscCall(PCRRBTakeRows_Private(pc, csr, dia, d->nfactor ? NULL : rest[0], seen, &rows, stream));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * size, &d->temp[RRB_TEMP_R2D]));
+  if (d->single) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * RRB_NCOEF * size, &d->temp[RRB_TEMP_COEF]));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * RRB_NROW * (next + next / 4), &d->temp[RRB_TEMP_NEXT])); // each grid has at most a quarter of the nodes
+  x    = d->temp[RRB_TEMP_R2D];
+  work = d->temp[RRB_TEMP_COEF];
+  for (PetscInt k = 0; k < d->nfactor; ++k) {
+    const PolderRRBStep *step = &d->step[k];
+    const PetscBool      half = RRBDeviceIsHalf(d, k);
+    const PolderRRBGrid *g    = &step->g;
+    PetscScalar         *c    = !d->single ? (PetscScalar *)step->c : !k && d->first ? d->first : work;
+
+    if (k + 1 < d->nfactor) RRBRowArrays(d->temp[RRB_TEMP_NEXT] + (k % 2 ? RRB_NROW * next : 0), (size_t)(g->nx / 2) * (size_t)(g->ny / 2), row);
+    else
+      for (int f = 0; f < RRB_NROW; ++f) row[f] = rest[f];
+    if (c == work) PetscCall(PolderDeviceZero(c, sizeof(PetscScalar) * RRB_NCOEF * g->size));
+    PolderLaunch(PolderRRBBlack_CUDA(g, &rows, rrb->omega, c, x, seen, stream));
+    PolderLaunch(PolderRRBRed_CUDA(g, (PetscBool)(half || (!k && d->reduced)), rrb->omega, c, x, seen, stream));
+    if (!k && d->reduced) PolderLaunch(PolderRRBReducedFill_CUDA(g, half, rrb->omega, c, x, d->reduced, seen, stream));
+    PolderLaunch(PolderRRBNext_CUDA(g, half, c, x, row, g->nx / 2, stream));
+    PolderLaunch(PolderRRBScale_CUDA(g, c, d->single ? (float *)step->c : NULL, seen, stream));
+    rows.ld = g->nx / 2;
+    for (int f = 0; f < RRB_NROW; ++f) rows.a[f] = row[f];
+  }
+  PetscCall(RRBDeviceFreeTemp(d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Brings what was seen, and the rows of the rest, to the host */
+static PetscErrorCode PCRRBReadRest_Private(PC_RRB *rrb, int *seen)
+{
+  RRBDevice   *d    = &rrb->device;
+  RRBRest     *rest = &rrb->rest;
+  const size_t n    = (size_t)d->nrest;
+  PetscScalar *host, *row[RRB_NROW];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(RRB_NROW * n + 1, &host));
+  PetscCall(PolderDeviceToHost(host, d->rows, sizeof(PetscScalar) * (RRB_NROW * n + 1)));
+  *seen = *(int *)(host + RRB_NROW * n);
+  RRBRowArrays(host, n, row);
+  for (PetscInt k = 0; k < rest->nx * rest->ny; ++k) {
+    const PetscInt i = PolderRRBUnknown(rest->nx, rest->ny, rest->skew, k % rest->nx, k / rest->nx);
+
+    for (int f = 0; f < RRB_NROW && i >= 0; ++f) rest->row[f][k] = row[f][i];
+  }
+  PetscCall(PetscFree(host));
+  rrb->matrix = (RRBMatrix){.nine     = (PetscBool)((*seen & RRB_SEEN_NINE) != 0),
+                            .singular = (PetscBool)((*seen & (RRB_SEEN_COUPLED | RRB_SEEN_UNBALANCED)) == RRB_SEEN_COUPLED),
+                            .positive = -1,
+                            .deficit  = -1};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The singular parts, in the numbers of the device, and shift[]: with A + shift e e^T in place of a part A with A e = 0, the inverse is the pseudo-inverse and,
+  in the kernel, what the host does there
+*/
+static PetscErrorCode PCRRBPartsDevice_Private(PC pc, PetscInt **part, PetscScalar **shift)
+{
+  RRBRest     *rest = &((PC_RRB *)pc->data)->rest;
+  PetscInt    *number;
+  PetscScalar *value;
+
+  PetscFunctionBegin;
+  *part  = NULL;
+  *shift = NULL;
+  PetscCall(PCRRBRestParts(pc));
+  if (!rest->npin) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc2(rest->n, &number, rest->npin, &value));
+  for (PetscInt k = 0; k < rest->nx * rest->ny; ++k) {
+    if (rest->number[k] >= 0) number[PolderRRBUnknown(rest->nx, rest->ny, rest->skew, k % rest->nx, k / rest->nx)] = rest->part[rest->number[k]];
+  }
+  for (PetscInt p = 0; p < rest->npin; ++p) value[p] = 1 / (rest->gain[p] * rest->size[p]);
+  PetscCall(PolderDeviceUpload(sizeof(*number) * (size_t)rest->n, number, part));
+  PetscCall(PolderDeviceUpload(sizeof(*value) * (size_t)rest->npin, value, shift));
+  PetscCall(PetscFree2(number, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* inverse, with rows ld apart; *good: all pivots are positive */
+static PetscErrorCode PCRRBInvertRest_Private(PC pc, PetscScalar *const row[], PetscInt ld, PetscScalar inverse[], PetscBool *good, PolderStream stream)
+{
+  PC_RRB        *rrb = (PC_RRB *)pc->data;
+  const PetscInt n   = rrb->rest.n;
+  PetscInt      *part;
+  PetscScalar   *shift, *E, *scale, info[POLDER_COARSE_INFO];
+  void          *work;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBPartsDevice_Private(pc, &part, &shift));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ld * (size_t)ld, &E));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * ((size_t)ld + POLDER_COARSE_INFO), &scale));
+  PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(ld)), &work));
+  PolderLaunch(PolderRRBRest_CUDA(rrb->rest.nx, rrb->rest.ny, rrb->rest.skew, row, part, shift, ld, E, stream));
+  PolderLaunch(PolderCoarseScale_CUDA(n, ld, 0, PETSC_FALSE, E, scale, inverse, scale + ld, stream));
+  PolderLaunch(PolderCoarseInvert_CUDA(n, ld, 0, inverse, scale, scale + ld, work, stream));
+  PetscCall(PolderDeviceToHost(info, scale + ld, sizeof(info)));
+  PetscCall(PolderDeviceFree(&part));
+  PetscCall(PolderDeviceFree(&shift));
+  PetscCall(PolderDeviceFree(&E));
+  PetscCall(PolderDeviceFree(&scale));
+  PetscCall(PolderDeviceFree(&work));
+  *good = (PetscBool)(info[POLDER_COARSE_NZERO] + info[POLDER_COARSE_NDEP] + info[POLDER_COARSE_BAD] == 0);
+  PetscCall(PetscLogGpuFlops(1.0 * n * n * n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* M^-1 on what is not swept over */
+static PetscErrorCode PCRRBTailDevice_Private(PC pc, PetscScalar *const row[], PetscBool *good, PolderStream stream)
+{
+  RRBDevice     *d     = &((PC_RRB *)pc->data)->device;
+  const PetscInt ngrid = d->nfactor - d->tail, ld = RRBDeviceLeading(d->nrest);
+  PetscScalar   *inverse;
+  PolderRRBStep  step[POLDER_RRB_SMALL_GRIDS];
+  PetscReal      flops = 2.0 * d->nrest * d->nrest;
+
+  PetscFunctionBegin;
+  if (!ngrid) {
+    PetscCall(PCRRBInvertRest_Private(pc, row, d->ld, d->inverse, good, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ld * (size_t)ld, &inverse));
+  PetscCall(PCRRBInvertRest_Private(pc, row, ld, inverse, good, stream));
+  if (*good) {
+    for (PetscInt k = 0; k < PetscMin(ngrid, POLDER_RRB_SMALL_GRIDS); ++k) {
+      step[k]      = d->step[d->tail + k];
+      step[k].half = RRBDeviceIsHalf(d, d->tail + k);
+      flops += 12.75 * step[k].g.nx * step[k].g.ny;
+    }
+    PolderLaunch(PolderRRBTail_CUDA(d->single, (PetscBool)(d->tail < d->ngrid), ngrid, step, d->nrest, ld, inverse, d->n, d->ld, d->inverse, stream));
+    PetscCall(PetscLogGpuFlops(flops * d->n));
+  }
+  PetscCall(PolderDeviceFree(&inverse));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBFactorDevice_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
+{
+  PC_RRB      *rrb  = (PC_RRB *)pc->data;
+  RRBDevice   *d    = &rrb->device;
+  PetscBool    good = PETSC_FALSE;
+  PetscScalar *row[RRB_NROW];
+  int         *onboard, seen = 0;
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  RRBRowArrays(d->rows, (size_t)d->nrest, row);
+  onboard = (int *)(d->rows + RRB_NROW * (size_t)d->nrest);
+  PetscCall(PolderDeviceZero(onboard, sizeof(*onboard)));
+  PetscCall(PetscLogGpuTimeBegin());
+  PetscCall(PCRRBFactorGrids_Private(pc, csr, dia, row, onboard, stream));
+  PetscCall(PetscLogGpuTimeEnd());
+  PetscCall(PCRRBReadRest_Private(rrb, &seen));
+  if (!(seen & (RRB_SEEN_BAD | RRB_SEEN_PIVOT | RRB_SEEN_RANGE))) PetscCall(PCRRBTailDevice_Private(pc, row, &good, stream));
+  d->valid = good;
+  PetscCall(PetscLogGpuFlops(RRB_FACTOR * (rrb->flops - 2.0 * d->n * d->n)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBSetUpDevice(PC pc, PetscBool *done)
+{
+  PC_RRB          *rrb = (PC_RRB *)pc->data;
+  PolderCSR        csr;
+  const PolderDia *dia;
+  PetscMPIInt      size;
+
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  if (size == 1) PetscCall(PolderMatGetDeviceCSR(pc->pmat, &csr, done));
+  if (!*done) {
+    PetscCall(PCRRBFreeDevice(&rrb->device));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
+  rrb->device.valid = PETSC_FALSE;
+  PetscCall(PCRRBUpdateGrid(pc, &csr));
+  PetscCall(PCRRBLayoutDevice_Private(pc, done));
+  if (*done) {
+    PetscCall(PCRRBFactorDevice_Private(pc, &csr, dia));
+    if (!rrb->device.valid) {
+      PetscCall(PCRRBSetUpHost(pc)); // tells the row or the node
+      rrb->valid = PETSC_FALSE;
+      if (!pc->failedreason)
+        PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT,
+                       "PC of type rrb finds a pivot that is not positive on the device, but none on the host: the matrix is not positive definite to "
+                       "rounding, use a smaller -pc_rrb_omega or fewer -pc_rrb_levels");
+    }
+  }
+  PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
