@@ -1,4 +1,7 @@
-/* Times the device kernels of stencils and of the repeated red-black preconditioner: microseconds, bytes that must move, and what fraction of the copy bandwidth of the same run that is. */
+/*
+  Times the device kernels of stencils and of the repeated red-black preconditioner: microseconds, bytes that each kernel must move, and the resulting
+  fraction of the copy bandwidth measured in the same run.
+*/
 #include "kernels/cg.h"
 #include "kernels/coarse.h"
 #include "kernels/dia.h"
@@ -43,7 +46,7 @@ __global__ void Fill(size_t n, double *a, float *s, double shift, PetscInt zero,
   }
 }
 
-/* Median over a few rounds of the microseconds of one call, many calls back to back */
+/* The microseconds of one call: median over a few rounds of many consecutive calls */
 static double Time(size_t bytes, const std::function<int()> &call)
 {
   const int           calls = bytes > ((size_t)1 << 28) ? 10 : 100;
@@ -69,7 +72,7 @@ static double Time(size_t bytes, const std::function<int()> &call)
   return us[us.size() / 2];
 }
 
-/* bytes a microsecond */
+/* Copy bandwidth in bytes a microsecond */
 static double CopyBandwidth(void)
 {
   const size_t n    = (size_t)1 << 27;
@@ -163,7 +166,9 @@ static void Grid(const char *grid, PetscInt nx, PetscInt ny, PetscInt nz)
     CHECK(cudaFree(p));
 }
 
-/* The repeated red-black preconditioner on n by n nodes with so many grids: its sweeps grid by grid, the small grids with the rest, and all of an apply; then the set-up */
+/*
+  The repeated red-black preconditioner on n by n nodes with `ngrid` grids: each sweep, the small grids with the rest, a complete application, and the set-up
+*/
 struct RedBlack {
   int                        ngrid, small;
   PetscInt                   n, ld;
@@ -320,7 +325,7 @@ static void RedBlackGrid(const char *grid, PetscInt n, int ngrid)
   CHECK(cudaFree(state));
 }
 
-/* n by n nodes down to one, as one matrix; red: of its red nodes */
+/* The grids from n by n nodes down to one, combined in one matrix; red: the matrix acts on the red nodes */
 static void RedBlackTail(const char *grid, PetscInt n, PetscBool red)
 {
   const PetscInt m     = red ? (n * n + 1) / 2 : n * n;

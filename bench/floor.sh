@@ -1,11 +1,13 @@
 #!/bin/sh
-# bench/floor.sh [n ...]: what double precision allows. 2D, 16 heavy bubbles, Neumann, smooth right-hand side; n^2 cells (default 512 and 1024), into docs/results/precision.md
+# bench/floor.sh [n ...]: the residual that double precision allows. 2D, 16 heavy bubbles, Neumann, smooth right-hand side; n^2 cells (default 512 and 1024),
+# into docs/results/precision.md
 set -e
 . "$(dirname "$0")/common.sh"
 [ $# -gt 0 ] || set -- 512 1024
 out=$WORK/table
 {
-  echo "Command: \`bench/floor.sh $*\`. Machine: $(machine). 2D, 16 bubbles of radius 0.3/4, Neumann, smooth right-hand side, zero guess, the column rtol is the tolerance on |r|/|b|, one rank. The true residual is computed from x by the program."
+  echo "Command: \`bench/floor.sh $*\`. Machine: $(machine). 2D, 16 bubbles of radius 0.3/4, Neumann, smooth right-hand side, zero guess, the" \
+    "column rtol is the tolerance on |r|/|b|, one rank. The true residual is computed from x by the program."
   echo
   echo "| cells | contrast | rtol | solver | reason | iterations | true residual | asked for | set-up s | solve s |"
   echo "|---|---|---|---|---|---:|---:|---:|---:|---:|"

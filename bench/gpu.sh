@@ -31,7 +31,10 @@ pamgf="dcg + pamg in single precision | $ours -pc_type pamg -pc_pamg_precision s
 pamg3="dcg + pamg, 3 passes | $ours -pc_type pamg -pc_pamg_passes 3 -deflation_space none"
 pamgk="dcg flexible + pamg, K-cycle | $ours -ksp_dcg_flexible -pc_type pamg -pc_pamg_cycle k -deflation_space none"
 pamgl="dcg + pamg, levelset | $ours -pc_type pamg -deflation_space levelset"
-lssd() { echo "dcg + tns, LSSD 4^3${2:+, $2 iterations} | $ours -pc_type tns -deflation_space levelset_subdomain -deflation_boxes 4,4,4 -deflation_grid $1,$1,$1${2:+ -ksp_max_it $2}"; }
+lssd() {
+  echo "dcg + tns, LSSD 4^3${2:+, $2 iterations} | $ours -pc_type tns -deflation_space levelset_subdomain -deflation_boxes 4,4,4" \
+    "-deflation_grid $1,$1,$1${2:+ -ksp_max_it $2}"
+}
 
 problem() { # name, options of the problem; solvers on standard input
   name=$1
@@ -176,8 +179,10 @@ done
 
 out=$WORK/table
 {
-  echo "Command: \`make bench\` on a machine with a GPU, or \`bench/gpu.sh\`; \`bench/gpu.sh bubbles3d_128_1e3\` repeats a problem. Machine: $(machine). Copy bandwidth in the run $copy TB/s."
-  echo "Warm-up excluded; times are the best and, in brackets, the median of fresh solvers; smooth right-hand side, zero guess, 1e-6 on |r|/|b|. Bytes: what an iteration must move at least, a row. Rebuild: a set-up with new values, set on the device, and a changed level set."
+  echo "Command: \`make bench\` on a machine with a GPU, or \`bench/gpu.sh\`; \`bench/gpu.sh bubbles3d_128_1e3\` repeats a problem. Machine:" \
+    "$(machine). Copy bandwidth in the run $copy TB/s."
+  echo "Warm-up excluded; times are the best and, in brackets, the median of fresh solvers; smooth right-hand side, zero guess, 1e-6 on |r|/|b|." \
+    "Bytes: what an iteration must move at least, a row. Rebuild: a set-up with new values, set on the device, and a changed level set."
   echo
   echo "| problem | solver | iterations | true residual | set-up ms | solve ms | total ms | us an iteration | bytes a row | of copy | rebuild ms |"
   echo "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|"

@@ -8,7 +8,8 @@ out=$WORK/table
 [ -x "$BUILD/bench/product" ] || { echo "$BUILD/bench/product is missing: run make bench first" >&2; exit 1; }
 triad=$("$BUILD/bench/product" -dll_append "$LIB" -n 160 -repeats 3 | sed -n 's/^triad: \([0-9.]*\) GB.*/\1/p')
 {
-  echo "Command: \`bench/iteration.sh $n\`. Machine: $(machine), one rank, $n^3 cells, random right-hand side and guess with |r0|/|b| = 100, 1e-6 on |r|/|b|, \`-mat_type aijdia\` (half stored), triad in the same run $triad GB/s."
+  echo "Command: \`bench/iteration.sh $n\`. Machine: $(machine), one rank, $n^3 cells, random right-hand side and guess with |r0|/|b| = 100, 1e-6" \
+    "on |r|/|b|, \`-mat_type aijdia\` (half stored), triad in the same run $triad GB/s."
   echo
   echo "| space | part | ms an iteration | bytes a row at least | GB/s of these | of triad |"
   echo "|---|---|---:|---:|---:|---:|"
@@ -17,8 +18,8 @@ triad=$("$BUILD/bench/product" -dll_append "$LIB" -n 160 -repeats 3 | sed -n 's/
 part() { # space, name, bytes a row, events of -log_view whose times add up
   space=$1 name=$2 bytes=$3
   shift 3
-  for event in "$@"; do awk -v e="$event" '$1 == e {print $4}' "$WORK/log"; done | awk -v its="$its" -v rows="$((n * n * n))" -v bytes="$bytes" -v triad="$triad" \
-    -v space="$space" -v name="$name" '{t += $1} END {
+  for event in "$@"; do awk -v e="$event" '$1 == e {print $4}' "$WORK/log"; done | awk -v its="$its" -v rows="$((n * n * n))" -v bytes="$bytes" \
+    -v triad="$triad" -v space="$space" -v name="$name" '{t += $1} END {
       ms = 1e3 * t / its
       printf "| %s | %s | %.1f | %.0f | %.1f | %.2f |\n", space, name, ms, bytes, bytes * rows / (ms * 1e6), bytes * rows / (ms * 1e6) / triad
     }' | tee -a "$out" >&2
@@ -36,7 +37,8 @@ for space in "LSSD 4^3" auto; do
   part "$space" "x, r and the norm" 48 PolderCGUpdate
   awk -v e1=PolderLabels -v e2=PolderDeflSetUp '$1 == e1 || $1 == e2 {t += $4} $1 == "KSPSolve" {s = $4} END {print t, s}' "$WORK/log" | {
     read -r setup all
-    echo "$setup $all $its" | awk -v space="$space" '{printf "| %s | set-up of the deflation, in iterations | %.1f | | | |\n", space, $1 / ($2 / $3)}' | tee -a "$out" >&2
+    echo "$setup $all $its" | awk -v space="$space" '
+      {printf "| %s | set-up of the deflation, in iterations | %.1f | | | |\n", space, $1 / ($2 / $3)}' | tee -a "$out" >&2
   }
 done
 insert iteration "$out"

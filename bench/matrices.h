@@ -1,4 +1,4 @@
-/* Matrices of bench/product.c, in compressed rows with columns in rising order: stencils, and three kinds of irregular rows. */
+/* Matrices of bench/product.c, in compressed rows with ascending columns: stencils, and three kinds of irregular rows. */
 #pragma once
 
 #include <petscsys.h>
@@ -17,7 +17,7 @@ static PetscErrorCode RowsDestroy(Rows *A)
   PetscFunctionReturn(0);
 }
 
-/* Numbers that depend on nothing but where they start */
+/* Pseudorandom numbers in [0,1) that depend on the seed only */
 static inline double Draw(unsigned long long *state)
 {
   *state += 0x9e3779b97f4a7c15ull;
@@ -28,7 +28,7 @@ static inline double Draw(unsigned long long *state)
   return (double)((z ^ (z >> 31)) >> 11) * (1.0 / 9007199254740992.0);
 }
 
-/* Lengths in ai[1 ..] become offsets; columns and values are made room for; values are random, with dominant diagonals where there are any */
+/* Converts the lengths in ai[1 ..] to offsets, allocates columns and values, and sets random values, with dominant diagonal entries where there are any */
 static PetscErrorCode RowsAllocate(Rows *A)
 {
   PetscFunctionBeginUser;
@@ -82,7 +82,7 @@ static PetscErrorCode RowsStencil(PetscInt dim, PetscInt n, Rows *A)
   PetscFunctionReturn(0);
 }
 
-/* n points at random in the unit cube, numbered cell after cell; each is coupled to those nearer than the radius that gives `degree` of them on average */
+/* n random points in the unit cube, numbered cell by cell. Each is coupled to the points within a radius that gives `degree` of them on average */
 static PetscErrorCode RowsGeometric(PetscInt n, PetscReal degree, Rows *A)
 {
   const PetscReal    radius = PetscPowReal(3.0 * degree / (4.0 * PETSC_PI * n), 1.0 / 3.0);
@@ -152,10 +152,10 @@ static PetscErrorCode RowsTetrahedra(PetscInt n, Rows *A)
     {2, 1, 0}
   };
   const PetscInt N                   = 2 * n + 1;
-  char           couples[8][5][5][5] = {{{{0}}}}; /* of the nodes of each parity: those within two points of the lattice that share a tetrahedron */
+  char           couples[8][5][5][5] = {{{{0}}}}; /* for the nodes of each parity: the nodes within two lattice points that share a tetrahedron */
 
   PetscFunctionBeginUser;
-  for (int c = 0; c < 27; ++c) { /* the cubes around the one at the origin, whose nodes stand for all */
+  for (int c = 0; c < 27; ++c) { /* the cubes around the cube at the origin, whose nodes represent all nodes */
     const int corner[3] = {2 * (c % 3) - 2, 2 * (c / 3 % 3) - 2, 2 * (c / 9) - 2};
 
     for (int t = 0; t < 6; ++t) {
@@ -202,8 +202,10 @@ static PetscErrorCode RowsTetrahedra(PetscInt n, Rows *A)
   PetscFunctionReturn(0);
 }
 
-/* Row lengths with density length^-2.5: from 9 to 60 with columns near the diagonal, among 16 times as many; or hubs, from 9 on without a bound (26 on average,
-   the longest of a million about 10^5) with columns anywhere */
+/*
+  Row lengths with density length^-2.5. Either from 9 to 60, with columns near the diagonal, chosen from 16 times as many; or hubs: from 9 on without bound
+  (26 on average, the longest of a million about 10^5), with columns anywhere
+*/
 static PetscErrorCode RowsPowerLaw(PetscInt n, PetscBool hubs, Rows *A)
 {
   unsigned long long state = 3;

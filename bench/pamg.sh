@@ -5,7 +5,8 @@ set -e
 ranks=${1:-1}
 out=$WORK/table
 {
-  echo "Command: \`bench/pamg.sh $ranks\`. Machine: $(machine). $ranks rank(s), zero guess, the tolerance of the second column on |r|/|b|, each solver at its best matrix type. Right-hand side: random for Poisson (Dirichlet), smooth for the bubbles (Neumann)."
+  echo "Command: \`bench/pamg.sh $ranks\`. Machine: $(machine). $ranks rank(s), zero guess, the tolerance of the second column on |r|/|b|, each" \
+    "solver at its best matrix type. Right-hand side: random for Poisson (Dirichlet), smooth for the bubbles (Neumann)."
   echo
   echo "| problem | tolerance | solver | iterations | true residual | set-up s | solve s | total over cg + pamg |"
   echo "|---|---|---|---:|---:|---:|---:|---:|"

@@ -5,7 +5,8 @@ set -e
 ranks=${1:-1}
 out=$WORK/table
 {
-  echo "Command: \`bench/peers.sh $ranks\`. Machine: $(machine). $ranks rank(s), smooth right-hand side, zero guess, Neumann walls, 1e-6 on |r|/|b|, each solver at its best matrix type."
+  echo "Command: \`bench/peers.sh $ranks\`. Machine: $(machine). $ranks rank(s), smooth right-hand side, zero guess, Neumann walls, 1e-6 on" \
+    "|r|/|b|, each solver at its best matrix type."
   echo
   echo "| problem | solver | vectors | iterations | true residual | set-up s | solve s | total over dcg |"
   echo "|---|---|---:|---:|---:|---:|---:|---:|"

@@ -12,7 +12,7 @@ static char help[] = "Time of one product, our matrix types against PETSc's in t
 
 typedef struct {
   const char *label, *type, *options;
-  PetscBool   stencils; /* for these only */
+  PetscBool   stencils; /* only for stencils */
 } Format;
 
 typedef struct {
@@ -23,7 +23,7 @@ typedef struct {
 typedef struct {
   PetscBool gpu;
   PetscInt  repeats, inner;
-  PetscReal copy; /* bytes a second, read and written */
+  PetscReal copy; /* copy bandwidth in bytes a second, reads and writes counted */
   char      only[64];
 } Bench;
 
@@ -34,14 +34,14 @@ static int CompareReal(const void *a, const void *b)
   return (x > y) - (x < y);
 }
 
-/* Sorts */
+/* Median; sorts t[] */
 static PetscReal Median(PetscInt n, PetscReal t[])
 {
   qsort(t, n, sizeof(*t), CompareReal);
   return t[n / 2];
 }
 
-/* Waits for the device, if there is one */
+/* Synchronises with the device, if there is one */
 static PetscErrorCode Wait(const Bench *bench)
 {
   PetscFunctionBeginUser;
@@ -56,7 +56,7 @@ static PetscErrorCode Wait(const Bench *bench)
   PetscFunctionReturn(0);
 }
 
-/* Seconds of one product, one measurement */
+/* Seconds of one product, from one measurement */
 static PetscErrorCode Time(const Bench *bench, Mat A, Vec x, Vec y, PetscInt inner, PetscReal *t)
 {
   PetscLogDouble t0, t1;
@@ -71,7 +71,7 @@ static PetscErrorCode Time(const Bench *bench, Mat A, Vec x, Vec y, PetscInt inn
   PetscFunctionReturn(0);
 }
 
-/* Bytes a second of a copy on the GPU, of z = x + 3 y on the CPU: the best of several */
+/* Bandwidth in bytes a second, the best of several measurements: of a copy on the GPU, of z = x + 3 y on the CPU */
 static PetscErrorCode Bandwidth(Bench *bench)
 {
   const PetscInt     n = bench->gpu ? 1 << 27 : 1 << 24, inner = bench->gpu ? 10 : 1;
@@ -117,7 +117,7 @@ static PetscErrorCode Bandwidth(Bench *bench)
   PetscFunctionReturn(0);
 }
 
-/* Bytes that a matrix takes for each row, as its view says; 0 when it does not */
+/* Bytes of a matrix for each row, read from its view; 0 when the view does not print them */
 static PetscErrorCode BytesARow(Mat A, double *bytes)
 {
   FILE       *file = tmpfile();

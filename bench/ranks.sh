@@ -5,7 +5,8 @@ set -e
 n=${1:-64}
 out=$WORK/table
 {
-  echo "Command: \`bench/ranks.sh $n\`. Machine: $(machine). Nine bubbles, $n^3 cells, random right-hand side and guess with |r0|/|b| = 100, 1e-6 on |r|/|b|; iterations on 1, 2 and 4 ranks."
+  echo "Command: \`bench/ranks.sh $n\`. Machine: $(machine). Nine bubbles, $n^3 cells, random right-hand side and guess with |r0|/|b| = 100, 1e-6" \
+    "on |r|/|b|; iterations on 1, 2 and 4 ranks."
   echo
   echo "| solver | numbering | 1 | 2 | 4 | largest difference |"
   echo "|---|---|---:|---:|---:|---:|"

@@ -6,7 +6,8 @@ n=${1:-128}
 ranks=${2:-1}
 out=$WORK/table
 {
-  echo "Command: \`bench/reference.sh $n $ranks\`. Machine: $(machine). $n^3 cells, $ranks rank(s), natural numbering, random right-hand side and guess with |r0|/|b| = 100, 1e-6 on |r|/|b|."
+  echo "Command: \`bench/reference.sh $n $ranks\`. Machine: $(machine). $n^3 cells, $ranks rank(s), natural numbering, random right-hand side and" \
+    "guess with |r0|/|b| = 100, 1e-6 on |r|/|b|."
   echo
   [ "$n" = 128 ] && columns="| thesis | check |" rule="---:|---:|" || columns="|" rule=
   echo "| bubbles | preconditioner | space | vectors $columns iterations | true residual | set-up s | solve s | set-up in iterations |"
@@ -21,7 +22,8 @@ row() { # bubbles, preconditioner, space, thesis, check, options
   columns="|"
   [ "$n" = 128 ] && columns="| $4 | $5 |"
   echo "| $1 | $2 | $3 | $vectors $columns $its | $residual | $setup | $solve | $(awk "BEGIN {printf \"%.1f\", $setup * $its / $solve}") |" >>"$out"
-  echo "$1 bubbles, $2, $3: $its iterations$([ "$n" != 128 ] || echo " (check $5)"), true residual $residual, $vectors vectors, set-up $setup s, solve $solve s" >&2
+  echo "$1 bubbles, $2, $3: $its iterations$([ "$n" != 128 ] || echo " (check $5)"), true residual $residual," \
+    "$vectors vectors, set-up $setup s, solve $solve s" >&2
 }
 box="-deflation_space subdomain -deflation_boxes"
 piece="-deflation_space levelset_subdomain -deflation_boxes"

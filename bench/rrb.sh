@@ -1,6 +1,6 @@
 #!/bin/sh
-# bench/rrb.sh [n]: rrbcg beside PETSc's own solvers and hypre on Poisson's equation, n^2 nodes (default 1023), one process, and its iterations beside those of the
-# literature up to 2048^2; written into docs/results/rrbcg.md when n is 1023
+# bench/rrb.sh [n]: rrbcg compared with PETSc's own solvers and hypre on Poisson's equation, n^2 nodes (default 1023), one process, and its iterations compared
+# with those of the literature up to 2048^2; written into docs/results/rrbcg.md when n is 1023
 set -e
 . "$(dirname "$0")/common.sh"
 n=${1:-1023}
@@ -20,13 +20,15 @@ $hypre
 END
 "$BUILD/bench/solve" -dll_append "$LIB" -dim 2 -n "$n" -solvers "$WORK/solvers" | tee "$WORK/log" >&2
 {
-  echo "Command: \`bench/rrb.sh $n\`. Machine: $(machine). Poisson $n^2, one process, smooth right-hand side, zero guess, 1e-6 on |r|/|b|; best of three and, in brackets, the median."
+  echo "Command: \`bench/rrb.sh $n\`. Machine: $(machine). Poisson $n^2, one process, smooth right-hand side, zero guess, 1e-6 on |r|/|b|; best of" \
+    "three and, in brackets, the median."
   echo
   echo "| solver | iterations | true residual | set-up ms | solve ms | both ms | over rrbcg |"
   echo "|---|---:|---:|---:|---:|---:|---:|"
   awk -F ' *[|] *' '/^[|]/ {if (!best) best = $7; printf "| %s | %s | %s | %s | %s | %.0f | %.1f |\n", $2, $3, $4, $5, $6, $7, $7 / best}' "$WORK/log"
   echo
-  echo "Iterations (\`build/tests/types/rrbcg -iterations -most 2048\`) of the paper's problem with its rule, <r, z> <= 1e-12 <r0, z0> and 12 half levels, and of the thesis with its own,"
+  echo "Iterations (\`build/tests/types/rrbcg -iterations -most 2048\`) of the paper's problem with its rule, <r, z> <= 1e-12 <r0, z0> and 12 half" \
+    "levels, and of the thesis with its own,"
   echo "<r, z> <= 1e-10 (<r0, z0> + 1) down to one node; beside them what the paper, and an independent program, have."
   echo
   echo '```'

@@ -41,7 +41,7 @@ static PetscErrorCode GetProblem(Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* Positive in a bubble */
+/* Positive inside a bubble */
 static PetscReal LevelSet(const Problem *p, const PetscInt at[3])
 {
   PetscReal lattice = 0, middle = 0, radius;
@@ -65,7 +65,7 @@ static void Cell(const Problem *p, PetscInt row, PetscInt at[3])
   at[2] = row / p->n[0] / p->n[1];
 }
 
-/* One row: columns ascending, harmonic means of the coefficients. Returns the number of entries */
+/* One row with columns ascending; the entries are harmonic means of the coefficients. Returns the number of entries */
 static PetscInt Row(const Problem *p, const PetscScalar kappa[], PetscInt row, PetscInt col[7], PetscScalar val[7])
 {
   const PetscInt stride[3] = {1, p->n[0], p->n[0] * p->n[1]};
@@ -115,7 +115,7 @@ static PetscErrorCode CreateMatrix(const Problem *p, Mat *A)
   PetscCall(PetscFree(kappa));
   PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, p->N, p->N, ai, aj, aa, A));
   {
-    Mat copy; /* that owns its arrays */
+    Mat copy; /* owns its arrays */
 
     PetscCall(MatDuplicate(*A, MAT_COPY_VALUES, &copy));
     PetscCall(MatDestroy(A));
@@ -154,7 +154,7 @@ static PetscErrorCode CreateVectors(const Problem *p, Vec *b, Vec *levelset)
   PetscFunctionReturn(0);
 }
 
-/* The matrix in the type that the options name; with values (-coo) it takes them from there at each call of MatSetValuesCOO() */
+/* The matrix in the type that the options name; with -coo its values come from the vector `values` at each call of MatSetValuesCOO() */
 static PetscErrorCode CreateTyped(Mat A, const Problem *p, PetscBool coo, Vec like, Mat *B, Vec *values)
 {
   char               type[64] = MATAIJ;
@@ -195,7 +195,7 @@ static PetscErrorCode CreateTyped(Mat A, const Problem *p, PetscBool coo, Vec li
   PetscCall(VecGetArrayWrite(*values, &v));
   PetscCall(PetscArraycpy(v, aa, ai[m]));
   PetscCall(VecRestoreArrayWrite(*values, &v));
-  if (cuda) { /* to the device */
+  if (cuda) { /* copies to the device */
     PetscCall(VecScale(*values, 1.0));
     PetscCall(VecShift(*values, 0.0));
   }
@@ -216,7 +216,7 @@ static PetscErrorCode SetValues(Mat A, Vec values)
   PetscFunctionReturn(0);
 }
 
-/* Seconds, with the device idle when v lies there */
+/* Seconds; synchronises with the device first when v is there */
 static PetscErrorCode Now(Vec v, PetscLogDouble *t)
 {
   PetscDeviceContext context;
@@ -283,7 +283,7 @@ static PetscErrorCode Residual(Mat A, Vec b, Vec x, PetscReal *residual)
   PetscFunctionReturn(0);
 }
 
-/* Seconds of a set-up with new values and a level set that has changed: a step in time. The best of some */
+/* Seconds of a set-up with new values and a changed level set, as in a time step: the best of several */
 static PetscErrorCode Rebuild(KSP ksp, Mat B, Vec b, Vec values, Vec levelset, PetscReal *best)
 {
   PetscLogDouble t[2] = {0, 0};
@@ -377,7 +377,12 @@ static PetscErrorCode Solve(const Problem *p, Mat A, Vec b, Vec levelset, const 
   PetscFunctionReturn(0);
 }
 
-/* 'name | options' or 'name | bytes | options': the options hold for this solver only */
+/*
+  A line 'name
+  options' or 'name
+  bytes
+  options'; the options apply to this solver only
+*/
 static PetscErrorCode SolveLine(const Problem *p, Mat A, Vec b, Vec levelset, char line[], PetscReal bandwidth)
 {
   PetscOptions saved;

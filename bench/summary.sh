@@ -9,7 +9,8 @@ command -v gnuplot >/dev/null || { echo "gnuplot is missing: sh config/requireme
 
 # best <page> <marker> <where> <unit> <columns of problem, solver, iterations, set-up, solve> [only lines that match]: a line for each problem that both solve
 best() {
-  sed -n "/<!-- $2:begin -->/,/<!-- $2:end -->/p" "$RESULTS/$1.md" | grep -E "${6:-.}" | awk -F ' *[|] *' -v page="$1" -v where="$3" -v unit="$4" -v columns="$5" '
+  sed -n "/<!-- $2:begin -->/,/<!-- $2:end -->/p" "$RESULTS/$1.md" | grep -E "${6:-.}" |
+    awk -F ' *[|] *' -v page="$1" -v where="$3" -v unit="$4" -v columns="$5" '
     BEGIN {split(columns, c, ",")}
     function figure(x) {return sprintf(x < 1000 ? "%.3g" : "%.0f", x)}
     function plain(p,  part, bubbles) { # the names of bench/gpu.sh
@@ -31,7 +32,8 @@ best() {
         p = order[k]
         if (!(("ours", p) in best) || !(("theirs", p) in best)) continue
         ratio = best["theirs", p] / best["ours", p]
-        printf "| %s | %s | %s | %s %s | %s | %s %s | %s | [%s](%s.md) |\n", where, plain(p), name["ours", p], figure(best["ours", p]), unit, name["theirs", p], figure(best["theirs", p]), unit, sprintf(ratio < 20 ? "%.1f" : "%.0f", ratio), page, page
+        printf "| %s | %s | %s | %s %s | %s | %s %s | %s | [%s](%s.md) |\n", where, plain(p), name["ours", p], figure(best["ours", p]), unit,
+          name["theirs", p], figure(best["theirs", p]), unit, sprintf(ratio < 20 ? "%.1f" : "%.0f", ratio), page, page
       }
     }'
 }

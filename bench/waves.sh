@@ -17,7 +17,9 @@ waves() { # ranks, options
   $start "$BUILD/examples/waves" -dll_append "$LIB" -options_file "$ROOT/examples/options/waves.opts" $device -waves_bathymetry bay -waves_start waves "$@"
 }
 {
-  echo "Command: \`bench/waves.sh $*\`. Machine: $(machine). A bay with waves of 9 s and a ship, meshes of 5 m, parabolic model, \`examples/options/waves.opts\`${device:+ $device}: 1e-5 on |r|/|b|, the guess is extrapolated from the two frames before, the right-hand side is that of each frame."
+  echo "Command: \`bench/waves.sh $*\`. Machine: $(machine). A bay with waves of 9 s and a ship, meshes of 5 m, parabolic model," \
+    "\`examples/options/waves.opts\`${device:+ $device}: 1e-5 on |r|/|b|, the guess is extrapolated from the two frames before, the right-hand side" \
+    "is that of each frame."
   echo
   echo '```'
   for ranks in "$@"; do

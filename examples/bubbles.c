@@ -80,7 +80,7 @@ typedef struct {
   PetscInt   s[3], m[3], rstart, nl; /* box of this process, or its first row; number of rows */
   PetscReal  coefficient, contrast;
   PetscInt   nlayer;
-  PetscReal  layer[MAX_LAYERS], top[MAX_LAYERS]; /* coefficient and upper end, as a share of the last direction */
+  PetscReal  layer[MAX_LAYERS], top[MAX_LAYERS]; /* coefficient and upper end, as a fraction of the last direction */
   PetscInt   nb;
   PetscReal  centre[MAX_BUBBLES][3], radius[MAX_BUBBLES];
   RhsType    rhs;
@@ -90,11 +90,12 @@ typedef struct {
 } Problem;
 
 /*
-  Gupta (2015) does not print all settings: the radius and the right-hand side of P3 to P5 are those that reproduce its counts best. P1 and P6 are guesses that come
-  near. P1 with 2n stripes and TNS2: 65, 106, 141 iterations for n = 128, 256, 512, printed are 61, 92, 101. P6 with TNS2 at 128^3: 200, 178, 167, 124 in
-  2 x 2 x 2, 2 x 4 x 2, 4 x 4 x 2, 4 x 4 x 4 boxes, printed are 188, 166, 161, 126; its drops are heavier than what is around them (light bubbles take 1.6 times as many).
-  P7 has cubic elements. In the unit cube (-lengths 1,1,1) elements are 15 times wider than thick, and truncated series do not converge in thousands of iterations: with icc and
-  a vector a layer 37 (-size 16)
+  Gupta (2015) does not give all settings. The radius and the right-hand side of P3 to P5 are those that reproduce the published iteration counts best. P1 and
+  P6 are guesses that come near: P1 with 2n stripes and TNS2 takes 65, 106, 141 iterations for n = 128, 256, 512, published are 61, 92, 101. P6 with TNS2 at
+  128^3 takes 200, 178, 167, 124 with 2 x 2 x 2, 2 x 4 x 2, 4 x 4 x 2, 4 x 4 x 4 boxes, published are 188, 166, 161, 126; its drops are heavier than the
+  surrounding fluid (light bubbles take 1.6 times as many).
+  P7 has cubic elements. In the unit cube (-lengths 1,1,1) elements are 15 times wider than thick, and truncated series do not converge in thousands of
+  iterations; icc with a vector for each layer takes 37 (-size 16).
 */
 static const struct {
   const char *name, *options;
@@ -216,7 +217,7 @@ static PetscErrorCode GetLayers(Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* Distance of x from the centre of a bubble, through a periodic face where that is shorter */
+/* Squared distance of x from the centre of a bubble, through a periodic face where that is shorter */
 static inline PetscReal Distance2(const Problem *p, const PetscReal x[], const PetscReal c[])
 {
   PetscReal sum = 0.0;
@@ -230,7 +231,7 @@ static inline PetscReal Distance2(const Problem *p, const PetscReal x[], const P
   return sum;
 }
 
-/* Bubbles at random places that keep a tenth of their radii between each other and, unless periodic, off the walls */
+/* Random bubbles, with gaps of a tenth of their radii between each other and, unless periodic, to the walls */
 static PetscErrorCode PlaceRandom(Problem *p)
 {
   PetscInt64 k = 0;
@@ -253,7 +254,7 @@ static PetscErrorCode PlaceRandom(Problem *p)
   PetscFunctionReturn(0);
 }
 
-/* Centres and radii: k bubbles in each direction where nothing else is said */
+/* Centres and radii; default: k bubbles in each direction */
 static PetscErrorCode GetBubbles(Problem *p)
 {
   PetscInt  nb = 0, k = 1, nr = MAX_BUBBLES, nc = 3 * MAX_BUBBLES;
@@ -430,7 +431,7 @@ static void AddEntry(PetscInt *n, MatStencil col[], PetscScalar val[], const Pet
   *n += 1;
 }
 
-/* Finite volumes: harmonic means of the two coefficients of a face; a Dirichlet face lies half a cell away */
+/* Finite volumes: a face has the harmonic mean of the two coefficients; a Dirichlet face is half a cell away */
 static PetscInt RowFV(const Problem *p, const PetscInt c[], MatStencil col[], PetscScalar val[])
 {
   PetscReal x[3] = {0.0}, y[3] = {0.0}, diag = 0.0, kc;
@@ -694,7 +695,7 @@ static PetscErrorCode FillVectors(const Problem *p, Mat A, Vec x, Vec b)
   PetscFunctionReturn(0);
 }
 
-/* The level set goes with the operator, under the name "levelset", for solvers that look for it */
+/* Composes the level set on the operator under the name "levelset", where solvers look for it */
 static PetscErrorCode ComposeLevelSet(const Problem *p, Mat A, Vec *ls)
 {
   PetscScalar *a;
@@ -750,7 +751,7 @@ static PetscErrorCode WriteSystem(Mat A, Vec x, Vec b, Vec ls)
   PetscFunctionReturn(0);
 }
 
-/* One line for each solve; -check_iterations and -check_residual turn a bad figure into an error */
+/* Prints one line for each solve; -check_iterations and -check_residual turn a figure outside its bounds into an error */
 static PetscErrorCode Report(Mat A, Vec b, Vec x, KSP ksp, PetscInt step, PetscInt nsteps, const PetscLogDouble t[3])
 {
   Vec                r;
@@ -819,7 +820,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-steps", &nsteps, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-step_shift", &shift, NULL));
   for (PetscInt step = 1; step <= nsteps; ++step) {
-    if (step > 1) { /* the bubbles rise, and the last solution is the guess */
+    if (step > 1) { /* the bubbles rise, and the last solution is the initial guess */
       for (PetscInt i = 0; i < p->nb; ++i) p->centre[i][p->dim - 1] += shift * p->length[p->dim - 1];
       PetscCall(FillMatrix(p, A));
       PetscCall(ComposeLevelSet(p, A, &ls));

@@ -17,7 +17,8 @@ curve() { # name, options
   solve "$ranks" -problem P5 -size "$n" $2 -ksp_monitor "ascii:$WORK/monitor"
   printf '%8s %10s %9.2f %9.2f %9.2f %14s\n' "$vectors" "$its" "$setup" "$solve" "$(echo "$setup $solve" | awk '{print $1 + $2}')" "$residual"
   count=$((${count:-0} + 1))
-  awk -v b="$normb" -v setup="$setup" -v step="$(echo "$solve $its" | awk '{print $1 / ($2 ? $2 : 1)}')" '$2 == "KSP" {print setup + $1 * step, $5 / b}' "$WORK/monitor" >"$folder/curve$count.dat"
+  awk -v b="$normb" -v setup="$setup" -v step="$(echo "$solve $its" | awk '{print $1 / ($2 ? $2 : 1)}')" '
+    $2 == "KSP" {print setup + $1 * step, $5 / b}' "$WORK/monitor" >"$folder/curve$count.dat"
   echo "plot '$folder/curve$count.dat' using 1:2 with lines linewidth 2 $style title '$1'" >>"$folder/plot.gp"
 }
 boxes="-deflation_boxes 4,4,4"

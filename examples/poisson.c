@@ -12,7 +12,7 @@ static char help[] = "-laplace(u) = 1 on the unit square or cube with u = 0 on t
 #include <petscdmda.h>
 #include <petscksp.h>
 
-/* Cell-centred finite volumes: a boundary face lies half a cell away, so that it counts twice */
+/* Cell-centred finite volumes: a boundary face is half a cell away, so its coefficient is doubled */
 static PetscErrorCode SetRow(Mat A, PetscInt dim, const PetscInt n[], const PetscReal area[], MatStencil row)
 {
   const PetscInt at[3] = {row.i, row.j, row.k};

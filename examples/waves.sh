@@ -8,6 +8,7 @@ folder=$BUILD/waves
 mkdir -p "$folder"
 start=
 [ "$ranks" -eq 1 ] || start="$MPIEXEC -n $ranks"
-pictures "$folder/bay" "$((frames / 20 + 1))" $start "$BUILD/examples/waves" -dll_append "$LIB" -options_file "$ROOT/examples/options/waves.opts" -waves_bathymetry bay -waves_start waves \
+pictures "$folder/bay" "$((frames / 20 + 1))" $start "$BUILD/examples/waves" -dll_append "$LIB" \
+  -options_file "$ROOT/examples/options/waves.opts" -waves_bathymetry bay -waves_start waves \
   -waves_frames "$frames" -waves_picture 20 -waves_picture_name "$folder/bay" -waves_profile
 echo "Pictures: $folder/bay*.png"

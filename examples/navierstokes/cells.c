@@ -47,7 +47,7 @@ PetscErrorCode FlowExchange(DM dm, Vec x)
   PetscFunctionReturn(0);
 }
 
-/* What is at a cell before the fluid comes; cells outside too */
+/* The kind of a cell before the flooding; also for cells outside of the grid */
 static PetscReal Material(const Flow *f, const PetscInt c[3])
 {
   PetscReal x[3];
@@ -68,7 +68,10 @@ static PetscReal Material(const Flow *f, const PetscInt c[3])
   return UNMET;
 }
 
-/* From one cell at the inlet or under the lid from neighbour to neighbour: sweeps to and fro on each process until nothing changes on any */
+/*
+  Finds the cells that fluid reaches, from neighbour to neighbour, starting at a cell at the inlet or under the lid: sweeps in both directions on each process
+  until no process changes a cell
+*/
 static PetscErrorCode Flood(Flow *f)
 {
   PetscScalar *cell;

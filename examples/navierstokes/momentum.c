@@ -1,7 +1,7 @@
 /* The predictor of navierstokes.c: boundaries, coefficients, sweeps */
 #include "navierstokes.h"
 
-/* The velocity through the outlet is that before it, shifted so that what flows in flows out */
+/* The velocity through the outlet is that of the face before it, shifted so that inflow and outflow are equal */
 PetscErrorCode FlowSetOutlet(Flow *f)
 {
   const PetscScalar *cell;
@@ -21,7 +21,7 @@ PetscErrorCode FlowSetOutlet(Flow *f)
   PetscCall(MPIU_Allreduce(MPI_IN_PLACE, &out, 1, MPIU_REAL, MPIU_SUM, PETSC_COMM_WORLD));
   shift = (f->inflow - out) / f->outlet;
   for (int d = 0; d < 3; ++d) end[d] = PetscMin(f->n[d], f->lo[d] + f->m[d] + 1);
-  if (f->lo[0] + f->m[0] == f->n[0]) { /* also beside the box, where a neighbour's flux is needed */
+  if (f->lo[0] + f->m[0] == f->n[0]) { /* also for outlet cells outside the box of this process whose flux a neighbour needs */
     for (PetscInt k = PetscMax(0, f->gs[2]); k < end[2]; ++k) {
       for (PetscInt j = PetscMax(0, f->gs[1]); j < end[1]; ++j) {
         const PetscInt l = f->n[0] - 1 - f->gs[0] + (j - f->gs[1]) * f->s[1] + (k - f->gs[2]) * f->s[2];
@@ -35,7 +35,7 @@ PetscErrorCode FlowSetOutlet(Flow *f)
   PetscFunctionReturn(0);
 }
 
-/* At rest under the lid; in the channel the velocity of the inlet everywhere */
+/* Initial velocity: zero under the lid; in the channel that of the inlet everywhere */
 PetscErrorCode FlowSetStart(Flow *f)
 {
   const PetscScalar *cell;
@@ -64,7 +64,7 @@ PetscErrorCode FlowSetStart(Flow *f)
   PetscFunctionReturn(0);
 }
 
-/* A piece of the surface with the mass flux out of it, the diffusion across it, and w, the share of the neighbour in what central differences convect */
+/* Adds a part of the surface: flux is the mass flux out of it, diffusion that across it, and w the weight of the neighbour in central differences */
 static inline void AddFace(PetscReal a[8], int nb, PetscReal flux, PetscReal diffusion, PetscReal w, PetscReal own, PetscReal other, PetscReal central)
 {
   const PetscReal k = diffusion + PetscMax(-flux, 0.0);
@@ -75,8 +75,9 @@ static inline void AddFace(PetscReal a[8], int nb, PetscReal flux, PetscReal dif
 }
 
 /*
-  The volume around a face of direction d: a[0..5] of the neighbours, a[6] their sum and that of the walls, a[7] the source. Upwind, with what central
-  differences differ by from the velocities known. Each of its sides is one half of each of the two cells, which may lie at a wall or not
+  The coefficients of the control volume of a face in direction d: a[0..5] of the neighbours, a[6] their sum plus that of the walls, a[7] the source.
+  Convection is upwind; the difference from central differences, with known velocities, goes to the source. Each side of the volume consists of halves of the
+  two adjacent cells, each of which may be at a wall.
 */
 static void Coefficients(const Flow *f, const PetscScalar x[], const PetscScalar cell[], PetscInt l, const PetscInt c[3], int d, PetscReal a[8])
 {
@@ -107,14 +108,14 @@ static void Coefficients(const Flow *f, const PetscScalar x[], const PetscScalar
           const PetscReal k = 2.0 * nu * area / w + PetscMax(-flux, 0.0);
 
           a[6] += k;
-          if (f->type == FLOW_CAVITY && d == 0 && e == 1 && c[1] + 1 == f->n[1] && up) a[7] += k; /* the lid, of velocity 1 */
+          if (f->type == FLOW_CAVITY && d == 0 && e == 1 && c[1] + 1 == f->n[1] && up) a[7] += k; /* the lid moves with velocity 1 */
         }
       }
     }
   }
 }
 
-/* One component: its coefficients from the velocities of the step before, relaxed, and sweeps into y */
+/* Predicts one component: relaxed coefficients from the velocities of the previous step, then sweeps into y */
 static PetscErrorCode PredictComponent(Flow *f, int d, Vec y)
 {
   const PetscScalar *cell, *x;

@@ -16,10 +16,10 @@ typedef enum {
 
 #define MAX_OBSTACLES 256
 
-/* What a cell is: the number of its pressure unknown, or one of these */
+/* Contents of a cell: the number of its pressure unknown, or one of these */
 #define WALL  -1.0
-#define FREE  -2.0 /* outside, where nothing pulls at what flows along or out */
-#define UNMET -3.0 /* fluid, not yet known to be reached */
+#define FREE  -2.0 /* outside, with no shear at the boundary */
+#define UNMET -3.0 /* fluid that the flooding has not reached yet */
 
 enum {
   FIG_CONTINUITY,
@@ -44,20 +44,20 @@ typedef struct {
   PetscReal      cylinder[MAX_OBSTACLES][3], block[MAX_OBSTACLES][6];
   PetscReal     *face[3], *width[3]; /* of all cells of a direction, and of one beyond each end */
   DM             dm, celldm;
-  Vec            x, g, cell;               /* local: u, v, w, p; the d of the three faces, q; what the cells are */
-  PetscInt       lo[3], m[3], gs[3], s[3]; /* box of this process, its corner with neighbours, strides */
-  PetscInt       nl, nfluid, first, total; /* cells of the box, of fluid, the first number, all of fluid */
-  PetscReal      inflow, outlet;           /* mass in, area of the outlet */
+  Vec            x, g, cell;               /* local vectors: u, v, w, p; the d of the three faces and q; contents of the cells */
+  PetscInt       lo[3], m[3], gs[3], s[3]; /* box of this process, its corner with ghost cells, strides */
+  PetscInt       nl, nfluid, first, total; /* number of cells of the box, of fluid cells in it, first number, global number of fluid cells */
+  PetscReal      inflow, outlet;           /* mass flux in, area of the outlet */
   PetscReal     *coef, *next;
   Mat            A;
   Vec            q, b;
   KSP            ksp;
   PetscReal      figure[FIGURES];
-  PetscInt       its[3]; /* of the pressure systems: least, sum, most */
+  PetscInt       its[3]; /* iterations of the pressure systems: minimum, sum, maximum */
   PetscLogDouble setup, solve, all;
 } Flow;
 
-/* Cell n of this process: its place in the grid, and in a local vector */
+/* Cell n of this process: its grid index c, and its index in a local vector */
 static inline PetscInt Place(const Flow *f, PetscInt n, PetscInt c[3])
 {
   c[0] = f->lo[0] + n % f->m[0];

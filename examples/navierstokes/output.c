@@ -1,8 +1,8 @@
-/* What navierstokes.c measures and writes */
+/* Figures and files that navierstokes.c writes */
 #include "navierstokes.h"
 #include "../waves/png.h"
 
-/* Energy, pressure between the ends, and the extremes of u and v on the lines along y and x of the faces nearest to the middle */
+/* Energy, pressure difference between the ends, and the extremes of u and v along the lines in y and x through the faces nearest to the middle */
 PetscErrorCode FlowMeasure(Flow *f)
 {
   const PetscScalar *cell, *x;
@@ -43,7 +43,7 @@ PetscErrorCode FlowMeasure(Flow *f)
   PetscFunctionReturn(0);
 }
 
-/* Velocities and pressure in the middles of the cells, as a vector of the grid */
+/* Velocities and pressure at the cell centres, as a vector of the grid */
 static PetscErrorCode CreateMiddles(const Flow *f, Vec *middles)
 {
   const PetscScalar *x;

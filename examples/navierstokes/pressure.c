@@ -27,7 +27,7 @@ PetscErrorCode FlowCreatePressure(Flow *f)
   PetscFunctionReturn(0);
 }
 
-/* What flows into a cell and not out of it */
+/* Net mass flux into a cell */
 static inline PetscReal Imbalance(const Flow *f, const PetscScalar x[], PetscInt l, const PetscInt c[3])
 {
   PetscReal sum = 0.0;
@@ -36,7 +36,7 @@ static inline PetscReal Imbalance(const Flow *f, const PetscScalar x[], PetscInt
   return sum;
 }
 
-/* Sum of the imbalances over what flows in, or under the lid over its area */
+/* Sum of the absolute imbalances over the inflow or, under the lid, over the area of the lid */
 PetscErrorCode FlowContinuity(const Flow *f, PetscReal *sum)
 {
   const PetscScalar *cell, *x;
@@ -123,7 +123,7 @@ PetscErrorCode FlowSolvePressure(Flow *f)
   PetscFunctionReturn(0);
 }
 
-/* q into the fourth place of g, and from there into velocity and pressure */
+/* Copies q into the fourth component of g, and corrects velocity and pressure with it */
 PetscErrorCode FlowCorrect(Flow *f)
 {
   const PetscScalar *cell, *q;

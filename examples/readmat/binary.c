@@ -1,6 +1,6 @@
 /*
-  PETSc binary files of readmat.c. PETSc's readers believe what they find, so that a damaged file ends in a crash, in a wrong matrix or in processes
-  that wait for each other: here one process looks through all of it, a block at a time.
+  PETSc binary files of readmat.c. PETSc's readers trust the contents of a file, so a damaged file causes a crash, a wrong matrix or processes that wait for
+  each other. Here one process checks the whole file, a block at a time.
 */
 #include "readmat.h"
 #include <petscviewer.h>
@@ -9,10 +9,10 @@
 
 #define BLOCK 8192
 
-/* Numbers of one type, from a place in the file on */
+/* A stream of numbers of one type, from a position in the file on */
 typedef struct {
   int       fd;
-  PetscInt  n, k; /* in the block, and of them handed out */
+  PetscInt  n, k; /* numbers in the block, and how many of them were read */
   long long at;   /* byte of the next number */
   union
   {
@@ -69,7 +69,7 @@ static PetscErrorCode NextScalar(Stream *s, PetscScalar *v)
   PetscFunctionReturn(0);
 }
 
-/* Kind of the object by the first number of the file. bits: 32 or 64, of its indices; 0 if this is no such file */
+/* Determines the kind of the object from the first number of the file. bits: size of its indices, 32 or 64; 0 if this is not a PETSc binary file */
 static int IndexBits(const unsigned char first[8], FileKind *kind)
 {
   static const struct {
@@ -94,7 +94,7 @@ static int IndexBits(const unsigned char first[8], FileKind *kind)
   return 0;
 }
 
-/* nv numbers from this byte on must be finite */
+/* Checks that nv numbers from this byte on are finite */
 static PetscErrorCode CheckValues(const char file[], long long at, long long nv, char message[MAX_MESSAGE])
 {
   Stream     *s;
@@ -110,7 +110,7 @@ static PetscErrorCode CheckValues(const char file[], long long at, long long nv,
   PetscFunctionReturn(0);
 }
 
-/* Row lengths add up to the number of entries */
+/* Checks that the row lengths add up to the number of entries */
 static PetscErrorCode CheckRowLengths(const char file[], const PetscInt head[4], char message[MAX_MESSAGE])
 {
   Stream   *s;
@@ -131,7 +131,7 @@ static PetscErrorCode CheckRowLengths(const char file[], const PetscInt head[4],
   PetscFunctionReturn(0);
 }
 
-/* Columns rise within each row: MatLoad() on one process takes them as they are, and the types and factorisations of AIJ count on their order */
+/* Checks that columns ascend within each row: MatLoad() on one process does not sort them, and the types and factorisations of AIJ rely on their order */
 static PetscErrorCode CheckColumns(const char file[], const PetscInt head[4], char message[MAX_MESSAGE])
 {
   Stream  *rows, *columns;
@@ -161,7 +161,7 @@ static PetscErrorCode CheckColumns(const char file[], const PetscInt head[4], ch
   PetscFunctionReturn(0);
 }
 
-/* Is there room for so many indices, header included, and scalars? Each is compared by itself first, so that no product overflows */
+/* Is the file large enough for ni indices, including the header, and nv scalars? Each number is compared by itself first, so that no product overflows */
 static PetscBool Holds(long long bytes, double ni, double nv)
 {
   if (ni > (double)bytes || nv > (double)bytes) return PETSC_FALSE;
@@ -189,7 +189,7 @@ static PetscErrorCode CheckMatrix(const char file[], long long bytes, const Pets
   PetscFunctionReturn(0);
 }
 
-/* A vector or an index set */
+/* Checks a vector or an index set */
 static PetscErrorCode CheckNumbers(const char file[], long long bytes, const PetscInt head[2], FileInfo *info, char message[MAX_MESSAGE])
 {
   const PetscBool vector = (PetscBool)(info->kind == FILE_VEC);

@@ -1,4 +1,4 @@
-/* The comparison of readmat.c: which solvers, and one after the other */
+/* The comparison of readmat.c: reads the list of solvers and runs one after the other */
 #include "readmat.h"
 #include <ctype.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static const char *const generalsolvers[] = {
   NULL,
 };
 
-/* A line 'name: options' */
+/* Adds the solver of a line 'name: options' */
 static PetscErrorCode AddSolver(App *app, const char line[])
 {
   char *colon;
@@ -40,7 +40,7 @@ static PetscErrorCode AddSolver(App *app, const char line[])
   PetscFunctionReturn(0);
 }
 
-/* One process reads the file, all get its lines */
+/* One process reads the file and broadcasts its lines */
 static PetscErrorCode ReadSolvers(App *app, const char file[])
 {
   Lines       in = {.file = file};
@@ -78,7 +78,7 @@ PetscErrorCode GetSolvers(App *app)
   PetscFunctionReturn(0);
 }
 
-/* Gives the options of a solver its prefix; what the user typed with the prefix stays */
+/* Inserts the options of a solver with its prefix; options that the user gave with the prefix take precedence */
 static PetscErrorCode InsertOptions(const char prefix[], const char options[])
 {
   char    **word, name[256];
@@ -100,7 +100,7 @@ static PetscErrorCode InsertOptions(const char prefix[], const char options[])
   PetscFunctionReturn(0);
 }
 
-/* Deflation vectors in use, 0 for a solver without */
+/* Number of deflation vectors in use, 0 for a solver without deflation */
 static PetscErrorCode CountVectors(KSP ksp, PetscInt *d)
 {
   PolderDeflationSpace space = NULL;
@@ -171,7 +171,7 @@ PetscErrorCode RunSolver(App *app, PetscInt k, PetscBool alone)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-20s stopped with an error: %s; -solver %" PetscInt_FMT " runs it alone and shows where\n", app->solver[k].name,
                           text ? text : "", k + 1));
     PetscCall(PetscPushErrorHandler(PetscReturnErrorHandler, NULL));
-    (void)!KSPDestroy(&ksp); /* a solver that is half made may fail here again */
+    (void)!KSPDestroy(&ksp); /* a partly created solver may fail here again */
     PetscCall(PetscPopErrorHandler());
     PetscFunctionReturn(0);
   }

@@ -1,4 +1,4 @@
-/* Text files of readmat.c, line by line in bounded memory, and faults that one process finds and all report */
+/* Text files of readmat.c, read line by line in bounded memory, and errors that one process finds and all report */
 #include "readmat.h"
 #include <ctype.h>
 #include <errno.h>

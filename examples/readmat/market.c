@@ -1,4 +1,4 @@
-/* Matrix Market files of readmat.c: one process reads and checks them, in memory and time that the size of the file bounds */
+/* Matrix Market files of readmat.c: one process reads and checks them, in memory and time bounded by the size of the file */
 #include "readmat.h"
 #include <ctype.h>
 #include <errno.h>
@@ -13,7 +13,7 @@ typedef struct {
   PetscScalar *val;
 } Entries;
 
-/* Reads ni integers and then nr reals; anything else on the line is a fault */
+/* Reads ni integers and then nr reals; anything else on the line is an error */
 static PetscBool Numbers(const Lines *in, int ni, long long i[], int nr, double v[])
 {
   const char *c = in->line;
@@ -30,7 +30,7 @@ static PetscBool Numbers(const Lines *in, int ni, long long i[], int nr, double 
   return (PetscBool) !*c;
 }
 
-/* The first line: format coordinate or array, and whether values and symmetry are there; an array here is a vector */
+/* The first line: format coordinate or array, whether there are values, and whether the matrix is symmetric; an array is a vector here */
 static PetscBool Banner(Lines *in, const char format[], PetscBool *pattern, PetscBool *symmetric)
 {
   const PetscBool array = (PetscBool)!strcmp(format, "array");
@@ -52,10 +52,10 @@ static PetscBool Banner(Lines *in, const char format[], PetscBool *pattern, Pets
   return known;
 }
 
-/* The line with rows, columns and entries, none of which may ask for more than the file can hold */
+/* The line with the numbers of rows, columns and entries, none of which may exceed what fits in the file */
 static PetscBool Sizes(Lines *in, PetscBool pattern, PetscBool symmetric, long long size[3])
 {
-  const long long halves = symmetric ? 2 : 1, bytes = pattern ? 4 : 6; /* of the shortest line */
+  const long long halves = symmetric ? 2 : 1, bytes = pattern ? 4 : 6; /* bytes of the shortest line */
   struct stat     about;
 
   if (!LinesNextFull(in, '%') || !Numbers(in, 3, size, 0, NULL) || size[0] < 1 || size[1] < 1 || size[2] < 0) {
@@ -75,7 +75,7 @@ static PetscBool Sizes(Lines *in, PetscBool pattern, PetscBool symmetric, long l
   return (PetscBool)!in->message[0];
 }
 
-/* Entries of a coordinate file on this process, the missing half of a symmetric one included */
+/* Entries of a coordinate file on this process, including the other half of a symmetric matrix */
 static PetscErrorCode ReadEntries(Lines *in, Entries *e)
 {
   PetscBool pattern, symmetric;

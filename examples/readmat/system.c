@@ -3,7 +3,7 @@
 #include <petscviewer.h>
 #include <string.h>
 
-/* What a file holds, by its first bytes. All of a PETSc binary file is right then; a Matrix Market file shows its faults when it is read */
+/* Finds the kind of a file from its first bytes. A PETSc binary file has then been checked completely; a Matrix Market file is checked when it is read */
 static PetscErrorCode GetInfo(const char file[], FileInfo *info)
 {
   char        message[MAX_MESSAGE] = "", first[4] = "";
@@ -94,7 +94,7 @@ PetscErrorCode ReadVector(const char file[], Mat A, Vec *v)
   PetscFunctionReturn(0);
 }
 
-/* The numbers of a vector as labels; the first that is too large for one is row `bad` */
+/* Converts a vector to labels; `bad` is the first row with a value too large for a label */
 static PetscErrorCode LabelsOfVector(Vec v, PetscInt label[], PetscInt *bad)
 {
   const PetscScalar *a;
@@ -148,7 +148,7 @@ PetscErrorCode ReadLabels(const char file[], Mat A, IS *labels)
   PetscFunctionReturn(0);
 }
 
-/* The constant vector belongs to the kernel where A times it vanishes to rounding */
+/* The constant vector is in the kernel if A times it is zero to rounding */
 static PetscErrorCode FindNullSpace(Mat A, const char file[])
 {
   MatNullSpace nsp;
@@ -174,7 +174,7 @@ static PetscErrorCode FindNullSpace(Mat A, const char file[])
   PetscFunctionReturn(0);
 }
 
-/* A level set and labels reach the solvers through the names under which they are composed on the matrix */
+/* Composes a level set and labels on the matrix under the names by which the solvers find them */
 static PetscErrorCode ComposeFiles(Mat A)
 {
   char      file[PETSC_MAX_PATH_LEN];

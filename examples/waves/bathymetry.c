@@ -1,4 +1,4 @@
-/* The beds of waves.c: synthetic ones, each with the lengths, edges, ships and waves that suit it, and that of a file */
+/* The beds of waves.c: synthetic ones, each with suitable lengths, edges, ships and waves, and that of a file */
 #include "waves.h"
 
 static inline PetscBool Inside(const PetscReal x[2], PetscReal x0, PetscReal x1, PetscReal y0, PetscReal y1)
@@ -48,7 +48,7 @@ static PetscReal DepthPort(const PetscReal x[2])
 
 static const struct {
   const char *name;
-  PetscReal (*depth)(const PetscReal[2]); /* in the coordinates of the lengths that follow */
+  PetscReal (*depth)(const PetscReal[2]); /* in coordinates of the lengths below */
   PetscReal   length[2], mesh;
   const char *options;
 } sites[] = {
@@ -66,7 +66,7 @@ static const struct {
   // clang-format on
 };
 
-/* Lengths of the window of a file on the sphere, and 500 nodes along the longer one */
+/* Lengths of the window of a file on the sphere, and a mesh with 500 nodes along the longer side */
 static PetscErrorCode GetRelief(Sea *s)
 {
   const PetscReal *w = s->relief.window, degree = PETSC_PI / 180.0, radius = 6371e3;

@@ -27,7 +27,7 @@ PetscErrorCode SeaBegin(Sea *s, RoutineType routine)
   PetscFunctionReturn(0);
 }
 
-/* A profile waits for the GPU, so that each routine gets its own time */
+/* Ends a routine. A profile synchronises with the GPU, so that each routine gets its own time */
 PetscErrorCode SeaEnd(Sea *s, RoutineType routine)
 {
   PetscLogDouble now;
@@ -40,7 +40,7 @@ PetscErrorCode SeaEnd(Sea *s, RoutineType routine)
   PetscFunctionReturn(0);
 }
 
-/* With the tide, new depths and a new S every so many frames; the pattern stays, so that the preconditioner has new values only */
+/* With the tide, updates the depths and S every few frames; the pattern stays, so the preconditioner needs new values only */
 PetscErrorCode SeaRefresh(Sea *s)
 {
   Vec          vec[6] = {s->zeta, s->phi, s->psi, s->zeta0, s->phi0, s->psi0};
@@ -114,7 +114,7 @@ PetscErrorCode SeaSolve(Sea *s)
   PetscFunctionReturn(0);
 }
 
-/* Calls WavesIncoming with as many waves as it takes at a time */
+/* Calls WavesIncoming in batches of as many waves as it takes */
 static PetscErrorCode AddWaves(Sea *s, const WavesStep *a, WavesIncoming *in, PetscInt nbox, const WavesBox box[])
 {
   const PetscReal    gentle = in->everywhere || s->start == START_WAVES ? 1.0 : PetscMin(1.0, s->t / (2.0 * s->period + PETSC_SMALL)); /* over two periods */
@@ -139,7 +139,7 @@ static PetscErrorCode AddWaves(Sea *s, const WavesStep *a, WavesIncoming *in, Pe
   PetscFunctionReturn(0);
 }
 
-/* The incoming waves fill the sea, whose level and potential are zero on entry */
+/* Fills the sea, whose level and potential are zero on entry, with the incoming waves */
 PetscErrorCode SeaFillWaves(Sea *s)
 {
   const WavesBox all = {0, s->xm, 0, s->ym};
@@ -175,7 +175,7 @@ void SeaShip(const Sea *s, PetscInt k, WavesShip *to)
   };
 }
 
-/* The ships sink in over five seconds */
+/* Adds the ships, whose draft grows over the first five seconds */
 static PetscErrorCode AddShips(Sea *s, const WavesStep *a)
 {
   PetscFunctionBegin;
@@ -201,7 +201,7 @@ static PetscErrorCode AddShips(Sea *s, const WavesStep *a)
   PetscFunctionReturn(0);
 }
 
-/* The arrays of a field; this frame's is for reading, the others for what the leapfrog makes of them */
+/* Gets the arrays of a field: the one of this frame is read only, the leapfrog writes the others */
 static PetscErrorCode GetField(WavesField *f, Vec now, Vec before, Vec room)
 {
   PetscFunctionBegin;
@@ -212,7 +212,7 @@ static PetscErrorCode GetField(WavesField *f, Vec now, Vec before, Vec room)
   PetscFunctionReturn(0);
 }
 
-/* `before` has the new field, and `room`, if there is any, this frame's */
+/* Restores the arrays: `before` holds the new field, and `room`, if any, the filtered field of this frame */
 static PetscErrorCode RestoreField(WavesField *f, Vec *now, Vec *before, Vec *room)
 {
   PetscFunctionBegin;
@@ -224,7 +224,7 @@ static PetscErrorCode RestoreField(WavesField *f, Vec *now, Vec *before, Vec *ro
   PetscFunctionReturn(0);
 }
 
-/* The leapfrog is linear in the rates, so that ships and incoming waves add to its results where they are */
+/* The leapfrog is linear in the rates, so ships and incoming waves are added to its results afterwards */
 PetscErrorCode SeaStep(Sea *s)
 {
   const PetscBool current = (PetscBool)(s->current[0] != 0.0 || s->current[1] != 0.0);

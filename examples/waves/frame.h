@@ -1,4 +1,4 @@
-/* The loops of a frame over the nodes of a process, each on the host and on a GPU. They know arrays and sizes, nothing of PETSc's objects. */
+/* The loops of a frame over the nodes of a process, each on the host and on a GPU. They take arrays and sizes, no PETSc objects. */
 #pragma once
 
 #include "row.h"
@@ -7,19 +7,19 @@
 extern "C" {
 #endif
 
-/* b and the first guess of psi */
+/* b and the initial guess of psi */
 void           WavesRhs_Host(const WavesRhs *);
 PetscErrorCode WavesRhs_CUDA(const WavesRhs *);
-/* zeta and phi of the next frame, without the forces that follow */
+/* zeta and phi of the next frame, without incoming waves and ships */
 void           WavesStep_Host(const WavesStep *);
 PetscErrorCode WavesStep_CUDA(const WavesStep *);
-/* What incoming waves add to them in the nodes of a box */
+/* The contribution of incoming waves to zeta and phi, on the nodes of a box */
 void           WavesIncoming_Host(const WavesStep *, const WavesIncoming *, const WavesBox *);
 PetscErrorCode WavesIncoming_CUDA(const WavesStep *, const WavesIncoming *, const WavesBox *);
-/* What a ship adds to phi, in a box around it */
+/* The contribution of a ship to phi, in a box around it */
 void           WavesShip_Host(const WavesStep *, const WavesShip *, const WavesBox *);
 PetscErrorCode WavesShip_CUDA(const WavesStep *, const WavesShip *, const WavesBox *);
-/* h and D in the own nodes and their neighbours */
+/* h and D at the own nodes and their neighbours */
 void           WavesDepth_Host(const WavesDepth *);
 PetscErrorCode WavesDepth_CUDA(const WavesDepth *);
 /* The entries of S */
@@ -36,7 +36,7 @@ PetscErrorCode WavesWait_CUDA(void);
 }
 #endif
 
-/* Calls the one that runs where the vectors of a sea are */
+/* Calls the version for the memory of the vectors of a sea */
 #if defined(EXAMPLES_HAVE_CUDA)
   #define WavesDo(s, name, ...) \
     do { \

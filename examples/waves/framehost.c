@@ -1,7 +1,7 @@
 /* The loops of a frame on the host */
 #include "frame.h"
 
-/* Places where the nodes of a row begin to be treated differently: one has neighbours that others lack, some are damped */
+/* Indices within a row where the treatment of the nodes changes: nodes at the ends lack neighbours, and nodes near edges are damped */
 typedef struct {
   PetscInt begin[6];
 } Ranges;
@@ -33,7 +33,7 @@ void WavesRhs_Host(const WavesRhs *args)
   }
 }
 
-/* Inlined for each kind of nodes */
+/* Inlined for each kind of node */
 static inline __attribute__((always_inline)) void StepRange(const WavesStep *args, PetscInt i0, PetscInt i1, PetscInt j, PetscBool current, PetscBool damped)
 {
   const WavesStep a = *args;

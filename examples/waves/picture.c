@@ -8,7 +8,7 @@ static inline unsigned char Colour(PetscReal c)
   return (unsigned char)PetscMin(255.0, PetscMax(0.0, c));
 }
 
-/* Land in the light of its slope, water by its depth and in the light of the waves, the hulls of the ships red */
+/* Colours: land shaded by its slope, water by its depth and shaded by the waves, the hulls of the ships red */
 static void Paint(const Sea *s, const PetscScalar zeta[], PetscReal scale, PetscInt i, PetscInt j, unsigned char rgb[3])
 {
   static const PetscReal deep[3] = {16, 62, 110}, shallow[3] = {96, 178, 186}, sand[3] = {214, 196, 150}, grass[3] = {132, 150, 96};
@@ -79,7 +79,7 @@ static PetscErrorCode PicturePNG(Sea *s)
   PetscFunctionReturn(0);
 }
 
-/* The list of the files so far, with their times */
+/* Writes the list of all files so far, with their times */
 static PetscErrorCode WriteSeries(const Sea *s, const char prefix[])
 {
   char  name[PETSC_MAX_PATH_LEN], *base;
@@ -88,7 +88,7 @@ static PetscErrorCode WriteSeries(const Sea *s, const char prefix[])
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(name, sizeof(name), "%s.pvd", prefix));
   PetscCall(PetscFOpen(PETSC_COMM_WORLD, name, "w", &file));
-  PetscCall(PetscStrrchr(prefix, '/', &base)); /* the list lies beside the files */
+  PetscCall(PetscStrrchr(prefix, '/', &base)); /* the list is in the folder of the files and names them without it */
   PetscCall(PetscFPrintf(PETSC_COMM_WORLD, file, "<VTKFile type=\"Collection\" version=\"0.1\">\n  <Collection>\n"));
   for (PetscInt frame = 0; frame <= s->frame; frame += s->vtk) {
     PetscCall(

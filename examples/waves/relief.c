@@ -1,6 +1,6 @@
 /*
-  The relief of the earth in a NetCDF file: heights over latitude and longitude, as GEBCO and ETOPO give them out. The library is loaded when a file is
-  to be read, so that the program also starts where there is none.
+  The relief of the earth in a NetCDF file: heights over latitude and longitude, as GEBCO and ETOPO distribute them. The NetCDF library is loaded when a file
+  is read, so that the program also starts on machines without the library.
 */
 #include "waves.h"
 
@@ -10,7 +10,7 @@
 typedef struct {
   PetscDLHandle                   library;
   const char                     *name;
-  int                             id, variable, dim[2]; /* of latitude and longitude */
+  int                             id, variable, dim[2]; /* dimensions of latitude and longitude */
   __typeof__(&nc_open)            open;
   __typeof__(&nc_close)           close;
   __typeof__(&nc_strerror)        error;
@@ -65,7 +65,7 @@ static PetscErrorCode Load(File *f)
   PetscFunctionReturn(0);
 }
 
-/* Has the variable two dimensions, each with a variable of its name that holds coordinates? Then it has heights in the layout of GEBCO and ETOPO */
+/* Does the variable have two dimensions, each with a coordinate variable of the same name? Then it holds heights in the layout of GEBCO and ETOPO */
 static PetscErrorCode IsRelief(File *f, int variable, PetscBool *is)
 {
   char   name[NC_MAX_NAME + 1];
@@ -88,7 +88,7 @@ static PetscErrorCode IsRelief(File *f, int variable, PetscBool *is)
   PetscFunctionReturn(0);
 }
 
-/* The variable of the name given, or the first one that has heights */
+/* The variable of the given name, or the first one with heights */
 static PetscErrorCode FindVariable(File *f, const char name[])
 {
   PetscBool is = PETSC_FALSE;
@@ -131,7 +131,7 @@ static PetscErrorCode GetCoordinate(File *f, int d, PetscInt *n, double **x)
   PetscFunctionReturn(0);
 }
 
-/* The file's rows that the window needs, from the south; first: the southernmost of them, step: 1 or -1 */
+/* The rows of the file that the window needs, from the south; first: the southernmost of them, step: 1 or -1 */
 static PetscErrorCode FindRows(Relief *r, PetscInt n, const double lat[], PetscInt *first, PetscInt *step)
 {
   const PetscBool rise = (PetscBool)(lat[1] > lat[0]);
@@ -152,7 +152,7 @@ static PetscErrorCode FindRows(Relief *r, PetscInt n, const double lat[], PetscI
   PetscFunctionReturn(0);
 }
 
-/* The file's columns that the window needs, from the west; those of a file that goes around the earth follow each other without end, `period` of them a round */
+/* The columns of the file that the window needs, from the west; a file that covers all longitudes is periodic with `period` columns */
 static PetscErrorCode FindColumns(Relief *r, PetscInt n, const double lon[], PetscInt *first, PetscInt *period)
 {
   const double width = lon[n - 1] - lon[0];
@@ -180,7 +180,7 @@ static PetscErrorCode FindColumns(Relief *r, PetscInt n, const double lon[], Pet
   PetscFunctionReturn(0);
 }
 
-/* An attribute of at most n numbers; it stays as it is where there is none, or one with more */
+/* Reads an attribute of at most n numbers; value[] is unchanged if there is none, or one with more numbers */
 static void GetAttribute(File *f, const char name[], size_t n, double value[])
 {
   size_t length;
@@ -188,7 +188,7 @@ static void GetAttribute(File *f, const char name[], size_t n, double value[])
   if (!f->numbers(f->id, f->variable, name, &length) && length <= n) (void)f->attribute(f->id, f->variable, name, value);
 }
 
-/* Heights from the south-west; where there are none, land */
+/* Reads heights from the south-west; missing values become land */
 static PetscErrorCode ReadHeights(File *f, Relief *r, PetscInt row, PetscInt step, PetscInt column, PetscInt period)
 {
   const PetscInt nx = r->n[0], ny = r->n[1];
@@ -256,7 +256,7 @@ PetscErrorCode ReliefRead(Relief *r)
 
 #endif
 
-/* The last of n increasing numbers that is not above x, but not the very last; they are nearly equidistant */
+/* The largest of the first n - 1 indices whose number is not above x; the n increasing numbers are nearly equidistant */
 static PetscInt Place(PetscInt n, const PetscReal a[], PetscReal x)
 {
   PetscInt k = (PetscInt)PetscMin(n - 2.0, PetscMax(0.0, (x - a[0]) / (a[n - 1] - a[0]) * (n - 1)));

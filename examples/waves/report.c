@@ -1,4 +1,4 @@
-/* What waves.c measures and reports: energy, level, profile, checks */
+/* Measurements and reports of waves.c: energy, level, profile, checks */
 #include "waves.h"
 
 /* Energy of this frame: half of the integral of g zeta^2 + h |grad phi|^2 - 2 h D grad phi . grad psi + N |grad psi|^2 + M psi^2 + 2 zeta U . grad phi */
@@ -46,7 +46,7 @@ static PetscErrorCode Energy(Sea *s)
   PetscFunctionReturn(0);
 }
 
-/* Times when the standing wave is flat, and the mean of zeta^2 where no edge damps it */
+/* Records the times when the standing wave is flat, and the mean of zeta^2 where no edge damps it */
 static PetscErrorCode Level(Sea *s)
 {
   const PetscScalar *zeta, *h;
@@ -91,7 +91,7 @@ PetscErrorCode SeaWatch(Sea *s)
   PetscFunctionReturn(0);
 }
 
-/* Bytes that the loops over all nodes must move for each of them: every field that they read or write once, 8 bytes each */
+/* Bytes a node that the loops must move: each field that they read or write counts once, with 8 bytes */
 static PetscInt BytesRhs(void)
 {
   return 8 * 7; /* phi, psi, psi0, h, D; b, psi */
@@ -102,7 +102,7 @@ static PetscInt BytesStep(const Sea *s)
   return 8 * (7 + 2 + (s->filter > 0.0 ? 2 : 0)); /* zeta, phi, psi, zeta0, phi0, h, D; zeta, phi; both filtered */
 }
 
-/* Bytes a second that all processes copy together, the best of five */
+/* Bandwidth in bytes a second of a copy by all processes together, the best of five */
 static PetscErrorCode CopyBandwidth(Sea *s, PetscReal *bandwidth)
 {
   PetscLogDouble start, end, best = 1e30, most;
@@ -121,7 +121,7 @@ static PetscErrorCode CopyBandwidth(Sea *s, PetscReal *bandwidth)
   PetscFunctionReturn(0);
 }
 
-/* Milliseconds a frame in each routine, the slowest process counting, and how much faster than the sea itself the frames come */
+/* Milliseconds a frame in each routine, on the slowest process, and the ratio of simulated to real time */
 static PetscErrorCode Profile(Sea *s)
 {
   const PetscInt bytes[NROUTINES] = {[ROUTINE_RHS] = BytesRhs(), [ROUTINE_STEP] = BytesStep(s)};
@@ -149,7 +149,7 @@ static PetscErrorCode Profile(Sea *s)
   PetscFunctionReturn(0);
 }
 
-/* -waves_histogram: how many frames took so many iterations */
+/* -waves_histogram: the number of frames for each number of iterations */
 static PetscErrorCode Histogram(Sea *s)
 {
   PetscBool histogram = PETSC_FALSE;
@@ -165,8 +165,8 @@ static PetscErrorCode Histogram(Sea *s)
 }
 
 /*
-  Errors where the figures of the run are outside of the bounds that the user gave. The frequency is that of the parabolic model in closed form, or, of the cosh model, that of
-  water waves: they agree for waves about as long as -waves_wavelength.
+  Raises an error when a figure of the run is outside the bounds of the user. The reference frequency is that of the parabolic model in closed form or, for
+  the cosh model, that of water waves: both agree for waves about as long as -waves_wavelength.
 */
 static PetscErrorCode Check(Sea *s)
 {
@@ -215,7 +215,7 @@ static PetscErrorCode Check(Sea *s)
   PetscFunctionReturn(0);
 }
 
-/* -waves_check_dry: nothing may move on land */
+/* -waves_check_dry: level and potential on land must be zero */
 static PetscErrorCode CheckDry(Sea *s)
 {
   Vec                field[3] = {s->zeta, s->phi, s->psi};

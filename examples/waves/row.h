@@ -1,4 +1,4 @@
-/* What a frame does in one node: formulas that the loops of framehost.c and the kernels of framedevice.cu share */
+/* The formulas of a frame at one node, shared by the loops of framehost.c and the kernels of framedevice.cu */
 #pragma once
 
 #include <petscsys.h>
@@ -28,13 +28,13 @@ typedef enum {
 */
 typedef struct {
   PetscInt           xm, ym, gxm, gym, gx, gy;
-  PetscInt           i0, i1, j0, j1; /* own nodes i0 <= i < i1, j0 <= j < j1 are far from the edges that damp */
+  PetscInt           i0, i1, j0, j1; /* own nodes i0 <= i < i1, j0 <= j < j1 are outside the damping zones */
   PetscReal          d[2], current[2];
   const PetscScalar *h, *D;   /* with neighbours, zero on land */
-  const PetscScalar *ax, *ay; /* damping over the speed of long waves, by column and by row: of open edges, of incoming ones, beyond the outer nodes */
+  const PetscScalar *ax, *ay; /* damping divided by the speed of long waves, by column and by row: for open edges, for incoming edges, beyond the outer nodes */
 } WavesGrid;
 
-/* Distances in an array with neighbours to those of a node */
+/* Index distances of the neighbours of a node, in an array with neighbours */
 typedef struct {
   PetscInt w, e, s, n;
 } WavesNear;
@@ -43,19 +43,19 @@ typedef struct {
   WavesGrid          grid;
   const PetscScalar *phi;       /* with neighbours */
   const PetscScalar *psi;       /* own */
-  PetscScalar       *b, *guess; /* own; the guess is psi of the frame before on entry */
+  PetscScalar       *b, *guess; /* own; on entry guess holds psi of the previous frame */
 } WavesRhs;
 
 /* A field of the leapfrog, own nodes */
 typedef struct {
   const PetscScalar *now;
-  PetscScalar       *next;     /* that of the frame before on entry */
-  PetscScalar       *filtered; /* the one of this frame; NULL without a filter */
+  PetscScalar       *next;     /* holds the previous frame on entry */
+  PetscScalar       *filtered; /* filtered field of this frame; NULL without a filter */
 } WavesField;
 
 typedef struct {
   WavesGrid          grid;
-  const PetscScalar *zeta, *phi, *psi; /* with neighbours; zeta where there is a current */
+  const PetscScalar *zeta, *phi, *psi; /* with neighbours; zeta is needed with a current only */
   WavesField         z, p;             /* zeta and phi */
   PetscReal          tau, filter;
 } WavesStep;
@@ -70,7 +70,7 @@ typedef struct {
   PetscInt           n;
   const PetscScalar *ex, *ey;
   PetscReal          c[WAVES_CHUNK], s[WAVES_CHUNK], g[WAVES_CHUNK];
-  PetscBool          everywhere; /* the waves are the sea of the start; otherwise the sea strives for them near incoming edges */
+  PetscBool          everywhere; /* the waves are the initial state of the whole sea; otherwise the sea is relaxed towards them near incoming edges */
 } WavesIncoming;
 
 typedef struct {
@@ -78,7 +78,7 @@ typedef struct {
   PetscReal x, y, dir[2], length, width, draft; /* in the coordinates of the own nodes */
 } WavesShip;
 
-/* The depth of a sea whose level is `tide` above that of its bed's depth */
+/* The depth of a sea whose level is `tide` above the reference level of the bed */
 typedef struct {
   ModelType          model;
   PetscReal          kappa, mindepth, tide;
@@ -95,8 +95,8 @@ typedef struct {
 } WavesMatrix;
 
 /*
-  D, M and N of the parabolic shape f = z + z^2/(2h), or of f = cosh(kappa(h+z))/cosh(kappa h) - 1, whose division by the cosh keeps numbers small
-  in deep water and scales psi only
+  D, M and N of the parabolic shape f = z + z^2/(2h), or of f = cosh(kappa(h+z))/cosh(kappa h) - 1. The division by the cosh keeps numbers small in deep water
+  and scales psi only.
 */
 WAVES_ROW void WavesCoefficients(ModelType model, PetscReal k, PetscReal h, PetscReal *D, PetscReal *M, PetscReal *N)
 {
@@ -108,7 +108,7 @@ WAVES_ROW void WavesCoefficients(ModelType model, PetscReal k, PetscReal h, Pets
     *D = h / 3.0;
     *M = h / 3.0;
     *N = 2.0 * h * h * h / 15.0;
-  } else if (x < 0.02) { /* where the differences below would cancel */
+  } else if (x < 0.02) { /* series, where the differences below would cancel */
     *D = x * x / 3.0;
     *M = k * x * x * x / 3.0;
     *N = 2.0 * h * x * x * x * x / 15.0;
@@ -152,7 +152,7 @@ WAVES_ROW WavesNear WavesNearOf(const WavesGrid *g, PetscInt i, PetscInt j)
   return near;
 }
 
-/* Mean depth on the face between two nodes, none on the shore; times 2 */
+/* Twice the mean depth on the face between two nodes, zero on the shore */
 WAVES_ROW PetscScalar WavesFace(const WavesGrid *g, PetscInt l, PetscInt m)
 {
   return g->h[l] > 0.0 && g->h[m] > 0.0 ? g->h[l] + g->h[m] : 0.0;
@@ -180,8 +180,8 @@ WAVES_ROW PetscScalar WavesStepFace(const WavesStep *a, PetscInt l, PetscInt m)
 }
 
 /*
-  Short waves are damped near the edges that are not walls: the level near open ones, level and potential near incoming ones, where both strive for
-  those of the incoming waves. Long waves leave through the faces beyond the outer nodes of open edges, where the flux of a wave on its way out is c zeta.
+  Short waves are damped near open and incoming edges: the level near open ones, level and potential near incoming ones, where both are relaxed towards the
+  incoming waves. Long waves leave through the faces beyond the outer nodes of open edges, where the flux of an outgoing wave is c zeta.
 */
 WAVES_ROW void WavesDamping(const WavesGrid *g, PetscInt i, PetscInt j, PetscInt l, PetscReal *sigma, PetscReal *sigmain)
 {
@@ -192,9 +192,7 @@ WAVES_ROW void WavesDamping(const WavesGrid *g, PetscInt i, PetscInt j, PetscInt
   *sigmain = c * in;
 }
 
-/*
-  (u+ - u-) / tau = u_t - sigma (u+ + u-) / 2. The filter takes its share of u+ - 2u + u- into u, so that even and odd frames stay together.
-*/
+/* (u+ - u-) / tau = u_t - sigma (u+ + u-) / 2. The filter adds a fraction of u+ - 2u + u- to u, which couples even and odd frames. */
 WAVES_ROW void WavesLeap(const WavesStep *a, const WavesField *u, PetscInt k, PetscScalar rate, PetscReal sigma)
 {
   const PetscReal   damp = 0.5 * a->tau * sigma;
@@ -205,7 +203,7 @@ WAVES_ROW void WavesLeap(const WavesStep *a, const WavesField *u, PetscInt k, Pe
   if (u->filtered) u->filtered[k] = now + a->filter * (next - 2.0 * now + before);
 }
 
-/* What more of a rate than WavesLeap() knew of adds to its results; only where the rate is not zero */
+/* Adds the effect of a further part of the rate to the results of WavesLeap(); not called where that part is zero */
 WAVES_ROW void WavesLeapMore(const WavesStep *a, const WavesField *u, PetscInt k, PetscScalar rate, PetscReal sigma)
 {
   const PetscScalar more = a->tau * rate / (1.0 + 0.5 * a->tau * sigma);
@@ -215,8 +213,8 @@ WAVES_ROW void WavesLeapMore(const WavesStep *a, const WavesField *u, PetscInt k
 }
 
 /*
-  zeta_t = -div(h grad phi) + div(h D grad psi) - div(zeta U), phi_t = -U . grad phi - g zeta, and the leapfrog with them; `current` and `damped`
-  say what has to be looked at
+  zeta_t = -div(h grad phi) + div(h D grad psi) - div(zeta U), phi_t = -U . grad phi - g zeta, and the leapfrog with these rates; `current` and `damped`
+  enable the corresponding terms.
 */
 WAVES_ROW void WavesStepNode(const WavesStep *a, PetscInt i, PetscInt j, PetscInt k, PetscInt l, WavesNear near, PetscBool current, PetscBool damped)
 {
@@ -317,7 +315,7 @@ WAVES_ROW void WavesMatrixNode(const WavesMatrix *a, PetscInt k, PetscInt l, Wav
   }
 }
 
-/* Nothing moves where the sea has fallen dry */
+/* Sets zeta and phi to zero where the sea has fallen dry */
 WAVES_ROW void WavesDryNode(const WavesGrid *g, PetscInt k, PetscInt l, PetscScalar *const field[6])
 {
   if (g->h[l] > 0.0) return;

@@ -1,4 +1,4 @@
-/* Runs the sea of waves.c: its frames, with a twin beside it to check the loops of a GPU, and the search for the largest grid in real time */
+/* Runs the sea of waves.c: its frames, a second sea that checks the loops of a GPU, and the search for the largest grid in real time */
 #include "waves.h"
 #include <petsclog.h>
 

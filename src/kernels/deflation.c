@@ -1,3 +1,4 @@
+/* Host kernels for labels: restriction, prolongation, rows of AZ and of E = Z^T A Z. */
 #include "deflation.h"
 
 /* Eight partial sums, since the compiler may not reorder a sum to vectorise it */

@@ -1,3 +1,4 @@
+/* Host kernels for vectors. */
 #include "vec.h"
 
 PetscReal PolderDot_Host(PetscInt n, const PetscScalar *restrict x, const PetscScalar *restrict y)
