@@ -28,6 +28,28 @@ static inline void TetrahedraElement(const PetscReal x[4][3], PetscReal k, Petsc
     for (int b = 0; b < 4; ++b) K[a][b] = k * (g[a][0] * g[b][0] + g[a][1] * g[b][1] + g[a][2] * g[b][2]) / (6 * PetscAbsReal(volume));
 }
 
+/* The numbers of m^3 nodes, and where they are */
+static inline void TetrahedraNodes(PetscInt m, PetscInt order[], PetscReal at[])
+{
+  const PetscInt N = m * m * m;
+
+  for (PetscInt i = 0; i < N; ++i) order[i] = i;
+  for (PetscInt i = N - 1; i > 0; --i) { // within a few planes, so that processes get connected parts, ragged at the limits
+    const PetscInt plane = 3 * m * m, j = i / plane * plane + (PetscInt)(TetrahedraHash((unsigned)i) % (unsigned)(i % plane + 1)), o = order[i];
+
+    order[i] = order[j];
+    order[j] = o;
+  }
+  for (PetscInt i = 0; i < N; ++i) {
+    for (PetscInt d = 0, c = i; d < 3; ++d, c /= m) {
+      const PetscInt  x    = c % m;
+      const PetscReal away = x && x < m - 1 ? (TetrahedraHash((unsigned)(3 * i + d)) % 1000u) / 1000.0 - 0.5 : 0;
+
+      at[3 * i + d] = x + 0.35 * away;
+    }
+  }
+}
+
 /* n cells a direction, six tetrahedra each; contrast: of k between boxes of a quarter of the cube */
 static inline PetscErrorCode TetrahedraAssemble(MPI_Comm comm, PetscInt n, PetscReal contrast, Mat *A)
 {
@@ -45,21 +67,7 @@ static inline PetscErrorCode TetrahedraAssemble(MPI_Comm comm, PetscInt n, Petsc
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2(N, &order, 3 * N, &at));
-  for (PetscInt i = 0; i < N; ++i) order[i] = i;
-  for (PetscInt i = N - 1; i > 0; --i) { // within a few planes, so that processes get connected parts, ragged at the limits
-    const PetscInt plane = 3 * m * m, j = i / plane * plane + (PetscInt)(TetrahedraHash((unsigned)i) % (unsigned)(i % plane + 1)), o = order[i];
-
-    order[i] = order[j];
-    order[j] = o;
-  }
-  for (PetscInt i = 0; i < N; ++i) {
-    for (PetscInt d = 0, c = i; d < 3; ++d, c /= m) {
-      const PetscInt  x    = c % m;
-      const PetscReal away = x && x < n ? (TetrahedraHash((unsigned)(3 * i + d)) % 1000u) / 1000.0 - 0.5 : 0;
-
-      at[3 * i + d] = x + 0.35 * away;
-    }
-  }
+  TetrahedraNodes(m, order, at);
   PetscCall(MatCreate(comm, A));
   PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, N, N));
   PetscCall(MatSetType(*A, MATAIJ));

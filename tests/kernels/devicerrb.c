@@ -265,30 +265,46 @@ typedef enum {
   NFAULT
 } Fault;
 
-static PetscErrorCode CheckRows(PetscInt nx, PetscInt ny, PetscBool nine, Fault fault, PolderStream stream, PetscInt *wrong)
+/* A matrix of 5 or 9 points by its diagonals and by rows that leave some zeros out, in host and device memory */
+typedef struct {
+  PetscInt     nx, ny, nd, main, off[9], *ai, *aj, *aid, *ajd;
+  PetscScalar *val[9], *vald[9];
+  Array        all, aa;
+} Matrix;
+
+/* The offsets of the diagonals, ascending, and room for them */
+static PetscErrorCode DiagonalsCreate(PetscInt nx, PetscInt ny, PetscBool nine, Matrix *A)
 {
-  const PetscInt m = nx * ny, before = *wrong, want[] = {-nx - 1, -nx, 1 - nx, -1, 0, 1, nx - 1, nx, nx + 1};
-  PetscInt       nd = 0, off[9], *ai, *aj, *aid, *ajd, main = 0;
-  PetscScalar   *val[9], *vald[9], *row[2][RRB_NROW];
-  Array          all, aa, out[RRB_NROW];
-  PetscBool      bad;
-  int           *seend;
+  const PetscInt m = nx * ny, want[] = {-nx - 1, -nx, 1 - nx, -1, 0, 1, nx - 1, nx, nx + 1};
 
   PetscFunctionBeginUser;
+  A->nx = nx;
+  A->ny = ny;
+  A->nd = A->main = 0;
   for (int d = 0; d < 9; ++d) {
     PetscInt at = 0;
 
     if ((!nine && d != 4 && d % 2 == 0) || (nx == 1 && d % 3 != 1)) continue;
-    while (at < nd && off[at] != want[d]) ++at; /* on two columns, and on one, some are the same */
-    if (at == nd) off[nd++] = want[d];
+    while (at < A->nd && A->off[at] != want[d]) ++at; /* on two columns, and on one, some are the same */
+    if (at == A->nd) A->off[A->nd++] = want[d];
   }
-  PetscCall(PetscSortInt(nd, off));
-  PetscCall(ArrayCreate((size_t)m * (size_t)nd, PETSC_FALSE, 0, &all));
-  for (PetscInt d = 0; d < nd; ++d) {
-    val[d]  = all.h + (size_t)d * (size_t)m;
-    vald[d] = all.d + (size_t)d * (size_t)m;
-    if (off[d] == 0) main = d;
+  PetscCall(PetscSortInt(A->nd, A->off));
+  PetscCall(ArrayCreate((size_t)m * (size_t)A->nd, PETSC_FALSE, 0, &A->all));
+  for (PetscInt d = 0; d < A->nd; ++d) {
+    A->val[d]  = A->all.h + (size_t)d * (size_t)m;
+    A->vald[d] = A->all.d + (size_t)d * (size_t)m;
+    if (A->off[d] == 0) A->main = d;
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Random values with a fault; *bad: they are not those of a grid that can be factored, which some faults are too small a grid for */
+static PetscErrorCode DiagonalsFill(PetscBool nine, Fault fault, Matrix *A, PetscBool *bad)
+{
+  const PetscInt nx = A->nx, m = nx * A->ny, nd = A->nd, main = A->main, *off = A->off;
+  PetscScalar  **val = A->val;
+
+  PetscFunctionBeginUser;
   for (PetscInt d = 0; d < nd; ++d) { /* the lower diagonals come first */
     for (PetscInt i = 0; i < m; ++i) {
       const PetscInt j = i + off[d], to = j < 0 || j >= m ? -1 : PolderRRBDirection(nx, i / nx * nx, i, j);
@@ -303,24 +319,59 @@ static PetscErrorCode CheckRows(PetscInt nx, PetscInt ny, PetscBool nine, Fault 
   }
   if (fault == ZERO) val[main][m / 2] = 0;
   if (fault == NOTANUMBER) val[main][m / 2] = NAN;
-  bad = (PetscBool)(fault == ZERO || fault == NOTANUMBER || (fault == UNSYMMETRIC && m > off[nd - 1]) || (fault == STRAY && nx > 2 && ny > 1) || (fault == BALANCED && m == 1));
-  if (fault == UNSYMMETRIC && bad) val[nd - 1][0] = -3;
-  if (fault == STRAY && bad) val[main + 1][nx - 1] = val[main - 1][nx] = -0.1;
-  PetscCall(ArrayUpload(&all));
-  PetscCall(PetscMalloc2(m + 1, &ai, m * nd, &aj));
-  PetscCall(ArrayCreate((size_t)m * (size_t)nd, PETSC_FALSE, 0, &aa));
-  ai[0] = 0;
+  *bad = (PetscBool)(fault == ZERO || fault == NOTANUMBER || (fault == UNSYMMETRIC && m > off[nd - 1]) || (fault == STRAY && nx > 2 && A->ny > 1) || (fault == BALANCED && m == 1));
+  if (fault == UNSYMMETRIC && *bad) val[nd - 1][0] = -3;
+  if (fault == STRAY && *bad) val[main + 1][nx - 1] = val[main - 1][nx] = -0.1;
+  PetscCall(ArrayUpload(&A->all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode RowsCreate(Matrix *A)
+{
+  const PetscInt m = A->nx * A->ny;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(m + 1, &A->ai, m * A->nd, &A->aj));
+  PetscCall(ArrayCreate((size_t)m * (size_t)A->nd, PETSC_FALSE, 0, &A->aa));
+  A->ai[0] = 0;
   for (PetscInt i = 0; i < m; ++i) {
-    ai[i + 1] = ai[i];
-    for (PetscInt d = 0; d < nd; ++d) {
-      if (i + off[d] < 0 || i + off[d] >= m || (val[d][i] == 0 && i % 2)) continue;
-      aj[ai[i + 1]]     = i + off[d];
-      aa.h[ai[i + 1]++] = val[d][i];
+    A->ai[i + 1] = A->ai[i];
+    for (PetscInt d = 0; d < A->nd; ++d) {
+      if (i + A->off[d] < 0 || i + A->off[d] >= m || (A->val[d][i] == 0 && i % 2)) continue;
+      A->aj[A->ai[i + 1]]     = i + A->off[d];
+      A->aa.h[A->ai[i + 1]++] = A->val[d][i];
     }
   }
-  PetscCall(ArrayUpload(&aa));
-  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(m + 1), ai, &aid));
-  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)ai[m], aj, &ajd));
+  PetscCall(ArrayUpload(&A->aa));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(m + 1), A->ai, &A->aid));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)A->ai[m], A->aj, &A->ajd));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode MatrixDestroy(Matrix *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceFree(&A->aid));
+  PetscCall(PolderDeviceFree(&A->ajd));
+  PetscCall(PetscFree2(A->ai, A->aj));
+  PetscCall(ArrayDestroy(&A->aa, 0));
+  PetscCall(ArrayDestroy(&A->all, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckRows(PetscInt nx, PetscInt ny, PetscBool nine, Fault fault, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt m = nx * ny, before = *wrong;
+  PetscScalar   *row[2][RRB_NROW];
+  Matrix         A;
+  Array          out[RRB_NROW];
+  PetscBool      bad;
+  int           *seend;
+
+  PetscFunctionBeginUser;
+  PetscCall(DiagonalsCreate(nx, ny, nine, &A));
+  PetscCall(DiagonalsFill(nine, fault, &A, &bad));
+  PetscCall(RowsCreate(&A));
   PetscCall(PolderDeviceMalloc(sizeof(int), &seend));
   for (int form = 0; form < 4; ++form) { /* by diagonals, the same with rows, those of a matrix of which half is stored, compressed rows */
     int seen = 0;
@@ -333,11 +384,11 @@ static PetscErrorCode CheckRows(PetscInt nx, PetscInt ny, PetscBool nine, Fault 
       row[1][f] = out[f].d;
     }
     if (form == 3) {
-      RRBTwinRowsCsr(nx, ny, ai, aj, aa.h, row[0], &seen);
-      PolderLaunch(PolderRRBRowsCsr_CUDA(nx, ny, aid, ajd, aa.d, row[1], seend, stream));
+      RRBTwinRowsCsr(nx, ny, A.ai, A.aj, A.aa.h, row[0], &seen);
+      PolderLaunch(PolderRRBRowsCsr_CUDA(nx, ny, A.aid, A.ajd, A.aa.d, row[1], seend, stream));
     } else {
-      RRBTwinRowsDia(nx, ny, nd, off, (const PetscScalar *const *)val, form ? row[0] : NULL, &seen);
-      PolderLaunch(PolderRRBRowsDia_CUDA(nx, ny, nd, off, (const PetscScalar *const *)vald, (PetscBool)(form == 2), form ? row[1] : NULL, seend, stream));
+      RRBTwinRowsDia(nx, ny, A.nd, A.off, (const PetscScalar *const *)A.val, form ? row[0] : NULL, &seen);
+      PolderLaunch(PolderRRBRowsDia_CUDA(nx, ny, A.nd, A.off, (const PetscScalar *const *)A.vald, (PetscBool)(form == 2), form ? row[1] : NULL, seend, stream));
     }
     PetscCall(CompareSeen(seen, seend, wrong));
     *wrong += ((seen & RRB_SEEN_BAD) != 0) != bad;
@@ -348,11 +399,7 @@ static PetscErrorCode CheckRows(PetscInt nx, PetscInt ny, PetscBool nine, Fault 
     PetscCall(Tell("rows", nx, ny, 100 * (int)fault + 10 * nine + form, before, *wrong));
   }
   PetscCall(PolderDeviceFree(&seend));
-  PetscCall(PolderDeviceFree(&aid));
-  PetscCall(PolderDeviceFree(&ajd));
-  PetscCall(PetscFree2(ai, aj));
-  PetscCall(ArrayDestroy(&aa, 0));
-  PetscCall(ArrayDestroy(&all, 0));
+  PetscCall(MatrixDestroy(&A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -110,81 +110,119 @@ static void Restricted(const Level *L, const PetscScalar x[], PetscScalar r[], P
   }
 }
 
-static PetscErrorCode TestSmoothers(const Level *L)
+/* Gauss-Seidel, in the form f of the matrix */
+static PetscErrorCode TestSweeps(const Level *L, int f)
 {
-  const PetscInt n = L->n;
-  PetscScalar   *want, *got, *wantc, *gotc, *r, *d;
-  PetscReal      sum[5], wanted[5];
+  const PetscInt           n = L->n;
+  const PolderLevelMatrix *M = &L->M[f];
+  PetscScalar             *want, *got, *wantc, *gotc, *r;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc6(n, &want, n, &got, L->nc + 1, &wantc, L->nc + 1, &gotc, n, &r, n, &d));
-  for (int f = 0; f < 3; ++f) {
-    const PolderLevelMatrix *M = &L->M[f];
-
-    for (PetscInt i = 0; i < n; ++i) want[i] = 0; // forward from zero
-    for (PetscInt i = 0; i < n; ++i) want[i] = L->dinv[i] * (L->b[i] - Others(L, i, want));
-    Restricted(L, want, r, wantc);
-    Poison(n, got);
-    Poison(L->nc + 1, gotc);
-    PolderLevelForward_Host(M, L->b, got, L->agg, L->nc, gotc);
-    PetscCall(Compare("forward", n, f, n, got, want));
-    PetscCall(Compare("forward, restricted", n, f, L->nc, gotc, wantc));
-    Poison(n, got);
-    PolderLevelForward_Host(M, L->b, got, NULL, 0, NULL);
-    PetscCall(Compare("forward alone", n, f, n, got, want));
-    for (int backward = 0; backward < 2; ++backward) { // sweeps, with and without correction
-      for (int corrected = 0; corrected < 2; ++corrected) {
-        for (PetscInt i = 0; i < n; ++i) {
-          got[i]  = L->x[i];
-          want[i] = L->x[i] + (corrected ? 1.5 * L->xc[L->agg[i]] : 0);
-        }
-        for (PetscInt l = 0; l < n; ++l) {
-          const PetscInt i = backward ? n - 1 - l : l;
-
-          want[i] = L->dinv[i] * (L->b[i] - Others(L, i, want));
-        }
-        PolderLevelSweep_Host(M, backward ? PETSC_TRUE : PETSC_FALSE, corrected ? L->agg : NULL, 1.5, L->xc, L->b, got);
-        PetscCall(Compare("sweep", n, f, n, got, want));
-      }
-    }
-    Restricted(L, L->x, want, wantc);
-    Poison(n, got);
-    Poison(L->nc + 1, gotc);
-    PolderLevelResidual_Host(M, L->b, L->x, got, L->agg, L->nc, gotc);
-    PetscCall(Compare("residual", n, f, n, got, want));
-    PetscCall(Compare("residual, restricted", n, f, L->nc, gotc, wantc));
-    for (int k = 0; k < 3; ++k) { // with an iterate before, with zero before, and without
+  PetscCall(PetscMalloc5(n, &want, n, &got, L->nc + 1, &wantc, L->nc + 1, &gotc, n, &r));
+  for (PetscInt i = 0; i < n; ++i) want[i] = 0; // forward from zero
+  for (PetscInt i = 0; i < n; ++i) want[i] = L->dinv[i] * (L->b[i] - Others(L, i, want));
+  Restricted(L, want, r, wantc);
+  Poison(n, got);
+  Poison(L->nc + 1, gotc);
+  PolderLevelForward_Host(M, L->b, got, L->agg, L->nc, gotc);
+  PetscCall(Compare("forward", n, f, n, got, want));
+  PetscCall(Compare("forward, restricted", n, f, L->nc, gotc, wantc));
+  Poison(n, got);
+  PolderLevelForward_Host(M, L->b, got, NULL, 0, NULL);
+  PetscCall(Compare("forward alone", n, f, n, got, want));
+  for (int backward = 0; backward < 2; ++backward) { // sweeps, with and without correction
+    for (int corrected = 0; corrected < 2; ++corrected) {
       for (PetscInt i = 0; i < n; ++i) {
-        d[i] = Random();
-        r[i] = L->x[i] + 0.7 * L->dinv[i] * want[i] + (k == 2 ? 0 : 0.3 * (L->x[i] - (k ? 0 : d[i])));
+        got[i]  = L->x[i];
+        want[i] = L->x[i] + (corrected ? 1.5 * L->xc[L->agg[i]] : 0);
       }
-      if (k) Poison(n, d);
-      PolderLevelJacobi_Host(M, (PetscBool)(k == 1), k == 2 ? 0 : 0.3, 0.7, L->b, L->x, d, NULL, NULL);
-      PetscCall(Compare("step", n, f, n, d, r));
-    }
-    for (int add = 0; add < 2; ++add) {
-      for (int k = 0; k < 5; ++k) wanted[k] = 0;
-      for (PetscInt i = 0; i < n; ++i) {
-        got[i]  = add ? (PetscScalar)i : NAN;
-        want[i] = Others(L, i, L->x) + L->aa[L->diag[i]] * L->x[i] + (add ? i : 0);
-        wanted[0] += L->x[i] * want[i];
-        wanted[1] += L->x[i] * L->b[i];
-        wanted[2] += L->b[i] * L->b[i];
-        wanted[3] += L->b[i] * want[i];
-        wanted[4] += want[i] * want[i];
+      for (PetscInt l = 0; l < n; ++l) {
+        const PetscInt i = backward ? n - 1 - l : l;
+
+        want[i] = L->dinv[i] * (L->b[i] - Others(L, i, want));
       }
-      PolderLevelMultDots_Host(M, add ? PETSC_TRUE : PETSC_FALSE, L->x, L->b, NULL, got, sum);
-      PetscCall(Compare("product", n, f, n, got, want));
-      for (int k = 0; k < 5; ++k)
-        PetscCheck(PetscAbsReal(sum[k] - wanted[k]) <= 1e-11 * (1 + wanted[4] + wanted[2]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "sum %d of %" PetscInt_FMT " rows, form %d: %g, not %g", k, n, f, (double)sum[k], (double)wanted[k]);
+      PolderLevelSweep_Host(M, backward ? PETSC_TRUE : PETSC_FALSE, corrected ? L->agg : NULL, 1.5, L->xc, L->b, got);
+      PetscCall(Compare("sweep", n, f, n, got, want));
     }
-    wanted[2] = 0;
-    sum[3]    = -1;
-    for (PetscInt i = 0; i < n; ++i) wanted[2] += L->x[i] * d[i];
-    PolderLevelMultDots_Host(M, PETSC_FALSE, L->x, L->b, d, got, sum);
-    PetscCheck(PetscAbsReal(sum[2] - wanted[2]) <= 1e-11 * (1 + wanted[4]) && sum[3] == -1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "(x, w) of %" PetscInt_FMT " rows: %g, not %g", n, (double)sum[2], (double)wanted[2]);
   }
-  PetscCall(PetscFree6(want, got, wantc, gotc, r, d));
+  PetscCall(PetscFree5(want, got, wantc, gotc, r));
+  PetscFunctionReturn(0);
+}
+
+/* Residuals and steps of Jacobi and Chebyshev, the last of which leaves its result in d */
+static PetscErrorCode TestSteps(const Level *L, int f, PetscScalar d[])
+{
+  const PetscInt           n = L->n;
+  const PolderLevelMatrix *M = &L->M[f];
+  PetscScalar             *want, *got, *wantc, *gotc, *r;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc5(n, &want, n, &got, L->nc + 1, &wantc, L->nc + 1, &gotc, n, &r));
+  Restricted(L, L->x, want, wantc);
+  Poison(n, got);
+  Poison(L->nc + 1, gotc);
+  PolderLevelResidual_Host(M, L->b, L->x, got, L->agg, L->nc, gotc);
+  PetscCall(Compare("residual", n, f, n, got, want));
+  PetscCall(Compare("residual, restricted", n, f, L->nc, gotc, wantc));
+  for (int k = 0; k < 3; ++k) { // with an iterate before, with zero before, and without
+    for (PetscInt i = 0; i < n; ++i) {
+      d[i] = Random();
+      r[i] = L->x[i] + 0.7 * L->dinv[i] * want[i] + (k == 2 ? 0 : 0.3 * (L->x[i] - (k ? 0 : d[i])));
+    }
+    if (k) Poison(n, d);
+    PolderLevelJacobi_Host(M, (PetscBool)(k == 1), k == 2 ? 0 : 0.3, 0.7, L->b, L->x, d, NULL, NULL);
+    PetscCall(Compare("step", n, f, n, d, r));
+  }
+  PetscCall(PetscFree5(want, got, wantc, gotc, r));
+  PetscFunctionReturn(0);
+}
+
+/* Products with their sums, also with d */
+static PetscErrorCode TestProducts(const Level *L, int f, const PetscScalar d[])
+{
+  const PetscInt           n = L->n;
+  const PolderLevelMatrix *M = &L->M[f];
+  PetscScalar             *want, *got;
+  PetscReal                sum[5], wanted[5];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(n, &want, n, &got));
+  for (int add = 0; add < 2; ++add) {
+    for (int k = 0; k < 5; ++k) wanted[k] = 0;
+    for (PetscInt i = 0; i < n; ++i) {
+      got[i]  = add ? (PetscScalar)i : NAN;
+      want[i] = Others(L, i, L->x) + L->aa[L->diag[i]] * L->x[i] + (add ? i : 0);
+      wanted[0] += L->x[i] * want[i];
+      wanted[1] += L->x[i] * L->b[i];
+      wanted[2] += L->b[i] * L->b[i];
+      wanted[3] += L->b[i] * want[i];
+      wanted[4] += want[i] * want[i];
+    }
+    PolderLevelMultDots_Host(M, add ? PETSC_TRUE : PETSC_FALSE, L->x, L->b, NULL, got, sum);
+    PetscCall(Compare("product", n, f, n, got, want));
+    for (int k = 0; k < 5; ++k) PetscCheck(PetscAbsReal(sum[k] - wanted[k]) <= 1e-11 * (1 + wanted[4] + wanted[2]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "sum %d of %" PetscInt_FMT " rows, form %d: %g, not %g", k, n, f, (double)sum[k], (double)wanted[k]);
+  }
+  wanted[2] = 0;
+  sum[3]    = -1;
+  for (PetscInt i = 0; i < n; ++i) wanted[2] += L->x[i] * d[i];
+  PolderLevelMultDots_Host(M, PETSC_FALSE, L->x, L->b, d, got, sum);
+  PetscCheck(PetscAbsReal(sum[2] - wanted[2]) <= 1e-11 * (1 + wanted[4]) && sum[3] == -1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "(x, w) of %" PetscInt_FMT " rows: %g, not %g", n, (double)sum[2], (double)wanted[2]);
+  PetscCall(PetscFree2(want, got));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestSmoothers(const Level *L)
+{
+  PetscScalar *d;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(L->n, &d));
+  for (int f = 0; f < 3; ++f) {
+    PetscCall(TestSweeps(L, f));
+    PetscCall(TestSteps(L, f, d));
+    PetscCall(TestProducts(L, f, d));
+  }
+  PetscCall(PetscFree(d));
   PetscFunctionReturn(0);
 }
 

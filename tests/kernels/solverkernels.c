@@ -87,83 +87,135 @@ enum {
   D = 6
 };
 
-/* Runs of labels, AZ and one row of E, against dense sums; a ghost block of a few columns with labels of its own */
-static PetscErrorCode TestLabels(PetscBool ghosts)
+/* A random matrix with labels of its rows, and a ghost block of a few columns with labels of its own */
+typedef struct {
+  PetscScalar dense[N * N], aa[N * N], ba[N];
+  PetscInt    ai[N + 1], aj[N * N], bi[N + 1], bj[N], label[N], ghostlabel[3];
+} Labelled;
+
+/* The rows of AZ that do not vanish */
+typedef struct {
+  PetscScalar wv[N * D];
+  PetscInt    row[N], wi[N + 1], wj[N * D], nw;
+} LabelRows;
+
+static void LabelledCreate(Labelled *A)
 {
-  PetscScalar dense[N * N], aa[N * N], ba[N], v[N], a[D] = {0}, x[N], az[N * D] = {0}, sum[D] = {0}, work[D], wv[N * D], e[D];
-  PetscInt    ai[N + 1], aj[N * N], diag[N], bi[N + 1], bj[N], label[N], ghostlabel[3] = {0, D - 1, -1}, start[N + 1], runlabel[N], nrun = 0;
-  PetscInt    col[D], count[N], row[N], wi[N + 1], wj[N * D], nw = 0, position[D], nc = 0;
+  PetscInt diag[N];
+
+  RandomMatrix(N, PETSC_TRUE, A->dense, A->ai, A->aj, A->aa, diag);
+  A->ghostlabel[0] = 0;
+  A->ghostlabel[1] = D - 1;
+  A->ghostlabel[2] = -1;
+  for (PetscInt i = 0; i < N; ++i) A->label[i] = i / 7 == 2 ? -1 : i / 7;
+  A->bi[0] = 0;
+  for (PetscInt i = 0; i < N; ++i) {
+    A->bj[A->bi[i]] = i % 3;
+    A->ba[A->bi[i]] = Number();
+    A->bi[i + 1]    = A->bi[i] + (i % 5 == 0);
+  }
+}
+
+/* Runs of labels against plain sums */
+static PetscErrorCode TestRuns(const Labelled *A)
+{
+  PetscScalar v[N], a[D] = {0}, x[N], sum[D] = {0};
+  PetscInt    start[N + 1], runlabel[N], nrun = 0;
 
   PetscFunctionBeginUser;
-  RandomMatrix(N, PETSC_TRUE, dense, ai, aj, aa, diag);
-  for (PetscInt i = 0; i < N; ++i) label[i] = i / 7 == 2 ? -1 : i / 7;
   for (PetscInt i = 0; i < N; ++i) {
-    if (i && label[i] == label[i - 1]) continue;
+    if (i && A->label[i] == A->label[i - 1]) continue;
     start[nrun]      = i;
-    runlabel[nrun++] = label[i];
+    runlabel[nrun++] = A->label[i];
   }
   start[nrun] = N;
-  bi[0]       = 0;
-  for (PetscInt i = 0; i < N; ++i) {
-    bj[bi[i]] = i % 3;
-    ba[bi[i]] = Number();
-    bi[i + 1] = bi[i] + (i % 5 == 0);
-  }
   Fill(N, v);
   Fill(N, x);
   PolderRunsRestrict_Host(nrun, start, runlabel, v, a);
   for (PetscInt i = 0; i < N; ++i) {
-    if (label[i] >= 0) sum[label[i]] += v[i];
+    if (A->label[i] >= 0) sum[A->label[i]] += v[i];
   }
   for (PetscInt l = 0; l < D; ++l) PetscCall(Near("Z^T v", l, a[l], sum[l], N));
   PetscCall(PetscArraycpy(v, x, N));
   PolderRunsProlongAdd_Host(nrun, start, runlabel, a, x);
-  for (PetscInt i = 0; i < N; ++i) PetscCall(Near("x + Z a", i, x[i], v[i] + (label[i] < 0 ? 0 : a[label[i]]), N));
+  for (PetscInt i = 0; i < N; ++i) PetscCall(Near("x + Z a", i, x[i], v[i] + (A->label[i] < 0 ? 0 : a[A->label[i]]), N));
+  PetscFunctionReturn(0);
+}
 
+/* AZ, whose rows W the kernels make, against dense sums */
+static PetscErrorCode TestLabelRows(const Labelled *A, PetscBool ghosts, LabelRows *W)
+{
+  PetscScalar v[N], a[D], x[N], az[N * D] = {0}, sum[D] = {0}, work[D];
+  PetscInt    col[D], count[N];
+
+  PetscFunctionBeginUser;
+  W->nw = 0;
   for (PetscInt i = 0; i < N; ++i) {
     for (PetscInt j = 0; j < N; ++j) {
-      if (label[j] >= 0) az[i * D + label[j]] += dense[i * N + j];
+      if (A->label[j] >= 0) az[i * D + A->label[j]] += A->dense[i * N + j];
     }
-    if (ghosts && bi[i] < bi[i + 1] && ghostlabel[bj[bi[i]]] >= 0) az[i * D + ghostlabel[bj[bi[i]]]] += ba[bi[i]];
+    if (ghosts && A->bi[i] < A->bi[i + 1] && A->ghostlabel[A->bj[A->bi[i]]] >= 0) az[i * D + A->ghostlabel[A->bj[A->bi[i]]]] += A->ba[A->bi[i]];
   }
-  PetscCheck(!PolderLabelRowsCount_Host(N, ai, aj, aa, label, ghosts ? bi : NULL, bj, ba, ghostlabel, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A random matrix has no kernel");
-  wi[0] = 0;
+  PetscCheck(!PolderLabelRowsCount_Host(N, A->ai, A->aj, A->aa, A->label, ghosts ? A->bi : NULL, A->bj, A->ba, A->ghostlabel, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A random matrix has no kernel");
+  W->wi[0] = 0;
   for (PetscInt i = 0; i < N; ++i) {
     if (!count[i]) continue;
-    row[nw]    = i;
-    wi[nw + 1] = wi[nw] + count[i];
-    ++nw;
+    W->row[W->nw]    = i;
+    W->wi[W->nw + 1] = W->wi[W->nw] + count[i];
+    ++W->nw;
   }
-  PolderLabelRowsFill_Host(nw, row, ai, aj, aa, label, ghosts ? bi : NULL, bj, ba, ghostlabel, wi, wj, wv);
+  PolderLabelRowsFill_Host(W->nw, W->row, A->ai, A->aj, A->aa, A->label, ghosts ? A->bi : NULL, A->bj, A->ba, A->ghostlabel, W->wi, W->wj, W->wv);
   Fill(D, a);
   Fill(N, v);
   PetscCall(PetscArraycpy(x, v, N));
-  PolderRowsMultAdd_Host(nw, row, wi, wj, wv, -1, a, x);
+  PolderRowsMultAdd_Host(W->nw, W->row, W->wi, W->wj, W->wv, -1, a, x);
   for (PetscInt i = 0; i < N; ++i) {
     for (PetscInt l = 0; l < D; ++l) v[i] -= az[i * D + l] * a[l];
     PetscCall(Near("v - AZ a", i, x[i], v[i], N));
   }
-  PetscCall(PetscArrayzero(sum, D));
   PetscCall(PetscArrayzero(a, D));
   for (PetscInt i = 0; i < N; ++i) {
     for (PetscInt l = 0; l < D; ++l) sum[l] += az[i * D + l] * v[i];
   }
-  PolderRowsMultTransposeAdd_Host(nw, row, wi, wj, wv, v, a);
+  PolderRowsMultTransposeAdd_Host(W->nw, W->row, W->wi, W->wj, W->wv, v, a);
   for (PetscInt l = 0; l < D; ++l) PetscCall(Near("(AZ)^T v", l, a[l], sum[l], N * N));
+  PetscFunctionReturn(0);
+}
+
+/* A row of E */
+static PetscErrorCode TestGalerkinRow(LabelRows *W)
+{
+  PetscScalar v[N], e[D];
+  PetscInt    col[D], position[D], nc = 0;
+
+  PetscFunctionBeginUser;
   for (PetscInt l = 0; l < D; ++l) position[l] = -1;
   Fill(N, v);
-  for (PetscInt k = 0; k < nw; ++k) row[k] = nw - 1 - k;
-  PolderGalerkinRow_Host(nw, row, v, wi, wj, wv, &nc, position, col, e);
+  for (PetscInt k = 0; k < W->nw; ++k) W->row[k] = W->nw - 1 - k;
+  PolderGalerkinRow_Host(W->nw, W->row, v, W->wi, W->wj, W->wv, &nc, position, col, e);
   for (PetscInt l = 0; l < D; ++l) {
     PetscScalar want = 0, got = 0;
 
-    for (PetscInt k = 0; k < nw; ++k) {
-      for (PetscInt j = wi[nw - 1 - k]; j < wi[nw - k]; ++j) want += wj[j] == l ? v[k] * wv[j] : 0;
+    for (PetscInt k = 0; k < W->nw; ++k) {
+      for (PetscInt j = W->wi[W->nw - 1 - k]; j < W->wi[W->nw - k]; ++j) want += W->wj[j] == l ? v[k] * W->wv[j] : 0;
     }
     for (PetscInt k = 0; k < nc; ++k) got += col[k] == l ? e[k] : 0;
     PetscCall(Near("row of E", l, got, want, N));
     PetscCheck(position[l] == -1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The position of column %" PetscInt_FMT " is not put back", l);
   }
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TestLabels(PetscBool ghosts)
+{
+  Labelled  A;
+  LabelRows W;
+
+  PetscFunctionBeginUser;
+  LabelledCreate(&A);
+  PetscCall(TestRuns(&A));
+  PetscCall(TestLabelRows(&A, ghosts, &W));
+  PetscCall(TestGalerkinRow(&W));
   PetscFunctionReturn(0);
 }
 

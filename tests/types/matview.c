@@ -117,6 +117,27 @@ static PetscErrorCode NotANumber(const char *type)
 }
 
 /* Mistakes that must end in an error with a plain sentence */
+/* A binary file that ends too early */
+static PetscErrorCode Damaged(const char *type)
+{
+  const PetscInt off[] = {-1, 0, 1};
+  Mat            A;
+  PetscViewer    viewer;
+  FILE          *file;
+
+  PetscFunctionBeginUser;
+  PetscCall(Create(type, NULL, 200, 3, off, 1.0, -1.0, &A));
+  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, "damaged.dat", FILE_MODE_WRITE, &viewer));
+  PetscCall(MatView(A, viewer));
+  PetscCall(PetscViewerDestroy(&viewer));
+  PetscCall(PetscFOpen(PETSC_COMM_WORLD, "damaged.dat", "r+", &file));
+  if (file) PetscCheck(!ftruncate(fileno(file), 1000), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "cannot shorten the file");
+  PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
+  PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, "damaged.dat", FILE_MODE_READ, &viewer));
+  PetscCall(MatLoad(A, viewer));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode Bad(const char *type, const char *what)
 {
   const PetscInt off[] = {-1, 0, 1};
@@ -150,19 +171,7 @@ static PetscErrorCode Bad(const char *type, const char *what)
     PetscCall(MatMult(A, x, y));
   }
   PetscCall(PetscStrcmp(what, "damaged", &is));
-  if (is) {
-    FILE *file;
-
-    PetscCall(Create(type, NULL, 200, 3, off, 1.0, -1.0, &A));
-    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, "damaged.dat", FILE_MODE_WRITE, &viewer));
-    PetscCall(MatView(A, viewer));
-    PetscCall(PetscViewerDestroy(&viewer));
-    PetscCall(PetscFOpen(PETSC_COMM_WORLD, "damaged.dat", "r+", &file));
-    if (file) PetscCheck(!ftruncate(fileno(file), 1000), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "cannot shorten the file");
-    PetscCall(PetscFClose(PETSC_COMM_WORLD, file));
-    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, "damaged.dat", FILE_MODE_READ, &viewer));
-    PetscCall(MatLoad(A, viewer));
-  }
+  if (is) PetscCall(Damaged(type));
   PetscCall(PetscStrcmp(what, "missing", &is));
   if (is) {
     PetscCall(MatCreate(PETSC_COMM_WORLD, &A));

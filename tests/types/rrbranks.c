@@ -244,13 +244,49 @@ static PetscBool NextRanks(const Problem *p, PetscInt *which, Ranks *ranks)
 }
 
 /* M is the same to the last bit however the rows lie and the grids are spread */
+/* A problem and the preconditioner for it */
+typedef struct {
+  Problem   p;
+  PetscInt  levels;
+  PetscReal omega;
+} Case;
+
+/* The largest difference from what one process finds (zz), for every way to cut the rows and three latencies; -info_ranks says more */
+static PetscErrorCode CompareRanks(const Case *c, const PetscScalar zz[], PetscReal *worst)
+{
+  static const PetscReal latency[] = {0, 300, 1e9};
+  const Problem         *p         = &c->p;
+  Mat                    A;
+  PC                     pc;
+  Ranks                  ranks;
+  PetscBool              info;
+
+  PetscFunctionBeginUser;
+  *worst = 0;
+  for (PetscInt which = 0; NextRanks(p, &which, &ranks);) {
+    PetscCall(CreateRanks(p, &ranks, &A));
+    for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(latency); ++l) {
+      PetscReal difference;
+
+      PetscCall(CreateRanksPC(A, p, c->levels, c->omega, latency[l], &pc));
+      PetscCall(Compare(pc, zz, &difference));
+      *worst = PetscMax(*worst, difference);
+      PetscCall(PetscOptionsHasName(NULL, NULL, "-info_ranks", &info));
+      if (info) {
+        const RRBRanks *r = &((PC_RRB *)pc->data)->ranks;
+
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %d, %" PetscInt_FMT " x %" PetscInt_FMT ", latency %g: %" PetscInt_FMT " grids in %" PetscInt_FMT " x %" PetscInt_FMT " boxes, difference %g\n", (int)ranks.order, ranks.np[0], ranks.np[1], (double)latency[l], r->ngrid, r->np[0], r->np[1], (double)difference));
+      }
+      PetscCall(PCDestroy(&pc));
+    }
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestSame(void)
 {
-  static const struct {
-    Problem   p;
-    PetscInt  levels;
-    PetscReal omega;
-  } cases[] = {
+  static const Case cases[] = {
     {{RANDOM5, 64, 64, 1},  8,            1  },
     {{RANDOM9, 61, 47, 2},  6,            1  },
     {{RANDOM9, 33, 90, 3},  5,            0.9},
@@ -266,18 +302,15 @@ static PetscErrorCode TestSame(void)
     {{RANDOM5, 12, 9, 11},  1,            1  },
     {{RANDOM5, 45, 45, 12}, PETSC_DECIDE, 1  }
   };
-  static const PetscReal latency[] = {0, 300, 1e9};
 
   PetscFunctionBeginUser;
   for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(cases); ++c) {
     const Problem *p = &cases[c].p;
     Mat            A;
     PC             pc;
-    Ranks          ranks;
     PetscScalar   *zz;
-    PetscReal      worst = 0;
+    PetscReal      worst;
     char           what[128];
-    PetscBool      info;
 
     PetscCall(PetscMalloc1(p->nx * p->ny, &zz));
     PetscCall(CreateAlone(p, &A));
@@ -285,24 +318,7 @@ static PetscErrorCode TestSame(void)
     PetscCall(ApplyAlone(pc, p->nx * p->ny, zz));
     PetscCall(PCDestroy(&pc));
     PetscCall(MatDestroy(&A));
-    for (PetscInt which = 0; NextRanks(p, &which, &ranks);) {
-      PetscCall(CreateRanks(p, &ranks, &A));
-      for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(latency); ++l) {
-        PetscReal difference;
-
-        PetscCall(CreateRanksPC(A, p, cases[c].levels, cases[c].omega, latency[l], &pc));
-        PetscCall(Compare(pc, zz, &difference));
-        worst = PetscMax(worst, difference);
-        PetscCall(PetscOptionsHasName(NULL, NULL, "-info_ranks", &info));
-        if (info) {
-          const RRBRanks *r = &((PC_RRB *)pc->data)->ranks;
-
-          PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %d, %" PetscInt_FMT " x %" PetscInt_FMT ", latency %g: %" PetscInt_FMT " grids in %" PetscInt_FMT " x %" PetscInt_FMT " boxes, difference %g\n", (int)ranks.order, ranks.np[0], ranks.np[1], (double)latency[l], r->ngrid, r->np[0], r->np[1], (double)difference));
-        }
-        PetscCall(PCDestroy(&pc));
-      }
-      PetscCall(MatDestroy(&A));
-    }
+    PetscCall(CompareRanks(&cases[c], zz, &worst));
     PetscCall(PetscFree(zz));
     PetscCall(PetscSNPrintf(what, sizeof(what), "%d, %" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " half levels: as on one process", (int)p->kind, p->nx, p->ny, cases[c].levels));
     PetscCall(Report(what, (PetscBool)(worst < 1e-13), worst));

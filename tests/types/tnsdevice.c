@@ -89,6 +89,44 @@ static PetscErrorCode GetDot(const PetscScalar *there, PetscScalar *dot)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Degree q by pc on the device, as a whole and in halves, against hpc on the host; joins: the solver can join the halves of degree 2 */
+static PetscErrorCode CheckDegree(PetscInt q, PC pc, PC hpc, PetscBool joins, PolderCGState *there, Vec r, Vec hr)
+{
+  const PolderPCFused *fused;
+  PolderCGRho          rho = {there, PETSC_TRUE};
+  Vec                  z, hz;
+  PetscScalar          dot, want;
+  PetscBool            done;
+  PetscReal            error;
+
+  PetscFunctionBeginUser;
+  PetscCall(VecDuplicate(r, &z));
+  PetscCall(VecDuplicate(hr, &hz));
+  PetscCall(PolderPCGetFused(pc, &fused));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, " degree %" PetscInt_FMT "\n", q));
+  PetscCall(PCTNSSetDegree(pc, q));
+  PetscCall(PCTNSSetDegree(hpc, q));
+  PetscCall(PCApply(hpc, hr, hz));
+  PetscCall(VecDot(hr, hz, &want));
+  PetscCall(VecSet(z, NAN));
+  PetscCall(PCApply(pc, r, z));
+  PetscCall(Difference(z, hz, &error));
+  PetscCall(Report("as on the host", (PetscBool)(error < 1e-13), error));
+  PetscCall((*fused->forward)(pc, r, &rho, &done));
+  PetscCall(Report("in halves where the solver can join them", (PetscBool)(done == (q == 2 && joins)), 0.0));
+  error = 0;
+  if (done) PetscCall(GetDot(&there->sum[1], &dot));
+  if (done) error = PetscAbsScalar(dot - want) / PetscAbsScalar(want);
+  PetscCall(Report("the inner product", (PetscBool)(error < 1e-13), error));
+  PetscCall(VecSet(z, NAN));
+  if (done) PetscCall((*fused->backward)(pc, PETSC_TRUE, z, z, there));
+  if (done) PetscCall(Difference(z, hz, &error));
+  PetscCall(Report("the direction", (PetscBool)(error < 1e-13), error));
+  PetscCall(VecDestroy(&z));
+  PetscCall(VecDestroy(&hz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestApply(const PetscInt n[])
 {
   Mat                  A, H;
@@ -96,7 +134,6 @@ static PetscErrorCode TestApply(const PetscInt n[])
   PC                   pc, hpc;
   PolderCGState       *there;
   PolderCGRho          rho;
-  PetscScalar          dot, want;
   PetscBool            done, half = PETSC_TRUE, joins;
   const PolderPCFused *fused;
   PetscReal            error;
@@ -123,27 +160,7 @@ static PetscErrorCode TestApply(const PetscInt n[])
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-mat_aijdia_symmetric", &half, NULL));
   joins = (PetscBool)(joins && (half || n[2] == 1));
   PetscCall(PolderPCGetFused(pc, &fused));
-  for (PetscInt q = 0; q < 5; ++q) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " degree %" PetscInt_FMT "\n", q));
-    PetscCall(PCTNSSetDegree(pc, q));
-    PetscCall(PCTNSSetDegree(hpc, q));
-    PetscCall(PCApply(hpc, hr, hz));
-    PetscCall(VecDot(hr, hz, &want));
-    PetscCall(VecSet(z, NAN));
-    PetscCall(PCApply(pc, r, z));
-    PetscCall(Difference(z, hz, &error));
-    PetscCall(Report("as on the host", (PetscBool)(error < 1e-13), error));
-    PetscCall((*fused->forward)(pc, r, &rho, &done));
-    PetscCall(Report("in halves where the solver can join them", (PetscBool)(done == (q == 2 && joins)), 0.0));
-    error = 0;
-    if (done) PetscCall(GetDot(&there->sum[1], &dot));
-    if (done) error = PetscAbsScalar(dot - want) / PetscAbsScalar(want);
-    PetscCall(Report("the inner product", (PetscBool)(error < 1e-13), error));
-    PetscCall(VecSet(z, NAN));
-    if (done) PetscCall((*fused->backward)(pc, PETSC_TRUE, z, z, there));
-    if (done) PetscCall(Difference(z, hz, &error));
-    PetscCall(Report("the direction", (PetscBool)(error < 1e-13), error));
-  }
+  for (PetscInt q = 0; q < 5; ++q) PetscCall(CheckDegree(q, pc, hpc, joins, there, r, hr));
   PetscCall((*fused->forward)(hpc, hr, &rho, &done));
   PetscCall(Report("not with vectors on the host", PetscNot(done), 0.0));
   PetscCall(PCApply(pc, hr, hz));

@@ -4,6 +4,18 @@
 #include "../rrbproblems.h"
 #include <petsctime.h>
 
+static void PlainFill(const Problem *p, Plain *plain)
+{
+  PetscInt    col[9];
+  PetscScalar val[9];
+
+  for (PetscInt i = 0; i < p->nx * p->ny; ++i) {
+    const PetscInt count = Row(p, i, col, val);
+
+    for (PetscInt k = 0; k < count; ++k) plain->c[(col[k] / p->nx - i / p->nx + 1) * 3 + col[k] % p->nx - i % p->nx + 1][i] = val[k];
+  }
+}
+
 /* The plain implementation in natural order on grids too large for dense matrices; with -time, seconds of both */
 PetscErrorCode TestPlain(void)
 {
@@ -19,15 +31,14 @@ PetscErrorCode TestPlain(void)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-time", &n, NULL));
   if (n) nsize = 1;
   for (PetscInt s = 0; s < nsize; ++s) {
-    const Problem      p = {n ? RANDOM5 : s % 2 ? RANDOM9 : RANDOM5, n ? n : sizes[s][0], n ? n : sizes[s][1], 1};
-    const PetscInt     N = p.nx * p.ny, repeat = n ? 20 : 1;
+    const Problem      p      = {n ? RANDOM5 : s % 2 ? RANDOM9 : RANDOM5, n ? n : sizes[s][0], n ? n : sizes[s][1], 1};
+    const PetscInt     repeat = n ? 20 : 1;
     Mat                A;
     PC                 pc;
     PC_RRB            *rrb;
     Vec                r, z, y;
     Plain              plain;
-    PetscInt           col[9];
-    PetscScalar        val[9], *zz;
+    PetscScalar       *zz;
     const PetscScalar *rr;
     PetscReal          norm, diff;
     PetscLogDouble     t[5];
@@ -40,11 +51,7 @@ PetscErrorCode TestPlain(void)
     PetscCall(PetscTime(&t[1]));
     rrb = (PC_RRB *)pc->data;
     PetscCall(PlainCreate(p.nx, p.ny, rrb->levels, &plain));
-    for (PetscInt i = 0; i < N; ++i) {
-      const PetscInt count = Row(&p, i, col, val);
-
-      for (PetscInt k = 0; k < count; ++k) plain.c[(col[k] / p.nx - i / p.nx + 1) * 3 + col[k] % p.nx - i % p.nx + 1][i] = val[k];
-    }
+    PlainFill(&p, &plain);
     PlainFactor(&plain);
     PetscCall(CreateVecs(A, &r, &z));
     PetscCall(VecDuplicate(z, &y));

@@ -133,11 +133,63 @@ static PetscErrorCode SolveAndCheck(const char what[], KSP ksp, Vec b, Vec x, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The solver takes the matrix of another grid */
+static PetscErrorCode SolveOther(KSP ksp)
+{
+  const Problem other = {RANDOM5, 33, 21, 1};
+  Mat           B;
+  Vec           x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(&other, &B));
+  PetscCall(CreateVecs(B, &x, &b));
+  PetscCall(FillRandom(b, 4));
+  PetscCall(KSPReset(ksp));
+  PetscCall(KSPSetOperators(ksp, B, B));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, 1e-50, 1e30, 300));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(SetStop(ksp, KSP_RRBCG_STOP_PAPER));
+  PetscCall(SetStop(ksp, KSP_RRBCG_STOP_PETSC)); // which brings PETSc's test back
+  PetscCall(SolveAndCheck("another grid", ksp, b, x, 12, 1e-8));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Each grid on its own, when the preconditioner is told its size */
+static PetscErrorCode SolveGrids(void)
+{
+  PetscFunctionBeginUser;
+  for (size_t g = 0; g < NGRID; ++g) {
+    const Problem p = {RANDOM5, Grids[g][0], Grids[g][1], 5};
+    Mat           A;
+    KSP           ksp;
+    PC            pc;
+    Vec           x, b;
+    char          what[64];
+
+    PetscCall(CreateMatrix(&p, &A));
+    PetscCall(CreateVecs(A, &x, &b));
+    PetscCall(FillRandom(b, 4));
+    PetscCall(CreateSolver(A, KSPRRBCG, PETSC_DECIDE, &ksp));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, p.nx, p.ny));
+    PetscCall(PetscSNPrintf(what, sizeof(what), "%" PetscInt_FMT " x %" PetscInt_FMT, p.nx, p.ny));
+    PetscCall(SolveAndCheck(what, ksp, b, x, 8, 1e-6));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(VecDestroy(&x));
+    PetscCall(VecDestroy(&b));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Starts, new values, another grid, the transpose */
 PetscErrorCode TestChanges(void)
 {
-  const Problem first = {RANDOM5, 64, 50, 1}, second = {RANDOM5, 64, 50, 2}, other = {RANDOM5, 33, 21, 1};
-  Mat           A, B;
+  const Problem first = {RANDOM5, 64, 50, 1}, second = {RANDOM5, 64, 50, 2};
+  Mat           A;
   KSP           ksp;
   PC            pc;
   Vec           x, b;
@@ -179,39 +231,9 @@ PetscErrorCode TestChanges(void)
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscCall(MatDestroy(&A));
-
-  PetscCall(CreateMatrix(&other, &B));
-  PetscCall(CreateVecs(B, &x, &b));
-  PetscCall(FillRandom(b, 4));
-  PetscCall(KSPReset(ksp));
-  PetscCall(KSPSetOperators(ksp, B, B));
-  PetscCall(KSPSetTolerances(ksp, 1e-8, 1e-50, 1e30, 300));
-  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
-  PetscCall(SetStop(ksp, KSP_RRBCG_STOP_PAPER));
-  PetscCall(SetStop(ksp, KSP_RRBCG_STOP_PETSC)); // which brings PETSc's test back
-  PetscCall(SolveAndCheck("another grid", ksp, b, x, 12, 1e-8));
+  PetscCall(SolveOther(ksp));
   PetscCall(KSPDestroy(&ksp));
-  PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&b));
-  PetscCall(MatDestroy(&B));
-  for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(Grids); ++g) {
-    const Problem p = {RANDOM5, Grids[g][0], Grids[g][1], 5};
-    PC            pc;
-    char          what[64];
-
-    PetscCall(CreateMatrix(&p, &A));
-    PetscCall(CreateVecs(A, &x, &b));
-    PetscCall(FillRandom(b, 4));
-    PetscCall(CreateSolver(A, KSPRRBCG, PETSC_DECIDE, &ksp));
-    PetscCall(KSPGetPC(ksp, &pc));
-    PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, p.nx, p.ny));
-    PetscCall(PetscSNPrintf(what, sizeof(what), "%" PetscInt_FMT " x %" PetscInt_FMT, p.nx, p.ny));
-    PetscCall(SolveAndCheck(what, ksp, b, x, 8, 1e-6));
-    PetscCall(KSPDestroy(&ksp));
-    PetscCall(VecDestroy(&x));
-    PetscCall(VecDestroy(&b));
-    PetscCall(MatDestroy(&A));
-  }
+  PetscCall(SolveGrids());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
