@@ -287,7 +287,7 @@ static void RedBlackGrid(const char *grid, PetscInt n, int ngrid)
       const PetscInt m = M.step[k].g.nx * M.step[k].g.ny;
 
       rows += m;
-      if (k >= M.small + 2) continue; // some of the small ones for comparison with the kernel that does them all
+      if (k >= M.small + 2) continue; // of the small grids, only some, to compare them with the kernel for all of them
       snprintf(name, sizeof(name), "rrb grid %d down%s", k, single ? ", float" : "");
       Row(grid, name, m, down, [&] { return PolderRRBForward_CUDA(single, &M.step[k], stream); });
       snprintf(name, sizeof(name), "rrb grid %d up%s", k, single ? ", float" : "");

@@ -149,7 +149,7 @@ static PetscErrorCode CreateVectors(const Problem *p, Vec *b, Vec *levelset)
   }
   PetscCall(VecRestoreArrayWrite(*levelset, &phi));
   PetscCall(VecRestoreArrayWrite(*b, &f));
-  PetscCall(VecNorm(*b, NORM_2, &norm)); // both are where the solver wants them before the clock runs
+  PetscCall(VecNorm(*b, NORM_2, &norm)); // moves both to the memory of the solver before the timing
   PetscCall(VecNorm(*levelset, NORM_2, &norm));
   PetscFunctionReturn(0);
 }
@@ -293,7 +293,7 @@ static PetscErrorCode Rebuild(KSP ksp, Mat B, Vec b, Vec values, Vec levelset, P
   PetscFunctionBeginUser;
   *best = PETSC_MAX_REAL;
   for (int k = 0; k < 4; ++k) {
-    PetscCall(VecGetArrayAndMemType(levelset, &phi, &memtype)); // for all that PETSc knows, it has changed
+    PetscCall(VecGetArrayAndMemType(levelset, &phi, &memtype)); // marks the level set as changed
     PetscCall(VecRestoreArrayAndMemType(levelset, &phi));
     PetscCall(Now(b, &t[0]));
     PetscCall(SetValues(B, values));

@@ -171,7 +171,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGRemoveMeanKernel(
 {
   const double sum = state->sum[3], mean = sum / state->N;
 
-  if (state->frozen || sum * mean <= PetscSqr(POLDER_CG_NOMEAN) * state->sum[0]) return; // N mean^2 beside (r, r)
+  if (state->frozen || sum * mean <= PetscSqr(POLDER_CG_NOMEAN) * state->sum[0]) return; // compares N mean^2 with (r, r)
   for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) r[i] -= mean;
 }
 

@@ -65,7 +65,7 @@ __device__ __forceinline__ void PolderAllSum(cooperative_groups::grid_group &gri
   PolderBlockSums<BLOCK>(sum);
   for (int k = 0; k < N && threadIdx.x == 0; ++k) __stcg(&partial[k * gridDim.x + blockIdx.x], sum[k]);
   grid.sync();
-  if (threadIdx.x / 32 < N) { // one warp a sum
+  if (threadIdx.x / 32 < N) { // one warp for each sum
     const int k = threadIdx.x / 32;
     double    v = 0;
 
@@ -75,5 +75,5 @@ __device__ __forceinline__ void PolderAllSum(cooperative_groups::grid_group &gri
   }
   __syncthreads();
   for (int k = 0; k < N; ++k) sum[k] = total[k];
-  __syncthreads(); // total[] may be used again
+  __syncthreads(); // total[] may be overwritten from here on
 }

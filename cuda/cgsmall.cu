@@ -87,7 +87,7 @@ static __global__ void __launch_bounds__(BLOCK) PolderCGSmallKernel(const __grid
 
     if (i < a.n) a.r[i] = r[k];
   }
-  s.alpha = 0; // is in x already
+  s.alpha = 0; // has been added to x
   if (blockIdx.x == 0 && threadIdx.x == 0) *a.state = s;
 }
 
@@ -130,5 +130,5 @@ int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const Pets
 
 PetscInt PolderCGSmallMost_CUDA(void)
 {
-  return PolderCooperative() ? 3072 * (PetscInt)PolderMultiprocessors() : 0; // beyond, the plain kernels are as fast
+  return PolderCooperative() ? 3072 * (PetscInt)PolderMultiprocessors() : 0; // for more rows the plain kernels are as fast
 }

@@ -72,7 +72,7 @@ static __device__ __forceinline__ void PolderTileMultAdd(Product &p, const doubl
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
   const int     g = threadIdx.x % 32 / 4, t = threadIdx.x % 4;
   const double *left[2]  = {l + TilePlace(t, g) + ProductRow(0, 0) - g,
-                            l + TilePlace(t, 8 + g) + ProductRow(0, 0) - g}; // sixteen columns further all is alike, and four rows
+                            l + TilePlace(t, 8 + g) + ProductRow(0, 0) - g}; // the same layout sixteen columns and four rows further on
   const double *right[2] = {r + TilePlace(t, g) + ProductColumn(0) - 2 * t, r + TilePlace(t, 8 + g) + ProductColumn(0) - 2 * t};
 
   #pragma unroll 1

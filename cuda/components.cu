@@ -73,7 +73,7 @@ static __device__ __forceinline__ void PolderUnite(PetscInt *parent, PetscInt a,
     }
     found = PolderAtomicCAS(&parent[a], a, b);
     if (found == a) return;
-    a = found; // no root any more
+    a = found; // a is no longer a root
   }
 }
 
@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
       follows |= j == i - 1;
     }
   }
-  starts = ~__ballot_sync(0xffffffffu, follows && lane) & (0xffffffffu >> (31 - lane)); // of the runs up to this lane
+  starts = ~__ballot_sync(0xffffffffu, follows && lane) & (0xffffffffu >> (31 - lane)); // starts of the runs up to this lane
   first  = 31 - __clz(starts);
   if (i < m) parent[i] = first == lane ? least : i - (lane - first);
 }
@@ -165,7 +165,7 @@ template <class Join>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderComponentsFinishKernel(PetscInt m, Join join, PetscInt *parent)
 {
   const PetscInt     i      = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
-  const bool         joined = i < m && join.Row(i); // nothing hangs below the others
+  const bool         joined = i < m && join.Row(i); // no row hangs below the others
   volatile PetscInt *p      = parent;
   const PetscInt     root   = PolderWarpRoot(parent, i, joined, [=](PetscInt r) {
     for (PetscInt up = p[r]; up != r; up = p[r]) r = up;

@@ -356,7 +356,7 @@ struct PolderRowSums {
         val[c] = a;
       }
     }
-    ++n; // beyond 4: labels may be counted twice
+    ++n; // beyond 4, labels may be counted more than once
   }
 };
 
@@ -401,7 +401,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     if (l == seen[0] || l == seen[1] || l == seen[2] || l == seen[3]) return;
 #pragma unroll
     for (int c = 0; c < 4; ++c) seen[c] = c == distinct ? l : seen[c];
-    ++distinct; // beyond 4: labels may be counted twice
+    ++distinct; // beyond 4, labels may be counted more than once
   });
   if (distinct > 4) {
     distinct = 0;
@@ -410,7 +410,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   abs *= (4 + n) * PETSC_MACHINE_EPSILON;
   if (fabs(sum) > abs) flags[0] = 1;
   if (label[i] < 0) flags[1] = 1;
-  count[i] = distinct == 1 && fabs(labelled) <= abs ? 0 : distinct; // a single label: its sum is all of them
+  count[i] = distinct == 1 && fabs(labelled) <= abs ? 0 : distinct; // with a single label, labelled is the sum over all columns
 }
 
 /* One thread for each row with entries: few rows have any, and a thread for every row would be idle mostly */
@@ -627,7 +627,7 @@ static __global__ void PolderEntriesGatherKernel(PetscInt nz, PetscInt nrow, con
   PetscInt       lo = 0, hi = nrow - 1;
 
   if (p >= nz) return;
-  while (lo < hi) { // the last row that begins at or before the entry and is not empty
+  while (lo < hi) { // finds the last nonempty row that begins at or before the entry
     const PetscInt mid = lo + (hi - lo + 1) / 2;
 
     if (ptr[mid] <= entry[p]) lo = mid;

@@ -124,7 +124,7 @@ __global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaS
   const PetscInt far = A.far, m = A.m;
   PetscScalar    part = 0;
 
-  if (SUMS) PolderRelease(); // what adds up the sums may begin
+  if (SUMS) PolderRelease(); // the kernel that adds the sums may begin
   if (ix < A.line && iy <= (far - 1 - ix) / A.line) {
     const int64_t  first = (int64_t)step * far + iy * A.line + ix, end = first + (int64_t)A.chunk * far;
     const PetscInt last = (PetscInt)(end < m ? end : m);
@@ -192,7 +192,7 @@ static void DiaStencilLaunch(const DiaGrid<V> &A, unsigned int blocks, const Pet
                              void *work, cudaStream_t stream)
 {
   constexpr int        tile    = SEVEN ? DIA_TILE7 : DIA_TILE5;
-  constexpr bool       sums    = sizeof(V) == sizeof(PetscScalar); // only products with A itself have them
+  constexpr bool       sums    = sizeof(V) == sizeof(PetscScalar); // only products with A itself support runs
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
 
   if (runs) PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, sums, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, scratch, *runs);
@@ -225,7 +225,7 @@ static int DiaMultLaunch(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off
     else DiaGridLaunch<false>(nd == 7, half, G, blocks, x, out, dot, runs, work, stream);
     return (int)cudaGetLastError();
   }
-  if (runs) return (int)cudaErrorInvalidValue; // they are for the stencil of a grid
+  if (runs) return (int)cudaErrorInvalidValue; // runs require the stencil of a grid
   for (PetscInt first = 0; first == 0 || first < nd; first += DIA_BATCH) {
     DiaArgs<V>   A;
     const DiaOut out = {alpha, first ? z : y, z};
@@ -304,7 +304,7 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaOffsetsKernel(PetscInt 
   for (PetscInt k = ai[i], end = ai[i + 1]; k < end; ++k) {
     unsigned char *s = seen + (aj[k] - i + m);
 
-    if (!*s) *s = 1; // the test is read from the cache: millions of rows write the same few bytes
+    if (!*s) *s = 1; // tests first, as a cached read: millions of rows write the same few bytes
   }
 }
 
@@ -363,7 +363,7 @@ int PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, const PetscInt o
   const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
 
   if (!m) return (int)cudaGetLastError();
-  for (int mirror = 0; mirror < (tol < PETSC_INFINITY ? 2 : 1); ++mirror) { // the rows that are compared are complete only when all others are
+  for (int mirror = 0; mirror < (tol < PETSC_INFINITY ? 2 : 1); ++mirror) { // the second pass compares mirrored entries, after all rows have been filled
     const PetscInt d0 = mirror ? 0 : first, d1 = mirror ? first : nd;
 
     for (PetscInt b = d0; b < d1 || (b == d0 && !mirror); b += DIA_BATCH) {

@@ -220,7 +220,7 @@ static __device__ __noinline__ void PolderCoarseFill(PetscInt n, PetscInt a, con
       } else val[p] += aa[k];
     }
   }
-  for (int k = 0; k < met; ++k) { // each where its column belongs
+  for (int k = 0; k < met; ++k) { // stores each entry at the rank of its column
     PetscInt before = ci[a];
 
     for (int l = 0; l < met; ++l) before += col[l] < col[k];
@@ -255,7 +255,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     }
   }
 #pragma unroll
-  for (int k = 0; k < POLDER_COARSE_FEW; ++k) { // each where its column belongs
+  for (int k = 0; k < POLDER_COARSE_FEW; ++k) { // stores each entry at the rank of its column
     PetscInt before = ci[a];
 
     if (k >= few.met) break;
@@ -467,7 +467,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLevelRowsKernel(Pet
   }
   for (int o = 16; o > 0; o /= 2) bound = fmax(bound, __shfl_down_sync(FULL_WARP, bound, o));
   if (threadIdx.x % 32 == 0 && bound > *(volatile PetscReal *)out.bound)
-    atomicMax((unsigned long long *)out.bound, (unsigned long long)__double_as_longlong(bound)); // positive numbers are in the order of their bits
+    atomicMax((unsigned long long *)out.bound,
+              (unsigned long long)__double_as_longlong(bound)); // the bits of positive numbers are in the order of their values
 }
 
 int PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone,

@@ -122,7 +122,7 @@ int PolderKeysMark_CUDA(PetscInt m, const PetscInt part[], PetscInt ncomp, const
   return PolderForEach(m, stream, [=] __device__(PetscInt i) {
     const PetscInt64 key = PolderKey(part, ncomp, comp, i);
 
-    if (key >= 0 && !mark[key]) mark[key] = 1; // every writer writes the same
+    if (key >= 0 && !mark[key]) mark[key] = 1; // all threads write the same value
   });
 }
 

@@ -55,7 +55,8 @@ static inline void PolderLaunchKernel(bool early, void (*kernel)(Args...), unsig
   config.gridDim  = dim3(blocks);
   config.blockDim = dim3(threads);
   config.stream   = stream;
-  if (early && cudaFuncGetAttributes(&code, (const void *)kernel) == cudaSuccess && code.ptxVersion >= 90) { // otherwise there is nothing in it that waits
+  if (early && cudaFuncGetAttributes(&code, (const void *)kernel) == cudaSuccess &&
+      code.ptxVersion >= 90) { // code for older architectures has no PolderAwait()
     attribute.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
     attribute.val.programmaticStreamSerializationAllowed = 1;
     config.attrs                                         = &attribute;

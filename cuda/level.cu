@@ -506,7 +506,7 @@ template <class V>
 static int LevelResidualLaunch(const PolderLevelMatrix *A, const V *b, const V *x, V *r, const PetscInt ptr[], const PetscInt row[], PetscInt nc, V *bc,
                                cudaStream_t stream)
 {
-  const PetscInt mean = nc ? A->n / nc : 0; // rows of an aggregate
+  const PetscInt mean = nc ? A->n / nc : 0; // mean number of rows of an aggregate
 
   return LevelDo<V>(A, [&](const auto &M) {
     constexpr int lanes = std::decay_t<decltype(M)>::LANES;
@@ -602,7 +602,7 @@ static int LevelKSecondLaunch(PetscInt n, PetscReal threshold, const PetscReal s
       PetscReal c[2];
 
       PolderKCycleSecond(sum, threshold, c);
-      if (c[1] != 0) x[i] = (V)c[0] * x[i] + (V)c[1] * w[i]; // else w may be anything
+      if (c[1] != 0) x[i] = (V)c[0] * x[i] + (V)c[1] * w[i]; // otherwise w may be undefined
       else if (c[0] != 1) x[i] *= (V)c[0];
     },
     stream);

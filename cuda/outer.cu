@@ -69,7 +69,7 @@ int PolderOuterLevelRows_CUDA(const PolderOuterRows *rows, const PetscInt ai[], 
     if (sum) sum[i] = s.total;
     if (mate) mate[i] = PolderRowIsLone(&s, lone) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
     if (most > *(volatile PetscReal *)bound)
-      atomicMax((unsigned long long *)bound, (unsigned long long)__double_as_longlong(most)); // positive numbers are in the order of their bits
+      atomicMax((unsigned long long *)bound, (unsigned long long)__double_as_longlong(most)); // the bits of positive numbers are in the order of their values
   });
 }
 

@@ -149,7 +149,7 @@ int PolderPairsNumber_CUDA(PetscInt m, const PetscInt mate[], const PetscInt joi
   if (err || m == 0) return err;
   err = cudaMemcpyAsync(count, agg + m - 1, sizeof(*count), cudaMemcpyDeviceToDevice, stream);
   if (err) return err;
-  err = (cudaError_t)PolderForEach(m, stream, [=] __device__(PetscInt i) { // the first rows keep their sums, which the others read
+  err = (cudaError_t)PolderForEach(m, stream, [=] __device__(PetscInt i) { // the first row of a pair keeps its sum, which the others read
     if (PolderPairLeads(i, mate, join)) return;
     if (mate[i] < 0) agg[i] = *count;
     else {
@@ -177,7 +177,7 @@ int PolderMembers_CUDA(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt pt
   while (bits < 31 && (n >> bits)) ++bits;
   err = PolderForEach(m, stream, [=] __device__(PetscInt i) { number[i] = i; });
   if (!err && m > 0) err = cub::DeviceRadixSort::SortPairs(work, bytes, agg, key, number, row, m, 0, bits, stream);
-  return err ? err : PolderForEach(m + 1, stream, [=] __device__(PetscInt k) { // aggregates from the one before on to this begin here
+  return err ? err : PolderForEach(m + 1, stream, [=] __device__(PetscInt k) { // this row begins all aggregates from the one before to its own
     const PetscInt before = k ? key[k - 1] : -1, now = k < m ? key[k] : n + 1;
 
     for (PetscInt a = before + 1; a <= now; ++a) ptr[a] = k;

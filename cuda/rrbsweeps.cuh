@@ -49,7 +49,7 @@ static __device__ __forceinline__ void RRBStore(const PolderRRBStep &s, int pair
   if (pairs == 2 && y % 2) {
     if (u > 0 && x < s.g.nx) *(double2 *)(a - 1) = make_double2(before, t.x);
     else if (x < s.g.nx) a[0] = t.x;
-    if (x + 2 >= s.g.nx && x + 1 < s.g.nx) a[1] = t.y; // no cell comes after
+    if (x + 2 >= s.g.nx && x + 1 < s.g.nx) a[1] = t.y; // there is no next cell to store it
   } else if (pairs && x + 1 < s.g.nx) *(double2 *)a = t;
   else {
     if (x < s.g.nx) a[0] = t.x;

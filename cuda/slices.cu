@@ -323,7 +323,7 @@ static __device__ PetscScalar PolderLongRowSegment(int s, int lane, const Polder
   PetscScalar ax   = 0.0, sum;
   bool        last = true;
 
-  for (int k0 = begin; k0 < end; k0 += 32 * POLDER_SLICE_BATCH) { // behind the end the last entry is read again and not used
+  for (int k0 = begin; k0 < end; k0 += 32 * POLDER_SLICE_BATCH) { // beyond the end, the last entry is read again and ignored
     int         c[POLDER_SLICE_BATCH];
     PetscScalar a[POLDER_SLICE_BATCH];
 

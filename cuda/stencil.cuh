@@ -71,7 +71,7 @@ static unsigned int DiaFindGrid(PetscInt m, PetscInt n, PetscInt nd, const Petsc
   A->near = nd == 7 ? off[5] : 0;
   A->line = nd == 7 ? A->near : A->far;
   A->logw = nd == 7 ? 6 : 9;
-  for (int w = 5; w < 8 && nd == 7; ++w) { // the width that fits a line best
+  for (int w = 5; w < 8 && nd == 7; ++w) { // chooses the tile width that fits a line best
     if ((A->line + (1 << w) - 1) >> w << w < (A->line + (1 << A->logw) - 1) >> A->logw << A->logw) A->logw = w;
   }
   A->tiles[0] = (A->line + (1 << A->logw) - 1) >> A->logw;

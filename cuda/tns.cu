@@ -147,7 +147,7 @@ template <bool CHECK, bool UPPER, TriAct ACT, class V>
 __device__ __forceinline__ void TriPlane(const TriGrid<V> &A, const TriScalars &scalars, int64_t k0, int lane, int lines, int ready,
                                          PetscScalar (&y0)[TRI_LINES + 2], PetscScalar (&y1)[TRI_LINES + 2], PetscScalar &part)
 {
-  constexpr int GROUP   = ACT == TRI_DIRECTION ? TRI_GROUP / 2 : TRI_GROUP; // what the registers hold
+  constexpr int GROUP   = ACT == TRI_DIRECTION ? TRI_GROUP / 2 : TRI_GROUP; // limited by the registers
   PetscScalar   before0 = 0, before1 = 0;                                   /* of the line before */
 
 #pragma unroll

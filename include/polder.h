@@ -58,10 +58,10 @@ typedef const char *PolderDeflationSpaceType;
 typedef struct _n_PolderDeflationSpace *PolderDeflationSpace;
 
 /*E
-   PCLevelSetForm - How `PCLEVELSET` joins the inner preconditioner M and the coarse correction Q = Z (Z^T A Z)^{-1} Z^T, P = I - A Q
+   PCLevelSetForm - How `PCLEVELSET` combines the inner preconditioner M and the coarse correction Q = Z (Z^T A Z)^{-1} Z^T, P = I - A Q
 
    Values:
-+  `PC_LEVELSET_ADEF2`     - P^T M^{-1} + Q, with the start vector corrected by Q
++  `PC_LEVELSET_ADEF2`     - P^T M^{-1} + Q, with the initial guess corrected by Q
 .  `PC_LEVELSET_ADEF1`     - M^{-1} P + Q
 -  `PC_LEVELSET_BALANCING` - P^T M^{-1} P + Q
 

@@ -4,7 +4,7 @@
 
 /* ------------------------------------------------ a twin on the host ------------------------------------------------ */
 
-/* The fields of this frame and the one before, which the loops may change; b, depth and entries follow from them */
+/* The fields of this frame and the one before, which the loops may change; b, depth and matrix entries are derived from them */
 enum {
   NFIELDS = 6,
   NALL    = 10
@@ -71,7 +71,7 @@ static PetscErrorCode Compare(const Sea *s, const Sea *twin, PetscReal bound)
   PetscFunctionReturn(0);
 }
 
-/* One part of a frame; with a twin in both seas from the same fields, where what is not written shows */
+/* Runs one part of a frame; with a twin, in both seas from the same fields. Unwritten values then differ */
 static PetscErrorCode Part(Sea *s, Sea *twin, PetscReal bound, PetscErrorCode (*part)(Sea *))
 {
   PetscFunctionBegin;
@@ -107,7 +107,7 @@ static PetscLogDouble Copied(void)
 #endif
 }
 
-/* -waves_check_copies: from the second frame on nothing as long as a vector may have been copied */
+/* -waves_check_copies: from the second frame on, no copy between host and device may be as long as a vector */
 static PetscErrorCode CheckCopies(const Sea *s, PetscLogDouble before)
 {
   PetscBool check = PETSC_FALSE;
@@ -134,7 +134,7 @@ static PetscErrorCode Frame(Sea *s, Sea *twin, PetscReal bound)
   PetscFunctionReturn(0);
 }
 
-/* The sea after the last frame, where it is one to be shown: a longer run shows the same at the beginning of its next frame */
+/* Shows the sea after the last frame, if a picture is due: a longer run shows it at the beginning of its next frame */
 static PetscErrorCode LastPicture(Sea *s)
 {
   PetscFunctionBegin;
@@ -184,7 +184,7 @@ PetscErrorCode SeaRun(Sea *s)
 
 /* ------------------------------------------------ real time ------------------------------------------------ */
 
-/* Milliseconds a frame of a sea `scale` times as large as the one of the options, with the same meshes; assume > 0: so many nanoseconds a node instead */
+/* Milliseconds a frame of a sea `scale` times as large as in the options, with the same mesh widths; assume > 0: that many nanoseconds a node instead */
 static PetscErrorCode TimeFrames(const Sea *options, PetscReal scale, PetscReal assume, PetscReal *nodes, PetscReal *ms)
 {
   const PetscInt warmup = 5;
@@ -227,8 +227,9 @@ static PetscErrorCode TimeFrames(const Sea *options, PetscReal scale, PetscReal 
 }
 
 /*
-  A sea that takes ms for a frame leads to one that would take almost `limit` if the time were proportional to the size, up to 16 times as large; between
-  one that holds the rate and one that does not, to their geometric mean. About the largest sea whose entries the indices can count is the last one
+  Searches the largest sea whose frames take at most `limit`. The next size assumes a time proportional to the size and aims slightly below `limit`, up to 16
+  times the size; between a sea that holds the rate and one that does not, it is their geometric mean. The search ends near the largest sea whose matrix
+  entries the indices can count.
 */
 PetscErrorCode SeaRealTime(Sea *s)
 {
@@ -240,7 +241,7 @@ PetscErrorCode SeaRealTime(Sea *s)
   PetscCheck(rate > 0.0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_realtime_rate must be positive, not %g", (double)rate);
   limit = 1e3 / rate;
   PetscCall(SeaMostNodes(&most));
-  most *= 0.95 / ((PetscReal)s->n[0] * s->n[1]); /* nodes are rounded to whole ones in each direction */
+  most *= 0.95 / ((PetscReal)s->n[0] * s->n[1]); /* the number of nodes in each direction is rounded */
   do {
     PetscCall(TimeFrames(s, scale, assume, &nodes, &ms));
     if (ms <= limit) {

@@ -1,4 +1,4 @@
-/* Makes the sea of waves.c: grid, depth, edges, matrix, solver and the water at the start */
+/* Sets up the sea of waves.c: grid, depth, edges, matrix, solver and the initial state of the water */
 #include "waves.h"
 
 /* ------------------------------------------------ grid ------------------------------------------------ */
@@ -63,7 +63,7 @@ static PetscErrorCode CreateGrid(Sea *s)
   PetscFunctionReturn(0);
 }
 
-/* A table of so many numbers where the vectors are */
+/* A table of n numbers in the memory of the vectors */
 static PetscErrorCode CreateTable(Sea *s, PetscInt n, Vec *table)
 {
   VecType type;
@@ -122,7 +122,7 @@ PetscErrorCode SeaNeighbours(Sea *s, Vec u, Vec lu, Vec *with)
 
 /* ------------------------------------------------ depth ------------------------------------------------ */
 
-/* The bed is computed in the neighbours' nodes as well, so that nothing is exchanged */
+/* Computes the bed at ghost nodes, too, so that it needs no exchange */
 static PetscErrorCode CreateBed(Sea *s)
 {
   PetscInt     xs, ys, xm, ym;
@@ -182,7 +182,7 @@ PetscReal SeaDispersion(const Sea *s, PetscReal k2, PetscReal h)
 
 /* ------------------------------------------------ edges ------------------------------------------------ */
 
-/* Largest share of the edges of this type or a later one in node k of n: 1 on the edge and 0 beyond their width; d = 0 for west and east */
+/* Largest influence of the edges of this type, or a later one, on node k of n: from 1 on the edge down to 0 at their width; d = 0 for west and east */
 static PetscReal EdgeShare(const Sea *s, EdgeType type, int d, PetscInt k)
 {
   const PetscReal distance[2] = {k * s->d[d], (s->n[d] - 1 - k) * s->d[d]};
@@ -194,7 +194,7 @@ static PetscReal EdgeShare(const Sea *s, EdgeType type, int d, PetscInt k)
   return share;
 }
 
-/* The tables of WavesDamping(), and the nodes where they are zero */
+/* Makes the tables of WavesDamping(), and finds the nodes where they are zero */
 static PetscErrorCode CreateEdges(Sea *s)
 {
   const PetscInt first[2] = {s->xs, s->ys}, m[2] = {s->xm, s->ym};
@@ -227,7 +227,7 @@ static PetscErrorCode CreateEdges(Sea *s)
   PetscFunctionReturn(0);
 }
 
-/* Own nodes near incoming edges: columns at the west and at the east, and what is left of the rows at the south and at the north */
+/* Boxes of the own nodes near incoming edges: columns in the west and in the east, and the remaining parts of the rows in the south and in the north */
 static void FindZone(Sea *s)
 {
   PetscInt x[2] = {0, s->xm}, y[2] = {0, s->ym};
@@ -261,7 +261,7 @@ static PetscReal Random(PetscInt index)
   return (PetscReal)(z >> 11) / 9007199254740992.0;
 }
 
-/* Plane waves whose heights follow the JONSWAP spectrum, in directions of up to 15 degrees to both sides; those too short for the grid are left out */
+/* Plane waves whose heights follow the JONSWAP spectrum, in directions of up to 15 degrees to both sides; waves too short for the grid are left out */
 static PetscErrorCode MakeWaves(Sea *s, PetscReal h)
 {
   const PetscReal fp = 1.0 / s->period, lo = 0.6 * fp, hi = 2.2 * fp;
@@ -297,7 +297,7 @@ static PetscErrorCode MakeWaves(Sea *s, PetscReal h)
   PetscFunctionReturn(0);
 }
 
-/* The waves belong to the largest depth that they meet at the edges, or, when they fill the sea at the start, to its largest */
+/* The waves are computed for the largest depth at incoming edges or, if they fill the sea at the start, for its largest depth */
 static PetscErrorCode CreateWaves(Sea *s)
 {
   const PetscScalar *h;
@@ -343,8 +343,8 @@ static PetscErrorCode CreateWaves(Sea *s)
 /* ------------------------------------------------ matrix and solver ------------------------------------------------ */
 
 /*
-  Five entries of each row in coordinates: south, west, itself, east, north; -1 for those beyond the edges of the grid. PETSc 3.18 would count and insert
-  zeros of its own if it were not told twice to leave that. On one process indices with neighbours are those of the matrix.
+  Preallocates five entries of each row by coordinates: south, west, itself, east, north; -1 for those beyond the edges of the grid. Two options keep PETSc
+  3.18 from counting and inserting zeros of its own. On one process indices with ghosts are those of the matrix.
 */
 static PetscErrorCode CreateMatrix(Sea *s)
 {
@@ -371,14 +371,14 @@ static PetscErrorCode CreateMatrix(Sea *s)
     }
   }
   PetscCall(SeaRestoreGrid(s, &g));
-  if (s->alone) PetscCall(MatSetOption(s->S, MAT_USE_INODES, PETSC_FALSE)); /* no two rows have the same columns: they are not compared */
+  if (s->alone) PetscCall(MatSetOption(s->S, MAT_USE_INODES, PETSC_FALSE)); /* no two rows have the same columns: skips their comparison */
   PetscCall((*(s->alone ? MatSetPreallocationCOO : MatSetPreallocationCOOLocal))(s->S, n, row, col));
   PetscCall(PetscFree2(row, col));
   PetscCall(MatSetOption(s->S, MAT_SPD, PETSC_TRUE));
   PetscFunctionReturn(0);
 }
 
-/* The entries go from where they are computed to the matrix, without the host if it is on the GPU as well */
+/* Passes the entries to the matrix, without a copy through the host if both are on the GPU */
 PetscErrorCode SeaSetMatrix(Sea *s)
 {
   const PetscScalar *v;
@@ -416,7 +416,7 @@ static PetscErrorCode CreateSolver(Sea *s)
   PetscFunctionBegin;
   PetscCall(KSPCreate(PETSC_COMM_WORLD, &s->ksp));
   PetscCall(KSPGetPC(s->ksp, &pc));
-  PetscCall(PCSetDM(pc, s->dm)); // for the preconditioner alone: KSPSetDM() would have the matrix made by the DM
+  PetscCall(PCSetDM(pc, s->dm)); // for the preconditioner only: with KSPSetDM() the DM would make the matrix
   PetscCall(KSPSetOperators(s->ksp, s->S, s->S));
   PetscCall(KSPSetType(s->ksp, KSPCG));
   PetscCall(KSPSetNormType(s->ksp, KSP_NORM_UNPRECONDITIONED));
@@ -430,7 +430,7 @@ static PetscErrorCode CreateSolver(Sea *s)
 
 /* ------------------------------------------------ start ------------------------------------------------ */
 
-/* Walls lie half a mesh width outside of the outer nodes */
+/* Value of the standing wave at a node; walls are half a mesh width outside of the outer nodes */
 PetscReal SeaMode(const Sea *s, PetscInt i, PetscInt j)
 {
   return PetscCosReal(PETSC_PI * s->mode[0] * (i + 0.5) / s->n[0]) * PetscCosReal(PETSC_PI * s->mode[1] * (j + 0.5) / s->n[1]);

@@ -42,16 +42,16 @@ typedef struct {
   PetscReal a, k[2], omega, phase;
 } Wave;
 
-/* The part of a relief of the earth that lies around a window: rows to the north, columns to the east, heights in metres */
+/* The part of a relief of the earth around a window: rows from south to north, columns from west to east, heights in metres */
 typedef struct {
   char       file[PETSC_MAX_PATH_LEN], variable[128];
-  PetscReal  window[4], length[2]; /* west, east, south and north in degrees; metres */
+  PetscReal  window[4], length[2]; /* west, east, south and north in degrees; lengths in metres */
   PetscInt   n[2];
   PetscReal *lon, *lat, *height;
 } Relief;
 
 typedef struct {
-  /* what the options say */
+  /* Options */
   PetscInt  n[2], site;
   Relief    relief;
   PetscReal length[2], d[2], dt, depth, mindepth, mostdepth, current[2];
@@ -66,16 +66,16 @@ typedef struct {
   Ship      ship[MAX_SHIPS];
   PetscReal height, period, direction;        /* of the incoming waves */
   PetscReal tideheight, tideperiod;           /* no tide without a period */
-  PetscInt  tideevery, picture, vtk;          /* frames from one to the next, 0 for none */
-  PetscBool watchenergy, watchlevel, profile; /* energy and level are needed in every frame; routines are timed one by one */
+  PetscInt  tideevery, picture, vtk;          /* every so many frames, 0 for never */
+  PetscBool watchenergy, watchlevel, profile; /* energy and level are computed in every frame; each routine is timed */
 
-  /* what is made from them */
+  /* Derived data */
   DM        dm;
   PetscInt  xs, ys, xm, ym;
-  PetscBool device, alone, host;                            /* runs on a GPU; is the only process; shall not run on a GPU */
-  Vec       zeta, phi, psi, zeta0, phi0, psi0, zeta1, phi1; /* this frame, the one before, and room for another */
-  Vec       b, lzeta, lphi, lpsi;                           /* l: with the neighbours' nodes, unless the process is alone */
-  Vec       bed, h, D, values;                              /* with the neighbours' nodes, too; entries of S */
+  PetscBool device, alone, host;                            /* runs on a GPU; is the only process; must not run on a GPU */
+  Vec       zeta, phi, psi, zeta0, phi0, psi0, zeta1, phi1; /* this frame, the one before, and space for another */
+  Vec       b, lzeta, lphi, lpsi;                           /* l: with ghost nodes, unless the process is alone */
+  Vec       bed, h, D, values;                              /* bed, h, D with ghost nodes; entries of S */
   Vec       edges, waves;                                   /* tables of WavesGrid and WavesIncoming */
   PetscInt  inner[4];                                       /* i0, i1, j0, j1 of WavesGrid */
   PetscInt  nzone, nwave;
@@ -85,7 +85,7 @@ typedef struct {
   Mat       S;
   KSP       ksp;
 
-  /* what happens */
+  /* State of the run */
   PetscInt       frame;
   PetscReal      t, tide;
   PetscInt       its, maxits, histogram[MAX_ITERATIONS + 1];
@@ -94,7 +94,7 @@ typedef struct {
   PetscInt       ncrossing;               /* zeros of the projection */
   PetscReal      square;                  /* mean of zeta^2 over the sea, summed over the second half of the frames */
   PetscLogDouble clock[NROUTINES], began;
-  Vec            natural, whole; /* zeta on the first process */
+  Vec            natural, whole; /* zeta gathered on the first process */
   VecScatter     gather;
 } Sea;
 
@@ -108,20 +108,20 @@ PetscReal      ReliefDepth(const Relief *, PetscReal x, PetscReal y); /* in the 
 PetscReal SeaBed(const Sea *, PetscInt i, PetscInt j);
 
 /* sea.c */
-/* So many nodes have entries that the indices can count, with a hundredth to spare for processes that have a line more than others */
+/* Maximum number of nodes for which the indices can count the entries, with a margin of one percent for processes with one line more than others */
 PetscErrorCode SeaMostNodes(PetscReal *);
 PetscErrorCode SeaCreate(Sea *);
-PetscErrorCode SeaReset(Sea *); /* undoes SeaCreate() */
+PetscErrorCode SeaReset(Sea *); /* frees what SeaCreate() made */
 PetscErrorCode SeaSetDepth(Sea *);
 PetscErrorCode SeaSetMatrix(Sea *);
 /* omega of a wave with this k^2 in water of constant depth */
 PetscReal SeaDispersion(const Sea *, PetscReal k2, PetscReal h);
 /* A standing wave of the closed basin */
 PetscReal SeaMode(const Sea *, PetscInt i, PetscInt j);
-/* The grid with its arrays, where the vectors have theirs */
+/* The grid with its arrays, in the memory of the vectors */
 PetscErrorCode SeaGetGrid(Sea *, WavesGrid *);
 PetscErrorCode SeaRestoreGrid(Sea *, WavesGrid *);
-/* lu, u with the neighbours' nodes; it is u itself where the process is alone */
+/* lu: u with ghost nodes; *with is lu, or u itself if the process is alone */
 PetscErrorCode SeaNeighbours(Sea *, Vec u, Vec lu, Vec *with);
 
 /* frame.c: the parts of a frame */

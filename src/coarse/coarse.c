@@ -173,7 +173,7 @@ PetscErrorCode PolderCoarseGetLimit(PolderCoarse c, PetscInt dim, PetscReal byte
     band   = dim == 1 ? 2 : 1.5 * PetscPowReal(next, dim == 2 ? 0.5 : 2.0 / 3.0);
     solve  = c->type == COARSE_INVERSE ? 8 * next * next : 16 * next * band;
     factor = next * band * (c->type == COARSE_INVERSE ? band + 4 * next : band);
-    if (dense) { // the product with the inverse; the sweep, whose steps wait for each other
+    if (dense) { // the dense inverse; its sweep makes steps that depend on each other
       solve  = 8 * next * next;
       factor = next * next * next + POLDER_COARSE_STEP * next;
     }

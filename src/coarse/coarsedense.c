@@ -83,7 +83,7 @@ PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse c, PetscInt d, const PetscIn
   PetscCall(PetscMalloc5(nz, &hkey, nz, &hval, nz, &col, d, &gl, d + 1, &ptr));
   PetscCall(PolderDeviceToHost(hkey, key, sizeof(*hkey) * (size_t)nz));
   PetscCall(PolderDeviceToHost(hval, val, sizeof(*hval) * (size_t)nz));
-  while (nz && hkey[nz - 1] >= (PetscInt64)d * d) --nz; // rows of no column
+  while (nz && hkey[nz - 1] >= (PetscInt64)d * d) --nz; // drops unused entries
   for (PetscInt i = 0, k = 0; i < d; ++i) {
     gl[i]  = i;
     ptr[i] = k;

@@ -32,7 +32,7 @@ static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const Pets
       ci[n]  = c->gl[i];
       cj[n]  = c->gl[col[k]];
       v[n++] = val[k];
-      ci[n]  = c->gl[col[k]]; // a sum that is zero on one side only would leave a pattern without symmetry, on which PETSc's orderings do not end
+      ci[n]  = c->gl[col[k]]; // a zero at the transposed entry keeps the pattern symmetric: otherwise PETSc's orderings may not terminate
       cj[n]  = c->gl[i];
       v[n++] = 0;
     }

@@ -99,7 +99,7 @@ PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace s, const PolderR
 
 PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, PetscBool summed, PetscScalar *dot)
 {
-  const PetscBool early = (PetscBool)(s->dev != NULL); // the product has come after what the space has on the device
+  const PetscBool early = (PetscBool)(s->dev != NULL); // the product is newer than all device data of the space
 
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);

@@ -247,7 +247,7 @@ static PetscErrorCode PolderDeflationComponents(PolderDeflationSpace s, const Po
     PetscCall(PetscSNPrintf(text, len, "the level set has %" PetscInt_FMT " regions", *n));
   } else {
     PetscCall(PolderDeflationRegions(rows, comp, n, &largest));
-    if (*n > 0) PetscCall((*rows->steps->renumber)(rows, comp, bound)); // tiny ones are gone
+    if (*n > 0) PetscCall((*rows->steps->renumber)(rows, comp, bound)); // tiny regions were removed
     if (*n == 1) PetscCall(PetscSNPrintf(text, len, "the matrix shows no jump"));
     else if (*n == 0) PetscCall(PetscSNPrintf(text, len, "the entries of the matrix jump nearly everywhere"));
     else PetscCall(PetscSNPrintf(text, len, "the matrix shows %" PetscInt_FMT " regions", *n));

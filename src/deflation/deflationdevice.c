@@ -247,7 +247,7 @@ static PetscErrorCode PolderDeflationGetRows_Device(Mat A, PolderCSR *csr)
   PetscBool done;
 
   PetscFunctionBegin;
-  PetscCall(PolderMatGetDeviceCSR(A, csr, &done)); // they are there, or the place would be another
+  PetscCall(PolderMatGetDeviceCSR(A, csr, &done)); // the rows are on the device, since this place was chosen
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

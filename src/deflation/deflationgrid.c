@@ -195,7 +195,7 @@ PetscErrorCode PolderGridBoxes(const PolderGrid *grid, const PolderLabelRows *ro
 PetscErrorCode PolderGridStripes(const PolderGrid *grid, const PolderLabelRows *rows, PetscInt count, PetscInt part[])
 {
   PetscFunctionBegin;
-  PetscCall(PolderGridBoxes(grid, rows, grid->n, part)); // a box a point
+  PetscCall(PolderGridBoxes(grid, rows, grid->n, part)); // one box for each point
   PolderRun(rows->place, PolderGridRuns, rows->csr->m, grid->dof, (PetscInt64)grid->n[0] * grid->n[1] * grid->n[2], count, part);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

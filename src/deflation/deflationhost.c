@@ -4,7 +4,7 @@
 
 static PetscErrorCode PolderDeflationMakeLabels_Host(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
 {
-  const PetscBool ondevice = (PetscBool)(!s->label && PolderDeflationDeviceHasLabels(s->dev)); // where the matrix was when they were made
+  const PetscBool ondevice = (PetscBool)(!s->label && PolderDeflationDeviceHasLabels(s->dev)); // the matrix was on the device when they were made
 
   PetscFunctionBegin;
   if (s->labelsvalid && ondevice) {
@@ -71,7 +71,7 @@ static PetscErrorCode PolderDeflationMakeAZHost_Private(PolderDeflationSpace s, 
   PetscInt         *count, *col;
   PetscScalar      *val;
   PetscInt          here[2] = {1, 1}, everywhere[2];
-  PetscInt64        nz      = s->m ? (PetscInt64)csr->ai[s->m] + (csr->bi ? csr->bi[s->m] : 0) : 0; // entries that are added up
+  PetscInt64        nz      = s->m ? (PetscInt64)csr->ai[s->m] + (csr->bi ? csr->bi[s->m] : 0) : 0; // number of summands
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(s->m, &count, s->nl, &col, s->nl, &val));

@@ -8,7 +8,7 @@ PetscErrorCode PolderRowValuesBegin(const PolderLabelRows *rows, Vec v, PetscInt
 
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(v, &there));
-  values->place  = there ? rows->place : &PolderOnHost; // a vector of the host stays there: the integers are fewer bytes to bring
+  values->place  = there ? rows->place : &PolderOnHost; // a host vector is processed on the host: its integers are fewer bytes to copy
   values->result = result;
   if (values->place != rows->place) PetscCall(PolderPlaceMalloc(values->place, rows->csr->m, &values->result));
   PetscCall((*values->place->vecgetread)(v, &values->value));

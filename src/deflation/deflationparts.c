@@ -23,7 +23,7 @@ static const PolderCosts PolderCostsOnDevice = {5, 0.3, 2.5e8, 8e7};
 /* The number of columns that pays; dim = 0: for METIS parts */
 static PetscErrorCode PolderDeflationTarget(PolderDeflationSpace s, const PolderLabelRows *rows, PetscInt dim, PetscInt *target)
 {
-  const PolderCosts *cost = s->device ? &PolderCostsOnDevice : &PolderCostsOnHost; // of the solve: the rows may be labelled on the host nevertheless
+  const PolderCosts *cost = s->device ? &PolderCostsOnDevice : &PolderCostsOnHost; // costs of the solve: the rows may be labelled on the host even so
   const PetscInt     M    = rows->csr->M,
                  least    = dim == 1 ? POLDER_MIN_SIDE_2D : (dim == 2 ? PetscSqr(POLDER_MIN_SIDE_2D) : POLDER_MIN_SIDE_3D * PetscSqr(POLDER_MIN_SIDE_3D));
   PetscReal bytes         = PetscMax((PetscReal)POLDER_BYTES_PER_ROW * (PetscReal)M / (PetscReal)rows->size, cost->leastbytes);

@@ -78,7 +78,7 @@ static PetscErrorCode PolderDeflationCheckState_Private(PolderDeflationSpace s, 
   samesource = (PetscBool)(sourceid == s->sourceid && sourcestate == s->sourcestate);
   if (!sameA || !samesource || Astate != s->Astate) s->setup = PETSC_FALSE;
   if (!sameA || !samesource) s->labelsvalid = PETSC_FALSE;
-  if (Astate != s->Astate && !source) { // regions are then found from the values of the matrix
+  if (Astate != s->Astate && !source) { // without a source, the regions depend on the values of the matrix
     for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(regional); ++i) {
       PetscCall(PetscStrcmp(s->type, regional[i], &found));
       if (found) s->labelsvalid = PETSC_FALSE;

@@ -136,7 +136,7 @@ PetscErrorCode PolderDeflationSpaceSetFromOptions(PolderDeflationSpace s)
   PetscCall(PetscOptionsEList("-deflation_space", "Kind of deflation vectors", "PolderDeflationSpaceSetType", PolderDeflationTypes,
                               PETSC_STATIC_ARRAY_LENGTH(PolderDeflationTypes), s->type, &choice, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetType(s, PolderDeflationTypes[choice]));
-  PetscCall(PetscArraycpy(values, s->boxes, 3)); // what -help prints
+  PetscCall(PetscArraycpy(values, s->boxes, 3)); // the default that -help prints
   PetscCall(PetscOptionsIntArray("-deflation_boxes", "Boxes in each direction; not given: automatic", "PolderDeflationSpaceSetBoxes", values, &n, &flag));
   if (flag) PetscCall(PolderDeflationSpaceSetBoxes(s, n, values));
   n = 3;

@@ -81,7 +81,7 @@ static PetscErrorCode PolderRegionsName_Device(const PolderLabelRows *rows, Pets
   PetscFunctionBegin;
   (void)rows;
   (void)comp;
-  *label = NULL; // it is comp[]
+  *label = NULL; // *label is comp[]
   *name  = k;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

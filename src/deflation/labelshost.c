@@ -140,7 +140,7 @@ static PetscErrorCode PolderRegionsRenumber_Host(const PolderLabelRows *rows, Pe
   PetscFunctionBegin;
   (void)rows;
   (void)comp;
-  (void)bound; // smallest rows stay what they are
+  (void)bound; // the numbers of smallest rows need not be consecutive
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -48,7 +48,7 @@ PetscInt PolderSkylineFactorExcess_Host(PetscInt n, const PetscInt first[], cons
 {
   PetscInt ndrop = 0;
 
-  for (PetscInt i = 0; i < n; ++i) { // column after column: what is left of it tells the pivot
+  for (PetscInt i = 0; i < n; ++i) { // column by column: the remaining sum of a column gives the pivot
     PetscScalar *Li    = L + ptr[i];
     PetscReal    pivot = f[i];
 

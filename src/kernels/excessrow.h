@@ -41,7 +41,7 @@ POLDER_LEVELROW PetscReal PolderExcessPivot(PetscReal pivot, PetscReal excess, P
 {
   const PetscReal exact = PolderExcessLess(excess, sum, all), p = exact >= 0 ? exact : pivot;
 
-  if (!(rounding <= PETSC_MAX_REAL)) return pivot; // entries that are not finite stay what they are, to be found
+  if (!(rounding <= PETSC_MAX_REAL)) return pivot; // entries that are not finite are kept, so that they are detected
   return p <= rounding && p >= -rounding ? 0 : p;
 }
 

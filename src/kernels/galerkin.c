@@ -69,7 +69,7 @@ void PolderGalerkinValues_Host(PetscInt n, const PetscInt ptr[], const PetscInt 
 
         if (c >= nc) continue;
         if (place[c] >= ci[a]) ca[place[c]] += aa[k];
-        else if (square && place[a] >= ci[a]) ca[place[a]] += aa[k]; // PolderDropWeak_Host() has taken it away
+        else if (square && place[a] >= ci[a]) ca[place[a]] += aa[k]; // PolderDropWeak_Host() has removed the entry
         if (c == a) size += PetscAbsScalar(aa[k]);
       }
     }
@@ -103,7 +103,7 @@ PetscInt PolderDropWeak_Host(PetscInt n, PetscReal drop, PetscReal d[], PetscInt
     if (diag >= 0) aa[diag] += weak;
     begin     = end;
     ai[i]     = first;
-    ai[i + 1] = end; // until the next row has begun
+    ai[i + 1] = end; // temporary: the end of this row until the next one begins
   }
   ai[n] = nz;
   return nz;

@@ -54,7 +54,7 @@ void PolderGridBoxes_Host(PetscInt m, PetscInt first, PetscInt dof, const PetscI
   for (PetscInt i = 0; i < m; ++line) {
     const PetscInt by = PolderBoxOf(line % sy + lo[1], n[1], boxes[1]), bz = PolderBoxOf(line / sy + lo[2], n[2], boxes[2]);
 
-    while (x < sx && i < m) { // up to the end of a box of the line at a time
+    while (x < sx && i < m) { // one box of the line at a time
       const PetscInt bx = PolderBoxOf(x + lo[0], n[0], boxes[0]), box = bx + boxes[0] * (by + boxes[1] * bz);
       const PetscInt next = PetscMin(sx, (PetscInt)(((PetscInt64)(bx + 1) * n[0] + boxes[0] - 1) / boxes[0]) - lo[0]);
 

@@ -27,7 +27,7 @@ static inline __attribute__((always_inline)) void LEVEL_NAME(LevelRowsOf)(PetscB
     const LEVEL_VALUE *v[4], *w[4];
     PetscInt           g = 0, lo = 0, hi = len;
 
-    if (r0 + A->off[d] < 0 || r0 + len + A->off[d] > A->n) { // leaves the matrix within these rows: alone
+    if (r0 + A->off[d] < 0 || r0 + len + A->off[d] > A->n) { // the diagonal leaves the matrix within these rows: add it separately
       lo = PetscMax(lo, -A->off[d] - r0);
       hi = PetscMin(hi, A->n - A->off[d] - r0);
       g  = 1;
@@ -129,7 +129,7 @@ static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backwar
   const LEVEL_VALUE *restrict dinv = (const LEVEL_VALUE *)A->dinv;
 
   for (PetscInt i = 0; i < len; ++i) s[i] = dinv[r0 + i] * (b[r0 + i] - s[i]);
-  if (near1 - near0 == 1 && A->off[near0] == (backward ? 1 : -1)) { // one multiplication a row waits for the row before
+  if (near1 - near0 == 1 && A->off[near0] == (backward ? 1 : -1)) { // a row depends on the one before through one multiplication
     const LEVEL_VALUE *v = (const LEVEL_VALUE *)A->val[near0];
     LEVEL_VALUE        c[LEVEL_ROWS], last;
 
@@ -190,7 +190,7 @@ void LEVEL_NAME(PolderLevelForward)(const PolderLevelMatrix *A, const LEVEL_VALU
 
       LEVEL_NAME(LevelRows)(A, 0, near0, r0, len, x, s);
       LEVEL_NAME(LevelSolve)(A, PETSC_FALSE, near0, A->main, r0, len, b, s, x);
-      if (agg && ready >= done + LEVEL_ROWS / 2) { // while the entries that the sweep has read are in the cache
+      if (agg && ready >= done + LEVEL_ROWS / 2) { // while the entries read by the sweep are in the cache
         LEVEL_NAME(LevelRestrictUpper)(A, done, ready, x, agg, bc);
         done = ready;
       }
@@ -235,7 +235,7 @@ void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward
     for (PetscInt k = 0; k < nblock; ++k) {
       const PetscInt r0 = rows * (backward ? nblock - 1 - k : k), len = PetscMin(rows, n - r0), ahead = PetscMin(n, (backward ? n - r0 : r0 + len) + reach);
 
-      if (agg && ahead > there) { // the rows that these read have their correction
+      if (agg && ahead > there) { // the rows that these read have been corrected
         const PetscInt upto = PetscMin(n, ahead + LEVEL_ROWS);
 
         if (backward) LEVEL_NAME(LevelProlong)(n - upto, n - there, agg, scale, xc, x);

@@ -48,7 +48,7 @@ POLDER_SCALAR void PolderKCycleSecond(const PetscReal sum[], PetscReal threshold
   c[1] = 0;
   if (PolderKCycleDone(sum, threshold)) return;
   rho2 = second[0] - second[2] * second[2] / sum[0];
-  if (!(rho2 > 0)) return; // w brings nothing new
+  if (!(rho2 > 0)) return; // w is no new direction
   c[1] = second[1] / rho2;
   c[0] -= second[2] / sum[0] * c[1];
 }

@@ -57,7 +57,7 @@ static PetscErrorCode PCSetUp_LevelSet(PC pc)
   if (!ls->work) PetscCall(MatCreateVecs(pc->pmat, NULL, &ls->work));
   PetscCall(PCSetOperators(ls->inner, pc->mat, pc->pmat));
   PetscCall(PCSetErrorIfFailure(ls->inner, pc->erroriffailure));
-  PetscCall(PCSetFailedReason(ls->inner, PC_NOERROR)); // which PETSc's preconditioners of blocks do not do
+  PetscCall(PCSetFailedReason(ls->inner, PC_NOERROR)); // PETSc's block preconditioners do not reset it
   PetscCall(PCSetUp(ls->inner));
   PetscCall(PCLevelSetCheckInner_Private(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -189,7 +189,7 @@ static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
     PetscCall(VecZeroEntries(x));
     PetscCall(VecCopy(b, ls->work));
   }
-  if (ls->reversed) PetscCall(MatGetNullSpace(pc->pmat, &nullspace)); // what KSPSolve() will take out of b
+  if (ls->reversed) PetscCall(MatGetNullSpace(pc->pmat, &nullspace)); // KSPSolve() will remove it from b
   else PetscCall(MatGetTransposeNullSpace(pc->pmat, &nullspace));
   if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, ls->work));
   PetscCall(PolderDeflationSpaceApplyQAdd(ls->space, ls->work, x));

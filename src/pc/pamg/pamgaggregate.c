@@ -114,7 +114,7 @@ PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, const PolderCSR *csr)
   PetscCall(PolderPlacePut(pamg->place, 4, near, there));
   PolderRun(pamg->place, PolderStencilStrides, n, csr->ai, csr->aj, there);
   PetscCall(PolderPlaceTake(pamg->place, 3, there, near));
-  if (near[1] > near[2]) near[1] = near[2] = PetscMax(n, 2); // one line
+  if (near[1] > near[2]) near[1] = near[2] = PetscMax(n, 2); // a single line
   if (near[0] && !(near[2] % near[1]) && near[1] < most && near[2] / near[1] < most) {
     PetscCall(PolderPlaceMalloc(pamg->place, n, &pamg->gridplace));
     for (int own = 0; own < 2 && !found; ++own) {
@@ -151,7 +151,7 @@ static PetscErrorCode PamgMovePlaces(PC_PAMG *pamg, const PamgWork *w, PetscInt 
   PolderRun(pamg->place, PolderPairsNextPlaces, n, pamg->mate, join, agg, w->count + 1, pamg->gridplace, place);
   PetscCall(pamg->place->free(&pamg->gridplace));
   pamg->gridplace = place;
-  if (!nc) PetscCall(PolderPlaceMalloc(pamg->place, 1, &pamg->gridplace)); // NULL says that there are none
+  if (!nc) PetscCall(PolderPlaceMalloc(pamg->place, 1, &pamg->gridplace)); // NULL means: no grid
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,7 +258,7 @@ static PetscErrorCode PamgDropWeak(const PC_PAMG *pamg, const PamgWork *w, PamgR
 PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel *L = &pamg->level[l], *C = L + 1;
-  PamgRows   A = {L->n, (PetscInt)L->nz, (PetscInt *)L->csr.ai, (PetscInt *)L->csr.aj, (PetscScalar *)L->csr.aa}, B; // which are only read
+  PamgRows   A = {L->n, (PetscInt)L->nz, (PetscInt *)L->csr.ai, (PetscInt *)L->csr.aj, (PetscScalar *)L->csr.aa}, B; // read only
   PamgWork   w;
 
   PetscFunctionBegin;

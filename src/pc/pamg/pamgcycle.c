@@ -46,7 +46,7 @@ static PetscErrorCode PamgSmoothWide(const PC_PAMG *pamg, void *y[2])
   void      *x[2] = {L->correction, y[1]};
 
   PetscFunctionBegin;
-  if (pamg->post == 1) { // which adds to y[0] as it is
+  if (pamg->post == 1) { // the only step adds to y[0] directly
     PetscCall(PamgSmoothSteps(pamg, L, 1, PETSC_FALSE, L->b, y, NULL, pamg->result));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -105,9 +105,9 @@ static PetscErrorCode PamgCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, vo
     PetscCall(PamgCycleSGS(pamg, l, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  y[pamg->post % 2]     = x; // where the last of the steps after leaves its result
+  y[pamg->post % 2]     = x; // so that the last step after the correction leaves its result in x
   y[1 - pamg->post % 2] = L->iterate;
-  if (pamg->pre) { // theirs is in y[0]
+  if (pamg->pre) { // the steps before leave their result in y[0]
     void *before[2];
 
     before[pamg->pre % 2]     = y[0];

@@ -37,7 +37,7 @@ static PetscErrorCode PamgBeginLevelDevice(PC_PAMG *pamg, PetscInt l)
     PetscCallMPI(MPI_Comm_size(L->comm, &ranks));
     if (ranks > 1) PetscCall(PCPAMGFindOuter(pamg));
   }
-  L->nzouter = L->outer.nz; // of a level that is gathered: before it was
+  L->nzouter = L->outer.nz; // for a gathered level, the number before it was gathered
   if (L->gathered || L->halo) PetscCall(PetscMalloc(PamgValueSize(pamg) * (size_t)(L->csr.m + L->nown), &L->stage));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -49,7 +49,7 @@ static PetscErrorCode PamgFindColours(const PC_PAMG *pamg, PetscInt n, const Pet
   PetscInt count = 1;
 
   PetscFunctionBegin;
-  if (pamg->gridplace) { // red and black, where all entries join neighbours
+  if (pamg->gridplace) { // red-black colouring, valid if all entries join neighbours
     PetscCall(PolderDeviceZero(there, sizeof(*there)));
     PolderLaunch(PolderColoursPlaces_CUDA(n, pamg->gridplace, colour, pamg->stream));
     PolderLaunch(PolderColoursCheck_CUDA(n, ai, aj, colour, there, pamg->stream));
@@ -115,9 +115,9 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
 {
   PamgLevel       *L       = &pamg->level[l];
   const PolderCSR *csr     = &L->csr;
-  const PetscInt64 good[2] = {(PetscInt64)L->n * 8, 0}; // and the bound, whose zero has the same bits
+  const PetscInt64 good[2] = {(PetscInt64)L->n * 8, 0}; // initial values: no bad row, and the bound 0.0, whose bits are zero
   const PolderDia *dia     = NULL;
-  const PetscBool  all     = (PetscBool)(pamg->smoother == PAMG_L1JACOBI || pamg->smoother == PAMG_CHEBYSHEV); // of each row are needed
+  const PetscBool  all     = (PetscBool)(pamg->smoother == PAMG_L1JACOBI || pamg->smoother == PAMG_CHEBYSHEV); // are all entries of a row needed?
   PetscReal       *dinv    = (PetscReal *)L->dinv;
   PetscInt64      *there, got[2];
 
@@ -178,7 +178,7 @@ static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, 
       L->manydiagonals = PETSC_TRUE;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
-    PetscCall(PetscFree(L->val)); // which may lead to rounded diagonals of the matrix
+    PetscCall(PetscFree(L->val)); // it may point to rounded diagonals of the matrix
     PetscCall(PetscMalloc1(dia->nd, &L->val));
     L->half = PETSC_TRUE;
   } else {
@@ -187,7 +187,7 @@ static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, 
   }
   PetscCall(PCPAMGPlaceDiagonals(pamg, L, dia, L->half));
   PetscCall(PamgFillDiagonals(pamg, L, dia, pamg->symmetric ? POLDER_DIA_MIRROR : 0, there, &ok));
-  if (!ok && dia->half) { // not symmetric
+  if (!ok && dia->half) { // the matrix is not symmetric
     PetscCall(PCPAMGPlaceDiagonals(pamg, L, dia, PETSC_FALSE));
     PetscCall(PamgFillDiagonals(pamg, L, dia, 0, there, &ok));
   }
@@ -202,7 +202,7 @@ static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, 
 static PetscErrorCode PamgFreeOwnDiagonals(PamgLevel *L)
 {
   PetscFunctionBegin;
-  if (L->ownval) PetscCall(PetscFree(L->val)); // which leads to these
+  if (L->ownval) PetscCall(PetscFree(L->val)); // it points to these diagonals
   PetscCall(PolderDeviceFree(&L->ownval));
   PetscCall(PetscFree(L->ownoff));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -215,7 +215,7 @@ static PetscErrorCode PamgRoundDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L
   const void   **val;
 
   PetscFunctionBegin;
-  if (L->rounded && (L->half != dia->half || !L->val)) PetscCall(PolderDeviceFree(&L->rounded)); // made for fewer of them, or for rows
+  if (L->rounded && (L->half != dia->half || !L->val)) PetscCall(PolderDeviceFree(&L->rounded)); // allocated for fewer diagonals, or for rows
   L->half = dia->half;
   if (!L->rounded) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)(dia->nd - first) * (size_t)ld, &L->rounded));
   PetscCall(PetscMalloc1(dia->nd, &val));
@@ -272,7 +272,7 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
     if (L->halo)
       PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
   } else {
-    if (L->val) { // room for diagonals
+    if (L->val) { // allocated for diagonals
       PetscCall(PolderDeviceFree(&L->rounded));
       PetscCall(PetscFree(L->val));
     }

@@ -28,7 +28,7 @@ PetscBool PamgIsRegular(PetscInt n, const PetscInt ai[], const PetscInt aj[], Pe
   for (PetscInt i = 0; i < n; ++i) {
     PetscInt d = 0;
 
-    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) { // the diagonals come in about the order of the columns
+    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) { // the diagonals are found roughly in the order of the columns
       PetscInt tries = 0;
 
       for (; tries < *nd && off[d] != aj[k] - i; ++tries) d = d + 1 < *nd ? d + 1 : 0;
@@ -50,7 +50,7 @@ PetscErrorCode PCPAMGPlaceDiagonals(const PC_PAMG *pamg, PamgLevel *L, PolderDia
   dia->half = (PetscBool)(half && 2 * dia->main + 1 == dia->nd);
   for (PetscInt d = 0; d < dia->main && dia->half; ++d) dia->half = (PetscBool)(L->ownoff[d] == -L->ownoff[dia->nd - 1 - d]);
   first = dia->half ? dia->main : 0;
-  if (L->half != dia->half) PetscCall(pamg->place->free(&L->rounded)); // which has room for as many
+  if (L->half != dia->half) PetscCall(pamg->place->free(&L->rounded)); // its size depends on half
   L->half = dia->half;
   PetscCall(pamg->place->free(&L->ownval));
   PetscCall(PolderPlaceMalloc(pamg->place, (size_t)(dia->nd - first) * (size_t)ld, &L->ownval));
@@ -82,7 +82,7 @@ static PetscErrorCode PamgOwnDiagonals(const PC_PAMG *pamg, PamgLevel *L, Polder
     dia->half = L->half;
   }
   *found = PolderDiaFill_Host(L->n, dia->nd, dia->half ? dia->main : 0, L->ownoff, (PetscScalar *const *)L->val, csr->ai, csr->aj, csr->aa, 0);
-  if (!*found && dia->half) { // not symmetric to the last bit
+  if (!*found && dia->half) { // the matrix is not exactly symmetric
     PetscCall(PCPAMGPlaceDiagonals(pamg, L, dia, PETSC_FALSE));
     *found = PolderDiaFill_Host(L->n, dia->nd, 0, L->ownoff, (PetscScalar *const *)L->val, csr->ai, csr->aj, csr->aa, 0);
   }
@@ -139,7 +139,7 @@ PetscErrorCode PCPAMGSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
   if (L->bydiagonals) PetscCall(PolderMatGetDia(L->A, &dia));
   else if (!l && pamg->precision == PAMG_DOUBLE) PetscCall(PamgOwnDiagonals(pamg, L, &own, &found));
   if (found) dia = &own;
-  if (dia && !dia->nd) dia = NULL; // of no rows
+  if (dia && !dia->nd) dia = NULL; // there are no rows
   L->M = (PolderLevelMatrix){.n    = L->n,
                              .nd   = dia ? dia->nd : 0,
                              .main = dia ? dia->main : 0,
@@ -160,7 +160,7 @@ PetscErrorCode PCPAMGSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
     L->M.val = L->val;
     sums     = (float *)L->val[dia->main];
   } else {
-    if (L->val) { // room for diagonals
+    if (L->val) { // allocated for diagonals
       PetscCall(PetscFree(L->rounded));
       PetscCall(PetscFree(L->val));
     }

@@ -63,7 +63,7 @@ static PetscErrorCode PamgAddOuter(PamgLevel *L, PolderOuterSum sum, void *z)
 
 static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, const void *b, void *x, void *y)
 {
-  const PetscBool begins = (PetscBool)(step->zero && step->k == 1); // x is start D^-1 b and is not there
+  const PetscBool begins = (PetscBool)(step->zero && step->k == 1); // x is start D^-1 b and is not stored
   PolderStream    stream;
 
   PetscFunctionBegin;
@@ -394,7 +394,7 @@ static PetscErrorCode PamgApply(PC pc, Vec r, Vec z)
   const PetscBool    single = (PetscBool)(pamg->precision == PAMG_SINGLE);
   const PetscScalar *rr;
   PetscScalar       *zz;
-  const PetscBool    replayed = (PetscBool) !!pamg->graph; // then no solver of the last level tells
+  const PetscBool    replayed = (PetscBool) !!pamg->graph; // a replayed graph does not report the flops of the last level's solver
   PetscLogDouble     flops, last = 0;
   PolderCSR          csr;
 
@@ -417,7 +417,7 @@ static PetscErrorCode PamgApply(PC pc, Vec r, Vec z)
   PetscCall(PamgEndDevice(pc, &csr));
   flops = PCPAMGFlops(pamg, &last);
   if (replayed && pamg->graph) flops += last;
-  (void)flops; // for a PETSc that logs nothing of a device
+  (void)flops; // unused if PETSc does not log device flops
   PetscCall(PetscLogGpuFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -457,7 +457,7 @@ static PetscErrorCode PamgPowerShared(PamgLevel *L, void *x[2], PetscReal sum[],
   PolderLaunch(PolderLevelSeed_CUDA(L->singleprecision, L->n, x[0], stream));
   for (PetscInt k = 0; k <= PAMG_POWER; ++k) {
     PetscCall(PamgDots(L, x[0], x[0], NULL, x[1], sum));
-    *norm = PetscSqrtReal(L->sum[1]); // of x
+    *norm = PetscSqrtReal(L->sum[1]); // norm of x
     if (!(*norm > 0) || k == PAMG_POWER) break;
     PolderLaunch(PolderLevelScale_CUDA(L->singleprecision, &L->M, 1 / *norm, x[1], x[0], stream));
   }

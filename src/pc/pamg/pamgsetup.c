@@ -28,7 +28,7 @@ PetscErrorCode PCPAMGGetRows(PC pc, const PamgSetUpSteps **steps, PolderCSR *csr
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
     if (device && !all) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, csr));
   }
-  *steps = all ? &PamgSetUpDevice : &PamgSetUpHost; // the choice of the place
+  *steps = all ? &PamgSetUpDevice : &PamgSetUpHost; // the only choice of the place
   if (!all) PetscCall(PolderMatGetCSR(pc->pmat, csr));
   csr->device = (PetscBool)all;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -34,7 +34,7 @@ static PetscErrorCode PamgRowsHost(PC_PAMG *pamg, PetscInt l, PetscBool refresh,
   PamgLevel       *L   = &pamg->level[l];
   const PolderCSR *csr = &L->csr;
   const PolderDia *dia = NULL;
-  const PetscBool  all = (PetscBool)(pamg->smoother == PAMG_L1JACOBI || pamg->smoother == PAMG_CHEBYSHEV); // of each row are needed
+  const PetscBool  all = (PetscBool)(pamg->smoother == PAMG_L1JACOBI || pamg->smoother == PAMG_CHEBYSHEV); // are all entries of a row needed?
   PetscInt        *diag;
   PetscReal       *dinv = (PetscReal *)L->dinv;
 
@@ -93,7 +93,7 @@ static PetscErrorCode PamgDropGhosts(PamgLevel *L, PamgLevel *C)
   for (PetscInt g = 0; g < C->nghost; ++g) {
     if (!number[g]) continue;
     C->garray[n] = C->garray[g];
-    number[g]    = ++n; // and one too many, so that 0 is none
+    number[g]    = ++n; // number plus one, so that 0 means none
   }
   for (PetscInt k = 0; k < C->bi[L->nc]; ++k) C->bj[k] = number[C->bj[k]] - 1;
   for (PetscInt g = 0; g < L->csr.nghost; ++g) L->ghostagg[g] = number[L->ghostagg[g]] ? number[L->ghostagg[g]] - 1 : n;
@@ -159,7 +159,7 @@ static PetscErrorCode PamgCoarseLevelHost(PC_PAMG *pamg, PetscInt l)
       PetscCall(PCPAMGGatherPlaces(comm, C, &pamg->gridplace));
       regular = PamgIsRegular(C->N, C->gi, C->gj, &nd, off);
     } else {
-      for (PetscInt k = 0; k < C->bi[n]; ++k) C->bj[k] = C->garray[C->bj[k]]; // which PETSc turns back
+      for (PetscInt k = 0; k < C->bi[n]; ++k) C->bj[k] = C->garray[C->bj[k]]; // to global columns, which PETSc converts back
       PetscCall(MatCreateMPIAIJWithSplitArrays(comm, n, n, C->N, C->N, C->ai, C->aj, C->aa, C->bi, C->bj, C->ba, &C->A));
       regular = PamgIsRegular(n, C->ai, C->aj, &nd, off);
       PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &regular, 1, MPI_INT, MPI_MIN, comm));
@@ -169,7 +169,7 @@ static PetscErrorCode PamgCoarseLevelHost(PC_PAMG *pamg, PetscInt l)
     regular = PamgIsRegular(n, C->ai, C->aj, &nd, off);
     PetscCall(MatCreateSeqAIJWithArrays(comm, n, n, C->ai, C->aj, C->aa, &C->A));
   }
-  if (pamg->symmetric) PetscCall(MatSetOption(C->A, MAT_SYMMETRIC, PETSC_TRUE)); // up to rounding
+  if (pamg->symmetric) PetscCall(MatSetOption(C->A, MAT_SYMMETRIC, PETSC_TRUE)); // to rounding
   PetscCall(MatConvert(C->A, regular ? MATAIJDIA : MATAIJICRS, MAT_INPLACE_MATRIX, &C->A));
   C->bydiagonals = (PetscBool)regular;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -189,7 +189,7 @@ static PetscErrorCode PamgTouch(Mat A)
 static PetscErrorCode PamgFirstValuesHost(PC_PAMG *pamg)
 {
   PetscFunctionBegin;
-  (void)pamg; // they are read where they are
+  (void)pamg; // the cycle reads them in place
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -280,7 +280,7 @@ static PetscErrorCode PamgDropWeakHost(const PC_PAMG *pamg, const PamgWork *w, P
 static PetscErrorCode PamgKeepHost(const PamgWork *w, PamgLevel *L)
 {
   PetscFunctionBegin;
-  (void)w, (void)L; // restriction is by agg[], the rows become those of a matrix
+  (void)w, (void)L; // restriction uses agg[], and the rows are wrapped into a matrix later
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -331,7 +331,7 @@ static PetscErrorCode PamgFactorHost(PC_PAMG *pamg, PetscBool constant)
 static PetscErrorCode PamgLastMatrixHost(PC_PAMG *pamg)
 {
   PetscFunctionBegin;
-  (void)pamg; // each level has one
+  (void)pamg; // every level has a matrix
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
