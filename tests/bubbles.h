@@ -112,6 +112,17 @@ static inline PetscErrorCode FillRandom(Vec v, PetscInt seed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* b = A x of a random x, and x <- 0 */
+static inline PetscErrorCode MakeRhs(Mat A, PetscInt seed, Vec *b, Vec *x)
+{
+  PetscFunctionBeginUser;
+  PetscCall(CreateVecs(A, x, b));
+  PetscCall(FillRandom(*x, seed));
+  PetscCall(MatMult(A, *x, *b));
+  PetscCall(VecZeroEntries(*x));
+  PetscFunctionReturn(0);
+}
+
 /* The singular system of bubbles in a square: its matrix with the constant as kernel, and f = cos(pi x) + cos(2 pi y), which adds up to zero */
 static inline PetscErrorCode BubblesNeumann(const Bubbles *b, MPI_Comm comm, Mat *A, Vec *f)
 {

@@ -72,7 +72,8 @@ static inline PetscErrorCode ProblemCreate(const char kind[], PetscInt dim, Pets
   PetscFunctionReturn(0);
 }
 
-/* Solves A x = b, b random, or smooth and without mean for a singular A, with a fresh solver of the options and of those in extra; its, and the true residual */
+/* Solves A x = b, b random, or smooth and without mean for a singular A, with a fresh solver of the options and of those in extra; its, and
+   the true residual */
 static inline PetscErrorCode ProblemSolve(Mat A, const char extra[], KSP *ksp, PetscInt *its, PetscReal *residual)
 {
   MatNullSpace       nullspace;

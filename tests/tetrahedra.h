@@ -1,4 +1,5 @@
-/* Linear finite elements for -div(k grad u) on tetrahedra: a perturbed lattice of nodes numbered at random within three planes, k jumping from box to box; u = 0 on the face x = 0. */
+/* Linear finite elements for -div(k grad u) on tetrahedra: a perturbed lattice of nodes numbered at random within three planes, k jumping from
+   box to box; u = 0 on the face x = 0. */
 #pragma once
 
 #include <petscmat.h>

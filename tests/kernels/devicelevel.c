@@ -30,7 +30,8 @@ static PetscReal Terms(const Level *L)
   return 4 + (L->host.nd ? L->host.nd : L->n ? 2 * L->host.nz / L->n : 1);
 }
 
-/* A step whose result is in double precision: so small a one that rounded it would be lost, of x itself or of a correction of x that is as small; y stays as it is */
+/* A step whose result is in double precision: so small a one that rounded it would be lost, of x itself or of a correction of x that is as
+   small; y stays as it is */
 static PetscErrorCode CheckWide(const Level *L, const Values *b, const Values *x, const Values *y, PolderStream stream, PetscInt *wrong)
 {
   PolderLevelStep step = {.k = 1, .beta = 1e-5, .scale = 1e-5};

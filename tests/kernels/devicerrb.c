@@ -2,7 +2,8 @@ static const char help[] = "Device kernels of the repeated red-black preconditio
 
 #include "devicerrb.h"
 
-/* The steps of the factorisation, one after the other; c and, single, s are left with the factor. spoilt: a pivot is negative, or values are too small for single precision */
+/* The steps of the factorisation, one after the other; c and, single, s are left with the factor. spoilt: a pivot is negative, or values are
+   too small for single precision */
 static PetscErrorCode CheckFactor(const PolderRRBGrid *g, PetscBool half, PetscBool five, PetscBool single, PetscBool spoilt, Array *c, float **s, float **sd, PolderStream stream, PetscInt *wrong)
 {
   const PetscInt   n = half ? (g->nx * g->ny + 1) / 2 : 0, ld = g->nx / 2 + Next(2), before = *wrong;

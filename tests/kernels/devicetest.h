@@ -1,6 +1,7 @@
 /* What the tests of device kernels share. */
 #pragma once
 
+#include "random.h"
 #include "core/device.h"
 #include "kernels/cg.h"
 
@@ -16,20 +17,6 @@ extern const DeviceTests DeviceProgram;
 
 /* -small: no large case, for compute-sanitizer */
 extern PetscBool small;
-
-/* The state of Next() */
-extern unsigned int seed;
-
-static inline PetscInt Next(PetscInt below)
-{
-  seed = seed * 1664525u + 1013904223u;
-  return (PetscInt)((seed >> 8) % (unsigned int)below);
-}
-
-static inline PetscScalar Number(void)
-{
-  return Next(2000) / 1000.0 - 1.0;
-}
 
 /* n random values on the host, and a copy on the device */
 static inline PetscErrorCode Random(PetscInt n, PetscScalar **host, PetscScalar **device)

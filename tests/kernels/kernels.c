@@ -1,23 +1,14 @@
 static char help[] = "Host kernels of the matrix formats against plain loops: awkward sizes, poisoned output, nothing written or read outside.\n\n";
 
+#include "random.h"
 #include "kernels/dia.h"
 #include "kernels/slices.h"
 
 #define GUARD 16
 
 static const PetscInt Sizes[] = {0, 1, 2, 7, 8, 9, 31, 32, 33, 511, 512, 513, 1023, 1024, 1025, 2500};
-static unsigned int   seed    = 12345;
 
-static unsigned int Next(unsigned int below)
-{
-  seed = seed * 1664525u + 1013904223u;
-  return (seed >> 8) % below;
-}
-
-static PetscScalar Number(void)
-{
-  return Next(2000) / 1000.0 - 1.0;
-}
+unsigned int seed = 12345;
 
 typedef struct {
   PetscInt     n;
@@ -190,16 +181,16 @@ static PetscErrorCode TestRows(PetscBool ell)
       PetscCall(PetscMalloc3(nslice + 1, &S.ptr, room, &S.col, room, &S.val));
       PetscCall(PetscMalloc3(room + 1, &A.i, room + 1, &A.j, room + 1, &A.v));
       for (PetscInt k = 0; k < room; ++k) {
-        S.col[k] = Next((unsigned int)n);
+        S.col[k] = Next(n);
         S.val[k] = 0.0;
       }
       S.ptr[0] = 0;
       for (PetscInt t = 0; t < nslice; ++t) {
-        const PetscInt width = ell ? longest : (PetscInt)Next((unsigned int)longest + 1);
+        const PetscInt width = ell ? longest : Next(longest + 1);
 
         S.ptr[t + 1] = S.ptr[t] + width;
         for (PetscInt i = t * C; i < PetscMin(m, (t + 1) * C); ++i) {
-          const PetscInt len = Next((unsigned int)width + 1);
+          const PetscInt len = Next(width + 1);
 
           for (PetscInt k = 0; k < len; ++k) {
             const PetscInt at = ell ? k * ld + i : C * (S.ptr[t] + k) + i % C;
@@ -238,13 +229,13 @@ static PetscErrorCode TestSlice(Count *c, PetscInt m, PetscInt n, PetscInt longe
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(m + 1, &ai));
   ai[0] = 0;
-  for (PetscInt i = 0; i < m; ++i) ai[i + 1] = ai[i] + Next((unsigned int)(Next(20) ? PetscMin(longest, 8) : longest) + 1);
+  for (PetscInt i = 0; i < m; ++i) ai[i + 1] = ai[i] + Next((Next(20) ? PetscMin(longest, 8) : longest) + 1);
   A.nz = ai[m];
   PetscCall(PetscMalloc3(A.nz, &A.i, A.nz, &A.j, A.nz, &A.v));
   for (PetscInt i = 0; i < m; ++i) {
     for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
       A.i[k] = i;
-      A.j[k] = Next((unsigned int)n);
+      A.j[k] = Next(n);
       A.v[k] = Number();
     }
   }

@@ -226,7 +226,8 @@ static PetscErrorCode TestSmoothers(const Level *L)
   PetscFunctionReturn(0);
 }
 
-/* Large entries that add up to 0, 1 or 2 do so in single precision, too, where rounded they would be off by 0.1: by what comes of a constant, and of something else */
+/* Large entries that add up to 0, 1 or 2 do so in single precision, too, where rounded they would be off by 0.1: by what comes of a constant,
+   and of something else */
 static PetscErrorCode TestTotals(const Level *L)
 {
   const PetscInt    n = L->n, nz = L->ai[n], main = L->nd / 2;
@@ -324,7 +325,8 @@ static PetscErrorCode TestKCycle(const Level *L)
   PetscFunctionReturn(0);
 }
 
-/* mate[] is symmetric, along couplings that are strong also beside those of every third row to other processes, and leaves no two free neighbours that want each other; agg[] numbers it */
+/* mate[] is symmetric, along couplings that are strong also beside those of every third row to other processes, and leaves no two free
+   neighbours that want each other; agg[] numbers it */
 static PetscErrorCode TestPairs(const Level *L, PetscBool greedy, PetscBool scattered)
 {
   const PetscInt n    = L->n;

@@ -1,22 +1,12 @@
 static char help[] = "Host kernels of the solvers against plain loops and dense matrices: awkward sizes, poisoned output.\n\n";
 
+#include "random.h"
 #include "kernels/cg.h"
 #include "kernels/deflation.h"
 #include "kernels/tns.h"
 #include "kernels/vec.h"
 
-static unsigned int seed = 4321;
-
-static unsigned int Next(unsigned int below)
-{
-  seed = seed * 1664525u + 1013904223u;
-  return (seed >> 8) % below;
-}
-
-static PetscScalar Number(void)
-{
-  return Next(2000) / 1000.0 - 1.0;
-}
+unsigned int seed = 4321;
 
 static void Fill(PetscInt n, PetscScalar a[])
 {

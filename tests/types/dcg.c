@@ -14,17 +14,6 @@ static PetscErrorCode MakeSolver(Mat A, KSP *ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A right-hand side in the range of A */
-static PetscErrorCode MakeRhs(Mat A, Vec *b, Vec *x)
-{
-  PetscFunctionBegin;
-  PetscCall(CreateVecs(A, x, b));
-  PetscCall(FillRandom(*x, 1));
-  PetscCall(MatMult(A, *x, *b));
-  PetscCall(VecZeroEntries(*x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Without vectors dcg is CG: same number of iterations, same residuals */
 static PetscErrorCode CompareWithCG(Mat A, Vec b, Vec x)
 {
@@ -307,7 +296,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-check", check, sizeof(check), NULL));
   PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, &phi));
   PetscCall(PetscObjectCompose((PetscObject)A, "levelset", (PetscObject)phi));
-  PetscCall(MakeRhs(A, &b, &x));
+  PetscCall(MakeRhs(A, 1, &b, &x));
   PetscCall(PetscStrcmp(check, "solver", &is[0]));
   PetscCall(PetscStrcmp(check, "cg", &is[1]));
   PetscCall(PetscStrcmp(check, "ritz", &is[2]));

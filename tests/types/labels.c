@@ -101,7 +101,7 @@ static PetscErrorCode CheckTwoUnknowns(Problem *p, PolderDeflationSpace space)
   PetscInt           boxes[3] = {2, 3, 2}, start, end, d = 2 * boxes[0] * boxes[1] * boxes[2];
 
   PetscFunctionBegin;
-  PetscCall(Assemble(p, &A, &cells));
+  PetscCall(AssembleProblem(p, &A, &cells));
   PetscCall(MatCreateMAIJ(A, 2, &M));
   PetscCall(MatConvert(M, MATAIJ, MAT_INITIAL_MATRIX, &A2));
   PetscCall(PolderDeflationSpaceSetType(space, POLDERDEFLATIONSUBDOMAIN));
@@ -247,7 +247,7 @@ static PetscErrorCode CheckSpace(Problem *p, PolderDeflationSpace space)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-labels", &labels, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-parts", &parts, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-hash", &hash, NULL));
-  PetscCall(Assemble(p, &A, &cells));
+  PetscCall(AssembleProblem(p, &A, &cells));
   if (labels) PetscCall(GiveLabels(space, cells));
   else PetscCall(GiveLevelSet(p, space, A, cells));
   PetscCall(PolderDeflationSpaceSetUp(space, A));

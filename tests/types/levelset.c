@@ -3,16 +3,6 @@ static char help[] = "Deflation as a preconditioner: identities of its three for
 #include "bubbles.h"
 #include "vecs.h"
 
-static PetscErrorCode MakeRhs(Mat A, PetscInt seed, Vec *b, Vec *x)
-{
-  PetscFunctionBeginUser;
-  PetscCall(CreateVecs(A, x, b));
-  PetscCall(FillRandom(*x, seed));
-  PetscCall(MatMult(A, *x, *b));
-  PetscCall(VecZeroEntries(*x));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* |u - v| over |v| */
 static PetscErrorCode Difference(Vec u, Vec v, PetscReal *diff)
 {

@@ -218,14 +218,6 @@ static PetscErrorCode CreateMatrix(Test *t, MatType type, Mat *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Assemble(Mat A)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode DestroyCase(Case *c)
 {
   PetscFunctionBeginUser;

@@ -32,14 +32,6 @@ typedef enum {
 static const char *const names[] = {"zero diagonal",    "missing diagonal",   "negative diagonal", "not a number", "infinite",        "not definite", "shell matrix", "not square", "single precision",
                                     "large last level", "positive couplings", "disconnected",      "one row",      "empty processes", "singular",     "many levels",  "identity",   "rows of the identity"};
 
-static PetscErrorCode MultShell(Mat A, Vec x, Vec y)
-{
-  PetscFunctionBeginUser;
-  (void)A;
-  PetscCall(VecCopy(x, y));
-  PetscFunctionReturn(0);
-}
-
 /* Local rows of this process: all on the last one, or as PETSc likes it */
 static PetscErrorCode LocalRows(Bad bad, PetscInt N, PetscInt *n)
 {
@@ -110,22 +102,6 @@ static const char *Options(Bad bad)
   return "";
 }
 
-/* All processes end with the error of the first; in brackets how the set-up ends where no errors are asked for, if it is not one all the same */
-static PetscErrorCode PrintMessage(Bad bad, PetscErrorCode ierr, const char failed[])
-{
-  char        first[sizeof(message)];
-  PetscMPIInt same;
-
-  PetscFunctionBeginUser;
-  if (!ierr) PetscCall(PetscStrncpy(message, "NOT AN ERROR", sizeof(message)));
-  PetscCall(PetscMemcpy(first, message, sizeof(first)));
-  PetscCallMPI(MPI_Bcast(first, (PetscMPIInt)sizeof(first), MPI_CHAR, 0, PETSC_COMM_WORLD));
-  same = !strcmp(first, message);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s%s%s\n", names[bad], failed, message, same ? "" : ", NOT THE SAME ON ALL PROCESSES"));
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode TestRefused(Bad bad, Mat A)
 {
   PetscOptions   options;
@@ -155,7 +131,7 @@ static PetscErrorCode TestRefused(Bad bad, Mat A)
   }
   fclose(PETSC_STDERR);
   PETSC_STDERR = stderr;
-  PetscCall(PrintMessage(bad, ierr, failed));
+  PetscCall(PrintMessage(names[bad], ierr, failed));
   PetscCall(PetscOptionsDestroy(&options));
   PetscFunctionReturn(0);
 }

@@ -4,6 +4,7 @@ static char help[] = "Pairwise-aggregation multigrid on random graphs whose weig
 #include <petscksp.h>
 #include "core/compat.h"
 #include "message.h"
+#include "pamgproblems.h"
 
 typedef enum {
   TREE,
@@ -95,17 +96,6 @@ static PetscErrorCode CreateGraph(Graph graph, Pin pin, PetscInt seed, Mat *A)
 typedef struct {
   PetscInt refused, unsolved, most;
 } Outcome;
-
-static PetscErrorCode AttachConstant(Mat A)
-{
-  MatNullSpace constant;
-
-  PetscFunctionBeginUser;
-  PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constant));
-  PetscCall(MatSetNullSpace(A, constant));
-  PetscCall(MatNullSpaceDestroy(&constant));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* Does x solve the system to 1e-8, or to what rounding in the product with it leaves? */
 static PetscErrorCode IsSolved(Mat A, Vec b, Vec x, PetscBool *solved)

@@ -37,14 +37,6 @@ static const char *const names[] = {"zero diagonal",        "missing diagonal", 
                                     "DMDA of two unknowns", "DMDA of another size", "shell matrix",      "not square",           "large rest",        "levels",        "omega",
                                     "single precision"};
 
-static PetscErrorCode MultShell(Mat A, Vec x, Vec y)
-{
-  PetscFunctionBeginUser;
-  (void)A;
-  PetscCall(VecCopy(x, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Poisson on 12 by 10 nodes, row 50 of which is spoilt */
 static PetscErrorCode CreateBad(Bad bad, Mat *A)
 {
@@ -116,22 +108,6 @@ static PetscErrorCode SetBad(Bad bad, PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All processes end with the error of the first; in brackets how the set-up ends where no errors are asked for, if it is not one all the same */
-static PetscErrorCode PrintMessage(Bad bad, PetscErrorCode ierr, const char failed[])
-{
-  char        first[sizeof(message)];
-  PetscMPIInt same;
-
-  PetscFunctionBeginUser;
-  if (!ierr) PetscCall(PetscStrncpy(message, "NOT AN ERROR", sizeof(message)));
-  PetscCall(PetscMemcpy(first, message, sizeof(first)));
-  PetscCallMPI(MPI_Bcast(first, (PetscMPIInt)sizeof(first), MPI_CHAR, 0, PETSC_COMM_WORLD));
-  same = !strcmp(first, message);
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, PETSC_COMM_WORLD));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s%s%s\n", names[bad], failed, message, same ? "" : ", NOT THE SAME ON ALL PROCESSES"));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 int main(int argc, char **args)
 {
   Mat            A;
@@ -161,7 +137,7 @@ int main(int argc, char **args)
       if (!error && !ierr) PetscCall(PetscSNPrintf(failed, sizeof(failed), "[%s] ", PCFailedReasons[reason]));
       PetscCall(PCDestroy(&pc));
     }
-    PetscCall(PrintMessage((Bad)bad, ierr, failed));
+    PetscCall(PrintMessage(names[bad], ierr, failed));
     PetscCall(MatDestroy(&A));
   }
   fclose(PETSC_STDERR);

@@ -7,7 +7,8 @@ static char help[] = "The factor of the repeated red-black preconditioner in sin
 #include "bubbles.h"
 #include "rrbproblems.h"
 
-/* Entries of a node over its pivot, as a medium with jumps has them: the largest is one that its neighbours share, the others are down to 1e-8 of it, some are zero; sum - 1 is their sum */
+/* Entries of a node over its pivot, as a medium with jumps has them: the largest is one that its neighbours share, the others are down to 1e-8
+   of it, some are zero; sum - 1 is their sum */
 static void FillNode(PetscInt seed, PetscScalar sum, PetscScalar entry[])
 {
   PetscScalar total = 0;
@@ -118,7 +119,8 @@ static PetscErrorCode Iterations(Mat A, Vec f, KSPType type, PetscBool single, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sixteen bubbles in both precisions. At 1e6 rounding each entry to the nearest takes more iterations. Those of light bubbles double precision itself decides by rounding: cg and dcg differ by one */
+/* Sixteen bubbles in both precisions. At 1e6 rounding each entry to the nearest takes more iterations. Those of light bubbles double precision
+   itself decides by rounding: cg and dcg differ by one */
 static PetscErrorCode TestIterations(void)
 {
   static const PetscReal contrast[] = {1e6, 1e3, 1e-3};

@@ -241,14 +241,6 @@ static PetscErrorCode TestSolve(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode MultShell(Mat A, Vec x, Vec y)
-{
-  PetscFunctionBeginUser;
-  (void)A;
-  PetscCall(VecCopy(x, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* A tridiagonal matrix that the preconditioner cannot use; rows 8 and 9 of 10 are the bad ones */
 static PetscErrorCode CreateBad(const char kind[], Mat *A)
 {

@@ -4,7 +4,8 @@
 #include "deflation/deflationlabels.h"
 #include <polder.h>
 
-/* A 7-point matrix of nx x ny x nz points; field 0: bubbles, 1: layers, 2: jumps nearly everywhere, 3: constant with a few specks, 4: constant and some rows alone */
+/* A 7-point matrix of nx x ny x nz points; field 0: bubbles, 1: layers, 2: jumps nearly everywhere, 3: constant with a few specks, 4: constant
+   and some rows alone */
 typedef struct {
   PetscInt  n[3];
   int       field;

@@ -134,7 +134,8 @@ static PetscErrorCode CompareApplications(PC pc, PC_PAMG *host, PC_PAMG *device,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts what the device does otherwise than the host: cycles launched step by step, as they are recorded and as they are replayed, also after a change; and eigenvalues */
+/* Counts what the device does otherwise than the host: cycles launched step by step, as they are recorded and as they are replayed, also after
+   a change; and eigenvalues */
 static PetscErrorCode CompareCycles(PC pc, Mat B, Vec r, Vec z, PetscInt *wrong)
 {
   PC_PAMG     *host = (PC_PAMG *)pc->data, device = *host;

@@ -6,6 +6,7 @@
 
 #include <polder.h>
 #include "core/compat.h"
+#include "vecs.h"
 
 enum {
   FUZZ_LOG     = 16384, /* characters of a case's story */

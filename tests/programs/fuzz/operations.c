@@ -27,14 +27,6 @@ typedef enum {
 static const char *const Names[] = {"scale",     "shift",           "diagonal scale", "axpy", "store",       "duplicate",    "convert", "new values",   "new pattern", "zero rows and columns",
                                     "zero rows", "one-sided scale", "transpose",      "copy", "some values", "diagonal set", "arrays",  "zero entries", "options"};
 
-static PetscErrorCode Assemble(Mat A)
-{
-  PetscFunctionBegin;
-  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode Drop(FuzzKept *k)
 {
   PetscFunctionBegin;

@@ -118,7 +118,7 @@ PetscErrorCode CellsOfRows(const Problem *p, DM *da, IS *cells)
   PetscFunctionReturn(0);
 }
 
-PetscErrorCode Assemble(const Problem *p, Mat *A, IS *cells)
+PetscErrorCode AssembleProblem(const Problem *p, Mat *A, IS *cells)
 {
   Mat      natural;
   DM       da = NULL;
@@ -196,7 +196,8 @@ PetscErrorCode LargestLast(const Problem *p, PetscInt n, PetscInt label[])
   PetscFunctionReturn(0);
 }
 
-/* label[cell] = place of (part, component) among those that occur; of the regions of the kind levelset the largest is the last, or -1 outside the inclusions */
+/* label[cell] = place of (part, component) among those that occur; of the regions of the kind levelset the largest is the last, or -1 outside
+   the inclusions */
 PetscErrorCode Reference(const Problem *p, const char kind[], PetscInt label[], PetscInt *d)
 {
   PetscInt  boxes[3] = {1, 1, 1}, nboxes = 3, count = 0, *comp, *key, n = 0;

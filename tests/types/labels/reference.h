@@ -31,7 +31,7 @@ PetscReal      LevelSet(const Problem *p, PetscInt cell);
 PetscReal      Coefficient(const Problem *p, PetscInt cell);
 PetscErrorCode AssembleNatural(const Problem *p, Mat *A);
 PetscErrorCode CellsOfRows(const Problem *p, DM *da, IS *cells);
-PetscErrorCode Assemble(const Problem *p, Mat *A, IS *cells);
+PetscErrorCode AssembleProblem(const Problem *p, Mat *A, IS *cells);
 PetscErrorCode FloodFill(const Problem *p, PetscInt comp[]);
 PetscInt       PartOfCell(const Problem *p, const char kind[], PetscInt count, const PetscInt boxes[], PetscInt cell);
 PetscErrorCode LargestLast(const Problem *p, PetscInt n, PetscInt label[]);

@@ -82,7 +82,8 @@ PetscErrorCode Preallocate(Test *t, Mat B)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Coordinates of a 5-point stencil: the diagonal in two parts, one value that counts for nothing; shift: other columns; plain: each entry once, and in the order of the rows */
+/* Coordinates of a 5-point stencil: the diagonal in two parts, one value that counts for nothing; shift: other columns; plain: each entry
+   once, and in the order of the rows */
 PetscErrorCode Coordinates(Test *t, PetscInt shift, PetscBool plain)
 {
   const PetscInt n = t->n, N = n * n;

@@ -47,7 +47,6 @@ enum {
 };
 extern const Operation Changes[NCHANGES], Remade[NREMADE];
 
-PetscErrorCode Assemble(Mat A);
 PetscErrorCode Preallocated(Case *c);
 PetscErrorCode Retrieve(Case *c);
 PetscErrorCode ColoringApply(Case *c);

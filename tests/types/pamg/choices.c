@@ -50,7 +50,8 @@ PetscErrorCode TestMatching(void)
   PetscFunctionReturn(0);
 }
 
-/* What single precision changes in a cycle where a coefficient jumps by 1e6, as it shows in A z, and in iterations: steps after the coarse correction that are on a correction take that away */
+/* What single precision changes in a cycle where a coefficient jumps by 1e6, as it shows in A z, and in iterations: steps after the coarse
+   correction that are on a correction take that away */
 PetscErrorCode TestPrecision(void)
 {
   static const struct {
@@ -173,7 +174,8 @@ PetscErrorCode TestViewDevice(void)
   PetscFunctionReturn(0);
 }
 
-/* Gauss-Seidel on a level whose rows all couple, which have a colour each: on the host, until the options ask for something else; a level of fewer rows than there are colours stays */
+/* Gauss-Seidel on a level whose rows all couple, which have a colour each: on the host, until the options ask for something else; a level of
+   fewer rows than there are colours stays */
 static PetscErrorCode TestColours(void)
 {
   PetscFunctionBeginUser;

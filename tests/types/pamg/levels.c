@@ -155,7 +155,8 @@ PetscErrorCode TestSymmetry(void)
   PetscFunctionReturn(0);
 }
 
-/* New values in the old pattern: the levels belong to them, the aggregates stay, and iterations are those of a fresh set-up as long as the jumps are where they were */
+/* New values in the old pattern: the levels belong to them, the aggregates stay, and iterations are those of a fresh set-up as long as the
+   jumps are where they were */
 PetscErrorCode TestRefresh(void)
 {
   static const char *const options[] = {"", "-pc_pamg_reuse 0", "-pc_pamg_smoother chebyshev", "-pc_pamg_precision single", "-pc_pamg_gather 0", "-pc_pamg_smoother l1jacobi -pc_pamg_gather 150", SGS};
@@ -209,7 +210,8 @@ PetscErrorCode TestRefresh(void)
   PetscFunctionReturn(0);
 }
 
-/* Rows that need no coarse ones lie at the limits of processes: what only they have of other processes is no part of the next level, whose values are P^T A P after a refresh, too */
+/* Rows that need no coarse ones lie at the limits of processes: what only they have of other processes is no part of the next level, whose
+   values are P^T A P after a refresh, too */
 PetscErrorCode TestLone(void)
 {
   Mat      A;
@@ -243,7 +245,8 @@ PetscErrorCode TestLone(void)
   PetscFunctionReturn(0);
 }
 
-/* Another matrix takes the place of the first one, which is freed, or the pattern changes, and the preconditioner is to be kept: M^-1 is that of a fresh set-up */
+/* Another matrix takes the place of the first one, which is freed, or the pattern changes, and the preconditioner is to be kept: M^-1 is that
+   of a fresh set-up */
 static PetscErrorCode CheckReplaced(PC pc, const char *options, Mat *A, Vec r, Vec y, Vec z)
 {
   const PetscInt row[2] = {5, 700};
@@ -276,7 +279,8 @@ static PetscErrorCode CheckReplaced(PC pc, const char *options, Mat *A, Vec r, V
   PetscFunctionReturn(0);
 }
 
-/* The matrix takes another type, of which the preconditioner hears nothing: the same M^-1, and half of it after the matrix was doubled. Levels on the device stay there with the first two */
+/* The matrix takes another type, of which the preconditioner hears nothing: the same M^-1, and half of it after the matrix was doubled. Levels
+   on the device stay there with the first two */
 PetscErrorCode TestConvert(void)
 {
   static const char *const types[] = {MATAIJICRS, MATAIJDIA, MATAIJ}, *const options[] = {"", "-pc_pamg_precision single", "-pc_pamg_smoother chebyshev"};

@@ -175,7 +175,8 @@ PetscErrorCode GetError(PC pc, const Problem *p, const Problem *pd, PetscInt deg
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Largest difference to the transpose, and the least pivot of the Cholesky factor (negative: there is none), both over the largest diagonal entry; a is lost */
+/* Largest difference to the transpose, and the least pivot of the Cholesky factor (negative: there is none), both over the largest diagonal
+   entry; a is lost */
 void GetDefiniteness(PetscInt N, PetscScalar a[], PetscReal *asymmetry, PetscReal *pivot)
 {
   PetscReal largest = 0;
