@@ -54,8 +54,9 @@ static const char *const PolderMatRoots[][3] = {
   {MATAIJHEC,  MATSEQAIJHEC,  MATMPIAIJHEC }
 };
 
-static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv",  "PolderLabels",   "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply", "PolderCGDot",
-                                                                "PolderCGUpdate", "PolderRRBSetUp", "PolderRRBApply",  "PolderRRBReduce", "PolderPAMGSetUp",  "PolderPAMGApply"};
+static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv",   "PolderLabels",    "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse",
+                                                                "PolderTNSApply",  "PolderCGDot",     "PolderCGUpdate",  "PolderRRBSetUp",  "PolderRRBApply",
+                                                                "PolderRRBReduce", "PolderPAMGSetUp", "PolderPAMGApply"};
 
 static PetscErrorCode PolderFinalize(void)
 {
@@ -76,12 +77,17 @@ static PetscErrorCode PolderCheckVersion(void)
 
   PetscFunctionBegin;
   PetscCall(PetscDataTypeGetSize(PETSC_INT, &index));
-  PetscCheck(index == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB, "libpolder.so was built with %d-bit indices and this program's PETSc has %d-bit ones: rebuild Polder with the program's PETSc", (int)(8 * sizeof(PetscInt)), (int)(8 * index));
+  PetscCheck(index == sizeof(PetscInt), PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "libpolder.so was built with %d-bit indices and this program's PETSc has %d-bit ones: rebuild Polder with the program's PETSc",
+             (int)(8 * sizeof(PetscInt)), (int)(8 * index));
   PetscCall(PetscDataTypeFromString("Scalar", &type, &found));
   PetscCall(PetscDataTypeGetSize(type, &scalar));
-  PetscCheck(scalar == sizeof(PetscScalar), PETSC_COMM_SELF, PETSC_ERR_LIB, "libpolder.so was built with another scalar type than this program's PETSc: rebuild Polder with the program's PETSc");
+  PetscCheck(scalar == sizeof(PetscScalar), PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "libpolder.so was built with another scalar type than this program's PETSc: rebuild Polder with the program's PETSc");
   PetscCall(PetscGetVersionNumber(&major, &minor, NULL, NULL));
-  PetscCheck(PolderSameRelease(major, minor), PETSC_COMM_SELF, PETSC_ERR_LIB, "libpolder.so was built with PETSc %d.%d and this program runs %" PetscInt_FMT ".%" PetscInt_FMT ": rebuild Polder with the program's PETSc", PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
+  PetscCheck(PolderSameRelease(major, minor), PETSC_COMM_SELF, PETSC_ERR_LIB,
+             "libpolder.so was built with PETSc %d.%d and this program runs %" PetscInt_FMT ".%" PetscInt_FMT ": rebuild Polder with the program's PETSc",
+             PETSC_VERSION_MAJOR, PETSC_VERSION_MINOR, major, minor);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -121,7 +127,8 @@ PetscErrorCode PetscDLLibraryRegister_polder(void)
     }
   }
   PetscCall(MatInitializePackage());
-  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(PolderMatRoots); ++i) PetscCall(MatRegisterRootName(PolderMatRoots[i][0], PolderMatRoots[i][1], PolderMatRoots[i][2]));
+  for (size_t i = 0; i < PETSC_STATIC_ARRAY_LENGTH(PolderMatRoots); ++i)
+    PetscCall(MatRegisterRootName(PolderMatRoots[i][0], PolderMatRoots[i][1], PolderMatRoots[i][2]));
   PetscCall(PetscRegisterFinalize(PolderFinalize));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

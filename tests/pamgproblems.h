@@ -64,7 +64,14 @@ static inline PetscErrorCode ProblemCreate(const char kind[], PetscInt dim, Pets
   if (kind[0] == 'p') PetscCall(PoissonAssemble(PETSC_COMM_WORLD, dim, n, jump, A));
   else if (kind[0] == 't') PetscCall(TetrahedraAssemble(PETSC_COMM_WORLD, n, jump, A));
   else {
-    const Bubbles b = {.dim = dim, .n = n, .k = dim == 2 ? 4 : 2, .radius = dim == 2 ? 0.075 : 0.15, .inside = jump, .scale = 1, .centre = PETSC_FALSE, .dirichlet = PETSC_FALSE};
+    const Bubbles b = {.dim       = dim,
+                       .n         = n,
+                       .k         = dim == 2 ? 4 : 2,
+                       .radius    = dim == 2 ? 0.075 : 0.15,
+                       .inside    = jump,
+                       .scale     = 1,
+                       .centre    = PETSC_FALSE,
+                       .dirichlet = PETSC_FALSE};
 
     PetscCall(BubblesAssemble(&b, PETSC_COMM_WORLD, A, NULL));
     PetscCall(AttachConstant(*A));
@@ -98,7 +105,8 @@ static inline PetscErrorCode ProblemSolve(Mat A, const char extra[], KSP *ksp, P
   PetscCall(KSPSolve(own, b, x));
   PetscCall(KSPGetIterationNumber(own, its));
   PetscCall(KSPGetConvergedReason(own, &reason));
-  PetscCheck(reason > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_NOT_CONVERGED, "%s: %s after %" PetscInt_FMT " iterations", extra, KSPConvergedReasons[reason], *its);
+  PetscCheck(reason > 0, PetscObjectComm((PetscObject)A), PETSC_ERR_NOT_CONVERGED, "%s: %s after %" PetscInt_FMT " iterations", extra,
+             KSPConvergedReasons[reason], *its);
   PetscCall(TrueResidual(A, b, x, residual));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));

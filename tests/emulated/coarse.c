@@ -15,7 +15,8 @@ int PolderCoarseDense_CUDA(PetscInt d, PetscInt ld, const PetscInt *n, const Pet
   return 0;
 }
 
-int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace, PetscScalar E[], PetscScalar scale[], PetscScalar S[], PetscScalar info[], PolderStream stream)
+int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace, PetscScalar E[], PetscScalar scale[], PetscScalar S[],
+                           PetscScalar info[], PolderStream stream)
 {
   PetscReal largest = 0;
 
@@ -66,7 +67,8 @@ int PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar 
   return 0;
 }
 
-int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscBool early, PolderStream stream)
+int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
+                         PetscBool early, PolderStream stream)
 {
   for (PetscInt i = 0; i < n; ++i) {
     PetscScalar s = 0;
@@ -82,12 +84,14 @@ size_t PolderSymmetricMultWork_CUDA(PetscInt ld)
   return 0;
 }
 
-int PolderSymmetricMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[], void *work, PetscBool early, PolderStream stream)
+int PolderSymmetricMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
+                             void *work, PetscBool early, PolderStream stream)
 {
   return PolderDenseMult_CUDA(n, ld, alpha, A, x, y, z, early, stream);
 }
 
-int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream)
+int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[],
+                           PetscScalar norms[], PolderStream stream)
 {
   for (PetscInt i = 0; i < d; ++i) {
     PetscReal e = 0, x = 0;
@@ -104,7 +108,8 @@ int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const
   return 0;
 }
 
-int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar scale[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[], PetscScalar info[], PolderStream stream)
+int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar scale[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[], PetscScalar info[],
+                            PolderStream stream)
 {
   PetscReal e = 0, x = 0, rr = 0, bb = 0;
 

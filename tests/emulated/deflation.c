@@ -41,7 +41,9 @@ int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, const PetscInt sta
   return 0;
 }
 
-int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, PetscBool wide, const PetscInt first[], const PetscInt ptr[], const PetscInt label[], const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream)
+int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, PetscBool wide, const PetscInt first[], const PetscInt ptr[], const PetscInt label[],
+                           const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[],
+                           PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream)
 {
   if (nlabel && first[nlabel] > most) return 1;
   for (PetscInt k = 0; k < nlabel; ++k) {
@@ -61,7 +63,8 @@ int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar 
   return 0;
 }
 
-int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PetscBool early, PolderStream stream)
+int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha,
+                           const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PetscBool early, PolderStream stream)
 {
   for (PetscInt k = 0; k < n; ++k) {
     const PetscInt i = row ? row[k] : k;
@@ -100,7 +103,8 @@ static void CountRow(PetscInt n, const PetscInt j[], const PetscScalar a[], cons
 }
 
 /* Row i is the k-th with entries: see PolderRowsScan_CUDA() */
-static void FillRow(PetscInt i, PetscInt n, const PetscInt j[], const PetscScalar a[], const PetscInt label[], PetscInt count, PetscInt64 scan, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[])
+static void FillRow(PetscInt i, PetscInt n, const PetscInt j[], const PetscScalar a[], const PetscInt label[], PetscInt count, PetscInt64 scan, PetscInt row[],
+                    PetscInt ptr[], PetscInt col[], PetscScalar val[])
 {
   const PetscInt k = (PetscInt)(scan >> 32) - 1, end = (PetscInt)(scan & 0xffffffff), ai[2] = {0, n}, begin[1] = {0}, first[1] = {0};
 
@@ -110,13 +114,15 @@ static void FillRow(PetscInt i, PetscInt n, const PetscInt j[], const PetscScala
   PolderLabelRowsFill_Host(1, first, ai, j, a, label, NULL, NULL, NULL, NULL, begin, col + end - count, val + end - count);
 }
 
-int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
+int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], PetscInt count[],
+                              int flags[], PolderStream stream)
 {
   for (PetscInt i = 0; i < m; ++i) CountRow(ai[i + 1] - ai[i], aj + ai[i], aa + ai[i], label, label[i], &count[i], flags);
   return 0;
 }
 
-int PolderLabelRowsCountDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
+int PolderLabelRowsCountDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscInt label[], PetscInt count[],
+                                 int flags[], PolderStream stream)
 {
   PetscInt    j[POLDER_LABEL_DIAGONALS];
   PetscScalar a[POLDER_LABEL_DIAGONALS];
@@ -133,13 +139,15 @@ int PolderRowsScan_CUDA(PetscInt m, const PetscInt count[], PetscInt64 scan[], s
   return 0;
 }
 
-int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[],
+                             const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
 {
   for (PetscInt i = 0; i < m; ++i) FillRow(i, ai[i + 1] - ai[i], aj + ai[i], aa + ai[i], label, count[i], scan[i], row, ptr, col, val);
   return 0;
 }
 
-int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[],
+                                const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
 {
   PetscInt    j[POLDER_LABEL_DIAGONALS];
   PetscScalar a[POLDER_LABEL_DIAGONALS];
@@ -148,7 +156,8 @@ int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], c
   return 0;
 }
 
-int PolderGalerkin_CUDA(PetscInt d, PetscInt nrow, PetscInt nz, const PetscInt label[], const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscInt *n, PetscInt64 ekey[], PetscScalar eval[], size_t bytes, void *work, PolderStream stream)
+int PolderGalerkin_CUDA(PetscInt d, PetscInt nrow, PetscInt nz, const PetscInt label[], const PetscInt row[], const PetscInt ptr[], const PetscInt col[],
+                        const PetscScalar val[], PetscInt *n, PetscInt64 ekey[], PetscScalar eval[], size_t bytes, void *work, PolderStream stream)
 {
   const size_t none = (size_t)d * (size_t)d; /* the key of rows without a label */
   PetscScalar *E    = calloc(none + 1, sizeof(*E));
@@ -173,7 +182,8 @@ int PolderGalerkin_CUDA(PetscInt d, PetscInt nrow, PetscInt nz, const PetscInt l
   return *n > nz + 1;
 }
 
-int PolderEntriesGather_CUDA(PetscInt nz, PetscInt nrow, const PetscInt row[], const PetscInt ptr[], const PetscScalar val[], const PetscInt entry[], PetscInt item[], PetscScalar weight[], PolderStream stream)
+int PolderEntriesGather_CUDA(PetscInt nz, PetscInt nrow, const PetscInt row[], const PetscInt ptr[], const PetscScalar val[], const PetscInt entry[],
+                             PetscInt item[], PetscScalar weight[], PolderStream stream)
 {
   PetscInt *owner = malloc(sizeof(*owner) * (size_t)(nz + 1));
 

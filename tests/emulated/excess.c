@@ -2,9 +2,18 @@
 #include "emulated.h"
 #include "kernels/excess.h"
 
-PolderEmulate(PolderExcessRows, (PetscInt n, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[], PolderStream stream), n, ai, aa, excess, size);
+PolderEmulate(PolderExcessRows, (PetscInt n, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[], PolderStream stream), n, ai, aa,
+              excess, size);
 PolderEmulate(PolderExcessOuterRows, (const PolderOuterRows *O, PetscReal excess[], PetscReal size[], PolderStream stream), O, excess, size);
-PolderEmulate(PolderExcessEnd, (PetscInt n, const PetscInt ai[], PetscBool kernel, PetscReal excess[], const PetscReal size[], PolderStream stream), n, ai, kernel, excess, size);
-PolderEmulate(PolderExcessAggregates, (PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[], PolderStream stream), n, ptr, row, ai, aj, aa, agg, excess, size, coarse, coarsesize);
-PolderEmulate(PolderExcessLeave, (PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[], PolderStream stream), n, row, lone, outer, excess, here);
-PolderEmulate(PolderExcessDiagonal, (PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[], PetscScalar aa[], PolderStream stream), n, ai, aj, excess, size, aa);
+PolderEmulate(PolderExcessEnd, (PetscInt n, const PetscInt ai[], PetscBool kernel, PetscReal excess[], const PetscReal size[], PolderStream stream), n, ai,
+              kernel, excess, size);
+PolderEmulate(PolderExcessAggregates,
+              (PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[],
+               const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[], PolderStream stream),
+              n, ptr, row, ai, aj, aa, agg, excess, size, coarse, coarsesize);
+PolderEmulate(PolderExcessLeave,
+              (PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[], PolderStream stream), n,
+              row, lone, outer, excess, here);
+PolderEmulate(PolderExcessDiagonal,
+              (PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[], PetscScalar aa[], PolderStream stream),
+              n, ai, aj, excess, size, aa);

@@ -4,39 +4,76 @@
 #include "kernels/labels.h"
 #include "kernels/slices.h"
 
-PolderEmulate(PolderComponentsByClass, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt cls[], PetscInt parent[], PolderStream stream), m, ai, aj, cls, parent);
-PolderEmulate(PolderComponentsByScale, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar scale[], PetscReal jump, PetscInt parent[], PolderStream stream), m, ai, aj, aa, scale, jump, parent);
-PolderEmulate(PolderRowScale, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool skipdiag, PetscScalar scale[], PolderStream stream), m, ai, aj, aa, skipdiag, scale);
+PolderEmulate(PolderComponentsByClass, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt cls[], PetscInt parent[], PolderStream stream), m,
+              ai, aj, cls, parent);
+PolderEmulate(PolderComponentsByScale,
+              (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar scale[], PetscReal jump, PetscInt parent[],
+               PolderStream stream),
+              m, ai, aj, aa, scale, jump, parent);
+PolderEmulate(PolderRowScale,
+              (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool skipdiag, PetscScalar scale[], PolderStream stream), m,
+              ai, aj, aa, skipdiag, scale);
 PolderEmulate(PolderIndexFill, (PetscInt m, PetscInt value, PetscInt a[], PolderStream stream), m, value, a);
 PolderEmulate(PolderIndexReplace, (PetscInt m, PetscInt from, PetscInt to, PetscInt a[], PolderStream stream), m, from, to, a);
 PolderEmulate(PolderIndexRange, (PetscInt m, const PetscInt a[], PetscInt range[2], PolderStream stream), m, a, range);
-PolderEmulate(PolderLevelSetClass, (PetscInt m, const PetscScalar phi[], PetscInt outside, PetscInt cls[], PetscInt *bad, PolderStream stream), m, phi, outside, cls, bad);
-PolderEmulate(PolderLoneRows, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt bi[], PetscInt cls[], PolderStream stream), m, ai, aj, bi, cls);
+PolderEmulate(PolderLevelSetClass, (PetscInt m, const PetscScalar phi[], PetscInt outside, PetscInt cls[], PetscInt *bad, PolderStream stream), m, phi, outside,
+              cls, bad);
+PolderEmulate(PolderLoneRows, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt bi[], PetscInt cls[], PolderStream stream), m, ai, aj, bi,
+              cls);
 PolderEmulate(PolderLabelsRound, (PetscInt m, const PetscScalar v[], PetscInt label[], PolderStream stream), m, v, label);
-PolderEmulate(PolderGridBoxes, (PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3], const PetscInt boxes[3], PetscInt part[], PolderStream stream), m, first, dof, lo, hi, n, boxes, part);
+PolderEmulate(PolderGridBoxes,
+              (PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3], const PetscInt boxes[3],
+               PetscInt part[], PolderStream stream),
+              m, first, dof, lo, hi, n, boxes, part);
 PolderEmulate(PolderGridRuns, (PetscInt m, PetscInt dof, PetscInt64 points, PetscInt count, PetscInt part[], PolderStream stream), m, dof, points, count, part);
-PolderEmulate(PolderKeysMark, (PetscInt m, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], PetscInt mark[], PolderStream stream), m, part, ncomp, comp, mark);
+PolderEmulate(PolderKeysMark, (PetscInt m, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], PetscInt mark[], PolderStream stream), m, part, ncomp,
+              comp, mark);
 PolderEmulate(PolderKeysScan, (PetscInt n, PetscInt mark[], void *work, size_t bytes, PolderStream stream), n, mark);
 PolderEmulateWork(PolderKeysScanWork, (PetscInt n));
-PolderEmulate(PolderKeysLabel, (PetscInt m, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], const PetscInt number[], PetscInt label[], PolderStream stream), m, part, ncomp, comp, number, label);
-PolderEmulate(PolderKeysSort, (PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], PetscInt64 key[], PetscInt64 sorted[], PetscInt *nunique, void *work, size_t bytes, PolderStream stream), m, part, npart, ncomp, comp, key, sorted, nunique);
+PolderEmulate(PolderKeysLabel,
+              (PetscInt m, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], const PetscInt number[], PetscInt label[], PolderStream stream), m,
+              part, ncomp, comp, number, label);
+PolderEmulate(PolderKeysSort,
+              (PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], PetscInt64 key[], PetscInt64 sorted[],
+               PetscInt *nunique, void *work, size_t bytes, PolderStream stream),
+              m, part, npart, ncomp, comp, key, sorted, nunique);
 PolderEmulateWork(PolderKeysSortWork, (PetscInt m));
-PolderEmulate(PolderKeysFind, (PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], const PetscInt64 sorted[], const PetscInt *nunique, PetscInt label[], PetscInt *d, PolderStream stream), m, part, npart, ncomp, comp, sorted, nunique, label, d);
+PolderEmulate(PolderKeysFind,
+              (PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], const PetscInt64 sorted[], const PetscInt *nunique,
+               PetscInt label[], PetscInt *d, PolderStream stream),
+              m, part, npart, ncomp, comp, sorted, nunique, label, d);
 PolderEmulate(PolderRegionSizes, (PetscInt m, const PetscInt label[], PetscInt count[], PolderStream stream), m, label, count);
 PolderEmulate(PolderRegionSummary, (PetscInt n, const PetscInt count[], PetscInt tiny, PetscInt summary[2], PolderStream stream), n, count, tiny, summary);
-PolderEmulate(PolderRegionsMarkTiny, (PetscInt m, const PetscInt label[], const PetscInt count[], PetscInt tiny, PetscInt comp[], PolderStream stream), m, label, count, tiny, comp);
-PolderEmulate(PolderRegionsNext, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt comp[], PetscInt next[], PolderStream stream), m, ai, aj, aa, NULL, NULL, NULL, comp, NULL, next);
+PolderEmulate(PolderRegionsMarkTiny, (PetscInt m, const PetscInt label[], const PetscInt count[], PetscInt tiny, PetscInt comp[], PolderStream stream), m,
+              label, count, tiny, comp);
+PolderEmulate(PolderRegionsNext,
+              (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt comp[], PetscInt next[], PolderStream stream), m,
+              ai, aj, aa, NULL, NULL, NULL, comp, NULL, next);
 PolderEmulate(PolderRegionsJoin, (PetscInt m, const PetscInt next[], PetscInt comp[], PolderStream stream), m, next, comp);
 PolderEmulate(PolderStencilStrides, (PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt near[3], PolderStream stream), m, ai, aj, near);
-PolderEmulate(PolderStencilCheck, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad, PolderStream stream), m, ai, aj, near, bad);
+PolderEmulate(PolderStencilCheck, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad, PolderStream stream), m, ai, aj,
+              near, bad);
 
 PolderEmulateWork(PolderScanWork, (PetscInt n));
 PolderEmulate(PolderScan, (PetscInt n, int a[], void *work, size_t bytes, PolderStream stream), n, a);
 PolderEmulate(PolderRowHistogram, (PetscInt m, const PetscInt ai[], int nbin, int count[], PolderStream stream), m, ai, nbin, count);
 PolderEmulate(PolderSlicesSort, (PetscInt m, int cap, const PetscInt ai[], int row[], PolderStream stream), m, cap, ai, row);
-PolderEmulate(PolderSlicesSize, (PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], int ptr[], int unit[], PolderStream stream), m, nslice, row, ai, aj, ptr, unit);
-PolderEmulate(PolderSlicesFill, (PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[], const int unit[], int base[], unsigned short col[], PetscScalar val[], PolderStream stream), m, nslice, row, ai, aj, aa, ptr, unit, base, col, val);
-PolderEmulate(PolderLongRowsCount, (PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[], PolderStream stream), m, cap, ai, entry, segment, lrow);
-PolderEmulate(PolderLongRowsMake, (PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[], PolderStream stream), m, entry, segment, lrow, row, first, owner, start);
-PolderEmulate(PolderLongRowsFill, (int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[], const int start[], int col[], PetscScalar val[], PolderStream stream), nseg, ai, aj, aa, row, first, owner, start, col, val);
-PolderEmulate(PolderSlicesMult, (const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream), S, alpha, x, y, z, dot);
+PolderEmulate(PolderSlicesSize, (PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], int ptr[], int unit[], PolderStream stream),
+              m, nslice, row, ai, aj, ptr, unit);
+PolderEmulate(PolderSlicesFill,
+              (PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[], const int unit[],
+               int base[], unsigned short col[], PetscScalar val[], PolderStream stream),
+              m, nslice, row, ai, aj, aa, ptr, unit, base, col, val);
+PolderEmulate(PolderLongRowsCount, (PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[], PolderStream stream), m, cap, ai, entry,
+              segment, lrow);
+PolderEmulate(PolderLongRowsMake,
+              (PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[], PolderStream stream), m,
+              entry, segment, lrow, row, first, owner, start);
+PolderEmulate(PolderLongRowsFill,
+              (int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[],
+               const int start[], int col[], PetscScalar val[], PolderStream stream),
+              nseg, ai, aj, aa, row, first, owner, start, col, val);
+PolderEmulate(PolderSlicesMult,
+              (const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work,
+               PolderStream stream),
+              S, alpha, x, y, z, dot);

@@ -29,7 +29,8 @@ int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscRea
   return 0;
 }
 
-int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, PolderStream stream)
+int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y,
+                           PolderStream stream)
 {
   const PetscBool first = (PetscBool)(step->k <= 1 && (step->zero || !step->k));
   void           *begun;
@@ -56,7 +57,8 @@ int PolderLevelColourFirst_CUDA(PetscBool single, const PolderLevelMatrix *A, Pe
   return 0;
 }
 
-int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[], const PetscInt row[], PetscInt nc, void *bc, PolderStream stream)
+int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[], const PetscInt row[],
+                             PetscInt nc, void *bc, PolderStream stream)
 {
   void *mine = Room(single, A->n);
 
@@ -87,7 +89,8 @@ int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], 
   return 0;
 }
 
-int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v, PetscReal sum[], void *work, PolderStream stream)
+int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v, PetscReal sum[], void *work,
+                             PolderStream stream)
 {
   BOTH(PolderLevelMultDots, A, PETSC_FALSE, IN(x), IN(b), IN(w), OUT(v), sum);
   return 0;

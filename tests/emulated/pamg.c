@@ -4,23 +4,53 @@
 #include "kernels/galerkin.h"
 #include "kernels/pairs.h"
 
-PolderEmulate(PolderPairsPropose, (PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream), n, row, ai, aj, aa, sum, diag, rule, mate, next);
-PolderEmulate(PolderPairsMatch, (PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream), n, row, next, mate, left, count);
+PolderEmulate(PolderPairsPropose,
+              (PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[],
+               const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream),
+              n, row, ai, aj, aa, sum, diag, rule, mate, next);
+PolderEmulate(PolderPairsMatch,
+              (PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream), n, row, next,
+              mate, left, count);
 PolderEmulate(PolderPairsSingle, (PetscInt n, const PetscInt row[], PetscInt mate[], PolderStream stream), n, row, mate);
-PolderEmulate(PolderPairsDirections, (PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3], PolderStream stream), m, rule, next, count);
-PolderEmulate(PolderPairsAlign, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[], PolderStream stream), m, ai, aj, aa, rule, count, mate, next);
-PolderEmulate(PolderPairsPlaces, (PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad, PolderStream stream), m, shift, ai, aj, near, place, bad);
-PolderEmulate(PolderPairsNextPlaces, (PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3], const PetscInt64 place[], PetscInt64 next[], PolderStream stream), m, mate, join, agg, count, place, next);
-PolderEmulate(PolderPairsJoin, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream), m, ai, aj, aa, sum, diag, rule, mate, join);
+PolderEmulate(PolderPairsDirections, (PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3], PolderStream stream), m, rule, next,
+              count);
+PolderEmulate(PolderPairsAlign,
+              (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt count[3],
+               const PetscInt mate[], PetscInt next[], PolderStream stream),
+              m, ai, aj, aa, rule, count, mate, next);
+PolderEmulate(PolderPairsPlaces,
+              (PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad,
+               PolderStream stream),
+              m, shift, ai, aj, near, place, bad);
+PolderEmulate(PolderPairsNextPlaces,
+              (PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3], const PetscInt64 place[],
+               PetscInt64 next[], PolderStream stream),
+              m, mate, join, agg, count, place, next);
+PolderEmulate(PolderPairsJoin,
+              (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[],
+               const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream),
+              m, ai, aj, aa, sum, diag, rule, mate, join);
 PolderEmulate(PolderPairsCompose, (PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, PetscInt agg[], PolderStream stream), m, n, next, nc, agg);
-PolderEmulate(PolderPairsNumber, (PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count, void *work, size_t bytes, PolderStream stream), m, mate, join, agg, count);
-PolderEmulate(PolderMembers, (PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[], PetscInt key[], PetscInt number[], void *work, size_t bytes, PolderStream stream), m, agg, n, ptr, row);
-PolderEmulate(PolderRowSums, (PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[], PolderStream stream), n, ai, aj, aa, d, sum);
-PolderEmulate(PolderColoursRound, (PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count, PolderStream stream), n, row, ai, aj, colour, left, count);
+PolderEmulate(PolderPairsNumber,
+              (PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count, void *work, size_t bytes, PolderStream stream), m,
+              mate, join, agg, count);
+PolderEmulate(PolderMembers,
+              (PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[], PetscInt key[], PetscInt number[], void *work, size_t bytes,
+               PolderStream stream),
+              m, agg, n, ptr, row);
+PolderEmulate(PolderRowSums,
+              (PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[], PolderStream stream), n, ai, aj,
+              aa, d, sum);
+PolderEmulate(PolderColoursRound,
+              (PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count,
+               PolderStream stream),
+              n, row, ai, aj, colour, left, count);
 PolderEmulate(PolderColoursPlaces, (PetscInt n, const PetscInt64 place[], PetscInt colour[], PolderStream stream), n, place, colour);
-PolderEmulate(PolderColoursCheck, (PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscInt colour[], PetscInt *bad, PolderStream stream), n, ai, aj, colour, bad);
+PolderEmulate(PolderColoursCheck, (PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscInt colour[], PetscInt *bad, PolderStream stream), n, ai,
+              aj, colour, bad);
 
-int PolderRowTotals_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *bad, PolderStream stream)
+int PolderRowTotals_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *bad,
+                         PolderStream stream)
 {
   if (!PolderRowTotals_Host(n, ai, aj, aa, NULL, NULL, rows, to)) *bad = 1;
   return 0;
@@ -36,7 +66,8 @@ int PolderPointers_CUDA(PetscInt n, PetscInt ptr[], void *work, size_t bytes, Po
 }
 
 /* Coarse row a: its columns in the order of their numbers, and values; the room that it may take is in `most` */
-static PetscInt CoarseRow(PetscInt n, PetscInt a, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], PetscInt *most, PetscInt col[], PetscScalar val[])
+static PetscInt CoarseRow(PetscInt n, PetscInt a, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
+                          const PetscInt agg[], PetscInt *most, PetscInt col[], PetscScalar val[])
 {
   PetscInt  met  = 0, k;
   PetscReal size = 0;
@@ -80,7 +111,8 @@ static size_t CoarseRoom(PetscInt n, const PetscInt ptr[], const PetscInt row[],
   return room;
 }
 
-int PolderCoarseRowsCount_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[], PetscInt length[], PetscInt info[2], PolderStream stream)
+int PolderCoarseRowsCount_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[],
+                               PetscInt length[], PetscInt info[2], PolderStream stream)
 {
   const size_t room = CoarseRoom(n, ptr, row, ai);
   PetscInt    *col  = (PetscInt *)malloc(room * sizeof(*col)), most;
@@ -98,7 +130,8 @@ int PolderCoarseRowsCount_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt 
   return 0;
 }
 
-int PolderCoarseRowsCountLong_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[], PetscInt length[], PetscInt warps, PetscInt width, PetscInt scratch[], PolderStream stream)
+int PolderCoarseRowsCountLong_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[],
+                                   PetscInt length[], PetscInt warps, PetscInt width, PetscInt scratch[], PolderStream stream)
 {
   PetscScalar *val = (PetscScalar *)malloc((size_t)width * sizeof(*val));
   PetscInt     most;
@@ -110,7 +143,9 @@ int PolderCoarseRowsCountLong_CUDA(PetscInt n, const PetscInt ptr[], const Petsc
   return 0;
 }
 
-int PolderCoarseRowsFill_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PetscInt warps, PetscInt width, PetscInt scratch[], PetscScalar scratchval[], PolderStream stream)
+int PolderCoarseRowsFill_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
+                              const PetscInt agg[], const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PetscInt warps, PetscInt width, PetscInt scratch[],
+                              PetscScalar scratchval[], PolderStream stream)
 {
   PetscInt most;
 
@@ -120,7 +155,8 @@ int PolderCoarseRowsFill_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt r
   return 0;
 }
 
-int PolderCoarseRowsValues_CUDA(PetscInt n, PetscBool wide, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[], PolderStream stream)
+int PolderCoarseRowsValues_CUDA(PetscInt n, PetscBool wide, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[],
+                                const PetscScalar aa[], const PetscInt agg[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[], PolderStream stream)
 {
   PetscInt *place = (PetscInt *)malloc((size_t)(n + 1) * sizeof(*place));
 
@@ -129,7 +165,9 @@ int PolderCoarseRowsValues_CUDA(PetscInt n, PetscBool wide, const PetscInt ptr[]
   return 0;
 }
 
-int PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad, PolderStream stream)
+int PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone,
+                         PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad,
+                         PolderStream stream)
 {
   PetscInt     *at = (PetscInt *)malloc((size_t)(n + 1) * sizeof(*at));
   PolderRowKind kind;
@@ -156,7 +194,8 @@ static PetscBool IsWeak(PetscInt i, PetscInt j, PetscScalar a, PetscReal drop, c
   return (PetscBool)(i != j && PetscAbsScalar(a) <= drop * PetscMin(d[i], d[j]));
 }
 
-int PolderDropWeakCount_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt length[], PolderStream stream)
+int PolderDropWeakCount_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
+                             PetscInt length[], PolderStream stream)
 {
   for (PetscInt i = 0; i < n; ++i) {
     length[i + 1] = 0;
@@ -165,7 +204,8 @@ int PolderDropWeakCount_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], co
   return 0;
 }
 
-int PolderDropWeakFill_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PolderStream stream)
+int PolderDropWeakFill_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
+                            const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PolderStream stream)
 {
   for (PetscInt i = 0; i < n; ++i) {
     PetscInt    to = ci[i], at = -1;

@@ -23,32 +23,60 @@ int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, const Po
 
 EMULATE(ReducedForward, (PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PolderStream stream), single, step, r);
 
-int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
+int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho, void *work,
+                                  PolderStream stream)
 {
   RRBTwinReducedBackward(single, step, r, z, rho ? &rho->state->sum[1] : NULL);
   if (rho) PolderEmulatedSetRho(rho->state, rho->first);
   return 0;
 }
 
-EMULATE(Small, (PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[], PolderStream stream), single, part, ngrid, step, n, ld, inverse, b, x);
-EMULATE(Tail, (PetscBool single, PetscBool red, PetscInt ngrid, const PolderRRBStep step[], PetscInt nrest, PetscInt ldrest, const PetscScalar inverse[], PetscInt n, PetscInt ld, PetscScalar T[], PolderStream stream), single, red, ngrid, step, nrest, ldrest, inverse, n, ld, T);
-EMULATE(RowsDia, (PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscBool half, PetscScalar *const row[], int *seen, PolderStream stream), nx, ny, nd, off, val, row, seen);
-EMULATE(RowsCsr, (PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[], int *seen, PolderStream stream), nx, ny, ai, aj, aa, row, seen);
-EMULATE(Black, (const PolderRRBGrid *g, const PolderRRBEntries *rows, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen, PolderStream stream), g, rows, omega, c, x, seen);
-EMULATE(Red, (const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen, PolderStream stream), g, half, omega, c, x, seen);
-EMULATE(Next, (const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[], PetscInt ld, PolderStream stream), g, half, c, x, row, ld);
+EMULATE(Small,
+        (PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[],
+         const PetscScalar b[], PetscScalar x[], PolderStream stream),
+        single, part, ngrid, step, n, ld, inverse, b, x);
+EMULATE(Tail,
+        (PetscBool single, PetscBool red, PetscInt ngrid, const PolderRRBStep step[], PetscInt nrest, PetscInt ldrest, const PetscScalar inverse[], PetscInt n,
+         PetscInt ld, PetscScalar T[], PolderStream stream),
+        single, red, ngrid, step, nrest, ldrest, inverse, n, ld, T);
+EMULATE(RowsDia,
+        (PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscBool half, PetscScalar *const row[], int *seen,
+         PolderStream stream),
+        nx, ny, nd, off, val, row, seen);
+EMULATE(RowsCsr,
+        (PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[], int *seen, PolderStream stream),
+        nx, ny, ai, aj, aa, row, seen);
+EMULATE(Black, (const PolderRRBGrid *g, const PolderRRBEntries *rows, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen, PolderStream stream), g,
+        rows, omega, c, x, seen);
+EMULATE(Red, (const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen, PolderStream stream), g, half, omega, c, x,
+        seen);
+EMULATE(Next,
+        (const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[], PetscInt ld, PolderStream stream), g,
+        half, c, x, row, ld);
 EMULATE(Scale, (const PolderRRBGrid *g, PetscScalar c[], float single[], int *seen, PolderStream stream), g, c, single, seen);
-EMULATE(Rest, (PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[], PetscInt ld, PetscScalar E[], PolderStream stream), nx, ny, skew, row, part, shift, ld, E);
-EMULATE(ReducedFill, (const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[], int *seen, PolderStream stream), g, half, omega, c, x, a, seen);
-PolderEmulate(PolderRRBReducedMult, (const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, void *work, PolderStream stream), g, a, x, y, dot);
-PolderEmulate(PolderRRBReduce, (const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[], PolderStream stream), g, c, b, ld, r);
-PolderEmulate(PolderRRBExpand, (const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[], PetscInt ld, PolderStream stream), g, c, b, r, x, ld);
+EMULATE(Rest,
+        (PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[], PetscInt ld, PetscScalar E[],
+         PolderStream stream),
+        nx, ny, skew, row, part, shift, ld, E);
+EMULATE(ReducedFill,
+        (const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[], int *seen, PolderStream stream), g,
+        half, omega, c, x, a, seen);
+PolderEmulate(PolderRRBReducedMult,
+              (const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, void *work, PolderStream stream), g, a,
+              x, y, dot);
+PolderEmulate(PolderRRBReduce, (const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[], PolderStream stream), g, c,
+              b, ld, r);
+PolderEmulate(PolderRRBExpand,
+              (const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], const PetscScalar r[], PetscScalar x[], PetscInt ld, PolderStream stream),
+              g, c, b, r, x, ld);
 PolderEmulate(PolderRRBPick, (const PolderRRBGrid *g, const PetscScalar x[], PetscInt ld, PetscScalar r[], PolderStream stream), g, x, ld, r);
 
-int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar z[], PetscScalar p[], PetscScalar w[], PolderCGState *state, void *work, PolderStream stream)
+int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar z[],
+                     PetscScalar p[], PetscScalar w[], PolderCGState *state, void *work, PolderStream stream)
 {
   if (!state->frozen) (void)RRBChain(system, prepare, first, state->its, 0, x, r, z, p, w, state, (PetscBool)state->nullspace, work, stream);
-  for (PetscInt k = 0; k < count && !state->frozen; ++k) (void)RRBChain(system, PETSC_FALSE, (PetscBool)(first && !k), state->its, 1, x, r, z, p, w, state, (PetscBool)state->nullspace, work, stream);
+  for (PetscInt k = 0; k < count && !state->frozen; ++k)
+    (void)RRBChain(system, PETSC_FALSE, (PetscBool)(first && !k), state->its, 1, x, r, z, p, w, state, (PetscBool)state->nullspace, work, stream);
   return 0;
 }
 

@@ -65,7 +65,8 @@ PetscBool PolderDiaRuns_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt
   return PETSC_TRUE;
 }
 
-int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, const PolderRuns *runs, void *work, PolderStream stream)
+int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[], PetscScalar y[],
+                           PetscScalar *dot, const PolderRuns *runs, void *work, PolderStream stream)
 {
   PolderDiaMult_Host(m, m, nd, off, val, 1, x, NULL, y);
   *dot = PolderDot_Host(m, x, y);

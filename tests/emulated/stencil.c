@@ -6,7 +6,8 @@
 
 PolderEmulateWork(PolderDiaMultWork, (PetscInt m));
 
-int PolderDiaMult_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream)
+int PolderDiaMult_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha, const PetscScalar x[],
+                       const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream)
 {
   PetscScalar *Ax;
 
@@ -20,7 +21,8 @@ int PolderDiaMult_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[]
   return 0;
 }
 
-int PolderDiaMultSingle_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const float *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream)
+int PolderDiaMultSingle_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const float *const val[], PetscScalar alpha, const PetscScalar x[],
+                             const PetscScalar y[], PetscScalar z[], PolderStream stream)
 {
   for (PetscInt i = 0; i < m; ++i) {
     PetscScalar s = 0;
@@ -46,7 +48,8 @@ int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt ai[], const Pet
   return 0;
 }
 
-int PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal tol, int *bad, PolderStream stream)
+int PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[],
+                       const PetscScalar aa[], PetscReal tol, int *bad, PolderStream stream)
 {
   if (!PolderDiaFill_Host(m, nd, first, off, val, ai, aj, aa, tol)) *bad = 1;
   return 0;
@@ -58,7 +61,8 @@ static PetscScalar At(PetscBool single, const void *a, PetscInt k)
   return single ? (PetscScalar)((const float *)a)[k] : ((const PetscScalar *)a)[k];
 }
 
-int PolderTriSweepDIA_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
+int PolderTriSweepDIA_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar r[],
+                           const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
 {
   for (PetscInt i = 0; i < m; ++i) {
     PetscScalar s = 0;
@@ -73,7 +77,8 @@ int PolderTriSweepDIA_CUDA(PetscBool single, PetscInt m, PetscInt nd, const Pets
   return 0;
 }
 
-int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
+int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[],
+                       PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
 {
   const PetscBool    upper = (PetscBool)(off[0] > 0);
   const PetscScalar *r = upper ? NULL : in, *c = upper ? in : NULL;
@@ -89,7 +94,9 @@ int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt
   return 0;
 }
 
-int PolderTriPairDirection_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[], PetscBool first, PetscScalar p[], PetscScalar x[], PolderCGState *state, void *work, PolderStream stream)
+int PolderTriPairDirection_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv,
+                                const PetscScalar in[], PetscBool first, PetscScalar p[], PetscScalar x[], PolderCGState *state, void *work,
+                                PolderStream stream)
 {
   PetscScalar *z = malloc(sizeof(*z) * (size_t)(m + 1)), sum = 0;
 
@@ -112,18 +119,22 @@ int PolderTriScale_CUDA(PetscBool single, PetscInt m, const void *dinv, const Pe
   return 0;
 }
 
-int PolderTriSweepCSR_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nz, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const void *aa, const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
+int PolderTriSweepCSR_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nz, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[],
+                           const void *aa, const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[],
+                           PolderStream stream)
 {
   for (PetscInt i = 0; i < m; ++i) {
     PetscScalar s = 0;
 
-    for (PetscInt k = upper ? diag[i] + 1 : ai[i]; k < (upper ? ai[i + 1] : diag[i]); ++k) s += At(single, aa, k) * (x ? x[aj[k]] : At(single, dinv, aj[k]) * r[aj[k]]);
+    for (PetscInt k = upper ? diag[i] + 1 : ai[i]; k < (upper ? ai[i + 1] : diag[i]); ++k)
+      s += At(single, aa, k) * (x ? x[aj[k]] : At(single, dinv, aj[k]) * r[aj[k]]);
     y[i] = (c ? c[i] : At(single, dinv, i) * r[i]) - At(single, dinv, i) * s;
   }
   return 0;
 }
 
-int PolderTriGhosts_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const void *dinv, const PetscScalar ghost[], PetscScalar y[], PolderStream stream)
+int PolderTriGhosts_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[],
+                         const void *dinv, const PetscScalar ghost[], PetscScalar y[], PolderStream stream)
 {
   for (PetscInt i = 0; i < m; ++i) {
     PetscScalar s = 0;

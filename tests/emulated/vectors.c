@@ -20,11 +20,23 @@ int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], Pet
   return 0;
 }
 
-PolderEmulate(PolderCsrMult, (PetscInt n, const PetscInt row[], PetscInt nz, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream), n, row, ai, aj, aa, alpha, x, y, z, p, dot);
-PolderEmulate(PolderCsrDiagonal, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar d[], PolderStream stream), m, ai, aj, aa, d);
-PolderEmulate(PolderCsrMagnitude, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add, PetscScalar y[], PolderStream stream), m, ai, aj, aa, x, add, y);
-PolderEmulate(PolderCooSum, (PetscInt nz, const PetscInt map[], const PetscInt perm[], const PetscScalar v[], PetscBool insert, PetscScalar aa[], PolderStream stream), nz, map, perm, v, insert, aa);
-PolderEmulate(PolderCooTake, (PetscInt nz, PetscInt n, const PetscInt first[], const PetscInt skip[], const PetscScalar v[], PetscBool insert, PetscScalar aa[], PolderStream stream), nz, n, first, skip, v, insert, aa);
+PolderEmulate(PolderCsrMult,
+              (PetscInt n, const PetscInt row[], PetscInt nz, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha,
+               const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream),
+              n, row, ai, aj, aa, alpha, x, y, z, p, dot);
+PolderEmulate(PolderCsrDiagonal, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar d[], PolderStream stream), m, ai,
+              aj, aa, d);
+PolderEmulate(PolderCsrMagnitude,
+              (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add, PetscScalar y[],
+               PolderStream stream),
+              m, ai, aj, aa, x, add, y);
+PolderEmulate(PolderCooSum,
+              (PetscInt nz, const PetscInt map[], const PetscInt perm[], const PetscScalar v[], PetscBool insert, PetscScalar aa[], PolderStream stream), nz,
+              map, perm, v, insert, aa);
+PolderEmulate(PolderCooTake,
+              (PetscInt nz, PetscInt n, const PetscInt first[], const PetscInt skip[], const PetscScalar v[], PetscBool insert, PetscScalar aa[],
+               PolderStream stream),
+              nz, n, first, skip, v, insert, aa);
 
 int PolderGather_CUDA(PetscInt n, const PetscInt index[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
 {
@@ -93,7 +105,8 @@ int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderSt
   return 0;
 }
 
-int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *s, PolderStream stream)
+int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *s,
+                           PolderStream stream)
 {
   for (PetscInt i = 0; i < n && !s->frozen; ++i) {
     const PetscScalar zi = z[i] * (dinv ? dinv[i] : 1) - s->mean;
@@ -112,7 +125,8 @@ static void AddSums(PetscScalar r, PetscScalar z, PetscScalar sum[4])
   sum[3] += r;
 }
 
-int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *s, void *work, PolderStream stream)
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *s,
+                        void *work, PolderStream stream)
 {
   const PetscScalar alpha = s->pw > 0 && !isinf(s->pw) ? s->rho / s->pw : 0;
 
@@ -128,7 +142,8 @@ int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], Pets
   return 0;
 }
 
-int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, PetscBool parallel, PolderCGState *s, void *work, PolderStream stream)
+int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, PetscBool parallel, PolderCGState *s,
+                     void *work, PolderStream stream)
 {
   const PetscScalar rr = s->sum[0];
 
@@ -168,7 +183,8 @@ PetscInt PolderCGSmallMost_CUDA(void)
   return 4000; // the suite has matrices on both sides
 }
 
-int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar p[], PolderCGState *s, void *work, PolderStream stream)
+int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], PetscBool first, PetscInt count,
+                       PetscScalar x[], PetscScalar r[], PetscScalar p[], PolderCGState *s, void *work, PolderStream stream)
 {
   PetscScalar *w = malloc(sizeof(*w) * (size_t)(n + 1));
 

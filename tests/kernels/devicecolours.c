@@ -1,4 +1,5 @@
-static const char help[] = "Colours of rows and Gauss-Seidel by colours on the device, against their host twins and against what they are for: on grids, bands, stars and dense matrices.\n\n";
+static const char help[] = "Colours of rows and Gauss-Seidel by colours on the device, against their host twins and against what they are for: on grids, "
+                           "bands, stars and dense matrices.\n\n";
 
 #include "devicetest.h"
 #include "kernels/colours.h"
@@ -211,7 +212,8 @@ static PetscErrorCode TestPlaces(const Rows *A, PolderStream stream, PetscInt *w
 }
 
 /* How far row i is from a_ii x_i + sum of a_ij (x_j, of old[] for the colours that the sweep had not reached) = b_i */
-static PetscReal Away(const Rows *A, PetscInt i, const PetscInt colour[], PetscBool backward, const PetscScalar b[], const PetscScalar old[], const PetscScalar x[])
+static PetscReal Away(const Rows *A, PetscInt i, const PetscInt colour[], PetscBool backward, const PetscScalar b[], const PetscScalar old[],
+                      const PetscScalar x[])
 {
   PetscScalar s = -b[i];
 

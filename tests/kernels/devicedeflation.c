@@ -108,7 +108,8 @@ static PetscErrorCode RandomRows(PetscInt m, PetscInt width, PetscInt **ai, Pets
 }
 
 /* The same for a symmetric matrix of nd = 2 h + 1 diagonals whose upper half is stored: dia[k] points to device values of the diagonal off[k] */
-static PetscErrorCode RandomDiagonals(PetscInt m, PetscInt h, PetscInt off[], PetscScalar **values, const PetscScalar *dia[], PetscInt **ai, PetscInt **aj, PetscScalar **aa)
+static PetscErrorCode RandomDiagonals(PetscInt m, PetscInt h, PetscInt off[], PetscScalar **values, const PetscScalar *dia[], PetscInt **ai, PetscInt **aj,
+                                      PetscScalar **aa)
 {
   PetscScalar *v;
   PetscInt     nz = 0;
@@ -240,7 +241,9 @@ static PetscErrorCode TestAZ(Rows *r, PolderStream stream, PetscInt *wrong)
   for (PetscInt i = 0; i < r->m; ++i) *wrong += index[i] != r->count[i] || (r->label[i] < 0 && !flags[1]);
   *wrong += r->m && r->null == (PetscBool)flags[0];
   PetscCheck(*wrong == before, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AZ of %" PetscInt_FMT " rows has other entries on the device", r->m);
-  if (r->half) PolderLaunch(PolderLabelRowsFillDia_CUDA(r->m, 2 * r->half + 1, r->off, r->dia, r->dlabel, r->dcount, r->dscan, r->nw, r->drow, r->dptr, r->dcol, r->dval, stream));
+  if (r->half)
+    PolderLaunch(
+      PolderLabelRowsFillDia_CUDA(r->m, 2 * r->half + 1, r->off, r->dia, r->dlabel, r->dcount, r->dscan, r->nw, r->drow, r->dptr, r->dcol, r->dval, stream));
   else PolderLaunch(PolderLabelRowsFill_CUDA(r->m, r->dai, r->daj, r->daa, r->dlabel, r->dcount, r->dscan, r->nw, r->drow, r->dptr, r->dcol, r->dval, stream));
   PetscCall(PolderDeviceToHost(index, r->drow, sizeof(*index) * r->nw));
   for (PetscInt k = 0; k < r->nw; ++k) *wrong += index[k] != r->row[k];
@@ -450,7 +453,9 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
   PetscCall(PolderDeviceToHost(hscale, scale, sizeof(*X) * d));
   PetscCall(PolderDeviceToHost(info, dinfo, sizeof(info)));
   for (PetscInt i = 0; i < d; ++i) left += hscale[i] == 0;
-  if (d) *wrong += left != (awkward ? (d > 40 ? 3 : 1) : 0) || info[POLDER_COARSE_BAD] != 0 || info[POLDER_COARSE_NNULL] != awkward || info[POLDER_COARSE_NZERO] + info[POLDER_COARSE_NNULL] + info[POLDER_COARSE_NDEP] != left;
+  if (d)
+    *wrong += left != (awkward ? (d > 40 ? 3 : 1) : 0) || info[POLDER_COARSE_BAD] != 0 || info[POLDER_COARSE_NNULL] != awkward ||
+              info[POLDER_COARSE_NZERO] + info[POLDER_COARSE_NNULL] + info[POLDER_COARSE_NDEP] != left;
   CheckInverse(d, ld, E, X, hscale, wrong, worst);
   PetscCall(TestProducts(d, ld, E, dE, stream, wrong));
   PetscCall(PolderDeviceFree(&dE));

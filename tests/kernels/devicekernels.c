@@ -81,7 +81,8 @@ static CGSums Sums(PetscInt n, const PetscScalar r[], const PetscScalar z[], con
   return s;
 }
 
-static PetscErrorCode TestCGUpdate(PetscInt n, PetscBool diagonal, PetscBool jacobi, PolderCGState *stated, PetscReal ring[], void *work, PolderStream stream, PetscInt *wrong)
+static PetscErrorCode TestCGUpdate(PetscInt n, PetscBool diagonal, PetscBool jacobi, PolderCGState *stated, PetscReal ring[], void *work, PolderStream stream,
+                                   PetscInt *wrong)
 {
   PolderCGState       state = {.rho = 0.7, .pw = 0.35, .tol = -1, .divtol = PETSC_INFINITY, .nullspace = 1, .N = n + 1};
   PetscScalar        *r, *w, *d, *rd, *wd, *dd, *got;
@@ -107,7 +108,8 @@ static PetscErrorCode TestCGUpdate(PetscInt n, PetscBool diagonal, PetscBool jac
   if (diagonal && n > 2) { /* with the mean of z removed; beta = rho / 0.7, unless rho <= 0 froze the state */
     const PetscScalar mean = s.sumz / (n + 1), rho = s.rz - mean * s.sumr;
 
-    *wrong += !(PetscAbsScalar(state.mean - mean) <= eps) + !(PetscAbsScalar(state.rho - rho) <= eps) + !(PetscAbsScalar(state.beta - rho / 0.7) <= 2 * eps) + ((state.frozen == POLDER_CG_INDEFINITE_PC) != (rho <= 0));
+    *wrong += !(PetscAbsScalar(state.mean - mean) <= eps) + !(PetscAbsScalar(state.rho - rho) <= eps) + !(PetscAbsScalar(state.beta - rho / 0.7) <= 2 * eps) +
+              ((state.frozen == POLDER_CG_INDEFINITE_PC) != (rho <= 0));
   }
   PetscCall(PolderDeviceFree(&rd));
   PetscCall(PolderDeviceFree(&wd));

@@ -1,4 +1,5 @@
-static const char help[] = "Labels of the deflation spaces on the device: every kernel against its host twin on awkward graphs, every kind of space against the labels of the host.\n\n";
+static const char help[] = "Labels of the deflation spaces on the device: every kernel against its host twin on awkward graphs, every kind of space against "
+                           "the labels of the host.\n\n";
 
 #include "devicelabels/labels.h"
 #include "kernels/components.h"
@@ -353,7 +354,8 @@ static PetscErrorCode TestBoxes(PETSC_UNUSED void *work, PolderStream stream)
     PetscCall(Compare(m, part, part_d, &wrong));
     for (PetscInt i = 0; i < m; i += 97) { /* the definition */
       const PetscInt row = cases[k].first + i, point = row / dof, *lo = cases[k].lo, *hi = cases[k].hi, *n = cases[k].n, *b = cases[k].boxes;
-      const PetscInt x = lo[0] + point % (hi[0] - lo[0]), y = lo[1] + point / (hi[0] - lo[0]) % (hi[1] - lo[1]), z = lo[2] + point / (hi[0] - lo[0]) / (hi[1] - lo[1]);
+      const PetscInt x = lo[0] + point % (hi[0] - lo[0]), y = lo[1] + point / (hi[0] - lo[0]) % (hi[1] - lo[1]),
+                     z = lo[2] + point / (hi[0] - lo[0]) / (hi[1] - lo[1]);
 
       wrong += part[i] != ((PetscInt)((PetscInt64)x * b[0] / n[0]) + b[0] * (y * b[1] / n[1] + b[1] * (z * b[2] / n[2]))) * dof + row % dof;
     }
@@ -491,7 +493,8 @@ static PetscErrorCode TestAllNumbers(PETSC_UNUSED void *work, PolderStream strea
   PetscFunctionBeginUser;
   for (size_t s = 0; s < CountSizes(); ++s) {
     for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(bounds); ++k) {
-      for (int with = 0; with < 4; ++with) PetscCall(TestNumbers(Sizes[s], bounds[k][0], bounds[k][1], (PetscBool)(with & 1), (PetscBool)(with >> 1), stream, &wrong));
+      for (int with = 0; with < 4; ++with)
+        PetscCall(TestNumbers(Sizes[s], bounds[k][0], bounds[k][1], (PetscBool)(with & 1), (PetscBool)(with >> 1), stream, &wrong));
     }
   }
   PetscCall(Report("numbers", wrong));

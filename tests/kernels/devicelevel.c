@@ -20,7 +20,9 @@ static const char help[] = "Device kernels of the levels of PC pamg against thei
 static PetscErrorCode Tell(const char what[], const Level *L, PetscInt before, PetscInt wrong)
 {
   PetscFunctionBeginUser;
-  if (wrong > before) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %" PetscInt_FMT " wrong with %" PetscInt_FMT " rows, %" PetscInt_FMT " diagonals%s\n", what, wrong - before, L->n, L->host.nd, L->single ? ", single" : ""));
+  if (wrong > before)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %" PetscInt_FMT " wrong with %" PetscInt_FMT " rows, %" PetscInt_FMT " diagonals%s\n", what, wrong - before,
+                          L->n, L->host.nd, L->single ? ", single" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -49,7 +51,8 @@ static PetscErrorCode CheckWide(const Level *L, const Values *b, const Values *x
       PolderLevelScaleSingle_Host(L->n, (float)step.start, (const float *)L->host.dinv, (const float *)b->host, (float *)w.host);
     }
     PetscCall(Poison(&z));
-    PolderLevelJacobiSingle_Host(&L->host, step.zero, (float)step.beta, (float)step.scale, (const float *)b->host, (const float *)w.host, (float *)y->host, zero ? (const float *)x->host : NULL, (PetscScalar *)z.host);
+    PolderLevelJacobiSingle_Host(&L->host, step.zero, (float)step.beta, (float)step.scale, (const float *)b->host, (const float *)w.host, (float *)y->host,
+                                 zero ? (const float *)x->host : NULL, (PetscScalar *)z.host);
     PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y->device, stream));
     PetscCall(Differ(&z, L->n, 1e3 * Terms(L), wrong));
     PetscCall(Differ(y, L->n, 0, wrong));

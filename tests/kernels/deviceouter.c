@@ -216,9 +216,12 @@ static PetscErrorCode TestLevelRows(const Rows *A, PetscBool l1, PolderStream st
   PetscCall(PolderDeviceMalloc(sizeof(*mate) * (size_t)n, &mate_d));
   PetscCall(PolderDeviceUpload(sizeof(zero), &zero, &bound_d));
   PetscCall(PolderDeviceUpload(sizeof(none), &none, &there));
-  row = PolderLevelRows_Host(n, A->ai, A->aj, A->aa, A->bi, A->val, PETSC_FALSE, l1, 5, diag, (PetscReal *)dinv.h, (PetscReal *)d.h, (PetscReal *)sum.h, mate, &bound, &kind);
-  PolderLaunch(PolderLevelRows_CUDA(n, A->aid, A->ajd, A->aad, PETSC_FALSE, l1, 5, NULL, (PetscReal *)dinv.d, (PetscReal *)d.d, (PetscReal *)sum.d, mate_d, bound_d, there, stream));
-  PolderLaunch(PolderOuterLevelRows_CUDA(&A->device, A->aid, A->ajd, A->aad, PETSC_FALSE, l1, 5, (PetscReal *)dinv.d, (PetscReal *)d.d, (PetscReal *)sum.d, mate_d, bound_d, there, stream));
+  row = PolderLevelRows_Host(n, A->ai, A->aj, A->aa, A->bi, A->val, PETSC_FALSE, l1, 5, diag, (PetscReal *)dinv.h, (PetscReal *)d.h, (PetscReal *)sum.h, mate,
+                             &bound, &kind);
+  PolderLaunch(PolderLevelRows_CUDA(n, A->aid, A->ajd, A->aad, PETSC_FALSE, l1, 5, NULL, (PetscReal *)dinv.d, (PetscReal *)d.d, (PetscReal *)sum.d, mate_d,
+                                    bound_d, there, stream));
+  PolderLaunch(PolderOuterLevelRows_CUDA(&A->device, A->aid, A->ajd, A->aad, PETSC_FALSE, l1, 5, (PetscReal *)dinv.d, (PetscReal *)d.d, (PetscReal *)sum.d,
+                                         mate_d, bound_d, there, stream));
   PetscCall(PolderDeviceToHost(&got, bound_d, sizeof(got)));
   PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
   *wrong += row != n || bad != none || !(PetscAbsReal(got - bound) <= 1e-13 * bound);
@@ -231,7 +234,8 @@ static PetscErrorCode TestLevelRows(const Rows *A, PetscBool l1, PolderStream st
     const PetscScalar nan = NAN;
 
     PetscCall(PolderDeviceFromHost((PetscScalar *)A->device.val + k, &nan, sizeof(nan)));
-    PolderLaunch(PolderOuterLevelRows_CUDA(&A->device, A->aid, A->ajd, A->aad, PETSC_FALSE, l1, 5, (PetscReal *)dinv.d, NULL, NULL, NULL, bound_d, there, stream));
+    PolderLaunch(
+      PolderOuterLevelRows_CUDA(&A->device, A->aid, A->ajd, A->aad, PETSC_FALSE, l1, 5, (PetscReal *)dinv.d, NULL, NULL, NULL, bound_d, there, stream));
     PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
     *wrong += bad != (PetscInt64)A->row[1] * 8 + POLDER_ROW_NOTFINITE;
     PetscCall(PolderDeviceFromHost((PetscScalar *)A->device.val + k, A->val + k, sizeof(nan)));
@@ -288,7 +292,12 @@ static PetscErrorCode TestAdd(const Rows *A, PetscBool single, PolderStream stre
   PetscCall(VectorCreate(single, A->n, &z));
   PetscCall(VectorCreate(PETSC_FALSE, A->n, &wide));
   for (int k = 0; k < 4; ++k) {
-    PolderOuterSum sum = {.scale = k ? -0.7 : -1, .start = k == 2 ? 0.6 : 0, .dinv = k ? dinv.h : NULL, .own = own.h, .ghost = ghost.h, .wide = k == 3 && single ? (PetscScalar *)wide.h : NULL};
+    PolderOuterSum sum = {.scale = k ? -0.7 : -1,
+                          .start = k == 2 ? 0.6 : 0,
+                          .dinv  = k ? dinv.h : NULL,
+                          .own   = own.h,
+                          .ghost = ghost.h,
+                          .wide  = k == 3 && single ? (PetscScalar *)wide.h : NULL};
 
     if (single) PolderLevelOuterAddSingle_Host(&A->host, &sum, (float *)z.h);
     else PolderLevelOuterAdd_Host(&A->host, &sum, (PetscScalar *)z.h);

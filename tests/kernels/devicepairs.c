@@ -1,4 +1,5 @@
-static const char help[] = "Pairwise aggregation on the device: every kernel of a pass against its host twin, on grids, bands, stars and hubs, tiny, odd and large.\n\n";
+static const char
+  help[] = "Pairwise aggregation on the device: every kernel of a pass against its host twin, on grids, bands, stars and hubs, tiny, odd and large.\n\n";
 
 #include "devicetest.h"
 #include "kernels/galerkin.h"
@@ -63,7 +64,9 @@ static PetscErrorCode SameIndices(const char what[], PetscInt n, const PetscInt 
   PetscCall(PetscMalloc1(n, &copy));
   if (n) PetscCall(PolderDeviceToHost(copy, d, sizeof(*copy) * (size_t)n));
   for (PetscInt i = 0; i < n; ++i) {
-    if (copy[i] != h[i] && !bad++) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: entry %" PetscInt_FMT " of %" PetscInt_FMT " is %" PetscInt_FMT ", not %" PetscInt_FMT "\n", what, i, n, copy[i], h[i]));
+    if (copy[i] != h[i] && !bad++)
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: entry %" PetscInt_FMT " of %" PetscInt_FMT " is %" PetscInt_FMT ", not %" PetscInt_FMT "\n", what, i, n,
+                            copy[i], h[i]));
   }
   *wrong += bad;
   PetscCall(PetscFree(copy));
@@ -80,7 +83,8 @@ static PetscErrorCode SameValues(const char what[], PetscInt n, const PetscScala
   if (n) PetscCall(PolderDeviceToHost(copy, d, sizeof(*copy) * (size_t)n));
   for (PetscInt i = 0; i < n; ++i) {
     if (!(PetscAbsScalar(copy[i] - h[i]) <= 1e-14 * (1 + PetscAbsScalar(h[i]))) && !bad++)
-      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: entry %" PetscInt_FMT " of %" PetscInt_FMT " is %g, not %g\n", what, i, n, (double)PetscRealPart(copy[i]), (double)PetscRealPart(h[i])));
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: entry %" PetscInt_FMT " of %" PetscInt_FMT " is %g, not %g\n", what, i, n, (double)PetscRealPart(copy[i]),
+                            (double)PetscRealPart(h[i])));
   }
   *wrong += bad;
   PetscCall(PetscFree(copy));
@@ -275,7 +279,8 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
 }
 
 /* Rounds of proposals until no row is free, and the rows alone that join; outside: with couplings to other processes as large as d */
-static PetscErrorCode TestMatching(const Rows *A, PetscReal kappa, PetscBool outside, PetscInt64 *const place[2], const Values *d, const Values *sum, const Indices *mate, const Indices *join, PolderStream stream, PetscInt *wrong)
+static PetscErrorCode TestMatching(const Rows *A, PetscReal kappa, PetscBool outside, PetscInt64 *const place[2], const Values *d, const Values *sum,
+                                   const Indices *mate, const Indices *join, PolderStream stream, PetscInt *wrong)
 {
   const PetscInt n    = A->n;
   PolderPairRule host = {place[0], 0.25, kappa, outside ? d->h : NULL}, device = {place[1], 0.25, kappa, outside ? d->d : NULL};
@@ -290,7 +295,8 @@ static PetscErrorCode TestMatching(const Rows *A, PetscReal kappa, PetscBool out
     const Indices *row = &left[round % 2], *rest = &left[(round + 1) % 2];
 
     PolderPairsPropose_Host(nleft, round ? row->h : NULL, A->i, A->j, A->a, kappa > 0 ? sum->h : NULL, kappa > 0 ? d->h : NULL, &host, mate->h, next.h);
-    PolderLaunch(PolderPairsPropose_CUDA(nleft, round ? row->d : NULL, A->di, A->dj, A->da, kappa > 0 ? sum->d : NULL, kappa > 0 ? d->d : NULL, &device, mate->d, next.d, stream));
+    PolderLaunch(PolderPairsPropose_CUDA(nleft, round ? row->d : NULL, A->di, A->dj, A->da, kappa > 0 ? sum->d : NULL, kappa > 0 ? d->d : NULL, &device,
+                                         mate->d, next.d, stream));
     PetscCall(SameIndices("proposals", n, next.h, next.d, wrong));
     if (!round && place[0]) {
       PolderPairsDirections_Host(n, &host, next.h, count.h + 1);
@@ -376,7 +382,8 @@ static PetscErrorCode TestDrop(PetscInt n, Indices *ci, Indices *cj, Values *ca,
 }
 
 /* The coarse rows of nc aggregates, and new values of them */
-static PetscErrorCode TestCoarseRows(const Rows *A, PetscInt nc, const Indices *agg, const Indices *ptr, const Indices *row, void *work, size_t bytes, PolderStream stream, PetscInt *wrong)
+static PetscErrorCode TestCoarseRows(const Rows *A, PetscInt nc, const Indices *agg, const Indices *ptr, const Indices *row, void *work, size_t bytes,
+                                     PolderStream stream, PetscInt *wrong)
 {
   Indices      ci, cj;
   Values       ca;

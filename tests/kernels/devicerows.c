@@ -45,7 +45,8 @@ static PetscErrorCode TestRowsMult(void *work, PolderStream stream)
 
       PetscCall(Random(n, &z, &zd)); /* rows that are not asked for must stay */
       PetscCall(PolderDeviceFromHost(dotd, &dot, sizeof(dot)));
-      PolderLaunch(PolderCsrMult_CUDA(some ? nrow : n, some ? rowd : NULL, ai[n], aid, ajd, ad, -0.5, xd, add ? yd : NULL, zd, xd, dots ? dotd : NULL, work, stream));
+      PolderLaunch(
+        PolderCsrMult_CUDA(some ? nrow : n, some ? rowd : NULL, ai[n], aid, ajd, ad, -0.5, xd, add ? yd : NULL, zd, xd, dots ? dotd : NULL, work, stream));
       PolderCsrMult_Host(some ? nrow : n, some ? row : NULL, ai, aj, a, -0.5, x, add ? y : NULL, z, x, dots ? &expected : NULL);
       PetscCall(PolderDeviceToHost(out, zd, sizeof(PetscScalar) * n));
       PetscCall(PolderDeviceToHost(&dot, dotd, sizeof(dot)));

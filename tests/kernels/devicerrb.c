@@ -4,7 +4,8 @@ static const char help[] = "Device kernels of the repeated red-black preconditio
 
 /* The steps of the factorisation, one after the other; c and, single, s are left with the factor. spoilt: a pivot is negative, or values are
    too small for single precision */
-static PetscErrorCode CheckFactor(const PolderRRBGrid *g, PetscBool half, PetscBool five, PetscBool single, PetscBool spoilt, Array *c, float **s, float **sd, PolderStream stream, PetscInt *wrong)
+static PetscErrorCode CheckFactor(const PolderRRBGrid *g, PetscBool half, PetscBool five, PetscBool single, PetscBool spoilt, Array *c, float **s, float **sd,
+                                  PolderStream stream, PetscInt *wrong)
 {
   const PetscInt   n = half ? (g->nx * g->ny + 1) / 2 : 0, ld = g->nx / 2 + Next(2), before = *wrong;
   PolderRRBEntries rows[2];
@@ -320,7 +321,8 @@ static PetscErrorCode DiagonalsFill(PetscBool nine, Fault fault, Matrix *A, Pets
   }
   if (fault == ZERO) val[main][m / 2] = 0;
   if (fault == NOTANUMBER) val[main][m / 2] = NAN;
-  *bad = (PetscBool)(fault == ZERO || fault == NOTANUMBER || (fault == UNSYMMETRIC && m > off[nd - 1]) || (fault == STRAY && nx > 2 && A->ny > 1) || (fault == BALANCED && m == 1));
+  *bad = (PetscBool)(fault == ZERO || fault == NOTANUMBER || (fault == UNSYMMETRIC && m > off[nd - 1]) || (fault == STRAY && nx > 2 && A->ny > 1) ||
+                     (fault == BALANCED && m == 1));
   if (fault == UNSYMMETRIC && *bad) val[nd - 1][0] = -3;
   if (fault == STRAY && *bad) val[main + 1][nx - 1] = val[main - 1][nx] = -0.1;
   PetscCall(ArrayUpload(&A->all));
@@ -422,7 +424,8 @@ static PetscErrorCode TestRows(PETSC_UNUSED void *work, PolderStream stream)
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); ++k) {
-    for (int form = 0; form < 2 * NFAULT && !TooLarge(sizes[k][0], sizes[k][1]); ++form) PetscCall(CheckRows(sizes[k][0], sizes[k][1], (PetscBool)(form % 2), (Fault)(form / 2), stream, &wrong));
+    for (int form = 0; form < 2 * NFAULT && !TooLarge(sizes[k][0], sizes[k][1]); ++form)
+      PetscCall(CheckRows(sizes[k][0], sizes[k][1], (PetscBool)(form % 2), (Fault)(form / 2), stream, &wrong));
   }
   PetscCall(Report("rows of matrices", wrong));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -68,7 +68,9 @@ static inline PetscErrorCode ArrayDestroy(Array *a, PetscInt shift)
 static inline PetscErrorCode Tell(const char *what, PetscInt nx, PetscInt ny, int form, PetscInt before, PetscInt wrong)
 {
   PetscFunctionBeginUser;
-  if (wrong > before) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, form %d: %" PetscInt_FMT " wrong on %" PetscInt_FMT " by %" PetscInt_FMT " nodes\n", what, form, wrong - before, nx, ny));
+  if (wrong > before)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, form %d: %" PetscInt_FMT " wrong on %" PetscInt_FMT " by %" PetscInt_FMT " nodes\n", what, form, wrong - before,
+                          nx, ny));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -191,7 +193,8 @@ static inline PetscErrorCode ChainCreate(PetscInt nx, PetscInt ny, PetscInt leve
           },
                          *to = n[f / 5][f % 5 < 4 ? f % 5 : 0], tox = f % 5 < 4 ? x + to[0] : x, toy = f % 5 < 4 ? y + to[1] : y;
 
-          if (x < nx && y < ny && tox >= 0 && toy >= 0 && tox < nx && toy < ny) chain->c[k].h[(size_t)f * g.size + g.origin + (size_t)v * (size_t)g.pitch + (size_t)u] = f % 5 == 4 ? 0.6 + 0.3 * Number() : 0.3 * Number();
+          if (x < nx && y < ny && tox >= 0 && toy >= 0 && tox < nx && toy < ny)
+            chain->c[k].h[(size_t)f * g.size + g.origin + (size_t)v * (size_t)g.pitch + (size_t)u] = f % 5 == 4 ? 0.6 + 0.3 * Number() : 0.3 * Number();
         }
       }
     }
@@ -227,7 +230,8 @@ static inline PetscErrorCode ChainCreate(PetscInt nx, PetscInt ny, PetscInt leve
   chain->ld = (chain->n + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
   PetscCall(ArrayCreate((size_t)chain->n * (size_t)chain->ld, PETSC_TRUE, 0, &chain->inverse));
   for (PetscInt i = 0; i < chain->n; ++i)
-    for (PetscInt j = 0; j < chain->ld; ++j) chain->inverse.h[i * chain->ld + j] = j < chain->n ? chain->inverse.h[i * chain->ld + j] / chain->n + (i == j ? 0.7 : 0) : NAN;
+    for (PetscInt j = 0; j < chain->ld; ++j)
+      chain->inverse.h[i * chain->ld + j] = j < chain->n ? chain->inverse.h[i * chain->ld + j] / chain->n + (i == j ? 0.7 : 0) : NAN;
   PetscCall(ArrayUpload(&chain->inverse));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -117,7 +117,8 @@ typedef struct {
 } Steps;
 
 /* From x and r, and z = r unless that is to be made, the constant being the kernel or not; many: in two kernels, else in one for each line of the algorithm */
-static PetscErrorCode StepsRun(const PolderRRBSystem *system, PetscBool many, PetscBool prepare, PetscBool nullspace, const Array *x, const Array *r, PolderStream stream, Steps *steps)
+static PetscErrorCode StepsRun(const PolderRRBSystem *system, PetscBool many, PetscBool prepare, PetscBool nullspace, const Array *x, const Array *r,
+                               PolderStream stream, Steps *steps)
 {
   const PetscInt n = (PetscInt)r->n - 2 * GUARD;
   PolderCGState *s = &steps->state, *state;
@@ -154,7 +155,8 @@ static PetscErrorCode StepsRun(const PolderRRBSystem *system, PetscBool many, Pe
 }
 
 /* A dominant S and a random factor, so that nothing breaks down */
-static PetscErrorCode CheckSteps(PetscInt nx, PetscInt ny, PetscInt levels, PetscBool single, PetscBool nullspace, PetscBool prepare, PolderStream stream, PetscInt *wrong)
+static PetscErrorCode CheckSteps(PetscInt nx, PetscInt ny, PetscInt levels, PetscBool single, PetscBool nullspace, PetscBool prepare, PolderStream stream,
+                                 PetscInt *wrong)
 {
   const PetscInt  before = *wrong;
   PetscInt        its;
@@ -171,19 +173,31 @@ static PetscErrorCode CheckSteps(PetscInt nx, PetscInt ny, PetscInt levels, Pets
   PetscCall(CoefCreate(&g, RRB_NREDUCED, &S));
   for (int f = 0; f < RRB_NREDUCED; ++f) {
     for (PetscInt v = 0; v < g.hy; ++v)
-      for (PetscInt u = 0; u < g.hx; ++u) S.h[(size_t)f * g.size + g.origin + (size_t)v * (size_t)g.pitch + (size_t)u] = f == RRB_S1D || f == RRB_S2D ? 3 + 2 * Number() : 0.1 * Number();
+      for (PetscInt u = 0; u < g.hx; ++u)
+        S.h[(size_t)f * g.size + g.origin + (size_t)v * (size_t)g.pitch + (size_t)u] = f == RRB_S1D || f == RRB_S2D ? 3 + 2 * Number() : 0.1 * Number();
   }
   PetscCall(ArrayUpload(&S));
   PetscCall(ArrayCreate((size_t)((nx * ny + 1) / 2), PETSC_TRUE, 0, &x));
   PetscCall(ArrayCreate((size_t)((nx * ny + 1) / 2), PETSC_TRUE, 0, &r));
-  system = (PolderRRBSystem){.single = single, .ngrid = chain.ngrid, .step = chain.step[1], .n = chain.n, .ld = chain.ld, .inverse = chain.inverse.d, .b = chain.r[chain.ngrid].d, .x = chain.x[chain.ngrid].d, .S = S.d};
+  system = (PolderRRBSystem){.single  = single,
+                             .ngrid   = chain.ngrid,
+                             .step    = chain.step[1],
+                             .n       = chain.n,
+                             .ld      = chain.ld,
+                             .inverse = chain.inverse.d,
+                             .b       = chain.r[chain.ngrid].d,
+                             .x       = chain.x[chain.ngrid].d,
+                             .S       = S.d};
   for (int many = 0; many < 2; ++many) PetscCall(StepsRun(&system, (PetscBool)many, prepare, nullspace, &x, &r, stream, &steps[many]));
   its = steps[0].state.its; // random systems need not have the constant in their kernel, and may break down where that is said
   *wrong += steps[1].state.its != its || steps[1].state.frozen != steps[0].state.frozen || (!nullspace && (its != STEPS || steps[0].state.frozen));
   for (PetscInt k = 0; k < its; ++k) *wrong += !(PetscAbsReal(steps[1].norm[k] - steps[0].norm[k]) <= 1e-11 * steps[0].norm[0]);
   *wrong += !(PetscAbsScalar(steps[1].state.rho - steps[0].state.rho) <= 1e-10 * PetscAbsScalar(steps[0].state.rho));
   for (int k = 0; k < NVEC; ++k) {
-    Array pair = {.n = steps[0].v[k].n, .all = steps[0].v[k].all, .h = steps[0].v[k].h, .d = steps[1].v[k].d}; // what the first left, beside what the second did
+    Array pair = {.n   = steps[0].v[k].n,
+                  .all = steps[0].v[k].all,
+                  .h   = steps[0].v[k].h,
+                  .d   = steps[1].v[k].d}; // what the first left, beside what the second did
 
     PetscCall(ArrayCompare(&pair, 1e-11, wrong));
     for (int many = 0; many < 2; ++many) PetscCall(ArrayDestroy(&steps[many].v[k], 0));
@@ -212,7 +226,8 @@ static PetscErrorCode TestSteps(PETSC_UNUSED void *work, PolderStream stream)
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes); ++k) {
-    for (int form = 0; form < 8 && !TooLarge(sizes[k][0], sizes[k][1]); ++form) PetscCall(CheckSteps(sizes[k][0], sizes[k][1], sizes[k][2], (PetscBool)(form % 2), (PetscBool)(form / 2 % 2), (PetscBool)(form / 4), stream, &wrong));
+    for (int form = 0; form < 8 && !TooLarge(sizes[k][0], sizes[k][1]); ++form)
+      PetscCall(CheckSteps(sizes[k][0], sizes[k][1], sizes[k][2], (PetscBool)(form % 2), (PetscBool)(form / 2 % 2), (PetscBool)(form / 4), stream, &wrong));
   }
   PetscCall(Report("steps in one kernel", wrong));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -130,10 +130,12 @@ static PetscErrorCode Mult(Count *c, PetscInt n, const PolderSlices *H, const Po
       if (m) memcpy(z.host, y.host, z.bytes);
       PetscCall(BothUpload(&z));
     }
-    PolderSlicesMult_Host(H, alpha, (PetscScalar *)x.host, form % 3 == 0 ? NULL : (PetscScalar *)(in_place ? z.host : y.host), (PetscScalar *)z.host, with ? (PetscScalar *)dot.host : NULL);
+    PolderSlicesMult_Host(H, alpha, (PetscScalar *)x.host, form % 3 == 0 ? NULL : (PetscScalar *)(in_place ? z.host : y.host), (PetscScalar *)z.host,
+                          with ? (PetscScalar *)dot.host : NULL);
     for (int again = 0; again < 2; ++again) { /* the second run must find counters as the first did, and give the same bits */
       if (again && in_place) break;
-      PolderLaunch(PolderSlicesMult_CUDA(D, alpha, (PetscScalar *)x.device, form % 3 == 0 ? NULL : (PetscScalar *)(in_place ? z.device : y.device), (PetscScalar *)z.device, with ? (PetscScalar *)dot.device : NULL, work, stream));
+      PolderLaunch(PolderSlicesMult_CUDA(D, alpha, (PetscScalar *)x.device, form % 3 == 0 ? NULL : (PetscScalar *)(in_place ? z.device : y.device),
+                                         (PetscScalar *)z.device, with ? (PetscScalar *)dot.device : NULL, work, stream));
       PetscCall(BothDownload(&z));
       ++c->cases;
       zh = (PetscScalar *)z.host;
@@ -170,7 +172,7 @@ static PetscErrorCode Long(Count *c, int cap, Both *ai, Both *aj, Both *aa, Pold
   const PetscInt m = H->m;
   Both           entry, segment, lrow;
   int            entries;
-  Both          *row = &part[0], *first = &part[1], *owner = &part[2], *start = &part[3], *col = &part[4], *val = &part[5], *sum = &part[6], *counter = &part[7];
+  Both *row = &part[0], *first = &part[1], *owner = &part[2], *start = &part[3], *col = &part[4], *val = &part[5], *sum = &part[6], *counter = &part[7];
 
   PetscFunctionBeginUser;
   PetscCall(BothCreate(sizeof(int) * (m + 1), &entry));
@@ -197,8 +199,10 @@ static PetscErrorCode Long(Count *c, int cap, Both *ai, Both *aj, Both *aa, Pold
   PetscCall(Same(c, "owner", m, owner));
   PetscCall(Same(c, "start", m, start));
   for (int values = 0; values < 2; ++values) {
-    PolderLongRowsFill_Host(H->nseg, (PetscInt *)ai->host, (PetscInt *)aj->host, (PetscScalar *)aa->host, HOST(*row), HOST(*first), HOST(*owner), HOST(*start), values ? NULL : HOST(*col), (PetscScalar *)val->host);
-    PolderLaunch(PolderLongRowsFill_CUDA(H->nseg, (PetscInt *)ai->device, (PetscInt *)aj->device, (PetscScalar *)aa->device, DEVICE(*row), DEVICE(*first), DEVICE(*owner), DEVICE(*start), values ? NULL : DEVICE(*col), (PetscScalar *)val->device, stream));
+    PolderLongRowsFill_Host(H->nseg, (PetscInt *)ai->host, (PetscInt *)aj->host, (PetscScalar *)aa->host, HOST(*row), HOST(*first), HOST(*owner), HOST(*start),
+                            values ? NULL : HOST(*col), (PetscScalar *)val->host);
+    PolderLaunch(PolderLongRowsFill_CUDA(H->nseg, (PetscInt *)ai->device, (PetscInt *)aj->device, (PetscScalar *)aa->device, DEVICE(*row), DEVICE(*first),
+                                         DEVICE(*owner), DEVICE(*start), values ? NULL : DEVICE(*col), (PetscScalar *)val->device, stream));
     PetscCall(Same(c, "long columns", m, col));
     PetscCall(Same(c, "long values", m, val));
   }
@@ -272,8 +276,10 @@ static PetscErrorCode Test(Count *c, PetscInt m, PetscInt n, PetscInt longest, P
   PetscCall(BothCreate(64 * (size_t)units, &col));
   PetscCall(BothCreate(32 * sizeof(PetscScalar) * steps, &val));
   for (int values = 0; values < 2; ++values) {
-    PolderSlicesFill_Host(m, H.nslice, H.row, (PetscInt *)ai.host, (PetscInt *)aj.host, (PetscScalar *)aa.host, HOST(ptr), HOST(unit), HOST(base), values ? NULL : (unsigned short *)col.host, (PetscScalar *)val.host);
-    PolderLaunch(PolderSlicesFill_CUDA(m, H.nslice, D.row, (PetscInt *)ai.device, (PetscInt *)aj.device, (PetscScalar *)aa.device, DEVICE(ptr), DEVICE(unit), DEVICE(base), values ? NULL : (unsigned short *)col.device, (PetscScalar *)val.device, stream));
+    PolderSlicesFill_Host(m, H.nslice, H.row, (PetscInt *)ai.host, (PetscInt *)aj.host, (PetscScalar *)aa.host, HOST(ptr), HOST(unit), HOST(base),
+                          values ? NULL : (unsigned short *)col.host, (PetscScalar *)val.host);
+    PolderLaunch(PolderSlicesFill_CUDA(m, H.nslice, D.row, (PetscInt *)ai.device, (PetscInt *)aj.device, (PetscScalar *)aa.device, DEVICE(ptr), DEVICE(unit),
+                                       DEVICE(base), values ? NULL : (unsigned short *)col.device, (PetscScalar *)val.device, stream));
     PetscCall(Same(c, "bases", m, &base));
     PetscCall(Same(c, "columns", m, &col));
     PetscCall(Same(c, "values", m, &val));

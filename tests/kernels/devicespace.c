@@ -37,7 +37,8 @@ static PetscErrorCode Compare(const char what[], Vec host, Vec device, PetscReal
   PetscCall(VecAXPY(copy, -1, host));
   PetscCall(VecNorm(copy, NORM_2, &error));
   PetscCall(VecNorm(host, NORM_2, &norm));
-  PetscCheck(error <= tol * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s on the device differs from that on the host by %g of %g", what, (double)error, (double)norm);
+  PetscCheck(error <= tol * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s on the device differs from that on the host by %g of %g", what, (double)error,
+             (double)norm);
   PetscCall(VecDestroy(&copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -190,7 +191,8 @@ static PetscErrorCode CompareSolves(Mat A, Mat D, Vec host, Vec device, PetscBoo
   PetscCall(VecCopy(b, db));
   PetscCall(Solve(A, b, x, &hksp, &hits));
   PetscCall(Solve(D, db, dx, &gksp, &gits));
-  PetscCheck(PetscAbsInt(hits - gits) <= 1 + hits / 50, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations on the host, %" PetscInt_FMT " on the device", hits, gits);
+  PetscCheck(PetscAbsInt(hits - gits) <= 1 + hits / 50, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "%" PetscInt_FMT " iterations on the host, %" PetscInt_FMT " on the device", hits, gits);
   PetscCall(Compare("the solution", x, dx, 1e-5));
   before = Copied();
   PetscCall(PetscObjectStateIncrease((PetscObject)device)); // the level set: all is set up again
@@ -198,7 +200,8 @@ static PetscErrorCode CompareSolves(Mat A, Mat D, Vec host, Vec device, PetscBoo
   before = Copied() - before;
   PetscCall(VecAXPY(dy, -1, dx));
   PetscCall(VecNorm(dy, NORM_INFINITY, &norm));
-  PetscCheck(!bitwise || (norm == 0 && again == gits), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The same solve differs by %g, and took %" PetscInt_FMT " and %" PetscInt_FMT " iterations", (double)norm, gits, again);
+  PetscCheck(!bitwise || (norm == 0 && again == gits), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "The same solve differs by %g, and took %" PetscInt_FMT " and %" PetscInt_FMT " iterations", (double)norm, gits, again);
   PetscCheck(!copies || before < 4.0 * N, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%g bytes crossed the bus for %" PetscInt_FMT " rows", (double)before, N);
   PetscCall(KSPDestroy(&hksp));
   PetscCall(KSPDestroy(&gksp));

@@ -22,7 +22,12 @@ static PetscErrorCode CheckMult(const Diagonals *D, void *work, PolderStream str
     PolderDiaMult_Host(D->m, D->n, D->nd, D->off, (const PetscScalar *const *)D->val, alpha, x, form == 2 || form == 3 ? y : NULL, want);
     PetscCall(OutputCreate(D->m, form == 3 ? y : NULL, &z));
     if (form == 4) PolderLaunch(PolderDiaMultSingle_CUDA(D->m, D->n, D->nd, D->off, (const float *const *)D->valsd, alpha, xd, NULL, z, stream));
-    else PolderLaunch(PolderDiaMult_CUDA(D->m, D->n, D->nd, D->off, (const PetscScalar *const *)D->vald, alpha, xd, form < 2 ? NULL : form == 2 ? yd : z, z, fused ? dotd : NULL, work, stream));
+    else
+      PolderLaunch(PolderDiaMult_CUDA(D->m, D->n, D->nd, D->off, (const PetscScalar *const *)D->vald, alpha, xd,
+                                      form < 2    ? NULL
+                                      : form == 2 ? yd
+                                                  : z,
+                                      z, fused ? dotd : NULL, work, stream));
     PetscCall(OutputCheck(D->m, &z, want, tol, wrong));
     PetscCall(Tell("product", D, form, before, *wrong));
     if (!fused) continue;

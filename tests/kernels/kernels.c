@@ -29,7 +29,9 @@ static PetscErrorCode GuardedCreate(PetscInt n, PetscBool random, Guarded *g)
 static PetscErrorCode GuardedDestroy(Guarded *g, const char *what)
 {
   PetscFunctionBeginUser;
-  for (PetscInt i = 0; i < GUARD; ++i) PetscCheck(PetscIsNanScalar(g->all[i]) && PetscIsNanScalar(g->a[g->n + i]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: written outside of the output, size %" PetscInt_FMT, what, g->n);
+  for (PetscInt i = 0; i < GUARD; ++i)
+    PetscCheck(PetscIsNanScalar(g->all[i]) && PetscIsNanScalar(g->a[g->n + i]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: written outside of the output, size %" PetscInt_FMT, what, g->n);
   PetscCall(PetscFree(g->all));
   PetscFunctionReturn(0);
 }

@@ -63,7 +63,17 @@ static PetscErrorCode LevelCreate(PetscInt n, PetscInt nup, const PetscInt up[],
   L->ai[n] = nz;
   for (PetscInt c = 0; c < L->nc; ++c) L->xc[c] = Random();
   L->xc[L->nc] = 0;
-  for (int f = 0; f < 3; ++f) L->M[f] = (PolderLevelMatrix){.n = n, .nd = f ? L->nd : 0, .main = nup, .off = L->off, .val = f ? (const void *const *)L->val[f - 1] : NULL, .ai = L->ai, .aj = L->aj, .diag = L->diag, .aa = L->aa, .dinv = L->dinv};
+  for (int f = 0; f < 3; ++f)
+    L->M[f] = (PolderLevelMatrix){.n    = n,
+                                  .nd   = f ? L->nd : 0,
+                                  .main = nup,
+                                  .off  = L->off,
+                                  .val  = f ? (const void *const *)L->val[f - 1] : NULL,
+                                  .ai   = L->ai,
+                                  .aj   = L->aj,
+                                  .diag = L->diag,
+                                  .aa   = L->aa,
+                                  .dinv = L->dinv};
   PetscFunctionReturn(0);
 }
 
@@ -91,7 +101,9 @@ static PetscErrorCode Compare(const char what[], PetscInt n, PetscInt form, Pets
 {
   PetscFunctionBeginUser;
   for (PetscInt i = 0; i < m; ++i)
-    PetscCheck(PetscAbsScalar(one[i] - other[i]) <= 1e-12 * (1 + PetscAbsScalar(other[i])), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, %" PetscInt_FMT " rows, form %" PetscInt_FMT ": entry %" PetscInt_FMT " is %g, not %g", what, n, form, i, (double)PetscRealPart(one[i]), (double)PetscRealPart(other[i]));
+    PetscCheck(PetscAbsScalar(one[i] - other[i]) <= 1e-12 * (1 + PetscAbsScalar(other[i])), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s, %" PetscInt_FMT " rows, form %" PetscInt_FMT ": entry %" PetscInt_FMT " is %g, not %g", what, n, form, i, (double)PetscRealPart(one[i]),
+               (double)PetscRealPart(other[i]));
   PetscFunctionReturn(0);
 }
 
@@ -200,13 +212,16 @@ static PetscErrorCode TestProducts(const Level *L, int f, const PetscScalar d[])
     }
     PolderLevelMultDots_Host(M, add ? PETSC_TRUE : PETSC_FALSE, L->x, L->b, NULL, got, sum);
     PetscCall(Compare("product", n, f, n, got, want));
-    for (int k = 0; k < 5; ++k) PetscCheck(PetscAbsReal(sum[k] - wanted[k]) <= 1e-11 * (1 + wanted[4] + wanted[2]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "sum %d of %" PetscInt_FMT " rows, form %d: %g, not %g", k, n, f, (double)sum[k], (double)wanted[k]);
+    for (int k = 0; k < 5; ++k)
+      PetscCheck(PetscAbsReal(sum[k] - wanted[k]) <= 1e-11 * (1 + wanted[4] + wanted[2]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "sum %d of %" PetscInt_FMT " rows, form %d: %g, not %g", k, n, f, (double)sum[k], (double)wanted[k]);
   }
   wanted[2] = 0;
   sum[3]    = -1;
   for (PetscInt i = 0; i < n; ++i) wanted[2] += L->x[i] * d[i];
   PolderLevelMultDots_Host(M, PETSC_FALSE, L->x, L->b, d, got, sum);
-  PetscCheck(PetscAbsReal(sum[2] - wanted[2]) <= 1e-11 * (1 + wanted[4]) && sum[3] == -1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "(x, w) of %" PetscInt_FMT " rows: %g, not %g", n, (double)sum[2], (double)wanted[2]);
+  PetscCheck(PetscAbsReal(sum[2] - wanted[2]) <= 1e-11 * (1 + wanted[4]) && sum[3] == -1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "(x, w) of %" PetscInt_FMT " rows: %g, not %g", n, (double)sum[2], (double)wanted[2]);
   PetscCall(PetscFree2(want, got));
   PetscFunctionReturn(0);
 }
@@ -250,26 +265,41 @@ static PetscErrorCode TestTotals(const Level *L)
     dinv[i] = (float)(1e-7 * (1 + i % 5));
     b[i]    = (float)L->b[i];
   }
-  PetscCheck(PolderToSingle_Host((size_t)nz, aa, values[0]) && PolderRowTotals_Host(n, L->ai, L->aj, aa, NULL, NULL, PETSC_TRUE, values[0]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entries do not fit");
+  PetscCheck(PolderToSingle_Host((size_t)nz, aa, values[0]) && PolderRowTotals_Host(n, L->ai, L->aj, aa, NULL, NULL, PETSC_TRUE, values[0]), PETSC_COMM_SELF,
+             PETSC_ERR_PLIB, "Entries do not fit");
   for (int half = 0; half < 2; ++half) {
     for (PetscInt d = L->nd - 1; d >= 0; --d) {
       val[half][d] = half && d < main ? (const float *)val[half][L->nd - 1 - d] + L->off[d] : values[1 + half] + d * n;
-      for (PetscInt i = PetscMax(0, -L->off[d]); i < PetscMin(n, n - L->off[d]) && !(half && d < main); ++i) ((float *)val[half][d])[i] = (float)(1e6 * L->val[0][d][i]);
+      for (PetscInt i = PetscMax(0, -L->off[d]); i < PetscMin(n, n - L->off[d]) && !(half && d < main); ++i)
+        ((float *)val[half][d])[i] = (float)(1e6 * L->val[0][d][i]);
     }
-    PetscCheck(PolderRowTotals_Host(n, L->ai, L->aj, aa, NULL, NULL, PETSC_FALSE, (float *)val[half][main]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Sums do not fit");
+    PetscCheck(PolderRowTotals_Host(n, L->ai, L->aj, aa, NULL, NULL, PETSC_FALSE, (float *)val[half][main]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Sums do not fit");
   }
   for (int f = 0; f < 3; ++f) {
-    M[f] = (PolderLevelMatrix){.n = n, .nd = f ? L->nd : 0, .main = main, .off = L->off, .val = f ? (const void *const *)val[f - 1] : NULL, .ai = L->ai, .aj = L->aj, .diag = L->diag, .aa = values[0], .dinv = dinv};
+    M[f] = (PolderLevelMatrix){.n    = n,
+                               .nd   = f ? L->nd : 0,
+                               .main = main,
+                               .off  = L->off,
+                               .val  = f ? (const void *const *)val[f - 1] : NULL,
+                               .ai   = L->ai,
+                               .aj   = L->aj,
+                               .diag = L->diag,
+                               .aa   = values[0],
+                               .dinv = dinv};
     for (int k = 0; k < 2; ++k) {
       for (PetscInt i = 0; i < n; ++i) x[i] = k ? (float)L->x[i] : 1.1f;
       PolderLevelResidualSingle_Host(&M[f], b, x, r, NULL, 0, NULL);
       PolderLevelJacobiSingle_Host(&M[f], PETSC_FALSE, 0, 1, b, x, NULL, NULL, wide);
       for (PetscInt i = 0; i < n && !k; ++i) // a step that is small beside x
-        PetscCheck(PetscAbsReal(wide[i] - x[i] - (PetscReal)dinv[i] * r[i]) <= 1e-6 * PetscAbsReal(dinv[i] * r[i]) + 1e-15, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of %" PetscInt_FMT ", form %d, goes to %.15g", i, n, f, (double)wide[i]);
+        PetscCheck(PetscAbsReal(wide[i] - x[i] - (PetscReal)dinv[i] * r[i]) <= 1e-6 * PetscAbsReal(dinv[i] * r[i]) + 1e-15, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "Row %" PetscInt_FMT " of %" PetscInt_FMT ", form %d, goes to %.15g", i, n, f, (double)wide[i]);
       for (PetscInt i = 0; i < n; ++i) base[i] = 100.0f * (1 + i % 7);
       PolderLevelJacobiSingle_Host(&M[f], PETSC_FALSE, 0, 1, b, x, NULL, base, wide);
       for (PetscInt i = 0; i < n; ++i) // beside which x is small
-        PetscCheck(PetscAbsReal(wide[i] - base[i] - x[i] - (PetscReal)dinv[i] * r[i]) <= 1e-6 * (PetscAbsReal(x[i]) + PetscAbsReal(dinv[i] * r[i])) + 1e-12, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of %" PetscInt_FMT ", form %d, goes to %.15g from %g", i, n, f, (double)wide[i], (double)base[i]);
+        PetscCheck(PetscAbsReal(wide[i] - base[i] - x[i] - (PetscReal)dinv[i] * r[i]) <= 1e-6 * (PetscAbsReal(x[i]) + PetscAbsReal(dinv[i] * r[i])) + 1e-12,
+                   PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of %" PetscInt_FMT ", form %d, goes to %.15g from %g", i, n, f, (double)wide[i],
+                   (double)base[i]);
       for (PetscInt i = 0; i < n; ++i) {
         PetscReal want = b[i] - (i % 3) * (PetscReal)x[i], size = 1;
 
@@ -277,7 +307,8 @@ static PetscErrorCode TestTotals(const Level *L)
           want -= e == L->diag[i] ? 0 : aa[e] * ((PetscReal)x[L->aj[e]] - x[i]);
           size += e == L->diag[i] ? 0 : PetscAbsScalar(aa[e] * ((PetscReal)x[L->aj[e]] - x[i]));
         }
-        PetscCheck(PetscAbsReal(r[i] - want) <= 1e-6 * size, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Residual %" PetscInt_FMT " of %" PetscInt_FMT " rows, form %d, is %g, not %g", i, n, f, (double)r[i], (double)want);
+        PetscCheck(PetscAbsReal(r[i] - want) <= 1e-6 * size, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                   "Residual %" PetscInt_FMT " of %" PetscInt_FMT " rows, form %d, is %g, not %g", i, n, f, (double)r[i], (double)want);
       }
     }
   }
@@ -317,10 +348,12 @@ static PetscErrorCode TestKCycle(const Level *L)
     dot[0] += r[i] * L->x[i];
     dot[1] += r[i] * w[i];
   }
-  PetscCheck(n < 2 || (PetscAbsReal(dot[0]) <= 1e-10 * size && PetscAbsReal(dot[1]) <= 1e-10 * size), PETSC_COMM_SELF, PETSC_ERR_PLIB, "After two steps the residual has %g of x and %g of w with %" PetscInt_FMT " rows", (double)dot[0], (double)dot[1], n);
+  PetscCheck(n < 2 || (PetscAbsReal(dot[0]) <= 1e-10 * size && PetscAbsReal(dot[1]) <= 1e-10 * size), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "After two steps the residual has %g of x and %g of w with %" PetscInt_FMT " rows", (double)dot[0], (double)dot[1], n);
   sum[0] = 0; // nothing to scale by: x stays, and so does b
   PolderKCycleSecond(sum, 0, c);
-  PetscCheck(c[0] == 1 && c[1] == 0 && PolderKCycleFirst(sum, 0) == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A product of zero scales by %g and %g", (double)c[0], (double)c[1]);
+  PetscCheck(c[0] == 1 && c[1] == 0 && PolderKCycleFirst(sum, 0) == 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A product of zero scales by %g and %g", (double)c[0],
+             (double)c[1]);
   PetscCall(PetscFree6(b, x, w, v, r, wantc));
   PetscFunctionReturn(0);
 }
@@ -346,21 +379,25 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy, PetscBool scat
       PolderPairsPropose_Host(nleft, rounds ? left : NULL, L->ai, L->aj, L->aa, NULL, NULL, &rule, mate, next);
       PolderPairsMatch_Host(nleft, rounds ? left : NULL, next, mate, left, &nleft);
     }
-    PetscCheck(!nleft, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " of %" PetscInt_FMT " rows are free after %" PetscInt_FMT " rounds", nleft, n, rounds);
+    PetscCheck(!nleft, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " of %" PetscInt_FMT " rows are free after %" PetscInt_FMT " rounds", nleft, n,
+               rounds);
   }
   for (PetscInt i = 0; i < n; ++i) {
     PetscReal strongest = scattered ? outside[i] : 0, mine = 0;
 
-    PetscCheck((mate[i] == POLDER_PAIR_LONE) == (i % 11 == 5), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has the partner %" PetscInt_FMT, i, mate[i]);
+    PetscCheck((mate[i] == POLDER_PAIR_LONE) == (i % 11 == 5), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has the partner %" PetscInt_FMT, i,
+               mate[i]);
     if (mate[i] < 0) continue;
-    PetscCheck(mate[mate[i]] == i, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has the partner %" PetscInt_FMT " who has %" PetscInt_FMT, i, mate[i], mate[mate[i]]);
+    PetscCheck(mate[mate[i]] == i, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has the partner %" PetscInt_FMT " who has %" PetscInt_FMT, i,
+               mate[i], mate[mate[i]]);
     for (PetscInt k = L->ai[i]; k < L->ai[i + 1]; ++k) {
       if (L->aj[k] == i) continue;
       strongest = PetscMax(strongest, -PetscRealPart(L->aa[k]));
       if (L->aj[k] == mate[i]) mine = -PetscRealPart(L->aa[k]);
     }
     // the greedy matching asks the row that chooses only
-    if (mate[i] != i && !greedy) PetscCheck(mine >= 0.25 * strongest && mine > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has a weak partner", i);
+    if (mate[i] != i && !greedy)
+      PetscCheck(mine >= 0.25 * strongest && mine > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has a weak partner", i);
   }
   PolderPairsJoin_Host(n, L->ai, L->aj, L->aa, NULL, NULL, &rule, mate, next);
   for (PetscInt i = 0; i < n; ++i) {
@@ -369,18 +406,21 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy, PetscBool scat
     for (PetscInt k = L->ai[i]; k < L->ai[i + 1]; ++k) {
       if (L->aj[k] == next[i]) mine = -PetscRealPart(L->aa[k]);
     }
-    PetscCheck(next[i] == i || (mate[i] == i && mate[next[i]] >= 0 && mate[next[i]] != next[i] && mine > 0 && mine >= (scattered ? outside[i] : 0)), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " joins row %" PetscInt_FMT, i, next[i]);
+    PetscCheck(next[i] == i || (mate[i] == i && mate[next[i]] >= 0 && mate[next[i]] != next[i] && mine > 0 && mine >= (scattered ? outside[i] : 0)),
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " joins row %" PetscInt_FMT, i, next[i]);
   }
   PolderPairsNumber_Host(n, mate, NULL, agg, &nc);
   PetscCall(PetscArrayzero(count, n + 1));
   for (PetscInt i = 0, last = -1; i < n; ++i) {
-    PetscCheck(agg[i] >= 0 && agg[i] <= nc && (agg[i] == nc) == (mate[i] < 0) && (mate[i] < 0 || agg[mate[i]] == agg[i]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " is in aggregate %" PetscInt_FMT " of %" PetscInt_FMT, i, agg[i], nc);
+    PetscCheck(agg[i] >= 0 && agg[i] <= nc && (agg[i] == nc) == (mate[i] < 0) && (mate[i] < 0 || agg[mate[i]] == agg[i]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Row %" PetscInt_FMT " is in aggregate %" PetscInt_FMT " of %" PetscInt_FMT, i, agg[i], nc);
     if (!count[agg[i]]++ && agg[i] < nc) {
       PetscCheck(agg[i] == last + 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Aggregates are not numbered by their first rows");
       ++last;
     }
   }
-  for (PetscInt a = 0; a < nc; ++a) PetscCheck(count[a] == 1 || count[a] == 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "An aggregate of %" PetscInt_FMT " rows", count[a]);
+  for (PetscInt a = 0; a < nc; ++a)
+    PetscCheck(count[a] == 1 || count[a] == 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "An aggregate of %" PetscInt_FMT " rows", count[a]);
   PetscCall(PetscFree(outside));
   PetscCall(PetscFree6(mate, next, left, agg, work, count));
   PetscFunctionReturn(0);
@@ -405,9 +445,11 @@ static PetscErrorCode TestDrop(const Level *L, const PetscInt ptr[], const Petsc
   for (PetscInt a = 0; a < n; ++a) {
     for (PetscInt k = ci[a]; k < ci[a + 1]; ++k) {
       sum[a] -= ca[k];
-      PetscCheck(cj[k] == a || PetscAbsScalar(ca[k]) > drop * PetscMin(d[a], d[cj[k]]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A weak entry is left in row %" PetscInt_FMT, a);
+      PetscCheck(cj[k] == a || PetscAbsScalar(ca[k]) > drop * PetscMin(d[a], d[cj[k]]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "A weak entry is left in row %" PetscInt_FMT, a);
     }
-    PetscCheck(PetscAbsScalar(sum[a]) <= 1e-12, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The sum of row %" PetscInt_FMT " has changed by %g", a, (double)PetscAbsScalar(sum[a]));
+    PetscCheck(PetscAbsScalar(sum[a]) <= 1e-12, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The sum of row %" PetscInt_FMT " has changed by %g", a,
+               (double)PetscAbsScalar(sum[a]));
   }
   PolderGalerkinValues_Host(n, ptr, row, L->ai, L->aj, L->aa, n, L->agg, PETSC_TRUE, place, ci, cj, again);
   PetscCall(Compare("values without weak ones", L->n, 0, nz, again, ca));
@@ -433,7 +475,9 @@ static PetscErrorCode TestGalerkin(const Level *L)
   }
   PolderMembers_Host(n, L->agg, nc, ptr, row);
   for (PetscInt a = 0; a <= nc; ++a) {
-    for (PetscInt k = ptr[a]; k < ptr[a + 1]; ++k) PetscCheck(L->agg[row[k]] == a && (k == ptr[a] || row[k] > row[k - 1]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Aggregate %" PetscInt_FMT " has the row %" PetscInt_FMT, a, row[k]);
+    for (PetscInt k = ptr[a]; k < ptr[a + 1]; ++k)
+      PetscCheck(L->agg[row[k]] == a && (k == ptr[a] || row[k] > row[k - 1]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "Aggregate %" PetscInt_FMT " has the row %" PetscInt_FMT, a, row[k]);
   }
   Poison(nz, ca);
   most = PolderGalerkin_Host(nc, ptr, row, L->ai, L->aj, L->aa, nc, L->agg, PETSC_TRUE, place, ci, cj, ca);
@@ -447,7 +491,9 @@ static PetscErrorCode TestGalerkin(const Level *L)
       dense[(size_t)a * nc + cj[k]] -= ca[k];
     }
   }
-  for (size_t k = 0; k < (size_t)nc * nc; ++k) PetscCheck(PetscAbsScalar(dense[k]) <= 1e-12, PETSC_COMM_SELF, PETSC_ERR_PLIB, "P^T A P of %" PetscInt_FMT " rows is off by %g", n, (double)PetscAbsScalar(dense[k]));
+  for (size_t k = 0; k < (size_t)nc * nc; ++k)
+    PetscCheck(PetscAbsScalar(dense[k]) <= 1e-12, PETSC_COMM_SELF, PETSC_ERR_PLIB, "P^T A P of %" PetscInt_FMT " rows is off by %g", n,
+               (double)PetscAbsScalar(dense[k]));
   PetscCall(TestDrop(L, ptr, row, place, ci, cj, ca));
   PetscCall(PetscFree5(ptr, row, place, ci, cj));
   PetscCall(PetscFree2(ca, again));

@@ -17,7 +17,8 @@ static inline int RRBChainApply(const PolderRRBSystem *a, const PetscScalar r[],
 }
 
 /* its: steps that the state has seen */
-static inline int RRBChain(const PolderRRBSystem *a, PetscBool prepare, PetscBool first, PetscInt its, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar z[], PetscScalar p[], PetscScalar w[], PolderCGState *state, PetscBool nullspace, void *work, PolderStream stream)
+static inline int RRBChain(const PolderRRBSystem *a, PetscBool prepare, PetscBool first, PetscInt its, PetscInt count, PetscScalar x[], PetscScalar r[],
+                           PetscScalar z[], PetscScalar p[], PetscScalar w[], PolderCGState *state, PetscBool nullspace, void *work, PolderStream stream)
 {
   const PolderRRBGrid *g   = &a->step[0].g;
   const PolderCGRho    rho = {state, PETSC_FALSE};

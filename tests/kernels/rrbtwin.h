@@ -88,7 +88,8 @@ static inline void RRBTwinReducedForward(PetscBool single, const PolderRRBStep *
     for (PetscInt u = 0; u < s->g.nx / 2; ++u) {
       const ptrdiff_t at = (ptrdiff_t)s->g.origin + v * P + u;
 
-      s->rnext[v * s->ldnext + u] = R(0, 0) - RRBTwinCoef(single, s, RRB_R1NE, at) * R(-1, -1) - RRBTwinCoef(single, s, RRB_R1SE, at + P) * R(-1, 1) - RRBTwinCoef(single, s, RRB_R1SW, at + P + 1) * R(1, 1) - RRBTwinCoef(single, s, RRB_R1NW, at + 1) * R(1, -1);
+      s->rnext[v * s->ldnext + u] = R(0, 0) - RRBTwinCoef(single, s, RRB_R1NE, at) * R(-1, -1) - RRBTwinCoef(single, s, RRB_R1SE, at + P) * R(-1, 1) -
+                                    RRBTwinCoef(single, s, RRB_R1SW, at + P + 1) * R(1, 1) - RRBTwinCoef(single, s, RRB_R1NW, at + 1) * R(1, -1);
     }
   }
 #undef R
@@ -108,7 +109,8 @@ static inline void RRBTwinReducedBackward(PetscBool single, const PolderRRBStep 
       const ptrdiff_t at = (ptrdiff_t)s->g.origin + v * P + u;
       const PetscInt  i  = v * s->g.hx + u;
 
-      z[i] = r[i] * RRBTwinCoef(single, s, RRB_R1D, at) - RRBTwinCoef(single, s, RRB_R1NE, at) * Z(1, 1) - RRBTwinCoef(single, s, RRB_R1SE, at) * Z(1, -1) - RRBTwinCoef(single, s, RRB_R1SW, at) * Z(-1, -1) - RRBTwinCoef(single, s, RRB_R1NW, at) * Z(-1, 1);
+      z[i] = r[i] * RRBTwinCoef(single, s, RRB_R1D, at) - RRBTwinCoef(single, s, RRB_R1NE, at) * Z(1, 1) - RRBTwinCoef(single, s, RRB_R1SE, at) * Z(1, -1) -
+             RRBTwinCoef(single, s, RRB_R1SW, at) * Z(-1, -1) - RRBTwinCoef(single, s, RRB_R1NW, at) * Z(-1, 1);
     }
   }
 #undef Z
@@ -118,7 +120,8 @@ static inline void RRBTwinReducedBackward(PetscBool single, const PolderRRBStep 
   for (PetscInt i = 0; i < n; ++i) dot[1] += z[i];
 }
 
-static inline void RRBTwinSmall(PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[])
+static inline void RRBTwinSmall(PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld,
+                                const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[])
 {
   for (PetscInt k = 0; k < ngrid && part != RRB_SMALL_BACKWARD; ++k) RRBTwinForward(single, &step[k]);
   for (PetscInt i = 0; i < n && part == RRB_SMALL_ALL; ++i) {
@@ -129,7 +132,8 @@ static inline void RRBTwinSmall(PetscBool single, PolderRRBPart part, PetscInt n
 }
 
 /* Unit vector after unit vector through the sweeps; the lower triangle says what the upper one is */
-static inline void RRBTwinTail(PetscBool single, PetscBool red, PetscInt ngrid, const PolderRRBStep step[], PetscInt nrest, PetscInt ldrest, const PetscScalar inverse[], PetscInt n, PetscInt ld, PetscScalar T[])
+static inline void RRBTwinTail(PetscBool single, PetscBool red, PetscInt ngrid, const PolderRRBStep step[], PetscInt nrest, PetscInt ldrest,
+                               const PetscScalar inverse[], PetscInt n, PetscInt ld, PetscScalar T[])
 {
   PolderRRBStep s[POLDER_RRB_SMALL_GRIDS];
   PetscScalar  *r[POLDER_RRB_SMALL_GRIDS + 1], *x[POLDER_RRB_SMALL_GRIDS + 1];
@@ -140,7 +144,16 @@ static inline void RRBTwinTail(PetscBool single, PetscBool red, PetscInt ngrid, 
     r[k] = RRBTwinZeros(size);
     x[k] = RRBTwinZeros(size);
   }
-  for (PetscInt k = 0; k < ngrid; ++k) s[k] = (PolderRRBStep){.g = step[k].g, .half = step[k].half, .c = step[k].c, .r = r[k], .x = x[k], .ld = step[k].g.nx, .rnext = r[k + 1], .xnext = x[k + 1], .ldnext = step[k].g.nx / 2};
+  for (PetscInt k = 0; k < ngrid; ++k)
+    s[k] = (PolderRRBStep){.g      = step[k].g,
+                           .half   = step[k].half,
+                           .c      = step[k].c,
+                           .r      = r[k],
+                           .x      = x[k],
+                           .ld     = step[k].g.nx,
+                           .rnext  = r[k + 1],
+                           .xnext  = x[k + 1],
+                           .ldnext = step[k].g.nx / 2};
   for (PetscInt j = 0; j < n; ++j) {
     memset(r[0], 0, sizeof(**r) * (size_t)n);
     r[0][j] = 1;
@@ -178,7 +191,8 @@ static inline void RRBTwinPut(PetscInt i, const PetscScalar a[9], PetscScalar *c
   for (int f = 0; f < RRB_NROW && row; ++f) row[f][i] = a[to[f]];
 }
 
-static inline void RRBTwinRowsDia(PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar *const row[], int *seen)
+static inline void RRBTwinRowsDia(PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar *const row[],
+                                  int *seen)
 {
   const PetscInt m = nx * ny;
 
@@ -197,7 +211,8 @@ static inline void RRBTwinRowsDia(PetscInt nx, PetscInt ny, PetscInt nd, const P
   }
 }
 
-static inline void RRBTwinRowsCsr(PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[], int *seen)
+static inline void RRBTwinRowsCsr(PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[],
+                                  int *seen)
 {
   for (PetscInt i = 0; i < nx * ny; ++i) {
     PetscScalar a[9] = {0};
@@ -225,8 +240,10 @@ static inline void RRBTwinBlack(const PolderRRBGrid *g, const PolderRRBEntries *
     PolderRRBPutRow_Host(g, y, row, c, work);
   }
   PolderRRBLump_Host(g, omega, c, work);
-  if (PolderRRBInvert_Host(g, g->nx / 2, g->hy, c + RRB_B1D * g->size) + PolderRRBInvert_Host(g, g->hx, g->ny / 2, c + RRB_B2D * g->size)) *seen |= RRB_SEEN_PIVOT;
-  for (PetscInt v = 0; v < g->hy; ++v) memcpy(x + g->origin + (size_t)v * (size_t)g->pitch, work + RRB_R2D * g->size + g->origin + (size_t)v * (size_t)g->pitch, sizeof(*x) * (size_t)g->hx);
+  if (PolderRRBInvert_Host(g, g->nx / 2, g->hy, c + RRB_B1D * g->size) + PolderRRBInvert_Host(g, g->hx, g->ny / 2, c + RRB_B2D * g->size))
+    *seen |= RRB_SEEN_PIVOT;
+  for (PetscInt v = 0; v < g->hy; ++v)
+    memcpy(x + g->origin + (size_t)v * (size_t)g->pitch, work + RRB_R2D * g->size + g->origin + (size_t)v * (size_t)g->pitch, sizeof(*x) * (size_t)g->hx);
   free(line);
   free(work);
 }
@@ -237,7 +254,8 @@ static inline void RRBTwinRed(const PolderRRBGrid *g, PetscBool half, PetscReal 
   if (!half && PolderRRBInvert_Host(g, g->hx, g->hy, c + RRB_R1D * g->size)) *seen |= RRB_SEEN_PIVOT;
 }
 
-static inline void RRBTwinReducedFill(const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[], int *seen)
+static inline void RRBTwinReducedFill(const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[],
+                                      int *seen)
 {
   PolderRRBReducedFill_Host(g, (PetscBool)!half, omega, c, x, a);
   if (!half && PolderRRBInvert_Host(g, g->hx, g->hy, c + RRB_R1D * g->size)) *seen |= RRB_SEEN_PIVOT;
@@ -263,7 +281,8 @@ static inline void RRBTwinScale(const PolderRRBGrid *g, PetscScalar c[], float s
   }
 }
 
-static inline void RRBTwinRest(PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[], PetscInt ld, PetscScalar E[])
+static inline void RRBTwinRest(PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[],
+                               PetscInt ld, PetscScalar E[])
 {
   const PetscInt n = skew ? (nx * ny + 1) / 2 : nx * ny;
 

@@ -16,7 +16,8 @@ static void Fill(PetscInt n, PetscScalar a[])
 static PetscErrorCode Near(const char what[], PetscInt n, PetscScalar got, PetscScalar want, PetscReal scale)
 {
   PetscFunctionBeginUser;
-  PetscCheck(PetscAbsScalar(got - want) <= 1e-12 * scale, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, size %" PetscInt_FMT ": %g, expected %g", what, n, (double)got, (double)want);
+  PetscCheck(PetscAbsScalar(got - want) <= 1e-12 * scale, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s, size %" PetscInt_FMT ": %g, expected %g", what, n, (double)got,
+             (double)want);
   PetscFunctionReturn(0);
 }
 
@@ -146,7 +147,8 @@ static PetscErrorCode TestLabelRows(const Labelled *A, PetscBool ghosts, LabelRo
     }
     if (ghosts && A->bi[i] < A->bi[i + 1] && A->ghostlabel[A->bj[A->bi[i]]] >= 0) az[i * D + A->ghostlabel[A->bj[A->bi[i]]]] += A->ba[A->bi[i]];
   }
-  PetscCheck(!PolderLabelRowsCount_Host(N, A->ai, A->aj, A->aa, A->label, ghosts ? A->bi : NULL, A->bj, A->ba, A->ghostlabel, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A random matrix has no kernel");
+  PetscCheck(!PolderLabelRowsCount_Host(N, A->ai, A->aj, A->aa, A->label, ghosts ? A->bi : NULL, A->bj, A->ba, A->ghostlabel, col, work, count),
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "A random matrix has no kernel");
   W->wi[0] = 0;
   for (PetscInt i = 0; i < N; ++i) {
     if (!count[i]) continue;
@@ -227,16 +229,19 @@ static PetscErrorCode TestKernel(void)
     }
     ai[i + 1] = nz;
   }
-  PetscCheck(PolderLabelRowsCount_Host(N, ai, aj, aa, label, NULL, NULL, NULL, NULL, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The kernel of a Neumann matrix is not found");
+  PetscCheck(PolderLabelRowsCount_Host(N, ai, aj, aa, label, NULL, NULL, NULL, NULL, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "The kernel of a Neumann matrix is not found");
   for (PetscInt i = 0; i < N; ++i) nw += count[i] > 0;
   PetscCheck(nw == 6, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AZ has %" PetscInt_FMT " rows, expected two at each of three borders", nw);
   aa[0] *= 1.000001;
-  PetscCheck(!PolderLabelRowsCount_Host(N, ai, aj, aa, label, NULL, NULL, NULL, NULL, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A regular matrix is taken for singular");
+  PetscCheck(!PolderLabelRowsCount_Host(N, ai, aj, aa, label, NULL, NULL, NULL, NULL, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "A regular matrix is taken for singular");
   PetscFunctionReturn(0);
 }
 
 /* y[k+1] = y[0] - D^-1 T y[k] by plain loops over the dense matrix */
-static void PlainSweeps(PetscBool upper, PetscInt n, PetscInt q, const PetscScalar dense[], const PetscScalar dinv[], const PetscScalar r[], PetscScalar *const y[])
+static void PlainSweeps(PetscBool upper, PetscInt n, PetscInt q, const PetscScalar dense[], const PetscScalar dinv[], const PetscScalar r[],
+                        PetscScalar *const y[])
 {
   for (PetscInt i = 0; i < n; ++i) y[0][i] = dinv[i] * r[i];
   for (PetscInt k = 0; k < q; ++k) {

@@ -39,10 +39,11 @@ typedef struct {
 } Test;
 
 static const char *const market[][2] = {
-  {"general",   "%%MatrixMarket matrix coordinate real general\n% six rows\n6 6 11\n1 1 4.5\n2 2 4\n3 3 4e0\n4 4 4\n5 5 +4\n6 6 4\n\n1 2 -1\n2 1 -1\n3 6 -0.25\n5 4 .5\n6 1 -1\n"},
-  {"symmetric", "%%MatrixMarket matrix coordinate integer symmetric\r\n5 5 8\r\n1 1 4\r\n2 2 4\r\n3 3 4\r\n4 4 4\r\n5 5 4\r\n2 1 -1\r\n5 3 -1\r\n5 4 -1\r\n"                     },
-  {"pattern",   "%%MatrixMarket matrix coordinate pattern general\n4 4 6\n1 1\n2 2\n3 3\n4 4\n1 4\n3 2\n"                                                                        },
-  {"array",     "%%MatrixMarket matrix array real general\n% numbers\n6 1\n1\n-2.5\n3e1\n0\n5\n6"                                                                                },
+  {"general",   "%%MatrixMarket matrix coordinate real general\n% six rows\n6 6 11\n1 1 4.5\n2 2 4\n3 3 4e0\n4 4 4\n5 5 +4\n6 6 4\n\n1 2 -1\n2 1 -1\n3 6 "
+              "-0.25\n5 4 .5\n6 1 -1\n"                                                                                                        },
+  {"symmetric", "%%MatrixMarket matrix coordinate integer symmetric\r\n5 5 8\r\n1 1 4\r\n2 2 4\r\n3 3 4\r\n4 4 4\r\n5 5 4\r\n2 1 -1\r\n5 3 -1\r\n5 4 -1\r\n"},
+  {"pattern",   "%%MatrixMarket matrix coordinate pattern general\n4 4 6\n1 1\n2 2\n3 3\n4 4\n1 4\n3 2\n"                                                   },
+  {"array",     "%%MatrixMarket matrix array real general\n% numbers\n6 1\n1\n-2.5\n3e1\n0\n5\n6"                                                           },
 };
 
 /* ------------------------------------------------ what the bytes mean ------------------------------------------------ */
@@ -74,7 +75,8 @@ static PetscBool MeaningOfBinary(const File *f, Content *c)
   if (f->length < ints[f->as] * sizeof(PetscInt)) return PETSC_FALSE;
   id   = Integer(&at);
   c->n = Integer(&at);
-  if (id != (f->as == AS_MATRIX ? MAT_FILE_CLASSID : f->as == AS_VECTOR ? VEC_FILE_CLASSID : IS_FILE_CLASSID) || c->n < 0 || c->n > MAX_ROWS) return PETSC_FALSE;
+  if (id != (f->as == AS_MATRIX ? MAT_FILE_CLASSID : f->as == AS_VECTOR ? VEC_FILE_CLASSID : IS_FILE_CLASSID) || c->n < 0 || c->n > MAX_ROWS)
+    return PETSC_FALSE;
   if (f->as != AS_MATRIX) {
     const size_t size = f->as == AS_VECTOR ? sizeof(PetscReal) : sizeof(PetscInt);
 
@@ -153,7 +155,8 @@ static char           said[4096];
 static PetscErrorCode saiderror;
 
 /* Keeps the words where an error begins */
-static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode error, PetscErrorType type, const char *words, void *ctx)
+static PetscErrorCode Keep(MPI_Comm comm, int line, const char *function, const char *file, PetscErrorCode error, PetscErrorType type, const char *words,
+                           void *ctx)
 {
   (void)comm, (void)line, (void)function, (void)file, (void)ctx;
   if (type == PETSC_ERROR_INITIAL) {
@@ -216,7 +219,8 @@ static PetscErrorCode Try(Test *t, const File *f, const char damage[], long long
   if (t->count++ % t->every) PetscFunctionReturn(0);
   if (t->rank == 0) {
     rewind(t->file);
-    PetscCheck(fwrite(f->bytes, 1, f->length, t->file) == f->length && !fflush(t->file) && !ftruncate(fileno(t->file), (off_t)f->length), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "Cannot write");
+    PetscCheck(fwrite(f->bytes, 1, f->length, t->file) == f->length && !fflush(t->file) && !ftruncate(fileno(t->file), (off_t)f->length), PETSC_COMM_SELF,
+               PETSC_ERR_FILE_WRITE, "Cannot write");
   }
   PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
   said[0] = 0;
@@ -232,8 +236,10 @@ static PetscErrorCode Try(Test *t, const File *f, const char damage[], long long
   meaning = f->text ? MeaningOfText(f, &c) : MeaningOfBinary(f, &c);
   if (error) {
     t->refused++;
-    PetscCheck((saiderror == PETSC_ERR_FILE_READ || saiderror == PETSC_ERR_FILE_UNEXPECTED) && strstr(said, "damaged"), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %s %lld: refused with '%s'", f->name, damage, place, said);
-    PetscCheck(f->text || !meaning || (f->as != AS_MATRIX && strstr(said, "rows")), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %s %lld: nothing is wrong with it, but '%s'", f->name, damage, place, said);
+    PetscCheck((saiderror == PETSC_ERR_FILE_READ || saiderror == PETSC_ERR_FILE_UNEXPECTED) && strstr(said, "damaged"), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s, %s %lld: refused with '%s'", f->name, damage, place, said);
+    PetscCheck(f->text || !meaning || (f->as != AS_MATRIX && strstr(said, "rows")), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s, %s %lld: nothing is wrong with it, but '%s'", f->name, damage, place, said);
   } else {
     t->read++;
     if (meaning && f->as == AS_MATRIX) PetscCall(CompareMatrix(A, &c, &same));
@@ -281,7 +287,8 @@ static PetscErrorCode Damage(Test *t, const File *whole, PetscInt cases)
     }
     PetscCall(Try(t, &f, "random", (long long)k));
   }
-  PetscCheck(t->refused > 0 && t->read > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " files were refused and %" PetscInt_FMT " read", whole->name, t->refused, t->read);
+  PetscCheck(t->refused > 0 && t->read > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " files were refused and %" PetscInt_FMT " read",
+             whole->name, t->refused, t->read);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: refused or right\n", whole->name));
   t->refused = t->read = t->count = 0;
   PetscFunctionReturn(0);

@@ -197,8 +197,8 @@ static PetscErrorCode Print(const Summary *s, PetscBool all)
   if (all) {
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-22s %8s %9s %8s %8s %8s\n", "kind", "cases", "converged", "diverged", "unsolved", "refused"));
     for (int k = 0; k < s->nkind; ++k)
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-22s %8" PetscInt_FMT " %9" PetscInt_FMT " %8" PetscInt_FMT " %8" PetscInt_FMT " %8" PetscInt_FMT "\n", s->kind[k].name, s->kind[k].cases, s->kind[k].converged, s->kind[k].diverged, s->kind[k].unsolved,
-                            s->kind[k].refused));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%-22s %8" PetscInt_FMT " %9" PetscInt_FMT " %8" PetscInt_FMT " %8" PetscInt_FMT " %8" PetscInt_FMT "\n",
+                            s->kind[k].name, s->kind[k].cases, s->kind[k].converged, s->kind[k].diverged, s->kind[k].unsolved, s->kind[k].refused));
     for (PetscInt m = 0; m < s->messages; ++m) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%6" PetscInt_FMT " times refused: %s\n", s->times[m], s->message[m]));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " products compared, %" PetscInt_FMT " cases refused\n", s->products, s->refused));
   }
@@ -209,7 +209,8 @@ static PetscErrorCode Print(const Summary *s, PetscBool all)
 static PetscErrorCode Report(const Fuzz *f)
 {
   PetscFunctionBegin;
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "-fuzz_seed %llu -fuzz_cases 1%s%s on %d processes:\n%s\n", (unsigned long long)f->seed, f->only[0] ? " -fuzz_only " : "", f->only, f->size, f->log));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "-fuzz_seed %llu -fuzz_cases 1%s%s on %d processes:\n%s\n", (unsigned long long)f->seed,
+                        f->only[0] ? " -fuzz_only " : "", f->only, f->size, f->log));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

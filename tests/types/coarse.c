@@ -79,7 +79,8 @@ static PetscErrorCode Check(PolderCoarse coarse, Kind kind, PetscInt d, PetscRea
   }
   PetscCall(PolderCoarseGetRank(coarse, &rank));
   PetscCheck(error <= tol * tol * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Relative residual %g", (double)PetscSqrtReal(error / norm));
-  PetscCheck(zero >= d - rank, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " of %" PetscInt_FMT " columns are left out, but only %" PetscInt_FMT " entries of the solution are zero", d - rank, d, zero);
+  PetscCheck(zero >= d - rank, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "%" PetscInt_FMT " of %" PetscInt_FMT " columns are left out, but only %" PetscInt_FMT " entries of the solution are zero", d - rank, d, zero);
   PetscCall(PetscFree3(b, share, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -20,7 +20,9 @@ typedef enum {
   NKIND
 } Kind;
 
-static const char *const Kinds[] = {"in order", "in order with ignored ones", "in order with empty rows", "all ignored", "columns out of order", "rows out of order", "repeated"};
+static const char *const Kinds[] = {"in order",    "in order with ignored ones", "in order with empty rows",
+                                    "all ignored", "columns out of order",       "rows out of order",
+                                    "repeated"};
 
 typedef struct {
   PetscInt    n, i[MOST], j[MOST];

@@ -34,8 +34,11 @@ static PetscErrorCode CompareWithCG(Mat A, Vec b, Vec x)
     for (int i = 0; i < 10; ++i) first[k][i] = history[k][i];
     PetscCall(KSPDestroy(&ksp));
   }
-  for (int i = 0; i < 10; ++i) PetscCheck(PetscAbsReal(first[0][i] - first[1][i]) <= 1e-9 * first[0][0], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Residual %d is %g with cg, %g with dcg", i, (double)first[0][i], (double)first[1][i]);
-  PetscCheck(PetscAbsInt(its[0] - its[1]) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations with cg, %" PetscInt_FMT " with dcg", its[0], its[1]);
+  for (int i = 0; i < 10; ++i)
+    PetscCheck(PetscAbsReal(first[0][i] - first[1][i]) <= 1e-9 * first[0][0], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Residual %d is %g with cg, %g with dcg", i,
+               (double)first[0][i], (double)first[1][i]);
+  PetscCheck(PetscAbsInt(its[0] - its[1]) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations with cg, %" PetscInt_FMT " with dcg", its[0],
+             its[1]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -52,7 +55,8 @@ static PetscErrorCode CheckBuiltSolution(KSP ksp, PetscInt it, PetscReal norm, v
   PetscCall(KSPBuildSolution(ksp, NULL, &x));
   PetscCall(TrueResidual(A, b, x, &residual));
   PetscCall(VecNorm(b, NORM_2, &bnorm));
-  PetscCheck(PetscAbsReal(residual - norm / bnorm) <= 1e-10, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Iteration %" PetscInt_FMT ": recursive residual %g, true residual of the solution built %g", it, (double)(norm / bnorm), (double)residual);
+  PetscCheck(PetscAbsReal(residual - norm / bnorm) <= 1e-10, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "Iteration %" PetscInt_FMT ": recursive residual %g, true residual of the solution built %g", it, (double)(norm / bnorm), (double)residual);
   ++*(PetscInt *)ctx;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -68,8 +72,10 @@ static PetscErrorCode CheckSolve(KSP ksp, Mat A, Vec b, Vec x, PetscReal toleran
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(TrueResidual(A, b, x, &residual));
-  PetscCheck(reason == KSP_CONVERGED_RTOL, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Reason %s after %" PetscInt_FMT " iterations, true residual %g", KSPConvergedReasons[reason], *its, (double)residual);
-  PetscCheck(residual <= tolerance, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Convergence claimed at the true residual %g, tolerance %g", (double)residual, (double)tolerance);
+  PetscCheck(reason == KSP_CONVERGED_RTOL, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Reason %s after %" PetscInt_FMT " iterations, true residual %g",
+             KSPConvergedReasons[reason], *its, (double)residual);
+  PetscCheck(residual <= tolerance, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Convergence claimed at the true residual %g, tolerance %g", (double)residual,
+             (double)tolerance);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -87,7 +93,8 @@ static PetscErrorCode CheckSolver(Bubbles *bubbles, Mat A, Vec b, Vec x)
   exact = type == KSP_NORM_UNPRECONDITIONED || type == KSP_NORM_DEFAULT ? 1.0000001e-8 : 1e-4;
   if (exact < 1e-7) PetscCall(KSPMonitorSet(ksp, CheckBuiltSolution, &monitored, NULL));
   PetscCall(CheckSolve(ksp, A, b, x, exact, &its));
-  PetscCheck(exact > 1e-7 || monitored == its + 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Monitor called %" PetscInt_FMT " times in %" PetscInt_FMT " iterations", monitored, its);
+  PetscCheck(exact > 1e-7 || monitored == its + 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Monitor called %" PetscInt_FMT " times in %" PetscInt_FMT " iterations",
+             monitored, its);
   PetscCall(KSPMonitorCancel(ksp));
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE)); // the solution as guess: nothing to do
   PetscCall(CheckSolve(ksp, A, b, x, exact, &again));
@@ -101,7 +108,8 @@ static PetscErrorCode CheckSolver(Bubbles *bubbles, Mat A, Vec b, Vec x)
   PetscCall(VecDuplicate(x, &y));
   PetscCall(VecCopy(x, y));
   PetscCall(CheckSolve(ksp, A, b, x, exact, &again));
-  PetscCheck(PetscAbsInt(again - its) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations after scaling the matrix, %" PetscInt_FMT " before", again, its);
+  PetscCheck(PetscAbsInt(again - its) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations after scaling the matrix, %" PetscInt_FMT " before",
+             again, its);
   bubbles->scale = 1;
   PetscCall(BubblesAssemble(bubbles, PETSC_COMM_WORLD, &A, NULL));
   PetscCall(VecDestroy(&y));
@@ -130,13 +138,15 @@ static PetscErrorCode CheckRitz(Mat A, Vec b, Vec x)
     PetscCall(KSPComputeExtremeSingularValues(ksp, &emax, &emin));
     largest   = r[n - 1];
     threshold = 0.002 * largest;
-    PetscCheck(emax == largest && emin == r[0], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Extreme values %g %g, Ritz values %g %g", (double)emin, (double)emax, (double)r[0], (double)largest);
+    PetscCheck(emax == largest && emin == r[0], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Extreme values %g %g, Ritz values %g %g", (double)emin, (double)emax,
+               (double)r[0], (double)largest);
     smallest[k] = r[0];
     for (PetscInt i = 0; i < n; ++i) small[k] += r[i] < threshold && (i == 0 || r[i] > r[i - 1] * 1.0001);
     PetscCall(KSPDestroy(&ksp));
   }
   PetscCheck(small[0] >= 1 && smallest[0] < threshold, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "No small Ritz values without deflation: %g", (double)smallest[0]);
-  PetscCheck(small[1] == 0 && smallest[1] > 5 * smallest[0], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " small Ritz values left by deflation, smallest %g", small[1], (double)smallest[1]);
+  PetscCheck(small[1] == 0 && smallest[1] > 5 * smallest[0], PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "%" PetscInt_FMT " small Ritz values left by deflation, smallest %g", small[1], (double)smallest[1]);
   PetscCall(PetscFree2(r, c));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -154,7 +164,8 @@ static PetscErrorCode CheckFloor(Mat A, Vec b, Vec x)
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(TrueResidual(A, b, x, &residual));
-  PetscCheck(reason == KSP_CONVERGED_HAPPY_BREAKDOWN, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Reason %s at the true residual %g", KSPConvergedReasons[reason], (double)residual);
+  PetscCheck(reason == KSP_CONVERGED_HAPPY_BREAKDOWN, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Reason %s at the true residual %g", KSPConvergedReasons[reason],
+             (double)residual);
   PetscCheck(residual < 1e-12, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Stopped at the true residual %g", (double)residual);
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -270,8 +281,12 @@ static PetscErrorCode CheckBehind(Mat A, Vec b, Vec x)
       PetscCall(PetscArraycpy(first, history, n[0]));
       PetscCall(VecCopy(x, x0));
     } else {
-      PetscCheck(its[0] == its[1] && n[0] == n[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations, %" PetscInt_FMT " norms, with -ksp_dcg_check 1; %" PetscInt_FMT " and %" PetscInt_FMT " with %s", its[0], n[0], its[1], n[1], value);
-      for (PetscInt i = 0; i < n[0]; ++i) PetscCheck(first[i] == history[i], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Norm %" PetscInt_FMT " is %.17g with -ksp_dcg_check 1, %.17g with %s", i, (double)first[i], (double)history[i], value);
+      PetscCheck(its[0] == its[1] && n[0] == n[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                 "%" PetscInt_FMT " iterations, %" PetscInt_FMT " norms, with -ksp_dcg_check 1; %" PetscInt_FMT " and %" PetscInt_FMT " with %s", its[0], n[0],
+                 its[1], n[1], value);
+      for (PetscInt i = 0; i < n[0]; ++i)
+        PetscCheck(first[i] == history[i], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Norm %" PetscInt_FMT " is %.17g with -ksp_dcg_check 1, %.17g with %s", i,
+                   (double)first[i], (double)history[i], value);
       PetscCall(VecAXPY(x, -1, x0));
       PetscCall(VecNorm(x, NORM_INFINITY, &difference));
       PetscCheck(difference == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The solution with -ksp_dcg_check %s differs by %g", value, (double)difference);

@@ -10,7 +10,8 @@ static PetscErrorCode Check(const char what[], Vec difference, Vec reference, Pe
   PetscFunctionBegin;
   PetscCall(VecNorm(difference, NORM_2, &error));
   PetscCall(VecNorm(reference, NORM_2, &norm));
-  PetscCheck(error <= tolerance * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s does not hold: error %g, tolerance %g times %g", what, (double)error, (double)tolerance, (double)norm);
+  PetscCheck(error <= tolerance * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s does not hold: error %g, tolerance %g times %g", what, (double)error,
+             (double)tolerance, (double)norm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -105,7 +105,8 @@ int main(int argc, char **argv)
     PetscCall(Destroy(&s));
   }
   PetscCheck(failures, PETSC_COMM_SELF, PETSC_ERR_PLIB, "There was always room");
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, then %" PetscInt_FMT " iterations to %s\n", other ? "errors of other kinds" : "errors of memory", s.its, s.residual < 1e-7 ? "the solution" : "something else"));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, then %" PetscInt_FMT " iterations to %s\n", other ? "errors of other kinds" : "errors of memory", s.its,
+                        s.residual < 1e-7 ? "the solution" : "something else"));
   PetscCall(Destroy(&s));
   PetscCall(MatDestroy(&host));
   PetscCall(PetscFinalize());

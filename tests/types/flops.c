@@ -54,7 +54,8 @@ static PetscErrorCode TestPAMG(void)
   nc   = n / 2 * (n / 2); // squares of four rows
   nzc  = 5 * nc - 4 * (n / 2);
   band = n / 2; // the factor of a square grid by lines has this width; by Cuthill-McKee's diagonals it grows up to it
-  PetscCheck(pamg->nlevel == 2 && pamg->level[1].n == nc && pamg->level[1].nz == nzc, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Not the levels that were counted: %" PetscInt_FMT " rows, %" PetscInt_FMT " entries", pamg->level[1].n, (PetscInt)pamg->level[1].nz);
+  PetscCheck(pamg->nlevel == 2 && pamg->level[1].n == nc && pamg->level[1].nz == nzc, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "Not the levels that were counted: %" PetscInt_FMT " rows, %" PetscInt_FMT " entries", pamg->level[1].n, (PetscInt)pamg->level[1].nz);
   for (PetscInt line = 0; line < 2 * band - 1; ++line) { // the k-th node of a diagonal reaches back to its west neighbour, in the diagonal before
     const PetscInt here = PetscMin(line + 1, 2 * band - 1 - line), last = line ? PetscMin(line, 2 * band - line) : 0;
 
@@ -96,7 +97,8 @@ static PetscErrorCode TestDeflation(void)
   PetscCall(PoissonAssemble(PETSC_COMM_WORLD, 2, n, 1, &A));
   PetscCall(CreateVecs(A, &r, &z));
   PetscCall(FillRandom(r, 5));
-  PetscCall(PetscOptionsInsertString(NULL, "-deflation_space subdomain -deflation_grid 8,8 -deflation_boxes 2,2 -pc_levelset_form adef1 -levelset_pc_type jacobi"));
+  PetscCall(
+    PetscOptionsInsertString(NULL, "-deflation_space subdomain -deflation_grid 8,8 -deflation_boxes 2,2 -pc_levelset_form adef1 -levelset_pc_type jacobi"));
   PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
   PetscCall(PCSetOperators(pc, A, A));
   PetscCall(PCSetType(pc, PCLEVELSET));
@@ -161,8 +163,11 @@ static PetscErrorCode TestOthers(void)
 /* On any number of processes, on either side: all but those that copy and label have flops */
 static PetscErrorCode TestAll(void)
 {
-  static const char *const solvers[] = {"-ksp_type dcg -pc_type tns -deflation_space subdomain -deflation_grid 16,16 -deflation_boxes 2,2", "-ksp_type rrbcg -pc_type rrb", "-ksp_type cg -pc_type rrb", "-ksp_type cg -pc_type pamg", "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k"};
-  static const char *const names[] = {"PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply", "PolderCGDot", "PolderCGUpdate", "PolderRRBSetUp", "PolderRRBApply", "PolderRRBReduce", "PolderPAMGSetUp", "PolderPAMGApply"};
+  static const char *const solvers[] = {"-ksp_type dcg -pc_type tns -deflation_space subdomain -deflation_grid 16,16 -deflation_boxes 2,2",
+                                        "-ksp_type rrbcg -pc_type rrb", "-ksp_type cg -pc_type rrb", "-ksp_type cg -pc_type pamg",
+                                        "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k"};
+  static const char *const names[]   = {"PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply",  "PolderCGDot",    "PolderCGUpdate",
+                                        "PolderRRBSetUp",  "PolderRRBApply",  "PolderRRBReduce",  "PolderPAMGSetUp", "PolderPAMGApply"};
   Mat                      A;
   PetscReal                residual;
   PetscInt                 its, count;

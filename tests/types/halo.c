@@ -51,7 +51,8 @@ static PetscErrorCode Check(Mat A, PetscReal scale, PolderHalo *halo)
   wrong += csr.nghost != nghost;
   for (PetscInt i = 0; i < csr.m; ++i) {
     for (PetscInt k = csr.ai[i]; k < csr.ai[i + 1]; ++k, ++count) wrong += csr.aa[k] != scale * Entry(csr.rstart + i, cstart + csr.aj[k]);
-    for (PetscInt k = csr.bi ? csr.bi[i] : 0; csr.bi && k < csr.bi[i + 1]; ++k, ++count) wrong += csr.ba[k] != scale * Entry(csr.rstart + i, csr.garray[csr.bj[k]]);
+    for (PetscInt k = csr.bi ? csr.bi[i] : 0; csr.bi && k < csr.bi[i + 1]; ++k, ++count)
+      wrong += csr.ba[k] != scale * Entry(csr.rstart + i, csr.garray[csr.bj[k]]);
   }
   PetscCall(PolderMatRestoreCSR(A, &csr));
   PetscCall(PetscFree4(own, iown, ghost, ighost));

@@ -24,7 +24,8 @@ static PetscErrorCode Found(const Problem *p, PolderDeflationSpace space, Mat A,
     PetscCall(PolderDeflationSpaceGetVector(space, k, z));
     PetscCall(VecGetArrayRead(z, &v));
     for (PetscInt i = 0; i < m; ++i) {
-      PetscCheck(v[i] == 0.0 || (v[i] == 1.0 && !label[cell[i]]), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row of cell %" PetscInt_FMT " has the entry %g in vector %" PetscInt_FMT, cell[i], (double)PetscRealPart(v[i]), k);
+      PetscCheck(v[i] == 0.0 || (v[i] == 1.0 && !label[cell[i]]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "Row of cell %" PetscInt_FMT " has the entry %g in vector %" PetscInt_FMT, cell[i], (double)PetscRealPart(v[i]), k);
       if (v[i] == 1.0) label[cell[i]] = k + 1;
     }
     PetscCall(VecRestoreArrayRead(z, &v));
@@ -52,7 +53,8 @@ static PetscErrorCode Compare(const Problem *p, PetscInt d, const PetscInt expec
       to[a]   = b;
       from[b] = a;
     }
-    PetscCheck(to[a] == b && from[b] == a && (p->rows != ROWS_NATURAL || a == b) && !a == !b, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has label %" PetscInt_FMT ", not %" PetscInt_FMT, i, label[i], expected[i]);
+    PetscCheck(to[a] == b && from[b] == a && (p->rows != ROWS_NATURAL || a == b) && !a == !b, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "Cell %" PetscInt_FMT " has label %" PetscInt_FMT ", not %" PetscInt_FMT, i, label[i], expected[i]);
   }
   PetscCall(PetscFree2(to, from));
   PetscFunctionReturn(0);
@@ -74,7 +76,9 @@ static PetscErrorCode CheckParts(const Problem *p, PetscInt d, const PetscInt la
       cut += label[i] != label[i + stride];
     }
   }
-  for (PetscInt k = 0; k < d; ++k) PetscCheck(size[k] * d >= p->N / 3 && size[k] * d <= p->N * 3, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Part %" PetscInt_FMT " has %" PetscInt_FMT " of %" PetscInt_FMT " rows", k, size[k], p->N);
+  for (PetscInt k = 0; k < d; ++k)
+    PetscCheck(size[k] * d >= p->N / 3 && size[k] * d <= p->N * 3, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "Part %" PetscInt_FMT " has %" PetscInt_FMT " of %" PetscInt_FMT " rows", k, size[k], p->N);
   PetscCheck(cut * 100 < edges * 45, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " of %" PetscInt_FMT " edges are cut", cut, edges);
   PetscCall(PetscFree(size));
   PetscFunctionReturn(0);
@@ -115,7 +119,8 @@ static PetscErrorCode CheckTwoUnknowns(Problem *p, PolderDeflationSpace space)
     for (PetscInt row = start; row < end; ++row) {
       const PetscBool in = (PetscBool)(k == 2 * PartOfCell(p, "subdomain", 0, boxes, row / 2) + row % 2);
 
-      PetscCheck(v[row - start] == (in ? 1.0 : 0.0), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of vector %" PetscInt_FMT " has the entry %g", row, k, (double)PetscRealPart(v[row - start]));
+      PetscCheck(v[row - start] == (in ? 1.0 : 0.0), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of vector %" PetscInt_FMT " has the entry %g", row,
+                 k, (double)PetscRealPart(v[row - start]));
     }
     PetscCall(VecRestoreArrayRead(z, &v));
   }
@@ -182,7 +187,9 @@ static PetscErrorCode GiveLevelSet(const Problem *p, PolderDeflationSpace space,
       PetscMPIInt rank;
 
       PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-      if (rank == 0) PetscCheck(!truncate("phi.dat", 2 * (off_t)sizeof(PetscInt) + (off_t)sizeof(PetscScalar) * p->N - 1), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE, "Cannot cut the file");
+      if (rank == 0)
+        PetscCheck(!truncate("phi.dat", 2 * (off_t)sizeof(PetscInt) + (off_t)sizeof(PetscScalar) * p->N - 1), PETSC_COMM_SELF, PETSC_ERR_FILE_WRITE,
+                   "Cannot cut the file");
       PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
     }
   }
@@ -228,7 +235,9 @@ static PetscErrorCode CheckAgain(const Problem *p, PolderDeflationSpace space, M
   PetscCheck(now == used, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " vectors after new values, %" PetscInt_FMT " before", now, used);
   PetscCall(PetscMalloc1(p->N, &again));
   PetscCall(Found(p, space, A, cells, d, again));
-  for (PetscInt i = 0; i < p->N && d; ++i) PetscCheck(again[i] == label[i], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Cell %" PetscInt_FMT " has label %" PetscInt_FMT " after new values, %" PetscInt_FMT " before", i, again[i], label[i]);
+  for (PetscInt i = 0; i < p->N && d; ++i)
+    PetscCheck(again[i] == label[i], PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "Cell %" PetscInt_FMT " has label %" PetscInt_FMT " after new values, %" PetscInt_FMT " before", i, again[i], label[i]);
   PetscCall(PetscFree(again));
   PetscFunctionReturn(0);
 }

@@ -82,12 +82,15 @@ static PetscErrorCode CheckForm(PC pc, PCLevelSetForm form)
     PetscCall(Difference(Bs, z, &diff));
     right = PetscMax(right, diff);
   }
-  if (form != PC_LEVELSET_ADEF1) PetscCheck(left < 1e-9, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: (A z, B r) differs from (z, r) by %g", PCLevelSetForms[form], (double)left);
-  if (form != PC_LEVELSET_ADEF2) PetscCheck(right < 1e-9, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: B A z differs from z by %g", PCLevelSetForms[form], (double)right);
+  if (form != PC_LEVELSET_ADEF1)
+    PetscCheck(left < 1e-9, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: (A z, B r) differs from (z, r) by %g", PCLevelSetForms[form], (double)left);
+  if (form != PC_LEVELSET_ADEF2)
+    PetscCheck(right < 1e-9, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: B A z differs from z by %g", PCLevelSetForms[form], (double)right);
   PetscCall(PCApplyTranspose(pc, s, Bs));
   PetscCall(VecDot(Br, s, &a));
   PetscCall(VecDot(Bs, r, &b));
-  PetscCheck(PetscAbsScalar(a - b) <= 1e-11 * PetscAbsScalar(b), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: (s, B r) is %g and (B^T s, r) is %g", PCLevelSetForms[form], (double)PetscRealPart(a), (double)PetscRealPart(b));
+  PetscCheck(PetscAbsScalar(a - b) <= 1e-11 * PetscAbsScalar(b), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: (s, B r) is %g and (B^T s, r) is %g",
+             PCLevelSetForms[form], (double)PetscRealPart(a), (double)PetscRealPart(b));
   PetscCall(PCApply(pc, s, Bs));
   PetscCall(VecDot(Bs, r, &b));
   diff = PetscAbsScalar(a - b) / PetscAbsScalar(b);
@@ -169,7 +172,9 @@ static PetscErrorCode Solve(Mat A, const char ksptype[], PCSide side, const char
   PetscCall(KSPGetIterationNumber(ksp, its));
   PetscCall(KSPGetConvergedReason(ksp, &reason));
   PetscCall(TrueResidual(A, b, x, &residual));
-  PetscCheck(reason > 0 && residual < 1.1 * rtol, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "%s with %s %s: reason %d, true residual %g after %" PetscInt_FMT " iterations", ksptype, pctype, PCLevelSetForms[form], (int)reason, (double)residual, *its);
+  PetscCheck(reason > 0 && residual < 1.1 * rtol, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED,
+             "%s with %s %s: reason %d, true residual %g after %" PetscInt_FMT " iterations", ksptype, pctype, PCLevelSetForms[form], (int)reason,
+             (double)residual, *its);
   PetscCall(KSPGetInitialGuessNonzero(ksp, &nonzero));
   PetscCheck(!nonzero, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The solve has left the flag of the nonzero guess behind");
   PetscCall(VecSet(x, 1e6)); /* a zero guess is asked for, so this must not matter */
@@ -181,13 +186,16 @@ static PetscErrorCode Solve(Mat A, const char ksptype[], PCSide side, const char
     PetscCall(KSPGetIterationNumber(ksp, &again));
     PetscCall(KSPGetConvergedReason(ksp, &reason));
     PetscCall(TrueResidual(A, b, x, &residual));
-    PetscCheck(reason > 0 && residual < 1.1 * rtol && again == *its, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s with %s, transposed: reason %d, true residual %g after %" PetscInt_FMT " iterations, not %" PetscInt_FMT, ksptype, PCLevelSetForms[form], (int)reason, (double)residual, again, *its);
+    PetscCheck(reason > 0 && residual < 1.1 * rtol && again == *its, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s with %s, transposed: reason %d, true residual %g after %" PetscInt_FMT " iterations, not %" PetscInt_FMT, ksptype, PCLevelSetForms[form],
+               (int)reason, (double)residual, again, *its);
     PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
     PetscCall(VecShift(x, 1e-3));
     PetscCall(KSPSolveTranspose(ksp, b, x));
     PetscCall(KSPGetConvergedReason(ksp, &reason));
     PetscCall(TrueResidual(A, b, x, &residual));
-    PetscCheck(reason > 0 && residual < 1.1 * rtol, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s with %s, transposed from a guess: reason %d, true residual %g", ksptype, PCLevelSetForms[form], (int)reason, (double)residual);
+    PetscCheck(reason > 0 && residual < 1.1 * rtol, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s with %s, transposed from a guess: reason %d, true residual %g",
+               ksptype, PCLevelSetForms[form], (int)reason, (double)residual);
   }
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&b));
@@ -220,13 +228,15 @@ static PetscErrorCode CheckSolves(Mat A)
   PetscFunctionBeginUser;
   PetscCall(Solve(A, KSPDCG, PC_LEFT, PCTNS, PC_LEVELSET_ADEF2, &dcg));
   PetscCall(Solve(A, KSPCG, PC_LEFT, PCTNS, PC_LEVELSET_ADEF2, &cg));
-  PetscCheck(cg > 2 * dcg, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The problem is too easy: %" PetscInt_FMT " iterations without deflation, %" PetscInt_FMT " with it", cg, dcg);
+  PetscCheck(cg > 2 * dcg, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "The problem is too easy: %" PetscInt_FMT " iterations without deflation, %" PetscInt_FMT " with it", cg, dcg);
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(runs); ++k) {
     PetscBool gmres;
 
     PetscCall(Solve(A, runs[k].type, runs[k].side, PCLEVELSET, runs[k].form, &its));
     PetscCall(PetscStrcmp(runs[k].type, KSPGMRES, &gmres));
-    PetscCheck(its <= dcg + 2 && (gmres || its >= dcg - 2), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s with %s: %" PetscInt_FMT " iterations, dcg %" PetscInt_FMT, runs[k].type, PCLevelSetForms[runs[k].form], its, dcg);
+    PetscCheck(its <= dcg + 2 && (gmres || its >= dcg - 2), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s with %s: %" PetscInt_FMT " iterations, dcg %" PetscInt_FMT,
+               runs[k].type, PCLevelSetForms[runs[k].form], its, dcg);
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s with %s: ok\n", runs[k].type, PCLevelSetForms[runs[k].form]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -268,7 +278,8 @@ static PetscErrorCode CheckSequence(Bubbles bubbles, Mat A, Vec phi)
     PetscCall(KSPSolve(ksp, zero, x));
     PetscCall(KSPGetIterationNumber(ksp, &its));
     PetscCall(VecNorm(x, NORM_2, &residual));
-    PetscCheck(its == 0 && residual == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "b = 0 from a deflation vector: %" PetscInt_FMT " iterations, |x| = %g", its, (double)residual);
+    PetscCheck(its == 0 && residual == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "b = 0 from a deflation vector: %" PetscInt_FMT " iterations, |x| = %g", its,
+               (double)residual);
     PetscCall(VecDestroy(&zero));
   }
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_FALSE));
@@ -279,7 +290,8 @@ static PetscErrorCode CheckSequence(Bubbles bubbles, Mat A, Vec phi)
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCall(TrueResidual(A, b, x, &residual));
-  PetscCheck(residual < 1.1e-8 && its <= first + 5, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Changed values: true residual %g after %" PetscInt_FMT " iterations", (double)residual, its);
+  PetscCheck(residual < 1.1e-8 && its <= first + 5, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Changed values: true residual %g after %" PetscInt_FMT " iterations",
+             (double)residual, its);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "changed values: ok\n"));
 
   PetscCall(PCLevelSetGetDeflationSpace(pc, &space));

@@ -501,7 +501,8 @@ static PetscErrorCode Grid(Test *t)
     DMDALocalInfo info;
     MatStencil    row = {0}, col[5] = {{0}};
 
-    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR, 9, 8, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
+    PetscCall(
+      DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_PERIODIC, DMDA_STENCIL_STAR, 9, 8, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &da));
     PetscCall(PetscOptionsSetValue(NULL, "-dm_mat_type", b ? t->type : MATAIJ));
     PetscCall(DMSetFromOptions(da));
     PetscCall(DMSetUp(da));
@@ -564,7 +565,8 @@ int main(int argc, char **argv)
   PetscCall(Coordinates(&t));
   PetscCall(BlockWritten(&t));
   PetscCall(Grid(&t));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "coordinates, blocks and grids: %" PetscInt_FMT " products compared, %" PetscInt_FMT " wrong\n", t.compared, t.wrong));
+  PetscCall(
+    PetscPrintf(PETSC_COMM_WORLD, "coordinates, blocks and grids: %" PetscInt_FMT " products compared, %" PetscInt_FMT " wrong\n", t.compared, t.wrong));
   PetscCall(PetscRandomDestroy(&t.random));
   PetscCall(PetscFinalize());
   return 0;

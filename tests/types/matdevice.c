@@ -248,7 +248,8 @@ static PetscErrorCode ValueCopies(Test *t, Mat B, Vec x, Vec y, Vec z)
   PetscCall(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event, &info));
   PetscCall(Check(t, "copies to the device", (PetscBool)(info.CpuToGpuSize <= most)));
   PetscCall(Check(t, "copies to the host", (PetscBool)(info.GpuToCpuSize <= most)));
-  if (info.CpuToGpuSize > most || info.GpuToCpuSize > most) PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %g and %g bytes\n", info.CpuToGpuSize, info.GpuToCpuSize));
+  if (info.CpuToGpuSize > most || info.GpuToCpuSize > most)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF, "  %g and %g bytes\n", info.CpuToGpuSize, info.GpuToCpuSize));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

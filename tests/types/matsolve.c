@@ -79,8 +79,11 @@ int main(int argc, char **argv)
     PetscCall(VecAXPY(x[1], -1.0, x[0]));
     PetscCall(VecNorm(x[1], NORM_2, &diff));
     if (its[0] != its[1] || reason[0] != reason[1] || reason[0] < 0 || !(diff <= 1e-8 * norm))
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: iterations %" PetscInt_FMT " and %" PetscInt_FMT ", reasons %d and %d, difference %g\n", pctype, its[0], its[1], (int)reason[0], (int)reason[1], (double)(diff / norm)));
-    else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: same iterations, same solution\n", pass == 0 ? "first solve" : (pass == 1 ? "shifted matrix" : "scaled matrix")));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: iterations %" PetscInt_FMT " and %" PetscInt_FMT ", reasons %d and %d, difference %g\n", pctype, its[0],
+                            its[1], (int)reason[0], (int)reason[1], (double)(diff / norm)));
+    else
+      PetscCall(
+        PetscPrintf(PETSC_COMM_WORLD, "%s: same iterations, same solution\n", pass == 0 ? "first solve" : (pass == 1 ? "shifted matrix" : "scaled matrix")));
   }
   for (int k = 0; k < 2; ++k) {
     PetscCall(KSPDestroy(&ksp[k]));

@@ -1,4 +1,5 @@
-static char help[] = "Every operation of PETSc that changes the values of an AIJ matrix, on matrices of Polder that have been multiplied: the next product must be that of plain AIJ.\n\
+static char help
+  [] = "Every operation of PETSc that changes the values of an AIJ matrix, on matrices of Polder that have been multiplied: the next product must be that of plain AIJ.\n\
   -type <type>: the type under test\n\n";
 
 #include "matstate/matstate.h"
@@ -287,7 +288,8 @@ static PetscErrorCode Stamps(Test *t, const Operation *o, const Case *c, Stamp s
       ours = (PetscBool)(ours && !t->plain);
     }
     if (!check || (!k && !o->tells)) continue;
-    PetscCall(Check(t, o->name, k ? "the state of what was made from it" : "the state", ours && stamp[k].id == old.id && stamp[k].state == old.state ? 2.0 : 0.0, 1.0));
+    PetscCall(
+      Check(t, o->name, k ? "the state of what was made from it" : "the state", ours && stamp[k].id == old.id && stamp[k].state == old.state ? 2.0 : 0.0, 1.0));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -349,7 +351,8 @@ int main(int argc, char **argv)
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-type", type, sizeof(type), NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-only", only, sizeof(only), &one));
-  PetscCall(PetscOptionsInsertString(NULL, "-dcg_ksp_type dcg -dcg_pc_type tns -dcg_deflation_space rank -pamg_ksp_type cg -pamg_pc_type pamg -levelset_ksp_type cg -levelset_pc_type levelset -levelset_deflation_space rank -rrbcg_ksp_type rrbcg "
+  PetscCall(PetscOptionsInsertString(NULL, "-dcg_ksp_type dcg -dcg_pc_type tns -dcg_deflation_space rank -pamg_ksp_type cg -pamg_pc_type pamg "
+                                           "-levelset_ksp_type cg -levelset_pc_type levelset -levelset_deflation_space rank -rrbcg_ksp_type rrbcg "
                                            "-rrbcg_pc_type rrb"));
   t.type = type;
   PetscCall(PetscStrcmp(type, MATAIJ, &t.plain));
@@ -366,7 +369,8 @@ int main(int argc, char **argv)
     if (t.plain && o->change == Retrieve) continue;     /* of which PETSc's types say nothing to anybody (3.18) */
     if (same && size >= o->least && size <= o->most) PetscCall(Run(&t, o, k));
   }
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d operations: %s compared, %s solved, %" PetscInt_FMT " wrong\n", (int)(NCHANGES + NREMADE), t.compared ? "products" : "nothing", t.solves ? "systems" : "nothing", t.wrong));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d operations: %s compared, %s solved, %" PetscInt_FMT " wrong\n", (int)(NCHANGES + NREMADE),
+                        t.compared ? "products" : "nothing", t.solves ? "systems" : "nothing", t.wrong));
   PetscCall(PetscFree2(t.i, t.j));
   PetscCall(VecDestroy(&t.v));
   PetscCall(PetscRandomDestroy(&t.random));

@@ -107,7 +107,8 @@ static PetscErrorCode NotANumber(const char *type)
   PetscCall(VecSet(x, 1.0));
   PetscCall(MatMult(A, x, y));
   PetscCall(VecGetArrayRead(y, &a));
-  for (PetscInt i = rstart; i < rend; ++i) PetscCheck(PetscIsNanScalar(a[i - rstart]) == (i == 7), PETSC_COMM_SELF, PETSC_ERR_PLIB, "row %" PetscInt_FMT " is %g", i, (double)a[i - rstart]);
+  for (PetscInt i = rstart; i < rend; ++i)
+    PetscCheck(PetscIsNanScalar(a[i - rstart]) == (i == 7), PETSC_COMM_SELF, PETSC_ERR_PLIB, "row %" PetscInt_FMT " is %g", i, (double)a[i - rstart]);
   PetscCall(VecRestoreArrayRead(y, &a));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&y));

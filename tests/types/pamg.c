@@ -34,8 +34,9 @@ static PetscErrorCode RunCases(size_t n, const Case cases[])
     if (device && c->there) want = c->there;
     away = size > 1 ? PetscMax(1, want / 5) : 1;
     PetscCall(ProblemSolve(A, c->options, NULL, &its, &residual));
-    PetscCheck(measure || (its <= want + away && (size > 1 || its >= want - away) && its <= c->most), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s %" PetscInt_FMT "-D, %" PetscInt_FMT ", %g, %s: %" PetscInt_FMT " iterations, not %" PetscInt_FMT, c->kind, c->dim, c->n,
-               (double)c->jump, c->options, its, want);
+    PetscCheck(measure || (its <= want + away && (size > 1 || its >= want - away) && its <= c->most), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s %" PetscInt_FMT "-D, %" PetscInt_FMT ", %g, %s: %" PetscInt_FMT " iterations, not %" PetscInt_FMT, c->kind, c->dim, c->n, (double)c->jump,
+               c->options, its, want);
     PetscCheck(residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: true residual %g", c->options, (double)residual);
     if (measure) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT " iterations, ", its));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s %" PetscInt_FMT "-D, %" PetscInt_FMT ", %g: %s\n", c->kind, c->dim, c->n, (double)c->jump, c->options));
@@ -159,9 +160,11 @@ static PetscErrorCode TestMany(void)
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
   for (int single = 0; single < 2; ++single) {
     PetscCall(ProblemSolve(A, single ? VCYCLE "-pc_pamg_precision single" : VCYCLE, NULL, &its[single], &residual));
-    PetscCheck(its[single] <= 20 && residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations to a true residual of %g", its[single], (double)residual);
+    PetscCheck(its[single] <= 20 && residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations to a true residual of %g", its[single],
+               (double)residual);
   }
-  PetscCheck(PetscAbsInt(its[0] - its[1]) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations in double precision, %" PetscInt_FMT " in single", its[0], its[1]);
+  PetscCheck(PetscAbsInt(its[0] - its[1]) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "%" PetscInt_FMT " iterations in double precision, %" PetscInt_FMT " in single", its[0], its[1]);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "many diagonals\n"));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(0);
@@ -196,7 +199,8 @@ static PetscErrorCode TestParts(void)
 
     PetscCall(ProblemCreate(c->kind, c->dim, c->n, c->jump, &A));
     PetscCall(ProblemSolve(A, c->options, NULL, &its, &residual));
-    PetscCheck(its == cases[k].its[at], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s %s on %d processes: %" PetscInt_FMT " iterations, not %" PetscInt_FMT, c->kind, c->options, size, its, cases[k].its[at]);
+    PetscCheck(its == cases[k].its[at], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s %s on %d processes: %" PetscInt_FMT " iterations, not %" PetscInt_FMT, c->kind,
+               c->options, size, its, cases[k].its[at]);
     PetscCheck(residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: true residual %g", c->options, (double)residual);
     PetscCall(MatDestroy(&A));
   }

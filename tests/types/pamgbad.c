@@ -29,8 +29,9 @@ typedef enum {
   DIRICHLET,
   NBAD
 } Bad;
-static const char *const names[] = {"zero diagonal",    "missing diagonal",   "negative diagonal", "not a number", "infinite",        "not definite", "shell matrix", "not square", "single precision",
-                                    "large last level", "positive couplings", "disconnected",      "one row",      "empty processes", "singular",     "many levels",  "identity",   "rows of the identity"};
+static const char *const names[] = {"zero diagonal", "missing diagonal", "negative diagonal", "not a number",     "infinite",           "not definite",
+                                    "shell matrix",  "not square",       "single precision",  "large last level", "positive couplings", "disconnected",
+                                    "one row",       "empty processes",  "singular",          "many levels",      "identity",           "rows of the identity"};
 
 /* Local rows of this process: all on the last one, or as PETSc likes it */
 static PetscErrorCode LocalRows(Bad bad, PetscInt N, PetscInt *n)
@@ -172,7 +173,8 @@ static PetscErrorCode TestTaken(Bad bad, Mat A)
   last = pamg->level[pamg->nlevel - 1].N;
   if (pamg->direct) PetscCall(PolderCoarseGetRank(pamg->coarse, &rank));
   PetscCheck(residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: true residual %g", names[bad], (double)residual);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: solved%s%s%s\n", names[bad], pamg->stalled && bad != LEVELS ? ", no coarse level" : "", pamg->direct ? "" : ", last level not factorised", pamg->direct && rank < last ? ", singular last level" : ""));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: solved%s%s%s\n", names[bad], pamg->stalled && bad != LEVELS ? ", no coarse level" : "",
+                        pamg->direct ? "" : ", last level not factorised", pamg->direct && rank < last ? ", singular last level" : ""));
   PetscCheck(its <= (bad == POSITIVE ? 150 : 15), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations", names[bad], its);
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);

@@ -75,7 +75,12 @@ static PetscErrorCode CreateGraph(Graph graph, Pin pin, PetscInt seed, Mat *A)
     if (i) {
       const PetscReal w = Weight(decades, &state);
 
-      PetscCall(Edge(*A, i, graph == STAR ? 0 : graph == TREE || graph == SPARSE ? (PetscInt)(Next(&state) * i) : graph == GRID && i % width == 0 ? i - width : i - 1, w));
+      PetscCall(Edge(*A, i,
+                     graph == STAR                      ? 0
+                     : graph == TREE || graph == SPARSE ? (PetscInt)(Next(&state) * i)
+                     : graph == GRID && i % width == 0  ? i - width
+                                                        : i - 1,
+                     w));
     }
     if (graph == GRID && i >= width && i % width) PetscCall(Edge(*A, i, i - width, Weight(decades, &state)));
     if (graph == RING && i == n - 1) PetscCall(Edge(*A, i, 0, Weight(decades, &state)));
@@ -158,7 +163,9 @@ static PetscErrorCode Try(Graph graph, Pin pin, PetscInt seed, PetscBool solve, 
     PetscCall(KSPGetIterationNumber(ksp, &its));
     PetscCall(IsSolved(A, b, x, &solved));
   }
-  if (ierr || !solved) PetscCall(PetscInfo(NULL, "%s, %s, seed %" PetscInt_FMT ": %s after %" PetscInt_FMT "\n", graphs[graph], pins[pin], seed, ierr ? message : "not solved", its));
+  if (ierr || !solved)
+    PetscCall(
+      PetscInfo(NULL, "%s, %s, seed %" PetscInt_FMT ": %s after %" PetscInt_FMT "\n", graphs[graph], pins[pin], seed, ierr ? message : "not solved", its));
   outcome->refused += ierr ? 1 : 0;
   outcome->unsolved += solved ? 0 : 1;
   outcome->most = PetscMax(outcome->most, its);
@@ -186,7 +193,8 @@ int main(int argc, char **args)
     }
     if (pin == NEGATIVE) PetscCheck(outcome.refused > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "No indefinite matrix was refused");
     else {
-      PetscCheck(!outcome.refused && !outcome.unsolved, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " refused, %" PetscInt_FMT " not solved (see -info)", pins[pin], outcome.refused, outcome.unsolved);
+      PetscCheck(!outcome.refused && !outcome.unsolved, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                 "%s: %" PetscInt_FMT " refused, %" PetscInt_FMT " not solved (see -info)", pins[pin], outcome.refused, outcome.unsolved);
       PetscCheck(outcome.most <= 100, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations", pins[pin], outcome.most);
     }
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: %s\n", pins[pin], pin == NEGATIVE ? "refused" : solve ? "all are solved" : "none is refused"));

@@ -52,11 +52,13 @@ static PetscErrorCode CompareCycles(Mat A, Mat H, const char options[], PetscRea
   PetscCall(CreatePC(H, options, &pc));
   pamg  = (PC_PAMG *)there->data;
   other = (PC_PAMG *)pc->data;
-  PetscCheck(pamg->place->device && !other->place->device, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: the levels are on the %s", options, pamg->place->device ? "device, both" : "host");
-  PetscCheck(pamg->nlevel == other->nlevel, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " levels, not %" PetscInt_FMT, options, pamg->nlevel, other->nlevel);
+  PetscCheck(pamg->place->device && !other->place->device, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: the levels are on the %s", options,
+             pamg->place->device ? "device, both" : "host");
+  PetscCheck(pamg->nlevel == other->nlevel, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " levels, not %" PetscInt_FMT, options, pamg->nlevel,
+             other->nlevel);
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
-    PetscCheck(pamg->level[l].N == other->level[l].N && pamg->level[l].gathered == other->level[l].gathered, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: level %" PetscInt_FMT " has %" PetscInt_FMT " rows, not %" PetscInt_FMT, options, l, pamg->level[l].N,
-               other->level[l].N);
+    PetscCheck(pamg->level[l].N == other->level[l].N && pamg->level[l].gathered == other->level[l].gathered, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s: level %" PetscInt_FMT " has %" PetscInt_FMT " rows, not %" PetscInt_FMT, options, l, pamg->level[l].N, other->level[l].N);
   }
   for (int again = 0; again < 6; ++again) { // the first cycle after a set-up is not like the others
     if (again == 3) {
@@ -69,7 +71,8 @@ static PetscErrorCode CompareCycles(Mat A, Mat H, const char options[], PetscRea
     for (PetscInt l = 0; l < pamg->nlevel; ++l) {
       const PetscReal mine = pamg->level[l].eigenvalue, theirs = other->level[l].eigenvalue;
 
-      PetscCheck(PetscAbsReal(mine - theirs) <= tol * theirs, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: eigenvalue %g on level %" PetscInt_FMT ", on the host %g", options, (double)mine, l, (double)theirs);
+      PetscCheck(PetscAbsReal(mine - theirs) <= tol * theirs, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: eigenvalue %g on level %" PetscInt_FMT ", on the host %g",
+                 options, (double)mine, l, (double)theirs);
     }
     if (again % 3 == 2) {
       PetscCall(PCApply(there, hr, hz));
@@ -81,7 +84,8 @@ static PetscErrorCode CompareCycles(Mat A, Mat H, const char options[], PetscRea
     PetscCall(VecAXPY(z, -1, y));
     PetscCall(VecNorm(z, NORM_2, &away));
     PetscCall(PetscInfo(NULL, "%s: levels on the device differ by %g\n", options, (double)(away / norm)));
-    PetscCheck(norm > 0 && away <= tol * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, cycle %d: levels on the device differ from those on the host by %g", options, again, (double)(away / norm));
+    PetscCheck(norm > 0 && away <= tol * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, cycle %d: levels on the device differ from those on the host by %g",
+               options, again, (double)(away / norm));
   }
   PetscCall(MatScale(A, 0.25));
   PetscCall(MatScale(H, 0.25));
@@ -109,13 +113,15 @@ static PetscErrorCode CheckColours(Mat A, const char options[], PetscBool device
   PetscCall(FillRandom(r, 3));
   PetscCall(CreatePC(A, options, &pc));
   pamg = (PC_PAMG *)pc->data;
-  PetscCheck(pamg->place->device == device && pamg->uncoloured != device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the levels are on the %s", options, device ? "host" : "device");
+  PetscCheck(pamg->place->device == device && pamg->uncoloured != device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the levels are on the %s", options,
+             device ? "host" : "device");
   PetscCall(PCApply(pc, r, z));
   PetscCall(PCApply(pc, z, y));
   PetscCall(VecDot(z, r, &definite));
   PetscCall(VecDot(y, r, &one));
   PetscCall(VecDot(z, z, &other));
-  PetscCheck(PetscRealPart(definite) > 0 && PetscAbsScalar(one - other) <= 1e-12 * PetscAbsScalar(other), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: not symmetric and positive", options);
+  PetscCheck(PetscRealPart(definite) > 0 && PetscAbsScalar(one - other) <= 1e-12 * PetscAbsScalar(other), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "%s: not symmetric and positive", options);
   PetscCall(PCDestroy(&pc));
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&z));
@@ -185,9 +191,11 @@ static PetscErrorCode TestTraffic(void)
     PetscCall(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event[e], &info));
     info.CpuToGpuSize += info.GpuToCpuSize - before.CpuToGpuSize - before.GpuToCpuSize;
     PetscCall(PetscInfo(NULL, "%s: %g bytes, a vector has %g\n", what[e], info.CpuToGpuSize, 8.0 * n));
-    PetscCheck(info.CpuToGpuSize > 0 && info.CpuToGpuSize < sizeof(PetscScalar) * (size_t)n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: %g bytes to and from the device", what[e], info.CpuToGpuSize);
+    PetscCheck(info.CpuToGpuSize > 0 && info.CpuToGpuSize < sizeof(PetscScalar) * (size_t)n, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%s: %g bytes to and from the device", what[e], info.CpuToGpuSize);
   }
-  PetscCheck(((PC_PAMG *)pc->data)->place->device && ((PC_PAMG *)pc->data)->nrefresh == 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Levels on the host, or no refresh");
+  PetscCheck(((PC_PAMG *)pc->data)->place->device && ((PC_PAMG *)pc->data)->nrefresh == 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "Levels on the host, or no refresh");
   PetscCall(PCDestroy(&pc));
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&z));
@@ -205,20 +213,21 @@ static PetscErrorCode TestTwin(void)
     const char *options;
     PetscReal   tol;
   } cases[] = {
-    {"-pc_pamg_smoother jacobi",                                                                                                                                                      1e-11},
-    {"-pc_pamg_smoother l1jacobi -pc_pamg_pre 2 -pc_pamg_post 3",                                                                                                                     1e-11},
-    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 3 -pc_pamg_post 2 -pc_pamg_cycle w -pc_pamg_gather 300",                                                                               1e-11},
-    {"-pc_pamg_smoother jacobi -pc_pamg_pre 0 -pc_pamg_cycle w -pc_pamg_gather 0",                                                                                                    1e-11},
-    {"-pc_pamg_smoother jacobi -pc_pamg_cycle k -pc_pamg_kcycle_levels 9 -pc_pamg_gather 100 -pc_pamg_passes 1",                                                                      1e-9 },
-    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2 -pc_pamg_cycle k -pc_pamg_kcycle_threshold 0 -pc_pamg_kcycle_levels 2",                                              1e-9 },
-    {"-pc_pamg_smoother jacobi -pc_pamg_quality 8 -pc_pamg_gather 0",                                                                                                                 1e-11},
-    {"-pc_pamg_smoother jacobi -pc_pamg_drop 0.01 -pc_pamg_gather 200",                                                                                                               1e-11},
-    {"-pc_pamg_smoother jacobi -pc_pamg_levels 1",                                                                                                                                    1e-11},
-    {"-pc_pamg_smoother jacobi -pc_pamg_gather 0 -pc_pamg_coarse ksp",                                                                                                                1e-11},
-    {"-pc_pamg_smoother jacobi -pc_pamg_coarse inverse",                                                                                                                              1e-11},
-    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2 -pc_pamg_precision single -pc_pamg_gather 100",                                                                      1e-4 },
-    {"-pc_pamg_smoother jacobi -pc_pamg_pre 1 -pc_pamg_post 1 -pc_pamg_precision single -pc_pamg_gather 0",                                                                           1e-4 },
-    {"-pc_pamg_smoother l1jacobi -pc_pamg_pre 2 -pc_pamg_post 3 -pc_pamg_precision single -pc_pamg_cycle k -pc_pamg_kcycle_levels 9 -pc_pamg_kcycle_threshold 0 -pc_pamg_gather 300", 1e-3 },
+    {"-pc_pamg_smoother jacobi",                                                                                                         1e-11},
+    {"-pc_pamg_smoother l1jacobi -pc_pamg_pre 2 -pc_pamg_post 3",                                                                        1e-11},
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 3 -pc_pamg_post 2 -pc_pamg_cycle w -pc_pamg_gather 300",                                  1e-11},
+    {"-pc_pamg_smoother jacobi -pc_pamg_pre 0 -pc_pamg_cycle w -pc_pamg_gather 0",                                                       1e-11},
+    {"-pc_pamg_smoother jacobi -pc_pamg_cycle k -pc_pamg_kcycle_levels 9 -pc_pamg_gather 100 -pc_pamg_passes 1",                         1e-9 },
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2 -pc_pamg_cycle k -pc_pamg_kcycle_threshold 0 -pc_pamg_kcycle_levels 2", 1e-9 },
+    {"-pc_pamg_smoother jacobi -pc_pamg_quality 8 -pc_pamg_gather 0",                                                                    1e-11},
+    {"-pc_pamg_smoother jacobi -pc_pamg_drop 0.01 -pc_pamg_gather 200",                                                                  1e-11},
+    {"-pc_pamg_smoother jacobi -pc_pamg_levels 1",                                                                                       1e-11},
+    {"-pc_pamg_smoother jacobi -pc_pamg_gather 0 -pc_pamg_coarse ksp",                                                                   1e-11},
+    {"-pc_pamg_smoother jacobi -pc_pamg_coarse inverse",                                                                                 1e-11},
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2 -pc_pamg_precision single -pc_pamg_gather 100",                         1e-4 },
+    {"-pc_pamg_smoother jacobi -pc_pamg_pre 1 -pc_pamg_post 1 -pc_pamg_precision single -pc_pamg_gather 0",                              1e-4 },
+    {"-pc_pamg_smoother l1jacobi -pc_pamg_pre 2 -pc_pamg_post 3 -pc_pamg_precision single -pc_pamg_cycle k -pc_pamg_kcycle_levels 9 -pc_pamg_kcycle_threshold "
+     "0 -pc_pamg_gather 300",                                                                                                       1e-3 },
   };
 
   PetscFunctionBeginUser;

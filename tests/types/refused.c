@@ -1,4 +1,5 @@
-static char help[] = "A set-up that refuses the values of a matrix ends one solve and not the program; good values afterwards are solved as if nothing had been.\n\n";
+static char
+  help[] = "A set-up that refuses the values of a matrix ends one solve and not the program; good values afterwards are solved as if nothing had been.\n\n";
 
 #include "bubbles.h"
 #include "vecs.h"
@@ -79,7 +80,8 @@ static PetscErrorCode Reason(KSP ksp, KSPConvergedReason *reason)
   two[0] = (PetscInt)*reason;
   two[1] = -two[0];
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, two, 2, MPIU_INT, MPI_MAX, PETSC_COMM_WORLD));
-  PetscCheck(two[0] == -two[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The processes end with different reasons, %s and %s", KSPConvergedReasons[two[0]], KSPConvergedReasons[-two[1]]);
+  PetscCheck(two[0] == -two[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The processes end with different reasons, %s and %s", KSPConvergedReasons[two[0]],
+             KSPConvergedReasons[-two[1]]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -98,7 +100,8 @@ static PetscErrorCode SolveGood(KSP ksp, Mat A, Vec b, Vec x, const char when[],
   PetscCall(TrueResidual(A, b, x, &residual));
   PetscCheck(residual < 1e-7, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Good values %s: true residual %g", when, (double)residual);
   PetscCall(KSPGetIterationNumber(ksp, &now));
-  PetscCheck(*its < 0 || now == *its, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Good values %s take %" PetscInt_FMT " iterations and not %" PetscInt_FMT, when, now, *its);
+  PetscCheck(*its < 0 || now == *its, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Good values %s take %" PetscInt_FMT " iterations and not %" PetscInt_FMT, when, now,
+             *its);
   *its = now;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -114,12 +117,15 @@ static PetscErrorCode SolveBad(KSP ksp, Vec b, Vec x, KSPConvergedReason *reason
 
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(Reason(ksp, reason));
-    PetscCheck(*reason == KSP_DIVERGED_PC_FAILED || *reason == KSP_DIVERGED_NANORINF, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The solve ends with %s", KSPConvergedReasons[*reason]);
-    PetscCheck(!again || before == *reason, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The first solve ends with %s, the second with %s", KSPConvergedReasons[before], KSPConvergedReasons[*reason]);
+    PetscCheck(*reason == KSP_DIVERGED_PC_FAILED || *reason == KSP_DIVERGED_NANORINF, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The solve ends with %s",
+               KSPConvergedReasons[*reason]);
+    PetscCheck(!again || before == *reason, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The first solve ends with %s, the second with %s", KSPConvergedReasons[before],
+               KSPConvergedReasons[*reason]);
   }
   PetscCall(KSPGetPC(ksp, &pc));
   PetscCall(PCGetFailedReason(pc, &failed));
-  PetscCheck(*reason != KSP_DIVERGED_PC_FAILED || failed, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The solver ends with %s, the preconditioner with %s", KSPConvergedReasons[*reason], PCFailedReasons[failed]);
+  PetscCheck(*reason != KSP_DIVERGED_PC_FAILED || failed, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The solver ends with %s, the preconditioner with %s",
+             KSPConvergedReasons[*reason], PCFailedReasons[failed]);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s, %s\n", KSPConvergedReasons[*reason], PCFailedReasons[failed]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,4 +1,5 @@
-static char help[] = "Time steps that are too large for the preconditioner are rejected, and smaller ones go on: u_t = (Laplacian + growth) u by implicit Euler.\n\n";
+static char
+  help[] = "Time steps that are too large for the preconditioner are rejected, and smaller ones go on: u_t = (Laplacian + growth) u by implicit Euler.\n\n";
 
 #include <polder.h>
 #include <petscts.h>

@@ -24,7 +24,8 @@ static PetscErrorCode TestPivots(void)
     const PetscScalar   *c     = rrb->grid[k].coef + g->origin + (size_t)(g->hy / 2) * (size_t)g->pitch + (size_t)(g->hx / 2);
     const PetscReal      black = 1 / PetscRealPart(c[RRB_B1D * g->size]), r1 = 1 / PetscRealPart(c[RRB_R1D * g->size]);
 
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "grid %" PetscInt_FMT ": pivots %.10g and %.10g, edges %.10g and %.10g\n", k, (double)black, (double)r1, (double)(-c[RRB_B1N * g->size] * black), (double)(-c[RRB_R1SW * g->size] * r1)));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "grid %" PetscInt_FMT ": pivots %.10g and %.10g, edges %.10g and %.10g\n", k, (double)black, (double)r1,
+                          (double)(-c[RRB_B1N * g->size] * black), (double)(-c[RRB_R1SW * g->size] * r1)));
     worst = PetscMax(worst, PetscAbsReal(black / (4 * fibonacci[2 * k + 1] * scale) - 1));
     worst = PetscMax(worst, PetscAbsReal(r1 / (2 * fibonacci[2 * k + 2] * scale) - 1));
     worst = PetscMax(worst, PetscAbsReal(c[RRB_B1N * g->size] * black / (fibonacci[2 * k + 1] * scale) + 1));
@@ -107,7 +108,8 @@ static PetscErrorCode TestIterations(void)
     const Problem p = {POISSON, n, n, 0};
 
     PetscCall(Solve(&p, 12, PETSC_TRUE, PETSC_FALSE, 1e-6, &its, &kappa));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "Poisson %" PetscInt_FMT ": %" PetscInt_FMT " iterations, the paper has %" PetscInt_FMT "\n", n, its, expected[k][0]));
+    PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "Poisson %" PetscInt_FMT ": %" PetscInt_FMT " iterations, the paper has %" PetscInt_FMT "\n", n, its, expected[k][0]));
   }
   for (PetscInt n = 31, k = -1; n <= PetscMin(511, most); n = 2 * n + 1, ++k) {
     for (int m = 0; m < 2; ++m) {
@@ -115,7 +117,8 @@ static PetscErrorCode TestIterations(void)
 
       if (n == 63) continue;
       PetscCall(Solve(&p, 1000, PETSC_FALSE, PETSC_FALSE, 1e-6, &its, &kappa));
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "9-point %s %" PetscInt_FMT ": %" PetscInt_FMT " iterations, expected %" PetscInt_FMT "\n", m ? "bilinear" : "Mehrstellen", n, its, k < 0 ? small[m] : expected[k][m + 1]));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "9-point %s %" PetscInt_FMT ": %" PetscInt_FMT " iterations, expected %" PetscInt_FMT "\n",
+                            m ? "bilinear" : "Mehrstellen", n, its, k < 0 ? small[m] : expected[k][m + 1]));
     }
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -156,7 +159,8 @@ static PetscErrorCode TestCondition(void)
 
       if (expected[s][l] == 0) continue;
       PetscCall(Solve(&p, l, PETSC_TRUE, PETSC_TRUE, 1e-14, &its, &kappa));
-      PetscCall(PetscSNPrintf(what, sizeof(what), "%" PetscInt_FMT ", %" PetscInt_FMT " half levels: condition number %.2f within 1 %%", p.nx, l, (double)expected[s][l]));
+      PetscCall(PetscSNPrintf(what, sizeof(what), "%" PetscInt_FMT ", %" PetscInt_FMT " half levels: condition number %.2f within 1 %%", p.nx, l,
+                              (double)expected[s][l]));
       PetscCall(Report(what, (PetscBool)(PetscAbsReal(kappa / expected[s][l] - 1) < 0.01), kappa));
     }
   }
@@ -196,7 +200,8 @@ static PetscErrorCode TestBubbles(void)
       PetscCall(KSPGetIterationNumber(ksp, &its));
       PetscCall(KSPGetConvergedReason(ksp, &reason));
       PetscCall(TrueResidual(A, f, x, &residual));
-      PetscCall(PetscSNPrintf(what, sizeof(what), "bubbles %" PetscInt_FMT ", contrast %g: %" PetscInt_FMT " iterations, to %d", n, (double)contrast[c], expected[c][k], c ? 3 : 1));
+      PetscCall(PetscSNPrintf(what, sizeof(what), "bubbles %" PetscInt_FMT ", contrast %g: %" PetscInt_FMT " iterations, to %d", n, (double)contrast[c],
+                              expected[c][k], c ? 3 : 1));
       PetscCall(Report(what, (PetscBool)(reason > 0 && PetscAbsInt(its - expected[c][k]) <= (c ? 3 : 1) && residual < (contrast[c] > 1e4 ? 2e-5 : 2e-6)), its));
       PetscCall(KSPDestroy(&ksp));
       PetscCall(VecDestroy(&x));
@@ -355,8 +360,8 @@ static PetscErrorCode TestSingular(void)
       PetscCall(KSPSolve(ksp, b, x));
       PetscCall(KSPGetIterationNumber(ksp, &its));
       PetscCall(TrueResidual(A, b, x, &residual));
-      PetscCall(
-        PetscSNPrintf(what, sizeof(what), "%s %" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " half levels: solved in fewer than 50 steps", problems[k].kind == LAKES ? "lakes" : "Neumann", problems[k].nx, problems[k].ny, ((PC_RRB *)pc->data)->levels));
+      PetscCall(PetscSNPrintf(what, sizeof(what), "%s %" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " half levels: solved in fewer than 50 steps",
+                              problems[k].kind == LAKES ? "lakes" : "Neumann", problems[k].nx, problems[k].ny, ((PC_RRB *)pc->data)->levels));
       PetscCall(Report(what, (PetscBool)(its < 50 && residual < 1e-8), residual));
       PetscCall(KSPDestroy(&ksp));
       PetscCall(VecDestroy(&x));
@@ -380,7 +385,8 @@ static PetscErrorCode TestView(void)
     PetscCall(CreateMatrix(&p, &A));
     PetscCall(CreatePC(A, k == 1 ? 40 : 0, 30, PETSC_DECIDE, 1, &pc));
     if (k > 1) {
-      PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, 40, 30, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &dm));
+      PetscCall(
+        DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, 40, 30, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &dm));
       PetscCall(DMSetUp(dm));
       if (k == 2) PetscCall(PCSetDM(pc, dm));
       else PetscCall(MatSetDM(A, dm));

@@ -32,9 +32,27 @@ typedef enum {
   SINGLE,
   NBAD
 } Bad;
-static const char *const names[] = {"zero diagonal",        "missing diagonal",     "negative diagonal", "not a number",         "negative definite", "not symmetric", "rows that add up to less than zero",
-                                    "positive couplings",   "3-D stencil",          "irregular matrix",  "grid of another size", "another grid",      "periodic DMDA", "3-D DMDA",
-                                    "DMDA of two unknowns", "DMDA of another size", "shell matrix",      "not square",           "large rest",        "levels",        "omega",
+static const char *const names[] = {"zero diagonal",
+                                    "missing diagonal",
+                                    "negative diagonal",
+                                    "not a number",
+                                    "negative definite",
+                                    "not symmetric",
+                                    "rows that add up to less than zero",
+                                    "positive couplings",
+                                    "3-D stencil",
+                                    "irregular matrix",
+                                    "grid of another size",
+                                    "another grid",
+                                    "periodic DMDA",
+                                    "3-D DMDA",
+                                    "DMDA of two unknowns",
+                                    "DMDA of another size",
+                                    "shell matrix",
+                                    "not square",
+                                    "large rest",
+                                    "levels",
+                                    "omega",
                                     "single precision"};
 
 /* Poisson on 12 by 10 nodes, row 50 of which is spoilt */
@@ -53,7 +71,13 @@ static PetscErrorCode CreateBad(Bad bad, Mat *A)
   PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, N, bad == NONSQUARE ? N + 1 : N, 12, NULL, 12, NULL, A));
   PetscCall(MatGetOwnershipRange(*A, &start, &end));
   for (PetscInt i = start; i < end; ++i) {
-    const PetscInt    x = i % nx, y = i / nx, next[] = {x ? i - 1 : -1, x < nx - 1 ? i + 1 : -1, y ? i - nx : -1, y < ny - 1 ? i + nx : -1, bad == SPACE && i >= 36 ? i - 36 : -1, bad == SPACE && i < N - 36 ? i + 36 : -1};
+    const PetscInt x = i % nx, y = i / nx,
+                   next[] = {x ? i - 1 : -1,
+                             x < nx - 1 ? i + 1 : -1,
+                             y ? i - nx : -1,
+                             y < ny - 1 ? i + nx : -1,
+                             bad == SPACE && i >= 36 ? i - 36 : -1,
+                             bad == SPACE && i < N - 36 ? i + 36 : -1};
     const PetscScalar scale    = bad == SINGLE ? 1e-60 : 1;
     PetscScalar       diagonal = bad == SPACE ? 6 : bad == DEFICIT ? 3.5 : 4;
 
@@ -85,8 +109,12 @@ static PetscErrorCode SetDM(Bad bad, PC pc)
 
   PetscFunctionBeginUser;
   if (bad < DM_PERIODIC || bad > DM_SIZE) PetscFunctionReturn(PETSC_SUCCESS);
-  if (bad == DM_SPACE) PetscCall(DMDACreate3d(PETSC_COMM_WORLD, type, type, type, DMDA_STENCIL_STAR, 4, 3, 10, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &dm));
-  else PetscCall(DMDACreate2d(PETSC_COMM_WORLD, type, type, DMDA_STENCIL_STAR, bad == DM_SIZE ? 13 : 12, bad == DM_DOF ? 5 : 10, PETSC_DECIDE, PETSC_DECIDE, bad == DM_DOF ? 2 : 1, 1, NULL, NULL, &dm));
+  if (bad == DM_SPACE)
+    PetscCall(
+      DMDACreate3d(PETSC_COMM_WORLD, type, type, type, DMDA_STENCIL_STAR, 4, 3, 10, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, &dm));
+  else
+    PetscCall(DMDACreate2d(PETSC_COMM_WORLD, type, type, DMDA_STENCIL_STAR, bad == DM_SIZE ? 13 : 12, bad == DM_DOF ? 5 : 10, PETSC_DECIDE, PETSC_DECIDE,
+                           bad == DM_DOF ? 2 : 1, 1, NULL, NULL, &dm));
   PetscCall(DMSetUp(dm));
   PetscCall(PCSetDM(pc, dm));
   PetscCall(DMDestroy(&dm));

@@ -119,7 +119,9 @@ static PetscErrorCode TestIterations(void)
 
     if (thesis[k][0] > most) break;
     PetscCall(Count(&p, 1000, KSP_RRBCG_STOP_THESIS, PETSC_FALSE, 1e-5, &its, &kappa));
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "Poisson %" PetscInt_FMT ", rule of the thesis: %" PetscInt_FMT " iterations, the reference has %" PetscInt_FMT "\n", p.nx, its, thesis[k][1]));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "Poisson %" PetscInt_FMT ", rule of the thesis: %" PetscInt_FMT " iterations, the reference has %" PetscInt_FMT "\n", p.nx, its,
+                          thesis[k][1]));
   }
   for (PetscInt seed = 0; seed < 4; ++seed) {
     const Problem p = {WAVES, 400, 250, seed};
@@ -157,7 +159,8 @@ static PetscErrorCode TestCondition(void)
 
       if (expected == 0) continue;
       PetscCall(Count(&p, l, KSP_RRBCG_STOP_PAPER, PETSC_TRUE, 1e-14, &its, &kappa));
-      PetscCall(PetscSNPrintf(what, sizeof(what), "%" PetscInt_FMT ", %" PetscInt_FMT " half levels: condition number %.4g within 1 %%", p.nx, l, (double)expected));
+      PetscCall(
+        PetscSNPrintf(what, sizeof(what), "%" PetscInt_FMT ", %" PetscInt_FMT " half levels: condition number %.4g within 1 %%", p.nx, l, (double)expected));
       PetscCall(Report(what, (PetscBool)(PetscAbsReal(kappa / expected - 1) < 0.01), kappa));
       PetscCall(Count(&p, l, KSP_RRBCG_STOP_PAPER, PETSC_FALSE, 1e-6, &its, &kappa));
       PetscCall(PetscSNPrintf(what, sizeof(what), "%" PetscInt_FMT ", %" PetscInt_FMT " half levels: %" PetscInt_FMT " iterations", p.nx, l, table[t].its[k]));

@@ -18,7 +18,8 @@ typedef enum {
   SCALED_DCG,
   NBAD
 } Bad;
-static const char *const names[] = {"9-point stencil", "3-D stencil", "another preconditioner", "two matrices", "factor of older values", "preconditioned norm", "not a number", "diagonal scaling", "diagonal scaling of dcg"};
+static const char *const names[] = {"9-point stencil",     "3-D stencil",  "another preconditioner", "two matrices",           "factor of older values",
+                                    "preconditioned norm", "not a number", "diagonal scaling",       "diagonal scaling of dcg"};
 
 static PetscErrorCode SolveBad(Bad bad, Mat A, Mat B, KSP ksp, Vec b, Vec x)
 {

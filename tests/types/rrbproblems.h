@@ -25,7 +25,8 @@ typedef struct {
 /* In [0, 1), from a pair of nodes in either order */
 static inline PetscReal Hash(PetscInt seed, PetscInt i, PetscInt j)
 {
-  unsigned long long h = (unsigned long long)PetscMin(i, j) * 0x9E3779B97F4A7C15ull + (unsigned long long)PetscMax(i, j) * 0xD1B54A32D192ED03ull + (unsigned long long)seed * 0x2545F4914F6CDD1Dull;
+  unsigned long long h = (unsigned long long)PetscMin(i, j) * 0x9E3779B97F4A7C15ull + (unsigned long long)PetscMax(i, j) * 0xD1B54A32D192ED03ull +
+                         (unsigned long long)seed * 0x2545F4914F6CDD1Dull;
 
   h = (h ^ (h >> 30)) * 0xBF58476D1CE4E5B9ull;
   h = (h ^ (h >> 27)) * 0x94D049BB133111EBull;
@@ -169,7 +170,8 @@ static inline PetscReal Sea(const Problem *p, PetscInt i)
   for (PetscInt w = 0; w < 40 && Depth(p, i) > 0; ++w) {
     const PetscReal length = 20 + 130 * Hash(1, w, w), direction = 2 * PETSC_PI * Hash(2, w, w);
 
-    sum += (0.1 + 0.9 * Hash(3, w, w)) * PetscCosReal(2 * PETSC_PI / length * 5 * (i % p->nx * PetscCosReal(direction) + i / p->nx * PetscSinReal(direction)) + 2 * PETSC_PI * Hash(4, w, w));
+    sum += (0.1 + 0.9 * Hash(3, w, w)) *
+           PetscCosReal(2 * PETSC_PI / length * 5 * (i % p->nx * PetscCosReal(direction) + i / p->nx * PetscSinReal(direction)) + 2 * PETSC_PI * Hash(4, w, w));
   }
   return sum;
 }

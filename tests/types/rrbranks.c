@@ -49,10 +49,12 @@ static PetscErrorCode CreateBoxes(const Problem *p, const Ranks *ranks, Mat *A)
     for (PetscInt i = 0; i < ranks->np[d]; ++i) {
       const PetscInt n = d ? p->ny : p->nx;
 
-      l[d][i] = ranks->order == BOXES ? n / ranks->np[d] + (i < n % ranks->np[d]) : (i + 1 < ranks->np[d] ? Share(n, ranks->np[d], i + 1, PETSC_TRUE) : n) - Share(n, ranks->np[d], i, PETSC_TRUE);
+      l[d][i] = ranks->order == BOXES ? n / ranks->np[d] + (i < n % ranks->np[d])
+                                      : (i + 1 < ranks->np[d] ? Share(n, ranks->np[d], i + 1, PETSC_TRUE) : n) - Share(n, ranks->np[d], i, PETSC_TRUE);
     }
   }
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, p->nx, p->ny, ranks->np[0], ranks->np[1], 1, 1, l[0], l[1], &dm));
+  PetscCall(
+    DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, p->nx, p->ny, ranks->np[0], ranks->np[1], 1, 1, l[0], l[1], &dm));
   PetscCall(PetscFree(l[0]));
   PetscCall(PetscFree(l[1]));
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
@@ -275,7 +277,10 @@ static PetscErrorCode CompareRanks(const Case *c, const PetscScalar zz[], PetscR
       if (info) {
         const RRBRanks *r = &((PC_RRB *)pc->data)->ranks;
 
-        PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %d, %" PetscInt_FMT " x %" PetscInt_FMT ", latency %g: %" PetscInt_FMT " grids in %" PetscInt_FMT " x %" PetscInt_FMT " boxes, difference %g\n", (int)ranks.order, ranks.np[0], ranks.np[1], (double)latency[l], r->ngrid, r->np[0], r->np[1], (double)difference));
+        PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                              "order %d, %" PetscInt_FMT " x %" PetscInt_FMT ", latency %g: %" PetscInt_FMT " grids in %" PetscInt_FMT " x %" PetscInt_FMT
+                              " boxes, difference %g\n",
+                              (int)ranks.order, ranks.np[0], ranks.np[1], (double)latency[l], r->ngrid, r->np[0], r->np[1], (double)difference));
       }
       PetscCall(PCDestroy(&pc));
     }
@@ -320,7 +325,8 @@ static PetscErrorCode TestSame(void)
     PetscCall(MatDestroy(&A));
     PetscCall(CompareRanks(&cases[c], zz, &worst));
     PetscCall(PetscFree(zz));
-    PetscCall(PetscSNPrintf(what, sizeof(what), "%d, %" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " half levels: as on one process", (int)p->kind, p->nx, p->ny, cases[c].levels));
+    PetscCall(PetscSNPrintf(what, sizeof(what), "%d, %" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " half levels: as on one process", (int)p->kind,
+                            p->nx, p->ny, cases[c].levels));
     PetscCall(Report(what, (PetscBool)(worst < 1e-13), worst));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -384,7 +390,8 @@ static PetscErrorCode SolveEach(PetscInt n, const Problem problems[], const Pets
       largest = PetscMax(largest, residual);
       PetscCall(MatDestroy(&A));
     }
-    PetscCall(PetscSNPrintf(what, sizeof(what), "%d, %" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " half levels: %" PetscInt_FMT " steps", (int)p->kind, p->nx, p->ny, levels[c], steps));
+    PetscCall(PetscSNPrintf(what, sizeof(what), "%d, %" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " half levels: %" PetscInt_FMT " steps",
+                            (int)p->kind, p->nx, p->ny, levels[c], steps));
     PetscCall(Report(what, same, (PetscReal)its));
     PetscCall(Report("  with the residuals of one process", (PetscBool)(worst < 1e-6), worst));
     PetscCall(Report("  to a true residual below 1e-7", (PetscBool)(largest < 1e-7), largest));
@@ -508,7 +515,10 @@ static PetscErrorCode TestMove(void)
       difference = PetscMax(k ? difference : 0, norm);
     }
     if (difference > 1e-7 || its[0] != 13 || its[1] != 13 || its[2] != 13 || its[3] != 13) {
-      PetscCall(PetscPrintf(PETSC_COMM_WORLD, "order %d, %" PetscInt_FMT " by %" PetscInt_FMT ": %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT " steps, error %g\n", (int)ranks.order, ranks.np[0], ranks.np[1], its[0], its[1], its[2], its[3], (double)difference));
+      PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                            "order %d, %" PetscInt_FMT " by %" PetscInt_FMT ": %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT " %" PetscInt_FMT
+                            " steps, error %g\n",
+                            (int)ranks.order, ranks.np[0], ranks.np[1], its[0], its[1], its[2], its[3], (double)difference));
     }
     PetscCall(KSPDestroy(&ksp));
     PetscCall(VecDestroy(&x));
@@ -557,7 +567,8 @@ static PetscErrorCode TestMismatch(void)
   PetscFunctionBeginUser;
   PetscCall(CreateRanks(&p, &ranks, &A));
   PetscCall(CreatePC(A, 0, 0, 4, 1, &pc));
-  PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, p.nx, p.ny, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &dm));
+  PetscCall(
+    DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_BOX, p.nx, p.ny, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, &dm));
   PetscCall(DMSetUp(dm));
   PetscCall(PCSetDM(pc, dm));
   PetscCall(DMDestroy(&dm));

@@ -143,7 +143,8 @@ static PetscErrorCode TestIterations(void)
       for (int single = 0; single < 2; ++single) PetscCall(Iterations(A, f, type, (PetscBool)single, &its[single], &residual[single]));
       PetscCall(PetscInfo(A, "%" PetscInt_FMT " and %" PetscInt_FMT " iterations\n", its[0], its[1]));
       PetscCall(PetscSNPrintf(what, sizeof(what), "bubbles %" PetscInt_FMT ", contrast %g", size[k], (double)contrast[c]));
-      PetscCall(Report(what, (PetscBool)(PetscAbsInt(its[1] - its[0]) <= (contrast[c] < 1) && its[0] > 5 && residual[0] < 1.1e-5 && residual[1] < 1.1e-5), its[1] - its[0]));
+      PetscCall(Report(what, (PetscBool)(PetscAbsInt(its[1] - its[0]) <= (contrast[c] < 1) && its[0] > 5 && residual[0] < 1.1e-5 && residual[1] < 1.1e-5),
+                       its[1] - its[0]));
       PetscCall(VecDestroy(&f));
       PetscCall(MatDestroy(&A));
     }

@@ -1,4 +1,5 @@
-static char help[] = "New values in each step for the repeated red-black preconditioner, made where the vectors are: each solve must be that of a fresh solver, and with vectors on\n"
+static char help[] = "New values in each step for the repeated red-black preconditioner, made where the vectors are: each solve must be that of a fresh "
+                     "solver, and with vectors on\n"
                      "the device nothing as long as a vector may be copied to or from it.\n\n";
 
 #include <polder.h>
@@ -74,11 +75,13 @@ static PetscErrorCode CheckFresh(Mat A, Vec b, Vec x, PetscInt step, PetscInt it
   PetscCall(SolverCreate(A, &ksp));
   PetscCall(KSPSolve(ksp, b, y));
   PetscCall(KSPGetIterationNumber(ksp, &fresh));
-  PetscCheck(its == fresh, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Step %" PetscInt_FMT ": %" PetscInt_FMT " iterations, a fresh solver takes %" PetscInt_FMT, step, its, fresh);
+  PetscCheck(its == fresh, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Step %" PetscInt_FMT ": %" PetscInt_FMT " iterations, a fresh solver takes %" PetscInt_FMT, step,
+             its, fresh);
   PetscCall(VecNorm(x, NORM_2, &norm));
   PetscCall(VecAXPY(y, -1, x));
   PetscCall(VecNorm(y, NORM_2, &difference));
-  PetscCheck(difference == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Step %" PetscInt_FMT ": the solution differs by %g from that of a fresh solver", step, (double)(difference / norm));
+  PetscCheck(difference == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Step %" PetscInt_FMT ": the solution differs by %g from that of a fresh solver", step,
+             (double)(difference / norm));
   PetscCall(VecDestroy(&y));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
@@ -113,7 +116,8 @@ static PetscErrorCode Run(Problem p, Mat A, PetscInt nz)
     PetscCall(MatMult(A, exact, b));
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(KSPGetIterationNumber(ksp, &its));
-    PetscCheck(!k || Copied() - before < (PetscLogDouble)sizeof(PetscInt) * p.nx * p.ny / 2, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Step %" PetscInt_FMT " copies %g bytes between host and device", k, Copied() - before);
+    PetscCheck(!k || Copied() - before < (PetscLogDouble)sizeof(PetscInt) * p.nx * p.ny / 2, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "Step %" PetscInt_FMT " copies %g bytes between host and device", k, Copied() - before);
     PetscCall(KSPGetConvergedReason(ksp, &reason));
     PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Step %" PetscInt_FMT " does not converge (%s)", k, KSPConvergedReasons[reason]);
     PetscCheck(its < 35, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Step %" PetscInt_FMT " takes %" PetscInt_FMT " iterations", k, its);

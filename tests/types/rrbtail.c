@@ -1,4 +1,5 @@
-static char help[] = "More half levels of the repeated red-black preconditioner than its smallest grids are swept over on a device: as on the host, vectors and iterations.\n\n";
+static char help[] = "More half levels of the repeated red-black preconditioner than its smallest grids are swept over on a device: as on the host, vectors "
+                     "and iterations.\n\n";
 
 #include <polder.h>
 #include <petscksp.h>

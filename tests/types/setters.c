@@ -10,7 +10,9 @@ typedef enum {
   MATRIX,
   NUM_KINDS
 } Kind;
-static const char *const options[] = {"-o_deflation_space subdomain -o_deflation_grid 12,12,12 -o_deflation_boxes 2,3,2", "-o_deflation_space stripe -o_deflation_grid 12,12,12 -o_deflation_count 9", "-o_deflation_space partition -o_deflation_count 8", "-o_deflation_space user"};
+static const char *const options[] = {"-o_deflation_space subdomain -o_deflation_grid 12,12,12 -o_deflation_boxes 2,3,2",
+                                      "-o_deflation_space stripe -o_deflation_grid 12,12,12 -o_deflation_count 9",
+                                      "-o_deflation_space partition -o_deflation_count 8", "-o_deflation_space user"};
 
 /* Three vectors: thirds of the rows */
 static PetscErrorCode MakeZ(Mat A, Mat *Z)
@@ -39,7 +41,9 @@ static PetscErrorCode SetByCalls(PolderDeflationSpace space, Kind kind, Mat Z)
   PetscCall(PolderDeflationSpaceSetBoxes(space, 3, boxes));
   PetscCall(PolderDeflationSpaceSetCount(space, kind == STRIPE ? 9 : 8));
   if (kind == MATRIX) PetscCall(PolderDeflationSpaceSetMatrix(space, Z));
-  else PetscCall(PolderDeflationSpaceSetType(space, kind == SUBDOMAIN ? POLDERDEFLATIONSUBDOMAIN : (kind == STRIPE ? POLDERDEFLATIONSTRIPE : POLDERDEFLATIONPARTITION)));
+  else
+    PetscCall(
+      PolderDeflationSpaceSetType(space, kind == SUBDOMAIN ? POLDERDEFLATIONSUBDOMAIN : (kind == STRIPE ? POLDERDEFLATIONSTRIPE : POLDERDEFLATIONPARTITION)));
   PetscCall(PolderDeflationSpaceGetType(space, &type));
   PetscCall(PetscStrcmp(type, POLDERDEFLATIONUSER, &same));
   PetscCheck(same == (PetscBool)(kind == MATRIX), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The type is %s", type);
@@ -56,7 +60,8 @@ static PetscErrorCode Compare(PolderDeflationSpace a, PolderDeflationSpace b, Ma
   PetscFunctionBeginUser;
   PetscCall(PolderDeflationSpaceGetSize(a, &da));
   PetscCall(PolderDeflationSpaceGetSize(b, &db));
-  PetscCheck(da == expected && db == expected, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " vectors by options, %" PetscInt_FMT " by calls, expected %" PetscInt_FMT, da, db, expected);
+  PetscCheck(da == expected && db == expected, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "%" PetscInt_FMT " vectors by options, %" PetscInt_FMT " by calls, expected %" PetscInt_FMT, da, db, expected);
   PetscCall(CreateVecs(A, &x, &y));
   for (PetscInt k = 0; k <= da; ++k) {
     if (k < da) {
@@ -145,7 +150,8 @@ static PetscErrorCode CheckFlexible(Mat A)
     PetscCheck(k == 0 || reason > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The flexible form ends with %s", KSPConvergedReasons[reason]);
     PetscCall(KSPDestroy(&ksp));
   }
-  PetscCheck(its[1] == its[2] && its[1] < its[0], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Iterations: %" PetscInt_FMT " plain, %" PetscInt_FMT " flexible by call, %" PetscInt_FMT " by option", its[0], its[1], its[2]);
+  PetscCheck(its[1] == its[2] && its[1] < its[0], PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "Iterations: %" PetscInt_FMT " plain, %" PetscInt_FMT " flexible by call, %" PetscInt_FMT " by option", its[0], its[1], its[2]);
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,4 +1,5 @@
-static char help[] = "Time steps with a level set that moves and new values of the matrix, both made where the vectors are: each solve must take the iterations of a fresh solver,\n"
+static char help[] = "Time steps with a level set that moves and new values of the matrix, both made where the vectors are: each solve must take the "
+                     "iterations of a fresh solver,\n"
                      "and with vectors on the device nothing as long as a vector may be copied to or from it.\n\n";
 
 #include <polder.h>
@@ -114,11 +115,13 @@ static PetscErrorCode CheckFresh(Mat A, Vec b, Vec x, PetscInt step, PetscInt it
   PetscCall(KSPDCGGetDeflationSpace(ksp, &space));
   PetscCall(PolderDeflationSpaceGetSize(space, &d));
   PetscCheck(d > 8, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Only %" PetscInt_FMT " deflation vectors", d);
-  PetscCheck(its == fresh, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Step %" PetscInt_FMT ": %" PetscInt_FMT " iterations, a fresh solver takes %" PetscInt_FMT, step, its, fresh);
+  PetscCheck(its == fresh, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Step %" PetscInt_FMT ": %" PetscInt_FMT " iterations, a fresh solver takes %" PetscInt_FMT, step,
+             its, fresh);
   PetscCall(VecNorm(x, NORM_2, &norm));
   PetscCall(VecAXPY(y, -1, x));
   PetscCall(VecNorm(y, NORM_2, &difference));
-  PetscCheck(difference <= 1e-10 * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Step %" PetscInt_FMT ": the solution differs by %g from that of a fresh solver", step, (double)(difference / norm));
+  PetscCheck(difference <= 1e-10 * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Step %" PetscInt_FMT ": the solution differs by %g from that of a fresh solver",
+             step, (double)(difference / norm));
   PetscCall(VecDestroy(&y));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(0);
@@ -152,7 +155,8 @@ static PetscErrorCode Run(const Problem *p, Mat A, PetscInt nz)
     PetscCall(MatMult(A, exact, b));
     PetscCall(KSPSolve(ksp, b, x));
     PetscCall(KSPGetIterationNumber(ksp, &its));
-    PetscCheck(!k || Copied() - before < (PetscLogDouble)sizeof(PetscInt) * p->N / 2, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Step %" PetscInt_FMT " copies %g bytes between host and device", k, Copied() - before);
+    PetscCheck(!k || Copied() - before < (PetscLogDouble)sizeof(PetscInt) * p->N / 2, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "Step %" PetscInt_FMT " copies %g bytes between host and device", k, Copied() - before);
     PetscCall(KSPGetConvergedReason(ksp, &reason));
     PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Step %" PetscInt_FMT " does not converge (%s)", k, KSPConvergedReasons[reason]);
     PetscCall(VecNorm(b, NORM_2, &bnorm));

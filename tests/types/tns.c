@@ -195,7 +195,8 @@ static PetscErrorCode Solve(Mat A, Vec b, Vec x, const char type[], PetscInt deg
   PetscCall(VecAYPX(r, -1.0, b));
   PetscCall(VecNorm(r, NORM_2, &rnorm));
   PetscCall(VecNorm(b, NORM_2, &norm));
-  PetscCheck(reason > 0 && rnorm <= 1.01e-8 * norm, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "cg with %s: reason %d, true residual %g", type, (int)reason, (double)(rnorm / norm));
+  PetscCheck(reason > 0 && rnorm <= 1.01e-8 * norm, PETSC_COMM_WORLD, PETSC_ERR_NOT_CONVERGED, "cg with %s: reason %d, true residual %g", type, (int)reason,
+             (double)(rnorm / norm));
   PetscCall(VecDestroy(&r));
   PetscCall(KSPDestroy(&ksp));
   PetscFunctionReturn(PETSC_SUCCESS);

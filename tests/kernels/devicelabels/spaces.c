@@ -101,7 +101,9 @@ static PetscErrorCode CompareSpace(const Problem *p, const char type[], PetscBoo
   if (*done) {
     *wrong += d != d_d || strcmp(why, s->reason);
     PetscCall(Compare(csr.m, label, label_d, wrong));
-    if (*wrong) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, field %d: %" PetscInt_FMT " labels, on the device %" PetscInt_FMT " (%s; %s)\n", type, p->field, d, d_d, why, s->reason));
+    if (*wrong)
+      PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, field %d: %" PetscInt_FMT " labels, on the device %" PetscInt_FMT " (%s; %s)\n", type, p->field, d, d_d, why,
+                            s->reason));
   }
   PetscCall(PolderDeflationSpaceDestroy(&s));
   PetscCall(PolderDeviceFree(&label_d));

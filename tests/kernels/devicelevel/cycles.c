@@ -150,7 +150,8 @@ static PetscErrorCode CompareCycles(PC pc, Mat B, Vec r, Vec z, PetscInt *wrong)
   device.coarseplace = &PolderOnDevice;
   device.steps       = &PamgStepsDevice;
   PetscCall(PetscMalloc2(host->nlevel, &device.level, host->nlevel * POLDER_LEVEL_DIAGONALS, &val));
-  for (PetscInt l = 0; l <= last; ++l) PetscCall(CopyLevel(host, &host->level[l], (PetscBool)(l == last), &memory, val + l * POLDER_LEVEL_DIAGONALS, &device.level[l]));
+  for (PetscInt l = 0; l <= last; ++l)
+    PetscCall(CopyLevel(host, &host->level[l], (PetscBool)(l == last), &memory, val + l * POLDER_LEVEL_DIAGONALS, &device.level[l]));
   device.level->A = B;
   if (host->direct) PetscCall(CopyCoarse(host, &device));
   for (int k = 0; k < 2; ++k) PetscCall(Copy(&memory, sizeof(PetscScalar) * (size_t)(host->level[last].n + 1), NULL, &device.coarsebuf[k]));
@@ -172,7 +173,8 @@ static PetscErrorCode CompareCycles(PC pc, Mat B, Vec r, Vec z, PetscInt *wrong)
     pc->data = &device;
     for (PetscInt l = 0; l < last; ++l) device.level[l].eigenvalue = -1;
     PetscCall(PCPAMGEstimateDevice(pc));
-    for (PetscInt l = 0; l < last; ++l) *wrong += !(PetscAbsReal(1.5 * device.level[l].eigenvalue - host->level[l].eigenvalue) <= (host->precision == PAMG_SINGLE ? 1e-4 : 1e-10));
+    for (PetscInt l = 0; l < last; ++l)
+      *wrong += !(PetscAbsReal(1.5 * device.level[l].eigenvalue - host->level[l].eigenvalue) <= (host->precision == PAMG_SINGLE ? 1e-4 : 1e-10));
     pc->data = host;
   }
   PetscCall(PolderDeviceFree(&device.ksum));
@@ -248,7 +250,8 @@ PetscErrorCode TestCycles(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream str
     for (int k = 0; k < 8; ++k) {
       char options[256];
 
-      PetscCall(PetscSNPrintf(options, sizeof(options), "-pc_type pamg %s -pc_pamg_coarse_limit 50 -pc_pamg_precision %s -pc_pamg_cycle %s", cases[c].options, k < 4 ? "double" : "single", cycles[k % 4]));
+      PetscCall(PetscSNPrintf(options, sizeof(options), "-pc_type pamg %s -pc_pamg_coarse_limit 50 -pc_pamg_precision %s -pc_pamg_cycle %s", cases[c].options,
+                              k < 4 ? "double" : "single", cycles[k % 4]));
       PetscCall(CheckCycle(cases[c].kind, cases[c].n, options, A, B, r, z, &wrong));
     }
     PetscCall(VecDestroy(&r));

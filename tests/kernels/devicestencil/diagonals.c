@@ -77,7 +77,10 @@ PetscErrorCode OutputCheck(PetscInt n, PetscScalar **z, const PetscScalar want[]
 PetscErrorCode Tell(const char *what, const Diagonals *D, int form, PetscInt before, PetscInt wrong)
 {
   PetscFunctionBeginUser;
-  if (wrong > before) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s, form %d: %" PetscInt_FMT " values wrong with %" PetscInt_FMT " rows, %" PetscInt_FMT " columns, %" PetscInt_FMT " diagonals\n", what, form, wrong - before, D->m, D->n, D->nd));
+  if (wrong > before)
+    PetscCall(PetscPrintf(PETSC_COMM_SELF,
+                          "%s, form %d: %" PetscInt_FMT " values wrong with %" PetscInt_FMT " rows, %" PetscInt_FMT " columns, %" PetscInt_FMT " diagonals\n",
+                          what, form, wrong - before, D->m, D->n, D->nd));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -44,7 +44,8 @@ static PetscErrorCode SidesDestroy(Sides *S)
 }
 
 /* The upper pair, whose result is z, goes into a direction and a solution: the first one, the next one, and none in a state that is frozen */
-static PetscErrorCode CheckDirection(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const Sides *S, const PetscScalar z[], void *work, PolderStream stream, PetscInt *wrong)
+static PetscErrorCode CheckDirection(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const Sides *S,
+                                     const PetscScalar z[], void *work, PolderStream stream, PetscInt *wrong)
 {
   const PetscReal largest = Largest(m, z);
   PolderCGState   state   = {.alpha = 0.75, .beta = -0.5, .nullspace = 1, .N = m}, *stated;
@@ -111,7 +112,8 @@ static PetscErrorCode CheckSweeps(const Diagonals *D, const Sides *S, PetscBool 
     if (!PolderTriPairFits(nd, off + d0)) continue;
     PetscCall(OutputCreate(m, NULL, &z[0]));
     PetscCall(StateCreate(&state));
-    PolderLaunch(PolderTriPair_CUDA((PetscBool)single, m, nd, off + d0, val, dinv, S->rd, z[0], upper ? NULL : &(PolderCGRho){state, PETSC_FALSE}, work, stream));
+    PolderLaunch(
+      PolderTriPair_CUDA((PetscBool)single, m, nd, off + d0, val, dinv, S->rd, z[0], upper ? NULL : &(PolderCGRho){state, PETSC_FALSE}, work, stream));
     PetscCall(OutputCheck(m, &z[0], y[2], tol, wrong));
     expected = 0.0;
     for (PetscInt i = 0; i < m && !upper; ++i) expected += y[2][i] * y[2][i] / S->dinv[i];

@@ -17,7 +17,8 @@ static PetscErrorCode Create(PetscInt n, Sums *s)
 }
 
 /* The part of a sequential block: its first row and the global numbers of its columns */
-static PetscErrorCode MultiplyBlock(Mat B, PetscInt first, PetscInt firstcol, const PetscInt global[], PetscBool transpose, const long double x[], const long double ax[], Sums *s, PetscInt *longest)
+static PetscErrorCode MultiplyBlock(Mat B, PetscInt first, PetscInt firstcol, const PetscInt global[], PetscBool transpose, const long double x[],
+                                    const long double ax[], Sums *s, PetscInt *longest)
 {
   PetscInt m;
 
@@ -150,7 +151,8 @@ static PetscErrorCode Compare(Fuzz *f, Vec y, const Sums *s, PetscReal factor, c
       PetscCall(VecRestoreArrayRead(y, &a));
     }
     PetscCallMPI(MPI_Bcast(value, 2, MPI_DOUBLE, worst.rank, f->comm));
-    FuzzWrong(f, "%s, %s: entry %" PetscInt_FMT " is %.17g and not %.17g, %.3g times what rounding allows", what, which, place, value[0], value[1], worst.excess);
+    FuzzWrong(f, "%s, %s: entry %" PetscInt_FMT " is %.17g and not %.17g, %.3g times what rounding allows", what, which, place, value[0], value[1],
+              worst.excess);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

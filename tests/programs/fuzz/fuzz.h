@@ -117,7 +117,8 @@ PETSC_INTERN PetscErrorCode FuzzRowsCreate(Fuzz *);
 PETSC_INTERN PetscErrorCode FuzzRowsPermute(FuzzRows *, const PetscInt to[]);
 PETSC_INTERN PetscErrorCode FuzzRowsValues(Fuzz *);
 PETSC_INTERN PetscErrorCode FuzzRowsDestroy(FuzzRows *);
-PETSC_INTERN PetscErrorCode FuzzRowsPattern(FuzzRows *, PetscInt n, PetscInt ne, const PetscInt i[], const PetscInt j[], uint64_t seed, PetscInt lopsided, PetscInt lost);
+PETSC_INTERN PetscErrorCode FuzzRowsPattern(FuzzRows *, PetscInt n, PetscInt ne, const PetscInt i[], const PetscInt j[], uint64_t seed, PetscInt lopsided,
+                                            PetscInt lost);
 
 /* matrix.c */
 PETSC_INTERN PetscErrorCode FuzzMatrix(Fuzz *);

@@ -239,7 +239,8 @@ PetscErrorCode FuzzRowsCreate(Fuzz *f)
     const PetscInt nparts = FuzzChance(f, 70) ? 1 : FuzzBetween(f, 2, 5);
 
     e.n = n;
-    for (PetscInt p = 0; p < nparts; ++p) PetscCall(Part(f, &e, p * n / nparts, (p + 1) * n / nparts - p * n / nparts, FuzzChance(f, 4) ? 0 : FuzzBetween(f, 1, 8)));
+    for (PetscInt p = 0; p < nparts; ++p)
+      PetscCall(Part(f, &e, p * n / nparts, (p + 1) * n / nparts - p * n / nparts, FuzzChance(f, 4) ? 0 : FuzzBetween(f, 1, 8)));
   }
   lopsided = !f->solves && FuzzChance(f, 20) ? FuzzBetween(f, 1, 60) : FuzzChance(f, 2) ? 10 : 0;
   lost     = !f->solves && FuzzChance(f, 15) ? FuzzBetween(f, 1, 100) : FuzzChance(f, 1) ? 10 : 0;

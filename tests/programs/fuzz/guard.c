@@ -25,7 +25,10 @@ static void Story(void)
 static void Caught(int sig)
 {
   signal(sig, SIG_DFL);
-  Say(sig == SIGALRM ? "\nfuzz: no end in sight" : sig == SIGTERM ? "\nfuzz: told to stop" : sig == SIGSEGV ? "\nfuzz: segmentation violation" : "\nfuzz: caught a signal");
+  Say(sig == SIGALRM   ? "\nfuzz: no end in sight"
+      : sig == SIGTERM ? "\nfuzz: told to stop"
+      : sig == SIGSEGV ? "\nfuzz: segmentation violation"
+                       : "\nfuzz: caught a signal");
   Story();
   if (sig == SIGALRM) abort();
   raise(sig);
@@ -60,7 +63,8 @@ void FuzzGuardCase(Fuzz *f, PetscInt seconds)
 {
   f->used   = 0;
   f->log[0] = f->message[0] = 0;
-  snprintf(Command, sizeof(Command), "\nprocess %d of %d: -fuzz_seed %llu -fuzz_cases 1%s%s\n", f->rank, f->size, (unsigned long long)f->seed, f->only[0] ? " -fuzz_only " : "", f->only);
+  snprintf(Command, sizeof(Command), "\nprocess %d of %d: -fuzz_seed %llu -fuzz_cases 1%s%s\n", f->rank, f->size, (unsigned long long)f->seed,
+           f->only[0] ? " -fuzz_only " : "", f->only);
   alarm((unsigned)seconds);
 }
 
@@ -69,7 +73,9 @@ PetscErrorCode FuzzKeepMessage(MPI_Comm comm, int line, const char *fun, const c
   Fuzz *f = (Fuzz *)ctx;
 
   (void)comm;
-  if (p != PETSC_ERROR_REPEAT && !f->message[0]) snprintf(f->message, sizeof(f->message), "%s (%d, %s, %s:%d)", mess ? mess : "", (int)n, fun, file ? strrchr(file, '/') ? strrchr(file, '/') + 1 : file : "", line);
+  if (p != PETSC_ERROR_REPEAT && !f->message[0])
+    snprintf(f->message, sizeof(f->message), "%s (%d, %s, %s:%d)", mess ? mess : "", (int)n, fun,
+             file ? strrchr(file, '/') ? strrchr(file, '/') + 1 : file : "", line);
   if (f->verbose && f->rank == 0) fprintf(stderr, "  %s %s:%d %s\n", fun, file, line, p == PETSC_ERROR_REPEAT ? "" : mess);
   return n;
 }

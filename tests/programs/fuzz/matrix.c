@@ -71,7 +71,8 @@ static PetscErrorCode InsertRows(Fuzz *f, Mat A)
 
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(A, &start, &end));
-  for (PetscInt i = start; i < end; ++i) PetscCall(MatSetValues(A, 1, &i, rows->ptr[i + 1] - rows->ptr[i], rows->col + rows->ptr[i], rows->val + rows->ptr[i], INSERT_VALUES));
+  for (PetscInt i = start; i < end; ++i)
+    PetscCall(MatSetValues(A, 1, &i, rows->ptr[i + 1] - rows->ptr[i], rows->col + rows->ptr[i], rows->val + rows->ptr[i], INSERT_VALUES));
   PetscCall(Assemble(A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

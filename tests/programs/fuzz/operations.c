@@ -24,8 +24,10 @@ typedef enum {
   OPTIONS,
   OPERATIONS
 } Operation;
-static const char *const Names[] = {"scale",     "shift",           "diagonal scale", "axpy", "store",       "duplicate",    "convert", "new values",   "new pattern", "zero rows and columns",
-                                    "zero rows", "one-sided scale", "transpose",      "copy", "some values", "diagonal set", "arrays",  "zero entries", "options"};
+static const char *const Names[] = {"scale",        "shift",           "diagonal scale", "axpy",        "store",
+                                    "duplicate",    "convert",         "new values",     "new pattern", "zero rows and columns",
+                                    "zero rows",    "one-sided scale", "transpose",      "copy",        "some values",
+                                    "diagonal set", "arrays",          "zero entries",   "options"};
 
 static PetscErrorCode Drop(FuzzKept *k)
 {
@@ -75,7 +77,8 @@ static PetscErrorCode DiagonalScale(Fuzz *f, PetscBool twosided)
     PetscCall(MatCreateVecs(both[k], &l, &r));
     PetscCall(VecGetOwnershipRange(l, &start, &end));
     PetscCall(VecGetArrayWrite(l, &a));
-    for (PetscInt i = start; i < end; ++i) a[i - start] = twos ? PetscPowRealInt(2, (PetscInt)(FuzzHash(seed, (uint64_t)i, 1) % 7) - 3) : 0.5 + FuzzUnit(FuzzHash(seed, (uint64_t)i, 1));
+    for (PetscInt i = start; i < end; ++i)
+      a[i - start] = twos ? PetscPowRealInt(2, (PetscInt)(FuzzHash(seed, (uint64_t)i, 1) % 7) - 3) : 0.5 + FuzzUnit(FuzzHash(seed, (uint64_t)i, 1));
     PetscCall(VecRestoreArrayWrite(l, &a));
     if (twosided) PetscCall(VecCopy(l, r));
     else PetscCall(FuzzVecFill(r, seed, 0));
@@ -466,10 +469,11 @@ static PetscErrorCode Derive(FuzzKept *k, Mat A, MatReuse reuse, Mat *S, Mat **l
 
 static PetscErrorCode CheckDerived(Fuzz *f, FuzzKept *k, const char *when)
 {
-  static const char *const names[] = {"", "MatCreateSubMatrix()", "MatCreateSubMatrices()", "MatMatMult()", "MatTransposeMatMult()", "MatTranspose()", "MatConvert()"};
-  const MPI_Comm           comm    = f->comm;
-  const PetscMPIInt        rank = f->rank, size = f->size;
-  char                     what[64];
+  static const char *const names[] =
+    {"", "MatCreateSubMatrix()", "MatCreateSubMatrices()", "MatMatMult()", "MatTransposeMatMult()", "MatTranspose()", "MatConvert()"};
+  const MPI_Comm    comm = f->comm;
+  const PetscMPIInt rank = f->rank, size = f->size;
+  char              what[64];
 
   PetscFunctionBegin;
   PetscCall(PetscSNPrintf(what, sizeof(what), "%s %s", names[k->how], when));

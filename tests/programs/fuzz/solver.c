@@ -72,7 +72,8 @@ static PetscErrorCode RRB(Fuzz *f, const char *inner)
 
 static PetscErrorCode PAMG(Fuzz *f, const char *inner)
 {
-  static const char *const cycles[] = {"v", "w", "k"}, *const smoothers[] = {"auto", "sgs", "jacobi", "l1jacobi", "chebyshev"}, *const matchings[] = {"handshake", "greedy"}, *const coarses[] = {"auto", "cholesky", "inverse", "ksp"};
+  static const char *const cycles[] = {"v", "w", "k"}, *const smoothers[] = {"auto", "sgs", "jacobi", "l1jacobi", "chebyshev"},
+                           *const matchings[] = {"handshake", "greedy"}, *const coarses[] = {"auto", "cholesky", "inverse", "ksp"};
   static const char *const reals[]  = {"damping", "overcorrection", "kcycle_threshold", "threshold", "quality", "drop"};
   static const PetscReal   bounds[] = {1.5, 4, 1, 1, 20, 0.2};
   static const char *const ints[]   = {"passes", "pre", "post", "kcycle_levels", "levels", "coarse_limit", "gather"};
@@ -107,7 +108,8 @@ static PetscErrorCode PAMG(Fuzz *f, const char *inner)
 
 static PetscErrorCode Deflation(Fuzz *f)
 {
-  static const char *const spaces[]  = {"auto", "none", "subdomain", "stripe", "plane", "levelset", "levelset_subdomain", "rank", "partition", "nearnullspace", "user"};
+  static const char *const spaces[]  = {"auto", "none",      "subdomain",     "stripe", "plane", "levelset", "levelset_subdomain",
+                                        "rank", "partition", "nearnullspace", "user"};
   static const char *const coarses[] = {"inverse", "cholesky", "ksp"};
   const PetscInt          *g = f->rows.grid, dim = f->rows.dim;
 
@@ -151,7 +153,8 @@ static PetscErrorCode Preconditioner(Fuzz *f, const char *type, const char *inne
 
 static PetscErrorCode Tolerances(Fuzz *f, const char *type)
 {
-  static const char *const rtols[] = {"1e-3", "1e-6", "1e-8", "1e-10", "1e-12", "1e-17", "0"}, *const norms[] = {"unpreconditioned", "preconditioned", "natural", "none"};
+  static const char *const rtols[] = {"1e-3", "1e-6", "1e-8", "1e-10", "1e-12", "1e-17", "0"}, *const norms[] = {"unpreconditioned", "preconditioned",
+                                                                                                                 "natural", "none"};
   static const char *const its[] = {"1", "2", "7", "30", "100", "0"}, *const abstols[] = {"1e-3", "1e-30", "0", "1e6"};
   const PetscInt norm = FuzzInt(f, 10);
 
@@ -163,7 +166,8 @@ static PetscErrorCode Tolerances(Fuzz *f, const char *type)
   }
   if (!strcmp(type, KSPDCG) && FuzzChance(f, 30)) PetscCall(Set(f, "ksp_norm_type", "%s", norms[norm % 4]));
   else if (!strcmp(type, KSPRRBCG) && FuzzChance(f, 20)) PetscCall(Set(f, "ksp_norm_type", "%s", norms[norm % 3 ? norm % 2 * 2 : 3]));
-  else if (strcmp(type, KSPDCG) && strcmp(type, KSPRRBCG) && strcmp(type, KSPPREONLY) && strcmp(type, KSPMINRES) && FuzzChance(f, 40)) PetscCall(Set(f, "ksp_norm_type", "unpreconditioned"));
+  else if (strcmp(type, KSPDCG) && strcmp(type, KSPRRBCG) && strcmp(type, KSPPREONLY) && strcmp(type, KSPMINRES) && FuzzChance(f, 40))
+    PetscCall(Set(f, "ksp_norm_type", "unpreconditioned"));
   if (!strcmp(type, KSPGMRES) && FuzzChance(f, 50)) PetscCall(Set(f, "ksp_pc_side", "right"));
   SetInt(f, 5, "ksp_check_norm_iteration", 1, 5);
   SetOf(f, 5, "ksp_converged_use_initial_residual_norm", Bools);
@@ -259,7 +263,8 @@ static PetscErrorCode Space(Fuzz *f, PolderDeflationSpace space)
     PetscCall(MatCreateAIJ(f->comm, end - start, PETSC_DECIDE, f->rows.n, d, d, NULL, d, NULL, &Z));
     for (PetscInt i = start; i < end; ++i)
       for (PetscInt k = 0; k < d; ++k)
-        if (FuzzHash(seed, (uint64_t)i, (uint64_t)k) % 3 == 0) PetscCall(MatSetValue(Z, i, k, FuzzUnit(FuzzHash(seed, (uint64_t)i, (uint64_t)k + 100)) - 0.3, INSERT_VALUES));
+        if (FuzzHash(seed, (uint64_t)i, (uint64_t)k) % 3 == 0)
+          PetscCall(MatSetValue(Z, i, k, FuzzUnit(FuzzHash(seed, (uint64_t)i, (uint64_t)k + 100)) - 0.3, INSERT_VALUES));
     PetscCall(MatAssemblyBegin(Z, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(Z, MAT_FINAL_ASSEMBLY));
     PetscCall(PolderDeflationSpaceSetMatrix(space, Z));

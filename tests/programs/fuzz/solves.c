@@ -116,11 +116,14 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
   PetscCall(PetscObjectTypeCompareAny((PetscObject)f->ksp, &ours, KSPDCG, KSPRRBCG, ""));
   petsc = PETSC_TRUE;
   PetscCall(PetscOptionsGetString(NULL, f->prefix, "-ksp_rrbcg_stop", stop, sizeof(stop), NULL));
-  if (!strcmp(solver, KSPBCGS) && f->ksp->pc_side == PC_RIGHT) petsc = PETSC_FALSE; /* it adds the guess that PC levelset made for an earlier solve where this one has none */
+  if (!strcmp(solver, KSPBCGS) && f->ksp->pc_side == PC_RIGHT)
+    petsc = PETSC_FALSE; /* it adds the guess that PC levelset made for an earlier solve where this one has none */
   if (strcmp(solver, KSPRRBCG) == 0 && strcmp(stop, "petsc")) petsc = PETSC_FALSE;
-  if (f->ksp->converged == KSPConvergedDefault) initial = ((KSPConvergedDefaultCtx *)f->ksp->cnvP)->initialrtol; /* -ksp_converged_use_initial_residual_norm, which nothing takes back */
-  if (type != KSP_NORM_UNPRECONDITIONED && !f->rows.mild) petsc = PETSC_FALSE;                                   /* nobody knows what rounding does within the preconditioner then */
-  if ((type != KSP_NORM_UNPRECONDITIONED || !ours) && (f->rows.nkernel || f->changing)) petsc = PETSC_FALSE;     /* what the preconditioner makes of a part that no solution takes away */
+  if (f->ksp->converged == KSPConvergedDefault)
+    initial = ((KSPConvergedDefaultCtx *)f->ksp->cnvP)->initialrtol;           /* -ksp_converged_use_initial_residual_norm, which nothing takes back */
+  if (type != KSP_NORM_UNPRECONDITIONED && !f->rows.mild) petsc = PETSC_FALSE; /* nobody knows what rounding does within the preconditioner then */
+  if ((type != KSP_NORM_UNPRECONDITIONED || !ours) && (f->rows.nkernel || f->changing))
+    petsc = PETSC_FALSE; /* what the preconditioner makes of a part that no solution takes away */
   PetscCall(VecDuplicate(f->b, &r));
   PetscCall(VecDuplicate(f->b, &bound));
   PetscCall(FuzzResidual(f, f->T, transpose, f->b, f->x, r, bound));
@@ -132,7 +135,9 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
     if (type != KSP_NORM_NONE && ours) FuzzWrong(f, "KSP_CONVERGED_ITS with a norm to test");
   } else if (reason == KSP_CONVERGED_HAPPY_BREAKDOWN && ours) {
     PetscCall(VecNorm(bound, NORM_2, &floor));
-    if (norm > 60 * floor) FuzzWrong(f, "%s claimed by %s after %" PetscInt_FMT " steps at the residual %.6g with %.6g of rounding", KSPConvergedReasons[reason], solver, its, (double)norm, (double)floor);
+    if (norm > 60 * floor)
+      FuzzWrong(f, "%s claimed by %s after %" PetscInt_FMT " steps at the residual %.6g with %.6g of rounding", KSPConvergedReasons[reason], solver, its,
+                (double)norm, (double)floor);
   } else if (petsc && type != KSP_NORM_NONE && (ours || (rtol > 1e-14 && f->rows.mild && f->rows.definite && type == KSP_NORM_UNPRECONDITIONED))) {
     PetscCall(Norm(f, r, transpose, PETSC_FALSE, &norm));
     PetscCall(Norm(f, bound, transpose, PETSC_TRUE, &floor));
@@ -152,12 +157,14 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
       gnorm += 30 * rounding;
       bnorm = PetscMax(bnorm, gnorm);
     }
-    if ((initial && !strcmp(solver, KSPDCG)) || (zero && !strcmp(solver, KSPRRBCG))) bnorm = PetscMax(bnorm, f->ksp->rnorm0); /* of the guess corrected by the deflation space, or on the black nodes */
+    if ((initial && !strcmp(solver, KSPDCG)) || (zero && !strcmp(solver, KSPRRBCG)))
+      bnorm = PetscMax(bnorm, f->ksp->rnorm0); /* of the guess corrected by the deflation space, or on the black nodes */
     allowed = 1.01 * PetscMax(rtol * bnorm, abstol) + (type == KSP_NORM_UNPRECONDITIONED ? 30 : 300) * floor;
     if (!ours) allowed = 10 * allowed + 1e5 * floor;
     if (zero && f->keeps) allowed = PETSC_INFINITY; /* PCLEVELSET may have made the guess worse than it was */
     if (norm > allowed)
-      FuzzWrong(f, "%s claimed by %s after %" PetscInt_FMT " steps at the residual %.6g: rtol %g of %.6g, abstol %g and %.6g of rounding, norm %s", KSPConvergedReasons[reason], solver, its, (double)norm, (double)rtol, (double)bnorm, (double)abstol, (double)floor, KSPNormTypes[type]);
+      FuzzWrong(f, "%s claimed by %s after %" PetscInt_FMT " steps at the residual %.6g: rtol %g of %.6g, abstol %g and %.6g of rounding, norm %s",
+                KSPConvergedReasons[reason], solver, its, (double)norm, (double)rtol, (double)bnorm, (double)abstol, (double)floor, KSPNormTypes[type]);
   }
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&bound));
@@ -179,7 +186,9 @@ static PetscErrorCode MustSolve(Fuzz *f, KSPConvergedReason reason, PetscBool *m
   PetscCall(KSPGetPC(f->ksp, &p));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)f->ksp, &cg, KSPDCG, KSPRRBCG, ""));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)p, &pc, PCTNS, PCRRB, PCJACOBI, ""));
-  *must = (PetscBool)(!f->keeps && cg && pc && reason < 0 && f->rows.mild && f->rows.definite && f->rows.symmetric && f->rows.nkernel == 0 && maxits >= 500 && f->rows.n <= 500 && type != KSP_NORM_NONE && rtol > 1e-11 && reason != KSP_DIVERGED_NANORINF && reason != KSP_DIVERGED_DTOL && reason != KSP_DIVERGED_PC_FAILED);
+  *must = (PetscBool)(!f->keeps && cg && pc && reason < 0 && f->rows.mild && f->rows.definite && f->rows.symmetric && f->rows.nkernel == 0 && maxits >= 500 &&
+                      f->rows.n <= 500 && type != KSP_NORM_NONE && rtol > 1e-11 && reason != KSP_DIVERGED_NANORINF && reason != KSP_DIVERGED_DTOL &&
+                      reason != KSP_DIVERGED_PC_FAILED);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

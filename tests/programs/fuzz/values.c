@@ -34,7 +34,8 @@ static PetscReal NodeCoefficient(const Values *v, const FuzzRows *rows, PetscInt
 
   if (v->field == 3) return PetscPowReal(10, v->decades * (FuzzUnit(FuzzHash(v->seed, (uint64_t)i, 12)) - 0.5));
   region = (uint64_t)(i / PetscMax(1, rows->n / v->regions));
-  if (rows->dim > 1) region = (uint64_t)((i % rows->grid[0]) / PetscMax(1, rows->grid[0] / v->regions) + 1000 * (i / rows->grid[0] / PetscMax(1, rows->grid[1] / v->regions)));
+  if (rows->dim > 1)
+    region = (uint64_t)((i % rows->grid[0]) / PetscMax(1, rows->grid[0] / v->regions) + 1000 * (i / rows->grid[0] / PetscMax(1, rows->grid[1] / v->regions)));
   return FuzzHash(v->seed, region, 13) % 2 ? v->contrast : 1;
 }
 
@@ -177,7 +178,8 @@ PetscErrorCode FuzzRowsValues(Fuzz *f)
   v.zeros    = FuzzChance(f, 20) ? FuzzBetween(f, 1, FuzzChance(f, 10) ? 100 : 20) : 0;
   v.identity = FuzzChance(f, 15) ? FuzzBetween(f, 1, 200) : 0;
   if (FuzzChance(f, 10)) overall = PetscPowReal(10, FuzzReal(f, -20, 20));
-  FuzzLog(f, " %s field %d decades %.3g contrast %.3g zeros %d identity %d overall %.3g", ModeNames[v.mode], v.field, (double)v.decades, (double)v.contrast, (int)v.zeros, (int)v.identity, (double)overall);
+  FuzzLog(f, " %s field %d decades %.3g contrast %.3g zeros %d identity %d overall %.3g", ModeNames[v.mode], v.field, (double)v.decades, (double)v.contrast,
+          (int)v.zeros, (int)v.identity, (double)overall);
   for (PetscInt i = 0; i < rows->n; ++i) {
     PetscReal   sum = 0;
     PetscScalar row = 0;

@@ -96,8 +96,12 @@ PetscErrorCode CellsOfRows(const Problem *p, DM *da, IS *cells)
     m     = p->N * (rank + 1) / size - start;
   }
   if (p->rows == ROWS_DMDA) {
-    if (p->dim == 2) PetscCall(DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, da));
-    else PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, p->n, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, da));
+    if (p->dim == 2)
+      PetscCall(
+        DMDACreate2d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, p->n, p->n, PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, da));
+    else
+      PetscCall(DMDACreate3d(PETSC_COMM_WORLD, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DM_BOUNDARY_NONE, DMDA_STENCIL_STAR, p->n, p->n, p->n, PETSC_DECIDE,
+                             PETSC_DECIDE, PETSC_DECIDE, 1, 1, NULL, NULL, NULL, da));
     PetscCall(DMSetUp(*da));
     PetscCall(DMDAGetCorners(*da, NULL, NULL, NULL, &m, &start, &even));
     m *= start * even;

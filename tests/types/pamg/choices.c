@@ -40,10 +40,14 @@ PetscErrorCode TestMatching(void)
       if (m < 2) PetscCall(Complexity(pc, &complexity[m]));
       PetscCall(KSPDestroy(&ksp));
     }
-    PetscCall(PetscInfo(NULL, "%s %g: operator complexity %g, greedy %g; iterations %" PetscInt_FMT ", %" PetscInt_FMT ", single %" PetscInt_FMT "\n", cases[k].kind, (double)cases[k].jump, (double)complexity[0], (double)complexity[1], its[0], its[1], its[2]));
-    PetscCheck(complexity[0] <= 1.05 * complexity[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: operator complexity %g, greedy %g", cases[k].kind, (double)complexity[0], (double)complexity[1]);
-    PetscCheck(its[0] <= its[1] + 2, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations, greedy %" PetscInt_FMT, cases[k].kind, its[0], its[1]);
-    PetscCheck(PetscAbsInt(its[2] - its[0]) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations, in single precision %" PetscInt_FMT, cases[k].kind, its[0], its[2]);
+    PetscCall(PetscInfo(NULL, "%s %g: operator complexity %g, greedy %g; iterations %" PetscInt_FMT ", %" PetscInt_FMT ", single %" PetscInt_FMT "\n",
+                        cases[k].kind, (double)cases[k].jump, (double)complexity[0], (double)complexity[1], its[0], its[1], its[2]));
+    PetscCheck(complexity[0] <= 1.05 * complexity[1], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: operator complexity %g, greedy %g", cases[k].kind,
+               (double)complexity[0], (double)complexity[1]);
+    PetscCheck(its[0] <= its[1] + 2, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations, greedy %" PetscInt_FMT, cases[k].kind, its[0],
+               its[1]);
+    PetscCheck(PetscAbsInt(its[2] - its[0]) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations, in single precision %" PetscInt_FMT,
+               cases[k].kind, its[0], its[2]);
     PetscCall(MatDestroy(&A));
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "handshake and greedy, double and single are alike\n"));
@@ -95,9 +99,12 @@ PetscErrorCode TestPrecision(void)
     PetscCall(VecAXPY(z[1], -1, z[0]));
     PetscCall(MatMult(A, z[1], t));
     PetscCall(VecNorm(t, NORM_2, &noise));
-    PetscCall(PetscInfo(NULL, "%s: %g of the residual, iterations %" PetscInt_FMT ", %" PetscInt_FMT "\n", cases[c].options, (double)(noise / norm), its[0], its[1]));
-    PetscCheck(noise > 0 && noise <= cases[c].most * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: single precision changes A z by %g of the residual", cases[c].options, (double)(noise / norm));
-    PetscCheck(PetscAbsInt(its[1] - its[0]) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations, in single precision %" PetscInt_FMT, cases[c].options, its[0], its[1]);
+    PetscCall(
+      PetscInfo(NULL, "%s: %g of the residual, iterations %" PetscInt_FMT ", %" PetscInt_FMT "\n", cases[c].options, (double)(noise / norm), its[0], its[1]));
+    PetscCheck(noise > 0 && noise <= cases[c].most * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: single precision changes A z by %g of the residual",
+               cases[c].options, (double)(noise / norm));
+    PetscCheck(PetscAbsInt(its[1] - its[0]) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations, in single precision %" PetscInt_FMT,
+               cases[c].options, its[0], its[1]);
   }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "single precision is precise enough\n"));
   PetscCall(VecDestroy(&r));
@@ -131,7 +138,9 @@ PetscErrorCode TestRegular(void)
       pamg = (PC_PAMG *)pc->data;
       for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) {
         bytes += (PetscReal)pamg->level[l].bytes;
-        PetscCheck(!l || pamg->level[l].M.nd == 2 * sizes[k][0] + 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT "^%" PetscInt_FMT ": level %" PetscInt_FMT " has %" PetscInt_FMT " diagonals", sizes[k][1], sizes[k][0], l, pamg->level[l].M.nd);
+        PetscCheck(!l || pamg->level[l].M.nd == 2 * sizes[k][0] + 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                   "%" PetscInt_FMT "^%" PetscInt_FMT ": level %" PetscInt_FMT " has %" PetscInt_FMT " diagonals", sizes[k][1], sizes[k][0], l,
+                   pamg->level[l].M.nd);
       }
       PetscCheck(bytes < 110 * pamg->level[0].n, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%g bytes a row", (double)(bytes / pamg->level[0].n));
       PetscCall(PCDestroy(&pc));
@@ -202,8 +211,10 @@ static PetscErrorCode TestColours(void)
     PetscCall(FillRandom(r, 3));
     PetscCall(CreatePC(A, SGS "-pc_pamg_coarse_limit 10", &pc));
     pamg = (PC_PAMG *)pc->data;
-    PetscCheck(pamg->place->device == few && pamg->uncoloured != few && pamg->nlevel > 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " rows: the levels are on the %s", n, few ? "host" : "device");
-    PetscCheck(!few || pamg->level[0].ncolour == n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " colours, not %" PetscInt_FMT, pamg->level[0].ncolour, n);
+    PetscCheck(pamg->place->device == few && pamg->uncoloured != few && pamg->nlevel > 1, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "%" PetscInt_FMT " rows: the levels are on the %s", n, few ? "host" : "device");
+    PetscCheck(!few || pamg->level[0].ncolour == n, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " colours, not %" PetscInt_FMT, pamg->level[0].ncolour,
+               n);
     for (int again = 0; again < 2; ++again) { // symmetric and positive, also after a refresh
       PetscCall(PCApply(pc, r, z));
       PetscCall(VecDot(z, r, &one));
@@ -265,7 +276,8 @@ PetscErrorCode TestDevice(void)
     PetscReal norm, away;
 
     PetscCall(CreatePC(A, cases[k].options, &pc));
-    PetscCheck(((PC_PAMG *)pc->data)->place->device == cases[k].device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the levels are on the %s", cases[k].options, cases[k].device ? "host" : "device");
+    PetscCheck(((PC_PAMG *)pc->data)->place->device == cases[k].device, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: the levels are on the %s", cases[k].options,
+               cases[k].device ? "host" : "device");
     for (int again = 0; again < 6; ++again) { // the first cycle after a set-up is not like the others
       if (again == 3) {
         PetscCall(PetscObjectStateIncrease((PetscObject)A));
@@ -279,7 +291,8 @@ PetscErrorCode TestDevice(void)
       PetscCall(VecNorm(z, NORM_2, &norm));
       PetscCall(VecAXPY(y, -1, z));
       PetscCall(VecNorm(y, NORM_2, &away));
-      PetscCheck(norm > 0 && away <= 1e-14 * norm, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: vectors of the host differ by %g", cases[k].options, (double)(away / norm));
+      PetscCheck(norm > 0 && away <= 1e-14 * norm, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%s: vectors of the host differ by %g", cases[k].options,
+                 (double)(away / norm));
     }
     PetscCall(PCDestroy(&pc));
   }

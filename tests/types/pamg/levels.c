@@ -75,7 +75,8 @@ static PetscErrorCode CheckGalerkin(PC pc)
       PetscCall(MatAXPY(C, -1, D, DIFFERENT_NONZERO_PATTERN));
       PetscCall(MatNorm(C, NORM_FROBENIUS, &away));
     }
-    PetscCheck(away <= 1e-13 * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Level %" PetscInt_FMT " differs from P^T A P by %g of its norm", l + 1, (double)(away / norm));
+    PetscCheck(away <= 1e-13 * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Level %" PetscInt_FMT " differs from P^T A P by %g of its norm", l + 1,
+               (double)(away / norm));
     PetscCall(MatDestroy(&A));
     PetscCall(MatDestroy(&P));
     PetscCall(MatDestroy(&C));
@@ -86,7 +87,12 @@ static PetscErrorCode CheckGalerkin(PC pc)
 
 PetscErrorCode TestGalerkin(void)
 {
-  static const char *const options[] = {"-pc_pamg_coarse_limit 20", "-pc_pamg_coarse_limit 20 -pc_pamg_passes 3", "-pc_pamg_coarse_limit 20 -pc_pamg_passes 1 -pc_pamg_matching greedy", "-pc_pamg_coarse_limit 20 -pc_pamg_quality 8", "-pc_pamg_coarse_limit 20 -pc_pamg_gather 0", "-pc_pamg_coarse_limit 20 -pc_pamg_gather 150"};
+  static const char *const options[] = {"-pc_pamg_coarse_limit 20",
+                                        "-pc_pamg_coarse_limit 20 -pc_pamg_passes 3",
+                                        "-pc_pamg_coarse_limit 20 -pc_pamg_passes 1 -pc_pamg_matching greedy",
+                                        "-pc_pamg_coarse_limit 20 -pc_pamg_quality 8",
+                                        "-pc_pamg_coarse_limit 20 -pc_pamg_gather 0",
+                                        "-pc_pamg_coarse_limit 20 -pc_pamg_gather 150"};
 
   PetscFunctionBeginUser;
   for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options); ++o) {
@@ -108,7 +114,16 @@ PetscErrorCode TestGalerkin(void)
 /* (M^-1 r, s) = (r, M^-1 s) and (M^-1 r, r) > 0 for the cycles that do not depend on the vector */
 PetscErrorCode TestSymmetry(void)
 {
-  static const char *const options[] = {"", "-pc_pamg_cycle w", "-pc_pamg_smoother jacobi", "-pc_pamg_smoother l1jacobi -pc_pamg_pre 2 -pc_pamg_post 2", "-pc_pamg_smoother chebyshev -pc_pamg_pre 3 -pc_pamg_post 3", "-pc_pamg_pre 3 -pc_pamg_post 3 -pc_pamg_passes 3 -pc_pamg_cycle w", "-pc_pamg_gather 0", "-pc_pamg_gather 0 -pc_pamg_smoother jacobi", SGS, SGS "-pc_pamg_pre 3 -pc_pamg_post 3 -pc_pamg_cycle w"};
+  static const char *const options[] = {"",
+                                        "-pc_pamg_cycle w",
+                                        "-pc_pamg_smoother jacobi",
+                                        "-pc_pamg_smoother l1jacobi -pc_pamg_pre 2 -pc_pamg_post 2",
+                                        "-pc_pamg_smoother chebyshev -pc_pamg_pre 3 -pc_pamg_post 3",
+                                        "-pc_pamg_pre 3 -pc_pamg_post 3 -pc_pamg_passes 3 -pc_pamg_cycle w",
+                                        "-pc_pamg_gather 0",
+                                        "-pc_pamg_gather 0 -pc_pamg_smoother jacobi",
+                                        SGS,
+                                        SGS "-pc_pamg_pre 3 -pc_pamg_post 3 -pc_pamg_cycle w"};
   PetscRandom              random;
 
   PetscFunctionBeginUser;
@@ -141,7 +156,8 @@ PetscErrorCode TestSymmetry(void)
       PetscCall(VecDot(z, s, &one));
       PetscCall(VecDot(r, y, &other));
       PetscCall(VecDot(z, r, &definite));
-      PetscCheck(PetscAbsScalar(one - other) <= 1e-10 * PetscRealPart(definite), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, problem %d: %g is not %g", options[o], k, (double)PetscRealPart(one), (double)PetscRealPart(other));
+      PetscCheck(PetscAbsScalar(one - other) <= 1e-10 * PetscRealPart(definite), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, problem %d: %g is not %g", options[o],
+                 k, (double)PetscRealPart(one), (double)PetscRealPart(other));
       PetscCall(VecDestroy(&r));
       PetscCall(VecDestroy(&s));
       PetscCall(VecDestroy(&z));
@@ -159,7 +175,9 @@ PetscErrorCode TestSymmetry(void)
    jumps are where they were */
 PetscErrorCode TestRefresh(void)
 {
-  static const char *const options[] = {"", "-pc_pamg_reuse 0", "-pc_pamg_smoother chebyshev", "-pc_pamg_precision single", "-pc_pamg_gather 0", "-pc_pamg_smoother l1jacobi -pc_pamg_gather 150", SGS};
+  static const char *const options[] =
+    {"", "-pc_pamg_reuse 0", "-pc_pamg_smoother chebyshev", "-pc_pamg_precision single", "-pc_pamg_gather 0", "-pc_pamg_smoother l1jacobi -pc_pamg_gather 150",
+     SGS};
 
   PetscFunctionBeginUser;
   for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options); ++o) {
@@ -182,7 +200,8 @@ PetscErrorCode TestRefresh(void)
       PetscCall(MatScale(A, 4)); // no pair is chosen otherwise
       PetscCall(PCSetOperators(pc, A, A));
       PetscCall(PCSetUp(pc));
-      PetscCheck(pamg->nsetup == (o == 1 ? 2 : 1) && pamg->nrefresh == (o == 1 ? 0 : 1), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " set-ups and %" PetscInt_FMT " refreshes", options[o], pamg->nsetup, pamg->nrefresh);
+      PetscCheck(pamg->nsetup == (o == 1 ? 2 : 1) && pamg->nrefresh == (o == 1 ? 0 : 1), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+                 "%s: %" PetscInt_FMT " set-ups and %" PetscInt_FMT " refreshes", options[o], pamg->nsetup, pamg->nrefresh);
       PetscCall(CheckGalerkin(pc));
       PetscCall(CreatePC(A, text, &fresh));
       PetscCall(PCApply(pc, r, z));
@@ -190,7 +209,8 @@ PetscErrorCode TestRefresh(void)
       PetscCall(VecAXPY(z, -1, y));
       PetscCall(VecNorm(z, NORM_2, &away));
       PetscCall(VecNorm(y, NORM_2, &norm));
-      PetscCheck(away <= (o == 3 ? 1e-4 : 1e-10) * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, problem %d: a refresh differs from a fresh set-up by %g", options[o], k, (double)(away / norm));
+      PetscCheck(away <= (o == 3 ? 1e-4 : 1e-10) * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, problem %d: a refresh differs from a fresh set-up by %g",
+                 options[o], k, (double)(away / norm));
       PetscCall(PCDestroy(&fresh));
       PetscCall(FillRandom(d, 5)); // other values, no scale of the old ones
       PetscCall(VecScale(d, 0.2));
@@ -310,7 +330,8 @@ PetscErrorCode TestConvert(void)
       PetscCall(VecAXPY(z, -1, y));
       PetscCall(VecNorm(z, NORM_2, &away));
       PetscCall(VecNorm(y, NORM_2, &norm));
-      PetscCheck(away <= (o == 1 ? 1e-4 : 1e-10) * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %s, %s: away by %g", options[o], types[t / 2], t % 2 ? "new values" : "reused", (double)(away / norm));
+      PetscCheck(away <= (o == 1 ? 1e-4 : 1e-10) * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %s, %s: away by %g", options[o], types[t / 2],
+                 t % 2 ? "new values" : "reused", (double)(away / norm));
     }
     PetscCall(CheckReplaced(pc, options[o], &A, r, y, z));
     PetscCall(VecDestroy(&r));

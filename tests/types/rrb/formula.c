@@ -140,7 +140,8 @@ PetscErrorCode TestFormula(void)
           if (!(deviation <= worst)) worst = deviation;
         }
       }
-      PetscCall(PetscSNPrintf(what, sizeof(what), "%" PetscInt_FMT " x %" PetscInt_FMT ", %s, at most %" PetscInt_FMT " half levels, as defined", p.nx, p.ny, names[k], used));
+      PetscCall(PetscSNPrintf(what, sizeof(what), "%" PetscInt_FMT " x %" PetscInt_FMT ", %s, at most %" PetscInt_FMT " half levels, as defined", p.nx, p.ny,
+                              names[k], used));
       PetscCall(Report(what, (PetscBool)(worst < 1e-11), worst));
     }
   }

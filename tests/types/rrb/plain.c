@@ -72,7 +72,8 @@ PetscErrorCode TestPlain(void)
     PetscCall(VecNorm(z, NORM_INFINITY, &norm));
     PetscCall(VecAXPY(y, -1, z));
     PetscCall(VecNorm(y, NORM_INFINITY, &diff));
-    PetscCall(PetscSNPrintf(what, sizeof(what), "%" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " half levels, as the plain code", p.nx, p.ny, rrb->levels));
+    PetscCall(
+      PetscSNPrintf(what, sizeof(what), "%" PetscInt_FMT " x %" PetscInt_FMT ", %" PetscInt_FMT " half levels, as the plain code", p.nx, p.ny, rrb->levels));
     PetscCall(Report(what, (PetscBool)(diff <= 1e-11 * norm), diff / norm));
     if (n) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "set-up %.4f s, apply %.5f s, plain %.5f s\n", t[1] - t[0], (t[4] - t[3]) / repeat, (t[3] - t[2]) / repeat));
     PetscCall(PlainDestroy(&plain));

@@ -51,7 +51,8 @@ static inline void PlainEliminate(const Plain *p, PetscInt s, const PetscInt fro
 
     for (int n = 0; n < 4 && a != 0; ++n) {
       const PetscInt tx = from[m][0] + from[n][0], ty = from[m][1] + from[n][1]; /* 0: itself; 2 steps or a turn */
-      const PetscInt rx = PetscAbsInt(from[0][0] * from[0][1]) ? tx / 2 : (tx > 0) - (tx < 0), ry = PetscAbsInt(from[0][0] * from[0][1]) ? ty / 2 : (ty > 0) - (ty < 0);
+      const PetscInt rx = PetscAbsInt(from[0][0] * from[0][1]) ? tx / 2 : (tx > 0) - (tx < 0),
+                     ry = PetscAbsInt(from[0][0] * from[0][1]) ? ty / 2 : (ty > 0) - (ty < 0);
 
       result[ry + 1][rx + 1] -= a * PlainAt(p, from[n][0], from[n][1], ax, ay) / d;
     }

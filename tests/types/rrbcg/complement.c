@@ -215,8 +215,9 @@ PetscErrorCode TestComplement(void)
 /* The figure of the thesis, from the bottom row upwards */
 PetscErrorCode TestOrdering(void)
 {
-  static const PetscInt figure[64] = {33, 1,  34, 2,  35, 3,  36, 4,  5,  57, 6,  49, 7,  58, 8,  50, 37, 9,  38, 10, 39, 11, 40, 12, 13, 51, 14, 63, 15, 52, 16, 61,
-                                      41, 17, 42, 18, 43, 19, 44, 20, 21, 59, 22, 53, 23, 60, 24, 54, 45, 25, 46, 26, 47, 27, 48, 28, 29, 55, 30, 62, 31, 56, 32, 64};
+  static const PetscInt figure[64] = {33, 1,  34, 2,  35, 3,  36, 4,  5,  57, 6,  49, 7,  58, 8,  50, 37, 9,  38, 10, 39, 11,
+                                      40, 12, 13, 51, 14, 63, 15, 52, 16, 61, 41, 17, 42, 18, 43, 19, 44, 20, 21, 59, 22, 53,
+                                      23, 60, 24, 54, 45, 25, 46, 26, 47, 27, 48, 28, 29, 55, 30, 62, 31, 56, 32, 64};
   const Problem         p          = {POISSON, 8, 8, 0};
   Mat                   A, B;
   PC                    pc;

@@ -17,7 +17,8 @@ static PetscErrorCode Watch(KSP ksp, PetscInt it, PetscReal norm, void *ctx)
   PetscReal residual, nb;
 
   PetscFunctionBeginUser;
-  PetscCheck(it == seen->calls && it < 400, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Monitor called with %" PetscInt_FMT " after %" PetscInt_FMT " calls", it, seen->calls);
+  PetscCheck(it == seen->calls && it < 400, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Monitor called with %" PetscInt_FMT " after %" PetscInt_FMT " calls", it,
+             seen->calls);
   seen->norm[seen->calls++] = norm;
   if (!seen->A) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(KSPBuildSolution(ksp, NULL, &x));
@@ -319,7 +320,8 @@ PetscErrorCode TestSingular(void)
       PetscCall(KSPGetPC(ksp, &pc));
       PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, p->nx, p->ny));
       PetscCall(KSPSetTolerances(ksp, 1e-9, 0, 1e30, 300));
-      PetscCall(PetscSNPrintf(what, sizeof(what), "%s %" PetscInt_FMT " x %" PetscInt_FMT "%s", p->kind == LAKES ? "lakes" : "Neumann", p->nx, p->ny, attached ? ", kernel attached" : ""));
+      PetscCall(PetscSNPrintf(what, sizeof(what), "%s %" PetscInt_FMT " x %" PetscInt_FMT "%s", p->kind == LAKES ? "lakes" : "Neumann", p->nx, p->ny,
+                              attached ? ", kernel attached" : ""));
       PetscCall(SolveAndCheck(what, ksp, b, x, 21, 1e-9));
       if (attached) { // what is left of x when the kernel is taken from it
         Vec y;
