@@ -377,12 +377,7 @@ static PetscErrorCode Solve(const Problem *p, Mat A, Vec b, Vec levelset, const 
   PetscFunctionReturn(0);
 }
 
-/*
-  A line 'name
-  options' or 'name
-  bytes
-  options'; the options apply to this solver only
-*/
+/* A line 'name | options' or 'name | bytes | options'; the options apply to this solver only */
 static PetscErrorCode SolveLine(const Problem *p, Mat A, Vec b, Vec levelset, char line[], PetscReal bandwidth)
 {
   PetscOptions saved;

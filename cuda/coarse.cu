@@ -108,12 +108,7 @@ static __device__ __host__ inline double PolderTestValue(PetscInt i)
   return sin((double)(1 + i) * 12.9898);
 }
 
-/*
-  b = the test vector in the scaled system; a warp for each row sums
-  S
-  and
-  S^-1
-*/
+/* b = the test vector in the scaled system; a warp for each row sums |S| and |S^-1| */
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderCoarseNormsKernel(PetscInt d, PetscInt ld, const PetscScalar *__restrict__ E, const PetscScalar *__restrict__ X, const PetscScalar *__restrict__ scale,
                           PetscScalar *b, PetscScalar *norms)

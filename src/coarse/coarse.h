@@ -10,9 +10,8 @@ typedef struct _n_PolderCoarse *PolderCoarse;
 PETSC_INTERN PetscErrorCode PolderCoarseCreate(MPI_Comm, PolderCoarse *);
 PETSC_INTERN PetscErrorCode PolderCoarseDestroy(PolderCoarse *);
 /*
-  Options -deflation_coarse inverse
-  cholesky
-  ksp, and those of the nested KSP with the prefix deflation_coarse_, all behind the given prefix; changed: the solver must be set up again
+  Options -deflation_coarse inverse|cholesky|ksp, and those of the nested KSP with the prefix deflation_coarse_, all behind the given prefix; changed: the
+  solver must be set up again
 */
 PETSC_INTERN PetscErrorCode PolderCoarseSetOptionsPrefix(PolderCoarse, const char[]);
 PETSC_INTERN PetscErrorCode PolderCoarseSetFromOptions(PolderCoarse, PetscBool *changed);

@@ -5,9 +5,8 @@
 #include <petscviewer.h>
 
 /*
-  Threshold for jumps of max_j
-  a_ij
-  . With harmonic means and a contrast c it jumps by c/2 across an interface, and by 2 beside it: the threshold lies between for contrasts of 1e2 and more
+  Threshold for jumps of max_j |a_ij|. With harmonic means and a contrast c it jumps by c/2 across an interface, and by 2 beside it: the threshold lies
+  between for contrasts of 1e2 and more
 */
 #define POLDER_REGION_JUMP 10.0
 /* Regions of fewer rows are merged into a neighbour */

@@ -57,11 +57,7 @@ enum {
   MAXSTRIDES = 3
 };
 
-/*
-  Inserts
-  j - i
-  into the n sorted strides; PETSC_FALSE when there are too many
-*/
+/* Inserts |j - i| into the n sorted strides; PETSC_FALSE when there are too many */
 static PetscBool PolderStrideAdd(PetscInt distance, PetscInt *n, PetscInt stride[])
 {
   PetscInt at = 0;

@@ -105,11 +105,7 @@ PETSC_INTERN PetscErrorCode PolderMatPartition(Mat, const PolderCSR *, PetscInt 
    depend on the number of processes */
 /* Rows joined by an entry belong together when their classes are equal; rows of negative class get -1 */
 PETSC_INTERN PetscErrorCode PolderMatComponents(const PolderLabelRows *, const PetscInt cls[], PetscInt comp[]);
-/*
-  Rows joined by an entry belong together unless their scales max_j
-  a_ij
-  (j != i) differ by more than the factor jump; rows without such entries get -1
-*/
+/* Rows joined by an entry belong together unless their scales max_j |a_ij| (j != i) differ by more than the factor jump; rows without such entries get -1 */
 PETSC_INTERN PetscErrorCode PolderMatRegions(const PolderLabelRows *, PetscReal jump, PetscInt comp[]);
 
 /* cls[i] = 1 where the level set is positive, else outside; given = FALSE: there is no level set, and the regions are found from the matrix. Collective */

@@ -5,11 +5,7 @@
 */
 #include "deflationsteps.h"
 
-/*
-  The largest
-  a_ik
-  over the neighbours k of row i, for each label; returns the number of distinct labels, the row's own first
-*/
+/* The largest |a_ik| over the neighbours k of row i, for each label; returns the number of distinct labels, the row's own first */
 static PetscInt PolderRowStrengths_Private(const PolderCSR *csr, PetscInt i, const PetscInt label[], const PetscInt ghostlabel[], PetscInt max, PetscInt l[],
                                            PetscReal strength[])
 {

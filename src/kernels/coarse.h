@@ -42,12 +42,7 @@ POLDER_LAUNCHER int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal ze
 POLDER_LAUNCHER size_t PolderCoarseInvertWork_CUDA(PetscInt ld);
 POLDER_LAUNCHER int    PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar A[], PetscScalar scale[], PetscScalar info[], void *work,
                                                PolderStream stream);
-/*
-  b <- a test vector on the columns in use; norms[0 .. d) and norms[d .. 2 d) <- the row sums of
-  D E D
-  and of its inverse
-  D^-1 X D^-1
-*/
+/* b <- a test vector on the columns in use; norms[0 .. d) and norms[d .. 2 d) <- the row sums of |D E D| and of its inverse |D^-1 X D^-1| */
 POLDER_LAUNCHER int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[],
                                            PetscScalar norms[], PolderStream stream);
 /* COND = max norms * max norms, RESID = |D (b - y)| / |D b| */

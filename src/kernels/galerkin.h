@@ -52,9 +52,8 @@ POLDER_LAUNCHER int PolderPointers_CUDA(PetscInt n, PetscInt ptr[], void *work, 
 POLDER_LAUNCHER int PolderRowsKeys_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt64 key[], PetscInt *count, PolderStream stream);
 
 /*
-  Host: adds the off-diagonal entries
-  a_ij
-  <= drop min(a_ii, a_jj) to the diagonal entry and removes them, in place; d[n] is scratch. Returns the number of remaining entries
+  Host: adds the off-diagonal entries |a_ij| <= drop min(a_ii, a_jj) to the diagonal entry and removes them, in place; d[n] is scratch. Returns the number of
+  remaining entries
 */
 PETSC_INTERN PetscInt PolderDropWeak_Host(PetscInt n, PetscReal drop, PetscReal d[], PetscInt ai[], PetscInt aj[], PetscScalar aa[]);
 /*
@@ -80,10 +79,9 @@ POLDER_LAUNCHER int    PolderRowTotals_CUDA(PetscInt n, const PetscInt ai[], con
                                             PolderStream stream);
 /*
   Surveys the rows of a level.
-  diag[i] <- position of the diagonal entry of row i; dinv[i] <- its inverse or, with l1, that of the sum of
-  a_ij
-  ; without l1 and with zero, a row with zero diagonal gets 0. sum[i] (may be NULL) <- sum of the row. mate[i] (may be NULL) <- POLDER_PAIR_LONE when the
-  diagonal exceeds `lone` times the sum of the other magnitudes, else POLDER_PAIR_FREE. *bound <- Gershgorin's bound for the eigenvalues of D^-1 A.
+  diag[i] <- position of the diagonal entry of row i; dinv[i] <- its inverse or, with l1, that of the sum of |a_ij|; without l1 and with zero, a row with
+  zero diagonal gets 0. sum[i] (may be NULL) <- sum of the row. mate[i] (may be NULL) <- POLDER_PAIR_LONE when the diagonal exceeds `lone` times the sum of
+  the other magnitudes, else POLDER_PAIR_FREE. *bound <- Gershgorin's bound for the eigenvalues of D^-1 A.
   Host: bi = NULL: no second block; returns the first unusable row, n for none, and what is wrong with it. Device: no second block; diag may be NULL; *bound
   is only raised; *bad <- the minimum of its value and 8 i + kind over the unusable rows i.
 */

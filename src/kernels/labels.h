@@ -82,9 +82,8 @@ PETSC_INTERN PetscInt PolderRegionsJoin_Host(PetscInt m, const PetscInt next[], 
 POLDER_LAUNCHER int   PolderRegionsJoin_CUDA(PetscInt m, const PetscInt next[], PetscInt comp[], PolderStream stream);
 
 /*
-  Strides of a stencil, the distances
-  j - i
-  of its entries: near[0] <- 1 when one of them is 1, near[1] <- the smallest above 1, near[2] <- the largest, combined with the values already in near[].
+  Strides of a stencil, the distances |j - i| of its entries: near[0] <- 1 when one of them is 1, near[1] <- the smallest above 1, near[2] <- the largest,
+  combined with the values already in near[].
 */
 PETSC_INTERN void   PolderStencilStrides_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt near[3]);
 POLDER_LAUNCHER int PolderStencilStrides_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt near[3], PolderStream stream);
