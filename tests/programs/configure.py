@@ -10,7 +10,7 @@ import os
 import re
 import subprocess
 
-here = os.path.dirname(os.path.abspath(__file__))
+here = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # tests
 config = os.path.join(here, "..", "config")
 work = os.getcwd()
 

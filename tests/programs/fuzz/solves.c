@@ -117,7 +117,8 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
   petsc = PETSC_TRUE;
   PetscCall(PetscOptionsGetString(NULL, f->prefix, "-ksp_rrbcg_stop", stop, sizeof(stop), NULL));
   if (!strcmp(solver, KSPBCGS) && f->ksp->pc_side == PC_RIGHT)
-    petsc = PETSC_FALSE; /* it adds the guess that PC levelset made for an earlier solve where this one has none */
+    petsc = PETSC_FALSE;                      /* it adds the guess that PC levelset made for an earlier solve where this one has none */
+  if (!ours && f->keeps) petsc = PETSC_FALSE; /* with a preconditioner of other values PETSc's cg may break down and call that converged */
   if (strcmp(solver, KSPRRBCG) == 0 && strcmp(stop, "petsc")) petsc = PETSC_FALSE;
   if (f->ksp->converged == KSPConvergedDefault)
     initial = ((KSPConvergedDefaultCtx *)f->ksp->cnvP)->initialrtol;           /* -ksp_converged_use_initial_residual_norm, which nothing takes back */
