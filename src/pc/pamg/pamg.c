@@ -82,11 +82,16 @@ static PetscErrorCode PamgFollow(PC pc)
   const PC_PAMG   *pamg = (PC_PAMG *)pc->data;
   PetscObjectId    mat;
   PetscObjectState pattern;
+  MatType          type;
+  PetscBool        same = PETSC_TRUE;
 
   PetscFunctionBegin;
+  if (!pamg->keys.mat) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &mat));
   PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
-  if (pamg->keys.mat && (mat != pamg->keys.mat || pattern != pamg->keys.nonzerostate)) PetscCall(PCSetUp_PAMG(pc));
+  PetscCall(MatGetType(pc->pmat, &type));
+  if (pamg->keys.type[0]) PetscCall(PetscStrcmp(type, pamg->keys.type, &same));
+  if (mat != pamg->keys.mat || pattern != pamg->keys.nonzerostate || !same) PetscCall(PCSetUp_PAMG(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -127,6 +127,7 @@ typedef struct {
   PetscObjectId      mat, blocks[2];
   PetscObjectState   nonzerostate;
   const PolderPlace *place;
+  char               type[32]; /* of the matrix, on the device: the first level reads arrays that go when the type changes */
 } PamgKeys;
 
 typedef struct {

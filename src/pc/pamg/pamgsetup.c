@@ -194,6 +194,8 @@ static PetscErrorCode PamgSetUpSolvers(PC pc)
 /* Collects the inputs that the set-up from these rows depends on */
 static PetscErrorCode PamgFindKeys(PC pc, const PolderCSR *csr, const PolderPlace *place, PamgKeys *keys)
 {
+  MatType type;
+
   PetscFunctionBegin;
   PetscCall(PetscMemzero(keys, sizeof(*keys)));
   PetscCall(PetscObjectGetId((PetscObject)csr->diag, &keys->blocks[0]));
@@ -201,6 +203,10 @@ static PetscErrorCode PamgFindKeys(PC pc, const PolderCSR *csr, const PolderPlac
   PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &keys->mat));
   PetscCall(MatGetNonzeroState(pc->pmat, &keys->nonzerostate));
   keys->place = place;
+  if (place->device) {
+    PetscCall(MatGetType(pc->pmat, &type));
+    PetscCall(PetscStrncpy(keys->type, type, sizeof(keys->type)));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
