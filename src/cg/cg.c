@@ -216,6 +216,7 @@ static PetscErrorCode PolderCGVerify_Private(KSP ksp, Vec t, Vec z, Vec y, Petsc
   *again     = PETSC_FALSE;
   cg->resume = PETSC_FALSE;
   PetscCall(PolderCGCorrect_Private(ksp, PetscMax(1.01 * claimed, PolderCGWanted_Private(ksp, claimed)), first ? cg->x : y, t, &rnorm));
+  if (PetscIsInfOrNanReal(rnorm) && reason > 0) ksp->reason = KSP_DIVERGED_NANORINF; // the correction by Q has spoilt it
   if (PetscIsInfOrNanReal(rnorm) || reason == KSP_DIVERGED_NANORINF || reason == KSP_DIVERGED_PC_FAILED) PetscFunctionReturn(PETSC_SUCCESS);
   if (first || rnorm < before) {
     if (!first) PetscCall(VecCopy(y, cg->x));
