@@ -152,8 +152,8 @@ static PetscErrorCode PolderCGCorrect_Private(KSP ksp, PetscReal wanted, Vec y, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What rounding of the solution that is kept may leave of the residual. A solver of a reduced system has expanded the last one tried, which may be larger */
-static PetscErrorCode PolderCGBound_Private(KSP ksp)
+/* What rounding of the solution that is kept may leave of the residual. last: it is the one tried last, which a solver of a reduced system has expanded */
+static PetscErrorCode PolderCGBound_Private(KSP ksp, PetscBool last)
 {
   PolderCG *cg = (PolderCG *)ksp->data;
   PetscReal norm;
@@ -161,7 +161,7 @@ static PetscErrorCode PolderCGBound_Private(KSP ksp)
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  if (cg->trueresidual) PetscCall((*cg->trueresidual)(ksp, cg->x, NULL, &norm));
+  if (cg->trueresidual && !last) PetscCall((*cg->trueresidual)(ksp, cg->x, NULL, &norm));
   PetscCall(PolderMatRoundingBound(A, ksp->vec_sol, &cg->bound));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -240,7 +240,7 @@ static PetscErrorCode PolderCGVerify_Private(KSP ksp, Vec t, Vec z, Vec y, Petsc
     cg->resume = *again = PETSC_TRUE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PolderCGBound_Private(ksp));
+  PetscCall(PolderCGBound_Private(ksp, (PetscBool)(first || rnorm < before)));
   if (first || rnorm < 0.5 * before) {
     cg->target = 0.5 * claimed;
     if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) cg->target = PetscMax(cg->target, 0.1 * cg->bound);
