@@ -290,7 +290,10 @@ static PetscErrorCode SomeValues(Fuzz *f)
 
     if (mode == INSERT_VALUES && t) continue; /* the last of several would depend on their order */
     if (who != f->rank) continue;
-    for (int k = 0; k < 2; ++k) PetscCall(MatSetValue(both[k], i, j, v, mode));
+    for (int k = 0; k < 2; ++k) {
+      PetscCall(MatSetValue(both[k], i, j, v, mode));
+      if (f->declared && i != j) PetscCall(MatSetValue(both[k], j, i, v, mode)); /* a program that declares symmetry keeps it */
+    }
   }
   for (int k = 0; k < 2; ++k) {
     PetscCall(Assemble(both[k]));
