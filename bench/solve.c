@@ -1,8 +1,9 @@
-static char help[] = "Times solvers on one problem in one run: a warm-up, then fresh solvers on the same matrix.\n"
+static char help[] = "Times solvers on one problem in one run: a warm-up, then fresh solvers on the same matrix; any number of processes.\n"
                      "  -dim 2|3, -n <cells in each direction>, -nxy <nx,ny> : the grid of the unit square or cube\n"
                      "  -bubbles <k> : spheres of radius 0.3/k on a lattice of k in each direction, Neumann; 0: none, Dirichlet (default)\n"
                      "  -centre <bool> : one more bubble in the middle; "
                      "-contrast <coefficient inside over outside>; -shift <s> : s is added to the diagonal\n"
+                     "  -nz <n> : cells in the last direction, if others; -walls half|whole : Dirichlet values half a cell or a whole one away\n"
                      "  -solvers <file> : a line a solver, 'name | options', or 'name | bytes a row an iteration | options'\n"
                      "  -repeats <3>, -coo : values by MatSetValuesCOO() with the memory of a vector, so that they are on the device, "
                      "new ones before each set-up;\n"
@@ -14,13 +15,22 @@ static char help[] = "Times solvers on one problem in one run: a warm-up, then f
 
 typedef struct {
   PetscInt  dim, n[3], N, bubbles;
-  PetscReal contrast, shift;
+  PetscInt  first, rows; /* of this process: whole lines in 2-D, whole planes in 3-D */
+  PetscReal contrast, shift, walls; /* walls: coefficient of a wall over that of its cell */
   PetscBool centre;
 } Problem;
 
+/* The rows of this process, with global columns */
+typedef struct {
+  PetscInt    *ai, *aj;
+  PetscScalar *aa;
+} Rows;
+
 static PetscErrorCode GetProblem(Problem *p)
 {
-  PetscInt n = 64, nxy[2], two = 2;
+  const char *const walls[] = {"half", "whole", "Walls", "", NULL};
+  PetscInt          n = 64, nxy[2], two = 2, lines = PETSC_DECIDE;
+  PetscEnum         wall = (PetscEnum)0;
 
   PetscFunctionBeginUser;
   p->dim      = 3;
@@ -33,7 +43,14 @@ static PetscErrorCode GetProblem(Problem *p)
   p->n[0] = nxy[0];
   p->n[1] = nxy[1];
   p->n[2] = p->dim == 3 ? n : 1;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-nz", &p->n[p->dim - 1], NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-walls", walls, &wall, NULL));
+  p->walls = wall ? 1 : 2;
   p->N    = p->n[0] * p->n[1] * p->n[2];
+  PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &lines, &p->n[p->dim - 1]));
+  p->rows = p->N / p->n[p->dim - 1] * lines;
+  PetscCallMPI(MPI_Scan(&p->rows, &p->first, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  p->first -= p->rows;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-bubbles", &p->bubbles, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-centre", &p->centre, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-contrast", &p->contrast, NULL));
@@ -65,12 +82,21 @@ static void Cell(const Problem *p, PetscInt row, PetscInt at[3])
   at[2] = row / p->n[0] / p->n[1];
 }
 
-/* One row with columns ascending; the entries are harmonic means of the coefficients. Returns the number of entries */
-static PetscInt Row(const Problem *p, const PetscScalar kappa[], PetscInt row, PetscInt col[7], PetscScalar val[7])
+static PetscScalar Kappa(const Problem *p, PetscInt row)
 {
-  const PetscInt stride[3] = {1, p->n[0], p->n[0] * p->n[1]};
-  PetscInt       at[3], nz = 0, main = 0;
-  PetscScalar    diagonal = p->shift;
+  PetscInt at[3];
+
+  Cell(p, row, at);
+  return LevelSet(p, at) > 0 ? p->contrast : 1.0;
+}
+
+/* One row with columns ascending; the entries are harmonic means of the coefficients. Returns the number of entries */
+static PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], PetscScalar val[7])
+{
+  const PetscInt    stride[3] = {1, p->n[0], p->n[0] * p->n[1]};
+  const PetscScalar kappa     = Kappa(p, row);
+  PetscInt          at[3], nz = 0, main = 0;
+  PetscScalar       diagonal = p->shift;
 
   Cell(p, row, at);
   for (int k = -p->dim; k <= p->dim; ++k) {
@@ -81,47 +107,42 @@ static PetscInt Row(const Problem *p, const PetscScalar kappa[], PetscInt row, P
       col[nz++] = row;
     } else if (k < 0 ? at[d] > 0 : at[d] < p->n[d] - 1) {
       const PetscInt    j = k < 0 ? row - stride[d] : row + stride[d];
-      const PetscScalar v = 2 * kappa[row] * kappa[j] / (kappa[row] + kappa[j]);
+      const PetscScalar other = Kappa(p, j), v = 2 * kappa * other / (kappa + other);
 
       col[nz]   = j;
       val[nz++] = -v;
       diagonal += v;
-    } else if (!p->bubbles && p->shift == 0) diagonal += 2 * kappa[row];
+    } else if (!p->bubbles && p->shift == 0) diagonal += p->walls * kappa;
   }
   val[main] = diagonal;
   return nz;
 }
 
-static PetscErrorCode CreateMatrix(const Problem *p, Mat *A)
+static PetscErrorCode CreateMatrix(const Problem *p, Rows *rows, Mat *A)
 {
-  PetscInt    *ai, *aj, col[7], at[3];
-  PetscScalar *aa, *kappa, val[7];
+  PetscInt    col[7];
+  PetscScalar val[7];
+  PetscMPIInt size;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(p->N, &kappa));
-  for (PetscInt i = 0; i < p->N; ++i) {
-    Cell(p, i, at);
-    kappa[i] = LevelSet(p, at) > 0 ? p->contrast : 1.0;
-  }
-  PetscCall(PetscMalloc3(p->N + 1, &ai, 7 * p->N, &aj, 7 * p->N, &aa));
-  ai[0] = 0;
-  for (PetscInt i = 0; i < p->N; ++i) {
-    const PetscInt nz = Row(p, kappa, i, col, val);
+  PetscCall(PetscMalloc3(p->rows + 1, &rows->ai, 7 * p->rows, &rows->aj, 7 * p->rows, &rows->aa));
+  rows->ai[0] = 0;
+  for (PetscInt i = 0; i < p->rows; ++i) {
+    const PetscInt nz = Row(p, p->first + i, col, val);
 
-    PetscCall(PetscArraycpy(aj + ai[i], col, nz));
-    PetscCall(PetscArraycpy(aa + ai[i], val, nz));
-    ai[i + 1] = ai[i] + nz;
+    PetscCall(PetscArraycpy(rows->aj + rows->ai[i], col, nz));
+    PetscCall(PetscArraycpy(rows->aa + rows->ai[i], val, nz));
+    rows->ai[i + 1] = rows->ai[i] + nz;
   }
-  PetscCall(PetscFree(kappa));
-  PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_SELF, p->N, p->N, ai, aj, aa, A));
-  {
-    Mat copy; /* owns its arrays */
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  if (size > 1) PetscCall(MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, p->rows, p->rows, p->N, p->N, rows->ai, rows->aj, rows->aa, A));
+  else {
+    Mat view; /* A owns its arrays */
 
-    PetscCall(MatDuplicate(*A, MAT_COPY_VALUES, &copy));
-    PetscCall(MatDestroy(A));
-    *A = copy;
+    PetscCall(MatCreateSeqAIJWithArrays(PETSC_COMM_WORLD, p->N, p->N, rows->ai, rows->aj, rows->aa, &view));
+    PetscCall(MatDuplicate(view, MAT_COPY_VALUES, A));
+    PetscCall(MatDestroy(&view));
   }
-  PetscCall(PetscFree3(ai, aj, aa));
   PetscFunctionReturn(0);
 }
 
@@ -133,16 +154,16 @@ static PetscErrorCode CreateVectors(const Problem *p, Vec *b, Vec *levelset)
   PetscInt     at[3];
 
   PetscFunctionBeginUser;
-  PetscCall(VecCreate(PETSC_COMM_SELF, b));
-  PetscCall(VecSetSizes(*b, p->N, p->N));
+  PetscCall(VecCreate(PETSC_COMM_WORLD, b));
+  PetscCall(VecSetSizes(*b, p->rows, p->N));
   PetscCall(VecSetFromOptions(*b));
   PetscCall(VecDuplicate(*b, levelset));
   PetscCall(VecGetArrayWrite(*b, &f));
   PetscCall(VecGetArrayWrite(*levelset, &phi));
-  for (PetscInt i = 0; i < p->N; ++i) {
+  for (PetscInt i = 0; i < p->rows; ++i) {
     PetscScalar v = 1;
 
-    Cell(p, i, at);
+    Cell(p, p->first + i, at);
     for (PetscInt d = 0; d < p->dim; ++d) v *= PetscCosReal(PETSC_PI * ((PetscReal)at[d] + 0.5) / (PetscReal)p->n[d]) + (p->bubbles ? 0 : 0.5);
     f[i]   = v;
     phi[i] = LevelSet(p, at);
@@ -155,15 +176,14 @@ static PetscErrorCode CreateVectors(const Problem *p, Vec *b, Vec *levelset)
 }
 
 /* The matrix in the type that the options name; with -coo its values come from the vector `values` at each call of MatSetValuesCOO() */
-static PetscErrorCode CreateTyped(Mat A, const Problem *p, PetscBool coo, Vec like, Mat *B, Vec *values)
+static PetscErrorCode CreateTyped(Mat A, const Rows *given, const Problem *p, PetscBool coo, Vec like, Mat *B, Vec *values)
 {
-  char               type[64] = MATAIJ;
-  const PetscInt    *ai, *aj;
-  const PetscScalar *aa;
-  PetscInt           m, *rows, *cols;
-  PetscBool          done, cuda;
-  VecType            vectype;
-  PetscScalar       *v;
+  const PetscInt nz       = given->ai[p->rows];
+  char           type[64] = MATAIJ;
+  PetscInt      *rows, *cols;
+  PetscBool      cuda;
+  VecType        vectype;
+  PetscScalar   *v;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetString(NULL, NULL, "-mat_type", type, sizeof(type), NULL));
@@ -172,35 +192,31 @@ static PetscErrorCode CreateTyped(Mat A, const Problem *p, PetscBool coo, Vec li
     PetscCall(MatConvert(A, type, MAT_INITIAL_MATRIX, B));
     PetscFunctionReturn(0);
   }
-  PetscCall(MatCreate(PETSC_COMM_SELF, B));
-  PetscCall(MatSetSizes(*B, p->N, p->N, p->N, p->N));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, B));
+  PetscCall(MatSetSizes(*B, p->rows, p->rows, p->N, p->N));
   PetscCall(MatSetType(*B, type));
   PetscCall(MatSetFromOptions(*B));
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &ai, &aj, &done));
-  PetscCall(MatSeqAIJGetArrayRead(A, &aa));
-  PetscCall(PetscMalloc2(ai[m], &rows, ai[m], &cols));
-  for (PetscInt i = 0; i < m; ++i) {
-    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-      rows[k] = i;
-      cols[k] = aj[k];
+  PetscCall(PetscMalloc2(nz, &rows, nz, &cols));
+  for (PetscInt i = 0; i < p->rows; ++i) {
+    for (PetscInt k = given->ai[i]; k < given->ai[i + 1]; ++k) {
+      rows[k] = p->first + i;
+      cols[k] = given->aj[k];
     }
   }
-  PetscCall(MatSetPreallocationCOO(*B, ai[m], rows, cols));
+  PetscCall(MatSetPreallocationCOO(*B, nz, rows, cols));
   PetscCall(PetscFree2(rows, cols));
   PetscCall(VecGetType(like, &vectype));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)like, &cuda, VECSEQCUDA, VECCUDA, ""));
-  PetscCall(VecCreate(PETSC_COMM_SELF, values));
-  PetscCall(VecSetSizes(*values, ai[m], ai[m]));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)like, &cuda, VECSEQCUDA, VECMPICUDA, VECCUDA, ""));
+  PetscCall(VecCreate(PETSC_COMM_WORLD, values));
+  PetscCall(VecSetSizes(*values, nz, PETSC_DETERMINE));
   PetscCall(VecSetType(*values, vectype));
   PetscCall(VecGetArrayWrite(*values, &v));
-  PetscCall(PetscArraycpy(v, aa, ai[m]));
+  PetscCall(PetscArraycpy(v, given->aa, nz));
   PetscCall(VecRestoreArrayWrite(*values, &v));
   if (cuda) { /* copies to the device */
     PetscCall(VecScale(*values, 1.0));
     PetscCall(VecShift(*values, 0.0));
   }
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &aa));
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &ai, &aj, &done));
   PetscFunctionReturn(0);
 }
 
@@ -216,23 +232,24 @@ static PetscErrorCode SetValues(Mat A, Vec values)
   PetscFunctionReturn(0);
 }
 
-/* Seconds; synchronises with the device first when v is there */
+/* Seconds, of the slowest process; waits for the device first when v is there */
 static PetscErrorCode Now(Vec v, PetscLogDouble *t)
 {
   PetscDeviceContext context;
   PetscBool          cuda;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &cuda, VECSEQCUDA, VECCUDA, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)v, &cuda, VECSEQCUDA, VECMPICUDA, VECCUDA, ""));
   if (cuda) {
     PetscCall(PetscDeviceContextGetCurrentContext(&context));
     PetscCall(PetscDeviceContextSynchronize(context));
   }
+  PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
   PetscCall(PetscTime(t));
   PetscFunctionReturn(0);
 }
 
-/* Bytes a second of a copy, read and written */
+/* Bytes a second of a copy, read and written, of this process */
 static PetscErrorCode MeasureCopy(Vec like, PetscReal *bandwidth)
 {
   const PetscInt n = 1 << 26;
@@ -242,8 +259,8 @@ static PetscErrorCode MeasureCopy(Vec like, PetscReal *bandwidth)
 
   PetscFunctionBeginUser;
   PetscCall(VecGetType(like, &type));
-  PetscCall(VecCreate(PETSC_COMM_SELF, &x));
-  PetscCall(VecSetSizes(x, n, n));
+  PetscCall(VecCreate(PETSC_COMM_WORLD, &x));
+  PetscCall(VecSetSizes(x, n, PETSC_DETERMINE));
   PetscCall(VecSetType(x, type));
   PetscCall(VecSet(x, 1));
   PetscCall(VecDuplicate(x, &y));
@@ -307,7 +324,7 @@ static PetscErrorCode Rebuild(KSP ksp, Mat B, Vec b, Vec values, Vec levelset, P
 
 #define MAXREPEATS 64
 /* One row of the table */
-static PetscErrorCode Solve(const Problem *p, Mat A, Vec b, Vec levelset, const char name[], PetscReal bytes, PetscReal bandwidth)
+static PetscErrorCode Solve(const Problem *p, const Rows *rows, Mat A, Vec b, Vec levelset, const char name[], PetscReal bytes, PetscReal bandwidth)
 {
   KSP                ksp;
   Mat                B;
@@ -323,21 +340,21 @@ static PetscErrorCode Solve(const Problem *p, Mat A, Vec b, Vec levelset, const 
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeats", &repeats, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-coo", &coo, NULL));
   repeats = PetscClipInterval(repeats, 1, MAXREPEATS);
-  PetscCall(CreateTyped(A, p, coo, b, &B, &values));
+  PetscCall(CreateTyped(A, rows, p, coo, b, &B, &values));
   PetscCall(MatSetOption(B, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(B, MAT_SPD, PETSC_TRUE));
   PetscCall(MatSetOption(B, MAT_SPD_ETERNAL, PETSC_TRUE));
   if (p->bubbles) {
     PetscCall(PetscObjectCompose((PetscObject)B, "levelset", (PetscObject)levelset));
     if (p->shift == 0) {
-      PetscCall(MatNullSpaceCreate(PETSC_COMM_SELF, PETSC_TRUE, 0, NULL, &constant));
+      PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constant));
       PetscCall(MatSetNullSpace(B, constant));
       PetscCall(MatNullSpaceDestroy(&constant));
     }
   }
   PetscCall(VecDuplicate(b, &x));
   for (PetscInt k = -1; k < repeats; ++k) {
-    PetscCall(KSPCreate(PETSC_COMM_SELF, &ksp));
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
     PetscCall(KSPSetType(ksp, KSPCG));
     PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
     PetscCall(KSPSetTolerances(ksp, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, 50000));
@@ -362,15 +379,15 @@ static PetscErrorCode Solve(const Problem *p, Mat A, Vec b, Vec levelset, const 
   PetscCall(Residual(A, b, x, &residual));
   PetscCall(Median(repeats, setup, &medians[0]));
   PetscCall(Median(repeats, solve, &medians[1]));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "| %s | %" PetscInt_FMT "%s%s%s | %.1e | %.3f (%.3f) | %.3f (%.3f) | %.3f | %.1f | ", name, its,
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %s | %" PetscInt_FMT "%s%s%s | %.1e | %.3f (%.3f) | %.3f (%.3f) | %.3f | %.1f | ", name, its,
                         reason == KSP_CONVERGED_RTOL ? "" : " (", reason == KSP_CONVERGED_RTOL ? "" : KSPConvergedReasons[reason],
                         reason == KSP_CONVERGED_RTOL ? "" : ")", (double)residual, 1e3 * (double)setup[0], 1e3 * (double)medians[0], 1e3 * (double)solve[0],
                         1e3 * (double)medians[1], 1e3 * (double)(setup[0] + solve[0]), 1e6 * (double)solve[0] / (double)PetscMax(its, 1)));
   if (bytes > 0)
-    PetscCall(PetscPrintf(PETSC_COMM_SELF, "%.0f | %.2f | ", (double)bytes, (double)(bytes * (PetscReal)p->N * (PetscReal)its / solve[0] / bandwidth)));
-  else PetscCall(PetscPrintf(PETSC_COMM_SELF, "| | "));
-  if (rebuild >= 0) PetscCall(PetscPrintf(PETSC_COMM_SELF, "%.3f |\n", 1e3 * (double)rebuild));
-  else PetscCall(PetscPrintf(PETSC_COMM_SELF, "|\n"));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.0f | %.2f | ", (double)bytes, (double)(bytes * (PetscReal)p->rows * (PetscReal)its / solve[0] / bandwidth)));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| | "));
+  if (rebuild >= 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.3f |\n", 1e3 * (double)rebuild));
+  else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "|\n"));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&values));
   PetscCall(MatDestroy(&B));
@@ -378,7 +395,7 @@ static PetscErrorCode Solve(const Problem *p, Mat A, Vec b, Vec levelset, const 
 }
 
 /* A line 'name | options' or 'name | bytes | options'; the options apply to this solver only */
-static PetscErrorCode SolveLine(const Problem *p, Mat A, Vec b, Vec levelset, char line[], PetscReal bandwidth)
+static PetscErrorCode SolveLine(const Problem *p, const Rows *rows, Mat A, Vec b, Vec levelset, char line[], PetscReal bandwidth)
 {
   PetscOptions saved;
   char        *field[3] = {line, NULL, NULL}, *at;
@@ -397,7 +414,7 @@ static PetscErrorCode SolveLine(const Problem *p, Mat A, Vec b, Vec levelset, ch
   PetscCall(PetscFree(at));
   PetscCall(PetscOptionsInsertString(saved, field[n - 1]));
   PetscCall(PetscOptionsPush(saved));
-  PetscCall(Solve(p, A, b, levelset, field[0], n == 3 ? strtod(field[1], NULL) : 0, bandwidth));
+  PetscCall(Solve(p, rows, A, b, levelset, field[0], n == 3 ? strtod(field[1], NULL) : 0, bandwidth));
   PetscCall(PetscOptionsPop());
   PetscCall(PetscOptionsDestroy(&saved));
   PetscFunctionReturn(0);
@@ -405,7 +422,8 @@ static PetscErrorCode SolveLine(const Problem *p, Mat A, Vec b, Vec levelset, ch
 
 int main(int argc, char **argv)
 {
-  Problem   p = {0};
+  Problem   p    = {0};
+  Rows      rows = {NULL, NULL, NULL};
   Mat       A;
   Vec       b, levelset;
   char      file[PETSC_MAX_PATH_LEN] = "", line[1024];
@@ -415,24 +433,25 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(GetProblem(&p));
-  PetscCall(CreateMatrix(&p, &A));
+  PetscCall(CreateMatrix(&p, &rows, &A));
   PetscCall(CreateVectors(&p, &b, &levelset));
   PetscCall(MeasureCopy(b, &bandwidth));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-solvers", file, sizeof(file), NULL));
-  PetscCall(PetscPrintf(PETSC_COMM_SELF, "copy bandwidth %.3f TB/s\n", (double)bandwidth / 1e12));
-  if (!file[0]) PetscCall(Solve(&p, A, b, levelset, "options", 0, bandwidth));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "copy bandwidth %.3f TB/s\n", (double)bandwidth / 1e12));
+  if (!file[0]) PetscCall(Solve(&p, &rows, A, b, levelset, "options", 0, bandwidth));
   else {
     in = fopen(file, "r");
     PetscCheck(in, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", file);
     while (fgets(line, sizeof(line), in)) {
       line[strcspn(line, "\n")] = 0;
-      if (line[0] && line[0] != '#') PetscCall(SolveLine(&p, A, b, levelset, line, bandwidth));
+      if (line[0] && line[0] != '#') PetscCall(SolveLine(&p, &rows, A, b, levelset, line, bandwidth));
     }
     fclose(in);
   }
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&levelset));
   PetscCall(MatDestroy(&A));
+  PetscCall(PetscFree3(rows.ai, rows.aj, rows.aa));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -6,6 +6,7 @@
 #include "cg.h"
 #include "mat/aijderived.h"
 #include "mat/dia.h"
+#include "core/peers.h"
 #include "kernels/vec.h"
 
 /* From this number of local rows on, a step takes longer than the host needs to ask for the next one */
@@ -37,6 +38,7 @@ struct _n_PolderCGDevice {
   PolderStream     stream;
   PetscInt         n;
   PetscBool        parallel;
+  PolderPeers      peers; /* sum without the host; NULL: MPI sums */
   CGKernel         kernel;
   CGForm           form;
   PetscBool        brief; /* an apply of the preconditioner takes not much longer than an update */
@@ -187,6 +189,7 @@ static PetscErrorCode PolderCGDeviceStart_Private(KSP ksp, Vec r, Vec p)
   PetscCall(VecGetLocalSize(r, &device->n));
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   device->parallel = (PetscBool)(size > 1);
+  PetscCall(PolderPeersGet(PetscObjectComm((PetscObject)ksp), &device->peers));
   device->p        = p;
   /* a test or a monitor that may look at the solution gets the one that belongs to the norm */
   plain = (PetscBool)(ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip || (cg->plaintest && ksp->converged == cg->plaintest));
@@ -211,9 +214,14 @@ static PetscErrorCode PolderCGDeviceStart_Private(KSP ksp, Vec r, Vec p)
 /* sum[0 .. n) over all processes, in device memory */
 static PetscErrorCode PolderCGDeviceSum_Private(KSP ksp, PetscInt n, PetscScalar sum[])
 {
+  PolderPeers peers = ((PolderCG *)ksp->data)->device->peers;
   PetscScalar host[4];
 
   PetscFunctionBegin;
+  if (peers) {
+    PetscCall(PolderPeersSum(peers, n, sum));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PolderDeviceToHost(host, sum, n * sizeof(*sum)));
   PetscCallAllreduce(MPI_IN_PLACE, host, n, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)ksp));
   PetscCall(PolderDeviceFromHost(sum, host, n * sizeof(*sum)));
@@ -500,6 +508,7 @@ static PetscErrorCode PolderCGCatchUp_OnDevice(KSP ksp)
     slot = &device->ring[ksp->its % POLDER_CG_RING];
     PetscCall(PolderDeviceWaitReal(slot, &norm));
     *slot = NAN;
+    if (device->peers) PetscCall(PolderPeersCheck(device->peers));
     if (norm < 0) PetscCall(PolderCGDeviceBroken_Private(ksp, (int)-norm));
     else {
       ++ksp->its;

@@ -1,5 +1,6 @@
 /* E as a dense matrix on the device of every process, from its entries there or on the host. */
 #include "coarseimpl.h"
+#include "core/peers.h"
 
 /* E is dense on the device if the vectors are, unless E needs the excess, is distributed, or is too large for a dense matrix that the options do not request */
 PetscBool PolderCoarseWantsDense(PolderCoarse c, PetscInt d)
@@ -109,15 +110,21 @@ static PetscErrorCode PolderCoarseSolve_Dense(PolderCoarse c, const PetscScalar 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves with device arrays; several processes reduce them on the host */
+/* Solves with device arrays. Several processes sum a1 on their devices, or else on the host */
 static PetscErrorCode PolderCoarseSolveDevice_Dense(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[], PetscBool early)
 {
   PetscMPIInt size;
+  PolderPeers peers;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(c->comm, &size));
+  PetscCall(PolderPeersGet(c->comm, &peers));
   if (size == 1) PetscCall(PolderCoarseDeviceSolve(c->device, a1, a2, early));
-  else {
+  else if (peers) {
+    PetscCall(PolderDeviceToDevice(c->d1, a1, sizeof(*c->b) * (size_t)c->d));
+    PetscCall(PolderPeersSum(peers, c->d, c->d1));
+    PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, a2, PETSC_FALSE));
+  } else {
     PetscCall(PolderDeviceToHost(c->b, a1, sizeof(*c->b) * (size_t)c->d));
     PetscCall(PolderCoarseReduce(c));
     PetscCall(PolderDeviceFromHost(c->d1, c->b, sizeof(*c->b) * (size_t)c->d));

@@ -1,5 +1,6 @@
 /* The device as far as it is the same whatever computes, a GPU or an emulated one; and what stands for one in a library without CUDA. */
 #include "devicecalls.h"
+#include "peers.h"
 #include <petsclog.h>
 
 #if defined(POLDER_HAVE_CUDA)
@@ -78,6 +79,7 @@ PetscErrorCode PolderDeviceFinalize(void)
 {
   PetscFunctionBegin;
   PetscCall(PolderVecNormFinalize());
+  PetscCall(PolderPeersFinalize());
   PetscCall(PolderDeviceCallFinalize());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -85,6 +87,11 @@ PetscErrorCode PolderDeviceFinalize(void)
 #else
 
 PetscBool PolderDeviceCompiled(void)
+{
+  return PETSC_FALSE;
+}
+
+PetscBool PolderDeviceMPI(void)
 {
   return PETSC_FALSE;
 }
@@ -165,6 +172,11 @@ PolderNoDevice(PolderDeviceFromHost, void *to, const void *from, size_t bytes);
 PolderNoDevice(PolderDeviceMallocShared, size_t bytes, void *host, void *device);
 PolderNoDevice(PolderDeviceFreeShared, void *host);
 PolderNoDevice(PolderDeviceWaitReal, const volatile PetscReal *slot, PetscReal *value);
+PolderNoDevice(PolderDeviceCallName, PetscMPIInt rank, PolderDeviceName *name);
+PolderNoDevice(PolderDeviceCallExport, size_t bytes, void **ptr, PolderShareHandle *handle);
+PolderNoDevice(PolderDeviceCallUnexport, void *ptr);
+PolderNoDevice(PolderDeviceCallImport, const PolderShareHandle *handle, void **ptr);
+PolderNoDevice(PolderDeviceCallUnimport, void *ptr);
 PolderNoDevice(PolderDeviceReplay, PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx);
 
 PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)

@@ -57,6 +57,8 @@ PETSC_INTERN const char *PolderDeviceErrorString(int);
 
 /* Is CUDA compiled in? */
 PETSC_INTERN PetscBool PolderDeviceCompiled(void);
+/* Does PETSc hand device pointers to MPI? */
+PETSC_INTERN PetscBool PolderDeviceMPI(void);
 /* Is CUDA compiled in, and has the machine a GPU? */
 PETSC_INTERN PetscErrorCode PolderDevicePresent(PetscBool *);
 /* Does p lead into device memory? */

@@ -15,3 +15,19 @@ PETSC_INTERN PetscErrorCode PolderDeviceCallCopy(void *to, const void *from, siz
 PETSC_INTERN PetscErrorCode PolderDeviceCallTake(void *to, const void *from, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceCallPut(void *to, const void *from, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceCallFinalize(void);
+
+/* What is different on different devices; rank is that of the process in its group */
+typedef struct {
+  char id[16];
+} PolderDeviceName;
+PETSC_INTERN PetscErrorCode PolderDeviceCallName(PetscMPIInt rank, PolderDeviceName *);
+/* By which another process of the host reaches an allocation */
+typedef struct {
+  char bytes[64];
+} PolderShareHandle;
+/* Zeroed memory for other processes, an allocation of its own; *ptr is NULL when the driver refuses. Unexport frees it, after all others have unimported it */
+PETSC_INTERN PetscErrorCode PolderDeviceCallExport(size_t bytes, void **ptr, PolderShareHandle *);
+PETSC_INTERN PetscErrorCode PolderDeviceCallUnexport(void *ptr);
+/* The allocation of another process; *ptr is NULL when it cannot be reached */
+PETSC_INTERN PetscErrorCode PolderDeviceCallImport(const PolderShareHandle *, void **ptr);
+PETSC_INTERN PetscErrorCode PolderDeviceCallUnimport(void *ptr);

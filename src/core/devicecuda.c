@@ -7,6 +7,7 @@
   #include <petscdevice_cuda.h>
   #include <petscdm.h>
   #include <petsc/private/matimpl.h>
+  #include <petsc/private/petscimpl.h> // use_gpu_aware_mpi
 
 static cudaMemPool_t PolderPool = NULL;
 static void         *PolderWork = NULL;
@@ -23,6 +24,11 @@ static PetscBool    PolderRecording = PETSC_FALSE;
 const char *PolderDeviceErrorString(int err)
 {
   return cudaGetErrorString((cudaError_t)err);
+}
+
+PetscBool PolderDeviceMPI(void)
+{
+  return use_gpu_aware_mpi;
 }
 
 PetscErrorCode PolderDevicePresent(PetscBool *present)
@@ -416,6 +422,65 @@ PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
   PetscFunctionBegin;
   if (*graph) PolderLaunch(cudaGraphExecDestroy(*graph));
   *graph = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallName(PetscMPIInt rank, PolderDeviceName *name)
+{
+  struct cudaDeviceProp props;
+  int                   device;
+
+  PetscFunctionBegin;
+  (void)rank;
+  PolderLaunch(cudaGetDevice(&device));
+  PolderLaunch(cudaGetDeviceProperties(&props, device));
+  PetscCall(PetscMemcpy(name->id, props.uuid.bytes, sizeof(name->id)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Not from the pool: handles are for whole allocations of cudaMalloc() */
+PetscErrorCode PolderDeviceCallExport(size_t bytes, void **ptr, PolderShareHandle *handle)
+{
+  cudaIpcMemHandle_t ipc;
+
+  PetscFunctionBegin;
+  *ptr = NULL;
+  if (cudaMalloc(ptr, bytes) != cudaSuccess) *ptr = NULL;
+  else if (cudaIpcGetMemHandle(&ipc, *ptr) != cudaSuccess) {
+    PolderLaunch(cudaFree(*ptr));
+    *ptr = NULL;
+  }
+  (void)cudaGetLastError();
+  if (!*ptr) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMemcpy(handle->bytes, &ipc, sizeof(ipc)));
+  PolderLaunch(cudaMemset(*ptr, 0, bytes));
+  PolderLaunch(cudaDeviceSynchronize());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallUnexport(void *ptr)
+{
+  PetscFunctionBegin;
+  PolderLaunch(cudaFree(ptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallImport(const PolderShareHandle *handle, void **ptr)
+{
+  cudaIpcMemHandle_t ipc;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemcpy(&ipc, handle->bytes, sizeof(ipc)));
+  if (cudaIpcOpenMemHandle(ptr, ipc, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) *ptr = NULL;
+  (void)cudaGetLastError();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallUnimport(void *ptr)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceSynchronize());
+  PolderLaunch(cudaIpcCloseMemHandle(ptr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,10 +1,13 @@
 /* Ghost values and CSR access of an AIJ matrix, through PETSc's public calls only. */
 #include "halo.h"
+#include "halopeers.h"
 #include <petsc/private/matimpl.h>
 #include <petscsf.h>
 
 struct _n_PolderHalo {
   PetscSF          sf; /* roots: owned columns, leaves: ghosts; NULL on one process */
+  PolderHaloPeers  peers;     /* for arrays on devices: NULL where PetscSF exchanges these as well */
+  PetscBool        connected; /* peers is known */
   PetscInt         nghost;
   PetscInt        *garray; /* own copy: the matrix frees its array when the pattern changes */
   PetscObjectState nonzerostate;
@@ -16,7 +19,9 @@ static const char PolderHaloKey[] = "__Polder_halo";
 static PetscErrorCode PolderHaloReset_Private(PolderHalo halo)
 {
   PetscFunctionBegin;
+  PetscCall(PolderHaloPeersDestroy(&halo->peers));
   PetscCall(PetscSFDestroy(&halo->sf));
+  halo->connected = PETSC_FALSE;
   PetscCall(PetscFree(halo->garray));
   halo->nghost = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -237,19 +242,53 @@ PetscErrorCode PolderHaloExchange(PolderHalo halo, MPI_Datatype unit, const void
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PETSc takes the values through host buffers when MPI knows nothing of GPUs (-use_gpu_aware_mpi 0): only what is sent and received crosses the bus */
-PetscErrorCode PolderHaloBeginAt(PolderHalo halo, const PolderPlace *place, MPI_Datatype unit, const void *owned, void *ghost)
+/* What exchanges arrays at a place: peers, or PetscSF where *peers is NULL. Known from the first exchange on. Collective */
+static PetscErrorCode PolderHaloGetPeers_Private(PolderHalo halo, const PolderPlace *place, PolderHaloPeers *peers)
 {
   PetscFunctionBegin;
-  if (halo->sf) PetscCall(PetscSFBcastWithMemTypeBegin(halo->sf, unit, place->memtype, owned, place->memtype, ghost, MPI_REPLACE));
+  if (place->device && !halo->connected) {
+    PetscCall(PolderHaloPeersCreate(halo->sf, &halo->peers));
+    halo->connected = PETSC_TRUE;
+  }
+  *peers = place->device ? halo->peers : NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderUnitSize_Private(MPI_Datatype unit, int *bytes)
+{
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Type_size(unit, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PetscSF takes the values through host buffers when MPI does not take device pointers (-use_gpu_aware_mpi 0): only what is sent and received crosses the bus */
+PetscErrorCode PolderHaloBeginAt(PolderHalo halo, const PolderPlace *place, MPI_Datatype unit, const void *owned, void *ghost)
+{
+  PolderHaloPeers peers = NULL;
+  int             bytes;
+
+  PetscFunctionBegin;
+  if (!halo->sf) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderHaloGetPeers_Private(halo, place, &peers));
+  if (peers) {
+    PetscCall(PolderUnitSize_Private(unit, &bytes));
+    PetscCall(PolderHaloPeersSend(peers, bytes, owned));
+  } else PetscCall(PetscSFBcastWithMemTypeBegin(halo->sf, unit, place->memtype, owned, place->memtype, ghost, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderHaloEndAt(PolderHalo halo, const PolderPlace *place, MPI_Datatype unit, const void *owned, void *ghost)
 {
+  PolderHaloPeers peers = NULL;
+  int             bytes;
+
   PetscFunctionBegin;
-  (void)place; // PetscSF has kept it
-  PetscCall(PolderHaloEnd(halo, unit, owned, ghost));
+  if (!halo->sf) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderHaloGetPeers_Private(halo, place, &peers));
+  if (peers) {
+    PetscCall(PolderUnitSize_Private(unit, &bytes));
+    PetscCall(PolderHaloPeersReceive(peers, bytes, ghost));
+  } else PetscCall(PolderHaloEnd(halo, unit, owned, ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -263,7 +302,7 @@ PetscErrorCode PolderHaloBeginDevice(PolderHalo halo, MPI_Datatype unit, const v
 PetscErrorCode PolderHaloEndDevice(PolderHalo halo, MPI_Datatype unit, const void *owned, void *ghost)
 {
   PetscFunctionBegin;
-  PetscCall(PolderHaloEnd(halo, unit, owned, ghost));
+  PetscCall(PolderHaloEndAt(halo, &PolderOnDevice, unit, owned, ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -277,10 +316,16 @@ PetscErrorCode PolderHaloExchangeDevice(PolderHalo halo, MPI_Datatype unit, cons
 
 PetscErrorCode PolderHaloReduceDevice(PolderHalo halo, const PetscScalar ghost[], PetscScalar owned[])
 {
+  PolderHaloPeers peers = NULL;
+
   PetscFunctionBegin;
   if (!halo->sf) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSFReduceWithMemTypeBegin(halo->sf, MPIU_SCALAR, POLDER_MEMTYPE_DEVICE, ghost, POLDER_MEMTYPE_DEVICE, owned, MPIU_SUM));
-  PetscCall(PetscSFReduceEnd(halo->sf, MPIU_SCALAR, ghost, owned, MPIU_SUM));
+  PetscCall(PolderHaloGetPeers_Private(halo, &PolderOnDevice, &peers));
+  if (peers) PetscCall(PolderHaloPeersReduce(peers, ghost, owned));
+  else {
+    PetscCall(PetscSFReduceWithMemTypeBegin(halo->sf, MPIU_SCALAR, POLDER_MEMTYPE_DEVICE, ghost, POLDER_MEMTYPE_DEVICE, owned, MPIU_SUM));
+    PetscCall(PetscSFReduceEnd(halo->sf, MPIU_SCALAR, ghost, owned, MPIU_SUM));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

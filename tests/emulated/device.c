@@ -2,7 +2,12 @@
   A device that is the host: what devicecalls.h and device.h promise and, in the other files of this folder, every launcher in plain C. A library built from these instead of
   src/core/devicecuda.c and cuda/ takes every vector for a device vector, so that the suite runs the device side of the library on a machine without a GPU.
 */
+#define _GNU_SOURCE // memfd_create()
 #include "core/devicecalls.h"
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static char Work[1];
 /* What is recorded may launch, nothing else */
@@ -13,6 +18,11 @@ const char *PolderDeviceErrorString(int err)
 {
   (void)err;
   return "no error of an emulated device";
+}
+
+PetscBool PolderDeviceMPI(void)
+{
+  return PETSC_FALSE;
 }
 
 PetscErrorCode PolderDevicePresent(PetscBool *is)
@@ -201,6 +211,83 @@ PetscErrorCode PolderDeviceCallPut(void *to, const void *from, size_t bytes)
   PetscFunctionBegin;
   NotRecorded();
   memcpy(to, from, bytes);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* -emulated_gpus n: so many devices for all processes; every process has one of its own unless it is set, and 0 refuses to share memory */
+static PetscErrorCode Devices(PetscMPIInt *n)
+{
+  PetscInt given = -1;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-emulated_gpus", &given, NULL));
+  *n = (PetscMPIInt)given;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallName(PetscMPIInt rank, PolderDeviceName *name)
+{
+  PetscMPIInt n = -1;
+
+  PetscFunctionBegin;
+  PetscCall(Devices(&n));
+  PetscCall(PetscMemzero(name, sizeof(*name)));
+  PetscCall(PetscSNPrintf(name->id, sizeof(name->id), "emulated %d", n > 0 ? rank % n : rank));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Memory without a name in a file system: nothing is left of it when a test is killed. Its first bytes are its size */
+PetscErrorCode PolderDeviceCallExport(size_t bytes, void **ptr, PolderShareHandle *handle)
+{
+  PetscMPIInt  n = -1;
+  const size_t size = bytes + ALIGNMENT;
+  int          file;
+  char        *memory;
+
+  PetscFunctionBegin;
+  *ptr = NULL;
+  PetscCall(Devices(&n));
+  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  file = memfd_create("polder", 0);
+  PetscCheck(file >= 0 && !ftruncate(file, (off_t)size), PETSC_COMM_SELF, PETSC_ERR_SYS, "No memory to share");
+  memory = (char *)mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  PetscCheck(memory != MAP_FAILED, PETSC_COMM_SELF, PETSC_ERR_SYS, "No memory to share");
+  ((size_t *)memory)[0] = size;
+  ((int *)memory)[2]    = file;
+  *ptr                  = memory + ALIGNMENT;
+  PetscCall(PetscSNPrintf(handle->bytes, sizeof(handle->bytes), "/proc/%d/fd/%d", (int)getpid(), file));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallUnimport(void *ptr)
+{
+  char *memory = (char *)ptr - ALIGNMENT;
+
+  PetscFunctionBegin;
+  (void)munmap(memory, *(size_t *)memory);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallUnexport(void *ptr)
+{
+  const int file = ((int *)((char *)ptr - ALIGNMENT))[2];
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceCallUnimport(ptr));
+  (void)close(file);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallImport(const PolderShareHandle *handle, void **ptr)
+{
+  const int   file = open(handle->bytes, O_RDWR);
+  struct stat info;
+  char       *memory = (char *)MAP_FAILED;
+
+  PetscFunctionBegin;
+  if (file >= 0 && !fstat(file, &info)) memory = (char *)mmap(NULL, (size_t)info.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (file >= 0) (void)close(file);
+  *ptr = memory == MAP_FAILED ? NULL : memory + ALIGNMENT;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,121 @@
+/* Sums and ghost values between GPUs of one host, each of one process. */
+#include "peers.cuh"
+
+/* Blocks for the values for one neighbour: enough to fill the link, few enough to leave multiprocessors to other kernels */
+#define POLDER_EXCHANGE_BLOCKS 64
+
+static __global__ void __launch_bounds__(32) PolderPeersSumFewKernel(const __grid_constant__ PolderPeersView peers, int n, PetscScalar *value)
+{
+  PolderPeersSumFew(peers, n, value);
+}
+
+/* One block: thread r < size waits for process r */
+static __global__ void __launch_bounds__(1024) PolderPeersSumKernel(const __grid_constant__ PolderPeersView peers, PetscInt n, PetscScalar *value)
+{
+  PolderMailbox *mine   = peers.box[peers.rank];
+  const uint64_t number = mine->count + 1;
+  bool           came   = true;
+
+  for (int r = 0; r < peers.size; ++r)
+    for (PetscInt k = threadIdx.x; k < n; k += blockDim.x) peers.box[r]->value[number % 2][peers.rank][k] = value[k];
+  __threadfence_system();
+  __syncthreads();
+  if ((int)threadIdx.x < peers.size) {
+    PolderStoreRelease(&peers.box[threadIdx.x]->arrived[peers.rank], number);
+    came = PolderPeersWait(&mine->arrived[threadIdx.x], number, (int)threadIdx.x, peers.patience);
+  }
+  const bool all = __syncthreads_and(came);
+  for (PetscInt k = threadIdx.x; k < n; k += blockDim.x) {
+    double sum = 0;
+
+    for (int r = 0; r < peers.size; ++r) sum += __ldcg(&mine->value[number % 2][r][k]);
+    value[k] = all ? sum : NAN;
+  }
+  if (threadIdx.x == 0) mine->count = number;
+}
+
+int PolderPeersSum_CUDA(const PolderPeersView *peers, PetscInt n, PetscScalar value[], PolderStream stream)
+{
+  if (n > 0 && n <= 8) PolderPeersSumFewKernel<<<1, 32, 0, stream>>>(*peers, (int)n, value);
+  else if (n > 0) PolderPeersSumKernel<<<1, n < 256 ? 256 : 1024, 0, stream>>>(*peers, n, value);
+  return cudaGetLastError();
+}
+
+/* blockIdx.y is the neighbour. The block that ends last says that the values are there */
+template <class Value>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeSendKernel(const __grid_constant__ PolderExchange e, const Value *__restrict__ x)
+{
+  const int      k      = (int)blockIdx.y;
+  const PetscInt first  = e.sendptr[k], n = e.sendptr[k + 1] - first;
+  const uint64_t number = e.sent[k] + 1;
+  Value         *there  = (Value *)(e.there[k] + (number % 2) * e.half[k]);
+
+  for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) there[i] = x[e.sendidx[first + i]];
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x == 0 && atomicInc(&e.finished[k], gridDim.x - 1) == gridDim.x - 1) {
+    __threadfence_system();
+    PolderStoreRelease(e.arrivedthere[k], number);
+    e.sent[k] = number;
+  }
+}
+
+/* The values of one neighbour: what(place in y, value) of each, then the count */
+template <class Value, class What>
+static __device__ __forceinline__ void PolderExchangeTake(const PolderExchange &e, int k, unsigned int *finished, What what)
+{
+  const PetscInt first  = e.recvptr[k], n = e.recvptr[k + 1] - first;
+  const uint64_t number = e.received[k] + 1;
+  const Value   *here   = (const Value *)(e.here + (number % 2) * e.halfhere + 8 * (size_t)first);
+
+  if (threadIdx.x == 0) (void)PolderPeersWait(&e.arrived[k], number, e.rank[k], e.patience);
+  __syncthreads();
+  for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK))
+    what(e.recvidx[first + i], __ldcg(&here[i]));
+  __syncthreads();
+  if (threadIdx.x == 0 && atomicInc(finished, gridDim.x - 1) == gridDim.x - 1) e.received[k] = number;
+}
+
+template <class Value>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeReceiveKernel(const __grid_constant__ PolderExchange e, Value *__restrict__ y)
+{
+  PolderExchangeTake<Value>(e, (int)blockIdx.y, &e.finished[e.n + (int)blockIdx.y], [=](PetscInt i, Value v) { y[i] = v; });
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeAddKernel(const __grid_constant__ PolderExchange e, int k, PetscScalar *__restrict__ y)
+{
+  PolderExchangeTake<PetscScalar>(e, k, &e.finished[e.n + k], [=](PetscInt i, PetscScalar v) { y[i] += v; });
+}
+
+static dim3 PolderExchangeGrid(PetscInt most, int neighbours)
+{
+  const unsigned int blocks = PolderBlocks(most, POLDER_BLOCK);
+
+  return dim3(blocks < 1 ? 1 : blocks < POLDER_EXCHANGE_BLOCKS ? blocks : POLDER_EXCHANGE_BLOCKS, (unsigned int)neighbours);
+}
+
+int PolderExchangeSend_CUDA(const PolderExchange *e, int bytes, const void *x, PolderStream stream)
+{
+  const dim3 grid = PolderExchangeGrid(e->mostsent, e->n);
+
+  if (!e->n) return cudaSuccess;
+  if (bytes == 8) PolderExchangeSendKernel<<<grid, POLDER_BLOCK, 0, stream>>>(*e, (const uint64_t *)x);
+  else PolderExchangeSendKernel<<<grid, POLDER_BLOCK, 0, stream>>>(*e, (const uint32_t *)x);
+  return cudaGetLastError();
+}
+
+int PolderExchangeReceive_CUDA(const PolderExchange *e, int bytes, void *y, PolderStream stream)
+{
+  const dim3 grid = PolderExchangeGrid(e->mostreceived, e->n);
+
+  if (!e->n) return cudaSuccess;
+  if (bytes == 8) PolderExchangeReceiveKernel<<<grid, POLDER_BLOCK, 0, stream>>>(*e, (uint64_t *)y);
+  else PolderExchangeReceiveKernel<<<grid, POLDER_BLOCK, 0, stream>>>(*e, (uint32_t *)y);
+  return cudaGetLastError();
+}
+
+int PolderExchangeAdd_CUDA(const PolderExchange *e, int k, PetscScalar y[], PolderStream stream)
+{
+  PolderExchangeAddKernel<<<PolderExchangeGrid(e->mostreceived, 1), POLDER_BLOCK, 0, stream>>>(*e, k, y);
+  return cudaGetLastError();
+}

@@ -1,0 +1,316 @@
+/* Groups of processes that write to each other's device memory: which can, the memory itself, and sums. */
+#include "peers.h"
+#include "devicecalls.h"
+#include "options.h"
+
+/* Bytes of an allocation of the group, from which pieces are taken; pieces begin at multiples of POLDER_PIECE */
+#define POLDER_SLAB  ((size_t)8 << 20)
+#define POLDER_PIECE ((size_t)256)
+/* Maximum number of allocations of a group */
+#define POLDER_SLABS 32
+
+static const char *const PolderTransports[] = {"auto", "peer", "mpi", "host", "PolderTransport", "POLDER_TRANSPORT_", NULL};
+
+typedef struct {
+  char  *base[POLDER_PEERS_MOST]; /* of each process, as this one sees it */
+  size_t size, used;              /* own */
+  int    pieces;                  /* in use, own */
+} PolderSlab;
+
+struct _n_PolderPeers {
+  MPI_Comm        comm, user;
+  PetscMPIInt     rank, size;
+  PolderTransport wanted;
+  PetscReal       seconds;
+  PetscBool       possible;
+  int             nslab;
+  PolderSlab      slab[POLDER_SLABS];
+  PolderPiece     mail;
+  PolderPeersView view;
+  int            *lost, *devicelost; /* shared memory */
+  PolderPeers     next;
+};
+
+static PetscMPIInt PolderPeersKey  = MPI_KEYVAL_INVALID;
+static PolderPeers PolderPeersList = NULL;
+
+/* A slab of the group in which each process has at least the bytes that it wants. *done is PETSC_FALSE on all when it fails on one. Collective */
+static PetscErrorCode PolderPeersAddSlab_Private(PolderPeers p, size_t bytes, PetscBool *done)
+{
+  PolderSlab       *slab = &p->slab[p->nslab];
+  PolderShareHandle mine, all[POLDER_PEERS_MOST];
+  int               good;
+
+  PetscFunctionBegin;
+  PetscCheck(p->nslab < POLDER_SLABS, p->comm, PETSC_ERR_MEM, "More than %d allocations are shared between processes", POLDER_SLABS);
+  PetscCall(PetscMemzero(slab, sizeof(*slab)));
+  PetscCall(PetscMemzero(&mine, sizeof(mine)));
+  slab->size = PetscMax(bytes, POLDER_SLAB);
+  PetscCall(PolderDeviceCallExport(slab->size, (void **)&slab->base[p->rank], &mine));
+  good = slab->base[p->rank] != NULL;
+  PetscCallMPI(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine), MPI_BYTE, p->comm));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, p->comm));
+  for (PetscMPIInt r = 0; good && r < p->size; ++r) {
+    if (r != p->rank) PetscCall(PolderDeviceCallImport(&all[r], (void **)&slab->base[r]));
+    if (!slab->base[r]) good = 0;
+  }
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &good, 1, MPI_INT, MPI_MIN, p->comm));
+  ++p->nslab;
+  *done = (PetscBool)good;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* First everyone closes what belongs to others, then frees what belongs to him. Collective */
+static PetscErrorCode PolderPeersRelease_Private(PolderPeers p)
+{
+  PetscFunctionBegin;
+  for (int s = 0; s < p->nslab; ++s) {
+    for (PetscMPIInt r = 0; r < p->size; ++r) {
+      if (r != p->rank && p->slab[s].base[r]) PetscCall(PolderDeviceCallUnimport(p->slab[s].base[r]));
+    }
+  }
+  PetscCallMPI(MPI_Barrier(p->comm));
+  for (int s = 0; s < p->nslab; ++s) {
+    if (p->slab[s].base[p->rank]) PetscCall(PolderDeviceCallUnexport(p->slab[s].base[p->rank]));
+  }
+  p->nslab = 0;
+  PetscCall(PolderDeviceFreeShared(&p->lost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderPeersDestroy_Private(PolderPeers p)
+{
+  PolderPeers *link = &PolderPeersList;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPeersRelease_Private(p));
+  PetscCallMPI(MPI_Comm_free(&p->comm));
+  while (*link != p) link = &(*link)->next;
+  *link = p->next;
+  PetscCall(PetscFree(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The communicator is freed, or the library is finalised */
+static int MPIAPI PolderPeersDelete_Private(MPI_Comm comm, PetscMPIInt key, void *value, void *extra)
+{
+  (void)comm, (void)key, (void)extra;
+  return PolderPeersDestroy_Private((PolderPeers)value) ? MPI_ERR_OTHER : MPI_SUCCESS;
+}
+
+/* Why the processes cannot write to each other's memory; NULL when it has to be tried. Collective */
+static PetscErrorCode PolderPeersObstacle_Private(PolderPeers p, const char **why)
+{
+  MPI_Comm         host;
+  PetscMPIInt      size;
+  PolderDeviceName mine, all[POLDER_PEERS_MOST];
+
+  PetscFunctionBegin;
+  *why = p->wanted == POLDER_TRANSPORT_AUTO || p->wanted == POLDER_TRANSPORT_PEER ? NULL : "-polder_transport asks for another way";
+  if (!*why && p->size > POLDER_PEERS_MOST) *why = "there are more processes than a kernel waits for";
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallMPI(MPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  PetscCallMPI(MPI_Comm_size(host, &size));
+  PetscCallMPI(MPI_Comm_free(&host));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &size, 1, MPI_INT, MPI_MIN, p->comm));
+  if (size < p->size) *why = "they are on several hosts";
+  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceCallName(p->rank, &mine));
+  PetscCallMPI(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine), MPI_BYTE, p->comm));
+  for (PetscMPIInt r = 0; r < p->size; ++r) {
+    for (PetscMPIInt q = 0; q < r; ++q) {
+      if (!memcmp(&all[q], &all[r], sizeof(mine))) *why = "some share a GPU, and a kernel of one would wait until the other's turn comes";
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderPeersOptions_Private(PolderPeers p)
+{
+  PetscFunctionBegin;
+  p->wanted  = POLDER_TRANSPORT_AUTO;
+  p->seconds = 60;
+  PetscOptionsBegin(p->comm, NULL, "Exchange between the processes of Polder", NULL);
+  PetscCall(PetscOptionsEnum("-polder_transport", "How values go between GPUs: stores into each other's memory, device pointers for MPI, through the host", NULL,
+                             PolderTransports, (PetscEnum)p->wanted, (PetscEnum *)&p->wanted, NULL));
+  PetscCall(PetscOptionsReal("-polder_timeout", "Seconds that a kernel waits for another process", NULL, p->seconds, &p->seconds, NULL));
+  PetscOptionsEnd();
+  PetscCheck(p->seconds > 0, p->comm, PETSC_ERR_ARG_OUTOFRANGE, "-polder_timeout %g is not positive", (double)p->seconds);
+  PetscCheck(p->wanted != POLDER_TRANSPORT_MPI || PolderDeviceMPI(), p->comm, PETSC_ERR_SUP,
+             "-polder_transport mpi needs an MPI that takes device pointers, and PETSc has found that this one does not: use auto, peer or host");
+  PetscCheck(p->wanted != POLDER_TRANSPORT_HOST || !PolderDeviceMPI(), p->comm, PETSC_ERR_SUP,
+             "-polder_transport host needs -use_gpu_aware_mpi 0, since PETSc hands device pointers to MPI");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderPeersCreate_Private(MPI_Comm comm, PolderPeers *peers)
+{
+  PolderPeers p;
+  const char *why;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&p));
+  PetscCallMPI(MPI_Comm_dup(comm, &p->comm));
+  PetscCallMPI(MPI_Comm_rank(comm, &p->rank));
+  PetscCallMPI(MPI_Comm_size(comm, &p->size));
+  p->user         = comm;
+  p->next         = PolderPeersList;
+  PolderPeersList = p;
+  *peers          = p;
+  if (PolderPeersKey == MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, PolderPeersDelete_Private, &PolderPeersKey, NULL));
+  PetscCallMPI(MPI_Comm_set_attr(comm, PolderPeersKey, p));
+  PetscCall(PolderPeersOptions_Private(p));
+  PetscCall(PolderPeersObstacle_Private(p, &why));
+  if (!why) {
+    PetscCall(PolderPeersAddSlab_Private(p, 0, &p->possible));
+    if (!p->possible) {
+      why = "the driver does not share memory between them (a container, or CUDA_VISIBLE_DEVICES that differs)";
+      PetscCall(PolderPeersRelease_Private(p));
+    }
+  }
+  PetscCheck(!why || p->wanted != POLDER_TRANSPORT_PEER, comm, PETSC_ERR_SUP, "-polder_transport peer is not possible for these %d processes: %s", p->size, why);
+  if (why) PetscCall(PetscInfo(NULL, "%d processes do not write to each other's device memory: %s\n", p->size, why));
+  else PetscCall(PetscInfo(NULL, "%d processes write to each other's device memory\n", p->size));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What kernels need for sums. Collective */
+static PetscErrorCode PolderPeersSetView_Private(PolderPeers p)
+{
+  PetscInt64 mine[2], all[2 * POLDER_PEERS_MOST];
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMallocShared(sizeof(int), &p->lost, &p->devicelost));
+  *p->lost         = 0;
+  p->view.rank     = p->rank;
+  p->view.size     = p->size;
+  p->view.patience = (PolderPatience){.seconds = p->seconds, .lost = p->devicelost};
+  PetscCall(PolderPeersMalloc(p, sizeof(PolderMailbox), &p->mail));
+  mine[0] = p->mail.slab;
+  mine[1] = (PetscInt64)p->mail.offset;
+  PetscCallMPI(MPI_Allgather(mine, 2, MPIU_INT64, all, 2, MPIU_INT64, p->comm));
+  for (PetscMPIInt r = 0; r < p->size; ++r) p->view.box[r] = (PolderMailbox *)PolderPeersAddress(p, r, (PetscInt)all[2 * r], (size_t)all[2 * r + 1]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderPeersFind_Private(MPI_Comm comm, PolderPeers *p)
+{
+  PetscMPIInt found;
+
+  PetscFunctionBegin;
+  *p = NULL;
+  if (PolderPeersKey != MPI_KEYVAL_INVALID) {
+    PetscCallMPI(MPI_Comm_get_attr(comm, PolderPeersKey, p, &found));
+    if (!found) *p = NULL;
+  }
+  if (!*p) {
+    PetscCall(PolderPeersCreate_Private(comm, p));
+    if ((*p)->possible) PetscCall(PolderPeersSetView_Private(*p));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPeersGet(MPI_Comm comm, PolderPeers *peers)
+{
+  PetscMPIInt size;
+  PetscBool   use;
+
+  PetscFunctionBegin;
+  *peers = NULL;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PolderDeviceInUse(&use));
+  if (size == 1 || !use) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderPeersFind_Private(comm, peers));
+  if (!(*peers)->possible) *peers = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPeersGetTransport(MPI_Comm comm, const char **name)
+{
+  PolderPeers peers;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPeersGet(comm, &peers));
+  *name = PolderTransports[peers ? POLDER_TRANSPORT_PEER : PolderDeviceMPI() ? POLDER_TRANSPORT_MPI : POLDER_TRANSPORT_HOST];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPeersMalloc(PolderPeers p, size_t bytes, PolderPiece *piece)
+{
+  const size_t want = (bytes + POLDER_PIECE - 1) / POLDER_PIECE * POLDER_PIECE;
+  PolderSlab  *slab = &p->slab[p->nslab - 1];
+  int          full = slab->used + want > slab->size;
+  PetscBool    done = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &full, 1, MPI_INT, MPI_MAX, p->comm));
+  if (full) PetscCall(PolderPeersAddSlab_Private(p, want, &done));
+  PetscCheck(done, p->comm, PETSC_ERR_MEM, "No more memory can be shared between the GPUs of %d processes: use -polder_transport host", p->size);
+  slab          = &p->slab[p->nslab - 1];
+  piece->slab   = p->nslab - 1;
+  piece->offset = slab->used;
+  piece->bytes  = want;
+  piece->here   = slab->base[p->rank] + slab->used;
+  slab->used += want;
+  ++slab->pieces;
+  PetscCall(PolderDeviceZero(piece->here, want));
+  PetscCall(PolderDeviceSynchronize()); // before anyone writes to it
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Pieces are freed in any order. A slab begins anew when none is left */
+PetscErrorCode PolderPeersFree(PolderPeers p, PolderPiece *piece)
+{
+  PolderSlab *slab = &p->slab[piece->slab];
+
+  PetscFunctionBegin;
+  if (!piece->here) PetscFunctionReturn(PETSC_SUCCESS);
+  piece->here = NULL;
+  if (piece->offset + piece->bytes == slab->used) slab->used = piece->offset;
+  if (!--slab->pieces) slab->used = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void *PolderPeersAddress(PolderPeers p, PetscMPIInt rank, PetscInt slab, size_t offset)
+{
+  return p->slab[slab].base[rank] + offset;
+}
+
+MPI_Comm PolderPeersComm(PolderPeers p)
+{
+  return p->comm;
+}
+
+PolderPatience PolderPeersPatience(PolderPeers p)
+{
+  return p->view.patience;
+}
+
+PetscErrorCode PolderPeersCheck(PolderPeers p)
+{
+  const int lost = *(volatile int *)p->lost;
+
+  PetscFunctionBegin;
+  PetscCheck(!lost, PETSC_COMM_SELF, PETSC_ERR_MPI, "Process %d of %d has not answered for %g seconds: it has failed, or it does other work (-polder_timeout)",
+             lost - 1, p->size, (double)p->seconds);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPeersSum(PolderPeers p, PetscInt n, PetscScalar value[])
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPeersCheck(p));
+  PetscCall(PolderDeviceGetStream(&stream));
+  for (PetscInt k = 0; k < n; k += POLDER_PEERS_SUMS) PolderLaunch(PolderPeersSum_CUDA(&p->view, PetscMin(POLDER_PEERS_SUMS, n - k), value + k, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPeersFinalize(void)
+{
+  PetscFunctionBegin;
+  while (PolderPeersList) PetscCallMPI(MPI_Comm_delete_attr(PolderPeersList->user, PolderPeersKey));
+  if (PolderPeersKey != MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_free_keyval(&PolderPeersKey));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,91 @@
+/* The exchange between processes in shared memory of the host, for an emulated device: its order and its numbers are those of cuda/peers.cu. */
+#include "peers.h"
+#include <sched.h>
+#include <time.h>
+
+static double PolderSeconds_Private(void)
+{
+  struct timespec t;
+
+  (void)clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Waits until *arrived is at least number; PETSC_FALSE: in vain */
+static PetscBool PolderPeersWait_Private(const uint64_t *arrived, uint64_t number, int rank, const PolderPatience *patience)
+{
+  const double begin = PolderSeconds_Private();
+
+  while (__atomic_load_n(arrived, __ATOMIC_ACQUIRE) < number) {
+    if (*patience->lost) return PETSC_FALSE;
+    if (PolderSeconds_Private() - begin > patience->seconds) {
+      *patience->lost = 1 + rank;
+      return PETSC_FALSE;
+    }
+    (void)sched_yield();
+  }
+  return PETSC_TRUE;
+}
+
+void PolderPeersSum_Host(const PolderPeersView *peers, PetscInt n, PetscScalar value[])
+{
+  PolderMailbox *mine   = peers->box[peers->rank];
+  const uint64_t number = ++mine->count;
+  const int      half   = (int)(number % 2);
+  PetscBool      all    = PETSC_TRUE;
+
+  for (int r = 0; r < peers->size; ++r) {
+    for (PetscInt k = 0; k < n; ++k) peers->box[r]->value[half][peers->rank][k] = value[k];
+    __atomic_store_n(&peers->box[r]->arrived[peers->rank], number, __ATOMIC_RELEASE);
+  }
+  for (int r = 0; r < peers->size; ++r) all = (PetscBool)(PolderPeersWait_Private(&mine->arrived[r], number, r, &peers->patience) && all);
+  for (PetscInt k = 0; k < n; ++k) {
+    PetscScalar sum = 0;
+
+    for (int r = 0; r < peers->size; ++r) sum += mine->value[half][r][k];
+    value[k] = all ? sum : NAN;
+  }
+}
+
+static void PolderCopyValue_Private(int bytes, char *to, const char *from)
+{
+  for (int b = 0; b < bytes; ++b) to[b] = from[b];
+}
+
+void PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x)
+{
+  for (int k = 0; k < e->n; ++k) {
+    const uint64_t number = ++e->sent[k];
+    char          *there  = e->there[k] + (number % 2) * e->half[k];
+
+    for (PetscInt i = e->sendptr[k]; i < e->sendptr[k + 1]; ++i, there += bytes)
+      PolderCopyValue_Private(bytes, there, (const char *)x + (size_t)bytes * (size_t)e->sendidx[i]);
+    __atomic_store_n(e->arrivedthere[k], number, __ATOMIC_RELEASE);
+  }
+}
+
+/* Where the message of neighbour k that is due now begins */
+static const char *PolderExchangeMessage_Private(const PolderExchange *e, int k)
+{
+  const uint64_t number = ++e->received[k];
+
+  (void)PolderPeersWait_Private(&e->arrived[k], number, e->rank[k], &e->patience);
+  return e->here + (number % 2) * e->halfhere + 8 * (size_t)e->recvptr[k];
+}
+
+void PolderExchangeReceive_Host(const PolderExchange *e, int bytes, void *y)
+{
+  for (int k = 0; k < e->n; ++k) {
+    const char *from = PolderExchangeMessage_Private(e, k);
+
+    for (PetscInt i = e->recvptr[k]; i < e->recvptr[k + 1]; ++i, from += bytes)
+      PolderCopyValue_Private(bytes, (char *)y + (size_t)bytes * (size_t)e->recvidx[i], from);
+  }
+}
+
+void PolderExchangeAdd_Host(const PolderExchange *e, int k, PetscScalar y[])
+{
+  const PetscScalar *from = (const PetscScalar *)PolderExchangeMessage_Private(e, k);
+
+  for (PetscInt i = e->recvptr[k]; i < e->recvptr[k + 1]; ++i) y[e->recvidx[i]] += from[i - e->recvptr[k]];
+}

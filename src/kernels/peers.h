@@ -1,0 +1,68 @@
+/*
+  Sums and ghost values between processes that write to each other's memory: GPUs of one host, each of one process. No process asks another, and no host is
+  between them: a kernel stores values into the memory of the others, then a number that counts up, and waits for their numbers in its own memory. What is
+  stored alternates between two halves. A process writes to a half again only after it has seen the number that its peers set after they read this half.
+*/
+#pragma once
+
+#include "launcher.h"
+#include <stdint.h>
+
+/* Maximum number of processes of a group, and of values of one sum */
+#define POLDER_PEERS_MOST 16
+#define POLDER_PEERS_SUMS 4096
+
+/* How long a kernel waits, and whom it says it waited for */
+typedef struct {
+  double        seconds;
+  volatile int *lost; /* in shared memory: 1 + the number of the process that did not answer in time; 0: all have answered. Then no kernel waits any more */
+} PolderPatience;
+
+/* What the peers of a process write to for sums */
+typedef struct {
+  uint64_t    arrived[POLDER_PEERS_MOST]; /* number of the last sum to which that process has sent its values */
+  uint64_t    count;                      /* number of the last sum of this process */
+  PetscScalar value[2][POLDER_PEERS_MOST][POLDER_PEERS_SUMS];
+} PolderMailbox;
+
+/* A group of processes as the kernels of one of them see it */
+typedef struct {
+  int            rank, size;
+  PolderMailbox *box[POLDER_PEERS_MOST]; /* of each process, own included */
+  PolderPatience patience;
+} PolderPeersView;
+
+/* value[k] <- the sum of value[k] over all processes, in the order of their ranks, n <= POLDER_PEERS_SUMS; NaN when a process does not answer in time */
+PETSC_INTERN void   PolderPeersSum_Host(const PolderPeersView *peers, PetscInt n, PetscScalar value[]);
+POLDER_LAUNCHER int PolderPeersSum_CUDA(const PolderPeersView *peers, PetscInt n, PetscScalar value[], PolderStream stream);
+
+/*
+  An exchange with neighbours. Entries 0 .. n-1 of the arrays belong to the neighbours; the arrays are in device memory. Values go to places that begin 8
+  bytes apart, whatever their size.
+*/
+typedef struct {
+  int              n;
+  PetscInt         mostsent, mostreceived; /* values for or from one neighbour */
+  const PetscInt  *sendptr, *sendidx;      /* [n + 1], [sendptr[n]]: x[sendidx[sendptr[k] ...]] goes to neighbour k */
+  const PetscInt  *recvptr, *recvidx;      /* y[recvidx[recvptr[k] ...]] comes from neighbour k */
+  char *const     *there;                  /* [n] where the values go in the memory of neighbour k */
+  const size_t    *half;                   /* [n] bytes from there to the second half */
+  uint64_t *const *arrivedthere;           /* [n] number of the last message there */
+  const char      *here;                   /* what comes from neighbour k begins 8 recvptr[k] bytes from here */
+  size_t           halfhere;
+  const uint64_t  *arrived;          /* [n] */
+  uint64_t        *sent, *received;  /* [n] numbers of the last message */
+  unsigned int    *finished;         /* [2 n] blocks that have ended, zero between launches */
+  const int       *rank;             /* [n] of the neighbours */
+  PolderPatience   patience;
+} PolderExchange;
+
+/* Sends x to the neighbours; bytes, 4 or 8, is the size of a value */
+PETSC_INTERN void   PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x);
+POLDER_LAUNCHER int PolderExchangeSend_CUDA(const PolderExchange *e, int bytes, const void *x, PolderStream stream);
+/* y[recvidx] <- what the neighbours have sent */
+PETSC_INTERN void   PolderExchangeReceive_Host(const PolderExchange *e, int bytes, void *y);
+POLDER_LAUNCHER int PolderExchangeReceive_CUDA(const PolderExchange *e, int bytes, void *y, PolderStream stream);
+/* y[recvidx] += what neighbour k has sent; the neighbours are to be taken in their order, 0 .. n-1 */
+PETSC_INTERN void   PolderExchangeAdd_Host(const PolderExchange *e, int k, PetscScalar y[]);
+POLDER_LAUNCHER int PolderExchangeAdd_CUDA(const PolderExchange *e, int k, PetscScalar y[], PolderStream stream);

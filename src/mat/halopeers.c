@@ -1,0 +1,226 @@
+/* A halo whose values processes store into each other's device memory: lists, rooms and addresses of kernels/peers.h. */
+#include "halopeers.h"
+
+enum {
+  FORWARD,  /* owned values to ghosts */
+  BACKWARD, /* ghosts to owned values */
+  DIRECTIONS
+};
+/* Arrays of an exchange in device memory */
+#define ARRAYS 11
+
+struct _n_PolderHaloPeers {
+  PolderPeers    peers;
+  PolderPiece    room; /* [n] counts and two halves of values for each direction */
+  PolderExchange at[DIRECTIONS];
+  void          *array[DIRECTIONS * ARRAYS];
+  int            narray;
+};
+
+/* What one process tells a neighbour: where the neighbour's values go, from the beginning of a slab */
+typedef struct {
+  PetscInt64 slab, value[DIRECTIONS], half[DIRECTIONS], arrived[DIRECTIONS];
+} PolderAddress;
+
+/* One side of an exchange as PetscSF has it: for each process, the places of its values */
+typedef struct {
+  PetscMPIInt        n;
+  const PetscMPIInt *rank;
+  const PetscInt    *ptr, *idx;
+} PolderSide;
+
+/* A copy of an array in device memory, freed with the exchange */
+static PetscErrorCode PolderHaloPeersKeep_Private(PolderHaloPeers h, size_t bytes, const void *from, void *to)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceUpload(bytes, from, to));
+  h->array[h->narray++] = *(void **)to;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The side in the order of the neighbours, some of which it may lack */
+static PetscErrorCode PolderHaloPeersList_Private(PolderHaloPeers h, PetscMPIInt n, const PetscMPIInt rank[], const PolderSide *side, PetscInt ptr[],
+                                                  const PetscInt **dptr, const PetscInt **didx, PetscInt *most)
+{
+  const PetscInt total = side->n ? side->ptr[side->n] : 0;
+  PetscInt      *idx;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(total, &idx));
+  *most  = 0;
+  ptr[0] = 0;
+  for (PetscMPIInt k = 0; k < n; ++k) {
+    ptr[k + 1] = ptr[k];
+    for (PetscMPIInt s = 0; s < side->n; ++s) {
+      if (side->rank[s] != rank[k]) continue;
+      for (PetscInt i = side->ptr[s]; i < side->ptr[s + 1]; ++i) idx[ptr[k + 1]++] = side->idx[i];
+    }
+    *most = PetscMax(*most, ptr[k + 1] - ptr[k]);
+  }
+  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*ptr) * (size_t)(n + 1), ptr, (void *)dptr));
+  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*idx) * (size_t)ptr[n], idx, (void *)didx));
+  PetscCall(PetscFree(idx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Tells the neighbours where their values go and hears the same from them */
+static PetscErrorCode PolderHaloPeersMeet_Private(PolderHaloPeers h, PetscMPIInt n, const PetscMPIInt rank[], const PetscInt *const recvptr[],
+                                                  PolderAddress theirs[])
+{
+  MPI_Comm       comm = PolderPeersComm(h->peers);
+  PolderAddress *mine;
+  MPI_Request   *request;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(n, &mine, 2 * n, &request));
+  for (PetscMPIInt k = 0; k < n; ++k) {
+    mine[k].slab = h->room.slab;
+    for (int d = 0; d < DIRECTIONS; ++d) {
+      mine[k].value[d]   = (PetscInt64)h->room.offset + (h->at[d].here - (char *)h->room.here) + 8 * (PetscInt64)recvptr[d][k];
+      mine[k].half[d]    = (PetscInt64)h->at[d].halfhere;
+      mine[k].arrived[d] = (PetscInt64)h->room.offset + ((char *)(h->at[d].arrived + k) - (char *)h->room.here);
+    }
+    PetscCallMPI(MPI_Irecv(&theirs[k], sizeof(*theirs), MPI_BYTE, rank[k], 0, comm, &request[2 * k]));
+    PetscCallMPI(MPI_Isend(&mine[k], sizeof(*mine), MPI_BYTE, rank[k], 0, comm, &request[2 * k + 1]));
+  }
+  PetscCallMPI(MPI_Waitall(2 * n, request, MPI_STATUSES_IGNORE));
+  PetscCall(PetscFree2(mine, request));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The addresses of a direction, and what counts its messages */
+static PetscErrorCode PolderHaloPeersAim_Private(PolderHaloPeers h, int d, PetscMPIInt n, const PetscMPIInt rank[], const PolderAddress theirs[])
+{
+  PolderExchange *e = &h->at[d];
+  char          **there;
+  uint64_t      **arrived, *zero;
+  size_t         *half;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc3(n, &there, n, &arrived, n, &half));
+  PetscCall(PetscCalloc1(2 * n, &zero));
+  for (PetscMPIInt k = 0; k < n; ++k) {
+    there[k]   = (char *)PolderPeersAddress(h->peers, rank[k], (PetscInt)theirs[k].slab, (size_t)theirs[k].value[d]);
+    arrived[k] = (uint64_t *)PolderPeersAddress(h->peers, rank[k], (PetscInt)theirs[k].slab, (size_t)theirs[k].arrived[d]);
+    half[k]    = (size_t)theirs[k].half[d];
+  }
+  e->n        = n;
+  e->patience = PolderPeersPatience(h->peers);
+  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*there) * (size_t)n, there, (void *)&e->there));
+  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*half) * (size_t)n, half, (void *)&e->half));
+  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*arrived) * (size_t)n, arrived, (void *)&e->arrivedthere));
+  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*rank) * (size_t)n, rank, (void *)&e->rank));
+  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*zero) * (size_t)n, zero, (void *)&e->sent));
+  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*zero) * (size_t)n, zero, (void *)&e->received));
+  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(unsigned int) * 2 * (size_t)n, zero, (void *)&e->finished));
+  PetscCall(PetscFree3(there, arrived, half));
+  PetscCall(PetscFree(zero));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Neighbours: with whom this process has values in common, either way, so that whoever sends to a process also hears from it */
+static PetscErrorCode PolderHaloPeersNeighbours_Private(const PolderSide side[], PetscMPIInt self, PetscMPIInt *n, PetscMPIInt rank[])
+{
+  PetscInt count = 0, list[2 * POLDER_PEERS_MOST];
+
+  PetscFunctionBegin;
+  for (int d = 0; d < DIRECTIONS; ++d) {
+    for (PetscMPIInt s = 0; s < side[d].n; ++s) {
+      if (side[d].rank[s] != self) list[count++] = side[d].rank[s];
+    }
+  }
+  PetscCall(PetscSortRemoveDupsInt(&count, list));
+  for (PetscInt k = 0; k < count; ++k) rank[k] = (PetscMPIInt)list[k];
+  *n = (PetscMPIInt)count;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloPeersCreate(PetscSF sf, PolderHaloPeers *halo)
+{
+  PolderHaloPeers h;
+  PolderPeers     peers;
+  PolderSide      side[DIRECTIONS]; /* [FORWARD]: what is sent forward and received backward */
+  PolderAddress   theirs[2 * POLDER_PEERS_MOST];
+  PetscMPIInt     n = 0, self, rank[2 * POLDER_PEERS_MOST];
+  PetscInt        sendptr[2 * POLDER_PEERS_MOST + 1], recvptr[2 * POLDER_PEERS_MOST + 1];
+  const PetscInt *from[DIRECTIONS] = {recvptr, sendptr};
+  const PetscInt *remote;
+  size_t          offset;
+
+  PetscFunctionBegin;
+  *halo = NULL;
+  PetscCall(PolderPeersGet(PetscObjectComm((PetscObject)sf), &peers));
+  if (!peers) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&h));
+  *halo    = h;
+  h->peers = peers;
+  PetscCall(PetscSFGetLeafRanks(sf, &side[FORWARD].n, &side[FORWARD].rank, &side[FORWARD].ptr, &side[FORWARD].idx));
+  PetscCall(PetscSFGetRootRanks(sf, &side[BACKWARD].n, &side[BACKWARD].rank, &side[BACKWARD].ptr, &side[BACKWARD].idx, &remote));
+  PetscCallMPI(MPI_Comm_rank(PolderPeersComm(peers), &self));
+  PetscCall(PolderHaloPeersNeighbours_Private(side, self, &n, rank));
+  PetscCall(PolderHaloPeersList_Private(h, n, rank, &side[FORWARD], sendptr, &h->at[FORWARD].sendptr, &h->at[FORWARD].sendidx, &h->at[FORWARD].mostsent));
+  PetscCall(PolderHaloPeersList_Private(h, n, rank, &side[BACKWARD], recvptr, &h->at[FORWARD].recvptr, &h->at[FORWARD].recvidx, &h->at[FORWARD].mostreceived));
+  h->at[BACKWARD].sendptr      = h->at[FORWARD].recvptr;
+  h->at[BACKWARD].sendidx      = h->at[FORWARD].recvidx;
+  h->at[BACKWARD].mostsent     = h->at[FORWARD].mostreceived;
+  h->at[BACKWARD].recvptr      = h->at[FORWARD].sendptr;
+  h->at[BACKWARD].recvidx      = h->at[FORWARD].sendidx;
+  h->at[BACKWARD].mostreceived = h->at[FORWARD].mostsent;
+
+  offset = DIRECTIONS * sizeof(uint64_t) * (size_t)n;
+  PetscCall(PolderPeersMalloc(peers, offset + 16 * (size_t)(recvptr[n] + sendptr[n]), &h->room));
+  for (int d = 0; d < DIRECTIONS; ++d) {
+    h->at[d].arrived  = (uint64_t *)h->room.here + d * n;
+    h->at[d].here     = (char *)h->room.here + offset;
+    h->at[d].halfhere = 8 * (size_t)from[d][n];
+    offset += 2 * h->at[d].halfhere;
+  }
+  PetscCall(PolderHaloPeersMeet_Private(h, n, rank, from, theirs));
+  for (int d = 0; d < DIRECTIONS; ++d) PetscCall(PolderHaloPeersAim_Private(h, d, n, rank, theirs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloPeersDestroy(PolderHaloPeers *halo)
+{
+  PolderHaloPeers h = *halo;
+
+  PetscFunctionBegin;
+  if (!h) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int k = 0; k < h->narray; ++k) PetscCall(PolderDeviceFree(&h->array[k]));
+  PetscCall(PolderPeersFree(h->peers, &h->room));
+  PetscCall(PetscFree(*halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloPeersSend(PolderHaloPeers h, int bytes, const void *owned)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPeersCheck(h->peers));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderExchangeSend_CUDA(&h->at[FORWARD], bytes, owned, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloPeersReceive(PolderHaloPeers h, int bytes, void *ghost)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderExchangeReceive_CUDA(&h->at[FORWARD], bytes, ghost, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloPeersReduce(PolderHaloPeers h, const PetscScalar ghost[], PetscScalar owned[])
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPeersCheck(h->peers));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderExchangeSend_CUDA(&h->at[BACKWARD], (int)sizeof(*ghost), ghost, stream));
+  for (int k = 0; k < h->at[BACKWARD].n; ++k) PolderLaunch(PolderExchangeAdd_CUDA(&h->at[BACKWARD], k, owned, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
