@@ -1,0 +1,222 @@
+static char help[] = "Sums and ghost values between processes that write to each other's device memory, against MPI and the host.\n"
+                     "  -missing : the last process does not take part in a sum\n"
+                     "  -only <transport> : what the processes must use\n\n";
+
+#include "core/peers.h"
+#include "mat/halo.h"
+
+/* (-1)^i 2^(i % 40) / 3 for process r: the sum depends on the order of its terms */
+static PetscScalar Term(PetscMPIInt r, PetscInt i)
+{
+  return (i % 2 ? -1.0 : 1.0) * PetscPowReal(2.0, (PetscReal)((i + 7 * r) % 40)) / 3.0;
+}
+
+/* Sums of n values, several times, so that both halves of the mailbox are in use; wrong counts values that are not the sum in the order of the ranks */
+static PetscErrorCode Sums(MPI_Comm comm, PetscInt n, PetscInt *wrong)
+{
+  PolderPeers  peers;
+  PetscScalar *host, *device, sum;
+  PetscMPIInt  rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PolderPeersGet(comm, &peers));
+  if (!peers) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(n, &host));
+  PetscCall(PolderDeviceMalloc(sizeof(*device) * (size_t)n, &device));
+  for (int times = 0; times < 5; ++times) {
+    for (PetscInt i = 0; i < n; ++i) host[i] = Term(rank, i + times);
+    PetscCall(PolderDeviceFromHost(device, host, sizeof(*host) * (size_t)n));
+    PetscCall(PolderPeersSum(peers, n, device));
+    PetscCall(PolderDeviceToHost(host, device, sizeof(*host) * (size_t)n));
+    for (PetscInt i = 0; i < n; ++i) {
+      sum = 0;
+      for (PetscMPIInt r = 0; r < size; ++r) sum += Term(r, i + times);
+      *wrong += host[i] != sum;
+    }
+  }
+  PetscCall(PolderPeersCheck(peers));
+  PetscCall(PolderDeviceFree(&device));
+  PetscCall(PetscFree(host));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* n columns a process, of which each needs some of every other and process 1 needs none: ghosts have the numbers of their columns, and a column gets back one
+   from each process that has it as a ghost */
+static PetscErrorCode Ghosts(MPI_Comm comm, PetscInt n, PetscInt step, PetscInt *wrong)
+{
+  PolderHalo   halo;
+  PetscMPIInt  rank, size;
+  PetscInt     nghost = 0, *garray, *number, *dnumber, *dgot, first, users;
+  PetscScalar *value, *dvalue, *dghost;
+  float       *fvalue, *dfvalue, *dfghost;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  first = n * rank;
+  PetscCall(PetscMalloc4(n * size, &garray, n * size, &number, n * size, &value, n * size, &fvalue));
+  for (PetscInt j = 0; j < n * size && rank != 1; j += step) {
+    if (j / n != rank) garray[nghost++] = j;
+  }
+  PetscCall(PolderHaloCreate(comm, n, nghost, garray, &halo));
+  for (PetscInt i = 0; i < n; ++i) {
+    number[i] = 3 * (first + i);
+    value[i]  = 0.5 * (PetscReal)(first + i);
+    fvalue[i] = (float)(first + i);
+  }
+  PetscCall(PolderDeviceUpload(sizeof(*number) * (size_t)n, number, &dnumber));
+  PetscCall(PolderDeviceUpload(sizeof(*value) * (size_t)n, value, &dvalue));
+  PetscCall(PolderDeviceUpload(sizeof(*fvalue) * (size_t)n, fvalue, &dfvalue));
+  PetscCall(PolderDeviceMalloc(sizeof(*number) * (size_t)nghost, &dgot));
+  PetscCall(PolderDeviceMalloc(sizeof(*value) * (size_t)nghost, &dghost));
+  PetscCall(PolderDeviceMalloc(sizeof(*fvalue) * (size_t)nghost, &dfghost));
+  for (int times = 0; times < 3; ++times) {
+    PetscCall(PolderHaloExchangeDevice(halo, MPIU_SCALAR, dvalue, dghost));
+    PetscCall(PolderHaloExchangeDevice(halo, MPIU_INT, dnumber, dgot));
+    PetscCall(PolderHaloExchangeDevice(halo, MPI_FLOAT, dfvalue, dfghost));
+    PetscCall(PolderDeviceToHost(value, dghost, sizeof(*value) * (size_t)nghost));
+    PetscCall(PolderDeviceToHost(number, dgot, sizeof(*number) * (size_t)nghost));
+    PetscCall(PolderDeviceToHost(fvalue, dfghost, sizeof(*fvalue) * (size_t)nghost));
+    for (PetscInt k = 0; k < nghost; ++k)
+      *wrong += value[k] != 0.5 * (PetscReal)garray[k] || number[k] != 3 * garray[k] || (PetscReal)fvalue[k] != (PetscReal)garray[k];
+    for (PetscInt k = 0; k < nghost; ++k) value[k] = 1;
+    PetscCall(PolderDeviceFromHost(dghost, value, sizeof(*value) * (size_t)nghost));
+    PetscCall(PolderDeviceZero(dvalue, sizeof(*value) * (size_t)n));
+    PetscCall(PolderHaloReduceDevice(halo, dghost, dvalue));
+    PetscCall(PolderDeviceToHost(value, dvalue, sizeof(*value) * (size_t)n));
+    users = size - 1 - (size > 1 && rank != 1); /* the others, but for process 1 */
+    for (PetscInt i = 0; i < n; ++i) *wrong += value[i] != ((first + i) % step ? 0.0 : (PetscReal)users);
+    for (PetscInt i = 0; i < n; ++i) value[i] = 0.5 * (PetscReal)(first + i);
+    PetscCall(PolderDeviceFromHost(dvalue, value, sizeof(*value) * (size_t)n));
+  }
+  PetscCall(PolderDeviceFree(&dnumber));
+  PetscCall(PolderDeviceFree(&dvalue));
+  PetscCall(PolderDeviceFree(&dfvalue));
+  PetscCall(PolderDeviceFree(&dgot));
+  PetscCall(PolderDeviceFree(&dghost));
+  PetscCall(PolderDeviceFree(&dfghost));
+  PetscCall(PetscFree4(garray, number, value, fvalue));
+  PetscCall(PolderHaloDestroy(&halo));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A sum without the last process */
+static PetscErrorCode Missing(MPI_Comm comm)
+{
+  PolderPeers  peers;
+  PetscScalar *device, host = 1;
+  PetscMPIInt  rank, size;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PolderPeersGet(comm, &peers));
+  PetscCheck(peers, comm, PETSC_ERR_PLIB, "The processes are no peers");
+  PetscCall(PolderDeviceUpload(sizeof(host), &host, &device));
+  if (rank < size - 1) {
+    PetscCall(PolderPeersSum(peers, 1, device));
+    PetscCall(PolderDeviceToHost(&host, device, sizeof(host)));
+    PetscCheck(PetscIsNanReal(host), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The sum is %g", (double)host);
+    PetscCall(PolderPeersCheck(peers));
+  }
+  PetscCallMPI(MPI_Barrier(comm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  MPI_Comm    comm, half;
+  PetscInt    wrong = 0, all;
+  PetscMPIInt rank;
+  PetscBool   missing = PETSC_FALSE, given, same;
+  const char *transport;
+  char        only[16] = "";
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-missing", &missing, NULL));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-only", only, sizeof(only), &given));
+  PetscCall(PetscCommDuplicate(PETSC_COMM_WORLD, &comm, NULL));
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCall(PolderDeviceSynchronize()); /* the device is in use */
+  PetscCall(PolderPeersGetTransport(comm, &transport));
+  PetscCall(PetscStrcmp(transport, only, &same));
+  PetscCheck(!given || same, comm, PETSC_ERR_PLIB, "The transport is %s", transport);
+  if (missing) PetscCall(Missing(comm));
+  for (PetscInt n = 1; n < 20000; n = 7 * n + 1) PetscCall(Sums(comm, n, &wrong));
+  PetscCall(Ghosts(comm, 5, 1, &wrong));
+  PetscCall(Ghosts(comm, 1000, 3, &wrong));
+  PetscCall(Ghosts(comm, 300000, 1, &wrong)); /* more than an allocation holds */
+  PetscCallMPI(MPI_Comm_split(comm, rank % 2, rank, &half));
+  for (int times = 0; times < 3; ++times) { /* two communicators at once, one of which goes */
+    PetscCall(Sums(half, 10, &wrong));
+    PetscCall(Sums(comm, 10, &wrong));
+    PetscCall(Ghosts(half, 20, 2, &wrong));
+  }
+  PetscCallMPI(MPI_Comm_free(&half));
+  PetscCall(Sums(comm, 10, &wrong));
+  PetscCallMPI(MPI_Allreduce(&wrong, &all, 1, MPIU_INT, MPI_SUM, comm));
+  PetscCall(PetscPrintf(comm, "wrong %" PetscInt_FMT "\n", all));
+  PetscCall(PetscCommDestroy(&comm));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+   build: internal
+
+   testset:
+     requires: gpu
+     load: no
+     output_file: output/peers_1.out
+     test:
+       suffix: 1
+       nsize: {{2 3 4}}
+     test:
+       suffix: shared
+       nsize: 3
+       requires: emulated
+       args: -emulated_gpus 2 -only host
+     test:
+       suffix: refused
+       nsize: 2
+       requires: emulated
+       args: -emulated_gpus 0 -only host
+     test:
+       suffix: peer
+       nsize: 3
+       requires: emulated
+       args: -polder_transport peer -only peer
+     test:
+       suffix: host
+       nsize: 2
+       args: -polder_transport host -only host
+
+   testset:
+     requires: emulated
+     load: no
+     test:
+       suffix: missing
+       nsize: 3
+       args: -missing -polder_timeout 0.5
+       fails: Process 2 of 3 has not answered for 0.5 seconds
+     test:
+       suffix: impossible
+       nsize: 2
+       args: -polder_transport peer -emulated_gpus 1
+       fails: some share a GPU
+     test:
+       suffix: mpi
+       nsize: 2
+       args: -polder_transport mpi
+       fails: needs an MPI that takes device pointers
+     test:
+       suffix: timeout
+       nsize: 2
+       args: -polder_timeout 0
+       fails: is not positive
+
+TEST*/
