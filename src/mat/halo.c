@@ -64,8 +64,8 @@ static PetscErrorCode PolderMatGetBlocks_Private(Mat A, Mat *diag, Mat *offdiag,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collective: every process sees the pattern change or none does */
-static PetscErrorCode PolderHaloConnect_Private(PolderHalo halo, PetscLayout layout, PetscInt nghost, const PetscInt garray[])
+/* ghost[place[k]] stands for column garray[k]; place = NULL: ghost[k]. Collective: every process sees the pattern change or none does */
+static PetscErrorCode PolderHaloConnect_Private(PolderHalo halo, PetscLayout layout, PetscInt nghost, const PetscInt garray[], PetscInt *place)
 {
   PetscFunctionBegin;
   halo->nghost = nghost;
@@ -73,7 +73,7 @@ static PetscErrorCode PolderHaloConnect_Private(PolderHalo halo, PetscLayout lay
   PetscCall(PetscArraycpy(halo->garray, garray, nghost));
   if (layout->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscSFCreate(layout->comm, &halo->sf));
-  PetscCall(PetscSFSetGraphLayout(halo->sf, layout, nghost, NULL, PETSC_OWN_POINTER, halo->garray));
+  PetscCall(PetscSFSetGraphLayout(halo->sf, layout, nghost, place, PETSC_COPY_VALUES, halo->garray));
   PetscCall(PetscSFSetUp(halo->sf));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -88,7 +88,7 @@ static PetscErrorCode PolderHaloSetUp_Private(PolderHalo halo, Mat A, Mat offdia
   if (!offdiag) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetSize(offdiag, NULL, &nghost));
   PetscCall(MatGetLayouts(A, NULL, &layout));
-  PetscCall(PolderHaloConnect_Private(halo, layout, nghost, garray));
+  PetscCall(PolderHaloConnect_Private(halo, layout, nghost, garray, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,7 +99,25 @@ PetscErrorCode PolderHaloCreate(MPI_Comm comm, PetscInt n, PetscInt nghost, cons
   PetscFunctionBegin;
   PetscCall(PetscNew(halo));
   PetscCall(PetscLayoutCreateFromSizes(comm, n, PETSC_DETERMINE, 1, &layout));
-  PetscCall(PolderHaloConnect_Private(*halo, layout, nghost, garray));
+  PetscCall(PolderHaloConnect_Private(*halo, layout, nghost, garray, NULL));
+  PetscCall(PetscLayoutDestroy(&layout));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloCreateAll(MPI_Comm comm, PetscInt n, PolderHalo *halo)
+{
+  PetscLayout layout;
+  PetscInt   *others, count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(halo));
+  PetscCall(PetscLayoutCreateFromSizes(comm, n, PETSC_DETERMINE, 1, &layout));
+  PetscCall(PetscMalloc1(layout->N - n, &others));
+  for (PetscInt j = 0; j < layout->N; ++j) {
+    if (j < layout->rstart || j >= layout->rend) others[count++] = j;
+  }
+  PetscCall(PolderHaloConnect_Private(*halo, layout, count, others, others));
+  PetscCall(PetscFree(others));
   PetscCall(PetscLayoutDestroy(&layout));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -312,6 +330,11 @@ PetscErrorCode PolderHaloExchangeDevice(PolderHalo halo, MPI_Datatype unit, cons
   PetscCall(PolderHaloBeginDevice(halo, unit, owned, ghost));
   PetscCall(PolderHaloEndDevice(halo, unit, owned, ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool PolderHaloOnlyLaunches(PolderHalo halo)
+{
+  return (PetscBool)(!halo->sf || (halo->connected && halo->peers));
 }
 
 PetscErrorCode PolderHaloReduceDevice(PolderHalo halo, const PetscScalar ghost[], PetscScalar owned[])

@@ -10,6 +10,8 @@ typedef struct _n_PolderHalo *PolderHalo;
 PETSC_INTERN PetscErrorCode PolderMatGetHalo(Mat, PolderHalo *);
 /* One of its own, without a matrix: each process has n values and needs those of the global numbers garray[nghost], ascending, of others. Collective */
 PETSC_INTERN PetscErrorCode PolderHaloCreate(MPI_Comm, PetscInt n, PetscInt nghost, const PetscInt garray[], PolderHalo *);
+/* One whose ghosts are all values of the other processes: that of global number j goes to ghost[j]. Collective */
+PETSC_INTERN PetscErrorCode PolderHaloCreateAll(MPI_Comm, PetscInt n, PolderHalo *);
 PETSC_INTERN PetscErrorCode PolderHaloDestroy(PolderHalo *);
 PETSC_INTERN PetscErrorCode PolderHaloGetGhosts(PolderHalo, PetscInt *nghost, const PetscInt *garray[]);
 /* ghost[k] <- owned value of global column garray[k]; unit is MPIU_SCALAR, MPIU_INT or MPI_FLOAT */
@@ -25,6 +27,8 @@ PETSC_INTERN PetscErrorCode PolderHaloEndAt(PolderHalo, const PolderPlace *, MPI
 PETSC_INTERN PetscErrorCode PolderHaloBeginDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloEndDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloExchangeDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
+/* Does an exchange of arrays in device memory only launch kernels? Known from the first one on */
+PETSC_INTERN PetscBool      PolderHaloOnlyLaunches(PolderHalo);
 PETSC_INTERN PetscErrorCode PolderHaloReduceDevice(PolderHalo, const PetscScalar ghost[], PetscScalar owned[]);
 
 /* The rows of this process as CSR: diagonal block (ai,aj,aa) with local columns and, on several processes,

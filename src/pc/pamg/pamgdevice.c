@@ -38,7 +38,8 @@ static PetscErrorCode PamgBeginLevelDevice(PC_PAMG *pamg, PetscInt l)
     if (ranks > 1) PetscCall(PCPAMGFindOuter(pamg));
   }
   L->nzouter = L->outer.nz; // for a gathered level, the number before it was gathered
-  if (L->gathered || L->halo) PetscCall(PetscMalloc(PamgValueSize(pamg) * (size_t)(L->csr.m + L->nown), &L->stage));
+  if (L->halo) PetscCall(PetscMalloc(PamgValueSize(pamg) * (size_t)L->csr.m, &L->stage));
+  if (L->gathered) PetscCall(PolderHaloCreateAll(pamg->level[l - 1].comm, L->nown, &L->all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

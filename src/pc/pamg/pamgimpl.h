@@ -113,8 +113,9 @@ typedef struct {
   PetscScalar *ga;
   PamgOuter    outer;
   PetscReal    sum[POLDER_KSUMS]; /* on the device: the sums of the K-cycle over all processes, on the host */
-  void        *stage;             /* on the device: [N + nown], or [n] on the last level, staging buffer for transfers through the host */
+  void        *stage;             /* on the device: [n] on the last level, staging buffer for transfers through the host */
   PetscMPIInt *counts, *displs;   /* number of rows and first row of each process */
+  PolderHalo   all;               /* on the device: brings the parts of other processes */
   void        *part;              /* [nown + 1] the part of this process in a vector of a gathered level */
 } PamgLevel;
 

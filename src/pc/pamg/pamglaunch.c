@@ -1,8 +1,9 @@
 /*
-  Pairwise-aggregation multigrid: the cycle on the device. Vectors stay on the device; on several processes, the sums of a K-cycle and data that MPI cannot
-  read from the device pass through the host.
+  Pairwise-aggregation multigrid: the cycle on the device. Vectors stay on the device. Where processes do not write to each
+  other's memory, the sums of a K-cycle and data that MPI cannot read from the device pass through the host.
 */
 #include "pamgsteps.h"
+#include "core/peers.h"
 #include <petsc/private/matimpl.h>
 #include "kernels/level.h"
 #include <petsc/private/pcimpl.h>
@@ -119,12 +120,13 @@ static PetscErrorCode PamgAdd(PamgLevel *L, const void *w, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On several processes the sums are reduced through the host, where L->sum keeps them */
+/* On several processes the sums are reduced on their devices, or else through the host, where L->sum keeps them */
 static PetscErrorCode PamgDots(PamgLevel *L, const void *x, const void *b, const void *w, void *v, PetscReal sum[])
 {
   const PetscInt n    = w ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST;
   PetscReal     *host = L->sum + (w ? POLDER_KSUMS_FIRST : 0);
   PolderStream   stream;
+  PolderPeers    peers;
   void          *work;
 
   PetscFunctionBegin;
@@ -135,9 +137,13 @@ static PetscErrorCode PamgDots(PamgLevel *L, const void *x, const void *b, const
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgReceive(L, 0, x));
   PolderLaunch(PolderLevelOuterDots_CUDA(L->singleprecision, &L->outer.rows, w ? PETSC_TRUE : PETSC_FALSE, L->ghost, x, b, v, sum, work, stream));
-  PetscCall(PolderDeviceToHost(host, sum, sizeof(*sum) * (size_t)n));
-  PetscCallAllreduce(MPI_IN_PLACE, host, n, MPIU_REAL, MPIU_SUM, L->comm);
-  PetscCall(PolderDeviceFromHost(sum, host, sizeof(*sum) * (size_t)n));
+  PetscCall(PolderPeersGet(L->comm, &peers));
+  if (peers) PetscCall(PolderPeersSum(peers, n, sum));
+  else {
+    PetscCall(PolderDeviceToHost(host, sum, sizeof(*sum) * (size_t)n));
+    PetscCallAllreduce(MPI_IN_PLACE, host, n, MPIU_REAL, MPIU_SUM, L->comm);
+    PetscCall(PolderDeviceFromHost(sum, host, sizeof(*sum) * (size_t)n));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -152,7 +158,7 @@ static PetscErrorCode PamgFirst(PamgLevel *L, PetscReal threshold, const PetscRe
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelKFirst_CUDA(L->singleprecision, L->n, threshold, sum, v, b, stream));
-  *again = (PetscBool)(!L->halo || !PolderKCycleDone(L->sum, threshold));
+  *again = (PetscBool)(!L->halo || PolderHaloOnlyLaunches(L->halo) || !PolderKCycleDone(L->sum, threshold));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -284,17 +290,15 @@ static PetscErrorCode PamgLast(PC_PAMG *pamg, const void *b, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Gathers a vector of a small level through the host */
+/* Gathers a vector of a small level */
 static PetscErrorCode PamgGather(PamgLevel *C, MPI_Comm comm)
 {
   const size_t size = C->singleprecision ? sizeof(float) : sizeof(PetscScalar);
-  char        *all = (char *)C->stage, *mine = all + size * (size_t)C->n;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceToHost(mine, C->part, size * (size_t)C->nown));
-  PetscCallMPI(MPI_Allgatherv(mine, (PetscMPIInt)C->nown, C->singleprecision ? MPI_FLOAT : MPIU_SCALAR, all, C->counts, C->displs,
-                              C->singleprecision ? MPI_FLOAT : MPIU_SCALAR, comm));
-  PetscCall(PolderDeviceFromHost(C->b, all, size * (size_t)C->n));
+  (void)comm;
+  PetscCall(PolderHaloExchangeDevice(C->all, PamgUnit(C), C->part, C->b));
+  PetscCall(PolderDeviceToDevice((char *)C->b + size * (size_t)C->rstart, C->part, size * (size_t)C->nown));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -307,12 +311,19 @@ static PetscErrorCode PamgScatter(PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first coarse level that needs no communication; nlevel: none */
+/* Does the cycle only launch kernels on this level, the gathering included? */
+static PetscBool PamgOnlyLaunches(const PamgLevel *L)
+{
+  return (PetscBool)((!L->halo || PolderHaloOnlyLaunches(L->halo)) && (!L->all || PolderHaloOnlyLaunches(L->all)));
+}
+
+/* The first coarse level from which on the cycle only launches kernels; nlevel: none. The solver of a distributed last level is on the host */
 static PetscInt PamgAlone(const PC_PAMG *pamg)
 {
-  PetscInt l = 1;
+  PetscInt l = pamg->nlevel;
 
-  while (l < pamg->nlevel && pamg->level[l].halo) ++l;
+  if (pamg->level[l - 1].halo) return l;
+  while (l > 1 && PamgOnlyLaunches(&pamg->level[l - 1])) --l;
   return l;
 }
 
@@ -451,13 +462,15 @@ PetscErrorCode PCPAMGApplyDevice(PC pc, Vec r, Vec z)
 static PetscErrorCode PamgPowerShared(PamgLevel *L, void *x[2], PetscReal sum[], PetscReal *norm)
 {
   PolderStream stream;
+  PetscReal    square;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelSeed_CUDA(L->singleprecision, L->n, x[0], stream));
   for (PetscInt k = 0; k <= PAMG_POWER; ++k) {
     PetscCall(PamgDots(L, x[0], x[0], NULL, x[1], sum));
-    *norm = PetscSqrtReal(L->sum[1]); // norm of x
+    PetscCall(PolderDeviceToHost(&square, &sum[1], sizeof(square)));
+    *norm = PetscSqrtReal(square); // of x
     if (!(*norm > 0) || k == PAMG_POWER) break;
     PolderLaunch(PolderLevelScale_CUDA(L->singleprecision, &L->M, 1 / *norm, x[1], x[0], stream));
   }

@@ -14,6 +14,7 @@ PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool firs
   PetscFunctionBegin;
   if (!first) PetscCall(MatDestroy(&L->A));
   if (L->ownshalo) PetscCall(PolderHaloDestroy(&L->halo));
+  PetscCall(PolderHaloDestroy(&L->all));
   PetscCall(PCPAMGFreeOuter(L));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(rows); ++k) PetscCall(pamg->place->free(rows[k]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(others); ++k) PetscCall(pamg->place->free(others[k]));
