@@ -1,6 +1,6 @@
 /* Steps of conjugate gradients whose scalars stay in device memory. */
 #include "cg.cuh"
-#include "kernels/cg.h"
+#include "peers.cuh"
 
 /* Are all arrays aligned for access in packs of two values? */
 template <int V>
@@ -89,8 +89,8 @@ __device__ __forceinline__ void PolderCGSums(const PolderPack<V> &r, const Polde
 /* diagonal: 0 no z, 1 z = r, 2 z = dinv r */
 template <int V, int DIAGONAL>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCGUpdateKernel(PetscInt n, const PetscScalar *__restrict__ w, PetscScalar *__restrict__ r, const PetscScalar *__restrict__ dinv, bool parallel,
-                       PolderCGState *state, PolderReduceScratch *scratch)
+  PolderCGUpdateKernel(PetscInt n, const PetscScalar *__restrict__ w, PetscScalar *__restrict__ r, const PetscScalar *__restrict__ dinv,
+                       const __grid_constant__ PolderPeersView peers, PolderCGState *state, PolderReduceScratch *scratch)
 {
   const PetscInt stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
   const double   pw = state->pw, alpha = pw > 0 && !isinf(pw) ? state->rho / pw : 0.0;
@@ -111,7 +111,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   }
   PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {
     for (int k = 0; k < 4; ++k) state->sum[k] = total[k];
-    if (parallel) return;
+    if (peers.size) PolderPeersSumOne(peers, 4, state->sum);
+    else if (state->parallel) return;
     PolderCGSetNorm(state);
     if (DIAGONAL) PolderCGSetRho(state, false);
   });
@@ -120,7 +121,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 template <int V, bool DINV>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderCGRhoKernel(PetscInt n, const PetscScalar *__restrict__ r, const PetscScalar *__restrict__ z, const PetscScalar *__restrict__ dinv, bool first,
-                    bool parallel, PolderCGState *state, PolderReduceScratch *scratch)
+                    const __grid_constant__ PolderPeersView peers, PolderCGState *state, PolderReduceScratch *scratch)
 {
   const PetscInt stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
   double         sum[4] = {0, 0, 0, 0};
@@ -138,7 +139,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   }
   PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {
     for (int k = 1; k < 4; ++k) state->sum[k] = total[k];
-    if (!parallel) PolderCGSetRho(state, first);
+    if (peers.size) PolderPeersSumOne(peers, 3, &state->sum[1]);
+    if (peers.size || !state->parallel) PolderCGSetRho(state, first);
   });
 }
 
@@ -207,44 +209,53 @@ int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], c
   return cudaGetLastError();
 }
 
+static PolderPeersView PolderPeersOr(const PolderPeersView *peers)
+{
+  PolderPeersView none = {};
+
+  return peers ? *peers : none;
+}
+
 template <int V>
-static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *r, bool diagonal, const PetscScalar *dinv, bool parallel, PolderCGState *state,
-                                 PolderReduceScratch *work, PolderStream stream)
+static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *r, bool diagonal, const PetscScalar *dinv, const PolderPeersView &peers,
+                                 PolderCGState *state, PolderReduceScratch *work, PolderStream stream)
 {
   const unsigned int blocks = PolderCGBlocks(n, V);
 
-  if (!diagonal) PolderCGUpdateKernel<V, 0><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, state, work);
-  else if (!dinv) PolderCGUpdateKernel<V, 1><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, state, work);
-  else PolderCGUpdateKernel<V, 2><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, parallel, state, work);
+  if (!diagonal) PolderCGUpdateKernel<V, 0><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, peers, state, work);
+  else if (!dinv) PolderCGUpdateKernel<V, 1><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, peers, state, work);
+  else PolderCGUpdateKernel<V, 2><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, peers, state, work);
 }
 
-int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel,
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], const PolderPeersView *peers,
                         PolderCGState *state, void *work, PolderStream stream)
 {
-  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+  const PolderPeersView view    = PolderPeersOr(peers);
+  PolderReduceScratch  *scratch = (PolderReduceScratch *)work;
 
-  if (PolderAligned(n, w, r, dinv)) PolderCGUpdateLaunch<2>(n, w, r, diagonal, dinv, parallel, state, scratch, stream);
-  else PolderCGUpdateLaunch<1>(n, w, r, diagonal, dinv, parallel, state, scratch, stream);
+  if (PolderAligned(n, w, r, dinv)) PolderCGUpdateLaunch<2>(n, w, r, diagonal, dinv, view, state, scratch, stream);
+  else PolderCGUpdateLaunch<1>(n, w, r, diagonal, dinv, view, state, scratch, stream);
   return cudaGetLastError();
 }
 
 template <int V>
-static void PolderCGRhoLaunch(PetscInt n, const PetscScalar *r, const PetscScalar *z, const PetscScalar *dinv, bool first, bool parallel, PolderCGState *state,
-                              PolderReduceScratch *work, PolderStream stream)
+static void PolderCGRhoLaunch(PetscInt n, const PetscScalar *r, const PetscScalar *z, const PetscScalar *dinv, bool first, const PolderPeersView &peers,
+                              PolderCGState *state, PolderReduceScratch *work, PolderStream stream)
 {
   const unsigned int blocks = PolderCGBlocks(n, V);
 
-  if (dinv) PolderCGRhoKernel<V, true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, r, z, dinv, first, parallel, state, work);
-  else PolderCGRhoKernel<V, false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, r, z, dinv, first, parallel, state, work);
+  if (dinv) PolderCGRhoKernel<V, true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, r, z, dinv, first, peers, state, work);
+  else PolderCGRhoKernel<V, false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, r, z, dinv, first, peers, state, work);
 }
 
-int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, PetscBool parallel,
+int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, const PolderPeersView *peers,
                      PolderCGState *state, void *work, PolderStream stream)
 {
-  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+  const PolderPeersView view    = PolderPeersOr(peers);
+  PolderReduceScratch  *scratch = (PolderReduceScratch *)work;
 
-  if (PolderAligned(n, r, z, dinv)) PolderCGRhoLaunch<2>(n, r, z, dinv, first, parallel, state, scratch, stream);
-  else PolderCGRhoLaunch<1>(n, r, z, dinv, first, parallel, state, scratch, stream);
+  if (PolderAligned(n, r, z, dinv)) PolderCGRhoLaunch<2>(n, r, z, dinv, first, view, state, scratch, stream);
+  else PolderCGRhoLaunch<1>(n, r, z, dinv, first, view, state, scratch, stream);
   return cudaGetLastError();
 }
 

@@ -4,11 +4,6 @@
 /* Blocks for the values for one neighbour: enough to fill the link, few enough to leave multiprocessors to other kernels */
 #define POLDER_EXCHANGE_BLOCKS 64
 
-static __global__ void __launch_bounds__(32) PolderPeersSumFewKernel(const __grid_constant__ PolderPeersView peers, int n, PetscScalar *value)
-{
-  PolderPeersSumFew(peers, n, value);
-}
-
 /* One block: thread r < size waits for process r */
 static __global__ void __launch_bounds__(1024) PolderPeersSumKernel(const __grid_constant__ PolderPeersView peers, PetscInt n, PetscScalar *value)
 {
@@ -36,8 +31,7 @@ static __global__ void __launch_bounds__(1024) PolderPeersSumKernel(const __grid
 
 int PolderPeersSum_CUDA(const PolderPeersView *peers, PetscInt n, PetscScalar value[], PolderStream stream)
 {
-  if (n > 0 && n <= 8) PolderPeersSumFewKernel<<<1, 32, 0, stream>>>(*peers, (int)n, value);
-  else if (n > 0) PolderPeersSumKernel<<<1, n < 256 ? 256 : 1024, 0, stream>>>(*peers, n, value);
+  if (n > 0) PolderPeersSumKernel<<<1, n <= 32 ? 32 : n <= 256 ? 256 : 1024, 0, stream>>>(*peers, n, value);
   return cudaGetLastError();
 }
 
@@ -85,6 +79,67 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeReceiveKern
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeAddKernel(const __grid_constant__ PolderExchange e, int k, PetscScalar *__restrict__ y)
 {
   PolderExchangeTake<PetscScalar>(e, k, &e.finished[e.n + k], [=](PetscInt i, PetscScalar v) { y[i] += v; });
+}
+
+/* W threads a row. The block that ends last counts the message and completes the sum */
+template <int W, bool DOT>
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderExchangeMultAddKernel(const __grid_constant__ PolderExchange e, const __grid_constant__ PolderGhostRows rows,
+                              const __grid_constant__ PolderPeersView peers, const PetscScalar *__restrict__ p, PetscScalar *z, PetscScalar *dot,
+                              PolderReduceScratch *scratch)
+{
+  const uint64_t number = e.n ? e.received[0] + 1 : 0;
+  const double  *ghost  = (const double *)(e.here + (number % 2) * e.halfhere);
+  double         sum[1] = {0};
+
+  if ((int)threadIdx.x < e.n) (void)PolderPeersWait(&e.arrived[threadIdx.x], number, e.rank[threadIdx.x], e.patience);
+  __syncthreads();
+  for (long long first = (long long)blockIdx.x * (POLDER_BLOCK / W); first < rows.n; first += (long long)gridDim.x * (POLDER_BLOCK / W)) {
+    const long long k    = first + threadIdx.x / W;
+    const bool      mine = k < rows.n;
+    const PetscInt  i    = mine ? rows.row[k] : 0;
+    double          s    = 0;
+
+    if (mine) {
+      const PetscInt end = rows.ai[i + 1];
+
+      for (PetscInt a = rows.ai[i] + threadIdx.x % W; a < end; a += W) s += rows.aa[a] * __ldcg(&ghost[rows.aj[a]]);
+    }
+    for (int o = W / 2; o > 0; o >>= 1) s += __shfl_xor_sync(0xffffffffu, s, o);
+    if (mine && threadIdx.x % W == 0) {
+      if (DOT) sum[0] += p[i] * s;
+      z[i] += rows.alpha * s;
+    }
+  }
+  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {
+    for (int k = 0; k < e.n; ++k) e.received[k] = number;
+    if (!DOT) return;
+    *dot += total[0];
+    if (peers.size) PolderPeersSumOne(peers, 1, dot);
+  });
+}
+
+template <int W>
+static void PolderExchangeMultAddLaunch(const PolderExchange *e, const PolderGhostRows *rows, const PolderPeersView &peers, const PetscScalar p[],
+                                        PetscScalar z[], PetscScalar *dot, PolderReduceScratch *scratch, PolderStream stream)
+{
+  const unsigned int blocks = PolderBlocks(rows->n, POLDER_BLOCK / W), few = blocks == 0 ? 1 : (blocks > 512 ? 512 : blocks);
+
+  if (dot) PolderExchangeMultAddKernel<W, true><<<few, POLDER_BLOCK, 0, stream>>>(*e, *rows, peers, p, z, dot, scratch);
+  else PolderExchangeMultAddKernel<W, false><<<few, POLDER_BLOCK, 0, stream>>>(*e, *rows, peers, p, z, dot, scratch);
+}
+
+int PolderExchangeMultAdd_CUDA(const PolderExchange *e, const PolderGhostRows *rows, const PolderPeersView *peers, const PetscScalar p[], PetscScalar z[],
+                               PetscScalar *dot, void *work, PolderStream stream)
+{
+  const PetscInt        mean    = rows->n ? rows->nz / rows->n : 0;
+  PolderReduceScratch  *scratch = (PolderReduceScratch *)work;
+  const PolderPeersView none = {}, view = peers ? *peers : none;
+
+  if (mean <= 2) PolderExchangeMultAddLaunch<1>(e, rows, view, p, z, dot, scratch, stream);
+  else if (mean <= 12) PolderExchangeMultAddLaunch<4>(e, rows, view, p, z, dot, scratch, stream);
+  else PolderExchangeMultAddLaunch<32>(e, rows, view, p, z, dot, scratch, stream);
+  return cudaGetLastError();
 }
 
 static dim3 PolderExchangeGrid(PetscInt most, int neighbours)

@@ -42,27 +42,24 @@ static __device__ __forceinline__ bool PolderPeersWait(const uint64_t *arrived, 
   return true;
 }
 
-/* value[0 .. n) <- their sums over all processes, n at most 8, by one warp whose threads all call */
-static __device__ __forceinline__ void PolderPeersSumFew(const PolderPeersView &peers, int n, double *value)
+/* value[0 .. n) <- their sums over all processes in the order of the ranks, by one thread */
+static __device__ __forceinline__ void PolderPeersSumOne(const PolderPeersView &peers, int n, double *value)
 {
   PolderMailbox *mine   = peers.box[peers.rank];
-  const int      lane   = threadIdx.x % 32;
   const uint64_t number = mine->count + 1;
   bool           all    = true;
 
-  __syncwarp();
-  if (lane < peers.size) {
-    for (int k = 0; k < n; ++k) peers.box[lane]->value[number % 2][peers.rank][k] = value[k];
-    PolderStoreRelease(&peers.box[lane]->arrived[peers.rank], number);
-    all = PolderPeersWait(&mine->arrived[lane], number, lane, peers.patience);
+  for (int r = 0; r < peers.size; ++r) {
+    for (int k = 0; k < n; ++k) peers.box[r]->value[number % 2][peers.rank][k] = value[k];
   }
-  all = __all_sync(0xffffffffu, all);
-  if (lane < n) {
+  __threadfence_system();
+  for (int r = 0; r < peers.size; ++r) PolderStoreRelease(&peers.box[r]->arrived[peers.rank], number);
+  for (int r = 0; r < peers.size; ++r) all = PolderPeersWait(&mine->arrived[r], number, r, peers.patience) && all;
+  for (int k = 0; k < n; ++k) {
     double sum = 0;
 
-    for (int r = 0; r < peers.size; ++r) sum += __ldcg(&mine->value[number % 2][r][lane]);
-    value[lane] = all ? sum : NAN;
+    for (int r = 0; r < peers.size; ++r) sum += __ldcg(&mine->value[number % 2][r][k]);
+    value[k] = all ? sum : NAN;
   }
-  if (lane == 0) mine->count = number;
-  __syncwarp();
+  mine->count = number;
 }

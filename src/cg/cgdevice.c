@@ -196,6 +196,7 @@ static PetscErrorCode PolderCGDeviceStart_Private(KSP ksp, Vec r, Vec p)
   PetscCall(PolderCGDeviceBatched_Private(ksp));
   PetscCall(PolderCGDeviceLag_Private(ksp, plain));
   state.nullspace = device->kernel == CG_CONSTANT;
+  state.parallel  = device->parallel;
   state.natural   = ksp->normtype == KSP_NORM_NATURAL;
   state.its       = ksp->its;
   state.minits    = PolderKSPMinIts(ksp);
@@ -240,11 +241,12 @@ static PetscErrorCode PolderCGDeviceRho_Private(KSP ksp, Vec r, Vec z)
   PetscCall(PolderVecGetDeviceRead(r, &ra));
   PetscCall(PolderVecGetDeviceRead(z, &za));
   if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
-  PolderLaunch(PolderCGRho_CUDA(device->n, ra, za, da, cg->first, device->parallel, device->state, device->work, device->stream));
+  PolderLaunch(PolderCGRho_CUDA(device->n, ra, za, da, cg->first, PolderPeersGetView(device->peers), device->state, device->work,
+                                device->stream));
   if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
   PetscCall(PolderVecRestoreDeviceRead(z, &za));
   PetscCall(PolderVecRestoreDeviceRead(r, &ra));
-  if (device->parallel) {
+  if (device->parallel && !device->peers) {
     PetscCall(PolderCGDeviceSum_Private(ksp, 3, &device->state->sum[1]));
     PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, cg->first, device->state, device->stream));
   }
@@ -343,15 +345,15 @@ static PetscErrorCode PolderCGProduct_OnDevice(KSP ksp, Vec p, Vec w)
   PolderCG          *cg     = (PolderCG *)ksp->data;
   PolderCGDevice     device = cg->device;
   const PetscScalar *pa, *wa;
-  const PolderRuns  *runs;
-  PetscBool          dotted, summed = PETSC_FALSE;
+  PolderProductDot   dot = {.value = &device->state->pw, .whole = (PetscBool)!cg->space->d};
+  PetscBool          dotted;
 
   PetscFunctionBegin;
   if (device->form == CG_BATCHED) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeflationSpaceGetRuns(cg->space, &runs));
+  PetscCall(PolderDeflationSpaceGetRuns(cg->space, &dot.runs));
   // (p, A p) on the way, and what Z^T w begins with
   if (cg->multdot) PetscCall((*cg->multdot)(cg->A, p, w, &device->state->pw, &dotted));
-  else PetscCall(PolderMatMultDot(cg->A, p, w, &device->state->pw, runs, &summed, &dotted));
+  else PetscCall(PolderMatMultDot(cg->A, p, w, &dot, &dotted));
   if (!dotted) {
     PetscCall(KSP_MatMult(ksp, cg->A, p, w));
     PetscCall(PolderLogBegin(POLDER_CGDot, w));
@@ -363,8 +365,8 @@ static PetscErrorCode PolderCGProduct_OnDevice(KSP ksp, Vec p, Vec w)
     PetscCall(PetscLogGpuFlops(2.0 * device->n));
     PetscCall(PolderLogEnd(POLDER_CGDot, w));
   }
-  PetscCall(PolderDeflationSpaceApplyPDot(cg->space, w, summed, &device->state->pw));
-  if (device->parallel) PetscCall(PolderCGDeviceSum_Private(ksp, 1, &device->state->pw));
+  PetscCall(PolderDeflationSpaceApplyPDot(cg->space, w, dot.summed, &device->state->pw));
+  if (device->parallel && !dot.reduced) PetscCall(PolderCGDeviceSum_Private(ksp, 1, &device->state->pw));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -452,11 +454,11 @@ static PetscErrorCode PolderCGStep_OnDevice(KSP ksp, PetscBool project, Vec p, V
   PetscCall(PolderVecGetDeviceRead(w, &wa));
   if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
   PetscCall(PolderVecGetDeviceArray(r, &ra));
-  PolderLaunch(PolderCGUpdate_CUDA(device->n, wa, ra, CGDiagonal(device), da, device->parallel, device->state, device->work, device->stream));
+  PolderLaunch(PolderCGUpdate_CUDA(device->n, wa, ra, CGDiagonal(device), da, PolderPeersGetView(device->peers), device->state, device->work, device->stream));
   PetscCall(PolderVecRestoreDeviceArray(r, &ra));
   if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
   PetscCall(PolderVecRestoreDeviceRead(w, &wa));
-  if (device->parallel) {
+  if (device->parallel && !device->peers) {
     PetscCall(PolderCGDeviceSum_Private(ksp, 4, device->state->sum));
     PolderLaunch(PolderCGAdvance_CUDA(PETSC_TRUE, CGDiagonal(device), PETSC_FALSE, device->state, device->stream));
   }

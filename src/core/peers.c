@@ -286,6 +286,11 @@ PolderPatience PolderPeersPatience(PolderPeers p)
   return p->view.patience;
 }
 
+const PolderPeersView *PolderPeersGetView(PolderPeers p)
+{
+  return p ? &p->view : NULL;
+}
+
 PetscErrorCode PolderPeersCheck(PolderPeers p)
 {
   const int lost = *(volatile int *)p->lost;

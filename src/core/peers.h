@@ -34,6 +34,8 @@ PETSC_INTERN void *PolderPeersAddress(PolderPeers, PetscMPIInt rank, PetscInt sl
 /* The communicator for messages about the group; its ranks are those of the one the group was made for */
 PETSC_INTERN MPI_Comm       PolderPeersComm(PolderPeers);
 PETSC_INTERN PolderPatience PolderPeersPatience(PolderPeers);
+/* What kernels that sum on their way need; NULL: no peers */
+PETSC_INTERN const PolderPeersView *PolderPeersGetView(PolderPeers);
 /* An error when a kernel has waited for a process in vain. Sums are NaN from then on, and ghost values old ones */
 PETSC_INTERN PetscErrorCode PolderPeersCheck(PolderPeers);
 /* value[k] <- the sum of value[k] over all processes, in device memory; launched, not awaited. The same bits on every process and in every run */

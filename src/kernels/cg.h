@@ -5,7 +5,7 @@
 */
 #pragma once
 
-#include "launcher.h"
+#include "peers.h"
 
 #define POLDER_CG_RING 1024
 /* Where the constant is in the kernel of A, kernels of many steps remove the mean of r once every this many steps */
@@ -26,6 +26,7 @@ typedef struct {
   PetscReal   tol, divtol;
   PetscInt    its, minits, N;
   int         frozen, nullspace; /* nullspace: the constant is in the kernel of A */
+  int         parallel;          /* other processes have parts of the sums */
   int         natural;           /* the norm is sqrt((r, z)) instead of that of r */
   volatile PetscReal
     *ring; /* entry k % POLDER_CG_RING: norm of step k, NaN until written; infinity stands for a norm that is NaN, -POLDER_CG_... for a breakdown */
@@ -44,19 +45,19 @@ typedef struct {
 PETSC_INTERN PetscReal PolderCGUpdate_Host(PetscInt n, PetscScalar alpha, const PetscScalar p[], const PetscScalar w[], PetscScalar x[], PetscScalar r[]);
 /*
   Device: alpha <- rho / pw, r <- r - alpha w and the sums. diagonal: z is r times dinv (NULL: r itself), and all four sums are computed; otherwise only (r,
-  r) and sum r
+  r) and sum r. peers: the sums are those of all processes, and the step is complete; NULL: in a parallel state, PolderCGAdvance_CUDA() completes it
 */
-POLDER_LAUNCHER int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel,
-                                        PolderCGState *state, void *work, PolderStream stream);
+POLDER_LAUNCHER int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[],
+                                        const PolderPeersView *peers, PolderCGState *state, void *work, PolderStream stream);
 /* *state <- *from, a host variable, without synchronisation */
 POLDER_LAUNCHER int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderStream stream);
 /* With z the preconditioned residual, multiplied by dinv unless that is NULL: x <- x + alpha p, then p <- z - mean + beta p; first: p <- z - mean only */
 POLDER_LAUNCHER int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[],
                                            PolderCGState *state, PolderStream stream);
 /* The sums (r, z), sum z, sum r for the same z, then rho, mean and beta; first: beta is 0 */
-POLDER_LAUNCHER int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, PetscBool parallel,
-                                     PolderCGState *state, void *work, PolderStream stream);
-/* parallel: completes PolderCGUpdate_CUDA() and PolderCGRho_CUDA() after sum[] has been reduced over all processes */
+POLDER_LAUNCHER int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first,
+                                     const PolderPeersView *peers, PolderCGState *state, void *work, PolderStream stream);
+/* In a parallel state: completes PolderCGUpdate_CUDA() and PolderCGRho_CUDA() after sum[] has been reduced over all processes */
 POLDER_LAUNCHER int PolderCGAdvance_CUDA(PetscBool update, PetscBool rho, PetscBool first, PolderCGState *state, PolderStream stream);
 /* x <- x + alpha p, alpha <- 0 */
 POLDER_LAUNCHER int PolderCGFinish_CUDA(PetscInt n, const PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream);

@@ -89,3 +89,24 @@ void PolderExchangeAdd_Host(const PolderExchange *e, int k, PetscScalar y[])
 
   for (PetscInt i = e->recvptr[k]; i < e->recvptr[k + 1]; ++i) y[e->recvidx[i]] += from[i - e->recvptr[k]];
 }
+
+void PolderExchangeMultAdd_Host(const PolderExchange *e, const PolderGhostRows *rows, const PolderPeersView *peers, const PetscScalar p[], PetscScalar z[],
+                                PetscScalar *dot)
+{
+  const PetscScalar *ghost = NULL;
+
+  for (int k = 0; k < e->n; ++k) {
+    const PetscScalar *message = (const PetscScalar *)PolderExchangeMessage_Private(e, k);
+
+    if (!k) ghost = message; // those of the other neighbours follow
+  }
+  for (PetscInt k = 0; k < rows->n; ++k) {
+    const PetscInt i = rows->row[k];
+    PetscScalar    s = 0;
+
+    for (PetscInt a = rows->ai[i]; a < rows->ai[i + 1]; ++a) s += rows->aa[a] * ghost[rows->aj[a]];
+    z[i] += rows->alpha * s;
+    if (dot) *dot += p[i] * s;
+  }
+  if (dot && peers) PolderPeersSum_Host(peers, 1, dot);
+}

@@ -66,3 +66,20 @@ POLDER_LAUNCHER int PolderExchangeReceive_CUDA(const PolderExchange *e, int byte
 /* y[recvidx] += what neighbour k has sent; the neighbours are to be taken in their order, 0 .. n-1 */
 PETSC_INTERN void   PolderExchangeAdd_Host(const PolderExchange *e, int k, PetscScalar y[]);
 POLDER_LAUNCHER int PolderExchangeAdd_CUDA(const PolderExchange *e, int k, PetscScalar y[], PolderStream stream);
+
+/* Rows with entries in ghost columns: row[k], k < n, of compressed rows; nz entries in all */
+typedef struct {
+  PetscInt           n, nz;
+  const PetscInt    *row, *ai, *aj;
+  const PetscScalar *aa;
+  PetscScalar        alpha;
+} PolderGhostRows;
+
+/*
+  z += alpha B x in these rows, where x are the values that the neighbours have sent last, in the order of recvidx = 0, 1, 2, ...: they are read where they
+  have arrived. dot != NULL: *dot += (p, B x), and with peers *dot <- the sum of *dot over all processes
+*/
+PETSC_INTERN void   PolderExchangeMultAdd_Host(const PolderExchange *e, const PolderGhostRows *rows, const PolderPeersView *peers, const PetscScalar p[],
+                                               PetscScalar z[], PetscScalar *dot);
+POLDER_LAUNCHER int PolderExchangeMultAdd_CUDA(const PolderExchange *e, const PolderGhostRows *rows, const PolderPeersView *peers, const PetscScalar p[],
+                                               PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream);

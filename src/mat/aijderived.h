@@ -70,6 +70,15 @@ struct _PolderAIJ {
   struct _PolderCOO  *coo; /* where values in coordinates go */
 };
 
+/* The dot product (x, A x) that comes with a product on a device */
+typedef struct {
+  PetscScalar      *value;   /* in device memory; the part of this process */
+  const PolderRuns *runs;    /* wanted as well, or NULL: the sums over runs of rows with which Z^T y begins */
+  PetscBool         whole;   /* wanted: the sum over all processes */
+  PetscBool         summed;  /* runs have the sums, since they are those of this product */
+  PetscBool         reduced; /* value is that sum */
+} PolderProductDot;
+
 /* What a matrix of ours does at a place */
 typedef struct {
   const PolderPlace *place;
@@ -79,8 +88,8 @@ typedef struct {
   /* Of a sequential matrix: the stamp of what getrows() gives, and these rows */
   PetscErrorCode (*stamp)(Mat A, PolderAIJ, PolderStamp *);
   PetscErrorCode (*getrows)(Mat A, PolderAIJ, PolderCSR *);
-  /* z = y + alpha A x or, on a transposed matrix, z = y + A^T x; y = NULL stands for zero and may be z; dot as in PolderFormatSteps */
-  PetscErrorCode (*apply)(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z, PetscScalar *dot);
+  /* z = y + alpha A x or, on a transposed matrix, z = y + A^T x; y = NULL stands for zero and may be z; dot = NULL: no dot product */
+  PetscErrorCode (*apply)(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z, PolderProductDot *dot);
   PetscErrorCode (*getdiagonal)(Mat A, Vec d);
 } PolderAIJSteps;
 PETSC_INTERN const PolderAIJSteps PolderAIJStepsOnHost, PolderAIJStepsOnDevice;
@@ -147,9 +156,8 @@ PETSC_INTERN const PolderFormat PolderFormatRows;
 /* The rows on the device, up to date: of a sequential matrix of ours, and of the off-diagonal block of a parallel one (then with its list of rows) */
 PETSC_INTERN PetscErrorCode PolderAIJGetRows(Mat, PolderMirror *);
 PETSC_INTERN PetscErrorCode PolderAIJGetGhostRows(Mat, PolderMirror *);
-/* y = A x and, in device memory, dot = the part of this process of (x, A x), in one pass; *summed: runs, which may be NULL, have the sums of y as
-   well, since they are those of this product. done = PETSC_FALSE, and nothing is done, when A is not of our types or not everything is on the device */
-PETSC_INTERN PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PetscScalar *dot, const PolderRuns *runs, PetscBool *summed, PetscBool *done);
+/* y = A x and dot, in one pass. done = PETSC_FALSE, and nothing is done, when A is not of our types or not everything is on the device */
+PETSC_INTERN PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PolderProductDot *dot, PetscBool *done);
 
 /* Values that are newer on the device (aijhooks.c), of sequential matrices of ours */
 /* Says that the values in the rows on the device are new; whoever reads or writes them on the host gets them there first */

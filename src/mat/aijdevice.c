@@ -136,7 +136,24 @@ static PetscErrorCode PolderAIJBlockProduct_Private(PolderAIJ aij, PetscBool tra
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderAIJApplyDevice_Private(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z, PetscScalar *dot)
+/* z += alpha B ghost with the block B of off-process columns, of which x has sent this process' part */
+static PetscErrorCode PolderAIJAddGhosts_Private(PolderHalo halo, PolderMirror off, PetscScalar alpha, PetscScalar *ghost, const PolderAIJOperands *v,
+                                                 PolderProductDot *dot)
+{
+  const PolderGhostRows rows  = {.n = off->nrow, .nz = off->nz, .row = off->row, .ai = off->ai, .aj = off->aj, .aa = off->aa, .alpha = alpha};
+  PetscScalar          *value = dot ? dot->value : NULL;
+  PetscBool             done;
+
+  PetscFunctionBegin;
+  PetscCall(PolderHaloEndMultAdd(halo, &rows, v->x, v->z, value, dot ? dot->whole : PETSC_FALSE, &done));
+  if (done && dot) dot->reduced = dot->whole;
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderHaloEndDevice(halo, MPIU_SCALAR, v->x, ghost));
+  PetscCall(PolderMirrorMultAddRows(off, alpha, ghost, v->z, v->x, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderAIJApplyDevice_Private(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z, PolderProductDot *dot)
 {
   PolderAIJ           aij, baij;
   PolderAIJArrays    *arrays;
@@ -160,11 +177,8 @@ static PetscErrorCode PolderAIJApplyDevice_Private(Mat A, PetscBool transpose, P
   PetscCall(PetscLogGpuTimeBegin());
   if (off && transpose) PetscCall(PolderMirrorMultTranspose(off, v.x, NULL, aij->ghost));
   if (off && !transpose) PetscCall(PolderHaloBeginDevice(halo, MPIU_SCALAR, v.x, aij->ghost));
-  PetscCall(PolderAIJBlockProduct_Private(baij, transpose, alpha, &v, dot));
-  if (off && !transpose) {
-    PetscCall(PolderHaloEndDevice(halo, MPIU_SCALAR, v.x, aij->ghost));
-    PetscCall(PolderMirrorMultAddRows(off, alpha, aij->ghost, v.z, v.x, dot));
-  }
+  PetscCall(PolderAIJBlockProduct_Private(baij, transpose, alpha, &v, dot ? dot->value : NULL));
+  if (off && !transpose) PetscCall(PolderAIJAddGhosts_Private(halo, off, alpha, aij->ghost, &v, dot));
   if (off && transpose) PetscCall(PolderHaloReduceDevice(halo, aij->ghost, v.z));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderAIJRestoreOperands(&PolderOnDevice, x, y, z, &v));
@@ -228,8 +242,9 @@ static PetscErrorCode PolderDiaMultRuns_Private(const PolderDia *dia, Vec x, Vec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PetscScalar *dot, const PolderRuns *runs, PetscBool *summed, PetscBool *done)
+PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PolderProductDot *dot, PetscBool *done)
 {
+  const PolderRuns     *runs  = dot->runs;
   const PolderAIJSteps *steps = &PolderAIJStepsOnHost;
   const PolderFormat   *format;
   PolderLayout          layout;
@@ -237,17 +252,17 @@ PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PetscScalar *dot, const Pol
   PetscInt              far, chunk;
 
   PetscFunctionBegin;
-  *done = *summed = PETSC_FALSE;
+  *done = dot->summed = dot->reduced = PETSC_FALSE;
   PetscCall(PolderFormatOf(A, &format, &layout));
   if (format && A->rmap->n == A->cmap->n) PetscCall(PolderAIJChoose(A, x, y, NULL, &steps));
   *done = steps->place->device; // the host has no such product
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   if (runs && layout == POLDER_SEQ) PetscCall(PolderMatGetDeviceDia(A, &dia));
   if (dia)
-    *summed = (PetscBool)(PolderKernelCan(PolderDiaRuns_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, &far, &chunk)) && far == runs->far &&
+    dot->summed = (PetscBool)(PolderKernelCan(PolderDiaRuns_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, &far, &chunk)) && far == runs->far &&
                           chunk == runs->chunk && dia->m == runs->m);
   PetscCall(PetscLogEventBegin(MAT_Mult, A, x, y, 0));
-  if (*summed) PetscCall(PolderDiaMultRuns_Private(dia, x, y, dot, runs));
+  if (dot->summed) PetscCall(PolderDiaMultRuns_Private(dia, x, y, dot->value, runs));
   else PetscCall((*steps->apply)(A, PETSC_FALSE, 1.0, x, NULL, y, dot));
   PetscCall(PetscLogEventEnd(MAT_Mult, A, x, y, 0));
   PetscCall(PetscObjectStateIncrease((PetscObject)y));

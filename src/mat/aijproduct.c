@@ -57,7 +57,7 @@ static PetscErrorCode PolderAIJApplyBase_Private(Mat A, PolderLayout layout, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderAIJApplyHost_Private(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z, PetscScalar *dot)
+static PetscErrorCode PolderAIJApplyHost_Private(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z, PolderProductDot *dot)
 {
   PolderAIJ                aij;
   PolderAIJArrays         *arrays;
@@ -82,7 +82,7 @@ static PetscErrorCode PolderAIJApplyHost_Private(Mat A, PetscBool transpose, Pet
   }
   PetscCall(PolderAIJGetOperands(&PolderOnHost, x, y, z, &v));
   if (transpose) PetscCall((*steps->multtranspose)(arrays->data, v.x, v.y, v.z));
-  else PetscCall((*steps->mult)(arrays->data, alpha, v.x, v.y, v.z, dot));
+  else PetscCall((*steps->mult)(arrays->data, alpha, v.x, v.y, v.z, dot ? dot->value : NULL));
   PetscCall(PolderAIJRestoreOperands(&PolderOnHost, x, y, z, &v));
   PetscCall(PetscLogFlops(PetscMax(2.0 * arrays->nz - (y ? 0 : A->rmap->n), 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -332,6 +332,15 @@ PetscErrorCode PolderHaloExchangeDevice(PolderHalo halo, MPI_Datatype unit, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderHaloEndMultAdd(PolderHalo halo, const PolderGhostRows *rows, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
+                                    PetscBool *done)
+{
+  PetscFunctionBegin;
+  *done = PETSC_FALSE;
+  if (halo->peers) PetscCall(PolderHaloPeersMultAdd(halo->peers, rows, p, z, dot, sum, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscBool PolderHaloOnlyLaunches(PolderHalo halo)
 {
   return (PetscBool)(!halo->sf || (halo->connected && halo->peers));

@@ -3,6 +3,7 @@
 
 #include "core/core.h"
 #include "core/place.h"
+#include "kernels/peers.h"
 
 typedef struct _n_PolderHalo *PolderHalo;
 
@@ -27,6 +28,10 @@ PETSC_INTERN PetscErrorCode PolderHaloEndAt(PolderHalo, const PolderPlace *, MPI
 PETSC_INTERN PetscErrorCode PolderHaloBeginDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloEndDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloExchangeDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
+/* In place of PolderHaloEndDevice(): z += alpha B ghost for the block B of ghost columns, *dot += (p, B ghost) unless dot is NULL, in one kernel; sum: *dot
+   becomes its sum over all processes. done = PETSC_FALSE, and nothing is done, where PetscSF exchanges */
+PETSC_INTERN PetscErrorCode PolderHaloEndMultAdd(PolderHalo, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
+                                                 PetscBool *done);
 /* Does an exchange of arrays in device memory only launch kernels? Known from the first one on */
 PETSC_INTERN PetscBool      PolderHaloOnlyLaunches(PolderHalo);
 PETSC_INTERN PetscErrorCode PolderHaloReduceDevice(PolderHalo, const PetscScalar ghost[], PetscScalar owned[]);

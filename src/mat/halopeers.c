@@ -15,6 +15,7 @@ struct _n_PolderHaloPeers {
   PolderExchange at[DIRECTIONS];
   void          *array[DIRECTIONS * ARRAYS];
   int            narray;
+  PetscBool      inorder; /* value k of a message that has arrived is ghost k */
 };
 
 /* What one process tells a neighbour: where the neighbour's values go, from the beginning of a slab */
@@ -167,6 +168,9 @@ PetscErrorCode PolderHaloPeersCreate(PetscSF sf, PolderHaloPeers *halo)
   h->at[BACKWARD].recvidx      = h->at[FORWARD].sendidx;
   h->at[BACKWARD].mostreceived = h->at[FORWARD].mostsent;
 
+  h->inorder = PETSC_TRUE;
+  for (PetscInt i = 0; side[BACKWARD].n && i < side[BACKWARD].ptr[side[BACKWARD].n]; ++i) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].idx[i] == i);
+  for (PetscMPIInt s = 1; s < side[BACKWARD].n; ++s) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].rank[s - 1] < side[BACKWARD].rank[s]);
   offset = DIRECTIONS * sizeof(uint64_t) * (size_t)n;
   PetscCall(PolderPeersMalloc(peers, offset + 16 * (size_t)(recvptr[n] + sendptr[n]), &h->room));
   for (int d = 0; d < DIRECTIONS; ++d) {
@@ -222,5 +226,20 @@ PetscErrorCode PolderHaloPeersReduce(PolderHaloPeers h, const PetscScalar ghost[
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderExchangeSend_CUDA(&h->at[BACKWARD], (int)sizeof(*ghost), ghost, stream));
   for (int k = 0; k < h->at[BACKWARD].n; ++k) PolderLaunch(PolderExchangeAdd_CUDA(&h->at[BACKWARD], k, owned, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloPeersMultAdd(PolderHaloPeers h, const PolderGhostRows *rows, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
+                                      PetscBool *done)
+{
+  PolderStream stream;
+  void        *work;
+
+  PetscFunctionBegin;
+  *done = h->inorder;
+  if (!h->inorder) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  PolderLaunch(PolderExchangeMultAdd_CUDA(&h->at[FORWARD], rows, sum ? PolderPeersGetView(h->peers) : NULL, p, z, dot, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

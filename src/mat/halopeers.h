@@ -14,3 +14,7 @@ PETSC_INTERN PetscErrorCode PolderHaloPeersSend(PolderHaloPeers, int bytes, cons
 PETSC_INTERN PetscErrorCode PolderHaloPeersReceive(PolderHaloPeers, int bytes, void *ghost);
 /* owned += what others have as ghosts */
 PETSC_INTERN PetscErrorCode PolderHaloPeersReduce(PolderHaloPeers, const PetscScalar ghost[], PetscScalar owned[]);
+/* Instead of receiving, see PolderExchangeMultAdd_CUDA(); *dot is summed over all processes when sum is set. done = PETSC_FALSE, and nothing is done, when the
+   ghosts are not in the order of their columns */
+PETSC_INTERN PetscErrorCode PolderHaloPeersMultAdd(PolderHaloPeers, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
+                                                   PetscBool *done);

@@ -6,3 +6,7 @@ PolderEmulate(PolderPeersSum, (const PolderPeersView *peers, PetscInt n, PetscSc
 PolderEmulate(PolderExchangeSend, (const PolderExchange *e, int bytes, const void *x, PolderStream stream), e, bytes, x);
 PolderEmulate(PolderExchangeReceive, (const PolderExchange *e, int bytes, void *y, PolderStream stream), e, bytes, y);
 PolderEmulate(PolderExchangeAdd, (const PolderExchange *e, int k, PetscScalar y[], PolderStream stream), e, k, y);
+PolderEmulate(PolderExchangeMultAdd,
+              (const PolderExchange *e, const PolderGhostRows *rows, const PolderPeersView *peers, const PetscScalar p[], PetscScalar z[], PetscScalar *dot,
+               void *work, PolderStream stream),
+              e, rows, peers, p, z, dot);

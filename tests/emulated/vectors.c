@@ -125,8 +125,8 @@ static void AddSums(PetscScalar r, PetscScalar z, PetscScalar sum[4])
   sum[3] += r;
 }
 
-int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], PetscBool parallel, PolderCGState *s,
-                        void *work, PolderStream stream)
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[],
+                        const PolderPeersView *peers, PolderCGState *s, void *work, PolderStream stream)
 {
   const PetscScalar alpha = s->pw > 0 && !isinf(s->pw) ? s->rho / s->pw : 0;
 
@@ -136,14 +136,15 @@ int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], Pets
     r[i] -= alpha * w[i];
     AddSums(r[i], diagonal ? r[i] * (dinv ? dinv[i] : 1) : 0, s->sum);
   }
-  if (parallel) return 0;
+  if (peers) PolderPeersSum_Host(peers, 4, s->sum);
+  else if (s->parallel) return 0;
   SetNorm(s);
   if (diagonal) PolderEmulatedSetRho(s, PETSC_FALSE);
   return 0;
 }
 
-int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, PetscBool parallel, PolderCGState *s,
-                     void *work, PolderStream stream)
+int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first,
+                     const PolderPeersView *peers, PolderCGState *s, void *work, PolderStream stream)
 {
   const PetscScalar rr = s->sum[0];
 
@@ -151,7 +152,8 @@ int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], c
   for (int k = 1; k < 4; ++k) s->sum[k] = 0;
   for (PetscInt i = 0; i < n; ++i) AddSums(r[i], z[i] * (dinv ? dinv[i] : 1), s->sum);
   s->sum[0] = rr;
-  if (!parallel) PolderEmulatedSetRho(s, first);
+  if (peers) PolderPeersSum_Host(peers, 3, &s->sum[1]);
+  if (peers || !s->parallel) PolderEmulatedSetRho(s, first);
   return 0;
 }
 
@@ -192,7 +194,7 @@ int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const Pets
     PolderCGDirection_CUDA(n, (PetscBool)(first && !step), r, dinv, p, x, s, stream);
     PolderDiaMult_Host(n, n, nd, off, val, 1, p, NULL, w);
     s->pw = PolderDot_Host(n, p, w);
-    PolderCGUpdate_CUDA(n, w, r, PETSC_TRUE, dinv, PETSC_FALSE, s, work, stream);
+    PolderCGUpdate_CUDA(n, w, r, PETSC_TRUE, dinv, NULL, s, work, stream);
     PolderCGFinish_CUDA(n, p, x, s, stream);
   }
   free(w);

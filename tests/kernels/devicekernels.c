@@ -99,7 +99,7 @@ static PetscErrorCode TestCGUpdate(PetscInt n, PetscBool diagonal, PetscBool jac
   state.ring = devicering;
   PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
   ring[0] = NAN;
-  PolderLaunch(PolderCGUpdate_CUDA(n, wd, rd, diagonal, jacobi ? dd : NULL, PETSC_FALSE, stated, work, stream));
+  PolderLaunch(PolderCGUpdate_CUDA(n, wd, rd, diagonal, jacobi ? dd : NULL, NULL, stated, work, stream));
   PetscCall(PolderDeviceToHost(got, rd, n * sizeof(*got)));
   PetscCall(PolderDeviceToHost(&state, stated, sizeof(state)));
   for (PetscInt i = 0; i < n; ++i) r[i] -= 2.0 * w[i];
@@ -176,14 +176,15 @@ static PetscErrorCode TestCGRho(PetscInt n, PetscBool jacobi, PolderCGState *sta
   PetscCall(Random(n, &d, &dd));
   PetscCall(PolderDeviceToHost((void *)&state.ring, &stated->ring, sizeof(state.ring)));
   PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
-  PolderLaunch(PolderCGRho_CUDA(n, rd, zd, jacobi ? dd : NULL, PETSC_FALSE, PETSC_FALSE, stated, work, stream));
+  PolderLaunch(PolderCGRho_CUDA(n, rd, zd, jacobi ? dd : NULL, PETSC_FALSE, NULL, stated, work, stream));
   PetscCall(PolderDeviceToHost(&state, stated, sizeof(state)));
   s    = Sums(n, r, z, jacobi ? d : NULL);
   mean = s.sumz / (n + 1);
   *wrong += !(PetscAbsScalar(state.rho - (s.rz - mean * s.sumr)) <= eps) + !(PetscAbsScalar(state.mean - mean) <= eps);
-  state.frozen = 0; /* rho may have been negative */
+  state.frozen   = 0; /* rho may have been negative */
+  state.parallel = 1;
   PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
-  PolderLaunch(PolderCGRho_CUDA(n, rd, zd, NULL, PETSC_TRUE, PETSC_TRUE, stated, work, stream));
+  PolderLaunch(PolderCGRho_CUDA(n, rd, zd, NULL, PETSC_TRUE, NULL, stated, work, stream));
   PetscCall(PolderDeviceToHost(&state, stated, sizeof(state)));
   s = Sums(n, r, z, NULL);
   *wrong += !(PetscAbsScalar(state.sum[1] - s.rz) <= eps) + !(PetscAbsScalar(state.sum[2] - s.sumz) <= eps) + !(PetscAbsScalar(state.sum[3] - s.sumr) <= eps);

@@ -25,12 +25,12 @@ static inline int RRBChain(const PolderRRBSystem *a, PetscBool prepare, PetscBoo
   const PetscInt       n   = (g->nx * g->ny + 1) / 2;
   int                  err = prepare ? RRBChainApply(a, r, z, NULL, work, stream) : 0;
 
-  if (prepare && !err) err = PolderCGRho_CUDA(n, r, z, NULL, first, PETSC_FALSE, state, work, stream);
+  if (prepare && !err) err = PolderCGRho_CUDA(n, r, z, NULL, first, NULL, state, work, stream);
   for (PetscInt k = 0; k < count && !err; ++k) {
     err = PolderCGDirection_CUDA(n, (PetscBool)(first && !k), z, NULL, p, x, state, stream);
     if (!err) err = PolderRRBReducedMult_CUDA(g, a->S, p, w, &state->pw, work, stream);
     if (!err && (its + k + 1) % POLDER_CG_MEAN == 0) err = PolderCGRemoveMean_CUDA(nullspace ? n : 0, r, state, stream);
-    if (!err) err = PolderCGUpdate_CUDA(n, w, r, PETSC_FALSE, NULL, PETSC_FALSE, state, work, stream);
+    if (!err) err = PolderCGUpdate_CUDA(n, w, r, PETSC_FALSE, NULL, NULL, state, work, stream);
     if (!err) err = PolderCGFinish_CUDA(n, p, x, state, stream);
     if (!err) err = RRBChainApply(a, r, z, &rho, work, stream);
   }

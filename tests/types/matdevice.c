@@ -256,21 +256,22 @@ static PetscErrorCode ValueCopies(Test *t, Mat B, Vec x, Vec y, Vec z)
 /* The product with its dot in one pass */
 static PetscErrorCode ProductDot(Test *t, Mat B, Vec x, Vec y, Vec z)
 {
-  PetscScalar *dot, value, expected;
-  PetscBool    done, summed;
+  PolderProductDot dot = {.value = NULL};
+  PetscScalar      value, expected;
+  PetscBool        done;
 
   PetscFunctionBeginUser;
-  PetscCall(PolderDeviceMalloc(sizeof(*dot), &dot));
+  PetscCall(PolderDeviceMalloc(sizeof(value), &dot.value));
   PetscCall(VecSet(y, NAN));
-  PetscCall(PolderMatMultDot(B, x, y, dot, NULL, &summed, &done));
+  PetscCall(PolderMatMultDot(B, x, y, &dot, &done));
   PetscCall(Check(t, "product and dot done", done));
-  PetscCall(PolderDeviceToHost(&value, dot, sizeof(*dot)));
+  PetscCall(PolderDeviceToHost(&value, dot.value, sizeof(value)));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPIU_SCALAR, MPIU_SUM, PETSC_COMM_WORLD));
   PetscCall(MatMult(B, x, z));
   PetscCall(Same(t, "product with dot", z, y));
   PetscCall(VecDot(x, z, &expected));
   PetscCall(Check(t, "dot", (PetscBool)(PetscAbsScalar(value - expected) <= 1e-12 * PetscAbsScalar(expected))));
-  PetscCall(PolderDeviceFree(&dot));
+  PetscCall(PolderDeviceFree(&dot.value));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
