@@ -541,13 +541,17 @@ static PetscErrorCode PolderCGFinish_OnDevice(KSP ksp)
 PetscErrorCode PolderCGDeviceView(KSP ksp, PetscViewer viewer)
 {
   PolderCGDevice device = ((PolderCG *)ksp->data)->device;
+  const char    *transport;
 
   PetscFunctionBegin;
   if (device->form == CG_BATCHED)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  on the device: up to %" PetscInt_FMT " iterations in one kernel\n", device->batch));
-  else
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  on the device: scalars stay there, the host is up to %" PetscInt_FMT " iterations behind%s\n", device->lag,
+  else {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  on the device: scalars stay there, the host is up to %" PetscInt_FMT " iterations behind%s", device->lag,
                                      device->form == CG_DIAGONAL ? "; the diagonal preconditioner is part of the updates" : ""));
+    if (device->parallel) PetscCall(PolderPeersGetTransport(PetscObjectComm((PetscObject)ksp), &transport));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "%s%s\n", device->parallel ? "; values between processes: " : "", device->parallel ? transport : ""));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

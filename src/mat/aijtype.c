@@ -1,4 +1,5 @@
 /* Matrix types that are AIJ matrices to PETSc and multiply through arrays of their own. */
+#include "core/peers.h"
 #include "aijderived.h"
 #include <petsc/private/matimpl.h>
 
@@ -157,7 +158,8 @@ static PetscErrorCode PolderAIJView_Private(Mat A, PetscViewer viewer)
   PolderLayout          layout;
   PolderAIJArrays      *arrays;
   Mat                   block = A;
-  const PolderAIJSteps *steps = &PolderAIJStepsOnHost;
+  const PolderAIJSteps *steps     = &PolderAIJStepsOnHost;
+  const char           *transport = NULL;
 
   PetscFunctionBegin;
   PetscCall(PolderFormatOf(A, &format, &layout));
@@ -172,7 +174,9 @@ static PetscErrorCode PolderAIJView_Private(Mat A, PetscViewer viewer)
   sum[4] = used != aij->format;
   PetscCallAllreduce(sum, total, 5, MPI_DOUBLE, MPI_SUM, comm);
   PetscCallMPI(MPI_Comm_size(comm, &size));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "format: %s%s; %s%s\n", used->label, steps->where, text, size > 1 ? " (first process)" : ""));
+  if (steps->place->device && size > 1) PetscCall(PolderPeersGetTransport(comm, &transport));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "format: %s%s; %s%s%s%s\n", used->label, steps->where, text, size > 1 ? " (first process)" : "",
+                                   transport ? "; values between processes: " : "", transport ? transport : ""));
   if (used != aij->format) PetscCall(PetscViewerASCIIPrintf(viewer, "not %s: %s\n", aij->format->label, arrays->why));
   else if (total[4] > 0) PetscCall(PetscViewerASCIIPrintf(viewer, "not %s on %g of %d processes\n", aij->format->label, total[4], size));
   if (total[2] == 0 || total[3] == 0) PetscFunctionReturn(PETSC_SUCCESS);
