@@ -10,7 +10,7 @@ if gpu; then
   count=$(nvidia-smi -L | wc -l) big=256 middle=128 small=64 plane=2047
   options="-vec_type cuda -use_gpu_aware_mpi 0 -coo" marker=scale-gpu unit=GPUs peer=aijcusparse
 else
-  count=$(nproc) big=96 middle=64 small=32 plane=511
+  count=$(nproc --all) big=96 middle=64 small=32 plane=511
   options= marker=scale-cpu unit=processes peer=aij
   [ "$count" -le 8 ] || count=8
 fi
@@ -40,7 +40,7 @@ row() {
     $start "$SOLVE" -dll_append "$LIB" $options -options_left no "$@" $more >"$WORK/log" 2>&1 || { cat "$WORK/log" >&2; exit 1; }
     cells="$cells | $(awk -F'|' '/^\| options/ {
       split($5, setup, " "); split($6, solve, " "); split($3, its, " "); residual = $4 + 0
-      printf "%s%s; %.4g + %.4g; %.4g", its[1], residual > 1.1e-6 ? " (true residual " $4 ")" : "", setup[1], solve[1], 1000 * solve[1] / its[1]}' "$WORK/log")"
+      printf "%s%s; %.4g + %.4g; %.4g", its[1], (residual > 1.1e-6 ? " (true residual " $4 ")" : ""), setup[1], solve[1], 1000 * solve[1] / its[1]}' "$WORK/log")"
   done
   echo "| $work | $name$cells |" | tee -a "$out" >&2
 }

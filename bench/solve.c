@@ -15,7 +15,7 @@ static char help[] = "Times solvers on one problem in one run: a warm-up, then f
 
 typedef struct {
   PetscInt  dim, n[3], N, bubbles;
-  PetscInt  first, rows; /* of this process: whole lines in 2-D, whole planes in 3-D */
+  PetscInt  first, rows;            /* of this process: whole lines in 2-D, whole planes in 3-D */
   PetscReal contrast, shift, walls; /* walls: coefficient of a wall over that of its cell */
   PetscBool centre;
 } Problem;
@@ -46,7 +46,7 @@ static PetscErrorCode GetProblem(Problem *p)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-nz", &p->n[p->dim - 1], NULL));
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-walls", walls, &wall, NULL));
   p->walls = wall ? 1 : 2;
-  p->N    = p->n[0] * p->n[1] * p->n[2];
+  p->N     = p->n[0] * p->n[1] * p->n[2];
   PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &lines, &p->n[p->dim - 1]));
   p->rows = p->N / p->n[p->dim - 1] * lines;
   PetscCallMPI(MPI_Scan(&p->rows, &p->first, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
@@ -106,7 +106,7 @@ static PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], PetscScalar
       main      = nz;
       col[nz++] = row;
     } else if (k < 0 ? at[d] > 0 : at[d] < p->n[d] - 1) {
-      const PetscInt    j = k < 0 ? row - stride[d] : row + stride[d];
+      const PetscInt    j     = k < 0 ? row - stride[d] : row + stride[d];
       const PetscScalar other = Kappa(p, j), v = 2 * kappa * other / (kappa + other);
 
       col[nz]   = j;

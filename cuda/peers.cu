@@ -39,8 +39,8 @@ int PolderPeersSum_CUDA(const PolderPeersView *peers, PetscInt n, PetscScalar va
 template <class Value>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeSendKernel(const __grid_constant__ PolderExchange e, const Value *__restrict__ x)
 {
-  const int      k      = (int)blockIdx.y;
-  const PetscInt first  = e.sendptr[k], n = e.sendptr[k + 1] - first;
+  const int      k     = (int)blockIdx.y;
+  const PetscInt first = e.sendptr[k], n = e.sendptr[k + 1] - first;
   const uint64_t number = e.sent[k] + 1;
   Value         *there  = (Value *)(e.there[k] + (number % 2) * e.half[k]);
 
@@ -58,7 +58,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeSendKernel(
 template <class Value, class What>
 static __device__ __forceinline__ void PolderExchangeTake(const PolderExchange &e, int k, unsigned int *finished, What what)
 {
-  const PetscInt first  = e.recvptr[k], n = e.recvptr[k + 1] - first;
+  const PetscInt first = e.recvptr[k], n = e.recvptr[k + 1] - first;
   const uint64_t number = e.received[k] + 1;
   const Value   *here   = (const Value *)(e.here + (number % 2) * e.halfhere + 8 * (size_t)first);
 

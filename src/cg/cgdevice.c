@@ -190,7 +190,7 @@ static PetscErrorCode PolderCGDeviceStart_Private(KSP ksp, Vec r, Vec p)
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   device->parallel = (PetscBool)(size > 1);
   PetscCall(PolderPeersGet(PetscObjectComm((PetscObject)ksp), &device->peers));
-  device->p        = p;
+  device->p = p;
   /* a test or a monitor that may look at the solution gets the one that belongs to the norm */
   plain = (PetscBool)(ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip || (cg->plaintest && ksp->converged == cg->plaintest));
   PetscCall(PolderCGDeviceBatched_Private(ksp));
@@ -241,8 +241,7 @@ static PetscErrorCode PolderCGDeviceRho_Private(KSP ksp, Vec r, Vec z)
   PetscCall(PolderVecGetDeviceRead(r, &ra));
   PetscCall(PolderVecGetDeviceRead(z, &za));
   if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
-  PolderLaunch(PolderCGRho_CUDA(device->n, ra, za, da, cg->first, PolderPeersGetView(device->peers), device->state, device->work,
-                                device->stream));
+  PolderLaunch(PolderCGRho_CUDA(device->n, ra, za, da, cg->first, PolderPeersGetView(device->peers), device->state, device->work, device->stream));
   if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
   PetscCall(PolderVecRestoreDeviceRead(z, &za));
   PetscCall(PolderVecRestoreDeviceRead(r, &ra));

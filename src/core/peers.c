@@ -131,8 +131,8 @@ static PetscErrorCode PolderPeersOptions_Private(PolderPeers p)
   p->wanted  = POLDER_TRANSPORT_AUTO;
   p->seconds = 60;
   PetscOptionsBegin(p->comm, NULL, "Exchange between the processes of Polder", NULL);
-  PetscCall(PetscOptionsEnum("-polder_transport", "How values go between GPUs: stores into each other's memory, device pointers for MPI, through the host", NULL,
-                             PolderTransports, (PetscEnum)p->wanted, (PetscEnum *)&p->wanted, NULL));
+  PetscCall(PetscOptionsEnum("-polder_transport", "How values go between GPUs: stores into each other's memory, device pointers for MPI, through the host",
+                             NULL, PolderTransports, (PetscEnum)p->wanted, (PetscEnum *)&p->wanted, NULL));
   PetscCall(PetscOptionsReal("-polder_timeout", "Seconds that a kernel waits for another process", NULL, p->seconds, &p->seconds, NULL));
   PetscOptionsEnd();
   PetscCheck(p->seconds > 0, p->comm, PETSC_ERR_ARG_OUTOFRANGE, "-polder_timeout %g is not positive", (double)p->seconds);
@@ -168,7 +168,8 @@ static PetscErrorCode PolderPeersCreate_Private(MPI_Comm comm, PolderPeers *peer
       PetscCall(PolderPeersRelease_Private(p));
     }
   }
-  PetscCheck(!why || p->wanted != POLDER_TRANSPORT_PEER, comm, PETSC_ERR_SUP, "-polder_transport peer is not possible for these %d processes: %s", p->size, why);
+  PetscCheck(!why || p->wanted != POLDER_TRANSPORT_PEER, comm, PETSC_ERR_SUP, "-polder_transport peer is not possible for these %d processes: %s", p->size,
+             why);
   if (why) PetscCall(PetscInfo(NULL, "%d processes do not write to each other's device memory: %s\n", p->size, why));
   else PetscCall(PetscInfo(NULL, "%d processes write to each other's device memory\n", p->size));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -50,10 +50,10 @@ typedef struct {
   uint64_t *const *arrivedthere;           /* [n] number of the last message there */
   const char      *here;                   /* what comes from neighbour k begins 8 recvptr[k] bytes from here */
   size_t           halfhere;
-  const uint64_t  *arrived;          /* [n] */
-  uint64_t        *sent, *received;  /* [n] numbers of the last message */
-  unsigned int    *finished;         /* [2 n] blocks that have ended, zero between launches */
-  const int       *rank;             /* [n] of the neighbours */
+  const uint64_t  *arrived;         /* [n] */
+  uint64_t        *sent, *received; /* [n] numbers of the last message */
+  unsigned int    *finished;        /* [2 n] blocks that have ended, zero between launches */
+  const int       *rank;            /* [n] of the neighbours */
   PolderPatience   patience;
 } PolderExchange;
 

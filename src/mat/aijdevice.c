@@ -260,7 +260,7 @@ PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PolderProductDot *dot, Pets
   if (runs && layout == POLDER_SEQ) PetscCall(PolderMatGetDeviceDia(A, &dia));
   if (dia)
     dot->summed = (PetscBool)(PolderKernelCan(PolderDiaRuns_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, &far, &chunk)) && far == runs->far &&
-                          chunk == runs->chunk && dia->m == runs->m);
+                              chunk == runs->chunk && dia->m == runs->m);
   PetscCall(PetscLogEventBegin(MAT_Mult, A, x, y, 0));
   if (dot->summed) PetscCall(PolderDiaMultRuns_Private(dia, x, y, dot->value, runs));
   else PetscCall((*steps->apply)(A, PETSC_FALSE, 1.0, x, NULL, y, dot));

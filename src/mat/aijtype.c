@@ -157,7 +157,7 @@ static PetscErrorCode PolderAIJView_Private(Mat A, PetscViewer viewer)
   const PolderFormat   *format, *used;
   PolderLayout          layout;
   PolderAIJArrays      *arrays;
-  Mat                   block = A;
+  Mat                   block     = A;
   const PolderAIJSteps *steps     = &PolderAIJStepsOnHost;
   const char           *transport = NULL;
 

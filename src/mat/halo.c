@@ -5,7 +5,7 @@
 #include <petscsf.h>
 
 struct _n_PolderHalo {
-  PetscSF          sf; /* roots: owned columns, leaves: ghosts; NULL on one process */
+  PetscSF          sf;        /* roots: owned columns, leaves: ghosts; NULL on one process */
   PolderHaloPeers  peers;     /* for arrays on devices: NULL where PetscSF exchanges these as well */
   PetscBool        connected; /* peers is known */
   PetscInt         nghost;
@@ -279,7 +279,7 @@ static PetscErrorCode PolderUnitSize_Private(MPI_Datatype unit, int *bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* PetscSF takes the values through host buffers when MPI does not take device pointers (-use_gpu_aware_mpi 0): only what is sent and received crosses the bus */
+/* Where MPI takes no device pointers (-use_gpu_aware_mpi 0), PetscSF uses host buffers: only what is sent and received crosses the bus */
 PetscErrorCode PolderHaloBeginAt(PolderHalo halo, const PolderPlace *place, MPI_Datatype unit, const void *owned, void *ghost)
 {
   PolderHaloPeers peers = NULL;

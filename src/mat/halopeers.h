@@ -16,5 +16,5 @@ PETSC_INTERN PetscErrorCode PolderHaloPeersReceive(PolderHaloPeers, int bytes, v
 PETSC_INTERN PetscErrorCode PolderHaloPeersReduce(PolderHaloPeers, const PetscScalar ghost[], PetscScalar owned[]);
 /* Instead of receiving, see PolderExchangeMultAdd_CUDA(); *dot is summed over all processes when sum is set. done = PETSC_FALSE, and nothing is done, when the
    ghosts are not in the order of their columns */
-PETSC_INTERN PetscErrorCode PolderHaloPeersMultAdd(PolderHaloPeers, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
-                                                   PetscBool *done);
+PETSC_INTERN PetscErrorCode PolderHaloPeersMultAdd(PolderHaloPeers, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot,
+                                                   PetscBool sum, PetscBool *done);

@@ -239,7 +239,7 @@ PetscErrorCode PolderDeviceCallName(PetscMPIInt rank, PolderDeviceName *name)
 /* Memory without a name in a file system: nothing is left of it when a test is killed. Its first bytes are its size */
 PetscErrorCode PolderDeviceCallExport(size_t bytes, void **ptr, PolderShareHandle *handle)
 {
-  PetscMPIInt  n = -1;
+  PetscMPIInt  n    = -1;
   const size_t size = bytes + ALIGNMENT;
   int          file;
   char        *memory;

@@ -125,8 +125,8 @@ static void AddSums(PetscScalar r, PetscScalar z, PetscScalar sum[4])
   sum[3] += r;
 }
 
-int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[],
-                        const PolderPeersView *peers, PolderCGState *s, void *work, PolderStream stream)
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], const PolderPeersView *peers,
+                        PolderCGState *s, void *work, PolderStream stream)
 {
   const PetscScalar alpha = s->pw > 0 && !isinf(s->pw) ? s->rho / s->pw : 0;
 
@@ -143,8 +143,8 @@ int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], Pets
   return 0;
 }
 
-int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first,
-                     const PolderPeersView *peers, PolderCGState *s, void *work, PolderStream stream)
+int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, const PolderPeersView *peers,
+                     PolderCGState *s, void *work, PolderStream stream)
 {
   const PetscScalar rr = s->sum[0];
 
