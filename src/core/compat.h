@@ -42,6 +42,13 @@ typedef PetscOptionItems PolderOptionItems;
   #define PetscCallAllreduce(...) PetscCallMPI(MPIU_Allreduce(__VA_ARGS__))
 #endif
 
+/* 3.22 counts the processes of a star forest as MPI does */
+#if PETSC_VERSION_LT(3, 22, 0)
+typedef PetscInt PolderRankCount;
+#else
+typedef PetscMPIInt PolderRankCount;
+#endif
+
 /* 3.22 replaced PETSC_DEFAULT where it meant "keep the value" */
 #if PETSC_VERSION_LT(3, 22, 0)
   #define PETSC_CURRENT PETSC_DEFAULT

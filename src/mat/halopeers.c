@@ -25,7 +25,7 @@ typedef struct {
 
 /* One side of an exchange as PetscSF has it: for each process, the places of its values */
 typedef struct {
-  PetscMPIInt        n;
+  PolderRankCount    n;
   const PetscMPIInt *rank;
   const PetscInt    *ptr, *idx;
 } PolderSide;
@@ -52,7 +52,7 @@ static PetscErrorCode PolderHaloPeersList_Private(PolderHaloPeers h, PetscMPIInt
   ptr[0] = 0;
   for (PetscMPIInt k = 0; k < n; ++k) {
     ptr[k + 1] = ptr[k];
-    for (PetscMPIInt s = 0; s < side->n; ++s) {
+    for (PolderRankCount s = 0; s < side->n; ++s) {
       if (side->rank[s] != rank[k]) continue;
       for (PetscInt i = side->ptr[s]; i < side->ptr[s + 1]; ++i) idx[ptr[k + 1]++] = side->idx[i];
     }
@@ -126,7 +126,7 @@ static PetscErrorCode PolderHaloPeersNeighbours_Private(const PolderSide side[],
 
   PetscFunctionBegin;
   for (int d = 0; d < DIRECTIONS; ++d) {
-    for (PetscMPIInt s = 0; s < side[d].n; ++s) {
+    for (PolderRankCount s = 0; s < side[d].n; ++s) {
       if (side[d].rank[s] != self) list[count++] = side[d].rank[s];
     }
   }
@@ -170,7 +170,7 @@ PetscErrorCode PolderHaloPeersCreate(PetscSF sf, PolderHaloPeers *halo)
 
   h->inorder = PETSC_TRUE;
   for (PetscInt i = 0; side[BACKWARD].n && i < side[BACKWARD].ptr[side[BACKWARD].n]; ++i) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].idx[i] == i);
-  for (PetscMPIInt s = 1; s < side[BACKWARD].n; ++s) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].rank[s - 1] < side[BACKWARD].rank[s]);
+  for (PolderRankCount s = 1; s < side[BACKWARD].n; ++s) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].rank[s - 1] < side[BACKWARD].rank[s]);
   offset = DIRECTIONS * sizeof(uint64_t) * (size_t)n;
   PetscCall(PolderPeersMalloc(peers, offset + 16 * (size_t)(recvptr[n] + sendptr[n]), &h->room));
   for (int d = 0; d < DIRECTIONS; ++d) {
