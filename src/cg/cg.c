@@ -266,18 +266,37 @@ static PetscErrorCode PolderCGFirstResidual_Private(KSP ksp, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For b = 0 the tests are relative to the residual of the guess, and not to what P leaves of it: rounding errors when the guess lies in Z */
+/* Is the test relative to the residual of the guess? For b = 0, and where the options of the default test say so */
+static PetscBool PolderCGRelativeToGuess_Private(KSP ksp)
+{
+  const KSPConvergedDefaultCtx *test = ksp->converged == KSPConvergedDefault ? (const KSPConvergedDefaultCtx *)ksp->cnvP : NULL;
+
+  return (PetscBool)(((PolderCG *)ksp->data)->bnorm == 0 || (test && (test->initialrtol || test->mininitialrtol)));
+}
+
+/*
+  The first test sees the residual of the user's guess. P may leave rounding errors of it, when the guess lies in Z, or make it larger, and so may the
+  elimination of half of the nodes
+*/
 static PetscErrorCode PolderCGTestGuess_Private(KSP ksp, Vec r, Vec z)
 {
+  PolderCG *cg = (PolderCG *)ksp->data;
   PetscReal rnorm, norm;
 
   PetscFunctionBegin;
+  if (cg->guessnorm) {
+    PetscCall((*cg->guessnorm)(ksp, &norm));
+    KSPCheckNorm(ksp, norm);
+    PetscCall(PolderCGTest(ksp, norm));
+    if (ksp->reason > 0) ksp->reason = KSP_CONVERGED_ITERATING; // the elimination has changed the guess
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PolderCGFirstResidual_Private(ksp, r));
   PetscCall(PolderVecNorm(r, &rnorm));
   KSPCheckNorm(ksp, rnorm);
   PetscCall(PolderCGNorm(ksp, r, z, rnorm, &norm));
   if (!ksp->reason) PetscCall(PolderCGTest(ksp, norm));
-  ((PolderCG *)ksp->data)->residual = rnorm;
+  cg->residual = rnorm;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -293,7 +312,7 @@ static PetscErrorCode PolderCGRun_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
   PetscCall(PolderVecNormBegin(r));
   PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &cg->bnorm)); // while a device makes r
   PetscCall(PolderVecNormEnd(r, &rnorm));
-  if (cg->bnorm == 0) {
+  if (PolderCGRelativeToGuess_Private(ksp)) {
     PetscCall(PolderCGTestGuess_Private(ksp, r, z));
     if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PolderCGProject(ksp, r));

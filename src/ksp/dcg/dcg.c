@@ -196,8 +196,8 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
    Notes:
    Solves P A x = P b, P = I - A Z (Z^T A Z)^{-1} Z^T, and corrects x once at the end. Without deflation vectors it is CG with fused updates.
 
-   Stops relative to the norm of b, whatever the initial guess; with `-ksp_converged_use_initial_residual_norm` relative to that of P (b - A x_0), the residual
-   of the guess corrected by the deflation space, which may be larger than b. Before it returns, the residual of the corrected solution is computed and compared
+   Stops relative to the norm of b, whatever the initial guess; with `-ksp_converged_use_initial_residual_norm` relative to the residual of the guess, before
+   the deflation space corrects it. Before it returns, the residual of the corrected solution is computed and compared
    with the tolerance; where rounding made the recursive residual lie, the iteration goes on with a correction of the solution. When the tolerance is below what
    rounding the solution to double precision allows (the norm of eps |A||x|) it stops there with `KSP_CONVERGED_HAPPY_BREAKDOWN` and says which residual was
    reached.

@@ -70,6 +70,29 @@ static PetscErrorCode KSPRRBCGResidual_Private(KSP ksp, Vec x, Vec r, PetscReal 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of the residual of the guess on all nodes: the norm that the test looks at, before the elimination changes the guess on black nodes */
+static PetscErrorCode KSPRRBCGGuessNorm_Private(KSP ksp, PetscReal *norm)
+{
+  KSP_RRBCG  *rrbcg = (KSP_RRBCG *)ksp->data;
+  PetscScalar rho;
+  Mat         A;
+  Vec         z;
+
+  PetscFunctionBegin;
+  PetscCall(PCGetOperators(ksp->pc, &A, NULL));
+  if (ksp->guess_zero) PetscCall(VecCopy(ksp->vec_rhs, rrbcg->work));
+  else PetscCall(PolderCGMatResidual(ksp, A, ksp->vec_rhs, ksp->vec_sol, rrbcg->work));
+  if (ksp->normtype != KSP_NORM_NATURAL) PetscCall(PolderVecNorm(rrbcg->work, norm));
+  else {
+    PetscCall(VecDuplicate(rrbcg->work, &z));
+    PetscCall(PCApply(ksp->pc, rrbcg->work, z));
+    PetscCall(VecDot(rrbcg->work, z, &rho));
+    *norm = PetscSqrtReal(PetscAbsScalar(rho));
+    PetscCall(VecDestroy(&z));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode MatMult_RRBCG(Mat S, Vec x, Vec y)
 {
   KSP       ksp;
@@ -500,7 +523,7 @@ static PetscErrorCode KSPSetFromOptions_RRBCG(KSP ksp, PolderOptionItems PetscOp
    `PCRRB` takes and have 5 points; for 9 points use `KSPCG` with `PCRRB`, which is the preconditioner unless another one is asked for (and that is an error).
 
    Norms, convergence tests, monitors and history are those of the whole system: its residual vanishes on black nodes. The default test compares with the norm
-   of b. Before it returns, the residual is computed with the matrix itself, and the iteration goes on where rounding made it miss the tolerance, as in
+   of b, or of the residual of the guess (`-ksp_converged_use_initial_residual_norm`). Before it returns, the residual is computed with the matrix itself, and the iteration goes on where rounding made it miss the tolerance, as in
    `KSPDCG`.
 
    On CUDA vectors, with a matrix of this library that has its values there, everything is on the device, where one kernel makes many iterations; the norms
@@ -525,6 +548,7 @@ PETSC_INTERN PetscErrorCode KSPCreate_RRBCG(KSP ksp)
   PetscCall(PolderCGCreate(ksp, &rrbcg->cg)); // its deflation space stays empty
   rrbcg->cg.plaintest    = KSPRRBCGConverged_Private;
   rrbcg->cg.trueresidual = KSPRRBCGResidual_Private;
+  rrbcg->cg.guessnorm    = KSPRRBCGGuessNorm_Private;
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NONE, PC_LEFT, 1));

@@ -170,7 +170,8 @@ static PetscErrorCode Tolerances(Fuzz *f, const char *type)
     PetscCall(Set(f, "ksp_norm_type", "unpreconditioned"));
   if (!strcmp(type, KSPGMRES) && FuzzChance(f, 50)) PetscCall(Set(f, "ksp_pc_side", "right"));
   SetInt(f, 5, "ksp_check_norm_iteration", 1, 5);
-  SetOf(f, 5, "ksp_converged_use_initial_residual_norm", Bools);
+  /* PETSc does not take them back, and refuses both */
+  SetOf(f, 5, FuzzHash(f->seed, 0, 78) % 2 ? "ksp_converged_use_initial_residual_norm" : "ksp_converged_use_min_initial_residual_norm", Bools);
   SetInt(f, 5, "ksp_error_if_not_converged", 0, 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -104,15 +104,19 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
   PetscReal   rtol, abstol, norm, floor, bnorm, inrange, allowed;
   PetscInt    its, maxits;
   KSPNormType type;
-  PetscBool   ours, petsc, zero, initial = PETSC_FALSE;
+  PetscBool   ours, petsc, zero, initial = PETSC_FALSE, least = PETSC_FALSE;
   char        stop[16] = "petsc";
   KSPType     solver;
+  PCType      preconditioner;
+  PC          pc;
 
   PetscFunctionBegin;
   PetscCall(KSPGetTolerances(f->ksp, &rtol, &abstol, NULL, &maxits));
   PetscCall(KSPGetIterationNumber(f->ksp, &its));
   PetscCall(KSPGetNormType(f->ksp, &type));
   PetscCall(KSPGetType(f->ksp, &solver));
+  PetscCall(KSPGetPC(f->ksp, &pc));
+  PetscCall(PCGetType(pc, &preconditioner));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)f->ksp, &ours, KSPDCG, KSPRRBCG, ""));
   petsc = PETSC_TRUE;
   PetscCall(PetscOptionsGetString(NULL, f->prefix, "-ksp_rrbcg_stop", stop, sizeof(stop), NULL));
@@ -120,8 +124,12 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
     petsc = PETSC_FALSE;                      /* it adds the guess that PC levelset made for an earlier solve where this one has none */
   if (!ours && f->keeps) petsc = PETSC_FALSE; /* with a preconditioner of other values PETSc's cg may break down and call that converged */
   if (strcmp(solver, KSPRRBCG) == 0 && strcmp(stop, "petsc")) petsc = PETSC_FALSE;
-  if (f->ksp->converged == KSPConvergedDefault)
-    initial = ((KSPConvergedDefaultCtx *)f->ksp->cnvP)->initialrtol;           /* -ksp_converged_use_initial_residual_norm, which nothing takes back */
+  if (f->ksp->converged == KSPConvergedDefault) {
+    initial = ((KSPConvergedDefaultCtx *)f->ksp->cnvP)->initialrtol;
+    least   = ((KSPConvergedDefaultCtx *)f->ksp->cnvP)->mininitialrtol;
+  }
+  /* so PETSc's cg calls it that (r, M^-1 r) = 0, which may happen where M is not symmetric */
+  if (!ours && reason == KSP_CONVERGED_ATOL && f->ksp->rnorm > abstol && !strcmp(preconditioner, PCLEVELSET)) petsc = PETSC_FALSE;
   if (type != KSP_NORM_UNPRECONDITIONED && !f->rows.mild) petsc = PETSC_FALSE; /* nobody knows what rounding does within the preconditioner then */
   if ((type != KSP_NORM_UNPRECONDITIONED || !ours) && (f->rows.nkernel || f->changing))
     petsc = PETSC_FALSE; /* what the preconditioner makes of a part that no solution takes away */
@@ -147,7 +155,7 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
     PetscCall(Project(f, r)); /* as KSPSolve() does when the kernel is that of the transpose too */
     PetscCall(Norm(f, r, transpose, PETSC_FALSE, &inrange));
     zero = (PetscBool)(inrange <= 1e-12 * bnorm);
-    if (zero || !ours || initial) { /* relative to the guess */
+    if (zero || !ours || initial || least) { /* relative to the guess */
       PetscReal gnorm, rounding;
 
       PetscCall(VecCopy(f->b, r));
@@ -156,10 +164,8 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
       PetscCall(VecNorm(bound, NORM_2, &rounding));
       if (!ours) floor = PetscMax(floor, rounding);
       gnorm += 30 * rounding;
-      bnorm = PetscMax(bnorm, gnorm);
+      bnorm = ours && least && !zero ? PetscMin(bnorm, gnorm) : PetscMax(bnorm, gnorm);
     }
-    if ((initial && !strcmp(solver, KSPDCG)) || (zero && !strcmp(solver, KSPRRBCG)))
-      bnorm = PetscMax(bnorm, f->ksp->rnorm0); /* of the guess corrected by the deflation space, or on the black nodes */
     allowed = 1.01 * PetscMax(rtol * bnorm, abstol) + (type == KSP_NORM_UNPRECONDITIONED ? 30 : 300) * floor;
     if (!ours) allowed = 10 * allowed + 1e5 * floor;
     if (zero && f->keeps) allowed = PETSC_INFINITY; /* PCLEVELSET may have made the guess worse than it was */
