@@ -94,75 +94,105 @@ static void Row(const char *grid, const char *kernel, PetscInt m, double perrow,
   printf("%-8s %-28s %9.2f us %6.0f bytes a row %6.1f %%\n", grid, kernel, us, perrow, 100.0 * perrow * m / us / copy);
 }
 
+/* A stencil by diagonals, all stored or half of them, in both precisions, with the vectors that its kernels take */
+struct Stencil {
+  PetscInt    m, off[7];
+  int         dim, nd;
+  double     *x, *y, *z, *dinv, *dot;
+  float      *dinvs;
+  double     *full[7], *half[7];
+  float      *single[7], *singlehalf[7];
+  PolderCGRho rho;
+  void       *work;
+};
+
+static void Products(const char *grid, const Stencil &s)
+{
+  const PetscInt m = s.m, nd = s.nd;
+  const double   b = 8, v = b * nd, h = b * (s.dim + 1);
+  double        *x = s.x, *y = s.y, *z = s.z;
+
+  Row(grid, "product", m, v + 2 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, s.off, s.full, 1.0, x, NULL, z, NULL, NULL, stream); });
+  Row(grid, "product, half stored", m, h + 2 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, s.off, s.half, 1.0, x, NULL, z, NULL, NULL, stream); });
+  Row(grid, "product and dot", m, v + 2 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, s.off, s.full, 1.0, x, NULL, z, s.dot, s.work, stream); });
+  Row(grid, "product and dot, half stored", m, h + 2 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, s.off, s.half, 1.0, x, NULL, z, s.dot, s.work, stream); });
+  Row(grid, "residual, half stored", m, h + 3 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, s.off, s.half, -1.0, x, y, z, NULL, NULL, stream); });
+  Row(grid, "product, float", m, v / 2 + 2 * b, [&] { return PolderDiaMultSingle_CUDA(m, m, nd, s.off, s.single, 1.0, x, NULL, z, stream); });
+  Row(grid, "product, float, half stored", m, h / 2 + 2 * b, [&] { return PolderDiaMultSingle_CUDA(m, m, nd, s.off, s.singlehalf, 1.0, x, NULL, z, stream); });
+}
+
+/* The truncated Neumann series; the sweeps of a pair alone too, in double precision with all diagonals */
+static void Sweeps(const char *grid, const Stencil &s, PetscBool single, bool stored)
+{
+  const PetscInt     m = s.m, *off = s.off;
+  const int          dim = s.dim;
+  const void *const *val = single ? (const void *const *)(stored ? s.singlehalf : s.single) : (const void *const *)(stored ? s.half : s.full);
+  const void        *di  = single ? (const void *)s.dinvs : (const void *)s.dinv;
+  const double       b = 8, t = b * dim, pair = 2 * b + (b + t) / (single ? 2 : 1);
+  const char        *names[2][2] = {
+           {"TNS2",        "TNS2, half stored"       },
+           {"TNS2, float", "TNS2, float, half stored"}
+  };
+  double *x = s.x, *y = s.y, *z = s.z;
+
+  if (!single && !stored) {
+    Row(grid, "one sweep", m, pair + b, [&] { return PolderTriSweepDIA_CUDA(single, m, dim, off + dim + 1, val + dim + 1, di, NULL, x, z, y, stream); });
+    Row(grid, "forward pair", m, pair, [&] { return PolderTriPair_CUDA(single, m, dim, off, val, di, x, y, NULL, NULL, stream); });
+    Row(grid, "backward pair", m, pair, [&] { return PolderTriPair_CUDA(single, m, dim, off + dim + 1, val + dim + 1, di, x, y, NULL, NULL, stream); });
+    Row(grid, "TNS2 and dot", m, 2 * pair, [&] {
+      const int err = PolderTriPair_CUDA(single, m, dim, off, val, di, x, y, &s.rho, s.work, stream);
+      return err ? err : PolderTriPair_CUDA(single, m, dim, off + dim + 1, val + dim + 1, di, y, z, NULL, NULL, stream);
+    });
+  }
+  Row(grid, names[single][stored], m, 2 * pair, [&] {
+    const int err = PolderTriPair_CUDA(single, m, dim, off, val, di, x, y, NULL, NULL, stream);
+    return err ? err : PolderTriPair_CUDA(single, m, dim, off + dim + 1, val + dim + 1, di, y, z, NULL, NULL, stream);
+  });
+}
+
 static void Grid(const char *grid, PetscInt nx, PetscInt ny, PetscInt nz)
 {
   const PetscInt m = nx * ny * nz, ld = (m + 31) / 32 * 32, stride[] = {1, nx, nx * ny};
   const int      dim = nz > 1 ? 3 : 2, nd = 2 * dim + 1;
-  PetscInt       off[7];
-  double *all = Allocate<double>((size_t)ld * nd), *x = Allocate<double>(m), *y = Allocate<double>(m), *z = Allocate<double>(m), *dinv = Allocate<double>(m);
-  double *dot             = Allocate<double>(1);
-  PolderCGState    *state = Allocate<PolderCGState>(1);
-  const PolderCGRho rho   = {state, PETSC_FALSE};
-  float            *alls = Allocate<float>((size_t)ld * nd), *dinvs = Allocate<float>(m);
-  double           *full[7], *half[7];
-  float            *single[7], *singlehalf[7];
-  void             *work = Allocate<char>(PolderReduceWork_CUDA());
+  double        *all   = Allocate<double>((size_t)ld * nd);
+  float         *alls  = Allocate<float>((size_t)ld * nd);
+  PolderCGState *state = Allocate<PolderCGState>(1);
+  Stencil        s;
 
-  CHECK(cudaMemsetAsync(work, 0, PolderReduceWork_CUDA(), stream));
+  s.m     = m;
+  s.dim   = dim;
+  s.nd    = nd;
+  s.x     = Allocate<double>(m);
+  s.y     = Allocate<double>(m);
+  s.z     = Allocate<double>(m);
+  s.dinv  = Allocate<double>(m);
+  s.dot   = Allocate<double>(1);
+  s.dinvs = Allocate<float>(m);
+  s.rho   = {state, PETSC_FALSE};
+  s.work  = Allocate<char>(PolderReduceWork_CUDA());
+  CHECK(cudaMemsetAsync(s.work, 0, PolderReduceWork_CUDA(), stream));
   CHECK(cudaMemsetAsync(state, 0xff, sizeof(*state), stream)); // frozen
   for (int d = 0; d < nd; ++d) {
     const int k = d - dim;
 
-    off[d]    = k < 0 ? -stride[-k - 1] : k > 0 ? stride[k - 1] : 0;
-    full[d]   = all + (size_t)ld * d;
-    single[d] = alls + (size_t)ld * d;
-    Fill<<<1024, 256, 0, stream>>>(m, full[d], single[d], k ? -1.0 : 6.0, k == 1 || k == -1 ? nx : 0, k == 1 ? nx - 1 : 0);
+    s.off[d]    = k < 0 ? -stride[-k - 1] : k > 0 ? stride[k - 1] : 0;
+    s.full[d]   = all + (size_t)ld * d;
+    s.single[d] = alls + (size_t)ld * d;
+    Fill<<<1024, 256, 0, stream>>>(m, s.full[d], s.single[d], k ? -1.0 : 6.0, k == 1 || k == -1 ? nx : 0, k == 1 ? nx - 1 : 0);
   }
   for (int d = 0; d < nd; ++d) {
-    half[d]       = d < dim ? full[nd - 1 - d] + off[d] : full[d];
-    singlehalf[d] = d < dim ? single[nd - 1 - d] + off[d] : single[d];
+    s.half[d]       = d < dim ? s.full[nd - 1 - d] + s.off[d] : s.full[d];
+    s.singlehalf[d] = d < dim ? s.single[nd - 1 - d] + s.off[d] : s.single[d];
   }
-  Fill<<<1024, 256, 0, stream>>>(m, x, NULL, -0.5, 0, 0);
-  Fill<<<1024, 256, 0, stream>>>(m, y, NULL, -0.3, 0, 0);
-  Fill<<<1024, 256, 0, stream>>>(m, dinv, dinvs, 0.1, 0, 0);
+  Fill<<<1024, 256, 0, stream>>>(m, s.x, NULL, -0.5, 0, 0);
+  Fill<<<1024, 256, 0, stream>>>(m, s.y, NULL, -0.3, 0, 0);
+  Fill<<<1024, 256, 0, stream>>>(m, s.dinv, s.dinvs, 0.1, 0, 0);
 
-  const double b = 8, v = b * nd, h = b * (dim + 1), t = b * dim;
-
-  Row(grid, "product", m, v + 2 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, off, full, 1.0, x, NULL, z, NULL, NULL, stream); });
-  Row(grid, "product, half stored", m, h + 2 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, off, half, 1.0, x, NULL, z, NULL, NULL, stream); });
-  Row(grid, "product and dot", m, v + 2 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, off, full, 1.0, x, NULL, z, dot, work, stream); });
-  Row(grid, "product and dot, half stored", m, h + 2 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, off, half, 1.0, x, NULL, z, dot, work, stream); });
-  Row(grid, "residual, half stored", m, h + 3 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, off, half, -1.0, x, y, z, NULL, NULL, stream); });
-  Row(grid, "product, float", m, v / 2 + 2 * b, [&] { return PolderDiaMultSingle_CUDA(m, m, nd, off, single, 1.0, x, NULL, z, stream); });
-  Row(grid, "product, float, half stored", m, h / 2 + 2 * b, [&] { return PolderDiaMultSingle_CUDA(m, m, nd, off, singlehalf, 1.0, x, NULL, z, stream); });
-
-  for (int s = 0; s < 2; ++s) {
-    for (int stored = 0; stored < 2; ++stored) {
-      const PetscBool    p           = (PetscBool)s;
-      const void *const *val         = s ? (const void *const *)(stored ? singlehalf : single) : (const void *const *)(stored ? half : full);
-      const void        *di          = s ? (const void *)dinvs : (const void *)dinv;
-      const double       pair        = 2 * b + (b + t) / (s ? 2 : 1);
-      const char        *names[2][2] = {
-               {"TNS2",        "TNS2, half stored"       },
-               {"TNS2, float", "TNS2, float, half stored"}
-      };
-
-      if (s + stored == 0) {
-        Row(grid, "one sweep", m, pair + b, [&] { return PolderTriSweepDIA_CUDA(p, m, dim, off + dim + 1, val + dim + 1, di, NULL, x, z, y, stream); });
-        Row(grid, "forward pair", m, pair, [&] { return PolderTriPair_CUDA(p, m, dim, off, val, di, x, y, NULL, NULL, stream); });
-        Row(grid, "backward pair", m, pair, [&] { return PolderTriPair_CUDA(p, m, dim, off + dim + 1, val + dim + 1, di, x, y, NULL, NULL, stream); });
-        Row(grid, "TNS2 and dot", m, 2 * pair, [&] {
-          const int err = PolderTriPair_CUDA(p, m, dim, off, val, di, x, y, &rho, work, stream);
-          return err ? err : PolderTriPair_CUDA(p, m, dim, off + dim + 1, val + dim + 1, di, y, z, NULL, NULL, stream);
-        });
-      }
-      Row(grid, names[s][stored], m, 2 * pair, [&] {
-        const int err = PolderTriPair_CUDA(p, m, dim, off, val, di, x, y, NULL, NULL, stream);
-        return err ? err : PolderTriPair_CUDA(p, m, dim, off + dim + 1, val + dim + 1, di, y, z, NULL, NULL, stream);
-      });
-    }
+  Products(grid, s);
+  for (int single = 0; single < 2; ++single) {
+    for (int stored = 0; stored < 2; ++stored) Sweeps(grid, s, (PetscBool)single, stored);
   }
-  for (void *p : {(void *)all, (void *)x, (void *)y, (void *)z, (void *)dinv, (void *)dot, (void *)state, (void *)alls, (void *)dinvs, work})
+  for (void *p : {(void *)all, (void *)alls, (void *)state, (void *)s.x, (void *)s.y, (void *)s.z, (void *)s.dinv, (void *)s.dot, (void *)s.dinvs, s.work})
     CHECK(cudaFree(p));
 }
 

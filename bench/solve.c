@@ -322,6 +322,39 @@ static PetscErrorCode Rebuild(KSP ksp, Mat B, Vec b, Vec values, Vec levelset, P
   PetscFunctionReturn(0);
 }
 
+/* What a program would tell of its matrix: that it is symmetric and definite, its level set and its null space */
+static PetscErrorCode SetProperties(const Problem *p, Vec levelset, Mat B)
+{
+  MatNullSpace constant;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatSetOption(B, MAT_SYMMETRIC, PETSC_TRUE));
+  PetscCall(MatSetOption(B, MAT_SPD, PETSC_TRUE));
+  PetscCall(MatSetOption(B, MAT_SPD_ETERNAL, PETSC_TRUE));
+  if (p->bubbles) {
+    PetscCall(PetscObjectCompose((PetscObject)B, "levelset", (PetscObject)levelset));
+    if (p->shift == 0) {
+      PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constant));
+      PetscCall(MatSetNullSpace(B, constant));
+      PetscCall(MatNullSpaceDestroy(&constant));
+    }
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Conjugate gradients unless the options say otherwise */
+static PetscErrorCode CreateSolver(Mat B, KSP *ksp)
+{
+  PetscFunctionBeginUser;
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetType(*ksp, KSPCG));
+  PetscCall(KSPSetNormType(*ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetTolerances(*ksp, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, 50000));
+  PetscCall(KSPSetOperators(*ksp, B, B));
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(0);
+}
+
 #define MAXREPEATS 64
 /* One row of the table */
 static PetscErrorCode Solve(const Problem *p, const Rows *rows, Mat A, Vec b, Vec levelset, const char name[], PetscReal bytes, PetscReal bandwidth)
@@ -334,32 +367,16 @@ static PetscErrorCode Solve(const Problem *p, const Rows *rows, Mat A, Vec b, Ve
   PetscLogDouble     t[3] = {0, 0, 0};
   PetscBool          coo  = PETSC_FALSE;
   KSPConvergedReason reason;
-  MatNullSpace       constant;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeats", &repeats, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-coo", &coo, NULL));
   repeats = PetscClipInterval(repeats, 1, MAXREPEATS);
   PetscCall(CreateTyped(A, rows, p, coo, b, &B, &values));
-  PetscCall(MatSetOption(B, MAT_SYMMETRIC, PETSC_TRUE));
-  PetscCall(MatSetOption(B, MAT_SPD, PETSC_TRUE));
-  PetscCall(MatSetOption(B, MAT_SPD_ETERNAL, PETSC_TRUE));
-  if (p->bubbles) {
-    PetscCall(PetscObjectCompose((PetscObject)B, "levelset", (PetscObject)levelset));
-    if (p->shift == 0) {
-      PetscCall(MatNullSpaceCreate(PETSC_COMM_WORLD, PETSC_TRUE, 0, NULL, &constant));
-      PetscCall(MatSetNullSpace(B, constant));
-      PetscCall(MatNullSpaceDestroy(&constant));
-    }
-  }
+  PetscCall(SetProperties(p, levelset, B));
   PetscCall(VecDuplicate(b, &x));
   for (PetscInt k = -1; k < repeats; ++k) {
-    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-    PetscCall(KSPSetType(ksp, KSPCG));
-    PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
-    PetscCall(KSPSetTolerances(ksp, 1e-6, PETSC_DEFAULT, PETSC_DEFAULT, 50000));
-    PetscCall(KSPSetOperators(ksp, B, B));
-    PetscCall(KSPSetFromOptions(ksp));
+    PetscCall(CreateSolver(B, &ksp));
     PetscCall(VecSet(x, 0));
     PetscCall(Now(b, &t[0]));
     if (values) PetscCall(SetValues(B, values));

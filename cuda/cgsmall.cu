@@ -27,6 +27,19 @@ __device__ __forceinline__ double PolderCGSmallRow(const PolderCGSmall &a, Petsc
   return w;
 }
 
+/* The vectors in the rows of a thread */
+template <int BLOCK, int R>
+__device__ __forceinline__ void PolderCGSmallLoad(const PolderCGSmall &a, PetscInt base, double (&r)[R], double (&p)[R], double (&d)[R])
+{
+  for (int k = 0; k < R; ++k) {
+    const PetscInt i = base + k * BLOCK;
+
+    r[k] = i < a.n ? a.r[i] : 0.0;
+    p[k] = i < a.n && !a.first ? a.p[i] : 0.0;
+    d[k] = i < a.n ? (a.dinv ? a.dinv[i] : 1.0) : 0.0;
+  }
+}
+
 template <int BLOCK, int R>
 static __global__ void __launch_bounds__(BLOCK) PolderCGSmallKernel(const __grid_constant__ PolderCGSmall a)
 {
@@ -37,13 +50,7 @@ static __global__ void __launch_bounds__(BLOCK) PolderCGSmallKernel(const __grid
   double                         r[R], p[R], d[R];
 
   if (s.frozen) return;
-  for (int k = 0; k < R; ++k) {
-    const PetscInt i = base + k * BLOCK;
-
-    r[k] = i < a.n ? a.r[i] : 0.0;
-    p[k] = i < a.n && !a.first ? a.p[i] : 0.0;
-    d[k] = i < a.n ? (a.dinv ? a.dinv[i] : 1.0) : 0.0;
-  }
+  PolderCGSmallLoad<BLOCK>(a, base, r, p, d);
   for (int step = 0; step < a.count && !s.frozen; ++step) {
     double pw[1] = {0}, sum[4] = {0, 0, 0, 0}, w[R];
 

@@ -99,7 +99,8 @@ static PetscErrorCode PolderCheckVersion(void)
    Level: beginner
 
    Notes:
-   PETSc calls it when it loads the library (`-dll_append`). A program that links with the library calls it itself, after each `PetscInitialize()`; more calls do nothing.
+   PETSc calls it when it loads the library (`-dll_append`). A program that links with the library calls it itself, after each `PetscInitialize()`; more calls
+   do nothing.
 
    It is an error when the program runs another PETSc than the library was built with: another minor release, or one with other indices or scalars.
 

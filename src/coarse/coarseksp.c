@@ -5,26 +5,15 @@
 /* Up to this number of columns a redundant direct solver is faster than multigrid as preconditioner of the nested KSP */
 #define POLDER_COARSE_DIRECT 20000
 
-/* Assembles E as a distributed matrix; rows and columns left out become those of the identity */
-static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace)
+/* The entries of E, of which this process owns the rows rstart .. rend, and a diagonal entry in every row */
+static PetscErrorCode PolderCoarseSetEntries_Private(PolderCoarse c, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace,
+                                                     PetscInt rstart, PetscInt rend)
 {
-  PetscInt     rstart, rend, n = 0, nz, *ci, *cj, nzero = 0, last = c->d - 1;
-  PetscLayout  map;
-  PetscScalar *v, *diag, *used;
-  PetscReal    dmax;
-  Vec          D;
+  const PetscInt last = c->d - 1, nz = 2 * ptr[c->nl] + rend - rstart;
+  PetscInt       n = 0, *ci, *cj;
+  PetscScalar   *v;
 
   PetscFunctionBegin;
-  PetscCall(MatCreate(c->comm, &c->E));
-  PetscCall(MatSetSizes(c->E, PETSC_DECIDE, PETSC_DECIDE, c->d, c->d));
-  PetscCall(MatSetType(c->E, c->place->mataij));
-  PetscCall(MatSetOptionsPrefix(c->E, c->prefix));
-  PetscCall(MatAppendOptionsPrefix(c->E, "deflation_coarse_"));
-  PetscCall(MatSetFromOptions(c->E));
-  PetscCall(MatGetLayouts(c->E, &map, NULL));
-  PetscCall(PetscLayoutSetUp(map));
-  PetscCall(PetscLayoutGetRange(map, &rstart, &rend));
-  nz = 2 * ptr[c->nl] + rend - rstart;
   PetscCall(PetscMalloc3(nz, &ci, nz, &cj, nz, &v));
   for (PetscInt i = 0; i < c->nl; ++i) {
     for (PetscInt k = ptr[i]; k < ptr[i + 1]; ++k) {
@@ -44,6 +33,29 @@ static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const Pets
   PetscCall(MatSetPreallocationCOO(c->E, n, ci, cj));
   PetscCall(MatSetValuesCOO(c->E, v, INSERT_VALUES));
   PetscCall(PetscFree3(ci, cj, v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Assembles E as a distributed matrix; rows and columns left out become those of the identity */
+static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscBool nullspace)
+{
+  PetscInt     rstart, rend, nzero = 0, last = c->d - 1;
+  PetscLayout  map;
+  PetscScalar *diag, *used;
+  PetscReal    dmax;
+  Vec          D;
+
+  PetscFunctionBegin;
+  PetscCall(MatCreate(c->comm, &c->E));
+  PetscCall(MatSetSizes(c->E, PETSC_DECIDE, PETSC_DECIDE, c->d, c->d));
+  PetscCall(MatSetType(c->E, c->place->mataij));
+  PetscCall(MatSetOptionsPrefix(c->E, c->prefix));
+  PetscCall(MatAppendOptionsPrefix(c->E, "deflation_coarse_"));
+  PetscCall(MatSetFromOptions(c->E));
+  PetscCall(MatGetLayouts(c->E, &map, NULL));
+  PetscCall(PetscLayoutSetUp(map));
+  PetscCall(PetscLayoutGetRange(map, &rstart, &rend));
+  PetscCall(PolderCoarseSetEntries_Private(c, ptr, col, val, nullspace, rstart, rend));
   PetscCall(MatCreateVecs(c->E, &c->xvec, &c->bvec));
   PetscCall(VecDuplicate(c->bvec, &c->used));
   PetscCall(VecDuplicate(c->bvec, &D));

@@ -46,7 +46,7 @@ typedef PetscOptionItems PolderOptionItems;
 #if PETSC_VERSION_LT(3, 22, 0)
 typedef PetscInt PolderRankCount;
 #else
-typedef PetscMPIInt PolderRankCount;
+typedef PetscMPIInt      PolderRankCount;
 #endif
 
 /* 3.22 replaced PETSC_DEFAULT where it meant "keep the value" */

@@ -1,4 +1,4 @@
-/* deflation.cu in plain C */
+/* deflation.cu and deflationproducts.cu in plain C */
 #include "emulated.h"
 #include "kernels/deflation.h"
 

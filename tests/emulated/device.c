@@ -1,6 +1,7 @@
 /*
-  A device that is the host: what devicecalls.h and device.h promise and, in the other files of this folder, every launcher in plain C. A library built from these instead of
-  src/core/devicecuda.c and cuda/ takes every vector for a device vector, so that the suite runs the device side of the library on a machine without a GPU.
+  A device that is the host: what devicecalls.h and device.h promise and, in the other files of this folder, every launcher in plain C. A library built from
+  these instead of src/core/devicecuda.c and cuda/ takes every vector for a device vector, so that the suite runs the device side of the library on a machine
+  without a GPU.
 */
 #define _GNU_SOURCE // memfd_create()
 #include "core/devicecalls.h"

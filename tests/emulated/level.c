@@ -1,4 +1,4 @@
-/* level.cu in plain C */
+/* level.cu and levelsums.cu in plain C */
 #include "emulated.h"
 #include "kernels/levelscalars.h"
 #include "kernels/level.h"

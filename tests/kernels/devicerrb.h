@@ -170,6 +170,28 @@ typedef struct {
   float        *s[2][POLDER_RRB_SMALL_GRIDS];
 } Chain;
 
+/* Random couplings of the nodes of a grid */
+static inline void ChainFill(PetscInt nx, PetscInt ny, const PolderRRBGrid *g, PetscScalar c[])
+{
+  for (int f = 0; f < RRB_NCOEF; ++f) {
+    for (PetscInt v = 0; v < g->hy; ++v) {
+      for (PetscInt u = 0; u < g->hx; ++u) {
+        const PetscInt x = 2 * u + (f <= RRB_B1D), y = 2 * v + (f > RRB_B1D && f <= RRB_B2D);
+        const PetscInt n[3][4][2] =
+          {
+            {{0, 1}, {1, 0},  {0, -1},  {-1, 0}},
+            {{0, 1}, {1, 0},  {0, -1},  {-1, 0}},
+            {{1, 1}, {1, -1}, {-1, -1}, {-1, 1}}
+        },
+                       *to = n[f / 5][f % 5 < 4 ? f % 5 : 0], tox = f % 5 < 4 ? x + to[0] : x, toy = f % 5 < 4 ? y + to[1] : y;
+
+        if (x < nx && y < ny && tox >= 0 && toy >= 0 && tox < nx && toy < ny)
+          c[(size_t)f * g->size + g->origin + (size_t)v * (size_t)g->pitch + (size_t)u] = f % 5 == 4 ? 0.6 + 0.3 * Number() : 0.3 * Number();
+      }
+    }
+  }
+}
+
 /* As many grids as there are half levels for; random coefficients small enough that nothing grows */
 static inline PetscErrorCode ChainCreate(PetscInt nx, PetscInt ny, PetscInt levels, Chain *chain)
 {
@@ -181,23 +203,7 @@ static inline PetscErrorCode ChainCreate(PetscInt nx, PetscInt ny, PetscInt leve
     PolderRRBStep      *step = &chain->step[0][k];
 
     PetscCall(CoefCreate(&g, RRB_NCOEF, &chain->c[k]));
-    for (int f = 0; f < RRB_NCOEF; ++f) {
-      for (PetscInt v = 0; v < g.hy; ++v) {
-        for (PetscInt u = 0; u < g.hx; ++u) {
-          const PetscInt x = 2 * u + (f <= RRB_B1D), y = 2 * v + (f > RRB_B1D && f <= RRB_B2D);
-          const PetscInt n[3][4][2] =
-            {
-              {{0, 1}, {1, 0},  {0, -1},  {-1, 0}},
-              {{0, 1}, {1, 0},  {0, -1},  {-1, 0}},
-              {{1, 1}, {1, -1}, {-1, -1}, {-1, 1}}
-          },
-                         *to = n[f / 5][f % 5 < 4 ? f % 5 : 0], tox = f % 5 < 4 ? x + to[0] : x, toy = f % 5 < 4 ? y + to[1] : y;
-
-          if (x < nx && y < ny && tox >= 0 && toy >= 0 && tox < nx && toy < ny)
-            chain->c[k].h[(size_t)f * g.size + g.origin + (size_t)v * (size_t)g.pitch + (size_t)u] = f % 5 == 4 ? 0.6 + 0.3 * Number() : 0.3 * Number();
-        }
-      }
-    }
+    ChainFill(nx, ny, &g, chain->c[k].h);
     PetscCall(ArrayUpload(&chain->c[k]));
     PetscCall(PetscMalloc1(RRB_NCOEF * g.size, &chain->s[0][k]));
     (void)PolderToSingle_Host(RRB_NCOEF * g.size, chain->c[k].h, chain->s[0][k]);

@@ -243,6 +243,21 @@ static PetscErrorCode Histogram(Count *c, PetscInt m, Both *ai, PolderStream str
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The arrays of the slices on the host, H, and on the device, D */
+static void SetArrays(PolderSlices *H, PolderSlices *D, const Both *ptr, const Both *unit, const Both *base, const Both *col, const Both *val)
+{
+  H->ptr  = HOST(*ptr);
+  D->ptr  = DEVICE(*ptr);
+  H->unit = HOST(*unit);
+  D->unit = DEVICE(*unit);
+  H->base = HOST(*base);
+  D->base = DEVICE(*base);
+  H->col  = (unsigned short *)col->host;
+  D->col  = (unsigned short *)col->device;
+  H->val  = (PetscScalar *)val->host;
+  D->val  = (PetscScalar *)val->device;
+}
+
 /* One matrix; cap < 0: rows in their order and none apart */
 static PetscErrorCode Test(Count *c, PetscInt m, PetscInt n, PetscInt longest, PetscInt spread, int cap, void *work, PolderStream stream)
 {
@@ -284,16 +299,7 @@ static PetscErrorCode Test(Count *c, PetscInt m, PetscInt n, PetscInt longest, P
     PetscCall(Same(c, "columns", m, &col));
     PetscCall(Same(c, "values", m, &val));
   }
-  H.ptr  = HOST(ptr);
-  D.ptr  = DEVICE(ptr);
-  H.unit = HOST(unit);
-  D.unit = DEVICE(unit);
-  H.base = HOST(base);
-  D.base = DEVICE(base);
-  H.col  = (unsigned short *)col.host;
-  D.col  = (unsigned short *)col.device;
-  H.val  = (PetscScalar *)val.host;
-  D.val  = (PetscScalar *)val.device;
+  SetArrays(&H, &D, &ptr, &unit, &base, &col, &val);
   PetscCall(Mult(c, n, &H, &D, work, stream));
   for (int k = 0; k < 8 && cap >= 0; ++k) PetscCall(BothDestroy(&part[k]));
   PetscCall(BothDestroy(&row));

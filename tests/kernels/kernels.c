@@ -213,34 +213,45 @@ static PetscErrorCode TestRows(PetscBool ell)
   PetscFunctionReturn(0);
 }
 
-/* The arrays of the device's sliced rows, made by the host twins: lengths up to longest, those above cap apart (cap < 0: rows in their order) */
 static void SlicesMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
 {
   PolderSlicesMult_Host((const PolderSlices *)data, alpha, x, y, z, NULL);
 }
 
+/* Rows of random lengths up to longest; row i begins at (*rows)[i] */
+static PetscErrorCode RandomRows(PetscInt longest, Entries *A, PetscInt **rows)
+{
+  PetscInt *ai;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(A->m + 1, &ai));
+  ai[0] = 0;
+  for (PetscInt i = 0; i < A->m; ++i) ai[i + 1] = ai[i] + Next((Next(20) ? PetscMin(longest, 8) : longest) + 1);
+  A->nz = ai[A->m];
+  PetscCall(PetscMalloc3(A->nz, &A->i, A->nz, &A->j, A->nz, &A->v));
+  for (PetscInt i = 0; i < A->m; ++i) {
+    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
+      A->i[k] = i;
+      A->j[k] = Next(A->n);
+      A->v[k] = Number();
+    }
+  }
+  *rows = ai;
+  PetscFunctionReturn(0);
+}
+
+/* The arrays of the device's sliced rows, made by the host twins: lengths up to longest, those above cap apart (cap < 0: rows in their order) */
 static PetscErrorCode TestSlice(Count *c, PetscInt m, PetscInt n, PetscInt longest, int cap)
 {
-  PolderSlices    S = {.m = m, .nslice = (int)((m + 31) / 32)};
-  Entries         A = {m, n, 0, NULL, NULL, NULL};
-  PetscInt       *ai;
+  PolderSlices    S  = {.m = m, .nslice = (int)((m + 31) / 32)};
+  Entries         A  = {m, n, 0, NULL, NULL, NULL};
+  PetscInt       *ai = NULL;
   int            *row, *ptr, *unit, *base, *entry, *segment, *lrow, *which, *first, *owner, *start, *lcol;
   unsigned short *col;
   PetscScalar    *val, *lval;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc1(m + 1, &ai));
-  ai[0] = 0;
-  for (PetscInt i = 0; i < m; ++i) ai[i + 1] = ai[i] + Next((Next(20) ? PetscMin(longest, 8) : longest) + 1);
-  A.nz = ai[m];
-  PetscCall(PetscMalloc3(A.nz, &A.i, A.nz, &A.j, A.nz, &A.v));
-  for (PetscInt i = 0; i < m; ++i) {
-    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-      A.i[k] = i;
-      A.j[k] = Next(n);
-      A.v[k] = Number();
-    }
-  }
+  PetscCall(RandomRows(longest, &A, &ai));
   PetscCall(PetscMalloc3(m, &row, S.nslice + 1, &ptr, S.nslice + 1, &unit));
   PetscCall(PetscMalloc3(m + 1, &entry, m + 1, &segment, m + 1, &lrow));
   if (cap >= 0) {

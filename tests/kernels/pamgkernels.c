@@ -241,41 +241,89 @@ static PetscErrorCode TestSmoothers(const Level *L)
   PetscFunctionReturn(0);
 }
 
-/* Large entries that add up to 0, 1 or 2 do so in single precision, too, where rounded they would be off by 0.1: by what comes of a constant,
-   and of something else */
-static PetscErrorCode TestTotals(const Level *L)
+/* A matrix of large entries, and vectors */
+typedef struct {
+  PetscScalar *aa, *wide;
+  float       *b, *x, *r, *dinv, *base;
+} Totals;
+
+/* Entries that add up to 0, 1 or 2: by rows in values[0], by diagonals in values[1], half of these in values[2]; val[] leads to the diagonals */
+static PetscErrorCode FillTotals(const Level *L, Totals *t, float *values[], const void **val[])
 {
-  const PetscInt    n = L->n, nz = L->ai[n], main = L->nd / 2;
-  PetscScalar      *aa;
-  float            *values[3], *b, *x, *r, *dinv, *base;
-  PetscScalar      *wide;
-  const void      **val[2];
-  PolderLevelMatrix M[3];
+  const PetscInt n = L->n, nz = L->ai[n], main = L->nd / 2;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc5(nz, &aa, nz, &values[0], L->nd * n, &values[1], L->nd * n, &values[2], n, &dinv));
-  PetscCall(PetscMalloc7(n, &b, n, &x, n, &r, n, &wide, n, &base, L->nd, &val[0], L->nd, &val[1]));
   for (PetscInt i = 0; i < n; ++i) {
-    aa[L->diag[i]] = i % 3;
+    t->aa[L->diag[i]] = i % 3;
     for (PetscInt k = L->ai[i]; k < L->ai[i + 1]; ++k) {
       if (k == L->diag[i]) continue;
-      aa[k] = 1e6 * L->aa[k];
-      aa[L->diag[i]] -= aa[k];
+      t->aa[k] = 1e6 * L->aa[k];
+      t->aa[L->diag[i]] -= t->aa[k];
     }
-    dinv[i] = (float)(1e-7 * (1 + i % 5));
-    b[i]    = (float)L->b[i];
+    t->dinv[i] = (float)(1e-7 * (1 + i % 5));
+    t->b[i]    = (float)L->b[i];
   }
-  PetscCheck(PolderToSingle_Host((size_t)nz, aa, values[0]) && PolderRowTotals_Host(n, L->ai, L->aj, aa, NULL, NULL, PETSC_TRUE, values[0]), PETSC_COMM_SELF,
-             PETSC_ERR_PLIB, "Entries do not fit");
+  PetscCheck(PolderToSingle_Host((size_t)nz, t->aa, values[0]) && PolderRowTotals_Host(n, L->ai, L->aj, t->aa, NULL, NULL, PETSC_TRUE, values[0]),
+             PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entries do not fit");
   for (int half = 0; half < 2; ++half) {
     for (PetscInt d = L->nd - 1; d >= 0; --d) {
       val[half][d] = half && d < main ? (const float *)val[half][L->nd - 1 - d] + L->off[d] : values[1 + half] + d * n;
       for (PetscInt i = PetscMax(0, -L->off[d]); i < PetscMin(n, n - L->off[d]) && !(half && d < main); ++i)
         ((float *)val[half][d])[i] = (float)(1e6 * L->val[0][d][i]);
     }
-    PetscCheck(PolderRowTotals_Host(n, L->ai, L->aj, aa, NULL, NULL, PETSC_FALSE, (float *)val[half][main]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+    PetscCheck(PolderRowTotals_Host(n, L->ai, L->aj, t->aa, NULL, NULL, PETSC_FALSE, (float *)val[half][main]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                "Sums do not fit");
   }
+  PetscFunctionReturn(0);
+}
+
+/* Steps and residuals from a constant, or from something else */
+static PetscErrorCode CheckTotals(const Level *L, const PolderLevelMatrix *M, int f, PetscBool constant, Totals *t)
+{
+  const PetscInt n    = L->n;
+  const float   *dinv = t->dinv;
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < n; ++i) t->x[i] = constant ? 1.1f : (float)L->x[i];
+  PolderLevelResidualSingle_Host(M, t->b, t->x, t->r, NULL, 0, NULL);
+  PolderLevelJacobiSingle_Host(M, PETSC_FALSE, 0, 1, t->b, t->x, NULL, NULL, t->wide);
+  for (PetscInt i = 0; i < n && constant; ++i) // a step that is small beside x
+    PetscCheck(PetscAbsReal(t->wide[i] - t->x[i] - (PetscReal)dinv[i] * t->r[i]) <= 1e-6 * PetscAbsReal(dinv[i] * t->r[i]) + 1e-15, PETSC_COMM_SELF,
+               PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of %" PetscInt_FMT ", form %d, goes to %.15g", i, n, f, (double)t->wide[i]);
+  for (PetscInt i = 0; i < n; ++i) t->base[i] = 100.0f * (1 + i % 7);
+  PolderLevelJacobiSingle_Host(M, PETSC_FALSE, 0, 1, t->b, t->x, NULL, t->base, t->wide);
+  for (PetscInt i = 0; i < n; ++i) // beside which x is small
+    PetscCheck(PetscAbsReal(t->wide[i] - t->base[i] - t->x[i] - (PetscReal)dinv[i] * t->r[i]) <=
+                 1e-6 * (PetscAbsReal(t->x[i]) + PetscAbsReal(dinv[i] * t->r[i])) + 1e-12,
+               PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of %" PetscInt_FMT ", form %d, goes to %.15g from %g", i, n, f, (double)t->wide[i],
+               (double)t->base[i]);
+  for (PetscInt i = 0; i < n; ++i) {
+    PetscReal want = t->b[i] - (i % 3) * (PetscReal)t->x[i], size = 1;
+
+    for (PetscInt e = L->ai[i]; e < L->ai[i + 1]; ++e) {
+      want -= e == L->diag[i] ? 0 : t->aa[e] * ((PetscReal)t->x[L->aj[e]] - t->x[i]);
+      size += e == L->diag[i] ? 0 : PetscAbsScalar(t->aa[e] * ((PetscReal)t->x[L->aj[e]] - t->x[i]));
+    }
+    PetscCheck(PetscAbsReal(t->r[i] - want) <= 1e-6 * size, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Residual %" PetscInt_FMT " of %" PetscInt_FMT " rows, form %d, is %g, not %g", i, n, f, (double)t->r[i], (double)want);
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Large entries that add up to 0, 1 or 2 do so in single precision, too, where rounded they would be off by 0.1: by what comes of a constant,
+   and of something else */
+static PetscErrorCode TestTotals(const Level *L)
+{
+  const PetscInt    n = L->n, nz = L->ai[n], main = L->nd / 2;
+  Totals            t;
+  float            *values[3];
+  const void      **val[2];
+  PolderLevelMatrix M[3];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc5(nz, &t.aa, nz, &values[0], L->nd * n, &values[1], L->nd * n, &values[2], n, &t.dinv));
+  PetscCall(PetscMalloc7(n, &t.b, n, &t.x, n, &t.r, n, &t.wide, n, &t.base, L->nd, &val[0], L->nd, &val[1]));
+  PetscCall(FillTotals(L, &t, values, val));
   for (int f = 0; f < 3; ++f) {
     M[f] = (PolderLevelMatrix){.n    = n,
                                .nd   = f ? L->nd : 0,
@@ -286,36 +334,14 @@ static PetscErrorCode TestTotals(const Level *L)
                                .aj   = L->aj,
                                .diag = L->diag,
                                .aa   = values[0],
-                               .dinv = dinv};
-    for (int k = 0; k < 2; ++k) {
-      for (PetscInt i = 0; i < n; ++i) x[i] = k ? (float)L->x[i] : 1.1f;
-      PolderLevelResidualSingle_Host(&M[f], b, x, r, NULL, 0, NULL);
-      PolderLevelJacobiSingle_Host(&M[f], PETSC_FALSE, 0, 1, b, x, NULL, NULL, wide);
-      for (PetscInt i = 0; i < n && !k; ++i) // a step that is small beside x
-        PetscCheck(PetscAbsReal(wide[i] - x[i] - (PetscReal)dinv[i] * r[i]) <= 1e-6 * PetscAbsReal(dinv[i] * r[i]) + 1e-15, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-                   "Row %" PetscInt_FMT " of %" PetscInt_FMT ", form %d, goes to %.15g", i, n, f, (double)wide[i]);
-      for (PetscInt i = 0; i < n; ++i) base[i] = 100.0f * (1 + i % 7);
-      PolderLevelJacobiSingle_Host(&M[f], PETSC_FALSE, 0, 1, b, x, NULL, base, wide);
-      for (PetscInt i = 0; i < n; ++i) // beside which x is small
-        PetscCheck(PetscAbsReal(wide[i] - base[i] - x[i] - (PetscReal)dinv[i] * r[i]) <= 1e-6 * (PetscAbsReal(x[i]) + PetscAbsReal(dinv[i] * r[i])) + 1e-12,
-                   PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of %" PetscInt_FMT ", form %d, goes to %.15g from %g", i, n, f, (double)wide[i],
-                   (double)base[i]);
-      for (PetscInt i = 0; i < n; ++i) {
-        PetscReal want = b[i] - (i % 3) * (PetscReal)x[i], size = 1;
-
-        for (PetscInt e = L->ai[i]; e < L->ai[i + 1]; ++e) {
-          want -= e == L->diag[i] ? 0 : aa[e] * ((PetscReal)x[L->aj[e]] - x[i]);
-          size += e == L->diag[i] ? 0 : PetscAbsScalar(aa[e] * ((PetscReal)x[L->aj[e]] - x[i]));
-        }
-        PetscCheck(PetscAbsReal(r[i] - want) <= 1e-6 * size, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-                   "Residual %" PetscInt_FMT " of %" PetscInt_FMT " rows, form %d, is %g, not %g", i, n, f, (double)r[i], (double)want);
-      }
-    }
+                               .dinv = t.dinv};
+    PetscCall(CheckTotals(L, &M[f], f, PETSC_TRUE, &t));
+    PetscCall(CheckTotals(L, &M[f], f, PETSC_FALSE, &t));
   }
-  aa[L->diag[n / 2]] = 1e39;
-  PetscCheck(!PolderRowTotals_Host(n, L->ai, L->aj, aa, NULL, NULL, PETSC_FALSE, r), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A sum of 1e39 fits");
-  PetscCall(PetscFree5(aa, values[0], values[1], values[2], dinv));
-  PetscCall(PetscFree7(b, x, r, wide, base, val[0], val[1]));
+  t.aa[L->diag[n / 2]] = 1e39;
+  PetscCheck(!PolderRowTotals_Host(n, L->ai, L->aj, t.aa, NULL, NULL, PETSC_FALSE, t.r), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A sum of 1e39 fits");
+  PetscCall(PetscFree5(t.aa, values[0], values[1], values[2], t.dinv));
+  PetscCall(PetscFree7(t.b, t.x, t.r, t.wide, t.base, val[0], val[1]));
   PetscFunctionReturn(0);
 }
 
@@ -358,6 +384,48 @@ static PetscErrorCode TestKCycle(const Level *L)
   PetscFunctionReturn(0);
 }
 
+/* Partners are symmetric and strong, also beside what couples a row to other processes (outside, NULL for none) */
+static PetscErrorCode CheckMates(const Level *L, const PetscReal outside[], PetscBool greedy, const PetscInt mate[])
+{
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < L->n; ++i) {
+    PetscReal strongest = outside ? outside[i] : 0, mine = 0;
+
+    PetscCheck((mate[i] == POLDER_PAIR_LONE) == (i % 11 == 5), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has the partner %" PetscInt_FMT, i,
+               mate[i]);
+    if (mate[i] < 0) continue;
+    PetscCheck(mate[mate[i]] == i, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has the partner %" PetscInt_FMT " who has %" PetscInt_FMT, i,
+               mate[i], mate[mate[i]]);
+    for (PetscInt k = L->ai[i]; k < L->ai[i + 1]; ++k) {
+      if (L->aj[k] == i) continue;
+      strongest = PetscMax(strongest, -PetscRealPart(L->aa[k]));
+      if (L->aj[k] == mate[i]) mine = -PetscRealPart(L->aa[k]);
+    }
+    // the greedy matching asks the row that chooses only
+    if (mate[i] != i && !greedy)
+      PetscCheck(mine >= 0.25 * strongest && mine > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has a weak partner", i);
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Aggregates are the pairs and the rows alone, in the order of their first rows; count[] is a work array */
+static PetscErrorCode CheckNumbers(PetscInt n, const PetscInt mate[], PetscInt nc, const PetscInt agg[], PetscInt count[])
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscArrayzero(count, n + 1));
+  for (PetscInt i = 0, last = -1; i < n; ++i) {
+    PetscCheck(agg[i] >= 0 && agg[i] <= nc && (agg[i] == nc) == (mate[i] < 0) && (mate[i] < 0 || agg[mate[i]] == agg[i]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Row %" PetscInt_FMT " is in aggregate %" PetscInt_FMT " of %" PetscInt_FMT, i, agg[i], nc);
+    if (!count[agg[i]]++ && agg[i] < nc) {
+      PetscCheck(agg[i] == last + 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Aggregates are not numbered by their first rows");
+      ++last;
+    }
+  }
+  for (PetscInt a = 0; a < nc; ++a)
+    PetscCheck(count[a] == 1 || count[a] == 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "An aggregate of %" PetscInt_FMT " rows", count[a]);
+  PetscFunctionReturn(0);
+}
+
 /* mate[] is symmetric, along couplings that are strong also beside those of every third row to other processes, and leaves no two free
    neighbours that want each other; agg[] numbers it */
 static PetscErrorCode TestPairs(const Level *L, PetscBool greedy, PetscBool scattered)
@@ -382,23 +450,7 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy, PetscBool scat
     PetscCheck(!nleft, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " of %" PetscInt_FMT " rows are free after %" PetscInt_FMT " rounds", nleft, n,
                rounds);
   }
-  for (PetscInt i = 0; i < n; ++i) {
-    PetscReal strongest = scattered ? outside[i] : 0, mine = 0;
-
-    PetscCheck((mate[i] == POLDER_PAIR_LONE) == (i % 11 == 5), PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has the partner %" PetscInt_FMT, i,
-               mate[i]);
-    if (mate[i] < 0) continue;
-    PetscCheck(mate[mate[i]] == i, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has the partner %" PetscInt_FMT " who has %" PetscInt_FMT, i,
-               mate[i], mate[mate[i]]);
-    for (PetscInt k = L->ai[i]; k < L->ai[i + 1]; ++k) {
-      if (L->aj[k] == i) continue;
-      strongest = PetscMax(strongest, -PetscRealPart(L->aa[k]));
-      if (L->aj[k] == mate[i]) mine = -PetscRealPart(L->aa[k]);
-    }
-    // the greedy matching asks the row that chooses only
-    if (mate[i] != i && !greedy)
-      PetscCheck(mine >= 0.25 * strongest && mine > 0, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " has a weak partner", i);
-  }
+  PetscCall(CheckMates(L, rule.outside, greedy, mate));
   PolderPairsJoin_Host(n, L->ai, L->aj, L->aa, NULL, NULL, &rule, mate, next);
   for (PetscInt i = 0; i < n; ++i) {
     PetscReal mine = 0;
@@ -410,17 +462,7 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy, PetscBool scat
                PETSC_COMM_SELF, PETSC_ERR_PLIB, "Row %" PetscInt_FMT " joins row %" PetscInt_FMT, i, next[i]);
   }
   PolderPairsNumber_Host(n, mate, NULL, agg, &nc);
-  PetscCall(PetscArrayzero(count, n + 1));
-  for (PetscInt i = 0, last = -1; i < n; ++i) {
-    PetscCheck(agg[i] >= 0 && agg[i] <= nc && (agg[i] == nc) == (mate[i] < 0) && (mate[i] < 0 || agg[mate[i]] == agg[i]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-               "Row %" PetscInt_FMT " is in aggregate %" PetscInt_FMT " of %" PetscInt_FMT, i, agg[i], nc);
-    if (!count[agg[i]]++ && agg[i] < nc) {
-      PetscCheck(agg[i] == last + 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Aggregates are not numbered by their first rows");
-      ++last;
-    }
-  }
-  for (PetscInt a = 0; a < nc; ++a)
-    PetscCheck(count[a] == 1 || count[a] == 2, PETSC_COMM_SELF, PETSC_ERR_PLIB, "An aggregate of %" PetscInt_FMT " rows", count[a]);
+  PetscCall(CheckNumbers(n, mate, nc, agg, count));
   PetscCall(PetscFree(outside));
   PetscCall(PetscFree6(mate, next, left, agg, work, count));
   PetscFunctionReturn(0);

@@ -141,7 +141,8 @@ int main(int argc, char **argv)
    test:
      suffix: options_left
      requires: !gpu
-     args: -ksp_type dcg -pc_type tns -dm_mat_type aijdia -pc_tns_degree 2 -deflation_space subdomain -mat_aijdia_max_fill 4 -pc_tns_degre 2 -deflation_spac none -mat_aijdia_maxfill 4 -options_left
+     args: -ksp_type dcg -pc_type tns -dm_mat_type aijdia -pc_tns_degree 2 -deflation_space subdomain -mat_aijdia_max_fill 4
+       -pc_tns_degre 2 -deflation_spac none -mat_aijdia_maxfill 4 -options_left
      filter: grep -oE -e 'Option left: name:-[a-z_]+|residual ok'
 
 TEST*/

@@ -54,6 +54,19 @@ static PetscErrorCode ShellMult(Mat S, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A by its product alone */
+static PetscErrorCode CreateShell(Mat A, Mat *S)
+{
+  PetscInt m, M;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetLocalSize(A, &m, NULL));
+  PetscCall(MatGetSize(A, &M, NULL));
+  PetscCall(MatCreateShell(PETSC_COMM_WORLD, m, m, M, M, A, S));
+  PetscCall(MatShellSetOperation(*S, MATOP_MULT, (void (*)(void))ShellMult));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Solve(KSP ksp, Mat A, Mat P)
 {
   Vec                  b, x;
@@ -85,7 +98,7 @@ int main(int argc, char **argv)
   Bubbles              bubbles;
   PolderDeflationSpace space;
   KSP                  ksp;
-  PetscInt             start, M;
+  PetscInt             start;
   char                 what[16] = "";
   PetscBool            is[9];
   static const char   *cases[] = {"dependent", "toomany", "shell", "nan", "size", "nonsquare", "unassembled", "baij", "size_kept"};
@@ -100,17 +113,10 @@ int main(int argc, char **argv)
   PetscCall(KSPSetType(ksp, KSPDCG));
   PetscCall(KSPDCGGetDeflationSpace(ksp, &space));
   PetscCall(KSPSetFromOptions(ksp));
-  PetscCall(MatGetSize(A, &M, NULL));
   PetscCall(MatGetOwnershipRange(A, &start, NULL));
   if (is[0]) PetscCall(DependentColumns(space, A));
   if (is[1]) PetscCall(TooManyColumns(space, A));
-  if (is[2]) {
-    PetscInt m;
-
-    PetscCall(MatGetLocalSize(A, &m, NULL));
-    PetscCall(MatCreateShell(PETSC_COMM_WORLD, m, m, M, M, A, &B));
-    PetscCall(MatShellSetOperation(B, MATOP_MULT, (void (*)(void))ShellMult));
-  }
+  if (is[2]) PetscCall(CreateShell(A, &B));
   if (is[3]) {
     if (!start) PetscCall(MatSetValue(A, 0, 0, NAN, INSERT_VALUES));
     PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));

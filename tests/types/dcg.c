@@ -370,7 +370,8 @@ int main(int argc, char **argv)
       args: -ksp_dcg_flexible -pc_type ksp -ksp_ksp_max_it 5 -ksp_ksp_type cg -ksp_pc_type jacobi -deflation_space levelset -dirichlet
     test:
       suffix: user_coarse
-      args: -deflation_space subdomain -deflation_boxes 3,3,3 -deflation_coarse ksp -deflation_coarse_ksp_type dcg -deflation_coarse_ksp_rtol 1e-13 -deflation_coarse_pc_type jacobi -deflation_coarse_deflation_space none
+      args: -deflation_space subdomain -deflation_boxes 3,3,3 -deflation_coarse ksp -deflation_coarse_ksp_type dcg
+        -deflation_coarse_ksp_rtol 1e-13 -deflation_coarse_pc_type jacobi -deflation_coarse_deflation_space none
 
   testset:
     nsize: {{1 2}}

@@ -242,16 +242,63 @@ static PetscErrorCode CheckSolves(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* b = 0 has the solution 0 at once, also from a deflation vector as the guess */
+static PetscErrorCode CheckZero(KSP ksp, Vec b, Vec x)
+{
+  PC                   pc;
+  PolderDeflationSpace space;
+  Vec                  zero;
+  PetscInt             its;
+  PetscReal            residual;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(VecDuplicate(b, &zero));
+  PetscCall(PCLevelSetGetDeflationSpace(pc, &space));
+  PetscCall(PolderDeflationSpaceGetVector(space, 0, x));
+  PetscCall(KSPSolve(ksp, zero, x));
+  PetscCall(KSPGetIterationNumber(ksp, &its));
+  PetscCall(VecNorm(x, NORM_2, &residual));
+  PetscCheck(its == 0 && residual == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "b = 0 from a deflation vector: %" PetscInt_FMT " iterations, |x| = %g", its,
+             (double)residual);
+  PetscCall(VecDestroy(&zero));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Without bubbles there are fewer vectors, unless the preconditioner is reused */
+static PetscErrorCode CheckReuse(KSP ksp, Vec phi, Vec b, Vec x)
+{
+  PC                   pc;
+  PolderDeflationSpace space;
+  PetscInt             vectors, fewer;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCLevelSetGetDeflationSpace(pc, &space));
+  PetscCall(PolderDeflationSpaceGetSize(space, &vectors));
+  PetscCall(VecShift(phi, -2.0));
+  PetscCall(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(PolderDeflationSpaceGetSize(space, &fewer));
+  PetscCheck(fewer == vectors, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Reused, and yet %" PetscInt_FMT " vectors are %" PetscInt_FMT " now", vectors, fewer);
+  PetscCall(KSPSetReusePreconditioner(ksp, PETSC_FALSE));
+  PetscCall(KSPSetTolerances(ksp, 1e-3, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(PolderDeflationSpaceGetSize(space, &fewer));
+  PetscCheck(fewer < vectors, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The bubbles are gone, but there are %" PetscInt_FMT " vectors as before", vectors);
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "changed level set: ok\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A guess that the caller gives is used, values and level set that change between solves are followed, a reused preconditioner follows neither */
 static PetscErrorCode CheckSequence(Bubbles bubbles, Mat A, Vec phi)
 {
-  KSP                  ksp;
-  PC                   pc;
-  PolderDeflationSpace space;
-  Vec                  b, x, zero;
-  PetscBool            other;
-  PetscInt             first, its, vectors, fewer;
-  PetscReal            residual;
+  KSP       ksp;
+  PC        pc;
+  Vec       b, x;
+  PetscBool other;
+  PetscInt  first, its;
+  PetscReal residual;
 
   PetscFunctionBeginUser;
   PetscCall(MakeRhs(A, 2, &b, &x));
@@ -271,17 +318,7 @@ static PetscErrorCode CheckSequence(Bubbles bubbles, Mat A, Vec phi)
   PetscCall(KSPGetIterationNumber(ksp, &its));
   PetscCheck(its <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations from the solution", its);
   PetscCall(PetscOptionsHasName(NULL, NULL, "-pc_levelset_form", &other));
-  if (!other) {
-    PetscCall(VecDuplicate(b, &zero));
-    PetscCall(PCLevelSetGetDeflationSpace(pc, &space));
-    PetscCall(PolderDeflationSpaceGetVector(space, 0, x));
-    PetscCall(KSPSolve(ksp, zero, x));
-    PetscCall(KSPGetIterationNumber(ksp, &its));
-    PetscCall(VecNorm(x, NORM_2, &residual));
-    PetscCheck(its == 0 && residual == 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "b = 0 from a deflation vector: %" PetscInt_FMT " iterations, |x| = %g", its,
-               (double)residual);
-    PetscCall(VecDestroy(&zero));
-  }
+  if (!other) PetscCall(CheckZero(ksp, b, x));
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_FALSE));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "guess: ok\n"));
 
@@ -294,19 +331,7 @@ static PetscErrorCode CheckSequence(Bubbles bubbles, Mat A, Vec phi)
              (double)residual, its);
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "changed values: ok\n"));
 
-  PetscCall(PCLevelSetGetDeflationSpace(pc, &space));
-  PetscCall(PolderDeflationSpaceGetSize(space, &vectors));
-  PetscCall(VecShift(phi, -2.0));
-  PetscCall(KSPSetReusePreconditioner(ksp, PETSC_TRUE));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(PolderDeflationSpaceGetSize(space, &fewer));
-  PetscCheck(fewer == vectors, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Reused, and yet %" PetscInt_FMT " vectors are %" PetscInt_FMT " now", vectors, fewer);
-  PetscCall(KSPSetReusePreconditioner(ksp, PETSC_FALSE));
-  PetscCall(KSPSetTolerances(ksp, 1e-3, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT));
-  PetscCall(KSPSolve(ksp, b, x));
-  PetscCall(PolderDeflationSpaceGetSize(space, &fewer));
-  PetscCheck(fewer < vectors, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The bubbles are gone, but there are %" PetscInt_FMT " vectors as before", vectors);
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "changed level set: ok\n"));
+  PetscCall(CheckReuse(ksp, phi, b, x));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&b));
   PetscCall(VecDestroy(&x));

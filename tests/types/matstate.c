@@ -1,6 +1,6 @@
-static char help
-  [] = "Every operation of PETSc that changes the values of an AIJ matrix, on matrices of Polder that have been multiplied: the next product must be that of plain AIJ.\n\
-  -type <type>: the type under test\n\n";
+static char help[] = "Every operation of PETSc that changes the values of an AIJ matrix, on matrices of Polder that have been multiplied: the next product "
+                     "must be that of plain AIJ.\n"
+                     "  -type <type>: the type under test\n\n";
 
 #include "matstate/matstate.h"
 #include "vecs.h"

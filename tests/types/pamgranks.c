@@ -34,6 +34,19 @@ static PetscErrorCode Redistribute(Mat A, PetscBool uneven, Mat *B, Mat *host)
   PetscFunctionReturn(0);
 }
 
+/* The same levels, of which the same are gathered */
+static PetscErrorCode CompareLevels(const PC_PAMG *pamg, const PC_PAMG *other, const char options[])
+{
+  PetscFunctionBeginUser;
+  PetscCheck(pamg->nlevel == other->nlevel, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " levels, not %" PetscInt_FMT, options, pamg->nlevel,
+             other->nlevel);
+  for (PetscInt l = 0; l < pamg->nlevel; ++l) {
+    PetscCheck(pamg->level[l].N == other->level[l].N && pamg->level[l].gathered == other->level[l].gathered, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+               "%s: level %" PetscInt_FMT " has %" PetscInt_FMT " rows, not %" PetscInt_FMT, options, l, pamg->level[l].N, other->level[l].N);
+  }
+  PetscFunctionReturn(0);
+}
+
 /* Several processes: the cycle of levels on the device is that of levels on the host, also after a refresh and from vectors of the host */
 static PetscErrorCode CompareCycles(Mat A, Mat H, const char options[], PetscReal tol)
 {
@@ -54,12 +67,7 @@ static PetscErrorCode CompareCycles(Mat A, Mat H, const char options[], PetscRea
   other = (PC_PAMG *)pc->data;
   PetscCheck(pamg->place->device && !other->place->device, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: the levels are on the %s", options,
              pamg->place->device ? "device, both" : "host");
-  PetscCheck(pamg->nlevel == other->nlevel, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " levels, not %" PetscInt_FMT, options, pamg->nlevel,
-             other->nlevel);
-  for (PetscInt l = 0; l < pamg->nlevel; ++l) {
-    PetscCheck(pamg->level[l].N == other->level[l].N && pamg->level[l].gathered == other->level[l].gathered, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
-               "%s: level %" PetscInt_FMT " has %" PetscInt_FMT " rows, not %" PetscInt_FMT, options, l, pamg->level[l].N, other->level[l].N);
-  }
+  PetscCall(CompareLevels(pamg, other, options));
   for (int again = 0; again < 6; ++again) { // the first cycle after a set-up is not like the others
     if (again == 3) {
       PetscCall(MatScale(A, 4));

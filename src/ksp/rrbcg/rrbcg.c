@@ -523,8 +523,8 @@ static PetscErrorCode KSPSetFromOptions_RRBCG(KSP ksp, PolderOptionItems PetscOp
    `PCRRB` takes and have 5 points; for 9 points use `KSPCG` with `PCRRB`, which is the preconditioner unless another one is asked for (and that is an error).
 
    Norms, convergence tests, monitors and history are those of the whole system: its residual vanishes on black nodes. The default test compares with the norm
-   of b, or of the residual of the guess (`-ksp_converged_use_initial_residual_norm`). Before it returns, the residual is computed with the matrix itself, and the iteration goes on where rounding made it miss the tolerance, as in
-   `KSPDCG`.
+   of b, or of the residual of the guess (`-ksp_converged_use_initial_residual_norm`). Before it returns, the residual is computed with the matrix itself, and
+   the iteration goes on where rounding made it miss the tolerance, as in `KSPDCG`.
 
    On CUDA vectors, with a matrix of this library that has its values there, everything is on the device, where one kernel makes many iterations; the norms
    reach the host meanwhile. With monitors or a convergence test of one's own it makes one.

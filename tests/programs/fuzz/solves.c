@@ -97,6 +97,42 @@ static PetscErrorCode Norm(Fuzz *f, Vec r, PetscBool transpose, PetscBool roundi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Does the solver stop by PETSc's test, on a norm that can be told from outside? */
+static PetscErrorCode IsPetscsTest(const Fuzz *f, KSPNormType type, PetscBool ours, KSPConvergedReason reason, PetscBool *petsc)
+{
+  char    stop[16] = "petsc";
+  KSPType solver;
+  PCType  preconditioner;
+
+  PetscFunctionBegin;
+  PetscCall(KSPGetType(f->ksp, &solver));
+  PetscCall(PCGetType(f->ksp->pc, &preconditioner));
+  *petsc = PETSC_TRUE;
+  PetscCall(PetscOptionsGetString(NULL, f->prefix, "-ksp_rrbcg_stop", stop, sizeof(stop), NULL));
+  if (!strcmp(solver, KSPBCGS) && f->ksp->pc_side == PC_RIGHT)
+    *petsc = PETSC_FALSE;                      /* it adds the guess that PC levelset made for an earlier solve where this one has none */
+  if (!ours && f->keeps) *petsc = PETSC_FALSE; /* with a preconditioner of other values PETSc's cg may break down and call that converged */
+  if (strcmp(solver, KSPRRBCG) == 0 && strcmp(stop, "petsc")) *petsc = PETSC_FALSE;
+  /* so PETSc's cg calls it that (r, M^-1 r) = 0, which may happen where M is not symmetric */
+  if (!ours && reason == KSP_CONVERGED_ATOL && f->ksp->rnorm > f->ksp->abstol && !strcmp(preconditioner, PCLEVELSET)) *petsc = PETSC_FALSE;
+  if (type != KSP_NORM_UNPRECONDITIONED && !f->rows.mild) *petsc = PETSC_FALSE; /* nobody knows what rounding does within the preconditioner then */
+  if ((type != KSP_NORM_UNPRECONDITIONED || !ours) && (f->rows.nkernel || f->changing))
+    *petsc = PETSC_FALSE; /* what the preconditioner makes of a part that no solution takes away */
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The norm of the residual of the guess, with what rounding may add to it; r and bound are work vectors */
+static PetscErrorCode GuessNorm(Fuzz *f, PetscBool transpose, Vec guess, Vec r, Vec bound, PetscReal *norm, PetscReal *rounding)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCopy(f->b, r));
+  PetscCall(FuzzResidual(f, f->T, transpose, f->b, guess, r, bound));
+  PetscCall(Norm(f, r, transpose, PETSC_FALSE, norm));
+  PetscCall(VecNorm(bound, NORM_2, rounding));
+  *norm += 30 * *rounding;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What a reason > 0 promises */
 static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool transpose, Vec guess)
 {
@@ -105,34 +141,19 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
   PetscInt    its, maxits;
   KSPNormType type;
   PetscBool   ours, petsc, zero, initial = PETSC_FALSE, least = PETSC_FALSE;
-  char        stop[16] = "petsc";
   KSPType     solver;
-  PCType      preconditioner;
-  PC          pc;
 
   PetscFunctionBegin;
   PetscCall(KSPGetTolerances(f->ksp, &rtol, &abstol, NULL, &maxits));
   PetscCall(KSPGetIterationNumber(f->ksp, &its));
   PetscCall(KSPGetNormType(f->ksp, &type));
   PetscCall(KSPGetType(f->ksp, &solver));
-  PetscCall(KSPGetPC(f->ksp, &pc));
-  PetscCall(PCGetType(pc, &preconditioner));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)f->ksp, &ours, KSPDCG, KSPRRBCG, ""));
-  petsc = PETSC_TRUE;
-  PetscCall(PetscOptionsGetString(NULL, f->prefix, "-ksp_rrbcg_stop", stop, sizeof(stop), NULL));
-  if (!strcmp(solver, KSPBCGS) && f->ksp->pc_side == PC_RIGHT)
-    petsc = PETSC_FALSE;                      /* it adds the guess that PC levelset made for an earlier solve where this one has none */
-  if (!ours && f->keeps) petsc = PETSC_FALSE; /* with a preconditioner of other values PETSc's cg may break down and call that converged */
-  if (strcmp(solver, KSPRRBCG) == 0 && strcmp(stop, "petsc")) petsc = PETSC_FALSE;
+  PetscCall(IsPetscsTest(f, type, ours, reason, &petsc));
   if (f->ksp->converged == KSPConvergedDefault) {
     initial = ((KSPConvergedDefaultCtx *)f->ksp->cnvP)->initialrtol;
     least   = ((KSPConvergedDefaultCtx *)f->ksp->cnvP)->mininitialrtol;
   }
-  /* so PETSc's cg calls it that (r, M^-1 r) = 0, which may happen where M is not symmetric */
-  if (!ours && reason == KSP_CONVERGED_ATOL && f->ksp->rnorm > abstol && !strcmp(preconditioner, PCLEVELSET)) petsc = PETSC_FALSE;
-  if (type != KSP_NORM_UNPRECONDITIONED && !f->rows.mild) petsc = PETSC_FALSE; /* nobody knows what rounding does within the preconditioner then */
-  if ((type != KSP_NORM_UNPRECONDITIONED || !ours) && (f->rows.nkernel || f->changing))
-    petsc = PETSC_FALSE; /* what the preconditioner makes of a part that no solution takes away */
   PetscCall(VecDuplicate(f->b, &r));
   PetscCall(VecDuplicate(f->b, &bound));
   PetscCall(FuzzResidual(f, f->T, transpose, f->b, f->x, r, bound));
@@ -158,12 +179,8 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
     if (zero || !ours || initial || least) { /* relative to the guess */
       PetscReal gnorm, rounding;
 
-      PetscCall(VecCopy(f->b, r));
-      PetscCall(FuzzResidual(f, f->T, transpose, f->b, guess, r, bound));
-      PetscCall(Norm(f, r, transpose, PETSC_FALSE, &gnorm));
-      PetscCall(VecNorm(bound, NORM_2, &rounding));
+      PetscCall(GuessNorm(f, transpose, guess, r, bound, &gnorm, &rounding));
       if (!ours) floor = PetscMax(floor, rounding);
-      gnorm += 30 * rounding;
       bnorm = ours && least && !zero ? PetscMin(bnorm, gnorm) : PetscMax(bnorm, gnorm);
     }
     allowed = 1.01 * PetscMax(rtol * bnorm, abstol) + (type == KSP_NORM_UNPRECONDITIONED ? 30 : 300) * floor;

@@ -10,8 +10,8 @@
 #define VCYCLE      "-ksp_type cg -pc_type pamg "
 #define CHEBYSHEV22 "-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2 "
 
-/* its: measured on one process, to be met by one more or less, on several by a fifth; most: what the method must do; there: its on the device, where the smoother is another one unless
-   it is asked for (0: the same) */
+/* its: measured on one process, to be met by one more or less, on several by a fifth; most: what the method must do; there: its on the device, where the
+   smoother is another one unless it is asked for (0: the same) */
 typedef struct {
   const char *kind;
   PetscInt    dim, n;

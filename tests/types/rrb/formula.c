@@ -3,8 +3,8 @@
 #include "../rrbproblems.h"
 
 /*
-  z = M^-1 r from the definition alone: within the set to be eliminated all mutual couplings go to the two diagonals, then the exact Schur complement; dense, T is
-  overwritten. half levels: the black nodes of the grid of spacing st, then its r1 nodes
+  z = M^-1 r from the definition alone: within the set to be eliminated all mutual couplings go to the two diagonals, then the exact Schur complement; dense, T
+  is overwritten. half levels: the black nodes of the grid of spacing st, then its r1 nodes
 */
 static void DenseApply(PetscInt nx, PetscInt ny, PetscInt levels, PetscReal omega, PetscScalar *T, PetscScalar z[], char done[], PetscInt order[])
 {

@@ -47,6 +47,62 @@ static PetscErrorCode StartBlack(const Problem *p, Mat A, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* cg and rrbcg on one problem with one norm */
+static PetscErrorCode CompareCG(const Problem *p, KSPNormType type)
+{
+  Mat                A;
+  Vec                x[2], b;
+  Seen               seen[2] = {0};
+  PetscInt           its[2], length, total;
+  PetscReal          worst = 0, difference;
+  const PetscReal   *history;
+  KSPConvergedReason reason[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateMatrix(p, &A));
+  PetscCall(CreateVecs(A, &x[0], &b));
+  PetscCall(VecDuplicate(x[0], &x[1]));
+  PetscCall(FillRandom(b, 4));
+  for (int s = 0; s < 2; ++s) {
+    KSP ksp;
+
+    PetscCall(CreateSolver(A, s ? KSPRRBCG : KSPCG, 6, &ksp));
+    PetscCall(KSPSetNormType(ksp, type));
+    PetscCall(KSPSetTolerances(ksp, 1e-9, 0, 1e30, 300));
+    PetscCall(KSPSetResidualHistory(ksp, NULL, 400, PETSC_TRUE));
+    PetscCall(KSPMonitorSet(ksp, Watch, &seen[s], NULL));
+    if (s) {
+      seen[s].A = type == KSP_NORM_NATURAL ? NULL : A;
+      seen[s].b = b;
+    } else {
+      PetscCall(StartBlack(p, A, b, x[s]));
+      PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
+    }
+    PetscCall(KSPSolve(ksp, b, x[s]));
+    PetscCall(KSPGetIterationNumber(ksp, &its[s]));
+    PetscCall(KSPGetTotalIterations(ksp, &total));
+    PetscCall(KSPGetConvergedReason(ksp, &reason[s]));
+    PetscCall(KSPGetResidualHistory(ksp, &history, &length));
+    PetscCall(KSPGetResidualNorm(ksp, &difference));
+    if (s) PetscCall(Report("history and count as monitored", (PetscBool)(length == its[s] + 1 && seen[s].calls == length && total == its[s]), length));
+    for (PetscInt i = 0; i < length; ++i) Worsen(PetscAbsReal(history[i] - seen[s].norm[i]), &worst);
+    if (s) PetscCall(Report("last norm", (PetscBool)(worst == 0 && PetscAbsReal(difference / history[length - 1] - 1) < 1e-5), difference));
+    PetscCall(KSPDestroy(&ksp));
+  }
+  worst = 0;
+  for (PetscInt i = 0; i < PetscMin(seen[0].calls, seen[1].calls); ++i) Worsen(PetscAbsReal(seen[0].norm[i] / seen[1].norm[i] - 1), &worst);
+  PetscCall(Report("norms of cg", (PetscBool)(worst < 1e-6 && its[0] == its[1] && reason[0] == reason[1]), worst));
+  if (type == KSP_NORM_UNPRECONDITIONED)
+    PetscCall(Report("norms of the solutions on the way", (PetscBool)(seen[1].worst < 1e-5 && seen[1].worst > 0), seen[1].worst));
+  PetscCall(Deviation(x[1], x[0], &difference));
+  PetscCall(Report("solution of cg", (PetscBool)(difference < 1e-8), difference));
+  PetscCall(VecDestroy(&x[0]));
+  PetscCall(VecDestroy(&x[1]));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The norms of cg on the whole system, from black values that fit, and those of rrbcg */
 PetscErrorCode TestCG(void)
 {
@@ -58,56 +114,7 @@ PetscErrorCode TestCG(void)
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(problems); ++k) {
-    for (int m = 0; m < 2; ++m) {
-      Mat                A;
-      Vec                x[2], b;
-      Seen               seen[2] = {0};
-      PetscInt           its[2], length, total;
-      PetscReal          worst = 0, difference;
-      const PetscReal   *history;
-      KSPConvergedReason reason[2];
-
-      PetscCall(CreateMatrix(&problems[k], &A));
-      PetscCall(CreateVecs(A, &x[0], &b));
-      PetscCall(VecDuplicate(x[0], &x[1]));
-      PetscCall(FillRandom(b, 4));
-      for (int s = 0; s < 2; ++s) {
-        KSP ksp;
-
-        PetscCall(CreateSolver(A, s ? KSPRRBCG : KSPCG, 6, &ksp));
-        PetscCall(KSPSetNormType(ksp, norms[m]));
-        PetscCall(KSPSetTolerances(ksp, 1e-9, 0, 1e30, 300));
-        PetscCall(KSPSetResidualHistory(ksp, NULL, 400, PETSC_TRUE));
-        PetscCall(KSPMonitorSet(ksp, Watch, &seen[s], NULL));
-        if (s) {
-          seen[s].A = m ? NULL : A;
-          seen[s].b = b;
-        } else {
-          PetscCall(StartBlack(&problems[k], A, b, x[s]));
-          PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
-        }
-        PetscCall(KSPSolve(ksp, b, x[s]));
-        PetscCall(KSPGetIterationNumber(ksp, &its[s]));
-        PetscCall(KSPGetTotalIterations(ksp, &total));
-        PetscCall(KSPGetConvergedReason(ksp, &reason[s]));
-        PetscCall(KSPGetResidualHistory(ksp, &history, &length));
-        PetscCall(KSPGetResidualNorm(ksp, &difference));
-        if (s) PetscCall(Report("history and count as monitored", (PetscBool)(length == its[s] + 1 && seen[s].calls == length && total == its[s]), length));
-        for (PetscInt i = 0; i < length; ++i) Worsen(PetscAbsReal(history[i] - seen[s].norm[i]), &worst);
-        if (s) PetscCall(Report("last norm", (PetscBool)(worst == 0 && PetscAbsReal(difference / history[length - 1] - 1) < 1e-5), difference));
-        PetscCall(KSPDestroy(&ksp));
-      }
-      worst = 0;
-      for (PetscInt i = 0; i < PetscMin(seen[0].calls, seen[1].calls); ++i) Worsen(PetscAbsReal(seen[0].norm[i] / seen[1].norm[i] - 1), &worst);
-      PetscCall(Report("norms of cg", (PetscBool)(worst < 1e-6 && its[0] == its[1] && reason[0] == reason[1]), worst));
-      if (!m) PetscCall(Report("norms of the solutions on the way", (PetscBool)(seen[1].worst < 1e-5 && seen[1].worst > 0), seen[1].worst));
-      PetscCall(Deviation(x[1], x[0], &difference));
-      PetscCall(Report("solution of cg", (PetscBool)(difference < 1e-8), difference));
-      PetscCall(VecDestroy(&x[0]));
-      PetscCall(VecDestroy(&x[1]));
-      PetscCall(VecDestroy(&b));
-      PetscCall(MatDestroy(&A));
-    }
+    for (int m = 0; m < 2; ++m) PetscCall(CompareCG(&problems[k], norms[m]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -1,0 +1,286 @@
+/*
+  Matrices of a level in their storage forms, and the kernels that go along their rows: V is the type of matrix and vectors, double or float; X gives the input
+  vector, Out takes what comes of a row.
+*/
+#pragma once
+
+#include "stencil.cuh"
+#include "kernels/level.h"
+
+/* Maximum number of blocks of a kernel that also computes sums; resident blocks of a 5-point stencil, limited by registers */
+#define LEVEL_BLOCKS 1056
+#define LEVEL_FIT5   2
+
+/* In single precision the sum of the row replaces the diagonal entry, and the other entries multiply x_j - x_i, see levelmatrix.h */
+template <class V>
+inline constexpr bool LevelSums = std::is_same_v<V, float>;
+
+/* A matrix by diagonals; its entries are read once and evicted from the cache first */
+template <class V>
+struct LevelDia {
+  static constexpr int LANES = 1;
+  PetscInt             n, nd, lo, hi; /* rows lo <= i < hi have all columns */
+  PetscInt             main;          /* the main diagonal */
+  bool                 half;          /* the lower diagonals point into the upper ones */
+  PetscInt             off[POLDER_LEVEL_DIAGONALS];
+  const V             *val[POLDER_LEVEL_DIAGONALS];
+};
+
+/* ND = 0: any number of diagonals */
+template <int ND, class V>
+struct LevelDiagonals : LevelDia<V> {
+  static constexpr int POINTS = ND;
+
+  template <class X>
+  __device__ __forceinline__ V row(PetscInt i, int, const X &x) const
+  {
+    const PetscInt nd   = ND ? ND : this->nd;
+    const V        own  = LevelSums<V> ? x(i) : 0;
+    const auto     less = [&](PetscInt d) { return LevelSums<V> && d != this->main ? own : (V)0; };
+    V              s    = 0;
+
+    if (i < this->lo || i >= this->hi) {
+#pragma unroll(ND ? ND : 1)
+      for (PetscInt d = 0; d < nd; ++d) {
+        const PetscInt j = i + this->off[d];
+
+        if (j >= 0 && j < this->n) s += this->val[d][i] * (x(j) - less(d));
+      }
+    } else if (!this->half) {
+#pragma unroll(ND ? ND : 4)
+      for (PetscInt d = 0; d < nd; ++d) s += __ldcs(this->val[d] + i) * (x(i + this->off[d]) - less(d));
+    } else {
+#pragma unroll(ND ? ND : 4)
+      for (PetscInt d = 0; d < nd; ++d) s += (ND && d == ND / 2 ? __ldcs(this->val[d] + i) : __ldg(this->val[d] + i)) * (x(i + this->off[d]) - less(d));
+    }
+    return s;
+  }
+};
+
+/* W threads for each row, which load several entries before they use the first */
+template <int W, class V>
+struct LevelRows {
+  static constexpr int LANES = W, POINTS = 0, AHEAD = W == 1 ? 8 : 4;
+  PetscInt             n;
+  const PetscInt      *ai, *aj;
+  const V             *aa;
+
+  template <class X>
+  __device__ __forceinline__ V row(PetscInt i, int lane, const X &x) const
+  {
+    const PetscInt end = __ldg(ai + i + 1);
+    const V        own = LevelSums<V> ? x(i) : 0;
+    V              s   = 0;
+
+    for (PetscInt e = __ldg(ai + i) + lane; e < end; e += AHEAD * W) {
+      PetscInt j[AHEAD];
+      V        a[AHEAD];
+
+#pragma unroll
+      for (int k = 0; k < AHEAD; ++k) {
+        const bool there = k * W < end - e;
+
+        j[k] = there ? __ldg(aj + e + k * W) : i;
+        a[k] = there ? __ldg(aa + e + k * W) : (V)0;
+      }
+#pragma unroll
+      for (int k = 0; k < AHEAD; ++k) s += a[k] * (x(j[k]) - (LevelSums<V> && j[k] != i ? own : 0));
+    }
+    return s;
+  }
+};
+
+/* An input vector in memory */
+template <class V>
+struct LevelVector {
+  const V *x;
+
+  __device__ __forceinline__ V operator()(PetscInt i) const { return __ldg(x + i); }
+};
+
+/* The sum over each group of consecutive threads of a warp, a power of two in size, returned in all of them */
+template <class V>
+__device__ __forceinline__ V LevelGroupSum(V s, int threads)
+{
+  for (int o = threads / 2; o > 0; o >>= 1) s += __shfl_xor_sync(0xffffffffu, s, o);
+  return s;
+}
+
+template <class M, class X, class Out>
+static __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRowsKernel(const __grid_constant__ M A, const X x, const Out out,
+                                                                             PolderReduceScratch *scratch)
+{
+  constexpr int rows                            = POLDER_BLOCK / M::LANES;
+  const int     lane                            = threadIdx.x % M::LANES;
+  double        part[Out::SUMS ? Out::SUMS : 1] = {};
+
+  for (long long first = (long long)blockIdx.x * rows; first < A.n; first += (long long)gridDim.x * rows) {
+    const long long k    = first + threadIdx.x / M::LANES;
+    const bool      mine = k < A.n;
+    const PetscInt  i    = (PetscInt)k;
+    const auto      s    = LevelGroupSum(mine ? A.row(i, lane, x) : 0, M::LANES);
+
+    if (mine && lane == 0) out(i, s, x(i), part);
+  }
+  if constexpr (Out::SUMS > 0) PolderGridSum<POLDER_BLOCK>(part, scratch, [=](const double *total) { out.finish(total); });
+}
+
+/*
+  Row i of a stencil. xp: x one step before; xc: x here; xn: on return, x one step ahead; vp: the coefficient one step before, when half of the matrix is
+  stored
+*/
+template <bool SEVEN, bool HALF, bool CHECK, class V, class X>
+__device__ __forceinline__ V LevelGridRow(const DiaGrid<V> &A, PetscInt i, const X &x, V xp, V xc, V &xn, V &vp)
+{
+  const PetscInt m = A.m, far = A.far, near = A.near;
+  constexpr int  c     = SEVEN ? 3 : 2;
+  const bool     below = !CHECK || i >= far, above = !CHECK || m - far > i;
+  const auto     load = [&](int d) { return HALF ? __ldg(A.val[d] + i) : __ldcs(A.val[d] + i); };
+  const V        w    = HALF ? vp : below ? load(0) : (V)0;
+  const V        vn   = above ? __ldcs(A.val[2 * c] + i) : (V)0;
+  const V        own  = LevelSums<V> ? xc : 0;
+  V              s    = __ldcs(A.val[c] + i) * xc;
+
+  xn = above ? x(i + far) : (V)0;
+  if (below) s += w * (xp - own);
+  if (SEVEN && (!CHECK || i >= near)) s += load(1) * (x(i - near) - own);
+  if (!CHECK || i >= 1) s += load(c - 1) * (x(i - 1) - own);
+  if (!CHECK || m - 1 > i) s += load(c + 1) * (x(i + 1) - own);
+  if (SEVEN && (!CHECK || m - near > i)) s += load(c + 2) * (x(i + near) - own);
+  if (above) s += vn * (xn - own);
+  if (HALF) vp = vn;
+  return s;
+}
+
+/* Large stencils: each thread goes along the slowest direction, as in dia.cu */
+template <bool SEVEN, bool HALF, class V, class X, class Out>
+static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
+                                    SEVEN ? DIA_FIT7 : LEVEL_FIT5) void PolderLevelGridKernel(const __grid_constant__ DiaGrid<V> A, const X x, const Out out,
+                                                                                              PolderReduceScratch *scratch)
+{
+  constexpr int  block = SEVEN ? DIA_TILE7 : DIA_TILE5;
+  const PetscInt tile = (PetscInt)blockIdx.x % (A.tiles[0] * A.tiles[1]), step = (PetscInt)blockIdx.x / (A.tiles[0] * A.tiles[1]) * A.chunk;
+  const PetscInt ix  = (tile % A.tiles[0] << A.logw) + ((PetscInt)threadIdx.x & ((1 << A.logw) - 1));
+  const PetscInt iy  = tile / A.tiles[0] * (block >> A.logw) + ((PetscInt)threadIdx.x >> A.logw);
+  const PetscInt far = A.far, m = A.m;
+  double         part[Out::SUMS ? Out::SUMS : 1] = {};
+
+  if (ix < A.line && iy <= (far - 1 - ix) / A.line) {
+    const long long first = (long long)step * far + iy * A.line + ix, end = first + (long long)A.chunk * far;
+    const PetscInt  last = (PetscInt)(end < m ? end : m), inner = last < m - far ? last : m - far;
+    PetscInt        i  = (PetscInt)(first < m ? first : m);
+    V               xp = 0, xc = 0, xn = 0, vp = 0;
+
+    if (i < m) xc = x(i);
+    if (i < m && i >= far) {
+      xp = x(i - far);
+      if (HALF) vp = A.val[0][i];
+    } else if (i < last) { /* the first step of the matrix */
+      out(i, LevelGridRow<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp), xc, part);
+      xp = xc;
+      xc = xn;
+      i  = m - far > i ? i + far : m;
+    }
+#pragma unroll(Out::SUMS > 1 ? 1 : 2) // for want of registers
+    for (; i < inner; i += far) {
+      out(i, LevelGridRow<SEVEN, HALF, false>(A, i, x, xp, xc, xn, vp), xc, part);
+      xp = xc;
+      xc = xn;
+    }
+    if (i < last) out(i, LevelGridRow<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp), xc, part); /* the last step */
+  }
+  if constexpr (Out::SUMS > 0) PolderGridSum<block>(part, scratch, [=](const double *total) { out.finish(total); });
+}
+
+template <class V, class Do>
+static int LevelDiaDo(const PolderLevelMatrix *M, Do act)
+{
+  LevelDia<V> D;
+  bool        half = M->nd % 2 == 1 && M->main == M->nd / 2;
+
+  if (M->nd > POLDER_LEVEL_DIAGONALS) return (int)cudaErrorInvalidValue;
+  D.n  = M->n;
+  D.nd = M->nd;
+  D.lo = PetscMax(0, -M->off[0]);
+  D.hi = M->n - PetscMax(0, M->off[M->nd - 1]);
+  for (PetscInt d = 0; d < M->nd; ++d) {
+    D.off[d] = M->off[d];
+    D.val[d] = (const V *)M->val[d];
+    half     = half && M->off[d] == -M->off[M->nd - 1 - d] && (d >= M->nd / 2 || D.val[d] == (const V *)M->val[M->nd - 1 - d] + M->off[d]);
+  }
+  D.main = M->main;
+  D.half = half;
+  switch (M->nd) {
+  case 3:
+    act(LevelDiagonals<3, V>{D});
+    break;
+  case 5:
+    act(LevelDiagonals<5, V>{D});
+    break;
+  case 7:
+    act(LevelDiagonals<7, V>{D});
+    break;
+  default:
+    act(LevelDiagonals<0, V>{D});
+  }
+  return (int)cudaGetLastError();
+}
+
+/* Calls act with the matrix in its storage form */
+template <class V, class Do>
+static int LevelDo(const PolderLevelMatrix *M, Do act)
+{
+  const PetscInt mean = M->n ? M->nz / M->n : 0;
+  const V       *aa   = (const V *)M->aa;
+
+  if (M->nd) return LevelDiaDo<V>(M, act);
+  if (mean <= 8) act(LevelRows<1, V>{M->n, M->ai, M->aj, aa});
+  else if (mean <= 24) act(LevelRows<4, V>{M->n, M->ai, M->aj, aa});
+  else if (mean <= 64) act(LevelRows<16, V>{M->n, M->ai, M->aj, aa});
+  else act(LevelRows<32, V>{M->n, M->ai, M->aj, aa});
+  return (int)cudaGetLastError();
+}
+
+/* Launches the kernel for large stencils if the matrix is one; returns whether it did */
+template <bool SEVEN, class V, class X, class Out>
+static bool LevelGridLaunch(const LevelDia<V> &D, const X &x, const Out &out, void *work, cudaStream_t stream)
+{
+  constexpr int        tile    = SEVEN ? DIA_TILE7 : DIA_TILE5;
+  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+  DiaGrid<V>           A;
+  bool                 half;
+  const unsigned int   blocks = DiaFindGrid(D.n, D.n, D.nd, D.off, D.val, &A, &half);
+
+  if (!blocks) return false;
+  if (half) PolderLevelGridKernel<SEVEN, true, V, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
+  else PolderLevelGridKernel<SEVEN, false, V, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
+  return true;
+}
+
+template <class M, class X, class Out>
+static void LevelRowsLaunch(const M &A, const X &x, const Out &out, void *work, cudaStream_t stream)
+{
+  unsigned int blocks = PolderBlocks(A.n, POLDER_BLOCK / M::LANES);
+
+  if constexpr (M::POINTS == 5 || M::POINTS == 7) {
+    if (LevelGridLaunch<M::POINTS == 7>(A, x, out, work, stream)) return;
+  }
+  if (Out::SUMS) blocks = PetscMax(1, PetscMin(blocks, LEVEL_BLOCKS));
+  if (blocks) PolderLevelRowsKernel<M, X, Out><<<blocks, POLDER_BLOCK, 0, stream>>>(A, x, out, (PolderReduceScratch *)work);
+}
+
+/* Calls f on the numbers 0 .. n, one for each thread */
+template <class F>
+static __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelEachKernel(PetscInt n, const F f)
+{
+  const long long i = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+
+  if (i < n) f((PetscInt)i);
+}
+
+template <class F>
+static int LevelEach(PetscInt n, const F &f, cudaStream_t stream)
+{
+  if (n) PolderLevelEachKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, f);
+  return (int)cudaGetLastError();
+}
