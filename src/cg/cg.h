@@ -39,7 +39,7 @@ typedef struct {
   /* the norm that the test looks at, of the residual of the user's guess, where the system that is solved is not the user's; NULL: it is */
   PetscErrorCode (*guessnorm)(KSP, PetscReal *norm);
   PolderMatMultDotFn   multdot; /* of the matrix, if it has composed one */
-  const PolderPCFused *fused;                                         /* of the preconditioner */
+  const PolderPCFused *fused;   /* of the preconditioner */
   /* a convergence test that, like the default one, only compares the norm with ksp->ttol and divtol ksp->rnorm0; NULL: there is none */
   PetscErrorCode (*plaintest)(KSP, PetscInt, PetscReal, KSPConvergedReason *, void *);
   const PolderCGSteps *steps; /* where the cycle runs */
