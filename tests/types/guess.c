@@ -56,15 +56,17 @@ int main(int argc, char **argv)
   Bubbles   bubbles;
   Mat       A = NULL;
   Vec       b;
+  PetscInt  guesses = 3; /* the first one is zero */
   PetscReal first, ratio, nearest = 0;
 
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(BubblesFromOptions(&bubbles));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-guesses", &guesses, NULL));
   PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, NULL));
   PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
   PetscCall(CreateVecs(A, &b, NULL));
   PetscCall(VecSet(b, 1)); /* P b is larger, and so is b after the elimination of black nodes */
-  for (PetscInt guess = 0; guess < 3; ++guess) {
+  for (PetscInt guess = 0; guess < guesses; ++guess) {
     for (int least = 0; least < 2; ++least) {
       PetscCall(Solve(A, b, (PetscBool)least, guess, &first, &ratio));
       nearest = PetscMax(nearest, ratio);
@@ -87,6 +89,9 @@ int main(int argc, char **argv)
     test:
       suffix: dcg
       args: -ksp_type dcg -pc_type jacobi -deflation_space {{none levelset rank}}
+    test:
+      suffix: levelset
+      args: -guesses 1 -ksp_type {{dcg cg}} -deflation_space rank -ksp_norm_type unpreconditioned -pc_type levelset -levelset_pc_type jacobi
     test:
       suffix: rrbcg
       args: -ksp_type rrbcg -pc_type rrb

@@ -13,6 +13,7 @@ typedef struct {
   PC                   inner;
   Vec                  work;
   PetscBool            guess, changed; /* guess: nonzero-guess flag of the KSP before the correction of the initial guess; changed: a correction was made */
+  PetscBool            relative;       /* the convergence test was relative to the initial residual before the correction */
   PetscBool            reversed;       /* a solve with A^T is running: the form applies to what PCApplyTranspose() computes */
 } PC_LevelSet;
 
@@ -161,6 +162,17 @@ static PetscErrorCode PCLevelSetCleanGuess_Private(PC pc, PetscReal bound, Vec x
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes the default convergence test relative to the residual of the initial guess, or to b; *before: what it was */
+static PetscErrorCode PCLevelSetTest_Private(KSP ksp, PetscBool guess, PetscBool *before)
+{
+  KSPConvergedDefaultCtx *test = ksp->converged == KSPConvergedDefault ? (KSPConvergedDefaultCtx *)ksp->cnvP : NULL;
+
+  PetscFunctionBegin;
+  *before = test ? test->initialrtol : PETSC_FALSE;
+  if (test) test->initialrtol = guess;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   x <- x + Q (b - A x): then Z^T (b - A x) = 0, which stays so in CG, and on such residuals A-DEF2 equals the symmetric P^T M^-1 P.
   The level set may have moved since the set-up.
@@ -174,6 +186,7 @@ static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
 
   PetscFunctionBegin;
   ls->changed  = PETSC_FALSE;
+  ls->relative = PETSC_FALSE;
   ls->reversed = ksp->transpose_solve;
   if (!pc->reusepreconditioner && !pc->failedreason) PetscCall(PCLevelSetSetUpSpace_Private(pc));
   if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
@@ -186,6 +199,7 @@ static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
     PetscCall(PCLevelSetMult_Private(pc, x, ls->work));
     PetscCall(VecAYPX(ls->work, -1.0, b));
   } else {
+    PetscCall(PCLevelSetTest_Private(ksp, PETSC_FALSE, &ls->relative)); // the residual of the user's guess is b, that of the corrected one may be larger
     PetscCall(VecZeroEntries(x));
     PetscCall(VecCopy(b, ls->work));
   }
@@ -199,7 +213,7 @@ static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Restores the nonzero-guess flag for the next solve */
+/* Restores the nonzero-guess flag and the convergence test for the next solve */
 static PetscErrorCode PCPostSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
 {
   PC_LevelSet *ls = (PC_LevelSet *)pc->data;
@@ -207,6 +221,7 @@ static PetscErrorCode PCPostSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
   PetscFunctionBegin;
   (void)b, (void)x;
   if (ls->changed) PetscCall(KSPSetInitialGuessNonzero(ksp, ls->guess));
+  if (ls->relative) PetscCall(PCLevelSetTest_Private(ksp, PETSC_TRUE, &ls->relative));
   ls->changed = ls->reversed = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -396,6 +411,9 @@ static PetscErrorCode PCSetFromOptions_LevelSet(PC pc, PolderOptionItems PetscOp
    an apply, `adef2` one.
 
    The matrix must be an AIJ matrix, sequential or parallel, and symmetric. It may have a kernel: set it with `MatSetNullSpace()`.
+   With `-ksp_converged_use_initial_residual_norm` and no guess the solver stops relative to b, and with a guess of the user relative to the residual of the
+   guess that `adef2` has corrected.
+
    With `-pc_use_amat` the operator itself is deflated instead of the matrix that the preconditioner is made from.
 
    `KSPBCGS` preconditioned from the right keeps the initial guess of a solve, and PETSc (3.18 to 3.24) adds it to the solution of a later one whose guess is

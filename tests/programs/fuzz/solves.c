@@ -142,8 +142,11 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
   KSPNormType type;
   PetscBool   ours, petsc, zero, initial = PETSC_FALSE, least = PETSC_FALSE;
   KSPType     solver;
+  PetscBool   corrected; /* the preconditioner has changed the user's guess */
 
   PetscFunctionBegin;
+  PetscCall(KSPGetInitialGuessNonzero(f->ksp, &corrected));
+  if (corrected) PetscCall(PetscObjectTypeCompare((PetscObject)f->ksp->pc, PCLEVELSET, &corrected));
   PetscCall(KSPGetTolerances(f->ksp, &rtol, &abstol, NULL, &maxits));
   PetscCall(KSPGetIterationNumber(f->ksp, &its));
   PetscCall(KSPGetNormType(f->ksp, &type));
@@ -182,6 +185,7 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
       PetscCall(GuessNorm(f, transpose, guess, r, bound, &gnorm, &rounding));
       if (!ours) floor = PetscMax(floor, rounding);
       bnorm = ours && least && !zero ? PetscMin(bnorm, gnorm) : PetscMax(bnorm, gnorm);
+      if (initial && corrected) bnorm = PetscMax(bnorm, f->ksp->rnorm0);
     }
     allowed = 1.01 * PetscMax(rtol * bnorm, abstol) + (type == KSP_NORM_UNPRECONDITIONED ? 30 : 300) * floor;
     if (!ours) allowed = 10 * allowed + 1e5 * floor;
