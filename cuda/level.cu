@@ -118,7 +118,7 @@ struct LevelShared {
   __device__ __forceinline__ V operator()(PetscInt i) const { return x[i]; }
 };
 
-/* The vector before x in a step: none, zero, y, or start D^-1 b */
+/* The term of a step before x: none, zero, y, or start D^-1 b */
 enum LevelBefore {
   LEVEL_NOTHING,
   LEVEL_ZERO,
@@ -290,7 +290,7 @@ __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5, SEVEN ? DIA_FIT7 : L
       xc = xn;
       i  = m - far > i ? i + far : m;
     }
-#pragma unroll(Out::SUMS > 1 ? 1 : 2) // for want of registers
+#pragma unroll(Out::SUMS > 1 ? 1 : 2) // limited by registers
     for (; i < inner; i += far) {
       out(i, LevelGridRow<SEVEN, HALF, false>(A, i, x, xp, xc, xn, vp), xc, part);
       xp = xc;
