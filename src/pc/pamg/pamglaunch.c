@@ -478,8 +478,8 @@ static PetscErrorCode PamgPowerShared(PamgLevel *L, void *x[2], PetscReal sum[],
 }
 
 /*
-  The power method on the levels whose Gershgorin bound is not sharp enough. norm[l], on the host in the end, is that of the last iterate, from one of length
-  1
+  The power method on the levels whose Gershgorin bound is not sharp enough. On return norm[l], on the host, is the norm of the last iterate, computed from one
+  of norm 1
 */
 static PetscErrorCode PamgPower(PC pc, const PetscReal bound[], PetscReal norm[])
 {
