@@ -365,7 +365,7 @@ PetscErrorCode PolderMatGetDeviceDia(Mat A, const PolderDia **dia)
    the matrix of a stencil moves about two thirds of the bytes of AIJ in a product, and about 40 per cent when half of it is stored.
 
    Half is stored when the matrix is symmetric to the last bit, or up to rounding when `MatSetOption()` with `MAT_SYMMETRIC` says that it is symmetric.
-   With `MAT_SYMMETRY_ETERNAL` or `MAT_SPD_ETERNAL` besides, new values of the lower half are not checked any more when they are on the device.
+   If `MAT_SYMMETRY_ETERNAL` or `MAT_SPD_ETERNAL` is also set, new values of the lower half are not checked when they are on the device.
 
    `-mat_view ::ascii_info` prints the format in use and, when it is not diagonals, the reason.
 
