@@ -125,6 +125,7 @@ static PetscErrorCode PolderCoarseDeviceAssess_Private(PolderCoarseDevice c, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Replaces the inverse by the Cholesky factor of D E D */
 static PetscErrorCode PolderCoarseDeviceFactor_Private(PolderCoarseDevice c)
 {
   PolderStream stream;

@@ -215,6 +215,7 @@ PetscErrorCode PolderDeviceSynchronize(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The memory pool of the library, which never returns freed memory to the driver by itself */
 static PetscErrorCode PolderDeviceGetPool_Private(cudaMemPool_t *pool)
 {
   struct cudaMemPoolProps props = {0};

@@ -195,6 +195,7 @@ static PetscErrorCode PolderPeersSetView_Private(PolderPeers p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The group that is stored with the communicator; made by the first call. Collective */
 static PetscErrorCode PolderPeersFind_Private(MPI_Comm comm, PolderPeers *p)
 {
   PetscMPIInt found;

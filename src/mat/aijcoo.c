@@ -107,6 +107,7 @@ static PetscErrorCode PolderCOOMapOrdered_Private(const PolderStretches *s, Pold
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes the maps of both blocks */
 static PetscErrorCode PolderCOOMake_Private(struct _PolderCOO *coo, Mat A, Mat diag, Mat offdiag, const PetscInt garray[])
 {
   PetscInt *place;
@@ -222,6 +223,7 @@ static PetscErrorCode PolderCOOSumOff_Private(struct _PolderCOO *coo, Mat offdia
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Values from device memory */
 static PetscErrorCode PolderCOOSetDevice_Private(Mat A, PolderAIJ aij, PolderLayout layout, const PetscScalar v[], InsertMode mode)
 {
   struct _PolderCOO *coo  = aij->coo;

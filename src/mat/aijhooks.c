@@ -74,6 +74,7 @@ static PetscErrorCode PolderHooksFinalize_Private(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Searches a new seqaij matrix for the table, once */
 static PetscErrorCode PolderHooksFind_Private(void)
 {
   static const PolderArrayHooks probes = {PolderProbe0, PolderProbe1, PolderProbe2, PolderProbe3, PolderProbe4, PolderProbe5, PolderProbe6};
@@ -111,6 +112,7 @@ static PetscErrorCode PolderHooksFind_Private(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The table of hooks in the private structure of A */
 static PolderArrayHooks *PolderHooks_Private(Mat A)
 {
   return (PolderArrayHooks *)((void **)A->data + PolderHooksAt);
@@ -141,6 +143,7 @@ static PetscErrorCode PolderBringToHost_Private(Mat A, PolderMirror r, PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The rows on the device if their values are newer than those on the host, else NULL */
 static PolderMirror PolderNewest_Private(Mat A)
 {
   const PolderAIJ aij = (PolderAIJ)A->spptr;

@@ -85,6 +85,7 @@ static PetscErrorCode PolderFreeContext_Private(PolderCtxArg(ctx))
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *ctx <- zeroed memory of this size that is composed with A under key and freed with A */
 static PetscErrorCode PolderComposeContext_Private(Mat A, const char *key, size_t bytes, void *ctx)
 {
   PetscContainer container;
@@ -100,6 +101,7 @@ static PetscErrorCode PolderComposeContext_Private(Mat A, const char *key, size_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *ctx <- the memory that is composed with A under key */
 static PetscErrorCode PolderQueryContext_Private(Mat A, const char *key, void *ctx)
 {
   PetscContainer container;

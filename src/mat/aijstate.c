@@ -12,6 +12,7 @@
 #include "aijderived.h"
 #include <petsc/private/matimpl.h>
 
+/* Copies values that are newer on the device to the host */
 static PetscErrorCode PolderAIJHostFirst_Private(Mat A)
 {
   const PolderFormat *format;

@@ -73,6 +73,7 @@ static PetscErrorCode PolderMirrorSetPattern_Private(PolderMirror r, Mat A, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Lists the nonempty rows */
 static PetscErrorCode PolderMirrorSetRows_Private(PolderMirror r, const PetscInt ai[])
 {
   PetscInt *row, nrow = 0;

@@ -97,6 +97,7 @@ static PetscErrorCode PamgSetUpCoarseKSP(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Creates the direct solver of the last level and its work vectors */
 static PetscErrorCode PamgCreateFactor(PC_PAMG *pamg, const PamgLevel *L)
 {
   const size_t n = (size_t)(L->n + L->csr.nghost);

@@ -236,6 +236,7 @@ static PetscErrorCode PamgWiden(PetscBool single, PetscInt n, const void *from, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* to <- n values in the precision of the cycle */
 static PetscErrorCode PamgRoundOrCopy(PetscBool single, PetscInt n, const PetscScalar *from, void *to)
 {
   PolderStream stream;
@@ -302,6 +303,7 @@ static PetscErrorCode PamgGather(PamgLevel *C, MPI_Comm comm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* C->part <- the part of this process in the solution of a replicated level */
 static PetscErrorCode PamgScatter(PamgLevel *C)
 {
   const size_t size = C->singleprecision ? sizeof(float) : sizeof(PetscScalar);
@@ -327,6 +329,7 @@ static PetscInt PamgAlone(const PC_PAMG *pamg)
   return l;
 }
 
+/* The launches that the graph records */
 static PetscErrorCode PamgCoarseLevels(void *ctx)
 {
   PC_PAMG       *pamg = (PC_PAMG *)ctx;

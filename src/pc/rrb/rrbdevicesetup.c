@@ -64,6 +64,7 @@ static PolderRRBGrid RRBDeviceGrid(PetscInt nx, PetscInt ny)
   return g;
 }
 
+/* Leading dimension of a dense matrix of n columns */
 static PetscInt RRBDeviceLeading(PetscInt n)
 {
   return (n + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
@@ -201,6 +202,7 @@ static const PetscScalar *RRBDiagonal(const PolderDia *dia, PetscInt off)
   return NULL;
 }
 
+/* Splits a into the RRB_NROW arrays of n values of matrix rows */
 static void RRBRowArrays(PetscScalar *a, size_t n, PetscScalar *row[])
 {
   for (int f = 0; f < RRB_NROW; ++f) row[f] = a + (size_t)f * n;
@@ -382,6 +384,7 @@ static PetscErrorCode PCRRBTailDevice_Private(PC pc, PetscScalar *const row[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Computes the factor and the dense matrix of the tail; d->valid: no row and no pivot was refused */
 static PetscErrorCode PCRRBFactorDevice_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
 {
   PC_RRB      *rrb  = (PC_RRB *)pc->data;

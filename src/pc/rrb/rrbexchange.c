@@ -61,6 +61,7 @@ static const RRBStrip strips[] = {
   {RRB_EXCHANGE_REDUCED, PETSC_FALSE, RRB_S2N,  1, SOUTH                   }
 };
 
+/* Position of node (u, v) of array f */
 static inline PetscInt PCRRBPlace_Private(const PolderRRBGrid *g, int f, PetscInt u, PetscInt v)
 {
   return (PetscInt)((size_t)f * g->size + g->origin) + v * g->pitch + u;

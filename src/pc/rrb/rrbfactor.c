@@ -114,6 +114,7 @@ typedef struct {
   PetscScalar *work; /* RRB_NWORK arrays of grid k */
 } RRBTarget;
 
+/* Passes row y to its destination */
 static PetscErrorCode PCRRBPut_Private(PetscInt y, PetscScalar *const row[], void *ctx)
 {
   const RRBTarget *target = (const RRBTarget *)ctx;

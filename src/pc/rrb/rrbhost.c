@@ -71,6 +71,7 @@ static PetscErrorCode PCRRBTrySetUpHost_Private(PC pc, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sets up on the host if the last set-up was on the device only */
 static PetscErrorCode PCRRBReadyHost_Private(PC pc, PetscBool reduced)
 {
   const PC_RRB *rrb = (PC_RRB *)pc->data;

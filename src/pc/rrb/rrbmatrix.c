@@ -76,6 +76,7 @@ static PetscErrorCode PCRRBOffsets_Private(PC pc, const PolderCSR *csr, PetscInt
 /* On the host, on the device */
 static PetscErrorCode (*const PCRRBOffsetsAt[])(PC, const PolderCSR *, PetscInt *, PetscInt[]) = {PCRRBOffsets_Private, PCRRBOffsetsDevice_Private};
 
+/* Finds the grid by the diagonals of the matrix */
 static PetscErrorCode PCRRBGridFromMatrix_Private(PC pc, const PolderCSR *csr)
 {
   PC_RRB   *rrb                    = (PC_RRB *)pc->data;
@@ -231,6 +232,7 @@ typedef struct {
   RRBNodeKind kind;
 } RRBFault;
 
+/* Records a node that cannot be used, if it is the first one */
 static void PCRRBAddFault_Private(RRBFault *fault, RRBNodeKind kind, PetscInt node, PetscInt column)
 {
   if (kind != NODE_GOOD && node < fault->node) *fault = (RRBFault){.node = node, .column = column, .kind = kind};
@@ -254,6 +256,7 @@ static PetscErrorCode PCRRBFetchRows_Private(PC_RRB *rrb, const PolderCSR *csr, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Do two entries that should be equal differ by more than rounding? */
 static inline PetscBool PCRRBDiffers_Private(PetscScalar a, PetscScalar b, PetscReal diagonal)
 {
   return (PetscBool)(PetscAbsScalar(a - b) > 1e-10 * PetscMax(PetscAbsScalar(a), PetscAbsScalar(b)) + 1e-14 * PetscAbsReal(diagonal));

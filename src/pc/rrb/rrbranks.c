@@ -52,6 +52,7 @@ static PetscInt PCRRBCut_Private(const PC_RRB *rrb, int d, PetscInt levels, Pets
   return count;
 }
 
+/* Largest width of n boxes */
 static PetscInt PCRRBWidest_Private(PetscInt n, const PetscInt cut[])
 {
   PetscInt widest = 0;

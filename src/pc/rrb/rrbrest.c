@@ -123,6 +123,7 @@ PetscErrorCode PCRRBRestLayout(PC pc, PetscInt nx, PetscInt ny, PetscBool skew, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Root of i in a union-find forest */
 static PetscInt PCRRBRoot_Private(PetscInt parent[], PetscInt i)
 {
   while (parent[i] != i) i = parent[i] = parent[parent[i]];
@@ -181,6 +182,7 @@ static PetscErrorCode PCRRBRestPin_Private(RRBRest *rest, PetscReal tol)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Is unknown i left out of the factor? */
 static inline PetscBool PCRRBRestIsPin_Private(const RRBRest *rest, PetscInt i)
 {
   return (PetscBool)(rest->npin && rest->part[i] >= 0 && rest->pin[rest->part[i]] == i);

@@ -17,6 +17,7 @@ static PetscErrorCode PCTNSFree_Private(PC_TNS *tns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Identifies the pattern and the values of the matrix */
 static PetscErrorCode PCTNSGetKeys_Private(PC pc, const PolderCSR *csr, TNSKeys *keys)
 {
   PetscFunctionBegin;

@@ -101,6 +101,7 @@ static void PCTNSGetDepth_Private(const PC_TNS *tns, const PolderCSR *csr, Petsc
   }
 }
 
+/* Lists the rows that depend on ghost values, ordered by the first sweep in which they do, and decides whether the sweeps are fused */
 static PetscErrorCode PCTNSSetUpTriangle_Private(PC_TNS *tns, const PolderCSR *csr, PetscBool upper)
 {
   TNSTriangle   *tri = &tns->tri[upper];
