@@ -107,7 +107,7 @@ static PetscErrorCode PolderPeersObstacle_Private(PolderPeers p, const char **wh
   PolderDeviceName mine, all[POLDER_PEERS_MOST];
 
   PetscFunctionBegin;
-  *why = p->wanted == POLDER_TRANSPORT_AUTO || p->wanted == POLDER_TRANSPORT_PEER ? NULL : "-polder_transport requests another one";
+  *why = p->wanted == POLDER_TRANSPORT_AUTO || p->wanted == POLDER_TRANSPORT_PEER ? NULL : "-polder_transport requests another transport";
   if (!*why && p->size > POLDER_PEERS_MOST) *why = "there are more processes than a kernel waits for";
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
