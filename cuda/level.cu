@@ -18,7 +18,7 @@ struct LevelShared {
   __device__ __forceinline__ V operator()(PetscInt i) const { return x[i]; }
 };
 
-/* The vector before x in a step: none, zero, y, or start D^-1 b */
+/* The term of a step before x: none, zero, y, or start D^-1 b */
 enum LevelBefore {
   LEVEL_NOTHING,
   LEVEL_ZERO,

@@ -181,7 +181,7 @@ static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
       xc = xn;
       i  = m - far > i ? i + far : m;
     }
-#pragma unroll(Out::SUMS > 1 ? 1 : 2) // for want of registers
+#pragma unroll(Out::SUMS > 1 ? 1 : 2) // limited by registers
     for (; i < inner; i += far) {
       out(i, LevelGridRow<SEVEN, HALF, false>(A, i, x, xp, xc, xn, vp), xc, part);
       xp = xc;

@@ -1,7 +1,7 @@
-/* Sums and ghost values between GPUs of one host, each of one process. */
+/* Sums and ghost values between GPUs of one host, each used by one process. */
 #include "peers.cuh"
 
-/* Blocks for the values for one neighbour: enough to fill the link, few enough to leave multiprocessors to other kernels */
+/* Number of blocks for the values for one neighbour: enough to saturate the link, few enough to leave multiprocessors to other kernels */
 #define POLDER_EXCHANGE_BLOCKS 64
 
 /* One block: thread r < size waits for process r */
@@ -35,7 +35,7 @@ int PolderPeersSum_CUDA(const PolderPeersView *peers, PetscInt n, PetscScalar va
   return cudaGetLastError();
 }
 
-/* blockIdx.y is the neighbour. The block that ends last says that the values are there */
+/* blockIdx.y is the neighbour. The block that ends last announces the message */
 template <class Value>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeSendKernel(const __grid_constant__ PolderExchange e, const Value *__restrict__ x)
 {
@@ -54,7 +54,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeSendKernel(
   }
 }
 
-/* The values of one neighbour: what(place in y, value) of each, then the count */
+/* The values of one neighbour: calls what(index in y, value) for each, then counts the message */
 template <class Value, class What>
 static __device__ __forceinline__ void PolderExchangeTake(const PolderExchange &e, int k, unsigned int *finished, What what)
 {

@@ -1,4 +1,4 @@
-/* How kernels of one GPU wait for those of another one. */
+/* How kernels of one GPU wait for kernels of another GPU. */
 #pragma once
 
 #include "launch.cuh"
@@ -25,7 +25,7 @@ static __device__ __forceinline__ uint64_t PolderNanoseconds(void)
   return t;
 }
 
-/* Waits until *arrived is at least number; false: in vain. By one thread */
+/* Waits until *arrived is at least number; false: timed out. Called by one thread */
 static __device__ __forceinline__ bool PolderPeersWait(const uint64_t *arrived, uint64_t number, int rank, const PolderPatience &patience)
 {
   uint64_t begin = 0;
@@ -42,7 +42,7 @@ static __device__ __forceinline__ bool PolderPeersWait(const uint64_t *arrived, 
   return true;
 }
 
-/* value[0 .. n) <- their sums over all processes in the order of the ranks, by one thread */
+/* value[0 .. n) <- their sums over all processes in the order of the ranks; called by one thread */
 static __device__ __forceinline__ void PolderPeersSumOne(const PolderPeersView &peers, int n, double *value)
 {
   PolderMailbox *mine   = peers.box[peers.rank];

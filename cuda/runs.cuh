@@ -1,4 +1,4 @@
-/* Sums over runs of rows of equal label, which a thread computes as it goes along a line of the grid. */
+/* Sums over runs of rows of equal label, computed by a thread while it moves along a line of the grid. */
 #pragma once
 
 #include "launch.cuh"

@@ -26,7 +26,7 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
    PolderDeflationSpaceType - String with the name of a deflation space
 
    Values:
-+  auto               - level-set (or matrix) regions cut by parts, with a number of vectors chosen from the size of the problem
++  auto               - level-set (or matrix) regions cut by parts, with a number of vectors that is chosen for the size of the problem
 .  none               - no vectors
 .  subdomain          - boxes of a structured grid
 .  stripe             - runs of consecutive grid points
@@ -36,7 +36,7 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
 .  rank               - one vector for each MPI process
 .  partition          - METIS parts of the matrix graph
 .  nearnullspace      - the vectors of `MatSetNearNullSpace()`
--  user               - labels (-1: the row is in no vector) or a matrix Z of the user's own
+-  user               - labels (-1: the row is in no vector) or a matrix Z, given by the user
 
    Level: intermediate
 
@@ -95,7 +95,7 @@ typedef enum {
 } KSPRRBCGStop;
 PETSC_EXTERN const char *const KSPRRBCGStops[];
 
-/* The space of a solver: KSP of type dcg, PC of type levelset */
+/* The deflation space of a solver: KSP of type dcg, PC of type levelset */
 PETSC_EXTERN PetscErrorCode KSPDCGGetDeflationSpace(KSP, PolderDeflationSpace *);
 PETSC_EXTERN PetscErrorCode KSPDCGSetFlexible(KSP, PetscBool);
 PETSC_EXTERN PetscErrorCode KSPRRBCGSetStop(KSP, KSPRRBCGStop);
@@ -110,7 +110,7 @@ PETSC_EXTERN PetscErrorCode PCRRBSetSinglePrecision(PC, PetscBool);
 PETSC_EXTERN PetscErrorCode PCRRBSetLatency(PC, PetscReal);
 PETSC_EXTERN PetscErrorCode PCRRBGetOrdering(PC, IS *);
 
-/* A space of its own, for tests and for codes that want the operators P and Q */
+/* A deflation space without a solver, for tests and for codes that need the operators P and Q */
 PETSC_EXTERN PetscErrorCode PolderDeflationSpaceCreate(MPI_Comm, PolderDeflationSpace *);
 PETSC_EXTERN PetscErrorCode PolderDeflationSpaceDestroy(PolderDeflationSpace *);
 PETSC_EXTERN PetscErrorCode PolderDeflationSpaceSetOptionsPrefix(PolderDeflationSpace, const char[]);

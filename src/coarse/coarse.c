@@ -1,11 +1,11 @@
-/* Solves with E = Z^T A Z: options, and what the solvers share. E is on every process (coarseredundant.c), on its device (coarsedense.c), or distributed
-   (coarseksp.c). */
+/* Solves with E = Z^T A Z: options, and code shared by the solvers. E is replicated on every process (coarseredundant.c), dense on every device
+   (coarsedense.c), or distributed (coarseksp.c). */
 #include "coarseimpl.h"
 #include "kernels/coarse.h"
 
 static const char *const PolderCoarseTypes[] = {"inverse", "cholesky", "ksp", "PolderCoarseType", "COARSE_", NULL};
 
-/* Flops a column that the device does in the time of one dependent step of the sweep */
+/* Flops per column that the device performs in the time of one dependent step of the sweep */
 #define POLDER_COARSE_STEP 4e6
 
 PetscErrorCode PolderCoarseCreate(MPI_Comm comm, PolderCoarse *coarse)
@@ -173,7 +173,7 @@ PetscErrorCode PolderCoarseGetLimit(PolderCoarse c, PetscInt dim, PetscReal byte
     band   = dim == 1 ? 2 : 1.5 * PetscPowReal(next, dim == 2 ? 0.5 : 2.0 / 3.0);
     solve  = c->type == COARSE_INVERSE ? 8 * next * next : 16 * next * band;
     factor = next * band * (c->type == COARSE_INVERSE ? band + 4 * next : band);
-    if (dense) { // the dense inverse; its sweep makes steps that depend on each other
+    if (dense) { // the dense inverse; the steps of its sweep depend on each other
       solve  = 8 * next * next;
       factor = next * next * next + POLDER_COARSE_STEP * next;
     }

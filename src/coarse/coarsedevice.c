@@ -1,6 +1,6 @@
 /*
-  E on the device. The inverse comes from a symmetric sweep, which also finds dependent columns. Where E is so ill-conditioned that the product with
-  its inverse loses digits, one step of refinement brings them back: two more products, still far cheaper than triangular solves.
+  E on the device. The inverse is computed by a symmetric sweep, which also finds dependent columns. If E is so ill-conditioned that the product with its
+  inverse loses digits, one step of refinement recovers them. It takes two more products, still far cheaper than triangular solves.
 */
 #include "coarsedevice.h"
 #include "core/device.h"
@@ -125,6 +125,7 @@ static PetscErrorCode PolderCoarseDeviceAssess_Private(PolderCoarseDevice c, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Replaces the inverse by the Cholesky factor of D E D */
 static PetscErrorCode PolderCoarseDeviceFactor_Private(PolderCoarseDevice c)
 {
   PolderStream stream;

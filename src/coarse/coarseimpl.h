@@ -1,4 +1,4 @@
-/* What the solvers for E share. */
+/* Definitions shared by the solvers for E. */
 #pragma once
 
 #include "coarse.h"
@@ -53,7 +53,7 @@ struct _n_PolderCoarse {
   size_t      *ptr;
   PetscReal   *scale; /* [d] by row of S: E_ii^-1/2, 0 where the column is left out */
   char        *drop;
-  PetscReal   *excess;   /* [d] row sums of E, by column before a set-up and by row of S in it; NULL: the entries are all that is known */
+  PetscReal   *excess;   /* [d] row sums of E, by column before a set-up and by row of S during it; NULL: only the entries are known */
   PetscBool    onlyhost; /* the inverse on the device was dominated by rounding: solve on the host */
   PetscScalar *L, *inverse;
   PetscScalar *b, *x, *y; /* [d] work */

@@ -147,7 +147,7 @@ PetscErrorCode PolderCoarseSetUp_KSP(PolderCoarse c, const PetscInt ptr[], const
   if (c->ksp) {
     PetscCall(KSPGetOperators(c->ksp, &before, NULL));
     PetscCall(MatGetSize(before, &d, NULL));
-    if (d != c->d) PetscCall(KSPDestroy(&c->ksp)); /* the number of columns has changed, as with a moved level set */
+    if (d != c->d) PetscCall(KSPDestroy(&c->ksp)); /* the number of columns has changed, for example with a moved level set */
   }
   if (c->ksp) PetscCall(KSPSetOperators(c->ksp, c->E, c->E));
   else PetscCall(PolderCoarseCreateKSP(c));

@@ -233,6 +233,7 @@ static PetscErrorCode PolderCoarseSolveScaled(PolderCoarse c, const PetscScalar 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* y <- S x on the columns in use, zero on the others */
 static void PolderCoarseMultScaled(PolderCoarse c, const PetscScalar x[], PetscScalar y[])
 {
   for (PetscInt i = 0; i < c->d; ++i) {

@@ -3,7 +3,7 @@
 
 #include <petscsys.h>
 
-/* Is the PETSc that runs the one that this was compiled with, up to patches? */
+/* Is the running PETSc the release that Polder was compiled with, up to patches? */
 #define PolderSameRelease(major, minor) ((major) == PETSC_VERSION_MAJOR && (minor) == PETSC_VERSION_MINOR)
 
 /* 3.19 brought PETSC_SUCCESS and a strict PetscErrorCode */
@@ -23,7 +23,7 @@ typedef PetscOptionItems *PolderOptionItems;
 typedef PetscOptionItems PolderOptionItems;
 #endif
 
-/* 3.23 hands a context's destructor a pointer to the context, earlier releases the context itself; 3.25 declares that pointer as void * */
+/* 3.23 passes a destructor a pointer to the context, earlier releases pass the context itself; 3.25 declares that pointer as void * */
 #if PETSC_VERSION_LT(3, 23, 0)
   #define PolderCtxArg(ctx) void *ctx
   #define PolderCtx(ctx)    (ctx)
@@ -64,7 +64,7 @@ typedef PetscMPIInt      PolderRankCount;
   #define PetscContainerSetCtxDestroy(container, destroy) PetscContainerSetUserDestroy(container, destroy)
 #endif
 
-/* 3.24 knows where a matrix lives */
+/* 3.24 can tell where the values of a matrix are (host, device or both) */
 #if PETSC_VERSION_LT(3, 24, 0)
   #define PolderMatOpsSetMemType(ops, f)    (void)(f)
   #define PolderMatOpsCopyMemType(to, from) (void)(from)

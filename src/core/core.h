@@ -1,4 +1,4 @@
-/* What every file of the library begins with: the public header, the versions of PETSc, the events of -log_view. */
+/* Included by every file of the library: the public header, the differences between PETSc versions, the events of -log_view. */
 #pragma once
 
 #include <polder.h>
@@ -12,9 +12,9 @@ PETSC_INTERN PetscClassId PolderLogClassId;
 
 /* Events of -log_view, registered with the library */
 typedef enum {
-  POLDER_MatConvert,      /* our arrays from an AIJ matrix: pattern and values */
+  POLDER_MatConvert,      /* builds Polder's arrays from an AIJ matrix: pattern and values */
   POLDER_DeflationLabels, /* level set, boxes, parts -> one label a row */
-  POLDER_DeflationSetUp,  /* AZ, E and its factor */
+  POLDER_DeflationSetUp,  /* computes AZ, E and the factor of E */
   POLDER_DeflationApply,  /* one P v */
   POLDER_DeflationCoarse, /* one solve with E */
   POLDER_TNSApply,
@@ -22,8 +22,8 @@ typedef enum {
   POLDER_CGUpdate, /* x, r and the norm of r in one pass */
   POLDER_RRBSetUp,
   POLDER_RRBApply,
-  POLDER_RRBReduce, /* right-hand side to the red nodes, solution back to all */
-  POLDER_PAMGSetUp, /* the hierarchy, or its values anew */
+  POLDER_RRBReduce, /* reduces the right-hand side to the red nodes, and expands the solution to all nodes */
+  POLDER_PAMGSetUp, /* builds the hierarchy, or recomputes its values */
   POLDER_PAMGApply,
   POLDER_NUM_EVENTS
 } PolderLogEvent;

@@ -1,4 +1,4 @@
-/* The device as far as it is the same whatever computes, a GPU or an emulated one; and what stands for one in a library without CUDA. */
+/* The part of the device layer that is the same for a GPU and an emulated device, and the stubs of a library without CUDA. */
 #include "devicecalls.h"
 #include "peers.h"
 #include <petsclog.h>
@@ -96,7 +96,7 @@ PetscBool PolderDeviceMPI(void)
   return PETSC_FALSE;
 }
 
-/* No vector is on a device, so that nothing below the first functions is reached */
+/* Without CUDA no vector is on a device, so only the first of these functions are ever reached */
 PetscErrorCode PolderDevicePresent(PetscBool *present)
 {
   PetscFunctionBegin;

@@ -1,4 +1,4 @@
-/* The only file, with device.c and devicecuda.c, that tests whether CUDA is compiled in: what the rest of the library knows of a GPU. */
+/* What the rest of the library knows about a GPU. Only this file, device.c and devicecuda.c test whether CUDA is compiled in. */
 #pragma once
 
 #include "compat.h"
@@ -10,7 +10,7 @@ typedef struct CUgraphExec_st *PolderDeviceGraph;
 
 #if defined(POLDER_HAVE_CUDA)
 PETSC_INTERN const char *PolderDeviceErrorString(int);
-  /* Checks what a launcher of a kernel, or a call of the CUDA run-time library, returns */
+  /* Checks the return value of a kernel launcher or of a CUDA runtime call */
   #define PolderLaunch(...) \
     do { \
       const int polder_err_ = (int)(__VA_ARGS__); \
@@ -24,7 +24,7 @@ PETSC_INTERN const char *PolderDeviceErrorString(int);
     } while (0)
 #endif
 
-/* What stands for a device among PETSc's types; an emulated device (tests/emulated) is the host */
+/* PETSc's types for a device; an emulated device (tests/emulated) uses the host types */
 #if defined(POLDER_EMULATED)
   #define POLDER_VEC_DEVICE       VECSTANDARD
   #define POLDER_MATSEQAIJ_DEVICE MATSEQAIJPERM
@@ -41,14 +41,14 @@ PETSC_INTERN const char *PolderDeviceErrorString(int);
   #define POLDER_MEMTYPE_DEVICE   PETSC_MEMTYPE_CUDA
 #endif
 
-/* Bytes that a PolderXxxWork_CUDA() asks for */
+/* Bytes of scratch that a PolderXxxWork_CUDA() returns */
 #if defined(POLDER_HAVE_CUDA)
   #define PolderWorkSize(call) (call)
 #else
   #define PolderWorkSize(call) ((void)sizeof(call), (size_t)0)
 #endif
 
-/* A question to the kernels; the answer without CUDA is no */
+/* A query of the kernels that returns a PetscBool; without CUDA the answer is PETSC_FALSE */
 #if defined(POLDER_HAVE_CUDA)
   #define PolderKernelCan(call) (call)
 #else
@@ -57,35 +57,35 @@ PETSC_INTERN const char *PolderDeviceErrorString(int);
 
 /* Is CUDA compiled in? */
 PETSC_INTERN PetscBool PolderDeviceCompiled(void);
-/* Does PETSc hand device pointers to MPI? */
+/* Does PETSc pass device pointers to MPI? */
 PETSC_INTERN PetscBool PolderDeviceMPI(void);
-/* Is CUDA compiled in, and has the machine a GPU? */
+/* Is CUDA compiled in, and does the machine have a GPU? */
 PETSC_INTERN PetscErrorCode PolderDevicePresent(PetscBool *);
-/* Does p lead into device memory? */
+/* Does p point to device memory? */
 PETSC_INTERN PetscErrorCode PolderDeviceIsPointer(const void *p, PetscBool *);
-/* Does the program use a GPU already (it has made a CUDA vector, say)? Never without CUDA, nor on a machine without a GPU */
+/* Does the program use a GPU already, because it has made a CUDA vector for example? PETSC_FALSE without CUDA and on a machine without a GPU */
 PETSC_INTERN PetscErrorCode PolderDeviceInUse(PetscBool *);
-/* Is v a CUDA vector whose operations run on the device? Never without CUDA */
+/* Is v a CUDA vector whose operations run on the device? PETSC_FALSE without CUDA */
 PETSC_INTERN PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *);
-/* Tells PETSc where the values of a matrix are; nothing to tell without CUDA */
+/* Tells PETSc where the values of a matrix are; without CUDA it does nothing */
 PETSC_INTERN PetscErrorCode PolderMatSetOffload(Mat, PetscOffloadMask);
 PETSC_INTERN PetscErrorCode PolderMatGetOffload(Mat, PetscOffloadMask *);
 /* The rows of an aijcusparse matrix on the device, for reading; done = PETSC_FALSE when PETSc keeps them in indices of another size */
 PETSC_INTERN PetscErrorCode PolderImageGetRows(Mat, const PetscInt **ai, const PetscInt **aj, const PetscScalar **aa, PetscBool *done);
-/* The values of an aijcusparse matrix on the device, to be written as a whole */
+/* The values of an aijcusparse matrix on the device; the caller must write all of them */
 PETSC_INTERN PetscErrorCode PolderImageGetValues(Mat, PetscScalar **);
 PETSC_INTERN PetscErrorCode PolderImageRestoreValues(Mat, PetscScalar **);
-/* VecDuplicate() and VecDuplicateVecs(). On the device the values lie in the pool of PolderDeviceMalloc(): PETSc would allocate them when they are first
-   written, in the midst of a solve, which takes as long as several products */
+/* VecDuplicate() and VecDuplicateVecs(). On the device the values are allocated here, from the pool of PolderDeviceMalloc(). PETSc would allocate them at
+   the first write, during a solve, which takes as long as several products */
 PETSC_INTERN PetscErrorCode PolderVecDuplicate(Vec v, Vec *w);
 PETSC_INTERN PetscErrorCode PolderVecDuplicateVecs(Vec v, PetscInt n, Vec **w);
-/* ||v||, infinity when that is not a number; without the wait for the device that VecNorm() has. Collective */
+/* ||v||, infinity when it is NaN; unlike VecNorm() it does not synchronise with the device. Collective */
 PETSC_INTERN PetscErrorCode PolderVecNorm(Vec v, PetscReal *norm);
-/* The same in two parts, between which the device may be asked for other things; one at a time */
+/* The same in two parts, between which other work can be launched; only one norm at a time */
 PETSC_INTERN PetscErrorCode PolderVecNormBegin(Vec v);
 PETSC_INTERN PetscErrorCode PolderVecNormEnd(Vec v, PetscReal *norm);
 PETSC_INTERN PetscErrorCode PolderVecNormFinalize(void);
-/* Arrays of a vector on the device: for reading, for writing every entry, for both */
+/* Device arrays of a vector: to read, to write every entry, to read and write */
 PETSC_INTERN PetscErrorCode PolderVecGetDeviceRead(Vec, const PetscScalar **);
 PETSC_INTERN PetscErrorCode PolderVecRestoreDeviceRead(Vec, const PetscScalar **);
 PETSC_INTERN PetscErrorCode PolderVecGetDeviceWrite(Vec, PetscScalar **);
@@ -93,23 +93,23 @@ PETSC_INTERN PetscErrorCode PolderVecRestoreDeviceWrite(Vec, PetscScalar **);
 PETSC_INTERN PetscErrorCode PolderVecGetDeviceArray(Vec, PetscScalar **);
 PETSC_INTERN PetscErrorCode PolderVecRestoreDeviceArray(Vec, PetscScalar **);
 
-/* PETSc's current stream, on which everything is launched */
+/* PETSc's current stream, on which all kernels are launched */
 PETSC_INTERN PetscErrorCode PolderDeviceGetStream(PolderStream *);
-/* Waits for it */
+/* Waits for this stream */
 PETSC_INTERN PetscErrorCode PolderDeviceSynchronize(void);
-/* ptr is the address of a pointer. In the order of the stream, from a pool that keeps what is freed, so that a set-up may allocate freely.
-   Zero bytes give NULL. PETSC_ERR_MEM, naming the bytes, when the device has no more */
+/* ptr is the address of a pointer. The allocation is ordered by the stream and comes from a pool that keeps freed memory, so a set-up may allocate often.
+   Zero bytes give NULL. PETSC_ERR_MEM, with the number of bytes, when the device has not enough memory */
 PETSC_INTERN PetscErrorCode PolderDeviceMalloc(size_t bytes, void *ptr);
-/* NULL is fine; sets the pointer to NULL */
+/* Accepts NULL; sets the pointer to NULL */
 PETSC_INTERN PetscErrorCode PolderDeviceFree(void *ptr);
-/* The scratch that launchers which reduce take as `work`: one for the process, since all run on one stream; belongs to the device */
+/* The `work` argument of launchers that reduce. One array per process suffices, since all of them run on one stream; belongs to the device */
 PETSC_INTERN PetscErrorCode PolderDeviceGetWork(void **work);
 PETSC_INTERN PetscErrorCode PolderDeviceZero(void *ptr, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceToDevice(void *to, const void *from, size_t bytes);
-/* Counted by -log_view; to the host: complete on return; from the host: `from` may be reused on return */
+/* Counted by -log_view. To the host: complete on return. From the host: `from` may be reused on return */
 PETSC_INTERN PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes);
-/* A copy in device memory; ptr, the address of a pointer, is as for PolderDeviceMalloc() */
+/* Copies an array to device memory; ptr is the address of a pointer, as for PolderDeviceMalloc() */
 static inline PetscErrorCode PolderDeviceUpload(size_t bytes, const void *from, void *ptr)
 {
   PetscFunctionBegin;
@@ -117,16 +117,16 @@ static inline PetscErrorCode PolderDeviceUpload(size_t bytes, const void *from, 
   PetscCall(PolderDeviceFromHost(*(void **)ptr, from, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-/* Pinned memory that the device writes while the host reads: *host and *device are addresses of the same memory */
+/* Pinned memory that the device writes while the host reads; *host and *device are its addresses on the two */
 PETSC_INTERN PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, void *device);
 PETSC_INTERN PetscErrorCode PolderDeviceFreeShared(void *host);
-/* Waits until the device has replaced the NaN at slot, a place in shared memory */
+/* Waits until the device has replaced the NaN at slot, which is in shared memory */
 PETSC_INTERN PetscErrorCode PolderDeviceWaitReal(const volatile PetscReal *slot, PetscReal *value);
 /*
-  What body launches, as one launch: *graph, NULL before, keeps it from the first time on, when body runs. It must not wait, allocate or copy from or to the
-  host, and a launch of each of its kernels before this is better: the first one may load it
+  Runs body as a single launch. The first call (*graph is NULL) records the launches of body in *graph; later calls launch the graph. body must not wait,
+  allocate, or copy from or to the host. Each of its kernels should have been launched before, since the first launch of a kernel may load it.
 */
 PETSC_INTERN PetscErrorCode PolderDeviceReplay(PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx);
 PETSC_INTERN PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *);
-/* With the library's finaliser */
+/* Called by the library's finaliser */
 PETSC_INTERN PetscErrorCode PolderDeviceFinalize(void);

@@ -1,10 +1,10 @@
-/* What device.c asks of the device: of CUDA (devicecuda.c) or, for tests, of an emulated one (tests/emulated/device.c). Sizes are positive, pointers lead
-   somewhere. */
+/* Operations that device.c needs from the device: from CUDA (devicecuda.c) or, in tests, from an emulated device (tests/emulated/device.c). Sizes are
+   positive and pointers are valid. */
 #pragma once
 
 #include "device.h"
 
-/* Up to here a copy counts as one of scalars */
+/* Copies of at most this size are logged as copies of scalars */
 #define POLDER_SCALAR_BYTES 256
 
 PETSC_INTERN PetscErrorCode PolderDeviceCallMalloc(size_t bytes, void *ptr);
@@ -16,18 +16,19 @@ PETSC_INTERN PetscErrorCode PolderDeviceCallTake(void *to, const void *from, siz
 PETSC_INTERN PetscErrorCode PolderDeviceCallPut(void *to, const void *from, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceCallFinalize(void);
 
-/* What is different on different devices; rank is that of the process in its group */
+/* Properties that differ between devices; rank is the rank of the process in its group */
 typedef struct {
   char id[16];
 } PolderDeviceName;
 PETSC_INTERN PetscErrorCode PolderDeviceCallName(PetscMPIInt rank, PolderDeviceName *);
-/* By which another process of the host reaches an allocation */
+/* A handle by which another process of the host can map an allocation */
 typedef struct {
   char bytes[64];
 } PolderShareHandle;
-/* Zeroed memory for other processes, an allocation of its own; *ptr is NULL when the driver refuses. Unexport frees it, after all others have unimported it */
+/* Zeroed memory for other processes, in an allocation of its own; *ptr is NULL when the driver refuses. Unexport frees the memory, after all other processes
+   have unimported it */
 PETSC_INTERN PetscErrorCode PolderDeviceCallExport(size_t bytes, void **ptr, PolderShareHandle *);
 PETSC_INTERN PetscErrorCode PolderDeviceCallUnexport(void *ptr);
-/* The allocation of another process; *ptr is NULL when it cannot be reached */
+/* Maps the allocation of another process; *ptr is NULL when it cannot be mapped */
 PETSC_INTERN PetscErrorCode PolderDeviceCallImport(const PolderShareHandle *, void **ptr);
 PETSC_INTERN PetscErrorCode PolderDeviceCallUnimport(void *ptr);

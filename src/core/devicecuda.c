@@ -1,4 +1,4 @@
-/* The device itself: what calls CUDA. Device.c stands on it, and so does an emulated device on its own (tests/emulated). */
+/* The device layer on CUDA: all calls of CUDA. device.c is built on it; an emulated device replaces it (tests/emulated). */
 #include "devicecalls.h"
 #include "kernels/vec.h"
 #include <petsclog.h>
@@ -11,13 +11,13 @@
 
 static cudaMemPool_t PolderPool = NULL;
 static void         *PolderWork = NULL;
-  /* Shared memory that nobody uses, in blocks of at least so many bytes, each of which begins with the address of the next: to lock memory takes longer
-     than to solve a small system */
+  /* Free list of shared memory, in blocks of at least this many bytes; each free block begins with the address of the next one. Pinning memory takes longer
+     than solving a small system */
   #define POLDER_SHARED_BYTES 8192
 static void *PolderShared = NULL;
-/* Shared memory for what the host waits for: a real that tells that it is there, and so many bytes of it */
+/* Shared memory in which the host waits for data: a real that signals arrival, followed by the data */
 static PetscReal *PolderMailHost = NULL, *PolderMailDevice;
-/* PETSc's stream may be one that cannot be recorded: what is to be launches here */
+/* Used for recording when PETSc's stream does not allow capture */
 static cudaStream_t PolderRecorder  = NULL;
 static PetscBool    PolderRecording = PETSC_FALSE;
 
@@ -83,7 +83,7 @@ PetscErrorCode PolderImageGetRows(Mat A, const PetscInt **ai, const PetscInt **a
   PetscFunctionBegin;
   *done = sizeof(PetscInt) == sizeof(int) ? PETSC_TRUE : PETSC_FALSE;
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &i, &j)); /* all rows, also where PETSc leaves out the empty ones */
+  PetscCall(MatSeqAIJCUSPARSEGetIJ(A, PETSC_FALSE, &i, &j)); /* all rows, also when PETSc leaves out empty rows */
   *ai = (const PetscInt *)i;
   *aj = (const PetscInt *)j;
   PetscCall(MatSeqAIJCUSPARSERestoreIJ(A, PETSC_FALSE, &i, &j));
@@ -96,7 +96,7 @@ PetscErrorCode PolderImageGetValues(Mat A, PetscScalar **a)
   const PetscScalar *there;
 
   PetscFunctionBegin;
-  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, &there)); /* makes the arrays */
+  PetscCall(MatSeqAIJCUSPARSEGetArrayRead(A, &there)); /* allocates the device arrays */
   PetscCall(MatSeqAIJCUSPARSERestoreArrayRead(A, &there));
   PetscCall(MatSeqAIJCUSPARSEGetArrayWrite(A, a));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -144,11 +144,11 @@ PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
   PetscCall(VecGetLayout(v, &layout));
   PetscCall(VecSetLayout(*w, layout));
   PetscCall(VecGetDM(v, &dm));
-  if (dm) PetscCall(VecSetDM(*w, dm)); // preconditioners ask vectors for it
+  if (dm) PetscCall(VecSetDM(*w, dm)); // preconditioners may ask the vector for its DM
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, a));
   PetscCall(PetscContainerSetCtxDestroy(container, PolderFreeValues_Private));
-  PetscCall(PetscObjectCompose((PetscObject)*w, "PolderValues", (PetscObject)container)); // lives as long as the vector
+  PetscCall(PetscObjectCompose((PetscObject)*w, "PolderValues", (PetscObject)container)); // freed together with the vector
   PetscCall(PetscContainerDestroy(&container));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -215,6 +215,7 @@ PetscErrorCode PolderDeviceSynchronize(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The memory pool of the library, which never returns freed memory to the driver by itself */
 static PetscErrorCode PolderDeviceGetPool_Private(cudaMemPool_t *pool)
 {
   struct cudaMemPoolProps props = {0};
@@ -232,7 +233,7 @@ static PetscErrorCode PolderDeviceGetPool_Private(cudaMemPool_t *pool)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A few numbers: a copy into memory that is not locked, and the wait for it, take three times as long */
+/* Receives a few numbers through pinned memory; a copy to pageable memory and the wait for it take three times as long */
 static PetscErrorCode PolderDeviceReceive_Private(void *to, const void *from, size_t bytes, PolderStream stream)
 {
   const volatile int *mail;
@@ -261,7 +262,7 @@ PetscErrorCode PolderDeviceCallMalloc(size_t bytes, void *ptr)
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetPool_Private(&pool));
   err = cudaMallocFromPoolAsync((void **)ptr, bytes, pool, stream);
-  if (err == cudaErrorMemoryAllocation) { // once more without what the pool keeps
+  if (err == cudaErrorMemoryAllocation) { // retries after releasing the unused memory of the pool
     (void)cudaGetLastError();
     PolderLaunch(cudaStreamSynchronize(stream));
     PolderLaunch(cudaMemPoolTrimTo(pool, 0));
@@ -337,7 +338,7 @@ PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, void *device)
   PolderStream stream;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream)); // the device is ready
+  PetscCall(PolderDeviceGetStream(&stream)); // initialises the device
   if (PolderShared && bytes <= POLDER_SHARED_BYTES) {
     *(void **)host = PolderShared;
     PolderShared   = *(void **)PolderShared;
@@ -350,7 +351,7 @@ PetscErrorCode PolderDeviceFreeShared(void *host)
 {
   PetscFunctionBegin;
   if (!*(void **)host) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeviceSynchronize()); // nothing writes to it any more
+  PetscCall(PolderDeviceSynchronize()); // no kernel writes to it any more
   **(void ***)host = PolderShared;
   PolderShared     = *(void **)host;
   *(void **)host   = NULL;
@@ -384,7 +385,7 @@ PetscErrorCode PolderDeviceGetWork(void **work)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* body is recorded, not run */
+/* Records the launches of body without running them */
 static PetscErrorCode PolderDeviceRecord_Private(PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx)
 {
   PetscErrorCode ierr;
@@ -438,7 +439,7 @@ PetscErrorCode PolderDeviceCallName(PetscMPIInt rank, PolderDeviceName *name)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Not from the pool: handles are for whole allocations of cudaMalloc() */
+/* Not from the pool, because handles exist only for whole allocations of cudaMalloc() */
 PetscErrorCode PolderDeviceCallExport(size_t bytes, void **ptr, PolderShareHandle *handle)
 {
   cudaIpcMemHandle_t ipc;

@@ -1,8 +1,8 @@
-/* What solvers ask of vectors, wherever these are. */
+/* Duplicates and norms of vectors on the host or the device. */
 #include "device.h"
 #include "kernels/vec.h"
 
-/* In shared memory, where the device writes it and the host waits for it */
+/* In shared memory: the device writes the norm and the host waits for it */
 static PetscReal *PolderNormHost = NULL, *PolderNormDevice;
 
 PetscErrorCode PolderVecNormBegin(Vec v)
@@ -15,7 +15,7 @@ PetscErrorCode PolderVecNormBegin(Vec v)
 
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(v, &device));
-  if (!device) PetscFunctionReturn(PETSC_SUCCESS); // VecNorm() does it all, in the second part
+  if (!device) PetscFunctionReturn(PETSC_SUCCESS); // PolderVecNormEnd() calls VecNorm() instead
   if (!PolderNormHost) PetscCall(PolderDeviceMallocShared(sizeof(PetscReal), &PolderNormHost, &PolderNormDevice));
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
@@ -35,7 +35,7 @@ PetscErrorCode PolderVecNormEnd(Vec v, PetscReal *norm)
 
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(v, &device));
-  if (!device) { // the type of the vector may have its own way
+  if (!device) { // the vector type's own norm
     PetscCall(VecNorm(v, NORM_2, norm));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
@@ -46,7 +46,7 @@ PetscErrorCode PolderVecNormEnd(Vec v, PetscReal *norm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Also where VecNormAvailable(): the norm that another kernel has made differs in its last bits */
+/* Ignores VecNormAvailable(): a norm from another kernel differs in the last bits */
 PetscErrorCode PolderVecNorm(Vec v, PetscReal *norm)
 {
   PetscFunctionBegin;
@@ -68,7 +68,7 @@ PetscErrorCode PolderVecDuplicateVecs(Vec v, PetscInt n, Vec **w)
 
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(v, &device));
-  if (!device) { // PETSc makes them in one piece
+  if (!device) { // PETSc allocates these vectors as one array
     PetscCall(VecDuplicateVecs(v, n, w));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

@@ -1,3 +1,4 @@
+/* Gathers the records of all processes on every process. */
 #include "gather.h"
 
 PetscErrorCode PolderGatherAll(MPI_Comm comm, PetscInt n, const void *mine, size_t size, PetscInt *total, void *all)

@@ -1,4 +1,4 @@
-/* Integers that the user gives, by options or calls, and their bounds. */
+/* Bounds of integer options and parameters. */
 #include "options.h"
 
 PetscErrorCode PolderOptionsInt(PolderOptionItems PetscOptionsObject, const char name[], const char text[], const char man[], PetscInt lowest, PetscInt highest,

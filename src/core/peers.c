@@ -1,9 +1,9 @@
-/* Groups of processes that write to each other's device memory: which can, the memory itself, and sums. */
+/* Groups of processes that write to each other's device memory: which processes can form one, allocation of the shared memory, and global sums. */
 #include "peers.h"
 #include "devicecalls.h"
 #include "options.h"
 
-/* Bytes of an allocation of the group, from which pieces are taken; pieces begin at multiples of POLDER_PIECE */
+/* Size of an allocation of the group. Pieces are cut from it, at multiples of POLDER_PIECE */
 #define POLDER_SLAB  ((size_t)8 << 20)
 #define POLDER_PIECE ((size_t)256)
 /* Maximum number of allocations of a group */
@@ -12,9 +12,9 @@
 static const char *const PolderTransports[] = {"auto", "peer", "mpi", "host", "PolderTransport", "POLDER_TRANSPORT_", NULL};
 
 typedef struct {
-  char  *base[POLDER_PEERS_MOST]; /* of each process, as this one sees it */
-  size_t size, used;              /* own */
-  int    pieces;                  /* in use, own */
+  char  *base[POLDER_PEERS_MOST]; /* base address of each process' slab in the address space of this process */
+  size_t size, used;              /* of this process */
+  int    pieces;                  /* number of pieces in use on this process */
 } PolderSlab;
 
 struct _n_PolderPeers {
@@ -34,7 +34,8 @@ struct _n_PolderPeers {
 static PetscMPIInt PolderPeersKey  = MPI_KEYVAL_INVALID;
 static PolderPeers PolderPeersList = NULL;
 
-/* A slab of the group in which each process has at least the bytes that it wants. *done is PETSC_FALSE on all when it fails on one. Collective */
+/* Adds a slab in which each process has at least the number of bytes that it asks for. *done is PETSC_FALSE on all processes when it fails on one.
+   Collective */
 static PetscErrorCode PolderPeersAddSlab_Private(PolderPeers p, size_t bytes, PetscBool *done)
 {
   PolderSlab       *slab = &p->slab[p->nslab];
@@ -60,7 +61,7 @@ static PetscErrorCode PolderPeersAddSlab_Private(PolderPeers p, size_t bytes, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* First everyone closes what belongs to others, then frees what belongs to him. Collective */
+/* Each process unmaps the slabs of the others, then frees its own. Collective */
 static PetscErrorCode PolderPeersRelease_Private(PolderPeers p)
 {
   PetscFunctionBegin;
@@ -91,14 +92,14 @@ static PetscErrorCode PolderPeersDestroy_Private(PolderPeers p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The communicator is freed, or the library is finalised */
+/* Called when the communicator is freed or the library is finalised */
 static int MPIAPI PolderPeersDelete_Private(MPI_Comm comm, PetscMPIInt key, void *value, void *extra)
 {
   (void)comm, (void)key, (void)extra;
   return PolderPeersDestroy_Private((PolderPeers)value) ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-/* Why the processes cannot write to each other's memory; NULL when it has to be tried. Collective */
+/* The reason why the processes cannot write to each other's memory; NULL when it has to be tried. Collective */
 static PetscErrorCode PolderPeersObstacle_Private(PolderPeers p, const char **why)
 {
   MPI_Comm         host;
@@ -106,7 +107,7 @@ static PetscErrorCode PolderPeersObstacle_Private(PolderPeers p, const char **wh
   PolderDeviceName mine, all[POLDER_PEERS_MOST];
 
   PetscFunctionBegin;
-  *why = p->wanted == POLDER_TRANSPORT_AUTO || p->wanted == POLDER_TRANSPORT_PEER ? NULL : "-polder_transport asks for another way";
+  *why = p->wanted == POLDER_TRANSPORT_AUTO || p->wanted == POLDER_TRANSPORT_PEER ? NULL : "-polder_transport requests another transport";
   if (!*why && p->size > POLDER_PEERS_MOST) *why = "there are more processes than a kernel waits for";
   if (*why) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
@@ -175,7 +176,7 @@ static PetscErrorCode PolderPeersCreate_Private(MPI_Comm comm, PolderPeers *peer
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What kernels need for sums. Collective */
+/* Sets up what kernels need for sums. Collective */
 static PetscErrorCode PolderPeersSetView_Private(PolderPeers p)
 {
   PetscInt64 mine[2], all[2 * POLDER_PEERS_MOST];
@@ -194,6 +195,7 @@ static PetscErrorCode PolderPeersSetView_Private(PolderPeers p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The group that is stored with the communicator; made by the first call. Collective */
 static PetscErrorCode PolderPeersFind_Private(MPI_Comm comm, PolderPeers *p)
 {
   PetscMPIInt found;
@@ -255,11 +257,11 @@ PetscErrorCode PolderPeersMalloc(PolderPeers p, size_t bytes, PolderPiece *piece
   slab->used += want;
   ++slab->pieces;
   PetscCall(PolderDeviceZero(piece->here, want));
-  PetscCall(PolderDeviceSynchronize()); // before anyone writes to it
+  PetscCall(PolderDeviceSynchronize()); // before any process writes to it
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Pieces are freed in any order. A slab begins anew when none is left */
+/* Pieces may be freed in any order. When a slab has no piece left, its memory is reused from the start */
 PetscErrorCode PolderPeersFree(PolderPeers p, PolderPiece *piece)
 {
   PolderSlab *slab = &p->slab[piece->slab];

@@ -1,12 +1,12 @@
-/* Processes of one host that write to each other's device memory, each with a GPU of its own: what kernels/peers.h needs to exchange without a host. */
+/* Processes of one host, each with its own GPU, that write to each other's device memory: allocates what kernels/peers.h needs to exchange without the host. */
 #pragma once
 
 #include "device.h"
 #include "kernels/peers.h"
 
-/* How values go from one process' GPU to another's, -polder_transport */
+/* Transport of values between the GPUs of two processes, -polder_transport */
 typedef enum {
-  POLDER_TRANSPORT_AUTO, /* peer where it is possible, otherwise what PETSc does: mpi where it takes device pointers, or else host */
+  POLDER_TRANSPORT_AUTO, /* peer if possible, otherwise PETSc's choice: mpi if MPI takes device pointers, else host */
   POLDER_TRANSPORT_PEER,
   POLDER_TRANSPORT_MPI,
   POLDER_TRANSPORT_HOST
@@ -14,31 +14,31 @@ typedef enum {
 
 typedef struct _n_PolderPeers *PolderPeers;
 
-/* Memory that the peers write to */
+/* A piece of memory that peers write to */
 typedef struct {
-  PetscInt slab;   /* which of the group's allocations */
-  size_t   offset; /* from its beginning, on this process */
+  PetscInt slab;   /* number of the allocation in the group */
+  size_t   offset; /* from the start of the slab on this process */
   size_t   bytes;
   void    *here;
 } PolderPiece;
 
-/* The group of a communicator; NULL where its processes do not reach each other's memory. Kept with the communicator. Collective */
+/* The group of a communicator; NULL when its processes cannot access each other's memory. Stored with the communicator. Collective */
 PETSC_INTERN PetscErrorCode PolderPeersGet(MPI_Comm, PolderPeers *);
-/* How the processes of a communicator exchange values on devices: "peer", "mpi" or "host". Collective */
+/* The transport between the devices of a communicator's processes: "peer", "mpi" or "host". Collective */
 PETSC_INTERN PetscErrorCode PolderPeersGetTransport(MPI_Comm, const char **name);
-/* Zeroed memory, of as many bytes as each process wants, none included. Collective; waits for the device */
+/* Zeroed memory; each process chooses its number of bytes, zero included. Collective; waits for the device */
 PETSC_INTERN PetscErrorCode PolderPeersMalloc(PolderPeers, size_t bytes, PolderPiece *);
 PETSC_INTERN PetscErrorCode PolderPeersFree(PolderPeers, PolderPiece *);
-/* The address here of what that process has at that offset of that slab */
+/* The local address of the memory of process `rank` at this offset of this slab */
 PETSC_INTERN void *PolderPeersAddress(PolderPeers, PetscMPIInt rank, PetscInt slab, size_t offset);
-/* The communicator for messages about the group; its ranks are those of the one the group was made for */
+/* A communicator for messages about the group, with the ranks of the communicator that the group was made for */
 PETSC_INTERN MPI_Comm       PolderPeersComm(PolderPeers);
 PETSC_INTERN PolderPatience PolderPeersPatience(PolderPeers);
-/* What kernels that sum on their way need; NULL: no peers */
+/* What kernels need to compute global sums; NULL: no peers */
 PETSC_INTERN const PolderPeersView *PolderPeersGetView(PolderPeers);
-/* An error when a kernel has waited for a process in vain. Sums are NaN from then on, and ghost values old ones */
+/* Raises an error when a kernel has waited in vain for a process. From then on sums are NaN and ghost values are not updated */
 PETSC_INTERN PetscErrorCode PolderPeersCheck(PolderPeers);
-/* value[k] <- the sum of value[k] over all processes, in device memory; launched, not awaited. The same bits on every process and in every run */
+/* value[k] <- the sum of value[k] over all processes, in device memory; asynchronous. The result is bitwise the same on every process and in every run */
 PETSC_INTERN PetscErrorCode PolderPeersSum(PolderPeers, PetscInt n, PetscScalar value[]);
-/* With the library's finaliser. Collective over the communicators that have groups */
+/* Called by the library's finaliser. Collective over the communicators that have groups */
 PETSC_INTERN PetscErrorCode PolderPeersFinalize(void);

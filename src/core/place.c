@@ -1,4 +1,4 @@
-/* The two places. */
+/* The two places, host and device, and access to vectors that are not at a place. */
 #include "place.h"
 
 static PetscErrorCode PolderHostMalloc_Private(size_t bytes, void *ptr)
@@ -39,7 +39,7 @@ static PetscErrorCode PolderHostFlops_Private(PetscLogDouble flops)
 static PetscErrorCode PolderDeviceFlops_Private(PetscLogDouble flops)
 {
   PetscFunctionBegin;
-  (void)flops; // nothing to count without a device
+  (void)flops; // without CUDA there is nothing to count
   PetscCall(PetscLogGpuFlops(flops));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -119,7 +119,7 @@ const PolderPlace PolderOnDevice = {
   .memtype         = POLDER_MEMTYPE_DEVICE,
 };
 
-/* Is the array of v out of reach there? The host reaches that of any vector */
+/* Is the array of v not accessible at this place? On the host the array of any vector is */
 static PetscErrorCode PolderPlaceVecElsewhere_Private(const PolderPlace *place, Vec v, PetscBool *elsewhere)
 {
   PetscBool ondevice = PETSC_TRUE;

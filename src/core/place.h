@@ -1,5 +1,5 @@
-/* Where arrays live and kernels run: the host or the device. Chosen once, when a matrix, a preconditioner or a solver is set up; from then on the algorithm
-   asks its place. */
+/* Where arrays are stored and kernels run: the host or the device. The place is chosen once, when a matrix, a preconditioner or a solver is set up. All
+   later work goes through the functions of that place. */
 #pragma once
 
 #include "device.h"
@@ -7,17 +7,17 @@
 typedef struct {
   const char *name;
   PetscBool   device;
-  MatType     mataij; /* the AIJ type whose products run there */
-  /* ptr is the address of a pointer. Zero bytes give NULL on the device and may on the host: a NULL array of length 0 means nothing */
+  MatType     mataij; /* the AIJ type whose products run at this place */
+  /* ptr is the address of a pointer. Zero bytes give NULL on the device and may give NULL on the host, so a NULL array of length 0 is valid */
   PetscErrorCode (*malloc)(size_t bytes, void *ptr);
-  /* NULL is fine; sets the pointer to NULL */
+  /* Accepts NULL; sets the pointer to NULL */
   PetscErrorCode (*free)(void *ptr);
   PetscErrorCode (*zero)(void *there, size_t bytes);
   PetscErrorCode (*copy)(void *to, const void *from, size_t bytes); /* within the place */
-  /* From host memory, which may be reused on return, and to host memory, complete on return */
+  /* put: copies from host memory, which may be reused on return; take: copies to host memory, complete on return */
   PetscErrorCode (*put)(void *there, const void *here, size_t bytes);
   PetscErrorCode (*take)(void *here, const void *there, size_t bytes);
-  /* The array of a vector that is there: for reading, for writing every entry, for both */
+  /* The array of a vector at this place: to read, to write every entry, to read and write */
   PetscErrorCode (*vecgetread)(Vec, const PetscScalar **);
   PetscErrorCode (*vecrestoreread)(Vec, const PetscScalar **);
   PetscErrorCode (*vecgetwrite)(Vec, PetscScalar **);
@@ -25,10 +25,10 @@ typedef struct {
   PetscErrorCode (*vecget)(Vec, PetscScalar **);
   PetscErrorCode (*vecrestore)(Vec, PetscScalar **);
   PetscErrorCode (*logflops)(PetscLogDouble);
-  /* Around what a GPU computes, for -log_view; on the host nothing */
+  /* Enclose work on a GPU, for -log_view; on the host they do nothing */
   PetscErrorCode (*timebegin)(void);
   PetscErrorCode (*timeend)(void);
-  PetscMemType memtype; /* what PetscSF calls it */
+  PetscMemType memtype; /* the corresponding memory type of PetscSF */
 } PolderPlace;
 
 PETSC_INTERN const PolderPlace PolderOnHost, PolderOnDevice;
@@ -38,10 +38,10 @@ static inline const PolderPlace *PolderPlaceOf(PetscBool device)
   return device ? &PolderOnDevice : &PolderOnHost;
 }
 
-/* The device when both vectors are there, v = NULL counting as there */
+/* The device when both vectors are there (v = NULL: only u counts), else the host */
 PETSC_INTERN PetscErrorCode PolderPlaceOfVecs(Vec u, Vec v, const PolderPlace **);
 
-/* The kernel of that stem where the arrays are: the launcher stem_CUDA(..., stream) or its host twin stem_Host(...) */
+/* Runs the kernel of that stem where the arrays are: the launcher stem_CUDA(..., stream) or its host twin stem_Host(...) */
 #define PolderRun(place, stem, ...) \
   do { \
     if ((place)->device) { \
@@ -51,7 +51,7 @@ PETSC_INTERN PetscErrorCode PolderPlaceOfVecs(Vec u, Vec v, const PolderPlace **
     } else stem##_Host(__VA_ARGS__); \
   } while (0)
 
-/* The same for kernels that sum, whose launcher takes scratch before the stream */
+/* The same for kernels that compute sums, whose launchers take scratch before the stream */
 #define PolderRunSum(place, stem, ...) \
   do { \
     if ((place)->device) { \
@@ -63,14 +63,15 @@ PETSC_INTERN PetscErrorCode PolderPlaceOfVecs(Vec u, Vec v, const PolderPlace **
     } else stem##_Host(__VA_ARGS__); \
   } while (0)
 
-/* Room for n values of the type that *ptr leads to */
+/* Allocates n values of the type that *ptr points to */
 #define PolderPlaceMalloc(place, n, ptr) ((*(place)->malloc)(sizeof(**(ptr)) * (size_t)(n), (ptr)))
 
-/* n values copied from host memory to an array there, and an array made for them */
+/* Put copies n values from host memory to an array at the place, Take copies them back */
 #define PolderPlacePut(place, n, here, there)  ((*(place)->put)((there), (here), sizeof(*(there)) * (size_t)(n)))
 #define PolderPlaceTake(place, n, there, here) ((*(place)->take)((here), (there), sizeof(*(here)) * (size_t)(n)))
 
-/* An array there with a copy of what is here on the host, ptr being the address of a pointer; and the way back, which frees that array */
+/* Upload allocates an array at the place and copies `here` from the host into it; Fetch copies it back and frees it. ptr is the address of the pointer to
+   the array */
 static inline PetscErrorCode PolderPlaceUpload(const PolderPlace *place, size_t bytes, const void *here, void *ptr)
 {
   PetscFunctionBegin;
@@ -87,7 +88,8 @@ static inline PetscErrorCode PolderPlaceFetch(const PolderPlace *place, size_t b
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The array of a vector that may be elsewhere: then *standin, an array there that is made at its first use, stands for it, and is copied to it in the end */
+/* The array of a vector that may be elsewhere. In that case *standin, an array at the place that is allocated at its first use, replaces it; restoring
+   copies the result to the vector */
 PETSC_INTERN PetscErrorCode PolderPlaceVecGetRead(const PolderPlace *, Vec, PetscScalar **standin, const PetscScalar **);
 PETSC_INTERN PetscErrorCode PolderPlaceVecRestoreRead(const PolderPlace *, Vec, PetscScalar *standin, const PetscScalar **);
 PETSC_INTERN PetscErrorCode PolderPlaceVecGet(const PolderPlace *, Vec, PetscScalar **standin, PetscScalar **);

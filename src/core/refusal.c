@@ -1,4 +1,4 @@
-/* What a solver or preconditioner of ours does with a matrix whose values it cannot use. */
+/* What a Polder solver or preconditioner does with a matrix whose values it cannot use. */
 #include "refusal.h"
 #include <petsc/private/petscimpl.h>
 #include <petscvec.h>
@@ -7,7 +7,7 @@
 #define POLDER_REFUSAL "polder_refusal"
 
 typedef struct {
-  char      sentence[1024]; /* "": nothing is refused */
+  char      sentence[1024]; /* empty: nothing is refused */
   PetscBool told;
 } PolderRefusal;
 
@@ -18,7 +18,7 @@ static PetscErrorCode PolderRefusalFree_Private(PolderCtxArg(ctx))
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* NULL when none has been made */
+/* NULL when the object has no refusal */
 static PetscErrorCode PolderRefusalGet_Private(PetscObject object, PolderRefusal **refusal)
 {
   PetscContainer container;
@@ -59,7 +59,7 @@ PetscErrorCode PolderRefuse(PetscObject object, PetscBool error, PetscErrorCode 
   va_end(arguments);
   PetscCheck(!error, comm, ierr, "%s", refusal->sentence);
   PetscCall(PetscInfo(object, "%s\n", refusal->sentence));
-  /* a program that does not look at the reason gets to know it nevertheless; one whose step sizes or line searches live on failures is not flooded */
+  /* Warn once: users who do not check the reason still learn of it, and programs that rely on failed solves (step-size control, line search) are not flooded */
   if (!refusal->told)
     PetscCall(PetscFPrintf(comm, PETSC_STDERR, "WARNING: %s. The solve ends for that; -ksp_error_if_not_converged makes it an error\n", refusal->sentence));
   refusal->told = PETSC_TRUE;
@@ -105,7 +105,7 @@ PetscErrorCode PolderVecFlag(Vec v, PetscBool flag)
 {
   PetscFunctionBegin;
   PetscCall(VecFlag(v, flag));
-  PetscCall(PetscObjectStateIncrease((PetscObject)v)); // which PETSc does from 3.22 on
+  PetscCall(PetscObjectStateIncrease((PetscObject)v)); // PETSc does this since 3.22
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,4 @@
-/* The vectors of a step of conjugate gradients. */
+/* Host kernel for the vector updates of a step of conjugate gradients. */
 #include "cg.h"
 
 PetscReal PolderCGUpdate_Host(PetscInt n, PetscScalar alpha, const PetscScalar *restrict p, const PetscScalar *restrict w, PetscScalar *restrict x,

@@ -1,4 +1,4 @@
-/* The exchange between processes in shared memory of the host, for an emulated device: its order and its numbers are those of cuda/peers.cu. */
+/* Host twin of cuda/peers.cu, for an emulated device: the exchange between processes in shared memory, with the same order and the same message numbers. */
 #include "peers.h"
 #include <sched.h>
 #include <time.h>
@@ -11,7 +11,7 @@ static double PolderSeconds_Private(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Waits until *arrived is at least number; PETSC_FALSE: in vain */
+/* Waits until *arrived is at least number; PETSC_FALSE: timed out */
 static PetscBool PolderPeersWait_Private(const uint64_t *arrived, uint64_t number, int rank, const PolderPatience *patience)
 {
   const double begin = PolderSeconds_Private();
@@ -64,7 +64,7 @@ void PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x)
   }
 }
 
-/* Where the message of neighbour k that is due now begins */
+/* Start of the message of neighbour k that is due */
 static const char *PolderExchangeMessage_Private(const PolderExchange *e, int k)
 {
   const uint64_t number = ++e->received[k];
@@ -98,7 +98,7 @@ void PolderExchangeMultAdd_Host(const PolderExchange *e, const PolderGhostRows *
   for (int k = 0; k < e->n; ++k) {
     const PetscScalar *message = (const PetscScalar *)PolderExchangeMessage_Private(e, k);
 
-    if (!k) ghost = message; // those of the other neighbours follow
+    if (!k) ghost = message; // the other neighbours' values follow
   }
   for (PetscInt k = 0; k < rows->n; ++k) {
     const PetscInt i = rows->row[k];

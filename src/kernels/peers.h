@@ -1,7 +1,8 @@
 /*
-  Sums and ghost values between processes that write to each other's memory: GPUs of one host, each of one process. No process asks another, and no host is
-  between them: a kernel stores values into the memory of the others, then a number that counts up, and waits for their numbers in its own memory. What is
-  stored alternates between two halves. A process writes to a half again only after it has seen the number that its peers set after they read this half.
+  Sums and ghost values between processes that write to each other's memory: GPUs of one host, each used by one process. There are no requests and the host
+  takes no part. A kernel stores values into the memory of the others, followed by a message number that increases by one each time; then it waits for their
+  numbers in its own memory. Messages alternate between two buffers. A process writes to a buffer again only after it has seen the number that its peers set
+  after reading this buffer.
 */
 #pragma once
 
@@ -12,23 +13,23 @@
 #define POLDER_PEERS_MOST 16
 #define POLDER_PEERS_SUMS 4096
 
-/* How long a kernel waits, and whom it says it waited for */
+/* How long a kernel waits, and where it reports which process has not answered */
 typedef struct {
   double        seconds;
-  volatile int *lost; /* in shared memory: 1 + the number of the process that did not answer in time; 0: all have answered. Then no kernel waits any more */
+  volatile int *lost; /* in shared memory: 1 + the rank that did not answer in time, after which no kernel waits any more; 0: all have answered */
 } PolderPatience;
 
-/* What the peers of a process write to for sums */
+/* Memory of a process into which its peers store the values of sums */
 typedef struct {
   uint64_t    arrived[POLDER_PEERS_MOST]; /* number of the last sum to which that process has sent its values */
   uint64_t    count;                      /* number of the last sum of this process */
   PetscScalar value[2][POLDER_PEERS_MOST][POLDER_PEERS_SUMS];
 } PolderMailbox;
 
-/* A group of processes as the kernels of one of them see it */
+/* A group of processes, from the point of view of one of them */
 typedef struct {
   int            rank, size;
-  PolderMailbox *box[POLDER_PEERS_MOST]; /* of each process, own included */
+  PolderMailbox *box[POLDER_PEERS_MOST]; /* of each process, this one included */
   PolderPatience patience;
 } PolderPeersView;
 
@@ -37,33 +38,33 @@ PETSC_INTERN void   PolderPeersSum_Host(const PolderPeersView *peers, PetscInt n
 POLDER_LAUNCHER int PolderPeersSum_CUDA(const PolderPeersView *peers, PetscInt n, PetscScalar value[], PolderStream stream);
 
 /*
-  An exchange with neighbours. Entries 0 .. n-1 of the arrays belong to the neighbours; the arrays are in device memory. Values go to places that begin 8
-  bytes apart, whatever their size.
+  An exchange with neighbours. Entries 0 .. n-1 of the arrays belong to the neighbours; the arrays are in device memory. Values are stored 8 bytes apart,
+  whatever their size.
 */
 typedef struct {
   int              n;
-  PetscInt         mostsent, mostreceived; /* values for or from one neighbour */
+  PetscInt         mostsent, mostreceived; /* largest number of values for or from one neighbour */
   const PetscInt  *sendptr, *sendidx;      /* [n + 1], [sendptr[n]]: x[sendidx[sendptr[k] ...]] goes to neighbour k */
   const PetscInt  *recvptr, *recvidx;      /* y[recvidx[recvptr[k] ...]] comes from neighbour k */
-  char *const     *there;                  /* [n] where the values go in the memory of neighbour k */
-  const size_t    *half;                   /* [n] bytes from there to the second half */
-  uint64_t *const *arrivedthere;           /* [n] number of the last message there */
-  const char      *here;                   /* what comes from neighbour k begins 8 recvptr[k] bytes from here */
+  char *const     *there;                  /* [n] address of the values in the memory of neighbour k */
+  const size_t    *half;                   /* [n] distance in bytes from there to the second buffer */
+  uint64_t *const *arrivedthere;           /* [n] address of the message number there */
+  const char      *here;                   /* the values of neighbour k arrive 8 recvptr[k] bytes after this address */
   size_t           halfhere;
-  const uint64_t  *arrived;         /* [n] */
+  const uint64_t  *arrived;         /* [n] numbers of the last messages that have arrived */
   uint64_t        *sent, *received; /* [n] numbers of the last message */
-  unsigned int    *finished;        /* [2 n] blocks that have ended, zero between launches */
-  const int       *rank;            /* [n] of the neighbours */
+  unsigned int    *finished;        /* [2 n] number of blocks that have finished, zero between launches */
+  const int       *rank;            /* [n] ranks of the neighbours */
   PolderPatience   patience;
 } PolderExchange;
 
 /* Sends x to the neighbours; bytes, 4 or 8, is the size of a value */
 PETSC_INTERN void   PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x);
 POLDER_LAUNCHER int PolderExchangeSend_CUDA(const PolderExchange *e, int bytes, const void *x, PolderStream stream);
-/* y[recvidx] <- what the neighbours have sent */
+/* y[recvidx] <- the values from the neighbours */
 PETSC_INTERN void   PolderExchangeReceive_Host(const PolderExchange *e, int bytes, void *y);
 POLDER_LAUNCHER int PolderExchangeReceive_CUDA(const PolderExchange *e, int bytes, void *y, PolderStream stream);
-/* y[recvidx] += what neighbour k has sent; the neighbours are to be taken in their order, 0 .. n-1 */
+/* y[recvidx] += the values from neighbour k; call it for the neighbours in the order 0 .. n-1 */
 PETSC_INTERN void   PolderExchangeAdd_Host(const PolderExchange *e, int k, PetscScalar y[]);
 POLDER_LAUNCHER int PolderExchangeAdd_CUDA(const PolderExchange *e, int k, PetscScalar y[], PolderStream stream);
 
@@ -76,8 +77,8 @@ typedef struct {
 } PolderGhostRows;
 
 /*
-  z += alpha B x in these rows, where x are the values that the neighbours have sent last, in the order of recvidx = 0, 1, 2, ...: they are read where they
-  have arrived. dot != NULL: *dot += (p, B x), and with peers *dot <- the sum of *dot over all processes
+  z += alpha B x in these rows. x are the values of the last messages, in the order of recvidx = 0, 1, 2, ...; they are read directly from the receive buffers.
+  dot != NULL: *dot += (p, B x), and with peers *dot <- the sum of *dot over all processes
 */
 PETSC_INTERN void   PolderExchangeMultAdd_Host(const PolderExchange *e, const PolderGhostRows *rows, const PolderPeersView *peers, const PetscScalar p[],
                                                PetscScalar z[], PetscScalar *dot);

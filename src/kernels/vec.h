@@ -1,15 +1,15 @@
-/* Vectors. */
+/* Kernels for vectors: dot product, norm, transfer of small results to the host. */
 #pragma once
 
 #include "launcher.h"
 
-/* Bytes of scratch of any launcher that reduces; zeroed once by its owner, left as it was by every launch, so that it can be shared on one stream */
+/* Bytes of scratch of any launcher that reduces. The owner zeroes it once; every launch leaves it zeroed, so all launches on one stream can share it */
 POLDER_LAUNCHER size_t PolderReduceWork_CUDA(void);
 
-/* (x, y); device: to *dot */
+/* (x, y); device: stored in *dot */
 PETSC_INTERN PetscReal PolderDot_Host(PetscInt n, const PetscScalar x[], const PetscScalar y[]);
 POLDER_LAUNCHER int    PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar *dot, void *work, PolderStream stream);
-/* *norm, in shared memory, <- ||x||, infinity for NaN */
+/* *norm, in shared memory, <- ||x||; infinity for NaN */
 POLDER_LAUNCHER int PolderNorm_CUDA(PetscInt n, const PetscScalar x[], volatile PetscReal *norm, void *work, PolderStream stream);
-/* Words of 32 bits from device memory into shared memory, and then zero into *arrived there */
+/* Copies words of 32 bits from device memory to shared memory, then sets *arrived there to zero */
 POLDER_LAUNCHER int PolderSend_CUDA(int words, const void *from, void *to, volatile PetscReal *arrived, PolderStream stream);

@@ -1,4 +1,4 @@
-/* The arrays of a sequential matrix of ours, on the host and on the device: when they are made, refreshed and dropped. */
+/* When the arrays of a sequential Polder matrix are built, refreshed and dropped, on the host and on the device. */
 #include "aijderived.h"
 #include <petsc/private/matimpl.h>
 
@@ -29,7 +29,7 @@ PetscErrorCode PolderAIJSetOptions(PolderAIJ aij, const PolderAIJOptions *opts)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* New arrays, in the format of the type or, when the matrix does not suit it, in the next one that it suits; the last takes every matrix */
+/* Builds new arrays in the type's format. A matrix that does not suit it gets the next format that it suits; the last format takes every matrix */
 static PetscErrorCode PolderAIJBuild_Private(Mat A, PolderAIJ aij, const PolderAIJSteps *steps, const PolderCSR *csr)
 {
   const PolderFormat *const tries[] = {aij->format, &PolderFormatICRS, &PolderFormatHEC, &PolderFormatRows};
@@ -43,7 +43,7 @@ static PetscErrorCode PolderAIJBuild_Private(Mat A, PolderAIJ aij, const PolderA
 
     if (!format->build) continue;
     why[0]         = 0;
-    arrays->format = tries[f]; /* if it fails half-way, its destructor frees what there is */
+    arrays->format = tries[f]; /* if build() fails half-way, the format's destructor frees what it has allocated */
     PetscCall((*format->build)(A, aij, csr, &arrays->data, sizeof(why), why));
     if (f == 0) PetscCall(PetscStrncpy(arrays->why, why, sizeof(arrays->why)));
     if (!arrays->data) PetscCall(PetscInfo(A, "%s: not %s%s: %s\n", ((PetscObject)A)->type_name, tries[f]->label, steps->where, why));
@@ -85,8 +85,8 @@ PetscBool PolderMatSymmetricEternal(Mat A)
 }
 
 /*
-  The diagonal block of a parallel matrix of ours, turned into our sequential type. PETSc replaces the block when it is preallocated anew, and some
-  operations of mpiaij change its values without raising its state: then the parent's state tells.
+  The diagonal block of a parallel Polder matrix, converted to Polder's sequential type. PETSc replaces the block when the matrix is preallocated again. Some
+  mpiaij operations change the block's values without increasing the block's state; the parent's state reveals these.
 */
 PetscErrorCode PolderAIJBlock(Mat A, Mat *block)
 {

@@ -1,10 +1,10 @@
-/* Values in coordinates: when they are in device memory, they are summed into the rows there, and the host sees them only when it asks. */
+/* COO assembly of Polder matrices. Values in device memory are summed into the compressed rows on the device and copied to the host only on demand. */
 #include "aijcoo.h"
 #include "kernels/csr.h"
 #include <petsc/private/matimpl.h>
 
-/* Entry k of a block is the sum of the values perm[map[k]] .. perm[map[k+1]-1], in the order in which they were given (device); NULL: it is value k, or
-   the one of the stretches (device) */
+/* map and perm are device arrays. Entry k of a block is the sum of the values perm[map[k]] .. perm[map[k+1]-1], added in the order in which they were given.
+   NULL: entry k is value k, or the value that the stretches assign to it (device) */
 typedef struct {
   PetscInt        nz;
   PetscInt       *map, *perm;
@@ -12,10 +12,10 @@ typedef struct {
 } PolderCOOMap;
 
 struct _PolderCOO {
-  PetscInt         n, *i, *j; /* the coordinates, until the maps are made */
-  PetscBool        host;      /* goes through the host: some values are for other processes, or there is no GPU */
+  PetscInt         n, *i, *j; /* the coordinates, kept until the maps are made */
+  PetscBool        host;      /* PETSC_TRUE: assembly runs on the host, because some values belong to other processes or there is no GPU */
   PetscBool        made;
-  PetscBool        ordered; /* PETSC_TRUE: the coordinates are in order, and PETSc has not seen them */
+  PetscBool        ordered; /* PETSC_TRUE: the coordinates are sorted, and PETSc has not seen them */
   PolderStretches  stretches;
   PetscObjectState nonzerostate[2]; /* of the diagonal and the off-diagonal block */
   PolderCOOMap     map[2];
@@ -37,7 +37,7 @@ PetscErrorCode PolderCOODestroy(struct _PolderCOO **coo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* place[k]: entry of the block that value k belongs to, -1 for none */
+/* place[k]: entry of the block that value k contributes to, -1 for none */
 static PetscErrorCode PolderCOOMap_Private(PetscInt n, const PetscInt place[], PetscInt nz, PolderCOOMap *to)
 {
   PetscInt *map, *perm, same = 0;
@@ -62,11 +62,11 @@ static PetscErrorCode PolderCOOMap_Private(PetscInt n, const PetscInt place[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The maps of one block, for the coordinates whose columns are its own */
+/* The maps of one block, from the coordinates whose columns belong to it */
 static PetscErrorCode PolderCOOBlock_Private(struct _PolderCOO *coo, Mat A, Mat block, const PetscInt garray[], PetscInt place[], PolderCOOMap *to)
 {
   const PetscInt *ai, *aj;
-  PetscInt        m, rstart, cstart, cend, ncol, next = 0; /* the entry after the last one found, which is the one of coordinates in order */
+  PetscInt        m, rstart, cstart, cend, ncol, next = 0; /* index after the entry found last; for sorted coordinates it is the next entry */
   PetscBool       done;
 
   PetscFunctionBegin;
@@ -95,7 +95,7 @@ static PetscErrorCode PolderCOOBlock_Private(struct _PolderCOO *coo, Mat A, Mat 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The map of coordinates in order */
+/* The map of sorted coordinates */
 static PetscErrorCode PolderCOOMapOrdered_Private(const PolderStretches *s, PolderCOOMap *to)
 {
   PetscFunctionBegin;
@@ -107,6 +107,7 @@ static PetscErrorCode PolderCOOMapOrdered_Private(const PolderStretches *s, Pold
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes the maps of both blocks */
 static PetscErrorCode PolderCOOMake_Private(struct _PolderCOO *coo, Mat A, Mat diag, Mat offdiag, const PetscInt garray[])
 {
   PetscInt *place;
@@ -133,7 +134,7 @@ PetscErrorCode PolderCOORelease(Mat A, struct _PolderCOO *coo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A copy for the maps, which are made when values come from the device: PETSc sorts the coordinates in place */
+/* Keeps a copy of the coordinates, because PETSc sorts them in place. The maps are made from it when values come from the device */
 static PetscErrorCode PolderCOOKeep_Private(struct _PolderCOO *coo, Mat A, PetscCount n, const PetscInt i[], const PetscInt j[])
 {
   PetscInt rstart, rend;
@@ -169,7 +170,7 @@ PetscErrorCode MatSetPreallocationCOO_Polder(Mat A, PetscCount n, PetscInt i[], 
   PetscCall(PolderDeviceIsPointer(i, &device));
   PetscCall(PolderAIJContext(A, &aij));
   if (aij->rows) aij->rows->newest = aij->rows->zero = PETSC_FALSE; /* values of the old pattern */
-  if (device) {                                                     // the pattern is made on the host, wherever the program has the coordinates
+  if (device) {                                                     // the pattern is built on the host, wherever the coordinates are
     PetscCall(PetscMalloc2(n, &iset, n, &jset));
     PetscCall(PolderDeviceToHost(iset, i, sizeof(PetscInt) * n));
     PetscCall(PolderDeviceToHost(jset, j, sizeof(PetscInt) * n));
@@ -189,7 +190,7 @@ PetscErrorCode MatSetPreallocationCOO_Polder(Mat A, PetscCount n, PetscInt i[], 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sums the values of one block on the device, in the rows r */
+/* Sums the values of one block into the rows r on the device */
 static PetscErrorCode PolderCOOSum_Private(const PolderCOOMap *map, PolderMirror r, const PetscScalar v[], InsertMode mode)
 {
   PolderStream stream;
@@ -206,7 +207,7 @@ static PetscErrorCode PolderCOOSum_Private(const PolderCOOMap *map, PolderMirror
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The couplings with other processes are few: the host gets them at once */
+/* The off-diagonal block has few entries, so they are copied to the host at once */
 static PetscErrorCode PolderCOOSumOff_Private(struct _PolderCOO *coo, Mat offdiag, PolderMirror *off, const PetscScalar v[], InsertMode mode)
 {
   PetscScalar *array;
@@ -222,6 +223,7 @@ static PetscErrorCode PolderCOOSumOff_Private(struct _PolderCOO *coo, Mat offdia
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Values from device memory */
 static PetscErrorCode PolderCOOSetDevice_Private(Mat A, PolderAIJ aij, PolderLayout layout, const PetscScalar v[], InsertMode mode)
 {
   struct _PolderCOO *coo  = aij->coo;
@@ -244,7 +246,7 @@ static PetscErrorCode PolderCOOSetDevice_Private(Mat A, PolderAIJ aij, PolderLay
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values from the host: by PETSc, if it has the coordinates */
+/* Values from the host. PETSc assembles them if it has the coordinates */
 static PetscErrorCode PolderCOOSetHost_Private(Mat A, PolderAIJ aij, PolderLayout layout, const PetscScalar v[], InsertMode mode)
 {
   PetscFunctionBegin;
@@ -266,7 +268,7 @@ PetscErrorCode MatSetValuesCOO_Polder(Mat A, const PetscScalar v[], InsertMode m
   PetscCall(PolderAIJContext(A, &aij));
   PetscCall(MatBoundToCPU(A, &bound));
   PetscCall(PolderDeviceIsPointer(v, &device));
-  if (!device) PetscCall(PolderCOOSetHost_Private(A, aij, layout, v, mode)); // each call has its values where the program likes
+  if (!device) PetscCall(PolderCOOSetHost_Private(A, aij, layout, v, mode)); // each call may pass host or device memory
   else {
     PetscCheck(aij->coo, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,
                "Values in coordinates before the coordinates: call MatSetPreallocationCOO() first");
@@ -282,7 +284,7 @@ PetscErrorCode MatSetValuesCOO_Polder(Mat A, const PetscScalar v[], InsertMode m
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A program that assembles on the device often begins with zeros */
+/* A program that assembles on the device often zeroes the matrix first */
 PetscErrorCode MatZeroEntries_Polder(Mat A)
 {
   PolderAIJ aij;

@@ -1,4 +1,4 @@
-/* Values in coordinates that come in the order of the rows: nothing is sorted or searched. */
+/* COO assembly when the coordinates are sorted by row and column: no sorting and no searching. */
 #include "aijcoo.h"
 #include "kernels/csr.h"
 
@@ -11,7 +11,7 @@ PetscErrorCode PolderStretchesFree(PolderStretches *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Stretch s->n begins with this entry; *room: length of the arrays */
+/* Starts stretch s->n at this entry; *room: length of the arrays */
 static PetscErrorCode PolderStretchesAdd_Private(PolderStretches *s, PetscInt *room, PetscInt entry, PetscInt skip)
 {
   PetscFunctionBegin;
@@ -26,7 +26,7 @@ static PetscErrorCode PolderStretchesAdd_Private(PolderStretches *s, PetscInt *r
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One pass over the coordinates, up to the first one that is out of order or of range; rownz: entries of each row, zero on entry */
+/* Scans the coordinates once, up to the first one that is unsorted or out of range; rownz: entries of each row, zero on entry */
 static PetscErrorCode PolderStretchesFind_Private(PetscInt M, PetscInt N, PetscInt n, const PetscInt i[], const PetscInt j[], PetscInt rownz[],
                                                   PolderStretches *s, PetscBool *ordered)
 {
@@ -73,7 +73,7 @@ PetscErrorCode PolderCOOOrdered(Mat A, PetscInt n, const PetscInt i[], PetscInt 
     for (PetscInt t = 0; t < s->n; ++t) PetscCall(PetscArraymove(j + s->first[t], j + s->first[t] + s->skip[t], s->first[t + 1] - s->first[t]));
     PetscCall(MatSeqAIJSetPreallocation(A, 0, rownz));
     PetscCall(MatSeqAIJSetColumnIndices(A, j));
-    PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE)); /* as PETSc's own MatSetPreallocationCOO() */
+    PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE)); /* as in PETSc's MatSetPreallocationCOO() */
     PetscCall(PolderAIJZero(A));
     PetscCall(PetscInfo(A, "Coordinates are in order: %" PetscInt_FMT " entries in %" PetscInt_FMT " stretches without ignored ones\n", s->nz, s->n));
   } else PetscCall(PolderStretchesFree(s));
@@ -107,7 +107,7 @@ PetscErrorCode PolderCOOToBase(Mat A, PetscInt n, const PolderStretches *s)
 
   PetscFunctionBegin;
   PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
-  if (info.nz_used != s->nz) PetscFunctionReturn(PETSC_SUCCESS); /* they belong to an earlier pattern */
+  if (info.nz_used != s->nz) PetscFunctionReturn(PETSC_SUCCESS); /* the coordinates belong to an earlier pattern */
   PetscCall(PetscMalloc3(n, &i, n, &j, s->nz, &copy));
   for (PetscInt k = 0; k < n; ++k) i[k] = j[k] = -1;
   PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &ai, &aj, &done));

@@ -1,4 +1,4 @@
-/* Device part of the matrix types aijdia, aijicrs and aijhec. */
+/* Device part of the matrix types aijdia, aijicrs and aijhec: products, diagonals and access to the rows. */
 #include "aijderived.h"
 #include "dia.h"
 #include "kernels/csr.h"
@@ -136,7 +136,7 @@ static PetscErrorCode PolderAIJBlockProduct_Private(PolderAIJ aij, PetscBool tra
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z += alpha B ghost with the block B of off-process columns, of which x has sent this process' part */
+/* z += alpha B ghost with the block B of off-process columns; the exchange of x must have begun */
 static PetscErrorCode PolderAIJAddGhosts_Private(PolderHalo halo, PolderMirror off, PetscScalar alpha, PetscScalar *ghost, const PolderAIJOperands *v,
                                                  PolderProductDot *dot)
 {
@@ -220,7 +220,7 @@ const PolderAIJSteps PolderAIJStepsOnDevice = {
   .getdiagonal = PolderAIJGetDiagonalDevice_Private,
 };
 
-/* y = A x with both kinds of sums */
+/* y = A x with the dot product and the sums over runs */
 static PetscErrorCode PolderDiaMultRuns_Private(const PolderDia *dia, Vec x, Vec y, PetscScalar *dot, const PolderRuns *runs)
 {
   const PetscScalar *xx;
@@ -255,7 +255,7 @@ PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PolderProductDot *dot, Pets
   *done = dot->summed = dot->reduced = PETSC_FALSE;
   PetscCall(PolderFormatOf(A, &format, &layout));
   if (format && A->rmap->n == A->cmap->n) PetscCall(PolderAIJChoose(A, x, y, NULL, &steps));
-  *done = steps->place->device; // the host has no such product
+  *done = steps->place->device; // there is no such product on the host
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   if (runs && layout == POLDER_SEQ) PetscCall(PolderMatGetDeviceDia(A, &dia));
   if (dia)
@@ -269,7 +269,7 @@ PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PolderProductDot *dot, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Compressed rows of one block of aijcusparse; PETSc keeps them on the device, unless there are none */
+/* Compressed rows of one block of aijcusparse; PETSc keeps them on the device unless the block is empty */
 static PetscErrorCode PolderCusparseRows_Private(Mat block, const PetscInt **ai, const PetscInt **aj, const PetscScalar **aa, PetscInt *nz, PetscBool *done)
 {
   PetscBool bound;

@@ -1,11 +1,11 @@
 /*
   Values of a sequential AIJ matrix that are newer on the device than on the host.
 
-  Every reader and writer of the values of a seqaij matrix in PETSc goes through MatSeqAIJGetArray(), ...ArrayRead(), ...ArrayWrite() and
-  MatSeqAIJGetCSRAndMemType(), which ask a table of seven functions in the private structure of the matrix first; aijcusparse lives on that. The header
-  of that structure is not installed and its members move from release to release, so the table is searched at run time by what it does: in a fresh seqaij
-  matrix, a place that is NULL and whose filling makes MatSeqAIJGetArrayRead() call what was put there is the third entry, and its neighbours are tried
-  with the calls that they serve. If that does not come out exactly, the values are brought to the host at once instead.
+  In PETSc, every access to the values of a seqaij matrix goes through MatSeqAIJGetArray(), MatSeqAIJGetArrayRead(), MatSeqAIJGetArrayWrite() or
+  MatSeqAIJGetCSRAndMemType(). These first look for hooks: a table of seven functions in the private structure of the matrix, which aijcusparse uses. The header
+  of that structure is not installed, and its layout changes between releases. So the table is found at run time by its effect. In a new seqaij matrix, a NULL
+  pointer is the third entry of the table if MatSeqAIJGetArrayRead() calls a function that is stored there; its neighbours are tested with the calls that
+  they serve. If any test fails, there are no hooks, and values are copied to the host at once.
 */
 #include "aijderived.h"
 #include <petsc/private/matimpl.h>
@@ -25,8 +25,8 @@ enum {
   POLDER_HOOKS_WORDS = 96 /* the structure is longer */
 };
 
-static int PolderHooksAt     = -1; /* the place of the table, in pointers; 0: there is none */
-static int PolderHooksProbed = -1; /* the entry that was called last */
+static int PolderHooksAt     = -1; /* offset of the table, in pointers; 0: none was found */
+static int PolderHooksProbed = -1; /* the table entry that was called last */
 
 #define PolderProbe(entry, ...) \
   static PetscErrorCode PolderProbe##entry(Mat A, __VA_ARGS__) \
@@ -46,7 +46,7 @@ PolderProbe(5, PETSC_UNUSED PetscScalar **a)
 PolderProbe(6, PETSC_UNUSED const PetscInt **i, PETSC_UNUSED const PetscInt **j, PETSC_UNUSED PetscScalar **a, PETSC_UNUSED PetscMemType *type)
   /* clang-format on */
 
-  /* Does the call that entry k serves find it? */
+  /* Does the call that table entry k serves reach that entry? */
   static PetscErrorCode PolderHooksTry_Private(Mat A, int k, PetscBool *hit)
 {
   const PetscScalar *read  = NULL;
@@ -74,6 +74,7 @@ static PetscErrorCode PolderHooksFinalize_Private(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Searches a new seqaij matrix for the table, once */
 static PetscErrorCode PolderHooksFind_Private(void)
 {
   static const PolderArrayHooks probes = {PolderProbe0, PolderProbe1, PolderProbe2, PolderProbe3, PolderProbe4, PolderProbe5, PolderProbe6};
@@ -111,12 +112,13 @@ static PetscErrorCode PolderHooksFind_Private(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The table of hooks in the private structure of A */
 static PolderArrayHooks *PolderHooks_Private(Mat A)
 {
   return (PolderArrayHooks *)((void **)A->data + PolderHooksAt);
 }
 
-/* The array itself, past the hooks */
+/* The array itself, without the hooks */
 static PetscErrorCode PolderRawArray_Private(Mat A, PetscScalar **array)
 {
   PolderArrayHooks  *hooks = PolderHooks_Private(A), saved = *hooks;
@@ -141,6 +143,7 @@ static PetscErrorCode PolderBringToHost_Private(Mat A, PolderMirror r, PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The rows on the device if their values are newer than those on the host, else NULL */
 static PolderMirror PolderNewest_Private(Mat A)
 {
   const PolderAIJ aij = (PolderAIJ)A->spptr;
@@ -181,7 +184,7 @@ static PetscErrorCode HookRestoreArrayRead_Private(Mat A, const PetscScalar **ar
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All values will be written: those on the device are of no use any more */
+/* The caller overwrites all values, so the values on the device become invalid */
 static PetscErrorCode HookGetArrayWrite_Private(Mat A, PetscScalar **array)
 {
   PolderMirror r = PolderNewest_Private(A);
@@ -195,7 +198,7 @@ static PetscErrorCode HookGetArrayWrite_Private(Mat A, PetscScalar **array)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows that the host has */
+/* The rows in host memory */
 static PetscErrorCode HookGetCSR_Private(Mat A, const PetscInt **i, const PetscInt **j, PetscScalar **a, PetscMemType *type)
 {
   PolderArrayHooks *hooks = PolderHooks_Private(A), saved = *hooks;
@@ -211,7 +214,7 @@ static PetscErrorCode HookGetCSR_Private(Mat A, const PetscInt **i, const PetscI
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Readers and writers on the host will ask; done = PETSC_FALSE, and nothing is done, without a place for the hooks */
+/* Installs the hooks for readers and writers on the host; done = PETSC_FALSE, and nothing is done, when the table was not found */
 static PetscErrorCode PolderHooksSet_Private(Mat A, PolderMirror r, PetscBool *done)
 {
   static const PolderArrayHooks mine = {HookGetArray_Private,      HookRestoreArray_Private, HookGetArrayRead_Private, HookRestoreArrayRead_Private,
@@ -254,7 +257,7 @@ PetscErrorCode PolderAIJZero(Mat A)
   PetscFunctionBegin;
   PetscCall(PolderAIJContext(A, &aij));
   PetscCall(PolderAIJGetMemType(A, &type));
-  if (PetscMemTypeDevice(type)) { // the first write of a page on the host is what takes long
+  if (PetscMemTypeDevice(type)) { // saves the first write to each host page, which is slow
     PetscCall(PolderMirrorZero(&aij->rows, A));
     PetscCall(PolderHooksSet_Private(A, aij->rows, &done));
   }

@@ -1,13 +1,13 @@
 /*
-  What PETSc does on the device for aijcusparse only (products of matrices, factors) is done for our sequential types with an image: an aijcusparse
-  matrix with the pattern of ours, whose values are copied on the device when they have changed. PETSc's functions test the exact type of
-  their arguments, so the image takes the place of our matrix while they run.
+  Some operations (matrix products, factors) exist in PETSc on the device for aijcusparse only. Polder's sequential types use an image for these: an aijcusparse
+  matrix with the same pattern, whose values are copied on the device when they have changed. PETSc's functions test the exact type of their arguments, so the
+  image replaces the Polder matrix while they run.
 */
 #include "aijderived.h"
 #include <petsc/private/matimpl.h>
 
-/* Is A on the device as far as products and factors go: a sequential matrix of ours whose vectors are CUDA vectors, or an aijcusparse matrix? Not without
-   entries, for which aijcusparse makes no arrays */
+/* Can A take part in products and factors on the device? PETSC_TRUE for a sequential Polder matrix whose vectors are CUDA vectors and for an aijcusparse
+   matrix. An empty matrix cannot, because aijcusparse makes no arrays for it */
 static PetscErrorCode PolderAIJHasImage_Private(Mat A, PetscBool *has)
 {
   const PolderFormat *format;
@@ -32,7 +32,7 @@ static PetscErrorCode PolderAIJHasImage_Private(Mat A, PetscBool *has)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The image of a matrix of ours, up to date; of another matrix: itself. It belongs to the matrix */
+/* The up-to-date image of a Polder matrix; for any other matrix the matrix itself. The image belongs to the matrix */
 static PetscErrorCode PolderAIJGetImage_Private(Mat A, Mat *image)
 {
   PolderAIJ           aij;
@@ -53,7 +53,7 @@ static PetscErrorCode PolderAIJGetImage_Private(Mat A, Mat *image)
 
     PetscCall(MatDuplicate(A, MAT_DO_NOT_COPY_VALUES, &B));
     PetscCall(MatConvert(B, MATSEQAIJ, MAT_INPLACE_MATRIX, &B));
-    if (!B->nonzerostate) B->nonzerostate = 1; /* 0 would tell aijcusparse that its arrays are there already */
+    if (!B->nonzerostate) B->nonzerostate = 1; /* state 0 would mean to aijcusparse that its arrays exist already */
     PetscCall(MatConvert(B, POLDER_MATSEQAIJ_DEVICE, MAT_INPLACE_MATRIX, &B));
     aij->image        = B;
     aij->imagepattern = r->pattern;
@@ -69,11 +69,11 @@ static PetscErrorCode PolderAIJGetImage_Private(Mat A, Mat *image)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products of matrices */
+/* Matrix products */
 typedef struct {
   PetscErrorCode (*numeric)(Mat); /* PETSc's, for aijcusparse */
-  PetscObjectId id[3];            /* of the images that the symbolic product was made with */
-  PetscInt      version;          /* of the values of the transposed factor that its transpose has */
+  PetscObjectId id[3];            /* of the images that the symbolic product was computed with */
+  PetscInt      version;          /* of the values that the transpose of the transposed factor holds */
 } PolderProduct;
 
 static const char PolderProductKey[] = "__Polder_product";
@@ -85,6 +85,7 @@ static PetscErrorCode PolderFreeContext_Private(PolderCtxArg(ctx))
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *ctx <- zeroed memory of this size that is composed with A under key and freed with A */
 static PetscErrorCode PolderComposeContext_Private(Mat A, const char *key, size_t bytes, void *ctx)
 {
   PetscContainer container;
@@ -100,6 +101,7 @@ static PetscErrorCode PolderComposeContext_Private(Mat A, const char *key, size_
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *ctx <- the memory that is composed with A under key */
 static PetscErrorCode PolderQueryContext_Private(Mat A, const char *key, void *ctx)
 {
   PetscContainer container;
@@ -111,7 +113,7 @@ static PetscErrorCode PolderQueryContext_Private(Mat A, const char *key, void *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts the images into a product, or takes them out again */
+/* Replaces the matrices of a product by their images (in), or restores them */
 static PetscErrorCode PolderProductSwap_Private(Mat C, Mat with[3], PetscBool in)
 {
   Mat_Product *product = C->product;
@@ -130,7 +132,7 @@ static PetscErrorCode PolderProductSwap_Private(Mat C, Mat with[3], PetscBool in
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products with a transposed factor bring its transpose up to date in their symbolic phase only (PETSc 3.24): that of a product with ones does it */
+/* PETSc 3.24 updates the transpose of a transposed factor only in the symbolic phase of a product. A product with a vector of ones triggers that update */
 static PetscErrorCode PolderProductRefreshTranspose_Private(Mat C, const Mat mine[3], PolderProduct *p)
 {
   const MatProductType type = C->product->type;
@@ -165,8 +167,8 @@ static PetscErrorCode PolderProductRefreshTranspose_Private(Mat C, const Mat min
 static PetscErrorCode PolderProductNumeric_Private(Mat);
 
 /*
-  Of a factor that is on both sides, the side of the device only. A symbolic phase takes values for final when both factors are on both sides, and of the inner
-  product of three they are that without being final (PETSc 3.24)
+  Marks an image that is valid on both sides as valid on the device only. When both factors are valid on both sides, the symbolic phase of PETSc 3.24 takes
+  their values as final. In a product of three matrices the inner product is valid on both sides before its values are final.
 */
 static PetscErrorCode PolderImageHide_Private(Mat image, PetscOffloadMask *mask)
 {
@@ -175,7 +177,7 @@ static PetscErrorCode PolderImageHide_Private(Mat image, PetscOffloadMask *mask)
   PetscBool          done;
 
   PetscFunctionBegin;
-  PetscCall(PolderImageGetRows(image, &ai, &aj, &aa, &done)); /* brings the device up to date */
+  PetscCall(PolderImageGetRows(image, &ai, &aj, &aa, &done)); /* updates the device arrays */
   PetscCall(PolderMatGetOffload(image, mask));
   if (*mask == PETSC_OFFLOAD_BOTH) PetscCall(PolderMatSetOffload(image, PETSC_OFFLOAD_GPU));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -237,7 +239,7 @@ static PetscErrorCode PolderProductNumeric_Private(Mat C)
   PetscCall(PolderProductSwap_Private(C, mine, PETSC_FALSE));
   PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
              "A product is made again with the matrices that it was made with, in their old nonzero pattern: use MAT_INITIAL_MATRIX for others");
-  C->ops->productnumeric = PolderProductNumeric_Private; /* products of three put their own back */
+  C->ops->productnumeric = PolderProductNumeric_Private; /* a product of three matrices overwrites this pointer */
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -256,7 +258,7 @@ PetscErrorCode MatProductSetFromOptions_Polder(Mat C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Factors */
+/* Factors of Polder matrices */
 typedef struct {
   PetscErrorCode (*ilusymbolic)(Mat, Mat, IS, IS, const MatFactorInfo *);
   PetscErrorCode (*lusymbolic)(Mat, Mat, IS, IS, const MatFactorInfo *);
@@ -271,7 +273,7 @@ static const char PolderFactorKey[] = "__Polder_factor";
 static PetscErrorCode LUNumeric_Private(Mat F, Mat A, const MatFactorInfo *info);
 static PetscErrorCode CholeskyNumeric_Private(Mat F, Mat A, const MatFactorInfo *info);
 
-/* PETSc's functions set the numeric ones: ours come before them */
+/* PETSc's symbolic functions set the numeric ones; this puts Polder's wrappers before them */
 static void PolderFactorWrap_Private(Mat F, PolderFactor *f)
 {
   if (F->ops->lufactornumeric && F->ops->lufactornumeric != LUNumeric_Private) {
@@ -307,7 +309,7 @@ PolderFactorStep(ICCSymbolic_Private, iccsymbolic, (Mat F, Mat A, IS perm, const
 PolderFactorStep(CholeskySymbolic_Private, choleskysymbolic, (Mat F, Mat A, IS perm, const MatFactorInfo *info), (F, image, perm, info))
   /* clang-format on */
 
-  /* PETSc asks for this when no package is named, or cusparse is, because the exact name of the type comes before the prefix seqaij */
+  /* PETSc calls this when no package or cusparse is named, because the exact type name is found before the prefix seqaij */
   static PetscErrorCode MatGetFactor_Polder(Mat A, MatFactorType type, Mat *F)
 {
   PolderFactor *f;
@@ -342,7 +344,7 @@ PetscErrorCode PolderAIJRegisterFactors(void)
 
   PetscFunctionBegin;
   if (!PolderDeviceCompiled()) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatInitializePackage()); /* PETSc's own packages come first */
+  PetscCall(MatInitializePackage()); /* PETSc's own packages must be registered first */
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(formats); ++k) {
     for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(types); ++t)
       PetscCall(MatSolverTypeRegister(POLDER_SOLVER_DEVICE, formats[k]->seq, types[t], MatGetFactor_Polder));

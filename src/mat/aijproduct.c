@@ -1,4 +1,4 @@
-/* Products with a matrix of ours: those of its operations, and the host's side of them. */
+/* Products with a Polder matrix: the matrix operations, and their host implementation. */
 #include "aijderived.h"
 #include <petsc/private/matimpl.h>
 
@@ -40,7 +40,7 @@ PetscErrorCode PolderAIJRestoreOperands(const PolderPlace *place, Vec x, Vec y, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The product of AIJ itself */
+/* The product of plain AIJ */
 static PetscErrorCode PolderAIJApplyBase_Private(Mat A, PolderLayout layout, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z)
 {
   const struct _MatOps *ops = PolderAIJBase(layout)->ops;
@@ -136,7 +136,7 @@ const PolderAIJSteps PolderAIJStepsOnHost = {
   .getdiagonal = PolderAIJGetDiagonalHost_Private,
 };
 
-/* z = y + alpha A x, or z = y + A^T x (alpha = 1); y = NULL stands for zero, and may be z when alpha = 1 */
+/* z = y + alpha A x, or z = y + A^T x (alpha = 1); y = NULL stands for zero, y may equal z when alpha = 1 */
 static PetscErrorCode PolderAIJApply_Private(Mat A, PetscBool transpose, PetscScalar alpha, Vec x, Vec y, Vec z)
 {
   const PolderAIJSteps *steps;

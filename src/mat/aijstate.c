@@ -1,17 +1,18 @@
 /*
-  Changes of values of which PETSc says nothing.
+  Operations of PETSc that change values without increasing the object state.
 
-  Our arrays, preconditioners and deflation spaces follow a matrix by its object state, but some operations of PETSc write values and leave the state as it is:
-  MatRetrieveValues(), and MatCreateSubMatrices() of a whole parallel matrix with MAT_REUSE_MATRIX. For our types they raise it here. These two and
-  MatStoreValues() use the host's array itself instead of asking for it, so that values that are newer on the device must be on the host before.
+  Polder's arrays, preconditioners and deflation spaces detect changes of a matrix by its object state. Some operations of PETSc change values without
+  increasing it: MatRetrieveValues(), and MatCreateSubMatrices() of a whole parallel matrix with MAT_REUSE_MATRIX. For Polder types this file increases it.
+  These two and MatStoreValues() access the host array directly, so values that are newer on the device must be copied to the host first.
 
-  MatAXPY() of parallel matrices with SAME_NONZERO_PATTERN, and whoever has the blocks from MatMPIAIJGetSeqAIJ(), raise the states of the blocks only: products
-  follow that, and a solver that keeps more than its preconditioner asks PolderMatCatchUp(). To replace MatAXPY() would make that of two types 30 times slower,
-  because PETSc then no longer adds their blocks.
+  MatAXPY() of parallel matrices with SAME_NONZERO_PATTERN, and changes through the blocks of MatMPIAIJGetSeqAIJ(), increase the states of the blocks only.
+  Products detect that. A solver that keeps more than its preconditioner must call PolderMatCatchUp(). MatAXPY() is not replaced, because PETSc then no longer
+  adds the blocks, and MatAXPY() of two types would take 30 times as long.
 */
 #include "aijderived.h"
 #include <petsc/private/matimpl.h>
 
+/* Copies values that are newer on the device to the host */
 static PetscErrorCode PolderAIJHostFirst_Private(Mat A)
 {
   const PolderFormat *format;
@@ -23,7 +24,7 @@ static PetscErrorCode PolderAIJHostFirst_Private(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The host's values are new */
+/* Records that the values on the host are new */
 static PetscErrorCode PolderAIJTell_Private(Mat A)
 {
   const PolderFormat *format;
@@ -48,7 +49,7 @@ PetscErrorCode MatStoreValues_Polder(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of a parallel matrix PETSc calls MatRetrieveValues() for each block */
+/* PETSc calls MatRetrieveValues() of a parallel matrix for each block */
 PetscErrorCode MatRetrieveValues_Polder(Mat A)
 {
   const PolderFormat *format;
@@ -71,7 +72,7 @@ PetscErrorCode MatCreateSubMatrices_MPIPolder(Mat A, PetscInt n, const IS row[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscInt PolderBlockStates = -1; /* under which a matrix keeps the states of its blocks, as long as its own state stays */
+static PetscInt PolderBlockStates = -1; /* key under which a matrix stores the states of its blocks while its own state is unchanged */
 
 static PetscErrorCode PolderMatCatchUpFinalize_Private(void)
 {
@@ -80,7 +81,7 @@ static PetscErrorCode PolderMatCatchUpFinalize_Private(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A number that changes with the values of the blocks and with the blocks themselves */
+/* A number that changes when a block, or the values of a block, change */
 static PetscErrorCode PolderMatBlockStates_Private(Mat A, int *states)
 {
   Mat              block[2];

@@ -1,9 +1,9 @@
-/* Matrix types that are AIJ matrices to PETSc and multiply through arrays of their own. */
+/* Registration and conversion of the matrix types that PETSc treats as AIJ matrices and that multiply with Polder's own arrays. */
 #include "core/peers.h"
 #include "aijderived.h"
 #include <petsc/private/matimpl.h>
 
-/* An override calls these, a conversion back restores them */
+/* Original AIJ operations: overrides call them, and conversion to AIJ restores them */
 static struct _MatOps PolderBaseOps[2];
 static PolderBase     PolderBases[2];
 
@@ -34,7 +34,7 @@ PetscErrorCode PolderFormatOf(Mat A, const PolderFormat **format, PolderLayout *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A header merge by PETSc may have left a matrix of ours without our part */
+/* A header merge by PETSc may have removed Polder's context from a Polder matrix */
 PetscErrorCode PolderAIJContext(Mat A, PolderAIJ *aij)
 {
   PolderLayout layout;
@@ -123,7 +123,7 @@ static PetscErrorCode MatSetFromOptions_Polder(Mat A, PolderOptionItems PetscOpt
   PetscCall(PolderAIJContext(A, &aij));
   if (PolderBaseOps[layout].setfromoptions) PetscCall((*PolderBaseOps[layout].setfromoptions)(A, PetscOptionsObject));
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "Matrix options of Polder",
-                    "Mat"); /* -help prints a title once, and seqaij has used that of Mat */
+                    "Mat"); /* -help prints each title once, and seqaij has used that of Mat */
   PetscCall(PetscOptionsFList("-mat_vec_type", "Type of the vectors that MatCreateVecs() makes", "MatSetVecType", VecList, A->defaultvectype, type,
                               sizeof(type), &set));
   PetscOptionsEnd();
@@ -135,7 +135,7 @@ static PetscErrorCode MatSetFromOptions_Polder(Mat A, PolderOptionItems PetscOpt
   if (format != &PolderFormatDIA) PetscFunctionReturn(PETSC_SUCCESS);
   opts = aij->opts;
   PetscOptionsBegin(PetscObjectComm((PetscObject)A), ((PetscObject)A)->prefix, "AIJDIA matrix options",
-                    "Mat"); /* -help prints a title once, and seqaij has used that of Mat */
+                    "Mat"); /* -help prints each title once, and seqaij has used that of Mat */
   PetscCall(PetscOptionsReal("-mat_aijdia_max_fill", "Use diagonals while they take at most this many times the nonzeros", "MATAIJDIA", opts.max_fill,
                              &opts.max_fill, NULL));
   PetscCall(PetscOptionsBool("-mat_aijdia_symmetric", "Store half of the matrix when it is symmetric", "MATAIJDIA", opts.symmetric, &opts.symmetric, NULL));
@@ -146,7 +146,7 @@ static PetscErrorCode MatSetFromOptions_Polder(Mat A, PolderOptionItems PetscOpt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One line for the whole matrix: every process adds what it stores */
+/* Prints one line for the whole matrix, with sums over all processes */
 static PetscErrorCode PolderAIJView_Private(Mat A, PetscViewer viewer)
 {
   PolderAIJ             aij;
@@ -165,7 +165,7 @@ static PetscErrorCode PolderAIJView_Private(Mat A, PetscViewer viewer)
   PetscCall(PolderFormatOf(A, &format, &layout));
   if (layout == POLDER_MPI) PetscCall(PolderAIJBlock(A, &block));
   PetscCall(PolderAIJContext(block, &aij));
-  if (aij->at[PETSC_TRUE].data && !aij->at[PETSC_FALSE].data) steps = &PolderAIJStepsOnDevice; // to look at a matrix makes no arrays that nobody uses
+  if (aij->at[PETSC_TRUE].data && !aij->at[PETSC_FALSE].data) steps = &PolderAIJStepsOnDevice; // viewing must not build arrays that nothing else uses
   PetscCall(PolderAIJUpdate(block, steps, &aij, &arrays));
   used = arrays->format;
   PetscCall((*used->at[steps->place->device].describe)(arrays->data, sizeof(text), text, &sum[0], &sum[1]));
@@ -202,7 +202,7 @@ static PetscErrorCode MatView_Polder(Mat A, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converters of PETSc that suit our matrices as they are, under their name for seqaij or mpiaij */
+/* PETSc's converters from seqaij or mpiaij that work for Polder matrices unchanged */
 static const char *const PolderConverters[2][4] = {
   {"hypre", "is", "seqbaij", "seqsbaij"},
   {"hypre", "is", "mpibaij", "mpisbaij"}
@@ -210,7 +210,7 @@ static const char *const PolderConverters[2][4] = {
 
 static PetscErrorCode PolderAIJConvertBack(Mat, MatType, MatReuse, Mat *);
 
-/* Composes (or with add = PETSC_FALSE removes) the converters from a type of ours */
+/* Composes (with add = PETSC_FALSE: removes) the converters from a Polder type */
 static PetscErrorCode PolderAIJCompose_Private(Mat A, const PolderFormat *format, PolderLayout layout, PetscBool add)
 {
   const char *type = layout == POLDER_SEQ ? format->seq : format->mpi, *base = layout == POLDER_SEQ ? MATSEQAIJ : MATMPIAIJ;
@@ -240,7 +240,7 @@ static PetscErrorCode PolderAIJCompose_Private(Mat A, const PolderFormat *format
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The part of an operation table that our types replace */
+/* Copies the operations that Polder types replace */
 static void PolderAIJCopyOps_Private(MatOps to, const struct _MatOps *from)
 {
   to->mult                  = from->mult;
@@ -263,7 +263,7 @@ static void PolderAIJCopyOps_Private(MatOps to, const struct _MatOps *from)
   to->destroy           = from->destroy;
 }
 
-/* Back to a plain AIJ matrix */
+/* Turns a Polder matrix back into a plain AIJ matrix */
 static PetscErrorCode PolderAIJUninstall_Private(Mat A)
 {
   const PolderFormat *format;
@@ -320,7 +320,7 @@ static PetscErrorCode MatDestroy_MPIPolder(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A matrix of ours to plain AIJ */
+/* Converts a Polder matrix to plain AIJ */
 static PetscErrorCode PolderAIJConvertBack(Mat A, MatType type, MatReuse reuse, Mat *M)
 {
   PetscFunctionBegin;
@@ -334,7 +334,7 @@ static PetscErrorCode PolderAIJConvertBack(Mat A, MatType type, MatReuse reuse, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Any matrix to a type of ours, by way of plain AIJ */
+/* Converts any matrix to a Polder type, through plain AIJ */
 static PetscErrorCode PolderAIJConvertFrom(Mat A, MatType type, MatReuse reuse, Mat *M)
 {
   Mat                 B      = A;
@@ -375,7 +375,7 @@ static PetscErrorCode PolderAIJFinalize_Private(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes a plain AIJ matrix one of ours; no arrays are built yet */
+/* Turns a plain AIJ matrix into a Polder matrix; builds no arrays yet */
 PetscErrorCode PolderAIJInstall(Mat A, const PolderFormat *format, PolderLayout layout)
 {
   PolderAIJ aij;
@@ -398,7 +398,7 @@ PetscErrorCode PolderAIJInstall(Mat A, const PolderFormat *format, PolderLayout 
   PetscCall(PetscObjectChangeTypeName((PetscObject)A, layout == POLDER_SEQ ? format->seq : format->mpi));
   PetscCall(PolderAIJContext(A, &aij));
   PetscCall(PolderAIJCompose_Private(A, format, layout, PETSC_TRUE));
-  PetscCall(MatBindToCPU(A, PETSC_FALSE)); /* where there may be devices, a new matrix is bound until its type says otherwise */
+  PetscCall(MatBindToCPU(A, PETSC_FALSE)); /* with devices, a new matrix is bound to the CPU until its type unbinds it */
   A->ops->mult             = MatMult_Polder;
   A->ops->multadd          = MatMultAdd_Polder;
   A->ops->multtranspose    = MatMultTranspose_Polder;

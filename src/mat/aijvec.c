@@ -1,4 +1,4 @@
-/* Which vectors belong to a matrix of ours, and with them where its products run. */
+/* Which vector type belongs to a Polder matrix; this also decides where its products run. */
 #include "aijderived.h"
 #include <petsc/private/matimpl.h>
 #include <petscdm.h>
@@ -11,9 +11,9 @@ static PetscErrorCode PolderIsCUDA_Private(VecType type, PetscBool *is)
 }
 
 /*
-  Vectors of a matrix are CUDA vectors when the user has asked for them: with MatSetVecType() or -mat_vec_type; with -vec_type or -dm_vec_type, the DM of the
-  matrix included, for the other vectors of the program; or when the program has made CUDA vectors already, because a solver that works with those cannot
-  mix them with others.
+  The vectors of a matrix are CUDA vectors in three cases. The user has asked for them with MatSetVecType() or -mat_vec_type. The user has asked for them for
+  other vectors of the program with -vec_type or -dm_vec_type, or through the DM of the matrix. Or the program has already made CUDA vectors, because a solver
+  that works with those cannot mix them with others.
 */
 PetscErrorCode PolderAIJChooseVecType(Mat A)
 {
@@ -78,7 +78,7 @@ PetscErrorCode MatCreateVecs_Polder(Mat A, Vec *right, Vec *left)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where products run when nobody forces them elsewhere: on the device when the vectors that belong to the matrix are there */
+/* The memory where products run by default: the device when the vectors of the matrix are there */
 PetscErrorCode PolderAIJGetMemType(Mat A, PetscMemType *type)
 {
   PetscBool cuda, bound;

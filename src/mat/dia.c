@@ -1,4 +1,4 @@
-/* aijdia: the diagonals of an AIJ matrix, or the upper half of them when it is symmetric. */
+/* aijdia: stores the diagonals of an AIJ matrix, or their upper half when the matrix is symmetric. */
 #include "aijderived.h"
 #include "dia.h"
 #include "core/place.h"
@@ -11,22 +11,22 @@ typedef struct _DIASteps DIASteps;
 typedef struct {
   const DIASteps *steps; /* of the place where the values are */
   PolderDia       dia;
-  PetscInt       *off, *toff; /* toff, tval: the transposed matrix in the same form */
+  PetscInt       *off, *toff; /* toff, tval: the transposed matrix in the same format */
   PetscScalar   **val, **tval;
   PetscScalar    *mem;
-  PetscInt        ld, nstored, first; /* diagonals first .. nd are stored, ld scalars apart */
+  PetscInt        ld, nstored, first; /* diagonals first .. nd - 1 are stored, at a distance of ld scalars */
   int            *bad;                /* device */
-  void           *work;               /* device: of the product with a dot */
+  void           *work;               /* device: scratch of the product with a dot */
 } Mat_DIA;
 
 struct _DIASteps {
   const PolderPlace *place;
-  /* Offsets of the diagonals that have entries, ascending; stops as soon as there are more than max and returns nd > max */
+  /* Offsets of the diagonals that have entries, ascending; stops when there are more than max and returns nd > max */
   PetscErrorCode (*count)(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[]);
-  /* What products and checks need besides the values */
+  /* Allocates what products and checks need besides the values */
   PetscErrorCode (*scratch)(Mat_DIA *);
-  /* Copies the values of the stored diagonals; *ok is PETSC_FALSE when an entry lies on no diagonal or, with half of them stored, the matrix is not
-     symmetric to tol. trusted: it is known to be right, so that nothing need be looked at */
+  /* Copies the values of the stored diagonals. *ok is PETSC_FALSE when an entry lies on no diagonal or, with half of them stored, when the matrix is not
+     symmetric up to tol. trusted: the matrix is known to be symmetric, so the check may be skipped */
   PetscErrorCode (*fill)(Mat_DIA *, const PolderCSR *, PetscReal tol, PetscBool trusted, PetscBool *ok);
 };
 
@@ -67,7 +67,7 @@ static PetscErrorCode DIACount_Private(PetscInt m, PetscInt n, const PetscInt ai
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for the diagonals first .. nd, and the pointers; the lower ones lead into the upper ones when first > 0 */
+/* Allocates the diagonals first .. nd - 1 and sets the pointers; with first > 0 the lower diagonals point into the upper ones */
 static PetscErrorCode DIAAllocate_Private(Mat_DIA *D, PetscInt first)
 {
   PolderDia   *dia = &D->dia;
@@ -100,12 +100,12 @@ static PetscErrorCode DIAScratch_Private(Mat_DIA *D)
 static PetscErrorCode DIAFill_Private(Mat_DIA *D, const PolderCSR *csr, PetscReal tol, PetscBool trusted, PetscBool *ok)
 {
   PetscFunctionBegin;
-  (void)trusted; // to look takes no longer
+  (void)trusted; // the check takes no extra time on the host
   *ok = PolderDiaFill_Host(D->dia.m, D->dia.nd, D->first, D->off, D->val, csr->ai, csr->aj, csr->aa, tol);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The user's word that the matrix is symmetric allows for differences by rounding */
+/* When the user says that the matrix is symmetric, differences by rounding are allowed */
 static PetscErrorCode DIATolerance_Private(Mat A, PolderAIJ aij, PetscReal *tol)
 {
   PetscBool set, symmetric;
@@ -116,7 +116,7 @@ static PetscErrorCode DIATolerance_Private(Mat A, PolderAIJ aij, PetscReal *tol)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Can the lower diagonals be read from the upper ones, as far as the offsets tell? */
+/* Do the offsets allow the lower diagonals to be read from the upper ones? */
 static PetscBool DIAOffsetsSymmetric_Private(const PolderDia *dia)
 {
   if (dia->m != dia->n || dia->main < 0 || 2 * dia->main + 1 != dia->nd) return PETSC_FALSE;
@@ -126,7 +126,7 @@ static PetscBool DIAOffsetsSymmetric_Private(const PolderDia *dia)
   return PETSC_TRUE;
 }
 
-/* The diagonals with these offsets, and their pointers; no room for values yet */
+/* Makes the diagonals with these offsets, and their pointers; allocates no values yet */
 static PetscErrorCode DIACreate_Private(const DIASteps *steps, PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], Mat_DIA **dia)
 {
   Mat_DIA *D;
@@ -147,7 +147,7 @@ static PetscErrorCode DIACreate_Private(const DIASteps *steps, PetscInt m, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The offsets as DIACount_Private() finds them, from rows on the device: what crosses the bus is a list of at most max numbers */
+/* Finds the offsets as DIACount_Private() does, from rows on the device. Only a list of at most max numbers crosses the bus */
 PetscErrorCode PolderDiaCountDevice(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[])
 {
   PolderStream stream;
@@ -185,7 +185,7 @@ static PetscErrorCode DIAScratchDevice_Private(Mat_DIA *D)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Half of the time would go into looking at the other half of a matrix that is trusted */
+/* Does not check the other half of a trusted matrix, which would take half of the time */
 static PetscErrorCode DIAFillDevice_Private(Mat_DIA *D, const PolderCSR *csr, PetscReal tol, PetscBool trusted, PetscBool *ok)
 {
   PolderStream stream;
@@ -359,14 +359,15 @@ PetscErrorCode PolderMatGetDeviceDia(Mat A, const PolderDia **dia)
    Level: intermediate
 
    Notes:
-   To everything but products the matrix is an AIJ matrix: assembly, factorisations, matrix products, submatrices, algebraic multigrid and loading are PETSc's.
-   The diagonals are built at the first product and follow changes of the values or of the pattern. A value of a diagonal takes no index, so that
+   For all operations but products the matrix is an AIJ matrix: assembly, factorisations, matrix products, submatrices, algebraic multigrid and loading are
+   PETSc's.
+   The diagonals are built at the first product and follow changes of the values or of the pattern. A value of a diagonal needs no index, so
    the matrix of a stencil moves about two thirds of the bytes of AIJ in a product, and about 40 per cent when half of it is stored.
 
    Half is stored when the matrix is symmetric to the last bit, or up to rounding when `MatSetOption()` with `MAT_SYMMETRIC` says that it is symmetric.
-   With `MAT_SYMMETRY_ETERNAL` or `MAT_SPD_ETERNAL` besides, new values of the lower half are not looked at any more when they are on the device.
+   If `MAT_SYMMETRY_ETERNAL` or `MAT_SPD_ETERNAL` is also set, new values of the lower half are not checked when they are on the device.
 
-   `-mat_view ::ascii_info` prints the format in use and, when it is not the diagonals, why.
+   `-mat_view ::ascii_info` prints the format in use and, when it is not diagonals, the reason.
 
 .seealso: `MATAIJICRS`, `MATAIJHEC`, `MatConvert()`, `MatSetType()`
 M*/

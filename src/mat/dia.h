@@ -1,4 +1,4 @@
-/* The diagonals of a matrix of type aijdia, for what works on them directly. */
+/* The diagonals of a matrix of type aijdia, for code that reads them directly. */
 #pragma once
 
 #include "core/core.h"
@@ -16,13 +16,13 @@ typedef struct {
   PetscBool                 half;
 } PolderDia;
 
-/* What the lower half of a matrix that is said to be symmetric may differ from the upper one */
+/* Maximum relative difference between the two halves of a matrix that the user says is symmetric */
 #define POLDER_DIA_MIRROR (1e4 * PETSC_MACHINE_EPSILON)
 
-/* The diagonals of a seqaijdia matrix, or of the diagonal block of an mpiaijdia one, brought up to date; NULL when the matrix is of
-   another type or has too many diagonals (then use PolderMatGetCSR()). Valid until the matrix changes: ask again in every set-up. */
+/* The up-to-date diagonals of a seqaijdia matrix, or of the diagonal block of an mpiaijdia one; NULL when the matrix is of another type or has too many
+   diagonals (then use PolderMatGetCSR()). Valid until the matrix changes: call it again in every set-up. */
 PETSC_INTERN PetscErrorCode PolderMatGetDia(Mat, const PolderDia **);
 /* The same with the values in device memory: val is a host array of device pointers; NULL also when the matrix is bound to the CPU or PETSc uses no GPU */
 PETSC_INTERN PetscErrorCode PolderMatGetDeviceDia(Mat, const PolderDia **);
-/* The offsets of the diagonals that have entries, ascending, of m by n rows on the device; more than max of them: only *nd > max */
+/* Offsets of the diagonals that have entries, ascending, of m by n rows on the device. When there are more than max, only *nd > max is set */
 PETSC_INTERN PetscErrorCode PolderDiaCountDevice(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], PetscInt max, PetscInt *nd, PetscInt *off[]);

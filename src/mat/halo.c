@@ -6,8 +6,8 @@
 
 struct _n_PolderHalo {
   PetscSF          sf;        /* roots: owned columns, leaves: ghosts; NULL on one process */
-  PolderHaloPeers  peers;     /* for arrays on devices: NULL where PetscSF exchanges these as well */
-  PetscBool        connected; /* peers is known */
+  PolderHaloPeers  peers;     /* for arrays on devices: NULL when PetscSF exchanges these as well */
+  PetscBool        connected; /* peers has been determined */
   PetscInt         nghost;
   PetscInt        *garray; /* own copy: the matrix frees its array when the pattern changes */
   PetscObjectState nonzerostate;
@@ -64,7 +64,7 @@ static PetscErrorCode PolderMatGetBlocks_Private(Mat A, Mat *diag, Mat *offdiag,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ghost[place[k]] stands for column garray[k]; place = NULL: ghost[k]. Collective: every process sees the pattern change or none does */
+/* ghost[place[k]] stands for column garray[k]; place = NULL: ghost[k]. Collective: the pattern must change on every process or on none */
 static PetscErrorCode PolderHaloConnect_Private(PolderHalo halo, PetscLayout layout, PetscInt nghost, const PetscInt garray[], PetscInt *place)
 {
   PetscFunctionBegin;
@@ -260,7 +260,7 @@ PetscErrorCode PolderHaloExchange(PolderHalo halo, MPI_Datatype unit, const void
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* What exchanges arrays at a place: peers, or PetscSF where *peers is NULL. Known from the first exchange on. Collective */
+/* The exchange of arrays at a place: peers, or PetscSF when *peers is NULL. Determined at the first exchange. Collective */
 static PetscErrorCode PolderHaloGetPeers_Private(PolderHalo halo, const PolderPlace *place, PolderHaloPeers *peers)
 {
   PetscFunctionBegin;
@@ -279,7 +279,7 @@ static PetscErrorCode PolderUnitSize_Private(MPI_Datatype unit, int *bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where MPI takes no device pointers (-use_gpu_aware_mpi 0), PetscSF uses host buffers: only what is sent and received crosses the bus */
+/* When MPI takes no device pointers (-use_gpu_aware_mpi 0), PetscSF uses host buffers: only the values sent and received cross the bus */
 PetscErrorCode PolderHaloBeginAt(PolderHalo halo, const PolderPlace *place, MPI_Datatype unit, const void *owned, void *ghost)
 {
   PolderHaloPeers peers = NULL;

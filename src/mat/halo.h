@@ -1,4 +1,4 @@
-/* Values that the rows of this process need from others: one object a matrix, shared by whatever exchanges. */
+/* Exchange of the values that the rows of this process need from other processes: one object per matrix, shared by all its users. */
 #pragma once
 
 #include "core/core.h"
@@ -7,39 +7,39 @@
 
 typedef struct _n_PolderHalo *PolderHalo;
 
-/* The halo of an AIJ matrix (any subtype, sequential or parallel); belongs to the matrix, follows its pattern */
+/* The halo of an AIJ matrix (any subtype, sequential or parallel); belongs to the matrix and follows its pattern */
 PETSC_INTERN PetscErrorCode PolderMatGetHalo(Mat, PolderHalo *);
-/* One of its own, without a matrix: each process has n values and needs those of the global numbers garray[nghost], ascending, of others. Collective */
+/* A halo without a matrix: each process owns n values and needs those with the global numbers garray[nghost], ascending, from others. Collective */
 PETSC_INTERN PetscErrorCode PolderHaloCreate(MPI_Comm, PetscInt n, PetscInt nghost, const PetscInt garray[], PolderHalo *);
-/* One whose ghosts are all values of the other processes: that of global number j goes to ghost[j]. Collective */
+/* A halo whose ghosts are all values of the other processes: global number j goes to ghost[j]. Collective */
 PETSC_INTERN PetscErrorCode PolderHaloCreateAll(MPI_Comm, PetscInt n, PolderHalo *);
 PETSC_INTERN PetscErrorCode PolderHaloDestroy(PolderHalo *);
 PETSC_INTERN PetscErrorCode PolderHaloGetGhosts(PolderHalo, PetscInt *nghost, const PetscInt *garray[]);
 /* ghost[k] <- owned value of global column garray[k]; unit is MPIU_SCALAR, MPIU_INT or MPI_FLOAT */
 PETSC_INTERN PetscErrorCode PolderHaloBegin(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloEnd(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
-/* Both at once, where there is nothing to do meanwhile */
+/* Begin and end in one call, when no work overlaps the exchange */
 PETSC_INTERN PetscErrorCode PolderHaloExchange(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 
-/* The same on arrays at a place */
+/* The same for arrays at a place */
 PETSC_INTERN PetscErrorCode PolderHaloBeginAt(PolderHalo, const PolderPlace *, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloEndAt(PolderHalo, const PolderPlace *, MPI_Datatype unit, const void *owned, void *ghost);
-/* The same on arrays in device memory, and the way back: owned[] += ghost values, as a transposed product needs it */
+/* The same for arrays in device memory, and the reverse: owned[] += ghost values, as a transposed product needs it */
 PETSC_INTERN PetscErrorCode PolderHaloBeginDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloEndDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloExchangeDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
-/* In place of PolderHaloEndDevice(): z += alpha B ghost for the block B of ghost columns, *dot += (p, B ghost) unless dot is NULL, in one kernel; sum: *dot
-   becomes its sum over all processes. done = PETSC_FALSE, and nothing is done, where PetscSF exchanges */
+/* Replaces PolderHaloEndDevice(). One kernel computes z += alpha B ghost with the block B of ghost columns and, unless dot is NULL, *dot += (p, B ghost).
+   With sum, *dot is then summed over all processes. done = PETSC_FALSE, and nothing is done, when PetscSF does the exchange */
 PETSC_INTERN PetscErrorCode PolderHaloEndMultAdd(PolderHalo, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
                                                  PetscBool *done);
-/* Does an exchange of arrays in device memory only launch kernels? Known from the first one on */
+/* Does an exchange of arrays in device memory consist of kernel launches only? Known after the first exchange */
 PETSC_INTERN PetscBool      PolderHaloOnlyLaunches(PolderHalo);
 PETSC_INTERN PetscErrorCode PolderHaloReduceDevice(PolderHalo, const PetscScalar ghost[], PetscScalar owned[]);
 
-/* The rows of this process as CSR: diagonal block (ai,aj,aa) with local columns and, on several processes,
-   the block (bi,bj,ba) whose column k stands for global column garray[k] */
+/* The rows of this process as CSR: the diagonal block (ai,aj,aa) with local columns and, on several processes, the block (bi,bj,ba) whose column k stands
+   for global column garray[k] */
 typedef struct {
-  PetscInt           m, rstart, M; /* local rows, first of them, global rows */
+  PetscInt           m, rstart, M; /* number of local rows, first local row, number of global rows */
   PetscInt           nghost;
   const PetscInt    *garray;
   const PetscInt    *ai, *aj, *bi, *bj; /* bi = bj = NULL for a sequential type */
@@ -49,16 +49,16 @@ typedef struct {
   PetscBool          device; /* the arrays are in device memory */
 } PolderCSR;
 
-/* Errors with PETSC_ERR_SUP when A is not an AIJ matrix; PolderMatIsAIJ() asks first */
+/* PolderMatGetCSR() raises PETSC_ERR_SUP when A is not an AIJ matrix; PolderMatIsAIJ() tells whether it is one */
 PETSC_INTERN PetscErrorCode PolderMatIsAIJ(Mat, PetscBool *);
 PETSC_INTERN PetscErrorCode PolderMatGetCSR(Mat, PolderCSR *);
 PETSC_INTERN PetscErrorCode PolderMatRestoreCSR(Mat, PolderCSR *);
-/* The same with all arrays but garray in device memory, for our types and for aijcusparse; done = PETSC_FALSE, and csr is zero, for matrices that live on
-   the host only */
+/* The same with all arrays but garray in device memory, for Polder types and for aijcusparse; done = PETSC_FALSE, and csr is zero, for matrices that exist
+   on the host only */
 PETSC_INTERN PetscErrorCode PolderMatGetDeviceCSR(Mat, PolderCSR *, PetscBool *done);
 PETSC_INTERN PetscErrorCode PolderMatRestoreDeviceCSR(Mat, PolderCSR *);
-/* The rows at a place: one of these pairs. Those of the host are always there */
+/* The rows at a place, by one of these pairs of functions. The rows on the host are always available */
 PETSC_INTERN PetscErrorCode PolderMatGetCSRAt(Mat, const PolderPlace *, PolderCSR *, PetscBool *done);
 PETSC_INTERN PetscErrorCode PolderMatRestoreCSRAt(Mat, PolderCSR *);
-/* Raises the state of a parallel AIJ matrix when that of its blocks has changed without it since the last call. Collective */
+/* Increases the state of a parallel AIJ matrix when a state of its blocks has changed and its own has not since the last call. Collective */
 PETSC_INTERN PetscErrorCode PolderMatCatchUp(Mat, PetscBool *changed);

@@ -1,4 +1,4 @@
-/* A halo whose values processes store into each other's device memory: lists, rooms and addresses of kernels/peers.h. */
+/* A halo whose processes store values directly into each other's device memory; sets up the lists, buffers and addresses of kernels/peers.h. */
 #include "halopeers.h"
 
 enum {
@@ -6,31 +6,31 @@ enum {
   BACKWARD, /* ghosts to owned values */
   DIRECTIONS
 };
-/* Arrays of an exchange in device memory */
+/* Number of device arrays in an exchange */
 #define ARRAYS 11
 
 struct _n_PolderHaloPeers {
   PolderPeers    peers;
-  PolderPiece    room; /* [n] counts and two halves of values for each direction */
+  PolderPiece    room; /* [n] counters, and two buffers of values for each direction */
   PolderExchange at[DIRECTIONS];
   void          *array[DIRECTIONS * ARRAYS];
   int            narray;
-  PetscBool      inorder; /* value k of a message that has arrived is ghost k */
+  PetscBool      inorder; /* value k of a received message is ghost k */
 };
 
-/* What one process tells a neighbour: where the neighbour's values go, from the beginning of a slab */
+/* What a process tells a neighbour: the offsets in a slab at which the neighbour stores its values */
 typedef struct {
   PetscInt64 slab, value[DIRECTIONS], half[DIRECTIONS], arrived[DIRECTIONS];
 } PolderAddress;
 
-/* One side of an exchange as PetscSF has it: for each process, the places of its values */
+/* One side of an exchange as PetscSF describes it: for each process, the positions of its values */
 typedef struct {
   PolderRankCount    n;
   const PetscMPIInt *rank;
   const PetscInt    *ptr, *idx;
 } PolderSide;
 
-/* A copy of an array in device memory, freed with the exchange */
+/* Copies an array to device memory; the copy is freed with the exchange */
 static PetscErrorCode PolderHaloPeersKeep_Private(PolderHaloPeers h, size_t bytes, const void *from, void *to)
 {
   PetscFunctionBegin;
@@ -39,7 +39,7 @@ static PetscErrorCode PolderHaloPeersKeep_Private(PolderHaloPeers h, size_t byte
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The side in the order of the neighbours, some of which it may lack */
+/* Lists the side in the order of the neighbours; a neighbour may have no values on this side */
 static PetscErrorCode PolderHaloPeersList_Private(PolderHaloPeers h, PetscMPIInt n, const PetscMPIInt rank[], const PolderSide *side, PetscInt ptr[],
                                                   const PetscInt **dptr, const PetscInt **didx, PetscInt *most)
 {
@@ -64,7 +64,7 @@ static PetscErrorCode PolderHaloPeersList_Private(PolderHaloPeers h, PetscMPIInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Tells the neighbours where their values go and hears the same from them */
+/* Exchanges with the neighbours the offsets at which values are stored */
 static PetscErrorCode PolderHaloPeersMeet_Private(PolderHaloPeers h, PetscMPIInt n, const PetscMPIInt rank[], const PetscInt *const recvptr[],
                                                   PolderAddress theirs[])
 {
@@ -89,7 +89,7 @@ static PetscErrorCode PolderHaloPeersMeet_Private(PolderHaloPeers h, PetscMPIInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The addresses of a direction, and what counts its messages */
+/* The addresses of a direction and the counters of its messages */
 static PetscErrorCode PolderHaloPeersAim_Private(PolderHaloPeers h, int d, PetscMPIInt n, const PetscMPIInt rank[], const PolderAddress theirs[])
 {
   PolderExchange *e = &h->at[d];
@@ -119,7 +119,7 @@ static PetscErrorCode PolderHaloPeersAim_Private(PolderHaloPeers h, int d, Petsc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Neighbours: with whom this process has values in common, either way, so that whoever sends to a process also hears from it */
+/* Neighbours are the processes that share values with this one in either direction. So each process that sends to another also receives from it */
 static PetscErrorCode PolderHaloPeersNeighbours_Private(const PolderSide side[], PetscMPIInt self, PetscMPIInt *n, PetscMPIInt rank[])
 {
   PetscInt count = 0, list[2 * POLDER_PEERS_MOST];

@@ -1,4 +1,4 @@
-/* A halo whose values processes store into each other's device memory. */
+/* A halo whose processes store values directly into each other's device memory. */
 #pragma once
 
 #include "core/peers.h"
@@ -6,15 +6,15 @@
 
 typedef struct _n_PolderHaloPeers *PolderHaloPeers;
 
-/* The exchange along sf (roots: owned columns, leaves: ghosts); NULL where the processes do not reach each other's memory. Collective */
+/* Sets up the exchange of sf (roots: owned columns, leaves: ghosts); NULL when the processes cannot access each other's memory. Collective */
 PETSC_INTERN PetscErrorCode PolderHaloPeersCreate(PetscSF sf, PolderHaloPeers *);
 PETSC_INTERN PetscErrorCode PolderHaloPeersDestroy(PolderHaloPeers *);
-/* ghost <- owned values of others, in two parts: sent and received. A value has 4 or 8 bytes */
+/* ghost <- owned values of others, split into send and receive. A value has 4 or 8 bytes */
 PETSC_INTERN PetscErrorCode PolderHaloPeersSend(PolderHaloPeers, int bytes, const void *owned);
 PETSC_INTERN PetscErrorCode PolderHaloPeersReceive(PolderHaloPeers, int bytes, void *ghost);
-/* owned += what others have as ghosts */
+/* owned += the values that other processes hold as ghosts */
 PETSC_INTERN PetscErrorCode PolderHaloPeersReduce(PolderHaloPeers, const PetscScalar ghost[], PetscScalar owned[]);
-/* Instead of receiving, see PolderExchangeMultAdd_CUDA(); *dot is summed over all processes when sum is set. done = PETSC_FALSE, and nothing is done, when the
-   ghosts are not in the order of their columns */
+/* Replaces the receive, see PolderExchangeMultAdd_CUDA(); *dot is summed over all processes when sum is set. done = PETSC_FALSE, and nothing is done, when
+   the ghosts are not in the order of their columns */
 PETSC_INTERN PetscErrorCode PolderHaloPeersMultAdd(PolderHaloPeers, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot,
                                                    PetscBool sum, PetscBool *done);

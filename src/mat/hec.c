@@ -1,16 +1,16 @@
-/* aijhec: a regular ELL part and the overflow of long rows as compressed rows (Yang, Liu and Chen). */
+/* aijhec: a regular ELL part, and the overflow of long rows as compressed rows (Yang, Liu and Chen). */
 #include "slices.h"
 #include "kernels/deflation.h"
 #include "kernels/slices.h"
 
-#define POLDER_ELL_LEAST 4096 /* fewer rows than these do not earn a column of their own, in a matrix that has more */
+#define POLDER_ELL_LEAST 4096 /* in larger matrices, a column of the ELL part must be filled by at least this many rows */
 
 typedef struct {
   PetscInt     m, ld, width;
   PetscInt    *col;
   PetscScalar *val;
   PetscInt     nover;             /* rows that are longer than width */
-  PetscInt    *row, *ptr, *colov; /* what is left of them */
+  PetscInt    *row, *ptr, *colov; /* their entries beyond width */
   PetscScalar *valov;
 } Mat_HEC;
 
@@ -25,7 +25,7 @@ static PetscErrorCode HECDestroy(void **data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A column belongs to the ELL part while at least a third of the rows fill it (Bell and Garland: ELL is about three times as fast as the rest) */
+/* A column belongs to the ELL part while at least a third of the rows fill it (Bell and Garland: ELL is about three times as fast as compressed rows) */
 static PetscErrorCode HECWidth_Private(PetscInt m, const PetscInt ai[], PetscInt *width)
 {
   PetscInt longest = 0, *count, rows = m;
@@ -141,8 +141,8 @@ const PolderFormat PolderFormatHEC = {
 
    Level: intermediate
 
-   Notes: The k-th entries of all rows lie side by side while at least a third of the rows (and in a matrix of 4096 rows and more, at least 4096 of them) have
-   so many; what is left of the longer rows is kept as compressed rows. To everything but products the matrix is an AIJ matrix.
+   Notes: The ELL part stores the k-th entries of all rows side by side, for each k that at least a third of the rows reach (in a matrix of 4096 rows or more,
+   at least 4096 rows). The other entries of the longer rows are kept as compressed rows. For all operations but products the matrix is an AIJ matrix.
 
    References:
 +  * - B. Yang, H. Liu and Z. Chen, Development of Krylov and AMG linear solvers for large-scale sparse matrices on GPUs

@@ -122,8 +122,8 @@ const PolderFormat PolderFormatICRS = {
    Level: intermediate
 
    Note:
-   Rows are taken eight at a time and stored with their k-th entries side by side, as wide as the longest of the eight. To everything but products the matrix is
-   an AIJ matrix.
+   Rows are taken eight at a time and stored with their k-th entries side by side, as wide as the longest of the eight. For all operations but products the
+   matrix is an AIJ matrix.
 
    References:
 .  * - Manfred Liebmann, thesis, Graz, 2009

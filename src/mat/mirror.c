@@ -37,7 +37,7 @@ PetscErrorCode PolderMirrorDestroy(PolderMirror *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The host's pattern: PETSc always keeps it there */
+/* The pattern in host memory, where PETSc always keeps it */
 static PetscErrorCode PolderMirrorGetPattern_Private(Mat A, PetscInt *m, const PetscInt *ai[], const PetscInt *aj[])
 {
   PetscBool done;
@@ -73,6 +73,7 @@ static PetscErrorCode PolderMirrorSetPattern_Private(PolderMirror r, Mat A, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Lists the nonempty rows */
 static PetscErrorCode PolderMirrorSetRows_Private(PolderMirror r, const PetscInt ai[])
 {
   PetscInt *row, nrow = 0;
@@ -130,7 +131,7 @@ PetscErrorCode PolderMirrorUpdatePattern(PolderMirror *mirror, Mat A, PetscBool 
   r->matrix = A;
   if (r->nonzerostate == nonzerostate && r->id == id && (r->nrow >= 0 || !withrows)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMirrorGetPattern_Private(A, &m, &ai, &aj));
-  if (r->nonzerostate != nonzerostate || r->id != id) { /* values that were here belong to the old pattern */
+  if (r->nonzerostate != nonzerostate || r->id != id) { /* values held here belong to the old pattern */
     const PetscBool zero = r->zero;
 
     PetscCall(PolderMirrorSetPattern_Private(r, A, m, ai, aj));
@@ -191,7 +192,7 @@ PetscErrorCode PolderMirrorMultAddRows(PolderMirror r, PetscScalar alpha, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern is turned on the host, where it is, once; the values follow on the device */
+/* Transposes the pattern on the host, once; the values are permuted on the device */
 static PetscErrorCode PolderMirrorTranspose_Private(PolderMirror r)
 {
   PetscInt        m, *ti, *tj, *tperm;

@@ -1,10 +1,10 @@
-/* What rounding a solution to double precision may leave as residual. */
+/* Bound of the residual that remains when the exact solution is rounded to double precision. */
 #include "rounding.h"
 #include "halo.h"
 #include "core/place.h"
 #include "kernels/csr.h"
 
-/* y: in length || |A| |x| ||, from the norm of A by a few steps of the power method */
+/* y: a vector of norm || |A| |x| ||, with the norm of A estimated by a few steps of the power method */
 static PetscErrorCode PolderMatNormTimes_Private(Mat A, Vec x, Vec y)
 {
   Vec       v;
@@ -24,7 +24,7 @@ static PetscErrorCode PolderMatNormTimes_Private(Mat A, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y = |A| |x| for an AIJ matrix whose rows are at that place, as the vectors are; *done = PETSC_FALSE: they are not */
+/* y = |A| |x| for an AIJ matrix whose rows and vectors are at that place; *done = PETSC_FALSE: they are not */
 static PetscErrorCode PolderMatMagnitude_Private(Mat A, const PolderPlace *place, Vec x, Vec y, PetscBool *done)
 {
   const PetscScalar *xa;
@@ -50,8 +50,8 @@ static PetscErrorCode PolderMatMagnitude_Private(Mat A, const PolderPlace *place
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* ||eps |A| |x| || with the unit roundoff eps; for matrices whose entries cannot be read, of diag(A) twice, its size for diagonally dominant ones, or else
-   of ||A|| */
+/* ||eps |A| |x| || with the unit roundoff eps. When the entries cannot be read, 2 |diag(A)|, which bounds |A| for diagonally dominant matrices, or ||A||
+   replaces |A| */
 PetscErrorCode PolderMatRoundingBound(Mat A, Vec x, PetscReal *bound)
 {
   Vec                y;
@@ -65,7 +65,7 @@ PetscErrorCode PolderMatRoundingBound(Mat A, Vec x, PetscReal *bound)
   if (aij) {
     PetscCall(PolderPlaceOfVecs(x, NULL, &place));
     PetscCall(PolderMatMagnitude_Private(A, place, x, y, &done));
-    if (!done) PetscCall(PolderMatMagnitude_Private(A, &PolderOnHost, x, y, &done)); // of another type than ours, on the host only
+    if (!done) PetscCall(PolderMatMagnitude_Private(A, &PolderOnHost, x, y, &done)); // for other AIJ types, on the host only
   } else if (!diagonal) PetscCall(PolderMatNormTimes_Private(A, x, y));
   else {
     PetscCall(MatGetDiagonal(A, y));

@@ -1,4 +1,4 @@
-/* What rounding a solution to double precision may leave as residual. */
+/* Bound of the residual that remains when the exact solution is rounded to double precision. */
 #pragma once
 
 #include "core/core.h"

@@ -1,18 +1,18 @@
-/* Sliced rows on the device, with long rows apart: one form for aijicrs and aijhec, since sorting leaves hardly any padding that an ELL part of one width
-   would have. */
+/* Sliced rows on the device, with long rows stored separately. aijicrs and aijhec share this form: after sorting by length, slices have hardly any of the
+   padding that an ELL part of constant width would have. */
 #include "slices.h"
 #include "kernels/slices.h"
 
-/* Row lengths that are told apart, and padding that earns a sort */
+/* Row lengths that the sort distinguishes, and the ratio of padding from which sorting pays off */
 #define POLDER_LENGTHS   1024
 #define POLDER_SORT_FILL 1.05
-/* Up to so many rows, long rows share a warp early: slices alone would leave most of the device idle */
+/* With at most this many rows, shorter rows than usual are treated as long rows and shared by a warp: slices alone would leave most of the device idle */
 #define POLDER_FEW_ROWS 32768
 
 typedef struct {
   PolderSlices s;
-  int          steps, units, entries; /* of the slices, of their columns, of the long rows */
-  /* what s points to, to be freed and filled */
+  int          steps, units, entries; /* totals: columns of the slices, 64-byte units of their column indices, entries of the long rows */
+  /* writable pointers to the arrays of s */
   int            *row, *ptr, *unit, *base, *lrow, *first, *owner, *start, *lcol;
   unsigned short *col;
   PetscScalar    *val, *lval;
@@ -42,7 +42,7 @@ PetscErrorCode PolderSlicesDestroy(void **data)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Counts a[1 .. n] become offsets; their sum */
+/* Turns the counts a[1 .. n] into offsets and returns their sum */
 static PetscErrorCode SlicesScan_Private(PetscInt n, int a[], int *sum, PolderStream stream)
 {
   const size_t bytes = PolderWorkSize(PolderScanWork_CUDA(n));
@@ -56,7 +56,7 @@ static PetscErrorCode SlicesScan_Private(PetscInt n, int a[], int *sum, PolderSt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The longest row of the slices: longer ones would keep one thread busy when the others are done. Also how many are longer */
+/* *cap: the length up to which rows go into slices. A longer row would keep one thread busy after the others are done. Also counts the longer rows */
 static PetscErrorCode SlicesCap_Private(PetscInt m, PetscInt nz, const PetscInt ai[], int *cap, PetscInt *nlong, PolderStream stream)
 {
   const PetscInt mean = nz / PetscMax(m, 1), want = m <= POLDER_FEW_ROWS ? PetscMax(8, mean) : PetscMax(32, 3 * mean);
@@ -112,7 +112,7 @@ static PetscErrorCode SlicesSize_Private(Slices *S, const PolderCSR *csr, Polder
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values, and columns as well when there are none yet */
+/* Fills the values, and the columns if there are none yet */
 static PetscErrorCode SlicesFill_Private(Slices *S, const PolderCSR *csr, PetscBool columns, PolderStream stream)
 {
   PetscFunctionBegin;

@@ -1,4 +1,4 @@
-/* The device form of aijicrs and aijhec: sliced rows, and long rows apart. */
+/* The device form of aijicrs and aijhec: sliced rows, and long rows stored separately. */
 #pragma once
 
 #include "aijderived.h"

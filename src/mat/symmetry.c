@@ -1,4 +1,4 @@
-/* Whether a matrix is symmetric, found without its transpose. */
+/* Tests whether a matrix is symmetric without its transpose. */
 #include "symmetry.h"
 #include "dia.h"
 #include "halo.h"

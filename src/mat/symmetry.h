@@ -1,13 +1,14 @@
-/* Is a matrix symmetric? A program may have said that it is not, or nothing. Nothing here needs the transpose, which takes an array of its own on the
-   device; all are collective. */
+/* Tests whether a matrix is symmetric, even if the program has said that it is not or has said nothing. No test builds the transpose, which needs an array
+   of its own on the device. All functions are collective. */
 #pragma once
 
 #include "core/core.h"
 
-/* Two sides that differ by more than this, relative to the matrix, are not rounding */
+/* A relative difference of the two sides above this is not rounding */
 #define POLDER_SYMMETRIC 1e-10
 
-/* One look at the entries on the host: does A w agree with A^T w, for one w, in the diagonal block of each process? Entries that are not finite agree */
+/* Reads the entries once on the host: does A w agree with A^T w, for one w, in the diagonal block of each process? Entries that are not finite count as
+   equal */
 PETSC_INTERN PetscErrorCode PolderMatBlockSymmetric(Mat A, PetscBool *symmetric);
-/* Two products: is (w, A v) = (v, A w) for vectors that are as good as random? */
+/* Uses two products: is (w, A v) = (v, A w) for pseudo-random vectors? */
 PETSC_INTERN PetscErrorCode PolderMatProductsSymmetric(Mat A, PetscBool *symmetric);

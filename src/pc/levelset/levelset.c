@@ -281,7 +281,7 @@ static PetscErrorCode PCLevelSetSetForm_LevelSet(PC pc, PCLevelSetForm form)
 }
 
 /*@
-   PCLevelSetSetForm - chooses how `PCLEVELSET` joins the inner preconditioner and the coarse correction
+   PCLevelSetSetForm - chooses how `PCLEVELSET` combines the inner preconditioner and the coarse correction
 
    Logically Collective
 
@@ -321,7 +321,7 @@ static PetscErrorCode PCLevelSetGetPC_LevelSet(PC pc, PC *inner)
 .  pc - the preconditioner
 
    Output Parameter:
-.  inner - the inner one, of type `PCTNS` until it is set otherwise; to be destroyed by nobody but its owner
+.  inner - the inner preconditioner, of type `PCTNS` by default; owned by `pc`, do not destroy it
 
    Level: intermediate
 
@@ -352,7 +352,7 @@ static PetscErrorCode PCLevelSetGetDeflationSpace_LevelSet(PC pc, PolderDeflatio
 .  pc - the preconditioner
 
    Output Parameter:
-.  space - its space; to be destroyed by nobody but its owner
+.  space - its space; owned by `pc`, do not destroy it
 
    Level: intermediate
 
@@ -376,7 +376,7 @@ static PetscErrorCode PCSetFromOptions_LevelSet(PC pc, PolderOptionItems PetscOp
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Level-set deflation options");
-  PetscCall(PetscOptionsEnum("-pc_levelset_form", "How inner preconditioner and coarse correction are joined", "PCLevelSetSetForm", PCLevelSetForms,
+  PetscCall(PetscOptionsEnum("-pc_levelset_form", "How inner preconditioner and coarse correction are combined", "PCLevelSetSetForm", PCLevelSetForms,
                              (PetscEnum)form, (PetscEnum *)&form, &set));
   if (set) PetscCall(PCLevelSetSetForm(pc, form));
   PetscOptionsHeadEnd();
@@ -402,12 +402,12 @@ static PetscErrorCode PCSetFromOptions_LevelSet(PC pc, PolderOptionItems PetscOp
    Notes:
    With the columns Z of the deflation space, Q = Z (Z^T A Z)^{-1} Z^T and P = I - A Q; M is the inner preconditioner. All three forms put
    the eigenvalues that belong to the space to one and leave the others to M. `adef2` and `balancing` in `KSPCG` and its relatives need the
-   iterations of `KSPDCG` with the same space; `KSPDCG` checks the true residual besides.
+   iterations of `KSPDCG` with the same space; `KSPDCG` also checks the true residual.
 
    `adef2`, P^T M^{-1} + Q, is the two-level form with M before the correction. It is not symmetric; `KSPCG` may use it because the preconditioner corrects
    the start vector, x <- x + Q (b - A x), at the beginning of each `KSPSolve()` and `KSPSolveTranspose()` (Tang et al. 2009, table 1; Gupta 2015, appendix B).
-   `adef1`, M^{-1} P + Q, is not symmetric either; `KSPGMRES` and `KSPFCG` do not mind, `KSPCG` converges with it but may take more iterations.
-   `balancing`, P^T M^{-1} P + Q, is symmetric and positive definite when M is, for methods that insist on it. Both cost two coarse solves
+   `adef1`, M^{-1} P + Q, is not symmetric either; `KSPGMRES` and `KSPFCG` do not need symmetry, `KSPCG` converges with it but may take more iterations.
+   `balancing`, P^T M^{-1} P + Q, is symmetric and positive definite when M is, for methods that require it. Both cost two coarse solves
    an apply, `adef2` one.
 
    The matrix must be an AIJ matrix, sequential or parallel, and symmetric. It may have a kernel: set it with `MatSetNullSpace()`.

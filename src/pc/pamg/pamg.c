@@ -266,10 +266,11 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Pairwise-aggregation multigrid options");
-  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_cycle", "Visits of the coarse levels", PamgCycles, 3, &cycle, &changed));
+  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_cycle", "Type of cycle", PamgCycles, 3, &cycle, &changed));
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_smoother", "Smoother", PamgSmoothers, 5, &smoother, &changed));
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_matching", "How pairs are found", PamgMatchings, 2, &matching, &changed));
-  PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_precision", "Of matrices and vectors within the cycle", PamgPrecisions, 2, &precision, &changed));
+  PetscCall(
+    PamgOption(PetscOptionsObject, "-pc_pamg_precision", "Precision of matrices and vectors within the cycle", PamgPrecisions, 2, &precision, &changed));
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_coarse", "Solver of the last level", PamgCoarses, 4, &coarse, &changed));
   pamg->cycle        = (PamgCycle)cycle;
   pamg->matching     = (PamgMatching)matching;
@@ -278,9 +279,10 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   pamg->wantsmoother = smoother > PAMG_SGS ? PETSC_DECIDE : smoother;
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, PAMG_PASSES, &pamg->passes,
                         &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Levels at most", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Rows of the last level at most", 1, PETSC_MAX_INT, &pamg->coarselimit, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most so many rows is whole on each", 0, PAMG_GATHER,
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Maximum number of levels", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
+  PetscCall(
+    PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Maximum number of rows of the last level", 1, PETSC_MAX_INT, &pamg->coarselimit, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most this many rows is replicated on each", 0, PAMG_GATHER,
                         &pamg->gatherlimit, &changed));
   PetscCall(
     PamgInteger(pc, PetscOptionsObject, "-pc_pamg_pre", "Smoothing steps before the coarse correction", PETSC_DECIDE, PAMG_STEPS, &pamg->wantpre, &changed));
@@ -314,30 +316,30 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    PCPAMG - algebraic multigrid by pairwise aggregation, with V-, W- and K-cycle and a set-up that costs a few products
 
    Options Database Keys:
-+  -pc_pamg_cycle <v> (v,w,k)             - visits of the coarse levels
++  -pc_pamg_cycle <v> (v,w,k)             - type of cycle
 .  -pc_pamg_passes <2>                    - pairwise passes a level, for aggregates of 2, 4 or 8 rows
 .  -pc_pamg_smoother <auto> (jacobi,l1jacobi,chebyshev,sgs,auto) - the smoother; sgs: Gauss-Seidel forward before and backward after the coarse
                                             correction, by colours on the device; auto: sgs, on the device chebyshev
-.  -pc_pamg_pre <1>, -pc_pamg_post <1>    - its steps before and after the coarse correction; 2 of the chebyshev that auto chooses
+.  -pc_pamg_pre <1>, -pc_pamg_post <1>    - its steps before and after the coarse correction; 2 if auto chooses chebyshev
 .  -pc_pamg_damping <0.67>                - of Jacobi
 .  -pc_pamg_overcorrection <0>            - factor of a coarse correction that no K-cycle scales; 0: chosen for cycle and passes
 .  -pc_pamg_kcycle_threshold <0.25>       - no second step of a K-cycle when the first leaves this part of the residual or less
-.  -pc_pamg_kcycle_levels <all>           - how many coarse levels have a K-cycle, on the device 2 unless told otherwise
+.  -pc_pamg_kcycle_levels <all>           - number of coarse levels with a K-cycle, 2 by default on the device
 .  -pc_pamg_threshold <0.25>              - a coupling is strong from this part of the strongest of its row
 .  -pc_pamg_matching <handshake> (handshake,greedy) - how pairs are found
-.  -pc_pamg_quality <0>                   - pairs of a larger two-grid condition number than this are not made; 0: all are
+.  -pc_pamg_quality <0>                   - largest two-grid condition number of a pair; 0: any
 .  -pc_pamg_drop <0>                      - coarse entries of at most this part of the smaller of their diagonals go to the diagonal
-.  -pc_pamg_levels <64>                   - levels at most
-.  -pc_pamg_coarse_limit <400>            - rows of the last level at most
-.  -pc_pamg_gather <8000>                 - several processes: a level of at most so many rows, and those below it, are whole on each
+.  -pc_pamg_levels <64>                   - maximum number of levels
+.  -pc_pamg_coarse_limit <400>            - maximum number of rows of the last level
+.  -pc_pamg_gather <8000>                 - several processes: a level of at most this many rows, and all coarser ones, are replicated
 .  -pc_pamg_coarse <auto> (auto,cholesky,inverse,ksp) - its solver; ksp: a `KSP` with the prefix pamg_coarse_
-.  -pc_pamg_precision <double> (double,single) - in which levels are kept and cycles computed
+.  -pc_pamg_precision <double> (double,single) - precision of the levels and of the cycle
 -  -pc_pamg_reuse <true>                  - keep the aggregates when only the values of the matrix change
 
    Level: beginner
 
    Notes:
-   The matrix is any AIJ type with a positive diagonal, symmetric positive (semi-)definite; one that is nearly symmetric is taken with a warning.
+   The matrix is any AIJ type with a positive diagonal, symmetric positive (semi-)definite; a nearly symmetric one is accepted with a warning.
    V- and W-cycle with the same steps before and after are symmetric, for `KSPCG` and `KSPDCG`. The K-cycle, whose coarse levels do one or two
    steps of conjugate gradients, changes with the vector: use it in `KSPFCG`, or in `KSPDCG` with `-ksp_dcg_flexible`.
 

@@ -46,7 +46,7 @@ PetscErrorCode PCPAMGFactorRows(PC_PAMG *pamg, const PolderCSR *csr, PetscBool c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Replaces SOR by Jacobi when a row has no entries but zeros: PETSc's SOR stops with an error there, on one process alone */
+/* Replaces SOR by Jacobi when a row has only zero entries: PETSc's SOR would raise an error there, on one process alone */
 static PetscErrorCode PamgAvoidSOR(KSP ksp, Mat A, Vec work)
 {
   PC        inner;
@@ -97,6 +97,7 @@ static PetscErrorCode PamgSetUpCoarseKSP(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Creates the direct solver of the last level and its work vectors */
 static PetscErrorCode PamgCreateFactor(PC_PAMG *pamg, const PamgLevel *L)
 {
   const size_t n = (size_t)(L->n + L->csr.nghost);

@@ -128,7 +128,7 @@ typedef struct {
   PetscObjectId      mat, blocks[2];
   PetscObjectState   nonzerostate;
   const PolderPlace *place;
-  char               type[32]; /* of the matrix, on the device: the first level reads arrays that go when the type changes */
+  char               type[32]; /* of the matrix, on the device: the first level reads arrays that are freed when the type changes */
 } PamgKeys;
 
 typedef struct {
@@ -282,7 +282,7 @@ PETSC_INTERN PetscErrorCode PCPAMGFactorRows(PC_PAMG *, const PolderCSR *, Petsc
 
 /* A Gershgorin bound up to this serves as the estimate: no product is needed to improve it */
 #define PAMG_BOUND 2.05
-/* Otherwise this many steps of the power method, whose result is raised by ten percent */
+/* Otherwise this many steps of the power method, whose result is increased by ten percent */
 #define PAMG_POWER 10
 static inline PetscReal PamgEigenvalue(PetscReal bound, PetscReal power)
 {

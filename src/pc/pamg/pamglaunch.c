@@ -236,6 +236,7 @@ static PetscErrorCode PamgWiden(PetscBool single, PetscInt n, const void *from, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* to <- n values in the precision of the cycle */
 static PetscErrorCode PamgRoundOrCopy(PetscBool single, PetscInt n, const PetscScalar *from, void *to)
 {
   PolderStream stream;
@@ -302,6 +303,7 @@ static PetscErrorCode PamgGather(PamgLevel *C, MPI_Comm comm)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* C->part <- the part of this process in the solution of a replicated level */
 static PetscErrorCode PamgScatter(PamgLevel *C)
 {
   const size_t size = C->singleprecision ? sizeof(float) : sizeof(PetscScalar);
@@ -327,6 +329,7 @@ static PetscInt PamgAlone(const PC_PAMG *pamg)
   return l;
 }
 
+/* The launches that the graph records */
 static PetscErrorCode PamgCoarseLevels(void *ctx)
 {
   PC_PAMG       *pamg = (PC_PAMG *)ctx;
@@ -478,8 +481,8 @@ static PetscErrorCode PamgPowerShared(PamgLevel *L, void *x[2], PetscReal sum[],
 }
 
 /*
-  The power method on the levels whose Gershgorin bound is not sharp enough. norm[l], on the host in the end, is that of the last iterate, from one of length
-  1
+  The power method on the levels whose Gershgorin bound is not sharp enough. On return norm[l], on the host, is the norm of the last iterate, computed from one
+  of norm 1
 */
 static PetscErrorCode PamgPower(PC pc, const PetscReal bound[], PetscReal norm[])
 {

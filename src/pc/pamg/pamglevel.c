@@ -138,6 +138,7 @@ PetscErrorCode PCPAMGNumberGhosts(PetscInt n, PetscInt theirs[], PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Allocates a zeroed vector of n + 1 values and counts its bytes */
 static PetscErrorCode PamgVector(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, void **v)
 {
   const size_t bytes = PamgValueSize(pamg) * (size_t)(n + 1);

@@ -1,6 +1,6 @@
 /*
-  Pairwise-aggregation multigrid: the set-up of the hierarchy, and its refresh when only values have changed. The place of the levels is chosen here, once;
-  the table of steps of that place does what differs.
+  Pairwise-aggregation multigrid: the set-up of the hierarchy, and its refresh when only values have changed. The place of the levels is chosen once, in this
+  file; the steps that differ between places are in a table.
 */
 #include "pamgsetup.h"
 #include "pamgsteps.h"

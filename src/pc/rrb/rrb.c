@@ -4,7 +4,7 @@
 #include "core/refusal.h"
 #include <petsc/private/pcimpl.h>
 
-/* The host can do without the device, and is asked last */
+/* Tried from the last to the first, since the host always works */
 static const RRBSteps *const RRBStepsAt[] = {&RRBStepsOnHost, &RRBStepsOnDevice};
 
 PetscErrorCode PCRRBUpdateGrid(PC pc, const PolderCSR *csr)
@@ -185,7 +185,7 @@ static PetscErrorCode PCRRBSetGrid_RRB(PC pc, PetscInt nx, PetscInt ny)
 }
 
 /*@
-   PCRRBSetGrid - sets the grid behind the matrix of `PCRRB`
+   PCRRBSetGrid - sets the grid of the matrix of `PCRRB`
 
    Logically Collective
 
@@ -200,7 +200,7 @@ static PetscErrorCode PCRRBSetGrid_RRB(PC pc, PetscInt nx, PetscInt ny)
    Level: intermediate
 
    Note:
-   Not needed with a `DMDA`, nor when the diagonals of the matrix show the grid.
+   Not needed with a `DMDA`, nor when the grid can be read from the diagonals of the matrix.
 
 .seealso: `PCRRB`
 @*/
@@ -227,7 +227,7 @@ static PetscErrorCode PCRRBSetLevels_RRB(PC pc, PetscInt levels)
 }
 
 /*@
-   PCRRBSetLevels - sets the number of half levels that `PCRRB` eliminates before the exact rest
+   PCRRBSetLevels - sets the number of half levels that `PCRRB` eliminates before it solves the rest exactly
 
    Logically Collective
 
@@ -242,7 +242,8 @@ static PetscErrorCode PCRRBSetLevels_RRB(PC pc, PetscInt levels)
 
    Notes:
    Two half levels coarsen the grid by two in each direction. Fewer levels are a better preconditioner with a larger rest. With
-   `PETSC_DECIDE`, the default, they are as few as keep the rest cheap. The elimination ends earlier on a grid of one line, which is solved exactly.
+   `PETSC_DECIDE`, the default, it is the smallest number for which the rest is cheap. The elimination ends earlier on a grid of one line, which is solved
+   exactly.
 
 .seealso: `PCRRB`
 @*/
@@ -283,8 +284,8 @@ static PetscErrorCode PCRRBSetOmega_RRB(PC pc, PetscReal omega)
    Level: intermediate
 
    Note:
-   The condition number grows like that of the matrix for any value but 1. Values a little below 1 make pivots positive where positive couplings,
-   or rows that are not dominated by their diagonal, spoil them.
+   For any value but 1 the condition number grows like that of the matrix. Values slightly below 1 can keep pivots positive where positive couplings,
+   or rows that are not dominated by their diagonal, would make them negative.
 
 .seealso: `PCRRB`
 @*/
@@ -323,7 +324,8 @@ static PetscErrorCode PCRRBSetSinglePrecision_RRB(PC pc, PetscBool single)
    Level: intermediate
 
    Note:
-   The factor is computed, and applied to vectors, in double precision; only what is kept of it is rounded. It is still symmetric and positive definite.
+   The factor is computed, and applied to vectors, in double precision; only the stored factor is rounded. The preconditioner is still symmetric and
+   positive definite.
 
 .seealso: `PCRRB`
 @*/
@@ -345,19 +347,19 @@ static PetscErrorCode PCRRBSetLatency_RRB(PC pc, PetscReal nodes)
              (double)nodes);
   if (nodes == rrb->latency) PetscFunctionReturn(PETSC_SUCCESS);
   rrb->latency    = nodes;
-  rrb->mat        = 0; // the grids go to other processes
+  rrb->mat        = 0; // the distribution of the grids over the processes changes
   pc->setupcalled = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*@
-   PCRRBSetLatency - sets what the exchanges of `PCRRB` on one grid are taken to cost on several processes
+   PCRRBSetLatency - sets the assumed cost of the exchanges of `PCRRB` on one grid, on several processes
 
    Logically Collective
 
    Input Parameters:
 +  pc    - the preconditioner
--  nodes - the cost, in nodes of a grid that a process sweeps meanwhile
+-  nodes - the cost, as the number of nodes that a process can sweep over in that time
 
    Options Database Key:
 .  -pc_rrb_latency <4000> - the cost
@@ -365,7 +367,7 @@ static PetscErrorCode PCRRBSetLatency_RRB(PC pc, PetscReal nodes)
    Level: advanced
 
    Note:
-   Grids for which the exchanges would cost more than they save are kept, with all that follow, on every process. The preconditioner is the same.
+   A grid whose exchanges would cost more than they save is replicated on every process, like all coarser grids. The preconditioner is the same.
 
 .seealso: `PCRRB`
 @*/
@@ -399,10 +401,10 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
   if (set) PetscCall(PCRRBSetLevels(pc, levels));
   PetscCall(PetscOptionsReal("-pc_rrb_omega", "Share of the dropped couplings that goes to the diagonal, 0 to 1", "PCRRBSetOmega", omega, &omega, &set));
   if (set) PetscCall(PCRRBSetOmega(pc, omega));
-  PetscCall(
-    PetscOptionsEList("-pc_rrb_precision", "In which the factor is kept", "PCRRBSetSinglePrecision", precisions, 2, precisions[precision], &precision, &set));
+  PetscCall(PetscOptionsEList("-pc_rrb_precision", "Precision in which the factor is stored", "PCRRBSetSinglePrecision", precisions, 2, precisions[precision],
+                              &precision, &set));
   if (set) PetscCall(PCRRBSetSinglePrecision(pc, (PetscBool)precision));
-  PetscCall(PetscOptionsReal("-pc_rrb_latency", "Of the exchanges on a grid, in nodes swept meanwhile", "PCRRBSetLatency", latency, &latency, &set));
+  PetscCall(PetscOptionsReal("-pc_rrb_latency", "Cost of the exchanges on a grid, in nodes swept in that time", "PCRRBSetLatency", latency, &latency, &set));
   if (set) PetscCall(PCRRBSetLatency(pc, latency));
   PetscOptionsHeadEnd();
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -412,32 +414,33 @@ static PetscErrorCode PCSetFromOptions_RRB(PC pc, PolderOptionItems PetscOptions
    PCRRB - repeated red-black incomplete factorisation of 5- and 9-point stencils on 2-D grids
 
    Options Database Keys:
-+  -pc_rrb_grid <nx,ny>       - the grid, when there is no `DMDA` and the matrix does not show it
++  -pc_rrb_grid <nx,ny>       - the grid, when there is no `DMDA` and it cannot be read from the matrix
 .  -pc_rrb_levels <levels>    - half levels before the exact rest
 .  -pc_rrb_omega <1>          - share of the dropped couplings that goes to the diagonal
 .  -pc_rrb_precision <double> - `double` or `single`
--  -pc_rrb_latency <4000>     - what the exchanges on a grid cost on several processes, in nodes swept meanwhile
+-  -pc_rrb_latency <4000>     - cost of the exchanges on a grid on several processes, in nodes swept in that time
 
    Level: beginner
 
    Notes:
-   The nodes of the grid are eliminated half by half: the black nodes of a chess board, then every other row of the red ones, which leaves a
-   grid of half the size, and so on. Before each half is eliminated, the couplings among its nodes go to the diagonal (with a 5-point matrix the first half has
-   none). What is left is solved exactly by band Cholesky. The condition number grows with 1.24 for each half level, whatever the size of the grid, and the
-   work with the number of nodes, so that it is the more useful the larger the grid.
+   The nodes of the grid are eliminated half by half: the black nodes of a chess board, then every other row of the red ones. This leaves a grid that
+   is coarser by two in each direction, which is treated likewise. Before each half is eliminated, the couplings among its nodes are added to the diagonal
+   (with a 5-point matrix the first half has none). The rest is solved exactly by band Cholesky. Each half level multiplies the condition number by 1.24,
+   whatever the size of the grid. The work is proportional to the number of nodes, so the preconditioner is most useful on large grids.
 
-   The matrix is symmetric and positive definite with one unknown a node, in natural order or that of a `DMDA`. With entries beside the diagonal that are not
-   positive and rows that do not add up to less than zero, all pivots are positive. Another matrix may work; with a pivot that is not positive the solve ends
-   with `KSP_DIVERGED_PC_FAILED` and a sentence that names its node. Rows that couple to no other one, such as those of known values or dry land, may lie
+   The matrix is symmetric and positive definite with one unknown a node, in natural order or that of a `DMDA`. If its off-diagonal entries are not positive and
+   its row sums are not negative, all pivots are positive. Other matrices may work; with a pivot that is not positive the solve ends with
+   `KSP_DIVERGED_PC_FAILED` and a sentence that names its node. Rows without off-diagonal entries, such as those of known values or dry land, may occur
    anywhere.
 
-   When all row sums vanish the system is singular, and so is the rest, which is then solved by its pseudo-inverse: attach the kernel with `MatSetNullSpace()`,
-   as for any solver, or see to it that the right-hand side is consistent. Couplings that differ much by direction cost iterations.
+   When all row sums vanish, the system is singular, and so is the rest, which is then solved by its pseudo-inverse. Attach the kernel with
+   `MatSetNullSpace()`, as for any solver, or make sure that the right-hand side is consistent. Strong anisotropy increases the number of iterations.
 
-   New values with the same pattern redo the numbers only.
+   When only the values of the matrix change, the layout of the grids is reused and only the factor is recomputed.
 
-   With matrix and vectors on a GPU, and one process, the preconditioner is made and applied there. The rest is then multiplied by its dense inverse, and
-   `PETSC_DECIDE` leaves at most 1024 unknowns of it. Half levels beyond those are part of that matrix, which then is M^-1 on what they act on.
+   With matrix and vectors on a GPU, and one process, the preconditioner is set up and applied there. The rest is then solved by a product with its dense
+   inverse, and `PETSC_DECIDE` stops at a rest of at most 1024 unknowns. If more half levels are requested, the additional ones are not swept over: that
+   dense matrix then is M^-1 on their nodes.
 
    Reference:
    M. de Jong, A. van der Ploeg, A. Ditzel, C. Vuik, Fine-grain parallel RRB-solver for 5-/9-point stencil problems suitable for GPU-type

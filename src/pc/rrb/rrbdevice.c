@@ -1,9 +1,9 @@
-/* PC rrb on the device: the sweeps, and what is made of them for the solvers. The set-up is rrbdevicesetup.c. */
+/* PC rrb on the device: the sweeps, and the operations that solvers use beyond PCApply(). The set-up is in rrbdevicesetup.c. */
 #include "rrbimpl.h"
 #include "kernels/coarse.h"
 #include <petsc/private/pcimpl.h>
 
-/* From grid k on, where r has come to, and back */
+/* Sweeps forward from grid `first` on and back again; r is the right-hand side of that grid */
 static PetscErrorCode PCRRBSweepDevice_Private(RRBDevice *d, PetscInt first, const PolderCGRho *rho, PolderStream stream)
 {
   const PetscInt       small = PetscMax(first, d->small), nsmall = d->ngrid - small;
@@ -26,7 +26,7 @@ static PetscErrorCode PCRRBReadyDevice_Private(PC pc, PetscBool reduced)
 {
   PetscFunctionBegin;
   (void)reduced;
-  (void)pc; // or it would not have been chosen
+  (void)pc; // M is on the device whenever these steps are chosen
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,7 +1,7 @@
 /*
-  PC rrb on the device: the set-up. The sweeps over large grids take one kernel each; the grids below, and the rest, one for all. The rest, a few hundred
-  unknowns, is solved by its dense inverse; only its rows come to the host, where its singular parts are looked for. Half levels beyond those that leave so few
-  unknowns are not swept over: what they and their rest make of a vector is one dense matrix as well.
+  PC rrb on the device: the set-up. The sweeps over each large grid take one kernel; all smaller grids and the rest share one kernel. The rest, a few hundred
+  unknowns, is solved by its dense inverse. Only its rows are copied to the host, which looks for its singular parts. If more half levels are requested than
+  such a rest needs, the additional ones are not swept over: they are combined with their rest in one dense matrix.
 */
 #include "rrbimpl.h"
 #include "core/refusal.h"
@@ -10,7 +10,7 @@
 #include "kernels/coarse.h"
 #include <petsc/private/pcimpl.h>
 
-/* Unknowns of the rest: as many as are worth their inverse, and the most whose inverse is made */
+/* Number of unknowns of the rest up to which an inverse pays off, and the maximum for which one is computed */
 #define RRB_REST      POLDER_RRB_TAIL
 #define RRB_REST_MOST 4096
 
@@ -50,7 +50,7 @@ static PetscErrorCode RRBDeviceMallocZero(size_t bytes, void *ptr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As on the host, but that lines begin at multiples of 128 bytes */
+/* As on the host, but lines begin at multiples of 128 bytes */
 static PolderRRBGrid RRBDeviceGrid(PetscInt nx, PetscInt ny)
 {
   enum {
@@ -64,12 +64,13 @@ static PolderRRBGrid RRBDeviceGrid(PetscInt nx, PetscInt ny)
   return g;
 }
 
+/* Leading dimension of a dense matrix of n columns */
 static PetscInt RRBDeviceLeading(PetscInt n)
 {
   return (n + POLDER_SWEEP - 1) / POLDER_SWEEP * POLDER_SWEEP;
 }
 
-/* The fewest half levels whose rest has a small inverse */
+/* The smallest number of half levels whose rest has a small inverse */
 static PetscInt RRBDeviceChooseLevels(PetscInt nx, PetscInt ny)
 {
   PetscInt  levels;
@@ -81,7 +82,7 @@ static PetscInt RRBDeviceChooseLevels(PetscInt nx, PetscInt ny)
   return levels - 1;
 }
 
-/* Half levels that are swept over; rrbcg, whose kernel for many steps has a first grid that is not half, wants two */
+/* Number of half levels that are swept over. rrbcg needs two, because its kernel for many steps requires a first grid that is not half */
 static PetscInt RRBDeviceSweptLevels(const PC_RRB *rrb, PetscInt levels)
 {
   const PetscInt swept = PetscMin(levels, RRBDeviceChooseLevels(rrb->nx, rrb->ny));
@@ -89,13 +90,13 @@ static PetscInt RRBDeviceSweptLevels(const PC_RRB *rrb, PetscInt levels)
   return rrb->reduced.wanted ? PetscMax(swept, PetscMin(levels, 2)) : swept;
 }
 
-/* In the factor of grid k only the black nodes are eliminated */
+/* Are only the black nodes eliminated in the factor of grid k? */
 static PetscBool RRBDeviceIsHalf(const RRBDevice *d, PetscInt k)
 {
   return (PetscBool)(d->levels == 2 * k + 1);
 }
 
-/* The grids, from x by y nodes on; those of them that are swept over have vectors. x, y become what is left */
+/* Makes the grids, beginning with one of x by y nodes; the grids that are swept over also get vectors. On return x by y is the grid that remains */
 static PetscErrorCode PCRRBLayoutGridsDevice_Private(PC_RRB *rrb, PetscInt *x, PetscInt *y)
 {
   RRBDevice     *d     = &rrb->device;
@@ -132,7 +133,8 @@ static PetscErrorCode PCRRBLayoutGridsDevice_Private(PC_RRB *rrb, PetscInt *x, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Grids and rest for the grid and the levels in force; keeps those that it finds. *done = PETSC_FALSE: the rest is too large for an inverse */
+/* Makes grids and rest for the current grid and number of levels, and reuses existing ones if they fit. *done = PETSC_FALSE: the rest is too large for an
+   inverse */
 static PetscErrorCode PCRRBLayoutDevice_Private(PC pc, PetscBool *done)
 {
   PC_RRB        *rrb    = (PC_RRB *)pc->data;
@@ -191,7 +193,7 @@ static PetscErrorCode PCRRBLayoutDevice_Private(PC pc, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values of the diagonal with this offset, NULL: zeros */
+/* Values of the diagonal with this offset; NULL: the diagonal has no entries */
 static const PetscScalar *RRBDiagonal(const PolderDia *dia, PetscInt off)
 {
   for (PetscInt k = 0; k < dia->nd; ++k) {
@@ -200,12 +202,13 @@ static const PetscScalar *RRBDiagonal(const PolderDia *dia, PetscInt off)
   return NULL;
 }
 
+/* Splits a into the RRB_NROW arrays of n values of matrix rows */
 static void RRBRowArrays(PetscScalar *a, size_t n, PetscScalar *row[])
 {
   for (int f = 0; f < RRB_NROW; ++f) row[f] = a + (size_t)f * n;
 }
 
-/* The rows of the matrix looked at and, when they are not read where they lie, copied: to own[], NULL: to arrays made here */
+/* Surveys the rows of the matrix. If they cannot be read in place, they are copied to own[] or, if that is NULL, to arrays allocated here */
 static PetscErrorCode PCRRBTakeRows_Private(PC pc, const PolderCSR *csr, const PolderDia *dia, PetscScalar *own, int *seen, PolderRRBEntries *rows,
                                             PolderStream stream)
 {
@@ -233,7 +236,7 @@ static PetscErrorCode PCRRBTakeRows_Private(PC pc, const PolderCSR *csr, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* All grids; the rows of the rest go to rest[] */
+/* Factorises all grids; the rows of the rest go to rest[] */
 static PetscErrorCode PCRRBFactorGrids_Private(PC pc, const PolderCSR *csr, const PolderDia *dia, PetscScalar *const rest[], int *seen, PolderStream stream)
 {
   PC_RRB          *rrb  = (PC_RRB *)pc->data;
@@ -272,7 +275,7 @@ static PetscErrorCode PCRRBFactorGrids_Private(PC pc, const PolderCSR *csr, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Brings what was seen, and the rows of the rest, to the host */
+/* Copies the rows of the rest, and the bits of what was seen, to the host */
 static PetscErrorCode PCRRBReadRest_Private(PC_RRB *rrb, int *seen)
 {
   RRBDevice   *d    = &rrb->device;
@@ -299,8 +302,8 @@ static PetscErrorCode PCRRBReadRest_Private(PC_RRB *rrb, int *seen)
 }
 
 /*
-  The singular parts, in the numbers of the device, and shift[]: with A + shift e e^T in place of a part A with A e = 0, the inverse is the pseudo-inverse and,
-  in the kernel, what the host does there
+  Finds the singular parts, in the numbering of the device, and shift[]. In a part A with A e = 0, the inverse of A + shift e e^T is the pseudo-inverse of A,
+  except in the kernel, where it equals what the host computes
 */
 static PetscErrorCode PCRRBPartsDevice_Private(PC pc, PetscInt **part, PetscScalar **shift)
 {
@@ -324,7 +327,7 @@ static PetscErrorCode PCRRBPartsDevice_Private(PC pc, PetscInt **part, PetscScal
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* inverse, with rows ld apart; *good: all pivots are positive */
+/* Computes the inverse of the rest, with rows ld apart; *good: all pivots are positive */
 static PetscErrorCode PCRRBInvertRest_Private(PC pc, PetscScalar *const row[], PetscInt ld, PetscScalar inverse[], PetscBool *good, PolderStream stream)
 {
   PC_RRB        *rrb = (PC_RRB *)pc->data;
@@ -352,7 +355,7 @@ static PetscErrorCode PCRRBInvertRest_Private(PC pc, PetscScalar *const row[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* M^-1 on what is not swept over */
+/* Computes M^-1 on the grids that are not swept over */
 static PetscErrorCode PCRRBTailDevice_Private(PC pc, PetscScalar *const row[], PetscBool *good, PolderStream stream)
 {
   RRBDevice     *d     = &((PC_RRB *)pc->data)->device;
@@ -381,6 +384,7 @@ static PetscErrorCode PCRRBTailDevice_Private(PC pc, PetscScalar *const row[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Computes the factor and the dense matrix of the tail; d->valid: no row and no pivot was refused */
 static PetscErrorCode PCRRBFactorDevice_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
 {
   PC_RRB      *rrb  = (PC_RRB *)pc->data;
@@ -427,7 +431,7 @@ PetscErrorCode PCRRBSetUpDevice(PC pc, PetscBool *done)
   if (*done) {
     PetscCall(PCRRBFactorDevice_Private(pc, &csr, dia));
     if (!rrb->device.valid) {
-      PetscCall(PCRRBSetUpHost(pc)); // tells the row or the node
+      PetscCall(PCRRBSetUpHost(pc)); // raises the error with the row or the node
       rrb->valid = PETSC_FALSE;
       if (!pc->failedreason)
         PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT,

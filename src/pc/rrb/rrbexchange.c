@@ -1,8 +1,8 @@
-/* What processes exchange on the grids of PC rrb that they have in boxes. */
+/* Exchanges between processes on those grids of PC rrb that are distributed in boxes. */
 #include "rrbimpl.h"
 #include <petsc/private/pcimpl.h>
 
-/* Directions in which neighbours lie, one bit each */
+/* Directions of the neighbours, one bit each */
 enum {
   WEST      = 1,
   EAST      = 2,
@@ -26,8 +26,8 @@ static const struct {
 };
 
 /*
-  Arrays f .. f + n of an exchange. get: the border in these directions takes the values of the neighbours' nodes next to it. put: couplings that
-  PolderRRBPutRow_Host() has left in the border go to their nodes, which are those next to the border in the opposite direction
+  The exchange of arrays f .. f + n. get: the border in the directions `from` receives the values of the neighbours' nodes next to it. put: couplings that
+  PolderRRBPutRow_Host() has stored in the border are sent to their nodes, which are those next to the border in the opposite direction
 */
 typedef struct {
   RRBExchange exchange;
@@ -35,8 +35,8 @@ typedef struct {
   int         f, n, from;
 } RRBStrip;
 
-/* Which of them the formulas of rrbrow.h read and PolderRRBPutRow_Host() writes beyond the edge. None has a border both in the west and in the east, which
-   are one place */
+/* The borders that the formulas of rrbrow.h read and that PolderRRBPutRow_Host() writes. No array has a border both in the west and in the east, since these
+   share memory */
 static const RRBStrip strips[] = {
   {RRB_EXCHANGE_PUT,     PETSC_TRUE,  RRB_B2W,  1, WEST                    },
   {RRB_EXCHANGE_PUT,     PETSC_TRUE,  RRB_R1NW, 1, WEST                    },
@@ -61,17 +61,18 @@ static const RRBStrip strips[] = {
   {RRB_EXCHANGE_REDUCED, PETSC_FALSE, RRB_S2N,  1, SOUTH                   }
 };
 
+/* Position of node (u, v) of array f */
 static inline PetscInt PCRRBPlace_Private(const PolderRRBGrid *g, int f, PetscInt u, PetscInt v)
 {
   return (PetscInt)((size_t)f * g->size + g->origin) + v * g->pitch + u;
 }
 
-/* The values of array f that one neighbour gives: place on this process, process and place there. NULL: only their number */
+/* The values of array f that come from one neighbour: position on this process, rank and position there. NULL: returns their number only */
 static PetscInt PCRRBStrip_Private(const PolderRRBGrid *g, const PolderRRBGrid *neighbour, const RRBStrip *strip, int f, size_t direction, PetscMPIInt rank,
                                    PetscInt place[], PetscSFNode from[])
 {
   const int      dx = directions[direction].dx, dy = directions[direction].dy;
-  const PetscInt skip = strip->put && (strip->from & SOUTHWEST); /* the first one comes from the corner */
+  const PetscInt skip = strip->put && (strip->from & SOUTHWEST); /* the first one comes from the diagonal neighbour */
   const PetscInt u0 = dx ? 0 : skip, u1 = dx ? 1 : g->hx, v0 = dy ? 0 : skip, v1 = dy ? 1 : g->hy;
   const PetscInt last[2] = {neighbour->hx - !strip->put, neighbour->hy - !strip->put};
   PetscInt       count   = 0;

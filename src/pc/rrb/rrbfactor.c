@@ -1,14 +1,14 @@
-/* The factorisation of PC rrb, grid after grid. */
+/* The factorisation of PC rrb on the host, grid by grid. */
 #include "rrbimpl.h"
 #include "core/refusal.h"
 #include <petsc/private/pcimpl.h>
 
-/* Of the arrays of a grid */
+/* The shape of the arrays of a grid */
 PolderRRBGrid PCRRBShape(PetscInt nx, PetscInt ny)
 {
   PolderRRBGrid g = {.nx = nx, .ny = ny, .hx = (nx + 1) / 2, .hy = (ny + 1) / 2};
 
-  g.pitch  = g.hx + 1; // the border at the end of a row is that at the start of the next
+  g.pitch  = g.hx + 1; // the border at the end of a row is also the border at the start of the next one
   g.origin = (size_t)g.pitch + 1;
   g.size   = (size_t)g.pitch * (size_t)(g.hy + 2) + 2;
   return g;
@@ -46,7 +46,8 @@ PetscErrorCode PCRRBFreeLayout(PC_RRB *rrb)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The fewest half levels whose rest costs little beside the sweeps: a solve a tenth of their operations, its factor as many as three of them */
+/* The smallest number of half levels whose rest is cheap compared to the sweeps: its solve takes at most a tenth of their operations, its factor at most
+   those of three sweeps */
 static PetscInt PCRRBChooseLevels_Private(PetscInt nx, PetscInt ny)
 {
   const PetscReal N = (PetscReal)nx * (PetscReal)ny;
@@ -55,12 +56,12 @@ static PetscInt PCRRBChooseLevels_Private(PetscInt nx, PetscInt ny)
 
   for (levels = 0; PCRRBRestSize(nx, ny, levels, &n, &band); ++levels) {
     if (4 * n * (band + 1) <= 1.5 * N && n * (band + 1) * (band + 1) <= 40 * N) return levels;
-    if (band <= (levels ? 4 : 16) && levels % 2 == 0) return levels; // strips: exact from the start where that is less than a few steps
+    if (band <= (levels ? 4 : 16) && levels % 2 == 0) return levels; // narrow grids: solved exactly from the start if that costs less than a few steps
   }
   return levels - 1;
 }
 
-/* Is there a layout of this many half levels of the grid in force? Rows that lie elsewhere have ended the ranks */
+/* Does a layout of this many half levels exist for the current grid? If the distribution of the rows has changed, rrb->ranks was freed */
 static PetscBool PCRRBHasLayout_Private(const PC_RRB *rrb, PetscInt levels)
 {
   const RRBRest *rest = &rrb->rest;
@@ -70,7 +71,7 @@ static PetscBool PCRRBHasLayout_Private(const PC_RRB *rrb, PetscInt levels)
   return (PetscBool)(rrb->ngrid ? rrb->grid[0].g.nx == rrb->nx && rrb->grid[0].g.ny == rrb->ny : rest->nx == rrb->nx && rest->ny == rrb->ny);
 }
 
-/* Grids and rest for the grid and the levels in force; keeps those that it finds */
+/* Makes grids and rest for the current grid and number of levels, and reuses existing ones */
 PetscErrorCode PCRRBLayout(PC pc)
 {
   PC_RRB        *rrb    = (PC_RRB *)pc->data;
@@ -80,7 +81,7 @@ PetscErrorCode PCRRBLayout(PC pc)
 
   PetscFunctionBegin;
   while (!PCRRBRestSize(rrb->nx, rrb->ny, levels, &n, &band)) --levels;
-  if (rrb->reduced.wanted) levels = PetscMax(levels, 1); // of a line, too, the black nodes may go: they are not coupled
+  if (rrb->reduced.wanted) levels = PetscMax(levels, 1); // on a single line, too, the black nodes may be eliminated, since they are not coupled
   if (PCRRBHasLayout_Private(rrb, levels)) {
     if (rrb->reduced.wanted && !rrb->reduced.coef) PetscCall(PCRRBReducedLayout(pc));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -106,13 +107,14 @@ PetscErrorCode PCRRBLayout(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Where the rows of a matrix go: into the next grid, or into the rest */
+/* Destination of the rows of a matrix: the next grid, or the rest */
 typedef struct {
   PC_RRB      *rrb;
   PetscInt     k;
   PetscScalar *work; /* RRB_NWORK arrays of grid k */
 } RRBTarget;
 
+/* Passes row y to its destination */
 static PetscErrorCode PCRRBPut_Private(PetscInt y, PetscScalar *const row[], void *ctx)
 {
   const RRBTarget *target = (const RRBTarget *)ctx;
@@ -128,7 +130,7 @@ static PetscErrorCode PCRRBPut_Private(PetscInt y, PetscScalar *const row[], voi
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rows of the first grid that every process has, from this one */
+/* Stores the contribution of this process to the first replicated grid */
 static PetscErrorCode PCRRBPutPart_Private(PetscInt y, PetscScalar *const row[], void *ctx)
 {
   const PC_RRB  *rrb   = ((const RRBTarget *)ctx)->rrb;
@@ -140,7 +142,7 @@ static PetscErrorCode PCRRBPutPart_Private(PetscInt y, PetscScalar *const row[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Takes down the first bad one among the inverse pivots; on a grid in boxes the processes agree later, see PCRRBCheckPivots_Private() */
+/* Inverts pivots and records the first bad one; on a grid in boxes the processes compare theirs later, see PCRRBCheckPivots_Private() */
 static PetscErrorCode PCRRBInvert_Private(PC pc, PetscInt k, int d, PetscInt nx, PetscInt ny)
 {
   PC_RRB      *rrb   = (PC_RRB *)pc->data;
@@ -165,7 +167,7 @@ static PetscErrorCode PCRRBInvert_Private(PC pc, PetscInt k, int d, PetscInt nx,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Refuses the matrix for the first pivot of all processes that is not positive, as one process would find it */
+/* Refuses the matrix for the first pivot, over all processes, that is not positive; the result is that of a run on one process */
 static PetscErrorCode PCRRBCheckPivots_Private(PC pc)
 {
   PC_RRB  *rrb  = (PC_RRB *)pc->data;
@@ -186,7 +188,7 @@ static PetscErrorCode PCRRBCheckPivots_Private(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Row y of what is left of a half grid, on its red nodes */
+/* Row y of the system that remains on the red nodes of a half grid */
 static void PCRRBSkewRow_Private(const RRBGrid *grid, PetscInt y, const PetscScalar work[], PetscScalar *const row[])
 {
   const PetscInt red = (grid->g.nx + 1 - y % 2) / 2;
@@ -197,7 +199,7 @@ static void PCRRBSkewRow_Private(const RRBGrid *grid, PetscInt y, const PetscSca
   }
 }
 
-/* Eliminates the nodes of grid k and hands the rows of what is left to next */
+/* Eliminates the nodes of grid k and passes the rows of the remaining system to put() */
 static PetscErrorCode PCRRBEliminate_Private(PC pc, PetscInt k, PetscScalar *work, PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *),
                                              RRBTarget *next, PetscScalar *const row[])
 {
@@ -232,7 +234,7 @@ static PetscErrorCode PCRRBEliminate_Private(PC pc, PetscInt k, PetscScalar *wor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The factor of each grid in the precision in which it is kept */
+/* Stores the factor of each grid in the requested precision */
 static PetscErrorCode PCRRBStore_Private(PC pc)
 {
   PC_RRB  *rrb  = (PC_RRB *)pc->data;
@@ -254,11 +256,11 @@ static PetscErrorCode PCRRBStore_Private(PC pc)
     PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,
                    "The factor of PC of type rrb has values that single precision does not hold: scale the system, or use -pc_rrb_precision double");
   for (PetscInt k = rrb->reduced.valid; k < rrb->ngrid && rrb->single; ++k)
-    PetscCall(PetscFree(rrb->grid[k].coef)); // CG on S eliminates and computes black values with that of the first
+    PetscCall(PetscFree(rrb->grid[k].coef)); // CG on S still needs the factor of the first grid in double precision, to eliminate and recompute black values
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Those of all processes, to each */
+/* Gathers the rows of the first replicated grid on every process */
 static PetscErrorCode PCRRBPutAll_Private(PC pc, RRBTarget *target)
 {
   PC_RRB        *rrb = target->rrb;
@@ -295,14 +297,14 @@ PetscErrorCode PCRRBFactor(PC pc, const PolderCSR *csr)
     size_t size = 0;
 
     target[k] = (RRBTarget){.rrb = rrb, .k = k};
-    for (PetscInt l = k; l < rrb->ngrid; l += 2) size = PetscMax(size, rrb->grid[l].g.size); // a grid in a box may be smaller than the ones after it
+    for (PetscInt l = k; l < rrb->ngrid; l += 2) size = PetscMax(size, rrb->grid[l].g.size); // a grid in a box may be smaller than the coarser grids
     PetscCall(PetscMalloc1(RRB_NWORK * size, &rrb->scratch[2 + k]));
     target[k].work = rrb->scratch[2 + k];
   }
   rrb->bad.half = PETSC_MAX_INT;
   for (PetscInt k = -1; k < rrb->ngrid && !pc->failedreason; ++k) {
     RRBTarget      *next = &target[(k + 1) % 2];
-    const PetscBool last = (PetscBool)(rrb->ranks.size && k + 1 == rrb->ranks.ngrid); // in boxes
+    const PetscBool last = (PetscBool)(rrb->ranks.size && k + 1 == rrb->ranks.ngrid); // is grid k the last one in boxes?
 
     next->k = k + 1;
     if (next->k < rrb->ngrid) PetscCall(PetscArrayzero(next->work, RRB_NWORK * rrb->grid[next->k].g.size));

@@ -1,4 +1,4 @@
-/* PC rrb on the host: set-up and apply, on one process or with a box of the grid on each. */
+/* PC rrb on the host: set-up and apply, on one process or with one box of the grid per process. */
 #include "rrbimpl.h"
 #include <petsc/private/pcimpl.h>
 
@@ -18,11 +18,11 @@ PetscErrorCode PCRRBSetUpHost(PC pc)
 }
 
 /*
-  L y = r       grid after grid: the values of eliminated nodes go to their neighbours
-  L^T z = D^-1 y  after the exact rest, back from grid to grid
+  L y = r         grid by grid: eliminated nodes contribute to their neighbours
+  L^T z = D^-1 y  after the exact solve of the rest, grid by grid in reverse
 
-  r2 of a grid is the next grid in natural order. From grid `from` on, whose values are r, rows ld apart; they become z. On several processes the first grids
-  are in boxes.
+  r2 of a grid is the next grid in natural order. The sweeps begin with grid `from`; r is the right-hand side on this grid and z the solution, with rows ld
+  apart. On several processes the first grids are in boxes.
 */
 PetscErrorCode PCRRBSweeps(PC_RRB *rrb, PetscInt from, const PetscScalar *r, PetscInt ld, PetscScalar *z)
 {
@@ -54,7 +54,7 @@ static PetscErrorCode PCRRBApplyHost_Private(PC pc, const PetscScalar r[], Petsc
   const PetscScalar *in;
 
   PetscFunctionBegin;
-  (void)rho; // of the device
+  (void)rho; // used on the device only
   if (rrb->ranks.size) {
     PetscCall(PCRRBToBox(rrb, r, &in));
     PetscCall(PCRRBSweepsRanks(pc, 0, in, PCRRBWidth(rrb), rrb->ranks.move ? rrb->ranks.box : z));
@@ -71,12 +71,13 @@ static PetscErrorCode PCRRBTrySetUpHost_Private(PC pc, PetscBool *done)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sets up on the host if the last set-up was on the device only */
 static PetscErrorCode PCRRBReadyHost_Private(PC pc, PetscBool reduced)
 {
   const PC_RRB *rrb = (PC_RRB *)pc->data;
 
   PetscFunctionBegin;
-  if (!rrb->valid || (reduced && !rrb->reduced.valid)) PetscCall(PCRRBSetUpHost(pc)); // the matrix is on the device and the vectors are not
+  if (!rrb->valid || (reduced && !rrb->reduced.valid)) PetscCall(PCRRBSetUpHost(pc)); // the matrix is on the device, the vectors are not
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -99,7 +100,7 @@ static PetscErrorCode PCRRBDescribeRestHost_Private(const PC_RRB *rrb, size_t le
 static PetscErrorCode PCRRBViewHost_Private(const PC_RRB *rrb, PetscViewer viewer)
 {
   PetscFunctionBegin;
-  (void)rrb; // nothing more
+  (void)rrb; // no further output
   (void)viewer;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

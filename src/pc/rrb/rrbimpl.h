@@ -1,4 +1,4 @@
-/* The repeated red-black preconditioner: what its files share. */
+/* The repeated red-black preconditioner: data and functions shared by its files. */
 #pragma once
 
 #include "core/core.h"
@@ -10,7 +10,7 @@
 #include <petscdm.h>
 #include <petscsf.h>
 
-/* Half levels: more than any grid has, so that a program may ask for all of them */
+/* Maximum number of half levels: more than any grid has, so that a program can request all of them */
 #define PC_RRB_LEVELS_MAX 1000
 
 typedef struct {
@@ -18,48 +18,48 @@ typedef struct {
   PetscBool     half;   /* only the black nodes are eliminated */
   PetscScalar  *coef;   /* [RRB_NCOEF g.size] factor; NULL after the set-up when it is kept in single precision */
   float        *single; /* [RRB_NCOEF g.size] */
-  PetscScalar  *z;      /* [RRB_NVEC g.size] */
+  PetscScalar  *z;      /* [RRB_NVEC g.size] values of a vector */
 } RRBGrid;
 
-/* What is left after the last level, solved exactly */
+/* The rest: the system that remains after the last level, solved exactly */
 typedef struct {
   PetscInt     nx, ny;        /* grid of the rest */
-  PetscBool    skew;          /* its red nodes only, with couplings E and N over two nodes */
-  PetscInt     n, band, npin; /* npin: connected parts that are singular, one unknown of each left out of the factor */
+  PetscBool    skew;          /* only the red nodes are unknowns, with couplings E and N over two nodes */
+  PetscInt     n, band, npin; /* npin: number of connected parts that are singular; the factor leaves out one unknown of each */
   PetscScalar *row[RRB_NROW]; /* [nx ny] the matrix */
   PetscInt    *number;        /* [nx ny] unknown of a node, -1: none */
-  size_t      *place;         /* [n] of an unknown in the values of the last grid, or in the vector when there is none */
+  size_t      *place;         /* [n] position of an unknown in the values of the last grid or, without grids, in the vector */
   PetscInt    *part;          /* [n] singular part of an unknown, -1: none; npin = 0: not in use */
   PetscInt    *pin;           /* [npin] the unknown left out of a part */
-  PetscInt    *size;          /* [npin] of a part */
-  PetscReal   *mean;          /* [npin] of the values of a part */
+  PetscInt    *size;          /* [npin] number of unknowns of a part */
+  PetscReal   *mean;          /* [npin] mean of the values of a part */
   PetscReal   *kernel;        /* [npin] the mean before the solve */
-  PetscReal   *gain;          /* [npin] what it gives to each unknown */
+  PetscReal   *gain;          /* [npin] gain times kernel[] is added to each unknown of the part */
   PetscScalar *factor;        /* [n (band + 1)] */
   PetscScalar *x;             /* [n] */
 } RRBRest;
 
-/* What CG on the first Schur complement S of a 5-point matrix needs besides; coef: NULL while nobody wants it */
+/* Additional data for CG on the first Schur complement S of a 5-point matrix; coef: NULL unless requested */
 typedef struct {
   PetscBool    wanted;
   PetscBool    valid; /* the matrix of the factor has 5 points */
   PetscScalar *coef;  /* [RRB_NREDUCED grid[0].g.size] */
-  size_t      *place; /* [rest.n] of an unknown of the rest in a reduced vector, when there is one grid only */
-  PetscSF      halo;  /* several processes: from a vector to the border of x */
+  size_t      *place; /* [rest.n] position of an unknown of the rest in a reduced vector, when there is only one grid */
+  PetscSF      halo;  /* several processes: copies values of a vector to the border of x */
   PetscScalar *x;     /* [2 (hx + 2) (hy + 2)] a vector with border, see PolderRRBBorderRows() */
 } RRBReduced;
 
-/* Where the grid comes from */
+/* Source of the grid size */
 typedef enum {
   RRB_GRID_GIVEN,
   RRB_GRID_DM,
   RRB_GRID_MATRIX
 } RRBGridOrigin;
 
-/* What the matrix is like */
+/* Properties of the matrix */
 typedef struct {
   PetscBool nine;
-  PetscBool singular; /* all rows that couple add up to zero */
+  PetscBool singular; /* all rows with couplings add up to zero */
   PetscInt  positive; /* first row with a positive coupling, -1: none */
   PetscInt  deficit;  /* first row with a negative sum, -1: none */
 } RRBMatrix;
@@ -69,18 +69,18 @@ typedef struct {
   PetscInt x0, x1, y0, y1;
 } RRBBox;
 
-/* Where the rows of the matrix lie: in natural order, cut anywhere, or box after box of a grid of processes, as a DMDA numbers them */
+/* Distribution of the rows of the matrix: in natural order, cut anywhere, or by boxes of a grid of processes, as a DMDA numbers them */
 typedef struct {
   PetscBool   natural;
-  PetscInt    np[2];    /* processes in x and y; natural order: 1 and all of them */
+  PetscInt    np[2];    /* processes in x and y; natural order: 1 by the number of processes */
   PetscInt   *start[2]; /* [np + 1] first node of each; natural order: NULL */
   PetscInt   *range;    /* [processes + 1] first row of each */
   PetscInt   *ghost;    /* node, y nx + x, of each ghost column of the matrix */
   PetscMPIInt rank;     /* this process */
 } RRBRows;
 
-/* The nodes a <= x < b of a line that this process has the rows of: rows row, row + 1, ... of this process, where lines have ld rows and this one begins
-   with first */
+/* The nodes a <= x < b of a line whose rows are on this process. These are the local rows row, row + 1, ...; lines have ld rows, and this line begins with
+   row `first` */
 typedef struct {
   PetscInt a, b, row, first, ld;
 } RRBLine;
@@ -90,10 +90,10 @@ enum {
   RRB_NENTRY = 9
 };
 
-/* What neighbours exchange on a grid */
+/* Kinds of exchanges between neighbours on a grid */
 typedef enum {
-  RRB_EXCHANGE_PUT,    /* in the set-up: couplings, to the end that is eliminated first */
-  RRB_EXCHANGE_WORK,   /* those of the work arrays */
+  RRB_EXCHANGE_PUT,    /* in the set-up: couplings, to the node that is eliminated first */
+  RRB_EXCHANGE_WORK,   /* couplings in the work arrays */
   RRB_EXCHANGE_BLACK,  /* black nodes with inverse pivots */
   RRB_EXCHANGE_R1,     /* r1 with inverse pivots */
   RRB_EXCHANGE_ZBLACK, /* values of the vector */
@@ -104,67 +104,67 @@ typedef enum {
 } RRBExchange;
 
 /*
-  On several processes each has a box of the grid. Boxes begin at multiples of 2^ngrid, so that the first ngrid grids are cut between cells of r1, b1, b2, r2;
-  what follows is on every process
+  On several processes each process has a box of the grid. Boxes begin at multiples of 2^ngrid, so the first ngrid grids are cut between cells of r1, b1, b2,
+  r2. All coarser grids are replicated on every process
 */
 typedef struct {
-  PetscInt  size;                     /* processes; 0: one, and nothing of this is in use */
-  PetscInt  ngrid;                    /* grids in boxes */
-  PetscInt  whole;                    /* the first grid that every process has: ngrid or, when the last one in boxes is half, what is left of that */
-  PetscInt  np[2];                    /* boxes in x and y, at most one a process */
-  PetscInt *cut[2];                   /* [np + 1] where they begin */
-  PetscInt *index[2];                 /* [np] column and line of RRBRows whose process holds them */
-  PetscInt  at[2];                    /* those of this process; -1: it has none */
+  PetscInt  size;                     /* number of processes; 0: one process, and nothing of this is in use */
+  PetscInt  ngrid;                    /* number of grids in boxes */
+  PetscInt  whole;                    /* the first replicated grid: ngrid or, when the last grid in boxes is half, the red nodes of that grid */
+  PetscInt  np[2];                    /* number of boxes in x and y, at most one per process */
+  PetscInt *cut[2];                   /* [np + 1] first node of each box */
+  PetscInt *index[2];                 /* [np] column and line in RRBRows of the process that holds the box */
+  PetscInt  at[2];                    /* box of this process; -1: none */
   PetscSF (*exchange)[RRB_NEXCHANGE]; /* [ngrid] */
   PetscSF      fetch;                 /* rows of other processes that this one reads, RRB_NENTRY values each */
   PetscInt     nsend, *send;          /* rows of this one that others read */
   PetscScalar *sent, *fetched;
   MPI_Datatype unit;
-  PetscSF      move;          /* vectors from their rows into boxes; NULL: the rows of each process are those of its box */
-  PetscScalar *box;           /* [nodes of the box] a vector, when they move */
-  PetscMPIInt *count, *displ; /* [size] nodes of the first grid on every process that come from each */
-  PetscScalar *part;          /* [RRB_NROW nodes] of that grid that come from this process */
-  PetscScalar *parts, *all;   /* [nodes], [RRB_NROW nodes] of that grid in the order of processes, and in natural order */
+  PetscSF      move;          /* moves vectors between their rows and the boxes; NULL: the rows of each process are those of its box */
+  PetscScalar *box;           /* [nodes of the box] a vector in box order, if move is used */
+  PetscMPIInt *count, *displ; /* [size] contribution of each process to the first replicated grid, in nodes */
+  PetscScalar *part;          /* [RRB_NROW nodes] contribution of this process to that grid */
+  PetscScalar *parts, *all;   /* [nodes], [RRB_NROW nodes] that grid, ordered by process and in natural order */
 } RRBRanks;
 
 /* The first pivot that is not positive */
 typedef struct {
-  PetscInt  half, k, x, y; /* set of nodes, in order of elimination; node of grid k. half = PETSC_MAX_INT: all are positive */
+  PetscInt  half, k, x, y; /* half: position in the order of elimination, PETSC_MAX_INT: all pivots are positive; x, y: node of grid k */
   PetscReal value;
 } RRBPivot;
 
-/* Arrays that a set-up on the device needs for a while */
+/* Temporary arrays of a set-up on the device */
 enum {
   RRB_TEMP_ROWS, /* of the matrix */
   RRB_TEMP_NEXT, /* of two coarser grids */
   RRB_TEMP_R2D,
-  RRB_TEMP_COEF, /* in double precision, when the factor is single */
+  RRB_TEMP_COEF, /* in double precision, when the factor is stored in single precision */
   RRB_NTEMP
 };
 
-/* All on the device */
+/* Data on the device */
 typedef struct {
   PetscBool      valid;          /* this is the factor of the last set-up */
-  PetscInt       nx, ny, levels; /* what the arrays are made for; levels = PETSC_DECIDE: there are none */
+  PetscInt       nx, ny, levels; /* size that the arrays are allocated for; levels = PETSC_DECIDE: not allocated */
   PetscBool      single;
-  PetscInt       nfactor;      /* grids of the factor */
-  PetscInt       ngrid, small; /* those that are swept over, and the first of those that one kernel does */
-  PetscInt       tail;  /* with the red nodes of this grid, when it is swept over and half, or all of it begins what is one matrix; nfactor: only the rest is */
-  PolderRRBStep *step;  /* [nfactor], on the host; r and x of the first are vectors */
-  PetscInt       n, ld; /* of that matrix */
-  PetscScalar   *inverse; /* [ld ld] M^-1 there */
-  PetscScalar   *b, *x;   /* [n] */
+  PetscInt       nfactor;      /* number of grids of the factor */
+  PetscInt       ngrid, small; /* number of grids that are swept over, and the first of the small grids that share one kernel */
+  PetscInt       tail;         /* first grid of the dense matrix: all of it or, if it is swept over and half, its red nodes; nfactor: the rest only */
+  PolderRRBStep *step;         /* [nfactor], on the host; r and x of the first are vectors */
+  PetscInt       n, ld;        /* of the dense matrix */
+  PetscScalar   *inverse;      /* [ld ld] M^-1 on the unknowns of the dense matrix */
+  PetscScalar   *b, *x;        /* [n] */
   PetscInt       nrest;
-  PetscScalar   *rows;    /* [RRB_NROW nrest] rows of the rest, then bits of what was seen */
-  PetscScalar   *reduced; /* for rrbcg [RRB_NREDUCED of the first grid]; NULL while nobody wants it */
-  PetscScalar   *first;   /* and, when the factor is single, that of the first grid in double precision */
+  PetscScalar   *rows;    /* [RRB_NROW nrest] rows of the rest, followed by the bits RRB_SEEN_... */
+  PetscScalar   *reduced; /* for rrbcg [RRB_NREDUCED of the first grid]; NULL unless requested */
+  PetscScalar   *first;   /* for rrbcg, when the factor is in single precision: the factor of the first grid in double precision */
   PetscScalar   *temp[RRB_NTEMP];
-  size_t         bytes; /* of factor and inverse, and vectors between grids */
+  size_t         bytes; /* of factor, inverse, and vectors between grids */
 } RRBDevice;
 
 typedef struct {
-  PetscInt         given[2]; /* grid of the user, 0: none */
-  PetscInt         wanted;   /* half levels, PETSC_DECIDE: chosen */
+  PetscInt         given[2]; /* grid size given by the user, 0: none */
+  PetscInt         wanted;   /* requested number of half levels, PETSC_DECIDE: automatic */
   PetscReal        omega;
   PetscBool        single;
   RRBGridOrigin    origin;
@@ -175,14 +175,14 @@ typedef struct {
   RRBMatrix        matrix;
   RRBRows          rows;
   RRBRanks         ranks;
-  PetscReal        latency; /* of the exchanges on a grid, in nodes swept meanwhile */
+  PetscReal        latency; /* cost of the exchanges on a grid, in nodes swept in that time */
   RRBPivot         bad;
-  PetscObjectId    mat; /* the pattern that the grid was found in; 0: none */
+  PetscObjectId    mat; /* identifies the pattern that the grid was found in; 0: none */
   PetscObjectState nonzerostate;
   PetscLogDouble   flops;
-  PetscScalar     *scratch[4]; /* of the factorisation; held here so that an error leaves nothing behind */
+  PetscScalar     *scratch[4]; /* of the factorisation; stored here so that nothing leaks after an error */
   PetscBool        valid;      /* the factor on the host is that of the last set-up */
-  PetscObjectState state;      /* of the matrix then */
+  PetscObjectState state;      /* of the matrix at that set-up */
   RRBDevice        device;
 } PC_RRB;
 
@@ -190,15 +190,15 @@ typedef struct {
 PETSC_INTERN PetscErrorCode PCRRBSetUpHost(PC);
 
 /* rrb.c */
-/* The grid of the matrix, looked for once for each pattern; csr->device: arrays of the device */
+/* Finds the grid of the matrix, once for each pattern; csr->device: the arrays are in device memory */
 PETSC_INTERN PetscErrorCode PCRRBUpdateGrid(PC, const PolderCSR *);
 
-/* What differs between host and device */
+/* The steps that differ between host and device */
 typedef struct {
   const PolderPlace *place;
-  /* *done: the matrix is there, and M is made there */
+  /* Sets up M at this place; *done = PETSC_FALSE: the matrix is not there */
   PetscErrorCode (*setup)(PC, PetscBool *done);
-  /* Before an apply: M is there, and S if the apply is one of that */
+  /* Call before an apply: makes sure that M, and S if `reduced` is set, is at this place */
   PetscErrorCode (*ready)(PC, PetscBool reduced);
   /* z = M^-1 r; rho != NULL, on the device only: see PolderPCFused */
   PetscErrorCode (*apply)(PC, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho);
@@ -208,7 +208,7 @@ typedef struct {
   PetscErrorCode (*view)(const PC_RRB *, PetscViewer);
 } RRBSteps;
 PETSC_INTERN const RRBSteps RRBStepsOnHost, RRBStepsOnDevice;
-/* Where M and both vectors (z = NULL: one of them) are: the device, if it can */
+/* The place where M and both vectors (z = NULL: only r) are: the device if possible */
 PETSC_INTERN PetscErrorCode PCRRBChoose(PC, Vec r, Vec z, const RRBSteps **);
 PETSC_INTERN PetscErrorCode PCRRBApplyAt(PC, const RRBSteps *, Vec r, Vec z, const PolderCGRho *rho);
 
@@ -217,60 +217,59 @@ PETSC_INTERN PetscErrorCode PCRRBFreeDevice(RRBDevice *);
 PETSC_INTERN PetscErrorCode PCRRBSetUpDevice(PC, PetscBool *done);
 
 /* rrbdevice.c */
-/* For solvers of the first Schur complement: z = M^-1 r for the red nodes, in device memory, in the order of PolderRRBUnknown(), skew. At least one half
-   level, two unless rho is NULL */
+/* For solvers of the first Schur complement: z = M^-1 r on the red nodes, in device memory, in the order of PolderRRBUnknown() with skew. Requires at least
+   one half level, or two if rho is not NULL */
 PETSC_INTERN PetscErrorCode PCRRBApplyReducedDevice(PC, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho);
-/* Steps of CG on r and the rest, see PolderRRBCG_CUDA(): v = x, r, z, p, w on the device. count = 0: *done says whether there is such a kernel for the
-   factor */
+/* Steps of CG on r and the rest, see PolderRRBCG_CUDA(): v = x, r, z, p, w on the device. count = 0: *done tells whether such a kernel exists for the factor */
 PETSC_INTERN PetscErrorCode PCRRBReducedManySteps(PC, PetscBool prepare, PetscBool first, PetscInt count, Vec v[5], PolderCGState *state, PetscBool *done);
-/* z = M^-1 r with (r, z) on the way; not where the sums would take a pass of their own */
+/* z = M^-1 r together with (r, z); not available where the sums would take a separate pass */
 PETSC_INTERN PetscErrorCode PCRRBGetFused(PC, const PolderPCFused **);
 
 /* rrbrows.c */
-/* dm: a DMDA in whose order the rows are; NULL: natural order. Collective */
+/* dm: a DMDA whose order the rows have; NULL: natural order. Collective */
 PETSC_INTERN PetscErrorCode PCRRBRowsCreate(PC, DM dm, const PolderCSR *);
 PETSC_INTERN PetscErrorCode PCRRBRowsFree(RRBRows *);
-/* Row of node y nx + x, and the way back */
+/* Row of node y nx + x, and the inverse */
 PETSC_INTERN PetscInt PCRRBRowOfNode(const PC_RRB *, PetscInt node);
 PETSC_INTERN PetscInt PCRRBNodeOfRow(const PC_RRB *, PetscInt row);
 PETSC_INTERN RRBLine  PCRRBLine(const PC_RRB *, PetscInt y);
 
 /* rrbranks.c */
-/* Boxes for so many half levels. Collective */
+/* Makes boxes for this number of half levels. Collective */
 PETSC_INTERN PetscErrorCode PCRRBRanksLayout(PC, PetscInt levels);
 PETSC_INTERN PetscErrorCode PCRRBRanksFree(RRBRanks *);
-/* The nodes of grid k on this process, or on that of box i, j */
+/* The nodes of grid k on this process, or on the process of box i, j */
 PETSC_INTERN RRBBox      PCRRBBox(const PC_RRB *, PetscInt k);
 PETSC_INTERN RRBBox      PCRRBBoxAt(const RRBRanks *, PetscInt k, PetscInt i, PetscInt j);
 PETSC_INTERN PetscMPIInt PCRRBRankAt(const PC_RRB *, PetscInt i, PetscInt j);
-/* Nodes of a line of the first grid on this process */
+/* Number of nodes of a line of the first grid on this process */
 PETSC_INTERN PetscInt PCRRBWidth(const PC_RRB *);
-/* The nodes whose rows this process reads: its box and those around that symmetry is checked with */
+/* The nodes whose rows this process reads: its box, and the surrounding nodes that the symmetry check needs */
 PETSC_INTERN RRBBox PCRRBReach(const PC_RRB *);
-/* n values of each node from ranks.part of every process into ranks.all */
+/* Gathers n values of each node from ranks.part of every process in ranks.all */
 PETSC_INTERN PetscErrorCode PCRRBGather(PC_RRB *, MPI_Comm, int n);
-/* A vector in natural order of the box of this process, in ranks.box unless the rows are those of the box; and the way back, which then has nothing to do */
+/* Copies a vector to natural order of the box of this process, in ranks.box; if the rows are those of the box, *box is rows itself. FromBox() copies back */
 PETSC_INTERN PetscErrorCode PCRRBToBox(PC_RRB *, const PetscScalar rows[], const PetscScalar **box);
 PETSC_INTERN PetscErrorCode PCRRBFromBox(PC_RRB *, PetscScalar rows[]);
-/* PCRRBSweeps() on several processes, each of which has its box of the vectors */
+/* PCRRBSweeps() on several processes; each process passes its box of the vectors */
 PETSC_INTERN PetscErrorCode PCRRBSweepsRanks(PC, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
 
 /* rrbexchange.c */
 PETSC_INTERN PetscErrorCode PCRRBExchangeCreate(PC);
-/* Values of neighbours into the border of the arrays of grid k, which begin at data; nothing to do where the grid is on every process */
+/* Copies values of neighbours to the border of the arrays of grid k, which begin at data; does nothing if the grid is replicated */
 PETSC_INTERN PetscErrorCode PCRRBExchange(const PC_RRB *, PetscInt k, RRBExchange, PetscScalar data[]);
 
-/* rrbmatrix.c: the grid of the matrix into rrb->nx, ny, origin, rows; errors when there is none */
+/* rrbmatrix.c: sets rrb->nx, ny, origin, rows to the grid of the matrix; raises an error when there is none */
 PETSC_INTERN PetscErrorCode PCRRBFindGrid(PC, const PolderCSR *);
-/* Flops of the factorisation of the grids for each of an apply: a node has 25, its inverse, four ratios and ten pairs of neighbours, and 17 */
+/* Flops of the factorisation of the grids relative to those of an apply. Per node: 25 (an inverse, four ratios and ten pairs of neighbours) and 17 */
 #define RRB_FACTOR (25.0 / 17.0)
-/* Row y of the box of this process goes to put(y, row, ctx), in ascending order; fills rrb->matrix, errors when the matrix is not a symmetric one on the
-   grid. work: so many zeros for a box nx wide */
+/* Calls put(y, row, ctx) for the rows y of the box of this process, in ascending order. Fills rrb->matrix; refuses a matrix that is not symmetric on the
+   grid. work: this many zeros for a box of width nx */
 #define RRB_VISITWORK(nx) ((size_t)((nx) + 2) * (RRB_NROW + 6))
 PETSC_INTERN PetscErrorCode PCRRBVisitRows(PC, const PolderCSR *, PetscScalar work[], PetscErrorCode (*put)(PetscInt y, PetscScalar *const row[], void *ctx),
                                            void *ctx);
 
-/* rrbhost.c: both sweeps from grid `from` on, and the rest; r and z in natural order of that grid, rows ld apart */
+/* rrbhost.c: both sweeps from grid `from` on, and the solve with the rest; r and z in natural order of that grid, with rows ld apart */
 PETSC_INTERN PetscErrorCode PCRRBSweeps(PC_RRB *, PetscInt from, const PetscScalar r[], PetscInt ld, PetscScalar z[]);
 
 /* rrbfactor.c */
@@ -282,14 +281,14 @@ PETSC_INTERN PetscErrorCode PCRRBFactor(PC, const PolderCSR *);
 /* rrbrest.c */
 PETSC_INTERN PetscErrorCode PCRRBRestLayout(PC, PetscInt nx, PetscInt ny, PetscBool skew, const PolderRRBGrid *);
 PETSC_INTERN PetscErrorCode PCRRBRestFree(RRBRest *);
-/* Numbers the singular parts */
+/* Finds and numbers the singular parts */
 PETSC_INTERN PetscErrorCode PCRRBRestParts(PC);
 PETSC_INTERN PetscErrorCode PCRRBRestFactor(PC);
-/* Solves for the unknowns that lie in from[], into to[], at place[] */
+/* Solves the rest. Unknown k is read from from[place[k]], and the solution is stored in to[place[k]] */
 PETSC_INTERN PetscErrorCode PCRRBRestSolve(RRBRest *, const size_t place[], const PetscScalar from[], PetscScalar to[]);
-/* Unknowns and half bandwidth of the rest after so many half levels; PETSC_FALSE when the grids end before */
+/* Number of unknowns and half bandwidth of the rest after this many half levels; PETSC_FALSE when there are fewer half levels */
 PETSC_INTERN PetscBool PCRRBRestSize(PetscInt nx, PetscInt ny, PetscInt levels, PetscReal *n, PetscReal *band);
-/* The node of grid k is this node, y nx + x, of the first grid */
+/* The node y nx + x of the first grid that node (x, y) of grid k stands for */
 PETSC_INTERN PetscInt PCRRBNode(const PC_RRB *, PetscInt k, PetscInt x, PetscInt y);
 /* Refuses the matrix for a pivot that is not positive */
 PETSC_INTERN PetscErrorCode PCRRBPivotRefuse(PC, const RRBPivot *);
@@ -298,14 +297,14 @@ PETSC_INTERN PetscErrorCode PCRRBPivotRefuse(PC, const RRBPivot *);
 PETSC_INTERN PetscErrorCode PCRRBGetOrdering_RRB(PC, IS *places);
 
 /*
-  rrbreduced.c: the system without its black nodes, for CG on S. Its vectors hold the red nodes in the order of rrbreduced.h
+  rrbreduced.c: the reduced system on the red nodes, for CG on S. Its vectors hold the red nodes in the order of rrbreduced.h
 */
 PETSC_INTERN PetscErrorCode PCRRBGetReduction(PC, const PolderPCReduction **);
-/* From the next set-up on */
+/* Requests the reduced system from the next set-up on */
 PETSC_INTERN PetscErrorCode PCRRBReducedWant(PC);
-/* Before a solve with such vectors: S of the operator as it is where they are, or an error */
+/* Call before a solve with vectors like this one: updates S to the current operator at their place, or raises an error */
 PETSC_INTERN PetscErrorCode PCRRBReducedBegin(PC, Vec like);
-/* Red nodes of this process */
+/* Number of red nodes on this process */
 PETSC_INTERN PetscErrorCode PCRRBReducedSize(PC, PetscInt *n);
 PETSC_INTERN PetscErrorCode PCRRBReducedLayout(PC);
 PETSC_INTERN PetscErrorCode PCRRBReducedFree(PC_RRB *);
@@ -316,12 +315,12 @@ PETSC_INTERN PetscErrorCode PCRRBReduce(PC, Vec b, Vec r);
 PETSC_INTERN PetscErrorCode PCRRBExpand(PC, Vec b, Vec r, Vec x);
 /* r <- x on red nodes */
 PETSC_INTERN PetscErrorCode PCRRBPick(PC, Vec x, Vec r);
-/* y <- S x; dot != NULL: and, where the vectors are, the part of this process of (x, y). *done = PETSC_FALSE, only with dot: nothing is done, since the
-   factor is not where the vectors are */
+/* y <- S x; dot != NULL: also the contribution of this process to (x, y), stored where the vectors are. *done = PETSC_FALSE, possible only with dot: nothing
+   is done, since the factor is not where the vectors are */
 PETSC_INTERN PetscErrorCode PCRRBReducedMult(PC, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
-/* z <- what M^-1 makes of r */
+/* z <- M^-1 r for the reduced system */
 PETSC_INTERN PetscErrorCode PCRRBReducedApply(PC, Vec r, Vec z);
-/* As applyrho of PolderPCFused; *done = PETSC_FALSE: nothing is done */
+/* applyrho of PolderPCFused for the reduced system; *done = PETSC_FALSE: nothing is done */
 PETSC_INTERN PetscErrorCode PCRRBReducedApplyRho(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
 
 /* rrbreducedranks.c: the same on several processes, each of which has the red nodes of its box */

@@ -1,4 +1,4 @@
-/* The grid behind the matrix of PC rrb, and its rows. */
+/* Finds the grid of the matrix of PC rrb, checks its rows and passes them to the factorisation. */
 #include "rrbimpl.h"
 #include "core/refusal.h"
 #include "mat/dia.h"
@@ -9,12 +9,12 @@ enum {
   MAXOFFSETS = 4
 };
 
-/* The grid of a 5- or 9-point stencil in natural order with these offsets above the diagonal, in ascending order */
+/* Line length of a 5- or 9-point stencil in natural order with these offsets above the diagonal, in ascending order */
 static PetscInt PCRRBLineOfOffsets_Private(PetscInt n, const PetscInt offset[])
 {
   const PetscInt last = offset[n - 1];
 
-  if (n == 1) return last == 1 ? 0 : last; // one line, or no coupling in x at all
+  if (n == 1) return last == 1 ? 0 : last; // a single line, or no coupling in x
   if (n == 2 && offset[0] == 1) return last;
   for (PetscInt k = 0; k < n - 1; ++k) {
     if (offset[k] != 1 && offset[k] != last - 1 && offset[k] != last - 2) return -1;
@@ -22,7 +22,7 @@ static PetscInt PCRRBLineOfOffsets_Private(PetscInt n, const PetscInt offset[])
   return last - 1;
 }
 
-/* Takes distance d among the n ascending ones, n = MAXOFFSETS + 1 standing for too many */
+/* Inserts distance d into the n ascending ones; n = MAXOFFSETS + 1 means too many */
 static void PCRRBAddOffset_Private(PetscInt d, PetscInt *n, PetscInt offset[])
 {
   PetscInt at = 0;
@@ -34,7 +34,7 @@ static void PCRRBAddOffset_Private(PetscInt d, PetscInt *n, PetscInt offset[])
   offset[at] = d;
 }
 
-/* The distances above the diagonal at which rows on the device have entries, zeros or not */
+/* The distances above the diagonal at which rows on the device have entries; explicit zeros count */
 static PetscErrorCode PCRRBOffsetsDevice_Private(PC pc, const PolderCSR *csr, PetscInt *n, PetscInt offset[])
 {
   const PolderDia *dia;
@@ -50,7 +50,7 @@ static PetscErrorCode PCRRBOffsetsDevice_Private(PC pc, const PolderCSR *csr, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same of all processes, on the host, without those whose entries are zeros */
+/* The same over all processes, on the host; explicit zeros do not count */
 static PetscErrorCode PCRRBOffsets_Private(PC pc, const PolderCSR *csr, PetscInt *n, PetscInt offset[])
 {
   PetscInt   *others;
@@ -76,6 +76,7 @@ static PetscErrorCode PCRRBOffsets_Private(PC pc, const PolderCSR *csr, PetscInt
 /* On the host, on the device */
 static PetscErrorCode (*const PCRRBOffsetsAt[])(PC, const PolderCSR *, PetscInt *, PetscInt[]) = {PCRRBOffsets_Private, PCRRBOffsetsDevice_Private};
 
+/* Finds the grid by the diagonals of the matrix */
 static PetscErrorCode PCRRBGridFromMatrix_Private(PC pc, const PolderCSR *csr)
 {
   PC_RRB   *rrb                    = (PC_RRB *)pc->data;
@@ -86,7 +87,7 @@ static PetscErrorCode PCRRBGridFromMatrix_Private(PC pc, const PolderCSR *csr)
   PetscCall((*PCRRBOffsetsAt[csr->device])(pc, csr, &n, offset));
   rrb->nx = n && n <= MAXOFFSETS ? PCRRBLineOfOffsets_Private(n, offset) : -1;
   if (!rrb->nx) rrb->nx = csr->M;
-  if (csr->device && (rrb->nx < 0 || csr->M % rrb->nx)) { // perhaps without the zeros, which only the host leaves out
+  if (csr->device && (rrb->nx < 0 || csr->M % rrb->nx)) { // without explicit zeros there may be a grid; only the host ignores them
     PetscCall(PolderMatGetCSR(pc->pmat, &host));
     PetscCall(PCRRBGridFromMatrix_Private(pc, &host));
     PetscCall(PolderMatRestoreCSR(pc->pmat, &host));
@@ -124,7 +125,7 @@ static PetscErrorCode PCRRBGridFromDM_Private(PC pc, DM dm, PetscInt rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is this DMDA one of the grid, so that the rows have its order? */
+/* Does this DMDA have the size of the grid, so that the rows are in its order? */
 static PetscErrorCode PCRRBOrderedByDM_Private(const PC_RRB *rrb, DM dm, PetscBool *ordered)
 {
   PetscInt n[3], dof;
@@ -181,15 +182,14 @@ enum {
   NE
 };
 
-/* Compressed columns of a block; node[j]: node of column j, NULL: j */
+/* Compressed columns of a block; node[j]: node of column j; NULL: node j */
 typedef struct {
   const PetscInt    *aj;
   const PetscScalar *aa;
   const PetscInt    *node;
 } RRBColumns;
 
-/* Adds the entries of node i, on the line of ld nodes that begins with first. Returns the first entry that joins no
-   neighbours, end when there is none */
+/* Adds the entries of node i, on the line of ld nodes that begins with node `first`. Returns the first entry that does not couple neighbours, or end */
 static inline PetscInt PCRRBAddEntries_Private(PetscInt begin, PetscInt end, RRBColumns block, PetscInt i, PetscInt first, PetscInt ld, PetscScalar a[])
 {
   for (PetscInt k = begin; k < end; ++k) {
@@ -202,7 +202,7 @@ static inline PetscInt PCRRBAddEntries_Private(PetscInt begin, PetscInt end, RRB
   return end;
 }
 
-/* Entries of node (x, y), which is in the line; returns the first column that is no neighbour on the grid, or -1 */
+/* Entries of node (x, y), which must be in the line; returns the first column that is not a neighbour on the grid, or -1 */
 static inline PetscInt PCRRBEntries_Private(const PC_RRB *rrb, const PolderCSR *csr, const RRBLine *line, PetscInt x, PetscInt y, PetscScalar a[])
 {
   const PetscInt i = line->row + x - line->a;
@@ -216,7 +216,7 @@ static inline PetscInt PCRRBEntries_Private(const PC_RRB *rrb, const PolderCSR *
   return k < csr->bi[i + 1] ? csr->garray[csr->bj[k]] : -1;
 }
 
-/* Why a node cannot be used */
+/* Reasons why a node cannot be used */
 typedef enum {
   NODE_GOOD,
   NODE_NOTFINITE,
@@ -226,18 +226,19 @@ typedef enum {
   NODE_STRAY
 } RRBNodeKind;
 
-/* The first node that cannot be used, PETSC_MAX_INT: none; column: what it couples to */
+/* The first node that cannot be used, PETSC_MAX_INT: none; column: the column that it couples to */
 typedef struct {
   PetscInt    node, column;
   RRBNodeKind kind;
 } RRBFault;
 
+/* Records a node that cannot be used, if it is the first one */
 static void PCRRBAddFault_Private(RRBFault *fault, RRBNodeKind kind, PetscInt node, PetscInt column)
 {
   if (kind != NODE_GOOD && node < fault->node) *fault = (RRBFault){.node = node, .column = column, .kind = kind};
 }
 
-/* Sends the rows that other processes read */
+/* Sends rows to the processes that read them */
 static PetscErrorCode PCRRBFetchRows_Private(PC_RRB *rrb, const PolderCSR *csr, RRBFault *fault)
 {
   RRBRanks *ranks = &rrb->ranks;
@@ -255,12 +256,13 @@ static PetscErrorCode PCRRBFetchRows_Private(PC_RRB *rrb, const PolderCSR *csr, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Do two entries that should be equal differ by more than rounding? */
 static inline PetscBool PCRRBDiffers_Private(PetscScalar a, PetscScalar b, PetscReal diagonal)
 {
   return (PetscBool)(PetscAbsScalar(a - b) > 1e-10 * PetscMax(PetscAbsScalar(a), PetscAbsScalar(b)) + 1e-14 * PetscAbsReal(diagonal));
 }
 
-/* Takes down what the pivots depend on; or why the node cannot be used */
+/* Records the properties that the pivots depend on, and returns why the node cannot be used */
 static RRBNodeKind PCRRBCheckNode_Private(RRBMatrix *matrix, PetscInt node, const PetscScalar a[])
 {
   PetscReal sum = 0, size = 0, above = 0;
@@ -281,7 +283,7 @@ static RRBNodeKind PCRRBCheckNode_Private(RRBMatrix *matrix, PetscInt node, cons
   return NODE_GOOD;
 }
 
-/* What all processes found; refuses the matrix for the first node that cannot be used */
+/* Combines the findings of all processes; refuses the matrix for the first node that cannot be used */
 static PetscErrorCode PCRRBCheckMatrix_Private(PC pc, RRBFault *fault, PetscBool coupled)
 {
   PC_RRB    *rrb      = (PC_RRB *)pc->data;
@@ -333,17 +335,17 @@ static PetscErrorCode PCRRBCheckMatrix_Private(PC pc, RRBFault *fault, PetscBool
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A visit to the rows of the matrix, line by line: the line, its couplings to N, NE and NW, those of the line before, and what has been seen */
+/* State of a visit to the rows of the matrix, line by line: the current line, its couplings to N, NE and NW, those of the previous line, and the findings */
 typedef struct {
   PetscScalar       *row[RRB_NROW], *above[3], *before[3];
-  const PetscScalar *fetched; /* the next row of another process */
+  const PetscScalar *fetched; /* the next row that comes from another process */
   RRBFault           fault;
   PetscBool          coupled;
 } RRBVisit;
 
 /*
-  Line y of what this process reads: couplings to N, NE and NW go to above[], those of the line before are in before[], at node x - x0. Nodes outside of the box
-  are there to compare with
+  Reads line y of the nodes that this process reads. Couplings to N, NE and NW go to above[]; those of the previous line are in before[]; index x - x0. Nodes
+  outside of the box serve only for comparison
 */
 static PetscErrorCode PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, PetscInt y, RRBVisit *visit)
 {

@@ -1,8 +1,8 @@
-/* The order in which PC rrb eliminates. */
+/* The order in which PC rrb eliminates the nodes. */
 #include "rrbimpl.h"
 #include <petsc/private/pcimpl.h>
 
-/* Place of node (x, y): the black nodes come first, row by row, then the r1, then in the same way those of the next grid, at last the rest row by row */
+/* Position of node (x, y) in the elimination: first the black nodes, row by row, then r1; likewise for each coarser grid; at last the rest, row by row */
 static PetscInt PCRRBPlaceOf_Private(const PC_RRB *rrb, PetscInt x, PetscInt y)
 {
   PetscInt nx = rrb->nx, ny = rrb->ny, before = 0;
@@ -50,12 +50,12 @@ PetscErrorCode PCRRBGetOrdering_RRB(PC pc, IS *places)
 .  pc - the preconditioner
 
    Output Parameter:
-.  places - for each local row its place among all rows, from zero; the caller destroys it
+.  places - for each local row its position among all rows, from zero; the caller destroys it
 
    Level: advanced
 
-   Note: With the rows in this order the matrix falls into diagonal blocks, the second of which is the first Schur complement's. `ISInvertPermutation()` gives
-   what `MatPermute()` takes.
+   Note: The black nodes come first; the second diagonal block has the rows of the first Schur complement. `ISInvertPermutation()` gives
+   the argument of `MatPermute()`.
 
 .seealso: `PCRRB`, `PCRRBSetLevels()`
 @*/

@@ -1,6 +1,6 @@
 /*
-  PC rrb on several processes. Each has a box of the grid that begins at multiples of 2^ngrid, near the rows that it has of the matrix; the first ngrid grids
-  are eliminated box by box with the kernels of one process, on arrays whose border holds values of neighbours; what comes after them is on every process.
+  PC rrb on several processes. Each process has a box of the grid that begins at multiples of 2^ngrid, near its rows of the matrix. The first ngrid grids are
+  eliminated box by box with the kernels of one process, on arrays whose border holds values of neighbours. Coarser grids are replicated on every process.
 */
 #include "rrbimpl.h"
 #include <petsc/private/pcimpl.h>
@@ -27,8 +27,8 @@ PetscErrorCode PCRRBRanksFree(RRBRanks *ranks)
 }
 
 /*
-  Boxes in direction d when the first g grids of so many half levels are in parts: those of the rows, to whole cells of grid g - 1; what would become empty is
-  left out. Returns how many
+  Boxes in direction d when the first g grids are distributed, with this number of half levels. The boxes follow the distribution of the rows, rounded to whole
+  cells of grid g - 1; empty boxes are left out. Returns the number of boxes
 */
 static PetscInt PCRRBCut_Private(const PC_RRB *rrb, int d, PetscInt levels, PetscInt g, PetscInt cut[], PetscInt index[])
 {
@@ -52,6 +52,7 @@ static PetscInt PCRRBCut_Private(const PC_RRB *rrb, int d, PetscInt levels, Pets
   return count;
 }
 
+/* Largest width of n boxes */
 static PetscInt PCRRBWidest_Private(PetscInt n, const PetscInt cut[])
 {
   PetscInt widest = 0;
@@ -60,14 +61,15 @@ static PetscInt PCRRBWidest_Private(PetscInt n, const PetscInt cut[])
   return widest;
 }
 
-/* The number of grids in boxes for which the sweeps take least: those in boxes cost the largest box and the exchanges, the others all their nodes */
+/* The number of grids in boxes for which the sweeps take the least time. A grid in boxes costs the nodes of the largest box and the exchanges, a replicated
+   grid all its nodes */
 static PetscInt PCRRBChooseGrids_Private(PC_RRB *rrb, PetscInt levels)
 {
   RRBRanks *ranks = &rrb->ranks;
   PetscInt  best  = 0;
   PetscReal least = PETSC_MAX_REAL;
 
-  for (PetscInt g = rrb->reduced.wanted; g <= (levels + 1) / 2; ++g) { // CG on S has its vectors in boxes
+  for (PetscInt g = rrb->reduced.wanted; g <= (levels + 1) / 2; ++g) { // the vectors of CG on S are in boxes
     PetscInt  widest[2];
     PetscReal cost = rrb->latency * (PetscReal)g;
 
@@ -119,7 +121,8 @@ RRBBox PCRRBReach(const PC_RRB *rrb)
   return reach;
 }
 
-/* The nodes of area whose rows are on other processes, in the order of PCRRBVisitRows(): rows of the matrix, and places in the area. NULL: only their number */
+/* The nodes of area whose rows are on other processes, in the order of PCRRBVisitRows(): their rows of the matrix, and their positions in the area. NULL:
+   returns their number only */
 static PetscInt PCRRBForeign_Private(const PC_RRB *rrb, RRBBox area, PetscInt row[], PetscInt place[])
 {
   PetscInt count = 0;
@@ -137,7 +140,7 @@ static PetscInt PCRRBForeign_Private(const PC_RRB *rrb, RRBBox area, PetscInt ro
   return count;
 }
 
-/* Which rows go where in the set-up */
+/* Sets up the exchange of matrix rows in the set-up */
 static PetscErrorCode PCRRBCreateFetch_Private(PC pc)
 {
   PC_RRB            *rrb   = (PC_RRB *)pc->data;
@@ -176,7 +179,7 @@ static PetscErrorCode PCRRBCreateFetch_Private(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Which values of a vector go where */
+/* Sets up the redistribution of vectors between rows and boxes */
 static PetscErrorCode PCRRBCreateMove_Private(PC pc)
 {
   PC_RRB      *rrb   = (PC_RRB *)pc->data;
@@ -199,7 +202,7 @@ static PetscErrorCode PCRRBCreateMove_Private(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Room for the first grid on every process */
+/* Allocates the arrays that gather the first replicated grid */
 static PetscErrorCode PCRRBCreateGather_Private(PC_RRB *rrb)
 {
   RRBRanks      *ranks = &rrb->ranks;
@@ -282,7 +285,7 @@ PetscErrorCode PCRRBGather(PC_RRB *rrb, MPI_Comm comm, int n)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The rows of this process that lie in its box, between vector and box */
+/* Copies the rows of this process that lie in its own box, between vector and box */
 static void PCRRBCopyOwn_Private(const PC_RRB *rrb, const PetscScalar rows[], PetscScalar out[])
 {
   const RRBBox box = PCRRBBox(rrb, 0);
@@ -299,8 +302,8 @@ static void PCRRBCopyOwn_Private(const PC_RRB *rrb, const PetscScalar rows[], Pe
   }
 }
 
-/* The red nodes of a half grid in its box: from natural order of the box into out, or, with what there is of neighbours' nodes in the border, from that of
-   the grid in in */
+/* Red nodes of a half grid in its box. in = NULL: copies them to out, in natural order of the box. Otherwise copies them from in, which has the natural
+   order of the whole grid, and also fills the border with existing nodes of neighbours */
 static void PCRRBCopyRed_Private(const PC_RRB *rrb, PetscScalar out[], const PetscScalar in[])
 {
   const RRBGrid *grid = &rrb->grid[rrb->ranks.whole];
@@ -344,7 +347,7 @@ PetscErrorCode PCRRBFromBox(PC_RRB *rrb, PetscScalar rows[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* L y = r on the grids in boxes; r2 of the last one, or what is left of it, goes to every process */
+/* Solves L y = r on the grids in boxes, and gathers r2 of the last one, or its remaining red nodes, on every process */
 static PetscErrorCode PCRRBForwardBoxes_Private(PC pc, PetscInt k, const PetscScalar from[], PetscInt ld)
 {
   PC_RRB      *rrb   = (PC_RRB *)pc->data;
@@ -371,7 +374,8 @@ static PetscErrorCode PCRRBForwardBoxes_Private(PC pc, PetscInt k, const PetscSc
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of the first grid that every process has, from ranks.all: into r2 of the grid before, or the red nodes of a half grid, with the border; or into the box */
+/* Takes the part of this process, with its border, of the first replicated grid from ranks.all: into r2 of the previous grid, into the red nodes of a half
+   grid or, without grids in boxes, into out */
 static void PCRRBTakePart_Private(const PC_RRB *rrb, PetscScalar out[])
 {
   const RRBRanks *ranks = &rrb->ranks;
@@ -388,7 +392,7 @@ static void PCRRBTakePart_Private(const PC_RRB *rrb, PetscScalar out[])
   } else PolderRRBCopy_Host(last.x1 - last.x0, last.y1 - last.y0, ranks->all + (size_t)last.y0 * (size_t)nx + (size_t)last.x0, nx, out, last.x1 - last.x0);
 }
 
-/* L^T z = D^-1 y on the grids in boxes */
+/* Solves L^T z = D^-1 y on the grids in boxes */
 static PetscErrorCode PCRRBBackwardBoxes_Private(PC pc, PetscInt from, PetscScalar z[], PetscInt ld)
 {
   PC_RRB   *rrb   = (PC_RRB *)pc->data;

@@ -1,4 +1,4 @@
-/* The system of PC rrb without its black nodes: what CG on the first Schur complement S asks of the preconditioner. */
+/* The reduced system of PC rrb, without the black nodes: operations that CG on the first Schur complement S needs from the preconditioner. */
 #include "rrbimpl.h"
 #include <petsc/private/pcimpl.h>
 
@@ -13,7 +13,7 @@ PetscErrorCode PCRRBReducedWant(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The factor must be that of the operator, and its first half level exact */
+/* Checks that the factor is that of the operator and that its first half level is exact */
 PetscErrorCode PCRRBReducedBegin(PC pc, Vec like)
 {
   PC_RRB          *rrb  = (PC_RRB *)pc->data;
@@ -59,7 +59,7 @@ PetscErrorCode PCRRBReducedFree(PC_RRB *rrb)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For the grids and the rest that there are */
+/* Allocates the data of the reduced system for the existing grids and rest */
 PetscErrorCode PCRRBReducedLayout(PC pc)
 {
   PC_RRB              *rrb  = (PC_RRB *)pc->data;
@@ -82,13 +82,13 @@ PetscErrorCode PCRRBReducedLayout(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first grid where the factor is: its shape, its factor in double precision, and S */
+/* The first grid at the place of the factor: its shape, its factor in double precision, and S */
 typedef struct {
   const PolderRRBGrid *g;
   const PetscScalar   *c, *S;
 } RRBFirst;
 
-/* S = NULL: nobody has wanted it */
+/* S = NULL: not requested */
 static RRBFirst RRBFirstOnHost(const PC_RRB *rrb)
 {
   return rrb->reduced.coef ? (RRBFirst){.g = &rrb->grid[0].g, .c = rrb->grid[0].coef, .S = rrb->reduced.coef} : (RRBFirst){0};
@@ -103,7 +103,7 @@ static RRBFirst RRBFirstOnDevice(const PC_RRB *rrb)
 
 typedef struct _RRBReducedSteps RRBReducedSteps;
 
-/* One table a place, and one for boxes of a grid on several processes, with the arrays of vectors there */
+/* Steps of the reduced system at a place: one table per place, and one for boxes on several processes. Arrays are those of vectors at that place */
 struct _RRBReducedSteps {
   const PolderPlace *place;
   RRBFirst (*first)(const PC_RRB *);
@@ -182,7 +182,7 @@ static PetscErrorCode PCRRBReducedMultBoxes_Private(PC_RRB *rrb, const RRBReduce
 }
 
 /*
-  M without its first half level: r2 is the next grid, whose values lie in z while the coarser grids are at work
+  M without its first half level. r2 is the next grid; its values stay in z during the work on coarser grids
 */
 static PetscErrorCode PCRRBReducedApplyOne_Private(PC pc, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho)
 {
@@ -257,7 +257,7 @@ static const RRBReducedSteps RRBReducedStepsAt[] = {
                     },
 };
 
-/* Where vectors like v are, if the factor is there, too */
+/* The steps at the place of vectors like v, if the factor is there, too */
 static PetscErrorCode PCRRBReducedChoose_Private(PC pc, Vec v, const RRBReducedSteps **steps)
 {
   const PC_RRB      *rrb = (PC_RRB *)pc->data;
@@ -273,7 +273,7 @@ static PetscErrorCode PCRRBReducedChoose_Private(PC pc, Vec v, const RRBReducedS
 PetscErrorCode PCRRBReducedView(const PC_RRB *rrb, PetscViewer viewer)
 {
   const RRBFirst first  = (*RRBReducedStepsAt[rrb->device.valid].first)(rrb);
-  const size_t   arrays = RRB_NREDUCED + (rrb->single ? RRB_NCOEF : 0); /* the first grid's factor is there in both precisions */
+  const size_t   arrays = RRB_NREDUCED + (rrb->single ? RRB_NCOEF : 0); /* the first grid's factor is stored in both precisions */
   PetscLogDouble bytes;
 
   PetscFunctionBegin;
@@ -285,7 +285,7 @@ PetscErrorCode PCRRBReducedView(const PC_RRB *rrb, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Nodes of this process, for flops */
+/* Number of nodes of this process, for counting flops */
 static PetscLogDouble RRBReducedNodes(const PC_RRB *rrb, const RRBReducedSteps *steps)
 {
   const RRBFirst first = (*steps->first)(rrb);
@@ -413,7 +413,7 @@ PetscErrorCode PCRRBReducedApplyRho(PC pc, Vec r, Vec z, const PolderCGRho *rho,
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
   PetscCall(PCRRBReducedChoose_Private(pc, r, &steps));
-  // of a half grid it is one product with the inverse
+  // for a half grid the apply is one product with the inverse
   *done = (PetscBool)(steps == &RRBReducedStepsAt[REDUCED_DEVICE] && !((PC_RRB *)pc->data)->device.step[0].half);
   if (*done) PetscCall(PCRRBReducedApplyAt_Private(pc, steps, r, z, rho));
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));

@@ -1,8 +1,8 @@
-/* The system of PC rrb without its black nodes on several processes: each has the red nodes of its box, in the order of rrbreduced.h. */
+/* The reduced system of PC rrb on several processes: each process has the red nodes of its box, in the order of rrbreduced.h. */
 #include "rrbimpl.h"
 #include <petsc/private/pcimpl.h>
 
-/* Where the border of PolderRRBBorderRows() gets its values: direction of the neighbour, which of r1 and r2 */
+/* Sources of the border of PolderRRBBorderRows(): direction of the neighbour, and which of r1 and r2 */
 static const struct {
   int dx, dy, r2;
 } neighbours[] = {
@@ -18,7 +18,7 @@ static const struct {
   {-1, -1, 1}
 };
 
-/* Places in the border and in the vector of the neighbour; NULL: only their number */
+/* Positions in the border and in the vector of the neighbour; NULL: returns their number only */
 static PetscInt PCRRBReducedStrips_Private(const PC_RRB *rrb, PetscInt place[], PetscSFNode from[])
 {
   const RRBRanks      *ranks = &rrb->ranks;
@@ -46,7 +46,7 @@ static PetscInt PCRRBReducedStrips_Private(const PC_RRB *rrb, PetscInt place[], 
                                                                                                 : dy > 0 ? g->hy
                                                                                                          : v};
 
-        if (there[0] >= width || there[1] >= height) continue; /* it has no r2 */
+        if (there[0] >= width || there[1] >= height) continue; /* the neighbour has no such r2 */
         if (place) {
           place[count] = (r2 * (g->hy + 2) + here[1] + 1) * (g->hx + 2) + here[0] + 1;
           from[count]  = (PetscSFNode){.rank = PCRRBRankAt(rrb, i, j), .index = r2 * n.hx * n.hy + there[1] * width + there[0]};
@@ -79,7 +79,7 @@ PetscErrorCode PCRRBReducedRanksLayout(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Red nodes of the first grid, between a vector and the quarters */
+/* Copies the red nodes of the first grid between a vector and the quarters */
 static void PCRRBReducedCopy_Private(const PC_RRB *rrb, const PetscScalar in[], PetscScalar out[])
 {
   const RRBGrid       *grid = &rrb->grid[0];

@@ -1,4 +1,4 @@
-/* The exact rest of PC rrb: a small grid, by band Cholesky. */
+/* The exact rest of PC rrb: a small grid, solved by band Cholesky. */
 #include "rrbimpl.h"
 #include "core/refusal.h"
 #include <petsc/private/pcimpl.h>
@@ -53,7 +53,7 @@ PetscErrorCode PCRRBPivotRefuse(PC pc, const RRBPivot *pivot)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The node that a coupling of node (x, y) leads to, as an unknown; -1: none */
+/* The unknown that a coupling of node (x, y) leads to; -1: none */
 static PetscInt PCRRBRestNeighbour_Private(const RRBRest *rest, int f, PetscInt x, PetscInt y)
 {
   const PetscInt far = rest->skew ? 2 : 1;
@@ -77,7 +77,7 @@ PetscErrorCode PCRRBRestFree(RRBRest *rest)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Unknowns row by row along the shorter side. last: the grid whose values hold them; NULL: they are in the vector itself */
+/* Numbers the unknowns row by row along the shorter side. last: the grid whose values contain them; NULL: they are in the vector itself */
 PetscErrorCode PCRRBRestLayout(PC pc, PetscInt nx, PetscInt ny, PetscBool skew, const PolderRRBGrid *last)
 {
   PC_RRB        *rrb  = (PC_RRB *)pc->data;
@@ -123,6 +123,7 @@ PetscErrorCode PCRRBRestLayout(PC pc, PetscInt nx, PetscInt ny, PetscBool skew, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Root of i in a union-find forest */
 static PetscInt PCRRBRoot_Private(PetscInt parent[], PetscInt i)
 {
   while (parent[i] != i) i = parent[i] = parent[parent[i]];
@@ -136,7 +137,7 @@ static void PCRRBJoin_Private(PetscInt parent[], PetscInt i, PetscInt j)
   parent[PetscMin(i, j)] = PetscMax(i, j);
 }
 
-/* The connected parts whose rows add up to zero, to tol: numbers them, and leaves out the last unknown of each */
+/* Finds the connected parts whose rows add up to zero within tol, numbers them, and leaves out the last unknown of each */
 static PetscErrorCode PCRRBRestPin_Private(RRBRest *rest, PetscReal tol)
 {
   PetscInt  *part = rest->part, *number;
@@ -181,6 +182,7 @@ static PetscErrorCode PCRRBRestPin_Private(RRBRest *rest, PetscReal tol)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Is unknown i left out of the factor? */
 static inline PetscBool PCRRBRestIsPin_Private(const RRBRest *rest, PetscInt i)
 {
   return (PetscBool)(rest->npin && rest->part[i] >= 0 && rest->pin[rest->part[i]] == i);
@@ -236,7 +238,7 @@ PetscErrorCode PCRRBRestFactor(PC pc)
 }
 
 /*
-  Takes the mean off each singular part: done before and after, it makes the pseudo-inverse of the solve with an unknown left out. In the kernel M acts as one
+  Subtracts the mean on each singular part. Before and after a solve with one unknown left out, this gives the pseudo-inverse. In the kernel M acts as one
   diagonal entry, because A need not be singular there: see PolderRRBLess()
 */
 static void PCRRBRestCentre_Private(RRBRest *rest)

@@ -1,4 +1,4 @@
-/* Where the rows of the matrix of PC rrb lie on one or several processes. */
+/* Distribution of the rows of the matrix of PC rrb over the processes. */
 #include "rrbimpl.h"
 #include <petsc/private/pcimpl.h>
 #include <petscdmda.h>
@@ -13,7 +13,7 @@ PetscErrorCode PCRRBRowsFree(RRBRows *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The boxes of the DMDA; errors when its processes have other numbers of rows */
+/* Reads the boxes of the DMDA; raises an error when its processes have other numbers of rows */
 static PetscErrorCode PCRRBRowsFromDM_Private(PC pc, DM dm, PetscMPIInt size)
 {
   MPI_Comm        comm = PetscObjectComm((PetscObject)pc);
@@ -107,7 +107,7 @@ PetscInt PCRRBNodeOfRow(const PC_RRB *rrb, PetscInt row)
   return (rows->start[1][j] + row / width) * rrb->nx + rows->start[0][i] + row % width;
 }
 
-/* What this process has of line y */
+/* The part of line y on this process */
 RRBLine PCRRBLine(const PC_RRB *rrb, PetscInt y)
 {
   const RRBRows *rows = &rrb->rows;

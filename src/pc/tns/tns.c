@@ -6,7 +6,7 @@
 #include "core/refusal.h"
 #include <petsc/private/pcimpl.h>
 
-/* The host can do without the device, and is asked last */
+/* Tried from the last to the first, since the host always works */
 static const TNSSteps *const TNSStepsAt[] = {&TNSStepsOnHost, &TNSStepsOnDevice};
 
 static PetscErrorCode PCTNSFree_Private(PC_TNS *tns)
@@ -17,6 +17,7 @@ static PetscErrorCode PCTNSFree_Private(PC_TNS *tns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Identifies the pattern and the values of the matrix */
 static PetscErrorCode PCTNSGetKeys_Private(PC pc, const PolderCSR *csr, TNSKeys *keys)
 {
   PetscFunctionBegin;
@@ -45,8 +46,8 @@ PetscErrorCode PCTNSSetHalo(PC pc, const PolderCSR *csr)
 }
 
 /*
-  Pmat may have changed since set-up when the user has asked to reuse the preconditioner. The triangles are those of Pmat as it is, and
-  with the diagonal of another matrix they would make a preconditioner worse than none.
+  Brings the data of Pmat up to date. With KSPSetReusePreconditioner() Pmat may have changed since the set-up. The triangles are read from the current Pmat;
+  combined with the diagonal of the old one they would be a worse preconditioner than none.
 */
 PetscErrorCode PCTNSUpdate(PC pc, const TNSSteps *steps, const PolderCSR *csr, const PolderDia *dia)
 {
@@ -66,7 +67,7 @@ PetscErrorCode PCTNSUpdate(PC pc, const TNSSteps *steps, const PolderCSR *csr, c
     A->keys = now;
     A->form = form;
   }
-  A->keys.mat = 0; // until the diagonal is known to be good
+  A->keys.mat = 0; // until the diagonal has been checked
   PetscCall((*steps->values)(pc, csr, dia));
   if (!pc->failedreason) A->keys = now;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -154,12 +155,12 @@ static PetscErrorCode PCApply_TNS(PC pc, Vec r, Vec z)
   PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
   PetscCall(PolderPlaceOfVecs(r, z, &place));
   PetscCall(PCTNSSetUpFrom_Private(pc, place, r, z));
-  PetscCall(PolderPCFlag(pc, z, &failed)); // values may have changed since the set-up
+  PetscCall(PolderPCFlag(pc, z, &failed)); // the values may have changed since the set-up
   PetscCall(PolderLogEnd(POLDER_TNSApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A program may say that the matrix is not symmetric without having looked */
+/* A program may declare the matrix nonsymmetric without having checked it, so the values are checked */
 static PetscErrorCode PCTNSCheckSymmetry_Private(PC pc)
 {
   PC_TNS          *tns = (PC_TNS *)pc->data;
@@ -180,7 +181,7 @@ static PetscErrorCode PCTNSCheckSymmetry_Private(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* M^-1 is symmetric when A is, and only then is the strictly upper part L^T */
+/* M^-1 is symmetric only when A is; otherwise the strictly upper part is not L^T */
 static PetscErrorCode PCApplyTranspose_TNS(PC pc, Vec r, Vec z)
 {
   PetscFunctionBegin;
@@ -267,10 +268,10 @@ static PetscErrorCode PCTNSSetDegree_TNS(PC pc, PetscInt degree)
    Level: intermediate
 
    Notes:
-   An apply costs 2 `degree` products with half of the matrix, made in two passes over its memory. One term more saves fewer iterations
+   An apply costs 2 `degree` products with half of the matrix, made in two passes over its memory. Each further term saves fewer iterations
    than the one before it; 2 is what Gupta (2015, chapters 3 to 6) uses throughout.
 
-   A change after the set-up makes the next `PCSetUp()` start afresh.
+   A change after the set-up makes the next `PCSetUp()` rebuild everything.
 
 .seealso: `PCTNS`
 @*/
@@ -295,8 +296,8 @@ static PetscErrorCode PCSetFromOptions_TNS(PC pc, PolderOptionItems PetscOptions
   PetscCall(
     PolderOptionsInt(PetscOptionsObject, "-pc_tns_degree", "Terms of the series after the first", "PCTNSSetDegree", 0, PC_TNS_DEGREE_MAX, &degree, &set));
   if (set) PetscCall(PCTNSSetDegree(pc, degree));
-  PetscCall(
-    PetscOptionsEList("-pc_tns_precision", "In which the entries of the matrix are read", "PCTNS", precisions, 2, precisions[precision], &precision, &set));
+  PetscCall(PetscOptionsEList("-pc_tns_precision", "Precision in which the entries of the matrix are read", "PCTNS", precisions, 2, precisions[precision],
+                              &precision, &set));
   if (set && precision != (PetscInt)tns->precision) {
     tns->precision = (TNSPrecision)precision;
     PetscCall(PCTNSFree_Private(tns));
@@ -327,12 +328,12 @@ static PetscErrorCode PCSetFromOptions_TNS(PC pc, PolderOptionItems PetscOptions
    A must be symmetric: the strictly upper part is taken as L^T. For an A that is not, the apply is
    sum (-D^-1 U)^j D^-1 sum (-L D^-1)^j, usable with `KSPGMRES` but not with `KSPCG`.
 
-   The matrix is any AIJ type, sequential or parallel. Its own entries are read, nothing but the inverse diagonal and the place of the
+   The matrix is any AIJ type, sequential or parallel. Its own entries are read, only the inverse diagonal and the position of the
    diagonal in each row is stored. All sweeps over one triangle are made in one pass over the memory of the matrix, block of rows after
    block. In parallel each triangular product exchanges neighbour values once, while the rows of the process are computed.
 
    With `-pc_tns_precision single` the triangles and the inverse diagonal are copied to single precision, for two thirds of the bytes of an apply
-   on diagonals; vectors and sums stay in double precision. M^-1 belongs to the rounded matrix, is as symmetric and definite, and takes nearly the
+   on diagonals; vectors and sums stay in double precision. M^-1 belongs to the rounded matrix, is also symmetric and positive definite, and takes nearly the
    same iterations. Entries beyond the range of single precision are an error.
 
    With CUDA vectors and a matrix on the device (the types of this library, or `MATAIJCUSPARSE`) the set-up and the apply run there. Two sweeps over

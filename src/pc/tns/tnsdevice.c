@@ -19,20 +19,20 @@ static PetscErrorCode PCTNSFreeDevice_Private(PC_TNS *tns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The diagonals of a triangle: nd of them, from number *first on */
+/* The diagonals of a triangle: returns their number; *first: number of the first one */
 static PetscInt TNSTriangleDiagonals(const PolderDia *dia, PetscBool upper, PetscInt *first)
 {
   *first = upper ? dia->main + 1 : 0;
   return upper ? dia->nd - *first : dia->main;
 }
 
-/* The entries that belong to such diagonals, from the first on, in the precision of the sweeps */
+/* Pointers to the entries of these diagonals, from the first one on, in the precision of the sweeps */
 static const void *const *TNSTriangleValues(const PC_TNS *tns, const PolderDia *dia, PetscInt first)
 {
   return tns->precision == TNS_SINGLE ? (const void *const *)(tns->at[TNS_DEVICE].val + first) : (const void *const *)(dia->val + first);
 }
 
-/* Is the first pair of sweeps over a triangle one kernel? */
+/* Are the first two sweeps over a triangle fused in one kernel? */
 static PetscBool TNSFused(const PC_TNS *tns, const PolderDia *dia, PetscBool upper)
 {
   PetscInt first, nd;
@@ -42,7 +42,7 @@ static PetscBool TNSFused(const PC_TNS *tns, const PolderDia *dia, PetscBool upp
   return PolderTriPairFits(nd, dia->off + first);
 }
 
-/* Room, positions of the diagonal, halo: whatever depends on the pattern only */
+/* Sets up what depends on the pattern only: work arrays, positions of the diagonal, halo */
 static PetscErrorCode PCTNSSetUpPatternDevice_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
 {
   PC_TNS      *tns = (PC_TNS *)pc->data;
@@ -81,7 +81,7 @@ static PetscErrorCode PCTNSSetUpPatternDevice_Private(PC pc, const PolderCSR *cs
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The entries in single precision; those of the off-process columns are rounded where they are used, here they are looked at only */
+/* Stores the entries in single precision. Entries of off-process columns are only checked here; they are rounded when used */
 static PetscErrorCode PCTNSStoreSingleDevice_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PolderStream stream)
 {
   TNSMatrix *A      = &tns->at[TNS_DEVICE];
@@ -103,7 +103,7 @@ static PetscErrorCode PCTNSStoreSingleDevice_Private(PC_TNS *tns, const PolderCS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A row that cannot be used raises a flag; the host tells which one it is */
+/* An unusable row sets a flag; the host then finds out which row it is */
 static PetscErrorCode PCTNSSetUpValuesDevice_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
 {
   PC_TNS         *tns    = (PC_TNS *)pc->data;
@@ -127,7 +127,7 @@ static PetscErrorCode PCTNSSetUpValuesDevice_Private(PC pc, const PolderCSR *csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A triangle of the matrix, and where it is swept over */
+/* A triangle of the matrix and the arrays for its sweeps */
 typedef struct {
   const PolderCSR *csr;
   const PolderDia *dia;
@@ -164,8 +164,8 @@ static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const TNSSweep *swee
 }
 
 /*
-  y <- the last of degree sweeps y_{k+1} = y_0 - D^-1 T y_k, which take turns in y and other; y_0 = c or, when that is NULL, D^-1 r. rho != NULL, for the pair
-  of sweeps over the lower triangle only: (y, D y) is the (r, z) of a state
+  y <- the last of `degree` sweeps y_{k+1} = y_0 - D^-1 T y_k, which alternate between y and other. y_0 = c or, if that is NULL, D^-1 r. rho != NULL, allowed
+  only for the fused pair of sweeps over the lower triangle: (y, D y) becomes (r, z) of the state
 */
 static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const TNSSweep *sweep, const PetscScalar *r, const PetscScalar *c, PetscScalar *y,
                                                 PetscScalar *other, const PolderCGRho *rho)
@@ -191,7 +191,7 @@ static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const TNSSweep *swe
                                     work, stream));
     x = to;
     k = 2;
-  } else if (tns->halo && !c) { // what is exchanged must be there
+  } else if (tns->halo && !c) { // the values to be exchanged must be stored
     PetscScalar *to = q % 2 ? other : y;
 
     PolderLaunch(PolderTriScale_CUDA(single, csr->m, tns->at[TNS_DEVICE].dinv, r, to, stream));
@@ -230,9 +230,9 @@ const TNSSteps TNSStepsOnDevice = {.place   = &PolderOnDevice,
                                    .apply   = PCTNSApplyDevice_Private,
                                    .free    = PCTNSFreeDevice_Private};
 
-/* ------------------------------------------------ in the steps of a solver ------------------------------------------------ */
+/* ------------------------------------------------ fused with the steps of a solver ------------------------------------------------ */
 
-/* The two pairs of sweeps of degree 2 with a symmetric matrix */
+/* Can the apply be fused with the steps of a solver? Yes for the two fused pairs of sweeps of degree 2 with a symmetric matrix */
 static PetscErrorCode PCTNSJoins_Private(PC pc, const PolderDia *dia, PetscBool *joins)
 {
   const PC_TNS *tns = (PC_TNS *)pc->data;
@@ -246,7 +246,7 @@ static PetscErrorCode PCTNSJoins_Private(PC pc, const PolderDia *dia, PetscBool 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* s = D^-1 K r, which stays here, and rho with (s, D s) = (r, M^-1 r) */
+/* Computes s = D^-1 K r, which the preconditioner keeps, and rho with (s, D s) = (r, M^-1 r) */
 static PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho, PetscBool *done)
 {
   PC_TNS            *tns;
@@ -285,7 +285,7 @@ static PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z = K^T s goes at once into the direction and the solution */
+/* Computes z = K^T s and at once updates the direction and the solution */
 static PetscErrorCode PCTNSBackward_Private(PC pc, PetscBool first, Vec p, Vec x, PolderCGState *state)
 {
   PC_TNS          *tns    = (PC_TNS *)pc->data;

@@ -17,7 +17,7 @@ typedef enum {
   TNS_ROW_RANGE
 } TNSRowKind;
 
-/* Refuses the matrix on every process for the first bad row of all; each passes its own first one, or the global number of rows and TNS_ROW_GOOD */
+/* Refuses the matrix on every process for the first bad row. Each process passes its first bad row, or the global number of rows and TNS_ROW_GOOD */
 static PetscErrorCode PCTNSCheckRow_Private(PC pc, PetscInt M, PetscInt row, TNSRowKind kind)
 {
   MPI_Comm comm  = PetscObjectComm((PetscObject)pc);
@@ -82,7 +82,7 @@ static PetscErrorCode PCTNSFreeHost_Private(PC_TNS *tns)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* depth[i]: 1 when row i has an off-process entry in the triangle, else one more than the least of the rows that it reads; 0 beyond degree */
+/* depth[i]: 1 when row i has an off-process entry in the triangle, else one more than the smallest depth of the rows that it reads; 0: larger than degree */
 static void PCTNSGetDepth_Private(const PC_TNS *tns, const PolderCSR *csr, PetscBool upper, PetscInt depth[])
 {
   for (PetscInt l = 0; l < csr->m; ++l) {
@@ -101,6 +101,7 @@ static void PCTNSGetDepth_Private(const PC_TNS *tns, const PolderCSR *csr, Petsc
   }
 }
 
+/* Lists the rows that depend on ghost values, ordered by the first sweep in which they do, and decides whether the sweeps are fused */
 static PetscErrorCode PCTNSSetUpTriangle_Private(PC_TNS *tns, const PolderCSR *csr, PetscBool upper)
 {
   TNSTriangle   *tri = &tns->tri[upper];
@@ -132,7 +133,7 @@ static PetscErrorCode PCTNSSetUpTriangle_Private(PC_TNS *tns, const PolderCSR *c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Positions of the diagonal, which rows the halo touches, work arrays: whatever depends on the pattern only. Collective */
+/* Sets up what depends on the pattern only: positions of the diagonal, rows that read ghost values, work arrays. Collective */
 static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
 {
   PC_TNS    *tns  = (PC_TNS *)pc->data;
@@ -169,7 +170,7 @@ static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The entries in single precision, as compressed rows or the diagonals of the strict triangles; *good: none is too large */
+/* Stores the entries in single precision, as compressed rows or as diagonals of the strict triangles; *good: no entry is too large */
 static PetscErrorCode PCTNSStoreSingle_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool *good)
 {
   TNSMatrix *A = &tns->at[TNS_HOST];
@@ -196,7 +197,7 @@ static PetscErrorCode PCTNSStoreSingle_Private(PC_TNS *tns, const PolderCSR *csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The first row with an entry that single precision does not have */
+/* The first row with an entry outside the range of single precision */
 static PetscInt TNSFindLarge(const PolderCSR *csr)
 {
   for (PetscInt i = 0; i < csr->m; ++i) {
@@ -241,7 +242,7 @@ static PetscErrorCode PCTNSSetUpValues_Private(PC pc, const PolderCSR *csr, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sweeps over the rows of this process without their off-process entries, on the diagonals of the matrix when it has them */
+/* Sweeps over the rows of this process without their off-process entries; uses the diagonals of the matrix if it has them */
 static void PCTNSLocalSweeps_Private(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, PetscInt q, const PetscScalar *r)
 {
   const TNSMatrix *A  = &tns->at[TNS_HOST];

@@ -1,4 +1,5 @@
-/* The truncated Neumann series: what the preconditioner (tns.c) and its work on the host (tnshost.c) and on the device (tnsdevice.c) share. */
+/* The truncated Neumann series: data and functions shared by the preconditioner (tns.c) and its work on the host (tnshost.c) and on the device
+   (tnsdevice.c). */
 #pragma once
 
 #include "core/methods.h"
@@ -6,32 +7,32 @@
 #include "mat/halo.h"
 #include <petscpc.h>
 
-/* Terms of the series: each takes a vector more on the host, and later ones help no more */
+/* Maximum degree: on the host each term needs one more vector, and terms of higher degree do not help */
 #define PC_TNS_DEGREE_MAX 100
 
-/* What the halo asks of one triangle of the matrix (lower or upper) on this process; empty without halo */
+/* The rows of one triangle (lower or upper) that depend on ghost values; empty without halo */
 typedef struct {
   PetscInt  nrow;      /* length of row[] */
   PetscInt  nghostrow; /* rows with an off-process entry in the triangle */
-  PetscInt *row;       /* these first, then the rows that read those, and so on; not fused: then the others */
-  PetscInt *count;     /* [degree + 1] the first count[k] rows of row[] have an off-process value in sweep k */
-  PetscBool fused;     /* all sweeps in one pass, then those rows again; FALSE: one pass a sweep, because they are too many */
+  PetscInt *row;       /* first these rows, then the rows that read them, and so on; if not fused, followed by all other rows */
+  PetscInt *count;     /* [degree + 1] the first count[k] rows of row[] depend on a ghost value in sweep k */
+  PetscBool fused;     /* all sweeps in one pass, then a correction of those rows; FALSE: one pass per sweep, because those rows are too many */
 } TNSTriangle;
 
-/* Where the triangles are read from */
+/* Storage form from which the triangles are read */
 typedef enum {
   TNS_FORM_CSR,
   TNS_FORM_DIA,
   TNS_FORM_HALF
 } TNSForm;
 
-/* In which precision the matrix takes part */
+/* Precision of the matrix entries */
 typedef enum {
   TNS_DOUBLE,
   TNS_SINGLE
 } TNSPrecision;
 
-/* What a set-up was made from */
+/* Identifies the matrix of a set-up */
 typedef struct {
   PetscObjectId    blocks[2]; /* the pattern; 0: none */
   PetscObjectState nonzerostate;
@@ -39,16 +40,16 @@ typedef struct {
   PetscObjectState state;
 } TNSKeys;
 
-/* What is kept of the matrix, in host or in device memory */
+/* Data derived from the matrix, in host or in device memory */
 typedef struct {
   PetscBool      device;
   TNSKeys        keys;
   TNSForm        form;
-  PetscInt       nz;     /* entries of the local block as compressed rows */
-  PetscInt      *diag;   /* [m] position of the diagonal entry in the local CSR block; on the device for TNS_FORM_CSR only */
+  PetscInt       nz;     /* number of entries of the local block as compressed rows */
+  PetscInt      *diag;   /* [m] position of the diagonal entry in the local CSR block; on the device only for TNS_FORM_CSR */
   void          *dinv;   /* [m] inverse diagonal, PetscScalar or float */
   float         *values; /* in single precision: the entries of the local block or, by diagonals, of the strict triangles; else NULL */
-  const float  **val;    /* [nd] host array: where each diagonal is in values */
+  const float  **val;    /* [nd] host array: pointer into values for each diagonal */
   PetscInt64     bytes;  /* of these and of the work arrays */
   PetscLogDouble flops;  /* of one apply */
 } TNSMatrix;
@@ -63,27 +64,27 @@ typedef struct _TNSSteps TNSSteps;
 typedef struct {
   PetscInt         degree;
   TNSPrecision     precision;
-  const TNSSteps  *steps;     /* of the place where the last set-up or apply was */
-  PetscBool        symmetric; /* the matrix that was tested last is */
+  const TNSSteps  *steps;     /* of the place of the last set-up or apply */
+  PetscBool        symmetric; /* the matrix that was tested last is symmetric */
   PetscObjectId    tested;
   PetscObjectState testedstate;
   PetscInt         m;    /* local rows */
-  PetscInt         nlow; /* off-process columns before the first local one */
+  PetscInt         nlow; /* number of off-process columns before the first local one */
   PolderHalo       halo; /* NULL on one process and for degree 0 */
   TNSMatrix        at[2];
   TNSTriangle      tri[2];                      /* lower, upper */
-  PetscScalar     *work;                        /* [degree m] iterates of the sweeps, with the result vector one more */
-  PetscScalar    **y;                           /* [degree + 1] their addresses in the sweep under way */
+  PetscScalar     *work;                        /* [degree m] iterates of the sweeps, in addition to the result vector */
+  PetscScalar    **y;                           /* [degree + 1] their addresses in the current sweep */
   PetscScalar     *ghost;                       /* [nghost] */
-  PetscScalar     *devicework[2], *deviceghost; /* on the device, where two vectors and the result are enough for any degree; NULL: not needed */
-  int             *bad;                         /* on the device: raised by a kernel that meets a row that cannot be used */
+  PetscScalar     *devicework[2], *deviceghost; /* on the device, where two vectors and the result suffice for any degree; NULL: not needed */
+  int             *bad;                         /* on the device: set by a kernel that finds an unusable row */
 } PC_TNS;
 
-/* What differs between host and device, with the rows, and the diagonals if it has them, of the matrix there */
+/* The steps that differ between host and device. The rows, and the diagonals if there are any, are those of the matrix at that place */
 struct _TNSSteps {
   const PolderPlace *place;
   PetscErrorCode (*getdia)(Mat, const PolderDia **);
-  /* Whatever depends on the pattern only, and on the values; pc->failedreason for the first row that cannot be used. Collective */
+  /* Set up what depends on the pattern, and on the values; pc->failedreason is set for the first unusable row. Collective */
   PetscErrorCode (*pattern)(PC, const PolderCSR *, const PolderDia *);
   PetscErrorCode (*values)(PC, const PolderCSR *, const PolderDia *);
   PetscErrorCode (*apply)(PC, const PolderCSR *, const PolderDia *, const PetscScalar r[], PetscScalar z[]);
@@ -97,13 +98,13 @@ static inline PetscBool TNSSamePattern(const TNSMatrix *M, const TNSKeys *now, T
                      M->keys.nonzerostate == now->nonzerostate);
 }
 
-/* On all processes or on none, as PETSc counts the state of a matrix */
+/* The same result on all processes, because the state of a matrix is collective */
 static inline PetscBool TNSSameValues(const TNSMatrix *M, const TNSKeys *now)
 {
   return (PetscBool)(M->keys.mat == now->mat && M->keys.state == now->state);
 }
 
-/* New values may take symmetry, and with it half of the diagonals, from the block of one process only. Collective */
+/* New values may destroy the symmetry of the block of a single process, which then stores all diagonals. Collective */
 static inline PetscErrorCode TNSSamePatternEverywhere(PC pc, const TNSMatrix *M, const TNSKeys *now, TNSForm form, PetscBool *same)
 {
   PetscMPIInt all = TNSSamePattern(M, now, form);
@@ -119,7 +120,7 @@ static inline TNSForm TNSFormOf(const PolderDia *dia)
   return !dia ? TNS_FORM_CSR : dia->half ? TNS_FORM_HALF : TNS_FORM_DIA;
 }
 
-/* Single precision by diagonals: how many are stored, and where each is in values when they are ld apart; NULL for the main one */
+/* Single precision by diagonals: the number of stored diagonals, and where each is in values when they are ld apart; NULL for the main diagonal */
 static inline PetscInt TNSDiagonalsStored(const PolderDia *dia)
 {
   return dia->half ? dia->nd - 1 - dia->main : dia->nd - (dia->main >= 0);
@@ -136,13 +137,13 @@ static inline void TNSPlaceDiagonals(const PolderDia *dia, size_t ld, const floa
 }
 
 /* tns.c */
-/* Local rows and the exchange with other processes. Collective */
+/* Sets the number of local rows and the exchange with other processes. Collective */
 PETSC_INTERN PetscErrorCode PCTNSSetHalo(PC, const PolderCSR *);
-/* Brings what is kept of the matrix at a place up to date, from its rows there */
+/* Brings the data derived from the matrix at a place up to date, from its rows there */
 PETSC_INTERN PetscErrorCode PCTNSUpdate(PC, const TNSSteps *, const PolderCSR *, const PolderDia *);
 /* The same and then, unless r is NULL, z = M^-1 r there. *done = PETSC_FALSE: the matrix is not there */
 PETSC_INTERN PetscErrorCode PCTNSSetUpAt(PC, const TNSSteps *, Vec r, Vec z, PetscBool *done);
 
 /* tnsdevice.c */
-/* The two halves of M^-1 = K^T D^-1 K, which join the passes over memory of conjugate gradients; degree 2 alone has them */
+/* The two halves of M^-1 = K^T D^-1 K, which are fused with the vector updates of conjugate gradients; available for degree 2 only */
 PETSC_INTERN PetscErrorCode PCTNSGetFused(PC, const PolderPCFused **);
