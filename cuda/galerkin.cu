@@ -415,18 +415,18 @@ int PolderRowTotals_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], c
   });
 }
 
-int PolderRowSums_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[], PolderStream stream)
+int PolderMemberSums_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscReal d[], const PetscReal s[], PetscReal dsum[], PetscReal ssum[],
+                          PolderStream stream)
 {
-  return PolderForEach(n, stream, [=] __device__(PetscInt i) {
-    const PetscInt end   = ai[i + 1];
-    PetscReal      pivot = 0, total = 0;
+  return PolderForEach(n, stream, [=] __device__(PetscInt a) {
+    PetscReal da = 0, sa = 0;
 
-    for (PetscInt k = ai[i]; k < end; ++k) {
-      if (aj[k] == i) pivot = aa[k];
-      total += aa[k];
+    for (PetscInt k = ptr[a]; k < ptr[a + 1]; ++k) {
+      da += d[row[k]];
+      sa += s[row[k]];
     }
-    d[i]   = pivot;
-    sum[i] = total;
+    dsum[a] = da;
+    ssum[a] = sa;
   });
 }
 

@@ -126,14 +126,14 @@ PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt a
   return fits;
 }
 
-void PolderRowSums_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[])
+void PolderMemberSums_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscReal d[], const PetscReal s[], PetscReal dsum[], PetscReal ssum[])
 {
-  for (PetscInt i = 0; i < n; ++i) {
-    PolderRowSurvey s = {0, 0, 0, -1};
-
-    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) PolderRowLook(i, k, aj[k], PetscRealPart(aa[k]), &s);
-    d[i]   = s.pivot;
-    sum[i] = s.total;
+  for (PetscInt a = 0; a < n; ++a) {
+    dsum[a] = ssum[a] = 0;
+    for (PetscInt k = ptr[a]; k < ptr[a + 1]; ++k) {
+      dsum[a] += d[row[k]];
+      ssum[a] += s[row[k]];
+    }
   }
 }
 

@@ -65,10 +65,11 @@ POLDER_LAUNCHER int PolderDropWeakCount_CUDA(PetscInt n, PetscReal drop, const P
 POLDER_LAUNCHER int PolderDropWeakFill_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
                                             const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PolderStream stream);
 
-/* d[i] <- diagonal entry, sum[i] <- sum of the row */
-PETSC_INTERN void   PolderRowSums_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[]);
-POLDER_LAUNCHER int PolderRowSums_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[],
-                                       PolderStream stream);
+/* The sums of d[] and of s[] over the members of each of n aggregates */
+PETSC_INTERN void   PolderMemberSums_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscReal d[], const PetscReal s[], PetscReal dsum[],
+                                          PetscReal ssum[]);
+POLDER_LAUNCHER int PolderMemberSums_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscReal d[], const PetscReal s[], PetscReal dsum[],
+                                          PetscReal ssum[], PolderStream stream);
 /*
   The row sums in single precision: to to[i] or, with rows set, to the position of the diagonal entry in compressed rows. Host: adds a second block unless bi
   is NULL, and returns PETSC_FALSE when a sum is too large; device: sets *bad then.

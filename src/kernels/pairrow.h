@@ -22,7 +22,7 @@
 typedef struct {
   const PetscInt64 *place;     /* grid point of each row; NULL: unknown */
   PetscReal         threshold; /* an entry is strong when -a_ij is at least this fraction of the largest of its row */
-  PetscReal         kappa;     /* largest two-grid condition number of a pair; 0: any */
+  PetscReal         kappa;     /* largest two-grid condition number of an aggregate; 0: any */
   const PetscReal  *outside;   /* the largest off-process coupling of each row; NULL: none */
 } PolderPairRule;
 
@@ -120,18 +120,24 @@ POLDER_PAIR PetscBool PolderPairLeads(PetscInt i, const PetscInt mate[], const P
   return (PetscBool)(mate[i] >= i && (!join || join[i] == i));
 }
 
+/* The part of the diagonal that couples a row, or an aggregate, to others: without a positive row sum */
+POLDER_PAIR PetscReal PolderPairCoupled(PetscReal d, PetscReal s)
+{
+  return s > 0 ? d - s : d;
+}
+
 /*
-  Is the two-grid condition number of a pair at most kappa, given its coupling -a, its diagonal entries d and its row sums s? (Notay, SIAM J. Sci. Comput. 34,
-  2012)
+  Is the two-grid condition number of two aggregates as one at most kappa, given their coupling -a, the sums d of the diagonal entries of their rows, in the
+  matrix of the level, and the sums s of these rows? Without s and with constants on each of them it is (Napov and Notay, SIAM J. Sci. Comput. 34, 2012)
+
+    2 / (1 / d_i + 1 / d_j) / a
 */
 POLDER_PAIR PetscBool PolderPairGood(PetscReal a, PetscReal di, PetscReal si, PetscReal dj, PetscReal sj, PetscReal kappa)
 {
-  const PetscReal bottom = a + (si + sj > 0 ? si * sj / (si + sj) : 0);
-
-  return (PetscBool)(si + sj >= 0 && bottom > 0 && 2 * di * dj / (di + dj) <= kappa * bottom);
+  return (PetscBool)(2 / (1 / PolderPairCoupled(di, si) + 1 / PolderPairCoupled(dj, sj)) <= kappa * a);
 }
 
-/* The strongest free partner of row i, the first of equals, or POLDER_PAIR_NONE. s[] and d[]: row sums and diagonal; s = NULL: rule->kappa is ignored */
+/* The strongest free partner of row i, the first of equals, or POLDER_PAIR_NONE. s[] and d[]: see PolderPairGood(); s = NULL: rule->kappa is ignored */
 POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal s[], const PetscReal d[],
                                        const PolderPairRule *rule, const PetscInt mate[])
 {
@@ -181,8 +187,8 @@ POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PetscInt ai[], const Pets
 }
 
 /*
-  For a single row i: its strongest neighbour, if that neighbour has a partner and would be a good partner for i as well; otherwise i, also when the strongest
-  neighbour belongs to another process
+  For a single row i: its strongest neighbour, if that neighbour has a partner; otherwise i, also when the strongest neighbour belongs to another process. s:
+  the coupling must bound the condition number whatever the diagonal of the neighbour, since others may join there, and a light row must not tie heavy ones
 */
 POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal s[], const PetscReal d[],
                                     const PolderPairRule *rule, const PetscInt mate[])
@@ -197,7 +203,7 @@ POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PetscInt ai[], const Petsc
     unsigned        b, o;
 
     if (j == i || !(a > 0) || mate[j] < 0) continue;
-    if (s && !PolderPairGood(a, d[i], s[i], d[j], s[j], rule->kappa)) continue;
+    if (s && 2 * PolderPairCoupled(d[i], s[i]) > rule->kappa * a) continue;
     b = PolderPairBucket(a);
     o = PolderPairOrder(i, j, rule->place);
     if (b > bucket || (b == bucket && (o > order || best == i))) {

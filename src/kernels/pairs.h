@@ -1,6 +1,6 @@
 /*
   Pairs of n rows row[] (NULL: 0 .. n) of a CSR matrix. mate[i] = j and mate[j] = i form a pair; mate[i] = i is single; other values are POLDER_PAIR_FREE and
-  POLDER_PAIR_LONE. sum[] and diag[] are row sums and diagonal, NULL when rule->kappa is 0. Device: counts, near[] (except in PolderPairsPlaces_CUDA()) and
+  POLDER_PAIR_LONE. sum[] and diag[]: see PolderPairGood(), NULL when rule->kappa is 0. Device: counts, near[] (except in PolderPairsPlaces_CUDA()) and
   bad are in device memory, and the caller zeroes *bad.
 */
 #pragma once

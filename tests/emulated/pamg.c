@@ -38,9 +38,10 @@ PolderEmulate(PolderMembers,
               (PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[], PetscInt key[], PetscInt number[], void *work, size_t bytes,
                PolderStream stream),
               m, agg, n, ptr, row);
-PolderEmulate(PolderRowSums,
-              (PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscReal d[], PetscReal sum[], PolderStream stream), n, ai, aj,
-              aa, d, sum);
+PolderEmulate(PolderMemberSums,
+              (PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscReal d[], const PetscReal s[], PetscReal dsum[], PetscReal ssum[],
+               PolderStream stream),
+              n, ptr, row, d, s, dsum, ssum);
 PolderEmulate(PolderColoursRound,
               (PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count,
                PolderStream stream),

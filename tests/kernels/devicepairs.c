@@ -1,7 +1,8 @@
 static const char
   help[] = "Pairwise aggregation on the device: every kernel of a pass against its host twin, on grids, bands, stars and hubs, tiny, odd and large.\n\n";
 
-#include "devicetest.h"
+#include "devicepairs/graphs.h"
+#include "kernels/csr.h"
 #include "kernels/galerkin.h"
 #include "kernels/labels.h"
 #include "kernels/pairs.h"
@@ -90,56 +91,6 @@ static PetscErrorCode SameValues(const char what[], PetscInt n, const PetscScala
   PetscCall(PetscFree(copy));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
-
-/* Do rows i < j couple? */
-typedef PetscBool (*Couples)(PetscInt n, PetscInt i, PetscInt j);
-
-static PetscBool Grid2(PETSC_UNUSED PetscInt n, PetscInt i, PetscInt j)
-{
-  return (PetscBool)(j - i == 31 || (j - i == 1 && j % 31));
-}
-
-static PetscBool Grid3(PETSC_UNUSED PetscInt n, PetscInt i, PetscInt j)
-{
-  return (PetscBool)(j - i == 99 || (j - i == 9 && i / 9 % 11 < 10) || (j - i == 1 && j % 9));
-}
-
-static PetscBool Band(PETSC_UNUSED PetscInt n, PetscInt i, PetscInt j)
-{
-  return (PetscBool)(j - i <= 60 && (i * 31 + j * 17) % 8);
-}
-
-static PetscBool Thin(PETSC_UNUSED PetscInt n, PetscInt i, PetscInt j)
-{
-  return (PetscBool)((j - i == 1 || j - i == 7 || j - i == 50) && (i + j) % 5);
-}
-
-/* Every hundredth row is a hub for the hundred rows after it, and the first one for all that are multiples of three */
-static PetscBool Hubs(PETSC_UNUSED PetscInt n, PetscInt i, PetscInt j)
-{
-  return (PetscBool)((i % 100 == 0 && j < i + 100) || (i == 0 && j % 3 == 0) || (i % 100 == 0 && j - i == 100));
-}
-
-static PetscBool Star(PETSC_UNUSED PetscInt n, PetscInt i, PETSC_UNUSED PetscInt j)
-{
-  return (PetscBool)(i == 0);
-}
-
-static const struct {
-  const char *name;
-  Couples     couples;
-  PetscInt    reach; /* 0: any */
-  PetscBool   grid;
-} Graphs[] = {
-  {"grid 2-D", Grid2, 31, PETSC_TRUE },
-  {"grid 3-D", Grid3, 99, PETSC_TRUE },
-  {"band",     Band,  60, PETSC_FALSE},
-  {"thin",     Thin,  50, PETSC_FALSE},
-  {"hubs",     Hubs,  0,  PETSC_FALSE},
-  {"star",     Star,  0,  PETSC_FALSE}
-};
-static const PetscInt Sizes[]  = {1, 2, 31, 33, 257, 3001, 40007};
-static const PetscInt mostrows = 4000; /* of a graph whose entries may be anywhere */
 
 /* The same for (i, j) and (j, i): mostly negative, few different sizes */
 static PetscScalar Coupling(PetscInt i, PetscInt j)
@@ -245,11 +196,6 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
   PetscCall(CreateValues(n, &dinv));
   PetscCall(PolderDeviceUpload(sizeof(none), &none, &there));
   PetscCall(PolderDeviceUpload(sizeof(zero), &zero, &bound_d));
-  PolderLaunch(PolderRowSums_CUDA(n, A->di, A->dj, A->da, d->d, sum->d, stream));
-  PolderRowSums_Host(n, A->i, A->j, A->a, d->h, sum->h);
-  PetscCall(SameValues("diagonal", n, d->h, d->d, wrong));
-  PetscCall(SameValues("row sums", n, sum->h, sum->d, wrong));
-  PetscCall(TestTotals(A, sum, stream, wrong));
   for (int l1 = 1; l1 >= 0; --l1) {
     PolderLaunch(PolderLevelRows_CUDA(n, A->di, A->dj, A->da, PETSC_FALSE, (PetscBool)l1, 5, diag.d, dinv.d, d->d, sum->d, mate->d, bound_d, there, stream));
     row = PolderLevelRows_Host(n, A->i, A->j, A->a, NULL, NULL, PETSC_FALSE, (PetscBool)l1, 5, diag.h, dinv.h, d->h, sum->h, mate->h, &bound, &kind);
@@ -259,7 +205,10 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
     PetscCall(SameIndices("places of the diagonal", n, diag.h, diag.d, wrong));
     PetscCall(SameIndices("rows to pair", n, mate->h, mate->d, wrong));
     PetscCall(SameValues("inverse diagonal", n, dinv.h, dinv.d, wrong));
+    PetscCall(SameValues("diagonal", n, d->h, d->d, wrong));
+    PetscCall(SameValues("row sums", n, sum->h, sum->d, wrong));
   }
+  PetscCall(TestTotals(A, sum, stream, wrong));
   for (PetscInt k = 0; k < n; ++k) A->a[diag.h[k]] = k == n / 2 ? 0 : k == n - 1 && n > 2 ? -1 : 2; // two bad rows, the first one counts
   PetscCall(PolderDeviceFromHost(A->da, A->a, sizeof(PetscScalar) * (size_t)A->nz));
   for (int all = 0; all < 2; ++all) {
@@ -342,7 +291,7 @@ static PetscErrorCode TestDrop(PetscInt n, Indices *ci, Indices *cj, Values *ca,
 {
   const PetscInt nz = ci->h[n];
   Indices        di, dj;
-  Values         da, d, sum;
+  Values         da, d;
   PetscInt64    *key, *keys;
   PetscInt       count = -1, *count_d;
 
@@ -351,7 +300,6 @@ static PetscErrorCode TestDrop(PetscInt n, Indices *ci, Indices *cj, Values *ca,
   PetscCall(CreateIndices(nz, &dj));
   PetscCall(CreateValues(nz, &da));
   PetscCall(CreateValues(n, &d));
-  PetscCall(CreateValues(n, &sum));
   PetscCall(PetscMalloc1(nz, &keys));
   PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)nz, &key));
   PetscCall(PolderDeviceMalloc(sizeof(count), &count_d));
@@ -362,7 +310,7 @@ static PetscErrorCode TestDrop(PetscInt n, Indices *ci, Indices *cj, Values *ca,
   for (PetscInt i = 0; i < n; ++i) {
     for (PetscInt k = ci->h[i]; k < ci->h[i + 1]; ++k) *wrong += keys[k] != (PetscInt64)i * n + cj->h[k];
   }
-  PolderLaunch(PolderRowSums_CUDA(n, ci->d, cj->d, ca->d, d.d, sum.d, stream));
+  PolderLaunch(PolderCsrDiagonal_CUDA(n, ci->d, cj->d, ca->d, d.d, stream));
   PolderLaunch(PolderDropWeakCount_CUDA(n, 0.2, d.d, ci->d, cj->d, ca->d, di.d, stream));
   PolderLaunch(PolderPointers_CUDA(n, di.d, work, bytes, stream));
   PolderLaunch(PolderDropWeakFill_CUDA(n, 0.2, d.d, ci->d, cj->d, ca->d, di.d, dj.d, da.d, stream));
@@ -374,7 +322,6 @@ static PetscErrorCode TestDrop(PetscInt n, Indices *ci, Indices *cj, Values *ca,
   PetscCall(DestroyIndices(&dj));
   PetscCall(DestroyValues(&da));
   PetscCall(DestroyValues(&d));
-  PetscCall(DestroyValues(&sum));
   PetscCall(PetscFree(keys));
   PetscCall(PolderDeviceFree(&key));
   PetscCall(PolderDeviceFree(&count_d));
@@ -430,8 +377,25 @@ static PetscErrorCode TestCoarseRows(const Rows *A, PetscInt nc, const Indices *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sums over the rows of each of nc aggregates */
+static PetscErrorCode TestMemberSums(PetscInt nc, const Indices *ptr, const Indices *row, const Values *d, const Values *sum, PolderStream stream,
+                                     PetscInt *wrong)
+{
+  Values to[2];
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 2; ++k) PetscCall(CreateValues(nc, &to[k]));
+  PolderMemberSums_Host(nc, ptr->h, row->h, d->h, sum->h, to[0].h, to[1].h);
+  PolderLaunch(PolderMemberSums_CUDA(nc, ptr->d, row->d, d->d, sum->d, to[0].d, to[1].d, stream));
+  PetscCall(SameValues("diagonals of aggregates", nc, to[0].h, to[0].d, wrong));
+  PetscCall(SameValues("row sums of aggregates", nc, to[1].h, to[1].d, wrong));
+  for (int k = 0; k < 2; ++k) PetscCall(DestroyValues(&to[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Numbers of the pairs, their places, their members and the coarse rows */
-static PetscErrorCode TestNumbers(const Rows *A, PetscInt64 *const place[2], const Indices *mate, const Indices *join, PolderStream stream, PetscInt *wrong)
+static PetscErrorCode TestNumbers(const Rows *A, PetscInt64 *const place[2], const Values *d, const Values *sum, const Indices *mate, const Indices *join,
+                                  PolderStream stream, PetscInt *wrong)
 {
   const PetscInt n     = A->n;
   const size_t   bytes = PolderWorkSize(PolderPairsWork_CUDA(n));
@@ -474,6 +438,7 @@ static PetscErrorCode TestNumbers(const Rows *A, PetscInt64 *const place[2], con
     PolderLaunch(PolderMembers_CUDA(n, agg.d, nc, ptr.d, row.d, key.d, number.d, work, bytes, stream));
     PetscCall(SameIndices("pointers to rows", nc + 2, ptr.h, ptr.d, wrong));
     PetscCall(SameIndices("rows of aggregates", n, row.h, row.d, wrong));
+    PetscCall(TestMemberSums(nc, &ptr, &row, d, sum, stream, wrong));
     if (!*wrong) PetscCall(TestCoarseRows(A, nc, &agg, &ptr, &row, work, bytes, stream, wrong));
     PolderPairsCompose_Host(n, nc, mate->h, -5, agg.h); // any array will do
     PolderLaunch(PolderPairsCompose_CUDA(n, nc, mate->d, -5, agg.d, stream));
@@ -534,7 +499,7 @@ static PetscErrorCode TestGraph(size_t g, PetscInt n, PetscReal kappa, PetscBool
   PetscCall(TestLevelRows(&A, &mate, &d, &sum, stream, wrong));
   if (Graphs[g].grid) PetscCall(TestPlaces(&A, place, stream, wrong));
   PetscCall(TestMatching(&A, kappa, outside, place, &d, &sum, &mate, &join, stream, wrong));
-  if (!*wrong) PetscCall(TestNumbers(&A, place, &mate, &join, stream, wrong));
+  if (!*wrong) PetscCall(TestNumbers(&A, place, &d, &sum, &mate, &join, stream, wrong));
   PetscCall(PetscFree(place[0]));
   PetscCall(PolderDeviceFree(&place[1]));
   PetscCall(DestroyIndices(&mate));

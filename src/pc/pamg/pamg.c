@@ -297,8 +297,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
                      &pamg->overcorrection, &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_threshold", "A coupling is strong from this part of the strongest of its row", 0, 1, &pamg->threshold,
                      &changed));
-  PetscCall(
-    PamgReal(pc, PetscOptionsObject, "-pc_pamg_quality", "Largest two-grid condition number of a pair, 0: any", 0, PETSC_MAX_REAL, &pamg->kappa, &changed));
+  PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_quality", "Largest two-grid condition number of an aggregate, 0: any", 0, PETSC_MAX_REAL, &pamg->kappa,
+                     &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_drop", "Coarse entries of at most this part of the smaller of their diagonals go to the diagonal", 0, 1,
                      &pamg->drop, &changed));
   PetscCall(PetscOptionsBool("-pc_pamg_reuse", "Keep the aggregates when only values of the matrix change", "PCPAMG", pamg->reuse, &pamg->reuse, NULL));
@@ -322,12 +322,12 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
                                             correction, by colours on the device; auto: sgs, on the device chebyshev
 .  -pc_pamg_pre <1>, -pc_pamg_post <1>    - its steps before and after the coarse correction; 2 if auto chooses chebyshev
 .  -pc_pamg_damping <0.67>                - of Jacobi
-.  -pc_pamg_overcorrection <0>            - factor of a coarse correction that no K-cycle scales; 0: chosen for cycle and passes
+.  -pc_pamg_overcorrection <0>            - factor of a coarse correction that no K-cycle scales; 0: chosen for the aggregates
 .  -pc_pamg_kcycle_threshold <0.25>       - no second step of a K-cycle when the first leaves this part of the residual or less
 .  -pc_pamg_kcycle_levels <all>           - number of coarse levels with a K-cycle, 2 by default on the device
 .  -pc_pamg_threshold <0.25>              - a coupling is strong from this part of the strongest of its row
 .  -pc_pamg_matching <handshake> (handshake,greedy) - how pairs are found
-.  -pc_pamg_quality <0>                   - largest two-grid condition number of a pair; 0: any
+.  -pc_pamg_quality <8>                   - largest two-grid condition number of an aggregate, by estimate; 0: any
 .  -pc_pamg_drop <0>                      - coarse entries of at most this part of the smaller of their diagonals go to the diagonal
 .  -pc_pamg_levels <64>                   - maximum number of levels
 .  -pc_pamg_coarse_limit <400>            - maximum number of rows of the last level
@@ -383,6 +383,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->damping           = 0.67;
   pamg->overcorrection    = 0;
   pamg->threshold         = 0.25;
+  pamg->kappa             = 8;
   pamg->kthreshold        = 0.25;
   pamg->reuse             = PETSC_TRUE;
   pc->data                = (void *)pamg;

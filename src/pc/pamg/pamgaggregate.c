@@ -157,24 +157,26 @@ static PetscErrorCode PamgMovePlaces(PC_PAMG *pamg, const PamgWork *w, PetscInt 
 
 /*
   Pairs the rows of A by a rule, starting from mate[]: agg[] and the number of aggregates. *join: for each row the pair that it joined, NULL when joining was
-  not requested
+  not requested. *regular: the pairs line up in a grid
 */
-static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PamgRows *A, PolderPairRule rule, PetscInt agg[], PetscInt *nc, PetscInt **join)
+static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PamgRows *A, PolderPairRule rule, PetscInt agg[], PetscInt *nc, PetscInt **join,
+                                PetscBool *regular)
 {
-  const PetscInt n    = A->n;
-  PetscInt      *mate = pamg->mate, *left = w->left[0], nleft = n;
-  PetscBool      aligned = PETSC_FALSE;
+  const PetscReal *diagonal = rule.kappa > 0 ? pamg->diagonal : NULL, *sum = rule.kappa > 0 ? pamg->sum : NULL;
+  const PetscInt   n    = A->n;
+  PetscInt        *mate = pamg->mate, *left = w->left[0], nleft = n;
+  PetscBool        aligned = PETSC_FALSE;
 
   PetscFunctionBegin;
   if (pamg->matching == PAMG_GREEDY) {
-    PolderPairsGreedy_Host(n, A->i, A->j, A->a, pamg->sum, pamg->diagonal, &rule, PetscMin(PAMG_DEGREE, n - 1), mate, w->greedy);
+    PolderPairsGreedy_Host(n, A->i, A->j, A->a, sum, diagonal, &rule, PetscMin(PAMG_DEGREE, n - 1), mate, w->greedy);
     if (rule.place) PolderPairsDirections_Host(n, &rule, mate, w->count + 1);
   } else {
     for (PetscInt round = 0; round < PAMG_ROUNDS && nleft && !aligned; ++round) {
       const PetscInt *row = round ? left : NULL;
 
       left = w->left[round % 2];
-      PolderRun(pamg->place, PolderPairsPropose, nleft, row, A->i, A->j, A->a, pamg->sum, pamg->diagonal, &rule, mate, w->next);
+      PolderRun(pamg->place, PolderPairsPropose, nleft, row, A->i, A->j, A->a, sum, diagonal, &rule, mate, w->next);
       if (!round && rule.place) {
         PolderRun(pamg->place, PolderPairsDirections, n, &rule, w->next, w->count + 1);
         PolderRun(pamg->place, PolderPairsAlign, n, A->i, A->j, A->a, &rule, w->count + 1, mate, w->next);
@@ -185,30 +187,46 @@ static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PamgRows
     }
     PolderRun(pamg->place, PolderPairsSingle, nleft, left, mate);
   }
-  *join = NULL;
+  *join    = NULL;
+  *regular = pamg->matching == PAMG_GREEDY && rule.place ? PETSC_TRUE : aligned;
   PetscCall(PamgNumber(pamg, w, n, NULL, agg, nc));
   if (!aligned && *nc >= PAMG_POOR * n) {
     *join = w->next;
-    PolderRun(pamg->place, PolderPairsJoin, n, A->i, A->j, A->a, pamg->sum, pamg->diagonal, &rule, mate, *join);
+    PolderRun(pamg->place, PolderPairsJoin, n, A->i, A->j, A->a, sum, diagonal, &rule, mate, *join);
     PetscCall(PamgNumber(pamg, w, n, *join, agg, nc));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* One pass over the rows of A, starting from mate[] and gridplace[] (NULL: no grid) of pamg: agg[], the number of aggregates and their grid coordinates */
-static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgRows *A, PetscInt agg[], PetscInt *nc)
+/*
+  The bound for the aggregates of a level, 0 for none. Rows of many equal entries have no aggregate that meets a fixed bound, and smoothing does more there than
+  it promises
+*/
+static PetscReal PamgBound(const PC_PAMG *pamg, const PamgLevel *L)
+{
+  return pamg->kappa > 0 ? PetscMax(pamg->kappa, PamgLocalEntries(L) / (2 * PetscMax(L->n, 1))) : 0;
+}
+
+/*
+  One pass over the rows of A, starting from mate[] and gridplace[] (NULL: no grid) of pamg: agg[], the number of aggregates and their grid coordinates. In
+  the first pass strong couplings alone decide, unless those to other processes are ignored: the coupling of a row to its strongest neighbour bounds what
+  smoothing on the level leaves of their difference
+*/
+static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgLevel *L, PetscInt pass, const PamgRows *A, PetscInt agg[], PetscInt *nc,
+                                PetscBool *regular)
 {
   const size_t   bytes = sizeof(*pamg->mate) * (size_t)A->n;
-  PolderPairRule rule  = {pamg->gridplace, pamg->threshold, pamg->kappa, w->outside[0]};
+  PolderPairRule rule  = {pamg->gridplace, pamg->threshold, pass ? PamgBound(pamg, L) : 0, w->outside[0]};
   PetscInt      *join;
 
   PetscFunctionBegin;
   if (rule.outside) PetscCall(pamg->place->copy(w->mate, pamg->mate, bytes));
-  PetscCall(PamgMatch(pamg, w, A, rule, agg, nc, &join));
+  PetscCall(PamgMatch(pamg, w, A, rule, agg, nc, &join, regular));
   if (rule.outside && *nc >= PAMG_SCATTERED * A->n) {
     PetscCall(pamg->place->copy(pamg->mate, w->mate, bytes));
     rule.outside = NULL;
-    PetscCall(PamgMatch(pamg, w, A, rule, agg, nc, &join));
+    rule.kappa   = PamgBound(pamg, L);
+    PetscCall(PamgMatch(pamg, w, A, rule, agg, nc, &join, regular));
   }
   if (rule.place) PetscCall(PamgMovePlaces(pamg, w, A->n, join, agg, *nc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -251,6 +269,22 @@ static PetscErrorCode PamgDropWeak(const PC_PAMG *pamg, const PamgWork *w, PamgR
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The data that bound the condition number of an aggregate: sums over the nc pairs of a pass, whose rows are in ptr[] and row[] */
+static PetscErrorCode PamgNextJudged(PC_PAMG *pamg, const PamgWork *w, PetscInt nc)
+{
+  PetscReal *diagonal, *sum;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceMalloc(pamg->place, nc, &diagonal));
+  PetscCall(PolderPlaceMalloc(pamg->place, nc, &sum));
+  PolderRun(pamg->place, PolderMemberSums, nc, w->ptr, w->row, pamg->diagonal, pamg->sum, diagonal, sum);
+  PetscCall(pamg->place->free(&pamg->diagonal));
+  PetscCall(pamg->place->free(&pamg->sum));
+  pamg->diagonal = diagonal;
+  pamg->sum      = sum;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   Aggregates of up to 2^passes rows of level l and the local block of the next matrix. Each pass pairs the rows of the matrix that the pass before has made.
   mate[], gridplace[] and the other arrays of pamg begin as those of the level and are updated by each pass.
@@ -265,13 +299,13 @@ PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
   PetscCall(PamgWorkCreate(pamg, L, &w));
   for (PetscInt pass = 0; pass < pamg->passes; ++pass) {
     PetscInt *agg = pass ? w.agg : L->agg, nc;
+    PetscBool regular;
 
-    if (pass) {
-      PolderRun(pamg->place, PolderIndexFill, A.n, POLDER_PAIR_FREE, pamg->mate);
-      if (pamg->sum) PolderRun(pamg->place, PolderRowSums, A.n, A.i, A.j, A.a, pamg->diagonal, pamg->sum);
-    }
-    PetscCall(PamgPairs(pamg, &w, &A, agg, &nc));
+    if (pass) PolderRun(pamg->place, PolderIndexFill, A.n, POLDER_PAIR_FREE, pamg->mate);
+    PetscCall(PamgPairs(pamg, &w, L, pass, &A, agg, &nc, &regular));
     PetscCall(PamgCoarseRows(pamg, &w, &A, agg, nc, &B, &C->longrows));
+    L->pass[pass] = (PamgPass){A.n, A.nz - A.n, nc, B.nz - nc, !regular};
+    if (pamg->sum && pass + 1 < pamg->passes) PetscCall(PamgNextJudged(pamg, &w, nc));
     if (w.outside[0]) PetscCall(PamgNextOutside(pamg, &w, nc));
     if (pass) {
       PolderRun(pamg->place, PolderPairsCompose, L->n, A.n, agg, nc, L->agg);

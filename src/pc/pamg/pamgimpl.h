@@ -60,6 +60,14 @@ typedef struct {
 } PamgOuter;
 
 /*
+  The rows that a pass aggregates and their couplings, before and after the pass. A coupling is an off-diagonal entry. irregular: 0 where the pairs line up in
+  a grid, else 1
+*/
+typedef struct {
+  PetscInt64 rows, couplings, nextrows, nextcouplings, irregular;
+} PamgPass;
+
+/*
   One level. Its matrix is an AIJ matrix of Polder, so that diagonals and ghost values are obtained as for every other matrix. The matrix of the first level
   is that of the PC; the matrices of the other levels are built around row arrays of the PC. On the device only the first level has a matrix: M and the arrays
   beside it define the level. Arrays are in the memory of the level's place unless a comment says otherwise.
@@ -77,31 +85,33 @@ typedef struct {
   PetscBool         ownshalo; /* FALSE: the halo belongs to A */
   PetscInt         *ai, *aj, *bi, *bj;
   PetscScalar      *aa, *ba;
-  PetscInt         *agg;             /* [n] aggregate, nc for none; NULL on the last level */
-  PetscInt         *ptr, *row;       /* on the device: the rows of aggregate a are row[ptr[a] .. ptr[a + 1]); [nc + 2], [n] */
-  PetscInt         *ghostagg;        /* [nghost] host array: column in the off-process block of the next level; the number of its ghosts for none */
-  PetscInt         *diag;            /* [n] on the host: position of the diagonal entry; NULL when stored by diagonals */
-  PetscInt          ncolour;         /* on the device, for Gauss-Seidel */
-  PetscInt         *colour, *order;  /* the rows of colour c are order[colour[c] .. colour[c + 1]); colour is a host array */
-  void             *dinv;            /* [n] inverse of the diagonal */
-  float            *rounded;         /* single precision: the entries, by rows or by diagonals */
-  const void      **val;             /* [nd] host array: pointer to each diagonal */
-  void             *b, *x;           /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
-  void             *iterate;         /* [n + 1] second vector of an alternating smoother; also A times the correction of the second step of a K-cycle */
-  void             *product;         /* [n + 1] A times the correction of the first step of a K-cycle */
-  void             *correction;      /* [n + 1] correction of a second visit; on the first level in single precision, correction of the post-smoothing */
-  void             *localrhs;        /* [n + 1] right-hand side minus off-process contributions */
-  void             *ghost;           /* [nghost + 1] off-process values */
-  PetscInt         *keptoff;         /* [nd] host array, in single precision: offsets of the diagonals, kept in case the matrix changes its type */
-  PetscInt         *ownoff;          /* [nd] host array: offsets of the level's own diagonals, when the matrix has few diagonals but does not store them */
-  PetscScalar      *ownval;          /* values of these diagonals */
-  PetscBool         half;            /* symmetric matrix of which only the main and the upper diagonals are stored */
-  PetscReal         eigenvalue;      /* estimated largest eigenvalue of D^-1 A, for Chebyshev */
-  PetscReal         bound;           /* Gershgorin's bound for it, on this process; 0: not computed */
-  PetscBool         bydiagonals;     /* the local block is stored by diagonals */
-  PetscBool         manydiagonals;   /* on the device: the diagonals were counted and are too many */
-  PetscBool         longrows;        /* on the device: there are rows of more than POLDER_COARSE_ROW entries */
-  PetscBool         singleprecision; /* M and the vectors are in single precision */
+  PamgPass          pass[PAMG_PASSES]; /* of this process */
+  PetscReal         overcorrection;    /* factor of the correction from the next level, where its aggregates determine it; 0: they do not */
+  PetscInt         *agg;               /* [n] aggregate, nc for none; NULL on the last level */
+  PetscInt         *ptr, *row;         /* on the device: the rows of aggregate a are row[ptr[a] .. ptr[a + 1]); [nc + 2], [n] */
+  PetscInt         *ghostagg;          /* [nghost] host array: column in the off-process block of the next level; the number of its ghosts for none */
+  PetscInt         *diag;              /* [n] on the host: position of the diagonal entry; NULL when stored by diagonals */
+  PetscInt          ncolour;           /* on the device, for Gauss-Seidel */
+  PetscInt         *colour, *order;    /* the rows of colour c are order[colour[c] .. colour[c + 1]); colour is a host array */
+  void             *dinv;              /* [n] inverse of the diagonal */
+  float            *rounded;           /* single precision: the entries, by rows or by diagonals */
+  const void      **val;               /* [nd] host array: pointer to each diagonal */
+  void             *b, *x;             /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
+  void             *iterate;           /* [n + 1] second vector of an alternating smoother; also A times the correction of the second step of a K-cycle */
+  void             *product;           /* [n + 1] A times the correction of the first step of a K-cycle */
+  void             *correction;        /* [n + 1] correction of a second visit; on the first level in single precision, correction of the post-smoothing */
+  void             *localrhs;          /* [n + 1] right-hand side minus off-process contributions */
+  void             *ghost;             /* [nghost + 1] off-process values */
+  PetscInt         *keptoff;           /* [nd] host array, in single precision: offsets of the diagonals, kept in case the matrix changes its type */
+  PetscInt         *ownoff;            /* [nd] host array: offsets of the level's own diagonals, when the matrix has few diagonals but does not store them */
+  PetscScalar      *ownval;            /* values of these diagonals */
+  PetscBool         half;              /* symmetric matrix of which only the main and the upper diagonals are stored */
+  PetscReal         eigenvalue;        /* estimated largest eigenvalue of D^-1 A, for Chebyshev */
+  PetscReal         bound;             /* Gershgorin's bound for it, on this process; 0: not computed */
+  PetscBool         bydiagonals;       /* the local block is stored by diagonals */
+  PetscBool         manydiagonals;     /* on the device: the diagonals were counted and are too many */
+  PetscBool         longrows;          /* on the device: there are rows of more than POLDER_COARSE_ROW entries */
+  PetscBool         singleprecision;   /* M and the vectors are in single precision */
   PetscInt64        bytes;
   /*
     On several processes: the rows of this process as the coarsening produced them, in the arrays ai .. ba: nown rows from rstart on. The columns of the
@@ -191,6 +201,7 @@ static inline PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
 
   if (pamg->cycle == PAMG_K && PamgVisitsTwice(pamg, l + 1)) return 1;
   if (pamg->overcorrection > 0) return pamg->overcorrection;
+  if (pamg->level[l].overcorrection > 0) return PetscMin(pamg->level[l].overcorrection, chosen[pamg->cycle == PAMG_W][pamg->passes - 1]);
   return chosen[pamg->cycle == PAMG_W][pamg->passes - 1];
 }
 

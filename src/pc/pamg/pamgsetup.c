@@ -10,6 +10,8 @@
 
 /* Coarsening stops when a level has more than this fraction of the rows of the level before */
 #define PAMG_STALL 0.9
+/* Part of the excess of energy that the factor of a coarse correction takes back */
+#define PAMG_OVERCORRECTION 0.95
 
 /*
   Levels are on the device when the rows of each process are there. Exceptions: the greedy matching is sequential, and some matrices have no colouring for
@@ -72,19 +74,52 @@ static PetscErrorCode PamgFindExcess(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  The factor by which the couplings of the next level are too strong for smooth vectors, from the counts of each pass. In a pass that makes aggregates of s
+  rows on average, e couplings on average make one of the next rows: it has their sum, but is s times as long and e times as wide, so it should be e / s of it.
+  Where e is near one, as in trees, most parts of the graph are sums of aggregates, whose energy is right.
+*/
+static PetscReal PamgExcessOfEnergy(PetscInt passes, const PamgPass pass[])
+{
+  PetscReal factor = 1;
+
+  for (PetscInt k = 0; k < passes; ++k) {
+    const PetscReal merged = (PetscReal)(pass[k].rows - pass[k].nextrows);
+    const PetscReal e      = pass[k].nextcouplings ? ((PetscReal)pass[k].couplings - 2 * merged) / (PetscReal)pass[k].nextcouplings : 1;
+    const PetscReal s      = pass[k].nextrows ? (PetscReal)pass[k].rows / (PetscReal)pass[k].nextrows : 1;
+
+    if (e > 1 && s > e) factor *= PetscPowReal(s / e, PetscMin(1, 2 * (e - 1)));
+  }
+  return factor;
+}
+
+/* *count <- the number of aggregates of all processes. Sets the factor of the correction, unless the aggregates of all form a grid */
+static PetscErrorCode PamgCountAggregates(const PC_PAMG *pamg, PamgLevel *L, PetscInt64 *count)
+{
+  PamgPass   all[PAMG_PASSES];
+  PetscInt64 irregular = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscArraycpy(all, L->pass, pamg->passes));
+  PetscCallAllreduce(MPI_IN_PLACE, all, (PetscMPIInt)(pamg->passes * (PetscInt)(sizeof(*all) / sizeof(PetscInt64))), MPIU_INT64, MPI_SUM, L->comm);
+  for (PetscInt k = 0; k < pamg->passes; ++k) irregular += all[k].irregular;
+  *count            = all[pamg->passes - 1].nextrows;
+  L->overcorrection = irregular ? PetscMax(1, PAMG_OVERCORRECTION * PamgExcessOfEnergy(pamg->passes, all)) : 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Aggregates level l; *worth: the aggregates are few enough for another level, whose rows then exist */
 static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
 {
   PC_PAMG   *pamg = (PC_PAMG *)pc->data;
   PamgLevel *L = &pamg->level[l], *C = L + 1;
-  PetscInt64 count, before           = L->N;
+  PetscInt64 count = 0, before = L->N;
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(pamg->place, L->n, &L->agg));
   PetscCall(PCPAMGAggregate(pamg, l));
   PetscCall(PCPAMGFreeJudged(pamg));
-  count = C->n;
-  PetscCallAllreduce(MPI_IN_PLACE, &count, 1, MPIU_INT64, MPI_SUM, L->comm);
+  PetscCall(PamgCountAggregates(pamg, L, &count));
   *worth = (PetscBool)((PetscReal)count <= PAMG_STALL * (PetscReal)before && count);
   C->N   = (PetscInt)count;
   if (*worth) PetscFunctionReturn(PETSC_SUCCESS);

@@ -1,0 +1,202 @@
+static char help[] = "Pairwise-aggregation multigrid on families of graphs that are no grids: iterations and operator complexity with default options.\n\n";
+
+#include "pamgproblems.h"
+#include "pc/pamg/pamgimpl.h"
+#include <petsc/private/pcimpl.h>
+
+typedef enum {
+  TREE,      /* each row hangs on one close before it; a few loops */
+  RECURSIVE, /* each row hangs on any row before it, equal weights */
+  POWERLAW,  /* the same with preference for early rows, and as many edges again */
+  SPARSE,    /* a path with small weights and as many edges between any rows */
+  STARS,     /* hubs in a path, 100 leaves each */
+  LOGNORMAL, /* 7-point stencil with log-normal coefficients in a random numbering */
+  DENSE,     /* 27-point stencil in a random numbering */
+  NFAMILIES
+} Family;
+
+static const char *const families[] = {"tree with loops", "recursive tree", "power law", "sparse", "stars", "log-normal", "27 points"};
+
+/* In [0, 1), the next of a seed */
+static PetscReal Next(unsigned long long *state)
+{
+  unsigned long long z = (*state += 0x9E3779B97F4A7C15ull);
+
+  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
+  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
+  return (PetscReal)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
+}
+
+static PetscReal Weight(PetscReal decades, unsigned long long *state)
+{
+  return PetscPowReal(10, decades * (Next(state) - 0.5));
+}
+
+/* An edge that is set by the first process */
+static PetscErrorCode Edge(Mat A, PetscInt i, PetscInt j, PetscReal w)
+{
+  const PetscInt    at[2]  = {i, j};
+  const PetscScalar val[4] = {w, -w, -w, w};
+  PetscMPIInt       rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
+  if (!rank && i != j) PetscCall(MatSetValues(A, 2, at, 2, at, val, ADD_VALUES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode AddGraph(Mat A, Family family, PetscInt n, unsigned long long *state)
+{
+  PetscFunctionBeginUser;
+  for (PetscInt i = 1; i < n; ++i) {
+    switch (family) {
+    case TREE:
+      PetscCall(Edge(A, i, i - 1 - PetscMin(i - 1, (PetscInt)(-50 * PetscLogReal(1 - Next(state)))), Weight(6, state)));
+      if (Next(state) < 0.12) PetscCall(Edge(A, i, PetscMax(0, i - (PetscInt)(200 * Next(state))), Weight(6, state)));
+      break;
+    case RECURSIVE:
+      PetscCall(Edge(A, i, (PetscInt)(Next(state) * i), 1));
+      break;
+    case POWERLAW:
+      PetscCall(Edge(A, i, (PetscInt)(PetscPowReal(Next(state), 3) * i), Weight(6, state)));
+      PetscCall(Edge(A, i, (PetscInt)(Next(state) * n), Weight(6, state)));
+      break;
+    case SPARSE:
+      PetscCall(Edge(A, i, i - 1, 1e-3));
+      PetscCall(Edge(A, (PetscInt)(Next(state) * n), (PetscInt)(Next(state) * n), Weight(10, state)));
+      break;
+    default: // STARS
+      PetscCall(Edge(A, i, i % 100 ? i / 100 * 100 : i - 100, Weight(6, state)));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A cube of m^3 points in the order of a random permutation; reach: the number of coordinates in which neighbours may differ */
+static PetscErrorCode AddCube(Mat A, PetscInt m, PetscInt reach, unsigned long long *state)
+{
+  const PetscInt n = m * m * m;
+  PetscInt      *at;
+  PetscReal     *c;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(n, &at, n, &c));
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscReal radius = PetscSqrtReal(-2 * PetscLogReal(1 - Next(state)));
+
+    c[i]  = reach == 1 ? PetscExpReal(3 * radius * PetscCosReal(2 * PETSC_PI * Next(state))) : 1;
+    at[i] = i;
+  }
+  for (PetscInt i = n - 1; i > 0; --i) {
+    const PetscInt k = (PetscInt)(Next(state) * (i + 1)), t = at[i];
+
+    at[i] = at[k];
+    at[k] = t;
+  }
+  for (PetscInt i = 0; i < n; ++i) {
+    for (PetscInt q = 14; q < 27; ++q) { // half of the neighbours
+      const PetscInt d[3] = {q % 3 - 1, q / 3 % 3 - 1, q / 9 - 1}, p[3] = {i % m + d[0], i / m % m + d[1], i / (m * m) + d[2]};
+      const PetscInt j = p[0] + m * (p[1] + m * p[2]);
+
+      if (PetscAbsInt(d[0]) + PetscAbsInt(d[1]) + PetscAbsInt(d[2]) > reach || PetscMin(p[0], PetscMin(p[1], p[2])) < 0 ||
+          PetscMax(p[0], PetscMax(p[1], p[2])) >= m)
+        continue;
+      PetscCall(Edge(A, at[i], at[j], 2 / (1 / c[i] + 1 / c[j])));
+    }
+  }
+  PetscCall(PetscFree2(at, c));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same matrix on any number of processes. One percent of the rows is coupled to something outside */
+static PetscErrorCode CreateFamily(Family family, Mat *A)
+{
+  const PetscInt     m = 20, n = m * m * m;
+  unsigned long long state = (unsigned long long)family;
+  PetscMPIInt        rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n, n));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 30, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 30, NULL, 30, NULL));
+  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  if (family >= LOGNORMAL) PetscCall(AddCube(*A, m, family == DENSE ? 3 : 1, &state));
+  else PetscCall(AddGraph(*A, family, n, &state));
+  for (PetscInt i = 0; i < n && !rank; i += 100) PetscCall(MatSetValue(*A, i, i, 1, ADD_VALUES));
+  PetscCall(Assemble(*A));
+  PetscCall(MatSetOption(*A, MAT_SPD, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode CheckComplexity(KSP ksp, Family family)
+{
+  PC             pc;
+  const PC_PAMG *pamg;
+  PetscReal      complexity = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  pamg = (const PC_PAMG *)pc->data;
+  for (PetscInt l = 0; l < pamg->nlevel; ++l) complexity += (PetscReal)pamg->level[l].nz / (PetscReal)pamg->level[0].nz;
+  PetscCall(PetscInfo(NULL, "%s: operator complexity %g\n", families[family], (double)complexity));
+  PetscCheck(complexity <= (family == SPARSE ? 2.2 : 2), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: operator complexity %g", families[family], (double)complexity);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  static const char *const options[3]         = {"-ksp_type cg -pc_type pamg -pc_pamg_smoother sgs",
+                                                 "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k -pc_pamg_smoother sgs",
+                                                 "-ksp_type cg -pc_type pamg -pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2"};
+  static const PetscInt    most[NFAMILIES][3] = {
+       {25, 20, 22},
+       {26, 24, 22},
+       {23, 20, 18},
+       {24, 23, 20},
+       {6,  6,  8 },
+       {19, 17, 15},
+       {13, 10, 12}
+  };
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  for (int family = 0; family < NFAMILIES; ++family) {
+    Mat A;
+
+    PetscCall(CreateFamily((Family)family, &A));
+    for (int k = 0; k < 3; ++k) {
+      KSP       ksp;
+      PetscInt  its;
+      PetscReal residual;
+
+      PetscCall(ProblemSolve(A, options[k], &ksp, &its, &residual));
+      if (size == 1) PetscCall(CheckComplexity(ksp, (Family)family));
+      PetscCall(PetscInfo(NULL, "%s, %s: %" PetscInt_FMT " iterations\n", families[family], options[k], its));
+      if (getenv("PRT")) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d ", (int)its));
+      else
+        PetscCheck(its <= most[family][k], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %s: %" PetscInt_FMT " iterations, at most %" PetscInt_FMT " expected",
+                   families[family], options[k], its, most[family][k]);
+      PetscCheck(residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %s: true residual %g", families[family], options[k], (double)residual);
+      PetscCall(KSPDestroy(&ksp));
+    }
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "families ok\n"));
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build: internal
+
+  test:
+    nsize: {{1 2 4}}
+    args: -mat_type {{aij aijdia}}
+
+TEST*/
