@@ -1,6 +1,7 @@
 static char
   help[] = "The automatic deflation vectors and the iterations with them on the first process, the first two, ..., all: the same on any number.\n"
            "  -rows natural|cut|empty|dmda|columns : whole rows or lines; cut anywhere; on the even processes; of a DMDA; of one that is cut in one direction\n"
+           "  -device <most> : the labels are made on the device on up to so many processes, and on the host on more\n"
            "  -levelset : the regions are those of a level set, not of the matrix\n"
            "  -noise <rows> : one in so many cells has another coefficient, which makes tiny regions\n\n";
 
@@ -26,7 +27,7 @@ typedef struct {
 
 /* What must not depend on the number of processes; hash: of the sets of rows, whatever their numbers */
 typedef struct {
-  char               view[512];
+  char               view[2][512]; /* what the vectors are, and how they are stored */
   PetscInt           d, its;
   unsigned long long hash;
 } Outcome;
@@ -172,8 +173,8 @@ static PetscErrorCode HashOfVectors(PolderDeflationSpace space, PetscInt d, Vec 
   PetscFunctionReturn(0);
 }
 
-/* The line of the view that names the kind, the regions and the boxes */
-static PetscErrorCode FirstLine(PolderDeflationSpace space, MPI_Comm comm, char line[], int len)
+/* The lines of the view that name the kind, the regions and the boxes, and where the labels are */
+static PetscErrorCode FirstLines(PolderDeflationSpace space, MPI_Comm comm, char line[2][512])
 {
   PetscMPIInt rank;
   PetscViewer viewer;
@@ -186,7 +187,8 @@ static PetscErrorCode FirstLine(PolderDeflationSpace space, MPI_Comm comm, char 
   PetscCall(PetscViewerDestroy(&viewer));
   if (rank) PetscFunctionReturn(0);
   file = fopen("view.txt", "r");
-  PetscCheck(file && fgets(line, len, file), PETSC_COMM_SELF, PETSC_ERR_FILE_READ, "Cannot read the view");
+  PetscCheck(file && fgets(line[0], sizeof(line[0]), file) && fgets(line[1], sizeof(line[1]), file), PETSC_COMM_SELF, PETSC_ERR_FILE_READ,
+             "Cannot read the view");
   fclose(file);
   PetscFunctionReturn(0);
 }
@@ -215,9 +217,9 @@ static PetscErrorCode Solve(const Problem *p, MPI_Comm comm, Outcome *out)
   PetscCall(KSPGetIterationNumber(ksp, &out->its));
   PetscCall(KSPDCGGetDeflationSpace(ksp, &space));
   PetscCall(PolderDeflationSpaceGetSize(space, &out->d));
-  PetscCall(FirstLine(space, comm, out->view, sizeof(out->view)));
+  PetscCall(FirstLines(space, comm, out->view));
   PetscCall(HashOfVectors(space, out->d + (p->bubbles.dirichlet ? 0 : 1), x, m, cell, &out->hash)); // Neumann everywhere: one vector is left out
-  PetscCall(PetscInfo(ksp, "%" PetscInt_FMT " vectors, %" PetscInt_FMT " iterations, hash %llx, %s\n", out->d, out->its, out->hash, out->view));
+  PetscCall(PetscInfo(ksp, "%" PetscInt_FMT " vectors, %" PetscInt_FMT " iterations, hash %llx, %s\n", out->d, out->its, out->hash, out->view[0]));
   PetscCall(PetscFree(cell));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
@@ -231,8 +233,8 @@ static PetscErrorCode Compare(const Outcome *one, const Outcome *more, PetscMPII
   PetscBool same;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscStrcmp(one->view, more->view, &same));
-  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d processes: %sone process: %s", size, more->view, one->view);
+  PetscCall(PetscStrcmp(one->view[0], more->view[0], &same));
+  PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%d processes: %sone process: %s", size, more->view[0], one->view[0]);
   PetscCheck(more->d == one->d, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " vectors on %d processes, %" PetscInt_FMT " on one", more->d, size, one->d);
   PetscCheck(more->hash == one->hash, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The vectors of %d processes are sets of other rows than those of one", size);
   PetscCheck(PetscAbsInt(more->its - one->its) <= 1, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations on %d processes, %" PetscInt_FMT " on one",
@@ -245,7 +247,7 @@ int main(int argc, char **argv)
   Problem     p = {.rows = ROWS_NATURAL};
   Outcome     one, more;
   PetscMPIInt rank, size;
-  PetscInt    expected = -1, range[2] = {0, 1000}, two = 2;
+  PetscInt    expected = -1, range[2] = {0, 1000}, two = 2, device = 0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
@@ -255,6 +257,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-levelset", &p.levelset, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-expected", &expected, NULL));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-iterations", range, &two, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-device", &device, NULL));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
   for (PetscMPIInt k = 1; k <= size; ++k) {
@@ -264,6 +267,9 @@ int main(int argc, char **argv)
     if (comm == MPI_COMM_NULL) continue;
     PetscCall(Solve(&p, comm, k == 1 ? &one : &more));
     if (rank == 0 && k > 1) PetscCall(Compare(&one, &more, k));
+    if (rank == 0 && device)
+      PetscCheck((strstr(k == 1 ? one.view[1] : more.view[1], "labels on the device") != NULL) == (k <= device), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "%d processes: %s", k, k == 1 ? one.view[1] : more.view[1]);
     PetscCallMPI(MPI_Comm_free(&comm));
   }
   if (rank == 0) {
@@ -307,7 +313,7 @@ int main(int argc, char **argv)
       suffix: tiny
       args: -dim 2 -n 60 -noise 31 -rows {{cut columns}} -expected 54 -iterations 160,175
 
-  # bounds of the device are others: 300 vectors or so on a small problem
+  # a process without rows sends all to the host
   testset:
     requires: gpu
     nsize: 4
@@ -315,9 +321,21 @@ int main(int argc, char **argv)
     output_file: output/deflationranks.out
     test:
       suffix: device
-      args: -n 30 -rows {{natural cut empty dmda columns}}
+      args: -n 30 -rows {{natural dmda columns}} -device 4 -expected 127 -iterations 14,16
+    test:
+      suffix: device_cut
+      args: -n 30 -rows cut -device 2 -expected 127 -iterations 14,16
+    test:
+      suffix: device_empty
+      args: -n 30 -rows empty -device 1 -expected 127 -iterations 14,16
     test:
       suffix: device_2d
-      args: -dim 2 -n 72 -dirichlet -levelset -rows {{cut empty columns}}
+      args: -dim 2 -n 72 -dirichlet -levelset -rows {{natural columns}} -device 4 -expected 78 -iterations 19,21
+    test:
+      suffix: device_tiny
+      args: -dim 2 -n 60 -noise 31 -rows {{natural columns}} -device 4 -expected 54 -iterations 160,175
+    test:
+      suffix: device_sorted
+      args: -n 42 -rows {{natural dmda}} -device 4 -expected 200 -iterations 15,17
 
 TEST*/
