@@ -339,13 +339,13 @@ int PolderStencilStrides_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj
   return cudaGetLastError();
 }
 
-int PolderStencilCheck_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad, PolderStream stream)
+int PolderStencilCheck_CUDA(PetscInt m, PetscInt first, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad, PolderStream stream)
 {
   return PolderForEach(m, stream, [=] __device__(PetscInt i) {
     const PetscInt end = ai[i + 1];
 
     for (PetscInt k = ai[i]; k < end; ++k) {
-      if (!PolderStencilFits(i, aj[k], near)) *bad = 1;
+      if (!PolderStencilFits(first + i, first + aj[k], near)) *bad = 1;
     }
   });
 }

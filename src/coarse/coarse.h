@@ -32,7 +32,7 @@ PETSC_INTERN PetscErrorCode PolderCoarseSetUp(PolderCoarse, PetscInt d, PetscInt
 PETSC_INTERN PetscErrorCode PolderCoarseSetExcess(PolderCoarse, PetscInt d, PetscInt first, PetscInt n, const PetscReal excess[], const PetscReal rounding[]);
 /* The vectors are on the device, so E and its solver are placed there too. Call before the set-up */
 PETSC_INTERN PetscErrorCode PolderCoarseSetDevice(PolderCoarse, PetscBool);
-/* Set-up on one process from the *n entries key = i * d + j (ascending; d * d marks unused entries) of E in device memory */
+/* Set-up from the *n entries that this process adds to E: key = i * d + j (ascending; d * d marks unused entries) of E in device memory */
 PETSC_INTERN PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse, PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[],
                                                     PetscBool nullspace);
 /*

@@ -60,13 +60,15 @@ PetscErrorCode PolderCoarseSetUp_Dense(PolderCoarse c, PetscBool nullspace)
 PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse c, PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace)
 {
   PetscInt     nz, *gl, *ptr, *col;
+  PetscMPIInt  size;
   PetscInt64  *hkey;
   PetscScalar *hval;
 
   PetscFunctionBegin;
   c->d        = d;
   c->onlyhost = PETSC_FALSE;
-  if (PolderCoarseWantsDense(c, d)) {
+  PetscCallMPI(MPI_Comm_size(c->comm, &size));
+  if (size == 1 && PolderCoarseWantsDense(c, d)) {
     PetscCall(PolderCoarseReset(c));
     c->nl = d;
     PetscCall(PetscMalloc1(d, &c->gl));

@@ -1,7 +1,9 @@
 /* Connected components of the matrix graph, the same for any number of processes. */
 #include "deflationlabels.h"
 #include "core/gather.h"
+#include "kernels/blocks.h"
 #include "kernels/components.h"
+#include "kernels/labels.h"
 
 /* An edge between two rows of different processes; each row is given by its component on its own process */
 typedef struct {
@@ -33,10 +35,13 @@ static PetscInt PolderFindId(PetscInt parent[], PetscInt i)
   return i;
 }
 
-/* Joins the components of different processes along the edges; comp[] holds the smallest global row of the component within this process */
-static PetscErrorCode PolderComponentsMerge(MPI_Comm comm, const PolderCSR *csr, PetscInt nedge, PolderEdge edge[], PetscInt comp[])
+/*
+  Joins the components of different processes along the edges between their global numbers: number[k] of the component first + k of this process, for
+  0 <= k < n, becomes the smallest number of those that it is joined to
+*/
+static PetscErrorCode PolderComponentsMerge(MPI_Comm comm, PetscInt nedge, PolderEdge edge[], PetscInt first, PetscInt n, PetscInt number[])
 {
-  PetscInt    nall = 0, nid, *id, *parent, *merged;
+  PetscInt    nall = 0, nid, *id, *parent;
   PolderEdge *all;
 
   PetscFunctionBegin;
@@ -59,70 +64,83 @@ static PetscErrorCode PolderComponentsMerge(MPI_Comm comm, const PolderCSR *csr,
     b                      = PolderFindId(parent, b);
     parent[PetscMax(a, b)] = PetscMin(a, b);
   }
-  PetscCall(PetscMalloc1(csr->m, &merged));
-  for (PetscInt i = 0; i < csr->m; ++i) merged[i] = csr->rstart + i;
   for (PetscInt i = 0; i < nid; ++i) {
     parent[i] = parent[parent[i]];
-    if (id[i] >= csr->rstart && id[i] < csr->rstart + csr->m) merged[id[i] - csr->rstart] = id[parent[i]];
+    if (id[i] >= first && id[i] < first + n) number[id[i] - first] = id[parent[i]];
   }
-  for (PetscInt i = 0; i < csr->m; ++i) {
-    if (comp[i] >= 0) comp[i] = merged[comp[i] - csr->rstart];
-  }
-  PetscCall(PetscFree(merged));
   PetscCall(PetscFree2(id, parent));
   PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Collects the edges to other processes between rows of equal class or, if jump > 0, with scales within the factor jump */
-static PetscErrorCode PolderComponentsAcross(Mat A, const PolderCSR *csr, const PetscInt cls[], const PetscScalar scale[], PetscReal jump, PetscInt comp[])
+/* An array there of the values at the ghosts of the rows; NULL for NULL */
+static PetscErrorCode PolderGhostValues(const PolderLabelRows *rows, PolderHalo halo, MPI_Datatype unit, const void *owned, size_t size, void *ghost)
 {
-  PolderHalo   halo;
-  PetscInt    *gcls = NULL, *gcomp, nedge = 0;
-  PetscScalar *gscale = NULL;
-  PolderEdge  *edge, last = {-1, -1};
-
   PetscFunctionBegin;
-  PetscCall(PolderMatGetHalo(A, &halo));
-  PetscCall(PetscMalloc3(csr->nghost, &gcls, csr->nghost, &gscale, csr->nghost, &gcomp));
-  if (jump == 0) PetscCall(PolderHaloExchange(halo, MPIU_INT, cls, gcls)); // a process without rows has neither array
-  else PetscCall(PolderHaloExchange(halo, MPIU_SCALAR, scale, gscale));
-  PetscCall(PolderHaloExchange(halo, MPIU_INT, comp, gcomp));
-  PetscCall(PetscMalloc1(csr->bi ? csr->bi[csr->m] : 0, &edge));
-  for (PetscInt i = 0; i < csr->m && csr->bi; ++i) {
-    if (comp[i] < 0) continue;
-    for (PetscInt k = csr->bi[i]; k < csr->bi[i + 1]; ++k) {
-      const PetscInt j = csr->bj[k];
-      PetscBool      joined;
-
-      if (jump == 0) joined = (PetscBool)(gcls[j] == cls[i]);
-      else {
-        const PetscReal s = PetscRealPart(scale[i]), t = PetscRealPart(gscale[j]);
-
-        joined = (PetscBool)(t >= s / jump && t <= s * jump && csr->ba[k] != (PetscScalar)0);
-      }
-      if (joined && (last.a != comp[i] || last.b != gcomp[j])) {
-        last.a        = comp[i];
-        last.b        = gcomp[j];
-        edge[nedge++] = last;
-      }
-    }
-  }
-  PetscCall(PolderComponentsMerge(PetscObjectComm((PetscObject)A), csr, nedge, edge, comp));
-  PetscCall(PetscFree(edge));
-  PetscCall(PetscFree3(gcls, gscale, gcomp));
+  PetscCall((*rows->place->malloc)(size * (size_t)rows->csr->nghost, ghost));
+  PetscCall(PolderHaloBeginAt(halo, rows->place, unit, owned, *(void **)ghost));
+  PetscCall(PolderHaloEndAt(halo, rows->place, unit, owned, *(void **)ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Converts components numbered by local rows to global numbers, and joins them to those of other processes */
-static PetscErrorCode PolderComponentsFinish(const PolderLabelRows *rows, const PetscInt cls[], const PetscScalar scale[], PetscReal jump, PetscInt comp[])
+/* The edges to other processes between rows of equal class or, if jump > 0, with scales within the factor jump; entries that are no edges are left out */
+static PetscErrorCode PolderComponentsAcross(const PolderLabelRows *rows, PolderAcross across, PetscInt *nedge, PolderEdge **edge)
 {
-  const PolderCSR *csr = rows->csr;
+  const PolderCSR      *csr   = rows->csr;
+  const PolderBlockRows block = {csr->bi, csr->bj, csr->ba};
+  PetscInt              nz    = 0, n, *there;
+  PolderHalo            halo;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetHalo(rows->A, &halo));
+  if (across.jump == 0) PetscCall(PolderGhostValues(rows, halo, MPIU_INT, across.cls, sizeof(*across.cls), &across.ghostcls)); // the scales are not known
+  else PetscCall(PolderGhostValues(rows, halo, MPIU_SCALAR, across.scale, sizeof(*across.scale), &across.ghostscale));
+  PetscCall(PolderGhostValues(rows, halo, MPIU_INT, across.comp, sizeof(*across.comp), &across.ghostcomp));
+  if (csr->bi) PetscCall(PolderPlaceTake(rows->place, 1, csr->bi + csr->m, &nz));
+  PetscCall(PetscMalloc1(nz, edge));
+  PetscCall(PolderPlaceMalloc(rows->place, 2 * nz, &there));
+  if (nz) {
+    PolderRun(rows->place, PolderEdgesAcross, csr->m, block, across, there);
+    PetscCall((*rows->place->take)(*edge, there, sizeof(**edge) * (size_t)nz));
+  }
+  n = 0;
+  for (PetscInt k = 0; k < nz; ++k) {
+    if ((*edge)[k].a >= 0 && (!n || PolderEdgeCompare(&(*edge)[n - 1], &(*edge)[k]))) (*edge)[n++] = (*edge)[k];
+  }
+  *nedge = n;
+  PetscCall((*rows->place->free)(&there));
+  PetscCall((*rows->place->free)(&across.ghostcls));
+  PetscCall((*rows->place->free)(&across.ghostscale));
+  PetscCall((*rows->place->free)(&across.ghostcomp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Joins the components of this process, which have the numbers of rows of this process, to those of others and gives them global numbers */
+static PetscErrorCode PolderComponentsFinish(const PolderLabelRows *rows, PolderAcross across, PetscInt comp[])
+{
+  const PolderPlace *place = rows->place;
+  const PetscInt     m     = rows->csr->m;
+  PetscInt           first = 0, n = 0, nedge = 0, *local, *number, *there;
+  PolderEdge        *edge = NULL;
 
   PetscFunctionBegin;
   if (rows->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  for (PetscInt i = 0; i < csr->m; ++i) comp[i] += comp[i] < 0 ? 0 : csr->rstart;
-  PetscCall(PolderComponentsAcross(rows->A, csr, cls, scale, jump, comp));
+  PetscCall((*rows->steps->localcomponents)(rows, comp, &first, &n));
+  PetscCall(PolderPlaceMalloc(place, m, &local));
+  PetscCall((*place->copy)(local, comp, sizeof(*comp) * (size_t)m));
+  PetscCall(PetscMalloc1(n, &number));
+  for (PetscInt k = 0; k < n; ++k) number[k] = first + k;
+  PetscCall(PolderPlaceUpload(place, sizeof(*number) * (size_t)n, number, &there));
+  PolderRun(place, PolderKeysLabel, m, NULL, n, local, there, comp);
+  across.comp = comp;
+  PetscCall(PolderComponentsAcross(rows, across, &nedge, &edge));
+  PetscCall(PolderComponentsMerge(rows->comm, nedge, edge, first, n, number));
+  PetscCall(PolderPlacePut(place, n, number, there));
+  PolderRun(place, PolderKeysLabel, m, NULL, n, local, there, comp);
+  PetscCall((*place->free)(&there));
+  PetscCall((*place->free)(&local));
+  PetscCall(PetscFree(number));
+  PetscCall(PetscFree(edge));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -132,7 +150,7 @@ PetscErrorCode PolderMatComponents(const PolderLabelRows *rows, const PetscInt c
 
   PetscFunctionBegin;
   PolderRun(rows->place, PolderComponentsByClass, csr->m, csr->ai, csr->aj, cls, comp);
-  PetscCall(PolderComponentsFinish(rows, cls, NULL, 0, comp));
+  PetscCall(PolderComponentsFinish(rows, (PolderAcross){.cls = cls}, comp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -148,7 +166,7 @@ PetscErrorCode PolderMatRegions(const PolderLabelRows *rows, PetscReal jump, Pet
   PolderRun(place, PolderRowScale, csr->m, csr->ai, csr->aj, csr->aa, PETSC_TRUE, scale);
   if (csr->bi) PolderRun(place, PolderRowScale, csr->m, csr->bi, csr->bj, csr->ba, PETSC_FALSE, scale);
   PolderRun(place, PolderComponentsByScale, csr->m, csr->ai, csr->aj, csr->aa, scale, jump, comp);
-  PetscCall(PolderComponentsFinish(rows, NULL, scale, jump, comp));
+  PetscCall(PolderComponentsFinish(rows, (PolderAcross){.jump = jump, .scale = scale}, comp));
   PetscCall((*place->free)(&scale));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -134,7 +134,7 @@ static PetscErrorCode PolderRegionsAbsorb(const PolderLabelRows *rows, PetscInt 
 /* Counts the regions label[] of n that are not tiny, and finds the largest one. count[n] is allocated in the memory of the rows */
 static PetscErrorCode PolderRegionsSurvey(const PolderLabelRows *rows, PetscInt n, const PetscInt label[], PetscInt **count, PetscInt *big, PetscInt *most)
 {
-  PetscInt    summary[2] = {0, -1}, *there;
+  PetscInt    summary[2] = {0, -1}, *there, *all;
   PetscMPIInt len;
 
   PetscFunctionBegin;
@@ -143,7 +143,11 @@ static PetscErrorCode PolderRegionsSurvey(const PolderLabelRows *rows, PetscInt 
   PolderRun(rows->place, PolderRegionSizes, rows->csr->m, label, *count);
   if (rows->size > 1) {
     PetscCall(PetscMPIIntCast(n, &len));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, *count, len, MPIU_INT, MPI_SUM, rows->comm));
+    PetscCall(PetscMalloc1(n, &all));
+    PetscCall(PolderPlaceTake(rows->place, n, *count, all));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all, len, MPIU_INT, MPI_SUM, rows->comm));
+    PetscCall(PolderPlacePut(rows->place, n, all, *count));
+    PetscCall(PetscFree(all));
   }
   PetscCall(PolderPlaceUpload(rows->place, sizeof(summary), summary, &there));
   PolderRun(rows->place, PolderRegionSummary, n, *count, POLDER_REGION_TINY, there);

@@ -1,6 +1,7 @@
 /* The device side of a deflation space: set-up from a matrix on the device, copies of a set-up made on the host, and the steps of the operators. */
 #include "deflationdevice.h"
 #include "deflationsteps.h"
+#include "joinedrows.h"
 #include "mat/dia.h"
 #include "kernels/deflation.h"
 
@@ -155,10 +156,37 @@ static PetscErrorCode PolderDeflationMakeLabels_Device(PolderDeflationSpace s, M
   }
   if (s->label) PetscCall(PolderDeviceFromHost(g->label, s->label, sizeof(*s->label) * (size_t)s->m));
   g->d = s->d;
-  if (s->d) PetscCall(PolderDeflationMakeRuns(g, A, &runs));
+  if (s->d && !csr->offdiag) PetscCall(PolderDeflationMakeRuns(g, A, &runs)); // the product makes their sums on one process
   if (s->d && !runs) PetscCall(PolderSegmentsBuild(s->m, s->d, g->label, &g->columns));
   PetscCall(PolderLogEnd(POLDER_DeflationLabels, (PetscObject)A));
   s->labelsvalid = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Counts the entries of the rows of AZ, and raises flags[0] for a row sum of A that is not zero and flags[1] for a row without a label. dia may be NULL */
+static PetscErrorCode PolderAZCount_Private(const PolderJoined *rows, const PolderDia *dia, const PetscInt label[], PetscInt count[], int flags[])
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (dia) PolderLaunch(PolderLabelRowsCountDia_CUDA(rows->m, dia->nd, dia->off, dia->val, label, count, flags, stream));
+  else PolderLaunch(PolderLabelRowsCount_CUDA(rows->m, rows->ai, rows->aj, rows->aa, label, count, flags, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The nonzero rows of AZ, from the counts and what PolderRowsScan_CUDA() makes of them */
+static PetscErrorCode PolderAZFill_Private(const PolderJoined *rows, const PolderDia *dia, const PetscInt label[], const PetscInt count[],
+                                           const PetscInt64 scan[], PolderSparseRows *AZ)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceZero(AZ->ptr, sizeof(*AZ->ptr)));
+  if (dia)
+    PolderLaunch(PolderLabelRowsFillDia_CUDA(rows->m, dia->nd, dia->off, dia->val, label, count, scan, AZ->n, AZ->row, AZ->ptr, AZ->col, AZ->val, stream));
+  else PolderLaunch(PolderLabelRowsFill_CUDA(rows->m, rows->ai, rows->aj, rows->aa, label, count, scan, AZ->n, AZ->row, AZ->ptr, AZ->col, AZ->val, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,10 +194,10 @@ static PetscErrorCode PolderDeflationMakeLabels_Device(PolderDeflationSpace s, M
 static PetscErrorCode PolderDeflationMakeAZDevice_Private(PolderDeflationSpace s, Mat A, const PolderCSR *csr)
 {
   PolderDeflationDevice g     = s->dev;
-  PolderSparseRows     *AZ    = &g->AZ;
   const size_t          bytes = PolderWorkSize(PolderRowsScanWork_CUDA(s->m));
-  const PolderDia      *dia;
-  PetscInt             *count;
+  const PolderDia      *dia   = NULL;
+  PolderJoined          rows;
+  PetscInt             *count, *label;
   PetscInt64           *scan, *found, host[2]; /* found: number of entries and of rows of AZ, and two flags */
   int                   flags[2];
   void                 *work;
@@ -177,30 +205,31 @@ static PetscErrorCode PolderDeflationMakeAZDevice_Private(PolderDeflationSpace s
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
+  if (!csr->offdiag) PetscCall(PolderMatGetDeviceDia(A, &dia)); // half the bytes of compressed rows
+  if (dia && dia->nd > POLDER_LABEL_DIAGONALS) dia = NULL;
+  PetscCall(PolderJoinedCreate(A, csr, &rows));
+  PetscCall(PolderJoinedValues(&rows, g->label, &label));
   PetscCall(PolderDeviceMalloc(sizeof(*count) * (size_t)s->m, &count));
   PetscCall(PolderDeviceMalloc(sizeof(*scan) * (size_t)s->m, &scan));
   PetscCall(PolderDeviceMalloc(sizeof(host), &found));
   PetscCall(PolderDeviceMalloc(bytes, &work));
   PetscCall(PolderDeviceZero(found, sizeof(host)));
-  PetscCall(PolderMatGetDeviceDia(A, &dia)); // half the bytes of compressed rows
-  if (dia && dia->nd > POLDER_LABEL_DIAGONALS) dia = NULL;
-  if (dia) PolderLaunch(PolderLabelRowsCountDia_CUDA(s->m, dia->nd, dia->off, dia->val, g->label, count, (int *)(found + 1), stream));
-  else PolderLaunch(PolderLabelRowsCount_CUDA(s->m, csr->ai, csr->aj, csr->aa, g->label, count, (int *)(found + 1), stream));
+  PetscCall(PolderAZCount_Private(&rows, dia, label, count, (int *)(found + 1)));
   PolderLaunch(PolderRowsScan_CUDA(s->m, count, scan, bytes, work, stream));
   PetscCall(PolderDeviceToDevice(found, scan + s->m - 1, sizeof(*scan)));
   PetscCall(PolderDeviceToHost(host, found, sizeof(host)));
   PetscCall(PetscMemcpy(flags, host + 1, sizeof(flags)));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, flags, 2, MPI_INT, MPI_MAX, s->comm));
   s->nullspace = (PetscBool)!flags[0];
   s->covers    = (PetscBool)!flags[1];
-  PetscCall(PolderSparseRowsCreate(&PolderOnDevice, (PetscInt)(host[0] >> 32), (PetscInt)(host[0] & 0xffffffff), PETSC_TRUE, AZ));
-  PetscCall(PolderDeviceZero(AZ->ptr, sizeof(*AZ->ptr)));
-  if (dia)
-    PolderLaunch(PolderLabelRowsFillDia_CUDA(s->m, dia->nd, dia->off, dia->val, g->label, count, scan, AZ->n, AZ->row, AZ->ptr, AZ->col, AZ->val, stream));
-  else PolderLaunch(PolderLabelRowsFill_CUDA(s->m, csr->ai, csr->aj, csr->aa, g->label, count, scan, AZ->n, AZ->row, AZ->ptr, AZ->col, AZ->val, stream));
+  PetscCall(PolderSparseRowsCreate(&PolderOnDevice, (PetscInt)(host[0] >> 32), (PetscInt)(host[0] & 0xffffffff), PETSC_TRUE, &g->AZ));
+  PetscCall(PolderAZFill_Private(&rows, dia, label, count, scan, &g->AZ));
   PetscCall(PolderDeviceFree(&work));
   PetscCall(PolderDeviceFree(&found));
   PetscCall(PolderDeviceFree(&scan));
   PetscCall(PolderDeviceFree(&count));
+  PetscCall(PolderJoinedRestoreValues(&rows, &label));
+  PetscCall(PolderJoinedDestroy(&rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -201,7 +201,7 @@ PetscErrorCode PolderDeflationMakeLabelsDevice(PolderDeflationSpace s, Mat A, co
   PetscCall(PolderLabelRowsBegin(s, A, csr, &PolderLabelsOnDevice, &rows));
   PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONPARTITION, &metis));
   *d = -1;
-  if (rows.size == 1 && !metis) PetscCall(PolderLabelsOfKind(s, &rows, label, d));
+  if (!metis) PetscCall(PolderLabelsOfKind(s, &rows, label, d));
   *done = (PetscBool)(*d >= 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

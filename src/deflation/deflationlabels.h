@@ -24,7 +24,7 @@ typedef struct {
   const PetscInt *comp;
 } PolderPairs;
 
-/* The steps of labelling at a place: rows on the host may be distributed, rows on the device belong to one process */
+/* The steps of labelling at a place. The rows may be distributed at either; on the device every process has some then */
 struct _PolderLabelSteps {
   const PolderPlace *place;
   /* See PolderLabelsCompress() */
@@ -33,6 +33,8 @@ struct _PolderLabelSteps {
   PetscErrorCode (*findgrid)(const PolderLabelRows *, PolderGrid *, PetscBool *found);
   /* See PolderMatPartition(); NULL: not available at this place */
   PetscErrorCode (*partition)(Mat, const PolderCSR *, PetscInt count, PetscInt part[]);
+  /* Several processes: comp[] <- numbers below n of the components of this process alone, where k stands for the global number *first + k */
+  PetscErrorCode (*localcomponents)(const PolderLabelRows *, PetscInt comp[], PetscInt *first, PetscInt *n);
   /* n <- number of components. The host keeps the number of the smallest row of each, the device renumbers them from 0. bound exceeds all numbers */
   PetscErrorCode (*countcomponents)(const PolderLabelRows *, PetscInt comp[], PetscInt *n, PetscInt *bound);
   /* *label <- numbers of the n regions from 0: a new array, or comp[] itself if it is numbered that way */

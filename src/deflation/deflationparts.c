@@ -20,18 +20,21 @@ typedef struct {
 static const PolderCosts PolderCostsOnHost   = {10, 2.5, 2.5e6, 0};
 static const PolderCosts PolderCostsOnDevice = {5, 0.3, 2.5e8, 8e7};
 
-/* The number of columns that pays; dim = 0: for METIS parts */
+/*
+  The number of columns that pays; dim = 0: for METIS parts. It follows from the size of the whole matrix, so the vectors and the iterations do not depend on
+  the number of processes
+*/
 static PetscErrorCode PolderDeflationTarget(PolderDeflationSpace s, const PolderLabelRows *rows, PetscInt dim, PetscInt *target)
 {
   const PolderCosts *cost = s->device ? &PolderCostsOnDevice : &PolderCostsOnHost; // costs of the solve: the rows may be labelled on the host even so
   const PetscInt     M    = rows->csr->M,
                  least    = dim == 1 ? POLDER_MIN_SIDE_2D : (dim == 2 ? PetscSqr(POLDER_MIN_SIDE_2D) : POLDER_MIN_SIDE_3D * PetscSqr(POLDER_MIN_SIDE_3D));
-  PetscReal bytes         = PetscMax((PetscReal)POLDER_BYTES_PER_ROW * (PetscReal)M / (PetscReal)rows->size, cost->leastbytes);
+  const PetscReal bytes   = PetscMax((PetscReal)POLDER_BYTES_PER_ROW * (PetscReal)M, cost->leastbytes);
 
   PetscFunctionBegin;
   PetscCall(PolderCoarseGetLimit(s->coarse, dim, POLDER_COARSE_SHARE * bytes, cost->setupshare * bytes / cost->bytesperflop, target));
   *target = PetscMin(*target, M / least);
-  if (!dim) *target = (PetscInt)PetscMin((PetscReal)*target, PetscMax(64, POLDER_METIS_SHARE * bytes / cost->bytespermetispart * (PetscReal)rows->size));
+  if (!dim) *target = (PetscInt)PetscMin((PetscReal)*target, PetscMax(64, POLDER_METIS_SHARE * bytes / cost->bytespermetispart));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -126,12 +126,27 @@ static PetscErrorCode PolderDeflationBuildLabels_Private(PolderDeflationSpace s,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sets s->device when some process has its rows on the device, since those without rows follow it; everywhere: each process has rows there */
+static PetscErrorCode PolderDeflationFindPlace_Private(PolderDeflationSpace s, Mat A, PetscBool *everywhere)
+{
+  PolderCSR csr;
+  PetscInt  have[2], all[2];
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetDeviceCSR(A, &csr, &s->device));
+  PetscCall(PolderMatRestoreDeviceCSR(A, &csr));
+  have[0] = s->device;
+  have[1] = !s->device || !s->m;
+  PetscCallAllreduce(have, all, 2, MPIU_INT, MPI_MAX, s->comm);
+  s->device   = (PetscBool)all[0];
+  *everywhere = (PetscBool)!all[1];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PolderDeflationBuild_Private(PolderDeflationSpace s, Mat A, PetscObject source)
 {
-  PetscBool    nearnull, matrix = PETSC_FALSE;
+  PetscBool    nearnull, everywhere, matrix = PETSC_FALSE;
   PetscClassId id;
-  PetscMPIInt  size;
-  PolderCSR    csr;
 
   PetscFunctionBegin;
   PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONNEARNULLSPACE, &nearnull));
@@ -139,12 +154,10 @@ static PetscErrorCode PolderDeflationBuild_Private(PolderDeflationSpace s, Mat A
     PetscCall(PetscObjectGetClassId(source, &id));
     matrix = (PetscBool)(id == MAT_CLASSID);
   }
-  PetscCallMPI(MPI_Comm_size(s->comm, &size));
-  PetscCall(PolderMatGetDeviceCSR(A, &csr, &s->device));
-  PetscCall(PolderMatRestoreDeviceCSR(A, &csr));
+  PetscCall(PolderDeflationFindPlace_Private(s, A, &everywhere));
   PetscCall(PolderCoarseSetDevice(s->coarse, s->device));
-  /* the device sets up label spaces on one process; the operators of other spaces are copied to the device */
-  s->made = s->device && !nearnull && !matrix && !s->weighted && size == 1 && s->m ? &PolderDeflationOnDevice : &PolderDeflationOnHost;
+  /* the device sets up label spaces; the operators of other spaces are copied to the device */
+  s->made = everywhere && !nearnull && !matrix && !s->weighted ? &PolderDeflationOnDevice : &PolderDeflationOnHost;
   if (nearnull || matrix) PetscCall(PolderDeflationBuildMatrix_Private(s, A, nearnull ? NULL : (Mat)source));
   else PetscCall(PolderDeflationBuildLabels_Private(s, A));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -84,5 +84,5 @@ PETSC_INTERN PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace, co
 
 /* deflationlabels.c: labels of the local rows (global numbers 0 .. d-1, none of them empty; -1: in no vector); sets chosen and reason. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabels(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d);
-/* The same labels in device memory from device arrays, on one process; done = FALSE when the device has no implementation: METIS parts, several processes */
+/* The same labels in device memory from device arrays; done = FALSE when the device has no implementation, for METIS parts. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeLabelsDevice(PolderDeflationSpace, Mat, const PolderCSR *, PetscInt label[], PetscInt *d, PetscBool *done);

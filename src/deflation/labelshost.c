@@ -80,6 +80,16 @@ static PetscErrorCode PolderLabelsCompress_Host(const PolderLabelRows *rows, Pol
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Each component keeps the number of its smallest row */
+static PetscErrorCode PolderComponentsLocal_Host(const PolderLabelRows *rows, PetscInt comp[], PetscInt *first, PetscInt *n)
+{
+  PetscFunctionBegin;
+  (void)comp;
+  *first = rows->csr->rstart;
+  *n     = rows->csr->m;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Counts the components: each has the number of its smallest row, and is counted by the owner of that row */
 static PetscErrorCode PolderComponentsCount_Host(const PolderLabelRows *rows, PetscInt comp[], PetscInt *n, PetscInt *bound)
 {
@@ -149,6 +159,7 @@ const PolderLabelSteps PolderLabelsOnHost = {
   .compress        = PolderLabelsCompress_Host,
   .findgrid        = PolderGridFind_Host,
   .partition       = PolderMatPartition,
+  .localcomponents = PolderComponentsLocal_Host,
   .countcomponents = PolderComponentsCount_Host,
   .numberregions   = PolderRegionsNumber_Host,
   .absorbregions   = PolderRegionsAbsorb_Host,

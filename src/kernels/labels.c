@@ -218,11 +218,11 @@ void PolderStencilStrides_Host(PetscInt m, const PetscInt ai[], const PetscInt a
   }
 }
 
-void PolderStencilCheck_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad)
+void PolderStencilCheck_Host(PetscInt m, PetscInt first, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad)
 {
   for (PetscInt i = 0; i < m; ++i) {
     for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-      if (!PolderStencilFits(i, aj[k], near)) *bad = 1;
+      if (!PolderStencilFits(first + i, first + aj[k], near)) *bad = 1;
     }
   }
 }

@@ -87,6 +87,10 @@ POLDER_LAUNCHER int   PolderRegionsJoin_CUDA(PetscInt m, const PetscInt next[], 
 */
 PETSC_INTERN void   PolderStencilStrides_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt near[3]);
 POLDER_LAUNCHER int PolderStencilStrides_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt near[3], PolderStream stream);
-/* Sets *bad when an off-diagonal entry has none of the distances 1, near[1], near[2], or couples the end of a line (plane) to the start of the next. */
-PETSC_INTERN void   PolderStencilCheck_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad);
-POLDER_LAUNCHER int PolderStencilCheck_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad, PolderStream stream);
+/*
+  Sets *bad when an off-diagonal entry has none of the distances 1, near[1], near[2], or couples the end of a line (plane) to the start of the next. Row i and
+  column j are the points first + i and first + j
+*/
+PETSC_INTERN void   PolderStencilCheck_Host(PetscInt m, PetscInt first, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad);
+POLDER_LAUNCHER int PolderStencilCheck_CUDA(PetscInt m, PetscInt first, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad,
+                                            PolderStream stream);

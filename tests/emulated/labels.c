@@ -51,8 +51,9 @@ PolderEmulate(PolderRegionsNext,
               ai, aj, aa, NULL, NULL, NULL, comp, NULL, next);
 PolderEmulate(PolderRegionsJoin, (PetscInt m, const PetscInt next[], PetscInt comp[], PolderStream stream), m, next, comp);
 PolderEmulate(PolderStencilStrides, (PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt near[3], PolderStream stream), m, ai, aj, near);
-PolderEmulate(PolderStencilCheck, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad, PolderStream stream), m, ai, aj,
-              near, bad);
+PolderEmulate(PolderStencilCheck,
+              (PetscInt m, PetscInt first, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad, PolderStream stream), m, first, ai,
+              aj, near, bad);
 
 PolderEmulateWork(PolderScanWork, (PetscInt n));
 PolderEmulate(PolderScan, (PetscInt n, int a[], void *work, size_t bytes, PolderStream stream), n, a);

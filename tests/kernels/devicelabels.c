@@ -244,16 +244,17 @@ static PetscErrorCode TestRegions(const Graph *g, PolderStream stream, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestStencil(const Graph *g, PolderStream stream, PetscInt *wrong)
+/* Also where the rows are not the first of the matrix */
+static PetscErrorCode TestStencil(const Graph *g, PetscInt first, PolderStream stream, PetscInt *wrong)
 {
   PetscInt survey[4] = {0, PETSC_MAX_INT, 0, 0}, *survey_d;
 
   PetscFunctionBeginUser;
   PetscCall(PolderDeviceUpload(sizeof(survey), survey, &survey_d));
   PolderLaunch(PolderStencilStrides_CUDA(g->m, g->ai_d, g->aj_d, survey_d, stream));
-  PolderLaunch(PolderStencilCheck_CUDA(g->m, g->ai_d, g->aj_d, survey_d, survey_d + 3, stream));
+  PolderLaunch(PolderStencilCheck_CUDA(g->m, first, g->ai_d, g->aj_d, survey_d, survey_d + 3, stream));
   PolderStencilStrides_Host(g->m, g->ai, g->aj, survey);
-  PolderStencilCheck_Host(g->m, g->ai, g->aj, survey, survey + 3);
+  PolderStencilCheck_Host(g->m, first, g->ai, g->aj, survey, survey + 3);
   PetscCall(Compare(4, survey, survey_d, wrong));
   PetscCall(PolderDeviceFree(&survey_d));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -272,7 +273,9 @@ static PetscErrorCode TestGraphs(PETSC_UNUSED void *work, PolderStream stream)
       PetscCall(TestClasses(&g, stream, &wrong));
       PetscCall(TestScales(&g, stream, &wrong));
       PetscCall(TestRegions(&g, stream, &wrong));
-      PetscCall(TestStencil(&g, stream, &wrong));
+      PetscCall(TestStencil(&g, 0, stream, &wrong));
+      PetscCall(TestStencil(&g, 221, stream, &wrong));
+      PetscCall(TestStencil(&g, 5, stream, &wrong));
       PetscCall(GraphDestroy(&g));
     }
     PetscCall(Report(Graphs[k].name, wrong));
@@ -502,7 +505,7 @@ static PetscErrorCode TestAllNumbers(PETSC_UNUSED void *work, PolderStream strea
 }
 
 const DeviceTests DeviceProgram = {
-  help, {TestGraphs, TestValues, TestBoxes, TestAllNumbers, TestSpaces, TestLeft}
+  help, {TestGraphs, TestValues, TestBoxes, TestAllNumbers, TestBlocks, TestSpaces, TestLeft}
 };
 
 /*TEST

@@ -2,6 +2,7 @@ static char help[] = "Host kernels of the solvers against plain loops and dense 
 
 #include "random.h"
 #include "kernels/cg.h"
+#include "kernels/blocks.h"
 #include "kernels/deflation.h"
 #include "kernels/tns.h"
 #include "kernels/vec.h"
@@ -198,6 +199,58 @@ static PetscErrorCode TestGalerkinRow(LabelRows *W)
   PetscFunctionReturn(0);
 }
 
+/* The two blocks as one matrix: the product with a vector is that of both */
+static PetscErrorCode TestBlocksJoin(const Labelled *A)
+{
+  const PolderBlockRows own = {A->ai, A->aj, A->aa}, off = {A->bi, A->bj, A->ba};
+  PetscScalar           x[N + 3], val[N * N + N];
+  PetscInt              ptr[N + 1], col[N * N + N];
+
+  PetscFunctionBeginUser;
+  Fill(N + 3, x);
+  PolderBlocksJoin_Host(N, own, off, ptr, col, val);
+  PetscCheck(ptr[0] == 0 && ptr[N] == A->ai[N] + A->bi[N], PETSC_COMM_SELF, PETSC_ERR_PLIB, "The joined rows have %" PetscInt_FMT " entries", ptr[N]);
+  for (PetscInt i = 0; i < N; ++i) {
+    PetscScalar got = 0, want = 0;
+
+    for (PetscInt j = 0; j < N; ++j) want += A->dense[i * N + j] * x[j];
+    for (PetscInt k = A->bi[i]; k < A->bi[i + 1]; ++k) want += A->ba[k] * x[N + A->bj[k]];
+    for (PetscInt k = ptr[i]; k < ptr[i + 1]; ++k) got += val[k] * x[col[k]];
+    PetscCall(Near("product with joined rows", i, got, want, N));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* Edges to ghosts 0 and 1, of classes 0 and 1 or scales 1 and 30; component of row i: i / 7, none where i / 7 = 2 */
+static PetscErrorCode TestEdges(const Labelled *A, PetscReal jump)
+{
+  const PolderBlockRows off         = {A->bi, A->bj, A->ba};
+  const PetscInt        ghostcls[3] = {0, 1, 0}, ghostcomp[3] = {100, 101, 102};
+  const PetscScalar     ghostscale[] = {1, 30, 1};
+  PetscInt              cls[N], edge[2 * N], found = 0;
+  PetscScalar           scale[N];
+  PolderAcross across = {.jump = jump, .cls = cls, .ghostcls = ghostcls, .scale = scale, .ghostscale = ghostscale, .comp = A->label, .ghostcomp = ghostcomp};
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < N; ++i) {
+    cls[i]   = i % 2;
+    scale[i] = i % 2 ? 30 : 1;
+  }
+  PolderEdgesAcross_Host(N, off, across, edge);
+  for (PetscInt i = 0; i < N; ++i) {
+    for (PetscInt k = A->bi[i]; k < A->bi[i + 1]; ++k) {
+      const PetscBool joined = (PetscBool)(A->label[i] >= 0 && i % 2 == ghostcls[A->bj[k]] && (jump == 0 || A->ba[k] != 0.0));
+
+      found += joined;
+      PetscCheck(edge[2 * k] == (joined ? A->label[i] : -1) && edge[2 * k + 1] == (joined ? 100 + A->bj[k] : -1), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "Row %" PetscInt_FMT " and ghost %" PetscInt_FMT " have the edge (%" PetscInt_FMT ", %" PetscInt_FMT ")", i, A->bj[k], edge[2 * k],
+                 edge[2 * k + 1]);
+    }
+  }
+  PetscCheck(found == 3, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " edges", found);
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode TestLabels(PetscBool ghosts)
 {
   Labelled  A;
@@ -208,6 +261,9 @@ static PetscErrorCode TestLabels(PetscBool ghosts)
   PetscCall(TestRuns(&A));
   PetscCall(TestLabelRows(&A, ghosts, &W));
   PetscCall(TestGalerkinRow(&W));
+  PetscCall(TestBlocksJoin(&A));
+  PetscCall(TestEdges(&A, 0));
+  PetscCall(TestEdges(&A, 10));
   PetscFunctionReturn(0);
 }
 

@@ -293,6 +293,30 @@ int main(int argc, char **argv)
       suffix: cuda_ksp
       args: -deflation_space subdomain -deflation_boxes 2,2,3 -deflation_coarse ksp -deflation_coarse_ksp_rtol 1e-13 -tolerance 1e-8
 
+  testset:
+    requires: gpu
+    nsize: {{2 3}}
+    args: -n 11 -deflation_grid 11,11,11 -mat_type {{aijdia aijhec}}
+    output_file: output/identities.out
+    test:
+      suffix: devices_subdomain
+      args: -deflation_space subdomain -deflation_boxes 2,3,2 -expected 11
+    test:
+      suffix: devices_dirichlet
+      args: -dirichlet -deflation_space subdomain -deflation_boxes 2,3,2 -deflation_coarse {{inverse cholesky}} -expected 12
+    test:
+      suffix: devices_levelset
+      args: -deflation_space levelset -expected 8
+    test:
+      suffix: devices_levelset_subdomain
+      args: -deflation_space levelset_subdomain -deflation_boxes 2,2,2 -expected 15
+    test:
+      suffix: devices_partition
+      args: -deflation_space partition -deflation_count 8 -expected 7
+    test:
+      suffix: devices_ksp
+      args: -deflation_space subdomain -deflation_boxes 2,2,3 -deflation_coarse ksp -deflation_coarse_ksp_rtol 1e-13 -tolerance 1e-8
+
   test:
     suffix: auto_shown
     nsize: {{1 2 3 4}}

@@ -458,6 +458,47 @@ int main(int argc, char **argv)
       suffix: device_user
       args: -n 10 -labels -deflation_space user -expected 9
 
+  # and those of several devices
+  testset:
+    requires: gpu
+    nsize: {{2 4}}
+    args: -mat_type aijdia
+    output_file: output/labels.out
+    test:
+      suffix: devices_nine_bubbles
+      args: -centre -rows {{natural dmda}} -deflation_space levelset_subdomain -deflation_boxes 4,4,4 -expected 135
+    test:
+      suffix: devices_levelset
+      args: -centre -give {{set file}} -deflation_levelset phi.dat -deflation_space levelset -expected 9
+    test:
+      suffix: devices_thesis
+      args: -n 20 -radius 0.15 -centre -give none -deflation_space levelset -deflation_levelset_vectors thesis -expected 8
+    test:
+      suffix: devices_regions
+      args: -dim 2 -n 40 -centre -deflation_levelset auto -rows {{natural shuffled}} -deflation_space levelset -inside {{1e2 1e-2}} -expected 5
+    test:
+      suffix: devices_anisotropic
+      args: -n 20 -radius 0.15 -aniso 1e3 -give none -deflation_space levelset -inside 1e3 -expected 8
+    test:
+      suffix: devices_shown
+      args: -deflation_space subdomain -deflation_boxes 2,3,2 -expected 11
+    test:
+      suffix: devices_runs
+      args: -dim 2 -deflation_count 5 -deflation_space {{stripe plane}} -expected 4
+    test:
+      suffix: devices_tail
+      args: -rows tail -dim 2 -n 26 -field constant -give none -deflation_space auto -deflation_count 12 -parts -expected 11
+    test:
+      suffix: devices_user
+      args: -n 10 -labels -deflation_space user -rows {{natural empty}} -expected 9
+
+  test:
+    suffix: devices_noise
+    requires: gpu
+    nsize: {{2 3}}
+    args: -mat_type aijdia -field noise -give none -deflation_grid 16,16,16 -hash -expected 46
+    output_file: output/labels_noise.out
+
   test:
     suffix: device_noise
     requires: cuda

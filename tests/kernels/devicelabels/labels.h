@@ -4,5 +4,6 @@
 #include "../devicetest.h"
 
 PetscErrorCode Compare(PetscInt n, const PetscInt host[], const PetscInt device[], PetscInt *wrong);
+PetscErrorCode TestBlocks(void *work, PolderStream stream);
 PetscErrorCode TestSpaces(void *work, PolderStream stream);
 PetscErrorCode TestLeft(void *work, PolderStream stream);

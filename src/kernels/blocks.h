@@ -1,0 +1,27 @@
+/* Kernels for the rows of a process whose columns lie in two blocks: its own columns, and those of other processes. */
+#pragma once
+
+#include "launcher.h"
+
+/* Compressed rows of one block */
+typedef struct {
+  const PetscInt    *i, *j;
+  const PetscScalar *a;
+} PolderBlockRows;
+
+/* Compressed rows ptr[m + 1], col[], val[] <- the entries of row i of A, then those of B, whose column j becomes m + j; device: m > 0 */
+PETSC_INTERN void   PolderBlocksJoin_Host(PetscInt m, PolderBlockRows A, PolderBlockRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[]);
+POLDER_LAUNCHER int PolderBlocksJoin_CUDA(PetscInt m, PolderBlockRows A, PolderBlockRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[],
+                                          PolderStream stream);
+
+/* What joins a row to a column of another process: equal classes if jump = 0, else a nonzero entry and scales within the factor jump */
+typedef struct {
+  PetscReal          jump;
+  const PetscInt    *cls, *ghostcls;
+  const PetscScalar *scale, *ghostscale;
+  const PetscInt    *comp, *ghostcomp; /* numbers of the components; a row of a negative one is joined to nothing */
+} PolderAcross;
+
+/* edge[2k], edge[2k + 1] <- the components of the row and the column of entry k of B, or both -1 when the entry does not join them */
+PETSC_INTERN void   PolderEdgesAcross_Host(PetscInt m, PolderBlockRows B, PolderAcross across, PetscInt edge[]);
+POLDER_LAUNCHER int PolderEdgesAcross_CUDA(PetscInt m, PolderBlockRows B, PolderAcross across, PetscInt edge[], PolderStream stream);

@@ -1,0 +1,129 @@
+/* The kernels for two blocks of columns against their host twins. */
+#include "labels.h"
+#include "kernels/blocks.h"
+
+enum {
+  MOST = 5
+};
+
+/* Rows of up to MOST - 1 entries in n columns, on the host and on the device */
+typedef struct {
+  PolderBlockRows host, device;
+  PetscInt        nz;
+} Block;
+
+static PetscErrorCode BlockCreate(PetscInt m, PetscInt n, Block *b)
+{
+  PetscInt    *i, *j, *i_d, *j_d;
+  PetscScalar *a, *a_d;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(m + 1, &i));
+  i[0] = 0;
+  for (PetscInt r = 0; r < m; ++r) i[r + 1] = i[r] + (n ? Next(MOST) : 0);
+  b->nz = i[m];
+  PetscCall(PetscMalloc1(b->nz, &j));
+  for (PetscInt k = 0; k < b->nz; ++k) j[k] = Next(n);
+  PetscCall(PolderDeviceUpload(sizeof(*i) * (size_t)(m + 1), i, &i_d));
+  PetscCall(PolderDeviceUpload(sizeof(*j) * (size_t)b->nz, j, &j_d));
+  PetscCall(Random(b->nz, &a, &a_d));
+  b->host   = (PolderBlockRows){i, j, a};
+  b->device = (PolderBlockRows){i_d, j_d, a_d};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode BlockDestroy(Block *b)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree(b->host.i));
+  PetscCall(PetscFree(b->host.j));
+  PetscCall(PetscFree(b->host.a));
+  PetscCall(PolderDeviceFree(&b->device.i));
+  PetscCall(PolderDeviceFree(&b->device.j));
+  PetscCall(PolderDeviceFree(&b->device.a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestJoin(PetscInt m, const Block *own, const Block *off, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt nz = own->nz + off->nz;
+  PetscInt      *ptr, *col, *ptr_d, *col_d;
+  PetscScalar   *val, *got, *val_d;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc4(m + 1, &ptr, nz, &col, nz, &val, nz, &got));
+  PetscCall(PolderDeviceMalloc(sizeof(*ptr_d) * (size_t)(m + 1), &ptr_d));
+  PetscCall(PolderDeviceMalloc(sizeof(*col_d) * (size_t)nz, &col_d));
+  PetscCall(PolderDeviceMalloc(sizeof(*val_d) * (size_t)nz, &val_d));
+  PolderBlocksJoin_Host(m, own->host, off->host, ptr, col, val);
+  PolderLaunch(PolderBlocksJoin_CUDA(m, own->device, off->device, ptr_d, col_d, val_d, stream));
+  PetscCall(Compare(m + 1, ptr, ptr_d, wrong));
+  PetscCall(Compare(nz, col, col_d, wrong));
+  if (nz) PetscCall(PolderDeviceToHost(got, val_d, sizeof(*got) * (size_t)nz));
+  *wrong += Wrong(nz, got, val, 0);
+  PetscCall(PolderDeviceFree(&ptr_d));
+  PetscCall(PolderDeviceFree(&col_d));
+  PetscCall(PolderDeviceFree(&val_d));
+  PetscCall(PetscFree4(ptr, col, val, got));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Integers from -1 to 3 */
+static PetscErrorCode Indices(PetscInt n, PetscInt **host, PetscInt **device)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(n, host));
+  for (PetscInt i = 0; i < n; ++i) (*host)[i] = Next(5) - 1;
+  PetscCall(PolderDeviceUpload(sizeof(**host) * (size_t)n, *host, device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestEdges(PetscInt m, PetscInt nghost, PetscReal jump, const Block *off, PolderStream stream, PetscInt *wrong)
+{
+  PetscInt    *cls[2], *cls_d[2], *comp[2], *comp_d[2], *edge, *edge_d;
+  PetscScalar *scale[2], *scale_d[2];
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 2; ++k) {
+    PetscCall(Indices(k ? nghost : m, &cls[k], &cls_d[k]));
+    PetscCall(Indices(k ? nghost : m, &comp[k], &comp_d[k]));
+    PetscCall(Random(k ? nghost : m, &scale[k], &scale_d[k]));
+  }
+  PetscCall(PetscMalloc1(2 * off->nz, &edge));
+  PetscCall(PolderDeviceMalloc(sizeof(*edge_d) * (size_t)(2 * off->nz), &edge_d));
+  PolderEdgesAcross_Host(m, off->host, (PolderAcross){jump, cls[0], cls[1], scale[0], scale[1], comp[0], comp[1]}, edge);
+  PolderLaunch(PolderEdgesAcross_CUDA(m, off->device, (PolderAcross){jump, cls_d[0], cls_d[1], scale_d[0], scale_d[1], comp_d[0], comp_d[1]}, edge_d, stream));
+  PetscCall(Compare(2 * off->nz, edge, edge_d, wrong));
+  PetscCall(PolderDeviceFree(&edge_d));
+  PetscCall(PetscFree(edge));
+  for (int k = 0; k < 2; ++k) {
+    PetscCall(PolderDeviceFree(&cls_d[k]));
+    PetscCall(PolderDeviceFree(&comp_d[k]));
+    PetscCall(PolderDeviceFree(&scale_d[k]));
+    PetscCall(PetscFree3(cls[k], comp[k], scale[k]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode TestBlocks(PETSC_UNUSED void *work, PolderStream stream)
+{
+  const PetscInt sizes[] = {1, 31, 32, 33, 255, 256, 257, 5000};
+  PetscInt       wrong   = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(sizes); ++s) {
+    for (PetscInt nghost = 0; nghost < 40; nghost += 13) {
+      Block own, off;
+
+      PetscCall(BlockCreate(sizes[s], sizes[s], &own));
+      PetscCall(BlockCreate(sizes[s], nghost, &off));
+      PetscCall(TestJoin(sizes[s], &own, &off, stream, &wrong));
+      PetscCall(TestEdges(sizes[s], nghost, 0, &off, stream, &wrong));
+      PetscCall(TestEdges(sizes[s], nghost, 4, &off, stream, &wrong));
+      PetscCall(BlockDestroy(&own));
+      PetscCall(BlockDestroy(&off));
+    }
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "blocks: %s\n", wrong ? "wrong" : "ok"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
