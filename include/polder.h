@@ -101,7 +101,7 @@ PETSC_EXTERN const char *const KSPRRBCGStops[];
 
    Values:
 +  `KSP_IDRS_MINSYNC` - those of a step together, in one reduction, the norm of the residual with them
--  `KSP_IDRS_BIORTHO` - one at a time, s + 7 reductions for two steps on average; the norm of the residual by itself
+-  `KSP_IDRS_BIORTHO` - one at a time, s / 2 + 1 reductions a step on average, and the norm of the residual by itself
 
    Level: intermediate
 

@@ -6,8 +6,17 @@ static char help[] = "IDR(s) for general matrices: products against other solver
 int main(int argc, char **args)
 {
   static const Test tests[] = {
-    {"-products",   TestProducts  },
-    {"-explore",   TestExplore  },
+    {"-products",    TestProducts   },
+    {"-hard",        TestHard       },
+    {"-termination", TestTermination},
+    {"-reductions",  TestReductions },
+    {"-claims",      TestClaims     },
+    {"-breakdowns",  TestBreakdowns },
+    {"-singular",    TestSingular   },
+    {"-settings",    TestSettings   },
+    {"-bad",         TestBad        },
+    {"-ksp",         TestKSP        },
+    {"-view",        TestView       }
   };
 
   PetscFunctionBeginUser;
@@ -16,3 +25,57 @@ int main(int argc, char **args)
   PetscCall(PetscFinalize());
   return 0;
 }
+
+/*TEST
+
+  testset:
+    nsize: {{1 2 3}}
+
+    test:
+      suffix: products
+      args: -products
+    test:
+      suffix: hard
+      args: -hard
+    test:
+      suffix: termination
+      args: -termination
+    test:
+      suffix: reductions
+      requires: log
+      args: -reductions
+    test:
+      suffix: claims
+      args: -claims
+    test:
+      suites: valgrind(+3) memcheck(+1)
+      suffix: breakdowns
+      args: -breakdowns
+    test:
+      suffix: singular
+      args: -singular
+    test:
+      suites: valgrind(+1)
+      suffix: settings
+      args: -settings
+    test:
+      suffix: bad
+      args: -bad
+    test:
+      suites: valgrind(+3) memcheck(+1)
+      suffix: ksp
+      args: -ksp
+
+  test:
+    suffix: view
+    nsize: {{1 2}}
+    args: -view
+    filter: grep -e "type: idrs" -e IDR -e "asked for"
+
+  test:
+    suffix: bad_option
+    program: examples/poisson
+    args: -ksp_type idrs -ksp_idrs_s 0
+    fails: -ksp_idrs_s 0 is not between 1 and 64
+
+TEST*/

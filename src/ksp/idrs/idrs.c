@@ -56,6 +56,16 @@ static PetscErrorCode KSPSetFromOptions_IDRS(KSP ksp, PolderOptionItems PetscOpt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* x is the solution at any time, also with the preconditioner on the right, where PETSc's default takes it for one to be preconditioned */
+static PetscErrorCode KSPBuildSolution_IDRS(KSP ksp, Vec v, Vec *V)
+{
+  PetscFunctionBegin;
+  if (v) PetscCall(VecCopy(ksp->vec_sol, v));
+  else v = ksp->vec_sol;
+  if (V) *V = v;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KSPReset_IDRS(KSP ksp)
 {
   PetscFunctionBegin;
@@ -266,7 +276,7 @@ PETSC_INTERN PetscErrorCode KSPCreate_IDRS(KSP ksp)
   ksp->ops->destroy        = KSPDestroy_IDRS;
   ksp->ops->view           = KSPView_IDRS;
   ksp->ops->setfromoptions = KSPSetFromOptions_IDRS;
-  ksp->ops->buildsolution  = KSPBuildSolutionDefault;
+  ksp->ops->buildsolution  = KSPBuildSolution_IDRS;
   ksp->ops->buildresidual  = KSPBuildResidualDefault;
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPIDRSSetS_C", KSPIDRSSetS_IDRS));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPIDRSGetS_C", KSPIDRSGetS_IDRS));

@@ -117,7 +117,7 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
   PetscCall(KSPGetType(f->ksp, &solver));
   PetscCall(KSPGetPC(f->ksp, &pc));
   PetscCall(PCGetType(pc, &preconditioner));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)f->ksp, &ours, KSPDCG, KSPRRBCG, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)f->ksp, &ours, KSPDCG, KSPRRBCG, KSPIDRS, ""));
   petsc = PETSC_TRUE;
   PetscCall(PetscOptionsGetString(NULL, f->prefix, "-ksp_rrbcg_stop", stop, sizeof(stop), NULL));
   if (!strcmp(solver, KSPBCGS) && f->ksp->pc_side == PC_RIGHT)

@@ -6,18 +6,16 @@
 #include <polder.h>
 
 /* -laplace u + velocity . grad u - reaction u on the unit square or cube, central differences on n points a direction between Dirichlet boundaries; peclet is
-   the length of the velocity; upwind: differences of first order against it */
+   the length of the velocity; upwind: differences of first order against it; periodic: without boundaries, so that constants are the kernel of A and A^T */
 typedef struct {
   PetscInt  dim, n;
   PetscReal peclet, reaction;
-  PetscBool upwind;
+  PetscBool upwind, periodic;
 } Flow;
 PetscErrorCode CreateFlow(const Flow *, Mat *);
-/* A small matrix with random entries in (-1, 1), and a diagonal shift */
-PetscErrorCode CreateDense(PetscInt n, PetscReal shift, Mat *);
-/* A number in (-1, 1) that depends on its arguments only */
-PetscReal Random(PetscInt seed, PetscInt i);
-/* v_i = Random(seed, i) on any number of processes */
+/* A full matrix with random entries in (-1, 1); skew: a_ij = -a_ji and zeros on the diagonal */
+PetscErrorCode CreateDense(PetscInt n, PetscReal shift, PetscBool skew, Mat *);
+/* v_i in (-1, 1), random, the same on any number of processes */
 PetscErrorCode FillVec(Vec, PetscInt seed);
 
 /* What a solve came to */
@@ -25,9 +23,25 @@ typedef struct {
   KSPConvergedReason reason;
   PetscInt           its, products;
   PetscReal          residual; /* ||b - A x|| / ||b|| */
+  PetscLogDouble     reductions;
 } Outcome;
-/* A x = b for random x, from the guess zero, with a KSP that has the options of that string */
-PetscErrorCode Solve(Mat A, const char options[], Outcome *);
+/* A KSP for A, whose products are counted, with these options; every option is gone with the next call */
+PetscErrorCode CreateSolver(Mat A, const char options[], KSP *);
+/* A x = b from the guess in x */
+PetscErrorCode Solve(KSP, Mat A, Vec b, Vec x, Outcome *);
+/* Both, for b = A times a random vector and the guess zero */
+PetscErrorCode SolveRandom(Mat A, const char options[], Outcome *);
+/* "what: ok", or what it is instead */
+PetscErrorCode Judge(PetscBool ok, const Outcome *, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(3, 4);
 
 PetscErrorCode TestProducts(void);
-PetscErrorCode TestExplore(void);
+PetscErrorCode TestHard(void);
+PetscErrorCode TestTermination(void);
+PetscErrorCode TestReductions(void);
+PetscErrorCode TestClaims(void);
+PetscErrorCode TestBreakdowns(void);
+PetscErrorCode TestSingular(void);
+PetscErrorCode TestSettings(void);
+PetscErrorCode TestBad(void);
+PetscErrorCode TestKSP(void);
+PetscErrorCode TestView(void);

@@ -1,8 +1,9 @@
 /* Matrices and vectors for idrs, and a solve that counts products. */
 #include "idrs.h"
 #include <petsc/private/petscimpl.h>
+#include <stdarg.h>
 
-PetscReal Random(PetscInt seed, PetscInt i)
+static PetscReal Random(PetscInt seed, PetscInt i)
 {
   uint32_t h = (uint32_t)i * 2654435761u + (uint32_t)seed * 40503u + 12345u;
 
@@ -27,6 +28,17 @@ PetscErrorCode FillVec(Vec v, PetscInt seed)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The two neighbours of a point in one direction */
+static PetscErrorCode SetNeighbours(Mat A, const Flow *f, PetscInt row, PetscInt stride, PetscReal less, PetscReal more)
+{
+  const PetscInt i = row / stride % f->n, around = stride * f->n;
+
+  PetscFunctionBeginUser;
+  if (i > 0 || f->periodic) PetscCall(MatSetValue(A, row, i > 0 ? row - stride : row - stride + around, less, ADD_VALUES));
+  if (i < f->n - 1 || f->periodic) PetscCall(MatSetValue(A, row, i < f->n - 1 ? row + stride : row + stride - around, more, ADD_VALUES));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode CreateFlow(const Flow *f, Mat *A)
 {
   const PetscReal h = 1. / (PetscReal)(f->n + 1), length = PetscSqrtReal(f->dim == 2 ? 5 : 5.25), velocity[] = {1 / length, 2 / length, 0.5 / length};
@@ -45,33 +57,36 @@ PetscErrorCode CreateFlow(const Flow *f, Mat *A)
     PetscReal diagonal = -f->reaction * h * h; // all times h^2
 
     for (PetscInt d = 0, stride = 1; d < f->dim; ++d, stride *= f->n) {
-      const PetscInt  i    = row / stride % f->n;
-      const PetscReal wind = f->peclet * velocity[d] * h, less = -1 - (f->upwind ? wind : wind / 2), more = -1 + (f->upwind ? 0 : wind / 2);
+      const PetscReal wind = f->peclet * velocity[d] * h;
 
       diagonal += 2 + (f->upwind ? wind : 0);
-      if (i > 0) PetscCall(MatSetValue(*A, row, row - stride, less, INSERT_VALUES));
-      if (i < f->n - 1) PetscCall(MatSetValue(*A, row, row + stride, more, INSERT_VALUES));
+      PetscCall(SetNeighbours(*A, f, row, stride, -1 - (f->upwind ? wind : wind / 2), -1 + (f->upwind ? 0 : wind / 2)));
     }
-    PetscCall(MatSetValue(*A, row, row, diagonal, INSERT_VALUES));
+    PetscCall(MatSetValue(*A, row, row, diagonal, ADD_VALUES));
   }
   PetscCall(Assemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode CreateDense(PetscInt n, PetscReal shift, Mat *A)
+PetscErrorCode CreateDense(PetscInt n, PetscReal shift, PetscBool skew, Mat *A)
 {
   PetscInt start, end;
 
   PetscFunctionBeginUser;
   PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, n, n, n, NULL, n, NULL, A));
   PetscCall(MatGetOwnershipRange(*A, &start, &end));
-  for (PetscInt i = start; i < end; ++i)
-    for (PetscInt j = 0; j < n; ++j) PetscCall(MatSetValue(*A, i, j, Random(1, i * n + j) + (i == j ? shift : 0), INSERT_VALUES));
+  for (PetscInt i = start; i < end; ++i) {
+    for (PetscInt j = 0; j < n; ++j) {
+      const PetscReal a = !skew ? Random(1, i * n + j) : i < j ? Random(1, i * n + j) : i > j ? -Random(1, j * n + i) : 0;
+
+      PetscCall(MatSetValue(*A, i, j, a + (i == j ? shift : 0), INSERT_VALUES));
+    }
+  }
   PetscCall(Assemble(*A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Products with A so far: of the operator itself, which stands behind a shell that counts */
+/* Of the operator, which stands behind a shell that counts */
 static PetscInt Products;
 
 static PetscErrorCode MultCount(Mat S, Vec x, Vec y)
@@ -85,41 +100,110 @@ static PetscErrorCode MultCount(Mat S, Vec x, Vec y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode Solve(Mat A, const char options[], Outcome *outcome)
+static PetscErrorCode MultTransposeCount(Mat S, Vec x, Vec y)
 {
-  Mat       S;
-  KSP       ksp;
-  Vec       x, b, r;
-  PetscInt  m, n;
-  PetscReal bnorm;
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatShellGetContext(S, &A));
+  PetscCall(MatMultTranspose(A, x, y));
+  ++Products;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GetDiagonalShell(Mat S, Vec d)
+{
+  Mat A;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatShellGetContext(S, &A));
+  PetscCall(MatGetDiagonal(A, d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode CreateSolver(Mat A, const char options[], KSP *ksp)
+{
+  static const char *const names[] = {"-t_ksp_type",      "-t_pc_type",          "-t_ksp_rtol",          "-t_ksp_pc_side",
+                                      "-t_ksp_norm_type", "-t_ksp_max_it",       "-t_ksp_atol",          "-t_ksp_divtol",
+                                      "-t_ksp_idrs_s",    "-t_ksp_idrs_variant", "-t_ksp_gmres_restart", "-t_ksp_convergence_test"};
+  Mat                      S;
+  MatNullSpace             space;
+  PetscInt                 m, n;
 
   PetscFunctionBeginUser;
   PetscCall(MatGetLocalSize(A, &m, &n));
   PetscCall(MatCreateShell(PETSC_COMM_WORLD, m, n, PETSC_DETERMINE, PETSC_DETERMINE, A, &S));
   PetscCall(MatShellSetOperation(S, MATOP_MULT, (void (*)(void))MultCount));
-  PetscCall(CreateVecs(A, &x, &b));
-  PetscCall(VecDuplicate(b, &r));
-  PetscCall(FillVec(x, 7));
-  PetscCall(MatMult(A, x, b));
-  PetscCall(VecNorm(b, NORM_2, &bnorm));
-  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
-  PetscCall(KSPSetOptionsPrefix(ksp, "t_"));
-  PetscCall(KSPSetOperators(ksp, S, A));
+  PetscCall(MatShellSetOperation(S, MATOP_MULT_TRANSPOSE, (void (*)(void))MultTransposeCount));
+  PetscCall(MatShellSetOperation(S, MATOP_GET_DIAGONAL, (void (*)(void))GetDiagonalShell));
+  PetscCall(MatGetNullSpace(A, &space));
+  PetscCall(MatSetNullSpace(S, space));
+  PetscCall(MatGetTransposeNullSpace(A, &space));
+  PetscCall(MatSetTransposeNullSpace(S, space));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
+  PetscCall(KSPSetOptionsPrefix(*ksp, "t_"));
+  PetscCall(KSPSetOperators(*ksp, S, A));
+  PetscCall(MatDestroy(&S));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(names); ++k) PetscCall(PetscOptionsClearValue(NULL, names[k]));
   PetscCall(PetscOptionsInsertString(NULL, options));
-  PetscCall(KSPSetFromOptions(ksp));
-  Products = 0;
+  PetscCall(KSPSetFromOptions(*ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Solve(KSP ksp, Mat A, Vec b, Vec x, Outcome *outcome)
+{
+  Vec       r;
+  PetscReal bnorm;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPSetUp(ksp));
+  Products            = 0;
+  outcome->reductions = petsc_allreduce_ct;
   PetscCall(KSPSolve(ksp, b, x));
-  outcome->products = Products;
+  outcome->reductions = petsc_allreduce_ct - outcome->reductions;
+  outcome->products   = Products;
   PetscCall(KSPGetConvergedReason(ksp, &outcome->reason));
   PetscCall(KSPGetIterationNumber(ksp, &outcome->its));
+  PetscCall(VecDuplicate(b, &r));
   PetscCall(MatMult(A, x, r));
   PetscCall(VecAYPX(r, -1, b));
   PetscCall(VecNorm(r, NORM_2, &outcome->residual));
-  outcome->residual /= bnorm;
+  PetscCall(VecNorm(b, NORM_2, &bnorm));
+  if (bnorm > 0) outcome->residual /= bnorm;
+  PetscCall(VecDestroy(&r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode SolveRandom(Mat A, const char options[], Outcome *outcome)
+{
+  KSP ksp;
+  Vec x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateVecs(A, &x, &b));
+  PetscCall(FillVec(x, 7));
+  PetscCall(MatMult(A, x, b));
+  PetscCall(CreateSolver(A, options, &ksp));
+  PetscCall(Solve(ksp, A, b, x, outcome));
   PetscCall(KSPDestroy(&ksp));
   PetscCall(VecDestroy(&x));
   PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&r));
-  PetscCall(MatDestroy(&S));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode Judge(PetscBool ok, const Outcome *outcome, const char format[], ...)
+{
+  char    what[256];
+  va_list list;
+
+  PetscFunctionBeginUser;
+  va_start(list, format);
+  vsnprintf(what, sizeof(what), format, list);
+  va_end(list);
+  if (ok) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: ok\n", what));
+  else
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD,
+                          "%s: NO: %s after %" PetscInt_FMT " iterations, %" PetscInt_FMT " products, %g reductions at the true residual %g\n", what,
+                          KSPConvergedReasons[outcome->reason], outcome->its, outcome->products, outcome->reductions, (double)outcome->residual));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
