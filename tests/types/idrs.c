@@ -8,6 +8,7 @@ int main(int argc, char **args)
   static const Test tests[] = {
     {"-products",    TestProducts   },
     {"-hard",        TestHard       },
+    {"-counts",      TestCounts     },
     {"-termination", TestTermination},
     {"-reductions",  TestReductions },
     {"-claims",      TestClaims     },
@@ -71,11 +72,5 @@ int main(int argc, char **args)
     nsize: {{1 2}}
     args: -view
     filter: grep -e "type: idrs" -e IDR -e "asked for"
-
-  test:
-    suffix: bad_option
-    program: examples/poisson
-    args: -ksp_type idrs -ksp_idrs_s 0
-    fails: -ksp_idrs_s 0 is not between 1 and 64
 
 TEST*/

@@ -133,8 +133,8 @@ static PetscErrorCode KSPIDRSGetVariant_IDRS(KSP ksp, KSPIDRSVariant *variant)
    Level: intermediate
 
    Note:
-   More vectors mean fewer products and more memory and work for each: 3 s + 3 vectors are kept, and a product comes with about 4 s vectors read. 1 is about
-   as good as `KSPBCGS`, 8 nears the products of `KSPGMRES` without restart.
+   More vectors mean fewer products and more memory and work for each: 3 s + 3 vectors are kept, and about 3.5 s + 10 vectors are read in an iteration.
+   1 is about as good as `KSPBCGS`, 8 nears the products of `KSPGMRES` without restart.
 
 .seealso: `KSPIDRS`, `KSPIDRSGetS()`, `KSPIDRSSetVariant()`
 @*/

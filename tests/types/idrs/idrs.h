@@ -36,6 +36,7 @@ PetscErrorCode Judge(PetscBool ok, const Outcome *, const char format[], ...) PE
 
 PetscErrorCode TestProducts(void);
 PetscErrorCode TestHard(void);
+PetscErrorCode TestCounts(void);
 PetscErrorCode TestTermination(void);
 PetscErrorCode TestReductions(void);
 PetscErrorCode TestClaims(void);

@@ -102,6 +102,52 @@ PetscErrorCode TestHard(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The table of docs/methods.md, which no test compares */
+PetscErrorCode TestCounts(void)
+{
+  static const char *const solvers[] =
+    {"bcgs", "fgmres -t_ksp_gmres_restart 100", "idrs -t_ksp_idrs_s 1", "idrs -t_ksp_idrs_s 2", "idrs -t_ksp_idrs_s 4", "idrs -t_ksp_idrs_s 8"};
+  static const struct {
+    Flow        flow;
+    const char *pc;
+  } table[] = {
+    {{2, 50, 1, 0, PETSC_FALSE, PETSC_FALSE},     "none"  },
+    {{2, 50, 100, 0, PETSC_FALSE, PETSC_FALSE},   "none"  },
+    {{2, 50, 1000, 0, PETSC_FALSE, PETSC_FALSE},  "none"  },
+    {{2, 50, 1000, 0, PETSC_TRUE, PETSC_FALSE},   "none"  },
+    {{3, 20, 100, 200, PETSC_FALSE, PETSC_FALSE}, "none"  },
+    {{3, 20, 200, 200, PETSC_FALSE, PETSC_FALSE}, "none"  },
+    {{3, 20, 500, 200, PETSC_FALSE, PETSC_FALSE}, "none"  },
+    {{3, 20, 500, 400, PETSC_FALSE, PETSC_FALSE}, "none"  },
+    {{3, 20, 500, 400, PETSC_FALSE, PETSC_FALSE}, "ilu"   },
+    {{3, 30, 500, 400, PETSC_FALSE, PETSC_FALSE}, "jacobi"}
+  };
+
+  PetscFunctionBeginUser;
+  for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(table); ++t) {
+    const Flow *f = &table[t].flow;
+    Mat         A;
+    Outcome     outcome;
+    char        options[256];
+
+    PetscCall(CreateFlow(f, &A));
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d-D, %d, Peclet %g, reaction %g%s, %s:", (int)f->dim, (int)f->n, (double)f->peclet, (double)f->reaction,
+                          f->upwind ? ", upwind" : "", table[t].pc));
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(solvers); ++k) {
+      for (int v = 0; v < (k < 2 ? 1 : 2); ++v) {
+        PetscCall(PetscSNPrintf(options, sizeof(options), RIGHT "-t_ksp_rtol 1e-8 -t_pc_type %s -t_ksp_type %s -t_ksp_idrs_variant %s", table[t].pc, solvers[k],
+                                Variants[v]));
+        PetscCall(SolveRandom(A, options, &outcome));
+        if (outcome.reason > 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %" PetscInt_FMT, outcome.products));
+        else PetscCall(PetscPrintf(PETSC_COMM_WORLD, " %s(%" PetscInt_FMT ")", KSPConvergedReasons[outcome.reason], outcome.products));
+      }
+    }
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "\n"));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* In exact arithmetic the spaces are used up after N + N / s products, and a full random matrix takes nearly all of them */
 PetscErrorCode TestTermination(void)
 {
