@@ -15,8 +15,10 @@
 #define IDRS_ANGLE 0.7
 /* The smallest cosine of the angle between g_k and q_k that M is solved with: rounding errors are 500 times smaller. Beyond it residuals grow without bound */
 #define IDRS_PIVOT (500 * PETSC_MACHINE_EPSILON)
-/* After so many runs in a row that did not halve the true residual the solver gives up */
-#define IDRS_IDLE_MAX 3
+/* After so many runs in a row that did not halve the true residual the solver gives up: the last one has claimed to, or broken down. Where convection dominates
+   a breakdown comes while the residual is at its largest, and what has been found by then is not lost */
+#define IDRS_IDLE_CLAIMED 3
+#define IDRS_IDLE_BROKEN  10
 
 /* With a preconditioner on the left the system is B^-1 A x = B^-1 b */
 static PetscErrorCode KSPIDRSResidual_Private(KSP ksp, Vec x, Vec r, Vec work)
@@ -241,7 +243,7 @@ static PetscErrorCode KSPIDRSDecide_Private(KSP ksp, const char why[], PetscReal
   if (!halved) {
     PetscCall(KSPIDRSAtFloor_Private(ksp, norm, &floor));
     if (floor) PetscCall(KSPIDRSStop_Private(ksp, "x is as good as rounding allows", KSP_CONVERGED_HAPPY_BREAKDOWN));
-    else if (idrs->idle >= IDRS_IDLE_MAX) PetscCall(KSPIDRSStop_Private(ksp, why, KSP_DIVERGED_BREAKDOWN));
+    else if (idrs->idle >= (idrs->broken ? IDRS_IDLE_BROKEN : IDRS_IDLE_CLAIMED)) PetscCall(KSPIDRSStop_Private(ksp, why, KSP_DIVERGED_BREAKDOWN));
     if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   }
   ++idrs->restarts;

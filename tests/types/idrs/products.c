@@ -90,13 +90,16 @@ PetscErrorCode TestHard(void)
     PetscCall(PetscSNPrintf(options, sizeof(options), RIGHT "-t_ksp_type bcgs -t_ksp_rtol 1e-8 -t_pc_type %s", table[t].pc));
     PetscCall(SolveRandom(A, options, &bcgs));
     PetscCall(PetscSNPrintf(options, sizeof(options), "-t_ksp_rtol 1e-8 -t_pc_type %s", table[t].pc));
-    for (int v = 0; v < 2; ++v) {
-      PetscCall(SolveIDRS(A, 8, Variants[v], options, &idrs[v]));
-      PetscCall(
-        Judge((PetscBool)(idrs[v].reason == KSP_CONVERGED_RTOL && idrs[v].residual <= 1e-8 && (idrs[v].products <= 0.6 * bcgs.products || bcgs.reason < 0)),
-              &idrs[v], "%s: IDR(8) %s takes at most 60 %% of the products of bcgs, unless that fails", table[t].name, Variants[v]));
+    for (int k = 0; k < 4; ++k) {
+      for (int v = 0; v < 2; ++v) {
+        PetscCall(SolveIDRS(A, Sizes[k], Variants[v], options, &idrs[v]));
+        PetscCall(
+          Judge((PetscBool)(idrs[v].reason == KSP_CONVERGED_RTOL && idrs[v].residual <= 1e-8 && (idrs[v].products <= 0.6 * bcgs.products || bcgs.reason < 0)),
+                &idrs[v], "%s: IDR(%" PetscInt_FMT ") %s takes at most 60 %% of the products of bcgs, unless that fails", table[t].name, Sizes[k],
+                Variants[v]));
+      }
     }
-    PetscCall(Judge((PetscBool)(PetscAbsInt(idrs[0].its - idrs[1].its) <= 0.15 * idrs[0].its), &idrs[0], "   both variants to within 15 %%"));
+    PetscCall(Judge((PetscBool)(PetscAbsInt(idrs[0].its - idrs[1].its) <= 0.15 * idrs[0].its), &idrs[0], "   both variants of IDR(8) to within 15 %%"));
     PetscCall(MatDestroy(&A));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
