@@ -242,6 +242,9 @@ PetscErrorCode KSPIDRSGetVariant(KSP ksp, KSPIDRSVariant *variant)
 
    The shadow space is random but always the same, on any number of processes.
 
+   Residuals go up in between, on hard problems to 1e5 times the first, with s = 1 above all: raise `-ksp_divtol`, or s, where a solve ends with
+   `KSP_DIVERGED_DTOL`.
+
    With `KSP_NORM_NONE` nothing is claimed and the residual is not computed anew.
 
    PETSc 3.26 has a `KSP` named idr, in the bi-orthogonal form.

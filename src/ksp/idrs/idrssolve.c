@@ -37,7 +37,7 @@ static PetscErrorCode KSPIDRSResidual_Private(KSP ksp, Vec x, Vec r, Vec work)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *z is v, or work with B^-1 v for a preconditioner on the right */
+/* *z is work with B^-1 v, or v for a preconditioner on the left */
 static PetscErrorCode KSPIDRSPrecondition_Private(KSP ksp, Vec v, Vec work, Vec *z)
 {
   PetscFunctionBegin;
@@ -48,7 +48,7 @@ static PetscErrorCode KSPIDRSPrecondition_Private(KSP ksp, Vec v, Vec work, Vec 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* g <- A u, or B^-1 A u for a preconditioner on the left */
+/* g <- A u, or B^-1 A u for a preconditioner on the left, with work for A u */
 static PetscErrorCode KSPIDRSProduct_Private(KSP ksp, Vec u, Vec g, Vec work)
 {
   Mat A;
@@ -144,13 +144,8 @@ static PetscErrorCode KSPIDRSReduce_Private(KSP ksp, Vec r, Vec t, Vec work)
   Vec         z;
 
   PetscFunctionBegin;
-  if (ksp->pc_side == PC_LEFT) {
-    z = r;
-    PetscCall(KSPIDRSProduct_Private(ksp, z, t, work));
-  } else {
-    PetscCall(KSPIDRSPrecondition_Private(ksp, r, work, &z));
-    PetscCall(KSPIDRSProduct_Private(ksp, z, t, NULL));
-  }
+  PetscCall(KSPIDRSPrecondition_Private(ksp, r, work, &z));
+  PetscCall(KSPIDRSProduct_Private(ksp, z, t, work));
   PetscCall((*idrs->steps->omegadots)(ksp, t, r, &tt, &tr));
   KSPCheckDot(ksp, tt + tr);
   if (tt == 0.0) {
@@ -234,7 +229,7 @@ static PetscErrorCode KSPIDRSDecide_Private(KSP ksp, const char why[], PetscReal
 
   PetscFunctionBegin;
   if (norm < idrs->best) {
-    if (!idrs->x) PetscCall(VecDuplicate(ksp->vec_sol, &idrs->x));
+    if (!idrs->x) PetscCall(PolderVecDuplicate(ksp->vec_sol, &idrs->x));
     PetscCall(VecCopy(ksp->vec_sol, idrs->x));
     idrs->best = norm;
   }
