@@ -26,8 +26,8 @@ typedef struct {
   /* (r, r) and, of minsync, what it follows from: gram = G^T G and c = G^T r of the cycle; error: of rr by rounding; peak: the largest term of this cycle */
   PetscScalar *gram, *c;
   PetscReal    rr, error, peak, gg, rg, ggsize, rgsize;
-  /* of the solve: the largest norm since the last true residual; the last true residual; the best solution when it is not the last, and its residual */
-  PetscReal top, last, best;
+  /* of the solve: the largest norm since the last true residual; the first true residual and the smallest; that of the best solution that was given up, x */
+  PetscReal top, first, last, best;
   Vec       x;
   PetscInt  restarts, idle; /* idle: how many runs in a row have not halved the true residual */
 } KSP_IDRS;

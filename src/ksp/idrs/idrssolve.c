@@ -205,18 +205,23 @@ static PetscErrorCode KSPIDRSStop_Private(KSP ksp, const char why[], KSPConverge
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is the residual what rounding of x leaves? Known for b - A x only */
-static PetscErrorCode KSPIDRSAtFloor_Private(KSP ksp, PetscReal norm, PetscBool *floor)
+/*
+  Is the residual of the best solution what rounding of it leaves? Known for b - A x only. A solution that has grown so large that this is a good part of b is
+  none: the system may have none
+*/
+static PetscErrorCode KSPIDRSAtFloor_Private(KSP ksp, PetscBool *floor)
 {
+  KSP_IDRS *idrs = (KSP_IDRS *)ksp->data;
   Mat       A;
-  PetscReal bound;
+  PetscReal bound, bnorm;
 
   PetscFunctionBegin;
   *floor = PETSC_FALSE;
   if (ksp->pc_side == PC_LEFT || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
-  PetscCall(PolderMatRoundingBound(A, ksp->vec_sol, &bound));
-  *floor = (PetscBool)(norm <= 10 * bound);
+  PetscCall(PolderMatRoundingBound(A, idrs->x, &bound));
+  PetscCall(VecNorm(ksp->vec_rhs, NORM_2, &bnorm));
+  *floor = (PetscBool)(idrs->best <= 10 * bound && idrs->best <= 1e-3 * PetscMax(bnorm, idrs->first));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,7 +241,7 @@ static PetscErrorCode KSPIDRSDecide_Private(KSP ksp, const char why[], PetscReal
   idrs->idle = halved ? 0 : idrs->idle + 1;
   idrs->last = PetscMin(idrs->last, norm);
   if (!halved) {
-    PetscCall(KSPIDRSAtFloor_Private(ksp, norm, &floor));
+    PetscCall(KSPIDRSAtFloor_Private(ksp, &floor));
     if (floor) PetscCall(KSPIDRSStop_Private(ksp, "x is as good as rounding allows", KSP_CONVERGED_HAPPY_BREAKDOWN));
     else if (idrs->idle >= (idrs->broken ? IDRS_IDLE_BROKEN : IDRS_IDLE_CLAIMED)) PetscCall(KSPIDRSStop_Private(ksp, why, KSP_DIVERGED_BREAKDOWN));
     if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
@@ -292,9 +297,9 @@ static PetscErrorCode KSPIDRSStart_Private(KSP ksp, Vec r, Vec work)
   PetscCall(PolderVecFlag(r, failed)); // the norm tells all processes
   PetscCall(VecNorm(r, NORM_2, &norm));
   KSPCheckNorm(ksp, norm);
-  idrs->rr   = PetscSqr(norm);
-  idrs->last = norm;
-  ksp->rnorm = ksp->normtype == KSP_NORM_NONE ? 0 : norm;
+  idrs->rr    = PetscSqr(norm);
+  idrs->first = idrs->last = norm;
+  ksp->rnorm               = ksp->normtype == KSP_NORM_NONE ? 0 : norm;
   PetscCall(KSPLogResidualHistory(ksp, ksp->rnorm));
   PetscCall(KSPMonitor(ksp, 0, ksp->rnorm));
   PetscCall((*ksp->converged)(ksp, 0, ksp->rnorm, &ksp->reason, ksp->cnvP));
