@@ -236,9 +236,9 @@ PetscErrorCode KSPIDRSGetVariant(KSP ksp, KSPIDRSVariant *variant)
    By default the preconditioner is applied on the right and the norm tested is that of b - A x; on the left (`-ksp_pc_side left`) it is the
    preconditioned one. The operator must not change from step to step, and so the preconditioner should not.
 
-   Before it claims convergence, the residual is computed anew from the solution. Where it misses the tolerance the solver restarts from it; after 3 runs in a row
-   that did not halve it (10 where they broke down), it ends with `KSP_DIVERGED_BREAKDOWN`, or, with a residual that rounding the solution to double precision allows (the norm of eps |A||x|),
-   with `KSP_CONVERGED_HAPPY_BREAKDOWN`. A breakdown restarts with another shadow space. `-info` says what has happened.
+   Before it claims convergence it computes the residual anew from the solution. Where that misses the tolerance it restarts from there; a breakdown restarts
+   with another shadow space. After 3 runs in a row that did not halve the residual (10 where they broke down) it ends with `KSP_DIVERGED_BREAKDOWN`, or with
+   `KSP_CONVERGED_HAPPY_BREAKDOWN` at a residual that rounding the solution to double precision allows (the norm of eps |A||x|). `-info` says what has happened.
 
    The shadow space is random but always the same, on any number of processes.
 
