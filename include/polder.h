@@ -17,6 +17,7 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
 
 #define KSPDCG     "dcg"
 #define KSPRRBCG   "rrbcg"
+#define KSPIDRS    "idrs"
 #define PCTNS      "tns"
 #define PCRRB      "rrb"
 #define PCPAMG     "pamg"
@@ -95,10 +96,31 @@ typedef enum {
 } KSPRRBCGStop;
 PETSC_EXTERN const char *const KSPRRBCGStops[];
 
+/*E
+   KSPIDRSVariant - How `KSPIDRS` makes its inner products
+
+   Values:
++  `KSP_IDRS_MINSYNC` - those of a step together, in one reduction, the norm of the residual with them
+-  `KSP_IDRS_BIORTHO` - one at a time, s / 2 + 1 reductions a step on average, and the norm of the residual by itself
+
+   Level: intermediate
+
+.seealso: `KSPIDRS`, `KSPIDRSSetVariant()`
+E*/
+typedef enum {
+  KSP_IDRS_MINSYNC,
+  KSP_IDRS_BIORTHO
+} KSPIDRSVariant;
+PETSC_EXTERN const char *const KSPIDRSVariants[];
+
 /* The deflation space of a solver: KSP of type dcg, PC of type levelset */
 PETSC_EXTERN PetscErrorCode KSPDCGGetDeflationSpace(KSP, PolderDeflationSpace *);
 PETSC_EXTERN PetscErrorCode KSPDCGSetFlexible(KSP, PetscBool);
 PETSC_EXTERN PetscErrorCode KSPRRBCGSetStop(KSP, KSPRRBCGStop);
+PETSC_EXTERN PetscErrorCode KSPIDRSSetS(KSP, PetscInt);
+PETSC_EXTERN PetscErrorCode KSPIDRSGetS(KSP, PetscInt *);
+PETSC_EXTERN PetscErrorCode KSPIDRSSetVariant(KSP, KSPIDRSVariant);
+PETSC_EXTERN PetscErrorCode KSPIDRSGetVariant(KSP, KSPIDRSVariant *);
 PETSC_EXTERN PetscErrorCode PCLevelSetGetDeflationSpace(PC, PolderDeflationSpace *);
 PETSC_EXTERN PetscErrorCode PCLevelSetGetPC(PC, PC *);
 PETSC_EXTERN PetscErrorCode PCLevelSetSetForm(PC, PCLevelSetForm);

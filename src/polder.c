@@ -5,6 +5,7 @@
 
 PETSC_INTERN PetscErrorCode KSPCreate_DCG(KSP);
 PETSC_INTERN PetscErrorCode KSPCreate_RRBCG(KSP);
+PETSC_INTERN PetscErrorCode KSPCreate_IDRS(KSP);
 PETSC_INTERN PetscErrorCode PCCreate_TNS(PC);
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
 PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC);
@@ -34,6 +35,7 @@ static const struct {
 } PolderTypes[] = {
   {POLDER_KSP, KSPDCG,        KSPCreate_DCG,   NULL,              NULL                },
   {POLDER_KSP, KSPRRBCG,      KSPCreate_RRBCG, NULL,              NULL                },
+  {POLDER_KSP, KSPIDRS,       KSPCreate_IDRS,  NULL,              NULL                },
   {POLDER_PC,  PCTNS,         NULL,            PCCreate_TNS,      NULL                },
   {POLDER_PC,  PCRRB,         NULL,            PCCreate_RRB,      NULL                },
   {POLDER_PC,  PCPAMG,        NULL,            PCCreate_PAMG,     NULL                },
@@ -104,7 +106,7 @@ static PetscErrorCode PolderCheckVersion(void)
 
    It is an error when the program runs another PETSc than the library was built with: another minor release, or one with other indices or scalars.
 
-.seealso: `KSPDCG`, `KSPRRBCG`, `PCTNS`, `PCRRB`, `PCPAMG`, `PCLEVELSET`, `MATAIJDIA`, `MATAIJICRS`, `MATAIJHEC`
+.seealso: `KSPDCG`, `KSPRRBCG`, `KSPIDRS`, `PCTNS`, `PCRRB`, `PCPAMG`, `PCLEVELSET`, `MATAIJDIA`, `MATAIJICRS`, `MATAIJHEC`
 @*/
 PetscErrorCode PetscDLLibraryRegister_polder(void)
 {

@@ -120,7 +120,7 @@ static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
   (void)b, (void)x;
   if (pamg->cycle != PAMG_K || pamg->warned[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &fixed, KSPCG, KSPPIPECG, KSPGROPPCG, KSPCR, KSPMINRES, KSPSYMMLQ, KSPGMRES, KSPBCGS, KSPCGS, KSPTFQMR,
-                                      KSPDCG, ""));
+                                      KSPDCG, KSPIDRS, ""));
   PetscTryMethod(ksp, POLDER_KSP_IS_FLEXIBLE, (KSP, PetscBool *), (ksp, &flexible));
   if (fixed && !flexible)
     PetscCall(PamgWarn(pc, 0,

@@ -166,7 +166,8 @@ static PetscErrorCode Tolerances(Fuzz *f, const char *type)
   }
   if (!strcmp(type, KSPDCG) && FuzzChance(f, 30)) PetscCall(Set(f, "ksp_norm_type", "%s", norms[norm % 4]));
   else if (!strcmp(type, KSPRRBCG) && FuzzChance(f, 20)) PetscCall(Set(f, "ksp_norm_type", "%s", norms[norm % 3 ? norm % 2 * 2 : 3]));
-  else if (strcmp(type, KSPDCG) && strcmp(type, KSPRRBCG) && strcmp(type, KSPPREONLY) && strcmp(type, KSPMINRES) && FuzzChance(f, 40))
+  else if (!strcmp(type, KSPIDRS) && FuzzChance(f, 30)) PetscCall(Set(f, "ksp_norm_type", "%s", norms[norm % 2 ? norm % 3 % 2 : 3]));
+  else if (strcmp(type, KSPDCG) && strcmp(type, KSPRRBCG) && strcmp(type, KSPIDRS) && strcmp(type, KSPPREONLY) && strcmp(type, KSPMINRES) && FuzzChance(f, 40))
     PetscCall(Set(f, "ksp_norm_type", "unpreconditioned"));
   if (!strcmp(type, KSPGMRES) && FuzzChance(f, 50)) PetscCall(Set(f, "ksp_pc_side", "right"));
   SetInt(f, 5, "ksp_check_norm_iteration", 1, 5);
@@ -178,7 +179,7 @@ static PetscErrorCode Tolerances(Fuzz *f, const char *type)
 
 static const char *SolverType(Fuzz *f)
 {
-  static const char *const others[] = {KSPCG, KSPCG, KSPFCG, KSPGMRES, KSPFGMRES, KSPBCGS, KSPRICHARDSON, KSPPREONLY, KSPMINRES};
+  static const char *const others[] = {KSPCG, KSPCG, KSPFCG, KSPGMRES, KSPFGMRES, KSPBCGS, KSPIDRS, KSPIDRS, KSPRICHARDSON, KSPPREONLY, KSPMINRES};
   const PetscInt           k        = FuzzInt(f, 100);
 
   if (f->rows.dim == 2 && k < 25) return KSPRRBCG;
@@ -230,6 +231,12 @@ PetscErrorCode FuzzSolverOptions(Fuzz *f, PetscBool types)
 
     SetOf(f, 20, "ksp_rrbcg_stop", stops);
     SetInt(f, 10, "ksp_rrbcg_check", 0, 20);
+  }
+  if (!strcmp(ksp, KSPIDRS)) {
+    static const char *const variants[] = {"minsync", "biortho"};
+
+    SetOf(f, 50, "ksp_idrs_variant", variants);
+    SetInt(f, 50, "ksp_idrs_s", 1, 10);
   }
   PetscCall(Preconditioner(f, pc, ""));
   PetscFunctionReturn(PETSC_SUCCESS);

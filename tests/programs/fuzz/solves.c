@@ -151,7 +151,7 @@ static PetscErrorCode CheckClaim(Fuzz *f, KSPConvergedReason reason, PetscBool t
   PetscCall(KSPGetIterationNumber(f->ksp, &its));
   PetscCall(KSPGetNormType(f->ksp, &type));
   PetscCall(KSPGetType(f->ksp, &solver));
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)f->ksp, &ours, KSPDCG, KSPRRBCG, ""));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)f->ksp, &ours, KSPDCG, KSPRRBCG, KSPIDRS, ""));
   PetscCall(IsPetscsTest(f, type, ours, reason, &petsc));
   if (f->ksp->converged == KSPConvergedDefault) {
     initial = ((KSPConvergedDefaultCtx *)f->ksp->cnvP)->initialrtol;
