@@ -167,6 +167,18 @@ PetscErrorCode PolderDeflationSpaceSetFromOptions(PolderDeflationSpace s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderDeflationSpaceSetFromOptionsOf(PolderDeflationSpace s, PetscObject solver)
+{
+  PetscOptions options;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetOptions(solver, &options));
+  if (options) PetscCall(PetscOptionsPush(options));
+  PetscCall(PolderDeflationSpaceSetFromOptions(s));
+  if (options) PetscCall(PetscOptionsPop());
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*@C
    PolderDeflationSpaceSetType - sets the kind of deflation vectors
 

@@ -69,6 +69,8 @@ struct _n_PolderDeflationSpace {
 /* The DM whose grid defines the boxes; NULL: the matrix's own DM */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceSetDM(PolderDeflationSpace, DM);
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceReset(PolderDeflationSpace);
+/* PolderDeflationSpaceSetFromOptions() from the options database of the solver that owns the space */
+PETSC_INTERN PetscErrorCode PolderDeflationSpaceSetFromOptionsOf(PolderDeflationSpace, PetscObject solver);
 /* PolderDeflationSpaceSetUp() for callers that handle matrices with entries that are not finite: *finite = FALSE, and the space is not set up. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace, Mat, PetscBool *finite);
 /* y <- P^T y + Q r with one coarse solve. Collective */

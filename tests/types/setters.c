@@ -157,6 +157,37 @@ static PetscErrorCode CheckFlexible(Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A solver with an options database of its own takes the options of its space from there */
+static PetscErrorCode CheckOwnOptions(Mat A, PetscBool levelset)
+{
+  PetscOptions             options;
+  KSP                      ksp;
+  PC                       pc;
+  PolderDeflationSpace     space;
+  PolderDeflationSpaceType type;
+  PetscBool                same;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsCreate(&options));
+  PetscCall(PetscOptionsInsertString(options, "-deflation_space none"));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PetscObjectSetOptions(levelset ? (PetscObject)pc : (PetscObject)ksp, options));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetType(ksp, levelset ? KSPCG : KSPDCG));
+  PetscCall(PCSetType(pc, levelset ? PCLEVELSET : PCJACOBI));
+  PetscCall(KSPSetFromOptions(ksp));
+  if (levelset) PetscCall(PCLevelSetGetDeflationSpace(pc, &space));
+  else PetscCall(KSPDCGGetDeflationSpace(ksp, &space));
+  PetscCall(PolderDeflationSpaceGetType(space, &type));
+  PetscCall(PetscStrcmp(type, POLDERDEFLATIONNONE, &same));
+  PetscCheck(same, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The space is %s", type);
+  PetscCall(PetscObjectSetOptions(levelset ? (PetscObject)pc : (PetscObject)ksp, NULL));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(PetscOptionsDestroy(&options));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   Mat     A = NULL;
@@ -168,6 +199,7 @@ int main(int argc, char **argv)
   PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, NULL));
   for (Kind kind = SUBDOMAIN; kind < NUM_KINDS; ++kind) PetscCall(CheckKind(A, kind));
   PetscCall(CheckFlexible(A));
+  for (int levelset = 0; levelset < 2; ++levelset) PetscCall(CheckOwnOptions(A, (PetscBool)levelset));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "setters and options agree\n"));
   PetscCall(MatDestroy(&A));
   PetscCall(PetscFinalize());

@@ -95,7 +95,7 @@ static PetscErrorCode KSPSetFromOptions_DCG(KSP ksp, PolderOptionItems PetscOpti
   PetscOptionsHeadEnd();
   PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
   PetscCall(PolderDeflationSpaceSetOptionsPrefix(cg->space, prefix));
-  PetscCall(PolderDeflationSpaceSetFromOptions(cg->space));
+  PetscCall(PolderDeflationSpaceSetFromOptionsOf(cg->space, (PetscObject)ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

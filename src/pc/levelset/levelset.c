@@ -382,7 +382,7 @@ static PetscErrorCode PCSetFromOptions_LevelSet(PC pc, PolderOptionItems PetscOp
   PetscOptionsHeadEnd();
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PolderDeflationSpaceSetOptionsPrefix(ls->space, prefix));
-  PetscCall(PolderDeflationSpaceSetFromOptions(ls->space));
+  PetscCall(PolderDeflationSpaceSetFromOptionsOf(ls->space, (PetscObject)pc));
   PetscCall(PCSetOptionsPrefix(ls->inner, prefix));
   PetscCall(PCAppendOptionsPrefix(ls->inner, "levelset_"));
   PetscCall(PCSetFromOptions(ls->inner));
