@@ -38,6 +38,7 @@ static PetscErrorCode CopyLevel(const PC_PAMG *pamg, const PamgLevel *H, PetscBo
     .nc              = H->nc,
     .nz              = H->nz,
     .eigenvalue      = H->eigenvalue,
+    .overcorrection  = H->overcorrection,
     .bound           = H->bound,
     .singleprecision = (PetscBool)(pamg->precision == PAMG_SINGLE),
     .M               = {.n = H->n, .nz = (PetscInt)H->nz, .nd = H->M.nd, .main = H->M.main, .off = H->M.off}
