@@ -13,6 +13,7 @@ static const char *const symmetricsolvers[] = {
   "dcg jacobi: -ksp_type dcg -pc_type jacobi",
   "dcg tns: -ksp_type dcg -pc_type tns",
   "dcg icc: -ksp_type dcg -pc_type bjacobi -sub_pc_type icc",
+  "cg pamg: -ksp_type cg -pc_type pamg",
   NULL,
 };
 static const char *const generalsolvers[] = {
@@ -20,6 +21,7 @@ static const char *const generalsolvers[] = {
   "bcgs ilu: -ksp_type bcgs -pc_type bjacobi -sub_pc_type ilu",
   "bcgs jacobi: -ksp_type bcgs -pc_type jacobi",
   "gmres gamg: -ksp_type gmres -ksp_pc_side right -pc_type gamg",
+  "idrs ilu: -ksp_type idrs -ksp_idrs_s 8 -pc_type bjacobi -sub_pc_type ilu",
   NULL,
 };
 
