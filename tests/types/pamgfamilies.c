@@ -1,5 +1,6 @@
 static char help[] = "Pairwise-aggregation multigrid on families of graphs that are no grids: iterations and operator complexity with default options.\n\n";
 
+#include "graphs.h"
 #include "pamgproblems.h"
 #include "pc/pamg/pamgimpl.h"
 #include <petsc/private/pcimpl.h>
@@ -16,34 +17,6 @@ typedef enum {
 } Family;
 
 static const char *const families[] = {"tree with loops", "recursive tree", "power law", "sparse", "stars", "log-normal", "27 points"};
-
-/* In [0, 1), the next of a seed */
-static PetscReal Next(unsigned long long *state)
-{
-  unsigned long long z = (*state += 0x9E3779B97F4A7C15ull);
-
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  return (PetscReal)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
-}
-
-static PetscReal Weight(PetscReal decades, unsigned long long *state)
-{
-  return PetscPowReal(10, decades * (Next(state) - 0.5));
-}
-
-/* An edge that is set by the first process */
-static PetscErrorCode Edge(Mat A, PetscInt i, PetscInt j, PetscReal w)
-{
-  const PetscInt    at[2]  = {i, j};
-  const PetscScalar val[4] = {w, -w, -w, w};
-  PetscMPIInt       rank;
-
-  PetscFunctionBeginUser;
-  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
-  if (!rank && i != j) PetscCall(MatSetValues(A, 2, at, 2, at, val, ADD_VALUES));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 static PetscErrorCode AddGraph(Mat A, Family family, PetscInt n, unsigned long long *state)
 {

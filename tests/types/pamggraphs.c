@@ -4,6 +4,7 @@ static char help[] = "Pairwise-aggregation multigrid on random graphs whose weig
 #include <petscksp.h>
 #include "core/compat.h"
 #include "message.h"
+#include "graphs.h"
 #include "pamgproblems.h"
 
 typedef enum {
@@ -28,31 +29,6 @@ typedef enum {
 
 static const char *const graphs[] = {"tree", "path", "star", "ring", "sparse", "grid"};
 static const char *const pins[]   = {"shift", "large shift", "Dirichlet", "floating", "kernel attached", "indefinite"};
-
-/* In [0, 1), the next of a seed */
-static PetscReal Next(unsigned long long *state)
-{
-  unsigned long long z = (*state += 0x9E3779B97F4A7C15ull);
-
-  z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ull;
-  z = (z ^ (z >> 27)) * 0x94D049BB133111EBull;
-  return (PetscReal)((z ^ (z >> 31)) >> 11) / 9007199254740992.0;
-}
-
-static PetscReal Weight(PetscReal decades, unsigned long long *state)
-{
-  return PetscPowReal(10, decades * (Next(state) - 0.5));
-}
-
-static PetscErrorCode Edge(Mat A, PetscInt i, PetscInt j, PetscReal w)
-{
-  const PetscInt    at[2]  = {i, j};
-  const PetscScalar val[4] = {w, -w, -w, w};
-
-  PetscFunctionBeginUser;
-  if (i != j) PetscCall(MatSetValues(A, 2, at, 2, at, val, ADD_VALUES));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
 
 /* The Laplacian of a graph, and what keeps it from being singular; the same on any number of processes, but for the rounding of diagonals */
 static PetscErrorCode CreateGraph(Graph graph, Pin pin, PetscInt seed, Mat *A)
