@@ -134,21 +134,13 @@ static PetscErrorCode PolderRegionsAbsorb(const PolderLabelRows *rows, PetscInt 
 /* Counts the regions label[] of n that are not tiny, and finds the largest one. count[n] is allocated in the memory of the rows */
 static PetscErrorCode PolderRegionsSurvey(const PolderLabelRows *rows, PetscInt n, const PetscInt label[], PetscInt **count, PetscInt *big, PetscInt *most)
 {
-  PetscInt    summary[2] = {0, -1}, *there, *all;
-  PetscMPIInt len;
+  PetscInt summary[2] = {0, -1}, *there;
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(rows->place, n, count));
   PetscCall((*rows->place->zero)(*count, sizeof(**count) * (size_t)n));
   PolderRun(rows->place, PolderRegionSizes, rows->csr->m, label, *count);
-  if (rows->size > 1) {
-    PetscCall(PetscMPIIntCast(n, &len));
-    PetscCall(PetscMalloc1(n, &all));
-    PetscCall(PolderPlaceTake(rows->place, n, *count, all));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all, len, MPIU_INT, MPI_SUM, rows->comm));
-    PetscCall(PolderPlacePut(rows->place, n, all, *count));
-    PetscCall(PetscFree(all));
-  }
+  PetscCall(PolderLabelsReduce(rows, n, MPI_SUM, *count));
   PetscCall(PolderPlaceUpload(rows->place, sizeof(summary), summary, &there));
   PolderRun(rows->place, PolderRegionSummary, n, *count, POLDER_REGION_TINY, there);
   PetscCall(PolderPlaceFetch(rows->place, sizeof(summary), &there, summary));

@@ -2,6 +2,22 @@
 #include "deflationlabels.h"
 #include "kernels/labels.h"
 
+PetscErrorCode PolderLabelsReduce(const PolderLabelRows *rows, PetscInt n, MPI_Op op, PetscInt value[])
+{
+  PetscMPIInt len;
+  PetscInt   *all;
+
+  PetscFunctionBegin;
+  if (rows->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMPIIntCast(n, &len));
+  PetscCall(PetscMalloc1(n, &all));
+  PetscCall(PolderPlaceTake(rows->place, n, value, all));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all, len, MPIU_INT, op, rows->comm));
+  PetscCall(PolderPlacePut(rows->place, n, all, value));
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderRowValuesBegin(const PolderLabelRows *rows, Vec v, PetscInt result[], PolderRowValues *values)
 {
   PetscBool there;

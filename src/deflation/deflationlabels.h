@@ -57,6 +57,9 @@ static inline PetscErrorCode PolderLabelsCompress(const PolderLabelRows *rows, P
   return (*rows->steps->compress)(rows, pairs, label, d);
 }
 
+/* value[k] of n, at the place of the rows, <- its sum (or what op says) over all processes. Collective */
+PETSC_INTERN PetscErrorCode PolderLabelsReduce(const PolderLabelRows *, PetscInt n, MPI_Op op, PetscInt value[]);
+
 /*
   A vector from which a kernel computes one integer a row. The kernel runs in the memory of the vector; the integers are then copied to the memory of the rows
 */

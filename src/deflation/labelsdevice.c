@@ -7,21 +7,6 @@
 /* Several processes combine tables of all pairs up to this length, and lists of the pairs that occur beyond it */
 #define POLDER_SHARED_TABLE (1 << 16)
 
-/* mark[] of the pairs that occur on this process becomes that of the pairs that occur on any */
-static PetscErrorCode PolderMarksShare(const PolderLabelRows *rows, PetscInt n, PetscInt mark[])
-{
-  PetscInt *all;
-
-  PetscFunctionBegin;
-  if (rows->size == 1) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc1(n, &all));
-  PetscCall(PolderPlaceTake(rows->place, n, mark, all));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all, (PetscMPIInt)n, MPIU_INT, MPI_MAX, rows->comm));
-  PetscCall(PolderPlacePut(rows->place, n, all, mark));
-  PetscCall(PetscFree(all));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static int PolderPairCompare(const void *x, const void *y)
 {
   const PetscInt64 a = *(const PetscInt64 *)x, b = *(const PetscInt64 *)y;
@@ -71,7 +56,7 @@ static PetscErrorCode PolderLabelsByTable(const PolderLabelRows *rows, PolderPai
   PetscCall(PolderDeviceMalloc(sizeof(*number) * ((size_t)npair + 1), &number));
   PetscCall(PolderDeviceZero(number, sizeof(*number) * ((size_t)npair + 1)));
   PolderLaunch(PolderKeysMark_CUDA(m, pairs.part, pairs.ncomp, pairs.comp, number, stream));
-  PetscCall(PolderMarksShare(rows, npair, number));
+  PetscCall(PolderLabelsReduce(rows, npair, MPI_MAX, number));
   PolderLaunch(PolderKeysScan_CUDA(npair + 1, number, work, bytes, stream));
   PolderLaunch(PolderKeysLabel_CUDA(m, pairs.part, pairs.ncomp, pairs.comp, number, label, stream));
   PetscCall(PolderDeviceToHost(d, number + npair, sizeof(*d)));
@@ -157,7 +142,7 @@ static PetscErrorCode PolderRegionsNumber_Device(const PolderLabelRows *rows, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Always runs all rounds: an empty round is cheaper than testing for one on the host. */
+/* Always runs all rounds: an empty round is cheaper than testing for one on the host */
 static PetscErrorCode PolderRegionsAbsorb_Device(const PolderLabelRows *rows, PetscInt next[], PetscInt comp[])
 {
   const PetscInt m = rows->csr->m;
