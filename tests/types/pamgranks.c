@@ -1,6 +1,7 @@
 static char help[] = "Pairwise-aggregation multigrid whose levels are on the device, on several processes: its cycles are those of levels on the host.\n\n";
 
 #include "kernels/colourrow.h"
+#include "copies.h"
 #include "pc/pamg/pamgimpl.h"
 #include "pamgproblems.h"
 #include "runner.h"
@@ -215,6 +216,37 @@ static PetscErrorCode TestTraffic(void)
   PetscFunctionReturn(0);
 }
 
+/* A singular matrix of which nobody has told the kernel: its last level is solved on the device all the same */
+static PetscErrorCode TestSingular(void)
+{
+#if defined(PETSC_HAVE_DEVICE)
+  PetscLogDouble before;
+  Mat            A;
+  Vec            r, z;
+  PC             pc;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscLogDefaultBegin());
+  PetscCall(ProblemCreate("bubbles", 3, 24, 1e3, &A));
+  PetscCall(MatSetNullSpace(A, NULL));
+  PetscCall(CreateVecs(A, &r, &z));
+  PetscCall(FillRandom(r, 5));
+  PetscCall(CreatePC(A, "", &pc));
+  PetscCall(PCApply(pc, r, z));
+  before = Copied();
+  PetscCall(PCApply(pc, r, z));
+  PetscCheck(((PC_PAMG *)pc->data)->place->device && Copied() == before, PETSC_COMM_SELF, PETSC_ERR_PLIB, "An apply copies %g bytes", Copied() - before);
+  PetscCall(PCDestroy(&pc));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&z));
+  PetscCall(MatDestroy(&A));
+#else
+  PetscFunctionBeginUser;
+#endif
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "nothing of the size of a level is copied\n"));
+  PetscFunctionReturn(0);
+}
+
 static PetscErrorCode TestTwin(void)
 {
   static const struct {
@@ -265,8 +297,9 @@ static PetscErrorCode TestTwin(void)
 int main(int argc, char **args)
 {
   static const Test tests[] = {
-    {"-twin",    TestTwin   },
-    {"-traffic", TestTraffic},
+    {"-twin",     TestTwin    },
+    {"-traffic",  TestTraffic },
+    {"-singular", TestSingular},
   };
 
   PetscFunctionBeginUser;
@@ -291,5 +324,11 @@ int main(int argc, char **args)
     requires: gpu
     nsize: 2
     args: -traffic -mat_type aijdia
+
+  test:
+    suffix: singular
+    requires: gpu
+    args: -singular -mat_type aijdia
+    output_file: output/pamgranks_traffic.out
 
 TEST*/

@@ -100,7 +100,9 @@ static PetscErrorCode TestEdges(PetscInt m, PetscInt nghost, PetscReal jump, con
     PetscCall(PolderDeviceFree(&cls_d[k]));
     PetscCall(PolderDeviceFree(&comp_d[k]));
     PetscCall(PolderDeviceFree(&scale_d[k]));
-    PetscCall(PetscFree3(cls[k], comp[k], scale[k]));
+    PetscCall(PetscFree(cls[k]));
+    PetscCall(PetscFree(comp[k]));
+    PetscCall(PetscFree(scale[k]));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
