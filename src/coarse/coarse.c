@@ -135,7 +135,7 @@ PetscErrorCode PolderCoarseSetUp(PolderCoarse c, PetscInt d, PetscInt nl, const 
   c->nl = nl;
   PetscCall(PetscMalloc1(nl, &c->gl));
   PetscCall(PetscArraycpy(c->gl, gl, nl));
-  if (c->type == COARSE_KSP) PetscCall(PolderCoarseSetUp_KSP(c, ptr, col, val, nullspace));
+  if (PolderCoarseIsNested(c)) PetscCall(PolderCoarseSetUp_KSP(c, ptr, col, val, nullspace));
   else PetscCall(PolderCoarseSetUp_Redundant(c, ptr, col, val, nullspace));
   PetscCall(PetscFree(c->excess));
   c->setup = (PetscBool)!c->bad;
@@ -146,6 +146,22 @@ PetscErrorCode PolderCoarseSetDevice(PolderCoarse c, PetscBool ondevice)
 {
   PetscFunctionBegin;
   c->place = PolderPlaceOf(ondevice);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseSetGeneral(PolderCoarse c, PetscBool general)
+{
+  PetscFunctionBegin;
+  if (c->general != general) PetscCall(KSPDestroy(&c->ksp)); // its defaults are others
+  c->general = general;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseSetTranspose(PolderCoarse c, PetscBool transposed)
+{
+  PetscFunctionBegin;
+  PetscCheck(c->general || !transposed, c->comm, PETSC_ERR_PLIB, "A symmetric E is its own transpose");
+  c->transposed = transposed;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

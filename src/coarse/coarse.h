@@ -30,6 +30,8 @@ PETSC_INTERN PetscErrorCode PolderCoarseSetUp(PolderCoarse, PetscInt d, PetscInt
   by rounding, the factor is computed from these sums without a subtraction. Collective
 */
 PETSC_INTERN PetscErrorCode PolderCoarseSetExcess(PolderCoarse, PetscInt d, PetscInt first, PetscInt n, const PetscReal excess[], const PetscReal rounding[]);
+/* E is not symmetric: a nested KSP solves with it, by default with an LU factor. Call before the set-up */
+PETSC_INTERN PetscErrorCode PolderCoarseSetGeneral(PolderCoarse, PetscBool);
 /* The vectors are on the device, so E and its solver are placed there too. Call before the set-up */
 PETSC_INTERN PetscErrorCode PolderCoarseSetDevice(PolderCoarse, PetscBool);
 /* Set-up from the *n entries that this process adds to E: key = i * d + j (ascending; d * d marks unused entries) of E in device memory */
@@ -46,7 +48,9 @@ PETSC_INTERN PetscErrorCode PolderCoarseIsFinite(PolderCoarse, PetscBool *);
 PETSC_INTERN PetscErrorCode PolderCoarseGetRank(PolderCoarse, PetscInt *);
 /* a2 <- E^-1 (sum over processes of a1), both in the local numbering gl[0..nl); a2 is zero where a column is left out. Collective */
 PETSC_INTERN PetscErrorCode PolderCoarseSolve(PolderCoarse, const PetscScalar a1[], PetscScalar a2[]);
-/* The same with device arrays of all d columns, aligned to 16 bytes; early: see kernels/deflation.h */
+/* The same with E^-T; E must be general */
+PETSC_INTERN PetscErrorCode PolderCoarseSetTranspose(PolderCoarse, PetscBool);
+/* PolderCoarseSolve() with device arrays of all d columns, aligned to 16 bytes; early: see kernels/deflation.h */
 PETSC_INTERN PetscErrorCode PolderCoarseSolveDevice(PolderCoarse, const PetscScalar a1[], PetscScalar a2[], PetscBool early);
 /* Does the device solve consist of Polder's own kernel launches only, so that it can be recorded and replayed? */
 PETSC_INTERN PetscErrorCode PolderCoarseOnlyLaunches(PolderCoarse, PetscBool *);

@@ -5,7 +5,7 @@
 /* E is dense on the device if the vectors are, unless E needs the excess, is distributed, or is too large for a dense matrix that the options do not request */
 PetscBool PolderCoarseWantsDense(PolderCoarse c, PetscInt d)
 {
-  return (PetscBool)(c->place->device && !c->onlyhost && c->type != COARSE_KSP && (c->chosen || d <= POLDER_COARSE_DENSE));
+  return (PetscBool)(c->place->device && !c->onlyhost && !PolderCoarseIsNested(c) && (c->chosen || d <= POLDER_COARSE_DENSE));
 }
 
 /* Set-up from the entries of E in device memory */

@@ -39,8 +39,9 @@ struct _n_PolderCoarse {
   const PolderPlace        *place; /* memory of the vectors */
   char                     *prefix;
   PolderCoarseType          type;
-  PetscBool                 chosen; /* type was requested by an option */
-  const PolderCoarseSolver *solver; /* chosen in the set-up; NULL before */
+  PetscBool                 chosen;              /* type was requested by an option */
+  PetscBool                 general, transposed; /* E is not symmetric; solves are those with E^T */
+  const PolderCoarseSolver *solver;              /* chosen in the set-up; NULL before */
   PetscBool                 setup;
   PetscBool                 bad; /* E has an entry that is not finite */
   PetscInt                  d, nl, *gl;
@@ -68,6 +69,12 @@ struct _n_PolderCoarse {
   PetscSF  sf;
   PetscInt nsolve, nits, nfailed;
 };
+
+/* Does a nested KSP solve with E? */
+static inline PetscBool PolderCoarseIsNested(PolderCoarse c)
+{
+  return (PetscBool)(c->type == COARSE_KSP || c->general);
+}
 
 /* Entry i of the right-hand side of a test solve */
 static inline PetscReal PolderCoarseTestValue(PetscInt i)

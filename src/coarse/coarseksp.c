@@ -59,51 +59,58 @@ static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const Pets
   PetscCall(MatCreateVecs(c->E, &c->xvec, &c->bvec));
   PetscCall(VecDuplicate(c->bvec, &c->used));
   PetscCall(VecDuplicate(c->bvec, &D));
+  if (c->general) PetscCall(MatGetRowMaxAbs(c->E, c->used, NULL));
+  else PetscCall(MatGetDiagonal(c->E, c->used));
+  PetscCall(VecMax(c->used, NULL, &dmax));
   PetscCall(MatGetDiagonal(c->E, D));
-  PetscCall(VecMax(D, NULL, &dmax));
   PetscCall(VecGetArray(D, &diag));
-  PetscCall(VecGetArrayWrite(c->used, &used));
+  PetscCall(VecGetArray(c->used, &used));
   for (PetscInt i = 0; i < rend - rstart; ++i) {
-    used[i] = PetscRealPart(diag[i]) > POLDER_COARSE_ZERO * dmax;
+    used[i] = PetscRealPart(used[i]) > POLDER_COARSE_ZERO * dmax;
     if (used[i] != (PetscScalar)0) continue;
     diag[i] = 1;
     nzero += !nullspace || rstart + i != last;
   }
-  PetscCall(VecRestoreArrayWrite(c->used, &used));
+  PetscCall(VecRestoreArray(c->used, &used));
   PetscCall(VecRestoreArray(D, &diag));
   PetscCall(MatDiagonalSet(c->E, D, INSERT_VALUES));
   PetscCall(VecDestroy(&D));
   PetscCallAllreduce(&nzero, &c->nleftzero, 1, MPIU_INT, MPI_SUM, c->comm);
   c->nleftnull = nullspace ? 1 : 0;
-  PetscCall(MatSetOption(c->E, MAT_SPD, PETSC_TRUE));
+  if (!c->general) PetscCall(MatSetOption(c->E, MAT_SPD, PETSC_TRUE));
   PetscCall(PetscSFCreate(c->comm, &c->sf));
   PetscCall(PetscSFSetGraphLayout(c->sf, map, c->nl, NULL, PETSC_OWN_POINTER, c->gl));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  By default a factor; beyond some size multigrid in CG or, for an E that is not symmetric, ILU in GMRES. A zero pivot of an LU factor, which has no pivoting, is
+  shifted: the error of the coarse solve is then reported
+*/
 static PetscErrorCode PolderCoarseCreateKSP(PolderCoarse c)
 {
-  PC          pc;
-  KSP         inner;
-  PetscMPIInt size;
+  const PetscBool direct = (PetscBool)(c->d <= POLDER_COARSE_DIRECT);
+  PC              pc;
+  KSP             inner;
+  PetscMPIInt     size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(c->comm, &size));
   PetscCall(KSPCreate(c->comm, &c->ksp));
   PetscCall(KSPSetOptionsPrefix(c->ksp, c->prefix));
   PetscCall(KSPAppendOptionsPrefix(c->ksp, "deflation_coarse_"));
-  PetscCall(KSPSetType(c->ksp, KSPCG));
+  PetscCall(KSPSetType(c->ksp, c->general ? KSPGMRES : KSPCG));
   PetscCall(KSPSetTolerances(c->ksp, 1e-10, PETSC_CURRENT, PETSC_CURRENT, PETSC_CURRENT));
   PetscCall(KSPSetOperators(c->ksp, c->E, c->E));
   PetscCall(KSPGetPC(c->ksp, &pc));
-  if (c->d > POLDER_COARSE_DIRECT) PetscCall(PCSetType(pc, PCGAMG));
-  else if (size == 1) PetscCall(PCSetType(pc, PCCHOLESKY));
-  else {
+  if (direct && size > 1) {
     PetscCall(PCSetType(pc, PCREDUNDANT));
     PetscCall(PCRedundantGetKSP(pc, &inner));
     PetscCall(KSPGetPC(inner, &pc));
-    PetscCall(PCSetType(pc, PCCHOLESKY));
   }
+  if (direct) PetscCall(PCSetType(pc, c->general ? PCLU : PCCHOLESKY));
+  else PetscCall(PCSetType(pc, c->general ? PCBJACOBI : PCGAMG));
+  if (direct && c->general) PetscCall(PCFactorSetShiftType(pc, MAT_SHIFT_NONZERO));
   PetscCall(KSPSetFromOptions(c->ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -115,7 +122,8 @@ static PetscErrorCode PolderCoarseSolveKSP(PolderCoarse c)
   PetscInt           its;
 
   PetscFunctionBegin;
-  PetscCall(KSPSolve(c->ksp, c->bvec, c->xvec));
+  if (c->transposed) PetscCall(KSPSolveTranspose(c->ksp, c->bvec, c->xvec));
+  else PetscCall(KSPSolve(c->ksp, c->bvec, c->xvec));
   PetscCall(KSPGetConvergedReason(c->ksp, &reason));
   PetscCall(KSPGetIterationNumber(c->ksp, &its));
   c->nsolve++;
@@ -261,7 +269,7 @@ static PetscErrorCode PolderCoarseView_KSP(PolderCoarse c, PetscViewer viewer)
 {
   PetscFunctionBegin;
   if (c->cond < 0) PetscCall(PolderCoarseCondition_KSP(c));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "coarse solve: ksp, distributed over the processes\n"));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "coarse solve: ksp, distributed over the processes%s\n", c->general ? "; E is not symmetric" : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

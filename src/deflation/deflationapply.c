@@ -160,6 +160,16 @@ PetscErrorCode PolderDeflationSpaceApplyQAdd(PolderDeflationSpace s, Vec r, Vec 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderDeflationSpaceApplyQTransposeAdd(PolderDeflationSpace s, Vec r, Vec x)
+{
+  PetscFunctionBegin;
+  if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderCoarseSetTranspose(s->coarse, s->general));
+  PetscCall(PolderDeflationSpaceApplyQAdd(s, r, x));
+  PetscCall(PolderCoarseSetTranspose(s->coarse, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace s, Vec r, Vec y)
 {
   PetscFunctionBegin;

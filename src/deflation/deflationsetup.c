@@ -1,5 +1,6 @@
 /* Set-up of a deflation space: whether to repeat it, at which place, and its result. */
 #include "deflationsteps.h"
+#include "mat/symmetry.h"
 
 static PetscErrorCode PolderDeflationFreeOperators_Private(PolderDeflationSpace s)
 {
@@ -163,6 +164,35 @@ static PetscErrorCode PolderDeflationBuild_Private(PolderDeflationSpace s, Mat A
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The test of symmetry takes two products */
+static PetscErrorCode PolderDeflationTestSymmetry_Private(PolderDeflationSpace s, Mat A)
+{
+  PetscBool set, symmetric = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  if (s->allowgeneral) {
+    PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
+    if (!set || !symmetric) PetscCall(PolderMatProductsSymmetric(A, &symmetric));
+  }
+  s->general = (PetscBool)!symmetric;
+  PetscCall(PolderCoarseSetGeneral(s->coarse, s->general));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeflationSpaceAllowGeneral(PolderDeflationSpace s)
+{
+  PetscFunctionBegin;
+  s->allowgeneral = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeflationSpaceIsGeneral(PolderDeflationSpace s, PetscBool *general)
+{
+  PetscFunctionBegin;
+  *general = s->general;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Composes the objects on A that define the regions on its AIJ image as well */
 static PetscErrorCode PolderDeflationShareSource_Private(Mat A, Mat Aij)
 {
@@ -214,6 +244,7 @@ PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace s, Mat A, Petsc
     if (source) PetscCall(PolderDeflationShareSource_Private(A, Aij));
   }
   PetscCall(MatGetLocalSize(Aij, &s->m, NULL));
+  PetscCall(PolderDeflationTestSymmetry_Private(s, Aij));
   PetscCall(PolderDeflationBuild_Private(s, Aij, source));
   if (!aij) PetscCall(MatDestroy(&Aij));
   if (s->d) PetscCall(PolderCoarseIsFinite(s->coarse, finite));

@@ -42,8 +42,10 @@ struct _n_PolderDeflationSpace {
   Vec       levelset;
   IS        labels;
   Mat       Zuser;
-  DM        dm;     /* of the solver; the matrix's own is used when this is NULL */
-  PetscBool device; /* the matrix is on the device: set before the labels are made, since the number of columns depends on it */
+  DM        dm;           /* of the solver; the matrix's own is used when this is NULL */
+  PetscBool allowgeneral; /* the owner can do with a matrix that is not symmetric */
+  PetscBool general;      /* the matrix is not symmetric */
+  PetscBool device;       /* the matrix is on the device: set before the labels are made, since the number of columns depends on it */
   /* Result of the set-up */
   char                        chosen[32], reason[512];    /* kind in use, and one line for the view with the reason */
   PetscInt                    d;                          /* number of columns before any is left out */
@@ -71,6 +73,14 @@ PETSC_INTERN PetscErrorCode PolderDeflationSpaceSetDM(PolderDeflationSpace, DM);
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceReset(PolderDeflationSpace);
 /* PolderDeflationSpaceSetFromOptions() from the options database of the solver that owns the space */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceSetFromOptionsOf(PolderDeflationSpace, PetscObject solver);
+/*
+  For owners that can do with a matrix that is not symmetric: a set-up then tests it. In such a space P^T x is not x - Q A x, so ApplyPT() and Correct() must
+  not be called
+*/
+PETSC_INTERN PetscErrorCode PolderDeflationSpaceAllowGeneral(PolderDeflationSpace);
+PETSC_INTERN PetscErrorCode PolderDeflationSpaceIsGeneral(PolderDeflationSpace, PetscBool *);
+/* x <- x + Q^T r with Q^T = Z E^-T Z^T. Collective */
+PETSC_INTERN PetscErrorCode PolderDeflationSpaceApplyQTransposeAdd(PolderDeflationSpace, Vec r, Vec x);
 /* PolderDeflationSpaceSetUp() for callers that handle matrices with entries that are not finite: *finite = FALSE, and the space is not set up. Collective */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceTrySetUp(PolderDeflationSpace, Mat, PetscBool *finite);
 /* y <- P^T y + Q r with one coarse solve. Collective */

@@ -91,14 +91,60 @@ static PetscErrorCode PCLevelSetInner_Private(PC pc, PetscBool transpose, Vec r,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* y <- A x or A^T x */
+static PetscErrorCode PCLevelSetMult_Private(Mat A, PetscBool transpose, Vec x, Vec y)
+{
+  PetscFunctionBegin;
+  if (transpose) PetscCall(MatMultTranspose(A, x, y));
+  else PetscCall(MatMult(A, x, y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- x + Q r or x + Q^T r */
+static PetscErrorCode PCLevelSetAddQ_Private(PC pc, PetscBool transpose, Vec r, Vec x)
+{
+  PC_LevelSet *ls = (PC_LevelSet *)pc->data;
+
+  PetscFunctionBegin;
+  if (transpose) PetscCall(PolderDeflationSpaceApplyQTransposeAdd(ls->space, r, x));
+  else PetscCall(PolderDeflationSpaceApplyQAdd(ls->space, r, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v <- r - A x or r - A^T x */
+static PetscErrorCode PCLevelSetResidual_Private(PC pc, PetscBool transpose, Vec x, Vec r, Vec v)
+{
+  PetscFunctionBegin;
+  PetscCall(PCLevelSetMult_Private(PCLevelSetOperator_Private(pc), transpose, x, v));
+  PetscCall(VecAYPX(v, -1, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The same forms with a matrix that is not symmetric, of which the space has no Z^T A: v <- r - A Q r, z <- M^-1 v, z <- z + Q (r - A z) or z + Q r */
+static PetscErrorCode PCLevelSetApplyGeneral_Private(PC pc, PetscBool transpose, PetscBool pre, PetscBool post, Vec r, Vec z)
+{
+  Vec v = ((PC_LevelSet *)pc->data)->work;
+
+  PetscFunctionBegin;
+  if (pre) {
+    PetscCall(VecZeroEntries(z));
+    PetscCall(PCLevelSetAddQ_Private(pc, transpose, r, z));
+    PetscCall(PCLevelSetResidual_Private(pc, transpose, z, r, v));
+  }
+  PetscCall(PCLevelSetInner_Private(pc, transpose, pre ? v : r, z));
+  if (post) PetscCall(PCLevelSetResidual_Private(pc, transpose, z, r, v));
+  PetscCall(PCLevelSetAddQ_Private(pc, transpose, post ? v : r, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   adef2:     z <- P^T M^-1 r + Q r     = y + Q (r - A y) with y = M^-1 r
   adef1:     z <- M^-1 P r + Q r
   balancing: z <- P^T M^-1 P r + Q r
 
-  Q is symmetric, so the transpose of each is the same sum with P on the other side. KSPSolveTranspose() calls PCApplyTranspose(). There the
-  requested form is applied for A^T, because KSPCG needs A-DEF2 with a corrected initial guess in this case as well. In such a solve PCApply() is the
-  transpose of that form.
+  P^T stands for I - Q A, which it is when A is symmetric. The transpose of each form is then the same sum with P on the other side, of A^T and M^T.
+  KSPSolveTranspose() calls PCApplyTranspose(). There the requested form is applied for A^T, because KSPCG needs A-DEF2 with a corrected initial guess in
+  this case as well. In such a solve PCApply() is the transpose of that form.
 */
 static PetscErrorCode PCLevelSetApply_Private(PC pc, PetscBool transpose, Vec r, Vec z)
 {
@@ -107,11 +153,16 @@ static PetscErrorCode PCLevelSetApply_Private(PC pc, PetscBool transpose, Vec r,
   const PetscBool pre   = (PetscBool)(ls->form != (other ? PC_LEVELSET_ADEF1 : PC_LEVELSET_ADEF2));
   const PetscBool post  = (PetscBool)(ls->form != (other ? PC_LEVELSET_ADEF2 : PC_LEVELSET_ADEF1));
   Vec             v     = r;
-  PetscBool       failed;
+  PetscBool       failed, general;
 
   PetscFunctionBegin;
   PetscCall(PolderPCFlag(pc, z, &failed));
   if (failed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeflationSpaceIsGeneral(ls->space, &general));
+  if (general) {
+    PetscCall(PCLevelSetApplyGeneral_Private(pc, transpose, pre, post, r, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (pre) {
     v = ls->work;
     PetscCall(VecCopy(r, v));
@@ -137,15 +188,6 @@ static PetscErrorCode PCApplyTranspose_LevelSet(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* y <- A x, or A^T x in a transposed solve */
-static PetscErrorCode PCLevelSetMult_Private(PC pc, Vec x, Vec y)
-{
-  PetscFunctionBegin;
-  if (((PC_LevelSet *)pc->data)->reversed) PetscCall(MatMultTranspose(pc->mat, x, y));
-  else PetscCall(MatMult(pc->mat, x, y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /*
   For b = 0 and a guess in Z, the corrected guess is zero except for rounding errors. The default convergence test would take these errors for the first
   residual and reduce them. bound: bound of the rounding errors of A times the guess.
@@ -156,7 +198,7 @@ static PetscErrorCode PCLevelSetCleanGuess_Private(PC pc, PetscReal bound, Vec x
   PetscReal    norm;
 
   PetscFunctionBegin;
-  PetscCall(PCLevelSetMult_Private(pc, x, ls->work));
+  PetscCall(PCLevelSetMult_Private(pc->mat, ls->reversed, x, ls->work));
   PetscCall(VecNorm(ls->work, NORM_2, &norm));
   if (norm <= 100 * bound) PetscCall(VecZeroEntries(x));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -196,7 +238,7 @@ static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
   if (ls->guess) {
     PetscCall(VecNorm(b, NORM_2, &bnorm));
     if (bnorm == 0) PetscCall(PolderMatRoundingBound(pc->mat, x, &bound));
-    PetscCall(PCLevelSetMult_Private(pc, x, ls->work));
+    PetscCall(PCLevelSetMult_Private(pc->mat, ls->reversed, x, ls->work));
     PetscCall(VecAYPX(ls->work, -1.0, b));
   } else {
     PetscCall(PCLevelSetTest_Private(ksp, PETSC_FALSE, &ls->relative)); // the residual of the user's guess is b, that of the corrected one may be larger
@@ -206,7 +248,7 @@ static PetscErrorCode PCPreSolve_LevelSet(PC pc, KSP ksp, Vec b, Vec x)
   if (ls->reversed) PetscCall(MatGetNullSpace(pc->pmat, &nullspace)); // KSPSolve() will remove it from b
   else PetscCall(MatGetTransposeNullSpace(pc->pmat, &nullspace));
   if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, ls->work));
-  PetscCall(PolderDeflationSpaceApplyQAdd(ls->space, ls->work, x));
+  PetscCall(PCLevelSetAddQ_Private(pc, ls->reversed, ls->work, x));
   if (bnorm == 0) PetscCall(PCLevelSetCleanGuess_Private(pc, bound, x));
   PetscCall(KSPSetInitialGuessNonzero(ksp, PETSC_TRUE));
   ls->changed = PETSC_TRUE;
@@ -410,7 +452,11 @@ static PetscErrorCode PCSetFromOptions_LevelSet(PC pc, PolderOptionItems PetscOp
    `balancing`, P^T M^{-1} P + Q, is symmetric and positive definite when M is, for methods that require it. Both cost two coarse solves
    an apply, `adef2` one.
 
-   The matrix must be an AIJ matrix, sequential or parallel, and symmetric. It may have a kernel: set it with `MatSetNullSpace()`.
+   The matrix must be an AIJ matrix, sequential or parallel. It may have a kernel: set it with `MatSetNullSpace()`.
+
+   With a matrix that is not symmetric, which the set-up tests, P^T in these formulas stands for I - Q A, Z is its own left partner in Z^T A Z, and each
+   correction costs a product with A. A nested KSP solves with Z^T A Z, by default with an LU factor (`-deflation_coarse_`). Use `KSPGMRES`, `KSPBCGS` or
+   `KSPIDRS`, and an inner preconditioner for such matrices.
    With `-ksp_converged_use_initial_residual_norm` and no guess the solver stops relative to b, and with a guess of the user relative to the residual of the
    guess that `adef2` has corrected.
 
@@ -435,6 +481,7 @@ PETSC_INTERN PetscErrorCode PCCreate_LevelSet(PC pc)
   PetscCall(PetscNew(&ls));
   pc->data = (void *)ls;
   PetscCall(PolderDeflationSpaceCreate(PetscObjectComm((PetscObject)pc), &ls->space));
+  PetscCall(PolderDeflationSpaceAllowGeneral(ls->space));
   PetscCall(PCGetOptionsPrefix(pc, &prefix));
   PetscCall(PolderDeflationSpaceSetOptionsPrefix(ls->space, prefix));
   PetscCall(PCCreate(PetscObjectComm((PetscObject)pc), &ls->inner));
