@@ -238,7 +238,7 @@ static PetscErrorCode TestForms(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves to 1e-8 with options of the prefix t_, in at most 1000 iterations; must: it has to converge, by its true residual */
+/* Solves to 1e-8 with options of the prefix t_, in at most 1000 iterations; must: it has to converge, by its true residual. *its: PETSC_MAX_INT when it has not */
 static PetscErrorCode Solve(Mat A, const char options[], PetscBool transpose, PetscBool must, PetscInt *its)
 {
   KSP                ksp;
@@ -268,6 +268,7 @@ static PetscErrorCode Solve(Mat A, const char options[], PetscBool transpose, Pe
   PetscCall(VecAYPX(r, -1, b));
   PetscCall(VecNorm(r, NORM_2, &rnorm));
   PetscCall(VecNorm(b, NORM_2, &bnorm));
+  if (reason < 0) *its = PETSC_MAX_INT; // gmres that stagnates may also end early
   PetscCheck(!must || (reason > 0 && rnorm <= 1.01e-8 * bnorm), PETSC_COMM_WORLD, PETSC_ERR_PLIB,
              "%s: %s after %" PetscInt_FMT " iterations at the true residual %g", options, KSPConvergedReasons[reason], *its, (double)(rnorm / bnorm));
   PetscCall(KSPDestroy(&ksp));
@@ -282,7 +283,7 @@ static PetscErrorCode Solve(Mat A, const char options[], PetscBool transpose, Pe
 #define INNER    "-t_pc_type levelset -t_levelset_pc_type jacobi -t_deflation_space levelset_subdomain -t_deflation_boxes 4,4 "
 #define SPACE(n) "-t_deflation_grid " n "," n " "
 
-/* Iterations with deflation, and how many times as many without it, up to 1000 */
+/* Iterations with deflation, and how many times as many at least without it */
 static PetscErrorCode TestIterations(void)
 {
   static const struct {
@@ -315,7 +316,7 @@ static PetscErrorCode TestIterations(void)
     }
     PetscCall(MatDestroy(&A));
     ok = (PetscBool)(PetscAbsInt(its[1] - expected) <= 1 + expected / 25 && (PetscReal)its[0] >= table[t].times * (PetscReal)its[1]);
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "wind %g%s%s: %" PetscInt_FMT " iterations, %g times as many without deflation: ", (double)table[t].p.wind,
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "wind %g%s%s: %" PetscInt_FMT " iterations, at least %g times as many without deflation: ", (double)table[t].p.wind,
                           table[t].p.closed ? ", closed" : "", table[t].transpose ? ", transposed" : "", expected, (double)table[t].times));
     if (ok) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "ok\n"));
     else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%" PetscInt_FMT ", %" PetscInt_FMT "\n", its[1], its[0]));
