@@ -27,7 +27,7 @@ static PetscReal Kappa(const Problem *p, PetscInt row)
   return Distance(p, row) > 0 ? CONTRAST : 1;
 }
 
-/* The stream function of the wind at a corner of cells; the flow through a face is the difference of its two corners, so that the flow through a cell is zero */
+/* The stream function of the wind at a corner of cells. What flows through a face is the difference of its two corners, so that no cell is a source */
 static PetscReal Stream(const Problem *p, PetscInt i, PetscInt j)
 {
   return p->wind * PetscSinReal(PETSC_PI * (PetscReal)i / (PetscReal)p->n) * PetscSinReal(PETSC_PI * (PetscReal)j / (PetscReal)p->n);
@@ -238,7 +238,7 @@ static PetscErrorCode TestForms(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves to 1e-8 with options of the prefix t_, in at most 1000 iterations; must: it has to converge, by its true residual. *its: PETSC_MAX_INT when it has not */
+/* Solves to 1e-8 with options of the prefix t_, in at most 1000 iterations; *its: PETSC_MAX_INT without convergence. must: it has to converge, by its true residual */
 static PetscErrorCode Solve(Mat A, const char options[], PetscBool transpose, PetscBool must, PetscInt *its)
 {
   KSP                ksp;
