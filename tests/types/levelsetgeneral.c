@@ -238,7 +238,7 @@ static PetscErrorCode TestForms(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves to 1e-8 with options of the prefix t_, in at most 1000 iterations; *its: PETSC_MAX_INT without convergence. must: it has to converge, by its true residual */
+/* Solves to 1e-8 with options of the prefix t_, in at most 1000 iterations; *its: PETSC_MAX_INT without convergence. must: the true residual has to be small */
 static PetscErrorCode Solve(Mat A, const char options[], PetscBool transpose, PetscBool must, PetscInt *its)
 {
   KSP                ksp;
