@@ -17,7 +17,8 @@ int main(int argc, char **args)
     {"-settings",    TestSettings   },
     {"-bad",         TestBad        },
     {"-ksp",         TestKSP        },
-    {"-view",        TestView       }
+    {"-view",        TestView       },
+    {"-twin",        TestTwin       }
   };
 
   PetscFunctionBeginUser;
@@ -66,6 +67,11 @@ int main(int argc, char **args)
       suites: valgrind(+3) memcheck(+1)
       suffix: ksp
       args: -ksp
+
+  test:
+    suffix: twin
+    requires: since_3.26 !gpu
+    args: -twin
 
   test:
     suffix: view

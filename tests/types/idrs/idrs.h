@@ -46,3 +46,4 @@ PetscErrorCode TestSettings(void);
 PetscErrorCode TestBad(void);
 PetscErrorCode TestKSP(void);
 PetscErrorCode TestView(void);
+PetscErrorCode TestTwin(void);
