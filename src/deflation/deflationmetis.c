@@ -234,8 +234,7 @@ static PetscErrorCode PolderPartitionCoarsen(const PolderCSR *csr, PetscInt bs, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cuts the diagonal block of this process into nparts parts; failed: 1 indices too small, 2 METIS failed */
-static PetscErrorCode PolderPartition(const PolderCSR *csr, PetscInt bs, PetscInt nparts, PetscInt part[], PetscInt *failed)
+PetscErrorCode PolderRowsPartition(const PolderCSR *csr, PetscInt bs, PetscInt nparts, PetscInt part[], PetscInt *failed)
 {
   PetscInt        *agg;
   PolderGraph      g;
@@ -315,7 +314,7 @@ PetscErrorCode PolderMatPartition(Mat A, const PolderCSR *csr, PetscInt count, P
   PetscCall(MatGetBlockSize(A, &bs));
   first = csr->M ? (PetscInt)((PetscInt64)csr->rstart * count / csr->M) : 0;
   end   = csr->M ? (PetscInt)((PetscInt64)(csr->rstart + csr->m) * count / csr->M) : 0;
-  if (csr->m) PetscCall(PolderPartition(csr, bs, PetscMax(end - first, 1), part, &failed));
+  if (csr->m) PetscCall(PolderRowsPartition(csr, bs, PetscMax(end - first, 1), part, &failed));
   PetscCallAllreduce(&failed, &worst, 1, MPIU_INT, MPI_MAX, comm);
   PetscCheck(worst != 1, comm, PETSC_ERR_SUP,
              "METIS was built with %d-bit indices, too small for the matrix of one of the processes: use more processes, a METIS with 64-bit indices, or "
