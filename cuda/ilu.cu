@@ -44,7 +44,7 @@ static __device__ __forceinline__ void IluFill(const PolderIlu &ilu, const Polde
   const PetscReal sum = PolderIluFillRow(&ilu, i, aa, val);
 
   pivots.sum[i]   = sum;
-  val[ilu.nz + i] = PolderIluShifted(val[ilu.nz + i], pivots.shift[b], sum);
+  val[ilu.nz + i] = PolderIluShifted(&pivots, val[ilu.nz + i], pivots.shift[b], sum);
   if (!(sum <= PETSC_MAX_REAL)) PolderAtomicMin(pivots.bad + b, i - ilu.row[b]);
 }
 

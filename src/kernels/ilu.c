@@ -8,7 +8,7 @@ static void PolderIluFactorBlock(const PolderIlu *ilu, PetscInt b, const PolderI
   pivots->zero[b] = pivots->bad[b] = m;
   for (PetscInt i = r1 - 1; i >= r0; --i) {
     pivots->sum[i]   = PolderIluFillRow(ilu, i, aa, val);
-    val[ilu->nz + i] = PolderIluShifted(val[ilu->nz + i], pivots->shift[b], pivots->sum[i]);
+    val[ilu->nz + i] = PolderIluShifted(pivots, val[ilu->nz + i], pivots->shift[b], pivots->sum[i]);
     if (!(pivots->sum[i] <= PETSC_MAX_REAL)) pivots->bad[b] = i - r0;
   }
   for (PetscInt i = r0; i < r1; ++i) {

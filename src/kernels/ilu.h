@@ -27,7 +27,7 @@ typedef struct {
   PetscReal       tol;      /* a pivot of at most this times the sum of the absolute values of its row counts as zero */
   PetscBool       positive; /* and so does a negative one */
   const PetscInt *todo;     /* [nblock] factor this block? */
-  PetscReal      *shift;    /* [nblock] times that sum is added to each diagonal entry, away from zero */
+  PetscReal      *shift;    /* [nblock] times that sum is added to each diagonal entry, away from zero or, with positive, up */
   PetscReal      *sum;      /* [nrow] work */
   PetscInt       *zero;     /* [nblock] of these blocks: the first row with a zero pivot; the number of rows when there is none */
   PetscInt       *bad;      /* [nblock] the same for rows with an entry that is not finite */

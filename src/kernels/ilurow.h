@@ -68,10 +68,10 @@ POLDER_ROW void PolderIluScaleRow(const PolderIlu *ilu, PetscInt i, PetscScalar 
   for (PetscInt p = ilu->start[1][s] + i % POLDER_ILU_SLICE; p < ilu->start[1][s + 1]; p += POLDER_ILU_SLICE) val[p] *= inverse;
 }
 
-/* The diagonal entry v of a row that sums to sum, moved away from zero */
-POLDER_ROW PetscScalar PolderIluShifted(PetscScalar v, PetscReal shift, PetscReal sum)
+/* The diagonal entry v of a row that sums to sum, moved away from zero or, where pivots must be positive, up */
+POLDER_ROW PetscScalar PolderIluShifted(const PolderIluPivots *pivots, PetscScalar v, PetscReal shift, PetscReal sum)
 {
-  return v < 0 ? v - shift * sum : v + shift * sum;
+  return v < 0 && !pivots->positive ? v - shift * sum : v + shift * sum;
 }
 
 /* Neither zero nor, as not a number is, something else that cannot be divided by */
