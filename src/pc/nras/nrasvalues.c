@@ -261,7 +261,23 @@ static PetscErrorCode NRASAnswer_Private(PC pc, NRASProgress *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCNRASUpdate(PC pc, const PolderPlace *place)
+/* Vectors at another place than the last set-up: its factors are copied, since the matrix may have changed */
+static PetscErrorCode NRASCopyFactors_Private(const PC_NRAS *nras, const PolderPlace *from, const PolderPlace *to)
+{
+  const NRASAt *source = &nras->at[from->device], *target = &nras->at[to->device];
+  const size_t  bytes = (nras->set.single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)(source->ilu.nz + source->ilu.nrow);
+  void         *here;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc(bytes, &here));
+  PetscCall((*from->take)(here, source->val, bytes));
+  PetscCall((*to->put)(target->val, here, bytes));
+  PetscCall(PetscFree(here));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Factors the values of the matrix at a place. Collective */
+static PetscErrorCode NRASFactorAt_Private(PC pc, const PolderPlace *place)
 {
   PC_NRAS     *nras = (PC_NRAS *)pc->data;
   NRASAt      *at   = &nras->at[place->device];
@@ -270,10 +286,6 @@ PetscErrorCode PCNRASUpdate(PC pc, const PolderPlace *place)
   NRASValues   v;
 
   PetscFunctionBegin;
-  nras->place = place;
-  if (at->values) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderLogBegin(POLDER_NRASFactor, pc));
-  if (!at->pattern) PetscCall(NRASPattern_Private(nras, place));
   PetscCall(PetscCalloc4(at->ilu.nblock, &p.todo, at->ilu.nblock, &p.zero, at->ilu.nblock, &p.bad, at->ilu.nblock, &p.shift));
   if (nras->set.single) PetscCall(PolderPlaceMalloc(place, at->ilu.nz + at->ilu.nrow, &val));
   PetscCall(NRASGetValues_Private(pc, place, &v));
@@ -291,6 +303,22 @@ PetscErrorCode PCNRASUpdate(PC pc, const PolderPlace *place)
   }
   PetscCall(PetscFree4(p.todo, p.zero, p.bad, p.shift));
   PetscCall(NRASAnswer_Private(pc, &p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCNRASUpdate(PC pc, const PolderPlace *place)
+{
+  PC_NRAS           *nras  = (PC_NRAS *)pc->data;
+  NRASAt            *at    = &nras->at[place->device];
+  const PolderPlace *other = PolderPlaceOf((PetscBool)!place->device);
+
+  PetscFunctionBegin;
+  nras->place = place;
+  if (at->values) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderLogBegin(POLDER_NRASFactor, pc));
+  if (!at->pattern) PetscCall(NRASPattern_Private(nras, place));
+  if (nras->at[other->device].values) PetscCall(NRASCopyFactors_Private(nras, other, place));
+  else PetscCall(NRASFactorAt_Private(pc, place));
   at->values = (PetscBool)!pc->failedreason;
   PetscCall(PolderLogEnd(POLDER_NRASFactor, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
