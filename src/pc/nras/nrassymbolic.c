@@ -15,7 +15,7 @@ typedef struct {
 
 /* Work of the size of the outer block */
 typedef struct {
-  PetscInt *local, *next, *fill, *source, *wave, *perm, *order;
+  PetscInt *local, *next, *fill, *source, *wave, *perm, *order, *mark; /* mark[j] = i: row i has column j */
 } NRASWork;
 
 static PetscErrorCode NRASGrow_Private(PetscInt need, PetscInt used, PetscInt *room, int n, PetscInt **arrays[])
@@ -119,6 +119,24 @@ static PetscErrorCode NRASFactor_Private(const NRASGraph *A, PetscInt m, const P
     f->ptr[i + 1] = at;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Flops of the factorisation: for each l_ic a multiplication, and three for each entry of row c of U whose column row i has too; pivots and scales of U */
+static PetscLogDouble NRASFlops(const NRASFactor *f, NRASWork *w)
+{
+  PetscLogDouble flops = (PetscLogDouble)f->ptr[f->m];
+
+  for (PetscInt i = 0; i < f->m; ++i) w->mark[i] = -1;
+  for (PetscInt i = 0; i < f->m; ++i) {
+    PetscInt updates = 0;
+
+    for (PetscInt k = f->ptr[i]; k < f->ptr[i + 1]; ++k) w->mark[f->col[k]] = i;
+    for (PetscInt k = f->ptr[i]; k < f->diag[i]; ++k) {
+      for (PetscInt q = f->diag[f->col[k]] + 1; q < f->ptr[f->col[k] + 1]; ++q) updates += w->mark[f->col[q]] == i;
+    }
+    flops += 3.0 * updates;
+  }
+  return flops;
 }
 
 /* perm[i] and order[]: the rows by levels, where row i follows all j < i with an entry (i, j) or (j, i); appends the levels to first[] */
@@ -296,6 +314,7 @@ PetscErrorCode PCNRASSymbolic(PC pc, const NRASGraph *A, const NRASBlocks *block
   PetscInt  *level, nrow = blocks->ptr[blocks->n];
 
   PetscFunctionBegin;
+  PetscCall(PetscMalloc1(A->m, &w.mark));
   PetscCall(PetscMalloc7(A->m, &w.local, A->m + 1, &w.next, A->m, &w.fill, A->m, &w.source, A->m, &w.wave, A->m, &w.perm, A->m, &w.order));
   PetscCall(PetscMalloc3(A->m + 1, &f.ptr, A->m, &f.diag, blocks->n + 1, &level));
   PetscCall(PetscMalloc3(nrow, &all.count[0], nrow, &all.count[1], nrow, &all.diag));
@@ -305,6 +324,7 @@ PetscErrorCode PCNRASSymbolic(PC pc, const NRASGraph *A, const NRASBlocks *block
 
     for (PetscInt i = 0; i < m; ++i) w.local[rows[i]] = i;
     PetscCall(NRASFactor_Private(A, m, rows, nras->set.levels, &f, &w));
+    nras->counts.flops += NRASFlops(&f, &w);
     level[b] = all.nlevel;
     PetscCall(NRASLevels_Private(&f, &all, &w));
     PetscCall(NRASAppendBlock_Private(&f, &w, &all));
@@ -321,6 +341,7 @@ PetscErrorCode PCNRASSymbolic(PC pc, const NRASGraph *A, const NRASBlocks *block
   PetscCall(PetscFree(all.first));
   PetscCall(PetscFree3(all.count[0], all.count[1], all.diag));
   PetscCall(PetscFree3(f.ptr, f.diag, level));
+  PetscCall(PetscFree(w.mark));
   PetscCall(PetscFree7(w.local, w.next, w.fill, w.source, w.wave, w.perm, w.order));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -292,6 +292,7 @@ static PetscErrorCode NRASFactorAt_Private(PC pc, const PolderPlace *place)
   PetscCall((*place->timebegin)());
   PetscCall(NRASFactor_Private(nras, place, v.aa, val ? val : (PetscScalar *)at->val, &p));
   PetscCall((*place->timeend)());
+  PetscCall((*place->logflops)(nras->counts.flops));
   PetscCall(NRASRestoreValues_Private(pc, place, &v));
   if (nras->set.single) PetscCall(NRASRound_Private(nras, place, val, &p));
   PetscCall((*place->free)(&val));
