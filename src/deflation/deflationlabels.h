@@ -107,8 +107,9 @@ PETSC_INTERN PetscErrorCode PolderGridStripes(const PolderGrid *, const PolderLa
   deflationmetis.c: count METIS parts of the matrix graph, numbered part * block size + index in the block, since each unknown of a block has parts of its own
 */
 PETSC_INTERN PetscErrorCode PolderMatPartition(Mat, const PolderCSR *, PetscInt count, PetscInt part[]);
-/* Cuts the diagonal block of this process, of blocks of bs rows, into nparts parts; failed: 1 the indices of METIS are too small, 2 METIS failed */
-PETSC_INTERN PetscErrorCode PolderRowsPartition(const PolderCSR *, PetscInt bs, PetscInt nparts, PetscInt part[], PetscInt *failed);
+/* Cuts the diagonal block of this process, of blocks of bs rows, into nparts parts. METIS works on
+   aggregates of rows, at least `vertices` of them for each part. failed: 1 the indices of METIS are too small, 2 METIS failed */
+PETSC_INTERN PetscErrorCode PolderRowsPartition(const PolderCSR *, PetscInt bs, PetscInt vertices, PetscInt nparts, PetscInt part[], PetscInt *failed);
 
 /* components.c: connected components of the matrix graph. comp[i] is the smallest global row of the component of row i, so it does not
    depend on the number of processes */

@@ -3,6 +3,9 @@
 #include "deflation/deflationlabels.h"
 #include "kernels/labelrow.h"
 
+/* METIS works on aggregates of rows, at least this many for each block: more make smoother and more equal blocks, and take longer */
+#define NRAS_METIS_VERTICES 64
+
 static PetscErrorCode NRASCutRows_Private(PetscInt m, PetscInt bs, PetscInt nblock, PetscInt part[])
 {
   PetscFunctionBegin;
@@ -90,7 +93,7 @@ PetscErrorCode PCNRASCut(PC pc, const PolderCSR *csr, PetscInt nblock, PetscInt 
   if (!csr->m) PetscFunctionReturn(PETSC_SUCCESS);
   nblock = PetscMin(nblock, csr->m / bs);
   if (nblock > 1 && nras->set.partition == NRAS_METIS) {
-    PetscCall(PolderRowsPartition(csr, bs, nblock, part, &failed));
+    PetscCall(PolderRowsPartition(csr, bs, NRAS_METIS_VERTICES, nblock, part, &failed));
     nras->cutbyrows = (PetscBool)(failed != 0);
     if (failed)
       PetscCall(

@@ -125,7 +125,7 @@ static PetscErrorCode NRAS(Fuzz *f, const char *inner)
   Named("inner_overlap");
   SetInt(f, 50, name, 0, 3);
   Named("levels");
-  SetInt(f, 60, name, 0, 5);
+  if (f->rows.dim || f->rows.n < 300) SetInt(f, 60, name, 0, 5); /* a row that is joined to all others fills the factors */
   Named("shift");
   SetOf(f, 20, name, Bools);
   Named("precision");
