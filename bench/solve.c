@@ -4,6 +4,7 @@ static char help[] = "Times solvers on one problem in one run: a warm-up, then f
                      "  -centre <bool> : one more bubble in the middle; "
                      "-contrast <coefficient inside over outside>; -shift <s> : s is added to the diagonal\n"
                      "  -nz <n> : cells in the last direction, if others; -walls half|whole : Dirichlet values half a cell or a whole one away\n"
+                     "  -peclet <p> : convection along the diagonal of the grid, v L / D = p in each direction, by central differences\n"
                      "  -solvers <file> : a line a solver, 'name | options', or 'name | bytes a row an iteration | options'\n"
                      "  -repeats <3>, -coo : values by MatSetValuesCOO() with the memory of a vector, so that they are on the device, "
                      "new ones before each set-up;\n"
@@ -15,8 +16,8 @@ static char help[] = "Times solvers on one problem in one run: a warm-up, then f
 
 typedef struct {
   PetscInt  dim, n[3], N, bubbles;
-  PetscInt  first, rows;            /* of this process: whole lines in 2-D, whole planes in 3-D */
-  PetscReal contrast, shift, walls; /* walls: coefficient of a wall over that of its cell */
+  PetscInt  first, rows;                    /* of this process: whole lines in 2-D, whole planes in 3-D */
+  PetscReal contrast, shift, walls, peclet; /* walls: coefficient of a wall over that of its cell */
   PetscBool centre;
 } Problem;
 
@@ -55,6 +56,7 @@ static PetscErrorCode GetProblem(Problem *p)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-centre", &p->centre, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-contrast", &p->contrast, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-shift", &p->shift, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-peclet", &p->peclet, NULL));
   PetscFunctionReturn(0);
 }
 
@@ -110,7 +112,7 @@ static PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], PetscScalar
       const PetscScalar other = Kappa(p, j), v = 2 * kappa * other / (kappa + other);
 
       col[nz]   = j;
-      val[nz++] = -v;
+      val[nz++] = -v * (1 - (k < 0 ? -0.5 : 0.5) * p->peclet / (PetscReal)p->n[d]);
       diagonal += v;
     } else if (!p->bubbles && p->shift == 0) diagonal += p->walls * kappa;
   }
@@ -322,12 +324,13 @@ static PetscErrorCode Rebuild(KSP ksp, Mat B, Vec b, Vec values, Vec levelset, P
   PetscFunctionReturn(0);
 }
 
-/* What a program would tell of its matrix: that it is symmetric and definite, its level set and its null space */
+/* What a program would tell of a matrix without convection: that it is symmetric and definite, its level set and its null space */
 static PetscErrorCode SetProperties(const Problem *p, Vec levelset, Mat B)
 {
   MatNullSpace constant;
 
   PetscFunctionBeginUser;
+  if (p->peclet != 0) PetscFunctionReturn(0);
   PetscCall(MatSetOption(B, MAT_SYMMETRIC, PETSC_TRUE));
   PetscCall(MatSetOption(B, MAT_SPD, PETSC_TRUE));
   PetscCall(MatSetOption(B, MAT_SPD_ETERNAL, PETSC_TRUE));

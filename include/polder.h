@@ -21,6 +21,7 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
 #define PCTNS      "tns"
 #define PCRRB      "rrb"
 #define PCPAMG     "pamg"
+#define PCNRAS     "nras"
 #define PCLEVELSET "levelset"
 
 /*J

@@ -9,6 +9,7 @@ PETSC_INTERN PetscErrorCode KSPCreate_IDRS(KSP);
 PETSC_INTERN PetscErrorCode PCCreate_TNS(PC);
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
 PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC);
+PETSC_INTERN PetscErrorCode PCCreate_NRAS(PC);
 PETSC_INTERN PetscErrorCode PCCreate_LevelSet(PC);
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJDIA(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_MPIAIJDIA(Mat);
@@ -39,6 +40,7 @@ static const struct {
   {POLDER_PC,  PCTNS,         NULL,            PCCreate_TNS,      NULL                },
   {POLDER_PC,  PCRRB,         NULL,            PCCreate_RRB,      NULL                },
   {POLDER_PC,  PCPAMG,        NULL,            PCCreate_PAMG,     NULL                },
+  {POLDER_PC,  PCNRAS,        NULL,            PCCreate_NRAS,     NULL                },
   {POLDER_PC,  PCLEVELSET,    NULL,            PCCreate_LevelSet, NULL                },
   {POLDER_MAT, MATSEQAIJDIA,  NULL,            NULL,              MatCreate_SeqAIJDIA },
   {POLDER_MAT, MATMPIAIJDIA,  NULL,            NULL,              MatCreate_MPIAIJDIA },
@@ -56,9 +58,10 @@ static const char *const PolderMatRoots[][3] = {
   {MATAIJHEC,  MATSEQAIJHEC,  MATMPIAIJHEC }
 };
 
-static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv",   "PolderLabels",    "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse",
-                                                                "PolderTNSApply",  "PolderCGDot",     "PolderCGUpdate",  "PolderRRBSetUp",  "PolderRRBApply",
-                                                                "PolderRRBReduce", "PolderPAMGSetUp", "PolderPAMGApply"};
+static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv",    "PolderLabels",    "PolderDeflSetUp", "PolderDeflApply",
+                                                                "PolderDeflCoarse", "PolderTNSApply",  "PolderCGDot",     "PolderCGUpdate",
+                                                                "PolderRRBSetUp",   "PolderRRBApply",  "PolderRRBReduce", "PolderPAMGSetUp",
+                                                                "PolderPAMGApply",  "PolderNRASSetUp", "PolderNRASFact",  "PolderNRASApply"};
 
 static PetscErrorCode PolderFinalize(void)
 {
@@ -106,7 +109,7 @@ static PetscErrorCode PolderCheckVersion(void)
 
    It is an error when the program runs another PETSc than the library was built with: another minor release, or one with other indices or scalars.
 
-.seealso: `KSPDCG`, `KSPRRBCG`, `KSPIDRS`, `PCTNS`, `PCRRB`, `PCPAMG`, `PCLEVELSET`, `MATAIJDIA`, `MATAIJICRS`, `MATAIJHEC`
+.seealso: `KSPDCG`, `KSPRRBCG`, `KSPIDRS`, `PCTNS`, `PCRRB`, `PCPAMG`, `PCNRAS`, `PCLEVELSET`, `MATAIJDIA`, `MATAIJICRS`, `MATAIJHEC`
 @*/
 PetscErrorCode PetscDLLibraryRegister_polder(void)
 {

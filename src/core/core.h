@@ -25,6 +25,9 @@ typedef enum {
   POLDER_RRBReduce, /* reduces the right-hand side to the red nodes, and expands the solution to all nodes */
   POLDER_PAMGSetUp, /* builds the hierarchy, or recomputes its values */
   POLDER_PAMGApply,
+  POLDER_NRASSetUp,  /* blocks and pattern of the factors, with POLDER_NRASFactor */
+  POLDER_NRASFactor, /* their values */
+  POLDER_NRASApply,
   POLDER_NUM_EVENTS
 } PolderLogEvent;
 PETSC_INTERN PetscLogEvent PolderLogEvents[POLDER_NUM_EVENTS];

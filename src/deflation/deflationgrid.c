@@ -4,7 +4,7 @@
 #include "kernels/labels.h"
 #include <petscdmda.h>
 
-static PetscErrorCode PolderGridFromDM(DM dm, Mat A, const PolderCSR *csr, PolderGrid *grid)
+PetscErrorCode PolderGridFromDM(DM dm, Mat A, const PolderCSR *csr, PolderGrid *grid)
 {
   PetscBool da;
   PetscInt  here, all;

@@ -90,6 +90,8 @@ PETSC_INTERN PetscErrorCode PolderPartsFill(PolderParts *, const PolderLabelRows
 
 /* deflationgrid.c: the grid of the DM, or the one that the user gave; dim = 0: none */
 PETSC_INTERN PetscErrorCode PolderDeflationGetGrid(PolderDeflationSpace, Mat, PolderGrid *);
+/* The grid of a DMDA of which each process has the rows of A; leaves grid alone, or dim at 0, when dm is none. Collective */
+PETSC_INTERN PetscErrorCode PolderGridFromDM(DM, Mat, const PolderCSR *, PolderGrid *);
 /* The grid behind a 5- or 7-point stencil in natural numbering; leaves grid alone when the matrix shows none. Collective */
 PETSC_INTERN PetscErrorCode PolderGridFromMatrix(const PolderLabelRows *, PolderGrid *);
 /* The search at each place */
@@ -105,6 +107,9 @@ PETSC_INTERN PetscErrorCode PolderGridStripes(const PolderGrid *, const PolderLa
   deflationmetis.c: count METIS parts of the matrix graph, numbered part * block size + index in the block, since each unknown of a block has parts of its own
 */
 PETSC_INTERN PetscErrorCode PolderMatPartition(Mat, const PolderCSR *, PetscInt count, PetscInt part[]);
+/* Cuts the diagonal block of this process, of blocks of bs rows, into nparts parts. METIS works on
+   aggregates of rows, at least `vertices` of them for each part. failed: 1 the indices of METIS are too small, 2 METIS failed */
+PETSC_INTERN PetscErrorCode PolderRowsPartition(const PolderCSR *, PetscInt bs, PetscInt vertices, PetscInt nparts, PetscInt part[], PetscInt *failed);
 
 /* components.c: connected components of the matrix graph. comp[i] is the smallest global row of the component of row i, so it does not
    depend on the number of processes */

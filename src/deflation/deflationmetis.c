@@ -2,7 +2,7 @@
 #include "deflationlabels.h"
 #include <metis.h>
 
-/* METIS works on aggregates of rows, at least this many for each part */
+/* METIS works on aggregates of rows, at least this many for each part of a deflation space */
 #define POLDER_METIS_VERTICES 8
 /* One aggregation divides the number of vertices by about this factor */
 #define POLDER_METIS_RATIO 8
@@ -207,12 +207,12 @@ static PetscErrorCode PolderMetisNested(PolderMetisGraph *g, idx_t np, idx_t par
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The vertices for METIS: blocks of bs rows, then aggregates of them as long as each part keeps enough; agg[i] of each row */
-static PetscErrorCode PolderPartitionCoarsen(const PolderCSR *csr, PetscInt bs, PetscInt nparts, PetscInt agg[], PolderGraph *g)
+/* The vertices for METIS: blocks of bs rows, then aggregates of them as long as enough are left for all parts; agg[i] of each row */
+static PetscErrorCode PolderPartitionCoarsen(const PolderCSR *csr, PetscInt bs, PetscInt enough, PetscInt agg[], PolderGraph *g)
 {
   PolderGraph fine = {csr->m, csr->ai, csr->aj, NULL, NULL}, coarse;
   PetscInt   *map, na;
-  PetscBool   more = (PetscBool)(bs == 1 && csr->m / (POLDER_METIS_VERTICES * POLDER_METIS_RATIO) >= nparts);
+  PetscBool   more = (PetscBool)(bs == 1 && csr->m / POLDER_METIS_RATIO >= enough);
 
   PetscFunctionBegin;
   if (more) PolderAggregate(&fine, agg, &na);
@@ -222,7 +222,7 @@ static PetscErrorCode PolderPartitionCoarsen(const PolderCSR *csr, PetscInt bs, 
   }
   PetscCall(PolderGraphCollapse(&fine, agg, na, g));
   PetscCall(PetscMalloc1(na, &map));
-  while (g->n / (POLDER_METIS_VERTICES * POLDER_METIS_RATIO) >= nparts) {
+  while (g->n / POLDER_METIS_RATIO >= enough) {
     PolderAggregate(g, map, &na);
     if (na == g->n) break;
     PetscCall(PolderGraphCollapse(g, map, na, &coarse));
@@ -234,8 +234,7 @@ static PetscErrorCode PolderPartitionCoarsen(const PolderCSR *csr, PetscInt bs, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Cuts the diagonal block of this process into nparts parts; failed: 1 indices too small, 2 METIS failed */
-static PetscErrorCode PolderPartition(const PolderCSR *csr, PetscInt bs, PetscInt nparts, PetscInt part[], PetscInt *failed)
+PetscErrorCode PolderRowsPartition(const PolderCSR *csr, PetscInt bs, PetscInt vertices, PetscInt nparts, PetscInt part[], PetscInt *failed)
 {
   PetscInt        *agg;
   PolderGraph      g;
@@ -245,7 +244,7 @@ static PetscErrorCode PolderPartition(const PolderCSR *csr, PetscInt bs, PetscIn
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(csr->m, &agg));
-  PetscCall(PolderPartitionCoarsen(csr, bs, nparts, agg, &g));
+  PetscCall(PolderPartitionCoarsen(csr, bs, (PetscInt)PetscMin((PetscInt64)vertices * nparts, (PetscInt64)PETSC_MAX_INT), agg, &g));
   *failed = 2 * (PetscInt64)g.xadj[g.n] >= IDX_MAX;
   if (!*failed) {
     PetscCall(PolderGraphSymmetrise(&g, &metis));
@@ -315,7 +314,7 @@ PetscErrorCode PolderMatPartition(Mat A, const PolderCSR *csr, PetscInt count, P
   PetscCall(MatGetBlockSize(A, &bs));
   first = csr->M ? (PetscInt)((PetscInt64)csr->rstart * count / csr->M) : 0;
   end   = csr->M ? (PetscInt)((PetscInt64)(csr->rstart + csr->m) * count / csr->M) : 0;
-  if (csr->m) PetscCall(PolderPartition(csr, bs, PetscMax(end - first, 1), part, &failed));
+  if (csr->m) PetscCall(PolderRowsPartition(csr, bs, POLDER_METIS_VERTICES, PetscMax(end - first, 1), part, &failed));
   PetscCallAllreduce(&failed, &worst, 1, MPIU_INT, MPI_MAX, comm);
   PetscCheck(worst != 1, comm, PETSC_ERR_SUP,
              "METIS was built with %d-bit indices, too small for the matrix of one of the processes: use more processes, a METIS with 64-bit indices, or "

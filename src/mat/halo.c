@@ -346,18 +346,25 @@ PetscBool PolderHaloOnlyLaunches(PolderHalo halo)
   return (PetscBool)(!halo->sf || (halo->connected && halo->peers));
 }
 
-PetscErrorCode PolderHaloReduceDevice(PolderHalo halo, const PetscScalar ghost[], PetscScalar owned[])
+PetscErrorCode PolderHaloReduceAt(PolderHalo halo, const PolderPlace *place, const PetscScalar ghost[], PetscScalar owned[])
 {
   PolderHaloPeers peers = NULL;
 
   PetscFunctionBegin;
   if (!halo->sf) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderHaloGetPeers_Private(halo, &PolderOnDevice, &peers));
+  PetscCall(PolderHaloGetPeers_Private(halo, place, &peers));
   if (peers) PetscCall(PolderHaloPeersReduce(peers, ghost, owned));
   else {
-    PetscCall(PetscSFReduceWithMemTypeBegin(halo->sf, MPIU_SCALAR, POLDER_MEMTYPE_DEVICE, ghost, POLDER_MEMTYPE_DEVICE, owned, MPIU_SUM));
+    PetscCall(PetscSFReduceWithMemTypeBegin(halo->sf, MPIU_SCALAR, place->memtype, ghost, place->memtype, owned, MPIU_SUM));
     PetscCall(PetscSFReduceEnd(halo->sf, MPIU_SCALAR, ghost, owned, MPIU_SUM));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloReduceDevice(PolderHalo halo, const PetscScalar ghost[], PetscScalar owned[])
+{
+  PetscFunctionBegin;
+  PetscCall(PolderHaloReduceAt(halo, &PolderOnDevice, ghost, owned));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

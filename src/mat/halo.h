@@ -35,6 +35,7 @@ PETSC_INTERN PetscErrorCode PolderHaloEndMultAdd(PolderHalo, const PolderGhostRo
 /* Does an exchange of arrays in device memory consist of kernel launches only? Known after the first exchange */
 PETSC_INTERN PetscBool      PolderHaloOnlyLaunches(PolderHalo);
 PETSC_INTERN PetscErrorCode PolderHaloReduceDevice(PolderHalo, const PetscScalar ghost[], PetscScalar owned[]);
+PETSC_INTERN PetscErrorCode PolderHaloReduceAt(PolderHalo, const PolderPlace *, const PetscScalar ghost[], PetscScalar owned[]);
 
 /* The rows of this process as CSR: the diagonal block (ai,aj,aa) with local columns and, on several processes, the block (bi,bj,ba) whose column k stands
    for global column garray[k] */

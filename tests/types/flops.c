@@ -160,14 +160,44 @@ static PetscErrorCode TestOthers(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* 5 points, one block: the factors have the pattern of the matrix */
+static PetscErrorCode TestNRAS(void)
+{
+  const PetscInt n = 12, N = n * n, nz = 5 * N - 4 * n, edges = 2 * n * (n - 1);
+  Mat            A;
+  PC             pc;
+  Vec            r, z;
+
+  PetscFunctionBeginUser;
+  PetscCall(PoissonAssemble(PETSC_COMM_WORLD, 2, n, 1, &A));
+  PetscCall(CreateVecs(A, &r, &z));
+  PetscCall(PCCreate(PETSC_COMM_WORLD, &pc));
+  PetscCall(PCSetOperators(pc, A, A));
+  PetscCall(PCSetType(pc, PCNRAS));
+  PetscCall(PCSetUp(pc));
+  /* an entry left of the diagonal changes the diagonal alone; each pivot is inverted, each entry beside it scaled once */
+  PetscCall(CheckFlops("PolderNRASFact", 0, 3.0 * edges + nz));
+  PetscCall(PCApply(pc, r, z));
+  PetscCall(CheckFlops("PolderNRASApply", 0, 2.0 * nz - N));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(VecDestroy(&r));
+  PetscCall(VecDestroy(&z));
+  PetscCall(MatDestroy(&A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* On any number of processes, on either side: all but those that copy and label have flops */
 static PetscErrorCode TestAll(void)
 {
   static const char *const solvers[] = {"-ksp_type dcg -pc_type tns -deflation_space subdomain -deflation_grid 16,16 -deflation_boxes 2,2",
-                                        "-ksp_type rrbcg -pc_type rrb", "-ksp_type cg -pc_type rrb", "-ksp_type cg -pc_type pamg",
-                                        "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k"};
-  static const char *const names[]   = {"PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply",  "PolderCGDot",    "PolderCGUpdate",
-                                        "PolderRRBSetUp",  "PolderRRBApply",  "PolderRRBReduce",  "PolderPAMGSetUp", "PolderPAMGApply"};
+                                        "-ksp_type rrbcg -pc_type rrb",
+                                        "-ksp_type cg -pc_type rrb",
+                                        "-ksp_type cg -pc_type pamg",
+                                        "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k",
+                                        "-ksp_type cg -pc_type nras -pc_nras_form symmetric -pc_nras_blocks 3"};
+  static const char *const names[]   = {"PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply",  "PolderCGDot",
+                                        "PolderCGUpdate",  "PolderRRBSetUp",  "PolderRRBApply",   "PolderRRBReduce", "PolderPAMGSetUp",
+                                        "PolderPAMGApply", "PolderNRASSetUp", "PolderNRASFact",   "PolderNRASApply"};
   Mat                      A;
   PetscReal                residual;
   PetscInt                 its, count;
@@ -193,6 +223,7 @@ static PetscErrorCode TestHand(void)
   PetscCall(TestPAMG());
   PetscCall(TestDeflation());
   PetscCall(TestOthers());
+  PetscCall(TestNRAS());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

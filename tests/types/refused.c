@@ -230,6 +230,10 @@ int main(int argc, char **argv)
       nsize: {{1 3}}
       args: -ksp_type {{cg dcg}} -pc_type pamg -pc_pamg_coarse_limit 60 -pc_pamg_gather {{0 8000}} -mat_type {{aij aijdia}} -deflation_space none
     test:
+      suffix: nras
+      nsize: {{1 3}}
+      args: -ksp_type {{cg dcg}} -pc_type nras -pc_nras_form symmetric -pc_nras_shift no -pc_nras_blocks {{1 4}} -mat_type {{aij aijdia}} -deflation_space none
+    test:
       suffix: levelset
       nsize: {{1 3}}
       args: -ksp_type {{cg fgmres}} -pc_type levelset -deflation_space rank
@@ -255,6 +259,10 @@ int main(int argc, char **argv)
       suffix: tns_error
       args: -kind 2 -pc_type tns
       fails: PC of type tns needs a positive diagonal and that of row 507 is negative
+    test:
+      suffix: nras_error
+      args: -kind 2 -pc_type nras -pc_nras_form symmetric -pc_nras_shift no -pc_nras_blocks 1
+      fails: PC of type nras: the pivot of row 507 is not positive
     test:
       suffix: rrb_error
       args: -kind 2 -pc_type rrb

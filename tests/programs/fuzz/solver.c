@@ -106,6 +106,34 @@ static PetscErrorCode PAMG(Fuzz *f, const char *inner)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode NRAS(Fuzz *f, const char *inner)
+{
+  static const char *const forms[] = {"symmetric", "symmetric", "symmetric", "additive", "restricted"}, *const partitions[] = {"metis", "rows", "boxes"};
+  char name[64];
+
+  PetscFunctionBegin;
+#define Named(option) PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_nras_%s", inner, option))
+  Named("blocks");
+  SetInt(f, 60, name, 1, 9);
+  SetInt(f, 5, name, 1, 2000);
+  Named("partition");
+  if (FuzzChance(f, 60)) PetscCall(Set(f, name, "%s", partitions[FuzzInt(f, f->rows.dim ? 3 : 2)]));
+  Named("form");
+  SetOf(f, 80, name, forms);
+  Named("outer_overlap");
+  SetInt(f, 50, name, 0, 3);
+  Named("inner_overlap");
+  SetInt(f, 50, name, 0, 3);
+  Named("levels");
+  if (f->rows.dim || f->rows.n < 300) SetInt(f, 60, name, 0, 5); /* a row that is joined to all others fills the factors */
+  Named("shift");
+  SetOf(f, 20, name, Bools);
+  Named("precision");
+  SetOf(f, 30, name, Precisions);
+#undef Named
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Deflation(Fuzz *f)
 {
   static const char *const spaces[]  = {"auto", "none",      "subdomain",     "stripe", "plane", "levelset", "levelset_subdomain",
@@ -133,7 +161,7 @@ static PetscErrorCode Deflation(Fuzz *f)
 
 static PetscErrorCode Preconditioner(Fuzz *f, const char *type, const char *inner)
 {
-  static const char *const forms[] = {"adef2", "adef1", "balancing"}, *const inners[] = {"tns", "jacobi", "none", "pamg", "rrb"};
+  static const char *const forms[] = {"adef2", "adef1", "balancing"}, *const inners[] = {"tns", "jacobi", "none", "pamg", "nras", "rrb"};
   char name[64];
 
   PetscFunctionBegin;
@@ -142,11 +170,12 @@ static PetscErrorCode Preconditioner(Fuzz *f, const char *type, const char *inne
   if (!strcmp(type, PCTNS)) PetscCall(TNS(f, inner));
   if (!strcmp(type, PCRRB)) PetscCall(RRB(f, inner));
   if (!strcmp(type, PCPAMG)) PetscCall(PAMG(f, inner));
+  if (!strcmp(type, PCNRAS)) PetscCall(NRAS(f, inner));
   if (!strcmp(type, PCLEVELSET)) {
     PetscCall(Deflation(f));
     SetOf(f, 60, "pc_levelset_form", forms);
     SetOf(f, 20, "pc_use_amat", Bools);
-    PetscCall(Preconditioner(f, f->rows.dim == 2 ? FuzzPick(f, inners) : inners[FuzzInt(f, 4)], "levelset_"));
+    PetscCall(Preconditioner(f, f->rows.dim == 2 ? FuzzPick(f, inners) : inners[FuzzInt(f, 5)], "levelset_"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -188,7 +217,7 @@ static const char *SolverType(Fuzz *f)
 
 static const char *PreconditionerType(Fuzz *f, const char *ksp)
 {
-  static const char *const types[] = {PCTNS, PCTNS, PCPAMG, PCPAMG, PCPAMG, PCJACOBI, PCNONE, PCLEVELSET, PCLEVELSET};
+  static const char *const types[] = {PCTNS, PCTNS, PCPAMG, PCPAMG, PCPAMG, PCNRAS, PCNRAS, PCJACOBI, PCNONE, PCLEVELSET, PCLEVELSET};
 
   if (!strcmp(ksp, KSPRRBCG)) return PCRRB;
   if (f->rows.dim == 2 && FuzzChance(f, 25)) return PCRRB;

@@ -1,0 +1,288 @@
+/*
+  Incomplete factors of the diagonal blocks of a matrix. One thread block factors or solves for one block of the matrix, level after level, a thread a row.
+  Where there are few blocks with wide levels, many thread blocks share a level, and each level is a launch.
+*/
+#include "foreach.cuh"
+#include "index.cuh"
+#include "kernels/ilurow.h"
+
+#define ILU_THREADS 1024
+/* A level is a launch when there are fewer blocks than this part of the multiprocessors, and levels of so many rows */
+#define ILU_FEW  4
+#define ILU_WIDE 1024
+/* Entries of a row of the next level that a thread loads while it waits for this one */
+#define ILU_AHEAD 4
+
+/* Threads for the rows of the widest level */
+static unsigned int IluThreads(const PolderIlu *ilu)
+{
+  return (unsigned int)PetscMin((PetscInt)ILU_THREADS, PetscMax((PetscInt)32, (ilu->widest + 31) / 32 * 32));
+}
+
+static bool IluByLevels(const PolderIlu *ilu)
+{
+  return ilu->nblock * ILU_FEW < PolderMultiprocessors() && ilu->widest >= ILU_WIDE;
+}
+
+/* The grid of a launch for n rows of each block */
+static dim3 IluGrid(const PolderIlu *ilu, PetscInt n)
+{
+  return dim3(PolderBlocks(n, POLDER_BLOCK), (unsigned int)ilu->nblock);
+}
+
+/* The row of this thread in a launch for the rows i0 .. i1 of each block; i1 or more when it has none */
+static __device__ __forceinline__ PetscInt IluRowOfThread(PetscInt i0)
+{
+  return i0 + (PetscInt)(blockIdx.x * blockDim.x + threadIdx.x);
+}
+
+/* ------------------------------------------------ factorisation ------------------------------------------------ */
+
+static __device__ __forceinline__ void IluFill(const PolderIlu &ilu, const PolderIluPivots &pivots, PetscInt b, PetscInt i, const PetscScalar *aa,
+                                               PetscScalar *val)
+{
+  const PetscReal sum = PolderIluFillRow(&ilu, i, aa, val);
+
+  pivots.sum[i]   = sum;
+  val[ilu.nz + i] = PolderIluShifted(&pivots, val[ilu.nz + i], pivots.shift[b], sum);
+  if (!(sum <= PETSC_MAX_REAL)) PolderAtomicMin(pivots.bad + b, i - ilu.row[b]);
+}
+
+static __device__ __forceinline__ void IluEliminate(const PolderIlu &ilu, const PolderIluPivots &pivots, PetscInt b, PetscInt i, PetscScalar *val)
+{
+  const PetscInt    r0    = ilu.row[b];
+  const PetscScalar pivot = PolderIluEliminateRow(&ilu, r0, i, val);
+  const PetscBool   good  = PolderIluPivotGood(&pivots, pivot, pivots.sum[i]);
+
+  val[ilu.nz + i] = good ? 1 / pivot : 0;
+  if (!good) PolderAtomicMin(pivots.zero + b, i - r0);
+}
+
+static __global__ void __launch_bounds__(ILU_THREADS)
+  PolderIluFactorKernel(const PolderIlu ilu, const PolderIluPivots pivots, const PetscScalar *__restrict__ aa, PetscScalar *val)
+{
+  const PetscInt b = (PetscInt)blockIdx.x, r0 = ilu.row[b], r1 = ilu.row[b + 1];
+
+  if (!pivots.todo[b]) return;
+  for (PetscInt i = r0 + (PetscInt)threadIdx.x; i < r1; i += (PetscInt)blockDim.x) IluFill(ilu, pivots, b, i, aa, val);
+  for (PetscInt l = ilu.level[b]; l < ilu.level[b + 1]; ++l) {
+    __syncthreads();
+    for (PetscInt i = ilu.first[l] + (PetscInt)threadIdx.x; i < ilu.first[l + 1]; i += (PetscInt)blockDim.x) IluEliminate(ilu, pivots, b, i, val);
+  }
+  __syncthreads();
+  for (PetscInt i = r0 + (PetscInt)threadIdx.x; i < r1; i += (PetscInt)blockDim.x) PolderIluScaleRow(&ilu, i, val);
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderIluFillKernel(const PolderIlu ilu, const PolderIluPivots pivots, const PetscScalar *__restrict__ aa, PetscScalar *val)
+{
+  const PetscInt b = (PetscInt)blockIdx.y, i = IluRowOfThread(ilu.row[b]);
+
+  if (pivots.todo[b] && i < ilu.row[b + 1]) IluFill(ilu, pivots, b, i, aa, val);
+}
+
+/* Level l of each block */
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluEliminateKernel(const PolderIlu ilu, const PolderIluPivots pivots, PetscInt l, PetscScalar *val)
+{
+  const PetscInt b = (PetscInt)blockIdx.y, level = ilu.level[b] + l;
+
+  if (!pivots.todo[b] || level >= ilu.level[b + 1]) return;
+  const PetscInt i = IluRowOfThread(ilu.first[level]);
+
+  if (i < ilu.first[level + 1]) IluEliminate(ilu, pivots, b, i, val);
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluScaleKernel(const PolderIlu ilu, const PetscInt *__restrict__ todo, PetscScalar *val)
+{
+  const PetscInt b = (PetscInt)blockIdx.y, i = IluRowOfThread(ilu.row[b]);
+
+  if (todo[b] && i < ilu.row[b + 1]) PolderIluScaleRow(&ilu, i, val);
+}
+
+int PolderIluFactor_CUDA(const PolderIlu *ilu, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[], PolderStream stream)
+{
+  const PetscInt *todo = pivots->todo, *row = ilu->row;
+  PetscInt       *zero = pivots->zero, *bad = pivots->bad;
+  const int       err = PolderForEach(ilu->nblock, stream, [=] __device__(PetscInt b) {
+    if (todo[b]) zero[b] = bad[b] = row[b + 1] - row[b];
+  });
+
+  if (err || !ilu->nblock) return err;
+  if (!IluByLevels(ilu)) PolderIluFactorKernel<<<(unsigned int)ilu->nblock, IluThreads(ilu), 0, stream>>>(*ilu, *pivots, aa, val);
+  else {
+    PolderIluFillKernel<<<IluGrid(ilu, ilu->largest), POLDER_BLOCK, 0, stream>>>(*ilu, *pivots, aa, val);
+    for (PetscInt l = 0; l < ilu->deepest; ++l) PolderIluEliminateKernel<<<IluGrid(ilu, ilu->widest), POLDER_BLOCK, 0, stream>>>(*ilu, *pivots, l, val);
+    PolderIluScaleKernel<<<IluGrid(ilu, ilu->largest), POLDER_BLOCK, 0, stream>>>(*ilu, todo, val);
+  }
+  return cudaGetLastError();
+}
+
+int PolderIluRound_CUDA(const PolderIlu *ilu, const PetscScalar val[], float rounded[], PetscInt *row, PolderStream stream)
+{
+  const PolderIlu f = *ilu;
+
+  return PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt i) {
+    if (!PolderIluRoundRow(&f, i, val, rounded)) PolderAtomicMin(row, i);
+  });
+}
+
+/* ------------------------------------------------ solves ------------------------------------------------ */
+
+/* The first entries of a row, loaded before they are needed */
+template <class V>
+struct IluAhead {
+  PetscInt p, end, col[ILU_AHEAD];
+  V        val[ILU_AHEAD], inverse;
+};
+
+/* Row i of triangle T, if i < end */
+template <class V, int T>
+static __device__ __forceinline__ void IluLoad(const PolderIlu &ilu, const V *__restrict__ val, PetscInt i, PetscInt end, IluAhead<V> *a)
+{
+  const PetscInt s = i / POLDER_ILU_SLICE;
+
+  if (i >= end) return;
+  a->p   = __ldg(ilu.start[T] + s) + i % POLDER_ILU_SLICE;
+  a->end = __ldg(ilu.start[T] + s + 1);
+  if (T) a->inverse = __ldg(val + ilu.nz + i);
+#pragma unroll
+  for (int k = 0; k < ILU_AHEAD; ++k) {
+    if (a->p + k * POLDER_ILU_SLICE < a->end) {
+      a->col[k] = __ldg(ilu.col + a->p + k * POLDER_ILU_SLICE);
+      a->val[k] = __ldg(val + a->p + k * POLDER_ILU_SLICE);
+    }
+  }
+}
+
+/* Solves for the row that was loaded, row `me` of its block */
+template <class V, int T>
+static __device__ __forceinline__ void IluSolveRow(const PolderIlu &ilu, const V *__restrict__ val, const IluAhead<V> &a, PetscInt me, PetscScalar *x)
+{
+  double sum = T ? (double)a.inverse * x[me] : x[me];
+
+#pragma unroll
+  for (int k = 0; k < ILU_AHEAD; ++k) {
+    if (a.p + k * POLDER_ILU_SLICE < a.end) sum -= (double)a.val[k] * x[a.col[k]];
+  }
+#pragma unroll 4
+  for (PetscInt p = a.p + ILU_AHEAD * POLDER_ILU_SLICE; p < a.end; p += POLDER_ILU_SLICE) sum -= (double)__ldg(val + p) * x[__ldg(ilu.col + p)];
+  x[me] = sum;
+}
+
+/*
+  x <- T^-1 x (T = 1: T^-1 D^-1 x) for block b, level after level; the upper triangle begins with the last one. edge[k] and edge[k + 1] enclose the rows of
+  level k in this order, and are loaded in time for the entries of its rows.
+*/
+template <class V, int T>
+static __device__ void IluSweep(const PolderIlu &ilu, const V *__restrict__ val, PetscInt b, PetscScalar *x)
+{
+  const PetscInt  r0 = ilu.row[b], nlevel = ilu.level[b + 1] - ilu.level[b], me = (PetscInt)threadIdx.x, step = T ? -1 : 1;
+  const PetscInt *first   = ilu.first + (T ? ilu.level[b + 1] : ilu.level[b]);
+  PetscInt        edge[4] = {first[0], nlevel > 0 ? first[step] : 0, nlevel > 1 ? first[2 * step] : 0, 0};
+  IluAhead<V>     next    = {};
+
+  if (nlevel) IluLoad<V, T>(ilu, val, edge[T] + me, edge[1 - T], &next);
+  for (PetscInt l = 0; l < nlevel; ++l) {
+    const IluAhead<V> now = next;
+    const PetscInt    i0 = edge[T], i1 = edge[1 - T];
+
+    if (l + 3 <= nlevel) edge[3] = first[(l + 3) * step];
+    if (l + 1 < nlevel) IluLoad<V, T>(ilu, val, edge[1 + T] + me, edge[2 - T], &next);
+    if (i0 + me < i1) IluSolveRow<V, T>(ilu, val, now, i0 + me - r0, x);
+    for (PetscInt i = i0 + me + (PetscInt)blockDim.x; i < i1; i += (PetscInt)blockDim.x) {
+      IluAhead<V> other;
+
+      IluLoad<V, T>(ilu, val, i, i1, &other);
+      IluSolveRow<V, T>(ilu, val, other, i - r0, x);
+    }
+    edge[0] = edge[1];
+    edge[1] = edge[2];
+    edge[2] = edge[3];
+    __syncthreads();
+  }
+}
+
+static __device__ __forceinline__ void IluWrite(const PolderIluVectors &v, PetscInt i, PetscScalar x)
+{
+  if (!v.to) v.x[i] = x;
+  else if (v.to[i] >= 0) v.z[v.to[i]] = x;
+}
+
+/* SHARED: x of the block is in shared memory */
+template <class V, bool SHARED>
+static __global__ void __launch_bounds__(ILU_THREADS) PolderIluSolveKernel(const PolderIlu ilu, const V *__restrict__ val, const PolderIluVectors v)
+{
+  extern __shared__ PetscScalar shared[];
+  const PetscInt                b = (PetscInt)blockIdx.x, r0 = ilu.row[b], r1 = ilu.row[b + 1];
+  PetscScalar                  *x = SHARED ? shared : v.x + r0;
+
+  for (PetscInt i = r0 + (PetscInt)threadIdx.x; i < r1; i += (PetscInt)blockDim.x) x[i - r0] = PolderIluRead(&v, i);
+  __syncthreads();
+  IluSweep<V, 0>(ilu, val, b, x);
+  IluSweep<V, 1>(ilu, val, b, x);
+  if (!SHARED && !v.to) return;
+  for (PetscInt i = r0 + (PetscInt)threadIdx.x; i < r1; i += (PetscInt)blockDim.x) IluWrite(v, i, x[i - r0]);
+}
+
+/* Level l of each block, for T = 1 counted from the last */
+template <class V, int T>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluLevelKernel(const PolderIlu ilu, const V *__restrict__ val, PetscInt l, PetscScalar *x)
+{
+  const PetscInt b = (PetscInt)blockIdx.y, level = T ? ilu.level[b + 1] - 1 - l : ilu.level[b] + l, r0 = ilu.row[b];
+  IluAhead<V>    row;
+
+  if (level < ilu.level[b] || level >= ilu.level[b + 1]) return;
+  const PetscInt i = IluRowOfThread(ilu.first[level]), end = ilu.first[level + 1];
+
+  if (i >= end) return;
+  IluLoad<V, T>(ilu, val, i, end, &row);
+  IluSolveRow<V, T>(ilu, val, row, i - r0, x + r0);
+}
+
+template <class V>
+static int IluSolveByLevels(const PolderIlu *ilu, const V *val, const PolderIluVectors *vectors, PolderStream stream)
+{
+  const PolderIluVectors v   = *vectors;
+  int                    err = PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt i) { v.x[i] = PolderIluRead(&v, i); });
+
+  for (PetscInt l = 0; l < ilu->deepest; ++l) PolderIluLevelKernel<V, 0><<<IluGrid(ilu, ilu->widest), POLDER_BLOCK, 0, stream>>>(*ilu, val, l, v.x);
+  for (PetscInt l = 0; l < ilu->deepest; ++l) PolderIluLevelKernel<V, 1><<<IluGrid(ilu, ilu->widest), POLDER_BLOCK, 0, stream>>>(*ilu, val, l, v.x);
+  if (!err) err = cudaGetLastError();
+  return err || !v.to ? err : PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt i) { IluWrite(v, i, v.x[i]); });
+}
+
+template <class V>
+static int IluSolve(const PolderIlu *ilu, const V *val, const PolderIluVectors *v, PolderStream stream)
+{
+  const size_t bytes = sizeof(PetscScalar) * (size_t)ilu->largest;
+  int          device, most = 0, err;
+
+  if (IluByLevels(ilu)) return IluSolveByLevels(ilu, val, v, stream);
+  err = cudaGetDevice(&device);
+  if (!err) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+  if (err) return err;
+  if (bytes > (size_t)most) PolderIluSolveKernel<V, false><<<(unsigned int)ilu->nblock, IluThreads(ilu), 0, stream>>>(*ilu, val, *v);
+  else {
+    err = cudaFuncSetAttribute((const void *)PolderIluSolveKernel<V, true>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)bytes);
+    if (err) return err;
+    PolderIluSolveKernel<V, true><<<(unsigned int)ilu->nblock, IluThreads(ilu), bytes, stream>>>(*ilu, val, *v);
+  }
+  return cudaGetLastError();
+}
+
+int PolderIluSolve_CUDA(const PolderIlu *ilu, PetscBool single, const void *val, const PolderIluVectors *v, PolderStream stream)
+{
+  if (!ilu->nblock) return cudaSuccess;
+  return single ? IluSolve(ilu, (const float *)val, v, stream) : IluSolve(ilu, (const PetscScalar *)val, v, stream);
+}
+
+int PolderIluAdd_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt list[], const PetscScalar weight[], const PetscScalar x[], PetscScalar z[],
+                      PolderStream stream)
+{
+  return PolderForEach(n, stream, [=] __device__(PetscInt e) {
+    PetscScalar sum = 0;
+
+    for (PetscInt k = ptr[e]; k < ptr[e + 1]; ++k) sum += x[list[k]];
+    z[e] = weight ? weight[e] * sum : sum;
+  });
+}

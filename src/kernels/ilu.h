@@ -1,0 +1,62 @@
+/*
+  Incomplete factors L D U of the diagonal blocks of a matrix. L and U have a unit diagonal, D is stored inverted. For a symmetric matrix U = L^T to the last
+  digit.
+
+  The rows of a block are numbered in the order of levels. A level follows those of the rows that its rows depend on, in L or in the transpose of U. So the rows
+  of a level can be solved for in parallel, forward in this order and backward in the reverse. All blocks lie in one set of arrays, block after block. The
+  entries of a triangle are interleaved: entry k of row i is at start[i / 32] + 32 k + i % 32.
+*/
+#pragma once
+
+#include "launcher.h"
+
+#define POLDER_ILU_SLICE 32
+
+typedef struct {
+  PetscInt        nblock, nrow, nz;         /* nz: entries of both triangles, with those that only fill slices */
+  PetscInt        largest, widest, deepest; /* the most rows of a block, rows of a level, levels of a block */
+  const PetscInt *row;                      /* [nblock + 1] first row of each block */
+  const PetscInt *level;                    /* [nblock + 1] first level of each block */
+  const PetscInt *first;                    /* [level[nblock] + 1] first row of each level */
+  const PetscInt *start[2];                 /* strictly lower, strictly upper: [number of slices + 1] first entry of each slice */
+  const PetscInt *col;                      /* [nz] row numbers within the block, ascending; an entry that only fills the slice has the number of its own row */
+  const PetscInt *source;                   /* [nz + nrow] position in the values of the matrix of each entry and then of each diagonal entry; -1: none */
+} PolderIlu;
+
+typedef struct {
+  PetscReal       tol;      /* a pivot of at most this times the sum of the absolute values of its row counts as zero */
+  PetscBool       positive; /* and so does a negative one */
+  const PetscInt *todo;     /* [nblock] factor this block? */
+  PetscReal      *shift;    /* [nblock] times that sum is added to each diagonal entry, away from zero or, with positive, up */
+  PetscReal      *sum;      /* [nrow] work */
+  PetscInt       *zero;     /* [nblock] of these blocks: the first row with a zero pivot; the number of rows when there is none */
+  PetscInt       *bad;      /* [nblock] the same for rows with an entry that is not finite */
+} PolderIluPivots;
+
+/* val[nz + nrow] <- the entries of the triangles and then the inverse of D, from the values aa[] of the matrix. A row with a zero pivot has the inverse 0 */
+PETSC_INTERN void   PolderIluFactor_Host(const PolderIlu *ilu, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[]);
+POLDER_LAUNCHER int PolderIluFactor_CUDA(const PolderIlu *ilu, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[], PolderStream stream);
+
+/* val in single precision; *row <- the smallest of *row and the first row with an entry beyond its range */
+PETSC_INTERN void   PolderIluRound_Host(const PolderIlu *ilu, const PetscScalar val[], float rounded[], PetscInt *row);
+POLDER_LAUNCHER int PolderIluRound_CUDA(const PolderIlu *ilu, const PetscScalar val[], float rounded[], PetscInt *row, PolderStream stream);
+
+typedef struct {
+  PetscInt           n;      /* entry e of the right-hand side is r[e] for e < n, else ghost[e - n] */
+  const PetscInt    *from;   /* [nrow] the entry that each row reads */
+  const PetscInt    *to;     /* [nrow] the entry of z that each row writes, -1: none; NULL: every row writes its own entry of x */
+  const PetscScalar *weight; /* of each entry that is read; NULL: 1 */
+  const PetscScalar *r, *ghost;
+  PetscScalar       *x; /* [nrow] work */
+  PetscScalar       *z;
+} PolderIluVectors;
+
+/* U^-1 D^-1 L^-1 of each block; single: val[] is float */
+PETSC_INTERN void   PolderIluSolve_Host(const PolderIlu *ilu, PetscBool single, const void *val, const PolderIluVectors *v);
+POLDER_LAUNCHER int PolderIluSolve_CUDA(const PolderIlu *ilu, PetscBool single, const void *val, const PolderIluVectors *v, PolderStream stream);
+
+/* z[e] = weight[e] times the sum of x[list[k]], ptr[e] <= k < ptr[e + 1]; weight = NULL: 1 */
+PETSC_INTERN void   PolderIluAdd_Host(PetscInt n, const PetscInt ptr[], const PetscInt list[], const PetscScalar weight[], const PetscScalar x[],
+                                      PetscScalar z[]);
+POLDER_LAUNCHER int PolderIluAdd_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt list[], const PetscScalar weight[], const PetscScalar x[],
+                                      PetscScalar z[], PolderStream stream);

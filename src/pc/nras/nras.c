@@ -1,0 +1,346 @@
+/* Nested restricted additive Schwarz: an outer block a process, inner blocks within it, and ILU(k) in each inner block. */
+#include "core/options.h"
+#include "core/refusal.h"
+#include "mat/symmetry.h"
+#include "nrasimpl.h"
+
+static PetscErrorCode PCNRASFree_Private(PC_NRAS *nras)
+{
+  PetscFunctionBegin;
+  PetscCall(PCNRASFreeAt(nras, &PolderOnHost));
+  PetscCall(PCNRASFreeAt(nras, &PolderOnDevice));
+  PetscCall(PCNRASDestroyOuter(&nras->outer));
+  PetscCall(PetscArrayzero(nras->length, NRAS_NARRAY));
+  PetscCall(PetscMemzero(&nras->keys, sizeof(nras->keys)));
+  PetscCall(PetscMemzero(&nras->counts, sizeof(nras->counts)));
+  nras->tested = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is the pattern that of the last set-up, on all processes? now receives its keys. Collective */
+static PetscErrorCode NRASSamePattern_Private(PC pc, const PolderCSR *csr, NRASKeys *now, PetscBool *same)
+{
+  const NRASKeys *old = &((PC_NRAS *)pc->data)->keys;
+  PetscMPIInt     all;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(now, sizeof(*now)));
+  PetscCall(PetscObjectGetId((PetscObject)pc->pmat, &now->mat));
+  PetscCall(PetscObjectGetId((PetscObject)csr->diag, &now->blocks[0]));
+  if (csr->offdiag) PetscCall(PetscObjectGetId((PetscObject)csr->offdiag, &now->blocks[1]));
+  PetscCall(MatGetNonzeroState(pc->pmat, &now->nonzerostate));
+  all = now->mat == old->mat && now->blocks[0] == old->blocks[0] && now->blocks[1] == old->blocks[1] && now->nonzerostate == old->nonzerostate;
+  PetscCallAllreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
+  *same = (PetscBool)all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What depends on the pattern: the blocks, and the pattern of their factors. Collective */
+static PetscErrorCode NRASSetUpPattern_Private(PC pc, const PolderCSR *csr)
+{
+  PC_NRAS   *nras   = (PC_NRAS *)pc->data;
+  NRASBlocks blocks = {0};
+  NRASGraph  graph;
+  PolderCSR  outer;
+
+  PetscFunctionBegin;
+  PetscCall(PCNRASFree_Private(nras));
+  PetscCall(PCNRASSetUpOuter(pc));
+  PetscCall(PCNRASGetGraph(pc, &outer, &graph));
+  PetscCall(PCNRASSetUpBlocks(pc, csr, &graph, &blocks));
+  PetscCall(PCNRASSymbolic(pc, &graph, &blocks));
+  PetscCall(PCNRASRestoreGraph(pc, &outer));
+  PetscCall(PCNRASSetUpVectors(pc, &blocks));
+  PetscCall(PCNRASDestroyBlocks(&blocks));
+  nras->flops = 2.0 * (PetscLogDouble)nras->counts.entries - nras->at[0].ilu.nrow;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is the matrix on the device? Its values are not copied from there when the pattern is known */
+static PetscErrorCode NRASFindPlace_Private(PC pc)
+{
+  PC_NRAS  *nras = (PC_NRAS *)pc->data;
+  PolderCSR csr;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetCSRAt(pc->pmat, &PolderOnDevice, &csr, &nras->device));
+  if (nras->device) PetscCall(PolderMatRestoreCSRAt(pc->pmat, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NRASCheckMatrix_Private(PC pc)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PetscLayout rows, columns;
+  PetscInt    M, N;
+  PetscBool   is, same;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatIsAIJ(pc->pmat, &is));
+  PetscCheck(is, comm, PETSC_ERR_SUP,
+             "PC of type nras needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand "
+             "an "
+             "AIJ matrix to KSPSetOperators() as the second one",
+             ((PetscObject)pc->pmat)->type_name);
+  PetscCall(MatGetSize(pc->pmat, &M, &N));
+  PetscCall(MatGetLayouts(pc->pmat, &rows, &columns));
+  PetscCall(PetscLayoutCompare(rows, columns, &same));
+  PetscCheck(same, comm, PETSC_ERR_ARG_SIZ,
+             "PC of type nras needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The diagonal block of a process, whose rows may be known */
+static PetscErrorCode NRASIdentify_Private(PC pc, NRASKeys *now, PetscBool *same)
+{
+  PolderCSR csr = {0};
+  PetscBool parallel;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectBaseTypeCompare((PetscObject)pc->pmat, MATMPIAIJ, &parallel));
+  if (parallel) PetscCall(MatMPIAIJGetSeqAIJ(pc->pmat, &csr.diag, &csr.offdiag, NULL));
+  else csr.diag = pc->pmat;
+  PetscCall(NRASSamePattern_Private(pc, &csr, now, same));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_NRAS(PC pc)
+{
+  PC_NRAS  *nras = (PC_NRAS *)pc->data;
+  NRASKeys  now;
+  PetscBool same = PETSC_FALSE, symmetric = PETSC_TRUE;
+  PolderCSR csr;
+
+  PetscFunctionBegin;
+  PetscCall(NRASCheckMatrix_Private(pc));
+  PetscCall(PolderPCForgive(pc));
+  PetscCall(PolderLogBegin(POLDER_NRASSetUp, pc));
+  if (nras->set.form == NRAS_SYMMETRIC) PetscCall(PolderMatProductsSymmetric(pc->pmat, &symmetric));
+  nras->tested       = PETSC_FALSE;
+  nras->at[0].values = nras->at[1].values = PETSC_FALSE;
+  if (symmetric) {
+    PetscCall(NRASFindPlace_Private(pc));
+    PetscCall(NRASIdentify_Private(pc, &now, &same));
+    if (!same) {
+      PetscCall(PolderMatGetCSR(pc->pmat, &csr));
+      PetscCall(NRASSetUpPattern_Private(pc, &csr));
+      PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+      nras->keys = now;
+    } else PetscCall(PCNRASRefreshOuter(pc));
+    PetscCall(PCNRASUpdate(pc, PolderPlaceOf(nras->device)));
+  } else
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_WRONG,
+                   "PC of type nras: the symmetric form needs a symmetric matrix and this one is not: use -pc_nras_form restricted, with gmres, bcgs or idrs");
+  PetscCall(PolderLogEnd(POLDER_NRASSetUp, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z <- the sum of the results of the blocks, with those that other processes have of the rows of this one */
+static PetscErrorCode NRASAdd_Private(PC_NRAS *nras, const PolderPlace *place, PetscScalar z[])
+{
+  const NRASAt    *at = &nras->at[place->device];
+  const NRASOuter *o  = &nras->outer;
+
+  PetscFunctionBegin;
+  PolderRun(place, PolderIluAdd, o->n, at->array[NRAS_PTR], at->array[NRAS_LIST], at->weight, at->x, z);
+  if (!o->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PolderRun(place, PolderIluAdd, o->nghost, at->array[NRAS_PTR] + o->n, at->array[NRAS_LIST], at->weight ? at->weight + o->n : NULL, at->x, at->ghostz);
+  PetscCall(PolderHaloReduceAt(o->halo, place, at->ghostz, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NRASApplyAt_Private(PC_NRAS *nras, const PolderPlace *place, const PetscScalar r[], PetscScalar z[])
+{
+  const NRASAt    *at   = &nras->at[place->device];
+  const NRASOuter *o    = &nras->outer;
+  const PetscBool  sums = (PetscBool)(nras->length[NRAS_PTR] > 0);
+  PolderIluVectors v =
+    {.n = o->n, .from = at->array[NRAS_FROM], .to = sums ? NULL : at->array[NRAS_TO], .weight = at->weight, .r = r, .ghost = at->ghost, .x = at->x, .z = z};
+
+  PetscFunctionBegin;
+  if (o->halo) {
+    PetscCall(PolderHaloBeginAt(o->halo, place, MPIU_SCALAR, r, at->ghost));
+    PetscCall(PolderHaloEndAt(o->halo, place, MPIU_SCALAR, r, at->ghost));
+  }
+  PolderRun(place, PolderIluSolve, &at->ilu, nras->set.single, at->val, &v);
+  if (sums) PetscCall(NRASAdd_Private(nras, place, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_NRAS(PC pc, Vec r, Vec z)
+{
+  PC_NRAS           *nras = (PC_NRAS *)pc->data;
+  const PolderPlace *place;
+  const PetscScalar *rr;
+  PetscScalar       *zz;
+  PetscBool          failed;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPCFlag(pc, z, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderPlaceOfVecs(r, z, &place));
+  PetscCall(PCNRASUpdate(pc, place)); // does nothing where the last set-up was
+  PetscCall(PolderPCFlag(pc, z, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderLogBegin(POLDER_NRASApply, pc));
+  PetscCall((*place->vecgetread)(r, &rr));
+  PetscCall((*place->vecgetwrite)(z, &zz));
+  PetscCall((*place->timebegin)());
+  PetscCall(NRASApplyAt_Private(nras, place, rr, zz));
+  PetscCall((*place->timeend)());
+  PetscCall((*place->vecrestorewrite)(z, &zz));
+  PetscCall((*place->vecrestoreread)(r, &rr));
+  PetscCall((*place->logflops)(nras->flops));
+  PetscCall(PolderLogEnd(POLDER_NRASApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where every row is written by the blocks that read it, the preconditioner of a symmetric matrix is symmetric */
+static PetscErrorCode PCApplyTranspose_NRAS(PC pc, Vec r, Vec z)
+{
+  PC_NRAS *nras = (PC_NRAS *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCheck(nras->set.form != NRAS_RESTRICTED || !(nras->set.inner || nras->outer.halo), PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PC of type nras has no transpose in the restricted form with overlap: use -pc_nras_form additive or symmetric, or no overlap");
+  if (!nras->tested) PetscCall(PolderMatProductsSymmetric(pc->pmat, &nras->symmetric));
+  nras->tested = PETSC_TRUE;
+  PetscCheck(nras->symmetric, PetscObjectComm((PetscObject)pc), PETSC_ERR_SUP,
+             "PC of type nras applies its transpose for symmetric matrices only, and this one is not symmetric");
+  PetscCall(PCApply_NRAS(pc, r, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_NRAS(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCNRASFree_Private((PC_NRAS *)pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_NRAS(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PCReset_NRAS(pc));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The integers among the options, within their bounds */
+static PetscErrorCode NRASIntegers_Private(PC pc, PolderOptionItems PetscOptionsObject, NRASSettings *set)
+{
+  const struct {
+    const char *name, *text;
+    PetscInt    least, most, *value;
+  } options[] = {
+    {"-pc_nras_blocks",        "Inner blocks of each process",                   PETSC_DECIDE, NRAS_BLOCKS_MAX,  &set->blocks},
+    {"-pc_nras_outer_overlap", "Layers of rows of other processes",              0,            NRAS_OVERLAP_MAX, &set->outer },
+    {"-pc_nras_inner_overlap", "Layers of rows that inner blocks share",         0,            NRAS_OVERLAP_MAX, &set->inner },
+    {"-pc_nras_levels",        "Levels of fill of the incomplete factorisation", 0,            NRAS_LEVELS_MAX,  &set->levels}
+  };
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); ++k) {
+    PetscBool given;
+
+    PetscCall(PolderOptionsInt(PetscOptionsObject, options[k].name, options[k].text, "PCNRAS", options[k].least, options[k].most, options[k].value, &given));
+    if (given) PolderCheckBounds(PetscObjectComm((PetscObject)pc), options[k].name, *options[k].value, options[k].least, options[k].most);
+  }
+  PetscCheck(set->blocks, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_nras_blocks 0: give 1 or more, or -1 for an automatic choice");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_NRAS(PC pc, PolderOptionItems PetscOptionsObject)
+{
+  PC_NRAS     *nras      = (PC_NRAS *)pc->data;
+  NRASSettings set       = nras->set;
+  PetscInt     partition = (PetscInt)set.partition, form = (PetscInt)set.form, precision = set.single, dim = 3;
+  PetscBool    given, same;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Nested restricted additive Schwarz options");
+  PetscCall(NRASIntegers_Private(pc, PetscOptionsObject, &set));
+  PetscCall(PetscOptionsEList("-pc_nras_partition", "How a process is cut into inner blocks", "PCNRAS", NRASPartitions, 3, NRASPartitions[partition],
+                              &partition, NULL));
+  PetscCall(
+    PetscOptionsIntArray("-pc_nras_grid", "Points of the structured grid in each direction, for the partition boxes", "PCNRAS", set.grid, &dim, &given));
+  if (given) set.griddim = dim;
+  PetscCall(
+    PetscOptionsEList("-pc_nras_form", "What is written: own rows, all rows, or all rows with weights", "PCNRAS", NRASForms, 3, NRASForms[form], &form, NULL));
+  PetscCall(PetscOptionsBool("-pc_nras_shift", "Shift the diagonal of a block whose pivots fail", "PCNRAS", set.shift, &set.shift, NULL));
+  PetscCall(PetscOptionsEList("-pc_nras_precision", "Precision in which the factors are stored", "PCNRAS", NRASPrecisions, 2, NRASPrecisions[precision],
+                              &precision, NULL));
+  PetscOptionsHeadEnd();
+  set.partition = (NRASPartition)partition;
+  set.form      = (NRASForm)form;
+  set.single    = (PetscBool)precision;
+  PetscCall(PetscMemcmp(&set, &nras->set, sizeof(set), &same));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  nras->set = set;
+  PetscCall(PCNRASFree_Private(nras));
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   PCNRAS - Nested restricted additive Schwarz with incomplete factors ILU(k), for general matrices
+
+   Options Database Keys:
++  -pc_nras_blocks <-1>                            - inner blocks of each process; -1: 1, or as many as suit a GPU
+.  -pc_nras_partition <metis> (metis,rows,boxes)   - how a process is cut into them
+.  -pc_nras_grid <nx,ny,nz>                        - the structured grid for boxes, where neither a `DMDA` nor the matrix shows it
+.  -pc_nras_outer_overlap <0>                      - layers of rows of other processes that a process takes
+.  -pc_nras_inner_overlap <0>                      - layers of rows of other inner blocks that an inner block takes
+.  -pc_nras_form <restricted> (restricted,additive,symmetric) - what is written of the result of a block
+.  -pc_nras_levels <0>                             - levels k of fill
+.  -pc_nras_shift <true>                           - shift the diagonal of a block whose pivots fail
+-  -pc_nras_precision <double> (double,single)     - precision in which the factors are stored
+
+   Level: beginner
+
+   Notes:
+   The outer block of a process has its rows and some layers of neighbours. It is cut into inner blocks, which take layers of neighbours within the outer block.
+   Each inner block b is factored by itself, and z = sum_b P_b (L_b D_b U_b)^-1 R_b r. R_b reads all rows of the block. In the restricted form P_b writes the rows
+   that the block owns, in the additive form all of them. The symmetric form reads and writes all of them with the weight 1/sqrt(m), m being the number of
+   blocks that have the row; it is for `KSPCG`, needs a symmetric matrix, and shifts blocks that are not positive definite.
+
+   ILU(k) keeps the entries of level 0 to k: those of the matrix have level 0, an entry made from two others has the sum of their levels plus 1. For a symmetric
+   matrix the factors are those of an incomplete Cholesky factorisation, U = L^T to the last digit.
+
+   One inner block a process without overlap is `PCBJACOBI` with `PCILU`, and one with the outer overlap is `PCASM`; iterations are the same.
+
+   The rows of a block are solved for by levels: those of a level do not depend on each other. With CUDA vectors the numeric factorisation and the solves
+   run on the device, a thread block for each inner block, so take many blocks there: their number is printed by -ksp_view, with the rows of a level.
+
+   New values in the same pattern repeat the numeric factorisation alone.
+
+   A block with a zero pivot is factored again with a part of the absolute row sum added to its diagonal, 1e-3 at first and then 4 times more each time.
+   When that fails the solve ends with `KSP_DIVERGED_PC_FAILED`.
+
+   References:
++  * - Cai, Sarkis (1999), A restricted additive Schwarz preconditioner for general sparse linear systems, SIAM J. Sci. Comput. 21
+.  * - Manteuffel (1980), An incomplete factorization technique for positive definite linear systems, Math. Comp. 34
+-  * - Yang, Liu, Chen (2016), Development of Krylov and AMG linear solvers for large-scale sparse matrices on GPUs
+
+.seealso: `PCASM`, `PCBJACOBI`, `PCILU`, `PCTNS`, `KSPIDRS`
+M*/
+PETSC_INTERN PetscErrorCode PCCreate_NRAS(PC pc)
+{
+  PC_NRAS *nras;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&nras));
+  nras->set.blocks        = PETSC_DECIDE;
+  nras->set.shift         = PETSC_TRUE;
+  nras->place             = &PolderOnHost;
+  pc->data                = (void *)nras;
+  pc->ops->setup          = PCSetUp_NRAS;
+  pc->ops->setuponblocks  = PolderPCSetUpOnBlocks;
+  pc->ops->apply          = PCApply_NRAS;
+  pc->ops->applytranspose = PCApplyTranspose_NRAS;
+  pc->ops->reset          = PCReset_NRAS;
+  pc->ops->destroy        = PCDestroy_NRAS;
+  pc->ops->view           = PCView_NRAS;
+  pc->ops->setfromoptions = PCSetFromOptions_NRAS;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,105 @@
+/* Cuts the rows of a process into parts: by METIS, into runs of rows, or into boxes of a structured grid. */
+#include "nrasimpl.h"
+#include "deflation/deflationlabels.h"
+#include "kernels/labelrow.h"
+
+/* METIS works on aggregates of rows, at least this many for each block: more make smoother and more equal blocks, and take longer */
+#define NRAS_METIS_VERTICES 64
+
+static PetscErrorCode NRASCutRows_Private(PetscInt m, PetscInt bs, PetscInt nblock, PetscInt part[])
+{
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < m; ++i) part[i] = (PetscInt)((PetscInt64)(i / bs) * nblock / (m / bs));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The points of the grid that the rows of this process lie in: corner lo[] and size n[] of their box */
+static void NRASGridBox(const PolderGrid *grid, const PolderCSR *csr, PetscInt lo[3], PetscInt n[3])
+{
+  const PetscInt d = grid->dim - 1, stride = d == 2 ? grid->n[0] * grid->n[1] : d == 1 ? grid->n[0] : 1;
+
+  for (int k = 0; k < 3; ++k) {
+    lo[k] = grid->natural ? 0 : grid->s[k];
+    n[k]  = grid->natural ? grid->n[k] : grid->m[k];
+  }
+  if (!grid->natural || !csr->m) return;
+  lo[d] = grid->rstart / grid->dof / stride;
+  n[d]  = (grid->rstart + csr->m - 1) / grid->dof / stride - lo[d] + 1;
+}
+
+static PetscErrorCode NRASCutBoxes_Private(const PolderGrid *grid, const PolderCSR *csr, PetscInt nblock, PetscInt part[])
+{
+  PetscInt   lo[3], boxes[3];
+  PolderGrid here = *grid;
+
+  PetscFunctionBegin;
+  NRASGridBox(grid, csr, lo, here.n);
+  PolderGridChooseBoxes(&here, nblock, boxes);
+  for (PetscInt i = 0; i < csr->m; ++i) {
+    const PetscInt point = (grid->natural ? grid->rstart + i : i) / grid->dof, *n = grid->natural ? grid->n : grid->m;
+    PetscInt       at[3] = {point % n[0], point / n[0] % n[1], point / n[0] / n[1]};
+
+    for (int k = 0; k < 3; ++k) at[k] = PolderBoxOf(grid->natural ? at[k] - lo[k] : at[k], here.n[k], boxes[k]);
+    part[i] = at[0] + boxes[0] * (at[1] + boxes[1] * at[2]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The grid of the DM, or the one that the user gave, or the one that a 3-, 5- or 7-point stencil shows. Collective */
+static PetscErrorCode NRASGetGrid_Private(PC pc, const PolderCSR *csr, PolderGrid *grid)
+{
+  const PC_NRAS  *nras   = (PC_NRAS *)pc->data;
+  PolderLabelRows rows   = {.comm = PetscObjectComm((PetscObject)pc), .A = pc->pmat, .csr = csr, .place = &PolderOnHost, .steps = &PolderLabelsOnHost};
+  PetscInt        points = 1;
+  DM              dm;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(grid, sizeof(*grid)));
+  PetscCallMPI(MPI_Comm_size(rows.comm, &rows.size));
+  for (PetscInt k = 0; k < nras->set.griddim; ++k) {
+    PetscCheck(nras->set.grid[k] > 0 && nras->set.grid[k] <= PETSC_MAX_INT / points, rows.comm, PETSC_ERR_ARG_OUTOFRANGE,
+               "-pc_nras_grid: direction %" PetscInt_FMT " has %" PetscInt_FMT " points", k, nras->set.grid[k]);
+    points *= nras->set.grid[k];
+  }
+  if (nras->set.griddim) {
+    PetscCheck(csr->M % points == 0, rows.comm, PETSC_ERR_ARG_SIZ,
+               "-pc_nras_grid has %" PetscInt_FMT " points, which do not divide the %" PetscInt_FMT " rows of the matrix", points, csr->M);
+    *grid = (PolderGrid){
+      .dim = nras->set.griddim, .dof = PetscMax(1, csr->M / points), .n = {1, 1, 1},
+                 .rstart = csr->rstart, .natural = PETSC_TRUE
+    };
+    PetscCall(PetscArraycpy(grid->n, nras->set.grid, nras->set.griddim));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PCGetDM(pc, &dm));
+  if (!dm) PetscCall(MatGetDM(pc->pmat, &dm));
+  if (dm) PetscCall(PolderGridFromDM(dm, pc->pmat, csr, grid));
+  if (!grid->dim) PetscCall(PolderGridFromMatrix(&rows, grid));
+  PetscCheck(grid->dim, rows.comm, PETSC_ERR_USER,
+             "-pc_nras_partition boxes needs a structured grid, and the matrix shows none: give -pc_nras_grid nx,ny,nz, or take -pc_nras_partition metis");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCNRASCut(PC pc, const PolderCSR *csr, PetscInt nblock, PetscInt part[])
+{
+  PC_NRAS   *nras = (PC_NRAS *)pc->data;
+  PetscInt   bs, failed = 0;
+  PolderGrid grid;
+
+  PetscFunctionBegin;
+  nras->cutbyrows = PETSC_FALSE;
+  PetscCall(MatGetBlockSize(pc->pmat, &bs));
+  if (nras->set.partition == NRAS_BOXES) PetscCall(NRASGetGrid_Private(pc, csr, &grid));
+  if (!csr->m) PetscFunctionReturn(PETSC_SUCCESS);
+  nblock = PetscMin(nblock, csr->m / bs);
+  if (nblock > 1 && nras->set.partition == NRAS_METIS) {
+    PetscCall(PolderRowsPartition(csr, bs, NRAS_METIS_VERTICES, nblock, part, &failed));
+    nras->cutbyrows = (PetscBool)(failed != 0);
+    if (failed)
+      PetscCall(
+        PetscInfo(pc, "METIS cannot cut the graph of this process (%s): runs of rows instead\n", failed == 1 ? "its indices are too small" : "it failed"));
+  }
+  if (nras->set.partition == NRAS_BOXES) PetscCall(NRASCutBoxes_Private(&grid, csr, nblock, part));
+  else if (nblock == 1 || failed || nras->set.partition == NRAS_ROWS) PetscCall(NRASCutRows_Private(csr->m, bs, nblock, part));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,154 @@
+/* The preconditioner nras, for the files of this folder. */
+#pragma once
+
+#include "core/core.h"
+#include "core/place.h"
+#include "kernels/ilu.h"
+#include "mat/halo.h"
+#include <petsc/private/pcimpl.h>
+
+#define NRAS_OVERLAP_MAX 100
+#define NRAS_LEVELS_MAX  100
+#define NRAS_BLOCKS_MAX  10000000
+
+typedef enum {
+  NRAS_METIS,
+  NRAS_ROWS,
+  NRAS_BOXES
+} NRASPartition;
+
+typedef enum {
+  NRAS_RESTRICTED,
+  NRAS_ADDITIVE,
+  NRAS_SYMMETRIC
+} NRASForm;
+
+typedef struct {
+  PetscInt      blocks; /* of each process; PETSC_DECIDE: automatic */
+  NRASPartition partition;
+  PetscInt      grid[3], griddim; /* griddim = 0: not given */
+  PetscInt      outer, inner;     /* layers of overlap */
+  NRASForm      form;
+  PetscInt      levels; /* of fill */
+  PetscBool     single, shift;
+} NRASSettings;
+
+/*
+  The rows of the outer block, by ascending global number: first nlow rows of other processes, then the n rows of this process, then others. Of a vector, entry
+  e is the row e of this process for e < n, else the ghost e - n; ghosts ascend.
+*/
+typedef struct {
+  PetscInt   n, nlow, nghost, rstart;
+  PetscInt  *garray;
+  IS         is;
+  Mat       *sub;  /* the matrix of the outer block; NULL: without overlap, where it is the diagonal block of the process */
+  PolderHalo halo; /* NULL: no process has ghosts */
+} NRASOuter;
+
+static inline PetscInt NRASEntry(const NRASOuter *o, PetscInt row)
+{
+  return row < o->nlow ? o->n + row : row < o->nlow + o->n ? row - o->nlow : row;
+}
+
+static inline PetscInt NRASGlobal(const NRASOuter *o, PetscInt entry)
+{
+  return entry < o->n ? o->rstart + entry : o->garray[entry - o->n];
+}
+
+/* The pattern of the matrix of the outer block */
+typedef struct {
+  PetscInt        m;
+  const PetscInt *ai, *aj;
+} NRASGraph;
+
+/* The inner blocks: block b has the rows row[ptr[b]] .. row[ptr[b + 1] - 1] of the outer one, ascending, and owns those with part[row] = b */
+typedef struct {
+  PetscInt  n;
+  PetscInt *ptr, *row, *part;
+} NRASBlocks;
+
+/* The arrays of integers that follow from the pattern */
+enum {
+  NRAS_ROW,
+  NRAS_LEVEL,
+  NRAS_FIRST,
+  NRAS_LOWER,
+  NRAS_UPPER,
+  NRAS_COL,
+  NRAS_SOURCE,
+  NRAS_FROM,
+  NRAS_TO,  /* length 0: results are summed */
+  NRAS_PTR, /* of each entry: where the results that are summed begin in NRAS_LIST */
+  NRAS_LIST,
+  NRAS_NARRAY
+};
+
+/* At a place */
+typedef struct {
+  PolderIlu    ilu;
+  PetscInt    *array[NRAS_NARRAY];
+  PetscScalar *weight;             /* [n + nghost] of the symmetric form: multiplicity^-1/2; NULL: 1 */
+  PetscScalar *x, *ghost, *ghostz; /* work */
+  void        *val;
+  PetscBool    pattern, values; /* what is up to date */
+} NRASAt;
+
+/* Of this process, for the view */
+typedef struct {
+  PetscInt       smallest, nshifted;
+  PetscLogDouble flops;           /* of a factorisation of all blocks */
+  PetscInt64     levels;          /* of all blocks */
+  PetscInt64     entries, filled; /* of the factors with their diagonals; of the slices */
+  PetscInt64     matrix;          /* of the diagonal block of the process */
+  PetscReal      shift;           /* the largest */
+} NRASCounts;
+
+/* Identifies a pattern; mat = 0: none */
+typedef struct {
+  PetscObjectId    mat, blocks[2];
+  PetscObjectState nonzerostate;
+} NRASKeys;
+
+typedef struct {
+  NRASSettings       set;
+  NRASKeys           keys;
+  NRASOuter          outer;
+  PetscInt           length[NRAS_NARRAY];
+  NRASAt             at[2]; /* on the host, on the device */
+  const PolderPlace *place; /* of the last set-up or apply */
+  NRASCounts         counts;
+  PetscBool          cutbyrows;         /* METIS failed, and the blocks are runs of rows */
+  PetscBool          device;            /* the matrix is on the device */
+  PetscBool          tested, symmetric; /* was the matrix of the last set-up tested for symmetry, and is it symmetric? */
+  PetscLogDouble     flops;             /* of an apply */
+} PC_NRAS;
+
+/* nrasblocks.c */
+/* The rows of the outer block. Collective */
+PETSC_INTERN PetscErrorCode PCNRASSetUpOuter(PC);
+PETSC_INTERN PetscErrorCode PCNRASDestroyOuter(NRASOuter *);
+/* New values in the same pattern. Collective */
+PETSC_INTERN PetscErrorCode PCNRASRefreshOuter(PC);
+/* Its pattern on the host, which the caller gives back */
+PETSC_INTERN PetscErrorCode PCNRASGetGraph(PC, PolderCSR *, NRASGraph *);
+PETSC_INTERN PetscErrorCode PCNRASRestoreGraph(PC, PolderCSR *);
+/* Cuts it into inner blocks. Collective */
+PETSC_INTERN PetscErrorCode PCNRASSetUpBlocks(PC, const PolderCSR *, const NRASGraph *, NRASBlocks *);
+PETSC_INTERN PetscErrorCode PCNRASDestroyBlocks(NRASBlocks *);
+
+/* nrascut.c: part[i] below nblock, of each row of this process. Collective */
+PETSC_INTERN PetscErrorCode PCNRASCut(PC, const PolderCSR *, PetscInt nblock, PetscInt part[]);
+
+/* nrassymbolic.c: the pattern of the factors of all blocks, in the arrays on the host; counts */
+PETSC_INTERN PetscErrorCode PCNRASSymbolic(PC, const NRASGraph *, const NRASBlocks *);
+
+/* nrasvalues.c */
+/* Which entries of the vectors the rows of the blocks read and write, on the host. Collective */
+PETSC_INTERN PetscErrorCode PCNRASSetUpVectors(PC, const NRASBlocks *);
+/* Brings pattern and factors at a place up to date; sets pc->failedreason. Collective */
+PETSC_INTERN PetscErrorCode PCNRASUpdate(PC, const PolderPlace *);
+PETSC_INTERN PetscErrorCode PCNRASFreeAt(PC_NRAS *, const PolderPlace *);
+
+/* nrasview.c */
+PETSC_INTERN PetscErrorCode    PCView_NRAS(PC, PetscViewer);
+PETSC_INTERN const char *const NRASPartitions[3], *const NRASForms[3], *const NRASPrecisions[2];

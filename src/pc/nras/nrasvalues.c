@@ -1,0 +1,326 @@
+/* The factors at a place: upload of the pattern, numeric factorisation with shifts, and the entries that the blocks read and write. */
+#include "nrasimpl.h"
+#include "core/refusal.h"
+
+/* A pivot of at most this times the sum of the absolute values of its row counts as zero */
+#define NRAS_PIVOT (100 * PETSC_MACHINE_EPSILON)
+/* Manteuffel's shifts: this part of that sum is added to each diagonal entry of a block whose pivots fail, then more and more, up to the last */
+#define NRAS_SHIFT_FIRST  1e-3
+#define NRAS_SHIFT_FACTOR 4
+#define NRAS_SHIFT_LAST   5
+
+PetscErrorCode PCNRASFreeAt(PC_NRAS *nras, const PolderPlace *place)
+{
+  NRASAt *at = &nras->at[place->device];
+
+  PetscFunctionBegin;
+  for (int k = 0; k < NRAS_NARRAY; ++k) PetscCall((*place->free)(&at->array[k]));
+  PetscCall((*place->free)(&at->weight));
+  PetscCall((*place->free)(&at->x));
+  PetscCall((*place->free)(&at->ghost));
+  PetscCall((*place->free)(&at->ghostz));
+  PetscCall((*place->free)(&at->val));
+  PetscCall(PetscMemzero(at, sizeof(*at)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The symmetric form reads and writes with multiplicity^-1/2, the number of blocks on all processes that have a row. Collective */
+static PetscErrorCode NRASWeights_Private(PC pc)
+{
+  PC_NRAS         *nras = (PC_NRAS *)pc->data;
+  const NRASOuter *o    = &nras->outer;
+  const PetscInt  *ptr  = nras->at[0].array[NRAS_PTR];
+  PetscScalar     *weight;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(o->n + o->nghost, &weight));
+  for (PetscInt e = 0; e < o->n + o->nghost; ++e) weight[e] = ptr[e + 1] - ptr[e];
+  if (o->halo) {
+    PetscCall(PolderHaloReduceAt(o->halo, &PolderOnHost, weight + o->n, weight));
+    PetscCall(PolderHaloExchange(o->halo, MPIU_SCALAR, weight, weight + o->n));
+  }
+  for (PetscInt e = 0; e < o->n + o->nghost; ++e) weight[e] = 1 / PetscSqrtScalar(weight[e]);
+  nras->at[0].weight = weight;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCNRASSetUpVectors(PC pc, const NRASBlocks *blocks)
+{
+  PC_NRAS         *nras = (PC_NRAS *)pc->data;
+  const NRASOuter *o    = &nras->outer;
+  const PetscInt   nrow = blocks->ptr[blocks->n], n = o->n + o->nghost;
+  const PetscBool  sums  = (PetscBool)(nras->set.form != NRAS_RESTRICTED && (nras->set.inner || o->halo));
+  PetscInt       **array = nras->at[0].array, *from, *to, *ptr, *list;
+
+  PetscFunctionBegin;
+  nras->length[NRAS_FROM] = nrow;
+  nras->length[NRAS_TO]   = sums ? 0 : nrow;
+  nras->length[NRAS_PTR]  = sums ? n + 1 : 0;
+  nras->length[NRAS_LIST] = sums ? nrow : 0;
+  PetscCall(PetscMalloc1(nrow, &from));
+  array[NRAS_FROM] = from;
+  for (PetscInt i = 0; i < nrow; ++i) from[i] = NRASEntry(o, blocks->row[i]);
+  if (!sums) {
+    PetscCall(PetscMalloc1(nrow, &to));
+    array[NRAS_TO] = to;
+    for (PetscInt b = 0; b < blocks->n; ++b)
+      for (PetscInt i = blocks->ptr[b]; i < blocks->ptr[b + 1]; ++i) to[i] = from[i] < o->n && blocks->part[blocks->row[i]] == b ? from[i] : -1;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscCalloc1(n + 2, &ptr));
+  PetscCall(PetscMalloc1(nrow, &list));
+  for (PetscInt i = 0; i < nrow; ++i) ptr[from[i] + 2]++;
+  for (PetscInt e = 0; e < n; ++e) ptr[e + 2] += ptr[e + 1];
+  for (PetscInt i = 0; i < nrow; ++i) list[ptr[from[i] + 1]++] = i;
+  array[NRAS_PTR]  = ptr;
+  array[NRAS_LIST] = list;
+  if (nras->set.form == NRAS_SYMMETRIC) PetscCall(NRASWeights_Private(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies from the host what follows from the pattern, unless it is there, and allocates the work arrays */
+static PetscErrorCode NRASPattern_Private(PC_NRAS *nras, const PolderPlace *place)
+{
+  const NRASAt    *host = &nras->at[0];
+  const NRASOuter *o    = &nras->outer;
+  NRASAt          *at   = &nras->at[place->device];
+
+  PetscFunctionBegin;
+  for (int k = 0; k < NRAS_NARRAY; ++k) {
+    if (!at->array[k]) PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)nras->length[k], host->array[k], &at->array[k]));
+  }
+  if (host->weight && !at->weight) PetscCall(PolderPlaceUpload(place, sizeof(PetscScalar) * (size_t)(o->n + o->nghost), host->weight, &at->weight));
+  at->ilu          = host->ilu;
+  at->ilu.row      = at->array[NRAS_ROW];
+  at->ilu.level    = at->array[NRAS_LEVEL];
+  at->ilu.first    = at->array[NRAS_FIRST];
+  at->ilu.start[0] = at->array[NRAS_LOWER];
+  at->ilu.start[1] = at->array[NRAS_UPPER];
+  at->ilu.col      = at->array[NRAS_COL];
+  at->ilu.source   = at->array[NRAS_SOURCE];
+  PetscCall(PolderPlaceMalloc(place, at->ilu.nrow, &at->x));
+  PetscCall(PolderPlaceMalloc(place, o->nghost, &at->ghost));
+  if (nras->length[NRAS_PTR]) PetscCall(PolderPlaceMalloc(place, o->nghost, &at->ghostz));
+  PetscCall((*place->malloc)((nras->set.single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)(at->ilu.nz + at->ilu.nrow), &at->val));
+  at->pattern = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of the matrix of the outer block at a place; copy != NULL: they were copied there */
+typedef struct {
+  PolderCSR          csr;
+  const PetscScalar *aa;
+  PetscScalar       *copy;
+} NRASValues;
+
+static PetscErrorCode NRASGetValues_Private(PC pc, const PolderPlace *place, NRASValues *v)
+{
+  const NRASOuter *o    = &((PC_NRAS *)pc->data)->outer;
+  PetscBool        done = PETSC_FALSE;
+  PolderCSR        csr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(v, sizeof(*v)));
+  if (!o->sub) PetscCall(PolderMatGetCSRAt(pc->pmat, place, &v->csr, &done));
+  v->aa = v->csr.aa;
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatGetCSR(o->sub ? o->sub[0] : pc->pmat, &csr));
+  PetscCall(PolderPlaceUpload(place, sizeof(PetscScalar) * (size_t)csr.nz, csr.aa, &v->copy));
+  v->aa = v->copy;
+  PetscCall(PolderMatRestoreCSR(o->sub ? o->sub[0] : pc->pmat, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode NRASRestoreValues_Private(PC pc, const PolderPlace *place, NRASValues *v)
+{
+  PetscFunctionBegin;
+  if (v->csr.diag) PetscCall(PolderMatRestoreCSRAt(pc->pmat, &v->csr));
+  PetscCall((*place->free)(&v->copy));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Why a block has no factors, the first one in this order counts */
+typedef enum {
+  NRAS_NOTFINITE,
+  NRAS_STRUCTURE,
+  NRAS_PIVOTZERO,
+  NRAS_RANGE,
+  NRAS_NKIND
+} NRASKind;
+
+/* On the host: the state of each block, and the first row that fails, as global row * NRAS_NKIND + kind */
+typedef struct {
+  PetscInt  *todo, *zero, *bad, left;
+  PetscReal *shift;
+  PetscInt64 worst;
+} NRASProgress;
+
+static void NRASFail(const PC_NRAS *nras, PetscInt i, NRASKind kind, NRASProgress *p)
+{
+  const PetscInt row = NRASGlobal(&nras->outer, nras->at[0].array[NRAS_FROM][i]);
+
+  p->worst = PetscMin(p->worst, (PetscInt64)row * NRAS_NKIND + kind);
+}
+
+/* After a factorisation: which blocks are done, and which shift the others get */
+static void NRASJudge(const PC_NRAS *nras, NRASProgress *p)
+{
+  const PetscInt *row = nras->at[0].array[NRAS_ROW], *source = nras->at[0].array[NRAS_SOURCE] + nras->at[0].ilu.nz;
+
+  p->left = 0;
+  for (PetscInt b = 0; b < nras->at[0].ilu.nblock; ++b) {
+    const PetscInt m = row[b + 1] - row[b];
+
+    if (!p->todo[b]) continue;
+    p->todo[b] = 0;
+    if (p->bad[b] < m) NRASFail(nras, row[b] + p->bad[b], NRAS_NOTFINITE, p);
+    else if (p->zero[b] < m) {
+      p->shift[b] = p->shift[b] > 0 ? NRAS_SHIFT_FACTOR * p->shift[b] : NRAS_SHIFT_FIRST;
+      p->todo[b]  = nras->set.shift && p->shift[b] < NRAS_SHIFT_LAST;
+      p->left += p->todo[b];
+      if (!p->todo[b]) NRASFail(nras, row[b] + p->zero[b], source[row[b] + p->zero[b]] < 0 ? NRAS_STRUCTURE : NRAS_PIVOTZERO, p);
+    }
+  }
+}
+
+/* Factors all blocks; those whose pivots fail again, with larger and larger shifts */
+static PetscErrorCode NRASFactor_Private(PC_NRAS *nras, const PolderPlace *place, const PetscScalar aa[], PetscScalar val[], NRASProgress *p)
+{
+  const NRASAt   *at = &nras->at[place->device];
+  const PetscInt  nb = at->ilu.nblock;
+  PetscInt       *todo;
+  PolderIluPivots pivots = {.tol = NRAS_PIVOT, .positive = (PetscBool)(nras->set.form == NRAS_SYMMETRIC)};
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceMalloc(place, nb, &todo));
+  PetscCall(PolderPlaceMalloc(place, nb, &pivots.shift));
+  PetscCall(PolderPlaceMalloc(place, nb, &pivots.zero));
+  PetscCall(PolderPlaceMalloc(place, nb, &pivots.bad));
+  PetscCall(PolderPlaceMalloc(place, at->ilu.nrow, &pivots.sum));
+  pivots.todo = todo;
+  for (PetscInt b = 0; b < nb; ++b) p->todo[b] = 1;
+  for (p->left = nb; p->left;) {
+    PetscCall(PolderPlacePut(place, nb, p->todo, todo));
+    PetscCall(PolderPlacePut(place, nb, p->shift, pivots.shift));
+    PolderRun(place, PolderIluFactor, &at->ilu, &pivots, aa, val);
+    PetscCall(PolderPlaceTake(place, nb, pivots.zero, p->zero));
+    PetscCall(PolderPlaceTake(place, nb, pivots.bad, p->bad));
+    NRASJudge(nras, p);
+  }
+  PetscCall((*place->free)(&todo));
+  PetscCall((*place->free)(&pivots.shift));
+  PetscCall((*place->free)(&pivots.zero));
+  PetscCall((*place->free)(&pivots.bad));
+  PetscCall((*place->free)(&pivots.sum));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In single precision: rounds what was computed in double precision */
+static PetscErrorCode NRASRound_Private(PC_NRAS *nras, const PolderPlace *place, const PetscScalar val[], NRASProgress *p)
+{
+  const NRASAt *at = &nras->at[place->device];
+  PetscInt     *bad, none = at->ilu.nrow, row;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceUpload(place, sizeof(none), &none, &bad));
+  PolderRun(place, PolderIluRound, &at->ilu, val, (float *)at->val, bad);
+  PetscCall(PolderPlaceFetch(place, sizeof(row), &bad, &row));
+  if (row < at->ilu.nrow && p->worst == INT64_MAX) NRASFail(nras, row, NRAS_RANGE, p);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Refuses the matrix when a process has failed. Collective */
+static PetscErrorCode NRASAnswer_Private(PC pc, NRASProgress *p)
+{
+  const PC_NRAS *nras = (PC_NRAS *)pc->data;
+  PetscInt64     worst;
+  PetscInt       row;
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(&p->worst, &worst, 1, MPIU_INT64, MPI_MIN, PetscObjectComm((PetscObject)pc));
+  if (worst == INT64_MAX) PetscFunctionReturn(PETSC_SUCCESS);
+  row = (PetscInt)(worst / NRAS_NKIND);
+  switch ((NRASKind)(worst % NRAS_NKIND)) {
+  case NRAS_NOTFINITE:
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_FP, "PC of type nras: row %" PetscInt_FMT " of the matrix has an entry that is infinite or not a number",
+                   row);
+    break;
+  case NRAS_STRUCTURE:
+    PolderPCRefuse(pc, PC_FACTOR_STRUCT_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "PC of type nras: row %" PetscInt_FMT " has no diagonal entry and its pivot is %s%s",
+                   row, nras->set.form == NRAS_SYMMETRIC ? "not positive" : "zero", nras->set.shift ? ", with any shift" : ": use -pc_nras_shift");
+    break;
+  case NRAS_PIVOTZERO:
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "PC of type nras: the pivot of row %" PetscInt_FMT " is %s%s", row,
+                   nras->set.form == NRAS_SYMMETRIC ? "not positive" : "zero", nras->set.shift ? ", with any shift" : ": use -pc_nras_shift");
+    break;
+  default:
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,
+                   "PC of type nras: row %" PetscInt_FMT " of the factors has an entry beyond the range of single precision: use -pc_nras_precision double",
+                   row);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vectors at another place than the last set-up: its factors are copied, since the matrix may have changed */
+static PetscErrorCode NRASCopyFactors_Private(const PC_NRAS *nras, const PolderPlace *from, const PolderPlace *to)
+{
+  const NRASAt *source = &nras->at[from->device], *target = &nras->at[to->device];
+  const size_t  bytes = (nras->set.single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)(source->ilu.nz + source->ilu.nrow);
+  void         *here;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc(bytes, &here));
+  PetscCall((*from->take)(here, source->val, bytes));
+  PetscCall((*to->put)(target->val, here, bytes));
+  PetscCall(PetscFree(here));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Factors the values of the matrix at a place. Collective */
+static PetscErrorCode NRASFactorAt_Private(PC pc, const PolderPlace *place)
+{
+  PC_NRAS     *nras = (PC_NRAS *)pc->data;
+  NRASAt      *at   = &nras->at[place->device];
+  PetscScalar *val  = NULL;
+  NRASProgress p    = {.worst = INT64_MAX};
+  NRASValues   v;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc4(at->ilu.nblock, &p.todo, at->ilu.nblock, &p.zero, at->ilu.nblock, &p.bad, at->ilu.nblock, &p.shift));
+  if (nras->set.single) PetscCall(PolderPlaceMalloc(place, at->ilu.nz + at->ilu.nrow, &val));
+  PetscCall(NRASGetValues_Private(pc, place, &v));
+  PetscCall((*place->timebegin)());
+  PetscCall(NRASFactor_Private(nras, place, v.aa, val ? val : (PetscScalar *)at->val, &p));
+  PetscCall((*place->timeend)());
+  PetscCall((*place->logflops)(nras->counts.flops));
+  PetscCall(NRASRestoreValues_Private(pc, place, &v));
+  if (nras->set.single) PetscCall(NRASRound_Private(nras, place, val, &p));
+  PetscCall((*place->free)(&val));
+  nras->counts.nshifted = 0;
+  nras->counts.shift    = 0;
+  for (PetscInt b = 0; b < at->ilu.nblock; ++b) {
+    nras->counts.nshifted += p.shift[b] > 0;
+    nras->counts.shift = PetscMax(nras->counts.shift, p.shift[b]);
+  }
+  PetscCall(PetscFree4(p.todo, p.zero, p.bad, p.shift));
+  PetscCall(NRASAnswer_Private(pc, &p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCNRASUpdate(PC pc, const PolderPlace *place)
+{
+  PC_NRAS           *nras  = (PC_NRAS *)pc->data;
+  NRASAt            *at    = &nras->at[place->device];
+  const PolderPlace *other = PolderPlaceOf((PetscBool)!place->device);
+
+  PetscFunctionBegin;
+  nras->place = place;
+  if (at->values) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderLogBegin(POLDER_NRASFactor, pc));
+  if (!at->pattern) PetscCall(NRASPattern_Private(nras, place));
+  if (nras->at[other->device].values) PetscCall(NRASCopyFactors_Private(nras, other, place));
+  else PetscCall(NRASFactorAt_Private(pc, place));
+  at->values = (PetscBool)!pc->failedreason;
+  PetscCall(PolderLogEnd(POLDER_NRASFactor, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

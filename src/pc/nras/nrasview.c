@@ -1,0 +1,83 @@
+/* What -ksp_view prints of the preconditioner nras. */
+#include "core/refusal.h"
+#include "nrasimpl.h"
+
+const char *const NRASPartitions[3] = {"metis", "rows", "boxes"}, *const NRASForms[3] = {"restricted", "additive", "symmetric"},
+                  *const NRASPrecisions[2] = {"double", "single"};
+
+/* Bytes of the factors and of what an apply needs beside the vectors */
+static PetscInt64 NRASBytes(const PC_NRAS *nras)
+{
+  const PolderIlu *ilu  = &nras->at[0].ilu;
+  PetscInt64       ints = 0, value = nras->set.single ? (PetscInt64)sizeof(float) : (PetscInt64)sizeof(PetscScalar), other;
+
+  for (int k = 0; k < NRAS_NARRAY; ++k) ints += k == NRAS_SOURCE ? 0 : nras->length[k];
+  other = (PetscInt64)ilu->nrow + nras->outer.nghost * (nras->length[NRAS_PTR] ? 2 : 1) + (nras->at[0].weight ? nras->outer.n + nras->outer.nghost : 0);
+  return ints * (PetscInt64)sizeof(PetscInt) + value * ((PetscInt64)ilu->nz + ilu->nrow) + other * (PetscInt64)sizeof(PetscScalar);
+}
+
+static PetscErrorCode NRASViewFactors_Private(PC pc, PetscViewer viewer)
+{
+  enum {
+    BLOCKS,
+    ROWS,
+    LEVELS,
+    ENTRIES,
+    FILLED,
+    MATRIX,
+    BYTES,
+    SHIFTED,
+    BYROWS,
+    DEVICE,
+    NSUM
+  };
+  const PC_NRAS    *nras      = (PC_NRAS *)pc->data;
+  const PolderIlu  *ilu       = &nras->at[0].ilu;
+  const NRASCounts *c         = &nras->counts;
+  const PetscBool   some      = (PetscBool)(ilu->nblock > 0);
+  PetscInt64        sum[NSUM] = {ilu->nblock, ilu->nrow,       c->levels,   c->entries,      c->filled,
+                                 c->matrix,   NRASBytes(nras), c->nshifted, nras->cutbyrows, some && nras->place->device};
+  PetscInt          most[3]   = {ilu->largest, some ? -c->smallest : -PETSC_MAX_INT, ilu->deepest}, N;
+  PetscReal         shift     = c->shift;
+  MPI_Comm          comm      = PetscObjectComm((PetscObject)pc);
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, sum, NSUM, MPIU_INT64, MPI_SUM, comm);
+  PetscCallAllreduce(MPI_IN_PLACE, most, 3, MPIU_INT, MPI_MAX, comm);
+  PetscCallAllreduce(MPI_IN_PLACE, &shift, 1, MPIU_REAL, MPIU_MAX, comm);
+  PetscCall(MatGetSize(pc->pmat, &N, NULL));
+  if (!sum[BLOCKS]) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  %" PetscInt64_FMT " inner blocks of %" PetscInt_FMT " to %" PetscInt_FMT " rows, %.2f times the rows of the matrix\n",
+                                   sum[BLOCKS], -most[1], most[0], (double)sum[ROWS] / (double)N));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  levels of a triangular solve: %.1f a block, at most %" PetscInt_FMT "; %.1f rows a level\n",
+                                   (double)sum[LEVELS] / (double)sum[BLOCKS], most[2], (double)sum[ROWS] / (double)sum[LEVELS]));
+  PetscCall(PetscViewerASCIIPrintf(viewer,
+                                   "  factors: %.3f times the entries of the diagonal blocks of the processes, stored with %.1f %% more; %.1f bytes a row\n",
+                                   sum[MATRIX] ? (double)sum[ENTRIES] / (double)sum[MATRIX] : 0.0, 100.0 * ((double)sum[FILLED] / (double)sum[ENTRIES] - 1),
+                                   (double)sum[BYTES] / (double)N));
+  if (sum[SHIFTED])
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks with a shifted diagonal: %" PetscInt64_FMT ", by up to %g of the row\n", sum[SHIFTED], (double)shift));
+  if (sum[BYROWS]) PetscCall(PetscViewerASCIIPrintf(viewer, "  METIS failed, so the blocks are runs of rows (processes: %" PetscInt64_FMT ")\n", sum[BYROWS]));
+  if (sum[DEVICE]) PetscCall(PetscViewerASCIIPrintf(viewer, "  on a GPU (processes: %" PetscInt64_FMT ")\n", sum[DEVICE]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCView_NRAS(PC pc, PetscViewer viewer)
+{
+  const PC_NRAS      *nras = (PC_NRAS *)pc->data;
+  const NRASSettings *set  = &nras->set;
+  PetscBool           ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s form, ILU(%" PetscInt_FMT ") in %s precision, blocks by %s\n", NRASForms[set->form], set->levels,
+                                   NRASPrecisions[set->single], NRASPartitions[set->partition]));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  layers of overlap: %" PetscInt_FMT " between processes, %" PetscInt_FMT " between inner blocks\n", set->outer,
+                                   set->inner));
+  PetscCall(PolderRefusalView((PetscObject)pc, viewer));
+  if (!nras->keys.mat || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(NRASViewFactors_Private(pc, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
