@@ -22,6 +22,7 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
 #define PCRRB      "rrb"
 #define PCPAMG     "pamg"
 #define PCLEVELSET "levelset"
+#define PCMCSGS    "mcsgs"
 
 /*J
    PolderDeflationSpaceType - String with the name of a deflation space

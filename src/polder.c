@@ -10,6 +10,7 @@ PETSC_INTERN PetscErrorCode PCCreate_TNS(PC);
 PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
 PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC);
 PETSC_INTERN PetscErrorCode PCCreate_LevelSet(PC);
+PETSC_INTERN PetscErrorCode PCCreate_MCSGS(PC);
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJDIA(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_MPIAIJDIA(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJICRS(Mat);
@@ -40,6 +41,7 @@ static const struct {
   {POLDER_PC,  PCRRB,         NULL,            PCCreate_RRB,      NULL                },
   {POLDER_PC,  PCPAMG,        NULL,            PCCreate_PAMG,     NULL                },
   {POLDER_PC,  PCLEVELSET,    NULL,            PCCreate_LevelSet, NULL                },
+  {POLDER_PC,  PCMCSGS,       NULL,            PCCreate_MCSGS,    NULL                },
   {POLDER_MAT, MATSEQAIJDIA,  NULL,            NULL,              MatCreate_SeqAIJDIA },
   {POLDER_MAT, MATMPIAIJDIA,  NULL,            NULL,              MatCreate_MPIAIJDIA },
   {POLDER_MAT, MATSEQAIJICRS, NULL,            NULL,              MatCreate_SeqAIJICRS},
@@ -58,7 +60,7 @@ static const char *const PolderMatRoots[][3] = {
 
 static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv",   "PolderLabels",    "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse",
                                                                 "PolderTNSApply",  "PolderCGDot",     "PolderCGUpdate",  "PolderRRBSetUp",  "PolderRRBApply",
-                                                                "PolderRRBReduce", "PolderPAMGSetUp", "PolderPAMGApply"};
+                                                                "PolderRRBReduce", "PolderPAMGSetUp", "PolderPAMGApply", "PolderRowsSetUp", "PolderRowsApply"};
 
 static PetscErrorCode PolderFinalize(void)
 {

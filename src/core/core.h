@@ -25,6 +25,8 @@ typedef enum {
   POLDER_RRBReduce, /* reduces the right-hand side to the red nodes, and expands the solution to all nodes */
   POLDER_PAMGSetUp, /* builds the hierarchy, or recomputes its values */
   POLDER_PAMGApply,
+  POLDER_RowsSetUp, /* mcsgs, ip, fsai, mic, iluc, meilu */
+  POLDER_RowsApply,
   POLDER_NUM_EVENTS
 } PolderLogEvent;
 PETSC_INTERN PetscLogEvent PolderLogEvents[POLDER_NUM_EVENTS];
