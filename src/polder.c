@@ -11,6 +11,11 @@ PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
 PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC);
 PETSC_INTERN PetscErrorCode PCCreate_LevelSet(PC);
 PETSC_INTERN PetscErrorCode PCCreate_MCSGS(PC);
+PETSC_INTERN PetscErrorCode PCCreate_IP(PC);
+PETSC_INTERN PetscErrorCode PCCreate_FSAI(PC);
+PETSC_INTERN PetscErrorCode PCCreate_MIC(PC);
+PETSC_INTERN PetscErrorCode PCCreate_ILUC(PC);
+PETSC_INTERN PetscErrorCode PCCreate_MEILU(PC);
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJDIA(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_MPIAIJDIA(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJICRS(Mat);
@@ -42,6 +47,11 @@ static const struct {
   {POLDER_PC,  PCPAMG,        NULL,            PCCreate_PAMG,     NULL                },
   {POLDER_PC,  PCLEVELSET,    NULL,            PCCreate_LevelSet, NULL                },
   {POLDER_PC,  PCMCSGS,       NULL,            PCCreate_MCSGS,    NULL                },
+  {POLDER_PC,  PCIP,         NULL,            PCCreate_IP,       NULL                },
+  {POLDER_PC,  PCFSAI,       NULL,            PCCreate_FSAI,     NULL                },
+  {POLDER_PC,  PCMIC,        NULL,            PCCreate_MIC,      NULL                },
+  {POLDER_PC,  PCILUC,       NULL,            PCCreate_ILUC,     NULL                },
+  {POLDER_PC,  PCMEILU,      NULL,            PCCreate_MEILU,    NULL                },
   {POLDER_MAT, MATSEQAIJDIA,  NULL,            NULL,              MatCreate_SeqAIJDIA },
   {POLDER_MAT, MATMPIAIJDIA,  NULL,            NULL,              MatCreate_MPIAIJDIA },
   {POLDER_MAT, MATSEQAIJICRS, NULL,            NULL,              MatCreate_SeqAIJICRS},
@@ -108,7 +118,7 @@ static PetscErrorCode PolderCheckVersion(void)
 
    It is an error when the program runs another PETSc than the library was built with: another minor release, or one with other indices or scalars.
 
-.seealso: `KSPDCG`, `KSPRRBCG`, `KSPIDRS`, `PCTNS`, `PCRRB`, `PCPAMG`, `PCLEVELSET`, `MATAIJDIA`, `MATAIJICRS`, `MATAIJHEC`
+.seealso: `KSPDCG`, `KSPRRBCG`, `KSPIDRS`, `PCTNS`, `PCRRB`, `PCPAMG`, `PCLEVELSET`, `PCMCSGS`, `PCIP`, `PCFSAI`, `PCMIC`, `PCILUC`, `PCMEILU`, `MATAIJDIA`, `MATAIJICRS`, `MATAIJHEC`
 @*/
 PetscErrorCode PetscDLLibraryRegister_polder(void)
 {

@@ -275,21 +275,34 @@ PetscErrorCode PolderGraphFill(PolderGraph *g, const PetscInt key[], PetscInt en
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderGraphCut(PolderGraph *g, const PetscInt key[], PetscInt end)
+/* Removes the entries between rows that both have key[] >= end or, with key = NULL, between blocks of `block` rows */
+static void PolderGraphRemove_Private(PolderGraph *g, const PetscInt key[], PetscInt end, PetscInt block)
 {
   PetscInt nz = 0, first = 0;
 
-  PetscFunctionBegin;
   for (PetscInt i = 0; i < g->n; ++i) {
     const PetscInt last = g->i[i + 1];
 
     for (PetscInt k = first; k < last; ++k) {
-      if (key[i] >= end && key[g->j[k]] >= end) continue;
+      if (key ? key[i] >= end && key[g->j[k]] >= end : i / block != g->j[k] / block) continue;
       g->j[nz]        = g->j[k];
       g->source[nz++] = g->source[k];
     }
     first       = last;
     g->i[i + 1] = nz;
   }
+}
+
+PetscErrorCode PolderGraphCut(PolderGraph *g, const PetscInt key[], PetscInt end)
+{
+  PetscFunctionBegin;
+  PolderGraphRemove_Private(g, key, end, 0);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderGraphBlocks(PolderGraph *g, PetscInt n)
+{
+  PetscFunctionBegin;
+  if (n > 1 && g->n) PolderGraphRemove_Private(g, NULL, 0, (g->n - 1) / n + 1);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

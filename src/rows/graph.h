@@ -14,8 +14,8 @@ typedef struct {
 PETSC_INTERN PetscErrorCode PolderGraphCreate(const PolderCSR *, PetscBool ghosts, PolderGraph *);
 PETSC_INTERN PetscErrorCode PolderGraphDestroy(PolderGraph *);
 /*
-  Row after row receives the first colour that no row within q edges has; rows that have a colour already keep it, and rows with a colour below -1 neither
-  receive nor count. *count <- one more than the largest colour of a row
+  Row after row receives the first colour that no row within q edges has; rows whose colour is -1 receive one, rows with another
+  one keep it. *count <- one more than the largest colour of a row
 */
 PETSC_INTERN PetscErrorCode PolderGraphColour(const PolderGraph *, PetscInt q, PetscInt colour[], PetscInt *count);
 /* level[i] <- one more than the largest level of the neighbours that come before row i; rows in ascending key[], and then in their own order */
@@ -24,3 +24,5 @@ PETSC_INTERN PetscErrorCode PolderGraphLevels(const PolderGraph *, const PetscIn
 PETSC_INTERN PetscErrorCode PolderGraphFill(PolderGraph *, const PetscInt key[], PetscInt end, PetscInt p);
 /* Removes the entries between rows that both have key[] >= end */
 PETSC_INTERN PetscErrorCode PolderGraphCut(PolderGraph *, const PetscInt key[], PetscInt end);
+/* Removes the entries between different ones of n blocks of consecutive rows */
+PETSC_INTERN PetscErrorCode PolderGraphBlocks(PolderGraph *, PetscInt n);

@@ -21,7 +21,7 @@ static PetscErrorCode PolderSweepsOrder_Private(PolderSweeps *W, PetscInt n, con
 }
 
 /* Does entry k of row i belong to the triangle? */
-static inline PetscBool PolderSweepsTake(const PolderGraph *g, const PetscInt level[], int triangle, PetscInt i, PetscInt k)
+static inline PetscBool PolderSweepsHas(const PolderGraph *g, const PetscInt level[], int triangle, PetscInt i, PetscInt k)
 {
   return (PetscBool)(triangle == POLDER_SWEEP_LOWER ? level[g->j[k]] < level[i] : level[g->j[k]] > level[i]);
 }
@@ -38,7 +38,7 @@ static PetscInt PolderSweepsStart(const PolderGraph *g, const PetscInt level[], 
     for (PetscInt p = s * POLDER_SWEEP_SLICE; p < last; ++p) {
       PetscInt count = 0;
 
-      for (PetscInt k = g->i[row[p]]; k < g->i[row[p] + 1]; ++k) count += PolderSweepsTake(g, level, triangle, row[p], k);
+      for (PetscInt k = g->i[row[p]]; k < g->i[row[p] + 1]; ++k) count += PolderSweepsHas(g, level, triangle, row[p], k);
       width = PetscMax(width, count);
     }
     start[s] = nz;
@@ -59,7 +59,7 @@ static PetscInt PolderSweepsRow(const PolderGraph *g, const PetscInt level[], in
     const PetscInt j = g->j[k];
     PetscInt       at;
 
-    if (!PolderSweepsTake(g, level, triangle, i, k)) continue;
+    if (!PolderSweepsHas(g, level, triangle, i, k)) continue;
     for (at = n++; at && j < g->n && (c[(at - 1) * POLDER_SWEEP_SLICE] >= g->n || place[c[(at - 1) * POLDER_SWEEP_SLICE]] > place[j]); --at) {
       c[at * POLDER_SWEEP_SLICE] = c[(at - 1) * POLDER_SWEEP_SLICE];
       s[at * POLDER_SWEEP_SLICE] = s[(at - 1) * POLDER_SWEEP_SLICE];
@@ -73,7 +73,7 @@ static PetscInt PolderSweepsRow(const PolderGraph *g, const PetscInt level[], in
 PetscErrorCode PolderSweepsCreate(PolderSweeps *W, const PolderPlace *there, const PolderGraph *g, const PetscInt level[], PetscInt nlevel, PolderHalo halo)
 {
   const PetscInt slices = (g->n + POLDER_SWEEP_SLICE - 1) / POLDER_SWEEP_SLICE;
-  PetscInt      *row, *place, *start[2], *col, *source, nz = 0, bytes;
+  PetscInt      *row, *place, *start[2], *col, *source, nz = 0;
 
   PetscFunctionBegin;
   W->nlevel  = nlevel;
@@ -91,12 +91,11 @@ PetscErrorCode PolderSweepsCreate(PolderSweeps *W, const PolderPlace *there, con
   }
   W->S.n  = g->n;
   W->S.nz = nz;
-  bytes   = (PetscInt)sizeof(PetscInt);
-  PetscCall(PolderPlaceUpload(there, (size_t)bytes * (size_t)g->n, row, &W->S.row));
-  PetscCall(PolderPlaceUpload(there, (size_t)bytes * (size_t)g->n, place, &W->S.place));
-  for (int t = 0; t < 2; ++t) PetscCall(PolderPlaceUpload(there, (size_t)bytes * (size_t)(slices + 1), start[t], &W->S.start[t]));
-  PetscCall(PolderPlaceUpload(there, (size_t)bytes * (size_t)nz, col, &W->S.col));
-  PetscCall(PolderPlaceUpload(there, (size_t)bytes * (size_t)(nz + g->n), source, &W->source));
+  PetscCall(PolderPlaceUpload(there, sizeof(PetscInt) * (size_t)g->n, row, &W->S.row));
+  PetscCall(PolderPlaceUpload(there, sizeof(PetscInt) * (size_t)g->n, place, &W->S.place));
+  for (int t = 0; t < 2; ++t) PetscCall(PolderPlaceUpload(there, sizeof(PetscInt) * (size_t)(slices + 1), start[t], &W->S.start[t]));
+  PetscCall(PolderPlaceUpload(there, sizeof(PetscInt) * (size_t)nz, col, &W->S.col));
+  PetscCall(PolderPlaceUpload(there, sizeof(PetscInt) * (size_t)(nz + g->n), source, &W->source));
   PetscCall(PolderPlaceMalloc(there, nz + g->n, &W->S.val));
   PetscCall(PolderPlaceMalloc(there, 1, &W->bad));
   PetscCall(PolderPlaceMalloc(there, g->n + g->nghost, &W->x));

@@ -1,5 +1,7 @@
-/* sweep.cu and rowcheck.cu by their host twins */
+/* fsai.cu, ip.cu, rowcheck.cu and sweep.cu by their host twins */
 #include "emulated.h"
+#include "kernels/fsai.h"
+#include "kernels/ip.h"
 #include "kernels/rowcheck.h"
 #include "kernels/sweep.h"
 
@@ -17,3 +19,8 @@ PolderEmulate(PolderRowsCheck,
               (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscInt *bad,
                PolderStream stream),
               m, ai, aj, aa, bi, ba, bad);
+PolderEmulate(PolderFsaiRows, (const PolderFsai *F, PetscInt threads, PetscScalar work[], PetscScalar val[], PetscInt *bad, PolderStream stream), F, 1, work,
+              val, bad);
+PolderEmulate(PolderIpRows,
+              (const PolderIp *P, const PetscScalar aa[], const PetscScalar ba[], const PetscScalar d[], PetscScalar val[], PolderStream stream), P, aa, ba, d,
+              val);

@@ -1,11 +1,6 @@
 /* PC mcsgs: symmetric Gauss-Seidel, M = (D + L) D^-1 (D + L^T), in the order of a colouring of the rows of all processes. */
-#include "rows/sweeps.h"
+#include "rows/sweepspc.h"
 #include <petsc/private/pcimpl.h>
-
-typedef struct {
-  PolderRows   rows;
-  PolderSweeps sweeps;
-} PC_MCSGS;
 
 /*
   Greedy colours of the rows of all processes: a process waits for the neighbours of lower rank. On a box grid with a box a process there are two colours, the
@@ -36,11 +31,11 @@ static PetscErrorCode PCMCSGSColour_Private(PC pc, const PolderCSR *csr, const P
 
 static PetscErrorCode PCMCSGSPattern_Private(PC pc, const PolderCSR *csr)
 {
-  PC_MCSGS   *sgs = (PC_MCSGS *)pc->data;
-  PolderGraph g;
-  PolderHalo  halo = NULL;
-  PetscInt   *colour, count;
-  PetscMPIInt size;
+  PolderSweepsPC *sgs = (PolderSweepsPC *)pc->data;
+  PolderGraph     g;
+  PolderHalo      halo = NULL;
+  PetscInt       *colour, count;
+  PetscMPIInt     size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
@@ -51,41 +46,6 @@ static PetscErrorCode PCMCSGSPattern_Private(PC pc, const PolderCSR *csr)
   PetscCall(PolderSweepsCreate(&sgs->sweeps, sgs->rows.place, &g, colour, count, halo));
   PetscCall(PetscFree(colour));
   PetscCall(PolderGraphDestroy(&g));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCMCSGSValues_Private(PC pc, const PolderCSR *csr)
-{
-  PC_MCSGS *sgs = (PC_MCSGS *)pc->data;
-  PetscInt  bad;
-
-  PetscFunctionBegin;
-  PetscCall(PolderSweepsValues(&sgs->sweeps, sgs->rows.place, csr, &bad)); // nothing is eliminated, so no pivot can be zero
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCMCSGSApply_Private(PC pc, Vec r, Vec z)
-{
-  PC_MCSGS *sgs = (PC_MCSGS *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(PolderSweepsApply(&sgs->sweeps, sgs->rows.place, r, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCMCSGSFree_Private(PC pc)
-{
-  PC_MCSGS *sgs = (PC_MCSGS *)pc->data;
-
-  PetscFunctionBegin;
-  PetscCall(PolderSweepsDestroy(&sgs->sweeps, sgs->rows.place));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCMCSGSView_Private(PC pc, PetscViewer viewer)
-{
-  PetscFunctionBegin;
-  PetscCall(PolderSweepsView(&((PC_MCSGS *)pc->data)->sweeps, "colours", viewer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,14 +70,16 @@ PETSC_INTERN PetscErrorCode PCCreate_MCSGS(PC pc)
 {
   static const PolderRowsSteps steps = {.type    = PCMCSGS,
                                         .pattern = PCMCSGSPattern_Private,
-                                        .values  = PCMCSGSValues_Private,
-                                        .apply   = PCMCSGSApply_Private,
-                                        .free    = PCMCSGSFree_Private,
-                                        .view    = PCMCSGSView_Private};
-  PC_MCSGS                    *sgs;
+                                        .values  = PolderSweepsPCValues,
+                                        .apply   = PolderSweepsPCApply,
+                                        .free    = PolderSweepsPCFree,
+                                        .view    = PolderSweepsPCView};
+  PolderSweepsPC              *sgs;
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&sgs));
+  sgs->levels = "colours";
+  sgs->advice = "scale the matrix";
   PetscCall(PolderRowsCreate(pc, &sgs->rows, &steps));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
