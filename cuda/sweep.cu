@@ -6,8 +6,7 @@
 int PolderSweepTake_CUDA(PetscInt n, const PetscInt source[], PetscInt split, const PetscScalar aa[], const PetscScalar ba[], PetscScalar val[],
                          PolderStream stream)
 {
-  return PolderForEach(
-    n, stream, [=] __device__(PetscInt k) { val[k] = source[k] < 0 ? 0 : source[k] < split ? aa[source[k]] : ba[source[k] - split]; });
+  return PolderForEach(n, stream, [=] __device__(PetscInt k) { val[k] = source[k] < 0 ? 0 : source[k] < split ? aa[source[k]] : ba[source[k] - split]; });
 }
 
 int PolderSweepFactor_CUDA(const PolderSweep *sweep, PetscInt first, PetscInt last, PetscInt eliminate, PetscReal omega, PetscInt *bad, PolderStream stream)

@@ -5,7 +5,7 @@
 #include "sweeprow.h"
 
 /* val[k] = aa[source[k]], or ba[source[k] - split] from split on; 0 where source[k] is -1 */
-PETSC_INTERN void   PolderSweepTake_Host(PetscInt n, const PetscInt source[], PetscInt split, const PetscScalar aa[], const PetscScalar ba[], PetscScalar val[]);
+PETSC_INTERN void PolderSweepTake_Host(PetscInt n, const PetscInt source[], PetscInt split, const PetscScalar aa[], const PetscScalar ba[], PetscScalar val[]);
 POLDER_LAUNCHER int PolderSweepTake_CUDA(PetscInt n, const PetscInt source[], PetscInt split, const PetscScalar aa[], const PetscScalar ba[], PetscScalar val[],
                                          PolderStream stream);
 /*

@@ -77,7 +77,7 @@ PetscErrorCode PolderFactoredView(PC pc, PetscViewer viewer)
 
   PetscFunctionBegin;
   PetscCallAllreduce(MPI_IN_PLACE, &nz, 1, MPIU_INT, MPI_SUM, PetscObjectComm((PetscObject)pc));
-  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s, %.3g entries a row, across all processes\n", F->GT ? "products with a triangle and its transpose" : "one product",
-                                   (double)nz / (double)PetscMax(1, F->rows.M)));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  %s, %.3g entries a row, across all processes\n",
+                                   F->GT ? "products with a triangle and its transpose" : "one product", (double)nz / (double)PetscMax(1, F->rows.M)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

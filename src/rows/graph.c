@@ -153,9 +153,9 @@ static PetscErrorCode PolderGrow_Private(PolderGrowing *grow, PetscInt j, PetscI
 
 /* The entries of one row while its fill is found */
 typedef struct {
-  PetscInt  n, *list;   /* the places of its entries, unordered */
-  PetscInt *source;     /* [rows] by place */
-  PetscInt *level;      /* [rows] by place; -1: no entry */
+  PetscInt  n, *list;     /* the places of its entries, unordered */
+  PetscInt *source;       /* [rows] by place */
+  PetscInt *level;        /* [rows] by place; -1: no entry */
   PetscInt  nheap, *heap; /* the places that are still to be eliminated, the smallest first */
 } PolderFillRow;
 
@@ -179,7 +179,7 @@ static void PolderFillAdd(PolderFillRow *row, PetscInt q, PetscInt source, Petsc
 static PetscInt PolderFillNext(PolderFillRow *row)
 {
   const PetscInt first = row->heap[0], last = row->heap[--row->nheap];
-  PetscInt       at    = 0;
+  PetscInt       at = 0;
 
   for (PetscInt child = 1; child < row->nheap; child = 2 * at + 1) {
     if (child + 1 < row->nheap && row->heap[child + 1] < row->heap[child]) ++child;

@@ -26,11 +26,11 @@ PetscErrorCode PolderRowsForget(PC pc)
 /* Refuses the matrix on every process for the first row that has no positive diagonal or an entry that is not finite. Collective */
 static PetscErrorCode PolderRowsCheck_Private(PC pc, const PolderCSR *csr)
 {
-  static const char *const why[]  = {"has no diagonal entry: insert it", "has a zero diagonal, or one too small to invert: remove the row, or put a one there",
-                                     "has a negative diagonal: change the sign of the system if the matrix is negative definite",
-                                     "has an entry that is not a finite number: check how the matrix was assembled"};
-  PolderRows              *rows   = (PolderRows *)pc->data;
-  const PolderPlace       *place  = rows->place;
+  static const char *const why[] = {"has no diagonal entry: insert it", "has a zero diagonal, or one too small to invert: remove the row, or put a one there",
+                                    "has a negative diagonal: change the sign of the system if the matrix is negative definite",
+                                    "has an entry that is not a finite number: check how the matrix was assembled"};
+  PolderRows              *rows  = (PolderRows *)pc->data;
+  const PolderPlace       *place = rows->place;
   PetscInt                *there, bad = PETSC_MAX_INT, first, kind;
 
   PetscFunctionBegin;

@@ -18,7 +18,8 @@ typedef struct {
 
 /* level[]: of each row and ghost, below nlevel; entries between rows of one level are left out. halo: the ghosts take part. Every process calls it with
    the same nlevel when halo is not NULL */
-PETSC_INTERN PetscErrorCode PolderSweepsCreate(PolderSweeps *, const PolderPlace *, const PolderGraph *, const PetscInt level[], PetscInt nlevel, PolderHalo halo);
+PETSC_INTERN PetscErrorCode PolderSweepsCreate(PolderSweeps *, const PolderPlace *, const PolderGraph *, const PetscInt level[], PetscInt nlevel,
+                                               PolderHalo halo);
 /* The values from those of the matrix; *bad <- the first row without a positive pivot, or PETSC_MAX_INT */
 PETSC_INTERN PetscErrorCode PolderSweepsValues(PolderSweeps *, const PolderPlace *, const PolderCSR *, PetscInt *bad);
 /* z = M^-1 r. Collective with a halo */

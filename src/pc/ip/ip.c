@@ -28,8 +28,8 @@ static PetscErrorCode PCIPEntries_Private(const PC_IP *ip, const PolderCSR *csr,
   PetscInt nz = 0;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc5(g->n + 1, &entry[0], g->i[g->n] + g->n, &entry[1], g->i[g->n] + g->n, &entry[2], g->i[g->n] + g->n, &entry[3], g->i[g->n] + g->n,
-                         &entry[4]));
+  PetscCall(
+    PetscMalloc5(g->n + 1, &entry[0], g->i[g->n] + g->n, &entry[1], g->i[g->n] + g->n, &entry[2], g->i[g->n] + g->n, &entry[3], g->i[g->n] + g->n, &entry[4]));
   for (PetscInt i = 0; i < g->n; ++i) {
     entry[0][i]    = nz;
     entry[1][nz]   = i;
