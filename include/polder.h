@@ -23,6 +23,12 @@ PETSC_EXTERN PetscErrorCode PetscDLLibraryRegister_polder(void);
 #define PCPAMG     "pamg"
 #define PCNRAS     "nras"
 #define PCLEVELSET "levelset"
+#define PCMCSGS    "mcsgs"
+#define PCIP       "ip"
+#define PCFSAI     "fsai"
+#define PCMIC      "mic"
+#define PCILUC     "iluc"
+#define PCMEILU    "meilu"
 
 /*J
    PolderDeflationSpaceType - String with the name of a deflation space

@@ -11,6 +11,12 @@ PETSC_INTERN PetscErrorCode PCCreate_RRB(PC);
 PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC);
 PETSC_INTERN PetscErrorCode PCCreate_NRAS(PC);
 PETSC_INTERN PetscErrorCode PCCreate_LevelSet(PC);
+PETSC_INTERN PetscErrorCode PCCreate_MCSGS(PC);
+PETSC_INTERN PetscErrorCode PCCreate_IP(PC);
+PETSC_INTERN PetscErrorCode PCCreate_FSAI(PC);
+PETSC_INTERN PetscErrorCode PCCreate_MIC(PC);
+PETSC_INTERN PetscErrorCode PCCreate_ILUC(PC);
+PETSC_INTERN PetscErrorCode PCCreate_MEILU(PC);
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJDIA(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_MPIAIJDIA(Mat);
 PETSC_INTERN PetscErrorCode MatCreate_SeqAIJICRS(Mat);
@@ -42,6 +48,12 @@ static const struct {
   {POLDER_PC,  PCPAMG,        NULL,            PCCreate_PAMG,     NULL                },
   {POLDER_PC,  PCNRAS,        NULL,            PCCreate_NRAS,     NULL                },
   {POLDER_PC,  PCLEVELSET,    NULL,            PCCreate_LevelSet, NULL                },
+  {POLDER_PC,  PCMCSGS,       NULL,            PCCreate_MCSGS,    NULL                },
+  {POLDER_PC,  PCIP,          NULL,            PCCreate_IP,       NULL                },
+  {POLDER_PC,  PCFSAI,        NULL,            PCCreate_FSAI,     NULL                },
+  {POLDER_PC,  PCMIC,         NULL,            PCCreate_MIC,      NULL                },
+  {POLDER_PC,  PCILUC,        NULL,            PCCreate_ILUC,     NULL                },
+  {POLDER_PC,  PCMEILU,       NULL,            PCCreate_MEILU,    NULL                },
   {POLDER_MAT, MATSEQAIJDIA,  NULL,            NULL,              MatCreate_SeqAIJDIA },
   {POLDER_MAT, MATMPIAIJDIA,  NULL,            NULL,              MatCreate_MPIAIJDIA },
   {POLDER_MAT, MATSEQAIJICRS, NULL,            NULL,              MatCreate_SeqAIJICRS},
@@ -58,10 +70,10 @@ static const char *const PolderMatRoots[][3] = {
   {MATAIJHEC,  MATSEQAIJHEC,  MATMPIAIJHEC }
 };
 
-static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv",    "PolderLabels",    "PolderDeflSetUp", "PolderDeflApply",
-                                                                "PolderDeflCoarse", "PolderTNSApply",  "PolderCGDot",     "PolderCGUpdate",
-                                                                "PolderRRBSetUp",   "PolderRRBApply",  "PolderRRBReduce", "PolderPAMGSetUp",
-                                                                "PolderPAMGApply",  "PolderNRASSetUp", "PolderNRASFact",  "PolderNRASApply"};
+static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv",   "PolderLabels",    "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse",
+                                                                "PolderTNSApply",  "PolderCGDot",     "PolderCGUpdate",  "PolderRRBSetUp",  "PolderRRBApply",
+                                                                "PolderRRBReduce", "PolderPAMGSetUp", "PolderPAMGApply", "PolderNRASSetUp", "PolderNRASFact",
+                                                                "PolderNRASApply", "PolderRowsSetUp", "PolderRowsApply"};
 
 static PetscErrorCode PolderFinalize(void)
 {
@@ -110,6 +122,7 @@ static PetscErrorCode PolderCheckVersion(void)
    It is an error when the program runs another PETSc than the library was built with: another minor release, or one with other indices or scalars.
 
 .seealso: `KSPDCG`, `KSPRRBCG`, `KSPIDRS`, `PCTNS`, `PCRRB`, `PCPAMG`, `PCNRAS`, `PCLEVELSET`, `MATAIJDIA`, `MATAIJICRS`, `MATAIJHEC`
+.seealso: `KSPDCG`, `KSPRRBCG`, `KSPIDRS`, `PCTNS`, `PCRRB`, `PCPAMG`, `PCLEVELSET`, `PCMCSGS`, `PCIP`, `PCFSAI`, `PCMIC`, `PCILUC`, `PCMEILU`, `MATAIJDIA`, `MATAIJICRS`, `MATAIJHEC`
 @*/
 PetscErrorCode PetscDLLibraryRegister_polder(void)
 {

@@ -28,6 +28,8 @@ typedef enum {
   POLDER_NRASSetUp,  /* blocks and pattern of the factors, with POLDER_NRASFactor */
   POLDER_NRASFactor, /* their values */
   POLDER_NRASApply,
+  POLDER_RowsSetUp, /* mcsgs, ip, fsai, mic, iluc, meilu */
+  POLDER_RowsApply,
   POLDER_NUM_EVENTS
 } PolderLogEvent;
 PETSC_INTERN PetscLogEvent PolderLogEvents[POLDER_NUM_EVENTS];

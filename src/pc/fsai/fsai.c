@@ -1,0 +1,234 @@
+/* PC fsai: factorised sparse approximate inverse, M^-1 = G^T G, G on the pattern of the lower triangle of A^k. */
+#include "core/options.h"
+#include "kernels/fsai.h"
+#include "rows/factored.h"
+#include <petsc/private/pcimpl.h>
+
+/* Bytes of work on the device, which decide how many rows are computed at once */
+#define PC_FSAI_WORK_BYTES 268435456.0
+
+typedef struct {
+  PolderFactored common; // the first
+  PetscInt       power;
+  PetscInt       longest; /* entries of the longest row of G */
+  IS             is;      /* on several processes: the rows whose entries the rows of G need, ascending */
+  Mat           *part;    /* and these rows; NULL: the matrix itself */
+  PetscInt      *gi, *gj, *ei, *ej, *bad;
+  PetscScalar   *ea, *work;
+  PetscInt       threads;
+} PC_FSAI;
+
+/* The pattern of A^power */
+static PetscErrorCode PCFSAIPower_Private(PC pc, Mat *P)
+{
+  PC_FSAI *fsai = (PC_FSAI *)pc->data;
+
+  PetscFunctionBegin;
+  *P = pc->pmat;
+  PetscCall(PetscObjectReference((PetscObject)*P));
+  for (PetscInt k = 1; k < fsai->power; ++k) {
+    Mat next;
+
+    PetscCall(MatMatMult(pc->pmat, *P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &next));
+    PetscCall(MatDestroy(P));
+    *P = next;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Global coordinates of the lower triangle of P, ascending in each row; start[m + 1] */
+static PetscErrorCode PCFSAITriangle_Private(const PolderCSR *P, PetscInt start[], PetscInt **rows, PetscInt **columns)
+{
+  const PetscInt most = P->nz + (P->bi ? P->bi[P->m] : 0) + P->m;
+  PetscInt      *row, *column, nz = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(most, rows, most, columns));
+  row    = *rows;
+  column = *columns;
+  for (PetscInt i = 0; i < P->m; ++i) {
+    start[i] = nz;
+    for (PetscInt k = P->ai[i]; k < P->ai[i + 1]; ++k) {
+      if (P->aj[k] < i) column[nz++] = P->rstart + P->aj[k];
+    }
+    for (PetscInt k = P->bi ? P->bi[i] : 0; P->bi && k < P->bi[i + 1]; ++k) {
+      if (P->garray[P->bj[k]] < P->rstart) column[nz++] = P->garray[P->bj[k]];
+    }
+    PetscCall(PetscSortInt(nz - start[i], column + start[i]));
+    column[nz++] = P->rstart + i;
+    for (PetscInt k = start[i]; k < nz; ++k) row[k] = P->rstart + i;
+  }
+  start[P->m] = nz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* On several processes: the rows that the small systems need, and local[] <- where each column is among them */
+static PetscErrorCode PCFSAIRows_Private(PC pc, const PolderCSR *P, PetscInt nz, const PetscInt column[], PetscInt local[])
+{
+  PC_FSAI        *fsai = (PC_FSAI *)pc->data;
+  PetscInt       *need, n = P->nghost, at;
+  const PetscInt *is;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(P->nghost + P->m, &need));
+  PetscCall(PetscArraycpy(need, P->garray, n));
+  for (PetscInt i = 0; i < P->m; ++i) need[n++] = P->rstart + i;
+  PetscCall(PetscSortInt(n, need));
+  PetscCall(ISCreateGeneral(PETSC_COMM_SELF, n, need, PETSC_OWN_POINTER, &fsai->is));
+  PetscCall(ISGetIndices(fsai->is, &is));
+  for (PetscInt k = 0; k < nz; ++k) {
+    PetscCall(PetscFindInt(column[k], n, is, &at));
+    local[k] = at;
+  }
+  PetscCall(ISRestoreIndices(fsai->is, &is));
+  PetscCall(MatCreateSubMatrices(pc->pmat, 1, &fsai->is, &fsai->is, MAT_INITIAL_MATRIX, &fsai->part));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFSAIPattern_Private(PC pc, const PolderCSR *csr)
+{
+  PC_FSAI           *fsai  = (PC_FSAI *)pc->data;
+  const PolderPlace *place = fsai->common.rows.place;
+  PolderCSR          rows, E;
+  Mat                P;
+  PetscInt          *start, *row, *column, *local, nz;
+  PetscMPIInt        size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  PetscCall(PCFSAIPower_Private(pc, &P));
+  PetscCall(PolderMatGetCSR(P, &rows));
+  PetscCall(PetscMalloc1(csr->m + 1, &start));
+  PetscCall(PCFSAITriangle_Private(&rows, start, &row, &column));
+  nz            = start[csr->m];
+  fsai->longest = 0;
+  for (PetscInt i = 0; i < csr->m; ++i) fsai->longest = PetscMax(fsai->longest, start[i + 1] - start[i]);
+  PetscCall(PolderFactoredCreate(pc, nz, row, column, PETSC_TRUE));
+  PetscCall(PetscMalloc1(nz, &local));
+  if (size > 1) {
+    PetscCall(PCFSAIRows_Private(pc, &rows, nz, column, local));
+    PetscCall(PolderMatGetCSR(fsai->part[0], &E));
+    PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(E.m + 1), E.ai, &fsai->ei));
+    PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)E.nz, E.aj, &fsai->ej));
+    PetscCall(PolderPlaceMalloc(place, E.nz, &fsai->ea));
+    PetscCall(PolderMatRestoreCSR(fsai->part[0], &E));
+  } else PetscCall(PetscArraycpy(local, column, nz));
+  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(csr->m + 1), start, &fsai->gi));
+  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)nz, local, &fsai->gj));
+  fsai->threads = 1;
+  if (place->device) fsai->threads = (PetscInt)PetscMin((PetscReal)csr->m, 1 + PC_FSAI_WORK_BYTES / (8.0 * (1.0 + (PetscReal)PolderFsaiWork(fsai->longest))));
+  PetscCall((*place->malloc)(sizeof(PetscScalar) * (size_t)fsai->threads * PolderFsaiWork(fsai->longest), &fsai->work));
+  PetscCall(PolderPlaceMalloc(place, 1, &fsai->bad));
+  PetscCall(PetscFree(local));
+  PetscCall(PetscFree2(row, column));
+  PetscCall(PetscFree(start));
+  PetscCall(PolderMatRestoreCSR(P, &rows));
+  PetscCall(MatDestroy(&P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFSAIValues_Private(PC pc, const PolderCSR *csr)
+{
+  PC_FSAI           *fsai  = (PC_FSAI *)pc->data;
+  const PolderPlace *place = fsai->common.rows.place;
+  PolderFsai         F     = {.n = csr->m, .gi = fsai->gi, .gj = fsai->gj, .ei = csr->ai, .ej = csr->aj, .ea = csr->aa};
+  PetscInt           bad   = PETSC_MAX_INT;
+
+  PetscFunctionBegin;
+  if (fsai->part) {
+    PolderCSR E;
+
+    PetscCall(MatCreateSubMatrices(pc->pmat, 1, &fsai->is, &fsai->is, MAT_REUSE_MATRIX, &fsai->part));
+    PetscCall(PolderMatGetCSR(fsai->part[0], &E));
+    PetscCall(PolderPlacePut(place, E.nz, E.aa, fsai->ea));
+    PetscCall(PolderMatRestoreCSR(fsai->part[0], &E));
+    F.ei = fsai->ei;
+    F.ej = fsai->ej;
+    F.ea = fsai->ea;
+  }
+  PetscCall(PolderPlacePut(place, 1, &bad, fsai->bad));
+  PolderRun(place, PolderFsaiRows, &F, fsai->threads, fsai->work, fsai->common.val, fsai->bad);
+  PetscCall(PolderPlaceTake(place, 1, fsai->bad, &bad));
+  PetscCall(PolderFactoredSet(pc));
+  PetscCall(PolderRowsCheckPivot(pc, bad, "the matrix is not positive definite"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFSAIFree_Private(PC pc)
+{
+  PC_FSAI           *fsai  = (PC_FSAI *)pc->data;
+  const PolderPlace *place = fsai->common.rows.place;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFactoredFree(pc));
+  PetscCall(ISDestroy(&fsai->is));
+  if (fsai->part) PetscCall(MatDestroySubMatrices(1, &fsai->part));
+  PetscCall((*place->free)(&fsai->gi));
+  PetscCall((*place->free)(&fsai->gj));
+  PetscCall((*place->free)(&fsai->ei));
+  PetscCall((*place->free)(&fsai->ej));
+  PetscCall((*place->free)(&fsai->ea));
+  PetscCall((*place->free)(&fsai->work));
+  PetscCall((*place->free)(&fsai->bad));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFSAIView_Private(PC pc, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  lower triangle of |A|^%" PetscInt_FMT "\n", ((PC_FSAI *)pc->data)->power));
+  PetscCall(PolderFactoredView(pc, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_FSAI(PC pc, PolderOptionItems PetscOptionsObject)
+{
+  PC_FSAI  *fsai  = (PC_FSAI *)pc->data;
+  PetscInt  power = fsai->power;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Factorised sparse approximate inverse options");
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_fsai_power", "Power of A whose lower triangle is the pattern", "PCFSAI", 1, 5, &power, &set));
+  PolderCheckBounds(PetscObjectComm((PetscObject)pc), "-pc_fsai_power", power, 1, 5);
+  PetscOptionsHeadEnd();
+  if (power != fsai->power) PetscCall(PolderRowsForget(pc));
+  fsai->power = power;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   PCFSAI - factorised sparse approximate inverse, M^-1 = G^T G with G near the inverse of the Cholesky factor of A
+
+   Options Database Key:
+.  -pc_fsai_power <1> - G has the pattern of the lower triangle of A^power
+
+   Level: intermediate
+
+   Notes:
+   (G A)_ij = 0 for i != j in the pattern, and G A G^T has a unit diagonal. Each row is a small dense system with the entries of A in its columns, which is
+   solved by Cholesky factors; on a GPU one thread does a row. An apply is two products, by matrices of the type of A. It is the same on any number of processes
+   with the same numbering. A must be symmetric and positive (semi-)definite.
+
+   Reference:
+   L. Kolotilina, A. Yeremin, Factorized sparse approximate inverse preconditionings I, SIAM J. Matrix Anal. Appl. 14, 1993.
+
+.seealso: `PCSPAI`, `PCTNS`, `PCIP`
+M*/
+PETSC_INTERN PetscErrorCode PCCreate_FSAI(PC pc)
+{
+  static const PolderRowsSteps steps = {.type    = PCFSAI,
+                                        .pattern = PCFSAIPattern_Private,
+                                        .values  = PCFSAIValues_Private,
+                                        .apply   = PolderFactoredApply,
+                                        .free    = PCFSAIFree_Private,
+                                        .view    = PCFSAIView_Private};
+  PC_FSAI                     *fsai;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&fsai));
+  fsai->power = 1;
+  PetscCall(PolderRowsCreate(pc, &fsai->common.rows, &steps));
+  pc->ops->setfromoptions = PCSetFromOptions_FSAI;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

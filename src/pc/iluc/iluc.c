@@ -1,0 +1,101 @@
+/* PC iluc: ILU(p,q), incomplete factors of level p in the order of a colouring of the graph of |A|^q. */
+#include "core/options.h"
+#include "rows/sweepspc.h"
+#include <petsc/private/pcimpl.h>
+
+typedef struct {
+  PolderSweepsPC common; // the first
+  PetscInt       fill, power, colours;
+} PC_ILUC;
+
+static PetscErrorCode PCILUCPattern_Private(PC pc, const PolderCSR *csr)
+{
+  PC_ILUC    *ilu = (PC_ILUC *)pc->data;
+  PolderGraph g;
+  PetscInt   *colour, *level, count;
+
+  PetscFunctionBegin;
+  PetscCall(PolderGraphCreate(csr, PETSC_FALSE, &g));
+  PetscCall(PetscMalloc2(g.n, &colour, g.n, &level));
+  for (PetscInt i = 0; i < g.n; ++i) colour[i] = -1;
+  PetscCall(PolderGraphColour(&g, ilu->power ? ilu->power : ilu->fill + 1, colour, &ilu->colours));
+  if (ilu->fill) PetscCall(PolderGraphFill(&g, colour, PETSC_MAX_INT, ilu->fill));
+  PetscCall(PolderGraphLevels(&g, colour, level, &count));
+  PetscCall(PolderSweepsCreate(&ilu->common.sweeps, ilu->common.rows.place, &g, level, count, NULL));
+  ilu->common.sweeps.eliminate = count;
+  PetscCall(PetscFree2(colour, level));
+  PetscCall(PolderGraphDestroy(&g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCILUCView_Private(PC pc, PetscViewer viewer)
+{
+  PC_ILUC *ilu     = (PC_ILUC *)pc->data;
+  PetscInt colours = ilu->colours;
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, &colours, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc));
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  level %" PetscInt_FMT " of fill, %" PetscInt_FMT " colours of |A|^%" PetscInt_FMT "\n", ilu->fill, colours,
+                                   ilu->power ? ilu->power : ilu->fill + 1));
+  PetscCall(PolderSweepsPCView(pc, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_ILUC(PC pc, PolderOptionItems PetscOptionsObject)
+{
+  PC_ILUC  *ilu  = (PC_ILUC *)pc->data;
+  MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
+  PetscInt  fill = ilu->fill, power = ilu->power;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Multi-coloured incomplete factorisation options");
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_iluc_levels", "Level p of fill", "PCILUC", 0, 10, &fill, &set));
+  PolderCheckBounds(comm, "-pc_iluc_levels", fill, 0, 10);
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-pc_iluc_power", "Power q of |A| that is coloured (0: p + 1)", "PCILUC", 0, 10, &power, &set));
+  PolderCheckBounds(comm, "-pc_iluc_power", power, 0, 10);
+  PetscOptionsHeadEnd();
+  if (fill != ilu->fill || power != ilu->power) PetscCall(PolderRowsForget(pc));
+  ilu->fill  = fill;
+  ilu->power = power;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   PCILUC - ILU(p,q): incomplete factors with fill of level p, in the order of the colours of |A|^q
+
+   Options Database Keys:
++  -pc_iluc_levels <0> - level p of fill
+-  -pc_iluc_power <0>  - power q; 0 stands for p + 1
+
+   Level: intermediate
+
+   Notes:
+   One block a process. With q = p + 1 no fill joins rows of one colour, so each colour is one level of the triangular solves. With a smaller q there are fewer
+   colours, and the levels of the factors are found. ILU(0,1) colours A itself. The matrix must be symmetric; M is too.
+
+   On a CPU `PCICC` or `PCILU` in `PCBJACOBI`, in the order of the rows, take fewer iterations.
+
+   Reference:
+   D. Lukarski, Parallel sparse linear algebra for multi-core and many-core platforms, PhD thesis, Karlsruhe, 2012.
+
+.seealso: `PCILU`, `PCICC`, `PCMCSGS`, `PCMEILU`
+M*/
+PETSC_INTERN PetscErrorCode PCCreate_ILUC(PC pc)
+{
+  static const PolderRowsSteps steps = {.type    = PCILUC,
+                                        .pattern = PCILUCPattern_Private,
+                                        .values  = PolderSweepsPCValues,
+                                        .apply   = PolderSweepsPCApply,
+                                        .free    = PolderSweepsPCFree,
+                                        .view    = PCILUCView_Private};
+  PC_ILUC                     *ilu;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&ilu));
+  ilu->common.levels = "levels";
+  ilu->common.advice = "use -pc_type mcsgs";
+  PetscCall(PolderRowsCreate(pc, &ilu->common.rows, &steps));
+  pc->ops->setfromoptions = PCSetFromOptions_ILUC;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,182 @@
+/* PC ip: incomplete Poisson, M^-1 = (I - L D^-1) (I - D^-1 L^T), as it is, scaled, or on the pattern of A. */
+#include "kernels/csr.h"
+#include "kernels/ip.h"
+#include "rows/factored.h"
+#include "rows/graph.h"
+#include <petsc/private/pcimpl.h>
+
+typedef enum {
+  IP_PLAIN,
+  IP_SCALED,
+  IP_STENCIL,
+  IP_DIAG
+} IPForm;
+static const char *const IPForms[] = {"plain", "scaled", "stencil", "diag"};
+
+typedef struct {
+  PolderFactored common; // the first
+  PetscInt       form;   /* an IPForm */
+  PetscInt       nlow, split;
+  PolderHalo     halo;
+  PetscInt      *start, *col, *source;
+  PetscScalar   *d; /* [m + nghost] */
+} PC_IP;
+
+/* The entries of each row: the diagonal one, and then those of A above it or, with whole, all others */
+static PetscErrorCode PCIPEntries_Private(const PC_IP *ip, const PolderCSR *csr, const PolderGraph *g, PetscBool whole, PetscInt *entry[5])
+{
+  PetscInt nz = 0;
+
+  PetscFunctionBegin;
+  PetscCall(
+    PetscMalloc5(g->n + 1, &entry[0], g->i[g->n] + g->n, &entry[1], g->i[g->n] + g->n, &entry[2], g->i[g->n] + g->n, &entry[3], g->i[g->n] + g->n, &entry[4]));
+  for (PetscInt i = 0; i < g->n; ++i) {
+    entry[0][i]    = nz;
+    entry[1][nz]   = i;
+    entry[2][nz++] = g->diagonal[i];
+    for (PetscInt k = g->i[i]; k < g->i[i + 1]; ++k) {
+      const PetscInt j = g->j[k];
+
+      if (!whole && (j < g->n ? j < i : j < g->n + ip->nlow)) continue;
+      entry[1][nz]   = j;
+      entry[2][nz++] = g->source[k];
+    }
+    for (PetscInt k = entry[0][i]; k < nz; ++k) {
+      entry[3][k] = csr->rstart + i;
+      entry[4][k] = entry[1][k] < g->n ? csr->rstart + entry[1][k] : csr->garray[entry[1][k] - g->n];
+    }
+  }
+  entry[0][g->n] = nz;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCIPPattern_Private(PC pc, const PolderCSR *csr)
+{
+  PC_IP             *ip    = (PC_IP *)pc->data;
+  const PolderPlace *place = ip->common.rows.place;
+  const PetscBool    whole = (PetscBool)(ip->form == IP_STENCIL || ip->form == IP_DIAG);
+  PolderGraph        g;
+  PetscInt          *entry[5], nz;
+  PetscMPIInt        size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  ip->halo = NULL;
+  if (size > 1) PetscCall(PolderMatGetHalo(pc->pmat, &ip->halo));
+  PetscCall(PolderGraphCreate(csr, PETSC_TRUE, &g));
+  ip->split = g.split;
+  for (ip->nlow = 0; ip->nlow < g.nghost && csr->garray[ip->nlow] < csr->rstart; ++ip->nlow)
+    ;
+  PetscCall(PCIPEntries_Private(ip, csr, &g, whole, entry));
+  nz = entry[0][g.n];
+  PetscCall(PolderFactoredCreate(pc, nz, entry[3], entry[4], (PetscBool)!whole));
+  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(g.n + 1), entry[0], &ip->start));
+  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)nz, entry[1], &ip->col));
+  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)nz, entry[2], &ip->source));
+  PetscCall(PolderPlaceMalloc(place, g.n + g.nghost, &ip->d));
+  PetscCall(PetscFree5(entry[0], entry[1], entry[2], entry[3], entry[4]));
+  PetscCall(PolderGraphDestroy(&g));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCIPValues_Private(PC pc, const PolderCSR *csr)
+{
+  PC_IP             *ip    = (PC_IP *)pc->data;
+  const PolderPlace *place = ip->common.rows.place;
+  const PolderIp     P     = {.n      = csr->m,
+                              .nlow   = ip->nlow,
+                              .split  = ip->split,
+                              .scaled = (PetscBool)(ip->form == IP_SCALED || ip->form == IP_DIAG),
+                              .whole  = (PetscBool)(ip->form == IP_STENCIL || ip->form == IP_DIAG),
+                              .start  = ip->start,
+                              .col    = ip->col,
+                              .source = ip->source};
+
+  PetscFunctionBegin;
+  PolderRun(place, PolderCsrDiagonal, csr->m, csr->ai, csr->aj, csr->aa, ip->d);
+  if (ip->halo) {
+    PetscCall(PolderHaloBeginAt(ip->halo, place, MPIU_SCALAR, ip->d, ip->d + csr->m));
+    PetscCall(PolderHaloEndAt(ip->halo, place, MPIU_SCALAR, ip->d, ip->d + csr->m));
+  }
+  PolderRun(place, PolderIpRows, &P, csr->aa, csr->ba, ip->d, ip->common.val);
+  PetscCall(PolderFactoredSet(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCIPFree_Private(PC pc)
+{
+  PC_IP             *ip    = (PC_IP *)pc->data;
+  const PolderPlace *place = ip->common.rows.place;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFactoredFree(pc));
+  PetscCall((*place->free)(&ip->start));
+  PetscCall((*place->free)(&ip->col));
+  PetscCall((*place->free)(&ip->source));
+  PetscCall((*place->free)(&ip->d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCIPView_Private(PC pc, PetscViewer viewer)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscViewerASCIIPrintf(viewer, "  form %s\n", IPForms[((PC_IP *)pc->data)->form]));
+  PetscCall(PolderFactoredView(pc, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetFromOptions_IP(PC pc, PolderOptionItems PetscOptionsObject)
+{
+  PC_IP    *ip   = (PC_IP *)pc->data;
+  PetscInt  form = ip->form;
+  PetscBool set;
+
+  PetscFunctionBegin;
+  PetscOptionsHeadBegin(PetscOptionsObject, "Incomplete Poisson options");
+  PetscCall(PetscOptionsEList("-pc_ip_form", "Form of the inverse", "PCIP", IPForms, 4, IPForms[form], &form, &set));
+  PetscOptionsHeadEnd();
+  if (form != ip->form) PetscCall(PolderRowsForget(pc));
+  ip->form = form;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*MC
+   PCIP - incomplete Poisson, M^-1 = (I - L D^-1) (I - D^-1 L^T), for A = L + D + L^T
+
+   Options Database Key:
+.  -pc_ip_form <scaled> (plain,scaled,stencil,diag) - the form of the inverse
+
+   Level: intermediate
+
+   Notes:
+   plain is the formula, for a diagonal without jumps. scaled applies it to D^-1/2 A D^-1/2 and scales back. stencil (IP of de Jong) keeps of the product only the
+   pattern of A, so an apply is one product; diag (IPDIAG) does this after the scaling. The entries that products of two off-diagonal entries add within the
+   pattern, of which 5- and 7-point stencils have none, are left out as well. The first two are positive definite for a positive diagonal; the last two are for
+   matrices like that of the Poisson equation, and may not be for others.
+
+   The inverse is the same on any number of processes with the same numbering. `PCTNS` with degree 1 is scaled with its factors swapped; with degree 2 it takes
+   fewer iterations.
+
+   References:
+   M. Ament, G. Knittel, D. Weiskopf, W. Strasser, A parallel preconditioned conjugate gradient solver for the Poisson problem on a multi-GPU platform, PDP 2010;
+   M. de Jong, Developing a CUDA solver for large sparse matrices for MARIN, MSc thesis, TU Delft, 2012.
+
+.seealso: `PCTNS`, `PCFSAI`
+M*/
+PETSC_INTERN PetscErrorCode PCCreate_IP(PC pc)
+{
+  static const PolderRowsSteps steps = {.type    = PCIP,
+                                        .pattern = PCIPPattern_Private,
+                                        .values  = PCIPValues_Private,
+                                        .apply   = PolderFactoredApply,
+                                        .free    = PCIPFree_Private,
+                                        .view    = PCIPView_Private};
+  PC_IP                       *ip;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&ip));
+  ip->form = IP_SCALED;
+  PetscCall(PolderRowsCreate(pc, &ip->common.rows, &steps));
+  pc->ops->setfromoptions = PCSetFromOptions_IP;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,28 @@
+/* The pattern of the rows of a process, and orders of them: colours, levels, fill, independent sets. All on the host. */
+#pragma once
+
+#include "rows.h"
+
+/* Row i has the entries i[i] .. i[i + 1) with columns j[]; those from n on are ghosts. Its diagonal entry stands apart */
+typedef struct {
+  PetscInt  n, nghost, split;
+  PetscInt *i, *j;
+  PetscInt *source;   /* of each entry: the position in the values of the local block or, from split on, of the block of ghosts; -1: fill */
+  PetscInt *diagonal; /* [n] the same of the diagonal entries */
+} PolderGraph;
+
+PETSC_INTERN PetscErrorCode PolderGraphCreate(const PolderCSR *, PetscBool ghosts, PolderGraph *);
+PETSC_INTERN PetscErrorCode PolderGraphDestroy(PolderGraph *);
+/*
+  Row after row receives the first colour that no row within q edges has; rows whose colour is -1 receive one, rows with another
+  one keep it. *count <- one more than the largest colour of a row
+*/
+PETSC_INTERN PetscErrorCode PolderGraphColour(const PolderGraph *, PetscInt q, PetscInt colour[], PetscInt *count);
+/* level[i] <- one more than the largest level of the neighbours that come before row i; rows in ascending key[], and then in their own order */
+PETSC_INTERN PetscErrorCode PolderGraphLevels(const PolderGraph *, const PetscInt key[], PetscInt level[], PetscInt *count);
+/* Adds the fill of level p (Saad, section 10.3.3) when the rows are eliminated in that order; rows with key[] >= end are not eliminated */
+PETSC_INTERN PetscErrorCode PolderGraphFill(PolderGraph *, const PetscInt key[], PetscInt end, PetscInt p);
+/* Removes the entries between rows that both have key[] >= end */
+PETSC_INTERN PetscErrorCode PolderGraphCut(PolderGraph *, const PetscInt key[], PetscInt end);
+/* Removes the entries between different ones of n blocks of consecutive rows */
+PETSC_INTERN PetscErrorCode PolderGraphBlocks(PolderGraph *, PetscInt n);

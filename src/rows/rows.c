@@ -1,0 +1,215 @@
+/* The set-up of preconditioners made from the rows of a matrix. */
+#include "rows.h"
+#include "core/refusal.h"
+#include "kernels/rowcheck.h"
+#include "mat/symmetry.h"
+#include <petsc/private/pcimpl.h>
+
+static PetscErrorCode PolderRowsFree_Private(PC pc)
+{
+  PolderRows *rows = (PolderRows *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall((*rows->steps->free)(pc));
+  rows->blocks[0] = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderRowsForget(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderRowsFree_Private(pc));
+  pc->setupcalled = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Refuses the matrix on every process for the first row that has no positive diagonal or an entry that is not finite. Collective */
+static PetscErrorCode PolderRowsCheck_Private(PC pc, const PolderCSR *csr)
+{
+  static const char *const why[] = {"has no diagonal entry: insert it", "has a zero diagonal, or one too small to invert: remove the row, or put a one there",
+                                    "has a negative diagonal: change the sign of the system if the matrix is negative definite",
+                                    "has an entry that is not a finite number: check how the matrix was assembled"};
+  PolderRows              *rows  = (PolderRows *)pc->data;
+  const PolderPlace       *place = rows->place;
+  PetscInt                *there, bad = PETSC_MAX_INT, first, kind;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceUpload(place, sizeof(bad), &bad, &there));
+  PolderRun(place, PolderRowsCheck, csr->m, csr->ai, csr->aj, csr->aa, csr->bi, csr->ba, there);
+  PetscCall(PolderPlaceFetch(place, sizeof(bad), &there, &bad));
+  first = bad == PETSC_MAX_INT ? rows->M : rows->rstart + bad / POLDER_ROW_GOOD;
+  kind  = first;
+  PetscCallAllreduce(MPI_IN_PLACE, &first, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
+  if (first == rows->M) PetscFunctionReturn(PETSC_SUCCESS);
+  kind = kind == first ? bad % POLDER_ROW_GOOD : 0;
+  PetscCallAllreduce(MPI_IN_PLACE, &kind, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc));
+  PolderPCRefuse(pc, kind == POLDER_ROW_NOTFINITE ? PC_FACTOR_OTHER : PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_ARG_WRONG,
+                 "PC of type %s needs a positive diagonal and finite entries, and row %" PetscInt_FMT " %s", rows->steps->type, first, why[kind]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderRowsCheckPivot(PC pc, PetscInt bad, const char advice[])
+{
+  PolderRows *rows  = (PolderRows *)pc->data;
+  PetscInt    first = bad == PETSC_MAX_INT ? rows->M : rows->rstart + bad;
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, &first, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
+  if (first < rows->M)
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT, "PC of type %s finds no positive pivot in row %" PetscInt_FMT ": %s",
+                   rows->steps->type, first, advice);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderRowsCheckSymmetric_Private(PC pc)
+{
+  PolderRows *rows = (PolderRows *)pc->data;
+  PetscBool   known, symmetric = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
+  if (!known || !symmetric) PetscCall(PolderMatProductsSymmetric(pc->pmat, &symmetric));
+  if (!symmetric)
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_SUP, "PC of type %s is for symmetric matrices, and this one is not: use ilu or asm", rows->steps->type);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderRowsCheckMatrix_Private(PC pc)
+{
+  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
+  PolderRows *rows = (PolderRows *)pc->data;
+  PetscLayout row, column;
+  PetscInt    M, N;
+  PetscBool   is, same;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatIsAIJ(pc->pmat, &is));
+  PetscCheck(is, comm, PETSC_ERR_SUP,
+             "PC of type %s needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an "
+             "AIJ matrix to KSPSetOperators() as the second one",
+             rows->steps->type, ((PetscObject)pc->pmat)->type_name);
+  PetscCall(MatGetSize(pc->pmat, &M, &N));
+  PetscCall(MatGetLayouts(pc->pmat, &row, &column));
+  PetscCall(PetscLayoutCompare(row, column, &same));
+  PetscCheck(same, comm, PETSC_ERR_ARG_SIZ,
+             "PC of type %s needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT,
+             rows->steps->type, M, N);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Calls pattern() with the rows on the host when those at the place have a new pattern. Collective */
+static PetscErrorCode PolderRowsSetUpPattern_Private(PC pc, const PolderCSR *csr)
+{
+  PolderRows      *rows = (PolderRows *)pc->data;
+  PolderCSR        host;
+  PetscObjectId    blocks[2] = {0, 0};
+  PetscObjectState state;
+  PetscMPIInt      same;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectGetId((PetscObject)csr->diag, &blocks[0]));
+  if (csr->offdiag) PetscCall(PetscObjectGetId((PetscObject)csr->offdiag, &blocks[1]));
+  PetscCall(MatGetNonzeroState(pc->pmat, &state));
+  same = blocks[0] == rows->blocks[0] && blocks[1] == rows->blocks[1] && state == rows->nonzerostate;
+  PetscCallAllreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
+  if (same) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderRowsFree_Private(pc));
+  PetscCall(PolderMatGetCSR(pc->pmat, &host));
+  PetscCall((*rows->steps->pattern)(pc, &host));
+  PetscCall(PolderMatRestoreCSR(pc->pmat, &host));
+  PetscCall(PetscArraycpy(rows->blocks, blocks, 2));
+  rows->nonzerostate = state;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCSetUp_PolderRows(PC pc)
+{
+  PolderRows        *rows = (PolderRows *)pc->data;
+  const PolderPlace *place;
+  PolderCSR          csr;
+  PetscBool          done;
+
+  PetscFunctionBegin;
+  PetscCall(PolderRowsCheckMatrix_Private(pc));
+  PetscCall(PolderPCForgive(pc));
+  PetscCall(PolderLogBegin(POLDER_RowsSetUp, pc));
+  PetscCall(PolderMatGetCSRAt(pc->pmat, &PolderOnDevice, &csr, &done));
+  place = PolderPlaceOf(done);
+  if (!done) PetscCall(PolderMatGetCSRAt(pc->pmat, place, &csr, &done));
+  rows->rstart = csr.rstart;
+  rows->M      = csr.M;
+  if (rows->place != place) PetscCall(PolderRowsFree_Private(pc));
+  rows->place = place;
+  PetscCall(PolderRowsCheck_Private(pc, &csr));
+  PetscCall(PolderMatRestoreCSRAt(pc->pmat, &csr));
+  if (!pc->failedreason) PetscCall(PolderRowsCheckSymmetric_Private(pc));
+  if (!pc->failedreason) {
+    PetscCall(PolderMatGetCSRAt(pc->pmat, place, &csr, &done));
+    PetscCall(PolderRowsSetUpPattern_Private(pc, &csr));
+    PetscCall((*rows->steps->values)(pc, &csr));
+    PetscCall(PolderMatRestoreCSRAt(pc->pmat, &csr));
+  }
+  PetscCall(PolderLogEnd(POLDER_RowsSetUp, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApply_PolderRows(PC pc, Vec r, Vec z)
+{
+  PolderRows *rows = (PolderRows *)pc->data;
+  PetscBool   failed;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPCFlag(pc, z, &failed));
+  if (failed) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderLogBegin(POLDER_RowsApply, pc));
+  PetscCall((*rows->steps->apply)(pc, r, z));
+  PetscCall(PolderLogEnd(POLDER_RowsApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCReset_PolderRows(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderRowsFree_Private(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCDestroy_PolderRows(PC pc)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderRowsFree_Private(pc));
+  PetscCall(PetscFree(pc->data));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCView_PolderRows(PC pc, PetscViewer viewer)
+{
+  PolderRows *rows = (PolderRows *)pc->data;
+  PetscBool   ascii;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
+  if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (rows->blocks[0]) {
+    PetscCall((*rows->steps->view)(pc, viewer));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  on the %s\n", rows->place->name));
+  } else PetscCall(PetscViewerASCIIPrintf(viewer, "  not set up\n"));
+  PetscCall(PolderRefusalView((PetscObject)pc, viewer));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderRowsCreate(PC pc, PolderRows *rows, const PolderRowsSteps *steps)
+{
+  PetscFunctionBegin;
+  rows->steps             = steps;
+  rows->place             = &PolderOnHost;
+  pc->data                = (void *)rows;
+  pc->ops->setup          = PCSetUp_PolderRows;
+  pc->ops->setuponblocks  = PolderPCSetUpOnBlocks;
+  pc->ops->apply          = PCApply_PolderRows;
+  pc->ops->applytranspose = PCApply_PolderRows; // these preconditioners are symmetric
+  pc->ops->reset          = PCReset_PolderRows;
+  pc->ops->destroy        = PCDestroy_PolderRows;
+  pc->ops->view           = PCView_PolderRows;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

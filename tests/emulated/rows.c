@@ -1,0 +1,24 @@
+/* fsai.cu, ip.cu, rowcheck.cu and sweep.cu by their host twins */
+#include "emulated.h"
+#include "kernels/fsai.h"
+#include "kernels/ip.h"
+#include "kernels/rowcheck.h"
+#include "kernels/sweep.h"
+
+PolderEmulate(PolderSweepTake,
+              (PetscInt n, const PetscInt source[], PetscInt split, const PetscScalar aa[], const PetscScalar ba[], PetscScalar val[], PolderStream stream), n,
+              source, split, aa, ba, val);
+PolderEmulate(PolderSweepFactor, (const PolderSweep *S, PetscInt first, PetscInt last, PetscInt eliminate, PetscReal omega, PetscInt *bad, PolderStream stream),
+              S, first, last, eliminate, omega, bad);
+PolderEmulate(PolderSweepForward, (const PolderSweep *S, PetscInt first, PetscInt last, const PetscScalar r[], PetscScalar x[], PolderStream stream), S, first,
+              last, r, x);
+PolderEmulate(PolderSweepBackward, (const PolderSweep *S, PetscInt first, PetscInt last, PetscScalar x[], PetscScalar z[], PolderStream stream), S, first, last,
+              x, z);
+PolderEmulate(PolderRowsCheck,
+              (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[], PetscInt *bad,
+               PolderStream stream),
+              m, ai, aj, aa, bi, ba, bad);
+PolderEmulate(PolderFsaiRows, (const PolderFsai *F, PetscInt threads, PetscScalar work[], PetscScalar val[], PetscInt *bad, PolderStream stream), F, 1, work,
+              val, bad);
+PolderEmulate(PolderIpRows, (const PolderIp *P, const PetscScalar aa[], const PetscScalar ba[], const PetscScalar d[], PetscScalar val[], PolderStream stream),
+              P, aa, ba, d, val);
