@@ -52,44 +52,83 @@ static inline PetscScalar PackEntry(PetscInt j, PetscInt i, PetscInt after, cons
   return 0;
 }
 
-/* With constants for nd and first, so that the loops over the diagonals are unrolled */
-static inline __attribute__((always_inline)) PetscBool PackRows(PetscInt nd, PetscInt first, const PetscInt off[], PetscInt i0, PetscInt n, const PetscInt ai[],
-                                                                const PetscInt aj[], const PetscScalar aa[], void *piece)
+typedef struct {
+  PetscInt           i0, n; /* the rows of the piece */
+  const PetscInt    *off, *ai, *aj;
+  const PetscScalar *aa;
+  PetscScalar       *val;
+  unsigned char     *bit;
+} PackPiece;
+
+/* Is v the value of the mirror image of entry (i, i + off[d])? */
+static inline __attribute__((always_inline)) PetscBool PackMirrors(PetscInt nd, PetscInt first, const PackPiece *S, PetscInt i, PetscInt d, PetscScalar v)
 {
-  PetscScalar   *val = (PetscScalar *)piece;
-  unsigned char *bit = (unsigned char *)(val + (size_t)(nd - first) * (size_t)n);
+  const PetscInt j = i + S->off[d];
 
-  for (PetscInt l = 0; l < n; ++l) {
-    const PetscInt i = i0 + l, end = ai[i + 1];
-    PetscInt       k    = ai[i];
-    unsigned int   bits = 0;
+  if (j >= S->i0) return (PetscBool)(v == S->val[(size_t)(nd - 1 - d - first) * (size_t)S->n + (size_t)(j - S->i0)]);
+  return (PetscBool)(v == PackEntry(j, i, d, S->ai, S->aj, S->aa));
+}
 
-    for (PetscInt d = 0; d < nd; ++d) {
-      const PetscBool   is = (PetscBool)(k < end && aj[k] == i + off[d]);
-      const PetscScalar v  = is && aa ? aa[k] : 0;
+static inline void PackBits(PetscInt nd, const PackPiece *S, PetscInt l, unsigned int bits)
+{
+  for (PetscInt b = 0; 8 * b < nd; ++b) S->bit[(size_t)b * (size_t)S->n + (size_t)l] = (unsigned char)(bits >> (8 * b));
+}
 
-      bits |= (unsigned int)is << d;
-      k += is;
-      if (d >= first) val[(size_t)(d - first) * (size_t)n + (size_t)l] = v;
-      else if (is && aa) {
-        const PetscInt    j     = i + off[d];
-        const PetscScalar image = j >= i0 ? val[(size_t)(nd - 1 - d - first) * (size_t)n + (size_t)(j - i0)] : PackEntry(j, i, d, ai, aj, aa);
+/* A row with an entry on every diagonal, the most frequent case; PETSC_FALSE: it is another one */
+static inline __attribute__((always_inline)) PetscBool PackWhole(PetscInt nd, PetscInt first, const PackPiece *S, PetscInt l)
+{
+  const PetscInt     i = S->i0 + l, *aj = S->aj + S->ai[i];
+  const PetscScalar *aa     = S->aa + S->ai[i];
+  PetscInt           unlike = 0;
 
-        if (!(v == image)) return PETSC_FALSE;
-      }
-    }
-    if (k < end) return PETSC_FALSE;
-    for (PetscInt b = 0; 8 * b < nd; ++b) bit[(size_t)b * (size_t)n + (size_t)l] = (unsigned char)(bits >> (8 * b));
+  if (S->ai[i + 1] - S->ai[i] != nd) return PETSC_FALSE;
+  for (PetscInt d = 0; d < nd; ++d) unlike |= aj[d] ^ (i + S->off[d]);
+  if (unlike) return PETSC_FALSE;
+  for (PetscInt d = first; d < nd; ++d) S->val[(size_t)(d - first) * (size_t)S->n + (size_t)l] = aa[d];
+  for (PetscInt d = 0; d < first; ++d) unlike |= !PackMirrors(nd, first, S, i, d, aa[d]);
+  if (unlike) return PETSC_FALSE;
+  PackBits(nd, S, l, nd < POLDER_PACKED_DIAGONALS ? (1u << nd) - 1 : ~0u);
+  return PETSC_TRUE;
+}
+
+static PetscBool PackRow(PetscInt nd, PetscInt first, const PackPiece *S, PetscInt l)
+{
+  const PetscInt i = S->i0 + l, end = S->ai[i + 1];
+  PetscInt       k    = S->ai[i];
+  unsigned int   bits = 0;
+
+  for (PetscInt d = 0; d < nd; ++d) {
+    const PetscBool   is = (PetscBool)(k < end && S->aj[k] == i + S->off[d]);
+    const PetscScalar v  = is && S->aa ? S->aa[k] : 0;
+
+    bits |= (unsigned int)is << d;
+    k += is;
+    if (d >= first) S->val[(size_t)(d - first) * (size_t)S->n + (size_t)l] = v;
+    else if (is && S->aa && !PackMirrors(nd, first, S, i, d, v)) return PETSC_FALSE;
+  }
+  PackBits(nd, S, l, bits);
+  return (PetscBool)(k == end);
+}
+
+/* With constants for nd and first, so that the loops over the diagonals are unrolled */
+static inline __attribute__((always_inline)) PetscBool PackRows(PetscInt nd, PetscInt first, const PackPiece *S)
+{
+  for (PetscInt l = 0; l < S->n; ++l) {
+    if (S->aa && PackWhole(nd, first, S, l)) continue;
+    if (!PackRow(nd, first, S, l)) return PETSC_FALSE;
   }
   return PETSC_TRUE;
 }
 
 PetscBool PolderPackRows(const PolderPacked *P, PetscInt i0, PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], void *piece)
 {
-  if (P->nd == 5 && P->first == 2) return PackRows(5, 2, P->off, i0, n, ai, aj, aa, piece);
-  if (P->nd == 7 && P->first == 3) return PackRows(7, 3, P->off, i0, n, ai, aj, aa, piece);
-  if (P->nd == 7 && P->first == 0) return PackRows(7, 0, P->off, i0, n, ai, aj, aa, piece);
-  return PackRows(P->nd, P->first, P->off, i0, n, ai, aj, aa, piece);
+  PackPiece S = {.i0 = i0, .n = n, .off = P->off, .ai = ai, .aj = aj, .aa = aa, .val = (PetscScalar *)piece};
+
+  S.bit = (unsigned char *)(S.val + (size_t)(P->nd - P->first) * (size_t)n);
+  if (P->nd == 5 && P->first == 2) return PackRows(5, 2, &S);
+  if (P->nd == 7 && P->first == 3) return PackRows(7, 3, &S);
+  if (P->nd == 7 && P->first == 0) return PackRows(7, 0, &S);
+  return PackRows(P->nd, P->first, &S);
 }
 
 void PolderUnpackCounts_Host(const PolderPacked *P, const void *packed, PetscInt ai[])

@@ -76,7 +76,7 @@ PetscErrorCode PolderMirrorSend(PolderMirror r, const PetscInt ai[], const Petsc
 
   PetscFunctionBegin;
   if (pattern) r->packing = POLDER_PACKED_HALF;
-  if (index + value >= PolderDeviceLimits.least && r->packing < POLDER_PACKED_NOT && PolderPackOffsets(r->m, ai, aj, &P.nd, P.off)) {
+  if (index + value >= PolderDeviceLimits.least && r->packing < POLDER_PACKED_NOT && PolderPackOffsets(r->m, ai, aj, &P.nd, P.off) && P.nd) {
     if (aa && r->packing == POLDER_PACKED_HALF) {
       P.first = P.nd / 2;
       if (r->m == r->n && PolderPackedSymmetric_Private(&P)) PetscCall(PolderMirrorSendPacked_Private(r, &P, ai, aj, aa, pattern, index + value, &done));
