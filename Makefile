@@ -38,7 +38,7 @@ CC       := $(PETSC_CC)
 CFLAGS   := $(OPTFLAGS) -std=gnu11 -Wall -Wextra -Iinclude -Isrc $(CPPFLAGS) $(PETSC_CFLAGS)
 TESTFLAGS := -Itests
 LDFLAGS  += -Wl,--as-needed
-LDLIBS   := $(PETSC_LIBS) -lmetis -llapack -lblas $(CUDA_LIBS) -lm
+LDLIBS   := $(PETSC_LIBS) -lmetis -llapack -lblas $(CUDA_LIBS) -lpthread -lm
 CUDAFLAGS := -O3 -std=c++17 -ccbin $(CUDA_CXX) -cudart shared $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$a,code=sm_$a) -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
 CUDAFLAGS += -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra --extended-lambda $(if $(findstring -Werror,$(OPTFLAGS)),-Werror all-warnings) -Iinclude -Isrc $(CPPFLAGS) $(PETSC_CFLAGS)
 SRC      := $(wildcard src/*.c src/*/*.c src/*/*/*.c)

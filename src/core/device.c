@@ -65,10 +65,20 @@ PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscBool PolderFillCopy_Private(const void *ctx, size_t at, size_t n, void *there)
+{
+  (void)memcpy(there, (const char *)ctx + at, n);
+  return PETSC_TRUE;
+}
+
 PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes)
 {
+  PetscBool done = PETSC_FALSE;
+
   PetscFunctionBegin;
   if (!bytes) PetscFunctionReturn(PETSC_SUCCESS);
+  if (bytes >= PolderDeviceLimits.least) PetscCall(PolderDeviceStream(bytes, PolderDeviceLimits.piece, PolderFillCopy_Private, from, to, &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceCallPut(to, from, bytes));
   if (bytes <= POLDER_SCALAR_BYTES) PetscCall(PetscLogCpuToGpuScalar((PetscLogDouble)bytes));
   else PetscCall(PetscLogCpuToGpu((PetscLogDouble)bytes));
@@ -80,6 +90,8 @@ PetscErrorCode PolderDeviceFinalize(void)
   PetscFunctionBegin;
   PetscCall(PolderVecNormFinalize());
   PetscCall(PolderPeersFinalize());
+  PetscCall(PolderDeviceStreamFinalize());
+  PolderDeviceLimits.threads = 0; // an option of the next PetscInitialize() may set it
   PetscCall(PolderDeviceCallFinalize());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -152,6 +164,7 @@ PetscErrorCode PolderMatGetOffload(Mat A, PetscOffloadMask *mask)
     }
 
   #pragma GCC diagnostic ignored "-Wunused-parameter"
+PolderStreamLimits PolderDeviceLimits;
 PolderNoDevice(PolderImageGetRows, Mat A, const PetscInt **ai, const PetscInt **aj, const PetscScalar **aa, PetscBool *done);
 PolderNoDevice(PolderImageGetValues, Mat A, PetscScalar **a);
 PolderNoDevice(PolderImageRestoreValues, Mat A, PetscScalar **a);
@@ -169,6 +182,7 @@ PolderNoDevice(PolderDeviceZero, void *ptr, size_t bytes);
 PolderNoDevice(PolderDeviceToDevice, void *to, const void *from, size_t bytes);
 PolderNoDevice(PolderDeviceToHost, void *to, const void *from, size_t bytes);
 PolderNoDevice(PolderDeviceFromHost, void *to, const void *from, size_t bytes);
+PolderNoDevice(PolderDeviceStream, size_t bytes, size_t piece, PolderDeviceFill fill, const void *ctx, void *to, PetscBool *done);
 PolderNoDevice(PolderDeviceMallocShared, size_t bytes, void *host, void *device);
 PolderNoDevice(PolderDeviceFreeShared, void *host);
 PolderNoDevice(PolderDeviceWaitReal, const volatile PetscReal *slot, PetscReal *value);

@@ -109,6 +109,19 @@ PETSC_INTERN PetscErrorCode PolderDeviceToDevice(void *to, const void *from, siz
 /* Counted by -log_view. To the host: complete on return. From the host: `from` may be reused on return */
 PETSC_INTERN PetscErrorCode PolderDeviceToHost(void *to, const void *from, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceFromHost(void *to, const void *from, size_t bytes);
+/*
+  A large array, made on the host piece by piece while earlier pieces are on their way to the device. fill(ctx, at, n, there) makes the n bytes that begin with
+  byte `at`; several threads call it at a time, so it may call nothing of PETSc, and PETSC_FALSE from it ends the copy. All pieces but the last have `piece`
+  bytes, at most PolderDeviceLimits.piece. done = PETSC_FALSE: fill() has ended the copy, or there is no page-locked memory
+*/
+typedef PetscBool (*PolderDeviceFill)(const void *ctx, size_t at, size_t n, void *there);
+PETSC_INTERN PetscErrorCode PolderDeviceStream(size_t bytes, size_t piece, PolderDeviceFill fill, const void *ctx, void *to, PetscBool *done);
+/* Arrays from `least` bytes on go in pieces; `piece` is the size of a buffer; `threads` make the pieces, 0: not determined yet. Tests change these */
+typedef struct {
+  size_t   least, piece;
+  PetscInt threads;
+} PolderStreamLimits;
+PETSC_INTERN PolderStreamLimits PolderDeviceLimits;
 /* Copies an array to device memory; ptr is the address of a pointer, as for PolderDeviceMalloc() */
 static inline PetscErrorCode PolderDeviceUpload(size_t bytes, const void *from, void *ptr)
 {
@@ -128,5 +141,7 @@ PETSC_INTERN PetscErrorCode PolderDeviceWaitReal(const volatile PetscReal *slot,
 */
 PETSC_INTERN PetscErrorCode PolderDeviceReplay(PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx);
 PETSC_INTERN PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *);
+/* Frees the buffers for pieces */
+PETSC_INTERN PetscErrorCode PolderDeviceStreamFinalize(void);
 /* Called by the library's finaliser */
 PETSC_INTERN PetscErrorCode PolderDeviceFinalize(void);

@@ -14,6 +14,13 @@ PETSC_INTERN PetscErrorCode PolderDeviceCallZero(void *there, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceCallCopy(void *to, const void *from, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceCallTake(void *to, const void *from, size_t bytes);
 PETSC_INTERN PetscErrorCode PolderDeviceCallPut(void *to, const void *from, size_t bytes);
+/* Page-locked memory; *ptr is NULL when the system refuses */
+PETSC_INTERN PetscErrorCode PolderDeviceCallLock(size_t bytes, void *ptr);
+PETSC_INTERN PetscErrorCode PolderDeviceCallUnlock(void *ptr);
+/* Send begins a copy out of a buffer of page-locked memory, in the order of the stream; Arrive waits until the last copy out of that buffer is complete */
+#define POLDER_DEVICE_BUFFERS 32
+PETSC_INTERN PetscErrorCode PolderDeviceCallSend(int buffer, void *to, const void *from, size_t bytes);
+PETSC_INTERN PetscErrorCode PolderDeviceCallArrive(int buffer);
 PETSC_INTERN PetscErrorCode PolderDeviceCallFinalize(void);
 
 /* Properties that differ between devices; rank is the rank of the process in its group */

@@ -17,6 +17,8 @@ static void         *PolderWork = NULL;
 static void *PolderShared = NULL;
 /* Shared memory in which the host waits for data: a real that signals arrival, followed by the data */
 static PetscReal *PolderMailHost = NULL, *PolderMailDevice;
+/* Recorded behind the last copy out of each buffer */
+static cudaEvent_t PolderSent[POLDER_DEVICE_BUFFERS];
 /* Used for recording when PETSc's stream does not allow capture */
 static cudaStream_t PolderRecorder  = NULL;
 static PetscBool    PolderRecording = PETSC_FALSE;
@@ -333,6 +335,43 @@ PetscErrorCode PolderDeviceCallPut(void *to, const void *from, size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderDeviceCallLock(size_t bytes, void *ptr)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream)); // initialises the device
+  if (cudaHostAlloc((void **)ptr, bytes, cudaHostAllocPortable) != cudaSuccess) *(void **)ptr = NULL;
+  (void)cudaGetLastError();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallUnlock(void *ptr)
+{
+  PetscFunctionBegin;
+  PolderLaunch(cudaFreeHost(ptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallSend(int buffer, void *to, const void *from, size_t bytes)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (!PolderSent[buffer]) PolderLaunch(cudaEventCreateWithFlags(&PolderSent[buffer], cudaEventDisableTiming));
+  PolderLaunch(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream));
+  PolderLaunch(cudaEventRecord(PolderSent[buffer], stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallArrive(int buffer)
+{
+  PetscFunctionBegin;
+  PolderLaunch(cudaEventSynchronize(PolderSent[buffer]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeviceMallocShared(size_t bytes, void *host, void *device)
 {
   PolderStream stream;
@@ -494,6 +533,10 @@ PetscErrorCode PolderDeviceCallFinalize(void)
 
     PolderLaunch(cudaFreeHost(PolderShared));
     PolderShared = next;
+  }
+  for (int b = 0; b < POLDER_DEVICE_BUFFERS; ++b) {
+    if (PolderSent[b]) PolderLaunch(cudaEventDestroy(PolderSent[b]));
+    PolderSent[b] = NULL;
   }
   if (PolderRecorder) PolderLaunch(cudaStreamDestroy(PolderRecorder));
   PolderRecorder = NULL;

@@ -57,7 +57,8 @@ static PetscErrorCode PolderMirrorRestorePattern_Private(Mat A, PetscInt *m, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderMirrorSetPattern_Private(PolderMirror r, Mat A, PetscInt m, const PetscInt ai[], const PetscInt aj[])
+/* Allocates the arrays for a new pattern */
+static PetscErrorCode PolderMirrorAllocate_Private(PolderMirror r, Mat A, PetscInt m, const PetscInt ai[])
 {
   PetscFunctionBegin;
   PetscCall(PolderMirrorReset_Private(r));
@@ -68,8 +69,6 @@ static PetscErrorCode PolderMirrorSetPattern_Private(PolderMirror r, Mat A, Pets
   PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (m + 1), &r->ai));
   PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * r->nz, &r->aj));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * r->nz, &r->aa));
-  PetscCall(PolderDeviceFromHost(r->ai, ai, sizeof(PetscInt) * (m + 1)));
-  PetscCall(PolderDeviceFromHost(r->aj, aj, sizeof(PetscInt) * r->nz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -115,55 +114,63 @@ PetscErrorCode PolderMirrorZero(PolderMirror *mirror, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderMirrorUpdatePattern(PolderMirror *mirror, Mat A, PetscBool withrows)
+/* The pattern, and the values if asked for and if those on the device are older */
+static PetscErrorCode PolderMirrorBring_Private(PolderMirror *mirror, Mat A, PetscBool withrows, PetscBool values)
 {
-  PolderMirror     r;
-  PetscObjectState nonzerostate;
-  PetscObjectId    id;
-  PetscInt         m;
-  const PetscInt  *ai, *aj;
+  PolderMirror       r;
+  PetscObjectState   state, nonzerostate;
+  PetscObjectId      id;
+  PetscInt           m;
+  PetscBool          pattern, fresh;
+  const PetscInt    *ai, *aj;
+  const PetscScalar *aa = NULL;
 
   PetscFunctionBegin;
   PetscCall(PolderMirrorCreate_Private(mirror));
   r = *mirror;
+  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
   PetscCall(MatGetNonzeroState(A, &nonzerostate));
   PetscCall(PetscObjectGetId((PetscObject)A, &id));
   r->matrix = A;
-  if (r->nonzerostate == nonzerostate && r->id == id && (r->nrow >= 0 || !withrows)) PetscFunctionReturn(PETSC_SUCCESS);
+  pattern   = (PetscBool)(r->nonzerostate != nonzerostate || r->id != id);
+  if (!pattern && (!values || r->newest || r->state == state) && (!withrows || r->nrow >= 0)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMirrorGetPattern_Private(A, &m, &ai, &aj));
-  if (r->nonzerostate != nonzerostate || r->id != id) { /* values held here belong to the old pattern */
+  if (pattern) { /* values held here belong to the old pattern */
     const PetscBool zero = r->zero;
 
-    PetscCall(PolderMirrorSetPattern_Private(r, A, m, ai, aj));
+    PetscCall(PolderMirrorAllocate_Private(r, A, m, ai));
     if (zero) {
       PetscCall(PolderDeviceZero(r->aa, sizeof(PetscScalar) * r->nz));
       r->newest = PETSC_TRUE;
       ++r->version;
     }
-    r->nonzerostate = nonzerostate;
-    r->id           = id;
+  }
+  fresh = (PetscBool)(values && !r->newest && r->state != state);
+  if (fresh) PetscCall(MatSeqAIJGetArrayRead(A, &aa));
+  if (pattern || fresh) PetscCall(PolderMirrorSend(r, ai, aj, aa, pattern));
+  r->nonzerostate = nonzerostate;
+  r->id           = id;
+  if (fresh) {
+    PetscCall(MatSeqAIJRestoreArrayRead(A, &aa));
+    ++r->version;
+    r->state = state;
   }
   if (withrows && r->nrow < 0) PetscCall(PolderMirrorSetRows_Private(r, ai));
   PetscCall(PolderMirrorRestorePattern_Private(A, &m, &ai, &aj));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderMirrorUpdatePattern(PolderMirror *mirror, Mat A, PetscBool withrows)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderMirrorBring_Private(mirror, A, withrows, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderMirrorUpdate(PolderMirror *mirror, Mat A, PetscBool withrows)
 {
-  PolderMirror       r;
-  PetscObjectState   state;
-  const PetscScalar *aa;
-
   PetscFunctionBegin;
-  PetscCall(PolderMirrorUpdatePattern(mirror, A, withrows));
-  r = *mirror;
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (r->newest || r->state == state) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatSeqAIJGetArrayRead(A, &aa));
-  PetscCall(PolderDeviceFromHost(r->aa, aa, sizeof(PetscScalar) * r->nz));
-  PetscCall(MatSeqAIJRestoreArrayRead(A, &aa));
-  ++r->version;
-  r->state = state;
+  PetscCall(PolderMirrorBring_Private(mirror, A, withrows, PETSC_TRUE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -4,17 +4,25 @@
 #include "core/device.h"
 #include <petscmat.h>
 
+/* Which packing suits the rows on their way to the device */
+typedef enum {
+  POLDER_PACKED_HALF, /* of the values */
+  POLDER_PACKED_WHOLE,
+  POLDER_PACKED_NOT
+} PolderMirrorPacking;
+
 typedef struct {
-  Mat              matrix; /* without reference counting */
-  PetscInt         m, n, nz;
-  PetscInt        *ai, *aj; /* device */
-  PetscScalar     *aa;
-  PetscObjectState state, nonzerostate; /* of the matrix when the arrays were made; -1: not valid */
-  PetscObjectId    id;                  /* of the matrix: a new preallocation of a parallel matrix makes a new block */
-  PetscInt         pattern, version;    /* count the changes of the pattern and of the values */
-  PetscBool        newest;              /* the values here are newer than those on the host */
-  PetscBool        zero;                /* all values are zero, but no zeros are written on either side; only nz is valid */
-  PetscInt         nrow, *row;          /* the nonempty rows, on request (device) */
+  Mat                 matrix; /* without reference counting */
+  PetscInt            m, n, nz;
+  PetscInt           *ai, *aj; /* device */
+  PetscScalar        *aa;
+  PetscObjectState    state, nonzerostate; /* of the matrix when the arrays were made; -1: not valid */
+  PetscObjectId       id;                  /* of the matrix: a new preallocation of a parallel matrix makes a new block */
+  PetscInt            pattern, version;    /* count the changes of the pattern and of the values */
+  PetscBool           newest;              /* the values here are newer than those on the host */
+  PetscBool           zero;                /* all values are zero, but no zeros are written on either side; only nz is valid */
+  PolderMirrorPacking packing;             /* that suits the pattern, and the values so far */
+  PetscInt            nrow, *row;          /* the nonempty rows, on request (device) */
   /* the transposed rows: their values are aa[tperm[]] */
   PetscInt    *ti, *tj, *tperm;
   PetscScalar *ta;
@@ -28,6 +36,8 @@ PETSC_INTERN PetscErrorCode PolderMirrorZero(PolderMirror *, Mat A);
 /* Brings the mirror of A up to date and creates it when it is NULL. withrows: also the list of nonempty rows */
 PETSC_INTERN PetscErrorCode PolderMirrorUpdate(PolderMirror *, Mat A, PetscBool withrows);
 PETSC_INTERN PetscErrorCode PolderMirrorDestroy(PolderMirror *);
+/* Copies the rows to the arrays of the mirror, whose sizes are set: the pattern, if asked for, and the values, unless aa is NULL */
+PETSC_INTERN PetscErrorCode PolderMirrorSend(PolderMirror, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool pattern);
 /* z = y + alpha A x; y = NULL stands for zero, y may equal z; dot != NULL: a device scalar that receives (x, A x) */
 PETSC_INTERN PetscErrorCode PolderMirrorMult(PolderMirror, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot);
 /* z += alpha A x on the nonempty rows; dot != NULL: *dot += (p, A x) */

@@ -215,6 +215,46 @@ PetscErrorCode PolderDeviceCallPut(void *to, const void *from, size_t bytes)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderDeviceCallLock(size_t bytes, void *ptr)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc(bytes, (void **)ptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallUnlock(void *ptr)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(ptr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As late as possible: what overwrites a buffer before its copy has arrived shows */
+static struct {
+  void       *to;
+  const void *from;
+  size_t      bytes;
+} Sent[POLDER_DEVICE_BUFFERS];
+
+PetscErrorCode PolderDeviceCallSend(int buffer, void *to, const void *from, size_t bytes)
+{
+  PetscFunctionBegin;
+  NotRecorded();
+  PetscCheck(!Sent[buffer].bytes, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Buffer %d is sent twice", buffer);
+  Sent[buffer].to    = to;
+  Sent[buffer].from  = from;
+  Sent[buffer].bytes = bytes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceCallArrive(int buffer)
+{
+  PetscFunctionBegin;
+  memcpy(Sent[buffer].to, Sent[buffer].from, Sent[buffer].bytes);
+  Sent[buffer].bytes = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* -emulated_gpus n: so many devices for all processes; every process has one of its own unless it is set, and 0 refuses to share memory */
 static PetscErrorCode Devices(PetscMPIInt *n)
 {

@@ -1,5 +1,6 @@
 static const char help[] = "Device kernels of compressed rows, of values in coordinates and of lists against the host: awkward sizes, poisoned output.\n\n";
 
+#include "banded.h"
 #include "devicetest.h"
 #include "kernels/csr.h"
 
@@ -206,8 +207,51 @@ static PetscErrorCode TestMarks(PETSC_UNUSED void *work, PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode TestPacked(PETSC_UNUSED void *work, PolderStream stream)
+{
+  static const PetscInt diagonals[] = {1, 5, 7, 9, 31};
+  PetscInt              wrong       = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < 2 * (PETSC_STATIC_ARRAY_LENGTH(Sizes) - 1); ++s) {
+    const PetscInt m = Sizes[s / 2], nd = diagonals[s % PETSC_STATIC_ARRAY_LENGTH(diagonals)];
+    PetscInt      *ai, *aid, *ajd, *out;
+    PetscScalar   *aad, *values;
+    void          *packed;
+    Banded         B;
+
+    PetscCall(BandedCreate(m, nd, (PetscBool)(s % 2), 320, &B));
+    wrong += !BandedPack(&B, PETSC_TRUE);
+    PetscCall(PetscMalloc2(m + 1, &ai, m * nd + 1, &out));
+    PetscCall(PolderDeviceUpload(PolderPackedBytes(&B.P) * (size_t)m, B.packed, &packed));
+    PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (m + 1), &aid));
+    PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * B.ai[m], &ajd));
+    PetscCall(Random(B.ai[m], &values, &aad));
+    PolderUnpackCounts_Host(&B.P, B.packed, ai);
+    PolderLaunch(PolderUnpackCounts_CUDA(&B.P, packed, aid, stream));
+    PetscCall(PolderDeviceToHost(out, aid, sizeof(PetscInt) * (m + 1)));
+    for (PetscInt i = 0; i <= m; ++i) wrong += out[i] != ai[i];
+    PetscCall(PolderDeviceFromHost(aid, B.ai, sizeof(PetscInt) * (m + 1)));
+    PolderLaunch(PolderUnpackRows_CUDA(&B.P, packed, aid, ajd, NULL, stream));
+    PetscCall(PolderDeviceToHost(out, ajd, sizeof(PetscInt) * B.ai[m]));
+    for (PetscInt k = 0; k < B.ai[m]; ++k) wrong += out[k] != B.aj[k];
+    PolderLaunch(PolderUnpackRows_CUDA(&B.P, packed, aid, NULL, aad, stream));
+    PetscCall(PolderDeviceToHost(values, aad, sizeof(PetscScalar) * B.ai[m]));
+    wrong += Wrong(B.ai[m], values, B.aa, 0.0);
+    PetscCall(PolderDeviceFree(&packed));
+    PetscCall(PolderDeviceFree(&aid));
+    PetscCall(PolderDeviceFree(&ajd));
+    PetscCall(PolderDeviceFree(&aad));
+    PetscCall(PetscFree2(ai, out));
+    PetscCall(PetscFree(values));
+    PetscCall(BandedDestroy(&B));
+  }
+  PetscCall(Report("packed rows", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 const DeviceTests DeviceProgram = {
-  help, {TestRowsMult, TestRowsValues, TestStretches, TestMarks}
+  help, {TestRowsMult, TestRowsValues, TestStretches, TestMarks, TestPacked}
 };
 
 /*TEST

@@ -1,5 +1,6 @@
 static char help[] = "Host kernels of the matrix formats against plain loops: awkward sizes, poisoned output, nothing written or read outside.\n\n";
 
+#include "banded.h"
 #include "random.h"
 #include "kernels/dia.h"
 #include "kernels/slices.h"
@@ -310,6 +311,46 @@ static PetscErrorCode TestSlices(void)
   PetscFunctionReturn(0);
 }
 
+/* What is packed comes back, and what cannot be packed is found */
+static PetscErrorCode TestPacked(void)
+{
+  static const PetscInt sizes[] = {0, 1, 2, 63, 64, 65, 200, 1500}, diagonals[] = {1, 3, 5, 7, 9, 27, 31};
+  PetscInt              cases = 0, wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(sizes) * PETSC_STATIC_ARRAY_LENGTH(diagonals) * 2; ++s) {
+    const PetscInt  m = sizes[s / 2 % PETSC_STATIC_ARRAY_LENGTH(sizes)], nd = diagonals[s / 2 / PETSC_STATIC_ARRAY_LENGTH(sizes)];
+    const PetscBool half = (PetscBool)(s % 2);
+    PetscInt       *ai, *aj, found, off[POLDER_PACKED_DIAGONALS];
+    PetscScalar    *aa;
+    Banded          B;
+
+    PetscCall(BandedCreate(m, nd, half, 64, &B));
+    PetscCall(PetscMalloc3(m + 1, &ai, m * nd, &aj, m * nd, &aa));
+    wrong += !PolderPackOffsets(m, B.ai, B.aj, &found, off) || found > nd || !BandedPack(&B, PETSC_TRUE);
+    PolderUnpackCounts_Host(&B.P, B.packed, ai);
+    for (PetscInt i = 0; i < m; ++i) wrong += ai[i] != B.ai[i + 1] - B.ai[i];
+    PolderUnpackRows_Host(&B.P, B.packed, B.ai, aj, aa);
+    for (PetscInt k = 0; k < B.ai[m]; ++k) wrong += aj[k] != B.aj[k] || aa[k] != B.aa[k];
+    for (PetscInt k = B.ai[m] - 1; k > 0 && m > 64; k -= B.ai[m] / 3) { // an entry on no diagonal, and a value that has no mirror image
+      const PetscInt    j = B.aj[k];
+      const PetscScalar v = B.aa[k];
+
+      B.aj[k] = m + 1000;
+      wrong += BandedPack(&B, PETSC_TRUE) || BandedPack(&B, PETSC_FALSE);
+      B.aj[k] = j;
+      B.aa[k] = v + 1;
+      wrong += BandedPack(&B, PETSC_TRUE) != (PetscBool)(!half || (k >= B.ai[j] && k < B.ai[j + 1]));
+      B.aa[k] = v;
+    }
+    PetscCall(PetscFree3(ai, aj, aa));
+    PetscCall(BandedDestroy(&B));
+    ++cases;
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "packed rows: %" PetscInt_FMT " cases, %" PetscInt_FMT " wrong\n", cases, wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
@@ -318,6 +359,7 @@ int main(int argc, char **argv)
   PetscCall(TestRows(PETSC_FALSE));
   PetscCall(TestRows(PETSC_TRUE));
   PetscCall(TestSlices());
+  PetscCall(TestPacked());
   PetscCall(PetscFinalize());
   return 0;
 }
