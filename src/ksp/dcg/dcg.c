@@ -68,6 +68,7 @@ static PetscErrorCode KSPView_DCG(KSP ksp, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (cg->flexible) PetscCall(PetscViewerASCIIPrintf(viewer, "  flexible\n"));
+  if (cg->once) PetscCall(PetscViewerASCIIPrintf(viewer, "  one sum over the processes an iteration\n"));
   if (cg->device) PetscCall(PolderCGDeviceView(ksp, viewer));
   PetscCall(PolderRefusalView((PetscObject)ksp, viewer));
   PetscCall(PetscViewerASCIIPushTab(viewer));
@@ -77,11 +78,15 @@ static PetscErrorCode KSPView_DCG(KSP ksp, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* In the order of PolderCG.reductions */
+static const char *const KSPDCGReductions[] = {"auto", "1", "2"};
+
 static PetscErrorCode KSPSetFromOptions_DCG(KSP ksp, PolderOptionItems PetscOptionsObject)
 {
   PolderCG   *cg = (PolderCG *)ksp->data;
   const char *prefix;
-  PetscInt    check = cg->check;
+  PetscInt    check      = cg->check;
+  PetscInt    reductions = cg->reductions;
   PetscBool   set;
 
   PetscFunctionBegin;
@@ -92,6 +97,9 @@ static PetscErrorCode KSPSetFromOptions_DCG(KSP ksp, PolderOptionItems PetscOpti
   if (set) cg->check = check;
   PetscCall(PetscOptionsBool("-ksp_dcg_flexible", "Beta of Polak and Ribiere, for preconditioners that change from step to step", "KSPDCGSetFlexible",
                              cg->flexible, &cg->flexible, NULL));
+  PetscCall(PetscOptionsEList("-ksp_dcg_reductions", "Sums over all processes in an iteration", "KSPDCG", KSPDCGReductions, 3, KSPDCGReductions[reductions],
+                              &reductions, NULL));
+  cg->reductions = reductions;
   PetscOptionsHeadEnd();
   PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
   PetscCall(PolderDeflationSpaceSetOptionsPrefix(cg->space, prefix));
@@ -189,7 +197,8 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
    Options Database Keys:
 +  -deflation_space <type> - the deflation vectors, see `PolderDeflationSpaceSetFromOptions()` for this and the other options of the space
 .  -ksp_dcg_check <0>      - with CUDA vectors the host may lag behind the device by this many steps; 0: chosen for the problem
--  -ksp_dcg_flexible       - for preconditioners that change from step to step
+.  -ksp_dcg_flexible       - for preconditioners that change from step to step
+-  -ksp_dcg_reductions <auto> - sums over all processes in an iteration, 1 or 2
 
    Level: beginner
 
@@ -221,6 +230,7 @@ PETSC_INTERN PetscErrorCode KSPCreate_DCG(KSP ksp)
   PetscFunctionBegin;
   PetscCall(PetscNew(&cg));
   PetscCall(PolderCGCreate(ksp, cg));
+  cg->reductions = 0;
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
