@@ -22,12 +22,6 @@ typedef struct {
 typedef struct _n_PolderDeflationDevice *PolderDeflationDevice;
 typedef struct _PolderDeflationSteps     PolderDeflationSteps;
 
-/* Rows of a sparse matrix whose columns are those of Z. The entries of row[k], or of row k if row is NULL, are ptr[k] .. ptr[k+1] */
-typedef struct {
-  PetscInt     n, nz, *row, *ptr, *col;
-  PetscScalar *val;
-} PolderSparseRows;
-
 struct _n_PolderDeflationSpace {
   MPI_Comm comm;
   char    *prefix;
