@@ -215,10 +215,13 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
    of the convergence test unpreconditioned or none; other norms and `KSPDCGSetFlexible()` work through the operations of the vectors. The result,
    the history and the count do not depend on how far the host is behind, and are the same bit for bit from run to run.
 
+   On several processes all inner products of an iteration are made in one sum over the processes, `-ksp_dcg_reductions 2` in the usual order.
+
    A constant kernel of the operator is noticed with or without `MatSetNullSpace()`; the solution then has mean zero.
 
    References:
 +  * - Gupta (2015), GPU acceleration of preconditioned solvers for ill-conditioned linear systems, algorithm 3
+.  * - Chronopoulos, Gear (1989), s-step iterative methods for symmetric linear systems, J. Comput. Appl. Math. 25 (one reduction a step)
 -  * - Tang, Nabben, Vuik, Erlangga (2009), Comparison of two-level preconditioners, J. Sci. Comput. 39 (method DEF1)
 
 .seealso: `KSPCreate()`, `KSPSetType()`, `PCLEVELSET`, `PCTNS`, `KSPDCGGetDeflationSpace()`
