@@ -108,17 +108,18 @@ struct Stencil {
 
 static void Products(const char *grid, const Stencil &s)
 {
-  const PetscInt m = s.m, nd = s.nd;
-  const double   b = 8, v = b * nd, h = b * (s.dim + 1);
-  double        *x = s.x, *y = s.y, *z = s.z;
+  const PetscInt  m = s.m, nd = s.nd;
+  const double    b = 8, v = b * nd, h = b * (s.dim + 1);
+  double         *x = s.x, *y = s.y, *z = s.z;
+  const PolderDia full = {m, m, nd, s.off, s.full, s.dim, PETSC_FALSE}, half = {m, m, nd, s.off, s.half, s.dim, PETSC_TRUE};
 
-  Row(grid, "product", m, v + 2 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, s.off, s.full, 1.0, x, NULL, z, NULL, NULL, stream); });
-  Row(grid, "product, half stored", m, h + 2 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, s.off, s.half, 1.0, x, NULL, z, NULL, NULL, stream); });
-  Row(grid, "product and dot", m, v + 2 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, s.off, s.full, 1.0, x, NULL, z, s.dot, s.work, stream); });
-  Row(grid, "product and dot, half stored", m, h + 2 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, s.off, s.half, 1.0, x, NULL, z, s.dot, s.work, stream); });
-  Row(grid, "residual, half stored", m, h + 3 * b, [&] { return PolderDiaMult_CUDA(m, m, nd, s.off, s.half, -1.0, x, y, z, NULL, NULL, stream); });
-  Row(grid, "product, float", m, v / 2 + 2 * b, [&] { return PolderDiaMultSingle_CUDA(m, m, nd, s.off, s.single, 1.0, x, NULL, z, stream); });
-  Row(grid, "product, float, half stored", m, h / 2 + 2 * b, [&] { return PolderDiaMultSingle_CUDA(m, m, nd, s.off, s.singlehalf, 1.0, x, NULL, z, stream); });
+  Row(grid, "product", m, v + 2 * b, [&] { return PolderDiaMult_CUDA(&full, 1.0, x, NULL, z, NULL, NULL, stream); });
+  Row(grid, "product, half stored", m, h + 2 * b, [&] { return PolderDiaMult_CUDA(&half, 1.0, x, NULL, z, NULL, NULL, stream); });
+  Row(grid, "product and dot", m, v + 2 * b, [&] { return PolderDiaMult_CUDA(&full, 1.0, x, NULL, z, s.dot, s.work, stream); });
+  Row(grid, "product and dot, half stored", m, h + 2 * b, [&] { return PolderDiaMult_CUDA(&half, 1.0, x, NULL, z, s.dot, s.work, stream); });
+  Row(grid, "residual, half stored", m, h + 3 * b, [&] { return PolderDiaMult_CUDA(&half, -1.0, x, y, z, NULL, NULL, stream); });
+  Row(grid, "product, float", m, v / 2 + 2 * b, [&] { return PolderDiaMultSingle_CUDA(&full, s.single, 1.0, x, NULL, z, stream); });
+  Row(grid, "product, float, half stored", m, h / 2 + 2 * b, [&] { return PolderDiaMultSingle_CUDA(&full, s.singlehalf, 1.0, x, NULL, z, stream); });
 }
 
 /* The truncated Neumann series; the sweeps of a pair alone too, in double precision with all diagonals */
@@ -133,20 +134,31 @@ static void Sweeps(const char *grid, const Stencil &s, PetscBool single, bool st
            {"TNS2",        "TNS2, half stored"       },
            {"TNS2, float", "TNS2, float, half stored"}
   };
-  double *x = s.x, *y = s.y, *z = s.z;
+  double        *x = s.x, *y = s.y, *z = s.z;
+  PolderTriangle lower = {}, upper = {};
+
+  lower.single = upper.single = single;
+  lower.m = upper.m = m;
+  lower.dinv = upper.dinv = di;
+  lower.nd = upper.nd = dim;
+  lower.off           = off;
+  lower.val           = val;
+  upper.upper         = PETSC_TRUE;
+  upper.off           = off + dim + 1;
+  upper.val           = val + dim + 1;
 
   if (!single && !stored) {
-    Row(grid, "one sweep", m, pair + b, [&] { return PolderTriSweepDIA_CUDA(single, m, dim, off + dim + 1, val + dim + 1, di, NULL, x, z, y, stream); });
-    Row(grid, "forward pair", m, pair, [&] { return PolderTriPair_CUDA(single, m, dim, off, val, di, x, y, NULL, NULL, stream); });
-    Row(grid, "backward pair", m, pair, [&] { return PolderTriPair_CUDA(single, m, dim, off + dim + 1, val + dim + 1, di, x, y, NULL, NULL, stream); });
+    Row(grid, "one sweep", m, pair + b, [&] { return PolderTriSweepDIA_CUDA(&upper, NULL, x, z, y, stream); });
+    Row(grid, "forward pair", m, pair, [&] { return PolderTriPair_CUDA(&lower, x, y, NULL, NULL, stream); });
+    Row(grid, "backward pair", m, pair, [&] { return PolderTriPair_CUDA(&upper, x, y, NULL, NULL, stream); });
     Row(grid, "TNS2 and dot", m, 2 * pair, [&] {
-      const int err = PolderTriPair_CUDA(single, m, dim, off, val, di, x, y, &s.rho, s.work, stream);
-      return err ? err : PolderTriPair_CUDA(single, m, dim, off + dim + 1, val + dim + 1, di, y, z, NULL, NULL, stream);
+      const int err = PolderTriPair_CUDA(&lower, x, y, &s.rho, s.work, stream);
+      return err ? err : PolderTriPair_CUDA(&upper, y, z, NULL, NULL, stream);
     });
   }
   Row(grid, names[single][stored], m, 2 * pair, [&] {
-    const int err = PolderTriPair_CUDA(single, m, dim, off, val, di, x, y, NULL, NULL, stream);
-    return err ? err : PolderTriPair_CUDA(single, m, dim, off + dim + 1, val + dim + 1, di, y, z, NULL, NULL, stream);
+    const int err = PolderTriPair_CUDA(&lower, x, y, NULL, NULL, stream);
+    return err ? err : PolderTriPair_CUDA(&upper, y, z, NULL, NULL, stream);
   });
 }
 

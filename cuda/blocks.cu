@@ -3,8 +3,10 @@
 #include "kernels/blocks.h"
 #include "kernels/blockrow.h"
 
-int PolderBlocksJoin_CUDA(PetscInt m, PolderBlockRows A, PolderBlockRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+int PolderBlocksJoin_CUDA(PolderRows A, PolderRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
 {
+  const PetscInt m = A.n;
+
   return PolderForEach(m, stream, [=] __device__(PetscInt i) {
     if (i == 0) ptr[0] = 0;
     ptr[i + 1] = A.i[i + 1] + B.i[i + 1];
@@ -12,7 +14,7 @@ int PolderBlocksJoin_CUDA(PetscInt m, PolderBlockRows A, PolderBlockRows B, Pets
   });
 }
 
-int PolderEdgesAcross_CUDA(PetscInt m, PolderBlockRows B, PolderAcross across, PetscInt edge[], PolderStream stream)
+int PolderEdgesAcross_CUDA(PolderRows B, PolderAcross across, PetscInt edge[], PolderStream stream)
 {
-  return PolderForEach(m, stream, [=] __device__(PetscInt i) { PolderEdgesAcrossRow(i, &B, &across, edge); });
+  return PolderForEach(B.n, stream, [=] __device__(PetscInt i) { PolderEdgesAcrossRow(i, &B, &across, edge); });
 }

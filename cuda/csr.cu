@@ -6,13 +6,15 @@
 /* W threads for each row */
 template <int W, bool DOT>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCsrMultKernel(PetscInt n, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
-                      const PetscScalar *__restrict__ aa, PetscScalar alpha, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z,
-                      const PetscScalar *p, PetscScalar *dot, PolderReduceScratch *scratch)
+  PolderCsrMultKernel(const PolderRows A, const PolderRowList list, PetscScalar alpha, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z,
+                      const PolderRowsDot dot)
 {
-  constexpr int rows   = POLDER_BLOCK / W;
-  const int     lane   = threadIdx.x % W;
-  double        sum[1] = {0};
+  const PetscInt *__restrict__ row = list.row, *__restrict__ ai = A.i, *__restrict__ aj = A.j;
+  const PetscScalar *__restrict__ aa = A.a;
+  const PetscInt n                   = list.n;
+  constexpr int  rows                = POLDER_BLOCK / W;
+  const int      lane                = threadIdx.x % W;
+  double         sum[1]              = {0};
 
   for (long long first = (long long)blockIdx.x * rows; first < n; first += (long long)gridDim.x * rows) {
     const long long k    = first + threadIdx.x / W;
@@ -27,38 +29,38 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     }
     for (int o = W / 2; o > 0; o >>= 1) s += __shfl_xor_sync(0xffffffffu, s, o);
     if (mine && lane == 0) {
-      if (DOT) sum[0] += p[i] * s;
+      if (DOT) sum[0] += dot.p[i] * s;
       z[i] = (y ? y[i] : 0.0) + alpha * s;
     }
   }
   if (DOT) {
-    const bool add = row;
+    const bool         add = row;
+    PetscScalar *const to  = dot.dot;
 
-    PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) { *dot = (add ? *dot : 0.0) + total[0]; });
+    PolderGridSum<POLDER_BLOCK>(sum, (PolderReduceScratch *)dot.work, [=](const double *total) { *to = (add ? *to : 0.0) + total[0]; });
   }
 }
 
 template <int W>
-static int PolderCsrMultLaunch(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha,
-                               const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work,
-                               PolderStream stream)
+static int PolderCsrMultLaunch(PolderRows A, PolderRowList list, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
+                               PolderRowsDot dot, PolderStream stream)
 {
-  const unsigned int blocks = PolderBlocks(n, POLDER_BLOCK / W), few = blocks == 0 ? 1 : (blocks > 2048 ? 2048 : blocks);
+  const unsigned int blocks = PolderBlocks(list.n, POLDER_BLOCK / W), few = blocks == 0 ? 1 : (blocks > 2048 ? 2048 : blocks);
 
-  if (dot) PolderCsrMultKernel<W, true><<<few, POLDER_BLOCK, 0, stream>>>(n, row, ai, aj, aa, alpha, x, y, z, p, dot, (PolderReduceScratch *)work);
-  else if (n) PolderCsrMultKernel<W, false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, row, ai, aj, aa, alpha, x, y, z, p, dot, (PolderReduceScratch *)work);
+  if (dot.dot) PolderCsrMultKernel<W, true><<<few, POLDER_BLOCK, 0, stream>>>(A, list, alpha, x, y, z, dot);
+  else if (list.n) PolderCsrMultKernel<W, false><<<blocks, POLDER_BLOCK, 0, stream>>>(A, list, alpha, x, y, z, dot);
   return cudaGetLastError();
 }
 
-int PolderCsrMult_CUDA(PetscInt n, const PetscInt row[], PetscInt nz, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha,
-                       const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream)
+int PolderCsrMult_CUDA(PolderRows A, PolderRowList list, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderRowsDot dot,
+                       PolderStream stream)
 {
-  const PetscInt mean = n ? nz / n : 0;
+  const PetscInt mean = list.n ? A.nz / list.n : 0;
 
-  if (mean <= 2) return PolderCsrMultLaunch<1>(n, row, ai, aj, aa, alpha, x, y, z, p, dot, work, stream);
-  if (mean <= 12) return PolderCsrMultLaunch<4>(n, row, ai, aj, aa, alpha, x, y, z, p, dot, work, stream);
-  if (mean <= 48) return PolderCsrMultLaunch<8>(n, row, ai, aj, aa, alpha, x, y, z, p, dot, work, stream);
-  return PolderCsrMultLaunch<32>(n, row, ai, aj, aa, alpha, x, y, z, p, dot, work, stream);
+  if (mean <= 2) return PolderCsrMultLaunch<1>(A, list, alpha, x, y, z, dot, stream);
+  if (mean <= 12) return PolderCsrMultLaunch<4>(A, list, alpha, x, y, z, dot, stream);
+  if (mean <= 48) return PolderCsrMultLaunch<8>(A, list, alpha, x, y, z, dot, stream);
+  return PolderCsrMultLaunch<32>(A, list, alpha, x, y, z, dot, stream);
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCsrDiagonalKernel(PetscInt m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,

@@ -17,6 +17,11 @@ struct DiaArgs {
   const V *val[DIA_BATCH];
 };
 
+/* The size of the matrix, and the smallest and the largest offset of these diagonals */
+struct DiaShape {
+  PetscInt m, n, lo, hi;
+};
+
 /* Output of the sum s of row i */
 struct DiaOut {
   PetscScalar        alpha;
@@ -26,28 +31,36 @@ struct DiaOut {
   __device__ __forceinline__ void operator()(PetscInt i, PetscScalar s) const { __stcs(z + i, y ? y[i] + alpha * s : alpha * s); }
 };
 
-/* *dot += the sum over the grid; add: *dot already holds the part of other diagonals */
-template <int BLOCK>
-__device__ __forceinline__ void DiaDot(PetscScalar part, PetscScalar *dot, bool add, PolderReduceScratch *scratch)
-{
-  double sum[1] = {part};
+/* The dot product, value = NULL: none; add: *value already holds the part of other diagonals */
+struct DiaDot {
+  PetscScalar         *value;
+  bool                 add;
+  PolderReduceScratch *scratch;
 
-  PolderGridSum<BLOCK>(sum, scratch, [=](const double(&total)[1]) { *dot = add ? *dot + total[0] : total[0]; });
-}
+  /* *value += part, summed over the grid */
+  template <int BLOCK>
+  __device__ __forceinline__ void sum(PetscScalar part) const
+  {
+    double             sums[1] = {part};
+    PetscScalar *const to      = value;
+    const bool         more    = add;
 
-/* Rows in order, ROWS of them for each thread; ND = 0: any number of diagonals. lo and hi are the smallest and the largest offset */
+    PolderGridSum<BLOCK>(sums, scratch, [=](const double(&total)[1]) { *to = more ? *to + total[0] : total[0]; });
+  }
+};
+
+/* Rows in order, ROWS of them for each thread; ND = 0: any number of diagonals */
 template <int ND, int ROWS, bool DOT, class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaRowsKernel(PetscInt m, PetscInt n, PetscInt lo, PetscInt hi, const __grid_constant__ DiaArgs<V> A,
-                                                                    const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot, bool add,
-                                                                    PolderReduceScratch *scratch)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaRowsKernel(DiaShape shape, const __grid_constant__ DiaArgs<V> A, const PetscScalar *__restrict__ x,
+                                                                    DiaOut out, DiaDot dot)
 {
-  const PetscInt nd   = ND ? ND : A.nd;
+  const PetscInt m = shape.m, n = shape.n, nd = ND ? ND : A.nd;
   PetscScalar    part = 0;
 
   for (PetscInt i0 = (PetscInt)blockIdx.x * (ROWS * POLDER_BLOCK); i0 < m; i0 += (PetscInt)gridDim.x * (ROWS * POLDER_BLOCK)) {
     PetscScalar s[ROWS] = {};
 
-    if (i0 + lo >= 0 && i0 + ROWS * POLDER_BLOCK <= m && i0 + ROWS * POLDER_BLOCK + hi <= n) {
+    if (i0 + shape.lo >= 0 && i0 + ROWS * POLDER_BLOCK <= m && i0 + ROWS * POLDER_BLOCK + shape.hi <= n) {
 #pragma unroll(ND ? ND : 4)
       for (PetscInt d = 0; d < nd; ++d) {
 #pragma unroll
@@ -77,7 +90,7 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaRowsKernel(PetscInt m, 
       out(i, s[r]);
     }
   }
-  if (DOT) DiaDot<POLDER_BLOCK>(part, dot, add, scratch);
+  if (DOT) dot.sum<POLDER_BLOCK>(part);
 }
 
 /* Loads an entry that is read once; CACHED: the cache is reserved for the vectors */
@@ -114,8 +127,7 @@ __device__ __forceinline__ PetscScalar DiaGridRow(const DiaGrid<V> &A, PetscInt 
 /* SUMS: computes the sums of the result over the runs, whose chunks are those of this kernel */
 template <int BLOCK, bool SEVEN, bool HALF, bool CACHED, bool DOT, bool SUMS, class V>
 __global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaStencilKernel(const __grid_constant__ DiaGrid<V> A,
-                                                                                             const PetscScalar *__restrict__ x, DiaOut out, PetscScalar *dot,
-                                                                                             PolderReduceScratch               *scratch,
+                                                                                             const PetscScalar *__restrict__ x, DiaOut out, DiaDot dot,
                                                                                              const __grid_constant__ PolderRuns runs)
 {
   const PetscInt tile = (PetscInt)blockIdx.x % (A.tiles[0] * A.tiles[1]), step = (PetscInt)blockIdx.x / (A.tiles[0] * A.tiles[1]) * A.chunk;
@@ -167,78 +179,80 @@ __global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaS
       if (SUMS) sums.add(runs, s);
     }
   }
-  if (DOT) DiaDot<BLOCK>(part, dot, false, scratch);
+  if (DOT) dot.sum<BLOCK>(part);
 }
 
 template <int ND, int ROWS, class V>
-static void DiaRowsLaunch(PetscInt m, PetscInt n, const DiaArgs<V> &A, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, bool add, void *work,
-                          cudaStream_t stream)
+static void DiaRowsLaunch(DiaShape shape, const DiaArgs<V> &A, const PetscScalar *x, const DiaOut &out, const DiaDot &dot, cudaStream_t stream)
 {
-  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
-  const unsigned int   all = PolderBlocks(m, ROWS * POLDER_BLOCK), blocks = all ? all : 1;
-  PetscInt             lo = 0, hi = 0;
+  const unsigned int all = PolderBlocks(shape.m, ROWS * POLDER_BLOCK), blocks = all ? all : 1;
 
   for (PetscInt d = 0; d < A.nd; ++d) {
-    lo = PetscMin(lo, A.off[d]);
-    hi = PetscMax(hi, A.off[d]);
+    shape.lo = PetscMin(shape.lo, A.off[d]);
+    shape.hi = PetscMax(shape.hi, A.off[d]);
   }
-  if (dot)
-    PolderDiaRowsKernel<ND, ROWS, true, V><<<PetscMin(blocks, POLDER_REDUCE_BLOCKS), POLDER_BLOCK, 0, stream>>>(m, n, lo, hi, A, x, out, dot, add, scratch);
-  else if (all) PolderDiaRowsKernel<ND, ROWS, false, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, n, lo, hi, A, x, out, NULL, add, scratch);
+  if (dot.value) PolderDiaRowsKernel<ND, ROWS, true, V><<<PetscMin(blocks, POLDER_REDUCE_BLOCKS), POLDER_BLOCK, 0, stream>>>(shape, A, x, out, dot);
+  else if (all) PolderDiaRowsKernel<ND, ROWS, false, V><<<blocks, POLDER_BLOCK, 0, stream>>>(shape, A, x, out, dot);
 }
 
 template <bool SEVEN, bool HALF, bool CACHED, class V>
-static void DiaStencilLaunch(const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, PetscScalar *dot, const PolderRuns *runs,
-                             void *work, cudaStream_t stream)
+static void DiaStencilLaunch(const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, const DiaDot &dot, const PolderRuns *runs,
+                             cudaStream_t stream)
 {
-  constexpr int        tile    = SEVEN ? DIA_TILE7 : DIA_TILE5;
-  constexpr bool       sums    = sizeof(V) == sizeof(PetscScalar); // only products with A itself support runs
-  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+  constexpr int  tile = SEVEN ? DIA_TILE7 : DIA_TILE5;
+  constexpr bool sums = sizeof(V) == sizeof(PetscScalar); // only products with A itself support runs
 
-  if (runs) PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, sums, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, scratch, *runs);
-  else if (dot) PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, false, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, scratch, PolderRuns{});
-  else PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, false, false, V><<<blocks, tile, 0, stream>>>(A, x, out, NULL, NULL, PolderRuns{});
+  if (runs) PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, sums, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, *runs);
+  else if (dot.value) PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, false, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, PolderRuns{});
+  else PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, false, false, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, PolderRuns{});
 }
 
-template <bool CACHED, class V>
-static void DiaGridLaunch(bool seven, bool half, const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, PetscScalar *dot,
-                          const PolderRuns *runs, void *work, cudaStream_t stream)
-{
-  if (seven && half) DiaStencilLaunch<true, true, CACHED>(A, blocks, x, out, dot, runs, work, stream);
-  else if (seven) DiaStencilLaunch<true, false, CACHED>(A, blocks, x, out, dot, runs, work, stream);
-  else if (half) DiaStencilLaunch<false, true, CACHED>(A, blocks, x, out, dot, runs, work, stream);
-  else DiaStencilLaunch<false, false, CACHED>(A, blocks, x, out, dot, runs, work, stream);
-}
-
+/* The kernel for a stencil: 7 points or 5, half stored or all, past the cache or not */
 template <class V>
-static int DiaMultLaunch(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const V *const val[], PetscScalar alpha, const PetscScalar x[],
-                         const PetscScalar y[], PetscScalar z[], PetscScalar *dot, const PolderRuns *runs, void *work, cudaStream_t stream)
+static void DiaGridLaunch(const DiaGrid<V> &A, bool half, unsigned int blocks, const PetscScalar *x, const DiaOut &out, const DiaDot &dot,
+                          const PolderRuns *runs, cudaStream_t stream)
 {
+  typedef void (*Launch)(const DiaGrid<V> &, unsigned int, const PetscScalar *, const DiaOut &, const DiaDot &, const PolderRuns *, cudaStream_t);
+  static const Launch launch[2][2][2] = {
+    {{DiaStencilLaunch<false, false, false, V>, DiaStencilLaunch<false, false, true, V>},
+     {DiaStencilLaunch<false, true, false, V>, DiaStencilLaunch<false, true, true, V>}},
+    {{DiaStencilLaunch<true, false, false, V>, DiaStencilLaunch<true, false, true, V>},
+     {DiaStencilLaunch<true, true, false, V>, DiaStencilLaunch<true, true, true, V>}  }
+  };
+
+  launch[A.near > 0][half][A.m <= DIA_CACHED_ROWS](A, blocks, x, out, dot, runs, stream);
+}
+
+/* val: the values of A, or these in single precision */
+template <class V>
+static int DiaMultLaunch(const PolderDia *A, const V *const val[], const PetscScalar x[], const DiaOut &out, const DiaDot &dot, const PolderRuns *runs,
+                         cudaStream_t stream)
+{
+  const PetscInt     nd = A->nd;
   DiaGrid<V>         G;
   bool               half;
-  const unsigned int blocks = DiaFindGrid(m, n, nd, off, val, &G, &half);
+  const unsigned int blocks = DiaFindGrid(A->m, A->n, nd, A->off, val, &G, &half);
 
   if (blocks) {
-    const DiaOut out = {alpha, y, z};
-
-    if (m <= DIA_CACHED_ROWS) DiaGridLaunch<true>(nd == 7, half, G, blocks, x, out, dot, runs, work, stream);
-    else DiaGridLaunch<false>(nd == 7, half, G, blocks, x, out, dot, runs, work, stream);
+    DiaGridLaunch(G, half, blocks, x, out, dot, runs, stream);
     return (int)cudaGetLastError();
   }
   if (runs) return (int)cudaErrorInvalidValue; // runs require the stencil of a grid
   for (PetscInt first = 0; first == 0 || first < nd; first += DIA_BATCH) {
-    DiaArgs<V>   A;
-    const DiaOut out = {alpha, first ? z : y, z};
+    const DiaShape shape = {A->m, A->n, 0, 0};
+    const DiaOut   to    = {out.alpha, first ? out.z : out.y, out.z};
+    const DiaDot   sum   = {dot.value, first > 0, dot.scratch};
+    DiaArgs<V>     some;
 
-    A.nd = PetscMin(nd - first, DIA_BATCH);
-    for (PetscInt d = 0; d < A.nd; ++d) {
-      A.off[d] = off[first + d];
-      A.val[d] = val[first + d];
+    some.nd = PetscMin(nd - first, DIA_BATCH);
+    for (PetscInt d = 0; d < some.nd; ++d) {
+      some.off[d] = A->off[first + d];
+      some.val[d] = val[first + d];
     }
-    if (nd == 5) DiaRowsLaunch<5, 1>(m, n, A, x, out, dot, false, work, stream);
-    else if (nd == 7) DiaRowsLaunch<7, 1>(m, n, A, x, out, dot, false, work, stream);
-    else if (m < DIA_GRID_ROWS) DiaRowsLaunch<0, 1>(m, n, A, x, out, dot, first > 0, work, stream);
-    else DiaRowsLaunch<0, 2>(m, n, A, x, out, dot, first > 0, work, stream);
+    if (nd == 5) DiaRowsLaunch<5, 1>(shape, some, x, to, sum, stream);
+    else if (nd == 7) DiaRowsLaunch<7, 1>(shape, some, x, to, sum, stream);
+    else if (A->m < DIA_GRID_ROWS) DiaRowsLaunch<0, 1>(shape, some, x, to, sum, stream);
+    else DiaRowsLaunch<0, 2>(shape, some, x, to, sum, stream);
   }
   return (int)cudaGetLastError();
 }
@@ -249,33 +263,33 @@ size_t PolderDiaMultWork_CUDA(PetscInt m)
   return PolderReduceWork_CUDA();
 }
 
-int PolderDiaMult_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha, const PetscScalar x[],
-                       const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream)
+int PolderDiaMult_CUDA(const PolderDia *A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work,
+                       PolderStream stream)
 {
-  return DiaMultLaunch<PetscScalar>(m, n, nd, off, val, alpha, x, y, z, dot, NULL, work, stream);
+  return DiaMultLaunch(A, A->val, x, {alpha, y, z}, {dot, false, (PolderReduceScratch *)work}, NULL, stream);
 }
 
-int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[], PetscScalar y[],
-                           PetscScalar *dot, const PolderRuns *runs, void *work, PolderStream stream)
+int PolderDiaMultRuns_CUDA(const PolderDia *A, const PetscScalar x[], PetscScalar y[], PetscScalar *dot, const PolderRuns *runs, void *work,
+                           PolderStream stream)
 {
-  return DiaMultLaunch<PetscScalar>(m, m, nd, off, val, 1, x, NULL, y, dot, runs, work, stream);
+  return DiaMultLaunch(A, A->val, x, {1, NULL, y}, {dot, false, (PolderReduceScratch *)work}, runs, stream);
 }
 
-PetscBool PolderDiaRuns_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscInt *far, PetscInt *chunk)
+PetscBool PolderDiaRuns_CUDA(const PolderDia *A, PetscInt *far, PetscInt *chunk)
 {
   DiaGrid<PetscScalar> G;
   bool                 half;
 
-  if (!DiaFindGrid(m, n, nd, off, val, &G, &half)) return PETSC_FALSE;
+  if (!DiaFindGrid(A->m, A->n, A->nd, A->off, A->val, &G, &half)) return PETSC_FALSE;
   *far   = G.far;
   *chunk = G.chunk;
   return PETSC_TRUE;
 }
 
-int PolderDiaMultSingle_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const float *const val[], PetscScalar alpha, const PetscScalar x[],
-                             const PetscScalar y[], PetscScalar z[], PolderStream stream)
+int PolderDiaMultSingle_CUDA(const PolderDia *A, const float *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
+                             PolderStream stream)
 {
-  return DiaMultLaunch<float>(m, n, nd, off, val, alpha, x, y, z, NULL, NULL, NULL, stream);
+  return DiaMultLaunch(A, val, x, {alpha, y, z}, {NULL, false, NULL}, NULL, stream);
 }
 
 /* Sets *bad for a finite number that is too large for single precision */
@@ -331,14 +345,15 @@ __device__ __forceinline__ bool DiaEntriesMirror(PetscScalar low, PetscScalar up
 
 /* MIRROR: compares the diagonals with the mirror images to which their pointers lead, instead of filling them; diag is the main diagonal */
 template <bool MIRROR>
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaFillKernel(PetscInt m, const __grid_constant__ DiaFillArgs A, const PetscScalar *diag,
-                                                                    const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
-                                                                    const PetscScalar *__restrict__ aa, PetscReal tol, int *bad)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaFillKernel(const __grid_constant__ DiaFillArgs A, const PetscScalar *diag, PolderRows rows,
+                                                                    PetscReal tol, int *bad)
 {
-  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
+  const PetscInt *__restrict__ ai = rows.i, *__restrict__ aj = rows.j;
+  const PetscScalar *__restrict__ aa = rows.a;
+  const PetscInt i                   = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PetscInt       k, end;
 
-  if (i >= m) return;
+  if (i >= rows.n) return;
   k   = ai[i];
   end = ai[i + 1];
   if (A.firstbatch) {
@@ -357,12 +372,12 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaFillKernel(PetscInt m, 
   if (k < end && (A.lastbatch || aj[k] - i <= A.off[A.nd - 1])) *bad = 1;
 }
 
-int PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[],
-                       const PetscScalar aa[], PetscReal tol, int *bad, PolderStream stream)
+int PolderDiaFill_CUDA(const PolderDia *D, PetscScalar *const val[], PolderRows rows, PetscReal tol, int *bad, PolderStream stream)
 {
-  const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
+  const PetscInt     nd = D->nd, first = D->half ? D->main : 0, *off = D->off;
+  const unsigned int blocks = PolderBlocks(D->m, POLDER_BLOCK);
 
-  if (!m) return (int)cudaGetLastError();
+  if (!D->m) return (int)cudaGetLastError();
   for (int mirror = 0; mirror < (tol < PETSC_INFINITY ? 2 : 1); ++mirror) { // the second pass compares mirrored entries, after all rows have been filled
     const PetscInt d0 = mirror ? 0 : first, d1 = mirror ? first : nd;
 
@@ -377,8 +392,8 @@ int PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, const PetscInt o
         A.off[d] = off[b + d];
         A.val[d] = val[b + d];
       }
-      if (mirror) PolderDiaFillKernel<true><<<blocks, POLDER_BLOCK, 0, stream>>>(m, A, val[first], ai, aj, aa, tol, bad);
-      else PolderDiaFillKernel<false><<<blocks, POLDER_BLOCK, 0, stream>>>(m, A, NULL, ai, aj, aa, tol, bad);
+      if (mirror) PolderDiaFillKernel<true><<<blocks, POLDER_BLOCK, 0, stream>>>(A, val[first], rows, tol, bad);
+      else PolderDiaFillKernel<false><<<blocks, POLDER_BLOCK, 0, stream>>>(A, NULL, rows, tol, bad);
     }
   }
   return (int)cudaGetLastError();

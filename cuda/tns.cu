@@ -46,34 +46,32 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderTriSweepDIAKernel(PetscInt
 }
 
 template <class V>
-static int TriSweepDIALaunch(PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar r[],
-                             const PetscScalar c[], const PetscScalar x[], PetscScalar y[], cudaStream_t stream)
+static int TriSweepDIALaunch(const PolderTriangle *T, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], cudaStream_t stream)
 {
+  const PetscInt     m = T->m, nd = T->nd;
   const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
-  const V           *di     = (const V *)dinv;
+  const V           *dinv   = (const V *)T->dinv;
 
   if (!m) return (int)cudaGetLastError();
   for (PetscInt first = 0; first == 0 || first < nd; first += TRI_BATCH) {
     const PetscScalar *cc = first ? y : c;
-    TriArgs<V>         T;
+    TriArgs<V>         some;
 
-    T.nd = PetscMin(nd - first, TRI_BATCH);
-    for (PetscInt d = 0; d < T.nd; ++d) {
-      T.off[d] = off[first + d];
-      T.val[d] = (const V *)val[first + d];
+    some.nd = PetscMin(nd - first, TRI_BATCH);
+    for (PetscInt d = 0; d < some.nd; ++d) {
+      some.off[d] = T->off[first + d];
+      some.val[d] = (const V *)T->val[first + d];
     }
-    if (nd == 2) PolderTriSweepDIAKernel<2, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, T, di, r, cc, x, y);
-    else if (nd == 3) PolderTriSweepDIAKernel<3, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, T, di, r, cc, x, y);
-    else PolderTriSweepDIAKernel<0, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, T, di, r, cc, x, y);
+    if (nd == 2) PolderTriSweepDIAKernel<2, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, some, dinv, r, cc, x, y);
+    else if (nd == 3) PolderTriSweepDIAKernel<3, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, some, dinv, r, cc, x, y);
+    else PolderTriSweepDIAKernel<0, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, some, dinv, r, cc, x, y);
   }
   return (int)cudaGetLastError();
 }
 
-int PolderTriSweepDIA_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar r[],
-                           const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
+int PolderTriSweepDIA_CUDA(const PolderTriangle *T, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
 {
-  return single ? TriSweepDIALaunch<float>(m, nd, off, val, dinv, r, c, x, y, stream)
-                : TriSweepDIALaunch<PetscScalar>(m, nd, off, val, dinv, r, c, x, y, stream);
+  return T->single ? TriSweepDIALaunch<float>(T, r, c, x, y, stream) : TriSweepDIALaunch<PetscScalar>(T, r, c, x, y, stream);
 }
 
 /*
@@ -139,14 +137,19 @@ __device__ __forceinline__ void TriSum(const TriGrid<V> &A, PetscScalar part, co
   });
 }
 
-/*
-  All lines of a tile in the planes of one step; y0[j], y1[j]: c and the first sweep of line j in the plane before. ready: 0: compute c only; 1: c and the
-  first sweep; 2: both sweeps
-*/
+/* The part of a step that a lane has: its first row, its number, lines of the tile; ready: 0: compute c only; 1: c and the first sweep; 2: both sweeps */
+struct TriTile {
+  int64_t k0;
+  int     lane, lines, ready;
+};
+
+/* All lines of a tile in the planes of one step; y0[j], y1[j]: c and the first sweep of line j in the plane before */
 template <bool CHECK, bool UPPER, TriAct ACT, class V>
-__device__ __forceinline__ void TriPlane(const TriGrid<V> &A, const TriScalars &scalars, int64_t k0, int lane, int lines, int ready,
-                                         PetscScalar (&y0)[TRI_LINES + 2], PetscScalar (&y1)[TRI_LINES + 2], PetscScalar &part)
+__device__ __forceinline__ void TriPlane(const TriGrid<V> &A, const TriScalars &scalars, const TriTile &tile, PetscScalar (&y0)[TRI_LINES + 2],
+                                         PetscScalar (&y1)[TRI_LINES + 2], PetscScalar &part)
 {
+  const int64_t k0   = tile.k0;
+  const int     lane = tile.lane, lines = tile.lines, ready = tile.ready;
   constexpr int GROUP   = ACT == TRI_DIRECTION ? TRI_GROUP / 2 : TRI_GROUP; // limited by the registers
   PetscScalar   before0 = 0, before1 = 0;                                   /* of the line before */
 
@@ -208,20 +211,31 @@ __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair7Kernel(const
     for (PetscInt p = first - 2; p < last; ++p) {
       const int64_t k0 = (int64_t)p * A.far + (int64_t)line * A.near + x;
 
-      if (p >= first && k0 - lane >= A.far && (int64_t)(p + 1) * A.far <= A.m) TriPlane<false, UPPER, ACT>(A, scalars, k0, lane, lines, 2, y0, y1, part);
-      else TriPlane<true, UPPER, ACT>(A, scalars, k0, lane, lines, p - first + 2, y0, y1, part);
+      if (p >= first && k0 - lane >= A.far && (int64_t)(p + 1) * A.far <= A.m) TriPlane<false, UPPER, ACT>(A, scalars, {k0, lane, lines, 2}, y0, y1, part);
+      else TriPlane<true, UPPER, ACT>(A, scalars, {k0, lane, lines, (int)(p - first + 2)}, y0, y1, part);
     }
   }
   TriSum<ACT>(A, part, rho, scratch);
 }
 
-/* TRI_AHEAD lines; wait: number of lines before the first output */
+/* The part of TRI_AHEAD lines that a lane has: its first row, its number, is there such a row in a line? wait: number of lines before the first output */
+struct TriStretch {
+  int64_t k0;
+  int     lane;
+  bool    inside;
+  int     wait, lines;
+};
+
+/* TRI_AHEAD lines; y0, y1: c and the first sweep of the line before */
 template <bool CHECK, bool UPPER, TriAct ACT, class V>
-__device__ __forceinline__ void TriLines(const TriGrid<V> &A, const TriScalars &scalars, int64_t k0, int lane, bool inside, int wait, int lines,
-                                         PetscScalar &y0, PetscScalar &y1, PetscScalar &part)
+__device__ __forceinline__ void TriLines(const TriGrid<V> &A, const TriScalars &scalars, const TriStretch &stretch, PetscScalar &y0, PetscScalar &y1,
+                                         PetscScalar &part)
 {
-  PetscScalar in[TRI_AHEAD], p[TRI_AHEAD], x[TRI_AHEAD];
-  V           d[TRI_AHEAD], v[TRI_AHEAD][2];
+  const int64_t k0   = stretch.k0;
+  const int     lane = stretch.lane, wait = stretch.wait, lines = stretch.lines;
+  const bool    inside = stretch.inside;
+  PetscScalar   in[TRI_AHEAD], p[TRI_AHEAD], x[TRI_AHEAD];
+  V             d[TRI_AHEAD], v[TRI_AHEAD][2];
 
 #pragma unroll
   for (int l = 0; l < TRI_AHEAD; ++l) {
@@ -271,8 +285,8 @@ __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair5Kernel(const
       const int64_t k0 = (int64_t)p * A.far + x;
 
       if (p >= first && k0 - lane >= A.far && p + TRI_AHEAD <= last && (int64_t)(p + TRI_AHEAD) * A.far <= A.m)
-        TriLines<false, UPPER, ACT>(A, scalars, k0, lane, x < A.far, 0, TRI_AHEAD, y0, y1, part);
-      else TriLines<true, UPPER, ACT>(A, scalars, k0, lane, x < A.far, (int)(first - p), (int)(last - p), y0, y1, part);
+        TriLines<false, UPPER, ACT>(A, scalars, {k0, lane, x < A.far, 0, TRI_AHEAD}, y0, y1, part);
+      else TriLines<true, UPPER, ACT>(A, scalars, {k0, lane, x < A.far, (int)(first - p), (int)(last - p)}, y0, y1, part);
     }
   }
   TriSum<ACT>(A, part, rho, scratch);
@@ -293,9 +307,11 @@ static void TriPairStart(PetscInt nd, unsigned int blocks, const TriGrid<V> &A, 
 }
 
 template <class V>
-static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[],
-                         PetscScalar z[], const PolderCGRho *rho, const TriDirection *direction, void *work, cudaStream_t stream)
+static int TriPairLaunch(const PolderTriangle *T, const PetscScalar in[], PetscScalar z[], const PolderCGRho *rho, const TriDirection *direction, void *work,
+                         cudaStream_t stream)
 {
+  const bool           upper = T->off[0] > 0;
+  const PetscInt       m = T->m, nd = T->nd, *off = T->off;
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
   const PolderCGRho    to      = rho ? *rho : PolderCGRho{NULL, PETSC_FALSE};
   TriGrid<V>           A;
@@ -303,11 +319,11 @@ static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off
   unsigned int         blocks;
 
   if (!m) return (int)(rho ? cudaMemsetAsync(&to.state->sum[1], 0, sizeof(PetscScalar), stream) : cudaGetLastError());
-  for (PetscInt d = 0; d < nd; ++d) A.val[upper ? d : nd - 1 - d] = (const V *)val[d];
+  for (PetscInt d = 0; d < nd; ++d) A.val[upper ? d : nd - 1 - d] = (const V *)T->val[d];
   A.m        = m;
   A.near     = upper ? off[1] : -off[nd - 2];
   A.far      = upper ? off[nd - 1] : -off[0];
-  A.dinv     = (const V *)dinv;
+  A.dinv     = (const V *)T->dinv;
   A.in       = in;
   A.z        = z;
   A.x        = direction ? direction->x : NULL;
@@ -330,23 +346,17 @@ static int TriPairLaunch(bool upper, PetscInt m, PetscInt nd, const PetscInt off
   return (int)cudaGetLastError();
 }
 
-int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[],
-                       PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
+int PolderTriPair_CUDA(const PolderTriangle *T, const PetscScalar in[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
 {
-  const bool upper = off[0] > 0;
-
-  return single ? TriPairLaunch<float>(upper, m, nd, off, val, dinv, in, z, rho, NULL, work, stream)
-                : TriPairLaunch<PetscScalar>(upper, m, nd, off, val, dinv, in, z, rho, NULL, work, stream);
+  return T->single ? TriPairLaunch<float>(T, in, z, rho, NULL, work, stream) : TriPairLaunch<PetscScalar>(T, in, z, rho, NULL, work, stream);
 }
 
-int PolderTriPairDirection_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv,
-                                const PetscScalar in[], PetscBool first, PetscScalar p[], PetscScalar x[], PolderCGState *state, void *work,
-                                PolderStream stream)
+int PolderTriPairDirection_CUDA(const PolderTriangle *T, const PetscScalar in[], PetscBool first, PetscScalar p[], PetscScalar x[], PolderCGState *state,
+                                void *work, PolderStream stream)
 {
   const TriDirection direction = {(bool)first, x, state};
 
-  return single ? TriPairLaunch<float>(true, m, nd, off, val, dinv, in, p, NULL, &direction, work, stream)
-                : TriPairLaunch<PetscScalar>(true, m, nd, off, val, dinv, in, p, NULL, &direction, work, stream);
+  return T->single ? TriPairLaunch<float>(T, in, p, NULL, &direction, work, stream) : TriPairLaunch<PetscScalar>(T, in, p, NULL, &direction, work, stream);
 }
 
 template <class V>
@@ -366,21 +376,28 @@ int PolderTriScale_CUDA(PetscBool single, PetscInt m, const void *dinv, const Pe
   return (int)cudaGetLastError();
 }
 
+/* The pattern of a triangle of compressed rows */
+struct TriPattern {
+  bool            upper;
+  PetscInt        m;
+  const PetscInt *i, *diag, *j;
+};
+
 /* LANES lanes of a warp share a row; their sums are added in a fixed order */
 template <int LANES, class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriSweepCSRKernel(bool upper, PetscInt m, const PetscInt *__restrict__ ai,
-                                                                        const PetscInt *__restrict__ diag, const PetscInt *__restrict__ aj,
-                                                                        const V *__restrict__ aa, const V *__restrict__ dinv, const PetscScalar *__restrict__ r,
-                                                                        const PetscScalar *c, const PetscScalar *__restrict__ x, PetscScalar *y)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriSweepCSRKernel(const TriPattern T, const V *__restrict__ aa, const V *__restrict__ dinv,
+                                                                        const PetscScalar *__restrict__ r, const PetscScalar *c,
+                                                                        const PetscScalar *__restrict__ x, PetscScalar       *y)
 {
+  const PetscInt *__restrict__ ai = T.i, *__restrict__ diag = T.diag, *__restrict__ aj = T.j;
   const int      lane = threadIdx.x % LANES;
   const PetscInt i    = (PetscInt)(((int64_t)blockIdx.x * POLDER_BLOCK + threadIdx.x) / LANES);
   PetscScalar    s    = 0;
 
-  if (i < m) {
-    const PetscInt end = upper ? ai[i + 1] : diag[i];
+  if (i < T.m) {
+    const PetscInt end = T.upper ? ai[i + 1] : diag[i];
 
-    for (PetscInt k = (upper ? diag[i] + 1 : ai[i]) + lane; k < end; k += LANES) {
+    for (PetscInt k = (T.upper ? diag[i] + 1 : ai[i]) + lane; k < end; k += LANES) {
       const PetscInt j = aj[k];
 
       s += (PetscScalar)aa[k] * (x ? x[j] : (PetscScalar)dinv[j] * r[j]);
@@ -388,40 +405,40 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderTriSweepCSRKernel(bool upp
   }
 #pragma unroll
   for (int o = LANES / 2; o > 0; o /= 2) s += __shfl_xor_sync(0xffffffffu, s, o);
-  if (i < m && lane == 0) y[i] = (c ? c[i] : (PetscScalar)dinv[i] * r[i]) - (PetscScalar)dinv[i] * s;
+  if (i < T.m && lane == 0) y[i] = (c ? c[i] : (PetscScalar)dinv[i] * r[i]) - (PetscScalar)dinv[i] * s;
 }
 
 template <class V>
-static int TriSweepCSRLaunch(bool upper, PetscInt m, PetscInt nz, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[], const V aa[], const V dinv[],
-                             const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], cudaStream_t stream)
+static int TriSweepCSRLaunch(const PolderTriangle *T, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], cudaStream_t stream)
 {
+  const PetscInt   m    = T->m;
+  const TriPattern rows = {(bool)T->upper, m, T->i, T->diag, T->j};
+  const V         *a = (const V *)T->a, *dinv = (const V *)T->dinv;
+
   if (!m) return (int)cudaGetLastError();
-  if (nz / m < 12) PolderTriSweepCSRKernel<2, V><<<PolderBlocks(m, POLDER_BLOCK / 2), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
-  else if (nz / m < 64)
-    PolderTriSweepCSRKernel<8, V><<<PolderBlocks(m, POLDER_BLOCK / 8), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
-  else PolderTriSweepCSRKernel<32, V><<<PolderBlocks(m, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(upper, m, ai, diag, aj, aa, dinv, r, c, x, y);
+  if (T->nz / m < 12) PolderTriSweepCSRKernel<2, V><<<PolderBlocks(m, POLDER_BLOCK / 2), POLDER_BLOCK, 0, stream>>>(rows, a, dinv, r, c, x, y);
+  else if (T->nz / m < 64) PolderTriSweepCSRKernel<8, V><<<PolderBlocks(m, POLDER_BLOCK / 8), POLDER_BLOCK, 0, stream>>>(rows, a, dinv, r, c, x, y);
+  else PolderTriSweepCSRKernel<32, V><<<PolderBlocks(m, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(rows, a, dinv, r, c, x, y);
   return (int)cudaGetLastError();
 }
 
-int PolderTriSweepCSR_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nz, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[],
-                           const void *aa, const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[],
-                           PolderStream stream)
+int PolderTriSweepCSR_CUDA(const PolderTriangle *T, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
 {
-  return single ? TriSweepCSRLaunch(upper, m, nz, ai, diag, aj, (const float *)aa, (const float *)dinv, r, c, x, y, stream)
-                : TriSweepCSRLaunch(upper, m, nz, ai, diag, aj, (const PetscScalar *)aa, (const PetscScalar *)dinv, r, c, x, y, stream);
+  return T->single ? TriSweepCSRLaunch<float>(T, r, c, x, y, stream) : TriSweepCSRLaunch<PetscScalar>(T, r, c, x, y, stream);
 }
 
 /* V: the type to which the off-diagonal entries are rounded */
 template <class V>
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriGhostsKernel(bool upper, PetscInt m, PetscInt nlow, const PetscInt *__restrict__ bi,
-                                                                      const PetscInt *__restrict__ bj, const PetscScalar *__restrict__ ba,
-                                                                      const V *__restrict__ dinv, const PetscScalar *__restrict__ ghost, PetscScalar *y)
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderTriGhostsKernel(bool upper, PetscInt nlow, const PolderRows B, const V *__restrict__ dinv,
+                                                                      const PetscScalar *__restrict__ ghost, PetscScalar *y)
 {
-  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
-  PetscScalar    s = 0;
+  const PetscInt *__restrict__ bi = B.i, *__restrict__ bj = B.j;
+  const PetscScalar *__restrict__ ba = B.a;
+  const PetscInt i                   = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
+  PetscScalar    s                   = 0;
   PetscInt       end;
 
-  if (i >= m) return;
+  if (i >= B.n) return;
   end = bi[i + 1];
   for (PetscInt k = bi[i]; k < end; ++k) {
     if ((bj[k] >= nlow) == upper) s += (PetscScalar)(V)ba[k] * ghost[bj[k]];
@@ -429,13 +446,12 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderTriGhostsKernel(bool upper
   if (s != 0) y[i] -= (PetscScalar)dinv[i] * s;
 }
 
-int PolderTriGhosts_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[],
-                         const void *dinv, const PetscScalar ghost[], PetscScalar y[], PolderStream stream)
+int PolderTriGhosts_CUDA(const PolderTriangle *T, PetscInt nlow, PolderRows B, const PetscScalar ghost[], PetscScalar y[], PolderStream stream)
 {
-  const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
+  const unsigned int blocks = PolderBlocks(B.n, POLDER_BLOCK);
 
-  if (m && single) PolderTriGhostsKernel<<<blocks, POLDER_BLOCK, 0, stream>>>((bool)upper, m, nlow, bi, bj, ba, (const float *)dinv, ghost, y);
-  else if (m) PolderTriGhostsKernel<<<blocks, POLDER_BLOCK, 0, stream>>>((bool)upper, m, nlow, bi, bj, ba, (const PetscScalar *)dinv, ghost, y);
+  if (B.n && T->single) PolderTriGhostsKernel<<<blocks, POLDER_BLOCK, 0, stream>>>((bool)T->upper, nlow, B, (const float *)T->dinv, ghost, y);
+  else if (B.n) PolderTriGhostsKernel<<<blocks, POLDER_BLOCK, 0, stream>>>((bool)T->upper, nlow, B, (const PetscScalar *)T->dinv, ghost, y);
   return (int)cudaGetLastError();
 }
 

@@ -1,6 +1,11 @@
 /*
   Deflated preconditioned conjugate gradients (DEF1). In exact arithmetic the recursive residual is the true residual of the corrected
   solution x + Q(b - Ax); the solver checks it when the iteration ends and goes on from the true residual where rounding made them differ.
+
+  The steps of the cycle come from one of four tables: host or device, and two reductions a step or one. With one (Chronopoulos and Gear, s-step iterative
+  methods for symmetric linear systems, J. Comput. Appl. Math. 25, 1989) the product is that of z, and A p follows p by the same recurrence, so that (r, z),
+  (z, P A z), the norm, and the right-hand side Z^T A z of the coarse solve travel in one message, after the preconditioner; the norm of a step is then
+  known one half step later.
 */
 #include "cg.h"
 #include "core/refusal.h"
@@ -65,7 +70,7 @@ static PetscErrorCode PolderCGCycle_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
       break;
     }
     PetscCall((*cg->steps->direction)(ksp, r, z, p)); // p <- z + beta p,  beta <- rho / rho_old
-    PetscCall((*cg->steps->product)(ksp, p, w));      // w <- P A p
+    PetscCall((*cg->steps->product)(ksp, p, w));      // w <- P A p,  or by recurrence P A z + beta w
     if (ksp->reason) break;
     PetscCall(PolderCGStep_Private(ksp, p, w, r)); // x <- x + alpha p,  r <- r - alpha w,  alpha <- rho / (p, w)
     PetscCall((*cg->steps->check)(ksp, r, z));
@@ -305,6 +310,7 @@ static PetscErrorCode PolderCGRun_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
   PolderCG *cg = (PolderCG *)ksp->data;
   PetscReal rnorm, norm;
   PetscBool again = PETSC_TRUE;
+  Vec       t;
 
   PetscFunctionBegin;
   PetscCall(PolderCGFirstResidual_Private(ksp, r));
@@ -326,7 +332,8 @@ static PetscErrorCode PolderCGRun_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
   PetscCall(PolderCGTest(ksp, norm));
   while (1) {
     if (!ksp->reason) PetscCall(PolderCGCycle_Private(ksp, r, z, p, w));
-    PetscCall(PolderCGVerify_Private(ksp, w, z, p, &again));
+    t = cg->once ? cg->v : w; // with one reduction w is needed to resume
+    PetscCall(PolderCGVerify_Private(ksp, t, z, p, &again));
     if (!again) break;
     if (cg->resume) continue;
     ++cg->restarts;
@@ -334,7 +341,7 @@ static PetscErrorCode PolderCGRun_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w)
     cg->sol = cg->correction; // the next cycle solves A correction = r, so that x is rounded once and not in every step
     PetscCall(VecZeroEntries(cg->sol));
     if (cg->trueresidual) PetscCall((*cg->trueresidual)(ksp, NULL, r, NULL));
-    else PetscCall(VecCopy(w, r));
+    else PetscCall(VecCopy(t, r));
     PetscCall(PolderCGProject(ksp, r));
     if (ksp->normtype != KSP_NORM_UNPRECONDITIONED) PetscCall(PolderCGNorm(ksp, r, z, 0, &norm));
   }
@@ -346,8 +353,8 @@ PetscErrorCode PolderCGSolve(KSP ksp)
   PolderCG *cg = (PolderCG *)ksp->data;
 
   PetscFunctionBegin;
-  cg->floor = cg->tested = cg->resume = PETSC_FALSE;
-  cg->failed                          = (PetscBool)(ksp->reason == KSP_DIVERGED_PC_FAILED);
+  cg->floor = cg->tested = cg->resume = cg->once = PETSC_FALSE;
+  cg->failed                                     = (PetscBool)(ksp->reason == KSP_DIVERGED_PC_FAILED);
   cg->restarts = cg->nritz = ksp->its = 0;
   cg->residual = cg->bound = -1;
   cg->target               = 0;
@@ -415,6 +422,7 @@ PetscErrorCode PolderCGReset(KSP ksp)
   PetscCall(PolderDeflationSpaceSetDM(cg->space, NULL));
   PetscCall(VecDestroy(&cg->correction));
   PetscCall(VecDestroy(&cg->built));
+  PetscCall(VecDestroy(&cg->v));
   PetscCall(PolderCGDeviceDestroy(&cg->device));
   PetscCall(PetscFree2(cg->d, cg->e));
   cg->nritz = cg->maxritz = 0;
@@ -432,8 +440,9 @@ static PetscErrorCode PolderCGGet_Private(KSP ksp, PolderCG **cg)
 PetscErrorCode PolderCGCreate(KSP ksp, PolderCG *cg)
 {
   PetscFunctionBegin;
-  ksp->data    = cg;
-  cg->residual = -1;
+  ksp->data      = cg;
+  cg->residual   = -1;
+  cg->reductions = 2;
   PetscCall(PolderDeflationSpaceCreate(PetscObjectComm((PetscObject)ksp), &cg->space));
   PetscCall(KSPConvergedReasonViewSet(ksp, PolderCGConvergedReasonView, NULL, NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, POLDER_KSP_GET_CG, PolderCGGet_Private));

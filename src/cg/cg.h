@@ -6,6 +6,7 @@
 
 #include "core/methods.h"
 #include "deflation/deflationspace.h"
+#include "kernels/cgonce.h"
 #include <petsc/private/kspimpl.h>
 
 /* The host may lag by this many steps at most: those of a kernel and half of the next fit the ring in which their norms lie */
@@ -13,7 +14,14 @@
 
 typedef struct _n_PolderCGDevice *PolderCGDevice;
 
-/* One call a line of the algorithm: a table for the host and one for a device, chosen when a cycle begins */
+/* The kernel of A */
+typedef enum {
+  CG_REGULAR,
+  CG_CONSTANT, /* the constant: z loses its mean */
+  CG_ATTACHED  /* another one, attached to A: PETSc takes it from z */
+} PolderCGKernel;
+
+/* One call a line of the algorithm: tables for the host and for a device, with two reductions a step and with one, chosen when a cycle begins */
 typedef struct {
   PetscErrorCode (*resume)(KSP, Vec r);
   PetscErrorCode (*precondition)(KSP, Vec r, Vec z, Vec w);            /* z <- M^-1 r, rho <- (r, z) */
@@ -24,12 +32,13 @@ typedef struct {
   PetscErrorCode (*catchup)(KSP);                                      /* and with those that have come late */
   PetscErrorCode (*finish)(KSP);                                       /* what is missing in the solution */
 } PolderCGSteps;
-PETSC_INTERN const PolderCGSteps PolderCGStepsOnHost, PolderCGStepsOnDevice;
+PETSC_INTERN const PolderCGSteps PolderCGStepsOnHost, PolderCGStepsOnDevice, PolderCGOnceOnHost, PolderCGOnceOnDevice;
 
 typedef struct {
   PolderDeflationSpace space;
   PetscBool            flexible;
-  PetscInt             check; /* with device vectors the host may lag by this many steps; 0: chosen in each solve */
+  PetscInt             reductions; /* of a step: 1 or 2; 0: chosen in each solve */
+  PetscInt             check;      /* with device vectors the host may lag by this many steps; 0: chosen in each solve */
   /* the system that is solved: that of the KSP, or what another solver (rrbcg) makes of it; the true residual of x is then b - A x or what trueresidual()
      says */
   Mat A;
@@ -51,9 +60,13 @@ typedef struct {
   PetscBool first;  /* no direction yet */
   PetscBool resume; /* the cycle goes on, or has gone on, where it ended */
   /* scalars of the iteration when it runs on the host */
-  PetscScalar    rho, rhoold, alpha, alphaold, beta, pw;
-  PetscReal      rnorm;
-  PolderCGDevice device; /* state on the device; NULL: the last cycle ran on the host */
+  PetscScalar rho, rhoold, alpha, alphaold, beta, pw;
+  PetscReal   rnorm;
+  /* one reduction a step */
+  PetscBool      once, told; /* told: the norm of the last step has been reported */
+  Vec            v;          /* P A z */
+  PolderCGState  state;      /* the scalars, when the iteration runs on the host */
+  PolderCGDevice device;     /* state on the device; NULL: the last cycle ran on the host */
   /* coefficients of the iteration, for the Ritz values: diagonal d and off-diagonal e of the Lanczos matrix */
   PetscInt   nritz, maxritz;
   PetscReal *d, *e;
@@ -93,6 +106,13 @@ PETSC_INTERN PetscErrorCode PolderCGNorm(KSP, Vec r, Vec z, PetscReal rnorm, Pet
 PETSC_INTERN PetscErrorCode PolderCGTest(KSP, PetscReal norm);
 /* One norm for the history, the monitors and the convergence test */
 PETSC_INTERN PetscErrorCode PolderCGReport(KSP, PetscReal rnorm, PetscReal norm);
+PETSC_INTERN PetscErrorCode PolderCGGetKernel(KSP, PolderCGKernel *);
+/* A step of the tables that have nothing to do there */
+PETSC_INTERN PetscErrorCode PolderCGNothing(KSP);
+
+/* cgonce.c */
+/* Is there one reduction a step? If so, the cycle that begins on the host or the device gets what it needs */
+PETSC_INTERN PetscErrorCode PolderCGChooseOnce(KSP, Vec r, PetscBool device);
 
 /* cgdevice.c */
 /* The steps of the cycle that begins from r, with p for its directions */

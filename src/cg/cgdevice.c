@@ -3,10 +3,8 @@
   ring in pinned memory that the host reads when it comes to it. What a norm decides (KSPConvergedDefault()) is decided by the device as well, which from then
   on leaves the vectors alone: the result does not depend on how far the host lags.
 */
-#include "cg.h"
+#include "cgdevice.h"
 #include "mat/aijderived.h"
-#include "mat/dia.h"
-#include "core/peers.h"
 #include "kernels/vec.h"
 
 /* From this number of local rows on, a step takes longer than the host needs to ask for the next one */
@@ -15,46 +13,6 @@
    the device does while the host looks at the norm, and a step begun in vain would be one of them */
 #define POLDER_CG_LAG   8
 #define POLDER_CG_BATCH 64
-
-/* The kernel of A: what z must lose */
-typedef enum {
-  CG_REGULAR,
-  CG_CONSTANT, /* the constant: z loses its mean on the device */
-  CG_ATTACHED  /* another one, attached to A: PETSc takes it from z */
-} CGKernel;
-
-/* Where M^-1 is applied */
-typedef enum {
-  CG_STORED,   /* before the direction; z is stored */
-  CG_JOINED,   /* in halves: the second one in the kernel of the direction, in this step */
-  CG_DIAGONAL, /* M is a diagonal, or nothing, and z is stored nowhere */
-  CG_BATCHED   /* in a kernel that makes many steps */
-} CGForm;
-
-struct _n_PolderCGDevice {
-  PolderCGState   *state; /* on the device */
-  PetscReal       *ring, *devicering;
-  void            *work;
-  PolderStream     stream;
-  PetscInt         n;
-  PetscBool        parallel;
-  PolderPeers      peers; /* sum without the host; NULL: MPI sums */
-  CGKernel         kernel;
-  CGForm           form;
-  PetscBool        brief; /* an apply of the preconditioner takes not much longer than an update */
-  PetscBool        ready; /* z and rho are there */
-  Vec              dinv;  /* of a diagonal preconditioner; NULL: the identity */
-  PetscInt         lag;   /* the host may lag by this many steps */
-  PetscInt         batch; /* steps in one kernel */
-  const PolderDia *small; /* the kernel that makes them is that of small matrices; NULL: that of the preconditioner */
-  Vec              p;     /* alpha p of the last step is still missing in the solution */
-};
-
-/* Is M a diagonal, so that the updates of r bring rho? */
-static PetscBool CGDiagonal(PolderCGDevice device)
-{
-  return (PetscBool)(device->form == CG_DIAGONAL || (device->form == CG_BATCHED && device->small));
-}
 
 static PetscErrorCode PolderCGDeviceCreate_Private(PolderCGDevice *device)
 {
@@ -96,14 +54,10 @@ static PetscErrorCode PolderCGDevicePC_Private(KSP ksp, Vec r)
 {
   PolderCG      *cg     = (PolderCG *)ksp->data;
   PolderCGDevice device = cg->device;
-  MatNullSpace   attached;
-  PetscBool      constant = PETSC_FALSE, none, jacobi;
-  PetscInt       nvec     = 0;
+  PetscBool      none, jacobi;
 
   PetscFunctionBegin;
-  PetscCall(MatGetNullSpace(cg->A, &attached));
-  if (attached) PetscCall(MatNullSpaceGetVecs(attached, &constant, &nvec, NULL));
-  device->kernel = attached ? (constant && !nvec ? CG_CONSTANT : CG_ATTACHED) : (cg->space->nullspace ? CG_CONSTANT : CG_REGULAR);
+  PetscCall(PolderCGGetKernel(ksp, &device->kernel));
   PetscCall(PetscObjectTypeCompare((PetscObject)cg->pc, PCNONE, &none));
   PetscCall(PetscObjectTypeCompare((PetscObject)cg->pc, PCJACOBI, &jacobi));
   device->form  = (none || jacobi) && device->kernel != CG_ATTACHED ? CG_DIAGONAL : CG_STORED;
@@ -127,7 +81,7 @@ static PetscErrorCode PolderCGDeviceBatched_Private(KSP ksp)
   PetscFunctionBegin;
   device->small = NULL;
   device->ready = PETSC_FALSE;
-  if (cg->space->d || device->parallel) PetscFunctionReturn(PETSC_SUCCESS);
+  if (cg->space->d || device->parallel || cg->once) PetscFunctionReturn(PETSC_SUCCESS);
   if (cg->fused->steps && device->kernel != CG_ATTACHED) PetscCall((*cg->fused->steps)(cg->pc, PETSC_FALSE, PETSC_FALSE, 0, NULL, NULL, &batched));
   if (!batched && device->form == CG_DIAGONAL && device->n <= (PetscInt)PolderWorkSize(PolderCGSmallMost_CUDA())) {
     PetscCall(PolderMatGetDeviceDia(cg->A, &device->small));
@@ -161,8 +115,7 @@ static PetscErrorCode PolderCGDeviceLag_Private(KSP ksp, PetscBool plain)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The state of a cycle that begins, or goes on; no norm is there yet */
-static PetscErrorCode PolderCGDeviceSetState_Private(PolderCGDevice device, const PolderCGState *state)
+PetscErrorCode PolderCGDeviceSetState(PolderCGDevice device, const PolderCGState *state)
 {
   PetscFunctionBegin;
   PetscCall(PolderDeviceSynchronize()); // nothing writes to the ring any more
@@ -198,6 +151,7 @@ static PetscErrorCode PolderCGDeviceStart_Private(KSP ksp, Vec r, Vec p)
   state.nullspace = device->kernel == CG_CONSTANT;
   state.parallel  = device->parallel;
   state.natural   = ksp->normtype == KSP_NORM_NATURAL;
+  state.flexible  = cg->flexible;
   state.its       = ksp->its;
   state.minits    = PolderKSPMinIts(ksp);
   state.ring      = device->devicering;
@@ -208,15 +162,14 @@ static PetscErrorCode PolderCGDeviceStart_Private(KSP ksp, Vec r, Vec p)
     state.divtol = ksp->divtol * ksp->rnorm0;
   } else if (plain && ksp->normtype == KSP_NORM_NONE) state.tol = ksp->abstol;
   PetscCall(VecGetSize(r, &state.N));
-  PetscCall(PolderCGDeviceSetState_Private(device, &state));
+  PetscCall(PolderCGDeviceSetState(device, &state));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* sum[0 .. n) over all processes, in device memory */
-static PetscErrorCode PolderCGDeviceSum_Private(KSP ksp, PetscInt n, PetscScalar sum[])
+PetscErrorCode PolderCGDeviceSum(KSP ksp, PetscInt n, PetscScalar sum[])
 {
   PolderPeers peers = ((PolderCG *)ksp->data)->device->peers;
-  PetscScalar host[4];
+  PetscScalar host[POLDER_ONCE_SUMS];
 
   PetscFunctionBegin;
   if (peers) {
@@ -246,7 +199,7 @@ static PetscErrorCode PolderCGDeviceRho_Private(KSP ksp, Vec r, Vec z)
   PetscCall(PolderVecRestoreDeviceRead(z, &za));
   PetscCall(PolderVecRestoreDeviceRead(r, &ra));
   if (device->parallel && !device->peers) {
-    PetscCall(PolderCGDeviceSum_Private(ksp, 3, &device->state->sum[1]));
+    PetscCall(PolderCGDeviceSum(ksp, 3, &device->state->sum[1]));
     PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, cg->first, device->state, device->stream));
   }
   PetscCall(PetscLogGpuFlops(4.0 * device->n));
@@ -264,7 +217,7 @@ static PetscErrorCode PolderCGResume_OnDevice(KSP ksp, Vec r)
   PetscCall(PolderDeviceToHost(&state, device->state, sizeof(state)));
   state.frozen = POLDER_CG_RUNNING;
   if (state.tol > 0) state.tol = cg->target;
-  PetscCall(PolderCGDeviceSetState_Private(device, &state));
+  PetscCall(PolderCGDeviceSetState(device, &state));
   device->ready = PETSC_FALSE;
   if (CGDiagonal(device)) PetscCall(PolderCGDeviceRho_Private(ksp, r, r)); // the last step, knowing that it was the last, left it out
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -365,7 +318,7 @@ static PetscErrorCode PolderCGProduct_OnDevice(KSP ksp, Vec p, Vec w)
     PetscCall(PolderLogEnd(POLDER_CGDot, w));
   }
   PetscCall(PolderDeflationSpaceApplyPDot(cg->space, w, dot.summed, &device->state->pw));
-  if (device->parallel && !dot.reduced) PetscCall(PolderCGDeviceSum_Private(ksp, 1, &device->state->pw));
+  if (device->parallel && !dot.reduced) PetscCall(PolderCGDeviceSum(ksp, 1, &device->state->pw));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -458,7 +411,7 @@ static PetscErrorCode PolderCGStep_OnDevice(KSP ksp, PetscBool project, Vec p, V
   if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
   PetscCall(PolderVecRestoreDeviceRead(w, &wa));
   if (device->parallel && !device->peers) {
-    PetscCall(PolderCGDeviceSum_Private(ksp, 4, device->state->sum));
+    PetscCall(PolderCGDeviceSum(ksp, 4, device->state->sum));
     PolderLaunch(PolderCGAdvance_CUDA(PETSC_TRUE, CGDiagonal(device), PETSC_FALSE, device->state, device->stream));
   }
   PetscCall(PetscLogGpuFlops((CGDiagonal(device) ? 8.0 : 5.0) * device->n));
@@ -496,8 +449,7 @@ static PetscErrorCode PolderCGDeviceRitz_Private(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The norms of the steps begun, up to those by which the host may lag */
-static PetscErrorCode PolderCGCatchUp_OnDevice(KSP ksp)
+PetscErrorCode PolderCGDeviceCatchUp(KSP ksp)
 {
   PolderCG      *cg     = (PolderCG *)ksp->data;
   PolderCGDevice device = cg->device;
@@ -569,7 +521,7 @@ const PolderCGSteps PolderCGStepsOnDevice = {
   .product      = PolderCGProduct_OnDevice,
   .step         = PolderCGStep_OnDevice,
   .check        = PolderCGCheck_OnDevice,
-  .catchup      = PolderCGCatchUp_OnDevice,
+  .catchup      = PolderCGDeviceCatchUp,
   .finish       = PolderCGFinish_OnDevice,
 };
 
@@ -580,7 +532,9 @@ PetscErrorCode PolderCGChooseSteps(KSP ksp, Vec r, Vec p)
 
   PetscFunctionBegin;
   PetscCall(PolderCGDeviceUse_Private(ksp, r, &device));
-  cg->steps = device ? &PolderCGStepsOnDevice : &PolderCGStepsOnHost;
+  PetscCall(PolderCGChooseOnce(ksp, r, device));
+  if (cg->once) cg->steps = device ? &PolderCGOnceOnDevice : &PolderCGOnceOnHost;
+  else cg->steps = device ? &PolderCGStepsOnDevice : &PolderCGStepsOnHost;
   if (device) PetscCall(PolderCGDeviceStart_Private(ksp, r, p));
   else PetscCall(PolderCGDeviceDestroy(&cg->device));
   PetscFunctionReturn(PETSC_SUCCESS);

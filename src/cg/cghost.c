@@ -145,14 +145,6 @@ static PetscErrorCode PolderCGResume_OnHost(KSP ksp, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* No norm is outstanding, and nothing is missing in the solution */
-static PetscErrorCode PolderCGNothing_OnHost(KSP ksp)
-{
-  PetscFunctionBegin;
-  (void)ksp;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 const PolderCGSteps PolderCGStepsOnHost = {
   .resume       = PolderCGResume_OnHost,
   .precondition = PolderCGPrecondition_OnHost,
@@ -160,6 +152,6 @@ const PolderCGSteps PolderCGStepsOnHost = {
   .product      = PolderCGProduct_OnHost,
   .step         = PolderCGStep_OnHost,
   .check        = PolderCGCheck_OnHost,
-  .catchup      = PolderCGNothing_OnHost,
-  .finish       = PolderCGNothing_OnHost,
+  .catchup      = PolderCGNothing, // no norm is outstanding, and nothing is missing in the solution
+  .finish       = PolderCGNothing,
 };

@@ -130,3 +130,25 @@ PetscErrorCode PolderCGReport(KSP ksp, PetscReal rnorm, PetscReal norm)
   if (cg->target > 0 && ksp->reason >= 0) ksp->reason = norm <= cg->target ? KSP_CONVERGED_HAPPY_BREAKDOWN : KSP_CONVERGED_ITERATING;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode PolderCGGetKernel(KSP ksp, PolderCGKernel *kernel)
+{
+  PolderCG    *cg = (PolderCG *)ksp->data;
+  MatNullSpace attached;
+  PetscBool    constant = PETSC_FALSE;
+  PetscInt     nvec     = 0;
+
+  PetscFunctionBegin;
+  if (ksp->transpose_solve) PetscCall(MatGetTransposeNullSpace(cg->A, &attached));
+  else PetscCall(MatGetNullSpace(cg->A, &attached));
+  if (attached) PetscCall(MatNullSpaceGetVecs(attached, &constant, &nvec, NULL));
+  *kernel = attached ? (constant && !nvec ? CG_CONSTANT : CG_ATTACHED) : (cg->space->nullspace ? CG_CONSTANT : CG_REGULAR);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCGNothing(KSP ksp)
+{
+  PetscFunctionBegin;
+  (void)ksp;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

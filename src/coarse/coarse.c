@@ -203,14 +203,24 @@ PetscErrorCode PolderCoarseGetLimit(PolderCoarse c, PetscInt dim, PetscReal byte
 
 PetscErrorCode PolderCoarseReduce(PolderCoarse c)
 {
-  PetscMPIInt size, n;
+  const PetscInt riders = c->riders ? c->riders->n : 0;
+  PetscMPIInt    size, n;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(c->comm, &size));
-  if (size > 1) {
-    PetscCall(PetscMPIIntCast(c->d, &n));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, c->b, n, MPIU_SCALAR, MPIU_SUM, c->comm));
-  }
+  if (size == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMPIIntCast(c->d + riders, &n));
+  for (PetscInt k = 0; k < riders; ++k) c->b[c->d + k] = c->riders->sum[k];
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, c->b, n, MPIU_SCALAR, MPIU_SUM, c->comm));
+  for (PetscInt k = 0; k < riders; ++k) c->riders->sum[k] = c->b[c->d + k];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseCarry(PolderCoarse c, const PolderCoarseRiders *riders)
+{
+  PetscFunctionBegin;
+  PetscAssert(riders->n <= POLDER_COARSE_RIDERS, c->comm, PETSC_ERR_PLIB, "%" PetscInt_FMT " values", riders->n);
+  c->riders = riders;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -222,22 +232,33 @@ PetscErrorCode PolderCoarseSolve(PolderCoarse c, const PetscScalar a1[], PetscSc
   if (!c->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_DeflationCoarse, NULL));
   PetscCall((*c->solver->solve)(c, a1, a2));
+  c->riders = NULL;
   PetscCall(PolderLogEnd(POLDER_DeflationCoarse, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderCoarseSolveThroughHost(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[], PetscBool early)
 {
-  PetscScalar *all, *some1, *some2;
+  const PolderCoarseRiders *there = c->riders;
+  PetscScalar              *all, *some1, *some2, sum[POLDER_COARSE_RIDERS], energy;
+  PolderCoarseRiders        here = {there ? there->n : 0, sum, &energy};
 
   PetscFunctionBegin;
   (void)early;
+  if (there) {
+    PetscCall(PolderDeviceToHost(sum, there->sum, sizeof(*sum) * (size_t)there->n));
+    c->riders = &here;
+  }
   PetscCall(PetscCalloc3(c->d, &all, c->nl, &some1, c->nl, &some2));
   PetscCall(PolderDeviceToHost(all, a1, sizeof(*all) * (size_t)c->d));
   for (PetscInt k = 0; k < c->nl; ++k) some1[k] = all[c->gl[k]];
   PetscCall((*c->solver->solve)(c, some1, some2));
   for (PetscInt k = 0; k < c->nl; ++k) all[c->gl[k]] = some2[k];
   PetscCall(PolderDeviceFromHost(a2, all, sizeof(*all) * (size_t)c->d));
+  if (there) {
+    PetscCall(PolderDeviceFromHost(there->sum, sum, sizeof(*sum) * (size_t)there->n));
+    PetscCall(PolderDeviceFromHost(there->energy, &energy, sizeof(energy)));
+  }
   PetscCall(PetscFree3(all, some1, some2));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -250,6 +271,7 @@ PetscErrorCode PolderCoarseSolveDevice(PolderCoarse c, const PetscScalar a1[], P
   if (!c->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_DeflationCoarse, NULL));
   PetscCall((*c->solver->solvedevice)(c, a1, a2, early));
+  c->riders = NULL;
   PetscCall(PolderLogEnd(POLDER_DeflationCoarse, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -52,6 +52,15 @@ PETSC_INTERN PetscErrorCode PolderCoarseSolve(PolderCoarse, const PetscScalar a1
 PETSC_INTERN PetscErrorCode PolderCoarseSetTranspose(PolderCoarse, PetscBool);
 /* PolderCoarseSolve() with device arrays of all d columns, aligned to 16 bytes; early: see kernels/deflation.h */
 PETSC_INTERN PetscErrorCode PolderCoarseSolveDevice(PolderCoarse, const PetscScalar a1[], PetscScalar a2[], PetscBool early);
+/* Values that the sum over processes in a solve takes along, where the vectors are */
+typedef struct {
+  PetscInt     n;
+  PetscScalar *sum;    /* sum[0 .. n) <- the sum over processes, n <= POLDER_COARSE_RIDERS */
+  PetscScalar *energy; /* <- (a1, E^-1 a1) with the sum of a1 */
+} PolderCoarseRiders;
+#define POLDER_COARSE_RIDERS 8
+/* The next solve takes these along: no message of their own, unless the type is ksp */
+PETSC_INTERN PetscErrorCode PolderCoarseCarry(PolderCoarse, const PolderCoarseRiders *);
 /* Does the device solve consist of Polder's own kernel launches only, so that it can be recorded and replayed? */
 PETSC_INTERN PetscErrorCode PolderCoarseOnlyLaunches(PolderCoarse, PetscBool *);
 PETSC_INTERN PetscErrorCode PolderCoarseView(PolderCoarse, PetscViewer);

@@ -1,6 +1,7 @@
 /* E as a dense matrix on the device of every process, from its entries there or on the host. */
 #include "coarseimpl.h"
 #include "core/peers.h"
+#include "kernels/vec.h"
 
 /* E is dense on the device if the vectors are, unless E needs the excess, is distributed, or is too large for a dense matrix that the options do not request */
 PetscBool PolderCoarseWantsDense(PolderCoarse c, PetscInt d)
@@ -22,7 +23,7 @@ static PetscErrorCode PolderCoarseFromEntries_Private(PolderCoarse c, const Pold
   PetscCall(PolderCoarseDeviceSetUp(&c->device, entries, &demands, &c->report));
   c->bad = c->report.bad;
   if (c->bad) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)c->d, &c->d1));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)(c->d + POLDER_COARSE_RIDERS), &c->d1));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)c->d, &c->d2));
   c->solver    = &PolderCoarseDense;
   c->nleftzero = c->report.nzero;
@@ -91,7 +92,7 @@ PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse c, PetscInt d, const PetscIn
     c->nl = d;
     PetscCall(PetscMalloc1(d, &c->gl));
     for (PetscInt k = 0; k < d; ++k) c->gl[k] = k;
-    PetscCall(PetscCalloc3(d, &c->b, d, &c->x, d, &c->y));
+    PetscCall(PetscCalloc3(d + POLDER_COARSE_RIDERS, &c->b, d, &c->x, d, &c->y));
     PetscCall(PolderCoarseFromEntries_Private(c, &(PolderCoarseEntries){.d = d, .n = n, .key = key, .val = val, .nullspace = nullspace}));
     c->onlyhost = PolderCoarseIsNoisy(c);
     if (!c->onlyhost) {
@@ -125,31 +126,52 @@ static PetscErrorCode PolderCoarseSolve_Dense(PolderCoarse c, const PetscScalar 
   PetscCall(PolderCoarseReduce(c));
   PetscCall(PolderDeviceFromHost(c->d1, c->b, sizeof(*c->b) * (size_t)c->d));
   PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, c->d2, PETSC_FALSE));
-  PetscCall(PolderDeviceToHost(c->b, c->d2, sizeof(*c->b) * (size_t)c->d));
-  for (PetscInt k = 0; k < c->nl; ++k) a2[k] = c->b[c->gl[k]];
+  PetscCall(PolderDeviceToHost(c->x, c->d2, sizeof(*c->x) * (size_t)c->d));
+  if (c->riders) *c->riders->energy = PolderDot_Host(c->d, c->b, c->x);
+  for (PetscInt k = 0; k < c->nl; ++k) a2[k] = c->x[c->gl[k]];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves with device arrays. Several processes sum a1 on their devices, or else on the host */
+/* d1 <- the sum of a1 over the processes, and the riders' sums: on their devices, or else on the host */
+static PetscErrorCode PolderCoarseSumDevice_Private(PolderCoarse c, const PetscScalar a1[])
+{
+  const PolderCoarseRiders *riders = c->riders;
+  const PetscInt            n      = riders ? riders->n : 0;
+  PolderPeers               peers;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPeersGet(c->comm, &peers));
+  PetscCall(PolderDeviceToDevice(c->d1, a1, sizeof(*c->d1) * (size_t)c->d));
+  if (n) PetscCall(PolderDeviceToDevice(c->d1 + c->d, riders->sum, sizeof(*c->d1) * (size_t)n));
+  if (peers) PetscCall(PolderPeersSum(peers, c->d + n, c->d1));
+  else {
+    PetscCall(PolderDeviceToHost(c->b, c->d1, sizeof(*c->b) * (size_t)(c->d + n)));
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, c->b, (PetscMPIInt)(c->d + n), MPIU_SCALAR, MPIU_SUM, c->comm));
+    PetscCall(PolderDeviceFromHost(c->d1, c->b, sizeof(*c->b) * (size_t)(c->d + n)));
+  }
+  if (n) PetscCall(PolderDeviceToDevice(riders->sum, c->d1 + c->d, sizeof(*c->d1) * (size_t)n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solves with device arrays */
 static PetscErrorCode PolderCoarseSolveDevice_Dense(PolderCoarse c, const PetscScalar a1[], PetscScalar a2[], PetscBool early)
 {
-  PetscMPIInt size;
-  PolderPeers peers;
+  const PetscScalar *b = a1;
+  PetscMPIInt        size;
+  PolderStream       stream;
+  void              *work;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(c->comm, &size));
-  PetscCall(PolderPeersGet(c->comm, &peers));
-  if (size == 1) PetscCall(PolderCoarseDeviceSolve(c->device, a1, a2, early));
-  else if (peers) {
-    PetscCall(PolderDeviceToDevice(c->d1, a1, sizeof(*c->b) * (size_t)c->d));
-    PetscCall(PolderPeersSum(peers, c->d, c->d1));
-    PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, a2, PETSC_FALSE));
-  } else {
-    PetscCall(PolderDeviceToHost(c->b, a1, sizeof(*c->b) * (size_t)c->d));
-    PetscCall(PolderCoarseReduce(c));
-    PetscCall(PolderDeviceFromHost(c->d1, c->b, sizeof(*c->b) * (size_t)c->d));
-    PetscCall(PolderCoarseDeviceSolve(c->device, c->d1, a2, PETSC_FALSE));
+  if (size > 1) {
+    PetscCall(PolderCoarseSumDevice_Private(c, a1));
+    b = c->d1;
   }
+  PetscCall(PolderCoarseDeviceSolve(c->device, b, a2, size > 1 ? PETSC_FALSE : early));
+  if (!c->riders) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  PolderLaunch(PolderDot_CUDA(c->d, b, a2, c->riders->energy, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -48,16 +48,17 @@ struct _n_PolderCoarse {
   PetscInt                  nleftnull, nleftzero, nleftdep; /* columns left out: kernel of A, zero, dependent on others */
   PetscReal                 cond, resid;                    /* of E scaled to unit diagonal; cond < 0: unknown */
   /* Types inverse and cholesky on the host: S = D^-1/2 E D^-1/2, renumbered for a small envelope */
-  PetscInt    *ei, *ej;       /* E as CSR in the renumbered columns, the same on every process */
-  PetscScalar *ev;            /* values of S */
-  PetscInt    *order, *first; /* order[column] = row of S */
-  size_t      *ptr;
-  PetscReal   *scale; /* [d] by row of S: E_ii^-1/2, 0 where the column is left out */
-  char        *drop;
-  PetscReal   *excess;   /* [d] row sums of E, by column before a set-up and by row of S during it; NULL: only the entries are known */
-  PetscBool    onlyhost; /* the inverse on the device was dominated by rounding: solve on the host */
-  PetscScalar *L, *inverse;
-  PetscScalar *b, *x, *y; /* [d] work */
+  PetscInt                 *ei, *ej;       /* E as CSR in the renumbered columns, the same on every process */
+  PetscScalar              *ev;            /* values of S */
+  PetscInt                 *order, *first; /* order[column] = row of S */
+  size_t                   *ptr;
+  PetscReal                *scale; /* [d] by row of S: E_ii^-1/2, 0 where the column is left out */
+  char                     *drop;
+  PetscReal                *excess;   /* [d] row sums of E, by column before a set-up and by row of S during it; NULL: only the entries are known */
+  PetscBool                 onlyhost; /* the inverse on the device was dominated by rounding: solve on the host */
+  PetscScalar              *L, *inverse;
+  PetscScalar              *b, *x, *y; /* [d] work; b has room for the riders */
+  const PolderCoarseRiders *riders;    /* of the next solve; NULL: none */
   /* Types inverse and cholesky on the device */
   PolderCoarseDevice device; /* reused by later set-ups */
   PolderCoarseReport report;
@@ -88,7 +89,7 @@ PETSC_INTERN PetscBool PolderCoarseInverseInaccurate(PolderCoarse);
 PETSC_INTERN PetscErrorCode PolderCoarseInfo(PolderCoarse);
 /* Frees the result of the set-up; the options stay */
 PETSC_INTERN PetscErrorCode PolderCoarseReset(PolderCoarse);
-/* b <- its sum over the processes */
+/* b <- its sum over the processes, and the riders' sums */
 PETSC_INTERN PetscErrorCode PolderCoarseReduce(PolderCoarse);
 /* PolderCoarseSolveDevice() for solvers with E on the host */
 PETSC_INTERN PetscErrorCode PolderCoarseSolveThroughHost(PolderCoarse, const PetscScalar a1[], PetscScalar a2[], PetscBool early);

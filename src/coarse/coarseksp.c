@@ -190,6 +190,10 @@ static PetscErrorCode PolderCoarseSolve_KSP(PolderCoarse c, const PetscScalar a1
   PetscCall(VecRestoreArray(c->bvec, &b));
   PetscCall(VecPointwiseMult(c->bvec, c->bvec, c->used));
   PetscCall(PolderCoarseSolveKSP(c));
+  if (c->riders) {
+    PetscCallAllreduce(MPI_IN_PLACE, c->riders->sum, (PetscMPIInt)c->riders->n, MPIU_SCALAR, MPIU_SUM, c->comm);
+    PetscCall(VecDot(c->bvec, c->xvec, c->riders->energy));
+  }
   PetscCall(VecGetArrayRead(c->xvec, &x));
   PetscCall(PetscSFBcastBegin(c->sf, MPIU_SCALAR, x, a2, MPI_REPLACE));
   PetscCall(PetscSFBcastEnd(c->sf, MPIU_SCALAR, x, a2, MPI_REPLACE));
@@ -208,7 +212,7 @@ static PetscErrorCode PolderCoarseSolveDevice_KSP(PolderCoarse c, const PetscSca
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(c->comm, &size));
   PetscCall(PolderVecOnDevice(c->bvec, &there));
-  if (size > 1 || !there) {
+  if (size > 1 || !there || c->riders) {
     PetscCall(PolderCoarseSolveThroughHost(c, a1, a2, early));
     PetscFunctionReturn(PETSC_SUCCESS);
   }

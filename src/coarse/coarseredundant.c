@@ -2,6 +2,7 @@
 #include "coarseimpl.h"
 #include "core/gather.h"
 #include "kernels/coarse.h"
+#include "kernels/vec.h"
 
 /* Relative rounding error of a diagonal entry above which an ordinary factor is not trusted */
 #define POLDER_COARSE_NOISY 1e-6
@@ -341,7 +342,7 @@ PetscErrorCode PolderCoarseSetUp_Redundant(PolderCoarse c, const PetscInt ptr[],
   PetscCall(PetscFree(ij));
   PetscCall(PetscFree(v));
   PetscCall(PetscCalloc5(d, &c->order, d, &c->first, d + 1, &c->ptr, d, &c->scale, d, &c->drop));
-  PetscCall(PetscCalloc3(d, &c->b, d, &c->x, d, &c->y));
+  PetscCall(PetscCalloc3(d + POLDER_COARSE_RIDERS, &c->b, d, &c->x, d, &c->y));
   c->solver = &PolderCoarseRedundant;
   if (!d) PetscFunctionReturn(PETSC_SUCCESS);
   if (PolderCoarseWantsDense(c, d)) {
@@ -369,6 +370,7 @@ static PetscErrorCode PolderCoarseSolve_Redundant(PolderCoarse c, const PetscSca
   PetscCall(PolderCoarseReduce(c));
   for (PetscInt i = 0; i < c->d; ++i) c->b[i] *= c->scale[i];
   PetscCall(PolderCoarseSolveScaled(c, c->b, c->x));
+  if (c->riders) *c->riders->energy = PolderDot_Host(c->d, c->b, c->x);
   for (PetscInt k = 0; k < c->nl; ++k) {
     const PetscInt i = c->order[c->gl[k]];
 

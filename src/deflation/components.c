@@ -86,10 +86,9 @@ static PetscErrorCode PolderGhostValues(const PolderLabelRows *rows, PolderHalo 
 /* The edges to other processes between rows of equal class or, if jump > 0, with scales within the factor jump; entries that are no edges are left out */
 static PetscErrorCode PolderComponentsAcross(const PolderLabelRows *rows, PolderAcross across, PetscInt *nedge, PolderEdge **edge)
 {
-  const PolderCSR      *csr   = rows->csr;
-  const PolderBlockRows block = {csr->bi, csr->bj, csr->ba};
-  PetscInt              nz    = 0, n, *there;
-  PolderHalo            halo;
+  const PolderCSR *csr = rows->csr;
+  PetscInt         nz  = 0, n, *there;
+  PolderHalo       halo;
 
   PetscFunctionBegin;
   PetscCall(PolderMatGetHalo(rows->A, &halo));
@@ -100,7 +99,7 @@ static PetscErrorCode PolderComponentsAcross(const PolderLabelRows *rows, Polder
   PetscCall(PetscMalloc1(nz, edge));
   PetscCall(PolderPlaceMalloc(rows->place, 2 * nz, &there));
   if (nz) {
-    PolderRun(rows->place, PolderEdgesAcross, csr->m, block, across, there);
+    PolderRun(rows->place, PolderEdgesAcross, PolderGhostColumns(csr), across, there);
     PetscCall((*rows->place->take)(*edge, there, sizeof(**edge) * (size_t)nz));
   }
   n = 0;

@@ -50,16 +50,18 @@ static PetscErrorCode PolderDeflationProlongAdd_Private(PolderDeflationSpace s, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* v <- P v. If dot is not NULL, *dot -= (Z^T v, E^-1 Z^T v), which is (p, AZ E^-1 Z^T v) when v = A p */
-static PetscErrorCode PolderDeflationProject_Private(PolderDeflationSpace s, Vec v, PetscBool summed, PetscBool early, PetscScalar *dot)
+/* v <- P v. If dot is not NULL, *dot -= (Z^T v, E^-1 Z^T v), which is (p, AZ E^-1 Z^T v) when v = A p. riders != NULL: see PolderCoarseCarry() */
+static PetscErrorCode PolderDeflationProject_Private(PolderDeflationSpace s, Vec v, PetscBool summed, PetscBool early, PetscScalar *dot,
+                                                     const PolderCoarseRiders *riders)
 {
   PetscScalar *va;
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceVecGet(s->steps->place, v, &s->standin, &va));
   PetscCall((*s->steps->restrictz)(s, va, summed, early)); // a1 <- Z^T v
-  PetscCall((*s->steps->coarsesolve)(s, PETSC_TRUE));      // a2 <- E^-1 a1
-  PetscCall((*s->steps->subtractaz)(s, va, dot));          // v <- v - AZ a2
+  if (riders) PetscCall(PolderCoarseCarry(s->coarse, riders));
+  PetscCall((*s->steps->coarsesolve)(s, PETSC_TRUE)); // a2 <- E^-1 a1
+  PetscCall((*s->steps->subtractaz)(s, va, dot));     // v <- v - AZ a2
   PetscCall(PolderPlaceVecRestore(s->steps->place, v, s->standin, &va));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -85,7 +87,7 @@ PetscErrorCode PolderDeflationSpaceApplyP(PolderDeflationSpace s, Vec v)
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, v));
-  PetscCall(PolderDeflationProject_Private(s, v, PETSC_FALSE, PETSC_FALSE, NULL));
+  PetscCall(PolderDeflationProject_Private(s, v, PETSC_FALSE, PETSC_FALSE, NULL, NULL));
   PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -104,7 +106,16 @@ PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace s, Vec w, Pets
   PetscFunctionBegin;
   if (!s->d) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeflationBegin_Private(s, w));
-  PetscCall(PolderDeflationProject_Private(s, w, summed, early, dot));
+  PetscCall(PolderDeflationProject_Private(s, w, summed, early, dot, NULL));
+  PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)w));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeflationSpaceApplyPSum(PolderDeflationSpace s, Vec w, PetscBool summed, const PolderCoarseRiders *riders)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeflationBegin_Private(s, w));
+  PetscCall(PolderDeflationProject_Private(s, w, summed, PETSC_FALSE, NULL, riders));
   PetscCall(PolderLogEnd(POLDER_DeflationApply, (PetscObject)w));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

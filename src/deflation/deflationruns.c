@@ -49,7 +49,7 @@ PetscErrorCode PolderDeflationMakeRuns(PolderDeflationDevice g, Mat A, PetscBool
   *done = PETSC_FALSE;
   PetscCall(PolderDeflationDestroyRuns(g));
   PetscCall(PolderMatGetDeviceDia(A, &dia));
-  if (!dia || !PolderKernelCan(PolderDiaRuns_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, &r->far, &r->chunk))) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!dia || !PolderKernelCan(PolderDiaRuns_CUDA(dia, &r->far, &r->chunk))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceGetStream(&stream));
   r->m = g->m;
   PetscCall(PolderRunsFind_Private(r, g->label, &n, stream));

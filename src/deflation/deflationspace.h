@@ -22,12 +22,6 @@ typedef struct {
 typedef struct _n_PolderDeflationDevice *PolderDeflationDevice;
 typedef struct _PolderDeflationSteps     PolderDeflationSteps;
 
-/* Rows of a sparse matrix whose columns are those of Z. The entries of row[k], or of row k if row is NULL, are ptr[k] .. ptr[k+1] */
-typedef struct {
-  PetscInt     n, nz, *row, *ptr, *col;
-  PetscScalar *val;
-} PolderSparseRows;
-
 struct _n_PolderDeflationSpace {
   MPI_Comm comm;
   char    *prefix;
@@ -91,7 +85,9 @@ PETSC_INTERN PetscErrorCode PolderDeflationSpaceCorrect(PolderDeflationSpace, Ve
   hold the sums of w. Collective
 */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceApplyPDot(PolderDeflationSpace, Vec w, PetscBool summed, PetscScalar *dot);
-/* The runs whose sums ApplyPDot() expects with summed, for a device vector; NULL: none */
+/* w <- P w for w = A z. The riders' sums come with that of Z^T w; their energy is (z, A z) - (z, P A z) for a symmetric A. s->d is not zero. Collective */
+PETSC_INTERN PetscErrorCode PolderDeflationSpaceApplyPSum(PolderDeflationSpace, Vec w, PetscBool summed, const PolderCoarseRiders *);
+/* The runs whose sums ApplyPDot() and ApplyPSum() expect with summed, for a device vector; NULL: none */
 PETSC_INTERN PetscErrorCode PolderDeflationSpaceGetRuns(PolderDeflationSpace, const PolderRuns **runs);
 
 /* deflationlabels.c: labels of the local rows (global numbers 0 .. d-1, none of them empty; -1: in no vector); sets chosen and reason. Collective */

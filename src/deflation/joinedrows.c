@@ -4,10 +4,9 @@
 
 PetscErrorCode PolderJoinedCreate(Mat A, const PolderCSR *csr, PolderJoined *joined)
 {
-  const PolderBlockRows diag = {csr->ai, csr->aj, csr->aa}, off = {csr->bi, csr->bj, csr->ba};
-  PetscMPIInt           size;
-  PetscInt              nz[2] = {0, 0};
-  PolderStream          stream;
+  PetscMPIInt  size;
+  PetscInt     nz[2] = {0, 0};
+  PolderStream stream;
 
   PetscFunctionBegin;
   *joined = (PolderJoined){.m = csr->m, .ai = csr->ai, .aj = csr->aj, .aa = csr->aa};
@@ -25,7 +24,7 @@ PetscErrorCode PolderJoinedCreate(Mat A, const PolderCSR *csr, PolderJoined *joi
   PetscCall(PolderPlaceMalloc(&PolderOnDevice, csr->m + 1, &joined->ptr));
   PetscCall(PolderPlaceMalloc(&PolderOnDevice, nz[0] + nz[1], &joined->col));
   PetscCall(PolderPlaceMalloc(&PolderOnDevice, nz[0] + nz[1], &joined->val));
-  PolderLaunch(PolderBlocksJoin_CUDA(csr->m, diag, off, joined->ptr, joined->col, joined->val, stream));
+  PolderLaunch(PolderBlocksJoin_CUDA(PolderOwnRows(csr), PolderGhostColumns(csr), joined->ptr, joined->col, joined->val, stream));
   joined->ai = joined->ptr;
   joined->aj = joined->col;
   joined->aa = joined->val;

@@ -5,7 +5,7 @@
 #include "labelrow.h"
 
 /* Row i of A and B at col[] and val[], which are those of the joined rows */
-POLDER_ROW void PolderBlocksJoinRow(PetscInt i, PetscInt m, const PolderBlockRows *A, const PolderBlockRows *B, PetscInt col[], PetscScalar val[])
+POLDER_ROW void PolderBlocksJoinRow(PetscInt i, PetscInt m, const PolderRows *A, const PolderRows *B, PetscInt col[], PetscScalar val[])
 {
   PetscInt at = A->i[i] + B->i[i];
 
@@ -20,7 +20,7 @@ POLDER_ROW void PolderBlocksJoinRow(PetscInt i, PetscInt m, const PolderBlockRow
 }
 
 /* The edges of the entries of row i of B */
-POLDER_ROW void PolderEdgesAcrossRow(PetscInt i, const PolderBlockRows *B, const PolderAcross *across, PetscInt edge[])
+POLDER_ROW void PolderEdgesAcrossRow(PetscInt i, const PolderRows *B, const PolderAcross *across, PetscInt edge[])
 {
   for (PetscInt k = B->i[i]; k < B->i[i + 1]; ++k) {
     const PetscInt j      = B->j[k];

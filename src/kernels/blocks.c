@@ -2,16 +2,16 @@
 #include "blocks.h"
 #include "blockrow.h"
 
-void PolderBlocksJoin_Host(PetscInt m, PolderBlockRows A, PolderBlockRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[])
+void PolderBlocksJoin_Host(PolderRows A, PolderRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[])
 {
   ptr[0] = 0;
-  for (PetscInt i = 0; i < m; ++i) {
+  for (PetscInt i = 0; i < A.n; ++i) {
     ptr[i + 1] = A.i[i + 1] + B.i[i + 1];
-    PolderBlocksJoinRow(i, m, &A, &B, col, val);
+    PolderBlocksJoinRow(i, A.n, &A, &B, col, val);
   }
 }
 
-void PolderEdgesAcross_Host(PetscInt m, PolderBlockRows B, PolderAcross across, PetscInt edge[])
+void PolderEdgesAcross_Host(PolderRows B, PolderAcross across, PetscInt edge[])
 {
-  for (PetscInt i = 0; i < m; ++i) PolderEdgesAcrossRow(i, &B, &across, edge);
+  for (PetscInt i = 0; i < B.n; ++i) PolderEdgesAcrossRow(i, &B, &across, edge);
 }

@@ -2,17 +2,11 @@
 #pragma once
 
 #include "launcher.h"
+#include "views.h"
 
-/* Compressed rows of one block */
-typedef struct {
-  const PetscInt    *i, *j;
-  const PetscScalar *a;
-} PolderBlockRows;
-
-/* Compressed rows ptr[m + 1], col[], val[] <- the entries of row i of A, then those of B, whose column j becomes m + j; device: m > 0 */
-PETSC_INTERN void   PolderBlocksJoin_Host(PetscInt m, PolderBlockRows A, PolderBlockRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[]);
-POLDER_LAUNCHER int PolderBlocksJoin_CUDA(PetscInt m, PolderBlockRows A, PolderBlockRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[],
-                                          PolderStream stream);
+/* Compressed rows ptr[m + 1], col[], val[] <- the entries of row i of A, then those of B, whose column j becomes m + j; m = A.n; device: m > 0 */
+PETSC_INTERN void   PolderBlocksJoin_Host(PolderRows A, PolderRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[]);
+POLDER_LAUNCHER int PolderBlocksJoin_CUDA(PolderRows A, PolderRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream);
 
 /* What joins a row to a column of another process: equal classes if jump = 0, else a nonzero entry and scales within the factor jump */
 typedef struct {
@@ -23,5 +17,5 @@ typedef struct {
 } PolderAcross;
 
 /* edge[2k], edge[2k + 1] <- the components of the row and the column of entry k of B, or both -1 when the entry does not join them */
-PETSC_INTERN void   PolderEdgesAcross_Host(PetscInt m, PolderBlockRows B, PolderAcross across, PetscInt edge[]);
-POLDER_LAUNCHER int PolderEdgesAcross_CUDA(PetscInt m, PolderBlockRows B, PolderAcross across, PetscInt edge[], PolderStream stream);
+PETSC_INTERN void   PolderEdgesAcross_Host(PolderRows B, PolderAcross across, PetscInt edge[]);
+POLDER_LAUNCHER int PolderEdgesAcross_CUDA(PolderRows B, PolderAcross across, PetscInt edge[], PolderStream stream);

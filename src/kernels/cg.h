@@ -10,6 +10,8 @@
 #define POLDER_CG_RING 1024
 /* Where the constant is in the kernel of A, kernels of many steps remove the mean of r once every this many steps */
 #define POLDER_CG_MEAN 8
+/* The mean of r is negligible when its norm is this small beside that of r */
+#define POLDER_CG_NOMEAN 1e-10
 enum {
   POLDER_CG_RUNNING = 0,
   POLDER_CG_TOLERANCE,      /* norm <= tol or norm >= divtol */
@@ -22,12 +24,14 @@ typedef struct {
   PetscScalar rho, rhoold, beta, alpha, pw; /* alpha: of the last step, not yet added to x */
   PetscScalar mean, pmean;                  /* mean: of z, to be subtracted from z; pmean: of p, to be subtracted in the next direction */
   PetscScalar lastalpha, lastbeta;          /* of the last step and its direction, for Ritz values */
-  PetscScalar sum[4];                       /* local sums: (r, r), (r, z), sum z, sum r */
+  PetscScalar sum[7];                       /* local sums: (r, r), (r, z), sum z, sum r; the others: cgonce.h */
+  PetscScalar rmean, energy, pwold;         /* see cgonce.h: mean of r; (z, A z) - (z, P A z); pw of the last step */
   PetscReal   tol, divtol;
   PetscInt    its, minits, N;
   int         frozen, nullspace; /* nullspace: the constant is in the kernel of A */
   int         parallel;          /* other processes have parts of the sums */
   int         natural;           /* the norm is sqrt((r, z)) instead of that of r */
+  int         flexible;          /* cgonce.h: the preconditioner may change from step to step */
   volatile PetscReal
     *ring; /* entry k % POLDER_CG_RING: norm of step k, NaN until written; infinity stands for a norm that is NaN, -POLDER_CG_... for a breakdown */
 } PolderCGState;
@@ -62,7 +66,6 @@ POLDER_LAUNCHER int PolderCGAdvance_CUDA(PetscBool update, PetscBool rho, PetscB
 /* x <- x + alpha p, alpha <- 0 */
 POLDER_LAUNCHER int PolderCGFinish_CUDA(PetscInt n, const PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream);
 /* r <- r - sum r / N with the sum of the last step, unless the mean is negligible beside the norm of r */
-#define POLDER_CG_NOMEAN 1e-10 /* norm of the mean relative to that of r */
 POLDER_LAUNCHER int PolderCGRemoveMean_CUDA(PetscInt n, PetscScalar r[], const PolderCGState *state, PolderStream stream);
 
 /* cgsmall.cu: many steps in one kernel, for a diagonal preconditioner and at most POLDER_CGSMALL_DIAGONALS diagonals */

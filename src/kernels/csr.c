@@ -1,20 +1,19 @@
 /* Host kernels for compressed rows. */
 #include "csr.h"
 
-void PolderCsrMult_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha,
-                        const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot)
+void PolderCsrMult_Host(PolderRows A, PolderRowList rows, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderRowsDot dot)
 {
   PetscScalar sum = 0.0;
 
-  for (PetscInt k = 0; k < n; ++k) {
-    const PetscInt i = row ? row[k] : k;
+  for (PetscInt k = 0; k < rows.n; ++k) {
+    const PetscInt i = rows.row ? rows.row[k] : k;
     PetscScalar    s = 0.0;
 
-    for (PetscInt e = ai[i]; e < ai[i + 1]; ++e) s += aa[e] * x[aj[e]];
-    if (dot) sum += p[i] * s;
+    for (PetscInt e = A.i[i]; e < A.i[i + 1]; ++e) s += A.a[e] * x[A.j[e]];
+    if (dot.dot) sum += dot.p[i] * s;
     z[i] = (y ? y[i] : 0.0) + alpha * s;
   }
-  if (dot) *dot = (row ? *dot : 0.0) + sum;
+  if (dot.dot) *dot.dot = (rows.row ? *dot.dot : 0.0) + sum;
 }
 
 void PolderCsrDiagonal_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar d[])

@@ -2,16 +2,22 @@
 #pragma once
 
 #include "launcher.h"
+#include "views.h"
 
+/* A dot product with the result of a product A x: the sum of p[i] (A x)_i over the rows that are computed. Device: work is scratch of a reduction */
+typedef struct {
+  const PetscScalar *p;
+  PetscScalar       *dot; /* NULL: not computed */
+  void              *work;
+} PolderRowsDot;
 /*
-  z[i] = y[i] + alpha (row i of a CSR matrix) . x for the n rows i = row[k]; row = NULL: i = k. y = NULL stands for zero; y may be z. If dot is not NULL, the
-  sum of p[i] (row i) . x is stored in *dot (row = NULL) or added to it. Device: nz, the total number of entries, selects the number of threads a row.
+  z[i] = y[i] + alpha (A x)_i for the rows i of a list. y = NULL stands for zero; y may be z. The dot product is stored (all rows) or added to what is there (a
+  list). Device: A.nz selects the number of threads a row.
 */
-PETSC_INTERN void   PolderCsrMult_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha,
-                                       const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot);
-POLDER_LAUNCHER int PolderCsrMult_CUDA(PetscInt n, const PetscInt row[], PetscInt nz, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                                       PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[],
-                                       PetscScalar *dot, void *work, PolderStream stream);
+PETSC_INTERN void   PolderCsrMult_Host(PolderRows A, PolderRowList rows, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
+                                       PolderRowsDot dot);
+POLDER_LAUNCHER int PolderCsrMult_CUDA(PolderRows A, PolderRowList rows, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
+                                       PolderRowsDot dot, PolderStream stream);
 /* y[i] = (add: y[i], else 0) + sum |a_ij x_j| */
 PETSC_INTERN void   PolderCsrMagnitude_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscScalar x[], PetscBool add,
                                             PetscScalar y[]);

@@ -62,10 +62,11 @@ static void DiaPass(PetscInt g, PetscInt lo, PetscInt hi, const PetscScalar *con
 }
 
 /* s[0 .. len) = the rows r0 .. r0 + len of A x, each summed in the order of the diagonals */
-static void DiaRows(PetscInt r0, PetscInt len, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[],
-                    PetscScalar *restrict s)
+static void DiaRows(const PolderDia *A, PetscInt r0, PetscInt len, const PetscScalar x[], PetscScalar *restrict s)
 {
-  PetscInt d = 0;
+  const PetscInt            n = A->n, nd = A->nd, *off = A->off;
+  const PetscScalar *const *val = A->val;
+  PetscInt                  d   = 0;
 
   for (PetscInt i = 0; i < len; ++i) s[i] = 0.0;
   while (d < nd) {
@@ -88,15 +89,15 @@ static void DiaRows(PetscInt r0, PetscInt len, PetscInt n, PetscInt nd, const Pe
   }
 }
 
-void PolderDiaMult_Host(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha, const PetscScalar x[],
-                        const PetscScalar y[], PetscScalar z[])
+void PolderDiaMult_Host(const PolderDia *A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
 {
-  PetscScalar s[POLDER_DIA_ROWS];
+  const PetscInt m = A->m;
+  PetscScalar    s[POLDER_DIA_ROWS];
 
   for (PetscInt r0 = 0; r0 < m; r0 += POLDER_DIA_ROWS) {
     const PetscInt len = m - r0 < POLDER_DIA_ROWS ? m - r0 : POLDER_DIA_ROWS;
 
-    DiaRows(r0, len, n, nd, off, val, x, s);
+    DiaRows(A, r0, len, x, s);
     if (y) {
       for (PetscInt i = 0; i < len; ++i) z[r0 + i] = y[r0 + i] + alpha * s[i];
     } else {
@@ -128,10 +129,12 @@ static inline PetscBool DiaWhole(PetscInt i, PetscInt nd, PetscInt first, const 
   return (PetscBool)!unlike;
 }
 
-PetscBool PolderDiaFill_Host(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[],
-                             const PetscScalar aa[], PetscReal tol)
+PetscBool PolderDiaFill_Host(const PolderDia *D, PetscScalar *const val[], PolderRows A, PetscReal tol)
 {
-  for (PetscInt i = 0; i < m; ++i) {
+  const PetscInt     nd = D->nd, first = D->half ? D->main : 0, *off = D->off, *ai = A.i, *aj = A.j;
+  const PetscScalar *aa = A.a;
+
+  for (PetscInt i = 0; i < D->m; ++i) {
     const PetscInt end = ai[i + 1];
     PetscInt       k   = ai[i];
 

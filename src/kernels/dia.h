@@ -1,29 +1,25 @@
-/*
-  Products with matrices stored by diagonals: val[d][i] is entry (i, i + off[d]) of an m by n matrix, read only where row and column exist; off ascends.
-  Device: off and val are host arrays, val[d] are device pointers.
-*/
+/* Products with matrices stored by diagonals, and diagonals from compressed rows. Device: val[d] are device pointers. */
 #pragma once
 
 #include "launcher.h"
+#include "views.h"
 
 /* z = y + alpha A x; y = NULL stands for zero and may be z. Device: dot != NULL: *dot becomes (x, A x), with PolderDiaMultWork_CUDA() bytes of work */
-PETSC_INTERN void      PolderDiaMult_Host(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha,
-                                          const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
-POLDER_LAUNCHER int    PolderDiaMult_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha,
-                                          const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream);
+PETSC_INTERN void   PolderDiaMult_Host(const PolderDia *A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
+POLDER_LAUNCHER int PolderDiaMult_CUDA(const PolderDia *A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot,
+                                       void *work, PolderStream stream);
 POLDER_LAUNCHER size_t PolderDiaMultWork_CUDA(PetscInt m);
-/* The same with the diagonals in single precision */
-POLDER_LAUNCHER int PolderDiaMultSingle_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const float *const val[], PetscScalar alpha,
-                                             const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream);
+/* The same with diagonals in single precision: val[] in place of those of A */
+POLDER_LAUNCHER int PolderDiaMultSingle_CUDA(const PolderDia *A, const float *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[],
+                                             PetscScalar z[], PolderStream stream);
 /*
-  Copies CSR values into the diagonals first .. nd, with zero where there is no entry. Entries of the diagonals below `first` are compared with the mirror
-  images to which val[] points. Failure (host: returns FALSE, device: sets *bad): columns do not ascend, an entry lies on no diagonal, or an entry below
-  `first` differs from its mirror image by more than tol. Device: tol = infinity skips the comparison.
+  Copies the values of A into the diagonals first .. D->nd, with zero where there is no entry; first = D->half ? D->main : 0. Their writable pointers are val[],
+  in place of those of D. Entries of the diagonals below `first` are compared with the mirror images to which val[] points. Failure (host: returns FALSE,
+  device: sets *bad): columns do not ascend, an entry lies on no diagonal, or an entry below `first` differs from its mirror image by more than tol. Device:
+  tol = infinity skips the comparison.
 */
-PETSC_INTERN PetscBool PolderDiaFill_Host(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[],
-                                          const PetscInt aj[], const PetscScalar aa[], PetscReal tol);
-POLDER_LAUNCHER int    PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[],
-                                          const PetscInt aj[], const PetscScalar aa[], PetscReal tol, int *bad, PolderStream stream);
+PETSC_INTERN PetscBool PolderDiaFill_Host(const PolderDia *D, PetscScalar *const val[], PolderRows A, PetscReal tol);
+POLDER_LAUNCHER int    PolderDiaFill_CUDA(const PolderDia *D, PetscScalar *const val[], PolderRows A, PetscReal tol, int *bad, PolderStream stream);
 /* seen[j - i + m] = 1 for each entry (i, j); seen[] has m + n bytes and is zero before */
 POLDER_LAUNCHER int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], unsigned char seen[], PolderStream stream);
 /* s = v. Failure (host: returns FALSE, device: sets *bad): a finite value is too large for single precision */

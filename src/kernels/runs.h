@@ -5,6 +5,7 @@
 #pragma once
 
 #include "launcher.h"
+#include "views.h"
 
 typedef struct {
   PetscInt      m, far, chunk;
@@ -25,8 +26,7 @@ POLDER_LAUNCHER int PolderRunsLabel_CUDA(const PolderRuns *, const PetscInt labe
 /* sum[] <- sums of v over the runs */
 POLDER_LAUNCHER int PolderRunsSum_CUDA(const PolderRuns *, const PetscScalar v[], PolderStream stream);
 /* Does the product with such diagonals go along lines? If so, sets the chunks of the runs that PolderDiaMultRuns_CUDA() needs */
-POLDER_LAUNCHER PetscBool PolderDiaRuns_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscInt *far,
-                                             PetscInt *chunk);
+POLDER_LAUNCHER PetscBool PolderDiaRuns_CUDA(const PolderDia *A, PetscInt *far, PetscInt *chunk);
 /* y = A x, *dot = (x, y), and sum[] of y */
-POLDER_LAUNCHER int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[],
-                                           PetscScalar y[], PetscScalar *dot, const PolderRuns *, void *work, PolderStream stream);
+POLDER_LAUNCHER int PolderDiaMultRuns_CUDA(const PolderDia *A, const PetscScalar x[], PetscScalar y[], PetscScalar *dot, const PolderRuns *, void *work,
+                                           PolderStream stream);

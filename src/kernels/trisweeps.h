@@ -2,15 +2,23 @@
   Triangular sweeps with the entries of the matrix and the inverse diagonal in type TRI_VALUE; included by tns.c once for each type.
 */
 
+/* The entries of T in compressed rows: those of row i are first[i] + shift .. last[i] */
+typedef struct {
+  const PetscInt  *first, *last, *j;
+  PetscInt         shift;
+  const TRI_VALUE *a, *dinv;
+} TRI_NAME(TriRows);
+
 /*
   Two sweeps at once, y = c - dinv (T x) and z = c - dinv (T y), on rows i0 .. i1: a row of T reads only rows that are complete. The matrix is loaded once for
-  both. first[i] + shift .. last[i] are the entries of T in row i.
+  both
 */
-static inline void TRI_NAME(PolderTriPairCSR)(PetscBool upper, PetscInt i0, PetscInt i1, const PetscInt *restrict first, PetscInt shift,
-                                              const PetscInt *restrict last, const PetscInt *restrict aj, const TRI_VALUE *restrict aa,
-                                              const TRI_VALUE *restrict dinv, const PetscScalar *c, const PetscScalar *x, PetscScalar *y,
-                                              PetscScalar *restrict z)
+static inline void TRI_NAME(TriPairCSR)(const TRI_NAME(TriRows) * R, PetscBool upper, PetscInt i0, PetscInt i1, const PetscScalar *c, const PetscScalar *x,
+                                        PetscScalar *y, PetscScalar *restrict z)
 {
+  const PetscInt *restrict first = R->first, *restrict last = R->last, *restrict aj = R->j, shift = R->shift;
+  const TRI_VALUE *restrict aa = R->a, *restrict dinv = R->dinv;
+
   for (PetscInt l = 0; l < i1 - i0; ++l) {
     const PetscInt i    = upper ? i1 - 1 - l : i0 + l;
     PetscScalar    sumx = 0, sumy = 0;
@@ -24,10 +32,12 @@ static inline void TRI_NAME(PolderTriPairCSR)(PetscBool upper, PetscInt i0, Pets
   }
 }
 
-static inline void TRI_NAME(PolderTriSingleCSR)(PetscInt i0, PetscInt i1, const PetscInt *restrict first, PetscInt shift, const PetscInt *restrict last,
-                                                const PetscInt *restrict aj, const TRI_VALUE *restrict aa, const TRI_VALUE *restrict dinv, const PetscScalar *c,
-                                                const PetscScalar *x, PetscScalar *restrict y)
+static inline void TRI_NAME(TriSingleCSR)(const TRI_NAME(TriRows) * R, PetscInt i0, PetscInt i1, const PetscScalar *c, const PetscScalar *x,
+                                          PetscScalar *restrict y)
 {
+  const PetscInt *restrict first = R->first, *restrict last = R->last, *restrict aj = R->j, shift = R->shift;
+  const TRI_VALUE *restrict aa = R->a, *restrict dinv = R->dinv;
+
   for (PetscInt i = i0; i < i1; ++i) {
     PetscScalar sum = 0;
 
@@ -36,33 +46,38 @@ static inline void TRI_NAME(PolderTriSingleCSR)(PetscInt i0, PetscInt i1, const 
   }
 }
 
-void TRI_NAME(PolderTriSweepsCSR)(PetscBool upper, PetscInt m, PetscInt q, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[],
-                                  const TRI_VALUE aa[], const TRI_VALUE dinv[], const PetscScalar r[], PetscScalar *const y[])
+static void TRI_NAME(TriSweepsCSR)(const PolderTriangle *T, PetscInt q, const PetscScalar r[], PetscScalar *const y[])
 {
-  const PetscInt *first = upper ? diag : ai, *last = upper ? ai + 1 : diag, shift = upper ? 1 : 0;
-  const PetscInt  rows   = 1 + (m ? (PetscInt)((PetscReal)POLDER_TRI_ENTRIES * (PetscReal)m / ((PetscReal)ai[m] + (PetscReal)m)) : 0);
-  const PetscInt  nblock = (m + rows - 1) / rows;
+  const PetscBool upper     = T->upper;
+  const PetscInt  m         = T->m;
+  const TRI_NAME(TriRows) R = {upper ? T->diag : T->i, upper ? T->i + 1 : T->diag, T->j, upper ? 1 : 0, (const TRI_VALUE *)T->a, (const TRI_VALUE *)T->dinv};
+  const PetscInt rows       = 1 + (m ? (PetscInt)((PetscReal)POLDER_TRI_ENTRIES * (PetscReal)m / ((PetscReal)T->i[m] + (PetscReal)m)) : 0);
+  const PetscInt nblock     = (m + rows - 1) / rows;
 
   for (PetscInt b = 0; b < nblock; ++b) {
     const PetscInt i0 = rows * (upper ? nblock - 1 - b : b), i1 = m - i0 < rows ? m : i0 + rows;
     PetscInt       k = 0;
 
     if (r) {
-      for (PetscInt i = i0; i < i1; ++i) y[0][i] = dinv[i] * r[i];
+      for (PetscInt i = i0; i < i1; ++i) y[0][i] = R.dinv[i] * r[i];
     }
     for (; k + 1 < q; k += 2) {
-      if (upper) TRI_NAME(PolderTriPairCSR)(PETSC_TRUE, i0, i1, first, shift, last, aj, aa, dinv, y[0], y[k], y[k + 1], y[k + 2]);
-      else TRI_NAME(PolderTriPairCSR)(PETSC_FALSE, i0, i1, first, shift, last, aj, aa, dinv, y[0], y[k], y[k + 1], y[k + 2]);
+      if (upper) TRI_NAME(TriPairCSR)(&R, PETSC_TRUE, i0, i1, y[0], y[k], y[k + 1], y[k + 2]);
+      else TRI_NAME(TriPairCSR)(&R, PETSC_FALSE, i0, i1, y[0], y[k], y[k + 1], y[k + 2]);
     }
-    if (k < q) TRI_NAME(PolderTriSingleCSR)(i0, i1, first, shift, last, aj, aa, dinv, y[0], y[k], y[k + 1]);
+    if (k < q) TRI_NAME(TriSingleCSR)(&R, i0, i1, y[0], y[k], y[k + 1]);
   }
 }
 
-void TRI_NAME(PolderTriRowsCSR)(PetscBool upper, PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt diag[], const PetscInt aj[],
-                                const PetscScalar aa[], const TRI_VALUE dinv[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[])
+static void TRI_NAME(TriRowsCSR)(const PolderTriangle *T, PolderRowList rows, const PetscScalar aa[], const PetscScalar c[], const PetscScalar x[],
+                                 PetscScalar y[])
 {
-  for (PetscInt l = 0; l < n; ++l) {
-    const PetscInt i = row[l], last = upper ? ai[i + 1] : diag[i];
+  const PetscBool  upper = T->upper;
+  const PetscInt  *ai = T->i, *diag = T->diag, *aj = T->j;
+  const TRI_VALUE *dinv = (const TRI_VALUE *)T->dinv;
+
+  for (PetscInt l = 0; l < rows.n; ++l) {
+    const PetscInt i = rows.row[l], last = upper ? ai[i + 1] : diag[i];
     PetscScalar    sum = 0;
 
     for (PetscInt k = upper ? diag[i] + 1 : ai[i]; k < last; ++k) sum += (TRI_VALUE)aa[k] * x[aj[k]];
@@ -70,25 +85,26 @@ void TRI_NAME(PolderTriRowsCSR)(PetscBool upper, PetscInt n, const PetscInt row[
   }
 }
 
-void TRI_NAME(PolderTriGhostRows)(PetscBool upper, PetscInt n, const PetscInt row[], PetscInt nlow, const PetscInt bi[], const PetscInt bj[],
-                                  const PetscScalar ba[], const TRI_VALUE dinv[], const PetscScalar ghost[], PetscScalar y[])
+static void TRI_NAME(TriGhostRows)(const PolderTriangle *T, PolderRowList rows, PetscInt nlow, PolderRows B, const PetscScalar ghost[], PetscScalar y[])
 {
-  for (PetscInt l = 0; l < n; ++l) {
-    const PetscInt i   = row[l];
+  const TRI_VALUE *dinv = (const TRI_VALUE *)T->dinv;
+
+  for (PetscInt l = 0; l < rows.n; ++l) {
+    const PetscInt i   = rows.row[l];
     PetscScalar    sum = 0;
 
-    if (upper) {
-      for (PetscInt k = bi[i + 1] - 1; k >= bi[i] && bj[k] >= nlow; --k) sum += (TRI_VALUE)ba[k] * ghost[bj[k]];
+    if (T->upper) {
+      for (PetscInt k = B.i[i + 1] - 1; k >= B.i[i] && B.j[k] >= nlow; --k) sum += (TRI_VALUE)B.a[k] * ghost[B.j[k]];
     } else {
-      for (PetscInt k = bi[i]; k < bi[i + 1] && bj[k] < nlow; ++k) sum += (TRI_VALUE)ba[k] * ghost[bj[k]];
+      for (PetscInt k = B.i[i]; k < B.i[i + 1] && B.j[k] < nlow; ++k) sum += (TRI_VALUE)B.a[k] * ghost[B.j[k]];
     }
     y[i] -= dinv[i] * sum;
   }
 }
 
 /* sum[i - i0] += val[i] x[i + off] on the rows i of i0 .. i1 whose column lies in 0 .. m */
-static inline void TRI_NAME(PolderTriAddDiagonal)(PetscInt i0, PetscInt i1, PetscInt m, PetscInt off, const TRI_VALUE *val, const PetscScalar *x,
-                                                  PetscScalar *restrict sum)
+static inline void TRI_NAME(TriAddDiagonal)(PetscInt i0, PetscInt i1, PetscInt m, PetscInt off, const TRI_VALUE *val, const PetscScalar *x,
+                                            PetscScalar *restrict sum)
 {
   const PetscInt first = i0 + off < 0 ? -off : i0, last = i1 + off > m ? m - off : i1;
 
@@ -96,51 +112,66 @@ static inline void TRI_NAME(PolderTriAddDiagonal)(PetscInt i0, PetscInt i1, Pets
 }
 
 /* y = c - dinv sum */
-static inline void TRI_NAME(PolderTriCombine)(PetscInt n, const PetscScalar *c, const TRI_VALUE *dinv, const PetscScalar *sum, PetscScalar *restrict y)
+static inline void TRI_NAME(TriCombine)(PetscInt n, const PetscScalar *c, const TRI_VALUE *dinv, const PetscScalar *sum, PetscScalar *restrict y)
 {
   for (PetscInt i = 0; i < n; ++i) y[i] = c[i] - dinv[i] * sum[i];
 }
 
-/* y = c - dinv (T x) on rows whose columns all lie in the matrix, for the two or three diagonals of a triangle of a 5- or 7-point stencil */
-static inline void TRI_NAME(PolderTriTwo)(PetscInt n, const PetscScalar *c, const TRI_VALUE *dinv, const TRI_VALUE *v0, const PetscScalar *x0,
-                                          const TRI_VALUE *v1, const PetscScalar *x1, PetscScalar *restrict y)
+/* y = c - dinv (T x) on rows whose columns all lie in the matrix, for the two or three diagonals v of a triangle of a 5- or 7-point stencil; x[d]: what v[d]
+   multiplies */
+static inline void TRI_NAME(TriTwo)(PetscInt n, const PetscScalar *c, const TRI_VALUE *dinv, const TRI_VALUE *const v[2], const PetscScalar *const x[2],
+                                    PetscScalar *restrict y)
 {
+  const TRI_VALUE   *v0 = v[0], *v1 = v[1];
+  const PetscScalar *x0 = x[0], *x1 = x[1];
+
   for (PetscInt i = 0; i < n; ++i) y[i] = c[i] - dinv[i] * (v0[i] * x0[i] + v1[i] * x1[i]);
 }
 
-static inline void TRI_NAME(PolderTriThree)(PetscInt n, const PetscScalar *c, const TRI_VALUE *dinv, const TRI_VALUE *v0, const PetscScalar *x0,
-                                            const TRI_VALUE *v1, const PetscScalar *x1, const TRI_VALUE *v2, const PetscScalar *x2, PetscScalar *restrict y)
+static inline void TRI_NAME(TriThree)(PetscInt n, const PetscScalar *c, const TRI_VALUE *dinv, const TRI_VALUE *const v[3], const PetscScalar *const x[3],
+                                      PetscScalar *restrict y)
 {
+  const TRI_VALUE   *v0 = v[0], *v1 = v[1], *v2 = v[2];
+  const PetscScalar *x0 = x[0], *x1 = x[1], *x2 = x[2];
+
   for (PetscInt i = 0; i < n; ++i) y[i] = c[i] - dinv[i] * ((v0[i] * x0[i] + v1[i] * x1[i]) + v2[i] * x2[i]);
 }
 
-static void TRI_NAME(PolderTriSweepDIA)(PetscInt i0, PetscInt i1, PetscInt m, PetscInt nd, const PetscInt off[], const TRI_VALUE *const v[],
-                                        const TRI_VALUE dinv[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[])
+static void TRI_NAME(TriSweepDIA)(const PolderTriangle *T, PetscInt i0, PetscInt i1, const PetscScalar c[], const PetscScalar x[], PetscScalar y[])
 {
-  PetscScalar sum[POLDER_TRI_DIAROWS];
+  const PetscInt          m = T->m, nd = T->nd, *off = T->off;
+  const TRI_VALUE *const *v    = (const TRI_VALUE *const *)T->val;
+  const TRI_VALUE        *dinv = (const TRI_VALUE *)T->dinv;
+  PetscScalar             sum[POLDER_TRI_DIAROWS];
 
-  if (nd == 2 && i0 + off[0] >= 0 && i1 + off[1] <= m)
-    TRI_NAME(PolderTriTwo)(i1 - i0, c + i0, dinv + i0, v[0] + i0, x + i0 + off[0], v[1] + i0, x + i0 + off[1], y + i0);
-  else if (nd == 3 && i0 + off[0] >= 0 && i1 + off[2] <= m)
-    TRI_NAME(PolderTriThree)(i1 - i0, c + i0, dinv + i0, v[0] + i0, x + i0 + off[0], v[1] + i0, x + i0 + off[1], v[2] + i0, x + i0 + off[2], y + i0);
-  else {
+  if ((nd == 2 || nd == 3) && i0 + off[0] >= 0 && i1 + off[nd - 1] <= m) {
+    const TRI_VALUE   *at[3];
+    const PetscScalar *from[3];
+
+    for (PetscInt d = 0; d < nd; ++d) {
+      at[d]   = v[d] + i0;
+      from[d] = x + i0 + off[d];
+    }
+    if (nd == 2) TRI_NAME(TriTwo)(i1 - i0, c + i0, dinv + i0, at, from, y + i0);
+    else TRI_NAME(TriThree)(i1 - i0, c + i0, dinv + i0, at, from, y + i0);
+  } else {
     for (PetscInt i = i0; i < i1; ++i) sum[i - i0] = 0;
-    for (PetscInt d = 0; d < nd; ++d) TRI_NAME(PolderTriAddDiagonal)(i0, i1, m, off[d], v[d], x, sum);
-    TRI_NAME(PolderTriCombine)(i1 - i0, c + i0, dinv + i0, sum, y + i0);
+    for (PetscInt d = 0; d < nd; ++d) TRI_NAME(TriAddDiagonal)(i0, i1, m, off[d], v[d], x, sum);
+    TRI_NAME(TriCombine)(i1 - i0, c + i0, dinv + i0, sum, y + i0);
   }
 }
 
-void TRI_NAME(PolderTriSweepsDIA)(PetscBool upper, PetscInt m, PetscInt q, PetscInt nd, const PetscInt off[], const TRI_VALUE *const val[],
-                                  const TRI_VALUE dinv[], const PetscScalar r[], PetscScalar *const y[])
+static void TRI_NAME(TriSweepsDIA)(const PolderTriangle *T, PetscInt q, const PetscScalar r[], PetscScalar *const y[])
 {
-  const PetscInt nblock = (m + POLDER_TRI_DIAROWS - 1) / POLDER_TRI_DIAROWS;
+  const PetscInt   m = T->m, nblock = (m + POLDER_TRI_DIAROWS - 1) / POLDER_TRI_DIAROWS;
+  const TRI_VALUE *dinv = (const TRI_VALUE *)T->dinv;
 
   for (PetscInt b = 0; b < nblock; ++b) {
-    const PetscInt i0 = POLDER_TRI_DIAROWS * (upper ? nblock - 1 - b : b), i1 = m - i0 < POLDER_TRI_DIAROWS ? m : i0 + POLDER_TRI_DIAROWS;
+    const PetscInt i0 = POLDER_TRI_DIAROWS * (T->upper ? nblock - 1 - b : b), i1 = m - i0 < POLDER_TRI_DIAROWS ? m : i0 + POLDER_TRI_DIAROWS;
 
     if (r) {
       for (PetscInt i = i0; i < i1; ++i) y[0][i] = dinv[i] * r[i];
     }
-    for (PetscInt k = 0; k < q; ++k) TRI_NAME(PolderTriSweepDIA)(i0, i1, m, nd, off, val, dinv, y[0], y[k], y[k + 1]);
+    for (PetscInt k = 0; k < q; ++k) TRI_NAME(TriSweepDIA)(T, i0, i1, y[0], y[k], y[k + 1]);
   }
 }

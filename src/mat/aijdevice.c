@@ -234,7 +234,7 @@ static PetscErrorCode PolderDiaMultRuns_Private(const PolderDia *dia, Vec x, Vec
   PetscCall(PolderVecGetDeviceRead(x, &xx));
   PetscCall(PolderVecGetDeviceWrite(y, &yy));
   PetscCall(PetscLogGpuTimeBegin());
-  PolderLaunch(PolderDiaMultRuns_CUDA(dia->m, dia->nd, dia->off, dia->val, xx, yy, dot, runs, work, stream));
+  PolderLaunch(PolderDiaMultRuns_CUDA(dia, xx, yy, dot, runs, work, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceWrite(y, &yy));
   PetscCall(PolderVecRestoreDeviceRead(x, &xx));
@@ -258,9 +258,7 @@ PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PolderProductDot *dot, Pets
   *done = steps->place->device; // there is no such product on the host
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   if (runs && layout == POLDER_SEQ) PetscCall(PolderMatGetDeviceDia(A, &dia));
-  if (dia)
-    dot->summed = (PetscBool)(PolderKernelCan(PolderDiaRuns_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, &far, &chunk)) && far == runs->far &&
-                              chunk == runs->chunk && dia->m == runs->m);
+  if (dia) dot->summed = (PetscBool)(PolderKernelCan(PolderDiaRuns_CUDA(dia, &far, &chunk)) && far == runs->far && chunk == runs->chunk && dia->m == runs->m);
   PetscCall(PetscLogEventBegin(MAT_Mult, A, x, y, 0));
   if (dot->summed) PetscCall(PolderDiaMultRuns_Private(dia, x, y, dot->value, runs));
   else PetscCall((*steps->apply)(A, PETSC_FALSE, 1.0, x, NULL, y, dot));

@@ -9,9 +9,9 @@
 typedef struct _DIASteps DIASteps;
 
 typedef struct {
-  const DIASteps *steps; /* of the place where the values are */
-  PolderDia       dia;
-  PetscInt       *off, *toff; /* toff, tval: the transposed matrix in the same format */
+  const DIASteps *steps;     /* of the place where the values are */
+  PolderDia       dia, tdia; /* the matrix and its transpose, products with which read no more than sizes, offsets and values */
+  PetscInt       *off, *toff;
   PetscScalar   **val, **tval;
   PetscScalar    *mem;
   PetscInt        ld, nstored, first; /* diagonals first .. nd - 1 are stored, at a distance of ld scalars */
@@ -101,7 +101,7 @@ static PetscErrorCode DIAFill_Private(Mat_DIA *D, const PolderCSR *csr, PetscRea
 {
   PetscFunctionBegin;
   (void)trusted; // the check takes no extra time on the host
-  *ok = PolderDiaFill_Host(D->dia.m, D->dia.nd, D->first, D->off, D->val, csr->ai, csr->aj, csr->aa, tol);
+  *ok = PolderDiaFill_Host(&D->dia, D->val, PolderOwnRows(csr), tol);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -141,6 +141,7 @@ static PetscErrorCode DIACreate_Private(const DIASteps *steps, PetscInt m, Petsc
   D->dia.nd  = nd;
   D->dia.off = D->off;
   D->dia.val = (const PetscScalar *const *)D->val;
+  D->tdia    = (PolderDia){.m = n, .n = m, .nd = nd, .off = D->toff, .val = (const PetscScalar *const *)D->tval};
   PetscCall(PetscFindInt(0, nd, D->off, &D->dia.main));
   D->dia.main = PetscMax(D->dia.main, -1);
   *dia        = D;
@@ -194,7 +195,7 @@ static PetscErrorCode DIAFillDevice_Private(Mat_DIA *D, const PolderCSR *csr, Pe
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (!trusted) PetscCall(PolderDeviceZero(D->bad, sizeof(bad)));
-  PolderLaunch(PolderDiaFill_CUDA(D->dia.m, D->dia.nd, D->first, D->off, D->val, csr->ai, csr->aj, csr->aa, trusted ? PETSC_INFINITY : tol, D->bad, stream));
+  PolderLaunch(PolderDiaFill_CUDA(&D->dia, D->val, PolderOwnRows(csr), trusted ? PETSC_INFINITY : tol, D->bad, stream));
   *ok = PETSC_TRUE;
   if (trusted) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceToHost(&bad, D->bad, sizeof(bad)));
@@ -256,32 +257,27 @@ static PetscErrorCode DIARefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, voi
 
 static PetscErrorCode DIAMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot)
 {
-  const PolderDia *dia = &((const Mat_DIA *)data)->dia;
-
   PetscFunctionBegin;
   (void)dot;
-  PolderDiaMult_Host(dia->m, dia->n, dia->nd, dia->off, dia->val, alpha, x, y, z);
+  PolderDiaMult_Host(&((const Mat_DIA *)data)->dia, alpha, x, y, z);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode DIAMultTranspose(const void *data, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
 {
-  const Mat_DIA *D = (const Mat_DIA *)data;
-
   PetscFunctionBegin;
-  PolderDiaMult_Host(D->dia.n, D->dia.m, D->dia.nd, D->toff, (const PetscScalar *const *)D->tval, 1.0, x, y, z);
+  PolderDiaMult_Host(&((const Mat_DIA *)data)->tdia, 1.0, x, y, z);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode DIAMultDevice(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot)
 {
-  const Mat_DIA   *D   = (const Mat_DIA *)data;
-  const PolderDia *dia = &D->dia;
-  PolderStream     stream;
+  const Mat_DIA *D = (const Mat_DIA *)data;
+  PolderStream   stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderDiaMult_CUDA(dia->m, dia->n, dia->nd, dia->off, dia->val, alpha, x, y, z, dot, D->work, stream));
+  PolderLaunch(PolderDiaMult_CUDA(&D->dia, alpha, x, y, z, dot, D->work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -292,7 +288,7 @@ static PetscErrorCode DIAMultTransposeDevice(const void *data, const PetscScalar
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderDiaMult_CUDA(D->dia.n, D->dia.m, D->dia.nd, D->toff, (const PetscScalar *const *)D->tval, 1.0, x, y, z, NULL, NULL, stream));
+  PolderLaunch(PolderDiaMult_CUDA(&D->tdia, 1.0, x, y, z, NULL, NULL, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

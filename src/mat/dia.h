@@ -2,19 +2,7 @@
 #pragma once
 
 #include "core/core.h"
-
-/*
-  Entry (i, i + off[d]) of the block is val[d][i], for the rows max(0, -off[d]) <= i < min(m, n - off[d]) only: outside them
-  val[d] must not be read. Inside them every value is there (zero where the matrix has no entry). When half of a symmetric matrix is
-  stored, the pointers of the lower diagonals lead into the upper ones, so readers need not tell the two cases apart.
-*/
-typedef struct {
-  PetscInt                  m, n, nd;
-  const PetscInt           *off; /* ascending */
-  const PetscScalar *const *val;
-  PetscInt                  main; /* off[main] = 0; -1 when the matrix has no entry on the main diagonal */
-  PetscBool                 half;
-} PolderDia;
+#include "kernels/views.h"
 
 /* Maximum relative difference between the two halves of a matrix that the user says is symmetric */
 #define POLDER_DIA_MIRROR (1e4 * PETSC_MACHINE_EPSILON)

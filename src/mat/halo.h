@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/core.h"
+#include "kernels/views.h"
 #include "core/place.h"
 #include "kernels/peers.h"
 
@@ -49,6 +50,17 @@ typedef struct {
   PetscInt           nz;     /* entries of the diagonal block */
   PetscBool          device; /* the arrays are in device memory */
 } PolderCSR;
+
+/* These blocks for kernels; without a second block, i of the second view is NULL */
+static inline PolderRows PolderOwnRows(const PolderCSR *csr)
+{
+  return (PolderRows){.n = csr->m, .i = csr->ai, .j = csr->aj, .a = csr->aa, .nz = csr->nz};
+}
+
+static inline PolderRows PolderGhostColumns(const PolderCSR *csr)
+{
+  return (PolderRows){.n = csr->m, .i = csr->bi, .j = csr->bj, .a = csr->ba};
+}
 
 /* PolderMatGetCSR() raises PETSC_ERR_SUP when A is not an AIJ matrix; PolderMatIsAIJ() tells whether it is one */
 PETSC_INTERN PetscErrorCode PolderMatIsAIJ(Mat, PetscBool *);

@@ -176,26 +176,30 @@ PetscErrorCode PolderMirrorUpdate(PolderMirror *mirror, Mat A, PetscBool withrow
 
 PetscErrorCode PolderMirrorMult(PolderMirror r, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot)
 {
-  PolderStream stream;
-  void        *work;
+  const PolderRows    A   = {r->m, r->ai, r->aj, r->aa, r->nz};
+  const PolderRowList all = {r->m, NULL};
+  PolderStream        stream;
+  void               *work;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
-  PolderLaunch(PolderCsrMult_CUDA(r->m, NULL, r->nz, r->ai, r->aj, r->aa, alpha, x, y, z, x, dot, work, stream));
+  PolderLaunch(PolderCsrMult_CUDA(A, all, alpha, x, y, z, (PolderRowsDot){x, dot, work}, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderMirrorMultAddRows(PolderMirror r, PetscScalar alpha, const PetscScalar x[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot)
 {
-  PolderStream stream;
-  void        *work;
+  const PolderRows    A    = {r->m, r->ai, r->aj, r->aa, r->nz};
+  const PolderRowList some = {r->nrow, r->row};
+  PolderStream        stream;
+  void               *work;
 
   PetscFunctionBegin;
   if (!r->nrow) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
-  PolderLaunch(PolderCsrMult_CUDA(r->nrow, r->row, r->nz, r->ai, r->aj, r->aa, alpha, x, z, z, p, dot, work, stream));
+  PolderLaunch(PolderCsrMult_CUDA(A, some, alpha, x, z, z, (PolderRowsDot){p, dot, work}, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -236,13 +240,16 @@ static PetscErrorCode PolderMirrorTranspose_Private(PolderMirror r)
 
 PetscErrorCode PolderMirrorMultTranspose(PolderMirror r, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
 {
-  PolderStream stream;
+  const PolderRowList all = {r->n, NULL};
+  PolderRows          T;
+  PolderStream        stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (r->tpattern != r->pattern) PetscCall(PolderMirrorTranspose_Private(r));
   if (r->tversion != r->version) PolderLaunch(PolderGather_CUDA(r->nz, r->tperm, r->aa, r->ta, stream));
   r->tversion = r->version;
-  PolderLaunch(PolderCsrMult_CUDA(r->n, NULL, r->nz, r->ti, r->tj, r->ta, 1.0, x, y, z, NULL, NULL, NULL, stream));
+  T           = (PolderRows){r->n, r->ti, r->tj, r->ta, r->nz};
+  PolderLaunch(PolderCsrMult_CUDA(T, all, 1.0, x, y, z, (PolderRowsDot){0}, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

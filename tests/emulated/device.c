@@ -277,10 +277,14 @@ PetscErrorCode PolderDeviceCallName(PetscMPIInt rank, PolderDeviceName *name)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -emulated_shared n: so many allocations of this process can be shared at the same time */
+static PetscInt Shared = 0;
+
 /* Memory without a name in a file system: nothing is left of it when a test is killed. Its first bytes are its size */
 PetscErrorCode PolderDeviceCallExport(size_t bytes, void **ptr, PolderShareHandle *handle)
 {
   PetscMPIInt  n    = -1;
+  PetscInt     most = PETSC_MAX_INT;
   const size_t size = bytes + ALIGNMENT;
   int          file;
   char        *memory;
@@ -288,7 +292,9 @@ PetscErrorCode PolderDeviceCallExport(size_t bytes, void **ptr, PolderShareHandl
   PetscFunctionBegin;
   *ptr = NULL;
   PetscCall(Devices(&n));
-  if (!n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-emulated_shared", &most, NULL));
+  if (!n || Shared >= most) PetscFunctionReturn(PETSC_SUCCESS);
+  ++Shared;
   file = memfd_create("polder", 0);
   PetscCheck(file >= 0 && !ftruncate(file, (off_t)size), PETSC_COMM_SELF, PETSC_ERR_SYS, "No memory to share");
   memory = (char *)mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
@@ -316,16 +322,23 @@ PetscErrorCode PolderDeviceCallUnexport(void *ptr)
   PetscFunctionBegin;
   PetscCall(PolderDeviceCallUnimport(ptr));
   (void)close(file);
+  --Shared;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -emulated_apart r: process r cannot open the memory of others, as when no link leads from its device to theirs */
 PetscErrorCode PolderDeviceCallImport(const PolderShareHandle *handle, void **ptr)
 {
-  const int   file = open(handle->bytes, O_RDWR);
+  PetscMPIInt rank;
+  PetscInt    apart = -1;
+  int         file;
   struct stat info;
   char       *memory = (char *)MAP_FAILED;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-emulated_apart", &apart, NULL));
+  file = rank == apart ? -1 : open(handle->bytes, O_RDWR);
   if (file >= 0 && !fstat(file, &info)) memory = (char *)mmap(NULL, (size_t)info.st_size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   if (file >= 0) (void)close(file);
   *ptr = memory == MAP_FAILED ? NULL : memory + ALIGNMENT;

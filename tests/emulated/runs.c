@@ -55,20 +55,20 @@ int PolderRunsSum_CUDA(const PolderRuns *r, const PetscScalar v[], PolderStream 
   return 0;
 }
 
-PetscBool PolderDiaRuns_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscInt *far, PetscInt *chunk)
+PetscBool PolderDiaRuns_CUDA(const PolderDia *A, PetscInt *far, PetscInt *chunk)
 {
-  const PetscInt c = nd / 2;
+  const PetscInt nd = A->nd, c = nd / 2, *off = A->off;
 
-  if (m != n || (nd != 5 && nd != 7) || off[c] || off[c + 1] != 1 || off[0] != -off[nd - 1]) return PETSC_FALSE;
+  if (A->m != A->n || (nd != 5 && nd != 7) || off[c] || off[c + 1] != 1 || off[0] != -off[nd - 1]) return PETSC_FALSE;
   *far   = off[nd - 1];
   *chunk = 37; // with a word that is not full
   return PETSC_TRUE;
 }
 
-int PolderDiaMultRuns_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar x[], PetscScalar y[],
-                           PetscScalar *dot, const PolderRuns *runs, void *work, PolderStream stream)
+int PolderDiaMultRuns_CUDA(const PolderDia *A, const PetscScalar x[], PetscScalar y[], PetscScalar *dot, const PolderRuns *runs, void *work,
+                           PolderStream stream)
 {
-  PolderDiaMult_Host(m, m, nd, off, val, 1, x, NULL, y);
-  *dot = PolderDot_Host(m, x, y);
+  PolderDiaMult_Host(A, 1, x, NULL, y);
+  *dot = PolderDot_Host(A->m, x, y);
   return PolderRunsSum_CUDA(runs, y, stream);
 }

@@ -6,29 +6,31 @@
 
 PolderEmulateWork(PolderDiaMultWork, (PetscInt m));
 
-int PolderDiaMult_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar alpha, const PetscScalar x[],
-                       const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream)
+int PolderDiaMult_CUDA(const PolderDia *A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work,
+                       PolderStream stream)
 {
   PetscScalar *Ax;
 
   if (dot) {
-    Ax = malloc(sizeof(*Ax) * (size_t)(m + 1));
-    PolderDiaMult_Host(m, n, nd, off, val, 1, x, NULL, Ax);
-    *dot = PolderDot_Host(m, x, Ax);
+    Ax = malloc(sizeof(*Ax) * (size_t)(A->m + 1));
+    PolderDiaMult_Host(A, 1, x, NULL, Ax);
+    *dot = PolderDot_Host(A->m, x, Ax);
     free(Ax);
   }
-  PolderDiaMult_Host(m, n, nd, off, val, alpha, x, y, z);
+  PolderDiaMult_Host(A, alpha, x, y, z);
   return 0;
 }
 
-int PolderDiaMultSingle_CUDA(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const float *const val[], PetscScalar alpha, const PetscScalar x[],
-                             const PetscScalar y[], PetscScalar z[], PolderStream stream)
+int PolderDiaMultSingle_CUDA(const PolderDia *A, const float *const val[], PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
+                             PolderStream stream)
 {
-  for (PetscInt i = 0; i < m; ++i) {
+  const PetscInt *off = A->off;
+
+  for (PetscInt i = 0; i < A->m; ++i) {
     PetscScalar s = 0;
 
-    for (PetscInt d = 0; d < nd; ++d) {
-      if (i + off[d] >= 0 && i + off[d] < n) s += (PetscScalar)val[d][i] * x[i + off[d]];
+    for (PetscInt d = 0; d < A->nd; ++d) {
+      if (i + off[d] >= 0 && i + off[d] < A->n) s += (PetscScalar)val[d][i] * x[i + off[d]];
     }
     z[i] = (y ? y[i] : 0) + alpha * s;
   }
@@ -48,10 +50,9 @@ int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt ai[], const Pet
   return 0;
 }
 
-int PolderDiaFill_CUDA(PetscInt m, PetscInt nd, PetscInt first, const PetscInt off[], PetscScalar *const val[], const PetscInt ai[], const PetscInt aj[],
-                       const PetscScalar aa[], PetscReal tol, int *bad, PolderStream stream)
+int PolderDiaFill_CUDA(const PolderDia *D, PetscScalar *const val[], PolderRows A, PetscReal tol, int *bad, PolderStream stream)
 {
-  if (!PolderDiaFill_Host(m, nd, first, off, val, ai, aj, aa, tol)) *bad = 1;
+  if (!PolderDiaFill_Host(D, val, A, tol)) *bad = 1;
   return 0;
 }
 
@@ -61,48 +62,45 @@ static PetscScalar At(PetscBool single, const void *a, PetscInt k)
   return single ? (PetscScalar)((const float *)a)[k] : ((const PetscScalar *)a)[k];
 }
 
-int PolderTriSweepDIA_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar r[],
-                           const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
+int PolderTriSweepDIA_CUDA(const PolderTriangle *T, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
 {
-  for (PetscInt i = 0; i < m; ++i) {
+  for (PetscInt i = 0; i < T->m; ++i) {
     PetscScalar s = 0;
 
-    for (PetscInt d = 0; d < nd; ++d) {
-      const PetscInt j = i + off[d];
+    for (PetscInt d = 0; d < T->nd; ++d) {
+      const PetscInt j = i + T->off[d];
 
-      if (j >= 0 && j < m) s += At(single, val[d], i) * (x ? x[j] : At(single, dinv, j) * r[j]);
+      if (j >= 0 && j < T->m) s += At(T->single, T->val[d], i) * (x ? x[j] : At(T->single, T->dinv, j) * r[j]);
     }
-    y[i] = (c ? c[i] : At(single, dinv, i) * r[i]) - At(single, dinv, i) * s;
+    y[i] = (c ? c[i] : At(T->single, T->dinv, i) * r[i]) - At(T->single, T->dinv, i) * s;
   }
   return 0;
 }
 
-int PolderTriPair_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const PetscScalar in[],
-                       PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
+int PolderTriPair_CUDA(const PolderTriangle *T, const PetscScalar in[], PetscScalar z[], const PolderCGRho *rho, void *work, PolderStream stream)
 {
-  const PetscBool    upper = (PetscBool)(off[0] > 0);
+  const PetscBool    upper = (PetscBool)(T->off[0] > 0);
   const PetscScalar *r = upper ? NULL : in, *c = upper ? in : NULL;
-  PetscScalar       *y = malloc(sizeof(*y) * (size_t)(m + 1));
+  PetscScalar       *y = malloc(sizeof(*y) * (size_t)(T->m + 1));
 
-  PolderTriSweepDIA_CUDA(single, m, nd, off, val, dinv, r, c, c, y, stream);
-  PolderTriSweepDIA_CUDA(single, m, nd, off, val, dinv, r, c, y, z, stream);
+  PolderTriSweepDIA_CUDA(T, r, c, c, y, stream);
+  PolderTriSweepDIA_CUDA(T, r, c, y, z, stream);
   free(y);
   if (!rho) return 0;
   rho->state->sum[1] = 0;
-  for (PetscInt i = 0; i < m; ++i) rho->state->sum[1] += z[i] * z[i] / At(single, dinv, i);
+  for (PetscInt i = 0; i < T->m; ++i) rho->state->sum[1] += z[i] * z[i] / At(T->single, T->dinv, i);
   PolderEmulatedSetRho(rho->state, rho->first);
   return 0;
 }
 
-int PolderTriPairDirection_CUDA(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv,
-                                const PetscScalar in[], PetscBool first, PetscScalar p[], PetscScalar x[], PolderCGState *state, void *work,
-                                PolderStream stream)
+int PolderTriPairDirection_CUDA(const PolderTriangle *T, const PetscScalar in[], PetscBool first, PetscScalar p[], PetscScalar x[], PolderCGState *state,
+                                void *work, PolderStream stream)
 {
-  PetscScalar *z = malloc(sizeof(*z) * (size_t)(m + 1)), sum = 0;
+  PetscScalar *z = malloc(sizeof(*z) * (size_t)(T->m + 1)), sum = 0;
 
   if (!state->frozen) {
-    PolderTriPair_CUDA(single, m, nd, off, val, dinv, in, z, NULL, work, stream);
-    for (PetscInt i = 0; i < m; ++i) {
+    PolderTriPair_CUDA(T, in, z, NULL, work, stream);
+    for (PetscInt i = 0; i < T->m; ++i) {
       if (!first) x[i] += state->alpha * p[i];
       p[i] = z[i] + (first ? 0 : state->beta * (p[i] - state->pmean));
       sum += p[i];
@@ -119,30 +117,30 @@ int PolderTriScale_CUDA(PetscBool single, PetscInt m, const void *dinv, const Pe
   return 0;
 }
 
-int PolderTriSweepCSR_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nz, const PetscInt ai[], const PetscInt diag[], const PetscInt aj[],
-                           const void *aa, const void *dinv, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[],
-                           PolderStream stream)
+int PolderTriSweepCSR_CUDA(const PolderTriangle *T, const PetscScalar r[], const PetscScalar c[], const PetscScalar x[], PetscScalar y[], PolderStream stream)
 {
-  for (PetscInt i = 0; i < m; ++i) {
+  for (PetscInt i = 0; i < T->m; ++i) {
     PetscScalar s = 0;
 
-    for (PetscInt k = upper ? diag[i] + 1 : ai[i]; k < (upper ? ai[i + 1] : diag[i]); ++k)
-      s += At(single, aa, k) * (x ? x[aj[k]] : At(single, dinv, aj[k]) * r[aj[k]]);
-    y[i] = (c ? c[i] : At(single, dinv, i) * r[i]) - At(single, dinv, i) * s;
+    for (PetscInt k = T->upper ? T->diag[i] + 1 : T->i[i]; k < (T->upper ? T->i[i + 1] : T->diag[i]); ++k) {
+      const PetscInt j = T->j[k];
+
+      s += At(T->single, T->a, k) * (x ? x[j] : At(T->single, T->dinv, j) * r[j]);
+    }
+    y[i] = (c ? c[i] : At(T->single, T->dinv, i) * r[i]) - At(T->single, T->dinv, i) * s;
   }
   return 0;
 }
 
-int PolderTriGhosts_CUDA(PetscBool single, PetscBool upper, PetscInt m, PetscInt nlow, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[],
-                         const void *dinv, const PetscScalar ghost[], PetscScalar y[], PolderStream stream)
+int PolderTriGhosts_CUDA(const PolderTriangle *T, PetscInt nlow, PolderRows B, const PetscScalar ghost[], PetscScalar y[], PolderStream stream)
 {
-  for (PetscInt i = 0; i < m; ++i) {
+  for (PetscInt i = 0; i < B.n; ++i) {
     PetscScalar s = 0;
 
-    for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) {
-      if ((bj[k] >= nlow) == (PetscBool)upper) s += (single ? (PetscScalar)(float)ba[k] : ba[k]) * ghost[bj[k]];
+    for (PetscInt k = B.i[i]; k < B.i[i + 1]; ++k) {
+      if ((B.j[k] >= nlow) == (PetscBool)T->upper) s += (T->single ? (PetscScalar)(float)B.a[k] : B.a[k]) * ghost[B.j[k]];
     }
-    y[i] -= At(single, dinv, i) * s;
+    y[i] -= At(T->single, T->dinv, i) * s;
   }
   return 0;
 }

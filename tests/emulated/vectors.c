@@ -21,9 +21,9 @@ int PolderDot_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], Pet
 }
 
 PolderEmulate(PolderCsrMult,
-              (PetscInt n, const PetscInt row[], PetscInt nz, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar alpha,
-               const PetscScalar x[], const PetscScalar y[], PetscScalar z[], const PetscScalar p[], PetscScalar *dot, void *work, PolderStream stream),
-              n, row, ai, aj, aa, alpha, x, y, z, p, dot);
+              (PolderRows A, PolderRowList rows, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderRowsDot dot,
+               PolderStream stream),
+              A, rows, alpha, x, y, z, dot);
 PolderEmulate(PolderCsrDiagonal, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar d[], PolderStream stream), m, ai,
               aj, aa, d);
 PolderEmulate(PolderCsrMagnitude,
@@ -188,11 +188,12 @@ PetscInt PolderCGSmallMost_CUDA(void)
 int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], PetscBool first, PetscInt count,
                        PetscScalar x[], PetscScalar r[], PetscScalar p[], PolderCGState *s, void *work, PolderStream stream)
 {
-  PetscScalar *w = malloc(sizeof(*w) * (size_t)(n + 1));
+  const PolderDia A = {.m = n, .n = n, .nd = nd, .off = off, .val = val};
+  PetscScalar    *w = malloc(sizeof(*w) * (size_t)(n + 1));
 
   for (PetscInt step = 0; step < count && !s->frozen; ++step) {
     PolderCGDirection_CUDA(n, (PetscBool)(first && !step), r, dinv, p, x, s, stream);
-    PolderDiaMult_Host(n, n, nd, off, val, 1, p, NULL, w);
+    PolderDiaMult_Host(&A, 1, p, NULL, w);
     s->pw = PolderDot_Host(n, p, w);
     PolderCGUpdate_CUDA(n, w, r, PETSC_TRUE, dinv, NULL, s, work, stream);
     PolderCGFinish_CUDA(n, p, x, s, stream);

@@ -46,9 +46,10 @@ static PetscErrorCode TestRowsMult(void *work, PolderStream stream)
 
       PetscCall(Random(n, &z, &zd)); /* rows that are not asked for must stay */
       PetscCall(PolderDeviceFromHost(dotd, &dot, sizeof(dot)));
-      PolderLaunch(
-        PolderCsrMult_CUDA(some ? nrow : n, some ? rowd : NULL, ai[n], aid, ajd, ad, -0.5, xd, add ? yd : NULL, zd, xd, dots ? dotd : NULL, work, stream));
-      PolderCsrMult_Host(some ? nrow : n, some ? row : NULL, ai, aj, a, -0.5, x, add ? y : NULL, z, x, dots ? &expected : NULL);
+      PolderLaunch(PolderCsrMult_CUDA((PolderRows){n, aid, ajd, ad, ai[n]}, (PolderRowList){some ? nrow : n, some ? rowd : NULL}, -0.5, xd, add ? yd : NULL, zd,
+                                      (PolderRowsDot){xd, dots ? dotd : NULL, work}, stream));
+      PolderCsrMult_Host((PolderRows){n, ai, aj, a, ai[n]}, (PolderRowList){some ? nrow : n, some ? row : NULL}, -0.5, x, add ? y : NULL, z,
+                         (PolderRowsDot){x, dots ? &expected : NULL, NULL});
       PetscCall(PolderDeviceToHost(out, zd, sizeof(PetscScalar) * n));
       PetscCall(PolderDeviceToHost(&dot, dotd, sizeof(dot)));
       wrong += Wrong(n, out, z, 1e-13 * (mean + 1)) + Wrong(1, &dot, &expected, 1e-13 * (n * mean + 1));

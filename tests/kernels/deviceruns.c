@@ -116,6 +116,7 @@ static PetscErrorCode TestProduct(PetscInt nx, PetscInt ny, PetscInt nz, PetscBo
   PetscInt           off[7], far, chunk;
   PetscScalar       *x, *xd, *a, *ad, *y, *yd, *dotd, dot, expected;
   const PetscScalar *val[7], *vald[7];
+  const PolderDia    A = {.m = m, .n = m, .nd = nd, .off = off, .val = val}, Ad = {.m = m, .n = m, .nd = nd, .off = off, .val = vald};
   void              *work;
   Runs               R;
 
@@ -132,14 +133,14 @@ static PetscErrorCode TestProduct(PetscInt nx, PetscInt ny, PetscInt nz, PetscBo
     vald[d] = vald[nd - 1 - d] + off[d];
   }
   PetscCall(PetscMalloc1(m, &y));
-  PolderDiaMult_Host(m, m, nd, off, val, 1, x, NULL, y);
+  PolderDiaMult_Host(&A, 1, x, NULL, y);
   expected = PolderDot_Host(m, x, y);
-  if (PolderKernelCan(PolderDiaRuns_CUDA(m, m, nd, off, vald, &far, &chunk))) {
+  if (PolderKernelCan(PolderDiaRuns_CUDA(&Ad, &far, &chunk))) {
     PetscCall(RunsCreate(m, far, chunk, 17, &R, stream));
     PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)m, &yd));
     PetscCall(PolderDeviceMalloc(sizeof(dot), &dotd));
     PetscCall(PolderDeviceGetWork(&work));
-    PolderLaunch(PolderDiaMultRuns_CUDA(m, nd, off, vald, xd, yd, dotd, &R.r, work, stream));
+    PolderLaunch(PolderDiaMultRuns_CUDA(&Ad, xd, yd, dotd, &R.r, work, stream));
     PetscCall(PolderDeviceToHost(&dot, dotd, sizeof(dot)));
     *wrong += Wrong(1, &dot, &expected, 1e-13 * m);
     PetscCall(RunsCheck(&R, y, 1e-12 * chunk, wrong));

@@ -6,6 +6,7 @@ static const char help[] = "Device kernels of matrices by diagonals and of trian
 /* z = y + alpha A x in its forms, with the inner product, in both precisions */
 static PetscErrorCode CheckMult(const Diagonals *D, void *work, PolderStream stream, PetscInt *wrong)
 {
+  const PolderDia A = DiagonalsHere(D), Ad = DiagonalsThere(D);
   const PetscReal tol = 1e-14 * (D->nd + 1) * 4;
   PetscScalar    *x, *y, *xd, *yd, *want, *z, *dotd, dot, expected;
 
@@ -19,19 +20,14 @@ static PetscErrorCode CheckMult(const Diagonals *D, void *work, PolderStream str
     const PetscBool   fused  = (PetscBool)(D->m == D->n && form != 2 && form != 4);
     const PetscInt    before = *wrong;
 
-    PolderDiaMult_Host(D->m, D->n, D->nd, D->off, (const PetscScalar *const *)D->val, alpha, x, form == 2 || form == 3 ? y : NULL, want);
+    PolderDiaMult_Host(&A, alpha, x, form == 2 || form == 3 ? y : NULL, want);
     PetscCall(OutputCreate(D->m, form == 3 ? y : NULL, &z));
-    if (form == 4) PolderLaunch(PolderDiaMultSingle_CUDA(D->m, D->n, D->nd, D->off, (const float *const *)D->valsd, alpha, xd, NULL, z, stream));
-    else
-      PolderLaunch(PolderDiaMult_CUDA(D->m, D->n, D->nd, D->off, (const PetscScalar *const *)D->vald, alpha, xd,
-                                      form < 2    ? NULL
-                                      : form == 2 ? yd
-                                                  : z,
-                                      z, fused ? dotd : NULL, work, stream));
+    if (form == 4) PolderLaunch(PolderDiaMultSingle_CUDA(&Ad, (const float *const *)D->valsd, alpha, xd, NULL, z, stream));
+    else PolderLaunch(PolderDiaMult_CUDA(&Ad, alpha, xd, form < 2 ? NULL : form == 2 ? yd : z, z, fused ? dotd : NULL, work, stream));
     PetscCall(OutputCheck(D->m, &z, want, tol, wrong));
     PetscCall(Tell("product", D, form, before, *wrong));
     if (!fused) continue;
-    PolderDiaMult_Host(D->m, D->n, D->nd, D->off, (const PetscScalar *const *)D->val, 1.0, x, NULL, want);
+    PolderDiaMult_Host(&A, 1.0, x, NULL, want);
     expected = PolderDot_Host(D->m, x, want);
     PetscCall(PolderDeviceToHost(&dot, dotd, sizeof(dot)));
     *wrong += Wrong(1, &dot, &expected, tol * (D->m + 1));
@@ -85,9 +81,10 @@ static PetscErrorCode TestDiaMult(void *work, PolderStream stream)
 /* Offsets, and the fill of all or of the upper diagonals of D (poisoned) from R, by both twins; nd: so many of the diagonals */
 static PetscErrorCode CheckFill(Diagonals *D, const Rows *R, PetscInt nd, PetscInt first, PetscReal tol, PolderStream stream, PetscBool *ok, PetscInt *wrong)
 {
-  const PetscInt ld = D->m + GUARD, total = ld * D->nd;
-  PetscScalar   *back;
-  int            bad = 0, *badd;
+  const PolderDia A  = {.m = D->m, .n = D->n, .nd = nd, .off = D->off, .main = first, .half = (PetscBool)(first > 0)};
+  const PetscInt  ld = D->m + GUARD, total = ld * D->nd;
+  PetscScalar    *back;
+  int             bad = 0, *badd;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(total, &back));
@@ -95,8 +92,8 @@ static PetscErrorCode CheckFill(Diagonals *D, const Rows *R, PetscInt nd, PetscI
   PetscCall(PolderDeviceFromHost(D->alld, D->all, sizeof(PetscScalar) * total));
   PetscCall(PolderDeviceMalloc(sizeof(int), &badd));
   PetscCall(PolderDeviceZero(badd, sizeof(int)));
-  *ok = PolderDiaFill_Host(D->m, nd, first, D->off, D->val, R->ai, R->aj, R->aa, tol);
-  PolderLaunch(PolderDiaFill_CUDA(D->m, nd, first, D->off, D->vald, R->aid, R->ajd, R->aad, tol, badd, stream));
+  *ok = PolderDiaFill_Host(&A, D->val, RowsHere(D->m, R), tol);
+  PolderLaunch(PolderDiaFill_CUDA(&A, D->vald, RowsThere(D->m, R), tol, badd, stream));
   PetscCall(PolderDeviceToHost(&bad, badd, sizeof(int)));
   PetscCall(PolderDeviceToHost(back, D->alld, sizeof(PetscScalar) * total));
   *wrong += *ok == (PetscBool)(bad != 0);

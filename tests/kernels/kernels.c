@@ -92,17 +92,9 @@ static PetscErrorCode Report(const Count *c)
   PetscFunctionReturn(0);
 }
 
-typedef struct {
-  PetscInt                  m, n, nd;
-  const PetscInt           *off;
-  const PetscScalar *const *val;
-} Dia;
-
 static void DiaMult(const void *data, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
 {
-  const Dia *D = (const Dia *)data;
-
-  PolderDiaMult_Host(D->m, D->n, D->nd, D->off, D->val, alpha, x, y, z);
+  PolderDiaMult_Host((const PolderDia *)data, alpha, x, y, z);
 }
 
 /* Random diagonals; where row or column do not exist the values are NAN */
@@ -119,7 +111,7 @@ static PetscErrorCode TestDia(void)
         PetscInt     off[32], nd = 0;
         PetscScalar *val[32];
         Entries      A = {m, n, 0, NULL, NULL, NULL};
-        Dia          D = {m, n, 0, off, (const PetscScalar *const *)val};
+        PolderDia    D = {.m = m, .n = n, .off = off, .val = (const PetscScalar *const *)val};
 
         for (PetscInt d = 0, o = -m; d < want && o < n; ++d) {
           o += 1 + Next(1 + 2 * (m + n) / (want + 1));

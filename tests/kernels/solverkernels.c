@@ -202,13 +202,13 @@ static PetscErrorCode TestGalerkinRow(LabelRows *W)
 /* The two blocks as one matrix: the product with a vector is that of both */
 static PetscErrorCode TestBlocksJoin(const Labelled *A)
 {
-  const PolderBlockRows own = {A->ai, A->aj, A->aa}, off = {A->bi, A->bj, A->ba};
-  PetscScalar           x[N + 3], val[N * N + N];
-  PetscInt              ptr[N + 1], col[N * N + N];
+  const PolderRows own = {N, A->ai, A->aj, A->aa, 0}, off = {N, A->bi, A->bj, A->ba, 0};
+  PetscScalar      x[N + 3], val[N * N + N];
+  PetscInt         ptr[N + 1], col[N * N + N];
 
   PetscFunctionBeginUser;
   Fill(N + 3, x);
-  PolderBlocksJoin_Host(N, own, off, ptr, col, val);
+  PolderBlocksJoin_Host(own, off, ptr, col, val);
   PetscCheck(ptr[0] == 0 && ptr[N] == A->ai[N] + A->bi[N], PETSC_COMM_SELF, PETSC_ERR_PLIB, "The joined rows have %" PetscInt_FMT " entries", ptr[N]);
   for (PetscInt i = 0; i < N; ++i) {
     PetscScalar got = 0, want = 0;
@@ -224,11 +224,11 @@ static PetscErrorCode TestBlocksJoin(const Labelled *A)
 /* Edges to ghosts 0 and 1, of classes 0 and 1 or scales 1 and 30; component of row i: i / 7, none where i / 7 = 2 */
 static PetscErrorCode TestEdges(const Labelled *A, PetscReal jump)
 {
-  const PolderBlockRows off         = {A->bi, A->bj, A->ba};
-  const PetscInt        ghostcls[3] = {0, 1, 0}, ghostcomp[3] = {100, 101, 102};
-  const PetscScalar     ghostscale[] = {1, 30, 1};
-  PetscInt              cls[N], edge[2 * N], found = 0;
-  PetscScalar           scale[N];
+  const PolderRows  off         = {N, A->bi, A->bj, A->ba, 0};
+  const PetscInt    ghostcls[3] = {0, 1, 0}, ghostcomp[3] = {100, 101, 102};
+  const PetscScalar ghostscale[] = {1, 30, 1};
+  PetscInt          cls[N], edge[2 * N], found = 0;
+  PetscScalar       scale[N];
   PolderAcross across = {.jump = jump, .cls = cls, .ghostcls = ghostcls, .scale = scale, .ghostscale = ghostscale, .comp = A->label, .ghostcomp = ghostcomp};
 
   PetscFunctionBeginUser;
@@ -236,7 +236,7 @@ static PetscErrorCode TestEdges(const Labelled *A, PetscReal jump)
     cls[i]   = i % 2;
     scale[i] = i % 2 ? 30 : 1;
   }
-  PolderEdgesAcross_Host(N, off, across, edge);
+  PolderEdgesAcross_Host(off, across, edge);
   for (PetscInt i = 0; i < N; ++i) {
     for (PetscInt k = A->bi[i]; k < A->bi[i + 1]; ++k) {
       const PetscBool joined = (PetscBool)(A->label[i] >= 0 && i % 2 == ghostcls[A->bj[k]] && (jump == 0 || A->ba[k] != 0.0));
@@ -321,6 +321,7 @@ static PetscErrorCode TestSweeps(PetscInt n, PetscInt nd, const PetscInt offsets
   PetscScalar       *dense, *dinv, *r, *all, *aa, *values, *y[5], *z[5];
   PetscInt          *ai, *aj, *diag, nz = 0;
   const PetscScalar *val[4];
+  PolderTriangle     T;
 
   PetscFunctionBeginUser;
   PetscCall(PetscCalloc1(n * n, &dense));
@@ -352,13 +353,23 @@ static PetscErrorCode TestSweeps(PetscInt n, PetscInt nd, const PetscInt offsets
     y[k] = all + k * n;
     z[k] = all + (5 + k) * n;
   }
+  T = (PolderTriangle){.upper = upper,
+                       .m     = n,
+                       .dinv  = dinv,
+                       .nd    = nd,
+                       .off   = offsets,
+                       .val   = (const void *const *)val,
+                       .i     = ai,
+                       .diag  = diag,
+                       .j     = aj,
+                       .a     = aa};
   for (PetscInt q = 0; q < 5; ++q) {
     PlainSweeps(upper, n, q, dense, dinv, r, y);
     for (PetscInt i = 0; i < 5 * n; ++i) z[0][i] = NAN;
-    PolderTriSweepsDIA_Host(upper, n, q, nd, offsets, val, dinv, r, z);
+    PolderTriSweepsDIA_Host(&T, q, r, z);
     PetscCall(CheckSweeps("sweeps on diagonals", n, q, y, z));
     for (PetscInt i = 0; i < 5 * n; ++i) z[0][i] = NAN;
-    PolderTriSweepsCSR_Host(upper, n, q, ai, diag, aj, aa, dinv, r, z);
+    PolderTriSweepsCSR_Host(&T, q, r, z);
     PetscCall(CheckSweeps("sweeps on compressed rows", n, q, y, z));
   }
   PetscCall(PetscFree4(ai, aj, aa, diag));

@@ -1,6 +1,7 @@
 static char help[] = "Sums and ghost values between processes that write to each other's device memory, against MPI and the host.\n"
                      "  -missing : the last process does not take part in a sum\n"
-                     "  -only <transport> : what the processes must use\n\n";
+                     "  -only <transport> : what the processes must use\n"
+                     "  -most <300000> : values of a process in an exchange\n\n";
 
 #include "core/peers.h"
 #include "mat/halo.h"
@@ -128,7 +129,7 @@ static PetscErrorCode Missing(MPI_Comm comm)
 int main(int argc, char **argv)
 {
   MPI_Comm    comm, half;
-  PetscInt    wrong = 0, all;
+  PetscInt    wrong = 0, most = 300000, all;
   PetscMPIInt rank;
   PetscBool   missing = PETSC_FALSE, given, same;
   const char *transport;
@@ -137,6 +138,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-missing", &missing, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-most", &most, NULL));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-only", only, sizeof(only), &given));
   PetscCall(PetscCommDuplicate(PETSC_COMM_WORLD, &comm, NULL));
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
@@ -147,8 +149,8 @@ int main(int argc, char **argv)
   if (missing) PetscCall(Missing(comm));
   for (PetscInt n = 1; n < 20000; n = 7 * n + 1) PetscCall(Sums(comm, n, &wrong));
   PetscCall(Ghosts(comm, 5, 1, &wrong));
-  PetscCall(Ghosts(comm, 1000, 3, &wrong));
-  PetscCall(Ghosts(comm, 300000, 1, &wrong)); /* more than an allocation holds */
+  PetscCall(Ghosts(comm, PetscMin(1000, most), 3, &wrong));
+  PetscCall(Ghosts(comm, most, 1, &wrong)); /* more than an allocation holds */
   PetscCallMPI(MPI_Comm_split(comm, rank % 2, rank, &half));
   for (int times = 0; times < 3; ++times) { /* two communicators at once, one of which goes */
     PetscCall(Sums(half, 10, &wrong));
@@ -186,6 +188,16 @@ int main(int argc, char **argv)
        requires: emulated
        args: -emulated_gpus 0 -only host
      test:
+       suffix: apart
+       nsize: 3
+       requires: emulated
+       args: -emulated_apart {{0 2}} -only host
+     test:
+       suffix: many
+       nsize: 17
+       requires: emulated
+       args: -most 100 -only host
+     test:
        suffix: peer
        nsize: 3
        requires: emulated
@@ -203,6 +215,16 @@ int main(int argc, char **argv)
        nsize: 3
        args: -missing -polder_timeout 0.5
        fails: Process 2 of 3 has not answered for 0.5 seconds
+     test:
+       suffix: full
+       nsize: 3
+       args: -emulated_shared 1
+       fails: No more memory can be shared between the GPUs of 3 processes
+     test:
+       suffix: unreachable
+       nsize: 3
+       args: -polder_transport peer -emulated_apart 1
+       fails: the driver does not share memory between them
      test:
        suffix: impossible
        nsize: 2

@@ -68,6 +68,7 @@ static PetscErrorCode KSPView_DCG(KSP ksp, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   if (cg->flexible) PetscCall(PetscViewerASCIIPrintf(viewer, "  flexible\n"));
+  if (cg->once) PetscCall(PetscViewerASCIIPrintf(viewer, "  one sum over the processes an iteration\n"));
   if (cg->device) PetscCall(PolderCGDeviceView(ksp, viewer));
   PetscCall(PolderRefusalView((PetscObject)ksp, viewer));
   PetscCall(PetscViewerASCIIPushTab(viewer));
@@ -77,11 +78,15 @@ static PetscErrorCode KSPView_DCG(KSP ksp, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* In the order of PolderCG.reductions */
+static const char *const KSPDCGReductions[] = {"auto", "1", "2"};
+
 static PetscErrorCode KSPSetFromOptions_DCG(KSP ksp, PolderOptionItems PetscOptionsObject)
 {
   PolderCG   *cg = (PolderCG *)ksp->data;
   const char *prefix;
-  PetscInt    check = cg->check;
+  PetscInt    check      = cg->check;
+  PetscInt    reductions = cg->reductions;
   PetscBool   set;
 
   PetscFunctionBegin;
@@ -92,6 +97,9 @@ static PetscErrorCode KSPSetFromOptions_DCG(KSP ksp, PolderOptionItems PetscOpti
   if (set) cg->check = check;
   PetscCall(PetscOptionsBool("-ksp_dcg_flexible", "Beta of Polak and Ribiere, for preconditioners that change from step to step", "KSPDCGSetFlexible",
                              cg->flexible, &cg->flexible, NULL));
+  PetscCall(PetscOptionsEList("-ksp_dcg_reductions", "Sums over all processes in an iteration", "KSPDCG", KSPDCGReductions, 3, KSPDCGReductions[reductions],
+                              &reductions, NULL));
+  cg->reductions = reductions;
   PetscOptionsHeadEnd();
   PetscCall(KSPGetOptionsPrefix(ksp, &prefix));
   PetscCall(PolderDeflationSpaceSetOptionsPrefix(cg->space, prefix));
@@ -189,7 +197,8 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
    Options Database Keys:
 +  -deflation_space <type> - the deflation vectors, see `PolderDeflationSpaceSetFromOptions()` for this and the other options of the space
 .  -ksp_dcg_check <0>      - with CUDA vectors the host may lag behind the device by this many steps; 0: chosen for the problem
--  -ksp_dcg_flexible       - for preconditioners that change from step to step
+.  -ksp_dcg_flexible       - for preconditioners that change from step to step
+-  -ksp_dcg_reductions <auto> - sums over all processes in an iteration, 1 or 2
 
    Level: beginner
 
@@ -206,10 +215,13 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
    of the convergence test unpreconditioned or none; other norms and `KSPDCGSetFlexible()` work through the operations of the vectors. The result,
    the history and the count do not depend on how far the host is behind, and are the same bit for bit from run to run.
 
+   On several processes all inner products of an iteration are made in one sum over the processes, `-ksp_dcg_reductions 2` in the usual order.
+
    A constant kernel of the operator is noticed with or without `MatSetNullSpace()`; the solution then has mean zero.
 
    References:
 +  * - Gupta (2015), GPU acceleration of preconditioned solvers for ill-conditioned linear systems, algorithm 3
+.  * - Chronopoulos, Gear (1989), s-step iterative methods for symmetric linear systems, J. Comput. Appl. Math. 25 (one reduction a step)
 -  * - Tang, Nabben, Vuik, Erlangga (2009), Comparison of two-level preconditioners, J. Sci. Comput. 39 (method DEF1)
 
 .seealso: `KSPCreate()`, `KSPSetType()`, `PCLEVELSET`, `PCTNS`, `KSPDCGGetDeflationSpace()`
@@ -221,6 +233,7 @@ PETSC_INTERN PetscErrorCode KSPCreate_DCG(KSP ksp)
   PetscFunctionBegin;
   PetscCall(PetscNew(&cg));
   PetscCall(PolderCGCreate(ksp, cg));
+  cg->reductions = 0;
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));

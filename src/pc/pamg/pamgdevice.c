@@ -150,12 +150,12 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
 /* Fills L->ownval from the rows; *ok: every entry lies on a stored diagonal */
 static PetscErrorCode PamgFillDiagonals(const PC_PAMG *pamg, PamgLevel *L, const PolderDia *dia, PetscReal tol, int *there, PetscBool *ok)
 {
-  int bad;
+  const PolderDia D = {.m = L->n, .n = L->n, .nd = dia->nd, .off = L->ownoff, .main = dia->main, .half = dia->half};
+  int             bad;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceZero(there, sizeof(*there)));
-  PolderLaunch(PolderDiaFill_CUDA(L->n, dia->nd, dia->half ? dia->main : 0, L->ownoff, (PetscScalar *const *)L->val, L->csr.ai, L->csr.aj, L->csr.aa, tol,
-                                  there, pamg->stream));
+  PolderLaunch(PolderDiaFill_CUDA(&D, (PetscScalar *const *)L->val, PolderOwnRows(&L->csr), tol, there, pamg->stream));
   PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
   *ok = bad ? PETSC_FALSE : PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -81,14 +81,14 @@ static PetscErrorCode PamgOwnDiagonals(const PC_PAMG *pamg, PamgLevel *L, Polder
     dia->main = L->M.main;
     dia->half = L->half;
   }
-  *found = PolderDiaFill_Host(L->n, dia->nd, dia->half ? dia->main : 0, L->ownoff, (PetscScalar *const *)L->val, csr->ai, csr->aj, csr->aa, 0);
-  if (!*found && dia->half) { // the matrix is not exactly symmetric
-    PetscCall(PCPAMGPlaceDiagonals(pamg, L, dia, PETSC_FALSE));
-    *found = PolderDiaFill_Host(L->n, dia->nd, 0, L->ownoff, (PetscScalar *const *)L->val, csr->ai, csr->aj, csr->aa, 0);
-  }
   dia->m = dia->n = L->n;
   dia->off        = L->ownoff;
   dia->val        = (const PetscScalar *const *)L->val;
+  *found          = PolderDiaFill_Host(dia, (PetscScalar *const *)L->val, PolderOwnRows(csr), 0);
+  if (!*found && dia->half) { // the matrix is not exactly symmetric
+    PetscCall(PCPAMGPlaceDiagonals(pamg, L, dia, PETSC_FALSE));
+    *found = PolderDiaFill_Host(dia, (PetscScalar *const *)L->val, PolderOwnRows(csr), 0);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -94,7 +94,7 @@ PetscErrorCode PCPAMGApplyHost(PC pc, Vec r, Vec z)
 static PetscErrorCode PamgScaledMult(const PC_PAMG *pamg, PamgLevel *L, const PetscScalar x[], PetscScalar y[], PetscScalar z[])
 {
   PetscFunctionBegin;
-  PolderCsrMult_Host(L->n, NULL, L->csr.ai, L->csr.aj, L->csr.aa, 1, x, NULL, y, NULL, NULL);
+  PolderCsrMult_Host(PolderOwnRows(&L->csr), (PolderRowList){L->n, NULL}, 1, x, NULL, y, (PolderRowsDot){0});
   if (L->halo) {
     PetscScalar *ghost;
 

@@ -26,10 +26,27 @@ static PetscInt TNSTriangleDiagonals(const PolderDia *dia, PetscBool upper, Pets
   return upper ? dia->nd - *first : dia->main;
 }
 
-/* Pointers to the entries of these diagonals, from the first one on, in the precision of the sweeps */
-static const void *const *TNSTriangleValues(const PC_TNS *tns, const PolderDia *dia, PetscInt first)
+/* A triangle for the kernels: the diagonals if there are any (csr may then be NULL), else the compressed rows */
+static PolderTriangle TNSTriangleOf(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper)
 {
-  return tns->precision == TNS_SINGLE ? (const void *const *)(tns->at[TNS_DEVICE].val + first) : (const void *const *)(dia->val + first);
+  const TNSMatrix *A      = &tns->at[TNS_DEVICE];
+  const PetscBool  single = (PetscBool)(tns->precision == TNS_SINGLE);
+  PolderTriangle   T      = {.single = single, .upper = upper, .m = tns->m, .dinv = A->dinv};
+
+  if (dia) {
+    PetscInt first;
+
+    T.nd  = TNSTriangleDiagonals(dia, upper, &first);
+    T.off = dia->off + first;
+    T.val = single ? (const void *const *)(A->val + first) : (const void *const *)(dia->val + first);
+  } else {
+    T.i    = csr->ai;
+    T.diag = A->diag;
+    T.j    = csr->aj;
+    T.a    = single ? (const void *)A->values : (const void *)csr->aa;
+    T.nz   = A->nz;
+  }
+  return T;
 }
 
 /* Are the first two sweeps over a triangle fused in one kernel? */
@@ -127,38 +144,38 @@ static PetscErrorCode PCTNSSetUpValuesDevice_Private(PC pc, const PolderCSR *csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A triangle of the matrix and the arrays for its sweeps */
+/* A triangle of the matrix, the off-process columns of its rows, and how its sweeps run */
 typedef struct {
-  const PolderCSR *csr;
-  const PolderDia *dia;
-  PetscBool        upper;
-  PolderStream     stream;
+  PolderTriangle T;
+  PolderRows     ghosts;
+  PetscBool      diagonals; /* T is stored by diagonals */
+  PetscBool      fused;     /* one kernel makes the first two sweeps */
+  PolderStream   stream;
 } TNSSweep;
+
+static TNSSweep TNSSweepOf(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, PolderStream stream)
+{
+  return (TNSSweep){.T         = TNSTriangleOf(tns, csr, dia, upper),
+                    .ghosts    = PolderGhostColumns(csr),
+                    .diagonals = (PetscBool)(dia != NULL),
+                    .fused     = TNSFused(tns, dia, upper),
+                    .stream    = stream};
+}
 
 /* y = c - D^-1 T x; c = NULL and x = NULL stand for D^-1 r */
 static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const TNSSweep *sweep, const PetscScalar *r, const PetscScalar *c, const PetscScalar *x,
                                                PetscScalar *y)
 {
-  const TNSMatrix *A      = &tns->at[TNS_DEVICE];
-  const PetscBool  single = (PetscBool)(tns->precision == TNS_SINGLE), upper = sweep->upper;
-  const PolderCSR *csr    = sweep->csr;
-  const PolderDia *dia    = sweep->dia;
-  PolderStream     stream = sweep->stream;
+  const PolderTriangle *T      = &sweep->T;
+  PolderStream          stream = sweep->stream;
 
   PetscFunctionBegin;
   if (tns->halo) PetscCall(PolderHaloBeginDevice(tns->halo, MPIU_SCALAR, x, tns->deviceghost));
-  if (dia) {
-    PetscInt       first;
-    const PetscInt nd = TNSTriangleDiagonals(dia, upper, &first);
-
-    PolderLaunch(PolderTriSweepDIA_CUDA(single, csr->m, nd, dia->off + first, TNSTriangleValues(tns, dia, first), A->dinv, r, c, x, y, stream));
-  } else {
-    PolderLaunch(PolderTriSweepCSR_CUDA(single, upper, csr->m, A->nz, csr->ai, A->diag, csr->aj, single ? (const void *)A->values : (const void *)csr->aa,
-                                        A->dinv, r, c, x, y, stream));
-  }
+  if (sweep->diagonals) PolderLaunch(PolderTriSweepDIA_CUDA(T, r, c, x, y, stream));
+  else PolderLaunch(PolderTriSweepCSR_CUDA(T, r, c, x, y, stream));
   if (tns->halo) {
     PetscCall(PolderHaloEndDevice(tns->halo, MPIU_SCALAR, x, tns->deviceghost));
-    if (csr->bi) PolderLaunch(PolderTriGhosts_CUDA(single, upper, csr->m, tns->nlow, csr->bi, csr->bj, csr->ba, A->dinv, tns->deviceghost, y, stream));
+    if (sweep->ghosts.i) PolderLaunch(PolderTriGhosts_CUDA(T, tns->nlow, sweep->ghosts, tns->deviceghost, y, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -170,31 +187,25 @@ static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const TNSSweep *swee
 static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const TNSSweep *sweep, const PetscScalar *r, const PetscScalar *c, PetscScalar *y,
                                                 PetscScalar *other, const PolderCGRho *rho)
 {
-  const PetscBool    upper  = sweep->upper;
-  const PolderCSR   *csr    = sweep->csr;
-  const PolderDia   *dia    = sweep->dia;
-  PolderStream       stream = sweep->stream;
-  const PetscInt     q      = tns->degree;
-  const PetscBool    single = (PetscBool)(tns->precision == TNS_SINGLE);
-  const PetscScalar *x      = c;
-  PetscInt           k      = 0;
+  const PolderTriangle *T      = &sweep->T;
+  PolderStream          stream = sweep->stream;
+  const PetscInt        q      = tns->degree;
+  const PetscScalar    *x      = c;
+  PetscInt              k      = 0;
 
   PetscFunctionBegin;
-  if (TNSFused(tns, dia, upper)) {
-    PetscInt       first;
-    const PetscInt nd = TNSTriangleDiagonals(dia, upper, &first);
-    PetscScalar   *to = q % 2 ? other : y;
-    void          *work;
+  if (sweep->fused) {
+    PetscScalar *to = q % 2 ? other : y;
+    void        *work;
 
     PetscCall(PolderDeviceGetWork(&work));
-    PolderLaunch(PolderTriPair_CUDA(single, csr->m, nd, dia->off + first, TNSTriangleValues(tns, dia, first), tns->at[TNS_DEVICE].dinv, upper ? c : r, to, rho,
-                                    work, stream));
+    PolderLaunch(PolderTriPair_CUDA(T, T->upper ? c : r, to, rho, work, stream));
     x = to;
     k = 2;
   } else if (tns->halo && !c) { // the values to be exchanged must be stored
     PetscScalar *to = q % 2 ? other : y;
 
-    PolderLaunch(PolderTriScale_CUDA(single, csr->m, tns->at[TNS_DEVICE].dinv, r, to, stream));
+    PolderLaunch(PolderTriScale_CUDA(T->single, T->m, T->dinv, r, to, stream));
     x = to;
   }
   for (; k < q; ++k) {
@@ -215,7 +226,7 @@ static PetscErrorCode PCTNSApplyDevice_Private(PC pc, const PolderCSR *csr, cons
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (tns->degree) {
-    const TNSSweep lower = {.csr = csr, .dia = dia, .stream = stream}, upper = {.csr = csr, .dia = dia, .upper = PETSC_TRUE, .stream = stream};
+    const TNSSweep lower = TNSSweepOf(tns, csr, dia, PETSC_FALSE, stream), upper = TNSSweepOf(tns, csr, dia, PETSC_TRUE, stream);
 
     PetscCall(PCTNSSweepsDevice_Private(tns, &lower, r, NULL, tns->devicework[0], z, NULL));
     PetscCall(PCTNSSweepsDevice_Private(tns, &upper, NULL, tns->devicework[0], z, tns->devicework[1], NULL));
@@ -272,7 +283,7 @@ static PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho,
     PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
     PetscCall(PolderDeviceGetStream(&stream));
     PetscCall(PolderVecGetDeviceRead(r, &rr));
-    lower = (TNSSweep){.csr = &csr, .dia = dia, .stream = stream};
+    lower = TNSSweepOf(tns, &csr, dia, PETSC_FALSE, stream);
     PetscCall(PetscLogGpuTimeBegin());
     PetscCall(PCTNSSweepsDevice_Private(tns, &lower, rr, NULL, tns->devicework[0], tns->devicework[1], rho));
     PetscCall(PetscLogGpuTimeEnd());
@@ -288,11 +299,10 @@ static PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho,
 /* Computes z = K^T s and at once updates the direction and the solution */
 static PetscErrorCode PCTNSBackward_Private(PC pc, PetscBool first, Vec p, Vec x, PolderCGState *state)
 {
-  PC_TNS          *tns    = (PC_TNS *)pc->data;
-  const PetscBool  single = (PetscBool)(tns->precision == TNS_SINGLE);
+  PC_TNS          *tns = (PC_TNS *)pc->data;
   const PolderDia *dia;
+  PolderTriangle   upper;
   PetscScalar     *pp, *xx;
-  PetscInt         at, nd;
   void            *work;
   PolderStream     stream;
 
@@ -301,12 +311,11 @@ static PetscErrorCode PCTNSBackward_Private(PC pc, PetscBool first, Vec p, Vec x
   PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
-  nd = TNSTriangleDiagonals(dia, PETSC_TRUE, &at);
+  upper = TNSTriangleOf(tns, NULL, dia, PETSC_TRUE);
   PetscCall(PolderVecGetDeviceArray(p, &pp));
   PetscCall(PolderVecGetDeviceArray(x, &xx));
   PetscCall(PetscLogGpuTimeBegin());
-  PolderLaunch(PolderTriPairDirection_CUDA(single, tns->m, nd, dia->off + at, TNSTriangleValues(tns, dia, at), tns->at[TNS_DEVICE].dinv, tns->devicework[0],
-                                           first, pp, xx, state, work, stream));
+  PolderLaunch(PolderTriPairDirection_CUDA(&upper, tns->devicework[0], first, pp, xx, state, work, stream));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceArray(x, &xx));
   PetscCall(PolderVecRestoreDeviceArray(p, &pp));

@@ -242,56 +242,52 @@ static PetscErrorCode PCTNSSetUpValues_Private(PC pc, const PolderCSR *csr, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sweeps over the rows of this process without their off-process entries; uses the diagonals of the matrix if it has them */
-static void PCTNSLocalSweeps_Private(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, PetscInt q, const PetscScalar *r)
+/* A triangle for the kernels, with the diagonals if there are any, and with the compressed rows */
+static PolderTriangle TNSTriangleOf(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper)
 {
-  const TNSMatrix *A  = &tns->at[TNS_HOST];
-  const PetscInt   d0 = dia && upper ? dia->main + 1 : 0, nd = !dia ? 0 : upper ? dia->nd - d0 : dia->main;
+  const TNSMatrix *A      = &tns->at[TNS_HOST];
+  const PetscBool  single = (PetscBool)(tns->precision == TNS_SINGLE);
+  PolderTriangle   T      = {.single = single, .upper = upper, .m = csr->m, .dinv = A->dinv, .i = csr->ai, .diag = A->diag, .j = csr->aj};
 
-  if (tns->precision == TNS_SINGLE) {
-    if (dia) PolderTriSweepsDIASingle_Host(upper, csr->m, q, nd, dia->off + d0, A->val + d0, (const float *)A->dinv, r, tns->y);
-    else PolderTriSweepsCSRSingle_Host(upper, csr->m, q, csr->ai, A->diag, csr->aj, A->values, (const float *)A->dinv, r, tns->y);
-  } else {
-    if (dia) PolderTriSweepsDIA_Host(upper, csr->m, q, nd, dia->off + d0, dia->val + d0, (const PetscScalar *)A->dinv, r, tns->y);
-    else PolderTriSweepsCSR_Host(upper, csr->m, q, csr->ai, A->diag, csr->aj, csr->aa, (const PetscScalar *)A->dinv, r, tns->y);
-  }
+  if (dia) {
+    const PetscInt first = upper ? dia->main + 1 : 0;
+
+    T.nd  = upper ? dia->nd - first : dia->main;
+    T.off = dia->off + first;
+    T.val = single ? (const void *const *)(A->val + first) : (const void *const *)(dia->val + first);
+  } else T.a = single ? (const void *)A->values : (const void *)csr->aa;
+  return T;
 }
 
-/* y = c - dinv (T x) on the first n rows of the triangle's list, without their off-process entries */
-static void PCTNSRows_Private(const PC_TNS *tns, const PolderCSR *csr, PetscBool upper, PetscInt n, const PetscScalar c[], const PetscScalar x[],
-                              PetscScalar y[])
+/* q sweeps over the rows of this process without their off-process entries; uses the diagonals of the matrix if it has them */
+static void TNSLocalSweeps(const PolderTriangle *T, PetscInt q, const PetscScalar *r, PetscScalar *const y[])
 {
-  const PetscInt *row = tns->tri[upper].row, *diag = tns->at[TNS_HOST].diag;
-
-  if (tns->precision == TNS_SINGLE) PolderTriRowsCSRSingle_Host(upper, n, row, csr->ai, diag, csr->aj, csr->aa, (const float *)tns->at[TNS_HOST].dinv, c, x, y);
-  else PolderTriRowsCSR_Host(upper, n, row, csr->ai, diag, csr->aj, csr->aa, (const PetscScalar *)tns->at[TNS_HOST].dinv, c, x, y);
+  if (T->val) PolderTriSweepsDIA_Host(T, q, r, y);
+  else PolderTriSweepsCSR_Host(T, q, r, y);
 }
 
 /* y[k+1] = y[0] - D^-1 T y[k] for k = 0 .. degree-1, with T the strictly lower or upper part and y = tns->y; r: y[0] = D^-1 r first */
 static PetscErrorCode PCTNSSweeps_Private(PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, const PetscScalar *r)
 {
-  const TNSTriangle *tri = &tns->tri[upper];
-  const PetscInt     q   = tns->degree;
-  PetscScalar      **y   = tns->y;
+  const TNSTriangle   *tri = &tns->tri[upper];
+  const PolderTriangle T   = TNSTriangleOf(tns, csr, dia, upper);
+  const PetscInt       q   = tns->degree;
+  PetscScalar        **y   = tns->y;
 
   PetscFunctionBegin;
   if (!tns->halo) {
-    PCTNSLocalSweeps_Private(tns, csr, dia, upper, q, r);
+    TNSLocalSweeps(&T, q, r, y);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (r) PCTNSLocalSweeps_Private(tns, csr, dia, upper, 0, r);
+  if (r) TNSLocalSweeps(&T, 0, r, y);
   for (PetscInt k = 0; k < q; ++k) {
+    const PolderRowList rows = {tri->fused ? tri->count[k + 1] : tri->nrow, tri->row}, ghostrows = {tri->nghostrow, tri->row};
+
     PetscCall(PolderHaloBegin(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
-    if (!tri->fused) PCTNSRows_Private(tns, csr, upper, tri->nrow, y[0], y[k], y[k + 1]);
-    else if (!k) PCTNSLocalSweeps_Private(tns, csr, dia, upper, q, NULL);
-    else PCTNSRows_Private(tns, csr, upper, tri->count[k + 1], y[0], y[k], y[k + 1]);
+    if (tri->fused && !k) TNSLocalSweeps(&T, q, NULL, y);
+    else PolderTriRowsCSR_Host(&T, rows, csr->aa, y[0], y[k], y[k + 1]);
     PetscCall(PolderHaloEnd(tns->halo, MPIU_SCALAR, y[k], tns->ghost));
-    if (tns->precision == TNS_SINGLE)
-      PolderTriGhostRowsSingle_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, (const float *)tns->at[TNS_HOST].dinv, tns->ghost,
-                                    y[k + 1]);
-    else
-      PolderTriGhostRows_Host(upper, tri->nghostrow, tri->row, tns->nlow, csr->bi, csr->bj, csr->ba, (const PetscScalar *)tns->at[TNS_HOST].dinv, tns->ghost,
-                              y[k + 1]);
+    PolderTriGhostRows_Host(&T, ghostrows, tns->nlow, PolderGhostColumns(csr), tns->ghost, y[k + 1]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

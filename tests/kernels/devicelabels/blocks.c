@@ -8,8 +8,8 @@ enum {
 
 /* Rows of up to MOST - 1 entries in n columns, on the host and on the device */
 typedef struct {
-  PolderBlockRows host, device;
-  PetscInt        nz;
+  PolderRows host, device;
+  PetscInt   nz;
 } Block;
 
 static PetscErrorCode BlockCreate(PetscInt m, PetscInt n, Block *b)
@@ -27,8 +27,8 @@ static PetscErrorCode BlockCreate(PetscInt m, PetscInt n, Block *b)
   PetscCall(PolderDeviceUpload(sizeof(*i) * (size_t)(m + 1), i, &i_d));
   PetscCall(PolderDeviceUpload(sizeof(*j) * (size_t)b->nz, j, &j_d));
   PetscCall(Random(b->nz, &a, &a_d));
-  b->host   = (PolderBlockRows){i, j, a};
-  b->device = (PolderBlockRows){i_d, j_d, a_d};
+  b->host   = (PolderRows){m, i, j, a, i[m]};
+  b->device = (PolderRows){m, i_d, j_d, a_d, i[m]};
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -55,8 +55,8 @@ static PetscErrorCode TestJoin(PetscInt m, const Block *own, const Block *off, P
   PetscCall(PolderDeviceMalloc(sizeof(*ptr_d) * (size_t)(m + 1), &ptr_d));
   PetscCall(PolderDeviceMalloc(sizeof(*col_d) * (size_t)nz, &col_d));
   PetscCall(PolderDeviceMalloc(sizeof(*val_d) * (size_t)nz, &val_d));
-  PolderBlocksJoin_Host(m, own->host, off->host, ptr, col, val);
-  PolderLaunch(PolderBlocksJoin_CUDA(m, own->device, off->device, ptr_d, col_d, val_d, stream));
+  PolderBlocksJoin_Host(own->host, off->host, ptr, col, val);
+  PolderLaunch(PolderBlocksJoin_CUDA(own->device, off->device, ptr_d, col_d, val_d, stream));
   PetscCall(Compare(m + 1, ptr, ptr_d, wrong));
   PetscCall(Compare(nz, col, col_d, wrong));
   if (nz) PetscCall(PolderDeviceToHost(got, val_d, sizeof(*got) * (size_t)nz));
@@ -91,8 +91,8 @@ static PetscErrorCode TestEdges(PetscInt m, PetscInt nghost, PetscReal jump, con
   }
   PetscCall(PetscMalloc1(2 * off->nz, &edge));
   PetscCall(PolderDeviceMalloc(sizeof(*edge_d) * (size_t)(2 * off->nz), &edge_d));
-  PolderEdgesAcross_Host(m, off->host, (PolderAcross){jump, cls[0], cls[1], scale[0], scale[1], comp[0], comp[1]}, edge);
-  PolderLaunch(PolderEdgesAcross_CUDA(m, off->device, (PolderAcross){jump, cls_d[0], cls_d[1], scale_d[0], scale_d[1], comp_d[0], comp_d[1]}, edge_d, stream));
+  PolderEdgesAcross_Host(off->host, (PolderAcross){jump, cls[0], cls[1], scale[0], scale[1], comp[0], comp[1]}, edge);
+  PolderLaunch(PolderEdgesAcross_CUDA(off->device, (PolderAcross){jump, cls_d[0], cls_d[1], scale_d[0], scale_d[1], comp_d[0], comp_d[1]}, edge_d, stream));
   PetscCall(Compare(2 * off->nz, edge, edge_d, wrong));
   PetscCall(PolderDeviceFree(&edge_d));
   PetscCall(PetscFree(edge));

@@ -34,6 +34,17 @@ typedef struct {
 } Rows;
 
 PetscErrorCode DiagonalsCreate(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], PetscBool half, Diagonals *D);
+/* The diagonals on the host and on the device */
+static inline PolderDia DiagonalsHere(const Diagonals *D)
+{
+  return (PolderDia){.m = D->m, .n = D->n, .nd = D->nd, .off = D->off, .val = (const PetscScalar *const *)D->val};
+}
+
+static inline PolderDia DiagonalsThere(const Diagonals *D)
+{
+  return (PolderDia){.m = D->m, .n = D->n, .nd = D->nd, .off = D->off, .val = (const PetscScalar *const *)D->vald};
+}
+
 PetscErrorCode DiagonalsDestroy(Diagonals *D);
 PetscErrorCode OutputCreate(PetscInt n, const PetscScalar content[], PetscScalar **z);
 PetscErrorCode OutputCheck(PetscInt n, PetscScalar **z, const PetscScalar want[], PetscReal tol, PetscInt *wrong);
@@ -41,6 +52,17 @@ PetscErrorCode Tell(const char *what, const Diagonals *D, int form, PetscInt bef
 PetscInt       Stencil(PetscInt near, PetscInt far, PetscInt off[]);
 PetscInt       RandomOffsets(PetscInt m, PetscInt n, PetscInt want, PetscInt off[]);
 PetscErrorCode RowsCreate(const Diagonals *D, Rows *R);
+/* The m rows on the host and on the device */
+static inline PolderRows RowsHere(PetscInt m, const Rows *R)
+{
+  return (PolderRows){m, R->ai, R->aj, R->aa, R->ai[m]};
+}
+
+static inline PolderRows RowsThere(PetscInt m, const Rows *R)
+{
+  return (PolderRows){m, R->aid, R->ajd, R->aad, R->ai[m]};
+}
+
 PetscErrorCode RowsDestroy(Rows *R);
 PetscErrorCode TestTriDia(void *work, PolderStream stream);
 PetscErrorCode TestTriCSR(void *work, PolderStream stream);

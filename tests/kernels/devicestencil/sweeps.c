@@ -44,9 +44,9 @@ static PetscErrorCode SidesDestroy(Sides *S)
 }
 
 /* The upper pair, whose result is z, goes into a direction and a solution: the first one, the next one, and none in a state that is frozen */
-static PetscErrorCode CheckDirection(PetscBool single, PetscInt m, PetscInt nd, const PetscInt off[], const void *const val[], const void *dinv, const Sides *S,
-                                     const PetscScalar z[], void *work, PolderStream stream, PetscInt *wrong)
+static PetscErrorCode CheckDirection(const PolderTriangle *T, const Sides *S, const PetscScalar z[], void *work, PolderStream stream, PetscInt *wrong)
 {
+  const PetscInt  m       = T->m;
   const PetscReal largest = Largest(m, z);
   PolderCGState   state   = {.alpha = 0.75, .beta = -0.5, .nullspace = 1, .N = m}, *stated;
   PetscScalar    *p, *x, *pd, *xd, *out, mean = 0;
@@ -61,7 +61,7 @@ static PetscErrorCode CheckDirection(PetscBool single, PetscInt m, PetscInt nd, 
     const PetscReal tol = 1e-12 * (1.0 + largest);
 
     if (step == 3) PetscCall(PolderDeviceFromHost(&stated->frozen, &step, sizeof(step)));
-    PolderLaunch(PolderTriPairDirection_CUDA(single, m, nd, off, val, dinv, S->rd, (PetscBool)(step == 0), pd, xd, stated, work, stream));
+    PolderLaunch(PolderTriPairDirection_CUDA(T, S->rd, (PetscBool)(step == 0), pd, xd, stated, work, stream));
     for (PetscInt i = 0; i < m && step < 3; ++i) {
       if (step) x[i] += state.alpha * p[i];
       p[i] = z[i] + (step ? state.beta * (p[i] - mean) : 0.0);
@@ -89,6 +89,7 @@ static PetscErrorCode CheckSweeps(const Diagonals *D, const Sides *S, PetscBool 
   PetscInt        main = 0, nd, d0;
   PetscScalar    *y[3], *z[2], expected;
   PolderCGState  *state;
+  PolderTriangle  T;
 
   PetscFunctionBeginUser;
   while (main < D->nd && off[main] < 0) ++main;
@@ -96,30 +97,31 @@ static PetscErrorCode CheckSweeps(const Diagonals *D, const Sides *S, PetscBool 
   nd = upper ? D->nd - d0 : main;
   for (int k = 0; k < 3; ++k) PetscCall(PetscMalloc1(m, &y[k]));
   PetscCall(PetscArraycpy(y[0], S->r, m));
-  PolderTriSweepsDIA_Host(upper, m, 2, nd, off + d0, (const PetscScalar *const *)D->val + d0, S->dinv, upper ? NULL : S->r, y);
+  T = (PolderTriangle){.upper = upper, .m = m, .dinv = S->dinv, .nd = nd, .off = off + d0, .val = (const void *const *)(D->val + d0)};
+  PolderTriSweepsDIA_Host(&T, 2, upper ? NULL : S->r, y);
   for (int single = 0; single < 2; ++single) {
     const PetscInt     before = *wrong;
     const PetscReal    tol    = 1e-13 * Largest(m, y[2]);
-    const void *const *val    = single ? (const void *const *)(D->valsd + d0) : (const void *const *)(D->vald + d0);
-    const void        *dinv   = single ? (const void *)S->single : (const void *)S->dinvd;
     const PetscScalar *r = upper ? NULL : S->rd, *c = upper ? S->rd : NULL;
 
+    T.single = (PetscBool)single;
+    T.val    = single ? (const void *const *)(D->valsd + d0) : (const void *const *)(D->vald + d0);
+    T.dinv   = single ? (const void *)S->single : (const void *)S->dinvd;
     for (int k = 0; k < 2; ++k) PetscCall(OutputCreate(m, NULL, &z[k]));
-    PolderLaunch(PolderTriSweepDIA_CUDA((PetscBool)single, m, nd, off + d0, val, dinv, r, c, c, z[0], stream));
-    PolderLaunch(PolderTriSweepDIA_CUDA((PetscBool)single, m, nd, off + d0, val, dinv, r, c, z[0], z[1], stream));
+    PolderLaunch(PolderTriSweepDIA_CUDA(&T, r, c, c, z[0], stream));
+    PolderLaunch(PolderTriSweepDIA_CUDA(&T, r, c, z[0], z[1], stream));
     for (int k = 0; k < 2; ++k) PetscCall(OutputCheck(m, &z[k], y[k + 1], tol, wrong));
     PetscCall(Tell(upper ? "upper sweeps" : "lower sweeps", D, single, before, *wrong));
     if (!PolderTriPairFits(nd, off + d0)) continue;
     PetscCall(OutputCreate(m, NULL, &z[0]));
     PetscCall(StateCreate(&state));
-    PolderLaunch(
-      PolderTriPair_CUDA((PetscBool)single, m, nd, off + d0, val, dinv, S->rd, z[0], upper ? NULL : &(PolderCGRho){state, PETSC_FALSE}, work, stream));
+    PolderLaunch(PolderTriPair_CUDA(&T, S->rd, z[0], upper ? NULL : &(PolderCGRho){state, PETSC_FALSE}, work, stream));
     PetscCall(OutputCheck(m, &z[0], y[2], tol, wrong));
     expected = 0.0;
     for (PetscInt i = 0; i < m && !upper; ++i) expected += y[2][i] * y[2][i] / S->dinv[i];
     if (!upper) PetscCall(StateCheck(state, 1, &expected, 1e-12 * (1.0 + expected), m > 0, wrong));
     PetscCall(Tell(upper ? "upper pair" : "lower pair", D, single, before, *wrong));
-    if (upper) PetscCall(CheckDirection((PetscBool)single, m, nd, off + d0, val, dinv, S, y[2], work, stream, wrong));
+    if (upper) PetscCall(CheckDirection(&T, S, y[2], work, stream, wrong));
     if (upper) PetscCall(Tell("upper pair and direction", D, single, before, *wrong));
     PetscCall(PolderDeviceFree(&state));
   }
@@ -169,6 +171,7 @@ static PetscErrorCode CheckSweepsCSR(const Diagonals *D, const Rows *R, const Ro
   PetscInt      *diag, *diagd, *row;
   float         *single, *singled;
   int           *bad, raised;
+  PolderTriangle T, Td;
 
   PetscFunctionBeginUser;
   for (int k = 0; k < 3; ++k) PetscCall(PetscMalloc1(m, &y[k]));
@@ -190,17 +193,21 @@ static PetscErrorCode CheckSweepsCSR(const Diagonals *D, const Rows *R, const Ro
   }
   for (PetscInt k = 0; k < nz; ++k) *wrong += single[k] != (float)R->aa[k];
   PetscCall(PetscArraycpy(y[0], S->r, m));
-  PolderTriSweepsCSR_Host(upper, m, 2, R->ai, diag, R->aj, R->aa, S->dinv, upper ? NULL : S->r, y);
+  T  = (PolderTriangle){.upper = upper, .m = m, .dinv = S->dinv, .i = R->ai, .diag = diag, .j = R->aj, .a = R->aa, .nz = nz};
+  Td = (PolderTriangle){.upper = upper, .m = m, .i = R->aid, .diag = diagd, .j = R->ajd, .nz = nz};
+  PolderTriSweepsCSR_Host(&T, 2, upper ? NULL : S->r, y);
   for (int s = 0; s < 2; ++s) {
     const PetscInt     before = *wrong;
-    const void        *aa = s ? (const void *)singled : (const void *)R->aad, *dinv = s ? (const void *)S->single : (const void *)S->dinvd;
     const PetscScalar *r = upper ? NULL : S->rd, *c = upper ? S->rd : NULL;
 
     for (int k = 0; k < 2; ++k) PetscCall(OutputCreate(m, NULL, &z[k]));
-    PolderLaunch(PolderTriSweepCSR_CUDA((PetscBool)s, upper, m, nz, R->aid, diagd, R->ajd, aa, dinv, r, c, c, z[0], stream));
-    PolderLaunch(PolderTriSweepCSR_CUDA((PetscBool)s, upper, m, nz, R->aid, diagd, R->ajd, aa, dinv, r, c, z[0], z[1], stream));
-    if (!s) PolderTriGhostRows_Host(upper, m, row, nlow, B->ai, B->aj, B->aa, S->dinv, ghost, y[2]);
-    PolderLaunch(PolderTriGhosts_CUDA((PetscBool)s, upper, m, nlow, B->aid, B->ajd, B->aad, dinv, ghostd, z[1], stream));
+    Td.single = (PetscBool)s;
+    Td.a      = s ? (const void *)singled : (const void *)R->aad;
+    Td.dinv   = s ? (const void *)S->single : (const void *)S->dinvd;
+    PolderLaunch(PolderTriSweepCSR_CUDA(&Td, r, c, c, z[0], stream));
+    PolderLaunch(PolderTriSweepCSR_CUDA(&Td, r, c, z[0], z[1], stream));
+    if (!s) PolderTriGhostRows_Host(&T, (PolderRowList){m, row}, nlow, RowsHere(m, B), ghost, y[2]);
+    PolderLaunch(PolderTriGhosts_CUDA(&Td, nlow, RowsThere(m, B), ghostd, z[1], stream));
     for (int k = 0; k < 2; ++k) PetscCall(OutputCheck(m, &z[k], y[k + 1], 1e-13 * Largest(m, y[k + 1]), wrong));
     PetscCall(Tell(upper ? "upper sweeps by rows" : "lower sweeps by rows", D, s, before, *wrong));
   }

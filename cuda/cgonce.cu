@@ -1,0 +1,95 @@
+/* Conjugate gradients with one reduction a step, whose scalars stay in device memory. */
+#include "peers.cuh"
+#include "kernels/cgonce.h"
+
+/* Enough blocks to fill the device twice */
+static unsigned int PolderOnceBlocks(PetscInt n)
+{
+  const unsigned int blocks = PolderBlocks(n, POLDER_BLOCK), most = 2112;
+
+  return blocks < most ? (blocks ? blocks : 1) : most;
+}
+
+/* Adds the terms of one row to the sums (r, r), (r, z), sum z, sum r */
+__device__ __forceinline__ void PolderOnceAdd(double r, double z, double (&sum)[POLDER_ONCE_ZV])
+{
+  sum[POLDER_ONCE_RR] += r * r;
+  sum[POLDER_ONCE_RZ] += r * z;
+  sum[POLDER_ONCE_Z] += z;
+  sum[POLDER_ONCE_R] += r;
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCGOnceSumsKernel(PetscInt n, const PetscScalar *r, const PetscScalar *z, PolderCGState *state, PolderReduceScratch *scratch)
+{
+  double sum[POLDER_ONCE_ZV] = {0, 0, 0, 0};
+
+  if (state->frozen) return;
+  for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) {
+    const double ri = r[i];
+
+    PolderOnceAdd(ri, z ? z[i] : ri, sum);
+  }
+  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {
+    for (int k = 0; k < POLDER_ONCE_ZV; ++k) state->sum[k] = total[k];
+  });
+}
+
+int PolderCGOnceSums_CUDA(const PolderCGOnce *a, PolderCGState *state, void *work, PolderStream stream)
+{
+  PolderCGOnceSumsKernel<<<PolderOnceBlocks(a->n), POLDER_BLOCK, 0, stream>>>(a->n, a->r, a->z, state, (PolderReduceScratch *)work);
+  return cudaGetLastError();
+}
+
+template <bool FIRST, bool SUMMED>
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderCGOnceStepKernel(const __grid_constant__ PolderCGOnce a, PolderCGState *state, PolderReduceScratch *scratch)
+{
+  const double mean = state->mean, rmean = state->rmean, alpha = state->alpha, beta = state->beta;
+  double       sum[POLDER_ONCE_ZV] = {0, 0, 0, 0};
+
+  if (state->frozen) return;
+  for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < a.n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) {
+    const double r = a.r[i], z = (a.z ? a.z[i] : r) - mean, v = a.v[i];
+    const double p = FIRST ? z : z + beta * a.p[i], w = FIRST ? v : v + beta * a.w[i], rnew = r - (alpha * w + rmean);
+    double       znew = rnew;
+
+    a.p[i] = p;
+    a.w[i] = w;
+    a.x[i] += alpha * p;
+    a.r[i] = rnew;
+    if (a.dinv) a.z[i] = znew = a.dinv[i] * rnew;
+    if (SUMMED) PolderOnceAdd(rnew, znew, sum);
+  }
+  if (!SUMMED) return;
+  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {
+    for (int k = 0; k < POLDER_ONCE_ZV; ++k) state->sum[k] = total[k];
+  });
+}
+
+int PolderCGOnceStep_CUDA(const PolderCGOnce *a, PetscBool first, PetscBool summed, PolderCGState *state, void *work, PolderStream stream)
+{
+  const unsigned int   blocks  = PolderOnceBlocks(a->n);
+  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+
+  if (first && summed) PolderCGOnceStepKernel<true, true><<<blocks, POLDER_BLOCK, 0, stream>>>(*a, state, scratch);
+  else if (first) PolderCGOnceStepKernel<true, false><<<blocks, POLDER_BLOCK, 0, stream>>>(*a, state, scratch);
+  else if (summed) PolderCGOnceStepKernel<false, true><<<blocks, POLDER_BLOCK, 0, stream>>>(*a, state, scratch);
+  else PolderCGOnceStepKernel<false, false><<<blocks, POLDER_BLOCK, 0, stream>>>(*a, state, scratch);
+  return cudaGetLastError();
+}
+
+static __global__ void PolderCGOnceAdvanceKernel(const __grid_constant__ PolderPeersView peers, bool first, bool told, PolderCGState *state)
+{
+  if (state->frozen) return;
+  if (peers.size) PolderPeersSumOne(peers, POLDER_ONCE_DEVICE, state->sum);
+  PolderCGOnceAdvance(state, first ? PETSC_TRUE : PETSC_FALSE, told ? PETSC_TRUE : PETSC_FALSE);
+}
+
+int PolderCGOnceAdvance_CUDA(const PolderPeersView *peers, PetscBool first, PetscBool told, PolderCGState *state, PolderStream stream)
+{
+  const PolderPeersView none = {};
+
+  PolderCGOnceAdvanceKernel<<<1, 1, 0, stream>>>(peers ? *peers : none, first, told, state);
+  return cudaGetLastError();
+}

@@ -1,0 +1,216 @@
+/* The steps of conjugate gradients with one reduction a step, on the host: the product is that of z, and all sums are made after it. */
+#include "cg.h"
+
+/* Rows of a process from which on, on a device, the passes over the two more vectors take longer than the sum that is saved */
+#define POLDER_CG_ONCE_MOST 1000000
+
+/*
+  Several processes make the choice: each sum waits for all of them. On the host one reduction a step moves no more bytes than two; on a device the updates
+  are fused with other passes if there are two, so that many rows want two
+*/
+static PetscErrorCode PolderCGWantsOnce_Private(KSP ksp, Vec r, PetscBool device, PetscBool *once)
+{
+  PolderCG   *cg = (PolderCG *)ksp->data;
+  PetscMPIInt size;
+  PetscInt    N;
+  PetscBool   known;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  PetscCall(VecGetSize(r, &N));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)r, &known, VECSEQ, VECMPI, "")); // vectors of other packages have no fused step
+  *once = (PetscBool)(cg->reductions ? cg->reductions == 1 : size > 1 && (!device || N / size < POLDER_CG_ONCE_MOST));
+  if (!device && !known) *once = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCGChooseOnce(KSP ksp, Vec r, PetscBool device)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+
+  PetscFunctionBegin;
+  PetscCall(PolderCGWantsOnce_Private(ksp, r, device, &cg->once));
+  cg->told = PETSC_FALSE;
+  if (!cg->once) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!cg->v) PetscCall(PolderVecDuplicate(r, &cg->v));
+  if (!device) {
+    PolderCGKernel kernel;
+
+    PetscCall(PolderCGGetKernel(ksp, &kernel));
+    PetscCall(PetscMemzero(&cg->state, sizeof(cg->state)));
+    PetscCall(VecGetSize(r, &cg->state.N));
+    cg->state.nullspace = kernel == CG_CONSTANT;
+    cg->state.flexible  = cg->flexible;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderCGOnceGet_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w, PolderCGOnce *a)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMemzero(a, sizeof(*a)));
+  PetscCall(VecGetLocalSize(r, &a->n));
+  PetscCall(VecGetArrayRead(cg->v, &a->v));
+  PetscCall(VecGetArray(z, &a->z));
+  PetscCall(VecGetArray(r, &a->r));
+  if (w) PetscCall(VecGetArray(w, &a->w));
+  if (p) PetscCall(VecGetArray(p, &a->p));
+  if (p) PetscCall(VecGetArray(cg->sol, &a->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderCGOnceRestore_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w, PolderCGOnce *a)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+
+  PetscFunctionBegin;
+  if (p) PetscCall(VecRestoreArray(cg->sol, &a->x));
+  if (p) PetscCall(VecRestoreArray(p, &a->p));
+  if (w) PetscCall(VecRestoreArray(w, &a->w));
+  PetscCall(VecRestoreArray(r, &a->r));
+  PetscCall(VecRestoreArray(z, &a->z));
+  PetscCall(VecRestoreArrayRead(cg->v, &a->v));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* v <- P A z and all sums, in one message */
+static PetscErrorCode PolderCGOnceSums_Private(KSP ksp, Vec r, Vec z, Vec w)
+{
+  PolderCG                *cg     = (PolderCG *)ksp->data;
+  PolderCGState           *s      = &cg->state;
+  const PolderCoarseRiders riders = {POLDER_ONCE_SUMS, s->sum, &s->energy};
+  Vec                      last   = cg->flexible && !cg->first ? w : NULL;
+  PolderCGOnce             a;
+
+  PetscFunctionBegin;
+  PetscCall(KSP_MatMult(ksp, cg->A, z, cg->v));
+  PetscCall(PolderLogBegin(POLDER_CGDot, r));
+  PetscCall(PolderCGOnceGet_Private(ksp, r, z, NULL, last, &a));
+  PolderCGOnceSums_Host(&a, s->sum);
+  PetscCall(PolderCGOnceRestore_Private(ksp, r, z, NULL, last, &a));
+  if (!cg->space->d) PetscCallAllreduce(MPI_IN_PLACE, s->sum, POLDER_ONCE_SUMS, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)ksp));
+  PetscCall(PetscLogFlops((last ? 12.0 : 10.0) * a.n));
+  PetscCall(PolderLogEnd(POLDER_CGDot, r));
+  if (cg->space->d) PetscCall(PolderDeflationSpaceApplyPSum(cg->space, cg->v, PETSC_FALSE, &riders));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The norm of the last step, which the sums have brought */
+static PetscErrorCode PolderCGOnceReport_Private(KSP ksp)
+{
+  PolderCG          *cg    = (PolderCG *)ksp->data;
+  const PetscScalar *sum   = cg->state.sum;
+  const PetscScalar  mean  = cg->state.nullspace ? sum[POLDER_ONCE_Z] / cg->state.N : 0;
+  const PetscReal    rnorm = PetscSqrtReal(sum[POLDER_ONCE_RR]);
+  PetscReal          norm  = 0;
+
+  PetscFunctionBegin;
+  if (ksp->normtype == KSP_NORM_UNPRECONDITIONED) norm = rnorm;
+  else if (ksp->normtype == KSP_NORM_PRECONDITIONED) norm = PetscSqrtReal(PetscMax(sum[POLDER_ONCE_ZZ] - mean * sum[POLDER_ONCE_Z], 0));
+  else if (ksp->normtype == KSP_NORM_NATURAL) norm = PetscSqrtReal(PetscAbsReal(sum[POLDER_ONCE_RZ] - mean * sum[POLDER_ONCE_R]));
+  ++ksp->its;
+  KSPCheckNorm(ksp, norm);
+  PetscCall(PolderCGReport(ksp, rnorm, norm));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* z <- M^-1 r, v <- P A z, the norm of the last step, rho, beta, (p, A p) */
+static PetscErrorCode PolderCGPrecondition_OnceOnHost(KSP ksp, Vec r, Vec z, Vec w)
+{
+  PolderCG       *cg     = (PolderCG *)ksp->data;
+  PolderCGState  *s      = &cg->state;
+  const PetscBool report = (PetscBool)(!cg->first && !cg->told);
+
+  PetscFunctionBegin;
+  if (!s->nullspace) PetscCall(PolderCGPCApply(ksp, r, z));
+  else if (ksp->transpose_solve) PetscCall(PCApplyTranspose(cg->pc, r, z));
+  else PetscCall(PCApply(cg->pc, r, z));
+  PetscCall(PolderCGOnceSums_Private(ksp, r, z, w));
+  cg->told = PETSC_FALSE;
+  if (report) PetscCall(PolderCGOnceReport_Private(ksp));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
+  cg->alphaold = cg->alpha;
+  PolderCGOnceScalars(s, cg->first);
+  cg->rho   = s->rho;
+  cg->beta  = s->beta;
+  cg->pw    = s->pw;
+  cg->alpha = s->alpha;
+  KSPCheckDot(ksp, cg->rho);
+  if (s->rho > 0) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(ksp, "(r, M^-1 r) = %g: the preconditioner is not positive definite\n", (double)s->rho));
+  ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* With the vectors of the step, in one pass */
+static PetscErrorCode PolderCGDirection_Once(KSP ksp, Vec r, Vec z, Vec p)
+{
+  PetscFunctionBegin;
+  (void)ksp, (void)r, (void)z, (void)p;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* w follows with the step; (p, w) is known */
+static PetscErrorCode PolderCGProduct_OnceOnHost(KSP ksp, Vec p, Vec w)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+
+  PetscFunctionBegin;
+  (void)p, (void)w;
+  KSPCheckDot(ksp, cg->pw);
+  if (PetscRealPart(cg->pw) <= 0) {
+    PetscCall(PetscInfo(ksp, "(p, PA p) = %g: the operator is not positive definite\n", (double)PetscRealPart(cg->pw)));
+    ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* p <- z + beta p, w <- v + beta w, x <- x + alpha p, r <- r - alpha w */
+static PetscErrorCode PolderCGStep_OnceOnHost(KSP ksp, PetscBool project, Vec p, Vec w, Vec r)
+{
+  PolderCG    *cg = (PolderCG *)ksp->data;
+  Vec          z  = ksp->work[1];
+  PolderCGOnce a;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
+  PetscCall(PolderCGOnceGet_Private(ksp, r, z, p, w, &a));
+  PolderCGOnceStep_Host(&a, cg->first, &cg->state);
+  PetscCall(PolderCGOnceRestore_Private(ksp, r, z, p, w, &a));
+  PetscCall(PetscLogFlops((cg->first ? 5.0 : 9.0) * a.n));
+  PetscCall(PolderLogEnd(POLDER_CGUpdate, r));
+  if (ksp->calc_sings) PetscCall(PolderCGAddRitz(ksp, cg->first, PetscRealPart(cg->alpha), PetscRealPart(cg->beta), PetscRealPart(cg->alphaold)));
+  if (project && cg->state.nullspace) PetscCall(PolderDeflationSpaceApplyP(cg->space, r)); // the mean is gone
+  else if (project) PetscCall(PolderCGProject(ksp, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The norm comes with the next sums */
+static PetscErrorCode PolderCGCheck_Once(KSP ksp, Vec r, Vec z)
+{
+  PetscFunctionBegin;
+  (void)ksp, (void)r, (void)z;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The scalars are those of the last step; z and v are made again */
+static PetscErrorCode PolderCGResume_OnceOnHost(KSP ksp, Vec r)
+{
+  PetscFunctionBegin;
+  (void)r;
+  ((PolderCG *)ksp->data)->told = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PolderCGSteps PolderCGOnceOnHost = {
+  .resume       = PolderCGResume_OnceOnHost,
+  .precondition = PolderCGPrecondition_OnceOnHost,
+  .direction    = PolderCGDirection_Once,
+  .product      = PolderCGProduct_OnceOnHost,
+  .step         = PolderCGStep_OnceOnHost,
+  .check        = PolderCGCheck_Once,
+  .catchup      = PolderCGNothing,
+  .finish       = PolderCGNothing,
+};

@@ -1,0 +1,46 @@
+/*
+  Views of a matrix, which the kernels of all topics share: sizes and pointers into the memory of one place. A view is a host variable, and so is every array
+  of pointers in it. Host kernels and launchers take the short ones by value and the long ones by address; device kernels take all by value.
+*/
+#pragma once
+
+#include <petscsys.h>
+
+/* Compressed rows: the entries of row r are a[k] in column j[k], i[r] <= k < i[r + 1] */
+typedef struct {
+  PetscInt           n; /* rows */
+  const PetscInt    *i, *j;
+  const PetscScalar *a;
+  PetscInt           nz; /* entries; read only where a comment says so */
+} PolderRows;
+
+/* A sparse matrix of which only some rows have entries: those of row[k], or of row k if row is NULL, are col[] and val[] at ptr[k] .. ptr[k + 1] */
+typedef struct {
+  PetscInt     n, nz, *row, *ptr, *col;
+  PetscScalar *val;
+} PolderSparseRows;
+
+/* The rows row[k], k < n, of a matrix; row = NULL: the rows 0 .. n */
+typedef struct {
+  PetscInt        n;
+  const PetscInt *row;
+} PolderRowList;
+
+/*
+  Diagonals: entry (i, i + off[d]) of an m by n matrix is val[d][i], for the rows max(0, -off[d]) <= i < min(m, n - off[d]) only. Outside them val[d] must not
+  be read. Inside them every value is there (zero where the matrix has no entry). When half of a symmetric matrix is stored, the pointers of the lower
+  diagonals lead into the upper ones, so readers need not tell the two cases apart.
+*/
+typedef struct {
+  PetscInt                  m, n, nd;
+  const PetscInt           *off; /* ascending */
+  const PetscScalar *const *val;
+  PetscInt                  main; /* off[main] = 0; -1 when the matrix has no entry on the main diagonal; products do not read it */
+  PetscBool                 half; /* nor this */
+} PolderDia;
+
+/* A dense matrix, entry (i, j) at a[i * ld + j]; ld >= n */
+typedef struct {
+  PetscInt     n, ld;
+  PetscScalar *a;
+} PolderDense;

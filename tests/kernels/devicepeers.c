@@ -1,0 +1,284 @@
+static const char
+  help[] = "Sums and exchanges between devices against their host twins, on one device: the process is its own neighbour, and the values of other\n"
+           "processes lie in its mailbox before the kernel looks for them.\n\n";
+
+#include "devicetest.h"
+#include "core/place.h"
+#include "kernels/peers.h"
+
+enum {
+  RANK  = 1,
+  SIZE  = 3,
+  NEIGH = 2, /* neighbours of an exchange, all of them the process itself */
+  TIMES = 5  /* both halves of the buffers are used */
+};
+
+/* Memory that holds how long a kernel waits and whom it has lost; *lost is where the host sees it */
+static PetscErrorCode PatienceCreate(const PolderPlace *place, PetscReal seconds, int **lost, PolderPatience *patience)
+{
+  int *there;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceMallocShared(sizeof(int), lost, &there));
+  **lost    = 0;
+  *patience = (PolderPatience){.seconds = seconds, .lost = place->device ? there : *lost};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------ sums ------------------------------------------------ */
+
+/* Sum `number` of n values; absent: a process that has not sent its values, or -1 */
+static PetscErrorCode SumOnce(const PolderPlace *place, PetscInt n, int number, int absent, const PetscScalar all[], PetscScalar got[], int *lost,
+                              uint64_t *count)
+{
+  PolderMailbox  *mail, *box[SIZE];
+  PolderPeersView view = {.rank = RANK, .size = SIZE};
+  PetscScalar    *value;
+  int            *seen;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc1(1, &mail));
+  mail->count = (uint64_t)number - 1;
+  for (int r = 0; r < SIZE; ++r) {
+    if (r == RANK) continue;
+    mail->arrived[r] = (uint64_t)(r == absent ? number - 1 : number);
+    for (PetscInt k = 0; k < n; ++k) mail->value[number % 2][r][k] = all[r * n + k];
+  }
+  for (int r = 0; r < SIZE; ++r) {
+    PetscCall(PolderPlaceUpload(place, sizeof(*mail), mail, &box[r])); // what is sent to the others goes to boxes of theirs
+    view.box[r] = box[r];
+  }
+  PetscCall(PolderPlaceUpload(place, sizeof(*value) * (size_t)n, all + RANK * n, &value));
+  PetscCall(PatienceCreate(place, absent < 0 ? 20 : 0.1, &seen, &view.patience));
+  PolderRun(place, PolderPeersSum, &view, n, value);
+  PetscCall(PolderPlaceFetch(place, sizeof(*value) * (size_t)n, &value, got));
+  *lost = *seen;
+  PetscCall(PolderPlaceTake(place, 1, box[RANK], mail));
+  *count = mail->count;
+  PetscCall(PolderPlaceTake(place, 1, box[0], mail)); // the values and their number have arrived there
+  if (mail->arrived[RANK] != (uint64_t)number) *count = 0;
+  for (PetscInt k = 0; k < n; ++k) {
+    if (mail->value[number % 2][RANK][k] != all[RANK * n + k]) *count = 0;
+  }
+  for (int r = 0; r < SIZE; ++r) PetscCall((*place->free)(&box[r]));
+  PetscCall(PolderDeviceFreeShared(&seen));
+  PetscCall(PetscFree(mail));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestSums(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream stream)
+{
+  static const PetscInt sizes[] = {1, 2, 31, 32, 33, 257, POLDER_PEERS_SUMS};
+  PetscScalar          *all, *here, *there;
+  PetscInt              wrong = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc3(SIZE * POLDER_PEERS_SUMS, &all, POLDER_PEERS_SUMS, &here, POLDER_PEERS_SUMS, &there));
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(sizes); ++s) {
+    const PetscInt n = sizes[s];
+
+    for (int number = 1; number <= TIMES; ++number) {
+      int      lost[2];
+      uint64_t count[2];
+
+      for (PetscInt k = 0; k < SIZE * n; ++k) all[k] = Number();
+      PetscCall(SumOnce(&PolderOnHost, n, number, -1, all, here, &lost[0], &count[0]));
+      PetscCall(SumOnce(&PolderOnDevice, n, number, -1, all, there, &lost[1], &count[1]));
+      for (PetscInt k = 0; k < n; ++k) wrong += there[k] != here[k] || here[k] != 0.0 + all[k] + all[n + k] + all[2 * n + k];
+      for (int at = 0; at < 2; ++at) wrong += lost[at] != 0 || count[at] != (uint64_t)number;
+      if (number > 1) continue;
+      PetscCall(SumOnce(&PolderOnHost, n, number, 2, all, here, &lost[0], &count[0])); // process 2 does not answer
+      PetscCall(SumOnce(&PolderOnDevice, n, number, 2, all, there, &lost[1], &count[1]));
+      for (PetscInt k = 0; k < n; ++k) wrong += !PetscIsNanReal(there[k]) || !PetscIsNanReal(here[k]);
+      for (int at = 0; at < 2; ++at) wrong += lost[at] != 3;
+    }
+  }
+  PetscCall(PetscFree3(all, here, there));
+  PetscCall(Report("sums over processes", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* ------------------------------------------------ exchanges ------------------------------------------------ */
+
+/* An exchange of this process with itself: each neighbour gets `each` of n values and sends them back */
+typedef struct {
+  const PolderPlace *place;
+  PolderExchange     e;
+  void              *array[16];
+  int                narray;
+  char              *room;
+  uint64_t          *arrived;
+  int               *lost;
+} Exchange;
+
+static PetscErrorCode Keep(Exchange *x, size_t bytes, const void *from, void *to)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PolderPlaceUpload(x->place, bytes, from, to));
+  x->array[x->narray++] = *(void **)to;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ExchangeCreate(const PolderPlace *place, const PetscInt ptr[], const PetscInt from[], const PetscInt to[], Exchange *x)
+{
+  PolderExchange *e       = &x->e;
+  uint64_t        zero[8] = {0}, *arrived[NEIGH];
+  int             rank[]  = {0, 0};
+  char           *there[NEIGH], *blank;
+  size_t          half[NEIGH];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(x, sizeof(*x)));
+  x->place = place;
+  e->n     = NEIGH;
+  for (int k = 0; k < NEIGH; ++k) e->mostsent = e->mostreceived = PetscMax(e->mostsent, ptr[k + 1] - ptr[k]);
+  e->halfhere = 8 * (size_t)ptr[NEIGH];
+  PetscCall(PetscCalloc1(2 * e->halfhere + 8, &blank));
+  PetscCall(Keep(x, 2 * e->halfhere + 8, blank, &x->room));
+  PetscCall(PetscFree(blank));
+  PetscCall(Keep(x, sizeof(zero), zero, &x->arrived));
+  e->here    = x->room;
+  e->arrived = x->arrived;
+  for (int k = 0; k < NEIGH; ++k) {
+    there[k]   = x->room + 8 * ptr[k];
+    half[k]    = e->halfhere;
+    arrived[k] = x->arrived + k;
+  }
+  PetscCall(Keep(x, sizeof(*ptr) * (NEIGH + 1), ptr, (void *)&e->sendptr));
+  PetscCall(Keep(x, sizeof(*from) * (size_t)ptr[NEIGH], from, (void *)&e->sendidx));
+  PetscCall(Keep(x, sizeof(*ptr) * (NEIGH + 1), ptr, (void *)&e->recvptr));
+  PetscCall(Keep(x, sizeof(*to) * (size_t)ptr[NEIGH], to, (void *)&e->recvidx));
+  PetscCall(Keep(x, sizeof(there), there, (void *)&e->there));
+  PetscCall(Keep(x, sizeof(half), half, (void *)&e->half));
+  PetscCall(Keep(x, sizeof(arrived), arrived, (void *)&e->arrivedthere));
+  PetscCall(Keep(x, sizeof(zero), zero, (void *)&e->sent));
+  PetscCall(Keep(x, sizeof(zero), zero, (void *)&e->received));
+  PetscCall(Keep(x, sizeof(zero), zero, (void *)&e->finished));
+  PetscCall(Keep(x, sizeof(rank), rank, (void *)&e->rank));
+  PetscCall(PatienceCreate(place, 20, &x->lost, &e->patience));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode ExchangeDestroy(Exchange *x, PetscInt *wrong)
+{
+  PetscFunctionBeginUser;
+  *wrong += *x->lost != 0;
+  for (int k = 0; k < x->narray; ++k) PetscCall((*x->place->free)(&x->array[k]));
+  PetscCall(PolderDeviceFreeShared(&x->lost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Messages of 4 and 8 bytes, received, added, and multiplied by rows, each TIMES times; out[] takes all results: 3 vectors of n, and a dot product */
+static PetscErrorCode ExchangeRun(Exchange *x, PetscInt n, const PetscScalar v[], const PolderGhostRows *host, PetscScalar out[])
+{
+  const PolderPlace *place = x->place;
+  PolderGhostRows    rows  = *host;
+  PetscScalar       *vd, *y, *z, *dot, zero = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderPlaceUpload(place, sizeof(*v) * (size_t)n, v, &vd));
+  PetscCall(PolderPlaceUpload(place, sizeof(*v) * (size_t)n, v, &y));
+  PetscCall(PolderPlaceUpload(place, sizeof(*v) * (size_t)n, v, &z));
+  PetscCall(PolderPlaceUpload(place, sizeof(zero), &zero, &dot));
+  PetscCall(PolderPlaceUpload(place, sizeof(*rows.row) * (size_t)rows.n, host->row, (void *)&rows.row));
+  PetscCall(PolderPlaceUpload(place, sizeof(*rows.ai) * (size_t)(n + 1), host->ai, (void *)&rows.ai));
+  PetscCall(PolderPlaceUpload(place, sizeof(*rows.aj) * (size_t)rows.nz, host->aj, (void *)&rows.aj));
+  PetscCall(PolderPlaceUpload(place, sizeof(*rows.aa) * (size_t)rows.nz, host->aa, (void *)&rows.aa));
+  for (int times = 0; times < TIMES; ++times) {
+    PolderRun(place, PolderExchangeSend, &x->e, 8, vd);
+    PolderRun(place, PolderExchangeReceive, &x->e, 8, y);
+    PolderRun(place, PolderExchangeSend, &x->e, 4, y); // words of any kind
+    PolderRun(place, PolderExchangeReceive, &x->e, 4, y);
+    PolderRun(place, PolderExchangeSend, &x->e, 8, vd);
+    for (int k = 0; k < NEIGH; ++k) PolderRun(place, PolderExchangeAdd, &x->e, k, vd);
+    PolderRun(place, PolderExchangeSend, &x->e, 8, vd);
+    PolderRunSum(place, PolderExchangeMultAdd, &x->e, &rows, NULL, vd, z, dot);
+  }
+  PetscCall(PolderPlaceFetch(place, sizeof(*v) * (size_t)n, &vd, out));
+  PetscCall(PolderPlaceFetch(place, sizeof(*v) * (size_t)n, &y, out + n));
+  PetscCall(PolderPlaceFetch(place, sizeof(*v) * (size_t)n, &z, out + 2 * n));
+  PetscCall(PolderPlaceFetch(place, sizeof(zero), &dot, out + 3 * n));
+  PetscCall((*place->free)((void *)&rows.row));
+  PetscCall((*place->free)((void *)&rows.ai));
+  PetscCall((*place->free)((void *)&rows.aj));
+  PetscCall((*place->free)((void *)&rows.aa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* each[]: values for each neighbour; `wide` entries in every second row */
+static PetscErrorCode TestExchange(const PetscInt each[], PetscInt wide, PetscInt *wrong)
+{
+  const PetscInt  ptr[NEIGH + 1] = {0, each[0], each[0] + each[1]}, ghosts = ptr[NEIGH], n = 2 * ghosts + 3;
+  PetscInt       *from, *to, *row, *ai, *aj, nz = 0;
+  PetscScalar    *v, *aa, *out[2], scale = 1;
+  Exchange        x;
+  PolderGhostRows rows = {.alpha = -0.5};
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc6(ghosts, &from, ghosts, &to, n, &row, n + 1, &ai, n * wide, &aj, n * wide, &aa));
+  PetscCall(PetscMalloc3(n, &v, 3 * n + 1, &out[0], 3 * n + 1, &out[1]));
+  for (PetscInt k = 0; k < ghosts; ++k) from[k] = (7 * k + 1) % n;
+  for (PetscInt k = 0; k < ghosts; ++k) to[k] = n - 1 - k;
+  for (PetscInt i = 0; i < n; ++i) v[i] = 0.01 * Number();
+  ai[0] = 0;
+  for (PetscInt i = 0; i < n; ++i) {
+    if (i % 2 && ghosts) row[rows.n++] = i;
+    for (PetscInt k = 0; i % 2 && ghosts && k < wide; ++k, ++nz) {
+      aj[nz] = (3 * i + k) % ghosts;
+      aa[nz] = Number();
+    }
+    ai[i + 1] = nz;
+  }
+  rows.nz  = nz;
+  rows.row = row;
+  rows.ai  = ai;
+  rows.aj  = aj;
+  rows.aa  = aa;
+  for (int at = 0; at < 2; ++at) {
+    PetscCall(ExchangeCreate(at ? &PolderOnDevice : &PolderOnHost, ptr, from, to, &x));
+    PetscCall(ExchangeRun(&x, n, v, &rows, out[at]));
+    PetscCall(ExchangeDestroy(&x, wrong));
+  }
+  for (PetscInt i = 0; i < 3 * n; ++i) scale = PetscMax(scale, PetscAbsScalar(out[0][i]));
+  *wrong += memcmp(out[0], out[1], sizeof(*v) * (size_t)(2 * n)) != 0; // what is copied and added, bit for bit
+  *wrong += Wrong(n, out[1] + 2 * n, out[0] + 2 * n, 1e-14 * scale * wide);
+  *wrong += Wrong(1, out[1] + 3 * n, out[0] + 3 * n, 1e-14 * scale * scale * wide * n);
+  PetscCall(PetscFree3(v, out[0], out[1]));
+  PetscCall(PetscFree6(from, to, row, ai, aj, aa));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestExchanges(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream stream)
+{
+  static const PetscInt each[][NEIGH] = {
+    {1,     0    },
+    {0,     1    },
+    {31,    33   },
+    {257,   1    },
+    {1000,  4097 },
+    {30011, 20000}
+  };
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(each) - (small ? 1 : 0); ++k) {
+    for (PetscInt wide = 1; wide < 50; wide = 5 * wide + 1) PetscCall(TestExchange(each[k], wide, &wrong));
+  }
+  PetscCall(Report("exchanges between processes", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const DeviceTests DeviceProgram = {
+  help, {TestSums, TestExchanges}
+};
+
+/*TEST
+
+  build: internal
+
+  test:
+    suites: memcheck racecheck initcheck
+    requires: cuda
+    load: no
+
+TEST*/
