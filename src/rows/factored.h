@@ -4,7 +4,7 @@
 #include "rows.h"
 
 typedef struct {
-  PolderRows   rows;  // the first
+  PolderRowsPC rows;  // the first
   Mat          G, GT; /* GT: NULL for M^-1 = G */
   Vec          work;
   PetscInt     nz;

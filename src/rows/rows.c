@@ -7,7 +7,7 @@
 
 static PetscErrorCode PolderRowsFree_Private(PC pc)
 {
-  PolderRows *rows = (PolderRows *)pc->data;
+  PolderRowsPC *rows = (PolderRowsPC *)pc->data;
 
   PetscFunctionBegin;
   PetscCall((*rows->steps->free)(pc));
@@ -29,7 +29,7 @@ static PetscErrorCode PolderRowsCheck_Private(PC pc, const PolderCSR *csr)
   static const char *const why[] = {"has no diagonal entry: insert it", "has a zero diagonal, or one too small to invert: remove the row, or put a one there",
                                     "has a negative diagonal: change the sign of the system if the matrix is negative definite",
                                     "has an entry that is not a finite number: check how the matrix was assembled"};
-  PolderRows              *rows  = (PolderRows *)pc->data;
+  PolderRowsPC            *rows  = (PolderRowsPC *)pc->data;
   const PolderPlace       *place = rows->place;
   PetscInt                *there, bad = PETSC_MAX_INT, first, kind;
 
@@ -50,8 +50,8 @@ static PetscErrorCode PolderRowsCheck_Private(PC pc, const PolderCSR *csr)
 
 PetscErrorCode PolderRowsCheckPivot(PC pc, PetscInt bad, const char advice[])
 {
-  PolderRows *rows  = (PolderRows *)pc->data;
-  PetscInt    first = bad == PETSC_MAX_INT ? rows->M : rows->rstart + bad;
+  PolderRowsPC *rows  = (PolderRowsPC *)pc->data;
+  PetscInt      first = bad == PETSC_MAX_INT ? rows->M : rows->rstart + bad;
 
   PetscFunctionBegin;
   PetscCallAllreduce(MPI_IN_PLACE, &first, 1, MPIU_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
@@ -63,8 +63,8 @@ PetscErrorCode PolderRowsCheckPivot(PC pc, PetscInt bad, const char advice[])
 
 static PetscErrorCode PolderRowsCheckSymmetric_Private(PC pc)
 {
-  PolderRows *rows = (PolderRows *)pc->data;
-  PetscBool   known, symmetric = PETSC_FALSE;
+  PolderRowsPC *rows = (PolderRowsPC *)pc->data;
+  PetscBool     known, symmetric = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
@@ -76,11 +76,11 @@ static PetscErrorCode PolderRowsCheckSymmetric_Private(PC pc)
 
 static PetscErrorCode PolderRowsCheckMatrix_Private(PC pc)
 {
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
-  PolderRows *rows = (PolderRows *)pc->data;
-  PetscLayout row, column;
-  PetscInt    M, N;
-  PetscBool   is, same;
+  MPI_Comm      comm = PetscObjectComm((PetscObject)pc);
+  PolderRowsPC *rows = (PolderRowsPC *)pc->data;
+  PetscLayout   row, column;
+  PetscInt      M, N;
+  PetscBool     is, same;
 
   PetscFunctionBegin;
   PetscCall(PolderMatIsAIJ(pc->pmat, &is));
@@ -100,7 +100,7 @@ static PetscErrorCode PolderRowsCheckMatrix_Private(PC pc)
 /* Calls pattern() with the rows on the host when those at the place have a new pattern. Collective */
 static PetscErrorCode PolderRowsSetUpPattern_Private(PC pc, const PolderCSR *csr)
 {
-  PolderRows      *rows = (PolderRows *)pc->data;
+  PolderRowsPC    *rows = (PolderRowsPC *)pc->data;
   PolderCSR        host;
   PetscObjectId    blocks[2] = {0, 0};
   PetscObjectState state;
@@ -124,7 +124,7 @@ static PetscErrorCode PolderRowsSetUpPattern_Private(PC pc, const PolderCSR *csr
 
 static PetscErrorCode PCSetUp_PolderRows(PC pc)
 {
-  PolderRows        *rows = (PolderRows *)pc->data;
+  PolderRowsPC      *rows = (PolderRowsPC *)pc->data;
   const PolderPlace *place;
   PolderCSR          csr;
   PetscBool          done;
@@ -155,8 +155,8 @@ static PetscErrorCode PCSetUp_PolderRows(PC pc)
 
 static PetscErrorCode PCApply_PolderRows(PC pc, Vec r, Vec z)
 {
-  PolderRows *rows = (PolderRows *)pc->data;
-  PetscBool   failed;
+  PolderRowsPC *rows = (PolderRowsPC *)pc->data;
+  PetscBool     failed;
 
   PetscFunctionBegin;
   PetscCall(PolderPCFlag(pc, z, &failed));
@@ -184,8 +184,8 @@ static PetscErrorCode PCDestroy_PolderRows(PC pc)
 
 static PetscErrorCode PCView_PolderRows(PC pc, PetscViewer viewer)
 {
-  PolderRows *rows = (PolderRows *)pc->data;
-  PetscBool   ascii;
+  PolderRowsPC *rows = (PolderRowsPC *)pc->data;
+  PetscBool     ascii;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
@@ -198,7 +198,7 @@ static PetscErrorCode PCView_PolderRows(PC pc, PetscViewer viewer)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderRowsCreate(PC pc, PolderRows *rows, const PolderRowsSteps *steps)
+PetscErrorCode PolderRowsCreate(PC pc, PolderRowsPC *rows, const PolderRowsSteps *steps)
 {
   PetscFunctionBegin;
   rows->steps             = steps;

@@ -1,5 +1,5 @@
 /* What preconditioners made from the rows of a matrix share: the check of the rows, the place, the renewal of values in the same pattern. The data of such a
-   preconditioner begin with a PolderRows. */
+   preconditioner begin with a PolderRowsPC. */
 #pragma once
 
 #include "core/core.h"
@@ -24,10 +24,10 @@ typedef struct {
   PetscObjectId          blocks[2]; /* of the pattern; 0: none */
   PetscObjectState       nonzerostate;
   PetscInt               rstart, M; /* first local row, number of global rows */
-} PolderRows;
+} PolderRowsPC;
 
 /* Gives pc its data and the operations that all of these preconditioners have */
-PETSC_INTERN PetscErrorCode PolderRowsCreate(PC, PolderRows *, const PolderRowsSteps *);
+PETSC_INTERN PetscErrorCode PolderRowsCreate(PC, PolderRowsPC *, const PolderRowsSteps *);
 /* An option has changed: the next set-up begins with the pattern */
 PETSC_INTERN PetscErrorCode PolderRowsForget(PC);
 /* Refuses the matrix on all processes when one has a pivot that is not positive: in the local row `bad`, PETSC_MAX_INT for none. Collective */

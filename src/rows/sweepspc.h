@@ -4,7 +4,7 @@
 #include "sweeps.h"
 
 typedef struct {
-  PolderRows   rows; // the first
+  PolderRowsPC rows; // the first
   PolderSweeps sweeps;
   const char  *levels; /* what -ksp_view calls the levels */
   const char  *advice; /* what to do about a pivot that is not positive */
