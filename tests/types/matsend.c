@@ -224,7 +224,7 @@ int main(int argc, char **argv)
   PetscCall(PolderDeviceGetStream(&stream)); // the program uses the device from now on
   PolderDeviceLimits.least   = 3000;
   PolderDeviceLimits.piece   = 4096;
-  PolderDeviceLimits.threads = threads;
+  PolderDeviceLimits.threads = threads; // 0: by -polder_threads
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(families); ++k) {
     Findings    found = {.few = PETSC_TRUE};
     PetscMPIInt size;
@@ -254,5 +254,19 @@ int main(int argc, char **argv)
      load: no
      nsize: {{1 3}}
      args: -type {{aijdia aijicrs}} -threads {{1 3}}
+
+   test:
+     suffix: option
+     requires: gpu
+     load: no
+     args: -threads 0 -polder_threads 2
+     output_file: output/matsend_1.out
+
+   test:
+     suffix: toomany
+     requires: gpu
+     load: no
+     args: -threads 0 -polder_threads 99
+     fails: -polder_threads 99 is not between 1 and 16
 
 TEST*/
