@@ -214,6 +214,12 @@ PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderDeviceStreamFinalize(void)
+{
+  PetscFunctionBegin;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeviceFinalize(void)
 {
   PetscFunctionBegin;

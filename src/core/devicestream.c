@@ -4,6 +4,7 @@
 */
 #define _GNU_SOURCE // sched_getaffinity()
 #include "devicecalls.h"
+#include "options.h"
 #include <petsclog.h>
 
 #if defined(POLDER_HAVE_CUDA)
@@ -122,7 +123,7 @@ static PetscErrorCode PolderStreamThreads_Private(size_t *threads)
     given = sched_getaffinity(0, sizeof(mine), &mine) ? 1 : (PetscInt)PetscMin(share, CPU_COUNT(&mine));
     given = PetscMin(given, POLDER_STREAM_THREADS);
     PetscCall(PetscOptionsGetInt(NULL, NULL, "-polder_threads", &given, NULL));
-    given                      = PetscClipInterval(given, 1, POLDER_DEVICE_BUFFERS / 2);
+    PolderCheckBounds(PETSC_COMM_SELF, "-polder_threads", given, 1, POLDER_DEVICE_BUFFERS / 2);
     PolderDeviceLimits.threads = given;
   }
   *threads = (size_t)given;

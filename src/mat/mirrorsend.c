@@ -82,11 +82,16 @@ PetscErrorCode PolderMirrorSend(PolderMirror r, const PetscInt ai[], const Petsc
       if (r->m == r->n && PolderPackedSymmetric_Private(&P)) PetscCall(PolderMirrorSendPacked_Private(r, &P, ai, aj, aa, pattern, index + value, &done));
       if (!done) r->packing = POLDER_PACKED_WHOLE;
     }
-    P.first = aa ? 0 : P.nd;
+    if (!done) P.first = aa ? 0 : P.nd;
     if (!done) PetscCall(PolderMirrorSendPacked_Private(r, &P, ai, aj, aa, pattern, index + value, &done));
     if (!done) r->packing = POLDER_PACKED_NOT;
   }
-  if (done) PetscFunctionReturn(PETSC_SUCCESS);
+  if (done) {
+    PetscCall(PetscInfo(r->matrix,
+                        "%" PetscInt_FMT " rows go to the GPU packed by %" PetscInt_FMT " diagonals, of which %" PetscInt_FMT " have values, %zu bytes a row\n",
+                        r->m, P.nd, P.nd - P.first, PolderPackedBytes(&P)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (pattern) PetscCall(PolderDeviceFromHost(r->ai, ai, sizeof(PetscInt) * ((size_t)r->m + 1)));
   if (pattern) PetscCall(PolderDeviceFromHost(r->aj, aj, sizeof(PetscInt) * (size_t)r->nz));
   if (aa) PetscCall(PolderDeviceFromHost(r->aa, aa, sizeof(PetscScalar) * (size_t)r->nz));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "random.h"
+#include "core/compat.h"
 #include "kernels/packed.h"
 
 typedef struct {

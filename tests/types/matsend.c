@@ -35,6 +35,16 @@ static const Family families[] = {
   {.name = "more diagonals than bits",          .nd = 20,                 .off = {1, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67}},
 };
 
+/* Bytes that have crossed to the device so far */
+static PetscLogDouble Crossed(void)
+{
+#if defined(PETSC_HAVE_DEVICE)
+  return petsc_ctog_sz;
+#else
+  return 0;
+#endif
+}
+
 /* The same for (i, j) and (j, i) */
 static PetscScalar Value(PetscInt i, PetscInt j)
 {
@@ -102,12 +112,12 @@ static PetscErrorCode CompareBlock(Mat block, const PetscInt dai[], const PetscI
 static PetscErrorCode Compare(Mat A, PetscReal *bytes, PetscInt *wrong)
 {
   PolderCSR      csr;
-  PetscLogDouble before = petsc_ctog_sz;
+  PetscLogDouble before = Crossed();
   PetscBool      done;
 
   PetscFunctionBeginUser;
   PetscCall(PolderMatGetDeviceCSR(A, &csr, &done));
-  *bytes = (petsc_ctog_sz - before) / PetscMax(csr.m, 1);
+  *bytes = (Crossed() - before) / PetscMax(csr.m, 1);
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "There are no rows on the device");
   PetscCall(CompareBlock(csr.diag, csr.ai, csr.aj, csr.aa, wrong));
   if (csr.offdiag) PetscCall(CompareBlock(csr.offdiag, csr.bi, csr.bj, csr.ba, wrong));
@@ -214,7 +224,7 @@ int main(int argc, char **argv)
   PetscCall(PolderDeviceGetStream(&stream)); // the program uses the device from now on
   PolderDeviceLimits.least   = 3000;
   PolderDeviceLimits.piece   = 4096;
-  PolderDeviceLimits.threads = threads;
+  PolderDeviceLimits.threads = threads; // 0: by -polder_threads
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(families); ++k) {
     Findings    found = {.few = PETSC_TRUE};
     PetscMPIInt size;
@@ -244,5 +254,19 @@ int main(int argc, char **argv)
      load: no
      nsize: {{1 3}}
      args: -type {{aijdia aijicrs}} -threads {{1 3}}
+
+   test:
+     suffix: option
+     requires: gpu
+     load: no
+     args: -threads 0 -polder_threads 2
+     output_file: output/matsend_1.out
+
+   test:
+     suffix: toomany
+     requires: gpu
+     load: no
+     args: -threads 0 -polder_threads 99
+     fails: -polder_threads 99 is not between 1 and 16
 
 TEST*/
