@@ -124,18 +124,19 @@ static __device__ __forceinline__ double PolderSegmentSum(double v)
 /* A warp or a block for each segment; the last one of a label to end adds the label's segments */
 template <int THREADS, bool WEIGHTED>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderSegmentSumsKernel(PetscInt nlabel, const PetscInt *__restrict__ first, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ label,
-                          const PetscInt *__restrict__ item, const PetscScalar *__restrict__ weight, const PetscScalar *v, PetscScalar *sum,
-                          unsigned int *counter, PetscScalar alpha, const PetscScalar *y, PetscScalar *a)
+  PolderSegmentSumsKernel(const PolderSegments segments, const PetscInt *__restrict__ item, const PetscScalar *__restrict__ weight, const PetscScalar *v,
+                          PetscScalar alpha, const PetscScalar *y, PetscScalar *a)
 {
-  const PetscInt s    = (PetscInt)(blockIdx.x * (POLDER_BLOCK / THREADS) + threadIdx.x / THREADS);
-  const int      t    = threadIdx.x % THREADS;
-  double         here = 0, scale[SEGMENT_AHEAD];
-  bool           last = false;
-  PetscInt       at[SEGMENT_AHEAD];
+  const PetscInt *__restrict__ first = segments.first, *__restrict__ ptr = segments.ptr, *__restrict__ label = segments.label;
+  PetscScalar *const sum  = segments.sum;
+  const PetscInt     s    = (PetscInt)(blockIdx.x * (POLDER_BLOCK / THREADS) + threadIdx.x / THREADS);
+  const int          t    = threadIdx.x % THREADS;
+  double             here = 0, scale[SEGMENT_AHEAD];
+  bool               last = false;
+  PetscInt           at[SEGMENT_AHEAD];
 
   PolderRelease();
-  if (s >= first[nlabel]) return;
+  if (s >= first[segments.nlabel]) return;
   const PetscInt begin = ptr[s] + t, end = ptr[s + 1], l = label[s], f = first[l], n = first[l + 1] - f;
 
 #pragma unroll
@@ -157,7 +158,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     if (t == 0) {
       sum[s] = here;
       __threadfence();
-      last = atomicInc(&counter[l], (unsigned int)(n - 1)) == (unsigned int)(n - 1);
+      last = atomicInc(&segments.counter[l], (unsigned int)(n - 1)) == (unsigned int)(n - 1);
     }
     last = THREADS == 32 ? __shfl_sync(0xffffffffu, last, 0) : __syncthreads_or(last);
     if (!last) return;
@@ -170,20 +171,18 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 }
 
 template <int THREADS>
-static void PolderSegmentSumsLaunch(PetscInt nlabel, PetscInt most, const PetscInt *first, const PetscInt *ptr, const PetscInt *label, const PetscInt *item,
-                                    const PetscScalar *weight, const PetscScalar *v, PetscScalar *sum, unsigned int *counter, PetscScalar alpha,
-                                    const PetscScalar *y, PetscScalar *a, bool early, PolderStream stream)
+static void PolderSegmentSumsLaunch(const PolderSegments *s, const PetscScalar *v, PetscScalar alpha, const PetscScalar *y, PetscScalar *a, bool early,
+                                    PolderStream stream)
 {
-  PolderLaunchKernel(early, weight ? PolderSegmentSumsKernel<THREADS, true> : PolderSegmentSumsKernel<THREADS, false>,
-                     PolderBlocks(most, POLDER_BLOCK / THREADS), POLDER_BLOCK, stream, nlabel, first, ptr, label, item, weight, v, sum, counter, alpha, y, a);
+  PolderLaunchKernel(early, s->weight ? PolderSegmentSumsKernel<THREADS, true> : PolderSegmentSumsKernel<THREADS, false>,
+                     PolderBlocks(s->most, POLDER_BLOCK / THREADS), POLDER_BLOCK, stream, *s, s->item, s->weight, v, alpha, y, a);
 }
 
-int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, PetscBool wide, const PetscInt first[], const PetscInt ptr[], const PetscInt label[],
-                           const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[],
-                           PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream)
+int PolderSegmentSums_CUDA(const PolderSegments *s, const PetscScalar v[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early,
+                           PolderStream stream)
 {
-  if (nlabel && wide) PolderSegmentSumsLaunch<POLDER_BLOCK>(nlabel, most, first, ptr, label, item, weight, v, sum, counter, alpha, y, a, early, stream);
-  else if (nlabel) PolderSegmentSumsLaunch<32>(nlabel, most, first, ptr, label, item, weight, v, sum, counter, alpha, y, a, early, stream);
+  if (s->nlabel && s->wide) PolderSegmentSumsLaunch<POLDER_BLOCK>(s, v, alpha, y, a, early, stream);
+  else if (s->nlabel) PolderSegmentSumsLaunch<32>(s, v, alpha, y, a, early, stream);
   return cudaGetLastError();
 }
 
@@ -207,10 +206,11 @@ int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar 
 /* The first block computes the dot product */
 template <bool ROW>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderRowsMultAddKernel(PetscInt n, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ col,
-                          const PetscScalar *__restrict__ val, PetscScalar alpha, const PetscScalar *a, PetscScalar *v, PetscInt d, const PetscScalar *b,
-                          PetscScalar *dot)
+  PolderRowsMultAddKernel(const PolderSparseRows W, PetscScalar alpha, const PetscScalar *a, PetscScalar *v, const PolderCoarseDot dot)
 {
+  const PetscInt *__restrict__ row = W.row, *__restrict__ ptr = W.ptr, *__restrict__ col = W.col;
+  const PetscScalar *__restrict__ val = W.val;
+  const PetscInt n                    = W.n;
   const PetscInt k = PolderThread(), i = k < n && ROW ? row[k] : k, begin = k < n ? ptr[k] : 0, end = k < n ? ptr[k + 1] : 0;
   PetscInt       at[ROW_AHEAD];
   double         s = 0, entry[ROW_AHEAD];
@@ -231,21 +231,20 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     for (PetscInt j = begin + ROW_AHEAD; j < end; ++j) s += val[j] * a[col[j]];
     v[i] = old + alpha * s;
   }
-  if (!dot || blockIdx.x) return;
+  if (!dot.dot || blockIdx.x) return;
   s = 0;
 #pragma unroll 4
-  for (PetscInt j = (PetscInt)threadIdx.x; j < d; j += POLDER_BLOCK) s += b[j] * a[j];
+  for (PetscInt j = (PetscInt)threadIdx.x; j < dot.n; j += POLDER_BLOCK) s += dot.b[j] * a[j];
   s = PolderBlockSum<POLDER_BLOCK>(s);
-  if (threadIdx.x == 0) *dot += alpha * s;
+  if (threadIdx.x == 0) *dot.dot += alpha * s;
 }
 
-int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha,
-                           const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PetscBool early, PolderStream stream)
+int PolderRowsMultAdd_CUDA(const PolderSparseRows *W, PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PolderCoarseDot dot, PetscBool early,
+                           PolderStream stream)
 {
-  const unsigned int blocks = PetscMax(PolderBlocks(n, POLDER_BLOCK), dot ? 1 : 0);
+  const unsigned int blocks = PetscMax(PolderBlocks(W->n, POLDER_BLOCK), dot.dot ? 1 : 0);
 
   if (blocks)
-    PolderLaunchKernel(early, row ? PolderRowsMultAddKernel<true> : PolderRowsMultAddKernel<false>, blocks, POLDER_BLOCK, stream, n, row, ptr, col, val, alpha,
-                       a, v, d, b, dot);
+    PolderLaunchKernel(early, W->row ? PolderRowsMultAddKernel<true> : PolderRowsMultAddKernel<false>, blocks, POLDER_BLOCK, stream, *W, alpha, a, v, dot);
   return cudaGetLastError();
 }

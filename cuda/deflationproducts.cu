@@ -189,55 +189,53 @@ static int PolderLabelRowsCount(PetscInt m, const Rows &rows, const PetscInt lab
 }
 
 template <class Rows>
-static int PolderLabelRowsFill(PetscInt m, const Rows &rows, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], PetscInt nrow,
-                               PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+static int PolderLabelRowsFill(PetscInt m, const Rows &rows, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], const PolderSparseRows *W,
+                               PolderStream stream)
 {
-  if (!nrow) return cudaSuccess;
-  PolderLabelRowsListKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, count, scan, row, ptr);
-  PolderLabelRowsFillKernel<<<PolderBlocks(nrow, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nrow, rows, label, row, ptr, col, val);
+  if (!W->n) return cudaSuccess;
+  PolderLabelRowsListKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, count, scan, W->row, W->ptr);
+  PolderLabelRowsFillKernel<<<PolderBlocks(W->n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(W->n, rows, label, W->row, W->ptr, W->col, W->val);
   return cudaGetLastError();
 }
 
 template <int ND>
-static PolderRowsDia<ND> PolderRowsFromDia(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[])
+static PolderRowsDia<ND> PolderRowsFromDia(const PolderDia *A)
 {
   PolderRowsDia<ND> rows;
 
-  rows.m  = m;
-  rows.nd = nd;
-  for (PetscInt d = 0; d < nd; ++d) {
-    rows.off[d] = off[d];
-    rows.val[d] = val[d];
+  rows.m  = A->m;
+  rows.nd = A->nd;
+  for (PetscInt d = 0; d < A->nd; ++d) {
+    rows.off[d] = A->off[d];
+    rows.val[d] = A->val[d];
   }
   return rows;
 }
 
-int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], PetscInt count[],
-                              int flags[], PolderStream stream)
+int PolderLabelRowsCount_CUDA(PolderRows A, const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
 {
-  return PolderLabelRowsCount(m, PolderRowsCSR{ai, aj, aa}, label, count, flags, stream);
+  return PolderLabelRowsCount(A.n, PolderRowsCSR{A.i, A.j, A.a}, label, count, flags, stream);
 }
 
-int PolderLabelRowsCountDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscInt label[], PetscInt count[],
-                                 int flags[], PolderStream stream)
+int PolderLabelRowsCountDia_CUDA(const PolderDia *A, const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
 {
-  if (nd == 5) return PolderLabelRowsCount(m, PolderRowsFromDia<5>(m, nd, off, val), label, count, flags, stream);
-  if (nd == 7) return PolderLabelRowsCount(m, PolderRowsFromDia<7>(m, nd, off, val), label, count, flags, stream);
-  return PolderLabelRowsCount(m, PolderRowsFromDia<0>(m, nd, off, val), label, count, flags, stream);
+  if (A->nd == 5) return PolderLabelRowsCount(A->m, PolderRowsFromDia<5>(A), label, count, flags, stream);
+  if (A->nd == 7) return PolderLabelRowsCount(A->m, PolderRowsFromDia<7>(A), label, count, flags, stream);
+  return PolderLabelRowsCount(A->m, PolderRowsFromDia<0>(A), label, count, flags, stream);
 }
 
-int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[],
-                             const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+int PolderLabelRowsFill_CUDA(PolderRows A, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], const PolderSparseRows *W,
+                             PolderStream stream)
 {
-  return PolderLabelRowsFill(m, PolderRowsCSR{ai, aj, aa}, label, count, scan, nrow, row, ptr, col, val, stream);
+  return PolderLabelRowsFill(A.n, PolderRowsCSR{A.i, A.j, A.a}, label, count, scan, W, stream);
 }
 
-int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[],
-                                const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+int PolderLabelRowsFillDia_CUDA(const PolderDia *A, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], const PolderSparseRows *W,
+                                PolderStream stream)
 {
-  if (nd == 5) return PolderLabelRowsFill(m, PolderRowsFromDia<5>(m, nd, off, dia), label, count, scan, nrow, row, ptr, col, val, stream);
-  if (nd == 7) return PolderLabelRowsFill(m, PolderRowsFromDia<7>(m, nd, off, dia), label, count, scan, nrow, row, ptr, col, val, stream);
-  return PolderLabelRowsFill(m, PolderRowsFromDia<0>(m, nd, off, dia), label, count, scan, nrow, row, ptr, col, val, stream);
+  if (A->nd == 5) return PolderLabelRowsFill(A->m, PolderRowsFromDia<5>(A), label, count, scan, W, stream);
+  if (A->nd == 7) return PolderLabelRowsFill(A->m, PolderRowsFromDia<7>(A), label, count, scan, W, stream);
+  return PolderLabelRowsFill(A->m, PolderRowsFromDia<0>(A), label, count, scan, W, stream);
 }
 
 struct PolderPackCount {
@@ -323,23 +321,23 @@ size_t PolderGalerkinWork_CUDA(PetscInt d, PetscInt nz)
   return carve.used;
 }
 
-int PolderGalerkin_CUDA(PetscInt d, PetscInt nrow, PetscInt nz, const PetscInt label[], const PetscInt row[], const PetscInt ptr[], const PetscInt col[],
-                        const PetscScalar val[], PetscInt *n, PetscInt64 ekey[], PetscScalar eval[], size_t bytes, void *work, PolderStream stream)
+int PolderGalerkin_CUDA(PetscInt d, const PetscInt label[], const PolderSparseRows *W, PolderKeyedEntries E, size_t bytes, void *work, PolderStream stream)
 {
-  PolderCarve  carve = {(char *)work, 0};
-  PetscInt64  *key = carve.take<PetscInt64>(nz), *sorted = carve.take<PetscInt64>(nz);
-  PetscScalar *values = carve.take<PetscScalar>(nz);
-  PetscInt    *begin  = carve.take<PetscInt>(nz);
-  size_t       temp   = bytes - carve.used;
-  char        *at     = carve.base + carve.used;
+  const PetscInt nz    = W->nz;
+  PolderCarve    carve = {(char *)work, 0};
+  PetscInt64    *key = carve.take<PetscInt64>(nz), *sorted = carve.take<PetscInt64>(nz);
+  PetscScalar   *values = carve.take<PetscScalar>(nz);
+  PetscInt      *begin  = carve.take<PetscInt>(nz);
+  size_t         temp   = bytes - carve.used;
+  char          *at     = carve.base + carve.used;
 
-  if (!nz) return cudaMemsetAsync(n, 0, sizeof(*n), stream);
-  PolderGalerkinKeysKernel<<<PolderBlocks(nrow, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(d, nrow, label, row, ptr, col, key);
-  cub::DeviceRadixSort::SortPairs(at, temp, key, sorted, val, values, nz, 0, PolderSortBits((PetscInt64)d * d), stream);
-  cub::DeviceSelect::If(at, temp, thrust::counting_iterator<PetscInt>(0), begin, n, nz, PolderKeyBegins{sorted}, stream);
+  if (!nz) return cudaMemsetAsync(E.n, 0, sizeof(*E.n), stream);
+  PolderGalerkinKeysKernel<<<PolderBlocks(W->n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(d, W->n, label, W->row, W->ptr, W->col, key);
+  cub::DeviceRadixSort::SortPairs(at, temp, key, sorted, (const PetscScalar *)W->val, values, nz, 0, PolderSortBits((PetscInt64)d * d), stream);
+  cub::DeviceSelect::If(at, temp, thrust::counting_iterator<PetscInt>(0), begin, E.n, nz, PolderKeyBegins{sorted}, stream);
   if ((PetscInt64)nz > 16384 * (PetscInt64)d)
-    PolderGalerkinSumsKernel<POLDER_BLOCK><<<1024, POLDER_BLOCK, 0, stream>>>(nz, n, begin, sorted, values, ekey, eval);
-  else PolderGalerkinSumsKernel<32><<<1024, POLDER_BLOCK, 0, stream>>>(nz, n, begin, sorted, values, ekey, eval);
+    PolderGalerkinSumsKernel<POLDER_BLOCK><<<1024, POLDER_BLOCK, 0, stream>>>(nz, E.n, begin, sorted, values, E.key, E.val);
+  else PolderGalerkinSumsKernel<32><<<1024, POLDER_BLOCK, 0, stream>>>(nz, E.n, begin, sorted, values, E.key, E.val);
   return cudaGetLastError();
 }
 
@@ -360,9 +358,9 @@ static __global__ void PolderEntriesGatherKernel(PetscInt nz, PetscInt nrow, con
   weight[p] = val[entry[p]];
 }
 
-int PolderEntriesGather_CUDA(PetscInt nz, PetscInt nrow, const PetscInt row[], const PetscInt ptr[], const PetscScalar val[], const PetscInt entry[],
-                             PetscInt item[], PetscScalar weight[], PolderStream stream)
+int PolderEntriesGather_CUDA(const PolderSparseRows *W, const PetscInt entry[], PetscInt item[], PetscScalar weight[], PolderStream stream)
 {
-  if (nz) PolderEntriesGatherKernel<<<PolderBlocks(nz, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(nz, nrow, row, ptr, val, entry, item, weight);
+  if (W->nz)
+    PolderEntriesGatherKernel<<<PolderBlocks(W->nz, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(W->nz, W->n, W->row, W->ptr, W->val, entry, item, weight);
   return cudaGetLastError();
 }

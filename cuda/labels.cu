@@ -76,11 +76,11 @@ int PolderLabelsRound_CUDA(PetscInt m, const PetscScalar v[], PetscInt label[], 
 
 /* Uses 32-bit divisions where the numbers allow it */
 template <class Int>
-static int PolderBoxes(PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3], const PetscInt boxes[3],
-                       PetscInt part[], PolderStream stream)
+static int PolderBoxes(PetscInt m, const PolderGridPart *grid, const PetscInt boxes[3], PetscInt part[], PolderStream stream)
 {
-  const Int sx = hi[0] - lo[0], sy = hi[1] - lo[1], lx = lo[0], ly = lo[1], lz = lo[2], nx = n[0], ny = n[1], nz = n[2], bx = boxes[0], by = boxes[1],
-            bz = boxes[2], d = dof, start = first;
+  const PetscInt *lo = grid->lo, *hi = grid->hi, *n = grid->n;
+  const Int       sx = hi[0] - lo[0], sy = hi[1] - lo[1], lx = lo[0], ly = lo[1], lz = lo[2], nx = n[0], ny = n[1], nz = n[2], bx = boxes[0], by = boxes[1],
+            bz = boxes[2], d = grid->dof, start = grid->first;
 
   return PolderForEach(m, stream, [=] __device__(PetscInt i) {
     const Int row = start + (Int)i, point = row / d, line = point / sx, z = line / sy, x = point - line * sx, y = line - z * sy;
@@ -90,14 +90,13 @@ static int PolderBoxes(PetscInt m, PetscInt first, PetscInt dof, const PetscInt 
   });
 }
 
-int PolderGridBoxes_CUDA(PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3], const PetscInt boxes[3],
-                         PetscInt part[], PolderStream stream)
+int PolderGridBoxes_CUDA(PetscInt m, const PolderGridPart *grid, const PetscInt boxes[3], PetscInt part[], PolderStream stream)
 {
-  bool small = (PetscInt64)first + m <= PETSC_MAX_INT / 2;
+  bool small = (PetscInt64)grid->first + m <= PETSC_MAX_INT / 2;
 
-  for (int k = 0; k < 3; ++k) small = small && (PetscInt64)n[k] * boxes[k] < 0x7fffffff;
-  if (small && sizeof(PetscInt) == 4) return PolderBoxes<unsigned int>(m, first, dof, lo, hi, n, boxes, part, stream);
-  return PolderBoxes<unsigned long long>(m, first, dof, lo, hi, n, boxes, part, stream);
+  for (int k = 0; k < 3; ++k) small = small && (PetscInt64)grid->n[k] * boxes[k] < 0x7fffffff;
+  if (small && sizeof(PetscInt) == 4) return PolderBoxes<unsigned int>(m, grid, boxes, part, stream);
+  return PolderBoxes<unsigned long long>(m, grid, boxes, part, stream);
 }
 
 int PolderGridRuns_CUDA(PetscInt m, PetscInt dof, PetscInt64 points, PetscInt count, PetscInt part[], PolderStream stream)
@@ -168,14 +167,13 @@ size_t PolderKeysSortWork_CUDA(PetscInt m)
   return sort > unique ? sort : unique;
 }
 
-int PolderKeysSort_CUDA(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], PetscInt64 key[], PetscInt64 sorted[],
-                        PetscInt *nunique, void *work, size_t bytes, PolderStream stream)
+int PolderKeysSort_CUDA(PetscInt m, PolderPairs pairs, PetscInt64 key[], PetscInt64 sorted[], PetscInt *nunique, void *work, size_t bytes, PolderStream stream)
 {
-  const PetscInt64 none = npart * ncomp;
+  const PetscInt64 none = pairs.npart * pairs.ncomp;
   int              err;
 
   err = PolderForEach(m, stream, [=] __device__(PetscInt i) {
-    const PetscInt64 k = PolderKey(part, ncomp, comp, i);
+    const PetscInt64 k = PolderKey(pairs.part, pairs.ncomp, pairs.comp, i);
 
     sorted[i] = k < 0 ? none : k;
   });
@@ -199,13 +197,12 @@ static __device__ __forceinline__ PetscInt PolderLowerBound(PetscInt n, const Pe
   return lo;
 }
 
-int PolderKeysFind_CUDA(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], const PetscInt64 sorted[],
-                        const PetscInt *nunique, PetscInt label[], PetscInt *d, PolderStream stream)
+int PolderKeysFind_CUDA(PetscInt m, PolderPairs pairs, const PetscInt64 sorted[], const PetscInt *nunique, PetscInt label[], PetscInt *d, PolderStream stream)
 {
-  const PetscInt64 none = npart * ncomp;
+  const PetscInt64 none = pairs.npart * pairs.ncomp;
 
   return PolderForEach(m, stream, [=] __device__(PetscInt i) {
-    const PetscInt64 k = PolderKey(part, ncomp, comp, i);
+    const PetscInt64 k = PolderKey(pairs.part, pairs.ncomp, pairs.comp, i);
 
     if (i == 0) *d = PolderLowerBound(*nunique, sorted, none);
     label[i] = k < 0 ? -1 : PolderLowerBound(*nunique, sorted, k);
@@ -289,13 +286,12 @@ int PolderRegionsMarkTiny_CUDA(PetscInt m, const PetscInt label[], const PetscIn
   });
 }
 
-int PolderRegionsNext_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt comp[], PetscInt next[],
-                           PolderStream stream)
+int PolderRegionsNext_CUDA(PolderRows A, const PetscInt comp[], PetscInt next[], PolderStream stream)
 {
-  return PolderForEach(m, stream, [=] __device__(PetscInt i) {
+  return PolderForEach(A.n, stream, [=] __device__(PetscInt i) {
     PetscReal best = 0;
 
-    if (comp[i] == -2) next[i] = PolderStrongestRegion(ai[i], ai[i + 1], aj, aa, comp, &best, -1);
+    if (comp[i] == -2) next[i] = PolderStrongestRegion(A.i[i], A.i[i + 1], A.j, A.a, comp, &best, -1);
   });
 }
 

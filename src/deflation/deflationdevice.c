@@ -75,7 +75,7 @@ static PetscErrorCode PolderSegmentsBuildColumns(const PolderSparseRows *rows, P
   PetscCall(PolderSegmentsBuild(rows->nz, ncol, rows->col, s));
   PetscCall(PolderPlaceMalloc(&PolderOnDevice, rows->nz, &item));
   PetscCall(PolderPlaceMalloc(&PolderOnDevice, rows->nz, &s->weight));
-  PolderLaunch(PolderEntriesGather_CUDA(rows->nz, rows->n, rows->row, rows->ptr, rows->val, s->item, item, s->weight, stream));
+  PolderLaunch(PolderEntriesGather_CUDA(rows, s->item, item, s->weight, stream));
   PetscCall(PolderDeviceFree(&s->item));
   s->item = item;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -89,8 +89,7 @@ static PetscErrorCode PolderSegmentsSum(const PolderSegments *s, const PetscScal
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(
-    PolderSegmentSums_CUDA(s->nlabel, s->most, s->wide, s->first, s->ptr, s->label, s->item, s->weight, v, s->sum, s->counter, alpha, y, a, early, stream));
+  PolderLaunch(PolderSegmentSums_CUDA(s, v, alpha, y, a, early, stream));
   PetscCall(PetscLogGpuFlops((s->weight ? 2.0 : 1.0) * s->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -170,8 +169,8 @@ static PetscErrorCode PolderAZCount_Private(const PolderJoined *rows, const Pold
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (dia) PolderLaunch(PolderLabelRowsCountDia_CUDA(rows->m, dia->nd, dia->off, dia->val, label, count, flags, stream));
-  else PolderLaunch(PolderLabelRowsCount_CUDA(rows->m, rows->ai, rows->aj, rows->aa, label, count, flags, stream));
+  if (dia) PolderLaunch(PolderLabelRowsCountDia_CUDA(dia, label, count, flags, stream));
+  else PolderLaunch(PolderLabelRowsCount_CUDA(PolderJoinedRows(rows), label, count, flags, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -184,9 +183,8 @@ static PetscErrorCode PolderAZFill_Private(const PolderJoined *rows, const Polde
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceZero(AZ->ptr, sizeof(*AZ->ptr)));
-  if (dia)
-    PolderLaunch(PolderLabelRowsFillDia_CUDA(rows->m, dia->nd, dia->off, dia->val, label, count, scan, AZ->n, AZ->row, AZ->ptr, AZ->col, AZ->val, stream));
-  else PolderLaunch(PolderLabelRowsFill_CUDA(rows->m, rows->ai, rows->aj, rows->aa, label, count, scan, AZ->n, AZ->row, AZ->ptr, AZ->col, AZ->val, stream));
+  if (dia) PolderLaunch(PolderLabelRowsFillDia_CUDA(dia, label, count, scan, AZ, stream));
+  else PolderLaunch(PolderLabelRowsFill_CUDA(PolderJoinedRows(rows), label, count, scan, AZ, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -250,7 +248,7 @@ static PetscErrorCode PolderDeflationMakeE_Private(PolderDeflationSpace s, Petsc
   PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)AZ->nz, &key));
   PetscCall(PolderDeviceMalloc(sizeof(*val) * (size_t)AZ->nz, &val));
   PetscCall(PolderDeviceMalloc(bytes, &work));
-  PolderLaunch(PolderGalerkin_CUDA(s->d, AZ->n, AZ->nz, s->dev->label, AZ->row, AZ->ptr, AZ->col, AZ->val, n, key, val, bytes, work, stream));
+  PolderLaunch(PolderGalerkin_CUDA(s->d, s->dev->label, AZ, (PolderKeyedEntries){n, key, val}, bytes, work, stream));
   PetscCall(PolderDeviceFree(&work));
   PetscCall(PolderCoarseSetUpDevice(s->coarse, s->d, n, key, val, drop));
   PetscCall(PolderDeviceFree(&val));
@@ -372,7 +370,7 @@ static PetscErrorCode PolderDeflationProlongAdd_Device(PolderDeflationSpace s, P
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (g->Z.ptr) PolderLaunch(PolderRowsMultAdd_CUDA(g->m, NULL, g->Z.ptr, g->Z.col, g->Z.val, alpha, g->a2, x, 0, NULL, NULL, PETSC_FALSE, stream));
+  if (g->Z.ptr) PolderLaunch(PolderRowsMultAdd_CUDA(&g->Z, alpha, g->a2, x, (PolderCoarseDot){0}, PETSC_FALSE, stream));
   else PolderLaunch(PolderLabelsProlongAdd_CUDA(g->m, g->label, alpha, g->a2, x, stream));
   PetscCall(PetscLogGpuFlops(g->Z.ptr ? 2.0 * g->Z.nz : 2.0 * g->m));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -386,7 +384,7 @@ static PetscErrorCode PolderDeflationSubtractAZ_Device(PolderDeflationSpace s, P
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderRowsMultAdd_CUDA(AZ->n, AZ->row, AZ->ptr, AZ->col, AZ->val, -1, g->a2, v, g->d, g->a1, dot, PETSC_TRUE, stream));
+  PolderLaunch(PolderRowsMultAdd_CUDA(AZ, -1, g->a2, v, (PolderCoarseDot){g->d, g->a1, dot}, PETSC_TRUE, stream));
   PetscCall(PetscLogGpuFlops(2.0 * AZ->nz + (dot ? 2.0 * g->d : 0.0)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

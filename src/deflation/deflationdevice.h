@@ -2,15 +2,7 @@
 #pragma once
 
 #include "deflationspace.h"
-
-/* Rows cut into segments of one label each: see kernels/deflation.h */
-typedef struct {
-  PetscInt      n, nlabel, most; /* items, labels, most segments */
-  PetscBool     wide;            /* a block sums a segment, instead of a warp */
-  PetscInt     *item, *first, *ptr, *label;
-  PetscScalar  *weight, *sum; /* weight = NULL: all weights are 1 */
-  unsigned int *counter;
-} PolderSegments;
+#include "kernels/deflation.h"
 
 struct _n_PolderDeflationDevice {
   PetscInt         m, d;

@@ -258,14 +258,15 @@ PetscErrorCode PolderGridFromMatrix(const PolderLabelRows *rows, PolderGrid *gri
 
 PetscErrorCode PolderGridBoxes(const PolderGrid *grid, const PolderLabelRows *rows, const PetscInt boxes[3], PetscInt part[])
 {
-  PetscInt lo[3], hi[3];
+  PolderGridPart here = {.first = grid->natural ? grid->rstart : 0, .dof = grid->dof};
 
   PetscFunctionBegin;
   for (int d = 0; d < 3; ++d) {
-    lo[d] = grid->natural ? 0 : grid->s[d];
-    hi[d] = grid->natural ? grid->n[d] : grid->s[d] + grid->m[d];
+    here.lo[d] = grid->natural ? 0 : grid->s[d];
+    here.hi[d] = grid->natural ? grid->n[d] : grid->s[d] + grid->m[d];
+    here.n[d]  = grid->n[d];
   }
-  PolderRun(rows->place, PolderGridBoxes, rows->csr->m, grid->natural ? grid->rstart : 0, grid->dof, lo, hi, grid->n, boxes, part);
+  PolderRun(rows->place, PolderGridBoxes, rows->csr->m, &here, boxes, part);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -75,14 +75,14 @@ static PetscErrorCode PolderDeflationMakeAZHost_Private(PolderDeflationSpace s, 
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(s->m, &count, s->nl, &col, s->nl, &val));
-  here[0] = PolderLabelRowsCount_Host(s->m, csr->ai, csr->aj, csr->aa, label, csr->bi, csr->bj, csr->ba, ghostlabel, col, val, count);
+  here[0] = PolderLabelRowsCount_Host(PolderOwnRows(csr), label, PolderGhostColumns(csr), ghostlabel, col, val, count);
   for (PetscInt r = 0; r < s->nrun; ++r) here[1] = here[1] && s->runlabel[r] >= 0;
   PetscCallAllreduce(here, everywhere, 2, MPIU_INT, MPI_MIN, s->comm);
   s->nullspace = (PetscBool)everywhere[0];
   s->covers    = (PetscBool)everywhere[1];
   PetscCall(PolderSparseRowsFromCounts(s->m, count, AZ));
   PetscCall(PetscFree3(count, col, val));
-  PolderLabelRowsFill_Host(AZ->n, AZ->row, csr->ai, csr->aj, csr->aa, label, csr->bi, csr->bj, csr->ba, ghostlabel, AZ->ptr, AZ->col, AZ->val);
+  PolderLabelRowsFill_Host(PolderOwnRows(csr), label, PolderGhostColumns(csr), ghostlabel, AZ);
   for (PetscInt k = 0; k < AZ->n; ++k) {
     const PetscInt i = AZ->row[k];
 
@@ -126,8 +126,7 @@ PetscErrorCode PolderDeflationMakeE(PolderDeflationSpace s, const PetscInt label
       PetscCall(PetscRealloc(size * sizeof(*ev), &ev));
     }
     nc = 0;
-    PolderGalerkinRow_Host(tptr[c + 1] - tptr[c], trow + tptr[c], s->Z.ptr ? tweight + tptr[c] : NULL, AZ->ptr, AZ->col, AZ->val, &nc, position, ej + nz,
-                           ev + nz);
+    PolderGalerkinRow_Host((PolderRowList){tptr[c + 1] - tptr[c], trow + tptr[c]}, s->Z.ptr ? tweight + tptr[c] : NULL, AZ, &nc, position, ej + nz, ev + nz);
     nz += nc;
     ei[c + 1] = nz;
   }
@@ -195,7 +194,7 @@ static PetscErrorCode PolderDeflationRestrict_Host(PolderDeflationSpace s, const
   (void)summed;
   (void)early;
   PetscCall(PetscArrayzero(s->a1, s->nl));
-  if (s->Z.ptr) PolderRowsMultTransposeAdd_Host(s->m, NULL, s->Z.ptr, s->Z.col, s->Z.val, v, s->a1);
+  if (s->Z.ptr) PolderRowsMultTransposeAdd_Host(&s->Z, v, s->a1);
   else PolderRunsRestrict_Host(s->nrun, s->runstart, s->runlabel, v, s->a1);
   PetscCall(PetscLogFlops(s->Z.ptr ? 2.0 * s->Z.nz : 1.0 * s->m));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -207,7 +206,7 @@ static PetscErrorCode PolderDeflationRestrictAZ_Host(PolderDeflationSpace s, con
 
   PetscFunctionBegin;
   PetscCall(PetscArrayzero(a, s->nl));
-  PolderRowsMultTransposeAdd_Host(s->AZ.n, s->AZ.row, s->AZ.ptr, s->AZ.col, s->AZ.val, x, a);
+  PolderRowsMultTransposeAdd_Host(&s->AZ, x, a);
   for (PetscInt k = 0; subtract && k < s->nl; ++k) s->a1[k] -= a[k];
   PetscCall(PetscLogFlops(2.0 * s->AZ.nz));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -227,7 +226,7 @@ static PetscErrorCode PolderDeflationProlongAdd_Host(PolderDeflationSpace s, Pet
   if (alpha != 1) {
     for (PetscInt k = 0; k < s->nl; ++k) s->a2[k] *= alpha;
   }
-  if (s->Z.ptr) PolderRowsMultAdd_Host(s->m, NULL, s->Z.ptr, s->Z.col, s->Z.val, 1, s->a2, x);
+  if (s->Z.ptr) PolderRowsMultAdd_Host(&s->Z, 1, s->a2, x);
   else PolderRunsProlongAdd_Host(s->nrun, s->runstart, s->runlabel, s->a2, x);
   PetscCall(PetscLogFlops(s->Z.ptr ? 2.0 * s->Z.nz : 1.0 * s->m));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -237,7 +236,7 @@ static PetscErrorCode PolderDeflationSubtractAZ_Host(PolderDeflationSpace s, Pet
 {
   PetscFunctionBegin;
   (void)dot;
-  PolderRowsMultAdd_Host(s->AZ.n, s->AZ.row, s->AZ.ptr, s->AZ.col, s->AZ.val, -1, s->a2, v);
+  PolderRowsMultAdd_Host(&s->AZ, -1, s->a2, v);
   PetscCall(PetscLogFlops(2.0 * s->AZ.nz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

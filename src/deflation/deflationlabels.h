@@ -3,6 +3,7 @@
 
 #include "core/place.h"
 #include "deflationspace.h"
+#include "kernels/labels.h"
 
 typedef struct _PolderLabelSteps PolderLabelSteps;
 
@@ -15,14 +16,6 @@ typedef struct {
   const PolderPlace      *place;
   const PolderLabelSteps *steps;
 } PolderLabelRows;
-
-/* The pair (part[i], comp[i]) of each row, below npart and ncomp; NULL: all zeros */
-typedef struct {
-  PetscInt64      npart;
-  const PetscInt *part;
-  PetscInt        ncomp;
-  const PetscInt *comp;
-} PolderPairs;
 
 /* The steps of labelling at a place. The rows may be distributed at either; on the device every process has some then */
 struct _PolderLabelSteps {

@@ -14,6 +14,11 @@ typedef struct {
 
 PETSC_INTERN PetscErrorCode PolderJoinedCreate(Mat, const PolderCSR *, PolderJoined *);
 PETSC_INTERN PetscErrorCode PolderJoinedDestroy(PolderJoined *);
+static inline PolderRows    PolderJoinedRows(const PolderJoined *joined)
+{
+  return (PolderRows){.n = joined->m, .i = joined->ai, .j = joined->aj, .a = joined->aa};
+}
+
 /* *all <- an array of the integers of the rows own[], which may be own[] itself, and of the other columns. Collective */
 PETSC_INTERN PetscErrorCode PolderJoinedValues(const PolderJoined *, PetscInt own[], PetscInt **all);
 PETSC_INTERN PetscErrorCode PolderJoinedRestoreValues(const PolderJoined *, PetscInt **all);

@@ -81,8 +81,8 @@ static PetscErrorCode PolderLabelsBySorting(const PolderLabelRows *rows, PolderP
   PetscCall(PolderDeviceMalloc(sizeof(count), &number));
   PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)m, &key));
   PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)m, &sorted));
-  PolderLaunch(PolderKeysSort_CUDA(m, pairs.part, pairs.npart, pairs.ncomp, pairs.comp, key, sorted, number, work, bytes, stream));
-  PolderLaunch(PolderKeysFind_CUDA(m, pairs.part, pairs.npart, pairs.ncomp, pairs.comp, sorted, number, label, number + 1, stream));
+  PolderLaunch(PolderKeysSort_CUDA(m, pairs, key, sorted, number, work, bytes, stream));
+  PolderLaunch(PolderKeysFind_CUDA(m, pairs, sorted, number, label, number + 1, stream));
   PetscCall(PolderDeviceToHost(count, number, sizeof(count)));
   *d = count[1];
   if (rows->size > 1) PetscCall(PolderKeysShare(rows, count[1], sorted, label, d));
@@ -156,7 +156,7 @@ static PetscErrorCode PolderRegionsAbsorb_Device(const PolderLabelRows *rows, Pe
   PetscCall(PolderJoinedValues(&joined, comp, &all));
   for (int round = 0; round < POLDER_REGION_ROUNDS; ++round) {
     if (round) PetscCall(PolderJoinedExchange(&joined, all));
-    PolderLaunch(PolderRegionsNext_CUDA(m, joined.ai, joined.aj, joined.aa, all, next, stream));
+    PolderLaunch(PolderRegionsNext_CUDA(PolderJoinedRows(&joined), all, next, stream));
     PolderLaunch(PolderRegionsJoin_CUDA(m, next, all, stream));
   }
   if (all != comp) PetscCall(PolderDeviceToDevice(comp, all, sizeof(*comp) * (size_t)m));

@@ -122,7 +122,7 @@ static PetscErrorCode PolderRegionsAbsorb_Host(const PolderLabelRows *rows, Pets
   PetscCall(PetscMalloc1(csr->nghost, &ghost));
   for (int round = 0; round < POLDER_REGION_ROUNDS; ++round) {
     if (halo) PetscCall(PolderHaloExchange(halo, MPIU_INT, comp, ghost));
-    PolderRegionsNext_Host(csr->m, csr->ai, csr->aj, csr->aa, csr->bi, csr->bj, csr->ba, comp, ghost, next);
+    PolderRegionsNext_Host(PolderOwnRows(csr), PolderGhostColumns(csr), comp, ghost, next);
     left = PolderRegionsJoin_Host(csr->m, next, comp);
     PetscCallAllreduce(&left, &all, 1, MPIU_INT, MPI_SUM, rows->comm);
     if (!all) break;

@@ -31,10 +31,12 @@ void PolderRunsProlongAdd_Host(PetscInt nrun, const PetscInt runstart[], const P
   }
 }
 
-void PolderRowsMultAdd_Host(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha,
-                            const PetscScalar a[], PetscScalar v[])
+void PolderRowsMultAdd_Host(const PolderSparseRows *W, PetscScalar alpha, const PetscScalar a[], PetscScalar v[])
 {
-  for (PetscInt k = 0; k < n; ++k) {
+  const PetscInt    *row = W->row, *ptr = W->ptr, *col = W->col;
+  const PetscScalar *val = W->val;
+
+  for (PetscInt k = 0; k < W->n; ++k) {
     PetscScalar s = 0;
 
     for (PetscInt j = ptr[k]; j < ptr[k + 1]; ++j) s += val[j] * a[col[j]];
@@ -42,81 +44,90 @@ void PolderRowsMultAdd_Host(PetscInt n, const PetscInt row[], const PetscInt ptr
   }
 }
 
-void PolderRowsMultTransposeAdd_Host(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[],
-                                     const PetscScalar v[], PetscScalar a[])
+void PolderRowsMultTransposeAdd_Host(const PolderSparseRows *W, const PetscScalar v[], PetscScalar a[])
 {
-  for (PetscInt k = 0; k < n; ++k) {
+  const PetscInt    *row = W->row, *ptr = W->ptr, *col = W->col;
+  const PetscScalar *val = W->val;
+
+  for (PetscInt k = 0; k < W->n; ++k) {
     const PetscScalar t = v[row ? row[k] : k];
 
     for (PetscInt j = ptr[k]; j < ptr[k + 1]; ++j) a[col[j]] += val[j] * t;
   }
 }
 
-/*
-  One row of AZ from the labels of its columns: distinct labels in order of appearance in col[], their sums in val[].
-  Returns the number of distinct labels; *sum and *abs are the sum of the entries and of their absolute values over all columns.
-*/
-static inline PetscInt PolderLabelRow(PetscInt nz, const PetscInt *restrict j, const PetscScalar *restrict a, const PetscInt *restrict label, PetscInt nc,
-                                      PetscInt *restrict col, PetscScalar *restrict val, PetscScalar *sum, PetscReal *abs)
+/* A row of AZ: its n distinct labels in order of appearance and their sums; sum and abs: of the entries of A, with label or without, and of their magnitudes */
+typedef struct {
+  PetscInt     n, *col;
+  PetscScalar *val, sum;
+  PetscReal    abs;
+} LabelSums;
+
+/* Adds the entries of row i of A to it */
+static inline void LabelSumsAdd(LabelSums *row, PolderRows A, PetscInt i, const PetscInt *restrict label)
 {
+  const PetscInt *restrict j    = A.j + A.i[i];
+  const PetscScalar *restrict a = A.a + A.i[i];
+  PetscInt *restrict col        = row->col;
+  PetscScalar *restrict val     = row->val;
+  const PetscInt nz             = A.i[i + 1] - A.i[i];
+  PetscInt       n              = row->n;
+
   for (PetscInt k = 0; k < nz; ++k) {
     const PetscInt l = label[j[k]];
     PetscInt       c = 0;
 
-    *sum += a[k];
-    *abs += PetscAbsScalar(a[k]);
+    row->sum += a[k];
+    row->abs += PetscAbsScalar(a[k]);
     if (l < 0) continue;
-    while (c < nc && col[c] != l) ++c;
-    if (c == nc) {
-      col[nc]   = l;
-      val[nc++] = 0;
+    while (c < n && col[c] != l) ++c;
+    if (c == n) {
+      col[n]   = l;
+      val[n++] = 0;
     }
     val[c] += a[k];
   }
-  return nc;
+  row->n = n;
 }
 
-PetscBool PolderLabelRowsCount_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt bi[],
-                                    const PetscInt bj[], const PetscScalar ba[], const PetscInt ghostlabel[], PetscInt col[], PetscScalar val[],
+PetscBool PolderLabelRowsCount_Host(PolderRows A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], PetscInt col[], PetscScalar val[],
                                     PetscInt count[])
 {
   PetscBool nullspace = PETSC_TRUE;
 
-  for (PetscInt i = 0; i < m; ++i) {
-    PetscScalar sum = 0;
-    PetscReal   abs = 0;
-    PetscInt    nc  = PolderLabelRow(ai[i + 1] - ai[i], aj + ai[i], aa + ai[i], label, 0, col, val, &sum, &abs);
+  for (PetscInt i = 0; i < A.n; ++i) {
+    LabelSums row = {.col = col, .val = val};
+    PetscReal small;
 
-    if (bi) nc = PolderLabelRow(bi[i + 1] - bi[i], bj + bi[i], ba + bi[i], ghostlabel, nc, col, val, &sum, &abs);
-    abs *= (4 + ai[i + 1] - ai[i]) * PETSC_MACHINE_EPSILON;
-    if (PetscAbsScalar(sum) > abs) nullspace = PETSC_FALSE;
-    count[i] = (nc == 1 && PetscAbsScalar(val[0]) <= abs) ? 0 : nc;
+    LabelSumsAdd(&row, A, i, label);
+    if (B.i) LabelSumsAdd(&row, B, i, ghostlabel);
+    small = row.abs * (4 + A.i[i + 1] - A.i[i]) * PETSC_MACHINE_EPSILON;
+    if (PetscAbsScalar(row.sum) > small) nullspace = PETSC_FALSE;
+    count[i] = (row.n == 1 && PetscAbsScalar(val[0]) <= small) ? 0 : row.n;
   }
   return nullspace;
 }
 
-void PolderLabelRowsFill_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[],
-                              const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscInt ghostlabel[], const PetscInt ptr[],
-                              PetscInt col[], PetscScalar val[])
+void PolderLabelRowsFill_Host(PolderRows A, const PetscInt label[], PolderRows B, const PetscInt ghostlabel[], const PolderSparseRows *W)
 {
-  for (PetscInt k = 0; k < n; ++k) {
-    const PetscInt i   = row[k];
-    PetscScalar    sum = 0;
-    PetscReal      abs = 0;
-    PetscInt       nc;
+  for (PetscInt k = 0; k < W->n; ++k) {
+    LabelSums row = {.col = W->col + W->ptr[k], .val = W->val + W->ptr[k]};
 
-    nc = PolderLabelRow(ai[i + 1] - ai[i], aj + ai[i], aa + ai[i], label, 0, col + ptr[k], val + ptr[k], &sum, &abs);
-    if (bi) (void)PolderLabelRow(bi[i + 1] - bi[i], bj + bi[i], ba + bi[i], ghostlabel, nc, col + ptr[k], val + ptr[k], &sum, &abs);
+    LabelSumsAdd(&row, A, W->row[k], label);
+    if (B.i) LabelSumsAdd(&row, B, W->row[k], ghostlabel);
   }
 }
 
-void PolderGalerkinRow_Host(PetscInt nrow, const PetscInt row[], const PetscScalar weight[], const PetscInt wi[], const PetscInt wj[], const PetscScalar wv[],
-                            PetscInt *nc, PetscInt position[], PetscInt col[], PetscScalar val[])
+void PolderGalerkinRow_Host(PolderRowList rows, const PetscScalar weight[], const PolderSparseRows *W, PetscInt *nc, PetscInt position[], PetscInt col[],
+                            PetscScalar val[])
 {
-  for (PetscInt k = 0; k < nrow; ++k) {
+  const PetscInt    *wi = W->ptr, *wj = W->col;
+  const PetscScalar *wv = W->val;
+
+  for (PetscInt k = 0; k < rows.n; ++k) {
     const PetscScalar z = weight ? weight[k] : 1;
 
-    for (PetscInt j = wi[row[k]]; j < wi[row[k] + 1]; ++j) {
+    for (PetscInt j = wi[rows.row[k]]; j < wi[rows.row[k] + 1]; ++j) {
       const PetscInt c = wj[j];
 
       if (position[c] < 0) {

@@ -6,10 +6,11 @@
 /* Prefetch distance in rows: the hardware does not prefetch two streams a column by itself */
 #define POLDER_ELL_AHEAD 128
 
-void PolderEllMult_Host(PetscInt m, PetscInt width, PetscInt ld, const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[],
-                        const PetscScalar y[], PetscScalar z[])
+void PolderEllMult_Host(PolderEll A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[])
 {
-  PetscInt r0 = 0;
+  const PetscInt     m = A.m, width = A.width, ld = A.ld, *col = A.col;
+  const PetscScalar *val = A.val;
+  PetscInt           r0  = 0;
 
   for (; r0 + POLDER_ELL_ROWS <= m; r0 += POLDER_ELL_ROWS) {
     PetscScalar s[POLDER_ELL_ROWS] = {0.0};

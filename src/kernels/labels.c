@@ -42,9 +42,9 @@ void PolderLabelsRound_Host(PetscInt m, const PetscScalar v[], PetscInt label[])
   for (PetscInt i = 0; i < m; ++i) label[i] = PolderLabelOfValue(v[i]);
 }
 
-void PolderGridBoxes_Host(PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3], const PetscInt boxes[3],
-                          PetscInt part[])
+void PolderGridBoxes_Host(PetscInt m, const PolderGridPart *grid, const PetscInt boxes[3], PetscInt part[])
 {
+  const PetscInt first = grid->first, dof = grid->dof, *lo = grid->lo, *hi = grid->hi, *n = grid->n;
   const PetscInt sx = hi[0] - lo[0], sy = hi[1] - lo[1];
   PetscInt       c = first % dof, x, line;
 
@@ -127,14 +127,13 @@ static int PolderKeyCompare_Private(const void *x, const void *y)
   return (a > b) - (a < b);
 }
 
-void PolderKeysSort_Host(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], PetscInt64 key[], PetscInt64 sorted[],
-                         PetscInt *nunique)
+void PolderKeysSort_Host(PetscInt m, PolderPairs pairs, PetscInt64 key[], PetscInt64 sorted[], PetscInt *nunique)
 {
   PetscInt n = 0;
 
   for (PetscInt i = 0; i < m; ++i) {
-    key[i] = PolderKey_Private(part, ncomp, comp, i);
-    if (key[i] < 0) key[i] = npart * ncomp;
+    key[i] = PolderKey_Private(pairs.part, pairs.ncomp, pairs.comp, i);
+    if (key[i] < 0) key[i] = pairs.npart * pairs.ncomp;
   }
   if (m) qsort(key, (size_t)m, sizeof(*key), PolderKeyCompare_Private);
   for (PetscInt i = 0; i < m; ++i) {
@@ -143,14 +142,13 @@ void PolderKeysSort_Host(PetscInt m, const PetscInt part[], PetscInt64 npart, Pe
   *nunique = n;
 }
 
-void PolderKeysFind_Host(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], const PetscInt64 sorted[],
-                         const PetscInt *nunique, PetscInt label[], PetscInt *d)
+void PolderKeysFind_Host(PetscInt m, PolderPairs pairs, const PetscInt64 sorted[], const PetscInt *nunique, PetscInt label[], PetscInt *d)
 {
   const PetscInt n = *nunique;
 
-  if (m) *d = n - (n && sorted[n - 1] == npart * ncomp);
+  if (m) *d = n - (n && sorted[n - 1] == pairs.npart * pairs.ncomp);
   for (PetscInt i = 0; i < m; ++i) {
-    const PetscInt64  key   = PolderKey_Private(part, ncomp, comp, i);
+    const PetscInt64  key   = PolderKey_Private(pairs.part, pairs.ncomp, pairs.comp, i);
     const PetscInt64 *found = key < 0 ? NULL : (const PetscInt64 *)bsearch(&key, sorted, (size_t)n, sizeof(key), PolderKeyCompare_Private);
 
     label[i] = found ? (PetscInt)(found - sorted) : -1;
@@ -181,15 +179,14 @@ void PolderRegionsMarkTiny_Host(PetscInt m, const PetscInt label[], const PetscI
   }
 }
 
-void PolderRegionsNext_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscInt bj[],
-                            const PetscScalar ba[], const PetscInt comp[], const PetscInt ghost[], PetscInt next[])
+void PolderRegionsNext_Host(PolderRows A, PolderRows B, const PetscInt comp[], const PetscInt ghost[], PetscInt next[])
 {
-  for (PetscInt i = 0; i < m; ++i) {
+  for (PetscInt i = 0; i < A.n; ++i) {
     PetscReal best = 0;
 
     if (comp[i] != -2) continue;
-    next[i] = PolderStrongestRegion(ai[i], ai[i + 1], aj, aa, comp, &best, -1);
-    if (bi) next[i] = PolderStrongestRegion(bi[i], bi[i + 1], bj, ba, ghost, &best, next[i]);
+    next[i] = PolderStrongestRegion(A.i[i], A.i[i + 1], A.j, A.a, comp, &best, -1);
+    if (B.i) next[i] = PolderStrongestRegion(B.i[i], B.i[i + 1], B.j, B.a, ghost, &best, next[i]);
   }
 }
 

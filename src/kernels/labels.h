@@ -2,6 +2,7 @@
 #pragma once
 
 #include "launcher.h"
+#include "views.h"
 
 /* a[i] = value */
 PETSC_INTERN void   PolderIndexFill_Host(PetscInt m, PetscInt value, PetscInt a[]);
@@ -22,14 +23,21 @@ POLDER_LAUNCHER int PolderLoneRows_CUDA(PetscInt m, const PetscInt ai[], const P
 PETSC_INTERN void   PolderLabelsRound_Host(PetscInt m, const PetscScalar v[], PetscInt label[]);
 POLDER_LAUNCHER int PolderLabelsRound_CUDA(PetscInt m, const PetscScalar v[], PetscInt label[], PolderStream stream);
 
-/*
-  Row i is unknown first + i, dof of them a point, of the points lo <= x < hi (x fastest) of a grid of n points, cut into boxes:
-  part[i] = number of its box (x fastest) * dof + place in the point
-*/
-PETSC_INTERN void   PolderGridBoxes_Host(PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3],
-                                         const PetscInt boxes[3], PetscInt part[]);
-POLDER_LAUNCHER int PolderGridBoxes_CUDA(PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3],
-                                         const PetscInt boxes[3], PetscInt part[], PolderStream stream);
+/* The pair (part[i], comp[i]) of each row, below npart and ncomp; NULL: all zeros. Its key is part ncomp + comp; a row with a negative number has none */
+typedef struct {
+  PetscInt64      npart;
+  const PetscInt *part;
+  PetscInt        ncomp;
+  const PetscInt *comp;
+} PolderPairs;
+
+/* The points lo <= x < hi (x fastest) of a grid of n points, dof unknowns each; the first row is unknown `first` of these points */
+typedef struct {
+  PetscInt first, dof, lo[3], hi[3], n[3];
+} PolderGridPart;
+/* The grid is cut into boxes: part[i], i < m, = number of the box of row i (x fastest) * dof + place in the point */
+PETSC_INTERN void   PolderGridBoxes_Host(PetscInt m, const PolderGridPart *grid, const PetscInt boxes[3], PetscInt part[]);
+POLDER_LAUNCHER int PolderGridBoxes_CUDA(PetscInt m, const PolderGridPart *grid, const PetscInt boxes[3], PetscInt part[], PolderStream stream);
 /* part[i] = point * dof + c becomes r * dof + c, where r is the number of the run that contains the point, of `count` runs */
 PETSC_INTERN void   PolderGridRuns_Host(PetscInt m, PetscInt dof, PetscInt64 points, PetscInt count, PetscInt part[]);
 POLDER_LAUNCHER int PolderGridRuns_CUDA(PetscInt m, PetscInt dof, PetscInt64 points, PetscInt count, PetscInt part[], PolderStream stream);
@@ -46,19 +54,17 @@ PETSC_INTERN void   PolderKeysLabel_Host(PetscInt m, const PetscInt part[], Pets
 POLDER_LAUNCHER int PolderKeysLabel_CUDA(PetscInt m, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], const PetscInt number[], PetscInt label[],
                                          PolderStream stream);
 /*
-  sorted[0..*nunique) <- the keys that occur, ascending, followed by npart * ncomp when a row has no key. key[m] is scratch; device: work of
+  sorted[0..*nunique) <- the keys of m rows that occur, ascending, followed by npart * ncomp when a row has no key. key[m] is scratch; device: work of
   PolderKeysSortWork_CUDA() bytes, too.
 */
-PETSC_INTERN void      PolderKeysSort_Host(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], PetscInt64 key[],
-                                           PetscInt64 sorted[], PetscInt *nunique);
-POLDER_LAUNCHER int    PolderKeysSort_CUDA(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], PetscInt64 key[],
-                                           PetscInt64 sorted[], PetscInt *nunique, void *work, size_t bytes, PolderStream stream);
+PETSC_INTERN void      PolderKeysSort_Host(PetscInt m, PolderPairs pairs, PetscInt64 key[], PetscInt64 sorted[], PetscInt *nunique);
+POLDER_LAUNCHER int    PolderKeysSort_CUDA(PetscInt m, PolderPairs pairs, PetscInt64 key[], PetscInt64 sorted[], PetscInt *nunique, void *work, size_t bytes,
+                                           PolderStream stream);
 POLDER_LAUNCHER size_t PolderKeysSortWork_CUDA(PetscInt m);
 /* label[i] <- position of the key of row i in sorted[], -1 for a row without key; *d <- number of keys (not written when m is 0) */
-PETSC_INTERN void   PolderKeysFind_Host(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], const PetscInt64 sorted[],
-                                        const PetscInt *nunique, PetscInt label[], PetscInt *d);
-POLDER_LAUNCHER int PolderKeysFind_CUDA(PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], const PetscInt64 sorted[],
-                                        const PetscInt *nunique, PetscInt label[], PetscInt *d, PolderStream stream);
+PETSC_INTERN void   PolderKeysFind_Host(PetscInt m, PolderPairs pairs, const PetscInt64 sorted[], const PetscInt *nunique, PetscInt label[], PetscInt *d);
+POLDER_LAUNCHER int PolderKeysFind_CUDA(PetscInt m, PolderPairs pairs, const PetscInt64 sorted[], const PetscInt *nunique, PetscInt label[], PetscInt *d,
+                                        PolderStream stream);
 
 /* count[label[i]] += 1 */
 PETSC_INTERN void   PolderRegionSizes_Host(PetscInt m, const PetscInt label[], PetscInt count[]);
@@ -71,12 +77,10 @@ PETSC_INTERN void   PolderRegionsMarkTiny_Host(PetscInt m, const PetscInt label[
 POLDER_LAUNCHER int PolderRegionsMarkTiny_CUDA(PetscInt m, const PetscInt label[], const PetscInt count[], PetscInt tiny, PetscInt comp[], PolderStream stream);
 /*
   next[i] <- the region with comp >= 0 to which row i has its strongest entry (the smallest of equal ones), -1 when there is none; rows of comp[i] = -2 only.
-  Host: ghost[] has the regions of the columns of the block bi, bj, ba; bi = NULL: none
+  Host: ghost[] has the regions of the columns of the block B; B.i = NULL: none
 */
-PETSC_INTERN void PolderRegionsNext_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscInt bj[],
-                                         const PetscScalar ba[], const PetscInt comp[], const PetscInt ghost[], PetscInt next[]);
-POLDER_LAUNCHER int PolderRegionsNext_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt comp[], PetscInt next[],
-                                           PolderStream stream);
+PETSC_INTERN void   PolderRegionsNext_Host(PolderRows A, PolderRows B, const PetscInt comp[], const PetscInt ghost[], PetscInt next[]);
+POLDER_LAUNCHER int PolderRegionsNext_CUDA(PolderRows A, const PetscInt comp[], PetscInt next[], PolderStream stream);
 /* comp[i] <- next[i] where comp[i] = -2 and next[i] >= 0; host: returns the number of rows that remain -2 */
 PETSC_INTERN PetscInt PolderRegionsJoin_Host(PetscInt m, const PetscInt next[], PetscInt comp[]);
 POLDER_LAUNCHER int   PolderRegionsJoin_CUDA(PetscInt m, const PetscInt next[], PetscInt comp[], PolderStream stream);

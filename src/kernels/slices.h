@@ -11,9 +11,14 @@
 /* z = y + alpha A x for m rows; y = NULL stands for zero and may be z */
 PETSC_INTERN void PolderIcrsMult_Host(PetscInt m, const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha, const PetscScalar x[],
                                       const PetscScalar y[], PetscScalar z[]);
-/* hec.c: the same with m rows of `width` entries, entry k of row i at k * ld + i, padded likewise */
-PETSC_INTERN void PolderEllMult_Host(PetscInt m, PetscInt width, PetscInt ld, const PetscInt col[], const PetscScalar val[], PetscScalar alpha,
-                                     const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
+/* m rows of `width` entries, entry k of row i at k * ld + i, padded likewise */
+typedef struct {
+  PetscInt           m, width, ld;
+  const PetscInt    *col;
+  const PetscScalar *val;
+} PolderEll;
+/* hec.c: the same product */
+PETSC_INTERN void PolderEllMult_Host(PolderEll A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[]);
 
 /* The device reads these slices for both types. The kernels below fill them; rows and columns are ints there. The host twins are for tests */
 #define POLDER_SEGMENT 1024 /* maximum number of entries of a segment */

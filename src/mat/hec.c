@@ -6,12 +6,10 @@
 #define POLDER_ELL_LEAST 4096 /* in larger matrices, a column of the ELL part must be filled by at least this many rows */
 
 typedef struct {
-  PetscInt     m, ld, width;
-  PetscInt    *col;
-  PetscScalar *val;
-  PetscInt     nover;             /* rows that are longer than width */
-  PetscInt    *row, *ptr, *colov; /* their entries beyond width */
-  PetscScalar *valov;
+  PetscInt         m, ld, width;
+  PetscInt        *col;
+  PetscScalar     *val;
+  PolderSparseRows over; /* the rows that are longer than width, with their entries beyond it */
 } Mat_HEC;
 
 static PetscErrorCode HECDestroy(void **data)
@@ -20,7 +18,7 @@ static PetscErrorCode HECDestroy(void **data)
 
   PetscFunctionBegin;
   PetscCall(PetscFree2(H->col, H->val));
-  PetscCall(PetscFree4(H->row, H->ptr, H->colov, H->valov));
+  PetscCall(PetscFree4(H->over.row, H->over.ptr, H->over.col, H->over.val));
   PetscCall(PetscFree(*data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -45,7 +43,8 @@ static PetscErrorCode HECWidth_Private(PetscInt m, const PetscInt ai[], PetscInt
 
 static PetscErrorCode HECRefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, void *data, PetscBool *done)
 {
-  Mat_HEC *H = (Mat_HEC *)data;
+  Mat_HEC                *H    = (Mat_HEC *)data;
+  const PolderSparseRows *over = &H->over;
 
   PetscFunctionBegin;
   (void)A;
@@ -56,22 +55,25 @@ static PetscErrorCode HECRefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, voi
 
     for (PetscInt k = 0; k < len; ++k) H->val[(size_t)H->ld * k + i] = v[k];
   }
-  for (PetscInt o = 0; o < H->nover; ++o) PetscCall(PetscArraycpy(H->valov + H->ptr[o], csr->aa + csr->ai[H->row[o]] + H->width, H->ptr[o + 1] - H->ptr[o]));
+  for (PetscInt o = 0; o < over->n; ++o)
+    PetscCall(PetscArraycpy(over->val + over->ptr[o], csr->aa + csr->ai[over->row[o]] + H->width, over->ptr[o + 1] - over->ptr[o]));
   *done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode HECBuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
 {
-  Mat_HEC        *H;
-  PetscInt        over = 0, o = 0;
-  PetscBool       done;
-  const PetscInt *ai = csr->ai, *aj = csr->aj;
+  Mat_HEC          *H;
+  PolderSparseRows *over;
+  PetscInt          o = 0;
+  PetscBool         done;
+  const PetscInt   *ai = csr->ai, *aj = csr->aj;
 
   PetscFunctionBegin;
   (void)len;
   (void)why;
   PetscCall(PetscNew(&H));
+  over = &H->over;
   PetscCall(MatGetLocalSize(A, &H->m, NULL));
   PetscCall(HECWidth_Private(H->m, ai, &H->width));
   H->ld = PolderStride(H->m);
@@ -79,20 +81,20 @@ static PetscErrorCode HECBuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void 
     const PetscInt rest = ai[i + 1] - ai[i] - H->width;
 
     if (rest <= 0) continue;
-    ++H->nover;
-    over += rest;
+    ++over->n;
+    over->nz += rest;
   }
   PetscCall(PetscCalloc2((size_t)H->ld * H->width, &H->col, (size_t)H->ld * H->width, &H->val));
-  PetscCall(PetscMalloc4(H->nover, &H->row, H->nover + 1, &H->ptr, over, &H->colov, over, &H->valov));
-  H->ptr[0] = 0;
+  PetscCall(PetscMalloc4(over->n, &over->row, over->n + 1, &over->ptr, over->nz, &over->col, over->nz, &over->val));
+  over->ptr[0] = 0;
   for (PetscInt i = 0; i < H->m; ++i) {
     const PetscInt len = ai[i + 1] - ai[i];
 
     for (PetscInt k = 0; k < H->width; ++k) H->col[(size_t)H->ld * k + i] = len ? aj[ai[i] + (k < len ? k : 0)] : 0;
     if (len <= H->width) continue;
-    H->row[o]     = i;
-    H->ptr[o + 1] = H->ptr[o] + len - H->width;
-    PetscCall(PetscArraycpy(H->colov + H->ptr[o], aj + ai[i] + H->width, len - H->width));
+    over->row[o]     = i;
+    over->ptr[o + 1] = over->ptr[o] + len - H->width;
+    PetscCall(PetscArraycpy(over->col + over->ptr[o], aj + ai[i] + H->width, len - H->width));
     ++o;
   }
   PetscCall(HECRefresh(A, aij, csr, H, &done));
@@ -106,8 +108,8 @@ static PetscErrorCode HECMult(const void *data, PetscScalar alpha, const PetscSc
 
   PetscFunctionBegin;
   (void)dot;
-  PolderEllMult_Host(H->m, H->width, H->ld, H->col, H->val, alpha, x, y, z);
-  PolderRowsMultAdd_Host(H->nover, H->row, H->ptr, H->colov, H->valov, alpha, x, z);
+  PolderEllMult_Host((PolderEll){H->m, H->width, H->ld, H->col, H->val}, alpha, x, y, z);
+  PolderRowsMultAdd_Host(&H->over, alpha, x, z);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -116,10 +118,10 @@ static PetscErrorCode HECDescribe(const void *data, size_t len, char text[], Pet
   const Mat_HEC *H = (const Mat_HEC *)data;
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(text, len, "ELL of width %" PetscInt_FMT ", %" PetscInt_FMT " longer rows with %" PetscInt_FMT " entries more", H->width, H->nover,
-                          H->ptr[H->nover]));
-  *stored = (PetscLogDouble)H->ld * H->width + H->ptr[H->nover];
-  *bytes  = *stored * (sizeof(PetscScalar) + sizeof(PetscInt)) + (2.0 * H->nover + 1.0) * sizeof(PetscInt);
+  PetscCall(PetscSNPrintf(text, len, "ELL of width %" PetscInt_FMT ", %" PetscInt_FMT " longer rows with %" PetscInt_FMT " entries more", H->width, H->over.n,
+                          H->over.nz));
+  *stored = (PetscLogDouble)H->ld * H->width + H->over.nz;
+  *bytes  = *stored * (sizeof(PetscScalar) + sizeof(PetscInt)) + (2.0 * H->over.n + 1.0) * sizeof(PetscInt);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -41,15 +41,14 @@ int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, const PetscInt sta
   return 0;
 }
 
-int PolderSegmentSums_CUDA(PetscInt nlabel, PetscInt most, PetscBool wide, const PetscInt first[], const PetscInt ptr[], const PetscInt label[],
-                           const PetscInt item[], const PetscScalar weight[], const PetscScalar v[], PetscScalar sum[], unsigned int counter[],
-                           PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early, PolderStream stream)
+int PolderSegmentSums_CUDA(const PolderSegments *s, const PetscScalar v[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early,
+                           PolderStream stream)
 {
-  if (nlabel && first[nlabel] > most) return 1;
-  for (PetscInt k = 0; k < nlabel; ++k) {
+  if (s->nlabel && s->first[s->nlabel] > s->most) return 1;
+  for (PetscInt k = 0; k < s->nlabel; ++k) {
     PetscScalar t = 0;
 
-    for (PetscInt p = ptr[first[k]]; p < ptr[first[k + 1]]; ++p) t += (weight ? weight[p] : 1) * v[item[p]];
+    for (PetscInt p = s->ptr[s->first[k]]; p < s->ptr[s->first[k + 1]]; ++p) t += (s->weight ? s->weight[p] : 1) * v[s->item[p]];
     a[k] = (y ? y[k] : 0) + alpha * t;
   }
   return 0;
@@ -63,71 +62,73 @@ int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar 
   return 0;
 }
 
-int PolderRowsMultAdd_CUDA(PetscInt n, const PetscInt row[], const PetscInt ptr[], const PetscInt col[], const PetscScalar val[], PetscScalar alpha,
-                           const PetscScalar a[], PetscScalar v[], PetscInt d, const PetscScalar b[], PetscScalar *dot, PetscBool early, PolderStream stream)
+int PolderRowsMultAdd_CUDA(const PolderSparseRows *W, PetscScalar alpha, const PetscScalar a[], PetscScalar v[], PolderCoarseDot dot, PetscBool early,
+                           PolderStream stream)
 {
-  for (PetscInt k = 0; k < n; ++k) {
-    const PetscInt i = row ? row[k] : k;
-    PetscScalar    s = 0;
-
-    for (PetscInt j = ptr[k]; j < ptr[k + 1]; ++j) s += val[j] * a[col[j]];
-    v[i] += alpha * s;
-  }
-  for (PetscInt k = 0; dot && k < d; ++k) *dot += alpha * b[k] * a[k];
+  PolderRowsMultAdd_Host(W, alpha, a, v);
+  for (PetscInt k = 0; dot.dot && k < dot.n; ++k) *dot.dot += alpha * dot.b[k] * a[k];
   return 0;
 }
 
 /* The entries of row i of diagonals that are not zero */
-static PetscInt DiaRow(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscInt i, PetscInt j[], PetscScalar a[])
+static PetscInt DiaRow(const PolderDia *A, PetscInt i, PetscInt j[], PetscScalar a[])
 {
   PetscInt n = 0;
 
-  for (PetscInt d = 0; d < nd; ++d) {
-    if (i + off[d] < 0 || i + off[d] >= m || val[d][i] == 0) continue;
-    j[n]   = i + off[d];
-    a[n++] = val[d][i];
+  for (PetscInt d = 0; d < A->nd; ++d) {
+    if (i + A->off[d] < 0 || i + A->off[d] >= A->m || A->val[d][i] == 0) continue;
+    j[n]   = i + A->off[d];
+    a[n++] = A->val[d][i];
   }
   return n;
 }
 
-static void CountRow(PetscInt n, const PetscInt j[], const PetscScalar a[], const PetscInt label[], PetscInt own, PetscInt *count, int flags[])
-{
-  const PetscInt ai[2] = {0, n};
-  PetscInt      *col   = malloc(sizeof(*col) * (size_t)(n + 1));
-  PetscScalar   *val   = malloc(sizeof(*val) * (size_t)(n + 1));
+/* A row of n entries */
+typedef struct {
+  PetscInt           n;
+  const PetscInt    *j;
+  const PetscScalar *a;
+} Row;
 
-  if (!PolderLabelRowsCount_Host(1, ai, j, a, label, NULL, NULL, NULL, NULL, col, val, count)) flags[0] = 1;
+static void CountRow(Row row, const PetscInt label[], PetscInt own, PetscInt *count, int flags[])
+{
+  const PetscInt   ai[2] = {0, row.n};
+  const PolderRows A = {1, ai, row.j, row.a, row.n}, none = {0};
+  PetscInt        *col = malloc(sizeof(*col) * (size_t)(row.n + 1));
+  PetscScalar     *val = malloc(sizeof(*val) * (size_t)(row.n + 1));
+
+  if (!PolderLabelRowsCount_Host(A, label, none, NULL, col, val, count)) flags[0] = 1;
   if (own < 0) flags[1] = 1;
   free(col);
   free(val);
 }
 
 /* Row i is the k-th with entries: see PolderRowsScan_CUDA() */
-static void FillRow(PetscInt i, PetscInt n, const PetscInt j[], const PetscScalar a[], const PetscInt label[], PetscInt count, PetscInt64 scan, PetscInt row[],
-                    PetscInt ptr[], PetscInt col[], PetscScalar val[])
+static void FillRow(PetscInt i, Row row, const PetscInt label[], PetscInt count, PetscInt64 scan, const PolderSparseRows *W)
 {
-  const PetscInt k = (PetscInt)(scan >> 32) - 1, end = (PetscInt)(scan & 0xffffffff), ai[2] = {0, n}, begin[1] = {0}, first[1] = {0};
+  const PetscInt         k = (PetscInt)(scan >> 32) - 1, end = (PetscInt)(scan & 0xffffffff), ai[2] = {0, row.n};
+  const PolderRows       A = {1, ai, row.j, row.a, row.n}, none = {0};
+  PetscInt               begin[2] = {0, count}, first[1] = {0};
+  const PolderSparseRows one = {1, count, first, begin, W->col + end - count, W->val + end - count};
 
   if (!count) return;
-  row[k]     = i;
-  ptr[k + 1] = end;
-  PolderLabelRowsFill_Host(1, first, ai, j, a, label, NULL, NULL, NULL, NULL, begin, col + end - count, val + end - count);
+  W->row[k]     = i;
+  W->ptr[k + 1] = end;
+  PolderLabelRowsFill_Host(A, label, none, NULL, &one);
 }
 
-int PolderLabelRowsCount_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], PetscInt count[],
-                              int flags[], PolderStream stream)
+int PolderLabelRowsCount_CUDA(PolderRows A, const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
 {
-  for (PetscInt i = 0; i < m; ++i) CountRow(ai[i + 1] - ai[i], aj + ai[i], aa + ai[i], label, label[i], &count[i], flags);
+  for (PetscInt i = 0; i < A.n; ++i) CountRow((Row){A.i[i + 1] - A.i[i], A.j + A.i[i], A.a + A.i[i]}, label, label[i], &count[i], flags);
   return 0;
 }
 
-int PolderLabelRowsCountDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscInt label[], PetscInt count[],
-                                 int flags[], PolderStream stream)
+int PolderLabelRowsCountDia_CUDA(const PolderDia *A, const PetscInt label[], PetscInt count[], int flags[], PolderStream stream)
 {
   PetscInt    j[POLDER_LABEL_DIAGONALS];
   PetscScalar a[POLDER_LABEL_DIAGONALS];
 
-  for (PetscInt i = 0; i < m; ++i) CountRow(DiaRow(m, nd, off, val, i, j, a), j, a, label, label[i], &count[i], flags);
+  for (PetscInt i = 0; i < A->m; ++i) CountRow((Row){DiaRow(A, i, j, a), j, a}, label, label[i], &count[i], flags);
   return 0;
 }
 
@@ -139,59 +140,57 @@ int PolderRowsScan_CUDA(PetscInt m, const PetscInt count[], PetscInt64 scan[], s
   return 0;
 }
 
-int PolderLabelRowsFill_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt label[], const PetscInt count[],
-                             const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+int PolderLabelRowsFill_CUDA(PolderRows A, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], const PolderSparseRows *W,
+                             PolderStream stream)
 {
-  for (PetscInt i = 0; i < m; ++i) FillRow(i, ai[i + 1] - ai[i], aj + ai[i], aa + ai[i], label, count[i], scan[i], row, ptr, col, val);
+  for (PetscInt i = 0; i < A.n; ++i) FillRow(i, (Row){A.i[i + 1] - A.i[i], A.j + A.i[i], A.a + A.i[i]}, label, count[i], scan[i], W);
   return 0;
 }
 
-int PolderLabelRowsFillDia_CUDA(PetscInt m, PetscInt nd, const PetscInt off[], const PetscScalar *const dia[], const PetscInt label[], const PetscInt count[],
-                                const PetscInt64 scan[], PetscInt nrow, PetscInt row[], PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream)
+int PolderLabelRowsFillDia_CUDA(const PolderDia *A, const PetscInt label[], const PetscInt count[], const PetscInt64 scan[], const PolderSparseRows *W,
+                                PolderStream stream)
 {
   PetscInt    j[POLDER_LABEL_DIAGONALS];
   PetscScalar a[POLDER_LABEL_DIAGONALS];
 
-  for (PetscInt i = 0; i < m; ++i) FillRow(i, DiaRow(m, nd, off, dia, i, j, a), j, a, label, count[i], scan[i], row, ptr, col, val);
+  for (PetscInt i = 0; i < A->m; ++i) FillRow(i, (Row){DiaRow(A, i, j, a), j, a}, label, count[i], scan[i], W);
   return 0;
 }
 
-int PolderGalerkin_CUDA(PetscInt d, PetscInt nrow, PetscInt nz, const PetscInt label[], const PetscInt row[], const PetscInt ptr[], const PetscInt col[],
-                        const PetscScalar val[], PetscInt *n, PetscInt64 ekey[], PetscScalar eval[], size_t bytes, void *work, PolderStream stream)
+int PolderGalerkin_CUDA(PetscInt d, const PetscInt label[], const PolderSparseRows *W, PolderKeyedEntries E, size_t bytes, void *work, PolderStream stream)
 {
-  const size_t none = (size_t)d * (size_t)d; /* the key of rows without a label */
-  PetscScalar *E    = calloc(none + 1, sizeof(*E));
-  char        *has  = calloc(none + 1, 1);
+  const size_t none  = (size_t)d * (size_t)d; /* the key of rows without a label */
+  PetscScalar *dense = calloc(none + 1, sizeof(*dense));
+  char        *has   = calloc(none + 1, 1);
 
-  for (PetscInt k = 0; k < nrow; ++k) {
-    for (PetscInt j = ptr[k]; j < ptr[k + 1]; ++j) {
-      const size_t key = label[row[k]] < 0 ? none : (size_t)label[row[k]] * (size_t)d + (size_t)col[j];
+  for (PetscInt k = 0; k < W->n; ++k) {
+    for (PetscInt j = W->ptr[k]; j < W->ptr[k + 1]; ++j) {
+      const size_t key = label[W->row[k]] < 0 ? none : (size_t)label[W->row[k]] * (size_t)d + (size_t)W->col[j];
 
-      E[key] += val[j];
+      dense[key] += W->val[j];
       has[key] = 1;
     }
   }
-  *n = 0;
+  *E.n = 0;
   for (size_t key = 0; key <= none; ++key) {
     if (!has[key]) continue;
-    ekey[*n]     = (PetscInt64)key;
-    eval[(*n)++] = E[key];
+    E.key[*E.n]     = (PetscInt64)key;
+    E.val[(*E.n)++] = dense[key];
   }
-  free(E);
+  free(dense);
   free(has);
-  return *n > nz + 1;
+  return *E.n > W->nz + 1;
 }
 
-int PolderEntriesGather_CUDA(PetscInt nz, PetscInt nrow, const PetscInt row[], const PetscInt ptr[], const PetscScalar val[], const PetscInt entry[],
-                             PetscInt item[], PetscScalar weight[], PolderStream stream)
+int PolderEntriesGather_CUDA(const PolderSparseRows *W, const PetscInt entry[], PetscInt item[], PetscScalar weight[], PolderStream stream)
 {
-  PetscInt *owner = malloc(sizeof(*owner) * (size_t)(nz + 1));
+  PetscInt *owner = malloc(sizeof(*owner) * (size_t)(W->nz + 1));
 
-  for (PetscInt k = 0; k < nrow; ++k)
-    for (PetscInt j = ptr[k]; j < ptr[k + 1]; ++j) owner[j] = row ? row[k] : k;
-  for (PetscInt p = 0; p < nz; ++p) {
+  for (PetscInt k = 0; k < W->n; ++k)
+    for (PetscInt j = W->ptr[k]; j < W->ptr[k + 1]; ++j) owner[j] = W->row ? W->row[k] : k;
+  for (PetscInt p = 0; p < W->nz; ++p) {
     item[p]   = owner[entry[p]];
-    weight[p] = val[entry[p]];
+    weight[p] = W->val[entry[p]];
   }
   free(owner);
   return 0;

@@ -21,10 +21,7 @@ PolderEmulate(PolderLevelSetClass, (PetscInt m, const PetscScalar phi[], PetscIn
 PolderEmulate(PolderLoneRows, (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscInt bi[], PetscInt cls[], PolderStream stream), m, ai, aj, bi,
               cls);
 PolderEmulate(PolderLabelsRound, (PetscInt m, const PetscScalar v[], PetscInt label[], PolderStream stream), m, v, label);
-PolderEmulate(PolderGridBoxes,
-              (PetscInt m, PetscInt first, PetscInt dof, const PetscInt lo[3], const PetscInt hi[3], const PetscInt n[3], const PetscInt boxes[3],
-               PetscInt part[], PolderStream stream),
-              m, first, dof, lo, hi, n, boxes, part);
+PolderEmulate(PolderGridBoxes, (PetscInt m, const PolderGridPart *grid, const PetscInt boxes[3], PetscInt part[], PolderStream stream), m, grid, boxes, part);
 PolderEmulate(PolderGridRuns, (PetscInt m, PetscInt dof, PetscInt64 points, PetscInt count, PetscInt part[], PolderStream stream), m, dof, points, count, part);
 PolderEmulate(PolderKeysMark, (PetscInt m, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], PetscInt mark[], PolderStream stream), m, part, ncomp,
               comp, mark);
@@ -34,21 +31,17 @@ PolderEmulate(PolderKeysLabel,
               (PetscInt m, const PetscInt part[], PetscInt ncomp, const PetscInt comp[], const PetscInt number[], PetscInt label[], PolderStream stream), m,
               part, ncomp, comp, number, label);
 PolderEmulate(PolderKeysSort,
-              (PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], PetscInt64 key[], PetscInt64 sorted[],
-               PetscInt *nunique, void *work, size_t bytes, PolderStream stream),
-              m, part, npart, ncomp, comp, key, sorted, nunique);
+              (PetscInt m, PolderPairs pairs, PetscInt64 key[], PetscInt64 sorted[], PetscInt *nunique, void *work, size_t bytes, PolderStream stream), m,
+              pairs, key, sorted, nunique);
 PolderEmulateWork(PolderKeysSortWork, (PetscInt m));
 PolderEmulate(PolderKeysFind,
-              (PetscInt m, const PetscInt part[], PetscInt64 npart, PetscInt ncomp, const PetscInt comp[], const PetscInt64 sorted[], const PetscInt *nunique,
-               PetscInt label[], PetscInt *d, PolderStream stream),
-              m, part, npart, ncomp, comp, sorted, nunique, label, d);
+              (PetscInt m, PolderPairs pairs, const PetscInt64 sorted[], const PetscInt *nunique, PetscInt label[], PetscInt *d, PolderStream stream), m, pairs,
+              sorted, nunique, label, d);
 PolderEmulate(PolderRegionSizes, (PetscInt m, const PetscInt label[], PetscInt count[], PolderStream stream), m, label, count);
 PolderEmulate(PolderRegionSummary, (PetscInt n, const PetscInt count[], PetscInt tiny, PetscInt summary[2], PolderStream stream), n, count, tiny, summary);
 PolderEmulate(PolderRegionsMarkTiny, (PetscInt m, const PetscInt label[], const PetscInt count[], PetscInt tiny, PetscInt comp[], PolderStream stream), m,
               label, count, tiny, comp);
-PolderEmulate(PolderRegionsNext,
-              (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt comp[], PetscInt next[], PolderStream stream), m,
-              ai, aj, aa, NULL, NULL, NULL, comp, NULL, next);
+PolderEmulate(PolderRegionsNext, (PolderRows A, const PetscInt comp[], PetscInt next[], PolderStream stream), A, (PolderRows){0}, comp, NULL, next);
 PolderEmulate(PolderRegionsJoin, (PetscInt m, const PetscInt next[], PetscInt comp[], PolderStream stream), m, next, comp);
 PolderEmulate(PolderStencilStrides, (PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt near[3], PolderStream stream), m, ai, aj, near);
 PolderEmulate(PolderStencilCheck,

@@ -58,7 +58,9 @@ static PetscErrorCode TestSegments(PetscInt n, PetscInt d, PetscInt length, Pets
   PolderLaunch(PolderSegmentsMake_CUDA(d, length, dstart, first, ptr, seg, stream));
   PolderRunsRestrict_Host(n, start, label, v, a);
   for (int again = 0; again < 4; ++again) { // the counters are ready for the next sum
-    PolderLaunch(PolderSegmentSums_CUDA(d, most, (PetscBool)(again < 2), first, ptr, seg, item, NULL, dv, sum, counter, 1, NULL, da, PETSC_FALSE, stream));
+    const PolderSegments s = {n, d, most, (PetscBool)(again < 2), item, first, ptr, seg, NULL, sum, counter};
+
+    PolderLaunch(PolderSegmentSums_CUDA(&s, dv, 1, NULL, da, PETSC_FALSE, stream));
     PetscCall(PolderDeviceToHost(b, da, sizeof(*b) * d));
     for (PetscInt k = 0; k < d; ++k) *wrong += !(PetscAbsScalar(a[k] - b[k]) <= 1e-12 * (1 + n));
   }
@@ -162,11 +164,38 @@ typedef struct {
   PetscInt64        *dscan;
 } Rows;
 
+/* A and AZ on the host and on the device */
+static PolderRows RowsHere(const Rows *r)
+{
+  return (PolderRows){r->m, r->ai, r->aj, r->aa, r->ai[r->m]};
+}
+
+static PolderRows RowsThere(const Rows *r)
+{
+  return (PolderRows){r->m, r->dai, r->daj, r->daa, r->ai[r->m]};
+}
+
+static PolderDia DiagonalsThere(const Rows *r)
+{
+  return (PolderDia){.m = r->m, .n = r->m, .nd = 2 * r->half + 1, .off = r->off, .val = r->dia};
+}
+
+static PolderSparseRows ProductHere(const Rows *r)
+{
+  return (PolderSparseRows){r->nw, r->ptr[r->nw], r->row, r->ptr, r->col, r->val};
+}
+
+static PolderSparseRows ProductThere(const Rows *r)
+{
+  return (PolderSparseRows){r->nw, r->ptr[r->nw], r->drow, r->dptr, r->dcol, r->dval};
+}
+
 /* half > 0: from so many upper diagonals and the main one */
 static PetscErrorCode RowsCreate(PetscInt m, PetscInt width, PetscInt half, PetscInt d, Rows *r)
 {
-  PetscInt    *col;
-  PetscScalar *val;
+  PetscInt        *col;
+  PetscScalar     *val;
+  PolderSparseRows W;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(r, sizeof(*r)));
@@ -178,14 +207,15 @@ static PetscErrorCode RowsCreate(PetscInt m, PetscInt width, PetscInt half, Pets
   PetscCall(PetscMalloc2(PetscMax(d, width), &col, PetscMax(d, width), &val));
   PetscCall(PetscCalloc6(m, &r->label, m, &r->count, m, &r->row, m + 1, &r->ptr, r->ai[m], &r->col, r->ai[m], &r->val));
   for (PetscInt i = 0; i < m; ++i) r->label[i] = i && Next(3) ? r->label[i - 1] : Next(d + 1) - 1;
-  r->null = PolderLabelRowsCount_Host(m, r->ai, r->aj, r->aa, r->label, NULL, NULL, NULL, NULL, col, val, r->count);
+  r->null = PolderLabelRowsCount_Host(RowsHere(r), r->label, (PolderRows){0}, NULL, col, val, r->count);
   for (PetscInt i = 0; i < m; ++i) {
     if (!r->count[i]) continue;
     r->row[r->nw]     = i;
     r->ptr[r->nw + 1] = r->ptr[r->nw] + r->count[i];
     ++r->nw;
   }
-  PolderLabelRowsFill_Host(r->nw, r->row, r->ai, r->aj, r->aa, r->label, NULL, NULL, NULL, NULL, r->ptr, r->col, r->val);
+  W = ProductHere(r);
+  PolderLabelRowsFill_Host(RowsHere(r), r->label, (PolderRows){0}, NULL, &W);
   PetscCall(PetscFree2(col, val));
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (m + 1), r->ai, &r->dai));
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * r->ai[m], r->aj, &r->daj));
@@ -223,28 +253,28 @@ static PetscErrorCode RowsDestroy(Rows *r)
 /* The device makes the AZ that the host made; without it there is nothing more to compare */
 static PetscErrorCode TestAZ(Rows *r, PolderStream stream, PetscInt *wrong)
 {
-  const size_t bytes    = PolderWorkSize(PolderRowsScanWork_CUDA(r->m));
-  int          flags[2] = {0, 0}, *dflags;
-  PetscInt    *index, nz = r->ptr[r->nw], before = *wrong;
-  PetscScalar *val;
-  void        *work;
+  const size_t           bytes    = PolderWorkSize(PolderRowsScanWork_CUDA(r->m));
+  const PolderDia        dia      = DiagonalsThere(r);
+  const PolderSparseRows W        = ProductThere(r);
+  int                    flags[2] = {0, 0}, *dflags;
+  PetscInt              *index, nz = r->ptr[r->nw], before = *wrong;
+  PetscScalar           *val;
+  void                  *work;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc2(PetscMax(r->m, nz) + 1, &index, nz, &val));
   PetscCall(PolderDeviceUpload(sizeof(flags), flags, &dflags));
   PetscCall(PolderDeviceMalloc(bytes, &work));
-  if (r->half) PolderLaunch(PolderLabelRowsCountDia_CUDA(r->m, 2 * r->half + 1, r->off, r->dia, r->dlabel, r->dcount, dflags, stream));
-  else PolderLaunch(PolderLabelRowsCount_CUDA(r->m, r->dai, r->daj, r->daa, r->dlabel, r->dcount, dflags, stream));
+  if (r->half) PolderLaunch(PolderLabelRowsCountDia_CUDA(&dia, r->dlabel, r->dcount, dflags, stream));
+  else PolderLaunch(PolderLabelRowsCount_CUDA(RowsThere(r), r->dlabel, r->dcount, dflags, stream));
   PolderLaunch(PolderRowsScan_CUDA(r->m, r->dcount, r->dscan, bytes, work, stream));
   PetscCall(PolderDeviceToHost(index, r->dcount, sizeof(*index) * r->m));
   PetscCall(PolderDeviceToHost(flags, dflags, sizeof(flags)));
   for (PetscInt i = 0; i < r->m; ++i) *wrong += index[i] != r->count[i] || (r->label[i] < 0 && !flags[1]);
   *wrong += r->m && r->null == (PetscBool)flags[0];
   PetscCheck(*wrong == before, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AZ of %" PetscInt_FMT " rows has other entries on the device", r->m);
-  if (r->half)
-    PolderLaunch(
-      PolderLabelRowsFillDia_CUDA(r->m, 2 * r->half + 1, r->off, r->dia, r->dlabel, r->dcount, r->dscan, r->nw, r->drow, r->dptr, r->dcol, r->dval, stream));
-  else PolderLaunch(PolderLabelRowsFill_CUDA(r->m, r->dai, r->daj, r->daa, r->dlabel, r->dcount, r->dscan, r->nw, r->drow, r->dptr, r->dcol, r->dval, stream));
+  if (r->half) PolderLaunch(PolderLabelRowsFillDia_CUDA(&dia, r->dlabel, r->dcount, r->dscan, &W, stream));
+  else PolderLaunch(PolderLabelRowsFill_CUDA(RowsThere(r), r->dlabel, r->dcount, r->dscan, &W, stream));
   PetscCall(PolderDeviceToHost(index, r->drow, sizeof(*index) * r->nw));
   for (PetscInt k = 0; k < r->nw; ++k) *wrong += index[k] != r->row[k];
   PetscCall(PolderDeviceToHost(index, r->dptr, sizeof(*index) * (r->nw + 1)));
@@ -261,12 +291,13 @@ static PetscErrorCode TestAZ(Rows *r, PolderStream stream, PetscInt *wrong)
 
 static PetscErrorCode TestE(const Rows *r, PolderStream stream, PetscInt *wrong)
 {
-  const PetscInt d = r->d, nz = r->ptr[r->nw];
-  const size_t   bytes = PolderWorkSize(PolderGalerkinWork_CUDA(d, nz));
-  PetscInt       n, *dn;
-  PetscInt64    *key, *dkey;
-  PetscScalar   *E, *size, *val, *dval;
-  void          *work;
+  const PolderSparseRows W = ProductThere(r);
+  const PetscInt         d = r->d, nz = W.nz;
+  const size_t           bytes = PolderWorkSize(PolderGalerkinWork_CUDA(d, nz));
+  PetscInt               n, *dn;
+  PetscInt64            *key, *dkey;
+  PetscScalar           *E, *size, *val, *dval;
+  void                  *work;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc4((size_t)d * d, &E, (size_t)d * d, &size, nz + 1, &key, nz + 1, &val));
@@ -274,7 +305,7 @@ static PetscErrorCode TestE(const Rows *r, PolderStream stream, PetscInt *wrong)
   PetscCall(Poisoned(sizeof(*dval) * (nz + 1), &dval));
   PetscCall(Poisoned(sizeof(*dn), &dn));
   PetscCall(PolderDeviceMalloc(bytes, &work));
-  PolderLaunch(PolderGalerkin_CUDA(d, r->nw, nz, r->dlabel, r->drow, r->dptr, r->dcol, r->dval, dn, dkey, dval, bytes, work, stream));
+  PolderLaunch(PolderGalerkin_CUDA(d, r->dlabel, &W, (PolderKeyedEntries){dn, dkey, dval}, bytes, work, stream));
   PetscCall(PolderDeviceToHost(&n, dn, sizeof(n)));
   PetscCall(PolderDeviceToHost(key, dkey, sizeof(*key) * n));
   PetscCall(PolderDeviceToHost(val, dval, sizeof(*val) * n));
@@ -303,7 +334,8 @@ static PetscErrorCode TestE(const Rows *r, PolderStream stream, PetscInt *wrong)
 /* v - AZ a with the dot, then all rows in order without it */
 static PetscErrorCode TestRowsMult(const Rows *r, PolderStream stream, PetscInt *wrong)
 {
-  PetscScalar *a, *b, *v, *x, *da, *db, *dv, *ddot, dot = 3, expected = 3;
+  PolderSparseRows W = ProductHere(r), Wd = ProductThere(r);
+  PetscScalar     *a, *b, *v, *x, *da, *db, *dv, *ddot, dot = 3, expected = 3;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc4(r->d, &a, r->d, &b, r->m, &v, r->m, &x));
@@ -317,10 +349,11 @@ static PetscErrorCode TestRowsMult(const Rows *r, PolderStream stream, PetscInt 
   PetscCall(PolderDeviceUpload(sizeof(*v) * r->m, v, &dv));
   PetscCall(PolderDeviceUpload(sizeof(*b) * r->d, b, &db));
   PetscCall(PolderDeviceUpload(sizeof(dot), &dot, &ddot));
-  PolderLaunch(PolderRowsMultAdd_CUDA(r->nw, r->drow, r->dptr, r->dcol, r->dval, -1, da, dv, r->d, db, ddot, PETSC_FALSE, stream));
-  PolderLaunch(PolderRowsMultAdd_CUDA(r->nw, NULL, r->dptr, r->dcol, r->dval, 0.5, da, dv, 0, NULL, NULL, PETSC_FALSE, stream));
-  PolderRowsMultAdd_Host(r->nw, r->row, r->ptr, r->col, r->val, -1, a, v);
-  PolderRowsMultAdd_Host(r->nw, NULL, r->ptr, r->col, r->val, 0.5, a, v);
+  PolderLaunch(PolderRowsMultAdd_CUDA(&Wd, -1, da, dv, (PolderCoarseDot){r->d, db, ddot}, PETSC_FALSE, stream));
+  PolderRowsMultAdd_Host(&W, -1, a, v);
+  W.row = Wd.row = NULL;
+  PolderLaunch(PolderRowsMultAdd_CUDA(&Wd, 0.5, da, dv, (PolderCoarseDot){0}, PETSC_FALSE, stream));
+  PolderRowsMultAdd_Host(&W, 0.5, a, v);
   PetscCall(PolderDeviceToHost(x, dv, sizeof(*x) * r->m));
   PetscCall(PolderDeviceToHost(&dot, ddot, sizeof(dot)));
   for (PetscInt i = 0; i < r->m; ++i) *wrong += !(PetscAbsScalar(x[i] - v[i]) <= 1e-11);

@@ -230,8 +230,8 @@ static PetscErrorCode TestRegions(const Graph *g, PolderStream stream, PetscInt 
   PetscCall(RandomIndices(g->m, -2, 5, &comp, &comp_d));
   PetscCall(RandomIndices(g->m, -9, -5, &next, &next_d));
   for (int round = 0; round < 3; ++round) {
-    PolderLaunch(PolderRegionsNext_CUDA(g->m, g->ai_d, g->aj_d, g->aa_d, comp_d, next_d, stream));
-    PolderRegionsNext_Host(g->m, g->ai, g->aj, g->aa, NULL, NULL, NULL, comp, NULL, next);
+    PolderLaunch(PolderRegionsNext_CUDA((PolderRows){g->m, g->ai_d, g->aj_d, g->aa_d, 0}, comp_d, next_d, stream));
+    PolderRegionsNext_Host((PolderRows){g->m, g->ai, g->aj, g->aa, 0}, (PolderRows){0}, comp, NULL, next);
     PetscCall(Compare(g->m, next, next_d, wrong));
     PolderLaunch(PolderRegionsJoin_CUDA(g->m, next_d, comp_d, stream));
     (void)PolderRegionsJoin_Host(g->m, next, comp);
@@ -349,11 +349,17 @@ static PetscErrorCode TestBoxes(PETSC_UNUSED void *work, PolderStream stream)
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(cases); ++k) {
     const PetscInt   m = cases[k].m, dof = cases[k].dof;
     const PetscInt64 points = (PetscInt64)cases[k].n[0] * cases[k].n[1] * cases[k].n[2];
+    PolderGridPart   grid   = {.first = cases[k].first, .dof = dof};
     PetscInt        *part, *part_d;
 
+    for (int x = 0; x < 3; ++x) {
+      grid.lo[x] = cases[k].lo[x];
+      grid.hi[x] = cases[k].hi[x];
+      grid.n[x]  = cases[k].n[x];
+    }
     PetscCall(RandomIndices(m, -9, -5, &part, &part_d));
-    PolderLaunch(PolderGridBoxes_CUDA(m, cases[k].first, dof, cases[k].lo, cases[k].hi, cases[k].n, cases[k].boxes, part_d, stream));
-    PolderGridBoxes_Host(m, cases[k].first, dof, cases[k].lo, cases[k].hi, cases[k].n, cases[k].boxes, part);
+    PolderLaunch(PolderGridBoxes_CUDA(m, &grid, cases[k].boxes, part_d, stream));
+    PolderGridBoxes_Host(m, &grid, cases[k].boxes, part);
     PetscCall(Compare(m, part, part_d, &wrong));
     for (PetscInt i = 0; i < m; i += 97) { /* the definition */
       const PetscInt row = cases[k].first + i, point = row / dof, *lo = cases[k].lo, *hi = cases[k].hi, *n = cases[k].n, *b = cases[k].boxes;
@@ -426,10 +432,11 @@ static PetscErrorCode TestSizes(const Pairs *p, PetscInt n, PetscInt comp[], Pet
 /* The numbers of the pairs that occur, by sorting */
 static PetscErrorCode TestSorted(const Pairs *p, PolderStream stream, PetscInt *wrong)
 {
-  const size_t bytes = PolderWorkSize(PolderKeysSortWork_CUDA(p->m));
-  PetscInt     d[2]  = {0, 0}, *d_d;
-  PetscInt64  *key, *sorted, *key_d, *sorted_d;
-  void        *work;
+  const PolderPairs here = {p->npart, p->part, p->ncomp, p->comp}, there = {p->npart, p->part_d, p->ncomp, p->comp_d};
+  const size_t      bytes = PolderWorkSize(PolderKeysSortWork_CUDA(p->m));
+  PetscInt          d[2]  = {0, 0}, *d_d;
+  PetscInt64       *key, *sorted, *key_d, *sorted_d;
+  void             *work;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2(p->m, &key, p->m, &sorted));
@@ -437,10 +444,10 @@ static PetscErrorCode TestSorted(const Pairs *p, PolderStream stream, PetscInt *
   PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)p->m, &key_d));
   PetscCall(PolderDeviceMalloc(sizeof(*key) * (size_t)p->m, &sorted_d));
   PetscCall(PolderDeviceUpload(sizeof(d), d, &d_d));
-  PolderLaunch(PolderKeysSort_CUDA(p->m, p->part_d, p->npart, p->ncomp, p->comp_d, key_d, sorted_d, d_d, work, bytes, stream));
-  PolderLaunch(PolderKeysFind_CUDA(p->m, p->part_d, p->npart, p->ncomp, p->comp_d, sorted_d, d_d, p->label_d, d_d + 1, stream));
-  PolderKeysSort_Host(p->m, p->part, p->npart, p->ncomp, p->comp, key, sorted, d);
-  PolderKeysFind_Host(p->m, p->part, p->npart, p->ncomp, p->comp, sorted, d, p->label, d + 1);
+  PolderLaunch(PolderKeysSort_CUDA(p->m, there, key_d, sorted_d, d_d, work, bytes, stream));
+  PolderLaunch(PolderKeysFind_CUDA(p->m, there, sorted_d, d_d, p->label_d, d_d + 1, stream));
+  PolderKeysSort_Host(p->m, here, key, sorted, d);
+  PolderKeysFind_Host(p->m, here, sorted, d, p->label, d + 1);
   PetscCall(Compare(2, d, d_d, wrong));
   PetscCall(Compare(p->m, p->label, p->label_d, wrong));
   PetscCall(PolderDeviceFree(&key_d));

@@ -156,7 +156,7 @@ static void EllMult(const void *data, PetscScalar alpha, const PetscScalar x[], 
 {
   const Slices *S = (const Slices *)data;
 
-  PolderEllMult_Host(S->m, S->width, S->ld, S->col, S->val, alpha, x, y, z);
+  PolderEllMult_Host((PolderEll){S->m, S->width, S->ld, S->col, S->val}, alpha, x, y, z);
 }
 
 /* Rows of random length up to longest; ell: one width, columns of entries ld apart, else slices */

@@ -91,6 +91,11 @@ typedef struct {
   PetscInt    row[N], wi[N + 1], wj[N * D], nw;
 } LabelRows;
 
+static PolderSparseRows LabelRowsOf(LabelRows *W)
+{
+  return (PolderSparseRows){W->nw, W->wi[W->nw], W->row, W->wi, W->wj, W->wv};
+}
+
 static void LabelledCreate(Labelled *A)
 {
   PetscInt diag[N];
@@ -137,8 +142,10 @@ static PetscErrorCode TestRuns(const Labelled *A)
 /* AZ, whose rows W the kernels make, against dense sums */
 static PetscErrorCode TestLabelRows(const Labelled *A, PetscBool ghosts, LabelRows *W)
 {
-  PetscScalar v[N], a[D], x[N], az[N * D] = {0}, sum[D] = {0}, work[D];
-  PetscInt    col[D], count[N];
+  const PolderRows own = {N, A->ai, A->aj, A->aa, 0}, off = {N, ghosts ? A->bi : NULL, A->bj, A->ba, 0};
+  PetscScalar      v[N], a[D], x[N], az[N * D] = {0}, sum[D] = {0}, work[D];
+  PetscInt         col[D], count[N];
+  PolderSparseRows AZ;
 
   PetscFunctionBeginUser;
   W->nw = 0;
@@ -148,8 +155,7 @@ static PetscErrorCode TestLabelRows(const Labelled *A, PetscBool ghosts, LabelRo
     }
     if (ghosts && A->bi[i] < A->bi[i + 1] && A->ghostlabel[A->bj[A->bi[i]]] >= 0) az[i * D + A->ghostlabel[A->bj[A->bi[i]]]] += A->ba[A->bi[i]];
   }
-  PetscCheck(!PolderLabelRowsCount_Host(N, A->ai, A->aj, A->aa, A->label, ghosts ? A->bi : NULL, A->bj, A->ba, A->ghostlabel, col, work, count),
-             PETSC_COMM_SELF, PETSC_ERR_PLIB, "A random matrix has no kernel");
+  PetscCheck(!PolderLabelRowsCount_Host(own, A->label, off, A->ghostlabel, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A random matrix has no kernel");
   W->wi[0] = 0;
   for (PetscInt i = 0; i < N; ++i) {
     if (!count[i]) continue;
@@ -157,11 +163,12 @@ static PetscErrorCode TestLabelRows(const Labelled *A, PetscBool ghosts, LabelRo
     W->wi[W->nw + 1] = W->wi[W->nw] + count[i];
     ++W->nw;
   }
-  PolderLabelRowsFill_Host(W->nw, W->row, A->ai, A->aj, A->aa, A->label, ghosts ? A->bi : NULL, A->bj, A->ba, A->ghostlabel, W->wi, W->wj, W->wv);
+  AZ = LabelRowsOf(W);
+  PolderLabelRowsFill_Host(own, A->label, off, A->ghostlabel, &AZ);
   Fill(D, a);
   Fill(N, v);
   PetscCall(PetscArraycpy(x, v, N));
-  PolderRowsMultAdd_Host(W->nw, W->row, W->wi, W->wj, W->wv, -1, a, x);
+  PolderRowsMultAdd_Host(&AZ, -1, a, x);
   for (PetscInt i = 0; i < N; ++i) {
     for (PetscInt l = 0; l < D; ++l) v[i] -= az[i * D + l] * a[l];
     PetscCall(Near("v - AZ a", i, x[i], v[i], N));
@@ -170,7 +177,7 @@ static PetscErrorCode TestLabelRows(const Labelled *A, PetscBool ghosts, LabelRo
   for (PetscInt i = 0; i < N; ++i) {
     for (PetscInt l = 0; l < D; ++l) sum[l] += az[i * D + l] * v[i];
   }
-  PolderRowsMultTransposeAdd_Host(W->nw, W->row, W->wi, W->wj, W->wv, v, a);
+  PolderRowsMultTransposeAdd_Host(&AZ, v, a);
   for (PetscInt l = 0; l < D; ++l) PetscCall(Near("(AZ)^T v", l, a[l], sum[l], N * N));
   PetscFunctionReturn(0);
 }
@@ -178,14 +185,15 @@ static PetscErrorCode TestLabelRows(const Labelled *A, PetscBool ghosts, LabelRo
 /* A row of E */
 static PetscErrorCode TestGalerkinRow(LabelRows *W)
 {
-  PetscScalar v[N], e[D];
-  PetscInt    col[D], position[D], nc = 0;
+  const PolderSparseRows AZ = LabelRowsOf(W);
+  PetscScalar            v[N], e[D];
+  PetscInt               col[D], position[D], nc = 0;
 
   PetscFunctionBeginUser;
   for (PetscInt l = 0; l < D; ++l) position[l] = -1;
   Fill(N, v);
   for (PetscInt k = 0; k < W->nw; ++k) W->row[k] = W->nw - 1 - k;
-  PolderGalerkinRow_Host(W->nw, W->row, v, W->wi, W->wj, W->wv, &nc, position, col, e);
+  PolderGalerkinRow_Host((PolderRowList){W->nw, W->row}, v, &AZ, &nc, position, col, e);
   for (PetscInt l = 0; l < D; ++l) {
     PetscScalar want = 0, got = 0;
 
@@ -270,8 +278,9 @@ static PetscErrorCode TestLabels(PetscBool ghosts)
 /* A Neumann chain: interior rows of AZ vanish and the kernel is found; one row more on the diagonal and it is not */
 static PetscErrorCode TestKernel(void)
 {
-  PetscInt    ai[N + 1], aj[3 * N], label[N], col[D], count[N], nz = 0, nw = 0;
-  PetscScalar aa[3 * N], work[D];
+  PetscInt         ai[N + 1], aj[3 * N], label[N], col[D], count[N], nz = 0, nw = 0;
+  PetscScalar      aa[3 * N], work[D];
+  const PolderRows A = {N, ai, aj, aa, 0}, none = {0};
 
   PetscFunctionBeginUser;
   ai[0] = 0;
@@ -285,13 +294,11 @@ static PetscErrorCode TestKernel(void)
     }
     ai[i + 1] = nz;
   }
-  PetscCheck(PolderLabelRowsCount_Host(N, ai, aj, aa, label, NULL, NULL, NULL, NULL, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "The kernel of a Neumann matrix is not found");
+  PetscCheck(PolderLabelRowsCount_Host(A, label, none, NULL, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB, "The kernel of a Neumann matrix is not found");
   for (PetscInt i = 0; i < N; ++i) nw += count[i] > 0;
   PetscCheck(nw == 6, PETSC_COMM_SELF, PETSC_ERR_PLIB, "AZ has %" PetscInt_FMT " rows, expected two at each of three borders", nw);
   aa[0] *= 1.000001;
-  PetscCheck(!PolderLabelRowsCount_Host(N, ai, aj, aa, label, NULL, NULL, NULL, NULL, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-             "A regular matrix is taken for singular");
+  PetscCheck(!PolderLabelRowsCount_Host(A, label, none, NULL, col, work, count), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A regular matrix is taken for singular");
   PetscFunctionReturn(0);
 }
 

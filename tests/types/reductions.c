@@ -1,7 +1,9 @@
 static char
   help[] = "dcg with one sum over the processes in an iteration and with two: the same residuals and counts, true residuals, and how many sums there are.\n"
            "  -sums <two>,<one> : sums in 16 iterations of each form; left out: not counted\n"
-           "  -within <0.01> : agreement of the norms of the first iterations\n\n";
+           "  -within <0.01> : agreement of the norms of the first iterations\n"
+           "  -guess <0> : size of a random guess; a large one leaves rounding errors in the solution\n"
+           "  -close <1> : agreement of the iteration counts\n\n";
 
 #include "bubbles.h"
 
@@ -48,7 +50,7 @@ static PetscErrorCode CountSums(Mat A, Vec b, Vec x, const char reductions[], Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode Solve(Mat A, Vec b, Vec x, const char reductions[], Outcome *out)
+static PetscErrorCode Solve(Mat A, Vec b, Vec x, PetscReal guess, const char reductions[], Outcome *out)
 {
   KSP              ksp;
   PetscInt         n, sums;
@@ -57,6 +59,9 @@ static PetscErrorCode Solve(Mat A, Vec b, Vec x, const char reductions[], Outcom
   PetscFunctionBeginUser;
   PetscCall(MakeSolver(A, reductions, &ksp));
   PetscCall(KSPSetResidualHistory(ksp, NULL, PETSC_DECIDE, PETSC_TRUE));
+  PetscCall(KSPSetInitialGuessNonzero(ksp, (PetscBool)(guess != 0)));
+  PetscCall(FillRandom(x, 7));
+  PetscCall(VecScale(x, guess));
   PetscCall(KSPSolve(ksp, b, x));
   PetscCall(KSPGetConvergedReason(ksp, &out->reason));
   PetscCall(KSPGetIterationNumber(ksp, &out->its));
@@ -77,8 +82,8 @@ int main(int argc, char **argv)
   Vec         phi, b, x;
   Bubbles     bubbles;
   Outcome     two, one;
-  PetscInt    sums[2] = {-1, -1}, n = 2;
-  PetscReal   within = 0.01;
+  PetscInt    sums[2] = {-1, -1}, n = 2, close = 1;
+  PetscReal   within = 0.01, guess = 0;
   PetscMPIInt size;
 
   PetscFunctionBeginUser;
@@ -86,18 +91,20 @@ int main(int argc, char **argv)
   PetscCall(BubblesFromOptions(&bubbles));
   PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-sums", sums, &n, NULL));
   PetscCall(PetscOptionsGetReal(NULL, NULL, "-within", &within, NULL));
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-close", &close, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-guess", &guess, NULL));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(BubblesAssemble(&bubbles, PETSC_COMM_WORLD, &A, &phi));
   PetscCall(PetscObjectCompose((PetscObject)A, "levelset", (PetscObject)phi));
   PetscCall(MakeRhs(A, 1, &b, &x));
-  PetscCall(Solve(A, b, x, "2", &two));
-  PetscCall(Solve(A, b, x, "1", &one));
+  PetscCall(Solve(A, b, x, guess, "2", &two));
+  PetscCall(Solve(A, b, x, guess, "1", &one));
   PetscCall(PetscInfo(NULL, "%" PetscInt_FMT " and %" PetscInt_FMT " iterations, true residuals %g and %g, sums %" PetscInt_FMT " and %" PetscInt_FMT "\n",
                       two.its, one.its, (double)two.residual, (double)one.residual, two.sums, one.sums));
   PetscCheck(one.reason == two.reason, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Reason %s with two sums, %s with one", KSPConvergedReasons[two.reason],
              KSPConvergedReasons[one.reason]);
-  PetscCheck(PetscAbsInt(one.its - two.its) <= 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations with two sums, %" PetscInt_FMT " with one",
-             two.its, one.its);
+  PetscCheck(PetscAbsInt(one.its - two.its) <= close, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "%" PetscInt_FMT " iterations with two sums, %" PetscInt_FMT " with one", two.its, one.its);
   PetscCheck(two.residual <= 1.0000001e-8 && one.residual <= 1.0000001e-8, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "True residual %g with two sums, %g with one",
              (double)two.residual, (double)one.residual);
   for (int k = 0; k < FIRST; ++k)
@@ -139,6 +146,13 @@ int main(int argc, char **argv)
     test:
       suffix: flexible
       args: -dirichlet -ksp_dcg_flexible -pc_type pamg -pc_pamg_cycle k
+    # rounding errors of the guess: the iteration goes on to a smaller residual, and from the true one
+    test:
+      suffix: resumed
+      args: -dirichlet -pc_type tns -mat_type aijdia -deflation_space none -guess {{3e7 4e7}} -close 4 -ksp_divtol 1e20
+    test:
+      suffix: restarted
+      args: -dirichlet -pc_type tns -mat_type aijdia -deflation_space none -guess 1e8 -close 15 -ksp_divtol 1e20
     test:
       suffix: coarse_ksp
       args: -pc_type jacobi -deflation_space subdomain -deflation_boxes 3,3,3 -deflation_coarse ksp
