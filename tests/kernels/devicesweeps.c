@@ -1,4 +1,5 @@
-static const char help[] = "Sweeps by levels and their factors, rows of approximate inverses and the check of rows on the device, against their host twins.\n\n";
+static const char
+  help[] = "Sweeps by levels and their factors, rows of approximate inverses and the check of rows on the device, against their host twins.\n\n";
 
 #include "devicetest.h"
 #include "kernels/fsai.h"
@@ -240,8 +241,8 @@ static PetscErrorCode TestCheck(PETSC_UNUSED void *work, PolderStream stream)
   PetscFunctionBeginUser;
   for (size_t s = 3; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
     for (int f = 0; f < 5; ++f) {
-      Rows      A;
-      PetscInt  bad[2] = {PETSC_MAX_INT, PETSC_MAX_INT}, *there;
+      Rows     A;
+      PetscInt bad[2] = {PETSC_MAX_INT, PETSC_MAX_INT}, *there;
 
       PetscCall(RowsCreate(Sizes[s], &A));
       for (PetscInt i = A.n / 2; i < A.n; i += 3) {
@@ -260,7 +261,9 @@ static PetscErrorCode TestCheck(PETSC_UNUSED void *work, PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const DeviceTests DeviceProgram = {help, {TestSweeps, TestFsai, TestIp, TestCheck}};
+const DeviceTests DeviceProgram = {
+  help, {TestSweeps, TestFsai, TestIp, TestCheck}
+};
 
 /*TEST
 

@@ -134,6 +134,30 @@ static PetscErrorCode NRAS(Fuzz *f, const char *inner)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The preconditioners that the theses compare */
+static const char *const RowTypes[] = {PCMCSGS, PCIP, PCFSAI, PCMIC, PCILUC, PCMEILU};
+
+static PetscErrorCode FromRows(Fuzz *f, const char *inner)
+{
+  static const char *const forms[] = {"plain", "scaled", "stencil", "diag"}, *const lasts[] = {"jacobi", "sgs", "ilu"};
+  static const char *const ints[]  = {"fsai_power", "mic_blocks", "iluc_levels", "iluc_power", "meilu_sets"};
+  static const PetscInt    least[] = {1, 1, 0, 0, 1}, most[] = {3, 5, 3, 3, 3};
+  char                     name[64];
+
+  PetscFunctionBegin;
+  PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_ip_form", inner));
+  SetOf(f, 50, name, forms);
+  PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_meilu_last", inner));
+  SetOf(f, 50, name, lasts);
+  PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_mic_omega", inner));
+  SetReal(f, 50, name, 0, 1);
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(ints); ++k) {
+    PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_%s", inner, ints[k]));
+    SetInt(f, 40, name, least[k], most[k]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode Deflation(Fuzz *f)
 {
   static const char *const spaces[]  = {"auto", "none",      "subdomain",     "stripe", "plane", "levelset", "levelset_subdomain",
@@ -161,7 +185,7 @@ static PetscErrorCode Deflation(Fuzz *f)
 
 static PetscErrorCode Preconditioner(Fuzz *f, const char *type, const char *inner)
 {
-  static const char *const forms[] = {"adef2", "adef1", "balancing"}, *const inners[] = {"tns", "jacobi", "none", "pamg", "nras", "rrb"};
+  static const char *const forms[] = {"adef2", "adef1", "balancing"}, *const inners[] = {"tns", "jacobi", "none", "pamg", "nras", "mcsgs", "fsai", "rrb"};
   char name[64];
 
   PetscFunctionBegin;
@@ -171,11 +195,14 @@ static PetscErrorCode Preconditioner(Fuzz *f, const char *type, const char *inne
   if (!strcmp(type, PCRRB)) PetscCall(RRB(f, inner));
   if (!strcmp(type, PCPAMG)) PetscCall(PAMG(f, inner));
   if (!strcmp(type, PCNRAS)) PetscCall(NRAS(f, inner));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(RowTypes); ++k) {
+    if (!strcmp(type, RowTypes[k])) PetscCall(FromRows(f, inner));
+  }
   if (!strcmp(type, PCLEVELSET)) {
     PetscCall(Deflation(f));
     SetOf(f, 60, "pc_levelset_form", forms);
     SetOf(f, 20, "pc_use_amat", Bools);
-    PetscCall(Preconditioner(f, f->rows.dim == 2 ? FuzzPick(f, inners) : inners[FuzzInt(f, 5)], "levelset_"));
+    PetscCall(Preconditioner(f, f->rows.dim == 2 ? FuzzPick(f, inners) : inners[FuzzInt(f, 7)], "levelset_"));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -222,6 +249,7 @@ static const char *PreconditionerType(Fuzz *f, const char *ksp)
   if (!strcmp(ksp, KSPRRBCG)) return PCRRB;
   if (f->rows.dim == 2 && FuzzChance(f, 25)) return PCRRB;
   if (FuzzChance(f, 1)) return PCRRB;
+  if (FuzzChance(f, 30)) return FuzzPick(f, RowTypes);
   return FuzzPick(f, types);
 }
 
