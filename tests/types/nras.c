@@ -409,6 +409,19 @@ int main(int argc, char **argv)
        suffix: changes
        args: -changes -mat_type {{aij aijicrs}}
 
+   testset:
+     requires: cuda
+     nsize: {{1 2}}
+     args: -mat_type {{aijdia aijicrs aijcusparse}} -vec_type cuda -use_gpu_aware_mpi 0
+     test:
+       suffix: changes_cuda
+       args: -changes
+       output_file: output/nras_changes.out
+     test:
+       suffix: symmetric_cuda
+       args: -symmetric
+       output_file: output/nras_symmetric.out
+
    test:
      suffix: valgrind
      suites: valgrind

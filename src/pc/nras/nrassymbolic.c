@@ -168,21 +168,29 @@ static PetscErrorCode NRASLevels_Private(const NRASFactor *f, NRASAll *all, NRAS
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Longer rows are not sorted by insertion */
+#define NRAS_SHORT 32
+
 /* Appends the entries k0 .. k1 of a row, with columns in the order of levels, ascending */
-static void NRASAppend(const NRASFactor *f, PetscInt k0, PetscInt k1, const PetscInt perm[], NRASAll *all)
+static PetscErrorCode NRASAppend_Private(const NRASFactor *f, PetscInt k0, PetscInt k1, const PetscInt perm[], NRASAll *all)
 {
+  PetscInt *col = all->col + all->nz, *source = all->source + all->nz;
+
+  PetscFunctionBegin;
   for (PetscInt k = k0; k < k1; ++k) {
     const PetscInt j  = perm[f->col[k]];
-    PetscInt       at = all->nz + k - k0;
+    PetscInt       at = k - k0;
 
-    for (; at > all->nz && all->col[at - 1] > j; --at) {
-      all->col[at]    = all->col[at - 1];
-      all->source[at] = all->source[at - 1];
+    for (; k1 - k0 <= NRAS_SHORT && at > 0 && col[at - 1] > j; --at) {
+      col[at]    = col[at - 1];
+      source[at] = source[at - 1];
     }
-    all->col[at]    = j;
-    all->source[at] = f->source[k];
+    col[at]    = j;
+    source[at] = f->source[k];
   }
+  if (k1 - k0 > NRAS_SHORT) PetscCall(PetscSortIntWithArray(k1 - k0, col, source));
   all->nz += k1 - k0;
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Appends the factors of a block in the order of levels */
@@ -199,8 +207,8 @@ static PetscErrorCode NRASAppendBlock_Private(const NRASFactor *f, const NRASWor
     all->count[0][row] = f->diag[i] - f->ptr[i];
     all->count[1][row] = f->ptr[i + 1] - f->diag[i] - 1;
     all->diag[row]     = f->source[f->diag[i]];
-    NRASAppend(f, f->ptr[i], f->diag[i], w->perm, all);
-    NRASAppend(f, f->diag[i] + 1, f->ptr[i + 1], w->perm, all);
+    PetscCall(NRASAppend_Private(f, f->ptr[i], f->diag[i], w->perm, all));
+    PetscCall(NRASAppend_Private(f, f->diag[i] + 1, f->ptr[i + 1], w->perm, all));
   }
   all->nrow += f->m;
   PetscFunctionReturn(PETSC_SUCCESS);
