@@ -90,7 +90,6 @@ PetscErrorCode PolderDeviceFinalize(void)
   PetscFunctionBegin;
   PetscCall(PolderVecNormFinalize());
   PetscCall(PolderPeersFinalize());
-  PetscCall(PolderDeviceStreamFinalize());
   PolderDeviceLimits.threads = 0; // an option of the next PetscInitialize() may set it
   PetscCall(PolderDeviceCallFinalize());
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -211,12 +210,6 @@ PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
 {
   PetscFunctionBegin;
   (void)graph; // nothing was recorded
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceStreamFinalize(void)
-{
-  PetscFunctionBegin;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -141,7 +141,5 @@ PETSC_INTERN PetscErrorCode PolderDeviceWaitReal(const volatile PetscReal *slot,
 */
 PETSC_INTERN PetscErrorCode PolderDeviceReplay(PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx);
 PETSC_INTERN PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *);
-/* Frees the buffers for pieces */
-PETSC_INTERN PetscErrorCode PolderDeviceStreamFinalize(void);
 /* Called by the library's finaliser */
 PETSC_INTERN PetscErrorCode PolderDeviceFinalize(void);

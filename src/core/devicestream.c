@@ -130,6 +130,15 @@ static PetscErrorCode PolderStreamThreads_Private(size_t *threads)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PolderStreamFinalize_Private(void)
+{
+  PetscFunctionBegin;
+  if (PolderBuffers) PetscCall(PolderDeviceCallUnlock(PolderBuffers));
+  PolderBuffers      = NULL;
+  PolderBuffersBytes = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The buffers; *got = PETSC_FALSE: the system refuses to lock so much memory */
 static PetscErrorCode PolderStreamBuffers_Private(size_t buffers, PetscBool *got)
 {
@@ -138,19 +147,11 @@ static PetscErrorCode PolderStreamBuffers_Private(size_t buffers, PetscBool *got
   PetscFunctionBegin;
   *got = PETSC_TRUE;
   if (PolderBuffersBytes >= bytes) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeviceStreamFinalize());
+  PetscCall(PolderStreamFinalize_Private());
   PetscCall(PolderDeviceCallLock(bytes, &PolderBuffers));
+  PetscCall(PetscRegisterFinalize(PolderStreamFinalize_Private));
   if (PolderBuffers) PolderBuffersBytes = bytes;
   *got = (PetscBool) !!PolderBuffers;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceStreamFinalize(void)
-{
-  PetscFunctionBegin;
-  if (PolderBuffers) PetscCall(PolderDeviceCallUnlock(PolderBuffers));
-  PolderBuffers      = NULL;
-  PolderBuffersBytes = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -240,7 +240,6 @@ int main(int argc, char **argv)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%s: rows %s, new values %s, products %s, bytes %s\n", families[k].name, wrong[0] ? "WRONG" : "ok",
                           wrong[1] ? "WRONG" : "ok", wrong[2] ? "WRONG" : "ok", found.few ? "ok" : "TOO MANY"));
   }
-  PetscCall(PolderDeviceStreamFinalize()); // the buffers have the size that was set here
   PetscCall(PetscFinalize());
   return 0;
 }
