@@ -259,12 +259,19 @@ static RedBlack RedBlackCreate(PetscInt n, int ngrid, PetscBool single, std::vec
   return M;
 }
 
+/* The grids from number first on, and the rest */
+static PolderRRBSystem RedBlackFrom(const RedBlack &M, PetscBool single, int first)
+{
+  return {single, (PetscInt)M.step.size() - first, M.step.data() + first, M.n, M.ld, M.inverse, M.b, M.x, NULL};
+}
+
 static int RedBlackApply(const RedBlack &M, PetscBool single, const PolderCGRho *rho, void *work)
 {
-  int err = 0;
+  const PolderRRBSystem small = RedBlackFrom(M, single, M.small);
+  int                   err   = 0;
 
   for (int k = 0; k < M.small && !err; ++k) err = PolderRRBForward_CUDA(single, &M.step[k], stream);
-  if (M.small < M.ngrid && !err) err = PolderRRBSmall_CUDA(single, RRB_SMALL_ALL, M.ngrid - M.small, &M.step[M.small], M.n, M.ld, M.inverse, M.b, M.x, stream);
+  if (M.small < M.ngrid && !err) err = PolderRRBSmall_CUDA(&small, RRB_SMALL_ALL, stream);
   for (int k = M.small - 1; k >= 0 && !err; --k) err = PolderRRBBackward_CUDA(single, &M.step[k], k ? NULL : rho, work, stream);
   return err;
 }
@@ -283,10 +290,11 @@ static void RedBlackFactor(const char *grid, PetscInt n, const PolderRRBGrid &g)
     Fill<<<1024, 256, 0, stream>>>(m + 2 * n, row[f] - n, NULL, f == RRB_C ? 8.0 : -1.0, 0, 0);
   }
   const double *const val[] = {row[RRB_N] - n, row[RRB_E] - 1, row[RRB_C], row[RRB_E], row[RRB_N]};
+  const PolderDia     A     = {m, m, 5, off, val, 2, PETSC_TRUE};
 
   CHECK(cudaMemsetAsync(c, 0, sizeof(double) * RRB_NCOEF * g.size, stream));
   CHECK(cudaMemsetAsync(seen, 0xff, sizeof(int), stream));
-  Row(grid, "rrb, look at rows", m, 24, [&] { return PolderRRBRowsDia_CUDA(n, n, 5, off, val, PETSC_TRUE, NULL, seen, stream); });
+  Row(grid, "rrb, look at rows", m, 24, [&] { return PolderRRBRowsDia_CUDA(n, n, &A, NULL, seen, stream); });
   Row(grid, "rrb, take black nodes", m, 56, [&] { return PolderRRBBlack_CUDA(&g, &rows, 1.0, c, x, seen, stream); });
   Row(grid, "rrb, eliminate them", m, 44, [&] { return PolderRRBRed_CUDA(&g, PETSC_FALSE, 1.0, c, x, seen, stream); });
   Row(grid, "rrb, next rows", m, 34, [&] { return PolderRRBNext_CUDA(&g, PETSC_FALSE, c, x, next, n / 2, stream); });
@@ -339,11 +347,11 @@ static void RedBlackGrid(const char *grid, PetscInt n, int ngrid)
       Row(grid, single ? "rrb grid 0 up and sums, float" : "rrb grid 0 up and sums", n * n, up,
           [&] { return PolderRRBBackward_CUDA(single, &M.step[0], &rho, work, stream); });
     if (M.small < ngrid) {
-      const PetscInt first = M.step[M.small].g.nx;
+      const PetscInt        first = M.step[M.small].g.nx;
+      const PolderRRBSystem small = RedBlackFrom(M, single, M.small);
 
       snprintf(name, sizeof(name), "rrb %dx%d and below%s", (int)first, (int)first, single ? ", float" : "");
-      Row(grid, name, first * first, (down + up) * 4 / 3 + 8.0 * M.n * M.n / first / first,
-          [&] { return PolderRRBSmall_CUDA(single, RRB_SMALL_ALL, ngrid - M.small, &M.step[M.small], M.n, M.ld, M.inverse, M.b, M.x, stream); });
+      Row(grid, name, first * first, (down + up) * 4 / 3 + 8.0 * M.n * M.n / first / first, [&] { return PolderRRBSmall_CUDA(&small, RRB_SMALL_ALL, stream); });
     }
     Row(grid, single ? "rrb apply and sums, float" : "rrb apply and sums", n * n, (down + up) * rows / n / n + 8.0 * M.n * M.n / n / n,
         [&] { return RedBlackApply(M, single, &rho, work); });
@@ -376,11 +384,13 @@ static void RedBlackTail(const char *grid, PetscInt n, PetscBool red)
 
   while (n >> ngrid > 1) ++ngrid;
   for (int s = 0; s < 2; ++s) {
-    std::vector<void *> all;
-    const RedBlack      M = RedBlackCreate(n, ngrid, (PetscBool)s, all);
+    std::vector<void *>   all;
+    const RedBlack        M     = RedBlackCreate(n, ngrid, (PetscBool)s, all);
+    const PolderRRBSystem grids = RedBlackFrom(M, (PetscBool)s, 0);
 
-    Row(grid, s ? "rrb, small grids as a matrix, float" : "rrb, small grids as a matrix", m, 8.0 * m,
-        [&] { return PolderRRBTail_CUDA((PetscBool)s, red, ngrid, M.step.data(), M.n, M.ld, M.inverse, m, m, T, stream); });
+    Row(grid, s ? "rrb, small grids as a matrix, float" : "rrb, small grids as a matrix", m, 8.0 * m, [&] {
+      return PolderRRBTail_CUDA(&grids, red, {m, m, T}, stream);
+    });
     for (void *p : all) CHECK(cudaFree(p));
   }
   CHECK(cudaFree(T));

@@ -192,19 +192,18 @@ static int RRBSmallLaunch(RRBSmall &a, cudaStream_t stream)
   return cudaLaunchKernelExC(&config, (const void *)PolderRRBSmallKernel<V>, args);
 }
 
-int PolderRRBSmall_CUDA(PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[],
-                        const PetscScalar b[], PetscScalar x[], PolderStream stream)
+int PolderRRBSmall_CUDA(const PolderRRBSystem *small, PolderRRBPart part, PolderStream stream)
 {
   RRBSmall a = {};
 
-  if (ngrid > POLDER_RRB_SMALL_GRIDS) return cudaErrorInvalidValue;
+  if (small->ngrid > POLDER_RRB_SMALL_GRIDS) return cudaErrorInvalidValue;
   a.part    = part;
-  a.ngrid   = ngrid;
-  a.n       = n;
-  a.ld      = ld;
-  a.inverse = inverse;
-  a.b       = b;
-  a.x       = x;
-  for (PetscInt k = 0; k < ngrid; ++k) a.step[k] = step[k];
-  return single ? RRBSmallLaunch<float>(a, stream) : RRBSmallLaunch<double>(a, stream);
+  a.ngrid   = small->ngrid;
+  a.n       = small->n;
+  a.ld      = small->ld;
+  a.inverse = small->inverse;
+  a.b       = small->b;
+  a.x       = small->x;
+  for (PetscInt k = 0; k < small->ngrid; ++k) a.step[k] = small->step[k];
+  return small->single ? RRBSmallLaunch<float>(a, stream) : RRBSmallLaunch<double>(a, stream);
 }

@@ -175,8 +175,8 @@ static __global__ void __launch_bounds__(RRB_CG_BLOCK, 1) PolderRRBCGKernel(cons
   *a.state = s;
 }
 
-int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar z[],
-                     PetscScalar p[], PetscScalar w[], PolderCGState *state, void *work, PolderStream stream)
+int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, const PolderCGVectors *vectors, PolderCGState *state,
+                     void *work, PolderStream stream)
 {
   RRBCG     a      = {};
   RRBSmall &b      = a.below;
@@ -189,11 +189,11 @@ int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool
   a.prepare = prepare;
   a.start   = first;
   a.S       = system->S;
-  a.x       = x;
-  a.r       = r;
-  a.z       = z;
-  a.p       = p;
-  a.w       = w;
+  a.x       = vectors->x;
+  a.r       = vectors->r;
+  a.z       = vectors->z;
+  a.p       = vectors->p;
+  a.w       = vectors->w;
   a.state   = state;
   a.partial = ((PolderReduceScratch *)work)->partial;
   b.part    = RRB_SMALL_ALL;

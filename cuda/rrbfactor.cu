@@ -91,19 +91,19 @@ static __global__ void __launch_bounds__(RRB_X *RRB_Y)
   RRBTell(n.seen, seen);
 }
 
-int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscBool half, PetscScalar *const row[],
-                          int *seen, PolderStream stream)
+int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, const PolderDia *dia, PetscScalar *const row[], int *seen, PolderStream stream)
 {
-  RRBDiagonals A = {};
+  const PetscInt nd = dia->nd, *off = dia->off;
+  RRBDiagonals   A = {};
 
   if (nd > POLDER_RRB_DIAGONALS) return cudaErrorInvalidValue;
   A.nd   = nd;
-  A.half = half;
+  A.half = dia->half;
   for (PetscInt d = 0; d < nd; ++d) {
     A.off[d]    = off[d];
-    A.val[d]    = val[d];
+    A.val[d]    = dia->val[d];
     A.mirror[d] = -1;
-    if (off[d] == 0) A.main = val[d];
+    if (off[d] == 0) A.main = dia->val[d];
     for (PetscInt e = 0; e < nd; ++e)
       if (off[e] == -off[d]) A.mirror[d] = e;
   }
@@ -260,12 +260,10 @@ static __global__ void __launch_bounds__(RRB_X *RRB_Y)
   }
 }
 
-int PolderRRBRest_CUDA(PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[], PetscInt ld,
-                       PetscScalar E[], PolderStream stream)
+int PolderRRBRest_CUDA(PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[], PolderDense E,
+                       PolderStream stream)
 {
-  const PetscInt n = skew ? (nx * ny + 1) / 2 : nx * ny;
-
-  PolderRRBRestShiftKernel<<<1024, POLDER_BLOCK, 0, stream>>>(n, ld, part, shift, E);
-  PolderRRBRestKernel<<<RRBBlocks(nx, ny), dim3(RRB_X, RRB_Y), 0, stream>>>(nx, ny, skew, RRBOutOf(row), ld, E);
+  PolderRRBRestShiftKernel<<<1024, POLDER_BLOCK, 0, stream>>>(E.n, E.ld, part, shift, E.a);
+  PolderRRBRestKernel<<<RRBBlocks(nx, ny), dim3(RRB_X, RRB_Y), 0, stream>>>(nx, ny, skew, RRBOutOf(row), E.ld, E.a);
   return cudaGetLastError();
 }

@@ -196,24 +196,24 @@ static __global__ void __launch_bounds__(RRB_TAIL_BLOCK) PolderRRBTailKernel(con
   }
 }
 
-int PolderRRBTail_CUDA(PetscBool single, PetscBool red, PetscInt ngrid, const PolderRRBStep step[], PetscInt nrest, PetscInt ldrest,
-                       const PetscScalar inverse[], PetscInt n, PetscInt ld, PetscScalar T[], PolderStream stream)
+int PolderRRBTail_CUDA(const PolderRRBSystem *grids, PetscBool red, PolderDense T, PolderStream stream)
 {
-  const unsigned int blocks = PolderBlocks(n, RRB_TAIL_COLUMNS);
-  const size_t       bytes  = sizeof(RRBTailNode) * (size_t)(n + nrest);
+  const PetscInt     ngrid = grids->ngrid, nrest = grids->n;
+  const unsigned int blocks = PolderBlocks(T.n, RRB_TAIL_COLUMNS);
+  const size_t       bytes  = sizeof(RRBTailNode) * (size_t)(T.n + nrest);
   RRBTail            a      = {};
 
-  if (ngrid < 1 || ngrid > POLDER_RRB_SMALL_GRIDS || n > POLDER_RRB_TAIL || 2 * nrest > POLDER_RRB_TAIL) return cudaErrorInvalidValue;
+  if (ngrid < 1 || ngrid > POLDER_RRB_SMALL_GRIDS || T.n > POLDER_RRB_TAIL || 2 * nrest > POLDER_RRB_TAIL) return cudaErrorInvalidValue;
   a.red     = red;
   a.ngrid   = ngrid;
   a.nrest   = nrest;
-  a.ldrest  = ldrest;
-  a.n       = n;
-  a.ld      = ld;
-  a.inverse = inverse;
-  a.T       = T;
-  for (PetscInt k = 0; k < ngrid; ++k) a.step[k] = step[k];
-  if (single) PolderRRBTailKernel<float><<<blocks, RRB_TAIL_BLOCK, bytes, stream>>>(a);
+  a.ldrest  = grids->ld;
+  a.n       = T.n;
+  a.ld      = T.ld;
+  a.inverse = grids->inverse;
+  a.T       = T.a;
+  for (PetscInt k = 0; k < ngrid; ++k) a.step[k] = grids->step[k];
+  if (grids->single) PolderRRBTailKernel<float><<<blocks, RRB_TAIL_BLOCK, bytes, stream>>>(a);
   else PolderRRBTailKernel<double><<<blocks, RRB_TAIL_BLOCK, bytes, stream>>>(a);
   return cudaGetLastError();
 }

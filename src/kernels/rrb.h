@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cg.h"
+#include "views.h"
 #include "rrbrow.h"
 
 /*
@@ -27,12 +28,10 @@ PETSC_INTERN void PolderRRBScaleBorder_Host(const PolderRRBGrid *g, PetscScalar 
 /* Rounds the factor with its border to single precision; PETSC_FALSE: a value is out of range */
 PETSC_INTERN PetscBool PolderRRBRound_Host(const PolderRRBGrid *g, const PetscScalar c[], float single[]);
 /*
-  Surveys the rows of a matrix by diagonals (as in dia.h) or compressed rows; row[f] != NULL: stores them as RRB_NROW arrays in natural order. half: the lower
-  diagonals point into the upper ones.
+  Surveys the rows of a matrix by diagonals (as in dia.h) or compressed rows; row[f] != NULL: stores them as RRB_NROW arrays in natural order.
 */
 #define POLDER_RRB_DIAGONALS 32
-POLDER_LAUNCHER int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscBool half,
-                                          PetscScalar *const row[], int *seen, PolderStream stream);
+POLDER_LAUNCHER int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, const PolderDia *A, PetscScalar *const row[], int *seen, PolderStream stream);
 POLDER_LAUNCHER int PolderRRBRowsCsr_CUDA(PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[],
                                           int *seen, PolderStream stream);
 /* Puts the rows into the arrays c and x (of which only RRB_R2D is used); lumps and inverts the black pivots */
@@ -45,11 +44,11 @@ POLDER_LAUNCHER int PolderRRBRed_CUDA(const PolderRRBGrid *g, PetscBool half, Pe
 POLDER_LAUNCHER int PolderRRBNext_CUDA(const PolderRRBGrid *g, PetscBool half, const PetscScalar c[], const PetscScalar x[], PetscScalar *const row[],
                                        PetscInt ld, PolderStream stream);
 /*
-  E, ld by ld, <- the rows of the rest as a symmetric matrix, padded with zeros, plus shift[part] where two unknowns are in the same part (part = NULL:
+  E <- the E.n rows of the rest as a symmetric matrix, padded with zeros to E.ld by E.ld, plus shift[part] where two unknowns are in the same part (part = NULL:
   none; part -1: in no part).
 */
 POLDER_LAUNCHER int PolderRRBRest_CUDA(PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[],
-                                       PetscInt ld, PetscScalar E[], PolderStream stream);
+                                       PolderDense E, PolderStream stream);
 
 /*
   rrb.cu: a sweep over one grid with its coefficients c, double or float (single). Vectors are in natural order with rows ld apart; those of the next grid
@@ -98,9 +97,19 @@ PETSC_INTERN void PolderRRBBackwardR1Single_Host(const PolderRRBGrid *g, const f
 PETSC_INTERN void PolderRRBForwardSingle_Host(const PolderRRBGrid *g, PetscBool half, const float c[], const PetscScalar r[], PetscInt ld, PetscScalar z[]);
 PETSC_INTERN void PolderRRBBackwardSingle_Host(const PolderRRBGrid *g, PetscBool half, const float c[], PetscScalar z[], PetscScalar x[], PetscInt ld);
 
+/* Grids, one below the other, and the rest below them. x and r of each grid but the first are xnext and rnext of the one above */
+typedef struct {
+  PetscBool            single;
+  PetscInt             ngrid;
+  const PolderRRBStep *step;  /* [ngrid] on the host */
+  PetscInt             n, ld; /* of the rest: unknowns, distance between the rows of its inverse */
+  const PetscScalar   *inverse, *b;
+  PetscScalar         *x; /* inverse b */
+  const PetscScalar   *S; /* the first Schur complement of the first grid, see rrbreduced.cu; read by PolderRRBCG_CUDA() alone */
+} PolderRRBSystem;
+
 /*
-  Device: processes small grids one after the other in one kernel. Limits: nodes of the largest grid, and number of grids. r and x of each grid are rnext and
-  xnext of the one before.
+  Device: processes small grids one after the other in one kernel. Limits: nodes of the largest grid, and number of grids.
 */
 #define POLDER_RRB_SMALL       65536
 #define POLDER_RRB_SMALL_GRIDS 12
@@ -111,16 +120,14 @@ typedef enum {
   RRB_SMALL_FORWARD, /* only the forward sweep */
   RRB_SMALL_BACKWARD
 } PolderRRBPart;
-POLDER_LAUNCHER int PolderRRBSmall_CUDA(PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld,
-                                        const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[], PolderStream stream);
+POLDER_LAUNCHER int PolderRRBSmall_CUDA(const PolderRRBSystem *small, PolderRRBPart part, PolderStream stream);
 
 /*
-  rrbtail.cu: T, n by n with rows ld apart, <- the symmetric matrix that applies the sweeps over these grids, with the inverse of the rest, to a vector of the
-  first grid in natural order; red: to a vector of its red nodes, numbered by PolderRRBUnknown(). Of the steps only g, half and c are used.
+  rrbtail.cu: T <- the symmetric matrix that applies the sweeps over these grids, with the inverse of the rest, to a vector of the first grid in natural
+  order; red: to a vector of its red nodes, numbered by PolderRRBUnknown(). Of the steps only g, half and c are used, and b and x are not.
 */
-#define POLDER_RRB_TAIL 1024 /* maximum n */
-POLDER_LAUNCHER int PolderRRBTail_CUDA(PetscBool single, PetscBool red, PetscInt ngrid, const PolderRRBStep step[], PetscInt nrest, PetscInt ldrest,
-                                       const PetscScalar inverse[], PetscInt n, PetscInt ld, PetscScalar T[], PolderStream stream);
+#define POLDER_RRB_TAIL 1024 /* maximum size of T */
+POLDER_LAUNCHER int PolderRRBTail_CUDA(const PolderRRBSystem *grids, PetscBool red, PolderDense T, PolderStream stream);
 
 /*
   rrbreduced: the first Schur complement S of a 5-point matrix on vectors of the red nodes, see rrbreduced.h; a: its RRB_NREDUCED arrays, on the device with
@@ -166,25 +173,17 @@ POLDER_LAUNCHER int PolderRRBReducedBackward_CUDA(PetscBool single, const Polder
 PETSC_INTERN void PolderRRBReducedForwardSingle_Host(const PolderRRBGrid *g, const float c[], const PetscScalar r[], PetscScalar z[]);
 PETSC_INTERN void PolderRRBReducedBackwardSingle_Host(const PolderRRBGrid *g, const float c[], const PetscScalar r[], PetscScalar z[]);
 
-/*
-  rrbcg.cu: the parts of PC rrb that conjugate gradients on the first Schur complement S use. There is at least one grid that is not half; r and x of its step
-  are not used.
-*/
+/* The vectors of conjugate gradients: solution, residual, preconditioned residual, direction, and the product with it */
 typedef struct {
-  PetscBool            single;
-  PetscInt             ngrid;
-  const PolderRRBStep *step;  /* [ngrid] on the host */
-  PetscInt             n, ld; /* the rest, as in PolderRRBSmall_CUDA() */
-  const PetscScalar   *inverse, *b;
-  PetscScalar         *x;
-  const PetscScalar   *S; /* see rrbreduced.cu */
-} PolderRRBSystem;
+  PetscScalar *x, *r, *z, *p, *w;
+} PolderCGVectors;
 /*
-  prepare: z <- M^-1 r and rho (first: beta is 0). Then at most `count` steps: p <- z - mean + beta p (first: z - mean), w <- S p, x <- x + alpha p, r <- r -
-  alpha w, the norm, z <- M^-1 r, rho. Once the state is frozen nothing changes, so z and rho may be those of the step before. Vectors are those of the red
-  nodes, as above.
+  rrbcg.cu: conjugate gradients on the first Schur complement S with the sweeps of PC rrb. There is at least one grid that is not half; r and x of its step are
+  not used. prepare: z <- M^-1 r and rho (first: beta is 0). Then at most `count` steps: p <- z - mean + beta p (first: z - mean), w <- S p, x <- x + alpha p,
+  r <- r - alpha w, the norm, z <- M^-1 r, rho. Once the state is frozen nothing changes, so z and rho may be those of the step before. Vectors are those of
+  the red nodes, as above.
 */
-POLDER_LAUNCHER int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[],
-                                     PetscScalar z[], PetscScalar p[], PetscScalar w[], PolderCGState *state, void *work, PolderStream stream);
+POLDER_LAUNCHER int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, const PolderCGVectors *vectors,
+                                     PolderCGState *state, void *work, PolderStream stream);
 /* Maximum number of unknowns for this kernel; 0: not available on this device */
 POLDER_LAUNCHER PetscInt PolderRRBCGMost_CUDA(void);

@@ -31,18 +31,9 @@ int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, c
   return 0;
 }
 
-EMULATE(Small,
-        (PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld, const PetscScalar inverse[],
-         const PetscScalar b[], PetscScalar x[], PolderStream stream),
-        single, part, ngrid, step, n, ld, inverse, b, x);
-EMULATE(Tail,
-        (PetscBool single, PetscBool red, PetscInt ngrid, const PolderRRBStep step[], PetscInt nrest, PetscInt ldrest, const PetscScalar inverse[], PetscInt n,
-         PetscInt ld, PetscScalar T[], PolderStream stream),
-        single, red, ngrid, step, nrest, ldrest, inverse, n, ld, T);
-EMULATE(RowsDia,
-        (PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscBool half, PetscScalar *const row[], int *seen,
-         PolderStream stream),
-        nx, ny, nd, off, val, row, seen);
+EMULATE(Small, (const PolderRRBSystem *small, PolderRRBPart part, PolderStream stream), small, part);
+EMULATE(Tail, (const PolderRRBSystem *grids, PetscBool red, PolderDense T, PolderStream stream), grids, red, T);
+EMULATE(RowsDia, (PetscInt nx, PetscInt ny, const PolderDia *A, PetscScalar *const row[], int *seen, PolderStream stream), nx, ny, A, row, seen);
 EMULATE(RowsCsr,
         (PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[], int *seen, PolderStream stream),
         nx, ny, ai, aj, aa, row, seen);
@@ -55,9 +46,9 @@ EMULATE(Next,
         half, c, x, row, ld);
 EMULATE(Scale, (const PolderRRBGrid *g, PetscScalar c[], float single[], int *seen, PolderStream stream), g, c, single, seen);
 EMULATE(Rest,
-        (PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[], PetscInt ld, PetscScalar E[],
+        (PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[], PolderDense E,
          PolderStream stream),
-        nx, ny, skew, row, part, shift, ld, E);
+        nx, ny, skew, row, part, shift, E);
 EMULATE(ReducedFill,
         (const PolderRRBGrid *g, PetscBool half, PetscReal omega, PetscScalar c[], const PetscScalar x[], PetscScalar a[], int *seen, PolderStream stream), g,
         half, omega, c, x, a, seen);
@@ -71,12 +62,19 @@ PolderEmulate(PolderRRBExpand,
               g, c, b, r, x, ld);
 PolderEmulate(PolderRRBPick, (const PolderRRBGrid *g, const PetscScalar x[], PetscInt ld, PetscScalar r[], PolderStream stream), g, x, ld, r);
 
-int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar z[],
-                     PetscScalar p[], PetscScalar w[], PolderCGState *state, void *work, PolderStream stream)
+int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool first, PetscInt count, const PolderCGVectors *vectors, PolderCGState *state,
+                     void *work, PolderStream stream)
 {
-  if (!state->frozen) (void)RRBChain(system, prepare, first, state->its, 0, x, r, z, p, w, state, (PetscBool)state->nullspace, work, stream);
-  for (PetscInt k = 0; k < count && !state->frozen; ++k)
-    (void)RRBChain(system, PETSC_FALSE, (PetscBool)(first && !k), state->its, 1, x, r, z, p, w, state, (PetscBool)state->nullspace, work, stream);
+  RRBChainSteps steps = {.prepare = prepare, .first = first, .nullspace = (PetscBool)state->nullspace, .its = state->its};
+
+  if (!state->frozen) (void)RRBChain(system, &steps, vectors, state, work, stream);
+  steps.prepare = PETSC_FALSE;
+  steps.count   = 1;
+  for (PetscInt k = 0; k < count && !state->frozen; ++k) {
+    steps.first = (PetscBool)(first && !k);
+    steps.its   = state->its;
+    (void)RRBChain(system, &steps, vectors, state, work, stream);
+  }
   return 0;
 }
 

@@ -182,14 +182,17 @@ static PetscErrorCode TestSmall(PETSC_UNUSED void *work, PolderStream stream)
         chain.step[1][g].c = single ? (const void *)chain.s[1][g] : chain.c[g].d;
       }
       for (int part = form / 2 ? RRB_SMALL_FORWARD : RRB_SMALL_ALL; part <= (form / 2 ? RRB_SMALL_BACKWARD : RRB_SMALL_ALL); ++part) {
-        Array *b = &chain.r[chain.ngrid], *x = &chain.x[chain.ngrid];
+        Array          *b = &chain.r[chain.ngrid], *x = &chain.x[chain.ngrid];
+        PolderRRBSystem here, there;
 
         if (part == RRB_SMALL_BACKWARD) {
           for (PetscInt i = 0; i < chain.n; ++i) x->h[i] = Number();
           PetscCall(ArrayUpload(x));
         }
-        RRBTwinSmall(single, (PolderRRBPart)part, chain.ngrid, chain.step[0], chain.n, chain.ld, chain.inverse.h, b->h, x->h);
-        PolderLaunch(PolderRRBSmall_CUDA(single, (PolderRRBPart)part, chain.ngrid, chain.step[1], chain.n, chain.ld, chain.inverse.d, b->d, x->d, stream));
+        here  = (PolderRRBSystem){single, chain.ngrid, chain.step[0], chain.n, chain.ld, chain.inverse.h, b->h, x->h, NULL};
+        there = (PolderRRBSystem){single, chain.ngrid, chain.step[1], chain.n, chain.ld, chain.inverse.d, b->d, x->d, NULL};
+        RRBTwinSmall(&here, (PolderRRBPart)part);
+        PolderLaunch(PolderRRBSmall_CUDA(&there, (PolderRRBPart)part, stream));
         for (PetscInt g = 0; g <= chain.ngrid; ++g) {
           PetscCall(ArrayCompare(&chain.r[g], 1e-12, &wrong));
           PetscCall(ArrayCompare(&chain.x[g], 1e-12, &wrong));
@@ -233,6 +236,7 @@ static PetscErrorCode TestTail(PETSC_UNUSED void *work, PolderStream stream)
       const PetscInt  nx = sizes[k][0], ny = sizes[k][1], n = red ? (nx * ny + 1) / 2 : nx * ny, ld = n + 1 + Next(4), before = wrong;
       Chain           chain;
       Array           T;
+      PolderRRBSystem here, there;
 
       if (n > POLDER_RRB_TAIL || (red && sizes[k][2] < 2) || TooLarge(10 * nx, ny)) continue;
       PetscCall(ChainCreate(nx, ny, sizes[k][2], &chain));
@@ -244,8 +248,10 @@ static PetscErrorCode TestTail(PETSC_UNUSED void *work, PolderStream stream)
         for (PetscInt j = 0; j < i; ++j) chain.inverse.h[i * chain.ld + j] = chain.inverse.h[j * chain.ld + i];
       PetscCall(ArrayUpload(&chain.inverse));
       PetscCall(ArrayCreate((size_t)n * (size_t)ld, PETSC_FALSE, 0, &T));
-      RRBTwinTail(single, red, chain.ngrid, chain.step[0], chain.n, chain.ld, chain.inverse.h, n, ld, T.h);
-      PolderLaunch(PolderRRBTail_CUDA(single, red, chain.ngrid, chain.step[1], chain.n, chain.ld, chain.inverse.d, n, ld, T.d, stream));
+      here  = (PolderRRBSystem){single, chain.ngrid, chain.step[0], chain.n, chain.ld, chain.inverse.h, NULL, NULL, NULL};
+      there = (PolderRRBSystem){single, chain.ngrid, chain.step[1], chain.n, chain.ld, chain.inverse.d, NULL, NULL, NULL};
+      RRBTwinTail(&here, red, (PolderDense){n, ld, T.h});
+      PolderLaunch(PolderRRBTail_CUDA(&there, red, (PolderDense){n, ld, T.d}, stream));
       PetscCall(ArrayCompare(&T, 1e-12, &wrong));
       PetscCall(Tell("tail", nx, ny, 10 * (int)sizes[k][2] + form, before, wrong));
       PetscCall(ArrayDestroy(&T, 0));
@@ -390,8 +396,11 @@ static PetscErrorCode CheckRows(PetscInt nx, PetscInt ny, PetscBool nine, Fault 
       RRBTwinRowsCsr(nx, ny, A.ai, A.aj, A.aa.h, row[0], &seen);
       PolderLaunch(PolderRRBRowsCsr_CUDA(nx, ny, A.aid, A.ajd, A.aa.d, row[1], seend, stream));
     } else {
-      RRBTwinRowsDia(nx, ny, A.nd, A.off, (const PetscScalar *const *)A.val, form ? row[0] : NULL, &seen);
-      PolderLaunch(PolderRRBRowsDia_CUDA(nx, ny, A.nd, A.off, (const PetscScalar *const *)A.vald, (PetscBool)(form == 2), form ? row[1] : NULL, seend, stream));
+      const PolderDia here  = {.m = nx * ny, .n = nx * ny, .nd = A.nd, .off = A.off, .val = (const PetscScalar *const *)A.val},
+                      there = {.m = nx * ny, .n = nx * ny, .nd = A.nd, .off = A.off, .val = (const PetscScalar *const *)A.vald, .half = (PetscBool)(form == 2)};
+
+      RRBTwinRowsDia(nx, ny, &here, form ? row[0] : NULL, &seen);
+      PolderLaunch(PolderRRBRowsDia_CUDA(nx, ny, &there, form ? row[1] : NULL, seend, stream));
     }
     PetscCall(CompareSeen(seen, seend, wrong));
     *wrong += ((seen & RRB_SEEN_BAD) != 0) != bad;
@@ -464,8 +473,8 @@ static PetscErrorCode TestRest(PETSC_UNUSED void *work, PolderStream stream)
         row[0][f] = a[f].h;
         row[1][f] = a[f].d;
       }
-      RRBTwinRest(nx, ny, skew, row[0], form / 2 ? part : NULL, shift.h, ld, E.h);
-      PolderLaunch(PolderRRBRest_CUDA(nx, ny, skew, row[1], form / 2 ? partd : NULL, shift.d, ld, E.d, stream));
+      RRBTwinRest(nx, ny, skew, row[0], form / 2 ? part : NULL, shift.h, (PolderDense){n, ld, E.h});
+      PolderLaunch(PolderRRBRest_CUDA(nx, ny, skew, row[1], form / 2 ? partd : NULL, shift.d, (PolderDense){n, ld, E.d}, stream));
       PetscCall(ArrayCompare(&E, 1e-15, &wrong));
       PetscCall(Tell("rest", nx, ny, form, before, wrong));
       for (int f = 0; f < RRB_NROW; ++f) PetscCall(ArrayDestroy(&a[f], 0));

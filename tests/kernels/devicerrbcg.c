@@ -120,11 +120,13 @@ typedef struct {
 static PetscErrorCode StepsRun(const PolderRRBSystem *system, PetscBool many, PetscBool prepare, PetscBool nullspace, const Array *x, const Array *r,
                                PolderStream stream, Steps *steps)
 {
-  const PetscInt n = (PetscInt)r->n - 2 * GUARD;
-  PolderCGState *s = &steps->state, *state;
-  PetscReal     *ring;
-  Array         *v = steps->v;
-  void          *work;
+  const RRBChainSteps all = {.prepare = prepare, .first = PETSC_TRUE, .nullspace = nullspace, .count = STEPS};
+  const PetscInt      n   = (PetscInt)r->n - 2 * GUARD;
+  PolderCGVectors     at;
+  PolderCGState      *s = &steps->state, *state;
+  PetscReal          *ring;
+  Array              *v = steps->v;
+  void               *work;
 
   PetscFunctionBeginUser;
   *s = (PolderCGState){.tol = -1, .divtol = PETSC_INFINITY, .nullspace = nullspace, .N = n};
@@ -142,10 +144,11 @@ static PetscErrorCode StepsRun(const PolderRRBSystem *system, PetscBool many, Pe
   PetscCall(PolderDeviceMalloc(sizeof(*s), &state));
   PetscCall(PolderDeviceMallocShared(sizeof(PetscReal) * POLDER_CG_RING, &ring, &s->ring));
   PetscCall(PolderDeviceFromHost(state, s, sizeof(*s)));
+  at = (PolderCGVectors){v[0].d, v[1].d, v[2].d, v[3].d, v[4].d};
   if (many) {
-    PolderLaunch(PolderRRBCG_CUDA(system, prepare, PETSC_TRUE, FIRST, v[0].d, v[1].d, v[2].d, v[3].d, v[4].d, state, work, stream));
-    PolderLaunch(PolderRRBCG_CUDA(system, PETSC_FALSE, PETSC_FALSE, STEPS - FIRST, v[0].d, v[1].d, v[2].d, v[3].d, v[4].d, state, work, stream));
-  } else PolderLaunch(RRBChain(system, prepare, PETSC_TRUE, 0, STEPS, v[0].d, v[1].d, v[2].d, v[3].d, v[4].d, state, nullspace, work, stream));
+    PolderLaunch(PolderRRBCG_CUDA(system, prepare, PETSC_TRUE, FIRST, &at, state, work, stream));
+    PolderLaunch(PolderRRBCG_CUDA(system, PETSC_FALSE, PETSC_FALSE, STEPS - FIRST, &at, state, work, stream));
+  } else PolderLaunch(RRBChain(system, &all, &at, state, work, stream));
   PetscCall(PolderDeviceToHost(s, state, sizeof(*s)));
   for (int k = 0; k < NVEC; ++k) PetscCall(PolderDeviceToHost(v[k].all, v[k].d - GUARD, sizeof(PetscScalar) * v[k].n));
   for (int k = 0; k < STEPS; ++k) steps->norm[k] = ring[k];

@@ -120,23 +120,27 @@ static inline void RRBTwinReducedBackward(PetscBool single, const PolderRRBStep 
   for (PetscInt i = 0; i < n; ++i) dot[1] += z[i];
 }
 
-static inline void RRBTwinSmall(PetscBool single, PolderRRBPart part, PetscInt ngrid, const PolderRRBStep step[], PetscInt n, PetscInt ld,
-                                const PetscScalar inverse[], const PetscScalar b[], PetscScalar x[])
+static inline void RRBTwinSmall(const PolderRRBSystem *small, PolderRRBPart part)
 {
-  for (PetscInt k = 0; k < ngrid && part != RRB_SMALL_BACKWARD; ++k) RRBTwinForward(single, &step[k]);
+  const PetscInt n = small->n;
+
+  for (PetscInt k = 0; k < small->ngrid && part != RRB_SMALL_BACKWARD; ++k) RRBTwinForward(small->single, &small->step[k]);
   for (PetscInt i = 0; i < n && part == RRB_SMALL_ALL; ++i) {
-    x[i] = 0;
-    for (PetscInt j = 0; j < n; ++j) x[i] += inverse[(size_t)i * (size_t)ld + (size_t)j] * b[j];
+    small->x[i] = 0;
+    for (PetscInt j = 0; j < n; ++j) small->x[i] += small->inverse[(size_t)i * (size_t)small->ld + (size_t)j] * small->b[j];
   }
-  for (PetscInt k = ngrid - 1; k >= 0 && part != RRB_SMALL_FORWARD; --k) RRBTwinBackward(single, &step[k], NULL);
+  for (PetscInt k = small->ngrid - 1; k >= 0 && part != RRB_SMALL_FORWARD; --k) RRBTwinBackward(small->single, &small->step[k], NULL);
 }
 
 /* Unit vector after unit vector through the sweeps; the lower triangle says what the upper one is */
-static inline void RRBTwinTail(PetscBool single, PetscBool red, PetscInt ngrid, const PolderRRBStep step[], PetscInt nrest, PetscInt ldrest,
-                               const PetscScalar inverse[], PetscInt n, PetscInt ld, PetscScalar T[])
+static inline void RRBTwinTail(const PolderRRBSystem *grids, PetscBool red, PolderDense T)
 {
-  PolderRRBStep s[POLDER_RRB_SMALL_GRIDS];
-  PetscScalar  *r[POLDER_RRB_SMALL_GRIDS + 1], *x[POLDER_RRB_SMALL_GRIDS + 1];
+  const PolderRRBStep *step   = grids->step;
+  const PetscBool      single = grids->single;
+  const PetscInt       ngrid = grids->ngrid, nrest = grids->n, n = T.n;
+  PolderRRBSystem      below = *grids;
+  PolderRRBStep        s[POLDER_RRB_SMALL_GRIDS];
+  PetscScalar         *r[POLDER_RRB_SMALL_GRIDS + 1], *x[POLDER_RRB_SMALL_GRIDS + 1];
 
   for (PetscInt k = 0; k <= ngrid; ++k) {
     const size_t size = k < ngrid ? (size_t)step[k].g.nx * (size_t)step[k].g.ny : (size_t)nrest;
@@ -158,9 +162,13 @@ static inline void RRBTwinTail(PetscBool single, PetscBool red, PetscInt ngrid, 
     memset(r[0], 0, sizeof(**r) * (size_t)n);
     r[0][j] = 1;
     if (red) RRBTwinReducedForward(single, &s[0], r[0]);
-    RRBTwinSmall(single, RRB_SMALL_ALL, ngrid - red, s + red, nrest, ldrest, inverse, r[ngrid], x[ngrid]);
+    below.ngrid = ngrid - red;
+    below.step  = s + red;
+    below.b     = r[ngrid];
+    below.x     = x[ngrid];
+    RRBTwinSmall(&below, RRB_SMALL_ALL);
     if (red) RRBTwinReducedBackward(single, &s[0], r[0], x[0], NULL);
-    for (PetscInt i = j; i < n; ++i) T[(size_t)i * (size_t)ld + (size_t)j] = T[(size_t)j * (size_t)ld + (size_t)i] = x[0][i];
+    for (PetscInt i = j; i < n; ++i) T.a[(size_t)i * (size_t)T.ld + (size_t)j] = T.a[(size_t)j * (size_t)T.ld + (size_t)i] = x[0][i];
   }
   for (PetscInt k = 0; k <= ngrid; ++k) {
     free(r[k]);
@@ -191,10 +199,10 @@ static inline void RRBTwinPut(PetscInt i, const PetscScalar a[9], PetscScalar *c
   for (int f = 0; f < RRB_NROW && row; ++f) row[f][i] = a[to[f]];
 }
 
-static inline void RRBTwinRowsDia(PetscInt nx, PetscInt ny, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], PetscScalar *const row[],
-                                  int *seen)
+static inline void RRBTwinRowsDia(PetscInt nx, PetscInt ny, const PolderDia *A, PetscScalar *const row[], int *seen)
 {
-  const PetscInt m = nx * ny;
+  const PetscInt            m = nx * ny, nd = A->nd, *off = A->off;
+  const PetscScalar *const *val = A->val;
 
   for (PetscInt i = 0; i < m; ++i) {
     PetscScalar a[9] = {0};
@@ -282,9 +290,10 @@ static inline void RRBTwinScale(const PolderRRBGrid *g, PetscScalar c[], float s
 }
 
 static inline void RRBTwinRest(PetscInt nx, PetscInt ny, PetscBool skew, PetscScalar *const row[], const PetscInt part[], const PetscScalar shift[],
-                               PetscInt ld, PetscScalar E[])
+                               PolderDense dense)
 {
-  const PetscInt n = skew ? (nx * ny + 1) / 2 : nx * ny;
+  const PetscInt n = dense.n, ld = dense.ld;
+  PetscScalar   *E = dense.a;
 
   memset(E, 0, sizeof(*E) * (size_t)ld * (size_t)ld);
   for (PetscInt k = 0; k < nx * ny; ++k) {

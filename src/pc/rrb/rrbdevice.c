@@ -3,22 +3,36 @@
 #include "kernels/coarse.h"
 #include <petsc/private/pcimpl.h>
 
+/* The grids from number first on, and the rest */
+static PolderRRBSystem RRBSystemFrom(const RRBDevice *d, PetscInt first)
+{
+  return (PolderRRBSystem){.single  = d->single,
+                           .ngrid   = d->ngrid - first,
+                           .step    = d->step + first,
+                           .n       = d->n,
+                           .ld      = d->ld,
+                           .inverse = d->inverse,
+                           .b       = d->b,
+                           .x       = d->x,
+                           .S       = d->reduced};
+}
+
 /* Sweeps forward from grid `first` on and back again; r is the right-hand side of that grid */
 static PetscErrorCode PCRRBSweepDevice_Private(RRBDevice *d, PetscInt first, const PolderCGRho *rho, PolderStream stream)
 {
-  const PetscInt       small = PetscMax(first, d->small), nsmall = d->ngrid - small;
-  const PetscBool      one  = (PetscBool)(nsmall > 0 && d->n <= POLDER_RRB_SMALL_REST);
-  const PolderRRBStep *step = d->step;
-  void                *work;
+  const PetscInt        large = PetscMax(first, d->small); /* the grids before it have kernels of their own */
+  const PolderRRBSystem small = RRBSystemFrom(d, large);
+  const PetscBool       one   = (PetscBool)(small.ngrid > 0 && d->n <= POLDER_RRB_SMALL_REST);
+  const PolderRRBStep  *step  = d->step;
+  void                 *work;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetWork(&work));
-  for (PetscInt k = first; k < small; ++k) PolderLaunch(PolderRRBForward_CUDA(d->single, &step[k], stream));
-  if (nsmall > 0)
-    PolderLaunch(PolderRRBSmall_CUDA(d->single, one ? RRB_SMALL_ALL : RRB_SMALL_FORWARD, nsmall, step + small, d->n, d->ld, d->inverse, d->b, d->x, stream));
+  for (PetscInt k = first; k < large; ++k) PolderLaunch(PolderRRBForward_CUDA(d->single, &step[k], stream));
+  if (small.ngrid > 0) PolderLaunch(PolderRRBSmall_CUDA(&small, one ? RRB_SMALL_ALL : RRB_SMALL_FORWARD, stream));
   if (!one) PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, d->b, NULL, d->x, PETSC_FALSE, stream));
-  if (nsmall > 0 && !one) PolderLaunch(PolderRRBSmall_CUDA(d->single, RRB_SMALL_BACKWARD, nsmall, step + small, d->n, d->ld, d->inverse, d->b, d->x, stream));
-  for (PetscInt k = small - 1; k >= first; --k) PolderLaunch(PolderRRBBackward_CUDA(d->single, &step[k], k ? NULL : rho, work, stream));
+  if (small.ngrid > 0 && !one) PolderLaunch(PolderRRBSmall_CUDA(&small, RRB_SMALL_BACKWARD, stream));
+  for (PetscInt k = large - 1; k >= first; --k) PolderLaunch(PolderRRBBackward_CUDA(d->single, &step[k], k ? NULL : rho, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,7 +126,7 @@ PetscErrorCode PCRRBReducedManySteps(PC pc, PetscBool prepare, PetscBool first, 
   const RRBDevice *d   = &rrb->device;
   const PetscInt   n   = (rrb->nx * rrb->ny + 1) / 2;
   PolderRRBSystem  system;
-  PetscScalar     *x, *r, *z, *p, *w;
+  PolderCGVectors  at;
   PolderStream     stream;
   void            *work;
 
@@ -120,30 +134,22 @@ PetscErrorCode PCRRBReducedManySteps(PC pc, PetscBool prepare, PetscBool first, 
   *done = (PetscBool)(d->valid && d->reduced && !d->step[0].half && d->ngrid <= POLDER_RRB_SMALL_GRIDS &&
                       n <= (PetscInt)PolderWorkSize(PolderRRBCGMost_CUDA()));
   if (!*done || !count) PetscFunctionReturn(PETSC_SUCCESS);
-  system = (PolderRRBSystem){.single  = d->single,
-                             .ngrid   = d->ngrid,
-                             .step    = d->step,
-                             .n       = d->n,
-                             .ld      = d->ld,
-                             .inverse = d->inverse,
-                             .b       = d->b,
-                             .x       = d->x,
-                             .S       = d->reduced};
+  system = RRBSystemFrom(d, 0);
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
-  PetscCall(PolderVecGetDeviceArray(v[0], &x));
-  PetscCall(PolderVecGetDeviceArray(v[1], &r));
-  PetscCall(PolderVecGetDeviceArray(v[2], &z));
-  PetscCall(PolderVecGetDeviceArray(v[3], &p));
-  PetscCall(PolderVecGetDeviceWrite(v[4], &w));
+  PetscCall(PolderVecGetDeviceArray(v[0], &at.x));
+  PetscCall(PolderVecGetDeviceArray(v[1], &at.r));
+  PetscCall(PolderVecGetDeviceArray(v[2], &at.z));
+  PetscCall(PolderVecGetDeviceArray(v[3], &at.p));
+  PetscCall(PolderVecGetDeviceWrite(v[4], &at.w));
   PetscCall(PetscLogGpuTimeBegin());
-  PolderLaunch(PolderRRBCG_CUDA(&system, prepare, first, count, x, r, z, p, w, state, work, stream));
+  PolderLaunch(PolderRRBCG_CUDA(&system, prepare, first, count, &at, state, work, stream));
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PolderVecRestoreDeviceWrite(v[4], &w));
-  PetscCall(PolderVecRestoreDeviceArray(v[3], &p));
-  PetscCall(PolderVecRestoreDeviceArray(v[2], &z));
-  PetscCall(PolderVecRestoreDeviceArray(v[1], &r));
-  PetscCall(PolderVecRestoreDeviceArray(v[0], &x));
+  PetscCall(PolderVecRestoreDeviceWrite(v[4], &at.w));
+  PetscCall(PolderVecRestoreDeviceArray(v[3], &at.p));
+  PetscCall(PolderVecRestoreDeviceArray(v[2], &at.z));
+  PetscCall(PolderVecRestoreDeviceArray(v[1], &at.r));
+  PetscCall(PolderVecRestoreDeviceArray(v[0], &at.x));
   PetscCall(PetscLogGpuFlops(count * (rrb->flops + 10.0 * rrb->nx * rrb->ny)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

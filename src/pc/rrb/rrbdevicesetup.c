@@ -231,7 +231,7 @@ static PetscErrorCode PCRRBTakeRows_Private(PC pc, const PolderCSR *csr, const P
     rows->a[RRB_NE] = RRBDiagonal(dia, rrb->nx + 1);
     rows->a[RRB_SE] = RRBDiagonal(dia, 1 - rrb->nx);
   }
-  if (dia) PolderLaunch(PolderRRBRowsDia_CUDA(rrb->nx, rrb->ny, dia->nd, dia->off, dia->val, dia->half, own ? row : NULL, seen, stream));
+  if (dia) PolderLaunch(PolderRRBRowsDia_CUDA(rrb->nx, rrb->ny, dia, own ? row : NULL, seen, stream));
   else PolderLaunch(PolderRRBRowsCsr_CUDA(rrb->nx, rrb->ny, csr->ai, csr->aj, csr->aa, row, seen, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -341,7 +341,7 @@ static PetscErrorCode PCRRBInvertRest_Private(PC pc, PetscScalar *const row[], P
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ld * (size_t)ld, &E));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * ((size_t)ld + POLDER_COARSE_INFO), &scale));
   PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(ld)), &work));
-  PolderLaunch(PolderRRBRest_CUDA(rrb->rest.nx, rrb->rest.ny, rrb->rest.skew, row, part, shift, ld, E, stream));
+  PolderLaunch(PolderRRBRest_CUDA(rrb->rest.nx, rrb->rest.ny, rrb->rest.skew, row, part, shift, (PolderDense){n, ld, E}, stream));
   PolderLaunch(PolderCoarseScale_CUDA(n, ld, 0, PETSC_FALSE, E, scale, inverse, scale + ld, stream));
   PolderLaunch(PolderCoarseInvert_CUDA(n, ld, 0, inverse, scale, scale + ld, work, stream));
   PetscCall(PolderDeviceToHost(info, scale + ld, sizeof(info)));
@@ -372,12 +372,14 @@ static PetscErrorCode PCRRBTailDevice_Private(PC pc, PetscScalar *const row[], P
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ld * (size_t)ld, &inverse));
   PetscCall(PCRRBInvertRest_Private(pc, row, ld, inverse, good, stream));
   if (*good) {
+    const PolderRRBSystem grids = {.single = d->single, .ngrid = ngrid, .step = step, .n = d->nrest, .ld = ld, .inverse = inverse};
+
     for (PetscInt k = 0; k < PetscMin(ngrid, POLDER_RRB_SMALL_GRIDS); ++k) {
       step[k]      = d->step[d->tail + k];
       step[k].half = RRBDeviceIsHalf(d, d->tail + k);
       flops += 12.75 * step[k].g.nx * step[k].g.ny;
     }
-    PolderLaunch(PolderRRBTail_CUDA(d->single, (PetscBool)(d->tail < d->ngrid), ngrid, step, d->nrest, ld, inverse, d->n, d->ld, d->inverse, stream));
+    PolderLaunch(PolderRRBTail_CUDA(&grids, (PetscBool)(d->tail < d->ngrid), (PolderDense){d->n, d->ld, d->inverse}, stream));
     PetscCall(PetscLogGpuFlops(flops * d->n));
   }
   PetscCall(PolderDeviceFree(&inverse));
