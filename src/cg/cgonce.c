@@ -1,13 +1,13 @@
 /* The steps of conjugate gradients with one reduction a step, on the host: the product is that of z, and all sums are made after it. */
 #include "cg.h"
 
-/* Rows of a process from which on, on a device, the passes over the two more vectors take longer than the sum that is saved */
-#define POLDER_CG_ONCE_MOST 1000000
-
 /*
-  Several processes make the choice: each sum waits for all of them. On the host one reduction a step moves no more bytes than two; on a device the updates
-  are fused with other passes if there are two, so that many rows want two
+  Several processes make the choice: each sum waits for all of them. But the two vectors more, v and A p, are read and written in each step. From these numbers
+  of rows a process on that takes longer than the sums that are saved: on the host the vectors of a step then leave the cache
 */
+#define POLDER_CG_ONCE_HOST   20000
+#define POLDER_CG_ONCE_DEVICE 1000000
+
 static PetscErrorCode PolderCGWantsOnce_Private(KSP ksp, Vec r, PetscBool device, PetscBool *once)
 {
   PolderCG   *cg = (PolderCG *)ksp->data;
@@ -19,7 +19,7 @@ static PetscErrorCode PolderCGWantsOnce_Private(KSP ksp, Vec r, PetscBool device
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
   PetscCall(VecGetSize(r, &N));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)r, &known, VECSEQ, VECMPI, "")); // vectors of other packages have no fused step
-  *once = (PetscBool)(cg->reductions ? cg->reductions == 1 : size > 1 && (!device || N / size < POLDER_CG_ONCE_MOST));
+  *once = (PetscBool)(cg->reductions ? cg->reductions == 1 : size > 1 && N / size < (device ? POLDER_CG_ONCE_DEVICE : POLDER_CG_ONCE_HOST));
   if (!device && !known) *once = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
