@@ -260,7 +260,7 @@ static PetscErrorCode PamgReal(PC pc, PolderOptionItems PetscOptionsObject, cons
 static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOptionsObject)
 {
   PC_PAMG  *pamg    = (PC_PAMG *)pc->data;
-  PetscBool changed = PETSC_FALSE;
+  PetscBool changed = PETSC_FALSE, grids = pamg->grids;
   PetscInt  cycle = (PetscInt)pamg->cycle, smoother = pamg->wantsmoother < 0 ? PAMG_SGS + 1 : pamg->wantsmoother, matching = (PetscInt)pamg->matching,
            precision = (PetscInt)pamg->precision, coarse = (PetscInt)pamg->coarsetype;
 
@@ -299,6 +299,9 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
                      &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_quality", "Largest two-grid condition number of an aggregate, 0: any", 0, PETSC_MAX_REAL, &pamg->kappa,
                      &changed));
+  PetscCall(PetscOptionsBool("-pc_pamg_grid", "Levels that are grids are coarsened by boxes, without pairs", "PCPAMG", grids, &grids, NULL));
+  if (grids != pamg->grids) changed = PETSC_TRUE;
+  pamg->grids = grids;
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_drop", "Coarse entries of at most this part of the smaller of their diagonals go to the diagonal", 0, 1,
                      &pamg->drop, &changed));
   PetscCall(PetscOptionsBool("-pc_pamg_reuse", "Keep the aggregates when only values of the matrix change", "PCPAMG", pamg->reuse, &pamg->reuse, NULL));
@@ -386,6 +389,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->kappa             = 8;
   pamg->kthreshold        = 0.25;
   pamg->reuse             = PETSC_TRUE;
+  pamg->grids             = PETSC_TRUE;
   pc->data                = (void *)pamg;
   pc->ops->setup          = PCSetUp_PAMG;
   pc->ops->setuponblocks  = PolderPCSetUpOnBlocks;

@@ -312,7 +312,8 @@ static PetscErrorCode PamgCoarseValuesDevice(PC_PAMG *pamg, PetscInt l)
   const PolderCSR *csr = &L->csr;
 
   PetscFunctionBegin;
-  PolderLaunch(PolderCoarseRowsValues_CUDA(L->nc, C->longrows, L->ptr, L->row, csr->ai, csr->aj, csr->aa, L->agg, C->ai, C->aj, C->aa, pamg->stream));
+  if (L->isgrid) PetscCall(PCPAMGGridValues(pamg, l));
+  else PolderLaunch(PolderCoarseRowsValues_CUDA(L->nc, C->longrows, L->ptr, L->row, csr->ai, csr->aj, csr->aa, L->agg, C->ai, C->aj, C->aa, pamg->stream));
   if (L->halo) PetscCall(PCPAMGCoarseOuterValues(pamg, l));
   else PetscCall(PCPAMGMendCoarse(pamg, l));
   PetscFunctionReturn(PETSC_SUCCESS);

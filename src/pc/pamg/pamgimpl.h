@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/place.h"
+#include "kernels/levelgrid.h"
 #include "kernels/levelmatrix.h"
 #include "kernels/levelrow.h"
 #include "kernels/levelscalars.h"
@@ -89,6 +90,8 @@ typedef struct {
   PetscReal         overcorrection;    /* factor of the correction from the next level, where its aggregates determine it; 0: they do not */
   PetscInt         *agg;               /* [n] aggregate, nc for none; NULL on the last level */
   PetscInt         *ptr, *row;         /* on the device: the rows of aggregate a are row[ptr[a] .. ptr[a + 1]); [nc + 2], [n] */
+  PolderLevelGrid        grid;              /* gridknown: where the rows lie in a grid; isgrid: also how they are coarsened, by boxes of agg[] */
+  PetscBool         gridknown, isgrid;
   PetscInt         *ghostagg;          /* [nghost] host array: column in the off-process block of the next level; the number of its ghosts for none */
   PetscInt         *diag;              /* [n] on the host: position of the diagonal entry; NULL when stored by diagonals */
   PetscInt          ncolour;           /* on the device, for Gauss-Seidel */
@@ -151,7 +154,7 @@ typedef struct {
   PamgPrecision precision;
   PamgCoarse    coarsetype;
   PetscReal     damping, overcorrection, threshold, kappa, kthreshold, drop;
-  PetscBool     reuse;
+  PetscBool     reuse, grids;
 
   const PolderPlace    *place; /* where the levels are; the host before the set-up */
   const PamgSetUpSteps *setup; /* the set-up steps of that place */
@@ -199,7 +202,7 @@ static inline PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
     {1.15, 1.3, 1.4}  // W
   };
 
-  if (pamg->cycle == PAMG_K && PamgVisitsTwice(pamg, l + 1)) return 1;
+  if (pamg->level[l].isgrid || (pamg->cycle == PAMG_K && PamgVisitsTwice(pamg, l + 1))) return 1;
   if (pamg->overcorrection > 0) return pamg->overcorrection;
   if (pamg->level[l].overcorrection > 0) return PetscMin(pamg->level[l].overcorrection, chosen[pamg->cycle == PAMG_W][pamg->passes - 1]);
   return chosen[pamg->cycle == PAMG_W][pamg->passes - 1];
@@ -272,9 +275,19 @@ PETSC_INTERN PetscErrorCode PCPAMGGatherExcess(PC_PAMG *, MPI_Comm, const PamgLe
 PETSC_INTERN PetscErrorCode PCPAMGHandExcess(PC_PAMG *, const PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeExcess(PC_PAMG *);
 
+/* pamggrid.c: levels that are grids */
+/*
+  Sets pamg->gridplace to the grid coordinates of the rows of a 5- or 7-point stencil, relative to the first row of all processes or of this one, and
+  L->gridknown, which is the same on all processes
+*/
+PETSC_INTERN PetscErrorCode PCPAMGFindGrid(PC_PAMG *, PamgLevel *L);
+/* Makes the boxes of level l, their weights, and the local block of the matrix of the next; *done = PETSC_FALSE: the level is none for boxes */
+PETSC_INTERN PetscErrorCode PCPAMGGridAggregate(PC_PAMG *, PetscInt l, PetscInt64 *count, PetscBool *done);
+/* The same with new values; do those of the first level allow it? */
+PETSC_INTERN PetscErrorCode PCPAMGGridValues(PC_PAMG *, PetscInt l);
+PETSC_INTERN PetscErrorCode PCPAMGGridHolds(PC_PAMG *, PetscBool *holds);
+
 /* pamgaggregate.c */
-/* Finds gridplace[] of the rows of the first level */
-PETSC_INTERN PetscErrorCode PCPAMGFindGrid(PC_PAMG *, const PolderCSR *);
 /* Allocates the data that rate pairs during aggregation */
 PETSC_INTERN PetscErrorCode PCPAMGMallocJudged(PC_PAMG *, PetscInt n);
 PETSC_INTERN PetscErrorCode PCPAMGFreeJudged(PC_PAMG *);
