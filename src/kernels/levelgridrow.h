@@ -89,33 +89,52 @@ POLDER_LEVELROW int PolderLevelGridFace(const PetscInt at[3], int d)
   return at[d] & 1 ? 1 : -1;
 }
 
-/* The weight of the box that cell i faces in direction d */
-POLDER_LEVELROW PetscReal PolderLevelGridWeight(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i, const PetscInt at[3], int d)
+/* The strongest coupling of cell i */
+POLDER_LEVELROW PetscReal PolderLevelGridStrongest(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i,
+                                                   const PetscInt at[3])
+{
+  PetscReal most = 0;
+
+  for (int d = 0; d < 3; ++d) {
+    for (int side = -1; side <= 1; side += 2) {
+      const PetscReal a = PolderLevelGridCoupling(G, A, i, PolderLevelGridActive(G, agg, i, at, d, side), d);
+
+      if (a > most) most = a;
+    }
+  }
+  return most;
+}
+
+/* The weight of the box that cell i faces in direction d; most: the strongest coupling of the cell */
+POLDER_LEVELROW PetscReal PolderLevelGridWeight(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i,
+                                                const PetscInt at[3], int d, PetscReal most)
 {
   const int      side = PolderLevelGridFace(at, d);
   const PetscInt in = PolderLevelGridActive(G, agg, i, at, d, -side), j = PolderLevelGridActive(G, agg, i, at, d, side);
   PetscInt       there[3] = {at[0], at[1], at[2]}, beyond;
-  PetscReal      own, face, other;
+  PetscReal      own, face, other, bound, w;
 
   if (in < 0 || j < 0) return 0;
   own  = 2 * PolderLevelGridCoupling(G, A, i, in, d);
   face = PolderLevelGridCoupling(G, A, i, j, d);
+  bound = most > 0 ? face / most : 0;
   there[d] += side;
   beyond = PolderLevelGridActive(G, agg, j, there, d, side);
   other  = 2 * PolderLevelGridCoupling(G, A, j, beyond, d);
   if (beyond >= 0) face = other > 0 ? face / (1 + face / other) : 0;
-  return face > 0 ? face / (own + face) : 0;
+  w = face > 0 ? face / (own + face) : 0;
+  return w < bound ? w : bound;
 }
 
 /* Stores the weights of cell i, whose sum is at most one */
 POLDER_LEVELROW void PolderLevelGridSetWeights(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i, const PetscInt at[3])
 {
   const PetscBool active = (PetscBool)(agg[i] < G->nc);
-  PetscReal       w[3]   = {0, 0, 0}, sum;
+  PetscReal       w[3]   = {0, 0, 0}, sum, most = active ? PolderLevelGridStrongest(G, A, agg, i, at) : 0;
   PetscBool       first  = PETSC_TRUE;
 
   for (int d = 0; d < 3 && active; ++d) {
-    if (G->join[d]) w[d] = PolderLevelGridWeight(G, A, agg, i, at, d);
+    if (G->join[d]) w[d] = PolderLevelGridWeight(G, A, agg, i, at, d, most);
   }
   sum = w[0] + w[1] + w[2];
   for (int d = 0; d < 3; ++d) {
