@@ -13,8 +13,8 @@
 #include "kernels/levelgridapply.h"
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderLevelGridSurveyKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ PolderLevelGridEntries A, PetscReal strong,
-                              const PetscInt *__restrict__ mate, const PetscReal *__restrict__ excess, PetscInt *count)
+  PolderLevelGridSurveyKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ PolderLevelGridEntries A, const PolderLevelGridRule rule,
+                              PetscInt *count)
 {
   const PetscInt stride                       = (PetscInt)gridDim.x * POLDER_BLOCK;
   int            own[POLDER_LEVELGRID_COUNTS] = {};
@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     unsigned bits;
 
     PolderLevelGridAt(G.size, G.shift + i, at);
-    bits = PolderLevelGridLook(&G, &A, strong, mate, excess, i, at);
+    bits = PolderLevelGridLook(&G, &A, &rule, i, at);
     for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) own[k] += bits >> k & 1;
   }
   for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) {
@@ -34,12 +34,12 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   }
 }
 
-int PolderLevelGridSurvey_CUDA(const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscReal strong, const PetscInt mate[], const PetscReal excess[],
-                               PetscInt count[], PolderStream stream)
+int PolderLevelGridSurvey_CUDA(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt count[],
+                               PolderStream stream)
 {
   const unsigned int blocks = PolderBlocks(G->n < 1024 * POLDER_BLOCK ? G->n : 1024 * POLDER_BLOCK, POLDER_BLOCK);
 
-  if (G->n > 0) PolderLevelGridSurveyKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(*G, *A, strong, mate, excess, count);
+  if (G->n > 0) PolderLevelGridSurveyKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(*G, *A, *rule, count);
   return cudaGetLastError();
 }
 
@@ -54,6 +54,17 @@ static int LevelGridEach(const PolderLevelGrid *grid, bool next, PolderStream st
 
     PolderLevelGridAt(next ? G.csize : G.size, (next ? G.cshift : G.shift) + i, at);
     body(G, i, at);
+  });
+}
+
+int PolderLevelGridSplit_CUDA(const PolderLevelGrid *grid, const PolderLevelGridEntries *entries, const PolderLevelGridRule *rules, PetscInt *count,
+                              PolderStream stream)
+{
+  const PolderLevelGridEntries A    = *entries;
+  const PolderLevelGridRule    rule = *rules;
+
+  return LevelGridEach(grid, true, stream, [=] __device__(const PolderLevelGrid &G, PetscInt, const PetscInt at[3]) {
+    if (PolderLevelGridBridges(&G, &A, &rule, at)) PolderAtomicAdd(count, 1);
   });
 }
 

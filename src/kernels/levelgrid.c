@@ -51,18 +51,26 @@ PetscInt PolderLevelGridCoarseEntries(const PolderLevelGrid *G, PetscInt n)
   return PolderLevelGridRowStart(G, n);
 }
 
-void PolderLevelGridSurvey_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscReal strong, const PetscInt mate[], const PetscReal excess[],
-                                PetscInt count[])
+void PolderLevelGridSurvey_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt count[])
 {
   PetscInt at[3];
 
   for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] = 0;
   PolderLevelGridAt(G->size, G->shift, at);
   for (PetscInt i = 0; i < G->n; ++i, GridNext(G->size, at)) {
-    const unsigned bits = PolderLevelGridLook(G, A, strong, mate, excess, i, at);
+    const unsigned bits = PolderLevelGridLook(G, A, rule, i, at);
 
     for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] += bits >> k & 1;
   }
+}
+
+void PolderLevelGridSplit_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt *count)
+{
+  PetscInt at[3];
+
+  *count = 0;
+  PolderLevelGridAt(G->csize, G->cshift, at);
+  for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) *count += PolderLevelGridBridges(G, A, rule, at);
 }
 
 void PolderLevelGridBoxes_Host(const PolderLevelGrid *G, const PetscInt mate[], PetscInt agg[])

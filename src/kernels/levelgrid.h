@@ -39,15 +39,23 @@ PETSC_INTERN void     PolderLevelGridCoarsen(PolderLevelGrid *);
 /* Number of entries of the stencil on the first n cells of the next level */
 PETSC_INTERN PetscInt PolderLevelGridCoarseEntries(const PolderLevelGrid *, PetscInt n);
 /*
-  count[d] <- the number of rows whose couplings along direction d are both below the fraction `strong` of their strongest one, count[3] <- the number of rows
-  with a coupling, count[4] <- the number of those with a negative coupling or, unless excess is NULL, a negative excess. Couplings to rows that are mate[] =
-  POLDER_PAIR_LONE do not count, nor do these rows; mate may be NULL. Device: the caller zeroes count[]
+  count[d] <- the number of rows to which direction d is weak, that is both couplings along it are below the fraction `weak` of the strongest of the row;
+  count[3] <- the number of rows with a coupling; count[4] <- the number of rows with an entry to a neighbour that is positive or, unless excess is NULL, with
+  a negative excess. Couplings of rows with mate[] = POLDER_PAIR_LONE do not count; mate may be NULL. Device: the caller zeroes count[]
 */
 #define POLDER_LEVELGRID_COUNTS 5
-PETSC_INTERN void   PolderLevelGridSurvey_Host(const PolderLevelGrid *, const PolderLevelGridEntries *, PetscReal strong, const PetscInt mate[],
-                                               const PetscReal excess[], PetscInt count[]);
-POLDER_LAUNCHER int PolderLevelGridSurvey_CUDA(const PolderLevelGrid *, const PolderLevelGridEntries *, PetscReal strong, const PetscInt mate[],
-                                               const PetscReal excess[], PetscInt count[], PolderStream stream);
+typedef struct {
+  PetscReal        weak, split;
+  const PetscInt  *mate;
+  const PetscReal *excess;
+} PolderLevelGridRule;
+PETSC_INTERN void   PolderLevelGridSurvey_Host(const PolderLevelGrid *, const PolderLevelGridEntries *, const PolderLevelGridRule *, PetscInt count[]);
+POLDER_LAUNCHER int PolderLevelGridSurvey_CUDA(const PolderLevelGrid *, const PolderLevelGridEntries *, const PolderLevelGridRule *, PetscInt count[],
+                                               PolderStream stream);
+/* *count <- the number of boxes whose strongly coupled cells are coupled to each other by less than the fraction `split` of that. Device: zeroed before */
+PETSC_INTERN void   PolderLevelGridSplit_Host(const PolderLevelGrid *, const PolderLevelGridEntries *, const PolderLevelGridRule *, PetscInt *count);
+POLDER_LAUNCHER int PolderLevelGridSplit_CUDA(const PolderLevelGrid *, const PolderLevelGridEntries *, const PolderLevelGridRule *, PetscInt *count,
+                                              PolderStream stream);
 /* agg[i] <- the box of cell i, nc for a row with mate[i] = POLDER_PAIR_LONE */
 PETSC_INTERN void   PolderLevelGridBoxes_Host(const PolderLevelGrid *, const PetscInt mate[], PetscInt agg[]);
 POLDER_LAUNCHER int PolderLevelGridBoxes_CUDA(const PolderLevelGrid *, const PetscInt mate[], PetscInt agg[], PolderStream stream);

@@ -47,27 +47,85 @@ POLDER_LEVELROW PetscReal PolderLevelGridCoupling(const PolderLevelGrid *G, cons
   return a > 0 ? a : 0;
 }
 
-/* The counts of PolderLevelGridSurvey_Host(): bit k is set when row i counts in count[k] */
-POLDER_LEVELROW unsigned PolderLevelGridLook(const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscReal strong, const PetscInt mate[],
-                                             const PetscReal excess[], PetscInt i, const PetscInt at[3])
+/* The strongest couplings of row i along each direction, without those to rows that are POLDER_PAIR_LONE; returns the strongest of all */
+POLDER_LEVELROW PetscReal PolderLevelGridMost(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt mate[], PetscInt i,
+                                              const PetscInt at[3], PetscReal most[3])
 {
-  unsigned  bits    = excess && !(excess[i] >= 0) ? 16 : 0;
-  PetscReal most[3] = {0, 0, 0}, all = 0;
+  PetscReal all = 0;
 
   for (int d = 0; d < 3; ++d) {
+    most[d] = 0;
     for (int side = -1; side <= 1; side += 2) {
-      const PetscInt j = PolderLevelGridNeighbour(G->size, G->n, i, at, d, side);
-      PetscReal      a;
+      const PetscInt  j = PolderLevelGridNeighbour(G->size, G->n, i, at, d, side);
+      const PetscReal a = PolderLevelGridCoupling(G, A, i, j, d);
 
-      if (j < 0) continue;
-      a = -PolderLevelGridEntry(G, A, i < j ? i : j, d);
-      if (!(a >= 0)) bits |= 16;
-      else if (a > most[d] && !(mate && (mate[i] == POLDER_PAIR_LONE || mate[j] == POLDER_PAIR_LONE))) most[d] = a;
+      if (a > most[d] && !(mate && (mate[i] == POLDER_PAIR_LONE || mate[j] == POLDER_PAIR_LONE))) most[d] = a;
     }
-    all = most[d] > all ? most[d] : all;
+    if (most[d] > all) all = most[d];
   }
-  for (int d = 0; d < 3 && all > 0; ++d) bits |= most[d] < strong * all ? 1u << d : 0;
-  return bits | (all > 0 ? 8 : 0);
+  return all;
+}
+
+/* The counts of PolderLevelGridSurvey_Host(): bit k is set when row i counts in count[k] */
+POLDER_LEVELROW unsigned PolderLevelGridLook(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt i,
+                                             const PetscInt at[3])
+{
+  PetscReal       most[3];
+  const PetscReal all  = PolderLevelGridMost(G, A, rule->mate, i, at, most);
+  unsigned        bits = (rule->excess && !(rule->excess[i] >= 0) ? 16 : 0) | (all > 0 ? 8 : 0);
+
+  for (int d = 0; d < 3; ++d) {
+    if (all > 0 && most[d] < rule->weak * all) bits |= 1u << d;
+    if (PolderLevelGridNeighbour(G->size, G->n, i, at, d, 1) >= 0 && !(PolderLevelGridEntry(G, A, i, d) <= 0)) bits |= 16;
+  }
+  return bits;
+}
+
+/* The number of the cell of a box with this bit for each direction, -1 where there is none or it is POLDER_PAIR_LONE; from[] are its coordinates */
+POLDER_LEVELROW PetscInt PolderLevelGridCell(const PolderLevelGrid *G, const PetscInt mate[], const PetscInt box[3], int bits, PetscInt from[3])
+{
+  PetscInt i;
+
+  for (int d = 0; d < 3; ++d) {
+    const PetscInt step = bits >> d & 1;
+
+    from[d] = (box[d] << G->join[d]) + step;
+    if (step > G->join[d] || from[d] >= G->size[d]) return -1;
+  }
+  i = from[0] + G->size[0] * (from[1] + G->size[1] * from[2]) - G->shift;
+  return i >= 0 && i < G->n && mate[i] != POLDER_PAIR_LONE ? i : -1;
+}
+
+/*
+  Do the strongly coupled cells of a box fall into groups that are weakly coupled within the box? Such a box would tie parts to each other that are hardly
+  coupled, as two inclusions of large coefficients
+*/
+POLDER_LEVELROW PetscBool PolderLevelGridBridges(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule,
+                                                 const PetscInt box[3])
+{
+  PetscInt  cell[8], from[3];
+  PetscReal strongest[8], most[3], top = 0;
+  unsigned  strong = 0, group = 0;
+
+  for (int k = 0; k < 8; ++k) {
+    cell[k]      = PolderLevelGridCell(G, rule->mate, box, k, from);
+    strongest[k] = cell[k] < 0 ? 0 : PolderLevelGridMost(G, A, rule->mate, cell[k], from, most);
+    if (strongest[k] > top) top = strongest[k];
+  }
+  for (int k = 0; k < 8; ++k) strong |= strongest[k] > 0 && strongest[k] >= rule->split * top ? 1u << k : 0;
+  group = strong & (~strong + 1); // the first of them
+  for (int round = 0; round < 3; ++round) {
+    for (int k = 0; k < 8; ++k) {
+      for (int d = 0; d < 3; ++d) {
+        const int      l    = k | 1 << d;
+        const unsigned both = 1u << k | 1u << l;
+
+        if (k == l || (strong & both) != both || !(group & both)) continue;
+        if (PolderLevelGridCoupling(G, A, cell[k], cell[l], d) >= rule->split * (strongest[k] < strongest[l] ? strongest[k] : strongest[l])) group |= both;
+      }
+    }
+  }
+  return group == strong ? PETSC_FALSE : PETSC_TRUE;
 }
 
 POLDER_LEVELROW PetscInt PolderLevelGridBox(const PolderLevelGrid *G, const PetscInt at[3])

@@ -3,9 +3,11 @@
 #include "kernels/levelgrid.h"
 
 PolderEmulate(PolderLevelGridSurvey,
-              (const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscReal strong, const PetscInt mate[], const PetscReal excess[], PetscInt count[],
-               PolderStream stream),
-              G, A, strong, mate, excess, count);
+              (const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt count[], PolderStream stream), G, A,
+              rule, count);
+PolderEmulate(PolderLevelGridSplit,
+              (const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt *count, PolderStream stream), G, A, rule,
+              count);
 PolderEmulate(PolderLevelGridBoxes, (const PolderLevelGrid *G, const PetscInt mate[], PetscInt agg[], PolderStream stream), G, mate, agg);
 PolderEmulate(PolderLevelGridWeights, (const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PolderStream stream), G, A, agg);
 PolderEmulate(PolderLevelGridCoarseRows,

@@ -19,8 +19,8 @@ static PetscErrorCode TestMeasure(void)
     {{0, 0, 0}, GRID_BUBBLES, 1e-3, GRID_NEUMANN, {0}}, {{0, 0, 0}, GRID_LOGNORMAL, 3, GRID_NEUMANN, {0}}, {{0, 0, 0}, GRID_LOGNORMAL, 3, GRID_HALF, {0}}, {{0, 0, 0}, GRID_LOGNORMAL, 1, GRID_HALF, {0}},
     {{0, 0, 0}, GRID_ONE, 1, GRID_HALF, {1e-3, 1, 1}}, {{0, 0, 0}, GRID_ONE, 1, GRID_HALF, {1, 1e-3, 1}}, {{0, 0, 0}, GRID_ONE, 1, GRID_HALF, {1, 1, 1e-3}},
     {{0, 0, 0}, GRID_ONE, 1, GRID_HALF, {1e-2, 1, 1}}, {{0, 0, 0}, GRID_ONE, 1, GRID_HALF, {1, 1e-1, 1}}, {{0, 0, 0}, GRID_ONE, 1, GRID_HALF, {1, 1, 0.3}}, {{0, 0, 0}, GRID_ONE, 1, GRID_HALF, {1, 0.03, 1e-3}}, {{0, 0, 0}, GRID_ONE, 1, GRID_HALF, {1, 0.2, 0.2}},
-    {{0, 0, 0}, GRID_TURNING, 1e-2, GRID_HALF, {0}}, {{0, 0, 0}, GRID_TURNING, 0.1, GRID_HALF, {0}}, {{0, 0, 0}, GRID_TURNING, 1e2, GRID_HALF, {0}}, {{0, 0, 0}, GRID_TURNING, 1e4, GRID_NEUMANN, {0}}};
-  static const char *const fields[] = {"one", "bubbles", "lognormal", "turning"}, *const walls[] = {"half", "whole", "neumann"};
+    {{0, 0, 0}, GRID_TURNING, 1e-2, GRID_HALF, {0}}, {{0, 0, 0}, GRID_TURNING, 0.1, GRID_HALF, {0}}, {{0, 0, 0}, GRID_TURNING, 1e2, GRID_HALF, {0}}, {{0, 0, 0}, GRID_TURNING, 1e4, GRID_NEUMANN, {0}},{{0, 0, 0}, GRID_BALLS, 1e3, GRID_NEUMANN, {0}},{{0, 0, 0}, GRID_BALLS, 1e6, GRID_NEUMANN, {0}},{{0, 0, 0}, GRID_BALLS, 1e-3, GRID_NEUMANN, {0}}};
+  static const char *const fields[] = {"one", "bubbles", "balls", "lognormal", "turning"}, *const walls[] = {"half", "whole", "neumann"};
   PetscInt n[3] = {32, 32, 32}, three = 3, only[32], nonly = 32;
   PetscBool some;
 

@@ -5,7 +5,9 @@
 #include "kernels/pairs.h"
 
 /* A direction is weak in a row when its couplings are below this part of the strongest one */
-#define PAMG_GRID_STRONG 0.25
+#define PAMG_GRID_WEAK 0.25
+/* A box falls into parts where strongly coupled cells have less than this part of their coupling within it */
+#define PAMG_GRID_SPLIT 0.02
 /* A direction is coarsened when it is weak in at most this part of the rows, and left alone when it is in the others; in between there are no boxes */
 #define PAMG_GRID_MIXED 0.05
 /* Boxes are made while they are at most this part of the rows */
@@ -56,7 +58,10 @@ PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
     } else PetscCall(pamg->place->free(&place));
   }
   PetscCall(pamg->place->free(&there));
-  if (!n) found = PETSC_TRUE;
+  if (!n) {
+    found   = PETSC_TRUE;
+    L->grid = (PolderLevelGrid){.size = {1, 1, 1}};
+  }
   if (L->halo) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MIN, L->comm));
   L->gridknown = (PetscBool)found;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -81,11 +86,12 @@ static PetscErrorCode PamgSurveyGrid(PC_PAMG *pamg, PetscInt l, const PetscInt m
 {
   PamgLevel                   *L = &pamg->level[l];
   const PolderLevelGridEntries A = PamgGridEntries(L);
+  const PolderLevelGridRule    rule = {.weak = PAMG_GRID_WEAK, .mate = mate, .excess = l ? NULL : pamg->excess};
   PetscInt                     own[POLDER_LEVELGRID_COUNTS] = {0}, *there;
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceUpload(pamg->place, sizeof(own), own, &there));
-  PolderRun(pamg->place, PolderLevelGridSurvey, &L->grid, &A, PAMG_GRID_STRONG, mate, l ? NULL : pamg->excess, there);
+  PolderRun(pamg->place, PolderLevelGridSurvey, &L->grid, &A, &rule, there);
   PetscCall(PolderPlaceFetch(pamg->place, sizeof(own), &there, own));
   for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] = own[k];
   if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, count, POLDER_LEVELGRID_COUNTS, MPIU_INT64, MPI_SUM, L->comm);
@@ -101,6 +107,26 @@ PetscErrorCode PCPAMGGridHolds(PC_PAMG *pamg, PetscBool *holds)
   if (!pamg->level->isgrid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgSurveyGrid(pamg, 0, NULL, count));
   *holds = (PetscBool)!count[4];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *count <- the number of boxes of all processes, negative if one of them falls into parts */
+static PetscErrorCode PamgCountBoxes(PC_PAMG *pamg, PetscInt l, PetscInt64 *count)
+{
+  PamgLevel                   *L    = &pamg->level[l];
+  const PolderLevelGridEntries A    = PamgGridEntries(L);
+  const PolderLevelGridRule    rule = {.split = PAMG_GRID_SPLIT, .mate = pamg->mate};
+  PetscInt                     split = 0, *there;
+  PetscInt64                   all[2];
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceUpload(pamg->place, sizeof(split), &split, &there));
+  PolderRun(pamg->place, PolderLevelGridSplit, &L->grid, &A, &rule, there);
+  PetscCall(PolderPlaceFetch(pamg->place, sizeof(split), &there, &split));
+  all[0] = L->grid.nc;
+  all[1] = split;
+  if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, all, 2, MPIU_INT64, MPI_SUM, L->comm);
+  *count = all[1] ? -1 : all[0];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -123,9 +149,8 @@ static PetscErrorCode PamgChooseBoxes(PC_PAMG *pamg, PetscInt l, PetscInt64 *box
     if (!L->grid.join[d] && (PetscReal)count[d] < many) PetscFunctionReturn(PETSC_SUCCESS);
   }
   PolderLevelGridCoarsen(&L->grid);
-  *boxes = L->grid.nc;
-  if (L->halo) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, boxes, 1, MPIU_INT64, MPI_SUM, L->comm));
-  *worth = (PetscBool)((PetscReal)*boxes <= PAMG_GRID_FEWER * (PetscReal)L->N);
+  PetscCall(PamgCountBoxes(pamg, l, boxes));
+  *worth = (PetscBool)(*boxes > 0 && (PetscReal)*boxes <= PAMG_GRID_FEWER * (PetscReal)L->N);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
