@@ -10,7 +10,7 @@
 /* Maximum number of diagonals of the device kernels; a matrix with more is read by rows */
 #define POLDER_LEVEL_DIAGONALS 32
 
-/* x = (D + L)^-1 b; agg != NULL: bc = P^T (b - A x) */
+/* x = (D + L)^-1 b; agg != NULL: bc = P^T (b - A x); agg = NULL: bc = b - A x, unless bc is NULL */
 PETSC_INTERN void PolderLevelForward_Host(const PolderLevelMatrix *, const PetscScalar b[], PetscScalar x[], const PetscInt agg[], PetscInt nc,
                                           PetscScalar bc[]);
 PETSC_INTERN void PolderLevelForwardSingle_Host(const PolderLevelMatrix *, const float b[], float x[], const PetscInt agg[], PetscInt nc, float bc[]);

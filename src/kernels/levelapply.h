@@ -161,7 +161,10 @@ static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backwar
   }
 }
 
-/* bc -= P^T U x on the rows r0 .. r1, with U the strictly upper triangle: U x is minus the residual of a forward sweep with zero initial guess */
+/*
+  bc -= P^T U x on the rows r0 .. r1 or, with agg = NULL, bc = -U x, with U the strictly upper triangle: U x is minus the residual of a forward sweep with zero
+  initial guess
+*/
 static void LEVEL_NAME(LevelRestrictUpper)(const PolderLevelMatrix *A, PetscInt r0, PetscInt r1, const LEVEL_VALUE x[], const PetscInt agg[], LEVEL_VALUE bc[])
 {
   LEVEL_VALUE s[LEVEL_ROWS];
@@ -170,7 +173,8 @@ static void LEVEL_NAME(LevelRestrictUpper)(const PolderLevelMatrix *A, PetscInt 
     const PetscInt len = PetscMin(LEVEL_ROWS, r1 - r0);
 
     LEVEL_NAME(LevelRows)(A, A->main + 1, A->nd, r0, len, x, s);
-    for (PetscInt i = 0; i < len; ++i) bc[agg[r0 + i]] -= s[i];
+    for (PetscInt i = 0; agg && i < len; ++i) bc[agg[r0 + i]] -= s[i];
+    for (PetscInt i = 0; !agg && i < len; ++i) bc[r0 + i] = -s[i];
   }
 }
 
@@ -190,16 +194,17 @@ void LEVEL_NAME(PolderLevelForward)(const PolderLevelMatrix *A, const LEVEL_VALU
 
       LEVEL_NAME(LevelRows)(A, 0, near0, r0, len, x, s);
       LEVEL_NAME(LevelSolve)(A, PETSC_FALSE, near0, A->main, r0, len, b, s, x);
-      if (agg && ready >= done + LEVEL_ROWS / 2) { // while the entries read by the sweep are in the cache
+      if (bc && ready >= done + LEVEL_ROWS / 2) { // while the entries read by the sweep are in the cache
         LEVEL_NAME(LevelRestrictUpper)(A, done, ready, x, agg, bc);
         done = ready;
       }
     }
-    if (agg) LEVEL_NAME(LevelRestrictUpper)(A, done, n, x, agg, bc);
+    if (bc) LEVEL_NAME(LevelRestrictUpper)(A, done, n, x, agg, bc);
     return;
   }
   for (PetscInt i = 0; i < n; ++i) x[i] = dinv[i] * (b[i] - LEVEL_NAME(LevelRow)(A->ai[i], A->diag[i], A->aj, aa, x));
   for (PetscInt i = 0; agg && i < n; ++i) bc[agg[i]] -= LEVEL_NAME(LevelRow)(A->diag[i] + 1, A->ai[i + 1], A->aj, aa, x);
+  for (PetscInt i = 0; bc && !agg && i < n; ++i) bc[i] = -LEVEL_NAME(LevelRow)(A->diag[i] + 1, A->ai[i + 1], A->aj, aa, x);
 }
 
 /* A Gauss-Seidel sweep on the rows r0 .. r0 + len by diagonals */

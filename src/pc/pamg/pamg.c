@@ -151,6 +151,17 @@ static PetscInt64 PamgEntries(const PamgLevel *L, PetscMPIInt rank)
   return L->halo ? L->nz + L->nzouter : rank ? 0 : L->nz;
 }
 
+/* What joins rows of a level: aggregates, or boxes of so many cells in each direction */
+static PetscErrorCode PamgViewBoxes(const PamgLevel *L, size_t n, char text[])
+{
+  const int *join = L->grid.join;
+
+  PetscFunctionBegin;
+  text[0] = 0;
+  if (L->isgrid) PetscCall(PetscSNPrintf(text, n, ", boxes of %d x %d x %d cells", 1 + join[0], 1 + join[1], 1 + join[2]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
 {
   static const char *const formats[] = {"rows", "diagonals", "diagonals, rows"};
@@ -165,7 +176,7 @@ static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     const PamgLevel *L         = &pamg->level[l];
     PetscInt64       sum[4]    = {PamgEntries(L, rank), L->bytes, L->n && L->M.nd, L->n && !L->M.nd}; // entries, bytes, processes with either format
-    char             ratio[32] = "";
+    char             ratio[32] = "", boxes[64];
 
     PetscCallAllreduce(MPI_IN_PLACE, sum, 4, MPIU_INT64, MPI_SUM, PetscObjectComm((PetscObject)pc));
     if (!l) nz = (PetscReal)PetscMax(1, sum[0]);
@@ -174,8 +185,9 @@ static PetscErrorCode PamgViewLevels(PC pc, PetscViewer viewer)
     rows += L->N;
     colours = PetscMax(colours, L->ncolour);
     if (l + 1 < pamg->nlevel) PetscCall(PetscSNPrintf(ratio, sizeof(ratio), "%.2f", (double)L->N / L[1].N));
-    PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f   %17s   %s\n", l, L->N, (double)sum[0] / PetscMax(1, L->N),
-                                     ratio, formats[sum[2] ? (sum[3] ? 2 : 1) : 0]));
+    PetscCall(PamgViewBoxes(L, sizeof(boxes), boxes));
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  %5" PetscInt_FMT " %10" PetscInt_FMT "   %13.2f   %17s   %s%s\n", l, L->N, (double)sum[0] / PetscMax(1, L->N),
+                                     ratio, formats[sum[2] ? (sum[3] ? 2 : 1) : 0], boxes));
   }
   if (colours)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  Gauss-Seidel by colours, %" PetscInt_FMT " of them on the first level and at most %" PetscInt_FMT "\n",
@@ -260,7 +272,7 @@ static PetscErrorCode PamgReal(PC pc, PolderOptionItems PetscOptionsObject, cons
 static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOptionsObject)
 {
   PC_PAMG  *pamg    = (PC_PAMG *)pc->data;
-  PetscBool changed = PETSC_FALSE;
+  PetscBool changed = PETSC_FALSE, grids = pamg->grids;
   PetscInt  cycle = (PetscInt)pamg->cycle, smoother = pamg->wantsmoother < 0 ? PAMG_SGS + 1 : pamg->wantsmoother, matching = (PetscInt)pamg->matching,
            precision = (PetscInt)pamg->precision, coarse = (PetscInt)pamg->coarsetype;
 
@@ -299,6 +311,9 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
                      &changed));
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_quality", "Largest two-grid condition number of an aggregate, 0: any", 0, PETSC_MAX_REAL, &pamg->kappa,
                      &changed));
+  PetscCall(PetscOptionsBool("-pc_pamg_grid", "Levels that are grids are coarsened by boxes, without pairs", "PCPAMG", grids, &grids, NULL));
+  if (grids != pamg->grids) changed = PETSC_TRUE;
+  pamg->grids = grids;
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_drop", "Coarse entries of at most this part of the smaller of their diagonals go to the diagonal", 0, 1,
                      &pamg->drop, &changed));
   PetscCall(PetscOptionsBool("-pc_pamg_reuse", "Keep the aggregates when only values of the matrix change", "PCPAMG", pamg->reuse, &pamg->reuse, NULL));
@@ -327,6 +342,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_kcycle_levels <all>           - number of coarse levels with a K-cycle, 2 by default on the device
 .  -pc_pamg_threshold <0.25>              - a coupling is strong from this part of the strongest of its row
 .  -pc_pamg_matching <handshake> (handshake,greedy) - how pairs are found
+.  -pc_pamg_grid <true>                   - levels that are grids have boxes of two cells a direction and linear interpolation instead of pairs
 .  -pc_pamg_quality <8>                   - largest two-grid condition number of an aggregate, by estimate; 0: any
 .  -pc_pamg_drop <0>                      - coarse entries of at most this part of the smaller of their diagonals go to the diagonal
 .  -pc_pamg_levels <64>                   - maximum number of levels
@@ -343,8 +359,13 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    V- and W-cycle with the same steps before and after are symmetric, for `KSPCG` and `KSPDCG`. The K-cycle, whose coarse levels do one or two
    steps of conjugate gradients, changes with the vector: use it in `KSPFCG`, or in `KSPDCG` with `-ksp_dcg_flexible`.
 
-   The prolongation P has one unit entry a row, and the matrix of the next level is P^T A P, whose entries are sums of entries of A. For a 5- or
-   7-point stencil on a grid, pairs line up: the coarse levels are such stencils again and are stored by diagonals. Aggregates stay within a process.
+   The prolongation P has one unit entry a row, and the matrix of the next level is P^T A P, whose entries are sums of entries of A. Aggregates stay within a
+   process.
+
+   A level is taken as a grid when its rows form a 3-, 5- or 7-point stencil in natural order, symmetric, with couplings that are not positive and
+   row sums that are not negative. Two cells of each strongly coupled direction then make a box, without pairs and passes. The matrix of the next
+   level is such a stencil again and is stored by diagonals; a correction is interpolated linearly between boxes, with weights from the couplings.
+   Where directions of strong coupling change within the grid, or a box would tie parts to each other that are hardly coupled, the level has pairs.
 
    If matrix and vectors are on GPUs, one for each process, set-up and cycles run there, unless the matching is greedy.
 
@@ -386,6 +407,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->kappa             = 8;
   pamg->kthreshold        = 0.25;
   pamg->reuse             = PETSC_TRUE;
+  pamg->grids             = PETSC_TRUE;
   pc->data                = (void *)pamg;
   pc->ops->setup          = PCSetUp_PAMG;
   pc->ops->setuponblocks  = PolderPCSetUpOnBlocks;

@@ -99,39 +99,6 @@ static PetscErrorCode PamgWorkDestroy(const PC_PAMG *pamg, PamgWork *w)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  Sets pamg->gridplace to the grid coordinates of the rows of a 5- or 7-point stencil, relative to the first row of all processes or of this one; NULL: the
-  matrix shows no grid
-*/
-PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, const PolderCSR *csr)
-{
-  const PetscInt most = 1 << POLDER_PAIR_BITS, n = csr->m;
-  PetscInt       near[4] = {0, PETSC_MAX_INT, 0, 0}, *there;
-  PetscBool      found   = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  PetscCall(PolderPlaceMalloc(pamg->place, 4, &there));
-  PetscCall(PolderPlacePut(pamg->place, 4, near, there));
-  PolderRun(pamg->place, PolderStencilStrides, n, csr->ai, csr->aj, there);
-  PetscCall(PolderPlaceTake(pamg->place, 3, there, near));
-  if (near[1] > near[2]) near[1] = near[2] = PetscMax(n, 2); // a single line
-  if (near[0] && !(near[2] % near[1]) && near[1] < most && near[2] / near[1] < most) {
-    PetscCall(PolderPlaceMalloc(pamg->place, n, &pamg->gridplace));
-    for (int own = 0; own < 2 && !found; ++own) {
-      PetscInt bad = 0;
-
-      PetscCall(PolderPlacePut(pamg->place, 1, &bad, there));
-      PolderRun(pamg->place, PolderPairsPlaces, n, own ? 0 : csr->rstart, csr->ai, csr->aj, near, pamg->gridplace, there);
-      PetscCall(PolderPlaceTake(pamg->place, 1, there, &bad));
-      found = bad ? PETSC_FALSE : PETSC_TRUE;
-      if (!csr->rstart) break;
-    }
-  }
-  PetscCall(pamg->place->free(&there));
-  if (!found) PetscCall(pamg->place->free(&pamg->gridplace));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Numbers the aggregates: agg[], and their number */
 static PetscErrorCode PamgNumber(const PC_PAMG *pamg, const PamgWork *w, PetscInt n, const PetscInt join[], PetscInt agg[], PetscInt *nc)
 {

@@ -55,6 +55,12 @@ static PetscErrorCode PamgSmoothWide(const PC_PAMG *pamg, void *y[2])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where a step to a coarser level stores the residual, if it does */
+static inline void *PamgResidualOf(const PamgLevel *L, void *scratch)
+{
+  return L->isgrid ? scratch : NULL;
+}
+
 /* The right-hand side and the solution of level C through which the finer level restricts and prolongs */
 static inline void *PamgCoarseRHS(const PamgLevel *C)
 {
@@ -87,7 +93,7 @@ static PetscErrorCode PamgCycleSGS(PC_PAMG *pamg, PetscInt l, const void *b, voi
   if (pamg->pre) PetscCall(pamg->steps->forward(L, pamg->pre, b, x, PamgCoarseRHS(C)));
   else {
     PetscCall(pamg->steps->zero(L, x));
-    PetscCall(pamg->steps->residual(L, b, x, NULL, PamgCoarseRHS(C)));
+    PetscCall(pamg->steps->residual(L, b, x, PamgResidualOf(L, L->iterate), PamgCoarseRHS(C)));
   }
   PetscCall(PamgCorrect(pamg, l));
   PetscCall(pamg->steps->backward(L, pamg->post, b, PamgOvercorrection(pamg, l), PamgCoarseSolution(C), x));
@@ -114,7 +120,7 @@ static PetscErrorCode PamgCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, vo
     before[1 - pamg->pre % 2] = y[1];
     PetscCall(PamgSmoothSteps(pamg, L, pamg->pre, PETSC_TRUE, b, before, NULL, NULL));
   } else PetscCall(pamg->steps->zero(L, y[0]));
-  PetscCall(pamg->steps->residual(L, b, y[0], NULL, PamgCoarseRHS(C)));
+  PetscCall(pamg->steps->residual(L, b, y[0], PamgResidualOf(L, y[1]), PamgCoarseRHS(C)));
   PetscCall(PamgCorrect(pamg, l));
   PetscCall(pamg->steps->prolong(L, PamgOvercorrection(pamg, l), PamgCoarseSolution(C), y[0]));
   if (!l && pamg->result) PetscCall(PamgSmoothWide(pamg, y));
@@ -170,6 +176,12 @@ PetscErrorCode PCPAMGCycle(PC_PAMG *pamg, const void *b, void *x)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Flops a row of the weights in restriction and interpolation: a sum and two products and a difference and a sum for each direction */
+static PetscLogDouble PamgGridFlops(const PamgLevel *L)
+{
+  return L->isgrid ? 6.0 * (L->grid.join[0] + L->grid.join[1] + L->grid.join[2]) : 0;
+}
+
 /*
   Flops: two an entry for each smoothing step, residual and product; four an unknown for each smoothing step, three for residual and correction, ten for a
   second visit
@@ -185,7 +197,7 @@ PetscLogDouble PCPAMGFlops(const PC_PAMG *pamg, PetscLogDouble *last)
     const PetscBool  twice = (PetscBool)(l && PamgVisitsTwice(pamg, l));
 
     if (twice) visits *= 2;
-    flops += visits * (2.0 * PamgLocalEntries(L) * (steps + (twice ? 1 : 0)) + (4.0 * steps + 3 + (twice ? 10 : 0)) * L->n);
+    flops += visits * (2.0 * PamgLocalEntries(L) * (steps + (twice ? 1 : 0)) + (4.0 * steps + 3 + (twice ? 10 : 0) + PamgGridFlops(L)) * L->n);
   }
   *last = visits * 2.0 * n * n;
   return flops;

@@ -27,28 +27,39 @@ PetscErrorCode PCPAMGFindExcess(PC_PAMG *pamg, PetscBool kernel)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGMendCoarse(PC_PAMG *pamg, PetscInt l)
+/* Replaces the excess of the rows of level L by that of its aggregates */
+static PetscErrorCode PamgCoarseExcess(PC_PAMG *pamg, const PamgLevel *L)
 {
-  const PolderPlace *place = pamg->place;
-  const PamgLevel   *L = &pamg->level[l], *C = L + 1;
-  const PolderCSR   *csr = &L->csr;
-  PetscInt          *ptr, *row;
-  PetscReal         *excess, *magnitude, *here = NULL;
+  const PolderCSR *csr = &L->csr;
+  PetscInt        *ptr, *row;
+  PetscReal       *excess, *magnitude;
 
   PetscFunctionBegin;
-  PetscCall(PolderPlaceMalloc(place, L->nc, &excess));
-  PetscCall(PolderPlaceMalloc(place, L->nc, &magnitude));
+  PetscCall(PolderPlaceMalloc(pamg->place, L->nc, &excess));
+  PetscCall(PolderPlaceMalloc(pamg->place, L->nc, &magnitude));
   PetscCall(PCPAMGGetMembers(L, &ptr, &row));
-  PolderRun(place, PolderExcessAggregates, L->nc, ptr, row, csr->ai, csr->aj, csr->aa, L->agg, pamg->excess, pamg->magnitude, excess, magnitude);
+  PolderRun(pamg->place, PolderExcessAggregates, L->nc, ptr, row, csr->ai, csr->aj, csr->aa, L->agg, pamg->excess, pamg->magnitude, excess, magnitude);
   PetscCall(PCPAMGRestoreMembers(L, &ptr, &row));
   PetscCall(PCPAMGFreeExcess(pamg));
   pamg->excess    = excess;
   pamg->magnitude = magnitude;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGMendCoarse(PC_PAMG *pamg, PetscInt l)
+{
+  const PolderPlace *place = pamg->place;
+  const PamgLevel   *L = &pamg->level[l], *C = L + 1;
+  PetscReal         *here = NULL;
+
+  PetscFunctionBegin;
+  if (!L->isgrid) PetscCall(PamgCoarseExcess(pamg, L));
+  else if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS); // made with the rows
   if (L->halo) {
     PetscCall(PolderPlaceMalloc(place, L->nc, &here));
-    PetscCall(pamg->setup->localexcess(L, C, excess, here));
+    PetscCall(pamg->setup->localexcess(L, C, pamg->excess, here));
   }
-  PolderRun(place, PolderExcessDiagonal, L->nc, C->ai, C->aj, here ? here : excess, magnitude, C->aa);
+  PolderRun(place, PolderExcessDiagonal, L->nc, C->ai, C->aj, here ? here : pamg->excess, pamg->magnitude, C->aa);
   PetscCall(place->free(&here));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

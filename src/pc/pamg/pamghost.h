@@ -47,6 +47,7 @@ static PetscErrorCode LEVEL_NAME(PamgResidual)(PamgLevel *L, const void *b, cons
   PetscFunctionBegin;
   PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_TRUE, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
   LEVEL_KERNEL(PolderLevelResidual)(&L->M, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)r, r ? NULL : L->agg, L->nc, (LEVEL_VALUE *)bc);
+  if (r && bc) LEVEL_KERNEL(PolderLevelGridRestrict)(&L->grid, (const LEVEL_VALUE *)r, (LEVEL_VALUE *)bc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -54,7 +55,8 @@ static PetscErrorCode LEVEL_NAME(PamgProlong)(PamgLevel *L, PetscReal scale, voi
 {
   PetscFunctionBegin;
   ((LEVEL_VALUE *)xc)[L->nc] = 0; // for rows in no aggregate
-  LEVEL_KERNEL(PolderLevelProlong)(L->n, L->agg, (LEVEL_VALUE)scale, (const LEVEL_VALUE *)xc, (LEVEL_VALUE *)x);
+  if (L->isgrid) LEVEL_KERNEL(PolderLevelGridProlong)(&L->grid, (const LEVEL_VALUE *)xc, (LEVEL_VALUE *)x);
+  else LEVEL_KERNEL(PolderLevelProlong)(L->n, L->agg, (LEVEL_VALUE)scale, (const LEVEL_VALUE *)xc, (LEVEL_VALUE *)x);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -139,13 +141,32 @@ static PetscErrorCode LEVEL_NAME(PamgScatter)(PamgLevel *C)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A sweep on a level that is a grid */
+static PetscErrorCode LEVEL_NAME(PamgForwardGrid)(PamgLevel *L, const LEVEL_VALUE b[], LEVEL_VALUE x[], LEVEL_VALUE bc[])
+{
+  LEVEL_VALUE *r = (LEVEL_VALUE *)L->iterate;
+
+  PetscFunctionBegin;
+  LEVEL_KERNEL(PolderLevelForward)(&L->M, b, x, NULL, 0, r);
+  if (L->halo) {
+    PetscCall(LEVEL_NAME(PamgExchange)(L, x));
+    LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, -1, (const LEVEL_VALUE *)L->ghost, NULL, r, r);
+  }
+  LEVEL_KERNEL(PolderLevelGridRestrict)(&L->grid, r, bc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const void *b, void *x, void *bc)
 {
   const LEVEL_VALUE *bb = (const LEVEL_VALUE *)b, *rhs;
   LEVEL_VALUE       *xx = (LEVEL_VALUE *)x;
 
   PetscFunctionBegin;
-  LEVEL_KERNEL(PolderLevelForward)(&L->M, bb, xx, n == 1 ? L->agg : NULL, L->nc, (LEVEL_VALUE *)bc);
+  if (n == 1 && L->isgrid) {
+    PetscCall(LEVEL_NAME(PamgForwardGrid)(L, bb, xx, (LEVEL_VALUE *)bc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  LEVEL_KERNEL(PolderLevelForward)(&L->M, bb, xx, n == 1 ? L->agg : NULL, L->nc, n == 1 ? (LEVEL_VALUE *)bc : NULL);
   if (n == 1) {
     if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(LEVEL_NAME(PamgExchange)(L, xx));
@@ -156,13 +177,13 @@ static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const vo
     PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_FALSE, bb, xx, &rhs));
     LEVEL_KERNEL(PolderLevelSweep)(&L->M, PETSC_FALSE, NULL, 0, NULL, rhs, xx);
   }
-  PetscCall(LEVEL_NAME(PamgResidual)(L, b, x, NULL, bc));
+  PetscCall(LEVEL_NAME(PamgResidual)(L, b, x, L->isgrid ? L->iterate : NULL, bc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode LEVEL_NAME(PamgBackward)(PamgLevel *L, PetscInt n, const void *b, PetscReal scale, void *xc, void *x)
 {
-  const PetscBool    fused = (PetscBool)(!L->halo && n);
+  const PetscBool    fused = (PetscBool)(!L->halo && !L->isgrid && n);
   const LEVEL_VALUE *bb    = (const LEVEL_VALUE *)b, *rhs;
   LEVEL_VALUE       *xx    = (LEVEL_VALUE *)x;
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/place.h"
+#include "kernels/levelgrid.h"
 #include "kernels/levelmatrix.h"
 #include "kernels/levelrow.h"
 #include "kernels/levelscalars.h"
@@ -89,29 +90,31 @@ typedef struct {
   PetscReal         overcorrection;    /* factor of the correction from the next level, where its aggregates determine it; 0: they do not */
   PetscInt         *agg;               /* [n] aggregate, nc for none; NULL on the last level */
   PetscInt         *ptr, *row;         /* on the device: the rows of aggregate a are row[ptr[a] .. ptr[a + 1]); [nc + 2], [n] */
-  PetscInt         *ghostagg;          /* [nghost] host array: column in the off-process block of the next level; the number of its ghosts for none */
-  PetscInt         *diag;              /* [n] on the host: position of the diagonal entry; NULL when stored by diagonals */
-  PetscInt          ncolour;           /* on the device, for Gauss-Seidel */
-  PetscInt         *colour, *order;    /* the rows of colour c are order[colour[c] .. colour[c + 1]); colour is a host array */
-  void             *dinv;              /* [n] inverse of the diagonal */
-  float            *rounded;           /* single precision: the entries, by rows or by diagonals */
-  const void      **val;               /* [nd] host array: pointer to each diagonal */
-  void             *b, *x;             /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
-  void             *iterate;           /* [n + 1] second vector of an alternating smoother; also A times the correction of the second step of a K-cycle */
-  void             *product;           /* [n + 1] A times the correction of the first step of a K-cycle */
-  void             *correction;        /* [n + 1] correction of a second visit; on the first level in single precision, correction of the post-smoothing */
-  void             *localrhs;          /* [n + 1] right-hand side minus off-process contributions */
-  void             *ghost;             /* [nghost + 1] off-process values */
-  PetscInt         *keptoff;           /* [nd] host array, in single precision: offsets of the diagonals, kept in case the matrix changes its type */
-  PetscInt         *ownoff;            /* [nd] host array: offsets of the level's own diagonals, when the matrix has few diagonals but does not store them */
-  PetscScalar      *ownval;            /* values of these diagonals */
-  PetscBool         half;              /* symmetric matrix of which only the main and the upper diagonals are stored */
-  PetscReal         eigenvalue;        /* estimated largest eigenvalue of D^-1 A, for Chebyshev */
-  PetscReal         bound;             /* Gershgorin's bound for it, on this process; 0: not computed */
-  PetscBool         bydiagonals;       /* the local block is stored by diagonals */
-  PetscBool         manydiagonals;     /* on the device: the diagonals were counted and are too many */
-  PetscBool         longrows;          /* on the device: there are rows of more than POLDER_COARSE_ROW entries */
-  PetscBool         singleprecision;   /* M and the vectors are in single precision */
+  PolderLevelGrid   grid;              /* gridknown: where the rows lie in a grid; isgrid: also how they are coarsened, by boxes of agg[] */
+  PetscBool         gridknown, isgrid;
+  PetscInt         *ghostagg;        /* [nghost] host array: column in the off-process block of the next level; the number of its ghosts for none */
+  PetscInt         *diag;            /* [n] on the host: position of the diagonal entry; NULL when stored by diagonals */
+  PetscInt          ncolour;         /* on the device, for Gauss-Seidel */
+  PetscInt         *colour, *order;  /* the rows of colour c are order[colour[c] .. colour[c + 1]); colour is a host array */
+  void             *dinv;            /* [n] inverse of the diagonal */
+  float            *rounded;         /* single precision: the entries, by rows or by diagonals */
+  const void      **val;             /* [nd] host array: pointer to each diagonal */
+  void             *b, *x;           /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
+  void             *iterate;         /* [n + 1] second vector of an alternating smoother; also A times the correction of the second step of a K-cycle */
+  void             *product;         /* [n + 1] A times the correction of the first step of a K-cycle */
+  void             *correction;      /* [n + 1] correction of a second visit; on the first level in single precision, correction of the post-smoothing */
+  void             *localrhs;        /* [n + 1] right-hand side minus off-process contributions */
+  void             *ghost;           /* [nghost + 1] off-process values */
+  PetscInt         *keptoff;         /* [nd] host array, in single precision: offsets of the diagonals, kept in case the matrix changes its type */
+  PetscInt         *ownoff;          /* [nd] host array: offsets of the level's own diagonals, when the matrix has few diagonals but does not store them */
+  PetscScalar      *ownval;          /* values of these diagonals */
+  PetscBool         half;            /* symmetric matrix of which only the main and the upper diagonals are stored */
+  PetscReal         eigenvalue;      /* estimated largest eigenvalue of D^-1 A, for Chebyshev */
+  PetscReal         bound;           /* Gershgorin's bound for it, on this process; 0: not computed */
+  PetscBool         bydiagonals;     /* the local block is stored by diagonals */
+  PetscBool         manydiagonals;   /* on the device: the diagonals were counted and are too many */
+  PetscBool         longrows;        /* on the device: there are rows of more than POLDER_COARSE_ROW entries */
+  PetscBool         singleprecision; /* M and the vectors are in single precision */
   PetscInt64        bytes;
   /*
     On several processes: the rows of this process as the coarsening produced them, in the arrays ai .. ba: nown rows from rstart on. The columns of the
@@ -151,7 +154,7 @@ typedef struct {
   PamgPrecision precision;
   PamgCoarse    coarsetype;
   PetscReal     damping, overcorrection, threshold, kappa, kthreshold, drop;
-  PetscBool     reuse;
+  PetscBool     reuse, grids;
 
   const PolderPlace    *place; /* where the levels are; the host before the set-up */
   const PamgSetUpSteps *setup; /* the set-up steps of that place */
@@ -199,7 +202,7 @@ static inline PetscReal PamgOvercorrection(const PC_PAMG *pamg, PetscInt l)
     {1.15, 1.3, 1.4}  // W
   };
 
-  if (pamg->cycle == PAMG_K && PamgVisitsTwice(pamg, l + 1)) return 1;
+  if (pamg->level[l].isgrid || (pamg->cycle == PAMG_K && PamgVisitsTwice(pamg, l + 1))) return 1;
   if (pamg->overcorrection > 0) return pamg->overcorrection;
   if (pamg->level[l].overcorrection > 0) return PetscMin(pamg->level[l].overcorrection, chosen[pamg->cycle == PAMG_W][pamg->passes - 1]);
   return chosen[pamg->cycle == PAMG_W][pamg->passes - 1];
@@ -272,9 +275,19 @@ PETSC_INTERN PetscErrorCode PCPAMGGatherExcess(PC_PAMG *, MPI_Comm, const PamgLe
 PETSC_INTERN PetscErrorCode PCPAMGHandExcess(PC_PAMG *, const PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeExcess(PC_PAMG *);
 
+/* pamggrid.c: levels that are grids */
+/*
+  Sets pamg->gridplace to the grid coordinates of the rows of a 5- or 7-point stencil, relative to the first row of all processes or of this one, and
+  L->gridknown, which is the same on all processes
+*/
+PETSC_INTERN PetscErrorCode PCPAMGFindGrid(PC_PAMG *, PamgLevel *L);
+/* Makes the boxes of level l, their weights, and the local block of the matrix of the next; *done = PETSC_FALSE: the level is none for boxes */
+PETSC_INTERN PetscErrorCode PCPAMGGridAggregate(PC_PAMG *, PetscInt l, PetscInt64 *count, PetscBool *done);
+/* The same with new values; do those of the first level allow it? */
+PETSC_INTERN PetscErrorCode PCPAMGGridValues(PC_PAMG *, PetscInt l);
+PETSC_INTERN PetscErrorCode PCPAMGGridHolds(PC_PAMG *, PetscBool *holds);
+
 /* pamgaggregate.c */
-/* Finds gridplace[] of the rows of the first level */
-PETSC_INTERN PetscErrorCode PCPAMGFindGrid(PC_PAMG *, const PolderCSR *);
 /* Allocates the data that rate pairs during aggregation */
 PETSC_INTERN PetscErrorCode PCPAMGMallocJudged(PC_PAMG *, PetscInt n);
 PETSC_INTERN PetscErrorCode PCPAMGFreeJudged(PC_PAMG *);

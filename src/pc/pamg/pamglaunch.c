@@ -86,7 +86,9 @@ static PetscErrorCode PamgResidual(PamgLevel *L, const void *b, const void *x, v
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelResidual_CUDA(L->singleprecision, &L->M, b, x, r, r ? NULL : L->ptr, L->row, L->nc, bc, stream));
   if (r) PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, r));
-  else if (L->halo) {
+  if (r && bc) PolderLaunch(PolderLevelGridRestrict_CUDA(L->singleprecision, &L->grid, r, bc, stream));
+  if (r) PetscFunctionReturn(PETSC_SUCCESS);
+  if (L->halo) {
     PetscCall(PamgReceive(L, 0, x));
     PolderLaunch(PolderLevelOuterRestrict_CUDA(L->singleprecision, &O->rows, O->ntarget, O->target_d, O->at_d, O->member_d, x, L->ghost, bc, stream));
   }
@@ -99,7 +101,8 @@ static PetscErrorCode PamgProlong(PamgLevel *L, PetscReal scale, void *xc, void 
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelProlong_CUDA(L->singleprecision, L->n, L->agg, L->nc, scale, xc, x, stream));
+  if (L->isgrid) PolderLaunch(PolderLevelGridProlong_CUDA(L->singleprecision, &L->grid, xc, x, stream));
+  else PolderLaunch(PolderLevelProlong_CUDA(L->singleprecision, L->n, L->agg, L->nc, scale, xc, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -212,7 +215,7 @@ static PetscErrorCode PamgForward(PamgLevel *L, PetscInt n, const void *b, void 
   PolderLaunch(PolderLevelColourFirst_CUDA(L->singleprecision, &L->M, L->colour[1], L->order, b, x, stream));
   PetscCall(PamgColours(L, 1, L->ncolour, b, x));
   PetscCall(PamgSweeps(L, n - 1, PETSC_FALSE, b, x));
-  PetscCall(PamgResidual(L, b, x, NULL, bc));
+  PetscCall(PamgResidual(L, b, x, L->isgrid ? L->iterate : NULL, bc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

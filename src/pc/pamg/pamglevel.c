@@ -19,6 +19,7 @@ PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool firs
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(rows); ++k) PetscCall(pamg->place->free(rows[k]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(others); ++k) PetscCall(pamg->place->free(others[k]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(vectors); ++k) PetscCall(pamg->place->free(vectors[k]));
+  for (int d = 0; d < 3; ++d) PetscCall(pamg->place->free(&L->grid.w[d]));
   PetscCall(PetscFree3(L->bi, L->bj, L->ba));
   PetscCall(PetscFree(L->ghostagg));
   PetscCall(PetscFree(L->val));
@@ -158,6 +159,7 @@ static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool f
   size_t       bytes = size * (n + 1) + (L->agg ? index * n : 0) + (L->diag ? index * n : 0) + index * (size_t)L->csr.nghost;
 
   if (L->order) bytes += index * n;
+  for (int d = 0; d < 3; ++d) bytes += L->grid.w[d] ? sizeof(float) * n : 0;
   if (L->row) bytes += index * (n + (size_t)L->nc + 2);
   if (!first) bytes += index * (n + 1 + all + (L->csr.bi ? n + 1 : 0) + 2 * (size_t)L->outer.n) + sizeof(PetscScalar) * all;
   if (!first || L->ownval) bytes += sizeof(PetscScalar) * n * nd;
@@ -181,7 +183,7 @@ PetscErrorCode PCPAMGSetUpWork(PC_PAMG *pamg)
       if (L->gathered) PetscCall(PamgVector(pamg, L, L->nown, &L->part));
     }
     if (!last && L->halo && (sgs || pamg->setup->splitrhs)) PetscCall(PamgVector(pamg, L, L->n, &L->localrhs));
-    if (!last && (diagonal || (twice && kcycle))) PetscCall(PamgVector(pamg, L, L->n, &L->iterate));
+    if (!last && (diagonal || L->isgrid || (twice && kcycle))) PetscCall(PamgVector(pamg, L, L->n, &L->iterate));
     if (twice || (!l && PamgWritesWide(pamg) && pamg->post > 2)) PetscCall(PamgVector(pamg, L, L->n, &L->correction));
     if (twice && kcycle) PetscCall(PamgVector(pamg, L, L->n, &L->product));
     if (L->halo) PetscCall(pamg->place->malloc(PamgValueSize(pamg) * (size_t)(L->csr.nghost + 1), &L->ghost));

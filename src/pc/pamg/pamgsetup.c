@@ -114,12 +114,16 @@ static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
   PC_PAMG   *pamg = (PC_PAMG *)pc->data;
   PamgLevel *L = &pamg->level[l], *C = L + 1;
   PetscInt64 count = 0, before = L->N;
+  PetscBool  grid;
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(pamg->place, L->n, &L->agg));
-  PetscCall(PCPAMGAggregate(pamg, l));
+  PetscCall(PCPAMGGridAggregate(pamg, l, &count, &grid));
+  if (!grid) {
+    PetscCall(PCPAMGAggregate(pamg, l));
+    PetscCall(PamgCountAggregates(pamg, L, &count));
+  }
   PetscCall(PCPAMGFreeJudged(pamg));
-  PetscCall(PamgCountAggregates(pamg, L, &count));
   *worth = (PetscBool)((PetscReal)count <= PAMG_STALL * (PetscReal)before && count);
   C->N   = (PetscInt)count;
   if (*worth) PetscFunctionReturn(PETSC_SUCCESS);
@@ -149,7 +153,7 @@ static PetscErrorCode PamgSetUpLevel(PC pc, PetscInt l, PetscBool *last)
   if (pc->failedreason) *last = PETSC_TRUE;
   else if (!l) PetscCall(PamgFindExcess(pc));
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!l) PetscCall(PCPAMGFindGrid(pamg, &L->csr));
+  if (!l || (L->gathered && L->gridknown)) PetscCall(PCPAMGFindGrid(pamg, L)); // the parts of a gathered level need not line up
   if (pamg->smoother == PAMG_SGS) PetscCall(pamg->setup->colour(pamg, l, &found));
   if (!found) pamg->uncoloured = *last = PETSC_TRUE;
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
@@ -178,18 +182,23 @@ static PetscErrorCode PamgBuild(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Puts new values into the existing levels */
-static PetscErrorCode PamgRefresh(PC pc)
+/* Puts new values into the existing levels; *holds = PETSC_FALSE: they need others */
+static PetscErrorCode PamgRefresh(PC pc, PetscBool *holds)
 {
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
+  *holds = PETSC_TRUE;
   PetscCall(pamg->setup->firstvalues(pamg));
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     PetscCall(PCPAMGSetUpRows(pc, l, PETSC_TRUE));
     if (!pc->failedreason) PetscCall(PCPAMGSetUpValues(pc, l));
     if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
-    if (!l) PetscCall(PamgFindExcess(pc));
+    if (!l) {
+      PetscCall(PamgFindExcess(pc));
+      PetscCall(PCPAMGGridHolds(pamg, holds));
+      if (!*holds) PetscFunctionReturn(PETSC_SUCCESS);
+    }
     if (l + 1 < pamg->nlevel) PetscCall(pamg->setup->coarsevalues(pamg, l));
   }
   ++pamg->nrefresh;
@@ -245,6 +254,21 @@ static PetscErrorCode PamgFindKeys(PC pc, const PolderCSR *csr, const PolderPlac
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Makes the levels from the rows of the matrix, in place of those that there are */
+static PetscErrorCode PamgRebuild(PC pc, const PamgSetUpSteps *steps, const PolderCSR *csr)
+{
+  PC_PAMG *pamg = (PC_PAMG *)pc->data;
+
+  PetscFunctionBegin;
+  PetscCall(PCPAMGFree(pamg));
+  PCPAMGSetPlace(pamg, steps);
+  PetscCall(PetscCalloc1(PAMG_LEVELS + 1, &pamg->level));
+  pamg->level[0].A   = pc->pmat;
+  pamg->level[0].csr = *csr;
+  PetscCall(PamgBuild(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCPAMGSetUpLevels(PC pc)
 {
   PC_PAMG              *pamg   = (PC_PAMG *)pc->data;
@@ -259,15 +283,11 @@ PetscErrorCode PCPAMGSetUpLevels(PC pc)
   PetscCall(PamgFindKeys(pc, &csr, steps->place, &now));
   PetscCall(PetscMemcmp(&now, &pamg->keys, sizeof(now), &refresh));
   refresh = (PetscBool)(refresh && pamg->reuse);
-  if (!refresh) {
-    PetscCall(PCPAMGFree(pamg));
-    PCPAMGSetPlace(pamg, steps);
-    PetscCall(PetscCalloc1(PAMG_LEVELS + 1, &pamg->level));
-    pamg->level[0].A = pc->pmat;
+  if (refresh) {
+    pamg->level[0].csr = csr;
+    PetscCall(PamgRefresh(pc, &refresh));
   }
-  pamg->level[0].csr = csr;
-  if (refresh) PetscCall(PamgRefresh(pc));
-  else PetscCall(PamgBuild(pc));
+  if (!refresh) PetscCall(PamgRebuild(pc, steps, &csr));
   PetscCall(PamgLogSetUp(pamg, refresh));
   if (pamg->uncoloured && !before) {
     PetscCall(PetscInfo(pc, "The rows of level %" PetscInt_FMT " have no colours for Gauss-Seidel: all levels go to the host\n", pamg->nlevel - 1));

@@ -12,7 +12,10 @@ struct _PamgSteps {
   PetscErrorCode (*begin)(PamgLevel *, PetscReal start, const void *b, void *x);
   /* y = x_{k+1} from x = x_k and, for k > 1, y = x_{k-1}. After a zero initial guess, step 1 computes x as well or does without it */
   PetscErrorCode (*smooth)(PamgLevel *, const PolderLevelStep *, const void *b, void *x, void *y);
-  /* b - A x: stored in r (which may be b) or, r = NULL, restricted: bc = P^T (b - A x) */
+  /*
+    b - A x: stored in r (which may be b) with bc = NULL, else restricted: bc = P^T (b - A x). Then r is NULL, or scratch for the residual on a level that is a
+    grid
+  */
   PetscErrorCode (*residual)(PamgLevel *, const void *b, const void *x, void *r, void *bc);
   /* x += scale P xc */
   PetscErrorCode (*prolong)(PamgLevel *, PetscReal scale, void *xc, void *x);

@@ -89,11 +89,12 @@ PetscErrorCode TestPrecision(void)
       char text[256];
       PC   pc;
 
-      PetscCall(PetscSNPrintf(text, sizeof(text), "%s -pc_pamg_precision %s", cases[c].options, single ? "single" : "double"));
+      PetscCall(PetscSNPrintf(text, sizeof(text), AGGREGATES "%s -pc_pamg_precision %s", cases[c].options, single ? "single" : "double"));
       PetscCall(CreatePC(A, text, &pc));
       PetscCall(PCApply(pc, r, z[single]));
       PetscCall(PCDestroy(&pc));
-      PetscCall(PetscSNPrintf(text, sizeof(text), "-ksp_type fcg -pc_type pamg %s -pc_pamg_precision %s", cases[c].options, single ? "single" : "double"));
+      PetscCall(PetscSNPrintf(text, sizeof(text), "-ksp_type fcg -pc_type pamg " AGGREGATES "%s -pc_pamg_precision %s", cases[c].options,
+                              single ? "single" : "double"));
       PetscCall(ProblemSolve(A, text, NULL, &its[single], &residual));
     }
     PetscCall(VecAXPY(z[1], -1, z[0]));
@@ -172,14 +173,14 @@ static PetscErrorCode View(const char options[])
 PetscErrorCode TestView(void)
 {
   PetscFunctionBeginUser;
-  PetscCall(View("-pc_pamg_cycle k -pc_pamg_matching greedy"));
+  PetscCall(View(AGGREGATES "-pc_pamg_cycle k -pc_pamg_matching greedy"));
   PetscFunctionReturn(0);
 }
 
 PetscErrorCode TestViewDevice(void)
 {
   PetscFunctionBeginUser;
-  PetscCall(View("-pc_pamg_cycle k -pc_pamg_smoother sgs"));
+  PetscCall(View(AGGREGATES "-pc_pamg_cycle k -pc_pamg_smoother sgs"));
   PetscFunctionReturn(0);
 }
 

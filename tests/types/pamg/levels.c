@@ -87,12 +87,12 @@ static PetscErrorCode CheckGalerkin(PC pc)
 
 PetscErrorCode TestGalerkin(void)
 {
-  static const char *const options[] = {"-pc_pamg_coarse_limit 20",
-                                        "-pc_pamg_coarse_limit 20 -pc_pamg_passes 3",
-                                        "-pc_pamg_coarse_limit 20 -pc_pamg_passes 1 -pc_pamg_matching greedy",
-                                        "-pc_pamg_coarse_limit 20 -pc_pamg_quality 8",
-                                        "-pc_pamg_coarse_limit 20 -pc_pamg_gather 0",
-                                        "-pc_pamg_coarse_limit 20 -pc_pamg_gather 150"};
+  static const char *const options[] = {AGGREGATES "-pc_pamg_coarse_limit 20",
+                                        AGGREGATES "-pc_pamg_coarse_limit 20 -pc_pamg_passes 3",
+                                        AGGREGATES "-pc_pamg_coarse_limit 20 -pc_pamg_passes 1 -pc_pamg_matching greedy",
+                                        AGGREGATES "-pc_pamg_coarse_limit 20 -pc_pamg_quality 8",
+                                        AGGREGATES "-pc_pamg_coarse_limit 20 -pc_pamg_gather 0",
+                                        AGGREGATES "-pc_pamg_coarse_limit 20 -pc_pamg_gather 150"};
 
   PetscFunctionBeginUser;
   for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options); ++o) {
@@ -190,7 +190,7 @@ PetscErrorCode TestRefresh(void)
       char      text[256];
 
       PetscCall(ProblemCreate(k == 0 ? "poisson" : k == 1 ? "bubbles" : "tetrahedra", k == 0 ? 2 : 3, k == 0 ? 32 : 12, k ? 1e3 : 1, &A));
-      PetscCall(PetscSNPrintf(text, sizeof(text), "-pc_pamg_coarse_limit 20 %s", options[o]));
+      PetscCall(PetscSNPrintf(text, sizeof(text), AGGREGATES "-pc_pamg_coarse_limit 20 %s", options[o]));
       PetscCall(CreateVecs(A, &d, &r)); // before the first set-up, which is for the device when PETSc uses one
       PetscCall(CreatePC(A, text, &pc));
       pamg = (PC_PAMG *)pc->data;
@@ -249,7 +249,7 @@ PetscErrorCode TestLone(void)
   PetscCall(VecAssemblyBegin(d));
   PetscCall(VecAssemblyEnd(d));
   PetscCall(MatDiagonalSet(A, d, INSERT_VALUES));
-  PetscCall(CreatePC(A, "-pc_pamg_gather 0 -pc_pamg_coarse_limit 20", &pc));
+  PetscCall(CreatePC(A, AGGREGATES "-pc_pamg_gather 0 -pc_pamg_coarse_limit 20", &pc));
   PetscCall(CheckGalerkin(pc));
   PetscCall(FillRandom(r, 3));
   PetscCall(VecScale(r, 0.2));

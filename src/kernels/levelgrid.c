@@ -1,0 +1,141 @@
+/* Levels that are grids: boxes, the matrix of the next grid, and the ways to and from it. */
+#include "levelgrid.h"
+#include "levelgridrow.h"
+
+#define LEVEL_VALUE      PetscScalar
+#define LEVEL_NAME(name) name##Double
+#include "levelgridapply.h"
+#undef LEVEL_VALUE
+#undef LEVEL_NAME
+#define LEVEL_VALUE      float
+#define LEVEL_NAME(name) name##Single
+#include "levelgridapply.h"
+
+/* Moves on to the next cell in natural order */
+static inline void GridNext(const PetscInt size[3], PetscInt at[3])
+{
+  if (++at[0] < size[0]) return;
+  at[0] = 0;
+  if (++at[1] < size[1]) return;
+  at[1] = 0;
+  ++at[2];
+}
+
+/* The lowest and the highest number of a box: that of the first (last) cell, or of the one that begins the next (ends the last) line or plane */
+void PolderLevelGridCoarsen(PolderLevelGrid *G)
+{
+  PetscInt first = PETSC_MAX_INT, last = -1;
+
+  for (int d = 0; d < 3; ++d) G->csize[d] = (G->size[d] + G->join[d]) >> G->join[d];
+  G->cshift = 0;
+  for (int d = 0; d < 3 && G->n; ++d) {
+    const PetscInt stride = PolderLevelGridStride(G->size, d), end = G->shift + G->n - 1;
+    const PetscInt low = (G->shift + stride - 1) / stride * stride, high = (end + 1) / stride * stride - 1;
+
+    for (int k = 0; k < 2; ++k) {
+      const PetscInt g = k ? high : low;
+      PetscInt       at[3];
+
+      if (g < G->shift || g > end) continue;
+      PolderLevelGridAt(G->size, g, at);
+      first = PetscMin(first, PolderLevelGridBox(G, at));
+      last  = PetscMax(last, PolderLevelGridBox(G, at));
+    }
+  }
+  G->cshift = G->n ? first : 0;
+  G->nc     = G->n ? last - first + 1 : 0;
+}
+
+PetscInt PolderLevelGridCoarseEntries(const PolderLevelGrid *G, PetscInt n)
+{
+  return PolderLevelGridRowStart(G, n);
+}
+
+void PolderLevelGridSurvey_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt count[])
+{
+  PetscInt at[3];
+
+  for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] = 0;
+  PolderLevelGridAt(G->size, G->shift, at);
+  for (PetscInt i = 0; i < G->n; ++i, GridNext(G->size, at)) {
+    const unsigned bits = PolderLevelGridLook(G, A, rule, i, at);
+
+    for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] += bits >> k & 1;
+  }
+}
+
+void PolderLevelGridSplit_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt *count)
+{
+  PetscInt at[3];
+
+  *count = 0;
+  PolderLevelGridAt(G->csize, G->cshift, at);
+  for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) *count += PolderLevelGridBridges(G, A, rule, at);
+}
+
+void PolderLevelGridBoxes_Host(const PolderLevelGrid *G, const PetscInt mate[], PetscInt agg[])
+{
+  PetscInt at[3];
+
+  PolderLevelGridAt(G->size, G->shift, at);
+  for (PetscInt i = 0; i < G->n; ++i, GridNext(G->size, at)) agg[i] = mate[i] == POLDER_PAIR_LONE ? G->nc : PolderLevelGridBox(G, at);
+}
+
+void PolderLevelGridWeights_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[])
+{
+  PetscInt at[3];
+
+  PolderLevelGridAt(G->size, G->shift, at);
+  for (PetscInt i = 0; i < G->n; ++i, GridNext(G->size, at)) PolderLevelGridSetWeights(G, A, agg, i, at);
+}
+
+void PolderLevelGridCoarseRows_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R)
+{
+  PetscInt at[3];
+
+  if (R->pattern) R->ci[0] = 0;
+  PolderLevelGridAt(G->csize, G->cshift, at);
+  for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) PolderLevelGridCoarseRow(G, A, R, c, at);
+}
+
+void PolderLevelGridPlaces_Host(const PolderLevelGrid *G, PetscInt64 place[])
+{
+  PetscInt at[3];
+
+  PolderLevelGridAt(G->csize, G->cshift, at);
+  for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) place[c] = PolderLevelGridPlace(at);
+}
+
+void PolderLevelGridRestrict_Host(const PolderLevelGrid *G, const PetscScalar r[], PetscScalar bc[])
+{
+  PetscInt at[3];
+
+  PolderLevelGridAt(G->csize, G->cshift, at);
+  for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) bc[c] = PolderLevelGridGatherDouble(G, at, r);
+  bc[G->nc] = 0;
+}
+
+void PolderLevelGridRestrictSingle_Host(const PolderLevelGrid *G, const float r[], float bc[])
+{
+  PetscInt at[3];
+
+  PolderLevelGridAt(G->csize, G->cshift, at);
+  for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) bc[c] = PolderLevelGridGatherSingle(G, at, r);
+  bc[G->nc] = 0;
+}
+
+void PolderLevelGridProlong_Host(const PolderLevelGrid *G, const PetscScalar xc[], PetscScalar x[])
+{
+  PetscInt at[3];
+
+  PolderLevelGridAt(G->size, G->shift, at);
+  for (PetscInt i = 0; i < G->n; ++i, GridNext(G->size, at)) x[i] += PolderLevelGridInterpolateDouble(G, i, at, xc);
+}
+
+void PolderLevelGridProlongSingle_Host(const PolderLevelGrid *G, const float xc[], float x[])
+{
+  PetscInt at[3];
+
+  PolderLevelGridAt(G->size, G->shift, at);
+  for (PetscInt i = 0; i < G->n; ++i, GridNext(G->size, at)) x[i] += PolderLevelGridInterpolateSingle(G, i, at, xc);
+}

@@ -1,0 +1,321 @@
+/* Bodies of the kernels on levels that are grids, for one cell, which host and device share; at[] are the coordinates of the cell. */
+#pragma once
+
+#include "excessrow.h"
+#include "levelgrid.h"
+#include "pairrow.h"
+
+/* The coordinates of cell number g in natural order */
+POLDER_LEVELROW void PolderLevelGridAt(const PetscInt size[3], PetscInt g, PetscInt at[3])
+{
+  const PetscInt line = g / size[0];
+
+  at[0] = g - line * size[0];
+  at[2] = line / size[1];
+  at[1] = line - at[2] * size[1];
+}
+
+POLDER_LEVELROW PetscInt PolderLevelGridStride(const PetscInt size[3], int d)
+{
+  return d == 0 ? 1 : d == 1 ? size[0] : size[0] * size[1];
+}
+
+/* The neighbour of cell i on one side (1 or -1) in direction d, -1 for none on this process */
+POLDER_LEVELROW PetscInt PolderLevelGridNeighbour(const PetscInt size[3], PetscInt n, PetscInt i, const PetscInt at[3], int d, int side)
+{
+  const PetscInt to = at[d] + side, j = i + side * PolderLevelGridStride(size, d);
+
+  return to >= 0 && to < size[d] && j >= 0 && j < n ? j : -1;
+}
+
+/* The entry between cell i and its upper neighbour in direction d, which exists */
+POLDER_LEVELROW PetscReal PolderLevelGridEntry(const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscInt i, int d)
+{
+  PetscInt k = i;
+
+  if (A->up[d]) return A->single ? (PetscReal)((const float *)A->up[d])[i] : PetscRealPart(((const PetscScalar *)A->up[d])[i]);
+  for (k = A->ai[i]; k < A->ai[i + 1] && A->aj[k] != i + PolderLevelGridStride(G->size, d); ++k) { }
+  if (k == A->ai[i + 1]) return 0;
+  return A->single ? (PetscReal)((const float *)A->aa)[k] : PetscRealPart(((const PetscScalar *)A->aa)[k]);
+}
+
+/* The coupling of neighbours i and j in direction d; 0 where j = -1 */
+POLDER_LEVELROW PetscReal PolderLevelGridCoupling(const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscInt i, PetscInt j, int d)
+{
+  const PetscReal a = j < 0 ? 0 : -PolderLevelGridEntry(G, A, i < j ? i : j, d);
+
+  return a > 0 ? a : 0;
+}
+
+/* The strongest couplings of row i along each direction, without those to rows that are POLDER_PAIR_LONE; returns the strongest of all */
+POLDER_LEVELROW PetscReal PolderLevelGridMost(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt mate[], PetscInt i,
+                                              const PetscInt at[3], PetscReal most[3])
+{
+  PetscReal all = 0;
+
+  for (int d = 0; d < 3; ++d) {
+    most[d] = 0;
+    for (int side = -1; side <= 1; side += 2) {
+      const PetscInt  j = PolderLevelGridNeighbour(G->size, G->n, i, at, d, side);
+      const PetscReal a = PolderLevelGridCoupling(G, A, i, j, d);
+
+      if (a > most[d] && !(mate && (mate[i] == POLDER_PAIR_LONE || mate[j] == POLDER_PAIR_LONE))) most[d] = a;
+    }
+    if (most[d] > all) all = most[d];
+  }
+  return all;
+}
+
+/* The counts of PolderLevelGridSurvey_Host(): bit k is set when row i counts in count[k] */
+POLDER_LEVELROW unsigned PolderLevelGridLook(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt i,
+                                             const PetscInt at[3])
+{
+  PetscReal       most[3];
+  const PetscReal all  = PolderLevelGridMost(G, A, rule->mate, i, at, most);
+  unsigned        bits = rule->excess && !(rule->excess[i] >= 0) ? 16 : 0;
+  PetscBool       is   = all > 0 ? PETSC_TRUE : PETSC_FALSE;
+
+  for (int d = 0; d < 3; ++d) {
+    if (G->thin[d] && at[d] == G->size[d] - 1) is = PETSC_FALSE;
+  }
+  if (is) bits |= 8;
+  for (int d = 0; d < 3; ++d) {
+    if (is && most[d] < rule->weak * all) bits |= 1u << d;
+    if (PolderLevelGridNeighbour(G->size, G->n, i, at, d, 1) >= 0 && !(PolderLevelGridEntry(G, A, i, d) <= 0)) bits |= 16;
+  }
+  return bits;
+}
+
+/* The number of the cell of a box with this bit for each direction, -1 where there is none or it is POLDER_PAIR_LONE; from[] are its coordinates */
+POLDER_LEVELROW PetscInt PolderLevelGridCell(const PolderLevelGrid *G, const PetscInt mate[], const PetscInt box[3], int bits, PetscInt from[3])
+{
+  PetscInt i;
+
+  for (int d = 0; d < 3; ++d) {
+    const PetscInt step = bits >> d & 1;
+
+    from[d] = (box[d] << G->join[d]) + step;
+    if (step > G->join[d] || from[d] >= G->size[d]) return -1;
+  }
+  i = from[0] + G->size[0] * (from[1] + G->size[1] * from[2]) - G->shift;
+  return i >= 0 && i < G->n && mate[i] != POLDER_PAIR_LONE ? i : -1;
+}
+
+/*
+  Do the strongly coupled cells of a box fall into groups that are weakly coupled within the box? Such a box would tie parts to each other that are hardly
+  coupled, as two inclusions of large coefficients
+*/
+POLDER_LEVELROW PetscBool PolderLevelGridBridges(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule,
+                                                 const PetscInt box[3])
+{
+  PetscInt  cell[8], from[3];
+  PetscReal strongest[8], most[3], top = 0;
+  unsigned  strong = 0, group = 0;
+
+  for (int k = 0; k < 8; ++k) {
+    cell[k]      = PolderLevelGridCell(G, rule->mate, box, k, from);
+    strongest[k] = cell[k] < 0 ? 0 : PolderLevelGridMost(G, A, rule->mate, cell[k], from, most);
+    if (strongest[k] > top) top = strongest[k];
+  }
+  for (int k = 0; k < 8; ++k) strong |= strongest[k] > 0 && strongest[k] >= rule->split * top ? 1u << k : 0;
+  group = strong & (~strong + 1); // the first of them
+  for (int round = 0; round < 3; ++round) {
+    for (int k = 0; k < 8; ++k) {
+      for (int d = 0; d < 3; ++d) {
+        const int      l    = k | 1 << d;
+        const unsigned both = 1u << k | 1u << l;
+
+        if (k == l || (strong & both) != both || !(group & both)) continue;
+        if (PolderLevelGridCoupling(G, A, cell[k], cell[l], d) >= rule->split * (strongest[k] < strongest[l] ? strongest[k] : strongest[l])) group |= both;
+      }
+    }
+  }
+  return group == strong ? PETSC_FALSE : PETSC_TRUE;
+}
+
+POLDER_LEVELROW PetscInt PolderLevelGridBox(const PolderLevelGrid *G, const PetscInt at[3])
+{
+  return (at[0] >> G->join[0]) + G->csize[0] * ((at[1] >> G->join[1]) + G->csize[1] * (at[2] >> G->join[2])) - G->cshift;
+}
+
+/* The neighbour of cell i if it takes part in P, else -1 */
+POLDER_LEVELROW PetscInt PolderLevelGridActive(const PolderLevelGrid *G, const PetscInt agg[], PetscInt i, const PetscInt at[3], int d, int side)
+{
+  const PetscInt j = PolderLevelGridNeighbour(G->size, G->n, i, at, d, side);
+
+  return j >= 0 && agg[j] < G->nc ? j : -1;
+}
+
+/* The side on which the box of a cell ends that is joined in direction d */
+POLDER_LEVELROW int PolderLevelGridFace(const PetscInt at[3], int d)
+{
+  return at[d] & 1 ? 1 : -1;
+}
+
+/* The strongest coupling of cell i */
+POLDER_LEVELROW PetscReal PolderLevelGridStrongest(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i,
+                                                   const PetscInt at[3])
+{
+  PetscReal most = 0;
+
+  for (int d = 0; d < 3; ++d) {
+    for (int side = -1; side <= 1; side += 2) {
+      const PetscReal a = PolderLevelGridCoupling(G, A, i, PolderLevelGridActive(G, agg, i, at, d, side), d);
+
+      if (a > most) most = a;
+    }
+  }
+  return most;
+}
+
+/* The weight of the box that cell i faces in direction d; most: the strongest coupling of the cell */
+POLDER_LEVELROW PetscReal PolderLevelGridWeight(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i,
+                                                const PetscInt at[3], int d, PetscReal most)
+{
+  const int      side = PolderLevelGridFace(at, d);
+  const PetscInt in = PolderLevelGridActive(G, agg, i, at, d, -side), j = PolderLevelGridActive(G, agg, i, at, d, side);
+  PetscInt       there[3] = {at[0], at[1], at[2]}, beyond;
+  PetscReal      own, face, other, bound, w;
+
+  if (in < 0 || j < 0) return 0;
+  own   = 2 * PolderLevelGridCoupling(G, A, i, in, d);
+  face  = PolderLevelGridCoupling(G, A, i, j, d);
+  bound = most > 0 ? face / most : 0;
+  there[d] += side;
+  beyond = PolderLevelGridActive(G, agg, j, there, d, side);
+  other  = 2 * PolderLevelGridCoupling(G, A, j, beyond, d);
+  if (beyond >= 0) face = other > 0 ? face / (1 + face / other) : 0;
+  w = face > 0 ? face / (own + face) : 0;
+  return w < bound ? w : bound;
+}
+
+/* Stores the weights of cell i, whose sum is at most one */
+POLDER_LEVELROW void PolderLevelGridSetWeights(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i,
+                                               const PetscInt at[3])
+{
+  const PetscBool active = (PetscBool)(agg[i] < G->nc);
+  PetscReal       w[3] = {0, 0, 0}, sum, most = active ? PolderLevelGridStrongest(G, A, agg, i, at) : 0;
+  PetscBool       first = PETSC_TRUE;
+
+  for (int d = 0; d < 3 && active; ++d) {
+    if (G->join[d]) w[d] = PolderLevelGridWeight(G, A, agg, i, at, d, most);
+  }
+  sum = w[0] + w[1] + w[2];
+  for (int d = 0; d < 3; ++d) {
+    if (!G->join[d]) continue;
+    G->w[d][i] = (float)(!active && first ? -1 : sum > 1 ? w[d] / sum : w[d]);
+    first      = PETSC_FALSE;
+  }
+}
+
+/* Number of the first n cells of the next level that have a lower neighbour in direction d */
+POLDER_LEVELROW PetscInt PolderLevelGridLower(const PolderLevelGrid *G, PetscInt n, int d)
+{
+  const PetscInt stride = PolderLevelGridStride(G->csize, d), around = stride * G->csize[d];
+  PetscInt       count = 0;
+
+  if (G->csize[d] < 2) return 0;
+  for (int end = 1; end >= 0; --end) {
+    const PetscInt g = G->cshift + (end ? n : stride < n ? stride : n), rest = g % around; // a cell number below the stride has its neighbour elsewhere
+
+    count += (end ? 1 : -1) * (g - g / around * stride - (rest < stride ? rest : stride));
+  }
+  return count;
+}
+
+/* The position of row c of the stencil on the cells of the next level */
+POLDER_LEVELROW PetscInt PolderLevelGridRowStart(const PolderLevelGrid *G, PetscInt c)
+{
+  PetscInt at = c;
+
+  for (int d = 0; d < 3; ++d) {
+    const PetscInt up = c + PolderLevelGridStride(G->csize, d);
+
+    at += PolderLevelGridLower(G, c, d) + PolderLevelGridLower(G, up < G->nc ? up : G->nc, d);
+  }
+  return at;
+}
+
+/* What a cell of the next level collects: couplings to its lower and upper neighbours, and the data of its row sum */
+typedef struct {
+  PetscReal to[3][2], lone, excess, size;
+} PolderLevelGridCollected;
+
+/* Adds cell i */
+POLDER_LEVELROW void PolderLevelGridCollect(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt i,
+                                            const PetscInt at[3], PolderLevelGridCollected *c)
+{
+  c->excess += R->excess[i];
+  c->size += R->size[i];
+  for (int d = 0; d < 3; ++d) {
+    const PetscInt in = G->join[d] ? PolderLevelGridActive(G, R->agg, i, at, d, -PolderLevelGridFace(at, d)) : -1;
+
+    for (int upper = 0; upper < 2; ++upper) {
+      const int      side = upper ? 1 : -1;
+      const PetscInt j    = PolderLevelGridNeighbour(G->size, G->n, i, at, d, side);
+      PetscReal      a, cells = 1;
+
+      if (j < 0) continue;
+      a = PolderLevelGridCoupling(G, A, i, j, d);
+      if (R->agg[j] >= G->nc) {
+        c->lone += a;
+        continue;
+      }
+      if (G->join[d] && side != PolderLevelGridFace(at, d)) continue; // within the box
+      if (G->join[d]) {
+        PetscInt there[3] = {at[0], at[1], at[2]};
+
+        there[d] += side;
+        cells = 0.5 * ((in >= 0 ? 2 : 1) + (PolderLevelGridActive(G, R->agg, j, there, d, side) >= 0 ? 2 : 1));
+      }
+      c->to[d][upper] += a / cells;
+    }
+  }
+}
+
+/* Row c of the next level; at[] are the coordinates of its cell */
+POLDER_LEVELROW void PolderLevelGridCoarseRow(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt c,
+                                              const PetscInt at[3])
+{
+  PolderLevelGridCollected all = {
+    {{0, 0}, {0, 0}, {0, 0}},
+    0, 0, 0
+  };
+  PetscReal sum = 0;
+  PetscInt  k = PolderLevelGridRowStart(G, c), diag = k;
+
+  for (PetscInt cell = 0; cell < 8; ++cell) {
+    PetscInt  from[3], i;
+    PetscBool is = PETSC_TRUE;
+
+    for (int d = 0; d < 3; ++d) {
+      const PetscInt step = cell >> d & 1;
+
+      from[d] = (at[d] << G->join[d]) + step;
+      if (step > G->join[d] || from[d] >= G->size[d]) is = PETSC_FALSE;
+    }
+    i = from[0] + G->size[0] * (from[1] + G->size[1] * from[2]) - G->shift;
+    if (is && i >= 0 && i < G->n && R->agg[i] < G->nc) PolderLevelGridCollect(G, A, R, i, from, &all);
+  }
+  R->coarse[c]     = all.lone > 0 ? PolderExcessLess(all.excess, -all.lone, all.lone) : all.excess;
+  R->coarsesize[c] = all.size;
+  for (int d = 0; d < 3; ++d) sum += all.to[d][0] + all.to[d][1];
+  if (R->pattern) R->ci[c] = k;
+  if (R->pattern && c == G->nc - 1) R->ci[G->nc] = PolderLevelGridRowStart(G, G->nc);
+  for (int e = 0; e < 7; ++e) { // columns ascend
+    const int      d = e < 3 ? 2 - e : e - 4, side = e < 3 ? -1 : 1;
+    const PetscInt j = e == 3 ? c : PolderLevelGridNeighbour(G->csize, G->nc, c, at, d, side);
+
+    if (j < 0) continue;
+    if (R->pattern) R->cj[k] = j;
+    if (e == 3) diag = k;
+    else R->ca[k] = -all.to[d][side > 0];
+    ++k;
+  }
+  R->ca[diag] = PolderExcessPivot(sum, R->coarse[c], -sum, sum, POLDER_EXCESS_ROUNDING * all.size);
+}
+
+POLDER_LEVELROW PetscInt64 PolderLevelGridPlace(const PetscInt at[3])
+{
+  return at[0] | (PetscInt64)at[1] << POLDER_PAIR_BITS | (PetscInt64)at[2] << 2 * POLDER_PAIR_BITS;
+}

@@ -1,0 +1,218 @@
+/* Pairwise-aggregation multigrid: levels whose rows form a 5- or 7-point stencil on a grid, which need no matching and interpolate linearly. */
+#include "pamgsetup.h"
+#include "kernels/labels.h"
+#include "kernels/levelgridrow.h"
+#include "kernels/pairs.h"
+
+/* A direction is weak in a row when its couplings are below this part of the strongest one */
+#define PAMG_GRID_WEAK 0.25
+/* A box falls into parts where strongly coupled cells have less than this part of their coupling within it */
+#define PAMG_GRID_SPLIT 0.02
+/* A direction is coarsened when it is weak in at most this part of the rows, and left alone when it is in the others; in between there are no boxes */
+#define PAMG_GRID_MIXED 0.05
+/* Boxes are made while they are at most this part of the rows */
+#define PAMG_GRID_FEWER 0.75
+
+/* Where the cells of this process lie, for the grid with the strides near[]; first: the number of its first row in that grid */
+static void PamgPlaceGrid(PetscInt n, PetscInt first, const PetscInt near[3], PolderLevelGrid *G)
+{
+  const PetscBool planes = (PetscBool)(near[2] > near[1]);
+
+  *G = (PolderLevelGrid){
+    .n = n, .size = {near[1], 1, 1},
+         .shift = first % (planes ? near[2] : near[1])
+  };
+  if (planes) {
+    G->size[1] = near[2] / near[1];
+    G->size[2] = (G->shift + n + near[2] - 1) / near[2];
+  } else G->size[1] = (G->shift + n + near[1] - 1) / near[1];
+}
+
+PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
+{
+  const PolderCSR *csr  = &L->csr;
+  const PetscInt   most = 1 << POLDER_PAIR_BITS, n = csr->m;
+  PetscInt         near[4] = {0, PETSC_MAX_INT, 0, 0}, *there;
+  PetscInt64      *place;
+  PetscMPIInt      found = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceMalloc(pamg->place, 4, &there));
+  PetscCall(PolderPlacePut(pamg->place, 4, near, there));
+  PolderRun(pamg->place, PolderStencilStrides, n, csr->ai, csr->aj, there);
+  PetscCall(PolderPlaceTake(pamg->place, 3, there, near));
+  if (near[1] > near[2]) near[1] = near[2] = PetscMax(n, 2); // a single line
+  if (near[0] && !(near[2] % near[1]) && near[1] < most && near[2] / near[1] < most) {
+    PetscCall(PolderPlaceMalloc(pamg->place, n, &place));
+    for (int own = 0; own < 2 && !found; ++own) {
+      const PetscInt first = own ? 0 : csr->rstart;
+      PetscInt       bad   = 0;
+
+      PetscCall(PolderPlacePut(pamg->place, 1, &bad, there));
+      PolderRun(pamg->place, PolderPairsPlaces, n, first, csr->ai, csr->aj, near, place, there);
+      PetscCall(PolderPlaceTake(pamg->place, 1, there, &bad));
+      found = bad ? PETSC_FALSE : PETSC_TRUE;
+      if (found) PamgPlaceGrid(n, first, near, &L->grid);
+      if (!csr->rstart) break;
+    }
+    if (found) {
+      PetscCall(pamg->place->free(&pamg->gridplace));
+      pamg->gridplace = place;
+    } else PetscCall(pamg->place->free(&place));
+  }
+  PetscCall(pamg->place->free(&there));
+  if (!n) {
+    found   = PETSC_TRUE;
+    L->grid = (PolderLevelGrid){
+      .size = {1, 1, 1}
+    };
+  }
+  if (L->halo) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MIN, L->comm));
+  L->gridknown = (PetscBool)found;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The entries of a level whose cells are known */
+static PolderLevelGridEntries PamgGridEntries(const PamgLevel *L)
+{
+  const PolderLevelMatrix *M = &L->M;
+  PolderLevelGridEntries   A = {.single = L->singleprecision, .ai = M->nd ? NULL : M->ai, .aj = M->aj, .aa = M->aa};
+
+  for (int d = 0; d < 3; ++d) {
+    for (PetscInt k = 0; k < M->nd && L->grid.size[d] > 1; ++k) {
+      if (M->off[k] == PolderLevelGridStride(L->grid.size, d)) A.up[d] = M->val[k];
+    }
+  }
+  return A;
+}
+
+/* The counts of PolderLevelGridSurvey_Host() over all processes. mate = NULL: no row is left out */
+static PetscErrorCode PamgSurveyGrid(PC_PAMG *pamg, PetscInt l, const PetscInt mate[], PetscInt64 count[])
+{
+  PamgLevel                   *L                            = &pamg->level[l];
+  const PolderLevelGridEntries A                            = PamgGridEntries(L);
+  const PolderLevelGridRule    rule                         = {.weak = PAMG_GRID_WEAK, .mate = mate, .excess = l ? NULL : pamg->excess};
+  PetscInt                     own[POLDER_LEVELGRID_COUNTS] = {0}, *there;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceUpload(pamg->place, sizeof(own), own, &there));
+  PolderRun(pamg->place, PolderLevelGridSurvey, &L->grid, &A, &rule, there);
+  PetscCall(PolderPlaceFetch(pamg->place, sizeof(own), &there, own));
+  for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] = own[k];
+  if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, count, POLDER_LEVELGRID_COUNTS, MPIU_INT64, MPI_SUM, L->comm);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGGridHolds(PC_PAMG *pamg, PetscBool *holds)
+{
+  PetscInt64 count[POLDER_LEVELGRID_COUNTS];
+
+  PetscFunctionBegin;
+  *holds = PETSC_TRUE;
+  if (!pamg->level->isgrid) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgSurveyGrid(pamg, 0, NULL, count));
+  *holds = (PetscBool)!count[4];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *count <- the number of boxes of all processes, negative if one of them falls into parts */
+static PetscErrorCode PamgCountBoxes(PC_PAMG *pamg, PetscInt l, PetscInt64 *count)
+{
+  PamgLevel                   *L     = &pamg->level[l];
+  const PolderLevelGridEntries A     = PamgGridEntries(L);
+  const PolderLevelGridRule    rule  = {.split = PAMG_GRID_SPLIT, .mate = pamg->mate};
+  PetscInt                     split = 0, *there;
+  PetscInt64                   all[2];
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceUpload(pamg->place, sizeof(split), &split, &there));
+  PolderRun(pamg->place, PolderLevelGridSplit, &L->grid, &A, &rule, there);
+  PetscCall(PolderPlaceFetch(pamg->place, sizeof(split), &there, &split));
+  all[0] = L->grid.nc;
+  all[1] = split;
+  if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, all, 2, MPIU_INT64, MPI_SUM, L->comm);
+  *count = all[1] ? -1 : all[0];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Chooses the directions in which level l is coarsened; *worth: there are some, and boxes are few enough for another level */
+static PetscErrorCode PamgChooseBoxes(PC_PAMG *pamg, PetscInt l, PetscInt64 *boxes, PetscBool *worth)
+{
+  PamgLevel *L = &pamg->level[l];
+  PetscInt64 count[POLDER_LEVELGRID_COUNTS];
+  PetscReal  few, many;
+
+  PetscFunctionBegin;
+  *worth = PETSC_FALSE;
+  if (!L->gridknown || !pamg->grids || !pamg->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgSurveyGrid(pamg, l, pamg->mate, count));
+  if (count[4] || !count[3]) PetscFunctionReturn(PETSC_SUCCESS);
+  few  = PAMG_GRID_MIXED * (PetscReal)count[3];
+  many = (1 - PAMG_GRID_MIXED) * (PetscReal)count[3];
+  for (int d = 0; d < 3; ++d) {
+    L->grid.join[d] = (PetscReal)count[d] <= few;
+    if (!L->grid.join[d] && (PetscReal)count[d] < many) PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PolderLevelGridCoarsen(&L->grid);
+  PetscCall(PamgCountBoxes(pamg, l, boxes));
+  *worth = (PetscBool)(*boxes > 0 && (PetscReal)*boxes <= PAMG_GRID_FEWER * (PetscReal)L->N);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The weights of level l and the rows of level l + 1, whose excess replaces that of level l */
+static PetscErrorCode PamgGridRows(PC_PAMG *pamg, PetscInt l, PetscBool pattern)
+{
+  PamgLevel                   *L = &pamg->level[l], *C = L + 1;
+  const PolderLevelGridEntries A = PamgGridEntries(L);
+  PolderLevelGridRows          R = {.agg = L->agg, .excess = pamg->excess, .size = pamg->magnitude, .ci = C->ai, .cj = C->aj, .ca = C->aa, .pattern = pattern};
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceMalloc(pamg->place, L->nc, &R.coarse));
+  PetscCall(PolderPlaceMalloc(pamg->place, L->nc, &R.coarsesize));
+  PolderRun(pamg->place, PolderLevelGridWeights, &L->grid, &A, L->agg);
+  PolderRun(pamg->place, PolderLevelGridCoarseRows, &L->grid, &A, &R);
+  PetscCall(PCPAMGFreeExcess(pamg));
+  pamg->excess    = R.coarse;
+  pamg->magnitude = R.coarsesize;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGGridAggregate(PC_PAMG *pamg, PetscInt l, PetscInt64 *count, PetscBool *done)
+{
+  const PolderPlace *place = pamg->place;
+  PamgLevel         *L = &pamg->level[l], *C = L + 1;
+
+  PetscFunctionBegin;
+  PetscCall(PamgChooseBoxes(pamg, l, count, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  L->isgrid = PETSC_TRUE;
+  L->nc = C->n = L->grid.nc;
+  C->nz        = PolderLevelGridCoarseEntries(&L->grid, C->n);
+  PolderRun(place, PolderLevelGridBoxes, &L->grid, pamg->mate, L->agg);
+  for (int d = 0; d < 3; ++d) {
+    if (L->grid.join[d]) PetscCall(PolderPlaceMalloc(place, L->n, &L->grid.w[d]));
+  }
+  PetscCall(PolderPlaceMalloc(place, C->n + 1, &C->ai));
+  PetscCall(PolderPlaceMalloc(place, C->nz, &C->aj));
+  PetscCall(PolderPlaceMalloc(place, C->nz, &C->aa));
+  if (!C->n) PetscCall(place->zero(C->ai, sizeof(*C->ai)));
+  PetscCall(PamgGridRows(pamg, l, PETSC_TRUE));
+  C->csr  = (PolderCSR){.m = C->n, .M = C->n, .ai = C->ai, .aj = C->aj, .aa = C->aa, .device = place->device};
+  C->grid = (PolderLevelGrid){
+    .n = C->n, .size = {L->grid.csize[0], L->grid.csize[1], L->grid.csize[2]},
+         .shift = L->grid.cshift
+  };
+  for (int d = 0; d < 3; ++d) C->grid.thin[d] = L->grid.thin[d] || (L->grid.join[d] && L->grid.size[d] % 2);
+  C->gridknown = PETSC_TRUE;
+  PetscCall(place->free(&pamg->gridplace));
+  PetscCall(PolderPlaceMalloc(place, PetscMax(1, C->n), &pamg->gridplace));
+  PolderRun(place, PolderLevelGridPlaces, &L->grid, pamg->gridplace);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGGridValues(PC_PAMG *pamg, PetscInt l)
+{
+  PetscFunctionBegin;
+  PetscCall(PamgGridRows(pamg, l, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
