@@ -243,6 +243,23 @@ static PetscErrorCode TestFactor(PETSC_UNUSED void *work, PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Both twins round, and no row is beyond the range */
+static PetscErrorCode RoundBoth(const PolderIlu *here, const PolderIlu *there, const PetscScalar val[], const PetscScalar vald[], float rounded[],
+                                float roundedd[], PolderStream stream, PetscInt *wrong)
+{
+  PetscInt row = here->nrow, *rowd;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceUpload(sizeof(row), &row, &rowd));
+  PolderIluRound_Host(here, val, rounded, &row);
+  *wrong += row != here->nrow;
+  PolderLaunch(PolderIluRound_CUDA(there, vald, roundedd, rowd, stream));
+  PetscCall(PolderDeviceToHost(&row, rowd, sizeof(row)));
+  *wrong += row != here->nrow;
+  PetscCall(PolderDeviceFree(&rowd));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Solves in both precisions with the same factors, and the sums of overlapping blocks */
 static PetscErrorCode SolveBoth(const Case *c, PetscBool single, PetscBool sums, PetscBool weighted, PolderStream stream, PetscInt wrong[])
 {
@@ -250,7 +267,7 @@ static PetscErrorCode SolveBoth(const Case *c, PetscBool single, PetscBool sums,
   PC           pc;
   PC_NRAS     *nras;
   PolderIlu    there;
-  PetscInt    *arrays[NRAS_NARRAY], own = c->n - c->n / 3, ghosts = c->n / 3, row, *rowd;
+  PetscInt    *arrays[NRAS_NARRAY], own = c->n - c->n / 3, ghosts = c->n / 3;
   PetscScalar *r, *rd, *w, *wd, *x[2], *z[2], *result, *vald;
   float       *rounded, *roundedd;
   size_t       total;
@@ -260,7 +277,6 @@ static PetscErrorCode SolveBoth(const Case *c, PetscBool single, PetscBool sums,
   PetscCall(CreatePatterns(c, A, sums, &pc, &there, arrays));
   nras  = (PC_NRAS *)pc->data;
   total = (size_t)(there.nz + there.nrow);
-  row   = there.nrow;
   PetscCall(Random(c->n, &r, &rd));
   PetscCall(Random(c->n, &w, &wd));
   PetscCall(PetscMalloc1(there.nrow, &x[0]));
@@ -271,12 +287,7 @@ static PetscErrorCode SolveBoth(const Case *c, PetscBool single, PetscBool sums,
   PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * total, nras->at[0].val, &vald));
   PetscCall(PetscMalloc1(total, &rounded));
   PetscCall(PolderDeviceMalloc(sizeof(float) * total, &roundedd));
-  PetscCall(PolderDeviceUpload(sizeof(row), &row, &rowd));
-  PolderIluRound_Host(&nras->at[0].ilu, (const PetscScalar *)nras->at[0].val, rounded, &row);
-  PolderLaunch(PolderIluRound_CUDA(&there, vald, roundedd, rowd, stream));
-  wrong[1] += row != there.nrow;
-  PetscCall(PolderDeviceToHost(&row, rowd, sizeof(row)));
-  wrong[1] += row != there.nrow;
+  PetscCall(RoundBoth(&nras->at[0].ilu, &there, (const PetscScalar *)nras->at[0].val, vald, rounded, roundedd, stream, &wrong[1]));
   for (int d = 0; d < 2; ++d) {
     const PolderPlace     *place = PolderPlaceOf((PetscBool)d);
     PetscInt *const       *array = d ? arrays : nras->at[0].array;
@@ -299,7 +310,6 @@ static PetscErrorCode SolveBoth(const Case *c, PetscBool single, PetscBool sums,
   PetscCall(PolderDeviceFree(&z[1]));
   PetscCall(PolderDeviceFree(&vald));
   PetscCall(PolderDeviceFree(&roundedd));
-  PetscCall(PolderDeviceFree(&rowd));
   PetscCall(PolderDeviceFree(&rd));
   PetscCall(PolderDeviceFree(&wd));
   PetscCall(PetscFree(rounded));

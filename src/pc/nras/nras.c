@@ -299,10 +299,10 @@ static PetscErrorCode PCSetFromOptions_NRAS(PC pc, PolderOptionItems PetscOption
    Level: beginner
 
    Notes:
-   The outer block of a process has its rows and some layers of neighbours. It is cut into inner blocks, which take layers of neighbours within the outer block.
-   Each inner block b is factored by itself, and z = sum_b P_b (L_b D_b U_b)^-1 R_b r. R_b reads all rows of the block. In the restricted form P_b writes the rows
-   that the block owns, in the additive form all of them. The symmetric form reads and writes all of them with the weight 1/sqrt(m), m being the number of
-   blocks that have the row; it is for `KSPCG`, needs a symmetric matrix, and shifts blocks that are not positive definite.
+   The outer block of a process has its rows and some layers of neighbours. It is cut into inner blocks, which take layers of neighbours within the outer
+   block. Each inner block b is factored by itself, and z = sum_b P_b (L_b D_b U_b)^-1 R_b r. R_b reads all rows of the block. In the restricted form P_b
+   writes the rows that the block owns, in the additive form all of them. The symmetric form reads and writes all of them with the weight 1/sqrt(m), m being
+   the number of blocks that have the row. It is for `KSPCG`, needs a symmetric matrix, and shifts blocks that are not positive definite.
 
    ILU(k) keeps the entries of level 0 to k: those of the matrix have level 0, an entry made from two others has the sum of their levels plus 1. For a symmetric
    matrix the factors are those of an incomplete Cholesky factorisation, U = L^T to the last digit.
