@@ -68,7 +68,8 @@ POLDER_LAUNCHER int PolderLevelGridWeights_CUDA(const PolderLevelGrid *, const P
 /*
   The rows of the next level. The coupling of two boxes is the sum of those of their cells, divided in a joined direction by the mean number of cells of both
   along the line; the sum of a row is that of the rows of its box, and its entries to rows in no box count as in the diagonal. excess[] and size[]: see
-  excess.h; coarse[] and coarsesize[] are those of the next level. NULL pattern: ci and cj are not written.
+  excess.h; coarse[] and coarsesize[] are those of the next level. A box of which no cell takes part has a row of the identity. Without pattern ci and cj are
+  not written.
 */
 typedef struct {
   const PetscInt  *agg;
