@@ -1,11 +1,11 @@
 #!/bin/sh
-# bench/contest.sh [cells of P5] [elements of a layer of P7]: the contest of preconditioners of Gupta's thesis (2015, chapter 6), its tables 6.2 to 6.9 beside ours;
-# written into docs/results/contest.md, on a machine with a GPU that part as well
+# bench/contest.sh [cells of P5] [elements of a layer of P7]: the contest of preconditioners of Gupta's thesis (2015, chapter 6), its tables 6.2
+# to 6.9 beside ours, written into docs/results/contest.md; on a machine with a GPU the GPU's part as well. GPUONLY=1 leaves the CPU's part out
 set -e
 . "$(dirname "$0")/common.sh"
 p5=${1:-128} p7=${2:-64}
 
-# The thesis at 128^3 and 64: preconditioner | our options | P5: iterations, set-up s, solve s of PCG and of DPCG | the same of P7; on one CPU node and on one K20
+# The thesis at 128^3 and 64: place and preconditioner | our options | iterations, set-up s, solve s of P5 by PCG | by DPCG | of P7 by PCG | by DPCG
 thesis() {
   cat <<'END'
 cpu MCSGS|-pc_type mcsgs|660 0.8 28|158 2.21 8.13|2184 1.27 147.38|251 1.67 23.04
