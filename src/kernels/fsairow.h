@@ -13,7 +13,7 @@
 /* A pivot of at most this times the diagonal entry counts as zero */
 #define POLDER_FSAI_PIVOT 1e-13
 
-/* Row i of G has the columns gj[gi[i]] .. gj[gi[i + 1] - 1], the last of which is its own; they number rows of the matrix (ei, ej, ea) */
+/* Row i of G has the columns gj[gi[i]] .. gj[gi[i + 1] - 1], ascending, the last its own; they number rows of the matrix (ei, ej, ea) */
 typedef struct {
   PetscInt           n;
   const PetscInt    *gi, *gj;
@@ -36,9 +36,16 @@ POLDER_FSAI void PolderFsaiTake(const PolderFsai *F, PetscInt k, const PetscInt 
   for (PetscInt r = 0; r < k; ++r) {
     for (PetscInt c = 0; c <= r; ++c) POLDER_FSAI_AT(a, r, c) = 0;
     for (PetscInt e = F->ei[J[r]]; e < F->ei[J[r] + 1]; ++e) {
-      for (PetscInt c = 0; c <= r; ++c) {
-        if (J[c] == F->ej[e]) POLDER_FSAI_AT(a, r, c) = F->ea[e];
+      const PetscInt j = F->ej[e];
+      PetscInt       c = 0;
+
+      for (PetscInt end = j <= J[r] ? r + 1 : 0; end - c > 1;) { // the last of J[0 .. end) that is not above j
+        const PetscInt mid = c + (end - c) / 2;
+
+        if (J[mid] <= j) c = mid;
+        else end = mid;
       }
+      if (J[c] == j && c <= r) POLDER_FSAI_AT(a, r, c) = F->ea[e];
     }
   }
 }

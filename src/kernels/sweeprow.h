@@ -39,31 +39,38 @@ POLDER_SWEEP PetscScalar PolderSweepSum(const PolderSweep *S, int triangle, Pets
   return sum;
 }
 
-/* Where the entry (i, j) of the row at place p is; -1: nowhere */
-POLDER_SWEEP PetscInt PolderSweepFind(const PolderSweep *S, PetscInt p, PetscInt j)
+/* Moves e, an entry of the row at place p in triangle *t, on to the first entry whose place is not below `place`; PETSC_FALSE: it is not at that place */
+POLDER_SWEEP PetscBool PolderSweepSeek(const PolderSweep *S, PetscInt p, PetscInt place, int *t, PetscInt *e)
 {
   const PetscInt slice = p / POLDER_SWEEP_SLICE;
 
-  for (int t = 0; t < 2; ++t) {
-    for (PetscInt e = S->start[t][slice] + p % POLDER_SWEEP_SLICE; e < S->start[t][slice + 1] && S->col[e] >= 0; e += POLDER_SWEEP_SLICE) {
-      if (S->col[e] == j) return e;
+  for (;;) {
+    const PetscBool end = (PetscBool)(*e >= S->start[*t][slice + 1] || S->col[*e] < 0);
+
+    if (!end && S->place[S->col[*e]] >= place) return (PetscBool)(S->place[S->col[*e]] == place);
+    if (!end) *e += POLDER_SWEEP_SLICE;
+    else if (*t == POLDER_SWEEP_UPPER) return PETSC_FALSE;
+    else {
+      *t = POLDER_SWEEP_UPPER;
+      *e = S->start[POLDER_SWEEP_UPPER][slice] + p % POLDER_SWEEP_SLICE;
     }
   }
-  return -1;
 }
 
-/* Subtracts l / d_q times the row at place q from the row at place p, whose diagonal entry is *d */
-POLDER_SWEEP void PolderSweepEliminate(const PolderSweep *S, PetscInt p, PetscInt q, PetscScalar l, PetscReal omega, PetscScalar *d)
+/* Subtracts a multiple of the row at place q from the row at place p, whose entry `at` is that in column q and whose diagonal entry is *d. The entries of both
+   rows ascend by places */
+POLDER_SWEEP void PolderSweepEliminate(const PolderSweep *S, PetscInt p, PetscInt q, PetscInt at, PetscReal omega, PetscScalar *d)
 {
   const PetscInt    slice = q / POLDER_SWEEP_SLICE, *start = S->start[POLDER_SWEEP_UPPER];
-  const PetscScalar factor = l * S->val[S->nz + q];
+  const PetscScalar factor = S->val[at] * S->val[S->nz + q];
+  int               t      = POLDER_SWEEP_LOWER;
 
   for (PetscInt e = start[slice] + q % POLDER_SWEEP_SLICE; e < start[slice + 1] && S->col[e] >= 0; e += POLDER_SWEEP_SLICE) {
-    const PetscInt    j = S->col[e], at = j == S->row[p] ? -1 : PolderSweepFind(S, p, j);
+    const PetscInt    j = S->place[S->col[e]];
     const PetscScalar w = factor * S->val[e];
 
-    if (j == S->row[p]) *d -= w;
-    else if (at >= 0) S->val[at] -= w;
+    if (j == p) *d -= w;
+    else if (PolderSweepSeek(S, p, j, &t, &at)) S->val[at] -= w;
     else *d -= omega * w;
   }
 }
@@ -79,7 +86,7 @@ POLDER_SWEEP PetscBool PolderSweepFactorRow(const PolderSweep *S, PetscInt p, Pe
   for (PetscInt e = start[slice] + p % POLDER_SWEEP_SLICE; e < start[slice + 1] && S->col[e] >= 0; e += POLDER_SWEEP_SLICE) {
     const PetscInt q = S->col[e] < S->n ? S->place[S->col[e]] : S->n;
 
-    if (q < eliminate) PolderSweepEliminate(S, p, q, S->val[e], omega, &d);
+    if (q < eliminate) PolderSweepEliminate(S, p, q, e, omega, &d);
   }
   good              = (PetscBool)(d > POLDER_SWEEP_PIVOT * diagonal && 1 / d < PETSC_MAX_REAL);
   S->val[S->nz + p] = good ? 1 / d : 0;
