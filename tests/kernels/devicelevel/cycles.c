@@ -27,7 +27,7 @@ static PetscErrorCode Copy(Memory *memory, size_t bytes, const void *host, void 
 /* Level l on the device as the set-up leaves it there; val: room for its diagonals */
 static PetscErrorCode CopyLevel(const PC_PAMG *pamg, const PamgLevel *H, PetscBool last, Memory *memory, const void **val, PamgLevel *D)
 {
-  const size_t size = Size((PetscBool)(pamg->precision == PAMG_SINGLE));
+  const size_t size = Size((PetscBool)(pamg->precision != PAMG_DOUBLE));
   const size_t n    = (size_t)H->n;
 
   PetscFunctionBeginUser;
@@ -40,7 +40,7 @@ static PetscErrorCode CopyLevel(const PC_PAMG *pamg, const PamgLevel *H, PetscBo
     .eigenvalue      = H->eigenvalue,
     .overcorrection  = H->overcorrection,
     .bound           = H->bound,
-    .singleprecision = (PetscBool)(pamg->precision == PAMG_SINGLE),
+    .singleprecision = (PetscBool)(pamg->precision != PAMG_DOUBLE),
     .M               = {.n = H->n, .nz = (PetscInt)H->nz, .nd = H->M.nd, .main = H->M.main, .off = H->M.off}
   };
   PetscCall(Copy(memory, size * n, H->dinv, &D->dinv));
@@ -126,7 +126,7 @@ static PetscErrorCode CompareApplications(PC pc, PC_PAMG *host, PC_PAMG *device,
   PetscCall(VecAXPY(copy, -1, z));
   if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, copy)); // about which rounding decides
   PetscCall(VecNorm(copy, NORM_2, &away));
-  *wrong += !(away <= (host->precision == PAMG_SINGLE ? 1e-4 : 1e-11) * norm);
+  *wrong += !(away <= (host->precision != PAMG_DOUBLE ? 1e-4 : 1e-11) * norm);
   PetscCall(VecCopy(rd, copy));
   PetscCall(VecAXPY(copy, -1, r));
   PetscCall(VecNorm(copy, NORM_2, &away)); // r is as it was
@@ -175,7 +175,7 @@ static PetscErrorCode CompareCycles(PC pc, Mat B, Vec r, Vec z, PetscInt *wrong)
     for (PetscInt l = 0; l < last; ++l) device.level[l].eigenvalue = -1;
     PetscCall(PCPAMGEstimateDevice(pc));
     for (PetscInt l = 0; l < last; ++l)
-      *wrong += !(PetscAbsReal(1.5 * device.level[l].eigenvalue - host->level[l].eigenvalue) <= (host->precision == PAMG_SINGLE ? 1e-4 : 1e-10));
+      *wrong += !(PetscAbsReal(1.5 * device.level[l].eigenvalue - host->level[l].eigenvalue) <= (host->precision != PAMG_DOUBLE ? 1e-4 : 1e-10));
     pc->data = host;
   }
   PetscCall(PolderDeviceFree(&device.ksum));
