@@ -28,6 +28,7 @@ static PetscErrorCode Copy(Memory *memory, size_t bytes, const void *host, void 
 static PetscErrorCode CopyLevel(const PC_PAMG *pamg, const PamgLevel *H, PetscBool last, Memory *memory, const void **val, PamgLevel *D)
 {
   const size_t size = Size((PetscBool)(pamg->precision != PAMG_DOUBLE));
+  const size_t each = H->M.bfloat ? sizeof(PolderBfloat) : size; // of an entry
   const size_t n    = (size_t)H->n;
 
   PetscFunctionBeginUser;
@@ -41,7 +42,7 @@ static PetscErrorCode CopyLevel(const PC_PAMG *pamg, const PamgLevel *H, PetscBo
     .overcorrection  = H->overcorrection,
     .bound           = H->bound,
     .singleprecision = (PetscBool)(pamg->precision != PAMG_DOUBLE),
-    .M               = {.n = H->n, .nz = (PetscInt)H->nz, .nd = H->M.nd, .main = H->M.main, .off = H->M.off}
+    .M               = {.n = H->n, .nz = (PetscInt)H->nz, .nd = H->M.nd, .main = H->M.main, .off = H->M.off, .bfloat = H->M.bfloat}
   };
   PetscCall(Copy(memory, size * n, H->dinv, &D->dinv));
   D->M.dinv = D->dinv;
@@ -50,14 +51,14 @@ static PetscErrorCode CopyLevel(const PC_PAMG *pamg, const PamgLevel *H, PetscBo
     const size_t lo = (size_t)PetscMax(0, -H->M.off[d]), hi = (size_t)(H->n - PetscMax(0, H->M.off[d]));
     char        *to;
 
-    PetscCall(Copy(memory, size * (n + 1), NULL, &to));
-    PetscCall(PolderDeviceFromHost(to + size * lo, (const char *)H->M.val[d] + size * lo, size * (hi - lo)));
+    PetscCall(Copy(memory, each * (n + 1), NULL, &to));
+    PetscCall(PolderDeviceFromHost(to + each * lo, (const char *)H->M.val[d] + each * lo, each * (hi - lo)));
     val[d] = to;
   }
   if (!H->M.nd) {
     PetscCall(Copy(memory, sizeof(PetscInt) * (n + 1), H->M.ai, (void *)&D->M.ai));
     PetscCall(Copy(memory, sizeof(PetscInt) * (size_t)H->M.ai[n], H->M.aj, (void *)&D->M.aj));
-    PetscCall(Copy(memory, size * (size_t)H->M.ai[n], H->M.aa, (void *)&D->M.aa));
+    PetscCall(Copy(memory, each * (size_t)H->M.ai[n], H->M.aa, (void *)&D->M.aa));
   }
   PetscCall(Copy(memory, size * (n + 1), NULL, &D->b));
   PetscCall(Copy(memory, size * (n + 1), NULL, &D->x));
@@ -233,6 +234,7 @@ PetscErrorCode TestCycles(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream str
     {"poisson",    3, 12, 1,   MATAIJDIA,  "-pc_pamg_smoother chebyshev -pc_pamg_coarse ksp -pc_pamg_coarse_limit 100"   },
   };
   static const char *const cycles[] = {"v", "w", "k", "k -pc_pamg_kcycle_threshold 0"};
+  static const char *const precisions[] = {"double", "single", "half"};
   PetscInt                 wrong    = 0;
 
   PetscFunctionBeginUser;
@@ -248,11 +250,11 @@ PetscErrorCode TestCycles(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream str
     PetscCall(FillRandom(r, 5));
     PetscCall(MatGetNullSpace(A, &nullspace));
     if (nullspace) PetscCall(MatNullSpaceRemove(nullspace, r));
-    for (int k = 0; k < 8; ++k) {
+    for (int k = 0; k < 12; ++k) {
       char options[256];
 
       PetscCall(PetscSNPrintf(options, sizeof(options), "-pc_type pamg %s -pc_pamg_coarse_limit 50 -pc_pamg_precision %s -pc_pamg_cycle %s", cases[c].options,
-                              k < 4 ? "double" : "single", cycles[k % 4]));
+                              precisions[k / 4], cycles[k % 4]));
       PetscCall(CheckCycle(cases[c].kind, cases[c].n, options, A, B, r, z, &wrong));
     }
     PetscCall(VecDestroy(&r));
