@@ -94,14 +94,13 @@ int PolderLevelGridCoarseRows_CUDA(const PolderLevelGrid *grid, const PolderLeve
 
 int PolderLevelGridPlaces_CUDA(const PolderLevelGrid *grid, PetscInt64 place[], PolderStream stream)
 {
-  return LevelGridEach(grid, true, stream,
-                       [=] __device__(const PolderLevelGrid &, PetscInt c, const PetscInt at[3]) { place[c] = PolderLevelGridPlace(at); });
+  return LevelGridEach(grid, true, stream, [=] __device__(const PolderLevelGrid &, PetscInt c, const PetscInt at[3]) { place[c] = PolderLevelGridPlace(at); });
 }
 
 int PolderLevelGridRestrict_CUDA(PetscBool single, const PolderLevelGrid *grid, const void *r, void *bc, PolderStream stream)
 {
-  const int err = cudaMemsetAsync((char *)bc + (single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)grid->nc, 0, single ? sizeof(float) : sizeof(PetscScalar),
-                                  stream);
+  const int err = cudaMemsetAsync((char *)bc + (single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)grid->nc, 0,
+                                  single ? sizeof(float) : sizeof(PetscScalar), stream);
 
   if (err) return err;
   if (single)

@@ -168,7 +168,7 @@ static inline PetscErrorCode GridSolve(const Grid *g, Mat A, const char extra[],
   PetscCall(KSPSolve(own, b, x));
   PetscCall(KSPGetIterationNumber(own, its));
   PetscCall(TrueResidual(A, b, x, &residual));
-  PetscCheck(residual < 1.1e-3, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: true residual %g after %" PetscInt_FMT " iterations", extra, (double)residual, *its);
+  PetscCheck(residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: true residual %g after %" PetscInt_FMT " iterations", extra, (double)residual, *its);
   PetscCall(PetscObjectSetOptions((PetscObject)own, NULL));
   if (ksp) *ksp = own;
   else PetscCall(KSPDestroy(&own));

@@ -15,12 +15,14 @@
       (P u)_i = u_C + sum over d of w_d (u_Nd - u_C),  w_d = g_N / (g_C + g_N),  g_C = 2 a_in,  1 / g_N = 1 / a_face + 1 / (2 a_in of the neighbour)
 
   where a_in is the coupling to the other cell of the box and a_face that to the neighbour; the second term of g_N is left out where the neighbour is alone in
-  its box, and w_d is 0 where the cell is. A weight of -1 in the first direction that is joined marks a cell without part in P.
+  its box, and w_d is 0 where the cell is. No weight exceeds the part of a_face in the strongest coupling of the cell: the energy of P u is then bounded by
+  that of u on the next level. A weight of -1 in the first direction that is joined marks a cell without part in P. thin[d] = 1: the last cells in direction d
+  are boxes of fewer cells than the others, or made of such.
 */
 typedef struct {
   PetscInt n, size[3], shift;
   PetscInt nc, csize[3], cshift;
-  int      join[3];
+  int      join[3], thin[3];
   float   *w[3];
 } PolderLevelGrid;
 
@@ -35,12 +37,12 @@ typedef struct {
 } PolderLevelGridEntries;
 
 /* Sets up the sizes of the next level from those of this one and join[] */
-PETSC_INTERN void     PolderLevelGridCoarsen(PolderLevelGrid *);
+PETSC_INTERN void PolderLevelGridCoarsen(PolderLevelGrid *);
 /* Number of entries of the stencil on the first n cells of the next level */
 PETSC_INTERN PetscInt PolderLevelGridCoarseEntries(const PolderLevelGrid *, PetscInt n);
 /*
   count[d] <- the number of rows to which direction d is weak, that is both couplings along it are below the fraction `weak` of the strongest of the row;
-  count[3] <- the number of rows with a coupling; count[4] <- the number of rows with an entry to a neighbour that is positive or, unless excess is NULL, with
+  count[3] <- the number of rows with a coupling, and both without thin cells; count[4] <- the number of rows with an entry to a neighbour that is positive or, unless excess is NULL, with
   a negative excess. Couplings of rows with mate[] = POLDER_PAIR_LONE do not count; mate may be NULL. Device: the caller zeroes count[]
 */
 #define POLDER_LEVELGRID_COUNTS 5

@@ -28,7 +28,7 @@ POLDER_LEVELROW LEVEL_VALUE LEVEL_NAME(PolderLevelGridGather)(const PolderLevelG
     lo[d] = at[d] << G->join[d];
     hi[d] = lo[d] + 1 + G->join[d] < G->size[d] ? lo[d] + 1 + G->join[d] : G->size[d];
   }
-  for (int d = -1; d < 3; ++d) {          // the box, then in each direction
+  for (int d = -1; d < 3; ++d) {              // the box, then in each direction
     for (int upper = 0; upper < 2; ++upper) { // the cells that face it from either side
       PetscInt from[3] = {lo[0], lo[1], lo[2]}, to[3] = {hi[0], hi[1], hi[2]};
 

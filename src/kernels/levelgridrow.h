@@ -78,10 +78,15 @@ POLDER_LEVELROW unsigned PolderLevelGridLook(const PolderLevelGrid *G, const Pol
 {
   PetscReal       most[3];
   const PetscReal all  = PolderLevelGridMost(G, A, rule->mate, i, at, most);
-  unsigned        bits = (rule->excess && !(rule->excess[i] >= 0) ? 16 : 0) | (all > 0 ? 8 : 0);
+  unsigned        bits = rule->excess && !(rule->excess[i] >= 0) ? 16 : 0;
+  PetscBool       is   = all > 0 ? PETSC_TRUE : PETSC_FALSE;
 
   for (int d = 0; d < 3; ++d) {
-    if (all > 0 && most[d] < rule->weak * all) bits |= 1u << d;
+    if (G->thin[d] && at[d] == G->size[d] - 1) is = PETSC_FALSE;
+  }
+  if (is) bits |= 8;
+  for (int d = 0; d < 3; ++d) {
+    if (is && most[d] < rule->weak * all) bits |= 1u << d;
     if (PolderLevelGridNeighbour(G->size, G->n, i, at, d, 1) >= 0 && !(PolderLevelGridEntry(G, A, i, d) <= 0)) bits |= 16;
   }
   return bits;
@@ -179,8 +184,8 @@ POLDER_LEVELROW PetscReal PolderLevelGridWeight(const PolderLevelGrid *G, const 
   PetscReal      own, face, other, bound, w;
 
   if (in < 0 || j < 0) return 0;
-  own  = 2 * PolderLevelGridCoupling(G, A, i, in, d);
-  face = PolderLevelGridCoupling(G, A, i, j, d);
+  own   = 2 * PolderLevelGridCoupling(G, A, i, in, d);
+  face  = PolderLevelGridCoupling(G, A, i, j, d);
   bound = most > 0 ? face / most : 0;
   there[d] += side;
   beyond = PolderLevelGridActive(G, agg, j, there, d, side);
@@ -191,11 +196,12 @@ POLDER_LEVELROW PetscReal PolderLevelGridWeight(const PolderLevelGrid *G, const 
 }
 
 /* Stores the weights of cell i, whose sum is at most one */
-POLDER_LEVELROW void PolderLevelGridSetWeights(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i, const PetscInt at[3])
+POLDER_LEVELROW void PolderLevelGridSetWeights(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i,
+                                               const PetscInt at[3])
 {
   const PetscBool active = (PetscBool)(agg[i] < G->nc);
-  PetscReal       w[3]   = {0, 0, 0}, sum, most = active ? PolderLevelGridStrongest(G, A, agg, i, at) : 0;
-  PetscBool       first  = PETSC_TRUE;
+  PetscReal       w[3] = {0, 0, 0}, sum, most = active ? PolderLevelGridStrongest(G, A, agg, i, at) : 0;
+  PetscBool       first = PETSC_TRUE;
 
   for (int d = 0; d < 3 && active; ++d) {
     if (G->join[d]) w[d] = PolderLevelGridWeight(G, A, agg, i, at, d, most);
@@ -242,8 +248,8 @@ typedef struct {
 } PolderLevelGridCollected;
 
 /* Adds cell i */
-POLDER_LEVELROW void PolderLevelGridCollect(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt i, const PetscInt at[3],
-                                       PolderLevelGridCollected *c)
+POLDER_LEVELROW void PolderLevelGridCollect(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt i,
+                                            const PetscInt at[3], PolderLevelGridCollected *c)
 {
   c->excess += R->excess[i];
   c->size += R->size[i];
@@ -274,11 +280,15 @@ POLDER_LEVELROW void PolderLevelGridCollect(const PolderLevelGrid *G, const Pold
 }
 
 /* Row c of the next level; at[] are the coordinates of its cell */
-POLDER_LEVELROW void PolderLevelGridCoarseRow(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt c, const PetscInt at[3])
+POLDER_LEVELROW void PolderLevelGridCoarseRow(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt c,
+                                              const PetscInt at[3])
 {
-  PolderLevelGridCollected all = {{{0, 0}, {0, 0}, {0, 0}}, 0, 0, 0};
-  PetscReal           sum = 0;
-  PetscInt            k   = PolderLevelGridRowStart(G, c), diag = k;
+  PolderLevelGridCollected all = {
+    {{0, 0}, {0, 0}, {0, 0}},
+    0, 0, 0
+  };
+  PetscReal sum = 0;
+  PetscInt  k = PolderLevelGridRowStart(G, c), diag = k;
 
   for (PetscInt cell = 0; cell < 8; ++cell) {
     PetscInt  from[3], i;

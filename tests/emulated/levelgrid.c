@@ -3,15 +3,15 @@
 #include "kernels/levelgrid.h"
 
 PolderEmulate(PolderLevelGridSurvey,
-              (const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt count[], PolderStream stream), G, A,
-              rule, count);
+              (const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt count[], PolderStream stream), G, A, rule,
+              count);
 PolderEmulate(PolderLevelGridSplit,
               (const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt *count, PolderStream stream), G, A, rule,
               count);
 PolderEmulate(PolderLevelGridBoxes, (const PolderLevelGrid *G, const PetscInt mate[], PetscInt agg[], PolderStream stream), G, mate, agg);
 PolderEmulate(PolderLevelGridWeights, (const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PolderStream stream), G, A, agg);
-PolderEmulate(PolderLevelGridCoarseRows,
-              (const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PolderStream stream), G, A, R);
+PolderEmulate(PolderLevelGridCoarseRows, (const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PolderStream stream), G, A,
+              R);
 PolderEmulate(PolderLevelGridPlaces, (const PolderLevelGrid *G, PetscInt64 place[], PolderStream stream), G, place);
 
 int PolderLevelGridRestrict_CUDA(PetscBool single, const PolderLevelGrid *G, const void *r, void *bc, PolderStream stream)

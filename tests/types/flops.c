@@ -49,7 +49,7 @@ static PetscErrorCode TestPAMG(void)
   PetscCall(PoissonAssemble(PETSC_COMM_WORLD, 2, n, 1, &A));
   PetscCall(CreateVecs(A, &r, &z));
   PetscCall(FillRandom(r, 5));
-  PetscCall(CreatePC(A, "-pc_pamg_levels 2 -pc_pamg_coarse_limit 1 -pc_pamg_cycle v -pc_pamg_smoother sgs", &pc));
+  PetscCall(CreatePC(A, "-pc_pamg_levels 2 -pc_pamg_coarse_limit 1 -pc_pamg_cycle v -pc_pamg_smoother sgs -pc_pamg_grid 0", &pc));
   pamg = (PC_PAMG *)pc->data;
   nc   = n / 2 * (n / 2); // squares of four rows
   nzc  = 5 * nc - 4 * (n / 2);

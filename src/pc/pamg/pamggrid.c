@@ -18,7 +18,10 @@ static void PamgPlaceGrid(PetscInt n, PetscInt first, const PetscInt near[3], Po
 {
   const PetscBool planes = (PetscBool)(near[2] > near[1]);
 
-  *G      = (PolderLevelGrid){.n = n, .size = {near[1], 1, 1}, .shift = first % (planes ? near[2] : near[1])};
+  *G = (PolderLevelGrid){
+    .n = n, .size = {near[1], 1, 1},
+         .shift = first % (planes ? near[2] : near[1])
+  };
   if (planes) {
     G->size[1] = near[2] / near[1];
     G->size[2] = (G->shift + n + near[2] - 1) / near[2];
@@ -60,7 +63,9 @@ PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
   PetscCall(pamg->place->free(&there));
   if (!n) {
     found   = PETSC_TRUE;
-    L->grid = (PolderLevelGrid){.size = {1, 1, 1}};
+    L->grid = (PolderLevelGrid){
+      .size = {1, 1, 1}
+    };
   }
   if (L->halo) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MIN, L->comm));
   L->gridknown = (PetscBool)found;
@@ -71,7 +76,7 @@ PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
 static PolderLevelGridEntries PamgGridEntries(const PamgLevel *L)
 {
   const PolderLevelMatrix *M = &L->M;
-  PolderLevelGridEntries        A = {.single = L->singleprecision, .bfloat = M->bfloat, .ai = M->nd ? NULL : M->ai, .aj = M->aj, .aa = M->aa};
+  PolderLevelGridEntries   A = {.single = L->singleprecision, .bfloat = M->bfloat, .ai = M->nd ? NULL : M->ai, .aj = M->aj, .aa = M->aa};
 
   for (int d = 0; d < 3; ++d) {
     for (PetscInt k = 0; k < M->nd && L->grid.size[d] > 1; ++k) {
@@ -84,9 +89,9 @@ static PolderLevelGridEntries PamgGridEntries(const PamgLevel *L)
 /* The counts of PolderLevelGridSurvey_Host() over all processes. mate = NULL: no row is left out */
 static PetscErrorCode PamgSurveyGrid(PC_PAMG *pamg, PetscInt l, const PetscInt mate[], PetscInt64 count[])
 {
-  PamgLevel                   *L = &pamg->level[l];
-  const PolderLevelGridEntries A = PamgGridEntries(L);
-  const PolderLevelGridRule    rule = {.weak = PAMG_GRID_WEAK, .mate = mate, .excess = l ? NULL : pamg->excess};
+  PamgLevel                   *L                            = &pamg->level[l];
+  const PolderLevelGridEntries A                            = PamgGridEntries(L);
+  const PolderLevelGridRule    rule                         = {.weak = PAMG_GRID_WEAK, .mate = mate, .excess = l ? NULL : pamg->excess};
   PetscInt                     own[POLDER_LEVELGRID_COUNTS] = {0}, *there;
 
   PetscFunctionBegin;
@@ -113,9 +118,9 @@ PetscErrorCode PCPAMGGridHolds(PC_PAMG *pamg, PetscBool *holds)
 /* *count <- the number of boxes of all processes, negative if one of them falls into parts */
 static PetscErrorCode PamgCountBoxes(PC_PAMG *pamg, PetscInt l, PetscInt64 *count)
 {
-  PamgLevel                   *L    = &pamg->level[l];
-  const PolderLevelGridEntries A    = PamgGridEntries(L);
-  const PolderLevelGridRule    rule = {.split = PAMG_GRID_SPLIT, .mate = pamg->mate};
+  PamgLevel                   *L     = &pamg->level[l];
+  const PolderLevelGridEntries A     = PamgGridEntries(L);
+  const PolderLevelGridRule    rule  = {.split = PAMG_GRID_SPLIT, .mate = pamg->mate};
   PetscInt                     split = 0, *there;
   PetscInt64                   all[2];
 
@@ -157,7 +162,7 @@ static PetscErrorCode PamgChooseBoxes(PC_PAMG *pamg, PetscInt l, PetscInt64 *box
 /* The weights of level l and the rows of level l + 1, whose excess replaces that of level l */
 static PetscErrorCode PamgGridRows(PC_PAMG *pamg, PetscInt l, PetscBool pattern)
 {
-  PamgLevel              *L = &pamg->level[l], *C = L + 1;
+  PamgLevel                   *L = &pamg->level[l], *C = L + 1;
   const PolderLevelGridEntries A = PamgGridEntries(L);
   PolderLevelGridRows          R = {.agg = L->agg, .excess = pamg->excess, .size = pamg->magnitude, .ci = C->ai, .cj = C->aj, .ca = C->aa, .pattern = pattern};
 
@@ -192,8 +197,12 @@ PetscErrorCode PCPAMGGridAggregate(PC_PAMG *pamg, PetscInt l, PetscInt64 *count,
   PetscCall(PolderPlaceMalloc(place, C->nz, &C->aa));
   if (!C->n) PetscCall(place->zero(C->ai, sizeof(*C->ai)));
   PetscCall(PamgGridRows(pamg, l, PETSC_TRUE));
-  C->csr       = (PolderCSR){.m = C->n, .M = C->n, .ai = C->ai, .aj = C->aj, .aa = C->aa, .device = place->device};
-  C->grid      = (PolderLevelGrid){.n = C->n, .size = {L->grid.csize[0], L->grid.csize[1], L->grid.csize[2]}, .shift = L->grid.cshift};
+  C->csr  = (PolderCSR){.m = C->n, .M = C->n, .ai = C->ai, .aj = C->aj, .aa = C->aa, .device = place->device};
+  C->grid = (PolderLevelGrid){
+    .n = C->n, .size = {L->grid.csize[0], L->grid.csize[1], L->grid.csize[2]},
+         .shift = L->grid.cshift
+  };
+  for (int d = 0; d < 3; ++d) C->grid.thin[d] = L->grid.thin[d] || (L->grid.join[d] && L->grid.size[d] % 2);
   C->gridknown = PETSC_TRUE;
   PetscCall(place->free(&pamg->gridplace));
   PetscCall(PolderPlaceMalloc(place, PetscMax(1, C->n), &pamg->gridplace));

@@ -92,32 +92,32 @@ typedef struct {
   PetscReal         overcorrection;    /* factor of the correction from the next level, where its aggregates determine it; 0: they do not */
   PetscInt         *agg;               /* [n] aggregate, nc for none; NULL on the last level */
   PetscInt         *ptr, *row;         /* on the device: the rows of aggregate a are row[ptr[a] .. ptr[a + 1]); [nc + 2], [n] */
-  PolderLevelGrid        grid;              /* gridknown: where the rows lie in a grid; isgrid: also how they are coarsened, by boxes of agg[] */
+  PolderLevelGrid   grid;              /* gridknown: where the rows lie in a grid; isgrid: also how they are coarsened, by boxes of agg[] */
   PetscBool         gridknown, isgrid;
-  PetscInt         *ghostagg;          /* [nghost] host array: column in the off-process block of the next level; the number of its ghosts for none */
-  PetscInt         *diag;              /* [n] on the host: position of the diagonal entry; NULL when stored by diagonals */
-  PetscInt          ncolour;           /* on the device, for Gauss-Seidel */
-  PetscInt         *colour, *order;    /* the rows of colour c are order[colour[c] .. colour[c + 1]); colour is a host array */
-  void             *dinv;              /* [n] inverse of the diagonal */
-  float            *rounded;           /* single precision: the entries, by rows or by diagonals; half precision: during the set-up */
-  PolderBfloat     *halved;            /* half precision: these entries in bfloat16 */
-  const void      **val;               /* [nd] host array: pointer to each diagonal */
-  void             *b, *x;             /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
-  void             *iterate;           /* [n + 1] second vector of an alternating smoother; also A times the correction of the second step of a K-cycle */
-  void             *product;           /* [n + 1] A times the correction of the first step of a K-cycle */
-  void             *correction;        /* [n + 1] correction of a second visit; on the first level in single precision, correction of the post-smoothing */
-  void             *localrhs;          /* [n + 1] right-hand side minus off-process contributions */
-  void             *ghost;             /* [nghost + 1] off-process values */
-  PetscInt         *keptoff;           /* [nd] host array, in single precision: offsets of the diagonals, kept in case the matrix changes its type */
-  PetscInt         *ownoff;            /* [nd] host array: offsets of the level's own diagonals, when the matrix has few diagonals but does not store them */
-  PetscScalar      *ownval;            /* values of these diagonals */
-  PetscBool         half;              /* symmetric matrix of which only the main and the upper diagonals are stored */
-  PetscReal         eigenvalue;        /* estimated largest eigenvalue of D^-1 A, for Chebyshev */
-  PetscReal         bound;             /* Gershgorin's bound for it, on this process; 0: not computed */
-  PetscBool         bydiagonals;       /* the local block is stored by diagonals */
-  PetscBool         manydiagonals;     /* on the device: the diagonals were counted and are too many */
-  PetscBool         longrows;          /* on the device: there are rows of more than POLDER_COARSE_ROW entries */
-  PetscBool         singleprecision;   /* the vectors are in single precision, and M is in single or in half precision */
+  PetscInt         *ghostagg;        /* [nghost] host array: column in the off-process block of the next level; the number of its ghosts for none */
+  PetscInt         *diag;            /* [n] on the host: position of the diagonal entry; NULL when stored by diagonals */
+  PetscInt          ncolour;         /* on the device, for Gauss-Seidel */
+  PetscInt         *colour, *order;  /* the rows of colour c are order[colour[c] .. colour[c + 1]); colour is a host array */
+  void             *dinv;            /* [n] inverse of the diagonal */
+  float            *rounded;         /* single precision: the entries, by rows or by diagonals; half precision: during the set-up */
+  PolderBfloat     *halved;          /* half precision: these entries in bfloat16 */
+  const void      **val;             /* [nd] host array: pointer to each diagonal */
+  void             *b, *x;           /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
+  void             *iterate;         /* [n + 1] second vector of an alternating smoother; also A times the correction of the second step of a K-cycle */
+  void             *product;         /* [n + 1] A times the correction of the first step of a K-cycle */
+  void             *correction;      /* [n + 1] correction of a second visit; on the first level in single precision, correction of the post-smoothing */
+  void             *localrhs;        /* [n + 1] right-hand side minus off-process contributions */
+  void             *ghost;           /* [nghost + 1] off-process values */
+  PetscInt         *keptoff;         /* [nd] host array, in single precision: offsets of the diagonals, kept in case the matrix changes its type */
+  PetscInt         *ownoff;          /* [nd] host array: offsets of the level's own diagonals, when the matrix has few diagonals but does not store them */
+  PetscScalar      *ownval;          /* values of these diagonals */
+  PetscBool         half;            /* symmetric matrix of which only the main and the upper diagonals are stored */
+  PetscReal         eigenvalue;      /* estimated largest eigenvalue of D^-1 A, for Chebyshev */
+  PetscReal         bound;           /* Gershgorin's bound for it, on this process; 0: not computed */
+  PetscBool         bydiagonals;     /* the local block is stored by diagonals */
+  PetscBool         manydiagonals;   /* on the device: the diagonals were counted and are too many */
+  PetscBool         longrows;        /* on the device: there are rows of more than POLDER_COARSE_ROW entries */
+  PetscBool         singleprecision; /* the vectors are in single precision, and M is in single or in half precision */
   PetscInt64        bytes;
   /*
     On several processes: the rows of this process as the coarsening produced them, in the arrays ai .. ba: nown rows from rstart on. The columns of the

@@ -41,6 +41,8 @@ static PetscErrorCode CopyLevel(const PC_PAMG *pamg, const PamgLevel *H, PetscBo
     .eigenvalue      = H->eigenvalue,
     .overcorrection  = H->overcorrection,
     .bound           = H->bound,
+    .grid            = H->grid,
+    .isgrid          = H->isgrid,
     .singleprecision = (PetscBool)(pamg->precision != PAMG_DOUBLE),
     .M               = {.n = H->n, .nz = (PetscInt)H->nz, .nd = H->M.nd, .main = H->M.main, .off = H->M.off, .bfloat = H->M.bfloat}
   };
@@ -54,6 +56,9 @@ static PetscErrorCode CopyLevel(const PC_PAMG *pamg, const PamgLevel *H, PetscBo
     PetscCall(Copy(memory, each * (n + 1), NULL, &to));
     PetscCall(PolderDeviceFromHost(to + each * lo, (const char *)H->M.val[d] + each * lo, each * (hi - lo)));
     val[d] = to;
+  }
+  for (int d = 0; d < 3; ++d) {
+    if (H->grid.w[d]) PetscCall(Copy(memory, sizeof(*H->grid.w[d]) * n, H->grid.w[d], &D->grid.w[d]));
   }
   if (!H->M.nd) {
     PetscCall(Copy(memory, sizeof(PetscInt) * (n + 1), H->M.ai, (void *)&D->M.ai));

@@ -93,7 +93,8 @@ PetscErrorCode TestPrecision(void)
       PetscCall(CreatePC(A, text, &pc));
       PetscCall(PCApply(pc, r, z[single]));
       PetscCall(PCDestroy(&pc));
-      PetscCall(PetscSNPrintf(text, sizeof(text), "-ksp_type fcg -pc_type pamg " AGGREGATES "%s -pc_pamg_precision %s", cases[c].options, single ? "single" : "double"));
+      PetscCall(PetscSNPrintf(text, sizeof(text), "-ksp_type fcg -pc_type pamg " AGGREGATES "%s -pc_pamg_precision %s", cases[c].options,
+                              single ? "single" : "double"));
       PetscCall(ProblemSolve(A, text, NULL, &its[single], &residual));
     }
     PetscCall(VecAXPY(z[1], -1, z[0]));
