@@ -21,8 +21,8 @@ PETSC_INTERN void PolderLevelSweep_Host(const PolderLevelMatrix *, PetscBool bac
                                         const PetscScalar b[], PetscScalar x[]);
 PETSC_INTERN void PolderLevelSweepSingle_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], float scale, const float xc[],
                                               const float b[], float x[]);
-PETSC_INTERN void PolderLevelSweepHalf_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], float scale, const float xc[],
-                                              const float b[], float x[]);
+PETSC_INTERN void PolderLevelSweepHalf_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], float scale, const float xc[], const float b[],
+                                            float x[]);
 /*
   dinv <- the inverse diagonal that the rounded entries imply: the sum of the row minus all couplings, the off-process ones bi, ba (or NULL) included. A sweep,
   which does not form differences, needs one that agrees with them. Zeros stay, and so does the rest where the result is not positive
@@ -57,7 +57,7 @@ PETSC_INTERN void   PolderLevelResidual_Host(const PolderLevelMatrix *, const Pe
 PETSC_INTERN void   PolderLevelResidualSingle_Host(const PolderLevelMatrix *, const float b[], const float x[], float r[], const PetscInt agg[], PetscInt nc,
                                                    float bc[]);
 PETSC_INTERN void   PolderLevelResidualHalf_Host(const PolderLevelMatrix *, const float b[], const float x[], float r[], const PetscInt agg[], PetscInt nc,
-                                                   float bc[]);
+                                                 float bc[]);
 POLDER_LAUNCHER int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[],
                                              const PetscInt row[], PetscInt nc, void *bc, PolderStream stream);
 /*
@@ -72,7 +72,7 @@ PETSC_INTERN void PolderLevelJacobi_Host(const PolderLevelMatrix *, PetscBool fi
 PETSC_INTERN void PolderLevelJacobiSingle_Host(const PolderLevelMatrix *, PetscBool first, float beta, float scale, const float b[], const float x[], float y[],
                                                const float base[], PetscScalar wide[]);
 PETSC_INTERN void PolderLevelJacobiHalf_Host(const PolderLevelMatrix *, PetscBool first, float beta, float scale, const float b[], const float x[], float y[],
-                                               const float base[], PetscScalar wide[]);
+                                             const float base[], PetscScalar wide[]);
 POLDER_LAUNCHER int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y,
                                            PolderStream stream);
 /*
@@ -83,7 +83,7 @@ PETSC_INTERN void   PolderLevelMultDots_Host(const PolderLevelMatrix *, PetscBoo
 PETSC_INTERN void   PolderLevelMultDotsSingle_Host(const PolderLevelMatrix *, PetscBool add, const float x[], const float b[], const float w[], float v[],
                                                    PetscReal sum[]);
 PETSC_INTERN void   PolderLevelMultDotsHalf_Host(const PolderLevelMatrix *, PetscBool add, const float x[], const float b[], const float w[], float v[],
-                                                   PetscReal sum[]);
+                                                 PetscReal sum[]);
 POLDER_LAUNCHER int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v,
                                              PetscReal sum[], void *work, PolderStream stream);
 /* y = alpha x + beta y */

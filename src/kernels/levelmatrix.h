@@ -18,7 +18,7 @@ typedef struct {
   const void *const *val;
   const PetscInt    *ai, *aj, *diag; /* diag[i]: position of the diagonal entry of row i */
   const void        *aa;
-  PetscInt           nz;   /* number of entries of the compressed rows; set on the device only */
+  PetscInt           nz; /* number of entries of the compressed rows; set on the device only */
   PetscBool          bfloat;
   const void        *dinv; /* inverse of the diagonal (or of its substitute in a smoother), 0 where that is zero */
 } PolderLevelMatrix;

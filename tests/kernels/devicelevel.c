@@ -30,7 +30,10 @@ static PetscErrorCode Tell(const char what[], const Level *L, PetscInt before, P
   PetscFunctionBeginUser;
   if (wrong > before)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %" PetscInt_FMT " wrong with %" PetscInt_FMT " rows, %" PetscInt_FMT " diagonals%s\n", what, wrong - before,
-                          L->n, L->host.nd, L->host.bfloat ? ", half" : L->single ? ", single" : ""));
+                          L->n, L->host.nd,
+                          L->host.bfloat ? ", half"
+                          : L->single    ? ", single"
+                                         : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -7,8 +7,8 @@
 PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool first)
 {
   void **const rows[]    = {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->gi, (void **)&L->gj, (void **)&L->ga};
-  void **const others[]  = {(void **)&L->rounded, (void **)&L->halved, (void **)&L->ownval, (void **)&L->agg, (void **)&L->ptr,
-                            (void **)&L->row,     (void **)&L->order,  (void **)&L->diag};
+  void **const others[]  = {(void **)&L->rounded, (void **)&L->halved, (void **)&L->ownval, (void **)&L->agg,
+                            (void **)&L->ptr,     (void **)&L->row,    (void **)&L->order,  (void **)&L->diag};
   void **const vectors[] = {&L->dinv, &L->b, &L->x, &L->iterate, &L->product, &L->correction, &L->localrhs, &L->ghost, &L->part};
 
   PetscFunctionBegin;
@@ -118,7 +118,8 @@ PetscErrorCode PCPAMGSetUpValues(PC pc, PetscInt l)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
   if (!all)
     PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,
-                   "PC of type pamg cannot store the entries in single or half precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale "
+                   "PC of type pamg cannot store the entries in single or half precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, "
+                   "or scale "
                    "the system");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

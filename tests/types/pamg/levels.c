@@ -303,7 +303,8 @@ static PetscErrorCode CheckReplaced(PC pc, const char *options, Mat *A, Vec r, V
    on the device stay there with the first two */
 PetscErrorCode TestConvert(void)
 {
-  static const char *const types[] = {MATAIJICRS, MATAIJDIA, MATAIJ}, *const options[] = {"", "-pc_pamg_precision single", "-pc_pamg_smoother chebyshev"};
+  static const char *const types[] = {MATAIJICRS, MATAIJDIA, MATAIJ}, *const options[] = {"", "-pc_pamg_precision single", "-pc_pamg_smoother chebyshev",
+                                                                                          "-pc_pamg_precision half"};
 
   PetscFunctionBeginUser;
   for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options); ++o) {
