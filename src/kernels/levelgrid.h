@@ -42,8 +42,9 @@ PETSC_INTERN void PolderLevelGridCoarsen(PolderLevelGrid *);
 PETSC_INTERN PetscInt PolderLevelGridCoarseEntries(const PolderLevelGrid *, PetscInt n);
 /*
   count[d] <- the number of rows to which direction d is weak, that is both couplings along it are below the fraction `weak` of the strongest of the row;
-  count[3] <- the number of rows with a coupling, and both without thin cells; count[4] <- the number of rows with an entry to a neighbour that is positive or, unless excess is NULL, with
-  a negative excess. Couplings of rows with mate[] = POLDER_PAIR_LONE do not count; mate may be NULL. Device: the caller zeroes count[]
+  count[3] <- the number of rows with a coupling. Thin cells do not count in these, nor do couplings of rows with mate[] = POLDER_PAIR_LONE; mate may be NULL.
+  count[4] <- the number of rows with an entry to a neighbour that is positive or, unless excess is NULL, with a negative excess. Device: the caller zeroes
+  count[]
 */
 #define POLDER_LEVELGRID_COUNTS 5
 typedef struct {
@@ -67,7 +68,8 @@ POLDER_LAUNCHER int PolderLevelGridWeights_CUDA(const PolderLevelGrid *, const P
 /*
   The rows of the next level. The coupling of two boxes is the sum of those of their cells, divided in a joined direction by the mean number of cells of both
   along the line; the sum of a row is that of the rows of its box, and its entries to rows in no box count as in the diagonal. excess[] and size[]: see
-  excess.h; coarse[] and coarsesize[] are those of the next level. NULL pattern: ci and cj are not written.
+  excess.h; coarse[] and coarsesize[] are those of the next level. A box of which no cell takes part has a row of the identity. Without pattern ci and cj are
+  not written.
 */
 typedef struct {
   const PetscInt  *agg;

@@ -303,6 +303,7 @@ POLDER_LEVELROW void PolderLevelGridCoarseRow(const PolderLevelGrid *G, const Po
     i = from[0] + G->size[0] * (from[1] + G->size[1] * from[2]) - G->shift;
     if (is && i >= 0 && i < G->n && R->agg[i] < G->nc) PolderLevelGridCollect(G, A, R, i, from, &all);
   }
+  if (!(all.size > 0)) all.excess = all.size = 1; // no cell of the box takes part: a row of the identity
   R->coarse[c]     = all.lone > 0 ? PolderExcessLess(all.excess, -all.lone, all.lone) : all.excess;
   R->coarsesize[c] = all.size;
   for (int d = 0; d < 3; ++d) sum += all.to[d][0] + all.to[d][1];

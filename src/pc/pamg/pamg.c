@@ -362,10 +362,10 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    The prolongation P has one unit entry a row, and the matrix of the next level is P^T A P, whose entries are sums of entries of A. Aggregates stay within a
    process.
 
-   A level is taken as a grid when its rows form a 3-, 5- or 7-point stencil in natural order, symmetric, with couplings that are not positive and row sums that
-   are not negative. Two cells of each strongly coupled direction then make a box, without pairs and passes. The matrix of the next level is such a stencil again
-   and is stored by diagonals; a correction is interpolated linearly between boxes, with weights from the couplings. Where directions of strong
-   coupling change within the grid, or a box would tie parts to each other that are hardly coupled, the level has pairs.
+   A level is taken as a grid when its rows form a 3-, 5- or 7-point stencil in natural order, symmetric, with couplings that are not positive and
+   row sums that are not negative. Two cells of each strongly coupled direction then make a box, without pairs and passes. The matrix of the next
+   level is such a stencil again and is stored by diagonals; a correction is interpolated linearly between boxes, with weights from the couplings.
+   Where directions of strong coupling change within the grid, or a box would tie parts to each other that are hardly coupled, the level has pairs.
 
    If matrix and vectors are on GPUs, one for each process, set-up and cycles run there, unless the matching is greedy.
 

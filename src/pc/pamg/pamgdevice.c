@@ -161,6 +161,28 @@ static PetscErrorCode PamgFillDiagonals(const PC_PAMG *pamg, PamgLevel *L, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The offsets of the diagonals of a level, sorted; those of a level that was made as a grid are known */
+static PetscErrorCode PamgFindOffsets(PamgLevel *L, PetscInt most, PetscInt *nd)
+{
+  const PetscInt *size = L->grid.size, stride[3] = {1, size[0], size[0] * size[1]};
+
+  PetscFunctionBegin;
+  if (!L->gridknown || L->gathered || !L->ai) {
+    PetscCall(PolderDiaCountDevice(L->n, L->n, L->csr.ai, L->csr.aj, most, nd, &L->ownoff));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMalloc1(7, &L->ownoff));
+  *nd = 0;
+  for (int d = 2; d >= 0; --d) {
+    if (size[d] > 1) L->ownoff[(*nd)++] = -stride[d];
+  }
+  L->ownoff[(*nd)++] = 0;
+  for (int d = 0; d < 3; ++d) {
+    if (size[d] > 1) L->ownoff[(*nd)++] = stride[d];
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Finds the diagonals of a level whose matrix does not store them; dia->nd = 0: there are too many */
 static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, PolderDia *dia, int *there)
 {
@@ -171,7 +193,7 @@ static PetscErrorCode PamgOwnDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, 
   PetscFunctionBegin;
   if (fresh) {
     if (L->manydiagonals || !most) PetscFunctionReturn(PETSC_SUCCESS);
-    PetscCall(PolderDiaCountDevice(L->n, L->n, L->csr.ai, L->csr.aj, most, &dia->nd, &L->ownoff));
+    PetscCall(PamgFindOffsets(L, most, &dia->nd));
     if (dia->nd <= most) PetscCall(PetscFindInt(0, dia->nd, L->ownoff, &dia->main));
     if (dia->nd > most || dia->main < 0) {
       PetscCall(PetscFree(L->ownoff));
