@@ -65,8 +65,8 @@ static PetscErrorCode TestIterations(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Values of many magnitudes at random: their rounding errors have no pattern. The preconditioner is symmetric and definite, its applications are those in double
-   precision up to a percent, and it is refreshed as it is set up */
+/* The preconditioner is symmetric and definite, and its applications are those in double precision up to a percent, also after a refresh with values that
+   round otherwise */
 static PetscErrorCode TestOperator(void)
 {
   static const char *const options[] = {"-pc_pamg_smoother sgs ", CHEBYSHEV, "-pc_pamg_grid 0 " CHEBYSHEV,
