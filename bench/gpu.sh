@@ -28,6 +28,7 @@ rrbcgf="rrbcg in single precision | -ksp_type rrbcg -mat_type aijdia -pc_rrb_pre
 rrbauto="dcg + rrb, auto | $ours -pc_type rrb"
 pamg="dcg + pamg | $ours -pc_type pamg -deflation_space none"
 pamgf="dcg + pamg in single precision | $ours -pc_type pamg -pc_pamg_precision single -deflation_space none"
+pamgh="dcg + pamg in half precision | $ours -pc_type pamg -pc_pamg_precision half -deflation_space none"
 pamg3="dcg + pamg, 3 passes | $ours -pc_type pamg -pc_pamg_passes 3 -deflation_space none"
 pamgk="dcg flexible + pamg, K-cycle | $ours -ksp_dcg_flexible -pc_type pamg -pc_pamg_cycle k -deflation_space none"
 pamgl="dcg + pamg, levelset | $ours -pc_type pamg -deflation_space levelset"
@@ -97,6 +98,7 @@ $tns
 $auto
 $pamg
 $pamgf
+$pamgh
 $pamg3
 $pamgk
 END
@@ -108,8 +110,14 @@ $tns
 $auto
 $pamg
 $pamgf
+$pamgh
 $pamg3
 $pamgk
+END
+problem poisson3d_256_whole -dim 3 -n 256 -walls whole -repeats 1 <<END
+$pamg
+$pamgf
+$pamgh
 END
 for contrast in 1e3 1e6; do
   problem bubbles3d_128_$contrast -dim 3 -n 128 -bubbles 2 -contrast $contrast -repeats 2 <<END
@@ -119,6 +127,8 @@ $(lssd 128)
 $auto
 $single
 $pamg
+$pamgf
+$pamgh
 $pamgk
 $pamgl
 END
@@ -133,6 +143,7 @@ $auto
 $single
 $pamg
 $pamgf
+$pamgh
 $pamgk
 $pamgl
 END

@@ -309,6 +309,22 @@ int PolderToSingle_CUDA(size_t n, const PetscScalar v[], float s[], int *bad, Po
   return (int)cudaGetLastError();
 }
 
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderToBfloatKernel(size_t n, const float *__restrict__ s, PolderBfloat *__restrict__ a, int *bad)
+{
+  for (size_t i = (size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += (size_t)gridDim.x * POLDER_BLOCK) {
+    const PolderBfloat rounded = PolderBfloatRound(s[i]);
+
+    a[i] = rounded;
+    if (isinf(PolderBfloatGet(rounded)) && !isinf(s[i])) *bad = 1;
+  }
+}
+
+int PolderToBfloat_CUDA(size_t n, const float s[], PolderBfloat a[], int *bad, PolderStream stream)
+{
+  if (n) PolderToBfloatKernel<<<(unsigned int)PetscMin((n + POLDER_BLOCK - 1) / POLDER_BLOCK, 1 << 16), POLDER_BLOCK, 0, stream>>>(n, s, a, bad);
+  return (int)cudaGetLastError();
+}
+
 __global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaOffsetsKernel(PetscInt       m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
                                                                        unsigned char *seen)
 {

@@ -1,10 +1,11 @@
 /*
-  Matrices of a level in their storage forms, and the kernels that go along their rows: V is the type of matrix and vectors, double or float; X gives the input
-  vector, Out takes what comes of a row.
+  Matrices of a level in their storage forms, and the kernels that go along their rows: V is the type of the vectors, double or float, and E that of the
+  entries, V or bfloat16; X gives the input vector, Out takes what comes of a row.
 */
 #pragma once
 
 #include "stencil.cuh"
+#include "kernels/bfloat.h"
 #include "kernels/level.h"
 
 /* Maximum number of blocks of a kernel that also computes sums; resident blocks of a 5-point stencil, limited by registers */
@@ -15,20 +16,28 @@
 template <class V>
 inline constexpr bool LevelSums = std::is_same_v<V, float>;
 
+/* The value of an entry */
+template <class E>
+__device__ __forceinline__ auto LevelGet(E a)
+{
+  if constexpr (std::is_same_v<E, PolderBfloat>) return PolderBfloatGet(a);
+  else return a;
+}
+
 /* A matrix by diagonals; its entries are read once and evicted from the cache first */
-template <class V>
+template <class V, class E>
 struct LevelDia {
   static constexpr int LANES = 1;
   PetscInt             n, nd, lo, hi; /* rows lo <= i < hi have all columns */
   PetscInt             main;          /* the main diagonal */
   bool                 half;          /* the lower diagonals point into the upper ones */
   PetscInt             off[POLDER_LEVEL_DIAGONALS];
-  const V             *val[POLDER_LEVEL_DIAGONALS];
+  const E             *val[POLDER_LEVEL_DIAGONALS];
 };
 
 /* ND = 0: any number of diagonals */
-template <int ND, class V>
-struct LevelDiagonals : LevelDia<V> {
+template <int ND, class V, class E>
+struct LevelDiagonals : LevelDia<V, E> {
   static constexpr int POINTS = ND;
 
   template <class X>
@@ -44,26 +53,26 @@ struct LevelDiagonals : LevelDia<V> {
       for (PetscInt d = 0; d < nd; ++d) {
         const PetscInt j = i + this->off[d];
 
-        if (j >= 0 && j < this->n) s += this->val[d][i] * (x(j) - less(d));
+        if (j >= 0 && j < this->n) s += LevelGet(this->val[d][i]) * (x(j) - less(d));
       }
     } else if (!this->half) {
 #pragma unroll(ND ? ND : 4)
-      for (PetscInt d = 0; d < nd; ++d) s += __ldcs(this->val[d] + i) * (x(i + this->off[d]) - less(d));
+      for (PetscInt d = 0; d < nd; ++d) s += LevelGet(__ldcs(this->val[d] + i)) * (x(i + this->off[d]) - less(d));
     } else {
 #pragma unroll(ND ? ND : 4)
-      for (PetscInt d = 0; d < nd; ++d) s += (ND && d == ND / 2 ? __ldcs(this->val[d] + i) : __ldg(this->val[d] + i)) * (x(i + this->off[d]) - less(d));
+      for (PetscInt d = 0; d < nd; ++d) s += LevelGet(ND && d == ND / 2 ? __ldcs(this->val[d] + i) : __ldg(this->val[d] + i)) * (x(i + this->off[d]) - less(d));
     }
     return s;
   }
 };
 
 /* W threads for each row, which load several entries before they use the first */
-template <int W, class V>
+template <int W, class V, class E>
 struct LevelRows {
   static constexpr int LANES = W, POINTS = 0, AHEAD = W == 1 ? 8 : 4;
   PetscInt             n;
   const PetscInt      *ai, *aj;
-  const V             *aa;
+  const E             *aa;
 
   template <class X>
   __device__ __forceinline__ V row(PetscInt i, int lane, const X &x) const
@@ -81,7 +90,7 @@ struct LevelRows {
         const bool there = k * W < end - e;
 
         j[k] = there ? __ldg(aj + e + k * W) : i;
-        a[k] = there ? __ldg(aa + e + k * W) : (V)0;
+        a[k] = there ? LevelGet(__ldg(aa + e + k * W)) : (V)0;
       }
 #pragma unroll
       for (int k = 0; k < AHEAD; ++k) s += a[k] * (x(j[k]) - (LevelSums<V> && j[k] != i ? own : 0));
@@ -129,17 +138,17 @@ static __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRowsKernel(con
   Row i of a stencil. xp: x one step before; xc: x here; xn: on return, x one step ahead; vp: the coefficient one step before, when half of the matrix is
   stored
 */
-template <bool SEVEN, bool HALF, bool CHECK, class V, class X>
-__device__ __forceinline__ V LevelGridRow(const DiaGrid<V> &A, PetscInt i, const X &x, V xp, V xc, V &xn, V &vp)
+template <bool SEVEN, bool HALF, bool CHECK, class V, class E, class X>
+__device__ __forceinline__ V LevelGridRow(const DiaGrid<E> &A, PetscInt i, const X &x, V xp, V xc, V &xn, V &vp)
 {
   const PetscInt m = A.m, far = A.far, near = A.near;
   constexpr int  c     = SEVEN ? 3 : 2;
   const bool     below = !CHECK || i >= far, above = !CHECK || m - far > i;
-  const auto     load = [&](int d) { return HALF ? __ldg(A.val[d] + i) : __ldcs(A.val[d] + i); };
+  const auto     load = [&](int d) { return LevelGet(HALF ? __ldg(A.val[d] + i) : __ldcs(A.val[d] + i)); };
   const V        w    = HALF ? vp : below ? load(0) : (V)0;
-  const V        vn   = above ? __ldcs(A.val[2 * c] + i) : (V)0;
+  const V        vn   = above ? LevelGet(__ldcs(A.val[2 * c] + i)) : (V)0;
   const V        own  = LevelSums<V> ? xc : 0;
-  V              s    = __ldcs(A.val[c] + i) * xc;
+  V              s    = LevelGet(__ldcs(A.val[c] + i)) * xc;
 
   xn = above ? x(i + far) : (V)0;
   if (below) s += w * (xp - own);
@@ -153,9 +162,9 @@ __device__ __forceinline__ V LevelGridRow(const DiaGrid<V> &A, PetscInt i, const
 }
 
 /* Large stencils: each thread goes along the slowest direction, as in dia.cu */
-template <bool SEVEN, bool HALF, class V, class X, class Out>
+template <bool SEVEN, bool HALF, class V, class E, class X, class Out>
 static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
-                                    SEVEN ? DIA_FIT7 : LEVEL_FIT5) void PolderLevelGridKernel(const __grid_constant__ DiaGrid<V> A, const X x, const Out out,
+                                    SEVEN ? DIA_FIT7 : LEVEL_FIT5) void PolderLevelGridKernel(const __grid_constant__ DiaGrid<E> A, const X x, const Out out,
                                                                                               PolderReduceScratch *scratch)
 {
   constexpr int  block = SEVEN ? DIA_TILE7 : DIA_TILE5;
@@ -174,7 +183,7 @@ static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
     if (i < m) xc = x(i);
     if (i < m && i >= far) {
       xp = x(i - far);
-      if (HALF) vp = A.val[0][i];
+      if (HALF) vp = LevelGet(A.val[0][i]);
     } else if (i < last) { /* the first step of the matrix */
       out(i, LevelGridRow<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp), xc, part);
       xp = xc;
@@ -192,11 +201,11 @@ static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
   if constexpr (Out::SUMS > 0) PolderGridSum<block>(part, scratch, [=](const double *total) { out.finish(total); });
 }
 
-template <class V, class Do>
+template <class V, class E, class Do>
 static int LevelDiaDo(const PolderLevelMatrix *M, Do act)
 {
-  LevelDia<V> D;
-  bool        half = M->nd % 2 == 1 && M->main == M->nd / 2;
+  LevelDia<V, E> D;
+  bool           half = M->nd % 2 == 1 && M->main == M->nd / 2;
 
   if (M->nd > POLDER_LEVEL_DIAGONALS) return (int)cudaErrorInvalidValue;
   D.n  = M->n;
@@ -205,24 +214,38 @@ static int LevelDiaDo(const PolderLevelMatrix *M, Do act)
   D.hi = M->n - PetscMax(0, M->off[M->nd - 1]);
   for (PetscInt d = 0; d < M->nd; ++d) {
     D.off[d] = M->off[d];
-    D.val[d] = (const V *)M->val[d];
-    half     = half && M->off[d] == -M->off[M->nd - 1 - d] && (d >= M->nd / 2 || D.val[d] == (const V *)M->val[M->nd - 1 - d] + M->off[d]);
+    D.val[d] = (const E *)M->val[d];
+    half     = half && M->off[d] == -M->off[M->nd - 1 - d] && (d >= M->nd / 2 || D.val[d] == (const E *)M->val[M->nd - 1 - d] + M->off[d]);
   }
   D.main = M->main;
   D.half = half;
   switch (M->nd) {
   case 3:
-    act(LevelDiagonals<3, V>{D});
+    act(LevelDiagonals<3, V, E>{D});
     break;
   case 5:
-    act(LevelDiagonals<5, V>{D});
+    act(LevelDiagonals<5, V, E>{D});
     break;
   case 7:
-    act(LevelDiagonals<7, V>{D});
+    act(LevelDiagonals<7, V, E>{D});
     break;
   default:
-    act(LevelDiagonals<0, V>{D});
+    act(LevelDiagonals<0, V, E>{D});
   }
+  return (int)cudaGetLastError();
+}
+
+template <class V, class E, class Do>
+static int LevelDoEntries(const PolderLevelMatrix *M, Do act)
+{
+  const PetscInt mean = M->n ? M->nz / M->n : 0;
+  const E       *aa   = (const E *)M->aa;
+
+  if (M->nd) return LevelDiaDo<V, E>(M, act);
+  if (mean <= 8) act(LevelRows<1, V, E>{M->n, M->ai, M->aj, aa});
+  else if (mean <= 24) act(LevelRows<4, V, E>{M->n, M->ai, M->aj, aa});
+  else if (mean <= 64) act(LevelRows<16, V, E>{M->n, M->ai, M->aj, aa});
+  else act(LevelRows<32, V, E>{M->n, M->ai, M->aj, aa});
   return (int)cudaGetLastError();
 }
 
@@ -230,30 +253,25 @@ static int LevelDiaDo(const PolderLevelMatrix *M, Do act)
 template <class V, class Do>
 static int LevelDo(const PolderLevelMatrix *M, Do act)
 {
-  const PetscInt mean = M->n ? M->nz / M->n : 0;
-  const V       *aa   = (const V *)M->aa;
-
-  if (M->nd) return LevelDiaDo<V>(M, act);
-  if (mean <= 8) act(LevelRows<1, V>{M->n, M->ai, M->aj, aa});
-  else if (mean <= 24) act(LevelRows<4, V>{M->n, M->ai, M->aj, aa});
-  else if (mean <= 64) act(LevelRows<16, V>{M->n, M->ai, M->aj, aa});
-  else act(LevelRows<32, V>{M->n, M->ai, M->aj, aa});
-  return (int)cudaGetLastError();
+  if constexpr (LevelSums<V>) {
+    if (M->bfloat) return LevelDoEntries<V, PolderBfloat>(M, act);
+  }
+  return LevelDoEntries<V, V>(M, act);
 }
 
 /* Launches the kernel for large stencils if the matrix is one; returns whether it did */
-template <bool SEVEN, class V, class X, class Out>
-static bool LevelGridLaunch(const LevelDia<V> &D, const X &x, const Out &out, void *work, cudaStream_t stream)
+template <bool SEVEN, class V, class E, class X, class Out>
+static bool LevelGridLaunch(const LevelDia<V, E> &D, const X &x, const Out &out, void *work, cudaStream_t stream)
 {
   constexpr int        tile    = SEVEN ? DIA_TILE7 : DIA_TILE5;
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
-  DiaGrid<V>           A;
+  DiaGrid<E>           A;
   bool                 half;
   const unsigned int   blocks = DiaFindGrid(D.n, D.n, D.nd, D.off, D.val, &A, &half);
 
   if (!blocks) return false;
-  if (half) PolderLevelGridKernel<SEVEN, true, V, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
-  else PolderLevelGridKernel<SEVEN, false, V, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
+  if (half) PolderLevelGridKernel<SEVEN, true, V, E, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
+  else PolderLevelGridKernel<SEVEN, false, V, E, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
   return true;
 }
 

@@ -160,3 +160,14 @@ PetscBool PolderToSingle_Host(size_t n, const PetscScalar v[], float s[])
   }
   return good;
 }
+
+void PolderToBfloat_Host(size_t n, const float s[], PolderBfloat a[], int *bad)
+{
+  int infinite = 0;
+
+  for (size_t i = 0; i < n; ++i) {
+    a[i] = PolderBfloatRound(s[i]);
+    infinite |= PetscIsInfReal((PetscReal)PolderBfloatGet(a[i])) && !PetscIsInfReal((PetscReal)s[i]);
+  }
+  if (infinite) *bad = 1;
+}

@@ -1,6 +1,7 @@
 /* Products with matrices stored by diagonals, and diagonals from compressed rows. Device: val[d] are device pointers. */
 #pragma once
 
+#include "bfloat.h"
 #include "launcher.h"
 #include "views.h"
 
@@ -25,3 +26,6 @@ POLDER_LAUNCHER int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt
 /* s = v. Failure (host: returns FALSE, device: sets *bad): a finite value is too large for single precision */
 PETSC_INTERN PetscBool PolderToSingle_Host(size_t n, const PetscScalar v[], float s[]);
 POLDER_LAUNCHER int    PolderToSingle_CUDA(size_t n, const PetscScalar v[], float s[], int *bad, PolderStream stream);
+/* a = s in bfloat16; sets *bad if a finite value becomes infinite */
+PETSC_INTERN void   PolderToBfloat_Host(size_t n, const float s[], PolderBfloat a[], int *bad);
+POLDER_LAUNCHER int PolderToBfloat_CUDA(size_t n, const float s[], PolderBfloat a[], int *bad, PolderStream stream);

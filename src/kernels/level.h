@@ -1,6 +1,7 @@
 /*
-  Kernels of a multigrid cycle on one level, see levelmatrix.h and levelscalars.h. Host kernels exist in double precision and, named ...Single_Host, with
-  matrix and vectors in single precision; device kernels take the argument single. Output vectors are distinct from input vectors unless stated otherwise.
+  Kernels of a multigrid cycle on one level, see levelmatrix.h and levelscalars.h. Host kernels exist in double precision, in single precision (...Single_Host)
+  and, where they read the matrix, in single precision with entries in bfloat16 (...Half_Host). Device kernels take the argument single and tell bfloat16 from
+  the matrix. Output vectors are distinct from input vectors unless stated otherwise.
 */
 #pragma once
 
@@ -14,14 +15,23 @@
 PETSC_INTERN void PolderLevelForward_Host(const PolderLevelMatrix *, const PetscScalar b[], PetscScalar x[], const PetscInt agg[], PetscInt nc,
                                           PetscScalar bc[]);
 PETSC_INTERN void PolderLevelForwardSingle_Host(const PolderLevelMatrix *, const float b[], float x[], const PetscInt agg[], PetscInt nc, float bc[]);
+PETSC_INTERN void PolderLevelForwardHalf_Host(const PolderLevelMatrix *, const float b[], float x[], const PetscInt agg[], PetscInt nc, float bc[]);
 /* A Gauss-Seidel sweep over x; agg != NULL: after x += scale P xc */
 PETSC_INTERN void PolderLevelSweep_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], PetscScalar scale, const PetscScalar xc[],
                                         const PetscScalar b[], PetscScalar x[]);
 PETSC_INTERN void PolderLevelSweepSingle_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], float scale, const float xc[],
                                               const float b[], float x[]);
+PETSC_INTERN void PolderLevelSweepHalf_Host(const PolderLevelMatrix *, PetscBool backward, const PetscInt agg[], float scale, const float xc[], const float b[],
+                                            float x[]);
+/*
+  dinv <- the inverse diagonal that the rounded entries imply: the sum of the row minus all couplings, the off-process ones bi, ba (or NULL) included. A sweep,
+  which does not form differences, needs one that agrees with them. Zeros stay, and so does the rest where the result is not positive
+*/
+PETSC_INTERN void PolderLevelPivotsHalf_Host(const PolderLevelMatrix *, const PetscInt bi[], const PetscScalar ba[], float dinv[]);
 /* A multicolour Gauss-Seidel sweep on the n rows row[] of one colour, none of which is coupled to another: x += D^-1 (b - A x) on these rows */
 PETSC_INTERN void   PolderLevelColour_Host(const PolderLevelMatrix *, PetscInt n, const PetscInt row[], const PetscScalar b[], PetscScalar x[]);
 PETSC_INTERN void   PolderLevelColourSingle_Host(const PolderLevelMatrix *, PetscInt n, const PetscInt row[], const float b[], float x[]);
+PETSC_INTERN void   PolderLevelColourHalf_Host(const PolderLevelMatrix *, PetscInt n, const PetscInt row[], const float b[], float x[]);
 POLDER_LAUNCHER int PolderLevelColour_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt n, const PetscInt row[], const void *b, void *x,
                                            PolderStream stream);
 /* Starts a sweep with zero initial guess, on all rows: x = D^-1 b on the first rows of row[], zero on the others */
@@ -46,6 +56,8 @@ PETSC_INTERN void   PolderLevelResidual_Host(const PolderLevelMatrix *, const Pe
                                              PetscInt nc, PetscScalar bc[]);
 PETSC_INTERN void   PolderLevelResidualSingle_Host(const PolderLevelMatrix *, const float b[], const float x[], float r[], const PetscInt agg[], PetscInt nc,
                                                    float bc[]);
+PETSC_INTERN void   PolderLevelResidualHalf_Host(const PolderLevelMatrix *, const float b[], const float x[], float r[], const PetscInt agg[], PetscInt nc,
+                                                 float bc[]);
 POLDER_LAUNCHER int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[],
                                              const PetscInt row[], PetscInt nc, void *bc, PolderStream stream);
 /*
@@ -59,6 +71,8 @@ PETSC_INTERN void PolderLevelJacobi_Host(const PolderLevelMatrix *, PetscBool fi
                                          const PetscScalar x[], PetscScalar y[], const PetscScalar base[], PetscScalar wide[]);
 PETSC_INTERN void PolderLevelJacobiSingle_Host(const PolderLevelMatrix *, PetscBool first, float beta, float scale, const float b[], const float x[], float y[],
                                                const float base[], PetscScalar wide[]);
+PETSC_INTERN void PolderLevelJacobiHalf_Host(const PolderLevelMatrix *, PetscBool first, float beta, float scale, const float b[], const float x[], float y[],
+                                             const float base[], PetscScalar wide[]);
 POLDER_LAUNCHER int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y,
                                            PolderStream stream);
 /*
@@ -68,6 +82,8 @@ PETSC_INTERN void   PolderLevelMultDots_Host(const PolderLevelMatrix *, PetscBoo
                                              PetscScalar v[], PetscReal sum[]);
 PETSC_INTERN void   PolderLevelMultDotsSingle_Host(const PolderLevelMatrix *, PetscBool add, const float x[], const float b[], const float w[], float v[],
                                                    PetscReal sum[]);
+PETSC_INTERN void   PolderLevelMultDotsHalf_Host(const PolderLevelMatrix *, PetscBool add, const float x[], const float b[], const float w[], float v[],
+                                                 PetscReal sum[]);
 POLDER_LAUNCHER int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v,
                                              PetscReal sum[], void *work, PolderStream stream);
 /* y = alpha x + beta y */

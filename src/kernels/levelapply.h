@@ -1,20 +1,20 @@
 /*
-  Smoothers, residuals and transfers of one level, with matrix and vectors in type LEVEL_VALUE; included by level.c once for each type. Aggregate number nc
-  stands for none, so coarse vectors have nc + 1 entries.
+  Smoothers, residuals and products of one level, with vectors of type LEVEL_VALUE and entries of type LEVEL_ENTRY, whose value is LEVEL_GET(); included by
+  level.c once for each pair of types. Aggregate number nc stands for none, so coarse vectors have nc + 1 entries.
 */
 
 /*
   s[i] = (add: +=) the sum over g diagonals of val[d][i] x[i + off[d]] or, with less, of val[d][i] (x[i + off[d]] - x[i]), on rows whose columns all exist;
   callers pass a constant g, for unrolling
 */
-static inline __attribute__((always_inline)) void LEVEL_NAME(LevelGroup)(int g, PetscBool add, PetscBool less, PetscInt n, const LEVEL_VALUE *const v[],
+static inline __attribute__((always_inline)) void LEVEL_NAME(LevelGroup)(int g, PetscBool add, PetscBool less, PetscInt n, const LEVEL_ENTRY *const v[],
                                                                          const LEVEL_VALUE *const x[], const LEVEL_VALUE own[], LEVEL_VALUE *restrict s)
 {
 #pragma GCC ivdep
   for (PetscInt i = 0; i < n; ++i) {
     LEVEL_VALUE t = add ? s[i] : 0;
 
-    for (int d = 0; d < g; ++d) t += v[d][i] * (less ? x[d][i] - own[i] : x[d][i]);
+    for (int d = 0; d < g; ++d) t += LEVEL_GET(v[d][i]) * (less ? x[d][i] - own[i] : x[d][i]);
     s[i] = t;
   }
 }
@@ -24,7 +24,8 @@ static inline __attribute__((always_inline)) void LEVEL_NAME(LevelRowsOf)(PetscB
                                                                           PetscInt r0, PetscInt len, const LEVEL_VALUE x[], LEVEL_VALUE *restrict s)
 {
   for (PetscInt d = d0; d < d1;) {
-    const LEVEL_VALUE *v[4], *w[4];
+    const LEVEL_ENTRY *v[4];
+    const LEVEL_VALUE *w[4];
     PetscInt           g = 0, lo = 0, hi = len;
 
     if (r0 + A->off[d] < 0 || r0 + len + A->off[d] > A->n) { // the diagonal leaves the matrix within these rows: add it separately
@@ -39,7 +40,7 @@ static inline __attribute__((always_inline)) void LEVEL_NAME(LevelRowsOf)(PetscB
       while (g < 4 && d + g < d1 && r0 + A->off[d + g] >= 0 && r0 + len + A->off[d + g] <= A->n) ++g;
     }
     for (PetscInt k = 0; k < g; ++k) {
-      v[k] = (const LEVEL_VALUE *)A->val[d + k] + (r0 + lo);
+      v[k] = (const LEVEL_ENTRY *)A->val[d + k] + (r0 + lo);
       w[k] = x + (r0 + lo + A->off[d + k]);
     }
     if (hi > lo) {
@@ -85,12 +86,12 @@ static void LEVEL_NAME(LevelRows)(const PolderLevelMatrix *A, PetscInt d0, Petsc
 }
 
 /* The entries first .. last of a compressed row times x */
-static inline LEVEL_VALUE LEVEL_NAME(LevelRow)(PetscInt first, PetscInt last, const PetscInt *restrict aj, const LEVEL_VALUE *restrict aa,
+static inline LEVEL_VALUE LEVEL_NAME(LevelRow)(PetscInt first, PetscInt last, const PetscInt *restrict aj, const LEVEL_ENTRY *restrict aa,
                                                const LEVEL_VALUE x[])
 {
   LEVEL_VALUE s = 0;
 
-  for (PetscInt k = first; k < last; ++k) s += aa[k] * x[aj[k]];
+  for (PetscInt k = first; k < last; ++k) s += LEVEL_GET(aa[k]) * x[aj[k]];
   return s;
 }
 
@@ -130,20 +131,20 @@ static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backwar
 
   for (PetscInt i = 0; i < len; ++i) s[i] = dinv[r0 + i] * (b[r0 + i] - s[i]);
   if (near1 - near0 == 1 && A->off[near0] == (backward ? 1 : -1)) { // a row depends on the one before through one multiplication
-    const LEVEL_VALUE *v = (const LEVEL_VALUE *)A->val[near0];
+    const LEVEL_ENTRY *v = (const LEVEL_ENTRY *)A->val[near0];
     LEVEL_VALUE        c[LEVEL_ROWS], last;
 
     if (backward) {
       const PetscInt end = PetscMin(len, A->n - 1 - r0);
 
-      for (PetscInt i = 0; i < end; ++i) c[i] = dinv[r0 + i] * v[r0 + i];
+      for (PetscInt i = 0; i < end; ++i) c[i] = dinv[r0 + i] * LEVEL_GET(v[r0 + i]);
       if (end < len) x[r0 + end] = s[end];
       last = r0 + end < A->n ? x[r0 + end] : 0;
       for (PetscInt i = end - 1; i >= 0; --i) x[r0 + i] = last = s[i] - c[i] * last;
     } else {
       const PetscInt begin = r0 ? 0 : 1;
 
-      for (PetscInt i = begin; i < len; ++i) c[i] = dinv[r0 + i] * v[r0 + i];
+      for (PetscInt i = begin; i < len; ++i) c[i] = dinv[r0 + i] * LEVEL_GET(v[r0 + i]);
       if (begin) x[0] = s[0];
       last = x[r0 + begin - 1];
       for (PetscInt i = begin; i < len; ++i) x[r0 + i] = last = s[i] - c[i] * last;
@@ -155,7 +156,7 @@ static void LEVEL_NAME(LevelSolve)(const PolderLevelMatrix *A, PetscBool backwar
     LEVEL_VALUE    sum = 0;
 
     for (PetscInt d = near0; d < near1; ++d) {
-      if (i + A->off[d] >= 0 && i + A->off[d] < A->n) sum += ((const LEVEL_VALUE *)A->val[d])[i] * x[i + A->off[d]];
+      if (i + A->off[d] >= 0 && i + A->off[d] < A->n) sum += LEVEL_GET(((const LEVEL_ENTRY *)A->val[d])[i]) * x[i + A->off[d]];
     }
     x[i] = s[i - r0] - dinv[i] * sum;
   }
@@ -181,7 +182,8 @@ static void LEVEL_NAME(LevelRestrictUpper)(const PolderLevelMatrix *A, PetscInt 
 void LEVEL_NAME(PolderLevelForward)(const PolderLevelMatrix *A, const LEVEL_VALUE b[], LEVEL_VALUE x[], const PetscInt agg[], PetscInt nc, LEVEL_VALUE bc[])
 {
   const PetscInt     n    = A->n;
-  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv, *aa = (const LEVEL_VALUE *)A->aa;
+  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv;
+  const LEVEL_ENTRY *aa   = (const LEVEL_ENTRY *)A->aa;
 
   for (PetscInt a = 0; agg && a <= nc; ++a) bc[a] = 0;
   if (A->nd) {
@@ -229,7 +231,8 @@ void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward
                                   const LEVEL_VALUE b[], LEVEL_VALUE x[])
 {
   const PetscInt     n    = A->n;
-  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv, *aa = (const LEVEL_VALUE *)A->aa;
+  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv;
+  const LEVEL_ENTRY *aa   = (const LEVEL_ENTRY *)A->aa;
 
   if (A->nd) {
     const PetscInt reach = backward ? -A->off[0] : A->off[A->nd - 1];
@@ -263,15 +266,16 @@ void LEVEL_NAME(PolderLevelSweep)(const PolderLevelMatrix *A, PetscBool backward
 /* Row i of A x, with x_j - x_i as in LevelMult() */
 static inline LEVEL_VALUE LEVEL_NAME(LevelWhole)(const PolderLevelMatrix *A, PetscInt i, const LEVEL_VALUE x[])
 {
-  const LEVEL_VALUE *aa = (const LEVEL_VALUE *)A->aa, own = LEVEL_SUMS ? x[i] : 0;
-  LEVEL_VALUE        s = 0;
+  const LEVEL_ENTRY *aa  = (const LEVEL_ENTRY *)A->aa;
+  const LEVEL_VALUE  own = LEVEL_SUMS ? x[i] : 0;
+  LEVEL_VALUE        s   = 0;
 
   for (PetscInt d = 0; d < A->nd; ++d) {
     const PetscInt j = i + A->off[d];
 
-    if (j >= 0 && j < A->n) s += ((const LEVEL_VALUE *)A->val[d])[i] * (x[j] - (d == A->main ? 0 : own));
+    if (j >= 0 && j < A->n) s += LEVEL_GET(((const LEVEL_ENTRY *)A->val[d])[i]) * (x[j] - (d == A->main ? 0 : own));
   }
-  for (PetscInt k = A->nd ? 0 : A->ai[i]; !A->nd && k < A->ai[i + 1]; ++k) s += aa[k] * (x[A->aj[k]] - (A->aj[k] == i ? 0 : own));
+  for (PetscInt k = A->nd ? 0 : A->ai[i]; !A->nd && k < A->ai[i + 1]; ++k) s += LEVEL_GET(aa[k]) * (x[A->aj[k]] - (A->aj[k] == i ? 0 : own));
   return s;
 }
 
@@ -280,31 +284,15 @@ void LEVEL_NAME(PolderLevelColour)(const PolderLevelMatrix *A, PetscInt n, const
   for (PetscInt k = 0; k < n; ++k) x[row[k]] += ((const LEVEL_VALUE *)A->dinv)[row[k]] * (b[row[k]] - LEVEL_NAME(LevelWhole)(A, row[k], x));
 }
 
-void LEVEL_NAME(PolderLevelColourFirst)(const PolderLevelMatrix *A, PetscInt first, const PetscInt row[], const LEVEL_VALUE b[], LEVEL_VALUE x[])
-{
-  for (PetscInt k = 0; k < A->n; ++k) x[row[k]] = k < first ? ((const LEVEL_VALUE *)A->dinv)[row[k]] * b[row[k]] : 0;
-}
-
-void LEVEL_NAME(PolderLevelScale)(PetscInt n, LEVEL_VALUE scale, const LEVEL_VALUE dinv[], const LEVEL_VALUE b[], LEVEL_VALUE x[])
-{
-#pragma GCC ivdep
-  for (PetscInt i = 0; i < n; ++i) x[i] = scale * dinv[i] * b[i];
-}
-
-void LEVEL_NAME(PolderLevelProlong)(PetscInt n, const PetscInt agg[], LEVEL_VALUE scale, const LEVEL_VALUE xc[], LEVEL_VALUE x[])
-{
-  LEVEL_NAME(LevelProlong)(0, n, agg, scale, xc, x);
-}
-
 /* s[0 .. len) = the rows r0 .. r0 + len of A x; LEVEL_SUMS: the sum of the row is stored as diagonal entry */
 static inline void LEVEL_NAME(LevelMult)(const PolderLevelMatrix *A, PetscInt r0, PetscInt len, const LEVEL_VALUE x[], LEVEL_VALUE s[])
 {
-  const LEVEL_VALUE *aa = (const LEVEL_VALUE *)A->aa;
+  const LEVEL_ENTRY *aa = (const LEVEL_ENTRY *)A->aa;
 
   if (A->nd && LEVEL_SUMS) {
-    const LEVEL_VALUE *total = (const LEVEL_VALUE *)A->val[A->main] + r0;
+    const LEVEL_ENTRY *total = (const LEVEL_ENTRY *)A->val[A->main] + r0;
 
-    for (PetscInt i = 0; i < len; ++i) s[i] = total[i] * x[r0 + i];
+    for (PetscInt i = 0; i < len; ++i) s[i] = LEVEL_GET(total[i]) * x[r0 + i];
     LEVEL_NAME(LevelRowsOf)(PETSC_TRUE, PETSC_TRUE, A, 0, A->main, r0, len, x, s);
     LEVEL_NAME(LevelRowsOf)(PETSC_TRUE, PETSC_TRUE, A, A->main + 1, A->nd, r0, len, x, s);
   } else if (A->nd) LEVEL_NAME(LevelRows)(A, 0, A->nd, r0, len, x, s);
@@ -312,7 +300,7 @@ static inline void LEVEL_NAME(LevelMult)(const PolderLevelMatrix *A, PetscInt r0
     for (PetscInt i = 0; i < len; ++i) {
       LEVEL_VALUE sum = 0;
 
-      for (PetscInt k = A->ai[r0 + i]; k < A->ai[r0 + i + 1]; ++k) sum += aa[k] * (x[A->aj[k]] - (A->aj[k] == r0 + i ? 0 : x[r0 + i]));
+      for (PetscInt k = A->ai[r0 + i]; k < A->ai[r0 + i + 1]; ++k) sum += LEVEL_GET(aa[k]) * (x[A->aj[k]] - (A->aj[k] == r0 + i ? 0 : x[r0 + i]));
       s[i] = sum;
     }
   } else {
@@ -419,101 +407,4 @@ void LEVEL_NAME(PolderLevelMultDots)(const PolderLevelMatrix *A, PetscBool add, 
     sum[k] = 0;
     for (int l = 0; l < LEVEL_LANES; ++l) sum[k] += part[k][l];
   }
-}
-
-void LEVEL_NAME(PolderLevelCombine)(PetscInt n, LEVEL_VALUE alpha, LEVEL_VALUE beta, const LEVEL_VALUE x[], LEVEL_VALUE y[])
-{
-#pragma GCC ivdep
-  for (PetscInt i = 0; i < n; ++i) y[i] = alpha * x[i] + beta * y[i];
-}
-
-void LEVEL_NAME(PolderLevelKFirst)(PetscInt n, PetscReal threshold, const PetscReal sum[], const LEVEL_VALUE v[], LEVEL_VALUE b[])
-{
-  const PetscReal step = PolderKCycleFirst(sum, threshold);
-
-  if (step != 0) LEVEL_NAME(PolderLevelCombine)(n, (LEVEL_VALUE)-step, 1, v, b);
-}
-
-void LEVEL_NAME(PolderLevelKSecond)(PetscInt n, PetscReal threshold, const PetscReal sum[], const LEVEL_VALUE w[], LEVEL_VALUE x[])
-{
-  PetscReal c[2];
-
-  PolderKCycleSecond(sum, threshold, c);
-  if (c[1] != 0) LEVEL_NAME(PolderLevelCombine)(n, (LEVEL_VALUE)c[1], (LEVEL_VALUE)c[0], w, x);
-  else if (c[0] != 1) LEVEL_NAME(PolderLevelCombine)(n, 0, (LEVEL_VALUE)c[0], x, x);
-}
-
-/* Adds off-process columns, as compressed rows bi, bj, ba in double precision; own: subtracts x of the row, as for LEVEL_SUMS */
-void LEVEL_NAME(PolderLevelGhosts)(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], LEVEL_VALUE scale, const LEVEL_VALUE ghost[],
-                                   const LEVEL_VALUE own[], const LEVEL_VALUE y[], LEVEL_VALUE z[])
-{
-  for (PetscInt i = 0; i < n; ++i) {
-    const LEVEL_VALUE x = LEVEL_SUMS && own ? own[i] : 0;
-    LEVEL_VALUE       s = 0;
-
-    for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) s += (LEVEL_VALUE)ba[k] * (ghost[bj[k]] - x);
-    z[i] = (y ? y[i] : 0) + scale * s;
-  }
-}
-
-void LEVEL_NAME(PolderLevelGhostsRestrict)(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const LEVEL_VALUE ghost[],
-                                           const PetscInt agg[], LEVEL_VALUE bc[])
-{
-  for (PetscInt i = 0; i < n; ++i) {
-    for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) bc[agg[i]] -= (LEVEL_VALUE)ba[k] * ghost[bj[k]];
-  }
-}
-
-/* Row k of the off-process entries times the ghosts, minus x of the row as for LEVEL_SUMS */
-static inline LEVEL_VALUE LEVEL_NAME(LevelOuterRow)(const PolderOuterRows *O, PetscInt k, const LEVEL_VALUE ghost[], LEVEL_VALUE x)
-{
-  LEVEL_VALUE s = 0;
-
-  for (PetscInt e = O->ptr[k]; e < O->ptr[k + 1]; ++e) s += (LEVEL_VALUE)O->val[e] * (LEVEL_SUMS ? ghost[O->col[e]] - x : ghost[O->col[e]]);
-  return s;
-}
-
-void LEVEL_NAME(PolderLevelOuterAdd)(const PolderOuterRows *O, const PolderOuterSum *sum, LEVEL_VALUE z[])
-{
-  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)sum->dinv, *own = (const LEVEL_VALUE *)sum->own;
-
-  for (PetscInt k = 0; k < O->n; ++k) {
-    const PetscInt    i = O->row[k];
-    const LEVEL_VALUE x = sum->start != 0 ? (LEVEL_VALUE)sum->start * dinv[i] * own[i] : own[i];
-    const LEVEL_VALUE s = (LEVEL_VALUE)sum->scale * (dinv ? dinv[i] : 1) * LEVEL_NAME(LevelOuterRow)(O, k, (const LEVEL_VALUE *)sum->ghost, x);
-
-    if (LEVEL_SUMS && sum->wide) sum->wide[i] += s;
-    else z[i] += s;
-  }
-}
-
-void LEVEL_NAME(PolderLevelOuterRestrict)(const PolderOuterRows *O, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[],
-                                          const LEVEL_VALUE own[], const LEVEL_VALUE ghost[], LEVEL_VALUE bc[])
-{
-  for (PetscInt t = 0; t < n; ++t) {
-    LEVEL_VALUE s = 0;
-
-    for (PetscInt m = ptr[t]; m < ptr[t + 1]; ++m) s += LEVEL_NAME(LevelOuterRow)(O, member[m], ghost, own[O->row[member[m]]]);
-    bc[target[t]] -= s;
-  }
-}
-
-void LEVEL_NAME(PolderLevelOuterDots)(const PolderOuterRows *O, PetscBool second, const LEVEL_VALUE ghost[], const LEVEL_VALUE x[], const LEVEL_VALUE b[],
-                                      LEVEL_VALUE v[], PetscReal sum[])
-{
-  PetscReal more[3] = {0, 0, 0};
-
-  for (PetscInt k = 0; k < O->n; ++k) {
-    const PetscInt  i      = O->row[k];
-    const PetscReal before = v[i], s = LEVEL_NAME(LevelOuterRow)(O, k, ghost, x[i]);
-
-    v[i] = (LEVEL_VALUE)(before + s);
-    more[0] += x[i] * s;
-    more[1] += b[i] * s;
-    more[2] += (2 * before + s) * s;
-  }
-  sum[0] += more[0];
-  if (second) return;
-  sum[3] += more[1];
-  sum[4] += more[2];
 }

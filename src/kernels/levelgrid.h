@@ -27,13 +27,13 @@ typedef struct {
 } PolderLevelGrid;
 
 /*
-  The entries of a level, in single or in double precision: entry (i, i + stride of direction d) is up[d][i] or, with up[d] = NULL, the one of the compressed
-  rows. Pointers are of the place.
+  The entries of a level, in bfloat16 or else in single or double precision: entry (i, i + stride of direction d) is up[d][i] or, with up[d] = NULL, the
+  one of the compressed rows. Pointers are of the place.
 */
 typedef struct {
   const void     *up[3], *aa;
   const PetscInt *ai, *aj;
-  PetscBool       single;
+  PetscBool       single, bfloat;
 } PolderLevelGridEntries;
 
 /* Sets up the sizes of the next level from those of this one and join[] */

@@ -1,6 +1,7 @@
 /* Bodies of the kernels on levels that are grids, for one cell, which host and device share; at[] are the coordinates of the cell. */
 #pragma once
 
+#include "bfloat.h"
 #include "excessrow.h"
 #include "levelgrid.h"
 #include "pairrow.h"
@@ -28,15 +29,20 @@ POLDER_LEVELROW PetscInt PolderLevelGridNeighbour(const PetscInt size[3], PetscI
   return to >= 0 && to < size[d] && j >= 0 && j < n ? j : -1;
 }
 
+POLDER_LEVELROW PetscReal PolderLevelGridValue(const PolderLevelGridEntries *A, const void *values, PetscInt k)
+{
+  if (A->bfloat) return (PetscReal)PolderBfloatGet(((const PolderBfloat *)values)[k]);
+  return A->single ? (PetscReal)((const float *)values)[k] : PetscRealPart(((const PetscScalar *)values)[k]);
+}
+
 /* The entry between cell i and its upper neighbour in direction d, which exists */
 POLDER_LEVELROW PetscReal PolderLevelGridEntry(const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscInt i, int d)
 {
   PetscInt k = i;
 
-  if (A->up[d]) return A->single ? (PetscReal)((const float *)A->up[d])[i] : PetscRealPart(((const PetscScalar *)A->up[d])[i]);
+  if (A->up[d]) return PolderLevelGridValue(A, A->up[d], i);
   for (k = A->ai[i]; k < A->ai[i + 1] && A->aj[k] != i + PolderLevelGridStride(G->size, d); ++k) { }
-  if (k == A->ai[i + 1]) return 0;
-  return A->single ? (PetscReal)((const float *)A->aa)[k] : PetscRealPart(((const PetscScalar *)A->aa)[k]);
+  return k == A->ai[i + 1] ? 0 : PolderLevelGridValue(A, A->aa, k);
 }
 
 /* The coupling of neighbours i and j in direction d; 0 where j = -1 */

@@ -14,6 +14,14 @@
       stem##_Host(__VA_ARGS__); \
     } \
   } while (0)
+/* The same for a kernel that reads the matrix A */
+#define EACH(stem, ...) \
+  do { \
+    if (A->bfloat) { \
+      typedef float value; \
+      stem##Half_Host(__VA_ARGS__); \
+    } else BOTH(stem, __VA_ARGS__); \
+  } while (0)
 #define IN(v)  ((const value *)(v))
 #define OUT(v) ((value *)(v))
 
@@ -40,14 +48,14 @@ int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const P
   if (step->zero) PolderLevelScale_CUDA(single, A, step->start, b, begun, stream);
   if (step->zero && step->k == 1) x = begun;
   if (step->zero && step->k == 2) memcpy(y, begun, (single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)A->n);
-  BOTH(PolderLevelJacobi, A, first, (value)step->beta, (value)step->scale, IN(b), IN(x), OUT(y), IN(step->base), step->wide);
+  EACH(PolderLevelJacobi, A, first, (value)step->beta, (value)step->scale, IN(b), IN(x), OUT(y), IN(step->base), step->wide);
   free(begun);
   return 0;
 }
 
 int PolderLevelColour_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt n, const PetscInt row[], const void *b, void *x, PolderStream stream)
 {
-  BOTH(PolderLevelColour, A, n, row, IN(b), OUT(x));
+  EACH(PolderLevelColour, A, n, row, IN(b), OUT(x));
   return 0;
 }
 
@@ -62,7 +70,7 @@ int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const
 {
   void *mine = Room(single, A->n);
 
-  BOTH(PolderLevelResidual, A, IN(b), IN(x), OUT(mine), NULL, 0, NULL);
+  EACH(PolderLevelResidual, A, IN(b), IN(x), OUT(mine), NULL, 0, NULL);
   for (PetscInt i = 0; i < A->n && r; ++i) {
     if (single) ((float *)r)[i] = ((float *)mine)[i];
     else ((PetscScalar *)r)[i] = ((PetscScalar *)mine)[i];
@@ -92,7 +100,7 @@ int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], 
 int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v, PetscReal sum[], void *work,
                              PolderStream stream)
 {
-  BOTH(PolderLevelMultDots, A, PETSC_FALSE, IN(x), IN(b), IN(w), OUT(v), sum);
+  EACH(PolderLevelMultDots, A, PETSC_FALSE, IN(x), IN(b), IN(w), OUT(v), sum);
   return 0;
 }
 
@@ -137,7 +145,7 @@ int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt
     if (single) ((float *)seed)[i] = (float)PolderPowerStart(i);
     else ((PetscScalar *)seed)[i] = PolderPowerStart(i);
   }
-  BOTH(PolderLevelMultDots, A, PETSC_FALSE, IN(k ? x : seed), IN(none), NULL, OUT(product), sum);
+  EACH(PolderLevelMultDots, A, PETSC_FALSE, IN(k ? x : seed), IN(none), NULL, OUT(product), sum);
   PolderLevelScale_CUDA(single, A, length > 0 ? 1 / length : 0, product, y, stream);
   norm[k + 1] = 0;
   for (PetscInt i = 0; i < A->n; ++i) norm[k + 1] += PetscSqr(single ? ((float *)y)[i] : ((PetscScalar *)y)[i]);

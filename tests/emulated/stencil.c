@@ -43,6 +43,8 @@ int PolderToSingle_CUDA(size_t n, const PetscScalar v[], float s[], int *bad, Po
   return 0;
 }
 
+PolderEmulate(PolderToBfloat, (size_t n, const float s[], PolderBfloat a[], int *bad, PolderStream stream), n, s, a, bad);
+
 int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], unsigned char seen[], PolderStream stream)
 {
   for (PetscInt i = 0; i < m; ++i)

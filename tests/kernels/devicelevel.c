@@ -14,6 +14,14 @@ static const char help[] = "Device kernels of the levels of PC pamg against thei
       stem##_Host(__VA_ARGS__); \
     } \
   } while (0)
+/* The same for a kernel that reads the matrix */
+#define EACH(L, stem, ...) \
+  do { \
+    if ((L)->host.bfloat) { \
+      typedef float value; \
+      stem##Half_Host(__VA_ARGS__); \
+    } else HOST(L, stem, __VA_ARGS__); \
+  } while (0)
 #define IN(v)  ((const value *)(v).host)
 #define OUT(v) ((value *)(v).host)
 
@@ -22,7 +30,10 @@ static PetscErrorCode Tell(const char what[], const Level *L, PetscInt before, P
   PetscFunctionBeginUser;
   if (wrong > before)
     PetscCall(PetscPrintf(PETSC_COMM_SELF, "%s: %" PetscInt_FMT " wrong with %" PetscInt_FMT " rows, %" PetscInt_FMT " diagonals%s\n", what, wrong - before,
-                          L->n, L->host.nd, L->single ? ", single" : ""));
+                          L->n, L->host.nd,
+                          L->host.bfloat ? ", half"
+                          : L->single    ? ", single"
+                                         : ""));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -51,8 +62,7 @@ static PetscErrorCode CheckWide(const Level *L, const Values *b, const Values *x
       PolderLevelScaleSingle_Host(L->n, (float)step.start, (const float *)L->host.dinv, (const float *)b->host, (float *)w.host);
     }
     PetscCall(Poison(&z));
-    PolderLevelJacobiSingle_Host(&L->host, step.zero, (float)step.beta, (float)step.scale, (const float *)b->host, (const float *)w.host, (float *)y->host,
-                                 zero ? (const float *)x->host : NULL, (PetscScalar *)z.host);
+    EACH(L, PolderLevelJacobi, &L->host, step.zero, (value)step.beta, (value)step.scale, IN(*b), IN(w), OUT(*y), zero ? IN(*x) : NULL, (PetscScalar *)z.host);
     PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y->device, stream));
     PetscCall(Differ(&z, L->n, 1e3 * Terms(L), wrong));
     PetscCall(Differ(y, L->n, 0, wrong));
@@ -86,7 +96,7 @@ static PetscErrorCode CheckSteps(const Level *L, PolderStream stream, PetscInt *
         }
         if (plain || (zero && k < 3)) PetscCall(Poison(&y));
         if (zero && k == 2) HOST(L, PolderLevelScale, L->n, (value)step.start, IN(L->dinv), IN(b), OUT(y));
-        HOST(L, PolderLevelJacobi, &L->host, (PetscBool)(zero && k == 1), (value)step.beta, (value)step.scale, IN(b), IN(x), OUT(y), NULL, NULL);
+        EACH(L, PolderLevelJacobi, &L->host, (PetscBool)(zero && k == 1), (value)step.beta, (value)step.scale, IN(b), IN(x), OUT(y), NULL, NULL);
         PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->device, &step, b.device, zero && k == 1 ? NULL : x.device, y.device, stream));
         PetscCall(Differ(&y, L->n, Terms(L), wrong));
         PetscCall(Tell("step", L, before, *wrong));
@@ -155,7 +165,7 @@ static PetscErrorCode CheckColours(const Level *L, PolderStream stream, PetscInt
   PetscCall(Independent(L, row, &m));
   PetscCall(PolderDeviceUpload(sizeof(*row) * (size_t)m, row, &row_d));
   for (PetscInt n = m; n >= 0; n = n ? n / 2 : -1) {
-    HOST(L, PolderLevelColour, &L->host, n, row, IN(b), OUT(x));
+    EACH(L, PolderLevelColour, &L->host, n, row, IN(b), OUT(x));
     PolderLaunch(PolderLevelColour_CUDA(L->single, &L->device, n, row_d, b.device, x.device, stream));
     PetscCall(Differ(&x, L->n, Terms(L), wrong));
     PetscCall(Tell("colour", L, before, *wrong));
@@ -194,7 +204,7 @@ static PetscErrorCode CheckTransfers(const Level *L, PolderStream stream, PetscI
   PetscCall(Fill(&x));
   PetscCall(Poison(&r));
   PetscCall(Poison(&bc));
-  HOST(L, PolderLevelResidual, &L->host, IN(b), IN(x), OUT(r), L->agg, L->nc, OUT(bc));
+  EACH(L, PolderLevelResidual, &L->host, IN(b), IN(x), OUT(r), L->agg, L->nc, OUT(bc));
   Set(&bc, L->nc, 0); // nobody uses it, but it is a number
   for (PetscInt a = 0; a < L->nc; ++a) most = PetscMax(most, L->ptr[a + 1] - L->ptr[a]);
   PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->device, b.device, x.device, r.device, NULL, NULL, 0, NULL, stream));
@@ -243,7 +253,7 @@ static PetscErrorCode CheckKCycle(const Level *L, void *work, PolderStream strea
     for (PetscInt k = 0; k < POLDER_KSUMS; ++k) got[k] = -7;
     PetscCall(PolderDeviceFromHost(device, got, sizeof(got)));
     PetscCall(Poison(&v));
-    HOST(L, PolderLevelMultDots, &L->host, PETSC_FALSE, IN(x), IN(b), second ? IN(w) : NULL, OUT(v), sum);
+    EACH(L, PolderLevelMultDots, &L->host, PETSC_FALSE, IN(x), IN(b), second ? IN(w) : NULL, OUT(v), sum);
     PolderLaunch(PolderLevelMultDots_CUDA(L->single, &L->device, x.device, b.device, second ? w.device : NULL, v.device, device, work, stream));
     PetscCall(Differ(&v, L->n, Terms(L), wrong));
     PetscCall(PolderDeviceToHost(got, device, sizeof(got)));
@@ -292,7 +302,7 @@ static PetscErrorCode CheckPower(const Level *L, void *work, PolderStream stream
   for (PetscInt k = 0; k < 3; ++k) {
     Values *y = &x[1 - k % 2], *from = &x[k % 2];
 
-    HOST(L, PolderLevelMultDots, &L->host, PETSC_FALSE, IN(*from), IN(L->dinv), NULL, OUT(*y), none);
+    EACH(L, PolderLevelMultDots, &L->host, PETSC_FALSE, IN(*from), IN(L->dinv), NULL, OUT(*y), none);
     for (PetscInt i = 0; i < n; ++i) {
       Set(y, i, norm[k] > 0 ? Get(y, i) * Get(&L->dinv, i) / PetscSqrtReal(norm[k]) : 0);
       norm[k + 1] += PetscSqr(Get(y, i));
@@ -363,18 +373,18 @@ static PetscErrorCode TestKernels(void *work, PolderStream stream)
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(sizes) - (small ? 2 : 0); ++s) {
     const PetscInt n = sizes[s];
 
-    for (int single = 0; single < 2; ++single) {
+    for (int precision = 0; precision < 3; ++precision) {
       for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(nups); ++k) {
         for (int half = 0; half < 2; ++half) {
           PetscInt nup = nups[k];
 
           while (nup && ups[k][nup - 1] >= n) --nup;
-          PetscCall(DiagonalsCreate((PetscBool)single, (PetscBool)half, n, nup, ups[k], 1 << (k % 4), &L));
+          PetscCall(DiagonalsCreate((Precision)precision, (PetscBool)half, n, nup, ups[k], 1 << (k % 4), &L));
           PetscCall(CheckLevel(&L, work, stream, &wrong[0]));
         }
       }
       for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(lengths) && (n < 100000 || k < 2); ++k) {
-        PetscCall(RowsCreate((PetscBool)single, n, lengths[k][0], lengths[k][1], 1 + (PetscInt)k, &L));
+        PetscCall(RowsCreate((Precision)precision, n, lengths[k][0], lengths[k][1], 1 + (PetscInt)k, &L));
         PetscCall(CheckLevel(&L, work, stream, &wrong[1]));
       }
     }

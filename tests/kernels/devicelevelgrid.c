@@ -1,6 +1,7 @@
 static const char help[] = "Device kernels of the levels of PC pamg that are grids, against their host twins.\n\n";
 
 #include "devicetest.h"
+#include "kernels/bfloat.h"
 #include "core/place.h"
 #include "kernels/levelgrid.h"
 #include "kernels/pairrow.h"
@@ -24,12 +25,11 @@ static PetscErrorCode Both(size_t bytes, void *host, const void **here, const vo
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Random couplings, in rows or by directions */
-static PetscErrorCode EntriesCreate(Part *P, PetscBool single, PetscBool rows)
+/* Random couplings, in rows or by directions; size: bytes of an entry */
+static PetscErrorCode EntriesCreate(Part *P, size_t size, PetscBool rows)
 {
   const PolderLevelGrid *G = P->G;
   const PetscInt         n = G->n, stride[3] = {1, G->size[0], G->size[0] * G->size[1]};
-  const size_t           size = single ? sizeof(float) : sizeof(PetscScalar);
   PetscInt              *ai, *aj, nz = 0;
   void                  *aa, *up[3];
 
@@ -46,13 +46,15 @@ static PetscErrorCode EntriesCreate(Part *P, PetscBool single, PetscBool rows)
       const PetscReal a = (float)(Next(20) ? -0.01 * (1 + Next(100)) : 0);
 
       if (at[d] + 1 >= G->size[d] || i + stride[d] >= n) continue;
-      if (single) ((float *)up[d])[i] = ((float *)aa)[nz] = (float)a;
+      if (size == sizeof(PolderBfloat)) ((PolderBfloat *)up[d])[i] = ((PolderBfloat *)aa)[nz] = PolderBfloatRound((float)a);
+      else if (size == sizeof(float)) ((float *)up[d])[i] = ((float *)aa)[nz] = (float)a;
       else ((PetscScalar *)up[d])[i] = ((PetscScalar *)aa)[nz] = a;
       aj[nz++] = i + stride[d];
     }
     ai[i + 1] = nz;
   }
-  P->A[0].single = P->A[1].single = single;
+  P->A[0].bfloat = P->A[1].bfloat = (PetscBool)(size == sizeof(PolderBfloat));
+  P->A[0].single = P->A[1].single = (PetscBool)(size <= sizeof(float));
   PetscCall(Both(sizeof(*ai) * (size_t)(n + 1), ai, (const void **)&P->A[0].ai, (const void **)&P->A[1].ai));
   PetscCall(Both(sizeof(*aj) * (size_t)nz, aj, (const void **)&P->A[0].aj, (const void **)&P->A[1].aj));
   PetscCall(Both(size * (size_t)nz, aa, &P->A[0].aa, &P->A[1].aa));
@@ -64,7 +66,7 @@ static PetscErrorCode EntriesCreate(Part *P, PetscBool single, PetscBool rows)
 }
 
 /* The next level and the data of rows, some of which take no part */
-static PetscErrorCode PartCreate(PolderLevelGrid G, PetscBool single, PetscBool rows, Part *P)
+static PetscErrorCode PartCreate(PolderLevelGrid G, size_t size, PetscBool rows, Part *P)
 {
   const PetscInt n = G.n;
   PetscInt       nz;
@@ -73,7 +75,7 @@ static PetscErrorCode PartCreate(PolderLevelGrid G, PetscBool single, PetscBool 
   PetscCall(PetscMemzero(P, sizeof(*P)));
   PolderLevelGridCoarsen(&G);
   P->G[0] = P->G[1] = G;
-  PetscCall(EntriesCreate(P, single, rows));
+  PetscCall(EntriesCreate(P, size, rows));
   PetscCall(PetscMalloc4(n, &P->mate, n, &P->agg, n, &P->excess, n, &P->size));
   for (PetscInt i = 0; i < n; ++i) {
     P->mate[i]   = Next(15) ? POLDER_PAIR_FREE : POLDER_PAIR_LONE;
@@ -257,16 +259,17 @@ static PetscErrorCode TestKernels(PETSC_UNUSED void *work, PolderStream stream)
     {.n = 250,   .size = {15, 14, 3},  .shift = 200, .join = {0, 1, 1}},
     {.n = 78337, .size = {41, 39, 49}, .shift = 5,   .join = {1, 1, 1}}
   };
-  PetscInt wrong = 0;
+  static const size_t sizes[] = {sizeof(PetscScalar), sizeof(float), sizeof(PolderBfloat)};
+  PetscInt            wrong   = 0;
 
   PetscFunctionBeginUser;
   for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(grids); ++g) {
     if (small && grids[g].n > 5000) continue;
-    for (int form = 0; form < 4; ++form) {
+    for (int form = 0; form < 6; ++form) {
       const PetscInt before = wrong;
       Part           P;
 
-      PetscCall(PartCreate(grids[g], (PetscBool)(form & 1), (PetscBool)(form >> 1), &P));
+      PetscCall(PartCreate(grids[g], sizes[form % 3], (PetscBool)(form / 3), &P));
       PetscCall(CheckSetUp(&P, stream, &wrong));
       for (int single = 0; single < 2; ++single) PetscCall(CheckTransfers(&P, (PetscBool)single, stream, &wrong));
       PetscCall(CheckPlaces(P.G, stream, &wrong));

@@ -253,21 +253,23 @@ static PetscErrorCode TestTwin(void)
     const char *options;
     PetscReal   tol;
   } cases[] = {
-    {"-pc_pamg_smoother jacobi",                                                                                                         1e-11},
-    {"-pc_pamg_smoother l1jacobi -pc_pamg_pre 2 -pc_pamg_post 3",                                                                        1e-11},
-    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 3 -pc_pamg_post 2 -pc_pamg_cycle w -pc_pamg_gather 300",                                  1e-11},
-    {"-pc_pamg_smoother jacobi -pc_pamg_pre 0 -pc_pamg_cycle w -pc_pamg_gather 0",                                                       1e-11},
-    {"-pc_pamg_smoother jacobi -pc_pamg_cycle k -pc_pamg_kcycle_levels 9 -pc_pamg_gather 100 -pc_pamg_passes 1",                         1e-9 },
-    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2 -pc_pamg_cycle k -pc_pamg_kcycle_threshold 0 -pc_pamg_kcycle_levels 2", 1e-9 },
-    {"-pc_pamg_smoother jacobi -pc_pamg_quality 8 -pc_pamg_gather 0",                                                                    1e-11},
-    {"-pc_pamg_smoother jacobi -pc_pamg_drop 0.01 -pc_pamg_gather 200",                                                                  1e-11},
-    {"-pc_pamg_smoother jacobi -pc_pamg_levels 1",                                                                                       1e-11},
-    {"-pc_pamg_smoother jacobi -pc_pamg_gather 0 -pc_pamg_coarse ksp",                                                                   1e-11},
-    {"-pc_pamg_smoother jacobi -pc_pamg_coarse inverse",                                                                                 1e-11},
-    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2 -pc_pamg_precision single -pc_pamg_gather 100",                         1e-4 },
-    {"-pc_pamg_smoother jacobi -pc_pamg_pre 1 -pc_pamg_post 1 -pc_pamg_precision single -pc_pamg_gather 0",                              1e-4 },
+    {"-pc_pamg_smoother jacobi",                                                                                                                 1e-11},
+    {"-pc_pamg_smoother l1jacobi -pc_pamg_pre 2 -pc_pamg_post 3",                                                                                1e-11},
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 3 -pc_pamg_post 2 -pc_pamg_cycle w -pc_pamg_gather 300",                                          1e-11},
+    {"-pc_pamg_smoother jacobi -pc_pamg_pre 0 -pc_pamg_cycle w -pc_pamg_gather 0",                                                               1e-11},
+    {"-pc_pamg_smoother jacobi -pc_pamg_cycle k -pc_pamg_kcycle_levels 9 -pc_pamg_gather 100 -pc_pamg_passes 1",                                 1e-9 },
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2 -pc_pamg_cycle k -pc_pamg_kcycle_threshold 0 -pc_pamg_kcycle_levels 2",         1e-9 },
+    {"-pc_pamg_smoother jacobi -pc_pamg_quality 8 -pc_pamg_gather 0",                                                                            1e-11},
+    {"-pc_pamg_smoother jacobi -pc_pamg_drop 0.01 -pc_pamg_gather 200",                                                                          1e-11},
+    {"-pc_pamg_smoother jacobi -pc_pamg_levels 1",                                                                                               1e-11},
+    {"-pc_pamg_smoother jacobi -pc_pamg_gather 0 -pc_pamg_coarse ksp",                                                                           1e-11},
+    {"-pc_pamg_smoother jacobi -pc_pamg_coarse inverse",                                                                                         1e-11},
+    {"-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2 -pc_pamg_precision single -pc_pamg_gather 100",                                 1e-4 },
+    {"-pc_pamg_smoother jacobi -pc_pamg_pre 1 -pc_pamg_post 1 -pc_pamg_precision single -pc_pamg_gather 0",                                      1e-4 },
+    {"-pc_pamg_smoother jacobi -pc_pamg_pre 2 -pc_pamg_post 2 -pc_pamg_precision half -pc_pamg_gather 100",                                      1e-4 },
+    {"-pc_pamg_smoother jacobi -pc_pamg_cycle k -pc_pamg_kcycle_levels 9 -pc_pamg_kcycle_threshold 0 -pc_pamg_precision half -pc_pamg_gather 0", 1e-3 },
     {"-pc_pamg_smoother l1jacobi -pc_pamg_pre 2 -pc_pamg_post 3 -pc_pamg_precision single -pc_pamg_cycle k -pc_pamg_kcycle_levels 9 -pc_pamg_kcycle_threshold "
-     "0 -pc_pamg_gather 300",                                                                                                       1e-3 },
+     "0 -pc_pamg_gather 300",                                                                                                               1e-3 },
   };
 
   PetscFunctionBeginUser;

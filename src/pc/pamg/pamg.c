@@ -10,7 +10,7 @@
 static const char *const PamgCycles[]     = {"v", "w", "k"};
 static const char *const PamgSmoothers[]  = {"jacobi", "l1jacobi", "chebyshev", "sgs", "auto"};
 static const char *const PamgMatchings[]  = {"handshake", "greedy"};
-static const char *const PamgPrecisions[] = {"double", "single"};
+static const char *const PamgPrecisions[] = {"double", "single", "half"};
 static const char *const PamgCoarses[]    = {"auto", "cholesky", "inverse", "ksp"};
 
 /* Prints one warning for each entry of warned[] */
@@ -282,7 +282,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_smoother", "Smoother", PamgSmoothers, 5, &smoother, &changed));
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_matching", "How pairs are found", PamgMatchings, 2, &matching, &changed));
   PetscCall(
-    PamgOption(PetscOptionsObject, "-pc_pamg_precision", "Precision of matrices and vectors within the cycle", PamgPrecisions, 2, &precision, &changed));
+    PamgOption(PetscOptionsObject, "-pc_pamg_precision", "Precision of matrices and vectors within the cycle", PamgPrecisions, 3, &precision, &changed));
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_coarse", "Solver of the last level", PamgCoarses, 4, &coarse, &changed));
   pamg->cycle        = (PamgCycle)cycle;
   pamg->matching     = (PamgMatching)matching;
@@ -349,7 +349,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_coarse_limit <400>            - maximum number of rows of the last level
 .  -pc_pamg_gather <8000>                 - several processes: a level of at most this many rows, and all coarser ones, are replicated
 .  -pc_pamg_coarse <auto> (auto,cholesky,inverse,ksp) - its solver; ksp: a `KSP` with the prefix pamg_coarse_
-.  -pc_pamg_precision <double> (double,single) - precision of the levels and of the cycle
+.  -pc_pamg_precision <double> (double,single,half) - precision of the levels and of the cycle
 -  -pc_pamg_reuse <true>                  - keep the aggregates when only the values of the matrix change
 
    Level: beginner
@@ -369,7 +369,10 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 
    If matrix and vectors are on GPUs, one for each process, set-up and cycles run there, unless the matching is greedy.
 
-   In single precision the magnitudes of residuals and corrections must lie between 1e-38 and 3e38: scale the system otherwise.
+   In half precision the entries of the levels are in bfloat16, with the exponent of single precision and 8 bits, and the vectors are in single precision.
+   The sum of a row is stored in place of its diagonal entry, so that rounding changes the energy x^T A x by less than 1/256 where couplings are not positive.
+
+   In single and half precision the magnitudes of residuals and corrections must lie between 1e-38 and 3e38: scale the system otherwise.
 
    A constant kernel (`MatSetNullSpace()`) is inherited by every level. If no null space is attached, the factor of the last level leaves
    out linearly dependent unknowns.

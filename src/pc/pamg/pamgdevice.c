@@ -125,7 +125,7 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
   PetscFunctionBegin;
   PetscCall(PolderDeviceMalloc(3 * sizeof(*there), &there));
   PetscCall(PolderDeviceFromHost(there, good, sizeof(good)));
-  if (pamg->precision == PAMG_SINGLE) PetscCall(PolderDeviceMalloc(sizeof(*dinv) * (size_t)(L->n + 1), &dinv));
+  if (pamg->precision != PAMG_DOUBLE) PetscCall(PolderDeviceMalloc(sizeof(*dinv) * (size_t)(L->n + 1), &dinv));
   if (!l && refresh && !all) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && dia->main >= 0) PolderLaunch(PolderLevelDiagonal_CUDA(L->n, NULL, dia->val[dia->main], (PetscBool)(l > 0), dinv, there, pamg->stream));
   else
@@ -134,11 +134,11 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
   if (L->halo && (all || !refresh))
     PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI),
                                            PAMG_LONE, dinv, pamg->diagonal, pamg->sum, pamg->mate, (PetscReal *)(there + 1), there, pamg->stream));
-  if (pamg->precision == PAMG_SINGLE) {
+  if (pamg->precision != PAMG_DOUBLE) {
     PetscCall(PamgRound(pamg, (size_t)L->n, dinv, (float *)L->dinv, (int *)(there + 2)));
     PetscCall(PolderDeviceFree(&dinv));
   }
-  if (L->halo) PetscCall(PolderHaloExchangeDevice(L->halo, pamg->precision == PAMG_SINGLE ? MPI_FLOAT : MPIU_SCALAR, L->dinv, L->outer.dinv));
+  if (L->halo) PetscCall(PolderHaloExchangeDevice(L->halo, pamg->precision != PAMG_DOUBLE ? MPI_FLOAT : MPIU_SCALAR, L->dinv, L->outer.dinv));
   PetscCall(PolderDeviceToHost(got, there, sizeof(got)));
   PetscCall(PolderDeviceFree(&there));
   *row  = (PetscInt)(got[0] / 8);
@@ -305,6 +305,7 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
     PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_TRUE, L->rounded, there, pamg->stream));
     if (L->halo) PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_TRUE, L->rounded, there, pamg->stream));
   }
+  if (pamg->precision == PAMG_HALF) PetscCall(PCPAMGHalveEntries(pamg, L, there));
   PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
   PetscCall(PolderDeviceFree(&there));
   if (bad) *fits = PETSC_FALSE;
@@ -512,7 +513,7 @@ static PetscErrorCode PamgLastMatrixDevice(PC_PAMG *pamg)
 /* The device smoothers process rows in any order */
 // clang-format off
 const PamgSetUpSteps PamgSetUpDevice = {
-  .place = &PolderOnDevice, .cycle = {&PamgStepsDevice, &PamgStepsDevice}, .where = ", on the device",
+  .place = &PolderOnDevice, .cycle = {&PamgStepsDevice, &PamgStepsDevice, &PamgStepsDevice}, .where = ", on the device",
   .smoother = PAMG_CHEBYSHEV, .smoothings = 2, .klevels = PAMG_KLEVELS, .splitrhs = PETSC_FALSE,
   .symmetric = PolderMatProductsSymmetric, .restorerows = PolderMatRestoreDeviceCSR,
   .beginlevel = PamgBeginLevelDevice, .rows = PamgRowsDevice, .values = PamgValuesDevice, .colour = PamgColourDevice,

@@ -3,6 +3,7 @@
 #include "mat/aijderived.h"
 #include "kernels/dia.h"
 #include "kernels/galerkin.h"
+#include "kernels/level.h"
 
 PetscErrorCode PCPAMGFindDiagonal(PamgLevel *L)
 {
@@ -105,6 +106,7 @@ static PetscErrorCode PamgRoundDiagonals(PamgLevel *L, const PolderDia *dia, Pet
   if (!L->rounded) {
     L->half = dia->half;
     PetscCall(PetscCalloc1((size_t)(dia->nd - first) * (size_t)L->n, &L->rounded));
+    PetscCall(PetscFree(L->val)); // it may point to entries in bfloat16
     PetscCall(PetscMalloc1(dia->nd, &L->val));
     PamgPointDiagonals(dia->nd, first, dia->off, sizeof(float), L->rounded, L->n, L->val);
   }
@@ -123,6 +125,34 @@ PetscErrorCode PCPAMGKeepDiagonals(PamgLevel *L)
   PetscCall(PetscMalloc1(L->M.nd, &L->keptoff));
   PetscCall(PetscArraycpy(L->keptoff, L->M.off, L->M.nd));
   L->M.off = L->keptoff;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGHalveEntries(const PC_PAMG *pamg, PamgLevel *L, int *bad)
+{
+  const PetscInt first = L->half ? L->M.main : 0, ld = PolderStride(L->n);
+  const void   **val;
+
+  PetscFunctionBegin;
+  PetscCall(pamg->place->free(&L->halved));
+  L->M.bfloat = PETSC_TRUE;
+  if (L->M.nd) {
+    PetscCall(PolderPlaceMalloc(pamg->place, (size_t)(L->M.nd - first) * (size_t)ld, &L->halved));
+    PetscCall(PetscMalloc1(L->M.nd, &val));
+    PamgPointDiagonals(L->M.nd, first, L->M.off, sizeof(*L->halved), L->halved, ld, val);
+    for (PetscInt d = first; d < L->M.nd; ++d) {
+      const PetscInt lo = PetscMax(0, -L->M.off[d]), hi = PetscMin(L->n, L->n - L->M.off[d]);
+
+      if (hi > lo) PolderRun(pamg->place, PolderToBfloat, (size_t)(hi - lo), (const float *)L->val[d] + lo, (PolderBfloat *)val[d] + lo, bad);
+    }
+    PetscCall(PetscFree(L->val));
+    L->M.val = L->val = val;
+  } else {
+    PetscCall(PolderPlaceMalloc(pamg->place, (size_t)L->nz, &L->halved));
+    PolderRun(pamg->place, PolderToBfloat, (size_t)L->nz, L->rounded, L->halved, bad);
+    L->M.aa = L->halved;
+  }
+  PetscCall(pamg->place->free(&L->rounded));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -169,5 +199,12 @@ PetscErrorCode PCPAMGSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
     L->M.aa = sums = L->rounded;
   }
   if (!PolderRowTotals_Host(L->n, L->csr.ai, L->csr.aj, L->csr.aa, L->csr.bi, L->csr.ba, (PetscBool)!dia, sums)) *fits = PETSC_FALSE;
+  if (pamg->precision == PAMG_HALF) {
+    int bad = 0;
+
+    PetscCall(PCPAMGHalveEntries(pamg, L, &bad));
+    if (bad) *fits = PETSC_FALSE;
+    if (pamg->smoother == PAMG_SGS) PolderLevelPivotsHalf_Host(&L->M, L->csr.bi, L->csr.ba, (float *)L->dinv);
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -76,7 +76,7 @@ PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
 static PolderLevelGridEntries PamgGridEntries(const PamgLevel *L)
 {
   const PolderLevelMatrix *M = &L->M;
-  PolderLevelGridEntries   A = {.single = L->singleprecision, .ai = M->nd ? NULL : M->ai, .aj = M->aj, .aa = M->aa};
+  PolderLevelGridEntries   A = {.single = L->singleprecision, .bfloat = M->bfloat, .ai = M->nd ? NULL : M->ai, .aj = M->aj, .aa = M->aa};
 
   for (int d = 0; d < 3; ++d) {
     for (PetscInt k = 0; k < M->nd && L->grid.size[d] > 1; ++k) {

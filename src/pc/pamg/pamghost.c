@@ -9,19 +9,30 @@
 #define LEVEL_UNIT         MPIU_SCALAR
 #define LEVEL_NAME(name)   name##Double
 #define LEVEL_KERNEL(name) name##_Host
+#define LEVEL_MATRIX(name) name##_Host
 #define LEVEL_STEPS        PamgStepsDouble
 #include "pamghost.h"
 #undef LEVEL_VALUE
 #undef LEVEL_UNIT
 #undef LEVEL_NAME
 #undef LEVEL_KERNEL
+#undef LEVEL_MATRIX
 #undef LEVEL_STEPS
 
 #define LEVEL_VALUE        float
 #define LEVEL_UNIT         MPI_FLOAT
 #define LEVEL_NAME(name)   name##Single
 #define LEVEL_KERNEL(name) name##Single_Host
+#define LEVEL_MATRIX(name) name##Single_Host
 #define LEVEL_STEPS        PamgStepsSingle
+#include "pamghost.h"
+#undef LEVEL_NAME
+#undef LEVEL_MATRIX
+#undef LEVEL_STEPS
+
+#define LEVEL_NAME(name)   name##Half
+#define LEVEL_MATRIX(name) name##Half_Host
+#define LEVEL_STEPS        PamgStepsHalf
 #include "pamghost.h"
 
 /* Sets the arrays of the first level to those of the matrix */
@@ -35,7 +46,7 @@ static PetscErrorCode PamgBeginApply(PC pc)
   PetscCall(PolderMatGetCSR(L->A, &L->csr));
   L->M.ai = L->csr.ai;
   L->M.aj = L->csr.aj;
-  if (pamg->precision == PAMG_SINGLE) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pamg->precision != PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
   L->M.aa = L->csr.aa;
   if (L->ownval) PetscFunctionReturn(PETSC_SUCCESS);
   L->M.nd = 0;
@@ -103,7 +114,7 @@ static PetscErrorCode PamgScaledMult(const PC_PAMG *pamg, PamgLevel *L, const Pe
     PolderLevelGhosts_Host(L->n, L->csr.bi, L->csr.bj, L->csr.ba, 1, ghost, NULL, y, y);
     PetscCall(PetscFree(ghost));
   }
-  for (PetscInt i = 0; i < L->n; ++i) z[i] = y[i] * (pamg->precision == PAMG_SINGLE ? (PetscScalar)((float *)L->dinv)[i] : ((PetscScalar *)L->dinv)[i]);
+  for (PetscInt i = 0; i < L->n; ++i) z[i] = y[i] * (pamg->precision != PAMG_DOUBLE ? (PetscScalar)((float *)L->dinv)[i] : ((PetscScalar *)L->dinv)[i]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,4 +1,4 @@
-/* Host steps for vectors and matrices of type LEVEL_VALUE; included by pamghost.c once for each precision. */
+/* Host steps for vectors of type LEVEL_VALUE; LEVEL_MATRIX() names the kernels that read entries. Included by pamghost.c once for each precision. */
 
 /* ghost <- the off-process values of x that the rows of this process read */
 static PetscErrorCode LEVEL_NAME(PamgExchange)(PamgLevel *L, const LEVEL_VALUE x[])
@@ -35,7 +35,7 @@ static PetscErrorCode LEVEL_NAME(PamgSmooth)(PamgLevel *L, const PolderLevelStep
   PetscFunctionBegin;
   if (first) PetscCall(LEVEL_NAME(PamgBegin)(L, step->start, b, x));
   PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_TRUE, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
-  LEVEL_KERNEL(PolderLevelJacobi)
+  LEVEL_MATRIX(PolderLevelJacobi)
   (&L->M, first, (LEVEL_VALUE)step->beta, (LEVEL_VALUE)step->scale, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)y, (const LEVEL_VALUE *)step->base, step->wide);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -46,7 +46,7 @@ static PetscErrorCode LEVEL_NAME(PamgResidual)(PamgLevel *L, const void *b, cons
 
   PetscFunctionBegin;
   PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_TRUE, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
-  LEVEL_KERNEL(PolderLevelResidual)(&L->M, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)r, r ? NULL : L->agg, L->nc, (LEVEL_VALUE *)bc);
+  LEVEL_MATRIX(PolderLevelResidual)(&L->M, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)r, r ? NULL : L->agg, L->nc, (LEVEL_VALUE *)bc);
   if (r && bc) LEVEL_KERNEL(PolderLevelGridRestrict)(&L->grid, (const LEVEL_VALUE *)r, (LEVEL_VALUE *)bc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -83,7 +83,7 @@ static PetscErrorCode LEVEL_NAME(PamgDots)(PamgLevel *L, const void *x, const vo
     PetscCall(LEVEL_NAME(PamgExchange)(L, xx));
     LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, 1, (const LEVEL_VALUE *)L->ghost, xx, NULL, (LEVEL_VALUE *)v);
   }
-  LEVEL_KERNEL(PolderLevelMultDots)(&L->M, L->halo ? PETSC_TRUE : PETSC_FALSE, xx, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)w, (LEVEL_VALUE *)v, sum);
+  LEVEL_MATRIX(PolderLevelMultDots)(&L->M, L->halo ? PETSC_TRUE : PETSC_FALSE, xx, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)w, (LEVEL_VALUE *)v, sum);
   if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, sum, w ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST, MPIU_REAL, MPIU_SUM, L->comm);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -147,7 +147,7 @@ static PetscErrorCode LEVEL_NAME(PamgForwardGrid)(PamgLevel *L, const LEVEL_VALU
   LEVEL_VALUE *r = (LEVEL_VALUE *)L->iterate;
 
   PetscFunctionBegin;
-  LEVEL_KERNEL(PolderLevelForward)(&L->M, b, x, NULL, 0, r);
+  LEVEL_MATRIX(PolderLevelForward)(&L->M, b, x, NULL, 0, r);
   if (L->halo) {
     PetscCall(LEVEL_NAME(PamgExchange)(L, x));
     LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, -1, (const LEVEL_VALUE *)L->ghost, NULL, r, r);
@@ -166,7 +166,7 @@ static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const vo
     PetscCall(LEVEL_NAME(PamgForwardGrid)(L, bb, xx, (LEVEL_VALUE *)bc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  LEVEL_KERNEL(PolderLevelForward)(&L->M, bb, xx, n == 1 ? L->agg : NULL, L->nc, n == 1 ? (LEVEL_VALUE *)bc : NULL);
+  LEVEL_MATRIX(PolderLevelForward)(&L->M, bb, xx, n == 1 ? L->agg : NULL, L->nc, n == 1 ? (LEVEL_VALUE *)bc : NULL);
   if (n == 1) {
     if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(LEVEL_NAME(PamgExchange)(L, xx));
@@ -175,7 +175,7 @@ static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const vo
   }
   for (PetscInt k = 1; k < n; ++k) {
     PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_FALSE, bb, xx, &rhs));
-    LEVEL_KERNEL(PolderLevelSweep)(&L->M, PETSC_FALSE, NULL, 0, NULL, rhs, xx);
+    LEVEL_MATRIX(PolderLevelSweep)(&L->M, PETSC_FALSE, NULL, 0, NULL, rhs, xx);
   }
   PetscCall(LEVEL_NAME(PamgResidual)(L, b, x, L->isgrid ? L->iterate : NULL, bc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -192,7 +192,7 @@ static PetscErrorCode LEVEL_NAME(PamgBackward)(PamgLevel *L, PetscInt n, const v
   else PetscCall(LEVEL_NAME(PamgProlong)(L, scale, xc, x));
   for (PetscInt k = 0; k < n; ++k) {
     PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_FALSE, bb, xx, &rhs));
-    LEVEL_KERNEL(PolderLevelSweep)(&L->M, PETSC_TRUE, fused && !k ? L->agg : NULL, (LEVEL_VALUE)scale, (const LEVEL_VALUE *)xc, rhs, xx);
+    LEVEL_MATRIX(PolderLevelSweep)(&L->M, PETSC_TRUE, fused && !k ? L->agg : NULL, (LEVEL_VALUE)scale, (const LEVEL_VALUE *)xc, rhs, xx);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

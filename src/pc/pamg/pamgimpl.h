@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/place.h"
+#include "kernels/bfloat.h"
 #include "kernels/levelgrid.h"
 #include "kernels/levelmatrix.h"
 #include "kernels/levelrow.h"
@@ -37,7 +38,8 @@ typedef enum {
 
 typedef enum {
   PAMG_DOUBLE,
-  PAMG_SINGLE
+  PAMG_SINGLE,
+  PAMG_HALF
 } PamgPrecision;
 
 typedef enum {
@@ -97,7 +99,8 @@ typedef struct {
   PetscInt          ncolour;         /* on the device, for Gauss-Seidel */
   PetscInt         *colour, *order;  /* the rows of colour c are order[colour[c] .. colour[c + 1]); colour is a host array */
   void             *dinv;            /* [n] inverse of the diagonal */
-  float            *rounded;         /* single precision: the entries, by rows or by diagonals */
+  float            *rounded;         /* single precision: the entries, by rows or by diagonals; half precision: during the set-up */
+  PolderBfloat     *halved;          /* half precision: these entries in bfloat16 */
   const void      **val;             /* [nd] host array: pointer to each diagonal */
   void             *b, *x;           /* [n + 1] right-hand side and solution; NULL on the first level in double precision */
   void             *iterate;         /* [n + 1] second vector of an alternating smoother; also A times the correction of the second step of a K-cycle */
@@ -114,7 +117,7 @@ typedef struct {
   PetscBool         bydiagonals;     /* the local block is stored by diagonals */
   PetscBool         manydiagonals;   /* on the device: the diagonals were counted and are too many */
   PetscBool         longrows;        /* on the device: there are rows of more than POLDER_COARSE_ROW entries */
-  PetscBool         singleprecision; /* M and the vectors are in single precision */
+  PetscBool         singleprecision; /* the vectors are in single precision, and M is in single or in half precision */
   PetscInt64        bytes;
   /*
     On several processes: the rows of this process as the coarsening produced them, in the arrays ai .. ba: nown rows from rstart on. The columns of the
@@ -216,7 +219,7 @@ static inline PetscLogDouble PamgLocalEntries(const PamgLevel *L)
 
 static inline size_t PamgValueSize(const PC_PAMG *pamg)
 {
-  return pamg->precision == PAMG_SINGLE ? sizeof(float) : sizeof(PetscScalar);
+  return pamg->precision != PAMG_DOUBLE ? sizeof(float) : sizeof(PetscScalar);
 }
 
 /* pamgsetup.c */
@@ -259,6 +262,8 @@ PETSC_INTERN PetscBool PamgIsRegular(PetscInt n, const PetscInt ai[], const Pets
 PETSC_INTERN PetscErrorCode PCPAMGPlaceDiagonals(const PC_PAMG *, PamgLevel *, PolderDia *, PetscBool half);
 /* Single precision: copies the offsets, so that the level does not need the matrix for them */
 PETSC_INTERN PetscErrorCode PCPAMGKeepDiagonals(PamgLevel *);
+/* Half precision: replaces the rounded entries by those in bfloat16. *bad, at the place of the levels, is set when one becomes infinite */
+PETSC_INTERN PetscErrorCode PCPAMGHalveEntries(const PC_PAMG *, PamgLevel *, int *bad);
 /* Computes diag[] of a level whose matrix does not, or no longer, store diagonals: the cycle then reads its rows */
 PETSC_INTERN PetscErrorCode PCPAMGFindDiagonal(PamgLevel *);
 /* Sets the arrays from which the cycle reads the entries; *fits: single precision can represent them */

@@ -270,7 +270,7 @@ static PetscErrorCode PamgLastShared(PC_PAMG *pamg, PamgLevel *L, const void *b,
 
 static PetscErrorCode PamgLast(PC_PAMG *pamg, const void *b, void *x)
 {
-  const PetscBool    single = (PetscBool)(pamg->precision == PAMG_SINGLE);
+  const PetscBool    single = (PetscBool)(pamg->precision != PAMG_DOUBLE);
   PamgLevel         *L      = &pamg->level[pamg->nlevel - 1];
   const PetscScalar *from;
   PetscScalar       *to;
@@ -379,7 +379,7 @@ static PetscErrorCode PamgBeginDevice(PC pc, PolderCSR *csr)
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(csr, sizeof(*csr)));
-  if (pamg->precision == PAMG_SINGLE || L->ownval) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pamg->precision != PAMG_DOUBLE || L->ownval) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderMatGetDeviceDia(L->A, &dia));
   if (dia && dia->nd <= POLDER_LEVEL_DIAGONALS) {
     L->M.nd   = dia->nd;
@@ -408,7 +408,7 @@ static PetscErrorCode PamgApply(PC pc, Vec r, Vec z)
 {
   PC_PAMG           *pamg   = (PC_PAMG *)pc->data;
   PamgLevel         *L      = pamg->level;
-  const PetscBool    single = (PetscBool)(pamg->precision == PAMG_SINGLE);
+  const PetscBool    single = (PetscBool)(pamg->precision != PAMG_DOUBLE);
   const PetscScalar *rr;
   PetscScalar       *zz;
   const PetscBool    replayed = (PetscBool) !!pamg->graph; // a replayed graph does not report the flops of the last level's solver
@@ -491,7 +491,7 @@ static PetscErrorCode PamgPower(PC pc, const PetscReal bound[], PetscReal norm[]
 {
   PC_PAMG       *pamg   = (PC_PAMG *)pc->data;
   const PetscInt nlevel = pamg->nlevel - 1, each = PAMG_POWER + 1;
-  const size_t   size = pamg->precision == PAMG_SINGLE ? sizeof(float) : sizeof(PetscScalar), bytes = sizeof(PetscReal) * (size_t)(each * nlevel);
+  const size_t   size = pamg->precision != PAMG_DOUBLE ? sizeof(float) : sizeof(PetscScalar), bytes = sizeof(PetscReal) * (size_t)(each * nlevel);
   PetscReal     *there, *host;
   PetscInt       n = 0;
   void          *x[2], *work;

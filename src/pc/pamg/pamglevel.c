@@ -7,8 +7,8 @@
 PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool first)
 {
   void **const rows[]    = {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->gi, (void **)&L->gj, (void **)&L->ga};
-  void **const others[]  = {(void **)&L->rounded, (void **)&L->ownval, (void **)&L->agg, (void **)&L->ptr,
-                            (void **)&L->row,     (void **)&L->order,  (void **)&L->diag};
+  void **const others[]  = {(void **)&L->rounded, (void **)&L->halved, (void **)&L->ownval, (void **)&L->agg,
+                            (void **)&L->ptr,     (void **)&L->row,    (void **)&L->order,  (void **)&L->diag};
   void **const vectors[] = {&L->dinv, &L->b, &L->x, &L->iterate, &L->product, &L->correction, &L->localrhs, &L->ghost, &L->part};
 
   PetscFunctionBegin;
@@ -118,7 +118,8 @@ PetscErrorCode PCPAMGSetUpValues(PC pc, PetscInt l)
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
   if (!all)
     PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,
-                   "PC of type pamg cannot store the entries in single precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, or scale "
+                   "PC of type pamg cannot store the entries in single or half precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, "
+                   "or scale "
                    "the system");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -163,6 +164,7 @@ static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool f
   if (L->row) bytes += index * (n + (size_t)L->nc + 2);
   if (!first) bytes += index * (n + 1 + all + (L->csr.bi ? n + 1 : 0) + 2 * (size_t)L->outer.n) + sizeof(PetscScalar) * all;
   if (!first || L->ownval) bytes += sizeof(PetscScalar) * n * nd;
+  if (L->halved) bytes += sizeof(*L->halved) * (L->M.nd ? n * nd : nz);
   if (L->rounded) bytes += sizeof(float) * (L->M.nd ? n * nd : nz);
   return (PetscInt64)bytes;
 }
@@ -177,7 +179,7 @@ PetscErrorCode PCPAMGSetUpWork(PC_PAMG *pamg)
     const PetscBool last = (PetscBool)(l == pamg->nlevel - 1), twice = (PetscBool)(l && PamgVisitsTwice(pamg, l));
 
     L->bytes = PamgBytes(pamg, L, (PetscBool)!l);
-    if (l || pamg->precision == PAMG_SINGLE) {
+    if (l || pamg->precision != PAMG_DOUBLE) {
       PetscCall(PamgVector(pamg, L, L->n, &L->b));
       PetscCall(PamgVector(pamg, L, L->n, &L->x));
       if (L->gathered) PetscCall(PamgVector(pamg, L, L->nown, &L->part));

@@ -42,7 +42,7 @@ void PCPAMGSetPlace(PC_PAMG *pamg, const PamgSetUpSteps *steps)
 
   pamg->setup    = steps;
   pamg->place    = steps->place;
-  pamg->steps    = steps->cycle[pamg->precision == PAMG_SINGLE];
+  pamg->steps    = steps->cycle[pamg->precision];
   pamg->smoother = pamg->wantsmoother >= 0 ? (PamgSmoother)pamg->wantsmoother : steps->smoother;
   pamg->pre      = pamg->wantpre >= 0 ? pamg->wantpre : smoothings;
   pamg->post     = pamg->wantpost >= 0 ? pamg->wantpost : smoothings;
@@ -56,7 +56,7 @@ static PetscErrorCode PamgBeginLevel(PC_PAMG *pamg, PetscInt l)
 
   PetscFunctionBegin;
   L->comm            = !l ? PetscObjectComm((PetscObject)L->A) : L->gathered ? PETSC_COMM_SELF : L[-1].comm;
-  L->singleprecision = (PetscBool)(pamg->precision == PAMG_SINGLE);
+  L->singleprecision = (PetscBool)(pamg->precision != PAMG_DOUBLE);
   PetscCall(pamg->setup->beginlevel(pamg, l));
   L->n = L->csr.m;
   L->N = L->csr.M;

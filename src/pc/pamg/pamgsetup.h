@@ -35,7 +35,7 @@ typedef struct {
 
 struct _PamgSetUpSteps {
   const PolderPlace *place;
-  const PamgSteps   *cycle[2]; /* by precision */
+  const PamgSteps   *cycle[3]; /* by precision */
   const char        *where;    /* for the view */
   /* Defaults of options */
   PamgSmoother smoother;

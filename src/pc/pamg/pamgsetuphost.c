@@ -39,7 +39,7 @@ static PetscErrorCode PamgRowsHost(PC_PAMG *pamg, PetscInt l, PetscBool refresh,
   PetscReal       *dinv = (PetscReal *)L->dinv;
 
   PetscFunctionBegin;
-  if (pamg->precision == PAMG_SINGLE) PetscCall(PetscMalloc1(L->n, &dinv));
+  if (pamg->precision != PAMG_DOUBLE) PetscCall(PetscMalloc1(L->n, &dinv));
   if (L->bydiagonals) PetscCall(PolderMatGetDia(L->A, &dia));
   if (L->bydiagonals && !dia) PetscCall(PCPAMGFindDiagonal(L));
   diag = L->diag;
@@ -51,7 +51,7 @@ static PetscErrorCode PamgRowsHost(PC_PAMG *pamg, PetscInt l, PetscBool refresh,
                                 diag, dinv, pamg->diagonal, pamg->sum, pamg->mate, &L->bound, kind);
     if (diag != L->diag) PetscCall(PetscFree(diag));
   }
-  if (pamg->precision == PAMG_SINGLE) {
+  if (pamg->precision != PAMG_DOUBLE) {
     for (PetscInt i = 0; i < *row; ++i) ((float *)L->dinv)[i] = (float)dinv[i];
     PetscCall(PetscFree(dinv));
   }
@@ -339,7 +339,7 @@ static PetscErrorCode PamgLastMatrixHost(PC_PAMG *pamg)
 /* The host steps process rows in order: sequential smoothers, and a K-cycle on all levels */
 // clang-format off
 const PamgSetUpSteps PamgSetUpHost = {
-  .place = &PolderOnHost, .cycle = {&PamgStepsDouble, &PamgStepsSingle}, .where = "",
+  .place = &PolderOnHost, .cycle = {&PamgStepsDouble, &PamgStepsSingle, &PamgStepsHalf}, .where = "",
   .smoother = PAMG_SGS, .smoothings = 1, .klevels = PETSC_MAX_INT, .splitrhs = PETSC_TRUE,
   .symmetric = PolderMatBlockSymmetric, .restorerows = PolderMatRestoreCSR,
   .beginlevel = PamgBeginLevelHost, .rows = PamgRowsHost, .values = PCPAMGSetUpValuesHost, .colour = PamgColourHost,

@@ -1,5 +1,5 @@
 /*
-  The steps of a cycle of PC pamg on a level: on the host in double and in single precision, and on the device. Vectors have the precision of the cycle and
+  The steps of a cycle of PC pamg on a level: on the host in double, single and half precision, and on the device. Vectors have the precision of the cycle and
   are in the memory of the levels.
 */
 #pragma once
@@ -46,10 +46,10 @@ struct _PamgSteps {
 */
 static inline PetscBool PamgWritesWide(const PC_PAMG *pamg)
 {
-  return (PetscBool)(pamg->precision == PAMG_SINGLE && pamg->nlevel > 1 && pamg->smoother != PAMG_SGS && pamg->post > 0);
+  return (PetscBool)(pamg->precision != PAMG_DOUBLE && pamg->nlevel > 1 && pamg->smoother != PAMG_SGS && pamg->post > 0);
 }
 
 /* pamgcycle.c: b may be overwritten when l > 0 */
 PETSC_INTERN PetscErrorCode PCPAMGSolve(PC_PAMG *, PetscInt l, void *b, void *x);
 /* pamghost.c, pamglaunch.c. Gauss-Seidel takes the rows in order on the host and by colours on the device */
-PETSC_INTERN const PamgSteps PamgStepsDouble, PamgStepsSingle, PamgStepsDevice;
+PETSC_INTERN const PamgSteps PamgStepsDouble, PamgStepsSingle, PamgStepsHalf, PamgStepsDevice;

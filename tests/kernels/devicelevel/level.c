@@ -7,24 +7,39 @@ size_t Size(PetscBool single)
   return single ? sizeof(float) : sizeof(PetscScalar);
 }
 
+static size_t SizeOf(const Values *v)
+{
+  return v->bfloat ? sizeof(PolderBfloat) : Size(v->single);
+}
+
 PetscScalar Get(const Values *v, PetscInt i)
 {
+  if (v->bfloat) return (PetscScalar)PolderBfloatGet(((const PolderBfloat *)v->host)[i]);
   return v->single ? (PetscScalar)((const float *)v->host)[i] : ((const PetscScalar *)v->host)[i];
 }
 
 void Set(Values *v, PetscInt i, PetscScalar value)
 {
-  if (v->single) ((float *)v->host)[i] = (float)value;
+  if (v->bfloat) ((PolderBfloat *)v->host)[i] = PolderBfloatRound((float)value);
+  else if (v->single) ((float *)v->host)[i] = (float)value;
   else ((PetscScalar *)v->host)[i] = value;
+}
+
+/* The entries of a matrix */
+static PetscErrorCode EntriesCreate(Precision precision, PetscInt n, Values *v)
+{
+  PetscFunctionBeginUser;
+  *v = (Values){.single = (PetscBool)(precision != IN_DOUBLE), .bfloat = (PetscBool)(precision == IN_HALF), .n = n};
+  PetscCall(PetscMalloc(SizeOf(v) * (size_t)(n + 1), &v->host));
+  PetscCall(PolderDeviceMalloc(SizeOf(v) * (size_t)(n + 1), &v->device));
+  for (PetscInt i = 0; i <= n; ++i) Set(v, i, NAN);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode ValuesCreate(PetscBool single, PetscInt n, Values *v)
 {
   PetscFunctionBeginUser;
-  *v = (Values){.single = single, .n = n};
-  PetscCall(PetscMalloc(Size(single) * (size_t)(n + 1), &v->host));
-  PetscCall(PolderDeviceMalloc(Size(single) * (size_t)(n + 1), &v->device));
-  for (PetscInt i = 0; i <= n; ++i) Set(v, i, NAN);
+  PetscCall(EntriesCreate(single ? IN_SINGLE : IN_DOUBLE, n, v));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -39,7 +54,7 @@ PetscErrorCode ValuesDestroy(Values *v)
 PetscErrorCode ToDevice(const Values *v)
 {
   PetscFunctionBeginUser;
-  PetscCall(PolderDeviceFromHost(v->device, v->host, Size(v->single) * (size_t)(v->n + 1)));
+  PetscCall(PolderDeviceFromHost(v->device, v->host, SizeOf(v) * (size_t)(v->n + 1)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,7 +72,7 @@ PetscErrorCode Poison(const Values *v)
   Values nothing = *v;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc(Size(v->single) * (size_t)(v->n + 1), &nothing.host));
+  PetscCall(PetscMalloc(SizeOf(v) * (size_t)(v->n + 1), &nothing.host));
   for (PetscInt i = 0; i <= v->n; ++i) Set(&nothing, i, NAN);
   PetscCall(ToDevice(&nothing));
   PetscCall(PetscFree(nothing.host));
@@ -71,8 +86,8 @@ PetscErrorCode Differ(const Values *v, PetscInt n, PetscReal terms, PetscInt *wr
   Values          got = *v;
 
   PetscFunctionBeginUser;
-  PetscCall(PetscMalloc(Size(v->single) * (size_t)(v->n + 1), &got.host));
-  PetscCall(PolderDeviceToHost(got.host, v->device, Size(v->single) * (size_t)(v->n + 1)));
+  PetscCall(PetscMalloc(SizeOf(v) * (size_t)(v->n + 1), &got.host));
+  PetscCall(PolderDeviceToHost(got.host, v->device, SizeOf(v) * (size_t)(v->n + 1)));
   for (PetscInt i = 0; i < n; ++i) *wrong += !(PetscAbsScalar(Get(&got, i) - Get(v, i)) <= tol * (1 + PetscAbsScalar(Get(v, i))));
   if (n == v->n) *wrong += !PetscIsNanScalar(Get(&got, n));
   PetscCall(PetscFree(got.host));
@@ -106,13 +121,13 @@ static PetscErrorCode DiagonalInverseCreate(Level *L)
 }
 
 /* The diagonals up[0 .. nup) above the main one, and as many below it; half: these lead into the others. What lies outside the matrix is NaN */
-PetscErrorCode DiagonalsCreate(PetscBool single, PetscBool half, PetscInt n, PetscInt nup, const PetscInt up[], PetscInt size, Level *L)
+PetscErrorCode DiagonalsCreate(Precision precision, PetscBool half, PetscInt n, PetscInt nup, const PetscInt up[], PetscInt size, Level *L)
 {
   const PetscInt nd = 2 * nup + 1, ld = n + 32;
 
   PetscFunctionBeginUser;
-  *L = (Level){.single = single, .n = n};
-  PetscCall(ValuesCreate(single, nd * ld, &L->stored));
+  *L = (Level){.single = (PetscBool)(precision != IN_DOUBLE), .n = n};
+  PetscCall(EntriesCreate(precision, nd * ld, &L->stored));
   for (PetscInt d = 0; d < nd; ++d) L->off[d] = d < nup ? -up[nup - 1 - d] : d > nup ? up[d - nup - 1] : 0;
   for (PetscInt d = half ? nup : 0; d < nd; ++d) {
     for (PetscInt i = PetscMax(0, -L->off[d]); i < PetscMin(n, n - L->off[d]); ++i) Set(&L->stored, d * ld + i, d == nup ? 2 * nup : Number());
@@ -121,35 +136,35 @@ PetscErrorCode DiagonalsCreate(PetscBool single, PetscBool half, PetscInt n, Pet
   for (PetscInt d = 0; d < nd; ++d) {
     const PetscInt at = half && d < nup ? (nd - 1 - d) * ld + L->off[d] : d * ld;
 
-    L->val[0][d] = (char *)L->stored.host + (ptrdiff_t)Size(single) * at;
-    L->val[1][d] = (char *)L->stored.device + (ptrdiff_t)Size(single) * at;
+    L->val[0][d] = (char *)L->stored.host + (ptrdiff_t)SizeOf(&L->stored) * at;
+    L->val[1][d] = (char *)L->stored.device + (ptrdiff_t)SizeOf(&L->stored) * at;
   }
-  L->host   = (PolderLevelMatrix){.n = n, .nd = nd, .main = nup, .off = L->off, .val = L->val[0]};
-  L->device = (PolderLevelMatrix){.n = n, .nd = nd, .main = nup, .off = L->off, .val = L->val[1]};
+  L->host   = (PolderLevelMatrix){.n = n, .bfloat = L->stored.bfloat, .nd = nd, .main = nup, .off = L->off, .val = L->val[0]};
+  L->device = (PolderLevelMatrix){.n = n, .bfloat = L->stored.bfloat, .nd = nd, .main = nup, .off = L->off, .val = L->val[1]};
   PetscCall(DiagonalInverseCreate(L));
   PetscCall(AggregatesCreate(L, size));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Compressed rows of random lengths, least .. most */
-PetscErrorCode RowsCreate(PetscBool single, PetscInt n, PetscInt least, PetscInt most, PetscInt size, Level *L)
+PetscErrorCode RowsCreate(Precision precision, PetscInt n, PetscInt least, PetscInt most, PetscInt size, Level *L)
 {
   PetscInt nz = 0;
 
   PetscFunctionBeginUser;
-  *L = (Level){.single = single, .n = n};
+  *L = (Level){.single = (PetscBool)(precision != IN_DOUBLE), .n = n};
   PetscCall(PetscMalloc2(n + 1, &L->ai, n * most, &L->aj));
   for (PetscInt i = 0; i < n; ++i) {
     L->ai[i] = nz;
     for (PetscInt k = least + Next(most - least + 1); k > 0; --k) L->aj[nz++] = Next(n);
   }
   L->ai[n] = nz;
-  PetscCall(ValuesCreate(single, nz, &L->stored));
+  PetscCall(EntriesCreate(precision, nz, &L->stored));
   PetscCall(Fill(&L->stored));
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (n + 1), L->ai, &L->aid));
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * nz, L->aj, &L->ajd));
-  L->host   = (PolderLevelMatrix){.n = n, .nz = nz, .ai = L->ai, .aj = L->aj, .aa = L->stored.host};
-  L->device = (PolderLevelMatrix){.n = n, .nz = nz, .ai = L->aid, .aj = L->ajd, .aa = L->stored.device};
+  L->host   = (PolderLevelMatrix){.n = n, .bfloat = L->stored.bfloat, .nz = nz, .ai = L->ai, .aj = L->aj, .aa = L->stored.host};
+  L->device = (PolderLevelMatrix){.n = n, .bfloat = L->stored.bfloat, .nz = nz, .ai = L->aid, .aj = L->ajd, .aa = L->stored.device};
   PetscCall(DiagonalInverseCreate(L));
   PetscCall(AggregatesCreate(L, size));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -2,11 +2,19 @@
 #pragma once
 
 #include "../devicetest.h"
+#include "kernels/bfloat.h"
 #include "kernels/level.h"
+
+/* The precision of a case: of vectors and entries, or in half precision of entries alone */
+typedef enum {
+  IN_DOUBLE,
+  IN_SINGLE,
+  IN_HALF
+} Precision;
 
 /* Values in the precision of a case; on the host they are exact in single precision, so that both see the same */
 typedef struct {
-  PetscBool single;
+  PetscBool single, bfloat; /* bfloat: entries in bfloat16 */
   PetscInt  n;
   void     *host, *device;
 } Values;
@@ -31,7 +39,7 @@ PetscErrorCode ToDevice(const Values *v);
 PetscErrorCode Fill(Values *v);
 PetscErrorCode Poison(const Values *v);
 PetscErrorCode Differ(const Values *v, PetscInt n, PetscReal terms, PetscInt *wrong);
-PetscErrorCode DiagonalsCreate(PetscBool single, PetscBool half, PetscInt n, PetscInt nup, const PetscInt up[], PetscInt size, Level *L);
-PetscErrorCode RowsCreate(PetscBool single, PetscInt n, PetscInt least, PetscInt most, PetscInt size, Level *L);
+PetscErrorCode DiagonalsCreate(Precision, PetscBool half, PetscInt n, PetscInt nup, const PetscInt up[], PetscInt size, Level *L);
+PetscErrorCode RowsCreate(Precision, PetscInt n, PetscInt least, PetscInt most, PetscInt size, Level *L);
 PetscErrorCode LevelDestroy(Level *L);
 PetscErrorCode TestCycles(void *work, PolderStream stream);

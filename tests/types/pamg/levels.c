@@ -303,7 +303,8 @@ static PetscErrorCode CheckReplaced(PC pc, const char *options, Mat *A, Vec r, V
    on the device stay there with the first two */
 PetscErrorCode TestConvert(void)
 {
-  static const char *const types[] = {MATAIJICRS, MATAIJDIA, MATAIJ}, *const options[] = {"", "-pc_pamg_precision single", "-pc_pamg_smoother chebyshev"};
+  static const char *const types[] = {MATAIJICRS, MATAIJDIA, MATAIJ}, *const options[] = {"", "-pc_pamg_precision single", "-pc_pamg_smoother chebyshev",
+                                                                                          "-pc_pamg_precision half"};
 
   PetscFunctionBeginUser;
   for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options); ++o) {
@@ -330,7 +331,7 @@ PetscErrorCode TestConvert(void)
       PetscCall(VecAXPY(z, -1, y));
       PetscCall(VecNorm(z, NORM_2, &away));
       PetscCall(VecNorm(y, NORM_2, &norm));
-      PetscCheck(away <= (o == 1 ? 1e-4 : 1e-10) * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %s, %s: away by %g", options[o], types[t / 2],
+      PetscCheck(away <= (o % 2 ? 1e-4 : 1e-10) * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %s, %s: away by %g", options[o], types[t / 2],
                  t % 2 ? "new values" : "reused", (double)(away / norm));
     }
     PetscCall(CheckReplaced(pc, options[o], &A, r, y, z));

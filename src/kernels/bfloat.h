@@ -1,0 +1,26 @@
+/* Numbers in bfloat16: the sign, the exponent and the leading 8 bits of a number in single precision, which host and device read and round alike. */
+#pragma once
+
+#include "levelrow.h"
+#include <string.h>
+
+typedef unsigned short PolderBfloat;
+
+POLDER_LEVELROW float PolderBfloatGet(PolderBfloat a)
+{
+  const unsigned int bits = (unsigned int)a << 16;
+  float              value;
+
+  memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+/* To nearest, ties to even: a function of the value alone, so that equal entries stay equal. Numbers above 3.39e38 become infinite */
+POLDER_LEVELROW PolderBfloat PolderBfloatRound(float value)
+{
+  unsigned int bits;
+
+  memcpy(&bits, &value, sizeof(bits));
+  if (value != value) return 0x7fc0; // rounding the bits could make an infinity of a NaN
+  return (PolderBfloat)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
+}

@@ -1,0 +1,114 @@
+/* Operations on the vectors of one level, in type LEVEL_VALUE, and products with off-process entries; included by level.c after levelapply.h. */
+
+void LEVEL_NAME(PolderLevelColourFirst)(const PolderLevelMatrix *A, PetscInt first, const PetscInt row[], const LEVEL_VALUE b[], LEVEL_VALUE x[])
+{
+  for (PetscInt k = 0; k < A->n; ++k) x[row[k]] = k < first ? ((const LEVEL_VALUE *)A->dinv)[row[k]] * b[row[k]] : 0;
+}
+
+void LEVEL_NAME(PolderLevelScale)(PetscInt n, LEVEL_VALUE scale, const LEVEL_VALUE dinv[], const LEVEL_VALUE b[], LEVEL_VALUE x[])
+{
+#pragma GCC ivdep
+  for (PetscInt i = 0; i < n; ++i) x[i] = scale * dinv[i] * b[i];
+}
+
+void LEVEL_NAME(PolderLevelProlong)(PetscInt n, const PetscInt agg[], LEVEL_VALUE scale, const LEVEL_VALUE xc[], LEVEL_VALUE x[])
+{
+  LEVEL_NAME(LevelProlong)(0, n, agg, scale, xc, x);
+}
+
+void LEVEL_NAME(PolderLevelCombine)(PetscInt n, LEVEL_VALUE alpha, LEVEL_VALUE beta, const LEVEL_VALUE x[], LEVEL_VALUE y[])
+{
+#pragma GCC ivdep
+  for (PetscInt i = 0; i < n; ++i) y[i] = alpha * x[i] + beta * y[i];
+}
+
+void LEVEL_NAME(PolderLevelKFirst)(PetscInt n, PetscReal threshold, const PetscReal sum[], const LEVEL_VALUE v[], LEVEL_VALUE b[])
+{
+  const PetscReal step = PolderKCycleFirst(sum, threshold);
+
+  if (step != 0) LEVEL_NAME(PolderLevelCombine)(n, (LEVEL_VALUE)-step, 1, v, b);
+}
+
+void LEVEL_NAME(PolderLevelKSecond)(PetscInt n, PetscReal threshold, const PetscReal sum[], const LEVEL_VALUE w[], LEVEL_VALUE x[])
+{
+  PetscReal c[2];
+
+  PolderKCycleSecond(sum, threshold, c);
+  if (c[1] != 0) LEVEL_NAME(PolderLevelCombine)(n, (LEVEL_VALUE)c[1], (LEVEL_VALUE)c[0], w, x);
+  else if (c[0] != 1) LEVEL_NAME(PolderLevelCombine)(n, 0, (LEVEL_VALUE)c[0], x, x);
+}
+
+/* Adds off-process columns, as compressed rows bi, bj, ba in double precision; own: subtracts x of the row, as for LEVEL_SUMS */
+void LEVEL_NAME(PolderLevelGhosts)(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], LEVEL_VALUE scale, const LEVEL_VALUE ghost[],
+                                   const LEVEL_VALUE own[], const LEVEL_VALUE y[], LEVEL_VALUE z[])
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    const LEVEL_VALUE x = LEVEL_SUMS && own ? own[i] : 0;
+    LEVEL_VALUE       s = 0;
+
+    for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) s += (LEVEL_VALUE)ba[k] * (ghost[bj[k]] - x);
+    z[i] = (y ? y[i] : 0) + scale * s;
+  }
+}
+
+void LEVEL_NAME(PolderLevelGhostsRestrict)(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const LEVEL_VALUE ghost[],
+                                           const PetscInt agg[], LEVEL_VALUE bc[])
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) bc[agg[i]] -= (LEVEL_VALUE)ba[k] * ghost[bj[k]];
+  }
+}
+
+/* Row k of the off-process entries times the ghosts, minus x of the row as for LEVEL_SUMS */
+static inline LEVEL_VALUE LEVEL_NAME(LevelOuterRow)(const PolderOuterRows *O, PetscInt k, const LEVEL_VALUE ghost[], LEVEL_VALUE x)
+{
+  LEVEL_VALUE s = 0;
+
+  for (PetscInt e = O->ptr[k]; e < O->ptr[k + 1]; ++e) s += (LEVEL_VALUE)O->val[e] * (LEVEL_SUMS ? ghost[O->col[e]] - x : ghost[O->col[e]]);
+  return s;
+}
+
+void LEVEL_NAME(PolderLevelOuterAdd)(const PolderOuterRows *O, const PolderOuterSum *sum, LEVEL_VALUE z[])
+{
+  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)sum->dinv, *own = (const LEVEL_VALUE *)sum->own;
+
+  for (PetscInt k = 0; k < O->n; ++k) {
+    const PetscInt    i = O->row[k];
+    const LEVEL_VALUE x = sum->start != 0 ? (LEVEL_VALUE)sum->start * dinv[i] * own[i] : own[i];
+    const LEVEL_VALUE s = (LEVEL_VALUE)sum->scale * (dinv ? dinv[i] : 1) * LEVEL_NAME(LevelOuterRow)(O, k, (const LEVEL_VALUE *)sum->ghost, x);
+
+    if (LEVEL_SUMS && sum->wide) sum->wide[i] += s;
+    else z[i] += s;
+  }
+}
+
+void LEVEL_NAME(PolderLevelOuterRestrict)(const PolderOuterRows *O, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[],
+                                          const LEVEL_VALUE own[], const LEVEL_VALUE ghost[], LEVEL_VALUE bc[])
+{
+  for (PetscInt t = 0; t < n; ++t) {
+    LEVEL_VALUE s = 0;
+
+    for (PetscInt m = ptr[t]; m < ptr[t + 1]; ++m) s += LEVEL_NAME(LevelOuterRow)(O, member[m], ghost, own[O->row[member[m]]]);
+    bc[target[t]] -= s;
+  }
+}
+
+void LEVEL_NAME(PolderLevelOuterDots)(const PolderOuterRows *O, PetscBool second, const LEVEL_VALUE ghost[], const LEVEL_VALUE x[], const LEVEL_VALUE b[],
+                                      LEVEL_VALUE v[], PetscReal sum[])
+{
+  PetscReal more[3] = {0, 0, 0};
+
+  for (PetscInt k = 0; k < O->n; ++k) {
+    const PetscInt  i      = O->row[k];
+    const PetscReal before = v[i], s = LEVEL_NAME(LevelOuterRow)(O, k, ghost, x[i]);
+
+    v[i] = (LEVEL_VALUE)(before + s);
+    more[0] += x[i] * s;
+    more[1] += b[i] * s;
+    more[2] += (2 * before + s) * s;
+  }
+  sum[0] += more[0];
+  if (second) return;
+  sum[3] += more[1];
+  sum[4] += more[2];
+}
