@@ -1,16 +1,7 @@
-/* Levels that are grids, one thread a cell. Counters are integers and each sum is made by one thread, so results do not depend on the order. */
+/* Set-up of levels that are grids, one thread a cell. Counters are integers and each sum is made by one thread, so results do not depend on the order. */
 #include "foreach.cuh"
 #include "index.cuh"
 #include "kernels/levelgridrow.h"
-
-#define LEVEL_VALUE      PetscScalar
-#define LEVEL_NAME(name) name##Double
-#include "kernels/levelgridapply.h"
-#undef LEVEL_VALUE
-#undef LEVEL_NAME
-#define LEVEL_VALUE      float
-#define LEVEL_NAME(name) name##Single
-#include "kernels/levelgridapply.h"
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderLevelGridSurveyKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ PolderLevelGridEntries A, const PolderLevelGridRule rule,
@@ -95,30 +86,4 @@ int PolderLevelGridCoarseRows_CUDA(const PolderLevelGrid *grid, const PolderLeve
 int PolderLevelGridPlaces_CUDA(const PolderLevelGrid *grid, PetscInt64 place[], PolderStream stream)
 {
   return LevelGridEach(grid, true, stream, [=] __device__(const PolderLevelGrid &, PetscInt c, const PetscInt at[3]) { place[c] = PolderLevelGridPlace(at); });
-}
-
-int PolderLevelGridRestrict_CUDA(PetscBool single, const PolderLevelGrid *grid, const void *r, void *bc, PolderStream stream)
-{
-  const int err = cudaMemsetAsync((char *)bc + (single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)grid->nc, 0,
-                                  single ? sizeof(float) : sizeof(PetscScalar), stream);
-
-  if (err) return err;
-  if (single)
-    return LevelGridEach(grid, true, stream, [=] __device__(const PolderLevelGrid &G, PetscInt c, const PetscInt at[3]) {
-      ((float *)bc)[c] = PolderLevelGridGatherSingle(&G, at, (const float *)r);
-    });
-  return LevelGridEach(grid, true, stream, [=] __device__(const PolderLevelGrid &G, PetscInt c, const PetscInt at[3]) {
-    ((PetscScalar *)bc)[c] = PolderLevelGridGatherDouble(&G, at, (const PetscScalar *)r);
-  });
-}
-
-int PolderLevelGridProlong_CUDA(PetscBool single, const PolderLevelGrid *grid, const void *xc, void *x, PolderStream stream)
-{
-  if (single)
-    return LevelGridEach(grid, false, stream, [=] __device__(const PolderLevelGrid &G, PetscInt i, const PetscInt at[3]) {
-      ((float *)x)[i] += PolderLevelGridInterpolateSingle(&G, i, at, (const float *)xc);
-    });
-  return LevelGridEach(grid, false, stream, [=] __device__(const PolderLevelGrid &G, PetscInt i, const PetscInt at[3]) {
-    ((PetscScalar *)x)[i] += PolderLevelGridInterpolateDouble(&G, i, at, (const PetscScalar *)xc);
-  });
 }

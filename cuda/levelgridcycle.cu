@@ -1,0 +1,154 @@
+/*
+  Restriction and interpolation on levels that are grids, in each cycle: one thread a box or a cell, with the joined directions J as template arguments, so
+  that all loops over the cells of a box unroll. Each sum is made by one thread, in the order of the host
+*/
+#include "launch.cuh"
+#include "index.cuh"
+#include "kernels/levelgridrow.h"
+
+/* body(at) for all coordinates of a grid of size[0] x size[1] x size[2] */
+template <class Body>
+static __device__ __forceinline__ void GridEach(const PetscInt size[3], Body body)
+{
+  PetscInt at[3];
+
+  at[0] = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
+  if (at[0] >= size[0]) return;
+  for (at[2] = blockIdx.z; at[2] < size[2]; at[2] += gridDim.z) {
+    for (at[1] = (PetscInt)blockIdx.y * blockDim.y + threadIdx.y; at[1] < size[1]; at[1] += gridDim.y * blockDim.y) body(at);
+  }
+}
+
+/* What cell i gives to its own box */
+template <class V, int J>
+static __device__ __forceinline__ V GridOwn(const PolderLevelGrid &G, PetscInt i, const V *r)
+{
+  const V w[3] = {J & 1 ? (V)G.w[0][i] : 0, J & 2 ? (V)G.w[1][i] : 0, J & 4 ? (V)G.w[2][i] : 0};
+
+  return w[J & 1 ? 0 : J & 2 ? 1 : 2] < 0 ? 0 : (1 - (w[0] + w[1] + w[2])) * r[i];
+}
+
+/* The sum of body(i) over the cells that differ from cell `first`, at at[], in the directions K by 0 or 1 */
+template <int K, class V, class Body>
+static __device__ __forceinline__ V GridCells(const PolderLevelGrid &G, const PetscInt at[3], PetscInt first, V sum, Body body)
+{
+  const PetscInt line = G.size[0], plane = line * G.size[1];
+
+#pragma unroll
+  for (int k = 0; k < 8; ++k) {
+    const PetscInt i = first + (k & 1) + (k & 2 ? line : 0) + (k & 4 ? plane : 0);
+
+    if ((k & K) != k || (k & 1 && at[0] + 1 >= G.size[0]) || (k & 2 && at[1] + 1 >= G.size[1]) || (k & 4 && at[2] + 1 >= G.size[2])) continue;
+    if (i >= 0 && i < G.n) sum += body(i);
+  }
+  return sum;
+}
+
+/* Adds what the cells that face a box in direction D give to it */
+template <int D, int J, class V>
+static __device__ __forceinline__ V GridFaces(const PolderLevelGrid &G, const PetscInt at[3], PetscInt first, V sum, const V *r)
+{
+  const PetscInt stride = D == 0 ? 1 : D == 1 ? G.size[0] : G.size[0] * G.size[1];
+  const float   *w      = G.w[D];
+
+  if constexpr (J >> D & 1) {
+#pragma unroll
+    for (int to = -1; to <= 2; to += 3) {
+      if (at[D] + to < 0 || at[D] + to >= G.size[D]) continue;
+      sum = GridCells<J & ~(1 << D)>(G, at, first + to * stride, sum, [=](PetscInt i) { return w[i] > 0 ? (V)w[i] * r[i] : (V)0; });
+    }
+  }
+  return sum;
+}
+
+template <class V, int J>
+static __global__ void __launch_bounds__(POLDER_BLOCK) GridRestrictKernel(const __grid_constant__ PolderLevelGrid G, const V *__restrict__ r, V *bc)
+{
+  GridEach(G.csize, [&](const PetscInt box[3]) {
+    const PetscInt c     = box[0] + G.csize[0] * (box[1] + G.csize[1] * box[2]) - G.cshift;
+    const PetscInt at[3] = {box[0] << (J & 1), box[1] << (J >> 1 & 1), box[2] << (J >> 2 & 1)};
+    const PetscInt first = at[0] + G.size[0] * (at[1] + G.size[1] * at[2]) - G.shift;
+    V              sum;
+
+    if (c < 0 || c >= G.nc) return;
+    sum   = GridCells<J>(G, at, first, (V)0, [&](PetscInt i) { return GridOwn<V, J>(G, i, r); });
+    sum   = GridFaces<0, J>(G, at, first, sum, r);
+    sum   = GridFaces<1, J>(G, at, first, sum, r);
+    bc[c] = GridFaces<2, J>(G, at, first, sum, r);
+    if (c == G.nc - 1) bc[G.nc] = 0;
+  });
+}
+
+/* w_d (u_Nd - u_C) of a joined direction, and 0 of others */
+template <int D, int J, class V>
+static __device__ __forceinline__ V GridSlope(const PolderLevelGrid &G, const PetscInt at[3], PetscInt box, float w, V own, const V *xc)
+{
+  const PetscInt stride = D == 0 ? 1 : D == 1 ? G.csize[0] : G.csize[0] * G.csize[1];
+
+  return J >> D & 1 && w > 0 ? (V)w * (__ldg(xc + (at[D] & 1 ? box + stride : box - stride)) - own) : (V)0;
+}
+
+template <class V, int J>
+static __global__ void __launch_bounds__(POLDER_BLOCK) GridProlongKernel(const __grid_constant__ PolderLevelGrid G, const V *__restrict__ xc, V *x)
+{
+  GridEach(G.size, [&](const PetscInt at[3]) {
+    const PetscInt i   = at[0] + G.size[0] * (at[1] + G.size[1] * at[2]) - G.shift;
+    const PetscInt box = (at[0] >> (J & 1)) + G.csize[0] * ((at[1] >> (J >> 1 & 1)) + G.csize[1] * (at[2] >> (J >> 2 & 1))) - G.cshift;
+    float          w[3];
+    V              own;
+
+    if (i < 0 || i >= G.n) return;
+#pragma unroll
+    for (int d = 0; d < 3; ++d) w[d] = J >> d & 1 ? G.w[d][i] : 0;
+    if (w[J & 1 ? 0 : J & 2 ? 1 : 2] < 0) return;
+    own = __ldg(xc + box);
+    x[i] += own + GridSlope<0, J>(G, at, box, w[0], own, xc) + GridSlope<1, J>(G, at, box, w[1], own, xc) + GridSlope<2, J>(G, at, box, w[2], own, xc);
+  });
+}
+
+/* Launches a kernel of the joined directions over a grid */
+template <class V>
+static int GridLaunch(void (*const kernel[8])(PolderLevelGrid, const V *, V *), const PetscInt size[3], const PolderLevelGrid *G, const V *from, V *to,
+                      cudaStream_t stream)
+{
+  const int          lines = size[1] > 1 ? 4 : 1, wide = POLDER_BLOCK / lines;
+  const unsigned int y = PolderBlocks(size[1], lines), z = (unsigned int)size[2];
+  const dim3         grid(PolderBlocks(size[0], wide), y < 65535 ? y : 65535, z < 65535 ? z : 65535), block((unsigned int)wide, (unsigned int)lines);
+
+  if (G->n > 0 && size[0] > 0 && y && z) kernel[G->join[0] + 2 * G->join[1] + 4 * G->join[2]]<<<grid, block, 0, stream>>>(*G, from, to);
+  return cudaGetLastError();
+}
+
+#define GRID_KERNELS(name, V) \
+  { \
+    NULL, name<V, 1>, name<V, 2>, name<V, 3>, name<V, 4>, name<V, 5>, name<V, 6>, name<V, 7> \
+  }
+
+template <class V>
+static int GridRestrict(const PolderLevelGrid *G, const V *r, V *bc, cudaStream_t stream)
+{
+  static void (*const kernels[8])(PolderLevelGrid, const V *, V *) = GRID_KERNELS(GridRestrictKernel, V);
+
+  if (!G->nc) return cudaMemsetAsync(bc, 0, sizeof(V), stream);
+  return GridLaunch(kernels, G->csize, G, r, bc, stream);
+}
+
+int PolderLevelGridRestrict_CUDA(PetscBool single, const PolderLevelGrid *grid, const void *r, void *bc, PolderStream stream)
+{
+  return single ? GridRestrict(grid, (const float *)r, (float *)bc, (cudaStream_t)stream)
+                : GridRestrict(grid, (const PetscScalar *)r, (PetscScalar *)bc, (cudaStream_t)stream);
+}
+
+template <class V>
+static int GridProlong(const PolderLevelGrid *G, const V *xc, V *x, cudaStream_t stream)
+{
+  static void (*const kernels[8])(PolderLevelGrid, const V *, V *) = GRID_KERNELS(GridProlongKernel, V);
+
+  return GridLaunch(kernels, G->size, G, xc, x, stream);
+}
+
+int PolderLevelGridProlong_CUDA(PetscBool single, const PolderLevelGrid *grid, const void *xc, void *x, PolderStream stream)
+{
+  return single ? GridProlong(grid, (const float *)xc, (float *)x, (cudaStream_t)stream)
+                : GridProlong(grid, (const PetscScalar *)xc, (PetscScalar *)x, (cudaStream_t)stream);
+}
