@@ -84,8 +84,8 @@ static PetscErrorCode PolderCoarseAssembleDistributed(PolderCoarse c, const Pets
 }
 
 /*
-  By default a factor; beyond some size multigrid in CG or, for an E that is not symmetric, ILU in GMRES. A zero pivot of an LU factor, which has no pivoting, is
-  shifted: the error of the coarse solve is then reported
+  By default a factor; beyond some size multigrid in CG or, for an E that is not symmetric, ILU in GMRES. An LU factor has no pivoting: a zero pivot is shifted,
+  and the error of the coarse solve is reported
 */
 static PetscErrorCode PolderCoarseCreateKSP(PolderCoarse c)
 {

@@ -35,6 +35,7 @@ int main(int argc, char **args)
 
     test:
       suffix: products
+      leaks: the fgmres of PETSc 3.24 keeps parts of its vectors on CUDA
       args: -products
     test:
       suffix: hard

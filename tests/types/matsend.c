@@ -21,19 +21,21 @@ typedef struct {
   PetscReal   again;         /* new values */
 } Family;
 
+// clang-format off
 static const Family families[] = {
-  {.name = "empty",        .bytes = 0        },
-  {                                    .name = "tridiagonal",               .nd = 1,         .off = {1}, .bytes = 17, .again = 17},
-  {                         .name = "five points",                      .nd = 2,                    .off = {1, 11}, .line = 11, .bytes = 25, .again = 25},
-  {  .name = "seven points",            .nd = 3,                   .off = {1, 7, 49}, .line = 7, .bytes = 33, .again = 33},
-  {                                           .name = "nine points", .nd = 4, .off = {1, 12, 13, 14}, .bytes = 42, .again = 42},
-  {.name = "seven, not symmetric",           .nd = 3,                  .off = {1, 7, 49}, .line = 7, .unsymmetric = PETSC_TRUE, .bytes = 57, .again = 56},
-  {                                                     .name = "seven, one value wrong",               .nd = 3,           .off = {1, 7, 49}, .spoiled = 3, .bytes = 57, .again = 56},
-  {                                   .name = "five, some only above",                      .nd = 2,           .off = {1, 11}, .above = 5, .bytes = 25, .again = 25},
-  {                              .name = "five, some only below",             .nd = 2,      .off = {1, 11}, .below = 5, .bytes = 41, .again = 40},
-  {                              .name = "five, a stray entry",                      .nd = 2,         .off = {1, 11}, .stray = 100},
-  {.name = "more diagonals than bits",          .nd = 20,                 .off = {1, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67}},
+  {.name = "empty", .bytes = 0},
+  {.name = "tridiagonal", .nd = 1, .off = {1}, .bytes = 17, .again = 17},
+  {.name = "five points", .nd = 2, .off = {1, 11}, .line = 11, .bytes = 25, .again = 25},
+  {.name = "seven points", .nd = 3, .off = {1, 7, 49}, .line = 7, .bytes = 33, .again = 33},
+  {.name = "nine points", .nd = 4, .off = {1, 12, 13, 14}, .bytes = 42, .again = 42},
+  {.name = "seven, not symmetric", .nd = 3, .off = {1, 7, 49}, .line = 7, .unsymmetric = PETSC_TRUE, .bytes = 57, .again = 56},
+  {.name = "seven, one value wrong", .nd = 3, .off = {1, 7, 49}, .spoiled = 3, .bytes = 57, .again = 56},
+  {.name = "five, some only above", .nd = 2, .off = {1, 11}, .above = 5, .bytes = 25, .again = 25},
+  {.name = "five, some only below", .nd = 2, .off = {1, 11}, .below = 5, .bytes = 41, .again = 40},
+  {.name = "five, a stray entry", .nd = 2, .off = {1, 11}, .stray = 100},
+  {.name = "more diagonals than bits", .nd = 20, .off = {1, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67}},
 };
+// clang-format on
 
 /* Bytes that have crossed to the device so far */
 static PetscLogDouble Crossed(void)

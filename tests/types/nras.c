@@ -184,12 +184,14 @@ static PetscErrorCode TestInner(void)
 /* What must hold whatever the blocks are */
 static PetscErrorCode TestIdentities(void)
 {
-  static const char *const cuts[]    = {"metis", "rows", "boxes"};
+  static const char *const cuts[] = {"metis", "rows", "boxes"};
+  // clang-format off
   static const char *const same[][3] = {
     {"inner blocks that overlap wholly are one block", "-pc_nras_outer_overlap 1 -pc_nras_levels 1 -pc_nras_blocks 4 -pc_nras_inner_overlap 100",
-     "-pc_nras_outer_overlap 1 -pc_nras_levels 1 -pc_nras_blocks 1"                                                                                                                         },
-    {"without overlap the forms are one",              "-pc_nras_blocks 4",                                                                       "-pc_nras_blocks 4 -pc_nras_form additive"},
+     "-pc_nras_outer_overlap 1 -pc_nras_levels 1 -pc_nras_blocks 1"},
+    {"without overlap the forms are one", "-pc_nras_blocks 4", "-pc_nras_blocks 4 -pc_nras_form additive"},
   };
+  // clang-format on
   char first[256], second[256], what[128];
 
   PetscFunctionBeginUser;

@@ -39,7 +39,7 @@ int main(int argc, char **argv)
 /*TEST
 
    test:
-     requires: !cuda
+     requires: !cuda !emulated
      nsize: {{1 2}}
      filter: grep -e ok -e WRONG -e METIS | sed "s/(processes.*)//"
 

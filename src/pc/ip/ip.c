@@ -149,8 +149,8 @@ static PetscErrorCode PCSetFromOptions_IP(PC pc, PolderOptionItems PetscOptionsO
    Level: intermediate
 
    Notes:
-   plain is the formula, for a diagonal without jumps. scaled applies it to D^-1/2 A D^-1/2 and scales back. stencil (IP of de Jong) keeps of the product only the
-   pattern of A, so an apply is one product; diag (IPDIAG) does this after the scaling. The entries that products of two off-diagonal entries add within the
+   plain is the formula, for a diagonal without jumps. scaled applies it to D^-1/2 A D^-1/2 and scales back. stencil (IP of de Jong) keeps of the product only
+   the pattern of A, so an apply is one product; diag (IPDIAG) does this after the scaling. The entries that products of two off-diagonal entries add within the
    pattern, of which 5- and 7-point stencils have none, are left out as well. The first two are positive definite for a positive diagonal; the last two are for
    matrices like that of the Poisson equation, and may not be for others.
 
@@ -158,7 +158,8 @@ static PetscErrorCode PCSetFromOptions_IP(PC pc, PolderOptionItems PetscOptionsO
    fewer iterations.
 
    References:
-   M. Ament, G. Knittel, D. Weiskopf, W. Strasser, A parallel preconditioned conjugate gradient solver for the Poisson problem on a multi-GPU platform, PDP 2010;
+   M. Ament, G. Knittel, D. Weiskopf, W. Strasser, A parallel preconditioned conjugate gradient solver for the Poisson problem on a multi-GPU
+   platform, PDP 2010;
    M. de Jong, Developing a CUDA solver for large sparse matrices for MARIN, MSc thesis, TU Delft, 2012.
 
 .seealso: `PCTNS`, `PCFSAI`

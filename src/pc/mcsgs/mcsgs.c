@@ -55,8 +55,8 @@ static PetscErrorCode PCMCSGSPattern_Private(PC pc, const PolderCSR *csr)
    Level: intermediate
 
    Notes:
-   Greedy colours in the global numbering, two on a box grid. L and L^T are the parts of A below and above the diagonal in the order of the colours. The rows of a
-   colour are solved for at once; on several processes neighbour values are exchanged between colours, so M is the same as on one process as long as the colours
+   Greedy colours in the global numbering, two on a box grid. L and L^T are the parts of A below and above the diagonal in the order of the colours. The rows of
+   a colour are solved for at once; on several processes neighbour values are exchanged between colours, so M is the same as on one process as long as the colours
    are. A must be symmetric with a positive diagonal.
 
    On a CPU `PCSOR` (`-pc_type sor`) with a block a process and the order of the rows takes fewer iterations.

@@ -123,6 +123,7 @@ static PetscErrorCode PCSetUp_NRAS(PC pc)
     PetscCall(NRASIdentify_Private(pc, &now, &same));
     if (!same) {
       PetscCall(PolderMatGetCSR(pc->pmat, &csr));
+      PetscCall(PCNRASFindGrid(pc, &csr));
       PetscCall(NRASSetUpPattern_Private(pc, &csr));
       PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
       nras->keys = now;

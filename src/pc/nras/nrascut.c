@@ -45,16 +45,17 @@ static PetscErrorCode NRASCutBoxes_Private(const PolderGrid *grid, const PolderC
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The grid of the DM, or the one that the user gave, or the one that a 3-, 5- or 7-point stencil shows. Collective */
-static PetscErrorCode NRASGetGrid_Private(PC pc, const PolderCSR *csr, PolderGrid *grid)
+PetscErrorCode PCNRASFindGrid(PC pc, const PolderCSR *csr)
 {
-  const PC_NRAS  *nras   = (PC_NRAS *)pc->data;
+  PC_NRAS        *nras   = (PC_NRAS *)pc->data;
+  PolderGrid     *grid   = &nras->grid;
   PolderLabelRows rows   = {.comm = PetscObjectComm((PetscObject)pc), .A = pc->pmat, .csr = csr, .place = &PolderOnHost, .steps = &PolderLabelsOnHost};
   PetscInt        points = 1;
   DM              dm;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(grid, sizeof(*grid)));
+  if (nras->set.partition != NRAS_BOXES) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(rows.comm, &rows.size));
   for (PetscInt k = 0; k < nras->set.griddim; ++k) {
     PetscCheck(nras->set.grid[k] > 0 && nras->set.grid[k] <= PETSC_MAX_INT / points, rows.comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -82,14 +83,12 @@ static PetscErrorCode NRASGetGrid_Private(PC pc, const PolderCSR *csr, PolderGri
 
 PetscErrorCode PCNRASCut(PC pc, const PolderCSR *csr, PetscInt nblock, PetscInt part[])
 {
-  PC_NRAS   *nras = (PC_NRAS *)pc->data;
-  PetscInt   bs, failed = 0;
-  PolderGrid grid;
+  PC_NRAS *nras = (PC_NRAS *)pc->data;
+  PetscInt bs, failed = 0;
 
   PetscFunctionBegin;
   nras->cutbyrows = PETSC_FALSE;
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
-  if (nras->set.partition == NRAS_BOXES) PetscCall(NRASGetGrid_Private(pc, csr, &grid));
   if (!csr->m) PetscFunctionReturn(PETSC_SUCCESS);
   nblock = PetscMin(nblock, csr->m / bs);
   if (nblock > 1 && nras->set.partition == NRAS_METIS) {
@@ -99,7 +98,7 @@ PetscErrorCode PCNRASCut(PC pc, const PolderCSR *csr, PetscInt nblock, PetscInt 
       PetscCall(
         PetscInfo(pc, "METIS cannot cut the graph of this process (%s): runs of rows instead\n", failed == 1 ? "its indices are too small" : "it failed"));
   }
-  if (nras->set.partition == NRAS_BOXES) PetscCall(NRASCutBoxes_Private(&grid, csr, nblock, part));
+  if (nras->set.partition == NRAS_BOXES) PetscCall(NRASCutBoxes_Private(&nras->grid, csr, nblock, part));
   else if (nblock == 1 || failed || nras->set.partition == NRAS_ROWS) PetscCall(NRASCutRows_Private(csr->m, bs, nblock, part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -3,6 +3,7 @@
 
 #include "core/core.h"
 #include "core/place.h"
+#include "deflation/deflationspace.h"
 #include "kernels/ilu.h"
 #include "mat/halo.h"
 #include <petsc/private/pcimpl.h>
@@ -117,6 +118,7 @@ typedef struct {
   NRASAt             at[2]; /* on the host, on the device */
   const PolderPlace *place; /* of the last set-up or apply */
   NRASCounts         counts;
+  PolderGrid         grid;              /* for the partition boxes */
   PetscBool          cutbyrows;         /* METIS failed, and the blocks are runs of rows */
   PetscBool          device;            /* the matrix is on the device */
   PetscBool          tested, symmetric; /* was the matrix of the last set-up tested for symmetry, and is it symmetric? */
@@ -136,7 +138,12 @@ PETSC_INTERN PetscErrorCode PCNRASRestoreGraph(PC, PolderCSR *);
 PETSC_INTERN PetscErrorCode PCNRASSetUpBlocks(PC, const PolderCSR *, const NRASGraph *, NRASBlocks *);
 PETSC_INTERN PetscErrorCode PCNRASDestroyBlocks(NRASBlocks *);
 
-/* nrascut.c: part[i] below nblock, of each row of this process. Collective */
+/*
+  nrascut.c: the grid for the partition boxes: the one that the user gave, or that of the DM, or the one that a 3-, 5- or 7-point stencil shows; an error without one.
+  Collective
+*/
+PETSC_INTERN PetscErrorCode PCNRASFindGrid(PC, const PolderCSR *);
+/* part[i] below nblock, of each row of this process. Collective */
 PETSC_INTERN PetscErrorCode PCNRASCut(PC, const PolderCSR *, PetscInt nblock, PetscInt part[]);
 
 /* nrassymbolic.c: the pattern of the factors of all blocks, in the arrays on the host; counts */
