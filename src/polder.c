@@ -121,8 +121,8 @@ static PetscErrorCode PolderCheckVersion(void)
 
    It is an error when the program runs another PETSc than the library was built with: another minor release, or one with other indices or scalars.
 
-.seealso: `KSPDCG`, `KSPRRBCG`, `KSPIDRS`, `PCTNS`, `PCRRB`, `PCPAMG`, `PCNRAS`, `PCLEVELSET`, `PCMCSGS`, `PCIP`, `PCFSAI`, `PCMIC`, `PCILUC`, `PCMEILU`, `MATAIJDIA`,
-         `MATAIJICRS`, `MATAIJHEC`
+.seealso: `KSPDCG`, `KSPRRBCG`, `KSPIDRS`, `PCTNS`, `PCRRB`, `PCPAMG`, `PCNRAS`, `PCLEVELSET`, `PCMCSGS`, `PCIP`, `PCFSAI`, `PCMIC`, `PCILUC`, `PCMEILU`,
+         `MATAIJDIA`, `MATAIJICRS`, `MATAIJHEC`
 @*/
 PetscErrorCode PetscDLLibraryRegister_polder(void)
 {

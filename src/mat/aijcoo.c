@@ -14,6 +14,7 @@ typedef struct {
 struct _PolderCOO {
   PetscInt         n, *i, *j; /* the coordinates, kept until the maps are made */
   PetscBool        host;      /* PETSC_TRUE: assembly runs on the host, because some values belong to other processes or there is no GPU */
+  PetscBool        empty;     /* a process has no coordinates */
   PetscBool        made;
   PetscBool        ordered; /* PETSC_TRUE: the coordinates are sorted, and PETSc has not seen them */
   PolderStretches  stretches;
@@ -138,15 +139,17 @@ PetscErrorCode PolderCOORelease(Mat A, struct _PolderCOO *coo)
 static PetscErrorCode PolderCOOKeep_Private(struct _PolderCOO *coo, Mat A, PetscCount n, const PetscInt i[], const PetscInt j[])
 {
   PetscInt rstart, rend;
-  int      host;
+  int      any[2];
 
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(A, &rstart, &rend));
   coo->host = (PetscBool)(coo->host || n > PETSC_MAX_INT);
   for (PetscCount k = 0; k < n && !coo->host; ++k) coo->host = (PetscBool)(i[k] >= 0 && j[k] >= 0 && (i[k] < rstart || i[k] >= rend));
-  host = coo->host;
-  PetscCallAllreduce(MPI_IN_PLACE, &host, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
-  coo->host = (PetscBool)host;
+  any[0] = coo->host;
+  any[1] = !n;
+  PetscCallAllreduce(MPI_IN_PLACE, any, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
+  coo->host  = (PetscBool)any[0];
+  coo->empty = (PetscBool)any[1];
   if (coo->host) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(n, &coo->i, n, &coo->j));
   PetscCall(PetscArraycpy(coo->i, i, n));
@@ -255,6 +258,17 @@ static PetscErrorCode PolderCOOSetHost_Private(Mat A, PolderAIJ aij, PolderLayou
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A process without values follows the others: NULL does not tell where they have theirs */
+static PetscErrorCode PolderCOOFollow_Private(Mat A, const struct _PolderCOO *coo, PetscBool *device)
+{
+  PetscMPIInt there = coo->n && *device;
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, &there, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
+  if (!coo->n) *device = (PetscBool)there;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode MatSetValuesCOO_Polder(Mat A, const PetscScalar v[], InsertMode mode)
 {
   PolderAIJ           aij;
@@ -268,6 +282,7 @@ PetscErrorCode MatSetValuesCOO_Polder(Mat A, const PetscScalar v[], InsertMode m
   PetscCall(PolderAIJContext(A, &aij));
   PetscCall(MatBoundToCPU(A, &bound));
   PetscCall(PolderDeviceIsPointer(v, &device));
+  if (aij->coo && aij->coo->empty) PetscCall(PolderCOOFollow_Private(A, aij->coo, &device));
   if (!device) PetscCall(PolderCOOSetHost_Private(A, aij, layout, v, mode)); // each call may pass host or device memory
   else {
     PetscCheck(aij->coo, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_WRONGSTATE,

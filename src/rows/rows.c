@@ -128,14 +128,18 @@ static PetscErrorCode PCSetUp_PolderRows(PC pc)
   const PolderPlace *place;
   PolderCSR          csr;
   PetscBool          done;
+  PetscMPIInt        everywhere;
 
   PetscFunctionBegin;
   PetscCall(PolderRowsCheckMatrix_Private(pc));
   PetscCall(PolderPCForgive(pc));
   PetscCall(PolderLogBegin(POLDER_RowsSetUp, pc));
   PetscCall(PolderMatGetCSRAt(pc->pmat, &PolderOnDevice, &csr, &done));
-  place = PolderPlaceOf(done);
-  if (!done) PetscCall(PolderMatGetCSRAt(pc->pmat, place, &csr, &done));
+  everywhere = done; // a process without rows has none on the device: then all work on the host
+  PetscCallAllreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
+  if (done && !everywhere) PetscCall(PolderMatRestoreCSRAt(pc->pmat, &csr));
+  place = PolderPlaceOf((PetscBool)everywhere);
+  if (!everywhere) PetscCall(PolderMatGetCSRAt(pc->pmat, place, &csr, &done));
   rows->rstart = csr.rstart;
   rows->M      = csr.M;
   if (rows->place != place) PetscCall(PolderRowsFree_Private(pc));

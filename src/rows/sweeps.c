@@ -168,7 +168,7 @@ PetscErrorCode PolderSweepsDestroy(PolderSweeps *W, const PolderPlace *place)
   PetscCall((*place->free)(&W->x));
   PetscCall((*place->free)(&W->rstandin));
   PetscCall((*place->free)(&W->zstandin));
-  W->halo = NULL;
+  PetscCall(PolderHaloDestroy(&W->halo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

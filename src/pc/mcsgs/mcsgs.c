@@ -35,11 +35,12 @@ static PetscErrorCode PCMCSGSPattern_Private(PC pc, const PolderCSR *csr)
   PolderGraph     g;
   PolderHalo      halo = NULL;
   PetscInt       *colour, count;
+  MPI_Comm        comm = PetscObjectComm((PetscObject)pc);
   PetscMPIInt     size;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size > 1) PetscCall(PolderMatGetHalo(pc->pmat, &halo));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size > 1) PetscCall(PolderHaloCreate(comm, csr->m, csr->nghost, csr->garray, &halo)); // that of the matrix ends with the matrix
   PetscCall(PolderGraphCreate(csr, PETSC_TRUE, &g));
   PetscCall(PetscMalloc1(g.n + g.nghost, &colour));
   PetscCall(PCMCSGSColour_Private(pc, csr, &g, halo, colour, &count));
@@ -56,8 +57,8 @@ static PetscErrorCode PCMCSGSPattern_Private(PC pc, const PolderCSR *csr)
 
    Notes:
    Greedy colours in the global numbering, two on a box grid. L and L^T are the parts of A below and above the diagonal in the order of the colours. The rows of
-   a colour are solved for at once; on several processes neighbour values are exchanged between colours, so M is the same as on one process as long as the colours
-   are. A must be symmetric with a positive diagonal.
+   a colour are solved for at once; on several processes neighbour values are exchanged between colours, so M is the same as on one process as long as the
+   colours are. A must be symmetric with a positive diagonal.
 
    On a CPU `PCSOR` (`-pc_type sor`) with a block a process and the order of the rows takes fewer iterations.
 

@@ -69,8 +69,8 @@ static PetscErrorCode PCSetFromOptions_MIC(PC pc, PolderOptionItems PetscOptions
 
    Notes:
    M = (D + L) D^-1 (D + L^T) on the pattern of A, in the order of the rows; one block a process at least. The triangular solves run level by level: rows that
-   do not depend on each other are solved for at once, on a GPU in one launch. A 7-point grid of n^3 cells has 3 n - 2 levels. More blocks give shorter levels and
-   more iterations.
+   do not depend on each other are solved for at once, on a GPU in one launch. A 7-point grid of n^3 cells has 3 n - 2 levels. More blocks give shorter levels
+   and more iterations.
 
    A singular matrix, as of a Neumann problem, needs omega < 1: with 1 its last pivot is zero.
 

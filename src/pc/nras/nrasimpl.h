@@ -139,8 +139,8 @@ PETSC_INTERN PetscErrorCode PCNRASSetUpBlocks(PC, const PolderCSR *, const NRASG
 PETSC_INTERN PetscErrorCode PCNRASDestroyBlocks(NRASBlocks *);
 
 /*
-  nrascut.c: the grid for the partition boxes: the one that the user gave, or that of the DM, or the one that a 3-, 5- or 7-point stencil shows; an error without one.
-  Collective
+  nrascut.c: the grid for the partition boxes: the one that the user gave, or that of the DM, or the one that a 3-, 5- or 7-point stencil shows; an
+  error without one. Collective
 */
 PETSC_INTERN PetscErrorCode PCNRASFindGrid(PC, const PolderCSR *);
 /* part[i] below nblock, of each row of this process. Collective */
