@@ -177,7 +177,7 @@ static PetscErrorCode PolderCGStop_Private(KSP ksp, KSPConvergedReason reason)
   PolderCG *cg = (PolderCG *)ksp->data;
 
   PetscFunctionBegin;
-  cg->floor   = (PetscBool)(cg->residual <= 10 * cg->bound);
+  cg->floor   = (PetscBool)(cg->residual <= 10 * cg->bound && !(ksp->guess_zero && cg->bnorm > 0 && cg->residual >= cg->bnorm)); // zero would be better
   ksp->reason = cg->floor ? KSP_CONVERGED_HAPPY_BREAKDOWN : reason;
   PetscCall(PetscInfo(ksp, "Stopped at the true residual %g, rounding bound eps |A||x| %g, norm of b %g\n", (double)cg->residual, (double)cg->bound,
                       (double)cg->bnorm));
