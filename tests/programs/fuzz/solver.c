@@ -249,7 +249,11 @@ static const char *PreconditionerType(Fuzz *f, const char *ksp)
   if (!strcmp(ksp, KSPRRBCG)) return PCRRB;
   if (f->rows.dim == 2 && FuzzChance(f, 25)) return PCRRB;
   if (FuzzChance(f, 1)) return PCRRB;
-  if (FuzzChance(f, 30)) return FuzzPick(f, RowTypes);
+  if (FuzzChance(f, 30)) {
+    const char *type = FuzzPick(f, RowTypes);
+
+    return !strcmp(type, PCMEILU) && !f->rows.dim && f->rows.n >= 300 ? PCMCSGS : type; /* the rest of a graph with a hub is full */
+  }
   return FuzzPick(f, types);
 }
 
