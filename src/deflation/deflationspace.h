@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/device.h"
+#include "mat/csr.h"
 #include "mat/halo.h"
 #include "coarse/coarse.h"
 #include "kernels/runs.h"

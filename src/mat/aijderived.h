@@ -1,6 +1,7 @@
 /* What the matrix types aijdia, aijicrs and aijhec share: each is an AIJ matrix whose products run on Polder's own arrays. */
 #pragma once
 
+#include "csr.h"
 #include "halo.h"
 #include "mirror.h"
 #include "kernels/runs.h"

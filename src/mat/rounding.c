@@ -1,5 +1,6 @@
 /* Bound of the residual that remains when the exact solution is rounded to double precision. */
 #include "rounding.h"
+#include "csr.h"
 #include "halo.h"
 #include "core/place.h"
 #include "kernels/csr.h"

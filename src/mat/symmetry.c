@@ -1,7 +1,7 @@
 /* Tests whether a matrix is symmetric without its transpose. */
 #include "symmetry.h"
 #include "dia.h"
-#include "halo.h"
+#include "csr.h"
 
 PetscErrorCode PolderMatBlockSymmetric(Mat A, PetscBool *symmetric)
 {

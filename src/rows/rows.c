@@ -74,29 +74,6 @@ static PetscErrorCode PolderRowsCheckSymmetric_Private(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderRowsCheckMatrix_Private(PC pc)
-{
-  MPI_Comm      comm = PetscObjectComm((PetscObject)pc);
-  PolderRowsPC *rows = (PolderRowsPC *)pc->data;
-  PetscLayout   row, column;
-  PetscInt      M, N;
-  PetscBool     is, same;
-
-  PetscFunctionBegin;
-  PetscCall(PolderMatIsAIJ(pc->pmat, &is));
-  PetscCheck(is, comm, PETSC_ERR_SUP,
-             "PC of type %s needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an "
-             "AIJ matrix to KSPSetOperators() as the second one",
-             rows->steps->type, ((PetscObject)pc->pmat)->type_name);
-  PetscCall(MatGetSize(pc->pmat, &M, &N));
-  PetscCall(MatGetLayouts(pc->pmat, &row, &column));
-  PetscCall(PetscLayoutCompare(row, column, &same));
-  PetscCheck(same, comm, PETSC_ERR_ARG_SIZ,
-             "PC of type %s needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT,
-             rows->steps->type, M, N);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* Calls pattern() with the rows on the host when those at the place have a new pattern. Collective */
 static PetscErrorCode PolderRowsSetUpPattern_Private(PC pc, const PolderCSR *csr)
 {
@@ -128,18 +105,13 @@ static PetscErrorCode PCSetUp_PolderRows(PC pc)
   const PolderPlace *place;
   PolderCSR          csr;
   PetscBool          done;
-  PetscMPIInt        everywhere;
 
   PetscFunctionBegin;
-  PetscCall(PolderRowsCheckMatrix_Private(pc));
+  PetscCall(PolderMatCheckRows(pc->pmat, rows->steps->type));
   PetscCall(PolderPCForgive(pc));
   PetscCall(PolderLogBegin(POLDER_RowsSetUp, pc));
-  PetscCall(PolderMatGetCSRAt(pc->pmat, &PolderOnDevice, &csr, &done));
-  everywhere = done; // a process without rows has none on the device: then all work on the host
-  PetscCallAllreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc));
-  if (done && !everywhere) PetscCall(PolderMatRestoreCSRAt(pc->pmat, &csr));
-  place = PolderPlaceOf((PetscBool)everywhere);
-  if (!everywhere) PetscCall(PolderMatGetCSRAt(pc->pmat, place, &csr, &done));
+  PetscCall(PolderMatGetCSRAlike(pc->pmat, PETSC_TRUE, &csr));
+  place        = PolderPlaceOf(csr.device);
   rows->rstart = csr.rstart;
   rows->M      = csr.M;
   if (rows->place != place) PetscCall(PolderRowsFree_Private(pc));

@@ -4,6 +4,7 @@
 
 #include "core/core.h"
 #include "core/place.h"
+#include "mat/csr.h"
 #include "mat/halo.h"
 #include <petscpc.h>
 

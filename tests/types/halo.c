@@ -1,5 +1,6 @@
 static char help[] = "Ghost values and CSR access of AIJ matrices.\n\n";
 
+#include "mat/csr.h"
 #include "mat/halo.h"
 
 /* Value of entry (i, j) of the test matrix: a circulant-like pattern with far couplings, so that every process has ghosts of several others */

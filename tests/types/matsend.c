@@ -2,7 +2,7 @@ static char help[] = "Rows that cross to the device in pieces: what arrives is w
   -type <type>: the type under test; -threads <n>: that make the pieces\n\n";
 
 #include "core/device.h"
-#include "mat/halo.h"
+#include "mat/csr.h"
 #include <polder.h>
 
 enum {

@@ -56,37 +56,15 @@ static PetscErrorCode NRASSetUpPattern_Private(PC pc, const PolderCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is the matrix on the device? Its values are not copied from there when the pattern is known */
+/* Is the matrix on the device of each process? Its values are not copied from there when the pattern is known. Collective */
 static PetscErrorCode NRASFindPlace_Private(PC pc)
 {
-  PC_NRAS  *nras = (PC_NRAS *)pc->data;
   PolderCSR csr;
 
   PetscFunctionBegin;
-  PetscCall(PolderMatGetCSRAt(pc->pmat, &PolderOnDevice, &csr, &nras->device));
-  if (nras->device) PetscCall(PolderMatRestoreCSRAt(pc->pmat, &csr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode NRASCheckMatrix_Private(PC pc)
-{
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
-  PetscLayout rows, columns;
-  PetscInt    M, N;
-  PetscBool   is, same;
-
-  PetscFunctionBegin;
-  PetscCall(PolderMatIsAIJ(pc->pmat, &is));
-  PetscCheck(is, comm, PETSC_ERR_SUP,
-             "PC of type nras needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand "
-             "an "
-             "AIJ matrix to KSPSetOperators() as the second one",
-             ((PetscObject)pc->pmat)->type_name);
-  PetscCall(MatGetSize(pc->pmat, &M, &N));
-  PetscCall(MatGetLayouts(pc->pmat, &rows, &columns));
-  PetscCall(PetscLayoutCompare(rows, columns, &same));
-  PetscCheck(same, comm, PETSC_ERR_ARG_SIZ,
-             "PC of type nras needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
+  PetscCall(PolderMatGetCSRAlike(pc->pmat, PETSC_TRUE, &csr));
+  ((PC_NRAS *)pc->data)->device = csr.device;
+  PetscCall(PolderMatRestoreCSRAt(pc->pmat, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -112,7 +90,7 @@ static PetscErrorCode PCSetUp_NRAS(PC pc)
   PolderCSR csr;
 
   PetscFunctionBegin;
-  PetscCall(NRASCheckMatrix_Private(pc));
+  PetscCall(PolderMatCheckRows(pc->pmat, "nras"));
   PetscCall(PolderPCForgive(pc));
   PetscCall(PolderLogBegin(POLDER_NRASSetUp, pc));
   if (nras->set.form == NRAS_SYMMETRIC) PetscCall(PolderMatProductsSymmetric(pc->pmat, &symmetric));

@@ -5,6 +5,7 @@
 #include "core/place.h"
 #include "deflation/deflationspace.h"
 #include "kernels/ilu.h"
+#include "mat/csr.h"
 #include "mat/halo.h"
 #include <petsc/private/pcimpl.h>
 

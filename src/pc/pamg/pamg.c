@@ -49,23 +49,11 @@ static PetscErrorCode PamgCheckSymmetry(PC pc)
 
 static PetscErrorCode PCSetUp_PAMG(PC pc)
 {
-  PC_PAMG    *pamg = (PC_PAMG *)pc->data;
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
-  PetscLayout rows, columns;
-  PetscInt    M, N, bs;
-  PetscBool   is, same;
+  PC_PAMG *pamg = (PC_PAMG *)pc->data;
+  PetscInt bs;
 
   PetscFunctionBegin;
-  PetscCall(PolderMatIsAIJ(pc->pmat, &is));
-  PetscCheck(is, comm, PETSC_ERR_SUP,
-             "PC of type pamg needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand "
-             "an AIJ matrix to KSPSetOperators() as the second one",
-             ((PetscObject)pc->pmat)->type_name);
-  PetscCall(MatGetSize(pc->pmat, &M, &N));
-  PetscCall(MatGetLayouts(pc->pmat, &rows, &columns));
-  PetscCall(PetscLayoutCompare(rows, columns, &same));
-  PetscCheck(same, comm, PETSC_ERR_ARG_SIZ,
-             "PC of type pamg needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
+  PetscCall(PolderMatCheckRows(pc->pmat, "pamg"));
   PetscCall(PolderLogBegin(POLDER_PAMGSetUp, pc));
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
   if (bs > 1) PetscCall(PamgWarn(pc, 2, "PC of type pamg knows nothing of blocks: it takes each row of this matrix by itself"));

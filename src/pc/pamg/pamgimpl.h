@@ -9,6 +9,7 @@
 #include "kernels/levelscalars.h"
 #include "coarse/coarse.h"
 #include "mat/dia.h"
+#include "mat/csr.h"
 #include "mat/halo.h"
 #include <petscksp.h>
 

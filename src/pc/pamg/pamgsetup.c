@@ -19,20 +19,11 @@
 */
 PetscErrorCode PCPAMGGetRows(PC pc, const PamgSetUpSteps **steps, PolderCSR *csr)
 {
-  const PC_PAMG *pamg   = (PC_PAMG *)pc->data;
-  PetscBool      device = PETSC_FALSE;
-  PetscMPIInt    all    = 0;
+  const PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
-  if (pamg->matching != PAMG_GREEDY && !pamg->uncoloured) {
-    PetscCall(PolderMatGetDeviceCSR(pc->pmat, csr, &device));
-    all = device;
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
-    if (device && !all) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, csr));
-  }
-  *steps = all ? &PamgSetUpDevice : &PamgSetUpHost; // the only choice of the place
-  if (!all) PetscCall(PolderMatGetCSR(pc->pmat, csr));
-  csr->device = (PetscBool)all;
+  PetscCall(PolderMatGetCSRAlike(pc->pmat, (PetscBool)(pamg->matching != PAMG_GREEDY && !pamg->uncoloured), csr));
+  *steps = csr->device ? &PamgSetUpDevice : &PamgSetUpHost; // the only choice of the place
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -273,7 +264,7 @@ PetscErrorCode PCPAMGSetUpLevels(PC pc)
 {
   PC_PAMG              *pamg   = (PC_PAMG *)pc->data;
   const PetscBool       before = pamg->uncoloured;
-  const PamgSetUpSteps *steps;
+  const PamgSetUpSteps *steps  = NULL;
   PolderCSR             csr;
   PamgKeys              now;
   PetscBool             refresh;

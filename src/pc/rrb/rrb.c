@@ -27,18 +27,10 @@ PetscErrorCode PCRRBUpdateGrid(PC pc, const PolderCSR *csr)
 static PetscErrorCode PCSetUp_RRB(PC pc)
 {
   PC_RRB   *rrb  = (PC_RRB *)pc->data;
-  MPI_Comm  comm = PetscObjectComm((PetscObject)pc);
-  PetscInt  M, N;
-  PetscBool is, done = PETSC_FALSE;
+  PetscBool done = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PolderMatIsAIJ(pc->pmat, &is));
-  PetscCheck(is, comm, PETSC_ERR_SUP,
-             "PC of type rrb needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an "
-             "AIJ matrix to KSPSetOperators() as the second one",
-             ((PetscObject)pc->pmat)->type_name);
-  PetscCall(MatGetSize(pc->pmat, &M, &N));
-  PetscCheck(M == N, comm, PETSC_ERR_ARG_SIZ, "PC of type rrb needs a square matrix, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
+  PetscCall(PolderMatCheckRows(pc->pmat, "rrb"));
   PetscCall(PolderLogBegin(POLDER_RRBSetUp, pc));
   rrb->valid = PETSC_FALSE;
   PetscCall(PolderPCForgive(pc));

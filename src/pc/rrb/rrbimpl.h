@@ -6,6 +6,7 @@
 #include "core/place.h"
 #include "kernels/rrb.h"
 #include "kernels/rrbreduced.h"
+#include "mat/csr.h"
 #include "mat/halo.h"
 #include <petscdm.h>
 #include <petscsf.h>

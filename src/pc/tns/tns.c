@@ -123,22 +123,8 @@ static PetscErrorCode PCTNSSetUpFrom_Private(PC pc, const PolderPlace *place, Ve
 
 static PetscErrorCode PCSetUp_TNS(PC pc)
 {
-  MPI_Comm    comm = PetscObjectComm((PetscObject)pc);
-  PetscLayout rows, columns;
-  PetscInt    M, N;
-  PetscBool   is, same;
-
   PetscFunctionBegin;
-  PetscCall(PolderMatIsAIJ(pc->pmat, &is));
-  PetscCheck(is, comm, PETSC_ERR_SUP,
-             "PC of type tns needs the entries of the matrix and one of type %s does not give them: use -mat_type aij (or aijdia, aijicrs, aijhec), or hand an "
-             "AIJ matrix to KSPSetOperators() as the second one",
-             ((PetscObject)pc->pmat)->type_name);
-  PetscCall(MatGetSize(pc->pmat, &M, &N));
-  PetscCall(MatGetLayouts(pc->pmat, &rows, &columns));
-  PetscCall(PetscLayoutCompare(rows, columns, &same));
-  PetscCheck(same, comm, PETSC_ERR_ARG_SIZ,
-             "PC of type tns needs a square matrix whose rows and columns are distributed alike, and this one is %" PetscInt_FMT " by %" PetscInt_FMT, M, N);
+  PetscCall(PolderMatCheckRows(pc->pmat, "tns"));
   PetscCall(PolderPCForgive(pc));
   PetscCall(PCTNSSetUpFrom_Private(pc, &PolderOnDevice, NULL, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);

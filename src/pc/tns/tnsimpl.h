@@ -4,6 +4,7 @@
 
 #include "core/methods.h"
 #include "mat/dia.h"
+#include "mat/csr.h"
 #include "mat/halo.h"
 #include <petscpc.h>
 

@@ -1,0 +1,48 @@
+/* The rows of a matrix, on the host or on the device, for whoever needs entries. */
+#pragma once
+
+#include "core/place.h"
+#include "kernels/views.h"
+
+/* The rows of this process as CSR: the diagonal block (ai,aj,aa) with local columns and, on several processes, the block (bi,bj,ba) whose column k stands
+   for global column garray[k] */
+typedef struct {
+  PetscInt           m, rstart, M; /* number of local rows, first local row, number of global rows */
+  PetscInt           nghost;
+  const PetscInt    *garray;
+  const PetscInt    *ai, *aj, *bi, *bj; /* bi = bj = NULL for a sequential type */
+  const PetscScalar *aa, *ba;
+  Mat                diag, offdiag;
+  PetscInt           nz;     /* entries of the diagonal block */
+  PetscBool          device; /* the arrays are in device memory */
+} PolderCSR;
+
+/* These blocks for kernels; without a second block, i of the second view is NULL */
+static inline PolderRows PolderOwnRows(const PolderCSR *csr)
+{
+  return (PolderRows){.n = csr->m, .i = csr->ai, .j = csr->aj, .a = csr->aa, .nz = csr->nz};
+}
+
+static inline PolderRows PolderGhostColumns(const PolderCSR *csr)
+{
+  return (PolderRows){.n = csr->m, .i = csr->bi, .j = csr->bj, .a = csr->ba};
+}
+
+/* Raises PETSC_ERR_SUP or PETSC_ERR_ARG_SIZ, with a sentence that names the PC, unless A is a square AIJ matrix with rows and columns distributed alike */
+PETSC_INTERN PetscErrorCode PolderMatCheckRows(Mat A, const char type[]);
+/* The blocks of an AIJ matrix; *offdiag and *garray are NULL for a sequential type */
+PETSC_INTERN PetscErrorCode PolderMatGetBlocks(Mat A, Mat *diag, Mat *offdiag, const PetscInt *garray[]);
+/* PolderMatGetCSR() raises PETSC_ERR_SUP when A is not an AIJ matrix; PolderMatIsAIJ() tells whether it is one */
+PETSC_INTERN PetscErrorCode PolderMatIsAIJ(Mat, PetscBool *);
+PETSC_INTERN PetscErrorCode PolderMatGetCSR(Mat, PolderCSR *);
+PETSC_INTERN PetscErrorCode PolderMatRestoreCSR(Mat, PolderCSR *);
+/* The same with all arrays but garray in device memory, for Polder types and for aijcusparse; done = PETSC_FALSE, and csr is zero, for matrices that exist
+   on the host only */
+PETSC_INTERN PetscErrorCode PolderMatGetDeviceCSR(Mat, PolderCSR *, PetscBool *done);
+PETSC_INTERN PetscErrorCode PolderMatRestoreDeviceCSR(Mat, PolderCSR *);
+/* The rows at a place, by one of these pairs of functions. The rows on the host are always available */
+PETSC_INTERN PetscErrorCode PolderMatGetCSRAt(Mat, const PolderPlace *, PolderCSR *, PetscBool *done);
+PETSC_INTERN PetscErrorCode PolderMatRestoreCSRAt(Mat, PolderCSR *);
+/* The rows on the device when that is allowed and each process has them there, on the host otherwise: csr->device is the same everywhere. Return them by
+   PolderMatRestoreCSRAt(). Collective */
+PETSC_INTERN PetscErrorCode PolderMatGetCSRAlike(Mat A, PetscBool allowed, PolderCSR *csr);
