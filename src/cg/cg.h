@@ -107,8 +107,10 @@ PETSC_INTERN PetscErrorCode PolderCGTest(KSP, PetscReal norm);
 /* One norm for the history, the monitors and the convergence test */
 PETSC_INTERN PetscErrorCode PolderCGReport(KSP, PetscReal rnorm, PetscReal norm);
 PETSC_INTERN PetscErrorCode PolderCGGetKernel(KSP, PolderCGKernel *);
-/* A step of the tables that have nothing to do there */
+/* Steps of the tables that have nothing to do there */
 PETSC_INTERN PetscErrorCode PolderCGNothing(KSP);
+PETSC_INTERN PetscErrorCode PolderCGNothing2(KSP, Vec, Vec);
+PETSC_INTERN PetscErrorCode PolderCGNothing3(KSP, Vec, Vec, Vec);
 
 /* cgonce.c */
 /* Is there one reduction a step? If so, the cycle that begins on the host or the device gets what it needs */

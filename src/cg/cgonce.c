@@ -144,14 +144,6 @@ static PetscErrorCode PolderCGPrecondition_OnceOnHost(KSP ksp, Vec r, Vec z, Vec
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With the vectors of the step, in one pass */
-static PetscErrorCode PolderCGDirection_Once(KSP ksp, Vec r, Vec z, Vec p)
-{
-  PetscFunctionBegin;
-  (void)ksp, (void)r, (void)z, (void)p;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* w follows with the step; (p, w) is known */
 static PetscErrorCode PolderCGProduct_OnceOnHost(KSP ksp, Vec p, Vec w)
 {
@@ -187,14 +179,6 @@ static PetscErrorCode PolderCGStep_OnceOnHost(KSP ksp, PetscBool project, Vec p,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The norm comes with the next sums */
-static PetscErrorCode PolderCGCheck_Once(KSP ksp, Vec r, Vec z)
-{
-  PetscFunctionBegin;
-  (void)ksp, (void)r, (void)z;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The scalars are those of the last step; z and v are made again */
 static PetscErrorCode PolderCGResume_OnceOnHost(KSP ksp, Vec r)
 {
@@ -207,10 +191,10 @@ static PetscErrorCode PolderCGResume_OnceOnHost(KSP ksp, Vec r)
 const PolderCGSteps PolderCGOnceOnHost = {
   .resume       = PolderCGResume_OnceOnHost,
   .precondition = PolderCGPrecondition_OnceOnHost,
-  .direction    = PolderCGDirection_Once,
+  .direction    = PolderCGNothing3, // step() updates p in its pass
   .product      = PolderCGProduct_OnceOnHost,
   .step         = PolderCGStep_OnceOnHost,
-  .check        = PolderCGCheck_Once,
+  .check        = PolderCGNothing2, // the norm comes with the next sums
   .catchup      = PolderCGNothing,
   .finish       = PolderCGNothing,
 };

@@ -137,22 +137,6 @@ static PetscErrorCode PolderCGPrecondition_OnceOnDevice(KSP ksp, Vec r, Vec stor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* With the vectors of the step, in one pass */
-static PetscErrorCode PolderCGDirection_OnceOnDevice(KSP ksp, Vec r, Vec z, Vec p)
-{
-  PetscFunctionBegin;
-  (void)ksp, (void)r, (void)z, (void)p;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* w follows with the step */
-static PetscErrorCode PolderCGProduct_OnceOnDevice(KSP ksp, Vec p, Vec w)
-{
-  PetscFunctionBegin;
-  (void)ksp, (void)p, (void)w;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* p <- z + beta p, w <- v + beta w, x <- x + alpha p, r <- r - alpha w, and z = dinv r */
 static PetscErrorCode PolderCGStep_OnceOnDevice(KSP ksp, PetscBool project, Vec p, Vec w, Vec r)
 {
@@ -172,13 +156,6 @@ static PetscErrorCode PolderCGStep_OnceOnDevice(KSP ksp, PetscBool project, Vec 
   if (!project) PetscFunctionReturn(PETSC_SUCCESS);
   if (device->kernel == CG_CONSTANT) PetscCall(PolderDeflationSpaceApplyP(cg->space, r)); // the mean is gone
   else PetscCall(PolderCGProject(ksp, r));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PolderCGCheck_OnceOnDevice(KSP ksp, Vec r, Vec z)
-{
-  PetscFunctionBegin;
-  (void)ksp, (void)r, (void)z;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -204,10 +181,10 @@ static PetscErrorCode PolderCGResume_OnceOnDevice(KSP ksp, Vec r)
 const PolderCGSteps PolderCGOnceOnDevice = {
   .resume       = PolderCGResume_OnceOnDevice,
   .precondition = PolderCGPrecondition_OnceOnDevice,
-  .direction    = PolderCGDirection_OnceOnDevice,
-  .product      = PolderCGProduct_OnceOnDevice,
+  .direction    = PolderCGNothing3, // step() updates p and w in its pass
+  .product      = PolderCGNothing2,
   .step         = PolderCGStep_OnceOnDevice,
-  .check        = PolderCGCheck_OnceOnDevice,
+  .check        = PolderCGNothing2, // the norm comes with the next sums
   .catchup      = PolderCGDeviceCatchUp,
   .finish       = PolderCGNothing,
 };

@@ -152,3 +152,17 @@ PetscErrorCode PolderCGNothing(KSP ksp)
   (void)ksp;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+PetscErrorCode PolderCGNothing2(KSP ksp, Vec v, Vec w)
+{
+  PetscFunctionBegin;
+  (void)ksp, (void)v, (void)w;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCGNothing3(KSP ksp, Vec u, Vec v, Vec w)
+{
+  PetscFunctionBegin;
+  (void)ksp, (void)u, (void)v, (void)w;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
