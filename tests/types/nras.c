@@ -1,6 +1,7 @@
 static char help[] = "Nested restricted additive Schwarz with ILU(k) against PETSc's bjacobi and asm, and against what it is.\n\n";
 
 #include "nras/nras.h"
+#include "runner.h"
 
 static const char *const kinds[NKIND] = {"stencil", "graph", "symmetric"};
 
@@ -367,10 +368,7 @@ static PetscErrorCode TestView(void)
 
 int main(int argc, char **argv)
 {
-  static const struct {
-    const char *name;
-    PetscErrorCode (*run)(void);
-  } tests[] = {
+  static const Test tests[] = {
     {"-petsc",      TestPetsc     },
     {"-inner",      TestInner     },
     {"-identities", TestIdentities},
@@ -381,12 +379,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(tests); ++t) {
-    PetscBool run;
-
-    PetscCall(PetscOptionsHasName(NULL, NULL, tests[t].name, &run));
-    if (run) PetscCall((*tests[t].run)());
-  }
+  PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -2,6 +2,7 @@ static char help[] = "Nested restricted additive Schwarz: matrices and settings 
 
 #include "message.h"
 #include "nras/nras.h"
+#include "runner.h"
 
 /* A tridiagonal matrix of 12 rows with something wrong, on the last process */
 typedef enum {
@@ -282,10 +283,7 @@ static PetscErrorCode TestErrors(void)
 
 int main(int argc, char **argv)
 {
-  static const struct {
-    const char *name;
-    PetscErrorCode (*run)(void);
-  } tests[] = {
+  static const Test tests[] = {
     {"-pivots", TestPivots},
     {"-shift",  TestShift },
     {"-shapes", TestShapes},
@@ -295,12 +293,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
-  for (size_t t = 0; t < PETSC_STATIC_ARRAY_LENGTH(tests); ++t) {
-    PetscBool run;
-
-    PetscCall(PetscOptionsHasName(NULL, NULL, tests[t].name, &run));
-    if (run) PetscCall((*tests[t].run)());
-  }
+  PetscCall(RunTests(PETSC_STATIC_ARRAY_LENGTH(tests), tests));
   PetscCall(PetscFinalize());
   return 0;
 }
