@@ -152,7 +152,7 @@ static PetscErrorCode Case(Fuzz *f, PetscInt only, PetscInt seconds, PetscBool *
   *leak = after - before;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, leak, 1, MPI_DOUBLE, MPI_MAX, f->comm));
   PetscCall(FuzzAgree(f));
-  alarm(0);
+  FuzzGuardTime(0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

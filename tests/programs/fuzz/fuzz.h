@@ -107,6 +107,7 @@ static inline uint64_t FuzzHash(uint64_t seed, uint64_t i, uint64_t j)
 /* guard.c */
 PETSC_INTERN PetscErrorCode FuzzGuard(Fuzz *, PetscInt seconds);
 PETSC_INTERN void           FuzzGuardCase(Fuzz *, PetscInt seconds);
+PETSC_INTERN void           FuzzGuardTime(PetscInt seconds);
 PETSC_INTERN PetscErrorCode FuzzKeepMessage(MPI_Comm, int, const char *, const char *, PetscErrorCode, PetscErrorType, const char *, void *);
 PETSC_INTERN PetscErrorCode FuzzAgree(Fuzz *);
 PETSC_INTERN void           FuzzLog(Fuzz *, const char *, ...) PETSC_ATTRIBUTE_FORMAT(2, 3);

@@ -2,10 +2,14 @@
 #include "fuzz.h"
 #include <signal.h>
 #include <stdarg.h>
+#include <sys/time.h>
 #include <unistd.h>
 #if defined(__SANITIZE_ADDRESS__)
 void __asan_set_death_callback(void (*)(void));
 #endif
+
+/* A process that waits without computing is stopped after so many times the computing time that a case may take */
+#define WAITS 20
 
 static Fuzz *Current;
 static char  Command[256];
@@ -25,18 +29,18 @@ static void Story(void)
 static void Caught(int sig)
 {
   signal(sig, SIG_DFL);
-  Say(sig == SIGALRM   ? "\nfuzz: no end in sight"
-      : sig == SIGTERM ? "\nfuzz: told to stop"
-      : sig == SIGSEGV ? "\nfuzz: segmentation violation"
-                       : "\nfuzz: caught a signal");
+  Say(sig == SIGALRM || sig == SIGPROF ? "\nfuzz: no end in sight"
+      : sig == SIGTERM                 ? "\nfuzz: told to stop"
+      : sig == SIGSEGV                 ? "\nfuzz: segmentation violation"
+                                       : "\nfuzz: caught a signal");
   Story();
-  if (sig == SIGALRM) abort();
+  if (sig == SIGALRM || sig == SIGPROF) abort();
   raise(sig);
 }
 
 PetscErrorCode FuzzGuard(Fuzz *f, PetscInt seconds)
 {
-  static const int signals[] = {SIGALRM, SIGTERM, SIGFPE, SIGILL, SIGBUS, SIGSEGV, SIGABRT};
+  static const int signals[] = {SIGALRM, SIGPROF, SIGTERM, SIGFPE, SIGILL, SIGBUS, SIGSEGV, SIGABRT};
 
   PetscFunctionBegin;
   Current = f;
@@ -46,7 +50,7 @@ PetscErrorCode FuzzGuard(Fuzz *f, PetscInt seconds)
   PetscCall(PetscPopSignalHandler());
   for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(signals); ++s) {
 #if defined(__SANITIZE_ADDRESS__)
-    if (signals[s] != SIGALRM && signals[s] != SIGTERM) {
+    if (signals[s] != SIGALRM && signals[s] != SIGPROF && signals[s] != SIGTERM) {
       signal(signals[s], SIG_DFL);
       continue;
     }
@@ -58,6 +62,15 @@ PetscErrorCode FuzzGuard(Fuzz *f, PetscInt seconds)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The seconds that a process may compute, since those that pass depend on what else the machine does; 0: as many as it likes */
+void FuzzGuardTime(PetscInt seconds)
+{
+  const struct itimerval limit = {.it_value = {.tv_sec = (time_t)seconds}};
+
+  setitimer(ITIMER_PROF, &limit, NULL);
+  alarm((unsigned)(WAITS * seconds));
+}
+
 /* The command and the time of a case */
 void FuzzGuardCase(Fuzz *f, PetscInt seconds)
 {
@@ -65,7 +78,7 @@ void FuzzGuardCase(Fuzz *f, PetscInt seconds)
   f->log[0] = f->message[0] = 0;
   snprintf(Command, sizeof(Command), "\nprocess %d of %d: -fuzz_seed %llu -fuzz_cases 1%s%s\n", f->rank, f->size, (unsigned long long)f->seed,
            f->only[0] ? " -fuzz_only " : "", f->only);
-  alarm((unsigned)seconds);
+  FuzzGuardTime(seconds);
 }
 
 PetscErrorCode FuzzKeepMessage(MPI_Comm comm, int line, const char *fun, const char *file, PetscErrorCode n, PetscErrorType p, const char *mess, void *ctx)
