@@ -160,6 +160,14 @@ sea: all
 
 benches: $(BENCHES) $(CUDABENCHES)
 
+# the peer that is told the grid, on hypre's own structures: make pfmg HYPRE_INCLUDE=<folder> HYPRE_LIB=<folder>, then the options of bench/solve
+HYPRE_INCLUDE ?= /usr/include/hypre
+pfmg: $(BUILD)/bench/pfmg/pfmg
+$(BUILD)/bench/pfmg/pfmg: bench/pfmg/pfmg.c $(BUILD)/petsc.mk
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(CC) $(CFLAGS) -I$(HYPRE_INCLUDE) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(HYPRE_LIB:%=-L%) $(HYPRE_LIB:%=-Wl,-rpath,%) -lHYPRE $(PETSC_LIBS) $(CUDA_LIBS) -lm
+
 bench: all benches
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/run.sh
 
@@ -228,10 +236,10 @@ install-files: $(LIB)
 	@echo "and, for instance, -options_file $(abspath $(PREFIX))/share/polder/options/bubbles3d.opts"
 
 format:
-	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] examples/*/*.[ch] examples/*/*.cu bench/*.[ch] cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
+	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] examples/*/*.[ch] examples/*/*.cu bench/*.[ch] bench/*/*.c cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
 
 clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(PART:.o=.d) $(TESTPART:.o=.d) $(CUDAPART:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples fuzz demo waves sea bench $(TABLES) bench-summary tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install install-files format clean FORCE
+.PHONY: all examples fuzz demo waves sea bench pfmg $(TABLES) bench-summary tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install install-files format clean FORCE

@@ -1,0 +1,115 @@
+/* The problem of the benchmarks: a grid of cells with bubbles of another coefficient, and a smooth right-hand side. */
+#pragma once
+
+#include <petscvec.h>
+
+typedef struct {
+  PetscInt  dim, n[3], N, bubbles;
+  PetscInt  first, rows;                    /* of this process: whole lines in 2-D, whole planes in 3-D */
+  PetscReal contrast, shift, walls, peclet; /* walls: coefficient of a wall over that of its cell */
+  PetscBool centre;
+} Problem;
+
+static PetscErrorCode GetProblem(Problem *p)
+{
+  const char *const walls[] = {"half", "whole", "Walls", "", NULL};
+  PetscInt          n = 64, nxy[2], two = 2, lines = PETSC_DECIDE;
+  PetscEnum         wall = (PetscEnum)0;
+
+  PetscFunctionBeginUser;
+  p->dim      = 3;
+  p->contrast = 1000;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-dim", &p->dim, NULL));
+  PetscCheck(p->dim == 2 || p->dim == 3, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-dim is 2 or 3, not %" PetscInt_FMT, p->dim);
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
+  nxy[0] = nxy[1] = n;
+  PetscCall(PetscOptionsGetIntArray(NULL, NULL, "-nxy", nxy, &two, NULL));
+  p->n[0] = nxy[0];
+  p->n[1] = nxy[1];
+  p->n[2] = p->dim == 3 ? n : 1;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-nz", &p->n[p->dim - 1], NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-walls", walls, &wall, NULL));
+  p->walls = wall ? 1 : 2;
+  p->N     = p->n[0] * p->n[1] * p->n[2];
+  PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &lines, &p->n[p->dim - 1]));
+  p->rows = p->N / p->n[p->dim - 1] * lines;
+  PetscCallMPI(MPI_Scan(&p->rows, &p->first, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));
+  p->first -= p->rows;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-bubbles", &p->bubbles, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-centre", &p->centre, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-contrast", &p->contrast, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-shift", &p->shift, NULL));
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-peclet", &p->peclet, NULL));
+  PetscFunctionReturn(0);
+}
+
+/* Positive inside a bubble */
+static PetscReal LevelSet(const Problem *p, const PetscInt at[3])
+{
+  PetscReal lattice = 0, middle = 0, radius;
+
+  if (!p->bubbles) return -1;
+  radius = 0.3 / (PetscReal)p->bubbles;
+  for (PetscInt d = 0; d < p->dim; ++d) {
+    const PetscReal x = ((PetscReal)at[d] + 0.5) / (PetscReal)p->n[d], k = (PetscReal)p->bubbles;
+
+    lattice += PetscSqr(x - (PetscFloorReal(x * k) + 0.5) / k);
+    middle += PetscSqr(x - 0.5);
+  }
+  if (p->centre) lattice = PetscMin(lattice, middle);
+  return radius - PetscSqrtReal(lattice);
+}
+
+static void Cell(const Problem *p, PetscInt row, PetscInt at[3])
+{
+  at[0] = row % p->n[0];
+  at[1] = row / p->n[0] % p->n[1];
+  at[2] = row / p->n[0] / p->n[1];
+}
+
+static PetscScalar Kappa(const Problem *p, PetscInt row)
+{
+  PetscInt at[3];
+
+  Cell(p, row, at);
+  return LevelSet(p, at) > 0 ? p->contrast : 1.0;
+}
+
+/* One row with columns ascending; the entries are harmonic means of the coefficients. Returns the number of entries */
+static PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], PetscScalar val[7])
+{
+  const PetscInt    stride[3] = {1, p->n[0], p->n[0] * p->n[1]};
+  const PetscScalar kappa     = Kappa(p, row);
+  PetscInt          at[3], nz = 0, main = 0;
+  PetscScalar       diagonal = p->shift;
+
+  Cell(p, row, at);
+  for (int k = -p->dim; k <= p->dim; ++k) {
+    const int d = k < 0 ? -k - 1 : k - 1;
+
+    if (k == 0) {
+      main      = nz;
+      col[nz++] = row;
+    } else if (k < 0 ? at[d] > 0 : at[d] < p->n[d] - 1) {
+      const PetscInt    j     = k < 0 ? row - stride[d] : row + stride[d];
+      const PetscScalar other = Kappa(p, j), v = 2 * kappa * other / (kappa + other);
+
+      col[nz]   = j;
+      val[nz++] = -v * (1 - (k < 0 ? -0.5 : 0.5) * p->peclet / (PetscReal)p->n[d]);
+      diagonal += v;
+    } else if (!p->bubbles && p->shift == 0) diagonal += p->walls * kappa;
+  }
+  val[main] = diagonal;
+  return nz;
+}
+
+/* The right-hand side of a row, in the range of A */
+static PetscScalar RightHandSide(const Problem *p, PetscInt row)
+{
+  PetscInt    at[3];
+  PetscScalar v = 1;
+
+  Cell(p, row, at);
+  for (PetscInt d = 0; d < p->dim; ++d) v *= PetscCosReal(PETSC_PI * ((PetscReal)at[d] + 0.5) / (PetscReal)p->n[d]) + (p->bubbles ? 0 : 0.5);
+  return v;
+}
