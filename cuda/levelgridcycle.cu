@@ -19,27 +19,29 @@ static __device__ __forceinline__ void GridEach(const PetscInt size[3], Body bod
   }
 }
 
-/* What cell i gives to its own box */
-template <class V, int J>
-static __device__ __forceinline__ V GridOwn(const PolderLevelGrid &G, PetscInt i, const V *r)
-{
-  const V w[3] = {J & 1 ? (V)G.w[0][i] : 0, J & 2 ? (V)G.w[1][i] : 0, J & 4 ? (V)G.w[2][i] : 0};
-
-  return w[J & 1 ? 0 : J & 2 ? 1 : 2] < 0 ? 0 : (1 - (w[0] + w[1] + w[2])) * r[i];
-}
-
-/* The sum of body(i) over the cells that differ from cell `first`, at at[], in the directions K by 0 or 1 */
-template <int K, class V, class Body>
-static __device__ __forceinline__ V GridCells(const PolderLevelGrid &G, const PetscInt at[3], PetscInt first, V sum, Body body)
+/*
+  The sum of body(word, r) over the cells that differ from cell `first`, at at[], in the directions K by 0 or 1, and by `to` in direction D. The loads of
+  cells that do not exist are those of another one, so that none depends on a branch and all can be under way at once
+*/
+template <int D, int K, class V, class Body>
+static __device__ __forceinline__ V GridCells(const PolderLevelGrid &G, const PetscInt at[3], PetscInt first, int to, V sum, const V *r, Body body)
 {
   const PetscInt line = G.size[0], plane = line * G.size[1];
 
 #pragma unroll
   for (int k = 0; k < 8; ++k) {
-    const PetscInt i = first + (k & 1) + (k & 2 ? line : 0) + (k & 4 ? plane : 0);
+    const PetscInt step[3] = {(k & 1) + (D == 0 ? to : 0), (k >> 1 & 1) + (D == 1 ? to : 0), (k >> 2 & 1) + (D == 2 ? to : 0)};
+    const PetscInt i       = first + step[0] + step[1] * line + step[2] * plane;
+    bool           there   = i >= 0 && i < G.n;
 
-    if ((k & K) != k || (k & 1 && at[0] + 1 >= G.size[0]) || (k & 2 && at[1] + 1 >= G.size[1]) || (k & 4 && at[2] + 1 >= G.size[2])) continue;
-    if (i >= 0 && i < G.n) sum += body(i);
+    if ((k & K) != k) continue;
+#pragma unroll
+    for (int d = 0; d < 3; ++d) there = there && at[d] + step[d] >= 0 && at[d] + step[d] < G.size[d];
+    const PetscInt j    = there ? i : 0;
+    const unsigned word = __ldg(G.w + j);
+    const V        v    = __ldg(r + j);
+
+    sum += there && word != POLDER_LEVELGRID_APART ? body(word, v) : (V)0;
   }
   return sum;
 }
@@ -48,15 +50,11 @@ static __device__ __forceinline__ V GridCells(const PolderLevelGrid &G, const Pe
 template <int D, int J, class V>
 static __device__ __forceinline__ V GridFaces(const PolderLevelGrid &G, const PetscInt at[3], PetscInt first, V sum, const V *r)
 {
-  const PetscInt stride = D == 0 ? 1 : D == 1 ? G.size[0] : G.size[0] * G.size[1];
-  const float   *w      = G.w[D];
+  const auto body = [](unsigned word, V v) { return (V)PolderLevelGridUnpack(word, D) * v; };
 
   if constexpr (J >> D & 1) {
-#pragma unroll
-    for (int to = -1; to <= 2; to += 3) {
-      if (at[D] + to < 0 || at[D] + to >= G.size[D]) continue;
-      sum = GridCells<J & ~(1 << D)>(G, at, first + to * stride, sum, [=](PetscInt i) { return w[i] > 0 ? (V)w[i] * r[i] : (V)0; });
-    }
+    sum = GridCells<D, J & ~(1 << D)>(G, at, first, -1, sum, r, body);
+    sum = GridCells<D, J & ~(1 << D)>(G, at, first, 2, sum, r, body);
   }
   return sum;
 }
@@ -71,7 +69,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) GridRestrictKernel(const 
     V              sum;
 
     if (c < 0 || c >= G.nc) return;
-    sum   = GridCells<J>(G, at, first, (V)0, [&](PetscInt i) { return GridOwn<V, J>(G, i, r); });
+    sum   = GridCells<3, J>(G, at, first, 0, (V)0, r, [](unsigned word, V v) {
+      return (1 - ((V)PolderLevelGridUnpack(word, 0) + (V)PolderLevelGridUnpack(word, 1) + (V)PolderLevelGridUnpack(word, 2))) * v; // to its own box
+    });
     sum   = GridFaces<0, J>(G, at, first, sum, r);
     sum   = GridFaces<1, J>(G, at, first, sum, r);
     bc[c] = GridFaces<2, J>(G, at, first, sum, r);
@@ -81,11 +81,12 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) GridRestrictKernel(const 
 
 /* w_d (u_Nd - u_C) of a joined direction, and 0 of others */
 template <int D, int J, class V>
-static __device__ __forceinline__ V GridSlope(const PolderLevelGrid &G, const PetscInt at[3], PetscInt box, float w, V own, const V *xc)
+static __device__ __forceinline__ V GridSlope(const PolderLevelGrid &G, const PetscInt at[3], PetscInt box, unsigned word, V own, const V *xc)
 {
   const PetscInt stride = D == 0 ? 1 : D == 1 ? G.csize[0] : G.csize[0] * G.csize[1];
+  const float    w      = PolderLevelGridUnpack(word, D);
 
-  return J >> D & 1 && w > 0 ? (V)w * (__ldg(xc + (at[D] & 1 ? box + stride : box - stride)) - own) : (V)0;
+  return J >> D & 1 ? (V)w * (__ldg(xc + (w > 0 ? at[D] & 1 ? box + stride : box - stride : box)) - own) : (V)0;
 }
 
 template <class V, int J>
@@ -94,15 +95,14 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) GridProlongKernel(const _
   GridEach(G.size, [&](const PetscInt at[3]) {
     const PetscInt i   = at[0] + G.size[0] * (at[1] + G.size[1] * at[2]) - G.shift;
     const PetscInt box = (at[0] >> (J & 1)) + G.csize[0] * ((at[1] >> (J >> 1 & 1)) + G.csize[1] * (at[2] >> (J >> 2 & 1))) - G.cshift;
-    float          w[3];
-    V              own;
 
     if (i < 0 || i >= G.n) return;
-#pragma unroll
-    for (int d = 0; d < 3; ++d) w[d] = J >> d & 1 ? G.w[d][i] : 0;
-    if (w[J & 1 ? 0 : J & 2 ? 1 : 2] < 0) return;
-    own = __ldg(xc + box);
-    x[i] += own + GridSlope<0, J>(G, at, box, w[0], own, xc) + GridSlope<1, J>(G, at, box, w[1], own, xc) + GridSlope<2, J>(G, at, box, w[2], own, xc);
+    const unsigned word = __ldg(G.w + i);
+    const V        own = __ldg(xc + box), before = x[i];
+
+    if (word == POLDER_LEVELGRID_APART) return;
+    x[i] = before +
+           (own + GridSlope<0, J>(G, at, box, word, own, xc) + GridSlope<1, J>(G, at, box, word, own, xc) + GridSlope<2, J>(G, at, box, word, own, xc));
   });
 }
 

@@ -9,22 +9,25 @@
 
 /*
   The cells of this process are the numbers shift .. shift + n of a grid of size[0] x size[1] x size[2] cells in natural order; those of the next level are
-  cshift .. cshift + nc of the grid csize[]. Two cells make a box in the directions with join[d] = 1. w[d][i] is the weight of the box that cell i faces in
+  cshift .. cshift + nc of the grid csize[]. Two cells make a box in the directions with join[d] = 1. w_d is the weight of the box that cell i faces in
   direction d:
 
       (P u)_i = u_C + sum over d of w_d (u_Nd - u_C),  w_d = g_N / (g_C + g_N),  g_C = 2 a_in,  1 / g_N = 1 / a_face + 1 / (2 a_in of the neighbour)
 
   where a_in is the coupling to the other cell of the box and a_face that to the neighbour; the second term of g_N is left out where the neighbour is alone in
   its box, and w_d is 0 where the cell is. No weight exceeds the part of a_face in the strongest coupling of the cell: the energy of P u is then bounded by
-  that of u on the next level. A weight of -1 in the first direction that is joined marks a cell without part in P. thin[d] = 1: the last cells in direction d
-  are boxes of fewer cells than the others, or made of such.
+  that of u on the next level. w[i] has the three weights in units of 1/1020, ten bits each from the lowest on, so that a cycle reads them all at once:
+  1, 1/2, 1/3, 1/4 and 1/5 are multiples, and 1 must be, since a cell may hang on its neighbour far more strongly than on its box. POLDER_LEVELGRID_APART
+  marks a cell without part in P. thin[d] = 1: the last cells in direction d are boxes of fewer cells than the others, or made of such.
 */
 typedef struct {
-  PetscInt n, size[3], shift;
-  PetscInt nc, csize[3], cshift;
-  int      join[3], thin[3];
-  float   *w[3];
+  PetscInt  n, size[3], shift;
+  PetscInt  nc, csize[3], cshift;
+  int       join[3], thin[3];
+  unsigned *w;
 } PolderLevelGrid;
+#define POLDER_LEVELGRID_UNIT  1020
+#define POLDER_LEVELGRID_APART 0xffffffffu
 
 /*
   The entries of a level, in bfloat16 or else in single or double precision: entry (i, i + stride of direction d) is up[d][i] or, with up[d] = NULL, the

@@ -6,14 +6,11 @@
 /* What cell i, at at[], gives to its own box: r_i (1 - the sum of its weights); no cell, or one without part in P: 0 */
 POLDER_LEVELROW LEVEL_VALUE LEVEL_NAME(PolderLevelGridOwn)(const PolderLevelGrid *G, PetscInt i, const LEVEL_VALUE r[])
 {
-  LEVEL_VALUE w = 0;
+  const unsigned word = G->w[i];
+  LEVEL_VALUE    w    = 0;
 
-  for (int d = 0; d < 3; ++d) {
-    const LEVEL_VALUE wd = G->join[d] ? (LEVEL_VALUE)G->w[d][i] : 0;
-
-    if (wd < 0) return 0;
-    w += wd;
-  }
+  if (word == POLDER_LEVELGRID_APART) return 0;
+  for (int d = 0; d < 3; ++d) w += (LEVEL_VALUE)PolderLevelGridUnpack(word, d);
   return (1 - w) * r[i];
 }
 
@@ -45,7 +42,7 @@ POLDER_LEVELROW LEVEL_VALUE LEVEL_NAME(PolderLevelGridGather)(const PolderLevelG
 
             if (i < 0 || i >= G->n) continue;
             if (d < 0) sum += LEVEL_NAME(PolderLevelGridOwn)(G, i, r);
-            else if (G->w[d][i] > 0) sum += (LEVEL_VALUE)G->w[d][i] * r[i];
+            else if (G->w[i] != POLDER_LEVELGRID_APART) sum += (LEVEL_VALUE)PolderLevelGridUnpack(G->w[i], d) * r[i];
           }
         }
       }
@@ -57,14 +54,15 @@ POLDER_LEVELROW LEVEL_VALUE LEVEL_NAME(PolderLevelGridGather)(const PolderLevelG
 /* Row i of P xc */
 POLDER_LEVELROW LEVEL_VALUE LEVEL_NAME(PolderLevelGridInterpolate)(const PolderLevelGrid *G, PetscInt i, const PetscInt at[3], const LEVEL_VALUE xc[])
 {
-  const PetscInt    box = PolderLevelGridBox(G, at);
-  const LEVEL_VALUE own = xc[box];
-  LEVEL_VALUE       sum = own;
+  const unsigned    word = G->w[i];
+  const PetscInt    box  = PolderLevelGridBox(G, at);
+  const LEVEL_VALUE own  = xc[box];
+  LEVEL_VALUE       sum  = own;
 
+  if (word == POLDER_LEVELGRID_APART) return 0;
   for (int d = 0; d < 3; ++d) {
-    const LEVEL_VALUE w = G->join[d] ? (LEVEL_VALUE)G->w[d][i] : 0;
+    const LEVEL_VALUE w = (LEVEL_VALUE)PolderLevelGridUnpack(word, d);
 
-    if (w < 0) return 0;
     if (w > 0) sum += w * (xc[box + PolderLevelGridFace(at, d) * PolderLevelGridStride(G->csize, d)] - own);
   }
   return sum;

@@ -195,23 +195,39 @@ POLDER_LEVELROW PetscReal PolderLevelGridWeight(const PolderLevelGrid *G, const 
   return w < bound ? w : bound;
 }
 
+/* The weight of direction d in a word of w[] that is not POLDER_LEVELGRID_APART */
+POLDER_LEVELROW float PolderLevelGridUnpack(unsigned word, int d)
+{
+  return (float)(word >> 10 * d & 1023) * (1.0f / POLDER_LEVELGRID_UNIT);
+}
+
+/* Three weights as a word. A sum that rounds to one stays one: the cell then hangs on its neighbours alone */
+POLDER_LEVELROW unsigned PolderLevelGridPack(const PetscReal w[3])
+{
+  unsigned k[3], total = (unsigned)((w[0] + w[1] + w[2]) * POLDER_LEVELGRID_UNIT + 0.5);
+  int      most = 0;
+
+  for (int d = 0; d < 3; ++d) {
+    k[d] = (unsigned)(w[d] * POLDER_LEVELGRID_UNIT + 0.5);
+    if (k[d] > k[most]) most = d;
+  }
+  if (total == POLDER_LEVELGRID_UNIT) k[most] += total - (k[0] + k[1] + k[2]);
+  return k[0] | k[1] << 10 | k[2] << 20;
+}
+
 /* Stores the weights of cell i, whose sum is at most one */
 POLDER_LEVELROW void PolderLevelGridSetWeights(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i,
                                                const PetscInt at[3])
 {
   const PetscBool active = (PetscBool)(agg[i] < G->nc);
   PetscReal       w[3] = {0, 0, 0}, sum, most = active ? PolderLevelGridStrongest(G, A, agg, i, at) : 0;
-  PetscBool       first = PETSC_TRUE;
 
   for (int d = 0; d < 3 && active; ++d) {
     if (G->join[d]) w[d] = PolderLevelGridWeight(G, A, agg, i, at, d, most);
   }
   sum = w[0] + w[1] + w[2];
-  for (int d = 0; d < 3; ++d) {
-    if (!G->join[d]) continue;
-    G->w[d][i] = (float)(!active && first ? -1 : sum > 1 ? w[d] / sum : w[d]);
-    first      = PETSC_FALSE;
-  }
+  for (int d = 0; d < 3 && sum > 1; ++d) w[d] /= sum;
+  G->w[i] = active ? PolderLevelGridPack(w) : POLDER_LEVELGRID_APART;
 }
 
 /* Number of the first n cells of the next level that have a lower neighbour in direction d */

@@ -189,9 +189,7 @@ PetscErrorCode PCPAMGGridAggregate(PC_PAMG *pamg, PetscInt l, PetscInt64 *count,
   L->nc = C->n = L->grid.nc;
   C->nz        = PolderLevelGridCoarseEntries(&L->grid, C->n);
   PolderRun(place, PolderLevelGridBoxes, &L->grid, pamg->mate, L->agg);
-  for (int d = 0; d < 3; ++d) {
-    if (L->grid.join[d]) PetscCall(PolderPlaceMalloc(place, L->n, &L->grid.w[d]));
-  }
+  PetscCall(PolderPlaceMalloc(place, L->n, &L->grid.w));
   PetscCall(PolderPlaceMalloc(place, C->n + 1, &C->ai));
   PetscCall(PolderPlaceMalloc(place, C->nz, &C->aj));
   PetscCall(PolderPlaceMalloc(place, C->nz, &C->aa));

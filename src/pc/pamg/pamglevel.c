@@ -19,7 +19,7 @@ PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool firs
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(rows); ++k) PetscCall(pamg->place->free(rows[k]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(others); ++k) PetscCall(pamg->place->free(others[k]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(vectors); ++k) PetscCall(pamg->place->free(vectors[k]));
-  for (int d = 0; d < 3; ++d) PetscCall(pamg->place->free(&L->grid.w[d]));
+  PetscCall(pamg->place->free(&L->grid.w));
   PetscCall(PetscFree3(L->bi, L->bj, L->ba));
   PetscCall(PetscFree(L->ghostagg));
   PetscCall(PetscFree(L->val));
@@ -160,7 +160,7 @@ static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool f
   size_t       bytes = size * (n + 1) + (L->agg ? index * n : 0) + (L->diag ? index * n : 0) + index * (size_t)L->csr.nghost;
 
   if (L->order) bytes += index * n;
-  for (int d = 0; d < 3; ++d) bytes += L->grid.w[d] ? sizeof(float) * n : 0;
+  if (L->grid.w) bytes += sizeof(*L->grid.w) * n;
   if (L->row) bytes += index * (n + (size_t)L->nc + 2);
   if (!first) bytes += index * (n + 1 + all + (L->csr.bi ? n + 1 : 0) + 2 * (size_t)L->outer.n) + sizeof(PetscScalar) * all;
   if (!first || L->ownval) bytes += sizeof(PetscScalar) * n * nd;

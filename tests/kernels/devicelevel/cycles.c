@@ -57,9 +57,7 @@ static PetscErrorCode CopyLevel(const PC_PAMG *pamg, const PamgLevel *H, PetscBo
     PetscCall(PolderDeviceFromHost(to + each * lo, (const char *)H->M.val[d] + each * lo, each * (hi - lo)));
     val[d] = to;
   }
-  for (int d = 0; d < 3; ++d) {
-    if (H->grid.w[d]) PetscCall(Copy(memory, sizeof(*H->grid.w[d]) * n, H->grid.w[d], &D->grid.w[d]));
-  }
+  if (H->grid.w) PetscCall(Copy(memory, sizeof(*H->grid.w) * n, H->grid.w, &D->grid.w));
   if (!H->M.nd) {
     PetscCall(Copy(memory, sizeof(PetscInt) * (n + 1), H->M.ai, (void *)&D->M.ai));
     PetscCall(Copy(memory, sizeof(PetscInt) * (size_t)H->M.ai[n], H->M.aj, (void *)&D->M.aj));
