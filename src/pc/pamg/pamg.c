@@ -98,6 +98,30 @@ static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The apply of a device, with the scalars of conjugate gradients */
+static PetscErrorCode PCApplyRho_PAMG(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
+{
+  PetscFunctionBegin;
+  PetscCall(PCSetUp(pc));
+  PetscCall(PamgFollow(pc));
+  *done = PETSC_FALSE;
+  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
+  PetscCall(PCPAMGApplyRho(pc, r, z, rho, done));
+  PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPAMGGetFused(PC pc, const PolderPCFused **fused)
+{
+  static const PolderPCFused offer = {.applyrho = PCApplyRho_PAMG};
+
+  PetscFunctionBegin;
+  (void)pc;
+  *fused = &offer;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Warns about Krylov methods whose directions assume the same preconditioner in every step */
 static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
 {
@@ -409,5 +433,6 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pc->ops->destroy        = PCDestroy_PAMG;
   pc->ops->view           = PCView_PAMG;
   pc->ops->setfromoptions = PCSetFromOptions_PAMG;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, PCPAMGGetFused));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

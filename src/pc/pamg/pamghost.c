@@ -89,10 +89,10 @@ PetscErrorCode PCPAMGApplyHost(PC pc, Vec r, Vec z)
   if (pamg->precision == PAMG_DOUBLE) PetscCall(PCPAMGCycle(pamg, rr, zz));
   else {
     for (PetscInt i = 0; i < L->n; ++i) ((float *)L->b)[i] = (float)rr[i];
-    pamg->result = PamgWritesWide(pamg) ? zz : NULL;
+    pamg->end.wide = PamgWritesWide(pamg) ? zz : NULL;
     PetscCall(PCPAMGCycle(pamg, L->b, L->x));
-    for (PetscInt i = 0; i < L->n && !pamg->result; ++i) zz[i] = ((float *)L->x)[i];
-    pamg->result = NULL;
+    for (PetscInt i = 0; i < L->n && !pamg->end.wide; ++i) zz[i] = ((float *)L->x)[i];
+    pamg->end.wide = NULL;
   }
   PetscCall(VecRestoreArrayWrite(z, &zz));
   PetscCall(VecRestoreArrayRead(r, &rr));

@@ -36,7 +36,8 @@ static PetscErrorCode LEVEL_NAME(PamgSmooth)(PamgLevel *L, const PolderLevelStep
   if (first) PetscCall(LEVEL_NAME(PamgBegin)(L, step->start, b, x));
   PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_TRUE, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
   LEVEL_MATRIX(PolderLevelJacobi)
-  (&L->M, first, (LEVEL_VALUE)step->beta, (LEVEL_VALUE)step->scale, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)y, (const LEVEL_VALUE *)step->base, step->wide);
+  (&L->M, first, (LEVEL_VALUE)step->beta, (LEVEL_VALUE)step->scale, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)y, (const LEVEL_VALUE *)step->end.base,
+   step->end.wide);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

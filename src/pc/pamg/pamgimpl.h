@@ -174,7 +174,7 @@ typedef struct {
   PetscBool          direct;
   PolderStream       stream;   /* stream of a set-up on the device */
   PetscReal         *ksum;     /* on the device, the sums of the K-cycle on each level; NULL on the host */
-  PetscScalar       *result;   /* single precision: receives the result of the last step on the first level, in double precision; NULL: the result stays in x */
+  PolderLevelEnd     end;      /* of the last step on the first level */
   PolderDeviceGraph  graph;    /* on the device: recorded launches of the cycle on coarse levels */
   PetscInt           recorded; /* the number of set-ups and refreshes when the graph was recorded */
   PetscBool          stalled;
@@ -355,6 +355,8 @@ PETSC_INTERN PetscLogDouble PCPAMGFlops(const PC_PAMG *, PetscLogDouble *last);
 /* z = M^-1 r */
 PETSC_INTERN PetscErrorCode PCPAMGApplyHost(PC, Vec r, Vec z);
 PETSC_INTERN PetscErrorCode PCPAMGApplyDevice(PC, Vec r, Vec z);
+/* The same with (r, z) and the scalars that follow from it; *done = PETSC_FALSE: nothing is done */
+PETSC_INTERN PetscErrorCode PCPAMGApplyRho(PC, Vec r, Vec z, const PolderCGRho *, PetscBool *done);
 /* Estimates the largest eigenvalue of D^-1 A on all levels but the last, while the arrays of the first level are set */
 PETSC_INTERN PetscErrorCode PCPAMGEstimateHost(PC);
 PETSC_INTERN PetscErrorCode PCPAMGEstimateDevice(PC);
