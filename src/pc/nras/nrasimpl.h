@@ -12,6 +12,7 @@
 #define NRAS_OVERLAP_MAX 100
 #define NRAS_LEVELS_MAX  100
 #define NRAS_BLOCKS_MAX  10000000
+#define NRAS_SWEEPS_MAX  1000
 
 typedef enum {
   NRAS_METIS,
@@ -33,6 +34,9 @@ typedef struct {
   NRASForm      form;
   PetscInt      levels; /* of fill */
   PetscBool     single, shift;
+  PetscReal     drop;   /* 0: nothing is dropped */
+  PetscBool     jacobi; /* solves by sweeps */
+  PetscInt      sweeps;
 } NRASSettings;
 
 /*
@@ -87,10 +91,11 @@ enum {
 
 /* At a place */
 typedef struct {
-  PolderIlu    ilu;
+  PolderIlu    ilu, kept; /* kept: what is solved with; without dropping the same */
+  PetscInt    *keptstart, *keptcol;
   PetscInt    *array[NRAS_NARRAY];
-  PetscScalar *weight;             /* [n + nghost] of the symmetric form: multiplicity^-1/2; NULL: 1 */
-  PetscScalar *x, *ghost, *ghostz; /* work */
+  PetscScalar *weight;                         /* [n + nghost] of the symmetric form: multiplicity^-1/2; NULL: 1 */
+  PetscScalar *x, *sweepx[2], *ghost, *ghostz; /* work */
   void        *val;
   PetscBool    pattern, values; /* what is up to date */
 } NRASAt;
@@ -157,6 +162,12 @@ PETSC_INTERN PetscErrorCode PCNRASSetUpVectors(PC, const NRASBlocks *);
 PETSC_INTERN PetscErrorCode PCNRASUpdate(PC, const PolderPlace *);
 PETSC_INTERN PetscErrorCode PCNRASFreeAt(PC_NRAS *, const PolderPlace *);
 
+/* nrasdrop.c */
+/* *packed and at->kept <- the factors val[] without their zeros */
+PETSC_INTERN PetscErrorCode PCNRASPack(PC_NRAS *, const PolderPlace *, const PetscScalar val[], PetscScalar **packed);
+/* Copies the pattern of those factors from one place to another */
+PETSC_INTERN PetscErrorCode PCNRASCopyKept(PC_NRAS *, const PolderPlace *from, const PolderPlace *to);
+
 /* nrasview.c */
 PETSC_INTERN PetscErrorCode    PCView_NRAS(PC, PetscViewer);
-PETSC_INTERN const char *const NRASPartitions[3], *const NRASForms[3], *const NRASPrecisions[2];
+PETSC_INTERN const char *const NRASPartitions[3], *const NRASForms[3], *const NRASPrecisions[2], *const NRASSolves[2];

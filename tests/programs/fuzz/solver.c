@@ -108,8 +108,9 @@ static PetscErrorCode PAMG(Fuzz *f, const char *inner)
 
 static PetscErrorCode NRAS(Fuzz *f, const char *inner)
 {
-  static const char *const forms[] = {"symmetric", "symmetric", "symmetric", "additive", "restricted"}, *const partitions[] = {"metis", "rows", "boxes"};
-  char name[64];
+  static const char *const forms[] = {"symmetric", "symmetric", "symmetric", "additive", "restricted"}, *const partitions[] = {"metis", "rows", "boxes"},
+                           *const solves[] = {"exact", "jacobi"};
+  char                            name[64];
 
   PetscFunctionBegin;
 #define Named(option) PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_nras_%s", inner, option))
@@ -130,6 +131,12 @@ static PetscErrorCode NRAS(Fuzz *f, const char *inner)
   SetOf(f, 20, name, Bools);
   Named("precision");
   SetOf(f, 30, name, Precisions);
+  Named("droptol");
+  SetReal(f, 20, name, 0, 0.3);
+  Named("solve");
+  SetOf(f, 30, name, solves);
+  Named("sweeps");
+  SetInt(f, 40, name, 1, 8);
 #undef Named
   PetscFunctionReturn(PETSC_SUCCESS);
 }
