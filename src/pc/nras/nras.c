@@ -35,6 +35,21 @@ static PetscErrorCode NRASSamePattern_Private(PC pc, const PolderCSR *csr, NRASK
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Refuses the matrix when the factors of a process would be too large, A having so many entries there. Collective */
+static PetscErrorCode NRASCheckFill_Private(PC pc, PetscInt64 entries)
+{
+  PetscFunctionBegin;
+  if (!((PC_NRAS *)pc->data)->counts.full) entries = 0;
+  PetscCallAllreduce(MPI_IN_PLACE, &entries, 1, MPIU_INT64, MPI_MAX, PetscObjectComm((PetscObject)pc));
+  if (!entries) PetscFunctionReturn(PETSC_SUCCESS);
+  PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,
+                 "PC of type nras: the factors of the %" PetscInt64_FMT
+                 " entries of a process would have more than %d times as many, as with rows of thousands of "
+                 "entries: use fewer -pc_nras_levels and less -pc_nras_inner_overlap",
+                 entries, NRAS_FILL_MAX);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What depends on the pattern: the blocks, and the pattern of their factors. Collective */
 static PetscErrorCode NRASSetUpPattern_Private(PC pc, const PolderCSR *csr)
 {
@@ -49,9 +64,11 @@ static PetscErrorCode NRASSetUpPattern_Private(PC pc, const PolderCSR *csr)
   PetscCall(PCNRASGetGraph(pc, &outer, &graph));
   PetscCall(PCNRASSetUpBlocks(pc, csr, &graph, &blocks));
   PetscCall(PCNRASSymbolic(pc, &graph, &blocks));
+  PetscCall(NRASCheckFill_Private(pc, (PetscInt64)graph.ai[graph.m] + graph.m));
   PetscCall(PCNRASRestoreGraph(pc, &outer));
-  PetscCall(PCNRASSetUpVectors(pc, &blocks));
+  if (!pc->failedreason) PetscCall(PCNRASSetUpVectors(pc, &blocks));
   PetscCall(PCNRASDestroyBlocks(&blocks));
+  if (pc->failedreason) PetscCall(PCNRASFree_Private(nras));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -113,9 +130,9 @@ static PetscErrorCode PCSetUp_NRAS(PC pc)
       PetscCall(PCNRASFindGrid(pc, &csr));
       PetscCall(NRASSetUpPattern_Private(pc, &csr));
       PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
-      nras->keys = now;
+      if (!pc->failedreason) nras->keys = now;
     } else PetscCall(PCNRASRefreshOuter(pc));
-    PetscCall(PCNRASUpdate(pc, PolderPlaceOf(nras->device)));
+    if (!pc->failedreason) PetscCall(PCNRASUpdate(pc, PolderPlaceOf(nras->device)));
     nras->flops = NRASFlops(nras);
   } else
     PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_WRONG,

@@ -13,6 +13,8 @@
 #define NRAS_LEVELS_MAX  100
 #define NRAS_BLOCKS_MAX  10000000
 #define NRAS_SWEEPS_MAX  1000
+/* The factors of a process, and the rows of its blocks, are at most so many times its entries and rows: rows with thousands of neighbours could fill everything */
+#define NRAS_FILL_MAX 100
 
 typedef enum {
   NRAS_METIS,
@@ -67,6 +69,11 @@ typedef struct {
   const PetscInt *ai, *aj;
 } NRASGraph;
 
+static inline PetscInt64 NRASFillMost(const NRASGraph *A)
+{
+  return NRAS_FILL_MAX * ((PetscInt64)A->ai[A->m] + A->m);
+}
+
 /* The inner blocks: block b has the rows row[ptr[b]] .. row[ptr[b + 1] - 1] of the outer one, ascending, and owns those with part[row] = b */
 typedef struct {
   PetscInt  n;
@@ -103,6 +110,7 @@ typedef struct {
 /* Of this process, for the view */
 typedef struct {
   PetscInt       smallest, nshifted;
+  PetscBool      full;            /* the factors would have too many entries: there are none */
   PetscLogDouble flops;           /* of a factorisation of all blocks */
   PetscInt64     levels;          /* of all blocks */
   PetscInt64     entries, filled; /* of the factors with their diagonals; of the slices */
@@ -140,7 +148,7 @@ PETSC_INTERN PetscErrorCode PCNRASRefreshOuter(PC);
 /* Its pattern on the host, which the caller gives back */
 PETSC_INTERN PetscErrorCode PCNRASGetGraph(PC, PolderCSR *, NRASGraph *);
 PETSC_INTERN PetscErrorCode PCNRASRestoreGraph(PC, PolderCSR *);
-/* Cuts it into inner blocks. Collective */
+/* Cuts it into inner blocks; none when their overlap makes them too large. Collective */
 PETSC_INTERN PetscErrorCode PCNRASSetUpBlocks(PC, const PolderCSR *, const NRASGraph *, NRASBlocks *);
 PETSC_INTERN PetscErrorCode PCNRASDestroyBlocks(NRASBlocks *);
 
@@ -152,7 +160,7 @@ PETSC_INTERN PetscErrorCode PCNRASFindGrid(PC, const PolderCSR *);
 /* part[i] below nblock, of each row of this process. Collective */
 PETSC_INTERN PetscErrorCode PCNRASCut(PC, const PolderCSR *, PetscInt nblock, PetscInt part[]);
 
-/* nrassymbolic.c: the pattern of the factors of all blocks, in the arrays on the host; counts */
+/* nrassymbolic.c: the pattern of the factors of all blocks, in the arrays on the host; counts. Nothing but counts.full when they would be too large */
 PETSC_INTERN PetscErrorCode PCNRASSymbolic(PC, const NRASGraph *, const NRASBlocks *);
 
 /* nrasvalues.c */
