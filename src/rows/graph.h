@@ -23,8 +23,8 @@ PETSC_INTERN PetscErrorCode PolderGraphColour(const PolderGraph *, PetscInt q, P
 PETSC_INTERN PetscErrorCode PolderGraphLevels(const PolderGraph *, const PetscInt key[], PetscInt level[], PetscInt *count);
 /* With fill a graph has at most so many times the entries of the matrix: the elimination of rows with thousands of neighbours could fill everything */
 #define POLDER_GRAPH_FILL_MAX 100
-/* Adds the fill of level p (Saad, section 10.3.3) when the rows are eliminated in that order; rows with key[] >= end are not eliminated. Nothing but full <- true
-   when that is too much */
+/* Adds the fill of level p (Saad, section 10.3.3) when the rows are eliminated in that order; rows with key[] >= end are not eliminated. Nothing but full <-
+   true when that is too much */
 PETSC_INTERN PetscErrorCode PolderGraphFill(PolderGraph *, const PetscInt key[], PetscInt end, PetscInt p);
 /* Removes the entries between rows that both have key[] >= end */
 PETSC_INTERN PetscErrorCode PolderGraphCut(PolderGraph *, const PetscInt key[], PetscInt end);

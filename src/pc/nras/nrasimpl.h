@@ -13,7 +13,7 @@
 #define NRAS_LEVELS_MAX  100
 #define NRAS_BLOCKS_MAX  10000000
 #define NRAS_SWEEPS_MAX  1000
-/* The factors of a process, and the rows of its blocks, are at most so many times its entries and rows: rows with thousands of neighbours could fill everything */
+/* The factors of a process, and the rows of its blocks, are at most so many times its entries and rows; rows of thousands of entries could fill everything */
 #define NRAS_FILL_MAX 100
 
 typedef enum {
