@@ -197,11 +197,28 @@ static PetscErrorCode LEVEL_NAME(PamgBackward)(PamgLevel *L, PetscInt n, const v
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode LEVEL_NAME(PamgEliminate)(PamgLevel *L, const void *b, void *bc)
+{
+  PetscFunctionBegin;
+  LEVEL_KERNEL(PolderEliminateForward)
+  (L->n, &L->eliminated, L->agg, L->nc, (const LEVEL_VALUE *)b, (LEVEL_VALUE *)L->iterate, (LEVEL_VALUE *)bc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgSubstitute)(PamgLevel *L, const void *xc, void *x)
+{
+  PetscFunctionBegin;
+  LEVEL_KERNEL(PolderEliminateBackward)
+  (L->n, &L->eliminated, L->agg, L->nc, (const LEVEL_VALUE *)L->iterate, (const LEVEL_VALUE *)xc, (LEVEL_VALUE *)x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 // clang-format off
 const PamgSteps LEVEL_STEPS = {
   .begin = LEVEL_NAME(PamgBegin), .smooth = LEVEL_NAME(PamgSmooth), .residual = LEVEL_NAME(PamgResidual), .prolong = LEVEL_NAME(PamgProlong),
   .zero = LEVEL_NAME(PamgZero), .add = LEVEL_NAME(PamgAdd), .dots = LEVEL_NAME(PamgDots), .first = LEVEL_NAME(PamgFirst), .second = LEVEL_NAME(PamgSecond),
   .solve = PCPAMGSolve, .last = LEVEL_NAME(PamgLast), .gather = LEVEL_NAME(PamgGather), .scatter = LEVEL_NAME(PamgScatter),
+  .eliminate = LEVEL_NAME(PamgEliminate), .substitute = LEVEL_NAME(PamgSubstitute),
   .forward = LEVEL_NAME(PamgForward), .backward = LEVEL_NAME(PamgBackward),
 };
 // clang-format on
