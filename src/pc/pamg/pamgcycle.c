@@ -204,7 +204,9 @@ PetscLogDouble PCPAMGFlops(const PC_PAMG *pamg, PetscLogDouble *last)
 
     if (twice) visits *= 2;
     if (L->eliminates) flops += visits * (4.0 * L->eliminated.ptr[L->eliminated.m] + L->eliminated.m);
-    else flops += visits * (2.0 * PamgLocalEntries(L) * (steps + (twice ? 1 : 0)) + (4.0 * steps + 3 + (twice ? 10 : 0) + PamgGridFlops(L)) * L->n);
+    else
+      flops += visits * (steps * L->blocks.flops + 2.0 * PamgLocalEntries(L) * (steps + (twice ? 1 : 0)) +
+                         (4.0 * steps + 3 + (twice ? 10 : 0) + PamgGridFlops(L)) * L->n);
   }
   *last = visits * 2.0 * n * n;
   return flops;

@@ -4,6 +4,7 @@
 #include "core/place.h"
 #include "kernels/bfloat.h"
 #include "kernels/eliminate.h"
+#include "kernels/levelblocks.h"
 #include "kernels/levelgrid.h"
 #include "kernels/levelmatrix.h"
 #include "kernels/levelrow.h"
@@ -100,6 +101,7 @@ typedef struct {
   PetscBool         gridknown, isgrid;
   PolderEliminated  eliminated; /* eliminates: the rows that are eliminated exactly; those that stay are the rows of the next level, agg[] < nc */
   PetscBool         eliminates;
+  PolderLevelBlocks blocks;          /* that Gauss-Seidel on the host solves exactly */
   PetscInt         *ghostagg;        /* [nghost] host array: column in the off-process block of the next level; the number of its ghosts for none */
   PetscInt         *diag;            /* [n] on the host: position of the diagonal entry; NULL when stored by diagonals */
   PetscInt          ncolour;         /* on the device, for Gauss-Seidel */
@@ -318,6 +320,10 @@ PETSC_INTERN PetscErrorCode PCPAMGEliminate(PC_PAMG *, PetscInt l, PetscInt64 *c
 /* The same with new values */
 PETSC_INTERN PetscErrorCode PCPAMGEliminateValues(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGFreeEliminated(PolderEliminated *);
+
+/* pamgblocks.c: blocks of rows with strong positive couplings, for Gauss-Seidel on the host */
+PETSC_INTERN PetscErrorCode PCPAMGSetUpBlocks(const PC_PAMG *, PamgLevel *);
+PETSC_INTERN PetscErrorCode PCPAMGFreeBlocks(PolderLevelBlocks *);
 
 /* pamgaggregate.c */
 /* Allocates the data that rate pairs during aggregation */

@@ -17,6 +17,7 @@ PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool firs
   PetscCall(PolderHaloDestroy(&L->all));
   PetscCall(PCPAMGFreeOuter(L));
   PetscCall(PCPAMGFreeEliminated(&L->eliminated));
+  PetscCall(PCPAMGFreeBlocks(&L->blocks));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(rows); ++k) PetscCall(pamg->place->free(rows[k]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(others); ++k) PetscCall(pamg->place->free(others[k]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(vectors); ++k) PetscCall(pamg->place->free(vectors[k]));
@@ -161,6 +162,7 @@ static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool f
   size_t       bytes = size * (n + 1) + (L->agg ? index * n : 0) + (L->diag ? index * n : 0) + index * (size_t)L->csr.nghost;
 
   if (L->order) bytes += index * n;
+  if (L->blocks.n) bytes += index * (size_t)(2 * L->blocks.n + L->blocks.ptr[L->blocks.n]) + sizeof(PetscReal) * (size_t)L->blocks.at[L->blocks.n];
   if (L->eliminates)
     bytes += (2 * index + sizeof(PetscScalar)) * (size_t)L->eliminated.m + (index + sizeof(PetscScalar)) * (size_t)L->eliminated.ptr[L->eliminated.m];
   for (int d = 0; d < 3; ++d) bytes += L->grid.w[d] ? sizeof(float) * n : 0;

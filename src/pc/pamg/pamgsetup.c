@@ -157,6 +157,7 @@ static PetscErrorCode PamgSetUpLevel(PC pc, PetscInt l, PetscBool *last)
   if (pamg->smoother == PAMG_SGS) PetscCall(pamg->setup->colour(pamg, l, &found));
   if (!found) pamg->uncoloured = *last = PETSC_TRUE;
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCPAMGSetUpBlocks(pamg, L));
   PetscCall(PamgAggregate(pc, l, &worth));
   if (worth) PetscCall(pamg->setup->coarselevel(pamg, l));
   else *last = PETSC_TRUE;
@@ -199,7 +200,10 @@ static PetscErrorCode PamgRefresh(PC pc, PetscBool *holds)
       PetscCall(PCPAMGGridHolds(pamg, holds));
       if (!*holds) PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if (l + 1 < pamg->nlevel) PetscCall(pamg->setup->coarsevalues(pamg, l));
+    if (l + 1 < pamg->nlevel) {
+      PetscCall(PCPAMGSetUpBlocks(pamg, &pamg->level[l]));
+      PetscCall(pamg->setup->coarsevalues(pamg, l));
+    }
   }
   ++pamg->nrefresh;
   PetscFunctionReturn(PETSC_SUCCESS);
