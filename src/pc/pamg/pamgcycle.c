@@ -108,6 +108,12 @@ static PetscErrorCode PamgCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, vo
   void      *y[2];
 
   PetscFunctionBegin;
+  if (L->eliminates) {
+    PetscCall(pamg->steps->eliminate(L, b, PamgCoarseRHS(C)));
+    PetscCall(PamgCorrect(pamg, l));
+    PetscCall(pamg->steps->substitute(L, PamgCoarseSolution(C), x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (pamg->smoother == PAMG_SGS) {
     PetscCall(PamgCycleSGS(pamg, l, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -198,7 +204,10 @@ PetscLogDouble PCPAMGFlops(const PC_PAMG *pamg, PetscLogDouble *last)
     const PetscBool  twice = (PetscBool)(l && PamgVisitsTwice(pamg, l));
 
     if (twice) visits *= 2;
-    flops += visits * (2.0 * PamgLocalEntries(L) * (steps + (twice ? 1 : 0)) + (4.0 * steps + 3 + (twice ? 10 : 0) + PamgGridFlops(L)) * L->n);
+    if (L->eliminates) flops += visits * (4.0 * L->eliminated.ptr[L->eliminated.m] + L->eliminated.m);
+    else
+      flops += visits * (steps * L->blocks.flops + 2.0 * PamgLocalEntries(L) * (steps + (twice ? 1 : 0)) +
+                         (4.0 * steps + 3 + (twice ? 10 : 0) + PamgGridFlops(L)) * L->n);
   }
   *last = visits * 2.0 * n * n;
   return flops;

@@ -1,6 +1,7 @@
 /* Pairwise-aggregation multigrid: the cycle on the host. */
 #include "pamgsteps.h"
 #include "kernels/csr.h"
+#include "kernels/eliminate.h"
 #include "kernels/level.h"
 #include "kernels/vec.h"
 #include <petsc/private/pcimpl.h>
@@ -150,6 +151,8 @@ PetscErrorCode PCPAMGEstimateHost(PC pc)
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
-  for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) PetscCall(PamgEstimate(pamg, l));
+  for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) {
+    if (!pamg->level[l].eliminates) PetscCall(PamgEstimate(pamg, l));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
