@@ -313,7 +313,7 @@ static void Inverse(const char *grid, const char *name, PetscInt n, PetscInt ld)
 
   Fill<<<1024, 256, 0, stream>>>((size_t)ld * ld, A, NULL, 0.0, 0, 0);
   Fill<<<1024, 256, 0, stream>>>(ld, scale, NULL, 0.5, 0, 0);
-  Row(grid, name, n, 8.0 * n, [&] { return PolderCoarseInvert_CUDA(n, ld, 0, A, scale, scale + ld, work, stream); });
+  Row(grid, name, n, 8.0 * n, [&] { return PolderCoarseInvert_CUDA(PolderDense{n, ld, A}, 0, scale, scale + ld, work, stream); });
   for (void *p : {(void *)A, (void *)scale, work}) CHECK(cudaFree(p));
 }
 

@@ -217,45 +217,43 @@ static PolderPeersView PolderPeersOr(const PolderPeersView *peers)
 }
 
 template <int V>
-static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *r, bool diagonal, const PetscScalar *dinv, const PolderPeersView &peers,
-                                 PolderCGState *state, PolderReduceScratch *work, PolderStream stream)
+static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *r, bool diagonal, const PetscScalar *dinv, const PolderCGReduction &to,
+                                 PolderStream stream)
 {
-  const unsigned int blocks = PolderCGBlocks(n, V);
+  const unsigned int    blocks = PolderCGBlocks(n, V);
+  const PolderPeersView peers  = PolderPeersOr(to.peers);
+  PolderReduceScratch  *work   = (PolderReduceScratch *)to.work;
 
-  if (!diagonal) PolderCGUpdateKernel<V, 0><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, peers, state, work);
-  else if (!dinv) PolderCGUpdateKernel<V, 1><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, peers, state, work);
-  else PolderCGUpdateKernel<V, 2><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, peers, state, work);
+  if (!diagonal) PolderCGUpdateKernel<V, 0><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, peers, to.state, work);
+  else if (!dinv) PolderCGUpdateKernel<V, 1><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, peers, to.state, work);
+  else PolderCGUpdateKernel<V, 2><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, peers, to.state, work);
 }
 
-int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], const PolderPeersView *peers,
-                        PolderCGState *state, void *work, PolderStream stream)
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], const PolderCGReduction *to,
+                        PolderStream stream)
 {
-  const PolderPeersView view    = PolderPeersOr(peers);
-  PolderReduceScratch  *scratch = (PolderReduceScratch *)work;
-
-  if (PolderAligned(n, w, r, dinv)) PolderCGUpdateLaunch<2>(n, w, r, diagonal, dinv, view, state, scratch, stream);
-  else PolderCGUpdateLaunch<1>(n, w, r, diagonal, dinv, view, state, scratch, stream);
+  if (PolderAligned(n, w, r, dinv)) PolderCGUpdateLaunch<2>(n, w, r, diagonal, dinv, *to, stream);
+  else PolderCGUpdateLaunch<1>(n, w, r, diagonal, dinv, *to, stream);
   return cudaGetLastError();
 }
 
 template <int V>
-static void PolderCGRhoLaunch(PetscInt n, const PetscScalar *r, const PetscScalar *z, const PetscScalar *dinv, bool first, const PolderPeersView &peers,
-                              PolderCGState *state, PolderReduceScratch *work, PolderStream stream)
+static void PolderCGRhoLaunch(PetscInt n, const PetscScalar *r, const PetscScalar *z, const PetscScalar *dinv, bool first, const PolderCGReduction &to,
+                              PolderStream stream)
 {
-  const unsigned int blocks = PolderCGBlocks(n, V);
+  const unsigned int    blocks = PolderCGBlocks(n, V);
+  const PolderPeersView peers  = PolderPeersOr(to.peers);
+  PolderReduceScratch  *work   = (PolderReduceScratch *)to.work;
 
-  if (dinv) PolderCGRhoKernel<V, true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, r, z, dinv, first, peers, state, work);
-  else PolderCGRhoKernel<V, false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, r, z, dinv, first, peers, state, work);
+  if (dinv) PolderCGRhoKernel<V, true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, r, z, dinv, first, peers, to.state, work);
+  else PolderCGRhoKernel<V, false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, r, z, dinv, first, peers, to.state, work);
 }
 
-int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, const PolderPeersView *peers,
-                     PolderCGState *state, void *work, PolderStream stream)
+int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, const PolderCGReduction *to,
+                     PolderStream stream)
 {
-  const PolderPeersView view    = PolderPeersOr(peers);
-  PolderReduceScratch  *scratch = (PolderReduceScratch *)work;
-
-  if (PolderAligned(n, r, z, dinv)) PolderCGRhoLaunch<2>(n, r, z, dinv, first, view, state, scratch, stream);
-  else PolderCGRhoLaunch<1>(n, r, z, dinv, first, view, state, scratch, stream);
+  if (PolderAligned(n, r, z, dinv)) PolderCGRhoLaunch<2>(n, r, z, dinv, first, *to, stream);
+  else PolderCGRhoLaunch<1>(n, r, z, dinv, first, *to, stream);
   return cudaGetLastError();
 }
 

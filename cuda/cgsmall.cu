@@ -107,24 +107,25 @@ static int PolderCGSmallLaunch(PolderCGSmall &a, PolderStream stream)
   return cudaLaunchCooperativeKernel((const void *)PolderCGSmallKernel<BLOCK, R>, dim3(PolderBlocks(a.n, BLOCK * R)), dim3(BLOCK), args, 0, stream);
 }
 
-int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], PetscBool first, PetscInt count,
-                       PetscScalar x[], PetscScalar r[], PetscScalar p[], PolderCGState *state, void *work, PolderStream stream)
+int PolderCGSmall_CUDA(const PolderDia *A, const PetscScalar dinv[], PetscBool first, PetscInt count, const PolderCGVectors *vectors, PolderCGState *state,
+                       void *work, PolderStream stream)
 {
-  PolderCGSmall a = {};
+  const PetscInt n = A->n;
+  PolderCGSmall  a = {};
 
   a.n       = n;
-  a.nd      = (int)nd;
+  a.nd      = (int)A->nd;
   a.count   = (int)count;
   a.first   = first;
   a.dinv    = dinv;
-  a.x       = x;
-  a.r       = r;
-  a.p       = p;
+  a.x       = vectors->x;
+  a.r       = vectors->r;
+  a.p       = vectors->p;
   a.state   = state;
   a.partial = ((PolderReduceScratch *)work)->partial;
-  for (int d = 0; d < nd; ++d) {
-    a.off[d] = off[d];
-    a.val[d] = val[d];
+  for (int d = 0; d < a.nd; ++d) {
+    a.off[d] = A->off[d];
+    a.val[d] = A->val[d];
   }
   const PetscInt sms = PolderMultiprocessors();
 

@@ -13,9 +13,9 @@ static __global__ void PolderCoarseDenseKernel(PetscInt d, PetscInt ld, const Pe
   }
 }
 
-int PolderCoarseDense_CUDA(PetscInt d, PetscInt ld, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscScalar E[], PolderStream stream)
+int PolderCoarseDense_CUDA(const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PolderDense E, PolderStream stream)
 {
-  if (d) PolderCoarseDenseKernel<<<512, POLDER_BLOCK, 0, stream>>>(d, ld, n, key, val, E);
+  if (E.n) PolderCoarseDenseKernel<<<512, POLDER_BLOCK, 0, stream>>>(E.n, E.ld, n, key, val, E.a);
   return cudaGetLastError();
 }
 
@@ -74,12 +74,11 @@ static __global__ void PolderCoarseSymmetriseKernel(PetscInt d, PetscInt ld, Pet
   if (bad) info[POLDER_COARSE_BAD] = 1;
 }
 
-int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace, PetscScalar E[], PetscScalar scale[], PetscScalar S[],
-                           PetscScalar info[], PolderStream stream)
+int PolderCoarseScale_CUDA(PolderDense E, PetscReal zero, PetscBool nullspace, PetscScalar scale[], PetscScalar S[], PetscScalar info[], PolderStream stream)
 {
-  if (!d) return cudaSuccess;
-  PolderCoarseScaleKernel<<<1, 1024, 0, stream>>>(d, ld, zero, nullspace, E, scale, info);
-  PolderCoarseSymmetriseKernel<<<dim3(ld / 32, ld / 32), dim3(32, 8), 0, stream>>>(d, ld, E, scale, S, info);
+  if (!E.n) return cudaSuccess;
+  PolderCoarseScaleKernel<<<1, 1024, 0, stream>>>(E.n, E.ld, zero, nullspace, E.a, scale, info);
+  PolderCoarseSymmetriseKernel<<<dim3(E.ld / 32, E.ld / 32), dim3(32, 8), 0, stream>>>(E.n, E.ld, E.a, scale, S, info);
   return cudaGetLastError();
 }
 
@@ -96,10 +95,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDenseMultKernel(Pet
   if (threadIdx.x % 32 == 0) z[i] = (y ? y[i] : 0) + alpha * sum;
 }
 
-int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
-                         PetscBool early, PolderStream stream)
+int PolderDenseMult_CUDA(PolderDense A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscBool early, PolderStream stream)
 {
-  if (n) PolderLaunchKernel(early, PolderDenseMultKernel, PolderBlocks(n, POLDER_BLOCK / 32), POLDER_BLOCK, stream, n, ld, alpha, A, x, y, z);
+  if (A.n) PolderLaunchKernel(early, PolderDenseMultKernel, PolderBlocks(A.n, POLDER_BLOCK / 32), POLDER_BLOCK, stream, A.n, A.ld, alpha, A.a, x, y, z);
   return cudaGetLastError();
 }
 
@@ -133,10 +131,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   b[i]         = scale[i] != 0 ? PolderTestValue(i) / scale[i] : 0;
 }
 
-int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[],
-                           PetscScalar norms[], PolderStream stream)
+int PolderCoarseNorms_CUDA(PolderDense E, const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream)
 {
-  if (d) PolderCoarseNormsKernel<<<PolderBlocks(d, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(d, ld, E, X, scale, b, norms);
+  if (E.n) PolderCoarseNormsKernel<<<PolderBlocks(E.n, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(E.n, E.ld, E.a, X, scale, b, norms);
   return cudaGetLastError();
 }
 
@@ -190,9 +187,9 @@ static __global__ void PolderCoarseIdentityKernel(PetscInt d, PetscInt ld, const
   if (j < d) L[(size_t)i * ld + j] = scale[i] * scale[j] != 0 ? E[(size_t)i * ld + j] * scale[i] * scale[j] : i == j;
 }
 
-int PolderCoarseIdentity_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar scale[], PetscScalar L[], PolderStream stream)
+int PolderCoarseIdentity_CUDA(PolderDense E, const PetscScalar scale[], PetscScalar L[], PolderStream stream)
 {
-  if (d) PolderCoarseIdentityKernel<<<dim3(PolderBlocks(d, 128), d), 128, 0, stream>>>(d, ld, E, scale, L);
+  if (E.n) PolderCoarseIdentityKernel<<<dim3(PolderBlocks(E.n, 128), E.n), 128, 0, stream>>>(E.n, E.ld, E.a, scale, L);
   return cudaGetLastError();
 }
 
@@ -218,24 +215,24 @@ size_t PolderCholeskyFactorWork_CUDA(PetscInt n, PetscInt ld)
   return sizeof(int) * 2 + sizeof(PetscScalar) * (size_t)size;
 }
 
-int PolderCholeskyFactor_CUDA(PetscInt n, PetscInt ld, PetscScalar A[], size_t bytes, void *work, PolderStream stream)
+int PolderCholeskyFactor_CUDA(PolderDense A, size_t bytes, void *work, PolderStream stream)
 {
   cusolverDnHandle_t handle;
 
-  if (!n) return cudaSuccess;
+  if (!A.n) return cudaSuccess;
   if (PetscCUSOLVERDnGetHandle(&handle) || cusolverDnSetStream(handle, stream)) return cudaErrorUnknown;
-  return cusolverDnDpotrf(handle, CUBLAS_FILL_MODE_LOWER, n, A, ld, (PetscScalar *)work + 1, (int)((bytes - sizeof(PetscScalar)) / sizeof(PetscScalar)),
+  return cusolverDnDpotrf(handle, CUBLAS_FILL_MODE_LOWER, A.n, A.a, A.ld, (PetscScalar *)work + 1, (int)((bytes - sizeof(PetscScalar)) / sizeof(PetscScalar)),
                           (int *)work)
          ? cudaErrorUnknown
          : cudaSuccess;
 }
 
-int PolderCholeskySolve_CUDA(PetscInt n, PetscInt ld, const PetscScalar L[], PetscScalar x[], PolderStream stream)
+int PolderCholeskySolve_CUDA(PolderDense L, PetscScalar x[], PolderStream stream)
 {
   cublasHandle_t handle;
 
-  if (!n) return cudaSuccess;
+  if (!L.n) return cudaSuccess;
   if (PetscCUBLASGetHandle(&handle) || cublasSetStream(handle, stream)) return cudaErrorUnknown;
-  if (cublasDtrsv(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, n, L, ld, x, 1)) return cudaErrorUnknown;
-  return cublasDtrsv(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, n, L, ld, x, 1) ? cudaErrorUnknown : cudaSuccess;
+  if (cublasDtrsv(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_N, CUBLAS_DIAG_NON_UNIT, L.n, L.a, L.ld, x, 1)) return cudaErrorUnknown;
+  return cublasDtrsv(handle, CUBLAS_FILL_MODE_LOWER, CUBLAS_OP_T, CUBLAS_DIAG_NON_UNIT, L.n, L.a, L.ld, x, 1) ? cudaErrorUnknown : cudaSuccess;
 }

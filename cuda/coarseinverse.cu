@@ -235,6 +235,11 @@ static __global__ void __launch_bounds__(SWEEP_BLOCK)
   PolderTileStore(a, NB, pivot);
 }
 
+/* What the sweep on a block leaves for the other tiles: the swept pivot block, the block row before, and its product with the inverse of the pivot block */
+typedef struct {
+  PetscScalar *pivot, *C, *R;
+} SweepBlock;
+
 /* Saves block row K of A (C), and its product with the inverse of the pivot block (R) */
 static __global__ void __launch_bounds__(SWEEP_BLOCK)
   PolderSweepRowKernel(PetscInt ld, PetscInt K, const PetscScalar *__restrict__ A, const PetscScalar *__restrict__ pivot, PetscScalar *__restrict__ C,
@@ -262,9 +267,11 @@ static __global__ void __launch_bounds__(SWEEP_BLOCK)
   first. The order of the other tiles alternates between kernels, because the last tiles of a sweep are still in the cache.
 */
 static __global__ void __launch_bounds__(SWEEP_BLOCK, 3)
-  PolderSweepUpdateKernel(PetscInt ld, PetscInt d, PetscInt K, PetscReal tol, PetscScalar *A, const PetscScalar *__restrict__ C,
-                          const PetscScalar *__restrict__ R, const PetscScalar *__restrict__ pivot, PetscScalar *next, PetscScalar *scale, PetscScalar *info)
+  PolderSweepUpdateKernel(const PolderDense matrix, PetscInt K, const SweepBlock block, PetscReal tol, PetscScalar *next, PetscScalar *scale, PetscScalar *info)
 {
+  const PetscScalar *__restrict__ C = block.C, *__restrict__ R = block.R, *__restrict__ pivot = block.pivot;
+  PetscScalar              *A  = matrix.a;
+  const PetscInt            ld = matrix.ld, d = matrix.n;
   extern __shared__ double2 shared[];
   double                   *l = (double *)shared, *r = l + NB * NB;
   PetscInt                  t = blockIdx.x, I, J;
@@ -334,23 +341,24 @@ size_t PolderCoarseInvertWork_CUDA(PetscInt ld)
   return sizeof(PetscScalar) * (2 * (size_t)NB * NB + 2 * (size_t)NB * ld);
 }
 
-int PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar A[], PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream)
+int PolderCoarseInvert_CUDA(PolderDense A, PetscReal tol, PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream)
 {
-  const PetscInt nb    = ld / NB;
+  const PetscInt ld = A.ld, nb = ld / NB;
   PetscScalar   *pivot = (PetscScalar *)work, *C = pivot + 2 * (size_t)NB * NB, *R = C + (size_t)NB * ld;
   cudaError_t    err;
 
-  if (!d) return cudaSuccess;
+  if (!A.n) return cudaSuccess;
   err = cudaFuncSetAttribute((const void *)PolderSweepRowKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)TILES_BYTES);
   if (!err) err = cudaFuncSetAttribute((const void *)PolderSweepUpdateKernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)TILES_BYTES);
   if (err) return err;
-  PolderSweepFirstKernel<<<1, SWEEP_BLOCK, 0, stream>>>(ld, d, tol, A, scale, pivot, info);
+  PolderSweepFirstKernel<<<1, SWEEP_BLOCK, 0, stream>>>(ld, A.n, tol, A.a, scale, pivot, info);
   for (PetscInt K = 0; K < nb; ++K) {
-    PetscScalar *now = pivot + (K % 2) * (size_t)NB * NB, *next = pivot + ((K + 1) % 2) * (size_t)NB * NB;
+    const SweepBlock block = {pivot + (K % 2) * (size_t)NB * NB, C, R};
+    PetscScalar     *next  = pivot + ((K + 1) % 2) * (size_t)NB * NB;
 
-    PolderSweepRowKernel<<<nb, SWEEP_BLOCK, TILES_BYTES, stream>>>(ld, K, A, now, C, R);
-    PolderSweepUpdateKernel<<<nb *(nb + 1) / 2, SWEEP_BLOCK, TILES_BYTES, stream>>>(ld, d, K, tol, A, C, R, now, next, scale, info);
+    PolderSweepRowKernel<<<nb, SWEEP_BLOCK, TILES_BYTES, stream>>>(ld, K, A.a, block.pivot, C, R);
+    PolderSweepUpdateKernel<<<nb *(nb + 1) / 2, SWEEP_BLOCK, TILES_BYTES, stream>>>(A, K, block, tol, next, scale, info);
   }
-  PolderSweepFinishKernel<<<dim3(ld / 32, ld / 32), dim3(32, 8), 0, stream>>>(d, ld, scale, A);
+  PolderSweepFinishKernel<<<dim3(ld / 32, ld / 32), dim3(32, 8), 0, stream>>>(A.n, ld, scale, A.a);
   return cudaGetLastError();
 }

@@ -66,15 +66,16 @@ static __device__ __forceinline__ void SymFinish(PetscInt n, PetscInt I, int til
   z[i] = (y ? y[i] : 0) + alpha * sum;
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK, 4)
-  PolderSymmetricMultKernel(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar *__restrict__ A, const PetscScalar *x, const PetscScalar *y,
-                            PetscScalar *z, double *part, unsigned int *counter)
+static __global__ void __launch_bounds__(POLDER_BLOCK, 4) PolderSymmetricMultKernel(const PolderDense matrix, PetscScalar alpha, const PetscScalar *x,
+                                                                                    const PetscScalar *y, PetscScalar *z, double *part, unsigned int *counter)
 {
   __shared__ double columns[POLDER_BLOCK / 32][SYM_TILE];
-  const int         tiles = (int)(ld / SYM_TILE), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-  PetscInt          I, J;
-  double2           a[SYM_ROWS], down = {0, 0}, xj;
-  double            across[SYM_ROWS];
+  const PetscInt    n = matrix.n, ld = matrix.ld;
+  const PetscScalar *__restrict__ A = matrix.a;
+  const int tiles = (int)(ld / SYM_TILE), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+  PetscInt  I, J;
+  double2   a[SYM_ROWS], down = {0, 0}, xj;
+  double    across[SYM_ROWS];
 
   PolderRelease();
   PolderTriangleTile((PetscInt)blockIdx.x, &I, &J);
@@ -115,14 +116,14 @@ size_t PolderSymmetricMultWork_CUDA(PetscInt ld)
   return sizeof(double) * tiles * tiles * SYM_TILE + sizeof(unsigned int) * tiles;
 }
 
-int PolderSymmetricMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
-                             void *work, PetscBool early, PolderStream stream)
+int PolderSymmetricMult_CUDA(PolderDense A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], void *work, PetscBool early,
+                             PolderStream stream)
 {
-  const size_t tiles = (size_t)(ld / SYM_TILE);
+  const size_t tiles = (size_t)(A.ld / SYM_TILE);
   double      *part  = (double *)work;
 
-  if (n)
-    PolderLaunchKernel(early, PolderSymmetricMultKernel, (unsigned int)(tiles * (tiles + 1) / 2), POLDER_BLOCK, stream, n, ld, alpha, A, x, y, z, part,
+  if (A.n)
+    PolderLaunchKernel(early, PolderSymmetricMultKernel, (unsigned int)(tiles * (tiles + 1) / 2), POLDER_BLOCK, stream, A, alpha, x, y, z, part,
                        (unsigned int *)(part + tiles * tiles * SYM_TILE));
   return cudaGetLastError();
 }

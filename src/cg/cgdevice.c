@@ -182,19 +182,25 @@ PetscErrorCode PolderCGDeviceSum(KSP ksp, PetscInt n, PetscScalar sum[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PolderCGReduction PolderCGDeviceReduction_Private(PolderCGDevice device)
+{
+  return (PolderCGReduction){.state = device->state, .peers = PolderPeersGetView(device->peers), .work = device->work};
+}
+
 /* rho <- (r, z) with z stored, or for a diagonal preconditioner z = dinv r */
 static PetscErrorCode PolderCGDeviceRho_Private(KSP ksp, Vec r, Vec z)
 {
-  PolderCG          *cg     = (PolderCG *)ksp->data;
-  PolderCGDevice     device = cg->device;
-  const PetscScalar *ra, *za, *da = NULL;
+  PolderCG               *cg     = (PolderCG *)ksp->data;
+  PolderCGDevice          device = cg->device;
+  const PolderCGReduction to     = PolderCGDeviceReduction_Private(device);
+  const PetscScalar      *ra, *za, *da = NULL;
 
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_CGDot, r));
   PetscCall(PolderVecGetDeviceRead(r, &ra));
   PetscCall(PolderVecGetDeviceRead(z, &za));
   if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
-  PolderLaunch(PolderCGRho_CUDA(device->n, ra, za, da, cg->first, PolderPeersGetView(device->peers), device->state, device->work, device->stream));
+  PolderLaunch(PolderCGRho_CUDA(device->n, ra, za, da, cg->first, &to, device->stream));
   if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
   PetscCall(PolderVecRestoreDeviceRead(z, &za));
   PetscCall(PolderVecRestoreDeviceRead(r, &ra));
@@ -352,17 +358,17 @@ static PetscErrorCode PolderCGDeviceSmallSteps_Private(KSP ksp, PetscInt count, 
   PolderCGDevice     device = cg->device;
   const PolderDia   *dia    = device->small;
   const PetscScalar *da     = NULL;
-  PetscScalar       *pa, *ra, *xa;
+  PolderCGVectors    at     = {0};
 
   PetscFunctionBegin;
   if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
-  PetscCall(PolderVecGetDeviceArray(r, &ra));
-  PetscCall(PolderVecGetDeviceArray(device->p, &pa));
-  PetscCall(PolderVecGetDeviceArray(cg->sol, &xa));
-  PolderLaunch(PolderCGSmall_CUDA(device->n, dia->nd, dia->off, dia->val, da, cg->first, count, xa, ra, pa, device->state, device->work, device->stream));
-  PetscCall(PolderVecRestoreDeviceArray(cg->sol, &xa));
-  PetscCall(PolderVecRestoreDeviceArray(device->p, &pa));
-  PetscCall(PolderVecRestoreDeviceArray(r, &ra));
+  PetscCall(PolderVecGetDeviceArray(r, &at.r));
+  PetscCall(PolderVecGetDeviceArray(device->p, &at.p));
+  PetscCall(PolderVecGetDeviceArray(cg->sol, &at.x));
+  PolderLaunch(PolderCGSmall_CUDA(dia, da, cg->first, count, &at, device->state, device->work, device->stream));
+  PetscCall(PolderVecRestoreDeviceArray(cg->sol, &at.x));
+  PetscCall(PolderVecRestoreDeviceArray(device->p, &at.p));
+  PetscCall(PolderVecRestoreDeviceArray(r, &at.r));
   if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
   PetscCall(PetscLogGpuFlops((15.0 + 2.0 * dia->nd) * count * device->n));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -391,10 +397,11 @@ static PetscErrorCode PolderCGDeviceManySteps_Private(KSP ksp, Vec w, Vec r)
 /* alpha <- rho / (p, w), r <- r - alpha w, ||r||; x follows with the next direction */
 static PetscErrorCode PolderCGStep_OnDevice(KSP ksp, PetscBool project, Vec p, Vec w, Vec r)
 {
-  PolderCG          *cg     = (PolderCG *)ksp->data;
-  PolderCGDevice     device = cg->device;
-  const PetscScalar *wa, *da = NULL;
-  PetscScalar       *ra;
+  PolderCG               *cg     = (PolderCG *)ksp->data;
+  PolderCGDevice          device = cg->device;
+  const PolderCGReduction to     = PolderCGDeviceReduction_Private(device);
+  const PetscScalar      *wa, *da = NULL;
+  PetscScalar            *ra;
 
   PetscFunctionBegin;
   (void)p;
@@ -406,7 +413,7 @@ static PetscErrorCode PolderCGStep_OnDevice(KSP ksp, PetscBool project, Vec p, V
   PetscCall(PolderVecGetDeviceRead(w, &wa));
   if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
   PetscCall(PolderVecGetDeviceArray(r, &ra));
-  PolderLaunch(PolderCGUpdate_CUDA(device->n, wa, ra, CGDiagonal(device), da, PolderPeersGetView(device->peers), device->state, device->work, device->stream));
+  PolderLaunch(PolderCGUpdate_CUDA(device->n, wa, ra, CGDiagonal(device), da, &to, device->stream));
   PetscCall(PolderVecRestoreDeviceArray(r, &ra));
   if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
   PetscCall(PolderVecRestoreDeviceRead(w, &wa));

@@ -70,16 +70,23 @@ static PetscErrorCode PolderCoarseDeviceAllocate_Private(PolderCoarseDevice c, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* z = y + alpha A x, A one of E and X */
-static PetscErrorCode PolderCoarseDeviceMult_Private(PolderCoarseDevice c, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[],
-                                                     const PetscScalar y[], PetscScalar z[], PetscBool early)
+/* E or X */
+static PolderDense PolderCoarseDeviceDense_Private(PolderCoarseDevice c, PetscScalar a[])
 {
-  PolderStream stream;
+  return (PolderDense){.n = c->d, .ld = c->ld, .a = a};
+}
+
+/* z = y + alpha A x, A one of E and X */
+static PetscErrorCode PolderCoarseDeviceMult_Private(PolderCoarseDevice c, PetscScalar alpha, PetscScalar a[], const PetscScalar x[], const PetscScalar y[],
+                                                     PetscScalar z[], PetscBool early)
+{
+  const PolderDense A = PolderCoarseDeviceDense_Private(c, a);
+  PolderStream      stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (c->multwork) PolderLaunch(PolderSymmetricMult_CUDA(c->d, c->ld, alpha, A, x, y, z, c->multwork, early, stream));
-  else PolderLaunch(PolderDenseMult_CUDA(c->d, c->ld, alpha, A, x, y, z, early, stream));
+  if (c->multwork) PolderLaunch(PolderSymmetricMult_CUDA(A, alpha, x, y, z, c->multwork, early, stream));
+  else PolderLaunch(PolderDenseMult_CUDA(A, alpha, x, y, z, early, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -91,7 +98,7 @@ PetscErrorCode PolderCoarseDeviceSolve(PolderCoarseDevice c, const PetscScalar a
   PetscCall(PolderDeviceGetStream(&stream));
   if (c->cholesky) {
     PolderLaunch(PolderPointwiseMult_CUDA(c->d, c->scale, a1, a2, stream));
-    PolderLaunch(PolderCholeskySolve_CUDA(c->d, c->ld, c->X, a2, stream));
+    PolderLaunch(PolderCholeskySolve_CUDA(PolderCoarseDeviceDense_Private(c, c->X), a2, stream));
     PolderLaunch(PolderPointwiseMult_CUDA(c->d, c->scale, a2, a2, stream));
   } else if (c->refined) { // a2 <- x + X (a1 - E x), x = X a1
     PetscCall(PolderCoarseDeviceMult_Private(c, 1, c->X, a1, NULL, c->x, early));
@@ -110,7 +117,7 @@ static PetscErrorCode PolderCoarseDeviceAssess_Private(PolderCoarseDevice c, Pet
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (norms) PolderLaunch(PolderCoarseNorms_CUDA(c->d, c->ld, c->E, c->X, c->scale, c->b, c->norms, stream));
+  if (norms) PolderLaunch(PolderCoarseNorms_CUDA(PolderCoarseDeviceDense_Private(c, c->E), c->X, c->scale, c->b, c->norms, stream));
   PetscCall(PolderCoarseDeviceSolve(c, c->b, x, PETSC_FALSE));
   PetscCall(PolderCoarseDeviceMult_Private(c, 1, c->E, x, NULL, y, PETSC_FALSE));
   PolderLaunch(PolderCoarseAssess_CUDA(c->d, c->scale, c->norms, c->b, y, c->info, stream));
@@ -135,8 +142,8 @@ static PetscErrorCode PolderCoarseDeviceFactor_Private(PolderCoarseDevice c)
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceMalloc(bytes, &work));
-  PolderLaunch(PolderCoarseIdentity_CUDA(c->d, c->ld, c->E, c->scale, c->X, stream));
-  PolderLaunch(PolderCholeskyFactor_CUDA(c->d, c->ld, c->X, bytes, work, stream));
+  PolderLaunch(PolderCoarseIdentity_CUDA(PolderCoarseDeviceDense_Private(c, c->E), c->scale, c->X, stream));
+  PolderLaunch(PolderCholeskyFactor_CUDA(PolderCoarseDeviceDense_Private(c, c->X), bytes, work, stream));
   PetscCall(PolderDeviceFree(&work));
   c->cholesky = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -147,6 +154,7 @@ PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, const PolderC
 {
   const PetscInt     d = entries->d;
   PolderCoarseDevice c;
+  PolderDense        E, X;
   PolderStream       stream;
 
   PetscFunctionBegin;
@@ -156,13 +164,15 @@ PetscErrorCode PolderCoarseDeviceSetUp(PolderCoarseDevice *coarse, const PolderC
   PetscCall(PolderCoarseDeviceAllocate_Private(c, d));
   c->refined = c->cholesky = PETSC_FALSE;
   if (!d) PetscFunctionReturn(PETSC_SUCCESS);
+  E = PolderCoarseDeviceDense_Private(c, c->E);
+  X = PolderCoarseDeviceDense_Private(c, c->X);
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceZero(c->E, sizeof(PetscScalar) * (size_t)c->ld * (size_t)c->ld));
-  PolderLaunch(PolderCoarseDense_CUDA(d, c->ld, entries->n, entries->key, entries->val, c->E, stream));
+  PolderLaunch(PolderCoarseDense_CUDA(entries->n, entries->key, entries->val, E, stream));
   /* Rounding of E may hide dependent columns, and the inverse is then meaningless: raise the threshold for zero pivots */
   for (PetscReal tol = 10 * d * PETSC_MACHINE_EPSILON; tol < 1e-6; tol *= 100) {
-    PolderLaunch(PolderCoarseScale_CUDA(d, c->ld, demands->zero, entries->nullspace, c->E, c->scale, c->X, c->info, stream));
-    PolderLaunch(PolderCoarseInvert_CUDA(d, c->ld, tol, c->X, c->scale, c->info, c->work, stream));
+    PolderLaunch(PolderCoarseScale_CUDA(E, demands->zero, entries->nullspace, c->scale, c->X, c->info, stream));
+    PolderLaunch(PolderCoarseInvert_CUDA(X, tol, c->scale, c->info, c->work, stream));
     PetscCall(PolderCoarseDeviceAssess_Private(c, PETSC_TRUE, report));
     if (report->bad || report->cond * PETSC_MACHINE_EPSILON < demands->singular) break;
   }

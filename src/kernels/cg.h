@@ -6,6 +6,7 @@
 #pragma once
 
 #include "peers.h"
+#include "views.h"
 
 #define POLDER_CG_RING 1024
 /* Where the constant is in the kernel of A, kernels of many steps remove the mean of r once every this many steps */
@@ -45,14 +46,29 @@ typedef struct {
   PetscBool      first;
 } PolderCGRho;
 
+/* The vectors of conjugate gradients: solution, residual, preconditioned residual, direction, and the product with it */
+typedef struct {
+  PetscScalar *x, *r, *z, *p, *w;
+} PolderCGVectors;
+
+/*
+  Device: where the sums of a step go. peers: they are the sums of all processes, and the step is complete; NULL: in a parallel state,
+  PolderCGAdvance_CUDA() completes it. work: see PolderReduceWork_CUDA()
+*/
+typedef struct {
+  PolderCGState         *state;
+  const PolderPeersView *peers;
+  void                  *work;
+} PolderCGReduction;
+
 /* Host: x += alpha p, r -= alpha w; returns (r, r) */
 PETSC_INTERN PetscReal PolderCGUpdate_Host(PetscInt n, PetscScalar alpha, const PetscScalar p[], const PetscScalar w[], PetscScalar x[], PetscScalar r[]);
 /*
   Device: alpha <- rho / pw, r <- r - alpha w and the sums. diagonal: z is r times dinv (NULL: r itself), and all four sums are computed; otherwise only (r,
-  r) and sum r. peers: the sums are those of all processes, and the step is complete; NULL: in a parallel state, PolderCGAdvance_CUDA() completes it
+  r) and sum r
 */
 POLDER_LAUNCHER int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[],
-                                        const PolderPeersView *peers, PolderCGState *state, void *work, PolderStream stream);
+                                        const PolderCGReduction *to, PolderStream stream);
 /* *state <- *from, a host variable, without synchronisation */
 POLDER_LAUNCHER int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderStream stream);
 /* With z the preconditioned residual, multiplied by dinv unless that is NULL: x <- x + alpha p, then p <- z - mean + beta p; first: p <- z - mean only */
@@ -60,7 +76,7 @@ POLDER_LAUNCHER int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const Pe
                                            PolderCGState *state, PolderStream stream);
 /* The sums (r, z), sum z, sum r for the same z, then rho, mean and beta; first: beta is 0 */
 POLDER_LAUNCHER int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first,
-                                     const PolderPeersView *peers, PolderCGState *state, void *work, PolderStream stream);
+                                     const PolderCGReduction *to, PolderStream stream);
 /* In a parallel state: completes PolderCGUpdate_CUDA() and PolderCGRho_CUDA() after sum[] has been reduced over all processes */
 POLDER_LAUNCHER int PolderCGAdvance_CUDA(PetscBool update, PetscBool rho, PetscBool first, PolderCGState *state, PolderStream stream);
 /* x <- x + alpha p, alpha <- 0 */
@@ -72,10 +88,6 @@ POLDER_LAUNCHER int PolderCGRemoveMean_CUDA(PetscInt n, PetscScalar r[], const P
 #define POLDER_CGSMALL_DIAGONALS 9
 /* Maximum number of rows on this device; 0: not available */
 POLDER_LAUNCHER PetscInt PolderCGSmallMost_CUDA(void);
-/*
-  Makes `count` steps, fewer if the tolerance is reached; on return alpha p has been added to x. off and val are host arrays of device pointers, see
-  PolderDiaMult_CUDA()
-*/
-POLDER_LAUNCHER int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], PetscBool first,
-                                       PetscInt count, PetscScalar x[], PetscScalar r[], PetscScalar p[], PolderCGState *state, void *work,
-                                       PolderStream stream);
+/* Makes `count` steps on x, r and p, fewer if the tolerance is reached; on return alpha p has been added to x */
+POLDER_LAUNCHER int PolderCGSmall_CUDA(const PolderDia *A, const PetscScalar dinv[], PetscBool first, PetscInt count, const PolderCGVectors *vectors,
+                                       PolderCGState *state, void *work, PolderStream stream);

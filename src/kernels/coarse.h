@@ -1,7 +1,8 @@
-/* Coarse matrices: skyline factors on the host; dense symmetric d x d matrices in ld x ld arrays on the device. */
+/* Coarse matrices: skyline factors on the host; dense symmetric n x n matrices in ld x ld arrays on the device. */
 #pragma once
 
 #include "launcher.h"
+#include "views.h"
 
 /* Host: row i of a lower triangle is L[ptr[i] .. ptr[i+1]), columns first[i] .. i */
 /*
@@ -29,43 +30,43 @@ enum {
   POLDER_COARSE_RESID,
   POLDER_COARSE_INFO
 };
-/* E (zeroed before) <- the *n entries key = i * d + j; keys from d * d on are unused */
-POLDER_LAUNCHER int PolderCoarseDense_CUDA(PetscInt d, PetscInt ld, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscScalar E[],
-                                           PolderStream stream);
+/* E (zeroed before) <- the *n entries key = i * E.n + j; keys from E.n * E.n on are unused */
+POLDER_LAUNCHER int PolderCoarseDense_CUDA(const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PolderDense E, PolderStream stream);
 /*
-  E <- (E + E^T)/2, S = D E D. scale is the diagonal of D: E_ii^-1/2, but 0 where E_ii is at most `zero` times the largest and, with nullspace, in the last
+  E <- (E + E^T)/2, S = D E D with the ld of E. scale is the diagonal of D: E_ii^-1/2, but 0 where E_ii is at most `zero` times the largest and, with nullspace, in the last
   column. Sets NZERO, NNULL, NDEP, BAD.
 */
-POLDER_LAUNCHER int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace, PetscScalar E[], PetscScalar scale[], PetscScalar S[],
-                                           PetscScalar info[], PolderStream stream);
+POLDER_LAUNCHER int PolderCoarseScale_CUDA(PolderDense E, PetscReal zero, PetscBool nullspace, PetscScalar scale[], PetscScalar S[], PetscScalar info[],
+                                           PolderStream stream);
 /* coarseinverse.cu: A <- D A^-1 D without the columns whose scale is 0 or whose pivot is at most tol; the latter get scale 0 and count in NDEP */
 POLDER_LAUNCHER size_t PolderCoarseInvertWork_CUDA(PetscInt ld);
-POLDER_LAUNCHER int    PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar A[], PetscScalar scale[], PetscScalar info[], void *work,
-                                               PolderStream stream);
-/* b <- a test vector on the columns in use; norms[0 .. d) and norms[d .. 2 d) <- the row sums of |D E D| and of its inverse |D^-1 X D^-1| */
-POLDER_LAUNCHER int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[],
-                                           PetscScalar norms[], PolderStream stream);
+POLDER_LAUNCHER int    PolderCoarseInvert_CUDA(PolderDense A, PetscReal tol, PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream);
+/*
+  b <- a test vector on the columns in use; norms[0 .. n) and norms[n .. 2 n) <- the row sums of |D E D| and of its inverse |D^-1 X D^-1|; X has the ld of E
+*/
+POLDER_LAUNCHER int PolderCoarseNorms_CUDA(PolderDense E, const PetscScalar X[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[],
+                                           PolderStream stream);
 /* COND = max norms * max norms, RESID = |D (b - y)| / |D b| */
 POLDER_LAUNCHER int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar scale[], const PetscScalar norms[], const PetscScalar b[], const PetscScalar y[],
                                             PetscScalar info[], PolderStream stream);
-/* L <- D E D with rows and columns of the identity where scale is 0 */
-POLDER_LAUNCHER int PolderCoarseIdentity_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar scale[], PetscScalar L[], PolderStream stream);
+/* L <- D E D with rows and columns of the identity where scale is 0; L has the ld of E */
+POLDER_LAUNCHER int PolderCoarseIdentity_CUDA(PolderDense E, const PetscScalar scale[], PetscScalar L[], PolderStream stream);
 /* z = x .* y */
 POLDER_LAUNCHER int PolderPointwiseMult_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream);
 /* Cholesky factor of one triangle by cuSOLVER, in place (work bytes), and x <- (L L^T)^-1 x with this factor */
 POLDER_LAUNCHER size_t PolderCholeskyFactorWork_CUDA(PetscInt n, PetscInt ld);
-POLDER_LAUNCHER int    PolderCholeskyFactor_CUDA(PetscInt n, PetscInt ld, PetscScalar A[], size_t bytes, void *work, PolderStream stream);
-POLDER_LAUNCHER int    PolderCholeskySolve_CUDA(PetscInt n, PetscInt ld, const PetscScalar L[], PetscScalar x[], PolderStream stream);
+POLDER_LAUNCHER int    PolderCholeskyFactor_CUDA(PolderDense A, size_t bytes, void *work, PolderStream stream);
+POLDER_LAUNCHER int    PolderCholeskySolve_CUDA(PolderDense L, PetscScalar x[], PolderStream stream);
 
 /* z = y + alpha A x; y = NULL stands for zero and may be z. x is aligned to 16 bytes; early: see deflation.h */
-POLDER_LAUNCHER int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[],
-                                         PetscScalar z[], PetscBool early, PolderStream stream);
+POLDER_LAUNCHER int PolderDenseMult_CUDA(PolderDense A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscBool early,
+                                         PolderStream stream);
 /*
   Product with a symmetric A for large n. Host: y <- A x with a full A. Device: reads half the bytes of PolderDenseMult_CUDA(); entries beyond n must be
   finite, and the work of PolderSymmetricMultWork_CUDA() bytes must be zero at first.
 */
 #define POLDER_SYMMETRIC_LEAST 1024
 PETSC_INTERN void      PolderSymmetricMult_Host(PetscInt n, const PetscScalar A[], const PetscScalar x[], PetscScalar y[]);
-POLDER_LAUNCHER int    PolderSymmetricMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[],
-                                                PetscScalar z[], void *work, PetscBool early, PolderStream stream);
+POLDER_LAUNCHER int    PolderSymmetricMult_CUDA(PolderDense A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], void *work,
+                                                PetscBool early, PolderStream stream);
 POLDER_LAUNCHER size_t PolderSymmetricMultWork_CUDA(PetscInt ld);

@@ -103,9 +103,9 @@ typedef struct {
   PetscInt             ngrid;
   const PolderRRBStep *step;  /* [ngrid] on the host */
   PetscInt             n, ld; /* of the rest: unknowns, distance between the rows of its inverse */
-  const PetscScalar   *inverse, *b;
-  PetscScalar         *x; /* inverse b */
-  const PetscScalar   *S; /* the first Schur complement of the first grid, see rrbreduced.cu; read by PolderRRBCG_CUDA() alone */
+  const PetscScalar   *b;
+  PetscScalar         *inverse, *x; /* x: inverse b */
+  const PetscScalar   *S;           /* the first Schur complement of the first grid, see rrbreduced.cu; read by PolderRRBCG_CUDA() alone */
 } PolderRRBSystem;
 
 /*
@@ -173,10 +173,6 @@ POLDER_LAUNCHER int PolderRRBReducedBackward_CUDA(PetscBool single, const Polder
 PETSC_INTERN void PolderRRBReducedForwardSingle_Host(const PolderRRBGrid *g, const float c[], const PetscScalar r[], PetscScalar z[]);
 PETSC_INTERN void PolderRRBReducedBackwardSingle_Host(const PolderRRBGrid *g, const float c[], const PetscScalar r[], PetscScalar z[]);
 
-/* The vectors of conjugate gradients: solution, residual, preconditioned residual, direction, and the product with it */
-typedef struct {
-  PetscScalar *x, *r, *z, *p, *w;
-} PolderCGVectors;
 /*
   rrbcg.cu: conjugate gradients on the first Schur complement S with the sweeps of PC rrb. There is at least one grid that is not half; r and x of its step are
   not used. prepare: z <- M^-1 r and rho (first: beta is 0). Then at most `count` steps: p <- z - mean + beta p (first: z - mean), w <- S p, x <- x + alpha p,

@@ -1,24 +1,27 @@
-/* coarse.cu and coarseinverse.cu in plain C: dense matrices, entry (i, j) at i * ld + j */
+/* coarse.cu and coarseinverse.cu in plain C */
 #include "emulated.h"
 #include "kernels/coarse.h"
 
 PolderEmulateWork(PolderCoarseInvertWork, (PetscInt ld));
 PolderEmulateWork(PolderCholeskyFactorWork, (PetscInt n, PetscInt ld));
 
-#define AT(A, i, j) (A)[(size_t)(i) * (size_t)ld + (size_t)(j)]
+/* Entry (i, j) of a dense matrix */
+#define AT(A, i, j) (A).a[(size_t)(i) * (size_t)(A).ld + (size_t)(j)]
 
-int PolderCoarseDense_CUDA(PetscInt d, PetscInt ld, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscScalar E[], PolderStream stream)
+int PolderCoarseDense_CUDA(const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PolderDense E, PolderStream stream)
 {
   for (PetscInt k = 0; k < *n; ++k) {
-    if (key[k] < (PetscInt64)d * d) AT(E, key[k] / d, key[k] % d) = val[k];
+    if (key[k] < (PetscInt64)E.n * E.n) AT(E, key[k] / E.n, key[k] % E.n) = val[k];
   }
   return 0;
 }
 
-int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nullspace, PetscScalar E[], PetscScalar scale[], PetscScalar S[],
-                           PetscScalar info[], PolderStream stream)
+int PolderCoarseScale_CUDA(PolderDense E, PetscReal zero, PetscBool nullspace, PetscScalar scale[], PetscScalar scaled[], PetscScalar info[],
+                           PolderStream stream)
 {
-  PetscReal largest = 0;
+  const PetscInt    d       = E.n;
+  const PolderDense S       = {d, E.ld, scaled};
+  PetscReal         largest = 0;
 
   info[POLDER_COARSE_NZERO] = info[POLDER_COARSE_NNULL] = info[POLDER_COARSE_NDEP] = info[POLDER_COARSE_BAD] = 0;
   for (PetscInt i = 0; i < d; ++i) {
@@ -35,15 +38,16 @@ int PolderCoarseScale_CUDA(PetscInt d, PetscInt ld, PetscReal zero, PetscBool nu
     info[POLDER_COARSE_NZERO] += drop;
     if (last) info[POLDER_COARSE_NNULL] = !drop;
   }
-  for (PetscInt i = 0; i < ld; ++i)
-    for (PetscInt j = 0; j < ld; ++j) AT(S, i, j) = i < d && j < d ? AT(E, i, j) * scale[i] * scale[j] : i == j;
+  for (PetscInt i = 0; i < E.ld; ++i)
+    for (PetscInt j = 0; j < E.ld; ++j) AT(S, i, j) = i < d && j < d ? AT(E, i, j) * scale[i] * scale[j] : i == j;
   return 0;
 }
 
 /* Gauss-Jordan, a pivot after the other */
-int PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar A[], PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream)
+int PolderCoarseInvert_CUDA(PolderDense A, PetscReal tol, PetscScalar scale[], PetscScalar info[], void *work, PolderStream stream)
 {
-  PetscScalar *r = malloc(sizeof(*r) * (size_t)(d + 1));
+  const PetscInt d = A.n;
+  PetscScalar   *r = malloc(sizeof(*r) * (size_t)(d + 1));
 
   for (PetscInt k = 0; k < d; ++k) {
     const PetscScalar pivot = AT(A, k, k), inverse = pivot > tol ? 1 / pivot : 0;
@@ -62,18 +66,17 @@ int PolderCoarseInvert_CUDA(PetscInt d, PetscInt ld, PetscReal tol, PetscScalar 
     }
   }
   free(r);
-  for (PetscInt i = 0; i < ld; ++i)
-    for (PetscInt j = 0; j < ld; ++j) AT(A, i, j) = i < d && j < d ? -AT(A, i, j) * scale[i] * scale[j] : 0;
+  for (PetscInt i = 0; i < A.ld; ++i)
+    for (PetscInt j = 0; j < A.ld; ++j) AT(A, i, j) = i < d && j < d ? -AT(A, i, j) * scale[i] * scale[j] : 0;
   return 0;
 }
 
-int PolderDenseMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
-                         PetscBool early, PolderStream stream)
+int PolderDenseMult_CUDA(PolderDense A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscBool early, PolderStream stream)
 {
-  for (PetscInt i = 0; i < n; ++i) {
+  for (PetscInt i = 0; i < A.n; ++i) {
     PetscScalar s = 0;
 
-    for (PetscInt j = 0; j < n; ++j) s += AT(A, i, j) * x[j];
+    for (PetscInt j = 0; j < A.n; ++j) s += AT(A, i, j) * x[j];
     z[i] = (y ? y[i] : 0) + alpha * s;
   }
   return 0;
@@ -84,15 +87,17 @@ size_t PolderSymmetricMultWork_CUDA(PetscInt ld)
   return 0;
 }
 
-int PolderSymmetricMult_CUDA(PetscInt n, PetscInt ld, PetscScalar alpha, const PetscScalar A[], const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
-                             void *work, PetscBool early, PolderStream stream)
+int PolderSymmetricMult_CUDA(PolderDense A, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], void *work, PetscBool early,
+                             PolderStream stream)
 {
-  return PolderDenseMult_CUDA(n, ld, alpha, A, x, y, z, early, stream);
+  return PolderDenseMult_CUDA(A, alpha, x, y, z, early, stream);
 }
 
-int PolderCoarseNorms_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar X[], const PetscScalar scale[], PetscScalar b[],
-                           PetscScalar norms[], PolderStream stream)
+int PolderCoarseNorms_CUDA(PolderDense E, const PetscScalar inverse[], const PetscScalar scale[], PetscScalar b[], PetscScalar norms[], PolderStream stream)
 {
+  const PetscInt    d = E.n;
+  const PolderDense X = {d, E.ld, (PetscScalar *)inverse};
+
   for (PetscInt i = 0; i < d; ++i) {
     PetscReal e = 0, x = 0;
 
@@ -124,8 +129,11 @@ int PolderCoarseAssess_CUDA(PetscInt d, const PetscScalar scale[], const PetscSc
   return 0;
 }
 
-int PolderCoarseIdentity_CUDA(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar scale[], PetscScalar L[], PolderStream stream)
+int PolderCoarseIdentity_CUDA(PolderDense E, const PetscScalar scale[], PetscScalar to[], PolderStream stream)
 {
+  const PetscInt    d = E.n;
+  const PolderDense L = {d, E.ld, to};
+
   for (PetscInt i = 0; i < d; ++i)
     for (PetscInt j = 0; j < d; ++j) AT(L, i, j) = scale[i] != 0 && scale[j] != 0 ? AT(E, i, j) * scale[i] * scale[j] : i == j;
   return 0;
@@ -137,9 +145,9 @@ int PolderPointwiseMult_CUDA(PetscInt n, const PetscScalar x[], const PetscScala
   return 0;
 }
 
-int PolderCholeskyFactor_CUDA(PetscInt n, PetscInt ld, PetscScalar A[], size_t bytes, void *work, PolderStream stream)
+int PolderCholeskyFactor_CUDA(PolderDense A, size_t bytes, void *work, PolderStream stream)
 {
-  for (PetscInt i = 0; i < n; ++i) {
+  for (PetscInt i = 0; i < A.n; ++i) {
     for (PetscInt j = 0; j <= i; ++j) {
       PetscScalar t = AT(A, i, j);
 
@@ -150,14 +158,14 @@ int PolderCholeskyFactor_CUDA(PetscInt n, PetscInt ld, PetscScalar A[], size_t b
   return 0;
 }
 
-int PolderCholeskySolve_CUDA(PetscInt n, PetscInt ld, const PetscScalar L[], PetscScalar x[], PolderStream stream)
+int PolderCholeskySolve_CUDA(PolderDense L, PetscScalar x[], PolderStream stream)
 {
-  for (PetscInt i = 0; i < n; ++i) {
+  for (PetscInt i = 0; i < L.n; ++i) {
     for (PetscInt k = 0; k < i; ++k) x[i] -= AT(L, i, k) * x[k];
     x[i] /= AT(L, i, i);
   }
-  for (PetscInt i = n - 1; i >= 0; --i) {
-    for (PetscInt k = i + 1; k < n; ++k) x[i] -= AT(L, k, i) * x[k];
+  for (PetscInt i = L.n - 1; i >= 0; --i) {
+    for (PetscInt k = i + 1; k < L.n; ++k) x[i] -= AT(L, k, i) * x[k];
     x[i] /= AT(L, i, i);
   }
   return 0;

@@ -125,9 +125,10 @@ static void AddSums(PetscScalar r, PetscScalar z, PetscScalar sum[4])
   sum[3] += r;
 }
 
-int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], const PolderPeersView *peers,
-                        PolderCGState *s, void *work, PolderStream stream)
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], const PolderCGReduction *to,
+                        PolderStream stream)
 {
+  PolderCGState    *s     = to->state;
   const PetscScalar alpha = s->pw > 0 && !isinf(s->pw) ? s->rho / s->pw : 0;
 
   if (s->frozen) return 0;
@@ -136,24 +137,25 @@ int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], Pets
     r[i] -= alpha * w[i];
     AddSums(r[i], diagonal ? r[i] * (dinv ? dinv[i] : 1) : 0, s->sum);
   }
-  if (peers) PolderPeersSum_Host(peers, 4, s->sum);
+  if (to->peers) PolderPeersSum_Host(to->peers, 4, s->sum);
   else if (s->parallel) return 0;
   SetNorm(s);
   if (diagonal) PolderEmulatedSetRho(s, PETSC_FALSE);
   return 0;
 }
 
-int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, const PolderPeersView *peers,
-                     PolderCGState *s, void *work, PolderStream stream)
+int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, const PolderCGReduction *to,
+                     PolderStream stream)
 {
+  PolderCGState    *s  = to->state;
   const PetscScalar rr = s->sum[0];
 
   if (s->frozen) return 0;
   for (int k = 1; k < 4; ++k) s->sum[k] = 0;
   for (PetscInt i = 0; i < n; ++i) AddSums(r[i], z[i] * (dinv ? dinv[i] : 1), s->sum);
   s->sum[0] = rr;
-  if (peers) PolderPeersSum_Host(peers, 3, &s->sum[1]);
-  if (peers || !s->parallel) PolderEmulatedSetRho(s, first);
+  if (to->peers) PolderPeersSum_Host(to->peers, 3, &s->sum[1]);
+  if (to->peers || !s->parallel) PolderEmulatedSetRho(s, first);
   return 0;
 }
 
@@ -185,18 +187,18 @@ PetscInt PolderCGSmallMost_CUDA(void)
   return 4000; // the suite has matrices on both sides
 }
 
-int PolderCGSmall_CUDA(PetscInt n, PetscInt nd, const PetscInt off[], const PetscScalar *const val[], const PetscScalar dinv[], PetscBool first, PetscInt count,
-                       PetscScalar x[], PetscScalar r[], PetscScalar p[], PolderCGState *s, void *work, PolderStream stream)
+int PolderCGSmall_CUDA(const PolderDia *A, const PetscScalar dinv[], PetscBool first, PetscInt count, const PolderCGVectors *v, PolderCGState *s, void *work,
+                       PolderStream stream)
 {
-  const PolderDia A = {.m = n, .n = n, .nd = nd, .off = off, .val = val};
-  PetscScalar    *w = malloc(sizeof(*w) * (size_t)(n + 1));
+  const PolderCGReduction to = {.state = s, .work = work};
+  PetscScalar            *w  = malloc(sizeof(*w) * (size_t)(A->n + 1));
 
   for (PetscInt step = 0; step < count && !s->frozen; ++step) {
-    PolderCGDirection_CUDA(n, (PetscBool)(first && !step), r, dinv, p, x, s, stream);
-    PolderDiaMult_Host(&A, 1, p, NULL, w);
-    s->pw = PolderDot_Host(n, p, w);
-    PolderCGUpdate_CUDA(n, w, r, PETSC_TRUE, dinv, NULL, s, work, stream);
-    PolderCGFinish_CUDA(n, p, x, s, stream);
+    PolderCGDirection_CUDA(A->n, (PetscBool)(first && !step), v->r, dinv, v->p, v->x, s, stream);
+    PolderDiaMult_Host(A, 1, v->p, NULL, w);
+    s->pw = PolderDot_Host(A->n, v->p, w);
+    PolderCGUpdate_CUDA(A->n, w, v->r, PETSC_TRUE, dinv, &to, stream);
+    PolderCGFinish_CUDA(A->n, v->p, v->x, s, stream);
   }
   free(w);
   return 0;

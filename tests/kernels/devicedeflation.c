@@ -425,12 +425,13 @@ static void CheckInverse(PetscInt d, PetscInt ld, const PetscScalar E[], const P
   *worst = PetscMax(*worst, error);
 }
 
-/* Products with E, of which dE is the copy on the device in rows of ld */
-static PetscErrorCode TestProducts(PetscInt d, PetscInt ld, const PetscScalar E[], const PetscScalar dE[], PolderStream stream, PetscInt *wrong)
+/* Products with E, of which A is the copy on the device */
+static PetscErrorCode TestProducts(const PetscScalar E[], PolderDense A, PolderStream stream, PetscInt *wrong)
 {
-  const size_t bytes = PolderWorkSize(PolderSymmetricMultWork_CUDA(ld));
-  PetscScalar *x, *y, *z, *dx, *dy;
-  void        *work;
+  const PetscInt d     = A.n;
+  const size_t   bytes = PolderWorkSize(PolderSymmetricMultWork_CUDA(A.ld));
+  PetscScalar   *x, *y, *z, *dx, *dy;
+  void          *work;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc3(d, &x, d, &y, d, &z));
@@ -442,12 +443,12 @@ static PetscErrorCode TestProducts(PetscInt d, PetscInt ld, const PetscScalar E[
   }
   PetscCall(PolderDeviceUpload(sizeof(*x) * d, x, &dx));
   PetscCall(PolderDeviceUpload(sizeof(*y) * d, y, &dy));
-  PolderLaunch(PolderDenseMult_CUDA(d, ld, -2, dE, dx, dy, dy, PETSC_FALSE, stream));
-  PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 3, dE, dx, dy, dy, work, PETSC_FALSE, stream));
+  PolderLaunch(PolderDenseMult_CUDA(A, -2, dx, dy, dy, PETSC_FALSE, stream));
+  PolderLaunch(PolderSymmetricMult_CUDA(A, 3, dx, dy, dy, work, PETSC_FALSE, stream));
   PolderSymmetricMult_Host(d, E, x, z);
   PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
   for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - (y[i] + z[i])) <= 1e-10 * (1 + d));
-  PolderLaunch(PolderSymmetricMult_CUDA(d, ld, 1, dE, dx, NULL, dy, work, PETSC_TRUE, stream)); // its counters are ready again
+  PolderLaunch(PolderSymmetricMult_CUDA(A, 1, dx, NULL, dy, work, PETSC_TRUE, stream)); // its counters are ready again
   PetscCall(PolderDeviceToHost(x, dy, sizeof(*x) * d));
   for (PetscInt i = 0; i < d; ++i) *wrong += !(PetscAbsScalar(x[i] - z[i]) <= 1e-10 * (1 + d));
   PetscCall(PolderDeviceFree(&dx));
@@ -476,11 +477,11 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
   PetscCall(Poisoned(sizeof(*scale) * ld, &scale));
   PetscCall(Poisoned(sizeof(info), &dinfo));
   PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(ld)), &work));
-  PolderLaunch(PolderCoarseScale_CUDA(d, ld, 1e-15, awkward, dE, scale, dX, dinfo, stream));
-  PolderLaunch(PolderCoarseInvert_CUDA(d, ld, 1e-11, dX, scale, dinfo, work, stream));
+  PolderLaunch(PolderCoarseScale_CUDA((PolderDense){d, ld, dE}, 1e-15, awkward, scale, dX, dinfo, stream));
+  PolderLaunch(PolderCoarseInvert_CUDA((PolderDense){d, ld, dX}, 1e-11, scale, dinfo, work, stream));
   PetscCall(PolderDeviceToHost(full, dX, sizeof(*X) * ld * ld));
-  PolderLaunch(PolderCoarseScale_CUDA(d, ld, 1e-15, awkward, dE, scale, dX, dinfo, stream));
-  PolderLaunch(PolderCoarseInvert_CUDA(d, ld, 1e-11, dX, scale, dinfo, work, stream));
+  PolderLaunch(PolderCoarseScale_CUDA((PolderDense){d, ld, dE}, 1e-15, awkward, scale, dX, dinfo, stream));
+  PolderLaunch(PolderCoarseInvert_CUDA((PolderDense){d, ld, dX}, 1e-11, scale, dinfo, work, stream));
   PetscCall(PolderDeviceToHost(X, dX, sizeof(*X) * ld * ld));
   *wrong += d && memcmp(X, full, sizeof(*X) * ld * ld) != 0; // the same to the bit
   PetscCall(PolderDeviceToHost(hscale, scale, sizeof(*X) * d));
@@ -490,7 +491,7 @@ static PetscErrorCode TestInverse(PetscInt d, PetscBool awkward, PetscInt *wrong
     *wrong += left != (awkward ? (d > 40 ? 3 : 1) : 0) || info[POLDER_COARSE_BAD] != 0 || info[POLDER_COARSE_NNULL] != awkward ||
               info[POLDER_COARSE_NZERO] + info[POLDER_COARSE_NNULL] + info[POLDER_COARSE_NDEP] != left;
   CheckInverse(d, ld, E, X, hscale, wrong, worst);
-  PetscCall(TestProducts(d, ld, E, dE, stream, wrong));
+  PetscCall(TestProducts(E, (PolderDense){d, ld, dE}, stream, wrong));
   PetscCall(PolderDeviceFree(&dE));
   PetscCall(PolderDeviceFree(&dX));
   PetscCall(PolderDeviceFree(&scale));
@@ -523,7 +524,7 @@ static PetscErrorCode TestDense(PetscInt d, PetscInt *wrong)
   PetscCall(PolderDeviceUpload(sizeof(*val) * n, val, &dval));
   PetscCall(PolderDeviceUpload(sizeof(n), &n, &dn));
   PetscCall(PolderDeviceUpload(sizeof(*E) * ((size_t)ld * ld + 1), E, &dE));
-  PolderLaunch(PolderCoarseDense_CUDA(d, ld, dn, dkey, dval, dE, stream));
+  PolderLaunch(PolderCoarseDense_CUDA(dn, dkey, dval, (PolderDense){d, ld, dE}, stream));
   PetscCall(PolderDeviceToHost(E, dE, sizeof(*E) * ((size_t)ld * ld + 1)));
   for (size_t k = 0; k <= (size_t)ld * ld; ++k) *wrong += E[k] != expected[k];
   PetscCall(PolderDeviceFree(&dkey));

@@ -85,6 +85,7 @@ static PetscErrorCode TestCGUpdate(PetscInt n, PetscBool diagonal, PetscBool jac
                                    PetscInt *wrong)
 {
   PolderCGState       state = {.rho = 0.7, .pw = 0.35, .tol = -1, .divtol = PETSC_INFINITY, .nullspace = 1, .N = n + 1};
+  PolderCGReduction   to    = {.state = stated, .work = work};
   PetscScalar        *r, *w, *d, *rd, *wd, *dd, *got;
   volatile PetscReal *devicering;
   CGSums              s;
@@ -99,7 +100,7 @@ static PetscErrorCode TestCGUpdate(PetscInt n, PetscBool diagonal, PetscBool jac
   state.ring = devicering;
   PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
   ring[0] = NAN;
-  PolderLaunch(PolderCGUpdate_CUDA(n, wd, rd, diagonal, jacobi ? dd : NULL, NULL, stated, work, stream));
+  PolderLaunch(PolderCGUpdate_CUDA(n, wd, rd, diagonal, jacobi ? dd : NULL, &to, stream));
   PetscCall(PolderDeviceToHost(got, rd, n * sizeof(*got)));
   PetscCall(PolderDeviceToHost(&state, stated, sizeof(state)));
   for (PetscInt i = 0; i < n; ++i) r[i] -= 2.0 * w[i];
@@ -165,10 +166,11 @@ static PetscErrorCode TestCGDirection(PetscInt n, PetscBool first, PetscBool jac
 
 static PetscErrorCode TestCGRho(PetscInt n, PetscBool jacobi, PolderCGState *stated, void *work, PolderStream stream, PetscInt *wrong)
 {
-  PolderCGState state = {.rhoold = 0.5, .N = n + 1, .nullspace = 1};
-  PetscScalar  *r, *z, *d, *rd, *zd, *dd, mean;
-  PetscReal     eps = 1e-14 * (n + 1);
-  CGSums        s;
+  PolderCGState     state = {.rhoold = 0.5, .N = n + 1, .nullspace = 1};
+  PolderCGReduction to    = {.state = stated, .work = work};
+  PetscScalar      *r, *z, *d, *rd, *zd, *dd, mean;
+  PetscReal         eps = 1e-14 * (n + 1);
+  CGSums            s;
 
   PetscFunctionBeginUser;
   PetscCall(Random(n, &r, &rd));
@@ -176,7 +178,7 @@ static PetscErrorCode TestCGRho(PetscInt n, PetscBool jacobi, PolderCGState *sta
   PetscCall(Random(n, &d, &dd));
   PetscCall(PolderDeviceToHost((void *)&state.ring, &stated->ring, sizeof(state.ring)));
   PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
-  PolderLaunch(PolderCGRho_CUDA(n, rd, zd, jacobi ? dd : NULL, PETSC_FALSE, NULL, stated, work, stream));
+  PolderLaunch(PolderCGRho_CUDA(n, rd, zd, jacobi ? dd : NULL, PETSC_FALSE, &to, stream));
   PetscCall(PolderDeviceToHost(&state, stated, sizeof(state)));
   s    = Sums(n, r, z, jacobi ? d : NULL);
   mean = s.sumz / (n + 1);
@@ -184,7 +186,7 @@ static PetscErrorCode TestCGRho(PetscInt n, PetscBool jacobi, PolderCGState *sta
   state.frozen   = 0; /* rho may have been negative */
   state.parallel = 1;
   PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
-  PolderLaunch(PolderCGRho_CUDA(n, rd, zd, NULL, PETSC_TRUE, NULL, stated, work, stream));
+  PolderLaunch(PolderCGRho_CUDA(n, rd, zd, NULL, PETSC_TRUE, &to, stream));
   PetscCall(PolderDeviceToHost(&state, stated, sizeof(state)));
   s = Sums(n, r, z, NULL);
   *wrong += !(PetscAbsScalar(state.sum[1] - s.rz) <= eps) + !(PetscAbsScalar(state.sum[2] - s.sumz) <= eps) + !(PetscAbsScalar(state.sum[3] - s.sumr) <= eps);

@@ -14,7 +14,7 @@ static inline int RRBChainApply(const PolderRRBSystem *a, const PetscScalar r[],
   ++below.step;
   --below.ngrid;
   if (!err && below.ngrid) err = PolderRRBSmall_CUDA(&below, RRB_SMALL_ALL, stream);
-  else if (!err) err = PolderDenseMult_CUDA(a->n, a->ld, 1, a->inverse, a->b, NULL, a->x, PETSC_FALSE, stream);
+  else if (!err) err = PolderDenseMult_CUDA((PolderDense){a->n, a->ld, a->inverse}, 1, a->b, NULL, a->x, PETSC_FALSE, stream);
   if (!err) err = PolderRRBReducedBackward_CUDA(a->single, &a->step[0], r, z, rho, work, stream);
   return err;
 }
@@ -28,17 +28,18 @@ typedef struct {
 static inline int RRBChain(const PolderRRBSystem *a, const RRBChainSteps *steps, const PolderCGVectors *v, PolderCGState *state, void *work,
                            PolderStream stream)
 {
-  const PolderRRBGrid *g   = &a->step[0].g;
-  const PolderCGRho    rho = {state, PETSC_FALSE};
-  const PetscInt       n   = (g->nx * g->ny + 1) / 2;
-  int                  err = steps->prepare ? RRBChainApply(a, v->r, v->z, NULL, work, stream) : 0;
+  const PolderRRBGrid    *g   = &a->step[0].g;
+  const PolderCGRho       rho = {state, PETSC_FALSE};
+  const PolderCGReduction to  = {.state = state, .work = work};
+  const PetscInt          n   = (g->nx * g->ny + 1) / 2;
+  int                     err = steps->prepare ? RRBChainApply(a, v->r, v->z, NULL, work, stream) : 0;
 
-  if (steps->prepare && !err) err = PolderCGRho_CUDA(n, v->r, v->z, NULL, steps->first, NULL, state, work, stream);
+  if (steps->prepare && !err) err = PolderCGRho_CUDA(n, v->r, v->z, NULL, steps->first, &to, stream);
   for (PetscInt k = 0; k < steps->count && !err; ++k) {
     err = PolderCGDirection_CUDA(n, (PetscBool)(steps->first && !k), v->z, NULL, v->p, v->x, state, stream);
     if (!err) err = PolderRRBReducedMult_CUDA(g, a->S, v->p, v->w, &state->pw, work, stream);
     if (!err && (steps->its + k + 1) % POLDER_CG_MEAN == 0) err = PolderCGRemoveMean_CUDA(steps->nullspace ? n : 0, v->r, state, stream);
-    if (!err) err = PolderCGUpdate_CUDA(n, v->w, v->r, PETSC_FALSE, NULL, NULL, state, work, stream);
+    if (!err) err = PolderCGUpdate_CUDA(n, v->w, v->r, PETSC_FALSE, NULL, &to, stream);
     if (!err) err = PolderCGFinish_CUDA(n, v->p, v->x, state, stream);
     if (!err) err = RRBChainApply(a, v->r, v->z, &rho, work, stream);
   }

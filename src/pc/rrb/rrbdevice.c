@@ -30,7 +30,7 @@ static PetscErrorCode PCRRBSweepDevice_Private(RRBDevice *d, PetscInt first, con
   PetscCall(PolderDeviceGetWork(&work));
   for (PetscInt k = first; k < large; ++k) PolderLaunch(PolderRRBForward_CUDA(d->single, &step[k], stream));
   if (small.ngrid > 0) PolderLaunch(PolderRRBSmall_CUDA(&small, one ? RRB_SMALL_ALL : RRB_SMALL_FORWARD, stream));
-  if (!one) PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, d->b, NULL, d->x, PETSC_FALSE, stream));
+  if (!one) PolderLaunch(PolderDenseMult_CUDA((PolderDense){d->n, d->ld, d->inverse}, 1, d->b, NULL, d->x, PETSC_FALSE, stream));
   if (small.ngrid > 0 && !one) PolderLaunch(PolderRRBSmall_CUDA(&small, RRB_SMALL_BACKWARD, stream));
   for (PetscInt k = large - 1; k >= first; --k) PolderLaunch(PolderRRBBackward_CUDA(d->single, &step[k], k ? NULL : rho, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -57,7 +57,7 @@ static PetscErrorCode PCRRBApplyDevice_Private(PC pc, const PetscScalar r[], Pet
     PetscCall(PCRRBSweepDevice_Private(d, 0, rho, stream));
     d->step[0].r = NULL;
     d->step[0].x = NULL;
-  } else PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, r, NULL, z, PETSC_FALSE, stream));
+  } else PolderLaunch(PolderDenseMult_CUDA((PolderDense){d->n, d->ld, d->inverse}, 1, r, NULL, z, PETSC_FALSE, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -110,7 +110,7 @@ PetscErrorCode PCRRBApplyReducedDevice(PC pc, const PetscScalar r[], PetscScalar
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
   if (d->step[0].half) {
-    PolderLaunch(PolderDenseMult_CUDA(d->n, d->ld, 1, d->inverse, r, NULL, z, PETSC_FALSE, stream));
+    PolderLaunch(PolderDenseMult_CUDA((PolderDense){d->n, d->ld, d->inverse}, 1, r, NULL, z, PETSC_FALSE, stream));
   } else {
     PolderLaunch(PolderRRBReducedForward_CUDA(d->single, &d->step[0], r, stream));
     PetscCall(PCRRBSweepDevice_Private(d, 1, NULL, stream));

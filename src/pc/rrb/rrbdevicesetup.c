@@ -332,22 +332,23 @@ static PetscErrorCode PCRRBInvertRest_Private(PC pc, PetscScalar *const row[], P
 {
   PC_RRB        *rrb = (PC_RRB *)pc->data;
   const PetscInt n   = rrb->rest.n;
+  PolderDense    E   = {.n = n, .ld = ld};
   PetscInt      *part;
-  PetscScalar   *shift, *E, *scale, info[POLDER_COARSE_INFO];
+  PetscScalar   *shift, *scale, info[POLDER_COARSE_INFO];
   void          *work;
 
   PetscFunctionBegin;
   PetscCall(PCRRBPartsDevice_Private(pc, &part, &shift));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ld * (size_t)ld, &E));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ld * (size_t)ld, &E.a));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * ((size_t)ld + POLDER_COARSE_INFO), &scale));
   PetscCall(PolderDeviceMalloc(PolderWorkSize(PolderCoarseInvertWork_CUDA(ld)), &work));
-  PolderLaunch(PolderRRBRest_CUDA(rrb->rest.nx, rrb->rest.ny, rrb->rest.skew, row, part, shift, (PolderDense){n, ld, E}, stream));
-  PolderLaunch(PolderCoarseScale_CUDA(n, ld, 0, PETSC_FALSE, E, scale, inverse, scale + ld, stream));
-  PolderLaunch(PolderCoarseInvert_CUDA(n, ld, 0, inverse, scale, scale + ld, work, stream));
+  PolderLaunch(PolderRRBRest_CUDA(rrb->rest.nx, rrb->rest.ny, rrb->rest.skew, row, part, shift, E, stream));
+  PolderLaunch(PolderCoarseScale_CUDA(E, 0, PETSC_FALSE, scale, inverse, scale + ld, stream));
+  PolderLaunch(PolderCoarseInvert_CUDA((PolderDense){n, ld, inverse}, 0, scale, scale + ld, work, stream));
   PetscCall(PolderDeviceToHost(info, scale + ld, sizeof(info)));
   PetscCall(PolderDeviceFree(&part));
   PetscCall(PolderDeviceFree(&shift));
-  PetscCall(PolderDeviceFree(&E));
+  PetscCall(PolderDeviceFree(&E.a));
   PetscCall(PolderDeviceFree(&scale));
   PetscCall(PolderDeviceFree(&work));
   *good = (PetscBool)(info[POLDER_COARSE_NZERO] + info[POLDER_COARSE_NDEP] + info[POLDER_COARSE_BAD] == 0);
