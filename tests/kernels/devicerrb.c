@@ -189,8 +189,8 @@ static PetscErrorCode TestSmall(PETSC_UNUSED void *work, PolderStream stream)
           for (PetscInt i = 0; i < chain.n; ++i) x->h[i] = Number();
           PetscCall(ArrayUpload(x));
         }
-        here  = (PolderRRBSystem){single, chain.ngrid, chain.step[0], chain.n, chain.ld, chain.inverse.h, b->h, x->h, NULL};
-        there = (PolderRRBSystem){single, chain.ngrid, chain.step[1], chain.n, chain.ld, chain.inverse.d, b->d, x->d, NULL};
+        here  = (PolderRRBSystem){single, chain.ngrid, chain.step[0], chain.n, chain.ld, .inverse = chain.inverse.h, .b = b->h, .x = x->h};
+        there = (PolderRRBSystem){single, chain.ngrid, chain.step[1], chain.n, chain.ld, .inverse = chain.inverse.d, .b = b->d, .x = x->d};
         RRBTwinSmall(&here, (PolderRRBPart)part);
         PolderLaunch(PolderRRBSmall_CUDA(&there, (PolderRRBPart)part, stream));
         for (PetscInt g = 0; g <= chain.ngrid; ++g) {
@@ -248,8 +248,8 @@ static PetscErrorCode TestTail(PETSC_UNUSED void *work, PolderStream stream)
         for (PetscInt j = 0; j < i; ++j) chain.inverse.h[i * chain.ld + j] = chain.inverse.h[j * chain.ld + i];
       PetscCall(ArrayUpload(&chain.inverse));
       PetscCall(ArrayCreate((size_t)n * (size_t)ld, PETSC_FALSE, 0, &T));
-      here  = (PolderRRBSystem){single, chain.ngrid, chain.step[0], chain.n, chain.ld, chain.inverse.h, NULL, NULL, NULL};
-      there = (PolderRRBSystem){single, chain.ngrid, chain.step[1], chain.n, chain.ld, chain.inverse.d, NULL, NULL, NULL};
+      here  = (PolderRRBSystem){single, chain.ngrid, chain.step[0], chain.n, chain.ld, .inverse = chain.inverse.h};
+      there = (PolderRRBSystem){single, chain.ngrid, chain.step[1], chain.n, chain.ld, .inverse = chain.inverse.d};
       RRBTwinTail(&here, red, (PolderDense){n, ld, T.h});
       PolderLaunch(PolderRRBTail_CUDA(&there, red, (PolderDense){n, ld, T.d}, stream));
       PetscCall(ArrayCompare(&T, 1e-12, &wrong));
