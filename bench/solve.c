@@ -4,9 +4,11 @@ static char help[] = "Times solvers on one problem in one run: a warm-up, then f
                      "  -centre <bool> : one more bubble in the middle; "
                      "-contrast <coefficient inside over outside>; -shift <s> : s is added to the diagonal\n"
                      "  -nz <n> : cells in the last direction, if others; -walls half|whole : Dirichlet values half a cell or a whole one away\n"
+                     "  -rhs smooth|ones|random|image : a product of cosines (default), ones, uniform numbers around zero, or A times ones\n"
                      "  -peclet <p> : convection along the diagonal of the grid, v L / D = p in each direction, by central differences\n"
                      "  -solvers <file> : a line a solver, 'name | options', or 'name | bytes a row an iteration | options'\n"
-                     "  -repeats <3>, -coo : values by MatSetValuesCOO() with the memory of a vector, so that they are on the device, "
+                     "  -repeats <3>, -warm <true> : a warm-up that is not counted, -coo : values by MatSetValuesCOO() with the memory of a vector, so that "
+                     "they are on the device, "
                      "new ones before each set-up;\n"
                      "     the last column is then a set-up with new values and a changed level set\n"
                      "  -first : no warm-up, but the first solve of the program, that of a second matrix and that of new values, all assembled on the host\n\n";
@@ -49,8 +51,46 @@ static PetscErrorCode CreateMatrix(const Problem *p, Rows *rows, Mat *A)
   PetscFunctionReturn(0);
 }
 
-/* The level set, and a smooth right-hand side in the range of A; move: to the memory of the solver, before any timing */
-static PetscErrorCode CreateVectors(const Problem *p, PetscBool move, Vec *b, Vec *levelset)
+/* A number between -0.5 and 0.5 that looks random and is the same on any number of processes */
+static PetscReal Scatter(unsigned int i)
+{
+  unsigned long long h = (i + 1) * 0x9e3779b97f4a7c15ULL;
+
+  h = (h ^ (h >> 30)) * 0xbf58476d1ce4e5b9ULL;
+  h = (h ^ (h >> 27)) * 0x94d049bb133111ebULL;
+  return (PetscReal)((h ^ (h >> 31)) >> 11) / 9007199254740992.0 - 0.5;
+}
+
+/* Another right-hand side than the smooth one, if the options name it */
+static PetscErrorCode SetRightHandSide(Mat A, Vec b)
+{
+  const char *const names[] = {"smooth", "ones", "random", "image", "RightHandSides", "", NULL};
+  PetscEnum         kind    = (PetscEnum)0;
+  PetscInt          start, end;
+  Vec               ones;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-rhs", names, &kind, NULL));
+  if ((int)kind == 1) PetscCall(VecSet(b, 1));
+  if ((int)kind == 2) {
+    PetscScalar *f;
+
+    PetscCall(VecGetOwnershipRange(b, &start, &end));
+    PetscCall(VecGetArrayWrite(b, &f));
+    for (PetscInt i = start; i < end; ++i) f[i - start] = Scatter((unsigned int)i);
+    PetscCall(VecRestoreArrayWrite(b, &f));
+  }
+  if ((int)kind == 3) {
+    PetscCall(VecDuplicate(b, &ones));
+    PetscCall(VecSet(ones, 1));
+    PetscCall(MatMult(A, ones, b));
+    PetscCall(VecDestroy(&ones));
+  }
+  PetscFunctionReturn(0);
+}
+
+/* The level set, and the right-hand side, by default a smooth one in the range of A; move: to the memory of the solver, before any timing */
+static PetscErrorCode CreateVectors(const Problem *p, Mat A, PetscBool move, Vec *b, Vec *levelset)
 {
   PetscScalar *f, *phi;
   PetscReal    norm;
@@ -70,6 +110,7 @@ static PetscErrorCode CreateVectors(const Problem *p, PetscBool move, Vec *b, Ve
   }
   PetscCall(VecRestoreArrayWrite(*levelset, &phi));
   PetscCall(VecRestoreArrayWrite(*b, &f));
+  PetscCall(SetRightHandSide(A, *b));
   if (move) PetscCall(VecNorm(*b, NORM_2, &norm));
   if (move) PetscCall(VecNorm(*levelset, NORM_2, &norm));
   PetscFunctionReturn(0);
@@ -266,17 +307,18 @@ static PetscErrorCode Solve(const Problem *p, const Rows *rows, Mat A, Vec b, Ve
   PetscReal          setup[MAXREPEATS], solve[MAXREPEATS], rebuild = -1, residual, medians[2] = {0, 0};
   PetscInt           its, repeats = 3;
   PetscLogDouble     t[3] = {0, 0, 0};
-  PetscBool          coo  = PETSC_FALSE;
+  PetscBool          coo = PETSC_FALSE, warm = PETSC_TRUE;
   KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeats", &repeats, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-coo", &coo, NULL));
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-warm", &warm, NULL));
   repeats = PetscClipInterval(repeats, 1, MAXREPEATS);
   PetscCall(CreateTyped(A, rows, p, coo, b, &B, &values));
   PetscCall(SetProperties(p, levelset, B));
   PetscCall(VecDuplicate(b, &x));
-  for (PetscInt k = -1; k < repeats; ++k) {
+  for (PetscInt k = warm ? -1 : 0; k < repeats; ++k) {
     PetscCall(CreateSolver(B, &ksp));
     PetscCall(VecSet(x, 0));
     PetscCall(Now(b, &t[0]));
@@ -411,7 +453,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-first", &first, NULL));
   PetscCall(GetProblem(&p));
   PetscCall(CreateMatrix(&p, &rows, &A));
-  PetscCall(CreateVectors(&p, (PetscBool)!first, &b, &levelset));
+  PetscCall(CreateVectors(&p, A, (PetscBool)!first, &b, &levelset));
   if (!first) PetscCall(MeasureCopy(b, &bandwidth));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-solvers", file, sizeof(file), NULL));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "copy bandwidth %.3f TB/s\n", (double)bandwidth / 1e12));

@@ -10,6 +10,8 @@
 /* A level is a launch when there are fewer blocks than this part of the multiprocessors, and levels of so many rows */
 #define ILU_FEW  4
 #define ILU_WIDE 1024
+/* The most thread blocks of a grid in its second direction */
+#define ILU_GRID 65535
 /* Entries of a row of the next level that a thread loads while it waits for this one */
 #define ILU_AHEAD 4
 
@@ -51,7 +53,7 @@ static __device__ __forceinline__ void IluFill(const PolderIlu &ilu, const Polde
 static __device__ __forceinline__ void IluEliminate(const PolderIlu &ilu, const PolderIluPivots &pivots, PetscInt b, PetscInt i, PetscScalar *val)
 {
   const PetscInt    r0    = ilu.row[b];
-  const PetscScalar pivot = PolderIluEliminateRow(&ilu, r0, i, val);
+  const PetscScalar pivot = PolderIluEliminateRow(&ilu, &pivots, r0, i, val);
   const PetscBool   good  = PolderIluPivotGood(&pivots, pivot, pivots.sum[i]);
 
   val[ilu.nz + i] = good ? 1 / pivot : 0;
@@ -126,6 +128,23 @@ int PolderIluRound_CUDA(const PolderIlu *ilu, const PetscScalar val[], float rou
   });
 }
 
+int PolderIluWidths_CUDA(const PolderIlu *ilu, const PetscScalar val[], PetscInt width[], PolderStream stream)
+{
+  const PolderIlu f      = *ilu;
+  const PetscInt  slices = (f.nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
+
+  return PolderForEach(f.nrow, stream, [=] __device__(PetscInt i) {
+    for (int t = 0; t < 2; ++t) PolderAtomicMax(width + t * slices + i / POLDER_ILU_SLICE, PolderIluCountRow(&f, t, i, val));
+  });
+}
+
+int PolderIluPack_CUDA(const PolderIlu *ilu, const PetscScalar val[], const PolderIlu *to, PetscInt col[], PetscScalar packed[], PolderStream stream)
+{
+  const PolderIlu f = *ilu, g = *to;
+
+  return PolderForEach(f.nrow, stream, [=] __device__(PetscInt i) { PolderIluPackRow(&f, i, val, &g, col, packed); });
+}
+
 /* ------------------------------------------------ solves ------------------------------------------------ */
 
 /* The first entries of a row, loaded before they are needed */
@@ -154,11 +173,11 @@ static __device__ __forceinline__ void IluLoad(const PolderIlu &ilu, const V *__
   }
 }
 
-/* Solves for the row that was loaded, row `me` of its block */
+/* c - N x, or for T = 1 D^-1 c - N x, of the row that was loaded; c: its entry of that vector */
 template <class V, int T>
-static __device__ __forceinline__ void IluSolveRow(const PolderIlu &ilu, const V *__restrict__ val, const IluAhead<V> &a, PetscInt me, PetscScalar *x)
+static __device__ __forceinline__ double IluRow(const PolderIlu &ilu, const V *__restrict__ val, const IluAhead<V> &a, PetscScalar c, const PetscScalar *x)
 {
-  double sum = T ? (double)a.inverse * x[me] : x[me];
+  double sum = T ? (double)a.inverse * c : c;
 
 #pragma unroll
   for (int k = 0; k < ILU_AHEAD; ++k) {
@@ -166,7 +185,14 @@ static __device__ __forceinline__ void IluSolveRow(const PolderIlu &ilu, const V
   }
 #pragma unroll 4
   for (PetscInt p = a.p + ILU_AHEAD * POLDER_ILU_SLICE; p < a.end; p += POLDER_ILU_SLICE) sum -= (double)__ldg(val + p) * x[__ldg(ilu.col + p)];
-  x[me] = sum;
+  return sum;
+}
+
+/* Solves for the row that was loaded, row `me` of its block */
+template <class V, int T>
+static __device__ __forceinline__ void IluSolveRow(const PolderIlu &ilu, const V *__restrict__ val, const IluAhead<V> &a, PetscInt me, PetscScalar *x)
+{
+  x[me] = IluRow<V, T>(ilu, val, a, x[me], x);
 }
 
 /*
@@ -251,12 +277,47 @@ static int IluSolveByLevels(const PolderIlu *ilu, const V *val, const PolderIluV
   return err || !v.to ? err : PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt i) { IluWrite(v, i, v.x[i]); });
 }
 
+/* A Jacobi sweep of all rows; T = 1 without an x: y = D^-1 c */
+template <class V, int T>
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderIluSweepKernel(const PolderIlu ilu, const V *__restrict__ val, const PolderIluSweep s)
+{
+  for (PetscInt b = (PetscInt)blockIdx.y; b < ilu.nblock; b += (PetscInt)gridDim.y) {
+    const PetscInt r0 = ilu.row[b], r1 = ilu.row[b + 1], i = IluRowOfThread(r0);
+    IluAhead<V>    row;
+
+    if (i >= r1) continue;
+    if (s.x) {
+      IluLoad<V, T>(ilu, val, i, r1, &row);
+      s.y[i] = IluRow<V, T>(ilu, val, row, s.c[i], s.x + r0);
+    } else s.y[i] = (double)val[ilu.nz + i] * s.c[i];
+  }
+}
+
+template <class V>
+static int IluSolveBySweeps(const PolderIlu *ilu, const V *val, const PolderIluVectors *vectors, PolderStream stream)
+{
+  const PolderIluVectors v     = *vectors;
+  PetscScalar           *first = PolderIluSweepFirst(vectors);
+  const dim3             grid(PolderBlocks(ilu->largest, POLDER_BLOCK), (unsigned int)PetscMin(ilu->nblock, (PetscInt)ILU_GRID));
+  int                    err = PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt i) { first[i] = PolderIluRead(&v, i); });
+
+  for (PetscInt k = 0; k <= 2 * v.sweeps; ++k) {
+    const PolderIluSweep s = PolderIluSweepOf(vectors, k);
+
+    if (s.upper) PolderIluSweepKernel<V, 1><<<grid, POLDER_BLOCK, 0, stream>>>(*ilu, val, s);
+    else PolderIluSweepKernel<V, 0><<<grid, POLDER_BLOCK, 0, stream>>>(*ilu, val, s);
+  }
+  if (!err) err = cudaGetLastError();
+  return err || !v.to ? err : PolderForEach(ilu->nrow, stream, [=] __device__(PetscInt i) { IluWrite(v, i, v.x[i]); });
+}
+
 template <class V>
 static int IluSolve(const PolderIlu *ilu, const V *val, const PolderIluVectors *v, PolderStream stream)
 {
   const size_t bytes = sizeof(PetscScalar) * (size_t)ilu->largest;
   int          device, most = 0, err;
 
+  if (v->sweeps) return IluSolveBySweeps(ilu, val, v, stream);
   if (IluByLevels(ilu)) return IluSolveByLevels(ilu, val, v, stream);
   err = cudaGetDevice(&device);
   if (!err) err = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);

@@ -1,5 +1,6 @@
 /* Kernels of a multigrid cycle on one level: smoothers, residuals, and the ways to and from the coarser level. */
 #include "level.cuh"
+#include "cg.cuh"
 
 /* Start D^-1 b as an input vector */
 template <class V>
@@ -26,18 +27,17 @@ enum LevelBefore {
   LEVEL_BEGUN
 };
 
-/* Output of s = (row i of A) x, given x of row i; it adds SUMS sums over the rows */
-template <class V>
+/* Output of s = (row i of A) x, given x of row i; it adds SUMS sums over the rows, those of rho */
+template <class V, bool RHO>
 struct LevelJacobi {
-  static constexpr int SUMS = 0;
+  static constexpr int SUMS = RHO ? 2 : 0;
   LevelBefore          before;
   V                    start, beta, scale;
   const V             *dinv, *b;
   V                   *y;
-  double              *wide;
-  const V             *base;
+  PolderLevelEnd       end;
 
-  __device__ __forceinline__ void operator()(PetscInt i, V s, V now, double *) const
+  __device__ __forceinline__ void operator()(PetscInt i, V s, V now, double *part) const
   {
     const V d = __ldg(dinv + i), r = __ldg(b + i);
     V       z = scale * d * (r - s);
@@ -45,10 +45,30 @@ struct LevelJacobi {
     if (before == LEVEL_ZERO) z += beta * now;
     else if (before == LEVEL_Y) z += beta * (now - y[i]);
     else if (before == LEVEL_BEGUN) z += beta * (now - start * d * r);
-    if (LevelSums<V> && wide) wide[i] = base ? (double)__ldcs(base + i) + (now + z) : (double)now + z;
-    else y[i] = now + z;
+    if (LevelSums<V> && end.wide) {
+      const V     *base = (const V *)end.base;
+      const double sum  = base ? (double)__ldcs(base + i) + (now + z) : (double)now + z;
+
+      end.wide[i] = sum;
+      if constexpr (RHO) sums(i, sum, part);
+    } else {
+      y[i] = now + z;
+      if constexpr (RHO) sums(i, now + z, part);
+    }
   }
-  __device__ __forceinline__ void finish(const double *) const { }
+  __device__ __forceinline__ void sums(PetscInt i, double z, double *part) const
+  {
+    part[0] += __ldcs(end.r + i) * z;
+    part[1] += z;
+  }
+  __device__ __forceinline__ void finish(const double *total) const
+  {
+    if constexpr (RHO) {
+      end.rho.state->sum[1] = total[0];
+      end.rho.state->sum[2] = total[1];
+      PolderCGSetRho(end.rho.state, end.rho.first);
+    }
+  }
 };
 
 template <class V>
@@ -114,24 +134,31 @@ int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscRea
                 : LevelScaleLaunch<PetscScalar>(A, scale, (const PetscScalar *)b, (PetscScalar *)x, stream);
 }
 
-template <class V>
-static int LevelJacobiLaunch(const PolderLevelMatrix *A, const PolderLevelStep *step, const V *b, const V *x, V *y, cudaStream_t stream)
+template <bool RHO, class V>
+static int LevelJacobiLaunch(const PolderLevelMatrix *A, const PolderLevelStep *step, const V *b, const V *x, V *y, void *work, cudaStream_t stream)
 {
-  const LevelBefore    before = step->beta == 0 || !step->k ? LEVEL_NOTHING : !step->zero || step->k > 2 ? LEVEL_Y : step->k == 1 ? LEVEL_ZERO : LEVEL_BEGUN;
-  const V             *dinv   = (const V *)A->dinv;
-  const LevelJacobi<V> out    = {before, (V)step->start, (V)step->beta, (V)step->scale, dinv, b, y, step->wide, (const V *)step->base};
+  const LevelBefore before      = step->beta == 0 || !step->k ? LEVEL_NOTHING : !step->zero || step->k > 2 ? LEVEL_Y : step->k == 1 ? LEVEL_ZERO : LEVEL_BEGUN;
+  const V          *dinv        = (const V *)A->dinv;
+  const LevelJacobi<V, RHO> out = {before, (V)step->start, (V)step->beta, (V)step->scale, dinv, b, y, step->end};
 
   return LevelDo<V>(A, [&](const auto &M) {
-    if (step->zero && step->k == 1) LevelRowsLaunch(M, LevelBegun<V>{(V)step->start, dinv, b}, out, NULL, stream);
-    else LevelRowsLaunch(M, LevelVector<V>{x}, out, NULL, stream);
+    if (step->zero && step->k == 1) LevelRowsLaunch(M, LevelBegun<V>{(V)step->start, dinv, b}, out, work, stream);
+    else LevelRowsLaunch(M, LevelVector<V>{x}, out, work, stream);
   });
 }
 
-int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y,
+template <bool RHO>
+static int LevelJacobiDo(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, void *work,
+                         cudaStream_t stream)
+{
+  return single ? LevelJacobiLaunch<RHO>(A, step, (const float *)b, (const float *)x, (float *)y, work, stream)
+                : LevelJacobiLaunch<RHO>(A, step, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)y, work, stream);
+}
+
+int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, void *work,
                            PolderStream stream)
 {
-  return single ? LevelJacobiLaunch(A, step, (const float *)b, (const float *)x, (float *)y, stream)
-                : LevelJacobiLaunch(A, step, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)y, stream);
+  return step->end.r ? LevelJacobiDo<true>(single, A, step, b, x, y, work, stream) : LevelJacobiDo<false>(single, A, step, b, x, y, work, stream);
 }
 
 template <class V>

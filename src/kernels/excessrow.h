@@ -14,7 +14,7 @@
   Relative rounding error of first-level rows within an aggregate. Coarse rows with smaller couplings are left out: they are below the rounding errors of
   products with the matrix
 */
-#define POLDER_EXCESS_ROUNDING (30 * PETSC_MACHINE_EPSILON)
+#define POLDER_EXCESS_ROUNDING (100 * PETSC_MACHINE_EPSILON)
 
 /*
   The excess from the sum of a row of the first level and the sum of its n magnitudes. A value within rounding of zero is not negative; it is zero if the

@@ -12,7 +12,7 @@ static void PolderIluFactorBlock(const PolderIlu *ilu, PetscInt b, const PolderI
     if (!(pivots->sum[i] <= PETSC_MAX_REAL)) pivots->bad[b] = i - r0;
   }
   for (PetscInt i = r0; i < r1; ++i) {
-    const PetscScalar pivot = PolderIluEliminateRow(ilu, r0, i, val);
+    const PetscScalar pivot = PolderIluEliminateRow(ilu, pivots, r0, i, val);
     const PetscBool   good  = PolderIluPivotGood(pivots, pivot, pivots->sum[i]);
 
     val[ilu->nz + i] = good ? 1 / pivot : 0;
@@ -33,6 +33,24 @@ void PolderIluRound_Host(const PolderIlu *ilu, const PetscScalar val[], float ro
   for (PetscInt i = 0; i < ilu->nrow; ++i) {
     if (!PolderIluRoundRow(ilu, i, val, rounded) && i < *row) *row = i;
   }
+}
+
+void PolderIluWidths_Host(const PolderIlu *ilu, const PetscScalar val[], PetscInt width[])
+{
+  const PetscInt slices = (ilu->nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
+
+  for (int t = 0; t < 2; ++t) {
+    for (PetscInt i = 0; i < ilu->nrow; ++i) {
+      PetscInt *w = &width[t * slices + i / POLDER_ILU_SLICE];
+
+      *w = PetscMax(*w, PolderIluCountRow(ilu, t, i, val));
+    }
+  }
+}
+
+void PolderIluPack_Host(const PolderIlu *ilu, const PetscScalar val[], const PolderIlu *to, PetscInt col[], PetscScalar packed[])
+{
+  for (PetscInt i = 0; i < ilu->nrow; ++i) PolderIluPackRow(ilu, i, val, to, col, packed);
 }
 
 #define ILU_VALUE      PetscScalar

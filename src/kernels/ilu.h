@@ -26,6 +26,7 @@ typedef struct {
 typedef struct {
   PetscReal       tol;      /* a pivot of at most this times the sum of the absolute values of its row counts as zero */
   PetscBool       positive; /* and so does a negative one */
+  PetscReal       drop;     /* entries below this times the geometric mean of the sums of their row and of that of their column become zero */
   const PetscInt *todo;     /* [nblock] factor this block? */
   PetscReal      *shift;    /* [nblock] times that sum is added to each diagonal entry, away from zero or, with positive, up */
   PetscReal      *sum;      /* [nrow] work */
@@ -41,6 +42,17 @@ POLDER_LAUNCHER int PolderIluFactor_CUDA(const PolderIlu *ilu, const PolderIluPi
 PETSC_INTERN void   PolderIluRound_Host(const PolderIlu *ilu, const PetscScalar val[], float rounded[], PetscInt *row);
 POLDER_LAUNCHER int PolderIluRound_CUDA(const PolderIlu *ilu, const PetscScalar val[], float rounded[], PetscInt *row, PolderStream stream);
 
+/*
+  Factors without their zeros, on the same rows and levels. width[t slices + s] <- the most entries that are not zero of a row of slice s of triangle t, zeroed
+  before; to->start[] and to->nz follow from them; col[to->nz] and packed[to->nz + nrow] <- these entries, where an entry that only fills the slice has a column
+  of the row
+*/
+PETSC_INTERN void   PolderIluWidths_Host(const PolderIlu *ilu, const PetscScalar val[], PetscInt width[]);
+POLDER_LAUNCHER int PolderIluWidths_CUDA(const PolderIlu *ilu, const PetscScalar val[], PetscInt width[], PolderStream stream);
+PETSC_INTERN void   PolderIluPack_Host(const PolderIlu *ilu, const PetscScalar val[], const PolderIlu *to, PetscInt col[], PetscScalar packed[]);
+POLDER_LAUNCHER int PolderIluPack_CUDA(const PolderIlu *ilu, const PetscScalar val[], const PolderIlu *to, PetscInt col[], PetscScalar packed[],
+                                       PolderStream stream);
+
 typedef struct {
   PetscInt           n;      /* entry e of the right-hand side is r[e] for e < n, else ghost[e - n] */
   const PetscInt    *from;   /* [nrow] the entry that each row reads */
@@ -49,9 +61,14 @@ typedef struct {
   const PetscScalar *r, *ghost;
   PetscScalar       *x; /* [nrow] work */
   PetscScalar       *z;
+  PetscInt           sweeps;    /* 0: the triangles are solved with; else this many Jacobi sweeps for each */
+  PetscScalar       *sweepx[2]; /* [nrow] work of the sweeps */
 } PolderIluVectors;
 
-/* U^-1 D^-1 L^-1 of each block; single: val[] is float */
+/*
+  U^-1 D^-1 L^-1 of each block; single: val[] is float. n sweeps in place of T^-1 b, T = I + N: x_0 = b, x_k+1 = b - N x_k, which is b - N b + ... of
+  n + 1 terms; so U = L^T gives a symmetric operator
+*/
 PETSC_INTERN void   PolderIluSolve_Host(const PolderIlu *ilu, PetscBool single, const void *val, const PolderIluVectors *v);
 POLDER_LAUNCHER int PolderIluSolve_CUDA(const PolderIlu *ilu, PetscBool single, const void *val, const PolderIluVectors *v, PolderStream stream);
 

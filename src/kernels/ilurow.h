@@ -4,6 +4,7 @@
 #include "ilu.h"
 #include "labelrow.h"
 #include <float.h>
+#include <math.h>
 
 /* Row i of the factors <- row i of the matrix; returns the sum of its absolute values, which is not finite when an entry is not */
 POLDER_ROW PetscReal PolderIluFillRow(const PolderIlu *ilu, PetscInt i, const PetscScalar aa[], PetscScalar val[])
@@ -27,10 +28,19 @@ POLDER_ROW PetscReal PolderIluFillRow(const PolderIlu *ilu, PetscInt i, const Pe
 }
 
 /*
+  Is the entry v = l_ij d_j, or d_i u_ij, to be dropped? The rule of Munksgaard (ACM Trans. Math. Softw. 6, 1980), with the sums of the absolute values of the
+  rows in place of their diagonal entries. It takes both triangles of a symmetric matrix alike, and scaled rows and columns like those before scaling
+*/
+POLDER_ROW PetscBool PolderIluSmall(const PolderIluPivots *pivots, PetscScalar v, PetscInt i, PetscInt j)
+{
+  return (PetscBool)((v < 0 ? -v : v) < pivots->drop * (sqrt(pivots->sum[i]) * sqrt(pivots->sum[j])));
+}
+
+/*
   Eliminates row i of the block that begins at row r0, and returns its pivot. Until the block is done the upper triangle is D U, and
   a_ij <- a_ij - (w_ic w_cj) / d_c, l_ic = w_ic / d_c. This order of the factors makes L = U^T for a symmetric matrix.
 */
-POLDER_ROW PetscScalar PolderIluEliminateRow(const PolderIlu *ilu, PetscInt r0, PetscInt i, PetscScalar val[])
+POLDER_ROW PetscScalar PolderIluEliminateRow(const PolderIlu *ilu, const PolderIluPivots *pivots, PetscInt r0, PetscInt i, PetscScalar val[])
 {
   const PetscInt *col = ilu->col, *upper = ilu->start[1], s = i / POLDER_ILU_SLICE, me = i - r0;
   const PetscInt  lend = ilu->start[0][s + 1], ubegin = upper[s] + i % POLDER_ILU_SLICE, uend = upper[s + 1];
@@ -41,6 +51,10 @@ POLDER_ROW PetscScalar PolderIluEliminateRow(const PolderIlu *ilu, PetscInt r0, 
     const PetscScalar w = val[p], inverse = val[ilu->nz + row];
     PetscInt          l = p + POLDER_ILU_SLICE, u = ubegin;
 
+    if (pivots->drop > 0 && PolderIluSmall(pivots, w, i, row)) {
+      val[p] = 0;
+      continue;
+    }
     for (PetscInt q = upper[row / POLDER_ILU_SLICE] + row % POLDER_ILU_SLICE; q < end && col[q] != c; q += POLDER_ILU_SLICE) {
       const PetscInt    j      = col[q];
       const PetscScalar update = (w * val[q]) * inverse;
@@ -55,6 +69,9 @@ POLDER_ROW PetscScalar PolderIluEliminateRow(const PolderIlu *ilu, PetscInt r0, 
       }
     }
     val[p] = w * inverse;
+  }
+  for (PetscInt u = ubegin; pivots->drop > 0 && u < uend && col[u] != me; u += POLDER_ILU_SLICE) {
+    if (PolderIluSmall(pivots, val[u], i, r0 + col[u])) val[u] = 0;
   }
   return pivot;
 }
@@ -99,6 +116,38 @@ POLDER_ROW PetscBool PolderIluRoundRow(const PolderIlu *ilu, PetscInt i, const P
   return good;
 }
 
+/* Entries of a row of triangle t that are not zero */
+POLDER_ROW PetscInt PolderIluCountRow(const PolderIlu *ilu, int t, PetscInt i, const PetscScalar val[])
+{
+  PetscInt n = 0;
+
+  for (PetscInt p = ilu->start[t][i / POLDER_ILU_SLICE] + i % POLDER_ILU_SLICE; p < ilu->start[t][i / POLDER_ILU_SLICE + 1]; p += POLDER_ILU_SLICE)
+    n += val[p] != 0;
+  return n;
+}
+
+POLDER_ROW void PolderIluPackRow(const PolderIlu *ilu, PetscInt i, const PetscScalar val[], const PolderIlu *to, PetscInt col[], PetscScalar packed[])
+{
+  const PetscInt s = i / POLDER_ILU_SLICE, lane = i % POLDER_ILU_SLICE;
+
+  packed[to->nz + i] = val[ilu->nz + i];
+  for (int t = 0; t < 2; ++t) {
+    const PetscInt first = ilu->start[t][s] + lane;
+    PetscInt       q     = to->start[t][s] + lane;
+
+    for (PetscInt p = first; p < ilu->start[t][s + 1]; p += POLDER_ILU_SLICE) {
+      if (val[p] == 0) continue;
+      col[q]    = ilu->col[p];
+      packed[q] = val[p];
+      q += POLDER_ILU_SLICE;
+    }
+    for (; q < to->start[t][s + 1]; q += POLDER_ILU_SLICE) {
+      col[q]    = ilu->col[first];
+      packed[q] = 0;
+    }
+  }
+}
+
 /* The entry of the right-hand side that a row reads */
 POLDER_ROW PetscScalar PolderIluRead(const PolderIluVectors *v, PetscInt i)
 {
@@ -106,4 +155,40 @@ POLDER_ROW PetscScalar PolderIluRead(const PolderIluVectors *v, PetscInt i)
   const PetscScalar value = e < v->n ? v->r[e] : v->ghost[e - v->n];
 
   return v->weight ? v->weight[e] * value : value;
+}
+
+/*
+  Sweep k of an apply, 0 <= k <= 2 sweeps: first those with L, then D^-1 alone, then those with U. y = c - N x with L, y = D^-1 c - N x with U; x = NULL:
+  without N x. c stays as it is through the sweeps of a triangle, and the last y is v->x
+*/
+typedef struct {
+  int                upper;
+  const PetscScalar *c, *x;
+  PetscScalar       *y;
+} PolderIluSweep;
+
+/* The array that receives the right-hand side */
+POLDER_ROW PetscScalar *PolderIluSweepFirst(const PolderIluVectors *v)
+{
+  return v->sweeps % 2 ? v->sweepx[0] : v->x;
+}
+
+POLDER_ROW PolderIluSweep PolderIluSweepOf(const PolderIluVectors *v, PetscInt k)
+{
+  const PetscInt l     = k - v->sweeps;
+  PetscScalar   *first = PolderIluSweepFirst(v), *even = v->sweepx[v->sweeps % 2], *odd = v->sweeps % 2 ? v->x : v->sweepx[1];
+  PetscScalar   *solved = v->sweeps % 2 ? even : odd, *other = v->sweeps % 2 ? odd : even;
+  PolderIluSweep s;
+
+  s.upper = l >= 0;
+  if (s.upper) {
+    s.c = solved;
+    s.x = l == 0 ? NULL : l % 2 ? first : other;
+    s.y = l % 2 ? other : first;
+  } else {
+    s.c = first;
+    s.x = k == 0 ? first : k % 2 ? even : odd;
+    s.y = k % 2 ? odd : even;
+  }
+  return s;
 }

@@ -64,8 +64,8 @@ POLDER_LAUNCHER int PolderLevelResidual_CUDA(PetscBool single, const PolderLevel
   A step of a diagonal smoother.
   Host: y = x + beta (x - y) + scale D^-1 (b - A x). first: the old y counts as zero and is not read; neither is it when beta is 0. wide != NULL: the result
   is stored there instead of in y, with base added if that is not NULL.
-  Device: y = x_{k+1} from x = x_k; y holds x_{k-1} if k > 1 (zero: k > 2) and beta != 0. zero: x is not read in step 1. step->wide != NULL: the result is
-  stored there instead of in y.
+  Device: y = x_{k+1} from x = x_k; y holds x_{k-1} if k > 1 (zero: k > 2) and beta != 0. zero: x is not read in step 1. step->end.wide != NULL: the result is
+  stored there instead of in y. work: as for sums, needed with step->end.r.
 */
 PETSC_INTERN void PolderLevelJacobi_Host(const PolderLevelMatrix *, PetscBool first, PetscScalar beta, PetscScalar scale, const PetscScalar b[],
                                          const PetscScalar x[], PetscScalar y[], const PetscScalar base[], PetscScalar wide[]);
@@ -74,7 +74,7 @@ PETSC_INTERN void PolderLevelJacobiSingle_Host(const PolderLevelMatrix *, PetscB
 PETSC_INTERN void PolderLevelJacobiHalf_Host(const PolderLevelMatrix *, PetscBool first, float beta, float scale, const float b[], const float x[], float y[],
                                              const float base[], PetscScalar wide[]);
 POLDER_LAUNCHER int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y,
-                                           PolderStream stream);
+                                           void *work, PolderStream stream);
 /*
   v = A x, or v += A x with add. sum <- (x, v), (x, b), and (x, w) or, without w, (b, b), (b, v), (v, v): three or five sums. Device: sum is in device memory
 */

@@ -1,7 +1,7 @@
 /* The local block of a level of a hierarchy, as the kernels of the cycle read it. */
 #pragma once
 
-#include <petscsys.h>
+#include "cg.h"
 
 /*
   Values, inverse diagonal and vectors have the precision of the cycle; with bfloat, the vectors and the inverse diagonal are in single precision and the values
@@ -24,15 +24,26 @@ typedef struct {
 } PolderLevelMatrix;
 
 /*
+  What the last step on the first level does besides. wide: the matrix is in single precision, and the result is stored here in double precision instead of in
+  y. base: with wide, the steps compute a correction of base, and the result is base plus correction. r: (r, z) and the sum of z of the result z go to rho in
+  the same pass, on the device. NULL: none of it
+*/
+typedef struct {
+  PetscScalar       *wide;
+  const void        *base;
+  const PetscScalar *r;
+  PolderCGRho        rho;
+} PolderLevelEnd;
+
+/*
   Step k of a diagonal smoother: x_{k+1} = x_k + beta (x_k - x_{k-1}) + scale D^-1 (b - A x_k), with beta = 0 for k = 0. zero: x_0 = 0 and x_1 = start D^-1 b,
   which the device recomputes in the steps 1 and 2 that read it.
 */
 typedef struct {
-  PetscInt     k;
-  PetscBool    zero;
-  PetscReal    start, beta, scale;
-  PetscScalar *wide; /* matrix in single precision: the result is stored here in double precision instead of in y; NULL: in y */
-  const void  *base; /* with wide: the steps compute a correction of base, and the result is base plus correction; NULL: no base */
+  PetscInt       k;
+  PetscBool      zero;
+  PetscReal      start, beta, scale;
+  PolderLevelEnd end;
 } PolderLevelStep;
 
 /*

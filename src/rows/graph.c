@@ -1,5 +1,7 @@
 /* The pattern of the rows of a process: colours, levels, fill. */
 #include "graph.h"
+#include "core/refusal.h"
+#include <petsc/private/pcimpl.h>
 
 PetscErrorCode PolderGraphCreate(const PolderCSR *csr, PetscBool ghosts, PolderGraph *g)
 {
@@ -265,8 +267,11 @@ PetscErrorCode PolderGraphFill(PolderGraph *g, const PetscInt key[], PetscInt en
     if (key[f.order[p]] < end) f.end = p + 1;
   }
   f.start[0] = 0;
-  for (PetscInt p = 0; p < g->n; ++p) PetscCall(PolderFillRow_Private(g, p, &f));
-  PetscCall(PolderGraphReplace_Private(g, &f));
+  for (PetscInt p = 0; p < g->n && !g->full; ++p) {
+    PetscCall(PolderFillRow_Private(g, p, &f));
+    g->full = (PetscBool)((PetscInt64)f.grow.n > POLDER_GRAPH_FILL_MAX * (PetscInt64)g->split);
+  }
+  if (!g->full) PetscCall(PolderGraphReplace_Private(g, &f));
   PetscCall(PetscFree(f.grow.j));
   PetscCall(PetscFree(f.grow.source));
   PetscCall(PetscFree(f.grow.level));
@@ -304,5 +309,19 @@ PetscErrorCode PolderGraphBlocks(PolderGraph *g, PetscInt n)
 {
   PetscFunctionBegin;
   if (n > 1 && g->n) PolderGraphRemove_Private(g, NULL, 0, (g->n - 1) / n + 1);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderGraphCheckFill(PC pc, const PolderGraph *g, const char advice[])
+{
+  PetscInt entries = g->full ? g->split : 0;
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, &entries, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)pc));
+  if (entries)
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,
+                   "PC of type %s: with fill the %" PetscInt_FMT " entries of a process would become more than %d times as many, as with rows of thousands of "
+                   "entries: %s",
+                   ((PolderRowsPC *)pc->data)->steps->type, entries, POLDER_GRAPH_FILL_MAX, advice);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,6 +9,7 @@ typedef struct {
   PetscInt *i, *j;
   PetscInt *source;   /* of each entry: the position in the values of the local block or, from split on, of the block of ghosts; -1: fill */
   PetscInt *diagonal; /* [n] the same of the diagonal entries */
+  PetscBool full;     /* the fill would have been too much, and there is none */
 } PolderGraph;
 
 PETSC_INTERN PetscErrorCode PolderGraphCreate(const PolderCSR *, PetscBool ghosts, PolderGraph *);
@@ -20,9 +21,14 @@ PETSC_INTERN PetscErrorCode PolderGraphDestroy(PolderGraph *);
 PETSC_INTERN PetscErrorCode PolderGraphColour(const PolderGraph *, PetscInt q, PetscInt colour[], PetscInt *count);
 /* level[i] <- one more than the largest level of the neighbours that come before row i; rows in ascending key[], and then in their own order */
 PETSC_INTERN PetscErrorCode PolderGraphLevels(const PolderGraph *, const PetscInt key[], PetscInt level[], PetscInt *count);
-/* Adds the fill of level p (Saad, section 10.3.3) when the rows are eliminated in that order; rows with key[] >= end are not eliminated */
+/* With fill a graph has at most so many times the entries of the matrix: the elimination of rows with thousands of neighbours could fill everything */
+#define POLDER_GRAPH_FILL_MAX 100
+/* Adds the fill of level p (Saad, section 10.3.3) when the rows are eliminated in that order; rows with key[] >= end are not eliminated. Nothing but full <-
+   true when that is too much */
 PETSC_INTERN PetscErrorCode PolderGraphFill(PolderGraph *, const PetscInt key[], PetscInt end, PetscInt p);
 /* Removes the entries between rows that both have key[] >= end */
 PETSC_INTERN PetscErrorCode PolderGraphCut(PolderGraph *, const PetscInt key[], PetscInt end);
 /* Removes the entries between different ones of n blocks of consecutive rows */
 PETSC_INTERN PetscErrorCode PolderGraphBlocks(PolderGraph *, PetscInt n);
+/* Refuses the matrix on all processes when one has a full graph. Collective */
+PETSC_INTERN PetscErrorCode PolderGraphCheckFill(PC, const PolderGraph *, const char advice[]);

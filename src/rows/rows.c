@@ -94,6 +94,10 @@ static PetscErrorCode PolderRowsSetUpPattern_Private(PC pc, const PolderCSR *csr
   PetscCall(PolderMatGetCSR(pc->pmat, &host));
   PetscCall((*rows->steps->pattern)(pc, &host));
   PetscCall(PolderMatRestoreCSR(pc->pmat, &host));
+  if (pc->failedreason) {
+    PetscCall(PolderRowsFree_Private(pc));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscArraycpy(rows->blocks, blocks, 2));
   rows->nonzerostate = state;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -122,7 +126,7 @@ static PetscErrorCode PCSetUp_PolderRows(PC pc)
   if (!pc->failedreason) {
     PetscCall(PolderMatGetCSRAt(pc->pmat, place, &csr, &done));
     PetscCall(PolderRowsSetUpPattern_Private(pc, &csr));
-    PetscCall((*rows->steps->values)(pc, &csr));
+    if (!pc->failedreason) PetscCall((*rows->steps->values)(pc, &csr));
     PetscCall(PolderMatRestoreCSRAt(pc->pmat, &csr));
   }
   PetscCall(PolderLogEnd(POLDER_RowsSetUp, pc));

@@ -10,7 +10,7 @@
 
 typedef struct {
   const char *type; /* of the PC */
-  /* What depends on the pattern alone, from the rows on the host */
+  /* What depends on the pattern alone, from the rows on the host; it may refuse the matrix on all processes */
   PetscErrorCode (*pattern)(PC, const PolderCSR *);
   /* The values, from the rows at the place; refuses the matrix on all processes when it cannot use them */
   PetscErrorCode (*values)(PC, const PolderCSR *);

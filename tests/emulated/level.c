@@ -37,7 +37,7 @@ int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscRea
   return 0;
 }
 
-int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y,
+int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, void *work,
                            PolderStream stream)
 {
   const PetscBool first = (PetscBool)(step->k <= 1 && (step->zero || !step->k));
@@ -48,7 +48,19 @@ int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const P
   if (step->zero) PolderLevelScale_CUDA(single, A, step->start, b, begun, stream);
   if (step->zero && step->k == 1) x = begun;
   if (step->zero && step->k == 2) memcpy(y, begun, (single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)A->n);
-  EACH(PolderLevelJacobi, A, first, (value)step->beta, (value)step->scale, IN(b), IN(x), OUT(y), IN(step->base), step->wide);
+  EACH(PolderLevelJacobi, A, first, (value)step->beta, (value)step->scale, IN(b), IN(x), OUT(y), IN(step->end.base), step->end.wide);
+  if (step->end.r) {
+    PolderCGState *s = step->end.rho.state;
+
+    s->sum[1] = s->sum[2] = 0;
+    for (PetscInt i = 0; i < A->n; ++i) {
+      const PetscScalar z = !single ? ((PetscScalar *)y)[i] : step->end.wide ? step->end.wide[i] : ((float *)y)[i];
+
+      s->sum[1] += step->end.r[i] * z;
+      s->sum[2] += z;
+    }
+    PolderEmulatedSetRho(s, step->end.rho.first);
+  }
   free(begun);
   return 0;
 }

@@ -52,24 +52,72 @@ static PetscErrorCode CheckWide(const Level *L, const Values *b, const Values *x
 
   PetscFunctionBeginUser;
   PetscCall(ValuesCreate(PETSC_FALSE, L->n, &z));
-  step.wide = (PetscScalar *)z.device;
+  step.end.wide = (PetscScalar *)z.device;
   for (int zero = 0; zero < 2; ++zero) {
     step.zero  = (PetscBool)zero;
     step.start = 1e-5;
     if (zero) { // x_1 = start D^-1 b
-      step.base = x->device;
+      step.end.base = x->device;
       PetscCall(ValuesCreate(PETSC_TRUE, L->n, &w));
       PolderLevelScaleSingle_Host(L->n, (float)step.start, (const float *)L->host.dinv, (const float *)b->host, (float *)w.host);
     }
     PetscCall(Poison(&z));
     EACH(L, PolderLevelJacobi, &L->host, step.zero, (value)step.beta, (value)step.scale, IN(*b), IN(w), OUT(*y), zero ? IN(*x) : NULL, (PetscScalar *)z.host);
-    PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y->device, stream));
+    PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y->device, NULL, stream));
     PetscCall(Differ(&z, L->n, 1e3 * Terms(L), wrong));
     PetscCall(Differ(y, L->n, 0, wrong));
     for (PetscInt i = 0; i < L->n; ++i) *wrong += !(PetscAbsScalar(Get(&z, i) - Get(x, i)) <= 1e-4 * Terms(L));
     if (zero) PetscCall(ValuesDestroy(&w));
   }
   PetscCall(ValuesDestroy(&z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* A step that also brings (r, z) and sum z of its result z, stored in the precision of the level or in double precision */
+static PetscErrorCode CheckRho(const Level *L, const Values *b, const Values *x, PolderStream stream, PetscInt *wrong)
+{
+  PolderLevelStep step = {.start = 0.8, .beta = 0.3, .scale = 0.7};
+  PolderCGState   state, begun = {.N = PetscMax(L->n, 1), .nullspace = 1, .rhoold = 2};
+  Values          r, z;
+  PetscReal      *ring; // where a breakdown is told
+  void           *there, *work;
+
+  PetscFunctionBeginUser;
+  begun.sum[3] = 3;
+  PetscCall(PolderDeviceMalloc(sizeof(*ring) * POLDER_CG_RING, &ring));
+  begun.ring = ring;
+  PetscCall(ValuesCreate(PETSC_FALSE, L->n, &r));
+  PetscCall(Fill(&r));
+  PetscCall(PolderDeviceGetWork(&work));
+  PetscCall(PolderDeviceMalloc(sizeof(state), &there));
+  step.end.r         = (const PetscScalar *)r.device;
+  step.end.rho.state = (PolderCGState *)there;
+  for (int wide = 0; wide < (L->single ? 2 : 1); ++wide) {
+    for (int zero = 0; zero < 2; ++zero) {
+      PetscScalar sum[2] = {0, 0}, mean;
+
+      PetscCall(ValuesCreate((PetscBool)(L->single && !wide), L->n, &z));
+      step.k        = zero;
+      step.zero     = (PetscBool)zero;
+      step.end.wide = wide ? (PetscScalar *)z.device : NULL;
+      PetscCall(PolderDeviceFromHost(there, &begun, sizeof(begun)));
+      PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->device, &step, b->device, zero ? NULL : x->device, z.device, work, stream));
+      PetscCall(PolderDeviceToHost(z.host, z.device, (L->single && !wide ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n));
+      PetscCall(PolderDeviceToHost(&state, there, sizeof(state)));
+      for (PetscInt i = 0; i < L->n; ++i) {
+        sum[0] += Get(&r, i) * Get(&z, i);
+        sum[1] += Get(&z, i);
+      }
+      mean = sum[1] / (PetscReal)begun.N;
+      *wrong += L->n && !(PetscAbsScalar(state.sum[1] - sum[0]) <= 1e-12 * (PetscReal)L->n);
+      *wrong += L->n && !(PetscAbsScalar(state.sum[2] - sum[1]) <= 1e-12 * (PetscReal)L->n);
+      *wrong += L->n && !(PetscAbsScalar(state.rho - (sum[0] - 3 * mean)) <= 1e-12 * (PetscReal)L->n);
+      PetscCall(ValuesDestroy(&z));
+    }
+  }
+  PetscCall(PolderDeviceFree(&there));
+  PetscCall(PolderDeviceFree(&ring));
+  PetscCall(ValuesDestroy(&r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -97,14 +145,16 @@ static PetscErrorCode CheckSteps(const Level *L, PolderStream stream, PetscInt *
         if (plain || (zero && k < 3)) PetscCall(Poison(&y));
         if (zero && k == 2) HOST(L, PolderLevelScale, L->n, (value)step.start, IN(L->dinv), IN(b), OUT(y));
         EACH(L, PolderLevelJacobi, &L->host, (PetscBool)(zero && k == 1), (value)step.beta, (value)step.scale, IN(b), IN(x), OUT(y), NULL, NULL);
-        PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->device, &step, b.device, zero && k == 1 ? NULL : x.device, y.device, stream));
+        PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->device, &step, b.device, zero && k == 1 ? NULL : x.device, y.device, NULL, stream));
         PetscCall(Differ(&y, L->n, Terms(L), wrong));
         PetscCall(Tell("step", L, before, *wrong));
       }
     }
   }
+  PetscCall(Fill(&x));
+  PetscCall(CheckRho(L, &b, &x, stream, wrong));
+  PetscCall(Tell("step with rho", L, before, *wrong));
   if (L->single) {
-    PetscCall(Fill(&x));
     PetscCall(Fill(&y));
     PetscCall(CheckWide(L, &b, &x, &y, stream, wrong));
     PetscCall(Tell("step in double precision", L, before, *wrong));

@@ -1,4 +1,4 @@
-static const char help[] = "Incomplete factors on the device against their host twins: factorisation, rounding, solves, sums.\n\n";
+static const char help[] = "Incomplete factors on the device against their host twins: factorisation, rounding, packing, solves, sweeps, sums.\n\n";
 
 #include "devicetest.h"
 #include "pc/nras/nrasimpl.h"
@@ -209,6 +209,8 @@ static PetscErrorCode TestFactor(PETSC_UNUSED void *work, PolderStream stream)
     PetscCall(CreateFactors(here, A, &f));
     PetscCall(Factor(here, &there, A, &f, stream, wrong));
     PetscCall(Factor(here, &there, A, &f, stream, wrong)); /* now all blocks */
+    f.at[0].drop = f.at[1].drop = k % 3 ? 0.02 : 0;
+    PetscCall(Factor(here, &there, A, &f, stream, wrong)); /* small entries are dropped */
     PetscCall(PetscMalloc1(here->nz + here->nrow, &val));
     PetscCall(PolderDeviceToHost(val, f.val[1], sizeof(PetscScalar) * (size_t)(here->nz + here->nrow)));
     wrong[0] += WrongFactors(here, val, f.val[0]);
@@ -260,15 +262,85 @@ static PetscErrorCode RoundBoth(const PolderIlu *here, const PolderIlu *there, c
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Solves in both precisions with the same factors, and the sums of overlapping blocks */
+/* What a solve takes and gives at one place */
+typedef struct {
+  const PolderIlu   *ilu;
+  PetscInt *const   *array;
+  const void        *val;
+  const PetscScalar *r, *weight;
+  PetscScalar       *x, *z, *sweepx[2];
+} Side;
+
+/* own: the entries before the ghosts, which are the others of n */
+static PetscErrorCode SolveAt(const Side *side, const PolderPlace *place, PetscBool single, PetscBool sums, PetscInt own, PetscInt n, PetscInt sweeps)
+{
+  const PetscScalar     *weight = side->weight;
+  PetscInt *const       *array  = side->array;
+  const PolderIluVectors v      = {
+         .n      = own,
+         .from   = array[NRAS_FROM],
+         .to     = sums ? NULL : array[NRAS_TO],
+         .weight = weight,
+         .r      = side->r,
+         .ghost  = side->r ? side->r + own : NULL,
+         .x      = side->x,
+         .z      = side->z,
+         .sweeps = sweeps,
+         .sweepx = {side->sweepx[0], side->sweepx[1]}
+  };
+
+  PetscFunctionBeginUser;
+  PolderRun(place, PolderIluSolve, side->ilu, single, side->val, &v);
+  if (!sums) PetscFunctionReturn(PETSC_SUCCESS);
+  PolderRun(place, PolderIluAdd, own, array[NRAS_PTR], array[NRAS_LIST], weight, side->x, side->z);
+  PolderRun(place, PolderIluAdd, n - own, array[NRAS_PTR] + own, array[NRAS_LIST], weight ? weight + own : NULL, side->x, side->z + own);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Exact solves and sweeps at both places, and the sums of overlapping blocks */
+static PetscErrorCode SolveSides(const Case *c, Side side[2], PetscBool single, PetscBool sums, PetscInt wrong[])
+{
+  static const PetscInt sweeps[] = {0, 1, 2, 5};
+
+  PetscScalar *z[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(c->n, &z[0], c->n, &z[1]));
+  for (PetscInt i = 0; i < c->n; ++i) z[0][i] = NAN;
+  for (int d = 0; d < 2; ++d) {
+    const PolderPlace *place = PolderPlaceOf((PetscBool)d);
+
+    PetscCall(PolderPlaceMalloc(place, side[d].ilu->nrow, &side[d].x));
+    for (int k = 0; k < 2; ++k) PetscCall(PolderPlaceMalloc(place, side[d].ilu->nrow, &side[d].sweepx[k]));
+    PetscCall(PolderPlaceUpload(place, sizeof(PetscScalar) * (size_t)c->n, z[0], &side[d].z));
+  }
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sweeps); ++k) {
+    for (int d = 0; d < 2; ++d) {
+      PetscCall(SolveAt(&side[d], PolderPlaceOf((PetscBool)d), single, sums, c->n - c->n / 3, c->n, sweeps[k]));
+      PetscCall(PolderPlaceTake(PolderPlaceOf((PetscBool)d), c->n, side[d].z, z[d]));
+    }
+    wrong[sweeps[k] ? 2 : 0] += Wrong(c->n, z[1], z[0], 1e-12);
+  }
+  for (int d = 0; d < 2; ++d) {
+    const PolderPlace *place = PolderPlaceOf((PetscBool)d);
+
+    PetscCall((*place->free)(&side[d].x));
+    PetscCall((*place->free)(&side[d].z));
+    for (int k = 0; k < 2; ++k) PetscCall((*place->free)(&side[d].sweepx[k]));
+  }
+  PetscCall(PetscFree2(z[0], z[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Solves with the same factors, in both precisions */
 static PetscErrorCode SolveBoth(const Case *c, PetscBool single, PetscBool sums, PetscBool weighted, PolderStream stream, PetscInt wrong[])
 {
   Mat          A;
   PC           pc;
   PC_NRAS     *nras;
   PolderIlu    there;
-  PetscInt    *arrays[NRAS_NARRAY], own = c->n - c->n / 3, ghosts = c->n / 3;
-  PetscScalar *r, *rd, *w, *wd, *x[2], *z[2], *result, *vald;
+  PetscInt    *arrays[NRAS_NARRAY];
+  PetscScalar *r, *rd, *w, *wd, *vald;
   float       *rounded, *roundedd;
   size_t       total;
 
@@ -279,35 +351,19 @@ static PetscErrorCode SolveBoth(const Case *c, PetscBool single, PetscBool sums,
   total = (size_t)(there.nz + there.nrow);
   PetscCall(Random(c->n, &r, &rd));
   PetscCall(Random(c->n, &w, &wd));
-  PetscCall(PetscMalloc1(there.nrow, &x[0]));
-  PetscCall(PetscMalloc2(c->n, &z[0], c->n, &result));
-  for (PetscInt i = 0; i < c->n; ++i) z[0][i] = NAN;
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * there.nrow, &x[1]));
-  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * c->n, z[0], &z[1]));
   PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * total, nras->at[0].val, &vald));
   PetscCall(PetscMalloc1(total, &rounded));
   PetscCall(PolderDeviceMalloc(sizeof(float) * total, &roundedd));
   PetscCall(RoundBoth(&nras->at[0].ilu, &there, (const PetscScalar *)nras->at[0].val, vald, rounded, roundedd, stream, &wrong[1]));
-  for (int d = 0; d < 2; ++d) {
-    const PolderPlace     *place = PolderPlaceOf((PetscBool)d);
-    PetscInt *const       *array = d ? arrays : nras->at[0].array;
-    const PolderIlu       *ilu   = d ? &there : &nras->at[0].ilu;
-    const PetscScalar     *rr = d ? rd : r, *weight = weighted ? (d ? wd : w) : NULL;
-    const void            *val = single ? (d ? (void *)roundedd : (void *)rounded) : d ? (void *)vald : nras->at[0].val;
-    const PolderIluVectors v =
-      {.n = own, .from = array[NRAS_FROM], .to = sums ? NULL : array[NRAS_TO], .weight = weight, .r = rr, .ghost = rr ? rr + own : NULL, .x = x[d], .z = z[d]};
+  {
+    const void *val = single ? (const void *)rounded : nras->at[0].val, *valdevice = single ? (const void *)roundedd : (const void *)vald;
+    Side        side[2] = {
+             {.ilu = &nras->at[0].ilu, .array = nras->at[0].array, .val = val,       .r = r,  .weight = weighted ? w : NULL },
+             {.ilu = &there,           .array = arrays,            .val = valdevice, .r = rd, .weight = weighted ? wd : NULL}
+    };
 
-    PolderRun(place, PolderIluSolve, ilu, single, val, &v);
-    if (sums) {
-      PolderRun(place, PolderIluAdd, own, array[NRAS_PTR], array[NRAS_LIST], weight, x[d], z[d]);
-      PolderRun(place, PolderIluAdd, ghosts, array[NRAS_PTR] + own, array[NRAS_LIST], weight ? weight + own : NULL, x[d], z[d] + own);
-    }
+    PetscCall(SolveSides(c, side, single, sums, wrong));
   }
-  PetscCall(PolderDeviceToHost(result, z[1], sizeof(PetscScalar) * c->n));
-  wrong[0] += Wrong(c->n, result, z[0], 1e-12);
-  for (int d = 0; d < 2; ++d) PetscCall((*PolderPlaceOf((PetscBool)d)->free)(&x[d]));
-  PetscCall(PetscFree2(z[0], result));
-  PetscCall(PolderDeviceFree(&z[1]));
   PetscCall(PolderDeviceFree(&vald));
   PetscCall(PolderDeviceFree(&roundedd));
   PetscCall(PolderDeviceFree(&rd));
@@ -322,7 +378,7 @@ static PetscErrorCode SolveBoth(const Case *c, PetscBool single, PetscBool sums,
 
 static PetscErrorCode TestSolve(PETSC_UNUSED void *work, PolderStream stream)
 {
-  PetscInt wrong[2][2] = {{0}};
+  PetscInt wrong[2][3] = {{0}};
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Cases); ++k) {
@@ -334,12 +390,90 @@ static PetscErrorCode TestSolve(PETSC_UNUSED void *work, PolderStream stream)
   }
   PetscCall(Report("solves", wrong[0][0]));
   PetscCall(Report("solves in single precision", wrong[1][0]));
+  PetscCall(Report("sweeps", wrong[0][2]));
+  PetscCall(Report("sweeps in single precision", wrong[1][2]));
   PetscCall(Report("rounding", wrong[0][1] + wrong[1][1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Factors of which some entries are zero, whole rows of them among these, at both places; poison stays where no row is */
+static PetscErrorCode Pack(const PolderIlu *here, const PolderIlu *there, const PetscScalar factors[], PolderStream stream, PetscInt wrong[])
+{
+  const PetscInt slices = (here->nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
+  const size_t   total  = (size_t)(here->nz + here->nrow);
+  PolderIlu      to[2]  = {*here, *there};
+  PetscInt      *width[2], *widthd, *start, *startd, *col[2], *cold, nz = 0;
+  PetscScalar   *val, *vald, *packed[2], *packedd;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc4(total, &val, 2 * slices + 2, &start, 2 * slices, &width[0], 2 * slices, &width[1]));
+  for (size_t p = 0; p < total; ++p) val[p] = Next(3) && (p % POLDER_ILU_SLICE != 7) ? factors[p] : 0;
+  for (PetscInt s = 0; s < 2 * slices; ++s) width[0][s] = 0;
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * total, val, &vald));
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(2 * slices), width[0], &widthd));
+  PolderIluWidths_Host(here, val, width[0]);
+  PolderLaunch(PolderIluWidths_CUDA(there, vald, widthd, stream));
+  PetscCall(PolderDeviceToHost(width[1], widthd, sizeof(PetscInt) * (size_t)(2 * slices)));
+  for (PetscInt s = 0; s < 2 * slices; ++s) wrong[0] += width[0][s] != width[1][s];
+  for (int t = 0; t < 2; ++t) {
+    for (PetscInt s = 0; s <= slices; ++s) {
+      start[t * (slices + 1) + s] = nz;
+      if (s < slices) nz += POLDER_ILU_SLICE * width[0][t * slices + s];
+    }
+  }
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(2 * slices + 2), start, &startd));
+  for (int d = 0; d < 2; ++d) {
+    to[d].nz = nz;
+    for (int t = 0; t < 2; ++t) to[d].start[t] = (d ? startd : start) + t * (slices + 1);
+    PetscCall(PetscMalloc2(nz, &col[d], nz + here->nrow, &packed[d]));
+    for (PetscInt p = 0; p < nz + here->nrow; ++p) packed[d][p] = -7;
+    for (PetscInt p = 0; p < nz; ++p) col[d][p] = -7;
+  }
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)nz, col[1], &cold));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)(nz + here->nrow), packed[1], &packedd));
+  PolderIluPack_Host(here, val, &to[0], col[0], packed[0]);
+  PolderLaunch(PolderIluPack_CUDA(there, vald, &to[1], cold, packedd, stream));
+  PetscCall(PolderDeviceToHost(col[1], cold, sizeof(PetscInt) * (size_t)nz));
+  PetscCall(PolderDeviceToHost(packed[1], packedd, sizeof(PetscScalar) * (size_t)(nz + here->nrow)));
+  for (PetscInt p = 0; p < nz; ++p) wrong[1] += col[0][p] != col[1][p];
+  for (PetscInt p = 0; p < nz + here->nrow; ++p) wrong[1] += packed[0][p] != packed[1][p];
+  for (int d = 0; d < 2; ++d) PetscCall(PetscFree2(col[d], packed[d]));
+  PetscCall(PetscFree4(val, start, width[0], width[1]));
+  PetscCall(PolderDeviceFree(&vald));
+  PetscCall(PolderDeviceFree(&widthd));
+  PetscCall(PolderDeviceFree(&startd));
+  PetscCall(PolderDeviceFree(&cold));
+  PetscCall(PolderDeviceFree(&packedd));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestPack(PETSC_UNUSED void *work, PolderStream stream)
+{
+  PetscInt wrong[2] = {0};
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(Cases); ++k) {
+    Mat       A;
+    PC        pc;
+    PolderIlu there;
+    PetscInt *arrays[NRAS_NARRAY];
+    NRASAt   *here;
+
+    if (small && Cases[k].n > 5000) continue;
+    PetscCall(CreateMatrix(&Cases[k], &A));
+    PetscCall(CreatePatterns(&Cases[k], A, PETSC_FALSE, &pc, &there, arrays));
+    here = &((PC_NRAS *)pc->data)->at[0];
+    PetscCall(Pack(&here->ilu, &there, (const PetscScalar *)here->val, stream, wrong));
+    PetscCall(DestroyPatterns(&pc, arrays));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(Report("widths of slices without zeros", wrong[0]));
+  PetscCall(Report("factors without zeros", wrong[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 const DeviceTests DeviceProgram = {
-  help, {TestFactor, TestSolve}
+  help, {TestFactor, TestPack, TestSolve}
 };
 
 /*TEST

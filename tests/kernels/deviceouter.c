@@ -1,6 +1,7 @@
 static const char help[] = "Device kernels for entries to other processes against their host twins.\n\n";
 
 #include "devicetest.h"
+#include "kernels/eliminate.h"
 #include "kernels/levelscalars.h"
 #include "kernels/galerkin.h"
 #include "kernels/level.h"
@@ -159,6 +160,25 @@ static PetscErrorCode TestFind(const Rows *A, PolderStream stream, PetscInt *wro
     PetscCall(PetscFree(host[k]));
     PetscCall(PolderDeviceFree(&device[k]));
   }
+  PetscCall(PolderDeviceFree(&count));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows with few neighbours */
+static PetscErrorCode TestShort(const Rows *A, PolderStream stream, PetscInt *wrong)
+{
+  PetscInt *count, n;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceMalloc(sizeof(*count), &count));
+  for (PetscInt most = 1; most < 3; ++most) {
+    for (int all = 0; all < 2; ++all) {
+      PolderShortRows_Host(A->n, A->ai, all ? NULL : A->bi, most, &n);
+      PolderLaunch(PolderShortRows_CUDA(A->n, A->aid, all ? NULL : A->bid, most, count, stream));
+      PetscCall(SameIndices(1, &n, count, PETSC_FALSE, wrong));
+    }
+  }
+  *wrong += n != (A->n > 1 ? A->n : 0); // of a chain
   PetscCall(PolderDeviceFree(&count));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -402,6 +422,7 @@ static PetscErrorCode TestSizes(void *work, PolderStream stream)
 
     PetscCall(RowsCreate(sizes[s], &A));
     PetscCall(TestFind(&A, stream, &wrong[0]));
+    PetscCall(TestShort(&A, stream, &wrong[0]));
     PetscCall(TestStrength(&A, stream, &wrong[1]));
     for (int k = 0; k < 2; ++k) {
       PetscCall(TestLevelRows(&A, (PetscBool)k, stream, &wrong[2]));

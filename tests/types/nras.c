@@ -277,8 +277,14 @@ static PetscErrorCode Symmetry(PC pc, PetscReal *away, PetscReal *least, PetscRe
 
 static PetscErrorCode TestSymmetric(void)
 {
-  static const char *const options[] = {"-pc_nras_outer_overlap 1 -pc_nras_levels 0", "-pc_nras_outer_overlap 1 -pc_nras_inner_overlap 2 -pc_nras_levels 1",
-                                        "-pc_nras_inner_overlap 1 -pc_nras_levels 3", "-pc_nras_outer_overlap 2 -pc_nras_levels 2 -pc_nras_precision single"};
+  static const char *const options[] = {"-pc_nras_outer_overlap 1 -pc_nras_levels 0",
+                                        "-pc_nras_outer_overlap 1 -pc_nras_inner_overlap 2 -pc_nras_levels 1",
+                                        "-pc_nras_inner_overlap 1 -pc_nras_levels 3",
+                                        "-pc_nras_outer_overlap 2 -pc_nras_levels 2 -pc_nras_precision single",
+                                        "-pc_nras_outer_overlap 1 -pc_nras_levels 1 -pc_nras_solve jacobi -pc_nras_sweeps 2",
+                                        "-pc_nras_inner_overlap 1 -pc_nras_solve jacobi -pc_nras_precision single",
+                                        "-pc_nras_outer_overlap 1 -pc_nras_levels 3 -pc_nras_droptol 0.05",
+                                        "-pc_nras_inner_overlap 1 -pc_nras_levels 2 -pc_nras_droptol 0.02 -pc_nras_solve jacobi -pc_nras_sweeps 1"};
   Mat                      A;
   PC                       pc;
   PetscReal                away, least, transpose, difference;

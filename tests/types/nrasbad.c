@@ -269,6 +269,9 @@ static PetscErrorCode TestErrors(void)
   PetscCall(Refuses(A, "a grid without points", "-pc_nras_grid", "0,7"));
   PetscCall(PetscOptionsClearValue(NULL, "-pc_nras_partition"));
   PetscCall(Refuses(A, "no blocks", "-pc_nras_blocks", "0"));
+  PetscCall(Refuses(A, "no sweeps", "-pc_nras_sweeps", "0"));
+  PetscCall(Refuses(A, "a negative tolerance", "-pc_nras_droptol", "-0.1"));
+  PetscCall(Refuses(A, "a tolerance of one", "-pc_nras_droptol", "1"));
   PetscCall(MatDestroy(&A));
   PetscCall(MatCreateAIJ(PETSC_COMM_WORLD, PETSC_DECIDE, PETSC_DECIDE, 9, 12, 3, NULL, 3, NULL, &A));
   PetscCall(Assemble(A));

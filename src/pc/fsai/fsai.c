@@ -1,5 +1,6 @@
 /* PC fsai: factorised sparse approximate inverse, M^-1 = G^T G, G on the pattern of the lower triangle of A^k. */
 #include "core/options.h"
+#include "core/refusal.h"
 #include "kernels/fsai.h"
 #include "rows/factored.h"
 #include <petsc/private/pcimpl.h>
@@ -18,8 +19,58 @@ typedef struct {
   PetscInt       threads;
 } PC_FSAI;
 
-/* The pattern of A^power */
-static PetscErrorCode PCFSAIPower_Private(PC pc, Mat *P)
+/* Products of entries in A^(k + 1) = A A^k at most, for each entry of A, and operations for a row of G at most, on average: rows of thousands of entries make
+   full powers and large dense systems */
+#define PC_FSAI_PRODUCTS_MAX 1000
+#define PC_FSAI_FLOPS_MAX    5e6
+
+/* Entry k of sum[] over all processes; refuses the matrix when sum[0] > most sum[1]. Collective */
+static PetscErrorCode PCFSAICheck_Private(PC pc, PetscReal sum[2], PetscReal most, const char what[])
+{
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, sum, 2, MPIU_REAL, MPIU_SUM, PetscObjectComm((PetscObject)pc));
+  if (sum[0] > most * sum[1])
+    PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,
+                   "PC of type fsai would take %.1e %s, more than %g: use a smaller -pc_fsai_power, or -pc_type tns", (double)(sum[0] / sum[1]), what,
+                   (double)most);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscInt PCFSAILength(const PolderCSR *A, PetscInt i)
+{
+  return A->ai[i + 1] - A->ai[i] + (A->bi ? A->bi[i + 1] - A->bi[i] : 0);
+}
+
+/* May A P be computed? Its products are the sum over j of the entries of column j of A, which is symmetric, times those of row j of P. Collective */
+static PetscErrorCode PCFSAICheckProduct_Private(PC pc, const PolderCSR *A, Mat P)
+{
+  PetscReal sum[2] = {0, 0};
+  PolderCSR rows;
+
+  PetscFunctionBegin;
+  PetscCall(PolderMatGetCSR(P, &rows));
+  for (PetscInt i = 0; i < A->m; ++i) {
+    sum[0] += (PetscReal)PCFSAILength(A, i) * PCFSAILength(&rows, i);
+    sum[1] += PCFSAILength(A, i);
+  }
+  PetscCall(PolderMatRestoreCSR(P, &rows));
+  PetscCall(PCFSAICheck_Private(pc, sum, PC_FSAI_PRODUCTS_MAX, "products for each entry of the matrix in its power"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The dense systems of the rows of G, by Cholesky factors. Collective */
+static PetscErrorCode PCFSAICheckRows_Private(PC pc, PetscInt m, const PetscInt start[])
+{
+  PetscReal sum[2] = {0, m};
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < m; ++i) sum[0] += PetscPowRealInt(start[i + 1] - start[i], 3) / 3;
+  PetscCall(PCFSAICheck_Private(pc, sum, PC_FSAI_FLOPS_MAX, "floating-point operations for a row"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The pattern of A^power, or of the power at which the matrix is refused */
+static PetscErrorCode PCFSAIPower_Private(PC pc, const PolderCSR *A, Mat *P)
 {
   PC_FSAI *fsai = (PC_FSAI *)pc->data;
 
@@ -29,6 +80,8 @@ static PetscErrorCode PCFSAIPower_Private(PC pc, Mat *P)
   for (PetscInt k = 1; k < fsai->power; ++k) {
     Mat next;
 
+    PetscCall(PCFSAICheckProduct_Private(pc, A, *P));
+    if (pc->failedreason) break;
     PetscCall(MatMatMult(pc->pmat, *P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &next));
     PetscCall(MatDestroy(P));
     *P = next;
@@ -85,41 +138,52 @@ static PetscErrorCode PCFSAIRows_Private(PC pc, const PolderCSR *P, PetscInt nz,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PCFSAIPattern_Private(PC pc, const PolderCSR *csr)
+/* G and the rows that its systems need, at the place, from the coordinates of the pattern */
+static PetscErrorCode PCFSAICreate_Private(PC pc, const PolderCSR *P, const PetscInt start[], const PetscInt row[], const PetscInt column[])
 {
   PC_FSAI           *fsai  = (PC_FSAI *)pc->data;
   const PolderPlace *place = fsai->common.rows.place;
-  PolderCSR          rows, E;
-  Mat                P;
-  PetscInt          *start, *row, *column, *local, nz;
+  PolderCSR          E;
+  PetscInt          *local, m = P->m, nz = start[m];
   PetscMPIInt        size;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  PetscCall(PCFSAIPower_Private(pc, &P));
-  PetscCall(PolderMatGetCSR(P, &rows));
-  PetscCall(PetscMalloc1(csr->m + 1, &start));
-  PetscCall(PCFSAITriangle_Private(&rows, start, &row, &column));
-  nz            = start[csr->m];
   fsai->longest = 0;
-  for (PetscInt i = 0; i < csr->m; ++i) fsai->longest = PetscMax(fsai->longest, start[i + 1] - start[i]);
+  for (PetscInt i = 0; i < m; ++i) fsai->longest = PetscMax(fsai->longest, start[i + 1] - start[i]);
   PetscCall(PolderFactoredCreate(pc, nz, row, column, PETSC_TRUE));
   PetscCall(PetscMalloc1(nz, &local));
   if (size > 1) {
-    PetscCall(PCFSAIRows_Private(pc, &rows, nz, column, local));
+    PetscCall(PCFSAIRows_Private(pc, P, nz, column, local));
     PetscCall(PolderMatGetCSR(fsai->part[0], &E));
     PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(E.m + 1), E.ai, &fsai->ei));
     PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)E.nz, E.aj, &fsai->ej));
     PetscCall(PolderPlaceMalloc(place, E.nz, &fsai->ea));
     PetscCall(PolderMatRestoreCSR(fsai->part[0], &E));
   } else PetscCall(PetscArraycpy(local, column, nz));
-  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(csr->m + 1), start, &fsai->gi));
+  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(m + 1), start, &fsai->gi));
   PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)nz, local, &fsai->gj));
   fsai->threads = 1;
-  if (place->device) fsai->threads = (PetscInt)PetscMin((PetscReal)csr->m, 1 + PC_FSAI_WORK_BYTES / (8.0 * (1.0 + (PetscReal)PolderFsaiWork(fsai->longest))));
+  if (place->device) fsai->threads = (PetscInt)PetscMin((PetscReal)m, 1 + PC_FSAI_WORK_BYTES / (8.0 * (1.0 + (PetscReal)PolderFsaiWork(fsai->longest))));
   PetscCall((*place->malloc)(sizeof(PetscScalar) * (size_t)fsai->threads * PolderFsaiWork(fsai->longest), &fsai->work));
   PetscCall(PolderPlaceMalloc(place, 1, &fsai->bad));
   PetscCall(PetscFree(local));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCFSAIPattern_Private(PC pc, const PolderCSR *csr)
+{
+  PolderCSR rows;
+  Mat       P;
+  PetscInt *start, *row, *column;
+
+  PetscFunctionBegin;
+  PetscCall(PCFSAIPower_Private(pc, csr, &P));
+  PetscCall(PolderMatGetCSR(P, &rows));
+  PetscCall(PetscMalloc1(csr->m + 1, &start));
+  PetscCall(PCFSAITriangle_Private(&rows, start, &row, &column));
+  if (!pc->failedreason) PetscCall(PCFSAICheckRows_Private(pc, csr->m, start));
+  if (!pc->failedreason) PetscCall(PCFSAICreate_Private(pc, &rows, start, row, column));
   PetscCall(PetscFree2(row, column));
   PetscCall(PetscFree(start));
   PetscCall(PolderMatRestoreCSR(P, &rows));

@@ -20,9 +20,12 @@ static PetscErrorCode PCILUCPattern_Private(PC pc, const PolderCSR *csr)
   for (PetscInt i = 0; i < g.n; ++i) colour[i] = -1;
   PetscCall(PolderGraphColour(&g, ilu->power ? ilu->power : ilu->fill + 1, colour, &ilu->colours));
   if (ilu->fill) PetscCall(PolderGraphFill(&g, colour, PETSC_MAX_INT, ilu->fill));
-  PetscCall(PolderGraphLevels(&g, colour, level, &count));
-  PetscCall(PolderSweepsCreate(&ilu->common.sweeps, ilu->common.rows.place, &g, level, count, NULL));
-  ilu->common.sweeps.eliminate = count;
+  PetscCall(PolderGraphCheckFill(pc, &g, "use fewer -pc_iluc_levels"));
+  if (!pc->failedreason) {
+    PetscCall(PolderGraphLevels(&g, colour, level, &count));
+    PetscCall(PolderSweepsCreate(&ilu->common.sweeps, ilu->common.rows.place, &g, level, count, NULL));
+    ilu->common.sweeps.eliminate = count;
+  }
   PetscCall(PetscFree2(colour, level));
   PetscCall(PolderGraphDestroy(&g));
   PetscFunctionReturn(PETSC_SUCCESS);

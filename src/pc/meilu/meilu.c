@@ -42,7 +42,7 @@ static PetscErrorCode PCMEILUOrder_Private(PC_MEILU *me, PolderGraph *g, PetscIn
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(g->n, &colour));
   PetscCall(PetscArrayzero(key, g->n));
-  for (PetscInt set = 0; set < me->sets; ++set) {
+  for (PetscInt set = 0; set < me->sets && !g->full; ++set) {
     PetscCall(PCMEILUSet_Private(g, set, colour, key));
     if (set + 1 < me->sets || me->last != MEILU_JACOBI) PetscCall(PolderGraphFill(g, key, set + 1, PETSC_MAX_INT / 4));
   }
@@ -72,7 +72,8 @@ static PetscErrorCode PCMEILUPattern_Private(PC pc, const PolderCSR *csr)
   PetscCall(PolderGraphCreate(csr, PETSC_FALSE, &g));
   PetscCall(PetscMalloc1(g.n, &key));
   PetscCall(PCMEILUOrder_Private(me, &g, key, &count, &eliminate));
-  PetscCall(PolderSweepsCreate(&me->common.sweeps, me->common.rows.place, &g, key, count, NULL));
+  PetscCall(PolderGraphCheckFill(pc, &g, "use fewer -pc_meilu_sets, or -pc_type mcsgs"));
+  if (!pc->failedreason) PetscCall(PolderSweepsCreate(&me->common.sweeps, me->common.rows.place, &g, key, count, NULL));
   me->common.sweeps.eliminate = eliminate;
   PetscCall(PetscFree(key));
   PetscCall(PolderGraphDestroy(&g));

@@ -35,6 +35,21 @@ static PetscErrorCode NRASSamePattern_Private(PC pc, const PolderCSR *csr, NRASK
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Refuses the matrix when the factors of a process would be too large, A having so many entries there. Collective */
+static PetscErrorCode NRASCheckFill_Private(PC pc, PetscInt64 entries)
+{
+  PetscFunctionBegin;
+  if (!((PC_NRAS *)pc->data)->counts.full) entries = 0;
+  PetscCallAllreduce(MPI_IN_PLACE, &entries, 1, MPIU_INT64, MPI_MAX, PetscObjectComm((PetscObject)pc));
+  if (!entries) PetscFunctionReturn(PETSC_SUCCESS);
+  PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,
+                 "PC of type nras: the factors of the %" PetscInt64_FMT
+                 " entries of a process would have more than %d times as many, as with rows of thousands of "
+                 "entries: use fewer -pc_nras_levels and less -pc_nras_inner_overlap",
+                 entries, NRAS_FILL_MAX);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What depends on the pattern: the blocks, and the pattern of their factors. Collective */
 static PetscErrorCode NRASSetUpPattern_Private(PC pc, const PolderCSR *csr)
 {
@@ -49,10 +64,11 @@ static PetscErrorCode NRASSetUpPattern_Private(PC pc, const PolderCSR *csr)
   PetscCall(PCNRASGetGraph(pc, &outer, &graph));
   PetscCall(PCNRASSetUpBlocks(pc, csr, &graph, &blocks));
   PetscCall(PCNRASSymbolic(pc, &graph, &blocks));
+  PetscCall(NRASCheckFill_Private(pc, (PetscInt64)graph.ai[graph.m] + graph.m));
   PetscCall(PCNRASRestoreGraph(pc, &outer));
-  PetscCall(PCNRASSetUpVectors(pc, &blocks));
+  if (!pc->failedreason) PetscCall(PCNRASSetUpVectors(pc, &blocks));
   PetscCall(PCNRASDestroyBlocks(&blocks));
-  nras->flops = 2.0 * (PetscLogDouble)nras->counts.entries - nras->at[0].ilu.nrow;
+  if (pc->failedreason) PetscCall(PCNRASFree_Private(nras));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,6 +98,16 @@ static PetscErrorCode NRASIdentify_Private(PC pc, NRASKeys *now, PetscBool *same
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Of an apply: each entry once in a solve, once a sweep in Jacobi sweeps, and D^-1 */
+static PetscLogDouble NRASFlops(const PC_NRAS *nras)
+{
+  const NRASAt        *at   = &nras->at[nras->place->device];
+  const PetscLogDouble nrow = at->ilu.nrow, entries = nras->set.drop > 0 ? (PetscLogDouble)at->kept.nz : (PetscLogDouble)nras->counts.entries - nrow;
+  const PetscLogDouble times = nras->set.jacobi ? nras->set.sweeps : 1;
+
+  return times * (2 * entries + nrow) + (nras->set.jacobi ? nrow : 0);
+}
+
 static PetscErrorCode PCSetUp_NRAS(PC pc)
 {
   PC_NRAS  *nras = (PC_NRAS *)pc->data;
@@ -104,9 +130,10 @@ static PetscErrorCode PCSetUp_NRAS(PC pc)
       PetscCall(PCNRASFindGrid(pc, &csr));
       PetscCall(NRASSetUpPattern_Private(pc, &csr));
       PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
-      nras->keys = now;
+      if (!pc->failedreason) nras->keys = now;
     } else PetscCall(PCNRASRefreshOuter(pc));
-    PetscCall(PCNRASUpdate(pc, PolderPlaceOf(nras->device)));
+    if (!pc->failedreason) PetscCall(PCNRASUpdate(pc, PolderPlaceOf(nras->device)));
+    nras->flops = NRASFlops(nras);
   } else
     PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_WRONG,
                    "PC of type nras: the symmetric form needs a symmetric matrix and this one is not: use -pc_nras_form restricted, with gmres, bcgs or idrs");
@@ -133,15 +160,23 @@ static PetscErrorCode NRASApplyAt_Private(PC_NRAS *nras, const PolderPlace *plac
   const NRASAt    *at   = &nras->at[place->device];
   const NRASOuter *o    = &nras->outer;
   const PetscBool  sums = (PetscBool)(nras->length[NRAS_PTR] > 0);
-  PolderIluVectors v =
-    {.n = o->n, .from = at->array[NRAS_FROM], .to = sums ? NULL : at->array[NRAS_TO], .weight = at->weight, .r = r, .ghost = at->ghost, .x = at->x, .z = z};
+  PolderIluVectors v    = {.n      = o->n,
+                           .from   = at->array[NRAS_FROM],
+                           .to     = sums ? NULL : at->array[NRAS_TO],
+                           .weight = at->weight,
+                           .r      = r,
+                           .ghost  = at->ghost,
+                           .x      = at->x,
+                           .z      = z,
+                           .sweeps = nras->set.jacobi ? nras->set.sweeps : 0};
 
   PetscFunctionBegin;
   if (o->halo) {
     PetscCall(PolderHaloBeginAt(o->halo, place, MPIU_SCALAR, r, at->ghost));
     PetscCall(PolderHaloEndAt(o->halo, place, MPIU_SCALAR, r, at->ghost));
   }
-  PolderRun(place, PolderIluSolve, &at->ilu, nras->set.single, at->val, &v);
+  for (int k = 0; k < 2; ++k) v.sweepx[k] = at->sweepx[k];
+  PolderRun(place, PolderIluSolve, &at->kept, nras->set.single, at->val, &v);
   if (sums) PetscCall(NRASAdd_Private(nras, place, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -215,7 +250,8 @@ static PetscErrorCode NRASIntegers_Private(PC pc, PolderOptionItems PetscOptions
     {"-pc_nras_blocks",        "Inner blocks of each process",                   PETSC_DECIDE, NRAS_BLOCKS_MAX,  &set->blocks},
     {"-pc_nras_outer_overlap", "Layers of rows of other processes",              0,            NRAS_OVERLAP_MAX, &set->outer },
     {"-pc_nras_inner_overlap", "Layers of rows that inner blocks share",         0,            NRAS_OVERLAP_MAX, &set->inner },
-    {"-pc_nras_levels",        "Levels of fill of the incomplete factorisation", 0,            NRAS_LEVELS_MAX,  &set->levels}
+    {"-pc_nras_levels",        "Levels of fill of the incomplete factorisation", 0,            NRAS_LEVELS_MAX,  &set->levels},
+    {"-pc_nras_sweeps",        "Jacobi sweeps in place of a triangular solve",   1,            NRAS_SWEEPS_MAX,  &set->sweeps}
   };
 
   PetscFunctionBegin;
@@ -233,7 +269,7 @@ static PetscErrorCode PCSetFromOptions_NRAS(PC pc, PolderOptionItems PetscOption
 {
   PC_NRAS     *nras      = (PC_NRAS *)pc->data;
   NRASSettings set       = nras->set;
-  PetscInt     partition = (PetscInt)set.partition, form = (PetscInt)set.form, precision = set.single, dim = 3;
+  PetscInt     partition = (PetscInt)set.partition, form = (PetscInt)set.form, precision = set.single, jacobi = set.jacobi, dim = 3;
   PetscBool    given, same;
 
   PetscFunctionBegin;
@@ -249,7 +285,13 @@ static PetscErrorCode PCSetFromOptions_NRAS(PC pc, PolderOptionItems PetscOption
   PetscCall(PetscOptionsBool("-pc_nras_shift", "Shift the diagonal of a block whose pivots fail", "PCNRAS", set.shift, &set.shift, NULL));
   PetscCall(PetscOptionsEList("-pc_nras_precision", "Precision in which the factors are stored", "PCNRAS", NRASPrecisions, 2, NRASPrecisions[precision],
                               &precision, NULL));
+  PetscCall(PetscOptionsReal("-pc_nras_droptol", "Entries of the factors below this part of their row and column are dropped (0: none, below 1)", "PCNRAS",
+                             set.drop, &set.drop, NULL));
+  PetscCheck(set.drop >= 0 && set.drop < 1, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_OUTOFRANGE, "-pc_nras_droptol %g is not between 0 and 1",
+             (double)set.drop);
+  PetscCall(PetscOptionsEList("-pc_nras_solve", "How the triangles are solved with", "PCNRAS", NRASSolves, 2, NRASSolves[jacobi], &jacobi, NULL));
   PetscOptionsHeadEnd();
+  set.jacobi    = (PetscBool)jacobi;
   set.partition = (NRASPartition)partition;
   set.form      = (NRASForm)form;
   set.single    = (PetscBool)precision;
@@ -273,7 +315,10 @@ static PetscErrorCode PCSetFromOptions_NRAS(PC pc, PolderOptionItems PetscOption
 .  -pc_nras_form <restricted> (restricted,additive,symmetric) - what is written of the result of a block
 .  -pc_nras_levels <0>                             - levels k of fill
 .  -pc_nras_shift <true>                           - shift the diagonal of a block whose pivots fail
--  -pc_nras_precision <double> (double,single)     - precision in which the factors are stored
+.  -pc_nras_precision <double> (double,single)     - precision in which the factors are stored
+.  -pc_nras_droptol <0>                            - entries of the factors below this part of their row and column are dropped
+.  -pc_nras_solve <exact> (exact,jacobi)           - triangular solves by levels, or by Jacobi sweeps
+-  -pc_nras_sweeps <3>                             - how many of these for each triangle
 
    Level: beginner
 
@@ -291,14 +336,23 @@ static PetscErrorCode PCSetFromOptions_NRAS(PC pc, PolderOptionItems PetscOption
    The rows of a block are solved for by levels: those of a level do not depend on each other. With CUDA vectors the numeric factorisation and the solves
    run on the device, a thread block for each inner block, so take many blocks there: their number is printed by -ksp_view, with the rows of a level.
 
+   With -pc_nras_solve jacobi, n sweeps x <- b - (T - I) x from x = b take the place of T^-1 b, T being L or U, so all rows of all blocks are computed at
+   once. For U = L^T the result is still symmetric, and positive definite with D. With as many sweeps as there are levels it is that of the exact solve.
+
+   With -pc_nras_droptol t, an entry l_ij d_j or d_i u_ij that is smaller than t sqrt(s_i s_j) becomes zero during the numeric factorisation, s_i being the sum
+   of the absolute values of row i in the block. It changes no later row. This is Munksgaard's rule with s_i in place of the diagonal entry; it keeps symmetry.
+   The pattern of the symbolic factorisation and its levels stay; the solves run on a copy without the zeros.
+
    New values in the same pattern repeat the numeric factorisation alone.
 
    A block with a zero pivot is factored again with a part of the absolute row sum added to its diagonal, 1e-3 at first and then 4 times more each time.
    When that fails the solve ends with `KSP_DIVERGED_PC_FAILED`.
 
    References:
-+  * - Cai, Sarkis (1999), A restricted additive Schwarz preconditioner for general sparse linear systems, SIAM J. Sci. Comput. 21
++  * - Anzt, Chow, Dongarra (2015), Iterative sparse triangular solves for preconditioning, Euro-Par 2015, LNCS 9233
+.  * - Cai, Sarkis (1999), A restricted additive Schwarz preconditioner for general sparse linear systems, SIAM J. Sci. Comput. 21
 .  * - Manteuffel (1980), An incomplete factorization technique for positive definite linear systems, Math. Comp. 34
+.  * - Munksgaard (1980), Solving sparse symmetric sets of linear equations by preconditioned conjugate gradients, ACM Trans. Math. Softw. 6
 -  * - Yang, Liu, Chen (2016), Development of Krylov and AMG linear solvers for large-scale sparse matrices on GPUs
 
 .seealso: `PCASM`, `PCBJACOBI`, `PCILU`, `PCTNS`, `KSPIDRS`
@@ -311,6 +365,7 @@ PETSC_INTERN PetscErrorCode PCCreate_NRAS(PC pc)
   PetscCall(PetscNew(&nras));
   nras->set.blocks        = PETSC_DECIDE;
   nras->set.shift         = PETSC_TRUE;
+  nras->set.sweeps        = 3;
   nras->place             = &PolderOnHost;
   pc->data                = (void *)nras;
   pc->ops->setup          = PCSetUp_NRAS;

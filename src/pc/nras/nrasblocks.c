@@ -144,8 +144,8 @@ static void NRASGrowBlock(const NRASGraph *A, PetscInt b, PetscInt layers, Petsc
   }
 }
 
-/* The rows of all blocks from their parts */
-static PetscErrorCode NRASRowsOfBlocks_Private(const NRASGraph *A, PetscInt layers, NRASBlocks *blocks)
+/* The rows of all blocks from their parts; *full <- are they too many? Then blocks has those so far */
+static PetscErrorCode NRASRowsOfBlocks_Private(const NRASGraph *A, PetscInt layers, NRASBlocks *blocks, PetscBool *full)
 {
   PetscInt *start, *owned, *mark, *rows, total = 0, room = 2 * A->m;
 
@@ -167,6 +167,11 @@ static PetscErrorCode NRASRowsOfBlocks_Private(const NRASGraph *A, PetscInt laye
     PetscCall(PetscArraycpy(rows, owned + start[b], n));
     NRASGrowBlock(A, b, layers, &n, rows, mark);
     if (layers) PetscCall(PetscSortInt(n, rows));
+    if ((PetscInt64)total + n > NRASFillMost(A)) {
+      *full     = PETSC_TRUE;
+      blocks->n = b;
+      break;
+    }
     PetscCheck((PetscInt64)total + n < PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
                "PC of type nras: the blocks of a process have more rows than the integers of this PETSc count: use less -pc_nras_inner_overlap");
     if (total + n > room) {
@@ -199,7 +204,7 @@ PetscErrorCode PCNRASSetUpBlocks(PC pc, const PolderCSR *csr, const NRASGraph *g
   PetscCall(PetscFree(part));
   PetscCall(NRASJoinGhosts_Private(graph, o, blocks->part));
   PetscCall(NRASCompress_Private(graph->m, PetscMax(1, nblock), blocks->part, &blocks->n));
-  PetscCall(NRASRowsOfBlocks_Private(graph, nras->set.inner, blocks));
+  PetscCall(NRASRowsOfBlocks_Private(graph, nras->set.inner, blocks, &nras->counts.full));
   for (PetscInt b = 0; b < blocks->n; ++b) smallest = PetscMin(smallest, blocks->ptr[b + 1] - blocks->ptr[b]);
   nras->counts.smallest = smallest;
   nras->counts.matrix   = csr->nz;

@@ -12,6 +12,9 @@
 #define NRAS_OVERLAP_MAX 100
 #define NRAS_LEVELS_MAX  100
 #define NRAS_BLOCKS_MAX  10000000
+#define NRAS_SWEEPS_MAX  1000
+/* The factors of a process, and the rows of its blocks, are at most so many times its entries and rows; rows of thousands of entries could fill everything */
+#define NRAS_FILL_MAX 100
 
 typedef enum {
   NRAS_METIS,
@@ -33,6 +36,9 @@ typedef struct {
   NRASForm      form;
   PetscInt      levels; /* of fill */
   PetscBool     single, shift;
+  PetscReal     drop;   /* 0: nothing is dropped */
+  PetscBool     jacobi; /* solves by sweeps */
+  PetscInt      sweeps;
 } NRASSettings;
 
 /*
@@ -63,6 +69,11 @@ typedef struct {
   const PetscInt *ai, *aj;
 } NRASGraph;
 
+static inline PetscInt64 NRASFillMost(const NRASGraph *A)
+{
+  return NRAS_FILL_MAX * ((PetscInt64)A->ai[A->m] + A->m);
+}
+
 /* The inner blocks: block b has the rows row[ptr[b]] .. row[ptr[b + 1] - 1] of the outer one, ascending, and owns those with part[row] = b */
 typedef struct {
   PetscInt  n;
@@ -87,10 +98,11 @@ enum {
 
 /* At a place */
 typedef struct {
-  PolderIlu    ilu;
+  PolderIlu    ilu, kept; /* kept: what is solved with; without dropping the same */
+  PetscInt    *keptstart, *keptcol;
   PetscInt    *array[NRAS_NARRAY];
-  PetscScalar *weight;             /* [n + nghost] of the symmetric form: multiplicity^-1/2; NULL: 1 */
-  PetscScalar *x, *ghost, *ghostz; /* work */
+  PetscScalar *weight;                         /* [n + nghost] of the symmetric form: multiplicity^-1/2; NULL: 1 */
+  PetscScalar *x, *sweepx[2], *ghost, *ghostz; /* work */
   void        *val;
   PetscBool    pattern, values; /* what is up to date */
 } NRASAt;
@@ -98,6 +110,7 @@ typedef struct {
 /* Of this process, for the view */
 typedef struct {
   PetscInt       smallest, nshifted;
+  PetscBool      full;            /* the factors would have too many entries: there are none */
   PetscLogDouble flops;           /* of a factorisation of all blocks */
   PetscInt64     levels;          /* of all blocks */
   PetscInt64     entries, filled; /* of the factors with their diagonals; of the slices */
@@ -135,7 +148,7 @@ PETSC_INTERN PetscErrorCode PCNRASRefreshOuter(PC);
 /* Its pattern on the host, which the caller gives back */
 PETSC_INTERN PetscErrorCode PCNRASGetGraph(PC, PolderCSR *, NRASGraph *);
 PETSC_INTERN PetscErrorCode PCNRASRestoreGraph(PC, PolderCSR *);
-/* Cuts it into inner blocks. Collective */
+/* Cuts it into inner blocks; none when their overlap makes them too large. Collective */
 PETSC_INTERN PetscErrorCode PCNRASSetUpBlocks(PC, const PolderCSR *, const NRASGraph *, NRASBlocks *);
 PETSC_INTERN PetscErrorCode PCNRASDestroyBlocks(NRASBlocks *);
 
@@ -147,7 +160,7 @@ PETSC_INTERN PetscErrorCode PCNRASFindGrid(PC, const PolderCSR *);
 /* part[i] below nblock, of each row of this process. Collective */
 PETSC_INTERN PetscErrorCode PCNRASCut(PC, const PolderCSR *, PetscInt nblock, PetscInt part[]);
 
-/* nrassymbolic.c: the pattern of the factors of all blocks, in the arrays on the host; counts */
+/* nrassymbolic.c: the pattern of the factors of all blocks, in the arrays on the host; counts. Nothing but counts.full when they would be too large */
 PETSC_INTERN PetscErrorCode PCNRASSymbolic(PC, const NRASGraph *, const NRASBlocks *);
 
 /* nrasvalues.c */
@@ -157,6 +170,12 @@ PETSC_INTERN PetscErrorCode PCNRASSetUpVectors(PC, const NRASBlocks *);
 PETSC_INTERN PetscErrorCode PCNRASUpdate(PC, const PolderPlace *);
 PETSC_INTERN PetscErrorCode PCNRASFreeAt(PC_NRAS *, const PolderPlace *);
 
+/* nrasdrop.c */
+/* *packed and at->kept <- the factors val[] without their zeros */
+PETSC_INTERN PetscErrorCode PCNRASPack(PC_NRAS *, const PolderPlace *, const PetscScalar val[], PetscScalar **packed);
+/* Copies the pattern of those factors from one place to another */
+PETSC_INTERN PetscErrorCode PCNRASCopyKept(PC_NRAS *, const PolderPlace *from, const PolderPlace *to);
+
 /* nrasview.c */
 PETSC_INTERN PetscErrorCode    PCView_NRAS(PC, PetscViewer);
-PETSC_INTERN const char *const NRASPartitions[3], *const NRASForms[3], *const NRASPrecisions[2];
+PETSC_INTERN const char *const NRASPartitions[3], *const NRASForms[3], *const NRASPrecisions[2], *const NRASSolves[2];

@@ -3,8 +3,10 @@
 
 /* The factors of one block in the order of its rows: row i has col[ptr[i]] .. ascending, the diagonal entry at diag[i], and always one */
 typedef struct {
-  PetscInt  m, room;
-  PetscInt *ptr, *diag, *col, *fill, *source; /* fill: level of fill */
+  PetscInt   m, room;
+  PetscInt64 most; /* entries at most; more: full */
+  PetscBool  full;
+  PetscInt  *ptr, *diag, *col, *fill, *source; /* fill: level of fill */
 } NRASFactor;
 
 /* The factors of all blocks: of each row the numbers of lower and upper entries, and all of these one after the other */
@@ -108,6 +110,10 @@ static PetscErrorCode NRASFactor_Private(const NRASGraph *A, PetscInt m, const P
     PetscInt n = NRASRowOfA(A, rows[i], i, m, w), at = f->ptr[i];
 
     if (k) n += NRASFillRow(f, i, k, w);
+    if ((PetscInt64)at + n > f->most) {
+      f->full = PETSC_TRUE;
+      break;
+    }
     PetscCall(NRASCheckRoom_Private(at, n));
     PetscCall(NRASGrow_Private(at + n, at, &f->room, 3, (PetscInt * *[]){&f->col, &f->fill, &f->source}));
     for (PetscInt j = w->next[m]; j < m; j = w->next[j], ++at) {
@@ -327,11 +333,14 @@ PetscErrorCode PCNRASSymbolic(PC pc, const NRASGraph *A, const NRASBlocks *block
   PetscCall(PetscMalloc3(A->m + 1, &f.ptr, A->m, &f.diag, blocks->n + 1, &level));
   PetscCall(PetscMalloc3(nrow, &all.count[0], nrow, &all.count[1], nrow, &all.diag));
   for (PetscInt i = 0; i < A->m; ++i) w.local[i] = -1;
-  for (PetscInt b = 0; b < blocks->n; ++b) {
+  for (PetscInt b = 0; b < blocks->n && !nras->counts.full; ++b) {
     PetscInt *rows = blocks->row + blocks->ptr[b], m = blocks->ptr[b + 1] - blocks->ptr[b];
 
     for (PetscInt i = 0; i < m; ++i) w.local[rows[i]] = i;
+    f.most = NRASFillMost(A) - all.nz - all.nrow;
     PetscCall(NRASFactor_Private(A, m, rows, nras->set.levels, &f, &w));
+    nras->counts.full = f.full;
+    if (f.full) break;
     nras->counts.flops += NRASFlops(&f, &w);
     level[b] = all.nlevel;
     PetscCall(NRASLevels_Private(&f, &all, &w));
@@ -340,7 +349,7 @@ PetscErrorCode PCNRASSymbolic(PC pc, const NRASGraph *A, const NRASBlocks *block
     PetscCall(NRASReorder_Private(m, rows, &w));
   }
   level[blocks->n] = all.nlevel;
-  PetscCall(NRASStore_Private(nras, blocks, level, &all));
+  if (!nras->counts.full) PetscCall(NRASStore_Private(nras, blocks, level, &all));
   PetscCall(PetscFree(f.col));
   PetscCall(PetscFree(f.fill));
   PetscCall(PetscFree(f.source));

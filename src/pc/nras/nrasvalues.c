@@ -16,7 +16,10 @@ PetscErrorCode PCNRASFreeAt(PC_NRAS *nras, const PolderPlace *place)
   PetscFunctionBegin;
   for (int k = 0; k < NRAS_NARRAY; ++k) PetscCall((*place->free)(&at->array[k]));
   PetscCall((*place->free)(&at->weight));
+  PetscCall((*place->free)(&at->keptstart));
+  PetscCall((*place->free)(&at->keptcol));
   PetscCall((*place->free)(&at->x));
+  for (int k = 0; k < 2; ++k) PetscCall((*place->free)(&at->sweepx[k]));
   PetscCall((*place->free)(&at->ghost));
   PetscCall((*place->free)(&at->ghostz));
   PetscCall((*place->free)(&at->val));
@@ -78,6 +81,12 @@ PetscErrorCode PCNRASSetUpVectors(PC pc, const NRASBlocks *blocks)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Bytes of the values of the factors that are solved with */
+static size_t NRASValueBytes(const PC_NRAS *nras, const NRASAt *at)
+{
+  return (nras->set.single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)(at->kept.nz + at->kept.nrow);
+}
+
 /* Copies from the host what follows from the pattern, unless it is there, and allocates the work arrays */
 static PetscErrorCode NRASPattern_Private(PC_NRAS *nras, const PolderPlace *place)
 {
@@ -98,10 +107,11 @@ static PetscErrorCode NRASPattern_Private(PC_NRAS *nras, const PolderPlace *plac
   at->ilu.start[1] = at->array[NRAS_UPPER];
   at->ilu.col      = at->array[NRAS_COL];
   at->ilu.source   = at->array[NRAS_SOURCE];
+  at->kept         = at->ilu;
   PetscCall(PolderPlaceMalloc(place, at->ilu.nrow, &at->x));
+  for (int k = 0; k < 2 && nras->set.jacobi; ++k) PetscCall(PolderPlaceMalloc(place, at->ilu.nrow, &at->sweepx[k]));
   PetscCall(PolderPlaceMalloc(place, o->nghost, &at->ghost));
   if (nras->length[NRAS_PTR]) PetscCall(PolderPlaceMalloc(place, o->nghost, &at->ghostz));
-  PetscCall((*place->malloc)((nras->set.single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)(at->ilu.nz + at->ilu.nrow), &at->val));
   at->pattern = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -189,7 +199,7 @@ static PetscErrorCode NRASFactor_Private(PC_NRAS *nras, const PolderPlace *place
   const NRASAt   *at = &nras->at[place->device];
   const PetscInt  nb = at->ilu.nblock;
   PetscInt       *todo;
-  PolderIluPivots pivots = {.tol = NRAS_PIVOT, .positive = (PetscBool)(nras->set.form == NRAS_SYMMETRIC)};
+  PolderIluPivots pivots = {.tol = NRAS_PIVOT, .positive = (PetscBool)(nras->set.form == NRAS_SYMMETRIC), .drop = nras->set.drop};
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(place, nb, &todo));
@@ -219,11 +229,11 @@ static PetscErrorCode NRASFactor_Private(PC_NRAS *nras, const PolderPlace *place
 static PetscErrorCode NRASRound_Private(PC_NRAS *nras, const PolderPlace *place, const PetscScalar val[], NRASProgress *p)
 {
   const NRASAt *at = &nras->at[place->device];
-  PetscInt     *bad, none = at->ilu.nrow, row;
+  PetscInt     *bad, none = at->kept.nrow, row;
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceUpload(place, sizeof(none), &none, &bad));
-  PolderRun(place, PolderIluRound, &at->ilu, val, (float *)at->val, bad);
+  PolderRun(place, PolderIluRound, &at->kept, val, (float *)at->val, bad);
   PetscCall(PolderPlaceFetch(place, sizeof(row), &bad, &row));
   if (row < at->ilu.nrow && p->worst == INT64_MAX) NRASFail(nras, row, NRAS_RANGE, p);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -261,16 +271,41 @@ static PetscErrorCode NRASAnswer_Private(PC pc, NRASProgress *p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Vectors at another place than the last set-up: its factors are copied, since the matrix may have changed */
-static PetscErrorCode NRASCopyFactors_Private(const PC_NRAS *nras, const PolderPlace *from, const PolderPlace *to)
+/* The factors val[], which it takes, in the form in which they are solved with */
+static PetscErrorCode NRASKeep_Private(PC_NRAS *nras, const PolderPlace *place, PetscScalar *val, NRASProgress *p)
 {
-  const NRASAt *source = &nras->at[from->device], *target = &nras->at[to->device];
-  const size_t  bytes = (nras->set.single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)(source->ilu.nz + source->ilu.nrow);
+  NRASAt *at = &nras->at[place->device];
+
+  PetscFunctionBegin;
+  if (nras->set.drop > 0) {
+    PetscScalar *packed;
+
+    PetscCall(PCNRASPack(nras, place, val, &packed));
+    PetscCall((*place->free)(&val));
+    val = packed;
+  }
+  if (nras->set.single) {
+    if (!at->val) PetscCall((*place->malloc)(NRASValueBytes(nras, at), &at->val));
+    PetscCall(NRASRound_Private(nras, place, val, p));
+    PetscCall((*place->free)(&val));
+  } else at->val = (void *)val;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Vectors at another place than the last set-up: its factors are copied, since the matrix may have changed */
+static PetscErrorCode NRASCopyFactors_Private(PC_NRAS *nras, const PolderPlace *from, const PolderPlace *to)
+{
+  const NRASAt *source = &nras->at[from->device];
+  NRASAt       *target = &nras->at[to->device];
+  const size_t  bytes  = NRASValueBytes(nras, source);
   void         *here;
 
   PetscFunctionBegin;
+  if (nras->set.drop > 0) PetscCall(PCNRASCopyKept(nras, from, to));
   PetscCall(PetscMalloc(bytes, &here));
   PetscCall((*from->take)(here, source->val, bytes));
+  if (nras->set.drop > 0) PetscCall((*to->free)(&target->val));
+  if (!target->val) PetscCall((*to->malloc)(bytes, &target->val));
   PetscCall((*to->put)(target->val, here, bytes));
   PetscCall(PetscFree(here));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -281,21 +316,22 @@ static PetscErrorCode NRASFactorAt_Private(PC pc, const PolderPlace *place)
 {
   PC_NRAS     *nras = (PC_NRAS *)pc->data;
   NRASAt      *at   = &nras->at[place->device];
-  PetscScalar *val  = NULL;
-  NRASProgress p    = {.worst = INT64_MAX};
+  PetscScalar *val;
+  NRASProgress p = {.worst = INT64_MAX};
   NRASValues   v;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc4(at->ilu.nblock, &p.todo, at->ilu.nblock, &p.zero, at->ilu.nblock, &p.bad, at->ilu.nblock, &p.shift));
-  if (nras->set.single) PetscCall(PolderPlaceMalloc(place, at->ilu.nz + at->ilu.nrow, &val));
+  if (nras->set.drop > 0) PetscCall((*place->free)(&at->val)); // its size depends on the values
+  if (at->val && !nras->set.single) val = (PetscScalar *)at->val;
+  else PetscCall(PolderPlaceMalloc(place, at->ilu.nz + at->ilu.nrow, &val));
   PetscCall(NRASGetValues_Private(pc, place, &v));
   PetscCall((*place->timebegin)());
-  PetscCall(NRASFactor_Private(nras, place, v.aa, val ? val : (PetscScalar *)at->val, &p));
+  PetscCall(NRASFactor_Private(nras, place, v.aa, val, &p));
   PetscCall((*place->timeend)());
   PetscCall((*place->logflops)(nras->counts.flops));
   PetscCall(NRASRestoreValues_Private(pc, place, &v));
-  if (nras->set.single) PetscCall(NRASRound_Private(nras, place, val, &p));
-  PetscCall((*place->free)(&val));
+  PetscCall(NRASKeep_Private(nras, place, val, &p));
   nras->counts.nshifted = 0;
   nras->counts.shift    = 0;
   for (PetscInt b = 0; b < at->ilu.nblock; ++b) {

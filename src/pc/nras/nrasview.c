@@ -3,17 +3,19 @@
 #include "nrasimpl.h"
 
 const char *const NRASPartitions[3] = {"metis", "rows", "boxes"}, *const NRASForms[3] = {"restricted", "additive", "symmetric"},
-                  *const NRASPrecisions[2] = {"double", "single"};
+                  *const NRASPrecisions[2] = {"double", "single"}, *const NRASSolves[2] = {"exact", "jacobi"};
 
 /* Bytes of the factors and of what an apply needs beside the vectors */
 static PetscInt64 NRASBytes(const PC_NRAS *nras)
 {
   const PolderIlu *ilu  = &nras->at[0].ilu;
-  PetscInt64       ints = 0, value = nras->set.single ? (PetscInt64)sizeof(float) : (PetscInt64)sizeof(PetscScalar), other;
+  const PetscInt64 kept = nras->at[nras->place->device].kept.nz;
+  PetscInt64       ints = kept - ilu->nz, value = nras->set.single ? (PetscInt64)sizeof(float) : (PetscInt64)sizeof(PetscScalar), other;
 
   for (int k = 0; k < NRAS_NARRAY; ++k) ints += k == NRAS_SOURCE ? 0 : nras->length[k];
   other = (PetscInt64)ilu->nrow + nras->outer.nghost * (nras->length[NRAS_PTR] ? 2 : 1) + (nras->at[0].weight ? nras->outer.n + nras->outer.nghost : 0);
-  return ints * (PetscInt64)sizeof(PetscInt) + value * ((PetscInt64)ilu->nz + ilu->nrow) + other * (PetscInt64)sizeof(PetscScalar);
+  if (nras->set.jacobi) other += 2 * (PetscInt64)ilu->nrow;
+  return ints * (PetscInt64)sizeof(PetscInt) + value * (kept + ilu->nrow) + other * (PetscInt64)sizeof(PetscScalar);
 }
 
 static PetscErrorCode NRASViewFactors_Private(PC pc, PetscViewer viewer)
@@ -24,6 +26,7 @@ static PetscErrorCode NRASViewFactors_Private(PC pc, PetscViewer viewer)
     LEVELS,
     ENTRIES,
     FILLED,
+    KEPT,
     MATRIX,
     BYTES,
     SHIFTED,
@@ -35,8 +38,17 @@ static PetscErrorCode NRASViewFactors_Private(PC pc, PetscViewer viewer)
   const PolderIlu  *ilu       = &nras->at[0].ilu;
   const NRASCounts *c         = &nras->counts;
   const PetscBool   some      = (PetscBool)(ilu->nblock > 0);
-  PetscInt64        sum[NSUM] = {ilu->nblock, ilu->nrow,       c->levels,   c->entries,      c->filled,
-                                 c->matrix,   NRASBytes(nras), c->nshifted, nras->cutbyrows, some && nras->place->device};
+  PetscInt64        sum[NSUM] = {ilu->nblock,
+                                 ilu->nrow,
+                                 c->levels,
+                                 c->entries,
+                                 c->filled,
+                                 nras->at[nras->place->device].kept.nz + ilu->nrow,
+                                 c->matrix,
+                                 NRASBytes(nras),
+                                 c->nshifted,
+                                 nras->cutbyrows,
+                                 some && nras->place->device};
   PetscInt          most[3]   = {ilu->largest, some ? -c->smallest : -PETSC_MAX_INT, ilu->deepest}, N;
   PetscReal         shift     = c->shift;
   MPI_Comm          comm      = PetscObjectComm((PetscObject)pc);
@@ -56,6 +68,9 @@ static PetscErrorCode NRASViewFactors_Private(PC pc, PetscViewer viewer)
                                    "  factors: %.3f times the entries of the diagonal blocks of the processes, stored with %.1f %% more; %.1f bytes a row\n",
                                    sum[MATRIX] ? (double)sum[ENTRIES] / (double)sum[MATRIX] : 0.0, 100.0 * ((double)sum[FILLED] / (double)sum[ENTRIES] - 1),
                                    (double)sum[BYTES] / (double)N));
+  if (nras->set.drop > 0)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  entries below %g of their row and column are dropped: %.1f %% of the stored ones are left\n",
+                                     (double)nras->set.drop, 100.0 * (double)sum[KEPT] / (double)sum[FILLED]));
   if (sum[SHIFTED])
     PetscCall(PetscViewerASCIIPrintf(viewer, "  blocks with a shifted diagonal: %" PetscInt64_FMT ", by up to %g of the row\n", sum[SHIFTED], (double)shift));
   if (sum[BYROWS]) PetscCall(PetscViewerASCIIPrintf(viewer, "  METIS failed, so the blocks are runs of rows (processes: %" PetscInt64_FMT ")\n", sum[BYROWS]));
@@ -76,6 +91,7 @@ PetscErrorCode PCView_NRAS(PC pc, PetscViewer viewer)
                                    NRASPrecisions[set->single], NRASPartitions[set->partition]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  layers of overlap: %" PetscInt_FMT " between processes, %" PetscInt_FMT " between inner blocks\n", set->outer,
                                    set->inner));
+  if (set->jacobi) PetscCall(PetscViewerASCIIPrintf(viewer, "  triangular solves by %" PetscInt_FMT " Jacobi sweeps each\n", set->sweeps));
   PetscCall(PolderRefusalView((PetscObject)pc, viewer));
   if (!nras->keys.mat || pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(NRASViewFactors_Private(pc, viewer));

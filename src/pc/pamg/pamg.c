@@ -98,6 +98,30 @@ static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The apply of a device, with the scalars of conjugate gradients */
+static PetscErrorCode PCApplyRho_PAMG(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
+{
+  PetscFunctionBegin;
+  PetscCall(PCSetUp(pc));
+  PetscCall(PamgFollow(pc));
+  *done = PETSC_FALSE;
+  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
+  PetscCall(PCPAMGApplyRho(pc, r, z, rho, done));
+  PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPAMGGetFused(PC pc, const PolderPCFused **fused)
+{
+  static const PolderPCFused offer = {.applyrho = PCApplyRho_PAMG};
+
+  PetscFunctionBegin;
+  (void)pc;
+  *fused = &offer;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Warns about Krylov methods whose directions assume the same preconditioner in every step */
 static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
 {
@@ -121,7 +145,7 @@ static PetscErrorCode PCReset_PAMG(PC pc)
 {
   PetscFunctionBegin;
   PetscCall(PCPAMGFree((PC_PAMG *)pc->data));
-  ((PC_PAMG *)pc->data)->uncoloured = PETSC_FALSE;
+  ((PC_PAMG *)pc->data)->uncoloured = ((PC_PAMG *)pc->data)->chains = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -147,6 +171,7 @@ static PetscErrorCode PamgViewBoxes(const PamgLevel *L, size_t n, char text[])
   PetscFunctionBegin;
   text[0] = 0;
   if (L->isgrid) PetscCall(PetscSNPrintf(text, n, ", boxes of %d x %d x %d cells", 1 + join[0], 1 + join[1], 1 + join[2]));
+  if (L->eliminates) PetscCall(PetscSNPrintf(text, n, ", rows of few neighbours eliminated"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -201,7 +226,9 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
                                    : pamg->cycle == PAMG_W ? "W"
                                                            : "K",
                                    steps, PamgPrecisions[pamg->precision],
-                                   pamg->uncoloured ? ", on the host since its rows cannot be coloured for the device" : pamg->setup->where));
+                                   pamg->uncoloured ? ", on the host since its rows cannot be coloured for the device"
+                                   : pamg->chains   ? ", on the host since rows of few neighbours are eliminated there"
+                                                    : pamg->setup->where));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  pairs by %s, %" PetscInt_FMT " passes a level, strong from %g of the strongest\n", PamgMatchings[pamg->matching],
                                    pamg->passes, (double)pamg->threshold));
   PetscCall(PolderRefusalView((PetscObject)pc, viewer));
@@ -301,6 +328,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
                      &changed));
   PetscCall(PetscOptionsBool("-pc_pamg_grid", "Levels that are grids are coarsened by boxes, without pairs", "PCPAMG", grids, &grids, NULL));
   if (grids != pamg->grids) changed = PETSC_TRUE;
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_eliminate", "Most neighbours of rows that are eliminated where chains and trees are many, 0: none", 0,
+                        PAMG_ELIMINATE, &pamg->eliminate, &changed));
   pamg->grids = grids;
   PetscCall(PamgReal(pc, PetscOptionsObject, "-pc_pamg_drop", "Coarse entries of at most this part of the smaller of their diagonals go to the diagonal", 0, 1,
                      &pamg->drop, &changed));
@@ -309,8 +338,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   if (pamg->ksp) PetscCall(KSPSetFromOptions(pamg->ksp));
   if (changed) {
     PetscCall(PCPAMGFree(pamg));
-    pamg->uncoloured = PETSC_FALSE;
-    pc->setupcalled  = PETSC_FALSE;
+    pamg->uncoloured = pamg->chains = PETSC_FALSE;
+    pc->setupcalled                 = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -331,6 +360,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_threshold <0.25>              - a coupling is strong from this part of the strongest of its row
 .  -pc_pamg_matching <handshake> (handshake,greedy) - how pairs are found
 .  -pc_pamg_grid <true>                   - levels that are grids have boxes of two cells a direction and linear interpolation instead of pairs
+.  -pc_pamg_eliminate <3>                 - most neighbours of rows that are eliminated exactly, where many rows belong to chains or trees; 0: none
 .  -pc_pamg_quality <8>                   - largest two-grid condition number of an aggregate, by estimate; 0: any
 .  -pc_pamg_drop <0>                      - coarse entries of at most this part of the smaller of their diagonals go to the diagonal
 .  -pc_pamg_levels <64>                   - maximum number of levels
@@ -355,7 +385,11 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    level is such a stencil again and is stored by diagonals; a correction is interpolated linearly between boxes, with weights from the couplings.
    Where directions of strong coupling change within the grid, or a box would tie parts to each other that are hardly coupled, the level has pairs.
 
-   If matrix and vectors are on GPUs, one for each process, set-up and cycles run there, unless the matching is greedy.
+   Where the rows of a level lie in no grid and a fifth of them has one or two neighbours, as in trees, power grids and networks of pipes, rows with up to three
+   neighbours are eliminated exactly, in rounds of rows that are not coupled to each other, and the Schur complement is the matrix of the next level. The rows
+   at the limits of a process stay.
+
+   If matrix and vectors are on GPUs, one for each process, set-up and cycles run there, unless the matching is greedy or rows are eliminated.
 
    In half precision the entries of the levels are in bfloat16, with the exponent of single precision and 8 bits, and the vectors are in single precision.
    The sum of a row is stored in place of its diagonal entry, so that rounding changes the energy x^T A x by less than 1/256 where couplings are not positive.
@@ -386,6 +420,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->maxlevels         = PAMG_LEVELS;
   pamg->coarselimit       = 400;
   pamg->gatherlimit       = 8000;
+  pamg->eliminate         = 3;
   pamg->wantsmoother      = PETSC_DECIDE;
   pamg->wantpre           = PETSC_DECIDE;
   pamg->wantpost          = PETSC_DECIDE;
@@ -409,5 +444,6 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pc->ops->destroy        = PCDestroy_PAMG;
   pc->ops->view           = PCView_PAMG;
   pc->ops->setfromoptions = PCSetFromOptions_PAMG;
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, PCPAMGGetFused));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,6 +18,8 @@
   ignored: otherwise there would be no coarse level
 */
 #define PAMG_SCATTERED 0.75
+/* What an elimination leaves has couplings of all sizes: its aggregates meet this part of the bound for others */
+#define PAMG_CORE 0.5
 
 PetscErrorCode PCPAMGFreeRows(const PC_PAMG *pamg, PamgRows *R)
 {
@@ -171,7 +173,9 @@ static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PamgRows
 */
 static PetscReal PamgBound(const PC_PAMG *pamg, const PamgLevel *L)
 {
-  return pamg->kappa > 0 ? PetscMax(pamg->kappa, PamgLocalEntries(L) / (2 * PetscMax(L->n, 1))) : 0;
+  const PetscReal kappa = (PamgEliminatedAbove(pamg, (PetscInt)(L - pamg->level)) ? PAMG_CORE : 1) * pamg->kappa;
+
+  return kappa > 0 ? PetscMax(kappa, PamgLocalEntries(L) / (2 * PetscMax(L->n, 1))) : 0;
 }
 
 /*

@@ -7,22 +7,21 @@
 
 /*
   n steps of a diagonal smoother that alternate between x[0] and x[1]; the result is in x[n % 2]. zero: the initial guess is zero, and the first step writes
-  x[1]. The Chebyshev polynomial is that of the interval [lambda / PAMG_CHEBYSHEV_RATIO, lambda], where lambda is the largest eigenvalue of D^-1 A. base and
-  wide apply to the last step, see PolderLevelStep.
+  x[1]. The Chebyshev polynomial is that of the interval [lambda / PAMG_CHEBYSHEV_RATIO, lambda], where lambda is the largest eigenvalue of D^-1 A. end
+  (or NULL) applies to the last step.
 */
-static PetscErrorCode PamgSmoothSteps(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, PetscBool zero, const void *b, void *x[2], const void *base,
-                                      PetscScalar *wide)
+static PetscErrorCode PamgSmoothSteps(const PC_PAMG *pamg, PamgLevel *L, PetscInt n, PetscBool zero, const void *b, void *x[2], const PolderLevelEnd *end)
 {
   const PetscBool chebyshev = (PetscBool)(pamg->smoother == PAMG_CHEBYSHEV);
   const PetscReal top = L->eigenvalue, bottom = top / PAMG_CHEBYSHEV_RATIO, theta = (top + bottom) / 2, delta = (top - bottom) / 2, sigma = theta / delta;
   PetscReal       rho  = 1 / sigma;
-  PolderLevelStep step = {.zero = zero, .base = base, .scale = chebyshev ? 1 / theta : pamg->smoother == PAMG_JACOBI ? pamg->damping : 1};
+  PolderLevelStep step = {.zero = zero, .scale = chebyshev ? 1 / theta : pamg->smoother == PAMG_JACOBI ? pamg->damping : 1};
 
   PetscFunctionBegin;
   step.start = step.scale;
   if (zero && n == 1) PetscCall(pamg->steps->begin(L, step.start, b, x[1]));
   for (; step.k < n; ++step.k) {
-    if (step.k == n - 1) step.wide = wide;
+    if (step.k == n - 1 && end) step.end = *end;
     if (step.k || !zero) PetscCall(pamg->steps->smooth(L, &step, b, x[step.k % 2], x[1 - step.k % 2]));
     if (chebyshev) {
       const PetscReal next = 1 / (2 * sigma - rho);
@@ -36,22 +35,24 @@ static PetscErrorCode PamgSmoothSteps(const PC_PAMG *pamg, PamgLevel *L, PetscIn
 }
 
 /*
-  Post-smoothing on the first level in single precision, from y[0] to pamg->result. The steps act on a correction of y[0] that begins with zero and stays
+  Post-smoothing on the first level in single precision, from y[0] to pamg->end.wide. The steps act on a correction of y[0] that begins with zero and stays
   small. Rounding the near-constant solution in a region of large coefficients in each step would be worse: a coefficient times that rounding error exceeds
   the residual.
 */
 static PetscErrorCode PamgSmoothWide(const PC_PAMG *pamg, void *y[2])
 {
-  PamgLevel *L    = pamg->level;
-  void      *x[2] = {L->correction, y[1]};
+  PamgLevel     *L    = pamg->level;
+  void          *x[2] = {L->correction, y[1]};
+  PolderLevelEnd end  = pamg->end;
 
   PetscFunctionBegin;
   if (pamg->post == 1) { // the only step adds to y[0] directly
-    PetscCall(PamgSmoothSteps(pamg, L, 1, PETSC_FALSE, L->b, y, NULL, pamg->result));
+    PetscCall(PamgSmoothSteps(pamg, L, 1, PETSC_FALSE, L->b, y, &end));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(pamg->steps->residual(L, L->b, y[0], L->b, NULL));
-  PetscCall(PamgSmoothSteps(pamg, L, pamg->post, PETSC_TRUE, L->b, x, y[0], pamg->result));
+  end.base = y[0];
+  PetscCall(PamgSmoothSteps(pamg, L, pamg->post, PETSC_TRUE, L->b, x, &end));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -107,6 +108,12 @@ static PetscErrorCode PamgCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, vo
   void      *y[2];
 
   PetscFunctionBegin;
+  if (L->eliminates) {
+    PetscCall(pamg->steps->eliminate(L, b, PamgCoarseRHS(C)));
+    PetscCall(PamgCorrect(pamg, l));
+    PetscCall(pamg->steps->substitute(L, PamgCoarseSolution(C), x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (pamg->smoother == PAMG_SGS) {
     PetscCall(PamgCycleSGS(pamg, l, b, x));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -118,13 +125,13 @@ static PetscErrorCode PamgCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, vo
 
     before[pamg->pre % 2]     = y[0];
     before[1 - pamg->pre % 2] = y[1];
-    PetscCall(PamgSmoothSteps(pamg, L, pamg->pre, PETSC_TRUE, b, before, NULL, NULL));
+    PetscCall(PamgSmoothSteps(pamg, L, pamg->pre, PETSC_TRUE, b, before, NULL));
   } else PetscCall(pamg->steps->zero(L, y[0]));
   PetscCall(pamg->steps->residual(L, b, y[0], PamgResidualOf(L, y[1]), PamgCoarseRHS(C)));
   PetscCall(PamgCorrect(pamg, l));
   PetscCall(pamg->steps->prolong(L, PamgOvercorrection(pamg, l), PamgCoarseSolution(C), y[0]));
-  if (!l && pamg->result) PetscCall(PamgSmoothWide(pamg, y));
-  else PetscCall(PamgSmoothSteps(pamg, L, pamg->post, PETSC_FALSE, b, y, NULL, NULL));
+  if (!l && pamg->end.wide) PetscCall(PamgSmoothWide(pamg, y));
+  else PetscCall(PamgSmoothSteps(pamg, L, pamg->post, PETSC_FALSE, b, y, l ? NULL : &pamg->end));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -197,7 +204,10 @@ PetscLogDouble PCPAMGFlops(const PC_PAMG *pamg, PetscLogDouble *last)
     const PetscBool  twice = (PetscBool)(l && PamgVisitsTwice(pamg, l));
 
     if (twice) visits *= 2;
-    flops += visits * (2.0 * PamgLocalEntries(L) * (steps + (twice ? 1 : 0)) + (4.0 * steps + 3 + (twice ? 10 : 0) + PamgGridFlops(L)) * L->n);
+    if (L->eliminates) flops += visits * (4.0 * L->eliminated.ptr[L->eliminated.m] + L->eliminated.m);
+    else
+      flops += visits * (steps * L->blocks.flops + 2.0 * PamgLocalEntries(L) * (steps + (twice ? 1 : 0)) +
+                         (4.0 * steps + 3 + (twice ? 10 : 0) + PamgGridFlops(L)) * L->n);
   }
   *last = visits * 2.0 * n * n;
   return flops;

@@ -53,8 +53,8 @@ PetscErrorCode PCPAMGMendCoarse(PC_PAMG *pamg, PetscInt l)
   PetscReal         *here = NULL;
 
   PetscFunctionBegin;
-  if (!L->isgrid) PetscCall(PamgCoarseExcess(pamg, L));
-  else if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS); // made with the rows
+  if (!L->isgrid && !L->eliminates) PetscCall(PamgCoarseExcess(pamg, L));
+  else if (L->isgrid && !L->halo) PetscFunctionReturn(PETSC_SUCCESS); // made with the rows
   if (L->halo) {
     PetscCall(PolderPlaceMalloc(place, L->nc, &here));
     PetscCall(pamg->setup->localexcess(L, C, pamg->excess, here));

@@ -1,6 +1,7 @@
 /* Pairwise-aggregation multigrid: the cycle on the host. */
 #include "pamgsteps.h"
 #include "kernels/csr.h"
+#include "kernels/eliminate.h"
 #include "kernels/level.h"
 #include "kernels/vec.h"
 #include <petsc/private/pcimpl.h>
@@ -89,10 +90,10 @@ PetscErrorCode PCPAMGApplyHost(PC pc, Vec r, Vec z)
   if (pamg->precision == PAMG_DOUBLE) PetscCall(PCPAMGCycle(pamg, rr, zz));
   else {
     for (PetscInt i = 0; i < L->n; ++i) ((float *)L->b)[i] = (float)rr[i];
-    pamg->result = PamgWritesWide(pamg) ? zz : NULL;
+    pamg->end.wide = PamgWritesWide(pamg) ? zz : NULL;
     PetscCall(PCPAMGCycle(pamg, L->b, L->x));
-    for (PetscInt i = 0; i < L->n && !pamg->result; ++i) zz[i] = ((float *)L->x)[i];
-    pamg->result = NULL;
+    for (PetscInt i = 0; i < L->n && !pamg->end.wide; ++i) zz[i] = ((float *)L->x)[i];
+    pamg->end.wide = NULL;
   }
   PetscCall(VecRestoreArrayWrite(z, &zz));
   PetscCall(VecRestoreArrayRead(r, &rr));
@@ -150,6 +151,8 @@ PetscErrorCode PCPAMGEstimateHost(PC pc)
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
-  for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) PetscCall(PamgEstimate(pamg, l));
+  for (PetscInt l = 0; l + 1 < pamg->nlevel; ++l) {
+    if (!pamg->level[l].eliminates) PetscCall(PamgEstimate(pamg, l));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

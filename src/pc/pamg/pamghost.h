@@ -36,7 +36,8 @@ static PetscErrorCode LEVEL_NAME(PamgSmooth)(PamgLevel *L, const PolderLevelStep
   if (first) PetscCall(LEVEL_NAME(PamgBegin)(L, step->start, b, x));
   PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_TRUE, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
   LEVEL_MATRIX(PolderLevelJacobi)
-  (&L->M, first, (LEVEL_VALUE)step->beta, (LEVEL_VALUE)step->scale, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)y, (const LEVEL_VALUE *)step->base, step->wide);
+  (&L->M, first, (LEVEL_VALUE)step->beta, (LEVEL_VALUE)step->scale, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)y, (const LEVEL_VALUE *)step->end.base,
+   step->end.wide);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -156,26 +157,37 @@ static PetscErrorCode LEVEL_NAME(PamgForwardGrid)(PamgLevel *L, const LEVEL_VALU
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The exact solutions on blocks of rows, after the sweep forward and before the sweep backward; rhs: b minus off-process contributions */
+static void LEVEL_NAME(PamgBlocks)(const PamgLevel *L, PetscBool backward, const LEVEL_VALUE rhs[], LEVEL_VALUE x[])
+{
+  const PolderBlockRows A = {L->n, L->csr.ai, L->csr.aj, L->csr.aa};
+
+  LEVEL_KERNEL(PolderBlockStep)(&A, &L->blocks, backward, rhs, x);
+}
+
 static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const void *b, void *x, void *bc)
 {
-  const LEVEL_VALUE *bb = (const LEVEL_VALUE *)b, *rhs;
-  LEVEL_VALUE       *xx = (LEVEL_VALUE *)x;
+  const PetscBool    fused = (PetscBool)(n == 1 && !L->blocks.n);
+  const LEVEL_VALUE *bb    = (const LEVEL_VALUE *)b, *rhs;
+  LEVEL_VALUE       *xx    = (LEVEL_VALUE *)x;
 
   PetscFunctionBegin;
-  if (n == 1 && L->isgrid) {
+  if (fused && L->isgrid) {
     PetscCall(LEVEL_NAME(PamgForwardGrid)(L, bb, xx, (LEVEL_VALUE *)bc));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  LEVEL_MATRIX(PolderLevelForward)(&L->M, bb, xx, n == 1 ? L->agg : NULL, L->nc, n == 1 ? (LEVEL_VALUE *)bc : NULL);
-  if (n == 1) {
+  LEVEL_MATRIX(PolderLevelForward)(&L->M, bb, xx, fused ? L->agg : NULL, L->nc, fused ? (LEVEL_VALUE *)bc : NULL);
+  if (fused) {
     if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(LEVEL_NAME(PamgExchange)(L, xx));
     LEVEL_KERNEL(PolderLevelGhostsRestrict)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, (const LEVEL_VALUE *)L->ghost, L->agg, (LEVEL_VALUE *)bc);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  LEVEL_NAME(PamgBlocks)(L, PETSC_FALSE, bb, xx);
   for (PetscInt k = 1; k < n; ++k) {
     PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_FALSE, bb, xx, &rhs));
     LEVEL_MATRIX(PolderLevelSweep)(&L->M, PETSC_FALSE, NULL, 0, NULL, rhs, xx);
+    LEVEL_NAME(PamgBlocks)(L, PETSC_FALSE, rhs, xx);
   }
   PetscCall(LEVEL_NAME(PamgResidual)(L, b, x, L->isgrid ? L->iterate : NULL, bc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -183,7 +195,7 @@ static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const vo
 
 static PetscErrorCode LEVEL_NAME(PamgBackward)(PamgLevel *L, PetscInt n, const void *b, PetscReal scale, void *xc, void *x)
 {
-  const PetscBool    fused = (PetscBool)(!L->halo && !L->isgrid && n);
+  const PetscBool    fused = (PetscBool)(!L->halo && !L->isgrid && !L->blocks.n && n);
   const LEVEL_VALUE *bb    = (const LEVEL_VALUE *)b, *rhs;
   LEVEL_VALUE       *xx    = (LEVEL_VALUE *)x;
 
@@ -192,8 +204,25 @@ static PetscErrorCode LEVEL_NAME(PamgBackward)(PamgLevel *L, PetscInt n, const v
   else PetscCall(LEVEL_NAME(PamgProlong)(L, scale, xc, x));
   for (PetscInt k = 0; k < n; ++k) {
     PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_FALSE, bb, xx, &rhs));
+    LEVEL_NAME(PamgBlocks)(L, PETSC_TRUE, rhs, xx);
     LEVEL_MATRIX(PolderLevelSweep)(&L->M, PETSC_TRUE, fused && !k ? L->agg : NULL, (LEVEL_VALUE)scale, (const LEVEL_VALUE *)xc, rhs, xx);
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgEliminate)(PamgLevel *L, const void *b, void *bc)
+{
+  PetscFunctionBegin;
+  LEVEL_KERNEL(PolderEliminateForward)
+  (L->n, &L->eliminated, L->agg, L->nc, (const LEVEL_VALUE *)b, (LEVEL_VALUE *)L->iterate, (LEVEL_VALUE *)bc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode LEVEL_NAME(PamgSubstitute)(PamgLevel *L, const void *xc, void *x)
+{
+  PetscFunctionBegin;
+  LEVEL_KERNEL(PolderEliminateBackward)
+  (L->n, &L->eliminated, L->agg, L->nc, (const LEVEL_VALUE *)L->iterate, (const LEVEL_VALUE *)xc, (LEVEL_VALUE *)x);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,6 +231,7 @@ const PamgSteps LEVEL_STEPS = {
   .begin = LEVEL_NAME(PamgBegin), .smooth = LEVEL_NAME(PamgSmooth), .residual = LEVEL_NAME(PamgResidual), .prolong = LEVEL_NAME(PamgProlong),
   .zero = LEVEL_NAME(PamgZero), .add = LEVEL_NAME(PamgAdd), .dots = LEVEL_NAME(PamgDots), .first = LEVEL_NAME(PamgFirst), .second = LEVEL_NAME(PamgSecond),
   .solve = PCPAMGSolve, .last = LEVEL_NAME(PamgLast), .gather = LEVEL_NAME(PamgGather), .scatter = LEVEL_NAME(PamgScatter),
+  .eliminate = LEVEL_NAME(PamgEliminate), .substitute = LEVEL_NAME(PamgSubstitute),
   .forward = LEVEL_NAME(PamgForward), .backward = LEVEL_NAME(PamgBackward),
 };
 // clang-format on

@@ -3,6 +3,8 @@
 
 #include "core/place.h"
 #include "kernels/bfloat.h"
+#include "kernels/eliminate.h"
+#include "kernels/levelblocks.h"
 #include "kernels/levelgrid.h"
 #include "kernels/levelmatrix.h"
 #include "kernels/levelrow.h"
@@ -18,6 +20,8 @@
 #define PAMG_PASSES 3
 #define PAMG_STEPS  100
 #define PAMG_GATHER 10000000
+/* Rows with more neighbours than this are never eliminated: their neighbours would get many entries */
+#define PAMG_ELIMINATE 4
 
 typedef enum {
   PAMG_V,
@@ -95,6 +99,9 @@ typedef struct {
   PetscInt         *ptr, *row;         /* on the device: the rows of aggregate a are row[ptr[a] .. ptr[a + 1]); [nc + 2], [n] */
   PolderLevelGrid   grid;              /* gridknown: where the rows lie in a grid; isgrid: also how they are coarsened, by boxes of agg[] */
   PetscBool         gridknown, isgrid;
+  PolderEliminated  eliminated; /* eliminates: the rows that are eliminated exactly; those that stay are the rows of the next level, agg[] < nc */
+  PetscBool         eliminates;
+  PolderLevelBlocks blocks;          /* that Gauss-Seidel on the host solves exactly */
   PetscInt         *ghostagg;        /* [nghost] host array: column in the off-process block of the next level; the number of its ghosts for none */
   PetscInt         *diag;            /* [n] on the host: position of the diagonal entry; NULL when stored by diagonals */
   PetscInt          ncolour;         /* on the device, for Gauss-Seidel */
@@ -150,6 +157,7 @@ typedef struct {
 
 typedef struct {
   PetscInt      passes, maxlevels, coarselimit, gatherlimit, klevels;
+  PetscInt      eliminate;                              /* the most neighbours of a row that is eliminated, 0: none */
   PetscInt      wantsmoother, wantpre, wantpost, wantk; /* as requested; PETSC_DECIDE: chosen by the place of the levels */
   PetscInt      pre, post;
   PamgCycle     cycle;
@@ -174,11 +182,12 @@ typedef struct {
   PetscBool          direct;
   PolderStream       stream;   /* stream of a set-up on the device */
   PetscReal         *ksum;     /* on the device, the sums of the K-cycle on each level; NULL on the host */
-  PetscScalar       *result;   /* single precision: receives the result of the last step on the first level, in double precision; NULL: the result stays in x */
+  PolderLevelEnd     end;      /* of the last step on the first level */
   PolderDeviceGraph  graph;    /* on the device: recorded launches of the cycle on coarse levels */
   PetscInt           recorded; /* the number of set-ups and refreshes when the graph was recorded */
   PetscBool          stalled;
   PetscBool          uncoloured; /* a level has no valid colouring for Gauss-Seidel: the levels stay on the host until the options or the PC are reset */
+  PetscBool          chains;     /* so does a matrix with rows to eliminate */
   PetscBool          symmetric;  /* the matrix is symmetric to rounding */
   PetscBool          warned[3];  /* warnings already given: K-cycle in a method that is not flexible, not symmetric, blocks */
   PetscInt          *mate;       /* of the rows of a level during aggregation, with the data that rate a pair; NULL afterwards */
@@ -189,10 +198,17 @@ typedef struct {
   PetscInt           nsetup, nrefresh;
 } PC_PAMG;
 
-/* Level l > 0 may use the K-cycle */
+/* Level l > 0 may use the K-cycle. What eliminated rows leave is as far from solved as the level that they belong to: one of the two does the second visit */
 static inline PetscBool PamgVisitsTwice(const PC_PAMG *pamg, PetscInt l)
 {
-  return (PetscBool)(l + 1 < pamg->nlevel && (pamg->cycle == PAMG_W || (pamg->cycle == PAMG_K && l <= pamg->klevels)));
+  return (PetscBool)(l + 1 < pamg->nlevel && !(l && pamg->level[l - 1].eliminates) && (pamg->cycle == PAMG_W || (pamg->cycle == PAMG_K && l <= pamg->klevels)));
+}
+
+/* Do the rows of level l come from what an elimination left? */
+static inline PetscBool PamgEliminatedAbove(const PC_PAMG *pamg, PetscInt l)
+{
+  while (l && !pamg->level[l - 1].eliminates) --l;
+  return (PetscBool)(l > 0);
 }
 
 /*
@@ -293,6 +309,22 @@ PETSC_INTERN PetscErrorCode PCPAMGGridAggregate(PC_PAMG *, PetscInt l, PetscInt6
 PETSC_INTERN PetscErrorCode PCPAMGGridValues(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGGridHolds(PC_PAMG *, PetscBool *holds);
 
+/* pamgeliminate.c: levels of which rows with few neighbours are eliminated */
+/* Have many rows of level l so few neighbours that eliminating them pays? Not on grids. Below the first level only where a finer one did; collective */
+PETSC_INTERN PetscErrorCode PCPAMGHasChains(PC_PAMG *, PetscInt l, PetscBool *chains);
+/*
+  Eliminates rows of level l and makes the local block of the matrix of the next, and its excess, on the host; *count: its rows on all processes. *done =
+  PETSC_FALSE: what is left has too many entries, and the level is as it was
+*/
+PETSC_INTERN PetscErrorCode PCPAMGEliminate(PC_PAMG *, PetscInt l, PetscInt64 *count, PetscBool *done);
+/* The same with new values */
+PETSC_INTERN PetscErrorCode PCPAMGEliminateValues(PC_PAMG *, PetscInt l);
+PETSC_INTERN PetscErrorCode PCPAMGFreeEliminated(PolderEliminated *);
+
+/* pamgblocks.c: blocks of rows with strong positive couplings, for Gauss-Seidel on the host */
+PETSC_INTERN PetscErrorCode PCPAMGSetUpBlocks(const PC_PAMG *, PamgLevel *);
+PETSC_INTERN PetscErrorCode PCPAMGFreeBlocks(PolderLevelBlocks *);
+
 /* pamgaggregate.c */
 /* Allocates the data that rate pairs during aggregation */
 PETSC_INTERN PetscErrorCode PCPAMGMallocJudged(PC_PAMG *, PetscInt n);
@@ -355,6 +387,8 @@ PETSC_INTERN PetscLogDouble PCPAMGFlops(const PC_PAMG *, PetscLogDouble *last);
 /* z = M^-1 r */
 PETSC_INTERN PetscErrorCode PCPAMGApplyHost(PC, Vec r, Vec z);
 PETSC_INTERN PetscErrorCode PCPAMGApplyDevice(PC, Vec r, Vec z);
+/* The same with (r, z) and the scalars that follow from it; *done = PETSC_FALSE: nothing is done */
+PETSC_INTERN PetscErrorCode PCPAMGApplyRho(PC, Vec r, Vec z, const PolderCGRho *, PetscBool *done);
 /* Estimates the largest eigenvalue of D^-1 A on all levels but the last, while the arrays of the first level are set */
 PETSC_INTERN PetscErrorCode PCPAMGEstimateHost(PC);
 PETSC_INTERN PetscErrorCode PCPAMGEstimateDevice(PC);

@@ -66,13 +66,16 @@ static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, cons
 {
   const PetscBool begins = (PetscBool)(step->zero && step->k == 1); // x is start D^-1 b and is not stored
   PolderStream    stream;
+  void           *work = NULL;
 
   PetscFunctionBegin;
   PetscCall(PamgSend(L, begins ? b : x));
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelJacobi_CUDA(L->singleprecision, &L->M, step, b, x, y, stream));
+  if (step->end.r) PetscCall(PolderDeviceGetWork(&work));
+  PolderLaunch(PolderLevelJacobi_CUDA(L->singleprecision, &L->M, step, b, x, y, work, stream));
   PetscCall(
-    PamgAddOuter(L, (PolderOuterSum){.scale = -step->scale, .start = begins ? step->start : 0, .dinv = L->dinv, .own = begins ? b : x, .wide = step->wide}, y));
+    PamgAddOuter(L, (PolderOuterSum){.scale = -step->scale, .start = begins ? step->start : 0, .dinv = L->dinv, .own = begins ? b : x, .wide = step->end.wide},
+                 y));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -404,7 +407,8 @@ static PetscErrorCode PamgEndDevice(PC pc, PolderCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgApply(PC pc, Vec r, Vec z)
+/* rho: NULL, or (r, z) and what follows from it are computed in the last step */
+static PetscErrorCode PamgApply(PC pc, Vec r, Vec z, const PolderCGRho *rho)
 {
   PC_PAMG           *pamg   = (PC_PAMG *)pc->data;
   PamgLevel         *L      = pamg->level;
@@ -420,14 +424,19 @@ static PetscErrorCode PamgApply(PC pc, Vec r, Vec z)
   PetscCall(PamgBeginDevice(pc, &csr));
   PetscCall(PolderVecGetDeviceRead(r, &rr));
   PetscCall(PolderVecGetDeviceWrite(z, &zz));
+  if (rho) {
+    pamg->end.r   = rr;
+    pamg->end.rho = *rho;
+  }
   PetscCall(PetscLogGpuTimeBegin());
   if (single) {
     PetscCall(PamgRoundOrCopy(PETSC_TRUE, L->n, rr, L->b));
-    pamg->result = PamgWritesWide(pamg) ? zz : NULL;
+    pamg->end.wide = PamgWritesWide(pamg) ? zz : NULL;
     PetscCall(PCPAMGCycle(pamg, L->b, L->x));
-    if (!pamg->result) PetscCall(PamgWiden(PETSC_TRUE, L->n, L->x, zz));
-    pamg->result = NULL;
+    if (!pamg->end.wide) PetscCall(PamgWiden(PETSC_TRUE, L->n, L->x, zz));
+    pamg->end.wide = NULL;
   } else PetscCall(PCPAMGCycle(pamg, rr, zz));
+  pamg->end.r = NULL;
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
   PetscCall(PolderVecRestoreDeviceRead(r, &rr));
@@ -449,7 +458,7 @@ PetscErrorCode PCPAMGApplyDevice(PC pc, Vec r, Vec z)
   PetscCall(PolderVecOnDevice(r, &on[0]));
   PetscCall(PolderVecOnDevice(z, &on[1]));
   if (on[0] && on[1]) {
-    PetscCall(PamgApply(pc, r, z));
+    PetscCall(PamgApply(pc, r, z, NULL));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (int k = 0; k < 2; ++k) {
@@ -458,9 +467,23 @@ PetscErrorCode PCPAMGApplyDevice(PC pc, Vec r, Vec z)
     PetscCall(VecSetType(there[k], POLDER_VEC_DEVICE));
   }
   PetscCall(VecCopy(r, there[0]));
-  PetscCall(PamgApply(pc, there[0], there[1]));
+  PetscCall(PamgApply(pc, there[0], there[1], NULL));
   PetscCall(VecCopy(there[1], z));
   for (int k = 0; k < 2; ++k) PetscCall(VecDestroy(&there[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Is z the result of a smoothing step on the whole first level? Then the step brings rho */
+PetscErrorCode PCPAMGApplyRho(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
+{
+  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PetscBool there;
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(r, done));
+  PetscCall(PolderVecOnDevice(z, &there));
+  if (!there || !pamg->place->device || pamg->nlevel < 2 || pamg->smoother == PAMG_SGS || !pamg->post || pamg->level->halo) *done = PETSC_FALSE;
+  if (*done) PetscCall(PamgApply(pc, r, z, rho));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

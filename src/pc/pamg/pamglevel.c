@@ -16,6 +16,8 @@ PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool firs
   if (L->ownshalo) PetscCall(PolderHaloDestroy(&L->halo));
   PetscCall(PolderHaloDestroy(&L->all));
   PetscCall(PCPAMGFreeOuter(L));
+  PetscCall(PCPAMGFreeEliminated(&L->eliminated));
+  PetscCall(PCPAMGFreeBlocks(&L->blocks));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(rows); ++k) PetscCall(pamg->place->free(rows[k]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(others); ++k) PetscCall(pamg->place->free(others[k]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(vectors); ++k) PetscCall(pamg->place->free(vectors[k]));
@@ -161,6 +163,9 @@ static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool f
 
   if (L->order) bytes += index * n;
   if (L->grid.w) bytes += sizeof(*L->grid.w) * n;
+  if (L->blocks.n) bytes += index * (size_t)(2 * L->blocks.n + L->blocks.ptr[L->blocks.n]) + sizeof(PetscReal) * (size_t)L->blocks.at[L->blocks.n];
+  if (L->eliminates)
+    bytes += (2 * index + sizeof(PetscScalar)) * (size_t)L->eliminated.m + (index + sizeof(PetscScalar)) * (size_t)L->eliminated.ptr[L->eliminated.m];
   if (L->row) bytes += index * (n + (size_t)L->nc + 2);
   if (!first) bytes += index * (n + 1 + all + (L->csr.bi ? n + 1 : 0) + 2 * (size_t)L->outer.n) + sizeof(PetscScalar) * all;
   if (!first || L->ownval) bytes += sizeof(PetscScalar) * n * nd;
@@ -185,7 +190,7 @@ PetscErrorCode PCPAMGSetUpWork(PC_PAMG *pamg)
       if (L->gathered) PetscCall(PamgVector(pamg, L, L->nown, &L->part));
     }
     if (!last && L->halo && (sgs || pamg->setup->splitrhs)) PetscCall(PamgVector(pamg, L, L->n, &L->localrhs));
-    if (!last && (diagonal || L->isgrid || (twice && kcycle))) PetscCall(PamgVector(pamg, L, L->n, &L->iterate));
+    if (!last && (diagonal || L->isgrid || L->eliminates || (twice && kcycle))) PetscCall(PamgVector(pamg, L, L->n, &L->iterate));
     if (twice || (!l && PamgWritesWide(pamg) && pamg->post > 2)) PetscCall(PamgVector(pamg, L, L->n, &L->correction));
     if (twice && kcycle) PetscCall(PamgVector(pamg, L, L->n, &L->product));
     if (L->halo) PetscCall(pamg->place->malloc(PamgValueSize(pamg) * (size_t)(L->csr.nghost + 1), &L->ghost));

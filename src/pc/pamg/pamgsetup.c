@@ -14,15 +14,15 @@
 #define PAMG_OVERCORRECTION 0.95
 
 /*
-  Levels are on the device when the rows of each process are there. Exceptions: the greedy matching is sequential, and some matrices have no colouring for
-  Gauss-Seidel
+  Levels are on the device when the rows of each process are there. Exceptions: the greedy matching is sequential, some matrices have no colouring for
+  Gauss-Seidel, and rows are eliminated on the host
 */
 PetscErrorCode PCPAMGGetRows(PC pc, const PamgSetUpSteps **steps, PolderCSR *csr)
 {
   const PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(PolderMatGetCSRAlike(pc->pmat, (PetscBool)(pamg->matching != PAMG_GREEDY && !pamg->uncoloured), csr));
+  PetscCall(PolderMatGetCSRAlike(pc->pmat, (PetscBool)(pamg->matching != PAMG_GREEDY && !pamg->uncoloured && !pamg->chains), csr));
   *steps = csr->device ? &PamgSetUpDevice : &PamgSetUpHost; // the only choice of the place
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -105,12 +105,21 @@ static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
   PC_PAMG   *pamg = (PC_PAMG *)pc->data;
   PamgLevel *L = &pamg->level[l], *C = L + 1;
   PetscInt64 count = 0, before = L->N;
-  PetscBool  grid;
+  PetscBool  done;
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(pamg->place, L->n, &L->agg));
-  PetscCall(PCPAMGGridAggregate(pamg, l, &count, &grid));
-  if (!grid) {
+  PetscCall(PCPAMGGridAggregate(pamg, l, &count, &done));
+  if (!done) {
+    PetscCall(PCPAMGHasChains(pamg, l, &done));
+    if (done && pamg->place->device) { // the set-up starts again on the host
+      pamg->chains = PETSC_TRUE;
+      *worth       = PETSC_FALSE;
+      PetscFunctionReturn(PETSC_SUCCESS);
+    }
+    if (done) PetscCall(PCPAMGEliminate(pamg, l, &count, &done));
+  }
+  if (!done) {
     PetscCall(PCPAMGAggregate(pamg, l));
     PetscCall(PamgCountAggregates(pamg, L, &count));
   }
@@ -148,6 +157,7 @@ static PetscErrorCode PamgSetUpLevel(PC pc, PetscInt l, PetscBool *last)
   if (pamg->smoother == PAMG_SGS) PetscCall(pamg->setup->colour(pamg, l, &found));
   if (!found) pamg->uncoloured = *last = PETSC_TRUE;
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCPAMGSetUpBlocks(pamg, L));
   PetscCall(PamgAggregate(pc, l, &worth));
   if (worth) PetscCall(pamg->setup->coarselevel(pamg, l));
   else *last = PETSC_TRUE;
@@ -190,7 +200,10 @@ static PetscErrorCode PamgRefresh(PC pc, PetscBool *holds)
       PetscCall(PCPAMGGridHolds(pamg, holds));
       if (!*holds) PetscFunctionReturn(PETSC_SUCCESS);
     }
-    if (l + 1 < pamg->nlevel) PetscCall(pamg->setup->coarsevalues(pamg, l));
+    if (l + 1 < pamg->nlevel) {
+      PetscCall(PCPAMGSetUpBlocks(pamg, &pamg->level[l]));
+      PetscCall(pamg->setup->coarsevalues(pamg, l));
+    }
   }
   ++pamg->nrefresh;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -263,7 +276,7 @@ static PetscErrorCode PamgRebuild(PC pc, const PamgSetUpSteps *steps, const Pold
 PetscErrorCode PCPAMGSetUpLevels(PC pc)
 {
   PC_PAMG              *pamg   = (PC_PAMG *)pc->data;
-  const PetscBool       before = pamg->uncoloured;
+  const PetscBool       before = (PetscBool)(pamg->uncoloured || pamg->chains);
   const PamgSetUpSteps *steps  = NULL;
   PolderCSR             csr;
   PamgKeys              now;
@@ -280,8 +293,9 @@ PetscErrorCode PCPAMGSetUpLevels(PC pc)
   }
   if (!refresh) PetscCall(PamgRebuild(pc, steps, &csr));
   PetscCall(PamgLogSetUp(pamg, refresh));
-  if (pamg->uncoloured && !before) {
-    PetscCall(PetscInfo(pc, "The rows of level %" PetscInt_FMT " have no colours for Gauss-Seidel: all levels go to the host\n", pamg->nlevel - 1));
+  if ((pamg->uncoloured || pamg->chains) && !before) {
+    PetscCall(PetscInfo(pc, "The rows of level %" PetscInt_FMT " %s: all levels go to the host\n", pamg->nlevel - 1,
+                        pamg->chains ? "have few neighbours and are eliminated there" : "have no colours for Gauss-Seidel"));
     PetscCall(steps->restorerows(pc->pmat, &pamg->level[0].csr));
     PetscCall(PCPAMGSetUpLevels(pc));
     PetscFunctionReturn(PETSC_SUCCESS);

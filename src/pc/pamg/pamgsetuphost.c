@@ -203,6 +203,7 @@ static PetscErrorCode PamgCoarseValuesHost(PC_PAMG *pamg, PetscInt l)
   PetscCall(PCPAMGGetMembers(L, &ptr, &row));
   PetscCall(PetscMalloc1(PetscMax(L->nc, C->nghost), &place));
   if (L->isgrid) PetscCall(PCPAMGGridValues(pamg, l));
+  else if (L->eliminates) PetscCall(PCPAMGEliminateValues(pamg, l));
   else PolderGalerkinValues_Host(L->nc, ptr, row, csr->ai, csr->aj, csr->aa, L->nc, L->agg, PETSC_TRUE, place, C->ai, C->aj, C->aa);
   if (C->bi) PolderGalerkinValues_Host(L->nc, ptr, row, csr->bi, csr->bj, csr->ba, C->nghost, L->ghostagg, PETSC_FALSE, place, C->bi, C->bj, C->ba);
   PetscCall(PetscFree(place));

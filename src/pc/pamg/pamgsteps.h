@@ -35,6 +35,9 @@ struct _PamgSteps {
   /* C is replicated: gathers C->part in C->b, and takes C->part from C->x */
   PetscErrorCode (*gather)(PamgLevel *C, MPI_Comm);
   PetscErrorCode (*scatter)(PamgLevel *C);
+  /* Levels with eliminated rows: bc = the right-hand side of the rows that stay, and x from xc. Between the two L->iterate belongs to them */
+  PetscErrorCode (*eliminate)(PamgLevel *, const void *b, void *bc);
+  PetscErrorCode (*substitute)(PamgLevel *, const void *xc, void *x);
   /* Gauss-Seidel forward from zero with bc = P^T (b - A x); x += scale P xc and Gauss-Seidel backward */
   PetscErrorCode (*forward)(PamgLevel *, PetscInt n, const void *b, void *x, void *bc);
   PetscErrorCode (*backward)(PamgLevel *, PetscInt n, const void *b, PetscReal scale, void *xc, void *x);
@@ -46,7 +49,7 @@ struct _PamgSteps {
 */
 static inline PetscBool PamgWritesWide(const PC_PAMG *pamg)
 {
-  return (PetscBool)(pamg->precision != PAMG_DOUBLE && pamg->nlevel > 1 && pamg->smoother != PAMG_SGS && pamg->post > 0);
+  return (PetscBool)(pamg->precision != PAMG_DOUBLE && pamg->nlevel > 1 && !pamg->level->eliminates && pamg->smoother != PAMG_SGS && pamg->post > 0);
 }
 
 /* pamgcycle.c: b may be overwritten when l > 0 */

@@ -108,8 +108,9 @@ static PetscErrorCode PAMG(Fuzz *f, const char *inner)
 
 static PetscErrorCode NRAS(Fuzz *f, const char *inner)
 {
-  static const char *const forms[] = {"symmetric", "symmetric", "symmetric", "additive", "restricted"}, *const partitions[] = {"metis", "rows", "boxes"};
-  char name[64];
+  static const char *const forms[] = {"symmetric", "symmetric", "symmetric", "additive", "restricted"}, *const partitions[] = {"metis", "rows", "boxes"},
+                           *const solves[] = {"exact", "jacobi"};
+  char                            name[64];
 
   PetscFunctionBegin;
 #define Named(option) PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_nras_%s", inner, option))
@@ -125,11 +126,17 @@ static PetscErrorCode NRAS(Fuzz *f, const char *inner)
   Named("inner_overlap");
   SetInt(f, 50, name, 0, 3);
   Named("levels");
-  if (f->rows.dim || f->rows.n < 300) SetInt(f, 60, name, 0, 5); /* a row that is joined to all others fills the factors */
+  SetInt(f, 60, name, 0, 5);
   Named("shift");
   SetOf(f, 20, name, Bools);
   Named("precision");
   SetOf(f, 30, name, Precisions);
+  Named("droptol");
+  SetReal(f, 20, name, 0, 0.3);
+  Named("solve");
+  SetOf(f, 30, name, solves);
+  Named("sweeps");
+  SetInt(f, 40, name, 1, 8);
 #undef Named
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -153,7 +160,7 @@ static PetscErrorCode FromRows(Fuzz *f, const char *inner)
   SetReal(f, 50, name, 0, 1);
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(ints); ++k) {
     PetscCall(PetscSNPrintf(name, sizeof(name), "%spc_%s", inner, ints[k]));
-    if (f->rows.dim || f->rows.n < 300 || k == 1) SetInt(f, 40, name, least[k], most[k]); /* the powers of a graph with a hub are full */
+    SetInt(f, 40, name, least[k], most[k]);
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -249,11 +256,7 @@ static const char *PreconditionerType(Fuzz *f, const char *ksp)
   if (!strcmp(ksp, KSPRRBCG)) return PCRRB;
   if (f->rows.dim == 2 && FuzzChance(f, 25)) return PCRRB;
   if (FuzzChance(f, 1)) return PCRRB;
-  if (FuzzChance(f, 30)) {
-    const char *type = FuzzPick(f, RowTypes);
-
-    return !strcmp(type, PCMEILU) && !f->rows.dim && f->rows.n >= 300 ? PCMCSGS : type; /* the rest of a graph with a hub is full */
-  }
+  if (FuzzChance(f, 30)) return FuzzPick(f, RowTypes);
   return FuzzPick(f, types);
 }
 

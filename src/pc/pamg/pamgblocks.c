@@ -1,0 +1,61 @@
+/* Pairwise-aggregation multigrid: blocks of rows that Gauss-Seidel on the host solves exactly, where couplings are strongly positive. */
+#include "pamgsetup.h"
+
+/* A coupling this strong, of at most sqrt(a_ii a_jj), joins two rows to a block */
+#define PAMG_BLOCK 0.25
+
+PetscErrorCode PCPAMGFreeBlocks(PolderLevelBlocks *B)
+{
+  PetscFunctionBegin;
+  PetscCall(PetscFree(B->ptr));
+  PetscCall(PetscFree(B->row));
+  PetscCall(PetscFree(B->at));
+  PetscCall(PetscFree(B->factor));
+  B->n     = 0;
+  B->flops = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Blocks from count pairs */
+static PetscErrorCode PamgMakeBlocks(const PolderBlockRows *A, const PetscReal d[], PetscInt count, PolderLevelBlocks *B)
+{
+  PetscReal *strength;
+  PetscInt  *pair, *order, *work;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc4(count, &strength, 2 * count, &pair, count, &order, 3 * A->n, &work));
+  PetscCall(PetscMalloc1(count + 1, &B->ptr));
+  PetscCall(PetscMalloc1(2 * count, &B->row));
+  PetscCall(PetscMalloc1(count + 1, &B->at));
+  (void)PolderBlockPairs_Host(A, d, PAMG_BLOCK, &count, pair, strength);
+  for (PetscInt k = 0; k < count; ++k) order[k] = k;
+  PetscCall(PetscSortRealWithPermutation(count, strength, order));
+  PolderBlockJoin_Host(A->n, count, order, pair, work, B);
+  PetscCall(PetscMalloc1(B->at[B->n], &B->factor));
+  PolderBlockFactor_Host(A, B);
+  B->flops = 4.0 * B->at[B->n];
+  for (PetscInt r = 0; r < B->ptr[B->n]; ++r) B->flops += 2.0 * (A->ai[B->row[r] + 1] - A->ai[B->row[r]]);
+  PetscCall(PetscFree4(strength, pair, order, work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGSetUpBlocks(const PC_PAMG *pamg, PamgLevel *L)
+{
+  const PolderBlockRows A = {L->n, L->csr.ai, L->csr.aj, L->csr.aa};
+  PetscReal            *d;
+  PetscInt              count;
+
+  PetscFunctionBegin;
+  PetscCall(PCPAMGFreeBlocks(&L->blocks));
+  if (pamg->place->device || pamg->smoother != PAMG_SGS || pamg->precision == PAMG_HALF || !pamg->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(L->n, &d));
+  for (PetscInt i = 0; i < L->n; ++i) {
+    d[i] = 0;
+    for (PetscInt k = A.ai[i]; k < A.ai[i + 1]; ++k) {
+      if (A.aj[k] == i) d[i] = PetscRealPart(A.aa[k]);
+    }
+  }
+  if (PolderBlockPairs_Host(&A, d, PAMG_BLOCK, &count, NULL, NULL)) PetscCall(PamgMakeBlocks(&A, d, count, &L->blocks));
+  PetscCall(PetscFree(d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,245 @@
+static char help[] = "Pairwise-aggregation multigrid where rows are eliminated, and where flat elements make blocks: iterations, complexity, exactness.\n\n";
+
+#include "graphs.h"
+#include "pamgproblems.h"
+#include "pc/pamg/pamgimpl.h"
+#include <petsc/private/pcimpl.h>
+
+typedef enum {
+  TREE,    /* no loops, weights over six decades */
+  GRID,    /* a tree with a few loops, weights over six decades: a power grid */
+  CHAIN,   /* in order, weights over ten decades */
+  SHUFFLE, /* a chain in a random numbering */
+  STARS,   /* hubs in a path, 100 leaves each */
+  LOOSE,   /* half of the rows are coupled to nothing */
+  NCORES
+} Core;
+
+static const char *const cores[] = {"tree", "power grid", "chain", "shuffled chain", "stars", "loose rows"};
+
+static PetscErrorCode CreateCore(Core core, PetscInt n, unsigned long long seed, Mat *A)
+{
+  unsigned long long state = seed;
+  PetscInt          *at;
+  PetscMPIInt        rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n, n));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 30, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 30, NULL, 30, NULL));
+  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(PetscMalloc1(n, &at));
+  for (PetscInt i = 0; i < n; ++i) at[i] = i;
+  for (PetscInt i = n - 1; core == SHUFFLE && i > 0; --i) {
+    const PetscInt k = (PetscInt)(Next(&state) * (i + 1)), t = at[i];
+
+    at[i] = at[k];
+    at[k] = t;
+  }
+  for (PetscInt i = 1; i < n; ++i) {
+    const PetscReal w = Weight(core == CHAIN || core == SHUFFLE ? 10 : 6, &state);
+
+    if (core == LOOSE && i % 2) continue;
+    if (core == CHAIN || core == SHUFFLE) PetscCall(Edge(*A, at[i], at[i - 1], w));
+    else if (core == STARS) PetscCall(Edge(*A, i, i % 100 ? i / 100 * 100 : i - 100, w));
+    else PetscCall(Edge(*A, i, i - 1 - PetscMin(i - 1, (PetscInt)(-50 * PetscLogReal(1 - Next(&state)))), w));
+    if (core == GRID && Next(&state) < 0.12) PetscCall(Edge(*A, i, PetscMax(0, i - (PetscInt)(200 * Next(&state))), Weight(6, &state)));
+  }
+  for (PetscInt i = 0; i < n && !rank; ++i) {
+    if (i % 100 == 0 || (core == LOOSE && i % 2)) PetscCall(MatSetValue(*A, i, i, 1, ADD_VALUES));
+  }
+  PetscCall(PetscFree(at));
+  PetscCall(Assemble(*A));
+  PetscCall(MatSetOption(*A, MAT_SPD, PETSC_TRUE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Are rows eliminated, and how many entries have all levels in units of those of the matrix? */
+static PetscErrorCode Look(KSP ksp, PetscBool *eliminates, PetscInt *blocks, PetscReal *complexity)
+{
+  PC             pc;
+  const PC_PAMG *pamg;
+
+  PetscFunctionBeginUser;
+  PetscCall(KSPGetPC(ksp, &pc));
+  pamg        = (const PC_PAMG *)pc->data;
+  *eliminates = pamg->level->eliminates;
+  *blocks     = pamg->level->blocks.n;
+  *complexity = 0;
+  for (PetscInt l = 0; l < pamg->nlevel; ++l) *complexity += (PetscReal)pamg->level[l].nz / (PetscReal)PetscMax(1, pamg->level[0].nz);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Graphs: the iterations of each, at most; on one process elimination solves what has no loops */
+static PetscErrorCode TestCores(PetscMPIInt size)
+{
+  static const char *const options[]       = {"-ksp_type cg -pc_type pamg", "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k",
+                                              "-ksp_type cg -pc_type pamg -pc_pamg_smoother chebyshev -pc_pamg_precision single"};
+  static const PetscInt    most[NCORES][2] = {
+       {2,  25},
+       {20, 25},
+       {2,  8 },
+       {2,  0 },
+       {1,  6 },
+       {2,  25}
+  };
+
+  PetscFunctionBeginUser;
+  for (int core = 0; core < NCORES; ++core) {
+    Mat A;
+
+    if (core == SHUFFLE && size > 1) continue; // most rows have neighbours on other processes
+    PetscCall(CreateCore((Core)core, 20000, (unsigned long long)core, &A));
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); ++k) {
+      KSP       ksp;
+      PetscInt  its, blocks, limit = most[core][size > 1] + (k == 2 ? 6 : 0);
+      PetscReal residual, complexity;
+      PetscBool eliminates;
+
+      PetscCall(ProblemSolve(A, options[k], &ksp, &its, &residual));
+      PetscCall(Look(ksp, &eliminates, &blocks, &complexity));
+      PetscCall(PetscInfo(NULL, "%s, %s: %" PetscInt_FMT " iterations, complexity %g\n", cores[core], options[k], its, (double)complexity));
+      PetscCheck(eliminates && !blocks, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: no rows are eliminated", cores[core]);
+      PetscCheck(its <= limit, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %s: %" PetscInt_FMT " iterations, at most %" PetscInt_FMT " expected", cores[core],
+                 options[k], its, limit);
+      PetscCheck(residual < (core == CHAIN || core == SHUFFLE ? 1e-4 : 1.1e-6), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, %s: true residual %g", cores[core],
+                 options[k], (double)residual);
+      PetscCheck(complexity < 1.5 || size > 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: operator complexity %g", cores[core], (double)complexity);
+      PetscCall(KSPDestroy(&ksp));
+    }
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "eliminated: ok\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* New values in the same pattern give the preconditioner of a new set-up */
+static PetscErrorCode TestRefresh(void)
+{
+  Mat       A, B;
+  PC        pc, fresh;
+  Vec       x, y, z;
+  PetscReal norm, error;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateCore(GRID, 3000, 3, &A));
+  PetscCall(CreatePC(A, "", &pc));
+  PetscCall(CreateVecs(A, &x, &y));
+  PetscCall(VecDuplicate(y, &z));
+  PetscCall(FillRandom(x, 5));
+  PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
+  PetscCall(MatScale(A, 4)); // the aggregates of other values could differ
+  PetscCall(MatScale(B, 4));
+  PetscCall(PCSetUp(pc));
+  PetscCheck(((PC_PAMG *)pc->data)->nrefresh == 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The levels were made again");
+  PetscCall(CreatePC(B, "", &fresh));
+  PetscCall(PCApply(pc, x, y));
+  PetscCall(PCApply(fresh, x, z));
+  PetscCall(VecNorm(z, NORM_2, &norm));
+  PetscCall(VecAXPY(y, -1, z));
+  PetscCall(VecNorm(y, NORM_2, &error));
+  PetscCheck(error <= 1e-8 * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "New values: another preconditioner, error %g", (double)(error / norm));
+  PetscCall(PCDestroy(&pc));
+  PetscCall(PCDestroy(&fresh));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscCall(MatDestroy(&A));
+  PetscCall(MatDestroy(&B));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "new values: ok\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Adds to the element stiffness of flat tetrahedra: the four rows of each satisfy one stiff equation */
+static PetscErrorCode AddFlat(Mat A, PetscInt n, PetscInt count)
+{
+  static const PetscReal v[2][4] = {
+    {1, 1,        -1,       -1      },
+    {1, -1.0 / 3, -1.0 / 3, -1.0 / 3}
+  };
+  const PetscInt     m = n + 1, x[4] = {1, 2, 1 + m, 1 + m * m};
+  unsigned long long state = 9;
+  PetscInt           start, end;
+  PetscInt          *order;
+  PetscReal         *at;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(m * m * m, &order, 3 * m * m * m, &at));
+  TetrahedraNodes(m, order, at);
+  PetscCall(MatGetOwnershipRange(A, &start, &end));
+  for (PetscInt k = 0; k < count; ++k) {
+    const PetscInt  cell = (PetscInt)(Next(&state) * (n - 2)) + m * ((PetscInt)(Next(&state) * n) + m * (PetscInt)(Next(&state) * n));
+    const PetscReal c = 1e4 * Weight(4, &state), *w = v[k % 2];
+
+    for (int a = 0; a < 4; ++a) {
+      for (int b = 0; b < 4; ++b) {
+        const PetscInt row = order[cell + x[a]], col = order[cell + x[b]];
+
+        if (row >= start && row < end) PetscCall(MatSetValue(A, row, col, c * w[a] * w[b], ADD_VALUES));
+      }
+    }
+  }
+  PetscCall(PetscFree2(order, at));
+  PetscCall(Assemble(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestFlat(void)
+{
+  static const char *const options[] = {"-ksp_type cg -pc_type pamg", "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k",
+                                        "-ksp_type cg -pc_type pamg -pc_pamg_precision single", "-ksp_type cg -pc_type pamg -pc_pamg_pre 2 -pc_pamg_post 2"};
+  const PetscInt           n         = 24;
+  Mat                      A;
+
+  PetscFunctionBeginUser;
+  PetscCall(TetrahedraAssemble(PETSC_COMM_WORLD, n, 1e3, &A));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(AddFlat(A, n, 300));
+  PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); ++k) {
+    KSP       ksp;
+    PetscInt  its, blocks;
+    PetscReal residual, complexity;
+    PetscBool eliminates;
+
+    PetscCall(ProblemSolve(A, options[k], &ksp, &its, &residual));
+    PetscCall(Look(ksp, &eliminates, &blocks, &complexity));
+    PetscCall(PetscInfo(NULL, "flat elements, %s: %" PetscInt_FMT " iterations, %" PetscInt_FMT " blocks\n", options[k], its, blocks));
+    PetscCheck(!eliminates && blocks > 100, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Flat elements make %" PetscInt_FMT " blocks", blocks);
+    PetscCheck(its <= 25, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Flat elements, %s: %" PetscInt_FMT " iterations", options[k], its);
+    PetscCheck(residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Flat elements, %s: true residual %g", options[k], (double)residual);
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "flat elements: ok\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+int main(int argc, char **argv)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+  PetscCall(TestCores(size));
+  PetscCall(TestRefresh());
+  if (size == 1) PetscCall(TestFlat());
+  PetscCall(PetscFinalize());
+  return 0;
+}
+
+/*TEST
+
+  build: internal
+
+  test:
+
+  test:
+    suffix: ranks
+    nsize: {{2 3}}
+
+TEST*/
