@@ -117,8 +117,8 @@ static __device__ __forceinline__ PolderSliceRow PolderSliceRowOf(PetscInt m, Pe
   return r;
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderSlicesSizeKernel(const PolderSlices S, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, int *__restrict__ ptr, int *__restrict__ unit)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSlicesSizeKernel(const __grid_constant__ PolderSlices S, const PetscInt *__restrict__ ai,
+                                                                              const PetscInt *__restrict__ aj, int *__restrict__ ptr, int *__restrict__ unit)
 {
   const int s = (int)(((size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x) / 32), lane = threadIdx.x % 32;
 
@@ -146,29 +146,27 @@ int PolderSlicesSize_CUDA(const PolderSlices *S, PolderRows A, int ptr[], int un
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderSlicesFillKernel(const PolderSlices S, const PolderRows A, int *__restrict__ base, unsigned short *__restrict__ col, PetscScalar *__restrict__ val)
+  PolderSlicesFillKernel(const __grid_constant__ PolderSlices S, const __grid_constant__ PolderRows A, int *__restrict__ base, unsigned short *__restrict__ col,
+                         PetscScalar *__restrict__ val)
 {
-  const PetscInt *__restrict__ aj    = A.j;
-  const PetscScalar *__restrict__ aa = A.a;
-  const int *__restrict__ ptr = S.ptr, *__restrict__ unit = S.unit;
   const int s = (int)(((size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x) / 32), lane = threadIdx.x % 32;
 
   if (s >= S.nslice) return;
   const PolderSliceRow r = PolderSliceRowOf(S.m, (PetscInt)s * 32 + lane, S.row, A.i);
-  const int            p = ptr[s], width = ptr[s + 1] - p;
-  const bool           narrow = unit[s + 1] - unit[s] == width;
+  const int            p = S.ptr[s], width = S.ptr[s + 1] - p, u = S.unit[s];
+  const bool           narrow = S.unit[s + 1] - u == width;
 
   for (int k = 0; k < width; ++k) {
     const bool in = k < r.len;
 
-    val[(size_t)32 * (p + k) + lane] = in ? aa[r.start + k] : 0.0;
+    val[(size_t)32 * (p + k) + lane] = in ? __ldg(A.a + r.start + k) : 0.0;
     if (!col) continue;
-    const int c  = in ? (int)aj[r.start + k] : INT_MAX;
+    const int c  = in ? (int)__ldg(A.j + r.start + k) : INT_MAX;
     const int lo = __reduce_min_sync(0xffffffffu, c);
 
     if (lane == 0) base[p + k] = lo;
-    if (narrow) col[(size_t)32 * (unit[s] + k) + lane] = (unsigned short)(in ? c - lo : 0);
-    else ((int *)(col + (size_t)32 * (unit[s] + 2 * k)))[lane] = in ? c : lo;
+    if (narrow) col[(size_t)32 * (u + k) + lane] = (unsigned short)(in ? c - lo : 0);
+    else ((int *)(col + (size_t)32 * (u + 2 * k)))[lane] = in ? c : lo;
   }
 }
 
@@ -292,7 +290,7 @@ int PolderLongRowsMake_CUDA(PetscInt m, PolderLongRowCounts scanned, int lrow[],
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderLongRowsFillKernel(const PolderSlices S, const PolderRows A, int *__restrict__ col, PetscScalar *__restrict__ val)
+  PolderLongRowsFillKernel(const __grid_constant__ PolderSlices S, const __grid_constant__ PolderRows A, int *__restrict__ col, PetscScalar *__restrict__ val)
 {
   const PetscInt *__restrict__ aj    = A.j;
   const PetscScalar *__restrict__ aa = A.a;
