@@ -235,11 +235,6 @@ static __global__ void __launch_bounds__(SWEEP_BLOCK)
   PolderTileStore(a, NB, pivot);
 }
 
-/* What the sweep on a block leaves for the other tiles: the swept pivot block, the block row before, and its product with the inverse of the pivot block */
-typedef struct {
-  PetscScalar *pivot, *C, *R;
-} SweepBlock;
-
 /* Saves block row K of A (C), and its product with the inverse of the pivot block (R) */
 static __global__ void __launch_bounds__(SWEEP_BLOCK)
   PolderSweepRowKernel(PetscInt ld, PetscInt K, const PetscScalar *__restrict__ A, const PetscScalar *__restrict__ pivot, PetscScalar *__restrict__ C,
@@ -262,16 +257,21 @@ static __global__ void __launch_bounds__(SWEEP_BLOCK)
   PolderProductStore(p, ld, R + J * NB);
 }
 
+/* The sweep on block K of a d by d matrix in rows of ld; a pivot of at most tol leaves its column out */
+typedef struct {
+  PetscInt  ld, d, K;
+  PetscReal tol;
+} SweepStep;
+
 /*
   Sweep on block K, for the tiles of the lower triangle. The tile of the next pivots is also swept in the same kernel: this takes longest and is started
   first. The order of the other tiles alternates between kernels, because the last tiles of a sweep are still in the cache.
 */
 static __global__ void __launch_bounds__(SWEEP_BLOCK, 3)
-  PolderSweepUpdateKernel(const PolderDense matrix, PetscInt K, const SweepBlock block, PetscReal tol, PetscScalar *next, PetscScalar *scale, PetscScalar *info)
+  PolderSweepUpdateKernel(const __grid_constant__ SweepStep step, PetscScalar *A, const PetscScalar *__restrict__ C, const PetscScalar *__restrict__ R,
+                          const PetscScalar *__restrict__ pivot, PetscScalar *next, PetscScalar *scale, PetscScalar *info)
 {
-  const PetscScalar *__restrict__ C = block.C, *__restrict__ R = block.R, *__restrict__ pivot = block.pivot;
-  PetscScalar              *A  = matrix.a;
-  const PetscInt            ld = matrix.ld, d = matrix.n;
+  const PetscInt            ld = step.ld, K = step.K;
   extern __shared__ double2 shared[];
   double                   *l = (double *)shared, *r = l + NB * NB;
   PetscInt                  t = blockIdx.x, I, J;
@@ -312,7 +312,7 @@ static __global__ void __launch_bounds__(SWEEP_BLOCK, 3)
     PolderProductStore(p, NB, l);
     __syncthreads();
     PolderTileLoad(a, NB, l);
-    PolderSweepTile(a, *(double(*)[2][NB])r, *(double(*)[2])(r + 2 * NB), I * NB, d, tol, scale, info);
+    PolderSweepTile(a, *(double(*)[2][NB])r, *(double(*)[2])(r + 2 * NB), I * NB, step.d, step.tol, scale, info);
     PolderTileStore(a, NB, next);
   } else PolderProductStore(p, ld, to);
 }
@@ -353,11 +353,10 @@ int PolderCoarseInvert_CUDA(PolderDense A, PetscReal tol, PetscScalar scale[], P
   if (err) return err;
   PolderSweepFirstKernel<<<1, SWEEP_BLOCK, 0, stream>>>(ld, A.n, tol, A.a, scale, pivot, info);
   for (PetscInt K = 0; K < nb; ++K) {
-    const SweepBlock block = {pivot + (K % 2) * (size_t)NB * NB, C, R};
-    PetscScalar     *next  = pivot + ((K + 1) % 2) * (size_t)NB * NB;
+    PetscScalar *now = pivot + (K % 2) * (size_t)NB * NB, *next = pivot + ((K + 1) % 2) * (size_t)NB * NB;
 
-    PolderSweepRowKernel<<<nb, SWEEP_BLOCK, TILES_BYTES, stream>>>(ld, K, A.a, block.pivot, C, R);
-    PolderSweepUpdateKernel<<<nb *(nb + 1) / 2, SWEEP_BLOCK, TILES_BYTES, stream>>>(A, K, block, tol, next, scale, info);
+    PolderSweepRowKernel<<<nb, SWEEP_BLOCK, TILES_BYTES, stream>>>(ld, K, A.a, now, C, R);
+    PolderSweepUpdateKernel<<<nb *(nb + 1) / 2, SWEEP_BLOCK, TILES_BYTES, stream>>>(SweepStep{ld, A.n, K, tol}, A.a, C, R, now, next, scale, info);
   }
   PolderSweepFinishKernel<<<dim3(ld / 32, ld / 32), dim3(32, 8), 0, stream>>>(A.n, ld, scale, A.a);
   return cudaGetLastError();

@@ -117,14 +117,13 @@ static __device__ __forceinline__ PolderSliceRow PolderSliceRowOf(PetscInt m, Pe
   return r;
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderSlicesSizeKernel(PetscInt m, int nslice, const int *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
-                         int *__restrict__ ptr, int *__restrict__ unit)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderSlicesSizeKernel(const __grid_constant__ PolderSlices S, const PetscInt *__restrict__ ai,
+                                                                              const PetscInt *__restrict__ aj, int *__restrict__ ptr, int *__restrict__ unit)
 {
   const int s = (int)(((size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x) / 32), lane = threadIdx.x % 32;
 
-  if (s >= nslice) return;
-  const PolderSliceRow r     = PolderSliceRowOf(m, (PetscInt)s * 32 + lane, row, ai);
+  if (s >= S.nslice) return;
+  const PolderSliceRow r     = PolderSliceRowOf(S.m, (PetscInt)s * 32 + lane, S.row, ai);
   const int            width = __reduce_max_sync(0xffffffffu, r.len);
   bool                 fits  = true;
 
@@ -140,43 +139,40 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   }
 }
 
-int PolderSlicesSize_CUDA(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], int ptr[], int unit[], PolderStream stream)
+int PolderSlicesSize_CUDA(const PolderSlices *S, PolderRows A, int ptr[], int unit[], PolderStream stream)
 {
-  if (nslice > 0) PolderSlicesSizeKernel<<<PolderBlocks(nslice, POLDER_WARPS), POLDER_BLOCK, 0, stream>>>(m, nslice, row, ai, aj, ptr, unit);
+  if (S->nslice > 0) PolderSlicesSizeKernel<<<PolderBlocks(S->nslice, POLDER_WARPS), POLDER_BLOCK, 0, stream>>>(*S, A.i, A.j, ptr, unit);
   return cudaGetLastError();
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderSlicesFillKernel(PetscInt m, int nslice, const int *__restrict__ row, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
-                         const PetscScalar *__restrict__ aa, const int *__restrict__ ptr, const int *__restrict__ unit, int *__restrict__ base,
-                         unsigned short *__restrict__ col, PetscScalar *__restrict__ val)
+  PolderSlicesFillKernel(const __grid_constant__ PolderSlices S, const __grid_constant__ PolderRows A, int *__restrict__ base, unsigned short *__restrict__ col,
+                         PetscScalar *__restrict__ val)
 {
   const int s = (int)(((size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x) / 32), lane = threadIdx.x % 32;
 
-  if (s >= nslice) return;
-  const PolderSliceRow r = PolderSliceRowOf(m, (PetscInt)s * 32 + lane, row, ai);
-  const int            p = ptr[s], width = ptr[s + 1] - p;
-  const bool           narrow = unit[s + 1] - unit[s] == width;
+  if (s >= S.nslice) return;
+  const PolderSliceRow r = PolderSliceRowOf(S.m, (PetscInt)s * 32 + lane, S.row, A.i);
+  const int            p = S.ptr[s], width = S.ptr[s + 1] - p, u = S.unit[s];
+  const bool           narrow = S.unit[s + 1] - u == width;
 
   for (int k = 0; k < width; ++k) {
     const bool in = k < r.len;
 
-    val[(size_t)32 * (p + k) + lane] = in ? aa[r.start + k] : 0.0;
+    val[(size_t)32 * (p + k) + lane] = in ? __ldg(A.a + r.start + k) : 0.0;
     if (!col) continue;
-    const int c  = in ? (int)aj[r.start + k] : INT_MAX;
+    const int c  = in ? (int)__ldg(A.j + r.start + k) : INT_MAX;
     const int lo = __reduce_min_sync(0xffffffffu, c);
 
     if (lane == 0) base[p + k] = lo;
-    if (narrow) col[(size_t)32 * (unit[s] + k) + lane] = (unsigned short)(in ? c - lo : 0);
-    else ((int *)(col + (size_t)32 * (unit[s] + 2 * k)))[lane] = in ? c : lo;
+    if (narrow) col[(size_t)32 * (u + k) + lane] = (unsigned short)(in ? c - lo : 0);
+    else ((int *)(col + (size_t)32 * (u + 2 * k)))[lane] = in ? c : lo;
   }
 }
 
-int PolderSlicesFill_CUDA(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[],
-                          const int unit[], int base[], unsigned short col[], PetscScalar val[], PolderStream stream)
+int PolderSlicesFill_CUDA(const PolderSlices *S, PolderRows A, int base[], unsigned short col[], PetscScalar val[], PolderStream stream)
 {
-  if (nslice > 0)
-    PolderSlicesFillKernel<<<PolderBlocks(nslice, POLDER_WARPS), POLDER_BLOCK, 0, stream>>>(m, nslice, row, ai, aj, aa, ptr, unit, base, col, val);
+  if (S->nslice > 0) PolderSlicesFillKernel<<<PolderBlocks(S->nslice, POLDER_WARPS), POLDER_BLOCK, 0, stream>>>(*S, A, base, col, val);
   return cudaGetLastError();
 }
 
@@ -257,9 +253,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   lrow[i + 1]    = len > cap;
 }
 
-int PolderLongRowsCount_CUDA(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[], PolderStream stream)
+int PolderLongRowsCount_CUDA(PetscInt m, int cap, const PetscInt ai[], PolderLongRowCounts count, PolderStream stream)
 {
-  if (m > 0) PolderLongRowsCountKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, cap, ai, entry, segment, lrow);
+  if (m > 0) PolderLongRowsCountKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, cap, ai, count.entry, count.segment, count.row);
   return cudaGetLastError();
 }
 
@@ -285,22 +281,24 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   }
 }
 
-int PolderLongRowsMake_CUDA(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[],
-                            PolderStream stream)
+int PolderLongRowsMake_CUDA(PetscInt m, PolderLongRowCounts scanned, int lrow[], int first[], int owner[], int start[], PolderStream stream)
 {
-  if (m > 0) PolderLongRowsMakeKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, entry, segment, lrow, row, first, owner, start);
+  if (m > 0)
+    PolderLongRowsMakeKernel<<<PolderBlocks(m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(m, scanned.entry, scanned.segment, scanned.row, lrow, first, owner,
+                                                                                         start);
   return cudaGetLastError();
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderLongRowsFillKernel(int nseg, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa,
-                           const int *__restrict__ row, const int *__restrict__ first, const int *__restrict__ owner, const int *__restrict__ start,
-                           int *__restrict__ col, PetscScalar *__restrict__ val)
+  PolderLongRowsFillKernel(const __grid_constant__ PolderSlices S, const __grid_constant__ PolderRows A, int *__restrict__ col, PetscScalar *__restrict__ val)
 {
+  const PetscInt *__restrict__ aj    = A.j;
+  const PetscScalar *__restrict__ aa = A.a;
+  const int *__restrict__ start      = S.start;
   const int s = (int)(((size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x) / 32), lane = threadIdx.x % 32;
 
-  if (s >= nseg) return;
-  const PetscInt from = ai[row[owner[s]]] - start[first[owner[s]]];
+  if (s >= S.nseg) return;
+  const PetscInt from = A.i[S.lrow[S.owner[s]]] - start[S.first[S.owner[s]]];
 
   for (int k = start[s] + lane; k < start[s + 1]; k += 32) {
     val[k] = aa[from + k];
@@ -308,10 +306,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   }
 }
 
-int PolderLongRowsFill_CUDA(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[],
-                            const int start[], int col[], PetscScalar val[], PolderStream stream)
+int PolderLongRowsFill_CUDA(const PolderSlices *S, PolderRows A, int col[], PetscScalar val[], PolderStream stream)
 {
-  if (nseg > 0) PolderLongRowsFillKernel<<<PolderBlocks(nseg, POLDER_WARPS), POLDER_BLOCK, 0, stream>>>(nseg, ai, aj, aa, row, first, owner, start, col, val);
+  if (S->nseg > 0) PolderLongRowsFillKernel<<<PolderBlocks(S->nseg, POLDER_WARPS), POLDER_BLOCK, 0, stream>>>(*S, A, col, val);
   return cudaGetLastError();
 }
 

@@ -66,8 +66,9 @@ static __device__ __forceinline__ void SymFinish(PetscInt n, PetscInt I, int til
   z[i] = (y ? y[i] : 0) + alpha * sum;
 }
 
-static __global__ void __launch_bounds__(POLDER_BLOCK, 4) PolderSymmetricMultKernel(const PolderDense matrix, PetscScalar alpha, const PetscScalar *x,
-                                                                                    const PetscScalar *y, PetscScalar *z, double *part, unsigned int *counter)
+static __global__ void __launch_bounds__(POLDER_BLOCK, 4)
+  PolderSymmetricMultKernel(const __grid_constant__ PolderDense matrix, PetscScalar alpha, const PetscScalar *x, const PetscScalar *y, PetscScalar *z,
+                            double *part, unsigned int *counter)
 {
   __shared__ double columns[POLDER_BLOCK / 32][SYM_TILE];
   const PetscInt    n = matrix.n, ld = matrix.ld;

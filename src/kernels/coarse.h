@@ -33,8 +33,8 @@ enum {
 /* E (zeroed before) <- the *n entries key = i * E.n + j; keys from E.n * E.n on are unused */
 POLDER_LAUNCHER int PolderCoarseDense_CUDA(const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PolderDense E, PolderStream stream);
 /*
-  E <- (E + E^T)/2, S = D E D with the ld of E. scale is the diagonal of D: E_ii^-1/2, but 0 where E_ii is at most `zero` times the largest and, with nullspace, in the last
-  column. Sets NZERO, NNULL, NDEP, BAD.
+  E <- (E + E^T)/2, S = D E D; S has the ld of E. scale is the diagonal of D: E_ii^-1/2, but 0 where E_ii is at most `zero` times the largest and, with
+  nullspace, in the last column. Sets NZERO, NNULL, NDEP, BAD.
 */
 POLDER_LAUNCHER int PolderCoarseScale_CUDA(PolderDense E, PetscReal zero, PetscBool nullspace, PetscScalar scale[], PetscScalar S[], PetscScalar info[],
                                            PolderStream stream);

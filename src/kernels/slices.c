@@ -36,32 +36,32 @@ static inline PetscInt RowAt(PetscInt m, PetscInt p, const int row[])
 }
 
 /* The smallest and the largest column of step k of slice s */
-static void Span(PetscInt m, int s, PetscInt k, const int row[], const PetscInt ai[], const PetscInt aj[], PetscInt *low, PetscInt *high)
+static void Span(const PolderSlices *S, PolderRows A, int s, PetscInt k, PetscInt *low, PetscInt *high)
 {
   *low  = PETSC_MAX_INT;
   *high = 0;
   for (PetscInt p = 32 * (PetscInt)s; p < 32 * ((PetscInt)s + 1); ++p) {
-    const PetscInt i = RowAt(m, p, row);
+    const PetscInt i = RowAt(S->m, p, S->row);
 
-    if (i < 0 || k >= ai[i + 1] - ai[i]) continue;
-    *low  = PetscMin(*low, aj[ai[i] + k]);
-    *high = PetscMax(*high, aj[ai[i] + k]);
+    if (i < 0 || k >= A.i[i + 1] - A.i[i]) continue;
+    *low  = PetscMin(*low, A.j[A.i[i] + k]);
+    *high = PetscMax(*high, A.j[A.i[i] + k]);
   }
 }
 
-void PolderSlicesSize_Host(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], int ptr[], int unit[])
+void PolderSlicesSize_Host(const PolderSlices *S, PolderRows A, int ptr[], int unit[])
 {
-  for (int s = 0; s < nslice; ++s) {
+  for (int s = 0; s < S->nslice; ++s) {
     PetscInt width = 0, low, high;
     int      wide  = 0;
 
     for (PetscInt p = 32 * (PetscInt)s; p < 32 * ((PetscInt)s + 1); ++p) {
-      const PetscInt i = RowAt(m, p, row);
+      const PetscInt i = RowAt(S->m, p, S->row);
 
-      if (i >= 0) width = PetscMax(width, ai[i + 1] - ai[i]);
+      if (i >= 0) width = PetscMax(width, A.i[i + 1] - A.i[i]);
     }
     for (PetscInt k = 0; k < width; ++k) {
-      Span(m, s, k, row, ai, aj, &low, &high);
+      Span(S, A, s, k, &low, &high);
       wide |= high - low > 65535;
     }
     ptr[s + 1]  = (int)width;
@@ -69,22 +69,23 @@ void PolderSlicesSize_Host(PetscInt m, int nslice, const int row[], const PetscI
   }
 }
 
-void PolderSlicesFill_Host(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[],
-                           const int unit[], int base[], unsigned short col[], PetscScalar val[])
+void PolderSlicesFill_Host(const PolderSlices *S, PolderRows A, int base[], unsigned short col[], PetscScalar val[])
 {
-  for (int s = 0; s < nslice; ++s) {
+  const int *ptr = S->ptr, *unit = S->unit;
+
+  for (int s = 0; s < S->nslice; ++s) {
     const int width = ptr[s + 1] - ptr[s];
 
     for (int k = 0; k < width; ++k) {
       PetscInt low, high;
 
-      Span(m, s, k, row, ai, aj, &low, &high);
+      Span(S, A, s, k, &low, &high);
       if (col) base[ptr[s] + k] = (int)low;
       for (int lane = 0; lane < 32; ++lane) {
-        const PetscInt    i  = RowAt(m, 32 * (PetscInt)s + lane, row);
-        const PetscBool   in = (PetscBool)(i >= 0 && k < ai[i + 1] - ai[i]);
-        const PetscInt    c  = in ? aj[ai[i] + k] : low;
-        const PetscScalar v  = in ? aa[ai[i] + k] : 0.0;
+        const PetscInt    i  = RowAt(S->m, 32 * (PetscInt)s + lane, S->row);
+        const PetscBool   in = (PetscBool)(i >= 0 && k < A.i[i + 1] - A.i[i]);
+        const PetscInt    c  = in ? A.j[A.i[i] + k] : low;
+        const PetscScalar v  = in ? A.a[A.i[i] + k] : 0.0;
 
         val[32 * ((size_t)ptr[s] + k) + lane] = v;
         if (!col) continue;
@@ -95,41 +96,42 @@ void PolderSlicesFill_Host(PetscInt m, int nslice, const int row[], const PetscI
   }
 }
 
-void PolderLongRowsCount_Host(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[])
+void PolderLongRowsCount_Host(PetscInt m, int cap, const PetscInt ai[], PolderLongRowCounts count)
 {
   for (PetscInt i = 0; i < m; ++i) {
     const PetscInt len = ai[i + 1] - ai[i] > cap ? ai[i + 1] - ai[i] : 0;
 
-    entry[i + 1]   = (int)len;
-    segment[i + 1] = (int)((len + POLDER_SEGMENT - 1) / POLDER_SEGMENT);
-    lrow[i + 1]    = len > 0;
+    count.entry[i + 1]   = (int)len;
+    count.segment[i + 1] = (int)((len + POLDER_SEGMENT - 1) / POLDER_SEGMENT);
+    count.row[i + 1]     = len > 0;
   }
 }
 
-void PolderLongRowsMake_Host(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[])
+void PolderLongRowsMake_Host(PetscInt m, PolderLongRowCounts scanned, int lrow[], int first[], int owner[], int start[])
 {
+  const int *entry = scanned.entry, *segment = scanned.segment, *row = scanned.row;
+
   for (PetscInt i = 0; i < m; ++i) {
-    if (lrow[i + 1] == lrow[i]) continue;
-    row[lrow[i]]   = (int)i;
-    first[lrow[i]] = segment[i];
+    if (row[i + 1] == row[i]) continue;
+    lrow[row[i]]  = (int)i;
+    first[row[i]] = segment[i];
     for (int s = segment[i]; s < segment[i + 1]; ++s) {
-      owner[s] = lrow[i];
+      owner[s] = row[i];
       start[s] = entry[i] + (s - segment[i]) * POLDER_SEGMENT;
     }
   }
-  first[lrow[m]]    = segment[m];
+  first[row[m]]     = segment[m];
   start[segment[m]] = entry[m];
 }
 
-void PolderLongRowsFill_Host(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[],
-                             const int start[], int col[], PetscScalar val[])
+void PolderLongRowsFill_Host(const PolderSlices *S, PolderRows A, int col[], PetscScalar val[])
 {
-  for (int s = 0; s < nseg; ++s) {
-    const PetscInt from = ai[row[owner[s]]] - start[first[owner[s]]];
+  for (int s = 0; s < S->nseg; ++s) {
+    const PetscInt from = A.i[S->lrow[S->owner[s]]] - S->start[S->first[S->owner[s]]];
 
-    for (int k = start[s]; k < start[s + 1]; ++k) {
-      val[k] = aa[from + k];
-      if (col) col[k] = (int)aj[from + k];
+    for (int k = S->start[s]; k < S->start[s + 1]; ++k) {
+      val[k] = A.a[from + k];
+      if (col) col[k] = (int)A.j[from + k];
     }
   }
 }

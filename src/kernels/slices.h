@@ -2,6 +2,7 @@
 #pragma once
 
 #include "launcher.h"
+#include "views.h"
 
 /*
   icrs.c: slices of POLDER_ICRS_ROWS rows, each ptr[s + 1] - ptr[s] entries wide; entry k of row r of slice s is at POLDER_ICRS_ROWS * (ptr[s] + k) + r. The
@@ -50,28 +51,24 @@ POLDER_LAUNCHER int PolderRowHistogram_CUDA(PetscInt m, const PetscInt ai[], int
 /* row[]: the rows of each window of 1024, sorted by decreasing length; those longer than cap (< 2^20) come last, as -1 */
 PETSC_INTERN void   PolderSlicesSort_Host(PetscInt m, int cap, const PetscInt ai[], int row[]);
 POLDER_LAUNCHER int PolderSlicesSort_CUDA(PetscInt m, int cap, const PetscInt ai[], int row[], PolderStream stream);
-/* Counts for PolderScan_CUDA(): ptr[s + 1] = number of steps of slice s, unit[s + 1] = number of units of its columns */
-PETSC_INTERN void   PolderSlicesSize_Host(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], int ptr[], int unit[]);
-POLDER_LAUNCHER int PolderSlicesSize_CUDA(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], int ptr[], int unit[],
-                                          PolderStream stream);
-/* Fills columns and values; col = NULL: values only */
-PETSC_INTERN void   PolderSlicesFill_Host(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                                          const int ptr[], const int unit[], int base[], unsigned short col[], PetscScalar val[]);
-POLDER_LAUNCHER int PolderSlicesFill_CUDA(PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                                          const int ptr[], const int unit[], int base[], unsigned short col[], PetscScalar val[], PolderStream stream);
-/* Counts for PolderScan_CUDA(): for rows longer than cap number of entries, of segments and 1, else 0 */
-PETSC_INTERN void   PolderLongRowsCount_Host(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[]);
-POLDER_LAUNCHER int PolderLongRowsCount_CUDA(PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[], PolderStream stream);
-/* Lists the long rows and their segments from the scanned counts */
-PETSC_INTERN void   PolderLongRowsMake_Host(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[],
-                                            int start[]);
-POLDER_LAUNCHER int PolderLongRowsMake_CUDA(PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[],
-                                            int start[], PolderStream stream);
-/* Fills columns and values of the long rows; col = NULL: values only */
-PETSC_INTERN void   PolderLongRowsFill_Host(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[],
-                                            const int owner[], const int start[], int col[], PetscScalar val[]);
-POLDER_LAUNCHER int PolderLongRowsFill_CUDA(int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[],
-                                            const int owner[], const int start[], int col[], PetscScalar val[], PolderStream stream);
+/* Counts for PolderScan_CUDA(), from m, nslice and row of S: ptr[s + 1] = number of steps of slice s, unit[s + 1] = number of units of its columns */
+PETSC_INTERN void   PolderSlicesSize_Host(const PolderSlices *S, PolderRows A, int ptr[], int unit[]);
+POLDER_LAUNCHER int PolderSlicesSize_CUDA(const PolderSlices *S, PolderRows A, int ptr[], int unit[], PolderStream stream);
+/* Fills the columns and values of slices whose ptr and unit are there; col = NULL: values only */
+PETSC_INTERN void   PolderSlicesFill_Host(const PolderSlices *S, PolderRows A, int base[], unsigned short col[], PetscScalar val[]);
+POLDER_LAUNCHER int PolderSlicesFill_CUDA(const PolderSlices *S, PolderRows A, int base[], unsigned short col[], PetscScalar val[], PolderStream stream);
+/* Counts for PolderScan_CUDA(), [m + 1] each: for a row longer than cap the number of its entries, of its segments, and 1; for other rows 0 */
+typedef struct {
+  int *entry, *segment, *row;
+} PolderLongRowCounts;
+PETSC_INTERN void   PolderLongRowsCount_Host(PetscInt m, int cap, const PetscInt ai[], PolderLongRowCounts count);
+POLDER_LAUNCHER int PolderLongRowsCount_CUDA(PetscInt m, int cap, const PetscInt ai[], PolderLongRowCounts count, PolderStream stream);
+/* Lists the long rows and their segments, lrow .. start of PolderSlices, from the scanned counts */
+PETSC_INTERN void   PolderLongRowsMake_Host(PetscInt m, PolderLongRowCounts scanned, int lrow[], int first[], int owner[], int start[]);
+POLDER_LAUNCHER int PolderLongRowsMake_CUDA(PetscInt m, PolderLongRowCounts scanned, int lrow[], int first[], int owner[], int start[], PolderStream stream);
+/* Fills columns and values of the long rows that S lists; col = NULL: values only */
+PETSC_INTERN void   PolderLongRowsFill_Host(const PolderSlices *S, PolderRows A, int col[], PetscScalar val[]);
+POLDER_LAUNCHER int PolderLongRowsFill_CUDA(const PolderSlices *S, PolderRows A, int col[], PetscScalar val[], PolderStream stream);
 /* z = y + alpha A x; y = NULL stands for zero and may be z; dot != NULL: *dot = (x, A x) */
 PETSC_INTERN void   PolderSlicesMult_Host(const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[],
                                           PetscScalar *dot);

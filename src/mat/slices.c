@@ -76,17 +76,17 @@ static PetscErrorCode SlicesCap_Private(PetscInt m, PetscInt nz, const PetscInt 
 
 static PetscErrorCode SlicesLongRows_Private(Slices *S, int cap, const PetscInt ai[], PolderStream stream)
 {
-  const PetscInt m = S->s.m;
-  int           *entry, *segment, *lrow;
+  const PetscInt      m = S->s.m;
+  PolderLongRowCounts count;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceMalloc(sizeof(int) * (m + 1), &entry));
-  PetscCall(PolderDeviceMalloc(sizeof(int) * (m + 1), &segment));
-  PetscCall(PolderDeviceMalloc(sizeof(int) * (m + 1), &lrow));
-  PolderLaunch(PolderLongRowsCount_CUDA(m, cap, ai, entry, segment, lrow, stream));
-  PetscCall(SlicesScan_Private(m, entry, &S->entries, stream));
-  PetscCall(SlicesScan_Private(m, segment, &S->s.nseg, stream));
-  PetscCall(SlicesScan_Private(m, lrow, &S->s.nlong, stream));
+  PetscCall(PolderDeviceMalloc(sizeof(int) * (m + 1), &count.entry));
+  PetscCall(PolderDeviceMalloc(sizeof(int) * (m + 1), &count.segment));
+  PetscCall(PolderDeviceMalloc(sizeof(int) * (m + 1), &count.row));
+  PolderLaunch(PolderLongRowsCount_CUDA(m, cap, ai, count, stream));
+  PetscCall(SlicesScan_Private(m, count.entry, &S->entries, stream));
+  PetscCall(SlicesScan_Private(m, count.segment, &S->s.nseg, stream));
+  PetscCall(SlicesScan_Private(m, count.row, &S->s.nlong, stream));
   PetscCall(PolderDeviceMalloc(sizeof(int) * S->s.nlong, &S->lrow));
   PetscCall(PolderDeviceMalloc(sizeof(int) * (S->s.nlong + 1), &S->first));
   PetscCall(PolderDeviceMalloc(sizeof(int) * S->s.nseg, &S->owner));
@@ -96,17 +96,23 @@ static PetscErrorCode SlicesLongRows_Private(Slices *S, int cap, const PetscInt 
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * S->s.nseg, &S->s.part));
   PetscCall(PolderDeviceMalloc(sizeof(unsigned int) * S->s.nlong, &S->s.counter));
   PetscCall(PolderDeviceZero(S->s.counter, sizeof(unsigned int) * S->s.nlong));
-  PolderLaunch(PolderLongRowsMake_CUDA(m, entry, segment, lrow, S->lrow, S->first, S->owner, S->start, stream));
-  PetscCall(PolderDeviceFree(&entry));
-  PetscCall(PolderDeviceFree(&segment));
-  PetscCall(PolderDeviceFree(&lrow));
+  PolderLaunch(PolderLongRowsMake_CUDA(m, count, S->lrow, S->first, S->owner, S->start, stream));
+  PetscCall(PolderDeviceFree(&count.entry));
+  PetscCall(PolderDeviceFree(&count.segment));
+  PetscCall(PolderDeviceFree(&count.row));
+  S->s.lrow  = S->lrow;
+  S->s.first = S->first;
+  S->s.owner = S->owner;
+  S->s.start = S->start;
+  S->s.lcol  = S->lcol;
+  S->s.lval  = S->lval;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode SlicesSize_Private(Slices *S, const PolderCSR *csr, PolderStream stream)
 {
   PetscFunctionBegin;
-  PolderLaunch(PolderSlicesSize_CUDA(S->s.m, S->s.nslice, S->row, csr->ai, csr->aj, S->ptr, S->unit, stream));
+  PolderLaunch(PolderSlicesSize_CUDA(&S->s, PolderOwnRows(csr), S->ptr, S->unit, stream));
   PetscCall(SlicesScan_Private(S->s.nslice, S->ptr, &S->steps, stream));
   PetscCall(SlicesScan_Private(S->s.nslice, S->unit, &S->units, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -116,9 +122,8 @@ static PetscErrorCode SlicesSize_Private(Slices *S, const PolderCSR *csr, Polder
 static PetscErrorCode SlicesFill_Private(Slices *S, const PolderCSR *csr, PetscBool columns, PolderStream stream)
 {
   PetscFunctionBegin;
-  PolderLaunch(
-    PolderSlicesFill_CUDA(S->s.m, S->s.nslice, S->row, csr->ai, csr->aj, csr->aa, S->ptr, S->unit, S->base, columns ? S->col : NULL, S->val, stream));
-  PolderLaunch(PolderLongRowsFill_CUDA(S->s.nseg, csr->ai, csr->aj, csr->aa, S->lrow, S->first, S->owner, S->start, columns ? S->lcol : NULL, S->lval, stream));
+  PolderLaunch(PolderSlicesFill_CUDA(&S->s, PolderOwnRows(csr), S->base, columns ? S->col : NULL, S->val, stream));
+  PolderLaunch(PolderLongRowsFill_CUDA(&S->s, PolderOwnRows(csr), columns ? S->lcol : NULL, S->lval, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -150,25 +155,19 @@ PetscErrorCode PolderSlicesBuild(Mat A, PolderAIJ aij, const PolderCSR *csr, voi
   if (nlong || 32.0 * S->steps > POLDER_SORT_FILL * (nz + 32.0)) {
     PetscCall(PolderDeviceMalloc(sizeof(int) * m, &S->row));
     PolderLaunch(PolderSlicesSort_CUDA(m, cap, csr->ai, S->row, stream));
+    S->s.row = S->row;
     PetscCall(SlicesSize_Private(S, csr, stream));
   }
   if (nlong) PetscCall(SlicesLongRows_Private(S, cap, csr->ai, stream));
   PetscCall(PolderDeviceMalloc(sizeof(int) * S->steps, &S->base));
   PetscCall(PolderDeviceMalloc(64 * (size_t)S->units, &S->col));
   PetscCall(PolderDeviceMalloc(32 * sizeof(PetscScalar) * S->steps, &S->val));
+  S->s.ptr  = S->ptr;
+  S->s.unit = S->unit;
+  S->s.base = S->base;
+  S->s.col  = S->col;
+  S->s.val  = S->val;
   PetscCall(SlicesFill_Private(S, csr, PETSC_TRUE, stream));
-  S->s.row   = S->row;
-  S->s.ptr   = S->ptr;
-  S->s.unit  = S->unit;
-  S->s.base  = S->base;
-  S->s.col   = S->col;
-  S->s.val   = S->val;
-  S->s.lrow  = S->lrow;
-  S->s.first = S->first;
-  S->s.owner = S->owner;
-  S->s.start = S->start;
-  S->s.lcol  = S->lcol;
-  S->s.lval  = S->lval;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,10 +1,17 @@
 /* Sweeps in an order of levels: memory, values, solves. */
 #include "sweeps.h"
 
+/* The rows in the order of their levels: row[p] is at place p, and place[row[p]] = p */
+typedef struct {
+  const PetscInt *level;
+  PetscInt       *row, *place;
+} PolderSweepOrder;
+
 /* The places of the rows, level after level, and where each level begins */
-static PetscErrorCode PolderSweepsOrder_Private(PolderSweeps *W, PetscInt n, const PetscInt level[], PetscInt row[], PetscInt place[])
+static PetscErrorCode PolderSweepsOrder_Private(PolderSweeps *W, PetscInt n, PolderSweepOrder *order)
 {
-  PetscInt *next;
+  const PetscInt *level = order->level;
+  PetscInt       *row = order->row, *place = order->place, *next;
 
   PetscFunctionBegin;
   PetscCall(PetscCalloc1(W->nlevel + 1, &W->first));
@@ -27,9 +34,10 @@ static inline PetscBool PolderSweepsHas(const PolderGraph *g, const PetscInt lev
 }
 
 /* start[] of a triangle, from its first entry on; returns where the next triangle begins */
-static PetscInt PolderSweepsStart(const PolderGraph *g, const PetscInt level[], int triangle, const PetscInt row[], PetscInt nz, PetscInt start[])
+static PetscInt PolderSweepsStart(const PolderGraph *g, const PolderSweepOrder *order, int triangle, PetscInt nz, PetscInt start[])
 {
-  const PetscInt slices = (g->n + POLDER_SWEEP_SLICE - 1) / POLDER_SWEEP_SLICE;
+  const PetscInt  slices = (g->n + POLDER_SWEEP_SLICE - 1) / POLDER_SWEEP_SLICE;
+  const PetscInt *row    = order->row;
 
   for (PetscInt s = 0; s < slices; ++s) {
     const PetscInt last  = PetscMin(g->n, (s + 1) * POLDER_SWEEP_SLICE);
@@ -38,7 +46,7 @@ static PetscInt PolderSweepsStart(const PolderGraph *g, const PetscInt level[], 
     for (PetscInt p = s * POLDER_SWEEP_SLICE; p < last; ++p) {
       PetscInt count = 0;
 
-      for (PetscInt k = g->i[row[p]]; k < g->i[row[p] + 1]; ++k) count += PolderSweepsHas(g, level, triangle, row[p], k);
+      for (PetscInt k = g->i[row[p]]; k < g->i[row[p] + 1]; ++k) count += PolderSweepsHas(g, order->level, triangle, row[p], k);
       width = PetscMax(width, count);
     }
     start[s] = nz;
@@ -49,17 +57,18 @@ static PetscInt PolderSweepsStart(const PolderGraph *g, const PetscInt level[], 
 }
 
 /* The entries of a triangle of the row at place p, in the order of the places */
-static PetscInt PolderSweepsRow(const PolderGraph *g, const PetscInt level[], int triangle, PetscInt p, const PetscInt row[], const PetscInt place[],
-                                PetscInt start, PetscInt col[], PetscInt source[])
+static PetscInt PolderSweepsRow(const PolderGraph *g, const PolderSweepOrder *order, int triangle, PetscInt p, PetscInt start, PetscInt col[],
+                                PetscInt source[])
 {
-  const PetscInt i = row[p];
-  PetscInt       n = 0, *c = col + start + p % POLDER_SWEEP_SLICE, *s = source + start + p % POLDER_SWEEP_SLICE;
+  const PetscInt  i     = order->row[p];
+  const PetscInt *place = order->place;
+  PetscInt        n = 0, *c = col + start + p % POLDER_SWEEP_SLICE, *s = source + start + p % POLDER_SWEEP_SLICE;
 
   for (PetscInt k = g->i[i]; k < g->i[i + 1]; ++k) {
     const PetscInt j = g->j[k];
     PetscInt       at;
 
-    if (!PolderSweepsHas(g, level, triangle, i, k)) continue;
+    if (!PolderSweepsHas(g, order->level, triangle, i, k)) continue;
     for (at = n++; at && j < g->n && (c[(at - 1) * POLDER_SWEEP_SLICE] >= g->n || place[c[(at - 1) * POLDER_SWEEP_SLICE]] > place[j]); --at) {
       c[at * POLDER_SWEEP_SLICE] = c[(at - 1) * POLDER_SWEEP_SLICE];
       s[at * POLDER_SWEEP_SLICE] = s[(at - 1) * POLDER_SWEEP_SLICE];
@@ -72,27 +81,28 @@ static PetscInt PolderSweepsRow(const PolderGraph *g, const PetscInt level[], in
 
 PetscErrorCode PolderSweepsCreate(PolderSweeps *W, const PolderPlace *there, const PolderGraph *g, const PetscInt level[], PetscInt nlevel, PolderHalo halo)
 {
-  const PetscInt slices = (g->n + POLDER_SWEEP_SLICE - 1) / POLDER_SWEEP_SLICE;
-  PetscInt      *row, *place, *start[2], *col, *source, nz = 0;
+  const PetscInt   slices = (g->n + POLDER_SWEEP_SLICE - 1) / POLDER_SWEEP_SLICE;
+  PolderSweepOrder order  = {.level = level};
+  PetscInt        *start[2], *col, *source, nz = 0;
 
   PetscFunctionBegin;
   W->nlevel  = nlevel;
   W->halo    = halo;
   W->split   = g->split;
   W->entries = 0;
-  PetscCall(PetscMalloc4(g->n, &row, g->n, &place, slices + 1, &start[0], slices + 1, &start[1]));
-  PetscCall(PolderSweepsOrder_Private(W, g->n, level, row, place));
-  for (int t = 0; t < 2; ++t) nz = PolderSweepsStart(g, level, t, row, nz, start[t]);
+  PetscCall(PetscMalloc4(g->n, &order.row, g->n, &order.place, slices + 1, &start[0], slices + 1, &start[1]));
+  PetscCall(PolderSweepsOrder_Private(W, g->n, &order));
+  for (int t = 0; t < 2; ++t) nz = PolderSweepsStart(g, &order, t, nz, start[t]);
   PetscCall(PetscMalloc2(nz, &col, nz + g->n, &source));
   for (PetscInt k = 0; k < nz; ++k) col[k] = source[k] = -1;
   for (PetscInt p = 0; p < g->n; ++p) {
-    for (int t = 0; t < 2; ++t) W->entries += PolderSweepsRow(g, level, t, p, row, place, start[t][p / POLDER_SWEEP_SLICE], col, source);
-    source[nz + p] = g->diagonal[row[p]];
+    for (int t = 0; t < 2; ++t) W->entries += PolderSweepsRow(g, &order, t, p, start[t][p / POLDER_SWEEP_SLICE], col, source);
+    source[nz + p] = g->diagonal[order.row[p]];
   }
   W->S.n  = g->n;
   W->S.nz = nz;
-  PetscCall(PolderPlaceUpload(there, sizeof(PetscInt) * (size_t)g->n, row, &W->S.row));
-  PetscCall(PolderPlaceUpload(there, sizeof(PetscInt) * (size_t)g->n, place, &W->S.place));
+  PetscCall(PolderPlaceUpload(there, sizeof(PetscInt) * (size_t)g->n, order.row, &W->S.row));
+  PetscCall(PolderPlaceUpload(there, sizeof(PetscInt) * (size_t)g->n, order.place, &W->S.place));
   for (int t = 0; t < 2; ++t) PetscCall(PolderPlaceUpload(there, sizeof(PetscInt) * (size_t)(slices + 1), start[t], &W->S.start[t]));
   PetscCall(PolderPlaceUpload(there, sizeof(PetscInt) * (size_t)nz, col, &W->S.col));
   PetscCall(PolderPlaceUpload(there, sizeof(PetscInt) * (size_t)(nz + g->n), source, &W->source));
@@ -100,7 +110,7 @@ PetscErrorCode PolderSweepsCreate(PolderSweeps *W, const PolderPlace *there, con
   PetscCall(PolderPlaceMalloc(there, 1, &W->bad));
   PetscCall(PolderPlaceMalloc(there, g->n + g->nghost, &W->x));
   PetscCall(PetscFree2(col, source));
-  PetscCall(PetscFree4(row, place, start[0], start[1]));
+  PetscCall(PetscFree4(order.row, order.place, start[0], start[1]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

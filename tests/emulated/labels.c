@@ -52,21 +52,13 @@ PolderEmulateWork(PolderScanWork, (PetscInt n));
 PolderEmulate(PolderScan, (PetscInt n, int a[], void *work, size_t bytes, PolderStream stream), n, a);
 PolderEmulate(PolderRowHistogram, (PetscInt m, const PetscInt ai[], int nbin, int count[], PolderStream stream), m, ai, nbin, count);
 PolderEmulate(PolderSlicesSort, (PetscInt m, int cap, const PetscInt ai[], int row[], PolderStream stream), m, cap, ai, row);
-PolderEmulate(PolderSlicesSize, (PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], int ptr[], int unit[], PolderStream stream),
-              m, nslice, row, ai, aj, ptr, unit);
-PolderEmulate(PolderSlicesFill,
-              (PetscInt m, int nslice, const int row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int ptr[], const int unit[],
-               int base[], unsigned short col[], PetscScalar val[], PolderStream stream),
-              m, nslice, row, ai, aj, aa, ptr, unit, base, col, val);
-PolderEmulate(PolderLongRowsCount, (PetscInt m, int cap, const PetscInt ai[], int entry[], int segment[], int lrow[], PolderStream stream), m, cap, ai, entry,
-              segment, lrow);
-PolderEmulate(PolderLongRowsMake,
-              (PetscInt m, const int entry[], const int segment[], const int lrow[], int row[], int first[], int owner[], int start[], PolderStream stream), m,
-              entry, segment, lrow, row, first, owner, start);
-PolderEmulate(PolderLongRowsFill,
-              (int nseg, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const int row[], const int first[], const int owner[],
-               const int start[], int col[], PetscScalar val[], PolderStream stream),
-              nseg, ai, aj, aa, row, first, owner, start, col, val);
+PolderEmulate(PolderSlicesSize, (const PolderSlices *S, PolderRows A, int ptr[], int unit[], PolderStream stream), S, A, ptr, unit);
+PolderEmulate(PolderSlicesFill, (const PolderSlices *S, PolderRows A, int base[], unsigned short col[], PetscScalar val[], PolderStream stream), S, A, base,
+              col, val);
+PolderEmulate(PolderLongRowsCount, (PetscInt m, int cap, const PetscInt ai[], PolderLongRowCounts count, PolderStream stream), m, cap, ai, count);
+PolderEmulate(PolderLongRowsMake, (PetscInt m, PolderLongRowCounts scanned, int lrow[], int first[], int owner[], int start[], PolderStream stream), m, scanned,
+              lrow, first, owner, start);
+PolderEmulate(PolderLongRowsFill, (const PolderSlices *S, PolderRows A, int col[], PetscScalar val[], PolderStream stream), S, A, col, val);
 PolderEmulate(PolderSlicesMult,
               (const PolderSlices *S, PetscScalar alpha, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PetscScalar *dot, void *work,
                PolderStream stream),

@@ -166,20 +166,28 @@ static PetscErrorCode Mult(Count *c, PetscInt n, const PolderSlices *H, const Po
 #define HOST(b)   ((int *)(b).host)
 #define DEVICE(b) ((int *)(b).device)
 
+/* One matrix, here and on the device */
+typedef struct {
+  PolderRows host, device;
+} BothRows;
+
 /* Long rows: H and D get their arrays, which the caller destroys */
-static PetscErrorCode Long(Count *c, int cap, Both *ai, Both *aj, Both *aa, PolderSlices *H, PolderSlices *D, Both part[8], PolderStream stream)
+static PetscErrorCode Long(Count *c, int cap, const BothRows *A, PolderSlices *H, PolderSlices *D, Both part[8], PolderStream stream)
 {
-  const PetscInt m = H->m;
-  Both           entry, segment, lrow;
-  int            entries;
+  const PetscInt      m = H->m;
+  Both                entry, segment, lrow;
+  PolderLongRowCounts host, device;
+  int                 entries;
   Both *row = &part[0], *first = &part[1], *owner = &part[2], *start = &part[3], *col = &part[4], *val = &part[5], *sum = &part[6], *counter = &part[7];
 
   PetscFunctionBeginUser;
   PetscCall(BothCreate(sizeof(int) * (m + 1), &entry));
   PetscCall(BothCreate(sizeof(int) * (m + 1), &segment));
   PetscCall(BothCreate(sizeof(int) * (m + 1), &lrow));
-  PolderLongRowsCount_Host(m, cap, (PetscInt *)ai->host, HOST(entry), HOST(segment), HOST(lrow));
-  PolderLaunch(PolderLongRowsCount_CUDA(m, cap, (PetscInt *)ai->device, DEVICE(entry), DEVICE(segment), DEVICE(lrow), stream));
+  host   = (PolderLongRowCounts){HOST(entry), HOST(segment), HOST(lrow)};
+  device = (PolderLongRowCounts){DEVICE(entry), DEVICE(segment), DEVICE(lrow)};
+  PolderLongRowsCount_Host(m, cap, A->host.i, host);
+  PolderLaunch(PolderLongRowsCount_CUDA(m, cap, A->device.i, device, stream));
   PetscCall(Scan(c, m, &entry, stream, &entries));
   PetscCall(Scan(c, m, &segment, stream, &H->nseg));
   PetscCall(Scan(c, m, &lrow, stream, &H->nlong));
@@ -192,20 +200,12 @@ static PetscErrorCode Long(Count *c, int cap, Both *ai, Both *aj, Both *aa, Pold
   PetscCall(BothCreate(sizeof(PetscScalar) * H->nseg, sum));
   PetscCall(BothCreate(sizeof(int) * H->nlong, counter));
   PetscCall(PolderDeviceZero(counter->device, counter->bytes));
-  if (m) PolderLongRowsMake_Host(m, HOST(entry), HOST(segment), HOST(lrow), HOST(*row), HOST(*first), HOST(*owner), HOST(*start));
-  PolderLaunch(PolderLongRowsMake_CUDA(m, DEVICE(entry), DEVICE(segment), DEVICE(lrow), DEVICE(*row), DEVICE(*first), DEVICE(*owner), DEVICE(*start), stream));
+  if (m) PolderLongRowsMake_Host(m, host, HOST(*row), HOST(*first), HOST(*owner), HOST(*start));
+  PolderLaunch(PolderLongRowsMake_CUDA(m, device, DEVICE(*row), DEVICE(*first), DEVICE(*owner), DEVICE(*start), stream));
   PetscCall(Same(c, "long row", m, row));
   PetscCall(Same(c, "first segment", m, first));
   PetscCall(Same(c, "owner", m, owner));
   PetscCall(Same(c, "start", m, start));
-  for (int values = 0; values < 2; ++values) {
-    PolderLongRowsFill_Host(H->nseg, (PetscInt *)ai->host, (PetscInt *)aj->host, (PetscScalar *)aa->host, HOST(*row), HOST(*first), HOST(*owner), HOST(*start),
-                            values ? NULL : HOST(*col), (PetscScalar *)val->host);
-    PolderLaunch(PolderLongRowsFill_CUDA(H->nseg, (PetscInt *)ai->device, (PetscInt *)aj->device, (PetscScalar *)aa->device, DEVICE(*row), DEVICE(*first),
-                                         DEVICE(*owner), DEVICE(*start), values ? NULL : DEVICE(*col), (PetscScalar *)val->device, stream));
-    PetscCall(Same(c, "long columns", m, col));
-    PetscCall(Same(c, "long values", m, val));
-  }
   D->nseg    = H->nseg;
   D->nlong   = H->nlong;
   H->lrow    = HOST(*row);
@@ -222,6 +222,12 @@ static PetscErrorCode Long(Count *c, int cap, Both *ai, Both *aj, Both *aa, Pold
   D->lval    = (PetscScalar *)val->device;
   D->part    = (PetscScalar *)sum->device;
   D->counter = (unsigned int *)counter->device;
+  for (int values = 0; values < 2; ++values) {
+    PolderLongRowsFill_Host(H, A->host, values ? NULL : HOST(*col), (PetscScalar *)val->host);
+    PolderLaunch(PolderLongRowsFill_CUDA(D, A->device, values ? NULL : DEVICE(*col), (PetscScalar *)val->device, stream));
+    PetscCall(Same(c, "long columns", m, col));
+    PetscCall(Same(c, "long values", m, val));
+  }
   PetscCall(BothDestroy(&entry));
   PetscCall(BothDestroy(&segment));
   PetscCall(BothDestroy(&lrow));
@@ -262,6 +268,7 @@ static void SetArrays(PolderSlices *H, PolderSlices *D, const Both *ptr, const B
 static PetscErrorCode Test(Count *c, PetscInt m, PetscInt n, PetscInt longest, PetscInt spread, int cap, void *work, PolderStream stream)
 {
   Both         ai, aj, aa, row, ptr, unit, base, col, val, part[8];
+  BothRows     A;
   PolderSlices H, D;
   int          steps, units;
 
@@ -271,6 +278,8 @@ static PetscErrorCode Test(Count *c, PetscInt m, PetscInt n, PetscInt longest, P
   H.nslice = (int)((m + 31) / 32);
   D        = H;
   PetscCall(Matrix(m, n, longest, spread, &ai, &aj, &aa));
+  A.host   = (PolderRows){.n = m, .i = (PetscInt *)ai.host, .j = (PetscInt *)aj.host, .a = (PetscScalar *)aa.host};
+  A.device = (PolderRows){.n = m, .i = (PetscInt *)ai.device, .j = (PetscInt *)aj.device, .a = (PetscScalar *)aa.device};
   PetscCall(Histogram(c, m, &ai, stream));
   PetscCall(BothCreate(sizeof(int) * (cap < 0 ? 0 : m), &row));
   PetscCall(BothCreate(sizeof(int) * (H.nslice + 1), &ptr));
@@ -281,25 +290,23 @@ static PetscErrorCode Test(Count *c, PetscInt m, PetscInt n, PetscInt longest, P
     PetscCall(Same(c, "order", m, &row));
     H.row = HOST(row);
     D.row = DEVICE(row);
-    PetscCall(Long(c, cap, &ai, &aj, &aa, &H, &D, part, stream));
+    PetscCall(Long(c, cap, &A, &H, &D, part, stream));
   }
-  PolderSlicesSize_Host(m, H.nslice, H.row, (PetscInt *)ai.host, (PetscInt *)aj.host, HOST(ptr), HOST(unit));
-  PolderLaunch(PolderSlicesSize_CUDA(m, H.nslice, D.row, (PetscInt *)ai.device, (PetscInt *)aj.device, DEVICE(ptr), DEVICE(unit), stream));
+  PolderSlicesSize_Host(&H, A.host, HOST(ptr), HOST(unit));
+  PolderLaunch(PolderSlicesSize_CUDA(&D, A.device, DEVICE(ptr), DEVICE(unit), stream));
   PetscCall(Scan(c, H.nslice, &ptr, stream, &steps));
   PetscCall(Scan(c, H.nslice, &unit, stream, &units));
   PetscCall(BothCreate(sizeof(int) * steps, &base));
   PetscCall(BothCreate(64 * (size_t)units, &col));
   PetscCall(BothCreate(32 * sizeof(PetscScalar) * steps, &val));
+  SetArrays(&H, &D, &ptr, &unit, &base, &col, &val);
   for (int values = 0; values < 2; ++values) {
-    PolderSlicesFill_Host(m, H.nslice, H.row, (PetscInt *)ai.host, (PetscInt *)aj.host, (PetscScalar *)aa.host, HOST(ptr), HOST(unit), HOST(base),
-                          values ? NULL : (unsigned short *)col.host, (PetscScalar *)val.host);
-    PolderLaunch(PolderSlicesFill_CUDA(m, H.nslice, D.row, (PetscInt *)ai.device, (PetscInt *)aj.device, (PetscScalar *)aa.device, DEVICE(ptr), DEVICE(unit),
-                                       DEVICE(base), values ? NULL : (unsigned short *)col.device, (PetscScalar *)val.device, stream));
+    PolderSlicesFill_Host(&H, A.host, HOST(base), values ? NULL : (unsigned short *)col.host, (PetscScalar *)val.host);
+    PolderLaunch(PolderSlicesFill_CUDA(&D, A.device, DEVICE(base), values ? NULL : (unsigned short *)col.device, (PetscScalar *)val.device, stream));
     PetscCall(Same(c, "bases", m, &base));
     PetscCall(Same(c, "columns", m, &col));
     PetscCall(Same(c, "values", m, &val));
   }
-  SetArrays(&H, &D, &ptr, &unit, &base, &col, &val);
   PetscCall(Mult(c, n, &H, &D, work, stream));
   for (int k = 0; k < 8 && cap >= 0; ++k) PetscCall(BothDestroy(&part[k]));
   PetscCall(BothDestroy(&row));

@@ -236,35 +236,35 @@ static PetscErrorCode RandomRows(PetscInt longest, Entries *A, PetscInt **rows)
 /* The arrays of the device's sliced rows, made by the host twins: lengths up to longest, those above cap apart (cap < 0: rows in their order) */
 static PetscErrorCode TestSlice(Count *c, PetscInt m, PetscInt n, PetscInt longest, int cap)
 {
-  PolderSlices    S  = {.m = m, .nslice = (int)((m + 31) / 32)};
-  Entries         A  = {m, n, 0, NULL, NULL, NULL};
-  PetscInt       *ai = NULL;
-  int            *row, *ptr, *unit, *base, *entry, *segment, *lrow, *which, *first, *owner, *start, *lcol;
-  unsigned short *col;
-  PetscScalar    *val, *lval;
+  PolderSlices        S = {.m = m, .nslice = (int)((m + 31) / 32)};
+  Entries             A = {m, n, 0, NULL, NULL, NULL};
+  PolderRows          rows;
+  PolderLongRowCounts count;
+  PetscInt           *ai = NULL;
+  int                *row, *ptr, *unit, *base, *which, *first, *owner, *start, *lcol;
+  unsigned short     *col;
+  PetscScalar        *val, *lval;
 
   PetscFunctionBeginUser;
   PetscCall(RandomRows(longest, &A, &ai));
+  rows = (PolderRows){.n = m, .i = ai, .j = A.j, .a = A.v};
   PetscCall(PetscMalloc3(m, &row, S.nslice + 1, &ptr, S.nslice + 1, &unit));
-  PetscCall(PetscMalloc3(m + 1, &entry, m + 1, &segment, m + 1, &lrow));
+  PetscCall(PetscMalloc3(m + 1, &count.entry, m + 1, &count.segment, m + 1, &count.row));
   if (cap >= 0) {
     PolderSlicesSort_Host(m, cap, ai, row);
     S.row = row;
   }
-  PolderSlicesSize_Host(m, S.nslice, S.row, ai, A.j, ptr, unit);
+  PolderSlicesSize_Host(&S, rows, ptr, unit);
   PolderScan_Host(S.nslice, ptr);
   PolderScan_Host(S.nslice, unit);
-  PolderLongRowsCount_Host(m, cap >= 0 ? cap : INT_MAX, ai, entry, segment, lrow);
-  PolderScan_Host(m, entry);
-  PolderScan_Host(m, segment);
-  PolderScan_Host(m, lrow);
-  S.nseg  = segment[m];
-  S.nlong = lrow[m];
+  PolderLongRowsCount_Host(m, cap >= 0 ? cap : INT_MAX, ai, count);
+  PolderScan_Host(m, count.entry);
+  PolderScan_Host(m, count.segment);
+  PolderScan_Host(m, count.row);
+  S.nseg  = count.segment[m];
+  S.nlong = count.row[m];
   PetscCall(PetscMalloc3(ptr[S.nslice], &base, 32 * (size_t)unit[S.nslice], &col, 32 * (size_t)ptr[S.nslice], &val));
-  PetscCall(PetscMalloc6(S.nlong, &which, S.nlong + 1, &first, S.nseg, &owner, S.nseg + 1, &start, entry[m], &lcol, entry[m], &lval));
-  PolderSlicesFill_Host(m, S.nslice, S.row, ai, A.j, A.v, ptr, unit, base, col, val);
-  PolderLongRowsMake_Host(m, entry, segment, lrow, which, first, owner, start);
-  PolderLongRowsFill_Host(S.nseg, ai, A.j, A.v, which, first, owner, start, lcol, lval);
+  PetscCall(PetscMalloc6(S.nlong, &which, S.nlong + 1, &first, S.nseg, &owner, S.nseg + 1, &start, count.entry[m], &lcol, count.entry[m], &lval));
   S.ptr   = ptr;
   S.unit  = unit;
   S.base  = base;
@@ -276,11 +276,14 @@ static PetscErrorCode TestSlice(Count *c, PetscInt m, PetscInt n, PetscInt longe
   S.start = start;
   S.lcol  = lcol;
   S.lval  = lval;
+  PolderLongRowsMake_Host(m, count, which, first, owner, start);
+  PolderSlicesFill_Host(&S, rows, base, col, val);
+  PolderLongRowsFill_Host(&S, rows, lcol, lval);
   PetscCall(Check(c, &A, SlicesMult, &S));
   PetscCall(PetscFree(ai));
   PetscCall(PetscFree3(A.i, A.j, A.v));
   PetscCall(PetscFree3(row, ptr, unit));
-  PetscCall(PetscFree3(entry, segment, lrow));
+  PetscCall(PetscFree3(count.entry, count.segment, count.row));
   PetscCall(PetscFree3(base, col, val));
   PetscCall(PetscFree6(which, first, owner, start, lcol, lval));
   PetscFunctionReturn(0);

@@ -7,6 +7,13 @@ typedef struct {
   PetscInt     longest;
 } Sums;
 
+/* A sequential block of a matrix: its first row, and its first column or the global numbers of its columns */
+typedef struct {
+  Mat             B;
+  PetscInt        first, firstcol;
+  const PetscInt *global;
+} Block;
+
 static PetscErrorCode Create(PetscInt n, Sums *s)
 {
   PetscFunctionBegin;
@@ -16,28 +23,28 @@ static PetscErrorCode Create(PetscInt n, Sums *s)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The part of a sequential block: its first row and the global numbers of its columns */
-static PetscErrorCode MultiplyBlock(Mat B, PetscInt first, PetscInt firstcol, const PetscInt global[], PetscBool transpose, const long double x[],
-                                    const long double ax[], Sums *s, PetscInt *longest)
+/* Adds the part of a block */
+static PetscErrorCode MultiplyBlock(Block block, PetscBool transpose, const long double x[], const long double ax[], Sums *s, PetscInt *longest)
 {
-  PetscInt m;
+  const PetscInt *global = block.global;
+  PetscInt        m;
 
   PetscFunctionBegin;
-  PetscCall(MatGetSize(B, &m, NULL));
+  PetscCall(MatGetSize(block.B, &m, NULL));
   for (PetscInt i = 0; i < m; ++i) {
     const PetscInt    *col;
     const PetscScalar *val;
     PetscInt           n;
 
-    PetscCall(MatGetRow(B, i, &n, &col, &val));
+    PetscCall(MatGetRow(block.B, i, &n, &col, &val));
     *longest = PetscMax(*longest, n);
     for (PetscInt k = 0; k < n; ++k) {
-      const PetscInt j = global ? global[col[k]] : col[k] + firstcol, to = transpose ? j : i + first, from = transpose ? i + first : j;
+      const PetscInt j = global ? global[col[k]] : col[k] + block.firstcol, to = transpose ? j : i + block.first, from = transpose ? i + block.first : j;
 
       s->y[to] += (long double)val[k] * x[from];
       s->a[to] += fabsl((long double)val[k]) * ax[from];
     }
-    PetscCall(MatRestoreRow(B, i, &n, &col, &val));
+    PetscCall(MatRestoreRow(block.B, i, &n, &col, &val));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -57,10 +64,10 @@ static PetscErrorCode Multiply(Fuzz *f, Mat T, PetscBool transpose, const long d
   PetscCall(MatGetOwnershipRangeColumn(T, &startcol, NULL));
   if (parallel) {
     PetscCall(MatMPIAIJGetSeqAIJ(T, &own, &others, &global));
-    PetscCall(MultiplyBlock(own, start, startcol, NULL, transpose, x, ax, s, &longest));
-    PetscCall(MultiplyBlock(others, start, 0, global, transpose, x, ax, s, &longest));
+    PetscCall(MultiplyBlock((Block){.B = own, .first = start, .firstcol = startcol}, transpose, x, ax, s, &longest));
+    PetscCall(MultiplyBlock((Block){.B = others, .first = start, .global = global}, transpose, x, ax, s, &longest));
     longest *= 2;
-  } else PetscCall(MultiplyBlock(T, start, startcol, NULL, transpose, x, ax, s, &longest));
+  } else PetscCall(MultiplyBlock((Block){.B = T, .first = start, .firstcol = startcol}, transpose, x, ax, s, &longest));
   if (transpose) longest = s->n;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->y, (PetscMPIInt)s->n, MPI_LONG_DOUBLE, MPI_SUM, f->comm));
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, s->a, (PetscMPIInt)s->n, MPI_LONG_DOUBLE, MPI_SUM, f->comm));
