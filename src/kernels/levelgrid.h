@@ -16,8 +16,8 @@
 
   where a_in is the coupling to the other cell of the box and a_face that to the neighbour; the second term of g_N is left out where the neighbour is alone in
   its box, and w_d is 0 where the cell is. No weight exceeds the part of a_face in the strongest coupling of the cell: the energy of P u is then bounded by
-  that of u on the next level. w[i] has the three weights in units of 1/1008, ten bits each from the lowest on, so that a cycle reads them all at once:
-  1, 1/2, 1/3, 1/4, 1/6 and 1/8 are multiples; 1 has to be, since a cell may hang on its neighbour far more strongly than on its box. POLDER_LEVELGRID_APART
+  that of u on the next level. w[i] has the three weights in units of 1/1020, ten bits each from the lowest on, so that a cycle reads them all at once:
+  1, 1/2, 1/3, 1/4, 1/5 and 1/6 are multiples; 1 has to be, since a cell may hang on its neighbour far more strongly than on its box. POLDER_LEVELGRID_APART
   marks a cell without part in P. thin[d] = 1: the last cells in direction d are boxes of fewer cells than the others, or made of such.
 */
 typedef struct {
@@ -26,7 +26,7 @@ typedef struct {
   int       join[3], thin[3];
   unsigned *w;
 } PolderLevelGrid;
-#define POLDER_LEVELGRID_UNIT  1008
+#define POLDER_LEVELGRID_UNIT  1020
 #define POLDER_LEVELGRID_APART 0xffffffffu
 
 /*
