@@ -181,7 +181,7 @@ static void PolderSegmentSumsLaunch(const PolderSegments *s, const PetscScalar *
 int PolderSegmentSums_CUDA(const PolderSegments *s, const PetscScalar v[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[], PetscBool early,
                            PolderStream stream)
 {
-  if (s->nlabel && s->wide) PolderSegmentSumsLaunch<POLDER_BLOCK>(s, v, alpha, y, a, early, stream);
+  if (s->nlabel && s->blocks) PolderSegmentSumsLaunch<POLDER_BLOCK>(s, v, alpha, y, a, early, stream);
   else if (s->nlabel) PolderSegmentSumsLaunch<32>(s, v, alpha, y, a, early, stream);
   return cudaGetLastError();
 }

@@ -30,8 +30,8 @@ static PetscErrorCode PolderSegmentsDestroy(PolderSegments *s)
 
 PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, const PetscInt label[], PolderSegments *s)
 {
-  const PetscBool wide   = (PetscBool)(n / PetscMax(nlabel, 1) >= POLDER_SEGMENT_WIDE);
-  const PetscInt  length = (wide ? 256 : 32) * PetscClipInterval(n / POLDER_SEGMENT_THREADS, POLDER_SEGMENT_LEAST, POLDER_SEGMENT_MOST),
+  const PetscBool blocks = (PetscBool)(n / PetscMax(nlabel, 1) >= POLDER_SEGMENT_WIDE);
+  const PetscInt  length = (blocks ? 256 : 32) * PetscClipInterval(n / POLDER_SEGMENT_THREADS, POLDER_SEGMENT_LEAST, POLDER_SEGMENT_MOST),
                  most    = n / length + nlabel;
   const size_t bytes     = PolderWorkSize(PolderLabelsSortWork_CUDA(n, nlabel));
   PetscInt    *start;
@@ -46,7 +46,7 @@ PetscErrorCode PolderSegmentsBuild(PetscInt n, PetscInt nlabel, const PetscInt l
     s->n      = n;
     s->nlabel = nlabel;
     s->most   = most;
-    s->wide   = wide;
+    s->blocks = blocks;
     PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * (size_t)n, &s->item));
     PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * ((size_t)nlabel + 1), &s->first));
     PetscCall(PolderDeviceMalloc(sizeof(PetscInt) * ((size_t)most + 1), &s->ptr));

@@ -16,7 +16,7 @@ PETSC_INTERN void PolderRunsProlongAdd_Host(PetscInt nrun, const PetscInt runsta
 */
 typedef struct {
   PetscInt      n, nlabel, most; /* most: an upper bound of the number of segments */
-  PetscBool     wide;            /* a block sums a segment, instead of a warp */
+  PetscBool     blocks;          /* a block sums a segment, instead of a warp */
   PetscInt     *item, *first, *ptr, *label;
   PetscScalar  *weight;  /* [n] factors of the items; NULL: all are 1 */
   PetscScalar  *sum;     /* [most] scratch */

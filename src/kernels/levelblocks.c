@@ -4,15 +4,15 @@
 /* A pivot of less than this part of its diagonal entry belongs to a dependent row */
 #define POLDER_BLOCK_PIVOT (100 * PETSC_MACHINE_EPSILON)
 
-PetscBool PolderBlockPairs_Host(const PolderBlockRows *A, const PetscReal d[], PetscReal theta, PetscInt *count, PetscInt pair[], PetscReal strength[])
+PetscBool PolderBlockPairs_Host(const PolderRows *A, const PetscReal d[], PetscReal theta, PetscInt *count, PetscInt pair[], PetscReal strength[])
 {
   PetscBool positive = PETSC_FALSE;
 
   *count = 0;
   for (PetscInt i = 0; i < A->n; ++i) {
-    for (PetscInt k = A->ai[i]; k < A->ai[i + 1]; ++k) {
-      const PetscInt  j = A->aj[k];
-      const PetscReal a = PetscRealPart(A->aa[k]);
+    for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+      const PetscInt  j = A->j[k];
+      const PetscReal a = PetscRealPart(A->a[k]);
 
       if (j <= i || !(d[i] > 0 && d[j] > 0 && PetscAbsReal(a) > theta * PetscSqrtReal(d[i]) * PetscSqrtReal(d[j]))) continue;
       if (a > 0) positive = PETSC_TRUE;
@@ -78,22 +78,22 @@ void PolderBlockJoin_Host(PetscInt n, PetscInt count, const PetscInt order[], co
 }
 
 /* The lower triangle of block k of the matrix, by rows */
-static void BlockCopy(const PolderBlockRows *A, const PolderLevelBlocks *B, PetscInt k, PetscReal L[])
+static void BlockCopy(const PolderRows *A, const PolderLevelBlocks *B, PetscInt k, PetscReal L[])
 {
   const PetscInt *row = B->row + B->ptr[k], m = B->ptr[k + 1] - B->ptr[k];
 
   for (PetscInt r = 0; r < m; ++r) {
-    PetscInt e = A->ai[row[r]];
+    PetscInt e = A->i[row[r]];
 
     for (PetscInt c = 0; c <= r; ++c) {
-      while (e < A->ai[row[r] + 1] && A->aj[e] < row[c]) ++e;
-      L[c] = e < A->ai[row[r] + 1] && A->aj[e] == row[c] ? PetscRealPart(A->aa[e]) : 0;
+      while (e < A->i[row[r] + 1] && A->j[e] < row[c]) ++e;
+      L[c] = e < A->i[row[r] + 1] && A->j[e] == row[c] ? PetscRealPart(A->a[e]) : 0;
     }
     L += r + 1;
   }
 }
 
-void PolderBlockFactor_Host(const PolderBlockRows *A, const PolderLevelBlocks *B)
+void PolderBlockFactor_Host(const PolderRows *A, const PolderLevelBlocks *B)
 {
   for (PetscInt k = 0; k < B->n; ++k) {
     PetscReal *row = B->factor + B->at[k];

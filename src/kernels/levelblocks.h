@@ -6,6 +6,7 @@
 #pragma once
 
 #include "launcher.h"
+#include "views.h"
 
 #define POLDER_BLOCK_ROWS 32
 
@@ -20,26 +21,18 @@ typedef struct {
   PetscReal  flops; /* of a step */
 } PolderLevelBlocks;
 
-/* Rows of a square matrix */
-typedef struct {
-  PetscInt           n;
-  const PetscInt    *ai, *aj;
-  const PetscScalar *aa;
-} PolderBlockRows;
-
 /*
   *count <- the couplings a_ij, i < j, with |a_ij| > theta sqrt(a_ii a_jj); returns whether one of them is positive. Unless pair is NULL, pair[2 k] <- i,
   pair[2 k + 1] <- j or for a negative coupling -1 - j, and strength[k] <- -|a_ij| / sqrt(a_ii a_jj). d[n] is the diagonal
 */
-PETSC_INTERN PetscBool PolderBlockPairs_Host(const PolderBlockRows *, const PetscReal d[], PetscReal theta, PetscInt *count, PetscInt pair[],
-                                             PetscReal strength[]);
+PETSC_INTERN PetscBool PolderBlockPairs_Host(const PolderRows *, const PetscReal d[], PetscReal theta, PetscInt *count, PetscInt pair[], PetscReal strength[]);
 /*
   Joins the rows of the pairs, in the given order, to blocks of up to POLDER_BLOCK_ROWS rows; the list keeps those that have a positive pair. It has space for
   2 count rows and count blocks; work[3 n]
 */
 PETSC_INTERN void PolderBlockJoin_Host(PetscInt n, PetscInt count, const PetscInt order[], const PetscInt pair[], PetscInt work[], PolderLevelBlocks *);
 /* Computes the factors */
-PETSC_INTERN void PolderBlockFactor_Host(const PolderBlockRows *, const PolderLevelBlocks *);
+PETSC_INTERN void PolderBlockFactor_Host(const PolderRows *, const PolderLevelBlocks *);
 /* x += the corrections on all blocks, in their order or backward, for the right-hand side b */
-PETSC_INTERN void PolderBlockStep_Host(const PolderBlockRows *, const PolderLevelBlocks *, PetscBool backward, const PetscScalar b[], PetscScalar x[]);
-PETSC_INTERN void PolderBlockStepSingle_Host(const PolderBlockRows *, const PolderLevelBlocks *, PetscBool backward, const float b[], float x[]);
+PETSC_INTERN void PolderBlockStep_Host(const PolderRows *, const PolderLevelBlocks *, PetscBool backward, const PetscScalar b[], PetscScalar x[]);
+PETSC_INTERN void PolderBlockStepSingle_Host(const PolderRows *, const PolderLevelBlocks *, PetscBool backward, const float b[], float x[]);

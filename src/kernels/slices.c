@@ -53,7 +53,7 @@ void PolderSlicesSize_Host(const PolderSlices *S, PolderRows A, int ptr[], int u
 {
   for (int s = 0; s < S->nslice; ++s) {
     PetscInt width = 0, low, high;
-    int      wide  = 0;
+    int      far   = 0;
 
     for (PetscInt p = 32 * (PetscInt)s; p < 32 * ((PetscInt)s + 1); ++p) {
       const PetscInt i = RowAt(S->m, p, S->row);
@@ -62,10 +62,10 @@ void PolderSlicesSize_Host(const PolderSlices *S, PolderRows A, int ptr[], int u
     }
     for (PetscInt k = 0; k < width; ++k) {
       Span(S, A, s, k, &low, &high);
-      wide |= high - low > 65535;
+      far |= high - low > 65535;
     }
     ptr[s + 1]  = (int)width;
-    unit[s + 1] = (int)width * (1 + wide);
+    unit[s + 1] = (int)width * (1 + far);
   }
 }
 

@@ -17,7 +17,7 @@ PetscErrorCode PCPAMGFreeBlocks(PolderLevelBlocks *B)
 }
 
 /* Blocks from count pairs */
-static PetscErrorCode PamgMakeBlocks(const PolderBlockRows *A, const PetscReal d[], PetscInt count, PolderLevelBlocks *B)
+static PetscErrorCode PamgMakeBlocks(const PolderRows *A, const PetscReal d[], PetscInt count, PolderLevelBlocks *B)
 {
   PetscReal *strength;
   PetscInt  *pair, *order, *work;
@@ -34,16 +34,16 @@ static PetscErrorCode PamgMakeBlocks(const PolderBlockRows *A, const PetscReal d
   PetscCall(PetscMalloc1(B->at[B->n], &B->factor));
   PolderBlockFactor_Host(A, B);
   B->flops = 4.0 * B->at[B->n];
-  for (PetscInt r = 0; r < B->ptr[B->n]; ++r) B->flops += 2.0 * (A->ai[B->row[r] + 1] - A->ai[B->row[r]]);
+  for (PetscInt r = 0; r < B->ptr[B->n]; ++r) B->flops += 2.0 * (A->i[B->row[r] + 1] - A->i[B->row[r]]);
   PetscCall(PetscFree4(strength, pair, order, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCPAMGSetUpBlocks(const PC_PAMG *pamg, PamgLevel *L)
 {
-  const PolderBlockRows A = {L->n, L->csr.ai, L->csr.aj, L->csr.aa};
-  PetscReal            *d;
-  PetscInt              count;
+  const PolderRows A = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa};
+  PetscReal       *d;
+  PetscInt         count;
 
   PetscFunctionBegin;
   PetscCall(PCPAMGFreeBlocks(&L->blocks));
@@ -51,8 +51,8 @@ PetscErrorCode PCPAMGSetUpBlocks(const PC_PAMG *pamg, PamgLevel *L)
   PetscCall(PetscMalloc1(L->n, &d));
   for (PetscInt i = 0; i < L->n; ++i) {
     d[i] = 0;
-    for (PetscInt k = A.ai[i]; k < A.ai[i + 1]; ++k) {
-      if (A.aj[k] == i) d[i] = PetscRealPart(A.aa[k]);
+    for (PetscInt k = A.i[i]; k < A.i[i + 1]; ++k) {
+      if (A.j[k] == i) d[i] = PetscRealPart(A.a[k]);
     }
   }
   if (PolderBlockPairs_Host(&A, d, PAMG_BLOCK, &count, NULL, NULL)) PetscCall(PamgMakeBlocks(&A, d, count, &L->blocks));

@@ -160,7 +160,7 @@ static PetscErrorCode LEVEL_NAME(PamgForwardGrid)(PamgLevel *L, const LEVEL_VALU
 /* The exact solutions on blocks of rows, after the sweep forward and before the sweep backward; rhs: b minus off-process contributions */
 static void LEVEL_NAME(PamgBlocks)(const PamgLevel *L, PetscBool backward, const LEVEL_VALUE rhs[], LEVEL_VALUE x[])
 {
-  const PolderBlockRows A = {L->n, L->csr.ai, L->csr.aj, L->csr.aa};
+  const PolderRows A = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa};
 
   LEVEL_KERNEL(PolderBlockStep)(&A, &L->blocks, backward, rhs, x);
 }
