@@ -9,6 +9,16 @@ struct LevelBegun {
   const V *dinv, *b;
 
   __device__ __forceinline__ V operator()(PetscInt i) const { return start * __ldg(dinv + i) * __ldg(b + i); }
+  template <int N>
+  __device__ __forceinline__ PolderPack<V, N> pack(PetscInt i) const
+  {
+    return start * PolderPackLdg<N>(dinv + i) * PolderPackLdg<N>(b + i);
+  }
+  template <int N>
+  bool aligned(void) const
+  {
+    return PolderAligned<N>(dinv, b);
+  }
 };
 
 /* A vector in memory that is being written, though never where another thread reads */
@@ -27,39 +37,53 @@ enum LevelBefore {
   LEVEL_BEGUN
 };
 
-/* Output of s = (row i of A) x, given x of row i; it adds SUMS sums over the rows, those of rho */
+/* Output of s = A x of N rows from row i on, given x of these rows; it adds SUMS sums over the rows, those of rho */
 template <class V, bool RHO>
 struct LevelJacobi {
-  static constexpr int SUMS = RHO ? 2 : 0;
-  LevelBefore          before;
-  V                    start, beta, scale;
-  const V             *dinv, *b;
-  V                   *y;
-  PolderLevelEnd       end;
+  static constexpr int  SUMS  = RHO ? 2 : 0;
+  static constexpr bool PACKS = true;
+  LevelBefore           before;
+  V                     start, beta, scale;
+  const V              *dinv, *b;
+  V                    *y;
+  PolderLevelEnd        end;
 
-  __device__ __forceinline__ void operator()(PetscInt i, V s, V now, double *part) const
+  template <int N>
+  __device__ __forceinline__ void operator()(PetscInt i, const PolderPack<V, N> &s, const PolderPack<V, N> &now, double *part) const
   {
-    const V d = __ldg(dinv + i), r = __ldg(b + i);
-    V       z = scale * d * (r - s);
+    const PolderPack<V, N> d = PolderPackLdg<N>(dinv + i), r = PolderPackLdg<N>(b + i);
+    PolderPack<V, N>       z = scale * d * (r - s);
 
-    if (before == LEVEL_ZERO) z += beta * now;
-    else if (before == LEVEL_Y) z += beta * (now - y[i]);
-    else if (before == LEVEL_BEGUN) z += beta * (now - start * d * r);
+    if (before == LEVEL_ZERO) z = z + beta * now;
+    else if (before == LEVEL_Y) z = z + beta * (now - PolderPackRead<N>(y + i));
+    else if (before == LEVEL_BEGUN) z = z + beta * (now - start * d * r);
     if (LevelSums<V> && end.wide) {
-      const V     *base = (const V *)end.base;
-      const double sum  = base ? (double)__ldcs(base + i) + (now + z) : (double)now + z;
+      const PolderPack<double, N> sum = end.base ? PolderPackDouble(PolderPackStream<N>((const V *)end.base + i)) + PolderPackDouble(now + z)
+                                                 : PolderPackDouble(now) + PolderPackDouble(z);
 
-      end.wide[i] = sum;
+      PolderPackWrite(end.wide + i, sum);
       if constexpr (RHO) sums(i, sum, part);
     } else {
-      y[i] = now + z;
-      if constexpr (RHO) sums(i, now + z, part);
+      z = now + z;
+      PolderPackWrite(y + i, z);
+      if constexpr (RHO) sums(i, PolderPackDouble(z), part);
     }
   }
-  __device__ __forceinline__ void sums(PetscInt i, double z, double *part) const
+  template <int N>
+  __device__ __forceinline__ void sums(PetscInt i, const PolderPack<double, N> &z, double *part) const
   {
-    part[0] += __ldcs(end.r + i) * z;
-    part[1] += z;
+    const PolderPack<double, N> r = PolderPackStream<N>(end.r + i);
+
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+      part[0] += r.v[k] * z.v[k];
+      part[1] += z.v[k];
+    }
+  }
+  template <int N>
+  bool aligned(void) const
+  {
+    return PolderAligned<N>(dinv, b, y, end.wide, (const V *)end.base, end.r);
   }
   __device__ __forceinline__ void finish(const double *total) const
   {
@@ -73,11 +97,21 @@ struct LevelJacobi {
 
 template <class V>
 struct LevelResidual {
-  static constexpr int SUMS = 0;
-  const V             *b;
-  V                   *r;
+  static constexpr int  SUMS  = 0;
+  static constexpr bool PACKS = true;
+  const V              *b;
+  V                    *r;
 
-  __device__ __forceinline__ void operator()(PetscInt i, V s, V, double *) const { r[i] = b[i] - s; }
+  template <int N>
+  __device__ __forceinline__ void operator()(PetscInt i, const PolderPack<V, N> &s, const PolderPack<V, N> &, double *) const
+  {
+    PolderPackWrite(r + i, PolderPackRead<N>(b + i) - s);
+  }
+  template <int N>
+  bool aligned(void) const
+  {
+    return PolderAligned<N>(b, r);
+  }
   __device__ __forceinline__ void finish(const double *) const { }
 };
 

@@ -4,6 +4,7 @@
 */
 #pragma once
 
+#include "pack.cuh"
 #include "stencil.cuh"
 #include "kernels/bfloat.h"
 #include "kernels/level.h"
@@ -11,6 +12,8 @@
 /* Maximum number of blocks of a kernel that also computes sums; resident blocks of a 5-point stencil, limited by registers */
 #define LEVEL_BLOCKS 1056
 #define LEVEL_FIT5   2
+/* Rows of a large stencil that a thread takes at a time */
+#define LEVEL_PACK 2
 
 /* In single precision the sum of the row replaces the diagonal entry, and the other entries multiply x_j - x_i, see levelmatrix.h */
 template <class V>
@@ -99,13 +102,31 @@ struct LevelRows {
   }
 };
 
-/* An input vector in memory */
+/* An input vector in memory: entry i, and the N entries from i on */
 template <class V>
 struct LevelVector {
   const V *x;
 
   __device__ __forceinline__ V operator()(PetscInt i) const { return __ldg(x + i); }
+  template <int N>
+  __device__ __forceinline__ PolderPack<V, N> pack(PetscInt i) const
+  {
+    return PolderPackLdg<N>(x + i);
+  }
+  template <int N>
+  bool aligned(void) const
+  {
+    return PolderAligned<N>(x);
+  }
 };
+
+/* Passes what comes of N rows to an output, which takes one row at a time unless it says PACKS */
+template <class Out, class V, int N>
+__device__ __forceinline__ void LevelPut(const Out &out, PetscInt i, const PolderPack<V, N> &s, const PolderPack<V, N> &now, double *part)
+{
+  if constexpr (Out::PACKS) out(i, s, now, part);
+  else out(i, s.v[0], now.v[0], part);
+}
 
 /* The sum over each group of consecutive threads of a warp, a power of two in size, returned in all of them */
 template <class V>
@@ -127,76 +148,90 @@ static __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRowsKernel(con
     const long long k    = first + threadIdx.x / M::LANES;
     const bool      mine = k < A.n;
     const PetscInt  i    = (PetscInt)k;
-    const auto      s    = LevelGroupSum(mine ? A.row(i, lane, x) : 0, M::LANES);
+    auto            s    = LevelGroupSum(mine ? A.row(i, lane, x) : 0, M::LANES);
 
-    if (mine && lane == 0) out(i, s, x(i), part);
+    if (mine && lane == 0) LevelPut(out, i, PolderPack<decltype(s), 1>{s}, PolderPack<decltype(s), 1>{x(i)}, part);
   }
   if constexpr (Out::SUMS > 0) PolderGridSum<POLDER_BLOCK>(part, scratch, [=](const double *total) { out.finish(total); });
 }
 
 /*
-  Row i of a stencil. xp: x one step before; xc: x here; xn: on return, x one step ahead; vp: the coefficient one step before, when half of the matrix is
-  stored
+  N rows of a stencil from row i on. xp: x one step before; xc: x here; xn: on return, x one step ahead; vp: the coefficient one step before, when half of the
+  matrix is stored. With N > 1 it is, and near, far, m and i are multiples of N
 */
-template <bool SEVEN, bool HALF, bool CHECK, class V, class E, class X>
-__device__ __forceinline__ V LevelGridRow(const DiaGrid<E> &A, PetscInt i, const X &x, V xp, V xc, V &xn, V &vp)
+template <bool SEVEN, bool HALF, bool CHECK, int N, class V, class E, class X>
+__device__ __forceinline__ PolderPack<V, N> LevelGridRows(const DiaGrid<E> &A, PetscInt i, const X &x, const PolderPack<V, N> &xp, const PolderPack<V, N> &xc,
+                                                          PolderPack<V, N> &xn, PolderPack<V, N> &vp)
 {
-  const PetscInt m = A.m, far = A.far, near = A.near;
-  constexpr int  c     = SEVEN ? 3 : 2;
-  const bool     below = !CHECK || i >= far, above = !CHECK || m - far > i;
-  const auto     load = [&](int d) { return LevelGet(HALF ? __ldg(A.val[d] + i) : __ldcs(A.val[d] + i)); };
-  const V        w    = HALF ? vp : below ? load(0) : (V)0;
-  const V        vn   = above ? LevelGet(__ldcs(A.val[2 * c] + i)) : (V)0;
-  const V        own  = LevelSums<V> ? xc : 0;
-  V              s    = LevelGet(__ldcs(A.val[c] + i)) * xc;
+  const PetscInt         m = A.m, far = A.far, near = A.near;
+  constexpr int          c     = SEVEN ? 3 : 2;
+  const bool             below = !CHECK || i >= far, above = !CHECK || m - far > i, left = !CHECK || i >= 1, right = !CHECK || m - N > i;
+  const auto             load = [&](int d) { return PolderPackGet(HALF ? PolderPackLdg<N>(A.val[d] + i) : PolderPackStream<N>(A.val[d] + i)); };
+  const PolderPack<V, N> none = {}, w = HALF ? vp : below ? load(0) : none;
+  const PolderPack<V, N> vn    = above ? PolderPackGet(PolderPackStream<N>(A.val[2 * c] + i)) : none;
+  const PolderPack<V, N> own   = LevelSums<V> ? xc : none;
+  PolderPack<V, N>       s     = PolderPackGet(PolderPackStream<N>(A.val[c] + i)) * xc;
+  PolderPack<V, N>       upper = none, lower = none, before = none, after = none; /* of the couplings within the line, and x there */
 
-  xn = above ? x(i + far) : (V)0;
-  if (below) s += w * (xp - own);
-  if (SEVEN && (!CHECK || i >= near)) s += load(1) * (x(i - near) - own);
-  if (!CHECK || i >= 1) s += load(c - 1) * (x(i - 1) - own);
-  if (!CHECK || m - 1 > i) s += load(c + 1) * (x(i + 1) - own);
-  if (SEVEN && (!CHECK || m - near > i)) s += load(c + 2) * (x(i + near) - own);
-  if (above) s += vn * (xn - own);
+  xn = above ? x.template pack<N>(i + far) : none;
+  if (right) upper = load(c + 1);
+  if (left) lower.v[0] = LevelGet(HALF ? __ldg(A.val[c - 1] + i) : __ldcs(A.val[c - 1] + i));
+  if (left) before.v[0] = x(i - 1);
+  if (right) after.v[N - 1] = x(i + N);
+#pragma unroll
+  for (int k = 1; k < N; ++k) {
+    if (CHECK && !right) upper.v[k - 1] = LevelGet(__ldg(A.val[c + 1] + i + k - 1));
+    lower.v[k]     = upper.v[k - 1];
+    before.v[k]    = xc.v[k - 1];
+    after.v[k - 1] = xc.v[k];
+  }
+  if (below) s = s + w * (xp - own);
+  if (SEVEN && (!CHECK || i >= near)) s = s + load(1) * (x.template pack<N>(i - near) - own);
+  if (N > 1 || left) s = s + lower * (before - own);
+  if (N > 1 || right) s = s + upper * (after - own);
+  if (SEVEN && (!CHECK || m - near > i)) s = s + load(c + 2) * (x.template pack<N>(i + near) - own);
+  if (above) s = s + vn * (xn - own);
   if (HALF) vp = vn;
   return s;
 }
 
-/* Large stencils: each thread goes along the slowest direction, as in dia.cu */
-template <bool SEVEN, bool HALF, class V, class E, class X, class Out>
+/* Large stencils: each thread goes along the slowest direction, as in dia.cu, N rows at a time */
+template <bool SEVEN, bool HALF, int N, class V, class E, class X, class Out>
 static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
                                     SEVEN ? DIA_FIT7 : LEVEL_FIT5) void PolderLevelGridKernel(const __grid_constant__ DiaGrid<E> A, const X x, const Out out,
                                                                                               PolderReduceScratch *scratch)
 {
   constexpr int  block = SEVEN ? DIA_TILE7 : DIA_TILE5;
   const PetscInt tile = (PetscInt)blockIdx.x % (A.tiles[0] * A.tiles[1]), step = (PetscInt)blockIdx.x / (A.tiles[0] * A.tiles[1]) * A.chunk;
-  const PetscInt ix  = (tile % A.tiles[0] << A.logw) + ((PetscInt)threadIdx.x & ((1 << A.logw) - 1));
-  const PetscInt iy  = tile / A.tiles[0] * (block >> A.logw) + ((PetscInt)threadIdx.x >> A.logw);
+  const PetscInt mine = N * (PetscInt)threadIdx.x;
+  const PetscInt ix   = (tile % A.tiles[0] << A.logw) + (mine & ((1 << A.logw) - 1));
+  const PetscInt iy   = tile / A.tiles[0] * (N * block >> A.logw) + (mine >> A.logw);
   const PetscInt far = A.far, m = A.m;
   double         part[Out::SUMS ? Out::SUMS : 1] = {};
 
   if (ix < A.line && iy <= (far - 1 - ix) / A.line) {
-    const long long first = (long long)step * far + iy * A.line + ix, end = first + (long long)A.chunk * far;
-    const PetscInt  last = (PetscInt)(end < m ? end : m), inner = last < m - far ? last : m - far;
-    PetscInt        i  = (PetscInt)(first < m ? first : m);
-    V               xp = 0, xc = 0, xn = 0, vp = 0;
+    const long long  first = (long long)step * far + iy * A.line + ix, end = first + (long long)A.chunk * far;
+    const PetscInt   last = (PetscInt)(end < m ? end : m), inner = last < m - far ? last : m - far;
+    PetscInt         i  = (PetscInt)(first < m ? first : m);
+    PolderPack<V, N> xp = {}, xc = {}, xn = {}, vp = {};
 
-    if (i < m) xc = x(i);
+    if (i < m) xc = x.template pack<N>(i);
     if (i < m && i >= far) {
-      xp = x(i - far);
-      if (HALF) vp = LevelGet(A.val[0][i]);
+      xp = x.template pack<N>(i - far);
+      if (HALF) vp = PolderPackGet(PolderPackLdg<N>(A.val[0] + i));
     } else if (i < last) { /* the first step of the matrix */
-      out(i, LevelGridRow<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp), xc, part);
+      LevelPut(out, i, LevelGridRows<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp), xc, part);
       xp = xc;
       xc = xn;
       i  = m - far > i ? i + far : m;
     }
-#pragma unroll(Out::SUMS > 1 ? 1 : 2) // limited by registers
+#pragma unroll(Out::SUMS > 1 || N > 1 ? 1 : 2) // limited by registers
     for (; i < inner; i += far) {
-      out(i, LevelGridRow<SEVEN, HALF, false>(A, i, x, xp, xc, xn, vp), xc, part);
+      LevelPut(out, i, LevelGridRows<SEVEN, HALF, false>(A, i, x, xp, xc, xn, vp), xc, part);
       xp = xc;
       xc = xn;
     }
-    if (i < last) out(i, LevelGridRow<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp), xc, part); /* the last step */
+    if (i < last) LevelPut(out, i, LevelGridRows<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp), xc, part); /* the last step */
   }
   if constexpr (Out::SUMS > 0) PolderGridSum<block>(part, scratch, [=](const double *total) { out.finish(total); });
 }
@@ -259,6 +294,17 @@ static int LevelDo(const PolderLevelMatrix *M, Do act)
   return LevelDoEntries<V, V>(M, act);
 }
 
+/* May a stencil, half of which is stored, be taken N rows at a time? */
+template <int N, class E, class X, class Out>
+static bool LevelGridPacks(const DiaGrid<E> &A, const X &x, const Out &out)
+{
+  const int c    = A.near ? 3 : 2;
+  bool      fits = A.m % N == 0 && A.near % N == 0 && A.far % N == 0 && x.template aligned<N>() && out.template aligned<N>();
+
+  for (int d = c; d <= 2 * c; ++d) fits = fits && PolderAligned<N>(A.val[d]);
+  return fits;
+}
+
 /* Launches the kernel for large stencils if the matrix is one; returns whether it did */
 template <bool SEVEN, class V, class E, class X, class Out>
 static bool LevelGridLaunch(const LevelDia<V, E> &D, const X &x, const Out &out, void *work, cudaStream_t stream)
@@ -267,11 +313,18 @@ static bool LevelGridLaunch(const LevelDia<V, E> &D, const X &x, const Out &out,
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
   DiaGrid<E>           A;
   bool                 half;
-  const unsigned int   blocks = DiaFindGrid(D.n, D.n, D.nd, D.off, D.val, &A, &half);
+  unsigned int         blocks = DiaFindGrid(D.n, D.n, D.nd, D.off, D.val, &A, &half);
 
   if (!blocks) return false;
-  if (half) PolderLevelGridKernel<SEVEN, true, V, E, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
-  else PolderLevelGridKernel<SEVEN, false, V, E, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
+  if constexpr (Out::PACKS) {
+    if (half && LevelGridPacks<LEVEL_PACK>(A, x, out)) {
+      blocks = DiaFindGrid<LEVEL_PACK>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
+      PolderLevelGridKernel<SEVEN, true, LEVEL_PACK, V, E, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
+      return true;
+    }
+  }
+  if (half) PolderLevelGridKernel<SEVEN, true, 1, V, E, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
+  else PolderLevelGridKernel<SEVEN, false, 1, V, E, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
   return true;
 }
 

@@ -4,15 +4,16 @@
 */
 #include "launch.cuh"
 #include "index.cuh"
+#include "pack.cuh"
 #include "kernels/levelgridrow.h"
 
-/* body(at) for all coordinates of a grid of size[0] x size[1] x size[2] */
-template <class Body>
+/* body(at) for all coordinates of a grid of size[0] x size[1] x size[2], every N-th in direction 0 */
+template <int N, class Body>
 static __device__ __forceinline__ void GridEach(const PetscInt size[3], Body body)
 {
   PetscInt at[3];
 
-  at[0] = (PetscInt)blockIdx.x * blockDim.x + threadIdx.x;
+  at[0] = N * ((PetscInt)blockIdx.x * blockDim.x + threadIdx.x);
   if (at[0] >= size[0]) return;
   for (at[2] = blockIdx.z; at[2] < size[2]; at[2] += gridDim.z) {
     for (at[1] = (PetscInt)blockIdx.y * blockDim.y + threadIdx.y; at[1] < size[1]; at[1] += gridDim.y * blockDim.y) body(at);
@@ -21,15 +22,17 @@ static __device__ __forceinline__ void GridEach(const PetscInt size[3], Body bod
 
 /*
   The sum of body(word, r) over the cells that differ from cell `first`, at at[], in the directions K by 0 or 1, and by `to` in direction D. The loads of
-  cells that do not exist are those of another one, so that none depends on a branch and all can be under way at once
+  cells that do not exist are those of another one, so that none depends on a branch and all can be under way at once. PAIR = 2: both cells of direction 0
+  are loaded at once
 */
-template <int D, int K, class V, class Body>
+template <int D, int K, int PAIR, class V, class Body>
 static __device__ __forceinline__ V GridCells(const PolderLevelGrid &G, const PetscInt at[3], PetscInt first, int to, V sum, const V *r, Body body)
 {
+  constexpr int  N    = K & 1 ? PAIR : 1;
   const PetscInt line = G.size[0], plane = line * G.size[1];
 
 #pragma unroll
-  for (int k = 0; k < 8; ++k) {
+  for (int k = 0; k < 8; k += N) {
     const PetscInt step[3] = {(k & 1) + (D == 0 ? to : 0), (k >> 1 & 1) + (D == 1 ? to : 0), (k >> 2 & 1) + (D == 2 ? to : 0)};
     const PetscInt i       = first + step[0] + step[1] * line + step[2] * plane;
     bool           there   = i >= 0 && i < G.n;
@@ -37,100 +40,112 @@ static __device__ __forceinline__ V GridCells(const PolderLevelGrid &G, const Pe
     if ((k & K) != k) continue;
 #pragma unroll
     for (int d = 0; d < 3; ++d) there = there && at[d] + step[d] >= 0 && at[d] + step[d] < G.size[d];
-    const PetscInt j    = there ? i : 0;
-    const unsigned word = __ldg(G.w + j);
-    const V        v    = __ldg(r + j);
+    const PolderPack<unsigned, N> word = PolderPackLdg<N>((const unsigned *)G.w + (there ? i : 0));
+    const PolderPack<V, N>        v    = PolderPackLdg<N>(r + (there ? i : 0));
 
-    sum += there && word != POLDER_LEVELGRID_APART ? body(word, v) : (V)0;
+#pragma unroll
+    for (int c = 0; c < N; ++c) sum += there && word.v[c] != POLDER_LEVELGRID_APART ? body(word.v[c], v.v[c]) : (V)0;
   }
   return sum;
 }
 
 /* Adds what the cells that face a box in direction D give to it */
-template <int D, int J, class V>
+template <int D, int J, int PAIR, class V>
 static __device__ __forceinline__ V GridFaces(const PolderLevelGrid &G, const PetscInt at[3], PetscInt first, V sum, const V *r)
 {
   const auto body = [](unsigned word, V v) { return (V)PolderLevelGridUnpack(word, D) * v; };
 
   if constexpr (J >> D & 1) {
-    sum = GridCells<D, J & ~(1 << D)>(G, at, first, -1, sum, r, body);
-    sum = GridCells<D, J & ~(1 << D)>(G, at, first, 2, sum, r, body);
+    sum = GridCells<D, J & ~(1 << D), PAIR>(G, at, first, -1, sum, r, body);
+    sum = GridCells<D, J & ~(1 << D), PAIR>(G, at, first, 2, sum, r, body);
   }
   return sum;
 }
 
-template <class V, int J>
+template <class V, int J, int PAIR>
 static __global__ void __launch_bounds__(POLDER_BLOCK) GridRestrictKernel(const __grid_constant__ PolderLevelGrid G, const V *__restrict__ r, V *bc)
 {
-  GridEach(G.csize, [&](const PetscInt box[3]) {
+  GridEach<1>(G.csize, [&](const PetscInt box[3]) {
     const PetscInt c     = box[0] + G.csize[0] * (box[1] + G.csize[1] * box[2]) - G.cshift;
     const PetscInt at[3] = {box[0] << (J & 1), box[1] << (J >> 1 & 1), box[2] << (J >> 2 & 1)};
     const PetscInt first = at[0] + G.size[0] * (at[1] + G.size[1] * at[2]) - G.shift;
     V              sum;
 
     if (c < 0 || c >= G.nc) return;
-    sum   = GridCells<3, J>(G, at, first, 0, (V)0, r, [](unsigned word, V v) {
+    sum   = GridCells<3, J, PAIR>(G, at, first, 0, (V)0, r, [](unsigned word, V v) {
       return (1 - ((V)PolderLevelGridUnpack(word, 0) + (V)PolderLevelGridUnpack(word, 1) + (V)PolderLevelGridUnpack(word, 2))) * v; // to its own box
     });
-    sum   = GridFaces<0, J>(G, at, first, sum, r);
-    sum   = GridFaces<1, J>(G, at, first, sum, r);
-    bc[c] = GridFaces<2, J>(G, at, first, sum, r);
+    sum   = GridFaces<0, J, PAIR>(G, at, first, sum, r);
+    sum   = GridFaces<1, J, PAIR>(G, at, first, sum, r);
+    bc[c] = GridFaces<2, J, PAIR>(G, at, first, sum, r);
     if (c == G.nc - 1) bc[G.nc] = 0;
   });
 }
 
 /* w_d (u_Nd - u_C) of a joined direction, and 0 of others */
 template <int D, int J, class V>
-static __device__ __forceinline__ V GridSlope(const PolderLevelGrid &G, const PetscInt at[3], PetscInt box, unsigned word, V own, const V *xc)
+static __device__ __forceinline__ V GridSlope(const PolderLevelGrid &G, PetscInt at, PetscInt box, unsigned word, V own, const V *xc)
 {
   const PetscInt stride = D == 0 ? 1 : D == 1 ? G.csize[0] : G.csize[0] * G.csize[1];
   const float    w      = PolderLevelGridUnpack(word, D);
 
-  return J >> D & 1 ? (V)w * (__ldg(xc + (w > 0 ? at[D] & 1 ? box + stride : box - stride : box)) - own) : (V)0;
+  return J >> D & 1 ? (V)w * (__ldg(xc + (w > 0 ? at & 1 ? box + stride : box - stride : box)) - own) : (V)0;
 }
 
-template <class V, int J>
+/* PAIR = 2: a thread for both cells of a box in direction 0 */
+template <class V, int J, int PAIR>
 static __global__ void __launch_bounds__(POLDER_BLOCK) GridProlongKernel(const __grid_constant__ PolderLevelGrid G, const V *__restrict__ xc, V *x)
 {
-  GridEach(G.size, [&](const PetscInt at[3]) {
+  GridEach<PAIR>(G.size, [&](const PetscInt at[3]) {
     const PetscInt i   = at[0] + G.size[0] * (at[1] + G.size[1] * at[2]) - G.shift;
     const PetscInt box = (at[0] >> (J & 1)) + G.csize[0] * ((at[1] >> (J >> 1 & 1)) + G.csize[1] * (at[2] >> (J >> 2 & 1))) - G.cshift;
 
     if (i < 0 || i >= G.n) return;
-    const unsigned word = __ldg(G.w + i);
-    const V        own = __ldg(xc + box), before = x[i];
+    const V                          own  = __ldg(xc + box);
+    const PolderPack<unsigned, PAIR> word = PolderPackLdg<PAIR>((const unsigned *)G.w + i);
+    PolderPack<V, PAIR>              u    = PolderPackRead<PAIR>(x + i);
 
-    if (word == POLDER_LEVELGRID_APART) return;
-    x[i] = before +
-           (own + GridSlope<0, J>(G, at, box, word, own, xc) + GridSlope<1, J>(G, at, box, word, own, xc) + GridSlope<2, J>(G, at, box, word, own, xc));
+#pragma unroll
+    for (int k = 0; k < PAIR; ++k) {
+      const V step = own + GridSlope<0, J>(G, at[0] + k, box, word.v[k], own, xc) + GridSlope<1, J>(G, at[1], box, word.v[k], own, xc) +
+                     GridSlope<2, J>(G, at[2], box, word.v[k], own, xc);
+
+      if (word.v[k] != POLDER_LEVELGRID_APART) u.v[k] += step;
+    }
+    PolderPackWrite(x + i, u);
   });
 }
 
-/* Launches a kernel of the joined directions over a grid */
-template <class V>
-static int GridLaunch(void (*const kernel[8])(PolderLevelGrid, const V *, V *), const PetscInt size[3], const PolderLevelGrid *G, const V *from, V *to,
-                      cudaStream_t stream)
-{
-  const int          lines = size[1] > 1 ? 4 : 1, wide = POLDER_BLOCK / lines;
-  const unsigned int y = PolderBlocks(size[1], lines), z = (unsigned int)size[2];
-  const dim3         grid(PolderBlocks(size[0], wide), y < 65535 ? y : 65535, z < 65535 ? z : 65535), block((unsigned int)wide, (unsigned int)lines);
-
-  if (G->n > 0 && size[0] > 0 && y && z) kernel[G->join[0] + 2 * G->join[1] + 4 * G->join[2]]<<<grid, block, 0, stream>>>(*G, from, to);
-  return cudaGetLastError();
-}
-
+/* A kernel for each J, one cell and two cells at a time */
 #define GRID_KERNELS(name, V) \
   { \
-    NULL, name<V, 1>, name<V, 2>, name<V, 3>, name<V, 4>, name<V, 5>, name<V, 6>, name<V, 7> \
+    {NULL, name<V, 1, 1>, name<V, 2, 1>, name<V, 3, 1>, name<V, 4, 1>, name<V, 5, 1>, name<V, 6, 1>, name<V, 7, 1>}, \
+    { \
+      NULL, name<V, 1, 2>, name<V, 2, 1>, name<V, 3, 2>, name<V, 4, 1>, name<V, 5, 2>, name<V, 6, 1>, name<V, 7, 2> \
+    } \
   }
+
+/* Launches one of them over a grid, `fine` being the vector on the cells; each: cells of direction 0 for a thread if it takes pairs */
+template <class V>
+static int GridLaunch(void (*const kernel[2][8])(PolderLevelGrid, const V *, V *), const PetscInt size[3], int each, const PolderLevelGrid *G, const V *fine,
+                      const V *from, V *to, cudaStream_t stream)
+{
+  const bool         pairs = G->join[0] && G->size[0] % 2 == 0 && G->shift % 2 == 0 && G->n % 2 == 0 && PolderAligned<2>(fine, G->w);
+  const int          lines = size[1] > 1 ? 4 : 1, wide = POLDER_BLOCK / lines * (pairs ? each : 1);
+  const unsigned int y = PolderBlocks(size[1], lines), z = (unsigned int)size[2];
+  const dim3         grid(PolderBlocks(size[0], wide), y < 65535 ? y : 65535, z < 65535 ? z : 65535), block(POLDER_BLOCK / lines, (unsigned int)lines);
+
+  if (G->n > 0 && size[0] > 0 && y && z) kernel[pairs][G->join[0] + 2 * G->join[1] + 4 * G->join[2]]<<<grid, block, 0, stream>>>(*G, from, to);
+  return cudaGetLastError();
+}
 
 template <class V>
 static int GridRestrict(const PolderLevelGrid *G, const V *r, V *bc, cudaStream_t stream)
 {
-  static void (*const kernels[8])(PolderLevelGrid, const V *, V *) = GRID_KERNELS(GridRestrictKernel, V);
+  static void (*const kernels[2][8])(PolderLevelGrid, const V *, V *) = GRID_KERNELS(GridRestrictKernel, V);
 
   if (!G->nc) return cudaMemsetAsync(bc, 0, sizeof(V), stream);
-  return GridLaunch(kernels, G->csize, G, r, bc, stream);
+  return GridLaunch(kernels, G->csize, 1, G, r, r, bc, stream);
 }
 
 int PolderLevelGridRestrict_CUDA(PetscBool single, const PolderLevelGrid *grid, const void *r, void *bc, PolderStream stream)
@@ -142,9 +157,9 @@ int PolderLevelGridRestrict_CUDA(PetscBool single, const PolderLevelGrid *grid, 
 template <class V>
 static int GridProlong(const PolderLevelGrid *G, const V *xc, V *x, cudaStream_t stream)
 {
-  static void (*const kernels[8])(PolderLevelGrid, const V *, V *) = GRID_KERNELS(GridProlongKernel, V);
+  static void (*const kernels[2][8])(PolderLevelGrid, const V *, V *) = GRID_KERNELS(GridProlongKernel, V);
 
-  return GridLaunch(kernels, G->size, G, xc, x, stream);
+  return GridLaunch(kernels, G->size, 2, G, x, xc, x, stream);
 }
 
 int PolderLevelGridProlong_CUDA(PetscBool single, const PolderLevelGrid *grid, const void *xc, void *x, PolderStream stream)

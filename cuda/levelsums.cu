@@ -6,15 +6,21 @@
 template <class V>
 struct LevelSeed {
   __device__ __forceinline__ V operator()(PetscInt i) const { return (V)PolderPowerStart(i); }
+  template <int N>
+  __device__ __forceinline__ PolderPack<V, N> pack(PetscInt i) const
+  {
+    return {(*this)(i)}; // N = 1
+  }
 };
 
 /* v = A x and the sums of the first (SECOND: the second) step of a K-cycle */
 template <bool SECOND, class V>
 struct LevelDots {
-  static constexpr int SUMS = SECOND ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST;
-  const V             *b, *w;
-  V                   *v;
-  PetscReal           *sum;
+  static constexpr int  SUMS  = SECOND ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST;
+  static constexpr bool PACKS = false;
+  const V              *b, *w;
+  V                    *v;
+  PetscReal            *sum;
 
   __device__ __forceinline__ void operator()(PetscInt i, V s, V now, double *part) const
   {
@@ -39,10 +45,11 @@ struct LevelDots {
 /* FIRST: x is not normalised */
 template <bool FIRST, class V>
 struct LevelPower {
-  static constexpr int SUMS = 1;
-  const V             *dinv;
-  V                   *y;
-  PetscReal           *norm; /* norm of x, then of y */
+  static constexpr int  SUMS  = 1;
+  static constexpr bool PACKS = false;
+  const V              *dinv;
+  V                    *y;
+  PetscReal            *norm; /* norm of x, then of y */
 
   __device__ __forceinline__ void operator()(PetscInt i, V s, V, double *part) const
   {

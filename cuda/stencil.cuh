@@ -51,12 +51,12 @@ static int64_t DiaChunks(bool seven, int64_t tiles, int64_t steps)
   return best;
 }
 
-/* If this is the stencil of a large enough grid, sets A and returns the number of blocks, else 0 */
-template <class V>
+/* If this is the stencil of a large enough grid, sets A for N rows a thread and returns the number of blocks, else 0 */
+template <int N = 1, class V>
 static unsigned int DiaFindGrid(PetscInt m, PetscInt n, PetscInt nd, const PetscInt off[], const V *const val[], DiaGrid<V> *A, bool *half)
 {
   const PetscInt c    = nd / 2;
-  const int      tile = nd == 7 ? DIA_TILE7 : DIA_TILE5;
+  const int      tile = N * (nd == 7 ? DIA_TILE7 : DIA_TILE5);
   int64_t        tiles, steps;
 
   if (m != n || m < DIA_GRID_ROWS || (nd != 5 && nd != 7) || off[c] != 0 || off[c + 1] != 1 || off[c + 2] < 2) return 0;
@@ -70,7 +70,7 @@ static unsigned int DiaFindGrid(PetscInt m, PetscInt n, PetscInt nd, const Petsc
   A->far  = off[nd - 1];
   A->near = nd == 7 ? off[5] : 0;
   A->line = nd == 7 ? A->near : A->far;
-  A->logw = nd == 7 ? 6 : 9;
+  A->logw = nd == 7 ? 6 : N > 1 ? 10 : 9;
   for (int w = 5; w < 8 && nd == 7; ++w) { // chooses the tile width that fits a line best
     if ((A->line + (1 << w) - 1) >> w << w < (A->line + (1 << A->logw) - 1) >> A->logw << A->logw) A->logw = w;
   }
