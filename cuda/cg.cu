@@ -1,41 +1,7 @@
 /* Steps of conjugate gradients whose scalars stay in device memory. */
 #include "cg.cuh"
+#include "pack.cuh"
 #include "peers.cuh"
-
-/* Are all arrays aligned for access in packs of two values? */
-template <int V>
-struct PolderPack;
-template <>
-struct PolderPack<1> {
-  double v[1];
-};
-template <>
-struct __align__(16) PolderPack<2>
-{
-  double v[2];
-};
-
-template <int V>
-__device__ __forceinline__ PolderPack<V> PolderLoad(const double *a, PetscInt i)
-{
-  return *reinterpret_cast<const PolderPack<V> *>(a + i);
-}
-
-template <int V>
-__device__ __forceinline__ void PolderStore(double *a, PetscInt i, const PolderPack<V> &v)
-{
-  *reinterpret_cast<PolderPack<V> *>(a + i) = v;
-}
-
-template <class... P>
-static bool PolderAligned(PetscInt n, P... p)
-{
-  const size_t bits[] = {(size_t)p...};
-  size_t       all    = 0;
-
-  for (size_t b : bits) all |= b;
-  return n % 2 == 0 && all % 16 == 0;
-}
 
 /* Enough blocks to fill the device twice */
 static unsigned int PolderCGBlocks(PetscInt n, int v)
@@ -53,13 +19,13 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   const PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x);
 
   if (i >= n || state->frozen) return;
-  const double  mean = state->mean, beta = state->beta, alpha = state->alpha;
-  PolderPack<V> zi = PolderLoad<V>(z, i), pi, xi, di;
+  const double          mean = state->mean, beta = state->beta, alpha = state->alpha;
+  PolderPack<double, V> zi = PolderPackRead<V>(z + i), pi, xi, di;
 
-  if (DINV) di = PolderLoad<V>(dinv, i);
+  if (DINV) di = PolderPackRead<V>(dinv + i);
   if (!FIRST) {
-    pi = PolderLoad<V>(p, i);
-    xi = PolderLoad<V>(x, i);
+    pi = PolderPackRead<V>(p + i);
+    xi = PolderPackRead<V>(x + i);
   }
   for (int v = 0; v < V; ++v) {
     const double zv = (DINV ? di.v[v] * zi.v[v] : zi.v[v]) - mean;
@@ -70,13 +36,13 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
       pi.v[v] = zv + beta * pi.v[v];
     }
   }
-  PolderStore<V>(p, i, pi);
-  if (!FIRST) PolderStore<V>(x, i, xi);
+  PolderPackWrite(p + i, pi);
+  if (!FIRST) PolderPackWrite(x + i, xi);
 }
 
 /* Adds the terms of one pack to the sums (r, r), (r, z), sum z, sum r */
 template <int V>
-__device__ __forceinline__ void PolderCGSums(const PolderPack<V> &r, const PolderPack<V> &z, double (&sum)[4])
+__device__ __forceinline__ void PolderCGSums(const PolderPack<double, V> &r, const PolderPack<double, V> &z, double (&sum)[4])
 {
   for (int v = 0; v < V; ++v) {
     sum[0] += r.v[v] * r.v[v];
@@ -99,14 +65,14 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   if (state->frozen) return;
 #pragma unroll 2
   for (PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += stride) {
-    PolderPack<V> ri = PolderLoad<V>(r, i), wi = PolderLoad<V>(w, i), zi;
+    PolderPack<double, V> ri = PolderPackRead<V>(r + i), wi = PolderPackRead<V>(w + i), zi;
 
-    if (DIAGONAL == 2) zi = PolderLoad<V>(dinv, i);
+    if (DIAGONAL == 2) zi = PolderPackRead<V>(dinv + i);
     for (int v = 0; v < V; ++v) {
       ri.v[v] -= alpha * wi.v[v];
       zi.v[v] = DIAGONAL == 2 ? zi.v[v] * ri.v[v] : DIAGONAL ? ri.v[v] : 0.0;
     }
-    PolderStore<V>(r, i, ri);
+    PolderPackWrite(r + i, ri);
     PolderCGSums<V>(ri, zi, sum);
   }
   PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {
@@ -129,10 +95,10 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   if (state->frozen) return;
 #pragma unroll 2
   for (PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += stride) {
-    PolderPack<V> ri = PolderLoad<V>(r, i), zi = PolderLoad<V>(z, i), di;
+    PolderPack<double, V> ri = PolderPackRead<V>(r + i), zi = PolderPackRead<V>(z + i), di;
 
     if (DINV) {
-      di = PolderLoad<V>(dinv, i);
+      di = PolderPackRead<V>(dinv + i);
       for (int v = 0; v < V; ++v) zi.v[v] *= di.v[v];
     }
     PolderCGSums<V>(ri, zi, sum);
@@ -157,11 +123,11 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   const PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x);
 
   if (i >= n) return;
-  const double  alpha = state->alpha;
-  PolderPack<V> pi = PolderLoad<V>(p, i), xi = PolderLoad<V>(x, i);
+  const double          alpha = state->alpha;
+  PolderPack<double, V> pi = PolderPackRead<V>(p + i), xi = PolderPackRead<V>(x + i);
 
   for (int v = 0; v < V; ++v) xi.v[v] += alpha * pi.v[v];
-  PolderStore<V>(x, i, xi);
+  PolderPackWrite(x + i, xi);
 }
 
 static __global__ void PolderCGClearAlphaKernel(PolderCGState *state)
@@ -204,7 +170,7 @@ int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], c
                            PolderStream stream)
 {
   if (!n) return cudaSuccess;
-  if (PolderAligned(n, z, dinv, p, x)) PolderCGDirectionLaunch<2>(n, first, z, dinv, p, x, state, stream);
+  if (n % 2 == 0 && PolderAligned<2>(z, dinv, p, x)) PolderCGDirectionLaunch<2>(n, first, z, dinv, p, x, state, stream);
   else PolderCGDirectionLaunch<1>(n, first, z, dinv, p, x, state, stream);
   return cudaGetLastError();
 }
@@ -232,7 +198,7 @@ static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *
 int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], const PolderCGReduction *to,
                         PolderStream stream)
 {
-  if (PolderAligned(n, w, r, dinv)) PolderCGUpdateLaunch<2>(n, w, r, diagonal, dinv, *to, stream);
+  if (n % 2 == 0 && PolderAligned<2>(w, r, dinv)) PolderCGUpdateLaunch<2>(n, w, r, diagonal, dinv, *to, stream);
   else PolderCGUpdateLaunch<1>(n, w, r, diagonal, dinv, *to, stream);
   return cudaGetLastError();
 }
@@ -252,7 +218,7 @@ static void PolderCGRhoLaunch(PetscInt n, const PetscScalar *r, const PetscScala
 int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, const PolderCGReduction *to,
                      PolderStream stream)
 {
-  if (PolderAligned(n, r, z, dinv)) PolderCGRhoLaunch<2>(n, r, z, dinv, first, *to, stream);
+  if (n % 2 == 0 && PolderAligned<2>(r, z, dinv)) PolderCGRhoLaunch<2>(n, r, z, dinv, first, *to, stream);
   else PolderCGRhoLaunch<1>(n, r, z, dinv, first, *to, stream);
   return cudaGetLastError();
 }
@@ -265,7 +231,7 @@ int PolderCGAdvance_CUDA(PetscBool update, PetscBool rho, PetscBool first, Polde
 
 int PolderCGFinish_CUDA(PetscInt n, const PetscScalar p[], PetscScalar x[], PolderCGState *state, PolderStream stream)
 {
-  if (n && PolderAligned(n, p, x)) PolderCGFinishKernel<2><<<PolderBlocks(n, 2 * POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, p, x, state);
+  if (n && n % 2 == 0 && PolderAligned<2>(p, x)) PolderCGFinishKernel<2><<<PolderBlocks(n, 2 * POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, p, x, state);
   else if (n) PolderCGFinishKernel<1><<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, p, x, state);
   PolderCGClearAlphaKernel<<<1, 1, 0, stream>>>(state);
   return cudaGetLastError();

@@ -5,7 +5,7 @@
 
 /* body(i) for 0 <= i < n */
 template <class Body>
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderForEachKernel(PetscInt n, Body body)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderForEachKernel(PetscInt n, const __grid_constant__ Body body)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
 

@@ -34,18 +34,26 @@ int PolderLevelGridSurvey_CUDA(const PolderLevelGrid *G, const PolderLevelGridEn
   return cudaGetLastError();
 }
 
-/* body(i, at) for the cells of a level, or of the next one */
-template <class Body>
-static int LevelGridEach(const PolderLevelGrid *grid, bool next, PolderStream stream, Body body)
+/* body(G, i, at) for the cells of a level, or of the next one */
+template <bool NEXT, class Body>
+static __global__ void __launch_bounds__(POLDER_BLOCK) LevelGridKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ Body body)
 {
-  const PolderLevelGrid G = *grid;
+  const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
+  PetscInt       at[3];
 
-  return PolderForEach(next ? G.nc : G.n, stream, [=] __device__(PetscInt i) {
-    PetscInt at[3];
+  if (i >= (NEXT ? G.nc : G.n)) return;
+  if (NEXT) PolderLevelGridAt(G.csize, G.cshift + i, at);
+  else PolderLevelGridAt(G.size, G.shift + i, at);
+  body(G, i, at);
+}
 
-    PolderLevelGridAt(next ? G.csize : G.size, (next ? G.cshift : G.shift) + i, at);
-    body(G, i, at);
-  });
+template <bool NEXT, class Body>
+static int LevelGridEach(const PolderLevelGrid *G, PolderStream stream, Body body)
+{
+  const PetscInt n = NEXT ? G->nc : G->n;
+
+  if (n > 0) LevelGridKernel<NEXT><<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*G, body);
+  return cudaGetLastError();
 }
 
 int PolderLevelGridSplit_CUDA(const PolderLevelGrid *grid, const PolderLevelGridEntries *entries, const PolderLevelGridRule *rules, PetscInt *count,
@@ -54,14 +62,14 @@ int PolderLevelGridSplit_CUDA(const PolderLevelGrid *grid, const PolderLevelGrid
   const PolderLevelGridEntries A    = *entries;
   const PolderLevelGridRule    rule = *rules;
 
-  return LevelGridEach(grid, true, stream, [=] __device__(const PolderLevelGrid &G, PetscInt, const PetscInt at[3]) {
+  return LevelGridEach<true>(grid, stream, [=] __device__(const PolderLevelGrid &G, PetscInt, const PetscInt at[3]) {
     if (PolderLevelGridBridges(&G, &A, &rule, at)) PolderAtomicAdd(count, 1);
   });
 }
 
 int PolderLevelGridBoxes_CUDA(const PolderLevelGrid *grid, const PetscInt mate[], PetscInt agg[], PolderStream stream)
 {
-  return LevelGridEach(grid, false, stream, [=] __device__(const PolderLevelGrid &G, PetscInt i, const PetscInt at[3]) {
+  return LevelGridEach<false>(grid, stream, [=] __device__(const PolderLevelGrid &G, PetscInt i, const PetscInt at[3]) {
     agg[i] = mate[i] == POLDER_PAIR_LONE ? G.nc : PolderLevelGridBox(&G, at);
   });
 }
@@ -70,8 +78,8 @@ int PolderLevelGridWeights_CUDA(const PolderLevelGrid *grid, const PolderLevelGr
 {
   const PolderLevelGridEntries A = *entries;
 
-  return LevelGridEach(grid, false, stream,
-                       [=] __device__(const PolderLevelGrid &G, PetscInt i, const PetscInt at[3]) { PolderLevelGridSetWeights(&G, &A, agg, i, at); });
+  return LevelGridEach<false>(grid, stream,
+                              [=] __device__(const PolderLevelGrid &G, PetscInt i, const PetscInt at[3]) { PolderLevelGridSetWeights(&G, &A, agg, i, at); });
 }
 
 int PolderLevelGridCoarseRows_CUDA(const PolderLevelGrid *grid, const PolderLevelGridEntries *entries, const PolderLevelGridRows *rows, PolderStream stream)
@@ -79,11 +87,11 @@ int PolderLevelGridCoarseRows_CUDA(const PolderLevelGrid *grid, const PolderLeve
   const PolderLevelGridEntries A = *entries;
   const PolderLevelGridRows    R = *rows;
 
-  return LevelGridEach(grid, true, stream,
-                       [=] __device__(const PolderLevelGrid &G, PetscInt c, const PetscInt at[3]) { PolderLevelGridCoarseRow(&G, &A, &R, c, at); });
+  return LevelGridEach<true>(grid, stream,
+                             [=] __device__(const PolderLevelGrid &G, PetscInt c, const PetscInt at[3]) { PolderLevelGridCoarseRow(&G, &A, &R, c, at); });
 }
 
 int PolderLevelGridPlaces_CUDA(const PolderLevelGrid *grid, PetscInt64 place[], PolderStream stream)
 {
-  return LevelGridEach(grid, true, stream, [=] __device__(const PolderLevelGrid &, PetscInt c, const PetscInt at[3]) { place[c] = PolderLevelGridPlace(at); });
+  return LevelGridEach<true>(grid, stream, [=] __device__(const PolderLevelGrid &, PetscInt c, const PetscInt at[3]) { place[c] = PolderLevelGridPlace(at); });
 }

@@ -59,8 +59,10 @@ POLDER_LEVELROW PetscReal PolderLevelGridMost(const PolderLevelGrid *G, const Po
 {
   PetscReal all = 0;
 
+  POLDER_UNROLL
   for (int d = 0; d < 3; ++d) {
     most[d] = 0;
+    POLDER_UNROLL
     for (int side = -1; side <= 1; side += 2) {
       const PetscInt  j = PolderLevelGridNeighbour(G->size, G->n, i, at, d, side);
       const PetscReal a = PolderLevelGridCoupling(G, A, i, j, d);
@@ -81,10 +83,12 @@ POLDER_LEVELROW unsigned PolderLevelGridLook(const PolderLevelGrid *G, const Pol
   unsigned        bits = rule->excess && !(rule->excess[i] >= 0) ? 16 : 0;
   PetscBool       is   = all > 0 ? PETSC_TRUE : PETSC_FALSE;
 
+  POLDER_UNROLL
   for (int d = 0; d < 3; ++d) {
     if (G->thin[d] && at[d] == G->size[d] - 1) is = PETSC_FALSE;
   }
   if (is) bits |= 8;
+  POLDER_UNROLL
   for (int d = 0; d < 3; ++d) {
     if (is && most[d] < rule->weak * all) bits |= 1u << d;
     if (PolderLevelGridNeighbour(G->size, G->n, i, at, d, 1) >= 0 && !(PolderLevelGridEntry(G, A, i, d) <= 0)) bits |= 16;
@@ -97,6 +101,7 @@ POLDER_LEVELROW PetscInt PolderLevelGridCell(const PolderLevelGrid *G, const Pet
 {
   PetscInt i;
 
+  POLDER_UNROLL
   for (int d = 0; d < 3; ++d) {
     const PetscInt step = bits >> d & 1;
 
@@ -118,15 +123,20 @@ POLDER_LEVELROW PetscBool PolderLevelGridBridges(const PolderLevelGrid *G, const
   PetscReal strongest[8], most[3], top = 0;
   unsigned  strong = 0, group = 0;
 
+  POLDER_UNROLL
   for (int k = 0; k < 8; ++k) {
     cell[k]      = PolderLevelGridCell(G, rule->mate, box, k, from);
     strongest[k] = cell[k] < 0 ? 0 : PolderLevelGridMost(G, A, rule->mate, cell[k], from, most);
     if (strongest[k] > top) top = strongest[k];
   }
+  POLDER_UNROLL
   for (int k = 0; k < 8; ++k) strong |= strongest[k] > 0 && strongest[k] >= rule->split * top ? 1u << k : 0;
   group = strong & (~strong + 1); // the first of them
+  POLDER_UNROLL
   for (int round = 0; round < 3; ++round) {
+    POLDER_UNROLL
     for (int k = 0; k < 8; ++k) {
+      POLDER_UNROLL
       for (int d = 0; d < 3; ++d) {
         const int      l    = k | 1 << d;
         const unsigned both = 1u << k | 1u << l;
@@ -164,7 +174,9 @@ POLDER_LEVELROW PetscReal PolderLevelGridStrongest(const PolderLevelGrid *G, con
 {
   PetscReal most = 0;
 
+  POLDER_UNROLL
   for (int d = 0; d < 3; ++d) {
+    POLDER_UNROLL
     for (int side = -1; side <= 1; side += 2) {
       const PetscReal a = PolderLevelGridCoupling(G, A, i, PolderLevelGridActive(G, agg, i, at, d, side), d);
 
@@ -207,6 +219,7 @@ POLDER_LEVELROW unsigned PolderLevelGridPack(const PetscReal w[3])
   unsigned k[3], total = (unsigned)((w[0] + w[1] + w[2]) * POLDER_LEVELGRID_UNIT + 0.5);
   int      most = 0;
 
+  POLDER_UNROLL
   for (int d = 0; d < 3; ++d) {
     k[d] = (unsigned)(w[d] * POLDER_LEVELGRID_UNIT + 0.5);
     if (k[d] > k[most]) most = d;
@@ -222,10 +235,12 @@ POLDER_LEVELROW void PolderLevelGridSetWeights(const PolderLevelGrid *G, const P
   const PetscBool active = (PetscBool)(agg[i] < G->nc);
   PetscReal       w[3] = {0, 0, 0}, sum, most = active ? PolderLevelGridStrongest(G, A, agg, i, at) : 0;
 
+  POLDER_UNROLL
   for (int d = 0; d < 3 && active; ++d) {
     if (G->join[d]) w[d] = PolderLevelGridWeight(G, A, agg, i, at, d, most);
   }
   sum = w[0] + w[1] + w[2];
+  POLDER_UNROLL
   for (int d = 0; d < 3 && sum > 1; ++d) w[d] /= sum;
   G->w[i] = active ? PolderLevelGridPack(w) : POLDER_LEVELGRID_APART;
 }
@@ -250,6 +265,7 @@ POLDER_LEVELROW PetscInt PolderLevelGridRowStart(const PolderLevelGrid *G, Petsc
 {
   PetscInt at = c;
 
+  POLDER_UNROLL
   for (int d = 0; d < 3; ++d) {
     const PetscInt up = c + PolderLevelGridStride(G->csize, d);
 
@@ -269,9 +285,11 @@ POLDER_LEVELROW void PolderLevelGridCollect(const PolderLevelGrid *G, const Pold
 {
   c->excess += R->excess[i];
   c->size += R->size[i];
+  POLDER_UNROLL
   for (int d = 0; d < 3; ++d) {
     const PetscInt in = G->join[d] ? PolderLevelGridActive(G, R->agg, i, at, d, -PolderLevelGridFace(at, d)) : -1;
 
+    POLDER_UNROLL
     for (int upper = 0; upper < 2; ++upper) {
       const int      side = upper ? 1 : -1;
       const PetscInt j    = PolderLevelGridNeighbour(G->size, G->n, i, at, d, side);
@@ -306,10 +324,12 @@ POLDER_LEVELROW void PolderLevelGridCoarseRow(const PolderLevelGrid *G, const Po
   PetscReal sum = 0;
   PetscInt  k = PolderLevelGridRowStart(G, c), diag = k;
 
+  POLDER_UNROLL
   for (PetscInt cell = 0; cell < 8; ++cell) {
     PetscInt  from[3], i;
     PetscBool is = PETSC_TRUE;
 
+    POLDER_UNROLL
     for (int d = 0; d < 3; ++d) {
       const PetscInt step = cell >> d & 1;
 
@@ -322,9 +342,11 @@ POLDER_LEVELROW void PolderLevelGridCoarseRow(const PolderLevelGrid *G, const Po
   if (!(all.size > 0)) all.excess = all.size = 1; // no cell of the box takes part: a row of the identity
   R->coarse[c]     = all.lone > 0 ? PolderExcessLess(all.excess, -all.lone, all.lone) : all.excess;
   R->coarsesize[c] = all.size;
+  POLDER_UNROLL
   for (int d = 0; d < 3; ++d) sum += all.to[d][0] + all.to[d][1];
   if (R->pattern) R->ci[c] = k;
   if (R->pattern && c == G->nc - 1) R->ci[G->nc] = PolderLevelGridRowStart(G, G->nc);
+  POLDER_UNROLL
   for (int e = 0; e < 7; ++e) { // columns ascend
     const int      d = e < 3 ? 2 - e : e - 4, side = e < 3 ? -1 : 1;
     const PetscInt j = e == 3 ? c : PolderLevelGridNeighbour(G->csize, G->nc, c, at, d, side);

@@ -5,8 +5,10 @@
 
 #if defined(__CUDACC__)
   #define POLDER_LEVELROW static __host__ __device__ __forceinline__
+  #define POLDER_UNROLL   _Pragma("unroll") /* of a loop over directions, whose arrays are then registers */
 #else
   #define POLDER_LEVELROW static inline
+  #define POLDER_UNROLL
 #endif
 
 /* A diagonal entry that cancels to this fraction of its summands is zero: the aggregate is a connected component with zero row sums */
