@@ -11,7 +11,7 @@ GOALS    := $(or $(MAKECMDGOALS),all)
 
 # As many jobs as processors, unless -j says otherwise, here or in a make above
 ifeq ($(MAKELEVEL)$(filter -j% --jobserver%,$(MAKEFLAGS) $(shell printenv MAKEFLAGS))$(filter clean petsc petsc-cuda,$(GOALS)),0)
-  MAKEFLAGS += -j$(shell nproc 2>/dev/null || echo 2)
+  MAKEFLAGS += -j$(shell sh config/processors.sh)
 endif
 # One line a file; V=1 shows the commands instead
 Q    := $(if $(V),,@)

@@ -10,7 +10,7 @@ if gpu; then
   count=$(nvidia-smi -L | wc -l) big=256 middle=128 small=64 plane=2047
   options="-vec_type cuda -use_gpu_aware_mpi 0 -coo" marker=scale-gpu unit=GPUs peer=aijcusparse
 else
-  count=$(nproc --all) big=96 middle=64 small=32 plane=511
+  count=$(sh "$ROOT/config/processors.sh") big=96 middle=64 small=32 plane=511
   options= marker=scale-cpu unit=processes peer=aij
   [ "$count" -le 8 ] || count=8
 fi

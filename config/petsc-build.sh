@@ -16,7 +16,7 @@ fi
 unset PETSC_DIR PETSC_ARCH MAKEFLAGS MFLAGS
 mkdir -p "$dir/src"
 dir=$(realpath "$dir")
-jobs=${PETSC_BUILD_JOBS:-$(nproc)}
+jobs=${PETSC_BUILD_JOBS:-$(sh "$(dirname "$0")/processors.sh")}
 
 # pip reads the package's metadata with the setuptools and wheel of an environment of its own
 python=$dir/src/python/bin/python

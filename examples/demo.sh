@@ -3,7 +3,7 @@
 set -e
 . "$(dirname "$0")/../bench/common.sh"
 n=${1:-64}
-ranks=${2:-$(nproc | awk '{print $1 < 2 ? 1 : 2}')}
+ranks=${2:-$(sh "$ROOT/config/processors.sh" | awk '{print $1 < 2 ? 1 : 2}')}
 folder=$BUILD/demo
 mkdir -p "$folder"
 

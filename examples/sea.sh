@@ -3,7 +3,7 @@
 set -e
 . "$(dirname "$0")/../bench/common.sh"
 frames=${1:-400}
-ranks=${2:-$(nproc | awk '{print $1 < 2 ? 1 : 2}')}
+ranks=${2:-$(sh "$ROOT/config/processors.sh" | awk '{print $1 < 2 ? 1 : 2}')}
 relief=${RELIEF:-/usr/share/ferret-vis/data/etopo5.cdf}
 folder=$BUILD/sea
 mkdir -p "$folder"
