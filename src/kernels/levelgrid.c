@@ -2,6 +2,34 @@
 #include "levelgrid.h"
 #include "levelgridrow.h"
 
+/* The cells lo <= x < hi of a line are on this process, cell x with the number start + x */
+typedef struct {
+  PetscInt start, lo, hi;
+} GridLine;
+
+/* Line (y, z) of the cells shift .. shift + n of a grid; outside of the grid it is empty */
+static GridLine GridLineAt(const PetscInt size[3], PetscInt shift, PetscInt n, PetscInt y, PetscInt z)
+{
+  const PetscInt start = size[0] * (y + size[1] * z) - shift, lo = PetscMax(0, -start), hi = PetscMin(size[0], n - start);
+  const GridLine empty = {0, 0, 0}, line = {start, lo, hi};
+
+  return y < 0 || y >= size[1] || z < 0 || z >= size[2] || lo >= hi ? empty : line;
+}
+
+/* Line (y, z) of the boxes if cells face it and some of it is here, else the given line */
+static GridLine GridLineOr(const PolderLevelGrid *G, int join, PetscInt y, PetscInt z, const GridLine *other)
+{
+  const GridLine line = GridLineAt(G->csize, G->cshift, G->nc, y, z);
+
+  return join && line.lo < line.hi ? line : *other;
+}
+
+/* a / s rounded up, for a >= -2 */
+static inline PetscInt GridFirst(PetscInt a, int s)
+{
+  return (a + 3 * s - 1) / s - 2;
+}
+
 #define LEVEL_VALUE      PetscScalar
 #define LEVEL_NAME(name) name##Double
 #include "levelgridapply.h"
@@ -106,36 +134,43 @@ void PolderLevelGridPlaces_Host(const PolderLevelGrid *G, PetscInt64 place[])
   for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) place[c] = PolderLevelGridPlace(at);
 }
 
+/* The numbers of the first and the last line with cells shift .. shift + n */
+static void GridLines(const PetscInt size[3], PetscInt shift, PetscInt n, PetscInt *first, PetscInt *last)
+{
+  *first = shift / size[0];
+  *last  = n ? (shift + n - 1) / size[0] : *first - 1;
+}
+
 void PolderLevelGridRestrict_Host(const PolderLevelGrid *G, const PetscScalar r[], PetscScalar bc[])
 {
-  PetscInt at[3];
+  PetscInt line, last;
 
-  PolderLevelGridAt(G->csize, G->cshift, at);
-  for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) bc[c] = PolderLevelGridGatherDouble(G, at, r);
+  GridLines(G->csize, G->cshift, G->nc, &line, &last);
+  for (; line <= last; ++line) GridRestrictLineDouble(G, line % G->csize[1], line / G->csize[1], r, bc);
   bc[G->nc] = 0;
 }
 
 void PolderLevelGridRestrictSingle_Host(const PolderLevelGrid *G, const float r[], float bc[])
 {
-  PetscInt at[3];
+  PetscInt line, last;
 
-  PolderLevelGridAt(G->csize, G->cshift, at);
-  for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) bc[c] = PolderLevelGridGatherSingle(G, at, r);
+  GridLines(G->csize, G->cshift, G->nc, &line, &last);
+  for (; line <= last; ++line) GridRestrictLineSingle(G, line % G->csize[1], line / G->csize[1], r, bc);
   bc[G->nc] = 0;
 }
 
 void PolderLevelGridProlong_Host(const PolderLevelGrid *G, const PetscScalar xc[], PetscScalar x[])
 {
-  PetscInt at[3];
+  PetscInt line, last;
 
-  PolderLevelGridAt(G->size, G->shift, at);
-  for (PetscInt i = 0; i < G->n; ++i, GridNext(G->size, at)) x[i] += PolderLevelGridInterpolateDouble(G, i, at, xc);
+  GridLines(G->size, G->shift, G->n, &line, &last);
+  for (; line <= last; ++line) GridProlongLineDouble(G, line % G->size[1], line / G->size[1], xc, x);
 }
 
 void PolderLevelGridProlongSingle_Host(const PolderLevelGrid *G, const float xc[], float x[])
 {
-  PetscInt at[3];
+  PetscInt line, last;
 
-  PolderLevelGridAt(G->size, G->shift, at);
-  for (PetscInt i = 0; i < G->n; ++i, GridNext(G->size, at)) x[i] += PolderLevelGridInterpolateSingle(G, i, at, xc);
+  GridLines(G->size, G->shift, G->n, &line, &last);
+  for (; line <= last; ++line) GridProlongLineSingle(G, line % G->size[1], line / G->size[1], xc, x);
 }

@@ -210,7 +210,7 @@ POLDER_LEVELROW PetscReal PolderLevelGridWeight(const PolderLevelGrid *G, const 
 /* The weight of direction d in a word of w[] that is not POLDER_LEVELGRID_APART */
 POLDER_LEVELROW float PolderLevelGridUnpack(unsigned word, int d)
 {
-  return (float)(word >> 10 * d & 1023) * (1.0f / POLDER_LEVELGRID_UNIT);
+  return (float)(int)(word >> 10 * d & 1023) * (1.0f / POLDER_LEVELGRID_UNIT);
 }
 
 /* Three weights as a word. A sum that rounds to one stays one: the cell then hangs on its neighbours alone */
@@ -240,7 +240,6 @@ POLDER_LEVELROW void PolderLevelGridSetWeights(const PolderLevelGrid *G, const P
     if (G->join[d]) w[d] = PolderLevelGridWeight(G, A, agg, i, at, d, most);
   }
   sum = w[0] + w[1] + w[2];
-  POLDER_UNROLL
   for (int d = 0; d < 3 && sum > 1; ++d) w[d] /= sum;
   G->w[i] = active ? PolderLevelGridPack(w) : POLDER_LEVELGRID_APART;
 }

@@ -8,7 +8,7 @@
   #define POLDER_UNROLL   _Pragma("unroll") /* of a loop over directions, whose arrays are then registers */
 #else
   #define POLDER_LEVELROW static inline
-  #define POLDER_UNROLL
+  #define POLDER_UNROLL   _Pragma("GCC unroll 8")
 #endif
 
 /* A diagonal entry that cancels to this fraction of its summands is zero: the aggregate is a connected component with zero row sums */
