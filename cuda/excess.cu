@@ -3,31 +3,10 @@
 #include "foreach.cuh"
 #include "kernels/excessrow.h"
 
-int PolderExcessRows_CUDA(PetscInt n, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[], PolderStream stream)
+int PolderExcessRows_CUDA(PetscInt n, const PetscInt ai[], PetscBool kernel, const PetscReal sum[], const PetscReal size[], PetscReal excess[],
+                          PolderStream stream)
 {
-  return PolderForEach(n, stream, [=] __device__(PetscInt i) { PolderExcessLook(i, ai, aa, excess, size); });
-}
-
-int PolderExcessOuterRows_CUDA(const PolderOuterRows *rows, PetscReal excess[], PetscReal size[], PolderStream stream)
-{
-  const PolderOuterRows O = *rows;
-
-  return PolderForEach(O.n, stream, [=] __device__(PetscInt k) {
-    const PetscInt i     = O.row[k];
-    PetscReal      total = excess[i], all = size[i];
-
-    for (PetscInt e = O.ptr[k]; e < O.ptr[k + 1]; ++e) {
-      total += O.val[e];
-      all += fabs(O.val[e]);
-    }
-    excess[i] = total;
-    size[i]   = all;
-  });
-}
-
-int PolderExcessEnd_CUDA(PetscInt n, const PetscInt ai[], PetscBool kernel, PetscReal excess[], const PetscReal size[], PolderStream stream)
-{
-  return PolderForEach(n, stream, [=] __device__(PetscInt i) { excess[i] = PolderExcessOf(excess[i], size[i], ai[i + 1] - ai[i] + 1, kernel); });
+  return PolderForEach(n, stream, [=] __device__(PetscInt i) { excess[i] = PolderExcessOf(sum[i], size[i], ai[i + 1] - ai[i] + 1, kernel); });
 }
 
 int PolderExcessAggregates_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],

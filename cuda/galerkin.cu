@@ -435,60 +435,30 @@ static __device__ __forceinline__ void PolderRowBad(PetscInt i, PolderRowKind ki
   if (kind != POLDER_ROW_GOOD) atomicMin((long long *)bad, (long long)i * 8 + kind);
 }
 
-/* Outputs of PolderLevelRows_CUDA(); NULL: not wanted */
-struct PolderLevelRowsOut {
-  PetscBool   zero, l1;
-  PetscReal   lone;
-  PetscInt   *diag;
-  PetscReal  *dinv, *d, *sum;
-  PetscInt   *mate;
-  PetscReal  *bound;
-  PetscInt64 *bad;
-};
-
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLevelRowsKernel(PetscInt n, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,
-                                                                             const PetscScalar *__restrict__ aa, const PolderLevelRowsOut out)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderLevelRowsKernel(const __grid_constant__ PolderRows A, const __grid_constant__ PolderLevelSurvey survey, PetscReal *most, PetscInt64 *bad)
 {
   const PetscInt i     = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PetscReal      bound = 0;
 
-  if (i < n) {
+  if (i < A.n) {
     PolderRowSurvey s   = {0, 0, 0, -1};
-    const PetscInt  end = ai[i + 1];
+    const PetscInt  end = __ldg(A.i + i + 1);
 
-    for (PetscInt k = ai[i]; k < end; ++k) PolderRowLook(i, k, aj[k], aa[k], &s);
-    PolderRowBad(i, PolderRowJudge(&s, out.zero), out.bad);
-    if (out.diag) out.diag[i] = s.at;
-    out.dinv[i] = PolderRowInverse(&s, out.l1);
-    if (out.d) out.d[i] = s.pivot;
-    if (out.sum) out.sum[i] = s.total;
-    if (out.mate) out.mate[i] = PolderRowIsLone(&s, out.lone) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
+    for (PetscInt k = __ldg(A.i + i); k < end; ++k) PolderRowLook(i, k, __ldg(A.j + k), __ldg(A.a + k), &s);
+    PolderRowBad(i, PolderRowJudge(&s, survey.zero), bad);
+    PolderRowStore(i, &s, &survey);
     bound = PolderRowBound(&s);
   }
   for (int o = 16; o > 0; o /= 2) bound = fmax(bound, __shfl_down_sync(FULL_WARP, bound, o));
-  if (threadIdx.x % 32 == 0 && bound > *(volatile PetscReal *)out.bound)
-    atomicMax((unsigned long long *)out.bound,
-              (unsigned long long)__double_as_longlong(bound)); // the bits of positive numbers are in the order of their values
+  if (threadIdx.x % 32 == 0 && bound > *(volatile PetscReal *)most)
+    atomicMax((unsigned long long *)most, (unsigned long long)__double_as_longlong(bound)); // the bits of positive numbers are in the order of their values
 }
 
-int PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone,
-                         PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad,
-                         PolderStream stream)
+int PolderLevelRows_CUDA(const PolderRows *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad, PolderStream stream)
 {
-  const PolderLevelRowsOut out = {zero, l1, lone, diag, dinv, d, sum, mate, bound, bad};
-
-  if (n > 0) PolderLevelRowsKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ai, aj, aa, out);
+  if (A->n > 0) PolderLevelRowsKernel<<<PolderBlocks(A->n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*A, *survey, bound, bad);
   return cudaGetLastError();
-}
-
-int PolderLevelDiagonal_CUDA(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PetscInt64 *bad, PolderStream stream)
-{
-  return PolderForEach(n, stream, [=] __device__(PetscInt i) {
-    const PetscReal pivot = aa[diag ? diag[i] : i];
-
-    PolderRowBad(i, PolderPivotJudge(pivot, zero), bad);
-    dinv[i] = pivot > 0 ? 1 / pivot : 0;
-  });
 }
 
 /* Is the entry weak, and added to the diagonal? */

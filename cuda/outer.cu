@@ -51,23 +51,22 @@ int PolderPairsNextOutside_CUDA(PetscInt nc, const PetscInt ptr[], const PetscIn
   });
 }
 
-int PolderOuterLevelRows_CUDA(const PolderOuterRows *rows, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1,
-                              PetscReal lone, PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad,
+int PolderOuterLevelRows_CUDA(const PolderOuterRows *rows, const PolderRows *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad,
                               PolderStream stream)
 {
-  const PolderOuterRows O = *rows;
+  const PolderOuterRows O  = *rows;
+  const PolderRows      B  = *A;
+  PolderLevelSurvey     to = *survey;
 
+  to.diag = NULL;
   return PolderForEach(O.n, stream, [=] __device__(PetscInt k) {
     const PetscInt        i    = O.row[k];
-    const PolderRowSurvey s    = PolderOuterLook(&O, k, ai, aj, aa);
-    const PolderRowKind   kind = PolderRowJudge(&s, zero);
+    const PolderRowSurvey s    = PolderOuterLook(&O, k, B.i, B.j, B.a);
+    const PolderRowKind   kind = PolderRowJudge(&s, to.zero);
     const PetscReal       most = PolderRowBound(&s);
 
     if (kind != POLDER_ROW_GOOD) atomicMin((long long *)bad, (long long)i * 8 + kind);
-    dinv[i] = PolderRowInverse(&s, l1);
-    if (d) d[i] = s.pivot;
-    if (sum) sum[i] = s.total;
-    if (mate) mate[i] = PolderRowIsLone(&s, lone) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
+    PolderRowStore(i, &s, &to);
     if (most > *(volatile PetscReal *)bound)
       atomicMax((unsigned long long *)bound, (unsigned long long)__double_as_longlong(most)); // the bits of positive numbers are in the order of their values
   });

@@ -2,24 +2,9 @@
 #include "excess.h"
 #include "excessrow.h"
 
-void PolderExcessRows_Host(PetscInt n, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[])
+void PolderExcessRows_Host(PetscInt n, const PetscInt ai[], PetscBool kernel, const PetscReal sum[], const PetscReal size[], PetscReal excess[])
 {
-  for (PetscInt i = 0; i < n; ++i) PolderExcessLook(i, ai, aa, excess, size);
-}
-
-void PolderExcessOuterRows_Host(const PolderOuterRows *O, PetscReal excess[], PetscReal size[])
-{
-  for (PetscInt k = 0; k < O->n; ++k) {
-    for (PetscInt e = O->ptr[k]; e < O->ptr[k + 1]; ++e) {
-      excess[O->row[k]] += PetscRealPart(O->val[e]);
-      size[O->row[k]] += PetscAbsScalar(O->val[e]);
-    }
-  }
-}
-
-void PolderExcessEnd_Host(PetscInt n, const PetscInt ai[], PetscBool kernel, PetscReal excess[], const PetscReal size[])
-{
-  for (PetscInt i = 0; i < n; ++i) excess[i] = PolderExcessOf(excess[i], size[i], ai[i + 1] - ai[i] + 1, kernel);
+  for (PetscInt i = 0; i < n; ++i) excess[i] = PolderExcessOf(sum[i], size[i], ai[i + 1] - ai[i] + 1, kernel);
 }
 
 void PolderExcessAggregates_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],

@@ -5,15 +5,12 @@
 #include "levelmatrix.h"
 
 /*
-  The excess of the rows of the first level, and the sums of their magnitudes: Rows() starts the sums with the local block, OuterRows() adds the off-process
-  entries, End() converts the sums to excesses
+  The excess of the rows of the first level from the sums of their entries, sum[], and of the magnitudes, size[]; sum may be excess. ai[]: compressed rows of the
+  local block; kernel: the constant is known to be in the kernel
 */
-PETSC_INTERN void   PolderExcessRows_Host(PetscInt n, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[]);
-POLDER_LAUNCHER int PolderExcessRows_CUDA(PetscInt n, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[], PolderStream stream);
-PETSC_INTERN void   PolderExcessOuterRows_Host(const PolderOuterRows *, PetscReal excess[], PetscReal size[]);
-POLDER_LAUNCHER int PolderExcessOuterRows_CUDA(const PolderOuterRows *, PetscReal excess[], PetscReal size[], PolderStream stream);
-PETSC_INTERN void   PolderExcessEnd_Host(PetscInt n, const PetscInt ai[], PetscBool kernel, PetscReal excess[], const PetscReal size[]);
-POLDER_LAUNCHER int PolderExcessEnd_CUDA(PetscInt n, const PetscInt ai[], PetscBool kernel, PetscReal excess[], const PetscReal size[], PolderStream stream);
+PETSC_INTERN void   PolderExcessRows_Host(PetscInt n, const PetscInt ai[], PetscBool kernel, const PetscReal sum[], const PetscReal size[], PetscReal excess[]);
+POLDER_LAUNCHER int PolderExcessRows_CUDA(PetscInt n, const PetscInt ai[], PetscBool kernel, const PetscReal sum[], const PetscReal size[], PetscReal excess[],
+                                          PolderStream stream);
 /* The excess of n aggregates, whose members (and at the end the rows in no aggregate) PolderMembers_Host() lists */
 PETSC_INTERN void   PolderExcessAggregates_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[],
                                                 const PetscScalar aa[], const PetscInt agg[], const PetscReal excess[], const PetscReal size[],

@@ -45,21 +45,6 @@ POLDER_LEVELROW PetscReal PolderExcessPivot(PetscReal pivot, PetscReal excess, P
   return p <= rounding && p >= -rounding ? 0 : p;
 }
 
-/* Adds the local part of row i of the first level to the sums excess and size */
-POLDER_LEVELROW void PolderExcessLook(PetscInt i, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[])
-{
-  PetscReal total = 0, all = 0;
-
-  for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-    const PetscReal a = PetscRealPart(aa[k]);
-
-    total += a;
-    all += a < 0 ? -a : a;
-  }
-  excess[i] = total;
-  size[i]   = all;
-}
-
 /* Excess of aggregate a of n; entries to rows in no aggregate, listed last among the members, are subtracted */
 POLDER_LEVELROW void PolderExcessSum(PetscInt a, PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[],
                                      const PetscScalar aa[], const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[],

@@ -137,27 +137,21 @@ void PolderMemberSums_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[
   }
 }
 
-PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[],
-                              PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[],
-                              PetscReal *bound, PolderRowKind *kind)
+PetscInt PolderLevelRows_Host(const PolderRows *A, const PolderRows *B, const PolderLevelSurvey *survey, PetscReal *bound, PolderRowKind *kind)
 {
   *kind  = POLDER_ROW_GOOD;
   *bound = 0;
-  for (PetscInt i = 0; i < n; ++i) {
+  for (PetscInt i = 0; i < A->n; ++i) {
     PolderRowSurvey s = {0, 0, 0, -1};
 
-    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) PolderRowLook(i, k, aj[k], PetscRealPart(aa[k]), &s);
-    for (PetscInt k = bi ? bi[i] : 0; bi && k < bi[i + 1]; ++k) PolderRowLook(i, k, -1, PetscRealPart(ba[k]), &s);
-    *kind = PolderRowJudge(&s, zero);
+    for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) PolderRowLook(i, k, A->j[k], PetscRealPart(A->a[k]), &s);
+    for (PetscInt k = B ? B->i[i] : 0; B && k < B->i[i + 1]; ++k) PolderRowLook(i, k, -1, PetscRealPart(B->a[k]), &s);
+    *kind = PolderRowJudge(&s, survey->zero);
     if (*kind != POLDER_ROW_GOOD) return i;
-    diag[i] = s.at;
-    dinv[i] = PolderRowInverse(&s, l1);
-    *bound  = PetscMax(*bound, PolderRowBound(&s));
-    if (d) d[i] = s.pivot;
-    if (sum) sum[i] = s.total;
-    if (mate) mate[i] = PolderRowIsLone(&s, lone) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
+    PolderRowStore(i, &s, survey);
+    *bound = PetscMax(*bound, PolderRowBound(&s));
   }
-  return n;
+  return A->n;
 }
 
 PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PolderRowKind *kind)

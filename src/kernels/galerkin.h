@@ -6,6 +6,7 @@
 
 #include "launcher.h"
 #include "levelrow.h"
+#include "views.h"
 
 /*
   ci, cj, ca <- the sums of the rows of each aggregate by the aggregate agg[] < nc of the column, columns ascending; cj and ca have space for all entries of
@@ -79,21 +80,12 @@ PETSC_INTERN PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], con
 POLDER_LAUNCHER int    PolderRowTotals_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *bad,
                                             PolderStream stream);
 /*
-  Surveys the rows of a level.
-  diag[i] <- position of the diagonal entry of row i; dinv[i] <- its inverse or, with l1, that of the sum of |a_ij|; without l1 and with zero, a row with
-  zero diagonal gets 0. sum[i] (may be NULL) <- sum of the row. mate[i] (may be NULL) <- POLDER_PAIR_LONE when the diagonal exceeds `lone` times the sum of
-  the other magnitudes, else POLDER_PAIR_FREE. *bound <- Gershgorin's bound for the eigenvalues of D^-1 A.
-  Host: bi = NULL: no second block; returns the first unusable row, n for none, and what is wrong with it. Device: no second block; diag may be NULL; *bound
-  is only raised; *bad <- the minimum of its value and 8 i + kind over the unusable rows i.
+  Surveys the rows of a level; B: a second block with other columns, or NULL. *bound <- Gershgorin's bound for the eigenvalues of D^-1 A. Host: returns the first
+  unusable row, n for none, and what is wrong with it. Device: no second block; *bound is only raised; *bad <- the minimum of its value and 8 i + kind over the
+  unusable rows i.
 */
-PETSC_INTERN PetscInt PolderLevelRows_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[],
-                                           const PetscScalar ba[], PetscBool zero, PetscBool l1, PetscReal lone, PetscInt diag[], PetscReal dinv[],
-                                           PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PolderRowKind *kind);
-POLDER_LAUNCHER int   PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1,
-                                           PetscReal lone, PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound,
-                                           PetscInt64 *bad, PolderStream stream);
+PETSC_INTERN PetscInt PolderLevelRows_Host(const PolderRows *A, const PolderRows *B, const PolderLevelSurvey *, PetscReal *bound, PolderRowKind *kind);
+POLDER_LAUNCHER int   PolderLevelRows_CUDA(const PolderRows *A, const PolderLevelSurvey *, PetscReal *bound, PetscInt64 *bad, PolderStream stream);
 /* The inverse diagonal alone, from the entries aa[diag[i]], or aa[i] if diag is NULL */
 PETSC_INTERN PetscInt PolderLevelDiagonal_Host(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[],
                                                PolderRowKind *kind);
-POLDER_LAUNCHER int   PolderLevelDiagonal_CUDA(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PetscInt64 *bad,
-                                               PolderStream stream);

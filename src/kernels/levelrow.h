@@ -1,11 +1,16 @@
 /* Row bodies for the survey of the rows of a level, which host and device share. */
 #pragma once
 
-#include <petscsys.h>
+#include "pairrow.h"
 
+/* POLDER_UNROLL stands before a loop over directions, whose arrays are then registers */
 #if defined(__CUDACC__)
   #define POLDER_LEVELROW static __host__ __device__ __forceinline__
-  #define POLDER_UNROLL   _Pragma("unroll") /* of a loop over directions, whose arrays are then registers */
+  #if defined(__CUDA_ARCH__)
+    #define POLDER_UNROLL _Pragma("unroll")
+  #else
+    #define POLDER_UNROLL
+  #endif
 #else
   #define POLDER_LEVELROW static inline
   #define POLDER_UNROLL   _Pragma("GCC unroll 8")
@@ -79,4 +84,25 @@ POLDER_LEVELROW PetscReal PolderRowBound(const PolderRowSurvey *s)
 POLDER_LEVELROW PetscBool PolderRowIsLone(const PolderRowSurvey *s, PetscReal lone)
 {
   return (PetscBool)(s->pivot > lone * (s->all - s->pivot) || !(s->pivot > 0));
+}
+
+/* What a survey of the rows of a level looks for, and the arrays [n] that it fills; NULL: not wanted */
+typedef struct {
+  PetscBool  zero; /* a row with zero diagonal can be used, and gets 0 in dinv[] */
+  PetscBool  l1;   /* dinv[] is the inverse of the sum of magnitudes, not of the diagonal */
+  PetscReal  lone; /* mate[i] <- POLDER_PAIR_LONE where the diagonal exceeds this times the sum of the other magnitudes, else POLDER_PAIR_FREE */
+  PetscInt  *diag; /* position of the diagonal entry */
+  PetscReal *dinv, *d, *sum, *all; /* dinv is wanted always; the diagonal, sums of the entries and of their magnitudes */
+  PetscInt  *mate;
+} PolderLevelSurvey;
+
+/* Stores what is wanted of row i */
+POLDER_LEVELROW void PolderRowStore(PetscInt i, const PolderRowSurvey *s, const PolderLevelSurvey *to)
+{
+  to->dinv[i] = PolderRowInverse(s, to->l1);
+  if (to->diag) to->diag[i] = s->at;
+  if (to->d) to->d[i] = s->pivot;
+  if (to->sum) to->sum[i] = s->total;
+  if (to->all) to->all[i] = s->all;
+  if (to->mate) to->mate[i] = PolderRowIsLone(s, to->lone) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
 }

@@ -34,20 +34,19 @@ void PolderPairsNextOutside_Host(PetscInt nc, const PetscInt ptr[], const PetscI
   }
 }
 
-void PolderOuterLevelRows_Host(const PolderOuterRows *O, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1,
-                               PetscReal lone, PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad)
+void PolderOuterLevelRows_Host(const PolderOuterRows *O, const PolderRows *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad)
 {
+  PolderLevelSurvey to = *survey;
+
+  to.diag = NULL;
   for (PetscInt k = 0; k < O->n; ++k) {
     const PetscInt        i    = O->row[k];
-    const PolderRowSurvey s    = PolderOuterLook(O, k, ai, aj, aa);
-    const PolderRowKind   kind = PolderRowJudge(&s, zero);
+    const PolderRowSurvey s    = PolderOuterLook(O, k, A->i, A->j, A->a);
+    const PolderRowKind   kind = PolderRowJudge(&s, to.zero);
 
     if (kind != POLDER_ROW_GOOD) *bad = PetscMin(*bad, (PetscInt64)i * 8 + kind);
-    dinv[i] = PolderRowInverse(&s, l1);
-    *bound  = PetscMax(*bound, PolderRowBound(&s));
-    if (d) d[i] = s.pivot;
-    if (sum) sum[i] = s.total;
-    if (mate) mate[i] = PolderRowIsLone(&s, lone) ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
+    PolderRowStore(i, &s, &to);
+    *bound = PetscMax(*bound, PolderRowBound(&s));
   }
 }
 

@@ -6,6 +6,8 @@
 
 #include "launcher.h"
 #include "levelmatrix.h"
+#include "levelrow.h"
+#include "views.h"
 
 /*
   row[k], start[k] <- the rows with entries and the position of their first entry; *count: their number. Device: in any order, the same for both arrays; the
@@ -24,15 +26,12 @@ PETSC_INTERN void   PolderPairsNextOutside_Host(PetscInt nc, const PetscInt ptr[
 POLDER_LAUNCHER int PolderPairsNextOutside_CUDA(PetscInt nc, const PetscInt ptr[], const PetscInt row[], const PetscReal outside[], PetscReal next[],
                                                 PolderStream stream);
 /*
-  PolderLevelRows_Host() and PolderRowTotals_Host() for these rows; d, sum and mate may be NULL. *bound is only raised; *bad <- the minimum of its value and 8
-  i + kind over the unusable rows i; *large is set when a sum is too large.
+  PolderLevelRows_Host() and PolderRowTotals_Host() for these rows of A; survey->diag is not written. *bound is only raised; *bad <- the minimum of its value and
+  8 i + kind over the unusable rows i; *large is set when a sum is too large.
 */
-PETSC_INTERN void   PolderOuterLevelRows_Host(const PolderOuterRows *, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero,
-                                              PetscBool l1, PetscReal lone, PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound,
-                                              PetscInt64 *bad);
-POLDER_LAUNCHER int PolderOuterLevelRows_CUDA(const PolderOuterRows *, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero,
-                                              PetscBool l1, PetscReal lone, PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound,
-                                              PetscInt64 *bad, PolderStream stream);
+PETSC_INTERN void   PolderOuterLevelRows_Host(const PolderOuterRows *, const PolderRows *A, const PolderLevelSurvey *, PetscReal *bound, PetscInt64 *bad);
+POLDER_LAUNCHER int PolderOuterLevelRows_CUDA(const PolderOuterRows *, const PolderRows *A, const PolderLevelSurvey *, PetscReal *bound, PetscInt64 *bad,
+                                              PolderStream stream);
 PETSC_INTERN void PolderOuterTotals_Host(const PolderOuterRows *, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[],
                                          int *large);
 POLDER_LAUNCHER int PolderOuterTotals_CUDA(const PolderOuterRows *, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows,

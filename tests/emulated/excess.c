@@ -2,11 +2,9 @@
 #include "emulated.h"
 #include "kernels/excess.h"
 
-PolderEmulate(PolderExcessRows, (PetscInt n, const PetscInt ai[], const PetscScalar aa[], PetscReal excess[], PetscReal size[], PolderStream stream), n, ai, aa,
-              excess, size);
-PolderEmulate(PolderExcessOuterRows, (const PolderOuterRows *O, PetscReal excess[], PetscReal size[], PolderStream stream), O, excess, size);
-PolderEmulate(PolderExcessEnd, (PetscInt n, const PetscInt ai[], PetscBool kernel, PetscReal excess[], const PetscReal size[], PolderStream stream), n, ai,
-              kernel, excess, size);
+PolderEmulate(PolderExcessRows,
+              (PetscInt n, const PetscInt ai[], PetscBool kernel, const PetscReal sum[], const PetscReal size[], PetscReal excess[], PolderStream stream), n,
+              ai, kernel, sum, size, excess);
 PolderEmulate(PolderExcessAggregates,
               (PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[],
                const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[], PolderStream stream),

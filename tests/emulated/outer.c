@@ -32,9 +32,8 @@ PolderEmulate(PolderPairsNextOutside,
               (PetscInt nc, const PetscInt ptr[], const PetscInt row[], const PetscReal outside[], PetscReal next[], PolderStream stream), nc, ptr, row,
               outside, next);
 PolderEmulate(PolderOuterLevelRows,
-              (const PolderOuterRows *O, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone,
-               PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad, PolderStream stream),
-              O, ai, aj, aa, zero, l1, lone, dinv, d, sum, mate, bound, bad);
+              (const PolderOuterRows *O, const PolderRows *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad, PolderStream stream), O, A,
+              survey, bound, bad);
 PolderEmulate(PolderOuterTotals,
               (const PolderOuterRows *O, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *large,
                PolderStream stream),

@@ -166,27 +166,14 @@ int PolderCoarseRowsValues_CUDA(PetscInt n, PetscBool wide, const PetscInt ptr[]
   return 0;
 }
 
-int PolderLevelRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool zero, PetscBool l1, PetscReal lone,
-                         PetscInt diag[], PetscReal dinv[], PetscReal d[], PetscReal sum[], PetscInt mate[], PetscReal *bound, PetscInt64 *bad,
-                         PolderStream stream)
+int PolderLevelRows_CUDA(const PolderRows *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad, PolderStream stream)
 {
-  PetscInt     *at = (PetscInt *)malloc((size_t)(n + 1) * sizeof(*at));
   PolderRowKind kind;
   PetscReal     most;
-  PetscInt      row = PolderLevelRows_Host(n, ai, aj, aa, NULL, NULL, zero, l1, lone, diag ? diag : at, dinv, d, sum, mate, &most, &kind);
+  PetscInt      row = PolderLevelRows_Host(A, NULL, survey, &most, &kind);
 
-  free(at);
   *bound = PetscMax(*bound, most);
-  if (row < n) *bad = PetscMin(*bad, (PetscInt64)row * 8 + kind);
-  return 0;
-}
-
-int PolderLevelDiagonal_CUDA(PetscInt n, const PetscInt diag[], const PetscScalar aa[], PetscBool zero, PetscReal dinv[], PetscInt64 *bad, PolderStream stream)
-{
-  PolderRowKind kind;
-  PetscInt      row = PolderLevelDiagonal_Host(n, diag, aa, zero, dinv, &kind);
-
-  if (row < n) *bad = PetscMin(*bad, (PetscInt64)row * 8 + kind);
+  if (row < A->n) *bad = PetscMin(*bad, (PetscInt64)row * 8 + kind);
   return 0;
 }
 

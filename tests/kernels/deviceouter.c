@@ -219,43 +219,61 @@ static PetscErrorCode TestStrength(const Rows *A, PolderStream stream, PetscInt 
 /* What the set-up looks at: after both kernels it is what PolderLevelRows_Host() finds with a second block */
 static PetscErrorCode TestLevelRows(const Rows *A, PetscBool l1, PolderStream stream, PetscInt *wrong)
 {
-  const PetscInt   n    = A->n;
-  const PetscInt64 none = (PetscInt64)n * 8;
-  const PetscReal  zero = 0;
-  Vector           dinv, d, sum;
-  PetscInt        *mate, *mate_d, *diag, row;
-  PetscReal       *bound_d, bound, got;
-  PetscInt64      *there, bad;
-  PolderRowKind    kind;
+  const PetscInt    n     = A->n;
+  const PetscInt64  none  = (PetscInt64)n * 8;
+  const PetscReal   zero  = 0;
+  const PolderRows  local = {.n = n, .i = A->ai, .j = A->aj, .a = A->aa}, device = {.n = n, .i = A->aid, .j = A->ajd, .a = A->aad};
+  const PolderRows  ghosts = {.n = n, .i = A->bi, .a = A->val};
+  PolderLevelSurvey survey;
+  Vector            dinv, d, sum, all;
+  PetscInt         *mate, *mate_d, *diag, row;
+  PetscReal        *bound_d, bound, got;
+  PetscInt64       *there, bad;
+  PolderRowKind     kind;
 
   PetscFunctionBeginUser;
   PetscCall(VectorCreate(PETSC_FALSE, n, &dinv));
   PetscCall(VectorCreate(PETSC_FALSE, n, &d));
   PetscCall(VectorCreate(PETSC_FALSE, n, &sum));
+  PetscCall(VectorCreate(PETSC_FALSE, n, &all));
   PetscCall(PetscMalloc2(n, &mate, n, &diag));
   PetscCall(PolderDeviceMalloc(sizeof(*mate) * (size_t)n, &mate_d));
   PetscCall(PolderDeviceUpload(sizeof(zero), &zero, &bound_d));
   PetscCall(PolderDeviceUpload(sizeof(none), &none, &there));
-  row = PolderLevelRows_Host(n, A->ai, A->aj, A->aa, A->bi, A->val, PETSC_FALSE, l1, 5, diag, (PetscReal *)dinv.h, (PetscReal *)d.h, (PetscReal *)sum.h, mate,
-                             &bound, &kind);
-  PolderLaunch(PolderLevelRows_CUDA(n, A->aid, A->ajd, A->aad, PETSC_FALSE, l1, 5, NULL, (PetscReal *)dinv.d, (PetscReal *)d.d, (PetscReal *)sum.d, mate_d,
-                                    bound_d, there, stream));
-  PolderLaunch(PolderOuterLevelRows_CUDA(&A->device, A->aid, A->ajd, A->aad, PETSC_FALSE, l1, 5, (PetscReal *)dinv.d, (PetscReal *)d.d, (PetscReal *)sum.d,
-                                         mate_d, bound_d, there, stream));
+  row    = PolderLevelRows_Host(&local, &ghosts,
+                                &(PolderLevelSurvey){.l1   = l1,
+                                                     .lone = 5,
+                                                     .diag = diag,
+                                                     .dinv = (PetscReal *)dinv.h,
+                                                     .d    = (PetscReal *)d.h,
+                                                     .sum  = (PetscReal *)sum.h,
+                                                     .all  = (PetscReal *)all.h,
+                                                     .mate = mate},
+                                &bound, &kind);
+  survey = (PolderLevelSurvey){.l1   = l1,
+                               .lone = 5,
+                               .dinv = (PetscReal *)dinv.d,
+                               .d    = (PetscReal *)d.d,
+                               .sum  = (PetscReal *)sum.d,
+                               .all  = (PetscReal *)all.d,
+                               .mate = mate_d};
+  PolderLaunch(PolderLevelRows_CUDA(&device, &survey, bound_d, there, stream));
+  PolderLaunch(PolderOuterLevelRows_CUDA(&A->device, &device, &survey, bound_d, there, stream));
   PetscCall(PolderDeviceToHost(&got, bound_d, sizeof(got)));
   PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
   *wrong += row != n || bad != none || !(PetscAbsReal(got - bound) <= 1e-13 * bound);
   PetscCall(SameValues(PETSC_FALSE, n, dinv.h, dinv.d, wrong));
   PetscCall(SameValues(PETSC_FALSE, n, d.h, d.d, wrong));
   PetscCall(SameValues(PETSC_FALSE, n, sum.h, sum.d, wrong));
+  PetscCall(SameValues(PETSC_FALSE, n, all.h, all.d, wrong));
   PetscCall(SameIndices(n, mate, mate_d, PETSC_FALSE, wrong));
   if (A->host.n > 1) { // an entry that is not finite, in the second of these rows
     const PetscInt    k   = A->ptr[1];
     const PetscScalar nan = NAN;
 
     PetscCall(PolderDeviceFromHost((PetscScalar *)A->device.val + k, &nan, sizeof(nan)));
-    PolderLaunch(
-      PolderOuterLevelRows_CUDA(&A->device, A->aid, A->ajd, A->aad, PETSC_FALSE, l1, 5, (PetscReal *)dinv.d, NULL, NULL, NULL, bound_d, there, stream));
+    survey = (PolderLevelSurvey){.l1 = l1, .lone = 5, .dinv = (PetscReal *)dinv.d};
+    PolderLaunch(PolderOuterLevelRows_CUDA(&A->device, &device, &survey, bound_d, there, stream));
     PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
     *wrong += bad != (PetscInt64)A->row[1] * 8 + POLDER_ROW_NOTFINITE;
     PetscCall(PolderDeviceFromHost((PetscScalar *)A->device.val + k, A->val + k, sizeof(nan)));
@@ -264,6 +282,7 @@ static PetscErrorCode TestLevelRows(const Rows *A, PetscBool l1, PolderStream st
   PetscCall(VectorDestroy(&dinv));
   PetscCall(VectorDestroy(&d));
   PetscCall(VectorDestroy(&sum));
+  PetscCall(VectorDestroy(&all));
   PetscCall(PolderDeviceFree(&mate_d));
   PetscCall(PolderDeviceFree(&bound_d));
   PetscCall(PolderDeviceFree(&there));

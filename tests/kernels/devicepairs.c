@@ -184,8 +184,9 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
 {
   const PetscInt   n    = A->n;
   const PetscInt64 none = (PetscInt64)n * 8;
+  const PolderRows host = {.n = n, .i = A->i, .j = A->j, .a = A->a}, device = {.n = n, .i = A->di, .j = A->dj, .a = A->da};
   Indices          diag;
-  Values           dinv;
+  Values           dinv, all;
   PolderRowKind    kind;
   PetscInt64      *there, bad;
   PetscReal       *bound_d, bound, zero = 0, got;
@@ -194,11 +195,15 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
   PetscFunctionBeginUser;
   PetscCall(CreateIndices(n, &diag));
   PetscCall(CreateValues(n, &dinv));
+  PetscCall(CreateValues(n, &all));
   PetscCall(PolderDeviceUpload(sizeof(none), &none, &there));
   PetscCall(PolderDeviceUpload(sizeof(zero), &zero, &bound_d));
   for (int l1 = 1; l1 >= 0; --l1) {
-    PolderLaunch(PolderLevelRows_CUDA(n, A->di, A->dj, A->da, PETSC_FALSE, (PetscBool)l1, 5, diag.d, dinv.d, d->d, sum->d, mate->d, bound_d, there, stream));
-    row = PolderLevelRows_Host(n, A->i, A->j, A->a, NULL, NULL, PETSC_FALSE, (PetscBool)l1, 5, diag.h, dinv.h, d->h, sum->h, mate->h, &bound, &kind);
+    const PolderLevelSurvey here = {.l1 = (PetscBool)l1, .lone = 5, .diag = diag.h, .dinv = dinv.h, .d = d->h, .sum = sum->h, .all = all.h, .mate = mate->h};
+    const PolderLevelSurvey far  = {.l1 = (PetscBool)l1, .lone = 5, .diag = diag.d, .dinv = dinv.d, .d = d->d, .sum = sum->d, .all = all.d, .mate = mate->d};
+
+    PolderLaunch(PolderLevelRows_CUDA(&device, &far, bound_d, there, stream));
+    row = PolderLevelRows_Host(&host, NULL, &here, &bound, &kind);
     PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
     PetscCall(PolderDeviceToHost(&got, bound_d, sizeof(got)));
     *wrong += row != n || bad != none || !(PetscAbsReal(got - bound) <= 1e-14 * bound);
@@ -207,21 +212,20 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
     PetscCall(SameValues("inverse diagonal", n, dinv.h, dinv.d, wrong));
     PetscCall(SameValues("diagonal", n, d->h, d->d, wrong));
     PetscCall(SameValues("row sums", n, sum->h, sum->d, wrong));
+    PetscCall(SameValues("sums of magnitudes", n, all.h, all.d, wrong));
   }
   PetscCall(TestTotals(A, sum, stream, wrong));
   for (PetscInt k = 0; k < n; ++k) A->a[diag.h[k]] = k == n / 2 ? 0 : k == n - 1 && n > 2 ? -1 : 2; // two bad rows, the first one counts
   PetscCall(PolderDeviceFromHost(A->da, A->a, sizeof(PetscScalar) * (size_t)A->nz));
-  for (int all = 0; all < 2; ++all) {
-    PetscCall(PolderDeviceFromHost(there, &none, sizeof(none)));
-    if (all) PolderLaunch(PolderLevelRows_CUDA(n, A->di, A->dj, A->da, PETSC_FALSE, PETSC_FALSE, 5, NULL, dinv.d, NULL, NULL, NULL, bound_d, there, stream));
-    else PolderLaunch(PolderLevelDiagonal_CUDA(n, diag.d, A->da, PETSC_FALSE, dinv.d, there, stream));
-    PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
-    *wrong += bad != (PetscInt64)(n / 2) * 8 + POLDER_ROW_ZERO;
-  }
+  PetscCall(PolderDeviceFromHost(there, &none, sizeof(none)));
+  PolderLaunch(PolderLevelRows_CUDA(&device, &(PolderLevelSurvey){.lone = 5, .dinv = dinv.d}, bound_d, there, stream));
+  PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
+  *wrong += bad != (PetscInt64)(n / 2) * 8 + POLDER_ROW_ZERO;
   for (PetscInt k = 0; k < n; ++k) A->a[diag.h[k]] = d->h[k];
   PetscCall(PolderDeviceFromHost(A->da, A->a, sizeof(PetscScalar) * (size_t)A->nz));
   PetscCall(DestroyIndices(&diag));
   PetscCall(DestroyValues(&dinv));
+  PetscCall(DestroyValues(&all));
   PetscCall(PolderDeviceFree(&there));
   PetscCall(PolderDeviceFree(&bound_d));
   PetscFunctionReturn(PETSC_SUCCESS);

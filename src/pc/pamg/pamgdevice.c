@@ -114,29 +114,23 @@ static PetscErrorCode PamgRound(const PC_PAMG *pamg, size_t n, const PetscScalar
 
 static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refresh, PetscInt *row, PolderRowKind *kind)
 {
-  PamgLevel       *L       = &pamg->level[l];
-  const PolderCSR *csr     = &L->csr;
-  const PetscInt64 good[2] = {(PetscInt64)L->n * 8, 0}; // initial values: no bad row, and the bound 0.0, whose bits are zero
-  const PolderDia *dia     = NULL;
-  const PetscBool  all     = (PetscBool)(pamg->smoother == PAMG_L1JACOBI || pamg->smoother == PAMG_CHEBYSHEV); // are all entries of a row needed?
-  PetscReal       *dinv    = (PetscReal *)L->dinv;
-  PetscInt64      *there, got[2];
+  PamgLevel        *L       = &pamg->level[l];
+  const PolderRows  A       = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa};
+  const PetscInt64  good[2] = {(PetscInt64)L->n * 8, 0}; // initial values: no bad row, and the bound 0.0, whose bits are zero
+  PolderLevelSurvey survey  = PCPAMGSurvey(pamg, l);
+  PetscInt64       *there, got[2];
 
   PetscFunctionBegin;
+  (void)refresh;
   PetscCall(PolderDeviceMalloc(3 * sizeof(*there), &there));
   PetscCall(PolderDeviceFromHost(there, good, sizeof(good)));
-  if (pamg->precision != PAMG_DOUBLE) PetscCall(PolderDeviceMalloc(sizeof(*dinv) * (size_t)(L->n + 1), &dinv));
-  if (!l && refresh && !all) PetscCall(PolderMatGetDeviceDia(L->A, &dia));
-  if (dia && dia->main >= 0) PolderLaunch(PolderLevelDiagonal_CUDA(L->n, NULL, dia->val[dia->main], (PetscBool)(l > 0), dinv, there, pamg->stream));
-  else
-    PolderLaunch(PolderLevelRows_CUDA(L->n, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), PAMG_LONE, NULL, dinv,
-                                      pamg->diagonal, pamg->sum, pamg->mate, (PetscReal *)(there + 1), there, pamg->stream));
-  if (L->halo && (all || !refresh))
-    PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows, csr->ai, csr->aj, csr->aa, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI),
-                                           PAMG_LONE, dinv, pamg->diagonal, pamg->sum, pamg->mate, (PetscReal *)(there + 1), there, pamg->stream));
+  survey.dinv = (PetscReal *)L->dinv;
+  if (pamg->precision != PAMG_DOUBLE) PetscCall(PolderDeviceMalloc(sizeof(*survey.dinv) * (size_t)(L->n + 1), &survey.dinv));
+  PolderLaunch(PolderLevelRows_CUDA(&A, &survey, (PetscReal *)(there + 1), there, pamg->stream));
+  if (L->halo) PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows, &A, &survey, (PetscReal *)(there + 1), there, pamg->stream));
   if (pamg->precision != PAMG_DOUBLE) {
-    PetscCall(PamgRound(pamg, (size_t)L->n, dinv, (float *)L->dinv, (int *)(there + 2)));
-    PetscCall(PolderDeviceFree(&dinv));
+    PetscCall(PamgRound(pamg, (size_t)L->n, survey.dinv, (float *)L->dinv, (int *)(there + 2)));
+    PetscCall(PolderDeviceFree(&survey.dinv));
   }
   if (L->halo) PetscCall(PolderHaloExchangeDevice(L->halo, pamg->precision != PAMG_DOUBLE ? MPI_FLOAT : MPIU_SCALAR, L->dinv, L->outer.dinv));
   PetscCall(PolderDeviceToHost(got, there, sizeof(got)));
@@ -291,8 +285,9 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
     PetscCall(PCPAMGKeepDiagonals(L));
     PetscCall(PamgRoundDiagonalsDevice(pamg, L, dia, there));
     L->M.val = L->val;
-    PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
-    if (L->halo)
+    if (PCPAMGSums(pamg, l)) PetscCall(PamgRound(pamg, (size_t)L->n, PCPAMGSums(pamg, l), (float *)L->val[dia->main], there));
+    else PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
+    if (L->halo && !PCPAMGSums(pamg, l))
       PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
   } else {
     if (L->val) { // allocated for diagonals
@@ -520,7 +515,7 @@ const PamgSetUpSteps PamgSetUpDevice = {
   .coarselevel = PamgCoarseLevelDevice, .firstvalues = PamgFirstValuesDevice, .coarsevalues = PamgCoarseValuesDevice,
   .scratch = PamgScratchDevice, .outside = PamgOutsideDevice, .number = PamgNumberDevice, .members = PamgMembersDevice,
   .galerkin = PamgGalerkinDevice, .dropweak = PamgDropWeakDevice, .keep = PamgKeepDevice,
-  .outerexcess = PCPAMGOuterExcessDevice, .localexcess = PCPAMGLocalExcessDevice,
+ .localexcess = PCPAMGLocalExcessDevice,
   .estimate = PCPAMGEstimateDevice, .factor = PamgFactorDevice, .lastmatrix = PamgLastMatrixDevice, .apply = PCPAMGApplyDevice,
 };
 // clang-format on

@@ -198,7 +198,9 @@ PetscErrorCode PCPAMGSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
     *fits   = PolderToSingle_Host((size_t)nz, L->csr.aa, L->rounded);
     L->M.aa = sums = L->rounded;
   }
-  if (!PolderRowTotals_Host(L->n, L->csr.ai, L->csr.aj, L->csr.aa, L->csr.bi, L->csr.ba, (PetscBool)!dia, sums)) *fits = PETSC_FALSE;
+  if (dia && PCPAMGSums(pamg, l)) {
+    if (!PolderToSingle_Host((size_t)L->n, PCPAMGSums(pamg, l), sums)) *fits = PETSC_FALSE;
+  } else if (!PolderRowTotals_Host(L->n, L->csr.ai, L->csr.aj, L->csr.aa, L->csr.bi, L->csr.ba, (PetscBool)!dia, sums)) *fits = PETSC_FALSE;
   if (pamg->precision == PAMG_HALF) {
     int bad = 0;
 

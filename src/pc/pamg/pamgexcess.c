@@ -12,18 +12,37 @@ PetscErrorCode PCPAMGFreeExcess(PC_PAMG *pamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGFindExcess(PC_PAMG *pamg, PetscBool kernel)
+PetscErrorCode PCPAMGMallocExcess(PC_PAMG *pamg)
 {
-  const PamgLevel *L   = pamg->level;
-  const PolderCSR *csr = &L->csr;
-
   PetscFunctionBegin;
   PetscCall(PCPAMGFreeExcess(pamg));
-  PetscCall(PolderPlaceMalloc(pamg->place, L->n, &pamg->excess));
-  PetscCall(PolderPlaceMalloc(pamg->place, L->n, &pamg->magnitude));
-  PolderRun(pamg->place, PolderExcessRows, L->n, csr->ai, csr->aa, pamg->excess, pamg->magnitude);
-  if (L->halo) PetscCall(pamg->setup->outerexcess(L, pamg->excess, pamg->magnitude));
-  PolderRun(pamg->place, PolderExcessEnd, L->n, csr->ai, kernel, pamg->excess, pamg->magnitude);
+  PetscCall(PolderPlaceMalloc(pamg->place, pamg->level->n, &pamg->excess));
+  PetscCall(PolderPlaceMalloc(pamg->place, pamg->level->n, &pamg->magnitude));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PetscReal *PCPAMGSums(const PC_PAMG *pamg, PetscInt l)
+{
+  return pamg->sum || l ? pamg->sum : pamg->excess;
+}
+
+PolderLevelSurvey PCPAMGSurvey(const PC_PAMG *pamg, PetscInt l)
+{
+  return (PolderLevelSurvey){.zero = (PetscBool)(l > 0),
+                             .l1   = (PetscBool)(pamg->smoother == PAMG_L1JACOBI),
+                             .lone = PAMG_LONE,
+                             .d    = pamg->diagonal,
+                             .sum  = (PetscReal *)PCPAMGSums(pamg, l),
+                             .all  = l ? NULL : pamg->magnitude,
+                             .mate = pamg->mate};
+}
+
+PetscErrorCode PCPAMGFindExcess(PC_PAMG *pamg, PetscBool kernel)
+{
+  const PamgLevel *L = pamg->level;
+
+  PetscFunctionBegin;
+  PolderRun(pamg->place, PolderExcessRows, L->n, L->csr.ai, kernel, PCPAMGSums(pamg, 0), pamg->magnitude, pamg->excess);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

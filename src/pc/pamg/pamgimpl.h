@@ -287,7 +287,11 @@ PETSC_INTERN PetscErrorCode PCPAMGFindDiagonal(PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGSetUpValuesHost(PC_PAMG *, PetscInt l, PetscBool *fits);
 
 /* pamgexcess.c: the diagonal of coarse rows where it is a small difference of large entries */
-/* Computes the excess of the rows of the first level; kernel: the constant is in the kernel of the matrix */
+/* Allocates the excess and the sums of magnitudes of the first level; before its survey, which starts them */
+PETSC_INTERN PetscErrorCode PCPAMGMallocExcess(PC_PAMG *);
+/* The sums of the rows of level l that its survey has left, NULL if they were not wanted */
+PETSC_INTERN const PetscReal *PCPAMGSums(const PC_PAMG *, PetscInt l);
+/* Computes the excess of the rows of the first level after their survey; kernel: the constant is in the kernel of the matrix */
 PETSC_INTERN PetscErrorCode PCPAMGFindExcess(PC_PAMG *, PetscBool kernel);
 /* Computes the excess of the rows of level l + 1, whose entries are complete, and from it their diagonal */
 PETSC_INTERN PetscErrorCode PCPAMGMendCoarse(PC_PAMG *, PetscInt l);

@@ -95,16 +95,6 @@ PetscErrorCode PCPAMGRefreshOuter(PC_PAMG *pamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGOuterExcessDevice(const PamgLevel *L, PetscReal excess[], PetscReal magnitude[])
-{
-  PolderStream stream;
-
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderExcessOuterRows_CUDA(&L->outer.rows, excess, magnitude, stream));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* For the coarse rows with off-process entries, those of C->outer: the sum of the entries to rows outside all aggregates, and of the others */
 static void PamgSumOuter(const PamgLevel *L, const PamgLevel *C, PetscReal lone[], PetscReal outer[])
 {

@@ -148,6 +148,7 @@ static PetscErrorCode PamgSetUpLevel(PC pc, PetscInt l, PetscBool *last)
   PetscCall(PamgBeginLevel(pamg, l));
   *last = (PetscBool)(L->N <= pamg->coarselimit || l + 1 >= pamg->maxlevels);
   if (!*last) PetscCall(PCPAMGMallocJudged(pamg, L->n));
+  if (!l) PetscCall(PCPAMGMallocExcess(pamg));
   PetscCall(PCPAMGSetUpRows(pc, l, PETSC_FALSE));
   if (!pc->failedreason) PetscCall(PCPAMGSetUpValues(pc, l));
   if (pc->failedreason) *last = PETSC_TRUE;
@@ -191,6 +192,7 @@ static PetscErrorCode PamgRefresh(PC pc, PetscBool *holds)
   PetscFunctionBegin;
   *holds = PETSC_TRUE;
   PetscCall(pamg->setup->firstvalues(pamg));
+  PetscCall(PCPAMGMallocExcess(pamg));
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     PetscCall(PCPAMGSetUpRows(pc, l, PETSC_TRUE));
     if (!pc->failedreason) PetscCall(PCPAMGSetUpValues(pc, l));

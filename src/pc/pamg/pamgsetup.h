@@ -80,8 +80,7 @@ struct _PamgSetUpSteps {
   /* Keeps what restriction on level l needs of its aggregates, and the rows of level l + 1 until they are completed */
   PetscErrorCode (*keep)(const PamgWork *, PamgLevel *L);
 
-  /* Excess of rows. Adds the off-process entries on the first level; computes the excess of the rows of C without their off-process entries */
-  PetscErrorCode (*outerexcess)(const PamgLevel *, PetscReal excess[], PetscReal magnitude[]);
+  /* Computes the excess of the rows of C without their off-process entries */
   PetscErrorCode (*localexcess)(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[]);
 
   /* Solvers. Estimates the largest eigenvalues of D^-1 A */
@@ -97,8 +96,10 @@ struct _PamgSetUpSteps {
 /* pamgsetuphost.c, pamgdevice.c */
 PETSC_INTERN const PamgSetUpSteps PamgSetUpHost, PamgSetUpDevice;
 
+/* pamgexcess.c: what a survey of the rows of level l looks for, but for dinv[] and diag[] */
+PETSC_INTERN PolderLevelSurvey PCPAMGSurvey(const PC_PAMG *, PetscInt l);
+
 /* pamgouter.c: steps for several processes */
-PETSC_INTERN PetscErrorCode PCPAMGOuterExcessDevice(const PamgLevel *, PetscReal excess[], PetscReal magnitude[]);
 PETSC_INTERN PetscErrorCode PCPAMGLocalExcessDevice(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[]);
 
 /* Sums of entries and of their magnitudes */

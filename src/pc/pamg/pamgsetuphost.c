@@ -31,26 +31,23 @@ static PetscErrorCode PamgBeginLevelHost(PC_PAMG *pamg, PetscInt l)
 
 static PetscErrorCode PamgRowsHost(PC_PAMG *pamg, PetscInt l, PetscBool refresh, PetscInt *row, PolderRowKind *kind)
 {
-  PamgLevel       *L   = &pamg->level[l];
-  const PolderCSR *csr = &L->csr;
-  const PolderDia *dia = NULL;
-  const PetscBool  all = (PetscBool)(pamg->smoother == PAMG_L1JACOBI || pamg->smoother == PAMG_CHEBYSHEV); // are all entries of a row needed?
-  PetscInt        *diag;
-  PetscReal       *dinv = (PetscReal *)L->dinv;
+  PamgLevel        *L   = &pamg->level[l];
+  const PolderCSR  *csr = &L->csr;
+  const PolderRows  A = {.n = L->n, .i = csr->ai, .j = csr->aj, .a = csr->aa}, B = {.n = L->n, .i = csr->bi, .j = csr->bj, .a = csr->ba};
+  PolderLevelSurvey survey = PCPAMGSurvey(pamg, l);
+  const PetscBool   all    = (PetscBool)(!l || pamg->smoother == PAMG_L1JACOBI || pamg->smoother == PAMG_CHEBYSHEV); // are all entries of a row needed?
+  const PolderDia  *dia    = NULL;
+  PetscReal        *dinv   = (PetscReal *)L->dinv;
 
   PetscFunctionBegin;
   if (pamg->precision != PAMG_DOUBLE) PetscCall(PetscMalloc1(L->n, &dinv));
   if (L->bydiagonals) PetscCall(PolderMatGetDia(L->A, &dia));
   if (L->bydiagonals && !dia) PetscCall(PCPAMGFindDiagonal(L));
-  diag = L->diag;
-  if (refresh && !all && (diag || (dia && dia->main >= 0)))
-    *row = PolderLevelDiagonal_Host(L->n, diag, diag ? csr->aa : dia->val[dia->main], (PetscBool)(l > 0), dinv, kind);
-  else {
-    if (!diag) PetscCall(PetscMalloc1(L->n, &diag));
-    *row = PolderLevelRows_Host(L->n, csr->ai, csr->aj, csr->aa, csr->bi, csr->ba, (PetscBool)(l > 0), (PetscBool)(pamg->smoother == PAMG_L1JACOBI), PAMG_LONE,
-                                diag, dinv, pamg->diagonal, pamg->sum, pamg->mate, &L->bound, kind);
-    if (diag != L->diag) PetscCall(PetscFree(diag));
-  }
+  survey.diag = L->diag;
+  survey.dinv = dinv;
+  if (refresh && !all && (L->diag || (dia && dia->main >= 0)))
+    *row = PolderLevelDiagonal_Host(L->n, L->diag, L->diag ? csr->aa : dia->val[dia->main], survey.zero, dinv, kind);
+  else *row = PolderLevelRows_Host(&A, B.i ? &B : NULL, &survey, &L->bound, kind);
   if (pamg->precision != PAMG_DOUBLE) {
     for (PetscInt i = 0; i < *row; ++i) ((float *)L->dinv)[i] = (float)dinv[i];
     PetscCall(PetscFree(dinv));
@@ -286,20 +283,6 @@ static PetscErrorCode PamgKeepHost(const PamgWork *w, PamgLevel *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgOuterExcessHost(const PamgLevel *L, PetscReal excess[], PetscReal magnitude[])
-{
-  const PolderCSR *csr = &L->csr;
-
-  PetscFunctionBegin;
-  for (PetscInt i = 0; i < L->n; ++i) {
-    for (PetscInt k = csr->bi[i]; k < csr->bi[i + 1]; ++k) {
-      excess[i] += PetscRealPart(csr->ba[k]);
-      magnitude[i] += PetscAbsScalar(csr->ba[k]);
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* For all rows, from the sums of the entries to rows outside all aggregates and of the other off-process entries */
 static PetscErrorCode PamgLocalExcessHost(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[])
 {
@@ -347,7 +330,7 @@ const PamgSetUpSteps PamgSetUpHost = {
   .coarselevel = PamgCoarseLevelHost, .firstvalues = PamgFirstValuesHost, .coarsevalues = PamgCoarseValuesHost,
   .scratch = PamgScratchHost, .outside = PamgOutsideHost, .number = PamgNumberHost, .members = PamgMembersHost,
   .galerkin = PamgGalerkinHost, .dropweak = PamgDropWeakHost, .keep = PamgKeepHost,
-  .outerexcess = PamgOuterExcessHost, .localexcess = PamgLocalExcessHost,
+ .localexcess = PamgLocalExcessHost,
   .estimate = PCPAMGEstimateHost, .factor = PamgFactorHost, .lastmatrix = PamgLastMatrixHost, .apply = PCPAMGApplyHost,
 };
 // clang-format on
