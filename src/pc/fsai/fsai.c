@@ -69,23 +69,27 @@ static PetscErrorCode PCFSAICheckRows_Private(PC pc, PetscInt m, const PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The pattern of A^power, or of the power at which the matrix is refused */
+/* The pattern of A^power, or of the power at which the matrix is refused. The products are made on the host: cuSPARSE refuses large ones */
 static PetscErrorCode PCFSAIPower_Private(PC pc, const PolderCSR *A, Mat *P)
 {
   PC_FSAI *fsai = (PC_FSAI *)pc->data;
+  Mat      host;
 
   PetscFunctionBegin;
   *P = pc->pmat;
   PetscCall(PetscObjectReference((PetscObject)*P));
+  if (fsai->power == 1) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatConvert(pc->pmat, MATAIJ, MAT_INITIAL_MATRIX, &host));
   for (PetscInt k = 1; k < fsai->power; ++k) {
     Mat next;
 
     PetscCall(PCFSAICheckProduct_Private(pc, A, *P));
     if (pc->failedreason) break;
-    PetscCall(MatMatMult(pc->pmat, *P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &next));
+    PetscCall(MatMatMult(host, k == 1 ? host : *P, MAT_INITIAL_MATRIX, PETSC_DEFAULT, &next));
     PetscCall(MatDestroy(P));
     *P = next;
   }
+  PetscCall(MatDestroy(&host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
