@@ -15,7 +15,7 @@ best() {
     function figure(x) {return sprintf(x < 1000 ? "%.3g" : "%.0f", x)}
     function plain(p,  part, bubbles) { # the names of bench/gpu.sh
       if (split(p, part, "_") < 2) return p
-      bubbles = part[1] ~ /bubbles/ ? (part[1] ~ /2d/ ? 16 : 8) " bubbles of " (part[3] ? part[3] : "1e3") : "Poisson"
+      bubbles = part[1] ~ /bubbles/ ? (part[1] ~ /2d/ ? 16 : 8) " bubbles of " (part[3] ? part[3] : "1e3") : "Poisson" (part[3] ? ", walls a " part[3] " cell away" : "")
       return part[1] ~ /2d/ ? "2D " part[2] "^2, " bubbles : "3D " part[2] "^3, " bubbles
     }
     /^[|]/ && $(c[4] + 1) + 0 > 0 {
@@ -45,7 +45,7 @@ best() {
   best pamg pamg "one core" s 1,3,4,6,7 '1e-6'
   best navierstokes navierstokes "one core" s 'SIMPLE: 50 systems of 84 x 28 x 28,2,3,4,5' '^[|] natural'
   best rrbcg rrb "one core" ms "2D 1023^2 Poisson,1,2,4,5"
-  best gpu gpu H200 ms 1,2,3,5,6 'poisson2d_2047|poisson3d|bubbles3d_128|bubbles2d'
+  best gpu gpu H200 ms 1,2,3,5,6 'poisson2d_2047|poisson3d|bubbles3d|bubbles2d'
 } >"$WORK/table"
 insert summary "$WORK/table"
 cat "$WORK/table"

@@ -87,8 +87,9 @@ int PolderLevelGridCoarseRows_CUDA(const PolderLevelGrid *grid, const PolderLeve
   const PolderLevelGridEntries A = *entries;
   const PolderLevelGridRows    R = *rows;
 
-  return LevelGridEach<true>(grid, stream,
-                             [=] __device__(const PolderLevelGrid &G, PetscInt c, const PetscInt at[3]) { PolderLevelGridCoarseRow(&G, &A, &R, c, at); });
+  return LevelGridEach<true>(grid, stream, [=] __device__(const PolderLevelGrid &G, PetscInt c, const PetscInt at[3]) {
+    PolderLevelGridCoarseRow(&G, &A, &R, c, at, PolderLevelGridRowStart(&G, c));
+  });
 }
 
 int PolderLevelGridPlaces_CUDA(const PolderLevelGrid *grid, PetscInt64 place[], PolderStream stream)

@@ -30,6 +30,13 @@ static inline PetscInt GridFirst(PetscInt a, int s)
   return (a + 3 * s - 1) / s - 2;
 }
 
+/* The numbers of the first and the last line with cells shift .. shift + n */
+static void GridLines(const PetscInt size[3], PetscInt shift, PetscInt n, PetscInt *first, PetscInt *last)
+{
+  *first = shift / size[0];
+  *last  = n ? (shift + n - 1) / size[0] : *first - 1;
+}
+
 #define LEVEL_VALUE      PetscScalar
 #define LEVEL_NAME(name) name##Double
 #include "levelgridapply.h"
@@ -109,21 +116,95 @@ void PolderLevelGridBoxes_Host(const PolderLevelGrid *G, const PetscInt mate[], 
   for (PetscInt i = 0; i < G->n; ++i, GridNext(G->size, at)) agg[i] = mate[i] == POLDER_PAIR_LONE ? G->nc : PolderLevelGridBox(G, at);
 }
 
+/* The same as in PolderLevelGridWeight(). `none` stands for zeros where they would divide each other */
+static inline PetscReal GridWeightOf(PetscReal own, PetscReal face, PetscReal other, PetscReal most)
+{
+  const PetscReal none = 1e-290, f = PetscMax(face, none), g = f / (1 + f / other), w = g / (PetscMax(own, none) + g), bound = face / PetscMax(most, none);
+
+  return PetscMin(w, bound);
+}
+
+/* Cells of a line at a time */
+#define GRID_CELLS 256
+
+#undef LEVEL_NAME
+#define LEVEL_ENTRY      PetscScalar
+#define LEVEL_GET(a)     PetscRealPart(a)
+#define LEVEL_NAME(name) name##Double
+#include "levelgridweights.h"
+#undef LEVEL_ENTRY
+#undef LEVEL_GET
+#undef LEVEL_NAME
+#define LEVEL_ENTRY      float
+#define LEVEL_GET(a)     (a)
+#define LEVEL_NAME(name) name##Single
+#include "levelgridweights.h"
+#undef LEVEL_ENTRY
+#undef LEVEL_GET
+#undef LEVEL_NAME
+#define LEVEL_ENTRY      PolderBfloat
+#define LEVEL_GET(a)     PolderBfloatGet(a)
+#define LEVEL_NAME(name) name##Half
+#include "levelgridweights.h"
+
+/* Are both neighbours of a coordinate there and, where the direction is joined, the one beyond that which it faces? */
+static PetscBool GridIsInside(const PolderLevelGrid *G, int d, PetscInt at)
+{
+  const PetscInt beyond = G->join[d] ? at + (at % 2 ? 2 : -2) : at;
+
+  return (PetscBool)(at > 0 && at < G->size[d] - 1 && beyond >= 0 && beyond < G->size[d]);
+}
+
+/* Computes the weights of line (y, z) of a level whose cells all take part in P */
+static void GridWeighLine(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt y, PetscInt z)
+{
+  const GridLine  line   = GridLineAt(G->size, G->shift, G->n, y, z);
+  const PetscInt  around = 2 * PolderLevelGridStride(G->size, A->up[2] ? 2 : 1);
+  const PetscBool known  = (PetscBool)(A->up[0] && A->up[1] && (A->up[2] || G->size[2] == 1));
+  const PetscBool inside = (PetscBool)(known && GridIsInside(G, 1, y) && (!A->up[2] || GridIsInside(G, 2, z)) && line.start >= around &&
+                                       line.start + G->size[0] + around <= G->n);
+  const PetscInt  first = inside && G->size[0] > 4 ? 2 : line.hi, end = inside && G->size[0] > 4 ? G->size[0] / 2 * 2 - 2 : line.hi;
+  PetscReal       w[3][GRID_CELLS];
+  PetscInt        at[3] = {0, y, z};
+
+  for (at[0] = line.lo; at[0] < first; ++at[0]) PolderLevelGridSetWeights(G, A, agg, line.start + at[0], at);
+  for (PetscInt x = first, n; x < end; x += n) {
+    const PetscInt i = line.start + x;
+
+    n = PetscMin(GRID_CELLS, end - x);
+    for (int d = 0; d < 3; ++d) {
+      for (PetscInt k = 0; k < n && !G->join[d]; ++k) w[d][k] = 0;
+    }
+    if (A->bfloat) GridWeighCellsHalf(G, A, y, z, i, n, w);
+    else if (A->single) GridWeighCellsSingle(G, A, y, z, i, n, w);
+    else GridWeighCellsDouble(G, A, y, z, i, n, w);
+    for (PetscInt k = 0; k < n; ++k) {
+      PetscReal cell[3] = {w[0][k], w[1][k], w[2][k]};
+
+      G->w[i + k] = PolderLevelGridWord(cell);
+    }
+  }
+  for (at[0] = PetscMax(first, end); at[0] < line.hi; ++at[0]) PolderLevelGridSetWeights(G, A, agg, line.start + at[0], at);
+}
+
 void PolderLevelGridWeights_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[])
 {
-  PetscInt at[3];
+  PetscInt at[3], line, last, lone = 0;
 
+  for (PetscInt i = 0; i < G->n; ++i) lone += agg[i] >= G->nc;
   PolderLevelGridAt(G->size, G->shift, at);
-  for (PetscInt i = 0; i < G->n; ++i, GridNext(G->size, at)) PolderLevelGridSetWeights(G, A, agg, i, at);
+  for (PetscInt i = 0; i < G->n && lone; ++i, GridNext(G->size, at)) PolderLevelGridSetWeights(G, A, agg, i, at);
+  GridLines(G->size, G->shift, G->n, &line, &last);
+  for (; line <= last && !lone; ++line) GridWeighLine(G, A, agg, line % G->size[1], line / G->size[1]);
 }
 
 void PolderLevelGridCoarseRows_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R)
 {
-  PetscInt at[3];
+  PetscInt at[3], k = 0;
 
   if (R->pattern) R->ci[0] = 0;
   PolderLevelGridAt(G->csize, G->cshift, at);
-  for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) PolderLevelGridCoarseRow(G, A, R, c, at);
+  for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) k = PolderLevelGridCoarseRow(G, A, R, c, at, k);
 }
 
 void PolderLevelGridPlaces_Host(const PolderLevelGrid *G, PetscInt64 place[])
@@ -132,13 +213,6 @@ void PolderLevelGridPlaces_Host(const PolderLevelGrid *G, PetscInt64 place[])
 
   PolderLevelGridAt(G->csize, G->cshift, at);
   for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) place[c] = PolderLevelGridPlace(at);
-}
-
-/* The numbers of the first and the last line with cells shift .. shift + n */
-static void GridLines(const PetscInt size[3], PetscInt shift, PetscInt n, PetscInt *first, PetscInt *last)
-{
-  *first = shift / size[0];
-  *last  = n ? (shift + n - 1) / size[0] : *first - 1;
 }
 
 void PolderLevelGridRestrict_Host(const PolderLevelGrid *G, const PetscScalar r[], PetscScalar bc[])

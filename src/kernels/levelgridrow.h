@@ -132,8 +132,7 @@ POLDER_LEVELROW PetscBool PolderLevelGridBridges(const PolderLevelGrid *G, const
   POLDER_UNROLL
   for (int k = 0; k < 8; ++k) strong |= strongest[k] > 0 && strongest[k] >= rule->split * top ? 1u << k : 0;
   group = strong & (~strong + 1); // the first of them
-  POLDER_UNROLL
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 3 && group != strong; ++round) {
     POLDER_UNROLL
     for (int k = 0; k < 8; ++k) {
       POLDER_UNROLL
@@ -228,20 +227,28 @@ POLDER_LEVELROW unsigned PolderLevelGridPack(const PetscReal w[3])
   return k[0] | k[1] << 10 | k[2] << 20;
 }
 
-/* Stores the weights of cell i, whose sum is at most one */
+/* The word of weights whose sum becomes one where it is larger */
+POLDER_LEVELROW unsigned PolderLevelGridWord(PetscReal w[3])
+{
+  const PetscReal sum = w[0] + w[1] + w[2];
+
+  for (int d = 0; d < 3 && sum > 1; ++d) w[d] /= sum;
+  return PolderLevelGridPack(w);
+}
+
+/* Stores the weights of cell i */
 POLDER_LEVELROW void PolderLevelGridSetWeights(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i,
                                                const PetscInt at[3])
 {
   const PetscBool active = (PetscBool)(agg[i] < G->nc);
-  PetscReal       w[3] = {0, 0, 0}, sum, most = active ? PolderLevelGridStrongest(G, A, agg, i, at) : 0;
+  const PetscReal most   = active ? PolderLevelGridStrongest(G, A, agg, i, at) : 0;
+  PetscReal       w[3]   = {0, 0, 0};
 
   POLDER_UNROLL
-  for (int d = 0; d < 3 && active; ++d) {
-    if (G->join[d]) w[d] = PolderLevelGridWeight(G, A, agg, i, at, d, most);
+  for (int d = 0; d < 3; ++d) {
+    if (active && G->join[d]) w[d] = PolderLevelGridWeight(G, A, agg, i, at, d, most);
   }
-  sum = w[0] + w[1] + w[2];
-  for (int d = 0; d < 3 && sum > 1; ++d) w[d] /= sum;
-  G->w[i] = active ? PolderLevelGridPack(w) : POLDER_LEVELGRID_APART;
+  G->w[i] = active ? PolderLevelGridWord(w) : POLDER_LEVELGRID_APART;
 }
 
 /* Number of the first n cells of the next level that have a lower neighbour in direction d */
@@ -312,16 +319,16 @@ POLDER_LEVELROW void PolderLevelGridCollect(const PolderLevelGrid *G, const Pold
   }
 }
 
-/* Row c of the next level; at[] are the coordinates of its cell */
-POLDER_LEVELROW void PolderLevelGridCoarseRow(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt c,
-                                              const PetscInt at[3])
+/* Row c of the next level, whose entries begin at position k; at[] are the coordinates of its cell. Returns where they end */
+POLDER_LEVELROW PetscInt PolderLevelGridCoarseRow(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt c,
+                                                  const PetscInt at[3], PetscInt k)
 {
   PolderLevelGridCollected all = {
     {{0, 0}, {0, 0}, {0, 0}},
     0, 0, 0
   };
-  PetscReal sum = 0;
-  PetscInt  k = PolderLevelGridRowStart(G, c), diag = k;
+  PetscReal sum  = 0;
+  PetscInt  diag = k;
 
   POLDER_UNROLL
   for (PetscInt cell = 0; cell < 8; ++cell) {
@@ -344,7 +351,6 @@ POLDER_LEVELROW void PolderLevelGridCoarseRow(const PolderLevelGrid *G, const Po
   POLDER_UNROLL
   for (int d = 0; d < 3; ++d) sum += all.to[d][0] + all.to[d][1];
   if (R->pattern) R->ci[c] = k;
-  if (R->pattern && c == G->nc - 1) R->ci[G->nc] = PolderLevelGridRowStart(G, G->nc);
   POLDER_UNROLL
   for (int e = 0; e < 7; ++e) { // columns ascend
     const int      d = e < 3 ? 2 - e : e - 4, side = e < 3 ? -1 : 1;
@@ -357,6 +363,8 @@ POLDER_LEVELROW void PolderLevelGridCoarseRow(const PolderLevelGrid *G, const Po
     ++k;
   }
   R->ca[diag] = PolderExcessPivot(sum, R->coarse[c], -sum, sum, POLDER_EXCESS_ROUNDING * all.size);
+  if (R->pattern && c == G->nc - 1) R->ci[G->nc] = k;
+  return k;
 }
 
 POLDER_LEVELROW PetscInt64 PolderLevelGridPlace(const PetscInt at[3])
