@@ -25,7 +25,7 @@ solve() {
     exit 1
   fi
   read -r reason its residual <<END
-$(awk '$2 == "iterations" {print $1, $3, $6}' "$WORK/log")
+$(awk '$1 ~ /^(CON|DI)VERGED/ && $2 == "iterations" {print $1, $3, $6}' "$WORK/log")
 END
   read -r setup solve normb <<END
 $(awk '$1 == "set-up" {print $2, $5, $10}' "$WORK/log")

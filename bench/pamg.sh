@@ -6,7 +6,7 @@ ranks=${1:-1}
 out=$WORK/table
 {
   echo "Command: \`bench/pamg.sh $ranks\`. Machine: $(machine). $ranks rank(s), zero guess, the tolerance of the second column on |r|/|b|, each" \
-    "solver at its best matrix type. Right-hand side: random for Poisson (Dirichlet), smooth for the bubbles (Neumann)."
+    "solver at its best matrix type, the best of three where one takes less than two seconds. Right-hand side: random for Poisson (Dirichlet), smooth for the bubbles (Neumann)."
   echo
   echo "| problem | tolerance | solver | iterations | true residual | set-up s | solve s | total over cg + pamg |"
   echo "|---|---|---|---:|---:|---:|---:|---:|"
@@ -15,7 +15,14 @@ out=$WORK/table
 row() { # solver, options
   solver=$1
   shift
-  solve "$ranks" "$@" -ksp_norm_type unpreconditioned -ksp_max_it 20000 -ksp_rtol "$tolerance"
+  best=
+  for _ in 1 2 3; do # the best of three where one is short
+    solve "$ranks" "$@" -ksp_norm_type unpreconditioned -ksp_max_it 20000 -ksp_rtol "$tolerance"
+    best=$(echo "$best$setup $solve" | awk 'NF < 4 || $1 + $2 < $3 + $4 {print $1, $2; next} {print $3, $4}')
+    [ "$(echo "$best" | awk '{print $1 + $2 < 2}')" -eq 1 ] || break
+    best="$best "
+  done
+  setup=$(echo "$best" | awk '{print $1}') solve=$(echo "$best" | awk '{print $2}')
   total=$(echo "$setup $solve" | awk '{print $1 + $2}')
   case $solver in "cg + pamg") first=$total ;; esac
   ratio=$(echo "$total $first" | awk '{printf "%.1f", $1 / $2}')
@@ -30,9 +37,11 @@ problem() { # name, options
   for tolerance in 1e-6 1e-3; do
     row "cg + pamg" "$@" -ksp_type cg -pc_type pamg -dm_mat_type aijdia
     row "cg + pamg, single" "$@" -ksp_type cg -pc_type pamg -pc_pamg_precision single -dm_mat_type aijdia
+    row "cg + pamg, half" "$@" -ksp_type cg -pc_type pamg -pc_pamg_precision half -dm_mat_type aijdia
     row "cg + pamg, 3 passes" "$@" -ksp_type cg -pc_type pamg -pc_pamg_passes 3 -dm_mat_type aijdia
     row "fcg + pamg, K-cycle" "$@" -ksp_type fcg -pc_type pamg -pc_pamg_cycle k -dm_mat_type aijdia
     row "cg + hypre" "$@" -ksp_type cg -pc_type hypre -pc_hypre_boomeramg_relax_type_coarse l1scaled-Jacobi -pc_hypre_boomeramg_strong_threshold "$strong"
+    case $name in 3D*) row "cg + PFMG of hypre" "$@" -ksp_type cg -pc_type pfmg -dm_mat_type hyprestruct ;; esac # PETSc's interface has no 2-D grids
     row "cg + gamg" "$@" -ksp_type cg -pc_type gamg
     row "cg + icc" "$@" -ksp_type cg -pc_type bjacobi -sub_pc_type icc
     row "cg + tns" "$@" -ksp_type cg -pc_type tns -dm_mat_type aijdia
