@@ -15,14 +15,7 @@ out=$WORK/table
 row() { # solver, options
   solver=$1
   shift
-  best=
-  for _ in 1 2 3; do # the best of three where one is short
-    solve "$ranks" "$@" -ksp_norm_type unpreconditioned -ksp_max_it 20000 -ksp_rtol "$tolerance"
-    best=$(echo "$best$setup $solve" | awk 'NF < 4 || $1 + $2 < $3 + $4 {print $1, $2; next} {print $3, $4}')
-    [ "$(echo "$best" | awk '{print $1 + $2 < 2}')" -eq 1 ] || break
-    best="$best "
-  done
-  setup=$(echo "$best" | awk '{print $1}') solve=$(echo "$best" | awk '{print $2}')
+  solve_best "$ranks" "$@" -ksp_norm_type unpreconditioned -ksp_max_it 20000 -ksp_rtol "$tolerance"
   total=$(echo "$setup $solve" | awk '{print $1 + $2}')
   case $solver in "cg + pamg") first=$total ;; esac
   ratio=$(echo "$total $first" | awk '{printf "%.1f", $1 / $2}')

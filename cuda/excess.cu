@@ -9,11 +9,13 @@ int PolderExcessRows_CUDA(PetscInt n, const PetscInt ai[], PetscBool kernel, con
   return PolderForEach(n, stream, [=] __device__(PetscInt i) { excess[i] = PolderExcessOf(sum[i], size[i], ai[i + 1] - ai[i] + 1, kernel); });
 }
 
-int PolderExcessAggregates_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                                const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[],
-                                PolderStream stream)
+int PolderExcessAggregates_CUDA(const PolderAggregates *aggregates, const PolderRows *rows, const PetscReal excess[], const PetscReal size[],
+                                PetscReal coarse[], PetscReal coarsesize[], PolderStream stream)
 {
-  return PolderForEach(n, stream, [=] __device__(PetscInt a) { PolderExcessSum(a, n, ptr, row, ai, aj, aa, agg, excess, size, coarse, coarsesize); });
+  const PolderAggregates P = *aggregates;
+  const PolderRows       A = *rows;
+
+  return PolderForEach(P.n, stream, [=] __device__(PetscInt a) { PolderExcessSum(a, &P, &A, excess, size, coarse, coarsesize); });
 }
 
 int PolderExcessLeave_CUDA(PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[],

@@ -30,24 +30,35 @@ static __device__ __forceinline__ int PolderCoarseFind(PetscInt c, int n, const 
   return k;
 }
 
+/*
+  Calls body(c, k) for the entries k of the rows of A in aggregate a, whose columns are in aggregate c, P.n for none. The bodies test c: a test here would
+  double the registers of some
+*/
+template <class Body>
+static __device__ __forceinline__ void PolderCoarseEntries(const PolderAggregates &P, const PolderRows &A, PetscInt a, Body body)
+{
+  for (PetscInt r = __ldg(P.ptr + a), end = __ldg(P.ptr + a + 1); r < end; ++r) {
+    const PetscInt i = __ldg(P.row + r), last = __ldg(A.i + i + 1);
+
+    for (PetscInt k = __ldg(A.i + i); k < last; ++k) {
+      const PetscInt c = __ldg(P.agg + __ldg(A.j + k));
+
+      body(c, k);
+    }
+  }
+}
+
 /* Number of entries of coarse row a; more than POLDER_COARSE_ROW when it has too many for one thread */
-static __device__ __noinline__ int PolderCoarseCount(PetscInt n, PetscInt a, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj,
-                                                     const PetscInt *agg)
+static __device__ __noinline__ int PolderCoarseCount(const PolderAggregates &P, const PolderRows &A, PetscInt a)
 {
   PetscInt col[POLDER_COARSE_ROW];
   int      met = 0;
 
-  for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
-    const PetscInt i = row[r], last = ai[i + 1];
-
-    for (PetscInt k = ai[i]; k < last && met <= POLDER_COARSE_ROW; ++k) {
-      const PetscInt c = agg[aj[k]];
-
-      if (c >= n || PolderCoarseFind(c, met, col) < met) continue;
-      if (met < POLDER_COARSE_ROW) col[met] = c;
-      ++met;
-    }
-  }
+  PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt) {
+    if (c >= P.n || met > POLDER_COARSE_ROW || PolderCoarseFind(c, met, col) < met) return;
+    if (met < POLDER_COARSE_ROW) col[met] = c;
+    ++met;
+  });
   return met;
 }
 
@@ -96,36 +107,29 @@ struct PolderCoarseFew {
 };
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCoarseRowsCountKernel(PetscInt n, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai,
-                              const PetscInt *__restrict__ aj, const PetscInt *__restrict__ agg, PetscInt *__restrict__ length, PetscInt *info)
+  PolderCoarseRowsCountKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, PetscInt *__restrict__ length, PetscInt *info)
 {
   const PetscInt  a = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PolderCoarseFew few;
-  PetscInt        all = 0;
 
-  if (a >= n) return;
-  for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
-    const PetscInt i = row[r], last = ai[i + 1];
-
-    all += last - ai[i];
-    for (PetscInt k = ai[i]; k < last; ++k) {
-      const PetscInt c = agg[aj[k]];
-
-      if (c < n && !few.add(c, 0)) few.append(c, 0);
-    }
-  }
-  if (few.met > POLDER_COARSE_FEW) few.met = PolderCoarseCount(n, a, ptr, row, ai, aj, agg);
+  if (a >= P.n) return;
+  PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt) {
+    if (c < P.n && !few.add(c, 0)) few.append(c, 0);
+  });
+  if (few.met > POLDER_COARSE_FEW) few.met = PolderCoarseCount(P, A, a);
   length[a + 1] = few.met > POLDER_COARSE_ROW ? -1 : few.met;
   if (few.met > POLDER_COARSE_ROW) {
+    PetscInt all = 0;
+
+    for (PetscInt r = P.ptr[a]; r < P.ptr[a + 1]; ++r) all += A.i[P.row[r] + 1] - A.i[P.row[r]];
     PolderAtomicAdd(&info[0], 1);
     PolderAtomicMax(&info[1], all);
   }
 }
 
-int PolderCoarseRowsCount_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[],
-                               PetscInt length[], PetscInt info[2], PolderStream stream)
+int PolderCoarseRowsCount_CUDA(const PolderAggregates *P, const PolderRows *A, PetscInt length[], PetscInt info[2], PolderStream stream)
 {
-  if (n > 0) PolderCoarseRowsCountKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, agg, length, info);
+  if (P->n > 0) PolderCoarseRowsCountKernel<<<PolderBlocks(P->n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*P, *A, length, info);
   return cudaGetLastError();
 }
 
@@ -143,49 +147,43 @@ static __device__ __forceinline__ PetscInt PolderCoarseFindLong(PetscInt c, Pets
 }
 
 /* A warp sums coarse row a into col[], and into val[] unless that is NULL; returns the number of entries */
-static __device__ PetscInt PolderCoarseLongRow(PetscInt n, PetscInt a, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj,
-                                               const PetscScalar *aa, const PetscInt *agg, PetscInt *col, PetscScalar *val)
+static __device__ PetscInt PolderCoarseLongRow(const PolderAggregates &P, const PolderRows &A, PetscInt a, PetscInt *col, PetscScalar *val)
 {
   const int lane = threadIdx.x % 32;
   PetscInt  met  = 0;
 
-  for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
-    for (PetscInt k = ai[row[r]]; k < ai[row[r] + 1]; ++k) {
-      const PetscInt c = agg[aj[k]];
-      PetscInt       p;
+  PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt k) {
+    if (c >= P.n) return;
+    const PetscInt p = PolderCoarseFindLong(c, met, col);
 
-      if (c >= n) continue;
-      p = PolderCoarseFindLong(c, met, col);
-      if (lane == 0) {
-        if (p == met) col[p] = c;
-        if (val) val[p] = p == met ? aa[k] : val[p] + aa[k];
-      }
-      if (p == met) ++met;
-      __syncwarp();
+    if (lane == 0) {
+      if (p == met) col[p] = c;
+      if (val) val[p] = p == met ? A.a[k] : val[p] + A.a[k];
     }
-  }
+    if (p == met) ++met;
+    __syncwarp();
+  });
   return met;
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCoarseRowsCountLongKernel(PetscInt n, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscInt *agg,
-                                  PetscInt *length, PetscInt warps, PetscInt width, PetscInt *scratch)
+  PolderCoarseRowsCountLongKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A,
+                                  const __grid_constant__ PolderCoarseScratch scratch, PetscInt *length)
 {
   const PetscInt w = ((PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x) / 32;
 
-  for (PetscInt a = w; a < n; a += warps) {
+  for (PetscInt a = w; a < P.n; a += scratch.warps) {
     if (length[a + 1] >= 0) continue;
-    const PetscInt met = PolderCoarseLongRow(n, a, ptr, row, ai, aj, NULL, agg, scratch + (size_t)w * (size_t)width, NULL);
+    const PetscInt met = PolderCoarseLongRow(P, A, a, scratch.col + (size_t)w * (size_t)scratch.width, NULL);
 
     __syncwarp();
     if (threadIdx.x % 32 == 0) length[a + 1] = met;
   }
 }
 
-int PolderCoarseRowsCountLong_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[],
-                                   PetscInt length[], PetscInt warps, PetscInt width, PetscInt scratch[], PolderStream stream)
+int PolderCoarseRowsCountLong_CUDA(const PolderAggregates *P, const PolderRows *A, const PolderCoarseScratch *scratch, PetscInt length[], PolderStream stream)
 {
-  PolderCoarseRowsCountLongKernel<<<PolderBlocks(32 * warps, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, agg, length, warps, width, scratch);
+  PolderCoarseRowsCountLongKernel<<<PolderBlocks(32 * scratch->warps, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*P, *A, *scratch, length);
   return cudaGetLastError();
 }
 
@@ -196,112 +194,95 @@ static __device__ __forceinline__ bool PolderCoarseCancels(PetscScalar diagonal,
 }
 
 /* Fills coarse row a, of more than POLDER_COARSE_FEW entries */
-static __device__ __noinline__ void PolderCoarseFill(PetscInt n, PetscInt a, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj,
-                                                     const PetscScalar *aa, const PetscInt *agg, const PetscInt *ci, PetscInt *cj, PetscScalar *ca)
+static __device__ __noinline__ void PolderCoarseFill(const PolderAggregates &P, const PolderRows &A, PetscInt a, const PolderSparseRows &C)
 {
   PetscInt    col[POLDER_COARSE_ROW];
   PetscScalar val[POLDER_COARSE_ROW];
   PetscReal   size = 0;
   int         met  = 0;
 
-  for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
-    const PetscInt i = row[r], last = ai[i + 1];
+  PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt k) {
+    if (c >= P.n) return;
+    const int p = PolderCoarseFind(c, met, col);
 
-    for (PetscInt k = ai[i]; k < last; ++k) {
-      const PetscInt c = agg[aj[k]];
-      int            p;
-
-      if (c >= n) continue;
-      p = PolderCoarseFind(c, met, col);
-      if (c == a) size += fabs(aa[k]);
-      if (p == met) {
-        col[met]   = c;
-        val[met++] = aa[k];
-      } else val[p] += aa[k];
-    }
-  }
+    if (c == a) size += fabs(A.a[k]);
+    if (p == met) {
+      col[met]   = c;
+      val[met++] = A.a[k];
+    } else val[p] += A.a[k];
+  });
   for (int k = 0; k < met; ++k) { // stores each entry at the rank of its column
-    PetscInt before = ci[a];
+    PetscInt before = C.ptr[a];
 
     for (int l = 0; l < met; ++l) before += col[l] < col[k];
-    cj[before] = col[k];
-    ca[before] = col[k] == a && PolderCoarseCancels(val[k], size) ? 0 : val[k];
+    C.col[before] = col[k];
+    C.val[before] = col[k] == a && PolderCoarseCancels(val[k], size) ? 0 : val[k];
   }
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCoarseRowsFillKernel(PetscInt n, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai,
-                             const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const PetscInt *__restrict__ agg,
-                             const PetscInt *__restrict__ ci, PetscInt *__restrict__ cj, PetscScalar *__restrict__ ca)
+  PolderCoarseRowsFillKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderSparseRows C)
 {
   const PetscInt  a = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PolderCoarseFew few;
   PetscReal       size = 0;
 
-  if (a >= n || ci[a + 1] - ci[a] > POLDER_COARSE_ROW) return;
-  if (ci[a + 1] - ci[a] > POLDER_COARSE_FEW) {
-    PolderCoarseFill(n, a, ptr, row, ai, aj, aa, agg, ci, cj, ca);
+  if (a >= P.n) return;
+  const PetscInt begin = __ldg(C.ptr + a), entries = __ldg(C.ptr + a + 1) - begin;
+
+  if (entries > POLDER_COARSE_ROW) return;
+  if (entries > POLDER_COARSE_FEW) {
+    PolderCoarseFill(P, A, a, C);
     return;
   }
-  for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
-    const PetscInt i = row[r], last = ai[i + 1];
+  PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt k) {
+    const PetscScalar v = __ldg(A.a + k);
 
-    for (PetscInt k = ai[i]; k < last; ++k) {
-      const PetscInt    c = agg[aj[k]];
-      const PetscScalar v = aa[k];
-
-      if (c == a) size += fabs(v);
-      if (c < n && !few.add(c, v)) few.append(c, v);
-    }
-  }
+    if (c == a) size += fabs(v);
+    if (c < P.n && !few.add(c, v)) few.append(c, v);
+  });
 #pragma unroll
   for (int k = 0; k < POLDER_COARSE_FEW; ++k) { // stores each entry at the rank of its column
-    PetscInt before = ci[a];
+    PetscInt before = begin;
 
     if (k >= few.met) break;
 #pragma unroll
     for (int l = 0; l < POLDER_COARSE_FEW; ++l) before += l < few.met && few.col[l] < few.col[k];
-    cj[before] = few.col[k];
-    ca[before] = few.col[k] == a && PolderCoarseCancels(few.val[k], size) ? 0 : few.val[k];
+    C.col[before] = few.col[k];
+    C.val[before] = few.col[k] == a && PolderCoarseCancels(few.val[k], size) ? 0 : few.val[k];
   }
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCoarseRowsFillLongKernel(PetscInt n, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscScalar *aa,
-                                 const PetscInt *agg, const PetscInt *ci, PetscInt *cj, PetscScalar *ca, PetscInt warps, PetscInt width, PetscInt *scratch,
-                                 PetscScalar *scratchval)
+  PolderCoarseRowsFillLongKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A,
+                                 const __grid_constant__ PolderCoarseScratch scratch, const __grid_constant__ PolderSparseRows C)
 {
   const PetscInt w   = ((PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x) / 32;
-  PetscInt      *col = scratch + (size_t)w * (size_t)width;
-  PetscScalar   *val = scratchval + (size_t)w * (size_t)width;
+  PetscInt      *col = scratch.col + (size_t)w * (size_t)scratch.width;
+  PetscScalar   *val = scratch.val + (size_t)w * (size_t)scratch.width;
 
-  for (PetscInt a = w; a < n; a += warps) {
-    if (ci[a + 1] - ci[a] <= POLDER_COARSE_ROW) continue;
-    const PetscInt met  = PolderCoarseLongRow(n, a, ptr, row, ai, aj, aa, agg, col, val);
+  for (PetscInt a = w; a < P.n; a += scratch.warps) {
+    if (C.ptr[a + 1] - C.ptr[a] <= POLDER_COARSE_ROW) continue;
+    const PetscInt met  = PolderCoarseLongRow(P, A, a, col, val);
     PetscReal      size = 0;
 
-    for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
-      for (PetscInt k = ai[row[r]]; k < ai[row[r] + 1]; ++k) size += agg[aj[k]] == a ? fabs(aa[k]) : 0;
-    }
+    PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt k) { size += c == a ? fabs(A.a[k]) : 0; });
     for (PetscInt k = threadIdx.x % 32; k < met; k += 32) {
-      PetscInt before = ci[a];
+      PetscInt before = C.ptr[a];
 
       for (PetscInt l = 0; l < met; ++l) before += col[l] < col[k];
-      cj[before] = col[k];
-      ca[before] = col[k] == a && PolderCoarseCancels(val[k], size) ? 0 : val[k];
+      C.col[before] = col[k];
+      C.val[before] = col[k] == a && PolderCoarseCancels(val[k], size) ? 0 : val[k];
     }
     __syncwarp();
   }
 }
 
-int PolderCoarseRowsFill_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                              const PetscInt agg[], const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PetscInt warps, PetscInt width, PetscInt scratch[],
-                              PetscScalar scratchval[], PolderStream stream)
+int PolderCoarseRowsFill_CUDA(const PolderAggregates *P, const PolderRows *A, const PolderCoarseScratch *scratch, const PolderSparseRows *C,
+                              PolderStream stream)
 {
-  if (n > 0) PolderCoarseRowsFillKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca);
-  if (warps > 0)
-    PolderCoarseRowsFillLongKernel<<<PolderBlocks(32 * warps, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca, warps, width,
-                                                                                                        scratch, scratchval);
+  if (P->n > 0) PolderCoarseRowsFillKernel<<<PolderBlocks(P->n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*P, *A, *C);
+  if (scratch->warps > 0) PolderCoarseRowsFillLongKernel<<<PolderBlocks(32 * scratch->warps, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*P, *A, *scratch, *C);
   return cudaGetLastError();
 }
 
@@ -320,110 +301,96 @@ static __device__ __forceinline__ PetscInt PolderCoarsePlace(PetscInt c, PetscIn
 }
 
 /* Values of a row of more than POLDER_COARSE_FEW entries, by `threads` threads; each adds to the positions equal to its number modulo threads */
-static __device__ __noinline__ void PolderCoarseRowValues(PetscInt n, PetscInt a, int thread, int threads, const PetscInt *ptr, const PetscInt *row,
-                                                          const PetscInt *ai, const PetscInt *aj, const PetscScalar *aa, const PetscInt *agg,
-                                                          const PetscInt *ci, const PetscInt *cj, PetscScalar *ca)
+static __device__ __noinline__ void PolderCoarseRowValues(const PolderAggregates &P, const PolderRows &A, PetscInt a, int thread, int threads,
+                                                          const PolderSparseRows &C)
 {
-  const PetscInt begin = ci[a], end = ci[a + 1], diagonal = PolderCoarsePlace(a, begin, end, cj);
+  const PetscInt begin = C.ptr[a], end = C.ptr[a + 1], diagonal = PolderCoarsePlace(a, begin, end, C.col);
   PetscReal      size = 0;
 
-  for (PetscInt k = begin + thread; k < end; k += threads) ca[k] = 0;
-  for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
-    const PetscInt i = row[r], last = ai[i + 1];
+  for (PetscInt k = begin + thread; k < end; k += threads) C.val[k] = 0;
+  PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt k) {
+    if (c >= P.n) return;
+    PetscInt p = PolderCoarsePlace(c, begin, end, C.col);
 
-    for (PetscInt k = ai[i]; k < last; ++k) {
-      const PetscInt c = agg[aj[k]];
-      PetscInt       p;
-
-      if (c >= n) continue;
-      p = PolderCoarsePlace(c, begin, end, cj);
-      if (p < 0) p = diagonal;
-      if (c == a) size += fabs(aa[k]);
-      if (p >= 0 && (p - begin) % threads == thread) ca[p] += aa[k];
-    }
-  }
-  if (diagonal >= 0 && (diagonal - begin) % threads == thread && PolderCoarseCancels(ca[diagonal], size)) ca[diagonal] = 0;
+    if (p < 0) p = diagonal;
+    if (c == a) size += fabs(A.a[k]);
+    if (p >= 0 && (p - begin) % threads == thread) C.val[p] += A.a[k];
+  });
+  if (diagonal >= 0 && (diagonal - begin) % threads == thread && PolderCoarseCancels(C.val[diagonal], size)) C.val[diagonal] = 0;
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCoarseRowsValuesKernel(PetscInt n, const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, const PetscInt *__restrict__ ai,
-                               const PetscInt *__restrict__ aj, const PetscScalar *__restrict__ aa, const PetscInt *__restrict__ agg,
-                               const PetscInt *__restrict__ ci, const PetscInt *__restrict__ cj, PetscScalar *__restrict__ ca)
+  PolderCoarseRowsValuesKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderSparseRows C)
 {
   const PetscInt  a = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
   PolderCoarseFew few;
   PetscScalar     lost = 0;
   PetscReal       size = 0;
 
-  if (a >= n || ci[a + 1] - ci[a] > POLDER_COARSE_ROW) return;
-  if (ci[a + 1] - ci[a] > POLDER_COARSE_FEW) {
-    PolderCoarseRowValues(n, a, 0, 1, ptr, row, ai, aj, aa, agg, ci, cj, ca);
+  if (a >= P.n) return;
+  const PetscInt begin = __ldg(C.ptr + a), end = __ldg(C.ptr + a + 1);
+
+  if (end - begin > POLDER_COARSE_ROW) return;
+  if (end - begin > POLDER_COARSE_FEW) {
+    PolderCoarseRowValues(P, A, a, 0, 1, C);
     return;
   }
-  const PetscInt begin = ci[a], end = ci[a + 1];
-
 #pragma unroll
   for (int k = 0; k < POLDER_COARSE_FEW; ++k) {
-    if (begin + k < end) few.col[k] = cj[begin + k];
+    if (begin + k < end) few.col[k] = C.col[begin + k];
   }
-  for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
-    const PetscInt i = row[r], last = ai[i + 1];
+  PolderCoarseEntries(P, A, a, [&](PetscInt c, PetscInt k) {
+    const PetscScalar v = __ldg(A.a + k);
 
-    for (PetscInt k = ai[i]; k < last; ++k) {
-      const PetscInt    c = agg[aj[k]];
-      const PetscScalar v = aa[k];
-
-      if (c == a) size += fabs(v);
-      if (c < n && !few.add(c, v)) lost += v;
-    }
-  }
+    if (c == a) size += fabs(v);
+    if (c < P.n && !few.add(c, v)) lost += v;
+  });
   (void)few.add(a, lost);
 #pragma unroll
   for (int k = 0; k < POLDER_COARSE_FEW; ++k) {
-    if (begin + k < end) ca[begin + k] = few.col[k] == a && PolderCoarseCancels(few.val[k], size) ? 0 : few.val[k];
+    if (begin + k < end) C.val[begin + k] = few.col[k] == a && PolderCoarseCancels(few.val[k], size) ? 0 : few.val[k];
   }
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCoarseRowsValuesLongKernel(PetscInt n, const PetscInt *ptr, const PetscInt *row, const PetscInt *ai, const PetscInt *aj, const PetscScalar *aa,
-                                   const PetscInt *agg, const PetscInt *ci, const PetscInt *cj, PetscScalar *ca)
+  PolderCoarseRowsValuesLongKernel(const __grid_constant__ PolderAggregates P, const __grid_constant__ PolderRows A, const __grid_constant__ PolderSparseRows C)
 {
-  for (PetscInt a = ((PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x) / 32; a < n; a += POLDER_COARSE_WARPS) {
-    if (ci[a + 1] - ci[a] > POLDER_COARSE_ROW) PolderCoarseRowValues(n, a, threadIdx.x % 32, 32, ptr, row, ai, aj, aa, agg, ci, cj, ca);
+  for (PetscInt a = ((PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x) / 32; a < P.n; a += POLDER_COARSE_WARPS) {
+    if (C.ptr[a + 1] - C.ptr[a] > POLDER_COARSE_ROW) PolderCoarseRowValues(P, A, a, threadIdx.x % 32, 32, C);
   }
 }
 
-int PolderCoarseRowsValues_CUDA(PetscInt n, PetscBool wide, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[],
-                                const PetscScalar aa[], const PetscInt agg[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[], PolderStream stream)
+int PolderCoarseRowsValues_CUDA(const PolderAggregates *P, const PolderRows *A, PetscBool longrows, const PolderSparseRows *C, PolderStream stream)
 {
-  if (n > 0) PolderCoarseRowsValuesKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca);
-  if (n > 0 && wide)
-    PolderCoarseRowsValuesLongKernel<<<POLDER_COARSE_WARPS * 32 / POLDER_BLOCK, POLDER_BLOCK, 0, stream>>>(n, ptr, row, ai, aj, aa, agg, ci, cj, ca);
+  if (P->n > 0) PolderCoarseRowsValuesKernel<<<PolderBlocks(P->n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*P, *A, *C);
+  if (P->n > 0 && longrows) PolderCoarseRowsValuesLongKernel<<<POLDER_COARSE_WARPS * 32 / POLDER_BLOCK, POLDER_BLOCK, 0, stream>>>(*P, *A, *C);
   return cudaGetLastError();
 }
 
-int PolderRowTotals_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *bad,
-                         PolderStream stream)
+int PolderRowTotals_CUDA(const PolderRows *rows, PetscBool inrows, float to[], int *bad, PolderStream stream)
 {
-  return PolderForEach(n, stream, [=] __device__(PetscInt i) {
+  const PolderRows A = *rows;
+
+  return PolderForEach(A.n, stream, [=] __device__(PetscInt i) {
     PetscInt        at;
-    const PetscReal total = PolderRowTotal(i, ai, aj, aa, &at);
+    const PetscReal total = PolderRowTotal(i, &A, &at);
 
     if (!(fabs(total) <= FLT_MAX)) *bad = 1;
-    if (!rows) to[i] = (float)total;
+    if (!inrows) to[i] = (float)total;
     else if (at >= 0) to[at] = (float)total;
   });
 }
 
-int PolderMemberSums_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscReal d[], const PetscReal s[], PetscReal dsum[], PetscReal ssum[],
-                          PolderStream stream)
+int PolderMemberSums_CUDA(const PolderAggregates *aggregates, const PetscReal d[], const PetscReal s[], PetscReal dsum[], PetscReal ssum[], PolderStream stream)
 {
-  return PolderForEach(n, stream, [=] __device__(PetscInt a) {
+  const PolderAggregates P = *aggregates;
+
+  return PolderForEach(P.n, stream, [=] __device__(PetscInt a) {
     PetscReal da = 0, sa = 0;
 
-    for (PetscInt k = ptr[a]; k < ptr[a + 1]; ++k) {
-      da += d[row[k]];
-      sa += s[row[k]];
+    for (PetscInt k = P.ptr[a]; k < P.ptr[a + 1]; ++k) {
+      da += d[P.row[k]];
+      sa += s[P.row[k]];
     }
     dsum[a] = da;
     ssum[a] = sa;
@@ -467,33 +434,36 @@ static __device__ __forceinline__ bool PolderIsWeak(PetscInt i, PetscInt j, Pets
   return i != j && fabs(a) <= drop * fmin(d[i], d[j]);
 }
 
-int PolderDropWeakCount_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                             PetscInt length[], PolderStream stream)
+int PolderDropWeakCount_CUDA(const PolderRows *rows, PetscReal drop, const PetscReal d[], PetscInt length[], PolderStream stream)
 {
-  return PolderForEach(n, stream, [=] __device__(PetscInt i) {
+  const PolderRows A = *rows;
+
+  return PolderForEach(A.n, stream, [=] __device__(PetscInt i) {
     PetscInt strong = 0;
 
-    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) strong += !PolderIsWeak(i, aj[k], aa[k], drop, d);
+    for (PetscInt k = A.i[i]; k < A.i[i + 1]; ++k) strong += !PolderIsWeak(i, A.j[k], A.a[k], drop, d);
     length[i + 1] = strong;
   });
 }
 
-int PolderDropWeakFill_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                            const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PolderStream stream)
+int PolderDropWeakFill_CUDA(const PolderRows *rows, PetscReal drop, const PetscReal d[], const PolderSparseRows *strong, PolderStream stream)
 {
-  return PolderForEach(n, stream, [=] __device__(PetscInt i) {
-    PetscInt    to = ci[i], diagonal = -1;
+  const PolderRows       A = *rows;
+  const PolderSparseRows C = *strong;
+
+  return PolderForEach(A.n, stream, [=] __device__(PetscInt i) {
+    PetscInt    to = C.ptr[i], diagonal = -1;
     PetscScalar weak = 0;
 
-    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-      if (PolderIsWeak(i, aj[k], aa[k], drop, d)) weak += aa[k];
+    for (PetscInt k = A.i[i]; k < A.i[i + 1]; ++k) {
+      if (PolderIsWeak(i, A.j[k], A.a[k], drop, d)) weak += A.a[k];
       else {
-        if (aj[k] == i) diagonal = to;
-        cj[to]   = aj[k];
-        ca[to++] = aa[k];
+        if (A.j[k] == i) diagonal = to;
+        C.col[to]   = A.j[k];
+        C.val[to++] = A.a[k];
       }
     }
-    if (diagonal >= 0) ca[diagonal] += weak;
+    if (diagonal >= 0) C.val[diagonal] += weak;
   });
 }
 

@@ -231,27 +231,26 @@ int PolderLevelColourFirst_CUDA(PetscBool single, const PolderLevelMatrix *A, Pe
 }
 
 template <class V>
-static int LevelResidualLaunch(const PolderLevelMatrix *A, const V *b, const V *x, V *r, const PetscInt ptr[], const PetscInt row[], PetscInt nc, V *bc,
-                               cudaStream_t stream)
+static int LevelResidualLaunch(const PolderLevelMatrix *A, const V *b, const V *x, V *r, const PolderAggregates *P, V *bc, cudaStream_t stream)
 {
-  const PetscInt mean = nc ? A->n / nc : 0; // mean number of rows of an aggregate
+  const PetscInt nc = P ? P->n : 0, mean = nc ? A->n / nc : 0; // mean number of rows of an aggregate
 
   return LevelDo<V>(A, [&](const auto &M) {
     constexpr int lanes = std::decay_t<decltype(M)>::LANES;
     const int     log   = lanes > 1 ? lanes < 32 : mean >= 6 ? 3 : mean >= 3 ? 2 : mean >= 2 ? 1 : 0;
 
     if (r) LevelRowsLaunch(M, LevelVector<V>{x}, LevelResidual<V>{b, r}, NULL, stream);
-    if (ptr)
-      PolderLevelRestrictKernel<<<PolderBlocks(nc + 1, POLDER_BLOCK / (lanes << log)), POLDER_BLOCK, 0, stream>>>(M, log, b, LevelVector<V>{x}, ptr, row, nc,
-                                                                                                                  bc);
+    if (P)
+      PolderLevelRestrictKernel<<<PolderBlocks(nc + 1, POLDER_BLOCK / (lanes << log)), POLDER_BLOCK, 0, stream>>>(M, log, b, LevelVector<V>{x}, P->ptr, P->row,
+                                                                                                                  nc, bc);
   });
 }
 
-int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[], const PetscInt row[],
-                             PetscInt nc, void *bc, PolderStream stream)
+int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PolderAggregates *P, void *bc,
+                             PolderStream stream)
 {
-  return single ? LevelResidualLaunch(A, (const float *)b, (const float *)x, (float *)r, ptr, row, nc, (float *)bc, stream)
-                : LevelResidualLaunch(A, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)r, ptr, row, nc, (PetscScalar *)bc, stream);
+  return single ? LevelResidualLaunch(A, (const float *)b, (const float *)x, (float *)r, P, (float *)bc, stream)
+                : LevelResidualLaunch(A, (const PetscScalar *)b, (const PetscScalar *)x, (PetscScalar *)r, P, (PetscScalar *)bc, stream);
 }
 
 template <class V>

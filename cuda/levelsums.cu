@@ -63,19 +63,19 @@ struct LevelPower {
 };
 
 template <class V>
-static int LevelMultDotsLaunch(const PolderLevelMatrix *A, const V *x, const V *b, const V *w, V *v, PetscReal sum[], void *work, cudaStream_t stream)
+static int LevelMultDotsLaunch(const PolderLevelMatrix *A, const V *x, const V *b, const V *w, V *v, PolderLevelSums to, cudaStream_t stream)
 {
   return LevelDo<V>(A, [&](const auto &M) {
-    if (w) LevelRowsLaunch(M, LevelVector<V>{x}, LevelDots<true, V>{b, w, v, sum}, work, stream);
-    else LevelRowsLaunch(M, LevelVector<V>{x}, LevelDots<false, V>{b, w, v, sum}, work, stream);
+    if (w) LevelRowsLaunch(M, LevelVector<V>{x}, LevelDots<true, V>{b, w, v, to.sum}, to.work, stream);
+    else LevelRowsLaunch(M, LevelVector<V>{x}, LevelDots<false, V>{b, w, v, to.sum}, to.work, stream);
   });
 }
 
-int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v, PetscReal sum[], void *work,
+int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v, PolderLevelSums sums,
                              PolderStream stream)
 {
-  return single ? LevelMultDotsLaunch(A, (const float *)x, (const float *)b, (const float *)w, (float *)v, sum, work, stream)
-                : LevelMultDotsLaunch(A, (const PetscScalar *)x, (const PetscScalar *)b, (const PetscScalar *)w, (PetscScalar *)v, sum, work, stream);
+  return single ? LevelMultDotsLaunch(A, (const float *)x, (const float *)b, (const float *)w, (float *)v, sums, stream)
+                : LevelMultDotsLaunch(A, (const PetscScalar *)x, (const PetscScalar *)b, (const PetscScalar *)w, (PetscScalar *)v, sums, stream);
 }
 
 template <class V>

@@ -34,9 +34,9 @@ int PolderIndexGather_CUDA(PetscInt n, const PetscInt index[], const PetscInt fr
   return PolderForEach(n, stream, [=] __device__(PetscInt k) { to[k] = from[index[k]]; });
 }
 
-int PolderOuterStrength_CUDA(const PolderOuterRows *rows, PetscReal outside[], PolderStream stream)
+int PolderOuterStrength_CUDA(const PolderSparseRows *rows, PetscReal outside[], PolderStream stream)
 {
-  const PolderOuterRows O = *rows;
+  const PolderSparseRows O = *rows;
 
   return PolderForEach(O.n, stream, [=] __device__(PetscInt k) { outside[O.row[k]] = PolderOuterStrongest(&O, k); });
 }
@@ -51,17 +51,17 @@ int PolderPairsNextOutside_CUDA(PetscInt nc, const PetscInt ptr[], const PetscIn
   });
 }
 
-int PolderOuterLevelRows_CUDA(const PolderOuterRows *rows, const PolderRows *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad,
+int PolderOuterLevelRows_CUDA(const PolderSparseRows *rows, const PolderRows *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad,
                               PolderStream stream)
 {
-  const PolderOuterRows O  = *rows;
-  const PolderRows      B  = *A;
-  PolderLevelSurvey     to = *survey;
+  const PolderSparseRows O  = *rows;
+  const PolderRows       B  = *A;
+  PolderLevelSurvey      to = *survey;
 
   to.diag = NULL;
   return PolderForEach(O.n, stream, [=] __device__(PetscInt k) {
     const PetscInt        i    = O.row[k];
-    const PolderRowSurvey s    = PolderOuterLook(&O, k, B.i, B.j, B.a);
+    const PolderRowSurvey s    = PolderOuterLook(&O, k, &B);
     const PolderRowKind   kind = PolderRowJudge(&s, to.zero);
     const PetscReal       most = PolderRowBound(&s);
 
@@ -72,13 +72,13 @@ int PolderOuterLevelRows_CUDA(const PolderOuterRows *rows, const PolderRows *A, 
   });
 }
 
-int PolderOuterTotals_CUDA(const PolderOuterRows *rows, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool inrows, float to[],
-                           int *large, PolderStream stream)
+int PolderOuterTotals_CUDA(const PolderSparseRows *rows, const PolderRows *A, PetscBool inrows, float to[], int *large, PolderStream stream)
 {
-  const PolderOuterRows O = *rows;
+  const PolderSparseRows O = *rows;
+  const PolderRows       B = *A;
 
   return PolderForEach(O.n, stream, [=] __device__(PetscInt k) {
-    const PolderRowSurvey s = PolderOuterLook(&O, k, ai, aj, aa);
+    const PolderRowSurvey s = PolderOuterLook(&O, k, &B);
 
     if (!(fabs(s.total) <= FLT_MAX)) *large = 1;
     if (!inrows) to[O.row[k]] = (float)s.total;
@@ -88,7 +88,7 @@ int PolderOuterTotals_CUDA(const PolderOuterRows *rows, const PetscInt ai[], con
 
 /* Row k times the ghosts, in single precision minus x of the row, see levelmatrix.h */
 template <class V>
-static __device__ __forceinline__ V OuterRow(const PolderOuterRows &O, PetscInt k, const V *ghost, V x)
+static __device__ __forceinline__ V OuterRow(const PolderSparseRows &O, PetscInt k, const V *ghost, V x)
 {
   const PetscInt end = __ldg(O.ptr + k + 1);
   V              s   = 0;
@@ -99,7 +99,7 @@ static __device__ __forceinline__ V OuterRow(const PolderOuterRows &O, PetscInt 
 }
 
 template <class V>
-static int OuterAddLaunch(const PolderOuterRows &O, const PolderOuterSum &sum, V *z, PolderStream stream)
+static int OuterAddLaunch(const PolderSparseRows &O, const PolderOuterSum &sum, V *z, PolderStream stream)
 {
   const V     *dinv = (const V *)sum.dinv, *own = (const V *)sum.own, *ghost = (const V *)sum.ghost;
   const V      scale = (V)sum.scale, start = (V)sum.start;
@@ -115,34 +115,34 @@ static int OuterAddLaunch(const PolderOuterRows &O, const PolderOuterSum &sum, V
   });
 }
 
-int PolderLevelOuterAdd_CUDA(PetscBool single, const PolderOuterRows *rows, const PolderOuterSum *sum, void *z, PolderStream stream)
+int PolderLevelOuterAdd_CUDA(PetscBool single, const PolderSparseRows *rows, const PolderOuterSum *sum, void *z, PolderStream stream)
 {
   return single ? OuterAddLaunch(*rows, *sum, (float *)z, stream) : OuterAddLaunch(*rows, *sum, (PetscScalar *)z, stream);
 }
 
 template <class V>
-static int OuterRestrictLaunch(const PolderOuterRows &O, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[], const V *own,
-                               const V *ghost, V *bc, PolderStream stream)
+static int OuterRestrictLaunch(const PolderSparseRows &O, const PolderAggregates &P, const PetscInt target[], const V *own, const V *ghost, V *bc,
+                               PolderStream stream)
 {
-  return PolderForEach(n, stream, [=] __device__(PetscInt t) {
+  return PolderForEach(P.n, stream, [=] __device__(PetscInt t) {
     V s = 0;
 
-    for (PetscInt m = ptr[t]; m < ptr[t + 1]; ++m) s += OuterRow(O, member[m], ghost, own[O.row[member[m]]]);
+    for (PetscInt m = P.ptr[t]; m < P.ptr[t + 1]; ++m) s += OuterRow(O, P.row[m], ghost, own[O.row[P.row[m]]]);
     bc[target[t]] -= s;
   });
 }
 
-int PolderLevelOuterRestrict_CUDA(PetscBool single, const PolderOuterRows *rows, PetscInt n, const PetscInt target[], const PetscInt ptr[],
-                                  const PetscInt member[], const void *own, const void *ghost, void *bc, PolderStream stream)
+int PolderLevelOuterRestrict_CUDA(PetscBool single, const PolderSparseRows *rows, const PolderAggregates *P, const PetscInt target[], const void *own,
+                                  const void *ghost, void *bc, PolderStream stream)
 {
-  return single ? OuterRestrictLaunch(*rows, n, target, ptr, member, (const float *)own, (const float *)ghost, (float *)bc, stream)
-                : OuterRestrictLaunch(*rows, n, target, ptr, member, (const PetscScalar *)own, (const PetscScalar *)ghost, (PetscScalar *)bc, stream);
+  return single ? OuterRestrictLaunch(*rows, *P, target, (const float *)own, (const float *)ghost, (float *)bc, stream)
+                : OuterRestrictLaunch(*rows, *P, target, (const PetscScalar *)own, (const PetscScalar *)ghost, (PetscScalar *)bc, stream);
 }
 
 template <class V>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  OuterDotsKernel(const PolderOuterRows O, bool second, const V *__restrict__ ghost, const V *__restrict__ x, const V *__restrict__ b, V *v, PetscReal *sum,
-                  PolderReduceScratch *scratch)
+  OuterDotsKernel(const __grid_constant__ PolderSparseRows O, const V *__restrict__ ghost, const V *__restrict__ x, const V *__restrict__ b, V *v,
+                  PetscReal *sum, PolderReduceScratch *scratch)
 {
   double part[3] = {};
 
@@ -152,12 +152,12 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 
     v[i] = (V)(before + s);
     part[0] += xi * s;
-    part[1] += b[i] * s;
+    part[1] += b ? b[i] * s : 0;
     part[2] += (2 * before + s) * s;
   }
   PolderGridSum<POLDER_BLOCK>(part, scratch, [=](const double *total) {
     sum[0] += total[0];
-    if (!second) {
+    if (b) {
       sum[3] += total[1];
       sum[4] += total[2];
     }
@@ -165,19 +165,17 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 }
 
 template <class V>
-static int OuterDotsLaunch(const PolderOuterRows &O, PetscBool second, const V *ghost, const V *x, const V *b, V *v, PetscReal sum[], void *work,
-                           PolderStream stream)
+static int OuterDotsLaunch(const PolderSparseRows &O, const V *ghost, const V *x, const V *b, V *v, PolderLevelSums to, PolderStream stream)
 {
   const unsigned int blocks = PetscMin(PolderBlocks(O.n, POLDER_BLOCK), OUTER_BLOCKS);
 
-  if (blocks) OuterDotsKernel<V><<<blocks, POLDER_BLOCK, 0, stream>>>(O, second, ghost, x, b, v, sum, (PolderReduceScratch *)work);
+  if (blocks) OuterDotsKernel<V><<<blocks, POLDER_BLOCK, 0, stream>>>(O, ghost, x, b, v, to.sum, (PolderReduceScratch *)to.work);
   return cudaGetLastError();
 }
 
-int PolderLevelOuterDots_CUDA(PetscBool single, const PolderOuterRows *rows, PetscBool second, const void *ghost, const void *x, const void *b, void *v,
-                              PetscReal sum[], void *work, PolderStream stream)
+int PolderLevelOuterDots_CUDA(PetscBool single, const PolderSparseRows *rows, const void *ghost, const void *x, const void *b, void *v, PolderLevelSums sums,
+                              PolderStream stream)
 {
-  return single
-         ? OuterDotsLaunch(*rows, second, (const float *)ghost, (const float *)x, (const float *)b, (float *)v, sum, work, stream)
-         : OuterDotsLaunch(*rows, second, (const PetscScalar *)ghost, (const PetscScalar *)x, (const PetscScalar *)b, (PetscScalar *)v, sum, work, stream);
+  return single ? OuterDotsLaunch(*rows, (const float *)ghost, (const float *)x, (const float *)b, (float *)v, sums, stream)
+                : OuterDotsLaunch(*rows, (const PetscScalar *)ghost, (const PetscScalar *)x, (const PetscScalar *)b, (PetscScalar *)v, sums, stream);
 }

@@ -11,24 +11,24 @@
 #include <thrust/iterator/counting_iterator.h>
 #include <thrust/iterator/transform_iterator.h>
 
-int PolderPairsPropose_CUDA(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[],
-                            const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream)
+int PolderPairsPropose_CUDA(const PolderRows *rows, PolderRowList list, const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream)
 {
   const PolderPairRule r = *rule;
+  const PolderRows     A = *rows;
 
-  return PolderForEach(n, stream, [=] __device__(PetscInt k) {
-    const PetscInt i = row ? row[k] : k;
+  return PolderForEach(list.n, stream, [=] __device__(PetscInt k) {
+    const PetscInt i = list.row ? list.row[k] : k;
 
-    next[i] = mate[i] == POLDER_PAIR_FREE ? PolderPairPropose(i, ai, aj, aa, sum, diag, &r, mate) : POLDER_PAIR_NONE;
+    next[i] = mate[i] == POLDER_PAIR_FREE ? PolderPairPropose(i, &A, &r, mate) : POLDER_PAIR_NONE;
   });
 }
 
-int PolderPairsMatch_CUDA(PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream)
+int PolderPairsMatch_CUDA(PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream)
 {
   const int err = cudaMemsetAsync(count, 0, sizeof(*count), stream);
 
-  return err ? err : PolderForEach(n, stream, [=] __device__(PetscInt k) {
-    const PetscInt i = row ? row[k] : k, j = next[i];
+  return err ? err : PolderForEach(rows.n, stream, [=] __device__(PetscInt k) {
+    const PetscInt i = rows.row ? rows.row[k] : k, j = next[i];
     bool           free = false;
 
     if (mate[i] == POLDER_PAIR_FREE) {
@@ -73,16 +73,17 @@ int PolderPairsDirections_CUDA(PetscInt m, const PolderPairRule *rule, const Pet
   return err ? err : cudaGetLastError();
 }
 
-int PolderPairsAlign_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt count[3],
-                          const PetscInt mate[], PetscInt next[], PolderStream stream)
+int PolderPairsAlign_CUDA(const PolderRows *rows, const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[],
+                          PolderStream stream)
 {
   const PolderPairRule r = *rule;
+  const PolderRows     A = *rows;
 
-  return PolderForEach(m, stream, [=] __device__(PetscInt i) {
+  return PolderForEach(A.n, stream, [=] __device__(PetscInt i) {
     const PetscInt j         = next[i];
     const int      direction = PolderPairMostWanted(count);
 
-    if (j >= 0 && PolderPairOrder(i, j, r.place) != PolderPairLined(direction)) next[i] = PolderPairAlong(i, ai, aj, aa, &r, mate, direction);
+    if (j >= 0 && PolderPairOrder(i, j, r.place) != PolderPairLined(direction)) next[i] = PolderPairAlong(i, &A, &r, mate, direction);
   });
 }
 
@@ -110,12 +111,12 @@ int PolderPairsNextPlaces_CUDA(PetscInt m, const PetscInt mate[], const PetscInt
   });
 }
 
-int PolderPairsJoin_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[],
-                         const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream)
+int PolderPairsJoin_CUDA(const PolderRows *rows, const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream)
 {
   const PolderPairRule r = *rule;
+  const PolderRows     A = *rows;
 
-  return PolderForEach(m, stream, [=] __device__(PetscInt i) { join[i] = mate[i] == i ? PolderPairJoin(i, ai, aj, aa, sum, diag, &r, mate) : i; });
+  return PolderForEach(A.n, stream, [=] __device__(PetscInt i) { join[i] = mate[i] == i ? PolderPairJoin(i, &A, &r, mate) : i; });
 }
 
 /* 1 for a row that numbers its pair */
@@ -169,14 +170,15 @@ int PolderPairsCompose_CUDA(PetscInt m, PetscInt n, const PetscInt next[], Petsc
   return PolderForEach(m, stream, [=] __device__(PetscInt i) { agg[i] = agg[i] < n ? next[agg[i]] : nc; });
 }
 
-int PolderMembers_CUDA(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[], PetscInt key[], PetscInt number[], void *work,
-                       size_t bytes, PolderStream stream)
+int PolderMembers_CUDA(const PolderAggregates *P, PetscInt *const scratch[2], void *work, size_t bytes, PolderStream stream)
 {
+  const PetscInt  m = P->m, n = P->n;
+  PetscInt *const ptr = P->ptr, *const key = scratch[0], *const number = scratch[1];
   int bits = 1, err;
 
   while (bits < 31 && (n >> bits)) ++bits;
   err = PolderForEach(m, stream, [=] __device__(PetscInt i) { number[i] = i; });
-  if (!err && m > 0) err = cub::DeviceRadixSort::SortPairs(work, bytes, agg, key, number, row, m, 0, bits, stream);
+  if (!err && m > 0) err = cub::DeviceRadixSort::SortPairs(work, bytes, P->agg, key, number, P->row, m, 0, bits, stream);
   return err ? err : PolderForEach(m + 1, stream, [=] __device__(PetscInt k) { // this row begins all aggregates from the one before to its own
     const PetscInt before = k ? key[k - 1] : -1, now = k < m ? key[k] : n + 1;
 

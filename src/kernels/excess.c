@@ -7,10 +7,10 @@ void PolderExcessRows_Host(PetscInt n, const PetscInt ai[], PetscBool kernel, co
   for (PetscInt i = 0; i < n; ++i) excess[i] = PolderExcessOf(sum[i], size[i], ai[i + 1] - ai[i] + 1, kernel);
 }
 
-void PolderExcessAggregates_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                                 const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[])
+void PolderExcessAggregates_Host(const PolderAggregates *P, const PolderRows *A, const PetscReal excess[], const PetscReal size[], PetscReal coarse[],
+                                 PetscReal coarsesize[])
 {
-  for (PetscInt a = 0; a < n; ++a) PolderExcessSum(a, n, ptr, row, ai, aj, aa, agg, excess, size, coarse, coarsesize);
+  for (PetscInt a = 0; a < P->n; ++a) PolderExcessSum(a, P, A, excess, size, coarse, coarsesize);
 }
 
 void PolderExcessLeave_Host(PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[])

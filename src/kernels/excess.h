@@ -11,12 +11,10 @@
 PETSC_INTERN void   PolderExcessRows_Host(PetscInt n, const PetscInt ai[], PetscBool kernel, const PetscReal sum[], const PetscReal size[], PetscReal excess[]);
 POLDER_LAUNCHER int PolderExcessRows_CUDA(PetscInt n, const PetscInt ai[], PetscBool kernel, const PetscReal sum[], const PetscReal size[], PetscReal excess[],
                                           PolderStream stream);
-/* The excess of n aggregates, whose members (and at the end the rows in no aggregate) PolderMembers_Host() lists */
-PETSC_INTERN void   PolderExcessAggregates_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[],
-                                                const PetscScalar aa[], const PetscInt agg[], const PetscReal excess[], const PetscReal size[],
+/* The excess of the aggregates, and the sums of their magnitudes */
+PETSC_INTERN void   PolderExcessAggregates_Host(const PolderAggregates *, const PolderRows *A, const PetscReal excess[], const PetscReal size[],
                                                 PetscReal coarse[], PetscReal coarsesize[]);
-POLDER_LAUNCHER int PolderExcessAggregates_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[],
-                                                const PetscScalar aa[], const PetscInt agg[], const PetscReal excess[], const PetscReal size[],
+POLDER_LAUNCHER int PolderExcessAggregates_CUDA(const PolderAggregates *, const PolderRows *A, const PetscReal excess[], const PetscReal size[],
                                                 PetscReal coarse[], PetscReal coarsesize[], PolderStream stream);
 /*
   For n coarse rows with off-process entries: lone[] holds the sum and the sum of magnitudes of their entries to rows in no aggregate, outer[] those of the

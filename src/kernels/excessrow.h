@@ -45,23 +45,22 @@ POLDER_LEVELROW PetscReal PolderExcessPivot(PetscReal pivot, PetscReal excess, P
   return p <= rounding && p >= -rounding ? 0 : p;
 }
 
-/* Excess of aggregate a of n; entries to rows in no aggregate, listed last among the members, are subtracted */
-POLDER_LEVELROW void PolderExcessSum(PetscInt a, PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[],
-                                     const PetscScalar aa[], const PetscInt agg[], const PetscReal excess[], const PetscReal size[], PetscReal coarse[],
-                                     PetscReal coarsesize[])
+/* Excess of aggregate a; entries to rows in no aggregate are subtracted */
+POLDER_LEVELROW void PolderExcessSum(PetscInt a, const PolderAggregates *P, const PolderRows *A, const PetscReal excess[], const PetscReal size[],
+                                     PetscReal coarse[], PetscReal coarsesize[])
 {
-  const PetscBool lone = (PetscBool)(ptr[n + 1] > ptr[n]);
+  const PetscBool lone = (PetscBool)(P->ptr[P->n + 1] > P->ptr[P->n]);
   PetscReal       sum = 0, all = 0, to = 0, toall = 0;
 
-  for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
-    const PetscInt i = row[r];
+  for (PetscInt r = P->ptr[a]; r < P->ptr[a + 1]; ++r) {
+    const PetscInt i = P->row[r];
 
     sum += excess[i];
     all += size[i];
-    for (PetscInt k = ai[i]; lone && k < ai[i + 1]; ++k) {
-      const PetscReal v = PetscRealPart(aa[k]);
+    for (PetscInt k = A->i[i]; lone && k < A->i[i + 1]; ++k) {
+      const PetscReal v = PetscRealPart(A->a[k]);
 
-      if (agg[aj[k]] < n) continue;
+      if (P->agg[A->j[k]] < P->n) continue;
       to += v;
       toall += v < 0 ? -v : v;
     }

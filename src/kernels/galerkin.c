@@ -20,14 +20,17 @@ static inline void GalerkinSort(PetscInt n, PetscInt col[], PetscScalar val[])
   }
 }
 
-PetscInt PolderGalerkin_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                             PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[], PetscInt ci[], PetscInt cj[], PetscScalar ca[])
+PetscInt PolderGalerkin_Host(const PolderAggregates *P, const PolderRows *A, PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[],
+                             const PolderSparseRows *C)
 {
-  PetscInt nz = 0;
+  const PetscInt    *ptr = P->ptr, *row = P->row, *ai = A->i, *aj = A->j;
+  const PetscScalar *aa = A->a;
+  PetscInt          *cj = C->col, nz = 0;
+  PetscScalar       *ca = C->val;
 
   for (PetscInt c = 0; c < nc; ++c) place[c] = -1;
-  ci[0] = 0;
-  for (PetscInt a = 0; a < n; ++a) {
+  C->ptr[0] = 0;
+  for (PetscInt a = 0; a < P->n; ++a) {
     const PetscInt first = nz;
     PetscReal      size  = 0;
 
@@ -46,17 +49,20 @@ PetscInt PolderGalerkin_Host(PetscInt n, const PetscInt ptr[], const PetscInt ro
     }
     if (square && place[a] >= first && PetscAbsScalar(ca[place[a]]) < POLDER_GALERKIN_ZERO * size) ca[place[a]] = 0;
     GalerkinSort(nz - first, cj + first, ca + first);
-    ci[a + 1] = nz;
+    C->ptr[a + 1] = nz;
   }
   return nz;
 }
 
-void PolderGalerkinValues_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                               PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[], const PetscInt ci[], const PetscInt cj[],
-                               PetscScalar ca[])
+void PolderGalerkinValues_Host(const PolderAggregates *P, const PolderRows *A, PetscInt nc, const PetscInt agg[], PetscBool square, PetscInt place[],
+                               const PolderSparseRows *C)
 {
+  const PetscInt    *ptr = P->ptr, *row = P->row, *ai = A->i, *aj = A->j, *ci = C->ptr, *cj = C->col;
+  const PetscScalar *aa = A->a;
+  PetscScalar       *ca = C->val;
+
   for (PetscInt c = 0; c < nc; ++c) place[c] = -1;
-  for (PetscInt a = 0; a < n; ++a) {
+  for (PetscInt a = 0; a < P->n; ++a) {
     PetscReal size = 0;
 
     for (PetscInt k = ci[a]; k < ci[a + 1]; ++k) {
@@ -109,16 +115,15 @@ PetscInt PolderDropWeak_Host(PetscInt n, PetscReal drop, PetscReal d[], PetscInt
   return nz;
 }
 
-PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt bi[], const PetscScalar ba[],
-                               PetscBool rows, float to[])
+PetscBool PolderRowTotals_Host(const PolderRows *A, const PolderRows *B, PetscBool rows, float to[])
 {
   PetscBool fits = PETSC_TRUE;
 
-  for (PetscInt i = 0; i < n; ++i) {
+  for (PetscInt i = 0; i < A->n; ++i) {
     PetscInt  at;
-    PetscReal total = PolderRowTotal(i, ai, aj, aa, &at);
+    PetscReal total = PolderRowTotal(i, A, &at);
 
-    for (PetscInt k = bi ? bi[i] : 0; bi && k < bi[i + 1]; ++k) total += PetscRealPart(ba[k]);
+    for (PetscInt k = B ? B->i[i] : 0; B && k < B->i[i + 1]; ++k) total += PetscRealPart(B->a[k]);
     if (!(PetscAbsReal(total) <= FLT_MAX)) fits = PETSC_FALSE;
     if (!rows) to[i] = (float)total;
     else if (at >= 0) to[at] = (float)total;
@@ -126,13 +131,13 @@ PetscBool PolderRowTotals_Host(PetscInt n, const PetscInt ai[], const PetscInt a
   return fits;
 }
 
-void PolderMemberSums_Host(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscReal d[], const PetscReal s[], PetscReal dsum[], PetscReal ssum[])
+void PolderMemberSums_Host(const PolderAggregates *P, const PetscReal d[], const PetscReal s[], PetscReal dsum[], PetscReal ssum[])
 {
-  for (PetscInt a = 0; a < n; ++a) {
+  for (PetscInt a = 0; a < P->n; ++a) {
     dsum[a] = ssum[a] = 0;
-    for (PetscInt k = ptr[a]; k < ptr[a + 1]; ++k) {
-      dsum[a] += d[row[k]];
-      ssum[a] += s[row[k]];
+    for (PetscInt k = P->ptr[a]; k < P->ptr[a + 1]; ++k) {
+      dsum[a] += d[P->row[k]];
+      ssum[a] += s[P->row[k]];
     }
   }
 }

@@ -49,8 +49,8 @@ PETSC_INTERN void   PolderLevelProlongSingle_Host(PetscInt n, const PetscInt agg
 POLDER_LAUNCHER int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], PetscInt nc, PetscReal scale, const void *xc, void *x,
                                             PolderStream stream);
 /*
-  b - A x: stored in r (NULL: not stored) and, with agg != NULL, restricted to bc = P^T (b - A x). Device: r may be b. Instead of agg it takes ptr: bc[a] is
-  the sum over the rows row[ptr[a] .. ptr[a + 1]), a < nc, and bc[nc] = 0. It computes r or bc, not both.
+  b - A x: stored in r (NULL: not stored) and, with agg != NULL, restricted to bc = P^T (b - A x). Device: r may be b. Instead of agg it takes the rows of each
+  aggregate a < P->n, and bc[P->n] = 0. It computes r or, with P, bc.
 */
 PETSC_INTERN void   PolderLevelResidual_Host(const PolderLevelMatrix *, const PetscScalar b[], const PetscScalar x[], PetscScalar r[], const PetscInt agg[],
                                              PetscInt nc, PetscScalar bc[]);
@@ -58,25 +58,19 @@ PETSC_INTERN void   PolderLevelResidualSingle_Host(const PolderLevelMatrix *, co
                                                    float bc[]);
 PETSC_INTERN void   PolderLevelResidualHalf_Host(const PolderLevelMatrix *, const float b[], const float x[], float r[], const PetscInt agg[], PetscInt nc,
                                                  float bc[]);
-POLDER_LAUNCHER int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[],
-                                             const PetscInt row[], PetscInt nc, void *bc, PolderStream stream);
+POLDER_LAUNCHER int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PolderAggregates *P,
+                                             void *bc, PolderStream stream);
 /*
-  A step of a diagonal smoother.
-  Host: y = x + beta (x - y) + scale D^-1 (b - A x). first: the old y counts as zero and is not read; neither is it when beta is 0. wide != NULL: the result
-  is stored there instead of in y, with base added if that is not NULL.
-  Device: y = x_{k+1} from x = x_k; y holds x_{k-1} if k > 1 (zero: k > 2) and beta != 0. zero: x is not read in step 1. step->end.wide != NULL: the result is
-  stored there instead of in y. work: as for sums, needed with step->end.r.
+  A step of a diagonal smoother: y = x_{k+1} from x = x_k. Before it y holds x_{k-1} if k > 0 and beta != 0; x_0 = 0 need not be stored. step->end.wide !=
+  NULL: the result is stored there instead of in y. Device: with zero, x is not read in step 1 nor y in step 2, and step->end.r needs work as for sums.
 */
-PETSC_INTERN void PolderLevelJacobi_Host(const PolderLevelMatrix *, PetscBool first, PetscScalar beta, PetscScalar scale, const PetscScalar b[],
-                                         const PetscScalar x[], PetscScalar y[], const PetscScalar base[], PetscScalar wide[]);
-PETSC_INTERN void PolderLevelJacobiSingle_Host(const PolderLevelMatrix *, PetscBool first, float beta, float scale, const float b[], const float x[], float y[],
-                                               const float base[], PetscScalar wide[]);
-PETSC_INTERN void PolderLevelJacobiHalf_Host(const PolderLevelMatrix *, PetscBool first, float beta, float scale, const float b[], const float x[], float y[],
-                                             const float base[], PetscScalar wide[]);
+PETSC_INTERN void PolderLevelJacobi_Host(const PolderLevelMatrix *, const PolderLevelStep *step, const PetscScalar b[], const PetscScalar x[], PetscScalar y[]);
+PETSC_INTERN void PolderLevelJacobiSingle_Host(const PolderLevelMatrix *, const PolderLevelStep *step, const float b[], const float x[], float y[]);
+PETSC_INTERN void PolderLevelJacobiHalf_Host(const PolderLevelMatrix *, const PolderLevelStep *step, const float b[], const float x[], float y[]);
 POLDER_LAUNCHER int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y,
                                            void *work, PolderStream stream);
 /*
-  v = A x, or v += A x with add. sum <- (x, v), (x, b), and (x, w) or, without w, (b, b), (b, v), (v, v): three or five sums. Device: sum is in device memory
+  v = A x, or v += A x with add. sum <- (x, v), (x, b), and (x, w) or, without w, (b, b), (b, v), (v, v): three or five sums
 */
 PETSC_INTERN void   PolderLevelMultDots_Host(const PolderLevelMatrix *, PetscBool add, const PetscScalar x[], const PetscScalar b[], const PetscScalar w[],
                                              PetscScalar v[], PetscReal sum[]);
@@ -85,7 +79,7 @@ PETSC_INTERN void   PolderLevelMultDotsSingle_Host(const PolderLevelMatrix *, Pe
 PETSC_INTERN void   PolderLevelMultDotsHalf_Host(const PolderLevelMatrix *, PetscBool add, const float x[], const float b[], const float w[], float v[],
                                                  PetscReal sum[]);
 POLDER_LAUNCHER int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v,
-                                             PetscReal sum[], void *work, PolderStream stream);
+                                             PolderLevelSums sums, PolderStream stream);
 /* y = alpha x + beta y */
 PETSC_INTERN void   PolderLevelCombine_Host(PetscInt n, PetscScalar alpha, PetscScalar beta, const PetscScalar x[], PetscScalar y[]);
 PETSC_INTERN void   PolderLevelCombineSingle_Host(PetscInt n, float alpha, float beta, const float x[], float y[]);
@@ -104,35 +98,28 @@ POLDER_LAUNCHER int PolderLevelKSecond_CUDA(PetscBool single, PetscInt n, PetscR
   z = y + scale B ghost; y = NULL stands for zero. In single precision with own != NULL the entries b_ij multiply ghost_j - own_i. Restriction: bc -= P^T B
   ghost
 */
-PETSC_INTERN void PolderLevelGhosts_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], PetscScalar scale,
-                                         const PetscScalar ghost[], const PetscScalar own[], const PetscScalar y[], PetscScalar z[]);
-PETSC_INTERN void PolderLevelGhostsSingle_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], float scale, const float ghost[],
-                                               const float own[], const float y[], float z[]);
-PETSC_INTERN void PolderLevelGhostsRestrict_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const PetscScalar ghost[],
-                                                 const PetscInt agg[], PetscScalar bc[]);
-PETSC_INTERN void PolderLevelGhostsRestrictSingle_Host(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const float ghost[],
-                                                       const PetscInt agg[], float bc[]);
-/*
-  The same with B stored by the rows that have off-process entries. Device kernels are in outer.cu; the pointers in PolderOuterRows and PolderOuterSum are
-  device pointers. z += the term described at PolderOuterSum.
-*/
-PETSC_INTERN void   PolderLevelOuterAdd_Host(const PolderOuterRows *, const PolderOuterSum *, PetscScalar z[]);
-PETSC_INTERN void   PolderLevelOuterAddSingle_Host(const PolderOuterRows *, const PolderOuterSum *, float z[]);
-POLDER_LAUNCHER int PolderLevelOuterAdd_CUDA(PetscBool single, const PolderOuterRows *, const PolderOuterSum *, void *z, PolderStream stream);
-/* bc[target[t]] -= the sum of B ghost over the rows member[ptr[t] .. ptr[t + 1]); device: own is x */
-PETSC_INTERN void   PolderLevelOuterRestrict_Host(const PolderOuterRows *, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[],
-                                                  const PetscScalar own[], const PetscScalar ghost[], PetscScalar bc[]);
-PETSC_INTERN void   PolderLevelOuterRestrictSingle_Host(const PolderOuterRows *, PetscInt n, const PetscInt target[], const PetscInt ptr[],
-                                                        const PetscInt member[], const float own[], const float ghost[], float bc[]);
-POLDER_LAUNCHER int PolderLevelOuterRestrict_CUDA(PetscBool single, const PolderOuterRows *, PetscInt n, const PetscInt target[], const PetscInt ptr[],
-                                                  const PetscInt member[], const void *own, const void *ghost, void *bc, PolderStream stream);
-/* v += B ghost, and updates sum[] of MultDots, computed with the old v, to the new v (second: sums with w) */
-PETSC_INTERN void PolderLevelOuterDots_Host(const PolderOuterRows *, PetscBool second, const PetscScalar ghost[], const PetscScalar x[], const PetscScalar b[],
-                                            PetscScalar v[], PetscReal sum[]);
-PETSC_INTERN void PolderLevelOuterDotsSingle_Host(const PolderOuterRows *, PetscBool second, const float ghost[], const float x[], const float b[], float v[],
-                                                  PetscReal sum[]);
-POLDER_LAUNCHER int PolderLevelOuterDots_CUDA(PetscBool single, const PolderOuterRows *, PetscBool second, const void *ghost, const void *x, const void *b,
-                                              void *v, PetscReal sum[], void *work, PolderStream stream);
+PETSC_INTERN void PolderLevelGhosts_Host(PolderRows B, PetscScalar scale, const PetscScalar ghost[], const PetscScalar own[], const PetscScalar y[],
+                                         PetscScalar z[]);
+PETSC_INTERN void PolderLevelGhostsSingle_Host(PolderRows B, float scale, const float ghost[], const float own[], const float y[], float z[]);
+PETSC_INTERN void PolderLevelGhostsRestrict_Host(PolderRows B, const PetscScalar ghost[], const PetscInt agg[], PetscScalar bc[]);
+PETSC_INTERN void PolderLevelGhostsRestrictSingle_Host(PolderRows B, const float ghost[], const PetscInt agg[], float bc[]);
+/* The same with B stored by the rows that have off-process entries (cuda/outer.cu). z += the term described at PolderOuterSum */
+PETSC_INTERN void   PolderLevelOuterAdd_Host(const PolderSparseRows *, const PolderOuterSum *, PetscScalar z[]);
+PETSC_INTERN void   PolderLevelOuterAddSingle_Host(const PolderSparseRows *, const PolderOuterSum *, float z[]);
+POLDER_LAUNCHER int PolderLevelOuterAdd_CUDA(PetscBool single, const PolderSparseRows *, const PolderOuterSum *, void *z, PolderStream stream);
+/* bc[target[t]] -= the sum of B ghost over the rows of aggregate t of P, which are positions among the rows of B; own is x */
+PETSC_INTERN void   PolderLevelOuterRestrict_Host(const PolderSparseRows *B, const PolderAggregates *P, const PetscInt target[], const PetscScalar own[],
+                                                  const PetscScalar ghost[], PetscScalar bc[]);
+PETSC_INTERN void   PolderLevelOuterRestrictSingle_Host(const PolderSparseRows *B, const PolderAggregates *P, const PetscInt target[], const float own[],
+                                                        const float ghost[], float bc[]);
+POLDER_LAUNCHER int PolderLevelOuterRestrict_CUDA(PetscBool single, const PolderSparseRows *B, const PolderAggregates *P, const PetscInt target[],
+                                                  const void *own, const void *ghost, void *bc, PolderStream stream);
+/* v += B ghost, and updates the sums of MultDots, computed with the old v, to the new v; b = NULL: the sums are those with w */
+PETSC_INTERN void PolderLevelOuterDots_Host(const PolderSparseRows *B, const PetscScalar ghost[], const PetscScalar x[], const PetscScalar b[], PetscScalar v[],
+                                            PetscReal sum[]);
+PETSC_INTERN void PolderLevelOuterDotsSingle_Host(const PolderSparseRows *B, const float ghost[], const float x[], const float b[], float v[], PetscReal sum[]);
+POLDER_LAUNCHER int PolderLevelOuterDots_CUDA(PetscBool single, const PolderSparseRows *B, const void *ghost, const void *x, const void *b, void *v,
+                                              PolderLevelSums sums, PolderStream stream);
 
 /* y = x, converted to the other precision */
 POLDER_LAUNCHER int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream);

@@ -324,10 +324,11 @@ void LEVEL_NAME(PolderLevelResidual)(const PolderLevelMatrix *A, const LEVEL_VAL
   }
 }
 
-void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, LEVEL_VALUE beta, LEVEL_VALUE scale, const LEVEL_VALUE b[],
-                                   const LEVEL_VALUE x[], LEVEL_VALUE y[], const LEVEL_VALUE base[], PetscScalar wide[])
+void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, const PolderLevelStep *step, const LEVEL_VALUE b[], const LEVEL_VALUE x[], LEVEL_VALUE y[])
 {
-  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv;
+  const LEVEL_VALUE  beta = step->k ? (LEVEL_VALUE)step->beta : 0, scale = (LEVEL_VALUE)step->scale;
+  const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv, *base = (const LEVEL_VALUE *)step->end.base;
+  PetscScalar       *wide = step->end.wide;
   LEVEL_VALUE        s[LEVEL_ROWS];
 
   for (PetscInt r0 = 0; r0 < A->n; r0 += LEVEL_ROWS) {
@@ -335,7 +336,7 @@ void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, PetscBool first, 
 
     LEVEL_NAME(LevelMult)(A, r0, len, x, s);
     for (PetscInt i = 0; i < len; ++i) s[i] = scale * dinv[r0 + i] * (b[r0 + i] - s[i]);
-    if (first || beta == 0) {
+    if (beta == 0 || (step->zero && step->k == 1)) { // x_{k-1} = 0
       for (PetscInt i = 0; i < len; ++i) s[i] += beta * x[r0 + i];
     } else {
       for (PetscInt i = 0; i < len; ++i) s[i] += beta * (x[r0 + i] - y[r0 + i]);

@@ -23,6 +23,12 @@ typedef struct {
   const void        *dinv; /* inverse of the diagonal (or of its substitute in a smoother), 0 where that is zero */
 } PolderLevelMatrix;
 
+/* Device: where sums go, and the scratch of their reduction */
+typedef struct {
+  PetscReal *sum;
+  void      *work;
+} PolderLevelSums;
+
 /*
   What the last step on the first level does besides. wide: the matrix is in single precision, and the result is stored here in double precision instead of in
   y. base: with wide, the steps compute a correction of base, and the result is base plus correction. r: (r, z) and the sum of z of the result z go to rho in
@@ -47,17 +53,7 @@ typedef struct {
 } PolderLevelStep;
 
 /*
-  Device: the rows with off-process entries, with these entries alone. Row k of them is row[k] and has the entries ptr[k] .. ptr[k + 1), whose columns col[]
-  are ghosts
-*/
-typedef struct {
-  PetscInt           n;
-  const PetscInt    *row, *ptr, *col;
-  const PetscScalar *val;
-} PolderOuterRows;
-
-/*
-  The off-process term of these rows: z_i += scale d_i (B ghost)_i, d = 1 if dinv is NULL. In single precision the entries multiply ghost_j - x_i, where x is
+  The off-process term of the rows that have off-process entries B, whose columns are ghosts: z_i += scale d_i (B ghost)_i, d = 1 if dinv is NULL. In single precision the entries multiply ghost_j - x_i, where x is
   own or, with start != 0, start D^-1 own
 */
 typedef struct {

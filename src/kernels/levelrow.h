@@ -45,11 +45,11 @@ POLDER_LEVELROW void PolderRowLook(PetscInt i, PetscInt k, PetscInt j, PetscReal
 }
 
 /* Sum of a row; *at: the position of its diagonal entry, -1 for none */
-POLDER_LEVELROW PetscReal PolderRowTotal(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscInt *at)
+POLDER_LEVELROW PetscReal PolderRowTotal(PetscInt i, const PolderRows *A, PetscInt *at)
 {
   PolderRowSurvey s = {0, 0, 0, -1};
 
-  for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) PolderRowLook(i, k, aj[k], PetscRealPart(aa[k]), &s);
+  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) PolderRowLook(i, k, A->j[k], PetscRealPart(A->a[k]), &s);
   *at = s.at;
   return s.total;
 }

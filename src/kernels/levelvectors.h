@@ -38,29 +38,27 @@ void LEVEL_NAME(PolderLevelKSecond)(PetscInt n, PetscReal threshold, const Petsc
   else if (c[0] != 1) LEVEL_NAME(PolderLevelCombine)(n, 0, (LEVEL_VALUE)c[0], x, x);
 }
 
-/* Adds off-process columns, as compressed rows bi, bj, ba in double precision; own: subtracts x of the row, as for LEVEL_SUMS */
-void LEVEL_NAME(PolderLevelGhosts)(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], LEVEL_VALUE scale, const LEVEL_VALUE ghost[],
-                                   const LEVEL_VALUE own[], const LEVEL_VALUE y[], LEVEL_VALUE z[])
+/* Adds off-process columns, in double precision; own: subtracts x of the row, as for LEVEL_SUMS */
+void LEVEL_NAME(PolderLevelGhosts)(PolderRows B, LEVEL_VALUE scale, const LEVEL_VALUE ghost[], const LEVEL_VALUE own[], const LEVEL_VALUE y[], LEVEL_VALUE z[])
 {
-  for (PetscInt i = 0; i < n; ++i) {
+  for (PetscInt i = 0; i < B.n; ++i) {
     const LEVEL_VALUE x = LEVEL_SUMS && own ? own[i] : 0;
     LEVEL_VALUE       s = 0;
 
-    for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) s += (LEVEL_VALUE)ba[k] * (ghost[bj[k]] - x);
+    for (PetscInt k = B.i[i]; k < B.i[i + 1]; ++k) s += (LEVEL_VALUE)B.a[k] * (ghost[B.j[k]] - x);
     z[i] = (y ? y[i] : 0) + scale * s;
   }
 }
 
-void LEVEL_NAME(PolderLevelGhostsRestrict)(PetscInt n, const PetscInt bi[], const PetscInt bj[], const PetscScalar ba[], const LEVEL_VALUE ghost[],
-                                           const PetscInt agg[], LEVEL_VALUE bc[])
+void LEVEL_NAME(PolderLevelGhostsRestrict)(PolderRows B, const LEVEL_VALUE ghost[], const PetscInt agg[], LEVEL_VALUE bc[])
 {
-  for (PetscInt i = 0; i < n; ++i) {
-    for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) bc[agg[i]] -= (LEVEL_VALUE)ba[k] * ghost[bj[k]];
+  for (PetscInt i = 0; i < B.n; ++i) {
+    for (PetscInt k = B.i[i]; k < B.i[i + 1]; ++k) bc[agg[i]] -= (LEVEL_VALUE)B.a[k] * ghost[B.j[k]];
   }
 }
 
 /* Row k of the off-process entries times the ghosts, minus x of the row as for LEVEL_SUMS */
-static inline LEVEL_VALUE LEVEL_NAME(LevelOuterRow)(const PolderOuterRows *O, PetscInt k, const LEVEL_VALUE ghost[], LEVEL_VALUE x)
+static inline LEVEL_VALUE LEVEL_NAME(LevelOuterRow)(const PolderSparseRows *O, PetscInt k, const LEVEL_VALUE ghost[], LEVEL_VALUE x)
 {
   LEVEL_VALUE s = 0;
 
@@ -68,7 +66,7 @@ static inline LEVEL_VALUE LEVEL_NAME(LevelOuterRow)(const PolderOuterRows *O, Pe
   return s;
 }
 
-void LEVEL_NAME(PolderLevelOuterAdd)(const PolderOuterRows *O, const PolderOuterSum *sum, LEVEL_VALUE z[])
+void LEVEL_NAME(PolderLevelOuterAdd)(const PolderSparseRows *O, const PolderOuterSum *sum, LEVEL_VALUE z[])
 {
   const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)sum->dinv, *own = (const LEVEL_VALUE *)sum->own;
 
@@ -82,19 +80,19 @@ void LEVEL_NAME(PolderLevelOuterAdd)(const PolderOuterRows *O, const PolderOuter
   }
 }
 
-void LEVEL_NAME(PolderLevelOuterRestrict)(const PolderOuterRows *O, PetscInt n, const PetscInt target[], const PetscInt ptr[], const PetscInt member[],
-                                          const LEVEL_VALUE own[], const LEVEL_VALUE ghost[], LEVEL_VALUE bc[])
+void LEVEL_NAME(PolderLevelOuterRestrict)(const PolderSparseRows *O, const PolderAggregates *P, const PetscInt target[], const LEVEL_VALUE own[],
+                                          const LEVEL_VALUE ghost[], LEVEL_VALUE bc[])
 {
-  for (PetscInt t = 0; t < n; ++t) {
+  for (PetscInt t = 0; t < P->n; ++t) {
     LEVEL_VALUE s = 0;
 
-    for (PetscInt m = ptr[t]; m < ptr[t + 1]; ++m) s += LEVEL_NAME(LevelOuterRow)(O, member[m], ghost, own[O->row[member[m]]]);
+    for (PetscInt m = P->ptr[t]; m < P->ptr[t + 1]; ++m) s += LEVEL_NAME(LevelOuterRow)(O, P->row[m], ghost, own[O->row[P->row[m]]]);
     bc[target[t]] -= s;
   }
 }
 
-void LEVEL_NAME(PolderLevelOuterDots)(const PolderOuterRows *O, PetscBool second, const LEVEL_VALUE ghost[], const LEVEL_VALUE x[], const LEVEL_VALUE b[],
-                                      LEVEL_VALUE v[], PetscReal sum[])
+void LEVEL_NAME(PolderLevelOuterDots)(const PolderSparseRows *O, const LEVEL_VALUE ghost[], const LEVEL_VALUE x[], const LEVEL_VALUE b[], LEVEL_VALUE v[],
+                                      PetscReal sum[])
 {
   PetscReal more[3] = {0, 0, 0};
 
@@ -104,11 +102,11 @@ void LEVEL_NAME(PolderLevelOuterDots)(const PolderOuterRows *O, PetscBool second
 
     v[i] = (LEVEL_VALUE)(before + s);
     more[0] += x[i] * s;
-    more[1] += b[i] * s;
+    more[1] += b ? b[i] * s : 0;
     more[2] += (2 * before + s) * s;
   }
   sum[0] += more[0];
-  if (second) return;
+  if (!b) return;
   sum[3] += more[1];
   sum[4] += more[2];
 }

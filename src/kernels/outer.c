@@ -21,7 +21,7 @@ void PolderIndexGather_Host(PetscInt n, const PetscInt index[], const PetscInt f
   for (PetscInt k = 0; k < n; ++k) to[k] = from[index[k]];
 }
 
-void PolderOuterStrength_Host(const PolderOuterRows *O, PetscReal outside[])
+void PolderOuterStrength_Host(const PolderSparseRows *O, PetscReal outside[])
 {
   for (PetscInt k = 0; k < O->n; ++k) outside[O->row[k]] = PolderOuterStrongest(O, k);
 }
@@ -34,14 +34,14 @@ void PolderPairsNextOutside_Host(PetscInt nc, const PetscInt ptr[], const PetscI
   }
 }
 
-void PolderOuterLevelRows_Host(const PolderOuterRows *O, const PolderRows *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad)
+void PolderOuterLevelRows_Host(const PolderSparseRows *O, const PolderRows *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad)
 {
   PolderLevelSurvey to = *survey;
 
   to.diag = NULL;
   for (PetscInt k = 0; k < O->n; ++k) {
     const PetscInt        i    = O->row[k];
-    const PolderRowSurvey s    = PolderOuterLook(O, k, A->i, A->j, A->a);
+    const PolderRowSurvey s    = PolderOuterLook(O, k, A);
     const PolderRowKind   kind = PolderRowJudge(&s, to.zero);
 
     if (kind != POLDER_ROW_GOOD) *bad = PetscMin(*bad, (PetscInt64)i * 8 + kind);
@@ -50,10 +50,10 @@ void PolderOuterLevelRows_Host(const PolderOuterRows *O, const PolderRows *A, co
   }
 }
 
-void PolderOuterTotals_Host(const PolderOuterRows *O, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *large)
+void PolderOuterTotals_Host(const PolderSparseRows *O, const PolderRows *A, PetscBool rows, float to[], int *large)
 {
   for (PetscInt k = 0; k < O->n; ++k) {
-    PolderRowSurvey s = PolderOuterLook(O, k, ai, aj, aa);
+    PolderRowSurvey s = PolderOuterLook(O, k, A);
 
     if (!(PetscAbsReal(s.total) <= FLT_MAX)) *large = 1;
     if (!rows) to[O->row[k]] = (float)s.total;

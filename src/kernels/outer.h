@@ -1,6 +1,5 @@
 /*
-  Off-process entries stored by the rows that have any, as on the device, next to the rows ai, aj, aa of the local block. PolderOuterRows is a host variable
-  that contains device pointers.
+  Off-process entries stored by the rows that have any, as on the device, next to the rows A of the local block; their columns are ghosts.
 */
 #pragma once
 
@@ -19,8 +18,8 @@ POLDER_LAUNCHER int PolderOuterFind_CUDA(PetscInt n, const PetscInt ptr[], Petsc
 PETSC_INTERN void   PolderIndexGather_Host(PetscInt n, const PetscInt index[], const PetscInt from[], PetscInt to[]);
 POLDER_LAUNCHER int PolderIndexGather_CUDA(PetscInt n, const PetscInt index[], const PetscInt from[], PetscInt to[], PolderStream stream);
 /* Computes outside[] of PolderPairsOutside_Host() for these rows; the other rows are unchanged */
-PETSC_INTERN void   PolderOuterStrength_Host(const PolderOuterRows *, PetscReal outside[]);
-POLDER_LAUNCHER int PolderOuterStrength_CUDA(const PolderOuterRows *, PetscReal outside[], PolderStream stream);
+PETSC_INTERN void   PolderOuterStrength_Host(const PolderSparseRows *, PetscReal outside[]);
+POLDER_LAUNCHER int PolderOuterStrength_CUDA(const PolderSparseRows *, PetscReal outside[], PolderStream stream);
 /* next[] <- the largest outside[] among the rows row[ptr[a] .. ptr[a + 1]) of each of nc aggregates: a lower bound for the coarse row */
 PETSC_INTERN void   PolderPairsNextOutside_Host(PetscInt nc, const PetscInt ptr[], const PetscInt row[], const PetscReal outside[], PetscReal next[]);
 POLDER_LAUNCHER int PolderPairsNextOutside_CUDA(PetscInt nc, const PetscInt ptr[], const PetscInt row[], const PetscReal outside[], PetscReal next[],
@@ -29,10 +28,8 @@ POLDER_LAUNCHER int PolderPairsNextOutside_CUDA(PetscInt nc, const PetscInt ptr[
   PolderLevelRows_Host() and PolderRowTotals_Host() for these rows of A; survey->diag is not written. *bound is only raised; *bad <- the minimum of its value and
   8 i + kind over the unusable rows i; *large is set when a sum is too large.
 */
-PETSC_INTERN void   PolderOuterLevelRows_Host(const PolderOuterRows *, const PolderRows *A, const PolderLevelSurvey *, PetscReal *bound, PetscInt64 *bad);
-POLDER_LAUNCHER int PolderOuterLevelRows_CUDA(const PolderOuterRows *, const PolderRows *A, const PolderLevelSurvey *, PetscReal *bound, PetscInt64 *bad,
+PETSC_INTERN void   PolderOuterLevelRows_Host(const PolderSparseRows *, const PolderRows *A, const PolderLevelSurvey *, PetscReal *bound, PetscInt64 *bad);
+POLDER_LAUNCHER int PolderOuterLevelRows_CUDA(const PolderSparseRows *, const PolderRows *A, const PolderLevelSurvey *, PetscReal *bound, PetscInt64 *bad,
                                               PolderStream stream);
-PETSC_INTERN void PolderOuterTotals_Host(const PolderOuterRows *, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[],
-                                         int *large);
-POLDER_LAUNCHER int PolderOuterTotals_CUDA(const PolderOuterRows *, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows,
-                                           float to[], int *large, PolderStream stream);
+PETSC_INTERN void   PolderOuterTotals_Host(const PolderSparseRows *, const PolderRows *A, PetscBool rows, float to[], int *large);
+POLDER_LAUNCHER int PolderOuterTotals_CUDA(const PolderSparseRows *, const PolderRows *A, PetscBool rows, float to[], int *large, PolderStream stream);

@@ -5,18 +5,18 @@
 #include "levelrow.h"
 
 /* Surveys row k of the rows with off-process entries: these and the entries of the local block */
-POLDER_LEVELROW PolderRowSurvey PolderOuterLook(const PolderOuterRows *O, PetscInt k, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[])
+POLDER_LEVELROW PolderRowSurvey PolderOuterLook(const PolderSparseRows *O, PetscInt k, const PolderRows *A)
 {
   const PetscInt  i = O->row[k];
   PolderRowSurvey s = {0, 0, 0, -1};
 
-  for (PetscInt e = ai[i]; e < ai[i + 1]; ++e) PolderRowLook(i, e, aj[e], PetscRealPart(aa[e]), &s);
+  for (PetscInt e = A->i[i]; e < A->i[i + 1]; ++e) PolderRowLook(i, e, A->j[e], PetscRealPart(A->a[e]), &s);
   for (PetscInt e = O->ptr[k]; e < O->ptr[k + 1]; ++e) PolderRowLook(i, e, -1, PetscRealPart(O->val[e]), &s);
   return s;
 }
 
 /* The strongest off-process coupling of row k */
-POLDER_LEVELROW PetscReal PolderOuterStrongest(const PolderOuterRows *O, PetscInt k)
+POLDER_LEVELROW PetscReal PolderOuterStrongest(const PolderSparseRows *O, PetscInt k)
 {
   PetscReal strongest = 0;
 

@@ -1,7 +1,7 @@
 /* Row bodies of the pairwise aggregation that host and device share. */
 #pragma once
 
-#include <petscsys.h>
+#include "views.h"
 
 #if defined(__CUDACC__)
   #define POLDER_PAIR static __host__ __device__ __forceinline__
@@ -24,6 +24,7 @@ typedef struct {
   PetscReal         threshold; /* an entry is strong when -a_ij is at least this fraction of the largest of its row */
   PetscReal         kappa;     /* largest two-grid condition number of an aggregate; 0: any */
   const PetscReal  *outside;   /* the largest off-process coupling of each row; NULL: none */
+  const PetscReal  *d, *s;     /* of each row, see PolderPairGood(); NULL when kappa is 0 */
 } PolderPairRule;
 
 /* The strongest coupling of row i before its local entries are read */
@@ -137,17 +138,17 @@ POLDER_PAIR PetscBool PolderPairGood(PetscReal a, PetscReal di, PetscReal si, Pe
   return (PetscBool)(2 / (1 / PolderPairCoupled(di, si) + 1 / PolderPairCoupled(dj, sj)) <= kappa * a);
 }
 
-/* The strongest free partner of row i, the first of equals, or POLDER_PAIR_NONE. s[] and d[]: see PolderPairGood(); s = NULL: rule->kappa is ignored */
-POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal s[], const PetscReal d[],
-                                       const PolderPairRule *rule, const PetscInt mate[])
+/* The strongest free partner of row i, the first of equals, or POLDER_PAIR_NONE */
+POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[])
 {
-  PetscReal strongest = PolderPairOutside(i, rule), found = 0;
-  unsigned  bucket = 0, order = 0;
-  PetscInt  best = POLDER_PAIR_NONE;
+  const PetscReal *d = rule->d, *s = rule->s;
+  PetscReal        strongest = PolderPairOutside(i, rule), found = 0;
+  unsigned         bucket = 0, order = 0;
+  PetscInt         best = POLDER_PAIR_NONE;
 
-  for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-    const PetscInt  j = aj[k];
-    const PetscReal a = -PetscRealPart(aa[k]);
+  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+    const PetscInt  j = A->j[k];
+    const PetscReal a = -PetscRealPart(A->a[k]);
     unsigned        b, o;
 
     if (j == i || !(a > 0)) continue;
@@ -167,19 +168,18 @@ POLDER_PAIR PetscInt PolderPairPropose(PetscInt i, const PetscInt ai[], const Pe
 }
 
 /* The partner of row i that lines up along a direction, when their coupling is strong; otherwise the row waits */
-POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule,
-                                     const PetscInt mate[], int direction)
+POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[], int direction)
 {
   PetscReal strongest = PolderPairOutside(i, rule), found = 0;
   PetscInt  best = POLDER_PAIR_WAIT;
 
-  for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-    const PetscReal a = -PetscRealPart(aa[k]);
+  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+    const PetscReal a = -PetscRealPart(A->a[k]);
 
-    if (aj[k] == i) continue;
+    if (A->j[k] == i) continue;
     if (a > strongest) strongest = a;
-    if (a > 0 && mate[aj[k]] == POLDER_PAIR_FREE && PolderPairOrder(i, aj[k], rule->place) == PolderPairLined(direction)) {
-      best  = aj[k];
+    if (a > 0 && mate[A->j[k]] == POLDER_PAIR_FREE && PolderPairOrder(i, A->j[k], rule->place) == PolderPairLined(direction)) {
+      best  = A->j[k];
       found = a;
     }
   }
@@ -187,23 +187,23 @@ POLDER_PAIR PetscInt PolderPairAlong(PetscInt i, const PetscInt ai[], const Pets
 }
 
 /*
-  For a single row i: its strongest neighbour, if that neighbour has a partner; otherwise i, also when the strongest neighbour belongs to another process. s:
-  the coupling must bound the condition number whatever the diagonal of the neighbour, since others may join there, and a light row must not tie heavy ones
+  For a single row i: its strongest neighbour, if that neighbour has a partner; otherwise i, also when the strongest neighbour belongs to another process.
+  With s[] the coupling must bound the condition number whatever the diagonal of the neighbour, since others may join there, and a light row must not tie
+  heavy ones
 */
-POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal s[], const PetscReal d[],
-                                    const PolderPairRule *rule, const PetscInt mate[])
+POLDER_PAIR PetscInt PolderPairJoin(PetscInt i, const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[])
 {
   PetscReal found  = 0;
   unsigned  bucket = 0, order = 0;
   PetscInt  best = i;
 
-  for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-    const PetscInt  j = aj[k];
-    const PetscReal a = -PetscRealPart(aa[k]);
+  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+    const PetscInt  j = A->j[k];
+    const PetscReal a = -PetscRealPart(A->a[k]);
     unsigned        b, o;
 
     if (j == i || !(a > 0) || mate[j] < 0) continue;
-    if (s && 2 * PolderPairCoupled(d[i], s[i]) > rule->kappa * a) continue;
+    if (rule->s && 2 * PolderPairCoupled(rule->d[i], rule->s[i]) > rule->kappa * a) continue;
     b = PolderPairBucket(a);
     o = PolderPairOrder(i, j, rule->place);
     if (b > bucket || (b == bucket && (o > order || best == i))) {

@@ -9,22 +9,21 @@ void PolderPairsOutside_Host(PetscInt n, const PetscInt bi[], const PetscScalar 
   }
 }
 
-void PolderPairsPropose_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[],
-                             const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[])
+void PolderPairsPropose_Host(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, const PetscInt mate[], PetscInt next[])
 {
-  for (PetscInt k = 0; k < n; ++k) {
-    const PetscInt i = row ? row[k] : k;
+  for (PetscInt k = 0; k < rows.n; ++k) {
+    const PetscInt i = rows.row ? rows.row[k] : k;
 
-    next[i] = mate[i] == POLDER_PAIR_FREE ? PolderPairPropose(i, ai, aj, aa, sum, diag, rule, mate) : POLDER_PAIR_NONE;
+    next[i] = mate[i] == POLDER_PAIR_FREE ? PolderPairPropose(i, A, rule, mate) : POLDER_PAIR_NONE;
   }
 }
 
-void PolderPairsMatch_Host(PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count)
+void PolderPairsMatch_Host(PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count)
 {
   PetscInt nleft = 0;
 
-  for (PetscInt k = 0; k < n; ++k) {
-    const PetscInt i = row ? row[k] : k, j = next[i];
+  for (PetscInt k = 0; k < rows.n; ++k) {
+    const PetscInt i = rows.row ? rows.row[k] : k, j = next[i];
 
     if (mate[i] != POLDER_PAIR_FREE) continue;
     if (j == POLDER_PAIR_NONE) mate[i] = i;
@@ -44,13 +43,12 @@ void PolderPairsDirections_Host(PetscInt m, const PolderPairRule *rule, const Pe
   }
 }
 
-void PolderPairsAlign_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt count[3],
-                           const PetscInt mate[], PetscInt next[])
+void PolderPairsAlign_Host(const PolderRows *A, const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[])
 {
   const int direction = PolderPairMostWanted(count);
 
-  for (PetscInt i = 0; i < m; ++i) {
-    if (next[i] >= 0 && PolderPairOrder(i, next[i], rule->place) != PolderPairLined(direction)) next[i] = PolderPairAlong(i, ai, aj, aa, rule, mate, direction);
+  for (PetscInt i = 0; i < A->n; ++i) {
+    if (next[i] >= 0 && PolderPairOrder(i, next[i], rule->place) != PolderPairLined(direction)) next[i] = PolderPairAlong(i, A, rule, mate, direction);
   }
 }
 
@@ -74,10 +72,9 @@ void PolderPairsNextPlaces_Host(PetscInt m, const PetscInt mate[], const PetscIn
   }
 }
 
-void PolderPairsJoin_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[],
-                          const PolderPairRule *rule, const PetscInt mate[], PetscInt join[])
+void PolderPairsJoin_Host(const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[], PetscInt join[])
 {
-  for (PetscInt i = 0; i < m; ++i) join[i] = mate[i] == i ? PolderPairJoin(i, ai, aj, aa, sum, diag, rule, mate) : i;
+  for (PetscInt i = 0; i < A->n; ++i) join[i] = mate[i] == i ? PolderPairJoin(i, A, rule, mate) : i;
 }
 
 void PolderPairsSingle_Host(PetscInt n, const PetscInt row[], PetscInt mate[])
@@ -126,25 +123,26 @@ static inline void PairsLink(PetscInt i, PetscInt c, PetscInt head[], PetscInt b
   head[c] = i;
 }
 
-static inline PetscReal PairsStrongest(PetscInt i, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule)
+static inline PetscReal PairsStrongest(PetscInt i, const PolderRows *A, const PolderPairRule *rule)
 {
   PetscReal strongest = PolderPairOutside(i, rule);
 
-  for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-    if (aj[k] != i) strongest = PetscMax(strongest, -PetscRealPart(aa[k]));
+  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+    if (A->j[k] != i) strongest = PetscMax(strongest, -PetscRealPart(A->a[k]));
   }
   return strongest;
 }
 
-void PolderPairsGreedy_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[],
-                            const PolderPairRule *rule, PetscInt most, PetscInt mate[], PetscInt work[])
+void PolderPairsGreedy_Host(const PolderRows *A, const PolderPairRule *rule, PetscInt most, PetscInt mate[], PetscInt work[])
 {
-  PetscInt *count = work, *before = work + m, *after = work + 2 * m, *head = work + 3 * m, lowest = 0;
+  const PetscInt     m = A->n, *ai = A->i, *aj = A->j;
+  const PetscScalar *aa    = A->a;
+  PetscInt          *count = work, *before = work + m, *after = work + 2 * m, *head = work + 3 * m, lowest = 0;
 
   for (PetscInt c = 0; c <= most; ++c) head[c] = -1;
   for (PetscInt i = 0; i < m; ++i) count[i] = 0;
   for (PetscInt i = 0; i < m; ++i) {
-    const PetscReal least = rule->threshold * PairsStrongest(i, ai, aj, aa, rule);
+    const PetscReal least = rule->threshold * PairsStrongest(i, A, rule);
 
     for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
       if (aj[k] != i && -PetscRealPart(aa[k]) > 0 && -PetscRealPart(aa[k]) >= least && count[aj[k]] < most) ++count[aj[k]];
@@ -162,14 +160,14 @@ void PolderPairsGreedy_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[]
       continue;
     }
     pair[0] = i;
-    pair[1] = PolderPairPropose(i, ai, aj, aa, sum, diag, rule, mate);
+    pair[1] = PolderPairPropose(i, A, rule, mate);
     if (pair[1] >= 0) n = 2;
     for (PetscInt l = 0; l < n; ++l) {
       PairsUnlink(pair[l], count[pair[l]], head, before, after);
       mate[pair[l]] = pair[n - 1 - l];
     }
     for (PetscInt l = 0; l < n; ++l) {
-      const PetscReal least = rule->threshold * PairsStrongest(pair[l], ai, aj, aa, rule);
+      const PetscReal least = rule->threshold * PairsStrongest(pair[l], A, rule);
 
       for (PetscInt k = ai[pair[l]]; k < ai[pair[l] + 1]; ++k) {
         const PetscInt  j = aj[k];
@@ -184,8 +182,11 @@ void PolderPairsGreedy_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[]
   }
 }
 
-void PolderMembers_Host(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[])
+void PolderMembers_Host(const PolderAggregates *P)
 {
+  const PetscInt  m = P->m, n = P->n, *agg = P->agg;
+  PetscInt *const ptr = P->ptr, *const row = P->row;
+
   for (PetscInt a = 0; a <= n + 1; ++a) ptr[a] = 0;
   for (PetscInt i = 0; i < m; ++i) ++ptr[agg[i] + 1];
   for (PetscInt a = 0; a <= n; ++a) ptr[a + 1] += ptr[a];

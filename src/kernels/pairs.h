@@ -1,6 +1,6 @@
 /*
-  Pairs of n rows row[] (NULL: 0 .. n) of a CSR matrix. mate[i] = j and mate[j] = i form a pair; mate[i] = i is single; other values are POLDER_PAIR_FREE and
-  POLDER_PAIR_LONE. sum[] and diag[]: see PolderPairGood(), NULL when rule->kappa is 0. Device: counts, near[] (except in PolderPairsPlaces_CUDA()) and
+  Pairs of rows of A. mate[i] = j and mate[j] = i form a pair; mate[i] = i is single; other values are POLDER_PAIR_FREE and
+  POLDER_PAIR_LONE. Device: counts, near[] (except in PolderPairsPlaces_CUDA()) and
   bad are in device memory, and the caller zeroes *bad.
 */
 #pragma once
@@ -10,11 +10,9 @@
 
 /* outside[i] <- the largest coupling of row i in the off-process block */
 PETSC_INTERN void PolderPairsOutside_Host(PetscInt n, const PetscInt bi[], const PetscScalar ba[], PetscReal outside[]);
-/* next[i] <- the preferred partner of row i, or POLDER_PAIR_NONE */
-PETSC_INTERN void   PolderPairsPropose_Host(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                                            const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
-POLDER_LAUNCHER int PolderPairsPropose_CUDA(PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                                            const PetscReal sum[], const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[],
+/* next[i] <- the preferred partner of row i of these rows, or POLDER_PAIR_NONE */
+PETSC_INTERN void   PolderPairsPropose_Host(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, const PetscInt mate[], PetscInt next[]);
+POLDER_LAUNCHER int PolderPairsPropose_CUDA(const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, const PetscInt mate[], PetscInt next[],
                                             PolderStream stream);
 /* place[i] <- grid point of row shift + i in a grid with the strides near[] of PolderStencilStrides_Host(); sets *bad when an entry does not join neighbours */
 PETSC_INTERN void   PolderPairsPlaces_Host(PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[],
@@ -25,31 +23,26 @@ POLDER_LAUNCHER int PolderPairsPlaces_CUDA(PetscInt m, PetscInt shift, const Pet
 PETSC_INTERN void   PolderPairsDirections_Host(PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3]);
 POLDER_LAUNCHER int PolderPairsDirections_CUDA(PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3], PolderStream stream);
 /* next[i] <- the partner that lines up along the direction of the largest count, or POLDER_PAIR_WAIT */
-PETSC_INTERN void   PolderPairsAlign_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule,
-                                          const PetscInt count[3], const PetscInt mate[], PetscInt next[]);
-POLDER_LAUNCHER int PolderPairsAlign_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule,
-                                          const PetscInt count[3], const PetscInt mate[], PetscInt next[], PolderStream stream);
+PETSC_INTERN void   PolderPairsAlign_Host(const PolderRows *A, const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[]);
+POLDER_LAUNCHER int PolderPairsAlign_CUDA(const PolderRows *A, const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[],
+                                          PolderStream stream);
 /*
-  Pairs the rows that propose to each other, and leaves rows without any partner single; left[*count] <- the rows still free. Host: left[] may be row[].
+  Pairs those of the rows that propose to each other, and leaves rows without any partner single; left[*count] <- the rows still free. Host: left[] may be row[].
   Device: it may not, and is in any order.
 */
-PETSC_INTERN void   PolderPairsMatch_Host(PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count);
-POLDER_LAUNCHER int PolderPairsMatch_CUDA(PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count,
-                                          PolderStream stream);
+PETSC_INTERN void   PolderPairsMatch_Host(PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count);
+POLDER_LAUNCHER int PolderPairsMatch_CUDA(PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream);
 /* Leaves the rows row[] single */
 PETSC_INTERN void   PolderPairsSingle_Host(PetscInt n, const PetscInt row[], PetscInt mate[]);
 POLDER_LAUNCHER int PolderPairsSingle_CUDA(PetscInt n, const PetscInt row[], PetscInt mate[], PolderStream stream);
 /*
   Makes pairs one after another, rows with the fewest free strong neighbours first (Notay, ETNA 37, 2010); numbers of neighbours above `most` compare as
-  equal; work[3 m + most + 1]
+  equal; work[3 n + most + 1]
 */
-PETSC_INTERN void PolderPairsGreedy_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[],
-                                         const PetscReal diag[], const PolderPairRule *rule, PetscInt most, PetscInt mate[], PetscInt work[]);
+PETSC_INTERN void PolderPairsGreedy_Host(const PolderRows *A, const PolderPairRule *rule, PetscInt most, PetscInt mate[], PetscInt work[]);
 /* join[i] <- for a single row its strongest neighbour if that has a partner; otherwise i */
-PETSC_INTERN void   PolderPairsJoin_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[],
-                                         const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[]);
-POLDER_LAUNCHER int PolderPairsJoin_CUDA(PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[],
-                                         const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream);
+PETSC_INTERN void   PolderPairsJoin_Host(const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[], PetscInt join[]);
+POLDER_LAUNCHER int PolderPairsJoin_CUDA(const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream);
 /*
   agg[i] <- number of the pair of row i, or of that of join[i] (NULL: no row joins), ascending with the first row of the pair; rows in no pair get *count, the
   number of pairs. Device: work of PolderPairsWork_CUDA() bytes for m rows, which also suffices for PolderPointers_CUDA() up to m + 1.
@@ -66,10 +59,6 @@ POLDER_LAUNCHER int PolderPairsNextPlaces_CUDA(PetscInt m, const PetscInt mate[]
 /* agg[i] <- next[agg[i]]; agg[i] = n, for none, becomes nc */
 PETSC_INTERN void   PolderPairsCompose_Host(PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, PetscInt agg[]);
 POLDER_LAUNCHER int PolderPairsCompose_CUDA(PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, PetscInt agg[], PolderStream stream);
-/*
-  row[ptr[a] .. ptr[a + 1]) <- the rows of aggregate a, ascending; a = n are the rows in no aggregate, so ptr has n + 2 entries. Device: key[m] and number[m]
-  are scratch
-*/
-PETSC_INTERN void   PolderMembers_Host(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[]);
-POLDER_LAUNCHER int PolderMembers_CUDA(PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[], PetscInt key[], PetscInt number[],
-                                       void *work, size_t bytes, PolderStream stream);
+/* Computes ptr[] and row[] from agg[]. Device: key[2][m] is scratch, and work as above */
+PETSC_INTERN void   PolderMembers_Host(const PolderAggregates *);
+POLDER_LAUNCHER int PolderMembers_CUDA(const PolderAggregates *, PetscInt *const key[2], void *work, size_t bytes, PolderStream stream);

@@ -35,8 +35,8 @@ static inline void PolderRRBReducedRow1(const PolderRRBGrid *g, const PetscScala
   const PolderRRBRows r = PolderRRBGetRows(g, x, v);
 
   y += (size_t)v * (size_t)hx;
-  COLUMNS(hx, last, y[u] = PolderRRBReducedR1(s, P, a, p + u, r, u, PolderRRBWest(u), PolderRRBEast(u, hx), PolderRRBSame(u, h2), PolderRRBWest(u)),
-          y[u] = PolderRRBReducedR1(s, P, a, p + u, r, u, u - 1, u + 1, u, u - 1));
+  COLUMNS(hx, last, y[u] = PolderRRBReducedR1(s, P, a, p + u, r, (PolderRRBColumns){u, PolderRRBWest(u), PolderRRBEast(u, hx), PolderRRBSame(u, h2)}),
+          y[u] = PolderRRBReducedR1(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u}));
 }
 
 static inline void PolderRRBReducedRow2(const PolderRRBGrid *g, const PetscScalar *a, const PetscScalar *x, PetscScalar *y, PetscInt v)
@@ -47,8 +47,8 @@ static inline void PolderRRBReducedRow2(const PolderRRBGrid *g, const PetscScala
   const PolderRRBRows r = PolderRRBGetRows(g, x, v);
 
   y += (size_t)hx * (size_t)g->hy + (size_t)v * (size_t)h2;
-  COLUMNS(h2, h2 - 1, y[u] = PolderRRBReducedR2(s, P, a, p + u, r, u, PolderRRBWest(u), PolderRRBEast(u, h2), PolderRRBEast(u, hx)),
-          y[u] = PolderRRBReducedR2(s, P, a, p + u, r, u, u - 1, u + 1, u + 1));
+  COLUMNS(h2, h2 - 1, y[u] = PolderRRBReducedR2(s, P, a, p + u, r, (PolderRRBColumns){u, PolderRRBWest(u), PolderRRBEast(u, h2), PolderRRBEast(u, hx)}),
+          y[u] = PolderRRBReducedR2(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u + 1}));
 }
 
 void PolderRRBReducedMult_Host(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot)
@@ -84,11 +84,11 @@ void PolderRRBReducedMultBorder_Host(const PolderRRBGrid *g, const PetscScalar a
     const PolderRRBRows r = PolderRRBBorderRows(g, x, v);
 
 #pragma GCC ivdep
-    for (PetscInt u = 0; u < hx; ++u) y[u] = PolderRRBReducedR1(s, P, a, p + u, r, u, u - 1, u + 1, u, u - 1);
+    for (PetscInt u = 0; u < hx; ++u) y[u] = PolderRRBReducedR1(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u});
     if (dot) sum += PolderDot_Host(hx, r.c1, y);
     if (2 * v + 1 == g->ny) break;
 #pragma GCC ivdep
-    for (PetscInt u = 0; u < h2; ++u) y2[u] = PolderRRBReducedR2(s, P, a, p + u, r, u, u - 1, u + 1, u + 1);
+    for (PetscInt u = 0; u < h2; ++u) y2[u] = PolderRRBReducedR2(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u + 1});
     if (dot) sum += PolderDot_Host(h2, r.c2, y2);
     y2 += h2;
   }

@@ -98,20 +98,23 @@ POLDER_NODE PetscInt PolderRRBSame(PetscInt u, PetscInt n)
 #define A(f, q) a[(size_t)(f)*s + (size_t)(q)]
 #define C(f, q) c[(size_t)(f)*s + (size_t)(q)]
 
-/* Rows of S x; columns of r1: u, w, e; of r2: u2, w2 */
-POLDER_NODE PetscScalar PolderRRBReducedR1(size_t s, ptrdiff_t P, const PetscScalar *a, ptrdiff_t p, PolderRRBRows x, PetscInt u, PetscInt w, PetscInt e,
-                                           PetscInt u2, PetscInt w2)
+/* The columns that a row of S reads: u, its neighbours west and east, and one of those of the other half; a missing one is replaced by an existing one */
+typedef struct {
+  PetscInt u, w, e, other;
+} PolderRRBColumns;
+
+/* A row of S x in r1; it reads r2 in the columns w and other, the one of u */
+POLDER_NODE PetscScalar PolderRRBReducedR1(size_t s, ptrdiff_t P, const PetscScalar *a, ptrdiff_t p, PolderRRBRows x, PolderRRBColumns q)
 {
-  return A(RRB_S1D, p) * x.c1[u] + (A(RRB_S1E, p) * x.c1[e] + A(RRB_S1E, p - 1) * x.c1[w] + A(RRB_S1N, p) * x.n1[u] + A(RRB_S1N, p - P) * x.s1[u]) +
-         (A(RRB_S1NE, p) * x.c2[u2] + A(RRB_S1SE, p) * x.s2[u2] + A(RRB_S1SW, p) * x.s2[w2] + A(RRB_S1NW, p) * x.c2[w2]);
+  return A(RRB_S1D, p) * x.c1[q.u] + (A(RRB_S1E, p) * x.c1[q.e] + A(RRB_S1E, p - 1) * x.c1[q.w] + A(RRB_S1N, p) * x.n1[q.u] + A(RRB_S1N, p - P) * x.s1[q.u]) +
+         (A(RRB_S1NE, p) * x.c2[q.other] + A(RRB_S1SE, p) * x.s2[q.other] + A(RRB_S1SW, p) * x.s2[q.w] + A(RRB_S1NW, p) * x.c2[q.w]);
 }
 
-/* columns of r2: u, w, e; of r1: u, e1 */
-POLDER_NODE PetscScalar PolderRRBReducedR2(size_t s, ptrdiff_t P, const PetscScalar *a, ptrdiff_t p, PolderRRBRows x, PetscInt u, PetscInt w, PetscInt e,
-                                           PetscInt e1)
+/* The same in r2; it reads r1 in the columns u and other, the one east */
+POLDER_NODE PetscScalar PolderRRBReducedR2(size_t s, ptrdiff_t P, const PetscScalar *a, ptrdiff_t p, PolderRRBRows x, PolderRRBColumns q)
 {
-  return A(RRB_S2D, p) * x.c2[u] + (A(RRB_S2E, p) * x.c2[e] + A(RRB_S2E, p - 1) * x.c2[w] + A(RRB_S2N, p) * x.n2[u] + A(RRB_S2N, p - P) * x.s2[u]) +
-         (A(RRB_S1NE, p) * x.c1[u] + A(RRB_S1SE, p + P) * x.n1[u] + A(RRB_S1SW, p + P + 1) * x.n1[e1] + A(RRB_S1NW, p + 1) * x.c1[e1]);
+  return A(RRB_S2D, p) * x.c2[q.u] + (A(RRB_S2E, p) * x.c2[q.e] + A(RRB_S2E, p - 1) * x.c2[q.w] + A(RRB_S2N, p) * x.n2[q.u] + A(RRB_S2N, p - P) * x.s2[q.u]) +
+         (A(RRB_S1NE, p) * x.c1[q.u] + A(RRB_S1SE, p + P) * x.n1[q.u] + A(RRB_S1SW, p + P + 1) * x.n1[q.other] + A(RRB_S1NW, p + 1) * x.c1[q.other]);
 }
 
 /* Rows 2v - 1 .. 2v + 2 of a vector in natural order, missing rows replaced likewise */

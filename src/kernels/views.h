@@ -14,11 +14,32 @@ typedef struct {
   PetscInt           nz; /* entries; read only where a comment says so */
 } PolderRows;
 
-/* A sparse matrix of which only some rows have entries: those of row[k], or of row k if row is NULL, are col[] and val[] at ptr[k] .. ptr[k + 1] */
+/*
+  A sparse matrix of which only some rows have entries: those of row[k], or of row k if row is NULL, are col[] and val[] at ptr[k] .. ptr[k + 1]. With row =
+  NULL these are compressed rows that a kernel writes
+*/
 typedef struct {
   PetscInt     n, nz, *row, *ptr, *col;
   PetscScalar *val;
 } PolderSparseRows;
+
+/* Compressed rows, row = NULL, to be read */
+static inline PolderRows PolderRowsOf(const PolderSparseRows *A)
+{
+  const PolderRows view = {A->n, A->ptr, A->col, A->val, A->nz};
+
+  return view;
+}
+
+/*
+  Aggregates of m rows: row i belongs to agg[i] < n, or to none if agg[i] = n. The rows of aggregate a are row[k], ptr[a] <= k < ptr[a + 1], ascending; those
+  that belong to none follow from ptr[n] on, so ptr has n + 2 entries
+*/
+typedef struct {
+  PetscInt        m, n;
+  const PetscInt *agg; /* NULL where only ptr[] and row[] are read */
+  PetscInt       *ptr, *row;
+} PolderAggregates;
 
 /* The rows row[k], k < n, of a matrix; row = NULL: the rows 0 .. n */
 typedef struct {

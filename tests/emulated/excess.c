@@ -6,9 +6,9 @@ PolderEmulate(PolderExcessRows,
               (PetscInt n, const PetscInt ai[], PetscBool kernel, const PetscReal sum[], const PetscReal size[], PetscReal excess[], PolderStream stream), n,
               ai, kernel, sum, size, excess);
 PolderEmulate(PolderExcessAggregates,
-              (PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscInt agg[],
-               const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[], PolderStream stream),
-              n, ptr, row, ai, aj, aa, agg, excess, size, coarse, coarsesize);
+              (const PolderAggregates *P, const PolderRows *A, const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[],
+               PolderStream stream),
+              P, A, excess, size, coarse, coarsesize);
 PolderEmulate(PolderExcessLeave,
               (PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[], PolderStream stream), n,
               row, lone, outer, excess, here);

@@ -40,15 +40,14 @@ int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscRea
 int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, void *work,
                            PolderStream stream)
 {
-  const PetscBool first = (PetscBool)(step->k <= 1 && (step->zero || !step->k));
-  void           *begun;
+  void *begun;
 
   if (A->nd > POLDER_LEVEL_DIAGONALS) return 1;
   begun = Room(single, A->n);
   if (step->zero) PolderLevelScale_CUDA(single, A, step->start, b, begun, stream);
   if (step->zero && step->k == 1) x = begun;
   if (step->zero && step->k == 2) memcpy(y, begun, (single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)A->n);
-  EACH(PolderLevelJacobi, A, first, (value)step->beta, (value)step->scale, IN(b), IN(x), OUT(y), IN(step->end.base), step->end.wide);
+  EACH(PolderLevelJacobi, A, step, IN(b), IN(x), OUT(y));
   if (step->end.r) {
     PolderCGState *s = step->end.rho.state;
 
@@ -77,8 +76,8 @@ int PolderLevelColourFirst_CUDA(PetscBool single, const PolderLevelMatrix *A, Pe
   return 0;
 }
 
-int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PetscInt ptr[], const PetscInt row[],
-                             PetscInt nc, void *bc, PolderStream stream)
+int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *b, const void *x, void *r, const PolderAggregates *P, void *bc,
+                             PolderStream stream)
 {
   void *mine = Room(single, A->n);
 
@@ -87,12 +86,12 @@ int PolderLevelResidual_CUDA(PetscBool single, const PolderLevelMatrix *A, const
     if (single) ((float *)r)[i] = ((float *)mine)[i];
     else ((PetscScalar *)r)[i] = ((PetscScalar *)mine)[i];
   }
-  for (PetscInt a = 0; a <= nc && ptr; ++a) {
+  for (PetscInt a = 0; P && a <= P->n; ++a) {
     if (single) ((float *)bc)[a] = 0;
     else ((PetscScalar *)bc)[a] = 0;
-    for (PetscInt k = ptr[a]; k < ptr[a + 1] && a < nc; ++k) {
-      if (single) ((float *)bc)[a] += ((float *)mine)[row[k]];
-      else ((PetscScalar *)bc)[a] += ((PetscScalar *)mine)[row[k]];
+    for (PetscInt k = P->ptr[a]; a < P->n && k < P->ptr[a + 1]; ++k) {
+      if (single) ((float *)bc)[a] += ((float *)mine)[P->row[k]];
+      else ((PetscScalar *)bc)[a] += ((PetscScalar *)mine)[P->row[k]];
     }
   }
   free(mine);
@@ -109,10 +108,10 @@ int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], 
   return 0;
 }
 
-int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v, PetscReal sum[], void *work,
+int PolderLevelMultDots_CUDA(PetscBool single, const PolderLevelMatrix *A, const void *x, const void *b, const void *w, void *v, PolderLevelSums sums,
                              PolderStream stream)
 {
-  EACH(PolderLevelMultDots, A, PETSC_FALSE, IN(x), IN(b), IN(w), OUT(v), sum);
+  EACH(PolderLevelMultDots, A, PETSC_FALSE, IN(x), IN(b), IN(w), OUT(v), sums.sum);
   return 0;
 }
 

@@ -27,37 +27,35 @@ int PolderOuterFind_CUDA(PetscInt n, const PetscInt ptr[], PetscInt row[], Petsc
 }
 
 PolderEmulate(PolderIndexGather, (PetscInt n, const PetscInt index[], const PetscInt from[], PetscInt to[], PolderStream stream), n, index, from, to);
-PolderEmulate(PolderOuterStrength, (const PolderOuterRows *O, PetscReal outside[], PolderStream stream), O, outside);
+PolderEmulate(PolderOuterStrength, (const PolderSparseRows *O, PetscReal outside[], PolderStream stream), O, outside);
 PolderEmulate(PolderPairsNextOutside,
               (PetscInt nc, const PetscInt ptr[], const PetscInt row[], const PetscReal outside[], PetscReal next[], PolderStream stream), nc, ptr, row,
               outside, next);
 PolderEmulate(PolderOuterLevelRows,
-              (const PolderOuterRows *O, const PolderRows *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad, PolderStream stream), O, A,
+              (const PolderSparseRows *O, const PolderRows *A, const PolderLevelSurvey *survey, PetscReal *bound, PetscInt64 *bad, PolderStream stream), O, A,
               survey, bound, bad);
-PolderEmulate(PolderOuterTotals,
-              (const PolderOuterRows *O, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *large,
-               PolderStream stream),
-              O, ai, aj, aa, rows, to, large);
+PolderEmulate(PolderOuterTotals, (const PolderSparseRows *O, const PolderRows *A, PetscBool rows, float to[], int *large, PolderStream stream), O, A, rows, to,
+              large);
 
-int PolderLevelOuterAdd_CUDA(PetscBool single, const PolderOuterRows *O, const PolderOuterSum *sum, void *z, PolderStream stream)
+int PolderLevelOuterAdd_CUDA(PetscBool single, const PolderSparseRows *O, const PolderOuterSum *sum, void *z, PolderStream stream)
 {
   if (single) PolderLevelOuterAddSingle_Host(O, sum, (float *)z);
   else PolderLevelOuterAdd_Host(O, sum, (PetscScalar *)z);
   return 0;
 }
 
-int PolderLevelOuterRestrict_CUDA(PetscBool single, const PolderOuterRows *O, PetscInt n, const PetscInt target[], const PetscInt ptr[],
-                                  const PetscInt member[], const void *own, const void *ghost, void *bc, PolderStream stream)
+int PolderLevelOuterRestrict_CUDA(PetscBool single, const PolderSparseRows *O, const PolderAggregates *P, const PetscInt target[], const void *own,
+                                  const void *ghost, void *bc, PolderStream stream)
 {
-  if (single) PolderLevelOuterRestrictSingle_Host(O, n, target, ptr, member, (const float *)own, (const float *)ghost, (float *)bc);
-  else PolderLevelOuterRestrict_Host(O, n, target, ptr, member, (const PetscScalar *)own, (const PetscScalar *)ghost, (PetscScalar *)bc);
+  if (single) PolderLevelOuterRestrictSingle_Host(O, P, target, (const float *)own, (const float *)ghost, (float *)bc);
+  else PolderLevelOuterRestrict_Host(O, P, target, (const PetscScalar *)own, (const PetscScalar *)ghost, (PetscScalar *)bc);
   return 0;
 }
 
-int PolderLevelOuterDots_CUDA(PetscBool single, const PolderOuterRows *O, PetscBool second, const void *ghost, const void *x, const void *b, void *v,
-                              PetscReal sum[], void *work, PolderStream stream)
+int PolderLevelOuterDots_CUDA(PetscBool single, const PolderSparseRows *O, const void *ghost, const void *x, const void *b, void *v, PolderLevelSums sums,
+                              PolderStream stream)
 {
-  if (single) PolderLevelOuterDotsSingle_Host(O, second, (const float *)ghost, (const float *)x, (const float *)b, (float *)v, sum);
-  else PolderLevelOuterDots_Host(O, second, (const PetscScalar *)ghost, (const PetscScalar *)x, (const PetscScalar *)b, (PetscScalar *)v, sum);
+  if (single) PolderLevelOuterDotsSingle_Host(O, (const float *)ghost, (const float *)x, (const float *)b, (float *)v, sums.sum);
+  else PolderLevelOuterDots_Host(O, (const PetscScalar *)ghost, (const PetscScalar *)x, (const PetscScalar *)b, (PetscScalar *)v, sums.sum);
   return 0;
 }

@@ -5,19 +5,16 @@
 #include "kernels/pairs.h"
 
 PolderEmulate(PolderPairsPropose,
-              (PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[],
-               const PetscReal diag[], const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream),
-              n, row, ai, aj, aa, sum, diag, rule, mate, next);
-PolderEmulate(PolderPairsMatch,
-              (PetscInt n, const PetscInt row[], const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream), n, row, next,
+              (const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream), A, rows, rule,
+              mate, next);
+PolderEmulate(PolderPairsMatch, (PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream), rows, next,
               mate, left, count);
 PolderEmulate(PolderPairsSingle, (PetscInt n, const PetscInt row[], PetscInt mate[], PolderStream stream), n, row, mate);
 PolderEmulate(PolderPairsDirections, (PetscInt m, const PolderPairRule *rule, const PetscInt next[], PetscInt count[3], PolderStream stream), m, rule, next,
               count);
 PolderEmulate(PolderPairsAlign,
-              (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PolderPairRule *rule, const PetscInt count[3],
-               const PetscInt mate[], PetscInt next[], PolderStream stream),
-              m, ai, aj, aa, rule, count, mate, next);
+              (const PolderRows *A, const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[], PolderStream stream), A, rule,
+              count, mate, next);
 PolderEmulate(PolderPairsPlaces,
               (PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad,
                PolderStream stream),
@@ -26,22 +23,15 @@ PolderEmulate(PolderPairsNextPlaces,
               (PetscInt m, const PetscInt mate[], const PetscInt join[], const PetscInt agg[], const PetscInt count[3], const PetscInt64 place[],
                PetscInt64 next[], PolderStream stream),
               m, mate, join, agg, count, place, next);
-PolderEmulate(PolderPairsJoin,
-              (PetscInt m, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], const PetscReal sum[], const PetscReal diag[],
-               const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream),
-              m, ai, aj, aa, sum, diag, rule, mate, join);
+PolderEmulate(PolderPairsJoin, (const PolderRows *A, const PolderPairRule *rule, const PetscInt mate[], PetscInt join[], PolderStream stream), A, rule, mate,
+              join);
 PolderEmulate(PolderPairsCompose, (PetscInt m, PetscInt n, const PetscInt next[], PetscInt nc, PetscInt agg[], PolderStream stream), m, n, next, nc, agg);
 PolderEmulate(PolderPairsNumber,
               (PetscInt m, const PetscInt mate[], const PetscInt join[], PetscInt agg[], PetscInt *count, void *work, size_t bytes, PolderStream stream), m,
               mate, join, agg, count);
-PolderEmulate(PolderMembers,
-              (PetscInt m, const PetscInt agg[], PetscInt n, PetscInt ptr[], PetscInt row[], PetscInt key[], PetscInt number[], void *work, size_t bytes,
-               PolderStream stream),
-              m, agg, n, ptr, row);
-PolderEmulate(PolderMemberSums,
-              (PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscReal d[], const PetscReal s[], PetscReal dsum[], PetscReal ssum[],
-               PolderStream stream),
-              n, ptr, row, d, s, dsum, ssum);
+PolderEmulate(PolderMembers, (const PolderAggregates *P, PetscInt *const key[2], void *work, size_t bytes, PolderStream stream), P);
+PolderEmulate(PolderMemberSums, (const PolderAggregates *P, const PetscReal d[], const PetscReal s[], PetscReal dsum[], PetscReal ssum[], PolderStream stream),
+              P, d, s, dsum, ssum);
 PolderEmulate(PolderColoursRound,
               (PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count,
                PolderStream stream),
@@ -50,10 +40,9 @@ PolderEmulate(PolderColoursPlaces, (PetscInt n, const PetscInt64 place[], PetscI
 PolderEmulate(PolderColoursCheck, (PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscInt colour[], PetscInt *bad, PolderStream stream), n, ai,
               aj, colour, bad);
 
-int PolderRowTotals_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscBool rows, float to[], int *bad,
-                         PolderStream stream)
+int PolderRowTotals_CUDA(const PolderRows *A, PetscBool rows, float to[], int *bad, PolderStream stream)
 {
-  if (!PolderRowTotals_Host(n, ai, aj, aa, NULL, NULL, rows, to)) *bad = 1;
+  if (!PolderRowTotals_Host(A, NULL, rows, to)) *bad = 1;
   return 0;
 }
 
@@ -66,19 +55,18 @@ int PolderPointers_CUDA(PetscInt n, PetscInt ptr[], void *work, size_t bytes, Po
   return 0;
 }
 
-/* Coarse row a: its columns in the order of their numbers, and values; the room that it may take is in `most` */
-static PetscInt CoarseRow(PetscInt n, PetscInt a, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                          const PetscInt agg[], PetscInt *most, PetscInt col[], PetscScalar val[])
+/* Coarse row a: its columns in the order of their numbers, and values unless A has none; *most: the entries that it sums */
+static PetscInt CoarseRow(const PolderAggregates *P, const PolderRows *A, PetscInt a, PetscInt *most, PetscInt col[], PetscScalar val[])
 {
   PetscInt  met  = 0, k;
   PetscReal size = 0;
 
   *most = 0;
-  for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) {
-    for (PetscInt e = ai[row[r]]; e < ai[row[r] + 1]; ++e, ++*most) {
-      const PetscInt c = agg[aj[e]];
+  for (PetscInt r = P->ptr[a]; r < P->ptr[a + 1]; ++r) {
+    for (PetscInt e = A->i[P->row[r]]; e < A->i[P->row[r] + 1]; ++e, ++*most) {
+      const PetscInt c = P->agg[A->j[e]];
 
-      if (c >= n) continue;
+      if (c >= P->n) continue;
       for (k = met; k > 0 && col[k - 1] >= c; --k) { }
       if (k == met || col[k] != c) {
         for (PetscInt l = met++; l > k; --l) {
@@ -88,8 +76,8 @@ static PetscInt CoarseRow(PetscInt n, PetscInt a, const PetscInt ptr[], const Pe
         col[k] = c;
         val[k] = 0;
       }
-      val[k] += aa ? aa[e] : 0;
-      if (c == a && aa) size += PetscAbsScalar(aa[e]);
+      val[k] += A->a ? A->a[e] : 0;
+      if (c == a && A->a) size += PetscAbsScalar(A->a[e]);
     }
   }
   for (k = 0; k < met; ++k) {
@@ -99,28 +87,28 @@ static PetscInt CoarseRow(PetscInt n, PetscInt a, const PetscInt ptr[], const Pe
 }
 
 /* Room for the longest coarse row */
-static size_t CoarseRoom(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[])
+static size_t CoarseRoom(const PolderAggregates *P, const PolderRows *A)
 {
   size_t room = 1;
 
-  for (PetscInt a = 0; a < n; ++a) {
+  for (PetscInt a = 0; a < P->n; ++a) {
     size_t all = 0;
 
-    for (PetscInt r = ptr[a]; r < ptr[a + 1]; ++r) all += (size_t)(ai[row[r] + 1] - ai[row[r]]);
+    for (PetscInt r = P->ptr[a]; r < P->ptr[a + 1]; ++r) all += (size_t)(A->i[P->row[r] + 1] - A->i[P->row[r]]);
     room = PetscMax(room, all);
   }
   return room;
 }
 
-int PolderCoarseRowsCount_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[],
-                               PetscInt length[], PetscInt info[2], PolderStream stream)
+int PolderCoarseRowsCount_CUDA(const PolderAggregates *P, const PolderRows *A, PetscInt length[], PetscInt info[2], PolderStream stream)
 {
-  const size_t room = CoarseRoom(n, ptr, row, ai);
-  PetscInt    *col  = (PetscInt *)malloc(room * sizeof(*col)), most;
-  PetscScalar *val  = (PetscScalar *)malloc(room * sizeof(*val));
+  const PolderRows pattern = {.n = A->n, .i = A->i, .j = A->j};
+  const size_t     room    = CoarseRoom(P, A);
+  PetscInt        *col     = (PetscInt *)malloc(room * sizeof(*col)), most;
+  PetscScalar     *val     = (PetscScalar *)malloc(room * sizeof(*val));
 
-  for (PetscInt a = 0; a < n; ++a) {
-    length[a + 1] = CoarseRow(n, a, ptr, row, ai, aj, NULL, agg, &most, col, val);
+  for (PetscInt a = 0; a < P->n; ++a) {
+    length[a + 1] = CoarseRow(P, &pattern, a, &most, col, val);
     if (length[a + 1] <= POLDER_COARSE_ROW) continue;
     length[a + 1] = -1;
     ++info[0];
@@ -131,37 +119,37 @@ int PolderCoarseRowsCount_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt 
   return 0;
 }
 
-int PolderCoarseRowsCountLong_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscInt agg[],
-                                   PetscInt length[], PetscInt warps, PetscInt width, PetscInt scratch[], PolderStream stream)
+int PolderCoarseRowsCountLong_CUDA(const PolderAggregates *P, const PolderRows *A, const PolderCoarseScratch *scratch, PetscInt length[], PolderStream stream)
 {
-  PetscScalar *val = (PetscScalar *)malloc((size_t)width * sizeof(*val));
-  PetscInt     most;
+  const PolderRows pattern = {.n = A->n, .i = A->i, .j = A->j};
+  PetscScalar     *val     = (PetscScalar *)malloc((size_t)scratch->width * sizeof(*val));
+  PetscInt         most;
 
-  for (PetscInt a = 0; a < n; ++a) {
-    if (length[a + 1] < 0) length[a + 1] = CoarseRow(n, a, ptr, row, ai, aj, NULL, agg, &most, scratch, val);
+  for (PetscInt a = 0; a < P->n; ++a) {
+    if (length[a + 1] < 0) length[a + 1] = CoarseRow(P, &pattern, a, &most, scratch->col, val);
   }
   free(val);
   return 0;
 }
 
-int PolderCoarseRowsFill_CUDA(PetscInt n, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                              const PetscInt agg[], const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PetscInt warps, PetscInt width, PetscInt scratch[],
-                              PetscScalar scratchval[], PolderStream stream)
+int PolderCoarseRowsFill_CUDA(const PolderAggregates *P, const PolderRows *A, const PolderCoarseScratch *scratch, const PolderSparseRows *C,
+                              PolderStream stream)
 {
   PetscInt most;
 
-  for (PetscInt a = 0; a < n; ++a) {
-    if (ci[a + 1] - ci[a] <= POLDER_COARSE_ROW || warps) (void)CoarseRow(n, a, ptr, row, ai, aj, aa, agg, &most, cj + ci[a], ca + ci[a]);
+  for (PetscInt a = 0; a < P->n; ++a) {
+    const PetscInt at = C->ptr[a];
+
+    if (C->ptr[a + 1] - at <= POLDER_COARSE_ROW || scratch->warps) (void)CoarseRow(P, A, a, &most, C->col + at, C->val + at);
   }
   return 0;
 }
 
-int PolderCoarseRowsValues_CUDA(PetscInt n, PetscBool wide, const PetscInt ptr[], const PetscInt row[], const PetscInt ai[], const PetscInt aj[],
-                                const PetscScalar aa[], const PetscInt agg[], const PetscInt ci[], const PetscInt cj[], PetscScalar ca[], PolderStream stream)
+int PolderCoarseRowsValues_CUDA(const PolderAggregates *P, const PolderRows *A, PetscBool longrows, const PolderSparseRows *C, PolderStream stream)
 {
-  PetscInt *place = (PetscInt *)malloc((size_t)(n + 1) * sizeof(*place));
+  PetscInt *place = (PetscInt *)malloc((size_t)(P->n + 1) * sizeof(*place));
 
-  PolderGalerkinValues_Host(n, ptr, row, ai, aj, aa, n, agg, PETSC_TRUE, place, ci, cj, ca);
+  PolderGalerkinValues_Host(P, A, P->n, P->agg, PETSC_TRUE, place, C);
   free(place);
   return 0;
 }
@@ -182,32 +170,30 @@ static PetscBool IsWeak(PetscInt i, PetscInt j, PetscScalar a, PetscReal drop, c
   return (PetscBool)(i != j && PetscAbsScalar(a) <= drop * PetscMin(d[i], d[j]));
 }
 
-int PolderDropWeakCount_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                             PetscInt length[], PolderStream stream)
+int PolderDropWeakCount_CUDA(const PolderRows *A, PetscReal drop, const PetscReal d[], PetscInt length[], PolderStream stream)
 {
-  for (PetscInt i = 0; i < n; ++i) {
+  for (PetscInt i = 0; i < A->n; ++i) {
     length[i + 1] = 0;
-    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) length[i + 1] += !IsWeak(i, aj[k], aa[k], drop, d);
+    for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) length[i + 1] += !IsWeak(i, A->j[k], A->a[k], drop, d);
   }
   return 0;
 }
 
-int PolderDropWeakFill_CUDA(PetscInt n, PetscReal drop, const PetscReal d[], const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[],
-                            const PetscInt ci[], PetscInt cj[], PetscScalar ca[], PolderStream stream)
+int PolderDropWeakFill_CUDA(const PolderRows *A, PetscReal drop, const PetscReal d[], const PolderSparseRows *C, PolderStream stream)
 {
-  for (PetscInt i = 0; i < n; ++i) {
-    PetscInt    to = ci[i], at = -1;
+  for (PetscInt i = 0; i < A->n; ++i) {
+    PetscInt    to = C->ptr[i], at = -1;
     PetscScalar weak = 0;
 
-    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-      if (IsWeak(i, aj[k], aa[k], drop, d)) weak += aa[k];
+    for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+      if (IsWeak(i, A->j[k], A->a[k], drop, d)) weak += A->a[k];
       else {
-        if (aj[k] == i) at = to;
-        cj[to]   = aj[k];
-        ca[to++] = aa[k];
+        if (A->j[k] == i) at = to;
+        C->col[to]   = A->j[k];
+        C->val[to++] = A->a[k];
       }
     }
-    if (at >= 0) ca[at] += weak;
+    if (at >= 0) C->val[at] += weak;
   }
   return 0;
 }

@@ -149,8 +149,8 @@ static PetscErrorCode CheckKernels(Pair *P)
   PolderLevelResidualSingle_Host(S, P->b, P->x, P->y[0], P->agg, P->nc, P->bc[0]);
   PolderLevelResidualHalf_Host(H, P->b, P->x, P->y[1], P->agg, P->nc, P->bc[1]);
   PetscCall(CheckPair("residual", P, PETSC_TRUE));
-  PolderLevelJacobiSingle_Host(S, PETSC_FALSE, 0.3f, 0.7f, P->b, P->x, P->y[0], NULL, NULL);
-  PolderLevelJacobiHalf_Host(H, PETSC_FALSE, 0.3f, 0.7f, P->b, P->x, P->y[1], NULL, NULL);
+  PolderLevelJacobiSingle_Host(S, &(PolderLevelStep){.k = 1, .beta = 0.3, .scale = 0.7}, P->b, P->x, P->y[0]);
+  PolderLevelJacobiHalf_Host(H, &(PolderLevelStep){.k = 1, .beta = 0.3, .scale = 0.7}, P->b, P->x, P->y[1]);
   PetscCall(CheckPair("step", P, PETSC_FALSE));
   PolderLevelMultDotsSingle_Host(S, PETSC_TRUE, P->x, P->b, NULL, P->y[0], sum[0]);
   PolderLevelMultDotsHalf_Host(H, PETSC_TRUE, P->x, P->b, NULL, P->y[1], sum[1]);

@@ -47,7 +47,7 @@ static PetscReal Terms(const Level *L)
    small; y stays as it is */
 static PetscErrorCode CheckWide(const Level *L, const Values *b, const Values *x, const Values *y, PolderStream stream, PetscInt *wrong)
 {
-  PolderLevelStep step = {.k = 1, .beta = 1e-5, .scale = 1e-5};
+  PolderLevelStep step = {.k = 1, .beta = 1e-5, .scale = 1e-5}, host;
   Values          z, w = *x;
 
   PetscFunctionBeginUser;
@@ -62,7 +62,10 @@ static PetscErrorCode CheckWide(const Level *L, const Values *b, const Values *x
       PolderLevelScaleSingle_Host(L->n, (float)step.start, (const float *)L->host.dinv, (const float *)b->host, (float *)w.host);
     }
     PetscCall(Poison(&z));
-    EACH(L, PolderLevelJacobi, &L->host, step.zero, (value)step.beta, (value)step.scale, IN(*b), IN(w), OUT(*y), zero ? IN(*x) : NULL, (PetscScalar *)z.host);
+    host          = step;
+    host.end.base = zero ? x->host : NULL;
+    host.end.wide = (PetscScalar *)z.host;
+    EACH(L, PolderLevelJacobi, &L->host, &host, IN(*b), IN(w), OUT(*y));
     PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y->device, NULL, stream));
     PetscCall(Differ(&z, L->n, 1e3 * Terms(L), wrong));
     PetscCall(Differ(y, L->n, 0, wrong));
@@ -144,7 +147,7 @@ static PetscErrorCode CheckSteps(const Level *L, PolderStream stream, PetscInt *
         }
         if (plain || (zero && k < 3)) PetscCall(Poison(&y));
         if (zero && k == 2) HOST(L, PolderLevelScale, L->n, (value)step.start, IN(L->dinv), IN(b), OUT(y));
-        EACH(L, PolderLevelJacobi, &L->host, (PetscBool)(zero && k == 1), (value)step.beta, (value)step.scale, IN(b), IN(x), OUT(y), NULL, NULL);
+        EACH(L, PolderLevelJacobi, &L->host, &step, IN(b), IN(x), OUT(y));
         PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->device, &step, b.device, zero && k == 1 ? NULL : x.device, y.device, NULL, stream));
         PetscCall(Differ(&y, L->n, Terms(L), wrong));
         PetscCall(Tell("step", L, before, *wrong));
@@ -241,9 +244,10 @@ static PetscErrorCode CheckColours(const Level *L, PolderStream stream, PetscInt
 
 static PetscErrorCode CheckTransfers(const Level *L, PolderStream stream, PetscInt *wrong)
 {
-  const PetscInt before = *wrong;
-  PetscInt       most   = 0;
-  Values         b, x, r, bc;
+  const PolderAggregates P      = {.m = L->n, .n = L->nc, .ptr = L->ptrd, .row = L->rowd};
+  const PetscInt         before = *wrong;
+  PetscInt               most   = 0;
+  Values                 b, x, r, bc;
 
   PetscFunctionBeginUser;
   PetscCall(ValuesCreate(L->single, L->n, &b));
@@ -257,14 +261,14 @@ static PetscErrorCode CheckTransfers(const Level *L, PolderStream stream, PetscI
   EACH(L, PolderLevelResidual, &L->host, IN(b), IN(x), OUT(r), L->agg, L->nc, OUT(bc));
   Set(&bc, L->nc, 0); // nobody uses it, but it is a number
   for (PetscInt a = 0; a < L->nc; ++a) most = PetscMax(most, L->ptr[a + 1] - L->ptr[a]);
-  PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->device, b.device, x.device, r.device, NULL, NULL, 0, NULL, stream));
+  PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->device, b.device, x.device, r.device, NULL, NULL, stream));
   PetscCall(Differ(&r, L->n, Terms(L), wrong));
-  PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->device, b.device, x.device, b.device, NULL, NULL, 0, NULL, stream)); // in place
+  PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->device, b.device, x.device, b.device, NULL, NULL, stream)); // in place
   PetscCall(PolderDeviceToDevice(r.device, b.device, Size(L->single) * (size_t)L->n));
   PetscCall(Differ(&r, L->n, Terms(L), wrong));
   PetscCall(Tell("residual", L, before, *wrong));
   PetscCall(ToDevice(&b));
-  PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->device, b.device, x.device, NULL, L->ptrd, L->rowd, L->nc, bc.device, stream));
+  PolderLaunch(PolderLevelResidual_CUDA(L->single, &L->device, b.device, x.device, NULL, &P, bc.device, stream));
   PetscCall(Differ(&bc, L->nc + 1, Terms(L) * (most + 1), wrong));
   PetscCall(Tell("restriction", L, before, *wrong));
   HOST(L, PolderLevelProlong, L->n, L->agg, (value)1.7, IN(bc), OUT(x));
@@ -304,7 +308,8 @@ static PetscErrorCode CheckKCycle(const Level *L, void *work, PolderStream strea
     PetscCall(PolderDeviceFromHost(device, got, sizeof(got)));
     PetscCall(Poison(&v));
     EACH(L, PolderLevelMultDots, &L->host, PETSC_FALSE, IN(x), IN(b), second ? IN(w) : NULL, OUT(v), sum);
-    PolderLaunch(PolderLevelMultDots_CUDA(L->single, &L->device, x.device, b.device, second ? w.device : NULL, v.device, device, work, stream));
+    PolderLaunch(
+      PolderLevelMultDots_CUDA(L->single, &L->device, x.device, b.device, second ? w.device : NULL, v.device, (PolderLevelSums){device, work}, stream));
     PetscCall(Differ(&v, L->n, Terms(L), wrong));
     PetscCall(PolderDeviceToHost(got, device, sizeof(got)));
     for (PetscInt k = 0; k < POLDER_KSUMS; ++k) *wrong += !(PetscAbsReal(got[k] - (k < n ? sum[k] : -7)) <= tol);

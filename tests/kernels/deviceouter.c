@@ -11,13 +11,13 @@ static const char help[] = "Device kernels for entries to other processes agains
 
 /* Rows of a local block and, in some of them, entries to ghosts; host and device */
 typedef struct {
-  PetscInt        n, nz, nghost;
-  PetscInt       *ai, *aj, *bi, *aid, *ajd, *bid; /* bi: of all rows */
-  PetscScalar    *aa, *aad;
-  PetscInt       *row, *ptr, *col;
-  PetscScalar    *val;
-  PetscReal       most; /* entry to a ghost */
-  PolderOuterRows host, device;
+  PetscInt         n, nz, nghost;
+  PetscInt        *ai, *aj, *bi, *aid, *ajd, *bid; /* bi: of all rows */
+  PetscScalar     *aa, *aad;
+  PetscInt        *row, *ptr, *col;
+  PetscScalar     *val;
+  PetscReal        most; /* entry to a ghost */
+  PolderSparseRows host, device;
 } Rows;
 
 static PetscErrorCode RowsCreate(PetscInt n, Rows *A)
@@ -46,7 +46,7 @@ static PetscErrorCode RowsCreate(PetscInt n, Rows *A)
     A->ptr[++outer] = nb;
   }
   for (PetscInt k = 0; k < nb; ++k) A->most = PetscMax(A->most, PetscAbsScalar(A->val[k]));
-  A->host     = (PolderOuterRows){.n = outer, .row = A->row, .ptr = A->ptr, .col = A->col, .val = A->val};
+  A->host     = (PolderSparseRows){.n = outer, .row = A->row, .ptr = A->ptr, .col = A->col, .val = A->val};
   A->device.n = outer;
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(n + 1), A->ai, &A->aid));
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)A->nz, A->aj, &A->ajd));
@@ -292,24 +292,26 @@ static PetscErrorCode TestLevelRows(const Rows *A, PetscBool l1, PolderStream st
 /* The sums of the rows in single precision, also one that is too large */
 static PetscErrorCode TestTotals(const Rows *A, PetscBool rows, PolderStream stream, PetscInt *wrong)
 {
-  const PetscInt m = rows ? A->nz : A->n;
-  Vector         to;
-  int           *large, raised[2] = {0, 0};
+  const PolderRows host = {.n = A->n, .i = A->ai, .j = A->aj, .a = A->aa}, outer = {.n = A->n, .i = A->bi, .a = A->val};
+  const PolderRows device = {.n = A->n, .i = A->aid, .j = A->ajd, .a = A->aad};
+  const PetscInt   m      = rows ? A->nz : A->n;
+  Vector           to;
+  int             *large, raised[2] = {0, 0};
 
   PetscFunctionBeginUser;
   PetscCall(VectorCreate(PETSC_TRUE, m, &to));
   PetscCall(PolderDeviceMalloc(sizeof(*large), &large));
   PetscCall(PolderDeviceZero(large, sizeof(*large)));
-  *wrong += !PolderRowTotals_Host(A->n, A->ai, A->aj, A->aa, A->bi, A->val, rows, (float *)to.h);
-  PolderLaunch(PolderRowTotals_CUDA(A->n, A->aid, A->ajd, A->aad, rows, (float *)to.d, large, stream));
-  PolderLaunch(PolderOuterTotals_CUDA(&A->device, A->aid, A->ajd, A->aad, rows, (float *)to.d, large, stream));
+  *wrong += !PolderRowTotals_Host(&host, &outer, rows, (float *)to.h);
+  PolderLaunch(PolderRowTotals_CUDA(&device, rows, (float *)to.d, large, stream));
+  PolderLaunch(PolderOuterTotals_CUDA(&A->device, &device, rows, (float *)to.d, large, stream));
   PetscCall(PolderDeviceToHost(&raised[0], large, sizeof(*large)));
   PetscCall(SameValues(PETSC_TRUE, m, to.h, to.d, wrong));
   if (A->host.n) {
     const PetscScalar huge = 1e39;
 
     PetscCall(PolderDeviceFromHost((PetscScalar *)A->device.val, &huge, sizeof(huge)));
-    PolderLaunch(PolderOuterTotals_CUDA(&A->device, A->aid, A->ajd, A->aad, rows, (float *)to.d, large, stream));
+    PolderLaunch(PolderOuterTotals_CUDA(&A->device, &device, rows, (float *)to.d, large, stream));
     PetscCall(PolderDeviceToHost(&raised[1], large, sizeof(*large)));
     PetscCall(PolderDeviceFromHost((PetscScalar *)A->device.val, A->val, sizeof(huge)));
   }
@@ -365,9 +367,10 @@ static PetscErrorCode TestAdd(const Rows *A, PetscBool single, PolderStream stre
 
 static PetscErrorCode TestRestrict(const Rows *A, PetscBool single, PolderStream stream, PetscInt *wrong)
 {
-  const PetscInt n = A->host.n / 3;
-  PetscInt      *list[3], *device[3]; // target, ptr, member
-  Vector         own, ghost, bc;
+  const PetscInt   n = A->host.n / 3;
+  PetscInt        *list[3], *device[3]; // target, ptr, member
+  PolderAggregates host, far;
+  Vector           own, ghost, bc;
 
   PetscFunctionBeginUser;
   for (int k = 0; k < 3; ++k) PetscCall(PetscMalloc1(A->n + 1, &list[k]));
@@ -380,9 +383,11 @@ static PetscErrorCode TestRestrict(const Rows *A, PetscBool single, PolderStream
   PetscCall(VectorCreate(single, A->n, &own));
   PetscCall(VectorCreate(single, A->nghost, &ghost));
   PetscCall(VectorCreate(single, A->n, &bc));
-  if (single) PolderLevelOuterRestrictSingle_Host(&A->host, n, list[0], list[1], list[2], (float *)own.h, (float *)ghost.h, (float *)bc.h);
-  else PolderLevelOuterRestrict_Host(&A->host, n, list[0], list[1], list[2], (PetscScalar *)own.h, (PetscScalar *)ghost.h, (PetscScalar *)bc.h);
-  PolderLaunch(PolderLevelOuterRestrict_CUDA(single, &A->device, n, device[0], device[1], device[2], own.d, ghost.d, bc.d, stream));
+  host = (PolderAggregates){.n = n, .ptr = list[1], .row = list[2]};
+  far  = (PolderAggregates){.n = n, .ptr = device[1], .row = device[2]};
+  if (single) PolderLevelOuterRestrictSingle_Host(&A->host, &host, list[0], (float *)own.h, (float *)ghost.h, (float *)bc.h);
+  else PolderLevelOuterRestrict_Host(&A->host, &host, list[0], (PetscScalar *)own.h, (PetscScalar *)ghost.h, (PetscScalar *)bc.h);
+  PolderLaunch(PolderLevelOuterRestrict_CUDA(single, &A->device, &far, device[0], own.d, ghost.d, bc.d, stream));
   PetscCall(SameSums(single, A->most, A->n, bc.h, bc.d, wrong));
   for (int k = 0; k < 3; ++k) {
     PetscCall(PetscFree(list[k]));
@@ -408,9 +413,9 @@ static PetscErrorCode TestDots(const Rows *A, PetscBool single, void *work, Pold
     PetscReal sum[POLDER_KSUMS_FIRST] = {1, 2, 3, 4, 5}, got[POLDER_KSUMS_FIRST], *there;
 
     PetscCall(PolderDeviceUpload(sizeof(sum), sum, &there));
-    if (single) PolderLevelOuterDotsSingle_Host(&A->host, (PetscBool)second, (float *)ghost.h, (float *)x.h, (float *)b.h, (float *)v.h, sum);
-    else PolderLevelOuterDots_Host(&A->host, (PetscBool)second, (PetscScalar *)ghost.h, (PetscScalar *)x.h, (PetscScalar *)b.h, (PetscScalar *)v.h, sum);
-    PolderLaunch(PolderLevelOuterDots_CUDA(single, &A->device, (PetscBool)second, ghost.d, x.d, b.d, v.d, there, work, stream));
+    if (single) PolderLevelOuterDotsSingle_Host(&A->host, (float *)ghost.h, (float *)x.h, second ? NULL : (float *)b.h, (float *)v.h, sum);
+    else PolderLevelOuterDots_Host(&A->host, (PetscScalar *)ghost.h, (PetscScalar *)x.h, second ? NULL : (PetscScalar *)b.h, (PetscScalar *)v.h, sum);
+    PolderLaunch(PolderLevelOuterDots_CUDA(single, &A->device, ghost.d, x.d, second ? NULL : b.d, v.d, (PolderLevelSums){there, work}, stream));
     PetscCall(PolderDeviceToHost(got, there, sizeof(got)));
     for (int k = 0; k < POLDER_KSUMS_FIRST; ++k) *wrong += !(PetscAbsReal(got[k] - sum[k]) <= (single ? 1e-4 : 1e-12) * (A->n + PetscAbsReal(sum[k])));
     *wrong += second && (sum[1] != 2 || sum[3] != 4 || sum[4] != 5);

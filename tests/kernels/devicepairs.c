@@ -153,8 +153,9 @@ static PetscErrorCode RowsDestroy(Rows *A)
 /* The same in single precision, alone and in the place of the diagonal entry; sum[] are they */
 static PetscErrorCode TestTotals(const Rows *A, const Values *sum, PolderStream stream, PetscInt *wrong)
 {
-  float *host, *got, *to;
-  int   *bad, raised[2] = {0, 0};
+  const PolderRows here = {.n = A->n, .i = A->i, .j = A->j, .a = A->a}, far = {.n = A->n, .i = A->di, .j = A->dj, .a = A->da};
+  float           *host, *got, *to;
+  int             *bad, raised[2] = {0, 0};
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2(A->nz, &host, A->nz, &got));
@@ -165,8 +166,8 @@ static PetscErrorCode TestTotals(const Rows *A, const Values *sum, PolderStream 
     for (PetscInt k = 0; k < A->nz; ++k) host[k] = -3;
     PetscCall(PolderDeviceUpload(sizeof(*to) * (size_t)A->nz, host, &to));
     PetscCall(PolderDeviceZero(bad, sizeof(*bad)));
-    PolderLaunch(PolderRowTotals_CUDA(A->n, A->di, A->dj, A->da, (PetscBool)rows, to, bad, stream));
-    *wrong += !PolderRowTotals_Host(A->n, A->i, A->j, A->a, NULL, NULL, (PetscBool)rows, host);
+    PolderLaunch(PolderRowTotals_CUDA(&far, (PetscBool)rows, to, bad, stream));
+    *wrong += !PolderRowTotals_Host(&here, NULL, (PetscBool)rows, host);
     PetscCall(PolderDeviceToHost(got, to, sizeof(*to) * (size_t)A->nz));
     PetscCall(PolderDeviceToHost(&raised[rows], bad, sizeof(*bad)));
     for (PetscInt k = 0; k < m; ++k) *wrong += !(PetscAbsReal(got[k] - host[k]) <= 1e-6 * (1 + PetscAbsReal(host[k])));
@@ -231,36 +232,35 @@ static PetscErrorCode TestLevelRows(const Rows *A, const Indices *mate, const Va
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rounds of proposals until no row is free, and the rows alone that join; outside: with couplings to other processes as large as d */
-static PetscErrorCode TestMatching(const Rows *A, PetscReal kappa, PetscBool outside, PetscInt64 *const place[2], const Values *d, const Values *sum,
-                                   const Indices *mate, const Indices *join, PolderStream stream, PetscInt *wrong)
+/* Rounds of proposals until no row is free, and the rows alone that join, by a rule in host and in device memory */
+static PetscErrorCode TestMatching(const Rows *A, const PolderPairRule rule[2], const Indices *mate, const Indices *join, PolderStream stream, PetscInt *wrong)
 {
-  const PetscInt n    = A->n;
-  PolderPairRule host = {place[0], 0.25, kappa, outside ? d->h : NULL}, device = {place[1], 0.25, kappa, outside ? d->d : NULL};
-  Indices        next, left[2], count;
-  PetscInt       nleft = n, h;
+  const PetscInt   n    = A->n;
+  const PolderRows here = {.n = n, .i = A->i, .j = A->j, .a = A->a}, far = {.n = n, .i = A->di, .j = A->dj, .a = A->da};
+  Indices          next, left[2], count;
+  PetscInt         nleft = n, h;
 
   PetscFunctionBeginUser;
   PetscCall(CreateIndices(n, &next));
   for (int b = 0; b < 2; ++b) PetscCall(CreateIndices(n, &left[b]));
   PetscCall(CreateIndices(4, &count));
   for (PetscInt round = 0; nleft && round < 6; ++round) {
-    const Indices *row = &left[round % 2], *rest = &left[(round + 1) % 2];
+    const Indices      *row = &left[round % 2], *rest = &left[(round + 1) % 2];
+    const PolderRowList list = {nleft, round ? row->h : NULL}, list_d = {nleft, round ? row->d : NULL};
 
-    PolderPairsPropose_Host(nleft, round ? row->h : NULL, A->i, A->j, A->a, kappa > 0 ? sum->h : NULL, kappa > 0 ? d->h : NULL, &host, mate->h, next.h);
-    PolderLaunch(PolderPairsPropose_CUDA(nleft, round ? row->d : NULL, A->di, A->dj, A->da, kappa > 0 ? sum->d : NULL, kappa > 0 ? d->d : NULL, &device,
-                                         mate->d, next.d, stream));
+    PolderPairsPropose_Host(&here, list, &rule[0], mate->h, next.h);
+    PolderLaunch(PolderPairsPropose_CUDA(&far, list_d, &rule[1], mate->d, next.d, stream));
     PetscCall(SameIndices("proposals", n, next.h, next.d, wrong));
-    if (!round && place[0]) {
-      PolderPairsDirections_Host(n, &host, next.h, count.h + 1);
-      PolderLaunch(PolderPairsDirections_CUDA(n, &device, next.d, count.d + 1, stream));
+    if (!round && rule->place) {
+      PolderPairsDirections_Host(n, &rule[0], next.h, count.h + 1);
+      PolderLaunch(PolderPairsDirections_CUDA(n, &rule[1], next.d, count.d + 1, stream));
       PetscCall(SameIndices("directions", 3, count.h + 1, count.d + 1, wrong));
-      PolderPairsAlign_Host(n, A->i, A->j, A->a, &host, count.h + 1, mate->h, next.h);
-      PolderLaunch(PolderPairsAlign_CUDA(n, A->di, A->dj, A->da, &device, count.d + 1, mate->d, next.d, stream));
+      PolderPairsAlign_Host(&here, &rule[0], count.h + 1, mate->h, next.h);
+      PolderLaunch(PolderPairsAlign_CUDA(&far, &rule[1], count.d + 1, mate->d, next.d, stream));
       PetscCall(SameIndices("aligned proposals", n, next.h, next.d, wrong));
     }
-    PolderPairsMatch_Host(nleft, round ? row->h : NULL, next.h, mate->h, rest->h, count.h);
-    PolderLaunch(PolderPairsMatch_CUDA(nleft, round ? row->d : NULL, next.d, mate->d, rest->d, count.d, stream));
+    PolderPairsMatch_Host(list, next.h, mate->h, rest->h, count.h);
+    PolderLaunch(PolderPairsMatch_CUDA(list_d, next.d, mate->d, rest->d, count.d, stream));
     PetscCall(SameIndices("pairs", n, mate->h, mate->d, wrong));
     PetscCall(SameIndices("free rows", 1, count.h, count.d, wrong));
     PetscCall(PolderDeviceToHost(&h, count.d, sizeof(h)));
@@ -281,8 +281,8 @@ static PetscErrorCode TestMatching(const Rows *A, PetscReal kappa, PetscBool out
       PetscCall(SameIndices("rows alone", n, mate->h, mate->d, wrong));
     }
   }
-  PolderPairsJoin_Host(n, A->i, A->j, A->a, kappa > 0 ? sum->h : NULL, kappa > 0 ? d->h : NULL, &host, mate->h, join->h);
-  PolderLaunch(PolderPairsJoin_CUDA(n, A->di, A->dj, A->da, kappa > 0 ? sum->d : NULL, kappa > 0 ? d->d : NULL, &device, mate->d, join->d, stream));
+  PolderPairsJoin_Host(&here, &rule[0], mate->h, join->h);
+  PolderLaunch(PolderPairsJoin_CUDA(&far, &rule[1], mate->d, join->d, stream));
   PetscCall(SameIndices("joined rows", n, join->h, join->d, wrong));
   PetscCall(DestroyIndices(&next));
   for (int b = 0; b < 2; ++b) PetscCall(DestroyIndices(&left[b]));
@@ -293,11 +293,13 @@ static PetscErrorCode TestMatching(const Rows *A, PetscReal kappa, PetscBool out
 /* Keys of the coarse rows; and the rows without weak entries */
 static PetscErrorCode TestDrop(PetscInt n, Indices *ci, Indices *cj, Values *ca, void *work, size_t bytes, PolderStream stream, PetscInt *wrong)
 {
-  const PetscInt nz = ci->h[n];
-  Indices        di, dj;
-  Values         da, d;
-  PetscInt64    *key, *keys;
-  PetscInt       count = -1, *count_d;
+  const PetscInt   nz = ci->h[n];
+  const PolderRows C  = {.n = n, .i = ci->d, .j = cj->d, .a = ca->d};
+  PolderSparseRows D;
+  Indices          di, dj;
+  Values           da, d;
+  PetscInt64      *key, *keys;
+  PetscInt         count = -1, *count_d;
 
   PetscFunctionBeginUser;
   PetscCall(CreateIndices(n + 1, &di));
@@ -315,9 +317,10 @@ static PetscErrorCode TestDrop(PetscInt n, Indices *ci, Indices *cj, Values *ca,
     for (PetscInt k = ci->h[i]; k < ci->h[i + 1]; ++k) *wrong += keys[k] != (PetscInt64)i * n + cj->h[k];
   }
   PolderLaunch(PolderCsrDiagonal_CUDA(n, ci->d, cj->d, ca->d, d.d, stream));
-  PolderLaunch(PolderDropWeakCount_CUDA(n, 0.2, d.d, ci->d, cj->d, ca->d, di.d, stream));
+  PolderLaunch(PolderDropWeakCount_CUDA(&C, 0.2, d.d, di.d, stream));
   PolderLaunch(PolderPointers_CUDA(n, di.d, work, bytes, stream));
-  PolderLaunch(PolderDropWeakFill_CUDA(n, 0.2, d.d, ci->d, cj->d, ca->d, di.d, dj.d, da.d, stream));
+  D = (PolderSparseRows){.n = n, .ptr = di.d, .col = dj.d, .val = da.d};
+  PolderLaunch(PolderDropWeakFill_CUDA(&C, 0.2, d.d, &D, stream));
   (void)PolderDropWeak_Host(n, 0.2, d.h, ci->h, cj->h, ca->h);
   PetscCall(SameIndices("pointers without weak entries", n + 1, ci->h, di.d, wrong));
   PetscCall(SameIndices("columns without weak entries", ci->h[n], cj->h, dj.d, wrong));
@@ -332,14 +335,16 @@ static PetscErrorCode TestDrop(PetscInt n, Indices *ci, Indices *cj, Values *ca,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The coarse rows of nc aggregates, and new values of them */
-static PetscErrorCode TestCoarseRows(const Rows *A, PetscInt nc, const Indices *agg, const Indices *ptr, const Indices *row, void *work, size_t bytes,
-                                     PolderStream stream, PetscInt *wrong)
+/* The coarse rows of aggregates P, in host and in device memory, and new values of them */
+static PetscErrorCode TestCoarseRows(const Rows *A, const PolderAggregates P[2], void *work, size_t bytes, PolderStream stream, PetscInt *wrong)
 {
-  Indices      ci, cj;
-  Values       ca;
-  PetscInt    *place, *info, got[2], *scratch = NULL, nz, warps = 0;
-  PetscScalar *scratchval = NULL;
+  const PolderRows    here = {.n = A->n, .i = A->i, .j = A->j, .a = A->a}, far = {.n = A->n, .i = A->di, .j = A->dj, .a = A->da};
+  const PetscInt      nc = P->n;
+  Indices             ci, cj;
+  Values              ca;
+  PolderSparseRows    C, C_d;
+  PolderCoarseScratch scratch = {0};
+  PetscInt           *place, *info, got[2], nz;
 
   PetscFunctionBeginUser;
   PetscCall(CreateIndices(nc + 1, &ci));
@@ -348,27 +353,30 @@ static PetscErrorCode TestCoarseRows(const Rows *A, PetscInt nc, const Indices *
   PetscCall(PetscMalloc1(nc, &place));
   PetscCall(PolderDeviceMalloc(sizeof(got), &info));
   PetscCall(PolderDeviceZero(info, sizeof(got)));
-  nz = PolderGalerkin_Host(nc, ptr->h, row->h, A->i, A->j, A->a, nc, agg->h, PETSC_TRUE, place, ci.h, cj.h, ca.h);
-  PolderLaunch(PolderCoarseRowsCount_CUDA(nc, ptr->d, row->d, A->di, A->dj, agg->d, ci.d, info, stream));
+  C   = (PolderSparseRows){.n = nc, .ptr = ci.h, .col = cj.h, .val = ca.h};
+  C_d = (PolderSparseRows){.n = nc, .ptr = ci.d, .col = cj.d, .val = ca.d};
+  nz  = PolderGalerkin_Host(&P[0], &here, nc, P[0].agg, PETSC_TRUE, place, &C);
+  PolderLaunch(PolderCoarseRowsCount_CUDA(&P[1], &far, ci.d, info, stream));
   PetscCall(PolderDeviceToHost(got, info, sizeof(got)));
   for (PetscInt a = 0; a < nc; ++a) got[0] -= ci.h[a + 1] - ci.h[a] > POLDER_COARSE_ROW;
   *wrong += got[0] != 0;
   if (got[1]) {
-    warps = 16;
-    PetscCall(PolderDeviceMalloc(sizeof(*scratch) * (size_t)(warps * got[1]), &scratch));
-    PetscCall(PolderDeviceMalloc(sizeof(*scratchval) * (size_t)(warps * got[1]), &scratchval));
-    PolderLaunch(PolderCoarseRowsCountLong_CUDA(nc, ptr->d, row->d, A->di, A->dj, agg->d, ci.d, warps, got[1], scratch, stream));
+    scratch.warps = 16;
+    scratch.width = got[1];
+    PetscCall(PolderDeviceMalloc(sizeof(*scratch.col) * (size_t)(scratch.warps * scratch.width), &scratch.col));
+    PetscCall(PolderDeviceMalloc(sizeof(*scratch.val) * (size_t)(scratch.warps * scratch.width), &scratch.val));
+    PolderLaunch(PolderCoarseRowsCountLong_CUDA(&P[1], &far, &scratch, ci.d, stream));
   }
   PolderLaunch(PolderPointers_CUDA(nc, ci.d, work, bytes, stream));
   PetscCall(SameIndices("coarse pointers", nc + 1, ci.h, ci.d, wrong));
   if (*wrong) PetscFunctionReturn(PETSC_SUCCESS);
-  PolderLaunch(PolderCoarseRowsFill_CUDA(nc, ptr->d, row->d, A->di, A->dj, A->da, agg->d, ci.d, cj.d, ca.d, warps, got[1], scratch, scratchval, stream));
+  PolderLaunch(PolderCoarseRowsFill_CUDA(&P[1], &far, &scratch, &C_d, stream));
   PetscCall(SameIndices("coarse columns", nz, cj.h, cj.d, wrong));
   PetscCall(SameValues("coarse values", nz, ca.h, ca.d, wrong));
   for (PetscInt k = 0; k < A->nz; ++k) A->a[k] *= 3;
   PetscCall(PolderDeviceFromHost(A->da, A->a, sizeof(PetscScalar) * (size_t)A->nz));
-  PolderGalerkinValues_Host(nc, ptr->h, row->h, A->i, A->j, A->a, nc, agg->h, PETSC_TRUE, place, ci.h, cj.h, ca.h);
-  PolderLaunch(PolderCoarseRowsValues_CUDA(nc, (PetscBool)(warps > 0), ptr->d, row->d, A->di, A->dj, A->da, agg->d, ci.d, cj.d, ca.d, stream));
+  PolderGalerkinValues_Host(&P[0], &here, nc, P[0].agg, PETSC_TRUE, place, &C);
+  PolderLaunch(PolderCoarseRowsValues_CUDA(&P[1], &far, (PetscBool)(scratch.warps > 0), &C_d, stream));
   PetscCall(SameValues("new coarse values", nz, ca.h, ca.d, wrong));
   PetscCall(TestDrop(nc, &ci, &cj, &ca, work, bytes, stream, wrong));
   PetscCall(DestroyIndices(&ci));
@@ -376,21 +384,21 @@ static PetscErrorCode TestCoarseRows(const Rows *A, PetscInt nc, const Indices *
   PetscCall(DestroyValues(&ca));
   PetscCall(PetscFree(place));
   PetscCall(PolderDeviceFree(&info));
-  PetscCall(PolderDeviceFree(&scratch));
-  PetscCall(PolderDeviceFree(&scratchval));
+  PetscCall(PolderDeviceFree(&scratch.col));
+  PetscCall(PolderDeviceFree(&scratch.val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Sums over the rows of each of nc aggregates */
-static PetscErrorCode TestMemberSums(PetscInt nc, const Indices *ptr, const Indices *row, const Values *d, const Values *sum, PolderStream stream,
-                                     PetscInt *wrong)
+/* Sums over the rows of each aggregate */
+static PetscErrorCode TestMemberSums(const PolderAggregates P[2], const Values *d, const Values *sum, PolderStream stream, PetscInt *wrong)
 {
-  Values to[2];
+  const PetscInt nc = P->n;
+  Values         to[2];
 
   PetscFunctionBeginUser;
   for (int k = 0; k < 2; ++k) PetscCall(CreateValues(nc, &to[k]));
-  PolderMemberSums_Host(nc, ptr->h, row->h, d->h, sum->h, to[0].h, to[1].h);
-  PolderLaunch(PolderMemberSums_CUDA(nc, ptr->d, row->d, d->d, sum->d, to[0].d, to[1].d, stream));
+  PolderMemberSums_Host(&P[0], d->h, sum->h, to[0].h, to[1].h);
+  PolderLaunch(PolderMemberSums_CUDA(&P[1], d->d, sum->d, to[0].d, to[1].d, stream));
   PetscCall(SameValues("diagonals of aggregates", nc, to[0].h, to[0].d, wrong));
   PetscCall(SameValues("row sums of aggregates", nc, to[1].h, to[1].d, wrong));
   for (int k = 0; k < 2; ++k) PetscCall(DestroyValues(&to[k]));
@@ -416,7 +424,9 @@ static PetscErrorCode TestNumbers(const Rows *A, PetscInt64 *const place[2], con
   PetscCall(CreateIndices(n, &number));
   PetscCall(PolderDeviceMalloc(bytes, &work));
   for (int joined = 0; joined < 2 && !*wrong; ++joined) {
-    PetscInt nc;
+    PetscInt *const  scratch[2] = {key.d, number.d};
+    PolderAggregates P[2];
+    PetscInt         nc;
 
     PolderPairsNumber_Host(n, mate->h, joined ? join->h : NULL, agg.h, count.h);
     PolderLaunch(PolderPairsNumber_CUDA(n, mate->d, joined ? join->d : NULL, agg.d, count.d, work, bytes, stream));
@@ -438,12 +448,14 @@ static PetscErrorCode TestNumbers(const Rows *A, PetscInt64 *const place[2], con
       PetscCall(PolderDeviceFree(&next_d));
       PetscCall(PolderDeviceFree(&there));
     }
-    PolderMembers_Host(n, agg.h, nc, ptr.h, row.h);
-    PolderLaunch(PolderMembers_CUDA(n, agg.d, nc, ptr.d, row.d, key.d, number.d, work, bytes, stream));
+    P[0] = (PolderAggregates){n, nc, agg.h, ptr.h, row.h};
+    P[1] = (PolderAggregates){n, nc, agg.d, ptr.d, row.d};
+    PolderMembers_Host(&P[0]);
+    PolderLaunch(PolderMembers_CUDA(&P[1], scratch, work, bytes, stream));
     PetscCall(SameIndices("pointers to rows", nc + 2, ptr.h, ptr.d, wrong));
     PetscCall(SameIndices("rows of aggregates", n, row.h, row.d, wrong));
-    PetscCall(TestMemberSums(nc, &ptr, &row, d, sum, stream, wrong));
-    if (!*wrong) PetscCall(TestCoarseRows(A, nc, &agg, &ptr, &row, work, bytes, stream, wrong));
+    PetscCall(TestMemberSums(P, d, sum, stream, wrong));
+    if (!*wrong) PetscCall(TestCoarseRows(A, P, work, bytes, stream, wrong));
     PolderPairsCompose_Host(n, nc, mate->h, -5, agg.h); // any array will do
     PolderLaunch(PolderPairsCompose_CUDA(n, nc, mate->d, -5, agg.d, stream));
     PetscCall(SameIndices("composed aggregates", n, agg.h, agg.d, wrong));
@@ -489,10 +501,11 @@ static PetscErrorCode TestPlaces(const Rows *A, PetscInt64 *place[2], PolderStre
 
 static PetscErrorCode TestGraph(size_t g, PetscInt n, PetscReal kappa, PetscBool outside, PolderStream stream, PetscInt *wrong)
 {
-  Rows        A;
-  Indices     mate, join;
-  Values      d, sum;
-  PetscInt64 *place[2] = {NULL, NULL};
+  Rows           A;
+  Indices        mate, join;
+  Values         d, sum;
+  PolderPairRule rule[2];
+  PetscInt64    *place[2] = {NULL, NULL};
 
   PetscFunctionBeginUser;
   PetscCall(RowsCreate(n, Graphs[g].couples, Graphs[g].reach, &A));
@@ -502,7 +515,19 @@ static PetscErrorCode TestGraph(size_t g, PetscInt n, PetscReal kappa, PetscBool
   PetscCall(CreateValues(n, &sum));
   PetscCall(TestLevelRows(&A, &mate, &d, &sum, stream, wrong));
   if (Graphs[g].grid) PetscCall(TestPlaces(&A, place, stream, wrong));
-  PetscCall(TestMatching(&A, kappa, outside, place, &d, &sum, &mate, &join, stream, wrong));
+  rule[0] = (PolderPairRule){.place = place[0], .threshold = 0.25, .kappa = kappa};
+  rule[1] = (PolderPairRule){.place = place[1], .threshold = 0.25, .kappa = kappa};
+  if (kappa > 0) {
+    rule[0].d = d.h;
+    rule[1].d = d.d;
+    rule[0].s = sum.h;
+    rule[1].s = sum.d;
+  }
+  if (outside) { // couplings to other processes as large as the diagonal
+    rule[0].outside = d.h;
+    rule[1].outside = d.d;
+  }
+  PetscCall(TestMatching(&A, rule, &mate, &join, stream, wrong));
   if (!*wrong) PetscCall(TestNumbers(&A, place, &d, &sum, &mate, &join, stream, wrong));
   PetscCall(PetscFree(place[0]));
   PetscCall(PolderDeviceFree(&place[1]));

@@ -2,11 +2,15 @@ static const char help[] = "Device kernels of the repeated red-black preconditio
 
 #include "devicerrb.h"
 
+typedef struct {
+  PetscBool half, five, single, spoilt;
+} Form;
+
 /* The steps of the factorisation, one after the other; c and, single, s are left with the factor. spoilt: a pivot is negative, or values are
    too small for single precision */
-static PetscErrorCode CheckFactor(const PolderRRBGrid *g, PetscBool half, PetscBool five, PetscBool single, PetscBool spoilt, Array *c, float **s, float **sd,
-                                  PolderStream stream, PetscInt *wrong)
+static PetscErrorCode CheckFactor(const PolderRRBGrid *g, Form form, Array *c, float **s, float **sd, PolderStream stream, PetscInt *wrong)
 {
+  const PetscBool  half = form.half, five = form.five, single = form.single, spoilt = form.spoilt;
   const PetscInt   n = half ? (g->nx * g->ny + 1) / 2 : 0, ld = g->nx / 2 + Next(2), before = *wrong;
   PolderRRBEntries rows[2];
   Array            a[RRB_NROW], x, out[RRB_NROW];
@@ -134,7 +138,7 @@ static PetscErrorCode TestGrids(PETSC_UNUSED void *work, PolderStream stream)
       PetscCall(CoefCreate(&g, RRB_NCOEF, &c));
       PetscCall(PetscCalloc1(RRB_NCOEF * g.size, &s));
       PetscCall(PolderDeviceUpload(sizeof(float) * RRB_NCOEF * g.size, s, &sd));
-      PetscCall(CheckFactor(&g, half, (PetscBool)(form / 4 % 2), single, spoilt, &c, &s, &sd, stream, &wrong));
+      PetscCall(CheckFactor(&g, (Form){half, (PetscBool)(form / 4 % 2), single, spoilt}, &c, &s, &sd, stream, &wrong));
       if (!spoilt) {
         const void *coef[2] = {single ? (const void *)s : c.h, single ? (const void *)sd : c.d};
 

@@ -182,7 +182,7 @@ static PetscErrorCode TestSteps(const Level *L, int f, PetscScalar d[])
       r[i] = L->x[i] + 0.7 * L->dinv[i] * want[i] + (k == 2 ? 0 : 0.3 * (L->x[i] - (k ? 0 : d[i])));
     }
     if (k) Poison(n, d);
-    PolderLevelJacobi_Host(M, (PetscBool)(k == 1), k == 2 ? 0 : 0.3, 0.7, L->b, L->x, d, NULL, NULL);
+    PolderLevelJacobi_Host(M, &(PolderLevelStep){.k = 1, .zero = (PetscBool)(k == 1), .beta = k == 2 ? 0 : 0.3, .scale = 0.7}, L->b, L->x, d);
     PetscCall(Compare("step", n, f, n, d, r));
   }
   PetscCall(PetscFree5(want, got, wantc, gotc, r));
@@ -263,7 +263,8 @@ static PetscErrorCode FillTotals(const Level *L, Totals *t, float *values[], con
     t->dinv[i] = (float)(1e-7 * (1 + i % 5));
     t->b[i]    = (float)L->b[i];
   }
-  PetscCheck(PolderToSingle_Host((size_t)nz, t->aa, values[0]) && PolderRowTotals_Host(n, L->ai, L->aj, t->aa, NULL, NULL, PETSC_TRUE, values[0]),
+  PetscCheck(PolderToSingle_Host((size_t)nz, t->aa, values[0]) &&
+               PolderRowTotals_Host(&(PolderRows){.n = n, .i = L->ai, .j = L->aj, .a = t->aa}, NULL, PETSC_TRUE, values[0]),
              PETSC_COMM_SELF, PETSC_ERR_PLIB, "Entries do not fit");
   for (int half = 0; half < 2; ++half) {
     for (PetscInt d = L->nd - 1; d >= 0; --d) {
@@ -271,8 +272,8 @@ static PetscErrorCode FillTotals(const Level *L, Totals *t, float *values[], con
       for (PetscInt i = PetscMax(0, -L->off[d]); i < PetscMin(n, n - L->off[d]) && !(half && d < main); ++i)
         ((float *)val[half][d])[i] = (float)(1e6 * L->val[0][d][i]);
     }
-    PetscCheck(PolderRowTotals_Host(n, L->ai, L->aj, t->aa, NULL, NULL, PETSC_FALSE, (float *)val[half][main]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
-               "Sums do not fit");
+    PetscCheck(PolderRowTotals_Host(&(PolderRows){.n = n, .i = L->ai, .j = L->aj, .a = t->aa}, NULL, PETSC_FALSE, (float *)val[half][main]), PETSC_COMM_SELF,
+               PETSC_ERR_PLIB, "Sums do not fit");
   }
   PetscFunctionReturn(0);
 }
@@ -280,18 +281,20 @@ static PetscErrorCode FillTotals(const Level *L, Totals *t, float *values[], con
 /* Steps and residuals from a constant, or from something else */
 static PetscErrorCode CheckTotals(const Level *L, const PolderLevelMatrix *M, int f, PetscBool constant, Totals *t)
 {
-  const PetscInt n    = L->n;
-  const float   *dinv = t->dinv;
+  const PetscInt  n    = L->n;
+  const float    *dinv = t->dinv;
+  PolderLevelStep step = {.k = 0, .scale = 1, .end = {.wide = t->wide}};
 
   PetscFunctionBeginUser;
   for (PetscInt i = 0; i < n; ++i) t->x[i] = constant ? 1.1f : (float)L->x[i];
   PolderLevelResidualSingle_Host(M, t->b, t->x, t->r, NULL, 0, NULL);
-  PolderLevelJacobiSingle_Host(M, PETSC_FALSE, 0, 1, t->b, t->x, NULL, NULL, t->wide);
+  PolderLevelJacobiSingle_Host(M, &step, t->b, t->x, NULL);
   for (PetscInt i = 0; i < n && constant; ++i) // a step that is small beside x
     PetscCheck(PetscAbsReal(t->wide[i] - t->x[i] - (PetscReal)dinv[i] * t->r[i]) <= 1e-6 * PetscAbsReal(dinv[i] * t->r[i]) + 1e-15, PETSC_COMM_SELF,
                PETSC_ERR_PLIB, "Row %" PetscInt_FMT " of %" PetscInt_FMT ", form %d, goes to %.15g", i, n, f, (double)t->wide[i]);
   for (PetscInt i = 0; i < n; ++i) t->base[i] = 100.0f * (1 + i % 7);
-  PolderLevelJacobiSingle_Host(M, PETSC_FALSE, 0, 1, t->b, t->x, NULL, t->base, t->wide);
+  step.end.base = t->base;
+  PolderLevelJacobiSingle_Host(M, &step, t->b, t->x, NULL);
   for (PetscInt i = 0; i < n; ++i) // beside which x is small
     PetscCheck(PetscAbsReal(t->wide[i] - t->base[i] - t->x[i] - (PetscReal)dinv[i] * t->r[i]) <=
                  1e-6 * (PetscAbsReal(t->x[i]) + PetscAbsReal(dinv[i] * t->r[i])) + 1e-12,
@@ -339,7 +342,8 @@ static PetscErrorCode TestTotals(const Level *L)
     PetscCall(CheckTotals(L, &M[f], f, PETSC_FALSE, &t));
   }
   t.aa[L->diag[n / 2]] = 1e39;
-  PetscCheck(!PolderRowTotals_Host(n, L->ai, L->aj, t.aa, NULL, NULL, PETSC_FALSE, t.r), PETSC_COMM_SELF, PETSC_ERR_PLIB, "A sum of 1e39 fits");
+  PetscCheck(!PolderRowTotals_Host(&(PolderRows){.n = n, .i = L->ai, .j = L->aj, .a = t.aa}, NULL, PETSC_FALSE, t.r), PETSC_COMM_SELF, PETSC_ERR_PLIB,
+             "A sum of 1e39 fits");
   PetscCall(PetscFree5(t.aa, values[0], values[1], values[2], t.dinv));
   PetscCall(PetscFree7(t.b, t.x, t.r, t.wide, t.base, val[0], val[1]));
   PetscFunctionReturn(0);
@@ -430,10 +434,11 @@ static PetscErrorCode CheckNumbers(PetscInt n, const PetscInt mate[], PetscInt n
    neighbours that want each other; agg[] numbers it */
 static PetscErrorCode TestPairs(const Level *L, PetscBool greedy, PetscBool scattered)
 {
-  const PetscInt n    = L->n;
-  PolderPairRule rule = {NULL, 0.25, 0, NULL};
-  PetscReal     *outside;
-  PetscInt      *mate, *next, *left, *agg, *work, *count, nleft = n, nc, rounds = 0;
+  const PetscInt   n    = L->n;
+  PolderPairRule   rule = {.threshold = 0.25};
+  const PolderRows A    = {.n = n, .i = L->ai, .j = L->aj, .a = L->aa};
+  PetscReal       *outside;
+  PetscInt        *mate, *next, *left, *agg, *work, *count, nleft = n, nc, rounds = 0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc6(n, &mate, n, &next, n, &left, n, &agg, 3 * n + 65, &work, n + 1, &count));
@@ -441,17 +446,19 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy, PetscBool scat
   for (PetscInt i = 0; i < n; ++i) outside[i] = i % 3 ? 0 : 2;
   if (scattered) rule.outside = outside;
   for (PetscInt i = 0; i < n; ++i) mate[i] = i % 11 == 5 ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
-  if (greedy) PolderPairsGreedy_Host(n, L->ai, L->aj, L->aa, NULL, NULL, &rule, 64, mate, work);
+  if (greedy) PolderPairsGreedy_Host(&A, &rule, 64, mate, work);
   else {
     for (; nleft && rounds < 1000; ++rounds) {
-      PolderPairsPropose_Host(nleft, rounds ? left : NULL, L->ai, L->aj, L->aa, NULL, NULL, &rule, mate, next);
-      PolderPairsMatch_Host(nleft, rounds ? left : NULL, next, mate, left, &nleft);
+      const PolderRowList rows = {nleft, rounds ? left : NULL};
+
+      PolderPairsPropose_Host(&A, rows, &rule, mate, next);
+      PolderPairsMatch_Host(rows, next, mate, left, &nleft);
     }
     PetscCheck(!nleft, PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " of %" PetscInt_FMT " rows are free after %" PetscInt_FMT " rounds", nleft, n,
                rounds);
   }
   PetscCall(CheckMates(L, rule.outside, greedy, mate));
-  PolderPairsJoin_Host(n, L->ai, L->aj, L->aa, NULL, NULL, &rule, mate, next);
+  PolderPairsJoin_Host(&A, &rule, mate, next);
   for (PetscInt i = 0; i < n; ++i) {
     PetscReal mine = 0;
 
@@ -469,13 +476,16 @@ static PetscErrorCode TestPairs(const Level *L, PetscBool greedy, PetscBool scat
 }
 
 /* Row sums and symmetry survive, nothing weak is left beside the diagonal, and new values find their way */
-static PetscErrorCode TestDrop(const Level *L, const PetscInt ptr[], const PetscInt row[], PetscInt place[], PetscInt ci[], PetscInt cj[], PetscScalar ca[])
+static PetscErrorCode TestDrop(const Level *L, const PolderAggregates *P, PetscInt place[], const PolderSparseRows *C)
 {
-  const PetscInt  n    = L->nc;
-  const PetscReal drop = 0.1;
-  PetscInt        nz   = ci[n];
-  PetscReal      *d;
-  PetscScalar    *sum, *again;
+  const PolderRows A = {.n = L->n, .i = L->ai, .j = L->aj, .a = L->aa};
+  PetscInt *const ci = C->ptr, *const cj = C->col;
+  PetscScalar *const ca   = C->val;
+  const PetscInt     n    = L->nc;
+  const PetscReal    drop = 0.1;
+  PetscInt           nz   = ci[n];
+  PetscReal         *d;
+  PetscScalar       *sum, *again;
 
   PetscFunctionBeginUser;
   PetscCall(PetscCalloc3(n, &d, n, &sum, nz, &again));
@@ -493,7 +503,7 @@ static PetscErrorCode TestDrop(const Level *L, const PetscInt ptr[], const Petsc
     PetscCheck(PetscAbsScalar(sum[a]) <= 1e-12, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The sum of row %" PetscInt_FMT " has changed by %g", a,
                (double)PetscAbsScalar(sum[a]));
   }
-  PolderGalerkinValues_Host(n, ptr, row, L->ai, L->aj, L->aa, n, L->agg, PETSC_TRUE, place, ci, cj, again);
+  PolderGalerkinValues_Host(P, &A, n, L->agg, PETSC_TRUE, place, &(PolderSparseRows){.n = n, .ptr = ci, .col = cj, .val = again});
   PetscCall(Compare("values without weak ones", L->n, 0, nz, again, ca));
   PetscCall(PetscFree3(d, sum, again));
   PetscFunctionReturn(0);
@@ -502,9 +512,12 @@ static PetscErrorCode TestDrop(const Level *L, const PetscInt ptr[], const Petsc
 /* P^T A P against a dense sum, then its values alone */
 static PetscErrorCode TestGalerkin(const Level *L)
 {
-  const PetscInt n = L->n, nc = L->nc, nz = L->ai[n];
-  PetscInt      *ptr, *row, *place, *ci, *cj, most;
-  PetscScalar   *dense, *ca, *again;
+  const PetscInt   n = L->n, nc = L->nc, nz = L->ai[n];
+  const PolderRows A = {.n = n, .i = L->ai, .j = L->aj, .a = L->aa};
+  PolderAggregates P;
+  PolderSparseRows C;
+  PetscInt        *ptr, *row, *place, *ci, *cj, most;
+  PetscScalar     *dense, *ca, *again;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc5(nc + 2, &ptr, n, &row, nc, &place, nc + 1, &ci, nz, &cj));
@@ -515,17 +528,19 @@ static PetscErrorCode TestGalerkin(const Level *L)
       if (L->agg[i] < nc && L->agg[L->aj[k]] < nc) dense[(size_t)L->agg[i] * nc + L->agg[L->aj[k]]] += L->aa[k];
     }
   }
-  PolderMembers_Host(n, L->agg, nc, ptr, row);
+  P = (PolderAggregates){n, nc, L->agg, ptr, row};
+  C = (PolderSparseRows){.n = nc, .ptr = ci, .col = cj, .val = ca};
+  PolderMembers_Host(&P);
   for (PetscInt a = 0; a <= nc; ++a) {
     for (PetscInt k = ptr[a]; k < ptr[a + 1]; ++k)
       PetscCheck(L->agg[row[k]] == a && (k == ptr[a] || row[k] > row[k - 1]), PETSC_COMM_SELF, PETSC_ERR_PLIB,
                  "Aggregate %" PetscInt_FMT " has the row %" PetscInt_FMT, a, row[k]);
   }
   Poison(nz, ca);
-  most = PolderGalerkin_Host(nc, ptr, row, L->ai, L->aj, L->aa, nc, L->agg, PETSC_TRUE, place, ci, cj, ca);
+  most = PolderGalerkin_Host(&P, &A, nc, L->agg, PETSC_TRUE, place, &C);
   PetscCheck(most == ci[nc], PETSC_COMM_SELF, PETSC_ERR_PLIB, "%" PetscInt_FMT " entries, not %" PetscInt_FMT, most, ci[nc]);
   Poison(nz, again);
-  PolderGalerkinValues_Host(nc, ptr, row, L->ai, L->aj, L->aa, nc, L->agg, PETSC_TRUE, place, ci, cj, again);
+  PolderGalerkinValues_Host(&P, &A, nc, L->agg, PETSC_TRUE, place, &(PolderSparseRows){.n = nc, .ptr = ci, .col = cj, .val = again});
   PetscCall(Compare("values", n, 0, most, again, ca));
   for (PetscInt a = 0; a < nc; ++a) {
     for (PetscInt k = ci[a]; k < ci[a + 1]; ++k) {
@@ -536,7 +551,7 @@ static PetscErrorCode TestGalerkin(const Level *L)
   for (size_t k = 0; k < (size_t)nc * nc; ++k)
     PetscCheck(PetscAbsScalar(dense[k]) <= 1e-12, PETSC_COMM_SELF, PETSC_ERR_PLIB, "P^T A P of %" PetscInt_FMT " rows is off by %g", n,
                (double)PetscAbsScalar(dense[k]));
-  PetscCall(TestDrop(L, ptr, row, place, ci, cj, ca));
+  PetscCall(TestDrop(L, &P, place, &C));
   PetscCall(PetscFree5(ptr, row, place, ci, cj));
   PetscCall(PetscFree2(ca, again));
   PetscCall(PetscFree(dense));

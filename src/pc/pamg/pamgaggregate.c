@@ -21,12 +21,12 @@
 /* What an elimination leaves has couplings of all sizes: its aggregates meet this part of the bound for others */
 #define PAMG_CORE 0.5
 
-PetscErrorCode PCPAMGFreeRows(const PC_PAMG *pamg, PamgRows *R)
+PetscErrorCode PCPAMGFreeRows(const PC_PAMG *pamg, PolderSparseRows *R)
 {
   PetscFunctionBegin;
-  PetscCall(pamg->place->free(&R->i));
-  PetscCall(pamg->place->free(&R->j));
-  PetscCall(pamg->place->free(&R->a));
+  PetscCall(pamg->place->free(&R->ptr));
+  PetscCall(pamg->place->free(&R->col));
+  PetscCall(pamg->place->free(&R->val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -49,21 +49,20 @@ PetscErrorCode PCPAMGFreeJudged(PC_PAMG *pamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGGetMembers(const PamgLevel *L, PetscInt **ptr, PetscInt **row)
+PetscErrorCode PCPAMGGetAggregates(const PamgLevel *L, PolderAggregates *P)
 {
   PetscFunctionBegin;
-  *ptr = L->ptr;
-  *row = L->row;
+  *P = (PolderAggregates){L->n, L->nc, L->agg, L->ptr, L->row};
   if (L->ptr) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMalloc2(L->nc + 2, ptr, L->n, row));
-  PolderMembers_Host(L->n, L->agg, L->nc, *ptr, *row);
+  PetscCall(PetscMalloc2(L->nc + 2, &P->ptr, L->n, &P->row));
+  PolderMembers_Host(P);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGRestoreMembers(const PamgLevel *L, PetscInt **ptr, PetscInt **row)
+PetscErrorCode PCPAMGRestoreAggregates(const PamgLevel *L, PolderAggregates *P)
 {
   PetscFunctionBegin;
-  if (!L->ptr) PetscCall(PetscFree2(*ptr, *row));
+  if (!L->ptr) PetscCall(PetscFree2(P->ptr, P->row));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -128,29 +127,30 @@ static PetscErrorCode PamgMovePlaces(PC_PAMG *pamg, const PamgWork *w, PetscInt 
   Pairs the rows of A by a rule, starting from mate[]: agg[] and the number of aggregates. *join: for each row the pair that it joined, NULL when joining was
   not requested. *regular: the pairs line up in a grid
 */
-static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PamgRows *A, PolderPairRule rule, PetscInt agg[], PetscInt *nc, PetscInt **join,
+static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PolderRows *A, PolderPairRule rule, PetscInt agg[], PetscInt *nc, PetscInt **join,
                                 PetscBool *regular)
 {
-  const PetscReal *diagonal = rule.kappa > 0 ? pamg->diagonal : NULL, *sum = rule.kappa > 0 ? pamg->sum : NULL;
-  const PetscInt   n    = A->n;
-  PetscInt        *mate = pamg->mate, *left = w->left[0], nleft = n;
-  PetscBool        aligned = PETSC_FALSE;
+  const PetscInt n    = A->n;
+  PetscInt      *mate = pamg->mate, *left = w->left[0], nleft = n;
+  PetscBool      aligned = PETSC_FALSE;
 
   PetscFunctionBegin;
+  rule.d = rule.kappa > 0 ? pamg->diagonal : NULL;
+  rule.s = rule.kappa > 0 ? pamg->sum : NULL;
   if (pamg->matching == PAMG_GREEDY) {
-    PolderPairsGreedy_Host(n, A->i, A->j, A->a, sum, diagonal, &rule, PetscMin(PAMG_DEGREE, n - 1), mate, w->greedy);
+    PolderPairsGreedy_Host(A, &rule, PetscMin(PAMG_DEGREE, n - 1), mate, w->greedy);
     if (rule.place) PolderPairsDirections_Host(n, &rule, mate, w->count + 1);
   } else {
     for (PetscInt round = 0; round < PAMG_ROUNDS && nleft && !aligned; ++round) {
-      const PetscInt *row = round ? left : NULL;
+      const PolderRowList rows = {nleft, round ? left : NULL};
 
       left = w->left[round % 2];
-      PolderRun(pamg->place, PolderPairsPropose, nleft, row, A->i, A->j, A->a, sum, diagonal, &rule, mate, w->next);
+      PolderRun(pamg->place, PolderPairsPropose, A, rows, &rule, mate, w->next);
       if (!round && rule.place) {
         PolderRun(pamg->place, PolderPairsDirections, n, &rule, w->next, w->count + 1);
-        PolderRun(pamg->place, PolderPairsAlign, n, A->i, A->j, A->a, &rule, w->count + 1, mate, w->next);
+        PolderRun(pamg->place, PolderPairsAlign, A, &rule, w->count + 1, mate, w->next);
       }
-      PolderRun(pamg->place, PolderPairsMatch, nleft, row, w->next, mate, left, w->count);
+      PolderRun(pamg->place, PolderPairsMatch, rows, w->next, mate, left, w->count);
       PetscCall(PolderPlaceTake(pamg->place, 1, w->count, &nleft));
       aligned = (PetscBool)(!round && rule.place && nleft < PAMG_ALONE * n);
     }
@@ -161,7 +161,7 @@ static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PamgRows
   PetscCall(PamgNumber(pamg, w, n, NULL, agg, nc));
   if (!aligned && *nc >= PAMG_POOR * n) {
     *join = w->next;
-    PolderRun(pamg->place, PolderPairsJoin, n, A->i, A->j, A->a, sum, diagonal, &rule, mate, *join);
+    PolderRun(pamg->place, PolderPairsJoin, A, &rule, mate, *join);
     PetscCall(PamgNumber(pamg, w, n, *join, agg, nc));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -183,11 +183,11 @@ static PetscReal PamgBound(const PC_PAMG *pamg, const PamgLevel *L)
   the first pass strong couplings alone decide, unless those to other processes are ignored: the coupling of a row to its strongest neighbour bounds what
   smoothing on the level leaves of their difference
 */
-static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgLevel *L, PetscInt pass, const PamgRows *A, PetscInt agg[], PetscInt *nc,
+static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgLevel *L, PetscInt pass, const PolderRows *A, PetscInt agg[], PetscInt *nc,
                                 PetscBool *regular)
 {
   const size_t   bytes = sizeof(*pamg->mate) * (size_t)A->n;
-  PolderPairRule rule  = {pamg->gridplace, pamg->threshold, pass ? PamgBound(pamg, L) : 0, w->outside[0]};
+  PolderPairRule rule  = {.place = pamg->gridplace, .threshold = pamg->threshold, .kappa = pass ? PamgBound(pamg, L) : 0, .outside = w->outside[0]};
   PetscInt      *join;
 
   PetscFunctionBegin;
@@ -215,21 +215,21 @@ static PetscErrorCode PamgNextOutside(const PC_PAMG *pamg, PamgWork *w, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgCoarseRows(const PC_PAMG *pamg, const PamgWork *w, const PamgRows *A, const PetscInt agg[], PetscInt nc, PamgRows *C,
+static PetscErrorCode PamgCoarseRows(const PC_PAMG *pamg, const PamgWork *w, const PolderRows *A, const PetscInt agg[], PetscInt nc, PolderSparseRows *C,
                                      PetscBool *longrows)
 {
-  const PamgAggregates P = {A->n, nc, agg, w->ptr, w->row};
+  const PolderAggregates P = {A->n, nc, agg, w->ptr, w->row};
 
   PetscFunctionBegin;
-  *C = (PamgRows){.n = nc};
+  *C = (PolderSparseRows){.n = nc};
   PetscCall(pamg->setup->members(w, &P));
-  PetscCall(PolderPlaceMalloc(pamg->place, nc + 1, &C->i));
+  PetscCall(PolderPlaceMalloc(pamg->place, nc + 1, &C->ptr));
   PetscCall(pamg->setup->galerkin(w, A, &P, C, longrows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Moves weak entries to the diagonal */
-static PetscErrorCode PamgDropWeak(const PC_PAMG *pamg, const PamgWork *w, PamgRows *C)
+static PetscErrorCode PamgDropWeak(const PC_PAMG *pamg, const PamgWork *w, PolderSparseRows *C)
 {
   PetscReal *d;
 
@@ -243,12 +243,13 @@ static PetscErrorCode PamgDropWeak(const PC_PAMG *pamg, const PamgWork *w, PamgR
 /* The data that bound the condition number of an aggregate: sums over the nc pairs of a pass, whose rows are in ptr[] and row[] */
 static PetscErrorCode PamgNextJudged(PC_PAMG *pamg, const PamgWork *w, PetscInt nc)
 {
-  PetscReal *diagonal, *sum;
+  const PolderAggregates P = {.n = nc, .ptr = w->ptr, .row = w->row};
+  PetscReal             *diagonal, *sum;
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(pamg->place, nc, &diagonal));
   PetscCall(PolderPlaceMalloc(pamg->place, nc, &sum));
-  PolderRun(pamg->place, PolderMemberSums, nc, w->ptr, w->row, pamg->diagonal, pamg->sum, diagonal, sum);
+  PolderRun(pamg->place, PolderMemberSums, &P, pamg->diagonal, pamg->sum, diagonal, sum);
   PetscCall(pamg->place->free(&pamg->diagonal));
   PetscCall(pamg->place->free(&pamg->sum));
   pamg->diagonal = diagonal;
@@ -262,9 +263,10 @@ static PetscErrorCode PamgNextJudged(PC_PAMG *pamg, const PamgWork *w, PetscInt 
 */
 PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
 {
-  PamgLevel *L = &pamg->level[l], *C = L + 1;
-  PamgRows   A = {L->n, (PetscInt)L->nz, (PetscInt *)L->csr.ai, (PetscInt *)L->csr.aj, (PetscScalar *)L->csr.aa}, B; // read only
-  PamgWork   w;
+  PamgLevel       *L = &pamg->level[l], *C = L + 1;
+  PolderRows       A    = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa, .nz = (PetscInt)L->nz};
+  PolderSparseRows made = {0}, next; // by the last pass, of which A is a view after the first, and by this one
+  PamgWork         w;
 
   PetscFunctionBegin;
   PetscCall(PamgWorkCreate(pamg, L, &w));
@@ -274,22 +276,21 @@ PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
 
     if (pass) PolderRun(pamg->place, PolderIndexFill, A.n, POLDER_PAIR_FREE, pamg->mate);
     PetscCall(PamgPairs(pamg, &w, L, pass, &A, agg, &nc, &regular));
-    PetscCall(PamgCoarseRows(pamg, &w, &A, agg, nc, &B, &C->longrows));
-    L->pass[pass] = (PamgPass){A.n, A.nz - A.n, nc, B.nz - nc, !regular};
+    PetscCall(PamgCoarseRows(pamg, &w, &A, agg, nc, &next, &C->longrows));
+    L->pass[pass] = (PamgPass){A.n, A.nz - A.n, nc, next.nz - nc, !regular};
     if (pamg->sum && pass + 1 < pamg->passes) PetscCall(PamgNextJudged(pamg, &w, nc));
     if (w.outside[0]) PetscCall(PamgNextOutside(pamg, &w, nc));
-    if (pass) {
-      PolderRun(pamg->place, PolderPairsCompose, L->n, A.n, agg, nc, L->agg);
-      PetscCall(PCPAMGFreeRows(pamg, &A));
-    }
-    A = B;
+    if (pass) PolderRun(pamg->place, PolderPairsCompose, L->n, A.n, agg, nc, L->agg);
+    PetscCall(PCPAMGFreeRows(pamg, &made));
+    made = next;
+    A    = PolderRowsOf(&made);
   }
-  if (pamg->drop > 0) PetscCall(PamgDropWeak(pamg, &w, &A));
-  L->nc = C->n = A.n;
-  C->nz        = A.nz;
-  C->ai        = A.i;
-  C->aj        = A.j;
-  C->aa        = A.a;
+  if (pamg->drop > 0) PetscCall(PamgDropWeak(pamg, &w, &made));
+  L->nc = C->n = made.n;
+  C->nz        = made.nz;
+  C->ai        = made.ptr;
+  C->aj        = made.col;
+  C->aa        = made.val;
   PetscCall(pamg->setup->keep(&w, L));
   PetscCall(PamgWorkDestroy(pamg, &w));
   PetscFunctionReturn(PETSC_SUCCESS);

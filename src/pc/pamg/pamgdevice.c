@@ -37,7 +37,7 @@ static PetscErrorCode PamgBeginLevelDevice(PC_PAMG *pamg, PetscInt l)
     PetscCallMPI(MPI_Comm_size(L->comm, &ranks));
     if (ranks > 1) PetscCall(PCPAMGFindOuter(pamg));
   }
-  L->nzouter = L->outer.nz; // for a gathered level, the number before it was gathered
+  L->nzouter = L->outer.rows.nz; // for a gathered level, the number before it was gathered
   if (L->halo) PetscCall(PetscMalloc(PamgValueSize(pamg) * (size_t)L->csr.m, &L->stage));
   if (L->gathered) PetscCall(PolderHaloCreateAll(pamg->level[l - 1].comm, L->nown, &L->all));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -89,7 +89,7 @@ static PetscErrorCode PamgColourDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fou
   if (*found) {
     PetscCall(PolderDeviceMalloc(size * (size_t)L->n, &L->order));
     PetscCall(PetscMalloc1(POLDER_COLOURS + 1, &L->colour));
-    PolderLaunch(PolderMembers_CUDA(L->n, colour, POLDER_COLOURS, ptr, L->order, left[0], left[1], work, bytes, pamg->stream));
+    PolderLaunch(PolderMembers_CUDA(&(PolderAggregates){L->n, POLDER_COLOURS, colour, ptr, L->order}, left, work, bytes, pamg->stream));
     PetscCall(PolderDeviceToHost(L->colour, ptr, size * (POLDER_COLOURS + 1)));
     for (L->ncolour = 1; L->colour[L->ncolour] < L->n; ++L->ncolour) { }
   }
@@ -127,7 +127,7 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
   survey.dinv = (PetscReal *)L->dinv;
   if (pamg->precision != PAMG_DOUBLE) PetscCall(PolderDeviceMalloc(sizeof(*survey.dinv) * (size_t)(L->n + 1), &survey.dinv));
   PolderLaunch(PolderLevelRows_CUDA(&A, &survey, (PetscReal *)(there + 1), there, pamg->stream));
-  if (L->halo) PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows, &A, &survey, (PetscReal *)(there + 1), there, pamg->stream));
+  if (L->halo) PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows_d, &A, &survey, (PetscReal *)(there + 1), there, pamg->stream));
   if (pamg->precision != PAMG_DOUBLE) {
     PetscCall(PamgRound(pamg, (size_t)L->n, survey.dinv, (float *)L->dinv, (int *)(there + 2)));
     PetscCall(PolderDeviceFree(&survey.dinv));
@@ -251,6 +251,7 @@ static PetscErrorCode PamgRoundDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L
 static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
 {
   PamgLevel       *L   = &pamg->level[l];
+  const PolderRows A   = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa};
   const PolderDia *dia = NULL;
   PolderDia        own = {0};
   int             *there, bad;
@@ -286,9 +287,9 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
     PetscCall(PamgRoundDiagonalsDevice(pamg, L, dia, there));
     L->M.val = L->val;
     if (PCPAMGSums(pamg, l)) PetscCall(PamgRound(pamg, (size_t)L->n, PCPAMGSums(pamg, l), (float *)L->val[dia->main], there));
-    else PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
+    else PolderLaunch(PolderRowTotals_CUDA(&A, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
     if (L->halo && !PCPAMGSums(pamg, l))
-      PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
+      PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows_d, &A, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
   } else {
     if (L->val) { // allocated for diagonals
       PetscCall(PolderDeviceFree(&L->rounded));
@@ -297,8 +298,8 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
     if (!L->rounded) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)L->nz, &L->rounded));
     PetscCall(PamgRound(pamg, (size_t)L->nz, L->csr.aa, L->rounded, there));
     L->M.aa = L->rounded;
-    PolderLaunch(PolderRowTotals_CUDA(L->n, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_TRUE, L->rounded, there, pamg->stream));
-    if (L->halo) PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows, L->csr.ai, L->csr.aj, L->csr.aa, PETSC_TRUE, L->rounded, there, pamg->stream));
+    PolderLaunch(PolderRowTotals_CUDA(&A, PETSC_TRUE, L->rounded, there, pamg->stream));
+    if (L->halo) PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows_d, &A, PETSC_TRUE, L->rounded, there, pamg->stream));
   }
   if (pamg->precision == PAMG_HALF) PetscCall(PCPAMGHalveEntries(pamg, L, there));
   PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
@@ -326,12 +327,14 @@ static PetscErrorCode PamgFirstValuesDevice(PC_PAMG *pamg)
 
 static PetscErrorCode PamgCoarseValuesDevice(PC_PAMG *pamg, PetscInt l)
 {
-  PamgLevel       *L = &pamg->level[l], *C = L + 1;
-  const PolderCSR *csr = &L->csr;
+  PamgLevel             *L = &pamg->level[l], *C = L + 1;
+  const PolderAggregates P = {L->n, L->nc, L->agg, L->ptr, L->row};
+  const PolderRows       A = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa};
+  const PolderSparseRows B = {.n = L->nc, .ptr = C->ai, .col = C->aj, .val = C->aa};
 
   PetscFunctionBegin;
   if (L->isgrid) PetscCall(PCPAMGGridValues(pamg, l));
-  else PolderLaunch(PolderCoarseRowsValues_CUDA(L->nc, C->longrows, L->ptr, L->row, csr->ai, csr->aj, csr->aa, L->agg, C->ai, C->aj, C->aa, pamg->stream));
+  else PolderLaunch(PolderCoarseRowsValues_CUDA(&P, &A, C->longrows, &B, pamg->stream));
   if (L->halo) PetscCall(PCPAMGCoarseOuterValues(pamg, l));
   else PetscCall(PCPAMGMendCoarse(pamg, l));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -349,7 +352,7 @@ static PetscErrorCode PamgOutsideDevice(const PamgLevel *L, PetscReal outside[])
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceZero(outside, sizeof(*outside) * (size_t)L->n));
-  PolderLaunch(PolderOuterStrength_CUDA(&L->outer.rows, outside, stream));
+  PolderLaunch(PolderOuterStrength_CUDA(&L->outer.rows_d, outside, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -360,57 +363,59 @@ static PetscErrorCode PamgNumberDevice(const PC_PAMG *pamg, const PamgWork *w, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgMembersDevice(const PamgWork *w, const PamgAggregates *P)
+static PetscErrorCode PamgMembersDevice(const PamgWork *w, const PolderAggregates *P)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderMembers_CUDA(P->n, P->agg, P->nc, P->ptr, P->row, w->left[0], w->left[1], w->temp, w->bytes, stream));
+  PolderLaunch(PolderMembers_CUDA(P, w->left, w->temp, w->bytes, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgGalerkinDevice(const PamgWork *w, const PamgRows *A, const PamgAggregates *P, PamgRows *C, PetscBool *longrows)
+static PetscErrorCode PamgGalerkinDevice(const PamgWork *w, const PolderRows *A, const PolderAggregates *P, PolderSparseRows *C, PetscBool *longrows)
 {
-  PetscInt     info[2], warps = 0, *scratch = NULL;
-  PetscScalar *scratchval = NULL;
-  PolderStream stream;
+  PolderCoarseScratch scratch = {0};
+  PetscInt            info[2];
+  PolderStream        stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceZero(w->count + 4, sizeof(info)));
-  PolderLaunch(PolderCoarseRowsCount_CUDA(C->n, P->ptr, P->row, A->i, A->j, P->agg, C->i, w->count + 4, stream));
+  PolderLaunch(PolderCoarseRowsCount_CUDA(P, A, C->ptr, w->count + 4, stream));
   PetscCall(PolderDeviceToHost(info, w->count + 4, sizeof(info)));
   *longrows = info[0] ? PETSC_TRUE : PETSC_FALSE;
   if (*longrows) {
-    warps = PetscClipInterval(PAMG_SCRATCH / info[1] / 8 * 8, 8, POLDER_COARSE_WARPS);
-    PetscCall(PolderDeviceMalloc(sizeof(*scratch) * (size_t)warps * (size_t)info[1], &scratch));
-    PetscCall(PolderDeviceMalloc(sizeof(*scratchval) * (size_t)warps * (size_t)info[1], &scratchval));
-    PolderLaunch(PolderCoarseRowsCountLong_CUDA(C->n, P->ptr, P->row, A->i, A->j, P->agg, C->i, warps, info[1], scratch, stream));
+    scratch.warps = PetscClipInterval(PAMG_SCRATCH / info[1] / 8 * 8, 8, POLDER_COARSE_WARPS);
+    scratch.width = info[1];
+    PetscCall(PolderDeviceMalloc(sizeof(*scratch.col) * (size_t)scratch.warps * (size_t)scratch.width, &scratch.col));
+    PetscCall(PolderDeviceMalloc(sizeof(*scratch.val) * (size_t)scratch.warps * (size_t)scratch.width, &scratch.val));
+    PolderLaunch(PolderCoarseRowsCountLong_CUDA(P, A, &scratch, C->ptr, stream));
   }
-  PolderLaunch(PolderPointers_CUDA(C->n, C->i, w->temp, w->bytes, stream));
-  PetscCall(PolderDeviceToHost(&C->nz, C->i + C->n, sizeof(C->nz)));
-  PetscCall(PolderDeviceMalloc(sizeof(*C->j) * (size_t)C->nz, &C->j));
-  PetscCall(PolderDeviceMalloc(sizeof(*C->a) * (size_t)C->nz, &C->a));
-  PolderLaunch(PolderCoarseRowsFill_CUDA(C->n, P->ptr, P->row, A->i, A->j, A->a, P->agg, C->i, C->j, C->a, warps, info[1], scratch, scratchval, stream));
-  PetscCall(PolderDeviceFree(&scratch));
-  PetscCall(PolderDeviceFree(&scratchval));
+  PolderLaunch(PolderPointers_CUDA(C->n, C->ptr, w->temp, w->bytes, stream));
+  PetscCall(PolderDeviceToHost(&C->nz, C->ptr + C->n, sizeof(C->nz)));
+  PetscCall(PolderDeviceMalloc(sizeof(*C->col) * (size_t)C->nz, &C->col));
+  PetscCall(PolderDeviceMalloc(sizeof(*C->val) * (size_t)C->nz, &C->val));
+  PolderLaunch(PolderCoarseRowsFill_CUDA(P, A, &scratch, C, stream));
+  PetscCall(PolderDeviceFree(&scratch.col));
+  PetscCall(PolderDeviceFree(&scratch.val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgDropWeakDevice(const PC_PAMG *pamg, const PamgWork *w, PetscReal d[], PamgRows *C)
+static PetscErrorCode PamgDropWeakDevice(const PC_PAMG *pamg, const PamgWork *w, PetscReal d[], PolderSparseRows *C)
 {
-  PamgRows D = {.n = C->n};
+  const PolderRows A = PolderRowsOf(C);
+  PolderSparseRows D = {.n = C->n};
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceMalloc(sizeof(*D.i) * (size_t)(C->n + 1), &D.i));
-  PolderLaunch(PolderCsrDiagonal_CUDA(C->n, C->i, C->j, C->a, d, pamg->stream));
-  PolderLaunch(PolderDropWeakCount_CUDA(C->n, pamg->drop, d, C->i, C->j, C->a, D.i, pamg->stream));
-  PolderLaunch(PolderPointers_CUDA(C->n, D.i, w->temp, w->bytes, pamg->stream));
-  PetscCall(PolderDeviceToHost(&D.nz, D.i + C->n, sizeof(D.nz)));
-  PetscCall(PolderDeviceMalloc(sizeof(*D.j) * (size_t)D.nz, &D.j));
-  PetscCall(PolderDeviceMalloc(sizeof(*D.a) * (size_t)D.nz, &D.a));
-  PolderLaunch(PolderDropWeakFill_CUDA(C->n, pamg->drop, d, C->i, C->j, C->a, D.i, D.j, D.a, pamg->stream));
+  PetscCall(PolderDeviceMalloc(sizeof(*D.ptr) * (size_t)(C->n + 1), &D.ptr));
+  PolderLaunch(PolderCsrDiagonal_CUDA(A.n, A.i, A.j, A.a, d, pamg->stream));
+  PolderLaunch(PolderDropWeakCount_CUDA(&A, pamg->drop, d, D.ptr, pamg->stream));
+  PolderLaunch(PolderPointers_CUDA(C->n, D.ptr, w->temp, w->bytes, pamg->stream));
+  PetscCall(PolderDeviceToHost(&D.nz, D.ptr + C->n, sizeof(D.nz)));
+  PetscCall(PolderDeviceMalloc(sizeof(*D.col) * (size_t)D.nz, &D.col));
+  PetscCall(PolderDeviceMalloc(sizeof(*D.val) * (size_t)D.nz, &D.val));
+  PolderLaunch(PolderDropWeakFill_CUDA(&A, pamg->drop, d, &D, pamg->stream));
   PetscCall(PCPAMGFreeRows(pamg, C));
   *C = D;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -419,8 +424,8 @@ static PetscErrorCode PamgDropWeakDevice(const PC_PAMG *pamg, const PamgWork *w,
 /* Keeps the members of each aggregate, which restriction reads */
 static PetscErrorCode PamgKeepDevice(const PamgWork *w, PamgLevel *L)
 {
-  PamgLevel     *C = L + 1;
-  PamgAggregates P = {.n = L->n, .nc = L->nc, .agg = L->agg};
+  PamgLevel       *C = L + 1;
+  PolderAggregates P = {.m = L->n, .n = L->nc, .agg = L->agg};
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceMalloc(sizeof(*L->ptr) * (size_t)(L->nc + 2), &L->ptr));
@@ -468,7 +473,7 @@ static PetscErrorCode PamgFactorDevice(PC_PAMG *pamg, PetscBool constant)
 PetscErrorCode PCPAMGMatrixFromDevice(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel     *L  = &pamg->level[l];
-  const PetscInt nz = (PetscInt)L->nz + (L->halo ? L->outer.nz : 0);
+  const PetscInt nz = (PetscInt)L->nz + (L->halo ? L->outer.rows.nz : 0);
   PetscInt      *ai, *aj;
   PetscScalar   *aa;
 

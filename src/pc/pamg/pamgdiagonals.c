@@ -159,6 +159,7 @@ PetscErrorCode PCPAMGHalveEntries(const PC_PAMG *pamg, PamgLevel *L, int *bad)
 PetscErrorCode PCPAMGSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
 {
   PamgLevel       *L     = &pamg->level[l];
+  const PolderRows local = PolderOwnRows(&L->csr), ghosts = PolderGhostColumns(&L->csr);
   const PolderDia *dia   = NULL;
   PolderDia        own   = {0};
   const PetscInt   nz    = L->n ? L->csr.ai[L->n] : 0;
@@ -200,7 +201,7 @@ PetscErrorCode PCPAMGSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
   }
   if (dia && PCPAMGSums(pamg, l)) {
     if (!PolderToSingle_Host((size_t)L->n, PCPAMGSums(pamg, l), sums)) *fits = PETSC_FALSE;
-  } else if (!PolderRowTotals_Host(L->n, L->csr.ai, L->csr.aj, L->csr.aa, L->csr.bi, L->csr.ba, (PetscBool)!dia, sums)) *fits = PETSC_FALSE;
+  } else if (!PolderRowTotals_Host(&local, ghosts.i ? &ghosts : NULL, (PetscBool)!dia, sums)) *fits = PETSC_FALSE;
   if (pamg->precision == PAMG_HALF) {
     int bad = 0;
 

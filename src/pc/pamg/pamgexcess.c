@@ -49,16 +49,16 @@ PetscErrorCode PCPAMGFindExcess(PC_PAMG *pamg, PetscBool kernel)
 /* Replaces the excess of the rows of level L by that of its aggregates */
 static PetscErrorCode PamgCoarseExcess(PC_PAMG *pamg, const PamgLevel *L)
 {
-  const PolderCSR *csr = &L->csr;
-  PetscInt        *ptr, *row;
+  const PolderRows A = PolderOwnRows(&L->csr);
+  PolderAggregates P;
   PetscReal       *excess, *magnitude;
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(pamg->place, L->nc, &excess));
   PetscCall(PolderPlaceMalloc(pamg->place, L->nc, &magnitude));
-  PetscCall(PCPAMGGetMembers(L, &ptr, &row));
-  PolderRun(pamg->place, PolderExcessAggregates, L->nc, ptr, row, csr->ai, csr->aj, csr->aa, L->agg, pamg->excess, pamg->magnitude, excess, magnitude);
-  PetscCall(PCPAMGRestoreMembers(L, &ptr, &row));
+  PetscCall(PCPAMGGetAggregates(L, &P));
+  PolderRun(pamg->place, PolderExcessAggregates, &P, &A, pamg->excess, pamg->magnitude, excess, magnitude);
+  PetscCall(PCPAMGRestoreAggregates(L, &P));
   PetscCall(PCPAMGFreeExcess(pamg));
   pamg->excess    = excess;
   pamg->magnitude = magnitude;

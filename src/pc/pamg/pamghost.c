@@ -112,7 +112,7 @@ static PetscErrorCode PamgScaledMult(const PC_PAMG *pamg, PamgLevel *L, const Pe
 
     PetscCall(PetscMalloc1(L->csr.nghost, &ghost));
     PetscCall(PolderHaloExchange(L->halo, MPIU_SCALAR, x, ghost));
-    PolderLevelGhosts_Host(L->n, L->csr.bi, L->csr.bj, L->csr.ba, 1, ghost, NULL, y, y);
+    PolderLevelGhosts_Host(PolderGhostColumns(&L->csr), 1, ghost, NULL, y, y);
     PetscCall(PetscFree(ghost));
   }
   for (PetscInt i = 0; i < L->n; ++i) z[i] = y[i] * (pamg->precision != PAMG_DOUBLE ? (PetscScalar)((float *)L->dinv)[i] : ((PetscScalar *)L->dinv)[i]);

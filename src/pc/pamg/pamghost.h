@@ -15,7 +15,7 @@ static PetscErrorCode LEVEL_NAME(PamgLocalRHS)(PamgLevel *L, PetscBool sums, con
   *rhs = b;
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(LEVEL_NAME(PamgExchange)(L, x));
-  LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, -1, (const LEVEL_VALUE *)L->ghost, sums ? x : NULL, b, (LEVEL_VALUE *)L->localrhs);
+  LEVEL_KERNEL(PolderLevelGhosts)(PolderGhostColumns(&L->csr), -1, (const LEVEL_VALUE *)L->ghost, sums ? x : NULL, b, (LEVEL_VALUE *)L->localrhs);
   *rhs = (const LEVEL_VALUE *)L->localrhs;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -29,15 +29,12 @@ static PetscErrorCode LEVEL_NAME(PamgBegin)(PamgLevel *L, PetscReal start, const
 
 static PetscErrorCode LEVEL_NAME(PamgSmooth)(PamgLevel *L, const PolderLevelStep *step, const void *b, void *x, void *y)
 {
-  const PetscBool    first = (PetscBool)(step->zero && step->k == 1);
   const LEVEL_VALUE *rhs;
 
   PetscFunctionBegin;
-  if (first) PetscCall(LEVEL_NAME(PamgBegin)(L, step->start, b, x));
+  if (step->zero && step->k == 1) PetscCall(LEVEL_NAME(PamgBegin)(L, step->start, b, x));
   PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_TRUE, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
-  LEVEL_MATRIX(PolderLevelJacobi)
-  (&L->M, first, (LEVEL_VALUE)step->beta, (LEVEL_VALUE)step->scale, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)y, (const LEVEL_VALUE *)step->end.base,
-   step->end.wide);
+  LEVEL_MATRIX(PolderLevelJacobi)(&L->M, step, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)y);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -82,7 +79,7 @@ static PetscErrorCode LEVEL_NAME(PamgDots)(PamgLevel *L, const void *x, const vo
   PetscFunctionBegin;
   if (L->halo) {
     PetscCall(LEVEL_NAME(PamgExchange)(L, xx));
-    LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, 1, (const LEVEL_VALUE *)L->ghost, xx, NULL, (LEVEL_VALUE *)v);
+    LEVEL_KERNEL(PolderLevelGhosts)(PolderGhostColumns(&L->csr), 1, (const LEVEL_VALUE *)L->ghost, xx, NULL, (LEVEL_VALUE *)v);
   }
   LEVEL_MATRIX(PolderLevelMultDots)(&L->M, L->halo ? PETSC_TRUE : PETSC_FALSE, xx, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)w, (LEVEL_VALUE *)v, sum);
   if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, sum, w ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST, MPIU_REAL, MPIU_SUM, L->comm);
@@ -151,7 +148,7 @@ static PetscErrorCode LEVEL_NAME(PamgForwardGrid)(PamgLevel *L, const LEVEL_VALU
   LEVEL_MATRIX(PolderLevelForward)(&L->M, b, x, NULL, 0, r);
   if (L->halo) {
     PetscCall(LEVEL_NAME(PamgExchange)(L, x));
-    LEVEL_KERNEL(PolderLevelGhosts)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, -1, (const LEVEL_VALUE *)L->ghost, NULL, r, r);
+    LEVEL_KERNEL(PolderLevelGhosts)(PolderGhostColumns(&L->csr), -1, (const LEVEL_VALUE *)L->ghost, NULL, r, r);
   }
   LEVEL_KERNEL(PolderLevelGridRestrict)(&L->grid, r, bc);
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -180,7 +177,7 @@ static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const vo
   if (fused) {
     if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(LEVEL_NAME(PamgExchange)(L, xx));
-    LEVEL_KERNEL(PolderLevelGhostsRestrict)(L->n, L->csr.bi, L->csr.bj, L->csr.ba, (const LEVEL_VALUE *)L->ghost, L->agg, (LEVEL_VALUE *)bc);
+    LEVEL_KERNEL(PolderLevelGhostsRestrict)(PolderGhostColumns(&L->csr), (const LEVEL_VALUE *)L->ghost, L->agg, (LEVEL_VALUE *)bc);
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   LEVEL_NAME(PamgBlocks)(L, PETSC_FALSE, bb, xx);

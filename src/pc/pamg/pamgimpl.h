@@ -56,15 +56,10 @@ typedef enum {
 
 /* Off-process entries of a distributed level on the device, by the rows that have any. They are few, so the host has a copy */
 typedef struct {
-  PetscInt     n, nz;
-  PetscInt    *row, *ptr, *col; /* [n], [n + 1], [nz]; the columns are ghosts */
-  PetscScalar *val;             /* [nz] */
-  PetscInt     ntarget;
-  /* [ntarget], [ntarget + 1], [n] aggregates of these rows: member[at[t] .. at[t + 1]) are the positions of the rows of aggregate target[t] */
-  PetscInt       *target, *at, *member;
-  PolderOuterRows rows; /* the same in device memory */
-  PetscInt       *target_d, *at_d, *member_d;
-  void           *dinv; /* [nghost] inverse diagonal of the ghosts, in device memory */
+  PolderSparseRows rows, rows_d;      /* on the host and on the device; the columns are ghosts */
+  PolderAggregates to, to_d;          /* the aggregates of these rows, that is of their positions in rows */
+  PetscInt        *target, *target_d; /* [to.n] the numbers of these aggregates on the level */
+  void            *dinv;              /* [nghost] inverse diagonal of the ghosts, in device memory */
 } PamgOuter;
 
 /*
@@ -335,9 +330,9 @@ PETSC_INTERN PetscErrorCode PCPAMGMallocJudged(PC_PAMG *, PetscInt n);
 PETSC_INTERN PetscErrorCode PCPAMGFreeJudged(PC_PAMG *);
 /* Aggregates of the rows of level l, and the local block of the matrix of the next */
 PETSC_INTERN PetscErrorCode PCPAMGAggregate(PC_PAMG *, PetscInt l);
-/* The rows of each aggregate, as ptr[] and row[] of a level: the level's own arrays, or on the host temporary ones */
-PETSC_INTERN PetscErrorCode PCPAMGGetMembers(const PamgLevel *, PetscInt **ptr, PetscInt **row);
-PETSC_INTERN PetscErrorCode PCPAMGRestoreMembers(const PamgLevel *, PetscInt **ptr, PetscInt **row);
+/* The aggregates of a level; the rows of each are in arrays of the level, or on the host in temporary ones */
+PETSC_INTERN PetscErrorCode PCPAMGGetAggregates(const PamgLevel *, PolderAggregates *);
+PETSC_INTERN PetscErrorCode PCPAMGRestoreAggregates(const PamgLevel *, PolderAggregates *);
 
 /* pamgcoarse.c: the solver of the last level */
 /* Is the constant in the kernel of the matrix? */

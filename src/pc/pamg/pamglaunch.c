@@ -58,7 +58,7 @@ static PetscErrorCode PamgAddOuter(PamgLevel *L, PolderOuterSum sum, void *z)
   PetscCall(PamgReceive(L, sum.start, sum.own));
   sum.ghost = L->ghost;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelOuterAdd_CUDA(L->singleprecision, &L->outer.rows, &sum, z, stream));
+  PolderLaunch(PolderLevelOuterAdd_CUDA(L->singleprecision, &L->outer.rows_d, &sum, z, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -81,19 +81,20 @@ static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, cons
 
 static PetscErrorCode PamgResidual(PamgLevel *L, const void *b, const void *x, void *r, void *bc)
 {
-  const PamgOuter *O = &L->outer;
-  PolderStream     stream;
+  const PolderAggregates P = {.m = L->n, .n = L->nc, .ptr = L->ptr, .row = L->row};
+  const PamgOuter       *O = &L->outer;
+  PolderStream           stream;
 
   PetscFunctionBegin;
   PetscCall(PamgSend(L, x));
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelResidual_CUDA(L->singleprecision, &L->M, b, x, r, r ? NULL : L->ptr, L->row, L->nc, bc, stream));
+  PolderLaunch(PolderLevelResidual_CUDA(L->singleprecision, &L->M, b, x, r, r ? NULL : &P, bc, stream));
   if (r) PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, r));
   if (r && bc) PolderLaunch(PolderLevelGridRestrict_CUDA(L->singleprecision, &L->grid, r, bc, stream));
   if (r) PetscFunctionReturn(PETSC_SUCCESS);
   if (L->halo) {
     PetscCall(PamgReceive(L, 0, x));
-    PolderLaunch(PolderLevelOuterRestrict_CUDA(L->singleprecision, &O->rows, O->ntarget, O->target_d, O->at_d, O->member_d, x, L->ghost, bc, stream));
+    PolderLaunch(PolderLevelOuterRestrict_CUDA(L->singleprecision, &O->rows_d, &O->to_d, O->target_d, x, L->ghost, bc, stream));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -129,20 +130,20 @@ static PetscErrorCode PamgAdd(PamgLevel *L, const void *w, void *x)
 /* On several processes the sums are reduced on their devices, or else through the host, where L->sum keeps them */
 static PetscErrorCode PamgDots(PamgLevel *L, const void *x, const void *b, const void *w, void *v, PetscReal sum[])
 {
-  const PetscInt n    = w ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST;
-  PetscReal     *host = L->sum + (w ? POLDER_KSUMS_FIRST : 0);
-  PolderStream   stream;
-  PolderPeers    peers;
-  void          *work;
+  const PetscInt  n    = w ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST;
+  PetscReal      *host = L->sum + (w ? POLDER_KSUMS_FIRST : 0);
+  PolderStream    stream;
+  PolderPeers     peers;
+  PolderLevelSums sums = {.sum = sum};
 
   PetscFunctionBegin;
   PetscCall(PamgSend(L, x));
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceGetWork(&work));
-  PolderLaunch(PolderLevelMultDots_CUDA(L->singleprecision, &L->M, x, b, w, v, sum, work, stream));
+  PetscCall(PolderDeviceGetWork(&sums.work));
+  PolderLaunch(PolderLevelMultDots_CUDA(L->singleprecision, &L->M, x, b, w, v, sums, stream));
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgReceive(L, 0, x));
-  PolderLaunch(PolderLevelOuterDots_CUDA(L->singleprecision, &L->outer.rows, w ? PETSC_TRUE : PETSC_FALSE, L->ghost, x, b, v, sum, work, stream));
+  PolderLaunch(PolderLevelOuterDots_CUDA(L->singleprecision, &L->outer.rows_d, L->ghost, x, w ? NULL : b, v, sums, stream));
   PetscCall(PolderPeersGet(L->comm, &peers));
   if (peers) PetscCall(PolderPeersSum(peers, n, sum));
   else {

@@ -167,7 +167,7 @@ static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool f
   if (L->eliminates)
     bytes += (2 * index + sizeof(PetscScalar)) * (size_t)L->eliminated.m + (index + sizeof(PetscScalar)) * (size_t)L->eliminated.ptr[L->eliminated.m];
   if (L->row) bytes += index * (n + (size_t)L->nc + 2);
-  if (!first) bytes += index * (n + 1 + all + (L->csr.bi ? n + 1 : 0) + 2 * (size_t)L->outer.n) + sizeof(PetscScalar) * all;
+  if (!first) bytes += index * (n + 1 + all + (L->csr.bi ? n + 1 : 0) + 2 * (size_t)L->outer.rows.n) + sizeof(PetscScalar) * all;
   if (!first || L->ownval) bytes += sizeof(PetscScalar) * n * nd;
   if (L->halved) bytes += sizeof(*L->halved) * (L->M.nd ? n * nd : nz);
   if (L->rounded) bytes += sizeof(float) * (L->M.nd ? n * nd : nz);

@@ -19,17 +19,17 @@ static PetscErrorCode PamgDownload(size_t bytes, const void *device, void *host)
 PetscErrorCode PCPAMGFreeOuter(PamgLevel *L)
 {
   PamgOuter *O       = &L->outer;
-  void     **array[] = {(void **)&O->rows.row, (void **)&O->rows.ptr, (void **)&O->rows.col, (void **)&O->rows.val,
-                        (void **)&O->target_d, (void **)&O->at_d,     (void **)&O->member_d, &O->dinv};
+  void     **array[] = {(void **)&O->rows_d.row, (void **)&O->rows_d.ptr, (void **)&O->rows_d.col, (void **)&O->rows_d.val,
+                        (void **)&O->target_d,   (void **)&O->to_d.ptr,   (void **)&O->to_d.row,   &O->dinv};
 
   PetscFunctionBegin;
-  PetscCall(PetscFree(O->row));
-  PetscCall(PetscFree(O->ptr));
-  PetscCall(PetscFree(O->col));
-  PetscCall(PetscFree(O->val));
+  PetscCall(PetscFree(O->rows.row));
+  PetscCall(PetscFree(O->rows.ptr));
+  PetscCall(PetscFree(O->rows.col));
+  PetscCall(PetscFree(O->rows.val));
   PetscCall(PetscFree(O->target));
-  PetscCall(PetscFree(O->at));
-  PetscCall(PetscFree(O->member));
+  PetscCall(PetscFree(O->to.ptr));
+  PetscCall(PetscFree(O->to.row));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(array); ++k) PetscCall(PolderDeviceFree(array[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -41,11 +41,11 @@ static PetscErrorCode PamgUploadOuter(const PC_PAMG *pamg, PamgLevel *L)
   const size_t index = sizeof(PetscInt), size = PamgValueSize(pamg);
 
   PetscFunctionBegin;
-  O->rows.n = O->n;
-  PetscCall(PolderDeviceUpload(index * (size_t)O->n, O->row, &O->rows.row));
-  PetscCall(PolderDeviceUpload(index * (size_t)(O->n + 1), O->ptr, &O->rows.ptr));
-  PetscCall(PolderDeviceUpload(index * (size_t)O->nz, O->col, &O->rows.col));
-  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)O->nz, O->val, &O->rows.val));
+  O->rows_d.n = O->rows.n;
+  PetscCall(PolderDeviceUpload(index * (size_t)O->rows.n, O->rows.row, &O->rows_d.row));
+  PetscCall(PolderDeviceUpload(index * (size_t)(O->rows.n + 1), O->rows.ptr, &O->rows_d.ptr));
+  PetscCall(PolderDeviceUpload(index * (size_t)O->rows.nz, O->rows.col, &O->rows_d.col));
+  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)O->rows.nz, O->rows.val, &O->rows_d.val));
   PetscCall(PolderDeviceMalloc(size * (size_t)(L->csr.nghost + 1), &O->dinv));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -60,25 +60,25 @@ PetscErrorCode PCPAMGFindOuter(PC_PAMG *pamg)
 
   PetscFunctionBegin;
   PetscCall(PolderMatGetHalo(L->A, &L->halo));
-  if (csr->bi && csr->m) PetscCall(PolderDeviceToHost(&O->nz, csr->bi + csr->m, index));
-  if (O->nz) {
-    PetscCall(PolderDeviceMalloc(index * (size_t)O->nz, &row));
-    PetscCall(PolderDeviceMalloc(index * (size_t)O->nz, &start));
+  if (csr->bi && csr->m) PetscCall(PolderDeviceToHost(&O->rows.nz, csr->bi + csr->m, index));
+  if (O->rows.nz) {
+    PetscCall(PolderDeviceMalloc(index * (size_t)O->rows.nz, &row));
+    PetscCall(PolderDeviceMalloc(index * (size_t)O->rows.nz, &start));
     PetscCall(PolderDeviceMalloc(index, &there));
     PolderLaunch(PolderOuterFind_CUDA(csr->m, csr->bi, row, start, there, pamg->stream));
-    PetscCall(PolderDeviceToHost(&O->n, there, index));
-    PetscCall(PamgDownload(index * (size_t)O->n, row, &O->row));
-    PetscCall(PetscMalloc1(O->n + 1, &O->ptr));
-    PetscCall(PolderDeviceToHost(O->ptr, start, index * (size_t)O->n));
+    PetscCall(PolderDeviceToHost(&O->rows.n, there, index));
+    PetscCall(PamgDownload(index * (size_t)O->rows.n, row, &O->rows.row));
+    PetscCall(PetscMalloc1(O->rows.n + 1, &O->rows.ptr));
+    PetscCall(PolderDeviceToHost(O->rows.ptr, start, index * (size_t)O->rows.n));
     PetscCall(PolderDeviceFree(&row));
     PetscCall(PolderDeviceFree(&start));
     PetscCall(PolderDeviceFree(&there));
-    PetscCall(PetscSortInt(O->n, O->row));
-    PetscCall(PetscSortInt(O->n, O->ptr));
-  } else PetscCall(PetscMalloc1(1, &O->ptr));
-  O->ptr[O->n] = O->nz;
-  PetscCall(PamgDownload(index * (size_t)O->nz, csr->bj, &O->col));
-  PetscCall(PamgDownload(sizeof(*O->val) * (size_t)O->nz, csr->ba, &O->val));
+    PetscCall(PetscSortInt(O->rows.n, O->rows.row));
+    PetscCall(PetscSortInt(O->rows.n, O->rows.ptr));
+  } else PetscCall(PetscMalloc1(1, &O->rows.ptr));
+  O->rows.ptr[O->rows.n] = O->rows.nz;
+  PetscCall(PamgDownload(index * (size_t)O->rows.nz, csr->bj, &O->rows.col));
+  PetscCall(PamgDownload(sizeof(*O->rows.val) * (size_t)O->rows.nz, csr->ba, &O->rows.val));
   PetscCall(PamgUploadOuter(pamg, L));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -87,11 +87,11 @@ PetscErrorCode PCPAMGRefreshOuter(PC_PAMG *pamg)
 {
   PamgLevel   *L     = pamg->level;
   PamgOuter   *O     = &L->outer;
-  const size_t bytes = sizeof(*O->val) * (size_t)O->nz;
+  const size_t bytes = sizeof(*O->rows.val) * (size_t)O->rows.nz;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceToHost(O->val, L->csr.ba, bytes));
-  PetscCall(PolderDeviceToDevice((void *)O->rows.val, L->csr.ba, bytes));
+  PetscCall(PolderDeviceToHost(O->rows.val, L->csr.ba, bytes));
+  PetscCall(PolderDeviceToDevice(O->rows_d.val, L->csr.ba, bytes));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -100,11 +100,11 @@ static void PamgSumOuter(const PamgLevel *L, const PamgLevel *C, PetscReal lone[
 {
   const PamgOuter *O = &L->outer, *D = &C->outer;
 
-  for (PetscInt t = 0; t < D->n; ++t) {
-    for (PetscInt k = D->ptr[t]; k < D->ptr[t + 1]; ++k) PamgAddEntry(D->val[k], outer + 2 * t);
-    for (PetscInt m = O->at[t]; m < O->at[t + 1]; ++m) {
-      for (PetscInt k = O->ptr[O->member[m]]; k < O->ptr[O->member[m] + 1]; ++k) {
-        if (L->ghostagg[O->col[k]] >= C->nghost) PamgAddEntry(O->val[k], lone + 2 * t);
+  for (PetscInt t = 0; t < D->rows.n; ++t) {
+    for (PetscInt k = D->rows.ptr[t]; k < D->rows.ptr[t + 1]; ++k) PamgAddEntry(D->rows.val[k], outer + 2 * t);
+    for (PetscInt m = O->to.ptr[t]; m < O->to.ptr[t + 1]; ++m) {
+      for (PetscInt k = O->rows.ptr[O->to.row[m]]; k < O->rows.ptr[O->to.row[m] + 1]; ++k) {
+        if (L->ghostagg[O->rows.col[k]] >= C->nghost) PamgAddEntry(O->rows.val[k], lone + 2 * t);
       }
     }
   }
@@ -112,7 +112,7 @@ static void PamgSumOuter(const PamgLevel *L, const PamgLevel *C, PetscReal lone[
 
 PetscErrorCode PCPAMGLocalExcessDevice(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[])
 {
-  const PetscInt n     = C->outer.n;
+  const PetscInt n     = C->outer.rows.n;
   const size_t   pairs = 2 * sizeof(*here) * (size_t)n;
   PetscReal     *lone, *outer, *there[2];
   PetscInt      *row;
@@ -125,7 +125,7 @@ PetscErrorCode PCPAMGLocalExcessDevice(const PamgLevel *L, const PamgLevel *C, P
   PetscCall(PolderDeviceToDevice(here, excess, sizeof(*here) * (size_t)L->nc));
   PetscCall(PolderDeviceUpload(pairs, lone, &there[0]));
   PetscCall(PolderDeviceUpload(pairs, outer, &there[1]));
-  PetscCall(PolderDeviceUpload(sizeof(*row) * (size_t)n, C->outer.row, &row));
+  PetscCall(PolderDeviceUpload(sizeof(*row) * (size_t)n, C->outer.rows.row, &row));
   PolderLaunch(PolderExcessLeave_CUDA(n, row, there[0], there[1], excess, here, stream));
   for (int k = 0; k < 2; ++k) PetscCall(PolderDeviceFree(&there[k]));
   PetscCall(PolderDeviceFree(&row));
@@ -145,8 +145,8 @@ PetscErrorCode PCPAMGRowsToHost(const PamgLevel *L, PolderCSR *own)
                      .rstart = L->gathered ? L->rstart : L->csr.rstart,
                      .nghost = L->gathered ? L->nghost : L->csr.nghost,
                      .garray = L->gathered ? L->garray : L->csr.garray,
-                     .bj     = O->col,
-                     .ba     = O->val};
+                     .bj     = O->rows.col,
+                     .ba     = O->rows.val};
   if (n) {
     PetscCall(PamgDownload(sizeof(nz) * (size_t)(n + 1), L->gathered ? L->ai : L->csr.ai, &own->ai));
     nz = own->ai[n];
@@ -155,8 +155,8 @@ PetscErrorCode PCPAMGRowsToHost(const PamgLevel *L, PolderCSR *own)
   PetscCall(PamgDownload(sizeof(PetscScalar) * (size_t)nz, L->gathered ? L->aa : L->csr.aa, &own->aa));
   PetscCall(PetscMalloc1(n + 1, &bi));
   for (PetscInt i = 0, k = 0; i <= n; ++i) {
-    bi[i] = O->ptr[k];
-    if (k < O->n && O->row[k] == i) ++k;
+    bi[i] = O->rows.ptr[k];
+    if (k < O->rows.n && O->rows.row[k] == i) ++k;
   }
   own->bi = bi;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -176,35 +176,37 @@ PetscErrorCode PCPAMGFreeRowsOnHost(PolderCSR *own)
 static PetscErrorCode PamgTargets(const PC_PAMG *pamg, PamgLevel *L)
 {
   PamgOuter   *O     = &L->outer;
-  const size_t index = sizeof(PetscInt), bytes = index * (size_t)O->n;
+  const size_t index = sizeof(PetscInt), bytes = index * (size_t)O->rows.n;
   PetscInt    *there, *agg, *place, n = 0;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceMalloc(bytes, &there));
-  PolderLaunch(PolderIndexGather_CUDA(O->n, O->rows.row, L->agg, there, pamg->stream));
+  PolderLaunch(PolderIndexGather_CUDA(O->rows.n, O->rows_d.row, L->agg, there, pamg->stream));
   PetscCall(PamgDownload(bytes, there, &agg));
   PetscCall(PolderDeviceFree(&there));
-  PetscCall(PetscMalloc1(O->n, &O->target));
-  PetscCall(PetscMalloc1(O->n + 1, &O->at));
-  PetscCall(PetscMalloc1(O->n, &O->member));
-  PetscCall(PetscMalloc1(O->n, &place));
-  for (PetscInt k = 0; k < O->n; ++k) place[k] = k;
-  PetscCall(PetscSortIntWithArray(O->n, agg, place));
-  while (n < O->n && agg[n] < L->nc) ++n;
+  PetscCall(PetscMalloc1(O->rows.n, &O->target));
+  PetscCall(PetscMalloc1(O->rows.n + 1, &O->to.ptr));
+  PetscCall(PetscMalloc1(O->rows.n, &O->to.row));
+  PetscCall(PetscMalloc1(O->rows.n, &place));
+  for (PetscInt k = 0; k < O->rows.n; ++k) place[k] = k;
+  PetscCall(PetscSortIntWithArray(O->rows.n, agg, place));
+  while (n < O->rows.n && agg[n] < L->nc) ++n;
   for (PetscInt k = 0; k < n; ++k) {
     if (!k || agg[k] > agg[k - 1]) {
-      O->at[O->ntarget]       = k;
-      O->target[O->ntarget++] = agg[k];
+      O->to.ptr[O->to.n]   = k;
+      O->target[O->to.n++] = agg[k];
     }
-    O->member[k] = place[k];
+    O->to.row[k] = place[k];
   }
-  O->at[O->ntarget] = n;
-  for (PetscInt t = 0; t < O->ntarget; ++t) PetscCall(PetscSortInt(O->at[t + 1] - O->at[t], O->member + O->at[t]));
+  O->to.ptr[O->to.n] = n;
+  for (PetscInt t = 0; t < O->to.n; ++t) PetscCall(PetscSortInt(O->to.ptr[t + 1] - O->to.ptr[t], O->to.row + O->to.ptr[t]));
   PetscCall(PetscFree(agg));
   PetscCall(PetscFree(place));
-  PetscCall(PolderDeviceUpload(index * (size_t)O->ntarget, O->target, &O->target_d));
-  PetscCall(PolderDeviceUpload(index * (size_t)(O->ntarget + 1), O->at, &O->at_d));
-  PetscCall(PolderDeviceUpload(index * (size_t)n, O->member, &O->member_d));
+  PetscCall(PolderDeviceUpload(index * (size_t)O->to.n, O->target, &O->target_d));
+  PetscCall(PolderDeviceUpload(index * (size_t)(O->to.n + 1), O->to.ptr, &O->to_d.ptr));
+  PetscCall(PolderDeviceUpload(index * (size_t)n, O->to.row, &O->to_d.row));
+  O->to_d.m = n;
+  O->to_d.n = O->to.n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -243,16 +245,17 @@ static PetscErrorCode PamgGalerkinOuter(const PamgLevel *L, PamgLevel *C)
   const PamgOuter *O = &L->outer;
   PamgOuter       *D = &C->outer;
   PetscInt        *place;
+  const PolderRows B = PolderRowsOf(&O->rows);
 
   PetscFunctionBegin;
-  D->n = O->ntarget;
-  PetscCall(PetscMalloc1(D->n, &D->row));
-  PetscCall(PetscArraycpy(D->row, O->target, D->n));
-  PetscCall(PetscMalloc1(D->n + 1, &D->ptr));
-  PetscCall(PetscMalloc1(O->nz, &D->col));
-  PetscCall(PetscMalloc1(O->nz, &D->val));
-  PetscCall(PetscMalloc1(PetscMax(D->n, C->nghost), &place));
-  D->nz = PolderGalerkin_Host(D->n, O->at, O->member, O->ptr, O->col, O->val, C->nghost, L->ghostagg, PETSC_FALSE, place, D->ptr, D->col, D->val);
+  D->rows.n = O->to.n;
+  PetscCall(PetscMalloc1(D->rows.n, &D->rows.row));
+  PetscCall(PetscArraycpy(D->rows.row, O->target, D->rows.n));
+  PetscCall(PetscMalloc1(D->rows.n + 1, &D->rows.ptr));
+  PetscCall(PetscMalloc1(O->rows.nz, &D->rows.col));
+  PetscCall(PetscMalloc1(O->rows.nz, &D->rows.val));
+  PetscCall(PetscMalloc1(PetscMax(D->rows.n, C->nghost), &place));
+  D->rows.nz = PolderGalerkin_Host(&O->to, &B, C->nghost, L->ghostagg, PETSC_FALSE, place, &D->rows);
   PetscCall(PetscFree(place));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -319,13 +322,14 @@ PetscErrorCode PCPAMGCoarseOuter(PC_PAMG *pamg, PetscInt l)
 
 PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *pamg, PetscInt l)
 {
-  PamgLevel *L = &pamg->level[l], *C = L + 1;
-  PamgOuter *O = &L->outer, *D = &C->outer;
-  PetscInt  *place;
+  PamgLevel       *L = &pamg->level[l], *C = L + 1;
+  PamgOuter       *O = &L->outer, *D = &C->outer;
+  const PolderRows B = PolderRowsOf(&O->rows);
+  PetscInt        *place;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(PetscMax(D->n, C->nghost), &place));
-  PolderGalerkinValues_Host(D->n, O->at, O->member, O->ptr, O->col, O->val, C->nghost, L->ghostagg, PETSC_FALSE, place, D->ptr, D->col, D->val);
+  PetscCall(PetscMalloc1(PetscMax(D->rows.n, C->nghost), &place));
+  PolderGalerkinValues_Host(&O->to, &B, C->nghost, L->ghostagg, PETSC_FALSE, place, &D->rows);
   PetscCall(PetscFree(place));
   PetscCall(PCPAMGMendCoarse(pamg, l));
   if (C->gathered) {
@@ -339,6 +343,6 @@ PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *pamg, PetscInt l)
     PetscCall(PetscFree(ga));
     PetscCall(PCPAMGFreeRowsOnHost(&own));
     PetscCall(PCPAMGGatherExcess(pamg, L->comm, C));
-  } else PetscCall(PolderDeviceFromHost((void *)D->rows.val, D->val, sizeof(*D->val) * (size_t)D->nz));
+  } else PetscCall(PolderDeviceFromHost(D->rows_d.val, D->rows.val, sizeof(*D->rows.val) * (size_t)D->rows.nz));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -6,21 +6,8 @@
 /* A row whose diagonal exceeds this multiple of the sum of its other magnitudes needs no aggregate (Notay 2010) */
 #define PAMG_LONE 5.0
 
-/* Rows of the local block of a matrix */
-typedef struct {
-  PetscInt     n, nz;
-  PetscInt    *i, *j;
-  PetscScalar *a;
-} PamgRows;
-
-PETSC_INTERN PetscErrorCode PCPAMGFreeRows(const PC_PAMG *, PamgRows *);
-
-/* The aggregate of each of n rows, nc for none, and the rows of each aggregate */
-typedef struct {
-  PetscInt        n, nc;
-  const PetscInt *agg;
-  PetscInt       *ptr, *row; /* [nc + 2], [n] */
-} PamgAggregates;
+/* Frees compressed rows */
+PETSC_INTERN PetscErrorCode PCPAMGFreeRows(const PC_PAMG *, PolderSparseRows *);
 
 /* Work for the aggregation of n rows */
 typedef struct {
@@ -72,11 +59,11 @@ struct _PamgSetUpSteps {
   /* Computes agg[] of n rows from mate[] and join[]; the number of aggregates goes to w->count */
   PetscErrorCode (*number)(const PC_PAMG *, const PamgWork *w, PetscInt n, const PetscInt join[], PetscInt agg[]);
   /* Computes ptr[] and row[] from agg[] */
-  PetscErrorCode (*members)(const PamgWork *, const PamgAggregates *);
-  /* C <- P^T A P, where C->i has been allocated; *longrows as in a level */
-  PetscErrorCode (*galerkin)(const PamgWork *, const PamgRows *A, const PamgAggregates *, PamgRows *C, PetscBool *longrows);
+  PetscErrorCode (*members)(const PamgWork *, const PolderAggregates *);
+  /* C <- P^T A P, where C->ptr has been allocated; *longrows as in a level */
+  PetscErrorCode (*galerkin)(const PamgWork *, const PolderRows *A, const PolderAggregates *, PolderSparseRows *C, PetscBool *longrows);
   /* Moves weak entries to the diagonal; d[n] is scratch */
-  PetscErrorCode (*dropweak)(const PC_PAMG *, const PamgWork *, PetscReal d[], PamgRows *);
+  PetscErrorCode (*dropweak)(const PC_PAMG *, const PamgWork *, PetscReal d[], PolderSparseRows *);
   /* Keeps what restriction on level l needs of its aggregates, and the rows of level l + 1 until they are completed */
   PetscErrorCode (*keep)(const PamgWork *, PamgLevel *L);
 

@@ -102,18 +102,19 @@ static PetscErrorCode PamgDropGhosts(PamgLevel *L, PamgLevel *C)
 /* Makes the off-process block of the next matrix */
 static PetscErrorCode PamgCoarseOffDiagonal(PamgLevel *L, PamgLevel *C)
 {
-  const PolderCSR *csr = &L->csr;
-  PetscInt        *ptr, *row, *place;
+  const PolderRows B = PolderGhostColumns(&L->csr);
+  PolderAggregates P;
+  PetscInt        *place;
 
   PetscFunctionBegin;
   PetscCall(PamgCoarseGhosts(L, C));
-  PetscCall(PCPAMGGetMembers(L, &ptr, &row));
+  PetscCall(PCPAMGGetAggregates(L, &P));
   PetscCall(PetscMalloc1(C->nghost, &place));
   PetscCall(PetscMalloc3(L->nc + 1, &C->bi, L->nzouter, &C->bj, L->nzouter, &C->ba));
-  (void)PolderGalerkin_Host(L->nc, ptr, row, csr->bi, csr->bj, csr->ba, C->nghost, L->ghostagg, PETSC_FALSE, place, C->bi, C->bj, C->ba);
+  (void)PolderGalerkin_Host(&P, &B, C->nghost, L->ghostagg, PETSC_FALSE, place, &(PolderSparseRows){.n = L->nc, .ptr = C->bi, .col = C->bj, .val = C->ba});
   PetscCall(PamgDropGhosts(L, C));
   PetscCall(PetscFree(place));
-  PetscCall(PCPAMGRestoreMembers(L, &ptr, &row));
+  PetscCall(PCPAMGRestoreAggregates(L, &P));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -193,25 +194,28 @@ static PetscErrorCode PamgFirstValuesHost(PC_PAMG *pamg)
 static PetscErrorCode PamgCoarseValuesHost(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel       *L = &pamg->level[l], *C = L + 1;
-  const PolderCSR *csr = &L->csr;
-  PetscInt        *ptr, *row, *place;
+  const PolderRows own = PolderOwnRows(&L->csr), ghosts = PolderGhostColumns(&L->csr);
+  PolderAggregates P;
+  PetscInt        *place;
 
   PetscFunctionBegin;
-  PetscCall(PCPAMGGetMembers(L, &ptr, &row));
+  PetscCall(PCPAMGGetAggregates(L, &P));
   PetscCall(PetscMalloc1(PetscMax(L->nc, C->nghost), &place));
   if (L->isgrid) PetscCall(PCPAMGGridValues(pamg, l));
   else if (L->eliminates) PetscCall(PCPAMGEliminateValues(pamg, l));
-  else PolderGalerkinValues_Host(L->nc, ptr, row, csr->ai, csr->aj, csr->aa, L->nc, L->agg, PETSC_TRUE, place, C->ai, C->aj, C->aa);
-  if (C->bi) PolderGalerkinValues_Host(L->nc, ptr, row, csr->bi, csr->bj, csr->ba, C->nghost, L->ghostagg, PETSC_FALSE, place, C->bi, C->bj, C->ba);
+  else PolderGalerkinValues_Host(&P, &own, L->nc, L->agg, PETSC_TRUE, place, &(PolderSparseRows){.n = L->nc, .ptr = C->ai, .col = C->aj, .val = C->aa});
+  if (C->bi)
+    PolderGalerkinValues_Host(&P, &ghosts, C->nghost, L->ghostagg, PETSC_FALSE, place,
+                              &(PolderSparseRows){.n = L->nc, .ptr = C->bi, .col = C->bj, .val = C->ba});
   PetscCall(PetscFree(place));
-  PetscCall(PCPAMGRestoreMembers(L, &ptr, &row));
+  PetscCall(PCPAMGRestoreAggregates(L, &P));
   PetscCall(PCPAMGMendCoarse(pamg, l));
   if (C->gathered) {
-    const PolderCSR own = PamgOwnRows(C);
+    const PolderCSR mine = PamgOwnRows(C);
     PetscScalar    *ga;
     PetscInt        nz;
 
-    PetscCall(PCPAMGGatherValues(L->comm, &own, &nz, &ga));
+    PetscCall(PCPAMGGatherValues(L->comm, &mine, &nz, &ga));
     PetscCall(PetscArraycpy(C->ga, ga, nz));
     PetscCall(PetscFree(ga));
     PetscCall(PCPAMGGatherExcess(pamg, L->comm, C));
@@ -241,16 +245,16 @@ static PetscErrorCode PamgNumberHost(const PC_PAMG *pamg, const PamgWork *w, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgMembersHost(const PamgWork *w, const PamgAggregates *P)
+static PetscErrorCode PamgMembersHost(const PamgWork *w, const PolderAggregates *P)
 {
   PetscFunctionBegin;
   (void)w;
-  PolderMembers_Host(P->n, P->agg, P->nc, P->ptr, P->row);
+  PolderMembers_Host(P);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* C <- P^T A P in arrays of the exact size */
-static PetscErrorCode PamgGalerkinHost(const PamgWork *w, const PamgRows *A, const PamgAggregates *P, PamgRows *C, PetscBool *longrows)
+static PetscErrorCode PamgGalerkinHost(const PamgWork *w, const PolderRows *A, const PolderAggregates *P, PolderSparseRows *C, PetscBool *longrows)
 {
   PetscInt    *place, *col;
   PetscScalar *val;
@@ -259,20 +263,20 @@ static PetscErrorCode PamgGalerkinHost(const PamgWork *w, const PamgRows *A, con
   (void)w;
   *longrows = PETSC_FALSE;
   PetscCall(PetscMalloc3(C->n, &place, A->nz, &col, A->nz, &val));
-  C->nz = PolderGalerkin_Host(C->n, P->ptr, P->row, A->i, A->j, A->a, C->n, P->agg, PETSC_TRUE, place, C->i, col, val);
-  PetscCall(PetscMalloc1(C->nz, &C->j));
-  PetscCall(PetscMalloc1(C->nz, &C->a));
-  PetscCall(PetscArraycpy(C->j, col, C->nz));
-  PetscCall(PetscArraycpy(C->a, val, C->nz));
+  C->nz = PolderGalerkin_Host(P, A, P->n, P->agg, PETSC_TRUE, place, &(PolderSparseRows){.n = C->n, .ptr = C->ptr, .col = col, .val = val});
+  PetscCall(PetscMalloc1(C->nz, &C->col));
+  PetscCall(PetscMalloc1(C->nz, &C->val));
+  PetscCall(PetscArraycpy(C->col, col, C->nz));
+  PetscCall(PetscArraycpy(C->val, val, C->nz));
   PetscCall(PetscFree3(place, col, val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgDropWeakHost(const PC_PAMG *pamg, const PamgWork *w, PetscReal d[], PamgRows *C)
+static PetscErrorCode PamgDropWeakHost(const PC_PAMG *pamg, const PamgWork *w, PetscReal d[], PolderSparseRows *C)
 {
   PetscFunctionBegin;
   (void)w;
-  C->nz = PolderDropWeak_Host(C->n, pamg->drop, d, C->i, C->j, C->a);
+  C->nz = PolderDropWeak_Host(C->n, pamg->drop, d, C->ptr, C->col, C->val);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
