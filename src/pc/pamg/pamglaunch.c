@@ -88,7 +88,7 @@ static PetscErrorCode PamgResidual(PamgLevel *L, const void *b, const void *x, v
   PetscFunctionBegin;
   PetscCall(PamgSend(L, x));
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelResidual_CUDA(L->singleprecision, &L->M, b, x, r, r ? NULL : &P, bc, stream));
+  PolderLaunch(PolderLevelResidual_CUDA(L->singleprecision, &L->M, b, x, r, !r && L->ptr ? &P : NULL, bc, stream));
   if (r) PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, r));
   if (r && bc) PolderLaunch(PolderLevelGridRestrict_CUDA(L->singleprecision, &L->grid, r, bc, stream));
   if (r) PetscFunctionReturn(PETSC_SUCCESS);
