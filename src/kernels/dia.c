@@ -1,5 +1,6 @@
 /* Products with a matrix stored by diagonals: val[d][i] is entry (i, i + off[d]). */
 #include "dia.h"
+#include <float.h>
 
 /* Rows processed together: their sums stay in the first-level cache while all diagonals are read */
 #define POLDER_DIA_ROWS 1024
@@ -152,22 +153,24 @@ PetscBool PolderDiaFill_Host(const PolderDia *D, PetscScalar *const val[], Polde
 
 PetscBool PolderToSingle_Host(size_t n, const PetscScalar v[], float s[])
 {
-  PetscBool good = PETSC_TRUE;
+  int large = 0;
 
   for (size_t i = 0; i < n; ++i) {
+    const PetscReal size = PetscAbsScalar(v[i]);
+
     s[i] = (float)v[i];
-    if (PetscIsInfReal((PetscReal)s[i]) && !PetscIsInfScalar(v[i])) good = PETSC_FALSE;
+    large |= fabsf(s[i]) > FLT_MAX && size <= PETSC_MAX_REAL;
   }
-  return good;
+  return large ? PETSC_FALSE : PETSC_TRUE;
 }
 
 void PolderToBfloat_Host(size_t n, const float s[], PolderBfloat a[], int *bad)
 {
-  int infinite = 0;
+  int large = 0;
 
   for (size_t i = 0; i < n; ++i) {
     a[i] = PolderBfloatRound(s[i]);
-    infinite |= PetscIsInfReal((PetscReal)PolderBfloatGet(a[i])) && !PetscIsInfReal((PetscReal)s[i]);
+    large |= fabsf(PolderBfloatGet(a[i])) > FLT_MAX && fabsf(s[i]) <= FLT_MAX;
   }
-  if (infinite) *bad = 1;
+  if (large) *bad = 1;
 }

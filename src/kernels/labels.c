@@ -204,15 +204,20 @@ PetscInt PolderRegionsJoin_Host(PetscInt m, const PetscInt next[], PetscInt comp
 
 void PolderStencilStrides_Host(PetscInt m, const PetscInt ai[], const PetscInt aj[], PetscInt near[3])
 {
+  PetscInt one = near[0], line = near[1], plane = near[2];
+
   for (PetscInt i = 0; i < m; ++i) {
     for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
       const PetscInt d = PetscAbsInt(aj[k] - i);
 
-      if (d == 1) near[0] = 1;
-      if (d > 1) near[1] = PetscMin(near[1], d);
-      near[2] = PetscMax(near[2], d);
+      one |= d == 1;
+      line  = PetscMin(line, d > 1 ? d : PETSC_MAX_INT);
+      plane = PetscMax(plane, d);
     }
   }
+  near[0] = one;
+  near[1] = line;
+  near[2] = plane;
 }
 
 void PolderStencilCheck_Host(PetscInt m, PetscInt first, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt *bad)

@@ -86,28 +86,6 @@ PetscInt PolderLevelGridCoarseEntries(const PolderLevelGrid *G, PetscInt n)
   return PolderLevelGridRowStart(G, n);
 }
 
-void PolderLevelGridSurvey_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt count[])
-{
-  PetscInt at[3];
-
-  for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] = 0;
-  PolderLevelGridAt(G->size, G->shift, at);
-  for (PetscInt i = 0; i < G->n; ++i, GridNext(G->size, at)) {
-    const unsigned bits = PolderLevelGridLook(G, A, rule, i, at);
-
-    for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] += bits >> k & 1;
-  }
-}
-
-void PolderLevelGridSplit_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt *count)
-{
-  PetscInt at[3];
-
-  *count = 0;
-  PolderLevelGridAt(G->csize, G->cshift, at);
-  for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) *count += PolderLevelGridBridges(G, A, rule, at);
-}
-
 void PolderLevelGridBoxes_Host(const PolderLevelGrid *G, const PetscInt mate[], PetscInt agg[])
 {
   PetscInt at[3];
@@ -131,21 +109,129 @@ static inline PetscReal GridWeightOf(PetscReal own, PetscReal face, PetscReal ot
 #define LEVEL_ENTRY      PetscScalar
 #define LEVEL_GET(a)     PetscRealPart(a)
 #define LEVEL_NAME(name) name##Double
-#include "levelgridweights.h"
+#include "levelgridcells.h"
 #undef LEVEL_ENTRY
 #undef LEVEL_GET
 #undef LEVEL_NAME
 #define LEVEL_ENTRY      float
 #define LEVEL_GET(a)     (a)
 #define LEVEL_NAME(name) name##Single
-#include "levelgridweights.h"
+#include "levelgridcells.h"
 #undef LEVEL_ENTRY
 #undef LEVEL_GET
 #undef LEVEL_NAME
 #define LEVEL_ENTRY      PolderBfloat
 #define LEVEL_GET(a)     PolderBfloatGet(a)
 #define LEVEL_NAME(name) name##Half
-#include "levelgridweights.h"
+#include "levelgridcells.h"
+
+/* Do rows of no aggregate lie among the n rows? */
+static PetscBool GridHasLone(PetscInt n, const PetscInt mate[])
+{
+  PetscInt lone = 0;
+
+  for (PetscInt i = 0; i < n && mate; ++i) lone += mate[i] == POLDER_PAIR_LONE;
+  return (PetscBool)(lone > 0);
+}
+
+/* Can whole lines be read from the diagonals of A? */
+static PetscBool GridHasDiagonals(const PolderLevelGrid *G, const PolderLevelGridEntries *A)
+{
+  for (int d = 0; d < 3; ++d) {
+    if (!A->up[d] && G->size[d] > 1) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+static PetscBool GridCountOf(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, const PetscInt at[3], PetscInt i,
+                             PetscInt n, PetscInt count[])
+{
+  if (A->bfloat) return GridCountHalf(G, A, rule, at, i, n, count);
+  return A->single ? GridCountSingle(G, A, rule, at, i, n, count) : GridCountDouble(G, A, rule, at, i, n, count);
+}
+
+void PolderLevelGridSurvey_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt count[])
+{
+  const PetscBool lines = (PetscBool)(GridHasDiagonals(G, A) && !GridHasLone(G->n, rule->mate));
+  PetscInt        line, last;
+
+  for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] = 0;
+  GridLines(G->size, G->shift, G->n, &line, &last);
+  for (; line <= last; ++line) {
+    PetscInt        at[3] = {0, line % G->size[1], line / G->size[1]}, n;
+    const GridLine  cells = GridLineAt(G->size, G->shift, G->n, at[1], at[2]);
+    const PetscBool thin  = (PetscBool)((G->thin[1] && at[1] == G->size[1] - 1) || (G->thin[2] && at[2] == G->size[2] - 1));
+
+    for (PetscInt x = cells.lo; x < cells.hi; x += n) {
+      const PetscInt i = cells.start + x, most = PetscMin(GRID_CELLS, PetscMin(cells.hi, G->size[0] - 1) - x);
+
+      n = most;
+      if (lines && !thin && i > 0 && n > 0 && i + n < G->n && GridCountOf(G, A, rule, at, i, n, count)) continue;
+      n     = 1;
+      at[0] = x;
+      for (unsigned k = 0, bits = PolderLevelGridLook(G, A, rule, i, at); k < POLDER_LEVELGRID_COUNTS; ++k) count[k] += bits >> k & 1;
+    }
+  }
+}
+
+/*
+  Boxes c .. c + n of line (y, z) of the boxes, whose lines of cells begin with coordinate x; *count is raised by those that fall into groups. A box whose
+  inner couplings all are at least `split` of its strongest one is a single group
+*/
+static PetscBool GridSplitBoxes(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt box[3], PetscInt n,
+                                PetscInt *count)
+{
+  const PetscInt x = box[0] << G->join[0], cells = n << G->join[0];
+  PetscReal      most[GRID_CELLS], low[GRID_CELLS];
+
+  for (PetscInt k = 0; k < cells; ++k) {
+    most[k] = 0;
+    low[k]  = PETSC_MAX_REAL;
+  }
+  for (int part = 0; part < 4; ++part) {
+    const PetscInt  at[3]    = {x, (box[1] << G->join[1]) + part % 2, (box[2] << G->join[2]) + part / 2};
+    const PetscBool inner[3] = {(PetscBool)G->join[0], (PetscBool)(G->join[1] && part % 2 == 0 && at[1] + 1 < G->size[1]),
+                                (PetscBool)(G->join[2] && part / 2 == 0 && at[2] + 1 < G->size[2])};
+    const GridLine  line     = GridLineAt(G->size, G->shift, G->n, at[1], at[2]);
+    const PetscInt  i        = line.start + x;
+    PetscBool       done;
+
+    if (part % 2 > G->join[1] || part / 2 > G->join[2] || at[1] >= G->size[1] || at[2] >= G->size[2]) continue;
+    if (x < line.lo || x + cells > line.hi || i == 0 || i + cells >= G->n) return PETSC_FALSE;
+    if (A->bfloat) done = GridExtremesHalf(G, A, at, inner, i, cells, most, low);
+    else if (A->single) done = GridExtremesSingle(G, A, at, inner, i, cells, most, low);
+    else done = GridExtremesDouble(G, A, at, inner, i, cells, most, low);
+    if (!done) return PETSC_FALSE;
+  }
+  for (PetscInt k = 0; k < n; ++k) {
+    const PetscInt l = k << G->join[0], r = l + G->join[0], c[3] = {box[0] + k, box[1], box[2]};
+
+    if (PetscMin(low[l], low[r]) >= rule->split * PetscMax(most[l], most[r])) continue;
+    *count += PolderLevelGridBridges(G, A, rule, c);
+  }
+  return PETSC_TRUE;
+}
+
+void PolderLevelGridSplit_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt *count)
+{
+  const PetscBool lines = (PetscBool)(GridHasDiagonals(G, A) && !GridHasLone(G->n, rule->mate));
+  const PetscInt  whole = G->size[0] >> G->join[0]; // boxes of a line that have all cells
+  PetscInt        line, last;
+
+  *count = 0;
+  GridLines(G->csize, G->cshift, G->nc, &line, &last);
+  for (; line <= last; ++line) {
+    PetscInt       box[3] = {0, line % G->csize[1], line / G->csize[1]}, n;
+    const GridLine boxes  = GridLineAt(G->csize, G->cshift, G->nc, box[1], box[2]);
+
+    for (box[0] = boxes.lo; box[0] < boxes.hi; box[0] += n) {
+      n = PetscMin(GRID_CELLS >> G->join[0], PetscMin(whole, boxes.hi) - box[0]);
+      if (lines && n > 0 && GridSplitBoxes(G, A, rule, box, n, count)) continue;
+      n = 1;
+      *count += PolderLevelGridBridges(G, A, rule, box);
+    }
+  }
+}
 
 /* Are both neighbours of a coordinate there and, where the direction is joined, the one beyond that which it faces? */
 static PetscBool GridIsInside(const PolderLevelGrid *G, int d, PetscInt at)

@@ -52,7 +52,11 @@ static PetscErrorCode DIACount_Private(PetscInt m, PetscInt n, const PetscInt ai
   *off = NULL;
   PetscCall(PetscBTCreate(m + n, &seen));
   for (PetscInt i = 0; i < m && count <= max; ++i) {
-    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
+    const PetscInt length = ai[i + 1] - ai[i];
+    PetscInt       other  = !i || length != ai[i] - ai[i - 1]; // 0: on the diagonals of the row before
+
+    for (PetscInt k = ai[i]; k < ai[i + 1] && i && !other; ++k) other = aj[k] - aj[k - length] - 1;
+    for (PetscInt k = ai[i]; k < ai[i + 1] && other; ++k) {
       if (!PetscBTLookupSet(seen, aj[k] - i + m)) ++count;
     }
   }

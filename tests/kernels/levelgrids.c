@@ -19,6 +19,7 @@ typedef struct {
   PolderLevelGrid G;
   unsigned        w[CELLS];
   PetscInt        mate[CELLS], agg[CELLS];
+  PetscReal       excess[CELLS];
   PetscScalar     x[CELLS], want[CELLS], coarse[3 * CELLS], *xc, bc[CELLS + 1];
   float           fx[CELLS], fcoarse[3 * CELLS], *fxc, fbc[CELLS + 1];
   PetscScalar     up[3][CELLS];
@@ -39,10 +40,14 @@ static void CreatePart(const PetscInt size[3], int joins, PetscBool part, PetscR
   PolderLevelGridCoarsen(G);
   G->w = P->w;
   for (PetscInt i = 0; i < G->n; ++i) {
-    P->mate[i] = POLDER_PAIR_FREE;
+    PetscInt at[3];
+
+    P->mate[i]   = POLDER_PAIR_FREE;
+    P->excess[i] = Random() < zeros - 0.9 ? -1 : 1;
     P->x[i] = P->fx[i] = (float)Random();
+    PolderLevelGridAt(G->size, G->shift + i, at);
     for (int d = 0; d < 3; ++d) {
-      P->up[d][i] = P->fup[d][i] = Random() < zeros ? 0 : -(float)PetscPowReal(10, 3 * Random());
+      P->up[d][i] = P->fup[d][i] = Random() < zeros || at[d] == G->size[d] - 1 ? 0 : -(float)PetscPowReal(10, 3 * Random());
       P->hup[d][i]               = PolderBfloatRound(P->fup[d][i]);
     }
   }
@@ -52,18 +57,59 @@ static void CreatePart(const PetscInt size[3], int joins, PetscBool part, PetscR
   for (PetscInt c = 0; c <= G->nc; ++c) P->xc[c] = P->fxc[c] = c < G->nc ? (float)Random() : 0;
 }
 
+static PolderLevelGridEntries EntriesOf(const Part *P, int type)
+{
+  PolderLevelGridEntries A = {.single = (PetscBool)(type > 0), .bfloat = (PetscBool)(type > 1)};
+
+  for (int d = 0; d < 3; ++d) {
+    if (P->G.size[d] > 1) A.up[d] = type > 1 ? (const void *)P->hup[d] : type ? (const void *)P->fup[d] : (const void *)P->up[d];
+  }
+  return A;
+}
+
+/* The counts that choose the directions, and the boxes that fall into groups, by lines and cell by cell */
+static PetscErrorCode TestCounts(Part *P, int type)
+{
+  const PolderLevelGrid       *G = &P->G;
+  const PolderLevelGridEntries A = EntriesOf(P, type);
+
+  PetscFunctionBeginUser;
+  for (int form = 0; form < 3; ++form) {
+    const PolderLevelGridRule rule = {.weak = form ? 0.25 : 0, .split = form ? 0.02 : 0.3, .mate = P->mate, .excess = form ? P->excess : NULL};
+    PetscInt                  got[POLDER_LEVELGRID_COUNTS], want[POLDER_LEVELGRID_COUNTS] = {0}, at[3], parts, wantparts = 0;
+    const PetscScalar         before = P->up[0][G->n / 2];
+
+    if (form == 2 && !type) P->up[0][G->n / 2] = 1;
+    PolderLevelGridSurvey_Host(G, &A, &rule, got);
+    PolderLevelGridSplit_Host(G, &A, &rule, &parts);
+    for (PetscInt i = 0; i < G->n; ++i) {
+      PolderLevelGridAt(G->size, G->shift + i, at);
+      for (unsigned k = 0, bits = PolderLevelGridLook(G, &A, &rule, i, at); k < POLDER_LEVELGRID_COUNTS; ++k) want[k] += bits >> k & 1;
+    }
+    for (PetscInt c = 0; c < G->nc; ++c) {
+      PolderLevelGridAt(G->csize, G->cshift + c, at);
+      wantparts += PolderLevelGridBridges(G, &A, &rule, at);
+    }
+    P->up[0][G->n / 2] = before;
+    for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k)
+      PetscCheck(got[k] == want[k], PETSC_COMM_SELF, PETSC_ERR_PLIB,
+                 "Type %d: count %d of %" PetscInt_FMT " cells is %" PetscInt_FMT " instead of %" PetscInt_FMT, type, k, G->n, got[k], want[k]);
+    PetscCheck(parts == wantparts, PETSC_COMM_SELF, PETSC_ERR_PLIB,
+               "Type %d: %" PetscInt_FMT " boxes of %" PetscInt_FMT " fall into groups instead of %" PetscInt_FMT, type, parts, G->nc, wantparts);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The weights by lines and cell by cell, from entries of one type; lone: some cells take no part */
 static PetscErrorCode TestWeights(Part *P, int type, PetscBool lone)
 {
   PolderLevelGrid       *G = &P->G;
-  PolderLevelGridEntries A = {.single = (PetscBool)(type > 0), .bfloat = (PetscBool)(type > 1)};
+  PolderLevelGridEntries A = EntriesOf(P, type);
   static unsigned        got[CELLS];
 
   PetscFunctionBeginUser;
-  for (int d = 0; d < 3; ++d) {
-    if (G->size[d] > 1) A.up[d] = type > 1 ? (const void *)P->hup[d] : type ? (const void *)P->fup[d] : (const void *)P->up[d];
-  }
   for (PetscInt i = 0; i < G->n; ++i) P->mate[i] = lone && i % 7 == 3 ? POLDER_PAIR_LONE : POLDER_PAIR_FREE;
+  PetscCall(TestCounts(P, type));
   PolderLevelGridBoxes_Host(G, P->mate, P->agg);
   PolderLevelGridWeights_Host(G, &A, P->agg);
   PetscCall(PetscArraycpy(got, P->w, G->n));
@@ -134,20 +180,21 @@ static PetscErrorCode TestTransfer(Part *P)
 int main(int argc, char **args)
 {
   static const PetscInt sizes[][3] = {
-    {1,  1,  1 },
-    {2,  1,  1 },
-    {3,  1,  1 },
-    {2,  2,  1 },
-    {5,  3,  1 },
-    {8,  8,  1 },
-    {20, 19, 1 },
-    {2,  2,  2 },
-    {3,  4,  5 },
-    {6,  6,  6 },
-    {7,  7,  7 },
-    {12, 9,  8 },
-    {20, 20, 20},
-    {19, 20, 17}
+    {1,   1,  1 },
+    {2,   1,  1 },
+    {3,   1,  1 },
+    {2,   2,  1 },
+    {5,   3,  1 },
+    {8,   8,  1 },
+    {20,  19, 1 },
+    {2,   2,  2 },
+    {3,   4,  5 },
+    {6,   6,  6 },
+    {7,   7,  7 },
+    {12,  9,  8 },
+    {20,  20, 20},
+    {19,  20, 17},
+    {600, 3,  2 }
   };
   Part *P;
 
@@ -158,6 +205,7 @@ int main(int argc, char **args)
     for (int joins = 1; joins < 8; ++joins) {
       for (int k = 0; k < 12; ++k) { // whole and in part, with and without zeros, types
         CreatePart(sizes[s], joins, (PetscBool)(k % 2), k / 2 % 2 ? 0.2 : -2, P);
+        for (int d = 0; d < 3; ++d) P->G.thin[d] = k % 3 == d;
         if (!(P->G.join[0] || P->G.join[1] || P->G.join[2])) continue;
         for (int lone = 1; lone >= 0; --lone) {
           PetscCall(TestWeights(P, k / 4, (PetscBool)lone));
@@ -167,7 +215,7 @@ int main(int argc, char **args)
     }
   }
   PetscCall(PetscFree(P));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "weights, restriction and interpolation: as cell by cell\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "counts, weights, restriction and interpolation: as cell by cell\n"));
   PetscCall(PetscFinalize());
   return 0;
 }
