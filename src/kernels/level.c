@@ -35,19 +35,34 @@
 #define LEVEL_NAME(name) name##Half_Host
 #include "levelapply.h"
 
+/* pivot[i] += the sum of row r0 + i minus its couplings, i < len: the stored diagonal entry is the sum of the row */
+static void LevelAddPivots(const PolderLevelMatrix *A, PetscInt r0, PetscInt len, PetscReal pivot[])
+{
+  for (PetscInt d = 0; d < A->nd; ++d) {
+    const PetscInt      lo = PetscMax(0, -A->off[d] - r0), hi = PetscMin(len, A->n - A->off[d] - r0);
+    const PetscReal     sign = A->off[d] ? -1 : 1;
+    const PolderBfloat *a    = (const PolderBfloat *)A->val[d] + r0;
+
+    for (PetscInt i = lo; i < hi; ++i) pivot[i] += sign * (PetscReal)PolderBfloatGet(a[i]);
+  }
+  for (PetscInt i = 0; i < len && !A->nd; ++i) {
+    for (PetscInt k = A->ai[r0 + i]; k < A->ai[r0 + i + 1]; ++k)
+      pivot[i] += (A->aj[k] == r0 + i ? 1 : -1) * (PetscReal)PolderBfloatGet(((const PolderBfloat *)A->aa)[k]);
+  }
+}
+
 void PolderLevelPivotsHalf_Host(const PolderLevelMatrix *A, const PetscInt bi[], const PetscScalar ba[], float dinv[])
 {
-  for (PetscInt i = 0; i < A->n; ++i) {
-    PetscReal pivot = 0;
+  for (PetscInt r0 = 0; r0 < A->n; r0 += LEVEL_ROWS) {
+    const PetscInt len               = PetscMin(LEVEL_ROWS, A->n - r0);
+    PetscReal      pivot[LEVEL_ROWS] = {0};
 
-    for (PetscInt d = 0; d < A->nd; ++d) {
-      const PetscInt j = i + A->off[d];
-
-      if (j >= 0 && j < A->n) pivot += (j == i ? 1 : -1) * (PetscReal)PolderBfloatGet(((const PolderBfloat *)A->val[d])[i]);
+    LevelAddPivots(A, r0, len, pivot);
+    for (PetscInt i = 0; bi && i < len; ++i) {
+      for (PetscInt k = bi[r0 + i]; k < bi[r0 + i + 1]; ++k) pivot[i] -= PetscRealPart(ba[k]);
     }
-    for (PetscInt k = A->nd ? 0 : A->ai[i]; !A->nd && k < A->ai[i + 1]; ++k)
-      pivot += (A->aj[k] == i ? 1 : -1) * (PetscReal)PolderBfloatGet(((const PolderBfloat *)A->aa)[k]);
-    for (PetscInt k = bi ? bi[i] : 0; bi && k < bi[i + 1]; ++k) pivot -= PetscRealPart(ba[k]);
-    if (dinv[i] > 0 && pivot > 0) dinv[i] = (float)(1 / pivot);
+    for (PetscInt i = 0; i < len; ++i) {
+      if (dinv[r0 + i] > 0 && pivot[i] > 0) dinv[r0 + i] = (float)(1 / pivot[i]);
+    }
   }
 }

@@ -163,13 +163,15 @@ void PolderLevelGridSurvey_Host(const PolderLevelGrid *G, const PolderLevelGridE
     const PetscBool thin  = (PetscBool)((G->thin[1] && at[1] == G->size[1] - 1) || (G->thin[2] && at[2] == G->size[2] - 1));
 
     for (PetscInt x = cells.lo; x < cells.hi; x += n) {
-      const PetscInt i = cells.start + x, most = PetscMin(GRID_CELLS, PetscMin(cells.hi, G->size[0] - 1) - x);
+      const PetscInt i = cells.start + x;
 
-      n = most;
-      if (lines && !thin && i > 0 && n > 0 && i + n < G->n && GridCountOf(G, A, rule, at, i, n, count)) continue;
-      n     = 1;
-      at[0] = x;
-      for (unsigned k = 0, bits = PolderLevelGridLook(G, A, rule, i, at); k < POLDER_LEVELGRID_COUNTS; ++k) count[k] += bits >> k & 1;
+      n = PetscMax(1, PetscMin(GRID_CELLS, PetscMin(cells.hi, G->size[0] - 1) - x)); // the last one may be thin
+      if (lines && !thin && x < G->size[0] - 1 && i > 0 && i + n < G->n && GridCountOf(G, A, rule, at, i, n, count)) continue;
+      for (at[0] = x; at[0] < x + n; ++at[0]) {
+        const unsigned bits = PolderLevelGridLook(G, A, rule, cells.start + at[0], at);
+
+        for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] += bits >> k & 1;
+      }
     }
   }
 }
@@ -224,11 +226,11 @@ void PolderLevelGridSplit_Host(const PolderLevelGrid *G, const PolderLevelGridEn
     PetscInt       box[3] = {0, line % G->csize[1], line / G->csize[1]}, n;
     const GridLine boxes  = GridLineAt(G->csize, G->cshift, G->nc, box[1], box[2]);
 
-    for (box[0] = boxes.lo; box[0] < boxes.hi; box[0] += n) {
-      n = PetscMin(GRID_CELLS >> G->join[0], PetscMin(whole, boxes.hi) - box[0]);
-      if (lines && n > 0 && GridSplitBoxes(G, A, rule, box, n, count)) continue;
-      n = 1;
-      *count += PolderLevelGridBridges(G, A, rule, box);
+    for (PetscInt x = boxes.lo; x < boxes.hi; x += n) {
+      box[0] = x;
+      n      = PetscMax(1, PetscMin(GRID_CELLS >> G->join[0], PetscMin(whole, boxes.hi) - x));
+      if (lines && x < whole && GridSplitBoxes(G, A, rule, box, n, count)) continue;
+      for (; box[0] < x + n; ++box[0]) *count += PolderLevelGridBridges(G, A, rule, box);
     }
   }
 }
@@ -284,13 +286,98 @@ void PolderLevelGridWeights_Host(const PolderLevelGrid *G, const PolderLevelGrid
   for (; line <= last && !lone; ++line) GridWeighLine(G, A, agg, line % G->size[1], line / G->size[1]);
 }
 
+/* The mean number of cells along a line in direction d of the box with the cells at coordinate `at` and of the box that it faces on one side */
+static PetscReal GridMeanCells(const PolderLevelGrid *G, const PetscInt at[3], PetscInt i, int d, int side)
+{
+  const PetscInt stride = PolderLevelGridStride(G->size, d), face = at[d] + 2 * side;
+  const PetscInt in = at[d] % 2 ? -1 : 1, inside = i + in * stride, beyond = i + 2 * side * stride;
+
+  if (!G->join[d]) return 1;
+  if (side != PolderLevelGridFace(at, d)) return 0; // within the box
+  return 0.5 * ((at[d] + in < G->size[d] && inside >= 0 && inside < G->n ? 2 : 1) + (face >= 0 && face < G->size[d] && beyond >= 0 && beyond < G->n ? 2 : 1));
+}
+
+/*
+  What the boxes c .. c + n of a line collect, see PolderLevelGridCollect(), where all their cells take part in P. The boxes and those that they face along the
+  line have all cells; n <= GRID_CELLS / 2
+*/
+static PetscBool GridCollectBoxes(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, const PetscInt box[3], PetscInt n,
+                                  PetscReal to[6][GRID_CELLS], PetscReal excess[], PetscReal size[])
+{
+  const PetscInt x = box[0] << G->join[0], count = n << G->join[0];
+
+  for (PetscInt k = 0; k < n; ++k) {
+    for (int e = 0; e < 6; ++e) to[e][k] = 0;
+    excess[k] = size[k] = 0;
+  }
+  for (int part = 0; part < 4; ++part) {
+    const PetscInt at[3] = {x, (box[1] << G->join[1]) + part % 2, (box[2] << G->join[2]) + part / 2};
+    const GridLine line  = GridLineAt(G->size, G->shift, G->n, at[1], at[2]);
+    const PetscInt i     = line.start + x;
+    PetscReal      cells[6];
+    PetscBool      done;
+
+    if (part % 2 > G->join[1] || part / 2 > G->join[2] || at[1] >= G->size[1] || at[2] >= G->size[2]) continue;
+    if (x < line.lo + 2 || x + count > line.hi - 2 || i == 0 || i + count >= G->n) return PETSC_FALSE;
+    for (int e = 0; e < 6; ++e) {
+      const PetscReal last = GridMeanCells(G, at, i + count - 1, e / 2, e % 2 ? 1 : -1);
+
+      cells[e] = e < 2 ? 1 + G->join[0] : GridMeanCells(G, at, i, e / 2, e % 2 ? 1 : -1);
+      if (e > 1 && cells[e] != last) return PETSC_FALSE;
+    }
+    if (A->bfloat) done = GridGatherHalf(G, A, at, i, n, cells, to);
+    else if (A->single) done = GridGatherSingle(G, A, at, i, n, cells, to);
+    else done = GridGatherDouble(G, A, at, i, n, cells, to);
+    if (!done) return PETSC_FALSE;
+    for (PetscInt k = 0; k < n; ++k) {
+      const PetscInt l = i + (k << G->join[0]);
+
+      excess[k] = G->join[0] ? (excess[k] + R->excess[l]) + R->excess[l + 1] : excess[k] + R->excess[l];
+      size[k]   = G->join[0] ? (size[k] + R->size[l]) + R->size[l + 1] : size[k] + R->size[l];
+    }
+  }
+  return PETSC_TRUE;
+}
+
+/* The same of box k of them */
+static inline PolderLevelGridCollected GridCollected(PetscReal to[6][GRID_CELLS], const PetscReal excess[], const PetscReal size[], PetscInt k)
+{
+  return (PolderLevelGridCollected){
+    {{to[0][k], to[1][k]}, {to[2][k], to[3][k]}, {to[4][k], to[5][k]}},
+    0, excess[k], size[k]
+  };
+}
+
 void PolderLevelGridCoarseRows_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R)
 {
-  PetscInt at[3], k = 0;
+  const PetscInt whole = G->size[0] >> G->join[0]; // boxes of a line that have all cells
+  PetscReal      to[6][GRID_CELLS], excess[GRID_CELLS], size[GRID_CELLS];
+  PetscInt       line, last, lone = 0, position = 0;
+  PetscBool      lines;
 
+  for (PetscInt i = 0; i < G->n; ++i) lone += R->agg[i] >= G->nc;
+  lines = (PetscBool)(!lone && GridHasDiagonals(G, A));
   if (R->pattern) R->ci[0] = 0;
-  PolderLevelGridAt(G->csize, G->cshift, at);
-  for (PetscInt c = 0; c < G->nc; ++c, GridNext(G->csize, at)) k = PolderLevelGridCoarseRow(G, A, R, c, at, k);
+  GridLines(G->csize, G->cshift, G->nc, &line, &last);
+  for (; line <= last; ++line) {
+    PetscInt       box[3] = {0, line % G->csize[1], line / G->csize[1]}, n;
+    const GridLine boxes  = GridLineAt(G->csize, G->cshift, G->nc, box[1], box[2]);
+
+    for (PetscInt x = boxes.lo; x < boxes.hi; x += n) {
+      const PetscInt end = PetscMin(boxes.hi, whole - 2 + G->join[0]); // the next ones face a box that may lack a cell, or none
+      PetscBool      fast;
+
+      box[0] = x;
+      n      = x == boxes.lo || x >= end ? 1 : PetscMin(GRID_CELLS / 2, end - x);
+      fast   = (PetscBool)(lines && x > boxes.lo && x < end && GridCollectBoxes(G, A, R, box, n, to, excess, size));
+      for (PetscInt k = 0; k < n; ++k, ++box[0]) {
+        const PetscInt c = boxes.start + box[0];
+
+        position = fast ? PolderLevelGridStoreRow(G, R, c, box, GridCollected(to, excess, size, k), position)
+                        : PolderLevelGridCoarseRow(G, A, R, c, box, position);
+      }
+    }
+  }
 }
 
 void PolderLevelGridPlaces_Host(const PolderLevelGrid *G, PetscInt64 place[])

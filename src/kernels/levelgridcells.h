@@ -90,6 +90,37 @@ static PetscBool LEVEL_NAME(GridExtremes)(const PolderLevelGrid *G, const Polder
   return PETSC_TRUE;
 }
 
+/* sum[k] += what the cells of box k collect from the entries u[] of its cells, two or, with join = 0, one of them */
+static void LEVEL_NAME(GridAcross)(int join, PetscInt n, const LEVEL_ENTRY u[], PetscReal cells, PetscReal sum[])
+{
+  if (join) {
+    for (PetscInt k = 0; k < n; ++k) sum[k] = (sum[k] + LEVEL_NAME(GridCoupling)(u[2 * k]) / cells) + LEVEL_NAME(GridCoupling)(u[2 * k + 1]) / cells;
+  } else {
+    for (PetscInt k = 0; k < n; ++k) sum[k] += LEVEL_NAME(GridCoupling)(u[k]) / cells;
+  }
+}
+
+/*
+  Adds to to[2 d] and to[2 d + 1], for n boxes of which cell i is the first on the line through at[], the couplings of its cells to lower and upper boxes,
+  divided by cells[], 0 where the line has none in that direction. See PolderLevelGridCollect()
+*/
+static PetscBool LEVEL_NAME(GridGather)(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt at[3], PetscInt i, PetscInt n,
+                                        const PetscReal cells[6], PetscReal to[6][GRID_CELLS])
+{
+  const int          join = G->join[0];
+  const LEVEL_ENTRY *u[6];
+
+  if (!LEVEL_NAME(GridEntries)(G, A, at, i, n << join, u)) return PETSC_FALSE;
+  for (PetscInt k = 0; k < n; ++k) {
+    to[0][k] += LEVEL_NAME(GridCoupling)(u[0][k << join]) / cells[0];
+    to[1][k] += LEVEL_NAME(GridCoupling)(u[1][(k << join) + join]) / cells[1];
+  }
+  for (int e = 2; e < 6; ++e) {
+    if (cells[e] > 0) LEVEL_NAME(GridAcross)(join, n, u[e], cells[e], to[e]);
+  }
+  return PETSC_TRUE;
+}
+
 /* Weights of the cells in the middle of a line, all neighbours of which are there */
 
 /* The coupling of cell i to its upper neighbour */

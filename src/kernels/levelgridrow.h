@@ -319,32 +319,13 @@ POLDER_LEVELROW void PolderLevelGridCollect(const PolderLevelGrid *G, const Pold
   }
 }
 
-/* Row c of the next level, whose entries begin at position k; at[] are the coordinates of its cell. Returns where they end */
-POLDER_LEVELROW PetscInt PolderLevelGridCoarseRow(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt c,
-                                                  const PetscInt at[3], PetscInt k)
+/* Stores row c of the next level, whose entries begin at position k; at[] are the coordinates of its cell. Returns where they end */
+POLDER_LEVELROW PetscInt PolderLevelGridStoreRow(const PolderLevelGrid *G, const PolderLevelGridRows *R, PetscInt c, const PetscInt at[3],
+                                                 PolderLevelGridCollected all, PetscInt k)
 {
-  PolderLevelGridCollected all = {
-    {{0, 0}, {0, 0}, {0, 0}},
-    0, 0, 0
-  };
   PetscReal sum  = 0;
   PetscInt  diag = k;
 
-  POLDER_UNROLL
-  for (PetscInt cell = 0; cell < 8; ++cell) {
-    PetscInt  from[3], i;
-    PetscBool is = PETSC_TRUE;
-
-    POLDER_UNROLL
-    for (int d = 0; d < 3; ++d) {
-      const PetscInt step = cell >> d & 1;
-
-      from[d] = (at[d] << G->join[d]) + step;
-      if (step > G->join[d] || from[d] >= G->size[d]) is = PETSC_FALSE;
-    }
-    i = from[0] + G->size[0] * (from[1] + G->size[1] * from[2]) - G->shift;
-    if (is && i >= 0 && i < G->n && R->agg[i] < G->nc) PolderLevelGridCollect(G, A, R, i, from, &all);
-  }
   if (!(all.size > 0)) all.excess = all.size = 1; // no cell of the box takes part: a row of the identity
   R->coarse[c]     = all.lone > 0 ? PolderExcessLess(all.excess, -all.lone, all.lone) : all.excess;
   R->coarsesize[c] = all.size;
@@ -365,6 +346,33 @@ POLDER_LEVELROW PetscInt PolderLevelGridCoarseRow(const PolderLevelGrid *G, cons
   R->ca[diag] = PolderExcessPivot(sum, R->coarse[c], -sum, sum, POLDER_EXCESS_ROUNDING * all.size);
   if (R->pattern && c == G->nc - 1) R->ci[G->nc] = k;
   return k;
+}
+
+/* The same, of the cells of the box */
+POLDER_LEVELROW PetscInt PolderLevelGridCoarseRow(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R, PetscInt c,
+                                                  const PetscInt at[3], PetscInt k)
+{
+  PolderLevelGridCollected all = {
+    {{0, 0}, {0, 0}, {0, 0}},
+    0, 0, 0
+  };
+
+  POLDER_UNROLL
+  for (PetscInt cell = 0; cell < 8; ++cell) {
+    PetscInt  from[3], i;
+    PetscBool is = PETSC_TRUE;
+
+    POLDER_UNROLL
+    for (int d = 0; d < 3; ++d) {
+      const PetscInt step = cell >> d & 1;
+
+      from[d] = (at[d] << G->join[d]) + step;
+      if (step > G->join[d] || from[d] >= G->size[d]) is = PETSC_FALSE;
+    }
+    i = from[0] + G->size[0] * (from[1] + G->size[1] * from[2]) - G->shift;
+    if (is && i >= 0 && i < G->n && R->agg[i] < G->nc) PolderLevelGridCollect(G, A, R, i, from, &all);
+  }
+  return PolderLevelGridStoreRow(G, R, c, at, all, k);
 }
 
 POLDER_LEVELROW PetscInt64 PolderLevelGridPlace(const PetscInt at[3])

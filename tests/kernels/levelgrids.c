@@ -124,6 +124,43 @@ static PetscErrorCode TestWeights(Part *P, int type, PetscBool lone)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The rows of the next level by lines and cell by cell */
+static PetscErrorCode TestRows(Part *P, int type)
+{
+  const PolderLevelGrid       *G = &P->G;
+  const PolderLevelGridEntries A = EntriesOf(P, type);
+  static PetscReal             size[CELLS], coarse[2][CELLS], coarsesize[2][CELLS];
+  static PetscInt              ci[2][CELLS + 1], cj[2][7 * CELLS];
+  static PetscScalar           ca[2][7 * CELLS];
+  PolderLevelGridRows          R        = {.agg = P->agg, .excess = P->excess, .size = size, .pattern = PETSC_TRUE};
+  PetscInt                     position = 0;
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < G->n; ++i) size[i] = 1 + i % 5;
+  for (int cells = 0; cells < 2; ++cells) {
+    R.ci         = ci[cells];
+    R.cj         = cj[cells];
+    R.ca         = ca[cells];
+    R.coarse     = coarse[cells];
+    R.coarsesize = coarsesize[cells];
+    if (!cells) PolderLevelGridCoarseRows_Host(G, &A, &R);
+    for (PetscInt c = 0; c < G->nc && cells; ++c) {
+      PetscInt at[3];
+
+      PolderLevelGridAt(G->csize, G->cshift + c, at);
+      position = PolderLevelGridCoarseRow(G, &A, &R, c, at, position);
+    }
+  }
+  for (PetscInt c = 0; c < G->nc; ++c) {
+    PetscBool same = (PetscBool)(ci[0][c + 1] == ci[1][c + 1] && coarse[0][c] == coarse[1][c] && coarsesize[0][c] == coarsesize[1][c]);
+
+    for (PetscInt k = ci[1][c]; k < ci[1][c + 1] && same; ++k) same = (PetscBool)(cj[0][k] == cj[1][k] && ca[0][k] == ca[1][k]);
+    PetscCheck(same, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Type %d: row %" PetscInt_FMT " of the next level differs, of %" PetscInt_FMT " x %" PetscInt_FMT, type,
+               c, G->size[0], G->size[1]);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Entry i of P u by its formula, where u(c) = xc[c] */
 static PetscReal Interpolated(const PolderLevelGrid *G, PetscInt i, const PetscScalar xc[])
 {
@@ -209,13 +246,14 @@ int main(int argc, char **args)
         if (!(P->G.join[0] || P->G.join[1] || P->G.join[2])) continue;
         for (int lone = 1; lone >= 0; --lone) {
           PetscCall(TestWeights(P, k / 4, (PetscBool)lone));
+          PetscCall(TestRows(P, k / 4));
           PetscCall(TestTransfer(P));
         }
       }
     }
   }
   PetscCall(PetscFree(P));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "counts, weights, restriction and interpolation: as cell by cell\n"));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "counts, weights, rows, restriction and interpolation: as cell by cell\n"));
   PetscCall(PetscFinalize());
   return 0;
 }
