@@ -1,9 +1,11 @@
 #!/bin/sh
 # bench/contest.sh [cells of P5] [elements of a layer of P7]: the contest of preconditioners of Gupta's thesis (2015, chapter 6), its tables 6.2
-# to 6.9 beside ours, written into docs/results/contest.md; on a machine with a GPU the GPU's part as well. GPUONLY=1 leaves the CPU's part out
+# to 6.9 beside ours, written into docs/results/contest.md; on a machine with a GPU the GPU's part as well. GPUONLY=1 leaves the CPU's part out,
+# PROBLEMS=P5 one of the problems
 set -e
 . "$(dirname "$0")/common.sh"
 p5=${1:-128} p7=${2:-64}
+PROBLEMS=${PROBLEMS:-P5 P7}
 
 # The thesis at 128^3 and 64: place and preconditioner | our options | iterations, set-up s, solve s of P5 by PCG | by DPCG | of P7 by PCG | by DPCG
 thesis() {
@@ -61,20 +63,35 @@ table() { # place, number of the table, title, column of thesis(), options
   done 3<"$WORK/rows"
 }
 
-contest() { # place, the numbers of four tables
-  out=$WORK/$1
+smaller() { # size, size in the thesis
+  [ "$1" -eq "$2" ] || echo "The thesis' columns are for size $2, which is larger." >>"$out"
+}
+
+contest() { # place, problem, the numbers of two tables
+  case " $PROBLEMS " in *" $2 "*) ;; *) return 0 ;; esac
+  out=$WORK/$1-$2
   echo "Command: \`bench/contest.sh $p5 $p7\`. Machine: $(machine). One process; 1e-6 on |r|/|b|; a random right-hand side and guess in P5." >"$out"
-  [ "$p5 $p7" = "128 64" ] || echo "The thesis' columns are for 128^3 cells (P5) and 64 elements in each direction of a layer (P7), which are larger." >>"$out"
-  table "$1" "$2" "P5, $p5^3 cells, CG" 3 -problem P5 -size "$p5" -ksp_type dcg -deflation_space none
-  table "$1" "$3" "P5, $p5^3 cells, deflated CG" 4 -problem P5 -size "$p5" -ksp_type dcg -deflation_space levelset_subdomain -deflation_boxes 4,4,4
-  table "$1" "$4" "P7, $p7 elements, CG" 5 -problem P7 -size "$p7" -ksp_type dcg -deflation_space none
-  table "$1" "$5" "P7, $p7 elements, deflated CG" 6 -problem P7 -size "$p7" -ksp_type dcg -deflation_space levelset -deflation_levelset auto -deflation_weighted
-  insert "contest-$1" "$out"
+  case $2 in
+    P5)
+      smaller "$p5" 128
+      table "$1" "$3" "P5, $p5^3 cells, CG" 3 -problem P5 -size "$p5" -ksp_type dcg -deflation_space none
+      table "$1" "$4" "P5, $p5^3 cells, deflated CG" 4 -problem P5 -size "$p5" -ksp_type dcg -deflation_space levelset_subdomain -deflation_boxes 4,4,4 ;;
+    P7)
+      smaller "$p7" 64
+      table "$1" "$3" "P7, $p7 elements, CG" 5 -problem P7 -size "$p7" -ksp_type dcg -deflation_space none
+      table "$1" "$4" "P7, $p7 elements, deflated CG" 6 -problem P7 -size "$p7" -ksp_type dcg -deflation_space levelset -deflation_levelset auto \
+        -deflation_weighted ;;
+  esac
+  insert "contest-$1-$2" "$out"
   cat "$out"
 }
 
 device=
-[ -n "$GPUONLY" ] || contest cpu 6.2 6.4 6.6 6.8
+if [ -z "$GPUONLY" ]; then
+  contest cpu P5 6.2 6.4
+  contest cpu P7 6.6 6.8
+fi
 gpu || exit 0
 device='-dm_vec_type cuda -use_gpu_aware_mpi 0'
-contest gpu 6.3 6.5 6.7 6.9
+contest gpu P5 6.3 6.5
+contest gpu P7 6.7 6.9
