@@ -39,8 +39,10 @@ CFLAGS   := $(OPTFLAGS) -std=gnu11 -Wall -Wextra -Iinclude -Isrc $(CPPFLAGS) $(P
 TESTFLAGS := -Itests
 LDFLAGS  += -Wl,--as-needed
 LDLIBS   := $(PETSC_LIBS) -lmetis -llapack -lblas $(CUDA_LIBS) -lpthread -lm
-CUDAFLAGS := -O3 -std=c++17 -ccbin $(CUDA_CXX) -cudart shared $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$a,code=sm_$a) -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS))
-CUDAFLAGS += -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra --extended-lambda $(if $(findstring -Werror,$(OPTFLAGS)),-Werror all-warnings) -Iinclude -Isrc $(CPPFLAGS) $(PETSC_CFLAGS)
+CUDAFLAGS := -O3 -std=c++17 -ccbin $(CUDA_CXX) -cudart shared $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$a,code=sm_$a)
+CUDAFLAGS += -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS)) --extended-lambda
+CUDAFLAGS += -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(if $(findstring -Werror,$(OPTFLAGS)),-Werror all-warnings)
+CUDAFLAGS += -Iinclude -Isrc $(CPPFLAGS) $(PETSC_CFLAGS)
 SRC      := $(wildcard src/*.c src/*/*.c src/*/*/*.c)
 CUDASRC  := $(if $(CUDAC),$(wildcard cuda/*.cu))
 # EMULATED=1: a device that is the host, for tests on machines without a GPU
@@ -101,14 +103,16 @@ $(PART) $(TESTPART): $(BUILD)/parts/%.o: %.c $(BUILD)/petsc.mk $(BUILD)/examples
 $(CUDAPART): $(BUILD)/parts/%.o: %.cu $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(if $(EMULATED),$(or $(CUDA_CXX),mpicxx) -x c++ -std=c++17 $(filter-out -std=%,$(CFLAGS)) $(PARTFLAGS),$(CUDAC) $(CUDAFLAGS)) -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
+	$(Q)$(if $(EMULATED),$(or $(CUDA_CXX),mpicxx) -x c++ -std=c++17 $(filter-out -std=%,$(CFLAGS)) $(PARTFLAGS),$(CUDAC) $(CUDAFLAGS)) \
+	  -MMD -MP -MF $(@:.o=.d) -c -o $@ $<
 
 ANY := %
 .SECONDEXPANSION:
 $(PROGRAMS): $(BUILD)/%: %.c $$(filter $$(BUILD)/parts/$$*/$$(ANY),$$(PART) $$(CUDAPART)) $(LIB) $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) $(if $(CUDAPART),$(CUDA_LIBS)) -lm
+	$(Q)$(CC) $(CFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -lpolder $(PETSC_LIBS) \
+	  $(if $(CUDAPART),$(CUDA_LIBS)) -lm
 
 $(CUDABENCHES): $(BUILD)/%: %.cu $(BUILD)/libpolder.a $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
@@ -130,7 +134,8 @@ $(BUILD)/tests/programs/damaged: $(filter $(BUILD)/parts/examples/readmat/%,$(PA
 $(filter-out $(INTERNAL),$(TESTS) $(BENCHES)): $(BUILD)/%: %.c $$(filter $$(BUILD)/parts/$$*/$$(ANY),$$(TESTPART)) $(LIB) $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) $(CFLAGS) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -Wl,-rpath,'$$ORIGIN/../..' -lpolder $(PETSC_LIBS) -lm
+	$(Q)$(CC) $(CFLAGS) $(TESTFLAGS) -MMD -MP -MF $@.d -o $@ $(filter %.c %.o,$^) $(LDFLAGS) \
+	  -L$(BUILD) -Wl,-rpath,'$$ORIGIN/..' -Wl,-rpath,'$$ORIGIN/../..' -lpolder $(PETSC_LIBS) -lm
 
 $(TUTORIALS): $(BUILD)/tutorials/%: $(PETSC_EXAMPLES)/ksp/ksp/tutorials/%.c $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
@@ -166,7 +171,8 @@ pfmg: $(BUILD)/bench/pfmg/pfmg
 $(BUILD)/bench/pfmg/pfmg: bench/pfmg/pfmg.c $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
 	$(SAY) CC $<
-	$(Q)$(CC) $(CFLAGS) -I$(HYPRE_INCLUDE) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) $(HYPRE_LIB:%=-L%) $(HYPRE_LIB:%=-Wl,-rpath,%) -lHYPRE $(PETSC_LIBS) $(CUDA_LIBS) -lm
+	$(Q)$(CC) $(CFLAGS) -I$(HYPRE_INCLUDE) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) \
+	  $(HYPRE_LIB:%=-L%) $(HYPRE_LIB:%=-Wl,-rpath,%) -lHYPRE $(PETSC_LIBS) $(CUDA_LIBS) -lm
 
 bench: all benches
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/run.sh
@@ -203,11 +209,13 @@ check-emulated:
 check-gpu: tests
 	@tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" --gpu $(CHECKFLAGS)
 
-# small cases on the device under each tool of compute-sanitizer; kernels of other libraries are left out. racecheck slows every access down many times, so much that the kernel of
-# rrbcg, whose blocks wait for each other, does not end; initcheck takes what kernels of other libraries have written, which are left out, for uninitialised
+# small cases on the device under each tool of compute-sanitizer; kernels of other libraries are left out. racecheck slows every access down
+# many times, so much that the kernel of rrbcg, whose blocks wait for each other, does not end; initcheck takes what kernels of other
+# libraries have written, which are left out, for uninitialised
 check-sanitizer: tests
 	@for tool in memcheck racecheck initcheck; do echo "== $$tool"; \
-	  tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" --gpu --sanitizer $$tool --sanitizer-flags="--kernel-name kernel_substring=Polder" --suite $$tool $(CHECKFLAGS) || exit; done
+	  tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" --gpu --sanitizer $$tool --sanitizer-flags="--kernel-name kernel_substring=Polder" \
+	    --suite $$tool $(CHECKFLAGS) || exit; done
 
 # PETSc for those who want another one than they have, without and with CUDA
 PETSC_BUILD_DIR     ?= petsc
@@ -236,10 +244,12 @@ install-files: $(LIB)
 	@echo "and, for instance, -options_file $(abspath $(PREFIX))/share/polder/options/bubbles3d.opts"
 
 format:
-	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] examples/*/*.[ch] examples/*/*.cu bench/*.[ch] bench/*/*.c cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
+	clang-format -i $(wildcard include/*.h src/*.[ch] src/*/*.[ch] src/*/*/*.[ch] tests/*.[ch] tests/*/*.[ch] tests/*/*/*.[ch] examples/*.[ch] \
+	  examples/*/*.[ch] examples/*/*.cu bench/*.[ch] bench/*/*.c cuda/*.h cuda/*.cu cuda/*.cuh bench/*.cu)
 
 clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(PART:.o=.d) $(TESTPART:.o=.d) $(CUDAPART:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples fuzz demo waves sea bench pfmg $(TABLES) bench-summary tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer benches petsc petsc-cuda install install-files format clean FORCE
+.PHONY: all examples fuzz demo waves sea bench pfmg $(TABLES) bench-summary tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer
+.PHONY: benches petsc petsc-cuda install install-files format clean FORCE

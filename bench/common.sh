@@ -54,7 +54,8 @@ gpu() {
 
 machine() {
   ! gpu || printf '%s, ' "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -1)"
-  echo "$(lscpu | sed -n 's/^Model name: *//p' | head -1), $(nproc --all) cores, PETSc $(sed -n 's/^PETSC_VERSION *:= *//p' "$BUILD/petsc.mk"), $(date -u +%Y-%m-%d)"
+  printf '%s, %s cores, ' "$(lscpu | sed -n 's/^Model name: *//p' | head -1)" "$(nproc --all)"
+  echo "PETSc $(sed -n 's/^PETSC_VERSION *:= *//p' "$BUILD/petsc.mk"), $(date -u +%Y-%m-%d)"
 }
 
 # pictures <prefix> <how many> <command>: runs a program that writes pictures, and tells every five seconds how many there are

@@ -19,7 +19,8 @@ first() { # problem, its options, solver, its options; other options
   sed -n "s/^| /| $problem | $solver | $device | /p" "$WORK/log"
 }
 
-echo "| problem | solver | device ms | solve of | iterations | true residual | set-up ms | solve ms | total ms | bytes a row to the device in the set-up | GB/s |"
+echo "| problem | solver | device ms | solve of | iterations | true residual | set-up ms | solve ms | total ms |" \
+  "bytes a row to the device in the set-up | GB/s |"
 echo "|---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|"
 for on in "-dim 3 -n ${LARGE:-256}" "-dim 3 -n ${MIDDLE:-128}" "-dim 2 -n ${SMALL:-127}"; do
   for pc in pamg tns jacobi; do

@@ -1,6 +1,7 @@
 #!/bin/sh
 # bench/gpu.sh [name...]: PETSc's own solvers and ours on a GPU, problem after problem in one run each, written into docs/results/gpu.md.
-# Names of problems restrict it to these. hypre's PFMG joins the problems that pamg solves after make pfmg with a hypre for this machine. One row by itself: build/bench/solve with the options of the problem and of the solver below, -vec_type cuda
+# Names of problems restrict it to these. hypre's PFMG joins the problems that pamg solves after make pfmg with a hypre for this machine. One row by
+# itself: build/bench/solve with the options of the problem and of the solver below, -vec_type cuda
 set -e
 . "$(dirname "$0")/common.sh"
 SOLVE=$BUILD/bench/solve

@@ -1,7 +1,8 @@
 #!/bin/sh
 # bench/nras.sh source [n [cases [methods [levels]]]]: iterations beside those of Yang, Liu and Chen (table 4 and 5), 3-D Poisson on n^3 cells (150); a case is
 #   OUTERxINNER or OUTERxINNER:LAYERS,LAYERS, outer blocks (processes), inner blocks of each and their overlaps; cases not run keep their rows of the page
-# bench/nras.sh [n [ranks]]: ILU(k) in the blocks of nras beside PETSc's ilu, 3-D Poisson and convection-diffusion on n^3 cells (150), on a GPU if there is one; written into docs/results/nras.md
+# bench/nras.sh [n [ranks]]: ILU(k) in the blocks of nras beside PETSc's ilu, 3-D Poisson and convection-diffusion on n^3 cells (150), on a GPU if there is
+#   one; written into docs/results/nras.md
 set -e
 . "$(dirname "$0")/common.sh"
 SOLVE=$BUILD/bench/solve
@@ -52,7 +53,8 @@ source_table() { # n, cases, methods, levels
         "-pc_nras_inner_overlap ${overlap#*,} -mat_type $matrix" >"$WORK/solvers"
       start=
       [ "$outer" -eq 1 ] || start="$MPIEXEC -n $outer"
-      if ! $start "$SOLVE" -dll_append "$LIB" $device -dim 3 -n "$n" -walls whole -rhs random -ksp_max_it 500 -repeats 1 -warm $([ $where = gpu ] && echo 1 || echo 0) \
+      if ! $start "$SOLVE" -dll_append "$LIB" $device -dim 3 -n "$n" -walls whole -rhs random -ksp_max_it 500 -repeats 1 \
+        -warm $([ $where = gpu ] && echo 1 || echo 0) \
         -solvers "$WORK/solvers" </dev/null >"$WORK/log" 2>&1; then
         cat "$WORK/log" >&2
         exit 1
@@ -139,8 +141,8 @@ done
 
 out=$WORK/table
 {
-  echo "Command: \`bench/nras.sh $n $ranks\`. Machine: $(machine). $where, $ranks rank(s), $n^3 cells, the tolerance of the first column on |r|/|b|, zero guess," \
-    "warm-up excluded; times are the best and, in brackets, the median of fresh solvers."
+  echo "Command: \`bench/nras.sh $n $ranks\`. Machine: $(machine). $where, $ranks rank(s), $n^3 cells, the tolerance of the first column on |r|/|b|," \
+    "zero guess, warm-up excluded; times are the best and, in brackets, the median of fresh solvers."
   echo
   echo "| problem | solver | iterations | true residual | set-up ms | solve ms | total ms | us an iteration |"
   echo "|---|---|---:|---:|---:|---:|---:|---:|"

@@ -6,7 +6,8 @@ ranks=${1:-1}
 out=$WORK/table
 {
   echo "Command: \`bench/pamg.sh $ranks\`. Machine: $(machine). $ranks rank(s), zero guess, the tolerance of the second column on |r|/|b|, each" \
-    "solver at its best matrix type, the best of three where one takes less than two seconds. Right-hand side: random for Poisson (Dirichlet), smooth for the bubbles (Neumann)."
+    "solver at its best matrix type, the best of three where one takes less than two seconds. Right-hand side: random for Poisson (Dirichlet)," \
+    "smooth for the bubbles (Neumann)."
   echo
   echo "| problem | tolerance | solver | iterations | true residual | set-up s | solve s | total over cg + pamg |"
   echo "|---|---|---|---:|---:|---:|---:|---:|"

@@ -1,5 +1,6 @@
 #!/bin/sh
-# bench/peers.sh [ranks]: dcg with tns and with pamg beside PETSc's own solvers and hypre on bubbles of high or low coefficient; written into docs/results/peers.md
+# bench/peers.sh [ranks]: dcg with tns and with pamg beside PETSc's own solvers and hypre on bubbles of high or low coefficient; written into
+# docs/results/peers.md
 set -e
 . "$(dirname "$0")/common.sh"
 ranks=${1:-1}

@@ -20,8 +20,8 @@ for more in 2 4 8; do
 done
 out=$WORK/table
 {
-  echo "Command: \`bench/scale.sh\`. Machine: $(machine). 7 points (5 in 2-D), walls half a cell away (bubbles: Neumann), smooth right-hand side, zero guess, 1e-6" \
-    "on |r|/|b|; a row is split by planes. Iterations; set-up + solve in ms; microseconds an iteration."
+  echo "Command: \`bench/scale.sh\`. Machine: $(machine). 7 points (5 in 2-D), walls half a cell away (bubbles: Neumann), smooth right-hand side, zero" \
+    "guess, 1e-6 on |r|/|b|; a row is split by planes. Iterations; set-up + solve in ms; microseconds an iteration."
   echo
   echo "| work | solver | $(echo "$ranks" | sed 's/ / | /g') $unit |"
   echo "|---|---|$(for r in $ranks; do printf -- '---|'; done)"
@@ -40,7 +40,8 @@ row() {
     $start "$SOLVE" -dll_append "$LIB" $options -options_left no "$@" $more >"$WORK/log" 2>&1 || { cat "$WORK/log" >&2; exit 1; }
     cells="$cells | $(awk -F'|' '/^\| options/ {
       split($5, setup, " "); split($6, solve, " "); split($3, its, " "); residual = $4 + 0
-      printf "%s%s; %.4g + %.4g; %.4g", its[1], (residual > 1.1e-6 ? " (true residual " $4 ")" : ""), setup[1], solve[1], 1000 * solve[1] / its[1]}' "$WORK/log")"
+      note = residual > 1.1e-6 ? " (true residual " $4 ")" : ""
+      printf "%s%s; %.4g + %.4g; %.4g", its[1], note, setup[1], solve[1], 1000 * solve[1] / its[1]}' "$WORK/log")"
   done
   echo "| $work | $name$cells |" | tee -a "$out" >&2
 }

@@ -15,7 +15,8 @@ best() {
     function figure(x) {return sprintf(x < 1000 ? "%.3g" : "%.0f", x)}
     function plain(p,  part, bubbles) { # the names of bench/gpu.sh
       if (split(p, part, "_") < 2) return p
-      bubbles = part[1] ~ /bubbles/ ? (part[1] ~ /2d/ ? 16 : 8) " bubbles of " (part[3] ? part[3] : "1e3") : "Poisson" (part[3] ? ", walls a " part[3] " cell away" : "")
+      if (part[1] ~ /bubbles/) bubbles = (part[1] ~ /2d/ ? 16 : 8) " bubbles of " (part[3] ? part[3] : "1e3")
+      else bubbles = "Poisson" (part[3] ? ", walls a " part[3] " cell away" : "")
       return part[1] ~ /2d/ ? "2D " part[2] "^2, " bubbles : "3D " part[2] "^3, " bubbles
     }
     /^[|]/ && $(c[4] + 1) + 0 > 0 {

@@ -9,7 +9,8 @@ arch=arch-host
 set -- --with-debugging=0 --with-fc=0 --with-cc=mpicc --with-cxx=mpicxx --COPTFLAGS=-O3 --CXXOPTFLAGS=-O3 \
   --with-shared-libraries=1 --with-blaslapack-lib="-llapack -lblas" --with-x=0 --with-hypre=0 --with-ssl=0
 if [ -n "$archs" ]; then
-  nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || ls "$CUDA_HOME/bin/nvcc" 2>/dev/null) || stop "No nvcc: install the CUDA toolkit and put its bin folder in PATH"
+  nvcc=$(command -v nvcc || ls /usr/local/cuda/bin/nvcc 2>/dev/null || ls "$CUDA_HOME/bin/nvcc" 2>/dev/null) ||
+    stop "No nvcc: install the CUDA toolkit and put its bin folder in PATH"
   arch=arch-cuda
   set -- "$@" --with-cuda=1 --with-cuda-dir="$(dirname "$(dirname "$(realpath "$nvcc")")")" --with-cuda-arch="$archs" --CUDAOPTFLAGS=-O3
 fi

@@ -18,7 +18,8 @@ fi
 pkg-config --atleast-version=3.18 "$pc" || stop "PETSc $(pkg-config --modversion "$pc") is too old: Polder needs 3.18 or later"
 cc=$(pkg-config --variable=ccompiler "$pc")
 command -v "${cc:=mpicc}" >/dev/null || cc=mpicc
-command -v "$cc" >/dev/null || stop "PETSc was built with the MPI compiler $(pkg-config --variable=ccompiler "$pc"), which is not there: install it or put it in PATH"
+command -v "$cc" >/dev/null ||
+  stop "PETSc was built with the MPI compiler $(pkg-config --variable=ccompiler "$pc"), which is not there: install it or put it in PATH"
 mpiexec=$(pkg-config --variable=mpiexec "$pc")
 [ -n "$mpiexec" ] || mpiexec=$(dirname "$(command -v "$cc")")/mpiexec
 command -v "$mpiexec" >/dev/null || mpiexec=mpiexec
@@ -27,7 +28,8 @@ cflags=$(pkg-config --cflags "$pc" | sed 's/-I */-isystem /g')
 libs=$(pkg-config --libs "$pc")
 libdir=$(pkg-config --variable=libdir "$pc")
 
-conf=$(printf '#include <petscconf.h>\n' | "$cc" -E -dM $cflags - 2>/dev/null) || stop "petscconf.h of $pc cannot be read with $cc $cflags: is this PETSc complete?"
+conf=$(printf '#include <petscconf.h>\n' | "$cc" -E -dM $cflags - 2>/dev/null) ||
+  stop "petscconf.h of $pc cannot be read with $cc $cflags: is this PETSc complete?"
 has() { printf '%s\n' "$conf" | grep -q "^#define $1\b"; }
 has PETSC_USE_SHARED_LIBRARIES || stop "This PETSc is a static library, into which nothing can be loaded: configure PETSc with --with-shared-libraries=1"
 ! has PETSC_USE_COMPLEX || stop "This PETSc has complex scalars and Polder works with real ones only: use a PETSc configured with --with-scalar-type=real"

@@ -5,7 +5,7 @@
 #include "kernels/vec.h"
 
 /* The vectors of a step that are needed; p = NULL: only those of the sums */
-static PetscErrorCode PolderCGOnceGet_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w, PolderCGOnce *a)
+static PetscErrorCode PolderCGOnceDeviceGet_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w, PolderCGOnce *a)
 {
   PolderCG      *cg     = (PolderCG *)ksp->data;
   PolderCGDevice device = cg->device;
@@ -24,7 +24,7 @@ static PetscErrorCode PolderCGOnceGet_Private(KSP ksp, Vec r, Vec z, Vec p, Vec 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderCGOnceRestore_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w, PolderCGOnce *a)
+static PetscErrorCode PolderCGOnceDeviceRestore_Private(KSP ksp, Vec r, Vec z, Vec p, Vec w, PolderCGOnce *a)
 {
   PolderCG      *cg     = (PolderCG *)ksp->data;
   PolderCGDevice device = cg->device;
@@ -74,7 +74,7 @@ static PetscErrorCode PolderCGOnceApply_Private(KSP ksp, Vec r, Vec z)
 }
 
 /* z <- M^-1 r and the sums of this process */
-static PetscErrorCode PolderCGOnceSums_Private(KSP ksp, Vec r, Vec z)
+static PetscErrorCode PolderCGOnceDeviceSums_Private(KSP ksp, Vec r, Vec z)
 {
   PolderCGDevice device = ((PolderCG *)ksp->data)->device;
   PolderCGOnce   a;
@@ -82,9 +82,9 @@ static PetscErrorCode PolderCGOnceSums_Private(KSP ksp, Vec r, Vec z)
   PetscFunctionBegin;
   PetscCall(PolderCGOnceApply_Private(ksp, r, z));
   PetscCall(PolderLogBegin(POLDER_CGDot, r));
-  PetscCall(PolderCGOnceGet_Private(ksp, r, z, NULL, NULL, &a));
+  PetscCall(PolderCGOnceDeviceGet_Private(ksp, r, z, NULL, NULL, &a));
   PolderLaunch(PolderCGOnceSums_CUDA(&a, device->state, device->work, device->stream));
-  PetscCall(PolderCGOnceRestore_Private(ksp, r, z, NULL, NULL, &a));
+  PetscCall(PolderCGOnceDeviceRestore_Private(ksp, r, z, NULL, NULL, &a));
   PetscCall(PetscLogGpuFlops(6.0 * device->n));
   PetscCall(PolderLogEnd(POLDER_CGDot, r));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -127,7 +127,7 @@ static PetscErrorCode PolderCGPrecondition_OnceOnDevice(KSP ksp, Vec r, Vec stor
 
   PetscFunctionBegin;
   (void)w;
-  if (!device->ready) PetscCall(PolderCGOnceSums_Private(ksp, r, z));
+  if (!device->ready) PetscCall(PolderCGOnceDeviceSums_Private(ksp, r, z));
   device->ready = PETSC_FALSE;
   PetscCall(PolderCGOnceProduct_Private(ksp, z, &summed));
   if (cg->space->d) PetscCall(PolderDeflationSpaceApplyPSum(cg->space, cg->v, summed, &riders));
@@ -147,10 +147,10 @@ static PetscErrorCode PolderCGStep_OnceOnDevice(KSP ksp, PetscBool project, Vec 
 
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
-  PetscCall(PolderCGOnceGet_Private(ksp, r, z, p, w, &a));
+  PetscCall(PolderCGOnceDeviceGet_Private(ksp, r, z, p, w, &a));
   device->ready = (PetscBool)(device->form == CG_DIAGONAL && !project);
   PolderLaunch(PolderCGOnceStep_CUDA(&a, cg->first, device->ready, device->state, device->work, device->stream));
-  PetscCall(PolderCGOnceRestore_Private(ksp, r, z, p, w, &a));
+  PetscCall(PolderCGOnceDeviceRestore_Private(ksp, r, z, p, w, &a));
   PetscCall(PetscLogGpuFlops(((cg->first ? 5.0 : 9.0) + (device->ready ? 7.0 : 0.0)) * device->n));
   PetscCall(PolderLogEnd(POLDER_CGUpdate, r));
   if (!project) PetscFunctionReturn(PETSC_SUCCESS);

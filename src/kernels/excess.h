@@ -5,7 +5,7 @@
 #include "levelmatrix.h"
 
 /*
-  The excess of the rows of the first level from the sums of their entries, sum[], and of the magnitudes, size[]; sum may be excess. ai[]: compressed rows of the
+  The excess of the rows of the first level from the sums of their entries, sum[], and of the magnitudes, size[]; sum may be excess. ai[]: rows of the
   local block; kernel: the constant is known to be in the kernel
 */
 PETSC_INTERN void   PolderExcessRows_Host(PetscInt n, const PetscInt ai[], PetscBool kernel, const PetscReal sum[], const PetscReal size[], PetscReal excess[]);

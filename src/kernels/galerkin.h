@@ -37,7 +37,9 @@ POLDER_LAUNCHER int PolderCoarseRowsCountLong_CUDA(const PolderAggregates *P, co
 /* The columns, ascending, and the values of C, whose ptr[] are known */
 POLDER_LAUNCHER int PolderCoarseRowsFill_CUDA(const PolderAggregates *P, const PolderRows *A, const PolderCoarseScratch *, const PolderSparseRows *C,
                                               PolderStream stream);
-/* Recomputes the values in the same pattern; an entry without a position is added to the diagonal. longrows: C has rows of more than POLDER_COARSE_ROW entries */
+/*
+  Recomputes the values in the same pattern; an entry without a position is added to the diagonal. longrows: C has rows of more than POLDER_COARSE_ROW entries
+*/
 POLDER_LAUNCHER int PolderCoarseRowsValues_CUDA(const PolderAggregates *P, const PolderRows *A, PetscBool longrows, const PolderSparseRows *C,
                                                 PolderStream stream);
 /* Prefix sum in place: ptr[0] <- 0, ptr[a + 1] <- sum of the lengths in ptr[1 .. a + 1] */
@@ -68,9 +70,9 @@ POLDER_LAUNCHER int PolderMemberSums_CUDA(const PolderAggregates *, const PetscR
 PETSC_INTERN PetscBool PolderRowTotals_Host(const PolderRows *A, const PolderRows *B, PetscBool rows, float to[]);
 POLDER_LAUNCHER int    PolderRowTotals_CUDA(const PolderRows *A, PetscBool rows, float to[], int *bad, PolderStream stream);
 /*
-  Surveys the rows of a level; B: a second block with other columns, or NULL. *bound <- Gershgorin's bound for the eigenvalues of D^-1 A. Host: returns the first
-  unusable row, n for none, and what is wrong with it. Device: no second block; *bound is only raised; *bad <- the minimum of its value and 8 i + kind over the
-  unusable rows i.
+  Surveys the rows of a level; B: a second block with other columns, or NULL. *bound <- Gershgorin's bound for the eigenvalues of D^-1 A. Host: returns the
+  first unusable row, n for none, and what is wrong with it. Device: no second block; *bound is only raised; *bad <- the minimum of its value and 8 i + kind
+  over the unusable rows i.
 */
 PETSC_INTERN PetscInt PolderLevelRows_Host(const PolderRows *A, const PolderRows *B, const PolderLevelSurvey *, PetscReal *bound, PolderRowKind *kind);
 POLDER_LAUNCHER int   PolderLevelRows_CUDA(const PolderRows *A, const PolderLevelSurvey *, PetscReal *bound, PetscInt64 *bad, PolderStream stream);

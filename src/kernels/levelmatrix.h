@@ -53,8 +53,8 @@ typedef struct {
 } PolderLevelStep;
 
 /*
-  The off-process term of the rows that have off-process entries B, whose columns are ghosts: z_i += scale d_i (B ghost)_i, d = 1 if dinv is NULL. In single precision the entries multiply ghost_j - x_i, where x is
-  own or, with start != 0, start D^-1 own
+  The off-process term of the rows that have off-process entries B, whose columns are ghosts: z_i += scale d_i (B ghost)_i, d = 1 if dinv is NULL. In single
+  precision the entries multiply ghost_j - x_i, where x is own or, with start != 0, start D^-1 own
 */
 typedef struct {
   PetscReal    scale, start;

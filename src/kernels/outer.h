@@ -25,8 +25,8 @@ PETSC_INTERN void   PolderPairsNextOutside_Host(PetscInt nc, const PetscInt ptr[
 POLDER_LAUNCHER int PolderPairsNextOutside_CUDA(PetscInt nc, const PetscInt ptr[], const PetscInt row[], const PetscReal outside[], PetscReal next[],
                                                 PolderStream stream);
 /*
-  PolderLevelRows_Host() and PolderRowTotals_Host() for these rows of A; survey->diag is not written. *bound is only raised; *bad <- the minimum of its value and
-  8 i + kind over the unusable rows i; *large is set when a sum is too large.
+  PolderLevelRows_Host() and PolderRowTotals_Host() for these rows of A; survey->diag is not written. *bound is only raised; *bad <- the minimum of its value
+  and 8 i + kind over the unusable rows i; *large is set when a sum is too large.
 */
 PETSC_INTERN void   PolderOuterLevelRows_Host(const PolderSparseRows *, const PolderRows *A, const PolderLevelSurvey *, PetscReal *bound, PetscInt64 *bad);
 POLDER_LAUNCHER int PolderOuterLevelRows_CUDA(const PolderSparseRows *, const PolderRows *A, const PolderLevelSurvey *, PetscReal *bound, PetscInt64 *bad,

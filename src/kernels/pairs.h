@@ -27,8 +27,8 @@ PETSC_INTERN void   PolderPairsAlign_Host(const PolderRows *A, const PolderPairR
 POLDER_LAUNCHER int PolderPairsAlign_CUDA(const PolderRows *A, const PolderPairRule *rule, const PetscInt count[3], const PetscInt mate[], PetscInt next[],
                                           PolderStream stream);
 /*
-  Pairs those of the rows that propose to each other, and leaves rows without any partner single; left[*count] <- the rows still free. Host: left[] may be row[].
-  Device: it may not, and is in any order.
+  Pairs those of the rows that propose to each other, and leaves rows without any partner single; left[*count] <- the rows still free. Host: left[] may be
+  rows.row. Device: it may not, and is in any order.
 */
 PETSC_INTERN void   PolderPairsMatch_Host(PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count);
 POLDER_LAUNCHER int PolderPairsMatch_CUDA(PolderRowList rows, const PetscInt next[], PetscInt mate[], PetscInt left[], PetscInt *count, PolderStream stream);

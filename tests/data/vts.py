@@ -10,4 +10,5 @@ for step, name in re.findall(r'timestep="(.*?)" file="(.*?)"', open(sys.argv[1])
         (length,) = struct.unpack_from("<" + size, raw, int(offset))
         format = "d" if kind == "Float64" else "f"
         fields.setdefault(field, []).extend(struct.unpack_from(f"<{length // struct.calcsize(format)}{format}", raw, int(offset) + struct.calcsize(size)))
-    print(f"{float(step):g} s: extent {re.search('WholeExtent=.(.*?)[^0-9 ]', head).group(1)}", *(f"{field} {min(v):.5g} to {max(v):.5g}" for field, v in fields.items()), sep=", ")
+    extent = re.search('WholeExtent=.(.*?)[^0-9 ]', head).group(1)
+    print(f"{float(step):g} s: extent {extent}", *(f"{field} {min(v):.5g} to {max(v):.5g}" for field, v in fields.items()), sep=", ")

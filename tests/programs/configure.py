@@ -21,7 +21,8 @@ def petsc(folder, version="3.20.1", shared=True, complex_scalars=False, arch="")
     os.makedirs(f"{prefix}/lib/pkgconfig", exist_ok=True)
     os.makedirs(f"{prefix}/include", exist_ok=True)
     with open(f"{prefix}/lib/pkgconfig/PETSc.pc", "w") as pc:
-        pc.write(f"prefix={prefix}\nlibdir=${{prefix}}/lib\nccompiler=mpicc\nName: PETSc\nDescription: none\nVersion: {version}\nCflags: -I${{prefix}}/include\nLibs: -L${{libdir}} -lpetsc\n")
+        pc.write(f"prefix={prefix}\nlibdir=${{prefix}}/lib\nccompiler=mpicc\nName: PETSc\nDescription: none\nVersion: {version}\n"
+                 "Cflags: -I${prefix}/include\nLibs: -L${libdir} -lpetsc\n")
     with open(f"{prefix}/include/petscconf.h", "w") as conf:
         conf.write("#define PETSC_HAVE_MPI 1\n" + "#define PETSC_USE_SHARED_LIBRARIES 1\n" * shared + "#define PETSC_USE_COMPLEX 1\n" * complex_scalars)
 

@@ -178,7 +178,8 @@ for name, text in (
     read(name, "-b", "file.mtx")
 
 print("\nsolvers")
-for name, text in (("comments and two solvers", "# both\n\ncg: -ksp_type cg -pc_type jacobi\r\n  gmres : -ksp_type gmres -pc_type jacobi"), ("none", "# none\n"), ("no colon", "cg -ksp_type cg\n"),
+for name, text in (("comments and two solvers", "# both\n\ncg: -ksp_type cg -pc_type jacobi\r\n  gmres : -ksp_type gmres -pc_type jacobi"),
+                   ("none", "# none\n"), ("no colon", "cg -ksp_type cg\n"),
                    ("no option", "cg: ksp_type cg\n"), ("too many", 65 * "cg: -ksp_type cg\n"), ("not a text", "cg: -ksp_type cg\n\0\n")):
     write("solvers.txt", text)
     read(name, "-solvers", "solvers.txt")

@@ -22,7 +22,8 @@ def text(name):
 def netcdf(name, dims, variables):
     """Classic format: dims {name: length}, variables [(name, its dims, type, attributes, numbers)]"""
     names = list(dims)
-    header = b"CDF\x01" + struct.pack(">3i", 0, 10, len(dims)) + b"".join(text(d) + struct.pack(">i", dims[d]) for d in names) + struct.pack(">4i", 0, 0, 11, len(variables))
+    header = b"CDF\x01" + struct.pack(">3i", 0, 10, len(dims)) + b"".join(text(d) + struct.pack(">i", dims[d]) for d in names)
+    header += struct.pack(">4i", 0, 0, 11, len(variables))
     heads, data = [], []
     for var, over, kind, attributes, numbers in variables:
         packed = struct.pack(f">{len(numbers)}{kind}", *numbers)
@@ -61,7 +62,8 @@ def steps(first, last, n):
 
 def run(title, file, *more, window=(WEST, EAST, SOUTH, NORTH), ranks=1):
     command = (["mpiexec", "-n", str(ranks)] if ranks > 1 else []) + [os.environ["POLDER_BUILD"] + "/examples/waves", "-waves_relief", file]
-    command += ["-waves_window", ",".join(map(str, window)), "-waves_n", f"{NX},{NY}", "-waves_lengths", "4000,3000", "-waves_frames", "100", "-waves_start", "hump"]
+    command += ["-waves_window", ",".join(map(str, window)), "-waves_n", f"{NX},{NY}", "-waves_lengths", "4000,3000",
+                "-waves_frames", "100", "-waves_start", "hump"]
     command += "-waves_dt 0.5 -waves_check_dry -waves_checksum -pc_type jacobi -ksp_rtol 1e-10 -malloc_dump".split() + list(more)
     done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     lines = [line for line in done.stdout.splitlines() if "checksum" in line or "dry" in line]
@@ -76,11 +78,13 @@ relief("rising.nc", steps(-10, 15, 26), steps(40, 60, 21))
 relief("falling.nc", steps(-9.5, 14.5, 49), steps(59, 41, 37), "d", "z", names=("y", "x"))
 relief("round.nc", steps(0, 358, 180), steps(-90, 90, 91), "f", "ROSE", names=("ETOPO_Y", "ETOPO_X"))
 relief("overlap.nc", steps(20, 381, 362), steps(-89.5, 89.5, 180))
-relief("packed.nc", steps(-10, 15, 26), steps(40, 60, 21), "h", attributes={"scale_factor": 0.5, "add_offset": -100.0, "_FillValue": -32768}, pack=lambda z: round((z + 100.0) * 2.0))
+relief("packed.nc", steps(-10, 15, 26), steps(40, 60, 21), "h", attributes={"scale_factor": 0.5, "add_offset": -100.0, "_FillValue": -32768},
+       pack=lambda z: round((z + 100.0) * 2.0))
 relief("holes.nc", steps(-10, 15, 26), steps(40, 60, 21), "f", attributes={"missing_value": -1e34}, pack=lambda z: z if z < 0.0 else -1e34)
 relief("nan.nc", steps(-10, 15, 26), steps(40, 60, 21), "f", pack=lambda z: z if z < 0.0 else float("nan"))
 NONE = [-1e34, -2e34, -3e34]
-relief("several.nc", steps(-10, 15, 26), steps(40, 60, 21), "f", attributes={"missing_value": NONE, "scale_factor": [1.0] * 9}, pack=lambda z: z if z < 0.0 else NONE[int(z) % 3])
+relief("several.nc", steps(-10, 15, 26), steps(40, 60, 21), "f", attributes={"missing_value": NONE, "scale_factor": [1.0] * 9},
+       pack=lambda z: z if z < 0.0 else NONE[int(z) % 3])
 relief("many.nc", steps(-10, 15, 26), steps(40, 60, 21), "f", attributes={"missing_value": [-1e34] * 5000})
 relief("nowhere.nc", steps(-10, 15, 26), [40.0, float("nan")] + steps(42, 60, 19))
 relief("far.nc", [1e300, 1.1e300, 1.2e300], steps(40, 60, 21))

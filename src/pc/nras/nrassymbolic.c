@@ -101,7 +101,7 @@ static PetscInt NRASFillRow(const NRASFactor *f, PetscInt i, PetscInt k, NRASWor
   return n;
 }
 
-static PetscErrorCode NRASFactor_Private(const NRASGraph *A, PetscInt m, const PetscInt rows[], PetscInt k, NRASFactor *f, NRASWork *w)
+static PetscErrorCode NRASFactorPattern_Private(const NRASGraph *A, PetscInt m, const PetscInt rows[], PetscInt k, NRASFactor *f, NRASWork *w)
 {
   PetscFunctionBegin;
   f->m      = m;
@@ -128,7 +128,7 @@ static PetscErrorCode NRASFactor_Private(const NRASGraph *A, PetscInt m, const P
 }
 
 /* Flops of the factorisation: for each l_ic a multiplication, and three for each entry of row c of U whose column row i has too; pivots and scales of U */
-static PetscLogDouble NRASFlops(const NRASFactor *f, NRASWork *w)
+static PetscLogDouble NRASFactorFlops(const NRASFactor *f, NRASWork *w)
 {
   PetscLogDouble flops = (PetscLogDouble)f->ptr[f->m];
 
@@ -338,10 +338,10 @@ PetscErrorCode PCNRASSymbolic(PC pc, const NRASGraph *A, const NRASBlocks *block
 
     for (PetscInt i = 0; i < m; ++i) w.local[rows[i]] = i;
     f.most = NRASFillMost(A) - all.nz - all.nrow;
-    PetscCall(NRASFactor_Private(A, m, rows, nras->set.levels, &f, &w));
+    PetscCall(NRASFactorPattern_Private(A, m, rows, nras->set.levels, &f, &w));
     nras->counts.full = f.full;
     if (f.full) break;
-    nras->counts.flops += NRASFlops(&f, &w);
+    nras->counts.flops += NRASFactorFlops(&f, &w);
     level[b] = all.nlevel;
     PetscCall(NRASLevels_Private(&f, &all, &w));
     PetscCall(NRASAppendBlock_Private(&f, &w, &all));

@@ -194,7 +194,7 @@ static void NRASJudge(const PC_NRAS *nras, NRASProgress *p)
 }
 
 /* Factors all blocks; those whose pivots fail again, with larger and larger shifts */
-static PetscErrorCode NRASFactor_Private(PC_NRAS *nras, const PolderPlace *place, const PetscScalar aa[], PetscScalar val[], NRASProgress *p)
+static PetscErrorCode NRASFactorValues_Private(PC_NRAS *nras, const PolderPlace *place, const PetscScalar aa[], PetscScalar val[], NRASProgress *p)
 {
   const NRASAt   *at = &nras->at[place->device];
   const PetscInt  nb = at->ilu.nblock;
@@ -327,7 +327,7 @@ static PetscErrorCode NRASFactorAt_Private(PC pc, const PolderPlace *place)
   else PetscCall(PolderPlaceMalloc(place, at->ilu.nz + at->ilu.nrow, &val));
   PetscCall(NRASGetValues_Private(pc, place, &v));
   PetscCall((*place->timebegin)());
-  PetscCall(NRASFactor_Private(nras, place, v.aa, val, &p));
+  PetscCall(NRASFactorValues_Private(nras, place, v.aa, val, &p));
   PetscCall((*place->timeend)());
   PetscCall((*place->logflops)(nras->counts.flops));
   PetscCall(NRASRestoreValues_Private(pc, place, &v));

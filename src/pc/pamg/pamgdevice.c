@@ -105,7 +105,7 @@ static PetscErrorCode PamgColourDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fou
 }
 
 /* to[] <- from[] in single precision; *bad is raised when an entry is too large */
-static PetscErrorCode PamgRound(const PC_PAMG *pamg, size_t n, const PetscScalar from[], float to[], int *bad)
+static PetscErrorCode PamgToSingle(const PC_PAMG *pamg, size_t n, const PetscScalar from[], float to[], int *bad)
 {
   PetscFunctionBegin;
   if (n) PolderLaunch(PolderToSingle_CUDA(n, from, to, bad, pamg->stream));
@@ -129,7 +129,7 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
   PolderLaunch(PolderLevelRows_CUDA(&A, &survey, (PetscReal *)(there + 1), there, pamg->stream));
   if (L->halo) PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows_d, &A, &survey, (PetscReal *)(there + 1), there, pamg->stream));
   if (pamg->precision != PAMG_DOUBLE) {
-    PetscCall(PamgRound(pamg, (size_t)L->n, survey.dinv, (float *)L->dinv, (int *)(there + 2)));
+    PetscCall(PamgToSingle(pamg, (size_t)L->n, survey.dinv, (float *)L->dinv, (int *)(there + 2)));
     PetscCall(PolderDeviceFree(&survey.dinv));
   }
   if (L->halo) PetscCall(PolderHaloExchangeDevice(L->halo, pamg->precision != PAMG_DOUBLE ? MPI_FLOAT : MPIU_SCALAR, L->dinv, L->outer.dinv));
@@ -240,7 +240,7 @@ static PetscErrorCode PamgRoundDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L
   for (PetscInt d = first; d < dia->nd; ++d) {
     const PetscInt lo = PetscMax(0, -dia->off[d]), hi = PetscMin(L->n, L->n - dia->off[d]);
 
-    if (hi > lo) PetscCall(PamgRound(pamg, (size_t)(hi - lo), dia->val[d] + lo, (float *)val[d] + lo, there));
+    if (hi > lo) PetscCall(PamgToSingle(pamg, (size_t)(hi - lo), dia->val[d] + lo, (float *)val[d] + lo, there));
   }
   PetscCall(PolderDeviceFree(&L->ownval));
   PetscCall(PetscFree(L->val));
@@ -286,7 +286,7 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
     PetscCall(PCPAMGKeepDiagonals(L));
     PetscCall(PamgRoundDiagonalsDevice(pamg, L, dia, there));
     L->M.val = L->val;
-    if (PCPAMGSums(pamg, l)) PetscCall(PamgRound(pamg, (size_t)L->n, PCPAMGSums(pamg, l), (float *)L->val[dia->main], there));
+    if (PCPAMGSums(pamg, l)) PetscCall(PamgToSingle(pamg, (size_t)L->n, PCPAMGSums(pamg, l), (float *)L->val[dia->main], there));
     else PolderLaunch(PolderRowTotals_CUDA(&A, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
     if (L->halo && !PCPAMGSums(pamg, l))
       PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows_d, &A, PETSC_FALSE, (float *)L->val[dia->main], there, pamg->stream));
@@ -296,7 +296,7 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
       PetscCall(PetscFree(L->val));
     }
     if (!L->rounded) PetscCall(PolderDeviceMalloc(sizeof(float) * (size_t)L->nz, &L->rounded));
-    PetscCall(PamgRound(pamg, (size_t)L->nz, L->csr.aa, L->rounded, there));
+    PetscCall(PamgToSingle(pamg, (size_t)L->nz, L->csr.aa, L->rounded, there));
     L->M.aa = L->rounded;
     PolderLaunch(PolderRowTotals_CUDA(&A, PETSC_TRUE, L->rounded, there, pamg->stream));
     if (L->halo) PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows_d, &A, PETSC_TRUE, L->rounded, there, pamg->stream));

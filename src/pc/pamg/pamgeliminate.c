@@ -152,7 +152,7 @@ static void PamgKeepRound(const PamgLeft *S, const PetscInt next[], const PetscS
 }
 
 /* One round; *more = PETSC_FALSE: few rows are left that can go, and nothing is done */
-static PetscErrorCode PamgRound(const PC_PAMG *pamg, PamgLeft *S, PolderEliminated *E, PetscBool *negative, PetscBool *more)
+static PetscErrorCode PamgEliminateRound(const PC_PAMG *pamg, PamgLeft *S, PolderEliminated *E, PetscBool *negative, PetscBool *more)
 {
   const PetscInt n = S->A.n;
   PamgLeft       C = {0};
@@ -188,7 +188,7 @@ static PetscErrorCode PamgRounds(const PC_PAMG *pamg, const PamgLevel *L, Polder
   PetscFunctionBegin;
   PetscCall(PamgEliminatedCreate(L->n, pamg->eliminate, E));
   PetscCall(PamgLeftBegin(pamg, L, S));
-  while (more && E->rounds < PAMG_ROUNDS) PetscCall(PamgRound(pamg, S, E, &negative, &more));
+  while (more && E->rounds < PAMG_ROUNDS) PetscCall(PamgEliminateRound(pamg, S, E, &negative, &more));
   PetscCall(PamgEliminatedTrim(E));
   if (negative) {
     const PetscInt last = S->A.n - 1;

@@ -27,7 +27,7 @@ static PetscInt TNSTriangleDiagonals(const PolderDia *dia, PetscBool upper, Pets
 }
 
 /* A triangle for the kernels: the diagonals if there are any (csr may then be NULL), else the compressed rows */
-static PolderTriangle TNSTriangleOf(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper)
+static PolderTriangle TNSTriangleOnDevice(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper)
 {
   const TNSMatrix *A      = &tns->at[TNS_DEVICE];
   const PetscBool  single = (PetscBool)(tns->precision == TNS_SINGLE);
@@ -155,7 +155,7 @@ typedef struct {
 
 static TNSSweep TNSSweepOf(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, PolderStream stream)
 {
-  return (TNSSweep){.T         = TNSTriangleOf(tns, csr, dia, upper),
+  return (TNSSweep){.T         = TNSTriangleOnDevice(tns, csr, dia, upper),
                     .ghosts    = PolderGhostColumns(csr),
                     .diagonals = (PetscBool)(dia != NULL),
                     .fused     = TNSFused(tns, dia, upper),
@@ -311,7 +311,7 @@ static PetscErrorCode PCTNSBackward_Private(PC pc, PetscBool first, Vec p, Vec x
   PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
-  upper = TNSTriangleOf(tns, NULL, dia, PETSC_TRUE);
+  upper = TNSTriangleOnDevice(tns, NULL, dia, PETSC_TRUE);
   PetscCall(PolderVecGetDeviceArray(p, &pp));
   PetscCall(PolderVecGetDeviceArray(x, &xx));
   PetscCall(PetscLogGpuTimeBegin());
