@@ -288,7 +288,8 @@ static PetscErrorCode SomeValues(Fuzz *f)
       j = f->rows.col[at];
     }
 
-    if (mode == INSERT_VALUES && t) continue; /* the last of several would depend on their order */
+    if (mode == INSERT_VALUES && t) continue;                         /* the last of several would depend on their order */
+    if (!fresh && f->declared && i != j && !f->rows.twoway) continue; /* one of the two matrices may have no place for entry (j, i) */
     if (who != f->rank) continue;
     for (int k = 0; k < 2; ++k) {
       PetscCall(MatSetValue(both[k], i, j, v, mode));
