@@ -134,6 +134,15 @@ static PetscBool GridHasLone(PetscInt n, const PetscInt mate[])
   return (PetscBool)(lone > 0);
 }
 
+/* Do all cells take part in P? */
+static PetscBool GridTakesAll(const PolderLevelGrid *G, const PetscInt agg[])
+{
+  PetscInt lone = 0;
+
+  for (PetscInt i = 0; i < G->n; ++i) lone += agg[i] >= G->nc;
+  return (PetscBool)!lone;
+}
+
 /* Can whole lines be read from the diagonals of A? */
 static PetscBool GridHasDiagonals(const PolderLevelGrid *G, const PolderLevelGridEntries *A)
 {
@@ -176,6 +185,17 @@ void PolderLevelGridSurvey_Host(const PolderLevelGrid *G, const PolderLevelGridE
   }
 }
 
+/* Line `part` of the up to four lines of cells in a line of boxes: at[1] and at[2]; FALSE: there is no such line */
+static PetscBool GridBoxLine(const PolderLevelGrid *G, const PetscInt box[3], int part, PetscInt at[3], GridLine *line)
+{
+  at[0] = box[0] << G->join[0];
+  at[1] = (box[1] << G->join[1]) + part % 2;
+  at[2] = (box[2] << G->join[2]) + part / 2;
+  if (part % 2 > G->join[1] || part / 2 > G->join[2] || at[1] >= G->size[1] || at[2] >= G->size[2]) return PETSC_FALSE;
+  *line = GridLineAt(G->size, G->shift, G->n, at[1], at[2]);
+  return PETSC_TRUE;
+}
+
 /*
   Boxes c .. c + n of line (y, z) of the boxes, whose lines of cells begin with coordinate x; *count is raised by those that fall into groups. A box whose
   inner couplings all are at least `split` of its strongest one is a single group
@@ -191,14 +211,13 @@ static PetscBool GridSplitBoxes(const PolderLevelGrid *G, const PolderLevelGridE
     low[k]  = PETSC_MAX_REAL;
   }
   for (int part = 0; part < 4; ++part) {
-    const PetscInt  at[3]    = {x, (box[1] << G->join[1]) + part % 2, (box[2] << G->join[2]) + part / 2};
-    const PetscBool inner[3] = {(PetscBool)G->join[0], (PetscBool)(G->join[1] && part % 2 == 0 && at[1] + 1 < G->size[1]),
-                                (PetscBool)(G->join[2] && part / 2 == 0 && at[2] + 1 < G->size[2])};
-    const GridLine  line     = GridLineAt(G->size, G->shift, G->n, at[1], at[2]);
-    const PetscInt  i        = line.start + x;
-    PetscBool       done;
+    GridLine  line;
+    PetscInt  at[3], i;
+    PetscBool inner[3], done;
 
-    if (part % 2 > G->join[1] || part / 2 > G->join[2] || at[1] >= G->size[1] || at[2] >= G->size[2]) continue;
+    if (!GridBoxLine(G, box, part, at, &line)) continue;
+    i = line.start + x;
+    for (int d = 0; d < 3; ++d) inner[d] = (PetscBool)(G->join[d] && at[d] % 2 == 0 && at[d] + 1 < G->size[d]);
     if (x < line.lo || x + cells > line.hi || i == 0 || i + cells >= G->n) return PETSC_FALSE;
     if (A->bfloat) done = GridExtremesHalf(G, A, at, inner, i, cells, most, low);
     else if (A->single) done = GridExtremesSingle(G, A, at, inner, i, cells, most, low);
@@ -277,13 +296,13 @@ static void GridWeighLine(const PolderLevelGrid *G, const PolderLevelGridEntries
 
 void PolderLevelGridWeights_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[])
 {
-  PetscInt at[3], line, last, lone = 0;
+  const PetscBool all = GridTakesAll(G, agg);
+  PetscInt        at[3], line, last;
 
-  for (PetscInt i = 0; i < G->n; ++i) lone += agg[i] >= G->nc;
   PolderLevelGridAt(G->size, G->shift, at);
-  for (PetscInt i = 0; i < G->n && lone; ++i, GridNext(G->size, at)) PolderLevelGridSetWeights(G, A, agg, i, at);
+  for (PetscInt i = 0; i < G->n && !all; ++i, GridNext(G->size, at)) PolderLevelGridSetWeights(G, A, agg, i, at);
   GridLines(G->size, G->shift, G->n, &line, &last);
-  for (; line <= last && !lone; ++line) GridWeighLine(G, A, agg, line % G->size[1], line / G->size[1]);
+  for (; line <= last && all; ++line) GridWeighLine(G, A, agg, line % G->size[1], line / G->size[1]);
 }
 
 /* The mean number of cells along a line in direction d of the box with the cells at coordinate `at` and of the box that it faces on one side */
@@ -311,13 +330,13 @@ static PetscBool GridCollectBoxes(const PolderLevelGrid *G, const PolderLevelGri
     excess[k] = size[k] = 0;
   }
   for (int part = 0; part < 4; ++part) {
-    const PetscInt at[3] = {x, (box[1] << G->join[1]) + part % 2, (box[2] << G->join[2]) + part / 2};
-    const GridLine line  = GridLineAt(G->size, G->shift, G->n, at[1], at[2]);
-    const PetscInt i     = line.start + x;
-    PetscReal      cells[6];
-    PetscBool      done;
+    GridLine  line;
+    PetscInt  at[3], i;
+    PetscReal cells[6];
+    PetscBool done;
 
-    if (part % 2 > G->join[1] || part / 2 > G->join[2] || at[1] >= G->size[1] || at[2] >= G->size[2]) continue;
+    if (!GridBoxLine(G, box, part, at, &line)) continue;
+    i = line.start + x;
     if (x < line.lo + 2 || x + count > line.hi - 2 || i == 0 || i + count >= G->n) return PETSC_FALSE;
     for (int e = 0; e < 6; ++e) {
       const PetscReal last = GridMeanCells(G, at, i + count - 1, e / 2, e % 2 ? 1 : -1);
@@ -350,13 +369,11 @@ static inline PolderLevelGridCollected GridCollected(PetscReal to[6][GRID_CELLS]
 
 void PolderLevelGridCoarseRows_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRows *R)
 {
-  const PetscInt whole = G->size[0] >> G->join[0]; // boxes of a line that have all cells
-  PetscReal      to[6][GRID_CELLS], excess[GRID_CELLS], size[GRID_CELLS];
-  PetscInt       line, last, lone = 0, position = 0;
-  PetscBool      lines;
+  const PetscInt  whole = G->size[0] >> G->join[0]; // boxes of a line that have all cells
+  const PetscBool lines = (PetscBool)(GridHasDiagonals(G, A) && GridTakesAll(G, R->agg));
+  PetscReal       to[6][GRID_CELLS], excess[GRID_CELLS], size[GRID_CELLS];
+  PetscInt        line, last, position = 0;
 
-  for (PetscInt i = 0; i < G->n; ++i) lone += R->agg[i] >= G->nc;
-  lines = (PetscBool)(!lone && GridHasDiagonals(G, A));
   if (R->pattern) R->ci[0] = 0;
   GridLines(G->csize, G->cshift, G->nc, &line, &last);
   for (; line <= last; ++line) {

@@ -1,5 +1,6 @@
 /* Loops over cells of a line that vectorise, with entries of type LEVEL_ENTRY; included once for each type. All cells take part in P. */
 
+/* The coupling that an entry stands for */
 static inline PetscReal LEVEL_NAME(GridCoupling)(LEVEL_ENTRY entry)
 {
   const PetscReal a = -(PetscReal)LEVEL_GET(entry);
@@ -123,20 +124,12 @@ static PetscBool LEVEL_NAME(GridGather)(const PolderLevelGrid *G, const PolderLe
 
 /* Weights of the cells in the middle of a line, all neighbours of which are there */
 
-/* The coupling of cell i to its upper neighbour */
-static inline PetscReal LEVEL_NAME(GridUpper)(const LEVEL_ENTRY u[], PetscInt i)
-{
-  const PetscReal a = -(PetscReal)LEVEL_GET(u[i]);
-
-  return PetscMax(a, 0);
-}
-
 /* The weight of a direction, see PolderLevelGridWeight(), at a cell with an even or an odd coordinate; the entries are `stride` apart */
 static inline PetscReal LEVEL_NAME(GridWeigh)(const LEVEL_ENTRY u[], PetscInt i, PetscInt stride, int odd, PetscReal most)
 {
-  const PetscReal own   = 2 * LEVEL_NAME(GridUpper)(u, odd ? i - stride : i);
-  const PetscReal face  = LEVEL_NAME(GridUpper)(u, odd ? i : i - stride);
-  const PetscReal other = 2 * LEVEL_NAME(GridUpper)(u, odd ? i + stride : i - 2 * stride);
+  const PetscReal own   = 2 * LEVEL_NAME(GridCoupling)(u[odd ? i - stride : i]);
+  const PetscReal face  = LEVEL_NAME(GridCoupling)(u[odd ? i : i - stride]);
+  const PetscReal other = 2 * LEVEL_NAME(GridCoupling)(u[odd ? i + stride : i - 2 * stride]);
 
   return GridWeightOf(own, face, other, most);
 }
@@ -150,11 +143,11 @@ static void LEVEL_NAME(GridWeighCells)(const PolderLevelGrid *G, const PolderLev
   PetscReal          most[GRID_CELLS];
 
   for (PetscInt k = 0; k < n; ++k) {
-    most[k] = PetscMax(PetscMax(LEVEL_NAME(GridUpper)(u[0], i + k - 1), LEVEL_NAME(GridUpper)(u[0], i + k)),
-                       PetscMax(LEVEL_NAME(GridUpper)(u[1], i + k - line), LEVEL_NAME(GridUpper)(u[1], i + k)));
+    most[k] = PetscMax(PetscMax(LEVEL_NAME(GridCoupling)(u[0][i + k - 1]), LEVEL_NAME(GridCoupling)(u[0][i + k])),
+                       PetscMax(LEVEL_NAME(GridCoupling)(u[1][i + k - line]), LEVEL_NAME(GridCoupling)(u[1][i + k])));
   }
   for (PetscInt k = 0; k < n && u[2]; ++k)
-    most[k] = PetscMax(most[k], PetscMax(LEVEL_NAME(GridUpper)(u[2], i + k - plane), LEVEL_NAME(GridUpper)(u[2], i + k)));
+    most[k] = PetscMax(most[k], PetscMax(LEVEL_NAME(GridCoupling)(u[2][i + k - plane]), LEVEL_NAME(GridCoupling)(u[2][i + k])));
   for (PetscInt k = 0; k < n && G->join[0]; k += 2) {
     w[0][k]     = LEVEL_NAME(GridWeigh)(u[0], i + k, 1, 0, most[k]);
     w[0][k + 1] = LEVEL_NAME(GridWeigh)(u[0], i + k + 1, 1, 1, most[k + 1]);

@@ -54,14 +54,9 @@ void PolderPairsAlign_Host(const PolderRows *A, const PolderPairRule *rule, cons
 
 void PolderPairsPlaces_Host(PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad)
 {
-  for (PetscInt i = 0, x = shift % near[1]; i < m; ++i, x = x + 1 < near[1] ? x + 1 : 0) {
-    const PetscInt  length = ai[i + 1] - ai[i];
-    const PetscBool inside = (PetscBool)(i && x > 0 && x + 1 < near[1] && length == ai[i] - ai[i - 1]);
-    PetscInt        other  = 0; // 0, inside: the entries join the row to the same neighbours as those of the row before
-
-    place[i] = i && x ? place[i - 1] + 1 : PolderPairPlaceOf(i + shift, near);
-    for (PetscInt k = ai[i]; k < ai[i + 1] && inside; ++k) other |= aj[k] - aj[k - length] - 1;
-    for (PetscInt k = ai[i]; k < ai[i + 1] && (other || !inside); ++k) {
+  for (PetscInt i = 0; i < m; ++i) {
+    place[i] = PolderPairPlaceOf(i + shift, near);
+    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
       if (!PolderPairFitsGrid(aj[k] - i, place[i], near)) *bad = 1;
     }
   }

@@ -52,7 +52,7 @@ PetscErrorCode PCPAMGFreeJudged(PC_PAMG *pamg)
 PetscErrorCode PCPAMGGetAggregates(const PamgLevel *L, PolderAggregates *P)
 {
   PetscFunctionBegin;
-  *P = (PolderAggregates){L->n, L->nc, L->agg, L->ptr, L->row};
+  *P = PamgAggregatesOf(L);
   if (L->ptr) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(L->nc + 2, &P->ptr, L->n, &P->row));
   PolderMembers_Host(P);

@@ -115,7 +115,7 @@ static PetscErrorCode PamgToSingle(const PC_PAMG *pamg, size_t n, const PetscSca
 static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refresh, PetscInt *row, PolderRowKind *kind)
 {
   PamgLevel        *L       = &pamg->level[l];
-  const PolderRows  A       = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa};
+  const PolderRows  A       = PolderOwnRows(&L->csr);
   const PetscInt64  good[2] = {(PetscInt64)L->n * 8, 0}; // initial values: no bad row, and the bound 0.0, whose bits are zero
   PolderLevelSurvey survey  = PCPAMGSurvey(pamg, l);
   PetscInt64       *there, got[2];
@@ -251,7 +251,7 @@ static PetscErrorCode PamgRoundDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L
 static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
 {
   PamgLevel       *L   = &pamg->level[l];
-  const PolderRows A   = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa};
+  const PolderRows A   = PolderOwnRows(&L->csr);
   const PolderDia *dia = NULL;
   PolderDia        own = {0};
   int             *there, bad;
@@ -328,8 +328,8 @@ static PetscErrorCode PamgFirstValuesDevice(PC_PAMG *pamg)
 static PetscErrorCode PamgCoarseValuesDevice(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel             *L = &pamg->level[l], *C = L + 1;
-  const PolderAggregates P = {L->n, L->nc, L->agg, L->ptr, L->row};
-  const PolderRows       A = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa};
+  const PolderAggregates P = PamgAggregatesOf(L);
+  const PolderRows       A = PolderOwnRows(&L->csr);
   const PolderSparseRows B = {.n = L->nc, .ptr = C->ai, .col = C->aj, .val = C->aa};
 
   PetscFunctionBegin;
@@ -425,13 +425,12 @@ static PetscErrorCode PamgDropWeakDevice(const PC_PAMG *pamg, const PamgWork *w,
 static PetscErrorCode PamgKeepDevice(const PamgWork *w, PamgLevel *L)
 {
   PamgLevel       *C = L + 1;
-  PolderAggregates P = {.m = L->n, .n = L->nc, .agg = L->agg};
+  PolderAggregates P;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceMalloc(sizeof(*L->ptr) * (size_t)(L->nc + 2), &L->ptr));
   PetscCall(PolderDeviceMalloc(sizeof(*L->row) * (size_t)L->n, &L->row));
-  P.ptr = L->ptr;
-  P.row = L->row;
+  P = PamgAggregatesOf(L);
   PetscCall(PamgMembersDevice(w, &P));
   C->csr = (PolderCSR){.m = C->n, .M = C->n, .ai = C->ai, .aj = C->aj, .aa = C->aa, .device = PETSC_TRUE};
   PetscFunctionReturn(PETSC_SUCCESS);

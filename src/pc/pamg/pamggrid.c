@@ -28,18 +28,6 @@ static void PamgPlaceGrid(PetscInt n, PetscInt first, const PetscInt near[3], Po
   } else G->size[1] = (G->shift + n + near[1] - 1) / near[1];
 }
 
-/* What PolderStencilStrides_Host() finds in the rows of a matrix, from its diagonals */
-static void PamgStridesOf(const PolderLevelMatrix *M, PetscInt near[3])
-{
-  for (PetscInt k = 0; k < M->nd; ++k) {
-    const PetscInt d = PetscAbsInt(M->off[k]);
-
-    if (d == 1) near[0] = 1;
-    if (d > 1) near[1] = PetscMin(near[1], d);
-    near[2] = PetscMax(near[2], d);
-  }
-}
-
 PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
 {
   const PolderCSR *csr  = &L->csr;
@@ -50,7 +38,7 @@ PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(pamg->place, 4, &there));
-  if (L->M.nd) PamgStridesOf(&L->M, near);
+  if (L->M.nd) PolderStencilStrides_Host(1, (PetscInt[]){0, L->M.nd}, L->M.off, near); // as of one row with these offsets as columns
   else {
     PetscCall(PolderPlacePut(pamg->place, 4, near, there));
     PolderRun(pamg->place, PolderStencilStrides, n, csr->ai, csr->aj, there);

@@ -330,7 +330,12 @@ PETSC_INTERN PetscErrorCode PCPAMGMallocJudged(PC_PAMG *, PetscInt n);
 PETSC_INTERN PetscErrorCode PCPAMGFreeJudged(PC_PAMG *);
 /* Aggregates of the rows of level l, and the local block of the matrix of the next */
 PETSC_INTERN PetscErrorCode PCPAMGAggregate(PC_PAMG *, PetscInt l);
-/* The aggregates of a level; the rows of each are in arrays of the level, or on the host in temporary ones */
+/* The aggregates of a level as it keeps them: on the host, and on levels that are grids, without the rows of each */
+static inline PolderAggregates PamgAggregatesOf(const PamgLevel *L)
+{
+  return (PolderAggregates){L->n, L->nc, L->agg, L->ptr, L->row};
+}
+/* The same with the rows of each, on the host in temporary arrays */
 PETSC_INTERN PetscErrorCode PCPAMGGetAggregates(const PamgLevel *, PolderAggregates *);
 PETSC_INTERN PetscErrorCode PCPAMGRestoreAggregates(const PamgLevel *, PolderAggregates *);
 

@@ -81,7 +81,7 @@ static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, cons
 
 static PetscErrorCode PamgResidual(PamgLevel *L, const void *b, const void *x, void *r, void *bc)
 {
-  const PolderAggregates P = {.m = L->n, .n = L->nc, .ptr = L->ptr, .row = L->row};
+  const PolderAggregates P = PamgAggregatesOf(L);
   const PamgOuter       *O = &L->outer;
   PolderStream           stream;
 

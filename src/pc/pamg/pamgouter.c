@@ -185,7 +185,7 @@ static PetscErrorCode PamgTargets(const PC_PAMG *pamg, PamgLevel *L)
   PetscCall(PamgDownload(bytes, there, &agg));
   PetscCall(PolderDeviceFree(&there));
   PetscCall(PetscMalloc1(O->rows.n, &O->target));
-  PetscCall(PetscMalloc1(O->rows.n + 1, &O->to.ptr));
+  PetscCall(PetscMalloc1(O->rows.n + 2, &O->to.ptr));
   PetscCall(PetscMalloc1(O->rows.n, &O->to.row));
   PetscCall(PetscMalloc1(O->rows.n, &place));
   for (PetscInt k = 0; k < O->rows.n; ++k) place[k] = k;
@@ -198,12 +198,12 @@ static PetscErrorCode PamgTargets(const PC_PAMG *pamg, PamgLevel *L)
     }
     O->to.row[k] = place[k];
   }
-  O->to.ptr[O->to.n] = n;
+  O->to.ptr[O->to.n] = O->to.ptr[O->to.n + 1] = n; // rows in no aggregate are not listed
   for (PetscInt t = 0; t < O->to.n; ++t) PetscCall(PetscSortInt(O->to.ptr[t + 1] - O->to.ptr[t], O->to.row + O->to.ptr[t]));
   PetscCall(PetscFree(agg));
   PetscCall(PetscFree(place));
   PetscCall(PolderDeviceUpload(index * (size_t)O->to.n, O->target, &O->target_d));
-  PetscCall(PolderDeviceUpload(index * (size_t)(O->to.n + 1), O->to.ptr, &O->to_d.ptr));
+  PetscCall(PolderDeviceUpload(index * (size_t)(O->to.n + 2), O->to.ptr, &O->to_d.ptr));
   PetscCall(PolderDeviceUpload(index * (size_t)n, O->to.row, &O->to_d.row));
   O->to_d.m = n;
   O->to_d.n = O->to.n;
