@@ -1,6 +1,6 @@
-/* ilu.cu by its host twins */
+/* ilu.cu and ilupattern.cu by their host twins */
 #include "emulated.h"
-#include "kernels/ilu.h"
+#include "kernels/ilupattern.h"
 
 PolderEmulate(PolderIluFactor, (const PolderIlu *ilu, const PolderIluPivots *pivots, const PetscScalar aa[], PetscScalar val[], PolderStream stream), ilu,
               pivots, aa, val);
@@ -13,3 +13,13 @@ PolderEmulate(PolderIluAdd,
               (PetscInt n, const PetscInt ptr[], const PetscInt list[], const PetscScalar weight[], const PetscScalar x[], PetscScalar z[],
                PolderStream stream),
               n, ptr, list, weight, x, z);
+PolderEmulate(PolderIluInvert, (PetscInt n, const PetscInt list[], PetscInt to[], PolderStream stream), n, list, to);
+PolderEmulate(PolderIluGather, (PetscInt n, const PetscInt list[], const PetscInt from[], PetscInt to[], PolderStream stream), n, list, from, to);
+PolderEmulate(PolderIluLevels, (const PolderIluGraph *g, PetscInt level[], PetscInt number[], PolderStream stream), g, level, number);
+PolderEmulate(PolderIluNumberLevels, (const PolderIluGraph *g, const PetscInt first[], PetscInt level[], PolderStream stream), g, first, level);
+PolderEmulate(PolderIluPatternWidths, (const PolderIluGraph *g, const PetscInt order[], PetscInt width[], PolderStream stream), g, order, width);
+PolderEmulate(PolderIluPattern,
+              (const PolderIluGraph *g, const PolderIlu *ilu, const PetscInt order[], const PetscInt place[], PetscInt col[], PetscInt source[],
+               PolderStream stream),
+              g, ilu, order, place, col, source);
+PolderEmulate(PolderIluCount, (const PolderIlu *ilu, PetscInt64 count[2], PolderStream stream), ilu, count);

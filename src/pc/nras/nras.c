@@ -14,6 +14,7 @@ static PetscErrorCode PCNRASFree_Private(PC_NRAS *nras)
   PetscCall(PetscMemzero(&nras->keys, sizeof(nras->keys)));
   PetscCall(PetscMemzero(&nras->counts, sizeof(nras->counts)));
   nras->tested = PETSC_FALSE;
+  nras->made   = &PolderOnHost;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -50,24 +51,47 @@ static PetscErrorCode NRASCheckFill_Private(PC pc, PetscInt64 entries)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Larger blocks are ordered on the host, since one thread block does it on a device */
+#define NRAS_ORDER_MAX 65536
+
+static PetscErrorCode NRASDirect_Private(PC pc, const PolderCSR *csr, NRASBlocks *blocks)
+{
+  PolderCSR here;
+  PetscBool device = csr->device;
+
+  PetscFunctionBegin;
+  for (PetscInt b = 0; b < blocks->n; ++b) device = (PetscBool)(device && blocks->ptr[b + 1] - blocks->ptr[b] <= NRAS_ORDER_MAX);
+  if (device == csr->device) PetscCall(PCNRASDirect(pc, PolderPlaceOf(device), csr, blocks));
+  else {
+    PetscCall(PolderMatGetCSR(pc->pmat, &here));
+    PetscCall(PCNRASDirect(pc, &PolderOnHost, &here, blocks));
+    PetscCall(PolderMatRestoreCSR(pc->pmat, &here));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What depends on the pattern: the blocks, and the pattern of their factors. Collective */
 static PetscErrorCode NRASSetUpPattern_Private(PC pc, const PolderCSR *csr)
 {
   PC_NRAS   *nras   = (PC_NRAS *)pc->data;
   NRASBlocks blocks = {0};
-  NRASGraph  graph;
-  PolderCSR  outer;
 
   PetscFunctionBegin;
   PetscCall(PCNRASFree_Private(nras));
   PetscCall(PCNRASSetUpOuter(pc));
-  PetscCall(PCNRASGetGraph(pc, &outer, &graph));
-  PetscCall(PCNRASSetUpBlocks(pc, csr, &graph, &blocks));
-  PetscCall(PCNRASSymbolic(pc, &graph, &blocks));
-  PetscCall(NRASCheckFill_Private(pc, (PetscInt64)graph.ai[graph.m] + graph.m));
-  PetscCall(PCNRASRestoreGraph(pc, &outer));
+  PetscCall(PCNRASSetUpBlocks(pc, csr, &blocks));
+  if (nras->set.levels || nras->set.inner || nras->outer.sub) {
+    NRASGraph graph;
+    PolderCSR outer;
+
+    PetscCall(PCNRASGetGraph(pc, &outer, &graph));
+    PetscCall(PCNRASSetUpRows(pc, &graph, &blocks));
+    PetscCall(PCNRASSymbolic(pc, &graph, &blocks));
+    PetscCall(NRASCheckFill_Private(pc, (PetscInt64)graph.ai[graph.m] + graph.m));
+    PetscCall(PCNRASRestoreGraph(pc, &outer));
+  } else PetscCall(NRASDirect_Private(pc, csr, &blocks));
   if (!pc->failedreason) PetscCall(PCNRASSetUpVectors(pc, &blocks));
-  PetscCall(PCNRASDestroyBlocks(&blocks));
+  PetscCall(PCNRASDestroyBlocks(nras->made, &blocks));
   if (pc->failedreason) PetscCall(PCNRASFree_Private(nras));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -126,10 +150,10 @@ static PetscErrorCode PCSetUp_NRAS(PC pc)
     PetscCall(NRASFindPlace_Private(pc));
     PetscCall(NRASIdentify_Private(pc, &now, &same));
     if (!same) {
-      PetscCall(PolderMatGetCSR(pc->pmat, &csr));
+      PetscCall(PolderMatGetCSRAlike(pc->pmat, (PetscBool)(nras->set.partition != NRAS_METIS), &csr));
       PetscCall(PCNRASFindGrid(pc, &csr));
       PetscCall(NRASSetUpPattern_Private(pc, &csr));
-      PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+      PetscCall(PolderMatRestoreCSRAt(pc->pmat, &csr));
       if (!pc->failedreason) nras->keys = now;
     } else PetscCall(PCNRASRefreshOuter(pc));
     if (!pc->failedreason) PetscCall(PCNRASUpdate(pc, PolderPlaceOf(nras->device)));
@@ -363,18 +387,18 @@ PETSC_INTERN PetscErrorCode PCCreate_NRAS(PC pc)
 
   PetscFunctionBegin;
   PetscCall(PetscNew(&nras));
-  nras->set.blocks        = PETSC_DECIDE;
-  nras->set.shift         = PETSC_TRUE;
-  nras->set.sweeps        = 3;
-  nras->place             = &PolderOnHost;
-  pc->data                = (void *)nras;
-  pc->ops->setup          = PCSetUp_NRAS;
-  pc->ops->setuponblocks  = PolderPCSetUpOnBlocks;
-  pc->ops->apply          = PCApply_NRAS;
-  pc->ops->applytranspose = PCApplyTranspose_NRAS;
-  pc->ops->reset          = PCReset_NRAS;
-  pc->ops->destroy        = PCDestroy_NRAS;
-  pc->ops->view           = PCView_NRAS;
-  pc->ops->setfromoptions = PCSetFromOptions_NRAS;
+  nras->set.blocks = PETSC_DECIDE;
+  nras->set.shift  = PETSC_TRUE;
+  nras->set.sweeps = 3;
+  nras->made = nras->place = &PolderOnHost;
+  pc->data                 = (void *)nras;
+  pc->ops->setup           = PCSetUp_NRAS;
+  pc->ops->setuponblocks   = PolderPCSetUpOnBlocks;
+  pc->ops->apply           = PCApply_NRAS;
+  pc->ops->applytranspose  = PCApplyTranspose_NRAS;
+  pc->ops->reset           = PCReset_NRAS;
+  pc->ops->destroy         = PCDestroy_NRAS;
+  pc->ops->view            = PCView_NRAS;
+  pc->ops->setfromoptions  = PCSetFromOptions_NRAS;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

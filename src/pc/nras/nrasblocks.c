@@ -107,18 +107,25 @@ static PetscErrorCode NRASJoinGhosts_Private(const NRASGraph *A, const NRASOuter
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Numbers the parts that have rows; *n of them */
-static PetscErrorCode NRASCompress_Private(PetscInt m, PetscInt bound, PetscInt part[], PetscInt *n)
+/* Numbers the parts below `bound` that have rows, and counts these: blocks->n and ptr[] */
+static PetscErrorCode NRASCompress_Private(PetscInt m, PetscInt bound, NRASBlocks *blocks)
 {
-  PetscInt *number;
+  PetscInt *number, *ptr, n = 0;
 
   PetscFunctionBegin;
-  *n = 0;
-  PetscCall(PetscCalloc1(bound, &number));
-  for (PetscInt i = 0; i < m; ++i) number[part[i]] = 1;
-  for (PetscInt p = 0; p < bound; ++p) number[p] = number[p] ? (*n)++ : -1;
-  for (PetscInt i = 0; i < m; ++i) part[i] = number[part[i]];
+  PetscCall(PetscCalloc1(bound + 1, &ptr));
+  PetscCall(PetscMalloc1(bound, &number));
+  for (PetscInt i = 0; i < m; ++i) ptr[blocks->part[i] + 1]++;
+  for (PetscInt p = 0; p < bound; ++p) {
+    number[p] = n;
+    if (!ptr[p + 1]) continue;
+    ptr[n + 1] = ptr[p + 1] + ptr[n];
+    ++n;
+  }
+  for (PetscInt i = 0; n < bound && i < m; ++i) blocks->part[i] = number[blocks->part[i]];
   PetscCall(PetscFree(number));
+  blocks->n   = n;
+  blocks->ptr = ptr;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -144,32 +151,30 @@ static void NRASGrowBlock(const NRASGraph *A, PetscInt b, PetscInt layers, Petsc
   }
 }
 
-/* The rows of all blocks from their parts; *full <- are they too many? Then blocks has those so far */
-static PetscErrorCode NRASRowsOfBlocks_Private(const NRASGraph *A, PetscInt layers, NRASBlocks *blocks, PetscBool *full)
+PetscErrorCode PCNRASSetUpRows(PC pc, const NRASGraph *A, NRASBlocks *blocks)
 {
-  PetscInt *start, *owned, *mark, *rows, total = 0, room = 2 * A->m;
+  PC_NRAS       *nras   = (PC_NRAS *)pc->data;
+  const PetscInt layers = nras->set.inner;
+  PetscInt      *at, *owned, *mark, *rows, total = 0, room = layers ? 2 * A->m : A->m;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc4(blocks->n + 2, &start, A->m, &owned, A->m, &mark, A->m, &rows));
-  PetscCall(PetscMalloc1(blocks->n + 1, &blocks->ptr));
-  if (!layers) room = A->m;
+  PetscCall(PetscMalloc4(blocks->n + 1, &at, A->m, &owned, A->m, &mark, A->m, &rows));
   PetscCall(PetscMalloc1(room, &blocks->row));
+  PetscCall(PetscArraycpy(at, blocks->ptr, blocks->n + 1));
   for (PetscInt i = 0; i < A->m; ++i) {
-    start[blocks->part[i] + 2]++;
-    mark[i] = -1;
+    mark[i]                      = -1;
+    owned[at[blocks->part[i]]++] = i;
   }
-  for (PetscInt b = 0; b < blocks->n; ++b) start[b + 2] += start[b + 1];
-  for (PetscInt i = 0; i < A->m; ++i) owned[start[blocks->part[i] + 1]++] = i;
-  blocks->ptr[0] = 0;
-  for (PetscInt b = 0; b < blocks->n; ++b) {
-    PetscInt n = start[b + 1] - start[b];
+  for (PetscInt b = 0, begin = 0; b < blocks->n; ++b) {
+    PetscInt n = at[b] - begin;
 
-    PetscCall(PetscArraycpy(rows, owned + start[b], n));
+    PetscCall(PetscArraycpy(rows, owned + begin, n));
+    begin = at[b];
     NRASGrowBlock(A, b, layers, &n, rows, mark);
     if (layers) PetscCall(PetscSortInt(n, rows));
     if ((PetscInt64)total + n > NRASFillMost(A)) {
-      *full     = PETSC_TRUE;
-      blocks->n = b;
+      nras->counts.full = PETSC_TRUE;
+      blocks->n         = b;
       break;
     }
     PetscCheck((PetscInt64)total + n < PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
@@ -181,41 +186,57 @@ static PetscErrorCode NRASRowsOfBlocks_Private(const NRASGraph *A, PetscInt laye
     PetscCall(PetscArraycpy(blocks->row + total, rows, n));
     blocks->ptr[b + 1] = total += n;
   }
-  PetscCall(PetscFree4(start, owned, mark, rows));
+  PetscCall(PetscFree4(at, owned, mark, rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* part[] of the rows of other processes, from that of the rows of this one */
+static PetscErrorCode NRASPartGhosts_Private(PC pc, const PetscInt own[], PetscInt part[])
+{
+  const NRASOuter *o     = &((PC_NRAS *)pc->data)->outer;
+  NRASGraph        graph = {0};
+  PolderCSR        csr;
+
+  PetscFunctionBegin;
+  PetscCall(PCNRASGetGraph(pc, &csr, &graph));
+  if (!o->n) PetscCall(PetscArrayzero(part, graph.m));
+  for (PetscInt i = 0; i < graph.m && o->n; ++i) part[i] = NRASEntry(o, i) < o->n ? own[NRASEntry(o, i)] : -1;
+  PetscCall(NRASJoinGhosts_Private(&graph, o, part));
+  PetscCall(PCNRASRestoreGraph(pc, &csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Automatic: one block on the host, and on the device as many as make blocks that fit into the memory of a multiprocessor several at a time */
 #define NRAS_ROWS_A_BLOCK 2048
 
-PetscErrorCode PCNRASSetUpBlocks(PC pc, const PolderCSR *csr, const NRASGraph *graph, NRASBlocks *blocks)
+PetscErrorCode PCNRASSetUpBlocks(PC pc, const PolderCSR *csr, NRASBlocks *blocks)
 {
   PC_NRAS         *nras   = (PC_NRAS *)pc->data;
   const NRASOuter *o      = &nras->outer;
-  PetscInt         nblock = nras->set.blocks, *part, smallest = PETSC_MAX_INT;
+  PetscInt         nblock = nras->set.blocks;
 
   PetscFunctionBegin;
   if (nblock == PETSC_DECIDE) nblock = nras->device ? (o->n + NRAS_ROWS_A_BLOCK - 1) / NRAS_ROWS_A_BLOCK : 1;
-  PetscCall(PetscMalloc1(graph->m, &blocks->part));
-  PetscCall(PetscMalloc1(o->n, &part));
-  PetscCall(PCNRASCut(pc, csr, PetscMax(1, nblock), part));
-  if (!o->n) PetscCall(PetscArrayzero(blocks->part, graph->m));
-  for (PetscInt i = 0; i < graph->m && o->n; ++i) blocks->part[i] = NRASEntry(o, i) < o->n ? part[NRASEntry(o, i)] : -1;
-  PetscCall(PetscFree(part));
-  PetscCall(NRASJoinGhosts_Private(graph, o, blocks->part));
-  PetscCall(NRASCompress_Private(graph->m, PetscMax(1, nblock), blocks->part, &blocks->n));
-  PetscCall(NRASRowsOfBlocks_Private(graph, nras->set.inner, blocks, &nras->counts.full));
-  for (PetscInt b = 0; b < blocks->n; ++b) smallest = PetscMin(smallest, blocks->ptr[b + 1] - blocks->ptr[b]);
-  nras->counts.smallest = smallest;
-  nras->counts.matrix   = csr->nz;
+  nblock = PetscMax(1, nblock);
+  PetscCall(PetscMalloc1(o->n + o->nghost, &blocks->part));
+  if (o->nghost) {
+    PetscInt *part;
+
+    PetscCall(PetscMalloc1(o->n, &part));
+    PetscCall(PCNRASCut(pc, csr, nblock, part));
+    PetscCall(NRASPartGhosts_Private(pc, part, blocks->part));
+    PetscCall(PetscFree(part));
+  } else PetscCall(PCNRASCut(pc, csr, nblock, blocks->part));
+  PetscCall(NRASCompress_Private(o->n + o->nghost, nblock, blocks));
+  nras->counts.matrix = csr->nz;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCNRASDestroyBlocks(NRASBlocks *blocks)
+PetscErrorCode PCNRASDestroyBlocks(const PolderPlace *place, NRASBlocks *blocks)
 {
   PetscFunctionBegin;
+  PetscCall((*place->free)(&blocks->row));
   PetscCall(PetscFree(blocks->ptr));
-  PetscCall(PetscFree(blocks->row));
   PetscCall(PetscFree(blocks->part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

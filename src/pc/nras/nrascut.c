@@ -29,19 +29,17 @@ static void NRASGridBox(const PolderGrid *grid, const PolderCSR *csr, PetscInt l
 
 static PetscErrorCode NRASCutBoxes_Private(const PolderGrid *grid, const PolderCSR *csr, PetscInt nblock, PetscInt part[])
 {
-  PetscInt   lo[3], boxes[3];
-  PolderGrid here = *grid;
+  PolderGrid     here  = *grid;
+  PolderGridPart piece = {.dof = grid->dof};
+  PetscInt       lo[3], boxes[3];
 
   PetscFunctionBegin;
   NRASGridBox(grid, csr, lo, here.n);
   PolderGridChooseBoxes(&here, nblock, boxes);
-  for (PetscInt i = 0; i < csr->m; ++i) {
-    const PetscInt point = (grid->natural ? grid->rstart + i : i) / grid->dof, *n = grid->natural ? grid->n : grid->m;
-    PetscInt       at[3] = {point % n[0], point / n[0] % n[1], point / n[0] / n[1]};
-
-    for (int k = 0; k < 3; ++k) at[k] = PolderBoxOf(grid->natural ? at[k] - lo[k] : at[k], here.n[k], boxes[k]);
-    part[i] = at[0] + boxes[0] * (at[1] + boxes[1] * at[2]);
-  }
+  if (grid->natural) piece.first = grid->rstart - grid->dof * (lo[0] + here.n[0] * (lo[1] + here.n[1] * lo[2])); // lo[] is zero but in the last direction
+  for (int k = 0; k < 3; ++k) piece.hi[k] = piece.n[k] = here.n[k];
+  PolderGridBoxes_Host(csr->m, &piece, boxes, part);
+  for (PetscInt i = 0; grid->dof > 1 && i < csr->m; ++i) part[i] /= grid->dof;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -49,7 +47,11 @@ PetscErrorCode PCNRASFindGrid(PC pc, const PolderCSR *csr)
 {
   PC_NRAS        *nras   = (PC_NRAS *)pc->data;
   PolderGrid     *grid   = &nras->grid;
-  PolderLabelRows rows   = {.comm = PetscObjectComm((PetscObject)pc), .A = pc->pmat, .csr = csr, .place = &PolderOnHost, .steps = &PolderLabelsOnHost};
+  PolderLabelRows rows   = {.comm  = PetscObjectComm((PetscObject)pc),
+                            .A     = pc->pmat,
+                            .csr   = csr,
+                            .place = PolderPlaceOf(csr->device),
+                            .steps = csr->device ? &PolderLabelsOnDevice : &PolderLabelsOnHost};
   PetscInt        points = 1;
   DM              dm;
 

@@ -4,7 +4,7 @@
 #include "core/core.h"
 #include "core/place.h"
 #include "deflation/deflationspace.h"
-#include "kernels/ilu.h"
+#include "kernels/ilupattern.h"
 #include "mat/csr.h"
 #include "mat/halo.h"
 #include <petsc/private/pcimpl.h>
@@ -74,7 +74,7 @@ static inline PetscInt64 NRASFillMost(const NRASGraph *A)
   return NRAS_FILL_MAX * ((PetscInt64)A->ai[A->m] + A->m);
 }
 
-/* The inner blocks: block b has the rows row[ptr[b]] .. row[ptr[b + 1] - 1] of the outer one, ascending, and owns those with part[row] = b */
+/* The inner blocks: block b has the rows row[ptr[b]] .. row[ptr[b + 1] - 1] of the outer one, and owns those with part[row] = b. row[] is at a place */
 typedef struct {
   PetscInt  n;
   PetscInt *ptr, *row, *part;
@@ -130,6 +130,7 @@ typedef struct {
   NRASOuter          outer;
   PetscInt           length[NRAS_NARRAY];
   NRASAt             at[2]; /* on the host, on the device */
+  const PolderPlace *made;  /* where the arrays that follow from the pattern were made */
   const PolderPlace *place; /* of the last set-up or apply */
   NRASCounts         counts;
   PolderGrid         grid;              /* for the partition boxes */
@@ -148,9 +149,11 @@ PETSC_INTERN PetscErrorCode PCNRASRefreshOuter(PC);
 /* Its pattern on the host, which the caller gives back */
 PETSC_INTERN PetscErrorCode PCNRASGetGraph(PC, PolderCSR *, NRASGraph *);
 PETSC_INTERN PetscErrorCode PCNRASRestoreGraph(PC, PolderCSR *);
-/* Cuts it into inner blocks; none when their overlap makes them too large. Collective */
-PETSC_INTERN PetscErrorCode PCNRASSetUpBlocks(PC, const PolderCSR *, const NRASGraph *, NRASBlocks *);
-PETSC_INTERN PetscErrorCode PCNRASDestroyBlocks(NRASBlocks *);
+/* Cuts its rows into inner blocks: n, part[] and, without overlap, ptr[]. Collective */
+PETSC_INTERN PetscErrorCode PCNRASSetUpBlocks(PC, const PolderCSR *, NRASBlocks *);
+/* Their rows on the host, with the overlap, ascending in each; counts.full: they would be too many */
+PETSC_INTERN PetscErrorCode PCNRASSetUpRows(PC, const NRASGraph *, NRASBlocks *);
+PETSC_INTERN PetscErrorCode PCNRASDestroyBlocks(const PolderPlace *, NRASBlocks *);
 
 /*
   nrascut.c: the grid for the partition boxes: the one that the user gave, or that of the DM, or the one that a 3-, 5- or 7-point stencil shows; an
@@ -160,11 +163,20 @@ PETSC_INTERN PetscErrorCode PCNRASFindGrid(PC, const PolderCSR *);
 /* part[i] below nblock, of each row of this process. Collective */
 PETSC_INTERN PetscErrorCode PCNRASCut(PC, const PolderCSR *, PetscInt nblock, PetscInt part[]);
 
-/* nrassymbolic.c: the pattern of the factors of all blocks, in the arrays on the host; counts. Nothing but counts.full when they would be too large */
-PETSC_INTERN PetscErrorCode PCNRASSymbolic(PC, const NRASGraph *, const NRASBlocks *);
+/* nrassymbolic.c: the pattern of the factors of all blocks, on the host. Nothing but counts.full when they would be too large */
+PETSC_INTERN PetscErrorCode PCNRASSymbolic(PC, const NRASGraph *, NRASBlocks *);
+
+/* nraspattern.c */
+/* The same for ILU(0) of blocks without overlap, whose entries are those of the matrix, from its rows at a place */
+PETSC_INTERN PetscErrorCode PCNRASDirect(PC, const PolderPlace *, const PolderCSR *, NRASBlocks *);
+/* The arrays of the factors at a place, from the entries of the blocks there; the rows of the blocks in the order of levels; counts */
+PETSC_INTERN PetscErrorCode PCNRASPattern(PC, const PolderPlace *, const PolderIluGraph *, NRASBlocks *);
+PETSC_INTERN void           PCNRASPointToArrays(NRASAt *);
+/* Raises PETSC_ERR_ARG_OUTOFRANGE unless a PetscInt counts to n */
+PETSC_INTERN PetscErrorCode PCNRASCheckEntries(PetscInt64 n);
 
 /* nrasvalues.c */
-/* Which entries of the vectors the rows of the blocks read and write, on the host. Collective */
+/* Which entries of the vectors the rows of the blocks read and write, where the pattern was made. Collective */
 PETSC_INTERN PetscErrorCode PCNRASSetUpVectors(PC, const NRASBlocks *);
 /* Brings pattern and factors at a place up to date; sets pc->failedreason. Collective */
 PETSC_INTERN PetscErrorCode PCNRASUpdate(PC, const PolderPlace *);

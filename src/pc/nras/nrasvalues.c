@@ -53,13 +53,22 @@ PetscErrorCode PCNRASSetUpVectors(PC pc, const NRASBlocks *blocks)
   const NRASOuter *o    = &nras->outer;
   const PetscInt   nrow = blocks->ptr[blocks->n], n = o->n + o->nghost;
   const PetscBool  sums  = (PetscBool)(nras->set.form != NRAS_RESTRICTED && (nras->set.inner || o->halo));
-  PetscInt       **array = nras->at[0].array, *from, *to, *ptr, *list;
+  PetscInt       **array = nras->at[nras->made->device].array, *from, *to, *ptr, *list;
 
   PetscFunctionBegin;
   nras->length[NRAS_FROM] = nrow;
   nras->length[NRAS_TO]   = sums ? 0 : nrow;
   nras->length[NRAS_PTR]  = sums ? n + 1 : 0;
   nras->length[NRAS_LIST] = sums ? nrow : 0;
+  if (nras->made->device) { // blocks without overlap
+    const size_t bytes = sizeof(PetscInt) * (size_t)nrow;
+
+    for (int k = NRAS_FROM; k <= NRAS_TO; ++k) {
+      PetscCall((*nras->made->malloc)(bytes, &array[k]));
+      PetscCall((*nras->made->copy)(array[k], blocks->row, bytes));
+    }
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PetscMalloc1(nrow, &from));
   array[NRAS_FROM] = from;
   for (PetscInt i = 0; i < nrow; ++i) from[i] = NRASEntry(o, blocks->row[i]);
@@ -87,27 +96,38 @@ static size_t NRASValueBytes(const PC_NRAS *nras, const NRASAt *at)
   return (nras->set.single ? sizeof(float) : sizeof(PetscScalar)) * (size_t)(at->kept.nz + at->kept.nrow);
 }
 
-/* Copies from the host what follows from the pattern, unless it is there, and allocates the work arrays */
+/* An array that follows from the pattern, from where it was made */
+static PetscErrorCode NRASCopyArray_Private(const PC_NRAS *nras, const PolderPlace *place, size_t bytes, const void *made, void *to)
+{
+  const void *here  = made;
+  void       *taken = NULL;
+
+  PetscFunctionBegin;
+  if (nras->made->device) {
+    PetscCall(PetscMalloc(bytes, &taken));
+    PetscCall((*nras->made->take)(taken, made, bytes));
+    here = taken;
+  }
+  PetscCall(PolderPlaceUpload(place, bytes, here, to));
+  PetscCall(PetscFree(taken));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies what follows from the pattern, unless it is there, and allocates the work arrays */
 static PetscErrorCode NRASPattern_Private(PC_NRAS *nras, const PolderPlace *place)
 {
-  const NRASAt    *host = &nras->at[0];
+  const NRASAt    *made = &nras->at[nras->made->device];
   const NRASOuter *o    = &nras->outer;
   NRASAt          *at   = &nras->at[place->device];
 
   PetscFunctionBegin;
   for (int k = 0; k < NRAS_NARRAY; ++k) {
-    if (!at->array[k]) PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)nras->length[k], host->array[k], &at->array[k]));
+    if (!at->array[k]) PetscCall(NRASCopyArray_Private(nras, place, sizeof(PetscInt) * (size_t)nras->length[k], made->array[k], &at->array[k]));
   }
-  if (host->weight && !at->weight) PetscCall(PolderPlaceUpload(place, sizeof(PetscScalar) * (size_t)(o->n + o->nghost), host->weight, &at->weight));
-  at->ilu          = host->ilu;
-  at->ilu.row      = at->array[NRAS_ROW];
-  at->ilu.level    = at->array[NRAS_LEVEL];
-  at->ilu.first    = at->array[NRAS_FIRST];
-  at->ilu.start[0] = at->array[NRAS_LOWER];
-  at->ilu.start[1] = at->array[NRAS_UPPER];
-  at->ilu.col      = at->array[NRAS_COL];
-  at->ilu.source   = at->array[NRAS_SOURCE];
-  at->kept         = at->ilu;
+  if (made->weight && !at->weight) PetscCall(NRASCopyArray_Private(nras, place, sizeof(PetscScalar) * (size_t)(o->n + o->nghost), made->weight, &at->weight));
+  at->ilu = made->ilu;
+  PCNRASPointToArrays(at);
+  at->kept = at->ilu;
   PetscCall(PolderPlaceMalloc(place, at->ilu.nrow, &at->x));
   for (int k = 0; k < 2 && nras->set.jacobi; ++k) PetscCall(PolderPlaceMalloc(place, at->ilu.nrow, &at->sweepx[k]));
   PetscCall(PolderPlaceMalloc(place, o->nghost, &at->ghost));
@@ -165,32 +185,42 @@ typedef struct {
   PetscInt64 worst;
 } NRASProgress;
 
-static void NRASFail(const PC_NRAS *nras, PetscInt i, NRASKind kind, NRASProgress *p)
+static PetscErrorCode NRASFail_Private(const PC_NRAS *nras, const PolderPlace *place, PetscInt i, NRASKind kind, NRASProgress *p)
 {
-  const PetscInt row = NRASGlobal(&nras->outer, nras->at[0].array[NRAS_FROM][i]);
+  PetscInt from;
 
-  p->worst = PetscMin(p->worst, (PetscInt64)row * NRAS_NKIND + kind);
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceTake(place, 1, nras->at[place->device].array[NRAS_FROM] + i, &from));
+  p->worst = PetscMin(p->worst, (PetscInt64)NRASGlobal(&nras->outer, from) * NRAS_NKIND + kind);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* After a factorisation: which blocks are done, and which shift the others get */
-static void NRASJudge(const PC_NRAS *nras, NRASProgress *p)
+/* After a factorisation: which blocks are done, and which shift the others get. row[b]: the first row of block b */
+static PetscErrorCode NRASJudge_Private(const PC_NRAS *nras, const PolderPlace *place, const PetscInt row[], NRASProgress *p)
 {
-  const PetscInt *row = nras->at[0].array[NRAS_ROW], *source = nras->at[0].array[NRAS_SOURCE] + nras->at[0].ilu.nz;
+  const PolderIlu *ilu = &nras->at[place->device].ilu;
 
+  PetscFunctionBegin;
   p->left = 0;
-  for (PetscInt b = 0; b < nras->at[0].ilu.nblock; ++b) {
-    const PetscInt m = row[b + 1] - row[b];
+  for (PetscInt b = 0; b < ilu->nblock; ++b) {
+    const PetscInt m = row[b + 1] - row[b], zero = row[b] + p->zero[b];
 
     if (!p->todo[b]) continue;
     p->todo[b] = 0;
-    if (p->bad[b] < m) NRASFail(nras, row[b] + p->bad[b], NRAS_NOTFINITE, p);
+    if (p->bad[b] < m) PetscCall(NRASFail_Private(nras, place, row[b] + p->bad[b], NRAS_NOTFINITE, p));
     else if (p->zero[b] < m) {
       p->shift[b] = p->shift[b] > 0 ? NRAS_SHIFT_FACTOR * p->shift[b] : NRAS_SHIFT_FIRST;
       p->todo[b]  = nras->set.shift && p->shift[b] < NRAS_SHIFT_LAST;
       p->left += p->todo[b];
-      if (!p->todo[b]) NRASFail(nras, row[b] + p->zero[b], source[row[b] + p->zero[b]] < 0 ? NRAS_STRUCTURE : NRAS_PIVOTZERO, p);
+      if (!p->todo[b]) {
+        PetscInt source;
+
+        PetscCall(PolderPlaceTake(place, 1, ilu->source + ilu->nz + zero, &source));
+        PetscCall(NRASFail_Private(nras, place, zero, source < 0 ? NRAS_STRUCTURE : NRAS_PIVOTZERO, p));
+      }
     }
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Factors all blocks; those whose pivots fail again, with larger and larger shifts */
@@ -198,7 +228,7 @@ static PetscErrorCode NRASFactorValues_Private(PC_NRAS *nras, const PolderPlace 
 {
   const NRASAt   *at = &nras->at[place->device];
   const PetscInt  nb = at->ilu.nblock;
-  PetscInt       *todo;
+  PetscInt       *todo, *row;
   PolderIluPivots pivots = {.tol = NRAS_PIVOT, .positive = (PetscBool)(nras->set.form == NRAS_SYMMETRIC), .drop = nras->set.drop};
 
   PetscFunctionBegin;
@@ -207,6 +237,8 @@ static PetscErrorCode NRASFactorValues_Private(PC_NRAS *nras, const PolderPlace 
   PetscCall(PolderPlaceMalloc(place, nb, &pivots.zero));
   PetscCall(PolderPlaceMalloc(place, nb, &pivots.bad));
   PetscCall(PolderPlaceMalloc(place, at->ilu.nrow, &pivots.sum));
+  PetscCall(PetscMalloc1(nb + 1, &row));
+  PetscCall(PolderPlaceTake(place, nb + 1, at->ilu.row, row));
   pivots.todo = todo;
   for (PetscInt b = 0; b < nb; ++b) p->todo[b] = 1;
   for (p->left = nb; p->left;) {
@@ -215,8 +247,9 @@ static PetscErrorCode NRASFactorValues_Private(PC_NRAS *nras, const PolderPlace 
     PolderRun(place, PolderIluFactor, &at->ilu, &pivots, aa, val);
     PetscCall(PolderPlaceTake(place, nb, pivots.zero, p->zero));
     PetscCall(PolderPlaceTake(place, nb, pivots.bad, p->bad));
-    NRASJudge(nras, p);
+    PetscCall(NRASJudge_Private(nras, place, row, p));
   }
+  PetscCall(PetscFree(row));
   PetscCall((*place->free)(&todo));
   PetscCall((*place->free)(&pivots.shift));
   PetscCall((*place->free)(&pivots.zero));
@@ -235,7 +268,7 @@ static PetscErrorCode NRASRound_Private(PC_NRAS *nras, const PolderPlace *place,
   PetscCall(PolderPlaceUpload(place, sizeof(none), &none, &bad));
   PolderRun(place, PolderIluRound, &at->kept, val, (float *)at->val, bad);
   PetscCall(PolderPlaceFetch(place, sizeof(row), &bad, &row));
-  if (row < at->ilu.nrow && p->worst == INT64_MAX) NRASFail(nras, row, NRAS_RANGE, p);
+  if (row < at->ilu.nrow && p->worst == INT64_MAX) PetscCall(NRASFail_Private(nras, place, row, NRAS_RANGE, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

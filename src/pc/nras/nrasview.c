@@ -8,12 +8,13 @@ const char *const NRASPartitions[3] = {"metis", "rows", "boxes"}, *const NRASFor
 /* Bytes of the factors and of what an apply needs beside the vectors */
 static PetscInt64 NRASBytes(const PC_NRAS *nras)
 {
-  const PolderIlu *ilu  = &nras->at[0].ilu;
-  const PetscInt64 kept = nras->at[nras->place->device].kept.nz;
+  const NRASAt    *at   = &nras->at[nras->place->device];
+  const PolderIlu *ilu  = &at->ilu;
+  const PetscInt64 kept = at->kept.nz;
   PetscInt64       ints = kept - ilu->nz, value = nras->set.single ? (PetscInt64)sizeof(float) : (PetscInt64)sizeof(PetscScalar), other;
 
   for (int k = 0; k < NRAS_NARRAY; ++k) ints += k == NRAS_SOURCE ? 0 : nras->length[k];
-  other = (PetscInt64)ilu->nrow + nras->outer.nghost * (nras->length[NRAS_PTR] ? 2 : 1) + (nras->at[0].weight ? nras->outer.n + nras->outer.nghost : 0);
+  other = (PetscInt64)ilu->nrow + nras->outer.nghost * (nras->length[NRAS_PTR] ? 2 : 1) + (at->weight ? nras->outer.n + nras->outer.nghost : 0);
   if (nras->set.jacobi) other += 2 * (PetscInt64)ilu->nrow;
   return ints * (PetscInt64)sizeof(PetscInt) + value * (kept + ilu->nrow) + other * (PetscInt64)sizeof(PetscScalar);
 }
@@ -35,7 +36,7 @@ static PetscErrorCode NRASViewFactors_Private(PC pc, PetscViewer viewer)
     NSUM
   };
   const PC_NRAS    *nras      = (PC_NRAS *)pc->data;
-  const PolderIlu  *ilu       = &nras->at[0].ilu;
+  const PolderIlu  *ilu       = &nras->at[nras->place->device].ilu;
   const NRASCounts *c         = &nras->counts;
   const PetscBool   some      = (PetscBool)(ilu->nblock > 0);
   PetscInt64        sum[NSUM] = {ilu->nblock,

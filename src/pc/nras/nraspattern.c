@@ -1,0 +1,196 @@
+/* The rows of the inner blocks in the order of the levels of a triangular solve, and the interleaved storage of their factors, at a place. */
+#include "nrasimpl.h"
+#include "kernels/pairs.h"
+
+PetscErrorCode PCNRASCheckEntries(PetscInt64 n)
+{
+  PetscFunctionBegin;
+  PetscCheck(n < PETSC_MAX_INT, PETSC_COMM_SELF, PETSC_ERR_ARG_OUTOFRANGE,
+             "PC of type nras: the factors of a process have more entries than the integers of this PETSc count: use fewer -pc_nras_levels, more processes, or "
+             "a PETSc with 64-bit indices");
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* P->ptr and P->row, which are allocated, from P->agg at a place */
+static PetscErrorCode NRASGroup_Private(const PolderPlace *place, PolderAggregates *P)
+{
+  const size_t bytes = PolderWorkSize(PolderPairsWork_CUDA(P->m));
+  PetscInt    *key[2];
+  void        *work;
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceMalloc(place, P->n + 2, &P->ptr));
+  PetscCall(PolderPlaceMalloc(place, P->m, &P->row));
+  if (!place->device) {
+    PolderMembers_Host(P);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (int k = 0; k < 2; ++k) PetscCall(PolderPlaceMalloc(place, P->m, &key[k]));
+  PetscCall((*place->malloc)(bytes, &work));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderMembers_CUDA(P, key, work, bytes, stream));
+  for (int k = 0; k < 2; ++k) PetscCall((*place->free)(&key[k]));
+  PetscCall((*place->free)(&work));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Zeros at a place */
+static PetscErrorCode NRASZeros_Private(const PolderPlace *place, size_t n, PetscInt **zeros)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceMalloc(place, n, zeros));
+  PetscCall((*place->zero)(*zeros, sizeof(PetscInt) * n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The levels: the arrays NRAS_LEVEL and NRAS_FIRST, *order, and how many levels there are */
+static PetscErrorCode NRASLevels_Private(PC_NRAS *nras, const PolderPlace *place, const PolderIluGraph *g, PetscInt **order)
+{
+  PetscInt       **array = nras->at[place->device].array, *number, *here, *level;
+  PolderIlu       *ilu   = &nras->at[place->device].ilu;
+  PolderAggregates P     = {.m = g->nrow};
+
+  PetscFunctionBegin;
+  PetscCall(NRASZeros_Private(place, (size_t)g->nrow, &level));
+  PetscCall(NRASZeros_Private(place, (size_t)g->nblock, &number));
+  PolderRun(place, PolderIluLevels, g, level, number);
+  PetscCall(PetscMalloc1(g->nblock + 1, &here));
+  PetscCall(PolderPlaceFetch(place, sizeof(PetscInt) * (size_t)g->nblock, &number, here + 1));
+  here[0] = 0;
+  for (PetscInt b = 0; b < g->nblock; ++b) {
+    ilu->deepest = PetscMax(ilu->deepest, here[b + 1]);
+    here[b + 1] += here[b];
+  }
+  P.n = here[g->nblock];
+  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(g->nblock + 1), here, &array[NRAS_LEVEL]));
+  PetscCall(PetscFree(here));
+  PolderRun(place, PolderIluNumberLevels, g, array[NRAS_LEVEL], level);
+  P.agg = level;
+  PetscCall(NRASGroup_Private(place, &P));
+  PetscCall((*place->free)(&level));
+  array[NRAS_FIRST]        = P.ptr;
+  *order                   = P.row;
+  nras->length[NRAS_LEVEL] = g->nblock + 1;
+  nras->length[NRAS_FIRST] = P.n + 1;
+  PetscCall(PetscMalloc1(P.n + 1, &here));
+  PetscCall(PolderPlaceTake(place, P.n + 1, P.ptr, here));
+  for (PetscInt l = 0; l < P.n; ++l) ilu->widest = PetscMax(ilu->widest, here[l + 1] - here[l]);
+  PetscCall(PetscFree(here));
+  nras->counts.levels = P.n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The slices of both triangles: the arrays NRAS_LOWER and NRAS_UPPER, and the number of entries with those that only fill slices */
+static PetscErrorCode NRASSlices_Private(PC_NRAS *nras, const PolderPlace *place, const PolderIluGraph *g, const PetscInt order[])
+{
+  const PetscInt slices = (g->nrow + POLDER_ILU_SLICE - 1) / POLDER_ILU_SLICE;
+  PetscInt64     at     = 0;
+  PetscInt      *width, *start;
+
+  PetscFunctionBegin;
+  PetscCall(NRASZeros_Private(place, 2 * (size_t)slices, &width));
+  PolderRun(place, PolderIluPatternWidths, g, order, width);
+  PetscCall(PetscMalloc1(2 * slices + 1, &start));
+  PetscCall(PolderPlaceFetch(place, sizeof(PetscInt) * 2 * (size_t)slices, &width, start));
+  for (PetscInt s = 0; s < 2 * slices; ++s) {
+    const PetscInt n = start[s];
+
+    start[s] = (PetscInt)at;
+    at += (PetscInt64)n * POLDER_ILU_SLICE;
+    PetscCall(PCNRASCheckEntries(at + g->nrow));
+  }
+  start[2 * slices] = nras->at[place->device].ilu.nz = (PetscInt)at;
+  for (int t = 0; t < 2; ++t) {
+    nras->length[NRAS_LOWER + t] = slices + 1;
+    PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(slices + 1), start + t * slices, &nras->at[place->device].array[NRAS_LOWER + t]));
+  }
+  PetscCall(PetscFree(start));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The numbers that -ksp_view and the log show */
+static PetscErrorCode NRASCount_Private(PC_NRAS *nras, const PolderPlace *place)
+{
+  const PolderIlu *ilu = &nras->at[place->device].ilu;
+  PetscInt64       here[2], *count;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceMalloc(place, 2, &count));
+  PetscCall((*place->zero)(count, sizeof(here)));
+  PolderRun(place, PolderIluCount, ilu, count);
+  PetscCall(PolderPlaceFetch(place, sizeof(here), &count, here));
+  nras->counts.entries = here[0] + ilu->nrow;
+  nras->counts.filled  = (PetscInt64)ilu->nz + ilu->nrow;
+  nras->counts.flops   = (PetscLogDouble)(here[0] + ilu->nrow + 3 * here[1]); // a multiplication for each entry, three operations for each update
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void PCNRASPointToArrays(NRASAt *at)
+{
+  at->ilu.row      = at->array[NRAS_ROW];
+  at->ilu.level    = at->array[NRAS_LEVEL];
+  at->ilu.first    = at->array[NRAS_FIRST];
+  at->ilu.start[0] = at->array[NRAS_LOWER];
+  at->ilu.start[1] = at->array[NRAS_UPPER];
+  at->ilu.col      = at->array[NRAS_COL];
+  at->ilu.source   = at->array[NRAS_SOURCE];
+}
+
+PetscErrorCode PCNRASPattern(PC pc, const PolderPlace *place, const PolderIluGraph *graph, NRASBlocks *blocks)
+{
+  PC_NRAS       *nras = (PC_NRAS *)pc->data;
+  NRASAt        *at   = &nras->at[place->device];
+  PolderIluGraph g    = *graph;
+  PetscInt      *order, *number, *row;
+
+  PetscFunctionBegin;
+  nras->made = place;
+  g.nblock = at->ilu.nblock = blocks->n;
+  g.nrow = at->ilu.nrow  = blocks->ptr[blocks->n];
+  nras->length[NRAS_ROW] = blocks->n + 1;
+  nras->counts.smallest  = PETSC_MAX_INT;
+  for (PetscInt b = 0; b < blocks->n; ++b) {
+    at->ilu.largest       = PetscMax(at->ilu.largest, blocks->ptr[b + 1] - blocks->ptr[b]);
+    nras->counts.smallest = PetscMin(nras->counts.smallest, blocks->ptr[b + 1] - blocks->ptr[b]);
+  }
+  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)(blocks->n + 1), blocks->ptr, &at->array[NRAS_ROW]));
+  g.block = at->array[NRAS_ROW];
+  PetscCall(NRASLevels_Private(nras, place, &g, &order));
+  PetscCall(NRASSlices_Private(nras, place, &g, order));
+  nras->length[NRAS_COL]    = at->ilu.nz;
+  nras->length[NRAS_SOURCE] = at->ilu.nz + g.nrow;
+  PetscCall(PolderPlaceMalloc(place, at->ilu.nz, &at->array[NRAS_COL]));
+  PetscCall(PolderPlaceMalloc(place, at->ilu.nz + g.nrow, &at->array[NRAS_SOURCE]));
+  PCNRASPointToArrays(at);
+  PetscCall(PolderPlaceMalloc(place, g.nrow, &number));
+  PolderRun(place, PolderIluInvert, g.nrow, order, number);
+  PolderRun(place, PolderIluPattern, &g, &at->ilu, order, number, at->array[NRAS_COL], at->array[NRAS_SOURCE]);
+  PetscCall((*place->free)(&number));
+  PetscCall(PolderPlaceMalloc(place, g.nrow, &row));
+  PolderRun(place, PolderIluGather, g.nrow, order, blocks->row, row);
+  PetscCall((*place->free)(&order));
+  PetscCall((*place->free)(&blocks->row));
+  blocks->row = row;
+  PetscCall(NRASCount_Private(nras, place));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCNRASDirect(PC pc, const PolderPlace *place, const PolderCSR *csr, NRASBlocks *blocks)
+{
+  PolderAggregates P = {.m = csr->m, .n = blocks->n};
+  PetscInt        *part, *column;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceUpload(place, sizeof(PetscInt) * (size_t)csr->m, blocks->part, &part));
+  P.agg = part;
+  PetscCall(NRASGroup_Private(place, &P));
+  PetscCall((*place->free)(&part));
+  PetscCall((*place->free)(&P.ptr));
+  PetscCall(PolderPlaceMalloc(place, csr->m, &column));
+  PolderRun(place, PolderIluInvert, csr->m, P.row, column);
+  blocks->row = P.row;
+  PetscCall(PCNRASPattern(pc, place, &(PolderIluGraph){.i = csr->ai, .j = csr->aj, .row = P.row, .column = column}, blocks));
+  PetscCall((*place->free)(&column));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
