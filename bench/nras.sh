@@ -49,7 +49,7 @@ source_table() { # n, cases, methods, levels
     case " $4 " in *" $k "*) ;; *) continue ;; esac
     for krylov in $3; do
       eval "rtol=\$${krylov}rtol"
-      echo "x | -ksp_type $krylov -ksp_rtol $rtol -pc_type nras -pc_nras_levels $k -pc_nras_blocks $inner -pc_nras_outer_overlap ${overlap%,*}" \
+      echo "x | -ksp_type $krylov -ksp_rtol $rtol -pc_type nras -pc_nras_partition metis -pc_nras_levels $k -pc_nras_blocks $inner -pc_nras_outer_overlap ${overlap%,*}" \
         "-pc_nras_inner_overlap ${overlap#*,} -mat_type $matrix" >"$WORK/solvers"
       start=
       [ "$outer" -eq 1 ] || start="$MPIEXEC -n $outer"

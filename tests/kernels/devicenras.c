@@ -519,7 +519,7 @@ static PetscErrorCode PatternBoth(const Case *c, PetscBool mixed, PetscInt wrong
   PolderCSR  csr[2];
   PetscInt  *ai, *aj, *aid, *ajd, *there;
   NRASBlocks blocks[2];
-  NRASCounts counts;
+  NRASCounts counts = {0};
   PC         pc;
   PC_NRAS   *nras;
   PolderIlu  ilu;

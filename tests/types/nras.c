@@ -182,6 +182,27 @@ static PetscErrorCode TestInner(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Without a word about the partition: boxes where the matrix shows its grid, METIS elsewhere */
+static PetscErrorCode TestAutomatic(void)
+{
+  const Kind  kind[] = {STENCIL, GRAPH};
+  const char *what[] = {"a grid is cut into boxes", "a graph by METIS"}, *cut[] = {"boxes", "metis"};
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 2; ++k) {
+    Mat       A;
+    char      given[128];
+    PetscReal difference;
+
+    PetscCall(Create(kind[k], &A));
+    PetscCall(PetscSNPrintf(given, sizeof(given), "-pc_type nras -pc_nras_blocks 5 -pc_nras_partition %s", cut[k]));
+    PetscCall(DifferenceOf(A, "-pc_type nras -pc_nras_blocks 5", given, &difference));
+    PetscCall(Report(what[k], (PetscBool)(difference == 0), difference));
+    PetscCall(MatDestroy(&A));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* What must hold whatever the blocks are */
 static PetscErrorCode TestIdentities(void)
 {
@@ -231,6 +252,7 @@ static PetscErrorCode TestIdentities(void)
     PetscCall(VecDestroy(&r));
     PetscCall(MatDestroy(&A));
   }
+  PetscCall(TestAutomatic());
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

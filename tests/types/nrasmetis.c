@@ -24,7 +24,7 @@ int main(int argc, char **argv)
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(Create(STENCIL, &A));
-  PetscCall(CreatePC(A, "-pc_type nras -pc_nras_blocks 5", &pc[0]));
+  PetscCall(CreatePC(A, "-pc_type nras -pc_nras_blocks 5 -pc_nras_partition metis", &pc[0]));
   PetscCall(CreatePC(A, "-pc_type nras -pc_nras_blocks 5 -pc_nras_partition rows", &pc[1]));
   PetscCall(Difference(pc[0], pc[1], &difference));
   PetscCall(Report("METIS was asked", (PetscBool)(calls == 1), calls));

@@ -150,7 +150,7 @@ static PetscErrorCode PCSetUp_NRAS(PC pc)
     PetscCall(NRASFindPlace_Private(pc));
     PetscCall(NRASIdentify_Private(pc, &now, &same));
     if (!same) {
-      PetscCall(PolderMatGetCSRAlike(pc->pmat, (PetscBool)(nras->set.partition != NRAS_METIS), &csr));
+      PetscCall(PolderMatGetCSRAlike(pc->pmat, PETSC_TRUE, &csr));
       PetscCall(PCNRASFindGrid(pc, &csr));
       PetscCall(NRASSetUpPattern_Private(pc, &csr));
       PetscCall(PolderMatRestoreCSRAt(pc->pmat, &csr));
@@ -299,8 +299,8 @@ static PetscErrorCode PCSetFromOptions_NRAS(PC pc, PolderOptionItems PetscOption
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Nested restricted additive Schwarz options");
   PetscCall(NRASIntegers_Private(pc, PetscOptionsObject, &set));
-  PetscCall(PetscOptionsEList("-pc_nras_partition", "How a process is cut into inner blocks", "PCNRAS", NRASPartitions, 3, NRASPartitions[partition],
-                              &partition, NULL));
+  PetscCall(PetscOptionsEList("-pc_nras_partition", "How a process is cut into inner blocks", "PCNRAS", NRASPartitions, NRAS_NPARTITION,
+                              NRASPartitions[partition], &partition, NULL));
   PetscCall(
     PetscOptionsIntArray("-pc_nras_grid", "Points of the structured grid in each direction, for the partition boxes", "PCNRAS", set.grid, &dim, &given));
   if (given) set.griddim = dim;
@@ -332,7 +332,7 @@ static PetscErrorCode PCSetFromOptions_NRAS(PC pc, PolderOptionItems PetscOption
 
    Options Database Keys:
 +  -pc_nras_blocks <-1>                            - inner blocks of each process; -1: 1, or as many as suit a GPU
-.  -pc_nras_partition <metis> (metis,rows,boxes)   - how a process is cut into them
+.  -pc_nras_partition <auto> (auto,metis,rows,boxes) - how a process is cut into them; auto: boxes where a grid is known, else metis
 .  -pc_nras_grid <nx,ny,nz>                        - the structured grid for boxes, where neither a `DMDA` nor the matrix shows it
 .  -pc_nras_outer_overlap <0>                      - layers of rows of other processes that a process takes
 .  -pc_nras_inner_overlap <0>                      - layers of rows of other inner blocks that an inner block takes

@@ -45,19 +45,22 @@ static PetscErrorCode NRASCutBoxes_Private(const PolderGrid *grid, const PolderC
 
 PetscErrorCode PCNRASFindGrid(PC pc, const PolderCSR *csr)
 {
-  PC_NRAS        *nras   = (PC_NRAS *)pc->data;
-  PolderGrid     *grid   = &nras->grid;
-  PolderLabelRows rows   = {.comm  = PetscObjectComm((PetscObject)pc),
-                            .A     = pc->pmat,
-                            .csr   = csr,
-                            .place = PolderPlaceOf(csr->device),
-                            .steps = csr->device ? &PolderLabelsOnDevice : &PolderLabelsOnHost};
-  PetscInt        points = 1;
+  PC_NRAS        *nras    = (PC_NRAS *)pc->data;
+  PolderGrid     *grid    = &nras->grid;
+  PolderLabelRows rows    = {.comm  = PetscObjectComm((PetscObject)pc),
+                             .A     = pc->pmat,
+                             .csr   = csr,
+                             .place = PolderPlaceOf(csr->device),
+                             .steps = csr->device ? &PolderLabelsOnDevice : &PolderLabelsOnHost};
+  const PetscBool several = (PetscBool)(nras->set.blocks > 1 || (nras->set.blocks == PETSC_DECIDE && nras->device));
+  PetscInt        points  = 1;
   DM              dm;
 
   PetscFunctionBegin;
   PetscCall(PetscMemzero(grid, sizeof(*grid)));
-  if (nras->set.partition != NRAS_BOXES) PetscFunctionReturn(PETSC_SUCCESS);
+  nras->partition = nras->set.partition;
+  if (nras->partition == NRAS_AUTO) nras->partition = several ? NRAS_BOXES : NRAS_ROWS;
+  if (nras->partition != NRAS_BOXES) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCallMPI(MPI_Comm_size(rows.comm, &rows.size));
   for (PetscInt k = 0; k < nras->set.griddim; ++k) {
     PetscCheck(nras->set.grid[k] > 0 && nras->set.grid[k] <= PETSC_MAX_INT / points, rows.comm, PETSC_ERR_ARG_OUTOFRANGE,
@@ -78,7 +81,8 @@ PetscErrorCode PCNRASFindGrid(PC pc, const PolderCSR *csr)
   if (!dm) PetscCall(MatGetDM(pc->pmat, &dm));
   if (dm) PetscCall(PolderGridFromDM(dm, pc->pmat, csr, grid));
   if (!grid->dim) PetscCall(PolderGridFromMatrix(&rows, grid));
-  PetscCheck(grid->dim, rows.comm, PETSC_ERR_USER,
+  if (!grid->dim && nras->set.partition == NRAS_AUTO) nras->partition = NRAS_METIS;
+  PetscCheck(grid->dim || nras->partition == NRAS_METIS, rows.comm, PETSC_ERR_USER,
              "-pc_nras_partition boxes needs a structured grid, and the matrix shows none: give -pc_nras_grid nx,ny,nz, or take -pc_nras_partition metis");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -93,14 +97,18 @@ PetscErrorCode PCNRASCut(PC pc, const PolderCSR *csr, PetscInt nblock, PetscInt 
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
   if (!csr->m) PetscFunctionReturn(PETSC_SUCCESS);
   nblock = PetscMin(nblock, csr->m / bs);
-  if (nblock > 1 && nras->set.partition == NRAS_METIS) {
-    PetscCall(PolderRowsPartition(csr, bs, NRAS_METIS_VERTICES, nblock, part, &failed));
+  if (nblock > 1 && nras->partition == NRAS_METIS) {
+    PolderCSR here;
+
+    PetscCall(PolderMatGetCSR(pc->pmat, &here));
+    PetscCall(PolderRowsPartition(&here, bs, NRAS_METIS_VERTICES, nblock, part, &failed));
+    PetscCall(PolderMatRestoreCSR(pc->pmat, &here));
     nras->cutbyrows = (PetscBool)(failed != 0);
     if (failed)
       PetscCall(
         PetscInfo(pc, "METIS cannot cut the graph of this process (%s): runs of rows instead\n", failed == 1 ? "its indices are too small" : "it failed"));
   }
-  if (nras->set.partition == NRAS_BOXES) PetscCall(NRASCutBoxes_Private(&nras->grid, csr, nblock, part));
-  else if (nblock == 1 || failed || nras->set.partition == NRAS_ROWS) PetscCall(NRASCutRows_Private(csr->m, bs, nblock, part));
+  if (nras->partition == NRAS_BOXES) PetscCall(NRASCutBoxes_Private(&nras->grid, csr, nblock, part));
+  else if (nblock == 1 || failed || nras->partition == NRAS_ROWS) PetscCall(NRASCutRows_Private(csr->m, bs, nblock, part));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

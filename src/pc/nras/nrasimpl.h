@@ -17,9 +17,11 @@
 #define NRAS_FILL_MAX 100
 
 typedef enum {
+  NRAS_AUTO,
   NRAS_METIS,
   NRAS_ROWS,
-  NRAS_BOXES
+  NRAS_BOXES,
+  NRAS_NPARTITION
 } NRASPartition;
 
 typedef enum {
@@ -133,6 +135,7 @@ typedef struct {
   const PolderPlace *made;  /* where the arrays that follow from the pattern were made */
   const PolderPlace *place; /* of the last set-up or apply */
   NRASCounts         counts;
+  NRASPartition      partition;         /* in use: that of the settings, or what auto has chosen */
   PolderGrid         grid;              /* for the partition boxes */
   PetscBool          cutbyrows;         /* METIS failed, and the blocks are runs of rows */
   PetscBool          device;            /* the matrix is on the device */
@@ -156,8 +159,8 @@ PETSC_INTERN PetscErrorCode PCNRASSetUpRows(PC, const NRASGraph *, NRASBlocks *)
 PETSC_INTERN PetscErrorCode PCNRASDestroyBlocks(const PolderPlace *, NRASBlocks *);
 
 /*
-  nrascut.c: the grid for the partition boxes: the one that the user gave, or that of the DM, or the one that a 3-, 5- or 7-point stencil shows; an
-  error without one. Collective
+  nrascut.c: the partition in use, and the grid for boxes: the one that the user gave, or that of the DM, or the one that a 3-, 5- or 7-point stencil shows.
+  Without one auto takes metis, and boxes are an error. Collective
 */
 PETSC_INTERN PetscErrorCode PCNRASFindGrid(PC, const PolderCSR *);
 /* part[i] below nblock, of each row of this process. Collective */
@@ -190,4 +193,4 @@ PETSC_INTERN PetscErrorCode PCNRASCopyKept(PC_NRAS *, const PolderPlace *from, c
 
 /* nrasview.c */
 PETSC_INTERN PetscErrorCode    PCView_NRAS(PC, PetscViewer);
-PETSC_INTERN const char *const NRASPartitions[3], *const NRASForms[3], *const NRASPrecisions[2], *const NRASSolves[2];
+PETSC_INTERN const char *const NRASPartitions[NRAS_NPARTITION], *const NRASForms[3], *const NRASPrecisions[2], *const NRASSolves[2];

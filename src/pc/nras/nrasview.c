@@ -2,7 +2,7 @@
 #include "core/refusal.h"
 #include "nrasimpl.h"
 
-const char *const NRASPartitions[3] = {"metis", "rows", "boxes"}, *const NRASForms[3] = {"restricted", "additive", "symmetric"},
+const char *const NRASPartitions[NRAS_NPARTITION] = {"auto", "metis", "rows", "boxes"}, *const NRASForms[3] = {"restricted", "additive", "symmetric"},
                   *const NRASPrecisions[2] = {"double", "single"}, *const NRASSolves[2] = {"exact", "jacobi"};
 
 /* Bytes of the factors and of what an apply needs beside the vectors */
@@ -89,7 +89,7 @@ PetscErrorCode PCView_NRAS(PC pc, PetscViewer viewer)
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s form, ILU(%" PetscInt_FMT ") in %s precision, blocks by %s\n", NRASForms[set->form], set->levels,
-                                   NRASPrecisions[set->single], NRASPartitions[set->partition]));
+                                   NRASPrecisions[set->single], NRASPartitions[nras->keys.mat ? nras->partition : set->partition]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  layers of overlap: %" PetscInt_FMT " between processes, %" PetscInt_FMT " between inner blocks\n", set->outer,
                                    set->inner));
   if (set->jacobi) PetscCall(PetscViewerASCIIPrintf(viewer, "  triangular solves by %" PetscInt_FMT " Jacobi sweeps each\n", set->sweeps));
