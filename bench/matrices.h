@@ -1,7 +1,7 @@
 /* Matrices of bench/product.c, in compressed rows with ascending columns: stencils, and three kinds of irregular rows. */
 #pragma once
 
-#include <petscsys.h>
+#include "points.h"
 
 typedef struct {
   PetscInt     n, *ai, *aj;
@@ -15,17 +15,6 @@ static PetscErrorCode RowsDestroy(Rows *A)
   PetscCall(PetscFree(A->aj));
   PetscCall(PetscFree(A->aa));
   PetscFunctionReturn(0);
-}
-
-/* Pseudorandom numbers in [0,1) that depend on the seed only */
-static inline double Draw(unsigned long long *state)
-{
-  *state += 0x9e3779b97f4a7c15ull;
-  unsigned long long z = *state;
-
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-  return (double)((z ^ (z >> 31)) >> 11) * (1.0 / 9007199254740992.0);
 }
 
 /* Converts the lengths in ai[1 ..] to offsets, allocates columns and values, and sets random values, with dominant diagonal entries where there are any */
@@ -82,61 +71,20 @@ static PetscErrorCode RowsStencil(PetscInt dim, PetscInt n, Rows *A)
   PetscFunctionReturn(0);
 }
 
-/* n random points in the unit cube, numbered cell by cell. Each is coupled to the points within a radius that gives `degree` of them on average */
+/* n random points in the unit cube, each coupled to the points within a radius that gives `degree` of them on average */
 static PetscErrorCode RowsGeometric(PetscInt n, PetscReal degree, Rows *A)
 {
-  const PetscReal    radius = PetscPowReal(3.0 * degree / (4.0 * PETSC_PI * n), 1.0 / 3.0);
-  const PetscInt     g = PetscMax(1, (PetscInt)(1.0 / radius)), ncell = g * g * g;
-  PetscInt          *cell, *start;
-  double            *raw, *p;
-  unsigned long long state = 7;
+  Points points;
 
   PetscFunctionBeginUser;
   A->n = n;
-  PetscCall(PetscMalloc4(n, &cell, 3 * (size_t)n, &raw, 3 * (size_t)n, &p, ncell + 1, &start));
-  PetscCall(PetscArrayzero(start, ncell + 1));
-  for (PetscInt i = 0; i < n; ++i) {
-    PetscInt at[3];
-
-    for (int d = 0; d < 3; ++d) {
-      raw[3 * (size_t)i + d] = Draw(&state);
-      at[d]                  = PetscMin(g - 1, (PetscInt)(raw[3 * (size_t)i + d] * g));
-    }
-    cell[i] = (at[2] * g + at[1]) * g + at[0];
-    ++start[cell[i] + 1];
-  }
-  for (PetscInt c = 0; c < ncell; ++c) start[c + 1] += start[c];
-  for (PetscInt i = 0; i < n; ++i) PetscCall(PetscArraycpy(p + 3 * (size_t)start[cell[i]]++, raw + 3 * (size_t)i, 3));
-  for (PetscInt c = ncell; c > 0; --c) start[c] = start[c - 1];
-  start[0] = 0;
+  PetscCall(PointsCreate(n, degree, &points));
   PetscCall(PetscMalloc1(n + 1, &A->ai));
-  for (int fill = 0; fill < 2; ++fill) {
-    for (PetscInt c = 0; c < ncell; ++c) {
-      const PetscInt x = c % g, y = c / g % g, z = c / g / g;
-
-      for (PetscInt i = start[c]; i < start[c + 1]; ++i) {
-        PetscInt len = 0;
-
-        for (PetscInt w = PetscMax(0, z - 1); w <= PetscMin(g - 1, z + 1); ++w) {
-          for (PetscInt v = PetscMax(0, y - 1); v <= PetscMin(g - 1, y + 1); ++v) {
-            const PetscInt from = start[(w * g + v) * g + PetscMax(0, x - 1)], to = start[(w * g + v) * g + PetscMin(g - 1, x + 1) + 1];
-
-            for (PetscInt j = from; j < to; ++j) {
-              const double *a = p + 3 * (size_t)i, *b = p + 3 * (size_t)j;
-
-              if ((a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1]) + (a[2] - b[2]) * (a[2] - b[2]) > radius * radius) continue;
-              if (fill) A->aj[A->ai[i] + len] = j;
-              ++len;
-            }
-          }
-        }
-        if (!fill) A->ai[i + 1] = len;
-      }
-    }
-    if (!fill) PetscCall(RowsAllocate(A));
-  }
+  for (PetscInt i = 0; i < n; ++i) A->ai[i + 1] = PointsNear(&points, i, NULL);
+  PetscCall(RowsAllocate(A));
+  for (PetscInt i = 0; i < n; ++i) (void)PointsNear(&points, i, A->aj + A->ai[i]);
   RowsRandomValues(A);
-  PetscCall(PetscFree4(cell, raw, p, start));
+  PetscCall(PointsDestroy(&points));
   PetscFunctionReturn(0);
 }
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # bench/nras.sh source [n [cases [methods [levels]]]]: iterations beside those of Yang, Liu and Chen (table 4 and 5), 3-D Poisson on n^3 cells (150); a case is
 #   OUTERxINNER or OUTERxINNER:LAYERS,LAYERS, outer blocks (processes), inner blocks of each and their overlaps; cases not run keep their rows of the page
-# bench/nras.sh [n [ranks]]: ILU(k) in the blocks of nras beside PETSc's ilu, 3-D Poisson and convection-diffusion on n^3 cells (150), on a GPU if there is
-#   one; written into docs/results/nras.md
+# bench/nras.sh [n [ranks]]: ILU(k) in the blocks of nras beside PETSc's ilu, 3-D Poisson and convection-diffusion on n^3 cells (150) and on random points,
+#   on a GPU if there is one; written into docs/results/nras.md. PARTS=levels makes one of the tables, LEVELS="0 1" takes fewer k, REPEATS=1 saves time
 set -e
 . "$(dirname "$0")/common.sh"
 SOLVE=$BUILD/bench/solve
@@ -49,7 +49,8 @@ source_table() { # n, cases, methods, levels
     case " $4 " in *" $k "*) ;; *) continue ;; esac
     for krylov in $3; do
       eval "rtol=\$${krylov}rtol"
-      echo "x | -ksp_type $krylov -ksp_rtol $rtol -pc_type nras -pc_nras_partition metis -pc_nras_levels $k -pc_nras_blocks $inner -pc_nras_outer_overlap ${overlap%,*}" \
+      echo "x | -ksp_type $krylov -ksp_rtol $rtol -pc_type nras -pc_nras_partition metis -pc_nras_levels $k -pc_nras_blocks $inner" \
+        "-pc_nras_outer_overlap ${overlap%,*}" \
         "-pc_nras_inner_overlap ${overlap#*,} -mat_type $matrix" >"$WORK/solvers"
       start=
       [ "$outer" -eq 1 ] || start="$MPIEXEC -n $outer"
@@ -78,30 +79,31 @@ if [ "$1" = source ]; then
   source_table "${2:-150}" "${3:-1x8 2x8 3x8 4x8 4x128 4x1024 4x8:1,0 4x8:0,1 4x8:1,1}" "${4:-gmres bcgs}" "${5:-0 1 2 3}"
   exit 0
 fi
-n=${1:-150} ranks=${2:-1}
+n=${1:-150} ranks=${2:-1} points=50000
+PARTS=${PARTS:-levels forms values convection points}
+LEVELS=${LEVELS:-0 1 2 3}
 start=
 [ "$ranks" -eq 1 ] || start="$MPIEXEC -n $ranks"
-: >"$WORK/rows"
 
-where="CPU" mat=aij device=
-gpu && where="GPU" mat=aijcusparse device="-vec_type cuda -use_gpu_aware_mpi 0"
+where=cpu mat=aij device=
+gpu && where=gpu mat=aijcusparse device="-vec_type cuda -use_gpu_aware_mpi 0"
 
 problem() { # name, options of the problem; solvers on standard input
   name=$1
   shift
   cat >"$WORK/solvers"
   echo "$name: $*" >&2
-  if ! $start "$SOLVE" -dll_append "$LIB" $device -dim 3 -n "$n" -walls whole -ksp_max_it 2000 "$@" -solvers "$WORK/solvers" >"$WORK/log" 2>&1; then
+  if ! $start "$SOLVE" -dll_append "$LIB" $device -dim 3 -ksp_max_it 2000 -repeats "${REPEATS:-3}" "$@" -solvers "$WORK/solvers" >"$WORK/log" 2>&1; then
     cat "$WORK/log" >&2
     exit 1
   fi
-  # without the columns of bytes and of rebuilds
-  grep '^|' "$WORK/log" | awk -F '|' -v name="$name" 'BEGIN {OFS = "|"} {print "", " " name " ", $2, $3, $4, $5, $6, $7, $8, ""}' | tee -a "$WORK/rows" >&2
+  # without the columns of bytes
+  grep '^|' "$WORK/log" | awk -F '|' -v name="$name" 'BEGIN {OFS = "|"} {print "", " " name " ", $2, $3, $4, $5, $6, $7, $8, $11, ""}' | tee -a "$WORK/rows" >&2
 }
 
 petsc() { # Krylov method, levels
   for k in $2; do
-    if [ $ranks -eq 1 ]; then echo "$1 + ilu($k), $mat | -ksp_type $1 -pc_type ilu -pc_factor_levels $k -mat_type $mat"
+    if [ "$ranks" -eq 1 ]; then echo "$1 + ilu($k), $mat | -ksp_type $1 -pc_type ilu -pc_factor_levels $k -mat_type $mat"
     else echo "$1 + bjacobi, ilu($k), $mat | -ksp_type $1 -pc_type bjacobi -sub_pc_type ilu -sub_pc_factor_levels $k -mat_type $mat"; fi
   done
 }
@@ -112,41 +114,74 @@ nras() { # Krylov method, levels, blocks, more options
   done
 }
 
-for krylov in bcgs gmres; do
-  for tolerance in 1e-6 1e-8; do
-    {
-      petsc $krylov "0 1 2 3"
-      for blocks in 8 128 1024; do nras $krylov "0 1 2 3" $blocks; done
-    } | problem "Poisson, $tolerance" -ksp_rtol $tolerance
+levels() {
+  for krylov in bcgs gmres; do
+    for tolerance in 1e-6 1e-8; do
+      {
+        petsc $krylov "$LEVELS"
+        for blocks in 8 128 1024; do nras $krylov "$LEVELS" $blocks; done
+      } | problem "Poisson, $tolerance" -n "$n" -walls whole -ksp_rtol $tolerance
+    done
   done
-done
-{
-  for partition in metis rows boxes; do nras bcgs 0 1024 " -pc_nras_partition $partition"; done
-  nras bcgs 0 1024 " -pc_nras_partition boxes -pc_nras_inner_overlap 1"
-  nras bcgs "0 1" 1024 " -pc_nras_partition boxes -pc_nras_precision single"
-  echo "cg + nras, ILU(0), 1024 blocks, symmetric | -ksp_type cg -pc_type nras -pc_nras_blocks 1024 -pc_nras_form symmetric -mat_type aijdia"
-} | problem "Poisson, cuts and forms, 1e-6"
-{
-  nras bcgs 0 1024 " -pc_nras_partition boxes"
-  nras bcgs 0 1024 " -pc_nras_partition boxes -pc_nras_precision single"
-} | problem "Poisson, values set anew, 1e-6" -coo
-for peclet in 1 10 100 1000; do
-  for krylov in bcgs gmres "idrs -ksp_idrs_s 8"; do
-    {
-      petsc "$krylov" 0
-      for blocks in 8 128 1024; do nras "$krylov" 0 $blocks; done
-    } | problem "Peclet $peclet, 1e-6" -peclet $peclet
-  done
-done
+}
 
-out=$WORK/table
-{
-  echo "Command: \`bench/nras.sh $n $ranks\`. Machine: $(machine). $where, $ranks rank(s), $n^3 cells, the tolerance of the first column on |r|/|b|," \
-    "zero guess, warm-up excluded; times are the best and, in brackets, the median of fresh solvers."
-  echo
-  echo "| problem | solver | iterations | true residual | set-up ms | solve ms | total ms | us an iteration |"
-  echo "|---|---|---:|---:|---:|---:|---:|---:|"
-  cat "$WORK/rows"
-} >"$out"
-insert "nras-$(echo $where | tr 'A-Z' 'a-z')" "$out"
-cat "$out"
+forms() {
+  {
+    petsc bcgs 0
+    for partition in boxes metis rows; do nras bcgs 0 1024 " -pc_nras_partition $partition"; done
+    nras bcgs 0 1024 " -pc_nras_inner_overlap 1"
+    nras bcgs 0 1024 " -pc_nras_precision single"
+    nras bcgs 0 1024 " -pc_nras_solve jacobi"
+    echo "cg + icc, $mat | -ksp_type cg -pc_type icc -mat_type $mat"
+    echo "cg + nras, ILU(0), 1024 blocks, symmetric | -ksp_type cg -pc_type nras -pc_nras_blocks 1024 -pc_nras_form symmetric -mat_type aijdia"
+  } | problem "Poisson, 1e-6" -n "$n" -walls whole
+}
+
+values() {
+  {
+    petsc bcgs 0
+    nras bcgs 0 1024
+    nras bcgs 0 1024 " -pc_nras_precision single"
+  } | problem "Poisson, new values, 1e-6" -n "$n" -walls whole -coo
+}
+
+convection() {
+  for peclet in 1 10 100 1000; do
+    for krylov in bcgs gmres "idrs -ksp_idrs_s 8"; do
+      {
+        petsc "$krylov" 0
+        for blocks in 8 128 1024; do nras "$krylov" 0 $blocks; done
+      } | problem "Peclet $peclet, 1e-6" -n "$n" -walls whole -peclet $peclet
+    done
+  done
+}
+
+points() { # without a grid; on a GPU beside one core of the same machine
+  for peclet in 0 10 100; do
+    options="-points $points -shift 1e-3 -rhs random -peclet $peclet"
+    if [ $where = gpu ]; then
+      there=$device device=
+      echo "bcgs + ilu(0), aij, one core | -ksp_type bcgs -pc_type ilu -mat_type aij" | problem "$points points, Peclet $peclet, 1e-6" $options
+      device=$there
+    fi
+    {
+      petsc bcgs 0
+      for blocks in -1 8 128; do nras bcgs 0 $blocks | sed "s/, -1 blocks/, automatic/; s/aijdia/aij$([ $where = cpu ] || echo cusparse)/"; done
+    } | problem "$points points, Peclet $peclet, 1e-6" $options
+  done
+}
+
+for part in $PARTS; do
+  : >"$WORK/rows"
+  $part
+  {
+    echo "Command: \`PARTS=$part bench/nras.sh $n $ranks\`. Machine: $(machine). Processes: $ranks; the tolerance of the first column on |r|/|b|, zero guess," \
+      "warm-up excluded; times are the best and, in brackets, the median of ${REPEATS:-3} fresh solvers."
+    echo
+    echo "| problem | solver | iterations | true residual | set-up ms | solve ms | total ms | us an iteration | new values ms |"
+    echo "|---|---|---:|---:|---:|---:|---:|---:|---:|"
+    cat "$WORK/rows"
+  } >"$WORK/table"
+  insert "nras-$part-$where" "$WORK/table"
+  cat "$WORK/table"
+done

@@ -8,6 +8,7 @@ typedef struct {
   PetscInt  first, rows;                    /* of this process: whole lines in 2-D, whole planes in 3-D */
   PetscReal contrast, shift, walls, peclet; /* walls: coefficient of a wall over that of its cell */
   PetscBool centre;
+  PetscInt  points; /* > 0: no grid, but so many random points */
 } Problem;
 
 static PetscErrorCode GetProblem(Problem *p)
@@ -30,7 +31,16 @@ static PetscErrorCode GetProblem(Problem *p)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-nz", &p->n[p->dim - 1], NULL));
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-walls", walls, &wall, NULL));
   p->walls = wall ? 1 : 2;
-  p->N     = p->n[0] * p->n[1] * p->n[2];
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-points", &p->points, NULL));
+  if (p->points > 0) {
+    PetscMPIInt size;
+
+    PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
+    PetscCheck(size == 1, PETSC_COMM_WORLD, PETSC_ERR_SUP, "-points is for one process");
+    p->n[0] = p->points;
+    p->n[1] = p->n[2] = p->dim = 1;
+  }
+  p->N = p->n[0] * p->n[1] * p->n[2];
   PetscCall(PetscSplitOwnership(PETSC_COMM_WORLD, &lines, &p->n[p->dim - 1]));
   p->rows = p->N / p->n[p->dim - 1] * lines;
   PetscCallMPI(MPI_Scan(&p->rows, &p->first, 1, MPIU_INT, MPI_SUM, PETSC_COMM_WORLD));

@@ -4,6 +4,7 @@ static char help[] = "Times solvers on one problem in one run: a warm-up, then f
                      "  -centre <bool> : one more bubble in the middle; "
                      "-contrast <coefficient inside over outside>; -shift <s> : s is added to the diagonal\n"
                      "  -nz <n> : cells in the last direction, if others; -walls half|whole : Dirichlet values half a cell or a whole one away\n"
+                     "  -points <k> : k random points of the unit cube instead of a grid, coupled to some 12 near ones each; one process\n"
                      "  -rhs smooth|ones|random|image : a product of cosines (default), ones, uniform numbers around zero, or A times ones\n"
                      "  -peclet <p> : convection along the diagonal of the grid, v L / D = p in each direction, by central differences\n"
                      "  -solvers <file> : a line a solver, 'name | options', or 'name | bytes a row an iteration | options'\n"
@@ -13,6 +14,7 @@ static char help[] = "Times solvers on one problem in one run: a warm-up, then f
                      "     the last column is then a set-up with new values and a changed level set\n"
                      "  -first : no warm-up, but the first solve of the program, that of a second matrix and that of new values, all assembled on the host\n\n";
 
+#include "points.h"
 #include "problem.h"
 #include <petscksp.h>
 #include <petscdevice.h>
@@ -23,11 +25,10 @@ typedef struct {
   PetscScalar *aa;
 } Rows;
 
-static PetscErrorCode CreateMatrix(const Problem *p, Rows *rows, Mat *A)
+static PetscErrorCode GridRows(const Problem *p, Rows *rows)
 {
   PetscInt    col[7];
   PetscScalar val[7];
-  PetscMPIInt size;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc3(p->rows + 1, &rows->ai, 7 * p->rows, &rows->aj, 7 * p->rows, &rows->aa));
@@ -39,6 +40,59 @@ static PetscErrorCode CreateMatrix(const Problem *p, Rows *rows, Mat *A)
     PetscCall(PetscArraycpy(rows->aa + rows->ai[i], val, nz));
     rows->ai[i + 1] = rows->ai[i] + nz;
   }
+  PetscFunctionReturn(0);
+}
+
+/*
+  -sum over the near points j of w_ij (u_j - u_i) with w_ij = (radius / distance)^2, at most 100, and convection along the diagonal of the cube as in Row();
+  points that are nearer to a wall than half the radius have a known value there
+*/
+static PetscErrorCode PointRows(const Problem *p, Rows *rows)
+{
+  Points   points;
+  PetscInt nz = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PointsCreate(p->points, 12, &points));
+  for (PetscInt i = 0; i < p->points; ++i) nz += PointsNear(&points, i, NULL);
+  PetscCall(PetscMalloc3(p->rows + 1, &rows->ai, nz, &rows->aj, nz, &rows->aa));
+  rows->ai[0] = 0;
+  for (PetscInt i = 0; i < p->points; ++i) {
+    const double *a        = points.x + 3 * (size_t)i;
+    PetscScalar   diagonal = p->shift;
+    PetscInt      main     = 0;
+
+    rows->ai[i + 1] = rows->ai[i] + PointsNear(&points, i, rows->aj + rows->ai[i]);
+    for (PetscInt k = rows->ai[i]; k < rows->ai[i + 1]; ++k) {
+      const double *b      = points.x + 3 * (size_t)rows->aj[k];
+      PetscReal     square = 0, along = 0, w;
+
+      if (rows->aj[k] == i) {
+        main = k;
+        continue;
+      }
+      for (int d = 0; d < 3; ++d) {
+        square += PetscSqr(b[d] - a[d]);
+        along += b[d] - a[d];
+      }
+      w           = 1 / PetscMax(square / PetscSqr(points.radius), 0.01);
+      rows->aa[k] = -w * (1 - 0.5 * p->peclet * along);
+      diagonal += w;
+    }
+    for (int d = 0; d < 3; ++d) diagonal += 4 * (PetscMin(a[d], 1 - a[d]) < 0.5 * points.radius);
+    rows->aa[main] = diagonal;
+  }
+  PetscCall(PointsDestroy(&points));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode CreateMatrix(const Problem *p, Rows *rows, Mat *A)
+{
+  PetscMPIInt size;
+
+  PetscFunctionBeginUser;
+  if (p->points) PetscCall(PointRows(p, rows));
+  else PetscCall(GridRows(p, rows));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (size > 1) PetscCall(MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, p->rows, p->rows, p->N, p->N, rows->ai, rows->aj, rows->aa, A));
   else {

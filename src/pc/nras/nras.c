@@ -52,7 +52,7 @@ static PetscErrorCode NRASCheckFill_Private(PC pc, PetscInt64 entries)
 }
 
 /* Larger blocks are ordered on the host, since one thread block does it on a device */
-#define NRAS_ORDER_MAX 65536
+#define NRAS_ORDER_MAX 1048576
 
 static PetscErrorCode NRASDirect_Private(PC pc, const PolderCSR *csr, NRASBlocks *blocks)
 {
