@@ -178,7 +178,7 @@ bench: all benches
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/run.sh
 
 # the tables of docs/results, each minutes long
-TABLES := bench-reference bench-floor bench-ranks bench-peers bench-pamg bench-iteration bench-rrb bench-navierstokes bench-waves bench-scale bench-nras
+TABLES := bench-reference bench-floor bench-ranks bench-peers bench-pamg bench-iteration bench-rrb bench-navierstokes bench-waves bench-scale bench-nras bench-classical
 $(TABLES): bench-%: all $(BENCHES)
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/$*.sh
 
