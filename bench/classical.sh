@@ -31,7 +31,8 @@ table() { # problem, column of the source's iterations, options
   cases | while IFS='|' read -r what two three options; do
     case $column in 2) source=$two ;; *) source=$three ;; esac
     "$SOLVE" -dll_append "$LIB" -walls whole -ksp_max_it 500 "$@" $options </dev/null >"$WORK/log" 2>&1 || { cat "$WORK/log" >&2; exit 1; }
-    grep '^|' "$WORK/log" | awk -F '|' -v head="| $name | $what | $source |" '{printf "%s%s|%s| %.4g | %.4g |\n", head, $3, $4, $5, $6}' | tee -a "$WORK/rows" >&2
+    grep '^|' "$WORK/log" | awk -F '|' -v head="| $name | $what | $source |" '{printf "%s%s|%s| %.4g | %.4g |\n", head, $3, $4, $5, $6}' |
+      tee -a "$WORK/rows" >&2
   done
 }
 
