@@ -351,26 +351,82 @@ static PetscErrorCode CreateSolver(Mat B, KSP *ksp)
   PetscFunctionReturn(0);
 }
 
+/* What the rows of a table have in common, and the matrix of the last one, which the next one takes if its options for matrices are the same */
+typedef struct {
+  const Problem *p;
+  const Rows    *rows;
+  Mat            A;
+  Vec            b, levelset;
+  PetscReal      bandwidth;
+  char           options[256];
+  Mat            B;
+  Vec            values;
+} Table;
+
+/* The options -mat... and their values */
+static PetscErrorCode MatrixOptions(size_t len, char options[])
+{
+  char *all, *at;
+
+  PetscFunctionBeginUser;
+  options[0] = 0;
+  PetscCall(PetscOptionsGetAll(NULL, &all));
+  for (at = strtok(all, " "); at; at = strtok(NULL, " ")) {
+    if (strncmp(at, "-mat", 4)) continue;
+    PetscCall(PetscStrlcat(options, at, len));
+    if (!(at = strtok(NULL, " "))) break;
+    PetscCall(PetscStrlcat(options, at, len));
+  }
+  PetscCall(PetscFree(all));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode DestroyTyped(Table *table)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatDestroy(&table->B));
+  PetscCall(VecDestroy(&table->values));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode GetTyped(Table *table)
+{
+  PetscBool coo = PETSC_FALSE, same;
+  char      options[sizeof(table->options)];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetBool(NULL, NULL, "-coo", &coo, NULL));
+  PetscCall(MatrixOptions(sizeof(options), options));
+  PetscCall(PetscStrcmp(options, table->options, &same));
+  if (same && table->B) PetscFunctionReturn(0);
+  PetscCall(DestroyTyped(table));
+  PetscCall(CreateTyped(table->A, table->rows, table->p, coo, table->b, &table->B, &table->values));
+  PetscCall(SetProperties(table->p, table->levelset, table->B));
+  PetscCall(PetscStrncpy(table->options, options, sizeof(table->options)));
+  PetscFunctionReturn(0);
+}
+
 #define MAXREPEATS 64
 /* One row of the table */
-static PetscErrorCode Solve(const Problem *p, const Rows *rows, Mat A, Vec b, Vec levelset, const char name[], PetscReal bytes, PetscReal bandwidth)
+static PetscErrorCode Solve(Table *table, const char name[], PetscReal bytes)
 {
+  const Problem     *p = table->p;
+  Vec                b = table->b, x, values;
   KSP                ksp;
   Mat                B;
-  Vec                x, values;
   PetscReal          setup[MAXREPEATS], solve[MAXREPEATS], rebuild = -1, residual, medians[2] = {0, 0};
   PetscInt           its, repeats = 3;
   PetscLogDouble     t[3] = {0, 0, 0};
-  PetscBool          coo = PETSC_FALSE, warm = PETSC_TRUE;
+  PetscBool          warm = PETSC_TRUE;
   KSPConvergedReason reason;
 
   PetscFunctionBeginUser;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeats", &repeats, NULL));
-  PetscCall(PetscOptionsGetBool(NULL, NULL, "-coo", &coo, NULL));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-warm", &warm, NULL));
   repeats = PetscClipInterval(repeats, 1, MAXREPEATS);
-  PetscCall(CreateTyped(A, rows, p, coo, b, &B, &values));
-  PetscCall(SetProperties(p, levelset, B));
+  PetscCall(GetTyped(table));
+  B      = table->B;
+  values = table->values;
   PetscCall(VecDuplicate(b, &x));
   for (PetscInt k = warm ? -1 : 0; k < repeats; ++k) {
     PetscCall(CreateSolver(B, &ksp));
@@ -387,10 +443,10 @@ static PetscErrorCode Solve(const Problem *p, const Rows *rows, Mat A, Vec b, Ve
     }
     PetscCall(KSPGetIterationNumber(ksp, &its));
     PetscCall(KSPGetConvergedReason(ksp, &reason));
-    if (values && k == repeats - 1) PetscCall(Rebuild(ksp, B, b, values, levelset, &rebuild));
+    if (values && k == repeats - 1) PetscCall(Rebuild(ksp, B, b, values, table->levelset, &rebuild));
     PetscCall(KSPDestroy(&ksp));
   }
-  PetscCall(Residual(A, b, x, &residual));
+  PetscCall(Residual(table->A, b, x, &residual));
   PetscCall(Median(repeats, setup, &medians[0]));
   PetscCall(Median(repeats, solve, &medians[1]));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %s | %" PetscInt_FMT "%s%s%s | %.1e | %.3f (%.3f) | %.3f (%.3f) | %.3f | %.1f | ", name, its,
@@ -398,13 +454,12 @@ static PetscErrorCode Solve(const Problem *p, const Rows *rows, Mat A, Vec b, Ve
                         reason == KSP_CONVERGED_RTOL ? "" : ")", (double)residual, 1e3 * (double)setup[0], 1e3 * (double)medians[0], 1e3 * (double)solve[0],
                         1e3 * (double)medians[1], 1e3 * (double)(setup[0] + solve[0]), 1e6 * (double)solve[0] / (double)PetscMax(its, 1)));
   if (bytes > 0)
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.0f | %.2f | ", (double)bytes, (double)(bytes * (PetscReal)p->rows * (PetscReal)its / solve[0] / bandwidth)));
+    PetscCall(
+      PetscPrintf(PETSC_COMM_WORLD, "%.0f | %.2f | ", (double)bytes, (double)(bytes * (PetscReal)p->rows * (PetscReal)its / solve[0] / table->bandwidth)));
   else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| | "));
   if (rebuild >= 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.3f |\n", 1e3 * (double)rebuild));
   else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "|\n"));
   PetscCall(VecDestroy(&x));
-  PetscCall(VecDestroy(&values));
-  PetscCall(MatDestroy(&B));
   PetscFunctionReturn(0);
 }
 
@@ -466,7 +521,7 @@ static PetscErrorCode First(const Problem *p, const Rows *rows, Mat A, Vec b, Ve
 }
 
 /* A line 'name | options' or 'name | bytes | options'; the options apply to this solver only */
-static PetscErrorCode SolveLine(const Problem *p, const Rows *rows, Mat A, Vec b, Vec levelset, char line[], PetscReal bandwidth)
+static PetscErrorCode SolveLine(Table *table, char line[])
 {
   PetscOptions saved;
   char        *field[3] = {line, NULL, NULL}, *at;
@@ -485,7 +540,7 @@ static PetscErrorCode SolveLine(const Problem *p, const Rows *rows, Mat A, Vec b
   PetscCall(PetscFree(at));
   PetscCall(PetscOptionsInsertString(saved, field[n - 1]));
   PetscCall(PetscOptionsPush(saved));
-  PetscCall(Solve(p, rows, A, b, levelset, field[0], n == 3 ? strtod(field[1], NULL) : 0, bandwidth));
+  PetscCall(Solve(table, field[0], n == 3 ? strtod(field[1], NULL) : 0));
   PetscCall(PetscOptionsPop());
   PetscCall(PetscOptionsDestroy(&saved));
   PetscFunctionReturn(0);
@@ -493,38 +548,37 @@ static PetscErrorCode SolveLine(const Problem *p, const Rows *rows, Mat A, Vec b
 
 int main(int argc, char **argv)
 {
-  Problem   p    = {0};
-  Rows      rows = {NULL, NULL, NULL};
-  Mat       A;
-  Vec       b, levelset;
+  Problem   p                        = {0};
+  Rows      rows                     = {NULL, NULL, NULL};
+  Table     table                    = {.p = &p, .rows = &rows};
   char      file[PETSC_MAX_PATH_LEN] = "", line[1024];
   FILE     *in;
-  PetscReal bandwidth = 0;
-  PetscBool first     = PETSC_FALSE;
+  PetscBool first = PETSC_FALSE;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-first", &first, NULL));
   PetscCall(GetProblem(&p));
-  PetscCall(CreateMatrix(&p, &rows, &A));
-  PetscCall(CreateVectors(&p, A, (PetscBool)!first, &b, &levelset));
-  if (!first) PetscCall(MeasureCopy(b, &bandwidth));
+  PetscCall(CreateMatrix(&p, &rows, &table.A));
+  PetscCall(CreateVectors(&p, table.A, (PetscBool)!first, &table.b, &table.levelset));
+  if (!first) PetscCall(MeasureCopy(table.b, &table.bandwidth));
   PetscCall(PetscOptionsGetString(NULL, NULL, "-solvers", file, sizeof(file), NULL));
-  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "copy bandwidth %.3f TB/s\n", (double)bandwidth / 1e12));
-  if (first) PetscCall(First(&p, &rows, A, b, levelset));
-  else if (!file[0]) PetscCall(Solve(&p, &rows, A, b, levelset, "options", 0, bandwidth));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "copy bandwidth %.3f TB/s\n", (double)table.bandwidth / 1e12));
+  if (first) PetscCall(First(&p, &rows, table.A, table.b, table.levelset));
+  else if (!file[0]) PetscCall(Solve(&table, "options", 0));
   else {
     in = fopen(file, "r");
     PetscCheck(in, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", file);
     while (fgets(line, sizeof(line), in)) {
       line[strcspn(line, "\n")] = 0;
-      if (line[0] && line[0] != '#') PetscCall(SolveLine(&p, &rows, A, b, levelset, line, bandwidth));
+      if (line[0] && line[0] != '#') PetscCall(SolveLine(&table, line));
     }
     fclose(in);
   }
-  PetscCall(VecDestroy(&b));
-  PetscCall(VecDestroy(&levelset));
-  PetscCall(MatDestroy(&A));
+  PetscCall(DestroyTyped(&table));
+  PetscCall(VecDestroy(&table.b));
+  PetscCall(VecDestroy(&table.levelset));
+  PetscCall(MatDestroy(&table.A));
   PetscCall(PetscFree3(rows.ai, rows.aj, rows.aa));
   PetscCall(PetscFinalize());
   return 0;
