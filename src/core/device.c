@@ -192,6 +192,15 @@ PolderNoDevice(PolderDeviceCallImport, const PolderShareHandle *handle, void **p
 PolderNoDevice(PolderDeviceCallUnimport, void *ptr);
 PolderNoDevice(PolderDeviceReplay, PolderDeviceGraph *graph, PetscErrorCode (*body)(void *), void *ctx);
 
+PetscErrorCode PolderVecCreate(MPI_Comm comm, PetscLayout layout, VecType type, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCreate(comm, v));
+  PetscCall(VecSetLayout(*v, layout));
+  PetscCall(VecSetType(*v, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
 {
   PetscFunctionBegin;

@@ -75,6 +75,9 @@ PETSC_INTERN PetscErrorCode PolderImageGetRows(Mat, const PetscInt **ai, const P
 /* The values of an aijcusparse matrix on the device; the caller must write all of them */
 PETSC_INTERN PetscErrorCode PolderImageGetValues(Mat, PetscScalar **);
 PETSC_INTERN PetscErrorCode PolderImageRestoreValues(Mat, PetscScalar **);
+/* A vector of zeros with this layout and type. PETSc gives a CUDA vector of several processes page-locked memory on the host as well, which takes 40 ms for
+   8 million values; here it gets that when it is read on the host. Collective */
+PETSC_INTERN PetscErrorCode PolderVecCreate(MPI_Comm, PetscLayout, VecType, Vec *);
 /* VecDuplicate() and VecDuplicateVecs(). On the device the values are allocated here, from the pool of PolderDeviceMalloc(). PETSc would allocate them at
    the first write, during a solve, which takes as long as several products */
 PETSC_INTERN PetscErrorCode PolderVecDuplicate(Vec v, Vec *w);

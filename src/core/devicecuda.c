@@ -120,15 +120,61 @@ static PetscErrorCode PolderFreeValues_Private(PolderCtxArg(ctx))
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
+/* A CUDA vector whose array is freed with it */
+static PetscErrorCode PolderVecCreateDevice_Private(MPI_Comm comm, PetscLayout layout, PetscBool seq, Vec *w)
 {
-  MPI_Comm       comm = PetscObjectComm((PetscObject)v);
   PetscContainer container;
   PetscScalar   *a;
   PetscInt       n, N, bs;
-  PetscBool      device, seq;
-  PetscLayout    layout;
-  DM             dm;
+
+  PetscFunctionBegin;
+  PetscCall(PetscLayoutGetLocalSize(layout, &n));
+  PetscCall(PetscLayoutGetSize(layout, &N));
+  PetscCall(PetscLayoutGetBlockSize(layout, &bs));
+  PetscCall(PolderDeviceMalloc(sizeof(*a) * (size_t)n, &a));
+  if (seq) PetscCall(VecCreateSeqCUDAWithArray(comm, bs, n, a, w));
+  else PetscCall(VecCreateMPICUDAWithArray(comm, bs, n, N, a, w));
+  PetscCall(VecSetLayout(*w, layout));
+  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
+  PetscCall(PetscContainerSetPointer(container, a));
+  PetscCall(PetscContainerSetCtxDestroy(container, PolderFreeValues_Private));
+  PetscCall(PetscObjectCompose((PetscObject)*w, "PolderValues", (PetscObject)container));
+  PetscCall(PetscContainerDestroy(&container));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecCreate(MPI_Comm comm, PetscLayout layout, VecType type, Vec *v)
+{
+  PetscScalar *a;
+  PetscMPIInt  size;
+  PetscInt     n;
+  PetscBool    device, mpi;
+
+  PetscFunctionBegin;
+  PetscCall(PetscStrendswith(type, POLDER_VEC_DEVICE, &device));
+  if (!device) {
+    PetscCall(VecCreate(comm, v));
+    PetscCall(VecSetLayout(*v, layout));
+    PetscCall(VecSetType(*v, type));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscDeviceInitialize(PETSC_DEVICE_CUDA));
+  PetscCall(PetscLayoutSetUp(layout));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PetscStrcmp(type, VECMPICUDA, &mpi));
+  PetscCall(PolderVecCreateDevice_Private(comm, layout, (PetscBool)(size == 1 && !mpi), v));
+  PetscCall(VecGetLocalSize(*v, &n));
+  PetscCall(PolderVecGetDeviceWrite(*v, &a));
+  PetscCall(PolderDeviceZero(a, sizeof(*a) * (size_t)n));
+  PetscCall(PolderVecRestoreDeviceWrite(*v, &a));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
+{
+  PetscBool   device, seq;
+  PetscLayout layout;
+  DM          dm;
 
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(v, &device));
@@ -136,22 +182,11 @@ PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
     PetscCall(VecDuplicate(v, w));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(VecGetLocalSize(v, &n));
-  PetscCall(VecGetSize(v, &N));
-  PetscCall(VecGetBlockSize(v, &bs));
   PetscCall(PetscObjectTypeCompare((PetscObject)v, VECSEQCUDA, &seq));
-  PetscCall(PolderDeviceMalloc(sizeof(*a) * (size_t)n, &a));
-  if (seq) PetscCall(VecCreateSeqCUDAWithArray(comm, bs, n, a, w));
-  else PetscCall(VecCreateMPICUDAWithArray(comm, bs, n, N, a, w));
   PetscCall(VecGetLayout(v, &layout));
-  PetscCall(VecSetLayout(*w, layout));
+  PetscCall(PolderVecCreateDevice_Private(PetscObjectComm((PetscObject)v), layout, seq, w));
   PetscCall(VecGetDM(v, &dm));
   if (dm) PetscCall(VecSetDM(*w, dm)); // preconditioners may ask the vector for its DM
-  PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
-  PetscCall(PetscContainerSetPointer(container, a));
-  PetscCall(PetscContainerSetCtxDestroy(container, PolderFreeValues_Private));
-  PetscCall(PetscObjectCompose((PetscObject)*w, "PolderValues", (PetscObject)container)); // freed together with the vector
-  PetscCall(PetscContainerDestroy(&container));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

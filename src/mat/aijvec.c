@@ -56,9 +56,7 @@ static PetscErrorCode PolderAIJCreateVec_Private(Mat A, PetscLayout map, Vec *v)
 
   PetscFunctionBegin;
   if (!v) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(VecCreate(PetscObjectComm((PetscObject)A), v));
-  PetscCall(VecSetLayout(*v, map));
-  PetscCall(VecSetType(*v, A->defaultvectype));
+  PetscCall(PolderVecCreate(PetscObjectComm((PetscObject)A), map, A->defaultvectype, v));
   PetscCall(MatBoundToCPU(A, &bound));
   PetscCall(MatGetBindingPropagates(A, &propagates));
   if (!bound || !propagates) PetscFunctionReturn(PETSC_SUCCESS);

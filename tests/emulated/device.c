@@ -55,6 +55,15 @@ PetscErrorCode PolderVecOnDevice(Vec v, PetscBool *is)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderVecCreate(MPI_Comm comm, PetscLayout layout, VecType type, Vec *v)
+{
+  PetscFunctionBegin;
+  PetscCall(VecCreate(comm, v));
+  PetscCall(VecSetLayout(*v, layout));
+  PetscCall(VecSetType(*v, type));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderVecDuplicate(Vec v, Vec *w)
 {
   PetscFunctionBegin;
