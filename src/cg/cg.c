@@ -17,12 +17,15 @@
 /* A cycle begins from the deflated residual r */
 static PetscErrorCode PolderCGStart_Private(KSP ksp, Vec r, Vec p)
 {
-  PolderCG *cg = (PolderCG *)ksp->data;
+  PolderCG      *cg = (PolderCG *)ksp->data;
+  PolderCGKernel kernel;
 
   PetscFunctionBegin;
-  cg->first = PETSC_TRUE;
-  cg->since = 0;
-  cg->begun = ksp->its;
+  PetscCall(PolderCGGetKernel(ksp, &kernel));
+  cg->projects = (PetscBool)(kernel != CG_REGULAR || cg->space->d);
+  cg->first    = PETSC_TRUE;
+  cg->since    = 0;
+  cg->begun    = ksp->its;
   if (ksp->normtype == KSP_NORM_NONE) {
     PetscCall(PolderVecNorm(r, &cg->rnorm));
     if (cg->rnorm <= ksp->abstol) ksp->reason = KSP_CONVERGED_ATOL;
@@ -45,7 +48,7 @@ static PetscErrorCode PolderCGResume_Private(KSP ksp, Vec r)
 static PetscErrorCode PolderCGStep_Private(KSP ksp, Vec p, Vec w, Vec r)
 {
   PolderCG *cg      = (PolderCG *)ksp->data;
-  PetscBool project = (PetscBool)(++cg->since == POLDER_CG_REPROJECT);
+  PetscBool project = (PetscBool)(cg->projects && ++cg->since == POLDER_CG_REPROJECT);
 
   PetscFunctionBegin;
   if (project) cg->since = 0;

@@ -54,11 +54,12 @@ typedef struct {
   const PolderCGSteps *steps; /* where the cycle runs */
   /* the cycle that runs: updates sol, x itself in the first cycle, a correction of it afterwards */
   Vec       sol, correction, built;
-  PetscReal target; /* of a correction cycle: below the tolerance, since rounding x + correction adds to the residual; 0 in the first cycle */
-  PetscInt  begun;  /* steps of this solve: ksp->its and those whose norm the host has not seen */
-  PetscInt  since;  /* steps since r was projected */
-  PetscBool first;  /* no direction yet */
-  PetscBool resume; /* the cycle goes on, or has gone on, where it ended */
+  PetscReal target;   /* of a correction cycle: below the tolerance, since rounding x + correction adds to the residual; 0 in the first cycle */
+  PetscInt  begun;    /* steps of this solve: ksp->its and those whose norm the host has not seen */
+  PetscInt  since;    /* steps since r was projected */
+  PetscBool projects; /* A has a kernel, or there are deflation vectors */
+  PetscBool first;    /* no direction yet */
+  PetscBool resume;   /* the cycle goes on, or has gone on, where it ended */
   /* scalars of the iteration when it runs on the host */
   PetscScalar rho, rhoold, alpha, alphaold, beta, pw;
   PetscReal   rnorm;
