@@ -4,81 +4,91 @@
 /* Number of blocks for the values for one neighbour: enough to saturate the link, few enough to leave multiprocessors to other kernels */
 #define POLDER_EXCHANGE_BLOCKS 64
 
-/* One block: thread r < size waits for process r */
-static __global__ void __launch_bounds__(1024) PolderPeersSumKernel(const __grid_constant__ PolderPeersView peers, PetscInt n, PetscScalar *value)
+/* Called by all threads of a block when they have read what counts messages: true in thread 0 of the block that ends last */
+static __device__ __forceinline__ bool PolderEndsLast(unsigned int *finished)
+{
+  __syncthreads();
+  return threadIdx.x == 0 && atomicInc(finished, gridDim.x - 1) == gridDim.x - 1;
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderPeersSumKernel(const __grid_constant__ PolderPeersView peers, PetscInt n, PetscScalar *value)
 {
   PolderMailbox *mine   = peers.box[peers.rank];
   const uint64_t number = mine->count + 1;
-  bool           came   = true;
+  const PetscInt k      = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x);
 
-  for (int r = 0; r < peers.size; ++r)
-    for (PetscInt k = threadIdx.x; k < n; k += blockDim.x) peers.box[r]->value[number % 2][peers.rank][k] = value[k];
-  __threadfence_system();
-  __syncthreads();
-  if ((int)threadIdx.x < peers.size) {
-    PolderStoreRelease(&peers.box[threadIdx.x]->arrived[peers.rank], number);
-    came = PolderPeersWait(&mine->arrived[threadIdx.x], number, (int)threadIdx.x, peers.patience);
+  if (k < n) {
+    PolderPeersPut(peers, number, k, value[k]);
+    value[k] = PolderPeersTake(peers, number, k);
   }
-  const bool all = __syncthreads_and(came);
-  for (PetscInt k = threadIdx.x; k < n; k += blockDim.x) {
-    double sum = 0;
-
-    for (int r = 0; r < peers.size; ++r) sum += __ldcg(&mine->value[number % 2][r][k]);
-    value[k] = all ? sum : NAN;
-  }
-  if (threadIdx.x == 0) mine->count = number;
+  if (PolderEndsLast(&mine->finished)) mine->count = number;
 }
 
 int PolderPeersSum_CUDA(const PolderPeersView *peers, PetscInt n, PetscScalar value[], PolderStream stream)
 {
-  if (n > 0) PolderPeersSumKernel<<<1, n <= 32 ? 32 : n <= 256 ? 256 : 1024, 0, stream>>>(*peers, n, value);
+  if (n > 0) PolderPeersSumKernel<<<PolderBlocks(n, POLDER_BLOCK), n <= 32 ? 32 : POLDER_BLOCK, 0, stream>>>(*peers, n, value);
   return cudaGetLastError();
 }
 
-/* blockIdx.y is the neighbour. The block that ends last announces the message */
+/* blockIdx.y is the neighbour */
 template <class Value>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeSendKernel(const __grid_constant__ PolderExchange e, const Value *__restrict__ x)
 {
   const int      k     = (int)blockIdx.y;
-  const PetscInt first = e.sendptr[k], n = e.sendptr[k + 1] - first;
+  const PetscInt first = e.sendptr[k], n = e.sendptr[k + 1] - first, begin = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x);
   const uint64_t number = e.sent[k] + 1;
-  Value         *there  = (Value *)(e.there[k] + (number % 2) * e.half[k]);
+  PolderCell    *there  = e.there[k] + (number % 2) * e.half[k];
 
-  for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) there[i] = x[e.sendidx[first + i]];
-  __threadfence_system();
-  __syncthreads();
-  if (threadIdx.x == 0 && atomicInc(&e.finished[k], gridDim.x - 1) == gridDim.x - 1) {
-    __threadfence_system();
-    PolderStoreRelease(e.arrivedthere[k], number);
-    e.sent[k] = number;
-  }
+  for (PetscInt i = begin; i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) PolderCellStore(there + i, x[e.sendidx[first + i]], number);
+  if (!n && !begin) PolderCellStore(e.token[k] + (number % 2) * e.half[k], 0, number);
+  if (PolderEndsLast(&e.finished[k])) e.sent[k] = number;
 }
 
-/* The values of one neighbour: calls what(index in y, value) for each, then counts the message */
-template <class Value, class What>
+/* Waits for the token of neighbour k if that sends no values */
+static __device__ __forceinline__ void PolderExchangeToken(const PolderExchange &e, int k, uint64_t number)
+{
+  uint64_t bits;
+
+  if (e.recvptr[k] == e.recvptr[k + 1]) (void)PolderCellWait(e.here + (number % 2) * e.halfhere + e.recvptr[e.n] + k, number, e.rank[k], e.patience, &bits);
+}
+
+/* The values of one neighbour: calls what(index in y, bits of the value) for each, then counts the message */
+template <class What>
 static __device__ __forceinline__ void PolderExchangeTake(const PolderExchange &e, int k, unsigned int *finished, What what)
 {
-  const PetscInt first = e.recvptr[k], n = e.recvptr[k + 1] - first;
-  const uint64_t number = e.received[k] + 1;
-  const Value   *here   = (const Value *)(e.here + (number % 2) * e.halfhere + 8 * (size_t)first);
+  const PetscInt    first = e.recvptr[k], n = e.recvptr[k + 1] - first, begin = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x);
+  const uint64_t    number = e.received[k] + 1;
+  const PolderCell *here   = e.here + (number % 2) * e.halfhere + first;
+  uint64_t          bits;
 
-  if (threadIdx.x == 0) (void)PolderPeersWait(&e.arrived[k], number, e.rank[k], e.patience);
-  __syncthreads();
-  for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK))
-    what(e.recvidx[first + i], __ldcg(&here[i]));
-  __syncthreads();
-  if (threadIdx.x == 0 && atomicInc(finished, gridDim.x - 1) == gridDim.x - 1) e.received[k] = number;
+  for (PetscInt i = begin; i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) {
+    if (PolderCellWait(here + i, number, e.rank[k], e.patience, &bits)) what(e.recvidx[first + i], bits);
+  }
+  if (!begin) PolderExchangeToken(e, k, number);
+  if (PolderEndsLast(finished)) e.received[k] = number;
 }
 
 template <class Value>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeReceiveKernel(const __grid_constant__ PolderExchange e, Value *__restrict__ y)
 {
-  PolderExchangeTake<Value>(e, (int)blockIdx.y, &e.finished[e.n + (int)blockIdx.y], [=](PetscInt i, Value v) { y[i] = v; });
+  PolderExchangeTake(e, (int)blockIdx.y, &e.finished[e.n + (int)blockIdx.y], [=](PetscInt i, uint64_t bits) { y[i] = (Value)bits; });
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeAddKernel(const __grid_constant__ PolderExchange e, int k, PetscScalar *__restrict__ y)
 {
-  PolderExchangeTake<PetscScalar>(e, k, &e.finished[e.n + k], [=](PetscInt i, PetscScalar v) { y[i] += v; });
+  PolderExchangeTake(e, k, &e.finished[e.n + k], [=](PetscInt i, uint64_t bits) { y[i] += __longlong_as_double((long long)bits); });
+}
+
+/* Ghost value j of message `number` */
+static __device__ __forceinline__ double PolderExchangeGhost(const PolderExchange &e, uint64_t number, PetscInt j)
+{
+  const PolderCell *cell = e.here + (number % 2) * e.halfhere + j;
+  uint64_t          bits;
+  int               k = 0;
+
+  if (PolderCellLoad(cell, number, &bits)) return __longlong_as_double((long long)bits);
+  while (e.recvptr[k + 1] <= j) ++k;
+  return PolderCellWaitReal(cell, number, e.rank[k], e.patience);
 }
 
 /* W threads a row. The block that ends last counts the message and completes the sum */
@@ -89,11 +99,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
                               PolderReduceScratch *scratch)
 {
   const uint64_t number = e.n ? e.received[0] + 1 : 0;
-  const double  *ghost  = (const double *)(e.here + (number % 2) * e.halfhere);
   double         sum[1] = {0};
 
-  if ((int)threadIdx.x < e.n) (void)PolderPeersWait(&e.arrived[threadIdx.x], number, e.rank[threadIdx.x], e.patience);
-  __syncthreads();
+  if (blockIdx.x == 0 && (int)threadIdx.x < e.n) PolderExchangeToken(e, (int)threadIdx.x, number);
   for (long long first = (long long)blockIdx.x * (POLDER_BLOCK / W); first < rows.n; first += (long long)gridDim.x * (POLDER_BLOCK / W)) {
     const long long k    = first + threadIdx.x / W;
     const bool      mine = k < rows.n;
@@ -103,7 +111,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     if (mine) {
       const PetscInt end = rows.ai[i + 1];
 
-      for (PetscInt a = rows.ai[i] + threadIdx.x % W; a < end; a += W) s += rows.aa[a] * __ldcg(&ghost[rows.aj[a]]);
+      for (PetscInt a = rows.ai[i] + threadIdx.x % W; a < end; a += W) s += rows.aa[a] * PolderExchangeGhost(e, number, rows.aj[a]);
     }
     for (int o = W / 2; o > 0; o >>= 1) s += __shfl_xor_sync(0xffffffffu, s, o);
     if (mine && threadIdx.x % W == 0) {

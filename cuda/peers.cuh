@@ -4,17 +4,18 @@
 #include "launch.cuh"
 #include "kernels/peers.h"
 
-static __device__ __forceinline__ uint64_t PolderLoadAcquire(const uint64_t *p)
+static __device__ __forceinline__ void PolderCellStore(PolderCell *cell, uint64_t bits, uint64_t number)
 {
-  uint64_t v;
-
-  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(v) : "l"(p) : "memory");
-  return v;
+  asm volatile("{ .reg .b128 q; mov.b128 q, {%1, %2}; st.relaxed.sys.global.b128 [%0], q; }" ::"l"(cell), "l"(bits), "l"(number) : "memory");
 }
 
-static __device__ __forceinline__ void PolderStoreRelease(uint64_t *p, uint64_t v)
+/* Does the cell hold a value of this message? */
+static __device__ __forceinline__ bool PolderCellLoad(const PolderCell *cell, uint64_t number, uint64_t *bits)
 {
-  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(p), "l"(v) : "memory");
+  uint64_t found;
+
+  asm volatile("{ .reg .b128 q; ld.relaxed.sys.global.b128 q, [%2]; mov.b128 {%0, %1}, q; }" : "=l"(*bits), "=l"(found) : "l"(cell) : "memory");
+  return found == number;
 }
 
 static __device__ __forceinline__ uint64_t PolderNanoseconds(void)
@@ -25,12 +26,12 @@ static __device__ __forceinline__ uint64_t PolderNanoseconds(void)
   return t;
 }
 
-/* Waits until *arrived is at least number; false: timed out. Called by one thread */
-static __device__ __forceinline__ bool PolderPeersWait(const uint64_t *arrived, uint64_t number, int rank, const PolderPatience &patience)
+/* Waits for a value of message `number` from this process; false: timed out */
+static __device__ __forceinline__ bool PolderCellWait(const PolderCell *cell, uint64_t number, int rank, const PolderPatience &patience, uint64_t *bits)
 {
   uint64_t begin = 0;
 
-  for (unsigned int spin = 1; PolderLoadAcquire(arrived) < number; ++spin) {
+  for (unsigned int spin = 1; !PolderCellLoad(cell, number, bits); ++spin) {
     if (spin % 1024) continue;
     if (!begin) begin = PolderNanoseconds();
     if (*patience.lost) return false;
@@ -42,24 +43,37 @@ static __device__ __forceinline__ bool PolderPeersWait(const uint64_t *arrived, 
   return true;
 }
 
-/* value[0 .. n) <- their sums over all processes in the order of the ranks; called by one thread */
+/* The same for a real value, NaN when timed out */
+static __device__ __forceinline__ double PolderCellWaitReal(const PolderCell *cell, uint64_t number, int rank, const PolderPatience &patience)
+{
+  uint64_t bits;
+
+  return PolderCellWait(cell, number, rank, patience, &bits) ? __longlong_as_double((long long)bits) : NAN;
+}
+
+/* value[k] goes to all processes as value k of sum `number` */
+static __device__ __forceinline__ void PolderPeersPut(const PolderPeersView &peers, uint64_t number, PetscInt k, double value)
+{
+  for (int r = 0; r < peers.size; ++r) PolderCellStore(&peers.box[r]->cell[number % 2][peers.rank][k], (uint64_t)__double_as_longlong(value), number);
+}
+
+/* The sum of value k over all processes in the order of the ranks */
+static __device__ __forceinline__ double PolderPeersTake(const PolderPeersView &peers, uint64_t number, PetscInt k)
+{
+  const PolderMailbox *mine = peers.box[peers.rank];
+  double               sum  = 0;
+
+  for (int r = 0; r < peers.size; ++r) sum += PolderCellWaitReal(&mine->cell[number % 2][r][k], number, r, peers.patience);
+  return sum;
+}
+
+/* value[0 .. n) <- their sums over all processes; called by one thread */
 static __device__ __forceinline__ void PolderPeersSumOne(const PolderPeersView &peers, int n, double *value)
 {
   PolderMailbox *mine   = peers.box[peers.rank];
   const uint64_t number = mine->count + 1;
-  bool           all    = true;
 
-  for (int r = 0; r < peers.size; ++r) {
-    for (int k = 0; k < n; ++k) peers.box[r]->value[number % 2][peers.rank][k] = value[k];
-  }
-  __threadfence_system();
-  for (int r = 0; r < peers.size; ++r) PolderStoreRelease(&peers.box[r]->arrived[peers.rank], number);
-  for (int r = 0; r < peers.size; ++r) all = PolderPeersWait(&mine->arrived[r], number, r, peers.patience) && all;
-  for (int k = 0; k < n; ++k) {
-    double sum = 0;
-
-    for (int r = 0; r < peers.size; ++r) sum += __ldcg(&mine->value[number % 2][r][k]);
-    value[k] = all ? sum : NAN;
-  }
+  for (int k = 0; k < n; ++k) PolderPeersPut(peers, number, k, value[k]);
+  for (int k = 0; k < n; ++k) value[k] = PolderPeersTake(peers, number, k);
   mine->count = number;
 }

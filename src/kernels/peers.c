@@ -1,6 +1,8 @@
 /* Host twin of cuda/peers.cu, for an emulated device: the exchange between processes in shared memory, with the same order and the same message numbers. */
 #include "peers.h"
+#include <math.h>
 #include <sched.h>
+#include <string.h>
 #include <time.h>
 
 static double PolderSeconds_Private(void)
@@ -11,12 +13,19 @@ static double PolderSeconds_Private(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Waits until *arrived is at least number; PETSC_FALSE: timed out */
-static PetscBool PolderPeersWait_Private(const uint64_t *arrived, uint64_t number, int rank, const PolderPatience *patience)
+static void PolderCellStore_Private(PolderCell *cell, uint64_t bits, uint64_t number)
 {
-  const double begin = PolderSeconds_Private();
+  __atomic_store_n(&cell->bits, bits, __ATOMIC_RELAXED);
+  __atomic_store_n(&cell->number, number, __ATOMIC_RELEASE);
+}
 
-  while (__atomic_load_n(arrived, __ATOMIC_ACQUIRE) < number) {
+/* Waits for a value of message `number` from this process; PETSC_FALSE: timed out */
+static PetscBool PolderCellWait_Private(const PolderCell *cell, uint64_t number, int rank, const PolderPatience *patience, uint64_t *bits)
+{
+  double begin = -1;
+
+  while (__atomic_load_n(&cell->number, __ATOMIC_ACQUIRE) != number) {
+    if (begin < 0) begin = PolderSeconds_Private();
     if (*patience->lost) return PETSC_FALSE;
     if (PolderSeconds_Private() - begin > patience->seconds) {
       *patience->lost = 1 + rank;
@@ -24,7 +33,27 @@ static PetscBool PolderPeersWait_Private(const uint64_t *arrived, uint64_t numbe
     }
     (void)sched_yield();
   }
+  *bits = __atomic_load_n(&cell->bits, __ATOMIC_RELAXED);
   return PETSC_TRUE;
+}
+
+/* A value of 4 or 8 bytes and the word that a cell has for it */
+static uint64_t PolderCellBits_Private(int bytes, const char *value)
+{
+  uint64_t bits = 0;
+
+  memcpy(&bits, value, (size_t)bytes);
+  return bits;
+}
+
+static PetscScalar PolderCellReal_Private(const PolderCell *cell, uint64_t number, int rank, const PolderPatience *patience)
+{
+  uint64_t    bits;
+  PetscScalar value;
+
+  if (!PolderCellWait_Private(cell, number, rank, patience, &bits)) return NAN;
+  memcpy(&value, &bits, sizeof(value));
+  return value;
 }
 
 void PolderPeersSum_Host(const PolderPeersView *peers, PetscInt n, PetscScalar value[])
@@ -32,79 +61,102 @@ void PolderPeersSum_Host(const PolderPeersView *peers, PetscInt n, PetscScalar v
   PolderMailbox *mine   = peers->box[peers->rank];
   const uint64_t number = ++mine->count;
   const int      half   = (int)(number % 2);
-  PetscBool      all    = PETSC_TRUE;
 
   for (int r = 0; r < peers->size; ++r) {
-    for (PetscInt k = 0; k < n; ++k) peers->box[r]->value[half][peers->rank][k] = value[k];
-    __atomic_store_n(&peers->box[r]->arrived[peers->rank], number, __ATOMIC_RELEASE);
+    for (PetscInt k = 0; k < n; ++k)
+      PolderCellStore_Private(&peers->box[r]->cell[half][peers->rank][k], PolderCellBits_Private(sizeof(*value), (const char *)&value[k]), number);
   }
-  for (int r = 0; r < peers->size; ++r) all = (PetscBool)(PolderPeersWait_Private(&mine->arrived[r], number, r, &peers->patience) && all);
   for (PetscInt k = 0; k < n; ++k) {
     PetscScalar sum = 0;
 
-    for (int r = 0; r < peers->size; ++r) sum += mine->value[half][r][k];
-    value[k] = all ? sum : NAN;
+    for (int r = 0; r < peers->size; ++r) sum += PolderCellReal_Private(&mine->cell[half][r][k], number, r, &peers->patience);
+    value[k] = sum;
   }
-}
-
-static void PolderCopyValue_Private(int bytes, char *to, const char *from)
-{
-  for (int b = 0; b < bytes; ++b) to[b] = from[b];
 }
 
 void PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x)
 {
   for (int k = 0; k < e->n; ++k) {
+    const PetscInt first = e->sendptr[k], n = e->sendptr[k + 1] - first;
     const uint64_t number = ++e->sent[k];
-    char          *there  = e->there[k] + (number % 2) * e->half[k];
+    const size_t   half   = (number % 2) * e->half[k];
 
-    for (PetscInt i = e->sendptr[k]; i < e->sendptr[k + 1]; ++i, there += bytes)
-      PolderCopyValue_Private(bytes, there, (const char *)x + (size_t)bytes * (size_t)e->sendidx[i]);
-    __atomic_store_n(e->arrivedthere[k], number, __ATOMIC_RELEASE);
+    for (PetscInt i = 0; i < n; ++i)
+      PolderCellStore_Private(e->there[k] + half + i, PolderCellBits_Private(bytes, (const char *)x + (size_t)bytes * (size_t)e->sendidx[first + i]), number);
+    if (!n) PolderCellStore_Private(e->token[k] + half, 0, number);
   }
 }
 
-/* Start of the message of neighbour k that is due */
-static const char *PolderExchangeMessage_Private(const PolderExchange *e, int k)
-{
-  const uint64_t number = ++e->received[k];
+/* The message of neighbour k that is due: calls what(context, position of the value, its bits) for each value */
+typedef void (*PolderExchangeWhat)(void *context, PetscInt i, uint64_t bits);
 
-  (void)PolderPeersWait_Private(&e->arrived[k], number, e->rank[k], &e->patience);
-  return e->here + (number % 2) * e->halfhere + 8 * (size_t)e->recvptr[k];
+static void PolderExchangeTake_Private(const PolderExchange *e, int k, PolderExchangeWhat what, void *context)
+{
+  const uint64_t    number = ++e->received[k];
+  const PolderCell *here   = e->here + (number % 2) * e->halfhere;
+  uint64_t          bits;
+
+  for (PetscInt i = e->recvptr[k]; i < e->recvptr[k + 1]; ++i) {
+    if (PolderCellWait_Private(here + i, number, e->rank[k], &e->patience, &bits)) (*what)(context, i, bits);
+  }
+  if (e->recvptr[k] == e->recvptr[k + 1]) (void)PolderCellWait_Private(here + e->recvptr[e->n] + k, number, e->rank[k], &e->patience, &bits);
+}
+
+/* Where values go: y[idx], of so many bytes */
+typedef struct {
+  const PetscInt *idx;
+  int             bytes;
+  char           *y;
+} PolderExchangeTo;
+
+static void PolderExchangeCopy_Private(void *context, PetscInt i, uint64_t bits)
+{
+  const PolderExchangeTo *to = (const PolderExchangeTo *)context;
+
+  memcpy(to->y + (size_t)to->bytes * (size_t)to->idx[i], &bits, (size_t)to->bytes);
 }
 
 void PolderExchangeReceive_Host(const PolderExchange *e, int bytes, void *y)
 {
-  for (int k = 0; k < e->n; ++k) {
-    const char *from = PolderExchangeMessage_Private(e, k);
+  PolderExchangeTo to = {e->recvidx, bytes, (char *)y};
 
-    for (PetscInt i = e->recvptr[k]; i < e->recvptr[k + 1]; ++i, from += bytes)
-      PolderCopyValue_Private(bytes, (char *)y + (size_t)bytes * (size_t)e->recvidx[i], from);
-  }
+  for (int k = 0; k < e->n; ++k) PolderExchangeTake_Private(e, k, PolderExchangeCopy_Private, &to);
+}
+
+static void PolderExchangeAddOne_Private(void *context, PetscInt i, uint64_t bits)
+{
+  const PolderExchangeTo *to = (const PolderExchangeTo *)context;
+  PetscScalar             value;
+
+  memcpy(&value, &bits, sizeof(value));
+  ((PetscScalar *)to->y)[to->idx[i]] += value;
 }
 
 void PolderExchangeAdd_Host(const PolderExchange *e, int k, PetscScalar y[])
 {
-  const PetscScalar *from = (const PetscScalar *)PolderExchangeMessage_Private(e, k);
+  PolderExchangeTo to = {e->recvidx, sizeof(*y), (char *)y};
 
-  for (PetscInt i = e->recvptr[k]; i < e->recvptr[k + 1]; ++i) y[e->recvidx[i]] += from[i - e->recvptr[k]];
+  PolderExchangeTake_Private(e, k, PolderExchangeAddOne_Private, &to);
 }
 
 void PolderExchangeMultAdd_Host(const PolderExchange *e, const PolderGhostRows *rows, const PolderPeersView *peers, const PetscScalar p[], PetscScalar z[],
                                 PetscScalar *dot)
 {
-  const PetscScalar *ghost = NULL;
+  const uint64_t    number = e->n ? e->received[0] + 1 : 0;
+  const PolderCell *ghost  = e->here + (number % 2) * e->halfhere;
 
   for (int k = 0; k < e->n; ++k) {
-    const PetscScalar *message = (const PetscScalar *)PolderExchangeMessage_Private(e, k);
+    uint64_t bits;
 
-    if (!k) ghost = message; // the other neighbours' values follow
+    ++e->received[k];
+    for (PetscInt j = e->recvptr[k]; j < e->recvptr[k + 1]; ++j) (void)PolderCellWait_Private(ghost + j, number, e->rank[k], &e->patience, &bits);
+    if (e->recvptr[k] == e->recvptr[k + 1]) (void)PolderCellWait_Private(ghost + e->recvptr[e->n] + k, number, e->rank[k], &e->patience, &bits);
   }
   for (PetscInt k = 0; k < rows->n; ++k) {
     const PetscInt i = rows->row[k];
     PetscScalar    s = 0;
 
-    for (PetscInt a = rows->ai[i]; a < rows->ai[i + 1]; ++a) s += rows->aa[a] * ghost[rows->aj[a]];
+    for (PetscInt a = rows->ai[i]; a < rows->ai[i + 1]; ++a) s += rows->aa[a] * PolderCellReal_Private(&ghost[rows->aj[a]], number, e->rank[0], &e->patience);
     z[i] += rows->alpha * s;
     if (dot) *dot += p[i] * s;
   }

@@ -1,8 +1,8 @@
 /*
   Sums and ghost values between processes that write to each other's memory: GPUs of one host, each used by one process. There are no requests and the host
-  takes no part. A kernel stores values into the memory of the others, followed by a message number that increases by one each time; then it waits for their
-  numbers in its own memory. Messages alternate between two buffers. A process writes to a buffer again only after it has seen the number that its peers set
-  after reading this buffer.
+  takes no part. A kernel stores values into the memory of the others, each beside the number of its message, which increases by one each time. Value and number
+  are one access, so a kernel that finds the number has the value, and no fence is needed. Messages alternate between two buffers. A process writes to a buffer
+  again only after it has seen a value of the message that its peer has sent after reading this buffer.
 */
 #pragma once
 
@@ -19,11 +19,16 @@ typedef struct {
   volatile int *lost; /* in shared memory: 1 + the rank that did not answer in time, after which no kernel waits any more; 0: all have answered */
 } PolderPatience;
 
+/* A value, 4 or 8 bytes of it, and the number of its message: 16 bytes that are stored and loaded as one */
+typedef struct {
+  uint64_t bits, number;
+} PolderCell;
+
 /* Memory of a process into which its peers store the values of sums */
 typedef struct {
-  uint64_t    arrived[POLDER_PEERS_MOST]; /* number of the last sum to which that process has sent its values */
-  uint64_t    count;                      /* number of the last sum of this process */
-  PetscScalar value[2][POLDER_PEERS_MOST][POLDER_PEERS_SUMS];
+  uint64_t     count;    /* number of the last sum of this process */
+  unsigned int finished; /* number of blocks that have finished, zero between launches */
+  PolderCell   cell[2][POLDER_PEERS_MOST][POLDER_PEERS_SUMS];
 } PolderMailbox;
 
 /* A group of processes, from the point of view of one of them */
@@ -38,24 +43,22 @@ PETSC_INTERN void   PolderPeersSum_Host(const PolderPeersView *peers, PetscInt n
 POLDER_LAUNCHER int PolderPeersSum_CUDA(const PolderPeersView *peers, PetscInt n, PetscScalar value[], PolderStream stream);
 
 /*
-  An exchange with neighbours. Entries 0 .. n-1 of the arrays belong to the neighbours; the arrays are in device memory. Values are stored 8 bytes apart,
-  whatever their size.
+  An exchange with neighbours. Entries 0 .. n-1 of the arrays belong to the neighbours; the arrays are in device memory. A message without values is a token: a
+  cell of its own, since whoever sends to a process must hear from it.
 */
 typedef struct {
-  int              n;
-  PetscInt         mostsent, mostreceived; /* largest number of values for or from one neighbour */
-  const PetscInt  *sendptr, *sendidx;      /* [n + 1], [sendptr[n]]: x[sendidx[sendptr[k] ...]] goes to neighbour k */
-  const PetscInt  *recvptr, *recvidx;      /* y[recvidx[recvptr[k] ...]] comes from neighbour k */
-  char *const     *there;                  /* [n] address of the values in the memory of neighbour k */
-  const size_t    *half;                   /* [n] distance in bytes from there to the second buffer */
-  uint64_t *const *arrivedthere;           /* [n] address of the message number there */
-  const char      *here;                   /* the values of neighbour k arrive 8 recvptr[k] bytes after this address */
-  size_t           halfhere;
-  const uint64_t  *arrived;         /* [n] numbers of the last messages that have arrived */
-  uint64_t        *sent, *received; /* [n] numbers of the last message */
-  unsigned int    *finished;        /* [2 n] number of blocks that have finished, zero between launches */
-  const int       *rank;            /* [n] ranks of the neighbours */
-  PolderPatience   patience;
+  int                n;
+  PetscInt           mostsent, mostreceived; /* largest number of values for or from one neighbour */
+  const PetscInt    *sendptr, *sendidx;      /* [n + 1], [sendptr[n]]: x[sendidx[sendptr[k] ...]] goes to neighbour k */
+  const PetscInt    *recvptr, *recvidx;      /* y[recvidx[recvptr[k] ...]] comes from neighbour k */
+  PolderCell *const *there, *const *token;   /* [n] addresses of the values, and of the token, in the memory of neighbour k */
+  const size_t     *half;                    /* [n] distance in cells from these to the second buffer */
+  const PolderCell *here;                    /* value i arrives in cell i, the token of neighbour k in cell recvptr[n] + k */
+  size_t            halfhere;
+  uint64_t         *sent, *received; /* [n] numbers of the last message */
+  unsigned int     *finished;        /* [2 n] number of blocks that have finished, zero between launches */
+  const int        *rank;            /* [n] ranks of the neighbours */
+  PolderPatience    patience;
 } PolderExchange;
 
 /* Sends x to the neighbours; bytes, 4 or 8, is the size of a value */

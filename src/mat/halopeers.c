@@ -11,16 +11,16 @@ enum {
 
 struct _n_PolderHaloPeers {
   PolderPeers    peers;
-  PolderPiece    room; /* [n] counters, and two buffers of values for each direction */
+  PolderPiece    room; /* two buffers of cells for each direction: of the values, and a token for each neighbour */
   PolderExchange at[DIRECTIONS];
   void          *array[DIRECTIONS * ARRAYS];
   int            narray;
   PetscBool      inorder; /* value k of a received message is ghost k */
 };
 
-/* What a process tells a neighbour: the offsets in a slab at which the neighbour stores its values */
+/* What a process tells a neighbour: the offsets in a slab at which the neighbour stores its values and its token, and the cells to the second buffer */
 typedef struct {
-  PetscInt64 slab, value[DIRECTIONS], half[DIRECTIONS], arrived[DIRECTIONS];
+  PetscInt64 slab, value[DIRECTIONS], token[DIRECTIONS], half[DIRECTIONS];
 } PolderAddress;
 
 /* One side of an exchange as PetscSF describes it: for each process, the positions of its values */
@@ -77,9 +77,11 @@ static PetscErrorCode PolderHaloPeersMeet_Private(PolderHaloPeers h, PetscMPIInt
   for (PetscMPIInt k = 0; k < n; ++k) {
     mine[k].slab = h->room.slab;
     for (int d = 0; d < DIRECTIONS; ++d) {
-      mine[k].value[d]   = (PetscInt64)h->room.offset + (h->at[d].here - (char *)h->room.here) + 8 * (PetscInt64)recvptr[d][k];
-      mine[k].half[d]    = (PetscInt64)h->at[d].halfhere;
-      mine[k].arrived[d] = (PetscInt64)h->room.offset + ((char *)(h->at[d].arrived + k) - (char *)h->room.here);
+      const PetscInt64 first = h->at[d].here - (PolderCell *)h->room.here;
+
+      mine[k].value[d] = (PetscInt64)h->room.offset + (PetscInt64)sizeof(PolderCell) * (first + recvptr[d][k]);
+      mine[k].token[d] = (PetscInt64)h->room.offset + (PetscInt64)sizeof(PolderCell) * (first + recvptr[d][n] + k);
+      mine[k].half[d]  = (PetscInt64)h->at[d].halfhere;
     }
     PetscCallMPI(MPI_Irecv(&theirs[k], sizeof(*theirs), MPI_BYTE, rank[k], 0, comm, &request[2 * k]));
     PetscCallMPI(MPI_Isend(&mine[k], sizeof(*mine), MPI_BYTE, rank[k], 0, comm, &request[2 * k + 1]));
@@ -93,28 +95,28 @@ static PetscErrorCode PolderHaloPeersMeet_Private(PolderHaloPeers h, PetscMPIInt
 static PetscErrorCode PolderHaloPeersAim_Private(PolderHaloPeers h, int d, PetscMPIInt n, const PetscMPIInt rank[], const PolderAddress theirs[])
 {
   PolderExchange *e = &h->at[d];
-  char          **there;
-  uint64_t      **arrived, *zero;
+  PolderCell    **there, **token;
+  uint64_t       *zero;
   size_t         *half;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc3(n, &there, n, &arrived, n, &half));
+  PetscCall(PetscMalloc3(n, &there, n, &token, n, &half));
   PetscCall(PetscCalloc1(2 * n, &zero));
   for (PetscMPIInt k = 0; k < n; ++k) {
-    there[k]   = (char *)PolderPeersAddress(h->peers, rank[k], (PetscInt)theirs[k].slab, (size_t)theirs[k].value[d]);
-    arrived[k] = (uint64_t *)PolderPeersAddress(h->peers, rank[k], (PetscInt)theirs[k].slab, (size_t)theirs[k].arrived[d]);
-    half[k]    = (size_t)theirs[k].half[d];
+    there[k] = (PolderCell *)PolderPeersAddress(h->peers, rank[k], (PetscInt)theirs[k].slab, (size_t)theirs[k].value[d]);
+    token[k] = (PolderCell *)PolderPeersAddress(h->peers, rank[k], (PetscInt)theirs[k].slab, (size_t)theirs[k].token[d]);
+    half[k]  = (size_t)theirs[k].half[d];
   }
   e->n        = n;
   e->patience = PolderPeersPatience(h->peers);
   PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*there) * (size_t)n, there, (void *)&e->there));
   PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*half) * (size_t)n, half, (void *)&e->half));
-  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*arrived) * (size_t)n, arrived, (void *)&e->arrivedthere));
+  PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*token) * (size_t)n, token, (void *)&e->token));
   PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*rank) * (size_t)n, rank, (void *)&e->rank));
   PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*zero) * (size_t)n, zero, (void *)&e->sent));
   PetscCall(PolderHaloPeersKeep_Private(h, sizeof(*zero) * (size_t)n, zero, (void *)&e->received));
   PetscCall(PolderHaloPeersKeep_Private(h, sizeof(unsigned int) * 2 * (size_t)n, zero, (void *)&e->finished));
-  PetscCall(PetscFree3(there, arrived, half));
+  PetscCall(PetscFree3(there, token, half));
   PetscCall(PetscFree(zero));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -146,7 +148,6 @@ PetscErrorCode PolderHaloPeersCreate(PetscSF sf, PolderHaloPeers *halo)
   PetscInt        sendptr[2 * POLDER_PEERS_MOST + 1], recvptr[2 * POLDER_PEERS_MOST + 1];
   const PetscInt *from[DIRECTIONS] = {recvptr, sendptr};
   const PetscInt *remote;
-  size_t          offset;
 
   PetscFunctionBegin;
   *halo = NULL;
@@ -171,14 +172,10 @@ PetscErrorCode PolderHaloPeersCreate(PetscSF sf, PolderHaloPeers *halo)
   h->inorder = PETSC_TRUE;
   for (PetscInt i = 0; side[BACKWARD].n && i < side[BACKWARD].ptr[side[BACKWARD].n]; ++i) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].idx[i] == i);
   for (PolderRankCount s = 1; s < side[BACKWARD].n; ++s) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].rank[s - 1] < side[BACKWARD].rank[s]);
-  offset = DIRECTIONS * sizeof(uint64_t) * (size_t)n;
-  PetscCall(PolderPeersMalloc(peers, offset + 16 * (size_t)(recvptr[n] + sendptr[n]), &h->room));
-  for (int d = 0; d < DIRECTIONS; ++d) {
-    h->at[d].arrived  = (uint64_t *)h->room.here + d * n;
-    h->at[d].here     = (char *)h->room.here + offset;
-    h->at[d].halfhere = 8 * (size_t)from[d][n];
-    offset += 2 * h->at[d].halfhere;
-  }
+  for (int d = 0; d < DIRECTIONS; ++d) h->at[d].halfhere = (size_t)(from[d][n] + n);
+  PetscCall(PolderPeersMalloc(peers, 2 * sizeof(PolderCell) * (h->at[FORWARD].halfhere + h->at[BACKWARD].halfhere), &h->room));
+  h->at[FORWARD].here  = (PolderCell *)h->room.here;
+  h->at[BACKWARD].here = h->at[FORWARD].here + 2 * h->at[FORWARD].halfhere;
   PetscCall(PolderHaloPeersMeet_Private(h, n, rank, from, theirs));
   for (int d = 0; d < DIRECTIONS; ++d) PetscCall(PolderHaloPeersAim_Private(h, d, n, rank, theirs));
   PetscFunctionReturn(PETSC_SUCCESS);

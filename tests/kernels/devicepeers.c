@@ -27,6 +27,14 @@ static PetscErrorCode PatienceCreate(const PolderPlace *place, PetscReal seconds
 
 /* ------------------------------------------------ sums ------------------------------------------------ */
 
+static PolderCell Cell(PetscScalar value, uint64_t number)
+{
+  PolderCell cell = {.number = number};
+
+  (void)memcpy(&cell.bits, &value, sizeof(value));
+  return cell;
+}
+
 /* Sum `number` of n values; absent: a process that has not sent its values, or -1 */
 static PetscErrorCode SumOnce(const PolderPlace *place, PetscInt n, int number, int absent, const PetscScalar all[], PetscScalar got[], int *lost,
                               uint64_t *count)
@@ -41,8 +49,7 @@ static PetscErrorCode SumOnce(const PolderPlace *place, PetscInt n, int number, 
   mail->count = (uint64_t)number - 1;
   for (int r = 0; r < SIZE; ++r) {
     if (r == RANK) continue;
-    mail->arrived[r] = (uint64_t)(r == absent ? number - 1 : number);
-    for (PetscInt k = 0; k < n; ++k) mail->value[number % 2][r][k] = all[r * n + k];
+    for (PetscInt k = 0; k < n; ++k) mail->cell[number % 2][r][k] = Cell(all[r * n + k], (uint64_t)(r == absent ? number - 1 : number));
   }
   for (int r = 0; r < SIZE; ++r) {
     PetscCall(PolderPlaceUpload(place, sizeof(*mail), mail, &box[r])); // what is sent to the others goes to boxes of theirs
@@ -56,9 +63,10 @@ static PetscErrorCode SumOnce(const PolderPlace *place, PetscInt n, int number, 
   PetscCall(PolderPlaceTake(place, 1, box[RANK], mail));
   *count = mail->count;
   PetscCall(PolderPlaceTake(place, 1, box[0], mail)); // the values and their number have arrived there
-  if (mail->arrived[RANK] != (uint64_t)number) *count = 0;
   for (PetscInt k = 0; k < n; ++k) {
-    if (mail->value[number % 2][RANK][k] != all[RANK * n + k]) *count = 0;
+    const PolderCell sent = Cell(all[RANK * n + k], (uint64_t)number), *found = &mail->cell[number % 2][RANK][k];
+
+    if (found->bits != sent.bits || found->number != sent.number) *count = 0;
   }
   for (int r = 0; r < SIZE; ++r) PetscCall((*place->free)(&box[r]));
   PetscCall(PolderDeviceFreeShared(&seen));
@@ -106,8 +114,7 @@ typedef struct {
   PolderExchange     e;
   void              *array[16];
   int                narray;
-  char              *room;
-  uint64_t          *arrived;
+  PolderCell        *room;
   int               *lost;
 } Exchange;
 
@@ -122,9 +129,9 @@ static PetscErrorCode Keep(Exchange *x, size_t bytes, const void *from, void *to
 static PetscErrorCode ExchangeCreate(const PolderPlace *place, const PetscInt ptr[], const PetscInt from[], const PetscInt to[], Exchange *x)
 {
   PolderExchange *e       = &x->e;
-  uint64_t        zero[8] = {0}, *arrived[NEIGH];
+  uint64_t        zero[8] = {0};
   int             rank[]  = {0, 0};
-  char           *there[NEIGH], *blank;
+  PolderCell     *there[NEIGH], *token[NEIGH], *blank;
   size_t          half[NEIGH];
 
   PetscFunctionBeginUser;
@@ -132,17 +139,15 @@ static PetscErrorCode ExchangeCreate(const PolderPlace *place, const PetscInt pt
   x->place = place;
   e->n     = NEIGH;
   for (int k = 0; k < NEIGH; ++k) e->mostsent = e->mostreceived = PetscMax(e->mostsent, ptr[k + 1] - ptr[k]);
-  e->halfhere = 8 * (size_t)ptr[NEIGH];
-  PetscCall(PetscCalloc1(2 * e->halfhere + 8, &blank));
-  PetscCall(Keep(x, 2 * e->halfhere + 8, blank, &x->room));
+  e->halfhere = (size_t)ptr[NEIGH] + NEIGH;
+  PetscCall(PetscCalloc1(2 * e->halfhere, &blank));
+  PetscCall(Keep(x, sizeof(*blank) * 2 * e->halfhere, blank, &x->room));
   PetscCall(PetscFree(blank));
-  PetscCall(Keep(x, sizeof(zero), zero, &x->arrived));
-  e->here    = x->room;
-  e->arrived = x->arrived;
+  e->here = x->room;
   for (int k = 0; k < NEIGH; ++k) {
-    there[k]   = x->room + 8 * ptr[k];
-    half[k]    = e->halfhere;
-    arrived[k] = x->arrived + k;
+    there[k] = x->room + ptr[k];
+    token[k] = x->room + ptr[NEIGH] + k;
+    half[k]  = e->halfhere;
   }
   PetscCall(Keep(x, sizeof(*ptr) * (NEIGH + 1), ptr, (void *)&e->sendptr));
   PetscCall(Keep(x, sizeof(*from) * (size_t)ptr[NEIGH], from, (void *)&e->sendidx));
@@ -150,7 +155,7 @@ static PetscErrorCode ExchangeCreate(const PolderPlace *place, const PetscInt pt
   PetscCall(Keep(x, sizeof(*to) * (size_t)ptr[NEIGH], to, (void *)&e->recvidx));
   PetscCall(Keep(x, sizeof(there), there, (void *)&e->there));
   PetscCall(Keep(x, sizeof(half), half, (void *)&e->half));
-  PetscCall(Keep(x, sizeof(arrived), arrived, (void *)&e->arrivedthere));
+  PetscCall(Keep(x, sizeof(token), token, (void *)&e->token));
   PetscCall(Keep(x, sizeof(zero), zero, (void *)&e->sent));
   PetscCall(Keep(x, sizeof(zero), zero, (void *)&e->received));
   PetscCall(Keep(x, sizeof(zero), zero, (void *)&e->finished));
