@@ -7,7 +7,8 @@
 #include <petsc/private/matimpl.h>
 
 /* Can A take part in products and factors on the device? PETSC_TRUE for a sequential Polder matrix whose vectors are CUDA vectors and for an aijcusparse
-   matrix. An empty matrix cannot, because aijcusparse makes no arrays for it */
+   matrix. An empty matrix cannot, because aijcusparse makes no arrays for it, nor can one without values: a solver asks for a factor before these are set,
+   to learn its ordering */
 static PetscErrorCode PolderAIJHasImage_Private(Mat A, PetscBool *has)
 {
   const PolderFormat *format;
@@ -20,7 +21,7 @@ static PetscErrorCode PolderAIJHasImage_Private(Mat A, PetscBool *has)
   *has = PETSC_FALSE;
   PetscCall(PolderDeviceInUse(&use));
   PetscCall(MatBoundToCPU(A, &bound));
-  if (!use || bound) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!use || bound || !A->assembled) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderFormatOf(A, &format, &layout));
   if (format && layout == POLDER_SEQ) {
     PetscCall(PolderAIJGetMemType(A, &type));

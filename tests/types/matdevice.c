@@ -373,6 +373,40 @@ static PetscErrorCode Solve(Mat B, const char *pctype, const char *sub, PetscInt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A solver that reads its options before the matrix has values, and its factor afterwards */
+static PetscErrorCode OptionsFirst(Test *t)
+{
+  Mat                B;
+  KSP                ksp;
+  PC                 pc;
+  Vec                x, b;
+  KSPConvergedReason reason;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, &B));
+  PetscCall(MatSetSizes(B, t->A->rmap->n, t->A->cmap->n, t->A->rmap->N, t->A->cmap->N));
+  PetscCall(MatSetType(B, t->type));
+  PetscCall(Preallocate(t, B));
+  PetscCall(MatSetOption(B, MAT_SPD, PETSC_TRUE));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetOperators(ksp, B, B));
+  PetscCall(KSPSetType(ksp, KSPCG));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, t->A->rmap->n == t->A->rmap->N ? PCICC : PCBJACOBI));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(SetValues(t, B, 1.0, INSERT_VALUES));
+  PetscCall(MatCreateVecs(B, &x, &b));
+  PetscCall(VecSet(b, 1.0));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetConvergedReason(ksp, &reason));
+  PetscCall(Check(t, "options before values", (PetscBool)(reason > 0)));
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&B));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* PETSc's preconditioners: iterations and copies as with aijcusparse */
 static PetscErrorCode Solvers(Test *t)
 {
@@ -385,6 +419,7 @@ static PetscErrorCode Solvers(Test *t)
   Mat B, C;
 
   PetscFunctionBeginUser;
+  PetscCall(OptionsFirst(t));
   for (size_t p = 0; p < PETSC_STATIC_ARRAY_LENGTH(pcs); ++p) {
     PetscInt       its[2];
     PetscLogDouble copied[2];
