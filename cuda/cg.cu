@@ -12,32 +12,35 @@ static unsigned int PolderCGBlocks(PetscInt n, int v)
 }
 
 template <int V, bool FIRST, bool DINV>
-static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCGDirectionKernel(PetscInt n, const PetscScalar *__restrict__ z, const PetscScalar *__restrict__ dinv, PetscScalar *__restrict__ p,
-                          PetscScalar *__restrict__ x, const PolderCGState *state)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGDirectionKernel(const __grid_constant__ PolderCGDirection d, const PolderCGState *state)
 {
-  const PetscInt i = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x);
+  const PetscScalar *__restrict__ z = d.z, *__restrict__ dinv = d.dinv;
+  PetscScalar *__restrict__ p = d.p, *__restrict__ x = d.x;
+  const PetscInt        i      = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x);
+  const bool            frozen = state->frozen;
+  PolderPack<double, V> pi;
 
-  if (i >= n || state->frozen) return;
-  const double          mean = state->mean, beta = state->beta, alpha = state->alpha;
-  PolderPack<double, V> zi = PolderPackRead<V>(z + i), pi, xi, di;
+  if (i >= d.n || (frozen && !d.sends.n)) return;
+  if (!FIRST || frozen) pi = PolderPackRead<V>(p + i);
+  if (!frozen) {
+    const double          mean = state->mean, beta = state->beta, alpha = state->alpha;
+    PolderPack<double, V> zi = PolderPackRead<V>(z + i), xi, di;
 
-  if (DINV) di = PolderPackRead<V>(dinv + i);
-  if (!FIRST) {
-    pi = PolderPackRead<V>(p + i);
-    xi = PolderPackRead<V>(x + i);
-  }
-  for (int v = 0; v < V; ++v) {
-    const double zv = (DINV ? di.v[v] * zi.v[v] : zi.v[v]) - mean;
+    if (DINV) di = PolderPackRead<V>(dinv + i);
+    if (!FIRST) xi = PolderPackRead<V>(x + i);
+    for (int v = 0; v < V; ++v) {
+      const double zv = (DINV ? di.v[v] * zi.v[v] : zi.v[v]) - mean;
 
-    if (FIRST) pi.v[v] = zv;
-    else {
-      xi.v[v] += alpha * pi.v[v];
-      pi.v[v] = zv + beta * pi.v[v];
+      if (FIRST) pi.v[v] = zv;
+      else {
+        xi.v[v] += alpha * pi.v[v];
+        pi.v[v] = zv + beta * pi.v[v];
+      }
     }
+    PolderPackWrite(p + i, pi);
+    if (!FIRST) PolderPackWrite(x + i, xi);
   }
-  PolderPackWrite(p + i, pi);
-  if (!FIRST) PolderPackWrite(x + i, xi);
+  PolderSendRows(d.sends, i, pi.v); // the others wait for a message of each step
 }
 
 /* Adds the terms of one pack to the sums (r, r), (r, z), sum z, sum r */
@@ -144,15 +147,14 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGRemoveMeanKernel(
 }
 
 template <int V>
-static void PolderCGDirectionLaunch(PetscInt n, bool first, const PetscScalar *z, const PetscScalar *dinv, PetscScalar *p, PetscScalar *x, PolderCGState *state,
-                                    PolderStream stream)
+static void PolderCGDirectionLaunch(const PolderCGDirection &d, const PolderCGState *state, PolderStream stream)
 {
-  const unsigned int blocks = PolderBlocks(n, V * POLDER_BLOCK);
+  const unsigned int blocks = PolderBlocks(d.n, V * POLDER_BLOCK);
 
-  if (first && dinv) PolderCGDirectionKernel<V, true, true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, z, dinv, p, x, state);
-  else if (first) PolderCGDirectionKernel<V, true, false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, z, dinv, p, x, state);
-  else if (dinv) PolderCGDirectionKernel<V, false, true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, z, dinv, p, x, state);
-  else PolderCGDirectionKernel<V, false, false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, z, dinv, p, x, state);
+  if (d.first && d.dinv) PolderCGDirectionKernel<V, true, true><<<blocks, POLDER_BLOCK, 0, stream>>>(d, state);
+  else if (d.first) PolderCGDirectionKernel<V, true, false><<<blocks, POLDER_BLOCK, 0, stream>>>(d, state);
+  else if (d.dinv) PolderCGDirectionKernel<V, false, true><<<blocks, POLDER_BLOCK, 0, stream>>>(d, state);
+  else PolderCGDirectionKernel<V, false, false><<<blocks, POLDER_BLOCK, 0, stream>>>(d, state);
 }
 
 static __global__ void PolderCGBeginKernel(const __grid_constant__ PolderCGState from, PolderCGState *state)
@@ -166,12 +168,11 @@ int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderSt
   return cudaGetLastError();
 }
 
-int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *state,
-                           PolderStream stream)
+int PolderCGDirection_CUDA(const PolderCGDirection *d, PolderCGState *state, PolderStream stream)
 {
-  if (!n) return cudaSuccess;
-  if (n % 2 == 0 && PolderAligned<2>(z, dinv, p, x)) PolderCGDirectionLaunch<2>(n, first, z, dinv, p, x, state, stream);
-  else PolderCGDirectionLaunch<1>(n, first, z, dinv, p, x, state, stream);
+  if (!d->n) return cudaSuccess;
+  if (d->n % 2 == 0 && PolderAligned<2>(d->z, d->dinv, d->p, d->x)) PolderCGDirectionLaunch<2>(*d, state, stream);
+  else PolderCGDirectionLaunch<1>(*d, state, stream);
   return cudaGetLastError();
 }
 

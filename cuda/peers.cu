@@ -121,6 +121,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   }
   PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {
     for (int k = 0; k < e.n; ++k) e.received[k] = number;
+    for (int k = 0; k < e.n && rows.count; ++k) ++e.sent[k];
     if (!DOT) return;
     *dot += total[0];
     if (peers.size) PolderPeersSumOne(peers, 1, dot);

@@ -77,3 +77,20 @@ static __device__ __forceinline__ void PolderPeersSumOne(const PolderPeersView &
   for (int k = 0; k < n; ++k) value[k] = PolderPeersTake(peers, number, k);
   mine->count = number;
 }
+
+/* v[0 .. V) are the values of rows i .. i + V - 1; called by the threads of all rows */
+template <int V>
+__device__ __forceinline__ void PolderSendRows(const PolderSends &sends, PetscInt i, const double (&v)[V])
+{
+  for (int k = 0; k < sends.n; ++k) {
+    for (int j = 0; j < V; ++j) {
+      const PetscInt at = i + j - sends.first[k];
+
+      if ((at >= 0 && at < sends.count[k]) || (!sends.count[k] && i + j == 0)) {
+        const uint64_t number = *sends.sent + 1;
+
+        PolderCellStore(sends.there[k] + (number % 2) * sends.half[k] + (sends.count[k] ? at : 0), (uint64_t)__double_as_longlong(v[j]), number);
+      }
+    }
+  }
+}

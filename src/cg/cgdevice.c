@@ -271,28 +271,30 @@ static PetscErrorCode PolderCGPrecondition_OnDevice(KSP ksp, Vec r, Vec z, Vec w
 
 static PetscErrorCode PolderCGDirection_OnDevice(KSP ksp, Vec r, Vec z, Vec p)
 {
-  PolderCG          *cg     = (PolderCG *)ksp->data;
-  PolderCGDevice     device = cg->device;
-  Vec                from   = CGDiagonal(device) ? r : z;
-  const PetscScalar *za, *da = NULL;
-  PetscScalar       *pa, *xa;
+  PolderCG         *cg     = (PolderCG *)ksp->data;
+  PolderCGDevice    device = cg->device;
+  Vec               from   = CGDiagonal(device) ? r : z;
+  PolderCGDirection d      = {.n = device->n, .first = cg->first};
 
   PetscFunctionBegin;
+  device->sent = PETSC_FALSE;
   if (device->form == CG_BATCHED) PetscFunctionReturn(PETSC_SUCCESS); // all in the step
   if (device->form == CG_JOINED) {
     PetscCall((*cg->fused->backward)(cg->pc, cg->first, p, cg->sol, device->state));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PolderLogBegin(POLDER_CGUpdate, p));
-  PetscCall(PolderVecGetDeviceRead(from, &za));
-  if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
-  PetscCall(PolderVecGetDeviceArray(p, &pa));
-  PetscCall(PolderVecGetDeviceArray(cg->sol, &xa));
-  PolderLaunch(PolderCGDirection_CUDA(device->n, cg->first, za, da, pa, xa, device->state, device->stream));
-  PetscCall(PolderVecRestoreDeviceArray(cg->sol, &xa));
-  PetscCall(PolderVecRestoreDeviceArray(p, &pa));
-  if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
-  PetscCall(PolderVecRestoreDeviceRead(from, &za));
+  if (device->peers && !cg->multdot) PetscCall(PolderMatGetSends(cg->A, p, &d.sends));
+  device->sent = (PetscBool)(d.sends.n > 0);
+  PetscCall(PolderVecGetDeviceRead(from, &d.z));
+  if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &d.dinv));
+  PetscCall(PolderVecGetDeviceArray(p, &d.p));
+  PetscCall(PolderVecGetDeviceArray(cg->sol, &d.x));
+  PolderLaunch(PolderCGDirection_CUDA(&d, device->state, device->stream));
+  PetscCall(PolderVecRestoreDeviceArray(cg->sol, &d.x));
+  PetscCall(PolderVecRestoreDeviceArray(p, &d.p));
+  if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &d.dinv));
+  PetscCall(PolderVecRestoreDeviceRead(from, &d.z));
   PetscCall(PetscLogGpuFlops((cg->first ? 1.0 : 5.0) * device->n));
   PetscCall(PolderLogEnd(POLDER_CGUpdate, p));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -303,7 +305,7 @@ static PetscErrorCode PolderCGProduct_OnDevice(KSP ksp, Vec p, Vec w)
   PolderCG          *cg     = (PolderCG *)ksp->data;
   PolderCGDevice     device = cg->device;
   const PetscScalar *pa, *wa;
-  PolderProductDot   dot = {.value = &device->state->pw, .whole = (PetscBool)!cg->space->d};
+  PolderProductDot   dot = {.value = &device->state->pw, .whole = (PetscBool)!cg->space->d, .sent = device->sent};
   PetscBool          dotted;
 
   PetscFunctionBegin;

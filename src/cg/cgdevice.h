@@ -29,6 +29,7 @@ struct _n_PolderCGDevice {
   PetscInt         lag;   /* the host may lag by this many steps */
   PetscInt         batch; /* steps in one kernel */
   const PolderDia *small; /* the kernel that makes them is that of small matrices; NULL: that of the preconditioner */
+  PetscBool        sent;  /* the kernel of the direction has sent p to the neighbours */
   Vec              p;     /* alpha p of the last step is still missing in the solution */
 };
 

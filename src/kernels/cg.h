@@ -71,9 +71,16 @@ POLDER_LAUNCHER int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], Petsc
                                         const PolderCGReduction *to, PolderStream stream);
 /* *state <- *from, a host variable, without synchronisation */
 POLDER_LAUNCHER int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderStream stream);
-/* With z the preconditioned residual, multiplied by dinv unless that is NULL: x <- x + alpha p, then p <- z - mean + beta p; first: p <- z - mean only */
-POLDER_LAUNCHER int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[],
-                                           PolderCGState *state, PolderStream stream);
+/* With z the preconditioned residual, multiplied by dinv unless that is NULL: x <- x + alpha p, then p <- z - mean + beta p; first: p <- z - mean only. The
+   rows of p that other processes need go there at once */
+typedef struct {
+  PetscInt           n;
+  PetscBool          first;
+  const PetscScalar *z, *dinv;
+  PetscScalar       *p, *x;
+  PolderSends        sends;
+} PolderCGDirection;
+POLDER_LAUNCHER int PolderCGDirection_CUDA(const PolderCGDirection *d, PolderCGState *state, PolderStream stream);
 /* The sums (r, z), sum z, sum r for the same z, then rho, mean and beta; first: beta is 0 */
 POLDER_LAUNCHER int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first,
                                      const PolderCGReduction *to, PolderStream stream);

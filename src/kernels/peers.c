@@ -87,6 +87,18 @@ void PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x)
   }
 }
 
+void PolderSendRows_Host(const PolderSends *sends, const PetscScalar x[])
+{
+  for (int k = 0; k < sends->n; ++k) {
+    const uint64_t number = *sends->sent + 1;
+    PolderCell    *there  = sends->there[k] + (number % 2) * sends->half[k];
+
+    for (PetscInt i = 0; i < sends->count[k]; ++i)
+      PolderCellStore_Private(there + i, PolderCellBits_Private(sizeof(*x), (const char *)&x[sends->first[k] + i]), number);
+    if (!sends->count[k]) PolderCellStore_Private(there, 0, number);
+  }
+}
+
 /* The message of neighbour k that is due: calls what(context, position of the value, its bits) for each value */
 typedef void (*PolderExchangeWhat)(void *context, PetscInt i, uint64_t bits);
 
@@ -149,6 +161,7 @@ void PolderExchangeMultAdd_Host(const PolderExchange *e, const PolderGhostRows *
     uint64_t bits;
 
     ++e->received[k];
+    if (rows->count) ++e->sent[k];
     for (PetscInt j = e->recvptr[k]; j < e->recvptr[k + 1]; ++j) (void)PolderCellWait_Private(ghost + j, number, e->rank[k], &e->patience, &bits);
     if (e->recvptr[k] == e->recvptr[k + 1]) (void)PolderCellWait_Private(ghost + e->recvptr[e->n] + k, number, e->rank[k], &e->patience, &bits);
   }

@@ -61,6 +61,18 @@ typedef struct {
   PolderPatience    patience;
 } PolderExchange;
 
+/* For a kernel that sends values as it computes them: neighbour k gets those of rows first[k] .. first[k] + count[k] - 1, or a token when count[k] is zero.
+   The kernel does not count the message */
+#define POLDER_SENDS 4
+typedef struct {
+  int             n;
+  PetscInt        first[POLDER_SENDS], count[POLDER_SENDS];
+  PolderCell     *there[POLDER_SENDS];
+  size_t          half[POLDER_SENDS];
+  const uint64_t *sent; /* number of the last message, the same for all neighbours */
+} PolderSends;
+PETSC_INTERN void PolderSendRows_Host(const PolderSends *sends, const PetscScalar x[]);
+
 /* Sends x to the neighbours; bytes, 4 or 8, is the size of a value */
 PETSC_INTERN void   PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x);
 POLDER_LAUNCHER int PolderExchangeSend_CUDA(const PolderExchange *e, int bytes, const void *x, PolderStream stream);
@@ -77,6 +89,7 @@ typedef struct {
   const PetscInt    *row, *ai, *aj;
   const PetscScalar *aa;
   PetscScalar        alpha;
+  PetscBool          count; /* the kernel that has sent the values has not counted the message */
 } PolderGhostRows;
 
 /*

@@ -76,6 +76,7 @@ typedef struct {
   PetscScalar      *value;   /* in device memory; the contribution of this process */
   const PolderRuns *runs;    /* requested as well, or NULL: the sums over runs of rows with which Z^T y begins */
   PetscBool         whole;   /* requested: the sum over all processes */
+  PetscBool         sent;    /* the kernel that has computed x has sent it, see PolderMatGetSends() */
   PetscBool         summed;  /* result: the runs hold the sums of this product */
   PetscBool         reduced; /* result: value is the sum over all processes */
 } PolderProductDot;
@@ -157,6 +158,8 @@ PETSC_INTERN const PolderFormat PolderFormatRows;
 /* The rows on the device, up to date: of a sequential Polder matrix, or of the off-diagonal block of a parallel one (with the list of its nonempty rows) */
 PETSC_INTERN PetscErrorCode PolderAIJGetRows(Mat, PolderMirror *);
 PETSC_INTERN PetscErrorCode PolderAIJGetGhostRows(Mat, PolderMirror *);
+/* What a kernel on x needs to send the values that PolderMatMultDot() exchanges; n = 0: that sends them itself */
+PETSC_INTERN PetscErrorCode PolderMatGetSends(Mat A, Vec x, PolderSends *);
 /* y = A x and dot, in one pass. done = PETSC_FALSE, and nothing is done, when A is not a Polder matrix or not everything is on the device */
 PETSC_INTERN PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PolderProductDot *dot, PetscBool *done);
 

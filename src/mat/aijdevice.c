@@ -140,9 +140,10 @@ static PetscErrorCode PolderAIJBlockProduct_Private(PolderAIJ aij, PetscBool tra
 static PetscErrorCode PolderAIJAddGhosts_Private(PolderHalo halo, PolderMirror off, PetscScalar alpha, PetscScalar *ghost, const PolderAIJOperands *v,
                                                  PolderProductDot *dot)
 {
-  const PolderGhostRows rows  = {.n = off->nrow, .nz = off->nz, .row = off->row, .ai = off->ai, .aj = off->aj, .aa = off->aa, .alpha = alpha};
-  PetscScalar          *value = dot ? dot->value : NULL;
-  PetscBool             done;
+  const PolderGhostRows rows =
+    {.n = off->nrow, .nz = off->nz, .row = off->row, .ai = off->ai, .aj = off->aj, .aa = off->aa, .alpha = alpha, .count = dot ? dot->sent : PETSC_FALSE};
+  PetscScalar *value = dot ? dot->value : NULL;
+  PetscBool    done;
 
   PetscFunctionBegin;
   PetscCall(PolderHaloEndMultAdd(halo, &rows, v->x, v->z, value, dot ? dot->whole : PETSC_FALSE, &done));
@@ -176,7 +177,7 @@ static PetscErrorCode PolderAIJApplyDevice_Private(Mat A, PetscBool transpose, P
   PetscCall(PolderAIJGetOperands(&PolderOnDevice, x, y, z, &v));
   PetscCall(PetscLogGpuTimeBegin());
   if (off && transpose) PetscCall(PolderMirrorMultTranspose(off, v.x, NULL, aij->ghost));
-  if (off && !transpose) PetscCall(PolderHaloBeginDevice(halo, MPIU_SCALAR, v.x, aij->ghost));
+  if (off && !transpose && !(dot && dot->sent)) PetscCall(PolderHaloBeginDevice(halo, MPIU_SCALAR, v.x, aij->ghost));
   PetscCall(PolderAIJBlockProduct_Private(baij, transpose, alpha, &v, dot ? dot->value : NULL));
   if (off && !transpose) PetscCall(PolderAIJAddGhosts_Private(halo, off, alpha, aij->ghost, &v, dot));
   if (off && transpose) PetscCall(PolderHaloReduceDevice(halo, aij->ghost, v.z));
@@ -239,6 +240,24 @@ static PetscErrorCode PolderDiaMultRuns_Private(const PolderDia *dia, Vec x, Vec
   PetscCall(PolderVecRestoreDeviceWrite(y, &yy));
   PetscCall(PolderVecRestoreDeviceRead(x, &xx));
   PetscCall(PetscLogGpuFlops((2.0 * dia->nd + 2) * dia->m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderMatGetSends(Mat A, Vec x, PolderSends *sends)
+{
+  const PolderAIJSteps *steps;
+  const PolderFormat   *format;
+  PolderLayout          layout;
+  PolderHalo            halo;
+
+  PetscFunctionBegin;
+  sends->n = 0;
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  if (!format || layout != POLDER_MPI || A->rmap->n != A->cmap->n || !A->rmap->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderAIJChoose(A, x, NULL, NULL, &steps));
+  if (!steps->place->device) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatGetHalo(A, &halo));
+  PetscCall(PolderHaloGetSends(halo, sends));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

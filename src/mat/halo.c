@@ -315,6 +315,14 @@ PetscErrorCode PolderHaloEndMultAdd(PolderHalo halo, const PolderGhostRows *rows
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderHaloGetSends(PolderHalo halo, PolderSends *sends)
+{
+  PetscFunctionBegin;
+  sends->n = 0;
+  if (halo->peers) *sends = *PolderHaloPeersGetSends(halo->peers);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscBool PolderHaloOnlyLaunches(PolderHalo halo)
 {
   return (PetscBool)(!halo->sf || (halo->connected && halo->peers));

@@ -33,6 +33,9 @@ PETSC_INTERN PetscErrorCode PolderHaloExchangeDevice(PolderHalo, MPI_Datatype un
    With sum, *dot is then summed over all processes. done = PETSC_FALSE, and nothing is done, when PetscSF does the exchange */
 PETSC_INTERN PetscErrorCode PolderHaloEndMultAdd(PolderHalo, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
                                                  PetscBool *done);
+/* What a kernel needs that computes owned[] and sends it at once, in place of PolderHaloBeginDevice(); n = 0: not possible. PolderHaloEndMultAdd() must follow,
+   with rows that ask it to count the message */
+PETSC_INTERN PetscErrorCode PolderHaloGetSends(PolderHalo, PolderSends *);
 /* Does an exchange of arrays in device memory consist of kernel launches only? Known after the first exchange */
 PETSC_INTERN PetscBool      PolderHaloOnlyLaunches(PolderHalo);
 PETSC_INTERN PetscErrorCode PolderHaloReduceDevice(PolderHalo, const PetscScalar ghost[], PetscScalar owned[]);

@@ -16,6 +16,7 @@ struct _n_PolderHaloPeers {
   void          *array[DIRECTIONS * ARRAYS];
   int            narray;
   PetscBool      inorder; /* value k of a received message is ghost k */
+  PolderSends    sends;   /* n = 0: not possible */
 };
 
 /* What a process tells a neighbour: the offsets in a slab at which the neighbour stores its values and its token, and the cells to the second buffer */
@@ -138,6 +139,31 @@ static PetscErrorCode PolderHaloPeersNeighbours_Private(const PolderSide side[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Kernels may send what they compute when each neighbour gets consecutive rows */
+static void PolderHaloPeersFindSends_Private(PolderHaloPeers h, const PolderSide *side, const PetscMPIInt rank[], const PolderAddress theirs[])
+{
+  PolderSends *sends = &h->sends;
+  const int    n     = h->at[FORWARD].n;
+
+  if (!h->inorder || n > POLDER_SENDS) return;
+  for (int k = 0; k < n; ++k) {
+    sends->count[k] = 0;
+    for (PolderRankCount s = 0; s < side->n; ++s) {
+      if (side->rank[s] != rank[k]) continue;
+      sends->first[k] = side->idx[side->ptr[s]];
+      sends->count[k] = side->ptr[s + 1] - side->ptr[s];
+      for (PetscInt i = 0; i < sends->count[k]; ++i) {
+        if (side->idx[side->ptr[s] + i] != sends->first[k] + i) return;
+      }
+    }
+    sends->there[k] = (PolderCell *)PolderPeersAddress(h->peers, rank[k], (PetscInt)theirs[k].slab,
+                                                       (size_t)(sends->count[k] ? theirs[k].value[FORWARD] : theirs[k].token[FORWARD]));
+    sends->half[k]  = (size_t)theirs[k].half[FORWARD];
+  }
+  sends->sent = h->at[FORWARD].sent;
+  sends->n    = n;
+}
+
 PetscErrorCode PolderHaloPeersCreate(PetscSF sf, PolderHaloPeers *halo)
 {
   PolderHaloPeers h;
@@ -178,6 +204,7 @@ PetscErrorCode PolderHaloPeersCreate(PetscSF sf, PolderHaloPeers *halo)
   h->at[BACKWARD].here = h->at[FORWARD].here + 2 * h->at[FORWARD].halfhere;
   PetscCall(PolderHaloPeersMeet_Private(h, n, rank, from, theirs));
   for (int d = 0; d < DIRECTIONS; ++d) PetscCall(PolderHaloPeersAim_Private(h, d, n, rank, theirs));
+  PolderHaloPeersFindSends_Private(h, &side[FORWARD], rank, theirs);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -202,6 +229,11 @@ PetscErrorCode PolderHaloPeersSend(PolderHaloPeers h, int bytes, const void *own
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderExchangeSend_CUDA(&h->at[FORWARD], bytes, owned, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PolderSends *PolderHaloPeersGetSends(PolderHaloPeers h)
+{
+  return &h->sends;
 }
 
 PetscErrorCode PolderHaloPeersReceive(PolderHaloPeers h, int bytes, void *ghost)

@@ -12,6 +12,8 @@ PETSC_INTERN PetscErrorCode PolderHaloPeersDestroy(PolderHaloPeers *);
 /* ghost <- owned values of others, split into send and receive. A value has 4 or 8 bytes */
 PETSC_INTERN PetscErrorCode PolderHaloPeersSend(PolderHaloPeers, int bytes, const void *owned);
 PETSC_INTERN PetscErrorCode PolderHaloPeersReceive(PolderHaloPeers, int bytes, void *ghost);
+/* For a kernel that sends the values itself as it computes them; n = 0: not possible */
+PETSC_INTERN const PolderSends *PolderHaloPeersGetSends(PolderHaloPeers);
 /* owned += the values that other processes hold as ghosts */
 PETSC_INTERN PetscErrorCode PolderHaloPeersReduce(PolderHaloPeers, const PetscScalar ghost[], PetscScalar owned[]);
 /* Replaces the receive, see PolderExchangeMultAdd_CUDA(); *dot is summed over all processes when sum is set. done = PETSC_FALSE, and nothing is done, when

@@ -105,15 +105,15 @@ int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderSt
   return 0;
 }
 
-int PolderCGDirection_CUDA(PetscInt n, PetscBool first, const PetscScalar z[], const PetscScalar dinv[], PetscScalar p[], PetscScalar x[], PolderCGState *s,
-                           PolderStream stream)
+int PolderCGDirection_CUDA(const PolderCGDirection *d, PolderCGState *s, PolderStream stream)
 {
-  for (PetscInt i = 0; i < n && !s->frozen; ++i) {
-    const PetscScalar zi = z[i] * (dinv ? dinv[i] : 1) - s->mean;
+  for (PetscInt i = 0; i < d->n && !s->frozen; ++i) {
+    const PetscScalar zi = d->z[i] * (d->dinv ? d->dinv[i] : 1) - s->mean;
 
-    if (!first) x[i] += s->alpha * p[i];
-    p[i] = first ? zi : zi + s->beta * p[i];
+    if (!d->first) d->x[i] += s->alpha * d->p[i];
+    d->p[i] = d->first ? zi : zi + s->beta * d->p[i];
   }
+  if (d->n) PolderSendRows_Host(&d->sends, d->p);
   return 0;
 }
 
@@ -194,7 +194,9 @@ int PolderCGSmall_CUDA(const PolderDia *A, const PetscScalar dinv[], PetscBool f
   PetscScalar            *w  = malloc(sizeof(*w) * (size_t)(A->n + 1));
 
   for (PetscInt step = 0; step < count && !s->frozen; ++step) {
-    PolderCGDirection_CUDA(A->n, (PetscBool)(first && !step), v->r, dinv, v->p, v->x, s, stream);
+    const PolderCGDirection d = {.n = A->n, .first = (PetscBool)(first && !step), .z = v->r, .dinv = dinv, .p = v->p, .x = v->x};
+
+    PolderCGDirection_CUDA(&d, s, stream);
     PolderDiaMult_Host(A, 1, v->p, NULL, w);
     s->pw = PolderDot_Host(A->n, v->p, w);
     PolderCGUpdate_CUDA(A->n, w, v->r, PETSC_TRUE, dinv, &to, stream);

@@ -124,8 +124,9 @@ static PetscErrorCode TestCGUpdate(PetscInt n, PetscBool diagonal, PetscBool jac
 
 static PetscErrorCode TestCGDirection(PetscInt n, PetscBool first, PetscBool jacobi, PolderCGState *stated, PolderStream stream, PetscInt *wrong)
 {
-  PolderCGState state = {.alpha = 0.5, .beta = 0.25, .mean = 0.125};
-  PetscScalar  *z, *d, *p, *x, *zd, *dd, *pd, *xd, *got, *shifted;
+  PolderCGState     state = {.alpha = 0.5, .beta = 0.25, .mean = 0.125};
+  PolderCGDirection direction;
+  PetscScalar      *z, *d, *p, *x, *zd, *dd, *pd, *xd, *got, *shifted;
 
   PetscFunctionBeginUser;
   PetscCall(Random(n, &z, &zd));
@@ -136,7 +137,8 @@ static PetscErrorCode TestCGDirection(PetscInt n, PetscBool first, PetscBool jac
   PetscCall(PetscMalloc1(n, &got));
   PetscCall(PolderDeviceToHost((void *)&state.ring, &stated->ring, sizeof(state.ring)));
   PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
-  PolderLaunch(PolderCGDirection_CUDA(n, first, zd, jacobi ? dd : NULL, pd, xd, stated, stream));
+  direction = (PolderCGDirection){.n = n, .first = first, .z = zd, .dinv = jacobi ? dd : NULL, .p = pd, .x = xd};
+  PolderLaunch(PolderCGDirection_CUDA(&direction, stated, stream));
   PetscCall(PolderDeviceToHost(got, xd, n * sizeof(*got)));
   for (PetscInt i = 0; i < n; ++i) {
     PetscScalar *xi = &x[first ? i : i + 1];

@@ -36,7 +36,9 @@ static inline int RRBChain(const PolderRRBSystem *a, const RRBChainSteps *steps,
 
   if (steps->prepare && !err) err = PolderCGRho_CUDA(n, v->r, v->z, NULL, steps->first, &to, stream);
   for (PetscInt k = 0; k < steps->count && !err; ++k) {
-    err = PolderCGDirection_CUDA(n, (PetscBool)(steps->first && !k), v->z, NULL, v->p, v->x, state, stream);
+    const PolderCGDirection d = {.n = n, .first = (PetscBool)(steps->first && !k), .z = v->z, .p = v->p, .x = v->x};
+
+    err = PolderCGDirection_CUDA(&d, state, stream);
     if (!err) err = PolderRRBReducedMult_CUDA(g, a->S, v->p, v->w, &state->pw, work, stream);
     if (!err && (steps->its + k + 1) % POLDER_CG_MEAN == 0) err = PolderCGRemoveMean_CUDA(steps->nullspace ? n : 0, v->r, state, stream);
     if (!err) err = PolderCGUpdate_CUDA(n, v->w, v->r, PETSC_FALSE, NULL, &to, stream);
