@@ -90,7 +90,7 @@ struct LevelJacobi {
     if constexpr (RHO) {
       end.rho.state->sum[1] = total[0];
       end.rho.state->sum[2] = total[1];
-      PolderCGSetRho(end.rho.state, end.rho.first);
+      if (!end.rho.state->parallel) PolderCGSetRho(end.rho.state, end.rho.first);
     }
   }
 };

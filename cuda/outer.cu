@@ -98,21 +98,52 @@ static __device__ __forceinline__ V OuterRow(const PolderSparseRows &O, PetscInt
   return s;
 }
 
+/* Adds to row O.row[k] of z and returns by how much that has changed */
+template <class V>
+static __device__ __forceinline__ double OuterAddRow(const PolderSparseRows &O, PetscInt k, const PolderOuterSum &sum, V *z)
+{
+  const V       *dinv = (const V *)sum.dinv, *own = (const V *)sum.own;
+  const PetscInt i = O.row[k];
+  const V        d = dinv ? dinv[i] : (V)1, start = (V)sum.start;
+  const V        s = (V)sum.scale * d * OuterRow(O, k, (const V *)sum.ghost, start != 0 ? start * d * own[i] : own[i]);
+
+  if (std::is_same_v<V, float> && sum.wide) {
+    const double before = sum.wide[i], after = before + s;
+
+    sum.wide[i] = after;
+    return after - before;
+  }
+  const V before = z[i], after = before + s;
+
+  z[i] = after;
+  return (double)after - (double)before;
+}
+
+template <class V>
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  OuterAddDotsKernel(const __grid_constant__ PolderSparseRows O, const __grid_constant__ PolderOuterSum sum, V *z, PolderReduceScratch *scratch)
+{
+  double part[2] = {};
+
+  for (long long k = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x; k < O.n; k += (long long)gridDim.x * POLDER_BLOCK) {
+    const double change = OuterAddRow(O, (PetscInt)k, sum, z);
+
+    part[0] += sum.r[O.row[k]] * change;
+    part[1] += change;
+  }
+  PolderGridSum<POLDER_BLOCK>(part, scratch, [=](const double *total) {
+    for (int k = 0; k < 2; ++k) sum.dots[k] += total[k];
+  });
+}
+
 template <class V>
 static int OuterAddLaunch(const PolderSparseRows &O, const PolderOuterSum &sum, V *z, PolderStream stream)
 {
-  const V     *dinv = (const V *)sum.dinv, *own = (const V *)sum.own, *ghost = (const V *)sum.ghost;
-  const V      scale = (V)sum.scale, start = (V)sum.start;
-  PetscScalar *wide = std::is_same_v<V, float> ? sum.wide : NULL;
+  const unsigned int blocks = PetscMin(PolderBlocks(O.n, POLDER_BLOCK), OUTER_BLOCKS);
 
-  return PolderForEach(O.n, stream, [=] __device__(PetscInt k) {
-    const PetscInt i = O.row[k];
-    const V        d = dinv ? dinv[i] : (V)1;
-    const V        s = scale * d * OuterRow(O, k, ghost, start != 0 ? start * d * own[i] : own[i]);
-
-    if (wide) wide[i] += s;
-    else z[i] += s;
-  });
+  if (!sum.r) return PolderForEach(O.n, stream, [=] __device__(PetscInt k) { (void)OuterAddRow(O, k, sum, z); });
+  if (blocks) OuterAddDotsKernel<V><<<blocks, POLDER_BLOCK, 0, stream>>>(O, sum, z, (PolderReduceScratch *)sum.work);
+  return cudaGetLastError();
 }
 
 int PolderLevelOuterAdd_CUDA(PetscBool single, const PolderSparseRows *rows, const PolderOuterSum *sum, void *z, PolderStream stream)

@@ -32,7 +32,7 @@ typedef struct {
 /*
   What the last step on the first level does besides. wide: the matrix is in single precision, and the result is stored here in double precision instead of in
   y. base: with wide, the steps compute a correction of base, and the result is base plus correction. r: (r, z) and the sum of z of the result z go to rho in
-  the same pass, on the device. NULL: none of it
+  the same pass, on the device; in a parallel state only the sums of this process are stored. NULL: none of it
 */
 typedef struct {
   PetscScalar       *wide;
@@ -54,10 +54,13 @@ typedef struct {
 
 /*
   The off-process term of the rows that have off-process entries B, whose columns are ghosts: z_i += scale d_i (B ghost)_i, d = 1 if dinv is NULL. In single
-  precision the entries multiply ghost_j - x_i, where x is own or, with start != 0, start D^-1 own
+  precision the entries multiply ghost_j - x_i, where x is own or, with start != 0, start D^-1 own. With r, dots[0] += (r, change of z), dots[1] += sum of it
 */
 typedef struct {
-  PetscReal    scale, start;
-  const void  *dinv, *own, *ghost;
-  PetscScalar *wide; /* single precision: the vector to add to, in double precision, instead of z; NULL: z */
+  PetscReal          scale, start;
+  const void        *dinv, *own, *ghost;
+  PetscScalar       *wide; /* single precision: the vector to add to, in double precision, instead of z; NULL: z */
+  const PetscScalar *r;
+  PetscScalar       *dots;
+  void              *work; /* device: the scratch of the sums */
 } PolderOuterSum;

@@ -75,8 +75,15 @@ void LEVEL_NAME(PolderLevelOuterAdd)(const PolderSparseRows *O, const PolderOute
     const LEVEL_VALUE x = sum->start != 0 ? (LEVEL_VALUE)sum->start * dinv[i] * own[i] : own[i];
     const LEVEL_VALUE s = (LEVEL_VALUE)sum->scale * (dinv ? dinv[i] : 1) * LEVEL_NAME(LevelOuterRow)(O, k, (const LEVEL_VALUE *)sum->ghost, x);
 
+    const PetscScalar before = LEVEL_SUMS && sum->wide ? sum->wide[i] : (PetscScalar)z[i];
+    PetscScalar       change;
+
     if (LEVEL_SUMS && sum->wide) sum->wide[i] += s;
     else z[i] += s;
+    if (!sum->r) continue;
+    change = (LEVEL_SUMS && sum->wide ? sum->wide[i] : (PetscScalar)z[i]) - before;
+    sum->dots[0] += sum->r[i] * change;
+    sum->dots[1] += change;
   }
 }
 

@@ -58,7 +58,7 @@ int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const P
       s->sum[1] += step->end.r[i] * z;
       s->sum[2] += z;
     }
-    PolderEmulatedSetRho(s, step->end.rho.first);
+    if (!s->parallel) PolderEmulatedSetRho(s, step->end.rho.first);
   }
   free(begun);
   return 0;

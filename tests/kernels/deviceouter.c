@@ -324,21 +324,28 @@ static PetscErrorCode TestTotals(const Rows *A, PetscBool rows, PolderStream str
 /* What a smoothing step or a residual gets from others */
 static PetscErrorCode TestAdd(const Rows *A, PetscBool single, PolderStream stream, PetscInt *wrong)
 {
-  Vector dinv, own, ghost, z, wide;
+  Vector      dinv, own, ghost, z, wide, r;
+  PetscScalar dots[2] = {0, 0}, got[2], *sums;
+  void       *work;
 
   PetscFunctionBeginUser;
+  PetscCall(PolderDeviceGetWork(&work));
+  PetscCall(PolderDeviceUpload(sizeof(dots), dots, &sums));
+  PetscCall(VectorCreate(PETSC_FALSE, A->n, &r));
   PetscCall(VectorCreate(single, A->n, &dinv));
   PetscCall(VectorCreate(single, A->n, &own));
   PetscCall(VectorCreate(single, A->nghost, &ghost));
   PetscCall(VectorCreate(single, A->n, &z));
   PetscCall(VectorCreate(PETSC_FALSE, A->n, &wide));
-  for (int k = 0; k < 4; ++k) {
+  for (int k = 0; k < 6; ++k) {
     PolderOuterSum sum = {.scale = k ? -0.7 : -1,
                           .start = k == 2 ? 0.6 : 0,
                           .dinv  = k ? dinv.h : NULL,
                           .own   = own.h,
                           .ghost = ghost.h,
-                          .wide  = k == 3 && single ? (PetscScalar *)wide.h : NULL};
+                          .wide  = k % 2 && k > 2 && single ? (PetscScalar *)wide.h : NULL,
+                          .r     = k > 3 ? (PetscScalar *)r.h : NULL,
+                          .dots  = dots};
 
     if (single) PolderLevelOuterAddSingle_Host(&A->host, &sum, (float *)z.h);
     else PolderLevelOuterAdd_Host(&A->host, &sum, (PetscScalar *)z.h);
@@ -346,16 +353,23 @@ static PetscErrorCode TestAdd(const Rows *A, PetscBool single, PolderStream stre
     sum.own   = own.d;
     sum.ghost = ghost.d;
     if (sum.wide) sum.wide = (PetscScalar *)wide.d;
+    if (sum.r) sum.r = (PetscScalar *)r.d;
+    sum.dots = sums;
+    sum.work = work;
     PolderLaunch(PolderLevelOuterAdd_CUDA(single, &A->device, &sum, z.d, stream));
     PetscCall(SameSums(single, A->most, A->n, z.h, z.d, wrong));
   }
+  PetscCall(PolderDeviceToHost(got, sums, sizeof(got)));
+  for (int k = 0; k < 2; ++k) *wrong += !(PetscAbsScalar(got[k] - dots[k]) <= (single ? 1e-5 : 1e-13) * (1 + A->most) * (1 + A->n));
+  PetscCall(PolderDeviceFree(&sums));
+  PetscCall(VectorDestroy(&r));
   if (single) { // what is added is of single precision
-    PetscScalar *got;
+    PetscScalar *all;
 
-    PetscCall(PetscMalloc1(A->n, &got));
-    PetscCall(PolderDeviceToHost(got, wide.d, sizeof(*got) * (size_t)A->n));
-    *wrong += Wrong(A->n, got, (PetscScalar *)wide.h, 1e-5 * (1 + A->most));
-    PetscCall(PetscFree(got));
+    PetscCall(PetscMalloc1(A->n, &all));
+    PetscCall(PolderDeviceToHost(all, wide.d, sizeof(*all) * (size_t)A->n));
+    *wrong += Wrong(A->n, all, (PetscScalar *)wide.h, 1e-5 * (1 + A->most));
+    PetscCall(PetscFree(all));
   }
   PetscCall(VectorDestroy(&dinv));
   PetscCall(VectorDestroy(&own));

@@ -73,9 +73,31 @@ static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, cons
   PetscCall(PolderDeviceGetStream(&stream));
   if (step->end.r) PetscCall(PolderDeviceGetWork(&work));
   PolderLaunch(PolderLevelJacobi_CUDA(L->singleprecision, &L->M, step, b, x, y, work, stream));
-  PetscCall(
-    PamgAddOuter(L, (PolderOuterSum){.scale = -step->scale, .start = begins ? step->start : 0, .dinv = L->dinv, .own = begins ? b : x, .wide = step->end.wide},
-                 y));
+  PetscCall(PamgAddOuter(L,
+                         (PolderOuterSum){.scale = -step->scale,
+                                          .start = begins ? step->start : 0,
+                                          .dinv  = L->dinv,
+                                          .own   = begins ? b : x,
+                                          .wide  = step->end.wide,
+                                          .r     = step->end.r,
+                                          .dots  = step->end.r ? &step->end.rho.state->sum[1] : NULL,
+                                          .work  = work},
+                         y));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The sums over all processes, and what follows from them; that of r is known */
+static PetscErrorCode PamgFinishRho(PamgLevel *L, const PolderCGRho *rho)
+{
+  PolderPeers  peers;
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderPeersGet(L->comm, &peers));
+  PetscCall(PolderPeersSum(peers, 2, &rho->state->sum[1]));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, rho->first, rho->state, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -438,6 +460,7 @@ static PetscErrorCode PamgApply(PC pc, Vec r, Vec z, const PolderCGRho *rho)
     pamg->end.wide = NULL;
   } else PetscCall(PCPAMGCycle(pamg, rr, zz));
   pamg->end.r = NULL;
+  if (rho) PetscCall(PamgFinishRho(L, rho));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
   PetscCall(PolderVecRestoreDeviceRead(r, &rr));
@@ -483,7 +506,9 @@ PetscErrorCode PCPAMGApplyRho(PC pc, Vec r, Vec z, const PolderCGRho *rho, Petsc
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(r, done));
   PetscCall(PolderVecOnDevice(z, &there));
-  if (!there || !pamg->place->device || pamg->nlevel < 2 || pamg->smoother == PAMG_SGS || !pamg->post || pamg->level->halo) *done = PETSC_FALSE;
+  if (!there || !pamg->place->device || pamg->nlevel < 2 || pamg->smoother == PAMG_SGS || !pamg->post ||
+      (pamg->level->halo && !PolderHaloOnlyLaunches(pamg->level->halo)))
+    *done = PETSC_FALSE;
   if (*done) PetscCall(PamgApply(pc, r, z, rho));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
