@@ -1,9 +1,6 @@
 /* Sums and ghost values between GPUs of one host, each used by one process. */
 #include "peers.cuh"
 
-/* Number of blocks for the values for one neighbour: enough to saturate the link, few enough to leave multiprocessors to other kernels */
-#define POLDER_EXCHANGE_BLOCKS 64
-
 /* One block: thread r < size waits for process r */
 static __global__ void __launch_bounds__(1024) PolderPeersSumKernel(const __grid_constant__ PolderPeersView peers, PetscInt n, PetscScalar *value)
 {
@@ -45,13 +42,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeSendKernel(
   Value         *there  = (Value *)(e.there[k] + (number % 2) * e.half[k]);
 
   for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) there[i] = x[e.sendidx[first + i]];
-  __threadfence_system();
-  __syncthreads();
-  if (threadIdx.x == 0 && atomicInc(&e.finished[k], gridDim.x - 1) == gridDim.x - 1) {
-    __threadfence_system();
-    PolderStoreRelease(e.arrivedthere[k], number);
-    e.sent[k] = number;
-  }
+  PolderExchangeAnnounce(e, k, number);
 }
 
 /* The values of one neighbour: calls what(index in y, value) for each, then counts the message */
@@ -140,13 +131,6 @@ int PolderExchangeMultAdd_CUDA(const PolderExchange *e, const PolderGhostRows *r
   else if (mean <= 12) PolderExchangeMultAddLaunch<4>(e, rows, view, p, z, dot, scratch, stream);
   else PolderExchangeMultAddLaunch<32>(e, rows, view, p, z, dot, scratch, stream);
   return cudaGetLastError();
-}
-
-static dim3 PolderExchangeGrid(PetscInt most, int neighbours)
-{
-  const unsigned int blocks = PolderBlocks(most, POLDER_BLOCK);
-
-  return dim3(blocks < 1 ? 1 : blocks < POLDER_EXCHANGE_BLOCKS ? blocks : POLDER_EXCHANGE_BLOCKS, (unsigned int)neighbours);
 }
 
 int PolderExchangeSend_CUDA(const PolderExchange *e, int bytes, const void *x, PolderStream stream)

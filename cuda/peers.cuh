@@ -4,6 +4,17 @@
 #include "launch.cuh"
 #include "kernels/peers.h"
 
+/* Number of blocks for the values for one neighbour: enough to saturate the link, few enough to leave multiprocessors to other kernels */
+#define POLDER_EXCHANGE_BLOCKS 64
+
+/* A grid whose blockIdx.y is the neighbour */
+static inline dim3 PolderExchangeGrid(PetscInt most, int neighbours)
+{
+  const unsigned int blocks = PolderBlocks(most, POLDER_BLOCK);
+
+  return dim3(blocks < 1 ? 1 : blocks < POLDER_EXCHANGE_BLOCKS ? blocks : POLDER_EXCHANGE_BLOCKS, (unsigned int)neighbours);
+}
+
 static __device__ __forceinline__ uint64_t PolderLoadAcquire(const uint64_t *p)
 {
   uint64_t v;
@@ -62,4 +73,16 @@ static __device__ __forceinline__ void PolderPeersSumOne(const PolderPeersView &
     value[k] = all ? sum : NAN;
   }
   mine->count = number;
+}
+
+/* Called by all threads of such a grid once they have stored their values for neighbour k: the block that ends last announces the message */
+static __device__ __forceinline__ void PolderExchangeAnnounce(const PolderExchange &e, int k, uint64_t number)
+{
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x == 0 && atomicInc(&e.finished[k], gridDim.x - 1) == gridDim.x - 1) {
+    __threadfence_system();
+    PolderStoreRelease(e.arrivedthere[k], number);
+    e.sent[k] = number;
+  }
 }

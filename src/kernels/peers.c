@@ -52,20 +52,28 @@ static void PolderCopyValue_Private(int bytes, char *to, const char *from)
   for (int b = 0; b < bytes; ++b) to[b] = from[b];
 }
 
+char *PolderExchangeRoom_Host(const PolderExchange *e, int k)
+{
+  return e->there[k] + ((e->sent[k] + 1) % 2) * e->half[k];
+}
+
+void PolderExchangeAnnounce_Host(const PolderExchange *e, int k)
+{
+  __atomic_store_n(e->arrivedthere[k], ++e->sent[k], __ATOMIC_RELEASE);
+}
+
 void PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x)
 {
   for (int k = 0; k < e->n; ++k) {
-    const uint64_t number = ++e->sent[k];
-    char          *there  = e->there[k] + (number % 2) * e->half[k];
+    char *there = PolderExchangeRoom_Host(e, k);
 
     for (PetscInt i = e->sendptr[k]; i < e->sendptr[k + 1]; ++i, there += bytes)
       PolderCopyValue_Private(bytes, there, (const char *)x + (size_t)bytes * (size_t)e->sendidx[i]);
-    __atomic_store_n(e->arrivedthere[k], number, __ATOMIC_RELEASE);
+    PolderExchangeAnnounce_Host(e, k);
   }
 }
 
-/* Start of the message of neighbour k that is due */
-static const char *PolderExchangeMessage_Private(const PolderExchange *e, int k)
+const char *PolderExchangeMessage_Host(const PolderExchange *e, int k)
 {
   const uint64_t number = ++e->received[k];
 
@@ -76,7 +84,7 @@ static const char *PolderExchangeMessage_Private(const PolderExchange *e, int k)
 void PolderExchangeReceive_Host(const PolderExchange *e, int bytes, void *y)
 {
   for (int k = 0; k < e->n; ++k) {
-    const char *from = PolderExchangeMessage_Private(e, k);
+    const char *from = PolderExchangeMessage_Host(e, k);
 
     for (PetscInt i = e->recvptr[k]; i < e->recvptr[k + 1]; ++i, from += bytes)
       PolderCopyValue_Private(bytes, (char *)y + (size_t)bytes * (size_t)e->recvidx[i], from);
@@ -85,7 +93,7 @@ void PolderExchangeReceive_Host(const PolderExchange *e, int bytes, void *y)
 
 void PolderExchangeAdd_Host(const PolderExchange *e, int k, PetscScalar y[])
 {
-  const PetscScalar *from = (const PetscScalar *)PolderExchangeMessage_Private(e, k);
+  const PetscScalar *from = (const PetscScalar *)PolderExchangeMessage_Host(e, k);
 
   for (PetscInt i = e->recvptr[k]; i < e->recvptr[k + 1]; ++i) y[e->recvidx[i]] += from[i - e->recvptr[k]];
 }
@@ -96,7 +104,7 @@ void PolderExchangeMultAdd_Host(const PolderExchange *e, const PolderGhostRows *
   const PetscScalar *ghost = NULL;
 
   for (int k = 0; k < e->n; ++k) {
-    const PetscScalar *message = (const PetscScalar *)PolderExchangeMessage_Private(e, k);
+    const PetscScalar *message = (const PetscScalar *)PolderExchangeMessage_Host(e, k);
 
     if (!k) ghost = message; // the other neighbours' values follow
   }

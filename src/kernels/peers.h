@@ -58,6 +58,10 @@ typedef struct {
   PolderPatience   patience;
 } PolderExchange;
 
+/* Host: the address at which the next message for neighbour k begins, there; the message is complete; the message from neighbour k that is due, here */
+PETSC_INTERN char       *PolderExchangeRoom_Host(const PolderExchange *e, int k);
+PETSC_INTERN void        PolderExchangeAnnounce_Host(const PolderExchange *e, int k);
+PETSC_INTERN const char *PolderExchangeMessage_Host(const PolderExchange *e, int k);
 /* Sends x to the neighbours; bytes, 4 or 8, is the size of a value */
 PETSC_INTERN void   PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x);
 POLDER_LAUNCHER int PolderExchangeSend_CUDA(const PolderExchange *e, int bytes, const void *x, PolderStream stream);

@@ -33,6 +33,9 @@ PETSC_INTERN PetscErrorCode PolderHaloExchangeDevice(PolderHalo, MPI_Datatype un
    With sum, *dot is then summed over all processes. done = PETSC_FALSE, and nothing is done, when PetscSF does the exchange */
 PETSC_INTERN PetscErrorCode PolderHaloEndMultAdd(PolderHalo, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
                                                  PetscBool *done);
+/* For kernels that exchange two values a ghost: those of ghost g arrive at positions 2 g and 2 g + 1. NULL when PetscSF does the exchange. The arrays are
+   made at the first call with make, which is collective */
+PETSC_INTERN PetscErrorCode PolderHaloGetPairs(PolderHalo, PetscBool make, const PolderExchange **);
 /* Does an exchange of arrays in device memory consist of kernel launches only? Known after the first exchange */
 PETSC_INTERN PetscBool      PolderHaloOnlyLaunches(PolderHalo);
 PETSC_INTERN PetscErrorCode PolderHaloReduceDevice(PolderHalo, const PetscScalar ghost[], PetscScalar owned[]);

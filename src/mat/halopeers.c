@@ -15,6 +15,7 @@ struct _n_PolderHaloPeers {
   PolderExchange at[DIRECTIONS];
   void          *array[DIRECTIONS * ARRAYS];
   int            narray;
+  int            width;   /* values a ghost */
   PetscBool      inorder; /* value k of a received message is ghost k */
 };
 
@@ -77,7 +78,7 @@ static PetscErrorCode PolderHaloPeersMeet_Private(PolderHaloPeers h, PetscMPIInt
   for (PetscMPIInt k = 0; k < n; ++k) {
     mine[k].slab = h->room.slab;
     for (int d = 0; d < DIRECTIONS; ++d) {
-      mine[k].value[d]   = (PetscInt64)h->room.offset + (h->at[d].here - (char *)h->room.here) + 8 * (PetscInt64)recvptr[d][k];
+      mine[k].value[d]   = (PetscInt64)h->room.offset + (h->at[d].here - (char *)h->room.here) + 8 * h->width * (PetscInt64)recvptr[d][k];
       mine[k].half[d]    = (PetscInt64)h->at[d].halfhere;
       mine[k].arrived[d] = (PetscInt64)h->room.offset + ((char *)(h->at[d].arrived + k) - (char *)h->room.here);
     }
@@ -136,7 +137,7 @@ static PetscErrorCode PolderHaloPeersNeighbours_Private(const PolderSide side[],
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderHaloPeersCreate(PetscSF sf, PolderHaloPeers *halo)
+PetscErrorCode PolderHaloPeersCreate(PetscSF sf, int width, PolderHaloPeers *halo)
 {
   PolderHaloPeers h;
   PolderPeers     peers;
@@ -155,6 +156,7 @@ PetscErrorCode PolderHaloPeersCreate(PetscSF sf, PolderHaloPeers *halo)
   PetscCall(PetscNew(&h));
   *halo    = h;
   h->peers = peers;
+  h->width = width;
   PetscCall(PetscSFGetLeafRanks(sf, &side[FORWARD].n, &side[FORWARD].rank, &side[FORWARD].ptr, &side[FORWARD].idx));
   PetscCall(PetscSFGetRootRanks(sf, &side[BACKWARD].n, &side[BACKWARD].rank, &side[BACKWARD].ptr, &side[BACKWARD].idx, &remote));
   PetscCallMPI(MPI_Comm_rank(PolderPeersComm(peers), &self));
@@ -172,11 +174,11 @@ PetscErrorCode PolderHaloPeersCreate(PetscSF sf, PolderHaloPeers *halo)
   for (PetscInt i = 0; side[BACKWARD].n && i < side[BACKWARD].ptr[side[BACKWARD].n]; ++i) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].idx[i] == i);
   for (PolderRankCount s = 1; s < side[BACKWARD].n; ++s) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].rank[s - 1] < side[BACKWARD].rank[s]);
   offset = DIRECTIONS * sizeof(uint64_t) * (size_t)n;
-  PetscCall(PolderPeersMalloc(peers, offset + 16 * (size_t)(recvptr[n] + sendptr[n]), &h->room));
+  PetscCall(PolderPeersMalloc(peers, offset + 16 * (size_t)width * (size_t)(recvptr[n] + sendptr[n]), &h->room));
   for (int d = 0; d < DIRECTIONS; ++d) {
     h->at[d].arrived  = (uint64_t *)h->room.here + d * n;
     h->at[d].here     = (char *)h->room.here + offset;
-    h->at[d].halfhere = 8 * (size_t)from[d][n];
+    h->at[d].halfhere = 8 * (size_t)width * (size_t)from[d][n];
     offset += 2 * h->at[d].halfhere;
   }
   PetscCall(PolderHaloPeersMeet_Private(h, n, rank, from, theirs));
@@ -242,4 +244,9 @@ PetscErrorCode PolderHaloPeersMultAdd(PolderHaloPeers h, const PolderGhostRows *
   PetscCall(PolderDeviceGetWork(&work));
   PolderLaunch(PolderExchangeMultAdd_CUDA(&h->at[FORWARD], rows, sum ? PolderPeersGetView(h->peers) : NULL, p, z, dot, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PolderExchange *PolderHaloPeersGetExchange(PolderHaloPeers h)
+{
+  return h && h->inorder ? &h->at[FORWARD] : NULL;
 }

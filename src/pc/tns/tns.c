@@ -223,6 +223,11 @@ static PetscErrorCode PCView_TNS(PC pc, PetscViewer viewer)
     if (total[f]) PetscCall(PetscViewerASCIIPrintf(viewer, "  triangles read from: %s (processes: %" PetscInt64_FMT ")\n", forms[f], total[f]));
   }
   if (total[3]) PetscCall(PetscViewerASCIIPrintf(viewer, "  on a GPU (processes: %" PetscInt64_FMT ")\n", total[3]));
+  if (total[3] && tns->halo) {
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps with other processes: %s\n",
+                                     tns->outer[0].paired && tns->outer[1].paired ? "two in one kernel, during their exchange"
+                                                                                  : "one at a time, each with an exchange"));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,0 +1,114 @@
+/* Sweeps over triangles with ghost columns: the rows that others need, and those that need others. */
+#include "cg.cuh"
+#include "foreach.cuh"
+#include "peers.cuh"
+#include "kernels/triouterrow.h"
+
+/* Maximum number of blocks of a correction: the rows are few */
+#define TRI_OUTER_BLOCKS 512u
+
+/* blockIdx.y is the neighbour. Both values of a row are stored at once */
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderTriOuterSendKernel(const __grid_constant__ PolderExchange e, const __grid_constant__ PolderTriOuter T, const PetscScalar *__restrict__ in)
+{
+  const int      k     = (int)blockIdx.y;
+  const PetscInt first = e.sendptr[k], n = PolderTriServes(&T, e.rank[k]) ? e.sendptr[k + 1] - first : 0;
+  const uint64_t number = e.sent[k] + 1;
+  double2       *there  = (double2 *)(e.there[k] + (number % 2) * e.half[k]);
+
+  for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) {
+    const PetscInt row = e.sendidx[first + i];
+
+    there[i] = make_double2(PolderTriBegin(&T, in, row), PolderTriFirst(&T, in, row));
+  }
+  PolderExchangeAnnounce(e, k, number);
+}
+
+/* Completes the state with the sum of the corrections on this process */
+template <PolderTriKind KIND>
+static __device__ __forceinline__ void PolderTriOuterEnd(const PolderTriEnd &end, const PolderPeersView &peers, PetscInt m, double sum)
+{
+  PolderCGState *state = end.state;
+
+  if (KIND == POLDER_TRI_RHO) {
+    state->sum[1] = (m ? state->sum[1] : 0) + sum;
+    PolderPeersSumOne(peers, 1, &state->sum[1]);
+    PolderCGSetRho(state, end.first);
+  } else if (KIND == POLDER_TRI_DIRECTION && !state->frozen) {
+    double total = (m ? state->pmean : 0) + sum;
+
+    if (state->nullspace) PolderPeersSumOne(peers, 1, &total);
+    state->pmean = state->nullspace ? total / state->N : 0;
+  }
+}
+
+/* The block that ends last counts the messages and completes the state */
+template <PolderTriKind KIND>
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderTriOuterAddKernel(const __grid_constant__ PolderExchange e, const __grid_constant__ PolderTriOuter T, const PolderRowList rows,
+                          const __grid_constant__ PolderTriEnd end, const __grid_constant__ PolderPeersView peers, PetscScalar *z, PolderReduceScratch *scratch)
+{
+  const uint64_t number = e.n ? e.received[0] + 1 : 0;
+  const double  *ghost  = (const double *)(e.here + (number % 2) * e.halfhere);
+  const PetscInt n      = KIND == POLDER_TRI_DIRECTION && end.state->frozen ? 0 : rows.n;
+  double         sum[1] = {0};
+
+  if ((int)threadIdx.x < e.n) (void)PolderPeersWait(&e.arrived[threadIdx.x], number, e.rank[threadIdx.x], e.patience);
+  __syncthreads();
+  for (PetscInt k = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); k < n; k += (PetscInt)(gridDim.x * POLDER_BLOCK))
+    sum[0] += PolderTriOuterAddRow(&T, ghost, KIND, rows.row[k], z);
+  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double(&total)[1]) {
+    for (int k = 0; k < e.n; ++k) e.received[k] = number;
+    PolderTriOuterEnd<KIND>(end, peers, T.m, total[0]);
+  });
+}
+
+int PolderTriOuterSend_CUDA(const PolderExchange *e, const PolderTriOuter *T, const PetscScalar in[], PolderStream stream)
+{
+  if (e->n) PolderTriOuterSendKernel<<<PolderExchangeGrid(e->mostsent, e->n), POLDER_BLOCK, 0, stream>>>(*e, *T, in);
+  return cudaGetLastError();
+}
+
+int PolderTriOuterAdd_CUDA(const PolderExchange *e, const PolderTriOuter *T, PolderRowList rows, const PolderTriEnd *end, PetscScalar z[], void *work,
+                           PolderStream stream)
+{
+  const unsigned int    blocks  = PetscMax(PetscMin(PolderBlocks(rows.n, POLDER_BLOCK), TRI_OUTER_BLOCKS), 1u);
+  PolderReduceScratch  *scratch = (PolderReduceScratch *)work;
+  const PolderPeersView none = {}, peers = end->peers ? *end->peers : none;
+
+  if (end->kind == POLDER_TRI_RHO) PolderTriOuterAddKernel<POLDER_TRI_RHO><<<blocks, POLDER_BLOCK, 0, stream>>>(*e, *T, rows, *end, peers, z, scratch);
+  else if (end->kind == POLDER_TRI_DIRECTION)
+    PolderTriOuterAddKernel<POLDER_TRI_DIRECTION><<<blocks, POLDER_BLOCK, 0, stream>>>(*e, *T, rows, *end, peers, z, scratch);
+  else PolderTriOuterAddKernel<POLDER_TRI_PLAIN><<<blocks, POLDER_BLOCK, 0, stream>>>(*e, *T, rows, *end, peers, z, scratch);
+  return cudaGetLastError();
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderTriOuterCheckKernel(const __grid_constant__ PolderExchange e, const __grid_constant__ PolderTriOuter T, int *bad)
+{
+  const int      k     = (int)blockIdx.y;
+  const PetscInt first = e.sendptr[k], n = PolderTriServes(&T, e.rank[k]) ? e.sendptr[k + 1] - first : 0;
+
+  for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK))
+    if (PolderTriTouches(&T, e.sendidx[first + i])) *bad = 1;
+}
+
+int PolderTriOuterCheck_CUDA(const PolderExchange *e, const PolderTriOuter *T, int *bad, PolderStream stream)
+{
+  if (e->n) PolderTriOuterCheckKernel<<<PolderExchangeGrid(e->mostsent, e->n), POLDER_BLOCK, 0, stream>>>(*e, *T, bad);
+  return cudaGetLastError();
+}
+
+int PolderTriOuterReach_CUDA(const PolderTriOuter *T, PetscInt depends[], PolderStream stream)
+{
+  const PolderTriOuter t = *T;
+
+  return PolderForEach(t.m, stream, [=] __device__(PetscInt i) { depends[i] = PolderTriDepends(&t, i); });
+}
+
+int PolderTriOuterRows_CUDA(PetscInt m, const PetscInt depends[], const PetscInt64 scan[], PetscInt row[], PolderStream stream)
+{
+  return PolderForEach(m, stream, [=] __device__(PetscInt i) {
+    if (depends[i]) row[(scan[i] >> 32) - 1] = i;
+  });
+}
