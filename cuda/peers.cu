@@ -102,7 +102,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
       z[i] += rows.alpha * s;
     }
   }
-  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {
+  PolderGridSum<POLDER_BLOCK>(sum, scratch, [&](const double *total) {
     for (int k = 0; k < e.n; ++k) e.received[k] = number;
     if (!DOT) return;
     *dot += total[0];

@@ -4,7 +4,8 @@
 #include "peers.cuh"
 #include "kernels/triouterrow.h"
 
-/* Maximum number of blocks of a correction: the rows are few */
+/* Maximum number of blocks for the rows sent to one neighbour, which are the only work on the device then, and of a correction */
+#define TRI_SEND_BLOCKS  256u
 #define TRI_OUTER_BLOCKS 512u
 
 /* blockIdx.y is the neighbour. Both values of a row are stored at once */
@@ -57,7 +58,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   __syncthreads();
   for (PetscInt k = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); k < n; k += (PetscInt)(gridDim.x * POLDER_BLOCK))
     sum[0] += PolderTriOuterAddRow(&T, ghost, KIND, rows.row[k], z);
-  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double(&total)[1]) {
+  PolderGridSum<POLDER_BLOCK>(sum, scratch, [&](const double(&total)[1]) {
     for (int k = 0; k < e.n; ++k) e.received[k] = number;
     PolderTriOuterEnd<KIND>(end, peers, T.m, total[0]);
   });
@@ -65,7 +66,9 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 
 int PolderTriOuterSend_CUDA(const PolderExchange *e, const PolderTriOuter *T, const PetscScalar in[], PolderStream stream)
 {
-  if (e->n) PolderTriOuterSendKernel<<<PolderExchangeGrid(e->mostsent, e->n), POLDER_BLOCK, 0, stream>>>(*e, *T, in);
+  const dim3 grid(PetscMax(PetscMin(PolderBlocks(e->mostsent, POLDER_BLOCK), TRI_SEND_BLOCKS), 1u), (unsigned int)e->n);
+
+  if (e->n) PolderTriOuterSendKernel<<<grid, POLDER_BLOCK, 0, stream>>>(*e, *T, in);
   return cudaGetLastError();
 }
 

@@ -328,7 +328,8 @@ static PetscErrorCode PCSetFromOptions_TNS(PC pc, PolderOptionItems PetscOptions
    same iterations. Entries beyond the range of single precision are an error.
 
    With CUDA vectors and a matrix on the device (the types of this library, or `MATAIJCUSPARSE`) the set-up and the apply run there. Two sweeps over
-   a triangle of a 5- or 7-point stencil by diagonals are then one kernel.
+   a triangle of a 5- or 7-point stencil by diagonals are then one kernel, also on several GPUs of one host unless the part of a process is as thin as
+   one plane. `-ksp_view` says whether they are.
 
    Reference:
    R. Gupta, GPU acceleration of preconditioned solvers for ill-conditioned linear systems, PhD thesis, TU Delft, 2015, section 3.2.2.
