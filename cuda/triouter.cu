@@ -25,6 +25,34 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderExchangeAnnounce(e, k, number);
 }
 
+/* The same once the messages have arrived. Neighbours may write again to what has been read when all blocks have ended: the last one announces all messages */
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderTriOuterResendKernel(const __grid_constant__ PolderExchange e, const __grid_constant__ PolderTriOuter T, const PetscScalar *__restrict__ in)
+{
+  const int      k     = (int)blockIdx.y;
+  const PetscInt first = e.sendptr[k], n = PolderTriServes(&T, e.rank[k]) ? e.sendptr[k + 1] - first : 0;
+  const uint64_t due = e.received[0] + 1, number = e.sent[k] + 1;
+  const double  *ghost = (const double *)(e.here + (due % 2) * e.halfhere);
+  double2       *there = (double2 *)(e.there[k] + (number % 2) * e.half[k]);
+
+  if ((int)threadIdx.x < e.n) (void)PolderPeersWait(&e.arrived[threadIdx.x], due, e.rank[threadIdx.x], e.patience);
+  __syncthreads();
+  for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) {
+    const PetscInt row = e.sendidx[first + i];
+
+    there[i] = make_double2(PolderTriBegin(&T, in, row), PolderTriFirstWhole(&T, in, ghost, row));
+  }
+  __threadfence_system();
+  __syncthreads();
+  if (threadIdx.x == 0 && atomicInc(&e.finished[0], gridDim.x * gridDim.y - 1) == gridDim.x * gridDim.y - 1) {
+    __threadfence_system();
+    for (int j = 0; j < e.n; ++j) {
+      PolderStoreRelease(e.arrivedthere[j], ++e.sent[j]);
+      e.received[j] = due;
+    }
+  }
+}
+
 /* Completes the state with the sum of the corrections on this process */
 template <PolderTriKind KIND>
 static __device__ __forceinline__ void PolderTriOuterEnd(const PolderTriEnd &end, const PolderPeersView &peers, PetscInt m, double sum)
@@ -64,11 +92,20 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   });
 }
 
+static dim3 PolderTriOuterGrid(const PolderExchange *e)
+{
+  return dim3(PetscMax(PetscMin(PolderBlocks(e->mostsent, POLDER_BLOCK), TRI_SEND_BLOCKS), 1u), (unsigned int)e->n);
+}
+
 int PolderTriOuterSend_CUDA(const PolderExchange *e, const PolderTriOuter *T, const PetscScalar in[], PolderStream stream)
 {
-  const dim3 grid(PetscMax(PetscMin(PolderBlocks(e->mostsent, POLDER_BLOCK), TRI_SEND_BLOCKS), 1u), (unsigned int)e->n);
+  if (e->n) PolderTriOuterSendKernel<<<PolderTriOuterGrid(e), POLDER_BLOCK, 0, stream>>>(*e, *T, in);
+  return cudaGetLastError();
+}
 
-  if (e->n) PolderTriOuterSendKernel<<<grid, POLDER_BLOCK, 0, stream>>>(*e, *T, in);
+int PolderTriOuterResend_CUDA(const PolderExchange *e, const PolderTriOuter *T, const PetscScalar in[], PolderStream stream)
+{
+  if (e->n) PolderTriOuterResendKernel<<<PolderTriOuterGrid(e), POLDER_BLOCK, 0, stream>>>(*e, *T, in);
   return cudaGetLastError();
 }
 
@@ -87,18 +124,18 @@ int PolderTriOuterAdd_CUDA(const PolderExchange *e, const PolderTriOuter *T, Pol
 }
 
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderTriOuterCheckKernel(const __grid_constant__ PolderExchange e, const __grid_constant__ PolderTriOuter T, int *bad)
+  PolderTriOuterCheckKernel(const __grid_constant__ PolderExchange e, const __grid_constant__ PolderTriOuter T, int *sent)
 {
   const int      k     = (int)blockIdx.y;
   const PetscInt first = e.sendptr[k], n = PolderTriServes(&T, e.rank[k]) ? e.sendptr[k + 1] - first : 0;
 
   for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK))
-    if (PolderTriTouches(&T, e.sendidx[first + i])) *bad = 1;
+    if (PolderTriTouches(&T, e.sendidx[first + i])) *sent = 1;
 }
 
-int PolderTriOuterCheck_CUDA(const PolderExchange *e, const PolderTriOuter *T, int *bad, PolderStream stream)
+int PolderTriOuterCheck_CUDA(const PolderExchange *e, const PolderTriOuter *T, int *sent, PolderStream stream)
 {
-  if (e->n) PolderTriOuterCheckKernel<<<PolderExchangeGrid(e->mostsent, e->n), POLDER_BLOCK, 0, stream>>>(*e, *T, bad);
+  if (e->n) PolderTriOuterCheckKernel<<<PolderExchangeGrid(e->mostsent, e->n), POLDER_BLOCK, 0, stream>>>(*e, *T, sent);
   return cudaGetLastError();
 }
 

@@ -22,27 +22,51 @@ void PolderTriOuterSend_Host(const PolderExchange *e, const PolderTriOuter *T, c
   }
 }
 
-PetscScalar PolderTriOuterAdd_Host(const PolderExchange *e, const PolderTriOuter *T, PolderRowList rows, PolderTriKind kind, PetscScalar z[])
+/* Takes the messages that are due, which hold the ghost values side by side */
+static const PetscScalar *PolderTriOuterTake_Private(const PolderExchange *e)
 {
   const PetscScalar *ghost = NULL;
-  PetscScalar        sum   = 0;
 
   for (int k = 0; k < e->n; ++k) {
     const PetscScalar *message = (const PetscScalar *)PolderExchangeMessage_Host(e, k);
 
-    if (!k) ghost = message; // the other neighbours' values follow
+    if (!k) ghost = message;
   }
+  return ghost;
+}
+
+void PolderTriOuterResend_Host(const PolderExchange *e, const PolderTriOuter *T, const PetscScalar in[])
+{
+  const PetscScalar *ghost = PolderTriOuterTake_Private(e);
+
+  for (int k = 0; k < e->n; ++k) {
+    PetscScalar    *there = (PetscScalar *)PolderExchangeRoom_Host(e, k);
+    const PetscInt *row, n = PolderTriOuterSent_Private(e, T, k, &row);
+
+    for (PetscInt i = 0; i < n; ++i) {
+      there[2 * i]     = PolderTriBegin(T, in, row[i]);
+      there[2 * i + 1] = PolderTriFirstWhole(T, in, ghost, row[i]);
+    }
+  }
+  for (int k = 0; k < e->n; ++k) PolderExchangeAnnounce_Host(e, k); // from here on neighbours may write again to what has been read
+}
+
+PetscScalar PolderTriOuterAdd_Host(const PolderExchange *e, const PolderTriOuter *T, PolderRowList rows, PolderTriKind kind, PetscScalar z[])
+{
+  const PetscScalar *ghost = PolderTriOuterTake_Private(e);
+  PetscScalar        sum   = 0;
+
   for (PetscInt k = 0; k < rows.n; ++k) sum += PolderTriOuterAddRow(T, ghost, kind, rows.row[k], z);
   return sum;
 }
 
-void PolderTriOuterCheck_Host(const PolderExchange *e, const PolderTriOuter *T, int *bad)
+void PolderTriOuterCheck_Host(const PolderExchange *e, const PolderTriOuter *T, int *sent)
 {
   for (int k = 0; k < e->n; ++k) {
     const PetscInt *row, n = PolderTriOuterSent_Private(e, T, k, &row);
 
     for (PetscInt i = 0; i < n; ++i) {
-      if (PolderTriTouches(T, row[i])) *bad = 1;
+      if (PolderTriTouches(T, row[i])) *sent = 1;
     }
   }
 }

@@ -5,8 +5,8 @@
     y_0 = c, y_1 = c - dinv (T y_0 + G g_0), y_2 = c - dinv (T y_1 + G g_1)        with the ghost values g_0 and g_1 of y_0 and y_1
     d_1 = -dinv G g_0, d_2 = -dinv (G g_1 + T d_1)                                 is what they add to y_1 and y_2
 
-  with c = dinv in for a lower triangle and c = in for an upper one. A process sends y_0 and y_1 of a row in one message. It can do so before the sweeps, if no
-  row that it sends has an entry in a ghost column of the triangle.
+  with c = dinv in for a lower triangle and c = in for an upper one. A process sends y_0 and y_1 of a row in one message, before the sweeps. If some process
+  sends a row that has an entry in a ghost column of the triangle itself, y_1 of that row is not known before: then all send a second time, after the sweeps.
 */
 #pragma once
 
@@ -43,6 +43,9 @@ typedef struct {
 /* The exchange has two values a ghost, y_0 and y_1. Neighbours whose triangle has no such ghosts get an empty message */
 PETSC_INTERN void   PolderTriOuterSend_Host(const PolderExchange *e, const PolderTriOuter *T, const PetscScalar in[]);
 POLDER_LAUNCHER int PolderTriOuterSend_CUDA(const PolderExchange *e, const PolderTriOuter *T, const PetscScalar in[], PolderStream stream);
+/* The second time: takes the messages, then sends the same values, to which the ghost values now contribute */
+PETSC_INTERN void   PolderTriOuterResend_Host(const PolderExchange *e, const PolderTriOuter *T, const PetscScalar in[]);
+POLDER_LAUNCHER int PolderTriOuterResend_CUDA(const PolderExchange *e, const PolderTriOuter *T, const PetscScalar in[], PolderStream stream);
 /*
   z += d_2 on these rows, once the messages have arrived. Host: returns the sum of what that adds to (z, z / dinv), or for a direction to the elements of z.
   Device: also completes the state; nothing changes in a direction once the state is frozen
@@ -50,9 +53,9 @@ POLDER_LAUNCHER int PolderTriOuterSend_CUDA(const PolderExchange *e, const Polde
 PETSC_INTERN PetscScalar PolderTriOuterAdd_Host(const PolderExchange *e, const PolderTriOuter *T, PolderRowList rows, PolderTriKind kind, PetscScalar z[]);
 POLDER_LAUNCHER int      PolderTriOuterAdd_CUDA(const PolderExchange *e, const PolderTriOuter *T, PolderRowList rows, const PolderTriEnd *end, PetscScalar z[],
                                                 void *work, PolderStream stream);
-/* *bad = 1 when a row whose values are sent has an entry in a ghost column of the triangle */
-PETSC_INTERN void   PolderTriOuterCheck_Host(const PolderExchange *e, const PolderTriOuter *T, int *bad);
-POLDER_LAUNCHER int PolderTriOuterCheck_CUDA(const PolderExchange *e, const PolderTriOuter *T, int *bad, PolderStream stream);
+/* *sent = 1 when a row whose values are sent has an entry in a ghost column of the triangle */
+PETSC_INTERN void   PolderTriOuterCheck_Host(const PolderExchange *e, const PolderTriOuter *T, int *sent);
+POLDER_LAUNCHER int PolderTriOuterCheck_CUDA(const PolderExchange *e, const PolderTriOuter *T, int *sent, PolderStream stream);
 /* depends[i]: 1 when y_2 of row i depends on a ghost value, else 0 */
 PETSC_INTERN void   PolderTriOuterReach_Host(const PolderTriOuter *T, PetscInt depends[]);
 POLDER_LAUNCHER int PolderTriOuterReach_CUDA(const PolderTriOuter *T, PetscInt depends[], PolderStream stream);

@@ -36,7 +36,7 @@ POLDER_TRIROW PetscScalar PolderTriBegin(const PolderTriOuter *T, const PetscSca
   return T->upper ? in[i] : PolderTriValue(T, T->dinv, i) * in[i];
 }
 
-/* y_1 of row i, which has no entry in a ghost column of the triangle */
+/* y_1 of row i without its entries in ghost columns */
 POLDER_TRIROW PetscScalar PolderTriFirst(const PolderTriOuter *T, const PetscScalar in[], PetscInt i)
 {
   PetscScalar sum = 0;
@@ -83,6 +83,14 @@ POLDER_TRIROW PetscScalar PolderTriGhostSum(const PolderTriOuter *T, const Petsc
     if (PolderTriHas(T, j)) sum += (T->single ? (PetscScalar)(float)a : a) * POLDER_TRIREAD(ghost + 2 * (size_t)j + w);
   }
   return sum;
+}
+
+/* y_1 of row i */
+POLDER_TRIROW PetscScalar PolderTriFirstWhole(const PolderTriOuter *T, const PetscScalar in[], const PetscScalar ghost[], PetscInt i)
+{
+  const PetscScalar y = PolderTriFirst(T, in, i);
+
+  return T->ghosts.i ? y - PolderTriValue(T, T->dinv, i) * PolderTriGhostSum(T, ghost, 0, i) : y;
 }
 
 /* d_2 of row i */

@@ -3,6 +3,7 @@
 #include "kernels/triouter.h"
 
 PolderEmulate(PolderTriOuterSend, (const PolderExchange *e, const PolderTriOuter *T, const PetscScalar in[], PolderStream stream), e, T, in);
+PolderEmulate(PolderTriOuterResend, (const PolderExchange *e, const PolderTriOuter *T, const PetscScalar in[], PolderStream stream), e, T, in);
 PolderEmulate(PolderTriOuterCheck, (const PolderExchange *e, const PolderTriOuter *T, int *bad, PolderStream stream), e, T, bad);
 PolderEmulate(PolderTriOuterReach, (const PolderTriOuter *T, PetscInt depends[], PolderStream stream), T, depends);
 PolderEmulate(PolderTriOuterRows, (PetscInt m, const PetscInt depends[], const PetscInt64 scan[], PetscInt row[], PolderStream stream), m, depends, scan, row);

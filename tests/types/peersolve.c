@@ -237,18 +237,18 @@ int main(int argc, char **argv)
     test:
       suffix: sweeps
       nsize: {{2 3 4}}
-      args: -n 12 -inside 10 -says "two in one kernel" -ksp_dcg_reductions {{1 2}} -pc_tns_precision {{double single}} -deflation_space none
+      args: -n 12 -inside 10 -says "an exchange during it" -ksp_dcg_reductions {{1 2}} -pc_tns_precision {{double single}} -deflation_space none
     test:
       suffix: sweeps_deflated
       nsize: {{2 4}}
-      args: -n 12 -inside 10 -says "two in one kernel" -ksp_dcg_reductions 2 -deflation_space subdomain -deflation_boxes 2,2,2 -deflation_grid 12,12,12
+      args: -n 12 -inside 10 -says "an exchange during it" -ksp_dcg_reductions 2 -deflation_space subdomain -deflation_boxes 2,2,2 -deflation_grid 12,12,12
     test:
       suffix: sweeps_full
       nsize: 3
-      args: -n 12 -dirichlet -mat_aijdia_symmetric 0 -says "two in one kernel" -ksp_dcg_reductions {{1 2}} -deflation_space none
+      args: -n 12 -dirichlet -mat_aijdia_symmetric 0 -says "an exchange during it" -ksp_dcg_reductions {{1 2}} -deflation_space none
     test:
       suffix: sweeps_thin
       nsize: 6
-      args: -n 9 -dirichlet -says "one at a time" -ksp_dcg_reductions {{1 2}} -deflation_space none
+      args: -n 9 -dirichlet -says "one after it" -ksp_dcg_reductions {{1 2}} -deflation_space none
 
 TEST*/

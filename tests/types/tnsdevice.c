@@ -217,12 +217,12 @@ static PetscErrorCode CheckApply(PC pc, PC hpc, PetscBool joins, PolderCGState *
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* On diagonals, known to be symmetric, of one process, or of peers of which none has too few planes */
+/* On diagonals, known to be symmetric, of one process, or of peers of which none has less than a line */
 static PetscErrorCode GetJoins(Mat A, const PetscInt n[], PetscBool *joins)
 {
   const char *transport;
   PetscMPIInt size;
-  PetscInt    start, end, local[2], least;
+  PetscInt    start, end, rows, least;
   PetscBool   half = PETSC_TRUE, peer;
 
   PetscFunctionBeginUser;
@@ -234,9 +234,9 @@ static PetscErrorCode GetJoins(Mat A, const PetscInt n[], PetscBool *joins)
   PetscCall(PolderPeersGetTransport(PetscObjectComm((PetscObject)A), &transport));
   PetscCall(PetscStrcmp(transport, "peer", &peer));
   PetscCall(MatGetOwnershipRange(A, &start, &end));
-  local[0] = start == end || start == 0 || end == n[0] * n[1] * n[2] ? PETSC_MAX_INT : end - start; /* the first and the last have neighbours on one side */
-  PetscCallMPI(MPI_Allreduce(local, &least, 1, MPIU_INT, MPI_MIN, PETSC_COMM_WORLD));
-  if (!peer || least < 2 * (n[2] > 1 ? n[0] * n[1] : n[0])) *joins = PETSC_FALSE;
+  rows = start == end ? PETSC_MAX_INT : end - start;
+  PetscCallMPI(MPI_Allreduce(&rows, &least, 1, MPIU_INT, MPI_MIN, PETSC_COMM_WORLD));
+  if (!peer || least <= n[0]) *joins = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -307,13 +307,14 @@ int main(int argc, char **argv)
     {37, 29, 23},
     {61, 70, 1 },
     {9,  7,  4 }, /* thin slabs */
-    {31, 5,  1 }
+    {31, 5,  1 },
+    {40, 3,  1 }
   };
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscDLLibraryRegister_polder());
-  for (int g = 0; g < 4; ++g) {
+  for (int g = 0; g < 5; ++g) {
     PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%d points\n", grids[g][2] > 1 ? 7 : 5));
     PetscCall(TestApply(grids[g]));
   }

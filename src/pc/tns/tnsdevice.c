@@ -199,7 +199,7 @@ static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const TNSSweep *swe
     PetscCall(PolderDeviceGetWork(&work));
     if (tns->halo) PetscCall(PCTNSOuterSend(tns, sweep, in));
     if (T->m) PolderLaunch(PolderTriPair_CUDA(T, in, to, rho, work, stream));
-    if (tns->halo) PetscCall(PCTNSOuterAdd(tns, sweep, rho ? POLDER_TRI_RHO : POLDER_TRI_PLAIN, rho, to));
+    if (tns->halo) PetscCall(PCTNSOuterAdd(tns, sweep, rho ? POLDER_TRI_RHO : POLDER_TRI_PLAIN, rho, in, to));
     x = to;
     k = 2;
   } else if (tns->halo && !c) { // the values to be exchanged must be stored
@@ -321,7 +321,7 @@ static PetscErrorCode PCTNSBackward_Private(PC pc, PetscBool first, Vec p, Vec x
   PetscCall(PetscLogGpuTimeBegin());
   if (tns->halo) PetscCall(PCTNSOuterSend(tns, &upper, s));
   if (upper.T.m) PolderLaunch(PolderTriPairDirection_CUDA(&upper.T, s, first, pp, xx, state, work, stream));
-  if (tns->halo) PetscCall(PCTNSOuterAdd(tns, &upper, POLDER_TRI_DIRECTION, &to, pp));
+  if (tns->halo) PetscCall(PCTNSOuterAdd(tns, &upper, POLDER_TRI_DIRECTION, &to, s, pp));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceArray(x, &xx));
   PetscCall(PolderVecRestoreDeviceArray(p, &pp));

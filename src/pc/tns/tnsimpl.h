@@ -25,6 +25,7 @@ typedef struct {
 
 /* On several devices: how the sweeps over one triangle run; all processes do the same */
 typedef struct {
+  PetscBool again;      /* a row that is sent depends on ghost values itself: a second exchange before the correction */
   PetscBool paired;     /* the first two in one kernel, then a correction of the rows that depend on ghost values; FALSE: an exchange for each sweep */
   PetscInt  nrow, *row; /* these rows, on the device */
 } TNSOuter;
@@ -173,7 +174,7 @@ PETSC_INTERN PetscErrorCode PCTNSOuterSetUp(PC, const PolderDia *, const TNSSwee
 PETSC_INTERN PetscErrorCode PCTNSOuterFree(PC_TNS *);
 /* Where two sweeps are one kernel: what the other processes need of them goes out before, what they send is added to z after */
 PETSC_INTERN PetscErrorCode PCTNSOuterSend(PC_TNS *, const TNSSweep *, const PetscScalar in[]);
-PETSC_INTERN PetscErrorCode PCTNSOuterAdd(PC_TNS *, const TNSSweep *, PolderTriKind, const PolderCGRho *, PetscScalar z[]);
+PETSC_INTERN PetscErrorCode PCTNSOuterAdd(PC_TNS *, const TNSSweep *, PolderTriKind, const PolderCGRho *, const PetscScalar in[], PetscScalar z[]);
 
 /* tnsdevice.c */
 /* The two halves of M^-1 = K^T D^-1 K, which are fused with the vector updates of conjugate gradients; available for degree 2 only */

@@ -31,8 +31,8 @@ static PolderTriOuter TNSOuterOf(const PC_TNS *tns, const TNSSweep *sweep)
   return O;
 }
 
-/* Lists the rows of a triangle that depend on ghost values; *bad is set when other processes need values of such a row */
-static PetscErrorCode PCTNSOuterRows_Private(PC_TNS *tns, const PolderExchange *e, const TNSSweep *sweep, int *bad)
+/* Lists the rows of a triangle that depend on ghost values; *sent is set when other processes need a row with entries in its ghost columns */
+static PetscErrorCode PCTNSOuterRows_Private(PC_TNS *tns, const PolderExchange *e, const TNSSweep *sweep, int *sent)
 {
   TNSOuter            *outer = &tns->outer[sweep->T.upper];
   const PetscInt       m     = sweep->T.m;
@@ -43,7 +43,7 @@ static PetscErrorCode PCTNSOuterRows_Private(PC_TNS *tns, const PolderExchange *
   void                *work;
 
   PetscFunctionBegin;
-  PolderLaunch(PolderTriOuterCheck_CUDA(e, &O, bad, sweep->stream));
+  PolderLaunch(PolderTriOuterCheck_CUDA(e, &O, sent, sweep->stream));
   PetscCall(PolderDeviceMalloc(sizeof(*depends) * (size_t)m, &depends));
   PetscCall(PolderDeviceMalloc(sizeof(*scan) * (size_t)m, &scan));
   PetscCall(PolderDeviceMalloc(bytes, &work));
@@ -66,7 +66,7 @@ PetscErrorCode PCTNSOuterSetUp(PC pc, const PolderDia *dia, const TNSSweep *lowe
   const TNSSweep *const sweep[2] = {lower, upper};
   const PolderExchange *e        = NULL;
   PetscMPIInt           good[3]; /* lower, upper, half */
-  int                  *bad, found[2];
+  int                  *sent, found[2];
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &tns->rank));
@@ -79,16 +79,18 @@ PetscErrorCode PCTNSOuterSetUp(PC pc, const PolderDia *dia, const TNSSweep *lowe
   tns->half = (PetscBool)good[2];
   if (!good[0] && !good[1]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderHaloGetPairs(tns->halo, PETSC_TRUE, &e));
-  PetscCall(PolderDeviceMalloc(sizeof(found), &bad));
-  PetscCall(PolderDeviceZero(bad, sizeof(found)));
+  PetscCall(PolderDeviceMalloc(sizeof(found), &sent));
+  PetscCall(PolderDeviceZero(sent, sizeof(found)));
   for (int t = 0; t < 2 && e; ++t) {
-    if (good[t]) PetscCall(PCTNSOuterRows_Private(tns, e, sweep[t], bad + t));
+    if (good[t]) PetscCall(PCTNSOuterRows_Private(tns, e, sweep[t], sent + t));
   }
-  PetscCall(PolderDeviceToHost(found, bad, sizeof(found)));
-  PetscCall(PolderDeviceFree(&bad));
-  for (int t = 0; t < 2; ++t) good[t] = good[t] && e && !found[t];
-  PetscCallAllreduce(MPI_IN_PLACE, good, 2, MPI_INT, MPI_MIN, comm);
-  for (int t = 0; t < 2; ++t) tns->outer[t].paired = (PetscBool)good[t];
+  PetscCall(PolderDeviceToHost(found, sent, sizeof(found)));
+  PetscCall(PolderDeviceFree(&sent));
+  PetscCallAllreduce(MPI_IN_PLACE, found, 2, MPI_INT, MPI_MAX, comm);
+  for (int t = 0; t < 2; ++t) {
+    tns->outer[t].paired = (PetscBool)(good[t] && e);
+    tns->outer[t].again  = (PetscBool)found[t];
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -104,7 +106,7 @@ PetscErrorCode PCTNSOuterSend(PC_TNS *tns, const TNSSweep *sweep, const PetscSca
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCTNSOuterAdd(PC_TNS *tns, const TNSSweep *sweep, PolderTriKind kind, const PolderCGRho *rho, PetscScalar z[])
+PetscErrorCode PCTNSOuterAdd(PC_TNS *tns, const TNSSweep *sweep, PolderTriKind kind, const PolderCGRho *rho, const PetscScalar in[], PetscScalar z[])
 {
   const TNSOuter       *outer = &tns->outer[sweep->T.upper];
   const PolderTriOuter  O     = TNSOuterOf(tns, sweep);
@@ -120,6 +122,7 @@ PetscErrorCode PCTNSOuterAdd(PC_TNS *tns, const TNSSweep *sweep, PolderTriKind k
   }
   PetscCall(PolderDeviceGetWork(&work));
   PetscCall(PolderHaloGetPairs(tns->halo, PETSC_FALSE, &e));
+  if (outer->again) PolderLaunch(PolderTriOuterResend_CUDA(e, &O, in, sweep->stream));
   PolderLaunch(PolderTriOuterAdd_CUDA(e, &O, rows, &end, z, work, sweep->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -162,7 +162,7 @@ static PetscErrorCode AddThere(Side *s, PolderRowList rows, PolderTriKind kind, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Messages and corrections of each kind, several times; in some the neighbours need nothing of this process */
+/* Messages, some of them sent twice, and corrections of each kind, several times; in some the neighbours need nothing of this process */
 static PetscErrorCode CheckAdd(Side side[2], PetscInt *const row[2], PetscInt nrow, void *work, PetscInt *wrong)
 {
   const PetscInt m = side[0].T.m;
@@ -180,6 +180,7 @@ static PetscErrorCode CheckAdd(Side side[2], PetscInt *const row[2], PetscInt nr
     for (int at = 0; at < 2; ++at) {
       side[at].T.rank = serves == side[at].T.upper ? 1 : -1; // that of the neighbours is 0
       PolderRun(side[at].place, PolderTriOuterSend, &side[at].x.e, &side[at].T, in[at]);
+      if (times % 5 > 2) PolderRun(side[at].place, PolderTriOuterResend, &side[at].x.e, &side[at].T, in[at]);
     }
     sum = PolderTriOuterAdd_Host(&side[0].x.e, &side[0].T, here, kind, z[0]);
     PetscCall(AddThere(&side[1], there, kind, frozen, z[1], sum, work, wrong));
