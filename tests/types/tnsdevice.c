@@ -256,6 +256,29 @@ static PetscErrorCode CheckSetUp(PC pc, Mat A, const PetscInt n[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Each degree, with two sets of values */
+static PetscErrorCode CheckDegrees(PC pc, PC hpc, const PetscInt n[], PolderCGState *there, Vec r, Vec hr)
+{
+  Mat       A, H;
+  PetscBool joins;
+
+  PetscFunctionBeginUser;
+  PetscCall(PCGetOperators(pc, &A, NULL));
+  PetscCall(PCGetOperators(hpc, &H, NULL));
+  PetscCall(GetJoins(A, n, &joins));
+  for (PetscInt q = 0; q < 5; ++q) {
+    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " degree %" PetscInt_FMT "\n", q));
+    PetscCall(PCTNSSetDegree(pc, q));
+    PetscCall(PCTNSSetDegree(hpc, q));
+    if (q) PetscCall(CheckSetUp(pc, A, n));
+    PetscCall(CheckApply(pc, hpc, (PetscBool)(q == 2 && joins), there, r, hr));
+    PetscCall(MatShift(A, 0.5));
+    PetscCall(MatShift(H, 0.5));
+    PetscCall(CheckApply(pc, hpc, (PetscBool)(q == 2 && joins), there, r, hr));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestApply(const PetscInt n[])
 {
   Mat                  A, H;
@@ -263,7 +286,7 @@ static PetscErrorCode TestApply(const PetscInt n[])
   PC                   pc, hpc;
   PolderCGState       *there;
   PolderCGRho          rho;
-  PetscBool            done, joins;
+  PetscBool            done;
   const PolderPCFused *fused;
   PetscReal            error;
   PetscRandom          random;
@@ -287,18 +310,8 @@ static PetscErrorCode TestApply(const PetscInt n[])
   PetscCall(PolderDeviceMalloc(sizeof(*there), &there));
   PetscCall(PolderDeviceZero(there, sizeof(*there)));
   rho = (PolderCGRho){there, PETSC_TRUE};
-  PetscCall(GetJoins(A, n, &joins));
   PetscCall(PolderPCGetFused(pc, &fused));
-  for (PetscInt q = 0; q < 5; ++q) {
-    PetscCall(PetscPrintf(PETSC_COMM_WORLD, " degree %" PetscInt_FMT "\n", q));
-    PetscCall(PCTNSSetDegree(pc, q));
-    PetscCall(PCTNSSetDegree(hpc, q));
-    if (q) PetscCall(CheckSetUp(pc, A, n));
-    PetscCall(CheckApply(pc, hpc, (PetscBool)(q == 2 && joins), there, r, hr));
-    PetscCall(MatShift(A, 0.5));
-    PetscCall(MatShift(H, 0.5));
-    PetscCall(CheckApply(pc, hpc, (PetscBool)(q == 2 && joins), there, r, hr));
-  }
+  PetscCall(CheckDegrees(pc, hpc, n, there, r, hr));
   PetscCall((*fused->forward)(hpc, hr, &rho, &done));
   PetscCall(Report("not with vectors on the host", PetscNot(done), 0.0));
   PetscCall(PCApply(pc, hr, hz));
