@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     PolderPackWrite(r + i, ri);
     PolderCGSums<V>(ri, zi, sum);
   }
-  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {
+  PolderGridSum<POLDER_BLOCK>(sum, scratch, [&](const double *total) {
     for (int k = 0; k < 4; ++k) state->sum[k] = total[k];
     if (peers.size) PolderPeersSumOne(peers, 4, state->sum);
     else if (state->parallel) return;
@@ -106,7 +106,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     }
     PolderCGSums<V>(ri, zi, sum);
   }
-  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {
+  PolderGridSum<POLDER_BLOCK>(sum, scratch, [&](const double *total) {
     for (int k = 1; k < 4; ++k) state->sum[k] = total[k];
     if (peers.size) PolderPeersSumOne(peers, 3, &state->sum[1]);
     if (peers.size || !state->parallel) PolderCGSetRho(state, first);

@@ -1,16 +1,6 @@
 /* Sums and ghost values between GPUs of one host, each used by one process. */
 #include "peers.cuh"
 
-/* Number of blocks for the values for one neighbour: enough to saturate the link, few enough to leave multiprocessors to other kernels */
-#define POLDER_EXCHANGE_BLOCKS 64
-
-/* Called by all threads of a block when they have read what counts messages: true in thread 0 of the block that ends last */
-static __device__ __forceinline__ bool PolderEndsLast(unsigned int *finished)
-{
-  __syncthreads();
-  return threadIdx.x == 0 && atomicInc(finished, gridDim.x - 1) == gridDim.x - 1;
-}
-
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderPeersSumKernel(const __grid_constant__ PolderPeersView peers, PetscInt n, PetscScalar *value)
 {
   PolderMailbox *mine   = peers.box[peers.rank];
@@ -21,7 +11,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderPeersSumKernel(cons
     PolderPeersPut(peers, number, k, value[k]);
     value[k] = PolderPeersTake(peers, number, k);
   }
-  if (PolderEndsLast(&mine->finished)) mine->count = number;
+  if (PolderEndsLast(&mine->finished, gridDim.x)) mine->count = number;
 }
 
 int PolderPeersSum_CUDA(const PolderPeersView *peers, PetscInt n, PetscScalar value[], PolderStream stream)
@@ -40,16 +30,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeSendKernel(
   PolderCell    *there  = e.there[k] + (number % 2) * e.half[k];
 
   for (PetscInt i = begin; i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) PolderCellStore(there + i, x[e.sendidx[first + i]], number);
-  if (!n && !begin) PolderCellStore(e.token[k] + (number % 2) * e.half[k], 0, number);
-  if (PolderEndsLast(&e.finished[k])) e.sent[k] = number;
-}
-
-/* Waits for the token of neighbour k if that sends no values */
-static __device__ __forceinline__ void PolderExchangeToken(const PolderExchange &e, int k, uint64_t number)
-{
-  uint64_t bits;
-
-  if (e.recvptr[k] == e.recvptr[k + 1]) (void)PolderCellWait(e.here + (number % 2) * e.halfhere + e.recvptr[e.n] + k, number, e.rank[k], e.patience, &bits);
+  if (!begin) PolderExchangeTell(e, k, number);
+  if (PolderEndsLast(&e.finished[k], gridDim.x)) e.sent[k] = number;
 }
 
 /* The values of one neighbour: calls what(index in y, bits of the value) for each, then counts the message */
@@ -64,8 +46,8 @@ static __device__ __forceinline__ void PolderExchangeTake(const PolderExchange &
   for (PetscInt i = begin; i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) {
     if (PolderCellWait(here + i, number, e.rank[k], e.patience, &bits)) what(e.recvidx[first + i], bits);
   }
-  if (!begin) PolderExchangeToken(e, k, number);
-  if (PolderEndsLast(finished)) e.received[k] = number;
+  if (!begin) PolderExchangeHear(e, k, number);
+  if (PolderEndsLast(finished, gridDim.x)) e.received[k] = number;
 }
 
 template <class Value>
@@ -79,18 +61,6 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderExchangeAddKernel(c
   PolderExchangeTake(e, k, &e.finished[e.n + k], [=](PetscInt i, uint64_t bits) { y[i] += __longlong_as_double((long long)bits); });
 }
 
-/* Ghost value j of message `number` */
-static __device__ __forceinline__ double PolderExchangeGhost(const PolderExchange &e, uint64_t number, PetscInt j)
-{
-  const PolderCell *cell = e.here + (number % 2) * e.halfhere + j;
-  uint64_t          bits;
-  int               k = 0;
-
-  if (PolderCellLoad(cell, number, &bits)) return __longlong_as_double((long long)bits);
-  while (e.recvptr[k + 1] <= j) ++k;
-  return PolderCellWaitReal(cell, number, e.rank[k], e.patience);
-}
-
 /* W threads a row. The block that ends last counts the message and completes the sum */
 template <int W, bool DOT>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
@@ -101,7 +71,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   const uint64_t number = e.n ? e.received[0] + 1 : 0;
   double         sum[1] = {0};
 
-  if (blockIdx.x == 0 && (int)threadIdx.x < e.n) PolderExchangeToken(e, (int)threadIdx.x, number);
+  if (blockIdx.x == 0 && (int)threadIdx.x < e.n) PolderExchangeHear(e, (int)threadIdx.x, number);
   for (long long first = (long long)blockIdx.x * (POLDER_BLOCK / W); first < rows.n; first += (long long)gridDim.x * (POLDER_BLOCK / W)) {
     const long long k    = first + threadIdx.x / W;
     const bool      mine = k < rows.n;
@@ -111,7 +81,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     if (mine) {
       const PetscInt end = rows.ai[i + 1];
 
-      for (PetscInt a = rows.ai[i] + threadIdx.x % W; a < end; a += W) s += rows.aa[a] * PolderExchangeGhost(e, number, rows.aj[a]);
+      for (PetscInt a = rows.ai[i] + threadIdx.x % W; a < end; a += W) s += rows.aa[a] * PolderExchangeValue(e, number, rows.aj[a]);
     }
     for (int o = W / 2; o > 0; o >>= 1) s += __shfl_xor_sync(0xffffffffu, s, o);
     if (mine && threadIdx.x % W == 0) {
@@ -119,7 +89,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
       z[i] += rows.alpha * s;
     }
   }
-  PolderGridSum<POLDER_BLOCK>(sum, scratch, [=](const double *total) {
+  PolderGridSum<POLDER_BLOCK>(sum, scratch, [&](const double *total) {
     for (int k = 0; k < e.n; ++k) e.received[k] = number;
     for (int k = 0; k < e.n && rows.count; ++k) ++e.sent[k];
     if (!DOT) return;
@@ -149,13 +119,6 @@ int PolderExchangeMultAdd_CUDA(const PolderExchange *e, const PolderGhostRows *r
   else if (mean <= 12) PolderExchangeMultAddLaunch<4>(e, rows, view, p, z, dot, scratch, stream);
   else PolderExchangeMultAddLaunch<32>(e, rows, view, p, z, dot, scratch, stream);
   return cudaGetLastError();
-}
-
-static dim3 PolderExchangeGrid(PetscInt most, int neighbours)
-{
-  const unsigned int blocks = PolderBlocks(most, POLDER_BLOCK);
-
-  return dim3(blocks < 1 ? 1 : blocks < POLDER_EXCHANGE_BLOCKS ? blocks : POLDER_EXCHANGE_BLOCKS, (unsigned int)neighbours);
 }
 
 int PolderExchangeSend_CUDA(const PolderExchange *e, int bytes, const void *x, PolderStream stream)

@@ -78,6 +78,50 @@ static __device__ __forceinline__ void PolderPeersSumOne(const PolderPeersView &
   mine->count = number;
 }
 
+/* Number of blocks for the values for one neighbour: enough to saturate the link, few enough to leave multiprocessors to other kernels */
+#define POLDER_EXCHANGE_BLOCKS 64
+
+/* A grid whose blockIdx.y is the neighbour */
+static inline dim3 PolderExchangeGrid(PetscInt most, int neighbours)
+{
+  const unsigned int blocks = PolderBlocks(most, POLDER_BLOCK);
+
+  return dim3(blocks < 1 ? 1 : blocks < POLDER_EXCHANGE_BLOCKS ? blocks : POLDER_EXCHANGE_BLOCKS, (unsigned int)neighbours);
+}
+
+/* Called by all threads of a block when they have read what counts messages: true in thread 0 of the block that ends last of `blocks` */
+static __device__ __forceinline__ bool PolderEndsLast(unsigned int *finished, unsigned int blocks)
+{
+  __syncthreads();
+  return threadIdx.x == 0 && atomicInc(finished, blocks - 1) == blocks - 1;
+}
+
+/* The token of message `number` for neighbour k */
+static __device__ __forceinline__ void PolderExchangeTell(const PolderExchange &e, int k, uint64_t number)
+{
+  PolderCellStore(e.token[k] + (number % 2) * e.half[k], 0, number);
+}
+
+/* Waits for the token of message `number` from neighbour k */
+static __device__ __forceinline__ void PolderExchangeHear(const PolderExchange &e, int k, uint64_t number)
+{
+  uint64_t bits;
+
+  (void)PolderCellWait(e.here + (number % 2) * e.halfhere + (size_t)e.width * (size_t)e.recvptr[e.n] + k, number, e.rank[k], e.patience, &bits);
+}
+
+/* Value c of message `number` */
+static __device__ __forceinline__ double PolderExchangeValue(const PolderExchange &e, uint64_t number, PetscInt c)
+{
+  const PolderCell *cell = e.here + (number % 2) * e.halfhere + c;
+  uint64_t          bits;
+  int               k = 0;
+
+  if (PolderCellLoad(cell, number, &bits)) return __longlong_as_double((long long)bits);
+  while (e.width * e.recvptr[k + 1] <= c) ++k;
+  return PolderCellWaitReal(cell, number, e.rank[k], e.patience);
+}
+
 /* v[0 .. V) are the values of rows i .. i + V - 1; called by the threads of all rows */
 template <int V>
 __device__ __forceinline__ void PolderSendRows(const PolderSends &sends, PetscInt i, const double (&v)[V])
@@ -86,11 +130,15 @@ __device__ __forceinline__ void PolderSendRows(const PolderSends &sends, PetscIn
     for (int j = 0; j < V; ++j) {
       const PetscInt at = i + j - sends.first[k];
 
-      if ((at >= 0 && at < sends.count[k]) || (!sends.count[k] && i + j == 0)) {
-        const uint64_t number = *sends.sent + 1;
+      if (at < 0 || at >= sends.count[k]) continue;
+      const uint64_t number = *sends.sent + 1;
 
-        PolderCellStore(sends.there[k] + (number % 2) * sends.half[k] + (sends.count[k] ? at : 0), (uint64_t)__double_as_longlong(v[j]), number);
-      }
+      PolderCellStore(sends.there[k] + (number % 2) * sends.half[k] + at, (uint64_t)__double_as_longlong(v[j]), number);
+    }
+    if (i == 0) {
+      const uint64_t number = *sends.sent + 1;
+
+      PolderCellStore(sends.token[k] + (number % 2) * sends.half[k], 0, number);
     }
   }
 }

@@ -74,29 +74,84 @@ void PolderPeersSum_Host(const PolderPeersView *peers, PetscInt n, PetscScalar v
   }
 }
 
+/* Where message sent[k] + 1 for neighbour k begins, and its token */
+static PolderCell *PolderExchangeRoom_Private(const PolderExchange *e, int k, PolderCell **token)
+{
+  const size_t half = ((e->sent[k] + 1) % 2) * e->half[k];
+
+  *token = e->token[k] + half;
+  return e->there[k] + half;
+}
+
+void PolderExchangePut_Host(const PolderExchange *e, int k, PetscInt c, PetscScalar value)
+{
+  PolderCell *token, *there = PolderExchangeRoom_Private(e, k, &token);
+
+  PolderCellStore_Private(there + c, PolderCellBits_Private(sizeof(value), (const char *)&value), e->sent[k] + 1);
+}
+
+void PolderExchangeCount_Host(const PolderExchange *e)
+{
+  for (int k = 0; k < e->n; ++k) {
+    PolderCell *token;
+
+    (void)PolderExchangeRoom_Private(e, k, &token);
+    PolderCellStore_Private(token, 0, e->sent[k] + 1);
+    ++e->sent[k];
+  }
+}
+
 void PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x)
 {
   for (int k = 0; k < e->n; ++k) {
-    const PetscInt first = e->sendptr[k], n = e->sendptr[k + 1] - first;
-    const uint64_t number = ++e->sent[k];
-    const size_t   half   = (number % 2) * e->half[k];
+    PolderCell *token, *there = PolderExchangeRoom_Private(e, k, &token);
 
-    for (PetscInt i = 0; i < n; ++i)
-      PolderCellStore_Private(e->there[k] + half + i, PolderCellBits_Private(bytes, (const char *)x + (size_t)bytes * (size_t)e->sendidx[first + i]), number);
-    if (!n) PolderCellStore_Private(e->token[k] + half, 0, number);
+    for (PetscInt i = e->sendptr[k]; i < e->sendptr[k + 1]; ++i)
+      PolderCellStore_Private(there + i - e->sendptr[k], PolderCellBits_Private(bytes, (const char *)x + (size_t)bytes * (size_t)e->sendidx[i]),
+                              e->sent[k] + 1);
   }
+  PolderExchangeCount_Host(e);
 }
 
 void PolderSendRows_Host(const PolderSends *sends, const PetscScalar x[])
 {
   for (int k = 0; k < sends->n; ++k) {
     const uint64_t number = *sends->sent + 1;
-    PolderCell    *there  = sends->there[k] + (number % 2) * sends->half[k];
+    const size_t   half   = (number % 2) * sends->half[k];
 
     for (PetscInt i = 0; i < sends->count[k]; ++i)
-      PolderCellStore_Private(there + i, PolderCellBits_Private(sizeof(*x), (const char *)&x[sends->first[k] + i]), number);
-    if (!sends->count[k]) PolderCellStore_Private(there, 0, number);
+      PolderCellStore_Private(sends->there[k] + half + i, PolderCellBits_Private(sizeof(*x), (const char *)&x[sends->first[k] + i]), number);
+    PolderCellStore_Private(sends->token[k] + half, 0, number);
   }
+}
+
+/* Waits for the token of the message that is due from neighbour k, and returns where its half of the buffer begins */
+static const PolderCell *PolderExchangeHear_Private(const PolderExchange *e, int k, uint64_t number)
+{
+  const PolderCell *here = e->here + (number % 2) * e->halfhere;
+  uint64_t          bits;
+
+  (void)PolderCellWait_Private(here + (size_t)e->width * (size_t)e->recvptr[e->n] + k, number, e->rank[k], &e->patience, &bits);
+  return here;
+}
+
+uint64_t PolderExchangeDue_Host(const PolderExchange *e)
+{
+  const uint64_t number = e->n ? e->received[0] + 1 : 0;
+
+  for (int k = 0; k < e->n; ++k) {
+    (void)PolderExchangeHear_Private(e, k, number);
+    ++e->received[k];
+  }
+  return number;
+}
+
+PetscScalar PolderExchangeValue_Host(const PolderExchange *e, uint64_t number, PetscInt c)
+{
+  int k = 0;
+
+  while (e->width * e->recvptr[k + 1] <= c) ++k;
+  return PolderCellReal_Private(e->here + (number % 2) * e->halfhere + c, number, e->rank[k], &e->patience);
 }
 
 /* The message of neighbour k that is due: calls what(context, position of the value, its bits) for each value */
@@ -105,13 +160,12 @@ typedef void (*PolderExchangeWhat)(void *context, PetscInt i, uint64_t bits);
 static void PolderExchangeTake_Private(const PolderExchange *e, int k, PolderExchangeWhat what, void *context)
 {
   const uint64_t    number = ++e->received[k];
-  const PolderCell *here   = e->here + (number % 2) * e->halfhere;
+  const PolderCell *here   = PolderExchangeHear_Private(e, k, number);
   uint64_t          bits;
 
   for (PetscInt i = e->recvptr[k]; i < e->recvptr[k + 1]; ++i) {
     if (PolderCellWait_Private(here + i, number, e->rank[k], &e->patience, &bits)) (*what)(context, i, bits);
   }
-  if (e->recvptr[k] == e->recvptr[k + 1]) (void)PolderCellWait_Private(here + e->recvptr[e->n] + k, number, e->rank[k], &e->patience, &bits);
 }
 
 /* Where values go: y[idx], of so many bytes */
@@ -154,22 +208,14 @@ void PolderExchangeAdd_Host(const PolderExchange *e, int k, PetscScalar y[])
 void PolderExchangeMultAdd_Host(const PolderExchange *e, const PolderGhostRows *rows, const PolderPeersView *peers, const PetscScalar p[], PetscScalar z[],
                                 PetscScalar *dot)
 {
-  const uint64_t    number = e->n ? e->received[0] + 1 : 0;
-  const PolderCell *ghost  = e->here + (number % 2) * e->halfhere;
+  const uint64_t number = PolderExchangeDue_Host(e);
 
-  for (int k = 0; k < e->n; ++k) {
-    uint64_t bits;
-
-    ++e->received[k];
-    if (rows->count) ++e->sent[k];
-    for (PetscInt j = e->recvptr[k]; j < e->recvptr[k + 1]; ++j) (void)PolderCellWait_Private(ghost + j, number, e->rank[k], &e->patience, &bits);
-    if (e->recvptr[k] == e->recvptr[k + 1]) (void)PolderCellWait_Private(ghost + e->recvptr[e->n] + k, number, e->rank[k], &e->patience, &bits);
-  }
+  for (int k = 0; k < e->n && rows->count; ++k) ++e->sent[k];
   for (PetscInt k = 0; k < rows->n; ++k) {
     const PetscInt i = rows->row[k];
     PetscScalar    s = 0;
 
-    for (PetscInt a = rows->ai[i]; a < rows->ai[i + 1]; ++a) s += rows->aa[a] * PolderCellReal_Private(&ghost[rows->aj[a]], number, e->rank[0], &e->patience);
+    for (PetscInt a = rows->ai[i]; a < rows->ai[i + 1]; ++a) s += rows->aa[a] * PolderExchangeValue_Host(e, number, rows->aj[a]);
     z[i] += rows->alpha * s;
     if (dot) *dot += p[i] * s;
   }

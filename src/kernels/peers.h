@@ -43,17 +43,17 @@ PETSC_INTERN void   PolderPeersSum_Host(const PolderPeersView *peers, PetscInt n
 POLDER_LAUNCHER int PolderPeersSum_CUDA(const PolderPeersView *peers, PetscInt n, PetscScalar value[], PolderStream stream);
 
 /*
-  An exchange with neighbours. Entries 0 .. n-1 of the arrays belong to the neighbours; the arrays are in device memory. A message without values is a token: a
-  cell of its own, since whoever sends to a process must hear from it.
+  An exchange with neighbours. Entries 0 .. n-1 of the arrays belong to the neighbours; the arrays are in device memory. A message has a token, a cell without
+  a value: a process that sends to another must hear from it, even if that has no values for it.
 */
 typedef struct {
-  int                n;
+  int                n, width;               /* width: values of a ghost */
   PetscInt           mostsent, mostreceived; /* largest number of values for or from one neighbour */
   const PetscInt    *sendptr, *sendidx;      /* [n + 1], [sendptr[n]]: x[sendidx[sendptr[k] ...]] goes to neighbour k */
   const PetscInt    *recvptr, *recvidx;      /* y[recvidx[recvptr[k] ...]] comes from neighbour k */
   PolderCell *const *there, *const *token;   /* [n] addresses of the values, and of the token, in the memory of neighbour k */
   const size_t     *half;                    /* [n] distance in cells from these to the second buffer */
-  const PolderCell *here;                    /* value i arrives in cell i, the token of neighbour k in cell recvptr[n] + k */
+  const PolderCell *here;                    /* value w of ghost g arrives in cell width g + w, the token of neighbour k in cell width recvptr[n] + k */
   size_t            halfhere;
   uint64_t         *sent, *received; /* [n] numbers of the last message */
   unsigned int     *finished;        /* [2 n] number of blocks that have finished, zero between launches */
@@ -61,17 +61,23 @@ typedef struct {
   PolderPatience    patience;
 } PolderExchange;
 
-/* For a kernel that sends values as it computes them: neighbour k gets those of rows first[k] .. first[k] + count[k] - 1, or a token when count[k] is zero.
-   The kernel does not count the message */
+/* For a kernel that sends values as it computes them: neighbour k gets those of rows first[k] .. first[k] + count[k] - 1. The kernel does not count the
+   message */
 #define POLDER_SENDS 4
 typedef struct {
   int             n;
   PetscInt        first[POLDER_SENDS], count[POLDER_SENDS];
-  PolderCell     *there[POLDER_SENDS];
+  PolderCell     *there[POLDER_SENDS], *token[POLDER_SENDS];
   size_t          half[POLDER_SENDS];
   const uint64_t *sent; /* number of the last message, the same for all neighbours */
 } PolderSends;
 PETSC_INTERN void PolderSendRows_Host(const PolderSends *sends, const PetscScalar x[]);
+
+/* Host: value c of message `number`, which is waited for; the number of the messages that are due, which now count as received; sends value c, then counts */
+PETSC_INTERN PetscScalar PolderExchangeValue_Host(const PolderExchange *e, uint64_t number, PetscInt c);
+PETSC_INTERN uint64_t    PolderExchangeDue_Host(const PolderExchange *e);
+PETSC_INTERN void        PolderExchangePut_Host(const PolderExchange *e, int k, PetscInt c, PetscScalar value);
+PETSC_INTERN void        PolderExchangeCount_Host(const PolderExchange *e);
 
 /* Sends x to the neighbours; bytes, 4 or 8, is the size of a value */
 PETSC_INTERN void   PolderExchangeSend_Host(const PolderExchange *e, int bytes, const void *x);

@@ -45,13 +45,15 @@ static inline PetscBool PolderTriPairFits(PetscInt nd, const PetscInt off[])
 }
 /*
   z = c - dinv (T (c - dinv (T c))) with c = dinv in for a lower triangle and c = in for an upper one, T by diagonals. rho != NULL (lower only): (z, z / dinv)
-  becomes (r, z) of the state. It equals (in, K^T z), where K is defined by z = dinv K in.
+  becomes (r, z) of the state. It equals (in, K^T z), where K is defined by z = dinv K in. In a parallel state it is only stored, as the part of this process:
+  PolderTriOuterAdd_CUDA() completes it.
 */
 POLDER_LAUNCHER int PolderTriPair_CUDA(const PolderTriangle *T, const PetscScalar in[], PetscScalar z[], const PolderCGRho *rho, void *work,
                                        PolderStream stream);
 /*
   The same for an upper triangle, fused with the direction of conjugate gradients: x <- x + alpha p with the old p, p <- z + beta (p - pmean), first: p <- z;
-  then pmean <- the mean of p if the constant is in the kernel of A. Nothing changes once the state is frozen.
+  then pmean <- the mean of p if the constant is in the kernel of A. In a parallel state pmean <- the sum of p on this process, which
+  PolderTriOuterAdd_CUDA() completes. Nothing changes once the state is frozen.
 */
 POLDER_LAUNCHER int PolderTriPairDirection_CUDA(const PolderTriangle *T, const PetscScalar in[], PetscBool first, PetscScalar p[], PetscScalar x[],
                                                 PolderCGState *state, void *work, PolderStream stream);

@@ -9,6 +9,7 @@ struct _n_PolderHalo {
   PetscSF          sf;        /* roots: owned columns, leaves: ghosts; NULL on one process */
   PolderHaloPeers  peers;     /* for arrays on devices: NULL when PetscSF exchanges these as well */
   PetscBool        connected; /* peers has been determined */
+  PolderHaloPeers  pairs;     /* the same with two values a ghost, on request */
   PetscInt         nghost;
   PetscInt        *garray; /* own copy: the matrix frees its array when the pattern changes */
   PetscObjectState nonzerostate;
@@ -21,6 +22,7 @@ static PetscErrorCode PolderHaloReset_Private(PolderHalo halo)
 {
   PetscFunctionBegin;
   PetscCall(PolderHaloPeersDestroy(&halo->peers));
+  PetscCall(PolderHaloPeersDestroy(&halo->pairs));
   PetscCall(PetscSFDestroy(&halo->sf));
   halo->connected = PETSC_FALSE;
   PetscCall(PetscFree(halo->garray));
@@ -239,7 +241,7 @@ static PetscErrorCode PolderHaloGetPeers_Private(PolderHalo halo, const PolderPl
 {
   PetscFunctionBegin;
   if (place->device && !halo->connected) {
-    PetscCall(PolderHaloPeersCreate(halo->sf, &halo->peers));
+    PetscCall(PolderHaloPeersCreate(halo->sf, 1, &halo->peers));
     halo->connected = PETSC_TRUE;
   }
   *peers = place->device ? halo->peers : NULL;
@@ -312,6 +314,14 @@ PetscErrorCode PolderHaloEndMultAdd(PolderHalo halo, const PolderGhostRows *rows
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   if (halo->peers) PetscCall(PolderHaloPeersMultAdd(halo->peers, rows, p, z, dot, sum, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderHaloGetPairs(PolderHalo halo, PetscBool make, const PolderExchange **e)
+{
+  PetscFunctionBegin;
+  if (make && halo->sf && !halo->pairs) PetscCall(PolderHaloPeersCreate(halo->sf, 2, &halo->pairs));
+  *e = PolderHaloPeersGetExchange(halo->pairs);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

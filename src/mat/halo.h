@@ -33,6 +33,9 @@ PETSC_INTERN PetscErrorCode PolderHaloExchangeDevice(PolderHalo, MPI_Datatype un
    With sum, *dot is then summed over all processes. done = PETSC_FALSE, and nothing is done, when PetscSF does the exchange */
 PETSC_INTERN PetscErrorCode PolderHaloEndMultAdd(PolderHalo, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
                                                  PetscBool *done);
+/* For kernels that exchange two values a ghost: those of ghost g arrive in cells 2 g and 2 g + 1. NULL when PetscSF does the exchange. The arrays are made at
+   the first call with make, which is collective */
+PETSC_INTERN PetscErrorCode PolderHaloGetPairs(PolderHalo, PetscBool make, const PolderExchange **);
 /* What a kernel needs that computes owned[] and sends it at once, in place of PolderHaloBeginDevice(); n = 0: not possible. PolderHaloEndMultAdd() must follow,
    with rows that ask it to count the message */
 PETSC_INTERN PetscErrorCode PolderHaloGetSends(PolderHalo, PolderSends *);

@@ -80,8 +80,8 @@ static PetscErrorCode PolderHaloPeersMeet_Private(PolderHaloPeers h, PetscMPIInt
     for (int d = 0; d < DIRECTIONS; ++d) {
       const PetscInt64 first = h->at[d].here - (PolderCell *)h->room.here;
 
-      mine[k].value[d] = (PetscInt64)h->room.offset + (PetscInt64)sizeof(PolderCell) * (first + recvptr[d][k]);
-      mine[k].token[d] = (PetscInt64)h->room.offset + (PetscInt64)sizeof(PolderCell) * (first + recvptr[d][n] + k);
+      mine[k].value[d] = (PetscInt64)h->room.offset + (PetscInt64)sizeof(PolderCell) * (first + h->at[d].width * (PetscInt64)recvptr[d][k]);
+      mine[k].token[d] = (PetscInt64)h->room.offset + (PetscInt64)sizeof(PolderCell) * (first + h->at[d].width * (PetscInt64)recvptr[d][n] + k);
       mine[k].half[d]  = (PetscInt64)h->at[d].halfhere;
     }
     PetscCallMPI(MPI_Irecv(&theirs[k], sizeof(*theirs), MPI_BYTE, rank[k], 0, comm, &request[2 * k]));
@@ -145,7 +145,7 @@ static void PolderHaloPeersFindSends_Private(PolderHaloPeers h, const PolderSide
   PolderSends *sends = &h->sends;
   const int    n     = h->at[FORWARD].n;
 
-  if (!h->inorder || n > POLDER_SENDS) return;
+  if (!h->inorder || n > POLDER_SENDS || h->at[FORWARD].width > 1) return;
   for (int k = 0; k < n; ++k) {
     sends->count[k] = 0;
     for (PolderRankCount s = 0; s < side->n; ++s) {
@@ -156,15 +156,15 @@ static void PolderHaloPeersFindSends_Private(PolderHaloPeers h, const PolderSide
         if (side->idx[side->ptr[s] + i] != sends->first[k] + i) return;
       }
     }
-    sends->there[k] = (PolderCell *)PolderPeersAddress(h->peers, rank[k], (PetscInt)theirs[k].slab,
-                                                       (size_t)(sends->count[k] ? theirs[k].value[FORWARD] : theirs[k].token[FORWARD]));
+    sends->there[k] = (PolderCell *)PolderPeersAddress(h->peers, rank[k], (PetscInt)theirs[k].slab, (size_t)theirs[k].value[FORWARD]);
+    sends->token[k] = (PolderCell *)PolderPeersAddress(h->peers, rank[k], (PetscInt)theirs[k].slab, (size_t)theirs[k].token[FORWARD]);
     sends->half[k]  = (size_t)theirs[k].half[FORWARD];
   }
   sends->sent = h->at[FORWARD].sent;
   sends->n    = n;
 }
 
-PetscErrorCode PolderHaloPeersCreate(PetscSF sf, PolderHaloPeers *halo)
+PetscErrorCode PolderHaloPeersCreate(PetscSF sf, int width, PolderHaloPeers *halo)
 {
   PolderHaloPeers h;
   PolderPeers     peers;
@@ -198,7 +198,10 @@ PetscErrorCode PolderHaloPeersCreate(PetscSF sf, PolderHaloPeers *halo)
   h->inorder = PETSC_TRUE;
   for (PetscInt i = 0; side[BACKWARD].n && i < side[BACKWARD].ptr[side[BACKWARD].n]; ++i) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].idx[i] == i);
   for (PolderRankCount s = 1; s < side[BACKWARD].n; ++s) h->inorder = (PetscBool)(h->inorder && side[BACKWARD].rank[s - 1] < side[BACKWARD].rank[s]);
-  for (int d = 0; d < DIRECTIONS; ++d) h->at[d].halfhere = (size_t)(from[d][n] + n);
+  for (int d = 0; d < DIRECTIONS; ++d) {
+    h->at[d].width    = width;
+    h->at[d].halfhere = (size_t)width * (size_t)from[d][n] + (size_t)n;
+  }
   PetscCall(PolderPeersMalloc(peers, 2 * sizeof(PolderCell) * (h->at[FORWARD].halfhere + h->at[BACKWARD].halfhere), &h->room));
   h->at[FORWARD].here  = (PolderCell *)h->room.here;
   h->at[BACKWARD].here = h->at[FORWARD].here + 2 * h->at[FORWARD].halfhere;
@@ -271,4 +274,9 @@ PetscErrorCode PolderHaloPeersMultAdd(PolderHaloPeers h, const PolderGhostRows *
   PetscCall(PolderDeviceGetWork(&work));
   PolderLaunch(PolderExchangeMultAdd_CUDA(&h->at[FORWARD], rows, sum ? PolderPeersGetView(h->peers) : NULL, p, z, dot, work, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PolderExchange *PolderHaloPeersGetExchange(PolderHaloPeers h)
+{
+  return h && h->inorder ? &h->at[FORWARD] : NULL;
 }

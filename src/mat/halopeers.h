@@ -6,8 +6,9 @@
 
 typedef struct _n_PolderHaloPeers *PolderHaloPeers;
 
-/* Sets up the exchange of sf (roots: owned columns, leaves: ghosts); NULL when the processes cannot access each other's memory. Collective */
-PETSC_INTERN PetscErrorCode PolderHaloPeersCreate(PetscSF sf, PolderHaloPeers *);
+/* Sets up the exchange of sf (roots: owned columns, leaves: ghosts); NULL when the processes cannot access each other's memory. width: values a ghost; those
+   with more than one are exchanged by kernels of their own. Collective */
+PETSC_INTERN PetscErrorCode PolderHaloPeersCreate(PetscSF sf, int width, PolderHaloPeers *);
 PETSC_INTERN PetscErrorCode PolderHaloPeersDestroy(PolderHaloPeers *);
 /* ghost <- owned values of others, split into send and receive. A value has 4 or 8 bytes */
 PETSC_INTERN PetscErrorCode PolderHaloPeersSend(PolderHaloPeers, int bytes, const void *owned);
@@ -20,3 +21,5 @@ PETSC_INTERN PetscErrorCode PolderHaloPeersReduce(PolderHaloPeers, const PetscSc
    the ghosts are not in the order of their columns */
 PETSC_INTERN PetscErrorCode PolderHaloPeersMultAdd(PolderHaloPeers, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot,
                                                    PetscBool sum, PetscBool *done);
+/* What kernels that exchange need: value w of ghost g arrives in cell width g + w. NULL: no peers, or the ghosts are not in the order of their columns */
+PETSC_INTERN const PolderExchange *PolderHaloPeersGetExchange(PolderHaloPeers);

@@ -91,7 +91,7 @@ int PolderTriPair_CUDA(const PolderTriangle *T, const PetscScalar in[], PetscSca
   if (!rho) return 0;
   rho->state->sum[1] = 0;
   for (PetscInt i = 0; i < T->m; ++i) rho->state->sum[1] += z[i] * z[i] / At(T->single, T->dinv, i);
-  PolderEmulatedSetRho(rho->state, rho->first);
+  if (!rho->state->parallel) PolderEmulatedSetRho(rho->state, rho->first);
   return 0;
 }
 
@@ -107,7 +107,7 @@ int PolderTriPairDirection_CUDA(const PolderTriangle *T, const PetscScalar in[],
       p[i] = z[i] + (first ? 0 : state->beta * (p[i] - state->pmean));
       sum += p[i];
     }
-    state->pmean = state->nullspace ? sum / state->N : 0;
+    state->pmean = state->parallel ? sum : state->nullspace ? sum / state->N : 0;
   }
   free(z);
   return 0;

@@ -2,15 +2,11 @@ static const char
   help[] = "Sums and exchanges between devices against their host twins, on one device: the process is its own neighbour, and the values of other\n"
            "processes lie in its mailbox before the kernel looks for them.\n\n";
 
-#include "devicetest.h"
-#include "core/place.h"
-#include "kernels/peers.h"
+#include "devicepeers/exchange.h"
 
 enum {
-  RANK  = 1,
-  SIZE  = 3,
-  NEIGH = 2, /* neighbours of an exchange, all of them the process itself */
-  TIMES = 5  /* both halves of the buffers are used */
+  RANK = 1,
+  SIZE = 3
 };
 
 /* Memory that holds how long a kernel waits and whom it has lost; *lost is where the host sees it */
@@ -108,16 +104,6 @@ static PetscErrorCode TestSums(PETSC_UNUSED void *work, PETSC_UNUSED PolderStrea
 
 /* ------------------------------------------------ exchanges ------------------------------------------------ */
 
-/* An exchange of this process with itself: each neighbour gets `each` of n values and sends them back */
-typedef struct {
-  const PolderPlace *place;
-  PolderExchange     e;
-  void              *array[16];
-  int                narray;
-  PolderCell        *room;
-  int               *lost;
-} Exchange;
-
 static PetscErrorCode Keep(Exchange *x, size_t bytes, const void *from, void *to)
 {
   PetscFunctionBeginUser;
@@ -126,7 +112,7 @@ static PetscErrorCode Keep(Exchange *x, size_t bytes, const void *from, void *to
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ExchangeCreate(const PolderPlace *place, const PetscInt ptr[], const PetscInt from[], const PetscInt to[], Exchange *x)
+PetscErrorCode ExchangeCreate(const PolderPlace *place, int width, const PetscInt ptr[], const PetscInt from[], const PetscInt to[], Exchange *x)
 {
   PolderExchange *e       = &x->e;
   uint64_t        zero[8] = {0};
@@ -139,14 +125,15 @@ static PetscErrorCode ExchangeCreate(const PolderPlace *place, const PetscInt pt
   x->place = place;
   e->n     = NEIGH;
   for (int k = 0; k < NEIGH; ++k) e->mostsent = e->mostreceived = PetscMax(e->mostsent, ptr[k + 1] - ptr[k]);
-  e->halfhere = (size_t)ptr[NEIGH] + NEIGH;
+  e->width    = width;
+  e->halfhere = (size_t)(width * ptr[NEIGH]) + NEIGH;
   PetscCall(PetscCalloc1(2 * e->halfhere, &blank));
   PetscCall(Keep(x, sizeof(*blank) * 2 * e->halfhere, blank, &x->room));
   PetscCall(PetscFree(blank));
   e->here = x->room;
   for (int k = 0; k < NEIGH; ++k) {
-    there[k] = x->room + ptr[k];
-    token[k] = x->room + ptr[NEIGH] + k;
+    there[k] = x->room + width * ptr[k];
+    token[k] = x->room + width * ptr[NEIGH] + k;
     half[k]  = e->halfhere;
   }
   PetscCall(Keep(x, sizeof(*ptr) * (NEIGH + 1), ptr, (void *)&e->sendptr));
@@ -164,7 +151,7 @@ static PetscErrorCode ExchangeCreate(const PolderPlace *place, const PetscInt pt
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode ExchangeDestroy(Exchange *x, PetscInt *wrong)
+PetscErrorCode ExchangeDestroy(Exchange *x, PetscInt *wrong)
 {
   PetscFunctionBeginUser;
   *wrong += *x->lost != 0;
@@ -240,7 +227,7 @@ static PetscErrorCode TestExchange(const PetscInt each[], PetscInt wide, PetscIn
   rows.aj  = aj;
   rows.aa  = aa;
   for (int at = 0; at < 2; ++at) {
-    PetscCall(ExchangeCreate(at ? &PolderOnDevice : &PolderOnHost, ptr, from, to, &x));
+    PetscCall(ExchangeCreate(PolderPlaceOf((PetscBool)at), 1, ptr, from, to, &x));
     PetscCall(ExchangeRun(&x, n, v, &rows, out[at]));
     PetscCall(ExchangeDestroy(&x, wrong));
   }
@@ -274,7 +261,7 @@ static PetscErrorCode TestExchanges(PETSC_UNUSED void *work, PETSC_UNUSED Polder
 }
 
 const DeviceTests DeviceProgram = {
-  help, {TestSums, TestExchanges}
+  help, {TestSums, TestExchanges, TestTriOuter}
 };
 
 /*TEST

@@ -1,7 +1,8 @@
 static char
   help[] = "Solves whose processes store into each other's device memory, against the same solves through the host: empty processes, patterns that change,\n"
            "two communicators at once, and PETSc started anew each time.\n"
-           "  -within <1> : agreement of the iteration counts\n\n";
+           "  -within <1> : agreement of the iteration counts\n"
+           "  -says <words> : what the view of the first solve must also say with these processes as peers\n\n";
 
 #include "bubbles.h"
 
@@ -110,11 +111,11 @@ static PetscErrorCode SolveOther(KSP ksp, PetscInt it, PetscReal norm, void *ctx
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Does the view of the solver name that transport? */
-static PetscErrorCode CheckTransport(KSP ksp, const char transport[])
+/* Does the view of the solver contain these words? */
+static PetscErrorCode CheckView(KSP ksp, const char words[])
 {
   PetscViewer viewer;
-  char        words[64], line[512], *found = NULL;
+  char        line[512], *found = NULL;
   PetscMPIInt rank;
   FILE       *file;
 
@@ -124,11 +125,25 @@ static PetscErrorCode CheckTransport(KSP ksp, const char transport[])
   PetscCall(PetscViewerDestroy(&viewer));
   PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)ksp), &rank));
   if (rank) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscSNPrintf(words, sizeof(words), "values between processes: %s", transport));
   PetscCall(PetscFOpen(PETSC_COMM_SELF, "view.txt", "r", &file));
   while (!found && fgets(line, sizeof(line), file)) PetscCall(PetscStrstr(line, words, &found));
   PetscCall(PetscFClose(PETSC_COMM_SELF, file));
   PetscCheck(found, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The view does not say: %s", words);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Does it name that transport, and what goes with peers? */
+static PetscErrorCode CheckTransport(KSP ksp, const char transport[])
+{
+  char      words[64], says[64];
+  PetscBool peer, given;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscSNPrintf(words, sizeof(words), "values between processes: %s", transport));
+  PetscCall(CheckView(ksp, words));
+  PetscCall(PetscStrcmp(transport, "peer", &peer));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-says", says, sizeof(says), &given));
+  if (peer && given) PetscCall(CheckView(ksp, says));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -214,5 +229,26 @@ int main(int argc, char **argv)
     test:
       suffix: deflated
       args: -mat_type aijdia -pc_type tns -deflation_space subdomain -deflation_boxes 2,2,2 -deflation_grid 9,9,9
+
+  testset:
+    requires: emulated
+    args: -mat_type aijdia -pc_type tns
+    output_file: output/peersolve.out
+    test:
+      suffix: sweeps
+      nsize: {{2 3 4}}
+      args: -n 12 -inside 10 -says "an exchange during it" -ksp_dcg_reductions {{1 2}} -pc_tns_precision {{double single}} -deflation_space none
+    test:
+      suffix: sweeps_deflated
+      nsize: {{2 4}}
+      args: -n 12 -inside 10 -says "an exchange during it" -ksp_dcg_reductions 2 -deflation_space subdomain -deflation_boxes 2,2,2 -deflation_grid 12,12,12
+    test:
+      suffix: sweeps_full
+      nsize: 3
+      args: -n 12 -dirichlet -mat_aijdia_symmetric 0 -says "an exchange during it" -ksp_dcg_reductions {{1 2}} -deflation_space none
+    test:
+      suffix: sweeps_thin
+      nsize: 6
+      args: -n 9 -dirichlet -says "one after it" -ksp_dcg_reductions {{1 2}} -deflation_space none
 
 TEST*/

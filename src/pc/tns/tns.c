@@ -197,11 +197,13 @@ static PetscErrorCode PCDestroy_TNS(PC pc)
 
 static PetscErrorCode PCView_TNS(PC pc, PetscViewer viewer)
 {
-  static const char *const kept[]  = {"nothing of the matrix is copied; inverse diagonal and work:",
-                                      "triangles and inverse diagonal in single precision, with work:"};
-  static const char *const forms[] = {"compressed rows", "diagonals", "diagonals, half of a symmetric matrix"};
-  PC_TNS                  *tns     = (PC_TNS *)pc->data;
-  const TNSMatrix         *A       = &tns->at[tns->steps->place->device];
+  static const char *const kept[]   = {"nothing of the matrix is copied; inverse diagonal and work:",
+                                       "triangles and inverse diagonal in single precision, with work:"};
+  static const char *const forms[]  = {"compressed rows", "diagonals", "diagonals, half of a symmetric matrix"};
+  static const char *const sweeps[] = {"one at a time, each with an exchange", "two in one kernel, an exchange during it and one after it",
+                                       "two in one kernel, an exchange during it"};
+  PC_TNS                  *tns      = (PC_TNS *)pc->data;
+  const TNSMatrix         *A        = &tns->at[tns->steps->place->device];
   PetscInt64               count[5], total[5]; /* processes for each form, those on a GPU, bytes */
   PetscInt                 N;
   PetscBool                ascii;
@@ -223,6 +225,11 @@ static PetscErrorCode PCView_TNS(PC pc, PetscViewer viewer)
     if (total[f]) PetscCall(PetscViewerASCIIPrintf(viewer, "  triangles read from: %s (processes: %" PetscInt64_FMT ")\n", forms[f], total[f]));
   }
   if (total[3]) PetscCall(PetscViewerASCIIPrintf(viewer, "  on a GPU (processes: %" PetscInt64_FMT ")\n", total[3]));
+  if (total[3] && tns->halo) {
+    const PetscBool paired = (PetscBool)(tns->outer[0].paired && tns->outer[1].paired), again = (PetscBool)(tns->outer[0].again || tns->outer[1].again);
+
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  sweeps with other processes: %s\n", sweeps[!paired ? 0 : again ? 1 : 2]));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -323,7 +330,7 @@ static PetscErrorCode PCSetFromOptions_TNS(PC pc, PolderOptionItems PetscOptions
    same iterations. Entries beyond the range of single precision are an error.
 
    With CUDA vectors and a matrix on the device (the types of this library, or `MATAIJCUSPARSE`) the set-up and the apply run there. Two sweeps over
-   a triangle of a 5- or 7-point stencil by diagonals are then one kernel.
+   a triangle of a 5- or 7-point stencil by diagonals are then one kernel, also on several GPUs of one host. `-ksp_view` says whether they are.
 
    Reference:
    R. Gupta, GPU acceleration of preconditioned solvers for ill-conditioned linear systems, PhD thesis, TU Delft, 2015, section 3.2.2.

@@ -1,7 +1,6 @@
 /* Truncated Neumann series: set-up and apply on the device. */
 #include "tnsimpl.h"
 #include "kernels/dia.h"
-#include "kernels/tns.h"
 #include <petsc/private/pcimpl.h>
 
 static PetscErrorCode PCTNSFreeDevice_Private(PC_TNS *tns)
@@ -15,6 +14,7 @@ static PetscErrorCode PCTNSFreeDevice_Private(PC_TNS *tns)
   PetscCall(PolderDeviceFree(&tns->devicework[1]));
   PetscCall(PolderDeviceFree(&tns->deviceghost));
   PetscCall(PolderDeviceFree(&tns->bad));
+  PetscCall(PCTNSOuterFree(tns));
   PetscCall(PetscMemzero(&tns->at[TNS_DEVICE], sizeof(tns->at[TNS_DEVICE])));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -26,7 +26,7 @@ static PetscInt TNSTriangleDiagonals(const PolderDia *dia, PetscBool upper, Pets
   return upper ? dia->nd - *first : dia->main;
 }
 
-/* A triangle for the kernels: the diagonals if there are any (csr may then be NULL), else the compressed rows */
+/* A triangle for the kernels: the diagonals if there are any (csr is not read then), else the compressed rows */
 static PolderTriangle TNSTriangleOnDevice(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper)
 {
   const TNSMatrix *A      = &tns->at[TNS_DEVICE];
@@ -54,9 +54,19 @@ static PetscBool TNSFused(const PC_TNS *tns, const PolderDia *dia, PetscBool upp
 {
   PetscInt first, nd;
 
-  if (!dia || tns->halo || tns->degree < 2 || dia->main < 0) return PETSC_FALSE;
+  if (tns->halo) return tns->outer[upper].paired;
+  if (!dia || tns->degree < 2 || dia->main < 0) return PETSC_FALSE;
   nd = TNSTriangleDiagonals(dia, upper, &first);
   return PolderTriPairFits(nd, dia->off + first);
+}
+
+static TNSSweep TNSSweepOf(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, PolderStream stream)
+{
+  return (TNSSweep){.T         = TNSTriangleOnDevice(tns, csr, dia, upper),
+                    .ghosts    = PolderGhostColumns(csr),
+                    .diagonals = (PetscBool)(dia != NULL),
+                    .fused     = TNSFused(tns, dia, upper),
+                    .stream    = stream};
 }
 
 /* Sets up what depends on the pattern only: work arrays, positions of the diagonal, halo */
@@ -88,6 +98,11 @@ static PetscErrorCode PCTNSSetUpPatternDevice_Private(PC pc, const PolderCSR *cs
       PetscCall(PetscMalloc1(dia->nd, &A->val));
       TNSPlaceDiagonals(dia, m, A->values, A->val);
     }
+  }
+  if (tns->halo) {
+    const TNSSweep lower = TNSSweepOf(tns, csr, dia, PETSC_FALSE, stream), upper = TNSSweepOf(tns, csr, dia, PETSC_TRUE, stream);
+
+    PetscCall(PCTNSOuterSetUp(pc, dia, &lower, &upper));
   }
   vectors = tns->degree < 2 ? tns->degree : tns->degree == 2 && TNSFused(tns, dia, PETSC_FALSE) && TNSFused(tns, dia, PETSC_TRUE) ? 1 : 2;
   for (PetscInt k = 0; k < vectors; ++k) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * m, &tns->devicework[k]));
@@ -144,24 +159,6 @@ static PetscErrorCode PCTNSSetUpValuesDevice_Private(PC pc, const PolderCSR *csr
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* A triangle of the matrix, the off-process columns of its rows, and how its sweeps run */
-typedef struct {
-  PolderTriangle T;
-  PolderRows     ghosts;
-  PetscBool      diagonals; /* T is stored by diagonals */
-  PetscBool      fused;     /* one kernel makes the first two sweeps */
-  PolderStream   stream;
-} TNSSweep;
-
-static TNSSweep TNSSweepOf(const PC_TNS *tns, const PolderCSR *csr, const PolderDia *dia, PetscBool upper, PolderStream stream)
-{
-  return (TNSSweep){.T         = TNSTriangleOnDevice(tns, csr, dia, upper),
-                    .ghosts    = PolderGhostColumns(csr),
-                    .diagonals = (PetscBool)(dia != NULL),
-                    .fused     = TNSFused(tns, dia, upper),
-                    .stream    = stream};
-}
-
 /* y = c - D^-1 T x; c = NULL and x = NULL stand for D^-1 r */
 static PetscErrorCode PCTNSSweepDevice_Private(PC_TNS *tns, const TNSSweep *sweep, const PetscScalar *r, const PetscScalar *c, const PetscScalar *x,
                                                PetscScalar *y)
@@ -195,11 +192,14 @@ static PetscErrorCode PCTNSSweepsDevice_Private(PC_TNS *tns, const TNSSweep *swe
 
   PetscFunctionBegin;
   if (sweep->fused) {
-    PetscScalar *to = q % 2 ? other : y;
-    void        *work;
+    const PetscScalar *in = T->upper ? c : r;
+    PetscScalar       *to = q % 2 ? other : y;
+    void              *work;
 
     PetscCall(PolderDeviceGetWork(&work));
-    PolderLaunch(PolderTriPair_CUDA(T, T->upper ? c : r, to, rho, work, stream));
+    if (tns->halo) PetscCall(PCTNSOuterSend(tns, sweep, in));
+    if (T->m) PolderLaunch(PolderTriPair_CUDA(T, in, to, rho, work, stream));
+    if (tns->halo) PetscCall(PCTNSOuterAdd(tns, sweep, rho ? POLDER_TRI_RHO : POLDER_TRI_PLAIN, rho, in, to));
     x = to;
     k = 2;
   } else if (tns->halo && !c) { // the values to be exchanged must be stored
@@ -253,7 +253,7 @@ static PetscErrorCode PCTNSJoins_Private(PC pc, const PolderDia *dia, PetscBool 
   *joins = PETSC_FALSE;
   if (tns->degree != 2 || !TNSFused(tns, dia, PETSC_FALSE) || !TNSFused(tns, dia, PETSC_TRUE)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
-  *joins = (PetscBool)(dia->half || (known && symmetric));
+  *joins = (PetscBool)((tns->halo ? tns->half : dia->half) || (known && symmetric));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -276,9 +276,9 @@ static PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho,
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   tns = (PC_TNS *)pc->data;
   PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
-  PetscCall(PCTNSJoins_Private(pc, dia, done));
-  if (*done) PetscCall(PCTNSUpdate(pc, &TNSStepsOnDevice, &csr, dia));
-  if (pc->failedreason) *done = PETSC_FALSE;
+  PetscCall(PCTNSUpdate(pc, &TNSStepsOnDevice, &csr, dia));
+  *done = (PetscBool)!pc->failedreason;
+  if (*done) PetscCall(PCTNSJoins_Private(pc, dia, done));
   if (*done) {
     PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
     PetscCall(PolderDeviceGetStream(&stream));
@@ -299,26 +299,33 @@ static PetscErrorCode PCTNSForward_Private(PC pc, Vec r, const PolderCGRho *rho,
 /* Computes z = K^T s and at once updates the direction and the solution */
 static PetscErrorCode PCTNSBackward_Private(PC pc, PetscBool first, Vec p, Vec x, PolderCGState *state)
 {
-  PC_TNS          *tns = (PC_TNS *)pc->data;
-  const PolderDia *dia;
-  PolderTriangle   upper;
-  PetscScalar     *pp, *xx;
-  void            *work;
-  PolderStream     stream;
+  PC_TNS           *tns = (PC_TNS *)pc->data;
+  const PolderCGRho to  = {state, first};
+  PolderCSR         csr = {0};
+  const PolderDia  *dia;
+  TNSSweep          upper;
+  PetscScalar      *pp, *xx, *s = tns->devicework[0];
+  void             *work;
+  PolderStream      stream;
+  PetscBool         there = PETSC_FALSE;
 
   PetscFunctionBegin;
   PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
   PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
+  if (tns->halo) PetscCall(PolderMatGetDeviceCSR(pc->pmat, &csr, &there));
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
-  upper = TNSTriangleOnDevice(tns, NULL, dia, PETSC_TRUE);
+  upper = TNSSweepOf(tns, &csr, dia, PETSC_TRUE, stream);
   PetscCall(PolderVecGetDeviceArray(p, &pp));
   PetscCall(PolderVecGetDeviceArray(x, &xx));
   PetscCall(PetscLogGpuTimeBegin());
-  PolderLaunch(PolderTriPairDirection_CUDA(&upper, tns->devicework[0], first, pp, xx, state, work, stream));
+  if (tns->halo) PetscCall(PCTNSOuterSend(tns, &upper, s));
+  if (upper.T.m) PolderLaunch(PolderTriPairDirection_CUDA(&upper.T, s, first, pp, xx, state, work, stream));
+  if (tns->halo) PetscCall(PCTNSOuterAdd(tns, &upper, POLDER_TRI_DIRECTION, &to, s, pp));
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceArray(x, &xx));
   PetscCall(PolderVecRestoreDeviceArray(p, &pp));
+  if (there) PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
   PetscCall(PetscLogGpuFlops(0.5 * tns->at[TNS_DEVICE].flops + (first ? 0.0 : 5.0 * tns->m)));
   PetscCall(PolderLogEnd(POLDER_TNSApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);

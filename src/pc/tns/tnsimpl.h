@@ -6,6 +6,9 @@
 #include "mat/dia.h"
 #include "mat/csr.h"
 #include "mat/halo.h"
+#include "core/peers.h"
+#include "kernels/tns.h"
+#include "kernels/triouter.h"
 #include <petscpc.h>
 
 /* Maximum degree: on the host each term needs one more vector, and terms of higher degree do not help */
@@ -19,6 +22,13 @@ typedef struct {
   PetscInt *count;     /* [degree + 1] the first count[k] rows of row[] depend on a ghost value in sweep k */
   PetscBool fused;     /* all sweeps in one pass, then a correction of those rows; FALSE: one pass per sweep, because those rows are too many */
 } TNSTriangle;
+
+/* On several devices: how the sweeps over one triangle run; all processes do the same */
+typedef struct {
+  PetscBool again;      /* a row that is sent depends on ghost values itself: a second exchange before the correction */
+  PetscBool paired;     /* the first two in one kernel, then a correction of the rows that depend on ghost values; FALSE: an exchange for each sweep */
+  PetscInt  nrow, *row; /* these rows, on the device */
+} TNSOuter;
 
 /* Storage form from which the triangles are read */
 typedef enum {
@@ -78,7 +88,11 @@ typedef struct {
   PetscScalar    **y;                           /* [degree + 1] their addresses in the current sweep */
   PetscScalar     *ghost;                       /* [nghost] */
   PetscScalar     *devicework[2], *deviceghost; /* on the device, where two vectors and the result suffice for any degree; NULL: not needed */
-  int             *bad;                         /* on the device: set by a kernel that finds an unusable row */
+  PolderPeers      peers;                       /* processes that write to each other's device memory, or NULL */
+  PetscMPIInt      rank;
+  TNSOuter         outer[2]; /* lower, upper; on the device */
+  PetscBool        half;     /* the diagonals of every process are half of a symmetric block */
+  int             *bad;      /* on the device: set by a kernel that finds an unusable row */
 } PC_TNS;
 
 /* The steps that differ between host and device. The rows, and the diagonals if there are any, are those of the matrix at that place */
@@ -144,6 +158,23 @@ PETSC_INTERN PetscErrorCode PCTNSSetHalo(PC, const PolderCSR *);
 PETSC_INTERN PetscErrorCode PCTNSUpdate(PC, const TNSSteps *, const PolderCSR *, const PolderDia *);
 /* The same and then, unless r is NULL, z = M^-1 r there. *done = PETSC_FALSE: the matrix is not there */
 PETSC_INTERN PetscErrorCode PCTNSSetUpAt(PC, const TNSSteps *, Vec r, Vec z, PetscBool *done);
+
+/* A triangle of the matrix on the device, the off-process columns of its rows, and how its sweeps run */
+typedef struct {
+  PolderTriangle T;
+  PolderRows     ghosts;
+  PetscBool      diagonals; /* T is stored by diagonals */
+  PetscBool      fused;     /* one kernel makes the first two sweeps */
+  PolderStream   stream;
+} TNSSweep;
+
+/* tnsouter.c */
+/* Sets up how the sweeps run on several devices, once the halo is there. lower, upper: the triangles, or those of no rows. Collective */
+PETSC_INTERN PetscErrorCode PCTNSOuterSetUp(PC, const PolderDia *, const TNSSweep *lower, const TNSSweep *upper);
+PETSC_INTERN PetscErrorCode PCTNSOuterFree(PC_TNS *);
+/* Where two sweeps are one kernel: what the other processes need of them goes out before, what they send is added to z after */
+PETSC_INTERN PetscErrorCode PCTNSOuterSend(PC_TNS *, const TNSSweep *, const PetscScalar in[]);
+PETSC_INTERN PetscErrorCode PCTNSOuterAdd(PC_TNS *, const TNSSweep *, PolderTriKind, const PolderCGRho *, const PetscScalar in[], PetscScalar z[]);
 
 /* tnsdevice.c */
 /* The two halves of M^-1 = K^T D^-1 K, which are fused with the vector updates of conjugate gradients; available for degree 2 only */
