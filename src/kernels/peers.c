@@ -110,3 +110,40 @@ void PolderExchangeMultAdd_Host(const PolderExchange *e, const PolderGhostRows *
   }
   if (dot && peers) PolderPeersSum_Host(peers, 1, dot);
 }
+
+void PolderGatherSend_Host(const PolderGather *g, const PetscScalar own[])
+{
+  const uint64_t number = ++g->count[0];
+
+  for (int r = 0; r < g->size; ++r) {
+    PetscScalar *there = g->buffer[r] + (number % 2) * (size_t)g->half + g->begin[g->rank];
+
+    if (r == g->rank) continue;
+    for (PetscInt i = 0; i < g->n[g->rank]; ++i) there[i] = own[i];
+    __atomic_store_n(&g->arrived[r][g->rank], number, __ATOMIC_RELEASE);
+  }
+}
+
+void PolderGatherReceive_Host(const PolderGather *g, const PetscScalar own[], PetscScalar all[])
+{
+  const PetscBool    waits  = (PetscBool)(g->arrived[g->rank] != NULL);
+  const uint64_t     number = waits ? ++g->count[1] : 0;
+  const PetscScalar *here   = g->buffer[g->rank] + (number % 2) * (size_t)g->half;
+
+  for (int r = 0; r < g->size; ++r) {
+    const PetscScalar *from = r == g->rank ? own : here + g->begin[r];
+    const PetscBool    came = (PetscBool)(!waits || r == g->rank || PolderPeersWait_Private(&g->arrived[g->rank][r], number, r, &g->patience));
+
+    for (PetscInt i = 0; i < g->n[r]; ++i) all[PolderGatherPlace(g, r, i)] = came ? from[i] : NAN;
+  }
+}
+
+void PolderGatherPut_Host(const PolderGather *g, const PetscScalar own[], PetscScalar all[])
+{
+  for (PetscInt i = 0; i < g->n[g->rank]; ++i) all[PolderGatherPlace(g, g->rank, i)] = own[i];
+}
+
+void PolderGatherTake_Host(const PolderGather *g, const PetscScalar all[], PetscScalar own[])
+{
+  for (PetscInt i = 0; i < g->n[g->rank]; ++i) own[i] = all[PolderGatherPlace(g, g->rank, i)];
+}
