@@ -9,6 +9,7 @@ struct _n_PolderReplica {
   PolderPiece  room;  /* message numbers and two buffers */
   PolderGather g;
   PetscInt     N;
+  const char  *transport;
   uint64_t    *counters;  /* on the device */
   PetscScalar *buffer;    /* on the device, without peers */
   PetscScalar *own, *all; /* on the host, for an MPI that takes no device pointers */
@@ -77,7 +78,7 @@ static PetscErrorCode PolderReplicaMeet_Private(PolderReplica replica)
 PetscErrorCode PolderReplicaCreate(MPI_Comm comm, PetscInt n, const PolderReplicaLines *lines, PolderReplica *replica)
 {
   PetscMPIInt rank, size;
-  PetscBool   alike;
+  PetscBool   alike = PETSC_FALSE;
   PolderReplica new;
 
   PetscFunctionBegin;
@@ -94,6 +95,7 @@ PetscErrorCode PolderReplicaCreate(MPI_Comm comm, PetscInt n, const PolderReplic
   new->g.size = size;
   PetscCall(PolderReplicaLayout_Private(new, n, lines));
   PetscCall(PolderPeersGet(comm, &new->peers));
+  PetscCall(PolderPeersGetTransport(comm, &new->transport));
   if (new->peers) PetscCall(PolderReplicaMeet_Private(new));
   else {
     PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t) new->g.half, &new->buffer));
@@ -113,6 +115,11 @@ PetscErrorCode PolderReplicaDestroy(PolderReplica *replica)
   PetscCall(PetscFree2((*replica)->own, (*replica)->all));
   PetscCall(PetscFree(*replica));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const char *PolderReplicaTransport(PolderReplica replica)
+{
+  return replica->transport;
 }
 
 PetscInt PolderReplicaSize(PolderReplica replica)

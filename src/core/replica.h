@@ -18,6 +18,8 @@ typedef struct {
    when there are too many, or when their GPUs are unlike, so that their sums would differ. Collective */
 PETSC_INTERN PetscErrorCode PolderReplicaCreate(MPI_Comm, PetscInt n, const PolderReplicaLines *lines, PolderReplica *replica);
 PETSC_INTERN PetscErrorCode PolderReplicaDestroy(PolderReplica *);
+/* How the values go between processes: "peer", "mpi" or "host" */
+PETSC_INTERN const char *PolderReplicaTransport(PolderReplica);
 /* Number of values of all processes */
 PETSC_INTERN PetscInt PolderReplicaSize(PolderReplica);
 /* all <- own of all processes, in device memory. Collective; asynchronous between peers */
