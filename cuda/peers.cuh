@@ -26,12 +26,13 @@ static __device__ __forceinline__ uint64_t PolderNanoseconds(void)
   return t;
 }
 
-/* Waits for a value of message `number` from this process; false: timed out */
-static __device__ __forceinline__ bool PolderCellWait(const PolderCell *cell, uint64_t number, int rank, const PolderPatience &patience, uint64_t *bits)
+/* Waits until ready(); false: process `rank` has not answered in time */
+template <class Ready>
+static __device__ __forceinline__ bool PolderWaitFor(int rank, const PolderPatience &patience, Ready ready)
 {
   uint64_t begin = 0;
 
-  for (unsigned int spin = 1; !PolderCellLoad(cell, number, bits); ++spin) {
+  for (unsigned int spin = 1; !ready(); ++spin) {
     if (spin % 1024) continue;
     if (!begin) begin = PolderNanoseconds();
     if (*patience.lost) return false;
@@ -41,6 +42,28 @@ static __device__ __forceinline__ bool PolderCellWait(const PolderCell *cell, ui
     }
   }
   return true;
+}
+
+/* Waits for a value of message `number` from this process; false: timed out */
+static __device__ __forceinline__ bool PolderCellWait(const PolderCell *cell, uint64_t number, int rank, const PolderPatience &patience, uint64_t *bits)
+{
+  return PolderWaitFor(rank, patience, [=] { return PolderCellLoad(cell, number, bits); });
+}
+
+/* The same for a message of many values, which are complete when its number is there: it is stored and loaded with fences */
+static __device__ __forceinline__ void PolderNumberStore(uint64_t *p, uint64_t number)
+{
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(p), "l"(number) : "memory");
+}
+
+static __device__ __forceinline__ bool PolderNumberWait(const uint64_t *arrived, uint64_t number, int rank, const PolderPatience &patience)
+{
+  return PolderWaitFor(rank, patience, [=] {
+    uint64_t found;
+
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(found) : "l"(arrived) : "memory");
+    return found >= number;
+  });
 }
 
 /* The same for a real value, NaN when timed out */

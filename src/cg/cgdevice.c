@@ -140,9 +140,9 @@ static PetscErrorCode PolderCGDeviceStart_Private(KSP ksp, Vec r, Vec p)
   PetscCall(PolderDeviceGetStream(&device->stream));
   PetscCall(PolderDeviceGetWork(&device->work));
   PetscCall(VecGetLocalSize(r, &device->n));
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)cg->b), &size));
   device->parallel = (PetscBool)(size > 1);
-  PetscCall(PolderPeersGet(PetscObjectComm((PetscObject)ksp), &device->peers));
+  PetscCall(PolderPeersGet(PetscObjectComm((PetscObject)cg->b), &device->peers));
   device->p = p;
   /* a test or a monitor that may look at the solution gets the one that belongs to the norm */
   plain = (PetscBool)(ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip || (cg->plaintest && ksp->converged == cg->plaintest));
@@ -177,7 +177,7 @@ PetscErrorCode PolderCGDeviceSum(KSP ksp, PetscInt n, PetscScalar sum[])
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PolderDeviceToHost(host, sum, n * sizeof(*sum)));
-  PetscCallAllreduce(MPI_IN_PLACE, host, n, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)ksp));
+  PetscCallAllreduce(MPI_IN_PLACE, host, n, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)((PolderCG *)ksp->data)->b));
   PetscCall(PolderDeviceFromHost(sum, host, n * sizeof(*sum)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -84,7 +84,7 @@ static PetscErrorCode PolderCGMultDot_Private(KSP ksp, Vec p, Vec w, PetscScalar
   PetscCall(PolderVecOnDevice(p, done));
   if (*done) *done = PETSC_FALSE;
   else PetscCall((*cg->multdot)(cg->A, p, w, dot, done));
-  if (*done) PetscCallAllreduce(MPI_IN_PLACE, dot, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)ksp));
+  if (*done) PetscCallAllreduce(MPI_IN_PLACE, dot, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)cg->b));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -16,7 +16,7 @@ static PetscErrorCode PolderCGWantsOnce_Private(KSP ksp, Vec r, PetscBool device
   PetscBool   known;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)cg->b), &size));
   PetscCall(VecGetSize(r, &N));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)r, &known, VECSEQ, VECMPI, "")); // vectors of other packages have no fused step
   *once = (PetscBool)(cg->reductions ? cg->reductions == 1 : size > 1 && N / size < (device ? POLDER_CG_ONCE_DEVICE : POLDER_CG_ONCE_HOST));
@@ -90,7 +90,7 @@ static PetscErrorCode PolderCGOnceSums_Private(KSP ksp, Vec r, Vec z, Vec w)
   PetscCall(PolderCGOnceGet_Private(ksp, r, z, NULL, last, &a));
   PolderCGOnceSums_Host(&a, s->sum);
   PetscCall(PolderCGOnceRestore_Private(ksp, r, z, NULL, last, &a));
-  if (!cg->space->d) PetscCallAllreduce(MPI_IN_PLACE, s->sum, POLDER_ONCE_SUMS, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)ksp));
+  if (!cg->space->d) PetscCallAllreduce(MPI_IN_PLACE, s->sum, POLDER_ONCE_SUMS, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)cg->b));
   PetscCall(PetscLogFlops((last ? 12.0 : 10.0) * a.n));
   PetscCall(PolderLogEnd(POLDER_CGDot, r));
   if (cg->space->d) PetscCall(PolderDeflationSpaceApplyPSum(cg->space, cg->v, PETSC_FALSE, &riders));

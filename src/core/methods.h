@@ -29,8 +29,8 @@ typedef struct {
   PetscErrorCode (*want)(PC);
   /* Call before a solve with vectors like this one: updates S to the current operator, or raises an error */
   PetscErrorCode (*begin)(PC, Vec like);
-  /* Number of unknowns of this process in the reduced system */
-  PetscErrorCode (*size)(PC, PetscInt *n);
+  /* Communicator of the reduced system for vectors like this one, PETSC_COMM_SELF when each process has all of it, and number of unknowns of this process */
+  PetscErrorCode (*size)(PC, Vec like, MPI_Comm *comm, PetscInt *n);
   /* reduce: r <- b_r minus the contributions of the eliminated part of b. expand: all unknowns x from those of the reduced system. pick: r <- the entries of
      x in the reduced system */
   PetscErrorCode (*reduce)(PC, Vec b, Vec r);

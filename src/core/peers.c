@@ -241,16 +241,19 @@ PetscErrorCode PolderPeersGetTransport(MPI_Comm comm, const char **name)
 PetscErrorCode PolderPeersMalloc(PolderPeers p, size_t bytes, PolderPiece *piece)
 {
   const size_t want = (bytes + POLDER_PIECE - 1) / POLDER_PIECE * POLDER_PIECE;
-  PolderSlab  *slab = &p->slab[p->nslab - 1];
-  int          full = slab->used + want > slab->size;
+  PolderSlab  *slab;
+  int          full[POLDER_SLABS], s;
   PetscBool    done = PETSC_TRUE;
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &full, 1, MPI_INT, MPI_MAX, p->comm));
-  if (full) PetscCall(PolderPeersAddSlab_Private(p, want, &done));
+  for (s = 0; s < p->nslab; ++s) full[s] = p->slab[s].used + want > p->slab[s].size;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, full, p->nslab, MPI_INT, MPI_MAX, p->comm));
+  for (s = 0; s < p->nslab && full[s]; ++s)
+    ;
+  if (s == p->nslab) PetscCall(PolderPeersAddSlab_Private(p, want, &done));
   PetscCheck(done, p->comm, PETSC_ERR_MEM, "No more memory can be shared between the GPUs of %d processes: use -polder_transport host", p->size);
-  slab          = &p->slab[p->nslab - 1];
-  piece->slab   = p->nslab - 1;
+  slab          = &p->slab[s];
+  piece->slab   = s;
   piece->offset = slab->used;
   piece->bytes  = want;
   piece->here   = slab->base[p->rank] + slab->used;

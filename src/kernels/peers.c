@@ -13,6 +13,30 @@ static double PolderSeconds_Private(void)
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+/* Process `rank` is waited for since `begin`, negative at the first call; PETSC_FALSE: no longer */
+static PetscBool PolderWaitOn_Private(double *begin, int rank, const PolderPatience *patience)
+{
+  if (*begin < 0) *begin = PolderSeconds_Private();
+  if (*patience->lost) return PETSC_FALSE;
+  if (PolderSeconds_Private() - *begin > patience->seconds) {
+    *patience->lost = 1 + rank;
+    return PETSC_FALSE;
+  }
+  (void)sched_yield();
+  return PETSC_TRUE;
+}
+
+/* Waits until *arrived is at least number; PETSC_FALSE: timed out */
+static PetscBool PolderNumberWait_Private(const uint64_t *arrived, uint64_t number, int rank, const PolderPatience *patience)
+{
+  double begin = -1;
+
+  while (__atomic_load_n(arrived, __ATOMIC_ACQUIRE) < number) {
+    if (!PolderWaitOn_Private(&begin, rank, patience)) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
 static void PolderCellStore_Private(PolderCell *cell, uint64_t bits, uint64_t number)
 {
   __atomic_store_n(&cell->bits, bits, __ATOMIC_RELAXED);
@@ -25,13 +49,7 @@ static PetscBool PolderCellWait_Private(const PolderCell *cell, uint64_t number,
   double begin = -1;
 
   while (__atomic_load_n(&cell->number, __ATOMIC_ACQUIRE) != number) {
-    if (begin < 0) begin = PolderSeconds_Private();
-    if (*patience->lost) return PETSC_FALSE;
-    if (PolderSeconds_Private() - begin > patience->seconds) {
-      *patience->lost = 1 + rank;
-      return PETSC_FALSE;
-    }
-    (void)sched_yield();
+    if (!PolderWaitOn_Private(&begin, rank, patience)) return PETSC_FALSE;
   }
   *bits = __atomic_load_n(&cell->bits, __ATOMIC_RELAXED);
   return PETSC_TRUE;
@@ -220,4 +238,41 @@ void PolderExchangeMultAdd_Host(const PolderExchange *e, const PolderGhostRows *
     if (dot) *dot += p[i] * s;
   }
   if (dot && peers) PolderPeersSum_Host(peers, 1, dot);
+}
+
+void PolderGatherSend_Host(const PolderGather *g, const PetscScalar own[])
+{
+  const uint64_t number = ++g->count[0];
+
+  for (int r = 0; r < g->size; ++r) {
+    PetscScalar *there = g->buffer[r] + (number % 2) * (size_t)g->half + g->begin[g->rank];
+
+    if (r == g->rank) continue;
+    for (PetscInt i = 0; i < g->n[g->rank]; ++i) there[i] = own[i];
+    __atomic_store_n(&g->arrived[r][g->rank], number, __ATOMIC_RELEASE);
+  }
+}
+
+void PolderGatherReceive_Host(const PolderGather *g, const PetscScalar own[], PetscScalar all[])
+{
+  const PetscBool    waits  = (PetscBool)(g->arrived[g->rank] != NULL);
+  const uint64_t     number = waits ? ++g->count[1] : 0;
+  const PetscScalar *here   = g->buffer[g->rank] + (number % 2) * (size_t)g->half;
+
+  for (int r = 0; r < g->size; ++r) {
+    const PetscScalar *from = r == g->rank ? own : here + g->begin[r];
+    const PetscBool    came = (PetscBool)(!waits || r == g->rank || PolderNumberWait_Private(&g->arrived[g->rank][r], number, r, &g->patience));
+
+    for (PetscInt i = 0; i < g->n[r]; ++i) all[PolderGatherPlace(g, r, i)] = came ? from[i] : NAN;
+  }
+}
+
+void PolderGatherPut_Host(const PolderGather *g, const PetscScalar own[], PetscScalar all[])
+{
+  for (PetscInt i = 0; i < g->n[g->rank]; ++i) all[PolderGatherPlace(g, g->rank, i)] = own[i];
+}
+
+void PolderGatherTake_Host(const PolderGather *g, const PetscScalar all[], PetscScalar own[])
+{
+  for (PetscInt i = 0; i < g->n[g->rank]; ++i) own[i] = all[PolderGatherPlace(g, g->rank, i)];
 }

@@ -9,6 +9,12 @@
 #include "launcher.h"
 #include <stdint.h>
 
+#if defined(__CUDACC__)
+  #define POLDER_PEER static __host__ __device__ __forceinline__
+#else
+  #define POLDER_PEER static inline
+#endif
+
 /* Maximum number of processes of a group, and of values of one sum */
 #define POLDER_PEERS_MOST 16
 #define POLDER_PEERS_SUMS 4096
@@ -106,3 +112,39 @@ PETSC_INTERN void   PolderExchangeMultAdd_Host(const PolderExchange *e, const Po
                                                PetscScalar z[], PetscScalar *dot);
 POLDER_LAUNCHER int PolderExchangeMultAdd_CUDA(const PolderExchange *e, const PolderGhostRows *rows, const PolderPeersView *peers, const PetscScalar p[],
                                                PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream);
+
+/*
+  A gather: every process gets the values of all. The n[r] values of process r are lines of width[r] values, ld apart in the result: value i becomes
+  all[first[r] + i / width[r] * ld + i % width[r]].
+*/
+typedef struct {
+  int            rank, size;
+  PetscInt       ld, n[POLDER_PEERS_MOST], first[POLDER_PEERS_MOST], width[POLDER_PEERS_MOST];
+  PetscInt       begin[POLDER_PEERS_MOST];   /* where the values of a process begin in a buffer; even numbers */
+  PetscInt       half;                       /* size of a buffer, even */
+  PetscScalar   *buffer[POLDER_PEERS_MOST];  /* [2 half] of each process, this one included */
+  uint64_t      *arrived[POLDER_PEERS_MOST]; /* [size] on each process: numbers of the last messages; NULL here: the buffer is full, and nobody waits */
+  uint64_t      *count;                      /* [2] number of the last message that was sent, received */
+  unsigned int  *finished;                   /* [2] number of blocks that have finished, zero between launches */
+  PolderPatience patience;
+} PolderGather;
+
+/* Sends own[0 .. n[rank]) to all others */
+PETSC_INTERN void   PolderGatherSend_Host(const PolderGather *g, const PetscScalar own[]);
+POLDER_LAUNCHER int PolderGatherSend_CUDA(const PolderGather *g, const PetscScalar own[], PolderStream stream);
+/* all <- own and the values of the others; NaN for a process that does not answer in time */
+PETSC_INTERN void   PolderGatherReceive_Host(const PolderGather *g, const PetscScalar own[], PetscScalar all[]);
+POLDER_LAUNCHER int PolderGatherReceive_CUDA(const PolderGather *g, const PetscScalar own[], PetscScalar all[], PolderStream stream);
+/* Without messages: all <- own in its own part; own <- its part of all */
+PETSC_INTERN void   PolderGatherPut_Host(const PolderGather *g, const PetscScalar own[], PetscScalar all[]);
+POLDER_LAUNCHER int PolderGatherPut_CUDA(const PolderGather *g, const PetscScalar own[], PetscScalar all[], PolderStream stream);
+PETSC_INTERN void   PolderGatherTake_Host(const PolderGather *g, const PetscScalar all[], PetscScalar own[]);
+POLDER_LAUNCHER int PolderGatherTake_CUDA(const PolderGather *g, const PetscScalar all[], PetscScalar own[], PolderStream stream);
+
+/* Place of value i of process r in the result of a gather */
+POLDER_PEER PetscInt PolderGatherPlace(const PolderGather *g, int r, PetscInt i)
+{
+  const PetscInt line = i / g->width[r];
+
+  return g->first[r] + line * g->ld + i - line * g->width[r];
+}

@@ -34,6 +34,15 @@ PETSC_INTERN PetscBool PolderRRBRound_Host(const PolderRRBGrid *g, const PetscSc
 POLDER_LAUNCHER int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, const PolderDia *A, PetscScalar *const row[], int *seen, PolderStream stream);
 POLDER_LAUNCHER int PolderRRBRowsCsr_CUDA(PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[],
                                           int *seen, PolderStream stream);
+/*
+  entry[d][i] <- the entry of own row i in direction d, RRB_TO_SW ... RRB_TO_NE; column k of ghosts is node[k] = y nx + x. seen: RRB_SEEN_BAD for an entry that
+  couples no neighbours, RRB_SEEN_NINE; on the host, too
+*/
+#define POLDER_RRB_DIRECTIONS 9
+PETSC_INTERN void   PolderRRBOwnRows_Host(const PolderRRBOwn *own, PolderRows rows, PolderRows ghosts, const PetscInt node[], PetscScalar *const entry[],
+                                          int *seen);
+POLDER_LAUNCHER int PolderRRBOwnRows_CUDA(const PolderRRBOwn *own, PolderRows rows, PolderRows ghosts, const PetscInt node[], PetscScalar *const entry[],
+                                          int *seen, PolderStream stream);
 /* Puts the rows into the arrays c and x (of which only RRB_R2D is used); lumps and inverts the black pivots */
 POLDER_LAUNCHER int PolderRRBBlack_CUDA(const PolderRRBGrid *g, const PolderRRBEntries *rows, PetscReal omega, PetscScalar c[], PetscScalar x[], int *seen,
                                         PolderStream stream);

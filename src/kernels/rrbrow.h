@@ -100,6 +100,28 @@ POLDER_NODE int PolderRRBDirection(PetscInt nx, PetscInt line, PetscInt i, Petsc
   return (up - down + 1) * 3 + (int)dx + 1;
 }
 
+/* The rows of one process: row i is number begin + i of the nodes of a box with lines of `width` nodes, the first of which is node (x0, y0) of a grid with
+   lines of nx nodes */
+typedef struct {
+  PetscInt nx, x0, y0, width, begin;
+} PolderRRBOwn;
+
+/* The direction from own row i to node (x, y); -1: no neighbour */
+POLDER_NODE int PolderRRBDirectionFrom(const PolderRRBOwn *own, PetscInt i, PetscInt x, PetscInt y)
+{
+  const PetscInt line = (own->begin + i) / own->width, dx = x - own->x0 - (own->begin + i - line * own->width), dy = y - own->y0 - line;
+
+  return dx < -1 || dx > 1 || dy < -1 || dy > 1 ? -1 : (int)((dy + 1) * 3 + dx + 1);
+}
+
+/* The same to own row j */
+POLDER_NODE int PolderRRBDirectionOwn(const PolderRRBOwn *own, PetscInt i, PetscInt j)
+{
+  const PetscInt line = (own->begin + j) / own->width;
+
+  return PolderRRBDirectionFrom(own, i, own->x0 + own->begin + j - line * own->width, own->y0 + line);
+}
+
 POLDER_NODE PetscReal PolderRRBAbs(PetscScalar a)
 {
   return a < 0 ? -a : a;

@@ -10,3 +10,7 @@ PolderEmulate(PolderExchangeMultAdd,
               (const PolderExchange *e, const PolderGhostRows *rows, const PolderPeersView *peers, const PetscScalar p[], PetscScalar z[], PetscScalar *dot,
                void *work, PolderStream stream),
               e, rows, peers, p, z, dot);
+PolderEmulate(PolderGatherSend, (const PolderGather *g, const PetscScalar own[], PolderStream stream), g, own);
+PolderEmulate(PolderGatherReceive, (const PolderGather *g, const PetscScalar own[], PetscScalar all[], PolderStream stream), g, own, all);
+PolderEmulate(PolderGatherPut, (const PolderGather *g, const PetscScalar own[], PetscScalar all[], PolderStream stream), g, own, all);
+PolderEmulate(PolderGatherTake, (const PolderGather *g, const PetscScalar all[], PetscScalar own[], PolderStream stream), g, all, own);

@@ -78,6 +78,10 @@ int PolderRRBCG_CUDA(const PolderRRBSystem *system, PetscBool prepare, PetscBool
   return 0;
 }
 
+PolderEmulate(PolderRRBOwnRows,
+              (const PolderRRBOwn *own, PolderRows rows, PolderRows ghosts, const PetscInt node[], PetscScalar *const entry[], int *seen, PolderStream stream),
+              own, rows, ghosts, node, entry, seen);
+
 PetscInt PolderRRBCGMost_CUDA(void)
 {
   return 4000; // the suite has systems on both sides

@@ -260,8 +260,166 @@ static PetscErrorCode TestExchanges(PETSC_UNUSED void *work, PETSC_UNUSED Polder
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* ------------------------------------------------ gathers ------------------------------------------------ */
+
+/* What a place has of a gather: its buffers, those of the others, and their message numbers */
+typedef struct {
+  const PolderPlace *place;
+  PolderGather       g;
+  PetscScalar       *buffer[SIZE];
+  uint64_t          *arrived[SIZE], *count;
+  int               *lost;
+} Gather;
+
+/* Process r has n[r] values, in lines of width[r] */
+static PetscErrorCode GatherCreate(const PolderPlace *place, const PetscInt n[], const PetscInt width[], PetscInt ld, PetscBool waits, Gather *x)
+{
+  PolderGather *g        = &x->g;
+  uint64_t      zero[16] = {0};
+  PetscScalar  *blank;
+  PetscInt      first = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMemzero(x, sizeof(*x)));
+  x->place = place;
+  g->rank  = RANK;
+  g->size  = SIZE;
+  g->ld    = ld;
+  for (int r = 0; r < SIZE; ++r) {
+    g->n[r]     = n[r];
+    g->width[r] = width[r];
+    g->first[r] = first;
+    g->begin[r] = g->half;
+    g->half += n[r] + n[r] % 2;
+    first += width[r];
+  }
+  PetscCall(PetscCalloc1(2 * g->half, &blank));
+  for (int r = 0; r < SIZE; ++r) {
+    PetscCall(PolderPlaceUpload(place, sizeof(*blank) * 2 * (size_t)g->half, blank, &x->buffer[r]));
+    PetscCall(PolderPlaceUpload(place, sizeof(zero), zero, &x->arrived[r]));
+    g->buffer[r]  = x->buffer[r];
+    g->arrived[r] = waits ? x->arrived[r] : NULL;
+  }
+  PetscCall(PetscFree(blank));
+  PetscCall(PolderPlaceUpload(place, sizeof(zero), zero, &x->count));
+  g->count    = x->count;
+  g->finished = (unsigned int *)(x->count + 2);
+  PetscCall(PatienceCreate(place, 20, &x->lost, &g->patience));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode GatherDestroy(Gather *x)
+{
+  PetscFunctionBeginUser;
+  for (int r = 0; r < SIZE; ++r) {
+    PetscCall((*x->place->free)(&x->buffer[r]));
+    PetscCall((*x->place->free)(&x->arrived[r]));
+  }
+  PetscCall((*x->place->free)(&x->count));
+  PetscCall(PolderDeviceFreeShared(&x->lost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Message `number` of all processes, of which v has the values, each followed by an even number's gap; absent: the process that is late, or -1 */
+static PetscErrorCode GatherOnce(Gather *x, int number, int absent, const PetscScalar v[], PetscInt total, PetscScalar all[], PetscInt *wrong)
+{
+  const PolderPlace *place = x->place;
+  PolderGather      *g     = &x->g;
+  PetscScalar       *own, *back, *to, *sent;
+  uint64_t           arrived[16];
+
+  PetscFunctionBeginUser;
+  for (PetscInt i = 0; i < total; ++i) all[i] = -1;
+  PetscCall(PolderPlaceUpload(place, sizeof(*v) * (size_t)g->n[RANK], v + g->begin[RANK], &own));
+  PetscCall(PolderPlaceUpload(place, sizeof(*v) * (size_t)g->n[RANK], v + g->begin[RANK], &back));
+  PetscCall(PolderPlaceUpload(place, sizeof(*v) * (size_t)total, all, &to));
+  for (int r = 0; r < SIZE; ++r) arrived[r] = (uint64_t)(number - (r == absent || r == RANK));
+  PetscCall((*place->put)(x->arrived[RANK], arrived, sizeof(*arrived) * SIZE));
+  PetscCall((*place->put)(x->buffer[RANK] + (g->arrived[RANK] ? number % 2 : 0) * g->half, v, sizeof(*v) * (size_t)g->half));
+  *x->lost            = 0;
+  g->patience.seconds = absent < 0 ? 20 : 0.1;
+  if (g->arrived[RANK]) PolderRun(place, PolderGatherSend, g, own);
+  PolderRun(place, PolderGatherReceive, g, own, to);
+  PolderRun(place, PolderGatherTake, g, to, back);
+  PetscCall(PolderPlaceTake(place, total, to, all));
+  PetscCall(PetscMalloc1(2 * g->half, &sent));
+  for (int r = 0; r < SIZE && g->arrived[RANK]; ++r) { // what has gone to the others
+    PetscCall(PolderPlaceTake(place, 2 * g->half, x->buffer[r], sent));
+    PetscCall((*place->take)(arrived, x->arrived[r], sizeof(*arrived) * SIZE));
+    if (r != RANK) *wrong += arrived[RANK] != (uint64_t)number;
+    for (PetscInt i = 0; r != RANK && i < g->n[RANK]; ++i) *wrong += sent[number % 2 * g->half + g->begin[RANK] + i] != v[g->begin[RANK] + i];
+  }
+  PetscCall(PolderPlaceTake(place, g->n[RANK], back, sent));
+  for (PetscInt i = 0; i < g->n[RANK]; ++i) *wrong += sent[i] != v[g->begin[RANK] + i];
+  PetscCall(PetscFree(sent));
+  PetscCall((*place->zero)(to, sizeof(*v) * (size_t)total));
+  PolderRun(place, PolderGatherPut, g, own, to);
+  PolderRun(place, PolderGatherTake, g, to, back);
+  PetscCall(PolderPlaceFetch(place, sizeof(*v) * (size_t)g->n[RANK], &back, (void *)(all + total)));
+  for (PetscInt i = 0; i < g->n[RANK]; ++i) *wrong += all[total + i] != v[g->begin[RANK] + i];
+  *wrong += *x->lost != (absent < 0 ? 0 : 1 + absent);
+  PetscCall((*place->free)(&own));
+  PetscCall((*place->free)(&to));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The gathered values are v at their places, and nothing else is touched */
+static PetscErrorCode TestGather(const PetscInt n[], const PetscInt width[], PetscBool waits, PetscInt *wrong)
+{
+  PetscInt     ld = 3, lines = 1, total;
+  PetscScalar *v, *all, *expected;
+  Gather       x;
+
+  PetscFunctionBeginUser;
+  for (int r = 0; r < SIZE; ++r) {
+    ld += width[r];
+    lines = PetscMax(lines, (n[r] + width[r] - 1) / width[r]);
+  }
+  total = ld * lines;
+  PetscCall(PetscMalloc3(n[0] + n[1] + n[2] + SIZE, &v, total + n[RANK], &all, total, &expected));
+  for (int at = 0; at < 2; ++at) {
+    PetscCall(GatherCreate(at ? &PolderOnDevice : &PolderOnHost, n, width, ld, waits, &x));
+    for (int number = 1; number <= TIMES; ++number) {
+      const int absent = waits && number == TIMES ? 2 : -1;
+
+      for (PetscInt i = 0; i < x.g.half; ++i) v[i] = Number();
+      for (PetscInt i = 0; i < total; ++i) expected[i] = -1;
+      for (int r = 0; r < SIZE; ++r)
+        for (PetscInt i = 0; i < n[r]; ++i) expected[x.g.first[r] + i / width[r] * ld + i % width[r]] = r == absent ? NAN : v[x.g.begin[r] + i];
+      PetscCall(GatherOnce(&x, number, absent, v, total, all, wrong));
+      for (PetscInt i = 0; i < total; ++i) *wrong += PetscIsNanReal(expected[i]) ? !PetscIsNanReal(all[i]) : all[i] != expected[i];
+    }
+    PetscCall(GatherDestroy(&x));
+  }
+  PetscCall(PetscFree3(v, all, expected));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestGathers(PETSC_UNUSED void *work, PETSC_UNUSED PolderStream stream)
+{
+  static const PetscInt sizes[][2][SIZE] = {
+    {{1, 1, 1},              {1, 1, 1}         },
+    {{0, 2, 3},              {1, 2, 3}         },
+    {{4, 0, 1},              {4, 1, 1}         },
+    {{31, 32, 33},           {31, 32, 33}      },
+    {{35, 99, 64},           {5, 33, 16}       },
+    {{257, 1000, 4097},      {257, 1000, 4097} },
+    {{101 * 77, 0, 50000},   {77, 1, 500}      },
+    {{70001, 300001, 12345}, {70001, 300001, 5}}
+  };
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes) - (small ? 2 : 0); ++k) {
+    PetscCall(TestGather(sizes[k][0], sizes[k][1], PETSC_TRUE, &wrong));
+    PetscCall(TestGather(sizes[k][0], sizes[k][1], PETSC_FALSE, &wrong));
+  }
+  PetscCall(Report("gathers of all values", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 const DeviceTests DeviceProgram = {
-  help, {TestSums, TestExchanges, TestTriOuter}
+  help, {TestSums, TestExchanges, TestTriOuter, TestGathers}
 };
 
 /*TEST

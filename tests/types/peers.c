@@ -4,6 +4,7 @@ static char help[] = "Sums and ghost values between processes that write to each
                      "  -most <300000> : values of a process in an exchange\n\n";
 
 #include "core/peers.h"
+#include "core/replica.h"
 #include "mat/halo.h"
 
 /* (-1)^i 2^(i % 40) / 3 for process r: the sum depends on the order of its terms */
@@ -103,6 +104,56 @@ static PetscErrorCode Ghosts(MPI_Comm comm, PetscInt n, PetscInt step, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Gathers values of all processes, of which process r has n + r, or none if it is `empty`; boxes: as lines of a grid in strips side by side */
+static PetscErrorCode Gathers(MPI_Comm comm, PetscInt n, PetscMPIInt empty, PetscBool boxes, PetscInt *wrong)
+{
+  PolderReplica      replica;
+  PolderReplicaLines lines;
+  PetscMPIInt        rank, size;
+  PetscInt           own, N, before = 0;
+  PetscScalar       *mine, *all, *dmine, *dall;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(comm, &rank));
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  own = rank == empty ? 0 : boxes ? 3 * n : n + rank;
+  PetscCallMPI(MPI_Exscan(&own, &before, 1, MPIU_INT, MPI_SUM, comm));
+  lines = (PolderReplicaLines){.first = before / 3, .width = n};
+  PetscCallMPI(MPI_Allreduce(&own, &N, 1, MPIU_INT, MPI_SUM, comm));
+  lines.ld = N / 3;
+  PetscCall(PolderReplicaCreate(comm, own, boxes ? &lines : NULL, &replica));
+  if (!replica) PetscFunctionReturn(PETSC_SUCCESS);
+  *wrong += PolderReplicaSize(replica) != N;
+  PetscCall(PetscMalloc2(own, &mine, N, &all));
+  PetscCall(PolderDeviceMalloc(sizeof(*mine) * (size_t)own, &dmine));
+  PetscCall(PolderDeviceMalloc(sizeof(*all) * (size_t)N, &dall));
+  for (int times = 0; times < 5; ++times) {
+    for (PetscInt i = 0; i < own; ++i) mine[i] = times + 0.5 * (PetscReal)(boxes ? before / 3 + i / n * lines.ld + i % n : before + i);
+    PetscCall(PolderDeviceFromHost(dmine, mine, sizeof(*mine) * (size_t)own));
+    PetscCall(PolderDeviceZero(dall, sizeof(*all) * (size_t)N));
+    PetscCall(PolderReplicaGather(replica, dmine, dall));
+    PetscCall(PolderDeviceToHost(all, dall, sizeof(*all) * (size_t)N));
+    for (PetscInt i = 0; i < N; ++i) *wrong += all[i] != times + 0.5 * (PetscReal)i;
+    PetscCall(PolderDeviceZero(dmine, sizeof(*mine) * (size_t)own));
+    PetscCall(PolderReplicaTake(replica, dall, dmine));
+    PetscCall(PolderDeviceZero(dall, sizeof(*all) * (size_t)N));
+    PetscCall(PolderReplicaPut(replica, dmine, dall));
+    PetscCall(PolderDeviceToHost(all, dall, sizeof(*all) * (size_t)N));
+    for (PetscInt i = 0; i < own; ++i) {
+      const PetscInt j = boxes ? before / 3 + i / n * lines.ld + i % n : before + i;
+
+      *wrong += all[j] != mine[i];
+      all[j] = 0;
+    }
+    for (PetscInt i = 0; i < N; ++i) *wrong += all[i] != 0;
+  }
+  PetscCall(PolderDeviceFree(&dmine));
+  PetscCall(PolderDeviceFree(&dall));
+  PetscCall(PetscFree2(mine, all));
+  PetscCall(PolderReplicaDestroy(&replica));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A sum without the last process */
 static PetscErrorCode Missing(MPI_Comm comm)
 {
@@ -151,11 +202,17 @@ int main(int argc, char **argv)
   PetscCall(Ghosts(comm, 5, 1, &wrong));
   PetscCall(Ghosts(comm, PetscMin(1000, most), 3, &wrong));
   PetscCall(Ghosts(comm, most, 1, &wrong)); /* more than an allocation holds */
+  for (PetscInt n = 1; n <= most; n = 9 * n + 2) {
+    PetscCall(Gathers(comm, n, -1, PETSC_FALSE, &wrong));
+    PetscCall(Gathers(comm, n, 0, PETSC_FALSE, &wrong));
+    PetscCall(Gathers(comm, n, 1, PETSC_TRUE, &wrong));
+  }
   PetscCallMPI(MPI_Comm_split(comm, rank % 2, rank, &half));
   for (int times = 0; times < 3; ++times) { /* two communicators at once, one of which goes */
     PetscCall(Sums(half, 10, &wrong));
     PetscCall(Sums(comm, 10, &wrong));
     PetscCall(Ghosts(half, 20, 2, &wrong));
+    PetscCall(Gathers(half, 20, -1, PETSC_TRUE, &wrong));
   }
   PetscCallMPI(MPI_Comm_free(&half));
   PetscCall(Sums(comm, 10, &wrong));

@@ -48,16 +48,21 @@ static PetscErrorCode Compare(PC pc, const PetscScalar alone[], PetscReal *diffe
 /* The values of M^-1 r by node, from one process */
 static PetscErrorCode ApplyAlone(PC pc, PetscInt N, PetscScalar zz[])
 {
-  Vec          r, z;
-  PetscScalar *rr;
+  Mat                A;
+  Vec                r, z;
+  PetscScalar       *rr;
+  const PetscScalar *values;
 
   PetscFunctionBeginUser;
-  PetscCall(VecCreateSeq(PETSC_COMM_SELF, N, &r));
-  PetscCall(VecCreateSeqWithArray(PETSC_COMM_SELF, 1, N, zz, &z));
+  PetscCall(PCGetOperators(pc, NULL, &A));
+  PetscCall(CreateVecs(A, &r, &z));
   PetscCall(VecGetArray(r, &rr));
   for (PetscInt i = 0; i < N; ++i) rr[i] = Hash(3, i, i) - 0.5;
   PetscCall(VecRestoreArray(r, &rr));
   PetscCall(PCApply(pc, r, z));
+  PetscCall(VecGetArrayRead(z, &values));
+  PetscCall(PetscArraycpy(zz, values, N));
+  PetscCall(VecRestoreArrayRead(z, &values));
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&z));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -86,6 +91,7 @@ static PetscErrorCode CompareRanks(const Case *c, const PetscScalar zz[], PetscR
     PetscCall(CreateRanks(p, &ranks, &A));
     for (size_t l = 0; l < PETSC_STATIC_ARRAY_LENGTH(latency); ++l) {
       PetscReal difference;
+      PetscBool whole;
 
       PetscCall(CreateRanksPC(A, p, c->levels, c->omega, latency[l], &pc));
       PetscCall(Compare(pc, zz, &difference));
@@ -99,7 +105,9 @@ static PetscErrorCode CompareRanks(const Case *c, const PetscScalar zz[], PetscR
                               " boxes, difference %g\n",
                               (int)ranks.order, ranks.np[0], ranks.np[1], (double)latency[l], r->ngrid, r->np[0], r->np[1], (double)difference));
       }
+      whole = (PetscBool)(((PC_RRB *)pc->data)->whole.replica != NULL); // has no latency
       PetscCall(PCDestroy(&pc));
+      if (whole) break;
     }
     PetscCall(MatDestroy(&A));
   }
@@ -150,6 +158,14 @@ static PetscErrorCode TestSame(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* An array of the factor that a set-up with new values keeps */
+static const void *FirstArray(PC pc)
+{
+  const PC_RRB *rrb = (const PC_RRB *)pc->data;
+
+  return rrb->device.valid ? rrb->device.step[0].c : rrb->grid[0].z;
+}
+
 /* New values on the arrays that are there; other levels, omega, latency; other rows */
 static PetscErrorCode TestRefresh(void)
 {
@@ -158,8 +174,7 @@ static PetscErrorCode TestRefresh(void)
   PetscReal     difference;
   Mat           A, B;
   PC            pc, alone;
-  PC_RRB       *rrb;
-  void         *before;
+  const void   *before;
   Ranks         ranks;
 
   PetscFunctionBeginUser;
@@ -168,14 +183,13 @@ static PetscErrorCode TestRefresh(void)
     PetscCall(CreateRanks(&first, &ranks, &A));
     PetscCall(CreateRanksPC(A, &first, 6, 1, 0, &pc));
     PetscCall(PCSetUp(pc));
-    rrb    = (PC_RRB *)pc->data;
-    before = rrb->grid[0].z;
+    before = FirstArray(pc);
     PetscCall(FillRanks(&second, A));
     PetscCall(CreateAlone(&second, &B));
     PetscCall(CreatePC(B, second.nx, second.ny, 6, 1, &alone));
     PetscCall(ApplyAlone(alone, second.nx * second.ny, zz));
     PetscCall(Compare(pc, zz, &difference));
-    if (difference > 1e-13 || before != rrb->grid[0].z) PetscCall(Report("new values", PETSC_FALSE, difference));
+    if (difference > 1e-13 || before != FirstArray(pc)) PetscCall(Report("new values", PETSC_FALSE, difference));
     for (PetscInt k = 0; k < 3; ++k) {
       PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, 7 - k));
       PetscTryMethod(pc, "PCRRBSetOmega_C", (PC, PetscReal), (pc, 0.9));
@@ -291,6 +305,7 @@ int main(int argc, char **args)
    test:
      suffix: single
      output_file: output/rrbranks_solve.out
+     requires: !gpu
      nsize: 3
      args: -solve -pc_rrb_precision single -mat_type aijdia
 
@@ -304,6 +319,51 @@ int main(int argc, char **args)
      nsize: {{4 6}separate output}
      args: -view
      filter: grep -E "type: rrb|grid|levels|rest|bytes"
+
+   testset:
+     requires: gpu
+     args: -mat_type aijdia
+     test:
+       suffix: whole_same
+       nsize: {{2 4}}
+       output_file: output/rrbranks_same.out
+       args: -same
+     test:
+       suffix: whole_solve
+       nsize: {{2 3}}
+       args: -solve
+     test:
+       suffix: whole_reduced
+       nsize: {{2 4}}
+       args: -reduced -pc_rrb_precision {{double single}}
+     test:
+       suffix: whole_move
+       nsize: 3
+       output_file: output/rrbranks_move.out
+       args: -move
+     test:
+       suffix: whole_refresh
+       nsize: 3
+       output_file: output/rrbranks_refresh.out
+       args: -refresh
+     test:
+       suffix: whole_view
+       nsize: 4
+       args: -view
+       filter: grep -E "type: rrb|grid|levels|rest|factor" | sed 's/; values.*$//'
+
+   testset:
+     requires: emulated
+     args: -mat_type aijdia -emulated_gpus 1
+     nsize: 3
+     test:
+       suffix: shared_same
+       output_file: output/rrbranks_same.out
+       args: -same
+     test:
+       suffix: shared_reduced
+       output_file: output/rrbranks_whole_reduced.out
+       args: -reduced
 
    test:
      suffix: mismatch

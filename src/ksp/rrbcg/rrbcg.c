@@ -19,6 +19,7 @@ typedef struct {
   Mat                      S;
   PC                       rest;      /* M without its first half level */
   const PolderPCReduction *reduction; /* of the preconditioner */
+  MPI_Comm                 comm;      /* of S */
   Vec                      b, x;      /* of the red nodes */
   Vec                      work;      /* of all nodes */
   PetscObjectId            kernel;
@@ -190,7 +191,7 @@ static PetscErrorCode KSPRRBCGSetNullSpace_Private(KSP ksp, Mat A)
     PetscCall(VecNormalize(v[count], &rest));
     if (rest > 1e-8 * norm) ++count;
   }
-  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)ksp), constant, count, v, &reduced));
+  PetscCall(MatNullSpaceCreate(PetscObjectComm((PetscObject)rrbcg->b), constant, count, v, &reduced));
   PetscCall(MatSetNullSpace(rrbcg->S, reduced));
   PetscCall(MatNullSpaceDestroy(&reduced));
   PetscCall(VecDestroyVecs(PetscMax(n, 1), &v));
@@ -213,16 +214,17 @@ static PetscErrorCode KSPRRBCGFree_Private(KSP_RRBCG *rrbcg)
 static PetscErrorCode KSPRRBCGCreateSystem_Private(KSP ksp, Vec like)
 {
   KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
-  MPI_Comm   comm  = PetscObjectComm((PetscObject)ksp);
+  MPI_Comm   comm;
   PetscInt   n;
   VecType    type;
 
   PetscFunctionBegin;
-  PetscCall((*rrbcg->reduction->size)(ksp->pc, &n));
+  PetscCall((*rrbcg->reduction->size)(ksp->pc, like, &comm, &n));
   PetscCall(VecGetType(like, &type));
   PetscCall(VecCreate(comm, &rrbcg->b));
   PetscCall(VecSetSizes(rrbcg->b, n, PETSC_DETERMINE));
-  PetscCall(VecSetType(rrbcg->b, type));
+  PetscCall(VecSetType(rrbcg->b, comm == PETSC_COMM_SELF ? POLDER_VEC_DEVICE : type)); // all of it on the device of each process
+  rrbcg->comm = comm;
   PetscCall(PolderVecDuplicate(rrbcg->b, &rrbcg->x));
   PetscCall(PolderVecDuplicate(like, &rrbcg->work));
   PetscCall(PolderCGSetWorkVecs(ksp, rrbcg->b));
@@ -246,17 +248,18 @@ static PetscErrorCode KSPRRBCGCreateSystem_Private(KSP ksp, Vec like)
 static PetscErrorCode KSPRRBCGSetUpSystem_Private(KSP ksp, Vec like)
 {
   KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
+  MPI_Comm   comm;
   PetscInt   n, m, moved;
   VecType    type;
   PetscBool  same;
 
   PetscFunctionBegin;
   if (rrbcg->S) {
-    PetscCall((*rrbcg->reduction->size)(ksp->pc, &n));
+    PetscCall((*rrbcg->reduction->size)(ksp->pc, like, &comm, &n));
     PetscCall(VecGetLocalSize(rrbcg->b, &m));
     PetscCall(VecGetType(like, &type));
-    PetscCall(PetscObjectTypeCompare((PetscObject)rrbcg->b, type, &same));
-    moved = m != n || !same;
+    PetscCall(PetscObjectTypeCompare((PetscObject)rrbcg->work, type, &same));
+    moved = m != n || comm != rrbcg->comm || !same;
     PetscCallAllreduce(MPI_IN_PLACE, &moved, 1, MPIU_INT, MPI_MAX, PetscObjectComm((PetscObject)ksp));
     if (!moved) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PolderCGReset(ksp));

@@ -95,6 +95,7 @@ static PetscErrorCode PCReset_RRB(PC pc)
   PetscCall(PCRRBFreeLayout(rrb));
   PetscCall(PCRRBRowsFree(&rrb->rows));
   PetscCall(PCRRBFreeDevice(&rrb->device));
+  PetscCall(PCRRBWholeFree(&rrb->whole));
   rrb->mat   = 0;
   rrb->valid = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -143,7 +144,7 @@ static PetscErrorCode PCView_RRB(PC pc, PetscViewer viewer)
                                    : rrb->wanted > rrb->levels ? " (the grid ends there)"
                                                                : "",
                                    (double)rrb->omega));
-  if (ranks->size)
+  if (ranks->size && !rrb->device.valid)
     PetscCall(PetscViewerASCIIPrintf(viewer,
                                      "  grids in %" PetscInt_FMT " by %" PetscInt_FMT " boxes, one a process: %" PetscInt_FMT
                                      "; on every process: %" PetscInt_FMT "\n",

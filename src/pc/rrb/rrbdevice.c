@@ -46,18 +46,23 @@ static PetscErrorCode PCRRBReadyDevice_Private(PC pc, PetscBool reduced)
 
 static PetscErrorCode PCRRBApplyDevice_Private(PC pc, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho)
 {
-  RRBDevice   *d = &((PC_RRB *)pc->data)->device;
-  PolderStream stream;
+  PC_RRB            *rrb = (PC_RRB *)pc->data;
+  RRBDevice         *d   = &rrb->device;
+  PetscScalar       *x   = PCRRBWholeResult(rrb, z);
+  const PetscScalar *b;
+  PolderStream       stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PCRRBWholeGather(rrb, r, &b));
   if (d->ngrid) {
-    d->step[0].r = r;
-    d->step[0].x = z;
+    d->step[0].r = b;
+    d->step[0].x = x;
     PetscCall(PCRRBSweepDevice_Private(d, 0, rho, stream));
     d->step[0].r = NULL;
     d->step[0].x = NULL;
-  } else PolderLaunch(PolderDenseMult_CUDA((PolderDense){d->n, d->ld, d->inverse}, 1, r, NULL, z, PETSC_FALSE, stream));
+  } else PolderLaunch(PolderDenseMult_CUDA((PolderDense){d->n, d->ld, d->inverse}, 1, b, NULL, x, PETSC_FALSE, stream));
+  PetscCall(PCRRBWholeTake(rrb, z));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -79,6 +84,9 @@ static PetscErrorCode PCRRBViewDevice_Private(const PC_RRB *rrb, PetscViewer vie
   const RRBDevice *d = &rrb->device;
 
   PetscFunctionBegin;
+  if (rrb->whole.replica)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  the whole grid on the GPU of each process; values between processes: %s\n",
+                                     PolderReplicaTransport(rrb->whole.replica)));
   if (d->ngrid)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  grids in a kernel of their own: %" PetscInt_FMT "; in one together: %" PetscInt_FMT "\n", d->small,
                                      d->ngrid - d->small));
@@ -164,7 +172,8 @@ static PetscErrorCode PCRRBApplyRho_Private(PC pc, Vec r, Vec z, const PolderCGR
   PetscCall(PCSetUp(pc));
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
   PetscCall(PCRRBChoose(pc, r, z, &steps));
-  *done = (PetscBool)(steps == &RRBStepsOnDevice && ((PC_RRB *)pc->data)->device.small);
+  // with the whole grid on each GPU, (r, z) of this process is not on the way
+  *done = (PetscBool)(steps == &RRBStepsOnDevice && ((PC_RRB *)pc->data)->device.small && !((PC_RRB *)pc->data)->whole.replica);
   if (*done) PetscCall(PCRRBApplyAt(pc, steps, r, z, rho));
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);

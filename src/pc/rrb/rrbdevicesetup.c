@@ -133,9 +133,7 @@ static PetscErrorCode PCRRBLayoutGridsDevice_Private(PC_RRB *rrb, PetscInt *x, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes grids and rest for the current grid and number of levels, and reuses existing ones if they fit. *done = PETSC_FALSE: the rest is too large for an
-   inverse */
-static PetscErrorCode PCRRBLayoutDevice_Private(PC pc, PetscBool *done)
+PetscErrorCode PCRRBLayoutDevice(PC pc, PetscBool *done)
 {
   PC_RRB        *rrb    = (PC_RRB *)pc->data;
   RRBDevice     *d      = &rrb->device;
@@ -387,8 +385,7 @@ static PetscErrorCode PCRRBTailDevice_Private(PC pc, PetscScalar *const row[], P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Computes the factor and the dense matrix of the tail; d->valid: no row and no pivot was refused */
-static PetscErrorCode PCRRBFactorDevice_Private(PC pc, const PolderCSR *csr, const PolderDia *dia)
+PetscErrorCode PCRRBFactorDevice(PC pc, const PolderCSR *csr, const PolderDia *dia)
 {
   PC_RRB      *rrb  = (PC_RRB *)pc->data;
   RRBDevice   *d    = &rrb->device;
@@ -412,36 +409,43 @@ static PetscErrorCode PCRRBFactorDevice_Private(PC pc, const PolderCSR *csr, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBSetUpDevice(PC pc, PetscBool *done)
+/* One process, whose GPU has all rows */
+static PetscErrorCode PCRRBSetUpOne_Private(PC pc, const PolderCSR *csr, PetscBool *done)
 {
-  PC_RRB          *rrb = (PC_RRB *)pc->data;
-  PolderCSR        csr;
   const PolderDia *dia;
-  PetscMPIInt      size;
 
   PetscFunctionBegin;
-  *done = PETSC_FALSE;
+  PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
+  PetscCall(PCRRBUpdateGrid(pc, csr));
+  PetscCall(PCRRBLayoutDevice(pc, done));
+  if (*done) PetscCall(PCRRBFactorDevice(pc, csr, dia));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBSetUpDevice(PC pc, PetscBool *done)
+{
+  PC_RRB     *rrb = (PC_RRB *)pc->data;
+  PolderCSR   csr;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  *done             = PETSC_FALSE;
+  rrb->device.valid = PETSC_FALSE;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  if (size == 1) PetscCall(PolderMatGetDeviceCSR(pc->pmat, &csr, done));
+  PetscCall(PolderMatGetCSRAlike(pc->pmat, PETSC_TRUE, &csr));
+  if (csr.device) PetscCall(size == 1 ? PCRRBSetUpOne_Private(pc, &csr, done) : PCRRBWholeSetUp(pc, &csr, done));
+  PetscCall(PolderMatRestoreCSRAt(pc->pmat, &csr));
   if (!*done) {
     PetscCall(PCRRBFreeDevice(&rrb->device));
+    PetscCall(PCRRBWholeFree(&rrb->whole));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
-  rrb->device.valid = PETSC_FALSE;
-  PetscCall(PCRRBUpdateGrid(pc, &csr));
-  PetscCall(PCRRBLayoutDevice_Private(pc, done));
-  if (*done) {
-    PetscCall(PCRRBFactorDevice_Private(pc, &csr, dia));
-    if (!rrb->device.valid) {
-      PetscCall(PCRRBSetUpHost(pc)); // raises the error with the row or the node
-      rrb->valid = PETSC_FALSE;
-      if (!pc->failedreason)
-        PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT,
-                       "PC of type rrb finds a pivot that is not positive on the device, but none on the host: the matrix is not positive definite to "
-                       "rounding, use a smaller -pc_rrb_omega or fewer -pc_rrb_levels");
-    }
-  }
-  PetscCall(PolderMatRestoreDeviceCSR(pc->pmat, &csr));
+  if (rrb->device.valid) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCRRBSetUpHost(pc)); // raises the error with the row or the node
+  rrb->valid = PETSC_FALSE;
+  if (!pc->failedreason)
+    PolderPCRefuse(pc, PC_FACTOR_NUMERIC_ZEROPIVOT, PETSC_ERR_MAT_LU_ZRPVT,
+                   "PC of type rrb finds a pivot that is not positive on the device, but none on the host: the matrix is not positive definite to "
+                   "rounding, use a smaller -pc_rrb_omega or fewer -pc_rrb_levels");
   PetscFunctionReturn(PETSC_SUCCESS);
 }

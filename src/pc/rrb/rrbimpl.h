@@ -4,6 +4,7 @@
 #include "core/core.h"
 #include "core/methods.h"
 #include "core/place.h"
+#include "core/replica.h"
 #include "kernels/rrb.h"
 #include "kernels/rrbreduced.h"
 #include "mat/csr.h"
@@ -163,6 +164,19 @@ typedef struct {
   size_t         bytes; /* of factor, inverse, and vectors between grids */
 } RRBDevice;
 
+/* Several GPUs that have the whole grid each; replica = NULL: one GPU, or none */
+typedef struct {
+  PolderReplica      replica;
+  PolderRRBOwn       box;   /* of this process */
+  PetscInt          *node;  /* node of each ghost column */
+  PetscScalar       *r, *z; /* [nodes] vectors */
+  PetscScalar       *own;   /* during a set-up: [POLDER_RRB_DIRECTIONS m] the rows of this process by directions */
+  PetscScalar       *rows;  /* and the diagonals of all */
+  PolderDia          dia;
+  PetscInt           off[POLDER_RRB_DIRECTIONS];
+  const PetscScalar *val[POLDER_RRB_DIRECTIONS];
+} RRBWhole;
+
 typedef struct {
   PetscInt         given[2]; /* grid size given by the user, 0: none */
   PetscInt         wanted;   /* requested number of half levels, PETSC_DECIDE: automatic */
@@ -185,6 +199,7 @@ typedef struct {
   PetscBool        valid;      /* the factor on the host is that of the last set-up */
   PetscObjectState state;      /* of the matrix at that set-up */
   RRBDevice        device;
+  RRBWhole         whole;
 } PC_RRB;
 
 /* rrbhost.c */
@@ -216,6 +231,23 @@ PETSC_INTERN PetscErrorCode PCRRBApplyAt(PC, const RRBSteps *, Vec r, Vec z, con
 /* rrbdevicesetup.c */
 PETSC_INTERN PetscErrorCode PCRRBFreeDevice(RRBDevice *);
 PETSC_INTERN PetscErrorCode PCRRBSetUpDevice(PC, PetscBool *done);
+/* Makes grids and rest for the current grid and number of levels, and reuses existing ones if they fit. *done = PETSC_FALSE: the rest is too large for an
+   inverse */
+PETSC_INTERN PetscErrorCode PCRRBLayoutDevice(PC, PetscBool *done);
+/* Computes the factor and the dense matrix of the tail; device.valid: no row and no pivot was refused. Of csr, all rows are read if dia is NULL, else only
+   their number */
+PETSC_INTERN PetscErrorCode PCRRBFactorDevice(PC, const PolderCSR *csr, const PolderDia *dia);
+
+/* rrbwhole.c: several GPUs with the whole grid each. On one GPU the arrays of this process are the whole ones, and nothing is copied */
+PETSC_INTERN PetscErrorCode PCRRBWholeFree(RRBWhole *);
+/* *done = PETSC_FALSE, on all processes: this is not possible. Collective */
+PETSC_INTERN PetscErrorCode PCRRBWholeSetUp(PC, const PolderCSR *, PetscBool *done);
+/* *all: the values of all nodes; Put instead of Gather: those of this process, the others are undefined */
+PETSC_INTERN PetscErrorCode PCRRBWholeGather(PC_RRB *, const PetscScalar own[], const PetscScalar **all);
+PETSC_INTERN PetscErrorCode PCRRBWholePut(PC_RRB *, const PetscScalar own[], const PetscScalar **all);
+/* The array of all nodes to write to; own <- its part of it */
+PETSC_INTERN PetscScalar   *PCRRBWholeResult(const PC_RRB *, PetscScalar own[]);
+PETSC_INTERN PetscErrorCode PCRRBWholeTake(PC_RRB *, PetscScalar own[]);
 
 /* rrbdevice.c */
 /* For solvers of the first Schur complement: z = M^-1 r on the red nodes, in device memory, in the order of PolderRRBUnknown() with skew. Requires at least
@@ -305,8 +337,10 @@ PETSC_INTERN PetscErrorCode PCRRBGetReduction(PC, const PolderPCReduction **);
 PETSC_INTERN PetscErrorCode PCRRBReducedWant(PC);
 /* Call before a solve with vectors like this one: updates S to the current operator at their place, or raises an error */
 PETSC_INTERN PetscErrorCode PCRRBReducedBegin(PC, Vec like);
-/* Number of red nodes on this process */
-PETSC_INTERN PetscErrorCode PCRRBReducedSize(PC, PetscInt *n);
+/* Number of red nodes that this process has in a reduced system for vectors like this one, and the communicator of that system */
+PETSC_INTERN PetscErrorCode PCRRBReducedSize(PC, Vec like, MPI_Comm *comm, PetscInt *n);
+/* The number, on the host */
+PETSC_INTERN PetscInt       PCRRBReducedSizeHost(const PC_RRB *);
 PETSC_INTERN PetscErrorCode PCRRBReducedLayout(PC);
 PETSC_INTERN PetscErrorCode PCRRBReducedFree(PC_RRB *);
 PETSC_INTERN PetscErrorCode PCRRBReducedView(const PC_RRB *, PetscViewer);

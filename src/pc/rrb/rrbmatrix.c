@@ -34,28 +34,59 @@ static void PCRRBAddOffset_Private(PetscInt d, PetscInt *n, PetscInt offset[])
   offset[at] = d;
 }
 
+/* Adds the distances of all processes */
+static PetscErrorCode PCRRBOffsetsOfAll_Private(PC pc, PetscInt *n, PetscInt offset[])
+{
+  PetscInt   *others;
+  PetscMPIInt size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  PetscCall(PetscMalloc1((MAXOFFSETS + 1) * size, &others));
+  PetscCallMPI(MPI_Allgather(offset, MAXOFFSETS + 1, MPIU_INT, others, MAXOFFSETS + 1, MPIU_INT, PetscObjectComm((PetscObject)pc)));
+  for (PetscInt k = 0; k < (MAXOFFSETS + 1) * size; ++k) PCRRBAddOffset_Private(others[k], n, offset);
+  PetscCall(PetscFree(others));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The distances to columns of other processes; their pattern is on the host, too */
+static PetscErrorCode PCRRBOffsetsGhosts_Private(const PolderCSR *csr, PetscInt *n, PetscInt offset[])
+{
+  const PetscInt *bi, *bj;
+  PetscInt        m;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  if (!csr->offdiag || !csr->nghost) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatGetRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
+  for (PetscInt i = 0; done && i < m; ++i) {
+    for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) PCRRBAddOffset_Private(csr->garray[bj[k]] - csr->rstart - i, n, offset);
+  }
+  PetscCall(MatRestoreRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The distances above the diagonal at which rows on the device have entries; explicit zeros count */
 static PetscErrorCode PCRRBOffsetsDevice_Private(PC pc, const PolderCSR *csr, PetscInt *n, PetscInt offset[])
 {
   const PolderDia *dia;
-  PetscInt         nd, *all = NULL;
+  PetscInt         nd = 0, *all = NULL;
 
   PetscFunctionBegin;
   PetscCall(PolderMatGetDeviceDia(pc->pmat, &dia));
   if (dia) nd = dia->nd;
-  else PetscCall(PolderDiaCountDevice(csr->m, csr->m, csr->ai, csr->aj, 2 * MAXOFFSETS + 1, &nd, &all));
-  if (!dia && !all) *n = MAXOFFSETS + 1;
+  else if (csr->m) PetscCall(PolderDiaCountDevice(csr->m, csr->m, csr->ai, csr->aj, 2 * MAXOFFSETS + 1, &nd, &all));
+  for (PetscInt k = 1; k <= MAXOFFSETS + 1 && nd > 2 * MAXOFFSETS + 1; ++k) PCRRBAddOffset_Private(k, n, offset); // too many, on all processes
   for (PetscInt k = 0; k < nd; ++k) PCRRBAddOffset_Private(dia ? dia->off[k] : all ? all[k] : 0, n, offset);
   PetscCall(PetscFree(all));
+  PetscCall(PCRRBOffsetsGhosts_Private(csr, n, offset));
+  PetscCall(PCRRBOffsetsOfAll_Private(pc, n, offset));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* The same over all processes, on the host; explicit zeros do not count */
 static PetscErrorCode PCRRBOffsets_Private(PC pc, const PolderCSR *csr, PetscInt *n, PetscInt offset[])
 {
-  PetscInt   *others;
-  PetscMPIInt size;
-
   PetscFunctionBegin;
   for (PetscInt i = 0; i < csr->m && *n <= MAXOFFSETS; ++i) {
     for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
@@ -65,11 +96,7 @@ static PetscErrorCode PCRRBOffsets_Private(PC pc, const PolderCSR *csr, PetscInt
       if (csr->ba[k] != 0) PCRRBAddOffset_Private(csr->garray[csr->bj[k]] - csr->rstart - i, n, offset);
     }
   }
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
-  PetscCall(PetscMalloc1((MAXOFFSETS + 1) * size, &others));
-  PetscCallMPI(MPI_Allgather(offset, MAXOFFSETS + 1, MPIU_INT, others, MAXOFFSETS + 1, MPIU_INT, PetscObjectComm((PetscObject)pc)));
-  for (PetscInt k = 0; k < (MAXOFFSETS + 1) * size; ++k) PCRRBAddOffset_Private(others[k], n, offset);
-  PetscCall(PetscFree(others));
+  PetscCall(PCRRBOffsetsOfAll_Private(pc, n, offset));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -166,6 +193,7 @@ PetscErrorCode PCRRBFindGrid(PC pc, const PolderCSR *csr)
   if (da) PetscCall(PCRRBOrderedByDM_Private(rrb, dm, &da));
   PetscCall(PCRRBRowsCreate(pc, da ? dm : NULL, csr));
   PetscCall(PCRRBRanksFree(&rrb->ranks));
+  PetscCall(PCRRBWholeFree(&rrb->whole));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

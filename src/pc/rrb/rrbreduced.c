@@ -38,14 +38,11 @@ PetscErrorCode PCRRBReducedBegin(PC pc, Vec like)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBReducedSize(PC pc, PetscInt *n)
+PetscInt PCRRBReducedSizeHost(const PC_RRB *rrb)
 {
-  const PC_RRB *rrb = (PC_RRB *)pc->data;
+  const PolderRRBGrid *g = rrb->ranks.size ? &rrb->grid[0].g : NULL;
 
-  PetscFunctionBegin;
-  *n = (rrb->nx * rrb->ny + 1) / 2;
-  if (rrb->ranks.size) *n = rrb->grid[0].g.hx * rrb->grid[0].g.hy + (rrb->grid[0].g.nx / 2) * (rrb->grid[0].g.ny / 2);
-  PetscFunctionReturn(PETSC_SUCCESS);
+  return g ? g->hx * g->hy + (g->nx / 2) * (g->ny / 2) : (rrb->nx * rrb->ny + 1) / 2;
 }
 
 PetscErrorCode PCRRBReducedFree(PC_RRB *rrb)
@@ -137,6 +134,32 @@ static PetscErrorCode PCRRBPickOne_Private(PC_RRB *rrb, const RRBReducedSteps *s
 {
   PetscFunctionBegin;
   PolderRun(steps->place, PolderRRBPick, (*steps->first)(rrb).g, x, rrb->nx, r);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBReduceWhole_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar b[], PetscScalar r[])
+{
+  PetscFunctionBegin;
+  PetscCall(PCRRBWholeGather(rrb, b, &b));
+  PetscCall(PCRRBReduceOne_Private(rrb, steps, b, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The black nodes of this process need only its own values of b */
+static PetscErrorCode PCRRBExpandWhole_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar b[], const PetscScalar r[], PetscScalar x[])
+{
+  PetscFunctionBegin;
+  PetscCall(PCRRBWholePut(rrb, b, &b));
+  PetscCall(PCRRBExpandOne_Private(rrb, steps, b, r, PCRRBWholeResult(rrb, x)));
+  PetscCall(PCRRBWholeTake(rrb, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBPickWhole_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar x[], PetscScalar r[])
+{
+  PetscFunctionBegin;
+  PetscCall(PCRRBWholeGather(rrb, x, &x));
+  PetscCall(PCRRBPickOne_Private(rrb, steps, x, r));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -239,9 +262,9 @@ static const RRBReducedSteps RRBReducedStepsAt[] = {
     {
                     .place  = &PolderOnDevice,
                     .first  = RRBFirstOnDevice,
-                    .reduce = PCRRBReduceOne_Private,
-                    .expand = PCRRBExpandOne_Private,
-                    .pick   = PCRRBPickOne_Private,
+                    .reduce = PCRRBReduceWhole_Private,
+                    .expand = PCRRBExpandWhole_Private,
+                    .pick   = PCRRBPickWhole_Private,
                     .mult   = PCRRBReducedMultOne_Private,
                     .apply  = PCRRBApplyReducedDevice,
                     },
@@ -266,7 +289,19 @@ static PetscErrorCode PCRRBReducedChoose_Private(PC pc, Vec v, const RRBReducedS
   PetscFunctionBegin;
   *steps = &RRBReducedStepsAt[REDUCED_HOST];
   PetscCall(PolderPlaceOfVecs(v, NULL, &place));
-  *steps = &RRBReducedStepsAt[rrb->ranks.size ? REDUCED_BOXES : place->device && rrb->device.valid && rrb->device.reduced ? REDUCED_DEVICE : REDUCED_HOST];
+  *steps = &RRBReducedStepsAt[place->device && rrb->device.valid && rrb->device.reduced ? REDUCED_DEVICE : rrb->ranks.size ? REDUCED_BOXES : REDUCED_HOST];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBReducedSize(PC pc, Vec like, MPI_Comm *comm, PetscInt *n)
+{
+  const PC_RRB          *rrb = (PC_RRB *)pc->data;
+  const RRBReducedSteps *steps;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBReducedChoose_Private(pc, like, &steps));
+  *comm = steps == &RRBReducedStepsAt[REDUCED_DEVICE] && rrb->whole.replica ? PETSC_COMM_SELF : PetscObjectComm((PetscObject)pc);
+  *n    = steps == &RRBReducedStepsAt[REDUCED_DEVICE] ? (rrb->nx * rrb->ny + 1) / 2 : PCRRBReducedSizeHost(rrb);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

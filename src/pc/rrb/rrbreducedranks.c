@@ -63,12 +63,11 @@ PetscErrorCode PCRRBReducedRanksLayout(PC pc)
   PC_RRB              *rrb     = (PC_RRB *)pc->data;
   RRBReduced          *reduced = &rrb->reduced;
   const PolderRRBGrid *g       = &rrb->grid[0].g;
-  const PetscInt       n       = PCRRBReducedStrips_Private(rrb, NULL, NULL);
-  PetscInt            *place, size;
+  const PetscInt       n = PCRRBReducedStrips_Private(rrb, NULL, NULL), size = PCRRBReducedSizeHost(rrb);
+  PetscInt            *place;
   PetscSFNode         *from;
 
   PetscFunctionBegin;
-  PetscCall(PCRRBReducedSize(pc, &size));
   PetscCall(PetscCalloc1(2 * ((size_t)g->hx + 2) * ((size_t)g->hy + 2), &reduced->x));
   PetscCall(PetscMalloc1(n, &place));
   PetscCall(PetscMalloc1(n, &from));

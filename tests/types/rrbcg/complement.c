@@ -37,9 +37,13 @@ static PetscErrorCode VectorsCreate(PC pc, Mat A, Vectors *v)
 {
   PetscInt n;
   VecType  type;
+  MPI_Comm comm;
+  Vec      like;
 
   PetscFunctionBeginUser;
-  PetscCall(PCRRBReducedSize(pc, &n));
+  PetscCall(CreateVecs(A, NULL, &like));
+  PetscCall(PCRRBReducedSize(pc, like, &comm, &n));
+  PetscCall(VecDestroy(&like));
   for (int k = 0; k < 3; ++k) {
     PetscCall(CreateVecs(A, NULL, &v->full[k]));
     PetscCall(VecGetType(v->full[k], &type));

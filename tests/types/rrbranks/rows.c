@@ -133,7 +133,11 @@ PetscErrorCode CreateRanks(const Problem *p, const Ranks *ranks, Mat *A)
 PetscErrorCode CreateAlone(const Problem *p, Mat *A)
 {
   PetscFunctionBeginUser;
-  PetscCall(MatCreateSeqAIJ(PETSC_COMM_SELF, p->nx * p->ny, p->nx * p->ny, 9, NULL, A));
+  PetscCall(MatCreate(PETSC_COMM_SELF, A));
+  PetscCall(MatSetSizes(*A, p->nx * p->ny, p->nx * p->ny, PETSC_DETERMINE, PETSC_DETERMINE));
+  PetscCall(MatSetType(*A, MATAIJ));
+  PetscCall(MatSetFromOptions(*A)); // where the device has the whole grid on several processes, compare with one that has it on one
+  PetscCall(MatSeqAIJSetPreallocation(*A, 9, NULL));
   PetscCall(Fill(p, *A));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

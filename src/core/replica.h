@@ -1,0 +1,29 @@
+/*
+  A problem that every process solves as a whole on its own GPU, where that takes less time than the exchanges of a problem in parts: gathers values of all
+  processes on each device. The kernels, their order and their data are the same everywhere, so the results are, too, and nothing is sent back.
+*/
+#pragma once
+
+#include "core.h"
+#include "device.h"
+
+typedef struct _n_PolderReplica *PolderReplica;
+
+/* Where the values of this process are among all: lines of `width` values, ld apart, from number `first` on. ld is the same on all processes */
+typedef struct {
+  PetscInt first, width, ld;
+} PolderReplicaLines;
+
+/* n values of this process; lines = NULL: one after the other, in the order of the ranks. *replica is NULL on all processes when there is only one of them,
+   when there are too many, or when their GPUs are unlike, so that their sums would differ. Collective */
+PETSC_INTERN PetscErrorCode PolderReplicaCreate(MPI_Comm, PetscInt n, const PolderReplicaLines *lines, PolderReplica *replica);
+PETSC_INTERN PetscErrorCode PolderReplicaDestroy(PolderReplica *);
+/* How the values go between processes: "peer", "mpi" or "host" */
+PETSC_INTERN const char *PolderReplicaTransport(PolderReplica);
+/* Number of values of all processes */
+PETSC_INTERN PetscInt PolderReplicaSize(PolderReplica);
+/* all <- own of all processes, in device memory. Collective; asynchronous between peers */
+PETSC_INTERN PetscErrorCode PolderReplicaGather(PolderReplica, const PetscScalar own[], PetscScalar all[]);
+/* Not collective: all <- own, in the part of this process; own <- its part of all */
+PETSC_INTERN PetscErrorCode PolderReplicaPut(PolderReplica, const PetscScalar own[], PetscScalar all[]);
+PETSC_INTERN PetscErrorCode PolderReplicaTake(PolderReplica, const PetscScalar all[], PetscScalar own[]);

@@ -1,0 +1,149 @@
+/*
+  PC rrb on several GPUs: each has the whole grid. Its rows are gathered in the set-up, and a vector before it is used; each process takes its own rows of the
+  result. So the preconditioner is that of one GPU.
+*/
+#include "rrbimpl.h"
+#include <petsc/private/pcimpl.h>
+
+PetscErrorCode PCRRBWholeFree(RRBWhole *whole)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderReplicaDestroy(&whole->replica));
+  PetscCall(PolderDeviceFree(&whole->node));
+  PetscCall(PolderDeviceFree(&whole->own));
+  PetscCall(PolderDeviceFree(&whole->rows));
+  PetscCall(PolderDeviceFree(&whole->r));
+  PetscCall(PolderDeviceFree(&whole->z));
+  *whole = (RRBWhole){0};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The box of this process, and where its values are on the grid; natural order: lines = NULL */
+static PolderRRBOwn PCRRBWholeOwn_Private(const PC_RRB *rrb, PolderReplicaLines *lines)
+{
+  const RRBRows  *rows = &rrb->rows;
+  const PetscInt *x = rows->natural ? NULL : rows->start[0] + rows->rank % rows->np[0], *y = rows->natural ? NULL : rows->start[1] + rows->rank / rows->np[0];
+  PolderRRBOwn    own = {.nx = rrb->nx, .width = rrb->nx};
+
+  if (rows->natural) own.begin = rows->range[rows->rank];
+  else {
+    own.x0    = x[0];
+    own.y0    = y[0];
+    own.width = PetscMax(x[1] - x[0], 1);
+    *lines    = (PolderReplicaLines){.first = y[0] * rrb->nx + x[0], .width = own.width, .ld = rrb->nx};
+  }
+  return own;
+}
+
+/* Makes what gathers values, once for each pattern. *done = PETSC_FALSE, on all processes: they cannot have the whole grid each */
+static PetscErrorCode PCRRBWholeCreate_Private(PC pc, const PolderCSR *csr, PetscBool *done)
+{
+  PC_RRB            *rrb   = (PC_RRB *)pc->data;
+  RRBWhole          *whole = &rrb->whole;
+  const size_t       bytes = sizeof(PetscScalar) * (size_t)csr->M;
+  PolderReplicaLines lines;
+
+  PetscFunctionBegin;
+  *done = (PetscBool)(whole->replica != NULL);
+  if (*done || rrb->nx < 3) PetscFunctionReturn(PETSC_SUCCESS); // on narrower grids two directions have the same distance
+  whole->box = PCRRBWholeOwn_Private(rrb, &lines);
+  PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)pc), csr->m, rrb->rows.natural ? NULL : &lines, &whole->replica));
+  *done = (PetscBool)(whole->replica != NULL);
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)csr->nghost, rrb->rows.ghost, &whole->node));
+  PetscCall(PolderDeviceMalloc(bytes, &whole->r));
+  PetscCall(PolderDeviceMalloc(bytes, &whole->z));
+  PetscCall(PolderDeviceZero(whole->r, bytes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The bits that were seen on any process */
+static PetscErrorCode PCRRBWholeSeen_Private(PC pc, const int *onboard, int *seen)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceToHost(seen, onboard, sizeof(*seen)));
+  PetscCallAllreduce(MPI_IN_PLACE, seen, 1, MPI_INT, MPI_BOR, PetscObjectComm((PetscObject)pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The diagonals of the whole matrix; *good = PETSC_FALSE, on all processes: an entry couples no neighbours */
+static PetscErrorCode PCRRBWholeRows_Private(PC pc, const PolderCSR *csr, PetscBool *good)
+{
+  PC_RRB      *rrb   = (PC_RRB *)pc->data;
+  RRBWhole    *whole = &rrb->whole;
+  const size_t m = (size_t)csr->m, N = (size_t)csr->M;
+  PetscScalar *entry[POLDER_RRB_DIRECTIONS];
+  PolderStream stream;
+  int         *onboard, seen;
+  PetscInt     n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (POLDER_RRB_DIRECTIONS * m + 1), &whole->own));
+  onboard = (int *)(whole->own + POLDER_RRB_DIRECTIONS * m);
+  PetscCall(PolderDeviceZero(onboard, sizeof(*onboard)));
+  for (int d = 0; d < POLDER_RRB_DIRECTIONS; ++d) entry[d] = whole->own + (size_t)d * m;
+  PolderLaunch(PolderRRBOwnRows_CUDA(&whole->box, PolderOwnRows(csr), PolderGhostColumns(csr), whole->node, entry, onboard, stream));
+  PetscCall(PCRRBWholeSeen_Private(pc, onboard, &seen));
+  *good = (PetscBool) !(seen & RRB_SEEN_BAD);
+  if (*good) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * N * (seen & RRB_SEEN_NINE ? POLDER_RRB_DIRECTIONS : 5), &whole->rows));
+  for (PetscInt d = 0; d < POLDER_RRB_DIRECTIONS && *good; ++d) {
+    if (d % 2 == 0 && d != RRB_TO_SELF && !(seen & RRB_SEEN_NINE)) continue; // a corner
+    PetscCall(PolderReplicaGather(whole->replica, entry[d], whole->rows + (size_t)n * N));
+    whole->off[n] = (d / 3 - 1) * rrb->nx + d % 3 - 1;
+    whole->val[n] = whole->rows + (size_t)n * N;
+    ++n;
+  }
+  whole->dia = (PolderDia){.m = csr->M, .n = csr->M, .nd = n, .off = whole->off, .val = whole->val, .main = n / 2};
+  PetscCall(PolderDeviceFree(&whole->own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBWholeSetUp(PC pc, const PolderCSR *csr, PetscBool *done)
+{
+  PC_RRB         *rrb   = (PC_RRB *)pc->data;
+  const PolderCSR whole = {.m = csr->M, .M = csr->M, .device = PETSC_TRUE};
+  PetscBool       good  = PETSC_FALSE;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBUpdateGrid(pc, csr));
+  PetscCall(PCRRBWholeCreate_Private(pc, csr, done));
+  if (*done) PetscCall(PCRRBLayoutDevice(pc, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCRRBWholeRows_Private(pc, csr, &good));
+  if (good) PetscCall(PCRRBFactorDevice(pc, &whole, &rrb->whole.dia));
+  PetscCall(PolderDeviceFree(&rrb->whole.rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBWholeGather(PC_RRB *rrb, const PetscScalar own[], const PetscScalar **all)
+{
+  PetscFunctionBegin;
+  *all = own;
+  if (!rrb->whole.replica) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderReplicaGather(rrb->whole.replica, own, rrb->whole.r));
+  *all = rrb->whole.r;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBWholePut(PC_RRB *rrb, const PetscScalar own[], const PetscScalar **all)
+{
+  PetscFunctionBegin;
+  *all = own;
+  if (!rrb->whole.replica) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderReplicaPut(rrb->whole.replica, own, rrb->whole.r));
+  *all = rrb->whole.r;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscScalar *PCRRBWholeResult(const PC_RRB *rrb, PetscScalar own[])
+{
+  return rrb->whole.replica ? rrb->whole.z : own;
+}
+
+PetscErrorCode PCRRBWholeTake(PC_RRB *rrb, PetscScalar own[])
+{
+  PetscFunctionBegin;
+  if (rrb->whole.replica) PetscCall(PolderReplicaTake(rrb->whole.replica, rrb->whole.z, own));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
