@@ -22,6 +22,7 @@ struct _n_PolderPeers {
   PetscMPIInt     rank, size;
   PolderTransport wanted;
   PetscReal       seconds;
+  PetscInt        rows; /* of -polder_min_rows_per_gpu */
   PetscBool       possible;
   int             nslab;
   PolderSlab      slab[POLDER_SLABS];
@@ -131,11 +132,16 @@ static PetscErrorCode PolderPeersOptions_Private(PolderPeers p)
   PetscFunctionBegin;
   p->wanted  = POLDER_TRANSPORT_AUTO;
   p->seconds = 60;
+  p->rows    = PETSC_DECIDE;
   PetscOptionsBegin(p->comm, NULL, "Exchange between the processes of Polder", NULL);
   PetscCall(PetscOptionsEnum("-polder_transport", "How values go between GPUs: stores into each other's memory, device pointers for MPI, through the host",
                              NULL, PolderTransports, (PetscEnum)p->wanted, (PetscEnum *)&p->wanted, NULL));
   PetscCall(PetscOptionsReal("-polder_timeout", "Seconds that a kernel waits for another process", NULL, p->seconds, &p->seconds, NULL));
+  PetscCall(PetscOptionsInt("-polder_min_rows_per_gpu", "With fewer rows a GPU, each solves the whole problem; 0: never, -1: where that is faster", NULL,
+                            p->rows, &p->rows, NULL));
   PetscOptionsEnd();
+  PetscCheck(p->rows >= PETSC_DECIDE, p->comm, PETSC_ERR_ARG_OUTOFRANGE,
+             "-polder_min_rows_per_gpu %" PetscInt_FMT " is negative: use 0 for never, -1 for automatic", p->rows);
   PetscCheck(p->seconds > 0, p->comm, PETSC_ERR_ARG_OUTOFRANGE, "-polder_timeout %g is not positive", (double)p->seconds);
   PetscCheck(p->wanted != POLDER_TRANSPORT_MPI || PolderDeviceMPI(), p->comm, PETSC_ERR_SUP,
              "-polder_transport mpi needs an MPI that takes device pointers, and PETSc has found that this one does not: use auto, peer or host");
@@ -235,6 +241,22 @@ PetscErrorCode PolderPeersGetTransport(MPI_Comm comm, const char **name)
   PetscFunctionBegin;
   PetscCall(PolderPeersGet(comm, &peers));
   *name = PolderTransports[peers ? POLDER_TRANSPORT_PEER : PolderDeviceMPI() ? POLDER_TRANSPORT_MPI : POLDER_TRANSPORT_HOST];
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPeersGetLeastRows(MPI_Comm comm, PetscInt *rows)
+{
+  PolderPeers p;
+  PetscMPIInt size;
+  PetscBool   use;
+
+  PetscFunctionBegin;
+  *rows = 0;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  PetscCall(PolderDeviceInUse(&use));
+  if (size == 1 || !use) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderPeersFind_Private(comm, &p));
+  *rows = p->rows;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -174,3 +174,20 @@ void PolderToBfloat_Host(size_t n, const float s[], PolderBfloat a[], int *bad)
   }
   if (large) *bad = 1;
 }
+
+static void PolderDiaOwnEntry_Private(const PolderDia *D, PetscScalar *const val[], PetscInt i, PetscInt off, PetscScalar value)
+{
+  for (PetscInt d = 0; d < D->nd; ++d) {
+    if (D->off[d] == off) val[d][i] = value;
+  }
+}
+
+void PolderDiaOwnRows_Host(const PolderDia *D, PetscScalar *const val[], PolderRows rows, PolderRows ghosts, const PetscInt garray[], PetscInt start)
+{
+  for (PetscInt i = 0; i < rows.n; ++i) {
+    for (PetscInt d = 0; d < D->nd; ++d) val[d][i] = 0;
+    for (PetscInt k = rows.i[i]; k < rows.i[i + 1]; ++k) PolderDiaOwnEntry_Private(D, val, i, rows.j[k] - i, rows.a[k]);
+    for (PetscInt k = ghosts.i ? ghosts.i[i] : 0; ghosts.i && k < ghosts.i[i + 1]; ++k)
+      PolderDiaOwnEntry_Private(D, val, i, garray[ghosts.j[k]] - start - i, ghosts.a[k]);
+  }
+}

@@ -21,6 +21,15 @@ POLDER_LAUNCHER int PolderDiaMultSingle_CUDA(const PolderDia *A, const float *co
 */
 PETSC_INTERN PetscBool PolderDiaFill_Host(const PolderDia *D, PetscScalar *const val[], PolderRows A, PetscReal tol);
 POLDER_LAUNCHER int    PolderDiaFill_CUDA(const PolderDia *D, PetscScalar *const val[], PolderRows A, PetscReal tol, int *bad, PolderStream stream);
+/*
+  val[d][i] <- the entry of own row i of a matrix of all processes at offset D->off[d], or zero. Own column j is column start + j, column k of ghosts is
+  column garray[k] of that matrix. All entries are on these diagonals, at most POLDER_DIA_OWN
+*/
+#define POLDER_DIA_OWN 16
+PETSC_INTERN void   PolderDiaOwnRows_Host(const PolderDia *D, PetscScalar *const val[], PolderRows rows, PolderRows ghosts, const PetscInt garray[],
+                                          PetscInt start);
+POLDER_LAUNCHER int PolderDiaOwnRows_CUDA(const PolderDia *D, PetscScalar *const val[], PolderRows rows, PolderRows ghosts, const PetscInt garray[],
+                                          PetscInt start, PolderStream stream);
 /* seen[j - i + m] = 1 for each entry (i, j); seen[] has m + n bytes and is zero before */
 POLDER_LAUNCHER int PolderDiaOffsets_CUDA(PetscInt m, PetscInt n, const PetscInt ai[], const PetscInt aj[], unsigned char seen[], PolderStream stream);
 /* s = v. Failure (host: returns FALSE, device: sets *bad): a finite value is too large for single precision */

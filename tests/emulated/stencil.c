@@ -58,6 +58,10 @@ int PolderDiaFill_CUDA(const PolderDia *D, PetscScalar *const val[], PolderRows 
   return 0;
 }
 
+PolderEmulate(PolderDiaOwnRows,
+              (const PolderDia *D, PetscScalar *const val[], PolderRows rows, PolderRows ghosts, const PetscInt garray[], PetscInt start, PolderStream stream),
+              D, val, rows, ghosts, garray, start);
+
 /* Entry k of an array of doubles or floats */
 static PetscScalar At(PetscBool single, const void *a, PetscInt k)
 {

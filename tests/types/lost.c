@@ -73,7 +73,7 @@ int main(int argc, char **argv)
     nsize: 3
     requires: emulated openmpi
     env: OMPI_MCA_orte_enable_recovery=1
-    args: -n 10 -dirichlet -mat_type aijdia -polder_transport peer -polder_timeout 2
+    args: -n 10 -dirichlet -mat_type aijdia -polder_transport peer -polder_timeout 2 -polder_min_rows_per_gpu 0
     test:
       suffix: killed
       args: -pc_type {{jacobi tns pamg}} -deflation_space none -ksp_dcg_reductions {{1 2}}

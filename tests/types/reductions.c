@@ -173,7 +173,7 @@ int main(int argc, char **argv)
     test:
       suffix: sums_host
       requires: emulated
-      args: -deflation_space none -pc_type jacobi -mat_type aijdia -polder_transport host -sums 32,16
+      args: -polder_min_rows_per_gpu 0 -deflation_space none -pc_type jacobi -mat_type aijdia -polder_transport host -sums 32,16
     test:
       suffix: sums_host_deflated
       requires: emulated

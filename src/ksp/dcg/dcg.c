@@ -1,5 +1,5 @@
 /* The solver dcg: the deflated conjugate gradients of src/cg on the system of the KSP, with a deflation space of its own. */
-#include "cg/cg.h"
+#include "dcgimpl.h"
 #include "core/options.h"
 #include "core/refusal.h"
 
@@ -37,7 +37,9 @@ static PetscErrorCode KSPSolve_DCG(KSP ksp)
   cg->pc = ksp->pc;
   cg->b  = ksp->vec_rhs;
   cg->x  = ksp->vec_sol;
+  PetscCall(KSPDCGWholeBegin(ksp));
   PetscCall(PolderCGSolve(ksp));
+  PetscCall(KSPDCGWholeEnd(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -70,6 +72,7 @@ static PetscErrorCode KSPView_DCG(KSP ksp, PetscViewer viewer)
   if (cg->flexible) PetscCall(PetscViewerASCIIPrintf(viewer, "  flexible\n"));
   if (cg->once) PetscCall(PetscViewerASCIIPrintf(viewer, "  one sum over the processes an iteration\n"));
   if (cg->device) PetscCall(PolderCGDeviceView(ksp, viewer));
+  PetscCall(KSPDCGWholeView(ksp, viewer));
   PetscCall(PolderRefusalView((PetscObject)ksp, viewer));
   PetscCall(PetscViewerASCIIPushTab(viewer));
   PetscCall(PolderDeflationSpaceView(cg->space, viewer));
@@ -107,9 +110,28 @@ static PetscErrorCode KSPSetFromOptions_DCG(KSP ksp, PolderOptionItems PetscOpti
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode KSPBuildSolution_DCG(KSP ksp, Vec v, Vec *V)
+{
+  KSP_DCG *dcg = (KSP_DCG *)ksp->data;
+
+  PetscFunctionBegin;
+  if (dcg->cg.sol && dcg->whole.on) PetscCall(KSPDCGWholeBuildSolution(ksp, v, V));
+  else PetscCall(PolderCGBuildSolution(ksp, v, V));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode KSPReset_DCG(KSP ksp)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderCGReset(ksp));
+  PetscCall(KSPDCGWholeFree(ksp));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode KSPDestroy_DCG(KSP ksp)
 {
   PetscFunctionBegin;
+  PetscCall(KSPDCGWholeFree(ksp));
   PetscCall(PolderCGDestroy(ksp));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPDCGGetDeflationSpace_C", NULL));
   PetscCall(PetscObjectComposeFunction((PetscObject)ksp, "KSPDCGSetFlexible_C", NULL));
@@ -216,6 +238,7 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
    the history and the count do not depend on how far the host is behind, and are the same bit for bit from run to run.
 
    On several processes all inner products of an iteration are made in one sum over the processes, `-ksp_dcg_reductions 2` in the usual order.
+   With `PCJACOBI` or `PCNONE` and CUDA vectors, a small problem is solved as a whole on the GPU of each process (`-polder_min_rows_per_gpu`).
 
    A constant kernel of the operator is noticed with or without `MatSetNullSpace()`; the solution then has mean zero.
 
@@ -228,12 +251,12 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
 M*/
 PETSC_INTERN PetscErrorCode KSPCreate_DCG(KSP ksp)
 {
-  PolderCG *cg;
+  KSP_DCG *dcg;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&cg));
-  PetscCall(PolderCGCreate(ksp, cg));
-  cg->reductions = 0;
+  PetscCall(PetscNew(&dcg));
+  PetscCall(PolderCGCreate(ksp, &dcg->cg));
+  dcg->cg.reductions = 0;
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_UNPRECONDITIONED, PC_LEFT, 3));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_PRECONDITIONED, PC_LEFT, 2));
   PetscCall(KSPSetSupportedNorm(ksp, KSP_NORM_NATURAL, PC_LEFT, 2));
@@ -241,11 +264,11 @@ PETSC_INTERN PetscErrorCode KSPCreate_DCG(KSP ksp)
   ksp->setupnewmatrix                    = PETSC_TRUE; // E depends on the values of the operator
   ksp->ops->setup                        = KSPSetUp_DCG;
   ksp->ops->solve                        = KSPSolve_DCG;
-  ksp->ops->reset                        = PolderCGReset;
+  ksp->ops->reset                        = KSPReset_DCG;
   ksp->ops->destroy                      = KSPDestroy_DCG;
   ksp->ops->view                         = KSPView_DCG;
   ksp->ops->setfromoptions               = KSPSetFromOptions_DCG;
-  ksp->ops->buildsolution                = PolderCGBuildSolution;
+  ksp->ops->buildsolution                = KSPBuildSolution_DCG;
   ksp->ops->buildresidual                = KSPBuildResidualDefault;
   ksp->ops->computeeigenvalues           = PolderCGComputeEigenvalues;
   ksp->ops->computeextremesingularvalues = PolderCGComputeExtremeSingularValues;

@@ -3,6 +3,7 @@
   result. So the preconditioner is that of one GPU.
 */
 #include "rrbimpl.h"
+#include "core/peers.h"
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PCRRBWholeFree(RRBWhole *whole)
@@ -42,10 +43,12 @@ static PetscErrorCode PCRRBWholeCreate_Private(PC pc, const PolderCSR *csr, Pets
   RRBWhole          *whole = &rrb->whole;
   const size_t       bytes = sizeof(PetscScalar) * (size_t)csr->M;
   PolderReplicaLines lines;
+  PetscInt           least;
 
   PetscFunctionBegin;
   *done = (PetscBool)(whole->replica != NULL);
-  if (*done || rrb->nx < 3) PetscFunctionReturn(PETSC_SUCCESS); // on narrower grids two directions have the same distance
+  PetscCall(PolderPeersGetLeastRows(PetscObjectComm((PetscObject)pc), &least));
+  if (*done || rrb->nx < 3 || !least) PetscFunctionReturn(PETSC_SUCCESS); // on narrower grids two directions have the same distance
   whole->box = PCRRBWholeOwn_Private(rrb, &lines);
   PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)pc), csr->m, rrb->rows.natural ? NULL : &lines, &whole->replica));
   *done = (PetscBool)(whole->replica != NULL);

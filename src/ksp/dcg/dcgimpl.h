@@ -1,0 +1,38 @@
+/* The solver dcg: its data, and small problems that every process solves as a whole on its own GPU. */
+#pragma once
+
+#include "cg/cg.h"
+#include "core/replica.h"
+#include "kernels/views.h"
+
+/* The whole system on each GPU */
+typedef struct {
+  PetscBool           on;      /* the solve that runs, or has run, was one of it */
+  PetscInt            least;   /* of -polder_min_rows_per_gpu, negative: automatic */
+  PolderReplica       replica; /* NULL: nothing is allocated */
+  Mat                 A;
+  PC                  pc;
+  Vec                 b, x, residual, dinv, *work; /* dinv: of a diagonal preconditioner */
+  PetscBool           jacobi;                      /* dinv is in use */
+  PolderDia           dia;
+  PetscInt           *off;
+  const PetscScalar **val;
+  PetscScalar        *values; /* on the device: [nd N] */
+  PetscInt           *garray; /* on the device */
+  PetscObjectId       id;     /* of the matrix, and its states: that the values are those of */
+  PetscObjectState    pattern, state;
+} KSPDCGWhole;
+
+typedef struct {
+  PolderCG    cg; /* first, since its steps take the data of the KSP for theirs */
+  KSPDCGWhole whole;
+} KSP_DCG;
+
+/* dcgwhole.c */
+/* Makes the system of cg, which is that of the KSP, that of all processes where this is faster. End copies the solution to that of the KSP. Collective */
+PETSC_INTERN PetscErrorCode KSPDCGWholeBegin(KSP);
+PETSC_INTERN PetscErrorCode KSPDCGWholeEnd(KSP);
+PETSC_INTERN PetscErrorCode KSPDCGWholeFree(KSP);
+PETSC_INTERN PetscErrorCode KSPDCGWholeView(KSP, PetscViewer);
+/* The buildsolution of such a solve */
+PETSC_INTERN PetscErrorCode KSPDCGWholeBuildSolution(KSP, Vec v, Vec *V);
