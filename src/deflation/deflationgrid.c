@@ -152,7 +152,7 @@ static PetscErrorCode PolderEntriesVisitAcross(const PolderCSR *csr, PetscBool (
   if (!csr->offdiag) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
   PetscCheck(done && m == csr->m, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cannot read the pattern of the entries in columns of other processes");
-  for (PetscInt i = 0; i < m && *good; ++i) {
+  for (PetscInt i = PolderCSRNextRow(m, bi, 0); i < m && *good; i = PolderCSRNextRow(m, bi, i + 1)) {
     for (PetscInt k = bi[i]; k < bi[i + 1] && *good; ++k) *good = visit(csr->rstart + i, csr->garray[bj[k]], ctx);
   }
   PetscCall(MatRestoreRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));

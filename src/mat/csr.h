@@ -28,6 +28,22 @@ static inline PolderRows PolderGhostColumns(const PolderCSR *csr)
   return (PolderRows){.n = csr->m, .i = csr->bi, .j = csr->bj, .a = csr->ba};
 }
 
+/* The first of m rows from number i on that has entries; m: none has. For blocks with few rows that have any */
+static inline PetscInt PolderCSRNextRow(PetscInt m, const PetscInt ai[], PetscInt i)
+{
+  const PetscInt none = i < m ? ai[i] : 0;
+  PetscInt       step = 1;
+
+  while (i < m && ai[PetscMin(m, i + step)] == none) { // rows i .. i + step - 1 have none
+    i = PetscMin(m, i + step);
+    step *= 2;
+  }
+  for (; step > 1 && i < m; step /= 2) {
+    if (ai[PetscMin(m, i + step / 2)] == none) i = PetscMin(m, i + step / 2);
+  }
+  return i;
+}
+
 /* Raises PETSC_ERR_SUP or PETSC_ERR_ARG_SIZ, with a sentence that names the PC, unless A is a square AIJ matrix with rows and columns distributed alike */
 PETSC_INTERN PetscErrorCode PolderMatCheckRows(Mat A, const char type[]);
 /* The blocks of an AIJ matrix; *offdiag and *garray are NULL for a sequential type */

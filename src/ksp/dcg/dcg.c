@@ -48,7 +48,7 @@ static PetscErrorCode KSPSetUp_DCG(KSP ksp)
   PolderCG *cg = (PolderCG *)ksp->data;
   Mat       A;
   Vec       like;
-  PetscBool finite;
+  PetscBool finite, whole;
 
   PetscFunctionBegin;
   PetscCall(PCGetOperators(ksp->pc, &A, NULL));
@@ -58,6 +58,7 @@ static PetscErrorCode KSPSetUp_DCG(KSP ksp)
   PetscCall(VecDestroy(&like));
   PetscCall(PolderDeflationSpaceSetDM(cg->space, ksp->dm));
   PetscCall(KSPDCGSetUpSpace_Private(ksp, A, &finite)); // the solve does without, once more
+  if (finite) PetscCall(KSPDCGWholeSetUp(ksp, A, ksp->work[0], ksp->work[0], &whole));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

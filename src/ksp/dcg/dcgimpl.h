@@ -31,6 +31,8 @@ typedef struct {
 /* dcgwhole.c */
 /* Makes the system of cg, which is that of the KSP, that of all processes where this is faster. End copies the solution to that of the KSP. Collective */
 PETSC_INTERN PetscErrorCode KSPDCGWholeBegin(KSP);
+/* Is each process able and willing, with vectors like these two? Then what does not depend on them is brought up to date. Collective */
+PETSC_INTERN PetscErrorCode KSPDCGWholeSetUp(KSP, Mat A, Vec b, Vec x, PetscBool *done);
 PETSC_INTERN PetscErrorCode KSPDCGWholeEnd(KSP);
 PETSC_INTERN PetscErrorCode KSPDCGWholeFree(KSP);
 PETSC_INTERN PetscErrorCode KSPDCGWholeView(KSP, PetscViewer);

@@ -69,8 +69,8 @@ static PetscErrorCode KSPDCGWholeFits_Private(KSP ksp, Mat A, PetscBool *fits)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Are the rows of this process, and the vectors, on the device? A process without rows has no part in that */
-static PetscErrorCode KSPDCGWholeHere_Private(KSP ksp, Mat A, PetscBool *here)
+/* Are the rows of this process, and vectors like these two, on the device? A process without rows has no part in that */
+static PetscErrorCode KSPDCGWholeHere_Private(KSP ksp, Mat A, Vec b, Vec x, PetscBool *here)
 {
   const PolderDia *dia = NULL;
   PetscBool        device[2], is;
@@ -78,8 +78,8 @@ static PetscErrorCode KSPDCGWholeHere_Private(KSP ksp, Mat A, PetscBool *here)
 
   PetscFunctionBegin;
   *here = PETSC_FALSE;
-  PetscCall(PolderVecOnDevice(ksp->vec_rhs, &device[0]));
-  PetscCall(PolderVecOnDevice(ksp->vec_sol, &device[1]));
+  PetscCall(PolderVecOnDevice(b, &device[0]));
+  PetscCall(PolderVecOnDevice(x, &device[1]));
   PetscCall(PolderMatIsAIJ(A, &is));
   PetscCall(MatGetLocalSize(A, &m, NULL));
   PetscCall(MatGetSize(A, &N, NULL));
@@ -118,7 +118,8 @@ static PetscErrorCode KSPDCGWholeOffsets_Private(KSP ksp, const PolderDia *dia, 
   for (PetscInt d = 0; dia && d < dia->nd; ++d) KSPDCGAddOffset_Private(dia->off[d], n, off);
   if (csr->offdiag && csr->nghost) {
     PetscCall(MatGetRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done)); // the pattern is on the host, too
-    for (PetscInt i = 0; done && i < m; ++i) {
+    if (!done) m = 0;
+    for (PetscInt i = PolderCSRNextRow(m, bi, 0); i < m; i = PolderCSRNextRow(m, bi, i + 1)) {
       for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) KSPDCGAddOffset_Private(csr->garray[bj[k]] - csr->rstart - i, n, off);
     }
     PetscCall(MatRestoreRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
@@ -306,8 +307,7 @@ static PetscErrorCode KSPDCGWholeUpdate_Private(KSP ksp, Mat A, PetscBool patter
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Is each process able and willing? Then the whole matrix is that of now */
-static PetscErrorCode KSPDCGWholeSetUp_Private(KSP ksp, Mat A, PetscBool *done)
+PetscErrorCode KSPDCGWholeSetUp(KSP ksp, Mat A, Vec b, Vec x, PetscBool *done)
 {
   KSPDCGWhole     *whole = &((KSP_DCG *)ksp->data)->whole;
   PetscObjectId    id;
@@ -318,7 +318,7 @@ static PetscErrorCode KSPDCGWholeSetUp_Private(KSP ksp, Mat A, PetscBool *done)
   PetscFunctionBegin;
   PetscCall(KSPDCGWholeFits_Private(ksp, A, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPDCGWholeHere_Private(ksp, A, &here));
+  PetscCall(KSPDCGWholeHere_Private(ksp, A, b, x, &here));
   PetscCall(PetscObjectGetId((PetscObject)A, &id));
   PetscCall(MatGetNonzeroState(A, &pattern));
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
@@ -421,7 +421,7 @@ PetscErrorCode KSPDCGWholeBegin(KSP ksp)
   PetscBool    on;
 
   PetscFunctionBegin;
-  PetscCall(KSPDCGWholeSetUp_Private(ksp, cg->A, &on));
+  PetscCall(KSPDCGWholeSetUp(ksp, cg->A, ksp->vec_rhs, ksp->vec_sol, &on));
   if (on != whole->on) PetscCall(KSPDCGWholeForget_Private(ksp));
   whole->on        = on;
   cg->trueresidual = on ? KSPDCGWholeResidual_Private : NULL;

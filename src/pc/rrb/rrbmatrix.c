@@ -59,7 +59,8 @@ static PetscErrorCode PCRRBOffsetsGhosts_Private(const PolderCSR *csr, PetscInt 
   PetscFunctionBegin;
   if (!csr->offdiag || !csr->nghost) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(MatGetRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
-  for (PetscInt i = 0; done && i < m; ++i) {
+  if (!done) m = 0;
+  for (PetscInt i = PolderCSRNextRow(m, bi, 0); i < m; i = PolderCSRNextRow(m, bi, i + 1)) {
     for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) PCRRBAddOffset_Private(csr->garray[bj[k]] - csr->rstart - i, n, offset);
   }
   PetscCall(MatRestoreRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
