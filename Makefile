@@ -38,7 +38,7 @@ CC       := $(PETSC_CC)
 CFLAGS   := $(OPTFLAGS) -std=gnu11 -Wall -Wextra -Iinclude -Isrc $(CPPFLAGS) $(PETSC_CFLAGS)
 TESTFLAGS := -Itests
 LDFLAGS  += -Wl,--as-needed
-LDLIBS   := $(PETSC_LIBS) -lmetis -llapack -lblas $(CUDA_LIBS) -lpthread -lm
+LDLIBS   := $(PETSC_LIBS) -lmetis -llapack -lblas $(CUDA_LIBS) -lpthread -ldl -lm
 CUDAFLAGS := -O3 -std=c++17 -ccbin $(CUDA_CXX) -cudart shared $(foreach a,$(CUDA_ARCHS),-gencode arch=compute_$a,code=sm_$a)
 CUDAFLAGS += -gencode arch=compute_$(lastword $(CUDA_ARCHS)),code=compute_$(lastword $(CUDA_ARCHS)) --extended-lambda
 CUDAFLAGS += -Xcompiler -fPIC,-fvisibility=hidden,-Wall,-Wextra $(if $(findstring -Werror,$(OPTFLAGS)),-Werror all-warnings)
@@ -47,7 +47,7 @@ SRC      := $(wildcard src/*.c src/*/*.c src/*/*/*.c)
 CUDASRC  := $(if $(CUDAC),$(wildcard cuda/*.cu))
 # EMULATED=1: a device that is the host, for tests on machines without a GPU
 ifdef EMULATED
-  SRC     := $(filter-out src/core/devicecuda.c,$(SRC)) $(wildcard tests/emulated/*.c)
+  SRC     := $(filter-out src/core/devicecuda%,$(SRC)) $(wildcard tests/emulated/*.c)
   CUDASRC :=
   CFLAGS  := $(filter-out -DPOLDER_HAVE_CUDA=1,$(CFLAGS)) -DPOLDER_HAVE_CUDA=1 -DPOLDER_EMULATED=1
 endif
@@ -142,7 +142,14 @@ $(TUTORIALS): $(BUILD)/tutorials/%: $(PETSC_EXAMPLES)/ksp/ksp/tutorials/%.c $(BU
 	$(SAY) CC $<
 	$(Q)$(CC) $(OPTFLAGS) $(PETSC_CFLAGS) -o $@ $< $(LDFLAGS) $(PETSC_LIBS) -lm
 
-tests: $(LIB) $(TESTS) $(TUTORIALS) examples
+# what stands for NCCL there
+EMULATEDNCCL := $(if $(EMULATED),$(BUILD)/tests/nccl/libnccl-emulated.so)
+$(EMULATEDNCCL): tests/emulated/nccl/nccl.c $(BUILD)/petsc.mk
+	@mkdir -p $(@D)
+	$(SAY) CC $<
+	$(Q)$(CC) $(OPTFLAGS) -std=gnu11 -Wall -Wextra -fPIC -shared -o $@ $<
+
+tests: $(LIB) $(TESTS) $(EMULATEDNCCL) $(TUTORIALS) examples
 
 check: tests
 	@tests/run --build $(BUILD) --mpiexec "$(MPIEXEC)" $(CHECKFLAGS)

@@ -204,7 +204,7 @@ static PetscErrorCode PolderCGDeviceRho_Private(KSP ksp, Vec r, Vec z)
   if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
   PetscCall(PolderVecRestoreDeviceRead(z, &za));
   PetscCall(PolderVecRestoreDeviceRead(r, &ra));
-  if (device->parallel && !device->peers) {
+  if (CGSumsApart(device)) {
     PetscCall(PolderCGDeviceSum(ksp, 3, &device->state->sum[1]));
     PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, cg->first, device->state, device->stream));
   }
@@ -419,7 +419,7 @@ static PetscErrorCode PolderCGStep_OnDevice(KSP ksp, PetscBool project, Vec p, V
   PetscCall(PolderVecRestoreDeviceArray(r, &ra));
   if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
   PetscCall(PolderVecRestoreDeviceRead(w, &wa));
-  if (device->parallel && !device->peers) {
+  if (CGSumsApart(device)) {
     PetscCall(PolderCGDeviceSum(ksp, 4, device->state->sum));
     PolderLaunch(PolderCGAdvance_CUDA(PETSC_TRUE, CGDiagonal(device), PETSC_FALSE, device->state, device->stream));
   }

@@ -20,7 +20,7 @@ struct _n_PolderCGDevice {
   PolderStream     stream;
   PetscInt         n;
   PetscBool        parallel;
-  PolderPeers      peers; /* sum without the host; NULL: MPI sums */
+  PolderPeers      peers; /* sums without the host; NULL: MPI sums */
   PolderCGKernel   kernel;
   CGForm           form;
   PetscBool        brief; /* an apply of the preconditioner takes not much longer than an update */
@@ -37,6 +37,12 @@ struct _n_PolderCGDevice {
 static inline PetscBool CGDiagonal(PolderCGDevice device)
 {
   return (PetscBool)(device->form == CG_DIAGONAL || (device->form == CG_BATCHED && device->small));
+}
+
+/* Are sums over the processes steps of their own? Otherwise kernels make them, or there is one process */
+static inline PetscBool CGSumsApart(PolderCGDevice device)
+{
+  return (PetscBool)(device->parallel && !PolderPeersGetView(device->peers));
 }
 
 /* sum[0 .. n) over all processes, in device memory */

@@ -131,7 +131,7 @@ static PetscErrorCode PolderCGPrecondition_OnceOnDevice(KSP ksp, Vec r, Vec stor
   device->ready = PETSC_FALSE;
   PetscCall(PolderCGOnceProduct_Private(ksp, z, &summed));
   if (cg->space->d) PetscCall(PolderDeflationSpaceApplyPSum(cg->space, cg->v, summed, &riders));
-  else if (device->parallel && !device->peers) PetscCall(PolderCGDeviceSum(ksp, POLDER_ONCE_DEVICE, state->sum));
+  else if (CGSumsApart(device)) PetscCall(PolderCGDeviceSum(ksp, POLDER_ONCE_DEVICE, state->sum));
   PolderLaunch(PolderCGOnceAdvance_CUDA(cg->space->d ? NULL : PolderPeersGetView(device->peers), cg->first, cg->told, state, device->stream));
   cg->told = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);

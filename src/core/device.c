@@ -175,6 +175,8 @@ PolderNoDevice(PolderVecGetDeviceArray, Vec v, PetscScalar **a);
 PolderNoDevice(PolderVecRestoreDeviceArray, Vec v, PetscScalar **a);
 PolderNoDevice(PolderDeviceGetStream, PolderStream *stream);
 PolderNoDevice(PolderDeviceSynchronize, void);
+PolderNoDevice(PolderDeviceFork, PolderStream *stream);
+PolderNoDevice(PolderDeviceJoin, void);
 PolderNoDevice(PolderDeviceMalloc, size_t bytes, void *ptr);
 PolderNoDevice(PolderDeviceGetWork, void **work);
 PolderNoDevice(PolderDeviceZero, void *ptr, size_t bytes);

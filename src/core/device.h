@@ -1,4 +1,4 @@
-/* What the rest of the library knows about a GPU. Only this file, device.c and devicecuda.c test whether CUDA is compiled in. */
+/* What the rest of the library knows about a GPU. Only this file, device.c and devicecuda*.c test whether CUDA is compiled in. */
 #pragma once
 
 #include "compat.h"
@@ -24,7 +24,7 @@ PETSC_INTERN const char *PolderDeviceErrorString(int);
     } while (0)
 #endif
 
-/* PETSc's types for a device; an emulated device (tests/emulated) uses the host types */
+/* PETSc's types for a device, and NCCL's library; an emulated device (tests/emulated) uses the host types */
 #if defined(POLDER_EMULATED)
   #define POLDER_VEC_DEVICE       VECSTANDARD
   #define POLDER_MATSEQAIJ_DEVICE MATSEQAIJPERM
@@ -32,6 +32,7 @@ PETSC_INTERN const char *PolderDeviceErrorString(int);
   #define POLDER_MATAIJ_DEVICE    MATAIJ
   #define POLDER_SOLVER_DEVICE    MATSOLVERPETSC
   #define POLDER_MEMTYPE_DEVICE   PETSC_MEMTYPE_HOST
+  #define POLDER_NCCL_FILE        "libnccl-emulated.so"
 #else
   #define POLDER_VEC_DEVICE       VECCUDA
   #define POLDER_MATSEQAIJ_DEVICE MATSEQAIJCUSPARSE
@@ -39,6 +40,7 @@ PETSC_INTERN const char *PolderDeviceErrorString(int);
   #define POLDER_MATAIJ_DEVICE    MATAIJCUSPARSE
   #define POLDER_SOLVER_DEVICE    MATSOLVERCUSPARSE
   #define POLDER_MEMTYPE_DEVICE   PETSC_MEMTYPE_CUDA
+  #define POLDER_NCCL_FILE        "libnccl.so.2"
 #endif
 
 /* Bytes of scratch that a PolderXxxWork_CUDA() returns */
@@ -100,6 +102,10 @@ PETSC_INTERN PetscErrorCode PolderVecRestoreDeviceArray(Vec, PetscScalar **);
 PETSC_INTERN PetscErrorCode PolderDeviceGetStream(PolderStream *);
 /* Waits for this stream */
 PETSC_INTERN PetscErrorCode PolderDeviceSynchronize(void);
+/* A second stream, whose work may overlap that of the first one. Fork: it goes on after what the first one has been given. Join: the first one goes on after
+   what the second one has been given */
+PETSC_INTERN PetscErrorCode PolderDeviceFork(PolderStream *);
+PETSC_INTERN PetscErrorCode PolderDeviceJoin(void);
 /* ptr is the address of a pointer. The allocation is ordered by the stream and comes from a pool that keeps freed memory, so a set-up may allocate often.
    Zero bytes give NULL. PETSC_ERR_MEM, with the number of bytes, when the device has not enough memory */
 PETSC_INTERN PetscErrorCode PolderDeviceMalloc(size_t bytes, void *ptr);

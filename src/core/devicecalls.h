@@ -1,4 +1,4 @@
-/* Operations that device.c needs from the device: from CUDA (devicecuda.c) or, in tests, from an emulated device (tests/emulated/device.c). Sizes are
+/* Operations that device.c needs from the device: from CUDA (devicecuda*.c) or, in tests, from an emulated device (tests/emulated/device.c). Sizes are
    positive and pointers are valid. */
 #pragma once
 

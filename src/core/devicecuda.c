@@ -1,11 +1,13 @@
 /* The device layer on CUDA: all calls of CUDA. device.c is built on it; an emulated device replaces it (tests/emulated). */
 #include "devicecalls.h"
 #include "kernels/vec.h"
+#include "peers.h"
 #include <petsclog.h>
 
 #if defined(POLDER_HAVE_CUDA)
   #include <petscdevice_cuda.h>
   #include <petscdm.h>
+  #include <petsctime.h>
   #include <petsc/private/matimpl.h>
   #include <petsc/private/petscimpl.h> // use_gpu_aware_mpi
 
@@ -19,6 +21,9 @@ static void *PolderShared = NULL;
 static PetscReal *PolderMailHost = NULL, *PolderMailDevice;
 /* Recorded behind the last copy out of each buffer */
 static cudaEvent_t PolderSent[POLDER_DEVICE_BUFFERS];
+/* The second stream, and what it and the first one wait for */
+static cudaStream_t PolderSecond = NULL;
+static cudaEvent_t  PolderForked, PolderJoined;
 /* Used for recording when PETSc's stream does not allow capture */
 static cudaStream_t PolderRecorder  = NULL;
 static PetscBool    PolderRecording = PETSC_FALSE;
@@ -242,13 +247,70 @@ PetscErrorCode PolderDeviceGetStream(PolderStream *stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Waits for a stream. While kernels of NCCL may wait for another process, the host does not block */
+static PetscErrorCode PolderDeviceAwait_Private(PolderStream stream)
+{
+  cudaError_t    err = cudaErrorNotReady;
+  PetscBool      watching;
+  PetscLogDouble begin, now;
+
+  PetscFunctionBegin;
+  PetscCall(PetscTime(&begin));
+  PetscCall(PolderPeersWatch(0, &watching));
+  while (watching && (err = cudaStreamQuery(stream)) == cudaErrorNotReady) {
+    PetscCall(PetscTime(&now));
+    PetscCall(PolderPeersWatch((PetscReal)(now - begin), &watching));
+  }
+  if (!watching) err = cudaStreamSynchronize(stream);
+  PolderLaunch(err);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeviceSynchronize(void)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(cudaStreamSynchronize(stream));
+  PetscCall(PolderDeviceAwait_Private(stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Its kernels begin before those of the first stream that have not begun: they wait for other devices, and the sooner they begin the more they overlap */
+static PetscErrorCode PolderDeviceSecond_Private(void)
+{
+  int least, greatest;
+
+  PetscFunctionBegin;
+  if (PolderSecond) PetscFunctionReturn(PETSC_SUCCESS);
+  PolderLaunch(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+  PolderLaunch(cudaStreamCreateWithPriority(&PolderSecond, cudaStreamNonBlocking, greatest));
+  PolderLaunch(cudaEventCreateWithFlags(&PolderForked, cudaEventDisableTiming));
+  PolderLaunch(cudaEventCreateWithFlags(&PolderJoined, cudaEventDisableTiming));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceFork(PolderStream *second)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceSecond_Private());
+  PolderLaunch(cudaEventRecord(PolderForked, stream));
+  PolderLaunch(cudaStreamWaitEvent(PolderSecond, PolderForked, 0));
+  *second = PolderSecond;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceJoin(void)
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(cudaEventRecord(PolderJoined, PolderSecond));
+  PolderLaunch(cudaStreamWaitEvent(stream, PolderJoined, 0));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -354,6 +416,7 @@ PetscErrorCode PolderDeviceCallTake(void *to, const void *from, size_t bytes)
   PetscCall(PolderDeviceGetStream(&stream));
   if (bytes <= POLDER_SCALAR_BYTES && bytes % 4 == 0) PetscCall(PolderDeviceReceive_Private(to, from, bytes, stream));
   else {
+    PetscCall(PolderDeviceAwait_Private(stream)); // a copy to pageable memory blocks
     PolderLaunch(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream));
     PolderLaunch(cudaStreamSynchronize(stream));
   }
@@ -434,16 +497,21 @@ PetscErrorCode PolderDeviceFreeShared(void *host)
 
 PetscErrorCode PolderDeviceWaitReal(const volatile PetscReal *slot, PetscReal *value)
 {
-  PolderStream stream;
-  cudaError_t  err = cudaErrorNotReady;
+  PolderStream   stream;
+  cudaError_t    err = cudaErrorNotReady;
+  PetscBool      watching;
+  PetscLogDouble begin, now;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PetscTime(&begin));
   while (PetscIsNanReal(*value = *slot)) {
     PetscCheck(err != cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The device is idle and has not sent the value that is waited for");
     for (int spin = 0; spin < 10000 && PetscIsNanReal(*slot); ++spin)
       ;
     if (PetscIsNanReal(*slot) && (err = cudaStreamQuery(stream)) != cudaErrorNotReady) PolderLaunch(err); // a kernel may have failed
+    PetscCall(PetscTime(&now));
+    PetscCall(PolderPeersWatch((PetscReal)(now - begin), &watching));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -500,65 +568,6 @@ PetscErrorCode PolderDeviceGraphDestroy(PolderDeviceGraph *graph)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderDeviceCallName(PetscMPIInt rank, PolderDeviceName *name)
-{
-  struct cudaDeviceProp props;
-  int                   device;
-
-  PetscFunctionBegin;
-  (void)rank;
-  PolderLaunch(cudaGetDevice(&device));
-  PolderLaunch(cudaGetDeviceProperties(&props, device));
-  PetscCall(PetscMemcpy(name->id, props.uuid.bytes, sizeof(name->id)));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Not from the pool, because handles exist only for whole allocations of cudaMalloc() */
-PetscErrorCode PolderDeviceCallExport(size_t bytes, void **ptr, PolderShareHandle *handle)
-{
-  cudaIpcMemHandle_t ipc;
-
-  PetscFunctionBegin;
-  *ptr = NULL;
-  if (cudaMalloc(ptr, bytes) != cudaSuccess) *ptr = NULL;
-  else if (cudaIpcGetMemHandle(&ipc, *ptr) != cudaSuccess) {
-    PolderLaunch(cudaFree(*ptr));
-    *ptr = NULL;
-  }
-  (void)cudaGetLastError();
-  if (!*ptr) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscMemcpy(handle->bytes, &ipc, sizeof(ipc)));
-  PolderLaunch(cudaMemset(*ptr, 0, bytes));
-  PolderLaunch(cudaDeviceSynchronize());
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceCallUnexport(void *ptr)
-{
-  PetscFunctionBegin;
-  PolderLaunch(cudaFree(ptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceCallImport(const PolderShareHandle *handle, void **ptr)
-{
-  cudaIpcMemHandle_t ipc;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemcpy(&ipc, handle->bytes, sizeof(ipc)));
-  if (cudaIpcOpenMemHandle(ptr, ipc, cudaIpcMemLazyEnablePeerAccess) != cudaSuccess) *ptr = NULL;
-  (void)cudaGetLastError();
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PolderDeviceCallUnimport(void *ptr)
-{
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceSynchronize());
-  PolderLaunch(cudaIpcCloseMemHandle(ptr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 PetscErrorCode PolderDeviceCallFinalize(void)
 {
   PetscFunctionBegin;
@@ -575,6 +584,12 @@ PetscErrorCode PolderDeviceCallFinalize(void)
   }
   if (PolderRecorder) PolderLaunch(cudaStreamDestroy(PolderRecorder));
   PolderRecorder = NULL;
+  if (PolderSecond) {
+    PolderLaunch(cudaStreamDestroy(PolderSecond));
+    PolderLaunch(cudaEventDestroy(PolderForked));
+    PolderLaunch(cudaEventDestroy(PolderJoined));
+  }
+  PolderSecond = NULL;
   PetscCall(PolderDeviceFree(&PolderWork));
   if (PolderPool) PolderLaunch(cudaMemPoolDestroy(PolderPool));
   PolderPool = NULL;

@@ -1,4 +1,4 @@
-/* Groups of processes that write to each other's device memory: which processes can form one, allocation of the shared memory, and global sums. */
+/* Groups of processes that exchange between their devices without the host: which way they take, allocation of memory that they share, and global sums. */
 #include "peers.h"
 #include "devicecalls.h"
 #include "options.h"
@@ -9,7 +9,7 @@
 /* Maximum number of allocations of a group */
 #define POLDER_SLABS 32
 
-static const char *const PolderTransports[] = {"auto", "peer", "mpi", "host", "PolderTransport", "POLDER_TRANSPORT_", NULL};
+static const char *const PolderTransports[] = {"auto", "peer", "nccl", "mpi", "host", "PolderTransport", "POLDER_TRANSPORT_", NULL};
 
 typedef struct {
   char  *base[POLDER_PEERS_MOST]; /* base address of each process' slab in the address space of this process */
@@ -17,13 +17,26 @@ typedef struct {
   int    pieces;                  /* number of pieces in use on this process */
 } PolderSlab;
 
+/* A way to exchange between devices without the host */
+typedef struct {
+  PolderTransport transport;
+  /* Collective. why, of PolderPeers, is then the reason why it is not possible, the same on all processes, or empty */
+  PetscErrorCode (*open)(PolderPeers);
+  PetscErrorCode (*close)(PolderPeers); /* collective; after a successful open() */
+  PetscErrorCode (*sum)(PolderPeers, PetscInt n, PetscScalar value[]);
+  PetscErrorCode (*check)(PolderPeers);
+} PolderPeersWay;
+
 struct _n_PolderPeers {
-  MPI_Comm        comm, user;
-  PetscMPIInt     rank, size;
-  PolderTransport wanted;
-  PetscReal       seconds;
-  PetscInt        rows; /* of -polder_min_rows_per_gpu */
-  PetscBool       possible;
+  MPI_Comm              comm, user;
+  PetscMPIInt           rank, size;
+  PolderTransport       wanted;
+  PetscReal             seconds;
+  PetscInt              rows; /* of -polder_min_rows_per_gpu */
+  char                  file[PETSC_MAX_PATH_LEN], why[512];
+  const PolderPeersWay *way;  /* NULL: PetscSF exchanges, MPI sums */
+  PolderNccl            nccl; /* NULL: another way */
+  /* processes that store into each other's memory */
   int             nslab;
   PolderSlab      slab[POLDER_SLABS];
   PolderPiece     mail;
@@ -85,7 +98,7 @@ static PetscErrorCode PolderPeersDestroy_Private(PolderPeers p)
   PolderPeers *link = &PolderPeersList;
 
   PetscFunctionBegin;
-  PetscCall(PolderPeersRelease_Private(p));
+  if (p->way) PetscCall((*p->way->close)(p));
   PetscCallMPI(MPI_Comm_free(&p->comm));
   while (*link != p) link = &(*link)->next;
   *link = p->next;
@@ -100,33 +113,6 @@ static int MPIAPI PolderPeersDelete_Private(MPI_Comm comm, PetscMPIInt key, void
   return PolderPeersDestroy_Private((PolderPeers)value) ? MPI_ERR_OTHER : MPI_SUCCESS;
 }
 
-/* The reason why the processes cannot write to each other's memory; NULL when it has to be tried. Collective */
-static PetscErrorCode PolderPeersObstacle_Private(PolderPeers p, const char **why)
-{
-  MPI_Comm         host;
-  PetscMPIInt      size;
-  PolderDeviceName mine, all[POLDER_PEERS_MOST];
-
-  PetscFunctionBegin;
-  *why = p->wanted == POLDER_TRANSPORT_AUTO || p->wanted == POLDER_TRANSPORT_PEER ? NULL : "-polder_transport requests another transport";
-  if (!*why && p->size > POLDER_PEERS_MOST) *why = "there are more processes than a kernel waits for";
-  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCallMPI(MPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
-  PetscCallMPI(MPI_Comm_size(host, &size));
-  PetscCallMPI(MPI_Comm_free(&host));
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &size, 1, MPI_INT, MPI_MIN, p->comm));
-  if (size < p->size) *why = "they are on several hosts";
-  if (*why) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderDeviceCallName(p->rank, &mine));
-  PetscCallMPI(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine), MPI_BYTE, p->comm));
-  for (PetscMPIInt r = 0; r < p->size; ++r) {
-    for (PetscMPIInt q = 0; q < r; ++q) {
-      if (!memcmp(&all[q], &all[r], sizeof(mine))) *why = "some share a GPU, and a kernel of one would wait until the other's turn comes";
-    }
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static PetscErrorCode PolderPeersOptions_Private(PolderPeers p)
 {
   PetscFunctionBegin;
@@ -134,8 +120,10 @@ static PetscErrorCode PolderPeersOptions_Private(PolderPeers p)
   p->seconds = 60;
   p->rows    = PETSC_DECIDE;
   PetscOptionsBegin(p->comm, NULL, "Exchange between the processes of Polder", NULL);
-  PetscCall(PetscOptionsEnum("-polder_transport", "How values go between GPUs: stores into each other's memory, device pointers for MPI, through the host",
-                             NULL, PolderTransports, (PetscEnum)p->wanted, (PetscEnum *)&p->wanted, NULL));
+  PetscCall(PetscOptionsEnum("-polder_transport",
+                             "How values go between GPUs: stores into each other's memory, NCCL, device pointers for MPI, through the host", NULL,
+                             PolderTransports, (PetscEnum)p->wanted, (PetscEnum *)&p->wanted, NULL));
+  PetscCall(PetscOptionsString("-polder_nccl", "Library of NCCL", NULL, p->file, p->file, sizeof(p->file), NULL));
   PetscCall(PetscOptionsReal("-polder_timeout", "Seconds that a kernel waits for another process", NULL, p->seconds, &p->seconds, NULL));
   PetscCall(PetscOptionsInt("-polder_min_rows_per_gpu", "With fewer rows a GPU, each solves the whole problem; 0: never, -1: where that is faster", NULL,
                             p->rows, &p->rows, NULL));
@@ -144,41 +132,26 @@ static PetscErrorCode PolderPeersOptions_Private(PolderPeers p)
              "-polder_min_rows_per_gpu %" PetscInt_FMT " is negative: use 0 for never, -1 for automatic", p->rows);
   PetscCheck(p->seconds > 0, p->comm, PETSC_ERR_ARG_OUTOFRANGE, "-polder_timeout %g is not positive", (double)p->seconds);
   PetscCheck(p->wanted != POLDER_TRANSPORT_MPI || PolderDeviceMPI(), p->comm, PETSC_ERR_SUP,
-             "-polder_transport mpi needs an MPI that takes device pointers, and PETSc has found that this one does not: use auto, peer or host");
+             "-polder_transport mpi needs an MPI that takes device pointers, and PETSc has found that this one does not: use auto, peer, nccl or host");
   PetscCheck(p->wanted != POLDER_TRANSPORT_HOST || !PolderDeviceMPI(), p->comm, PETSC_ERR_SUP,
              "-polder_transport host needs -use_gpu_aware_mpi 0, since PETSc hands device pointers to MPI");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PolderPeersCreate_Private(MPI_Comm comm, PolderPeers *peers)
+/* Do two processes use the same GPU? Collective */
+static PetscErrorCode PolderPeersShareGPU_Private(PolderPeers p, PetscBool *share)
 {
-  PolderPeers p;
-  const char *why;
+  PolderDeviceName mine, *all;
 
   PetscFunctionBegin;
-  PetscCall(PetscNew(&p));
-  PetscCallMPI(MPI_Comm_dup(comm, &p->comm));
-  PetscCallMPI(MPI_Comm_rank(comm, &p->rank));
-  PetscCallMPI(MPI_Comm_size(comm, &p->size));
-  p->user         = comm;
-  p->next         = PolderPeersList;
-  PolderPeersList = p;
-  *peers          = p;
-  if (PolderPeersKey == MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, PolderPeersDelete_Private, &PolderPeersKey, NULL));
-  PetscCallMPI(MPI_Comm_set_attr(comm, PolderPeersKey, p));
-  PetscCall(PolderPeersOptions_Private(p));
-  PetscCall(PolderPeersObstacle_Private(p, &why));
-  if (!why) {
-    PetscCall(PolderPeersAddSlab_Private(p, 0, &p->possible));
-    if (!p->possible) {
-      why = "the driver does not share memory between them (a container, or CUDA_VISIBLE_DEVICES that differs)";
-      PetscCall(PolderPeersRelease_Private(p));
-    }
+  *share = PETSC_FALSE;
+  PetscCall(PolderDeviceCallName(p->rank, &mine));
+  PetscCall(PetscMalloc1(p->size, &all));
+  PetscCallMPI(MPI_Allgather(&mine, sizeof(mine), MPI_BYTE, all, sizeof(mine), MPI_BYTE, p->comm));
+  for (PetscMPIInt r = 0; r < p->size; ++r) {
+    for (PetscMPIInt q = 0; q < r; ++q) *share = (PetscBool)(*share || !memcmp(&all[q], &all[r], sizeof(mine)));
   }
-  PetscCheck(!why || p->wanted != POLDER_TRANSPORT_PEER, comm, PETSC_ERR_SUP, "-polder_transport peer is not possible for these %d processes: %s", p->size,
-             why);
-  if (why) PetscCall(PetscInfo(NULL, "%d processes do not write to each other's device memory: %s\n", p->size, why));
-  else PetscCall(PetscInfo(NULL, "%d processes write to each other's device memory\n", p->size));
+  PetscCall(PetscFree(all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -201,6 +174,136 @@ static PetscErrorCode PolderPeersSetView_Private(PolderPeers p)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PolderPeersOpen_Stores(PolderPeers p)
+{
+  const char *why = NULL;
+  MPI_Comm    host;
+  PetscMPIInt size;
+  PetscBool   share, done;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_split_type(p->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host));
+  PetscCallMPI(MPI_Comm_size(host, &size));
+  PetscCallMPI(MPI_Comm_free(&host));
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &size, 1, MPI_INT, MPI_MIN, p->comm));
+  PetscCall(PolderPeersShareGPU_Private(p, &share));
+  if (p->size > POLDER_PEERS_MOST) why = "there are more processes than a kernel waits for";
+  else if (size < p->size) why = "they are on several hosts";
+  else if (share) why = "some share a GPU, and a kernel of one would wait until the other's turn comes";
+  else {
+    PetscCall(PolderPeersAddSlab_Private(p, 0, &done));
+    if (!done) {
+      why = "the driver does not share memory between them (a container, or CUDA_VISIBLE_DEVICES that differs)";
+      PetscCall(PolderPeersRelease_Private(p));
+    }
+  }
+  PetscCall(PetscStrncpy(p->why, why ? why : "", sizeof(p->why)));
+  if (!why) PetscCall(PolderPeersSetView_Private(p));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderPeersCheck_Stores(PolderPeers p)
+{
+  const int lost = *(volatile int *)p->lost;
+
+  PetscFunctionBegin;
+  PetscCheck(!lost, PETSC_COMM_SELF, PETSC_ERR_MPI, "Process %d of %d has not answered for %g seconds: it has failed, or it does other work (-polder_timeout)",
+             lost - 1, p->size, (double)p->seconds);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderPeersSum_Stores(PolderPeers p, PetscInt n, PetscScalar value[])
+{
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPeersCheck_Stores(p));
+  PetscCall(PolderDeviceGetStream(&stream));
+  for (PetscInt k = 0; k < n; k += POLDER_PEERS_SUMS) PolderLaunch(PolderPeersSum_CUDA(&p->view, PetscMin(POLDER_PEERS_SUMS, n - k), value + k, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderPeersOpen_Nccl(PolderPeers p)
+{
+  PetscBool share;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPeersShareGPU_Private(p, &share));
+  if (share) PetscCall(PetscStrncpy(p->why, "some share a GPU", sizeof(p->why)));
+  else PetscCall(PolderNcclCreate(p->comm, p->file, p->seconds, &p->nccl, sizeof(p->why), p->why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderPeersClose_Nccl(PolderPeers p)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderNcclDestroy(&p->nccl));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderPeersCheck_Nccl(PolderPeers p)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderNcclCheck(p->nccl, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderPeersSum_Nccl(PolderPeers p, PetscInt n, PetscScalar value[])
+{
+  PetscFunctionBegin;
+  PetscCall(PolderNcclSum(p->nccl, n, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* In the order in which `auto` tries them; after these, PETSc's own ways */
+static const PolderPeersWay PolderPeersWays[] = {
+  {POLDER_TRANSPORT_PEER, PolderPeersOpen_Stores, PolderPeersRelease_Private, PolderPeersSum_Stores, PolderPeersCheck_Stores},
+  {POLDER_TRANSPORT_NCCL, PolderPeersOpen_Nccl,   PolderPeersClose_Nccl,      PolderPeersSum_Nccl,   PolderPeersCheck_Nccl  },
+};
+
+static PetscErrorCode PolderPeersChoose_Private(PolderPeers p)
+{
+  PetscFunctionBegin;
+  for (size_t k = 0; !p->way && k < PETSC_STATIC_ARRAY_LENGTH(PolderPeersWays); ++k) {
+    const PolderPeersWay *way  = &PolderPeersWays[k];
+    const char           *name = PolderTransports[way->transport];
+
+    if (p->wanted != POLDER_TRANSPORT_AUTO && p->wanted != way->transport) continue;
+    PetscCall((*way->open)(p));
+    if (!p->why[0]) p->way = way;
+    else PetscCall(PetscInfo(NULL, "-polder_transport %s is not possible for these %d processes: %s\n", name, p->size, p->why));
+    PetscCheck(p->way || p->wanted != way->transport, p->user, PETSC_ERR_SUP, "-polder_transport %s is not possible for these %d processes: %s", name, p->size,
+               p->why);
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static const char *PolderPeersTransportName_Private(PolderPeers p)
+{
+  return PolderTransports[p && p->way ? p->way->transport : PolderDeviceMPI() ? POLDER_TRANSPORT_MPI : POLDER_TRANSPORT_HOST];
+}
+
+static PetscErrorCode PolderPeersCreate_Private(MPI_Comm comm, PolderPeers *peers)
+{
+  PolderPeers p;
+
+  PetscFunctionBegin;
+  PetscCall(PetscNew(&p));
+  PetscCallMPI(MPI_Comm_dup(comm, &p->comm));
+  PetscCallMPI(MPI_Comm_rank(comm, &p->rank));
+  PetscCallMPI(MPI_Comm_size(comm, &p->size));
+  p->user         = comm;
+  p->next         = PolderPeersList;
+  PolderPeersList = p;
+  *peers          = p;
+  if (PolderPeersKey == MPI_KEYVAL_INVALID) PetscCallMPI(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, PolderPeersDelete_Private, &PolderPeersKey, NULL));
+  PetscCallMPI(MPI_Comm_set_attr(comm, PolderPeersKey, p));
+  PetscCall(PolderPeersOptions_Private(p));
+  PetscCall(PolderPeersChoose_Private(p));
+  PetscCall(PetscInfo(NULL, "%d processes exchange between their devices by -polder_transport %s\n", p->size, PolderPeersTransportName_Private(p)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* The group that is stored with the communicator; made by the first call. Collective */
 static PetscErrorCode PolderPeersFind_Private(MPI_Comm comm, PolderPeers *p)
 {
@@ -212,10 +315,7 @@ static PetscErrorCode PolderPeersFind_Private(MPI_Comm comm, PolderPeers *p)
     PetscCallMPI(MPI_Comm_get_attr(comm, PolderPeersKey, p, &found));
     if (!found) *p = NULL;
   }
-  if (!*p) {
-    PetscCall(PolderPeersCreate_Private(comm, p));
-    if ((*p)->possible) PetscCall(PolderPeersSetView_Private(*p));
-  }
+  if (!*p) PetscCall(PolderPeersCreate_Private(comm, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -230,7 +330,7 @@ PetscErrorCode PolderPeersGet(MPI_Comm comm, PolderPeers *peers)
   PetscCall(PolderDeviceInUse(&use));
   if (size == 1 || !use) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderPeersFind_Private(comm, peers));
-  if (!(*peers)->possible) *peers = NULL;
+  if (!(*peers)->way) *peers = NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,7 +340,7 @@ PetscErrorCode PolderPeersGetTransport(MPI_Comm comm, const char **name)
 
   PetscFunctionBegin;
   PetscCall(PolderPeersGet(comm, &peers));
-  *name = PolderTransports[peers ? POLDER_TRANSPORT_PEER : PolderDeviceMPI() ? POLDER_TRANSPORT_MPI : POLDER_TRANSPORT_HOST];
+  *name = PolderPeersTransportName_Private(peers);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -316,27 +416,37 @@ PolderPatience PolderPeersPatience(PolderPeers p)
 
 const PolderPeersView *PolderPeersGetView(PolderPeers p)
 {
-  return p ? &p->view : NULL;
+  return p && p->view.size ? &p->view : NULL;
+}
+
+PolderNccl PolderPeersGetNccl(PolderPeers p)
+{
+  return p ? p->nccl : NULL;
 }
 
 PetscErrorCode PolderPeersCheck(PolderPeers p)
 {
-  const int lost = *(volatile int *)p->lost;
-
   PetscFunctionBegin;
-  PetscCheck(!lost, PETSC_COMM_SELF, PETSC_ERR_MPI, "Process %d of %d has not answered for %g seconds: it has failed, or it does other work (-polder_timeout)",
-             lost - 1, p->size, (double)p->seconds);
+  PetscCall((*p->way->check)(p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderPeersSum(PolderPeers p, PetscInt n, PetscScalar value[])
 {
-  PolderStream stream;
-
   PetscFunctionBegin;
-  PetscCall(PolderPeersCheck(p));
-  PetscCall(PolderDeviceGetStream(&stream));
-  for (PetscInt k = 0; k < n; k += POLDER_PEERS_SUMS) PolderLaunch(PolderPeersSum_CUDA(&p->view, PetscMin(POLDER_PEERS_SUMS, n - k), value + k, stream));
+  PetscCall((*p->way->sum)(p, n, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderPeersWatch(PetscReal waited, PetscBool *watching)
+{
+  PetscFunctionBegin;
+  *watching = PETSC_FALSE;
+  for (PolderPeers p = PolderPeersList; p; p = p->next) {
+    if (!p->nccl || PolderNcclLost(p->nccl)) continue;
+    *watching = PETSC_TRUE;
+    PetscCall(PolderNcclCheck(p->nccl, waited));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -1,14 +1,16 @@
-/* Processes of one host, each with its own GPU, that write to each other's device memory: allocates what kernels/peers.h needs to exchange without the host. */
+/* Processes, each with its own GPU, that exchange without the host: by stores into each other's device memory, for which this allocates what kernels/peers.h
+   needs, or through NCCL. */
 #pragma once
 
-#include "device.h"
+#include "nccl.h"
 #include "kernels/peers.h"
 
 /* Transport of values between the GPUs of two processes, -polder_transport */
 typedef enum {
-  POLDER_TRANSPORT_AUTO, /* peer if possible, otherwise PETSc's choice: mpi if MPI takes device pointers, else host */
+  POLDER_TRANSPORT_AUTO, /* the first one that is possible */
   POLDER_TRANSPORT_PEER,
-  POLDER_TRANSPORT_MPI,
+  POLDER_TRANSPORT_NCCL,
+  POLDER_TRANSPORT_MPI, /* PETSc's choice if MPI takes device pointers */
   POLDER_TRANSPORT_HOST
 } PolderTransport;
 
@@ -22,13 +24,13 @@ typedef struct {
   void    *here;
 } PolderPiece;
 
-/* The group of a communicator; NULL when its processes cannot access each other's memory. Stored with the communicator. Collective */
+/* The group of a communicator; NULL when its processes exchange by PetscSF and sum by MPI. Stored with the communicator. Collective */
 PETSC_INTERN PetscErrorCode PolderPeersGet(MPI_Comm, PolderPeers *);
-/* The transport between the devices of a communicator's processes: "peer", "mpi" or "host". Collective */
+/* The transport between the devices of a communicator's processes: "peer", "nccl", "mpi" or "host". Collective */
 PETSC_INTERN PetscErrorCode PolderPeersGetTransport(MPI_Comm, const char **name);
 /* -polder_min_rows_per_gpu: with fewer rows a process, each solves the whole problem on its GPU; 0: never, negative: where that is faster. Collective */
 PETSC_INTERN PetscErrorCode PolderPeersGetLeastRows(MPI_Comm comm, PetscInt *rows);
-/* Zeroed memory; each process chooses its number of bytes, zero included. Collective; waits for the device */
+/* Zeroed memory of processes that store into each other's; each process chooses its number of bytes, zero included. Collective; waits for the device */
 PETSC_INTERN PetscErrorCode PolderPeersMalloc(PolderPeers, size_t bytes, PolderPiece *);
 PETSC_INTERN PetscErrorCode PolderPeersFree(PolderPeers, PolderPiece *);
 /* The local address of the memory of process `rank` at this offset of this slab */
@@ -36,11 +38,16 @@ PETSC_INTERN void *PolderPeersAddress(PolderPeers, PetscMPIInt rank, PetscInt sl
 /* A communicator for messages about the group, with the ranks of the communicator that the group was made for */
 PETSC_INTERN MPI_Comm       PolderPeersComm(PolderPeers);
 PETSC_INTERN PolderPatience PolderPeersPatience(PolderPeers);
-/* What kernels need to compute global sums; NULL: no peers */
+/* What kernels need to compute global sums; NULL: no processes that store into each other's memory */
 PETSC_INTERN const PolderPeersView *PolderPeersGetView(PolderPeers);
-/* Raises an error when a kernel has waited in vain for a process. From then on sums are NaN and ghost values are not updated */
+/* NULL: not through NCCL */
+PETSC_INTERN PolderNccl PolderPeersGetNccl(PolderPeers);
+/* Raises an error when a kernel has waited in vain for a process. From then on sums and ghost values are not to be used */
 PETSC_INTERN PetscErrorCode PolderPeersCheck(PolderPeers);
 /* value[k] <- the sum of value[k] over all processes, in device memory; asynchronous. The result is bitwise the same on every process and in every run */
 PETSC_INTERN PetscErrorCode PolderPeersSum(PolderPeers, PetscInt n, PetscScalar value[]);
+/* Called while the host waits for the device, with the seconds that it has waited. Ends the kernels of NCCL that wait for too long, and raises an error.
+   watching: there is something to watch */
+PETSC_INTERN PetscErrorCode PolderPeersWatch(PetscReal waited, PetscBool *watching);
 /* Called by the library's finaliser. Collective over the communicators that have groups */
 PETSC_INTERN PetscErrorCode PolderPeersFinalize(void);

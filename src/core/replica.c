@@ -1,11 +1,12 @@
-/* Gathers the values of all processes on the device of each: between peers by stores into each other's memory, otherwise by MPI. */
+/* Gathers the values of all processes on the device of each: between peers by stores into each other's memory, otherwise by NCCL or MPI. */
 #include "replica.h"
 #include "peers.h"
 #include "kernels/cg.h"
 
 struct _n_PolderReplica {
   MPI_Comm     comm;
-  PolderPeers  peers; /* NULL: MPI gathers */
+  PolderPeers  peers; /* that store into each other's memory; NULL: NCCL or MPI gathers */
+  PolderNccl   nccl;  /* NULL: MPI gathers */
   PolderPiece  room;  /* message numbers and two buffers */
   PolderGather g;
   PetscInt     N;
@@ -95,12 +96,14 @@ PetscErrorCode PolderReplicaCreate(MPI_Comm comm, PetscInt n, const PolderReplic
   new->g.size = size;
   PetscCall(PolderReplicaLayout_Private(new, n, lines));
   PetscCall(PolderPeersGet(comm, &new->peers));
+  new->nccl = PolderPeersGetNccl(new->peers);
+  if (new->nccl) new->peers = NULL;
   PetscCall(PolderPeersGetTransport(comm, &new->transport));
   if (new->peers) PetscCall(PolderReplicaMeet_Private(new));
   else {
     PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t) new->g.half, &new->buffer));
     new->g.buffer[rank] = new->buffer;
-    if (!PolderDeviceMPI()) PetscCall(PetscMalloc2(n, &new->own, new->g.half, &new->all));
+    if (!new->nccl && !PolderDeviceMPI()) PetscCall(PetscMalloc2(n, &new->own, new->g.half, &new->all));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -127,7 +130,7 @@ PetscInt PolderReplicaSize(PolderReplica replica)
   return replica->N;
 }
 
-/* Without peers: the buffer of this process <- the values of all */
+/* By MPI: the buffer of this process <- the values of all */
 static PetscErrorCode PolderReplicaFill_Private(PolderReplica replica, const PetscScalar own[])
 {
   const PolderGather *g    = &replica->g;
@@ -152,7 +155,8 @@ PetscErrorCode PolderReplicaGather(PolderReplica replica, const PetscScalar own[
   if (replica->peers) {
     PetscCall(PolderPeersCheck(replica->peers));
     PolderLaunch(PolderGatherSend_CUDA(&replica->g, own, stream));
-  } else PetscCall(PolderReplicaFill_Private(replica, own));
+  } else if (replica->nccl) PetscCall(PolderNcclGather(replica->nccl, own, replica->count, replica->displ, replica->buffer, stream));
+  else PetscCall(PolderReplicaFill_Private(replica, own));
   PolderLaunch(PolderGatherReceive_CUDA(&replica->g, own, all, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -18,11 +18,11 @@ typedef struct {
    when there are too many, or when their GPUs are unlike, so that their sums would differ. Collective */
 PETSC_INTERN PetscErrorCode PolderReplicaCreate(MPI_Comm, PetscInt n, const PolderReplicaLines *lines, PolderReplica *replica);
 PETSC_INTERN PetscErrorCode PolderReplicaDestroy(PolderReplica *);
-/* How the values go between processes: "peer", "mpi" or "host" */
+/* How the values go between processes: "peer", "nccl", "mpi" or "host" */
 PETSC_INTERN const char *PolderReplicaTransport(PolderReplica);
 /* Number of values of all processes */
 PETSC_INTERN PetscInt PolderReplicaSize(PolderReplica);
-/* all <- own of all processes, in device memory. Collective; asynchronous between peers */
+/* all <- own of all processes, in device memory. Collective; asynchronous between peers and with NCCL */
 PETSC_INTERN PetscErrorCode PolderReplicaGather(PolderReplica, const PetscScalar own[], PetscScalar all[]);
 /* Not collective: all <- own, in the part of this process; own <- its part of all */
 PETSC_INTERN PetscErrorCode PolderReplicaPut(PolderReplica, const PetscScalar own[], PetscScalar all[]);

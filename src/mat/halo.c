@@ -6,14 +6,15 @@
 #include <petscsf.h>
 
 struct _n_PolderHalo {
-  PetscSF          sf;        /* roots: owned columns, leaves: ghosts; NULL on one process */
-  PolderHaloPeers  peers;     /* for arrays on devices: NULL when PetscSF exchanges these as well */
-  PetscBool        connected; /* peers has been determined */
-  PolderHaloPeers  pairs;     /* the same with two values a ghost, on request */
-  PetscInt         nghost;
-  PetscInt        *garray; /* own copy: the matrix frees its array when the pattern changes */
-  PetscObjectState nonzerostate;
-  PetscObjectId    id; /* of the off-diagonal block: a new preallocation makes a new block and counts its states from zero again */
+  PetscSF                sf;        /* roots: owned columns, leaves: ghosts; NULL on one process */
+  const PolderHaloSteps *steps;     /* for arrays on devices: NULL when PetscSF exchanges these as well */
+  void                  *link;      /* of these steps */
+  PetscBool              connected; /* steps have been determined */
+  PolderHaloPeers        pairs;     /* those of processes that store into each other's memory, with two values a ghost, on request */
+  PetscInt               nghost;
+  PetscInt              *garray; /* own copy: the matrix frees its array when the pattern changes */
+  PetscObjectState       nonzerostate;
+  PetscObjectId          id; /* of the off-diagonal block: a new preallocation makes a new block and counts its states from zero again */
 };
 
 static const char PolderHaloKey[] = "__Polder_halo";
@@ -21,7 +22,8 @@ static const char PolderHaloKey[] = "__Polder_halo";
 static PetscErrorCode PolderHaloReset_Private(PolderHalo halo)
 {
   PetscFunctionBegin;
-  PetscCall(PolderHaloPeersDestroy(&halo->peers));
+  if (halo->steps) PetscCall((*halo->steps->destroy)(&halo->link));
+  halo->steps = NULL;
   PetscCall(PolderHaloPeersDestroy(&halo->pairs));
   PetscCall(PetscSFDestroy(&halo->sf));
   halo->connected = PETSC_FALSE;
@@ -236,15 +238,18 @@ PetscErrorCode PolderHaloExchange(PolderHalo halo, MPI_Datatype unit, const void
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The exchange of arrays at a place: peers, or PetscSF when *peers is NULL. Determined at the first exchange. Collective */
-static PetscErrorCode PolderHaloGetPeers_Private(PolderHalo halo, const PolderPlace *place, PolderHaloPeers *peers)
+/* The exchange of arrays at a place: steps, or PetscSF when *steps is NULL. Determined at the first exchange. Collective */
+static PetscErrorCode PolderHaloGetSteps_Private(PolderHalo halo, const PolderPlace *place, const PolderHaloSteps **steps)
 {
+  static const PolderHaloSteps *const ways[] = {&PolderHaloStepsPeer, &PolderHaloStepsNccl};
+
   PetscFunctionBegin;
-  if (place->device && !halo->connected) {
-    PetscCall(PolderHaloPeersCreate(halo->sf, 1, &halo->peers));
-    halo->connected = PETSC_TRUE;
+  for (size_t k = 0; place->device && !halo->connected && k < PETSC_STATIC_ARRAY_LENGTH(ways); ++k) {
+    PetscCall((*ways[k]->create)(halo->sf, &halo->link));
+    if (halo->link) halo->steps = ways[k];
+    halo->connected = (PetscBool)(halo->link || k + 1 == PETSC_STATIC_ARRAY_LENGTH(ways));
   }
-  *peers = place->device ? halo->peers : NULL;
+  *steps = place->device ? halo->steps : NULL;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -258,30 +263,30 @@ static PetscErrorCode PolderUnitSize_Private(MPI_Datatype unit, int *bytes)
 /* When MPI takes no device pointers (-use_gpu_aware_mpi 0), PetscSF uses host buffers: only the values sent and received cross the bus */
 PetscErrorCode PolderHaloBeginAt(PolderHalo halo, const PolderPlace *place, MPI_Datatype unit, const void *owned, void *ghost)
 {
-  PolderHaloPeers peers = NULL;
-  int             bytes;
+  const PolderHaloSteps *steps = NULL;
+  int                    bytes;
 
   PetscFunctionBegin;
   if (!halo->sf) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderHaloGetPeers_Private(halo, place, &peers));
-  if (peers) {
+  PetscCall(PolderHaloGetSteps_Private(halo, place, &steps));
+  if (steps) {
     PetscCall(PolderUnitSize_Private(unit, &bytes));
-    PetscCall(PolderHaloPeersSend(peers, bytes, owned));
+    PetscCall((*steps->send)(halo->link, bytes, owned));
   } else PetscCall(PetscSFBcastWithMemTypeBegin(halo->sf, unit, place->memtype, owned, place->memtype, ghost, MPI_REPLACE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PolderHaloEndAt(PolderHalo halo, const PolderPlace *place, MPI_Datatype unit, const void *owned, void *ghost)
 {
-  PolderHaloPeers peers = NULL;
-  int             bytes;
+  const PolderHaloSteps *steps = NULL;
+  int                    bytes;
 
   PetscFunctionBegin;
   if (!halo->sf) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderHaloGetPeers_Private(halo, place, &peers));
-  if (peers) {
+  PetscCall(PolderHaloGetSteps_Private(halo, place, &steps));
+  if (steps) {
     PetscCall(PolderUnitSize_Private(unit, &bytes));
-    PetscCall(PolderHaloPeersReceive(peers, bytes, ghost));
+    PetscCall((*steps->receive)(halo->link, bytes, ghost));
   } else PetscCall(PolderHaloEnd(halo, unit, owned, ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -313,7 +318,7 @@ PetscErrorCode PolderHaloEndMultAdd(PolderHalo halo, const PolderGhostRows *rows
 {
   PetscFunctionBegin;
   *done = PETSC_FALSE;
-  if (halo->peers) PetscCall(PolderHaloPeersMultAdd(halo->peers, rows, p, z, dot, sum, done));
+  if (halo->steps && halo->steps->multadd) PetscCall((*halo->steps->multadd)(halo->link, rows, p, z, dot, sum, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -329,23 +334,23 @@ PetscErrorCode PolderHaloGetSends(PolderHalo halo, PolderSends *sends)
 {
   PetscFunctionBegin;
   sends->n = 0;
-  if (halo->peers) *sends = *PolderHaloPeersGetSends(halo->peers);
+  if (halo->steps && halo->steps->sends) *sends = *(*halo->steps->sends)(halo->link);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscBool PolderHaloOnlyLaunches(PolderHalo halo)
 {
-  return (PetscBool)(!halo->sf || (halo->connected && halo->peers));
+  return (PetscBool)(!halo->sf || (halo->steps && halo->steps->launches));
 }
 
 PetscErrorCode PolderHaloReduceAt(PolderHalo halo, const PolderPlace *place, const PetscScalar ghost[], PetscScalar owned[])
 {
-  PolderHaloPeers peers = NULL;
+  const PolderHaloSteps *steps = NULL;
 
   PetscFunctionBegin;
   if (!halo->sf) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderHaloGetPeers_Private(halo, place, &peers));
-  if (peers) PetscCall(PolderHaloPeersReduce(peers, ghost, owned));
+  PetscCall(PolderHaloGetSteps_Private(halo, place, &steps));
+  if (steps) PetscCall((*steps->reduce)(halo->link, ghost, owned));
   else {
     PetscCall(PetscSFReduceWithMemTypeBegin(halo->sf, MPIU_SCALAR, place->memtype, ghost, place->memtype, owned, MPIU_SUM));
     PetscCall(PetscSFReduceEnd(halo->sf, MPIU_SCALAR, ghost, owned, MPIU_SUM));

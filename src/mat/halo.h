@@ -30,7 +30,7 @@ PETSC_INTERN PetscErrorCode PolderHaloBeginDevice(PolderHalo, MPI_Datatype unit,
 PETSC_INTERN PetscErrorCode PolderHaloEndDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloExchangeDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 /* Replaces PolderHaloEndDevice(). One kernel computes z += alpha B ghost with the block B of ghost columns and, unless dot is NULL, *dot += (p, B ghost).
-   With sum, *dot is then summed over all processes. done = PETSC_FALSE, and nothing is done, when PetscSF does the exchange */
+   With sum, *dot is then summed over all processes. done = PETSC_FALSE, and nothing is done, unless kernels exchange */
 PETSC_INTERN PetscErrorCode PolderHaloEndMultAdd(PolderHalo, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
                                                  PetscBool *done);
 /* For kernels that exchange two values a ghost: those of ghost g arrive in cells 2 g and 2 g + 1. NULL when PetscSF does the exchange. The arrays are made at

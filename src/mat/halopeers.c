@@ -178,7 +178,7 @@ PetscErrorCode PolderHaloPeersCreate(PetscSF sf, int width, PolderHaloPeers *hal
   PetscFunctionBegin;
   *halo = NULL;
   PetscCall(PolderPeersGet(PetscObjectComm((PetscObject)sf), &peers));
-  if (!peers) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!PolderPeersGetView(peers)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscNew(&h));
   *halo    = h;
   h->peers = peers;
@@ -223,9 +223,10 @@ PetscErrorCode PolderHaloPeersDestroy(PolderHaloPeers *halo)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderHaloPeersSend(PolderHaloPeers h, int bytes, const void *owned)
+static PetscErrorCode PolderHaloSend_Peer(void *link, int bytes, const void *owned)
 {
-  PolderStream stream;
+  PolderHaloPeers h = (PolderHaloPeers)link;
+  PolderStream    stream;
 
   PetscFunctionBegin;
   PetscCall(PolderPeersCheck(h->peers));
@@ -234,14 +235,15 @@ PetscErrorCode PolderHaloPeersSend(PolderHaloPeers h, int bytes, const void *own
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const PolderSends *PolderHaloPeersGetSends(PolderHaloPeers h)
+static const PolderSends *PolderHaloSends_Peer(void *link)
 {
-  return &h->sends;
+  return &((PolderHaloPeers)link)->sends;
 }
 
-PetscErrorCode PolderHaloPeersReceive(PolderHaloPeers h, int bytes, void *ghost)
+static PetscErrorCode PolderHaloReceive_Peer(void *link, int bytes, void *ghost)
 {
-  PolderStream stream;
+  PolderHaloPeers h = (PolderHaloPeers)link;
+  PolderStream    stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
@@ -249,9 +251,10 @@ PetscErrorCode PolderHaloPeersReceive(PolderHaloPeers h, int bytes, void *ghost)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderHaloPeersReduce(PolderHaloPeers h, const PetscScalar ghost[], PetscScalar owned[])
+static PetscErrorCode PolderHaloReduce_Peer(void *link, const PetscScalar ghost[], PetscScalar owned[])
 {
-  PolderStream stream;
+  PolderHaloPeers h = (PolderHaloPeers)link;
+  PolderStream    stream;
 
   PetscFunctionBegin;
   PetscCall(PolderPeersCheck(h->peers));
@@ -261,11 +264,13 @@ PetscErrorCode PolderHaloPeersReduce(PolderHaloPeers h, const PetscScalar ghost[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderHaloPeersMultAdd(PolderHaloPeers h, const PolderGhostRows *rows, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
-                                      PetscBool *done)
+/* done = PETSC_FALSE, and nothing is done, when the ghosts are not in the order of their columns */
+static PetscErrorCode PolderHaloMultAdd_Peer(void *link, const PolderGhostRows *rows, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
+                                             PetscBool *done)
 {
-  PolderStream stream;
-  void        *work;
+  PolderHaloPeers h = (PolderHaloPeers)link;
+  PolderStream    stream;
+  void           *work;
 
   PetscFunctionBegin;
   *done = h->inorder;
@@ -280,3 +285,28 @@ const PolderExchange *PolderHaloPeersGetExchange(PolderHaloPeers h)
 {
   return h && h->inorder ? &h->at[FORWARD] : NULL;
 }
+
+static PetscErrorCode PolderHaloCreate_Peer(PetscSF sf, void **link)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderHaloPeersCreate(sf, 1, (PolderHaloPeers *)link));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderHaloDestroy_Peer(void **link)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderHaloPeersDestroy((PolderHaloPeers *)link));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PolderHaloSteps PolderHaloStepsPeer = {
+  .create   = PolderHaloCreate_Peer,
+  .destroy  = PolderHaloDestroy_Peer,
+  .send     = PolderHaloSend_Peer,
+  .receive  = PolderHaloReceive_Peer,
+  .reduce   = PolderHaloReduce_Peer,
+  .multadd  = PolderHaloMultAdd_Peer,
+  .sends    = PolderHaloSends_Peer,
+  .launches = PETSC_TRUE,
+};

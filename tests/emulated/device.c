@@ -1,6 +1,6 @@
 /*
   A device that is the host: what devicecalls.h and device.h promise and, in the other files of this folder, every launcher in plain C. A library built from
-  these instead of src/core/devicecuda.c and cuda/ takes every vector for a device vector, so that the suite runs the device side of the library on a machine
+  these instead of src/core/devicecuda*.c and cuda/ takes every vector for a device vector, so that the suite runs the device side of the library on a machine
   without a GPU.
 */
 #define _GNU_SOURCE // memfd_create()
@@ -157,6 +157,28 @@ PetscErrorCode PolderDeviceSynchronize(void)
 {
   PetscFunctionBegin;
   NotRecorded();
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is given to the second stream must be joined */
+static PetscBool Forked = PETSC_FALSE;
+
+PetscErrorCode PolderDeviceFork(PolderStream *stream)
+{
+  PetscFunctionBegin;
+  NotRecorded();
+  PetscCheck(!Forked, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The second stream has not been joined");
+  Forked  = PETSC_TRUE;
+  *stream = NULL;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderDeviceJoin(void)
+{
+  PetscFunctionBegin;
+  NotRecorded();
+  PetscCheck(Forked, PETSC_COMM_SELF, PETSC_ERR_PLIB, "The second stream has no work");
+  Forked = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

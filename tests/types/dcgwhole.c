@@ -268,6 +268,11 @@ int main(int argc, char **argv)
       nsize: 3
       args: -n 13 -polder_transport host -polder_min_rows_per_gpu 100
     test:
+      suffix: nccl
+      requires: emulated
+      nsize: 3
+      args: -n 13 -polder_transport nccl -polder_nccl ${POLDER_BUILD}/tests/nccl/libnccl-emulated.so
+    test:
       suffix: shared
       requires: emulated
       nsize: 2

@@ -81,4 +81,13 @@ int main(int argc, char **argv)
       suffix: error
       args: -how error -pc_type tns -deflation_space {{none subdomain}} -deflation_boxes 2,2,2 -deflation_grid 10,10,10 -ksp_dcg_reductions {{1 2}}
 
+  testset:
+    nsize: 3
+    requires: emulated openmpi
+    env: OMPI_MCA_orte_enable_recovery=1 EMULATED_NCCL_SECONDS=2
+    args: -n 10 -dirichlet -mat_type aijdia -polder_min_rows_per_gpu 0 -polder_transport nccl -polder_nccl ${POLDER_BUILD}/tests/nccl/libnccl-emulated.so
+    test:
+      suffix: nccl
+      args: -pc_type {{jacobi tns pamg}} -deflation_space none -ksp_dcg_reductions {{1 2}}
+
 TEST*/

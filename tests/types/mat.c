@@ -489,6 +489,14 @@ int main(int argc, char **argv)
        suffix: products
 
    testset:
+     nsize: {{2 4}}
+     requires: emulated
+     args: -type {{aijdia aijicrs aijhec}} -polder_transport nccl -polder_nccl ${POLDER_BUILD}/tests/nccl/libnccl-emulated.so
+     output_file: output/mat_products.out
+     test:
+       suffix: nccl
+
+   testset:
      nsize: {{1 3}}
      output_file: output/mat_products.out
      test:

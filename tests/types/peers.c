@@ -1,4 +1,4 @@
-static char help[] = "Sums and ghost values between processes that write to each other's device memory, against MPI and the host.\n"
+static char help[] = "Sums and ghost values between processes that exchange without the host, against MPI and the host.\n"
                      "  -missing : the last process does not take part in a sum\n"
                      "  -only <transport> : what the processes must use\n"
                      "  -most <300000> : values of a process in an exchange\n\n";
@@ -165,7 +165,7 @@ static PetscErrorCode Missing(MPI_Comm comm)
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
   PetscCallMPI(MPI_Comm_size(comm, &size));
   PetscCall(PolderPeersGet(comm, &peers));
-  PetscCheck(peers, comm, PETSC_ERR_PLIB, "The processes are no peers");
+  PetscCheck(peers, comm, PETSC_ERR_PLIB, "The processes do not exchange without the host");
   PetscCall(PolderDeviceUpload(sizeof(host), &host, &device));
   if (rank < size - 1) {
     PetscCall(PolderPeersSum(peers, 1, device));
@@ -263,6 +263,70 @@ int main(int argc, char **argv)
        suffix: host
        nsize: 2
        args: -polder_transport host -only host
+
+   # NCCL: when it is requested, and when it is the first way that is possible
+   testset:
+     requires: emulated
+     load: no
+     args: -polder_nccl ${POLDER_BUILD}/tests/nccl/libnccl-emulated.so
+     output_file: output/peers_1.out
+     test:
+       suffix: nccl
+       nsize: {{2 3 4}}
+       args: -polder_transport nccl -only nccl
+       env: NCCL_NVLS_ENABLE=1
+     test:
+       suffix: nccl_peer
+       nsize: 3
+       args: -only peer
+     test:
+       suffix: nccl_refused
+       nsize: 3
+       args: -emulated_gpus 0 -only nccl
+     test:
+       suffix: nccl_apart
+       nsize: 3
+       args: -emulated_apart 1 -only nccl
+     test:
+       suffix: nccl_many
+       nsize: 17
+       args: -most 100 -only nccl
+     test:
+       suffix: nccl_shared
+       nsize: 3
+       args: -emulated_gpus 2 -only host
+     test:
+       suffix: nccl_fails
+       nsize: 3
+       args: -emulated_gpus 0 -only host
+       env: EMULATED_NCCL_REFUSES=1
+
+   testset:
+     requires: emulated
+     load: no
+     nsize: 3
+     args: -polder_transport nccl
+     test:
+       suffix: nccl_absent
+       fails: -polder_transport nccl is not possible for these 3 processes: NCCL is not found
+     test:
+       suffix: nccl_other
+       args: -polder_nccl libm.so.6
+       fails: libm.so.6 is no NCCL of version 2.7 or later
+     test:
+       suffix: nccl_impossible
+       args: -polder_nccl ${POLDER_BUILD}/tests/nccl/libnccl-emulated.so -emulated_gpus 2
+       fails: -polder_transport nccl is not possible for these 3 processes: some share a GPU
+     test:
+       suffix: nccl_error
+       args: -polder_nccl ${POLDER_BUILD}/tests/nccl/libnccl-emulated.so
+       env: EMULATED_NCCL_REFUSES=2
+       fails: is not possible for these 3 processes: NCCL: unhandled system error
+     test:
+       suffix: nccl_missing
+       args: -polder_nccl ${POLDER_BUILD}/tests/nccl/libnccl-emulated.so -missing
+       env: EMULATED_NCCL_SECONDS=0.5
+       fails: NCCL: remote process exited
 
    testset:
      requires: emulated

@@ -1,8 +1,7 @@
-static char
-  help[] = "Solves whose processes store into each other's device memory, against the same solves through the host: empty processes, patterns that change,\n"
-           "two communicators at once, and PETSc started anew each time.\n"
-           "  -within <1> : agreement of the iteration counts\n"
-           "  -says <words> : what the view of the first solve must also say with these processes as peers\n\n";
+static char help[] = "Solves whose processes exchange between their devices, against the same solves through the host: empty processes, patterns that change,\n"
+                     "two communicators at once, and PETSc started anew each time.\n"
+                     "  -by <peer> : the transport, -within <1> : agreement of the iteration counts\n"
+                     "  -says <words> : what the view of the first solve must also say with these processes as peers\n\n";
 
 #include "bubbles.h"
 
@@ -183,14 +182,16 @@ static PetscErrorCode Run(const char transport[], Outcome *outcome)
 
 int main(int argc, char **argv)
 {
-  static const char *transports[] = {"host", "peer", "peer"};
-  Outcome            outcome[3];
-  PetscInt           within = 1;
+  char     by[16]       = "peer";
+  char    *transports[] = {"host", by, by};
+  Outcome  outcome[3];
+  PetscInt within = 1;
 
   PetscCallMPI(MPI_Init(&argc, &argv));
   for (int k = 0; k < 3; ++k) {
     PetscFunctionBeginUser;
     PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+    PetscCall(PetscOptionsGetString(NULL, NULL, "-by", by, sizeof(by), NULL));
     PetscCall(PetscOptionsSetValue(NULL, "-polder_transport", transports[k]));
     PetscCall(PetscOptionsGetInt(NULL, NULL, "-within", &within, NULL));
     PetscCall(Run(transports[k], &outcome[k]));
@@ -206,7 +207,7 @@ int main(int argc, char **argv)
         PetscCheck(outcome[2].norm[s] == outcome[1].norm[s], PETSC_COMM_SELF, PETSC_ERR_PLIB, "Solve %d: norm %.17g and %.17g", s, (double)outcome[1].norm[s],
                    (double)outcome[2].norm[s]);
     }
-    if (k == 2) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "peers as the host\n"));
+    if (k == 2) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "as through the host\n"));
     PetscCall(PetscFinalize());
   }
   PetscCallMPI(MPI_Finalize());
@@ -220,15 +221,19 @@ int main(int argc, char **argv)
     nsize: {{3 5}}
     args: -n 9 -dirichlet
     output_file: output/peersolve.out
+    args: -by {{peer nccl}} -polder_nccl ${POLDER_BUILD}/tests/nccl/libnccl-emulated.so
     test:
       suffix: formats
-      args: -mat_type {{aijdia aijicrs aijhec}} -pc_type jacobi -deflation_space none
+      args: -mat_type {{aijdia aijicrs aijhec}} -pc_type jacobi -deflation_space none -polder_min_rows_per_gpu 0
     test:
       suffix: preconditioners
-      args: -mat_type aijdia -pc_type {{tns pamg}} -deflation_space none
+      args: -mat_type aijdia -pc_type {{tns pamg}} -deflation_space none -ksp_dcg_reductions {{1 2}}
     test:
       suffix: deflated
-      args: -mat_type aijdia -pc_type tns -deflation_space subdomain -deflation_boxes 2,2,2 -deflation_grid 9,9,9
+      args: -mat_type aijdia -pc_type tns -deflation_space subdomain -deflation_boxes 2,2,2 -deflation_grid 9,9,9 -ksp_dcg_reductions {{1 2}}
+    test:
+      suffix: kcycle
+      args: -mat_type aijdia -pc_type pamg -pc_pamg_cycle k -pc_pamg_coarse_limit 20 -ksp_dcg_flexible -deflation_space none
 
   testset:
     requires: emulated

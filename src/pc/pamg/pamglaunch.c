@@ -1,6 +1,6 @@
 /*
-  Pairwise-aggregation multigrid: the cycle on the device. Vectors stay on the device. Where processes do not write to each
-  other's memory, the sums of a K-cycle and data that MPI cannot read from the device pass through the host.
+  Pairwise-aggregation multigrid: the cycle on the device. Vectors stay on the device. Where processes exchange through
+  PETSc, the sums of a K-cycle and data that MPI cannot read from the device pass through the host.
 */
 #include "pamgsteps.h"
 #include "core/peers.h"
@@ -183,11 +183,13 @@ static PetscErrorCode PamgDots(PamgLevel *L, const void *x, const void *b, const
 static PetscErrorCode PamgFirst(PamgLevel *L, PetscReal threshold, const PetscReal sum[], const void *v, void *b, PetscBool *again)
 {
   PolderStream stream;
+  PolderPeers  peers = NULL;
 
   PetscFunctionBegin;
+  if (L->halo) PetscCall(PolderPeersGet(L->comm, &peers));
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelKFirst_CUDA(L->singleprecision, L->n, threshold, sum, v, b, stream));
-  *again = (PetscBool)(!L->halo || PolderHaloOnlyLaunches(L->halo) || !PolderKCycleDone(L->sum, threshold));
+  *again = (PetscBool)(!L->halo || peers || !PolderKCycleDone(L->sum, threshold));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

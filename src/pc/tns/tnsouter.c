@@ -71,7 +71,7 @@ PetscErrorCode PCTNSOuterSetUp(PC pc, const PolderDia *dia, const TNSSweep *lowe
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &tns->rank));
   PetscCall(PolderPeersGet(comm, &tns->peers));
-  if (!tns->peers || tns->degree < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!PolderPeersGetView(tns->peers) || tns->degree < 2) PetscFunctionReturn(PETSC_SUCCESS);
   for (int t = 0; t < 2; ++t)
     good[t] = !tns->m || (dia && dia->main >= 0 && sweep[t]->T.nd <= POLDER_TRI_DIAGONALS && PolderTriPairFits(sweep[t]->T.nd, sweep[t]->T.off));
   good[2] = !tns->m || (dia && dia->half);

@@ -1,0 +1,176 @@
+/* A halo whose values NCCL carries between devices: packed into a buffer, sent to all neighbours at the same time, unpacked. */
+#include "halosteps.h"
+#include "kernels/messages.h"
+
+enum {
+  SENT, /* forward: owned values; backward: ghosts come back */
+  RECEIVED,
+  SIDES
+};
+
+typedef struct {
+  PolderPeers    peers;
+  PetscMPIInt    n, *rank;      /* neighbours: those with values on either side */
+  PetscInt      *ptr[SIDES];    /* [n + 1] of the messages, on the host */
+  PolderMessages at[SIDES];     /* the same on the device */
+  char          *buffer[SIDES]; /* forward, values go from buffer[SENT] to buffer[RECEIVED] of another process */
+} PolderHaloNccl;
+
+/* One side of the exchange as PetscSF describes it: for each process, the positions of its values */
+typedef struct {
+  PolderRankCount    n;
+  const PetscMPIInt *rank;
+  const PetscInt    *ptr, *idx;
+} PolderNcclSide;
+
+/* Ascending, so that sums of ghosts have the same order in every run */
+static PetscErrorCode PolderHaloNcclNeighbours_Private(PolderHaloNccl *h, const PolderNcclSide side[])
+{
+  const PetscInt most = (PetscInt)(side[SENT].n + side[RECEIVED].n);
+  PetscInt      *list, count = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(most, &list));
+  for (int s = 0; s < SIDES; ++s) {
+    for (PolderRankCount r = 0; r < side[s].n; ++r) list[count++] = side[s].rank[r];
+  }
+  PetscCall(PetscSortRemoveDupsInt(&count, list));
+  PetscCall(PetscMalloc1(count, &h->rank));
+  for (PetscInt k = 0; k < count; ++k) h->rank[k] = (PetscMPIInt)list[k];
+  h->n = (PetscMPIInt)count;
+  PetscCall(PetscFree(list));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The messages of a side, and their buffer */
+static PetscErrorCode PolderHaloNcclMessages_Private(PolderHaloNccl *h, const PolderNcclSide *side, int s)
+{
+  const PetscInt total = side->n ? side->ptr[side->n] : 0;
+  PetscInt      *idx, *ptr;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(h->n + 1, &ptr));
+  PetscCall(PetscMalloc1(total, &idx));
+  ptr[0]        = 0;
+  h->ptr[s]     = ptr;
+  h->at[s].n    = h->n;
+  h->at[s].most = 0;
+  for (PetscMPIInt k = 0; k < h->n; ++k) {
+    ptr[k + 1] = ptr[k];
+    for (PolderRankCount r = 0; r < side->n; ++r) {
+      if (side->rank[r] != h->rank[k]) continue;
+      for (PetscInt i = side->ptr[r]; i < side->ptr[r + 1]; ++i) idx[ptr[k + 1]++] = side->idx[i];
+    }
+    h->at[s].most = PetscMax(h->at[s].most, ptr[k + 1] - ptr[k]);
+  }
+  PetscCall(PolderDeviceUpload(sizeof(*ptr) * (size_t)(h->n + 1), ptr, (void *)&h->at[s].ptr));
+  PetscCall(PolderDeviceUpload(sizeof(*idx) * (size_t)total, idx, (void *)&h->at[s].idx));
+  PetscCall(PolderDeviceMalloc(PolderMessageAt(total, h->n), &h->buffer[s]));
+  PetscCall(PetscFree(idx));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderHaloCreate_Nccl(PetscSF sf, void **link)
+{
+  PolderHaloNccl *h;
+  PolderPeers     peers;
+  PolderNcclSide  side[SIDES];
+  const PetscInt *remote;
+
+  PetscFunctionBegin;
+  *link = NULL;
+  PetscCall(PolderPeersGet(PetscObjectComm((PetscObject)sf), &peers));
+  if (!PolderPeersGetNccl(peers)) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscNew(&h));
+  *link    = h;
+  h->peers = peers;
+  PetscCall(PetscSFGetLeafRanks(sf, &side[SENT].n, &side[SENT].rank, &side[SENT].ptr, &side[SENT].idx));
+  PetscCall(PetscSFGetRootRanks(sf, &side[RECEIVED].n, &side[RECEIVED].rank, &side[RECEIVED].ptr, &side[RECEIVED].idx, &remote));
+  PetscCall(PolderHaloNcclNeighbours_Private(h, side));
+  for (int s = 0; s < SIDES; ++s) PetscCall(PolderHaloNcclMessages_Private(h, &side[s], s));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderHaloDestroy_Nccl(void **link)
+{
+  PolderHaloNccl *h = (PolderHaloNccl *)*link;
+
+  PetscFunctionBegin;
+  if (!h) PetscFunctionReturn(PETSC_SUCCESS);
+  for (int s = 0; s < SIDES; ++s) {
+    PetscCall(PetscFree(h->ptr[s]));
+    PetscCall(PolderDeviceFree((void *)&h->at[s].ptr));
+    PetscCall(PolderDeviceFree((void *)&h->at[s].idx));
+    PetscCall(PolderDeviceFree(&h->buffer[s]));
+  }
+  PetscCall(PetscFree(h->rank));
+  PetscCall(PetscFree(*link));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* from: the side whose values are sent */
+static PetscErrorCode PolderHaloNcclExchange_Private(PolderHaloNccl *h, int from, int bytes, PolderStream stream)
+{
+  const PolderNcclMessages messages = {.n          = h->n,
+                                       .bytes      = bytes,
+                                       .rank       = h->rank,
+                                       .sendptr    = h->ptr[from],
+                                       .receiveptr = h->ptr[SIDES - 1 - from],
+                                       .send       = h->buffer[from],
+                                       .receive    = h->buffer[SIDES - 1 - from]};
+
+  PetscFunctionBegin;
+  PetscCall(PolderNcclExchange(PolderPeersGetNccl(h->peers), &messages, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values are under way beside the work of the first stream */
+static PetscErrorCode PolderHaloSend_Nccl(void *link, int bytes, const void *owned)
+{
+  PolderHaloNccl *h = (PolderHaloNccl *)link;
+  PolderStream    stream, second;
+
+  PetscFunctionBegin;
+  if (!h->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderMessagesPack_CUDA(&h->at[SENT], bytes, owned, h->buffer[SENT], stream));
+  PetscCall(PolderDeviceFork(&second));
+  PetscCall(PolderHaloNcclExchange_Private(h, SENT, bytes, second));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderHaloReceive_Nccl(void *link, int bytes, void *ghost)
+{
+  PolderHaloNccl *h = (PolderHaloNccl *)link;
+  PolderStream    stream;
+
+  PetscFunctionBegin;
+  if (!h->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceJoin());
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderMessagesUnpack_CUDA(&h->at[RECEIVED], bytes, h->buffer[RECEIVED], ghost, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderHaloReduce_Nccl(void *link, const PetscScalar ghost[], PetscScalar owned[])
+{
+  PolderHaloNccl *h = (PolderHaloNccl *)link;
+  PolderStream    stream;
+
+  PetscFunctionBegin;
+  if (!h->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderMessagesPack_CUDA(&h->at[RECEIVED], (int)sizeof(*ghost), ghost, h->buffer[RECEIVED], stream));
+  PetscCall(PolderHaloNcclExchange_Private(h, RECEIVED, (int)sizeof(*ghost), stream));
+  for (int k = 0; k < h->n; ++k) PolderLaunch(PolderMessagesAdd_CUDA(&h->at[SENT], k, h->buffer[SENT], owned, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Not recorded: a communicator of NCCL does not end before the graphs that have recorded it */
+const PolderHaloSteps PolderHaloStepsNccl = {
+  .create  = PolderHaloCreate_Nccl,
+  .destroy = PolderHaloDestroy_Nccl,
+  .send    = PolderHaloSend_Nccl,
+  .receive = PolderHaloReceive_Nccl,
+  .reduce  = PolderHaloReduce_Nccl,
+};
