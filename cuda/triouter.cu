@@ -34,8 +34,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   if (PolderEndsLast(&e.finished[k], gridDim.x)) e.sent[k] = number;
 }
 
-/* The same once the messages have arrived: no block sends before each neighbour has been heard. Neighbours may write again to what has been read when all blocks
-   have ended: the last one sends the tokens */
+/* The same once the messages have arrived: no block sends before each neighbour has been heard. Neighbours may write again to what has been read when all
+   blocks have ended: the last one sends the tokens */
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderTriOuterResendKernel(const __grid_constant__ PolderExchange e, const __grid_constant__ PolderTriOuter T, const PetscScalar *__restrict__ in)
 {
