@@ -7,8 +7,11 @@ static PetscErrorCode CreateRanksPC(Mat A, const Problem *p, PetscInt levels, Pe
 {
   const PetscBool shown = (PetscBool)(p->nx > 1 && p->kind != LAKES && p->seed % 2);
   DM              dm;
+  Vec             v;
 
   PetscFunctionBeginUser;
+  PetscCall(MatCreateVecs(A, &v, NULL)); // a program has vectors before it sets up a preconditioner
+  PetscCall(VecDestroy(&v));
   PetscCall(MatGetDM(A, &dm));
   PetscCall(CreatePC(A, dm || shown ? 0 : p->nx, p->ny, levels, omega, pc));
   PetscTryMethod(*pc, "PCRRBSetLatency_C", (PC, PetscReal), (*pc, latency));
