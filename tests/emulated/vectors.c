@@ -2,9 +2,11 @@
 #include "emulated.h"
 #include "kernels/csr.h"
 #include "kernels/dia.h"
+#include "kernels/shadow.h"
 #include "kernels/vec.h"
 
 PolderEmulateWork(PolderReduceWork, (void));
+PolderEmulate(PolderShadowFill, (PetscInt seed, PetscInt column, PetscInt first, PetscInt n, PetscScalar a[], PolderStream stream), seed, column, first, n, a);
 
 int PolderNorm_CUDA(PetscInt n, const PetscScalar x[], volatile PetscReal *norm, void *work, PolderStream stream)
 {

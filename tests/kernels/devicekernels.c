@@ -1,6 +1,7 @@
 static const char help[] = "Device kernels against their host twins: awkward sizes, poisoned output.\n\n";
 
 #include "devicetest.h"
+#include "kernels/shadow.h"
 #include "kernels/vec.h"
 
 static const PetscInt Sizes[] = {0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1025, 4097, 100003, 1 << 21};
@@ -53,6 +54,30 @@ static PetscErrorCode TestToHost(PETSC_UNUSED void *work, PETSC_UNUSED PolderStr
   }
   PetscCall(PolderDeviceFree(&there));
   PetscCall(Report("to the host", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The shadow space of idrs: the same numbers, to the last bit, with nothing written behind them */
+static PetscErrorCode TestShadow(PETSC_UNUSED void *work, PolderStream stream)
+{
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t s = 0; s < PETSC_STATIC_ARRAY_LENGTH(Sizes); ++s) {
+    const PetscInt n = Sizes[s], seed = 20081 + (PetscInt)s, column = (PetscInt)s, first = 1000003 * column;
+    PetscScalar   *got, *expected, *there;
+
+    PetscCall(Random(n + 1, &expected, &there));
+    PetscCall(PetscMalloc1(n + 1, &got));
+    PolderLaunch(PolderShadowFill_CUDA(seed, column, first, n, there, stream));
+    PetscCall(PolderDeviceToHost(got, there, (n + 1) * sizeof(*got)));
+    PolderShadowFill_Host(seed, column, first, n, expected);
+    wrong += Wrong(n + 1, got, expected, 0);
+    PetscCall(PolderDeviceFree(&there));
+    PetscCall(PetscFree(got));
+    PetscCall(PetscFree(expected));
+  }
+  PetscCall(Report("shadow", wrong));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -230,7 +255,7 @@ static PetscErrorCode TestCG(void *work, PolderStream stream)
 }
 
 const DeviceTests DeviceProgram = {
-  help, {TestDot, TestToHost, TestCG}
+  help, {TestDot, TestToHost, TestShadow, TestCG}
 };
 
 /*TEST

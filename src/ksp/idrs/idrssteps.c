@@ -1,34 +1,24 @@
 /* The shadow space, and the inner products of idrs in two variants: one at a time, or those of a step together. */
 #include "idrsimpl.h"
-#include "core/device.h"
+#include "core/place.h"
+#include "kernels/shadow.h"
 
 /* The norm that follows from inner products is computed anew when rounding may have touched this part of its square */
 #define IDRS_NORM_ERROR 1e-7
 
-/* A number in (-1, 1) that depends on nothing but its three arguments */
-static PetscReal KSPIDRSRandom_Private(PetscInt seed, PetscInt column, PetscInt row)
-{
-  uint64_t h = (uint64_t)row * 0x9e3779b97f4a7c15u + (uint64_t)column * 0xc2b2ae3d27d4eb4fu + (uint64_t)seed * 0x165667b19e3779f9u;
-
-  for (int k = 0; k < 2; ++k) {
-    h ^= h >> 32;
-    h *= 0xd6e8feb86659fd93u;
-  }
-  h ^= h >> 32;
-  return ((PetscReal)(h >> 11) + 0.5) / 4503599627370496.0 - 1; // 52 bits
-}
-
 static PetscErrorCode KSPIDRSFillShadow_Private(KSP_IDRS *idrs)
 {
-  PetscScalar *a;
-  PetscInt     start, end;
+  const PolderPlace *place;
+  PetscScalar       *a;
+  PetscInt           start, end;
 
   PetscFunctionBegin;
   for (PetscInt k = 0; k < idrs->n; ++k) {
     PetscCall(VecGetOwnershipRange(idrs->Q[k], &start, &end));
-    PetscCall(VecGetArrayWrite(idrs->Q[k], &a));
-    for (PetscInt i = start; i < end; ++i) a[i - start] = KSPIDRSRandom_Private(idrs->seed, k, i);
-    PetscCall(VecRestoreArrayWrite(idrs->Q[k], &a));
+    PetscCall(PolderPlaceOfVecs(idrs->Q[k], NULL, &place));
+    PetscCall((*place->vecgetwrite)(idrs->Q[k], &a));
+    PolderRun(place, PolderShadowFill, idrs->seed, k, start, end - start, a);
+    PetscCall((*place->vecrestorewrite)(idrs->Q[k], &a));
     for (int twice = 0; twice < 2 && k; ++twice) {
       PetscCall(VecMDot(idrs->Q[k], k, idrs->Q, idrs->alpha));
       for (PetscInt i = 0; i < k; ++i) idrs->alpha[i] = -idrs->alpha[i];
