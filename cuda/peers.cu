@@ -87,6 +87,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
     if (mine && threadIdx.x % W == 0) {
       if (DOT) sum[0] += p[i] * s;
       z[i] += rows.alpha * s;
+      if (rows.added) rows.added[k] = rows.alpha * s;
     }
   }
   PolderGridSum<POLDER_BLOCK>(sum, scratch, [&](const double *total) {

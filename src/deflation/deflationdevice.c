@@ -155,7 +155,7 @@ static PetscErrorCode PolderDeflationMakeLabels_Device(PolderDeflationSpace s, M
   }
   if (s->label) PetscCall(PolderDeviceFromHost(g->label, s->label, sizeof(*s->label) * (size_t)s->m));
   g->d = s->d;
-  if (s->d && !csr->offdiag) PetscCall(PolderDeflationMakeRuns(g, A, &runs)); // the product makes their sums on one process
+  if (s->d) PetscCall(PolderDeflationMakeRuns(g, A, &runs)); // the product makes their sums
   if (s->d && !runs) PetscCall(PolderSegmentsBuild(s->m, s->d, g->label, &g->columns));
   PetscCall(PolderLogEnd(POLDER_DeflationLabels, (PetscObject)A));
   s->labelsvalid = PETSC_TRUE;
@@ -338,6 +338,7 @@ static PetscErrorCode PolderDeflationRestrict_Device(PolderDeflationSpace s, con
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (g->runs.m && !summed) {
+    PetscCall(PolderDeviceZero(g->runs.sum + g->runs.n, sizeof(*g->runs.sum) * (size_t)g->runs.outer));
     PolderLaunch(PolderRunsSum_CUDA(&g->runs, v, stream));
     early = PETSC_TRUE;
   }

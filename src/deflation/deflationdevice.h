@@ -16,7 +16,7 @@ struct _n_PolderDeflationDevice {
 
 /*
   deflationruns.c: runs of equal labels along the lines in which the product with A is computed, and their segments; done = PETSC_FALSE when there are no such
-  lines, or when the runs are too short to pay
+  lines, when the runs are too short to pay, or when the product does not tell what the columns of other processes add. Collective
 */
 PETSC_INTERN PetscErrorCode PolderDeflationMakeRuns(PolderDeflationDevice, Mat A, PetscBool *done);
 PETSC_INTERN PetscErrorCode PolderDeflationDestroyRuns(PolderDeflationDevice);

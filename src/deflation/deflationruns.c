@@ -3,8 +3,11 @@
   than rows.
 */
 #include "deflationdevice.h"
-#include "mat/dia.h"
 #include "kernels/labels.h"
+#include "kernels/outer.h"
+#include "mat/aijderived.h"
+#include "mat/dia.h"
+#include "mat/halo.h"
 
 /* Minimum average length of a run that pays. A run costs its sum, written and read, and an index; each row that it replaces would cost an index */
 #define POLDER_RUNS_LEAST 4 /* rows a run */
@@ -38,30 +41,50 @@ static PetscErrorCode PolderRunsFind_Private(PolderRuns *r, const PetscInt label
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The segments of the run sums and, behind them, of what other processes' columns add to rows */
+static PetscErrorCode PolderRunsSegments_Private(PolderDeflationDevice g, const PetscInt row[])
+{
+  const PolderRuns *r = &g->runs;
+  PetscInt         *label;
+  PolderStream      stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceMalloc(sizeof(*label) * (size_t)(r->n + r->outer), &label));
+  PolderLaunch(PolderRunsLabel_CUDA(r, g->label, label, stream));
+  PolderLaunch(PolderIndexGather_CUDA(r->outer, row, g->label, label + r->n, stream));
+  PetscCall(PolderSegmentsBuild(r->n + r->outer, g->d, label, &g->columns));
+  PetscCall(PolderDeviceFree(&label));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeflationMakeRuns(PolderDeflationDevice g, Mat A, PetscBool *done)
 {
   PolderRuns      *r = &g->runs;
   const PolderDia *dia;
-  PetscInt         n = 0, *label;
+  const PetscInt  *row;
+  PetscInt         outer;
+  PolderHalo       halo;
   PolderStream     stream;
 
   PetscFunctionBegin;
   *done = PETSC_FALSE;
   PetscCall(PolderDeflationDestroyRuns(g));
+  PetscCall(PolderMatGetHalo(A, &halo));
+  PetscCall(PolderHaloConnectDevice(halo));
   PetscCall(PolderMatGetDeviceDia(A, &dia));
-  if (!dia || !PolderKernelCan(PolderDiaRuns_CUDA(dia, &r->far, &r->chunk))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatGetOuterRows(A, &outer, &row));
+  if (!dia || outer < 0 || !PolderKernelCan(PolderDiaRuns_CUDA(dia, &r->far, &r->chunk))) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceGetStream(&stream));
-  r->m = g->m;
-  PetscCall(PolderRunsFind_Private(r, g->label, &n, stream));
-  if (n > g->m / POLDER_RUNS_LEAST) {
+  r->m     = g->m;
+  r->outer = outer;
+  PetscCall(PolderRunsFind_Private(r, g->label, &r->n, stream));
+  if (r->n > g->m / POLDER_RUNS_LEAST) {
     PetscCall(PolderDeflationDestroyRuns(g));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PolderDeviceMalloc(sizeof(*r->sum) * (size_t)n, &r->sum));
-  PetscCall(PolderDeviceMalloc(sizeof(*label) * (size_t)n, &label));
-  PolderLaunch(PolderRunsLabel_CUDA(r, g->label, label, stream));
-  PetscCall(PolderSegmentsBuild(n, g->d, label, &g->columns));
-  PetscCall(PolderDeviceFree(&label));
+  PetscCall(PolderDeviceMalloc(sizeof(*r->sum) * (size_t)(r->n + outer), &r->sum));
+  PetscCall(PolderRunsSegments_Private(g, row));
   *done = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

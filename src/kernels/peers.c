@@ -235,6 +235,7 @@ void PolderExchangeMultAdd_Host(const PolderExchange *e, const PolderGhostRows *
 
     for (PetscInt a = rows->ai[i]; a < rows->ai[i + 1]; ++a) s += rows->aa[a] * PolderExchangeValue_Host(e, number, rows->aj[a]);
     z[i] += rows->alpha * s;
+    if (rows->added) rows->added[k] = rows->alpha * s;
     if (dot) *dot += p[i] * s;
   }
   if (dot && peers) PolderPeersSum_Host(peers, 1, dot);

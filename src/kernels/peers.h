@@ -101,6 +101,7 @@ typedef struct {
   const PetscInt    *row, *ai, *aj;
   const PetscScalar *aa;
   PetscScalar        alpha;
+  PetscScalar       *added; /* NULL, or [n]: alpha B x of row[k], on output */
   PetscBool          count; /* the kernel that has sent the values has not counted the message */
 } PolderGhostRows;
 

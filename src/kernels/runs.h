@@ -9,9 +9,10 @@
 
 typedef struct {
   PetscInt      m, far, chunk;
-  unsigned int *ends;  /* bit s % 32 of word (k W + s / 32) far + l, W = ceil(chunk / 32): a run ends with row s of the chunk */
-  PetscInt     *first; /* [PolderRunsChunks() + 1] first run of each chunk; last: number of runs */
-  PetscScalar  *sum;   /* sum over the rows of each run */
+  unsigned int *ends;     /* bit s % 32 of word (k W + s / 32) far + l, W = ceil(chunk / 32): a run ends with row s of the chunk */
+  PetscInt     *first;    /* [PolderRunsChunks() + 1] first run of each chunk; last: number of runs */
+  PetscInt      n, outer; /* number of runs, and of rows with entries in the columns of other processes */
+  PetscScalar  *sum;      /* [n + outer] sum over the rows of each run; and, when the sums are those of a product, what these entries add to each such row */
 } PolderRuns;
 static inline PetscInt PolderRunsChunks(const PolderRuns *r)
 {

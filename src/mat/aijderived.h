@@ -77,6 +77,7 @@ typedef struct {
   const PolderRuns *runs;    /* requested as well, or NULL: the sums over runs of rows with which Z^T y begins */
   PetscBool         whole;   /* requested: the sum over all processes */
   PetscBool         sent;    /* the kernel that has computed x has sent it, see PolderMatGetSends() */
+  const PolderDia  *dia;     /* set by PolderMatMultDot(): the diagonals whose product makes these sums, or NULL */
   PetscBool         summed;  /* result: the runs hold the sums of this product */
   PetscBool         reduced; /* result: value is the sum over all processes */
 } PolderProductDot;
@@ -160,6 +161,9 @@ PETSC_INTERN PetscErrorCode PolderAIJGetRows(Mat, PolderMirror *);
 PETSC_INTERN PetscErrorCode PolderAIJGetGhostRows(Mat, PolderMirror *);
 /* What a kernel on x needs to send the values that PolderMatMultDot() exchanges; n = 0: that sends them itself */
 PETSC_INTERN PetscErrorCode PolderMatGetSends(Mat A, Vec x, PolderSends *);
+/* The rows row[k], k < n, in device memory, to which a kernel of its own adds the entries in the columns of other processes. n = -1: that is done in another
+   way. Known after PolderHaloConnectDevice() */
+PETSC_INTERN PetscErrorCode PolderMatGetOuterRows(Mat A, PetscInt *n, const PetscInt **row);
 /* y = A x and dot, in one pass. done = PETSC_FALSE, and nothing is done, when A is not a Polder matrix or not everything is on the device */
 PETSC_INTERN PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PolderProductDot *dot, PetscBool *done);
 

@@ -123,14 +123,29 @@ PetscErrorCode PolderAIJGetGhostRows(Mat A, PolderMirror *rows)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* z = A x with the dot product and the sums over runs */
+static PetscErrorCode PolderAIJProductRuns_Private(const PolderAIJOperands *v, const PolderProductDot *dot)
+{
+  PolderStream stream;
+  void        *work;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceGetWork(&work));
+  PolderLaunch(PolderDiaMultRuns_CUDA(dot->dia, v->x, v->z, dot->value, dot->runs, work, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* z = y + alpha A x or z = y + A^T x with the arrays of a block */
-static PetscErrorCode PolderAIJBlockProduct_Private(PolderAIJ aij, PetscBool transpose, PetscScalar alpha, const PolderAIJOperands *v, PetscScalar *dot)
+static PetscErrorCode PolderAIJBlockProduct_Private(PolderAIJ aij, PetscBool transpose, PetscScalar alpha, const PolderAIJOperands *v,
+                                                    const PolderProductDot *dot)
 {
   const PolderAIJArrays   *arrays = &aij->at[PETSC_TRUE];
   const PolderFormatSteps *steps  = &arrays->format->at[PETSC_TRUE];
 
   PetscFunctionBegin;
-  if (!transpose) PetscCall((*steps->mult)(arrays->data, alpha, v->x, v->y, v->z, dot));
+  if (dot && dot->dia) PetscCall(PolderAIJProductRuns_Private(v, dot));
+  else if (!transpose) PetscCall((*steps->mult)(arrays->data, alpha, v->x, v->y, v->z, dot ? dot->value : NULL));
   else if (steps->multtranspose) PetscCall((*steps->multtranspose)(arrays->data, v->x, v->y, v->z));
   else PetscCall(PolderMirrorMultTranspose(aij->rows, v->x, v->y, v->z));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -140,12 +155,13 @@ static PetscErrorCode PolderAIJBlockProduct_Private(PolderAIJ aij, PetscBool tra
 static PetscErrorCode PolderAIJAddGhosts_Private(PolderHalo halo, PolderMirror off, PetscScalar alpha, PetscScalar *ghost, const PolderAIJOperands *v,
                                                  PolderProductDot *dot)
 {
-  const PolderGhostRows rows =
-    {.n = off->nrow, .nz = off->nz, .row = off->row, .ai = off->ai, .aj = off->aj, .aa = off->aa, .alpha = alpha, .count = dot ? dot->sent : PETSC_FALSE};
-  PetscScalar *value = dot ? dot->value : NULL;
-  PetscBool    done;
+  PolderGhostRows rows  = {.n = off->nrow, .nz = off->nz, .row = off->row, .ai = off->ai, .aj = off->aj, .aa = off->aa, .alpha = alpha};
+  PetscScalar    *value = dot ? dot->value : NULL;
+  PetscBool       done;
 
   PetscFunctionBegin;
+  if (dot) rows.count = dot->sent;
+  if (dot && dot->dia) rows.added = dot->runs->sum + dot->runs->n;
   PetscCall(PolderHaloEndMultAdd(halo, &rows, v->x, v->z, value, dot ? dot->whole : PETSC_FALSE, &done));
   if (done && dot) dot->reduced = dot->whole;
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
@@ -178,7 +194,7 @@ static PetscErrorCode PolderAIJApplyDevice_Private(Mat A, PetscBool transpose, P
   PetscCall(PetscLogGpuTimeBegin());
   if (off && transpose) PetscCall(PolderMirrorMultTranspose(off, v.x, NULL, aij->ghost));
   if (off && !transpose && !(dot && dot->sent)) PetscCall(PolderHaloBeginDevice(halo, MPIU_SCALAR, v.x, aij->ghost));
-  PetscCall(PolderAIJBlockProduct_Private(baij, transpose, alpha, &v, dot ? dot->value : NULL));
+  PetscCall(PolderAIJBlockProduct_Private(baij, transpose, alpha, &v, dot));
   if (off && !transpose) PetscCall(PolderAIJAddGhosts_Private(halo, off, alpha, aij->ghost, &v, dot));
   if (off && transpose) PetscCall(PolderHaloReduceDevice(halo, aij->ghost, v.z));
   PetscCall(PetscLogGpuTimeEnd());
@@ -221,25 +237,41 @@ const PolderAIJSteps PolderAIJStepsOnDevice = {
   .getdiagonal = PolderAIJGetDiagonalDevice_Private,
 };
 
-/* y = A x with the dot product and the sums over runs */
-static PetscErrorCode PolderDiaMultRuns_Private(const PolderDia *dia, Vec x, Vec y, PetscScalar *dot, const PolderRuns *runs)
+PetscErrorCode PolderMatGetOuterRows(Mat A, PetscInt *n, const PetscInt **row)
 {
-  const PetscScalar *xx;
-  PetscScalar       *yy;
-  PolderStream       stream;
-  void              *work;
+  const PolderFormat *format;
+  PolderLayout        layout;
+  PolderMirror        off;
+  PolderHalo          halo;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceGetWork(&work));
-  PetscCall(PolderVecGetDeviceRead(x, &xx));
-  PetscCall(PolderVecGetDeviceWrite(y, &yy));
-  PetscCall(PetscLogGpuTimeBegin());
-  PolderLaunch(PolderDiaMultRuns_CUDA(dia, xx, yy, dot, runs, work, stream));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PolderVecRestoreDeviceWrite(y, &yy));
-  PetscCall(PolderVecRestoreDeviceRead(x, &xx));
-  PetscCall(PetscLogGpuFlops((2.0 * dia->nd + 2) * dia->m));
+  *n   = 0;
+  *row = NULL;
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  if (format && layout == POLDER_MPI) {
+    PetscCall(PolderAIJGetGhostRows(A, &off));
+    PetscCall(PolderMatGetHalo(A, &halo));
+    *n   = PolderHaloAddsRows(halo) ? off->nrow : -1;
+    *row = off->row;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Can the product on the device make the sums over these runs? Then dot->dia are its diagonals */
+static PetscErrorCode PolderMatFindRuns_Private(Mat A, PolderProductDot *dot)
+{
+  const PolderRuns *runs = dot->runs;
+  const PolderDia  *dia;
+  PetscInt          far, chunk, outer;
+  const PetscInt   *row;
+
+  PetscFunctionBegin;
+  dot->dia = NULL;
+  if (!runs) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatGetDeviceDia(A, &dia));
+  if (!dia || !PolderKernelCan(PolderDiaRuns_CUDA(dia, &far, &chunk))) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatGetOuterRows(A, &outer, &row));
+  if (far == runs->far && chunk == runs->chunk && dia->m == runs->m && outer == runs->outer) dot->dia = dia;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -263,12 +295,9 @@ PetscErrorCode PolderMatGetSends(Mat A, Vec x, PolderSends *sends)
 
 PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PolderProductDot *dot, PetscBool *done)
 {
-  const PolderRuns     *runs  = dot->runs;
   const PolderAIJSteps *steps = &PolderAIJStepsOnHost;
   const PolderFormat   *format;
   PolderLayout          layout;
-  const PolderDia      *dia = NULL;
-  PetscInt              far, chunk;
 
   PetscFunctionBegin;
   *done = dot->summed = dot->reduced = PETSC_FALSE;
@@ -276,13 +305,12 @@ PetscErrorCode PolderMatMultDot(Mat A, Vec x, Vec y, PolderProductDot *dot, Pets
   if (format && A->rmap->n == A->cmap->n) PetscCall(PolderAIJChoose(A, x, y, NULL, &steps));
   *done = steps->place->device; // there is no such product on the host
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  if (runs && layout == POLDER_SEQ) PetscCall(PolderMatGetDeviceDia(A, &dia));
-  if (dia) dot->summed = (PetscBool)(PolderKernelCan(PolderDiaRuns_CUDA(dia, &far, &chunk)) && far == runs->far && chunk == runs->chunk && dia->m == runs->m);
+  PetscCall(PolderMatFindRuns_Private(A, dot));
   PetscCall(PetscLogEventBegin(MAT_Mult, A, x, y, 0));
-  if (dot->summed) PetscCall(PolderDiaMultRuns_Private(dia, x, y, dot->value, runs));
-  else PetscCall((*steps->apply)(A, PETSC_FALSE, 1.0, x, NULL, y, dot));
+  PetscCall((*steps->apply)(A, PETSC_FALSE, 1.0, x, NULL, y, dot));
   PetscCall(PetscLogEventEnd(MAT_Mult, A, x, y, 0));
   PetscCall(PetscObjectStateIncrease((PetscObject)y));
+  dot->summed = (PetscBool)(dot->dia != NULL);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

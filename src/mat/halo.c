@@ -313,12 +313,26 @@ PetscErrorCode PolderHaloExchangeDevice(PolderHalo halo, MPI_Datatype unit, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderHaloConnectDevice(PolderHalo halo)
+{
+  const PolderHaloSteps *steps;
+
+  PetscFunctionBegin;
+  if (halo->sf) PetscCall(PolderHaloGetSteps_Private(halo, &PolderOnDevice, &steps));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscBool PolderHaloAddsRows(PolderHalo halo)
+{
+  return (PetscBool)(halo->steps && halo->steps->adds && (*halo->steps->adds)(halo->link));
+}
+
 PetscErrorCode PolderHaloEndMultAdd(PolderHalo halo, const PolderGhostRows *rows, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
                                     PetscBool *done)
 {
   PetscFunctionBegin;
-  *done = PETSC_FALSE;
-  if (halo->steps && halo->steps->multadd) PetscCall((*halo->steps->multadd)(halo->link, rows, p, z, dot, sum, done));
+  *done = PolderHaloAddsRows(halo);
+  if (*done) PetscCall((*halo->steps->multadd)(halo->link, rows, p, z, dot, sum));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

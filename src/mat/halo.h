@@ -30,12 +30,15 @@ PETSC_INTERN PetscErrorCode PolderHaloBeginDevice(PolderHalo, MPI_Datatype unit,
 PETSC_INTERN PetscErrorCode PolderHaloEndDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 PETSC_INTERN PetscErrorCode PolderHaloExchangeDevice(PolderHalo, MPI_Datatype unit, const void *owned, void *ghost);
 /* Replaces PolderHaloEndDevice(). One kernel computes z += alpha B ghost with the block B of ghost columns and, unless dot is NULL, *dot += (p, B ghost).
-   With sum, *dot is then summed over all processes. done = PETSC_FALSE, and nothing is done, unless kernels exchange */
+   With sum, *dot is then summed over all processes. done = PETSC_FALSE, and nothing is done, unless PolderHaloAddsRows() */
 PETSC_INTERN PetscErrorCode PolderHaloEndMultAdd(PolderHalo, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
                                                  PetscBool *done);
 /* For kernels that exchange two values a ghost: those of ghost g arrive in cells 2 g and 2 g + 1. NULL when PetscSF does the exchange. The arrays are made at
    the first call with make, which is collective */
 PETSC_INTERN PetscErrorCode PolderHaloGetPairs(PolderHalo, PetscBool make, const PolderExchange **);
+/* Does it do so? Known after the first exchange of arrays in device memory, or after PolderHaloConnectDevice(), which is collective */
+PETSC_INTERN PetscBool      PolderHaloAddsRows(PolderHalo);
+PETSC_INTERN PetscErrorCode PolderHaloConnectDevice(PolderHalo);
 /* What a kernel needs that computes owned[] and sends it at once, in place of PolderHaloBeginDevice(); n = 0: not possible. PolderHaloEndMultAdd() must follow,
    with rows that ask it to count the message */
 PETSC_INTERN PetscErrorCode PolderHaloGetSends(PolderHalo, PolderSends *);

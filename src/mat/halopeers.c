@@ -264,17 +264,19 @@ static PetscErrorCode PolderHaloReduce_Peer(void *link, const PetscScalar ghost[
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* done = PETSC_FALSE, and nothing is done, when the ghosts are not in the order of their columns */
-static PetscErrorCode PolderHaloMultAdd_Peer(void *link, const PolderGhostRows *rows, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum,
-                                             PetscBool *done)
+/* The kernel needs ghosts in the order of their columns */
+static PetscBool PolderHaloAdds_Peer(void *link)
+{
+  return ((PolderHaloPeers)link)->inorder;
+}
+
+static PetscErrorCode PolderHaloMultAdd_Peer(void *link, const PolderGhostRows *rows, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum)
 {
   PolderHaloPeers h = (PolderHaloPeers)link;
   PolderStream    stream;
   void           *work;
 
   PetscFunctionBegin;
-  *done = h->inorder;
-  if (!h->inorder) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderDeviceGetWork(&work));
   PolderLaunch(PolderExchangeMultAdd_CUDA(&h->at[FORWARD], rows, sum ? PolderPeersGetView(h->peers) : NULL, p, z, dot, work, stream));
@@ -306,6 +308,7 @@ const PolderHaloSteps PolderHaloStepsPeer = {
   .send     = PolderHaloSend_Peer,
   .receive  = PolderHaloReceive_Peer,
   .reduce   = PolderHaloReduce_Peer,
+  .adds     = PolderHaloAdds_Peer,
   .multadd  = PolderHaloMultAdd_Peer,
   .sends    = PolderHaloSends_Peer,
   .launches = PETSC_TRUE,

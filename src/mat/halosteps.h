@@ -13,8 +13,9 @@ typedef struct {
   PetscErrorCode (*receive)(void *link, int bytes, void *ghost);
   /* owned += the values that other processes hold as ghosts */
   PetscErrorCode (*reduce)(void *link, const PetscScalar ghost[], PetscScalar owned[]);
-  /* Replaces the receive, see PolderHaloEndMultAdd(); NULL: there is no such kernel */
-  PetscErrorCode (*multadd)(void *link, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum, PetscBool *done);
+  /* Can multadd() replace the receive, see PolderHaloEndMultAdd()? NULL: never */
+  PetscBool (*adds)(void *link);
+  PetscErrorCode (*multadd)(void *link, const PolderGhostRows *, const PetscScalar p[], PetscScalar z[], PetscScalar *dot, PetscBool sum);
   /* For a kernel that sends the values itself as it computes them; n = 0: not possible. NULL: never */
   const PolderSends *(*sends)(void *link);
   PetscBool launches; /* they consist of kernel launches only */
