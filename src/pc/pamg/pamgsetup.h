@@ -88,10 +88,3 @@ PETSC_INTERN PolderLevelSurvey PCPAMGSurvey(const PC_PAMG *, PetscInt l);
 
 /* pamgouter.c: steps for several processes */
 PETSC_INTERN PetscErrorCode PCPAMGLocalExcessDevice(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[]);
-
-/* Sums of entries and of their magnitudes */
-static inline void PamgAddEntry(PetscScalar a, PetscReal sums[2])
-{
-  sums[0] += PetscRealPart(a);
-  sums[1] += PetscAbsScalar(a);
-}
