@@ -30,6 +30,7 @@ PetscErrorCode PCPAMGFreeOuter(PamgLevel *L)
   PetscCall(PetscFree(O->target));
   PetscCall(PetscFree(O->to.ptr));
   PetscCall(PetscFree(O->to.row));
+  PetscCall(PetscFree(O->agg));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(array); ++k) PetscCall(PolderDeviceFree(array[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -85,8 +86,8 @@ PetscErrorCode PCPAMGFindOuter(PC_PAMG *pamg)
   PamgLevel *L = pamg->level;
 
   PetscFunctionBegin;
-  PetscCall(PolderMatGetHalo(L->A, &L->halo));
   PetscCall(PamgOuterPattern(L->csr.offdiag, &L->outer.rows));
+  L->nzouter = L->outer.rows.nz;
   PetscCall(PamgUploadOuter(&L->outer, NULL, L->csr.bj));
   PetscCall(PolderDeviceMalloc(PamgValueSize(pamg) * (size_t)(L->csr.nghost + 1), &L->outer.dinv));
   PetscCall(PCPAMGRefreshOuter(pamg));
@@ -160,31 +161,36 @@ PetscErrorCode PCPAMGFreeRowsOnHost(PolderCSR *own)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists the aggregates of the rows with off-process entries */
-static PetscErrorCode PamgTargets(const PC_PAMG *pamg, PamgLevel *L)
+/* Lists the aggregates of the rows with off-process entries, given the aggregate of each */
+static PetscErrorCode PamgTargets(PamgLevel *L)
 {
-  PamgOuter     *O     = &L->outer;
-  const PetscInt rows  = O->rows.n;
-  const size_t   index = sizeof(PetscInt);
-  PetscInt      *there, *agg, *work, n = 0;
+  PamgOuter     *O    = &L->outer;
+  const PetscInt rows = O->rows.n;
+  PetscInt      *work, n = 0;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceMalloc(index * (size_t)rows, &there));
-  PolderLaunch(PolderIndexGather_CUDA(rows, O->rows_d.row, L->agg, there, pamg->stream));
-  PetscCall(PetscMalloc2(rows, &agg, 3 * rows, &work));
-  PetscCall(PolderDeviceToHost(agg, there, index * (size_t)rows));
-  PetscCall(PolderDeviceFree(&there));
+  PetscCall(PetscMalloc1(3 * rows, &work));
   PetscCall(PetscMalloc1(rows, &O->target));
   PetscCall(PetscMalloc1(rows + 2, &O->to.ptr));
   PetscCall(PetscMalloc1(rows, &O->to.row));
-  PolderIndexSort_Host(rows, agg, O->to.row, work);
-  for (; n < rows && agg[n] < L->nc; ++n) {
-    if (n && agg[n] == agg[n - 1]) continue;
+  PolderIndexSort_Host(rows, O->agg, O->to.row, work);
+  for (; n < rows && O->agg[n] < L->nc; ++n) {
+    if (n && O->agg[n] == O->agg[n - 1]) continue;
     O->to.ptr[O->to.n]   = n;
-    O->target[O->to.n++] = agg[n];
+    O->target[O->to.n++] = O->agg[n];
   }
   O->to.ptr[O->to.n] = O->to.ptr[O->to.n + 1] = n; // rows in no aggregate are not listed
-  PetscCall(PetscFree2(agg, work));
+  PetscCall(PetscFree(work));
+  PetscCall(PetscFree(O->agg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgUploadTargets(PamgOuter *O)
+{
+  const size_t   index = sizeof(PetscInt);
+  const PetscInt n     = O->to.ptr[O->to.n];
+
+  PetscFunctionBegin;
   PetscCall(PolderDeviceUpload(index * (size_t)O->to.n, O->target, &O->target_d));
   PetscCall(PolderDeviceUpload(index * (size_t)(O->to.n + 2), O->to.ptr, &O->to_d.ptr));
   PetscCall(PolderDeviceUpload(index * (size_t)n, O->to.row, &O->to_d.row));
@@ -226,6 +232,24 @@ static PetscErrorCode PamgUploadOuterValues(const PamgOuter *O)
 {
   PetscFunctionBegin;
   PetscCall(PolderDeviceFromHost(O->rows_d.val, O->rows.val, sizeof(*O->rows.val) * (size_t)O->rows.nz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGOuterAggregates(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel   *L     = &pamg->level[l];
+  PamgOuter   *O     = &L->outer;
+  const size_t bytes = sizeof(PetscInt) * (size_t)O->rows.n;
+  PetscInt    *there;
+
+  PetscFunctionBegin;
+  if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceMalloc(bytes, &there));
+  PolderLaunch(PolderIndexGather_CUDA(O->rows.n, O->rows_d.row, L->agg, there, pamg->stream));
+  PetscCall(PamgDownload(bytes, there, &O->agg));
+  PetscCall(PolderDeviceFree(&there));
+  PetscCall(PetscMalloc1(L->csr.nghost, &L->ghostagg));
+  PetscCall(PamgGhostAggregates(L, L + 1, L->ghostagg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -284,29 +308,29 @@ static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The work of the host comes first, while the device makes the rows of the next level */
 PetscErrorCode PCPAMGCoarseOuter(PC_PAMG *pamg, PetscInt l)
 {
-  PamgLevel     *L = &pamg->level[l], *C = L + 1;
-  const PetscInt n = L->csr.nghost;
+  PamgLevel      *L = &pamg->level[l], *C = L + 1;
+  const PetscBool gather = (PetscBool)(C->N <= pamg->gatherlimit);
 
   PetscFunctionBegin;
   C->nown = L->nc;
-  PetscCall(PamgTargets(pamg, L));
-  PetscCall(PetscMalloc1(n, &L->ghostagg));
-  PetscCall(PamgGhostAggregates(L, C, L->ghostagg));
-  PetscCall(PCPAMGNumberGhosts(n, L->ghostagg, C));
+  PetscCall(PamgTargets(L));
+  PetscCall(PCPAMGNumberGhosts(L->csr.nghost, L->ghostagg, C));
   PetscCall(PamgGalerkinOuter(L, C));
+  if (!gather) PetscCall(PolderHaloCreate(L->comm, C->nown, C->nghost, C->garray, &C->halo));
+  PetscCall(PamgUploadTargets(&L->outer));
   PetscCall(PamgUploadOuter(&C->outer, L->outer.target_d, NULL));
   PetscCall(PamgUploadOuterValues(&C->outer));
   PetscCall(PCPAMGMendCoarse(pamg, l));
-  if (C->N <= pamg->gatherlimit) PetscCall(PamgGatherDevice(pamg, L, C));
+  if (gather) PetscCall(PamgGatherDevice(pamg, L, C));
   else {
     C->csr.M      = C->N;
     C->csr.rstart = C->rstart;
     C->csr.nghost = C->nghost;
     C->csr.garray = C->garray;
-    PetscCall(PolderHaloCreate(L->comm, C->nown, C->nghost, C->garray, &C->halo));
-    C->ownshalo = PETSC_TRUE;
+    C->ownshalo   = PETSC_TRUE;
     PetscCall(PolderDeviceMalloc(PamgValueSize(pamg) * (size_t)(C->nghost + 1), &C->outer.dinv));
   }
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -288,6 +288,13 @@ static PetscErrorCode PamgKeepHost(const PamgWork *w, PamgLevel *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PamgAggregatedHost(PC_PAMG *pamg, PetscInt l)
+{
+  PetscFunctionBegin;
+  (void)pamg, (void)l; // the aggregates are on the host
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* For all rows, from the sums of the entries to rows outside all aggregates and of the other off-process entries */
 static PetscErrorCode PamgLocalExcessHost(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[])
 {
@@ -333,7 +340,7 @@ const PamgSetUpSteps PamgSetUpHost = {
   .coarselevel = PamgCoarseLevelHost, .firstvalues = PamgFirstValuesHost, .coarsevalues = PamgCoarseValuesHost,
   .scratch = PamgScratchHost, .outside = PamgOutsideHost, .number = PamgNumberHost, .members = PamgMembersHost,
   .galerkin = PamgGalerkinHost, .dropweak = PamgDropWeakHost, .keep = PamgKeepHost,
- .localexcess = PamgLocalExcessHost,
+  .aggregated = PamgAggregatedHost, .localexcess = PamgLocalExcessHost,
   .estimate = PCPAMGEstimateHost, .factor = PamgFactorHost, .lastmatrix = PamgLastMatrixHost, .apply = PCPAMGApplyHost,
 };
 // clang-format on
