@@ -1,6 +1,7 @@
 static char help[] = "The sort of keys with their positions, on keys of all spans, against its definition.\n\n";
 
 #include "random.h"
+#include "core/compat.h"
 #include "kernels/outer.h"
 
 unsigned int seed = 29;
