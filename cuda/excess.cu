@@ -18,17 +18,6 @@ int PolderExcessAggregates_CUDA(const PolderAggregates *aggregates, const Polder
   return PolderForEach(P.n, stream, [=] __device__(PetscInt a) { PolderExcessSum(a, &P, &A, excess, size, coarse, coarsesize); });
 }
 
-int PolderExcessLeave_CUDA(PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[],
-                           PolderStream stream)
-{
-  return PolderForEach(n, stream, [=] __device__(PetscInt k) {
-    const PetscInt i = row[k];
-
-    if (lone[2 * k + 1] > 0) excess[i] = PolderExcessLess(excess[i], lone[2 * k], lone[2 * k + 1]);
-    here[i] = PolderExcessLess(excess[i], outer[2 * k], outer[2 * k + 1]);
-  });
-}
-
 int PolderExcessDiagonal_CUDA(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[], PetscScalar aa[],
                               PolderStream stream)
 {

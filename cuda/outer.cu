@@ -1,6 +1,5 @@
 /* Off-process entries stored by the rows that have any, one thread a row: they are few compared to the rows of the level. */
 #include "foreach.cuh"
-#include "index.cuh"
 #include "kernels/levelscalars.h"
 #include "kernels/outerrow.h"
 #include "kernels/pairrow.h"
@@ -11,23 +10,6 @@
 
 /* Maximum number of blocks of the kernel that also computes sums */
 #define OUTER_BLOCKS 264u
-
-/* Both lists have the same arbitrary order, so that they still match after each has been sorted */
-int PolderOuterFind_CUDA(PetscInt n, const PetscInt ptr[], PetscInt row[], PetscInt start[], PetscInt *count, PolderStream stream)
-{
-  const int err = cudaMemsetAsync(count, 0, sizeof(*count), stream);
-
-  return err ? err : PolderForEach(n, stream, [=] __device__(PetscInt i) {
-    const PetscInt first = ptr[i];
-
-    if (ptr[i + 1] > first) {
-      const PetscInt k = (PetscInt)atomicAdd((PolderAtomicIndex *)count, (PolderAtomicIndex)1);
-
-      row[k]   = i;
-      start[k] = first;
-    }
-  });
-}
 
 int PolderIndexGather_CUDA(PetscInt n, const PetscInt index[], const PetscInt from[], PetscInt to[], PolderStream stream)
 {
@@ -84,6 +66,15 @@ int PolderOuterTotals_CUDA(const PolderSparseRows *rows, const PolderRows *A, Pe
     if (!inrows) to[O.row[k]] = (float)s.total;
     else if (s.at >= 0) to[s.at] = (float)s.total;
   });
+}
+
+int PolderOuterExcess_CUDA(const PolderSparseRows *coarse, const PolderSparseRows *rows, const PolderAggregates *aggregates, const PetscInt agg[], PetscInt nc,
+                           PetscReal excess[], PetscReal here[], PolderStream stream)
+{
+  const PolderSparseRows C = *coarse, O = *rows;
+  const PolderAggregates P = *aggregates;
+
+  return PolderForEach(C.n, stream, [=] __device__(PetscInt t) { PolderOuterExcess(t, &C, &O, &P, agg, nc, excess, here); });
 }
 
 /* Row k times the ghosts, in single precision minus x of the row, see levelmatrix.h */

@@ -13,14 +13,9 @@ void PolderExcessAggregates_Host(const PolderAggregates *P, const PolderRows *A,
   for (PetscInt a = 0; a < P->n; ++a) PolderExcessSum(a, P, A, excess, size, coarse, coarsesize);
 }
 
-void PolderExcessLeave_Host(PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[])
+void PolderExcessLeave_Host(PetscInt n, const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[])
 {
-  for (PetscInt k = 0; k < n; ++k) {
-    const PetscInt i = row[k];
-
-    if (lone[2 * k + 1] > 0) excess[i] = PolderExcessLess(excess[i], lone[2 * k], lone[2 * k + 1]);
-    here[i] = PolderExcessLess(excess[i], outer[2 * k], outer[2 * k + 1]);
-  }
+  for (PetscInt i = 0; i < n; ++i) PolderExcessLeaveRow(i, lone + 2 * i, outer + 2 * i, excess, here);
 }
 
 void PolderExcessDiagonal_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[], PetscScalar aa[])

@@ -17,13 +17,10 @@ PETSC_INTERN void   PolderExcessAggregates_Host(const PolderAggregates *, const 
 POLDER_LAUNCHER int PolderExcessAggregates_CUDA(const PolderAggregates *, const PolderRows *A, const PetscReal excess[], const PetscReal size[],
                                                 PetscReal coarse[], PetscReal coarsesize[], PolderStream stream);
 /*
-  For n coarse rows with off-process entries: lone[] holds the sum and the sum of magnitudes of their entries to rows in no aggregate, outer[] those of the
-  other off-process entries. here <- the excess minus off-process contributions.
+  Host only: lone[] holds the sum and the sum of magnitudes of the off-process entries of each of n coarse rows to rows in no aggregate, outer[] those of the
+  other off-process entries. here <- the excess minus off-process contributions. PolderOuterExcess_Host() is the same for some rows.
 */
-PETSC_INTERN void   PolderExcessLeave_Host(PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[],
-                                           PetscReal here[]);
-POLDER_LAUNCHER int PolderExcessLeave_CUDA(PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[],
-                                           PetscReal here[], PolderStream stream);
+PETSC_INTERN void PolderExcessLeave_Host(PetscInt n, const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[]);
 /* Computes the diagonal entries of a coarse matrix's local block from the excess */
 PETSC_INTERN void   PolderExcessDiagonal_Host(PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[],
                                               PetscScalar aa[]);

@@ -36,6 +36,20 @@ POLDER_LEVELROW PetscReal PolderExcessLess(PetscReal excess, PetscReal sum, Pets
   return excess >= 0 && 8 * left >= excess + all ? left : POLDER_EXCESS_UNKNOWN;
 }
 
+/* Adds an entry to a sum of entries and to one of their magnitudes */
+POLDER_LEVELROW void PolderExcessAdd(PetscReal a, PetscReal sums[2])
+{
+  sums[0] += a;
+  sums[1] += a < 0 ? -a : a;
+}
+
+/* The excess of coarse row i without that of its entries to rows in no aggregate, lone[], and in here[] without that of its off-process entries, outer[] */
+POLDER_LEVELROW void PolderExcessLeaveRow(PetscInt i, const PetscReal lone[2], const PetscReal outer[2], PetscReal excess[], PetscReal here[])
+{
+  if (lone[1] > 0) excess[i] = PolderExcessLess(excess[i], lone[0], lone[1]);
+  here[i] = PolderExcessLess(excess[i], outer[0], outer[1]);
+}
+
 /* The diagonal entry of a coarse row, given the sum of its other entries here and of their magnitudes; rounding: that of the summands of the excess */
 POLDER_LEVELROW PetscReal PolderExcessPivot(PetscReal pivot, PetscReal excess, PetscReal sum, PetscReal all, PetscReal rounding)
 {

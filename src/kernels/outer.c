@@ -4,16 +4,51 @@
 #include "outerrow.h"
 #include <float.h>
 
-void PolderOuterFind_Host(PetscInt n, const PetscInt ptr[], PetscInt row[], PetscInt start[], PetscInt *count)
+/* A pass of a radix sort: to[] <- from[], pairs of a key and a position, by the digit of key - least that begins at bit `shift`; start[] is scratch */
+static void IndexSortPass(PetscInt n, PetscInt least, int shift, size_t values, PetscInt *const from[2], PetscInt *const to[2], PetscInt start[])
 {
-  PetscInt k = 0;
+  PetscInt first = 0;
 
-  for (PetscInt i = 0; i < n; ++i) {
-    if (ptr[i + 1] == ptr[i]) continue;
-    row[k]     = i;
-    start[k++] = ptr[i];
+  for (size_t d = 0; d < values; ++d) start[d] = 0;
+  for (PetscInt k = 0; k < n; ++k) ++start[((size_t)from[0][k] - (size_t)least) >> shift & (values - 1)];
+  for (size_t d = 0; d < values; ++d) {
+    const PetscInt count = start[d];
+
+    start[d] = first;
+    first += count;
   }
-  *count = k;
+  for (PetscInt k = 0; k < n; ++k) {
+    const PetscInt at = start[((size_t)from[0][k] - (size_t)least) >> shift & (values - 1)]++;
+
+    to[0][at] = from[0][k];
+    to[1][at] = from[1][k];
+  }
+}
+
+/* A digit has up to n values: keys within a range of n, such as the numbers of aggregates along a boundary, take one or two passes */
+void PolderIndexSort_Host(PetscInt n, PetscInt key[], PetscInt order[], PetscInt work[])
+{
+  PetscInt *pairs[2][2] = {
+    {key,  order   },
+    {work, work + n}
+  };
+  PetscInt least = n ? key[0] : 0, most = least;
+  int      bits = 1, now = 0;
+  size_t   span;
+
+  for (PetscInt k = 0; k < n; ++k) {
+    order[k] = k;
+    least    = PetscMin(least, key[k]);
+    most     = PetscMax(most, key[k]);
+  }
+  while (bits < 16 && (n >> bits) > 1) ++bits;
+  span = (size_t)most - (size_t)least;
+  for (int shift = 0; span; shift += bits, span >>= bits, now = 1 - now)
+    IndexSortPass(n, least, shift, (size_t)1 << bits, pairs[now], pairs[1 - now], work + 2 * n);
+  for (PetscInt k = 0; now && k < n; ++k) {
+    key[k]   = work[k];
+    order[k] = work[n + k];
+  }
 }
 
 void PolderIndexGather_Host(PetscInt n, const PetscInt index[], const PetscInt from[], PetscInt to[])
@@ -59,4 +94,10 @@ void PolderOuterTotals_Host(const PolderSparseRows *O, const PolderRows *A, Pets
     if (!rows) to[O->row[k]] = (float)s.total;
     else if (s.at >= 0) to[s.at] = (float)s.total;
   }
+}
+
+void PolderOuterExcess_Host(const PolderSparseRows *C, const PolderSparseRows *O, const PolderAggregates *P, const PetscInt agg[], PetscInt nc,
+                            PetscReal excess[], PetscReal here[])
+{
+  for (PetscInt t = 0; t < C->n; ++t) PolderOuterExcess(t, C, O, P, agg, nc, excess, here);
 }

@@ -8,12 +8,8 @@
 #include "levelrow.h"
 #include "views.h"
 
-/*
-  row[k], start[k] <- the rows with entries and the position of their first entry; *count: their number. Device: in any order, the same for both arrays; the
-  arrays have space for as many rows as there are entries.
-*/
-PETSC_INTERN void   PolderOuterFind_Host(PetscInt n, const PetscInt ptr[], PetscInt row[], PetscInt start[], PetscInt *count);
-POLDER_LAUNCHER int PolderOuterFind_CUDA(PetscInt n, const PetscInt ptr[], PetscInt row[], PetscInt start[], PetscInt *count, PolderStream stream);
+/* order[] <- 0 .. n - 1 by their keys, those of equal keys ascending; key[] <- the keys in that order. The time is linear. work[3 n] */
+PETSC_INTERN void PolderIndexSort_Host(PetscInt n, PetscInt key[], PetscInt order[], PetscInt work[]);
 /* to[k] = from[index[k]] */
 PETSC_INTERN void   PolderIndexGather_Host(PetscInt n, const PetscInt index[], const PetscInt from[], PetscInt to[]);
 POLDER_LAUNCHER int PolderIndexGather_CUDA(PetscInt n, const PetscInt index[], const PetscInt from[], PetscInt to[], PolderStream stream);
@@ -33,3 +29,11 @@ POLDER_LAUNCHER int PolderOuterLevelRows_CUDA(const PolderSparseRows *, const Po
                                               PolderStream stream);
 PETSC_INTERN void   PolderOuterTotals_Host(const PolderSparseRows *, const PolderRows *A, PetscBool rows, float to[], int *large);
 POLDER_LAUNCHER int PolderOuterTotals_CUDA(const PolderSparseRows *, const PolderRows *A, PetscBool rows, float to[], int *large, PolderStream stream);
+/*
+  PolderExcessLeave_Host() for the coarse rows C, which are the aggregates P of the rows O. agg[]: the aggregate of each ghost of O, from nc on for none; NULL:
+  each has one
+*/
+PETSC_INTERN void   PolderOuterExcess_Host(const PolderSparseRows *C, const PolderSparseRows *O, const PolderAggregates *P, const PetscInt agg[], PetscInt nc,
+                                           PetscReal excess[], PetscReal here[]);
+POLDER_LAUNCHER int PolderOuterExcess_CUDA(const PolderSparseRows *C, const PolderSparseRows *O, const PolderAggregates *P, const PetscInt agg[], PetscInt nc,
+                                           PetscReal excess[], PetscReal here[], PolderStream stream);

@@ -1,6 +1,7 @@
 /* Row bodies for rows with off-process entries, which host and device share. */
 #pragma once
 
+#include "excessrow.h"
 #include "levelmatrix.h"
 #include "levelrow.h"
 
@@ -24,4 +25,19 @@ POLDER_LEVELROW PetscReal PolderOuterStrongest(const PolderSparseRows *O, PetscI
     if (-PetscRealPart(O->val[e]) > strongest) strongest = -PetscRealPart(O->val[e]);
   }
   return strongest;
+}
+
+/* The excess of coarse row C->row[t], see excess.h */
+POLDER_LEVELROW void PolderOuterExcess(PetscInt t, const PolderSparseRows *C, const PolderSparseRows *O, const PolderAggregates *P, const PetscInt agg[],
+                                       PetscInt nc, PetscReal excess[], PetscReal here[])
+{
+  PetscReal lone[2] = {0, 0}, outer[2] = {0, 0};
+
+  for (PetscInt e = C->ptr[t]; e < C->ptr[t + 1]; ++e) PolderExcessAdd(PetscRealPart(C->val[e]), outer);
+  for (PetscInt m = P->ptr[t]; agg && m < P->ptr[t + 1]; ++m) {
+    for (PetscInt e = O->ptr[P->row[m]]; e < O->ptr[P->row[m] + 1]; ++e) {
+      if (agg[O->col[e]] >= nc) PolderExcessAdd(PetscRealPart(O->val[e]), lone);
+    }
+  }
+  PolderExcessLeaveRow(C->row[t], lone, outer, excess, here);
 }

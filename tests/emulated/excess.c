@@ -9,9 +9,6 @@ PolderEmulate(PolderExcessAggregates,
               (const PolderAggregates *P, const PolderRows *A, const PetscReal excess[], const PetscReal size[], PetscReal coarse[], PetscReal coarsesize[],
                PolderStream stream),
               P, A, excess, size, coarse, coarsesize);
-PolderEmulate(PolderExcessLeave,
-              (PetscInt n, const PetscInt row[], const PetscReal lone[], const PetscReal outer[], PetscReal excess[], PetscReal here[], PolderStream stream), n,
-              row, lone, outer, excess, here);
 PolderEmulate(PolderExcessDiagonal,
               (PetscInt n, const PetscInt ai[], const PetscInt aj[], const PetscReal excess[], const PetscReal size[], PetscScalar aa[], PolderStream stream),
               n, ai, aj, excess, size, aa);

@@ -11,21 +11,6 @@ int PolderShortRows_CUDA(PetscInt n, const PetscInt ai[], const PetscInt bi[], P
   return 0;
 }
 
-/* Not in the order of the rows */
-int PolderOuterFind_CUDA(PetscInt n, const PetscInt ptr[], PetscInt row[], PetscInt start[], PetscInt *count, PolderStream stream)
-{
-  PolderOuterFind_Host(n, ptr, row, start, count);
-  for (PetscInt k = 0; k < *count / 2; ++k) {
-    const PetscInt l = *count - 1 - k, r = row[k], s = start[k];
-
-    row[k]   = row[l];
-    start[k] = start[l];
-    row[l]   = r;
-    start[l] = s;
-  }
-  return 0;
-}
-
 PolderEmulate(PolderIndexGather, (PetscInt n, const PetscInt index[], const PetscInt from[], PetscInt to[], PolderStream stream), n, index, from, to);
 PolderEmulate(PolderOuterStrength, (const PolderSparseRows *O, PetscReal outside[], PolderStream stream), O, outside);
 PolderEmulate(PolderPairsNextOutside,
@@ -36,6 +21,11 @@ PolderEmulate(PolderOuterLevelRows,
               survey, bound, bad);
 PolderEmulate(PolderOuterTotals, (const PolderSparseRows *O, const PolderRows *A, PetscBool rows, float to[], int *large, PolderStream stream), O, A, rows, to,
               large);
+
+PolderEmulate(PolderOuterExcess,
+              (const PolderSparseRows *C, const PolderSparseRows *O, const PolderAggregates *P, const PetscInt agg[], PetscInt nc, PetscReal excess[],
+               PetscReal here[], PolderStream stream),
+              C, O, P, agg, nc, excess, here);
 
 int PolderLevelOuterAdd_CUDA(PetscBool single, const PolderSparseRows *O, const PolderOuterSum *sum, void *z, PolderStream stream)
 {

@@ -70,14 +70,13 @@ static PetscErrorCode RowsDestroy(Rows *A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode SameIndices(PetscInt n, const PetscInt host[], const PetscInt device[], PetscBool sort, PetscInt *wrong)
+static PetscErrorCode SameIndices(PetscInt n, const PetscInt host[], const PetscInt device[], PetscInt *wrong)
 {
   PetscInt *got;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc1(n, &got));
   PetscCall(PolderDeviceToHost(got, device, sizeof(*got) * (size_t)n));
-  if (sort) PetscCall(PetscSortInt(n, got));
   for (PetscInt k = 0; k < n; ++k) *wrong += got[k] != host[k];
   PetscCall(PetscFree(got));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -135,32 +134,61 @@ static PetscErrorCode VectorDestroy(Vector *v)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Which rows there are, and numbers gathered from them */
-static PetscErrorCode TestFind(const Rows *A, PolderStream stream, PetscInt *wrong)
+/* Numbers gathered from the rows */
+static PetscErrorCode TestGather(const Rows *A, PolderStream stream, PetscInt *wrong)
 {
-  PetscInt *host[3], *device[3], *count, n;
+  PetscInt *host, *device;
 
   PetscFunctionBeginUser;
-  PetscCall(PolderDeviceMalloc(sizeof(*count), &count));
-  for (int k = 0; k < 3; ++k) {
-    PetscCall(PetscMalloc1(A->n, &host[k]));
-    for (PetscInt i = 0; i < A->n; ++i) host[k][i] = -7;
-    PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)A->n, host[k], &device[k]));
+  PetscCall(PetscMalloc1(A->n, &host));
+  for (PetscInt i = 0; i < A->n; ++i) host[i] = -7;
+  PetscCall(PolderDeviceUpload(sizeof(*host) * (size_t)A->n, host, &device));
+  PolderIndexGather_Host(A->host.n, A->row, A->bi, host);
+  PolderLaunch(PolderIndexGather_CUDA(A->host.n, A->device.row, A->bid, device, stream));
+  PetscCall(SameIndices(A->n, host, device, wrong));
+  PetscCall(PetscFree(host));
+  PetscCall(PolderDeviceFree(&device));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The excess of aggregates of three rows each; lone: some ghosts are in no aggregate */
+static PetscErrorCode TestExcess(const Rows *A, PetscBool lone, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt   n = A->host.n / 3;
+  PetscInt        *list[4], *device[4]; // row, ptr, member, aggregates of ghosts
+  PolderSparseRows C, D;
+  PolderAggregates P, Q;
+  Vector           excess, here, entries;
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 4; ++k) PetscCall(PetscMalloc1(A->n + 1, &list[k]));
+  for (PetscInt t = 0; t <= n; ++t) {
+    list[0][t] = 2 * t;
+    list[1][t] = 3 * t;
   }
-  PolderOuterFind_Host(A->n, A->bi, host[0], host[1], &n);
-  PolderLaunch(PolderOuterFind_CUDA(A->n, A->bid, device[0], device[1], count, stream));
-  *wrong += n != A->host.n;
-  PetscCall(SameIndices(1, &n, count, PETSC_FALSE, wrong));
-  PetscCall(SameIndices(n, host[0], device[0], PETSC_TRUE, wrong));
-  PetscCall(SameIndices(n, host[1], device[1], PETSC_TRUE, wrong));
-  PolderIndexGather_Host(n, A->row, A->bi, host[2]);
-  PolderLaunch(PolderIndexGather_CUDA(n, A->device.row, A->bid, device[2], stream));
-  PetscCall(SameIndices(A->n, host[2], device[2], PETSC_FALSE, wrong));
-  for (int k = 0; k < 3; ++k) {
-    PetscCall(PetscFree(host[k]));
+  for (PetscInt m = 0; m < 3 * n; ++m) list[2][m] = A->host.n - 1 - m;
+  for (PetscInt g = 0; g < A->nghost; ++g) list[3][g] = Next(n + 2);
+  for (int k = 0; k < 4; ++k) PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)(A->n + 1), list[k], &device[k]));
+  PetscCall(VectorCreate(PETSC_FALSE, A->n, &excess));
+  PetscCall(VectorCreate(PETSC_FALSE, A->n, &here));
+  PetscCall(VectorCreate(PETSC_FALSE, 3 * n, &entries));
+  for (PetscInt i = 0; i < A->n; i += 2) ((PetscReal *)excess.h)[i] += i % 4 ? 5 : 500;
+  PetscCall(PolderDeviceFromHost(excess.d, excess.h, sizeof(PetscReal) * (size_t)A->n));
+  C = (PolderSparseRows){.n = n, .row = list[0], .ptr = list[1], .val = (PetscScalar *)entries.h};
+  D = (PolderSparseRows){.n = n, .row = device[0], .ptr = device[1], .val = (PetscScalar *)entries.d};
+  P = (PolderAggregates){.n = n, .ptr = list[1], .row = list[2]};
+  Q = (PolderAggregates){.n = n, .ptr = device[1], .row = device[2]};
+  PolderOuterExcess_Host(&C, &A->host, &P, lone ? list[3] : NULL, n, (PetscReal *)excess.h, (PetscReal *)here.h);
+  PolderLaunch(PolderOuterExcess_CUDA(&D, &A->device, &Q, lone ? device[3] : NULL, n, (PetscReal *)excess.d, (PetscReal *)here.d, stream));
+  PetscCall(SameValues(PETSC_FALSE, A->n, excess.h, excess.d, wrong));
+  PetscCall(SameValues(PETSC_FALSE, A->n, here.h, here.d, wrong));
+  for (int k = 0; k < 4; ++k) {
+    PetscCall(PetscFree(list[k]));
     PetscCall(PolderDeviceFree(&device[k]));
   }
-  PetscCall(PolderDeviceFree(&count));
+  PetscCall(VectorDestroy(&excess));
+  PetscCall(VectorDestroy(&here));
+  PetscCall(VectorDestroy(&entries));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -175,7 +203,7 @@ static PetscErrorCode TestShort(const Rows *A, PolderStream stream, PetscInt *wr
     for (int all = 0; all < 2; ++all) {
       PolderShortRows_Host(A->n, A->ai, all ? NULL : A->bi, most, &n);
       PolderLaunch(PolderShortRows_CUDA(A->n, A->aid, all ? NULL : A->bid, most, count, stream));
-      PetscCall(SameIndices(1, &n, count, PETSC_FALSE, wrong));
+      PetscCall(SameIndices(1, &n, count, wrong));
     }
   }
   *wrong += n != (A->n > 1 ? A->n : 0); // of a chain
@@ -266,7 +294,7 @@ static PetscErrorCode TestLevelRows(const Rows *A, PetscBool l1, PolderStream st
   PetscCall(SameValues(PETSC_FALSE, n, d.h, d.d, wrong));
   PetscCall(SameValues(PETSC_FALSE, n, sum.h, sum.d, wrong));
   PetscCall(SameValues(PETSC_FALSE, n, all.h, all.d, wrong));
-  PetscCall(SameIndices(n, mate, mate_d, PETSC_FALSE, wrong));
+  PetscCall(SameIndices(n, mate, mate_d, wrong));
   if (A->host.n > 1) { // an entry that is not finite, in the second of these rows
     const PetscInt    k   = A->ptr[1];
     const PetscScalar nan = NAN;
@@ -459,12 +487,13 @@ static PetscErrorCode TestSizes(void *work, PolderStream stream)
     Rows A;
 
     PetscCall(RowsCreate(sizes[s], &A));
-    PetscCall(TestFind(&A, stream, &wrong[0]));
+    PetscCall(TestGather(&A, stream, &wrong[0]));
     PetscCall(TestShort(&A, stream, &wrong[0]));
     PetscCall(TestStrength(&A, stream, &wrong[1]));
     for (int k = 0; k < 2; ++k) {
       PetscCall(TestLevelRows(&A, (PetscBool)k, stream, &wrong[2]));
       PetscCall(TestTotals(&A, (PetscBool)k, stream, &wrong[2]));
+      PetscCall(TestExcess(&A, (PetscBool)k, stream, &wrong[2]));
       PetscCall(TestAdd(&A, (PetscBool)k, stream, &wrong[3]));
       PetscCall(TestRestrict(&A, (PetscBool)k, stream, &wrong[3]));
       PetscCall(TestDots(&A, (PetscBool)k, work, stream, &wrong[3]));

@@ -291,6 +291,7 @@ PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
   C->ai        = made.ptr;
   C->aj        = made.col;
   C->aa        = made.val;
+  PetscCall(pamg->setup->aggregated(pamg, l));
   PetscCall(pamg->setup->keep(&w, L));
   PetscCall(PamgWorkDestroy(pamg, &w));
   PetscFunctionReturn(PETSC_SUCCESS);

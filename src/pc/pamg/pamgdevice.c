@@ -35,7 +35,7 @@ static PetscErrorCode PamgBeginLevelDevice(PC_PAMG *pamg, PetscInt l)
     PetscCall(PolderMatGetDeviceDia(L->A, &dia));
     L->bydiagonals = (PetscBool) !!dia;
     PetscCallMPI(MPI_Comm_size(L->comm, &ranks));
-    if (ranks > 1) PetscCall(PCPAMGFindOuter(pamg));
+    if (ranks > 1) PetscCall(PolderMatGetHalo(L->A, &L->halo));
   }
   L->nzouter = L->outer.rows.nz; // for a gathered level, the number before it was gathered
   if (L->halo) PetscCall(PetscMalloc(PamgValueSize(pamg) * (size_t)L->csr.m, &L->stage));
@@ -121,12 +121,12 @@ static PetscErrorCode PamgRowsDevice(PC_PAMG *pamg, PetscInt l, PetscBool refres
   PetscInt64       *there, got[2];
 
   PetscFunctionBegin;
-  (void)refresh;
   PetscCall(PolderDeviceMalloc(3 * sizeof(*there), &there));
   PetscCall(PolderDeviceFromHost(there, good, sizeof(good)));
   survey.dinv = (PetscReal *)L->dinv;
   if (pamg->precision != PAMG_DOUBLE) PetscCall(PolderDeviceMalloc(sizeof(*survey.dinv) * (size_t)(L->n + 1), &survey.dinv));
   PolderLaunch(PolderLevelRows_CUDA(&A, &survey, (PetscReal *)(there + 1), there, pamg->stream));
+  if (L->halo && !l && !refresh) PetscCall(PCPAMGFindOuter(pamg)); // the host works while the device does
   if (L->halo) PolderLaunch(PolderOuterLevelRows_CUDA(&L->outer.rows_d, &A, &survey, (PetscReal *)(there + 1), there, pamg->stream));
   if (pamg->precision != PAMG_DOUBLE) {
     PetscCall(PamgToSingle(pamg, (size_t)L->n, survey.dinv, (float *)L->dinv, (int *)(there + 2)));
@@ -519,7 +519,7 @@ const PamgSetUpSteps PamgSetUpDevice = {
   .coarselevel = PamgCoarseLevelDevice, .firstvalues = PamgFirstValuesDevice, .coarsevalues = PamgCoarseValuesDevice,
   .scratch = PamgScratchDevice, .outside = PamgOutsideDevice, .number = PamgNumberDevice, .members = PamgMembersDevice,
   .galerkin = PamgGalerkinDevice, .dropweak = PamgDropWeakDevice, .keep = PamgKeepDevice,
- .localexcess = PCPAMGLocalExcessDevice,
+  .aggregated = PCPAMGOuterAggregates, .localexcess = PCPAMGLocalExcessDevice,
   .estimate = PCPAMGEstimateDevice, .factor = PamgFactorDevice, .lastmatrix = PamgLastMatrixDevice, .apply = PCPAMGApplyDevice,
 };
 // clang-format on

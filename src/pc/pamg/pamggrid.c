@@ -192,6 +192,7 @@ PetscErrorCode PCPAMGGridAggregate(PC_PAMG *pamg, PetscInt l, PetscInt64 *count,
   L->nc = C->n = L->grid.nc;
   C->nz        = PolderLevelGridCoarseEntries(&L->grid, C->n);
   PolderRun(place, PolderLevelGridBoxes, &L->grid, pamg->mate, L->agg);
+  PetscCall(pamg->setup->aggregated(pamg, l));
   PetscCall(PolderPlaceMalloc(place, L->n, &L->grid.w));
   PetscCall(PolderPlaceMalloc(place, C->n + 1, &C->ai));
   PetscCall(PolderPlaceMalloc(place, C->nz, &C->aj));

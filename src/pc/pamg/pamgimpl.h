@@ -59,6 +59,7 @@ typedef struct {
   PolderSparseRows rows, rows_d;      /* on the host and on the device; the columns are ghosts */
   PolderAggregates to, to_d;          /* the aggregates of these rows, that is of their positions in rows */
   PetscInt        *target, *target_d; /* [to.n] the numbers of these aggregates on the level */
+  PetscInt        *agg;               /* [rows.n] on the host: the aggregate of each row, until these are listed */
   void            *dinv;              /* [nghost] inverse diagonal of the ghosts, in device memory */
 } PamgOuter;
 
@@ -362,6 +363,8 @@ static inline PetscReal PamgEigenvalue(PetscReal bound, PetscReal power)
 PETSC_INTERN PetscErrorCode PCPAMGMatrixFromDevice(PC_PAMG *, PetscInt l);
 
 /* pamgouter.c: off-process entries on the device */
+/* Copies the aggregates of the rows with off-process entries of level l, and those of its ghosts, to the host. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGOuterAggregates(PC_PAMG *, PetscInt l);
 /* Finds the off-process entries of the first level, and refreshes their values */
 PETSC_INTERN PetscErrorCode PCPAMGFindOuter(PC_PAMG *);
 PETSC_INTERN PetscErrorCode PCPAMGRefreshOuter(PC_PAMG *);

@@ -2,6 +2,7 @@
 #include "pamgsetup.h"
 #include "pamgsteps.h"
 #include "core/refusal.h"
+#include "kernels/outer.h"
 #include <petsc/private/pcimpl.h>
 
 PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool first)
@@ -128,17 +129,21 @@ PetscErrorCode PCPAMGSetUpValues(PC pc, PetscInt l)
 
 PetscErrorCode PCPAMGNumberGhosts(PetscInt n, PetscInt theirs[], PamgLevel *C)
 {
+  PetscInt *sorted, *order, *work, none = 0;
+
   PetscFunctionBegin;
+  PetscCall(PetscMalloc3(n, &sorted, n, &order, 3 * n, &work));
   PetscCall(PetscMalloc1(n, &C->garray));
+  PetscCall(PetscArraycpy(sorted, theirs, n));
+  PolderIndexSort_Host(n, sorted, order, work);
   C->nghost = 0;
-  for (PetscInt k = 0; k < n; ++k) {
-    if (theirs[k] >= 0) C->garray[C->nghost++] = theirs[k];
+  while (none < n && sorted[none] < 0) ++none;
+  for (PetscInt k = none; k < n; ++k) {
+    if (k == none || sorted[k] > sorted[k - 1]) C->garray[C->nghost++] = sorted[k];
+    theirs[order[k]] = C->nghost - 1;
   }
-  PetscCall(PetscSortRemoveDupsInt(&C->nghost, C->garray));
-  for (PetscInt k = 0; k < n; ++k) {
-    if (theirs[k] >= 0) PetscCall(PetscFindInt(theirs[k], C->nghost, C->garray, &theirs[k]));
-    else theirs[k] = C->nghost;
-  }
+  for (PetscInt k = 0; k < none; ++k) theirs[order[k]] = C->nghost;
+  PetscCall(PetscFree3(sorted, order, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

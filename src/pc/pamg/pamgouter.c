@@ -3,9 +3,9 @@
   are gathered.
 */
 #include "pamgsetup.h"
-#include "kernels/excess.h"
 #include "kernels/galerkin.h"
 #include "kernels/outer.h"
+#include <petsc/private/matimpl.h>
 
 /* Copies device memory to a new host array, which the caller frees */
 static PetscErrorCode PamgDownload(size_t bytes, const void *device, void *host)
@@ -30,56 +30,67 @@ PetscErrorCode PCPAMGFreeOuter(PamgLevel *L)
   PetscCall(PetscFree(O->target));
   PetscCall(PetscFree(O->to.ptr));
   PetscCall(PetscFree(O->to.row));
+  PetscCall(PetscFree(O->agg));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(array); ++k) PetscCall(PolderDeviceFree(array[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Copies the off-process entries to the device and allocates the level's ghost arrays there */
-static PetscErrorCode PamgUploadOuter(const PC_PAMG *pamg, PamgLevel *L)
+/* Allocates the off-process entries on the device and copies their pattern there. row, col: the same lists where the device has them already, or NULL */
+static PetscErrorCode PamgUploadOuter(PamgOuter *O, const PetscInt *row, const PetscInt *col)
 {
-  PamgOuter   *O     = &L->outer;
-  const size_t index = sizeof(PetscInt), size = PamgValueSize(pamg);
+  const size_t index = sizeof(PetscInt), rows = index * (size_t)O->rows.n, entries = index * (size_t)O->rows.nz;
 
   PetscFunctionBegin;
   O->rows_d.n = O->rows.n;
-  PetscCall(PolderDeviceUpload(index * (size_t)O->rows.n, O->rows.row, &O->rows_d.row));
   PetscCall(PolderDeviceUpload(index * (size_t)(O->rows.n + 1), O->rows.ptr, &O->rows_d.ptr));
-  PetscCall(PolderDeviceUpload(index * (size_t)O->rows.nz, O->rows.col, &O->rows_d.col));
-  PetscCall(PolderDeviceUpload(sizeof(PetscScalar) * (size_t)O->rows.nz, O->rows.val, &O->rows_d.val));
-  PetscCall(PolderDeviceMalloc(size * (size_t)(L->csr.nghost + 1), &O->dinv));
+  if (row) {
+    PetscCall(PolderDeviceMalloc(rows, &O->rows_d.row));
+    PetscCall(PolderDeviceToDevice(O->rows_d.row, row, rows));
+  } else PetscCall(PolderDeviceUpload(rows, O->rows.row, &O->rows_d.row));
+  if (col) {
+    PetscCall(PolderDeviceMalloc(entries, &O->rows_d.col));
+    PetscCall(PolderDeviceToDevice(O->rows_d.col, col, entries));
+  } else PetscCall(PolderDeviceUpload(entries, O->rows.col, &O->rows_d.col));
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)O->rows.nz, &O->rows_d.val));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of the first level that have off-process entries, from the pattern of the matrix, which is on the host, too */
+static PetscErrorCode PamgOuterPattern(Mat offdiag, PolderSparseRows *rows)
+{
+  const PetscInt *bi, *bj;
+  PetscInt        m;
+  PetscBool       done;
+
+  PetscFunctionBegin;
+  PetscCall(MatGetRowIJ(offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
+  PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_SUP, "Matrix type %s does not give out its rows", ((PetscObject)offdiag)->type_name);
+  rows->n  = 0;
+  rows->nz = bi[m];
+  PetscCall(PetscMalloc1(PetscMin(m, rows->nz), &rows->row));
+  PetscCall(PetscMalloc1(PetscMin(m, rows->nz) + 1, &rows->ptr));
+  PetscCall(PetscMalloc1(rows->nz, &rows->col));
+  PetscCall(PetscMalloc1(rows->nz, &rows->val));
+  for (PetscInt i = PolderCSRNextRow(m, bi, 0); i < m; i = PolderCSRNextRow(m, bi, i + 1)) {
+    rows->row[rows->n]   = i;
+    rows->ptr[rows->n++] = bi[i];
+  }
+  rows->ptr[rows->n] = rows->nz;
+  PetscCall(PetscArraycpy(rows->col, bj, rows->nz));
+  PetscCall(MatRestoreRowIJ(offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode PCPAMGFindOuter(PC_PAMG *pamg)
 {
-  PamgLevel       *L     = pamg->level;
-  PamgOuter       *O     = &L->outer;
-  const PolderCSR *csr   = &L->csr;
-  const size_t     index = sizeof(PetscInt);
-  PetscInt        *row, *start, *there;
+  PamgLevel *L = pamg->level;
 
   PetscFunctionBegin;
-  PetscCall(PolderMatGetHalo(L->A, &L->halo));
-  if (csr->bi && csr->m) PetscCall(PolderDeviceToHost(&O->rows.nz, csr->bi + csr->m, index));
-  if (O->rows.nz) {
-    PetscCall(PolderDeviceMalloc(index * (size_t)O->rows.nz, &row));
-    PetscCall(PolderDeviceMalloc(index * (size_t)O->rows.nz, &start));
-    PetscCall(PolderDeviceMalloc(index, &there));
-    PolderLaunch(PolderOuterFind_CUDA(csr->m, csr->bi, row, start, there, pamg->stream));
-    PetscCall(PolderDeviceToHost(&O->rows.n, there, index));
-    PetscCall(PamgDownload(index * (size_t)O->rows.n, row, &O->rows.row));
-    PetscCall(PetscMalloc1(O->rows.n + 1, &O->rows.ptr));
-    PetscCall(PolderDeviceToHost(O->rows.ptr, start, index * (size_t)O->rows.n));
-    PetscCall(PolderDeviceFree(&row));
-    PetscCall(PolderDeviceFree(&start));
-    PetscCall(PolderDeviceFree(&there));
-    PetscCall(PetscSortInt(O->rows.n, O->rows.row));
-    PetscCall(PetscSortInt(O->rows.n, O->rows.ptr));
-  } else PetscCall(PetscMalloc1(1, &O->rows.ptr));
-  O->rows.ptr[O->rows.n] = O->rows.nz;
-  PetscCall(PamgDownload(index * (size_t)O->rows.nz, csr->bj, &O->rows.col));
-  PetscCall(PamgDownload(sizeof(*O->rows.val) * (size_t)O->rows.nz, csr->ba, &O->rows.val));
-  PetscCall(PamgUploadOuter(pamg, L));
+  PetscCall(PamgOuterPattern(L->csr.offdiag, &L->outer.rows));
+  L->nzouter = L->outer.rows.nz;
+  PetscCall(PamgUploadOuter(&L->outer, NULL, L->csr.bj));
+  PetscCall(PolderDeviceMalloc(PamgValueSize(pamg) * (size_t)(L->csr.nghost + 1), &L->outer.dinv));
+  PetscCall(PCPAMGRefreshOuter(pamg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -95,41 +106,19 @@ PetscErrorCode PCPAMGRefreshOuter(PC_PAMG *pamg)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* For the coarse rows with off-process entries, those of C->outer: the sum of the entries to rows outside all aggregates, and of the others */
-static void PamgSumOuter(const PamgLevel *L, const PamgLevel *C, PetscReal lone[], PetscReal outer[])
-{
-  const PamgOuter *O = &L->outer, *D = &C->outer;
-
-  for (PetscInt t = 0; t < D->rows.n; ++t) {
-    for (PetscInt k = D->rows.ptr[t]; k < D->rows.ptr[t + 1]; ++k) PamgAddEntry(D->rows.val[k], outer + 2 * t);
-    for (PetscInt m = O->to.ptr[t]; m < O->to.ptr[t + 1]; ++m) {
-      for (PetscInt k = O->rows.ptr[O->to.row[m]]; k < O->rows.ptr[O->to.row[m] + 1]; ++k) {
-        if (L->ghostagg[O->rows.col[k]] >= C->nghost) PamgAddEntry(O->rows.val[k], lone + 2 * t);
-      }
-    }
-  }
-}
-
 PetscErrorCode PCPAMGLocalExcessDevice(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[])
 {
-  const PetscInt n     = C->outer.rows.n;
-  const size_t   pairs = 2 * sizeof(*here) * (size_t)n;
-  PetscReal     *lone, *outer, *there[2];
-  PetscInt      *row;
-  PolderStream   stream;
+  const PamgOuter *O   = &L->outer;
+  PetscInt         far = 0, *agg = NULL;
+  PolderStream     stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PetscCalloc2(2 * n, &lone, 2 * n, &outer));
-  PamgSumOuter(L, C, lone, outer);
+  for (PetscInt g = 0; g < L->csr.nghost; ++g) far += L->ghostagg[g] >= C->nghost;
+  if (far) PetscCall(PolderDeviceUpload(sizeof(*agg) * (size_t)L->csr.nghost, L->ghostagg, &agg));
   PetscCall(PolderDeviceToDevice(here, excess, sizeof(*here) * (size_t)L->nc));
-  PetscCall(PolderDeviceUpload(pairs, lone, &there[0]));
-  PetscCall(PolderDeviceUpload(pairs, outer, &there[1]));
-  PetscCall(PolderDeviceUpload(sizeof(*row) * (size_t)n, C->outer.rows.row, &row));
-  PolderLaunch(PolderExcessLeave_CUDA(n, row, there[0], there[1], excess, here, stream));
-  for (int k = 0; k < 2; ++k) PetscCall(PolderDeviceFree(&there[k]));
-  PetscCall(PolderDeviceFree(&row));
-  PetscCall(PetscFree2(lone, outer));
+  PolderLaunch(PolderOuterExcess_CUDA(&C->outer.rows_d, &O->rows_d, &O->to_d, agg, C->nghost, excess, here, stream));
+  PetscCall(PolderDeviceFree(&agg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -172,36 +161,36 @@ PetscErrorCode PCPAMGFreeRowsOnHost(PolderCSR *own)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Lists the aggregates of the rows with off-process entries */
-static PetscErrorCode PamgTargets(const PC_PAMG *pamg, PamgLevel *L)
+/* Lists the aggregates of the rows with off-process entries, given the aggregate of each */
+static PetscErrorCode PamgTargets(PamgLevel *L)
 {
-  PamgOuter   *O     = &L->outer;
-  const size_t index = sizeof(PetscInt), bytes = index * (size_t)O->rows.n;
-  PetscInt    *there, *agg, *place, n = 0;
+  PamgOuter     *O    = &L->outer;
+  const PetscInt rows = O->rows.n;
+  PetscInt      *work, n = 0;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceMalloc(bytes, &there));
-  PolderLaunch(PolderIndexGather_CUDA(O->rows.n, O->rows_d.row, L->agg, there, pamg->stream));
-  PetscCall(PamgDownload(bytes, there, &agg));
-  PetscCall(PolderDeviceFree(&there));
-  PetscCall(PetscMalloc1(O->rows.n, &O->target));
-  PetscCall(PetscMalloc1(O->rows.n + 2, &O->to.ptr));
-  PetscCall(PetscMalloc1(O->rows.n, &O->to.row));
-  PetscCall(PetscMalloc1(O->rows.n, &place));
-  for (PetscInt k = 0; k < O->rows.n; ++k) place[k] = k;
-  PetscCall(PetscSortIntWithArray(O->rows.n, agg, place));
-  while (n < O->rows.n && agg[n] < L->nc) ++n;
-  for (PetscInt k = 0; k < n; ++k) {
-    if (!k || agg[k] > agg[k - 1]) {
-      O->to.ptr[O->to.n]   = k;
-      O->target[O->to.n++] = agg[k];
-    }
-    O->to.row[k] = place[k];
+  PetscCall(PetscMalloc1(3 * rows, &work));
+  PetscCall(PetscMalloc1(rows, &O->target));
+  PetscCall(PetscMalloc1(rows + 2, &O->to.ptr));
+  PetscCall(PetscMalloc1(rows, &O->to.row));
+  PolderIndexSort_Host(rows, O->agg, O->to.row, work);
+  for (; n < rows && O->agg[n] < L->nc; ++n) {
+    if (n && O->agg[n] == O->agg[n - 1]) continue;
+    O->to.ptr[O->to.n]   = n;
+    O->target[O->to.n++] = O->agg[n];
   }
   O->to.ptr[O->to.n] = O->to.ptr[O->to.n + 1] = n; // rows in no aggregate are not listed
-  for (PetscInt t = 0; t < O->to.n; ++t) PetscCall(PetscSortInt(O->to.ptr[t + 1] - O->to.ptr[t], O->to.row + O->to.ptr[t]));
-  PetscCall(PetscFree(agg));
-  PetscCall(PetscFree(place));
+  PetscCall(PetscFree(work));
+  PetscCall(PetscFree(O->agg));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgUploadTargets(PamgOuter *O)
+{
+  const size_t   index = sizeof(PetscInt);
+  const PetscInt n     = O->to.ptr[O->to.n];
+
+  PetscFunctionBegin;
   PetscCall(PolderDeviceUpload(index * (size_t)O->to.n, O->target, &O->target_d));
   PetscCall(PolderDeviceUpload(index * (size_t)(O->to.n + 2), O->to.ptr, &O->to_d.ptr));
   PetscCall(PolderDeviceUpload(index * (size_t)n, O->to.row, &O->to_d.row));
@@ -236,6 +225,31 @@ static PetscErrorCode PamgGhostAggregates(const PamgLevel *L, PamgLevel *C, Pets
   C->rstart = 0;
   for (r = 0; r < rank; ++r) C->rstart += all[2 * r + 1];
   PetscCall(PetscFree(all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgUploadOuterValues(const PamgOuter *O)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceFromHost(O->rows_d.val, O->rows.val, sizeof(*O->rows.val) * (size_t)O->rows.nz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGOuterAggregates(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel   *L     = &pamg->level[l];
+  PamgOuter   *O     = &L->outer;
+  const size_t bytes = sizeof(PetscInt) * (size_t)O->rows.n;
+  PetscInt    *there;
+
+  PetscFunctionBegin;
+  if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceMalloc(bytes, &there));
+  PolderLaunch(PolderIndexGather_CUDA(O->rows.n, O->rows_d.row, L->agg, there, pamg->stream));
+  PetscCall(PamgDownload(bytes, there, &O->agg));
+  PetscCall(PolderDeviceFree(&there));
+  PetscCall(PetscMalloc1(L->csr.nghost, &L->ghostagg));
+  PetscCall(PamgGhostAggregates(L, L + 1, L->ghostagg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -294,28 +308,30 @@ static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The work of the host comes first, while the device makes the rows of the next level */
 PetscErrorCode PCPAMGCoarseOuter(PC_PAMG *pamg, PetscInt l)
 {
-  PamgLevel     *L = &pamg->level[l], *C = L + 1;
-  const PetscInt n = L->csr.nghost;
+  PamgLevel      *L = &pamg->level[l], *C = L + 1;
+  const PetscBool gather = (PetscBool)(C->N <= pamg->gatherlimit);
 
   PetscFunctionBegin;
   C->nown = L->nc;
-  PetscCall(PamgTargets(pamg, L));
-  PetscCall(PetscMalloc1(n, &L->ghostagg));
-  PetscCall(PamgGhostAggregates(L, C, L->ghostagg));
-  PetscCall(PCPAMGNumberGhosts(n, L->ghostagg, C));
+  PetscCall(PamgTargets(L));
+  PetscCall(PCPAMGNumberGhosts(L->csr.nghost, L->ghostagg, C));
   PetscCall(PamgGalerkinOuter(L, C));
+  if (!gather) PetscCall(PolderHaloCreate(L->comm, C->nown, C->nghost, C->garray, &C->halo));
+  PetscCall(PamgUploadTargets(&L->outer));
+  PetscCall(PamgUploadOuter(&C->outer, L->outer.target_d, NULL));
+  PetscCall(PamgUploadOuterValues(&C->outer));
   PetscCall(PCPAMGMendCoarse(pamg, l));
-  if (C->N <= pamg->gatherlimit) PetscCall(PamgGatherDevice(pamg, L, C));
+  if (gather) PetscCall(PamgGatherDevice(pamg, L, C));
   else {
     C->csr.M      = C->N;
     C->csr.rstart = C->rstart;
     C->csr.nghost = C->nghost;
     C->csr.garray = C->garray;
-    PetscCall(PolderHaloCreate(L->comm, C->nown, C->nghost, C->garray, &C->halo));
-    C->ownshalo = PETSC_TRUE;
-    PetscCall(PamgUploadOuter(pamg, C));
+    C->ownshalo   = PETSC_TRUE;
+    PetscCall(PolderDeviceMalloc(PamgValueSize(pamg) * (size_t)(C->nghost + 1), &C->outer.dinv));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -331,6 +347,7 @@ PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *pamg, PetscInt l)
   PetscCall(PetscMalloc1(PetscMax(D->rows.n, C->nghost), &place));
   PolderGalerkinValues_Host(&O->to, &B, C->nghost, L->ghostagg, PETSC_FALSE, place, &D->rows);
   PetscCall(PetscFree(place));
+  PetscCall(PamgUploadOuterValues(D));
   PetscCall(PCPAMGMendCoarse(pamg, l));
   if (C->gathered) {
     PolderCSR    own;
@@ -343,6 +360,6 @@ PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *pamg, PetscInt l)
     PetscCall(PetscFree(ga));
     PetscCall(PCPAMGFreeRowsOnHost(&own));
     PetscCall(PCPAMGGatherExcess(pamg, L->comm, C));
-  } else PetscCall(PolderDeviceFromHost(D->rows_d.val, D->rows.val, sizeof(*D->rows.val) * (size_t)D->rows.nz));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }

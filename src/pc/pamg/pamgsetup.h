@@ -66,6 +66,8 @@ struct _PamgSetUpSteps {
   PetscErrorCode (*dropweak)(const PC_PAMG *, const PamgWork *, PetscReal d[], PolderSparseRows *);
   /* Keeps what restriction on level l needs of its aggregates, and the rows of level l + 1 until they are completed */
   PetscErrorCode (*keep)(const PamgWork *, PamgLevel *L);
+  /* The aggregates of level l are known, and the rows of the next level need not be there: what the host needs of the aggregates. Collective */
+  PetscErrorCode (*aggregated)(PC_PAMG *, PetscInt l);
 
   /* Computes the excess of the rows of C without their off-process entries */
   PetscErrorCode (*localexcess)(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[]);
@@ -88,10 +90,3 @@ PETSC_INTERN PolderLevelSurvey PCPAMGSurvey(const PC_PAMG *, PetscInt l);
 
 /* pamgouter.c: steps for several processes */
 PETSC_INTERN PetscErrorCode PCPAMGLocalExcessDevice(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[]);
-
-/* Sums of entries and of their magnitudes */
-static inline void PamgAddEntry(PetscScalar a, PetscReal sums[2])
-{
-  sums[0] += PetscRealPart(a);
-  sums[1] += PetscAbsScalar(a);
-}

@@ -4,6 +4,7 @@
 #include "mat/aijderived.h"
 #include "mat/symmetry.h"
 #include "kernels/excess.h"
+#include "kernels/excessrow.h"
 #include "kernels/galerkin.h"
 #include "kernels/pairs.h"
 #include <petsc/private/matimpl.h>
@@ -287,26 +288,31 @@ static PetscErrorCode PamgKeepHost(const PamgWork *w, PamgLevel *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PamgAggregatedHost(PC_PAMG *pamg, PetscInt l)
+{
+  PetscFunctionBegin;
+  (void)pamg, (void)l; // the aggregates are on the host
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* For all rows, from the sums of the entries to rows outside all aggregates and of the other off-process entries */
 static PetscErrorCode PamgLocalExcessHost(const PamgLevel *L, const PamgLevel *C, PetscReal excess[], PetscReal here[])
 {
   const PetscInt n = L->nc;
   PetscReal     *lone, *outer;
-  PetscInt      *all;
 
   PetscFunctionBegin;
-  PetscCall(PetscCalloc3(2 * n, &lone, 2 * n, &outer, n, &all));
+  PetscCall(PetscCalloc2(2 * n, &lone, 2 * n, &outer));
   for (PetscInt a = 0; a < n; ++a) {
-    all[a] = a;
-    for (PetscInt k = C->bi[a]; k < C->bi[a + 1]; ++k) PamgAddEntry(C->ba[k], outer + 2 * a);
+    for (PetscInt k = C->bi[a]; k < C->bi[a + 1]; ++k) PolderExcessAdd(PetscRealPart(C->ba[k]), outer + 2 * a);
   }
   for (PetscInt i = 0; i < L->n; ++i) {
     for (PetscInt k = L->csr.bi[i]; L->agg[i] < n && k < L->csr.bi[i + 1]; ++k) {
-      if (L->ghostagg[L->csr.bj[k]] >= C->nghost) PamgAddEntry(L->csr.ba[k], lone + 2 * L->agg[i]);
+      if (L->ghostagg[L->csr.bj[k]] >= C->nghost) PolderExcessAdd(PetscRealPart(L->csr.ba[k]), lone + 2 * L->agg[i]);
     }
   }
-  PolderExcessLeave_Host(n, all, lone, outer, excess, here);
-  PetscCall(PetscFree3(lone, outer, all));
+  PolderExcessLeave_Host(n, lone, outer, excess, here);
+  PetscCall(PetscFree2(lone, outer));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -334,7 +340,7 @@ const PamgSetUpSteps PamgSetUpHost = {
   .coarselevel = PamgCoarseLevelHost, .firstvalues = PamgFirstValuesHost, .coarsevalues = PamgCoarseValuesHost,
   .scratch = PamgScratchHost, .outside = PamgOutsideHost, .number = PamgNumberHost, .members = PamgMembersHost,
   .galerkin = PamgGalerkinHost, .dropweak = PamgDropWeakHost, .keep = PamgKeepHost,
- .localexcess = PamgLocalExcessHost,
+  .aggregated = PamgAggregatedHost, .localexcess = PamgLocalExcessHost,
   .estimate = PCPAMGEstimateHost, .factor = PamgFactorHost, .lastmatrix = PamgLastMatrixHost, .apply = PCPAMGApplyHost,
 };
 // clang-format on
