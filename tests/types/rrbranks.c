@@ -353,6 +353,20 @@ int main(int argc, char **args)
        filter: grep -E "type: rrb|grid|levels|rest|factor" | sed 's/; values.*$//'
 
    testset:
+     requires: gpu
+     args: -mat_type aijdia -polder_min_rows_per_gpu 1
+     test:
+       suffix: lines_reduced
+       output_file: output/rrbranks_whole_reduced.out
+       nsize: {{2 3 4}}
+       args: -reduced -pc_rrb_precision {{double single}}
+     test:
+       suffix: lines_move
+       nsize: 3
+       output_file: output/rrbranks_move.out
+       args: -move
+
+   testset:
      requires: emulated
      args: -mat_type aijdia -emulated_gpus 1
      nsize: 3
