@@ -156,8 +156,8 @@ PETSC_INTERN void   PolderRRBReducedMult_Host(const PolderRRBGrid *g, const Pets
 POLDER_LAUNCHER int PolderRRBReducedMult_CUDA(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot,
                                               void *work, PolderStream stream);
 /*
-  The same for a part of a grid: g has its lines alone, with the size, pitch and an origin of the whole. Ends: the first row of r1 and of r2, then the last ones,
-  2 (hx + nx / 2) values. The sweeps below use step->ends, above for the way down; below says that xnext goes on below, for the way back.
+  The same for a part of a grid: g has its lines alone, with the size, pitch and an origin of the whole. Ends: the first row of r1 and of r2, then the last
+  ones, 2 (hx + nx / 2) values. The sweeps below use step->ends, above for the way down; below says that xnext goes on below, for the way back.
 */
 PETSC_INTERN void   PolderRRBReducedMultPart_Host(const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar a[], const PetscScalar x[], PetscScalar y[],
                                                   PetscScalar *dot);

@@ -86,11 +86,11 @@ POLDER_NODE PolderRRBRows PolderRRBPartRows(const PolderRRBGrid *g, PolderRRBEnd
 
   if (v == 0 && ends.below) {
     r.s1 = ends.below;
-    r.s2 = ends.below + g->hx;
+    if (g->nx > 1) r.s2 = ends.below + g->hx;
   }
   if (v == g->hy - 1 && ends.above) {
     r.n1 = ends.above;
-    r.n2 = ends.above + g->hx;
+    if (g->nx > 1) r.n2 = ends.above + g->hx;
   }
   return r;
 }

@@ -63,6 +63,7 @@ static inline void RRBTwinBackward(PetscBool single, const PolderRRBStep *s, Pet
   PetscScalar *z = RRBTwinZeros(RRB_NVEC * s->g.size), *z1 = z + RRB_R1 * s->g.size, *z2 = z + RRB_R2 * s->g.size;
 
   RRBTwinDown(single, s, z);
+  PolderRRBClearMissing_Host(&s->g, z); // of rows that the step does not compute
   RRB_TWIN_EACH(s, 0, s->g.hy, z1, z2, RRB_TWIN_TAKE)
   RRBTwinUp(single, s, z);
   free(z);
