@@ -231,7 +231,7 @@ static PetscErrorCode PCRRBSharedWiden_Private(PC_RRB *rrb, const PetscScalar r[
   const PolderRRBGrid *g      = &shared->g;
   const size_t         hx = (size_t)g->hx, h2 = (size_t)(g->nx / 2), k1 = (size_t)g->hy, k2 = (size_t)(g->ny / 2);
   PetscScalar         *r1 = shared->red, *r2 = r1 + hx * (size_t)shared->wide.hy;
-  PolderRRBEnds        ends;
+  PolderRRBEnds        ends = {NULL, NULL};
 
   PetscFunctionBegin;
   PetscCall(PCRRBSharedEnds_Private(rrb, r, &ends));
@@ -282,7 +282,7 @@ PetscErrorCode PCRRBSharedPick(PC_RRB *rrb, const PetscScalar x[], PetscScalar r
 
 PetscErrorCode PCRRBSharedMult(PC_RRB *rrb, const PetscScalar x[], PetscScalar y[], PetscScalar *dot)
 {
-  PolderRRBEnds ends;
+  PolderRRBEnds ends = {NULL, NULL};
   PolderStream  stream;
   void         *work;
 
