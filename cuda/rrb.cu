@@ -11,13 +11,23 @@
 #define RRB_CLUSTER     16
 #define RRB_CLUSTER_MIN 8
 
+/* The strips of the rows that the step computes */
+static RRBStrips RRBCutStep(PolderRRBStep &s, int fit, unsigned int *blocks)
+{
+  PolderRRBGrid part = s.g;
+
+  if (!s.to) s.to = s.g.hy;
+  part.hy = s.to - s.from;
+  return RRBCutLarge(part, fit, blocks);
+}
+
 template <class V>
 static __global__ void __launch_bounds__(RRB_BLOCK, RRB_DOWN) PolderRRBForwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut)
 {
   for (PetscInt k = (PetscInt)(blockIdx.x * (RRB_BLOCK / 32) + threadIdx.x / 32); k < cut.count; k += (PetscInt)gridDim.x * (RRB_BLOCK / 32)) {
-    const PetscInt v0 = k / cut.tiles * cut.steps;
+    const PetscInt v0 = s.from + k / cut.tiles * cut.steps;
 
-    RRBForward<V>(s, k % cut.tiles, v0, min(v0 + cut.steps, s.g.hy));
+    RRBForward<V>(s, k % cut.tiles, v0, min(v0 + cut.steps, s.to));
   }
 }
 
@@ -29,7 +39,7 @@ struct RRBSums {
   {
     rho.state->sum[1] = total[0];
     rho.state->sum[2] = total[1];
-    PolderCGSetRho(rho.state, rho.first);
+    if (!rho.state->parallel) PolderCGSetRho(rho.state, rho.first);
   }
 };
 
@@ -40,33 +50,35 @@ static __global__ void __launch_bounds__(RRB_BLOCK, RRB_UP)
   double part[2] = {0, 0};
 
   for (PetscInt k = (PetscInt)(blockIdx.x * (RRB_BLOCK / 32) + threadIdx.x / 32); k < cut.count; k += (PetscInt)gridDim.x * (RRB_BLOCK / 32)) {
-    const PetscInt v0 = k / cut.tiles * cut.steps;
+    const PetscInt v0 = s.from + k / cut.tiles * cut.steps;
 
-    RRBBackward<DOT, V>(s, k % cut.tiles, v0, min(v0 + cut.steps, s.g.hy), part);
+    RRBBackward<DOT, V>(s, k % cut.tiles, v0, min(v0 + cut.steps, s.to), part);
   }
   if (DOT) PolderGridSum<RRB_BLOCK>(part, scratch, RRBSums{rho});
 }
 
 int PolderRRBForward_CUDA(PetscBool single, const PolderRRBStep *step, PolderStream stream)
 {
+  PolderRRBStep   s = *step;
   unsigned int    blocks;
-  const RRBStrips cut = RRBCutLarge(step->g, RRB_DOWN, &blocks);
+  const RRBStrips cut = RRBCutStep(s, RRB_DOWN, &blocks);
 
-  if (single) PolderRRBForwardKernel<float><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut);
-  else PolderRRBForwardKernel<double><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut);
+  if (single) PolderRRBForwardKernel<float><<<blocks, RRB_BLOCK, 0, stream>>>(s, cut);
+  else PolderRRBForwardKernel<double><<<blocks, RRB_BLOCK, 0, stream>>>(s, cut);
   return cudaGetLastError();
 }
 
 int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PolderCGRho *rho, void *work, PolderStream stream)
 {
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+  PolderRRBStep        s       = *step;
   unsigned int         blocks;
-  const RRBStrips      cut = RRBCutLarge(step->g, RRB_UP, &blocks);
+  const RRBStrips      cut = RRBCutStep(s, RRB_UP, &blocks);
 
-  if (single && rho) PolderRRBBackwardKernel<true, float><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut, *rho, scratch);
-  else if (single) PolderRRBBackwardKernel<false, float><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut, PolderCGRho{NULL, PETSC_FALSE}, NULL);
-  else if (rho) PolderRRBBackwardKernel<true, double><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut, *rho, scratch);
-  else PolderRRBBackwardKernel<false, double><<<blocks, RRB_BLOCK, 0, stream>>>(*step, cut, PolderCGRho{NULL, PETSC_FALSE}, NULL);
+  if (single && rho) PolderRRBBackwardKernel<true, float><<<blocks, RRB_BLOCK, 0, stream>>>(s, cut, *rho, scratch);
+  else if (single) PolderRRBBackwardKernel<false, float><<<blocks, RRB_BLOCK, 0, stream>>>(s, cut, PolderCGRho{NULL, PETSC_FALSE}, NULL);
+  else if (rho) PolderRRBBackwardKernel<true, double><<<blocks, RRB_BLOCK, 0, stream>>>(s, cut, *rho, scratch);
+  else PolderRRBBackwardKernel<false, double><<<blocks, RRB_BLOCK, 0, stream>>>(s, cut, PolderCGRho{NULL, PETSC_FALSE}, NULL);
   return cudaGetLastError();
 }
 
@@ -76,7 +88,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedForwardKe
 {
   const PetscInt u = (PetscInt)(blockIdx.x * 32 + threadIdx.x), v = (PetscInt)(blockIdx.y * (POLDER_BLOCK / 32) + threadIdx.y);
 
-  if (u < s.g.nx / 2 && v < s.g.ny / 2) RRBReducedForward<V>(s, r, u, v);
+  if (u < s.g.nx / 2 && v < s.g.ny / 2) RRBReducedForward<V>(s, r, u, v, s.ends.above);
 }
 
 template <bool DOT, class V>
@@ -90,7 +102,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   for (PetscInt b = (PetscInt)blockIdx.x; b < lines * s.g.hy; b += (PetscInt)gridDim.x) {
     const PetscInt u = b % lines * POLDER_BLOCK + (PetscInt)threadIdx.x;
 
-    if (u < s.g.hx) RRBReducedBackward<DOT, V>(s, r, z, u, b / lines, part);
+    if (u < s.g.hx) RRBReducedBackward<DOT, V>(s, r, z, u, b / lines, s.ends.below != NULL, part);
   }
   if (DOT) PolderGridSum<POLDER_BLOCK>(part, scratch, RRBSums{rho});
 }

@@ -63,7 +63,7 @@ static __device__ __forceinline__ void RRBCGProduct(const RRBCG &a, const RRBCre
   for (PetscInt k = all.warp; k < cut.count; k += all.warps) {
     const PetscInt v0 = k / cut.tiles * cut.steps;
 
-    RRBReducedMult<true, true>(g, k % cut.tiles, v0, min(v0 + cut.steps, g.hy), a.S, a.p, a.w, pw);
+    RRBReducedMult<true, true, false>(g, {}, k % cut.tiles, v0, min(v0 + cut.steps, g.hy), a.S, a.p, a.w, pw);
   }
 }
 
@@ -93,7 +93,7 @@ static __device__ __forceinline__ void RRBCGPrecondition(const RRBCG &a, coopera
   for (PetscInt k = all.warp; k < down * (s.g.ny / 2); k += all.warps) {
     const PetscInt u = k % down * 32 + lane;
 
-    if (u < s.g.nx / 2) RRBReducedForward<V>(s, a.r, u, k / down);
+    if (u < s.g.nx / 2) RRBReducedForward<V>(s, a.r, u, k / down, NULL);
   }
   grid.sync();
   RRBSweeps<V>(a.below, [&] { grid.sync(); });
@@ -101,7 +101,7 @@ static __device__ __forceinline__ void RRBCGPrecondition(const RRBCG &a, coopera
   for (PetscInt k = all.warp; k < up * s.g.hy; k += all.warps) {
     const PetscInt u = k % up * 32 + lane;
 
-    if (u < s.g.hx) RRBReducedBackward<true, V>(s, a.r, a.z, u, k / up, sum);
+    if (u < s.g.hx) RRBReducedBackward<true, V>(s, a.r, a.z, u, k / up, false, sum);
   }
 }
 

@@ -42,29 +42,57 @@ struct RRBSum {
   __device__ __forceinline__ void operator()(const double (&total)[1]) const { *dot = total[0]; }
 };
 
-template <bool DOT>
+template <bool DOT, bool PART>
 static __global__ void __launch_bounds__(RRB_BLOCK, RRB_MULT)
-  PolderRRBReducedMultKernel(const __grid_constant__ PolderRRBGrid g, RRBStrips cut, const PetscScalar *__restrict__ a, const PetscScalar *__restrict__ x,
-                             PetscScalar *__restrict__ y, PetscScalar *dot, PolderReduceScratch *scratch)
+  PolderRRBReducedMultKernel(const __grid_constant__ PolderRRBGrid g, PolderRRBEnds ends, RRBStrips       cut, const PetscScalar *__restrict__ a,
+                             const PetscScalar *__restrict__ x, PetscScalar *__restrict__ y, PetscScalar *dot, PolderReduceScratch *scratch)
 {
   double part[1] = {0};
 
   for (PetscInt k = (PetscInt)(blockIdx.x * (RRB_BLOCK / 32) + threadIdx.x / 32); k < cut.count; k += (PetscInt)gridDim.x * (RRB_BLOCK / 32)) {
     const PetscInt v0 = k / cut.tiles * cut.steps;
 
-    RRBReducedMult<DOT, false>(g, k % cut.tiles, v0, min(v0 + cut.steps, g.hy), a, x, y, part[0]);
+    RRBReducedMult<DOT, false, PART>(g, ends, k % cut.tiles, v0, min(v0 + cut.steps, g.hy), a, x, y, part[0]);
   }
   if (DOT) PolderGridSum<RRB_BLOCK>(part, scratch, RRBSum{dot});
+}
+
+template <bool PART>
+static int RRBReducedMultLaunch(const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot,
+                                void *work, PolderStream stream)
+{
+  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
+  unsigned int         blocks;
+  const RRBStrips      cut = RRBCutLarge(*g, RRB_MULT, &blocks);
+
+  if (dot) PolderRRBReducedMultKernel<true, PART><<<blocks, RRB_BLOCK, 0, stream>>>(*g, ends, cut, a, x, y, dot, scratch);
+  else PolderRRBReducedMultKernel<false, PART><<<blocks, RRB_BLOCK, 0, stream>>>(*g, ends, cut, a, x, y, NULL, NULL);
+  return cudaGetLastError();
 }
 
 int PolderRRBReducedMult_CUDA(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, void *work,
                               PolderStream stream)
 {
-  unsigned int    blocks;
-  const RRBStrips cut = RRBCutLarge(*g, RRB_MULT, &blocks);
+  return RRBReducedMultLaunch<false>(g, PolderRRBEnds{NULL, NULL}, a, x, y, dot, work, stream);
+}
 
-  if (dot) PolderRRBReducedMultKernel<true><<<blocks, RRB_BLOCK, 0, stream>>>(*g, cut, a, x, y, dot, (PolderReduceScratch *)work);
-  else PolderRRBReducedMultKernel<false><<<blocks, RRB_BLOCK, 0, stream>>>(*g, cut, a, x, y, NULL, NULL);
+int PolderRRBReducedMultPart_CUDA(const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot,
+                                  void *work, PolderStream stream)
+{
+  return RRBReducedMultLaunch<true>(g, ends, a, x, y, dot, work, stream);
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderRRBReducedEndsKernel(const __grid_constant__ PolderRRBGrid g, const PetscScalar *__restrict__ x, PetscScalar *__restrict__ ends)
+{
+  const PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x);
+
+  if (i < 2 * PolderRRBEndSize(&g)) ends[i] = x[PolderRRBEndPlace(&g, i)];
+}
+
+int PolderRRBReducedEnds_CUDA(const PolderRRBGrid *g, const PetscScalar x[], PetscScalar ends[], PolderStream stream)
+{
+  PolderRRBReducedEndsKernel<<<PolderBlocks(2 * PolderRRBEndSize(g), POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*g, x, ends);
   return cudaGetLastError();
 }
 

@@ -151,37 +151,38 @@ static __device__ __forceinline__ void RRBBackward(const PolderRRBStep &s, Petsc
   }
 }
 
-/* Vectors of red nodes: the contribution of r to the next grid's right-hand side at cell (u, v) */
+/* Vectors of red nodes: the contribution of r to the next grid's right-hand side at cell (u, v). above: r1 above the last row, NULL: there is none */
 template <class V>
-static __device__ __forceinline__ void RRBReducedForward(const PolderRRBStep &s, const PetscScalar *r, PetscInt u, PetscInt v)
+static __device__ __forceinline__ void RRBReducedForward(const PolderRRBStep &s, const PetscScalar *r, PetscInt u, PetscInt v, const PetscScalar *above)
 {
   const PetscInt     P = s.g.pitch, hx = s.g.hx, nx2 = s.g.nx / 2;
   const V           *c  = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v * P + u);
   const PetscScalar *r1 = r + ((size_t)v * hx + u), *r2 = r + ((size_t)hx * (size_t)s.g.hy + (size_t)v * nx2 + u);
-  const bool         east = u + 1 < hx, north = v + 1 < s.g.hy;
+  const bool         east = u + 1 < hx, inside = v + 1 < s.g.hy, north = inside || above;
+  const PetscScalar *n1 = inside ? r1 + hx : above + u;
   double             sum;
 
   sum = C(RRB_R1NE, true) * r1[0] + (east ? (double)__ldg(&c[RRB_R1NW * s.g.size + 1]) * r1[1] : 0.0);
-  if (north) sum += (double)__ldg(&c[RRB_R1SE * s.g.size + P]) * r1[hx];
-  if (north && east) sum += (double)__ldg(&c[RRB_R1SW * s.g.size + P + 1]) * r1[hx + 1];
+  if (north) sum += (double)__ldg(&c[RRB_R1SE * s.g.size + P]) * n1[0];
+  if (north && east) sum += (double)__ldg(&c[RRB_R1SW * s.g.size + P + 1]) * n1[1];
   s.rnext[(size_t)v * s.ldnext + u] = r2[0] - sum;
 }
 
-/* Red nodes of cell (u, v) of z; part += their contributions to (r, z) and to the sum of z */
+/* Red nodes of cell (u, v) of z; part += their contributions to (r, z) and to the sum of z. below: the next grid's solution goes on below row 0 */
 template <bool DOT, class V>
-static __device__ __forceinline__ void RRBReducedBackward(const PolderRRBStep &s, const PetscScalar *r, PetscScalar *z, PetscInt u, PetscInt v,
+static __device__ __forceinline__ void RRBReducedBackward(const PolderRRBStep &s, const PetscScalar *r, PetscScalar *z, PetscInt u, PetscInt v, bool below,
                                                           double (&part)[2])
 {
   const PetscInt     hx = s.g.hx, nx2 = s.g.nx / 2, ny2 = s.g.ny / 2;
   const V           *c   = (const V *)s.c + ((ptrdiff_t)s.g.origin + (ptrdiff_t)v * s.g.pitch + u);
   const PetscScalar *x2  = s.xnext + ((ptrdiff_t)v * s.ldnext + u);
   const size_t       at1 = (size_t)v * hx + u, at2 = (size_t)hx * (size_t)s.g.hy + (size_t)v * nx2 + u;
-  const bool         here = u < nx2 && v<ny2, west = u> 0 && v < ny2, south = u < nx2 && v > 0;
+  const bool         here = u < nx2 && v<ny2, west = u> 0 && v<ny2, lower = v> 0 || below, south = u < nx2 && lower;
   double             x1;
 
   x1 = r[at1] * C(RRB_R1D, true) -
        (C(RRB_R1NE, here) * (here ? x2[0] : 0.0) + C(RRB_R1NW, west) * (west ? x2[-1] : 0.0) + C(RRB_R1SE, south) * (south ? x2[-s.ldnext] : 0.0) +
-        C(RRB_R1SW, u > 0 && v > 0) * (u > 0 && v > 0 ? x2[-s.ldnext - 1] : 0.0));
+        C(RRB_R1SW, u > 0 && lower) * (u > 0 && lower ? x2[-s.ldnext - 1] : 0.0));
   z[at1] = x1;
   if (here) z[at2] = x2[0];
   if (DOT) part[0] += r[at1] * x1 + (here ? r[at2] * x2[0] : 0.0);
@@ -294,11 +295,11 @@ static __device__ __forceinline__ void RRBSweeps(const RRBSmall &a, Sync sync)
 
 /*
   Rows v0 <= v < v1 of S x in a strip, for r1 and r2, in the manner of the sweeps: the sums that a row contributes to the next one are kept. part += their
-  contributions to (x, S x). FRESH: this kernel has computed x.
+  contributions to (x, S x). FRESH: this kernel has computed x. PART: g is a part of a grid, and what x is beyond it is in `ends`.
 */
-template <bool DOT, bool FRESH>
-static __device__ __forceinline__ void RRBReducedMult(const PolderRRBGrid &g, PetscInt tile, PetscInt v0, PetscInt v1, const PetscScalar *__restrict__ a,
-                                                      const PetscScalar *x, PetscScalar *__restrict__ y, double &part)
+template <bool DOT, bool FRESH, bool PART>
+static __device__ __forceinline__ void RRBReducedMult(const PolderRRBGrid &g, PolderRRBEnds ends, PetscInt tile, PetscInt v0, PetscInt v1,
+                                                      const PetscScalar *__restrict__ a, const PetscScalar *x, PetscScalar *__restrict__ y, double &part)
 {
   const size_t   s = g.size, n1 = (size_t)g.hx * (size_t)g.hy;
   const int      lane = threadIdx.x % 32;
@@ -308,6 +309,11 @@ static __device__ __forceinline__ void RRBReducedMult(const PolderRRBGrid &g, Pe
          x2corner = 0; /* of the row below: sums, couplings to the N, contributions to this row, values */
 
   a += (ptrdiff_t)g.origin + (ptrdiff_t)(v0 - 1) * g.pitch + u;
+  if (PART && v0 == 0 && ends.below) {
+    if (in2) x2below = ends.below[hx + u];
+    if (in1) south1 = A(RRB_S1N, true) * ends.below[u];
+    if (in2) south2 = A(RRB_S2N, true) * x2below;
+  }
   if (v0 > 0) {
     if (in2 && v0 - 1 < k2) x2below = X(n1 + (size_t)(v0 - 1) * h2 + u);
     if (in1) south1 = A(RRB_S1N, true) * X((size_t)(v0 - 1) * hx + u);
@@ -317,8 +323,9 @@ static __device__ __forceinline__ void RRBReducedMult(const PolderRRBGrid &g, Pe
   a += g.pitch;
 #pragma unroll 2
   for (PetscInt v = v0; v <= v1; ++v, a += g.pitch) {
-    const bool   on1 = in1 && v < g.hy, on2 = in2 && v < k2, more1 = on1 && v < v1, more2 = on2 && v < v1;
-    const double x1 = on1 ? X((size_t)v * hx + u) : 0.0, x2 = on2 ? X(n1 + (size_t)v * h2 + u) : 0.0;
+    const bool   beyond = PART && v == g.hy && ends.above;
+    const bool   on1 = in1 && (v < g.hy || beyond), on2 = in2 && (v < k2 || beyond), more1 = on1 && v < v1, more2 = on2 && v < v1;
+    const double x1 = !on1 ? 0.0 : beyond ? ends.above[u] : X((size_t)v * hx + u), x2 = !on2 ? 0.0 : beyond ? ends.above[hx + u] : X(n1 + (size_t)v * h2 + u);
     const double se = A(RRB_S1SE, on1), sw = A(RRB_S1SW, on1), ne = A(RRB_S1NE, more1), nw = A(RRB_S1NW, more1);
     const double d1 = A(RRB_S1D, more1), e1 = A(RRB_S1E, more1), up1 = A(RRB_S1N, more1), d2 = A(RRB_S2D, more2), e2 = A(RRB_S2E, more2),
                  up2   = A(RRB_S2N, more2);

@@ -73,6 +73,8 @@ typedef struct {
   PetscScalar       *rnext;
   const PetscScalar *xnext;
   PetscInt           ldnext;
+  PetscInt           from, to; /* the kernels of one grid compute the lines 2 from <= y < 2 to alone, or what they give to the next grid; to = 0: all */
+  PolderRRBEnds      ends;     /* of vectors of red nodes */
 } PolderRRBStep;
 
 /*
@@ -153,6 +155,16 @@ POLDER_LAUNCHER int PolderRRBReducedFill_CUDA(const PolderRRBGrid *g, PetscBool 
 PETSC_INTERN void   PolderRRBReducedMult_Host(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot);
 POLDER_LAUNCHER int PolderRRBReducedMult_CUDA(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot,
                                               void *work, PolderStream stream);
+/*
+  The same for a part of a grid: g has its lines alone, with the size, pitch and an origin of the whole. Ends: the first row of r1 and of r2, then the last
+  ones, 2 (hx + nx / 2) values. The sweeps below use step->ends, above for the way down; below says that xnext goes on below, for the way back.
+*/
+PETSC_INTERN void   PolderRRBReducedMultPart_Host(const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar a[], const PetscScalar x[], PetscScalar y[],
+                                                  PetscScalar *dot);
+POLDER_LAUNCHER int PolderRRBReducedMultPart_CUDA(const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar a[], const PetscScalar x[], PetscScalar y[],
+                                                  PetscScalar *dot, void *work, PolderStream stream);
+PETSC_INTERN void   PolderRRBReducedEnds_Host(const PolderRRBGrid *g, const PetscScalar x[], PetscScalar ends[]);
+POLDER_LAUNCHER int PolderRRBReducedEnds_CUDA(const PolderRRBGrid *g, const PetscScalar x[], PetscScalar ends[], PolderStream stream);
 /* x has a border, see PolderRRBBorderRows() */
 PETSC_INTERN void PolderRRBReducedMultBorder_Host(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot);
 /*

@@ -27,31 +27,29 @@ void PolderRRBReducedFill_Host(const PolderRRBGrid *g, PetscBool lump, PetscReal
   }
 }
 
-static inline void PolderRRBReducedRow1(const PolderRRBGrid *g, const PetscScalar *a, const PetscScalar *x, PetscScalar *y, PetscInt v)
+static inline void PolderRRBReducedRow1(const PolderRRBGrid *g, PolderRRBRows r, const PetscScalar *a, PetscScalar *y, PetscInt v)
 {
-  const size_t        s = g->size;
-  const ptrdiff_t     P = g->pitch, p = (ptrdiff_t)v * P;
-  const PetscInt      hx = g->hx, h2 = g->nx / 2, last = PetscMin(hx - 1, h2);
-  const PolderRRBRows r = PolderRRBGetRows(g, x, v);
+  const size_t    s = g->size;
+  const ptrdiff_t P = g->pitch, p = (ptrdiff_t)v * P;
+  const PetscInt  hx = g->hx, h2 = g->nx / 2, last = PetscMin(hx - 1, h2);
 
   y += (size_t)v * (size_t)hx;
   COLUMNS(hx, last, y[u] = PolderRRBReducedR1(s, P, a, p + u, r, (PolderRRBColumns){u, PolderRRBWest(u), PolderRRBEast(u, hx), PolderRRBSame(u, h2)}),
           y[u] = PolderRRBReducedR1(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u}));
 }
 
-static inline void PolderRRBReducedRow2(const PolderRRBGrid *g, const PetscScalar *a, const PetscScalar *x, PetscScalar *y, PetscInt v)
+static inline void PolderRRBReducedRow2(const PolderRRBGrid *g, PolderRRBRows r, const PetscScalar *a, PetscScalar *y, PetscInt v)
 {
-  const size_t        s = g->size;
-  const ptrdiff_t     P = g->pitch, p = (ptrdiff_t)v * P;
-  const PetscInt      hx = g->hx, h2 = g->nx / 2;
-  const PolderRRBRows r = PolderRRBGetRows(g, x, v);
+  const size_t    s = g->size;
+  const ptrdiff_t P = g->pitch, p = (ptrdiff_t)v * P;
+  const PetscInt  hx = g->hx, h2 = g->nx / 2;
 
   y += (size_t)hx * (size_t)g->hy + (size_t)v * (size_t)h2;
   COLUMNS(h2, h2 - 1, y[u] = PolderRRBReducedR2(s, P, a, p + u, r, (PolderRRBColumns){u, PolderRRBWest(u), PolderRRBEast(u, h2), PolderRRBEast(u, hx)}),
           y[u] = PolderRRBReducedR2(s, P, a, p + u, r, (PolderRRBColumns){u, u - 1, u + 1, u + 1}));
 }
 
-void PolderRRBReducedMult_Host(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot)
+void PolderRRBReducedMultPart_Host(const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot)
 {
   const PetscInt hx = g->hx, h2 = g->nx / 2;
   const size_t   n1  = (size_t)hx * (size_t)g->hy;
@@ -60,15 +58,25 @@ void PolderRRBReducedMult_Host(const PolderRRBGrid *g, const PetscScalar a[], co
   a += g->origin;
   for (PetscInt v = 0; v <= g->hy; ++v) { /* r2 lags by one row, so that the couplings of r1 to it are read once */
     if (v < g->hy) {
-      PolderRRBReducedRow1(g, a, x, y, v);
+      PolderRRBReducedRow1(g, PolderRRBPartRows(g, ends, x, v), a, y, v);
       if (dot) sum += PolderDot_Host(hx, x + (size_t)v * (size_t)hx, y + (size_t)v * (size_t)hx);
     }
     if (v > 0 && v <= g->ny / 2) {
-      PolderRRBReducedRow2(g, a, x, y, v - 1);
+      PolderRRBReducedRow2(g, PolderRRBPartRows(g, ends, x, v - 1), a, y, v - 1);
       if (dot) sum += PolderDot_Host(h2, x + n1 + (size_t)(v - 1) * (size_t)h2, y + n1 + (size_t)(v - 1) * (size_t)h2);
     }
   }
   if (dot) *dot = sum;
+}
+
+void PolderRRBReducedMult_Host(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot)
+{
+  PolderRRBReducedMultPart_Host(g, (PolderRRBEnds){NULL, NULL}, a, x, y, dot);
+}
+
+void PolderRRBReducedEnds_Host(const PolderRRBGrid *g, const PetscScalar x[], PetscScalar ends[])
+{
+  for (PetscInt i = 0; i < 2 * PolderRRBEndSize(g); ++i) ends[i] = x[PolderRRBEndPlace(g, i)];
 }
 
 void PolderRRBReducedMultBorder_Host(const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot)

@@ -64,6 +64,37 @@ POLDER_NODE PolderRRBRows PolderRRBGetRows(const PolderRRBGrid *g, const PetscSc
   return r;
 }
 
+/* Number of values of an end of a part, and the place in its vector of value i of both; there are more rows of r1 than of r2 on a grid of odd size, whose last
+   end nobody needs */
+POLDER_NODE PetscInt PolderRRBEndSize(const PolderRRBGrid *g)
+{
+  return g->hx + g->nx / 2;
+}
+
+POLDER_NODE size_t PolderRRBEndPlace(const PolderRRBGrid *g, PetscInt i)
+{
+  const PetscInt hx = g->hx, h2 = g->nx / 2, last = i >= hx + h2, k = last ? i - hx - h2 : i;
+
+  if (k < hx) return (size_t)(last ? g->hy - 1 : 0) * (size_t)hx + (size_t)k;
+  return (size_t)hx * (size_t)g->hy + (size_t)(last ? g->ny / 2 - 1 : 0) * (size_t)h2 + (size_t)(k - hx);
+}
+
+/* The same rows of a part */
+POLDER_NODE PolderRRBRows PolderRRBPartRows(const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar *x, PetscInt v)
+{
+  PolderRRBRows r = PolderRRBGetRows(g, x, v);
+
+  if (v == 0 && ends.below) {
+    r.s1 = ends.below;
+    if (g->nx > 1) r.s2 = ends.below + g->hx;
+  }
+  if (v == g->hy - 1 && ends.above) {
+    r.n1 = ends.above;
+    if (g->nx > 1) r.n2 = ends.above + g->hx;
+  }
+  return r;
+}
+
 /* The same rows of a vector with a border, which holds the values of neighbour processes: two arrays of hy + 2 rows of hx + 2 values */
 POLDER_NODE PolderRRBRows PolderRRBBorderRows(const PolderRRBGrid *g, const PetscScalar *x, PetscInt v)
 {

@@ -26,6 +26,11 @@ typedef struct {
   size_t   origin; /* position of node (0, 0) */
 } PolderRRBGrid;
 
+/* A part of a grid, some of its lines: the row of r1, followed by the one of r2, below and above the part; NULL: there the grid ends */
+typedef struct {
+  const PetscScalar *below, *above;
+} PolderRRBEnds;
+
 /*
   Coefficients of a grid. Each coupling is stored at its end that is eliminated first and named after the direction of the other end; D: pivot, or its inverse
 */

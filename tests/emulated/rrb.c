@@ -17,7 +17,7 @@ EMULATE(Forward, (PetscBool single, const PolderRRBStep *step, PolderStream stre
 int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, const PolderCGRho *rho, void *work, PolderStream stream)
 {
   RRBTwinBackward(single, step, rho ? &rho->state->sum[1] : NULL);
-  if (rho) PolderEmulatedSetRho(rho->state, rho->first);
+  if (rho && !rho->state->parallel) PolderEmulatedSetRho(rho->state, rho->first);
   return 0;
 }
 
@@ -27,7 +27,7 @@ int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, c
                                   PolderStream stream)
 {
   RRBTwinReducedBackward(single, step, r, z, rho ? &rho->state->sum[1] : NULL);
-  if (rho) PolderEmulatedSetRho(rho->state, rho->first);
+  if (rho && !rho->state->parallel) PolderEmulatedSetRho(rho->state, rho->first);
   return 0;
 }
 
@@ -55,6 +55,11 @@ EMULATE(ReducedFill,
 PolderEmulate(PolderRRBReducedMult,
               (const PolderRRBGrid *g, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, void *work, PolderStream stream), g, a,
               x, y, dot);
+PolderEmulate(PolderRRBReducedMultPart,
+              (const PolderRRBGrid *g, PolderRRBEnds ends, const PetscScalar a[], const PetscScalar x[], PetscScalar y[], PetscScalar *dot, void *work,
+               PolderStream stream),
+              g, ends, a, x, y, dot);
+PolderEmulate(PolderRRBReducedEnds, (const PolderRRBGrid *g, const PetscScalar x[], PetscScalar ends[], PolderStream stream), g, x, ends);
 PolderEmulate(PolderRRBReduce, (const PolderRRBGrid *g, const PetscScalar c[], const PetscScalar b[], PetscInt ld, PetscScalar r[], PolderStream stream), g, c,
               b, ld, r);
 PolderEmulate(PolderRRBExpand,

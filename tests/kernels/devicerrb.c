@@ -122,6 +122,45 @@ static PetscErrorCode CheckSweeps(const PolderRRBGrid *g, PetscBool half, PetscB
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Rows from .. to of a grid that is not half. Of r the lines 2 from - 1 .. 2 to + 1 are read, of the next solution from - 1 .. to; all others are no numbers */
+static PetscErrorCode CheckSomeRows(const PolderRRBGrid *g, PetscBool single, const void *c[2], PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt ld = g->nx + Next(2), ldnext = g->nx / 2 + Next(3), from = g->hy / 3, to = PetscMax(g->hy - g->hy / 4, from + 1), before = *wrong;
+  const size_t   next = (size_t)ldnext * (size_t)(g->ny / 2);
+  Array          r, x, rnext, xnext;
+  PolderRRBStep  step[2];
+  void          *work;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceGetWork(&work));
+  PetscCall(ArrayCreate((size_t)ld * (size_t)g->ny, PETSC_TRUE, 0, &r));
+  PetscCall(ArrayCreate((size_t)ld * (size_t)g->ny, PETSC_FALSE, 0, &x));
+  PetscCall(ArrayCreate(next, PETSC_FALSE, 0, &rnext));
+  PetscCall(ArrayCreate(next, PETSC_TRUE, 0, &xnext));
+  for (PetscInt y = 0; y < g->ny; ++y)
+    for (PetscInt i = 0; i < ld; ++i) r.h[y * ld + i] = y < 2 * from - 1 || y > 2 * to + 1 ? NAN : r.h[y * ld + i];
+  for (PetscInt y = 0; y < g->ny / 2; ++y)
+    for (PetscInt i = 0; i < ldnext; ++i) xnext.h[y * ldnext + i] = y < from - 1 || y > to ? NAN : xnext.h[y * ldnext + i];
+  PetscCall(ArrayUpload(&r));
+  PetscCall(ArrayUpload(&xnext));
+  step[0] = (PolderRRBStep){.g = *g, .c = c[0], .r = r.h, .x = x.h, .ld = ld, .rnext = rnext.h, .xnext = xnext.h, .ldnext = ldnext, .from = from, .to = to};
+  step[1] = (PolderRRBStep){.g = *g, .c = c[1], .r = r.d, .x = x.d, .ld = ld, .rnext = rnext.d, .xnext = xnext.d, .ldnext = ldnext, .from = from, .to = to};
+  RRBTwinForward(single, &step[0]);
+  PolderLaunch(PolderRRBForward_CUDA(single, &step[1], stream));
+  PetscCall(ArrayCompare(&rnext, 1e-13, wrong));
+  RRBTwinBackward(single, &step[0], NULL);
+  PolderLaunch(PolderRRBBackward_CUDA(single, &step[1], NULL, work, stream));
+  PetscCall(ArrayCompare(&x, 1e-13, wrong));
+  for (PetscInt y = 2 * from; y < PetscMin(2 * to, g->ny); ++y)
+    for (PetscInt i = 0; i < g->nx; ++i) *wrong += PetscIsNanScalar(x.h[y * ld + i]);
+  PetscCall(Tell("some rows", g->nx, g->ny, single, before, *wrong));
+  PetscCall(ArrayDestroy(&xnext, 0));
+  PetscCall(ArrayDestroy(&rnext, 0));
+  PetscCall(ArrayDestroy(&x, 0));
+  PetscCall(ArrayDestroy(&r, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestGrids(PETSC_UNUSED void *work, PolderStream stream)
 {
   PetscInt wrong = 0;
@@ -144,6 +183,7 @@ static PetscErrorCode TestGrids(PETSC_UNUSED void *work, PolderStream stream)
 
         if (single) PetscCall(PolderDeviceFromHost(sd, s, sizeof(float) * RRB_NCOEF * g.size)); // rounded alike
         PetscCall(CheckSweeps(&g, half, single, coef, stream, &wrong));
+        if (!half) PetscCall(CheckSomeRows(&g, single, coef, stream, &wrong));
       }
       PetscCall(PolderDeviceFree(&sd));
       PetscCall(PetscFree(s));

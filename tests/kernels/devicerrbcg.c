@@ -86,6 +86,66 @@ static PetscErrorCode CheckVectors(const PolderRRBGrid *g, const Array *c, const
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The rows of a part of the grid, and its ends, against the operations on the whole */
+static PetscErrorCode CheckPart(const PolderRRBGrid *g, const Array *s, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt v0 = g->hy / 3, v1 = g->hy - g->hy / 4, hx = g->hx, h2 = g->nx / 2, before = *wrong;
+  PolderRRBGrid  part = *g;
+  Array          r, q, x, y, dot, ends, below, above;
+  PetscScalar    total = 0;
+  PetscInt       k1, k2;
+  void          *work;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceGetWork(&work));
+  part.ny = PetscMin(2 * v1, g->ny) - 2 * v0;
+  part.hy = k1 = (part.ny + 1) / 2;
+  k2           = part.ny / 2;
+  part.origin += (size_t)v0 * (size_t)g->pitch;
+  PetscCall(ArrayCreate((size_t)((g->nx * g->ny + 1) / 2), PETSC_TRUE, 0, &r));
+  PetscCall(ArrayCreate((size_t)((g->nx * g->ny + 1) / 2), PETSC_FALSE, 0, &q));
+  PetscCall(ArrayCreate((size_t)(hx * k1 + h2 * k2), PETSC_TRUE, 0, &x));
+  PetscCall(ArrayCreate((size_t)(hx * k1 + h2 * k2), PETSC_FALSE, 0, &y));
+  PetscCall(ArrayCreate((size_t)(hx + h2), PETSC_TRUE, 0, &below));
+  PetscCall(ArrayCreate((size_t)(hx + h2), PETSC_TRUE, 0, &above));
+  PetscCall(ArrayCreate((size_t)(2 * (hx + h2)), PETSC_FALSE, 0, &ends));
+  PetscCall(ArrayCreate(1, PETSC_FALSE, 0, &dot));
+  PetscCall(PetscArraycpy(x.h, r.h + v0 * hx, hx * k1));
+  PetscCall(PetscArraycpy(x.h + hx * k1, r.h + hx * g->hy + v0 * h2, h2 * k2));
+  for (PetscInt u = 0; u < hx + h2; ++u) {
+    if (v0 > 0) below.h[u] = u < hx ? r.h[(v0 - 1) * hx + u] : r.h[hx * g->hy + (v0 - 1) * h2 + u - hx];
+    if (v1 < g->hy) above.h[u] = u < hx ? r.h[v1 * hx + u] : v1 < g->ny / 2 ? r.h[hx * g->hy + v1 * h2 + u - hx] : 0;
+  }
+  PetscCall(ArrayUpload(&x));
+  PetscCall(ArrayUpload(&below));
+  PetscCall(ArrayUpload(&above));
+  PolderRRBReducedMult_Host(g, s->h, r.h, q.h, NULL);
+  PetscCall(PetscArraycpy(y.h, q.h + v0 * hx, hx * k1));
+  PetscCall(PetscArraycpy(y.h + hx * k1, q.h + hx * g->hy + v0 * h2, h2 * k2));
+  for (PetscInt i = 0; i < hx * k1 + h2 * k2; ++i) total += x.h[i] * y.h[i];
+  dot.h[0] = total;
+  PolderLaunch(
+    PolderRRBReducedMultPart_CUDA(&part, (PolderRRBEnds){v0 > 0 ? below.d : NULL, v1 < g->hy ? above.d : NULL}, s->d, x.d, y.d, dot.d, work, stream));
+  PetscCall(ArrayCompare(&y, 1e-13, wrong));
+  PetscCall(ArrayCompare(&dot, 1e-10, wrong));
+  PetscCall(Tell("product of a part", g->nx, g->ny, 0, before, *wrong));
+  if (k2 > 0) {
+    PolderRRBReducedEnds_Host(&part, x.h, ends.h);
+    PolderLaunch(PolderRRBReducedEnds_CUDA(&part, x.d, ends.d, stream));
+    PetscCall(ArrayCompare(&ends, 0, wrong));
+    PetscCall(Tell("ends of a part", g->nx, g->ny, 0, before, *wrong));
+  }
+  PetscCall(ArrayDestroy(&dot, 0));
+  PetscCall(ArrayDestroy(&ends, 0));
+  PetscCall(ArrayDestroy(&above, 0));
+  PetscCall(ArrayDestroy(&below, 0));
+  PetscCall(ArrayDestroy(&y, 0));
+  PetscCall(ArrayDestroy(&x, 0));
+  PetscCall(ArrayDestroy(&q, 0));
+  PetscCall(ArrayDestroy(&r, 0));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckGrid(PetscInt nx, PetscInt ny, PolderStream stream, PetscInt *wrong)
 {
   PetscFunctionBeginUser;
@@ -98,6 +158,7 @@ static PetscErrorCode CheckGrid(PetscInt nx, PetscInt ny, PolderStream stream, P
     PetscCall(CoefCreate(&g, RRB_NREDUCED, &s));
     PetscCall(CheckFill(&g, (PetscBool)(form % 2), (PetscBool)(form / 2), &c, &s, stream, wrong));
     PetscCall(CheckVectors(&g, &c, &s, stream, wrong));
+    PetscCall(CheckPart(&g, &s, stream, wrong));
     PetscCall(ArrayDestroy(&s, 0));
     PetscCall(ArrayDestroy(&c, 0));
   }

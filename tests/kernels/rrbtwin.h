@@ -18,15 +18,26 @@ static inline void RRBTwinDown(PetscBool single, const PolderRRBStep *s, PetscSc
   else PolderRRBForward_Host(&s->g, s->half, (const PetscScalar *)s->c, s->r, s->ld, z);
 }
 
+static inline PetscInt RRBTwinTo(const PolderRRBStep *s)
+{
+  return s->to ? s->to : s->g.hy;
+}
+
+/* Only the rows of the step */
 static inline void RRBTwinUp(PetscBool single, const PolderRRBStep *s, PetscScalar *z)
 {
-  if (single) PolderRRBBackwardSingle_Host(&s->g, s->half, (const float *)s->c, z, s->x, s->ld);
-  else PolderRRBBackward_Host(&s->g, s->half, (const PetscScalar *)s->c, z, s->x, s->ld);
+  const PetscInt ld = s->g.nx, first = 2 * s->from, end = PetscMin(2 * RRBTwinTo(s), s->g.ny);
+  PetscScalar   *x = RRBTwinZeros((size_t)ld * (size_t)s->g.ny);
+
+  if (single) PolderRRBBackwardSingle_Host(&s->g, s->half, (const float *)s->c, z, x, ld);
+  else PolderRRBBackward_Host(&s->g, s->half, (const PetscScalar *)s->c, z, x, ld);
+  PolderRRBCopy_Host(s->g.nx, end - first, x + (size_t)first * (size_t)ld, ld, s->x + (size_t)first * (size_t)s->ld, s->ld);
+  free(x);
 }
 
 /* The quarters that go to the next grid, or to the rest, and come back from there: where node (u, v) of them is */
-#define RRB_TWIN_EACH(s, z1, z2, next) \
-  for (PetscInt v = 0; v < (s)->g.hy; ++v) { \
+#define RRB_TWIN_EACH(s, from, to, z1, z2, next) \
+  for (PetscInt v = (from); v < (to); ++v) { \
     for (PetscInt u = 0; u < (s)->g.hx; ++u) { \
       const size_t   at  = (s)->g.origin + (size_t)v * (size_t)(s)->g.pitch + (size_t)u; \
       const PetscInt nx2 = (s)->g.nx / 2, first = (s)->half ? (s)->g.hx * (s)->g.hy : 0, ld2 = (s)->half ? nx2 : (s)->ldnext; \
@@ -43,7 +54,7 @@ static inline void RRBTwinForward(PetscBool single, const PolderRRBStep *s)
   PetscScalar *z = RRBTwinZeros(RRB_NVEC * s->g.size), *z1 = z + RRB_R1 * s->g.size, *z2 = z + RRB_R2 * s->g.size;
 
   RRBTwinDown(single, s, z);
-  RRB_TWIN_EACH(s, z1, z2, RRB_TWIN_GIVE)
+  RRB_TWIN_EACH(s, s->from, RRBTwinTo(s), z1, z2, RRB_TWIN_GIVE)
   free(z);
 }
 
@@ -52,7 +63,8 @@ static inline void RRBTwinBackward(PetscBool single, const PolderRRBStep *s, Pet
   PetscScalar *z = RRBTwinZeros(RRB_NVEC * s->g.size), *z1 = z + RRB_R1 * s->g.size, *z2 = z + RRB_R2 * s->g.size;
 
   RRBTwinDown(single, s, z);
-  RRB_TWIN_EACH(s, z1, z2, RRB_TWIN_TAKE)
+  PolderRRBClearMissing_Host(&s->g, z); // of rows that the step does not compute
+  RRB_TWIN_EACH(s, 0, s->g.hy, z1, z2, RRB_TWIN_TAKE)
   RRBTwinUp(single, s, z);
   free(z);
   if (!dot) return;
@@ -79,11 +91,17 @@ static inline PetscScalar RRBTwinRed1(const PolderRRBStep *s, const PetscScalar 
   return i < 0 ? 0 : r[i];
 }
 
+/* The same, with a row of r1 above a part */
+static inline PetscScalar RRBTwinRedAbove(const PolderRRBStep *s, const PetscScalar r[], PetscInt x, PetscInt y)
+{
+  return y == s->g.ny && s->ends.above && x < s->g.nx ? s->ends.above[x / 2] : RRBTwinRed1(s, r, x, y);
+}
+
 static inline void RRBTwinReducedForward(PetscBool single, const PolderRRBStep *s, const PetscScalar r[])
 {
   const ptrdiff_t P = s->g.pitch;
 
-#define R(dx, dy) RRBTwinRed1(s, r, 2 * u + 1 + (dx), 2 * v + 1 + (dy))
+#define R(dx, dy) RRBTwinRedAbove(s, r, 2 * u + 1 + (dx), 2 * v + 1 + (dy))
   for (PetscInt v = 0; v < s->g.ny / 2; ++v) {
     for (PetscInt u = 0; u < s->g.nx / 2; ++u) {
       const ptrdiff_t at = (ptrdiff_t)s->g.origin + v * P + u;
@@ -95,6 +113,12 @@ static inline void RRBTwinReducedForward(PetscBool single, const PolderRRBStep *
 #undef R
 }
 
+/* The unknown of red node (x, y), with a row of r2 below a part */
+static inline PetscScalar RRBTwinRedBelow(const PolderRRBStep *s, const PetscScalar z[], PetscInt x, PetscInt y)
+{
+  return y == -1 && s->ends.below && x >= 0 && x < s->g.nx ? s->xnext[x / 2 - s->ldnext] : RRBTwinRed1(s, z, x, y);
+}
+
 static inline void RRBTwinReducedBackward(PetscBool single, const PolderRRBStep *s, const PetscScalar r[], PetscScalar z[], PetscScalar dot[])
 {
   const ptrdiff_t P = s->g.pitch;
@@ -103,7 +127,7 @@ static inline void RRBTwinReducedBackward(PetscBool single, const PolderRRBStep 
   for (PetscInt v = 0; v < s->g.ny / 2; ++v) {
     for (PetscInt u = 0; u < s->g.nx / 2; ++u) z[s->g.hx * s->g.hy + v * (s->g.nx / 2) + u] = s->xnext[v * s->ldnext + u];
   }
-#define Z(dx, dy) RRBTwinRed1(s, z, 2 * u + (dx), 2 * v + (dy))
+#define Z(dx, dy) RRBTwinRedBelow(s, z, 2 * u + (dx), 2 * v + (dy))
   for (PetscInt v = 0; v < s->g.hy; ++v) {
     for (PetscInt u = 0; u < s->g.hx; ++u) {
       const ptrdiff_t at = (ptrdiff_t)s->g.origin + v * P + u;
@@ -140,7 +164,7 @@ static inline void RRBTwinTail(const PolderRRBSystem *grids, PetscBool red, Pold
   const PetscInt       ngrid = grids->ngrid, nrest = grids->n, n = T.n;
   PolderRRBSystem      below = *grids;
   PolderRRBStep        s[POLDER_RRB_SMALL_GRIDS];
-  PetscScalar         *r[POLDER_RRB_SMALL_GRIDS + 1], *x[POLDER_RRB_SMALL_GRIDS + 1];
+  PetscScalar         *r[POLDER_RRB_SMALL_GRIDS + 1] = {NULL}, *x[POLDER_RRB_SMALL_GRIDS + 1] = {NULL};
 
   for (PetscInt k = 0; k <= ngrid; ++k) {
     const size_t size = k < ngrid ? (size_t)step[k].g.nx * (size_t)step[k].g.ny : (size_t)nrest;

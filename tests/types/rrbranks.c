@@ -268,6 +268,7 @@ int main(int argc, char **args)
     {"-solve",    TestSolve   },
     {"-move",     TestMove    },
     {"-reduced",  TestReduced },
+    {"-lines",    TestLines   },
     {"-refresh",  TestRefresh },
     {"-view",     TestView    },
     {"-mismatch", TestMismatch}
@@ -354,6 +355,34 @@ int main(int argc, char **args)
        nsize: 4
        args: -view
        filter: grep -E "type: rrb|grid|levels|rest|factor" | sed 's/; values.*$//'
+
+   testset:
+     requires: gpu
+     args: -mat_type aijdia -polder_min_rows_per_gpu 1
+     test:
+       suffix: lines_reduced
+       output_file: output/rrbranks_whole_reduced.out
+       nsize: {{2 3 4}}
+       args: -reduced -pc_rrb_precision {{double single}}
+     test:
+       suffix: lines
+       nsize: {{2 3 4}}
+       args: -lines -pc_rrb_precision {{double single}} -lines_reductions {{1 2}}
+     test:
+       suffix: lines_host
+       nsize: 3
+       output_file: output/rrbranks_lines.out
+       args: -lines -polder_transport host -use_gpu_aware_mpi 0 -lines_reductions 2
+     test:
+       suffix: lines_natural
+       nsize: 3
+       output_file: output/rrbranks_lines.out
+       args: -lines -ksp_norm_type natural -lines_reductions 2
+     test:
+       suffix: lines_move
+       nsize: 3
+       output_file: output/rrbranks_move.out
+       args: -move
 
    testset:
      requires: emulated

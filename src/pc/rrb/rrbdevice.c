@@ -17,8 +17,7 @@ static PolderRRBSystem RRBSystemFrom(const RRBDevice *d, PetscInt first)
                            .S       = d->reduced};
 }
 
-/* Sweeps forward from grid `first` on and back again; r is the right-hand side of that grid */
-static PetscErrorCode PCRRBSweepDevice_Private(RRBDevice *d, PetscInt first, const PolderCGRho *rho, PolderStream stream)
+PetscErrorCode PCRRBSweepDevice(RRBDevice *d, PetscInt first, const PolderCGRho *rho, PolderStream stream)
 {
   const PetscInt        large = PetscMax(first, d->small); /* the grids before it have kernels of their own */
   const PolderRRBSystem small = RRBSystemFrom(d, large);
@@ -58,7 +57,7 @@ static PetscErrorCode PCRRBApplyDevice_Private(PC pc, const PetscScalar r[], Pet
   if (d->ngrid) {
     d->step[0].r = b;
     d->step[0].x = x;
-    PetscCall(PCRRBSweepDevice_Private(d, 0, rho, stream));
+    PetscCall(PCRRBSweepDevice(d, 0, rho, stream));
     d->step[0].r = NULL;
     d->step[0].x = NULL;
   } else PolderLaunch(PolderDenseMult_CUDA((PolderDense){d->n, d->ld, d->inverse}, 1, b, NULL, x, PETSC_FALSE, stream));
@@ -87,6 +86,8 @@ static PetscErrorCode PCRRBViewDevice_Private(const PC_RRB *rrb, PetscViewer vie
   if (rrb->whole.replica)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  the whole grid on the GPU of each process; values between processes: %s\n",
                                      PolderReplicaTransport(rrb->whole.replica)));
+  if (rrb->whole.shared.ngrid)
+    PetscCall(PetscViewerASCIIPrintf(viewer, "  for rrbcg: the processes share the lines of the first %" PetscInt_FMT " grids\n", rrb->whole.shared.ngrid));
   if (d->ngrid)
     PetscCall(PetscViewerASCIIPrintf(viewer, "  grids in a kernel of their own: %" PetscInt_FMT "; in one together: %" PetscInt_FMT "\n", d->small,
                                      d->ngrid - d->small));
@@ -121,7 +122,7 @@ PetscErrorCode PCRRBApplyReducedDevice(PC pc, const PetscScalar r[], PetscScalar
     PolderLaunch(PolderDenseMult_CUDA((PolderDense){d->n, d->ld, d->inverse}, 1, r, NULL, z, PETSC_FALSE, stream));
   } else {
     PolderLaunch(PolderRRBReducedForward_CUDA(d->single, &d->step[0], r, stream));
-    PetscCall(PCRRBSweepDevice_Private(d, 1, NULL, stream));
+    PetscCall(PCRRBSweepDevice(d, 1, NULL, stream));
     PolderLaunch(PolderRRBReducedBackward_CUDA(d->single, &d->step[0], r, z, rho, work, stream));
   }
   PetscCall(PetscLogGpuFlops(rrb->flops - 4.5 * rrb->nx * rrb->ny));

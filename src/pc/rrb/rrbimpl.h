@@ -3,6 +3,7 @@
 
 #include "core/core.h"
 #include "core/methods.h"
+#include "core/peers.h"
 #include "core/place.h"
 #include "core/replica.h"
 #include "kernels/rrb.h"
@@ -14,6 +15,8 @@
 
 /* Maximum number of half levels: more than any grid has, so that a program can request all of them */
 #define PC_RRB_LEVELS_MAX 1000
+/* Maximum number of grids whose lines are shared */
+#define PC_RRB_SHARED_MAX 8
 
 typedef struct {
   PolderRRBGrid g;
@@ -164,6 +167,21 @@ typedef struct {
   size_t         bytes; /* of factor, inverse, and vectors between grids */
 } RRBDevice;
 
+/* Several GPUs that share the lines of the first grids in the reduced system, see rrbshared.c; ngrid = 0: they do not */
+typedef struct {
+  PetscInt      ngrid;
+  PetscInt      y0, y1;                     /* lines of this process on the first grid */
+  PetscInt      below, beyond;              /* 1: there are processes with lines below, above */
+  PolderRRBGrid g, wide;                    /* these lines; and two more towards each neighbour */
+  PolderReplica rows[2];                    /* values at either end of the rows of a process, in the order of all nodes */
+  PolderReplica lines[2];                   /* of its lines */
+  PolderReplica r1, ends;                   /* the first row of r1, and the rows at both ends of a reduced vector, by process */
+  PolderReplica near[PC_RRB_SHARED_MAX][2]; /* lines of r at either end on grid k */
+  PolderReplica next;                       /* the right-hand side of the first grid that is not shared */
+  PolderPeers   peers;
+  PetscScalar  *own, *all, *above, *red; /* ends of this process, of all; r1 of all; a reduced vector on `wide` */
+} RRBShared;
+
 /* Several GPUs that have the whole grid each; replica = NULL: one GPU, or none */
 typedef struct {
   PolderReplica      replica;
@@ -175,6 +193,7 @@ typedef struct {
   PolderDia          dia;
   PetscInt           off[POLDER_RRB_DIRECTIONS];
   const PetscScalar *val[POLDER_RRB_DIRECTIONS];
+  RRBShared          shared;
 } RRBWhole;
 
 typedef struct {
@@ -249,7 +268,23 @@ PETSC_INTERN PetscErrorCode PCRRBWholePut(PC_RRB *, const PetscScalar own[], con
 PETSC_INTERN PetscScalar   *PCRRBWholeResult(const PC_RRB *, PetscScalar own[]);
 PETSC_INTERN PetscErrorCode PCRRBWholeTake(PC_RRB *, PetscScalar own[]);
 
+/* rrbshared.c: operations of the reduced system on distributed vectors of red nodes: those of own lines, r1 and then r2 */
+PETSC_INTERN PetscErrorCode PCRRBSharedFree(RRBShared *);
+/* Chooses whether lines are shared, after the layout of the grids. Collective */
+PETSC_INTERN PetscErrorCode PCRRBSharedSetUp(PC);
+/* Number of red nodes of this process */
+PETSC_INTERN PetscInt       PCRRBSharedSize(const PC_RRB *);
+PETSC_INTERN PetscErrorCode PCRRBSharedReduce(PC_RRB *, const PetscScalar b[], PetscScalar r[]);
+PETSC_INTERN PetscErrorCode PCRRBSharedExpand(PC_RRB *, const PetscScalar b[], const PetscScalar r[], PetscScalar x[]);
+PETSC_INTERN PetscErrorCode PCRRBSharedPick(PC_RRB *, const PetscScalar x[], PetscScalar r[]);
+/* *dot: the part of this process */
+PETSC_INTERN PetscErrorCode PCRRBSharedMult(PC_RRB *, const PetscScalar x[], PetscScalar y[], PetscScalar *dot);
+/* With rho, the sums are those of all processes */
+PETSC_INTERN PetscErrorCode PCRRBSharedApply(PC, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho);
+
 /* rrbdevice.c */
+/* Sweeps forward from grid `first` on and back again; r is the right-hand side of that grid */
+PETSC_INTERN PetscErrorCode PCRRBSweepDevice(RRBDevice *, PetscInt first, const PolderCGRho *rho, PolderStream);
 /* For solvers of the first Schur complement: z = M^-1 r on the red nodes, in device memory, in the order of PolderRRBUnknown() with skew. Requires at least
    one half level, or two if rho is not NULL */
 PETSC_INTERN PetscErrorCode PCRRBApplyReducedDevice(PC, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho);

@@ -98,6 +98,14 @@ static RRBFirst RRBFirstOnDevice(const PC_RRB *rrb)
   return d->reduced ? (RRBFirst){.g = &d->step[0].g, .c = d->first ? d->first : (const PetscScalar *)d->step[0].c, .S = d->reduced} : (RRBFirst){0};
 }
 
+static RRBFirst RRBFirstShared(const PC_RRB *rrb)
+{
+  RRBFirst first = RRBFirstOnDevice(rrb);
+
+  first.g = &rrb->whole.shared.g;
+  return first;
+}
+
 typedef struct _RRBReducedSteps RRBReducedSteps;
 
 /* Steps of the reduced system at a place: one table per place, and one for boxes on several processes. Arrays are those of vectors at that place */
@@ -204,6 +212,38 @@ static PetscErrorCode PCRRBReducedMultBoxes_Private(PC_RRB *rrb, const RRBReduce
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PCRRBReduceShared_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar b[], PetscScalar r[])
+{
+  PetscFunctionBegin;
+  (void)steps;
+  PetscCall(PCRRBSharedReduce(rrb, b, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBExpandShared_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar b[], const PetscScalar r[], PetscScalar x[])
+{
+  PetscFunctionBegin;
+  (void)steps;
+  PetscCall(PCRRBSharedExpand(rrb, b, r, x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBPickShared_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar x[], PetscScalar r[])
+{
+  PetscFunctionBegin;
+  (void)steps;
+  PetscCall(PCRRBSharedPick(rrb, x, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCRRBReducedMultShared_Private(PC_RRB *rrb, const RRBReducedSteps *steps, const PetscScalar x[], PetscScalar y[], PetscScalar *dot)
+{
+  PetscFunctionBegin;
+  (void)steps;
+  PetscCall(PCRRBSharedMult(rrb, x, y, dot));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /*
   M without its first half level. r2 is the next grid; its values stay in z during the work on coarser grids
 */
@@ -244,6 +284,7 @@ static PetscErrorCode PCRRBReducedApplyBoxes_Private(PC pc, const PetscScalar r[
 enum {
   REDUCED_HOST,
   REDUCED_DEVICE,
+  REDUCED_SHARED,
   REDUCED_BOXES
 };
 
@@ -268,6 +309,16 @@ static const RRBReducedSteps RRBReducedStepsAt[] = {
                     .mult   = PCRRBReducedMultOne_Private,
                     .apply  = PCRRBApplyReducedDevice,
                     },
+  [REDUCED_SHARED] =
+    {
+                    .place  = &PolderOnDevice,
+                    .first  = RRBFirstShared,
+                    .reduce = PCRRBReduceShared_Private,
+                    .expand = PCRRBExpandShared_Private,
+                    .pick   = PCRRBPickShared_Private,
+                    .mult   = PCRRBReducedMultShared_Private,
+                    .apply  = PCRRBSharedApply,
+                    },
   [REDUCED_BOXES] =
     {
                     .place  = &PolderOnHost,
@@ -289,7 +340,8 @@ static PetscErrorCode PCRRBReducedChoose_Private(PC pc, Vec v, const RRBReducedS
   PetscFunctionBegin;
   *steps = &RRBReducedStepsAt[REDUCED_HOST];
   PetscCall(PolderPlaceOfVecs(v, NULL, &place));
-  *steps = &RRBReducedStepsAt[place->device && rrb->device.valid && rrb->device.reduced ? REDUCED_DEVICE : rrb->ranks.size ? REDUCED_BOXES : REDUCED_HOST];
+  if (place->device && rrb->device.valid && rrb->device.reduced) *steps = &RRBReducedStepsAt[rrb->whole.shared.ngrid ? REDUCED_SHARED : REDUCED_DEVICE];
+  else if (rrb->ranks.size) *steps = &RRBReducedStepsAt[REDUCED_BOXES];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -301,7 +353,8 @@ PetscErrorCode PCRRBReducedSize(PC pc, Vec like, MPI_Comm *comm, PetscInt *n)
   PetscFunctionBegin;
   PetscCall(PCRRBReducedChoose_Private(pc, like, &steps));
   *comm = steps == &RRBReducedStepsAt[REDUCED_DEVICE] && rrb->whole.replica ? PETSC_COMM_SELF : PetscObjectComm((PetscObject)pc);
-  *n    = steps == &RRBReducedStepsAt[REDUCED_DEVICE] ? (rrb->nx * rrb->ny + 1) / 2 : PCRRBReducedSizeHost(rrb);
+  if (steps == &RRBReducedStepsAt[REDUCED_DEVICE]) *n = (rrb->nx * rrb->ny + 1) / 2;
+  else *n = steps == &RRBReducedStepsAt[REDUCED_SHARED] ? PCRRBSharedSize(rrb) : PCRRBReducedSizeHost(rrb);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -449,7 +502,7 @@ PetscErrorCode PCRRBReducedApplyRho(PC pc, Vec r, Vec z, const PolderCGRho *rho,
   PetscCall(PolderLogBegin(POLDER_RRBApply, pc));
   PetscCall(PCRRBReducedChoose_Private(pc, r, &steps));
   // for a half grid the apply is one product with the inverse
-  *done = (PetscBool)(steps == &RRBReducedStepsAt[REDUCED_DEVICE] && !((PC_RRB *)pc->data)->device.step[0].half);
+  *done = (PetscBool)(steps->place->device && !((PC_RRB *)pc->data)->device.step[0].half);
   if (*done) PetscCall(PCRRBReducedApplyAt_Private(pc, steps, r, z, rho));
   PetscCall(PolderLogEnd(POLDER_RRBApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -9,6 +9,7 @@
 PetscErrorCode PCRRBWholeFree(RRBWhole *whole)
 {
   PetscFunctionBegin;
+  PetscCall(PCRRBSharedFree(&whole->shared));
   PetscCall(PolderReplicaDestroy(&whole->replica));
   PetscCall(PolderDeviceFree(&whole->node));
   PetscCall(PolderDeviceFree(&whole->own));
@@ -115,6 +116,7 @@ PetscErrorCode PCRRBWholeSetUp(PC pc, const PolderCSR *csr, PetscBool *done)
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCRRBWholeRows_Private(pc, csr, &good));
   if (good) PetscCall(PCRRBFactorDevice(pc, &whole, &rrb->whole.dia));
+  PetscCall(PCRRBSharedSetUp(pc));
   PetscCall(PolderDeviceFree(&rrb->whole.rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -32,3 +32,4 @@ PetscBool      NextRanks(const Problem *p, PetscInt *which, Ranks *ranks);
 PetscErrorCode TestSolve(void);
 PetscErrorCode TestReduced(void);
 PetscErrorCode TestMove(void);
+PetscErrorCode TestLines(void);
