@@ -1,25 +1,40 @@
 /* The steps of conjugate gradients with one reduction a step, on the host: the product is that of z, and all sums are made after it. */
 #include "cg.h"
+#include "core/peers.h"
 
 /*
   Several processes make the choice: each sum waits for all of them. But the two vectors more, v and A p, are read and written in each step. From these numbers
-  of rows a process on that takes longer than the sums that are saved: on the host the vectors of a step then leave the cache
+  of rows a process on that takes longer than the sums that are saved: on the host the vectors of a step then leave the cache. Devices that store into each
+  other's memory make their sums in kernels that are there in any case, and two of them in less time than these vectors take.
 */
 #define POLDER_CG_ONCE_HOST   20000
 #define POLDER_CG_ONCE_DEVICE 1000000
+
+/* With fewer rows a process one reduction is faster */
+static PetscErrorCode PolderCGOnceRows_Private(MPI_Comm comm, PetscBool device, PetscInt *rows)
+{
+  PolderPeers peers = NULL;
+
+  PetscFunctionBegin;
+  if (device) PetscCall(PolderPeersGet(comm, &peers));
+  *rows = device ? POLDER_CG_ONCE_DEVICE : POLDER_CG_ONCE_HOST;
+  if (peers && PolderPeersGetView(peers)) *rows = 0;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
 
 static PetscErrorCode PolderCGWantsOnce_Private(KSP ksp, Vec r, PetscBool device, PetscBool *once)
 {
   PolderCG   *cg = (PolderCG *)ksp->data;
   PetscMPIInt size;
-  PetscInt    N;
+  PetscInt    N, rows = 0;
   PetscBool   known;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)cg->b), &size));
+  if (size > 1) PetscCall(PolderCGOnceRows_Private(PetscObjectComm((PetscObject)cg->b), device, &rows));
   PetscCall(VecGetSize(r, &N));
   PetscCall(PetscObjectTypeCompareAny((PetscObject)r, &known, VECSEQ, VECMPI, "")); // vectors of other packages have no fused step
-  *once = (PetscBool)(cg->reductions ? cg->reductions == 1 : size > 1 && N / size < (device ? POLDER_CG_ONCE_DEVICE : POLDER_CG_ONCE_HOST));
+  *once = (PetscBool)(cg->reductions ? cg->reductions == 1 : N / size < rows);
   if (!device && !known) *once = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

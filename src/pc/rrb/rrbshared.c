@@ -13,9 +13,6 @@
 #define RRB_NEAR 4 /* lines of r that neighbours get */
 /* A process has at least so many lines of a shared grid */
 #define RRB_SHARED_LINES (2 * RRB_NEAR)
-/* Grids with more nodes are shared where the whole has more than RRB_SHARED_WHOLE: below, the messages take longer than the work that is saved */
-#define RRB_SHARED_NODES 1000000
-#define RRB_SHARED_WHOLE 8000000
 
 PetscErrorCode PCRRBSharedFree(RRBShared *shared)
 {
@@ -64,20 +61,17 @@ static PetscBool RRBSharedFits(const PC_RRB *rrb, PetscInt ngrid)
   return PETSC_TRUE;
 }
 
-/* Number of grids to share: the large ones, or with -polder_min_rows_per_gpu as many as can be */
+/* Number of grids to share: those with -polder_min_rows_per_gpu nodes a process; none without that option */
 static PetscErrorCode PCRRBSharedGrids_Private(PC pc, PetscInt *ngrid)
 {
-  const PC_RRB  *rrb = (PC_RRB *)pc->data;
-  const PetscInt N   = rrb->nx * rrb->ny;
-  PetscInt       least;
+  const PC_RRB *rrb = (PC_RRB *)pc->data;
+  PetscInt      least;
 
   PetscFunctionBegin;
   *ngrid = 0;
-  if (!rrb->reduced.wanted || rrb->rows.np[0] != 1) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderPeersGetLeastRows(PetscObjectComm((PetscObject)pc), &least));
-  if (least > 0 ? N / rrb->rows.np[1] < least : N <= RRB_SHARED_WHOLE || (N + 1) / 2 <= (PetscInt)PolderWorkSize(PolderRRBCGMost_CUDA()))
-    PetscFunctionReturn(PETSC_SUCCESS);
-  while (RRBSharedFits(rrb, *ngrid + 1) && (least > 0 || (rrb->nx >> *ngrid) * (rrb->ny >> *ngrid) > RRB_SHARED_NODES)) ++*ngrid;
+  if (!rrb->reduced.wanted || rrb->rows.np[0] != 1 || least <= 0) PetscFunctionReturn(PETSC_SUCCESS);
+  while (RRBSharedFits(rrb, *ngrid + 1) && (rrb->nx >> *ngrid) * (rrb->ny >> *ngrid) / rrb->rows.np[1] >= least) ++*ngrid;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
