@@ -238,7 +238,7 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
    of the convergence test unpreconditioned or none; other norms and `KSPDCGSetFlexible()` work through the operations of the vectors. The result,
    the history and the count do not depend on how far the host is behind, and are the same bit for bit from run to run.
 
-   On several processes all inner products of an iteration are made in one sum over the processes, `-ksp_dcg_reductions 2` in the usual order.
+   On several processes with few rows each all inner products of an iteration are made in one sum over the processes (`-ksp_dcg_reductions`).
    With `PCJACOBI` or `PCNONE` and CUDA vectors, a small problem is solved as a whole on the GPU of each process (`-polder_min_rows_per_gpu`).
 
    A constant kernel of the operator is noticed with or without `MatSetNullSpace()`; the solution then has mean zero.
