@@ -168,17 +168,10 @@ static PetscErrorCode PolderCGDeviceStart_Private(KSP ksp, Vec r, Vec p)
 
 PetscErrorCode PolderCGDeviceSum(KSP ksp, PetscInt n, PetscScalar sum[])
 {
-  PolderPeers peers = ((PolderCG *)ksp->data)->device->peers;
   PetscScalar host[POLDER_ONCE_SUMS];
 
   PetscFunctionBegin;
-  if (peers) {
-    PetscCall(PolderPeersSum(peers, n, sum));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PolderDeviceToHost(host, sum, n * sizeof(*sum)));
-  PetscCallAllreduce(MPI_IN_PLACE, host, n, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)((PolderCG *)ksp->data)->b));
-  PetscCall(PolderDeviceFromHost(sum, host, n * sizeof(*sum)));
+  PetscCall(PolderCommSum(PetscObjectComm((PetscObject)((PolderCG *)ksp->data)->b), n, sum, host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -18,7 +18,7 @@ static PetscErrorCode PolderCGOnceRows_Private(MPI_Comm comm, PetscBool device, 
   PetscFunctionBegin;
   if (device) PetscCall(PolderPeersGet(comm, &peers));
   *rows = device ? POLDER_CG_ONCE_DEVICE : POLDER_CG_ONCE_HOST;
-  if (peers && PolderPeersGetView(peers)) *rows = 0;
+  if (PolderPeersGetView(peers)) *rows = 0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -137,18 +137,11 @@ static PetscErrorCode PolderCoarseSumDevice_Private(PolderCoarse c, const PetscS
 {
   const PolderCoarseRiders *riders = c->riders;
   const PetscInt            n      = riders ? riders->n : 0;
-  PolderPeers               peers;
 
   PetscFunctionBegin;
-  PetscCall(PolderPeersGet(c->comm, &peers));
   PetscCall(PolderDeviceToDevice(c->d1, a1, sizeof(*c->d1) * (size_t)c->d));
   if (n) PetscCall(PolderDeviceToDevice(c->d1 + c->d, riders->sum, sizeof(*c->d1) * (size_t)n));
-  if (peers) PetscCall(PolderPeersSum(peers, c->d + n, c->d1));
-  else {
-    PetscCall(PolderDeviceToHost(c->b, c->d1, sizeof(*c->b) * (size_t)(c->d + n)));
-    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, c->b, (PetscMPIInt)(c->d + n), MPIU_SCALAR, MPIU_SUM, c->comm));
-    PetscCall(PolderDeviceFromHost(c->d1, c->b, sizeof(*c->b) * (size_t)(c->d + n)));
-  }
+  PetscCall(PolderCommSum(c->comm, c->d + n, c->d1, c->b));
   if (n) PetscCall(PolderDeviceToDevice(riders->sum, c->d1 + c->d, sizeof(*c->d1) * (size_t)n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

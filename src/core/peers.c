@@ -125,8 +125,9 @@ static PetscErrorCode PolderPeersOptions_Private(PolderPeers p)
                              PolderTransports, (PetscEnum)p->wanted, (PetscEnum *)&p->wanted, NULL));
   PetscCall(PetscOptionsString("-polder_nccl", "Library of NCCL", NULL, p->file, p->file, sizeof(p->file), NULL));
   PetscCall(PetscOptionsReal("-polder_timeout", "Seconds that a kernel waits for another process", NULL, p->seconds, &p->seconds, NULL));
-  PetscCall(PetscOptionsInt("-polder_min_rows_per_gpu", "With fewer rows a GPU, each solves the whole problem; 0: never, -1: where that is faster", NULL,
-                            p->rows, &p->rows, NULL));
+  PetscCall(PolderOptionsInt(PetscOptionsObject, "-polder_min_rows_per_gpu",
+                             "With fewer rows a GPU, each solves the whole problem (0: never); rrbcg shares grids with this many", NULL, PETSC_DECIDE,
+                             PETSC_MAX_INT, &p->rows, NULL));
   PetscOptionsEnd();
   PetscCheck(p->rows >= PETSC_DECIDE, p->comm, PETSC_ERR_ARG_OUTOFRANGE,
              "-polder_min_rows_per_gpu %" PetscInt_FMT " is negative: use 0 for never, -1 for automatic", p->rows);
@@ -435,6 +436,21 @@ PetscErrorCode PolderPeersSum(PolderPeers p, PetscInt n, PetscScalar value[])
 {
   PetscFunctionBegin;
   PetscCall((*p->way->sum)(p, n, value));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCommSum(MPI_Comm comm, PetscInt n, PetscScalar value[], PetscScalar host[])
+{
+  PolderPeers peers;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPeersGet(comm, &peers));
+  if (peers) PetscCall(PolderPeersSum(peers, n, value));
+  else {
+    PetscCall(PolderDeviceToHost(host, value, sizeof(*value) * (size_t)n));
+    PetscCallAllreduce(MPI_IN_PLACE, host, (PetscMPIInt)n, MPIU_SCALAR, MPIU_SUM, comm);
+    PetscCall(PolderDeviceFromHost(value, host, sizeof(*value) * (size_t)n));
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -47,6 +47,8 @@ PETSC_INTERN PolderNccl PolderPeersGetNccl(PolderPeers);
 PETSC_INTERN PetscErrorCode PolderPeersCheck(PolderPeers);
 /* value[k] <- the sum of value[k] over all processes, in device memory; asynchronous. The result is bitwise the same on every process and in every run */
 PETSC_INTERN PetscErrorCode PolderPeersSum(PolderPeers, PetscInt n, PetscScalar value[]);
+/* The same over the processes of a communicator. When these are no such group, the values pass through host[n], where their sums remain. Collective */
+PETSC_INTERN PetscErrorCode PolderCommSum(MPI_Comm, PetscInt n, PetscScalar value[], PetscScalar host[]);
 /* Called while the host waits for the device, with the seconds that it has waited. Ends the kernels of NCCL that wait for too long, and raises an error.
    watching: there is something to watch */
 PETSC_INTERN PetscErrorCode PolderPeersWatch(PetscReal waited, PetscBool *watching);

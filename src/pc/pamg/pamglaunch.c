@@ -89,13 +89,12 @@ static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, cons
 /* The sums over all processes, and what follows from them; that of r is known */
 static PetscErrorCode PamgFinishRho(PamgLevel *L, const PolderCGRho *rho)
 {
-  PolderPeers  peers;
+  PetscScalar  host[2];
   PolderStream stream;
 
   PetscFunctionBegin;
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderPeersGet(L->comm, &peers));
-  PetscCall(PolderPeersSum(peers, 2, &rho->state->sum[1]));
+  PetscCall(PolderCommSum(L->comm, 2, &rho->state->sum[1], host));
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, rho->first, rho->state, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -155,7 +154,6 @@ static PetscErrorCode PamgDots(PamgLevel *L, const void *x, const void *b, const
   const PetscInt  n    = w ? POLDER_KSUMS_SECOND : POLDER_KSUMS_FIRST;
   PetscReal      *host = L->sum + (w ? POLDER_KSUMS_FIRST : 0);
   PolderStream    stream;
-  PolderPeers     peers;
   PolderLevelSums sums = {.sum = sum};
 
   PetscFunctionBegin;
@@ -166,13 +164,7 @@ static PetscErrorCode PamgDots(PamgLevel *L, const void *x, const void *b, const
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgReceive(L, 0, x));
   PolderLaunch(PolderLevelOuterDots_CUDA(L->singleprecision, &L->outer.rows_d, L->ghost, x, w ? NULL : b, v, sums, stream));
-  PetscCall(PolderPeersGet(L->comm, &peers));
-  if (peers) PetscCall(PolderPeersSum(peers, n, sum));
-  else {
-    PetscCall(PolderDeviceToHost(host, sum, sizeof(*sum) * (size_t)n));
-    PetscCallAllreduce(MPI_IN_PLACE, host, n, MPIU_REAL, MPIU_SUM, L->comm);
-    PetscCall(PolderDeviceFromHost(sum, host, sizeof(*sum) * (size_t)n));
-  }
+  PetscCall(PolderCommSum(L->comm, n, sum, host));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

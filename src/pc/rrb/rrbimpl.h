@@ -178,8 +178,7 @@ typedef struct {
   PolderReplica r1, ends;                   /* the first row of r1, and the rows at both ends of a reduced vector, by process */
   PolderReplica near[PC_RRB_SHARED_MAX][2]; /* lines of r at either end on grid k */
   PolderReplica next;                       /* the right-hand side of the first grid that is not shared */
-  PolderPeers   peers;
-  PetscScalar  *own, *all, *above, *red; /* ends of this process, of all; r1 of all; a reduced vector on `wide` */
+  PetscScalar  *own, *all, *above, *red;    /* ends of this process, of all; r1 of all; a reduced vector on `wide` */
 } RRBShared;
 
 /* Several GPUs that have the whole grid each; replica = NULL: one GPU, or none */

@@ -160,7 +160,6 @@ PetscErrorCode PCRRBSharedSetUp(PC pc)
   shared->beyond = rank + 1 < rrb->rows.np[1];
   shared->g      = RRBSharedPart(&rrb->device.step[0].g, shared->y0, shared->y1);
   shared->wide   = RRBSharedPart(&rrb->device.step[0].g, shared->y0 - 2 * shared->below, shared->y1 + 2 * shared->beyond);
-  PetscCall(PolderPeersGet(PetscObjectComm((PetscObject)pc), &shared->peers));
   PetscCall(PCRRBSharedGathers_Private(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -291,16 +290,10 @@ PetscErrorCode PCRRBSharedMult(PC_RRB *rrb, const PetscScalar x[], PetscScalar y
 /* rho from the sums of all processes */
 static PetscErrorCode PCRRBSharedRho_Private(PC pc, const PolderCGRho *rho, PolderStream stream)
 {
-  PolderPeers  peers = ((PC_RRB *)pc->data)->whole.shared.peers;
-  PetscScalar *sum   = &rho->state->sum[1], host[2];
+  PetscScalar host[2];
 
   PetscFunctionBegin;
-  if (peers) PetscCall(PolderPeersSum(peers, 2, sum));
-  else {
-    PetscCall(PolderDeviceToHost(host, sum, sizeof(host)));
-    PetscCallAllreduce(MPI_IN_PLACE, host, 2, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)pc));
-    PetscCall(PolderDeviceFromHost(sum, host, sizeof(host)));
-  }
+  PetscCall(PolderCommSum(PetscObjectComm((PetscObject)pc), 2, &rho->state->sum[1], host));
   PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, rho->first, rho->state, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
