@@ -213,17 +213,18 @@ static PetscErrorCode KSPRRBCGFree_Private(KSP_RRBCG *rrbcg)
 /* Matrix, preconditioner and vectors of the red nodes, where `like`, one of all nodes, is */
 static PetscErrorCode KSPRRBCGCreateSystem_Private(KSP ksp, Vec like)
 {
-  KSP_RRBCG *rrbcg = (KSP_RRBCG *)ksp->data;
-  MPI_Comm   comm;
-  PetscInt   n;
-  VecType    type;
+  KSP_RRBCG  *rrbcg = (KSP_RRBCG *)ksp->data;
+  MPI_Comm    comm;
+  PetscInt    n;
+  VecType     type;
+  PetscLayout layout;
 
   PetscFunctionBegin;
   PetscCall((*rrbcg->reduction->size)(ksp->pc, like, &comm, &n));
   PetscCall(VecGetType(like, &type));
-  PetscCall(VecCreate(comm, &rrbcg->b));
-  PetscCall(VecSetSizes(rrbcg->b, n, PETSC_DETERMINE));
-  PetscCall(VecSetType(rrbcg->b, comm == PETSC_COMM_SELF ? POLDER_VEC_DEVICE : type)); // all of it on the device of each process
+  PetscCall(PetscLayoutCreateFromSizes(comm, n, PETSC_DETERMINE, 1, &layout));
+  PetscCall(PolderVecCreate(comm, layout, comm == PETSC_COMM_SELF ? POLDER_VEC_DEVICE : type, &rrbcg->b)); // SELF: all of it on the device of each process
+  PetscCall(PetscLayoutDestroy(&layout));
   rrbcg->comm = comm;
   PetscCall(PolderVecDuplicate(rrbcg->b, &rrbcg->x));
   PetscCall(PolderVecDuplicate(like, &rrbcg->work));
