@@ -55,6 +55,33 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   if (waits && threadIdx.x == 0 && atomicInc(&g.finished[1], gridDim.x * gridDim.y - 1) == gridDim.x * gridDim.y - 1) g.count[1] = number;
 }
 
+/* No block waits for a cell of a block that its peer might launch later: there are no more blocks than multiprocessors */
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderGatherCellsKernel(const __grid_constant__ PolderGather g, const double *own, double *all)
+{
+  const uint64_t number = g.count[0] + 1;
+  const size_t   half   = (number % 2) * (size_t)g.half;
+  const PetscInt step = (PetscInt)(gridDim.x * POLDER_BLOCK), me = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x);
+
+  for (PetscInt i = me; i < PolderGatherCellsOf(&g, g.rank); i += step) {
+    const bool     token = i >= g.n[g.rank];
+    const PetscInt place = PolderGatherPlace(&g, g.rank, i);
+    const double   value = token ? 0 : own ? own[i] : all[place];
+
+    for (int r = 0; r < g.size; ++r)
+      if (r != g.rank) PolderCellStore(g.cell[r] + half + g.begin[g.rank] + i, (uint64_t)__double_as_longlong(value), number);
+    if (own && !token) all[place] = value;
+  }
+  for (int r = 0; r < g.size; ++r) {
+    if (r == g.rank) continue;
+    for (PetscInt i = me; i < PolderGatherCellsOf(&g, r); i += step) {
+      const double value = PolderCellWaitReal(g.cell[g.rank] + half + g.begin[r] + i, number, r, g.patience);
+
+      if (i < g.n[r]) all[PolderGatherPlace(&g, r, i)] = value;
+    }
+  }
+  if (PolderEndsLast(g.finished, gridDim.x)) g.count[0] = number;
+}
+
 template <bool TAKE>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderGatherOwnKernel(const __grid_constant__ PolderGather g, const double *__restrict__ from, double *__restrict__ to)
@@ -87,6 +114,15 @@ int PolderGatherReceive_CUDA(const PolderGather *g, const PetscScalar own[], Pet
   for (int r = 0; r < g->size; ++r) most = g->n[r] > most ? g->n[r] : most;
   const dim3 grid(PolderGatherBlocks(most, 2 * POLDER_GATHER_BLOCKS), (unsigned int)g->size);
   PolderGatherReceiveKernel<<<grid, POLDER_BLOCK, 0, stream>>>(*g, own, all);
+  return cudaGetLastError();
+}
+
+int PolderGatherCells_CUDA(const PolderGather *g, const PetscScalar own[], PetscScalar all[], PolderStream stream)
+{
+  PetscInt most = 0;
+
+  for (int r = 0; r < g->size; ++r) most = g->n[r] > most ? g->n[r] : most;
+  PolderGatherCellsKernel<<<PolderGatherBlocks(most, POLDER_GATHER_BLOCKS), POLDER_BLOCK, 0, stream>>>(*g, own, all);
   return cudaGetLastError();
 }
 

@@ -7,15 +7,19 @@ struct _n_PolderReplica {
   MPI_Comm     comm;
   PolderPeers  peers; /* that store into each other's memory; NULL: NCCL or MPI gathers */
   PolderNccl   nccl;  /* NULL: MPI gathers */
-  PolderPiece  room;  /* message numbers and two buffers */
+  PolderPiece  room;  /* message numbers and two buffers, or cells */
   PolderGather g;
   PetscInt     N;
   const char  *transport;
   uint64_t    *counters;  /* on the device */
   PetscScalar *buffer;    /* on the device, without peers */
+  PetscScalar *packed;    /* on the device: the values of this process, which lie elsewhere */
   PetscScalar *own, *all; /* on the host, for an MPI that takes no device pointers */
   PetscMPIInt  count[POLDER_PEERS_MOST], displ[POLDER_PEERS_MOST];
 };
+
+/* Up to so many values of a process travel as cells, which are twice as large but need no fence */
+#define POLDER_GATHER_CELLS 65536
 
 /* Do kernels on the GPUs of all processes add up in the same order? */
 static PetscErrorCode PolderReplicaAlike_Private(MPI_Comm comm, PetscBool *alike)
@@ -32,17 +36,18 @@ static PetscErrorCode PolderReplicaAlike_Private(MPI_Comm comm, PetscBool *alike
 static PetscErrorCode PolderReplicaLayout_Private(PolderReplica replica, PetscInt n, const PolderReplicaLines *lines)
 {
   PolderGather *g      = &replica->g;
-  PetscInt      mine[] = {n, lines ? lines->first : 0, lines ? PetscMax(lines->width, 1) : PetscMax(n, 1)}, all[3 * POLDER_PEERS_MOST];
+  PetscInt      mine[] = {n, lines ? lines->first : 0, lines ? PetscMax(lines->width, 1) : PetscMax(n, 1), lines ? lines->ld : 0};
+  PetscInt      all[4 * POLDER_PEERS_MOST];
 
   PetscFunctionBegin;
-  PetscCallMPI(MPI_Allgather(mine, 3, MPIU_INT, all, 3, MPIU_INT, replica->comm));
-  g->ld = lines ? lines->ld : 0;
+  PetscCallMPI(MPI_Allgather(mine, 4, MPIU_INT, all, 4, MPIU_INT, replica->comm));
   for (int r = 0; r < g->size; ++r) {
-    g->n[r]     = all[3 * r];
-    g->first[r] = lines ? all[3 * r + 1] : replica->N;
-    g->width[r] = all[3 * r + 2];
+    g->n[r]     = all[4 * r];
+    g->first[r] = lines ? all[4 * r + 1] : replica->N;
+    g->width[r] = all[4 * r + 2];
+    g->ld[r]    = all[4 * r + 3];
     g->begin[r] = g->half;
-    g->half += g->n[r] + g->n[r] % 2;
+    g->half += (PolderGatherCellsOf(g, r) + 1) / 2 * 2;
     replica->N += g->n[r];
     PetscCall(PetscMPIIntCast(g->n[r], &replica->count[r]));
     PetscCall(PetscMPIIntCast(g->begin[r], &replica->displ[r]));
@@ -53,20 +58,27 @@ static PetscErrorCode PolderReplicaLayout_Private(PolderReplica replica, PetscIn
 /* Memory that the peers write to, and where theirs is */
 static PetscErrorCode PolderReplicaMeet_Private(PolderReplica replica)
 {
-  PolderGather *g      = &replica->g;
-  const size_t  offset = sizeof(uint64_t) * POLDER_PEERS_MOST;
+  PolderGather *g    = &replica->g;
+  PetscInt      most = 0;
   PetscInt64    mine[2], all[2 * POLDER_PEERS_MOST];
+  size_t        offset, value;
 
   PetscFunctionBegin;
-  PetscCall(PolderPeersMalloc(replica->peers, offset + 2 * sizeof(PetscScalar) * (size_t)g->half, &replica->room));
+  for (int r = 0; r < g->size; ++r) most = PetscMax(most, g->n[r]);
+  offset = most > POLDER_GATHER_CELLS ? sizeof(uint64_t) * POLDER_PEERS_MOST : 0;
+  value  = offset ? sizeof(PetscScalar) : sizeof(PolderCell);
+  PetscCall(PolderPeersMalloc(replica->peers, offset + 2 * value * (size_t)g->half, &replica->room));
   mine[0] = replica->room.slab;
   mine[1] = (PetscInt64)replica->room.offset;
   PetscCallMPI(MPI_Allgather(mine, 2, MPIU_INT64, all, 2, MPIU_INT64, PolderPeersComm(replica->peers)));
   for (int r = 0; r < g->size; ++r) {
     char *there = (char *)PolderPeersAddress(replica->peers, r, (PetscInt)all[2 * r], (size_t)all[2 * r + 1]);
 
-    g->arrived[r] = (uint64_t *)there;
-    g->buffer[r]  = (PetscScalar *)(there + offset);
+    if (!offset) g->cell[r] = (PolderCell *)there;
+    else {
+      g->arrived[r] = (uint64_t *)there;
+      g->buffer[r]  = (PetscScalar *)(there + offset);
+    }
   }
   g->patience = PolderPeersPatience(replica->peers);
   PetscCall(PolderDeviceMalloc(4 * sizeof(uint64_t), &replica->counters));
@@ -115,6 +127,7 @@ PetscErrorCode PolderReplicaDestroy(PolderReplica *replica)
   if ((*replica)->peers) PetscCall(PolderPeersFree((*replica)->peers, &(*replica)->room));
   PetscCall(PolderDeviceFree(&(*replica)->counters));
   PetscCall(PolderDeviceFree(&(*replica)->buffer));
+  PetscCall(PolderDeviceFree(&(*replica)->packed));
   PetscCall(PetscFree2((*replica)->own, (*replica)->all));
   PetscCall(PetscFree(*replica));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -152,12 +165,30 @@ PetscErrorCode PolderReplicaGather(PolderReplica replica, const PetscScalar own[
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (replica->peers) {
-    PetscCall(PolderPeersCheck(replica->peers));
-    PolderLaunch(PolderGatherSend_CUDA(&replica->g, own, stream));
-  } else if (replica->nccl) PetscCall(PolderNcclGather(replica->nccl, own, replica->count, replica->displ, replica->buffer, stream));
+  if (replica->peers) PetscCall(PolderPeersCheck(replica->peers));
+  if (replica->g.cell[0]) {
+    PolderLaunch(PolderGatherCells_CUDA(&replica->g, own, all, stream));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (replica->peers) PolderLaunch(PolderGatherSend_CUDA(&replica->g, own, stream));
+  else if (replica->nccl) PetscCall(PolderNcclGather(replica->nccl, own, replica->count, replica->displ, replica->buffer, stream));
   else PetscCall(PolderReplicaFill_Private(replica, own));
   PolderLaunch(PolderGatherReceive_CUDA(&replica->g, own, all, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderReplicaSpread(PolderReplica replica, PetscScalar all[])
+{
+  const PolderGather *g = &replica->g;
+
+  PetscFunctionBegin;
+  if (g->cell[0]) {
+    PetscCall(PolderReplicaGather(replica, NULL, all));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  if (!replica->packed) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)g->n[g->rank], &replica->packed));
+  PetscCall(PolderReplicaTake(replica, all, replica->packed));
+  PetscCall(PolderReplicaGather(replica, replica->packed, all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -9,7 +9,7 @@
 
 typedef struct _n_PolderReplica *PolderReplica;
 
-/* Where the values of this process are among all: lines of `width` values, ld apart, from number `first` on. ld is the same on all processes */
+/* Where the values of this process are among all: lines of `width` values, ld apart, from number `first` on */
 typedef struct {
   PetscInt first, width, ld;
 } PolderReplicaLines;
@@ -24,6 +24,8 @@ PETSC_INTERN const char *PolderReplicaTransport(PolderReplica);
 PETSC_INTERN PetscInt PolderReplicaSize(PolderReplica);
 /* all <- own of all processes, in device memory. Collective; asynchronous between peers and with NCCL */
 PETSC_INTERN PetscErrorCode PolderReplicaGather(PolderReplica, const PetscScalar own[], PetscScalar all[]);
+/* The same where the values of this process are in `all` already. Collective */
+PETSC_INTERN PetscErrorCode PolderReplicaSpread(PolderReplica, PetscScalar all[]);
 /* Not collective: all <- own, in the part of this process; own <- its part of all */
 PETSC_INTERN PetscErrorCode PolderReplicaPut(PolderReplica, const PetscScalar own[], PetscScalar all[]);
 PETSC_INTERN PetscErrorCode PolderReplicaTake(PolderReplica, const PetscScalar all[], PetscScalar own[]);

@@ -268,6 +268,28 @@ void PolderGatherReceive_Host(const PolderGather *g, const PetscScalar own[], Pe
   }
 }
 
+void PolderGatherCells_Host(const PolderGather *g, const PetscScalar own[], PetscScalar all[])
+{
+  const uint64_t number = ++g->count[0];
+  const size_t   half   = (number % 2) * (size_t)g->half;
+
+  if (own) PolderGatherPut_Host(g, own, all);
+  for (PetscInt i = 0; i < PolderGatherCellsOf(g, g->rank); ++i) {
+    const PetscScalar value = i < g->n[g->rank] ? all[PolderGatherPlace(g, g->rank, i)] : 0;
+
+    for (int r = 0; r < g->size; ++r) {
+      if (r != g->rank) PolderCellStore_Private(g->cell[r] + half + g->begin[g->rank] + i, PolderCellBits_Private(sizeof(value), (const char *)&value), number);
+    }
+  }
+  for (int r = 0; r < g->size; ++r) {
+    for (PetscInt i = 0; r != g->rank && i < PolderGatherCellsOf(g, r); ++i) {
+      const PetscScalar value = PolderCellReal_Private(g->cell[g->rank] + half + g->begin[r] + i, number, r, &g->patience);
+
+      if (i < g->n[r]) all[PolderGatherPlace(g, r, i)] = value;
+    }
+  }
+}
+
 void PolderGatherPut_Host(const PolderGather *g, const PetscScalar own[], PetscScalar all[])
 {
   for (PetscInt i = 0; i < g->n[g->rank]; ++i) all[PolderGatherPlace(g, g->rank, i)] = own[i];

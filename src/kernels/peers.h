@@ -115,14 +115,15 @@ POLDER_LAUNCHER int PolderExchangeMultAdd_CUDA(const PolderExchange *e, const Po
                                                PetscScalar z[], PetscScalar *dot, void *work, PolderStream stream);
 
 /*
-  A gather: every process gets the values of all. The n[r] values of process r are lines of width[r] values, ld apart in the result: value i becomes
-  all[first[r] + i / width[r] * ld + i % width[r]].
+  A gather: every process gets the values of all. The n[r] values of process r are lines of width[r] values, ld[r] apart in the result: value i becomes
+  all[first[r] + i / width[r] * ld[r] + i % width[r]].
 */
 typedef struct {
   int            rank, size;
-  PetscInt       ld, n[POLDER_PEERS_MOST], first[POLDER_PEERS_MOST], width[POLDER_PEERS_MOST];
+  PetscInt       n[POLDER_PEERS_MOST], first[POLDER_PEERS_MOST], width[POLDER_PEERS_MOST], ld[POLDER_PEERS_MOST];
   PetscInt       begin[POLDER_PEERS_MOST];   /* where the values of a process begin in a buffer; even numbers */
   PetscInt       half;                       /* size of a buffer, even */
+  PolderCell    *cell[POLDER_PEERS_MOST];    /* for few values, instead of buffer[] and arrived[]: [2 half] of each process */
   PetscScalar   *buffer[POLDER_PEERS_MOST];  /* [2 half] of each process, this one included */
   uint64_t      *arrived[POLDER_PEERS_MOST]; /* [size] on each process: numbers of the last messages; NULL here: the buffer is full, and nobody waits */
   uint64_t      *count;                      /* [2] number of the last message that was sent, received */
@@ -136,6 +137,9 @@ POLDER_LAUNCHER int PolderGatherSend_CUDA(const PolderGather *g, const PetscScal
 /* all <- own and the values of the others; NaN for a process that does not answer in time */
 PETSC_INTERN void   PolderGatherReceive_Host(const PolderGather *g, const PetscScalar own[], PetscScalar all[]);
 POLDER_LAUNCHER int PolderGatherReceive_CUDA(const PolderGather *g, const PetscScalar own[], PetscScalar all[], PolderStream stream);
+/* Both with cells, which must have room for at least one value of each process; own = NULL: the values of this process are in `all` */
+PETSC_INTERN void   PolderGatherCells_Host(const PolderGather *g, const PetscScalar own[], PetscScalar all[]);
+POLDER_LAUNCHER int PolderGatherCells_CUDA(const PolderGather *g, const PetscScalar own[], PetscScalar all[], PolderStream stream);
 /* Without messages: all <- own in its own part; own <- its part of all */
 PETSC_INTERN void   PolderGatherPut_Host(const PolderGather *g, const PetscScalar own[], PetscScalar all[]);
 POLDER_LAUNCHER int PolderGatherPut_CUDA(const PolderGather *g, const PetscScalar own[], PetscScalar all[], PolderStream stream);
@@ -147,5 +151,11 @@ POLDER_PEER PetscInt PolderGatherPlace(const PolderGather *g, int r, PetscInt i)
 {
   const PetscInt line = i / g->width[r];
 
-  return g->first[r] + line * g->ld + i - line * g->width[r];
+  return g->first[r] + line * g->ld[r] + i - line * g->width[r];
+}
+
+/* Number of cells from process r: one that has no values tells that it has read the buffer */
+POLDER_PEER PetscInt PolderGatherCellsOf(const PolderGather *g, int r)
+{
+  return g->n[r] ? g->n[r] : 1;
 }

@@ -12,5 +12,6 @@ PolderEmulate(PolderExchangeMultAdd,
               e, rows, peers, p, z, dot);
 PolderEmulate(PolderGatherSend, (const PolderGather *g, const PetscScalar own[], PolderStream stream), g, own);
 PolderEmulate(PolderGatherReceive, (const PolderGather *g, const PetscScalar own[], PetscScalar all[], PolderStream stream), g, own, all);
+PolderEmulate(PolderGatherCells, (const PolderGather *g, const PetscScalar own[], PetscScalar all[], PolderStream stream), g, own, all);
 PolderEmulate(PolderGatherPut, (const PolderGather *g, const PetscScalar own[], PetscScalar all[], PolderStream stream), g, own, all);
 PolderEmulate(PolderGatherTake, (const PolderGather *g, const PetscScalar all[], PetscScalar own[], PolderStream stream), g, all, own);

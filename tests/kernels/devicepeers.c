@@ -267,12 +267,20 @@ typedef struct {
   const PolderPlace *place;
   PolderGather       g;
   PetscScalar       *buffer[SIZE];
+  PolderCell        *cell[SIZE];
   uint64_t          *arrived[SIZE], *count;
   int               *lost;
 } Gather;
 
+/* How values come: they are there, with the number of the message, in cells */
+typedef enum {
+  THERE,
+  NUMBERED,
+  CELLS
+} Coming;
+
 /* Process r has n[r] values, in lines of width[r] */
-static PetscErrorCode GatherCreate(const PolderPlace *place, const PetscInt n[], const PetscInt width[], PetscInt ld, PetscBool waits, Gather *x)
+static PetscErrorCode GatherCreate(const PolderPlace *place, const PetscInt n[], const PetscInt width[], PetscInt ld, Coming coming, Gather *x)
 {
   PolderGather *g        = &x->g;
   uint64_t      zero[16] = {0};
@@ -284,21 +292,23 @@ static PetscErrorCode GatherCreate(const PolderPlace *place, const PetscInt n[],
   x->place = place;
   g->rank  = RANK;
   g->size  = SIZE;
-  g->ld    = ld;
   for (int r = 0; r < SIZE; ++r) {
+    g->ld[r]    = ld;
     g->n[r]     = n[r];
     g->width[r] = width[r];
     g->first[r] = first;
     g->begin[r] = g->half;
-    g->half += n[r] + n[r] % 2;
+    g->half += (PolderGatherCellsOf(g, r) + 1) / 2 * 2;
     first += width[r];
   }
-  PetscCall(PetscCalloc1(2 * g->half, &blank));
+  PetscCall(PetscCalloc1(4 * g->half, &blank));
   for (int r = 0; r < SIZE; ++r) {
     PetscCall(PolderPlaceUpload(place, sizeof(*blank) * 2 * (size_t)g->half, blank, &x->buffer[r]));
+    PetscCall(PolderPlaceUpload(place, sizeof(**x->cell) * 2 * (size_t)g->half, blank, &x->cell[r]));
     PetscCall(PolderPlaceUpload(place, sizeof(zero), zero, &x->arrived[r]));
     g->buffer[r]  = x->buffer[r];
-    g->arrived[r] = waits ? x->arrived[r] : NULL;
+    g->cell[r]    = coming == CELLS ? x->cell[r] : NULL;
+    g->arrived[r] = coming == NUMBERED ? x->arrived[r] : NULL;
   }
   PetscCall(PetscFree(blank));
   PetscCall(PolderPlaceUpload(place, sizeof(zero), zero, &x->count));
@@ -313,10 +323,52 @@ static PetscErrorCode GatherDestroy(Gather *x)
   PetscFunctionBeginUser;
   for (int r = 0; r < SIZE; ++r) {
     PetscCall((*x->place->free)(&x->buffer[r]));
+    PetscCall((*x->place->free)(&x->cell[r]));
     PetscCall((*x->place->free)(&x->arrived[r]));
   }
   PetscCall((*x->place->free)(&x->count));
   PetscCall(PolderDeviceFreeShared(&x->lost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cells of message `number` from the others, with the values of v, come here; absent: those of the one before from this process */
+static PetscErrorCode GatherFillCells(Gather *x, int number, int absent, const PetscScalar v[])
+{
+  const PolderGather *g = &x->g;
+  PolderCell         *cell;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscCalloc1(g->half, &cell));
+  for (int r = 0; r < SIZE; ++r) {
+    for (PetscInt i = 0; r != RANK && i < PolderGatherCellsOf(g, r); ++i) {
+      cell[g->begin[r] + i].number = (uint64_t)(number - (r == absent));
+      PetscCall(PetscMemcpy(&cell[g->begin[r] + i].bits, &v[g->begin[r] + i], sizeof(*v)));
+    }
+  }
+  PetscCall((*x->place->put)(x->cell[RANK] + number % 2 * g->half, cell, sizeof(*cell) * (size_t)g->half));
+  PetscCall(PetscFree(cell));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The cells that have gone to the others */
+static PetscErrorCode GatherCheckCells(const Gather *x, int number, const PetscScalar v[], PetscInt *wrong)
+{
+  const PolderGather *g = &x->g;
+  PolderCell         *cell;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc1(g->half, &cell));
+  for (int r = 0; r < SIZE; ++r) {
+    if (r == RANK) continue;
+    PetscCall((*x->place->take)(cell, x->cell[r] + number % 2 * g->half, sizeof(*cell) * (size_t)g->half));
+    for (PetscInt i = 0; i < PolderGatherCellsOf(g, RANK); ++i) {
+      const PolderCell *sent = &cell[g->begin[RANK] + i];
+
+      *wrong += sent->number != (uint64_t)number;
+      if (i < g->n[RANK]) *wrong += memcmp(&sent->bits, &v[g->begin[RANK] + i], sizeof(*v)) != 0;
+    }
+  }
+  PetscCall(PetscFree(cell));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -338,8 +390,15 @@ static PetscErrorCode GatherOnce(Gather *x, int number, int absent, const PetscS
   PetscCall((*place->put)(x->buffer[RANK] + (g->arrived[RANK] ? number % 2 : 0) * g->half, v, sizeof(*v) * (size_t)g->half));
   *x->lost            = 0;
   g->patience.seconds = absent < 0 ? 20 : 0.1;
-  if (g->arrived[RANK]) PolderRun(place, PolderGatherSend, g, own);
-  PolderRun(place, PolderGatherReceive, g, own, to);
+  if (g->cell[RANK]) {
+    PetscCall(GatherFillCells(x, number, absent, v));
+    if (number % 2) PolderRun(place, PolderGatherPut, g, own, to);
+    PolderRun(place, PolderGatherCells, g, number % 2 ? NULL : own, to);
+    PetscCall(GatherCheckCells(x, number, v, wrong));
+  } else {
+    if (g->arrived[RANK]) PolderRun(place, PolderGatherSend, g, own);
+    PolderRun(place, PolderGatherReceive, g, own, to);
+  }
   PolderRun(place, PolderGatherTake, g, to, back);
   PetscCall(PolderPlaceTake(place, total, to, all));
   PetscCall(PetscMalloc1(2 * g->half, &sent));
@@ -364,7 +423,7 @@ static PetscErrorCode GatherOnce(Gather *x, int number, int absent, const PetscS
 }
 
 /* The gathered values are v at their places, and nothing else is touched */
-static PetscErrorCode TestGather(const PetscInt n[], const PetscInt width[], PetscBool waits, PetscInt *wrong)
+static PetscErrorCode TestGather(const PetscInt n[], const PetscInt width[], Coming coming, PetscInt *wrong)
 {
   PetscInt     ld = 3, lines = 1, total;
   PetscScalar *v, *all, *expected;
@@ -376,11 +435,11 @@ static PetscErrorCode TestGather(const PetscInt n[], const PetscInt width[], Pet
     lines = PetscMax(lines, (n[r] + width[r] - 1) / width[r]);
   }
   total = ld * lines;
-  PetscCall(PetscMalloc3(n[0] + n[1] + n[2] + SIZE, &v, total + n[RANK], &all, total, &expected));
+  PetscCall(PetscMalloc3(n[0] + n[1] + n[2] + 2 * SIZE, &v, total + n[RANK], &all, total, &expected));
   for (int at = 0; at < 2; ++at) {
-    PetscCall(GatherCreate(at ? &PolderOnDevice : &PolderOnHost, n, width, ld, waits, &x));
+    PetscCall(GatherCreate(at ? &PolderOnDevice : &PolderOnHost, n, width, ld, coming, &x));
     for (int number = 1; number <= TIMES; ++number) {
-      const int absent = waits && number == TIMES ? 2 : -1;
+      const int absent = coming != THERE && number == TIMES ? 2 : -1;
 
       for (PetscInt i = 0; i < x.g.half; ++i) v[i] = Number();
       for (PetscInt i = 0; i < total; ++i) expected[i] = -1;
@@ -411,8 +470,7 @@ static PetscErrorCode TestGathers(PETSC_UNUSED void *work, PETSC_UNUSED PolderSt
 
   PetscFunctionBeginUser;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(sizes) - (small ? 2 : 0); ++k) {
-    PetscCall(TestGather(sizes[k][0], sizes[k][1], PETSC_TRUE, &wrong));
-    PetscCall(TestGather(sizes[k][0], sizes[k][1], PETSC_FALSE, &wrong));
+    for (Coming coming = THERE; coming <= CELLS; ++coming) PetscCall(TestGather(sizes[k][0], sizes[k][1], coming, &wrong));
   }
   PetscCall(Report("gathers of all values", wrong));
   PetscFunctionReturn(PETSC_SUCCESS);

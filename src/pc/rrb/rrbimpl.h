@@ -170,15 +170,14 @@ typedef struct {
 /* Several GPUs that share the lines of the first grids in the reduced system, see rrbshared.c; ngrid = 0: they do not */
 typedef struct {
   PetscInt      ngrid;
-  PetscInt      y0, y1;                     /* lines of this process on the first grid */
-  PetscInt      below, beyond;              /* 1: there are processes with lines below, above */
-  PolderRRBGrid g, wide;                    /* these lines; and two more towards each neighbour */
-  PolderReplica rows[2];                    /* values at either end of the rows of a process, in the order of all nodes */
-  PolderReplica lines[2];                   /* of its lines */
-  PolderReplica r1, ends;                   /* the first row of r1, and the rows at both ends of a reduced vector, by process */
-  PolderReplica near[PC_RRB_SHARED_MAX][2]; /* lines of r at either end on grid k */
-  PolderReplica next;                       /* the right-hand side of the first grid that is not shared */
-  PetscScalar  *own, *all, *above, *red;    /* ends of this process, of all; r1 of all; a reduced vector on `wide` */
+  PetscInt      y0, y1;                  /* lines of this process on the first grid */
+  PetscInt      below, beyond;           /* 1: there are processes with lines below, above */
+  PolderRRBGrid g, wide;                 /* these lines; and two more towards each neighbour */
+  PolderReplica rows, lines;             /* values at both ends of the rows and of the lines of a process, in the order of all nodes */
+  PolderReplica r1, ends;                /* the first row of r1, and the rows at both ends of a reduced vector, by process */
+  PolderReplica near[PC_RRB_SHARED_MAX]; /* lines of r at both ends on grid k */
+  PolderReplica next;                    /* the right-hand side of the first grid that is not shared */
+  PetscScalar  *own, *all, *above, *red; /* ends of this process, of all; r1 of all; a reduced vector on `wide` */
 } RRBShared;
 
 /* Several GPUs that have the whole grid each; replica = NULL: one GPU, or none */

@@ -17,11 +17,9 @@
 PetscErrorCode PCRRBSharedFree(RRBShared *shared)
 {
   PetscFunctionBegin;
-  for (int e = 0; e < 2; ++e) {
-    PetscCall(PolderReplicaDestroy(&shared->rows[e]));
-    PetscCall(PolderReplicaDestroy(&shared->lines[e]));
-    for (PetscInt k = 1; k < shared->ngrid; ++k) PetscCall(PolderReplicaDestroy(&shared->near[k][e]));
-  }
+  PetscCall(PolderReplicaDestroy(&shared->rows));
+  PetscCall(PolderReplicaDestroy(&shared->lines));
+  for (PetscInt k = 1; k < shared->ngrid; ++k) PetscCall(PolderReplicaDestroy(&shared->near[k]));
   PetscCall(PolderReplicaDestroy(&shared->r1));
   PetscCall(PolderReplicaDestroy(&shared->ends));
   PetscCall(PolderReplicaDestroy(&shared->next));
@@ -98,13 +96,13 @@ static size_t RRBSharedRed(const PolderRRBGrid *g)
   return (size_t)g->hx * (size_t)g->hy + (size_t)(g->nx / 2) * (size_t)(g->ny / 2);
 }
 
-/* Gathers of n values of each process, from number `first` on */
-static PetscErrorCode PCRRBSharedGather_Private(PC pc, PetscInt first, PetscInt n, PolderReplica *replica)
+/* Gathers of n values of each process, from number `first` on; last > 0: and of the n values before number `last` */
+static PetscErrorCode PCRRBSharedGather_Private(PC pc, PetscInt first, PetscInt n, PetscInt last, PolderReplica *replica)
 {
-  const PolderReplicaLines lines = {.first = first, .width = n, .ld = n};
+  const PolderReplicaLines lines = {.first = first, .width = n, .ld = last - n - first};
 
   PetscFunctionBegin;
-  PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)pc), n, &lines, replica));
+  PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)pc), last > 0 ? 2 * n : n, &lines, replica));
   PetscCheck(*replica, PetscObjectComm((PetscObject)pc), PETSC_ERR_PLIB, "The GPUs gather whole vectors, but no lines");
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -121,19 +119,16 @@ static PetscErrorCode PCRRBSharedGathers_Private(PC pc)
   PetscInt             y[2];
 
   PetscFunctionBegin;
-  PetscCall(PCRRBSharedGather_Private(pc, range[0], margin, &shared->rows[0]));
-  PetscCall(PCRRBSharedGather_Private(pc, range[1] - margin, margin, &shared->rows[1]));
-  PetscCall(PCRRBSharedGather_Private(pc, shared->y0 * rrb->nx, margin, &shared->lines[0]));
-  PetscCall(PCRRBSharedGather_Private(pc, shared->y1 * rrb->nx - margin, margin, &shared->lines[1]));
-  PetscCall(PCRRBSharedGather_Private(pc, rank * g->hx, g->hx, &shared->r1));
-  PetscCall(PCRRBSharedGather_Private(pc, rank * ends, ends, &shared->ends));
+  PetscCall(PCRRBSharedGather_Private(pc, range[0], margin, range[1], &shared->rows));
+  PetscCall(PCRRBSharedGather_Private(pc, shared->y0 * rrb->nx, margin, shared->y1 * rrb->nx, &shared->lines));
+  PetscCall(PCRRBSharedGather_Private(pc, rank * g->hx, g->hx, 0, &shared->r1));
+  PetscCall(PCRRBSharedGather_Private(pc, rank * ends, ends, 0, &shared->ends));
   for (PetscInt k = 1; k < shared->ngrid; ++k) {
     RRBSharedLines(rrb, k, y);
-    PetscCall(PCRRBSharedGather_Private(pc, y[0] * step[k].ld, RRB_NEAR * step[k].ld, &shared->near[k][0]));
-    PetscCall(PCRRBSharedGather_Private(pc, (y[1] - RRB_NEAR) * step[k].ld, RRB_NEAR * step[k].ld, &shared->near[k][1]));
+    PetscCall(PCRRBSharedGather_Private(pc, y[0] * step[k].ld, RRB_NEAR * step[k].ld, y[1] * step[k].ld, &shared->near[k]));
   }
   RRBSharedLines(rrb, last, y);
-  PetscCall(PCRRBSharedGather_Private(pc, y[0] * step[last].ld, (y[1] - y[0]) * step[last].ld, &shared->next));
+  PetscCall(PCRRBSharedGather_Private(pc, y[0] * step[last].ld, (y[1] - y[0]) * step[last].ld, 0, &shared->next));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ends, &shared->own));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)ends * (size_t)size, &shared->all));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)g->hx * (size_t)size, &shared->above));
@@ -172,14 +167,11 @@ PetscInt PCRRBSharedSize(const PC_RRB *rrb)
 /* *all: an array of all nodes that has the values of the own lines, and of the line beside them on both sides */
 static PetscErrorCode PCRRBSharedSpread_Private(PC_RRB *rrb, const PetscScalar own[], const PetscScalar **all)
 {
-  RRBWhole       *whole  = &rrb->whole;
-  const PetscInt *range  = rrb->rows.range + rrb->rows.rank;
-  const PetscInt  margin = RRBSharedMargin(whole->shared.ngrid) * rrb->nx;
+  RRBWhole *whole = &rrb->whole;
 
   PetscFunctionBegin;
   PetscCall(PolderReplicaPut(whole->replica, own, whole->r));
-  PetscCall(PolderReplicaGather(whole->shared.rows[0], own, whole->r));
-  PetscCall(PolderReplicaGather(whole->shared.rows[1], own + (range[1] - range[0] - margin), whole->r));
+  PetscCall(PolderReplicaSpread(whole->shared.rows, whole->r));
   *all = whole->r;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -247,7 +239,7 @@ PetscErrorCode PCRRBSharedExpand(PC_RRB *rrb, const PetscScalar b[], const Petsc
   RRBWhole          *whole  = &rrb->whole;
   RRBShared         *shared = &whole->shared;
   const PetscScalar *c      = rrb->device.first ? rrb->device.first : (const PetscScalar *)rrb->device.step[0].c;
-  const size_t       nx = (size_t)rrb->nx, begin = (size_t)(shared->y0 - 2 * shared->below) * nx, margin = (size_t)RRBSharedMargin(shared->ngrid);
+  const size_t       nx = (size_t)rrb->nx, begin = (size_t)(shared->y0 - 2 * shared->below) * nx;
   PolderStream       stream;
 
   PetscFunctionBegin;
@@ -255,8 +247,7 @@ PetscErrorCode PCRRBSharedExpand(PC_RRB *rrb, const PetscScalar b[], const Petsc
   PetscCall(PCRRBSharedSpread_Private(rrb, b, &b));
   PetscCall(PCRRBSharedWiden_Private(rrb, r));
   PolderLaunch(PolderRRBExpand_CUDA(&shared->wide, c, b + begin, shared->red, whole->z + begin, rrb->nx, stream));
-  PetscCall(PolderReplicaGather(shared->lines[0], whole->z + (size_t)shared->y0 * nx, whole->z));
-  PetscCall(PolderReplicaGather(shared->lines[1], whole->z + ((size_t)shared->y1 - margin) * nx, whole->z));
+  PetscCall(PolderReplicaSpread(shared->lines, whole->z));
   PetscCall(PCRRBWholeTake(rrb, x));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -323,11 +314,7 @@ static PetscErrorCode PCRRBSharedSweep_Private(PC_RRB *rrb, PolderStream stream)
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetWork(&work));
   for (PetscInt k = 1; k < shared->ngrid; ++k) {
-    PetscScalar *r = d->step[k - 1].rnext;
-
-    RRBSharedLines(rrb, k, y);
-    PetscCall(PolderReplicaGather(shared->near[k][0], r + (size_t)y[0] * (size_t)d->step[k].ld, r));
-    PetscCall(PolderReplicaGather(shared->near[k][1], r + (size_t)(y[1] - RRB_NEAR) * (size_t)d->step[k].ld, r));
+    PetscCall(PolderReplicaSpread(shared->near[k], d->step[k - 1].rnext));
     step = RRBSharedStep(rrb, k, 0);
     PolderLaunch(PolderRRBForward_CUDA(single, &step, stream));
   }
