@@ -69,12 +69,14 @@ struct RRBDiagonals {
 };
 
 static __global__ void __launch_bounds__(RRB_X *RRB_Y)
-  PolderRRBRowsDiaKernel(PetscInt nx, PetscInt ny, const __grid_constant__ RRBDiagonals A, const __grid_constant__ RRBOut out, int *seen)
+  PolderRRBRowsDiaKernel(PetscInt nx, PetscInt ny, PetscInt from, PetscInt to, const __grid_constant__ RRBDiagonals A, const __grid_constant__ RRBOut out,
+                         int *seen)
 {
-  const PetscInt x = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), y = (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y), line = y * nx, i = line + x, m = nx * ny;
+  const PetscInt x = (PetscInt)(blockIdx.x * RRB_X + threadIdx.x), y = from + (PetscInt)(blockIdx.y * RRB_Y + threadIdx.y);
+  const PetscInt line = y * nx, i = line + x, m = nx * ny;
   RRBNode        n = {};
 
-  if (x < nx && y < ny) {
+  if (x < nx && y < to) {
     const PetscScalar diagonal = A.main ? A.main[i] : 0;
 
     for (PetscInt d = 0; d < A.nd; ++d) {
@@ -91,7 +93,7 @@ static __global__ void __launch_bounds__(RRB_X *RRB_Y)
   RRBTell(n.seen, seen);
 }
 
-int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, const PolderDia *dia, PetscScalar *const row[], int *seen, PolderStream stream)
+int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, PetscInt from, PetscInt to, const PolderDia *dia, PetscScalar *const row[], int *seen, PolderStream stream)
 {
   const PetscInt nd = dia->nd, *off = dia->off;
   RRBDiagonals   A = {};
@@ -107,7 +109,7 @@ int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, const PolderDia *dia, PetscS
     for (PetscInt e = 0; e < nd; ++e)
       if (off[e] == -off[d]) A.mirror[d] = e;
   }
-  PolderRRBRowsDiaKernel<<<RRBBlocks(nx, ny), dim3(RRB_X, RRB_Y), 0, stream>>>(nx, ny, A, RRBOutOf(row), seen);
+  PolderRRBRowsDiaKernel<<<RRBBlocks(nx, to - from), dim3(RRB_X, RRB_Y), 0, stream>>>(nx, ny, from, to, A, RRBOutOf(row), seen);
   return cudaGetLastError();
 }
 

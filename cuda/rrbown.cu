@@ -32,7 +32,8 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
       bits |= RRBOwnEntry(PolderRRBDirectionFrom(&own, i, j % own.nx, j / own.nx), ghosts.a[k], a);
     }
 #pragma unroll
-    for (int d = 0; d < POLDER_RRB_DIRECTIONS; ++d) entry.a[d][i] = a[d];
+    for (int d = 0; d < POLDER_RRB_DIRECTIONS; ++d)
+      if (entry.a[d]) entry.a[d][i] = a[d];
   }
   bits = (int)__reduce_or_sync(0xffffffffu, (unsigned int)bits);
   if (threadIdx.x % 32 == 0 && (bits & ~*(volatile int *)seen)) atomicOr(seen, bits);

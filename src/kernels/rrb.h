@@ -28,14 +28,16 @@ PETSC_INTERN void PolderRRBScaleBorder_Host(const PolderRRBGrid *g, PetscScalar 
 /* Rounds the factor with its border to single precision; PETSC_FALSE: a value is out of range */
 PETSC_INTERN PetscBool PolderRRBRound_Host(const PolderRRBGrid *g, const PetscScalar c[], float single[]);
 /*
-  Surveys the rows of a matrix by diagonals (as in dia.h) or compressed rows; row[f] != NULL: stores them as RRB_NROW arrays in natural order.
+  Surveys the rows of a matrix by diagonals (as in dia.h), those of the lines from <= y < to, or compressed rows; row[f] != NULL: stores them as RRB_NROW
+  arrays in natural order.
 */
 #define POLDER_RRB_DIAGONALS 32
-POLDER_LAUNCHER int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, const PolderDia *A, PetscScalar *const row[], int *seen, PolderStream stream);
+POLDER_LAUNCHER int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, PetscInt from, PetscInt to, const PolderDia *A, PetscScalar *const row[], int *seen,
+                                          PolderStream stream);
 POLDER_LAUNCHER int PolderRRBRowsCsr_CUDA(PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[],
                                           int *seen, PolderStream stream);
 /*
-  entry[d][i] <- the entry of own row i in direction d, RRB_TO_SW ... RRB_TO_NE; column k of ghosts is node[k] = y nx + x. seen: RRB_SEEN_BAD for an entry that
+  entry[d][i] <- the entry of own row i in direction d, RRB_TO_SW ... RRB_TO_NE, unless entry[d] = NULL; column k of ghosts is node[k] = y nx + x. seen: RRB_SEEN_BAD for an entry that
   couples no neighbours, RRB_SEEN_NINE; on the host, too
 */
 #define POLDER_RRB_DIRECTIONS 9

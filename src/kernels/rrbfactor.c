@@ -140,14 +140,16 @@ static int PolderRRBOwnEntry_Private(int to, PetscInt i, PetscScalar value, Pets
 {
   if (value == 0) return 0;
   if (to < 0) return RRB_SEEN_BAD;
-  entry[to][i] = value;
+  if (entry[to]) entry[to][i] = value;
   return to == RRB_TO_NE || to == RRB_TO_SE || to == RRB_TO_NW || to == RRB_TO_SW ? RRB_SEEN_NINE : 0;
 }
 
 void PolderRRBOwnRows_Host(const PolderRRBOwn *own, PolderRows rows, PolderRows ghosts, const PetscInt node[], PetscScalar *const entry[], int *seen)
 {
   for (PetscInt i = 0; i < rows.n; ++i) {
-    for (int d = 0; d < POLDER_RRB_DIRECTIONS; ++d) entry[d][i] = 0;
+    for (int d = 0; d < POLDER_RRB_DIRECTIONS; ++d) {
+      if (entry[d]) entry[d][i] = 0;
+    }
     for (PetscInt k = rows.i[i]; k < rows.i[i + 1]; ++k) *seen |= PolderRRBOwnEntry_Private(PolderRRBDirectionOwn(own, i, rows.j[k]), i, rows.a[k], entry);
     for (PetscInt k = ghosts.i ? ghosts.i[i] : 0; ghosts.i && k < ghosts.i[i + 1]; ++k) {
       const PetscInt j = node[ghosts.j[k]];

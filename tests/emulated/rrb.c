@@ -33,7 +33,8 @@ int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, c
 
 EMULATE(Small, (const PolderRRBSystem *small, PolderRRBPart part, PolderStream stream), small, part);
 EMULATE(Tail, (const PolderRRBSystem *grids, PetscBool red, PolderDense T, PolderStream stream), grids, red, T);
-EMULATE(RowsDia, (PetscInt nx, PetscInt ny, const PolderDia *A, PetscScalar *const row[], int *seen, PolderStream stream), nx, ny, A, row, seen);
+EMULATE(RowsDia, (PetscInt nx, PetscInt ny, PetscInt from, PetscInt to, const PolderDia *A, PetscScalar *const row[], int *seen, PolderStream stream), nx, ny,
+        from, to, A, row, seen);
 EMULATE(RowsCsr,
         (PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[], int *seen, PolderStream stream),
         nx, ny, ai, aj, aa, row, seen);

@@ -443,8 +443,8 @@ static PetscErrorCode CheckRows(PetscInt nx, PetscInt ny, PetscBool nine, Fault 
       const PolderDia here  = {.m = nx * ny, .n = nx * ny, .nd = A.nd, .off = A.off, .val = (const PetscScalar *const *)A.val},
                       there = {.m = nx * ny, .n = nx * ny, .nd = A.nd, .off = A.off, .val = (const PetscScalar *const *)A.vald, .half = (PetscBool)(form == 2)};
 
-      RRBTwinRowsDia(nx, ny, &here, form ? row[0] : NULL, &seen);
-      PolderLaunch(PolderRRBRowsDia_CUDA(nx, ny, &there, form ? row[1] : NULL, seend, stream));
+      RRBTwinRowsDia(nx, ny, 0, ny, &here, form ? row[0] : NULL, &seen);
+      PolderLaunch(PolderRRBRowsDia_CUDA(nx, ny, 0, ny, &there, form ? row[1] : NULL, seend, stream));
     }
     PetscCall(CompareSeen(seen, seend, wrong));
     *wrong += ((seen & RRB_SEEN_BAD) != 0) != bad;

@@ -223,12 +223,12 @@ static inline void RRBTwinPut(PetscInt i, const PetscScalar a[9], PetscScalar *c
   for (int f = 0; f < RRB_NROW && row; ++f) row[f][i] = a[to[f]];
 }
 
-static inline void RRBTwinRowsDia(PetscInt nx, PetscInt ny, const PolderDia *A, PetscScalar *const row[], int *seen)
+static inline void RRBTwinRowsDia(PetscInt nx, PetscInt ny, PetscInt from, PetscInt to, const PolderDia *A, PetscScalar *const row[], int *seen)
 {
   const PetscInt            m = nx * ny, nd = A->nd, *off = A->off;
   const PetscScalar *const *val = A->val;
 
-  for (PetscInt i = 0; i < m; ++i) {
+  for (PetscInt i = from * nx; i < to * nx; ++i) {
     PetscScalar a[9] = {0};
 
     for (PetscInt d = 0; d < nd; ++d) {

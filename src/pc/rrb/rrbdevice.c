@@ -52,6 +52,10 @@ static PetscErrorCode PCRRBApplyDevice_Private(PC pc, const PetscScalar r[], Pet
   PolderStream       stream;
 
   PetscFunctionBegin;
+  if (rrb->whole.shared.ngrid) {
+    PetscCall(PCRRBSharedApplyAll(pc, r, z));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PCRRBWholeGather(rrb, r, &b));
   if (d->ngrid) {

@@ -212,8 +212,10 @@ static PetscErrorCode PCRRBTakeRows_Private(PC pc, const PolderCSR *csr, const P
 {
   PC_RRB      *rrb = (PC_RRB *)pc->data;
   PetscScalar *row[RRB_NROW];
+  PetscInt     y[2];
 
   PetscFunctionBegin;
+  PCRRBSharedLines(rrb, 0, y);
   if (dia && dia->nd > POLDER_RRB_DIAGONALS) dia = NULL;
   if (!own && !dia) {
     PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * RRB_NROW * (size_t)csr->m, &rrb->device.temp[RRB_TEMP_ROWS]));
@@ -229,9 +231,15 @@ static PetscErrorCode PCRRBTakeRows_Private(PC pc, const PolderCSR *csr, const P
     rows->a[RRB_NE] = RRBDiagonal(dia, rrb->nx + 1);
     rows->a[RRB_SE] = RRBDiagonal(dia, 1 - rrb->nx);
   }
-  if (dia) PolderLaunch(PolderRRBRowsDia_CUDA(rrb->nx, rrb->ny, dia, own ? row : NULL, seen, stream));
+  if (dia) PolderLaunch(PolderRRBRowsDia_CUDA(rrb->nx, rrb->ny, y[0], y[1], dia, own ? row : NULL, seen, stream));
   else PolderLaunch(PolderRRBRowsCsr_CUDA(rrb->nx, rrb->ny, csr->ai, csr->aj, csr->aa, row, seen, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Number of rows of the matrix on grid k, gaps between lines included */
+static size_t RRBDeviceRows(const RRBDevice *d, PetscInt k)
+{
+  return k < d->nfactor ? (size_t)d->step[k].ld * (size_t)d->step[k].g.ny : 0;
 }
 
 /* Factorises all grids; the rows of the rest go to rest[] */
@@ -239,7 +247,7 @@ static PetscErrorCode PCRRBFactorGrids_Private(PC pc, const PolderCSR *csr, cons
 {
   PC_RRB          *rrb  = (PC_RRB *)pc->data;
   RRBDevice       *d    = &rrb->device;
-  const size_t     size = d->nfactor ? d->step[0].g.size : 0, next = d->nfactor > 1 ? (size_t)d->step[1].g.nx * (size_t)d->step[1].g.ny : 0;
+  const size_t     size = d->nfactor ? d->step[0].g.size : 0, next = RRBDeviceRows(d, 1);
   PetscScalar     *x, *work, *row[RRB_NROW];
   PolderRRBEntries rows;
 
@@ -248,34 +256,43 @@ static PetscErrorCode PCRRBFactorGrids_Private(PC pc, const PolderCSR *csr, cons
   PetscCall(PCRRBTakeRows_Private(pc, csr, dia, d->nfactor ? NULL : rest[0], seen, &rows, stream));
   PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * size, &d->temp[RRB_TEMP_R2D]));
   if (d->single) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * RRB_NCOEF * size, &d->temp[RRB_TEMP_COEF]));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * RRB_NROW * (next + next / 4), &d->temp[RRB_TEMP_NEXT])); // each grid has at most a quarter of the nodes
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * RRB_NROW * (next + RRBDeviceRows(d, 2)), &d->temp[RRB_TEMP_NEXT])); // in turn: grids become smaller
   x    = d->temp[RRB_TEMP_R2D];
   work = d->temp[RRB_TEMP_COEF];
   for (PetscInt k = 0; k < d->nfactor; ++k) {
     const PolderRRBStep *step = &d->step[k];
     const PetscBool      half = RRBDeviceIsHalf(d, k);
-    const PolderRRBGrid *g    = &step->g;
-    PetscScalar         *c    = !d->single ? (PetscScalar *)step->c : !k && d->first ? d->first : work;
+    const PetscInt       ld   = k + 1 < d->nfactor ? step[1].ld : step->g.nx / 2;
+    PetscInt             y;
+    const PolderRRBGrid  g = PCRRBSharedPart(rrb, k, &y);
+    PetscScalar         *c = !d->single ? (PetscScalar *)step->c : !k && d->first ? d->first : work, *part[RRB_NROW];
 
-    if (k + 1 < d->nfactor) RRBRowArrays(d->temp[RRB_TEMP_NEXT] + (k % 2 ? RRB_NROW * next : 0), (size_t)(g->nx / 2) * (size_t)(g->ny / 2), row);
+    if (k + 1 < d->nfactor) RRBRowArrays(d->temp[RRB_TEMP_NEXT] + (k % 2 ? RRB_NROW * next : 0), RRBDeviceRows(d, k + 1), row);
     else
       for (int f = 0; f < RRB_NROW; ++f) row[f] = rest[f];
-    if (c == work) PetscCall(PolderDeviceZero(c, sizeof(PetscScalar) * RRB_NCOEF * g->size));
-    PolderLaunch(PolderRRBBlack_CUDA(g, &rows, rrb->omega, c, x, seen, stream));
-    PolderLaunch(PolderRRBRed_CUDA(g, (PetscBool)(half || (!k && d->reduced)), rrb->omega, c, x, seen, stream));
-    if (!k && d->reduced) PolderLaunch(PolderRRBReducedFill_CUDA(g, half, rrb->omega, c, x, d->reduced, seen, stream));
-    PolderLaunch(PolderRRBNext_CUDA(g, half, c, x, row, g->nx / 2, stream));
-    PolderLaunch(PolderRRBScale_CUDA(g, c, d->single ? (float *)step->c : NULL, seen, stream));
-    rows.ld = g->nx / 2;
+    for (int f = 0; f < RRB_NROW; ++f) {
+      part[f] = row[f] + (size_t)(y / 2) * (size_t)ld;
+      if (rows.a[f]) rows.a[f] += (size_t)y * (size_t)rows.ld;
+    }
+    if (c == work) PetscCall(PolderDeviceZero(c, sizeof(PetscScalar) * RRB_NCOEF * g.size));
+    PolderLaunch(PolderRRBBlack_CUDA(&g, &rows, rrb->omega, c, x, seen, stream));
+    PolderLaunch(PolderRRBRed_CUDA(&g, (PetscBool)(half || (!k && d->reduced)), rrb->omega, c, x, seen, stream));
+    if (!k && d->reduced) PolderLaunch(PolderRRBReducedFill_CUDA(&g, half, rrb->omega, c, x, d->reduced, seen, stream));
+    PolderLaunch(PolderRRBNext_CUDA(&g, half, c, x, part, ld, stream));
+    PolderLaunch(PolderRRBScale_CUDA(&g, c, d->single ? (float *)step->c : NULL, seen, stream));
+    PetscCall(PCRRBSharedNextRows(rrb, k, row));
+    rows.ld = ld;
     for (int f = 0; f < RRB_NROW; ++f) rows.a[f] = row[f];
   }
+  d->filled = PETSC_TRUE;
   PetscCall(RRBDeviceFreeTemp(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Copies the rows of the rest, and the bits of what was seen, to the host */
-static PetscErrorCode PCRRBReadRest_Private(PC_RRB *rrb, int *seen)
+static PetscErrorCode PCRRBReadRest_Private(PC pc, int *seen)
 {
+  PC_RRB      *rrb  = (PC_RRB *)pc->data;
   RRBDevice   *d    = &rrb->device;
   RRBRest     *rest = &rrb->rest;
   const size_t n    = (size_t)d->nrest;
@@ -285,6 +302,7 @@ static PetscErrorCode PCRRBReadRest_Private(PC_RRB *rrb, int *seen)
   PetscCall(PetscMalloc1(RRB_NROW * n + 1, &host));
   PetscCall(PolderDeviceToHost(host, d->rows, sizeof(PetscScalar) * (RRB_NROW * n + 1)));
   *seen = *(int *)(host + RRB_NROW * n);
+  if (rrb->whole.shared.ngrid) PetscCallAllreduce(MPI_IN_PLACE, seen, 1, MPI_INT, MPI_BOR, PetscObjectComm((PetscObject)pc));
   RRBRowArrays(host, n, row);
   for (PetscInt k = 0; k < rest->nx * rest->ny; ++k) {
     const PetscInt i = PolderRRBUnknown(rest->nx, rest->ny, rest->skew, k % rest->nx, k / rest->nx);
@@ -402,7 +420,7 @@ PetscErrorCode PCRRBFactorDevice(PC pc, const PolderCSR *csr, const PolderDia *d
   PetscCall(PetscLogGpuTimeBegin());
   PetscCall(PCRRBFactorGrids_Private(pc, csr, dia, row, onboard, stream));
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PCRRBReadRest_Private(rrb, &seen));
+  PetscCall(PCRRBReadRest_Private(pc, &seen));
   if (!(seen & (RRB_SEEN_BAD | RRB_SEEN_PIVOT | RRB_SEEN_RANGE))) PetscCall(PCRRBTailDevice_Private(pc, row, &good, stream));
   d->valid = good;
   PetscCall(PetscLogGpuFlops(RRB_FACTOR * (rrb->flops - 2.0 * d->n * d->n)));

@@ -164,7 +164,8 @@ typedef struct {
   PetscScalar   *reduced; /* for rrbcg [RRB_NREDUCED of the first grid]; NULL unless requested */
   PetscScalar   *first;   /* for rrbcg, when the factor is in single precision: the factor of the first grid in double precision */
   PetscScalar   *temp[RRB_NTEMP];
-  size_t         bytes; /* of factor, inverse, and vectors between grids */
+  size_t         bytes;  /* of factor, inverse, and vectors between grids */
+  PetscBool      filled; /* the arrays of the factor have values */
 } RRBDevice;
 
 /* Several GPUs that share the lines of the first grids in the reduced system, see rrbshared.c; ngrid = 0: they do not */
@@ -178,6 +179,7 @@ typedef struct {
   PolderReplica near[PC_RRB_SHARED_MAX]; /* lines of r at both ends on grid k */
   PolderReplica next;                    /* the right-hand side of the first grid that is not shared */
   PetscScalar  *own, *all, *above, *red; /* ends of this process, of all; r1 of all; a reduced vector on `wide` */
+  PetscScalar  *b, *x;                   /* reduced vectors of own lines, for PCRRBSharedApplyAll() */
 } RRBShared;
 
 /* Several GPUs that have the whole grid each; replica = NULL: one GPU, or none */
@@ -266,10 +268,17 @@ PETSC_INTERN PetscErrorCode PCRRBWholePut(PC_RRB *, const PetscScalar own[], con
 PETSC_INTERN PetscScalar   *PCRRBWholeResult(const PC_RRB *, PetscScalar own[]);
 PETSC_INTERN PetscErrorCode PCRRBWholeTake(PC_RRB *, PetscScalar own[]);
 
-/* rrbshared.c: operations of the reduced system on distributed vectors of red nodes: those of own lines, r1 and then r2 */
-PETSC_INTERN PetscErrorCode PCRRBSharedFree(RRBShared *);
-/* Chooses whether lines are shared, after the layout of the grids. Collective */
+/* rrbshared.c: which lines, and what brings the others. Chooses whether lines are shared, after the layout of the grids; collective */
 PETSC_INTERN PetscErrorCode PCRRBSharedSetUp(PC);
+PETSC_INTERN PetscErrorCode PCRRBSharedFree(RRBShared *);
+/* Lines y[0] <= y < y[1] of grid k that are those of this process; all lines where they are not shared */
+PETSC_INTERN void PCRRBSharedLines(const PC_RRB *, PetscInt k, PetscInt y[2]);
+/* The part of grid k that this process factorises: its lines and some beside them, and the first of these */
+PETSC_INTERN PolderRRBGrid PCRRBSharedPart(const PC_RRB *, PetscInt k, PetscInt *first);
+/* After the factor of grid k: the rows of the next grid, which those that are not shared need from all processes */
+PETSC_INTERN PetscErrorCode PCRRBSharedNextRows(PC_RRB *, PetscInt k, PetscScalar *const row[]);
+
+/* rrbsharedapply.c: operations of the reduced system on distributed vectors of red nodes: those of own lines, r1 and then r2 */
 /* Number of red nodes of this process */
 PETSC_INTERN PetscInt       PCRRBSharedSize(const PC_RRB *);
 PETSC_INTERN PetscErrorCode PCRRBSharedReduce(PC_RRB *, const PetscScalar b[], PetscScalar r[]);
@@ -279,6 +288,8 @@ PETSC_INTERN PetscErrorCode PCRRBSharedPick(PC_RRB *, const PetscScalar x[], Pet
 PETSC_INTERN PetscErrorCode PCRRBSharedMult(PC_RRB *, const PetscScalar x[], PetscScalar y[], PetscScalar *dot);
 /* With rho, the sums are those of all processes */
 PETSC_INTERN PetscErrorCode PCRRBSharedApply(PC, const PetscScalar r[], PetscScalar z[], const PolderCGRho *rho);
+/* z <- M^-1 r on all nodes */
+PETSC_INTERN PetscErrorCode PCRRBSharedApplyAll(PC, const PetscScalar r[], PetscScalar z[]);
 
 /* rrbdevice.c */
 /* Sweeps forward from grid `first` on and back again; r is the right-hand side of that grid */

@@ -70,54 +70,97 @@ static PetscErrorCode PCRRBWholeSeen_Private(PC pc, const int *onboard, int *see
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The diagonals of the whole matrix; *good = PETSC_FALSE, on all processes: an entry couples no neighbours */
-static PetscErrorCode PCRRBWholeRows_Private(PC pc, const PolderCSR *csr, PetscBool *good)
+/* A direction to a neighbour on a diagonal of the grid */
+static PetscBool RRBIsCorner(int d)
 {
-  PC_RRB      *rrb   = (PC_RRB *)pc->data;
-  RRBWhole    *whole = &rrb->whole;
-  const size_t m = (size_t)csr->m, N = (size_t)csr->M;
-  PetscScalar *entry[POLDER_RRB_DIRECTIONS];
-  PolderStream stream;
-  int         *onboard, seen;
-  PetscInt     n = 0;
+  return (PetscBool)(d % 2 == 0 && d != RRB_TO_SELF);
+}
+
+/* entry[d] <- the entries of own rows in direction d. Where lines are shared they come to their places in whole.rows, without corners; else to whole.own */
+static PetscErrorCode PCRRBWholeOwnRows_Private(PC pc, const PolderCSR *csr, PetscScalar *entry[], int *seen)
+{
+  PC_RRB         *rrb    = (PC_RRB *)pc->data;
+  RRBWhole       *whole  = &rrb->whole;
+  const PetscBool shared = (PetscBool)(whole->shared.ngrid > 0);
+  const size_t    m = (size_t)csr->m, N = (size_t)csr->M, n = shared ? 0 : POLDER_RRB_DIRECTIONS * m;
+  PetscScalar    *rows;
+  PolderStream    stream;
+  int            *onboard;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (POLDER_RRB_DIRECTIONS * m + 1), &whole->own));
-  onboard = (int *)(whole->own + POLDER_RRB_DIRECTIONS * m);
+  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (n + 1), &whole->own));
+  if (shared) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * N * 5, &whole->rows));
+  onboard = (int *)(whole->own + n);
+  rows    = shared ? whole->rows + rrb->rows.range[rrb->rows.rank] : NULL;
   PetscCall(PolderDeviceZero(onboard, sizeof(*onboard)));
-  for (int d = 0; d < POLDER_RRB_DIRECTIONS; ++d) entry[d] = whole->own + (size_t)d * m;
+  for (int d = 0; d < POLDER_RRB_DIRECTIONS; ++d) {
+    entry[d] = shared ? rows : whole->own + (size_t)d * m;
+    if (shared && RRBIsCorner(d)) entry[d] = NULL;
+    else if (shared) rows += N;
+  }
   PolderLaunch(PolderRRBOwnRows_CUDA(&whole->box, PolderOwnRows(csr), PolderGhostColumns(csr), whole->node, entry, onboard, stream));
-  PetscCall(PCRRBWholeSeen_Private(pc, onboard, &seen));
-  *good = (PetscBool) !(seen & RRB_SEEN_BAD);
-  if (*good) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * N * (seen & RRB_SEEN_NINE ? POLDER_RRB_DIRECTIONS : 5), &whole->rows));
-  for (PetscInt d = 0; d < POLDER_RRB_DIRECTIONS && *good; ++d) {
-    if (d % 2 == 0 && d != RRB_TO_SELF && !(seen & RRB_SEEN_NINE)) continue; // a corner
-    PetscCall(PolderReplicaGather(whole->replica, entry[d], whole->rows + (size_t)n * N));
-    whole->off[n] = (d / 3 - 1) * rrb->nx + d % 3 - 1;
-    whole->val[n] = whole->rows + (size_t)n * N;
-    ++n;
+  PetscCall(PCRRBWholeSeen_Private(pc, onboard, seen));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The diagonals of the whole matrix, or of the lines that this process needs; *good = PETSC_FALSE, on all processes: an entry couples no neighbours, or lines
+   are shared and the matrix has nine points */
+static PetscErrorCode PCRRBWholeRows_Private(PC pc, const PolderCSR *csr, PetscBool *good)
+{
+  PC_RRB         *rrb    = (PC_RRB *)pc->data;
+  RRBWhole       *whole  = &rrb->whole;
+  const PetscBool shared = (PetscBool)(whole->shared.ngrid > 0);
+  const size_t    N      = (size_t)csr->M;
+  PetscScalar    *entry[POLDER_RRB_DIRECTIONS];
+  int             seen;
+  PetscInt        n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PCRRBWholeOwnRows_Private(pc, csr, entry, &seen));
+  *good = (PetscBool) !(seen & (RRB_SEEN_BAD | (shared ? RRB_SEEN_NINE : 0)));
+  if (*good && !shared) PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * N * (seen & RRB_SEEN_NINE ? POLDER_RRB_DIRECTIONS : 5), &whole->rows));
+  for (int d = 0; d < POLDER_RRB_DIRECTIONS && *good; ++d) {
+    PetscScalar *all = whole->rows + (size_t)n * N;
+
+    if (RRBIsCorner(d) && !(seen & RRB_SEEN_NINE)) continue;
+    if (shared) PetscCall(PolderReplicaSpread(whole->shared.rows, all));
+    else PetscCall(PolderReplicaGather(whole->replica, entry[d], all));
+    whole->off[n]   = (d / 3 - 1) * rrb->nx + d % 3 - 1;
+    whole->val[n++] = all;
   }
   whole->dia = (PolderDia){.m = csr->M, .n = csr->M, .nd = n, .off = whole->off, .val = whole->val, .main = n / 2};
   PetscCall(PolderDeviceFree(&whole->own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCRRBWholeSetUp(PC pc, const PolderCSR *csr, PetscBool *done)
+static PetscErrorCode PCRRBWholeFactor_Private(PC pc, const PolderCSR *csr)
 {
   PC_RRB         *rrb   = (PC_RRB *)pc->data;
   const PolderCSR whole = {.m = csr->M, .M = csr->M, .device = PETSC_TRUE};
   PetscBool       good  = PETSC_FALSE;
 
   PetscFunctionBegin;
+  PetscCall(PCRRBWholeRows_Private(pc, csr, &good));
+  if (good) PetscCall(PCRRBFactorDevice(pc, &whole, &rrb->whole.dia));
+  PetscCall(PolderDeviceFree(&rrb->whole.rows));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCRRBWholeSetUp(PC pc, const PolderCSR *csr, PetscBool *done)
+{
+  PC_RRB *rrb = (PC_RRB *)pc->data;
+
+  PetscFunctionBegin;
   PetscCall(PCRRBUpdateGrid(pc, csr));
   PetscCall(PCRRBWholeCreate_Private(pc, csr, done));
   if (*done) PetscCall(PCRRBLayoutDevice(pc, done));
   if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCRRBWholeRows_Private(pc, csr, &good));
-  if (good) PetscCall(PCRRBFactorDevice(pc, &whole, &rrb->whole.dia));
   PetscCall(PCRRBSharedSetUp(pc));
-  PetscCall(PolderDeviceFree(&rrb->whole.rows));
+  PetscCall(PCRRBWholeFactor_Private(pc, csr));
+  if (rrb->device.valid || !rrb->whole.shared.ngrid) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCRRBSharedFree(&rrb->whole.shared)); // nine points, or a pivot that only a part has
+  PetscCall(PCRRBWholeFactor_Private(pc, csr));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

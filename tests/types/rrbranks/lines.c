@@ -79,6 +79,15 @@ static PetscErrorCode SystemReduced(System *s, int what, Vec *y)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* x <- M^-1 b on all nodes */
+static PetscErrorCode SystemApply(System *s)
+{
+  PetscFunctionBeginUser;
+  PetscCall(FillNodes(s->A, 5, s->b));
+  PetscCall(PCApply(s->pc, s->b, s->x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Largest difference of the values of own red nodes from those of all, relative */
 static PetscErrorCode CompareReduced(const PC_RRB *rrb, Vec own, Vec all, PetscReal *difference)
 {
@@ -135,7 +144,7 @@ static PetscErrorCode CompareLines(const Problem *p, PetscInt levels, const Rank
   Mat       A, B;
   Vec       y, z;
   PetscInt  its, steps;
-  PetscReal reduced = 0, solution = 0;
+  PetscReal reduced = 0, applied = 0, solution = 0;
 
   PetscFunctionBeginUser;
   PetscCall(CreateRanks(p, ranks, &A));
@@ -150,6 +159,9 @@ static PetscErrorCode CompareLines(const Problem *p, PetscInt levels, const Rank
     PetscCall(SystemSolve(&alone, &steps));
     if (its != steps) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "  %" PetscInt_FMT " steps instead of %" PetscInt_FMT "\n", its, steps));
     PetscCall(CompareSolutions(&s, &alone, &solution));
+    PetscCall(SystemApply(&s));
+    PetscCall(SystemApply(&alone));
+    PetscCall(CompareSolutions(&s, &alone, &applied));
     *ngrid = ((PC_RRB *)s.pc->data)->whole.shared.ngrid;
     for (int what = 0; what < 3 && *ngrid; ++what) {
       PetscCall(SystemReduced(&s, what, &y));
@@ -160,6 +172,7 @@ static PetscErrorCode CompareLines(const Problem *p, PetscInt levels, const Rank
     }
   }
   if (reduced > 1e-13) PetscCall(Report("  operations of the reduced system", PETSC_FALSE, reduced));
+  if (applied > 1e-13) PetscCall(Report("  M^-1 on all nodes", PETSC_FALSE, applied));
   if (solution > 1e-6) PetscCall(Report("  solutions", PETSC_FALSE, solution));
   PetscCall(SystemDestroy(&s));
   PetscCall(SystemDestroy(&alone));
