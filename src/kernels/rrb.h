@@ -37,8 +37,8 @@ POLDER_LAUNCHER int PolderRRBRowsDia_CUDA(PetscInt nx, PetscInt ny, PetscInt fro
 POLDER_LAUNCHER int PolderRRBRowsCsr_CUDA(PetscInt nx, PetscInt ny, const PetscInt ai[], const PetscInt aj[], const PetscScalar aa[], PetscScalar *const row[],
                                           int *seen, PolderStream stream);
 /*
-  entry[d][i] <- the entry of own row i in direction d, RRB_TO_SW ... RRB_TO_NE, unless entry[d] = NULL; column k of ghosts is node[k] = y nx + x. seen: RRB_SEEN_BAD for an entry that
-  couples no neighbours, RRB_SEEN_NINE; on the host, too
+  entry[d][i] <- the entry of own row i in direction d, RRB_TO_SW ... RRB_TO_NE, unless entry[d] = NULL; column k of ghosts is node[k] = y nx + x. seen:
+  RRB_SEEN_BAD for an entry that couples no neighbours, RRB_SEEN_NINE; on the host, too
 */
 #define POLDER_RRB_DIRECTIONS 9
 PETSC_INTERN void   PolderRRBOwnRows_Host(const PolderRRBOwn *own, PolderRows rows, PolderRows ghosts, const PetscInt node[], PetscScalar *const entry[],

@@ -1,10 +1,10 @@
 /*
-  rrbcg on several GPUs with a large grid: each has the whole factor, but does the work of its own lines alone. The first grids, the large ones, are shared:
-  vectors of the red nodes are distributed, the kernels of these grids compute own lines, and a few lines beside them come from the neighbours. The right-hand
-  side of the first smaller grid is gathered, and each GPU does the rest as a whole. The sums of an entry are those of one GPU, so the counts are, too.
+  rrbcg on several GPUs with a large grid: each does the work of its own lines alone. The first grids, the large ones, are shared: vectors of the red nodes are
+  distributed, the kernels of these grids compute own lines, and a few lines beside them come from the neighbours. The rows of the matrix and the right-hand
+  side of the first smaller grid are gathered, and each GPU does the rest as a whole. The sums of an entry are those of one GPU, so the counts are, too.
 
-  The factor of own lines needs few lines beside them as well: those at the end of a part, whose neighbours are missing, differ from the factor of the whole, and
-  so do at most three lines beside them on each smaller grid, since a pivot depends on nodes at most three lines away.
+  The factor of own lines needs lines beside them as well. A part ends where its neighbours are missing, and there its factor differs from that of the whole:
+  in at most three lines on each grid, since a pivot depends on nodes at most three lines away.
 
   The way down needs one line of r below the own ones and two above; the way back goes one row of cells further on both sides, so that it needs no messages of
   its own: it reads three lines of r below and four above, and writes two lines beyond the own ones, as many as the next way back reads.
@@ -18,6 +18,9 @@
 #define RRB_BESIDE 4
 /* A process has at least so many lines of a shared grid */
 #define RRB_SHARED_LINES (2 * RRB_NEAR)
+/* By default: nodes of a process on the first grid from which on sharing is faster, and on a grid that is worth its messages */
+#define RRB_SHARED_FROM  4000000
+#define RRB_SHARED_LEAST 250000
 
 PetscErrorCode PCRRBSharedFree(RRBShared *shared)
 {
@@ -66,17 +69,19 @@ static PetscBool RRBSharedFits(const PC_RRB *rrb, PetscInt ngrid)
   return PETSC_TRUE;
 }
 
-/* Number of grids to share: those with -polder_min_rows_per_gpu nodes a process; none without that option */
+/* Number of grids to share: those with -polder_min_rows_per_gpu nodes a process; without that option large grids */
 static PetscErrorCode PCRRBSharedGrids_Private(PC pc, PetscInt *ngrid)
 {
-  const PC_RRB *rrb = (PC_RRB *)pc->data;
-  PetscInt      least;
+  const PC_RRB    *rrb   = (PC_RRB *)pc->data;
+  const PetscInt64 nodes = (PetscInt64)rrb->nx * rrb->ny;
+  PetscInt         least;
 
   PetscFunctionBegin;
   *ngrid = 0;
   PetscCall(PolderPeersGetLeastRows(PetscObjectComm((PetscObject)pc), &least));
-  if (!rrb->reduced.wanted || rrb->rows.np[0] != 1 || least <= 0) PetscFunctionReturn(PETSC_SUCCESS);
-  while (RRBSharedFits(rrb, *ngrid + 1) && (rrb->nx >> *ngrid) * (rrb->ny >> *ngrid) / rrb->rows.np[1] >= least) ++*ngrid;
+  if (!rrb->reduced.wanted || rrb->rows.np[0] != 1 || !least) PetscFunctionReturn(PETSC_SUCCESS);
+  if (least < 0) least = nodes / rrb->rows.np[1] < RRB_SHARED_FROM ? PETSC_MAX_INT : RRB_SHARED_LEAST;
+  while (RRBSharedFits(rrb, *ngrid + 1) && (nodes >> 2 * *ngrid) / rrb->rows.np[1] >= least) ++*ngrid;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
