@@ -35,6 +35,13 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   __syncthreads();
   if (t < n) ptr[first + t + 1] = ai[t + 1] + bi[t + 1];
   if (first + t == 0) ptr[0] = 0;
+  if (bi[n] == bi[0]) { // rows without columns of B: no entry has to look for its row
+    for (PetscInt k = ai[0] + t; k < ai[n]; k += POLDER_BLOCK) {
+      col[k + bi[0]] = A.j[k];
+      val[k + bi[0]] = A.a[k];
+    }
+    return;
+  }
   for (PetscInt k = ai[0] + t; k < ai[n]; k += POLDER_BLOCK) {
     const PetscInt at = k + bi[PolderRowOfEntry(n, ai, k)];
 
@@ -53,6 +60,11 @@ int PolderBlocksJoin_CUDA(PolderRows A, PolderRows B, PetscInt ptr[], PetscInt c
 {
   if (A.n) PolderBlocksJoinKernel<<<PolderBlocks(A.n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(A, B, ptr, col, val);
   return cudaGetLastError();
+}
+
+int PolderColumnsAcross_CUDA(PetscInt nz, const PetscInt j[], const PetscInt garray[], PetscInt first, PetscInt col[], PolderStream stream)
+{
+  return PolderForEach(nz, stream, [=] __device__(PetscInt k) { col[k] = garray[j[k]] - first; });
 }
 
 int PolderEdgesAcross_CUDA(PolderRows B, PolderAcross across, PetscInt edge[], PolderStream stream)

@@ -1,6 +1,7 @@
 /* E as a dense matrix on the device of every process, from its entries there or on the host. */
 #include "coarseimpl.h"
 #include "core/peers.h"
+#include "core/gather.h"
 #include "kernels/vec.h"
 
 /* E is dense on the device if the vectors are, unless E needs the excess, is distributed, or is too large for a dense matrix that the options do not request */
@@ -35,25 +36,34 @@ static PetscErrorCode PolderCoarseFromEntries_Private(PolderCoarse c, const Pold
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCoarseSetUp_Dense(PolderCoarse c, PetscBool nullspace)
+/* The same from entries on the host */
+static PetscErrorCode PolderCoarseFromHost_Private(PolderCoarse c, PetscInt nz, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace)
 {
-  const PetscInt nz = c->ei[c->d];
-  PetscInt64    *key, *dkey;
-  PetscInt      *n;
-  PetscScalar   *val;
+  PetscInt64  *dkey;
+  PetscInt    *n;
+  PetscScalar *dval;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc1(nz, &key));
+  PetscCall(PolderDeviceUpload(sizeof(nz), &nz, &n));
+  PetscCall(PolderDeviceUpload(sizeof(*key) * (size_t)nz, key, &dkey));
+  PetscCall(PolderDeviceUpload(sizeof(*val) * (size_t)nz, val, &dval));
+  PetscCall(PolderCoarseFromEntries_Private(c, &(PolderCoarseEntries){.d = c->d, .n = n, .key = dkey, .val = dval, .nullspace = nullspace}));
+  PetscCall(PolderDeviceFree(&dval));
+  PetscCall(PolderDeviceFree(&dkey));
+  PetscCall(PolderDeviceFree(&n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCoarseSetUp_Dense(PolderCoarse c, PetscBool nullspace)
+{
+  PetscInt64 *key;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(c->ei[c->d], &key));
   for (PetscInt i = 0; i < c->d; ++i) {
     for (PetscInt k = c->ei[i]; k < c->ei[i + 1]; ++k) key[k] = (PetscInt64)i * c->d + c->ej[k];
   }
-  PetscCall(PolderDeviceUpload(sizeof(nz), &nz, &n));
-  PetscCall(PolderDeviceUpload(sizeof(*key) * (size_t)nz, key, &dkey));
-  PetscCall(PolderDeviceUpload(sizeof(*val) * (size_t)nz, c->ev, &val));
-  PetscCall(PolderCoarseFromEntries_Private(c, &(PolderCoarseEntries){.d = c->d, .n = n, .key = dkey, .val = val, .nullspace = nullspace}));
-  PetscCall(PolderDeviceFree(&val));
-  PetscCall(PolderDeviceFree(&dkey));
-  PetscCall(PolderDeviceFree(&n));
+  PetscCall(PolderCoarseFromHost_Private(c, c->ei[c->d], key, c->ev, nullspace));
   PetscCall(PetscFree(key));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -76,44 +86,122 @@ static PetscBool PolderCoarseIsNoisy(PolderCoarse c)
   return (PetscBool)(c->cond * PETSC_MACHINE_EPSILON >= POLDER_COARSE_SINGULAR || c->nleftdep > 1 || (c->nleftdep && !PolderCoarseSumsVanish(c)));
 }
 
+/* Entries of E on the host, key = i * d + j ascending */
+typedef struct {
+  PetscInt     nz;
+  PetscInt64  *key;
+  PetscScalar *val;
+} PolderCoarseList;
+
+static PetscErrorCode PolderCoarseListTake_Private(PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PolderCoarseList *list)
+{
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceToHost(&list->nz, n, sizeof(*n)));
+  PetscCall(PetscMalloc2(list->nz, &list->key, list->nz, &list->val));
+  PetscCall(PolderDeviceToHost(list->key, key, sizeof(*key) * (size_t)list->nz));
+  PetscCall(PolderDeviceToHost(list->val, val, sizeof(*val) * (size_t)list->nz));
+  while (list->nz && list->key[list->nz - 1] >= (PetscInt64)d * d) --list->nz; // drops unused entries
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* sum <- a + b */
+static PetscErrorCode PolderCoarseListAdd_Private(const PolderCoarseList *a, const PolderCoarseList *b, PolderCoarseList *sum)
+{
+  PetscInt i = 0, j = 0, n = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc2(a->nz + b->nz, &sum->key, a->nz + b->nz, &sum->val));
+  while (i < a->nz || j < b->nz) {
+    const PetscBool first  = (PetscBool)(j >= b->nz || (i < a->nz && a->key[i] <= b->key[j])),
+                    second = (PetscBool)(i >= a->nz || (j < b->nz && b->key[j] <= a->key[i]));
+
+    sum->key[n] = first ? a->key[i] : b->key[j];
+    sum->val[n] = (first ? a->val[i] : 0) + (second ? b->val[j] : 0);
+    i += first;
+    j += second;
+    ++n;
+  }
+  sum->nz = n;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The list of each process becomes that of E: the sum of all in the order of the ranks */
+static PetscErrorCode PolderCoarseListSum_Private(MPI_Comm comm, PolderCoarseList *list)
+{
+  PolderCoarseList part, sum = {0}, more;
+  PetscInt         nz;
+  PetscInt64      *key;
+  PetscScalar     *val;
+
+  PetscFunctionBegin;
+  PetscCall(PolderGatherAll(comm, list->nz, list->key, sizeof(*key), &nz, &key));
+  PetscCall(PolderGatherAll(comm, list->nz, list->val, sizeof(*val), &nz, &val));
+  for (PetscInt k = 0; k < nz; k += part.nz) {
+    part = (PolderCoarseList){.nz = 1, .key = key + k, .val = val + k};
+    while (k + part.nz < nz && key[k + part.nz] > key[k + part.nz - 1]) ++part.nz; // where one ends, the keys of the next may be larger: they are disjoint then
+    PetscCall(PolderCoarseListAdd_Private(&sum, &part, &more));
+    PetscCall(PetscFree2(sum.key, sum.val));
+    sum = more;
+  }
+  PetscCall(PetscFree(key));
+  PetscCall(PetscFree(val));
+  PetscCall(PetscFree2(list->key, list->val));
+  *list = sum;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Set-up on the device; c->onlyhost: rounding has the say there */
+static PetscErrorCode PolderCoarseTryDense_Private(PolderCoarse c, const PolderCoarseEntries *own)
+{
+  const PetscInt   d = own->d;
+  PolderCoarseList list;
+  PetscMPIInt      size;
+
+  PetscFunctionBegin;
+  PetscCall(PolderCoarseReset(c));
+  c->nl = d;
+  PetscCall(PetscMalloc1(d, &c->gl));
+  for (PetscInt k = 0; k < d; ++k) c->gl[k] = k;
+  PetscCall(PetscCalloc3(d + POLDER_COARSE_RIDERS, &c->b, d, &c->x, d, &c->y));
+  PetscCallMPI(MPI_Comm_size(c->comm, &size));
+  if (size == 1) PetscCall(PolderCoarseFromEntries_Private(c, own));
+  else {
+    PetscCall(PolderCoarseListTake_Private(d, own->n, own->key, own->val, &list));
+    PetscCall(PolderCoarseListSum_Private(c->comm, &list));
+    PetscCall(PolderCoarseFromHost_Private(c, list.nz, list.key, list.val, own->nullspace));
+    PetscCall(PetscFree2(list.key, list.val));
+  }
+  c->onlyhost = PolderCoarseIsNoisy(c);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderCoarseSetUpDevice(PolderCoarse c, PetscInt d, const PetscInt *n, const PetscInt64 key[], const PetscScalar val[], PetscBool nullspace)
 {
-  PetscInt     nz, *gl, *ptr, *col;
-  PetscMPIInt  size;
-  PetscInt64  *hkey;
-  PetscScalar *hval;
+  PetscInt        *gl, *ptr, *col;
+  PolderCoarseList list;
 
   PetscFunctionBegin;
   c->d        = d;
   c->onlyhost = PETSC_FALSE;
-  PetscCallMPI(MPI_Comm_size(c->comm, &size));
-  if (size == 1 && PolderCoarseWantsDense(c, d)) {
-    PetscCall(PolderCoarseReset(c));
-    c->nl = d;
-    PetscCall(PetscMalloc1(d, &c->gl));
-    for (PetscInt k = 0; k < d; ++k) c->gl[k] = k;
-    PetscCall(PetscCalloc3(d + POLDER_COARSE_RIDERS, &c->b, d, &c->x, d, &c->y));
-    PetscCall(PolderCoarseFromEntries_Private(c, &(PolderCoarseEntries){.d = d, .n = n, .key = key, .val = val, .nullspace = nullspace}));
-    c->onlyhost = PolderCoarseIsNoisy(c);
+  if (PolderCoarseWantsDense(c, d)) {
+    PetscCall(PolderCoarseTryDense_Private(c, &(PolderCoarseEntries){.d = d, .n = n, .key = key, .val = val, .nullspace = nullspace}));
     if (!c->onlyhost) {
       PetscCall(PetscFree(c->excess));
       c->setup = (PetscBool)!c->bad;
       PetscFunctionReturn(PETSC_SUCCESS);
     }
   }
-  PetscCall(PolderDeviceToHost(&nz, n, sizeof(nz)));
-  PetscCall(PetscMalloc5(nz, &hkey, nz, &hval, nz, &col, d, &gl, d + 1, &ptr));
-  PetscCall(PolderDeviceToHost(hkey, key, sizeof(*hkey) * (size_t)nz));
-  PetscCall(PolderDeviceToHost(hval, val, sizeof(*hval) * (size_t)nz));
-  while (nz && hkey[nz - 1] >= (PetscInt64)d * d) --nz; // drops unused entries
+  PetscCall(PolderCoarseListTake_Private(d, n, key, val, &list));
+  PetscCall(PetscMalloc3(list.nz, &col, d, &gl, d + 1, &ptr));
   for (PetscInt i = 0, k = 0; i < d; ++i) {
     gl[i]  = i;
     ptr[i] = k;
-    for (; k < nz && hkey[k] / d == i; ++k) col[k] = (PetscInt)(hkey[k] % d);
+    for (; k < list.nz && list.key[k] / d == i; ++k) col[k] = (PetscInt)(list.key[k] % d);
   }
-  ptr[d] = nz;
-  PetscCall(PolderCoarseSetUp(c, d, d, gl, ptr, col, hval, nullspace));
-  PetscCall(PetscFree5(hkey, hval, col, gl, ptr));
+  ptr[d] = list.nz;
+  PetscCall(PolderCoarseSetUp(c, d, d, gl, ptr, col, list.val, nullspace));
+  PetscCall(PetscFree3(col, gl, ptr));
+  PetscCall(PetscFree2(list.key, list.val));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

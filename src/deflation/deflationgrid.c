@@ -1,6 +1,7 @@
 /* The structured grid behind the rows: that of a DMDA, the one the user gave, or the one found from 3-, 5- or 7-point stencils in natural numbering. */
 #include "deflationlabels.h"
 #include "core/gather.h"
+#include "kernels/blocks.h"
 #include "kernels/labels.h"
 #include <petscdmda.h>
 
@@ -140,75 +141,36 @@ PetscErrorCode PolderGridFind_Host(const PolderLabelRows *rows, PolderGrid *g, P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Calls visit on the entries in columns of other processes, whose pattern is on the host */
-static PetscErrorCode PolderEntriesVisitAcross(const PolderCSR *csr, PetscBool (*visit)(PetscInt i, PetscInt j, void *ctx), void *ctx, PetscBool *good)
+/* *col: the columns of other processes in the numbering of the own ones, of all entries in such columns; NULL: there are none */
+static PetscErrorCode PolderColumnsAcross_Private(const PolderLabelRows *rows, PetscInt **col)
 {
-  const PetscInt *bi, *bj;
-  PetscInt        m;
-  PetscBool       done;
+  const PolderCSR *csr = rows->csr;
+  PetscInt         nz, *garray;
+  PolderStream     stream;
 
   PetscFunctionBegin;
-  *good = PETSC_TRUE;
-  if (!csr->offdiag) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatGetRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
-  PetscCheck(done && m == csr->m, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Cannot read the pattern of the entries in columns of other processes");
-  for (PetscInt i = PolderCSRNextRow(m, bi, 0); i < m && *good; i = PolderCSRNextRow(m, bi, i + 1)) {
-    for (PetscInt k = bi[i]; k < bi[i + 1] && *good; ++k) *good = visit(csr->rstart + i, csr->garray[bj[k]], ctx);
-  }
-  PetscCall(MatRestoreRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
+  *col = NULL;
+  if (!csr->bi || !csr->nghost) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderPlaceTake(rows->place, 1, csr->bi + csr->m, &nz));
+  PetscCall(PolderPlaceUpload(rows->place, sizeof(*garray) * (size_t)csr->nghost, csr->garray, &garray));
+  PetscCall(PolderPlaceMalloc(rows->place, nz, col));
+  PolderLaunch(PolderColumnsAcross_CUDA(nz, csr->bj, garray, csr->rstart, *col, stream));
+  PetscCall((*rows->place->free)(&garray));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  Combines the surveys of the diagonal blocks of several processes and of their other entries, which are those of PolderStencilStrides_CUDA(). many: there are
-  too many strides
-*/
-static PetscErrorCode PolderSurveyShare(const PolderLabelRows *rows, PetscInt survey[3], PetscBool *many)
+/* there[] <- the strides of all processes */
+static PetscErrorCode PolderStridesShare_Private(const PolderLabelRows *rows, PetscInt there[])
 {
-  PolderStrides here   = {0};
-  PetscInt      all[4] = {survey[0], -survey[1], survey[2], 0};
-  PetscBool     few;
+  PetscInt survey[3];
 
   PetscFunctionBegin;
-  PetscCall(PolderEntriesVisitAcross(rows->csr, PolderVisitStride, &here, &few));
-  for (PetscInt k = 0; k < here.n; ++k) {
-    if (here.stride[k] == 1) all[0] = 1;
-    else all[1] = PetscMax(all[1], -here.stride[k]);
-    all[2] = PetscMax(all[2], here.stride[k]);
-  }
-  all[3] = !few;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, all, 4, MPIU_INT, MPI_MAX, rows->comm));
-  survey[0] = all[0];
-  survey[1] = -all[1];
-  survey[2] = all[2];
-  *many     = (PetscBool)(all[3] > 0);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Does every entry in a column of another process have one of the strides, and stay within its line and plane? */
-typedef struct {
-  const PolderGrid *grid;
-  PolderStrides     strides;
-} PolderStencilOf;
-
-static PetscBool PolderVisitStencil(PetscInt i, PetscInt j, void *ctx)
-{
-  PolderStencilOf *stencil = (PolderStencilOf *)ctx;
-  PetscBool        known   = PETSC_FALSE;
-
-  for (PetscInt k = 0; k < stencil->strides.n; ++k) known = (PetscBool)(known || PetscAbsInt(j - i) == stencil->strides.stride[k]);
-  return (PetscBool)(known && PolderVisitGrid(i, j, (void *)stencil->grid));
-}
-
-/* bad of the diagonal block becomes that of all entries of all processes */
-static PetscErrorCode PolderCheckShare(const PolderLabelRows *rows, PolderStencilOf *stencil, PetscInt *bad)
-{
-  PetscBool good;
-
-  PetscFunctionBegin;
-  PetscCall(PolderEntriesVisitAcross(rows->csr, PolderVisitStencil, stencil, &good));
-  if (!good) *bad = 1;
-  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, bad, 1, MPIU_INT, MPI_MAX, rows->comm));
+  PetscCall(PolderPlaceTake(rows->place, 3, there, survey));
+  survey[1] = -survey[1];
+  PetscCallAllreduce(MPI_IN_PLACE, survey, 3, MPIU_INT, MPI_MAX, rows->comm);
+  survey[1] = -survey[1];
+  PetscCall(PolderPlacePut(rows->place, 3, survey, there));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -216,27 +178,25 @@ static PetscErrorCode PolderCheckShare(const PolderLabelRows *rows, PolderStenci
 PetscErrorCode PolderGridFind_Device(const PolderLabelRows *rows, PolderGrid *g, PetscBool *found)
 {
   const PolderCSR *csr       = rows->csr;
-  PetscInt         survey[4] = {0, PETSC_MAX_INT, 0, 0}, *there;
-  PolderStencilOf  stencil   = {.grid = g};
-  PetscBool        many      = PETSC_FALSE;
+  PetscInt         survey[4] = {0, PETSC_MAX_INT, 0, 0}, stride[3], n = 0, *there, *across;
   PolderStream     stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   PetscCall(PolderPlaceUpload(rows->place, sizeof(survey), survey, &there));
+  PetscCall(PolderColumnsAcross_Private(rows, &across));
   PolderLaunch(PolderStencilStrides_CUDA(csr->m, csr->ai, csr->aj, there, stream));
-  if (rows->size > 1) {
-    PetscCall(PolderPlaceTake(rows->place, 4, there, survey));
-    PetscCall(PolderSurveyShare(rows, survey, &many));
-    PetscCall(PolderPlacePut(rows->place, 4, survey, there));
-  }
+  if (across) PolderLaunch(PolderStencilStrides_CUDA(csr->m, csr->bi, across, there, stream));
+  if (rows->size > 1) PetscCall(PolderStridesShare_Private(rows, there));
   PolderLaunch(PolderStencilCheck_CUDA(csr->m, csr->rstart, csr->ai, csr->aj, there, there + 3, stream));
+  if (across) PolderLaunch(PolderStencilCheck_CUDA(csr->m, csr->rstart, csr->bi, across, there, there + 3, stream));
   PetscCall(PolderPlaceFetch(rows->place, sizeof(survey), &there, survey));
-  if (survey[0]) stencil.strides.stride[stencil.strides.n++] = 1;
-  if (survey[1] < PETSC_MAX_INT) stencil.strides.stride[stencil.strides.n++] = survey[1];
-  if (stencil.strides.n && survey[2] > stencil.strides.stride[stencil.strides.n - 1]) stencil.strides.stride[stencil.strides.n++] = survey[2];
-  *found = (PetscBool)(!many && PolderGridFromStrides(csr->M, stencil.strides.n, stencil.strides.stride, g));
-  if (*found && rows->size > 1) PetscCall(PolderCheckShare(rows, &stencil, &survey[3]));
+  PetscCall((*rows->place->free)(&across));
+  if (survey[0]) stride[n++] = 1;
+  if (survey[1] < PETSC_MAX_INT) stride[n++] = survey[1];
+  if (n && survey[2] > stride[n - 1]) stride[n++] = survey[2];
+  *found = PolderGridFromStrides(csr->M, n, stride, g);
+  if (*found && rows->size > 1) PetscCallAllreduce(MPI_IN_PLACE, &survey[3], 1, MPIU_INT, MPI_MAX, rows->comm);
   *found = (PetscBool)(*found && !survey[3]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

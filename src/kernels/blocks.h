@@ -8,6 +8,10 @@
 PETSC_INTERN void   PolderBlocksJoin_Host(PolderRows A, PolderRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[]);
 POLDER_LAUNCHER int PolderBlocksJoin_CUDA(PolderRows A, PolderRows B, PetscInt ptr[], PetscInt col[], PetscScalar val[], PolderStream stream);
 
+/* col[k] <- garray[j[k]] - first: the columns of other processes in the numbering of the own columns, which are first, first + 1, ... of all */
+PETSC_INTERN void   PolderColumnsAcross_Host(PetscInt nz, const PetscInt j[], const PetscInt garray[], PetscInt first, PetscInt col[]);
+POLDER_LAUNCHER int PolderColumnsAcross_CUDA(PetscInt nz, const PetscInt j[], const PetscInt garray[], PetscInt first, PetscInt col[], PolderStream stream);
+
 /* What joins a row to a column of another process: equal classes if jump = 0, else a nonzero entry and scales within the factor jump */
 typedef struct {
   PetscReal          jump;
