@@ -29,7 +29,7 @@ PETSC_INTERN PetscErrorCode PolderPeersGet(MPI_Comm, PolderPeers *);
 /* The transport between the devices of a communicator's processes: "peer", "nccl", "mpi" or "host". Collective */
 PETSC_INTERN PetscErrorCode PolderPeersGetTransport(MPI_Comm, const char **name);
 /* -polder_min_rows_per_gpu: with fewer rows a process, each solves the whole problem on its GPU; 0: never, negative: where that is faster. rrbcg shares grids
-   with at least so many rows a process. Collective */
+   with at least so many rows a process; negative: where that is faster. Collective */
 PETSC_INTERN PetscErrorCode PolderPeersGetLeastRows(MPI_Comm comm, PetscInt *rows);
 /* Zeroed memory of processes that store into each other's; each process chooses its number of bytes, zero included. Collective; waits for the device */
 PETSC_INTERN PetscErrorCode PolderPeersMalloc(PolderPeers, size_t bytes, PolderPiece *);

@@ -18,6 +18,9 @@
 #define RRB_BESIDE 4
 /* A process has at least so many lines of a shared grid */
 #define RRB_SHARED_LINES (2 * RRB_NEAR)
+/* By default: nodes of a process on the first grid from which on sharing is faster, and on a grid that is worth its messages */
+#define RRB_SHARED_FROM  4000000
+#define RRB_SHARED_LEAST 250000
 
 PetscErrorCode PCRRBSharedFree(RRBShared *shared)
 {
@@ -66,17 +69,19 @@ static PetscBool RRBSharedFits(const PC_RRB *rrb, PetscInt ngrid)
   return PETSC_TRUE;
 }
 
-/* Number of grids to share: those with -polder_min_rows_per_gpu nodes a process; none without that option */
+/* Number of grids to share: those with -polder_min_rows_per_gpu nodes a process; without that option large grids */
 static PetscErrorCode PCRRBSharedGrids_Private(PC pc, PetscInt *ngrid)
 {
-  const PC_RRB *rrb = (PC_RRB *)pc->data;
-  PetscInt      least;
+  const PC_RRB    *rrb   = (PC_RRB *)pc->data;
+  const PetscInt64 nodes = (PetscInt64)rrb->nx * rrb->ny;
+  PetscInt         least;
 
   PetscFunctionBegin;
   *ngrid = 0;
   PetscCall(PolderPeersGetLeastRows(PetscObjectComm((PetscObject)pc), &least));
-  if (!rrb->reduced.wanted || rrb->rows.np[0] != 1 || least <= 0) PetscFunctionReturn(PETSC_SUCCESS);
-  while (RRBSharedFits(rrb, *ngrid + 1) && (rrb->nx >> *ngrid) * (rrb->ny >> *ngrid) / rrb->rows.np[1] >= least) ++*ngrid;
+  if (!rrb->reduced.wanted || rrb->rows.np[0] != 1 || !least) PetscFunctionReturn(PETSC_SUCCESS);
+  if (least < 0) least = nodes / rrb->rows.np[1] < RRB_SHARED_FROM ? PETSC_MAX_INT : RRB_SHARED_LEAST;
+  while (RRBSharedFits(rrb, *ngrid + 1) && (nodes >> 2 * *ngrid) / rrb->rows.np[1] >= least) ++*ngrid;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
