@@ -3,6 +3,7 @@
 
 #include <petscsys.h>
 #include "core/compat.h"
+#include "parts.h"
 
 /* The tests of a program, each by its option */
 typedef struct {
@@ -15,6 +16,7 @@ static inline PetscErrorCode RunTests(size_t n, const Test tests[])
   PetscBool wanted;
 
   PetscFunctionBeginUser;
+  PetscCall(LookForParts());
   for (size_t k = 0; k < n; ++k) {
     PetscCall(PetscOptionsHasName(NULL, NULL, tests[k].option, &wanted));
     if (wanted) PetscCall(tests[k].run());

@@ -188,6 +188,7 @@ PolderNoDevice(PolderDeviceMallocShared, size_t bytes, void *host, void *device)
 PolderNoDevice(PolderDeviceFreeShared, void *host);
 PolderNoDevice(PolderDeviceWaitReal, const volatile PetscReal *slot, PetscReal *value);
 PolderNoDevice(PolderDeviceCallName, PetscMPIInt rank, PolderDeviceName *name);
+PolderNoDevice(PolderDeviceCallAvailable, size_t *bytes);
 PolderNoDevice(PolderDeviceCallExport, size_t bytes, void **ptr, PolderShareHandle *handle);
 PolderNoDevice(PolderDeviceCallUnexport, void *ptr);
 PolderNoDevice(PolderDeviceCallImport, const PolderShareHandle *handle, void **ptr);

@@ -28,6 +28,8 @@ typedef struct {
   char id[16];
 } PolderDeviceName;
 PETSC_INTERN PetscErrorCode PolderDeviceCallName(PetscMPIInt rank, PolderDeviceName *);
+/* Bytes that can be allocated, without unused ones of the pool */
+PETSC_INTERN PetscErrorCode PolderDeviceCallAvailable(size_t *bytes);
 /* A handle by which another process of the host can map an allocation */
 typedef struct {
   char bytes[64];

@@ -17,6 +17,15 @@ PetscErrorCode PolderDeviceCallName(PetscMPIInt rank, PolderDeviceName *name)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderDeviceCallAvailable(size_t *bytes)
+{
+  size_t total;
+
+  PetscFunctionBegin;
+  PolderLaunch(cudaMemGetInfo(bytes, &total));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Not from the pool, because handles exist only for whole allocations of cudaMalloc() */
 PetscErrorCode PolderDeviceCallExport(size_t bytes, void **ptr, PolderShareHandle *handle)
 {

@@ -49,11 +49,14 @@ typedef struct {
    nothing is done */
 typedef PetscErrorCode (*PolderMatMultDotFn)(Mat, Vec x, Vec y, PetscScalar *dot, PetscBool *done);
 
-/* Names under which these are composed: functions (PC, const PolderPCFused **), (PC, const PolderPCReduction **), a PolderMatMultDotFn, and a function (KSP,
-   PetscBool *) that tells whether a solver allows its preconditioner to change from step to step */
+/* Names under which these are composed: functions (PC, const PolderPCFused **), (PC, const PolderPCReduction **), a PolderMatMultDotFn, a function (PC,
+   PC *alone) of a parallel preconditioner, and a function (KSP, PetscBool *) that tells whether a solver allows its preconditioner to change from step to
+   step. alone: where each process has all of the preconditioner, that of this process for vectors of all rows, up to date; NULL on all processes where not.
+   It sets up the PC, and is collective */
 #define POLDER_PC_GET_FUSED     "PolderPCGetFused_C"
 #define POLDER_PC_GET_REDUCTION "PolderPCGetReduction_C"
 #define POLDER_MAT_MULT_DOT     "PolderMatMultDot_C"
+#define POLDER_PC_GET_ALONE     "PolderPCGetAlone_C"
 #define POLDER_KSP_IS_FLEXIBLE  "PolderKSPIsFlexible_C"
 
 /* The table that pc offers; a table of NULLs when it offers none */

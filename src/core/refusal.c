@@ -66,6 +66,16 @@ PetscErrorCode PolderRefuse(PetscObject object, PetscBool error, PetscErrorCode 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderRefuseQuietly(PetscObject object)
+{
+  PolderRefusal *refusal;
+
+  PetscFunctionBegin;
+  PetscCall(PolderRefusalMake_Private(object, &refusal));
+  refusal->told = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderForgive(PetscObject object)
 {
   PolderRefusal *refusal;

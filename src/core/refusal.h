@@ -11,6 +11,8 @@
 PETSC_INTERN PetscErrorCode PolderRefuse(PetscObject, PetscBool error, PetscErrorCode ierr, const char format[], ...) PETSC_ATTRIBUTE_FORMAT(4, 5);
 /* Clears the refusal; called before each set-up */
 PETSC_INTERN PetscErrorCode PolderForgive(PetscObject);
+/* Refusals of this object are not printed: another one tells of them */
+PETSC_INTERN PetscErrorCode PolderRefuseQuietly(PetscObject);
 /* Prints the sentence, if there is one */
 PETSC_INTERN PetscErrorCode PolderRefusalView(PetscObject, PetscViewer);
 

@@ -143,37 +143,75 @@ PetscInt PolderReplicaSize(PolderReplica replica)
   return replica->N;
 }
 
-/* By MPI: the buffer of this process <- the values of all */
-static PetscErrorCode PolderReplicaFill_Private(PolderReplica replica, const PetscScalar own[])
+/* By MPI: the buffer of this process <- the values of all, count[] of them */
+static PetscErrorCode PolderReplicaFill_Private(PolderReplica replica, const PetscMPIInt count[], const PetscScalar own[])
 {
   const PolderGather *g    = &replica->g;
-  const size_t        mine = sizeof(*own) * (size_t)g->n[g->rank];
+  const size_t        mine = sizeof(*own) * (size_t)count[g->rank];
   const PetscScalar  *from = replica->own ? replica->own : own;
   PetscScalar        *to   = replica->all ? replica->all : replica->buffer;
 
   PetscFunctionBegin;
   if (PolderDeviceMPI()) PetscCall(PolderDeviceSynchronize());
   else PetscCall(PolderDeviceToHost(replica->own, own, mine));
-  PetscCallMPI(MPI_Allgatherv(from, replica->count[g->rank], MPIU_SCALAR, to, replica->count, replica->displ, MPIU_SCALAR, replica->comm));
+  PetscCallMPI(MPI_Allgatherv(from, count[g->rank], MPIU_SCALAR, to, count, replica->displ, MPIU_SCALAR, replica->comm));
   if (!PolderDeviceMPI()) PetscCall(PolderDeviceFromHost(replica->buffer, replica->all, sizeof(*own) * (size_t)g->half));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderReplicaGather(PolderReplica replica, const PetscScalar own[], PetscScalar all[])
+/* all <- count[r] values of each process, at most as many as the replica has, where g puts them */
+static PetscErrorCode PolderReplicaRound_Private(PolderReplica replica, const PolderGather *g, const PetscMPIInt count[], const PetscScalar own[],
+                                                 PetscScalar all[])
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (replica->peers) PetscCall(PolderPeersCheck(replica->peers));
-  if (replica->g.cell[0]) {
-    PolderLaunch(PolderGatherCells_CUDA(&replica->g, own, all, stream));
+  if (g->cell[0]) {
+    PolderLaunch(PolderGatherCells_CUDA(g, own, all, stream));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (replica->peers) PolderLaunch(PolderGatherSend_CUDA(&replica->g, own, stream));
-  else if (replica->nccl) PetscCall(PolderNcclGather(replica->nccl, own, replica->count, replica->displ, replica->buffer, stream));
-  else PetscCall(PolderReplicaFill_Private(replica, own));
-  PolderLaunch(PolderGatherReceive_CUDA(&replica->g, own, all, stream));
+  if (replica->peers) PolderLaunch(PolderGatherSend_CUDA(g, own, stream));
+  else if (replica->nccl) PetscCall(PolderNcclGather(replica->nccl, own, count, replica->displ, replica->buffer, stream));
+  else PetscCall(PolderReplicaFill_Private(replica, count, own));
+  PolderLaunch(PolderGatherReceive_CUDA(g, own, all, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderReplicaGather(PolderReplica replica, const PetscScalar own[], PetscScalar all[])
+{
+  PetscFunctionBegin;
+  PetscCall(PolderReplicaRound_Private(replica, &replica->g, replica->count, own, all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderReplicaGatherMany(PolderReplica replica, const PetscInt total[], const PetscScalar own[], PetscScalar all[])
+{
+  PolderGather g = replica->g;
+  PetscMPIInt  count[POLDER_PEERS_MOST];
+  size_t       taken = 0;
+  PetscBool    more  = PETSC_TRUE;
+
+  PetscFunctionBegin;
+  for (PetscInt round = 0; more; ++round) {
+    PetscInt begin = 0;
+
+    more = PETSC_FALSE;
+    for (int r = 0; r < g.size; ++r) {
+      const PetscInt   room = replica->g.n[r];
+      const PetscInt64 done = PetscMin((PetscInt64)round * room, (PetscInt64)total[r]);
+
+      g.n[r]     = (PetscInt)PetscMin(total[r] - done, room);
+      g.width[r] = PetscMax(g.n[r], 1);
+      g.first[r] = begin + (PetscInt)done;
+      count[r]   = (PetscMPIInt)g.n[r];
+      more       = (PetscBool)(more || (room && total[r] > done + room));
+      begin += total[r];
+    }
+    PetscCall(PolderReplicaRound_Private(replica, &g, count, own + taken, all));
+    taken += (size_t)g.n[g.rank];
+  }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -26,6 +26,9 @@ PETSC_INTERN PetscInt PolderReplicaSize(PolderReplica);
 PETSC_INTERN PetscErrorCode PolderReplicaGather(PolderReplica, const PetscScalar own[], PetscScalar all[]);
 /* The same where the values of this process are in `all` already. Collective */
 PETSC_INTERN PetscErrorCode PolderReplicaSpread(PolderReplica, PetscScalar all[]);
+/* The same with any number of values, total[r] of process r, one after the other in the order of the ranks. In rounds of the values of the replica, of which a
+   process that has any values here must have some */
+PETSC_INTERN PetscErrorCode PolderReplicaGatherMany(PolderReplica, const PetscInt total[], const PetscScalar own[], PetscScalar all[]);
 /* Not collective: all <- own, in the part of this process; own <- its part of all */
 PETSC_INTERN PetscErrorCode PolderReplicaPut(PolderReplica, const PetscScalar own[], PetscScalar all[]);
 PETSC_INTERN PetscErrorCode PolderReplicaTake(PolderReplica, const PetscScalar all[], PetscScalar own[]);

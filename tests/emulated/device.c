@@ -308,6 +308,17 @@ PetscErrorCode PolderDeviceCallName(PetscMPIInt rank, PolderDeviceName *name)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* -emulated_memory n: so many bytes can be allocated, as far as anybody asks */
+PetscErrorCode PolderDeviceCallAvailable(size_t *bytes)
+{
+  PetscReal given = 1e12;
+
+  PetscFunctionBegin;
+  PetscCall(PetscOptionsGetReal(NULL, NULL, "-emulated_memory", &given, NULL));
+  *bytes = (size_t)given;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* -emulated_shared n: so many allocations of this process can be shared at the same time */
 static PetscInt Shared = 0;
 

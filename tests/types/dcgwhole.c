@@ -1,7 +1,7 @@
 static char
   help[] = "Small problems that every process solves as a whole on its own GPU, against the same solve on one process: counts, histories and solutions\n"
            "to the last bit; changed values and patterns, kernels, guesses, restarts, monitors, and what excludes it.\n"
-           "  -n <20> : points in each direction of a square\n\n";
+           "  -n <20> : points in each direction of a square; -pc_type <type> : this one, instead of jacobi and none\n\n";
 
 #include "vecs.h"
 #include <petscksp.h>
@@ -231,6 +231,7 @@ static PetscErrorCode TestPC(PetscInt n, const char pctype[])
   PetscCall(KSPSetNormType(all->ksp, KSP_NORM_UNPRECONDITIONED));
   PetscCall(Both(all, one, 0, "after another norm"));
   PetscCall(KSPReset(all->ksp));
+  PetscCall(KSPReset(one->ksp));
   PetscCall(Both(all, one, 0, "after a reset"));
   PetscCall(End(all));
   PetscCall(End(one));
@@ -241,13 +242,19 @@ static PetscErrorCode TestPC(PetscInt n, const char pctype[])
 
 int main(int argc, char **argv)
 {
-  PetscInt n = 20;
+  PetscInt  n = 20;
+  char      pctype[64];
+  PetscBool given;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-n", &n, NULL));
-  PetscCall(TestPC(n, PCJACOBI));
-  PetscCall(TestPC(n, PCNONE));
+  PetscCall(PetscOptionsGetString(NULL, NULL, "-pc_type", pctype, sizeof(pctype), &given));
+  if (given) PetscCall(TestPC(n, pctype));
+  else {
+    PetscCall(TestPC(n, PCJACOBI));
+    PetscCall(TestPC(n, PCNONE));
+  }
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "compared with one process\n"));
   PetscCall(PetscFinalize());
   return 0;
@@ -277,5 +284,38 @@ int main(int argc, char **argv)
       requires: emulated
       nsize: 2
       args: -emulated_gpus 1
+
+  # as above, with a preconditioner that has all rows on each GPU
+  testset:
+    requires: gpu
+    args: -deflation_space none -pc_type pamg -pc_pamg_coarse_limit 40
+    output_file: output/dcgwhole.out
+
+    test:
+      suffix: pamg
+      nsize: {{1 2 3 4}}
+      args: -mat_type {{aijdia aijicrs aijhec}}
+    test:
+      suffix: pamg_cycles
+      nsize: 2
+      args: -mat_type aijdia -pc_pamg_precision {{double half}} -pc_pamg_smoother {{chebyshev sgs}}
+    test:
+      suffix: pamg_flexible
+      nsize: 3
+      args: -mat_type aijdia -pc_pamg_cycle k -ksp_dcg_flexible -pc_pamg_reuse {{0 1}}
+    test:
+      suffix: pamg_transport
+      nsize: 3
+      args: -mat_type aijdia -polder_transport host -polder_min_rows_per_gpu 400
+    test:
+      suffix: pamg_nccl
+      requires: emulated
+      nsize: 3
+      args: -mat_type aijdia -polder_transport nccl -polder_nccl ${POLDER_BUILD}/tests/nccl/libnccl-emulated.so
+    test:
+      suffix: pamg_shared
+      requires: emulated
+      nsize: 2
+      args: -mat_type aijdia -emulated_gpus 1 -polder_min_rows_per_gpu 400
 
 TEST*/

@@ -253,7 +253,7 @@ int main(int argc, char **args)
   test:
     suffix: ranks
     nsize: {{1 2 4}}
-    args: -ranks -mat_type {{aij aijdia}}
+    args: -ranks -mat_type {{aij aijdia}} -polder_min_rows_per_gpu 0
 
   test:
     suffix: tetrahedra
@@ -264,25 +264,25 @@ int main(int argc, char **args)
     suffix: tetrahedra_device
     requires: gpu
     nsize: {{2 4}}
-    args: -tetrahedra -mat_type aijicrs
+    args: -tetrahedra -mat_type aijicrs -polder_min_rows_per_gpu 0
     output_file: output/pamg_tetrahedra.out
 
   test:
     suites: valgrind(+3+aij)
     suffix: galerkin
     nsize: {{1 3}}
-    args: -galerkin -mat_type {{aij aijhec}}
+    args: -galerkin -mat_type {{aij aijhec}} -polder_min_rows_per_gpu 0
 
   test:
     suffix: symmetry
     nsize: {{1 3}}
-    args: -symmetry -mat_type {{aij aijdia}}
+    args: -symmetry -mat_type {{aij aijdia}} -polder_min_rows_per_gpu 0
 
   test:
     suites: valgrind(+2+aij)
     suffix: refresh
     nsize: {{1 2 3}}
-    args: -refresh -mat_type {{aij aijdia aijicrs}}
+    args: -refresh -mat_type {{aij aijdia aijicrs}} -polder_min_rows_per_gpu 0
 
   test:
     suffix: lone
@@ -299,7 +299,7 @@ int main(int argc, char **args)
     suffix: convert_device
     requires: gpu
     nsize: {{1 3}}
-    args: -convert -mat_type {{aijdia aijicrs}}
+    args: -convert -mat_type {{aijdia aijicrs}} -polder_min_rows_per_gpu 0
     output_file: output/pamg_convert.out
 
   test:
@@ -309,7 +309,7 @@ int main(int argc, char **args)
   test:
     suffix: precision
     nsize: {{1 3}}
-    args: -precision -mat_type {{aij aijdia}}
+    args: -precision -mat_type {{aij aijdia}} -polder_min_rows_per_gpu 0
 
   test:
     suffix: regular
@@ -323,7 +323,7 @@ int main(int argc, char **args)
   test:
     suffix: many
     nsize: {{1 2}}
-    args: -many -mat_type {{aijdia aijicrs}}
+    args: -many -mat_type {{aijdia aijicrs}} -polder_min_rows_per_gpu 0
 
   test:
     suffix: view

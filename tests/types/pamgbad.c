@@ -2,6 +2,7 @@ static char help[] = "Input that the pairwise-aggregation multigrid refuses, and
 
 #include "pc/pamg/pamgimpl.h"
 #include "pamgproblems.h"
+#include "parts.h"
 #include <petsc/private/pcimpl.h>
 #include "message.h"
 
@@ -227,6 +228,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(LookForParts());
   PetscCall(PetscOptionsHasName(NULL, NULL, "-warnings", &warnings));
   if (warnings) PetscCall(TestWarnings());
   for (int bad = 0; bad < NBAD && !warnings; ++bad) {
@@ -246,7 +248,7 @@ int main(int argc, char **args)
   test:
     suffix: bad
     nsize: {{1 3}}
-    args: -mat_type {{aij aijdia}}
+    args: -mat_type {{aij aijdia}} -polder_min_rows_per_gpu 0
 
   test:
     suites: valgrind(+1)

@@ -2,6 +2,7 @@ static char help[] = "Pairwise-aggregation multigrid on families of graphs that 
 
 #include "graphs.h"
 #include "pamgproblems.h"
+#include "parts.h"
 #include "pc/pamg/pamgimpl.h"
 #include <petsc/private/pcimpl.h>
 
@@ -137,6 +138,7 @@ int main(int argc, char **argv)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
+  PetscCall(LookForParts());
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   for (int family = 0; family < NFAMILIES; ++family) {
     Mat A;
@@ -170,6 +172,6 @@ int main(int argc, char **argv)
 
   test:
     nsize: {{1 2 4}}
-    args: -mat_type {{aij aijdia}}
+    args: -mat_type {{aij aijdia}} -polder_min_rows_per_gpu 0
 
 TEST*/

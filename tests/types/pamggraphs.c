@@ -6,6 +6,7 @@ static char help[] = "Pairwise-aggregation multigrid on random graphs whose weig
 #include "message.h"
 #include "graphs.h"
 #include "pamgproblems.h"
+#include "parts.h"
 
 typedef enum {
   TREE,
@@ -175,6 +176,7 @@ int main(int argc, char **args)
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &args, NULL, help));
+  PetscCall(LookForParts());
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-count", &count, NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-solve", &solve));
   for (int pin = 0; pin < (solve ? NPINS : NEGATIVE + 1); ++pin) {
@@ -203,7 +205,7 @@ int main(int argc, char **args)
   test:
     suffix: setup
     nsize: {{1 3}}
-    args: -pc_pamg_coarse_limit 10 -mat_type {{aij aijdia}}
+    args: -pc_pamg_coarse_limit 10 -mat_type {{aij aijdia}} -polder_min_rows_per_gpu 0
 
   test:
     suffix: solve

@@ -529,23 +529,23 @@ int main(int argc, char **args)
   test:
     suffix: sizes
     nsize: {{1 2 3 4}}
-    args: -sizes -mat_type {{aij aijdia}}
+    args: -sizes -mat_type {{aij aijdia}} -polder_min_rows_per_gpu 0
 
   test:
     suffix: cycles
     nsize: {{1 2 4}}
-    args: -cycles -mat_type aijdia
+    args: -cycles -mat_type aijdia -polder_min_rows_per_gpu 0
 
   test:
     suffix: symmetry
     nsize: {{1 3}}
-    args: -symmetry -mat_type {{aij aijdia}}
+    args: -symmetry -mat_type {{aij aijdia}} -polder_min_rows_per_gpu 0
 
   test:
     suites: valgrind(+2+aij)
     suffix: refresh
     nsize: {{1 2 3}}
-    args: -refresh -mat_type {{aij aijdia aijicrs}}
+    args: -refresh -mat_type {{aij aijdia aijicrs}} -polder_min_rows_per_gpu 0
 
   test:
     suites: valgrind

@@ -141,25 +141,25 @@ int main(int argc, char **args)
   test:
     suffix: iterations
     nsize: {{1 3}}
-    args: -iterations -mat_type {{aij aijdia}}
+    args: -iterations -mat_type {{aij aijdia}} -polder_min_rows_per_gpu 0
 
   test:
     suffix: iterations_device
     requires: gpu
     nsize: {{1 2}}
-    args: -iterations -mat_type {{aijdia aijicrs}}
+    args: -iterations -mat_type {{aijdia aijicrs}} -polder_min_rows_per_gpu 0
     output_file: output/pamghalf_iterations.out
 
   test:
     suffix: operator
     nsize: {{1 3}}
-    args: -operator -mat_type {{aij aijdia}}
+    args: -operator -mat_type {{aij aijdia}} -polder_min_rows_per_gpu 0
 
   test:
     suffix: operator_device
     requires: gpu
     nsize: {{1 3}}
-    args: -operator -mat_type {{aijdia aijicrs}}
+    args: -operator -mat_type {{aijdia aijicrs}} -polder_min_rows_per_gpu 0
     output_file: output/pamghalf_operator.out
 
 TEST*/

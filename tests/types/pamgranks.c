@@ -319,13 +319,13 @@ int main(int argc, char **args)
     suffix: twin
     requires: gpu
     nsize: {{2 3 4}}
-    args: -twin -mat_type {{aijdia aijicrs}}
+    args: -twin -mat_type {{aijdia aijicrs}} -polder_min_rows_per_gpu 0
 
   test:
     suffix: traffic
     requires: gpu
     nsize: 2
-    args: -traffic -mat_type aijdia
+    args: -traffic -mat_type aijdia -polder_min_rows_per_gpu 0
 
   test:
     suffix: singular

@@ -227,13 +227,13 @@ int main(int argc, char **argv)
       args: -mat_type {{aijdia aijicrs aijhec}} -pc_type jacobi -deflation_space none -polder_min_rows_per_gpu 0
     test:
       suffix: preconditioners
-      args: -mat_type aijdia -pc_type {{tns pamg}} -deflation_space none -ksp_dcg_reductions {{1 2}}
+      args: -mat_type aijdia -pc_type {{tns pamg}} -deflation_space none -ksp_dcg_reductions {{1 2}} -polder_min_rows_per_gpu 0
     test:
       suffix: deflated
       args: -mat_type aijdia -pc_type tns -deflation_space subdomain -deflation_boxes 2,2,2 -deflation_grid 9,9,9 -ksp_dcg_reductions {{1 2}}
     test:
       suffix: kcycle
-      args: -mat_type aijdia -pc_type pamg -pc_pamg_cycle k -pc_pamg_coarse_limit 20 -ksp_dcg_flexible -deflation_space none
+      args: -mat_type aijdia -pc_type pamg -pc_pamg_cycle k -pc_pamg_coarse_limit 20 -ksp_dcg_flexible -deflation_space none -polder_min_rows_per_gpu 0
 
   testset:
     requires: emulated

@@ -57,8 +57,8 @@ static PetscErrorCode KSPSetUp_DCG(KSP ksp)
   PetscCall(PolderCGSetWorkVecs(ksp, like));
   PetscCall(VecDestroy(&like));
   PetscCall(PolderDeflationSpaceSetDM(cg->space, ksp->dm));
-  PetscCall(KSPDCGSetUpSpace_Private(ksp, A, &finite)); // the solve does without, once more
-  if (finite) PetscCall(KSPDCGWholeSetUp(ksp, A, ksp->work[0], ksp->work[0], &whole));
+  PetscCall(KSPDCGSetUpSpace_Private(ksp, A, &finite));                                                // the solve does without, once more
+  if (finite && !ksp->dscale) PetscCall(KSPDCGWholeSetUp(ksp, A, ksp->work[0], ksp->work[0], &whole)); // which the solve does after the scaling
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -239,7 +239,8 @@ PetscErrorCode KSPDCGSetFlexible(KSP ksp, PetscBool flexible)
    the history and the count do not depend on how far the host is behind, and are the same bit for bit from run to run.
 
    On several processes with few rows each all inner products of an iteration are made in one sum over the processes (`-ksp_dcg_reductions`).
-   With `PCJACOBI` or `PCNONE` and CUDA vectors, a small problem is solved as a whole on the GPU of each process (`-polder_min_rows_per_gpu`).
+   With CUDA vectors, without deflation vectors and with `PCJACOBI`, `PCNONE` or `PCPAMG`, a small problem is solved as a whole on the GPU of each process
+   (`-polder_min_rows_per_gpu`).
 
    A constant kernel of the operator is noticed with or without `MatSetNullSpace()`; the solution then has mean zero.
 

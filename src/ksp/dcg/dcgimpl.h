@@ -4,6 +4,7 @@
 #include "cg/cg.h"
 #include "core/replica.h"
 #include "kernels/views.h"
+#include "mat/whole.h"
 
 /* The whole system on each GPU */
 typedef struct {
@@ -12,8 +13,10 @@ typedef struct {
   PolderReplica       replica; /* NULL: nothing is allocated */
   Mat                 A;
   PC                  pc;
-  Vec                 b, x, residual, dinv, *work; /* dinv: of a diagonal preconditioner */
-  PetscBool           jacobi;                      /* dinv is in use */
+  Vec                 b, x, residual, *work;
+  PolderWhole         matrix; /* with a preconditioner that each process has all of; NULL with a diagonal one, to which all that follows belongs */
+  Vec                 dinv;
+  PetscBool           jacobi; /* dinv is in use */
   PolderDia           dia;
   PetscInt           *off;
   const PetscScalar **val;
@@ -38,3 +41,12 @@ PETSC_INTERN PetscErrorCode KSPDCGWholeFree(KSP);
 PETSC_INTERN PetscErrorCode KSPDCGWholeView(KSP, PetscViewer);
 /* The buildsolution of such a solve */
 PETSC_INTERN PetscErrorCode KSPDCGWholeBuildSolution(KSP, Vec v, Vec *V);
+PETSC_INTERN PetscErrorCode KSPDCGWholeCreateVecs(KSPDCGWhole *);
+/* all <- the values of all processes */
+PETSC_INTERN PetscErrorCode KSPDCGWholeGather(KSPDCGWhole *, Vec own, Vec all);
+
+/* dcgsmall.c: with a diagonal preconditioner, for one kernel that makes many steps */
+PETSC_INTERN PetscErrorCode KSPDCGSmallSetUp(KSP, Mat A, Vec b, Vec x, PetscBool *done);
+/* The preconditioner and the kernel of A, before a solve */
+PETSC_INTERN PetscErrorCode KSPDCGSmallBegin(KSP, Mat A);
+PETSC_INTERN PetscErrorCode KSPDCGSmallFree(KSPDCGWhole *);

@@ -1,12 +1,11 @@
 /*
-  Small problems on several GPUs: one kernel makes many steps of the whole problem in less time than two GPUs need to exchange the values and sums of one step.
-  Each process gathers the matrix and the vectors, solves all of it, and takes its own rows of the solution. The bits are those of one process.
+  Small problems on several GPUs: where one GPU takes less time than several need for their exchanges, each process gathers the matrix and the vectors, solves
+  all of it, and takes its own rows of the solution. The bits are those of one process. The matrix and the preconditioner of all rows are those of dcgsmall.c,
+  or those that the preconditioner of the KSP offers.
 */
 #include "dcgimpl.h"
+#include "core/methods.h"
 #include "core/peers.h"
-#include "kernels/dia.h"
-#include "mat/csr.h"
-#include "mat/dia.h"
 
 /* Vectors that the solver keeps for a system of another size */
 static PetscErrorCode KSPDCGWholeForget_Private(KSP ksp)
@@ -28,314 +27,97 @@ PetscErrorCode KSPDCGWholeFree(KSP ksp)
   PetscFunctionBegin;
   if (whole->on) PetscCall(KSPDCGWholeForget_Private(ksp));
   whole->on = PETSC_FALSE;
+  if (whole->matrix) whole->replica = NULL; // the matrix has it
   PetscCall(PolderReplicaDestroy(&whole->replica));
+  PetscCall(PolderWholeDestroy(&whole->matrix));
   PetscCall(MatDestroy(&whole->A));
   PetscCall(PCDestroy(&whole->pc));
   PetscCall(VecDestroy(&whole->b));
   PetscCall(VecDestroy(&whole->x));
   PetscCall(VecDestroy(&whole->residual));
-  PetscCall(VecDestroy(&whole->dinv));
   if (whole->work) PetscCall(VecDestroyVecs(4, &whole->work));
-  PetscCall(PetscFree2(whole->off, whole->val));
-  PetscCall(PolderDeviceFree(&whole->values));
-  PetscCall(PolderDeviceFree(&whole->garray));
-  whole->id = 0;
+  PetscCall(KSPDCGSmallFree(whole));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Do the settings and sizes, which all processes have alike, allow one kernel for all rows? */
-static PetscErrorCode KSPDCGWholeFits_Private(KSP ksp, Mat A, PetscBool *fits)
+PetscErrorCode KSPDCGWholeCreateVecs(KSPDCGWhole *whole)
 {
-  KSP_DCG     *dcg  = (KSP_DCG *)ksp->data;
-  PolderCG    *cg   = &dcg->cg;
-  MPI_Comm     comm = PetscObjectComm((PetscObject)ksp);
-  MatNullSpace attached;
-  PetscBool    diagonal, constant = PETSC_TRUE;
-  PetscInt     N, nvec            = 0;
-  PetscMPIInt  size;
+  const PetscInt N = PolderReplicaSize(whole->replica);
+  PetscLayout    layout;
 
   PetscFunctionBegin;
-  *fits = PETSC_FALSE;
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  if (size == 1 || size > POLDER_PEERS_MOST || cg->flexible || cg->reductions == 1 || cg->space->d || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
-  if (ksp->normtype != KSP_NORM_UNPRECONDITIONED && ksp->normtype != KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, &diagonal, PCNONE, PCJACOBI, ""));
-  PetscCall(MatGetNullSpace(A, &attached));
-  if (attached) PetscCall(MatNullSpaceGetVecs(attached, &constant, &nvec, NULL));
-  if (!diagonal || !constant || nvec) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderPeersGetLeastRows(comm, &dcg->whole.least));
-  PetscCall(MatGetSize(A, &N, NULL));
-  *fits = (PetscBool)(dcg->whole.least < 0 || N / size < dcg->whole.least);
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Are the rows of this process, and vectors like these two, on the device? A process without rows has no part in that */
-static PetscErrorCode KSPDCGWholeHere_Private(KSP ksp, Mat A, Vec b, Vec x, PetscBool *here)
-{
-  const PolderDia *dia = NULL;
-  PetscBool        device[2], is;
-  PetscInt         m, N;
-
-  PetscFunctionBegin;
-  *here = PETSC_FALSE;
-  PetscCall(PolderVecOnDevice(b, &device[0]));
-  PetscCall(PolderVecOnDevice(x, &device[1]));
-  PetscCall(PolderMatIsAIJ(A, &is));
-  PetscCall(MatGetLocalSize(A, &m, NULL));
-  PetscCall(MatGetSize(A, &N, NULL));
-  if (!device[0] || !device[1] || !is || ksp->reason == KSP_DIVERGED_PC_FAILED || N > (PetscInt)PolderWorkSize(PolderCGSmallMost_CUDA()))
-    PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderMatGetDeviceDia(A, &dia));
-  *here = (PetscBool)(!m || (dia && dia->nd <= POLDER_CGSMALL_DIAGONALS));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Adds an offset to n ascending ones; n = POLDER_CGSMALL_DIAGONALS + 1: too many */
-static void KSPDCGAddOffset_Private(PetscInt d, PetscInt *n, PetscInt off[])
-{
-  PetscInt at = 0;
-
-  if (*n > POLDER_CGSMALL_DIAGONALS) return;
-  while (at < *n && off[at] < d) ++at;
-  if (at < *n && off[at] == d) return;
-  for (PetscInt k = (*n)++; k > at; --k) off[k] = off[k - 1];
-  off[at] = d;
-}
-
-/* The offsets of all rows */
-static PetscErrorCode KSPDCGWholeOffsets_Private(KSP ksp, const PolderDia *dia, const PolderCSR *csr, PetscInt *n, PetscInt off[])
-{
-  enum {
-    MOST = POLDER_CGSMALL_DIAGONALS + 1
-  };
-  PetscInt        mine[MOST + 1], all[POLDER_PEERS_MOST * (MOST + 1)], m;
-  const PetscInt *bi, *bj;
-  PetscMPIInt     size;
-  PetscBool       done;
-
-  PetscFunctionBegin;
-  *n = 0;
-  for (PetscInt d = 0; dia && d < dia->nd; ++d) KSPDCGAddOffset_Private(dia->off[d], n, off);
-  if (csr->offdiag && csr->nghost) {
-    PetscCall(MatGetRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done)); // the pattern is on the host, too
-    if (!done) m = 0;
-    for (PetscInt i = PolderCSRNextRow(m, bi, 0); i < m; i = PolderCSRNextRow(m, bi, i + 1)) {
-      for (PetscInt k = bi[i]; k < bi[i + 1]; ++k) KSPDCGAddOffset_Private(csr->garray[bj[k]] - csr->rstart - i, n, off);
-    }
-    PetscCall(MatRestoreRowIJ(csr->offdiag, 0, PETSC_FALSE, PETSC_FALSE, &m, &bi, &bj, &done));
-  }
-  mine[0] = *n;
-  for (PetscInt d = 0; d < *n; ++d) mine[d + 1] = off[d];
-  for (PetscInt d = *n; d < MOST; ++d) mine[d + 1] = 0;
-  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)ksp), &size));
-  PetscCallMPI(MPI_Allgather(mine, MOST + 1, MPIU_INT, all, MOST + 1, MPIU_INT, PetscObjectComm((PetscObject)ksp)));
-  for (PetscMPIInt r = 0; r < size; ++r) {
-    for (PetscInt d = 0; d < all[r * (MOST + 1)]; ++d) KSPDCGAddOffset_Private(all[r * (MOST + 1) + 1 + d], n, off);
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatMult_DCGWhole(Mat A, Vec x, Vec y)
-{
-  KSP                ksp;
-  const PetscScalar *xa;
-  PetscScalar       *ya;
-  PolderStream       stream;
-
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, &ksp));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderVecGetDeviceRead(x, &xa));
-  PetscCall(PolderVecGetDeviceWrite(y, &ya));
-  PolderLaunch(PolderDiaMult_CUDA(&((KSP_DCG *)ksp->data)->whole.dia, 1.0, xa, NULL, ya, NULL, NULL, stream));
-  PetscCall(PolderVecRestoreDeviceWrite(y, &ya));
-  PetscCall(PolderVecRestoreDeviceRead(x, &xa));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode MatResidual_DCGWhole(Mat A, Vec b, Vec x, Vec r)
-{
-  KSP                ksp;
-  const PetscScalar *xa, *ba;
-  PetscScalar       *ra;
-  PolderStream       stream;
-
-  PetscFunctionBegin;
-  PetscCall(MatShellGetContext(A, &ksp));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderVecGetDeviceRead(x, &xa));
-  PetscCall(PolderVecGetDeviceRead(b, &ba));
-  PetscCall(PolderVecGetDeviceWrite(r, &ra));
-  PolderLaunch(PolderDiaMult_CUDA(&((KSP_DCG *)ksp->data)->whole.dia, -1.0, xa, ba, ra, NULL, NULL, stream));
-  PetscCall(PolderVecRestoreDeviceWrite(r, &ra));
-  PetscCall(PolderVecRestoreDeviceRead(b, &ba));
-  PetscCall(PolderVecRestoreDeviceRead(x, &xa));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCApply_DCGWhole(PC pc, Vec r, Vec z)
-{
-  KSP          ksp;
-  KSPDCGWhole *whole;
-
-  PetscFunctionBegin;
-  PetscCall(PCShellGetContext(pc, &ksp));
-  whole = &((KSP_DCG *)ksp->data)->whole;
-  if (whole->jacobi) PetscCall(VecPointwiseMult(z, whole->dinv, r));
-  else PetscCall(VecCopy(r, z));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* See PolderPCFused; v = x, r, z, p, w, of which z and w are not used */
-static PetscErrorCode PCSteps_DCGWhole(PC pc, PetscBool prepare, PetscBool first, PetscInt count, Vec v[5], PolderCGState *state, PetscBool *done)
-{
-  KSP                ksp;
-  KSPDCGWhole       *whole;
-  PolderCGVectors    at = {0};
-  PolderCGReduction  to = {.state = state};
-  const PetscScalar *da = NULL;
-  PolderStream       stream;
-
-  PetscFunctionBegin;
-  *done = PETSC_TRUE;
-  if (!count) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCShellGetContext(pc, &ksp));
-  whole = &((KSP_DCG *)ksp->data)->whole;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceGetWork(&to.work));
-  if (whole->jacobi) PetscCall(PolderVecGetDeviceRead(whole->dinv, &da));
-  PetscCall(PolderVecGetDeviceArray(v[0], &at.x));
-  PetscCall(PolderVecGetDeviceArray(v[1], &at.r));
-  PetscCall(PolderVecGetDeviceArray(v[3], &at.p));
-  if (prepare) PolderLaunch(PolderCGRho_CUDA(whole->dia.n, at.r, at.r, da, first, &to, stream));
-  PolderLaunch(PolderCGSmall_CUDA(&whole->dia, da, first, count, &at, state, to.work, stream));
-  PetscCall(PolderVecRestoreDeviceArray(v[3], &at.p));
-  PetscCall(PolderVecRestoreDeviceArray(v[1], &at.r));
-  PetscCall(PolderVecRestoreDeviceArray(v[0], &at.x));
-  if (whole->jacobi) PetscCall(PolderVecRestoreDeviceRead(whole->dinv, &da));
-  PetscCall(PetscLogGpuFlops((15.0 + 2.0 * whole->dia.nd) * count * whole->dia.n));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCGetFused_DCGWhole(PC pc, const PolderPCFused **fused)
-{
-  static const PolderPCFused offer = {.brief = PETSC_TRUE, .steps = PCSteps_DCGWhole};
-
-  PetscFunctionBegin;
-  (void)pc;
-  *fused = &offer;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Matrix, preconditioner and vectors of all rows */
-static PetscErrorCode KSPDCGWholeCreateSystem_Private(KSP ksp, PetscInt nd, const PetscInt off[])
-{
-  KSPDCGWhole   *whole = &((KSP_DCG *)ksp->data)->whole;
-  const PetscInt N     = PolderReplicaSize(whole->replica);
-
-  PetscFunctionBegin;
-  PetscCall(PetscMalloc2(nd, &whole->off, nd, &whole->val));
-  PetscCall(PolderDeviceMalloc(sizeof(PetscScalar) * (size_t)nd * (size_t)N, &whole->values));
-  whole->dia = (PolderDia){.m = N, .n = N, .nd = nd, .off = whole->off, .val = whole->val, .main = -1};
-  for (PetscInt d = 0; d < nd; ++d) {
-    whole->off[d] = off[d];
-    whole->val[d] = whole->values + (size_t)d * (size_t)N;
-    if (!off[d]) whole->dia.main = d;
-  }
-  PetscCall(VecCreate(PETSC_COMM_SELF, &whole->b));
-  PetscCall(VecSetSizes(whole->b, N, N));
-  PetscCall(VecSetType(whole->b, POLDER_VEC_DEVICE));
+  PetscCall(PetscLayoutCreateFromSizes(PETSC_COMM_SELF, N, N, 1, &layout));
+  PetscCall(PolderVecCreate(PETSC_COMM_SELF, layout, POLDER_VEC_DEVICE, &whole->b));
+  PetscCall(PetscLayoutDestroy(&layout));
   PetscCall(PolderVecDuplicate(whole->b, &whole->x));
   PetscCall(PolderVecDuplicate(whole->b, &whole->residual));
-  PetscCall(PolderVecDuplicate(whole->b, &whole->dinv));
   PetscCall(PolderVecDuplicateVecs(whole->b, 4, &whole->work));
-  PetscCall(MatCreateShell(PETSC_COMM_SELF, N, N, N, N, ksp, &whole->A));
-  PetscCall(MatShellSetOperation(whole->A, MATOP_MULT, (void (*)(void))MatMult_DCGWhole));
-  PetscCall(MatShellSetOperation(whole->A, MATOP_RESIDUAL, (void (*)(void))MatResidual_DCGWhole));
-  PetscCall(PCCreate(PETSC_COMM_SELF, &whole->pc));
-  PetscCall(PCSetOperators(whole->pc, whole->A, whole->A));
-  PetscCall(PCSetType(whole->pc, PCSHELL));
-  PetscCall(PCShellSetContext(whole->pc, ksp));
-  PetscCall(PCShellSetApply(whole->pc, PCApply_DCGWhole));
-  PetscCall(PetscObjectComposeFunction((PetscObject)whole->pc, POLDER_PC_GET_FUSED, PCGetFused_DCGWhole));
-  PetscCall(PCSetUp(whole->pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The values of all diagonals */
-static PetscErrorCode KSPDCGWholeFill_Private(KSP ksp, const PolderCSR *csr)
+/* Are vectors like these two on the device, on all processes? */
+static PetscErrorCode KSPDCGWholeHere_Private(KSP ksp, Vec b, Vec x, PetscBool *here)
+{
+  PetscBool   device[2];
+  PetscMPIInt all;
+
+  PetscFunctionBegin;
+  PetscCall(PolderVecOnDevice(b, &device[0]));
+  PetscCall(PolderVecOnDevice(x, &device[1]));
+  all = device[0] && device[1];
+  PetscCallAllreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)ksp));
+  *here = (PetscBool)all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Where each process has all of the preconditioner, it gets all of the matrix, too */
+static PetscErrorCode KSPDCGWholeSetUpAlone_Private(KSP ksp, Mat A, Vec b, Vec x, PetscBool *done)
 {
   KSPDCGWhole *whole = &((KSP_DCG *)ksp->data)->whole;
-  PetscScalar *own, *val[POLDER_CGSMALL_DIAGONALS];
-  PolderStream stream;
+  PolderWhole  now   = NULL;
+  PC           alone = NULL;
+  PetscBool    here  = PETSC_FALSE;
 
   PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceMalloc(sizeof(*own) * (size_t)csr->m * (size_t)whole->dia.nd, &own));
-  for (PetscInt d = 0; d < whole->dia.nd; ++d) val[d] = own + (size_t)d * (size_t)csr->m;
-  PolderLaunch(PolderDiaOwnRows_CUDA(&whole->dia, val, PolderOwnRows(csr), PolderGhostColumns(csr), whole->garray, csr->rstart, stream));
-  for (PetscInt d = 0; d < whole->dia.nd; ++d)
-    PetscCall(PolderReplicaGather(whole->replica, val[d], whole->values + (size_t)d * (size_t)PolderReplicaSize(whole->replica)));
-  PetscCall(PolderDeviceFree(&own));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Brings the whole matrix up to date. *done = PETSC_FALSE, on all processes: it has too many diagonals, or GPUs are unlike */
-static PetscErrorCode KSPDCGWholeUpdate_Private(KSP ksp, Mat A, PetscBool pattern, PetscBool *done)
-{
-  KSPDCGWhole     *whole = &((KSP_DCG *)ksp->data)->whole;
-  PetscInt         nd, off[POLDER_CGSMALL_DIAGONALS + 1];
-  const PolderDia *dia;
-  PolderCSR        csr;
-
-  PetscFunctionBegin;
-  PetscCall(PolderMatGetCSRAlike(A, PETSC_TRUE, &csr));
-  *done = csr.device;
-  if (pattern && *done) {
-    PetscCall(KSPDCGWholeFree(ksp));
-    PetscCall(PolderMatGetDeviceDia(A, &dia));
-    PetscCall(KSPDCGWholeOffsets_Private(ksp, dia, &csr, &nd, off));
-    if (nd <= POLDER_CGSMALL_DIAGONALS) PetscCall(PolderReplicaCreate(PetscObjectComm((PetscObject)ksp), csr.m, NULL, &whole->replica));
-    *done = (PetscBool)(whole->replica != NULL);
-    if (*done) {
-      PetscCall(KSPDCGWholeCreateSystem_Private(ksp, nd, off));
-      PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)csr.nghost, csr.garray, &whole->garray));
-    }
-  }
-  if (*done) PetscCall(KSPDCGWholeFill_Private(ksp, &csr));
-  PetscCall(PolderMatRestoreCSRAt(A, &csr));
+  PetscCall(PCSetErrorIfFailure(ksp->pc, ksp->errorifnotconverged)); // as KSPSetUp() does
+  PetscTryMethod(ksp->pc, POLDER_PC_GET_ALONE, (PC, PC *), (ksp->pc, &alone));
+  if (alone) PetscCall(KSPDCGWholeHere_Private(ksp, b, x, &here));
+  if (here) PetscCall(PolderMatGetWhole(A, &now));
+  if (!now || whole->A != PolderWholeMat(now)) PetscCall(KSPDCGWholeFree(ksp));
+  *done = (PetscBool)(now != NULL);
+  if (!now) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderWholeDestroy(&whole->matrix));
+  whole->matrix  = now;
+  whole->replica = PolderWholeReplica(now);
+  if (!whole->b) PetscCall(KSPDCGWholeCreateVecs(whole));
+  PetscCall(PetscObjectReference((PetscObject)PolderWholeMat(now)));
+  PetscCall(MatDestroy(&whole->A));
+  whole->A = PolderWholeMat(now);
+  PetscCall(PetscObjectReference((PetscObject)alone));
+  PetscCall(PCDestroy(&whole->pc));
+  whole->pc = alone;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 PetscErrorCode KSPDCGWholeSetUp(KSP ksp, Mat A, Vec b, Vec x, PetscBool *done)
 {
-  KSPDCGWhole     *whole = &((KSP_DCG *)ksp->data)->whole;
-  PetscObjectId    id;
-  PetscObjectState pattern, state;
-  PetscBool        here;
-  int              any[3];
+  KSP_DCG    *dcg  = (KSP_DCG *)ksp->data;
+  MPI_Comm    comm = PetscObjectComm((PetscObject)ksp);
+  PetscBool   diagonal;
+  PetscMPIInt size;
 
   PetscFunctionBegin;
-  PetscCall(KSPDCGWholeFits_Private(ksp, A, done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPDCGWholeHere_Private(ksp, A, b, x, &here));
-  PetscCall(PetscObjectGetId((PetscObject)A, &id));
-  PetscCall(MatGetNonzeroState(A, &pattern));
-  PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  any[0] = !here;
-  any[1] = !whole->replica || id != whole->id || pattern != whole->pattern;
-  any[2] = state != whole->state;
-  PetscCallAllreduce(MPI_IN_PLACE, any, 3, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)ksp));
-  *done = (PetscBool)!any[0];
-  if (*done && (any[1] || any[2])) PetscCall(KSPDCGWholeUpdate_Private(ksp, A, (PetscBool)any[1], done));
-  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
-  whole->id      = id;
-  whole->pattern = pattern;
-  whole->state   = state;
+  *done = PETSC_FALSE;
+  PetscCallMPI(MPI_Comm_size(comm, &size));
+  if (size == 1 || size > POLDER_PEERS_MOST || dcg->cg.reductions == 1 || dcg->cg.space->d || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderPeersGetLeastRows(comm, &dcg->whole.least));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp->pc, &diagonal, PCNONE, PCJACOBI, ""));
+  if (diagonal) PetscCall(KSPDCGSmallSetUp(ksp, A, b, x, done));
+  else PetscCall(KSPDCGWholeSetUpAlone_Private(ksp, A, b, x, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode KSPDCGWholeGather_Private(KSPDCGWhole *whole, Vec own, Vec all)
+PetscErrorCode KSPDCGWholeGather(KSPDCGWhole *whole, Vec own, Vec all)
 {
   const PetscScalar *from;
   PetscScalar       *to;
@@ -379,31 +161,6 @@ static PetscErrorCode KSPDCGWholeResidual_Private(KSP ksp, Vec x, Vec r, PetscRe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The vectors of the whole system, and its kernel */
-static PetscErrorCode KSPDCGWholeVectors_Private(KSP ksp, Mat A)
-{
-  KSPDCGWhole *whole = &((KSP_DCG *)ksp->data)->whole;
-  MatNullSpace attached, constant;
-
-  PetscFunctionBegin;
-  PetscCall(PetscObjectTypeCompare((PetscObject)ksp->pc, PCJACOBI, &whole->jacobi));
-  if (whole->jacobi) {
-    PetscCall(VecSet(ksp->work[1], 1.0));
-    PetscCall(PCApply(ksp->pc, ksp->work[1], ksp->work[2]));
-    PetscCall(KSPDCGWholeGather_Private(whole, ksp->work[2], whole->dinv));
-  }
-  PetscCall(KSPDCGWholeGather_Private(whole, ksp->vec_rhs, whole->b));
-  if (ksp->guess_zero) PetscCall(VecZeroEntries(whole->x));
-  else PetscCall(KSPDCGWholeGather_Private(whole, ksp->vec_sol, whole->x));
-  PetscCall(MatGetNullSpace(A, &attached));
-  PetscCall(MatSetNullSpace(whole->A, NULL));
-  if (!attached) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(MatNullSpaceCreate(PETSC_COMM_SELF, PETSC_TRUE, 0, NULL, &constant));
-  PetscCall(MatSetNullSpace(whole->A, constant));
-  PetscCall(MatNullSpaceDestroy(&constant));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static void KSPDCGWholeSwap_Private(KSP ksp)
 {
   KSPDCGWhole *whole = &((KSP_DCG *)ksp->data)->whole;
@@ -426,13 +183,16 @@ PetscErrorCode KSPDCGWholeBegin(KSP ksp)
   whole->on        = on;
   cg->trueresidual = on ? KSPDCGWholeResidual_Private : NULL;
   if (!on) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(KSPDCGWholeVectors_Private(ksp, cg->A));
+  if (!whole->matrix) PetscCall(KSPDCGSmallBegin(ksp, cg->A));
+  PetscCall(KSPDCGWholeGather(whole, ksp->vec_rhs, whole->b));
+  if (ksp->guess_zero) PetscCall(VecZeroEntries(whole->x));
+  else PetscCall(KSPDCGWholeGather(whole, ksp->vec_sol, whole->x));
   cg->A  = whole->A;
   cg->pc = whole->pc;
   cg->b  = whole->b;
   cg->x  = whole->x;
   KSPDCGWholeSwap_Private(ksp);
-  PetscCall(PetscInfo(ksp, "%" PetscInt_FMT " rows in all: each process solves the whole problem on its GPU\n", whole->dia.n));
+  PetscCall(PetscInfo(ksp, "%" PetscInt_FMT " rows in all: each process solves the whole problem on its GPU\n", PolderReplicaSize(whole->replica)));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -454,7 +214,9 @@ PetscErrorCode KSPDCGWholeView(KSP ksp, PetscViewer viewer)
 
   PetscFunctionBegin;
   if (!whole->on) PetscFunctionReturn(PETSC_SUCCESS);
-  if (whole->least < 0) PetscCall(PetscSNPrintf(why, sizeof(why), "%" PetscInt_FMT " rows are few enough for one kernel", whole->dia.n));
+  if (whole->least < 0)
+    PetscCall(
+      PetscSNPrintf(why, sizeof(why), "%" PetscInt_FMT " rows are few enough for one %s", PolderReplicaSize(whole->replica), whole->matrix ? "GPU" : "kernel"));
   else PetscCall(PetscSNPrintf(why, sizeof(why), "fewer than %" PetscInt_FMT " rows a GPU", whole->least));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  the whole problem on the GPU of each process: %s; values between processes: %s\n", why,
                                    PolderReplicaTransport(whole->replica)));

@@ -25,6 +25,15 @@ static PetscErrorCode PamgWarn(PC pc, int which, const char text[])
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+static PetscErrorCode PamgWarnSymmetry(PC pc)
+{
+  PetscFunctionBegin;
+  if (!((PC_PAMG *)pc->data)->symmetric)
+    PetscCall(
+      PamgWarn(pc, 1, "PC of type pamg is meant for symmetric matrices and this one is not: it may do when nearly symmetric, with -ksp_type gmres or bcgs"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Programs may declare a matrix nonsymmetric by mistake. All entries of such a matrix are compared; without a declaration, those of the diagonal blocks. */
 static PetscErrorCode PamgCheckSymmetry(PC pc)
 {
@@ -41,16 +50,15 @@ static PetscErrorCode PamgCheckSymmetry(PC pc)
   PetscCall(steps->restorerows(pc->pmat, &csr));
   if (known) PetscCall(PolderMatProductsSymmetric(pc->pmat, &pamg->symmetric));
   else PetscCall(steps->symmetric(pc->pmat, &pamg->symmetric));
-  if (!pamg->symmetric)
-    PetscCall(
-      PamgWarn(pc, 1, "PC of type pamg is meant for symmetric matrices and this one is not: it may do when nearly symmetric, with -ksp_type gmres or bcgs"));
+  PetscCall(PamgWarnSymmetry(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCSetUp_PAMG(PC pc)
 {
-  PC_PAMG *pamg = (PC_PAMG *)pc->data;
-  PetscInt bs;
+  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PetscBool whole;
+  PetscInt  bs;
 
   PetscFunctionBegin;
   PetscCall(PolderMatCheckRows(pc->pmat, "pamg"));
@@ -58,8 +66,12 @@ static PetscErrorCode PCSetUp_PAMG(PC pc)
   PetscCall(MatGetBlockSize(pc->pmat, &bs));
   if (bs > 1) PetscCall(PamgWarn(pc, 2, "PC of type pamg knows nothing of blocks: it takes each row of this matrix by itself"));
   PetscCall(PolderPCForgive(pc));
-  if (!pamg->nlevel) PetscCall(PamgCheckSymmetry(pc));
-  PetscCall(PCPAMGSetUpLevels(pc));
+  PetscCall(PCPAMGWholeSetUp(pc, &whole));
+  if (whole) PetscCall(PamgWarnSymmetry(pc));
+  else {
+    if (!pamg->nlevel) PetscCall(PamgCheckSymmetry(pc));
+    PetscCall(PCPAMGSetUpLevels(pc));
+  }
   PetscCall(PolderLogEnd(POLDER_PAMGSetUp, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -79,7 +91,9 @@ static PetscErrorCode PamgFollow(PC pc)
   PetscCall(MatGetNonzeroState(pc->pmat, &pattern));
   PetscCall(MatGetType(pc->pmat, &type));
   if (pamg->keys.type[0]) PetscCall(PetscStrcmp(type, pamg->keys.type, &same));
-  if (mat != pamg->keys.mat || pattern != pamg->keys.nonzerostate || !same) PetscCall(PCSetUp_PAMG(pc));
+  if (mat != pamg->keys.mat || pattern != pamg->keys.nonzerostate) same = PETSC_FALSE;
+  if (same) PetscCall(PCPAMGWholeFollow(pc, &same));
+  if (!same) PetscCall(PCSetUp_PAMG(pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -93,7 +107,8 @@ static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
   PetscCall(PolderPCFlag(pc, z, &failed));
   if (failed) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
-  PetscCall(pamg->setup->apply(pc, r, z));
+  if (pamg->whole.alone) PetscCall(PCPAMGWholeApply(pc, r, z));
+  else PetscCall(pamg->setup->apply(pc, r, z));
   PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -105,7 +120,7 @@ static PetscErrorCode PCApplyRho_PAMG(PC pc, Vec r, Vec z, const PolderCGRho *rh
   PetscCall(PCSetUp(pc));
   PetscCall(PamgFollow(pc));
   *done = PETSC_FALSE;
-  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pc->failedreason || ((PC_PAMG *)pc->data)->whole.alone) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
   PetscCall(PCPAMGApplyRho(pc, r, z, rho, done));
   PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
@@ -119,6 +134,15 @@ static PetscErrorCode PCPAMGGetFused(PC pc, const PolderPCFused **fused)
   PetscFunctionBegin;
   (void)pc;
   *fused = &offer;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCPAMGGetAlone(PC pc, PC *alone)
+{
+  PetscFunctionBegin;
+  PetscCall(PCSetUp(pc));
+  PetscCall(PamgFollow(pc));
+  *alone = ((PC_PAMG *)pc->data)->whole.alone;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -143,9 +167,12 @@ static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
 
 static PetscErrorCode PCReset_PAMG(PC pc)
 {
+  PC_PAMG *pamg = (PC_PAMG *)pc->data;
+
   PetscFunctionBegin;
-  PetscCall(PCPAMGFree((PC_PAMG *)pc->data));
-  ((PC_PAMG *)pc->data)->uncoloured = ((PC_PAMG *)pc->data)->chains = PETSC_FALSE;
+  PetscCall(PCPAMGFree(pamg));
+  PetscCall(PCPAMGWholeFree(pamg));
+  pamg->uncoloured = pamg->chains = pamg->whole.unsuited = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -154,6 +181,7 @@ static PetscErrorCode PCDestroy_PAMG(PC pc)
   PetscFunctionBegin;
   PetscCall(PCReset_PAMG(pc));
   PetscCall(PetscFree(pc->data));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_ALONE, NULL));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -219,6 +247,10 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompare((PetscObject)viewer, PETSCVIEWERASCII, &ascii));
   if (!ascii) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pamg->whole.alone) {
+    PetscCall(PCPAMGWholeView(pc, viewer));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (pamg->nlevel)
     PetscCall(PetscSNPrintf(steps, sizeof(steps), "%" PetscInt_FMT " + %" PetscInt_FMT " steps of %s, ", pamg->pre, pamg->post, PamgSmoothers[pamg->smoother]));
   PetscCall(PetscViewerASCIIPrintf(viewer, "  %s-cycle, %sin %s precision%s\n",
@@ -337,9 +369,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscOptionsHeadEnd();
   if (pamg->ksp) PetscCall(KSPSetFromOptions(pamg->ksp));
   if (changed) {
-    PetscCall(PCPAMGFree(pamg));
-    pamg->uncoloured = pamg->chains = PETSC_FALSE;
-    pc->setupcalled                 = PETSC_FALSE;
+    PetscCall(PCReset_PAMG(pc));
+    pc->setupcalled = PETSC_FALSE;
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -389,7 +420,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    neighbours are eliminated exactly, in rounds of rows that are not coupled to each other, and the Schur complement is the matrix of the next level. The rows
    at the limits of a process stay.
 
-   If matrix and vectors are on GPUs, one for each process, set-up and cycles run there, unless the matching is greedy or rows are eliminated.
+   If matrix and vectors are on GPUs, one for each process, set-up and cycles run there, unless the matching is greedy or rows are eliminated. On several of
+   them, each has all of a small matrix (`-polder_min_rows_per_gpu`), and the preconditioner is that of one process.
 
    In half precision the entries of the levels are in bfloat16, with the exponent of single precision and 8 bits, and the vectors are in single precision.
    The sum of a row is stored in place of its diagonal entry, so that rounding changes the energy x^T A x by less than 1/256 where couplings are not positive.
@@ -445,5 +477,6 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pc->ops->view           = PCView_PAMG;
   pc->ops->setfromoptions = PCSetFromOptions_PAMG;
   PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_FUSED, PCPAMGGetFused));
+  PetscCall(PetscObjectComposeFunction((PetscObject)pc, POLDER_PC_GET_ALONE, PCPAMGGetAlone));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -13,6 +13,7 @@
 #include "mat/dia.h"
 #include "mat/csr.h"
 #include "mat/halo.h"
+#include "mat/whole.h"
 #include <petscksp.h>
 
 #define PAMG_LEVELS 64
@@ -151,6 +152,16 @@ typedef struct {
   char               type[32]; /* of the matrix, on the device: the first level reads arrays that are freed when the type changes */
 } PamgKeys;
 
+/* Small matrices on several GPUs: the rows of all processes on each of them, and a PC of this process for these; NULL: it works in parts */
+typedef struct {
+  PolderWhole      matrix;
+  PC               alone;
+  PetscObjectState state;    /* of the parallel matrix */
+  Vec              r, z;     /* of all rows, for an apply to vectors in parts */
+  PetscBool        unsuited; /* the levels would be on the host, until the options or the PC are reset */
+} PamgWhole;
+
+/* The options come first, up to place: PamgWhole.alone gets a copy of them */
 typedef struct {
   PetscInt      passes, maxlevels, coarselimit, gatherlimit, klevels;
   PetscInt      eliminate;                              /* the most neighbours of a row that is eliminated, 0: none */
@@ -192,6 +203,7 @@ typedef struct {
   PetscInt64        *gridplace;          /* grid coordinates of the rows of this process during the set-up; NULL: unknown */
   PamgKeys           keys;
   PetscInt           nsetup, nrefresh;
+  PamgWhole          whole;
 } PC_PAMG;
 
 /* Level l > 0 may use the K-cycle. What eliminated rows leave is as far from solved as the level that they belong to: one of the two does the second visit */
@@ -241,6 +253,16 @@ PETSC_INTERN PetscErrorCode PCPAMGGetRows(PC, const PamgSetUpSteps **, PolderCSR
 /* Sets the place of the levels */
 PETSC_INTERN void           PCPAMGSetPlace(PC_PAMG *, const PamgSetUpSteps *);
 PETSC_INTERN PetscErrorCode PCPAMGSetUpLevels(PC);
+
+/* pamgwhole.c: small matrices on several GPUs */
+/* Sets up the PC of each process for all rows; *done = PETSC_FALSE, and there is none, on all processes: the matrix is to be set up in parts. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGWholeSetUp(PC, PetscBool *done);
+/* The rows of all processes follow new values of the matrix in a kept set-up; *holds = PETSC_FALSE: another set-up is needed */
+PETSC_INTERN PetscErrorCode PCPAMGWholeFollow(PC, PetscBool *holds);
+/* z = M^-1 r */
+PETSC_INTERN PetscErrorCode PCPAMGWholeApply(PC, Vec r, Vec z);
+PETSC_INTERN PetscErrorCode PCPAMGWholeView(PC, PetscViewer);
+PETSC_INTERN PetscErrorCode PCPAMGWholeFree(PC_PAMG *);
 
 /* pamglevel.c */
 PETSC_INTERN PetscErrorCode PCPAMGFree(PC_PAMG *);
