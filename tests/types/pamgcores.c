@@ -3,6 +3,7 @@ static char help[] = "Pairwise-aggregation multigrid where rows are eliminated, 
 #include "graphs.h"
 #include "pamgproblems.h"
 #include "pc/pamg/pamgimpl.h"
+#include "deflation/deflationspace.h"
 #include <petsc/private/pcimpl.h>
 
 typedef enum {
@@ -153,6 +154,34 @@ static PetscErrorCode TestRefresh(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the entries jump nearly everywhere the automatic deflation space has no vectors, and names what helps */
+static PetscErrorCode TestDeflation(void)
+{
+  Mat                  A;
+  KSP                  ksp;
+  PC                   pc;
+  PolderDeflationSpace space;
+  PetscBool            none;
+  char                *named;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateCore(GRID, 20000, 3, &A));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPDCG));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCTNS));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPDCGGetDeflationSpace(ksp, &space));
+  PetscCall(PetscStrcmp(space->chosen, "none", &none));
+  PetscCall(PetscStrstr(space->reason, "-pc_type pamg", &named));
+  PetscCheck(none && named, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The deflation space of a power grid: %s, %s", space->chosen, space->reason);
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "no vectors: ok\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Adds to the element stiffness of flat tetrahedra: the four rows of each satisfy one stiff equation */
 static PetscErrorCode AddFlat(Mat A, PetscInt n, PetscInt count)
 {
@@ -291,6 +320,7 @@ int main(int argc, char **argv)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(TestCores(size));
   PetscCall(TestRefresh());
+  PetscCall(TestDeflation());
   if (size == 1) PetscCall(TestFlat());
   else PetscCall(TestFlatRanks(size));
   PetscCall(PetscFinalize());
