@@ -280,6 +280,34 @@ static PetscErrorCode TestFlatRanks(PetscMPIInt size)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Tetrahedra take as many iterations in a random numbering, give or take two, at a complexity of at most two */
+static PetscErrorCode TestNumbering(void)
+{
+  PetscInt  its[2], blocks;
+  PetscReal residual, complexity;
+  PetscBool eliminates;
+  KSP       ksp;
+  Mat       A;
+
+  PetscFunctionBeginUser;
+  PetscCall(TetrahedraAssemble(PETSC_COMM_WORLD, 32, 1e3, &A));
+  for (int shuffled = 0; shuffled < 2; ++shuffled) {
+    if (shuffled) PetscCall(Shuffle(&A));
+    PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
+    PetscCall(ProblemSolve(A, "-ksp_type cg -pc_type pamg", &ksp, &its[shuffled], &residual));
+    PetscCall(Look(ksp, &eliminates, &blocks, &complexity));
+    PetscCall(PetscInfo(NULL, "numbering %d: %" PetscInt_FMT " iterations, complexity %g\n", shuffled, its[shuffled], (double)complexity));
+    PetscCheck(complexity < 2 && residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Tetrahedra: complexity %g, true residual %g", (double)complexity,
+               (double)residual);
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscCheck(PetscAbsInt(its[0] - its[1]) <= 2 && PetscMax(its[0], its[1]) <= 16, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "Tetrahedra: %" PetscInt_FMT " iterations, in a random numbering %" PetscInt_FMT, its[0], its[1]);
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "numbering: ok\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode TestFlat(void)
 {
   static const char *const options[] = {"-ksp_type cg -pc_type pamg", "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k",
@@ -321,8 +349,10 @@ int main(int argc, char **argv)
   PetscCall(TestCores(size));
   PetscCall(TestRefresh());
   PetscCall(TestDeflation());
-  if (size == 1) PetscCall(TestFlat());
-  else PetscCall(TestFlatRanks(size));
+  if (size == 1) {
+    PetscCall(TestFlat());
+    PetscCall(TestNumbering());
+  } else PetscCall(TestFlatRanks(size));
   PetscCall(PetscFinalize());
   return 0;
 }
