@@ -8,14 +8,18 @@ typedef struct {
   PetscInt  first, rows;                    /* of this process: whole lines in 2-D, whole planes in 3-D */
   PetscReal contrast, shift, walls, peclet; /* walls: coefficient of a wall over that of its cell */
   PetscBool centre;
-  PetscInt  points; /* > 0: no grid, but so many random points */
+  PetscReal weight[3]; /* of the couplings in each direction */
+  PetscInt  points;    /* > 0: no grid, but so many random points */
+  PetscInt  graph;     /* > 0: one of graphs.h */
+  PetscInt *place;     /* the node of each row; NULL: its number */
 } Problem;
 
 static PetscErrorCode GetProblem(Problem *p)
 {
-  const char *const walls[] = {"half", "whole", "Walls", "", NULL};
-  PetscInt          n = 64, nxy[2], two = 2, lines = PETSC_DECIDE;
-  PetscEnum         wall = (PetscEnum)0;
+  const char *const walls[]  = {"half", "whole", "Walls", "", NULL};
+  const char *const graphs[] = {"none", "power", "tetrahedra", "Graphs", "", NULL};
+  PetscInt          n = 64, nxy[2], two = 2, three = 3, lines = PETSC_DECIDE;
+  PetscEnum         wall = (PetscEnum)0, graph = (PetscEnum)0;
 
   PetscFunctionBeginUser;
   p->dim      = 3;
@@ -30,7 +34,12 @@ static PetscErrorCode GetProblem(Problem *p)
   p->n[2] = p->dim == 3 ? n : 1;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-nz", &p->n[p->dim - 1], NULL));
   PetscCall(PetscOptionsGetEnum(NULL, NULL, "-walls", walls, &wall, NULL));
-  p->walls = wall ? 1 : 2;
+  p->walls     = wall ? 1 : 2;
+  p->weight[0] = p->weight[1] = p->weight[2] = 1;
+  PetscCall(PetscOptionsGetRealArray(NULL, NULL, "-weights", p->weight, &three, NULL));
+  PetscCall(PetscOptionsGetEnum(NULL, NULL, "-graph", graphs, &graph, NULL));
+  p->graph = (PetscInt)graph;
+  if (p->graph == 1) p->n[1] = p->n[2] = p->dim = 1;
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-points", &p->points, NULL));
   if (p->points > 0) {
     PetscMPIInt size;
@@ -72,6 +81,7 @@ static PetscReal LevelSet(const Problem *p, const PetscInt at[3])
 
 static void Cell(const Problem *p, PetscInt row, PetscInt at[3])
 {
+  if (p->place) row = p->place[row];
   at[0] = row % p->n[0];
   at[1] = row / p->n[0] % p->n[1];
   at[2] = row / p->n[0] / p->n[1];
@@ -102,12 +112,12 @@ static PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], PetscScalar
       col[nz++] = row;
     } else if (k < 0 ? at[d] > 0 : at[d] < p->n[d] - 1) {
       const PetscInt    j     = k < 0 ? row - stride[d] : row + stride[d];
-      const PetscScalar other = Kappa(p, j), v = 2 * kappa * other / (kappa + other);
+      const PetscScalar other = Kappa(p, j), v = p->weight[d] * 2 * kappa * other / (kappa + other);
 
       col[nz]   = j;
       val[nz++] = -v * (1 - (k < 0 ? -0.5 : 0.5) * p->peclet / (PetscReal)p->n[d]);
       diagonal += v;
-    } else if (!p->bubbles && p->shift == 0) diagonal += p->walls * kappa;
+    } else if (!p->bubbles && p->shift == 0) diagonal += p->weight[d] * p->walls * kappa;
   }
   val[main] = diagonal;
   return nz;

@@ -5,6 +5,9 @@ static char help[] = "Times solvers on one problem in one run: a warm-up, then f
                      "-contrast <coefficient inside over outside>; -shift <s> : s is added to the diagonal\n"
                      "  -nz <n> : cells in the last direction, if others; -walls half|whole : Dirichlet values half a cell or a whole one away\n"
                      "  -points <k> : k random points of the unit cube instead of a grid, coupled to some 12 near ones each; one process\n"
+                     "  -weights <x,y,z> : of the couplings in each direction of a grid\n"
+                     "  -graph power|tetrahedra : a power grid of -n rows, or linear elements on -n nodes in each direction that -jitter <0.3> moves;\n"
+                     "     -shuffle : in a random numbering\n"
                      "  -rhs smooth|ones|random|image : a product of cosines (default), ones, uniform numbers around zero, or A times ones\n"
                      "  -peclet <p> : convection along the diagonal of the grid, v L / D = p in each direction, by central differences\n"
                      "  -solvers <file> : a line a solver, 'name | options', or 'name | bytes a row an iteration | options'\n"
@@ -14,16 +17,9 @@ static char help[] = "Times solvers on one problem in one run: a warm-up, then f
                      "     the last column is then a set-up with new values and a changed level set\n"
                      "  -first : no warm-up, but the first solve of the program, that of a second matrix and that of new values, all assembled on the host\n\n";
 
-#include "points.h"
-#include "problem.h"
+#include "graphs.h"
 #include <petscksp.h>
 #include <petscdevice.h>
-
-/* The rows of this process, with global columns */
-typedef struct {
-  PetscInt    *ai, *aj;
-  PetscScalar *aa;
-} Rows;
 
 static PetscErrorCode GridRows(const Problem *p, Rows *rows)
 {
@@ -86,12 +82,13 @@ static PetscErrorCode PointRows(const Problem *p, Rows *rows)
   PetscFunctionReturn(0);
 }
 
-static PetscErrorCode CreateMatrix(const Problem *p, Rows *rows, Mat *A)
+static PetscErrorCode CreateMatrix(Problem *p, Rows *rows, Mat *A)
 {
   PetscMPIInt size;
 
   PetscFunctionBeginUser;
   if (p->points) PetscCall(PointRows(p, rows));
+  else if (p->graph) PetscCall(p->graph == 1 ? PowerGridRows(p, rows) : TetrahedraRows(p, rows));
   else PetscCall(GridRows(p, rows));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (size > 1) PetscCall(MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, p->rows, p->rows, p->N, p->N, rows->ai, rows->aj, rows->aa, A));
@@ -580,6 +577,7 @@ int main(int argc, char **argv)
   PetscCall(VecDestroy(&table.levelset));
   PetscCall(MatDestroy(&table.A));
   PetscCall(PetscFree3(rows.ai, rows.aj, rows.aa));
+  PetscCall(PetscFree(p.place));
   PetscCall(PetscFinalize());
   return 0;
 }

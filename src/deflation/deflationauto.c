@@ -243,7 +243,7 @@ static PetscErrorCode PolderDeflationComponents(PolderDeflationSpace s, const Po
   } else {
     PetscCall(PolderDeflationRegions(rows, comp, n, &largest));
     if (*n > 0) PetscCall((*rows->steps->renumber)(rows, comp, bound)); // tiny regions were removed
-    if (*n == 1) PetscCall(PetscSNPrintf(text, len, "the matrix shows no jump"));
+    if (*n == 1) PetscCall(PetscSNPrintf(text, len, "the matrix shows no jump (-pc_type pamg may take fewer iterations)"));
     else if (*n == 0) PetscCall(PetscSNPrintf(text, len, "the entries of the matrix jump nearly everywhere"));
     else PetscCall(PetscSNPrintf(text, len, "the matrix shows %" PetscInt_FMT " regions", *n));
   }
@@ -263,12 +263,23 @@ static PetscErrorCode PolderPieceLabelsSay(PolderDeflationSpace s, const PolderP
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* No vectors, and why */
+static PetscErrorCode PolderNoLabels(PolderDeflationSpace s, const PolderLabelRows *rows, const char text[], const char why[], PetscInt label[], PetscInt *d)
+{
+  PetscFunctionBegin;
+  PolderRun(rows->place, PolderIndexFill, rows->csr->m, -1, label);
+  *d = 0;
+  PetscCall(PetscStrncpy(s->chosen, POLDERDEFLATIONNONE, sizeof(s->chosen)));
+  PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "%s%s", text, why));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderDeflationPieceLabels(PolderDeflationSpace s, const PolderLabelRows *rows, PetscInt label[], PetscInt *d)
 {
   PolderParts parts;
   PetscInt   *part, *comp, ncomp, bound, target, most, enough;
   PetscBool   automatic, pieces, metis;
-  char        text[128];
+  char        text[128], few[64];
 
   PetscFunctionBegin;
   PetscCall(PetscStrcmp(s->type, POLDERDEFLATIONAUTO, &automatic));
@@ -279,6 +290,12 @@ PetscErrorCode PolderDeflationPieceLabels(PolderDeflationSpace s, const PolderLa
   PetscCall(PolderPlaceMalloc(rows->place, rows->csr->m, &part));
   PetscCall(PolderPlaceMalloc(rows->place, rows->csr->m, &comp));
   PetscCall(PolderDeflationComponents(s, rows, comp, &ncomp, &bound, text, sizeof(text)));
+  if (automatic && metis && !ncomp) { // constants on parts have as much energy as anything else
+    PetscCall((*rows->place->free)(&comp));
+    PetscCall((*rows->place->free)(&part));
+    PetscCall(PolderNoLabels(s, rows, text, " and no grid is known: vectors do not pay, -pc_type pamg takes few iterations", label, d));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   most   = PetscMax(parts.target, rows->csr->M / 64);
   pieces = (PetscBool)(ncomp > 1 && (!automatic || ncomp <= most));
   /* Boxes are cheap to repeat until the number of pieces fits; METIS parts leave a margin for the pieces */
@@ -293,10 +310,8 @@ PetscErrorCode PolderDeflationPieceLabels(PolderDeflationSpace s, const PolderLa
     target = PetscMax(1, (PetscInt)(0.97 * (PetscReal)target * (PetscReal)parts.target / (PetscReal)*d));
   }
   if (automatic && *d < 2) {
-    PolderRun(rows->place, PolderIndexFill, rows->csr->m, -1, label);
-    *d = 0;
-    PetscCall(PetscStrncpy(s->chosen, POLDERDEFLATIONNONE, sizeof(s->chosen)));
-    PetscCall(PetscSNPrintf(s->reason, sizeof(s->reason), "%s, and %" PetscInt_FMT " rows are too few for parts", text, rows->csr->M));
+    PetscCall(PetscSNPrintf(few, sizeof(few), ", and %" PetscInt_FMT " rows are too few for parts", rows->csr->M));
+    PetscCall(PolderNoLabels(s, rows, text, few, label, d));
   } else PetscCall(PolderPieceLabelsSay(s, &parts, automatic, pieces, ncomp, text));
   PetscCall((*rows->place->free)(&comp));
   PetscCall((*rows->place->free)(&part));

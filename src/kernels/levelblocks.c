@@ -99,6 +99,10 @@ void PolderBlockFactor_Host(const PolderRows *A, const PolderLevelBlocks *B)
     PetscReal *row = B->factor + B->at[k];
 
     BlockCopy(A, B, k, row);
+    for (PetscInt r = B->ptr[k], at = 0; B->shift && r < B->ptr[k + 1]; ++r, ++at) {
+      row[at] += B->shift[B->row[r]];
+      at += r - B->ptr[k] + 1;
+    }
     for (PetscInt r = 0, m = B->ptr[k + 1] - B->ptr[k]; r < m; ++r) {
       const PetscReal *other = B->factor + B->at[k];
       const PetscReal  all   = row[r];

@@ -15,10 +15,11 @@
   dependent rows, which the block leaves out
 */
 typedef struct {
-  PetscInt   n;
-  PetscInt  *ptr, *row, *at;
-  PetscReal *factor;
-  PetscReal  flops; /* of a step */
+  PetscInt         n;
+  PetscInt        *ptr, *row, *at;
+  PetscReal       *factor;
+  PetscReal        flops; /* of a step */
+  const PetscReal *shift; /* [n] is added to the diagonal of the matrix; NULL: nothing */
 } PolderLevelBlocks;
 
 /*

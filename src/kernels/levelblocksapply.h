@@ -10,6 +10,7 @@ static void LEVEL_NAME(BlockCorrect)(const PolderRows *A, const PolderLevelBlock
   for (PetscInt r = 0; r < m; ++r) {
     z[r] = b[row[r]];
     for (PetscInt e = A->i[row[r]]; e < A->i[row[r] + 1]; ++e) z[r] -= PetscRealPart(A->a[e]) * x[A->j[e]];
+    if (B->shift) z[r] -= B->shift[row[r]] * x[row[r]];
     for (PetscInt c = 0; c < r; ++c) z[r] -= L[c] * z[c];
     z[r] *= L[r];
     L += r + 1;

@@ -128,7 +128,7 @@ static PetscErrorCode TestTetrahedra(void)
     {"tetrahedra", 3, 24, 1e3, KCYCLE,                                                              10, 11, 0 },
     {"tetrahedra", 3, 24, 1e3, KCYCLE "-pc_pamg_gather 1000",                                       10, 12, 0 },
     {"tetrahedra", 3, 24, 1e3, KCYCLE "-pc_pamg_smoother chebyshev -pc_pamg_pre 2 -pc_pamg_post 2", 10, 11, 0 },
-    {"tetrahedra", 3, 24, 1e3, VCYCLE,                                                              14, 16, 12},
+    {"tetrahedra", 3, 24, 1e3, VCYCLE,                                                              12, 16, 12},
   };
 
   PetscFunctionBeginUser;

@@ -3,6 +3,7 @@ static char help[] = "Pairwise-aggregation multigrid where rows are eliminated, 
 #include "graphs.h"
 #include "pamgproblems.h"
 #include "pc/pamg/pamgimpl.h"
+#include "deflation/deflationspace.h"
 #include <petsc/private/pcimpl.h>
 
 typedef enum {
@@ -153,6 +154,34 @@ static PetscErrorCode TestRefresh(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the entries jump nearly everywhere the automatic deflation space has no vectors, and names what helps */
+static PetscErrorCode TestDeflation(void)
+{
+  Mat                  A;
+  KSP                  ksp;
+  PC                   pc;
+  PolderDeflationSpace space;
+  PetscBool            none;
+  char                *named;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateCore(GRID, 20000, 3, &A));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(KSPSetType(ksp, KSPDCG));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPGetPC(ksp, &pc));
+  PetscCall(PCSetType(pc, PCTNS));
+  PetscCall(KSPSetUp(ksp));
+  PetscCall(KSPDCGGetDeflationSpace(ksp, &space));
+  PetscCall(PetscStrcmp(space->chosen, "none", &none));
+  PetscCall(PetscStrstr(space->reason, "-pc_type pamg", &named));
+  PetscCheck(none && named, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "The deflation space of a power grid: %s, %s", space->chosen, space->reason);
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "no vectors: ok\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Adds to the element stiffness of flat tetrahedra: the four rows of each satisfy one stiff equation */
 static PetscErrorCode AddFlat(Mat A, PetscInt n, PetscInt count)
 {
@@ -184,6 +213,98 @@ static PetscErrorCode AddFlat(Mat A, PetscInt n, PetscInt count)
   }
   PetscCall(PetscFree2(order, at));
   PetscCall(Assemble(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *A <- the same matrix in a random numbering of all rows, so that flat elements lie on several processes */
+static PetscErrorCode Shuffle(Mat *A)
+{
+  unsigned long long state = 3;
+  PetscInt           N, start, end, *at;
+  IS                 rows;
+  Mat                B;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetSize(*A, &N, NULL));
+  PetscCall(MatGetOwnershipRange(*A, &start, &end));
+  PetscCall(PetscMalloc1(N, &at));
+  for (PetscInt i = 0; i < N; ++i) at[i] = i;
+  for (PetscInt i = N - 1; i > 0; --i) {
+    const PetscInt k = (PetscInt)(Next(&state) * (i + 1)), t = at[i];
+
+    at[i] = at[k];
+    at[k] = t;
+  }
+  PetscCall(ISCreateGeneral(PETSC_COMM_WORLD, end - start, at + start, PETSC_COPY_VALUES, &rows));
+  PetscCall(MatCreateSubMatrix(*A, rows, rows, MAT_INITIAL_MATRIX, &B));
+  PetscCall(ISDestroy(&rows));
+  PetscCall(PetscFree(at));
+  PetscCall(MatDestroy(A));
+  *A = B;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Flat elements that lie on several processes: no sweep may add to the error, so that cg can go on. Few pairs are left in such a numbering */
+static PetscErrorCode TestFlatRanks(PetscMPIInt size)
+{
+  static const char *const options[] = {"-ksp_type cg -pc_type pamg", "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k",
+                                        "-ksp_type cg -pc_type pamg -pc_pamg_precision single", "-ksp_type cg -pc_type pamg -pc_pamg_pre 2 -pc_pamg_post 2"};
+  const PetscInt           n         = 12;
+
+  PetscFunctionBeginUser;
+  for (int shuffled = 0; shuffled < 2; ++shuffled) {
+    Mat A;
+
+    PetscCall(TetrahedraAssemble(PETSC_COMM_WORLD, n, 1e3, &A));
+    PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+    PetscCall(AddFlat(A, n, 60));
+    if (shuffled) PetscCall(Shuffle(&A));
+    PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
+    for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(options); ++k) {
+      KSP       ksp;
+      PetscInt  its;
+      PetscReal residual;
+
+      if (shuffled && k == 1) continue; // what is hardly preconditioned makes a K-cycle slow
+      PetscCall(ProblemSolve(A, options[k], &ksp, &its, &residual));
+      PetscCall(PetscInfo(NULL, "flat elements on processes, %d, %s: %" PetscInt_FMT " iterations, %g\n", shuffled, options[k], its, (double)residual));
+      PetscCheck(its <= (shuffled ? 200 : 40), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Flat elements on %d processes, %s: %" PetscInt_FMT " iterations", size,
+                 options[k], its);
+      PetscCheck(residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Flat elements on %d processes, %s: true residual %g", size, options[k],
+                 (double)residual);
+      PetscCall(KSPDestroy(&ksp));
+    }
+    PetscCall(MatDestroy(&A));
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "flat elements: ok\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Tetrahedra take as many iterations in a random numbering, give or take two, at a complexity of at most two */
+static PetscErrorCode TestNumbering(void)
+{
+  PetscInt  its[2], blocks;
+  PetscReal residual, complexity;
+  PetscBool eliminates;
+  KSP       ksp;
+  Mat       A;
+
+  PetscFunctionBeginUser;
+  PetscCall(TetrahedraAssemble(PETSC_COMM_WORLD, 32, 1e3, &A));
+  for (int shuffled = 0; shuffled < 2; ++shuffled) {
+    if (shuffled) PetscCall(Shuffle(&A));
+    PetscCall(MatSetOption(A, MAT_SPD, PETSC_TRUE));
+    PetscCall(ProblemSolve(A, "-ksp_type cg -pc_type pamg", &ksp, &its[shuffled], &residual));
+    PetscCall(Look(ksp, &eliminates, &blocks, &complexity));
+    PetscCall(PetscInfo(NULL, "numbering %d: %" PetscInt_FMT " iterations, complexity %g\n", shuffled, its[shuffled], (double)complexity));
+    PetscCheck(complexity < 2 && residual < 1.1e-6, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Tetrahedra: complexity %g, true residual %g", (double)complexity,
+               (double)residual);
+    PetscCall(KSPDestroy(&ksp));
+  }
+  PetscCheck(PetscAbsInt(its[0] - its[1]) <= 2 && PetscMax(its[0], its[1]) <= 16, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
+             "Tetrahedra: %" PetscInt_FMT " iterations, in a random numbering %" PetscInt_FMT, its[0], its[1]);
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "numbering: ok\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -227,7 +348,11 @@ int main(int argc, char **argv)
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   PetscCall(TestCores(size));
   PetscCall(TestRefresh());
-  if (size == 1) PetscCall(TestFlat());
+  PetscCall(TestDeflation());
+  if (size == 1) {
+    PetscCall(TestFlat());
+    PetscCall(TestNumbering());
+  } else PetscCall(TestFlatRanks(size));
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -8,7 +8,10 @@ static PetscErrorCode LEVEL_NAME(PamgExchange)(PamgLevel *L, const LEVEL_VALUE x
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *rhs = b minus off-process contributions to A x. sums: the product is one in which the sum of a row replaces its diagonal entry */
+/*
+  *rhs = b minus off-process contributions to A x. sums: the product is one in which the sum of a row replaces its diagonal entry; else it is for a sweep, whose
+  shifted diagonal must act on the change of x alone
+*/
 static PetscErrorCode LEVEL_NAME(PamgLocalRHS)(PamgLevel *L, PetscBool sums, const LEVEL_VALUE b[], const LEVEL_VALUE x[], const LEVEL_VALUE **rhs)
 {
   PetscFunctionBegin;
@@ -16,6 +19,7 @@ static PetscErrorCode LEVEL_NAME(PamgLocalRHS)(PamgLevel *L, PetscBool sums, con
   if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(LEVEL_NAME(PamgExchange)(L, x));
   LEVEL_KERNEL(PolderLevelGhosts)(PolderGhostColumns(&L->csr), -1, (const LEVEL_VALUE *)L->ghost, sums ? x : NULL, b, (LEVEL_VALUE *)L->localrhs);
+  for (PetscInt i = 0; i < L->n && !sums && L->shift; ++i) ((LEVEL_VALUE *)L->localrhs)[i] += (LEVEL_VALUE)L->shift[i] * x[i];
   *rhs = (const LEVEL_VALUE *)L->localrhs;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -164,7 +168,7 @@ static void LEVEL_NAME(PamgBlocks)(const PamgLevel *L, PetscBool backward, const
 
 static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const void *b, void *x, void *bc)
 {
-  const PetscBool    fused = (PetscBool)(n == 1 && !L->blocks.n);
+  const PetscBool    fused = (PetscBool)(n == 1 && !L->blocks.n && !L->shift);
   const LEVEL_VALUE *bb    = (const LEVEL_VALUE *)b, *rhs;
   LEVEL_VALUE       *xx    = (LEVEL_VALUE *)x;
 

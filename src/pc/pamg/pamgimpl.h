@@ -99,6 +99,7 @@ typedef struct {
   PolderEliminated  eliminated; /* eliminates: the rows that are eliminated exactly; those that stay are the rows of the next level, agg[] < nc */
   PetscBool         eliminates;
   PolderLevelBlocks blocks;          /* that Gauss-Seidel on the host solves exactly */
+  PetscReal        *shift;           /* [n] on the host: what Gauss-Seidel adds to the diagonal for off-process couplings; NULL: nothing */
   PetscInt         *ghostagg;        /* [nghost] host array: column in the off-process block of the next level; the number of its ghosts for none */
   PetscInt         *diag;            /* [n] on the host: position of the diagonal entry; NULL when stored by diagonals */
   PetscInt          ncolour;         /* on the device, for Gauss-Seidel */

@@ -19,6 +19,7 @@ PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool firs
   PetscCall(PCPAMGFreeOuter(L));
   PetscCall(PCPAMGFreeEliminated(&L->eliminated));
   PetscCall(PCPAMGFreeBlocks(&L->blocks));
+  PetscCall(PetscFree(L->shift));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(rows); ++k) PetscCall(pamg->place->free(rows[k]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(others); ++k) PetscCall(pamg->place->free(others[k]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(vectors); ++k) PetscCall(pamg->place->free(vectors[k]));
@@ -169,6 +170,7 @@ static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool f
   if (L->order) bytes += index * n;
   if (L->grid.w) bytes += sizeof(*L->grid.w) * n;
   if (L->blocks.n) bytes += index * (size_t)(2 * L->blocks.n + L->blocks.ptr[L->blocks.n]) + sizeof(PetscReal) * (size_t)L->blocks.at[L->blocks.n];
+  if (L->shift) bytes += sizeof(*L->shift) * n;
   if (L->eliminates)
     bytes += (2 * index + sizeof(PetscScalar)) * (size_t)L->eliminated.m + (index + sizeof(PetscScalar)) * (size_t)L->eliminated.ptr[L->eliminated.m];
   if (L->row) bytes += index * (n + (size_t)L->nc + 2);

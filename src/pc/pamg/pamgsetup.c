@@ -12,6 +12,8 @@
 #define PAMG_STALL 0.9
 /* Part of the excess of energy that the factor of a coarse correction takes back */
 #define PAMG_OVERCORRECTION 0.95
+/* The least factor of a pass whose couplings merge as on a mesh: where e nears s, constants on aggregates of any shape are still too stiff */
+#define PAMG_STIFF 1.125
 
 /*
   Levels are on the device when the rows of each process are there. Exceptions: the greedy matching is sequential, some matrices have no colouring for
@@ -79,7 +81,7 @@ static PetscReal PamgExcessOfEnergy(PetscInt passes, const PamgPass pass[])
     const PetscReal e      = pass[k].nextcouplings ? ((PetscReal)pass[k].couplings - 2 * merged) / (PetscReal)pass[k].nextcouplings : 1;
     const PetscReal s      = pass[k].nextrows ? (PetscReal)pass[k].rows / (PetscReal)pass[k].nextrows : 1;
 
-    if (e > 1 && s > e) factor *= PetscPowReal(s / e, PetscMin(1, 2 * (e - 1)));
+    if (e > 1) factor *= PetscPowReal(PetscMax(s / e, PAMG_STIFF), PetscMin(1, 2 * (e - 1)));
   }
   return factor;
 }
