@@ -272,10 +272,10 @@ int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], 
                 : LevelProlongLaunch(n, agg, nc, scale, (const PetscScalar *)xc, (PetscScalar *)x, stream);
 }
 
-int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream)
+int PolderLevelRound_CUDA(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[], PolderStream stream)
 {
   return LevelEach(
-    n, [=] __device__(PetscInt i) { y[i] = (float)x[i]; }, stream);
+    n, [=] __device__(PetscInt i) { y[i] = (float)(scale * x[i]); }, stream);
 }
 
 int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream)

@@ -51,6 +51,11 @@ static void LevelAddPivots(const PolderLevelMatrix *A, PetscInt r0, PetscInt len
   }
 }
 
+void PolderLevelRound_Host(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[])
+{
+  for (PetscInt i = 0; i < n; ++i) y[i] = (float)(scale * x[i]);
+}
+
 void PolderLevelPivotsHalf_Host(const PolderLevelMatrix *A, const PetscInt bi[], const PetscScalar ba[], float dinv[])
 {
   for (PetscInt r0 = 0; r0 < A->n; r0 += LEVEL_ROWS) {

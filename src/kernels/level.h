@@ -121,8 +121,9 @@ PETSC_INTERN void PolderLevelOuterDotsSingle_Host(const PolderSparseRows *B, con
 POLDER_LAUNCHER int PolderLevelOuterDots_CUDA(PetscBool single, const PolderSparseRows *B, const void *ghost, const void *x, const void *b, void *v,
                                               PolderLevelSums sums, PolderStream stream);
 
-/* y = x, converted to the other precision */
-POLDER_LAUNCHER int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream);
+/* y = scale x, converted to the other precision; scale = 1 in the other direction */
+PETSC_INTERN void   PolderLevelRound_Host(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[]);
+POLDER_LAUNCHER int PolderLevelRound_CUDA(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[], PolderStream stream);
 POLDER_LAUNCHER int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream);
 /*
   Step k of the power method: y = D^-1 A x, where x is divided by its norm sqrt(norm[k]), and norm[k + 1] = (y, y). k = 0: x is the start vector of the host

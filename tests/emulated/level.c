@@ -133,9 +133,9 @@ int PolderLevelKSecond_CUDA(PetscBool single, PetscInt n, PetscReal threshold, c
   return 0;
 }
 
-int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream)
+int PolderLevelRound_CUDA(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[], PolderStream stream)
 {
-  for (PetscInt i = 0; i < n; ++i) y[i] = (float)x[i];
+  PolderLevelRound_Host(n, scale, x, y);
   return 0;
 }
 

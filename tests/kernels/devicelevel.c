@@ -372,10 +372,10 @@ static PetscErrorCode CheckPower(const Level *L, void *work, PolderStream stream
   PetscCall(ValuesCreate(PETSC_FALSE, n, &d));
   PetscCall(ValuesCreate(PETSC_TRUE, n, &s));
   for (PetscInt i = 0; i < n; ++i) Set(&d, i, Number() / 3);
-  for (PetscInt i = 0; i < n; ++i) Set(&s, i, Get(&d, i));
+  PolderLevelRound_Host(n, 0.7, (const PetscScalar *)d.host, (float *)s.host);
   PetscCall(ToDevice(&d));
   PetscCall(Poison(&s));
-  PolderLaunch(PolderLevelRound_CUDA(n, (const PetscScalar *)d.device, (float *)s.device, stream));
+  PolderLaunch(PolderLevelRound_CUDA(n, 0.7, (const PetscScalar *)d.device, (float *)s.device, stream));
   PetscCall(Differ(&s, n, 0, wrong));
   for (PetscInt i = 0; i < n; ++i) Set(&d, i, Get(&s, i));
   PetscCall(Poison(&d));

@@ -7,6 +7,9 @@
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
+/* Right-hand sides whose norm lies between this and its inverse keep one as the unit of their residuals */
+#define PAMG_UNIT 1e12
+
 static const char *const PamgCycles[]     = {"v", "w", "k"};
 static const char *const PamgSmoothers[]  = {"jacobi", "l1jacobi", "chebyshev", "sgs", "auto"};
 static const char *const PamgMatchings[]  = {"handshake", "greedy"};
@@ -122,6 +125,23 @@ static PetscErrorCode PCPAMGGetFused(PC pc, const PolderPCFused **fused)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Residuals far from one could leave the range of single precision before they meet the tolerance: then they are taken in units near the right-hand side */
+static PetscErrorCode PamgChooseUnit(PC pc, Vec b)
+{
+  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PetscReal norm;
+  int       exponent;
+
+  PetscFunctionBegin;
+  pamg->unit = 1;
+  if (pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecNorm(b, NORM_2, &norm)); // which most solvers ask for, and the vector keeps
+  if (!(norm > 0) || PetscIsInfOrNanReal(norm) || (norm >= 1 / PAMG_UNIT && norm <= PAMG_UNIT)) PetscFunctionReturn(PETSC_SUCCESS);
+  (void)frexp(norm, &exponent);
+  pamg->unit = ldexp(1, PetscMin(exponent, 1000));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Warns about Krylov methods whose directions assume the same preconditioner in every step */
 static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
 {
@@ -129,7 +149,8 @@ static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
   PetscBool fixed, flexible = PETSC_FALSE;
 
   PetscFunctionBegin;
-  (void)b, (void)x;
+  (void)x;
+  PetscCall(PamgChooseUnit(pc, b));
   if (pamg->cycle != PAMG_K || pamg->warned[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &fixed, KSPCG, KSPPIPECG, KSPGROPPCG, KSPCR, KSPMINRES, KSPSYMMLQ, KSPGMRES, KSPBCGS, KSPCGS, KSPTFQMR,
                                       KSPDCG, KSPIDRS, ""));
@@ -394,7 +415,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    In half precision the entries of the levels are in bfloat16, with the exponent of single precision and 8 bits, and the vectors are in single precision.
    The sum of a row is stored in place of its diagonal entry, so that rounding changes the energy x^T A x by less than 1/256 where couplings are not positive.
 
-   In single and half precision the magnitudes of residuals and corrections must lie between 1e-38 and 3e38: scale the system otherwise.
+   In single and half precision entries of magnitudes between 1e-38 and 3e38 are taken: scale the system otherwise. Right-hand sides may be of any magnitude,
+   since `KSPSolve()` chooses the unit of the vectors in the cycle.
 
    A constant kernel (`MatSetNullSpace()`) is inherited by every level. If no null space is attached, the factor of the last level leaves
    out linearly dependent unknowns.
@@ -432,6 +454,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->threshold         = 0.25;
   pamg->kappa             = 8;
   pamg->kthreshold        = 0.25;
+  pamg->unit              = 1;
   pamg->reuse             = PETSC_TRUE;
   pamg->grids             = PETSC_TRUE;
   pc->data                = (void *)pamg;

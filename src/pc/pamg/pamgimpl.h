@@ -177,6 +177,7 @@ typedef struct {
   PetscScalar       *coarsebuf[2]; /* [n + nghost] of the last level, in that memory */
   PetscBool          direct;
   PolderStream       stream;   /* stream of a set-up on the device */
+  PetscReal          unit;     /* a power of two: in single precision, residuals are taken in units of it */
   PetscReal         *ksum;     /* on the device, the sums of the K-cycle on each level; NULL on the host */
   PolderLevelEnd     end;      /* of the last step on the first level */
   PolderDeviceGraph  graph;    /* on the device: recorded launches of the cycle on coarse levels */

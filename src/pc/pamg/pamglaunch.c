@@ -259,14 +259,14 @@ static PetscErrorCode PamgWiden(PetscBool single, PetscInt n, const void *from, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* to <- n values in the precision of the cycle */
-static PetscErrorCode PamgRoundOrCopy(PetscBool single, PetscInt n, const PetscScalar *from, void *to)
+/* to <- n values in the precision of the cycle and, in single precision, in a unit */
+static PetscErrorCode PamgRoundOrCopy(PetscBool single, PetscInt n, PetscReal unit, const PetscScalar *from, void *to)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (single) PolderLaunch(PolderLevelRound_CUDA(n, from, (float *)to, stream));
+  if (single) PolderLaunch(PolderLevelRound_CUDA(n, 1 / unit, from, (float *)to, stream));
   else PetscCall(PolderDeviceToDevice(to, from, sizeof(*from) * (size_t)n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -301,14 +301,14 @@ static PetscErrorCode PamgLast(PC_PAMG *pamg, const void *b, void *x)
   else if (pamg->direct) {
     PetscCall(PamgWiden(single, L->n, b, pamg->coarsebuf[0]));
     PetscCall(PolderCoarseSolveDevice(pamg->coarse, pamg->coarsebuf[0], pamg->coarsebuf[1], PETSC_FALSE));
-    PetscCall(PamgRoundOrCopy(single, L->n, pamg->coarsebuf[1], x));
+    PetscCall(PamgRoundOrCopy(single, L->n, 1, pamg->coarsebuf[1], x));
   } else {
     PetscCall(PolderVecGetDeviceWrite(pamg->coarseb, &to));
     PetscCall(PamgWiden(single, L->n, b, to));
     PetscCall(PolderVecRestoreDeviceWrite(pamg->coarseb, &to));
     PetscCall(KSPSolve(pamg->ksp, pamg->coarseb, pamg->coarsex));
     PetscCall(PolderVecGetDeviceRead(pamg->coarsex, &from));
-    PetscCall(PamgRoundOrCopy(single, L->n, from, x));
+    PetscCall(PamgRoundOrCopy(single, L->n, 1, from, x));
     PetscCall(PolderVecRestoreDeviceRead(pamg->coarsex, &from));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -447,7 +447,7 @@ static PetscErrorCode PamgApply(PC pc, Vec r, Vec z, const PolderCGRho *rho)
   }
   PetscCall(PetscLogGpuTimeBegin());
   if (single) {
-    PetscCall(PamgRoundOrCopy(PETSC_TRUE, L->n, rr, L->b));
+    PetscCall(PamgRoundOrCopy(PETSC_TRUE, L->n, pamg->unit, rr, L->b));
     pamg->end.wide = PamgWritesWide(pamg) ? zz : NULL;
     PetscCall(PCPAMGCycle(pamg, L->b, L->x));
     if (!pamg->end.wide) PetscCall(PamgWiden(PETSC_TRUE, L->n, L->x, zz));
@@ -458,6 +458,7 @@ static PetscErrorCode PamgApply(PC pc, Vec r, Vec z, const PolderCGRho *rho)
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
   PetscCall(PolderVecRestoreDeviceRead(r, &rr));
+  if (single && pamg->unit != 1) PetscCall(VecScale(z, pamg->unit));
   PetscCall(PamgEndDevice(pc, &csr));
   flops = PCPAMGFlops(pamg, &last);
   if (replayed && pamg->graph) flops += last;
@@ -500,7 +501,7 @@ PetscErrorCode PCPAMGApplyRho(PC pc, Vec r, Vec z, const PolderCGRho *rho, Petsc
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(r, done));
   PetscCall(PolderVecOnDevice(z, &there));
-  if (!there || !pamg->place->device || pamg->nlevel < 2 || pamg->smoother == PAMG_SGS || !pamg->post ||
+  if (!there || !pamg->place->device || pamg->unit != 1 || pamg->nlevel < 2 || pamg->smoother == PAMG_SGS || !pamg->post ||
       (pamg->level->halo && !PolderHaloOnlyLaunches(pamg->level->halo)))
     *done = PETSC_FALSE;
   if (*done) PetscCall(PamgApply(pc, r, z, rho));
