@@ -1,6 +1,8 @@
 /* Kernels of a multigrid cycle on one level: smoothers, residuals, and the ways to and from the coarser level. */
 #include "level.cuh"
 #include "cg.cuh"
+#include "index.cuh"
+#include <climits>
 
 /* Start D^-1 b as an input vector */
 template <class V>
@@ -270,6 +272,32 @@ int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], 
 {
   return single ? LevelProlongLaunch(n, agg, nc, (float)scale, (const float *)xc, (float *)x, stream)
                 : LevelProlongLaunch(n, agg, nc, scale, (const PetscScalar *)xc, (PetscScalar *)x, stream);
+}
+
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderLevelSpanKernel(PetscInt n, const float *__restrict__ dinv, const PetscInt *__restrict__ agg, PetscInt nc, PetscInt *span)
+{
+  PetscInt least = INT_MAX, most = 0;
+
+  for (PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += (PetscInt)gridDim.x * POLDER_BLOCK) {
+    const int bits = agg[i] < nc ? PolderBits(dinv[i]) : 0;
+
+    if (bits > 0 && bits < least) least = bits;
+    if (bits > most) most = bits;
+  }
+  least = PolderWarpMin(least);
+  most  = PolderWarpMax(most);
+  if (threadIdx.x % 32) return;
+  PolderAtomicMin(&span[0], least);
+  PolderAtomicMax(&span[1], most);
+}
+
+int PolderLevelSpan_CUDA(PetscInt n, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[2], PolderStream stream)
+{
+  const unsigned int blocks = PolderBlocks(n < 1024 * POLDER_BLOCK ? n : 1024 * POLDER_BLOCK, POLDER_BLOCK);
+
+  if (n > 0) PolderLevelSpanKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(n, dinv, agg, nc, span);
+  return cudaGetLastError();
 }
 
 int PolderLevelRound_CUDA(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[], PolderStream stream)

@@ -121,6 +121,12 @@ PETSC_INTERN void PolderLevelOuterDotsSingle_Host(const PolderSparseRows *B, con
 POLDER_LAUNCHER int PolderLevelOuterDots_CUDA(PetscBool single, const PolderSparseRows *B, const void *ghost, const void *x, const void *b, void *v,
                                               PolderLevelSums sums, PolderStream stream);
 
+/*
+  The bits of the least and of the largest positive dinv[i] of the rows with agg[i] < nc, which as integers are in the order of the numbers: span[0] is lowered
+  and span[1] is raised
+*/
+PETSC_INTERN void   PolderLevelSpan_Host(PetscInt n, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[2]);
+POLDER_LAUNCHER int PolderLevelSpan_CUDA(PetscInt n, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[2], PolderStream stream);
 /* y = scale x, converted to the other precision; scale = 1 in the other direction */
 PETSC_INTERN void   PolderLevelRound_Host(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[]);
 POLDER_LAUNCHER int PolderLevelRound_CUDA(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[], PolderStream stream);

@@ -133,6 +133,12 @@ int PolderLevelKSecond_CUDA(PetscBool single, PetscInt n, PetscReal threshold, c
   return 0;
 }
 
+int PolderLevelSpan_CUDA(PetscInt n, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[2], PolderStream stream)
+{
+  PolderLevelSpan_Host(n, dinv, agg, nc, span);
+  return 0;
+}
+
 int PolderLevelRound_CUDA(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[], PolderStream stream)
 {
   PolderLevelRound_Host(n, scale, x, y);

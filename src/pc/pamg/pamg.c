@@ -13,7 +13,7 @@
 static const char *const PamgCycles[]     = {"v", "w", "k"};
 static const char *const PamgSmoothers[]  = {"jacobi", "l1jacobi", "chebyshev", "sgs", "auto"};
 static const char *const PamgMatchings[]  = {"handshake", "greedy"};
-static const char *const PamgPrecisions[] = {"double", "single", "half"};
+static const char *const PamgPrecisions[] = {"double", "single", "half", "auto"};
 static const char *const PamgCoarses[]    = {"auto", "cholesky", "inverse", "ksp"};
 
 /* Prints one warning for each entry of warned[] */
@@ -142,6 +142,26 @@ static PetscErrorCode PamgChooseUnit(PC pc, Vec b)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/*
+  In these solvers the same M^-1 r enters the solution and, multiplied by the matrix, the residual, so rounding in it is harmless. Others take M^-1 as linear: a
+  rounding error of it enters the solution alone. Single precision then limits the true residual to some 1e-7 times the condition number of the matrix
+*/
+static PetscErrorCode PamgCheckSolver(PC pc, KSP ksp)
+{
+  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PetscBool rounds;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &rounds, KSPCG, KSPDCG, KSPFCG, KSPPIPEFCG, KSPIDRS, KSPFGMRES, KSPPIPEFGMRES, KSPGCR, KSPFBCGS,
+                                      KSPFBCGSR, KSPQMRCGS, KSPRICHARDSON, KSPCHEBYSHEV, KSPPREONLY, ""));
+  pamg->linear = rounds ? PETSC_FALSE : PETSC_TRUE;
+  if (rounds || pamg->wantprecision >= 0 || pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(pc, "Half precision does not do for this solver: the set-up starts again in double precision\n"));
+  PetscCall(PCPAMGFree(pamg));
+  PetscCall(PCSetUp_PAMG(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Warns about Krylov methods whose directions assume the same preconditioner in every step */
 static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
 {
@@ -150,6 +170,7 @@ static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
 
   PetscFunctionBegin;
   (void)x;
+  PetscCall(PamgCheckSolver(pc, ksp));
   PetscCall(PamgChooseUnit(pc, b));
   if (pamg->cycle != PAMG_K || pamg->warned[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &fixed, KSPCG, KSPPIPECG, KSPGROPPCG, KSPCR, KSPMINRES, KSPSYMMLQ, KSPGMRES, KSPBCGS, KSPCGS, KSPTFQMR,
@@ -246,7 +267,10 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
                                    pamg->cycle == PAMG_V   ? "V"
                                    : pamg->cycle == PAMG_W ? "W"
                                                            : "K",
-                                   steps, PamgPrecisions[pamg->precision],
+                                   steps,
+                                   PamgPrecisions[pamg->nlevel              ? (PetscInt)pamg->precision
+                                                  : pamg->wantprecision < 0 ? PAMG_HALF + 1
+                                                                            : pamg->wantprecision],
                                    pamg->uncoloured ? ", on the host since its rows cannot be coloured for the device"
                                    : pamg->chains   ? ", on the host since rows of few neighbours are eliminated there"
                                                     : pamg->setup->where));
@@ -310,7 +334,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PC_PAMG  *pamg    = (PC_PAMG *)pc->data;
   PetscBool changed = PETSC_FALSE, grids = pamg->grids;
   PetscInt  cycle = (PetscInt)pamg->cycle, smoother = pamg->wantsmoother < 0 ? PAMG_SGS + 1 : pamg->wantsmoother, matching = (PetscInt)pamg->matching,
-           precision = (PetscInt)pamg->precision, coarse = (PetscInt)pamg->coarsetype;
+           precision = pamg->wantprecision < 0 ? PAMG_HALF + 1 : pamg->wantprecision, coarse = (PetscInt)pamg->coarsetype;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Pairwise-aggregation multigrid options");
@@ -318,13 +342,13 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_smoother", "Smoother", PamgSmoothers, 5, &smoother, &changed));
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_matching", "How pairs are found", PamgMatchings, 2, &matching, &changed));
   PetscCall(
-    PamgOption(PetscOptionsObject, "-pc_pamg_precision", "Precision of matrices and vectors within the cycle", PamgPrecisions, 3, &precision, &changed));
+    PamgOption(PetscOptionsObject, "-pc_pamg_precision", "Precision of matrices and vectors within the cycle", PamgPrecisions, 4, &precision, &changed));
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_coarse", "Solver of the last level", PamgCoarses, 4, &coarse, &changed));
-  pamg->cycle        = (PamgCycle)cycle;
-  pamg->matching     = (PamgMatching)matching;
-  pamg->precision    = (PamgPrecision)precision;
-  pamg->coarsetype   = (PamgCoarse)coarse;
-  pamg->wantsmoother = smoother > PAMG_SGS ? PETSC_DECIDE : smoother;
+  pamg->cycle         = (PamgCycle)cycle;
+  pamg->matching      = (PamgMatching)matching;
+  pamg->coarsetype    = (PamgCoarse)coarse;
+  pamg->wantsmoother  = smoother > PAMG_SGS ? PETSC_DECIDE : smoother;
+  pamg->wantprecision = precision > PAMG_HALF ? PETSC_DECIDE : precision;
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, PAMG_PASSES, &pamg->passes,
                         &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Maximum number of levels", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
@@ -388,7 +412,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_coarse_limit <400>            - maximum number of rows of the last level
 .  -pc_pamg_gather <8000>                 - several processes: a level of at most this many rows, and all coarser ones, are replicated
 .  -pc_pamg_coarse <auto> (auto,cholesky,inverse,ksp) - its solver; ksp: a `KSP` with the prefix pamg_coarse_
-.  -pc_pamg_precision <double> (double,single,half) - precision of the levels and of the cycle
+.  -pc_pamg_precision <auto> (double,single,half,auto) - precision of the levels and of the cycle; auto: half on grids whose coefficients allow it, else double
 -  -pc_pamg_reuse <true>                  - keep the aggregates when only the values of the matrix change
 
    Level: beginner
@@ -444,6 +468,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->gatherlimit       = 8000;
   pamg->eliminate         = 3;
   pamg->wantsmoother      = PETSC_DECIDE;
+  pamg->wantprecision     = PETSC_DECIDE;
   pamg->wantpre           = PETSC_DECIDE;
   pamg->wantpost          = PETSC_DECIDE;
   pamg->wantk             = PETSC_DECIDE;
