@@ -4,6 +4,9 @@
 #include "index.cuh"
 #include <climits>
 
+/* Threads of the block that centres a vector */
+#define LEVEL_CENTRE 512
+
 /* Start D^-1 b as an input vector */
 template <class V>
 struct LevelBegun {
@@ -310,4 +313,30 @@ int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderSt
 {
   return LevelEach(
     n, [=] __device__(PetscInt i) { y[i] = x[i]; }, stream);
+}
+
+/* One block */
+template <class V, class W>
+static __global__ void __launch_bounds__(LEVEL_CENTRE) PolderLevelCentreKernel(PetscInt n, const V *__restrict__ x, W *__restrict__ y)
+{
+  __shared__ double mean;
+  double            sum = 0;
+
+  for (PetscInt i = threadIdx.x; i < n; i += LEVEL_CENTRE) sum += x[i];
+  sum = PolderBlockSum<LEVEL_CENTRE>(sum);
+  if (!threadIdx.x) mean = sum / n;
+  __syncthreads();
+  for (PetscInt i = threadIdx.x; i < n; i += LEVEL_CENTRE) y[i] = (W)(x[i] - mean);
+}
+
+int PolderLevelWidenCentred_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream)
+{
+  if (n) PolderLevelCentreKernel<<<1, LEVEL_CENTRE, 0, stream>>>(n, x, y);
+  return cudaGetLastError();
+}
+
+int PolderLevelRoundCentred_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream)
+{
+  if (n) PolderLevelCentreKernel<<<1, LEVEL_CENTRE, 0, stream>>>(n, x, y);
+  return cudaGetLastError();
 }

@@ -71,6 +71,22 @@ void PolderLevelRound_Host(PetscInt n, PetscScalar scale, const PetscScalar x[],
   for (PetscInt i = 0; i < n; ++i) y[i] = (float)(scale * x[i]);
 }
 
+void PolderLevelWidenCentred_Host(PetscInt n, const float x[], PetscScalar y[])
+{
+  PetscScalar sum = 0;
+
+  for (PetscInt i = 0; i < n; ++i) sum += x[i];
+  for (PetscInt i = 0; i < n; ++i) y[i] = x[i] - sum / (PetscReal)n;
+}
+
+void PolderLevelRoundCentred_Host(PetscInt n, const PetscScalar x[], float y[])
+{
+  PetscScalar sum = 0;
+
+  for (PetscInt i = 0; i < n; ++i) sum += x[i];
+  for (PetscInt i = 0; i < n; ++i) y[i] = (float)(x[i] - sum / (PetscReal)n);
+}
+
 void PolderLevelPivotsHalf_Host(const PolderLevelMatrix *A, const PetscInt bi[], const PetscScalar ba[], float dinv[])
 {
   for (PetscInt r0 = 0; r0 < A->n; r0 += LEVEL_ROWS) {

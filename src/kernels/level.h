@@ -131,6 +131,11 @@ POLDER_LAUNCHER int PolderLevelSpan_CUDA(PetscInt n, const float dinv[], const P
 PETSC_INTERN void   PolderLevelRound_Host(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[]);
 POLDER_LAUNCHER int PolderLevelRound_CUDA(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[], PolderStream stream);
 POLDER_LAUNCHER int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream);
+/* y = x minus its mean, converted to the other precision; small n, which a single block of the device takes */
+PETSC_INTERN void   PolderLevelWidenCentred_Host(PetscInt n, const float x[], PetscScalar y[]);
+POLDER_LAUNCHER int PolderLevelWidenCentred_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream);
+PETSC_INTERN void   PolderLevelRoundCentred_Host(PetscInt n, const PetscScalar x[], float y[]);
+POLDER_LAUNCHER int PolderLevelRoundCentred_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream);
 /*
   Step k of the power method: y = D^-1 A x, where x is divided by its norm sqrt(norm[k]), and norm[k + 1] = (y, y). k = 0: x is the start vector of the host
   version and is not normalised.

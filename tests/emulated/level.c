@@ -151,6 +151,18 @@ int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderSt
   return 0;
 }
 
+int PolderLevelWidenCentred_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream)
+{
+  PolderLevelWidenCentred_Host(n, x, y);
+  return 0;
+}
+
+int PolderLevelRoundCentred_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream)
+{
+  PolderLevelRoundCentred_Host(n, x, y);
+  return 0;
+}
+
 int PolderLevelPower_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscInt k, const void *x, void *y, PetscReal norm[], void *work, PolderStream stream)
 {
   const PetscReal length = k ? PetscSqrtReal(norm[k]) : 1;

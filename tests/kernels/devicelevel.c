@@ -389,6 +389,33 @@ static PetscErrorCode CheckPower(const Level *L, void *work, PolderStream stream
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Vectors without their mean, into the other precision and back */
+static PetscErrorCode CheckCentred(const Level *L, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt n = L->n, before = *wrong;
+  Values         s, d;
+
+  PetscFunctionBeginUser;
+  PetscCall(ValuesCreate(PETSC_TRUE, n, &s));
+  PetscCall(ValuesCreate(PETSC_FALSE, n, &d));
+  for (PetscInt i = 0; i < n; ++i) Set(&s, i, 3 + Number());
+  PetscCall(ToDevice(&s));
+  PetscCall(Poison(&d));
+  PolderLevelWidenCentred_Host(n, (const float *)s.host, (PetscScalar *)d.host);
+  PolderLaunch(PolderLevelWidenCentred_CUDA(n, (const float *)s.device, (PetscScalar *)d.device, stream));
+  PetscCall(Differ(&d, n, 10, wrong));
+  for (PetscInt i = 0; i < n; ++i) Set(&d, i, 3 + Number());
+  PetscCall(ToDevice(&d));
+  PetscCall(Poison(&s));
+  PolderLevelRoundCentred_Host(n, (const PetscScalar *)d.host, (float *)s.host);
+  PolderLaunch(PolderLevelRoundCentred_CUDA(n, (const PetscScalar *)d.device, (float *)s.device, stream));
+  PetscCall(Differ(&s, n, 10, wrong));
+  PetscCall(Tell("centred", L, before, *wrong));
+  PetscCall(ValuesDestroy(&s));
+  PetscCall(ValuesDestroy(&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Extremes of an inverse diagonal over many decades, with zeros and rows that do not count */
 static PetscErrorCode CheckSpan(const Level *L, PolderStream stream, PetscInt *wrong)
 {
@@ -433,6 +460,7 @@ static PetscErrorCode CheckLevel(Level *L, void *work, PolderStream stream, Pets
   PetscCall(CheckKCycle(L, work, stream, wrong));
   PetscCall(CheckPower(L, work, stream, wrong));
   PetscCall(CheckSpan(L, stream, wrong));
+  PetscCall(CheckCentred(L, stream, wrong));
   PetscCall(LevelDestroy(L));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -173,13 +173,62 @@ static PetscErrorCode TestSolvers(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A singular system to a tolerance at which the mean that rounding leaves in the residual counts: as in double precision */
+static PetscErrorCode TestSingular(void)
+{
+  static const char *const options[2] = {SGS, SGS "-pc_pamg_precision double"};
+  const Grid               g          = {
+                           {127, 127, 1},
+                           GRID_BUBBLES, 1e3, GRID_NEUMANN, {0 }
+  };
+  PetscInt its[2];
+  Mat      A = NULL;
+  Vec      x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(GridAssemble(&g, &A));
+  PetscCall(GridRHS(&g, A, &b));
+  PetscCall(VecDuplicate(b, &x));
+  for (int k = 0; k < 2; ++k) {
+    PetscOptions       own;
+    KSP                ksp;
+    PC                 pc;
+    KSPConvergedReason reason;
+
+    PetscCall(PetscOptionsCreate(&own));
+    PetscCall(PetscOptionsInsertString(own, options[k]));
+    PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+    PetscCall(PetscObjectSetOptions((PetscObject)ksp, own));
+    PetscCall(KSPSetOperators(ksp, A, A));
+    PetscCall(KSPSetTolerances(ksp, 1e-10, PETSC_DEFAULT, PETSC_DEFAULT, 60));
+    PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+    PetscCall(KSPSetFromOptions(ksp));
+    PetscCall(KSPSolve(ksp, b, x));
+    PetscCall(KSPGetConvergedReason(ksp, &reason));
+    PetscCall(KSPGetIterationNumber(ksp, &its[k]));
+    PetscCall(KSPGetPC(ksp, &pc));
+    PetscCheck((PrecisionOf(pc) == PAMG_HALF) == !k, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "In %s precision", k ? "half" : "double");
+    PetscCheck(reason > 0, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %s", options[k], KSPConvergedReasons[reason]);
+    PetscCall(PetscObjectSetOptions((PetscObject)ksp, NULL));
+    PetscCall(KSPDestroy(&ksp));
+    PetscCall(PetscOptionsDestroy(&own));
+  }
+  PetscCheck(its[0] <= its[1] + 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations, in double precision %" PetscInt_FMT, its[0], its[1]);
+  PetscCall(VecDestroy(&x));
+  PetscCall(VecDestroy(&b));
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "a singular system to 1e-10: ok\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   static const Test tests[] = {
-    {"-grids",   TestGrids  },
-    {"-others",  TestOthers },
-    {"-values",  TestValues },
-    {"-solvers", TestSolvers},
+    {"-grids",    TestGrids   },
+    {"-singular", TestSingular},
+    {"-others",   TestOthers  },
+    {"-values",   TestValues  },
+    {"-solvers",  TestSolvers },
   };
 
   PetscFunctionBeginUser;
@@ -213,5 +262,16 @@ int main(int argc, char **args)
     suffix: solvers
     nsize: {{1 3}}
     args: -solvers -mat_type {{aij aijdia}}
+
+  test:
+    suffix: singular
+    nsize: {{1 3}}
+    args: -singular -mat_type {{aij aijdia}}
+
+  test:
+    suffix: singular_device
+    requires: gpu
+    args: -singular -mat_type aijdia
+    output_file: output/pamgauto_singular.out
 
 TEST*/

@@ -179,6 +179,7 @@ typedef struct {
   const PolderPlace *coarseplace;  /* memory of the vectors of that solver: the host if several processes share the level */
   PetscScalar       *coarsebuf[2]; /* [n + nghost] of the last level, in that memory */
   PetscBool          direct;
+  PetscBool          centred;  /* single precision: the direct solver takes and gives vectors without mean, since the constant is in the kernel */
   PolderStream       stream;   /* stream of a set-up on the device */
   PetscReal          unit;     /* a power of two: in single precision, residuals are taken in units of it */
   PetscReal         *ksum;     /* on the device, the sums of the K-cycle on each level; NULL on the host */
