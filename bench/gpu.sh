@@ -29,7 +29,7 @@ rrbcgf="rrbcg in single precision | -ksp_type rrbcg -mat_type aijdia -pc_rrb_pre
 rrbauto="dcg + rrb, auto | $ours -pc_type rrb"
 pamg="dcg + pamg | $ours -pc_type pamg -deflation_space none"
 pamgf="dcg + pamg in single precision | $ours -pc_type pamg -pc_pamg_precision single -deflation_space none"
-pamgh="dcg + pamg in half precision | $ours -pc_type pamg -pc_pamg_precision half -deflation_space none"
+pamgd="dcg + pamg in double precision | $ours -pc_type pamg -pc_pamg_precision double -deflation_space none"
 pamg3="dcg + pamg, 3 passes | $ours -pc_type pamg -pc_pamg_passes 3 -deflation_space none"
 pamgk="dcg flexible + pamg, K-cycle | $ours -ksp_dcg_flexible -pc_type pamg -pc_pamg_cycle k -deflation_space none"
 pamgl="dcg + pamg, levelset | $ours -pc_type pamg -deflation_space levelset"
@@ -100,7 +100,7 @@ $tns
 $auto
 $pamg
 $pamgf
-$pamgh
+$pamgd
 $pamg3
 $pamgk
 END
@@ -112,14 +112,14 @@ $tns
 $auto
 $pamg
 $pamgf
-$pamgh
+$pamgd
 $pamg3
 $pamgk
 END
 problem poisson3d_256_whole -dim 3 -n 256 -walls whole -repeats 1 <<END
 $pamg
 $pamgf
-$pamgh
+$pamgd
 END
 for contrast in 1e3 1e6; do
   problem bubbles3d_128_$contrast -dim 3 -n 128 -bubbles 2 -contrast $contrast -repeats 2 <<END
@@ -130,7 +130,7 @@ $auto
 $single
 $pamg
 $pamgf
-$pamgh
+$pamgd
 $pamgk
 $pamgl
 END
@@ -145,7 +145,7 @@ $auto
 $single
 $pamg
 $pamgf
-$pamgh
+$pamgd
 $pamgk
 $pamgl
 END

@@ -31,7 +31,7 @@ problem() { # name, options
   for tolerance in 1e-6 1e-3; do
     row "cg + pamg" "$@" -ksp_type cg -pc_type pamg -dm_mat_type aijdia
     row "cg + pamg, single" "$@" -ksp_type cg -pc_type pamg -pc_pamg_precision single -dm_mat_type aijdia
-    row "cg + pamg, half" "$@" -ksp_type cg -pc_type pamg -pc_pamg_precision half -dm_mat_type aijdia
+    row "cg + pamg, double" "$@" -ksp_type cg -pc_type pamg -pc_pamg_precision double -dm_mat_type aijdia
     row "cg + pamg, 3 passes" "$@" -ksp_type cg -pc_type pamg -pc_pamg_passes 3 -dm_mat_type aijdia
     row "fcg + pamg, K-cycle" "$@" -ksp_type fcg -pc_type pamg -pc_pamg_cycle k -dm_mat_type aijdia
     row "cg + hypre" "$@" -ksp_type cg -pc_type hypre -pc_hypre_boomeramg_relax_type_coarse l1scaled-Jacobi -pc_hypre_boomeramg_strong_threshold "$strong"

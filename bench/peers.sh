@@ -33,7 +33,7 @@ problem() { # name, options
   shift
   row "$name" "dcg + tns, auto" "$@" -ksp_type dcg -pc_type tns -dm_mat_type aijdia
   row "$name" "dcg + pamg" "$@" $pamg
-  row "$name" "dcg + pamg, half" "$@" $pamg -pc_pamg_precision half
+  row "$name" "dcg + pamg, double" "$@" $pamg -pc_pamg_precision double
   case $name in 3D*) row "$name" "cg + PFMG of hypre" "$@" -ksp_type cg -pc_type pfmg -dm_mat_type hyprestruct ;; esac # PETSc's interface has no 2-D grids
   row "$name" "cg + hypre" "$@" $hypre
   row "$name" "cg + hypre, threshold 0.5" "$@" $hypre -pc_hypre_boomeramg_strong_threshold 0.5 -pc_hypre_boomeramg_P_max 4 -pc_hypre_boomeramg_interp_type ext+i

@@ -57,7 +57,7 @@ petsc="-mat_type $peer -ksp_type cg -pc_type jacobi"
 work poisson "Poisson $big^3 in all" 0 -n $big <<END
 dcg, jacobi | $jacobi
 dcg, pamg | $pamg
-dcg, pamg, half precision | $pamg -pc_pamg_precision half
+dcg, pamg, double precision | $pamg -pc_pamg_precision double
 dcg, pamg, K-cycle | $pamg -ksp_dcg_flexible -pc_pamg_cycle k
 PETSc: cg, jacobi | $petsc
 END

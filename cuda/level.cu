@@ -1,6 +1,11 @@
 /* Kernels of a multigrid cycle on one level: smoothers, residuals, and the ways to and from the coarser level. */
 #include "level.cuh"
 #include "cg.cuh"
+#include "index.cuh"
+#include <climits>
+
+/* Threads of the block that centres a vector */
+#define LEVEL_CENTRE 512
 
 /* Start D^-1 b as an input vector */
 template <class V>
@@ -272,14 +277,66 @@ int PolderLevelProlong_CUDA(PetscBool single, PetscInt n, const PetscInt agg[], 
                 : LevelProlongLaunch(n, agg, nc, scale, (const PetscScalar *)xc, (PetscScalar *)x, stream);
 }
 
-int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream)
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderLevelSpanKernel(PetscInt n, const float *__restrict__ dinv, const PetscInt *__restrict__ agg, PetscInt nc, PetscInt *span)
+{
+  PetscInt least = INT_MAX, most = 0;
+
+  for (PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += (PetscInt)gridDim.x * POLDER_BLOCK) {
+    const int bits = agg[i] < nc ? PolderBits(dinv[i]) : 0;
+
+    if (bits > 0 && bits < least) least = bits;
+    if (bits > most) most = bits;
+  }
+  least = PolderWarpMin(least);
+  most  = PolderWarpMax(most);
+  if (threadIdx.x % 32) return;
+  PolderAtomicMin(&span[0], least);
+  PolderAtomicMax(&span[1], most);
+}
+
+int PolderLevelSpan_CUDA(PetscInt n, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[2], PolderStream stream)
+{
+  const unsigned int blocks = PolderBlocks(n < 1024 * POLDER_BLOCK ? n : 1024 * POLDER_BLOCK, POLDER_BLOCK);
+
+  if (n > 0) PolderLevelSpanKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(n, dinv, agg, nc, span);
+  return cudaGetLastError();
+}
+
+int PolderLevelRound_CUDA(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[], PolderStream stream)
 {
   return LevelEach(
-    n, [=] __device__(PetscInt i) { y[i] = (float)x[i]; }, stream);
+    n, [=] __device__(PetscInt i) { y[i] = (float)(scale * x[i]); }, stream);
 }
 
 int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream)
 {
   return LevelEach(
     n, [=] __device__(PetscInt i) { y[i] = x[i]; }, stream);
+}
+
+/* One block */
+template <class V, class W>
+static __global__ void __launch_bounds__(LEVEL_CENTRE) PolderLevelCentreKernel(PetscInt n, const V *__restrict__ x, W *__restrict__ y)
+{
+  __shared__ double mean;
+  double            sum = 0;
+
+  for (PetscInt i = threadIdx.x; i < n; i += LEVEL_CENTRE) sum += x[i];
+  sum = PolderBlockSum<LEVEL_CENTRE>(sum);
+  if (!threadIdx.x) mean = sum / n;
+  __syncthreads();
+  for (PetscInt i = threadIdx.x; i < n; i += LEVEL_CENTRE) y[i] = (W)(x[i] - mean);
+}
+
+int PolderLevelWidenCentred_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream)
+{
+  if (n) PolderLevelCentreKernel<<<1, LEVEL_CENTRE, 0, stream>>>(n, x, y);
+  return cudaGetLastError();
+}
+
+int PolderLevelRoundCentred_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream)
+{
+  if (n) PolderLevelCentreKernel<<<1, LEVEL_CENTRE, 0, stream>>>(n, x, y);
+  return cudaGetLastError();
 }

@@ -15,6 +15,23 @@ POLDER_LEVELROW float PolderBfloatGet(PolderBfloat a)
   return value;
 }
 
+/* The bits of a number; those of positive numbers are in their order */
+POLDER_LEVELROW int PolderBits(float value)
+{
+  int bits;
+
+  memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+POLDER_LEVELROW float PolderFromBits(int bits)
+{
+  float value;
+
+  memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
 /* To nearest, ties to even: a function of the value alone, so that equal entries stay equal. Numbers above 3.39e38 become infinite */
 POLDER_LEVELROW PolderBfloat PolderBfloatRound(float value)
 {

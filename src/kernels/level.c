@@ -2,6 +2,7 @@
 #include "levelscalars.h"
 #include "level.h"
 #include "bfloat.h"
+#include <limits.h>
 
 /* Rows processed together; sweeps process diagonals nearer than LEVEL_NEAR entry by entry */
 #define LEVEL_ROWS  512
@@ -49,6 +50,41 @@ static void LevelAddPivots(const PolderLevelMatrix *A, PetscInt r0, PetscInt len
     for (PetscInt k = A->ai[r0 + i]; k < A->ai[r0 + i + 1]; ++k)
       pivot[i] += (A->aj[k] == r0 + i ? 1 : -1) * (PetscReal)PolderBfloatGet(((const PolderBfloat *)A->aa)[k]);
   }
+}
+
+void PolderLevelSpan_Host(PetscInt n, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[2])
+{
+  int least = INT_MAX, most = 0;
+
+  for (PetscInt i = 0; i < n; ++i) {
+    const int bits = PolderBits(agg[i] < nc ? dinv[i] : 0), high = bits > 0 ? bits : INT_MAX;
+
+    least = high < least ? high : least;
+    most  = bits > most ? bits : most;
+  }
+  span[0] = PetscMin(span[0], least);
+  span[1] = PetscMax(span[1], most);
+}
+
+void PolderLevelRound_Host(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[])
+{
+  for (PetscInt i = 0; i < n; ++i) y[i] = (float)(scale * x[i]);
+}
+
+void PolderLevelWidenCentred_Host(PetscInt n, const float x[], PetscScalar y[])
+{
+  PetscScalar sum = 0;
+
+  for (PetscInt i = 0; i < n; ++i) sum += x[i];
+  for (PetscInt i = 0; i < n; ++i) y[i] = x[i] - sum / (PetscReal)n;
+}
+
+void PolderLevelRoundCentred_Host(PetscInt n, const PetscScalar x[], float y[])
+{
+  PetscScalar sum = 0;
+
+  for (PetscInt i = 0; i < n; ++i) sum += x[i];
+  for (PetscInt i = 0; i < n; ++i) y[i] = (float)(x[i] - sum / (PetscReal)n);
 }
 
 void PolderLevelPivotsHalf_Host(const PolderLevelMatrix *A, const PetscInt bi[], const PetscScalar ba[], float dinv[])

@@ -121,9 +121,21 @@ PETSC_INTERN void PolderLevelOuterDotsSingle_Host(const PolderSparseRows *B, con
 POLDER_LAUNCHER int PolderLevelOuterDots_CUDA(PetscBool single, const PolderSparseRows *B, const void *ghost, const void *x, const void *b, void *v,
                                               PolderLevelSums sums, PolderStream stream);
 
-/* y = x, converted to the other precision */
-POLDER_LAUNCHER int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream);
+/*
+  The bits of the least and of the largest positive dinv[i] of the rows with agg[i] < nc, which as integers are in the order of the numbers: span[0] is lowered
+  and span[1] is raised
+*/
+PETSC_INTERN void   PolderLevelSpan_Host(PetscInt n, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[2]);
+POLDER_LAUNCHER int PolderLevelSpan_CUDA(PetscInt n, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[2], PolderStream stream);
+/* y = scale x, converted to the other precision; scale = 1 in the other direction */
+PETSC_INTERN void   PolderLevelRound_Host(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[]);
+POLDER_LAUNCHER int PolderLevelRound_CUDA(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[], PolderStream stream);
 POLDER_LAUNCHER int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream);
+/* y = x minus its mean, converted to the other precision; small n, which a single block of the device takes */
+PETSC_INTERN void   PolderLevelWidenCentred_Host(PetscInt n, const float x[], PetscScalar y[]);
+POLDER_LAUNCHER int PolderLevelWidenCentred_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream);
+PETSC_INTERN void   PolderLevelRoundCentred_Host(PetscInt n, const PetscScalar x[], float y[]);
+POLDER_LAUNCHER int PolderLevelRoundCentred_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream);
 /*
   Step k of the power method: y = D^-1 A x, where x is divided by its norm sqrt(norm[k]), and norm[k + 1] = (y, y). k = 0: x is the start vector of the host
   version and is not normalised.

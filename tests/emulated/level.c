@@ -133,15 +133,33 @@ int PolderLevelKSecond_CUDA(PetscBool single, PetscInt n, PetscReal threshold, c
   return 0;
 }
 
-int PolderLevelRound_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream)
+int PolderLevelSpan_CUDA(PetscInt n, const float dinv[], const PetscInt agg[], PetscInt nc, PetscInt span[2], PolderStream stream)
 {
-  for (PetscInt i = 0; i < n; ++i) y[i] = (float)x[i];
+  PolderLevelSpan_Host(n, dinv, agg, nc, span);
+  return 0;
+}
+
+int PolderLevelRound_CUDA(PetscInt n, PetscScalar scale, const PetscScalar x[], float y[], PolderStream stream)
+{
+  PolderLevelRound_Host(n, scale, x, y);
   return 0;
 }
 
 int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream)
 {
   for (PetscInt i = 0; i < n; ++i) y[i] = x[i];
+  return 0;
+}
+
+int PolderLevelWidenCentred_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream)
+{
+  PolderLevelWidenCentred_Host(n, x, y);
+  return 0;
+}
+
+int PolderLevelRoundCentred_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream)
+{
+  PolderLevelRoundCentred_Host(n, x, y);
   return 0;
 }
 

@@ -372,10 +372,10 @@ static PetscErrorCode CheckPower(const Level *L, void *work, PolderStream stream
   PetscCall(ValuesCreate(PETSC_FALSE, n, &d));
   PetscCall(ValuesCreate(PETSC_TRUE, n, &s));
   for (PetscInt i = 0; i < n; ++i) Set(&d, i, Number() / 3);
-  for (PetscInt i = 0; i < n; ++i) Set(&s, i, Get(&d, i));
+  PolderLevelRound_Host(n, 0.7, (const PetscScalar *)d.host, (float *)s.host);
   PetscCall(ToDevice(&d));
   PetscCall(Poison(&s));
-  PolderLaunch(PolderLevelRound_CUDA(n, (const PetscScalar *)d.device, (float *)s.device, stream));
+  PolderLaunch(PolderLevelRound_CUDA(n, 0.7, (const PetscScalar *)d.device, (float *)s.device, stream));
   PetscCall(Differ(&s, n, 0, wrong));
   for (PetscInt i = 0; i < n; ++i) Set(&d, i, Get(&s, i));
   PetscCall(Poison(&d));
@@ -389,6 +389,68 @@ static PetscErrorCode CheckPower(const Level *L, void *work, PolderStream stream
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Vectors without their mean, into the other precision and back */
+static PetscErrorCode CheckCentred(const Level *L, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt n = L->n, before = *wrong;
+  Values         s, d;
+
+  PetscFunctionBeginUser;
+  PetscCall(ValuesCreate(PETSC_TRUE, n, &s));
+  PetscCall(ValuesCreate(PETSC_FALSE, n, &d));
+  for (PetscInt i = 0; i < n; ++i) Set(&s, i, 3 + Number());
+  PetscCall(ToDevice(&s));
+  PetscCall(Poison(&d));
+  PolderLevelWidenCentred_Host(n, (const float *)s.host, (PetscScalar *)d.host);
+  PolderLaunch(PolderLevelWidenCentred_CUDA(n, (const float *)s.device, (PetscScalar *)d.device, stream));
+  PetscCall(Differ(&d, n, 10, wrong));
+  for (PetscInt i = 0; i < n; ++i) Set(&d, i, 3 + Number());
+  PetscCall(ToDevice(&d));
+  PetscCall(Poison(&s));
+  PolderLevelRoundCentred_Host(n, (const PetscScalar *)d.host, (float *)s.host);
+  PolderLaunch(PolderLevelRoundCentred_CUDA(n, (const PetscScalar *)d.device, (float *)s.device, stream));
+  PetscCall(Differ(&s, n, 10, wrong));
+  PetscCall(Tell("centred", L, before, *wrong));
+  PetscCall(ValuesDestroy(&s));
+  PetscCall(ValuesDestroy(&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Extremes of an inverse diagonal over many decades, with zeros and rows that do not count */
+static PetscErrorCode CheckSpan(const Level *L, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt n = L->n, nc = 5, before = *wrong;
+  PetscInt       span[2] = {PETSC_MAX_INT, 0}, got[2], *agg, *there, *aggthere;
+  PetscReal      least = PETSC_MAX_REAL, most = 0;
+  Values         d;
+
+  PetscFunctionBeginUser;
+  PetscCall(ValuesCreate(PETSC_TRUE, n, &d));
+  PetscCall(PetscMalloc1(n, &agg));
+  for (PetscInt i = 0; i < n; ++i) {
+    const PetscReal value = i % 7 == 3 ? 0 : PetscPowReal(10, 30 * Number());
+
+    agg[i] = i % 6;
+    Set(&d, i, agg[i] < nc ? value : value > 1 ? 1e35 : 1e-35);
+    if (agg[i] < nc && value > 0) least = PetscMin(least, Get(&d, i));
+    if (agg[i] < nc) most = PetscMax(most, Get(&d, i));
+  }
+  PetscCall(ToDevice(&d));
+  PetscCall(PolderDeviceUpload(sizeof(*agg) * (size_t)n, agg, &aggthere));
+  PetscCall(PolderDeviceUpload(sizeof(span), span, &there));
+  PolderLevelSpan_Host(n, (const float *)d.host, agg, nc, span);
+  *wrong += span[1] != (most > 0 ? PolderBits((float)most) : 0) || (most > 0 && span[0] != PolderBits((float)least));
+  PolderLaunch(PolderLevelSpan_CUDA(n, (const float *)d.device, aggthere, nc, there, stream));
+  PetscCall(PolderDeviceToHost(got, there, sizeof(got)));
+  *wrong += n && (got[0] != span[0] || got[1] != span[1]);
+  PetscCall(Tell("span", L, before, *wrong));
+  PetscCall(PolderDeviceFree(&there));
+  PetscCall(PolderDeviceFree(&aggthere));
+  PetscCall(PetscFree(agg));
+  PetscCall(ValuesDestroy(&d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode CheckLevel(Level *L, void *work, PolderStream stream, PetscInt *wrong)
 {
   PetscFunctionBeginUser;
@@ -397,6 +459,8 @@ static PetscErrorCode CheckLevel(Level *L, void *work, PolderStream stream, Pets
   PetscCall(CheckTransfers(L, stream, wrong));
   PetscCall(CheckKCycle(L, work, stream, wrong));
   PetscCall(CheckPower(L, work, stream, wrong));
+  PetscCall(CheckSpan(L, stream, wrong));
+  PetscCall(CheckCentred(L, stream, wrong));
   PetscCall(LevelDestroy(L));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

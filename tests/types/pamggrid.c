@@ -141,7 +141,7 @@ static PetscErrorCode TestCycles(void)
                                         VCYCLE DEGREE3,
                                         WCYCLE SGS,
                                         KCYCLE SGS "-pc_pamg_precision single",
-                                        VCYCLE CHEBYSHEV "-pc_pamg_coarse_limit 30 -pc_pamg_coarse inverse",
+                                        VCYCLE CHEBYSHEV "-pc_pamg_precision double -pc_pamg_coarse_limit 30 -pc_pamg_coarse inverse",
                                         KCYCLE DEGREE3 "-pc_pamg_kcycle_levels 1 -pc_pamg_precision single",
                                         KCYCLE "-pc_pamg_smoother jacobi -pc_pamg_pre 3 -pc_pamg_post 2",
                                         KCYCLE "-pc_pamg_smoother l1jacobi -pc_pamg_pre 3 -pc_pamg_post 3",
@@ -164,6 +164,8 @@ static PetscErrorCode TestCycles(void)
       if (!o) first = its;
       PetscCheck(its <= first + 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: %" PetscInt_FMT " iterations, more than %" PetscInt_FMT, options[o], its, first);
     }
+    PetscCall(GridSolve(&g[k], A, VCYCLE CHEBYSHEV "-pc_pamg_coarse_limit 30 -pc_pamg_coarse inverse", NULL, &its)); // in half precision
+    PetscCheck(its <= first + 2, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "A small last level: %" PetscInt_FMT " iterations, not %" PetscInt_FMT, its, first);
     PetscCall(GridSolve(&g[k], A, VCYCLE CHEBYSHEV "-pc_pamg_gather 100 -pc_pamg_coarse_limit 30", NULL, &its));
     PetscCheck(its <= first + first / 2, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%" PetscInt_FMT " iterations with levels that stay on all processes", its);
     PetscCall(MatDestroy(&A));
@@ -194,7 +196,7 @@ static PetscErrorCode TestSymmetry(void)
       char        text[256];
 
       PetscCall(GridAssemble(&grids[k], &A));
-      PetscCall(PetscSNPrintf(text, sizeof(text), "-pc_pamg_coarse_limit 20 %s", options[o]));
+      PetscCall(PetscSNPrintf(text, sizeof(text), "-pc_pamg_precision double -pc_pamg_coarse_limit 20 %s", options[o]));
       PetscCall(CreatePC(A, text, &pc));
       PetscCheck(GridLevels((PC_PAMG *)pc->data), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "No level has boxes");
       PetscCall(CreateVecs(A, &r, &s));
@@ -470,7 +472,7 @@ static PetscErrorCode TestFormula(void)
     PC  pc;
 
     PetscCall(GridAssemble(&grids[k], &A));
-    PetscCall(CreatePC(A, "-pc_pamg_coarse_limit 10", &pc));
+    PetscCall(CreatePC(A, "-pc_pamg_precision double -pc_pamg_coarse_limit 10", &pc));
     PetscCheck(((PC_PAMG *)pc->data)->level->isgrid, PETSC_COMM_SELF, PETSC_ERR_PLIB, "Grid %d has no boxes", (int)k);
     PetscCall(CheckFormula((PC_PAMG *)pc->data, A));
     PetscCall(PCDestroy(&pc));

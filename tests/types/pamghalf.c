@@ -122,11 +122,68 @@ static PetscErrorCode TestOperator(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Iterations to 1e-8 from a right-hand side of a magnitude that single precision does not have; the true residual */
+static PetscErrorCode SolveUnits(Mat A, const char options[], PetscReal magnitude, PetscInt *its, PetscReal *residual)
+{
+  PetscOptions own;
+  KSP          ksp;
+  Vec          x, b;
+
+  PetscFunctionBeginUser;
+  PetscCall(CreateVecs(A, &x, &b));
+  PetscCall(FillRandom(b, 7));
+  PetscCall(VecScale(b, magnitude));
+  PetscCall(PetscOptionsCreate(&own));
+  PetscCall(PetscOptionsInsertString(own, options));
+  PetscCall(KSPCreate(PETSC_COMM_WORLD, &ksp));
+  PetscCall(PetscObjectSetOptions((PetscObject)ksp, own));
+  PetscCall(KSPSetOperators(ksp, A, A));
+  PetscCall(KSPSetTolerances(ksp, 1e-8, 0, PETSC_DEFAULT, 60));
+  PetscCall(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+  PetscCall(KSPSetFromOptions(ksp));
+  PetscCall(KSPSolve(ksp, b, x));
+  PetscCall(KSPGetIterationNumber(ksp, its));
+  PetscCall(TrueResidual(A, b, x, residual));
+  PetscCall(PetscObjectSetOptions((PetscObject)ksp, NULL));
+  PetscCall(KSPDestroy(&ksp));
+  PetscCall(PetscOptionsDestroy(&own));
+  PetscCall(VecDestroy(&b));
+  PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestUnits(void)
+{
+  static const char *const options[] = {"-ksp_type cg -pc_type pamg ", "-ksp_type cg -pc_type pamg " CHEBYSHEV, "-ksp_type dcg -pc_type pamg " CHEBYSHEV};
+  Mat                      A;
+
+  PetscFunctionBeginUser;
+  PetscCall(ProblemCreate("poisson", 3, 16, 1, &A));
+  for (size_t o = 0; o < PETSC_STATIC_ARRAY_LENGTH(options); ++o) {
+    PetscInt its[3];
+
+    for (int k = 0; k < 3; ++k) {
+      char      text[200];
+      PetscReal residual;
+
+      PetscCall(PetscSNPrintf(text, sizeof(text), "%s-pc_pamg_precision half", options[o]));
+      PetscCall(SolveUnits(A, text, k ? PetscPowReal(2, k > 1 ? 200 : -200) : 1, &its[k], &residual));
+      PetscCheck(residual < 1.1e-8, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, right-hand side %d: true residual %g", text, k, (double)residual);
+      PetscCheck(its[k] == its[0], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s, right-hand side %d: %" PetscInt_FMT " iterations, not %" PetscInt_FMT, text, k,
+                 its[k], its[0]);
+    }
+  }
+  PetscCall(MatDestroy(&A));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "right-hand sides of 2^200 and 2^-200 take the iterations of one\n"));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **args)
 {
   static const Test tests[] = {
     {"-iterations", TestIterations},
     {"-operator",   TestOperator  },
+    {"-units",      TestUnits     },
   };
 
   PetscFunctionBeginUser;
@@ -161,5 +218,17 @@ int main(int argc, char **args)
     nsize: {{1 3}}
     args: -operator -mat_type {{aijdia aijicrs}} -polder_min_rows_per_gpu 0
     output_file: output/pamghalf_operator.out
+
+  test:
+    suffix: units
+    nsize: {{1 3}}
+    args: -units -mat_type {{aij aijdia}}
+
+  test:
+    suffix: units_device
+    requires: gpu
+    nsize: {{1 2}}
+    args: -units -mat_type {{aijdia aijicrs}}
+    output_file: output/pamghalf_units.out
 
 TEST*/

@@ -159,7 +159,7 @@ static PetscErrorCode TestUncoloured(void)
   }
   PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
-  PetscCall(CheckColours(A, "-pc_pamg_smoother sgs -pc_pamg_coarse_limit 10 -pc_pamg_gather 0", PETSC_FALSE));
+  PetscCall(CheckColours(A, "-pc_pamg_precision double -pc_pamg_smoother sgs -pc_pamg_coarse_limit 10 -pc_pamg_gather 0", PETSC_FALSE));
   PetscCall(MatDestroy(&A));
   PetscFunctionReturn(0);
 }
@@ -282,10 +282,11 @@ static PetscErrorCode TestTwin(void)
       for (size_t c = 0; c < PETSC_STATIC_ARRAY_LENGTH(cases); ++c) {
         char text[256];
 
-        PetscCall(PetscSNPrintf(text, sizeof(text), "-pc_pamg_coarse_limit 20 %s", cases[c].options));
+        PetscCall(PetscSNPrintf(text, sizeof(text), "-pc_pamg_precision double -pc_pamg_coarse_limit 20 %s", cases[c].options));
         PetscCall(CompareCycles(B, H, text, cases[c].tol));
       }
-      PetscCall(CheckColours(B, "-pc_pamg_coarse_limit 20 -pc_pamg_smoother sgs -pc_pamg_pre 2 -pc_pamg_post 2 -pc_pamg_gather 100", PETSC_TRUE));
+      PetscCall(CheckColours(B, "-pc_pamg_precision double -pc_pamg_coarse_limit 20 -pc_pamg_smoother sgs -pc_pamg_pre 2 -pc_pamg_post 2 -pc_pamg_gather 100",
+                             PETSC_TRUE));
       PetscCall(MatDestroy(&A));
       PetscCall(MatDestroy(&B));
       PetscCall(MatDestroy(&H));

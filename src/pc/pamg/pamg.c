@@ -7,10 +7,13 @@
 #include <petsc/private/matimpl.h>
 #include <petsc/private/pcimpl.h>
 
+/* Right-hand sides whose norm lies between this and its inverse keep one as the unit of their residuals */
+#define PAMG_UNIT 1e12
+
 static const char *const PamgCycles[]     = {"v", "w", "k"};
 static const char *const PamgSmoothers[]  = {"jacobi", "l1jacobi", "chebyshev", "sgs", "auto"};
 static const char *const PamgMatchings[]  = {"handshake", "greedy"};
-static const char *const PamgPrecisions[] = {"double", "single", "half"};
+static const char *const PamgPrecisions[] = {"double", "single", "half", "auto"};
 static const char *const PamgCoarses[]    = {"auto", "cholesky", "inverse", "ksp"};
 
 /* Prints one warning for each entry of warned[] */
@@ -146,6 +149,43 @@ static PetscErrorCode PCPAMGGetAlone(PC pc, PC *alone)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Residuals far from one could leave the range of single precision before they meet the tolerance: then they are taken in units near the right-hand side */
+static PetscErrorCode PamgChooseUnit(PC pc, Vec b)
+{
+  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PetscReal norm;
+  int       exponent;
+
+  PetscFunctionBegin;
+  pamg->unit = 1;
+  if (pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(VecNorm(b, NORM_2, &norm)); // which most solvers ask for, and the vector keeps
+  if (!(norm > 0) || PetscIsInfOrNanReal(norm) || (norm >= 1 / PAMG_UNIT && norm <= PAMG_UNIT)) PetscFunctionReturn(PETSC_SUCCESS);
+  (void)frexp(norm, &exponent);
+  pamg->unit = ldexp(1, PetscMin(exponent, 1000));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  In these solvers the same M^-1 r enters the solution and, multiplied by the matrix, the residual, so rounding in it is harmless. Others take M^-1 as linear: a
+  rounding error of it enters the solution alone. Single precision then limits the true residual to some 1e-7 times the condition number of the matrix
+*/
+static PetscErrorCode PamgCheckSolver(PC pc, KSP ksp)
+{
+  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PetscBool rounds;
+
+  PetscFunctionBegin;
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &rounds, KSPCG, KSPDCG, KSPFCG, KSPPIPEFCG, KSPIDRS, KSPFGMRES, KSPPIPEFGMRES, KSPGCR, KSPFBCGS,
+                                      KSPFBCGSR, KSPQMRCGS, KSPRICHARDSON, KSPCHEBYSHEV, KSPPREONLY, ""));
+  pamg->linear = rounds ? PETSC_FALSE : PETSC_TRUE;
+  if (rounds || pamg->wantprecision >= 0 || pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscInfo(pc, "Half precision does not do for this solver: the set-up starts again in double precision\n"));
+  PetscCall(PCPAMGFree(pamg));
+  PetscCall(PCSetUp_PAMG(pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Warns about Krylov methods whose directions assume the same preconditioner in every step */
 static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
 {
@@ -153,7 +193,9 @@ static PetscErrorCode PCPreSolve_PAMG(PC pc, KSP ksp, Vec b, Vec x)
   PetscBool fixed, flexible = PETSC_FALSE;
 
   PetscFunctionBegin;
-  (void)b, (void)x;
+  (void)x;
+  PetscCall(PamgCheckSolver(pc, ksp));
+  PetscCall(PamgChooseUnit(pc, b));
   if (pamg->cycle != PAMG_K || pamg->warned[0]) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &fixed, KSPCG, KSPPIPECG, KSPGROPPCG, KSPCR, KSPMINRES, KSPSYMMLQ, KSPGMRES, KSPBCGS, KSPCGS, KSPTFQMR,
                                       KSPDCG, KSPIDRS, ""));
@@ -257,7 +299,10 @@ static PetscErrorCode PCView_PAMG(PC pc, PetscViewer viewer)
                                    pamg->cycle == PAMG_V   ? "V"
                                    : pamg->cycle == PAMG_W ? "W"
                                                            : "K",
-                                   steps, PamgPrecisions[pamg->precision],
+                                   steps,
+                                   PamgPrecisions[pamg->nlevel              ? (PetscInt)pamg->precision
+                                                  : pamg->wantprecision < 0 ? PAMG_HALF + 1
+                                                                            : pamg->wantprecision],
                                    pamg->uncoloured ? ", on the host since its rows cannot be coloured for the device"
                                    : pamg->chains   ? ", on the host since rows of few neighbours are eliminated there"
                                                     : pamg->setup->where));
@@ -321,7 +366,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PC_PAMG  *pamg    = (PC_PAMG *)pc->data;
   PetscBool changed = PETSC_FALSE, grids = pamg->grids;
   PetscInt  cycle = (PetscInt)pamg->cycle, smoother = pamg->wantsmoother < 0 ? PAMG_SGS + 1 : pamg->wantsmoother, matching = (PetscInt)pamg->matching,
-           precision = (PetscInt)pamg->precision, coarse = (PetscInt)pamg->coarsetype;
+           precision = pamg->wantprecision < 0 ? PAMG_HALF + 1 : pamg->wantprecision, coarse = (PetscInt)pamg->coarsetype;
 
   PetscFunctionBegin;
   PetscOptionsHeadBegin(PetscOptionsObject, "Pairwise-aggregation multigrid options");
@@ -329,13 +374,13 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_smoother", "Smoother", PamgSmoothers, 5, &smoother, &changed));
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_matching", "How pairs are found", PamgMatchings, 2, &matching, &changed));
   PetscCall(
-    PamgOption(PetscOptionsObject, "-pc_pamg_precision", "Precision of matrices and vectors within the cycle", PamgPrecisions, 3, &precision, &changed));
+    PamgOption(PetscOptionsObject, "-pc_pamg_precision", "Precision of matrices and vectors within the cycle", PamgPrecisions, 4, &precision, &changed));
   PetscCall(PamgOption(PetscOptionsObject, "-pc_pamg_coarse", "Solver of the last level", PamgCoarses, 4, &coarse, &changed));
-  pamg->cycle        = (PamgCycle)cycle;
-  pamg->matching     = (PamgMatching)matching;
-  pamg->precision    = (PamgPrecision)precision;
-  pamg->coarsetype   = (PamgCoarse)coarse;
-  pamg->wantsmoother = smoother > PAMG_SGS ? PETSC_DECIDE : smoother;
+  pamg->cycle         = (PamgCycle)cycle;
+  pamg->matching      = (PamgMatching)matching;
+  pamg->coarsetype    = (PamgCoarse)coarse;
+  pamg->wantsmoother  = smoother > PAMG_SGS ? PETSC_DECIDE : smoother;
+  pamg->wantprecision = precision > PAMG_HALF ? PETSC_DECIDE : precision;
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_passes", "Pairwise passes a level: aggregates of up to 2, 4 or 8 rows", 1, PAMG_PASSES, &pamg->passes,
                         &changed));
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Maximum number of levels", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
@@ -398,7 +443,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_coarse_limit <400>            - maximum number of rows of the last level
 .  -pc_pamg_gather <8000>                 - several processes: a level of at most this many rows, and all coarser ones, are replicated
 .  -pc_pamg_coarse <auto> (auto,cholesky,inverse,ksp) - its solver; ksp: a `KSP` with the prefix pamg_coarse_
-.  -pc_pamg_precision <double> (double,single,half) - precision of the levels and of the cycle
+.  -pc_pamg_precision <auto> (double,single,half,auto) - precision of the levels and of the cycle; auto: half on grids whose coefficients allow it, else double
 -  -pc_pamg_reuse <true>                  - keep the aggregates when only the values of the matrix change
 
    Level: beginner
@@ -426,7 +471,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
    In half precision the entries of the levels are in bfloat16, with the exponent of single precision and 8 bits, and the vectors are in single precision.
    The sum of a row is stored in place of its diagonal entry, so that rounding changes the energy x^T A x by less than 1/256 where couplings are not positive.
 
-   In single and half precision the magnitudes of residuals and corrections must lie between 1e-38 and 3e38: scale the system otherwise.
+   In single and half precision entries of magnitudes between 1e-38 and 3e38 are taken: scale the system otherwise. Right-hand sides may be of any magnitude,
+   since `KSPSolve()` chooses the unit of the vectors in the cycle.
 
    A constant kernel (`MatSetNullSpace()`) is inherited by every level. If no null space is attached, the factor of the last level leaves
    out linearly dependent unknowns.
@@ -454,6 +500,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->gatherlimit       = 8000;
   pamg->eliminate         = 3;
   pamg->wantsmoother      = PETSC_DECIDE;
+  pamg->wantprecision     = PETSC_DECIDE;
   pamg->wantpre           = PETSC_DECIDE;
   pamg->wantpost          = PETSC_DECIDE;
   pamg->wantk             = PETSC_DECIDE;
@@ -464,6 +511,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->threshold         = 0.25;
   pamg->kappa             = 8;
   pamg->kthreshold        = 0.25;
+  pamg->unit              = 1;
   pamg->reuse             = PETSC_TRUE;
   pamg->grids             = PETSC_TRUE;
   pc->data                = (void *)pamg;

@@ -132,6 +132,7 @@ PetscErrorCode PCPAMGSetUpCoarse(PC pc)
   }
   if (!pamg->coarse) PetscCall(PamgCreateFactor(pamg, L));
   PetscCall(PCPAMGHasConstant(pc, &constant));
+  pamg->centred = (PetscBool)(constant && L->singleprecision && !L->halo);
   PetscCall(PCPAMGHandExcess(pamg, L));
   PetscCall(pamg->setup->factor(pamg, constant));
   PetscCall(PolderCoarseIsFinite(pamg->coarse, &finite));

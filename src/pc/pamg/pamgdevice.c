@@ -514,7 +514,7 @@ static PetscErrorCode PamgLastMatrixDevice(PC_PAMG *pamg)
 const PamgSetUpSteps PamgSetUpDevice = {
   .place = &PolderOnDevice, .cycle = {&PamgStepsDevice, &PamgStepsDevice, &PamgStepsDevice}, .where = ", on the device",
   .smoother = PAMG_CHEBYSHEV, .smoothings = 2, .klevels = PAMG_KLEVELS, .splitrhs = PETSC_FALSE,
-  .symmetric = PolderMatProductsSymmetric, .restorerows = PolderMatRestoreDeviceCSR,
+  .diagonals = PolderMatGetDeviceDia, .symmetric = PolderMatProductsSymmetric, .restorerows = PolderMatRestoreDeviceCSR,
   .beginlevel = PamgBeginLevelDevice, .rows = PamgRowsDevice, .values = PamgValuesDevice, .colour = PamgColourDevice,
   .coarselevel = PamgCoarseLevelDevice, .firstvalues = PamgFirstValuesDevice, .coarsevalues = PamgCoarseValuesDevice,
   .scratch = PamgScratchDevice, .outside = PamgOutsideDevice, .number = PamgNumberDevice, .members = PamgMembersDevice,

@@ -73,6 +73,7 @@ static PetscErrorCode PamgOwnDiagonals(const PC_PAMG *pamg, PamgLevel *L, Polder
     if (!*found) PetscFunctionReturn(PETSC_SUCCESS);
     PetscCall(PetscSortInt(dia->nd, off));
     PetscCall(PetscMalloc1(dia->nd, &L->ownoff));
+    PetscCall(PetscFree(L->val)); // it may point to rounded diagonals of the matrix
     PetscCall(PetscMalloc1(dia->nd, &L->val));
     PetscCall(PetscArraycpy(L->ownoff, off, dia->nd));
     PetscCall(PetscFindInt(0, dia->nd, L->ownoff, &dia->main));
@@ -81,6 +82,7 @@ static PetscErrorCode PamgOwnDiagonals(const PC_PAMG *pamg, PamgLevel *L, Polder
     dia->nd   = L->M.nd;
     dia->main = L->M.main;
     dia->half = L->half;
+    if (!L->ownval) PetscCall(PCPAMGPlaceDiagonals(pamg, L, dia, L->half)); // the cycle reads rounded ones
   }
   dia->m = dia->n = L->n;
   dia->off        = L->ownoff;
@@ -93,28 +95,26 @@ static PetscErrorCode PamgOwnDiagonals(const PC_PAMG *pamg, PamgLevel *L, Polder
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rounds the stored diagonals to single precision; *fits = PETSC_FALSE when an entry is too large */
+/* Rounds the stored diagonals to single precision; L->val then points to the rounded ones. *fits = PETSC_FALSE when an entry is too large */
 static PetscErrorCode PamgRoundDiagonals(PamgLevel *L, const PolderDia *dia, PetscBool *fits)
 {
   const PetscInt first = dia->half ? dia->main : 0;
+  const void   **val;
 
   PetscFunctionBegin;
-  if (L->rounded && (L->half != dia->half || !L->val)) {
-    PetscCall(PetscFree(L->rounded));
-    PetscCall(PetscFree(L->val));
-  }
-  if (!L->rounded) {
-    L->half = dia->half;
-    PetscCall(PetscCalloc1((size_t)(dia->nd - first) * (size_t)L->n, &L->rounded));
-    PetscCall(PetscFree(L->val)); // it may point to entries in bfloat16
-    PetscCall(PetscMalloc1(dia->nd, &L->val));
-    PamgPointDiagonals(dia->nd, first, dia->off, sizeof(float), L->rounded, L->n, L->val);
-  }
+  if (L->rounded && (L->half != dia->half || !L->val)) PetscCall(PetscFree(L->rounded)); // allocated for fewer diagonals, or for rows
+  L->half = dia->half;
+  if (!L->rounded) PetscCall(PetscCalloc1((size_t)(dia->nd - first) * (size_t)L->n, &L->rounded));
+  PetscCall(PetscMalloc1(dia->nd, &val));
+  PamgPointDiagonals(dia->nd, first, dia->off, sizeof(float), L->rounded, L->n, val);
   for (PetscInt d = first; d < dia->nd; ++d) {
     const PetscInt lo = PetscMax(0, -dia->off[d]), hi = PetscMin(L->n, L->n - dia->off[d]);
 
-    if (hi > lo && !PolderToSingle_Host((size_t)(hi - lo), dia->val[d] + lo, (float *)L->val[d] + lo)) *fits = PETSC_FALSE;
+    if (hi > lo && !PolderToSingle_Host((size_t)(hi - lo), dia->val[d] + lo, (float *)val[d] + lo)) *fits = PETSC_FALSE;
   }
+  PetscCall(PetscFree(L->ownval));
+  PetscCall(PetscFree(L->val));
+  L->val = val;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -168,7 +168,7 @@ PetscErrorCode PCPAMGSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
 
   PetscFunctionBegin;
   if (L->bydiagonals) PetscCall(PolderMatGetDia(L->A, &dia));
-  else if (!l && pamg->precision == PAMG_DOUBLE) PetscCall(PamgOwnDiagonals(pamg, L, &own, &found));
+  else if (!l) PetscCall(PamgOwnDiagonals(pamg, L, &own, &found));
   if (found) dia = &own;
   if (dia && !dia->nd) dia = NULL; // there are no rows
   L->M = (PolderLevelMatrix){.n    = L->n,

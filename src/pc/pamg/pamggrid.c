@@ -1,6 +1,7 @@
 /* Pairwise-aggregation multigrid: levels whose rows form a 5- or 7-point stencil on a grid, which need no matching and interpolate linearly. */
 #include "pamgsetup.h"
 #include "kernels/labels.h"
+#include "kernels/level.h"
 #include "kernels/levelgridrow.h"
 #include "kernels/pairs.h"
 
@@ -12,6 +13,16 @@
 #define PAMG_GRID_MIXED 0.05
 /* Boxes are made while they are at most this part of the rows */
 #define PAMG_GRID_FEWER 0.75
+
+/*
+  Half precision is chosen when the ratio of the largest to the smallest diagonal entry, times the cells of the longest direction, is at most this. A rounding
+  error of single precision in a region of large coefficients, times these, must stay below what smooth vectors have of the residual where coefficients are
+  small: one part in the length of the grid. PAMG_NARROW_WIDE: for V-cycles whose result is in double precision, see PamgWritesWide()
+*/
+#define PAMG_NARROW      2e7
+#define PAMG_NARROW_WIDE 6e8
+/* and when the diagonal entries lie between this and its inverse, so that single precision has room for the vectors */
+#define PAMG_NARROW_SCALE 1e18
 
 /* Where the cells of this process lie, for the grid with the strides near[]; first: the number of its first row in that grid */
 static void PamgPlaceGrid(PetscInt n, PetscInt first, const PetscInt near[3], PolderLevelGrid *G)
@@ -28,17 +39,32 @@ static void PamgPlaceGrid(PetscInt n, PetscInt first, const PetscInt near[3], Po
   } else G->size[1] = (G->shift + n + near[1] - 1) / near[1];
 }
 
+/* The offsets of the diagonals of a level, if they are known: for the first one those of the matrix */
+static PetscErrorCode PamgKnownOffsets(const PC_PAMG *pamg, const PamgLevel *L, PetscInt *nd, const PetscInt *off[])
+{
+  const PolderDia *dia = NULL;
+
+  PetscFunctionBegin;
+  if (L == pamg->level) PetscCall(pamg->setup->diagonals(L->A, &dia));
+  *nd  = dia ? dia->nd : L->M.nd;
+  *off = dia ? dia->off : L->M.off;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
 {
   const PolderCSR *csr  = &L->csr;
-  const PetscInt   most = 1 << POLDER_PAIR_BITS, n = csr->m;
+  const PetscInt   most = 1 << POLDER_PAIR_BITS, n = csr->m, *off = NULL;
+  PetscInt         nd      = 0;
   PetscInt         near[4] = {0, PETSC_MAX_INT, 0, 0}, *there;
   PetscInt64      *place;
-  PetscMPIInt      found = PETSC_FALSE;
+  PetscMPIInt      found = PETSC_FALSE, ranks;
 
   PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(L->comm, &ranks));
+  PetscCall(PamgKnownOffsets(pamg, L, &nd, &off));
   PetscCall(PolderPlaceMalloc(pamg->place, 4, &there));
-  if (L->M.nd) PolderStencilStrides_Host(1, (PetscInt[]){0, L->M.nd}, L->M.off, near); // as of one row with these offsets as columns
+  if (nd) PolderStencilStrides_Host(1, (PetscInt[]){0, nd}, off, near); // as of one row with these offsets as columns
   else {
     PetscCall(PolderPlacePut(pamg->place, 4, near, there));
     PolderRun(pamg->place, PolderStencilStrides, n, csr->ai, csr->aj, there);
@@ -70,7 +96,7 @@ PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
       .size = {1, 1, 1}
     };
   }
-  if (L->halo) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MIN, L->comm));
+  if (ranks > 1) PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &found, 1, MPI_INT, MPI_MIN, L->comm));
   L->gridknown = (PetscBool)found;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -106,6 +132,40 @@ static PetscErrorCode PamgSurveyGrid(PC_PAMG *pamg, PetscInt l, const PetscInt m
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The cells of the longest direction over all processes, whose parts are slabs or boxes of alike shape: at most those of either */
+static PetscReal PamgLongest(const PamgLevel *L)
+{
+  const PetscInt *size = L->grid.size, longest = PetscMax(size[0], PetscMax(size[1], size[2]));
+  const int       last  = size[2] > 1 ? 2 : 1;
+  const PetscReal parts = (PetscReal)L->N / (PetscReal)PetscMax(1, L->n);
+
+  if (!L->n) return 0;
+  return PetscMin(PetscMax((PetscReal)longest, (PetscReal)size[last] * parts), (PetscReal)longest * PetscPowReal(parts, 1.0 / (last + 1)));
+}
+
+PetscErrorCode PCPAMGGridNarrow(PC_PAMG *pamg)
+{
+  const PamgLevel *L       = pamg->level;
+  const PetscBool  wide    = (PetscBool)(pamg->cycle == PAMG_V && pamg->smoother != PAMG_SGS && pamg->post > 0);
+  PetscInt         span[2] = {PETSC_MAX_INT, 0}, *there;
+  PetscInt64       all[3];
+  PetscReal        least, most;
+
+  PetscFunctionBegin;
+  PetscCall(PolderPlaceUpload(pamg->place, sizeof(span), span, &there));
+  PolderRun(pamg->place, PolderLevelSpan, L->n, (const float *)L->dinv, L->agg, L->nc, there);
+  PetscCall(PolderPlaceFetch(pamg->place, sizeof(span), &there, span));
+  all[0] = -span[0];
+  all[1] = span[1];
+  all[2] = (PetscInt64)PamgLongest(L);
+  if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, all, 3, MPIU_INT64, MPI_MAX, L->comm);
+  least = (PetscReal)PolderFromBits((int)-all[0]);
+  most  = (PetscReal)PolderFromBits((int)all[1]);
+  if (!(most < PAMG_NARROW_SCALE && least > 1 / PAMG_NARROW_SCALE && most * (PetscReal)all[2] <= (wide ? PAMG_NARROW_WIDE : PAMG_NARROW) * least))
+    pamg->narrow = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCPAMGGridHolds(PC_PAMG *pamg, PetscBool *holds)
 {
   PetscInt64 count[POLDER_LEVELGRID_COUNTS];
@@ -115,6 +175,9 @@ PetscErrorCode PCPAMGGridHolds(PC_PAMG *pamg, PetscBool *holds)
   if (!pamg->level->isgrid) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PamgSurveyGrid(pamg, 0, NULL, count));
   *holds = (PetscBool)!count[4];
+  if (pamg->wantprecision >= 0 || pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCPAMGGridNarrow(pamg));
+  if (PamgNeedsDouble(pamg)) *holds = PETSC_FALSE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

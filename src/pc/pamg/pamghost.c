@@ -89,10 +89,11 @@ PetscErrorCode PCPAMGApplyHost(PC pc, Vec r, Vec z)
   PetscCall(VecGetArrayWrite(z, &zz));
   if (pamg->precision == PAMG_DOUBLE) PetscCall(PCPAMGCycle(pamg, rr, zz));
   else {
-    for (PetscInt i = 0; i < L->n; ++i) ((float *)L->b)[i] = (float)rr[i];
+    PolderLevelRound_Host(L->n, 1 / pamg->unit, rr, (float *)L->b);
     pamg->end.wide = PamgWritesWide(pamg) ? zz : NULL;
     PetscCall(PCPAMGCycle(pamg, L->b, L->x));
     for (PetscInt i = 0; i < L->n && !pamg->end.wide; ++i) zz[i] = ((float *)L->x)[i];
+    for (PetscInt i = 0; i < L->n && pamg->unit != 1; ++i) zz[i] *= pamg->unit;
     pamg->end.wide = NULL;
   }
   PetscCall(VecRestoreArrayWrite(z, &zz));

@@ -113,6 +113,12 @@ static PetscErrorCode LEVEL_NAME(PamgLast)(PC_PAMG *pamg, const void *b, void *x
   PetscScalar       *to;
 
   PetscFunctionBegin;
+  if (pamg->direct && pamg->centred) {
+    PolderLevelWidenCentred_Host(L->n, (const float *)b, pamg->coarsebuf[0]);
+    PetscCall(PolderCoarseSolve(pamg->coarse, pamg->coarsebuf[0], pamg->coarsebuf[1]));
+    PolderLevelRoundCentred_Host(L->n, pamg->coarsebuf[1], (float *)x);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (pamg->direct) {
     for (PetscInt i = 0; i < L->n; ++i) pamg->coarsebuf[0][i] = bb[i];
     PetscCall(PolderCoarseSolve(pamg->coarse, pamg->coarsebuf[0], pamg->coarsebuf[1]));

@@ -172,6 +172,9 @@ typedef struct {
   PamgSmoother  smoother;
   PamgMatching  matching;
   PamgPrecision precision;
+  PetscInt      wantprecision; /* as requested; PETSC_DECIDE: chosen in each set-up of a new hierarchy */
+  PetscBool     narrow;        /* if so: nothing speaks against half precision yet */
+  PetscBool     linear;        /* the solver assumes that the preconditioner is linear, and so does not bear rounding in single precision */
   PamgCoarse    coarsetype;
   PetscReal     damping, overcorrection, threshold, kappa, kthreshold, drop;
   PetscBool     reuse, grids;
@@ -188,7 +191,9 @@ typedef struct {
   const PolderPlace *coarseplace;  /* memory of the vectors of that solver: the host if several processes share the level */
   PetscScalar       *coarsebuf[2]; /* [n + nghost] of the last level, in that memory */
   PetscBool          direct;
+  PetscBool          centred;  /* single precision: the direct solver takes and gives vectors without mean, since the constant is in the kernel */
   PolderStream       stream;   /* stream of a set-up on the device */
+  PetscReal          unit;     /* a power of two: in single precision, residuals are taken in units of it */
   PetscReal         *ksum;     /* on the device, the sums of the K-cycle on each level; NULL on the host */
   PolderLevelEnd     end;      /* of the last step on the first level */
   PolderDeviceGraph  graph;    /* on the device: recorded launches of the cycle on coarse levels */
@@ -243,6 +248,12 @@ static inline PetscLogDouble PamgLocalEntries(const PamgLevel *L)
   return (PetscLogDouble)(L->nz + L->nzouter);
 }
 
+/* Has a set-up in half precision, which nobody asked for, found that double precision is needed? */
+static inline PetscBool PamgNeedsDouble(const PC_PAMG *pamg)
+{
+  return (PetscBool)(pamg->wantprecision < 0 && pamg->precision == PAMG_HALF && !pamg->narrow);
+}
+
 static inline size_t PamgValueSize(const PC_PAMG *pamg)
 {
   return pamg->precision != PAMG_DOUBLE ? sizeof(float) : sizeof(PetscScalar);
@@ -251,8 +262,9 @@ static inline size_t PamgValueSize(const PC_PAMG *pamg)
 /* pamgsetup.c */
 /* Gets the rows of the matrix at the place where the levels can be, and the set-up steps of that place */
 PETSC_INTERN PetscErrorCode PCPAMGGetRows(PC, const PamgSetUpSteps **, PolderCSR *);
-/* Sets the place of the levels */
+/* Sets the place of the levels, and their precision */
 PETSC_INTERN void           PCPAMGSetPlace(PC_PAMG *, const PamgSetUpSteps *);
+PETSC_INTERN void           PCPAMGSetPrecision(PC_PAMG *, PamgPrecision);
 PETSC_INTERN PetscErrorCode PCPAMGSetUpLevels(PC);
 
 /* pamgwhole.c: small matrices on several GPUs */
@@ -328,6 +340,8 @@ PETSC_INTERN PetscErrorCode PCPAMGFreeExcess(PC_PAMG *);
 PETSC_INTERN PetscErrorCode PCPAMGFindGrid(PC_PAMG *, PamgLevel *L);
 /* Makes the boxes of level l, their weights, and the local block of the matrix of the next; *done = PETSC_FALSE: the level is none for boxes */
 PETSC_INTERN PetscErrorCode PCPAMGGridAggregate(PC_PAMG *, PetscInt l, PetscInt64 *count, PetscBool *done);
+/* Do the values of the first level, which is a grid, allow half precision? pamg->narrow */
+PETSC_INTERN PetscErrorCode PCPAMGGridNarrow(PC_PAMG *);
 /* The same with new values; do those of the first level allow it? */
 PETSC_INTERN PetscErrorCode PCPAMGGridValues(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGGridHolds(PC_PAMG *, PetscBool *holds);

@@ -247,26 +247,28 @@ static PetscErrorCode PamgBackward(PamgLevel *L, PetscInt n, const void *b, Pets
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* to <- n values of the cycle in double precision, and the reverse */
-static PetscErrorCode PamgWiden(PetscBool single, PetscInt n, const void *from, PetscScalar *to)
+/* to <- n values of the cycle in double precision; centred, in single precision: without their mean */
+static PetscErrorCode PamgWiden(PetscBool single, PetscBool centred, PetscInt n, const void *from, PetscScalar *to)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (single) PolderLaunch(PolderLevelWiden_CUDA(n, (const float *)from, to, stream));
+  if (centred) PolderLaunch(PolderLevelWidenCentred_CUDA(n, (const float *)from, to, stream));
+  else if (single) PolderLaunch(PolderLevelWiden_CUDA(n, (const float *)from, to, stream));
   else PetscCall(PolderDeviceToDevice(to, from, sizeof(*to) * (size_t)n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* to <- n values in the precision of the cycle */
-static PetscErrorCode PamgRoundOrCopy(PetscBool single, PetscInt n, const PetscScalar *from, void *to)
+/* to <- n values in the precision of the cycle and, in single precision, in a unit or without their mean */
+static PetscErrorCode PamgRoundOrCopy(PetscBool single, PetscBool centred, PetscInt n, PetscReal unit, const PetscScalar *from, void *to)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
-  if (single) PolderLaunch(PolderLevelRound_CUDA(n, from, (float *)to, stream));
+  if (centred) PolderLaunch(PolderLevelRoundCentred_CUDA(n, from, (float *)to, stream));
+  else if (single) PolderLaunch(PolderLevelRound_CUDA(n, 1 / unit, from, (float *)to, stream));
   else PetscCall(PolderDeviceToDevice(to, from, sizeof(*from) * (size_t)n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -299,16 +301,16 @@ static PetscErrorCode PamgLast(PC_PAMG *pamg, const void *b, void *x)
   if (pamg->direct && L->halo) PetscCall(PamgLastShared(pamg, L, b, x));
   else if (pamg->direct && !single && pamg->nlevel > 1) PetscCall(PolderCoarseSolveDevice(pamg->coarse, (const PetscScalar *)b, (PetscScalar *)x, PETSC_FALSE));
   else if (pamg->direct) {
-    PetscCall(PamgWiden(single, L->n, b, pamg->coarsebuf[0]));
+    PetscCall(PamgWiden(single, pamg->centred, L->n, b, pamg->coarsebuf[0]));
     PetscCall(PolderCoarseSolveDevice(pamg->coarse, pamg->coarsebuf[0], pamg->coarsebuf[1], PETSC_FALSE));
-    PetscCall(PamgRoundOrCopy(single, L->n, pamg->coarsebuf[1], x));
+    PetscCall(PamgRoundOrCopy(single, pamg->centred, L->n, 1, pamg->coarsebuf[1], x));
   } else {
     PetscCall(PolderVecGetDeviceWrite(pamg->coarseb, &to));
-    PetscCall(PamgWiden(single, L->n, b, to));
+    PetscCall(PamgWiden(single, PETSC_FALSE, L->n, b, to));
     PetscCall(PolderVecRestoreDeviceWrite(pamg->coarseb, &to));
     PetscCall(KSPSolve(pamg->ksp, pamg->coarseb, pamg->coarsex));
     PetscCall(PolderVecGetDeviceRead(pamg->coarsex, &from));
-    PetscCall(PamgRoundOrCopy(single, L->n, from, x));
+    PetscCall(PamgRoundOrCopy(single, PETSC_FALSE, L->n, 1, from, x));
     PetscCall(PolderVecRestoreDeviceRead(pamg->coarsex, &from));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -447,10 +449,10 @@ static PetscErrorCode PamgApply(PC pc, Vec r, Vec z, const PolderCGRho *rho)
   }
   PetscCall(PetscLogGpuTimeBegin());
   if (single) {
-    PetscCall(PamgRoundOrCopy(PETSC_TRUE, L->n, rr, L->b));
+    PetscCall(PamgRoundOrCopy(PETSC_TRUE, PETSC_FALSE, L->n, pamg->unit, rr, L->b));
     pamg->end.wide = PamgWritesWide(pamg) ? zz : NULL;
     PetscCall(PCPAMGCycle(pamg, L->b, L->x));
-    if (!pamg->end.wide) PetscCall(PamgWiden(PETSC_TRUE, L->n, L->x, zz));
+    if (!pamg->end.wide) PetscCall(PamgWiden(PETSC_TRUE, PETSC_FALSE, L->n, L->x, zz));
     pamg->end.wide = NULL;
   } else PetscCall(PCPAMGCycle(pamg, rr, zz));
   pamg->end.r = NULL;
@@ -458,6 +460,7 @@ static PetscErrorCode PamgApply(PC pc, Vec r, Vec z, const PolderCGRho *rho)
   PetscCall(PetscLogGpuTimeEnd());
   PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
   PetscCall(PolderVecRestoreDeviceRead(r, &rr));
+  if (single && pamg->unit != 1) PetscCall(VecScale(z, pamg->unit));
   PetscCall(PamgEndDevice(pc, &csr));
   flops = PCPAMGFlops(pamg, &last);
   if (replayed && pamg->graph) flops += last;
@@ -500,7 +503,7 @@ PetscErrorCode PCPAMGApplyRho(PC pc, Vec r, Vec z, const PolderCGRho *rho, Petsc
   PetscFunctionBegin;
   PetscCall(PolderVecOnDevice(r, done));
   PetscCall(PolderVecOnDevice(z, &there));
-  if (!there || !pamg->place->device || pamg->nlevel < 2 || pamg->smoother == PAMG_SGS || !pamg->post ||
+  if (!there || !pamg->place->device || pamg->unit != 1 || pamg->nlevel < 2 || pamg->smoother == PAMG_SGS || !pamg->post ||
       (pamg->level->halo && !PolderHaloOnlyLaunches(pamg->level->halo)))
     *done = PETSC_FALSE;
   if (*done) PetscCall(PamgApply(pc, r, z, rho));

@@ -120,7 +120,8 @@ PetscErrorCode PCPAMGSetUpValues(PC pc, PetscInt l)
   if (pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
   all = fits;
   PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MIN, PetscObjectComm((PetscObject)pc)));
-  if (!all)
+  if (!all && pamg->wantprecision < 0) pamg->narrow = PETSC_FALSE;
+  else if (!all)
     PolderPCRefuse(pc, PC_FACTOR_OTHER, PETSC_ERR_ARG_OUTOFRANGE,
                    "PC of type pamg cannot store the entries in single or half precision, which has numbers of 1e-38 to 3e38: use -pc_pamg_precision double, "
                    "or scale "

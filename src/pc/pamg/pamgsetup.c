@@ -35,11 +35,29 @@ void PCPAMGSetPlace(PC_PAMG *pamg, const PamgSetUpSteps *steps)
 
   pamg->setup    = steps;
   pamg->place    = steps->place;
-  pamg->steps    = steps->cycle[pamg->precision];
   pamg->smoother = pamg->wantsmoother >= 0 ? (PamgSmoother)pamg->wantsmoother : steps->smoother;
   pamg->pre      = pamg->wantpre >= 0 ? pamg->wantpre : smoothings;
   pamg->post     = pamg->wantpost >= 0 ? pamg->wantpost : smoothings;
   pamg->klevels  = pamg->wantk >= 0 ? pamg->wantk : steps->klevels;
+  PCPAMGSetPrecision(pamg, pamg->wantprecision >= 0 ? (PamgPrecision)pamg->wantprecision : PAMG_DOUBLE);
+}
+
+void PCPAMGSetPrecision(PC_PAMG *pamg, PamgPrecision precision)
+{
+  pamg->precision = precision;
+  pamg->steps     = pamg->setup->cycle[precision];
+}
+
+/*
+  Half precision for grids, as far as the pattern and the sizes tell: what the values say is known when the first level has its boxes. Elsewhere rounding has
+  not been shown to be harmless
+*/
+static void PamgChoosePrecision(PC_PAMG *pamg)
+{
+  const PamgLevel *L = pamg->level;
+
+  if (pamg->narrow && L->gridknown && pamg->grids && pamg->symmetric && L->csr.M > pamg->coarselimit && pamg->maxlevels > 1)
+    PCPAMGSetPrecision(pamg, PAMG_HALF);
 }
 
 /* Sets sizes, rows and entries of level l */
@@ -48,7 +66,11 @@ static PetscErrorCode PamgBeginLevel(PC_PAMG *pamg, PetscInt l)
   PamgLevel *L = &pamg->level[l];
 
   PetscFunctionBegin;
-  L->comm            = !l ? PetscObjectComm((PetscObject)L->A) : L->gathered ? PETSC_COMM_SELF : L[-1].comm;
+  L->comm = !l ? PetscObjectComm((PetscObject)L->A) : L->gathered ? PETSC_COMM_SELF : L[-1].comm;
+  if (!l) {
+    PetscCall(PCPAMGFindGrid(pamg, L));
+    PamgChoosePrecision(pamg);
+  }
   L->singleprecision = (PetscBool)(pamg->precision != PAMG_DOUBLE);
   PetscCall(pamg->setup->beginlevel(pamg, l));
   L->n = L->csr.m;
@@ -112,6 +134,16 @@ static PetscErrorCode PamgAggregate(PC pc, PetscInt l, PetscBool *worth)
   PetscFunctionBegin;
   PetscCall(PolderPlaceMalloc(pamg->place, L->n, &L->agg));
   PetscCall(PCPAMGGridAggregate(pamg, l, &count, &done));
+  if (!l && pamg->narrow && pamg->precision == PAMG_HALF) {
+    if (done) PetscCall(PCPAMGGridNarrow(pamg));
+    else pamg->narrow = PETSC_FALSE;
+  }
+  if (PamgNeedsDouble(pamg)) { // the set-up starts again
+    *worth = PETSC_FALSE;
+    PetscCall(PCPAMGFreeLevel(pamg, C, PETSC_FALSE));
+    PetscCall(PetscMemzero(C, sizeof(*C)));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   if (!done) {
     PetscCall(PCPAMGHasChains(pamg, l, &done));
     if (done && pamg->place->device) { // the set-up starts again on the host
@@ -153,10 +185,10 @@ static PetscErrorCode PamgSetUpLevel(PC pc, PetscInt l, PetscBool *last)
   if (!l) PetscCall(PCPAMGMallocExcess(pamg));
   PetscCall(PCPAMGSetUpRows(pc, l, PETSC_FALSE));
   if (!pc->failedreason) PetscCall(PCPAMGSetUpValues(pc, l));
-  if (pc->failedreason) *last = PETSC_TRUE;
+  if (pc->failedreason || PamgNeedsDouble(pamg)) *last = PETSC_TRUE;
   else if (!l) PetscCall(PamgFindExcess(pc));
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
-  if (!l || (L->gathered && L->gridknown)) PetscCall(PCPAMGFindGrid(pamg, L)); // the parts of a gathered level need not line up
+  if (l && L->gathered && L->gridknown) PetscCall(PCPAMGFindGrid(pamg, L)); // the parts of a gathered level need not line up
   if (pamg->smoother == PAMG_SGS) PetscCall(pamg->setup->colour(pamg, l, &found));
   if (!found) pamg->uncoloured = *last = PETSC_TRUE;
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
@@ -180,7 +212,7 @@ static PetscErrorCode PamgBuild(PC pc)
     PetscCall(PamgSetUpLevel(pc, l, &last));
   }
   PetscCall(pamg->place->free(&pamg->gridplace));
-  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pc->failedreason || PamgNeedsDouble(pamg)) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCPAMGSetUpWork(pamg));
   ++pamg->nsetup;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -198,7 +230,8 @@ static PetscErrorCode PamgRefresh(PC pc, PetscBool *holds)
   for (PetscInt l = 0; l < pamg->nlevel; ++l) {
     PetscCall(PCPAMGSetUpRows(pc, l, PETSC_TRUE));
     if (!pc->failedreason) PetscCall(PCPAMGSetUpValues(pc, l));
-    if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+    if (PamgNeedsDouble(pamg)) *holds = PETSC_FALSE;
+    if (pc->failedreason || !*holds) PetscFunctionReturn(PETSC_SUCCESS);
     if (!l) {
       PetscCall(PamgFindExcess(pc));
       PetscCall(PCPAMGGridHolds(pamg, holds));
@@ -262,18 +295,22 @@ static PetscErrorCode PamgFindKeys(PC pc, const PolderCSR *csr, const PolderPlac
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Makes the levels from the rows of the matrix, in place of those that there are */
+/* Makes the levels from the rows of the matrix, in place of those that there are; in double precision after a first one that has found this necessary */
 static PetscErrorCode PamgRebuild(PC pc, const PamgSetUpSteps *steps, const PolderCSR *csr)
 {
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
-  PetscCall(PCPAMGFree(pamg));
-  PCPAMGSetPlace(pamg, steps);
-  PetscCall(PetscCalloc1(PAMG_LEVELS + 1, &pamg->level));
-  pamg->level[0].A   = pc->pmat;
-  pamg->level[0].csr = *csr;
-  PetscCall(PamgBuild(pc));
+  pamg->narrow = (PetscBool)(pamg->wantprecision < 0 && !pamg->linear);
+  do {
+    PetscCall(PCPAMGFree(pamg));
+    PCPAMGSetPlace(pamg, steps);
+    PetscCall(PetscCalloc1(PAMG_LEVELS + 1, &pamg->level));
+    pamg->level[0].A   = pc->pmat;
+    pamg->level[0].csr = *csr;
+    PetscCall(PamgBuild(pc));
+    if (PamgNeedsDouble(pamg)) PetscCall(PetscInfo(pc, "Half precision does not do for this matrix: the set-up starts again in double precision\n"));
+  } while (PamgNeedsDouble(pamg));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -28,6 +28,8 @@ struct _PamgSetUpSteps {
   PamgSmoother smoother;
   PetscInt     smoothings, klevels;
   PetscBool    splitrhs; /* every smoother, not only Gauss-Seidel, needs L->localrhs */
+  /* The diagonals of a matrix that stores them there, else NULL */
+  PetscErrorCode (*diagonals)(Mat, const PolderDia **);
   /* Is the matrix symmetric to rounding, as far as a cheap test can tell? */
   PetscErrorCode (*symmetric)(Mat, PetscBool *);
   /* Restores the rows of a matrix */

@@ -335,7 +335,7 @@ static PetscErrorCode PamgLastMatrixHost(PC_PAMG *pamg)
 const PamgSetUpSteps PamgSetUpHost = {
   .place = &PolderOnHost, .cycle = {&PamgStepsDouble, &PamgStepsSingle, &PamgStepsHalf}, .where = "",
   .smoother = PAMG_SGS, .smoothings = 1, .klevels = PETSC_MAX_INT, .splitrhs = PETSC_TRUE,
-  .symmetric = PolderMatBlockSymmetric, .restorerows = PolderMatRestoreCSR,
+  .diagonals = PolderMatGetDia, .symmetric = PolderMatBlockSymmetric, .restorerows = PolderMatRestoreCSR,
   .beginlevel = PamgBeginLevelHost, .rows = PamgRowsHost, .values = PCPAMGSetUpValuesHost, .colour = PamgColourHost,
   .coarselevel = PamgCoarseLevelHost, .firstvalues = PamgFirstValuesHost, .coarsevalues = PamgCoarseValuesHost,
   .scratch = PamgScratchHost, .outside = PamgOutsideHost, .number = PamgNumberHost, .members = PamgMembersHost,

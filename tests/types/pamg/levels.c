@@ -137,7 +137,7 @@ PetscErrorCode TestSymmetry(void)
       char        text[256];
 
       PetscCall(ProblemCreate(k == 0 ? "poisson" : k == 1 ? "bubbles" : "tetrahedra", k == 0 ? 2 : 3, k == 0 ? 37 : 13, k ? 1e3 : 1, &A));
-      PetscCall(PetscSNPrintf(text, sizeof(text), "-pc_pamg_coarse_limit 20 %s", options[o]));
+      PetscCall(PetscSNPrintf(text, sizeof(text), "-pc_pamg_precision double -pc_pamg_coarse_limit 20 %s", options[o]));
       PetscCall(CreatePC(A, text, &pc));
       PetscCall(CreateVecs(A, &r, &s));
       PetscCall(VecDuplicate(r, &z));
