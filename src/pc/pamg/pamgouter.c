@@ -259,7 +259,7 @@ static PetscErrorCode PamgGalerkinOuter(const PamgLevel *L, PamgLevel *C)
   const PamgOuter *O = &L->outer;
   PamgOuter       *D = &C->outer;
   PetscInt        *place;
-  const PolderRows B = PolderRowsOf(&O->rows);
+  const PolderRows B = PamgScaledEntries(L, PolderRowsOf(&O->rows));
 
   PetscFunctionBegin;
   D->rows.n = O->to.n;
@@ -340,7 +340,7 @@ PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel       *L = &pamg->level[l], *C = L + 1;
   PamgOuter       *O = &L->outer, *D = &C->outer;
-  const PolderRows B = PolderRowsOf(&O->rows);
+  const PolderRows B = PamgScaledEntries(L, PolderRowsOf(&O->rows));
   PetscInt        *place;
 
   PetscFunctionBegin;
