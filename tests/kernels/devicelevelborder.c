@@ -3,6 +3,7 @@ static const char help[] = "Device kernels of interpolation between processes on
 #include "devicetest.h"
 #include "core/place.h"
 #include "kernels/levelborderrow.h"
+#include "kernels/levelwholerow.h"
 
 /* The planes of a process and its entries to others, on the host and on the device: [0] and [1] */
 typedef struct {
@@ -253,7 +254,116 @@ static PetscErrorCode TestKernels(PETSC_UNUSED void *work, PolderStream stream)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-const DeviceTests DeviceProgram = {help, {TestKernels}};
+/* The rows of a whole grid from arrays of entries, and the arrays from the rows; entries that no row has come back as zeros */
+static PetscErrorCode CheckWhole(PolderLevelGrid G, PolderStream stream, PetscInt *wrong)
+{
+  const size_t   n = (size_t)G.nc, nz = (size_t)PolderLevelGridCoarseEntries(&G, G.nc);
+  const PetscInt stride[] = {1, G.csize[0], G.csize[0] * G.csize[1]};
+  PetscInt      *ai[2], *aj[2], *copy;
+  PetscScalar   *entry[2], *aa[2], *back[2];
+
+  PetscFunctionBeginUser;
+  PetscCall(Random(4 * G.nc, &entry[0], &entry[1]));
+  for (int k = 0; k < 2; ++k) {
+    const PolderPlace *place = k ? &PolderOnDevice : &PolderOnHost;
+
+    PetscCall(PolderPlaceMalloc(place, n + 1, &ai[k]));
+    PetscCall(PolderPlaceMalloc(place, nz, &aj[k]));
+    PetscCall(PolderPlaceMalloc(place, nz, &aa[k]));
+    PetscCall(PolderPlaceMalloc(place, 4 * n, &back[k]));
+  }
+  PolderLevelWholeRows_Host(&G, entry[0], PETSC_TRUE, ai[0], aj[0], aa[0]);
+  PolderLaunch(PolderLevelWholeRows_CUDA(&G, entry[1], PETSC_TRUE, ai[1], aj[1], aa[1], stream));
+  PetscCall(Compare(nz, PETSC_FALSE, aa[0], aa[1], 0, wrong));
+  PetscCall(PetscMalloc1(nz + n + 1, &copy));
+  PetscCall(PolderDeviceToHost(copy, aj[1], sizeof(*copy) * nz));
+  PetscCall(PolderDeviceToHost(copy + nz, ai[1], sizeof(*copy) * (n + 1)));
+  for (size_t k = 0; k < nz; ++k) *wrong += copy[k] != aj[0][k];
+  for (size_t i = 0; i <= n; ++i) *wrong += copy[nz + i] != ai[0][i];
+  *wrong += ai[0][n] != (PetscInt)nz;
+  PolderLevelWholeTake_Host(&(PolderRows){.n = G.nc, .i = ai[0], .j = aj[0], .a = aa[0]}, stride, back[0]);
+  PolderLaunch(PolderLevelWholeTake_CUDA(&(PolderRows){.n = G.nc, .i = ai[1], .j = aj[1], .a = aa[1]}, stride, back[1], stream));
+  PetscCall(Compare(4 * n, PETSC_FALSE, back[0], back[1], 0, wrong));
+  for (PetscInt i = 0; i < G.nc; ++i) {
+    PetscInt at[3];
+
+    PolderLevelGridAt(G.csize, i, at);
+    for (int d = 0; d < 4; ++d) {
+      if (d == 3 || at[d] + 1 < G.csize[d]) *wrong += back[0][d * G.nc + i] != entry[0][d * G.nc + i];
+      else if (G.csize[0] > 1 && G.csize[1] > 1) *wrong += back[0][d * G.nc + i] != 0;
+    }
+  }
+  PetscCall(PetscFree(copy));
+  PetscCall(PetscFree(entry[0]));
+  PetscCall(PolderDeviceFree(&entry[1]));
+  for (int k = 0; k < 2; ++k) {
+    const PolderPlace *place   = k ? &PolderOnDevice : &PolderOnHost;
+    void **const       array[] = {(void **)&ai[k], (void **)&aj[k], (void **)&aa[k], (void **)&back[k]};
+
+    for (size_t a = 0; a < PETSC_STATIC_ARRAY_LENGTH(array); ++a) PetscCall(place->free(array[a]));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Entries to the next process alone become entries of the last plane */
+static PetscErrorCode CheckOuter(PolderStream stream, PetscInt *wrong)
+{
+  const PolderLevelGrid G = {
+    .n = 420, .size = {15, 14, 2},
+         .join = {1,  1,  1}
+  };
+  PetscScalar *up[2];
+  PetscInt     seen = 0;
+  Part         P;
+
+  PetscFunctionBeginUser;
+  PetscCall(PartCreate(G, 2, 1, 1, &P));
+  PetscCall(PetscCalloc1(G.n, &up[0]));
+  PetscCall(PolderDeviceUpload(sizeof(**up) * (size_t)G.n, up[0], &up[1]));
+  PolderLevelWholeTakeOuter_Host(&P.R[0].rows, P.R[0].below, up[0]);
+  PolderLaunch(PolderLevelWholeTakeOuter_CUDA(&P.R[1].rows, P.R[1].below, up[1], stream));
+  PetscCall(Compare((size_t)G.n, PETSC_FALSE, up[0], up[1], 0, wrong));
+  for (PetscInt i = 0; i < G.n; ++i) {
+    seen += up[0][i] != 0;
+    *wrong += i < G.n - P.B->plane && up[0][i] != 0;
+  }
+  *wrong += !seen;
+  PetscCall(PetscFree(up[0]));
+  PetscCall(PolderDeviceFree(&up[1]));
+  PetscCall(PartDestroy(&P));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode TestWhole(PETSC_UNUSED void *work, PolderStream stream)
+{
+  static const PetscInt size[][3] = {
+    {1,  1,  1 },
+    {31, 1,  1 },
+    {1,  33, 1 },
+    {32, 33, 1 },
+    {1,  3,  5 },
+    {2,  2,  2 },
+    {15, 14, 17},
+    {41, 39, 40}
+  };
+  PetscInt wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t g = 0; g < PETSC_STATIC_ARRAY_LENGTH(size); ++g) {
+    const PolderLevelGrid G = {
+      .nc = size[g][0] * size[g][1] * size[g][2], .csize = {size[g][0], size[g][1], size[g][2]}
+    };
+
+    if (!small || G.nc < 5000) PetscCall(CheckWhole(G, stream, &wrong));
+  }
+  PetscCall(CheckOuter(stream, &wrong));
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "rows of a whole grid: %" PetscInt_FMT " wrong\n", wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const DeviceTests DeviceProgram = {
+  help, {TestKernels, TestWhole}
+};
 
 /*TEST
 

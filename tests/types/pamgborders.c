@@ -208,7 +208,7 @@ static PetscErrorCode TestCycles(void)
 /* Parts that are whole planes, gathered early or late: as many iterations as on one process */
 static PetscErrorCode TestIterations(void)
 {
-  static const char *const options[] = {"-pc_pamg_gather 40000", "", "-pc_pamg_gather 600"};
+  static const char *const options[] = {"-pc_pamg_gather 40000", "", "-pc_pamg_gather 600", "-pc_pamg_gather 40000 -pc_pamg_precision single"};
   // clang-format off
   static const Grid grids[] = {
     {{64, 64, 64}, GRID_ONE,     1,   GRID_HALF,    {0}},
@@ -230,8 +230,8 @@ static PetscErrorCode TestIterations(void)
 
       PetscCall(PetscSNPrintf(text, sizeof(text), "-ksp_type cg -pc_type pamg " CHEBYSHEV "%s", options[o]));
       PetscCall(GridSolve(&grids[k], A, text, NULL, &its));
-      PetscCheck(its <= most[k], PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Grid %d, %s: %" PetscInt_FMT " iterations, not %" PetscInt_FMT, (int)k, options[o], its,
-                 most[k]);
+      PetscCheck(its <= most[k] + (o == 3), PETSC_COMM_WORLD, PETSC_ERR_PLIB, "Grid %d, %s: %" PetscInt_FMT " iterations, not %" PetscInt_FMT, (int)k,
+                 options[o], its, most[k]);
     }
     PetscCall(MatDestroy(&A));
   }

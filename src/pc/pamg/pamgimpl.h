@@ -14,6 +14,7 @@
 #include "mat/dia.h"
 #include "mat/csr.h"
 #include "mat/halo.h"
+#include "core/replica.h"
 #include <petscksp.h>
 
 #define PAMG_LEVELS 64
@@ -151,8 +152,11 @@ typedef struct {
   PetscReal    sum[POLDER_KSUMS]; /* on the device: the sums of the K-cycle over all processes, on the host */
   void        *stage;             /* on the device: [n] on the last level, staging buffer for transfers through the host */
   PetscMPIInt *counts, *displs;   /* number of rows and first row of each process */
-  PolderHalo   all;               /* on the device: brings the parts of other processes */
-  void        *part;              /* [nown + 1] the part of this process in a vector of a gathered level */
+  PolderHalo   all;               /* on the device: brings the parts of other processes; NULL: wholevectors does */
+  /* On the device, a gathered level that is a grid: its sizes, in csize[] and nc; gathers n doubles a process, and vectors of a large level */
+  PolderLevelGrid whole;
+  PolderReplica   wholevalues, wholevectors;
+  void           *part; /* [nown + 1] the part of this process in a vector of a gathered level */
 } PamgLevel;
 
 /* The steps of a cycle on a level, see pamgsteps.h, and of a set-up, see pamgsetup.h */
@@ -418,6 +422,14 @@ PETSC_INTERN PetscErrorCode PCPAMGFreeOuter(PamgLevel *);
 /* Copies the rows of this process to the host, for a distributed or gathered level */
 PETSC_INTERN PetscErrorCode PCPAMGRowsToHost(const PamgLevel *, PolderCSR *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeRowsOnHost(PolderCSR *);
+
+/* pamgwhole.c: gathered levels that are grids, made on the devices */
+/* Gathers level l + 1, whose rows of this process are complete; *done = PETSC_FALSE: they pass through the host instead. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGGatherGrid(PC_PAMG *, PetscInt l, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCPAMGGatherGridValues(PC_PAMG *, PetscInt l);
+/* Makes what gathers vectors of a gathered level on the device. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGGatherVectors(PC_PAMG *, MPI_Comm, PamgLevel *);
+PETSC_INTERN PetscErrorCode PCPAMGFreeWhole(PamgLevel *);
 
 /* pamggather.c */
 /* Merges the entries of row i of both blocks in the order of their global columns: val[], and col[] unless that is NULL. Returns their number */

@@ -359,6 +359,10 @@ static PetscErrorCode PamgGather(PamgLevel *C, MPI_Comm comm)
 
   PetscFunctionBegin;
   (void)comm;
+  if (C->wholevectors) {
+    PetscCall(PolderReplicaGather(C->wholevectors, (const PetscScalar *)C->part, (PetscScalar *)C->b));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PolderHaloExchangeDevice(C->all, PamgUnit(C), C->part, C->b));
   PetscCall(PolderDeviceToDevice((char *)C->b + size * (size_t)C->rstart, C->part, size * (size_t)C->nown));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -382,7 +386,7 @@ static PetscBool PamgOnlyLaunches(const PamgLevel *L)
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(halos); ++k) {
     if (halos[k] && !PolderHaloOnlyLaunches(halos[k])) return PETSC_FALSE;
   }
-  return PETSC_TRUE;
+  return (PetscBool)(!L->wholevectors || PolderReplicaOnlyLaunches(L->wholevectors));
 }
 
 /* The first coarse level from which on the cycle only launches kernels; nlevel: none. The solver of a distributed last level is on the host */

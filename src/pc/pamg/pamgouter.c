@@ -282,9 +282,12 @@ static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLe
   PetscScalar *ga;
   PetscInt64  *place = NULL;
   PolderCSR    own;
+  PetscBool    done;
 
   PetscFunctionBegin;
   C->gathered = PETSC_TRUE;
+  PetscCall(PCPAMGGatherGrid(pamg, (PetscInt)(L - pamg->level), &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCPAMGRowsToHost(C, &own));
   PetscCall(PCPAMGGatherRows(L->comm, &own, C));
   PetscCall(PCPAMGGatherExcess(pamg, L->comm, C));
@@ -349,7 +352,8 @@ PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *pamg, PetscInt l)
   PetscCall(PetscFree(place));
   PetscCall(PamgUploadOuterValues(D));
   PetscCall(PCPAMGMendCoarse(pamg, l));
-  if (C->gathered) {
+  if (C->wholevalues) PetscCall(PCPAMGGatherGridValues(pamg, l));
+  else if (C->gathered) {
     PolderCSR    own;
     PetscScalar *ga;
     PetscInt     nz;
