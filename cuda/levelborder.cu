@@ -37,24 +37,25 @@ int PolderLevelBorderWeights_CUDA(const PolderLevelGrid *grid, const PolderLevel
   return PolderForEach(R.rows.n, stream, [=] __device__(PetscInt k) { PolderLevelBorderWeigh(&G, &B, &A, agg, &R, k); });
 }
 
-int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *grid, const PolderLevelBorder *border, const void *r, void *bc, void *give,
-                               PolderStream stream)
+int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *grid, const PolderLevelBorder *border, const void *r, void *give, PolderStream stream)
 {
   const PolderLevelGrid   G = *grid;
   const PolderLevelBorder B = *border;
 
-  if (single) return PolderForEach(B.cplane, stream, [=] __device__(PetscInt p) { BorderGiveSingle(&G, &B, p, (const float *)r, (float *)bc, (float *)give); });
-  return PolderForEach(B.cplane, stream,
-                       [=] __device__(PetscInt p) { BorderGiveDouble(&G, &B, p, (const PetscScalar *)r, (PetscScalar *)bc, (PetscScalar *)give); });
+  if (single) return PolderForEach(B.cplane, stream, [=] __device__(PetscInt p) { BorderGiveSingle(&G, &B, p, (const float *)r, (float *)give); });
+  return PolderForEach(B.cplane, stream, [=] __device__(PetscInt p) { BorderGiveDouble(&G, &B, p, (const PetscScalar *)r, (PetscScalar *)give); });
 }
 
-int PolderLevelBorderGet_CUDA(PetscBool single, const PolderLevelGrid *grid, const PolderLevelBorder *border, const void *got, void *bc, PolderStream stream)
+int PolderLevelBorderGet_CUDA(PetscBool single, const PolderLevelGrid *grid, const PolderLevelBorder *border, const void *give, const void *got, void *bc,
+                              PolderStream stream)
 {
   const PolderLevelGrid   G = *grid;
   const PolderLevelBorder B = *border;
 
-  if (single) return PolderForEach(B.cplane, stream, [=] __device__(PetscInt p) { BorderGetSingle(&G, &B, p, (const float *)got, (float *)bc); });
-  return PolderForEach(B.cplane, stream, [=] __device__(PetscInt p) { BorderGetDouble(&G, &B, p, (const PetscScalar *)got, (PetscScalar *)bc); });
+  if (single)
+    return PolderForEach(B.cplane, stream, [=] __device__(PetscInt p) { BorderGetSingle(&G, &B, p, (const float *)give, (const float *)got, (float *)bc); });
+  return PolderForEach(B.cplane, stream,
+                       [=] __device__(PetscInt p) { BorderGetDouble(&G, &B, p, (const PetscScalar *)give, (const PetscScalar *)got, (PetscScalar *)bc); });
 }
 
 int PolderLevelBorderTake_CUDA(PetscBool single, const PolderLevelGrid *grid, const PolderLevelBorder *border, const void *xc, const void *const beyond[2],

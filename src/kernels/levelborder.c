@@ -27,24 +27,24 @@ void PolderLevelBorderWeights_Host(const PolderLevelGrid *G, const PolderLevelBo
   for (PetscInt k = 0; k < R->rows.n; ++k) PolderLevelBorderWeigh(G, B, A, agg, R, k);
 }
 
-void PolderLevelBorderGive_Host(const PolderLevelGrid *G, const PolderLevelBorder *B, const PetscScalar r[], PetscScalar bc[], PetscScalar give[])
+void PolderLevelBorderGive_Host(const PolderLevelGrid *G, const PolderLevelBorder *B, const PetscScalar r[], PetscScalar give[])
 {
-  for (PetscInt p = 0; p < B->cplane; ++p) BorderGiveDouble(G, B, p, r, bc, give);
+  for (PetscInt p = 0; p < B->cplane; ++p) BorderGiveDouble(G, B, p, r, give);
 }
 
-void PolderLevelBorderGiveSingle_Host(const PolderLevelGrid *G, const PolderLevelBorder *B, const float r[], float bc[], float give[])
+void PolderLevelBorderGiveSingle_Host(const PolderLevelGrid *G, const PolderLevelBorder *B, const float r[], float give[])
 {
-  for (PetscInt p = 0; p < B->cplane; ++p) BorderGiveSingle(G, B, p, r, bc, give);
+  for (PetscInt p = 0; p < B->cplane; ++p) BorderGiveSingle(G, B, p, r, give);
 }
 
-void PolderLevelBorderGet_Host(const PolderLevelGrid *G, const PolderLevelBorder *B, const PetscScalar got[], PetscScalar bc[])
+void PolderLevelBorderGet_Host(const PolderLevelGrid *G, const PolderLevelBorder *B, const PetscScalar give[], const PetscScalar got[], PetscScalar bc[])
 {
-  for (PetscInt p = 0; p < B->cplane; ++p) BorderGetDouble(G, B, p, got, bc);
+  for (PetscInt p = 0; p < B->cplane; ++p) BorderGetDouble(G, B, p, give, got, bc);
 }
 
-void PolderLevelBorderGetSingle_Host(const PolderLevelGrid *G, const PolderLevelBorder *B, const float got[], float bc[])
+void PolderLevelBorderGetSingle_Host(const PolderLevelGrid *G, const PolderLevelBorder *B, const float give[], const float got[], float bc[])
 {
-  for (PetscInt p = 0; p < B->cplane; ++p) BorderGetSingle(G, B, p, got, bc);
+  for (PetscInt p = 0; p < B->cplane; ++p) BorderGetSingle(G, B, p, give, got, bc);
 }
 
 void PolderLevelBorderTake_Host(const PolderLevelGrid *G, const PolderLevelBorder *B, const PetscScalar xc[], const PetscScalar *const beyond[2],

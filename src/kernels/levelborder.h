@@ -46,15 +46,16 @@ PETSC_INTERN void   PolderLevelBorderWeights_Host(const PolderLevelGrid *, const
 POLDER_LAUNCHER int PolderLevelBorderWeights_CUDA(const PolderLevelGrid *, const PolderLevelBorder *, const PolderLevelGridEntries *, const PetscInt agg[],
                                                   const PolderBorderRows *, PolderStream stream);
 
-/* give[2 cplane] <- what the cells at the border give to the boxes before and after, which bc[], the restricted r, loses */
-PETSC_INTERN void   PolderLevelBorderGive_Host(const PolderLevelGrid *, const PolderLevelBorder *, const PetscScalar r[], PetscScalar bc[], PetscScalar give[]);
-PETSC_INTERN void   PolderLevelBorderGiveSingle_Host(const PolderLevelGrid *, const PolderLevelBorder *, const float r[], float bc[], float give[]);
-POLDER_LAUNCHER int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *, const PolderLevelBorder *, const void *r, void *bc, void *give,
+/* give[2 cplane] <- what the cells at the border give to the boxes before and after */
+PETSC_INTERN void   PolderLevelBorderGive_Host(const PolderLevelGrid *, const PolderLevelBorder *, const PetscScalar r[], PetscScalar give[]);
+PETSC_INTERN void   PolderLevelBorderGiveSingle_Host(const PolderLevelGrid *, const PolderLevelBorder *, const float r[], float give[]);
+POLDER_LAUNCHER int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *, const PolderLevelBorder *, const void *r, void *give,
                                                PolderStream stream);
-/* bc += what the cells of the processes before and after give to the boxes at the border; got[] has no values of a side that is not there */
-PETSC_INTERN void   PolderLevelBorderGet_Host(const PolderLevelGrid *, const PolderLevelBorder *, const PetscScalar got[], PetscScalar bc[]);
-PETSC_INTERN void   PolderLevelBorderGetSingle_Host(const PolderLevelGrid *, const PolderLevelBorder *, const float got[], float bc[]);
-POLDER_LAUNCHER int PolderLevelBorderGet_CUDA(PetscBool single, const PolderLevelGrid *, const PolderLevelBorder *, const void *got, void *bc,
+/* bc, the restricted r, loses that and gets what the cells of the processes before and after give; got[] has no values of a side that is not there */
+PETSC_INTERN void   PolderLevelBorderGet_Host(const PolderLevelGrid *, const PolderLevelBorder *, const PetscScalar give[], const PetscScalar got[],
+                                              PetscScalar bc[]);
+PETSC_INTERN void   PolderLevelBorderGetSingle_Host(const PolderLevelGrid *, const PolderLevelBorder *, const float give[], const float got[], float bc[]);
+POLDER_LAUNCHER int PolderLevelBorderGet_CUDA(PetscBool single, const PolderLevelGrid *, const PolderLevelBorder *, const void *give, const void *got, void *bc,
                                               PolderStream stream);
 /* x += w (u_beyond - u_C) with u = xc of this process and the planes of boxes beyond[s] */
 PETSC_INTERN void   PolderLevelBorderTake_Host(const PolderLevelGrid *, const PolderLevelBorder *, const PetscScalar xc[], const PetscScalar *const beyond[2],

@@ -1,8 +1,7 @@
 /* Interpolation across the border of a process with vectors of type LEVEL_VALUE, for host and device; included once for each type. */
 
 /* Box p of a plane: what the cells in its plane give to the box beyond the border */
-POLDER_LEVELROW void LEVEL_NAME(BorderGive)(const PolderLevelGrid *G, const PolderLevelBorder *B, PetscInt p, const LEVEL_VALUE r[], LEVEL_VALUE bc[],
-                                            LEVEL_VALUE give[])
+POLDER_LEVELROW void LEVEL_NAME(BorderGive)(const PolderLevelGrid *G, const PolderLevelBorder *B, PetscInt p, const LEVEL_VALUE r[], LEVEL_VALUE give[])
 {
   PetscInt       count[2];
   const PetscInt first = PolderLevelBorderBox(G, B, p, count);
@@ -19,15 +18,15 @@ POLDER_LEVELROW void LEVEL_NAME(BorderGive)(const PolderLevelGrid *G, const Pold
         sum += (LEVEL_VALUE)B->w[s * B->plane + k] * r[start + k];
       }
     }
-    bc[(s ? G->nc - B->cplane : 0) + p] -= sum;
     give[s * B->cplane + p] = sum;
   }
 }
 
-POLDER_LEVELROW void LEVEL_NAME(BorderGet)(const PolderLevelGrid *G, const PolderLevelBorder *B, PetscInt p, const LEVEL_VALUE got[], LEVEL_VALUE bc[])
+POLDER_LEVELROW void LEVEL_NAME(BorderGet)(const PolderLevelGrid *G, const PolderLevelBorder *B, PetscInt p, const LEVEL_VALUE give[], const LEVEL_VALUE got[],
+                                           LEVEL_VALUE bc[])
 {
   for (int s = 0; s < 2; ++s) {
-    if (B->side[s]) bc[(s ? G->nc - B->cplane : 0) + p] += got[(s && B->side[0] ? B->cplane : 0) + p];
+    if (B->side[s]) bc[(s ? G->nc - B->cplane : 0) + p] += got[(s && B->side[0] ? B->cplane : 0) + p] - give[s * B->cplane + p];
   }
 }
 

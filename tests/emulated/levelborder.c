@@ -11,17 +11,18 @@ PolderEmulate(PolderLevelBorderWeights,
                PolderStream stream),
               G, B, A, agg, R);
 
-int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *r, void *bc, void *give, PolderStream stream)
+int PolderLevelBorderGive_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *r, void *give, PolderStream stream)
 {
-  if (single) PolderLevelBorderGiveSingle_Host(G, B, (const float *)r, (float *)bc, (float *)give);
-  else PolderLevelBorderGive_Host(G, B, (const PetscScalar *)r, (PetscScalar *)bc, (PetscScalar *)give);
+  if (single) PolderLevelBorderGiveSingle_Host(G, B, (const float *)r, (float *)give);
+  else PolderLevelBorderGive_Host(G, B, (const PetscScalar *)r, (PetscScalar *)give);
   return 0;
 }
 
-int PolderLevelBorderGet_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *got, void *bc, PolderStream stream)
+int PolderLevelBorderGet_CUDA(PetscBool single, const PolderLevelGrid *G, const PolderLevelBorder *B, const void *give, const void *got, void *bc,
+                              PolderStream stream)
 {
-  if (single) PolderLevelBorderGetSingle_Host(G, B, (const float *)got, (float *)bc);
-  else PolderLevelBorderGet_Host(G, B, (const PetscScalar *)got, (PetscScalar *)bc);
+  if (single) PolderLevelBorderGetSingle_Host(G, B, (const float *)give, (const float *)got, (float *)bc);
+  else PolderLevelBorderGet_Host(G, B, (const PetscScalar *)give, (const PetscScalar *)got, (PetscScalar *)bc);
   return 0;
 }
 

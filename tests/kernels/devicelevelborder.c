@@ -196,16 +196,16 @@ static PetscErrorCode CheckTransfers(const Part *P, PetscBool single, PolderStre
   beyond[1][0] = there[3];
   beyond[1][1] = (char *)there[3] + after;
   if (single) {
-    PolderLevelBorderGiveSingle_Host(G, B, (float *)v[0], (float *)v[1], (float *)v[2]);
-    PolderLevelBorderGetSingle_Host(G, B, (float *)v[3], (float *)v[1]);
+    PolderLevelBorderGiveSingle_Host(G, B, (float *)v[0], (float *)v[2]);
+    PolderLevelBorderGetSingle_Host(G, B, (float *)v[2], (float *)v[3], (float *)v[1]);
     PolderLevelBorderTakeSingle_Host(G, B, (float *)v[1], (const float *const *)beyond[0], (float *)v[4]);
   } else {
-    PolderLevelBorderGive_Host(G, B, (PetscScalar *)v[0], (PetscScalar *)v[1], (PetscScalar *)v[2]);
-    PolderLevelBorderGet_Host(G, B, (PetscScalar *)v[3], (PetscScalar *)v[1]);
+    PolderLevelBorderGive_Host(G, B, (PetscScalar *)v[0], (PetscScalar *)v[2]);
+    PolderLevelBorderGet_Host(G, B, (PetscScalar *)v[2], (PetscScalar *)v[3], (PetscScalar *)v[1]);
     PolderLevelBorderTake_Host(G, B, (PetscScalar *)v[1], (const PetscScalar *const *)beyond[0], (PetscScalar *)v[4]);
   }
-  PolderLaunch(PolderLevelBorderGive_CUDA(single, &P->G[1], &P->B[1], there[0], there[1], there[2], stream));
-  PolderLaunch(PolderLevelBorderGet_CUDA(single, &P->G[1], &P->B[1], there[3], there[1], stream));
+  PolderLaunch(PolderLevelBorderGive_CUDA(single, &P->G[1], &P->B[1], there[0], there[2], stream));
+  PolderLaunch(PolderLevelBorderGet_CUDA(single, &P->G[1], &P->B[1], there[2], there[3], there[1], stream));
   PolderLaunch(PolderLevelBorderTake_CUDA(single, &P->G[1], &P->B[1], there[1], beyond[1], there[4], stream));
   for (int k = 0; k < 5; ++k) {
     PetscCall(Compare(m[k], single, v[k], there[k], tol, wrong));

@@ -76,18 +76,27 @@ static PetscErrorCode PamgAgree(const PamgLevel *L, PetscBool holds, PetscInt n,
 
 /*
   An exchange of the first and the last plane of boxes of each process, which has n values from number `first` on: ghosts are the last plane of the process
-  before and the first of the one after
+  before and the first of the one after. *halo is `other` where that has the same ghosts on all processes
 */
-static PetscErrorCode PamgExchangePlanes(const PamgLevel *L, PetscInt n, PetscInt first, PolderHalo *halo)
+static PetscErrorCode PamgExchangePlanes(const PamgLevel *L, PetscInt n, PetscInt first, PolderHalo other, PolderHalo *halo)
 {
   const PolderLevelBorder *B = &L->border.B;
-  PetscInt                *ghost, count = 0;
+  const PetscInt          *theirs;
+  PetscInt                *ghost, count = 0, have = 0;
+  PetscMPIInt              same = 0;
 
   PetscFunctionBegin;
   PetscCall(PetscMalloc1(2 * B->cplane, &ghost));
   for (PetscInt k = 0; B->side[0] && k < B->cplane; ++k) ghost[count++] = first - B->cplane + k;
   for (PetscInt k = 0; B->side[1] && k < B->cplane; ++k) ghost[count++] = first + n + k;
-  PetscCall(PolderHaloCreate(L->comm, n, count, ghost, halo));
+  if (other) {
+    PetscCall(PolderHaloGetGhosts(other, &have, &theirs));
+    same = have == count;
+    for (PetscInt k = 0; k < count && same; ++k) same = ghost[k] == theirs[k];
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, L->comm));
+  }
+  if (same) *halo = other;
+  else PetscCall(PolderHaloCreate(L->comm, n, count, ghost, halo));
   PetscCall(PetscFree(ghost));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -117,7 +126,7 @@ PetscErrorCode PCPAMGFindBorder(PC_PAMG *pamg, PetscInt l)
   PetscCall(pamg->place->malloc(PamgValueSize(pamg) * 2 * (size_t)X->B.cplane, &X->got));
   PetscCall(pamg->place->zero(X->give, PamgValueSize(pamg) * 2 * (size_t)X->B.cplane));
   PetscCallMPI(MPI_Exscan(&some, &before, 1, MPIU_INT, MPI_SUM, L->comm));
-  PetscCall(PamgExchangePlanes(L, 2 * X->B.cplane, 2 * X->B.cplane * before, &X->parts));
+  PetscCall(PamgExchangePlanes(L, 2 * X->B.cplane, 2 * X->B.cplane * before, NULL, &X->parts));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -158,8 +167,8 @@ PetscErrorCode PCPAMGBorderPlanes(PC_PAMG *pamg, PetscInt l)
 
   PetscFunctionBegin;
   if (!X->B.dir || C->gathered) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PamgExchangePlanes(L, L->nc, C->rstart, &X->planes));
-  X->ownsplanes = PETSC_TRUE;
+  PetscCall(PamgExchangePlanes(L, L->nc, C->rstart, C->halo, &X->planes));
+  X->ownsplanes = (PetscBool)(X->planes != C->halo);
   PetscCall(pamg->place->malloc(PamgValueSize(pamg) * 2 * (size_t)X->B.cplane, &X->beyond));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -47,9 +47,9 @@ static PetscErrorCode LEVEL_NAME(PamgRestrictGrid)(PamgLevel *L, const LEVEL_VAL
   PetscFunctionBegin;
   LEVEL_KERNEL(PolderLevelGridRestrict)(&L->grid, r, bc);
   if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
-  LEVEL_KERNEL(PolderLevelBorderGive)(&L->grid, &X->B, r, bc, give);
+  LEVEL_KERNEL(PolderLevelBorderGive)(&L->grid, &X->B, r, give);
   PetscCall(PolderHaloExchange(X->parts, LEVEL_UNIT, give, got));
-  LEVEL_KERNEL(PolderLevelBorderGet)(&L->grid, &X->B, got, bc);
+  LEVEL_KERNEL(PolderLevelBorderGet)(&L->grid, &X->B, give, got, bc);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

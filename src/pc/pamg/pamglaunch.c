@@ -108,11 +108,14 @@ static PetscErrorCode PamgRestrictGrid(PamgLevel *L, const void *r, void *bc)
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
+  if (X->B.dir) {
+    PolderLaunch(PolderLevelBorderGive_CUDA(L->singleprecision, &L->grid, &X->B, r, X->give, stream));
+    PetscCall(PolderHaloBeginDevice(X->parts, PamgUnit(L), X->give, X->got));
+  }
   PolderLaunch(PolderLevelGridRestrict_CUDA(L->singleprecision, &L->grid, r, bc, stream));
   if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
-  PolderLaunch(PolderLevelBorderGive_CUDA(L->singleprecision, &L->grid, &X->B, r, bc, X->give, stream));
-  PetscCall(PolderHaloExchangeDevice(X->parts, PamgUnit(L), X->give, X->got));
-  PolderLaunch(PolderLevelBorderGet_CUDA(L->singleprecision, &L->grid, &X->B, X->got, bc, stream));
+  PetscCall(PolderHaloEndDevice(X->parts, PamgUnit(L), X->give, X->got));
+  PolderLaunch(PolderLevelBorderGet_CUDA(L->singleprecision, &L->grid, &X->B, X->give, X->got, bc, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
