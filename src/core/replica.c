@@ -138,6 +138,11 @@ const char *PolderReplicaTransport(PolderReplica replica)
   return replica->transport;
 }
 
+PetscBool PolderReplicaOnlyLaunches(PolderReplica replica)
+{
+  return (PetscBool) !!replica->peers;
+}
+
 PetscInt PolderReplicaSize(PolderReplica replica)
 {
   return replica->N;

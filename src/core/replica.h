@@ -20,6 +20,8 @@ PETSC_INTERN PetscErrorCode PolderReplicaCreate(MPI_Comm, PetscInt n, const Pold
 PETSC_INTERN PetscErrorCode PolderReplicaDestroy(PolderReplica *);
 /* How the values go between processes: "peer", "nccl", "mpi" or "host" */
 PETSC_INTERN const char *PolderReplicaTransport(PolderReplica);
+/* Does a gather consist of kernel launches only? */
+PETSC_INTERN PetscBool PolderReplicaOnlyLaunches(PolderReplica);
 /* Number of values of all processes */
 PETSC_INTERN PetscInt PolderReplicaSize(PolderReplica);
 /* all <- own of all processes, in device memory. Collective; asynchronous between peers and with NCCL */

@@ -165,9 +165,9 @@ static PetscErrorCode TestUncoloured(void)
 }
 
 /* What goes over the bus in a set-up, a refresh and a cycle on two processes: less than a vector of the first level */
-static PetscErrorCode TestTraffic(void)
-{
 #if defined(PETSC_HAVE_DEVICE)
+static PetscErrorCode CheckTraffic(const char options[])
+{
   static const char *const what[] = {"set-up", "refresh", "cycle"};
   PetscEventPerfInfo       before, info;
   PetscLogEvent            event[3];
@@ -193,15 +193,15 @@ static PetscErrorCode TestTraffic(void)
     }
     PetscCall(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event[e], &before));
     PetscCall(PetscLogEventBegin(event[e], A, 0, 0, 0));
-    if (e == 0) PetscCall(CreatePC(A, "-pc_pamg_gather 1000", &pc));
+    if (e == 0) PetscCall(CreatePC(A, options, &pc));
     else if (e == 1) PetscCall(PCSetUp(pc));
     else PetscCall(PCApply(pc, r, z));
     PetscCall(PetscLogEventEnd(event[e], A, 0, 0, 0));
     PetscCall(PetscLogEventGetPerfInfo(PETSC_DETERMINE, event[e], &info));
     info.CpuToGpuSize += info.GpuToCpuSize - before.CpuToGpuSize - before.GpuToCpuSize;
-    PetscCall(PetscInfo(NULL, "%s: %g bytes, a vector has %g\n", what[e], info.CpuToGpuSize, 8.0 * n));
+    PetscCall(PetscInfo(NULL, "%s, %s: %g bytes, a vector has %g\n", options, what[e], info.CpuToGpuSize, 8.0 * n));
     PetscCheck(info.CpuToGpuSize > 0 && info.CpuToGpuSize < sizeof(PetscScalar) * (size_t)n, PETSC_COMM_SELF, PETSC_ERR_PLIB,
-               "%s: %g bytes to and from the device", what[e], info.CpuToGpuSize);
+               "%s, %s: %g bytes to and from the device", options, what[e], info.CpuToGpuSize);
   }
   PetscCheck(((PC_PAMG *)pc->data)->place->device && ((PC_PAMG *)pc->data)->nrefresh == 1, PETSC_COMM_WORLD, PETSC_ERR_PLIB,
              "Levels on the host, or no refresh");
@@ -209,8 +209,17 @@ static PetscErrorCode TestTraffic(void)
   PetscCall(VecDestroy(&r));
   PetscCall(VecDestroy(&z));
   PetscCall(MatDestroy(&A));
-#else
+  PetscFunctionReturn(0);
+}
+#endif
+
+/* The gathered level is small, or half of a vector in size */
+static PetscErrorCode TestTraffic(void)
+{
   PetscFunctionBeginUser;
+#if defined(PETSC_HAVE_DEVICE)
+  PetscCall(CheckTraffic("-pc_pamg_gather 1000"));
+  PetscCall(CheckTraffic("-pc_pamg_gather 40000"));
 #endif
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "nothing of the size of a level is copied\n"));
   PetscFunctionReturn(0);

@@ -458,7 +458,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 
    A level is taken as a grid when its rows form a 3-, 5- or 7-point stencil in natural order, symmetric, with couplings that are not positive and
    row sums that are not negative. Two cells of each strongly coupled direction then make a box, without pairs and passes. The matrix of the next
-   level is such a stencil again and is stored by diagonals; a correction is interpolated linearly between boxes, with weights from the couplings.
+   level is such a stencil again and is stored by diagonals; a correction is interpolated linearly between boxes, with weights from the couplings,
+   also across the limits of processes that have an even number of whole planes each.
    Where directions of strong coupling change within the grid, or a box would tie parts to each other that are hardly coupled, the level has pairs.
 
    Where the rows of a level lie in no grid and a fifth of them has one or two neighbours, as in trees, power grids and networks of pipes, rows with up to three

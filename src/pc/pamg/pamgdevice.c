@@ -39,7 +39,7 @@ static PetscErrorCode PamgBeginLevelDevice(PC_PAMG *pamg, PetscInt l)
   }
   L->nzouter = L->outer.rows.nz; // for a gathered level, the number before it was gathered
   if (L->halo) PetscCall(PetscMalloc(PamgValueSize(pamg) * (size_t)L->csr.m, &L->stage));
-  if (L->gathered) PetscCall(PolderHaloCreateAll(pamg->level[l - 1].comm, L->nown, &L->all));
+  if (L->gathered) PetscCall(PCPAMGGatherVectors(pamg, pamg->level[l - 1].comm, L));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

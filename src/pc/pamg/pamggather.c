@@ -73,7 +73,7 @@ PetscErrorCode PCPAMGGatherValues(MPI_Comm comm, const PolderCSR *own, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGGatherPlaces(MPI_Comm comm, const PamgLevel *C, PetscInt64 **place)
+PetscErrorCode PCPAMGGatherPlaces(MPI_Comm comm, PamgLevel *C, PetscInt64 **place)
 {
   PetscMPIInt all = *place || !C->nown;
   PetscInt    N;
@@ -84,5 +84,7 @@ PetscErrorCode PCPAMGGatherPlaces(MPI_Comm comm, const PamgLevel *C, PetscInt64 
   if (all) PetscCall(PolderGatherAll(comm, C->nown, *place, sizeof(**place), &N, &places));
   PetscCall(PetscFree(*place));
   *place = places;
+  for (int d = 0; d < 3; ++d) C->grid.thin[d] = C->grid.thin[d] && C->nown && C->rstart + C->nown == C->N; // the last cells are those of the last process
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, C->grid.thin, 3, MPI_INT, MPI_MAX, comm));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -24,10 +24,11 @@
 /* and when the diagonal entries lie between this and its inverse, so that single precision has room for the vectors */
 #define PAMG_NARROW_SCALE 1e18
 
-/* Where the cells of this process lie, for the grid with the strides near[]; first: the number of its first row in that grid */
+/* Where the cells of this process lie, for the grid with the strides near[]; first: the number of its first row in that grid. thin[] stays */
 static void PamgPlaceGrid(PetscInt n, PetscInt first, const PetscInt near[3], PolderLevelGrid *G)
 {
   const PetscBool planes = (PetscBool)(near[2] > near[1]);
+  const int       thin[] = {G->thin[0], G->thin[1], G->thin[2]};
 
   *G = (PolderLevelGrid){
     .n = n, .size = {near[1], 1, 1},
@@ -37,6 +38,7 @@ static void PamgPlaceGrid(PetscInt n, PetscInt first, const PetscInt near[3], Po
     G->size[1] = near[2] / near[1];
     G->size[2] = (G->shift + n + near[2] - 1) / near[2];
   } else G->size[1] = (G->shift + n + near[1] - 1) / near[1];
+  for (int d = 0; d < 3; ++d) G->thin[d] = thin[d];
 }
 
 /* The offsets of the diagonals of a level, if they are known: for the first one those of the matrix */
@@ -82,6 +84,7 @@ PetscErrorCode PCPAMGFindGrid(PC_PAMG *pamg, PamgLevel *L)
       PetscCall(PolderPlaceTake(pamg->place, 1, there, &bad));
       found = bad ? PETSC_FALSE : PETSC_TRUE;
       if (found) PamgPlaceGrid(n, first, near, &L->grid);
+      L->along = near[2] > near[1] ? 2 : 1;
       if (!csr->rstart) break;
     }
     if (found) {
@@ -236,6 +239,7 @@ static PetscErrorCode PamgGridRows(PC_PAMG *pamg, PetscInt l, PetscBool pattern)
   PetscCall(PolderPlaceMalloc(pamg->place, L->nc, &R.coarse));
   PetscCall(PolderPlaceMalloc(pamg->place, L->nc, &R.coarsesize));
   PolderRun(pamg->place, PolderLevelGridWeights, &L->grid, &A, L->agg);
+  PetscCall(PCPAMGBorderValues(pamg, L, &A));
   PolderRun(pamg->place, PolderLevelGridCoarseRows, &L->grid, &A, &R);
   PetscCall(PCPAMGFreeExcess(pamg));
   pamg->excess    = R.coarse;
@@ -256,6 +260,7 @@ PetscErrorCode PCPAMGGridAggregate(PC_PAMG *pamg, PetscInt l, PetscInt64 *count,
   C->nz        = PolderLevelGridCoarseEntries(&L->grid, C->n);
   PolderRun(place, PolderLevelGridBoxes, &L->grid, pamg->mate, L->agg);
   PetscCall(pamg->setup->aggregated(pamg, l));
+  PetscCall(PCPAMGFindBorder(pamg, l));
   PetscCall(PolderPlaceMalloc(place, L->n, &L->grid.w));
   PetscCall(PolderPlaceMalloc(place, C->n + 1, &C->ai));
   PetscCall(PolderPlaceMalloc(place, C->nz, &C->aj));
@@ -269,6 +274,7 @@ PetscErrorCode PCPAMGGridAggregate(PC_PAMG *pamg, PetscInt l, PetscInt64 *count,
   };
   for (int d = 0; d < 3; ++d) C->grid.thin[d] = L->grid.thin[d] || (L->grid.join[d] && L->grid.size[d] % 2);
   C->gridknown = PETSC_TRUE;
+  C->along     = L->along;
   PetscCall(place->free(&pamg->gridplace));
   PetscCall(PolderPlaceMalloc(place, PetscMax(1, C->n), &pamg->gridplace));
   PolderRun(place, PolderLevelGridPlaces, &L->grid, pamg->gridplace);

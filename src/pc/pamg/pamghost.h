@@ -42,14 +42,44 @@ static PetscErrorCode LEVEL_NAME(PamgSmooth)(PamgLevel *L, const PolderLevelStep
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* bc = P^T r on a level that is a grid */
+static PetscErrorCode LEVEL_NAME(PamgRestrictGrid)(PamgLevel *L, const LEVEL_VALUE r[], LEVEL_VALUE bc[])
+{
+  PamgBorder  *X    = &L->border;
+  LEVEL_VALUE *give = (LEVEL_VALUE *)X->give, *got = (LEVEL_VALUE *)X->got;
+
+  PetscFunctionBegin;
+  LEVEL_KERNEL(PolderLevelGridRestrict)(&L->grid, r, bc);
+  if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
+  LEVEL_KERNEL(PolderLevelBorderGive)(&L->grid, &X->B, r, give);
+  PetscCall(PolderHaloExchange(X->parts, LEVEL_UNIT, give, got));
+  LEVEL_KERNEL(PolderLevelBorderGet)(&L->grid, &X->B, give, got, bc);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += P xc on such a level */
+static PetscErrorCode LEVEL_NAME(PamgProlongGrid)(PamgLevel *L, const LEVEL_VALUE xc[], LEVEL_VALUE x[])
+{
+  PamgBorder *X = &L->border;
+  const void *beyond[2];
+
+  PetscFunctionBegin;
+  LEVEL_KERNEL(PolderLevelGridProlong)(&L->grid, xc, x);
+  if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
+  if (X->planes) PetscCall(PolderHaloExchange(X->planes, LEVEL_UNIT, xc, X->beyond));
+  PamgBeyond(L, beyond);
+  LEVEL_KERNEL(PolderLevelBorderTake)(&L->grid, &X->B, xc, (const LEVEL_VALUE *const *)beyond, x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode LEVEL_NAME(PamgResidual)(PamgLevel *L, const void *b, const void *x, void *r, void *bc)
 {
   const LEVEL_VALUE *rhs;
 
   PetscFunctionBegin;
   PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_TRUE, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
-  LEVEL_MATRIX(PolderLevelResidual)(&L->M, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)r, r ? NULL : L->agg, L->nc, (LEVEL_VALUE *)bc);
-  if (r && bc) LEVEL_KERNEL(PolderLevelGridRestrict)(&L->grid, (const LEVEL_VALUE *)r, (LEVEL_VALUE *)bc);
+  LEVEL_MATRIX(PolderLevelResidual)(&L->M, rhs, (const LEVEL_VALUE *)x, (LEVEL_VALUE *)r, r || L->isgrid ? NULL : L->agg, L->nc, (LEVEL_VALUE *)bc);
+  if (bc && L->isgrid) PetscCall(LEVEL_NAME(PamgRestrictGrid)(L, (const LEVEL_VALUE *)r, (LEVEL_VALUE *)bc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -57,7 +87,7 @@ static PetscErrorCode LEVEL_NAME(PamgProlong)(PamgLevel *L, PetscReal scale, voi
 {
   PetscFunctionBegin;
   ((LEVEL_VALUE *)xc)[L->nc] = 0; // for rows in no aggregate
-  if (L->isgrid) LEVEL_KERNEL(PolderLevelGridProlong)(&L->grid, (const LEVEL_VALUE *)xc, (LEVEL_VALUE *)x);
+  if (L->isgrid) PetscCall(LEVEL_NAME(PamgProlongGrid)(L, (const LEVEL_VALUE *)xc, (LEVEL_VALUE *)x));
   else LEVEL_KERNEL(PolderLevelProlong)(L->n, L->agg, (LEVEL_VALUE)scale, (const LEVEL_VALUE *)xc, (LEVEL_VALUE *)x);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -160,7 +190,7 @@ static PetscErrorCode LEVEL_NAME(PamgForwardGrid)(PamgLevel *L, const LEVEL_VALU
     PetscCall(LEVEL_NAME(PamgExchange)(L, x));
     LEVEL_KERNEL(PolderLevelGhosts)(PolderGhostColumns(&L->csr), -1, (const LEVEL_VALUE *)L->ghost, NULL, r, r);
   }
-  LEVEL_KERNEL(PolderLevelGridRestrict)(&L->grid, r, bc);
+  PetscCall(LEVEL_NAME(PamgRestrictGrid)(L, r, bc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -5,6 +5,7 @@
 #include "kernels/bfloat.h"
 #include "kernels/eliminate.h"
 #include "kernels/levelblocks.h"
+#include "kernels/levelborder.h"
 #include "kernels/levelgrid.h"
 #include "kernels/levelmatrix.h"
 #include "kernels/levelrow.h"
@@ -13,6 +14,7 @@
 #include "mat/dia.h"
 #include "mat/csr.h"
 #include "mat/halo.h"
+#include "core/replica.h"
 #include "mat/whole.h"
 #include <petscksp.h>
 
@@ -65,6 +67,19 @@ typedef struct {
 } PamgOuter;
 
 /*
+  A level that is a grid of which each process has whole planes: interpolation reaches into the processes beside. Arrays are at the place of the level, scaled[]
+  on the host
+*/
+typedef struct {
+  PolderLevelBorder B;                   /* B.dir = 0 and all else empty: interpolation stays within the process */
+  PolderSparseRows  rows;                /* the rows with off-process entries */
+  PetscScalar      *scaled;              /* these entries as the next level adds them up */
+  PolderHalo        parts, planes;       /* exchange what is given to boxes of others, and solutions at the border; planes = NULL: the next level is gathered */
+  PetscBool         ownsplanes;          /* FALSE: the exchange is that of the next level */
+  void             *give, *got, *beyond; /* [2 cplane] */
+} PamgBorder;
+
+/*
   The rows that a pass aggregates and their couplings, before and after the pass. A coupling is an off-diagonal entry. irregular: 0 where the pairs line up in
   a grid, else 1
 */
@@ -96,6 +111,8 @@ typedef struct {
   PetscInt         *ptr, *row;         /* on the device: the rows of aggregate a are row[ptr[a] .. ptr[a + 1]); [nc + 2], [n] */
   PolderLevelGrid   grid;              /* gridknown: where the rows lie in a grid; isgrid: also how they are coarsened, by boxes of agg[] */
   PetscBool         gridknown, isgrid;
+  int               along;      /* gridknown: the direction in which the rows of processes follow each other where each has whole planes: 1 or 2 */
+  PamgBorder        border;     /* isgrid */
   PolderEliminated  eliminated; /* eliminates: the rows that are eliminated exactly; those that stay are the rows of the next level, agg[] < nc */
   PetscBool         eliminates;
   PolderLevelBlocks blocks;          /* that Gauss-Seidel on the host solves exactly */
@@ -137,8 +154,11 @@ typedef struct {
   PetscReal    sum[POLDER_KSUMS]; /* on the device: the sums of the K-cycle over all processes, on the host */
   void        *stage;             /* on the device: [n] on the last level, staging buffer for transfers through the host */
   PetscMPIInt *counts, *displs;   /* number of rows and first row of each process */
-  PolderHalo   all;               /* on the device: brings the parts of other processes */
-  void        *part;              /* [nown + 1] the part of this process in a vector of a gathered level */
+  PolderHalo   all;               /* on the device: brings the parts of other processes; NULL: wholevectors does */
+  /* On the device, a gathered level that is a grid: its sizes, in csize[] and nc; gathers n doubles a process, and vectors of a large level */
+  PolderLevelGrid whole;
+  PolderReplica   wholevalues, wholevectors;
+  void           *part; /* [nown + 1] the part of this process in a vector of a gathered level */
 } PamgLevel;
 
 /* The steps of a cycle on a level, see pamgsteps.h, and of a set-up, see pamgsetup.h */
@@ -346,6 +366,33 @@ PETSC_INTERN PetscErrorCode PCPAMGGridNarrow(PC_PAMG *);
 PETSC_INTERN PetscErrorCode PCPAMGGridValues(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGGridHolds(PC_PAMG *, PetscBool *holds);
 
+/* pamgborder.c: interpolation across the border of a process on levels that are grids */
+/* Does the interpolation of level l, whose boxes are known, cross it? Then makes what it needs before the next level exists. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGFindBorder(PC_PAMG *, PetscInt l);
+/* The weights and the scaled off-process entries of the level; the weights within the process are there */
+PETSC_INTERN PetscErrorCode PCPAMGBorderValues(PC_PAMG *, PamgLevel *, const PolderLevelGridEntries *);
+/* Makes the exchange of solutions of level l + 1, which is complete. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGBorderPlanes(PC_PAMG *, PetscInt l);
+PETSC_INTERN PetscErrorCode PCPAMGFreeBorder(const PC_PAMG *, PamgBorder *);
+/* The planes of boxes beyond the border of level L in the solution of the next one, after the exchange */
+static inline void PamgBeyond(const PamgLevel *L, const void *beyond[2])
+{
+  const PamgLevel  *C     = L + 1;
+  const PamgBorder *X     = &L->border;
+  const size_t      size  = L->singleprecision ? sizeof(float) : sizeof(PetscScalar);
+  const char       *from  = X->planes ? (const char *)X->beyond : (const char *)C->x;
+  const PetscInt    below = X->planes ? 0 : C->rstart - X->B.cplane, above = X->planes ? (X->B.side[0] ? X->B.cplane : 0) : C->rstart + C->nown;
+
+  beyond[0] = X->B.side[0] ? from + size * (size_t)below : NULL;
+  beyond[1] = X->B.side[1] ? from + size * (size_t)above : NULL;
+}
+/* The off-process entries that the next level adds up, given those of the rows */
+static inline PolderRows PamgScaledEntries(const PamgLevel *L, PolderRows B)
+{
+  if (L->border.scaled) B.a = L->border.scaled;
+  return B;
+}
+
 /* pamgeliminate.c: levels of which rows with few neighbours are eliminated */
 /* Have many rows of level l so few neighbours that eliminating them pays? Not on grids. Below the first level only where a finer one did; collective */
 PETSC_INTERN PetscErrorCode PCPAMGHasChains(PC_PAMG *, PetscInt l, PetscBool *chains);
@@ -413,14 +460,22 @@ PETSC_INTERN PetscErrorCode PCPAMGFreeOuter(PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGRowsToHost(const PamgLevel *, PolderCSR *);
 PETSC_INTERN PetscErrorCode PCPAMGFreeRowsOnHost(PolderCSR *);
 
+/* pamggathergrid.c: gathered levels that are grids, made on the devices */
+/* Gathers level l + 1, whose rows of this process are complete; *done = PETSC_FALSE: they pass through the host instead. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGGatherGrid(PC_PAMG *, PetscInt l, PetscBool *done);
+PETSC_INTERN PetscErrorCode PCPAMGGatherGridValues(PC_PAMG *, PetscInt l);
+/* Makes what gathers vectors of a gathered level on the device. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGGatherVectors(PC_PAMG *, MPI_Comm, PamgLevel *);
+PETSC_INTERN PetscErrorCode PCPAMGFreeWhole(PamgLevel *);
+
 /* pamggather.c */
 /* Merges the entries of row i of both blocks in the order of their global columns: val[], and col[] unless that is NULL. Returns their number */
 PETSC_INTERN PetscInt PamgMergeRow(const PolderCSR *own, PetscInt i, PetscInt col[], PetscScalar val[]);
 /* Makes gi, gj and ga of a level from the rows of all processes, all on the host; and gathers new values of ga in an array that the caller frees */
 PETSC_INTERN PetscErrorCode PCPAMGGatherRows(MPI_Comm, const PolderCSR *own, PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGGatherValues(MPI_Comm, const PolderCSR *own, PetscInt *total, PetscScalar **all);
-/* Replaces place[] of this process, on the host, by that of all processes; NULL unless every process has one */
-PETSC_INTERN PetscErrorCode PCPAMGGatherPlaces(MPI_Comm, const PamgLevel *, PetscInt64 **place);
+/* Replaces place[] of this process, on the host, by that of all processes, NULL unless every process has one; and grid.thin[] by that of the whole level */
+PETSC_INTERN PetscErrorCode PCPAMGGatherPlaces(MPI_Comm, PamgLevel *, PetscInt64 **place);
 
 /* pamgcycle.c: x = M^-1 b with vectors like those of the first level */
 PETSC_INTERN PetscErrorCode PCPAMGCycle(PC_PAMG *, const void *b, void *x);

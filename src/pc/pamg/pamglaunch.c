@@ -100,19 +100,57 @@ static PetscErrorCode PamgFinishRho(PamgLevel *L, const PolderCGRho *rho)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* bc = P^T r on a level that is a grid */
+static PetscErrorCode PamgRestrictGrid(PamgLevel *L, const void *r, void *bc)
+{
+  PamgBorder  *X = &L->border;
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (X->B.dir) {
+    PolderLaunch(PolderLevelBorderGive_CUDA(L->singleprecision, &L->grid, &X->B, r, X->give, stream));
+    PetscCall(PolderHaloBeginDevice(X->parts, PamgUnit(L), X->give, X->got));
+  }
+  PolderLaunch(PolderLevelGridRestrict_CUDA(L->singleprecision, &L->grid, r, bc, stream));
+  if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderHaloEndDevice(X->parts, PamgUnit(L), X->give, X->got));
+  PolderLaunch(PolderLevelBorderGet_CUDA(L->singleprecision, &L->grid, &X->B, X->give, X->got, bc, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x += P xc on such a level */
+static PetscErrorCode PamgProlongGrid(PamgLevel *L, const void *xc, void *x)
+{
+  PamgBorder  *X = &L->border;
+  const void  *beyond[2];
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceGetStream(&stream));
+  if (X->planes) PetscCall(PolderHaloBeginDevice(X->planes, PamgUnit(L), xc, X->beyond));
+  PolderLaunch(PolderLevelGridProlong_CUDA(L->singleprecision, &L->grid, xc, x, stream));
+  if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
+  if (X->planes) PetscCall(PolderHaloEndDevice(X->planes, PamgUnit(L), xc, X->beyond));
+  PamgBeyond(L, beyond);
+  PolderLaunch(PolderLevelBorderTake_CUDA(L->singleprecision, &L->grid, &X->B, xc, beyond, x, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PamgResidual(PamgLevel *L, const void *b, const void *x, void *r, void *bc)
 {
-  const PolderAggregates P = PamgAggregatesOf(L);
-  const PamgOuter       *O = &L->outer;
+  const PolderAggregates P      = PamgAggregatesOf(L);
+  const PamgOuter       *O      = &L->outer;
+  const PetscBool        stored = (PetscBool)(r || L->isgrid || !bc); // r may be NULL where there are no rows
   PolderStream           stream;
 
   PetscFunctionBegin;
   PetscCall(PamgSend(L, x));
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelResidual_CUDA(L->singleprecision, &L->M, b, x, r, !r && L->ptr ? &P : NULL, bc, stream));
-  if (r) PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, r));
-  if (r && bc) PolderLaunch(PolderLevelGridRestrict_CUDA(L->singleprecision, &L->grid, r, bc, stream));
-  if (r) PetscFunctionReturn(PETSC_SUCCESS);
+  if (stored) PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, r));
+  if (bc && L->isgrid) PetscCall(PamgRestrictGrid(L, r, bc));
+  if (stored) PetscFunctionReturn(PETSC_SUCCESS);
   if (L->halo) {
     PetscCall(PamgReceive(L, 0, x));
     PolderLaunch(PolderLevelOuterRestrict_CUDA(L->singleprecision, &O->rows_d, &O->to_d, O->target_d, x, L->ghost, bc, stream));
@@ -125,9 +163,12 @@ static PetscErrorCode PamgProlong(PamgLevel *L, PetscReal scale, void *xc, void 
   PolderStream stream;
 
   PetscFunctionBegin;
+  if (L->isgrid) {
+    PetscCall(PamgProlongGrid(L, xc, x));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PolderDeviceGetStream(&stream));
-  if (L->isgrid) PolderLaunch(PolderLevelGridProlong_CUDA(L->singleprecision, &L->grid, xc, x, stream));
-  else PolderLaunch(PolderLevelProlong_CUDA(L->singleprecision, L->n, L->agg, L->nc, scale, xc, x, stream));
+  PolderLaunch(PolderLevelProlong_CUDA(L->singleprecision, L->n, L->agg, L->nc, scale, xc, x, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -323,6 +364,10 @@ static PetscErrorCode PamgGather(PamgLevel *C, MPI_Comm comm)
 
   PetscFunctionBegin;
   (void)comm;
+  if (C->wholevectors) {
+    PetscCall(PolderReplicaGather(C->wholevectors, (const PetscScalar *)C->part, (PetscScalar *)C->b));
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
   PetscCall(PolderHaloExchangeDevice(C->all, PamgUnit(C), C->part, C->b));
   PetscCall(PolderDeviceToDevice((char *)C->b + size * (size_t)C->rstart, C->part, size * (size_t)C->nown));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -341,7 +386,12 @@ static PetscErrorCode PamgScatter(PamgLevel *C)
 /* Does the cycle only launch kernels on this level, the gathering included? */
 static PetscBool PamgOnlyLaunches(const PamgLevel *L)
 {
-  return (PetscBool)((!L->halo || PolderHaloOnlyLaunches(L->halo)) && (!L->all || PolderHaloOnlyLaunches(L->all)));
+  const PolderHalo halos[] = {L->halo, L->all, L->border.parts, L->border.planes};
+
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(halos); ++k) {
+    if (halos[k] && !PolderHaloOnlyLaunches(halos[k])) return PETSC_FALSE;
+  }
+  return (PetscBool)(!L->wholevectors || PolderReplicaOnlyLaunches(L->wholevectors));
 }
 
 /* The first coarse level from which on the cycle only launches kernels; nlevel: none. The solver of a distributed last level is on the host */

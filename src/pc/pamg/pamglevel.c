@@ -16,10 +16,12 @@ PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool firs
   if (!first) PetscCall(MatDestroy(&L->A));
   if (L->ownshalo) PetscCall(PolderHaloDestroy(&L->halo));
   PetscCall(PolderHaloDestroy(&L->all));
+  PetscCall(PCPAMGFreeWhole(L));
   PetscCall(PCPAMGFreeOuter(L));
   PetscCall(PCPAMGFreeEliminated(&L->eliminated));
   PetscCall(PCPAMGFreeBlocks(&L->blocks));
   PetscCall(PetscFree(L->shift));
+  PetscCall(PCPAMGFreeBorder(pamg, &L->border));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(rows); ++k) PetscCall(pamg->place->free(rows[k]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(others); ++k) PetscCall(pamg->place->free(others[k]));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(vectors); ++k) PetscCall(pamg->place->free(vectors[k]));

@@ -259,7 +259,7 @@ static PetscErrorCode PamgGalerkinOuter(const PamgLevel *L, PamgLevel *C)
   const PamgOuter *O = &L->outer;
   PamgOuter       *D = &C->outer;
   PetscInt        *place;
-  const PolderRows B = PolderRowsOf(&O->rows);
+  const PolderRows B = PamgScaledEntries(L, PolderRowsOf(&O->rows));
 
   PetscFunctionBegin;
   D->rows.n = O->to.n;
@@ -282,9 +282,12 @@ static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLe
   PetscScalar *ga;
   PetscInt64  *place = NULL;
   PolderCSR    own;
+  PetscBool    done;
 
   PetscFunctionBegin;
   C->gathered = PETSC_TRUE;
+  PetscCall(PCPAMGGatherGrid(pamg, (PetscInt)(L - pamg->level), &done));
+  if (done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCPAMGRowsToHost(C, &own));
   PetscCall(PCPAMGGatherRows(L->comm, &own, C));
   PetscCall(PCPAMGGatherExcess(pamg, L->comm, C));
@@ -340,7 +343,7 @@ PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel       *L = &pamg->level[l], *C = L + 1;
   PamgOuter       *O = &L->outer, *D = &C->outer;
-  const PolderRows B = PolderRowsOf(&O->rows);
+  const PolderRows B = PamgScaledEntries(L, PolderRowsOf(&O->rows));
   PetscInt        *place;
 
   PetscFunctionBegin;
@@ -349,7 +352,8 @@ PetscErrorCode PCPAMGCoarseOuterValues(PC_PAMG *pamg, PetscInt l)
   PetscCall(PetscFree(place));
   PetscCall(PamgUploadOuterValues(D));
   PetscCall(PCPAMGMendCoarse(pamg, l));
-  if (C->gathered) {
+  if (C->wholevalues) PetscCall(PCPAMGGatherGridValues(pamg, l));
+  else if (C->gathered) {
     PolderCSR    own;
     PetscScalar *ga;
     PetscInt     nz;

@@ -194,8 +194,10 @@ static PetscErrorCode PamgSetUpLevel(PC pc, PetscInt l, PetscBool *last)
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCPAMGSetUpBlocks(pamg, L));
   PetscCall(PamgAggregate(pc, l, &worth));
-  if (worth) PetscCall(pamg->setup->coarselevel(pamg, l));
-  else *last = PETSC_TRUE;
+  if (worth) {
+    PetscCall(pamg->setup->coarselevel(pamg, l));
+    PetscCall(PCPAMGBorderPlanes(pamg, l));
+  } else *last = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

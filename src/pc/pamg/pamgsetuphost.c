@@ -103,7 +103,7 @@ static PetscErrorCode PamgDropGhosts(PamgLevel *L, PamgLevel *C)
 /* Makes the off-process block of the next matrix */
 static PetscErrorCode PamgCoarseOffDiagonal(PamgLevel *L, PamgLevel *C)
 {
-  const PolderRows B = PolderGhostColumns(&L->csr);
+  const PolderRows B = PamgScaledEntries(L, PolderGhostColumns(&L->csr));
   PolderAggregates P;
   PetscInt        *place;
 
@@ -195,7 +195,7 @@ static PetscErrorCode PamgFirstValuesHost(PC_PAMG *pamg)
 static PetscErrorCode PamgCoarseValuesHost(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel       *L = &pamg->level[l], *C = L + 1;
-  const PolderRows own = PolderOwnRows(&L->csr), ghosts = PolderGhostColumns(&L->csr);
+  const PolderRows own = PolderOwnRows(&L->csr), ghosts = PamgScaledEntries(L, PolderGhostColumns(&L->csr));
   PolderAggregates P;
   PetscInt        *place;
 

@@ -1,0 +1,174 @@
+/*
+  Pairwise-aggregation multigrid on several processes: levels that are grids of which each process has whole planes. Their interpolation is linear across the
+  border of a process, and the coupling of two boxes there is that of boxes within a process, so the levels are those of one process.
+*/
+#include "pamgsetup.h"
+#include "kernels/levelgridrow.h"
+
+PetscErrorCode PCPAMGFreeBorder(const PC_PAMG *pamg, PamgBorder *X)
+{
+  PetscFunctionBegin;
+  PetscCall(pamg->place->free(&X->B.w));
+  PetscCall(pamg->place->free(&X->give));
+  PetscCall(pamg->place->free(&X->got));
+  PetscCall(pamg->place->free(&X->beyond));
+  PetscCall(PetscFree(X->scaled));
+  if (!pamg->place->device) PetscCall(PetscFree2(X->rows.row, X->rows.ptr));
+  PetscCall(PolderHaloDestroy(&X->parts));
+  if (X->ownsplanes) PetscCall(PolderHaloDestroy(&X->planes));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows with off-process entries at the place of the level; *there: the same on the host, without values */
+static PetscErrorCode PamgBorderRows(const PC_PAMG *pamg, PamgLevel *L, const PolderSparseRows **there)
+{
+  PolderSparseRows *rows = &L->border.rows;
+  const PolderCSR  *csr  = &L->csr;
+
+  PetscFunctionBegin;
+  *there = pamg->place->device ? &L->outer.rows : rows;
+  if (pamg->place->device) {
+    *rows = L->outer.rows_d;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  PetscCall(PetscMalloc2(PetscMin(L->n, (PetscInt)L->nzouter), &rows->row, PetscMin(L->n, (PetscInt)L->nzouter) + 1, &rows->ptr));
+  rows->n = 0;
+  for (PetscInt i = PolderCSRNextRow(L->n, csr->bi, 0); i < L->n; i = PolderCSRNextRow(L->n, csr->bi, i + 1)) {
+    rows->row[rows->n]   = i;
+    rows->ptr[rows->n++] = csr->bi[i];
+  }
+  rows->ptr[rows->n] = (PetscInt)L->nzouter;
+  rows->col          = (PetscInt *)csr->bj;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Has this process whole planes of `plane` cells, an even number of them unless it is the last one, and only entries straight across the border? */
+static PetscBool PamgHasPlanes(const PamgLevel *L, PetscInt plane, const PolderSparseRows *rows)
+{
+  const PetscInt first = L->csr.rstart;
+
+  if (L->grid.shift || L->n % plane || (L->n / plane % 2 && first + L->n < L->N)) return PETSC_FALSE;
+  for (PetscInt k = 0; k < rows->n; ++k) {
+    for (PetscInt e = rows->ptr[k]; e < rows->ptr[k + 1]; ++e) {
+      const PetscInt away = L->csr.garray[rows->col[e]] - first - rows->row[k];
+
+      if (away != plane && away != -plane) return PETSC_FALSE;
+    }
+  }
+  return PETSC_TRUE;
+}
+
+/* *all: do all processes that have rows agree on these numbers, and does it hold on each? */
+static PetscErrorCode PamgAgree(const PamgLevel *L, PetscBool holds, PetscInt n, const PetscInt numbers[], PetscBool *all)
+{
+  PetscInt least[7] = {holds};
+
+  PetscFunctionBegin;
+  for (PetscInt k = 0; k < n; ++k) {
+    least[1 + 2 * k] = L->n ? numbers[k] : PETSC_MAX_INT;
+    least[2 + 2 * k] = L->n ? -numbers[k] : PETSC_MAX_INT;
+  }
+  PetscCallAllreduce(MPI_IN_PLACE, least, (PetscMPIInt)(1 + 2 * n), MPIU_INT, MPI_MIN, L->comm);
+  *all = (PetscBool)(least[0] > 0);
+  for (PetscInt k = 0; k < n; ++k) *all = (PetscBool)(*all && least[1 + 2 * k] == -least[2 + 2 * k]);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  An exchange of the first and the last plane of boxes of each process, which has n values from number `first` on: ghosts are the last plane of the process
+  before and the first of the one after. *halo is `other` where that has the same ghosts on all processes
+*/
+static PetscErrorCode PamgExchangePlanes(const PamgLevel *L, PetscInt n, PetscInt first, PolderHalo other, PolderHalo *halo)
+{
+  const PolderLevelBorder *B = &L->border.B;
+  const PetscInt          *theirs;
+  PetscInt                *ghost, count = 0, have = 0;
+  PetscMPIInt              same = 0;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(2 * B->cplane, &ghost));
+  for (PetscInt k = 0; B->side[0] && k < B->cplane; ++k) ghost[count++] = first - B->cplane + k;
+  for (PetscInt k = 0; B->side[1] && k < B->cplane; ++k) ghost[count++] = first + n + k;
+  if (other) {
+    PetscCall(PolderHaloGetGhosts(other, &have, &theirs));
+    same = have == count;
+    for (PetscInt k = 0; k < count && same; ++k) same = ghost[k] == theirs[k];
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, L->comm));
+  }
+  if (same) *halo = other;
+  else PetscCall(PolderHaloCreate(L->comm, n, count, ghost, halo));
+  PetscCall(PetscFree(ghost));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGFindBorder(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel              *L     = &pamg->level[l];
+  PamgBorder             *X     = &L->border;
+  const PolderLevelGrid  *G     = &L->grid;
+  const int               dir   = L->n ? L->along : 0;
+  const PetscInt          plane = dir ? PolderLevelGridStride(G->size, dir) : 0, numbers[] = {plane, G->size[0], dir};
+  const PetscInt          some    = L->n > 0;
+  PetscInt                before  = 0;
+  PetscBool               crosses = PETSC_FALSE;
+  const PolderSparseRows *rows;
+
+  PetscFunctionBegin;
+  if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgBorderRows(pamg, L, &rows));
+  PetscCall(PamgAgree(L, (PetscBool)(!L->n || (G->join[dir] && PamgHasPlanes(L, plane, rows))), 3, numbers, &crosses));
+  if (!crosses) PetscFunctionReturn(PETSC_SUCCESS);
+  X->B         = (PolderLevelBorder){.dir = dir ? dir : 2, .plane = plane, .cplane = dir ? PolderLevelGridStride(G->csize, dir) : 0};
+  X->B.side[0] = L->n && L->csr.rstart > 0;
+  X->B.side[1] = L->n && L->csr.rstart + L->n < L->N;
+  PetscCall(PolderPlaceMalloc(pamg->place, 2 * plane, &X->B.w));
+  PetscCall(pamg->place->malloc(PamgValueSize(pamg) * 2 * (size_t)X->B.cplane, &X->give));
+  PetscCall(pamg->place->malloc(PamgValueSize(pamg) * 2 * (size_t)X->B.cplane, &X->got));
+  PetscCall(pamg->place->zero(X->give, PamgValueSize(pamg) * 2 * (size_t)X->B.cplane));
+  PetscCallMPI(MPI_Exscan(&some, &before, 1, MPIU_INT, MPI_SUM, L->comm));
+  PetscCall(PamgExchangePlanes(L, 2 * X->B.cplane, 2 * X->B.cplane * before, NULL, &X->parts));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGBorderValues(PC_PAMG *pamg, PamgLevel *L, const PolderLevelGridEntries *A)
+{
+  const PolderPlace *place = pamg->place;
+  PamgBorder        *X     = &L->border;
+  PolderBorderRows   R     = {.rows = X->rows};
+  const PetscInt     nz    = (PetscInt)L->nzouter;
+  PetscReal         *inner, *ghosts;
+
+  PetscFunctionBegin;
+  if (!X->B.dir) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!place->device) R.rows.val = (PetscScalar *)L->csr.ba;
+  if (!place->device) R.rows.col = (PetscInt *)L->csr.bj;
+  while (R.below < L->csr.nghost && L->csr.garray[R.below] < L->csr.rstart) ++R.below;
+  PetscCall(PolderPlaceMalloc(place, L->n, &inner));
+  PetscCall(PolderPlaceMalloc(place, L->csr.nghost, &ghosts));
+  PetscCall(PolderPlaceMalloc(place, nz, &R.scaled));
+  PolderRun(place, PolderLevelBorderInner, &L->grid, &X->B, A, L->agg, inner);
+  PetscCall(PolderHaloBeginAt(L->halo, place, MPIU_SCALAR, inner, ghosts));
+  PetscCall(PolderHaloEndAt(L->halo, place, MPIU_SCALAR, inner, ghosts));
+  R.inner = ghosts;
+  PetscCall(place->zero(X->B.w, sizeof(*X->B.w) * 2 * (size_t)X->B.plane));
+  PolderRun(place, PolderLevelBorderWeights, &L->grid, &X->B, A, L->agg, &R);
+  if (!X->scaled) PetscCall(PetscMalloc1(nz, &X->scaled));
+  PetscCall(PolderPlaceTake(place, nz, R.scaled, X->scaled));
+  PetscCall(place->free(&inner));
+  PetscCall(place->free(&ghosts));
+  PetscCall(place->free(&R.scaled));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGBorderPlanes(PC_PAMG *pamg, PetscInt l)
+{
+  PamgLevel  *L = &pamg->level[l], *C = L + 1;
+  PamgBorder *X = &L->border;
+
+  PetscFunctionBegin;
+  if (!X->B.dir || C->gathered) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgExchangePlanes(L, L->nc, C->rstart, C->halo, &X->planes));
+  X->ownsplanes = (PetscBool)(X->planes != C->halo);
+  PetscCall(pamg->place->malloc(PamgValueSize(pamg) * 2 * (size_t)X->B.cplane, &X->beyond));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,0 +1,121 @@
+/*
+  Pairwise-aggregation multigrid on several devices: a gathered level that is a grid of which each process has whole planes. Its rows follow from a few arrays,
+  which go from device to device.
+*/
+#include "pamgsetup.h"
+#include "kernels/levelgridrow.h"
+#include "kernels/levelwhole.h"
+
+/* Arrays of a level: entries in three directions and on the diagonal */
+#define PAMG_ENTRIES 4
+/* Vectors of levels of more rows go in one large message: small ones arrive sooner as values that carry their number, with twice the bytes */
+#define PAMG_MESSAGE 20000
+
+PetscErrorCode PCPAMGFreeWhole(PamgLevel *L)
+{
+  PetscFunctionBegin;
+  if (L->wholevectors != L->wholevalues) PetscCall(PolderReplicaDestroy(&L->wholevectors));
+  PetscCall(PolderReplicaDestroy(&L->wholevalues));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* C->whole <- the sizes of the level; C->grid.thin[] <- those of the last process */
+static PetscErrorCode PamgWholeGrid(const PamgLevel *L, PamgLevel *C)
+{
+  PetscInt all[6] = {0};
+
+  PetscFunctionBegin;
+  for (int d = 0; d < 2 && C->nown; ++d) all[d] = C->grid.size[d];
+  if (C->nown) all[2] = L->border.B.dir;
+  for (int d = 0; d < 3; ++d) all[3 + d] = C->grid.thin[d] && C->nown && C->rstart + C->nown == C->N;
+  PetscCallAllreduce(MPI_IN_PLACE, all, 6, MPIU_INT, MPI_MAX, L->comm);
+  for (int d = 0; d < 3; ++d) C->grid.thin[d] = (int)all[3 + d];
+  C->whole = (PolderLevelGrid){
+    .nc = C->N, .csize = {all[0], all[2] > 1 ? all[1] : C->N / all[0], all[2] > 1 ? C->N / (all[0] * all[1]) : 1}
+  };
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* *all <- the values of all processes, in place of those of this one */
+static PetscErrorCode PamgGatherReals(PamgLevel *C, PetscReal **values)
+{
+  PetscReal *all;
+
+  PetscFunctionBegin;
+  PetscCall(PolderDeviceMalloc(sizeof(*all) * (size_t)C->N, &all));
+  PetscCall(PolderReplicaGather(C->wholevalues, *values, all));
+  PetscCall(PolderDeviceFree(values));
+  *values = all;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows of the whole level from those of all processes, and their excess */
+static PetscErrorCode PamgFillWhole(PC_PAMG *pamg, const PamgLevel *L, PamgLevel *C, PetscBool pattern)
+{
+  const PetscInt   dir       = C->whole.csize[2] > 1 || L->border.B.dir > 1 ? 2 : 1;
+  const PetscInt   stride[3] = {1, C->whole.csize[0], C->whole.csize[0] * C->whole.csize[1]};
+  const PolderRows A         = {.n = C->nown, .i = C->ai, .j = C->aj, .a = C->aa};
+  PetscScalar     *own, *all;
+  PetscInt         below = 0;
+  PolderStream     stream;
+
+  PetscFunctionBegin;
+  while (below < C->nghost && C->garray[below] < C->rstart) ++below;
+  PetscCall(PolderDeviceGetStream(&stream));
+  PetscCall(PolderDeviceMalloc(sizeof(*own) * PAMG_ENTRIES * (size_t)C->nown, &own));
+  PetscCall(PolderDeviceMalloc(sizeof(*all) * PAMG_ENTRIES * (size_t)C->N, &all));
+  PolderLaunch(PolderLevelWholeTake_CUDA(&A, stride, own, stream));
+  PolderLaunch(PolderLevelWholeTakeOuter_CUDA(&C->outer.rows_d, below, own + dir * C->nown, stream));
+  for (int k = 0; k < PAMG_ENTRIES; ++k) PetscCall(PolderReplicaGather(C->wholevalues, own + k * C->nown, all + k * C->N));
+  PolderLaunch(PolderLevelWholeRows_CUDA(&C->whole, all, pattern, C->gi, C->gj, C->ga, stream));
+  PetscCall(PamgGatherReals(C, &pamg->excess));
+  PetscCall(PamgGatherReals(C, &pamg->magnitude));
+  PetscCall(PolderDeviceFree(&own));
+  PetscCall(PolderDeviceFree(&all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGGatherGrid(PC_PAMG *pamg, PetscInt l, PetscBool *done)
+{
+  PamgLevel   *L = &pamg->level[l], *C = L + 1;
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  if (L->border.B.dir) PetscCall(PolderReplicaCreate(L->comm, C->nown, NULL, &C->wholevalues));
+  *done = (PetscBool) !!C->wholevalues;
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgWholeGrid(L, C));
+  C->nz = PolderLevelGridCoarseEntries(&C->whole, C->N);
+  PetscCall(PolderDeviceMalloc(sizeof(*C->gi) * (size_t)(C->N + 1), &C->gi));
+  PetscCall(PolderDeviceMalloc(sizeof(*C->gj) * (size_t)C->nz, &C->gj));
+  PetscCall(PolderDeviceMalloc(sizeof(*C->ga) * (size_t)C->nz, &C->ga));
+  PetscCall(PamgFillWhole(pamg, L, C, PETSC_TRUE));
+  C->csr = (PolderCSR){.m = C->N, .M = C->N, .ai = C->gi, .aj = C->gj, .aa = C->ga, .device = PETSC_TRUE};
+  PetscCall(PolderDeviceFree(&pamg->gridplace));
+  PetscCall(PolderDeviceMalloc(sizeof(*pamg->gridplace) * (size_t)C->N, &pamg->gridplace));
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderLevelGridPlaces_CUDA(&C->whole, pamg->gridplace, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGGatherGridValues(PC_PAMG *pamg, PetscInt l)
+{
+  PetscFunctionBegin;
+  PetscCall(PamgFillWhole(pamg, &pamg->level[l], &pamg->level[l + 1], PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGGatherVectors(PC_PAMG *pamg, MPI_Comm comm, PamgLevel *C)
+{
+  PetscMPIInt odd = C->nown % 2;
+
+  PetscFunctionBegin;
+  if (C->N > PAMG_MESSAGE && C->wholevalues && pamg->precision == PAMG_DOUBLE) C->wholevectors = C->wholevalues;
+  else if (C->N > PAMG_MESSAGE) { // two values in single precision are sent as one in double precision
+    PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &odd, 1, MPI_INT, MPI_MAX, comm));
+    if (pamg->precision == PAMG_DOUBLE) PetscCall(PolderReplicaCreate(comm, C->nown, NULL, &C->wholevectors));
+    else if (!odd) PetscCall(PolderReplicaCreate(comm, C->nown / 2, NULL, &C->wholevectors));
+  }
+  if (!C->wholevectors) PetscCall(PolderHaloCreateAll(comm, C->nown, &C->all));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
