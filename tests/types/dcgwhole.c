@@ -285,15 +285,15 @@ int main(int argc, char **argv)
       nsize: 2
       args: -emulated_gpus 1
 
-  # as above, with a preconditioner that has all rows on each GPU
+  # as above, with a preconditioner that has all rows on each GPU; where processes share one, because the option says so
   testset:
     requires: gpu
-    args: -deflation_space none -pc_type pamg -pc_pamg_coarse_limit 40
+    args: -deflation_space none -pc_type pamg -pc_pamg_coarse_limit 40 -polder_min_rows_per_gpu 1000
     output_file: output/dcgwhole.out
 
     test:
       suffix: pamg
-      nsize: {{1 2 3 4}}
+      nsize: {{2 3 4}}
       args: -mat_type {{aijdia aijicrs aijhec}}
     test:
       suffix: pamg_cycles
@@ -306,7 +306,7 @@ int main(int argc, char **argv)
     test:
       suffix: pamg_transport
       nsize: 3
-      args: -mat_type aijdia -polder_transport host -polder_min_rows_per_gpu 400
+      args: -mat_type aijdia -polder_transport host
     test:
       suffix: pamg_nccl
       requires: emulated
@@ -316,6 +316,6 @@ int main(int argc, char **argv)
       suffix: pamg_shared
       requires: emulated
       nsize: 2
-      args: -mat_type aijdia -emulated_gpus 1 -polder_min_rows_per_gpu 400
+      args: -mat_type aijdia -emulated_gpus 1
 
 TEST*/

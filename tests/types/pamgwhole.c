@@ -334,7 +334,7 @@ int main(int argc, char **argv)
   testset:
     requires: gpu
     nsize: {{2 3}}
-    args: -mat_type {{aijdia aijicrs}} -deflation_space none -pc_pamg_coarse_limit 40
+    args: -mat_type {{aijdia aijicrs}} -deflation_space none -pc_pamg_coarse_limit 40 -polder_min_rows_per_gpu 2000
     test:
       suffix: solvers
       args: -solvers
@@ -354,6 +354,7 @@ int main(int argc, char **argv)
     args: -shown -mat_type aijdia -deflation_space none
     test:
       suffix: auto
+      requires: emulated
     test:
       suffix: never
       args: -polder_min_rows_per_gpu 0
