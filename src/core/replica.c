@@ -193,10 +193,10 @@ PetscErrorCode PolderReplicaGather(PolderReplica replica, const PetscScalar own[
 
 PetscErrorCode PolderReplicaGatherMany(PolderReplica replica, const PetscInt total[], const PetscScalar own[], PetscScalar all[])
 {
-  PolderGather g = replica->g;
-  PetscMPIInt  count[POLDER_PEERS_MOST];
-  size_t       taken = 0;
-  PetscBool    more  = PETSC_TRUE;
+  PolderGather g                        = replica->g;
+  PetscMPIInt  count[POLDER_PEERS_MOST] = {0};
+  size_t       taken                    = 0;
+  PetscBool    more                     = PETSC_TRUE;
 
   PetscFunctionBegin;
   for (PetscInt round = 0; more; ++round) {
