@@ -8,8 +8,6 @@
 
 /* Arrays of a level: entries in three directions and on the diagonal */
 #define PAMG_ENTRIES 4
-/* Vectors of levels of more rows go in one large message: small ones arrive sooner as values that carry their number, with twice the bytes */
-#define PAMG_MESSAGE 20000
 
 PetscErrorCode PCPAMGFreeWhole(PamgLevel *L)
 {
@@ -110,12 +108,11 @@ PetscErrorCode PCPAMGGatherVectors(PC_PAMG *pamg, MPI_Comm comm, PamgLevel *C)
   PetscMPIInt odd = C->nown % 2;
 
   PetscFunctionBegin;
-  if (C->N > PAMG_MESSAGE && C->wholevalues && pamg->precision == PAMG_DOUBLE) C->wholevectors = C->wholevalues;
-  else if (C->N > PAMG_MESSAGE) { // two values in single precision are sent as one in double precision
+  if (pamg->precision != PAMG_DOUBLE) { // two values travel as one in double precision
     PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &odd, 1, MPI_INT, MPI_MAX, comm));
-    if (pamg->precision == PAMG_DOUBLE) PetscCall(PolderReplicaCreate(comm, C->nown, NULL, &C->wholevectors));
-    else if (!odd) PetscCall(PolderReplicaCreate(comm, C->nown / 2, NULL, &C->wholevectors));
-  }
+    if (!odd) PetscCall(PolderReplicaCreate(comm, C->nown / 2, NULL, &C->wholevectors));
+  } else if (C->wholevalues) C->wholevectors = C->wholevalues;
+  else PetscCall(PolderReplicaCreate(comm, C->nown, NULL, &C->wholevectors));
   if (!C->wholevectors) PetscCall(PolderHaloCreateAll(comm, C->nown, &C->all));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -155,7 +155,7 @@ typedef struct {
   void        *stage;             /* on the device: [n] on the last level, staging buffer for transfers through the host */
   PetscMPIInt *counts, *displs;   /* number of rows and first row of each process */
   PolderHalo   all;               /* on the device: brings the parts of other processes; NULL: wholevectors does */
-  /* On the device, a gathered level that is a grid: its sizes, in csize[] and nc; gathers n doubles a process, and vectors of a large level */
+  /* On the device, a gathered level that is a grid: its sizes, in csize[] and nc; what gathers nown doubles a process, and vectors */
   PolderLevelGrid whole;
   PolderReplica   wholevalues, wholevectors;
   void           *part; /* [nown + 1] the part of this process in a vector of a gathered level */
