@@ -244,34 +244,34 @@ int main(int argc, char **args)
 
   test:
     suffix: grids
-    args: -grids -mat_type {{aij aijdia}}
+    args: -polder_min_rows_per_gpu 0 -grids -mat_type {{aij aijdia}}
 
   test:
     suffix: grids_device
     requires: gpu
     nsize: {{1 2}}
-    args: -grids -mat_type {{aijdia aijicrs}}
+    args: -polder_min_rows_per_gpu 0 -grids -mat_type {{aijdia aijicrs}}
     output_file: output/pamgauto_grids.out
 
   test:
     suffix: others
     nsize: {{1 3}}
-    args: -others -values -mat_type {{aij aijdia}}
+    args: -polder_min_rows_per_gpu 0 -others -values -mat_type {{aij aijdia}}
 
   test:
     suffix: solvers
     nsize: {{1 3}}
-    args: -solvers -mat_type {{aij aijdia}}
+    args: -polder_min_rows_per_gpu 0 -solvers -mat_type {{aij aijdia}}
 
   test:
     suffix: singular
     nsize: {{1 3}}
-    args: -singular -mat_type {{aij aijdia}}
+    args: -polder_min_rows_per_gpu 0 -singular -mat_type {{aij aijdia}}
 
   test:
     suffix: singular_device
     requires: gpu
-    args: -singular -mat_type aijdia
+    args: -polder_min_rows_per_gpu 0 -singular -mat_type aijdia
     output_file: output/pamgauto_singular.out
 
 TEST*/

@@ -149,10 +149,18 @@ static PetscErrorCode PCPAMGGetAlone(PC pc, PC *alone)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The PC that has the levels: its own one of this process, or pc itself */
+static PC PamgWithLevels(PC pc)
+{
+  PC alone = ((PC_PAMG *)pc->data)->whole.alone;
+
+  return alone ? alone : pc;
+}
+
 /* Residuals far from one could leave the range of single precision before they meet the tolerance: then they are taken in units near the right-hand side */
 static PetscErrorCode PamgChooseUnit(PC pc, Vec b)
 {
-  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  PC_PAMG  *pamg = (PC_PAMG *)PamgWithLevels(pc)->data;
   PetscReal norm;
   int       exponent;
 
@@ -172,17 +180,18 @@ static PetscErrorCode PamgChooseUnit(PC pc, Vec b)
 */
 static PetscErrorCode PamgCheckSolver(PC pc, KSP ksp)
 {
-  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
+  const PC  own  = PamgWithLevels(pc);
+  PC_PAMG  *pamg = (PC_PAMG *)own->data;
   PetscBool rounds;
 
   PetscFunctionBegin;
   PetscCall(PetscObjectTypeCompareAny((PetscObject)ksp, &rounds, KSPCG, KSPDCG, KSPFCG, KSPPIPEFCG, KSPIDRS, KSPFGMRES, KSPPIPEFGMRES, KSPGCR, KSPFBCGS,
                                       KSPFBCGSR, KSPQMRCGS, KSPRICHARDSON, KSPCHEBYSHEV, KSPPREONLY, ""));
-  pamg->linear = rounds ? PETSC_FALSE : PETSC_TRUE;
+  pamg->linear = ((PC_PAMG *)pc->data)->linear = rounds ? PETSC_FALSE : PETSC_TRUE;
   if (rounds || pamg->wantprecision >= 0 || pamg->precision == PAMG_DOUBLE) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscInfo(pc, "Half precision does not do for this solver: the set-up starts again in double precision\n"));
   PetscCall(PCPAMGFree(pamg));
-  PetscCall(PCSetUp_PAMG(pc));
+  PetscCall(PCSetUp_PAMG(own));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -386,8 +395,8 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
   PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_levels", "Maximum number of levels", 1, PAMG_LEVELS, &pamg->maxlevels, &changed));
   PetscCall(
     PamgInteger(pc, PetscOptionsObject, "-pc_pamg_coarse_limit", "Maximum number of rows of the last level", 1, PETSC_MAX_INT, &pamg->coarselimit, &changed));
-  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most this many rows is replicated on each", 0, PAMG_GATHER,
-                        &pamg->gatherlimit, &changed));
+  PetscCall(PamgInteger(pc, PetscOptionsObject, "-pc_pamg_gather", "Several processes: a level of at most this many rows is replicated on each", PETSC_DECIDE,
+                        PAMG_GATHER, &pamg->gatherlimit, &changed));
   PetscCall(
     PamgInteger(pc, PetscOptionsObject, "-pc_pamg_pre", "Smoothing steps before the coarse correction", PETSC_DECIDE, PAMG_STEPS, &pamg->wantpre, &changed));
   PetscCall(
@@ -441,7 +450,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_drop <0>                      - coarse entries of at most this part of the smaller of their diagonals go to the diagonal
 .  -pc_pamg_levels <64>                   - maximum number of levels
 .  -pc_pamg_coarse_limit <400>            - maximum number of rows of the last level
-.  -pc_pamg_gather <8000>                 - several processes: a level of at most this many rows, and all coarser ones, are replicated
+.  -pc_pamg_gather <300000 or 8000>       - several processes: a level of at most this many rows, and all coarser ones, are replicated (300000: grids on devices)
 .  -pc_pamg_coarse <auto> (auto,cholesky,inverse,ksp) - its solver; ksp: a `KSP` with the prefix pamg_coarse_
 .  -pc_pamg_precision <auto> (double,single,half,auto) - precision of the levels and of the cycle; auto: half on grids whose coefficients allow it, else double
 -  -pc_pamg_reuse <true>                  - keep the aggregates when only the values of the matrix change
@@ -498,7 +507,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->passes            = 2;
   pamg->maxlevels         = PAMG_LEVELS;
   pamg->coarselimit       = 400;
-  pamg->gatherlimit       = 8000;
+  pamg->gatherlimit       = PETSC_DECIDE;
   pamg->eliminate         = 3;
   pamg->wantsmoother      = PETSC_DECIDE;
   pamg->wantprecision     = PETSC_DECIDE;

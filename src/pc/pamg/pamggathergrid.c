@@ -9,7 +9,7 @@
 /* Arrays of a level: entries in three directions and on the diagonal */
 #define PAMG_ENTRIES 4
 
-PetscErrorCode PCPAMGFreeWhole(PamgLevel *L)
+PetscErrorCode PCPAMGFreeGathers(PamgLevel *L)
 {
   PetscFunctionBegin;
   if (L->wholevectors != L->wholevalues) PetscCall(PolderReplicaDestroy(&L->wholevectors));

@@ -232,6 +232,13 @@ typedef struct {
   PamgWhole          whole;
 } PC_PAMG;
 
+/* The next level is replicated if it has at most so many rows. A grid on devices: what one GPU does below takes less time than the exchanges of several */
+static inline PetscInt PamgGatherLimit(const PC_PAMG *pamg, const PamgLevel *L)
+{
+  if (pamg->gatherlimit >= 0) return pamg->gatherlimit;
+  return pamg->place->device && L->border.B.dir > 0 ? 300000 : 8000;
+}
+
 /* Level l > 0 may use the K-cycle. What eliminated rows leave is as far from solved as the level that they belong to: one of the two does the second visit */
 static inline PetscBool PamgVisitsTwice(const PC_PAMG *pamg, PetscInt l)
 {
@@ -466,7 +473,7 @@ PETSC_INTERN PetscErrorCode PCPAMGGatherGrid(PC_PAMG *, PetscInt l, PetscBool *d
 PETSC_INTERN PetscErrorCode PCPAMGGatherGridValues(PC_PAMG *, PetscInt l);
 /* Makes what gathers vectors of a gathered level on the device. Collective */
 PETSC_INTERN PetscErrorCode PCPAMGGatherVectors(PC_PAMG *, MPI_Comm, PamgLevel *);
-PETSC_INTERN PetscErrorCode PCPAMGFreeWhole(PamgLevel *);
+PETSC_INTERN PetscErrorCode PCPAMGFreeGathers(PamgLevel *);
 
 /* pamggather.c */
 /* Merges the entries of row i of both blocks in the order of their global columns: val[], and col[] unless that is NULL. Returns their number */

@@ -16,7 +16,7 @@ PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool firs
   if (!first) PetscCall(MatDestroy(&L->A));
   if (L->ownshalo) PetscCall(PolderHaloDestroy(&L->halo));
   PetscCall(PolderHaloDestroy(&L->all));
-  PetscCall(PCPAMGFreeWhole(L));
+  PetscCall(PCPAMGFreeGathers(L));
   PetscCall(PCPAMGFreeOuter(L));
   PetscCall(PCPAMGFreeEliminated(&L->eliminated));
   PetscCall(PCPAMGFreeBlocks(&L->blocks));

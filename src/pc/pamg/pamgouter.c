@@ -315,7 +315,7 @@ static PetscErrorCode PamgGatherDevice(PC_PAMG *pamg, const PamgLevel *L, PamgLe
 PetscErrorCode PCPAMGCoarseOuter(PC_PAMG *pamg, PetscInt l)
 {
   PamgLevel      *L = &pamg->level[l], *C = L + 1;
-  const PetscBool gather = (PetscBool)(C->N <= pamg->gatherlimit);
+  const PetscBool gather = (PetscBool)(C->N <= PamgGatherLimit(pamg, L));
 
   PetscFunctionBegin;
   C->nown = L->nc;

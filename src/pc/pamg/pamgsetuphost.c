@@ -149,7 +149,7 @@ static PetscErrorCode PamgCoarseLevelHost(PC_PAMG *pamg, PetscInt l)
     PetscCallMPI(MPI_Exscan(&n, &C->rstart, 1, MPIU_INT, MPI_SUM, comm));
     PetscCall(PamgCoarseOffDiagonal(L, C));
     PetscCall(PCPAMGMendCoarse(pamg, l));
-    if (C->N <= pamg->gatherlimit) {
+    if (C->N <= PamgGatherLimit(pamg, L)) {
       const PolderCSR own = PamgOwnRows(C);
 
       PetscCall(PCPAMGGatherRows(comm, &own, C));

@@ -19,8 +19,8 @@
 /* A process has at least so many lines of a shared grid */
 #define RRB_SHARED_LINES (2 * RRB_NEAR)
 /* By default: nodes of a process on the first grid from which on sharing is faster, and on a grid that is worth its messages */
-#define RRB_SHARED_FROM  4000000
-#define RRB_SHARED_LEAST 250000
+#define RRB_SHARED_FROM  2000000
+#define RRB_SHARED_LEAST 200000
 
 PetscErrorCode PCRRBSharedFree(RRBShared *shared)
 {
