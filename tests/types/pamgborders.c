@@ -129,6 +129,7 @@ static PetscErrorCode CheckCycles(Grid g, PetscBool lone, PetscBool empty, const
   PetscReal away;
   PC        pc[2];
   Mat       A[2];
+  Vec       v;
 
   PetscFunctionBeginUser;
   if (lone) g.walls = GRID_HALF;
@@ -137,6 +138,8 @@ static PetscErrorCode CheckCycles(Grid g, PetscBool lone, PetscBool empty, const
   PetscCall(Create(&g, PETSC_COMM_SELF, PETSC_DETERMINE, &A[1]));
   for (int k = 0; k < 2; ++k) {
     PetscCall(Fill(&g, lone, A[k]));
+    PetscCall(MatCreateVecs(A[k], &v, NULL)); // a program has vectors before it sets up a preconditioner
+    PetscCall(VecDestroy(&v));
     PetscCall(CreatePC(A[k], options, &pc[k]));
   }
   PetscCall(CheckLevels((PC_PAMG *)pc[0]->data, (PC_PAMG *)pc[1]->data, levels, options));

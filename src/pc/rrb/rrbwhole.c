@@ -108,13 +108,13 @@ static PetscErrorCode PCRRBWholeOwnRows_Private(PC pc, const PolderCSR *csr, Pet
    are shared and the matrix has nine points */
 static PetscErrorCode PCRRBWholeRows_Private(PC pc, const PolderCSR *csr, PetscBool *good)
 {
-  PC_RRB         *rrb    = (PC_RRB *)pc->data;
-  RRBWhole       *whole  = &rrb->whole;
-  const PetscBool shared = (PetscBool)(whole->shared.ngrid > 0);
-  const size_t    N      = (size_t)csr->M;
-  PetscScalar    *entry[POLDER_RRB_DIRECTIONS];
-  int             seen;
-  PetscInt        n = 0;
+  PC_RRB         *rrb                          = (PC_RRB *)pc->data;
+  RRBWhole       *whole                        = &rrb->whole;
+  const PetscBool shared                       = (PetscBool)(whole->shared.ngrid > 0);
+  const size_t    N                            = (size_t)csr->M;
+  PetscScalar    *entry[POLDER_RRB_DIRECTIONS] = {NULL};
+  int             seen                         = 0;
+  PetscInt        n                            = 0;
 
   PetscFunctionBegin;
   PetscCall(PCRRBWholeOwnRows_Private(pc, csr, entry, &seen));
