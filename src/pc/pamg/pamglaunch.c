@@ -441,8 +441,7 @@ const PamgSteps PamgStepsDevice = {
 };
 // clang-format on
 
-/* Sets the arrays of the first level to those of the matrix, unless the level has its own in single precision or by diagonals */
-static PetscErrorCode PamgBeginDevice(PC pc, PolderCSR *csr)
+PetscErrorCode PCPAMGBeginDevice(PC pc, PolderCSR *csr)
 {
   PC_PAMG         *pamg = (PC_PAMG *)pc->data;
   PamgLevel       *L    = pamg->level;
@@ -469,7 +468,7 @@ static PetscErrorCode PamgBeginDevice(PC pc, PolderCSR *csr)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode PamgEndDevice(PC pc, PolderCSR *csr)
+PetscErrorCode PCPAMGEndDevice(PC pc, PolderCSR *csr)
 {
   PetscFunctionBegin;
   if (csr->ai) PetscCall(PolderMatRestoreDeviceCSR(((PC_PAMG *)pc->data)->level->A, csr));
@@ -490,7 +489,7 @@ static PetscErrorCode PamgApply(PC pc, Vec r, Vec z, const PolderCGRho *rho)
 
   PetscFunctionBegin;
   if (pamg->cycle == PAMG_K && !pamg->ksum) PetscCall(PolderDeviceMalloc(sizeof(*pamg->ksum) * POLDER_KSUMS * (size_t)pamg->nlevel, &pamg->ksum));
-  PetscCall(PamgBeginDevice(pc, &csr));
+  PetscCall(PCPAMGBeginDevice(pc, &csr));
   PetscCall(PolderVecGetDeviceRead(r, &rr));
   PetscCall(PolderVecGetDeviceWrite(z, &zz));
   if (rho) {
@@ -511,7 +510,7 @@ static PetscErrorCode PamgApply(PC pc, Vec r, Vec z, const PolderCGRho *rho)
   PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
   PetscCall(PolderVecRestoreDeviceRead(r, &rr));
   if (single && pamg->unit != 1) PetscCall(VecScale(z, pamg->unit));
-  PetscCall(PamgEndDevice(pc, &csr));
+  PetscCall(PCPAMGEndDevice(pc, &csr));
   flops = PCPAMGFlops(pamg, &last);
   if (replayed && pamg->graph) flops += last;
   (void)flops; // unused if PETSc does not log device flops
@@ -557,84 +556,5 @@ PetscErrorCode PCPAMGApplyRho(PC pc, Vec r, Vec z, const PolderCGRho *rho, Petsc
       (pamg->level->halo && !PolderHaloOnlyLaunches(pamg->level->halo)))
     *done = PETSC_FALSE;
   if (*done) PetscCall(PamgApply(pc, r, z, rho));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The power method on a distributed level, see PCPAMGEstimate(); x[2] and the sums are scratch */
-static PetscErrorCode PamgPowerShared(PamgLevel *L, void *x[2], PetscReal sum[], PetscReal *norm)
-{
-  PolderStream stream;
-  PetscReal    square;
-
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderLevelSeed_CUDA(L->singleprecision, L->n, x[0], stream));
-  for (PetscInt k = 0; k <= PAMG_POWER; ++k) {
-    PetscCall(PamgDots(L, x[0], x[0], NULL, x[1], sum));
-    PetscCall(PolderDeviceToHost(&square, &sum[1], sizeof(square)));
-    *norm = PetscSqrtReal(square); // of x
-    if (!(*norm > 0) || k == PAMG_POWER) break;
-    PolderLaunch(PolderLevelScale_CUDA(L->singleprecision, &L->M, 1 / *norm, x[1], x[0], stream));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/*
-  The power method on the levels whose Gershgorin bound is not sharp enough. On return norm[l], on the host, is the norm of the last iterate, computed from one
-  of norm 1
-*/
-static PetscErrorCode PamgPower(PC pc, const PetscReal bound[], PetscReal norm[])
-{
-  PC_PAMG       *pamg   = (PC_PAMG *)pc->data;
-  const PetscInt nlevel = pamg->nlevel - 1, each = PAMG_POWER + 1;
-  const size_t   size = pamg->precision != PAMG_DOUBLE ? sizeof(float) : sizeof(PetscScalar), bytes = sizeof(PetscReal) * (size_t)(each * nlevel);
-  PetscReal     *there, *host;
-  PetscInt       n = 0;
-  void          *x[2], *work;
-  PolderStream   stream;
-  PolderCSR      csr;
-
-  PetscFunctionBegin;
-  PetscCall(PolderDeviceGetStream(&stream));
-  PetscCall(PolderDeviceGetWork(&work));
-  PetscCall(PamgBeginDevice(pc, &csr));
-  PetscCall(PetscMalloc1(each * nlevel, &host));
-  PetscCall(PolderDeviceMalloc(bytes, &there));
-  for (PetscInt l = 0; l < nlevel; ++l) n = PetscMax(n, pamg->level[l].n);
-  for (int k = 0; k < 2; ++k) PetscCall(PolderDeviceMalloc(size * (size_t)n, &x[k]));
-  for (PetscInt l = 0; l < nlevel; ++l) {
-    PamgLevel *L     = &pamg->level[l];
-    PetscReal *norms = there + l * each;
-
-    if (bound[l] <= PAMG_BOUND) continue;
-    if (L->halo) PetscCall(PamgPowerShared(L, x, norms, &norm[l]));
-    for (PetscInt k = 0; k < PAMG_POWER && !L->halo; ++k)
-      PolderLaunch(PolderLevelPower_CUDA(L->singleprecision, &L->M, k, x[k % 2], x[1 - k % 2], norms, work, stream));
-    PetscCall(PetscLogGpuFlops(PAMG_POWER * (2.0 * (PetscLogDouble)L->nz + 4.0 * L->n)));
-  }
-  PetscCall(PolderDeviceToHost(host, there, bytes));
-  for (PetscInt l = 0; l < nlevel; ++l) {
-    if (bound[l] > PAMG_BOUND && !pamg->level[l].halo) norm[l] = PetscSqrtReal(host[l * each + PAMG_POWER]);
-  }
-  for (int k = 0; k < 2; ++k) PetscCall(PolderDeviceFree(&x[k]));
-  PetscCall(PolderDeviceFree(&there));
-  PetscCall(PetscFree(host));
-  PetscCall(PamgEndDevice(pc, &csr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCPAMGEstimateDevice(PC pc)
-{
-  PC_PAMG          *pamg   = (PC_PAMG *)pc->data;
-  const PetscMPIInt nlevel = (PetscMPIInt)pamg->nlevel - 1;
-  PetscReal         bound[PAMG_LEVELS], norm[PAMG_LEVELS] = {0};
-  PetscBool         loose = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  for (PetscInt l = 0; l < nlevel; ++l) bound[l] = pamg->level[l].bound;
-  PetscCallAllreduce(MPI_IN_PLACE, bound, nlevel, MPIU_REAL, MPIU_MAX, PetscObjectComm((PetscObject)pc));
-  for (PetscInt l = 0; l < nlevel; ++l) loose = (PetscBool)(loose || bound[l] > PAMG_BOUND);
-  if (loose) PetscCall(PamgPower(pc, bound, norm));
-  for (PetscInt l = 0; l < nlevel; ++l) pamg->level[l].eigenvalue = PamgEigenvalue(bound[l], norm[l]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
