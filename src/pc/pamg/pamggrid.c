@@ -23,6 +23,8 @@
 #define PAMG_NARROW_WIDE 6e8
 /* and when the diagonal entries lie between this and its inverse, so that single precision has room for the vectors */
 #define PAMG_NARROW_SCALE 1e18
+/* Rows whose diagonal tells on the host, before a set-up in half precision is made, that it will not do */
+#define PAMG_SAMPLE 4000
 
 /* Where the cells of this process lie, for the grid with the strides near[]; first: the number of its first row in that grid. thin[] stays */
 static void PamgPlaceGrid(PetscInt n, PetscInt first, const PetscInt near[3], PolderLevelGrid *G)
@@ -146,26 +148,55 @@ static PetscReal PamgLongest(const PamgLevel *L)
   return PetscMin(PetscMax((PetscReal)longest, (PetscReal)size[last] * parts), (PetscReal)longest * PetscPowReal(parts, 1.0 / (last + 1)));
 }
 
+/* pamg->narrow, from the smallest and the largest inverse of a diagonal entry on this process, as bits of single precision */
+static PetscErrorCode PamgJudgeSpan(PC_PAMG *pamg, const PetscInt span[2])
+{
+  const PamgLevel *L     = pamg->level;
+  const PetscBool  wide  = (PetscBool)(pamg->cycle == PAMG_V && pamg->smoother != PAMG_SGS && pamg->post > 0);
+  PetscInt64       all[] = {-span[0], span[1], (PetscInt64)PamgLongest(L)};
+  PetscReal        least, most;
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, all, 3, MPIU_INT64, MPI_MAX, L->comm);
+  least = (PetscReal)PolderFromBits((int)-all[0]);
+  most  = (PetscReal)PolderFromBits((int)all[1]);
+  if (!(most < PAMG_NARROW_SCALE && least > 1 / PAMG_NARROW_SCALE && most * (PetscReal)all[2] <= (wide ? PAMG_NARROW_WIDE : PAMG_NARROW) * least))
+    pamg->narrow = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PCPAMGGridNarrow(PC_PAMG *pamg)
 {
   const PamgLevel *L       = pamg->level;
-  const PetscBool  wide    = (PetscBool)(pamg->cycle == PAMG_V && pamg->smoother != PAMG_SGS && pamg->post > 0);
   PetscInt         span[2] = {PETSC_MAX_INT, 0}, *there;
-  PetscInt64       all[3];
-  PetscReal        least, most;
 
   PetscFunctionBegin;
   PetscCall(PolderPlaceUpload(pamg->place, sizeof(span), span, &there));
   PolderRun(pamg->place, PolderLevelSpan, L->n, (const float *)L->dinv, L->agg, L->nc, there);
   PetscCall(PolderPlaceFetch(pamg->place, sizeof(span), &there, span));
-  all[0] = -span[0];
-  all[1] = span[1];
-  all[2] = (PetscInt64)PamgLongest(L);
-  if (L->halo) PetscCallAllreduce(MPI_IN_PLACE, all, 3, MPIU_INT64, MPI_MAX, L->comm);
-  least = (PetscReal)PolderFromBits((int)-all[0]);
-  most  = (PetscReal)PolderFromBits((int)all[1]);
-  if (!(most < PAMG_NARROW_SCALE && least > 1 / PAMG_NARROW_SCALE && most * (PetscReal)all[2] <= (wide ? PAMG_NARROW_WIDE : PAMG_NARROW) * least))
-    pamg->narrow = PETSC_FALSE;
+  PetscCall(PamgJudgeSpan(pamg, span));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGGridSample(PC_PAMG *pamg)
+{
+  const PolderCSR *csr     = &pamg->level->csr;
+  const PetscInt   step    = csr->m / PAMG_SAMPLE + 1;
+  PetscInt         span[2] = {INT_MAX, 0};
+
+  PetscFunctionBegin;
+  for (PetscInt i = 0; i < csr->m; i += step) {
+    PetscReal diagonal = 0, others = 0;
+
+    for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
+      if (csr->aj[k] == i) diagonal = PetscAbsScalar(csr->aa[k]);
+      else others += PetscAbsScalar(csr->aa[k]);
+    }
+    if (!(diagonal > 0 && others > 0)) continue; // a row without couplings is in no box
+    span[0] = PetscMin(span[0], PolderBits((float)(1 / diagonal)));
+    span[1] = PetscMax(span[1], PolderBits((float)(1 / diagonal)));
+  }
+  PetscCall(PamgJudgeSpan(pamg, span));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -369,6 +369,8 @@ PETSC_INTERN PetscErrorCode PCPAMGFindGrid(PC_PAMG *, PamgLevel *L);
 PETSC_INTERN PetscErrorCode PCPAMGGridAggregate(PC_PAMG *, PetscInt l, PetscInt64 *count, PetscBool *done);
 /* Do the values of the first level, which is a grid, allow half precision? pamg->narrow */
 PETSC_INTERN PetscErrorCode PCPAMGGridNarrow(PC_PAMG *);
+/* The same from some rows of the matrix, on the host: they may speak against it */
+PETSC_INTERN PetscErrorCode PCPAMGGridSample(PC_PAMG *);
 /* The same with new values; do those of the first level allow it? */
 PETSC_INTERN PetscErrorCode PCPAMGGridValues(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGGridHolds(PC_PAMG *, PetscBool *holds);

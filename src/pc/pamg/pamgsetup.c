@@ -49,15 +49,19 @@ void PCPAMGSetPrecision(PC_PAMG *pamg, PamgPrecision precision)
 }
 
 /*
-  Half precision for grids, as far as the pattern and the sizes tell: what the values say is known when the first level has its boxes. Elsewhere rounding has
-  not been shown to be harmless
+  Half precision for grids, as far as the pattern, the sizes and some rows tell: what all values say is known when the first level has its boxes. Elsewhere
+  rounding has not been shown to be harmless
 */
-static void PamgChoosePrecision(PC_PAMG *pamg)
+static PetscErrorCode PamgChoosePrecision(PC_PAMG *pamg)
 {
   const PamgLevel *L = pamg->level;
 
-  if (pamg->narrow && L->gridknown && pamg->grids && pamg->symmetric && L->csr.M > pamg->coarselimit && pamg->maxlevels > 1)
-    PCPAMGSetPrecision(pamg, PAMG_HALF);
+  PetscFunctionBegin;
+  if (!pamg->narrow || !L->gridknown || !pamg->grids || !pamg->symmetric || L->csr.M <= pamg->coarselimit || pamg->maxlevels <= 1)
+    PetscFunctionReturn(PETSC_SUCCESS);
+  if (!pamg->place->device) PetscCall(PCPAMGGridSample(pamg));
+  if (pamg->narrow) PCPAMGSetPrecision(pamg, PAMG_HALF);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Sets sizes, rows and entries of level l */
@@ -68,8 +72,10 @@ static PetscErrorCode PamgBeginLevel(PC_PAMG *pamg, PetscInt l)
   PetscFunctionBegin;
   L->comm = !l ? PetscObjectComm((PetscObject)L->A) : L->gathered ? PETSC_COMM_SELF : L[-1].comm;
   if (!l) {
+    L->n = L->csr.m;
+    L->N = L->csr.M;
     PetscCall(PCPAMGFindGrid(pamg, L));
-    PamgChoosePrecision(pamg);
+    PetscCall(PamgChoosePrecision(pamg));
   }
   L->singleprecision = (PetscBool)(pamg->precision != PAMG_DOUBLE);
   PetscCall(pamg->setup->beginlevel(pamg, l));
