@@ -5,6 +5,7 @@
 #include "whole.h"
 #include "aijderived.h"
 #include "core/devicecalls.h"
+#include "core/gather.h"
 #include "core/peers.h"
 #include "kernels/csr.h"
 #include <petsc/private/matimpl.h>
@@ -101,8 +102,8 @@ static PetscErrorCode PolderWholeRestore_Private(Mat block, PetscInt *m, const P
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The numbers of rows and of entries of each process. *good = PETSC_FALSE, on all of them: no process may have all */
-static PetscErrorCode PolderWholeCounts_Private(MPI_Comm comm, PetscInt m, PetscInt nz, PetscInt rows[], PetscInt entries[], PetscBool *good)
+/* The numbers of entries of each process. *good = PETSC_FALSE, on all of them: no process may have all */
+static PetscErrorCode PolderWholeCounts_Private(MPI_Comm comm, PetscInt m, PetscInt nz, PetscInt entries[], PetscBool *good)
 {
   PetscInt64  mine[3] = {m, nz, 0}, all[3 * POLDER_PEERS_MOST], sum[2] = {0, 0};
   PetscMPIInt size;
@@ -115,9 +116,8 @@ static PetscErrorCode PolderWholeCounts_Private(MPI_Comm comm, PetscInt m, Petsc
   PetscCallMPI(MPI_Allgather(mine, 3, MPIU_INT64, all, 3, MPIU_INT64, comm));
   *good = PETSC_TRUE;
   for (PetscMPIInt r = 0; r < size; ++r) {
-    rows[r]    = (PetscInt)all[3 * r];
     entries[r] = (PetscInt)all[3 * r + 1];
-    if (entries[r] > (PetscInt64)POLDER_WHOLE_ROUNDS * rows[r]) *good = PETSC_FALSE;
+    if (entries[r] > POLDER_WHOLE_ROUNDS * all[3 * r]) *good = PETSC_FALSE;
     for (int k = 0; k < 2; ++k) sum[k] += all[3 * r + k];
   }
   if (sum[1] > PETSC_MPI_INT_MAX) *good = PETSC_FALSE; // PETSc's indices may have more bits
@@ -162,39 +162,20 @@ static PetscErrorCode PolderWholeJoin_Private(const PolderCSR *csr, PetscInt len
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* all[] <- those of each process, one after the other */
-static PetscErrorCode PolderWholeGather_Private(MPI_Comm comm, const PetscInt counts[], const PetscInt own[], PetscInt all[])
-{
-  PetscMPIInt rank, size, count[POLDER_PEERS_MOST], displ[POLDER_PEERS_MOST], sum = 0;
-
-  PetscFunctionBegin;
-  PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  for (PetscMPIInt r = 0; r < size; ++r) {
-    PetscCall(PetscMPIIntCast(counts[r], &count[r]));
-    displ[r] = sum;
-    sum += count[r];
-  }
-  PetscCallMPI(MPI_Allgatherv(own, count[rank], MPIU_INT, all, count, displ, MPIU_INT, comm));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 /* The matrix of all rows, whose values are zero until the first ones are gathered */
-static PetscErrorCode PolderWholeCreateMat_Private(PolderWhole whole, Mat A, const PolderCSR *csr, const PetscInt rows[])
+static PetscErrorCode PolderWholeCreateMat_Private(PolderWhole whole, Mat A, const PolderCSR *csr)
 {
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
   PolderAIJ      aij, all;
-  PetscInt      *length, *col, *order, *lengths, *cols, nz = 0;
-  PetscMPIInt    rank, size;
+  PetscInt      *length, *col, *order, *lengths, *cols, n;
+  PetscMPIInt    rank;
 
   PetscFunctionBegin;
   PetscCallMPI(MPI_Comm_rank(comm, &rank));
-  PetscCallMPI(MPI_Comm_size(comm, &size));
-  for (PetscMPIInt r = 0; r < size; ++r) nz += whole->nz[r];
-  PetscCall(PetscMalloc5(csr->m, &length, whole->nz[rank], &col, whole->nz[rank], &order, csr->M, &lengths, nz, &cols));
+  PetscCall(PetscMalloc3(csr->m, &length, whole->nz[rank], &col, whole->nz[rank], &order));
   PetscCall(PolderWholeJoin_Private(csr, length, col, order));
-  PetscCall(PolderWholeGather_Private(comm, rows, length, lengths));
-  PetscCall(PolderWholeGather_Private(comm, whole->nz, col, cols));
+  PetscCall(PolderGatherAll(comm, csr->m, length, sizeof(*length), &n, &lengths));
+  PetscCall(PolderGatherAll(comm, whole->nz[rank], col, sizeof(*col), &n, &cols));
   PetscCall(PolderDeviceUpload(sizeof(PetscInt) * (size_t)whole->nz[rank], order, &whole->order));
   PetscCall(MatCreate(PETSC_COMM_SELF, &whole->A));
   PetscCall(MatSetSizes(whole->A, csr->M, csr->M, csr->M, csr->M));
@@ -206,7 +187,9 @@ static PetscErrorCode PolderWholeCreateMat_Private(PolderWhole whole, Mat A, con
   PetscCall(MatSeqAIJSetPreallocation(whole->A, 0, lengths));
   PetscCall(MatSeqAIJSetColumnIndices(whole->A, cols));
   PetscCall(PolderAIJZero(whole->A));
-  PetscCall(PetscFree5(length, col, order, lengths, cols));
+  PetscCall(PetscFree3(length, col, order));
+  PetscCall(PetscFree(lengths));
+  PetscCall(PetscFree(cols));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -330,7 +313,6 @@ static PetscErrorCode PolderWholeCreate_Private(Mat A, const PolderCSR *csr, Pol
   const MPI_Comm comm = PetscObjectComm((PetscObject)A);
   PolderWhole new;
   PetscContainer container;
-  PetscInt       rows[POLDER_PEERS_MOST];
   PetscBool      good = PETSC_FALSE;
   MatInfo        info;
 
@@ -340,13 +322,13 @@ static PetscErrorCode PolderWholeCreate_Private(Mat A, const PolderCSR *csr, Pol
   PetscCall(PetscNew(&new));
   new->refct = 1;
   PetscCall(MatGetInfo(csr->offdiag, MAT_LOCAL, &info));
-  PetscCall(PolderWholeCounts_Private(comm, csr->m, csr->nz + (PetscInt)info.nz_used, rows, new->nz, &good));
+  PetscCall(PolderWholeCounts_Private(comm, csr->m, csr->nz + (PetscInt)info.nz_used, new->nz, &good));
   if (good) PetscCall(PolderReplicaCreate(comm, csr->m, NULL, &new->replica));
   if (!new->replica) {
     PetscCall(PolderWholeDestroy(&new));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  PetscCall(PolderWholeCreateMat_Private(new, A, csr, rows));
+  PetscCall(PolderWholeCreateMat_Private(new, A, csr));
   PetscCall(PetscContainerCreate(PETSC_COMM_SELF, &container));
   PetscCall(PetscContainerSetPointer(container, new));
   PetscCall(PetscContainerSetCtxDestroy(container, PolderWholeFree_Private));

@@ -10,7 +10,6 @@
   its own: it reads three lines of r below and four above, and writes two lines beyond the own ones, as many as the next way back reads.
 */
 #include "rrbimpl.h"
-#include "kernels/cg.h"
 #include <petsc/private/pcimpl.h>
 
 #define RRB_NEAR 4 /* lines of r that neighbours get */
