@@ -294,7 +294,7 @@ static void RedBlackFactor(const char *grid, PetscInt n, const PolderRRBGrid &g)
 
   CHECK(cudaMemsetAsync(c, 0, sizeof(double) * RRB_NCOEF * g.size, stream));
   CHECK(cudaMemsetAsync(seen, 0xff, sizeof(int), stream));
-  Row(grid, "rrb, look at rows", m, 24, [&] { return PolderRRBRowsDia_CUDA(n, n, &A, NULL, seen, stream); });
+  Row(grid, "rrb, look at rows", m, 24, [&] { return PolderRRBRowsDia_CUDA(n, n, 0, n, &A, NULL, seen, stream); });
   Row(grid, "rrb, take black nodes", m, 56, [&] { return PolderRRBBlack_CUDA(&g, &rows, 1.0, c, x, seen, stream); });
   Row(grid, "rrb, eliminate them", m, 44, [&] { return PolderRRBRed_CUDA(&g, PETSC_FALSE, 1.0, c, x, seen, stream); });
   Row(grid, "rrb, next rows", m, 34, [&] { return PolderRRBNext_CUDA(&g, PETSC_FALSE, c, x, next, n / 2, stream); });
