@@ -1,4 +1,4 @@
-/* Matrices that are no grids: a power grid, and linear elements on jittered tetrahedra. Each process makes the whole graph and keeps its rows. */
+/* Matrices that are no grids: a power grid, linear elements on jittered tetrahedra, random points. Each process makes the whole graph and keeps its rows. */
 #pragma once
 
 #include "points.h"
@@ -192,5 +192,48 @@ static PetscErrorCode TetrahedraRows(Problem *p, Rows *rows)
   PetscCall(PetscFree(col));
   PetscCall(PetscFree(val));
   PetscCall(PetscFree(number));
+  PetscFunctionReturn(0);
+}
+
+/*
+  -sum over the near points j of w_ij (u_j - u_i) with w_ij = (radius / distance)^2, at most 100, and convection along the diagonal of the cube as in Row();
+  points that are nearer to a wall than half the radius have a known value there
+*/
+static PetscErrorCode PointRows(const Problem *p, Rows *rows)
+{
+  Points   points;
+  PetscInt nz = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PointsCreate(p->points, 12, &points));
+  for (PetscInt i = 0; i < p->points; ++i) nz += PointsNear(&points, i, NULL);
+  PetscCall(PetscMalloc3(p->rows + 1, &rows->ai, nz, &rows->aj, nz, &rows->aa));
+  rows->ai[0] = 0;
+  for (PetscInt i = 0; i < p->points; ++i) {
+    const double *a        = points.x + 3 * (size_t)i;
+    PetscScalar   diagonal = p->shift;
+    PetscInt      main     = 0;
+
+    rows->ai[i + 1] = rows->ai[i] + PointsNear(&points, i, rows->aj + rows->ai[i]);
+    for (PetscInt k = rows->ai[i]; k < rows->ai[i + 1]; ++k) {
+      const double *b      = points.x + 3 * (size_t)rows->aj[k];
+      PetscReal     square = 0, along = 0, w;
+
+      if (rows->aj[k] == i) {
+        main = k;
+        continue;
+      }
+      for (int d = 0; d < 3; ++d) {
+        square += PetscSqr(b[d] - a[d]);
+        along += b[d] - a[d];
+      }
+      w           = 1 / PetscMax(square / PetscSqr(points.radius), 0.01);
+      rows->aa[k] = -w * (1 - 0.5 * p->peclet * along);
+      diagonal += w;
+    }
+    for (int d = 0; d < 3; ++d) diagonal += 4 * (PetscMin(a[d], 1 - a[d]) < 0.5 * points.radius);
+    rows->aa[main] = diagonal;
+  }
+  PetscCall(PointsDestroy(&points));
   PetscFunctionReturn(0);
 }

@@ -18,7 +18,7 @@ ranks=${RANKS:-1}
 for more in 2 4 8; do
   [ "$more" -gt "$count" ] || [ -n "$RANKS" ] || ranks="$ranks $more"
 done
-works=${WORKS:-poisson weak middle small bubbles heavy plane largest}
+works=${WORKS:-poisson products weak middle small bubbles heavy plane largest}
 out=$WORK/table
 {
   echo "Command: \`bench/scale.sh\`. Machine: $(machine). 7 points (5 in 2-D), walls half a cell away (bubbles: Neumann), smooth right-hand side, zero" \
@@ -60,6 +60,16 @@ dcg, pamg | $pamg
 dcg, pamg, double precision | $pamg -pc_pamg_precision double
 dcg, pamg, K-cycle | $pamg -ksp_dcg_flexible -pc_pamg_cycle k
 PETSc: cg, jacobi | $petsc
+END
+work products "Poisson $big^3, products" 0 -n $big <<END
+aijdia | -mat_type aijdia -products 100
+aijicrs | -mat_type aijicrs -products 100
+aijhec | -mat_type aijhec -products 100
+PETSc: $peer | -mat_type $peer -products 100
+END
+work products "Poisson $big^2 x $big a process, products" $big -n $big <<END
+aijdia | -mat_type aijdia -products 100
+PETSc: $peer | -mat_type $peer -products 100
 END
 work weak "Poisson $big^2 x $big a process" $big -n $big <<END
 dcg, jacobi | $jacobi

@@ -11,6 +11,7 @@ static char help[] = "Times solvers on one problem in one run: a warm-up, then f
                      "  -rhs smooth|ones|random|image : a product of cosines (default), ones, uniform numbers around zero, or A times ones\n"
                      "  -peclet <p> : convection along the diagonal of the grid, v L / D = p in each direction, by central differences\n"
                      "  -solvers <file> : a line a solver, 'name | options', or 'name | bytes a row an iteration | options'\n"
+                     "  -products <k> : no solves, but k products with the matrix; the time of the first one counts as set-up\n"
                      "  -repeats <3>, -warm <true> : a warm-up that is not counted, -coo : values by MatSetValuesCOO() with the memory of a vector, so that "
                      "they are on the device, "
                      "new ones before each set-up;\n"
@@ -36,49 +37,6 @@ static PetscErrorCode GridRows(const Problem *p, Rows *rows)
     PetscCall(PetscArraycpy(rows->aa + rows->ai[i], val, nz));
     rows->ai[i + 1] = rows->ai[i] + nz;
   }
-  PetscFunctionReturn(0);
-}
-
-/*
-  -sum over the near points j of w_ij (u_j - u_i) with w_ij = (radius / distance)^2, at most 100, and convection along the diagonal of the cube as in Row();
-  points that are nearer to a wall than half the radius have a known value there
-*/
-static PetscErrorCode PointRows(const Problem *p, Rows *rows)
-{
-  Points   points;
-  PetscInt nz = 0;
-
-  PetscFunctionBeginUser;
-  PetscCall(PointsCreate(p->points, 12, &points));
-  for (PetscInt i = 0; i < p->points; ++i) nz += PointsNear(&points, i, NULL);
-  PetscCall(PetscMalloc3(p->rows + 1, &rows->ai, nz, &rows->aj, nz, &rows->aa));
-  rows->ai[0] = 0;
-  for (PetscInt i = 0; i < p->points; ++i) {
-    const double *a        = points.x + 3 * (size_t)i;
-    PetscScalar   diagonal = p->shift;
-    PetscInt      main     = 0;
-
-    rows->ai[i + 1] = rows->ai[i] + PointsNear(&points, i, rows->aj + rows->ai[i]);
-    for (PetscInt k = rows->ai[i]; k < rows->ai[i + 1]; ++k) {
-      const double *b      = points.x + 3 * (size_t)rows->aj[k];
-      PetscReal     square = 0, along = 0, w;
-
-      if (rows->aj[k] == i) {
-        main = k;
-        continue;
-      }
-      for (int d = 0; d < 3; ++d) {
-        square += PetscSqr(b[d] - a[d]);
-        along += b[d] - a[d];
-      }
-      w           = 1 / PetscMax(square / PetscSqr(points.radius), 0.01);
-      rows->aa[k] = -w * (1 - 0.5 * p->peclet * along);
-      diagonal += w;
-    }
-    for (int d = 0; d < 3; ++d) diagonal += 4 * (PetscMin(a[d], 1 - a[d]) < 0.5 * points.radius);
-    rows->aa[main] = diagonal;
-  }
-  PetscCall(PointsDestroy(&points));
   PetscFunctionReturn(0);
 }
 
@@ -403,6 +361,37 @@ static PetscErrorCode GetTyped(Table *table)
   PetscFunctionReturn(0);
 }
 
+/* A row with the time of products; they are compared with those of PETSc's type */
+static PetscErrorCode Products(Table *table, const char name[], PetscInt k)
+{
+  Vec            x, y, z;
+  PetscReal      norm, difference;
+  PetscLogDouble t[3] = {0, 0, 0};
+
+  PetscFunctionBeginUser;
+  PetscCall(GetTyped(table));
+  if (table->values) PetscCall(SetValues(table->B, table->values));
+  x = table->b;
+  PetscCall(VecDuplicate(x, &y));
+  PetscCall(VecDuplicate(x, &z));
+  PetscCall(Now(x, &t[0]));
+  PetscCall(MatMult(table->B, x, y));
+  PetscCall(Now(x, &t[1]));
+  for (PetscInt i = 0; i < k; ++i) PetscCall(MatMult(table->B, x, y));
+  PetscCall(Now(x, &t[2]));
+  PetscCall(MatMult(table->A, x, z));
+  PetscCall(VecNorm(z, NORM_2, &norm));
+  PetscCall(VecAXPY(y, -1, z));
+  PetscCall(VecNorm(y, NORM_2, &difference));
+  PetscCheck(difference <= 1e-12 * norm, PETSC_COMM_WORLD, PETSC_ERR_PLIB, "%s: the product is off by %g", name, (double)(difference / norm));
+  PetscCall(PetscPrintf(PETSC_COMM_WORLD, "| %s | %" PetscInt_FMT " | %.1e | %.3f | %.3f | %.3f | %.1f | | | |\n", name, k, (double)(difference / norm),
+                        1e3 * (double)(t[1] - t[0]), 1e3 * (double)(t[2] - t[1]), 1e3 * (double)(t[2] - t[0]),
+                        1e6 * (double)(t[2] - t[1]) / (double)PetscMax(k, 1)));
+  PetscCall(VecDestroy(&y));
+  PetscCall(VecDestroy(&z));
+  PetscFunctionReturn(0);
+}
+
 #define MAXREPEATS 64
 /* One row of the table */
 static PetscErrorCode Solve(Table *table, const char name[], PetscReal bytes)
@@ -457,6 +446,17 @@ static PetscErrorCode Solve(Table *table, const char name[], PetscReal bytes)
   if (rebuild >= 0) PetscCall(PetscPrintf(PETSC_COMM_WORLD, "%.3f |\n", 1e3 * (double)rebuild));
   else PetscCall(PetscPrintf(PETSC_COMM_WORLD, "|\n"));
   PetscCall(VecDestroy(&x));
+  PetscFunctionReturn(0);
+}
+
+static PetscErrorCode TableRow(Table *table, const char name[], PetscReal bytes)
+{
+  PetscInt products = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-products", &products, NULL));
+  if (products > 0) PetscCall(Products(table, name, products));
+  else PetscCall(Solve(table, name, bytes));
   PetscFunctionReturn(0);
 }
 
@@ -537,7 +537,7 @@ static PetscErrorCode SolveLine(Table *table, char line[])
   PetscCall(PetscFree(at));
   PetscCall(PetscOptionsInsertString(saved, field[n - 1]));
   PetscCall(PetscOptionsPush(saved));
-  PetscCall(Solve(table, field[0], n == 3 ? strtod(field[1], NULL) : 0));
+  PetscCall(TableRow(table, field[0], n == 3 ? strtod(field[1], NULL) : 0));
   PetscCall(PetscOptionsPop());
   PetscCall(PetscOptionsDestroy(&saved));
   PetscFunctionReturn(0);
@@ -562,7 +562,7 @@ int main(int argc, char **argv)
   PetscCall(PetscOptionsGetString(NULL, NULL, "-solvers", file, sizeof(file), NULL));
   PetscCall(PetscPrintf(PETSC_COMM_WORLD, "copy bandwidth %.3f TB/s\n", (double)table.bandwidth / 1e12));
   if (first) PetscCall(First(&p, &rows, table.A, table.b, table.levelset));
-  else if (!file[0]) PetscCall(Solve(&table, "options", 0));
+  else if (!file[0]) PetscCall(TableRow(&table, "options", 0));
   else {
     in = fopen(file, "r");
     PetscCheck(in, PETSC_COMM_SELF, PETSC_ERR_FILE_OPEN, "Cannot open %s", file);
