@@ -172,13 +172,13 @@ sea: all
 
 benches: $(BENCHES) $(CUDABENCHES)
 
-# the peer that is told the grid, on hypre's own structures: make pfmg HYPRE_INCLUDE=<folder> HYPRE_LIB=<folder>, then the options of bench/solve
+# the peer hypre, on its own structures: make hypre HYPRE_INCLUDE=<folder> HYPRE_LIB=<folder>, then the options of bench/solve
 HYPRE_INCLUDE ?= /usr/include/hypre
-pfmg: $(BUILD)/bench/pfmg/pfmg
-$(BUILD)/bench/pfmg/pfmg: bench/pfmg/pfmg.c $(BUILD)/petsc.mk
+hypre: $(BUILD)/bench/hypre/hypre
+$(BUILD)/bench/hypre/hypre: $(wildcard bench/hypre/*.c) bench/hypre/hypre.h $(wildcard bench/*.h) $(BUILD)/petsc.mk
 	@mkdir -p $(@D)
-	$(SAY) CC $<
-	$(Q)$(CC) $(CFLAGS) -I$(HYPRE_INCLUDE) -MMD -MP -MF $@.d -o $@ $< $(LDFLAGS) \
+	$(SAY) CC $@
+	$(Q)$(CC) $(CFLAGS) -I$(HYPRE_INCLUDE) -o $@ $(filter %.c,$^) $(LDFLAGS) \
 	  $(HYPRE_LIB:%=-L%) $(HYPRE_LIB:%=-Wl,-rpath,%) -lHYPRE $(PETSC_LIBS) $(CUDA_LIBS) -lm
 
 bench: all benches
@@ -258,5 +258,5 @@ clean:
 	rm -rf $(BUILD)
 
 -include $(OBJ:.o=.d) $(CUDAOBJ:.o=.d) $(PART:.o=.d) $(TESTPART:.o=.d) $(CUDAPART:.o=.d) $(TESTS:=.d) $(PROGRAMS:=.d) $(BENCHES:=.d) $(CUDABENCHES:=.d)
-.PHONY: all examples fuzz demo waves sea bench pfmg $(TABLES) bench-summary tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer
+.PHONY: all examples fuzz demo waves sea bench hypre $(TABLES) bench-summary tests check check-asan check-valgrind check-emulated check-gpu check-sanitizer
 .PHONY: benches petsc petsc-cuda install install-files format clean FORCE

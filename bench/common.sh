@@ -74,6 +74,14 @@ pictures() {
   wait $program
 }
 
+# hypre_rows <peers> <start> <options of the problem>: rows of hypre's own solvers as bench/solve prints them, where make hypre has made the program
+hypre_rows() {
+  peers=$1 begin=$2
+  shift 2
+  [ -x "$BUILD/bench/hypre/hypre" ] || return 0
+  for peer in $peers; do $begin "$BUILD/bench/hypre/hypre" -peer "$peer" "$@" | grep '^|'; done
+}
+
 # insert <marker> <file>: puts the file between the lines '<!-- marker:begin -->' and '<!-- marker:end -->' of the page in docs/results that has them
 insert() {
   page=$(grep -l "<!-- $1:begin -->" "$RESULTS"/*.md) || { echo "No page of $RESULTS has the line <!-- $1:begin -->" >&2; exit 1; }

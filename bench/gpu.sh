@@ -1,7 +1,7 @@
 #!/bin/sh
 # bench/gpu.sh [name...]: PETSc's own solvers and ours on a GPU, problem after problem in one run each, written into docs/results/gpu.md.
-# Names of problems restrict it to these. hypre's PFMG joins the problems that pamg solves after make pfmg with a hypre for this machine. One row by
-# itself: build/bench/solve with the options of the problem and of the solver below, -vec_type cuda
+# Names of problems restrict it to these. hypre's PFMG and BoomerAMG join the problems that pamg solves after make hypre with a hypre for this machine. One
+# row by itself: build/bench/solve with the options of the problem and of the solver below, -vec_type cuda
 set -e
 . "$(dirname "$0")/common.sh"
 SOLVE=$BUILD/bench/solve
@@ -48,7 +48,7 @@ problem() { # name, options of the problem; solvers on standard input
     cat "$WORK/log" >&2
     exit 1
   fi
-  if [ -x "$BUILD/bench/pfmg/pfmg" ] && grep -q pamg "$WORK/solvers"; then "$BUILD/bench/pfmg/pfmg" "$@" >>"$WORK/log"; fi
+  ! grep -q pamg "$WORK/solvers" || hypre_rows "pfmg boomeramg" "" "$@" >>"$WORK/log"
   copy=$(sed -n 's/^copy bandwidth \(.*\) TB.*/\1/p' "$WORK/log")
   grep '^|' "$WORK/log" | sed "s/^/| $name /" | tee -a "$rows" >&2
 }

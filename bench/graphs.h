@@ -1,4 +1,4 @@
-/* Matrices that are no grids: a power grid, linear elements on jittered tetrahedra, random points. Each process makes the whole graph and keeps its rows. */
+/* The rows of the benchmarks' problems: grids, a power grid, linear elements on jittered tetrahedra, random points. Of a graph each process makes the whole. */
 #pragma once
 
 #include "points.h"
@@ -19,7 +19,7 @@ static inline PetscReal Jitter(PetscInt i)
 }
 
 /* p->place[row]: the node of each row in lexicographic order; number[node]: its row */
-static PetscErrorCode NumberNodes(Problem *p, PetscInt **number)
+static inline PetscErrorCode NumberNodes(Problem *p, PetscInt **number)
 {
   unsigned long long state   = 11;
   PetscBool          shuffle = PETSC_FALSE;
@@ -40,7 +40,7 @@ static PetscErrorCode NumberNodes(Problem *p, PetscInt **number)
 }
 
 /* The rows of this process from the entries of all nodes: entry k of node i is in column col[width i + k], in node numbers, if val[] is not zero there */
-static PetscErrorCode NumberedRows(const Problem *p, const PetscInt number[], PetscInt width, const PetscInt col[], const PetscReal val[], Rows *rows)
+static inline PetscErrorCode NumberedRows(const Problem *p, const PetscInt number[], PetscInt width, const PetscInt col[], const PetscReal val[], Rows *rows)
 {
   const size_t w  = (size_t)width;
   PetscInt     nz = 0;
@@ -88,7 +88,7 @@ static void AddEdge(PetscInt width, PetscInt i, PetscInt j, PetscReal w, PetscIn
   p->N nodes: each hangs on one that is some 50 before it, every tenth has one more edge, weights over six decades; one node in a hundred is coupled to
   something outside
 */
-static PetscErrorCode PowerGridRows(Problem *p, Rows *rows)
+static inline PetscErrorCode PowerGridRows(Problem *p, Rows *rows)
 {
   const PetscInt     width = 64;
   unsigned long long state = 5;
@@ -173,7 +173,7 @@ static void TetrahedraCell(const Problem *p, PetscReal jitter, const PetscInt at
 }
 
 /* Linear elements for -div(k grad u) on n^3 nodes that are moved by up to -jitter of a cell; k jumps between boxes of a quarter; u = 0 on one face */
-static PetscErrorCode TetrahedraRows(Problem *p, Rows *rows)
+static inline PetscErrorCode TetrahedraRows(Problem *p, Rows *rows)
 {
   PetscReal jitter = 0.3, *val;
   PetscInt *number, *col, at[3];
@@ -199,7 +199,7 @@ static PetscErrorCode TetrahedraRows(Problem *p, Rows *rows)
   -sum over the near points j of w_ij (u_j - u_i) with w_ij = (radius / distance)^2, at most 100, and convection along the diagonal of the cube as in Row();
   points that are nearer to a wall than half the radius have a known value there
 */
-static PetscErrorCode PointRows(const Problem *p, Rows *rows)
+static inline PetscErrorCode PointRows(const Problem *p, Rows *rows)
 {
   Points   points;
   PetscInt nz = 0;
@@ -235,5 +235,41 @@ static PetscErrorCode PointRows(const Problem *p, Rows *rows)
     rows->aa[main] = diagonal;
   }
   PetscCall(PointsDestroy(&points));
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode GridRows(const Problem *p, Rows *rows)
+{
+  PetscInt    col[7];
+  PetscScalar val[7];
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc3(p->rows + 1, &rows->ai, 7 * p->rows, &rows->aj, 7 * p->rows, &rows->aa));
+  rows->ai[0] = 0;
+  for (PetscInt i = 0; i < p->rows; ++i) {
+    const PetscInt nz = Row(p, p->first + i, col, val);
+
+    PetscCall(PetscArraycpy(rows->aj + rows->ai[i], col, nz));
+    PetscCall(PetscArraycpy(rows->aa + rows->ai[i], val, nz));
+    rows->ai[i + 1] = rows->ai[i] + nz;
+  }
+  PetscFunctionReturn(0);
+}
+
+/* The rows of the problem that the options name; free them by RowsFree() */
+static inline PetscErrorCode ProblemRows(Problem *p, Rows *rows)
+{
+  PetscFunctionBeginUser;
+  if (p->points) PetscCall(PointRows(p, rows));
+  else if (p->graph) PetscCall(p->graph == 1 ? PowerGridRows(p, rows) : TetrahedraRows(p, rows));
+  else PetscCall(GridRows(p, rows));
+  PetscFunctionReturn(0);
+}
+
+static inline PetscErrorCode RowsFree(Problem *p, Rows *rows)
+{
+  PetscFunctionBeginUser;
+  PetscCall(PetscFree3(rows->ai, rows->aj, rows->aa));
+  PetscCall(PetscFree(p->place));
   PetscFunctionReturn(0);
 }

@@ -14,7 +14,7 @@ typedef struct {
   PetscInt *place;     /* the node of each row; NULL: its number */
 } Problem;
 
-static PetscErrorCode GetProblem(Problem *p)
+static inline PetscErrorCode GetProblem(Problem *p)
 {
   const char *const walls[]  = {"half", "whole", "Walls", "", NULL};
   const char *const graphs[] = {"none", "power", "tetrahedra", "Graphs", "", NULL};
@@ -63,7 +63,7 @@ static PetscErrorCode GetProblem(Problem *p)
 }
 
 /* Positive inside a bubble */
-static PetscReal LevelSet(const Problem *p, const PetscInt at[3])
+static inline PetscReal LevelSet(const Problem *p, const PetscInt at[3])
 {
   PetscReal lattice = 0, middle = 0, radius;
 
@@ -79,7 +79,7 @@ static PetscReal LevelSet(const Problem *p, const PetscInt at[3])
   return radius - PetscSqrtReal(lattice);
 }
 
-static void Cell(const Problem *p, PetscInt row, PetscInt at[3])
+static inline void Cell(const Problem *p, PetscInt row, PetscInt at[3])
 {
   if (p->place) row = p->place[row];
   at[0] = row % p->n[0];
@@ -87,7 +87,7 @@ static void Cell(const Problem *p, PetscInt row, PetscInt at[3])
   at[2] = row / p->n[0] / p->n[1];
 }
 
-static PetscScalar Kappa(const Problem *p, PetscInt row)
+static inline PetscScalar Kappa(const Problem *p, PetscInt row)
 {
   PetscInt at[3];
 
@@ -96,7 +96,7 @@ static PetscScalar Kappa(const Problem *p, PetscInt row)
 }
 
 /* One row with columns ascending; the entries are harmonic means of the coefficients. Returns the number of entries */
-static PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], PetscScalar val[7])
+static inline PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], PetscScalar val[7])
 {
   const PetscInt    stride[3] = {1, p->n[0], p->n[0] * p->n[1]};
   const PetscScalar kappa     = Kappa(p, row);
@@ -124,7 +124,7 @@ static PetscInt Row(const Problem *p, PetscInt row, PetscInt col[7], PetscScalar
 }
 
 /* The right-hand side of a row, in the range of A */
-static PetscScalar RightHandSide(const Problem *p, PetscInt row)
+static inline PetscScalar RightHandSide(const Problem *p, PetscInt row)
 {
   PetscInt    at[3];
   PetscScalar v = 1;

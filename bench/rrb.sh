@@ -1,6 +1,7 @@
 #!/bin/sh
 # bench/rrb.sh [n]: rrbcg compared with PETSc's own solvers and hypre on Poisson's equation, n^2 nodes (default 1023), one process, and its iterations compared
-# with those of the literature up to 2048^2; written into docs/results/rrbcg.md when n is 1023
+# with those of the literature up to 2048^2; written into docs/results/rrbcg.md when n is 1023. After make hypre with
+# hypre's PFMG and BoomerAMG on its own structures
 set -e
 . "$(dirname "$0")/common.sh"
 n=${1:-1023}
@@ -18,7 +19,10 @@ dcg + rrb, aijdia | -ksp_type dcg -deflation_space none -pc_type rrb -mat_type a
 cg + gamg | -ksp_type cg -pc_type gamg
 $hypre
 END
-"$BUILD/bench/solve" -dll_append "$LIB" -dim 2 -n "$n" -solvers "$WORK/solvers" | tee "$WORK/log" >&2
+{
+  "$BUILD/bench/solve" -dll_append "$LIB" -dim 2 -n "$n" -solvers "$WORK/solvers"
+  hypre_rows "pfmg boomeramg" "" -dim 2 -n "$n"
+} | tee "$WORK/log" >&2
 {
   echo "Command: \`bench/rrb.sh $n\`. Machine: $(machine). Poisson $n^2, one process, smooth right-hand side, zero guess, 1e-6 on |r|/|b|; best of" \
     "three and, in brackets, the median."

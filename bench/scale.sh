@@ -1,6 +1,6 @@
 #!/bin/sh
 # bench/scale.sh: the same work, and work that grows, on 1, 2, 4, ... GPUs of a machine, a process each, or on 1 to 8 processes of a machine without a GPU;
-# into docs/results/scale.md. RANKS="1 2": on these numbers of processes only; WORKS="poisson bubbles": these groups of rows only
+# into docs/results/scale.md; after make hypre with its BoomerAMG, the best of eight sets of options. RANKS="1 2": on these numbers of processes only; WORKS="poisson bubbles": these groups of rows only
 set -e
 . "$(dirname "$0")/common.sh"
 SOLVE=$BUILD/bench/solve
@@ -41,13 +41,14 @@ work() {
     start=
     [ "$r" -eq 1 ] || start="$MPIEXEC -n $r"
     $start "$SOLVE" -dll_append "$LIB" $options -options_left no "$@" $more -solvers "$WORK/solvers" >"$WORK/log" 2>&1 || { cat "$WORK/log" >&2; exit 1; }
+    case $(cat "$WORK/solvers") in *pamg*) hypre_rows boomeramg "$start" "$@" $more | sed 's/^| hypre BoomerAMG[^|]*/| hypre: cg, BoomerAMG /' >>"$WORK/log" ;; esac
     [ -z "$SCALELOG" ] || { echo "$name, $r $unit"; cat "$WORK/log"; } >>"$SCALELOG"
     awk -F'|' '/^\| / {
       split($5, setup, " "); split($6, solve, " "); split($3, its, " "); residual = $4 + 0
       note = residual > 1.1e-6 ? " (true residual " $4 ")" : ""
       printf " | %s%s; %.4g + %.4g; %.4g\n", its[1], note, setup[1], solve[1], 1000 * solve[1] / its[1]}' "$WORK/log" >"$WORK/cells.$r"
   done
-  sed "s/ *|.*//; s/^/| $name | /" "$WORK/solvers" >"$WORK/rows"
+  sed -n "s/^| \([^|]*\) |.*/| $name | \1/p" "$WORK/log" >"$WORK/rows"
   (cd "$WORK" && paste -d '\0' rows $(for r in $ranks; do echo "cells.$r"; done)) | sed 's/$/ |/' | tee -a "$out" >&2
 }
 dcg="-mat_type aijdia -ksp_type dcg"

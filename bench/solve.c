@@ -22,32 +22,12 @@ static char help[] = "Times solvers on one problem in one run: a warm-up, then f
 #include <petscksp.h>
 #include <petscdevice.h>
 
-static PetscErrorCode GridRows(const Problem *p, Rows *rows)
-{
-  PetscInt    col[7];
-  PetscScalar val[7];
-
-  PetscFunctionBeginUser;
-  PetscCall(PetscMalloc3(p->rows + 1, &rows->ai, 7 * p->rows, &rows->aj, 7 * p->rows, &rows->aa));
-  rows->ai[0] = 0;
-  for (PetscInt i = 0; i < p->rows; ++i) {
-    const PetscInt nz = Row(p, p->first + i, col, val);
-
-    PetscCall(PetscArraycpy(rows->aj + rows->ai[i], col, nz));
-    PetscCall(PetscArraycpy(rows->aa + rows->ai[i], val, nz));
-    rows->ai[i + 1] = rows->ai[i] + nz;
-  }
-  PetscFunctionReturn(0);
-}
-
 static PetscErrorCode CreateMatrix(Problem *p, Rows *rows, Mat *A)
 {
   PetscMPIInt size;
 
   PetscFunctionBeginUser;
-  if (p->points) PetscCall(PointRows(p, rows));
-  else if (p->graph) PetscCall(p->graph == 1 ? PowerGridRows(p, rows) : TetrahedraRows(p, rows));
-  else PetscCall(GridRows(p, rows));
+  PetscCall(ProblemRows(p, rows));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
   if (size > 1) PetscCall(MatCreateMPIAIJWithArrays(PETSC_COMM_WORLD, p->rows, p->rows, p->N, p->N, rows->ai, rows->aj, rows->aa, A));
   else {
@@ -576,8 +556,7 @@ int main(int argc, char **argv)
   PetscCall(VecDestroy(&table.b));
   PetscCall(VecDestroy(&table.levelset));
   PetscCall(MatDestroy(&table.A));
-  PetscCall(PetscFree3(rows.ai, rows.aj, rows.aa));
-  PetscCall(PetscFree(p.place));
+  PetscCall(RowsFree(&p, &rows));
   PetscCall(PetscFinalize());
   return 0;
 }
