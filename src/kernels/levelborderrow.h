@@ -72,7 +72,7 @@ POLDER_LEVELROW void PolderLevelBorderWeigh(const PolderLevelGrid *G, const Pold
     if (G->join[d]) w[d] = PolderLevelGridWeight(G, A, agg, i, at, d, most);
   }
   if (other[s] != POLDER_BORDER_APART) w[B->dir] = PolderLevelBorderWeight(own, face[s], other[s], most);
-  word = PolderLevelGridWord(w);
+  word = PolderLevelGridWord(w[0], w[1], w[2]);
   if (other[s] != POLDER_BORDER_APART) {
     B->w[s * B->plane + i % B->plane] = PolderLevelGridUnpack(word, B->dir);
     word &= ~(1023u << 10 * B->dir);

@@ -262,6 +262,62 @@ static PetscBool GridIsInside(const PolderLevelGrid *G, int d, PetscInt at)
   return (PetscBool)(at > 0 && at < G->size[d] - 1 && beyond >= 0 && beyond < G->size[d]);
 }
 
+/* c[k] <- the coupling that entry from + k in direction d stands for */
+static void GridRead(const PolderLevelGridEntries *A, int d, PetscInt from, PetscInt n, PetscReal c[])
+{
+  if (A->bfloat) GridReadHalf(n, (const PolderBfloat *)A->up[d] + from, c);
+  else if (A->single) GridReadSingle(n, (const float *)A->up[d] + from, c);
+  else GridReadDouble(n, (const PetscScalar *)A->up[d] + from, c);
+}
+
+/* The couplings of cells along a direction that PolderLevelGridWeight() takes: within the box, to the box that they face, and within that one */
+typedef struct {
+  PetscReal own[GRID_CELLS], face[GRID_CELLS], other[GRID_CELLS];
+} GridCouplings;
+
+/* Those of n cells from cell i of a line on, all neighbours of which are there. The coordinate of cell i along the line is even */
+static void GridCouple(const PolderLevelGrid *G, const PolderLevelGridEntries *A, int d, PetscInt at, PetscInt i, PetscInt n, GridCouplings *c)
+{
+  const PetscInt  stride = PolderLevelGridStride(G->size, d);
+  const PetscBool odd    = (PetscBool)(at % 2);
+  PetscReal       t[GRID_CELLS + 3];
+
+  if (!d && G->join[d]) {
+    GridRead(A, d, i - 2, n + 3, t);
+    for (PetscInt k = 0; k < n; ++k) { // k + 1 and k + 2: the couplings to both neighbours
+      c->own[k]   = k & 1 ? t[k + 1] : t[k + 2];
+      c->face[k]  = k & 1 ? t[k + 2] : t[k + 1];
+      c->other[k] = k & 1 ? t[k + 3] : t[k];
+    }
+  } else {
+    GridRead(A, d, odd ? i - stride : i, n, c->own);
+    GridRead(A, d, odd ? i : i - stride, n, c->face);
+    if (G->join[d]) GridRead(A, d, odd ? i + stride : i - 2 * stride, n, c->other);
+  }
+}
+
+/* Stores the weights of such cells of line (y, z) */
+static void GridWeighCells(const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscInt y, PetscInt z, PetscInt i, PetscInt n)
+{
+  const PetscInt at[3] = {0, y, z};
+  GridCouplings  c[3];
+  PetscReal      most[GRID_CELLS], w[3][GRID_CELLS];
+
+  for (PetscInt k = 0; k < n; ++k) most[k] = 0;
+  for (int d = 0; d < (A->up[2] ? 3 : 2); ++d) {
+    GridCouple(G, A, d, at[d], i, n, &c[d]);
+    for (PetscInt k = 0; k < n; ++k) most[k] = PetscMax(most[k], PetscMax(c[d].own[k], c[d].face[k]));
+  }
+  for (int d = 0; d < 3; ++d) {
+    if (G->join[d]) {
+      for (PetscInt k = 0; k < n; ++k) w[d][k] = GridWeightOf(2 * c[d].own[k], c[d].face[k], 2 * c[d].other[k], most[k]);
+    } else {
+      for (PetscInt k = 0; k < n; ++k) w[d][k] = 0;
+    }
+  }
+  for (PetscInt k = 0; k < n; ++k) G->w[i + k] = PolderLevelGridWord(w[0][k], w[1][k], w[2][k]);
+}
+
 /* Computes the weights of line (y, z) of a level whose cells all take part in P */
 static void GridWeighLine(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt y, PetscInt z)
 {
@@ -271,25 +327,12 @@ static void GridWeighLine(const PolderLevelGrid *G, const PolderLevelGridEntries
   const PetscBool inside = (PetscBool)(known && GridIsInside(G, 1, y) && (!A->up[2] || GridIsInside(G, 2, z)) && line.start >= around &&
                                        line.start + G->size[0] + around <= G->n);
   const PetscInt  first = inside && G->size[0] > 4 ? 2 : line.hi, end = inside && G->size[0] > 4 ? G->size[0] / 2 * 2 - 2 : line.hi;
-  PetscReal       w[3][GRID_CELLS];
   PetscInt        at[3] = {0, y, z};
 
   for (at[0] = line.lo; at[0] < first; ++at[0]) PolderLevelGridSetWeights(G, A, agg, line.start + at[0], at);
   for (PetscInt x = first, n; x < end; x += n) {
-    const PetscInt i = line.start + x;
-
     n = PetscMin(GRID_CELLS, end - x);
-    for (int d = 0; d < 3; ++d) {
-      for (PetscInt k = 0; k < n && !G->join[d]; ++k) w[d][k] = 0;
-    }
-    if (A->bfloat) GridWeighCellsHalf(G, A, y, z, i, n, w);
-    else if (A->single) GridWeighCellsSingle(G, A, y, z, i, n, w);
-    else GridWeighCellsDouble(G, A, y, z, i, n, w);
-    for (PetscInt k = 0; k < n; ++k) {
-      PetscReal cell[3] = {w[0][k], w[1][k], w[2][k]};
-
-      G->w[i + k] = PolderLevelGridWord(cell);
-    }
+    GridWeighCells(G, A, y, z, line.start + x, n);
   }
   for (at[0] = PetscMax(first, end); at[0] < line.hi; ++at[0]) PolderLevelGridSetWeights(G, A, agg, line.start + at[0], at);
 }

@@ -212,28 +212,18 @@ POLDER_LEVELROW float PolderLevelGridUnpack(unsigned word, int d)
   return (float)(int)(word >> 10 * d & 1023) * (1.0f / POLDER_LEVELGRID_UNIT);
 }
 
-/* Three weights as a word. A sum that rounds to one stays one: the cell then hangs on its neighbours alone */
-POLDER_LEVELROW unsigned PolderLevelGridPack(const PetscReal w[3])
+/*
+  The word of three weights, scaled if their sum is larger than one. A sum that rounds to one stays one: the cell then hangs on its neighbours alone, and the
+  first of the largest weights takes what rounding has left
+*/
+POLDER_LEVELROW unsigned PolderLevelGridWord(PetscReal w0, PetscReal w1, PetscReal w2)
 {
-  unsigned k[3], total = (unsigned)((w[0] + w[1] + w[2]) * POLDER_LEVELGRID_UNIT + 0.5);
-  int      most = 0;
+  const PetscReal sum = w0 + w1 + w2, over = sum > 1 ? sum : 1, u0 = w0 / over, u1 = w1 / over, u2 = w2 / over;
+  const int       k0 = (int)(u0 * POLDER_LEVELGRID_UNIT + 0.5), k1 = (int)(u1 * POLDER_LEVELGRID_UNIT + 0.5), k2 = (int)(u2 * POLDER_LEVELGRID_UNIT + 0.5);
+  const int       total = (int)((u0 + u1 + u2) * POLDER_LEVELGRID_UNIT + 0.5), rest = total == POLDER_LEVELGRID_UNIT ? total - (k0 + k1 + k2) : 0;
+  const int       second = k1 > k0, third = k2 > k1 && k2 > k0;
 
-  POLDER_UNROLL
-  for (int d = 0; d < 3; ++d) {
-    k[d] = (unsigned)(w[d] * POLDER_LEVELGRID_UNIT + 0.5);
-    if (k[d] > k[most]) most = d;
-  }
-  if (total == POLDER_LEVELGRID_UNIT) k[most] += total - (k[0] + k[1] + k[2]);
-  return k[0] | k[1] << 10 | k[2] << 20;
-}
-
-/* The word of weights whose sum becomes one where it is larger */
-POLDER_LEVELROW unsigned PolderLevelGridWord(PetscReal w[3])
-{
-  const PetscReal sum = w[0] + w[1] + w[2];
-
-  for (int d = 0; d < 3 && sum > 1; ++d) w[d] /= sum;
-  return PolderLevelGridPack(w);
+  return (unsigned)(k0 + (second | third ? 0 : rest)) | (unsigned)(k1 + (second & !third ? rest : 0)) << 10 | (unsigned)(k2 + (third ? rest : 0)) << 20;
 }
 
 /* Stores the weights of cell i */
@@ -248,7 +238,7 @@ POLDER_LEVELROW void PolderLevelGridSetWeights(const PolderLevelGrid *G, const P
   for (int d = 0; d < 3; ++d) {
     if (active && G->join[d]) w[d] = PolderLevelGridWeight(G, A, agg, i, at, d, most);
   }
-  G->w[i] = active ? PolderLevelGridWord(w) : POLDER_LEVELGRID_APART;
+  G->w[i] = active ? PolderLevelGridWord(w[0], w[1], w[2]) : POLDER_LEVELGRID_APART;
 }
 
 /* Number of the first n cells of the next level that have a lower neighbour in direction d */
