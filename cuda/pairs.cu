@@ -94,12 +94,12 @@ int PolderPairsPlaces_CUDA(PetscInt m, PetscInt shift, const PetscInt ai[], cons
 
   return PolderForEach(m, stream, [=] __device__(PetscInt i) {
     const PetscInt   stride[3] = {one, line, plane}, end = ai[i + 1];
-    const PetscInt64 p = PolderPairPlaceOf(i + shift, stride);
+    const PetscInt64 p          = PolderPairPlaceOf(i + shift, stride);
+    int              directions = 0;
 
     place[i] = p;
-    for (PetscInt k = ai[i]; k < end; ++k) {
-      if (!PolderPairFitsGrid(aj[k] - i, p, stride)) *bad = 1;
-    }
+    for (PetscInt k = ai[i]; k < end; ++k) directions |= PolderPairHeading(aj[k] - i, stride);
+    if (directions & PolderPairClosed(p, stride)) *bad = 1;
   });
 }
 

@@ -103,16 +103,34 @@ POLDER_PAIR PetscInt64 PolderPairPlaceOf(PetscInt r, const PetscInt near[3])
   return (r - line * near[1]) | (PetscInt64)(line - plane * (near[2] / near[1])) << POLDER_PAIR_BITS | (PetscInt64)plane << 2 * POLDER_PAIR_BITS;
 }
 
-/* Does an entry at this distance from the diagonal join the row at grid point p to a neighbour in the grid? */
-POLDER_PAIR PetscBool PolderPairFitsGrid(PetscInt distance, PetscInt64 p, const PetscInt near[3])
-{
-  const PetscInt d = distance < 0 ? -distance : distance, x = (PetscInt)(p & (((PetscInt64)1 << POLDER_PAIR_BITS) - 1)),
-                 y = (PetscInt)(p >> POLDER_PAIR_BITS & (((PetscInt64)1 << POLDER_PAIR_BITS) - 1));
+/* Directions in which a grid ends, as bits; ASTRAY: an entry that joins no neighbours */
+enum {
+  POLDER_PAIR_EAST   = 1,
+  POLDER_PAIR_WEST   = 2,
+  POLDER_PAIR_NORTH  = 4,
+  POLDER_PAIR_SOUTH  = 8,
+  POLDER_PAIR_ASTRAY = 16
+};
 
-  if (d == 0) return PETSC_TRUE;
-  if (d == 1) return (PetscBool)(distance > 0 ? x + 1 < near[1] : x > 0);
-  if (d == near[1] && near[2] > near[1]) return (PetscBool)(distance > 0 ? y + 1 < near[2] / near[1] : y > 0);
-  return (PetscBool)(d == near[1] || d == near[2]);
+/* The bit of an entry at this distance from the diagonal, 0 where the numbers of the rows tell that the neighbour is there */
+POLDER_PAIR int PolderPairHeading(PetscInt distance, const PetscInt near[3])
+{
+  const PetscInt d = distance < 0 ? -distance : distance;
+
+  if (d == 0) return 0;
+  if (d == 1) return distance > 0 ? POLDER_PAIR_EAST : POLDER_PAIR_WEST;
+  if (d == near[1] && near[2] > near[1]) return distance > 0 ? POLDER_PAIR_NORTH : POLDER_PAIR_SOUTH;
+  return d == near[1] || d == near[2] ? 0 : POLDER_PAIR_ASTRAY;
+}
+
+/* The directions in which grid point p has no neighbour */
+POLDER_PAIR int PolderPairClosed(PetscInt64 p, const PetscInt near[3])
+{
+  const PetscInt mask = (PetscInt)(((PetscInt64)1 << POLDER_PAIR_BITS) - 1), x = (PetscInt)p & mask, y = (PetscInt)(p >> POLDER_PAIR_BITS) & mask;
+  const PetscInt lines = near[2] / near[1];
+
+  return (x + 1 < near[1] ? 0 : POLDER_PAIR_EAST) | (x > 0 ? 0 : POLDER_PAIR_WEST) | (y + 1 < lines ? 0 : POLDER_PAIR_NORTH) | (y > 0 ? 0 : POLDER_PAIR_SOUTH) |
+         POLDER_PAIR_ASTRAY;
 }
 
 /* Is row i the first of its pair, which numbers the pair? */

@@ -52,13 +52,27 @@ void PolderPairsAlign_Host(const PolderRows *A, const PolderPairRule *rule, cons
   }
 }
 
+/* Does row i have the entries of the row before, shifted by one? */
+static PetscBool PairsRepeat(const PetscInt ai[], const PetscInt aj[], PetscInt i)
+{
+  const PetscInt nz   = ai[i + 1] - ai[i];
+  int            same = i > 0 && ai[i] - ai[i - 1] == nz;
+
+  for (PetscInt k = ai[i]; same && k < ai[i + 1]; ++k) same = aj[k] == aj[k - nz] + 1;
+  return (PetscBool)same;
+}
+
 void PolderPairsPlaces_Host(PetscInt m, PetscInt shift, const PetscInt ai[], const PetscInt aj[], const PetscInt near[3], PetscInt64 place[], PetscInt *bad)
 {
+  int directions = 0;
+
   for (PetscInt i = 0; i < m; ++i) {
-    place[i] = PolderPairPlaceOf(i + shift, near);
-    for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) {
-      if (!PolderPairFitsGrid(aj[k] - i, place[i], near)) *bad = 1;
+    place[i] = i && (i + shift) % near[1] ? place[i - 1] + 1 : PolderPairPlaceOf(i + shift, near);
+    if (!PairsRepeat(ai, aj, i)) {
+      directions = 0;
+      for (PetscInt k = ai[i]; k < ai[i + 1]; ++k) directions |= PolderPairHeading(aj[k] - i, near);
     }
+    if (directions & PolderPairClosed(place[i], near)) *bad = 1;
   }
 }
 

@@ -87,6 +87,7 @@ PetscErrorCode PCPAMGSetUpBlocks(const PC_PAMG *pamg, PamgLevel *L)
   PetscCall(PCPAMGFreeBlocks(&L->blocks));
   PetscCall(PetscFree(L->shift));
   if (pamg->place->device || pamg->smoother != PAMG_SGS || !pamg->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+  if (pamg->precision == PAMG_HALF && !L->halo) PetscFunctionReturn(PETSC_SUCCESS); // neither blocks nor shifts
   PetscCall(PetscMalloc1(L->n, &d));
   for (PetscInt i = 0; i < L->n; ++i) {
     d[i] = 0;
