@@ -41,7 +41,7 @@ work() {
     start=
     [ "$r" -eq 1 ] || start="$MPIEXEC -n $r"
     $start "$SOLVE" -dll_append "$LIB" $options -options_left no "$@" $more -solvers "$WORK/solvers" >"$WORK/log" 2>&1 || { cat "$WORK/log" >&2; exit 1; }
-    case $(cat "$WORK/solvers") in *pamg*) hypre_rows boomeramg "$start" "$@" $more | sed 's/^| hypre BoomerAMG[^|]*/| hypre: cg, BoomerAMG /' >>"$WORK/log" ;; esac
+    ! grep -q pamg "$WORK/solvers" || hypre_rows boomeramg "$start" "$@" $more | sed 's/^| hypre BoomerAMG[^|]*/| hypre: cg, BoomerAMG /' >>"$WORK/log"
     [ -z "$SCALELOG" ] || { echo "$name, $r $unit"; cat "$WORK/log"; } >>"$SCALELOG"
     awk -F'|' '/^\| / {
       split($5, setup, " "); split($6, solve, " "); split($3, its, " "); residual = $4 + 0
