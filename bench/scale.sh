@@ -1,6 +1,7 @@
 #!/bin/sh
 # bench/scale.sh: the same work, and work that grows, on 1, 2, 4, ... GPUs of a machine, a process each, or on 1 to 8 processes of a machine without a GPU;
-# into docs/results/scale.md; after make hypre with its BoomerAMG, the best of eight sets of options. RANKS="1 2": on these numbers of processes only; WORKS="poisson bubbles": these groups of rows only
+# into docs/results/scale.md. After make hypre its BoomerAMG is there, the best of eight sets of options. RANKS="1 2": on these numbers of processes only;
+# WORKS="poisson bubbles": these groups of rows only
 set -e
 . "$(dirname "$0")/common.sh"
 SOLVE=$BUILD/bench/solve
