@@ -94,35 +94,6 @@ void PolderLevelGridBoxes_Host(const PolderLevelGrid *G, const PetscInt mate[], 
   for (PetscInt i = 0; i < G->n; ++i, GridNext(G->size, at)) agg[i] = mate[i] == POLDER_PAIR_LONE ? G->nc : PolderLevelGridBox(G, at);
 }
 
-/* The same as in PolderLevelGridWeight(). `none` stands for zeros where they would divide each other */
-static inline PetscReal GridWeightOf(PetscReal own, PetscReal face, PetscReal other, PetscReal most)
-{
-  const PetscReal none = 1e-290, f = PetscMax(face, none), g = f / (1 + f / other), w = g / (PetscMax(own, none) + g), bound = face / PetscMax(most, none);
-
-  return PetscMin(w, bound);
-}
-
-/* Cells of a line at a time */
-#define GRID_CELLS 256
-
-#undef LEVEL_NAME
-#define LEVEL_ENTRY      PetscScalar
-#define LEVEL_GET(a)     PetscRealPart(a)
-#define LEVEL_NAME(name) name##Double
-#include "levelgridcells.h"
-#undef LEVEL_ENTRY
-#undef LEVEL_GET
-#undef LEVEL_NAME
-#define LEVEL_ENTRY      float
-#define LEVEL_GET(a)     (a)
-#define LEVEL_NAME(name) name##Single
-#include "levelgridcells.h"
-#undef LEVEL_ENTRY
-#undef LEVEL_GET
-#undef LEVEL_NAME
-#define LEVEL_ENTRY      PolderBfloat
-#define LEVEL_GET(a)     PolderBfloatGet(a)
-#define LEVEL_NAME(name) name##Half
 #include "levelgridcells.h"
 
 /* Do rows of no aggregate lie among the n rows? */
@@ -152,13 +123,6 @@ static PetscBool GridHasDiagonals(const PolderLevelGrid *G, const PolderLevelGri
   return PETSC_TRUE;
 }
 
-static PetscBool GridCountOf(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, const PetscInt at[3], PetscInt i,
-                             PetscInt n, PetscInt count[])
-{
-  if (A->bfloat) return GridCountHalf(G, A, rule, at, i, n, count);
-  return A->single ? GridCountSingle(G, A, rule, at, i, n, count) : GridCountDouble(G, A, rule, at, i, n, count);
-}
-
 void PolderLevelGridSurvey_Host(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, PetscInt count[])
 {
   const PetscBool lines = (PetscBool)(GridHasDiagonals(G, A) && !GridHasLone(G->n, rule->mate));
@@ -175,7 +139,7 @@ void PolderLevelGridSurvey_Host(const PolderLevelGrid *G, const PolderLevelGridE
       const PetscInt i = cells.start + x;
 
       n = PetscMax(1, PetscMin(GRID_CELLS, PetscMin(cells.hi, G->size[0] - 1) - x)); // the last one may be thin
-      if (lines && !thin && x < G->size[0] - 1 && i > 0 && i + n < G->n && GridCountOf(G, A, rule, at, i, n, count)) continue;
+      if (lines && !thin && x < G->size[0] - 1 && i > 0 && i + n < G->n && GridCount(G, A, rule, at, i, n, count)) continue;
       for (at[0] = x; at[0] < x + n; ++at[0]) {
         const unsigned bits = PolderLevelGridLook(G, A, rule, cells.start + at[0], at);
 
@@ -213,16 +177,13 @@ static PetscBool GridSplitBoxes(const PolderLevelGrid *G, const PolderLevelGridE
   for (int part = 0; part < 4; ++part) {
     GridLine  line;
     PetscInt  at[3], i;
-    PetscBool inner[3], done;
+    PetscBool inner[3];
 
     if (!GridBoxLine(G, box, part, at, &line)) continue;
     i = line.start + x;
     for (int d = 0; d < 3; ++d) inner[d] = (PetscBool)(G->join[d] && at[d] % 2 == 0 && at[d] + 1 < G->size[d]);
     if (x < line.lo || x + cells > line.hi || i == 0 || i + cells >= G->n) return PETSC_FALSE;
-    if (A->bfloat) done = GridExtremesHalf(G, A, at, inner, i, cells, most, low);
-    else if (A->single) done = GridExtremesSingle(G, A, at, inner, i, cells, most, low);
-    else done = GridExtremesDouble(G, A, at, inner, i, cells, most, low);
-    if (!done) return PETSC_FALSE;
+    if (!GridExtremes(G, A, at, inner, i, cells, most, low)) return PETSC_FALSE;
   }
   for (PetscInt k = 0; k < n; ++k) {
     const PetscInt l = k << G->join[0], r = l + G->join[0], c[3] = {box[0] + k, box[1], box[2]};
@@ -260,62 +221,6 @@ static PetscBool GridIsInside(const PolderLevelGrid *G, int d, PetscInt at)
   const PetscInt beyond = G->join[d] ? at + (at % 2 ? 2 : -2) : at;
 
   return (PetscBool)(at > 0 && at < G->size[d] - 1 && beyond >= 0 && beyond < G->size[d]);
-}
-
-/* c[k] <- the coupling that entry from + k in direction d stands for */
-static void GridRead(const PolderLevelGridEntries *A, int d, PetscInt from, PetscInt n, PetscReal c[])
-{
-  if (A->bfloat) GridReadHalf(n, (const PolderBfloat *)A->up[d] + from, c);
-  else if (A->single) GridReadSingle(n, (const float *)A->up[d] + from, c);
-  else GridReadDouble(n, (const PetscScalar *)A->up[d] + from, c);
-}
-
-/* The couplings of cells along a direction that PolderLevelGridWeight() takes: within the box, to the box that they face, and within that one */
-typedef struct {
-  PetscReal own[GRID_CELLS], face[GRID_CELLS], other[GRID_CELLS];
-} GridCouplings;
-
-/* Those of n cells from cell i of a line on, all neighbours of which are there. The coordinate of cell i along the line is even */
-static void GridCouple(const PolderLevelGrid *G, const PolderLevelGridEntries *A, int d, PetscInt at, PetscInt i, PetscInt n, GridCouplings *c)
-{
-  const PetscInt  stride = PolderLevelGridStride(G->size, d);
-  const PetscBool odd    = (PetscBool)(at % 2);
-  PetscReal       t[GRID_CELLS + 3];
-
-  if (!d && G->join[d]) {
-    GridRead(A, d, i - 2, n + 3, t);
-    for (PetscInt k = 0; k < n; ++k) { // k + 1 and k + 2: the couplings to both neighbours
-      c->own[k]   = k & 1 ? t[k + 1] : t[k + 2];
-      c->face[k]  = k & 1 ? t[k + 2] : t[k + 1];
-      c->other[k] = k & 1 ? t[k + 3] : t[k];
-    }
-  } else {
-    GridRead(A, d, odd ? i - stride : i, n, c->own);
-    GridRead(A, d, odd ? i : i - stride, n, c->face);
-    if (G->join[d]) GridRead(A, d, odd ? i + stride : i - 2 * stride, n, c->other);
-  }
-}
-
-/* Stores the weights of such cells of line (y, z) */
-static void GridWeighCells(const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscInt y, PetscInt z, PetscInt i, PetscInt n)
-{
-  const PetscInt at[3] = {0, y, z};
-  GridCouplings  c[3];
-  PetscReal      most[GRID_CELLS], w[3][GRID_CELLS];
-
-  for (PetscInt k = 0; k < n; ++k) most[k] = 0;
-  for (int d = 0; d < (A->up[2] ? 3 : 2); ++d) {
-    GridCouple(G, A, d, at[d], i, n, &c[d]);
-    for (PetscInt k = 0; k < n; ++k) most[k] = PetscMax(most[k], PetscMax(c[d].own[k], c[d].face[k]));
-  }
-  for (int d = 0; d < 3; ++d) {
-    if (G->join[d]) {
-      for (PetscInt k = 0; k < n; ++k) w[d][k] = GridWeightOf(2 * c[d].own[k], c[d].face[k], 2 * c[d].other[k], most[k]);
-    } else {
-      for (PetscInt k = 0; k < n; ++k) w[d][k] = 0;
-    }
-  }
-  for (PetscInt k = 0; k < n; ++k) G->w[i + k] = PolderLevelGridWord(w[0][k], w[1][k], w[2][k]);
 }
 
 /* Computes the weights of line (y, z) of a level whose cells all take part in P */
@@ -376,7 +281,6 @@ static PetscBool GridCollectBoxes(const PolderLevelGrid *G, const PolderLevelGri
     GridLine  line;
     PetscInt  at[3], i;
     PetscReal cells[6];
-    PetscBool done;
 
     if (!GridBoxLine(G, box, part, at, &line)) continue;
     i = line.start + x;
@@ -387,10 +291,7 @@ static PetscBool GridCollectBoxes(const PolderLevelGrid *G, const PolderLevelGri
       cells[e] = e < 2 ? 1 + G->join[0] : GridMeanCells(G, at, i, e / 2, e % 2 ? 1 : -1);
       if (e > 1 && cells[e] != last) return PETSC_FALSE;
     }
-    if (A->bfloat) done = GridGatherHalf(G, A, at, i, n, cells, to);
-    else if (A->single) done = GridGatherSingle(G, A, at, i, n, cells, to);
-    else done = GridGatherDouble(G, A, at, i, n, cells, to);
-    if (!done) return PETSC_FALSE;
+    if (!GridGather(G, A, at, i, n, cells, to)) return PETSC_FALSE;
     for (PetscInt k = 0; k < n; ++k) {
       const PetscInt l = i + (k << G->join[0]);
 

@@ -1,65 +1,85 @@
-/* Loops over cells of a line that vectorise, with entries of type LEVEL_ENTRY; included once for each type. All cells take part in P. */
+/* Loops over cells of a line that vectorise: entries of any type are read as real numbers first. All cells take part in P. Included by levelgrid.c only. */
+
+/* Cells of a line at a time */
+#define GRID_CELLS 256
+
+/* In place of the first entry of neighbours that are not there */
+#define GRID_NONE (-1)
 
 /* The coupling that an entry stands for */
-static inline PetscReal LEVEL_NAME(GridCoupling)(LEVEL_ENTRY entry)
+static inline PetscReal GridCoupling(PetscReal entry)
 {
-  const PetscReal a = -(PetscReal)LEVEL_GET(entry);
+  return entry < 0 ? -entry : 0;
+}
 
-  return a > 0 ? a : 0;
+/* v[k] <- entry from + k in direction d, k < n; zeros where from is GRID_NONE */
+static void GridRead(const PolderLevelGridEntries *A, int d, PetscInt from, PetscInt n, PetscReal v[])
+{
+  const void *const u = A->up[d];
+
+  if (from == GRID_NONE) {
+    for (PetscInt k = 0; k < n; ++k) v[k] = 0;
+  } else if (A->bfloat) {
+    for (PetscInt k = 0; k < n; ++k) v[k] = PolderBfloatGet(((const PolderBfloat *)u)[from + k]);
+  } else if (A->single) {
+    for (PetscInt k = 0; k < n; ++k) v[k] = ((const float *)u)[from + k];
+  } else {
+    for (PetscInt k = 0; k < n; ++k) v[k] = PetscRealPart(((const PetscScalar *)u)[from + k]);
+  }
+}
+
+/* c[k] <- the couplings that such entries stand for */
+static void GridCouplings(const PolderLevelGridEntries *A, int d, PetscInt from, PetscInt n, PetscReal c[])
+{
+  GridRead(A, d, from, n, c);
+  for (PetscInt k = 0; k < n; ++k) c[k] = GridCoupling(c[k]);
 }
 
 /*
-  to[2 d] and to[2 d + 1] <- the entries of n cells from cell i of line (y, z) on to their lower and upper neighbours in direction d, zeros for neighbours that
-  are not there; 0 < i and i + n < G->n. PETSC_FALSE: some of the cells have a neighbour there that others have not
+  from[2 d] and from[2 d + 1] <- the first of the entries of n cells from cell i of line (y, z) on to their lower and upper neighbours in direction d; 0 < i and
+  i + n < G->n. PETSC_FALSE: some of the cells have a neighbour there that others have not
 */
-static PetscBool LEVEL_NAME(GridEntries)(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt at[3], PetscInt i, PetscInt n,
-                                         const LEVEL_ENTRY *to[6])
+static PetscBool GridEntries(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt at[3], PetscInt i, PetscInt n, PetscInt from[6])
 {
-  static const LEVEL_ENTRY zeros[GRID_CELLS];
-
   for (int d = 0; d < 3; ++d) {
-    const LEVEL_ENTRY *u      = (const LEVEL_ENTRY *)A->up[d];
-    const PetscInt     stride = PolderLevelGridStride(G->size, d);
+    const PetscInt stride = PolderLevelGridStride(G->size, d);
 
-    to[2 * d] = to[2 * d + 1] = zeros;
-    if (!u) continue;
+    from[2 * d] = from[2 * d + 1] = GRID_NONE;
+    if (!A->up[d]) continue;
     if (d && ((i < stride && i + n > stride) || (i < G->n - stride && i + n > G->n - stride))) return PETSC_FALSE;
-    if (!d || (at[d] > 0 && i >= stride)) to[2 * d] = u + i - stride;
-    if (!d || (at[d] + 1 < G->size[d] && i + n <= G->n - stride)) to[2 * d + 1] = u + i; // entries between lines are zero
+    if (!d || (at[d] > 0 && i >= stride)) from[2 * d] = i - stride;
+    if (!d || (at[d] + 1 < G->size[d] && i + n <= G->n - stride)) from[2 * d + 1] = i; // entries between lines are zero
   }
   return PETSC_TRUE;
 }
 
-/* The strongest coupling of cell k along direction d */
-static inline PetscReal LEVEL_NAME(GridAlong)(const LEVEL_ENTRY *const to[6], PetscInt k, int d)
-{
-  const PetscReal lower = LEVEL_NAME(GridCoupling)(to[2 * d][k]), upper = LEVEL_NAME(GridCoupling)(to[2 * d + 1][k]);
-
-  return lower > upper ? lower : upper;
-}
-
 /* Adds the counts of PolderLevelGridLook() for n cells from cell i of line (y, z) on, none of them thin */
-static PetscBool LEVEL_NAME(GridCount)(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, const PetscInt at[3],
-                                       PetscInt i, PetscInt n, PetscInt count[])
+static PetscBool GridCount(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PolderLevelGridRule *rule, const PetscInt at[3], PetscInt i,
+                           PetscInt n, PetscInt count[])
 {
-  const PetscReal   *excess = rule->excess ? rule->excess + i : NULL;
-  const LEVEL_ENTRY *to[6];
-  int                c[POLDER_LEVELGRID_COUNTS] = {0};
+  const PetscReal *excess = rule->excess ? rule->excess + i : NULL;
+  PetscReal        along[3][GRID_CELLS], v[GRID_CELLS];
+  PetscInt         from[6];
+  int              c[POLDER_LEVELGRID_COUNTS] = {0}, positive[GRID_CELLS];
 
-  if (!LEVEL_NAME(GridEntries)(G, A, at, i, n, to)) return PETSC_FALSE;
+  if (!GridEntries(G, A, at, i, n, from)) return PETSC_FALSE;
+  for (PetscInt k = 0; k < n; ++k) positive[k] = excess && !(excess[k] >= 0);
+  for (int d = 0; d < 3; ++d) {
+    GridCouplings(A, d, from[2 * d], n, along[d]);
+    GridRead(A, d, from[2 * d + 1], n, v);
+    for (PetscInt k = 0; k < n; ++k) {
+      along[d][k] = PetscMax(along[d][k], GridCoupling(v[k]));
+      positive[k] |= !(v[k] <= 0);
+    }
+  }
   for (PetscInt k = 0; k < n; ++k) {
-    const PetscReal x = LEVEL_NAME(GridAlong)(to, k, 0), y = LEVEL_NAME(GridAlong)(to, k, 1), z = LEVEL_NAME(GridAlong)(to, k, 2);
-    const PetscReal xy = x > y ? x : y, all = xy > z ? xy : z, least = rule->weak * all;
+    const PetscReal x = along[0][k], y = along[1][k], z = along[2][k], all = PetscMax(PetscMax(x, y), z), least = rule->weak * all;
 
     c[0] += x < least;
     c[1] += y < least;
     c[2] += z < least;
     c[3] += all > 0;
-  }
-  for (PetscInt k = 0; k < n; ++k) {
-    const int positive = !(LEVEL_GET(to[1][k]) <= 0) | !(LEVEL_GET(to[3][k]) <= 0) | !(LEVEL_GET(to[5][k]) <= 0);
-
-    c[4] += positive | (excess && !(excess[k] >= 0));
+    c[4] += positive[k];
   }
   for (int k = 0; k < POLDER_LEVELGRID_COUNTS; ++k) count[k] += c[k];
   return PETSC_TRUE;
@@ -69,61 +89,103 @@ static PetscBool LEVEL_NAME(GridCount)(const PolderLevelGrid *G, const PolderLev
   For n cells from cell i of line (y, z) on, which have upper neighbours in their boxes in the directions with inner[d]: most[] is raised to their strongest
   couplings, and low[] lowered to those couplings within the box. n and the coordinate of cell i along the line are even if boxes are joined there
 */
-static PetscBool LEVEL_NAME(GridExtremes)(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt at[3], const PetscBool inner[3], PetscInt i,
-                                          PetscInt n, PetscReal most[], PetscReal low[])
+static PetscBool GridExtremes(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt at[3], const PetscBool inner[3], PetscInt i, PetscInt n,
+                              PetscReal most[], PetscReal low[])
 {
-  const LEVEL_ENTRY *to[6];
+  PetscReal c[GRID_CELLS];
+  PetscInt  from[6];
 
-  if (!LEVEL_NAME(GridEntries)(G, A, at, i, n, to)) return PETSC_FALSE;
-  for (PetscInt k = 0; k < n; ++k) {
-    const PetscReal x = LEVEL_NAME(GridAlong)(to, k, 0), y = LEVEL_NAME(GridAlong)(to, k, 1), z = LEVEL_NAME(GridAlong)(to, k, 2);
-    const PetscReal xy = x > y ? x : y, all = xy > z ? xy : z;
-
-    most[k] = most[k] > all ? most[k] : all;
-  }
-  for (int d = 0; d < 3; ++d) {
-    for (PetscInt k = 0; k < n && inner[d]; k += d ? 1 : 2) {
-      const PetscReal a = LEVEL_NAME(GridCoupling)(to[2 * d + 1][k]);
-
-      low[k] = low[k] < a ? low[k] : a;
-    }
+  if (!GridEntries(G, A, at, i, n, from)) return PETSC_FALSE;
+  for (int e = 0; e < 6; ++e) {
+    GridCouplings(A, e / 2, from[e], n, c);
+    for (PetscInt k = 0; k < n; ++k) most[k] = PetscMax(most[k], c[k]);
+    if (e % 2 == 0 || !inner[e / 2]) continue;
+    for (PetscInt k = 0; k<n; k += e> 1 ? 1 : 2) low[k] = PetscMin(low[k], c[k]);
   }
   return PETSC_TRUE;
-}
-
-/* sum[k] += what the cells of box k collect from the entries u[] of its cells, two or, with join = 0, one of them */
-static void LEVEL_NAME(GridAcross)(int join, PetscInt n, const LEVEL_ENTRY u[], PetscReal cells, PetscReal sum[])
-{
-  if (join) {
-    for (PetscInt k = 0; k < n; ++k) sum[k] = (sum[k] + LEVEL_NAME(GridCoupling)(u[2 * k]) / cells) + LEVEL_NAME(GridCoupling)(u[2 * k + 1]) / cells;
-  } else {
-    for (PetscInt k = 0; k < n; ++k) sum[k] += LEVEL_NAME(GridCoupling)(u[k]) / cells;
-  }
 }
 
 /*
   Adds to to[2 d] and to[2 d + 1], for n boxes of which cell i is the first on the line through at[], the couplings of its cells to lower and upper boxes,
   divided by cells[], 0 where the line has none in that direction. See PolderLevelGridCollect()
 */
-static PetscBool LEVEL_NAME(GridGather)(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt at[3], PetscInt i, PetscInt n,
-                                        const PetscReal cells[6], PetscReal to[6][GRID_CELLS])
+static PetscBool GridGather(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt at[3], PetscInt i, PetscInt n, const PetscReal cells[6],
+                            PetscReal to[6][GRID_CELLS])
 {
-  const int          join = G->join[0];
-  const LEVEL_ENTRY *u[6];
+  const int join = G->join[0];
+  PetscReal c[GRID_CELLS];
+  PetscInt  from[6];
 
-  if (!LEVEL_NAME(GridEntries)(G, A, at, i, n << join, u)) return PETSC_FALSE;
-  for (PetscInt k = 0; k < n; ++k) {
-    to[0][k] += LEVEL_NAME(GridCoupling)(u[0][k << join]) / cells[0];
-    to[1][k] += LEVEL_NAME(GridCoupling)(u[1][(k << join) + join]) / cells[1];
-  }
-  for (int e = 2; e < 6; ++e) {
-    if (cells[e] > 0) LEVEL_NAME(GridAcross)(join, n, u[e], cells[e], to[e]);
+  if (!GridEntries(G, A, at, i, n << join, from)) return PETSC_FALSE;
+  for (int e = 0; e < 6; ++e) {
+    const PetscReal size = cells[e];
+    PetscReal      *sum  = to[e];
+
+    if (!(size > 0)) continue;
+    GridCouplings(A, e / 2, from[e], n << join, c);
+    if (!join) {
+      for (PetscInt k = 0; k < n; ++k) sum[k] += c[k] / size;
+    } else if (e < 2) { // along the line one cell of each box
+      for (PetscInt k = 0; k < n; ++k) sum[k] += c[2 * k + e] / size;
+    } else {
+      for (PetscInt k = 0; k < n; ++k) sum[k] = (sum[k] + c[2 * k] / size) + c[2 * k + 1] / size;
+    }
   }
   return PETSC_TRUE;
 }
 
-/* c[k] <- the couplings that n entries stand for */
-static void LEVEL_NAME(GridRead)(PetscInt n, const LEVEL_ENTRY u[], PetscReal c[])
+/* The same as in PolderLevelGridWeight(). `none` stands for zeros where they would divide each other */
+static inline PetscReal GridWeightOf(PetscReal own, PetscReal face, PetscReal other, PetscReal most)
 {
-  for (PetscInt k = 0; k < n; ++k) c[k] = LEVEL_NAME(GridCoupling)(u[k]);
+  const PetscReal none = 1e-290, f = PetscMax(face, none), g = f / (1 + f / other), w = g / (PetscMax(own, none) + g), bound = face / PetscMax(most, none);
+
+  return PetscMin(w, bound);
+}
+
+/* The couplings of cells along a direction that PolderLevelGridWeight() takes: within the box, to the box that they face, and within that one */
+typedef struct {
+  PetscReal own[GRID_CELLS], face[GRID_CELLS], other[GRID_CELLS];
+} GridNeighbours;
+
+/* Those of n cells from cell i of a line on, all neighbours of which are there. The coordinate of cell i along the line is even */
+static void GridCouple(const PolderLevelGrid *G, const PolderLevelGridEntries *A, int d, PetscInt at, PetscInt i, PetscInt n, GridNeighbours *c)
+{
+  const PetscInt  stride = PolderLevelGridStride(G->size, d);
+  const PetscBool odd    = (PetscBool)(at % 2);
+  PetscReal       t[GRID_CELLS + 3];
+
+  if (!d && G->join[d]) {
+    GridCouplings(A, d, i - 2, n + 3, t);
+    for (PetscInt k = 0; k < n; ++k) { // k + 1 and k + 2: the couplings to both neighbours
+      c->own[k]   = k & 1 ? t[k + 1] : t[k + 2];
+      c->face[k]  = k & 1 ? t[k + 2] : t[k + 1];
+      c->other[k] = k & 1 ? t[k + 3] : t[k];
+    }
+  } else {
+    GridCouplings(A, d, odd ? i - stride : i, n, c->own);
+    GridCouplings(A, d, odd ? i : i - stride, n, c->face);
+    if (G->join[d]) GridCouplings(A, d, odd ? i + stride : i - 2 * stride, n, c->other);
+  }
+}
+
+/* Stores the weights of such cells of line (y, z) */
+static void GridWeighCells(const PolderLevelGrid *G, const PolderLevelGridEntries *A, PetscInt y, PetscInt z, PetscInt i, PetscInt n)
+{
+  const PetscInt at[3] = {0, y, z};
+  GridNeighbours c[3];
+  PetscReal      most[GRID_CELLS], w[3][GRID_CELLS];
+
+  for (PetscInt k = 0; k < n; ++k) most[k] = 0;
+  for (int d = 0; d < (A->up[2] ? 3 : 2); ++d) {
+    GridCouple(G, A, d, at[d], i, n, &c[d]);
+    for (PetscInt k = 0; k < n; ++k) most[k] = PetscMax(most[k], PetscMax(c[d].own[k], c[d].face[k]));
+  }
+  for (int d = 0; d < 3; ++d) {
+    if (G->join[d]) {
+      for (PetscInt k = 0; k < n; ++k) w[d][k] = GridWeightOf(2 * c[d].own[k], c[d].face[k], 2 * c[d].other[k], most[k]);
+    } else {
+      for (PetscInt k = 0; k < n; ++k) w[d][k] = 0;
+    }
+  }
+  for (PetscInt k = 0; k < n; ++k) G->w[i + k] = PolderLevelGridWord(w[0][k], w[1][k], w[2][k]);
 }
