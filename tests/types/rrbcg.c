@@ -238,6 +238,7 @@ int main(int argc, char **args)
 
    test:
      suffix: cg
+     nsize: {{1 2 3}}
      args: -cg -mat_type {{aij aijdia}}
 
    test:

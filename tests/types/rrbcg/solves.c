@@ -33,14 +33,16 @@ static PetscErrorCode StartBlack(const Problem *p, Mat A, Vec b, Vec x)
 {
   Vec          d;
   PetscScalar *xx;
+  PetscInt     start, end;
 
   PetscFunctionBeginUser;
   PetscCall(VecDuplicate(b, &d));
   PetscCall(MatGetDiagonal(A, d));
   PetscCall(VecPointwiseDivide(x, b, d));
+  PetscCall(VecGetOwnershipRange(x, &start, &end));
   PetscCall(VecGetArray(x, &xx));
-  for (PetscInt i = 0; i < p->nx * p->ny; ++i) {
-    if ((i % p->nx + i / p->nx) % 2 == 0) xx[i] = 0;
+  for (PetscInt i = start; i < end; ++i) {
+    if ((i % p->nx + i / p->nx) % 2 == 0) xx[i - start] = 0;
   }
   PetscCall(VecRestoreArray(x, &xx));
   PetscCall(VecDestroy(&d));
