@@ -33,6 +33,10 @@ conf=$(printf '#include <petscconf.h>\n' | "$cc" -E -dM $cflags - 2>/dev/null) |
 has() { printf '%s\n' "$conf" | grep -q "^#define $1\b"; }
 has PETSC_USE_SHARED_LIBRARIES || stop "This PETSc is a static library, into which nothing can be loaded: configure PETSc with --with-shared-libraries=1"
 ! has PETSC_USE_COMPLEX || stop "This PETSc has complex scalars and Polder works with real ones only: use a PETSc configured with --with-scalar-type=real"
+for real in SINGLE __FLOAT128 __FP16; do
+  ! has "PETSC_USE_REAL_$real" ||
+    stop "The numbers of this PETSc are not in double precision, in which Polder works: use a PETSc configured with --with-precision=double"
+done
 
 lib=$(realpath "$libdir/lib$(printf '%s\n' "$libs" | sed 's/.*-l\(petsc[^ ]*\).*/\1/').so" 2>/dev/null)
 case ${lib%/*} in

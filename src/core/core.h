@@ -7,6 +7,9 @@
 #if defined(PETSC_USE_COMPLEX)
   #error "Polder works with real scalars only: use a PETSc configured with --with-scalar-type=real"
 #endif
+#if !defined(PETSC_USE_REAL_DOUBLE)
+  #error "Polder works in double precision: use a PETSc configured with --with-precision=double"
+#endif
 
 PETSC_INTERN PetscClassId PolderLogClassId;
 

@@ -15,7 +15,7 @@ config = os.path.join(here, "..", "config")
 work = os.getcwd()
 
 
-def petsc(folder, version="3.20.1", shared=True, complex_scalars=False, arch=""):
+def petsc(folder, version="3.20.1", shared=True, conf="", arch=""):
     """A PETSc of nothing but the two files that are looked at"""
     prefix = os.path.join(work, folder, arch).rstrip("/")
     os.makedirs(f"{prefix}/lib/pkgconfig", exist_ok=True)
@@ -23,8 +23,8 @@ def petsc(folder, version="3.20.1", shared=True, complex_scalars=False, arch="")
     with open(f"{prefix}/lib/pkgconfig/PETSc.pc", "w") as pc:
         pc.write(f"prefix={prefix}\nlibdir=${{prefix}}/lib\nccompiler=mpicc\nName: PETSc\nDescription: none\nVersion: {version}\n"
                  "Cflags: -I${prefix}/include\nLibs: -L${libdir} -lpetsc\n")
-    with open(f"{prefix}/include/petscconf.h", "w") as conf:
-        conf.write("#define PETSC_HAVE_MPI 1\n" + "#define PETSC_USE_SHARED_LIBRARIES 1\n" * shared + "#define PETSC_USE_COMPLEX 1\n" * complex_scalars)
+    with open(f"{prefix}/include/petscconf.h", "w") as file:
+        file.write("#define PETSC_HAVE_MPI 1\n" + "#define PETSC_USE_SHARED_LIBRARIES 1\n" * shared + f"#define {conf} 1\n" * bool(conf))
 
 
 def configure(title, variables, keep=("PETSC_VERSION", "PETSC_CFLAGS", "PETSC_LIBS")):
@@ -39,7 +39,9 @@ def configure(title, variables, keep=("PETSC_VERSION", "PETSC_CFLAGS", "PETSC_LI
 petsc("prefix")
 petsc("source", version="3.22.0", arch="arch-opt")
 petsc("static", shared=False)
-petsc("complex", complex_scalars=True)
+petsc("complex", conf="PETSC_USE_COMPLEX")
+petsc("single", conf="PETSC_USE_REAL_SINGLE")
+petsc("quadruple", conf="PETSC_USE_REAL___FLOAT128")
 petsc("old", version="3.17.5")
 configure("PETSC_DIR of an installed PETSc", {"PETSC_DIR": f"{work}/prefix"})
 configure("PETSC_DIR and PETSC_ARCH of a source tree", {"PETSC_DIR": f"{work}/source", "PETSC_ARCH": "arch-opt"})
@@ -48,7 +50,8 @@ configure("pkg-config", {"PKG_CONFIG_PATH": f"{work}/source/arch-opt/lib/pkgconf
 configure("a source tree without PETSC_ARCH", {"PETSC_DIR": f"{work}/source"})
 configure("no PETSc", {"PKG_CONFIG_LIBDIR": f"{work}/nothing"})
 configure("static", {"PETSC_DIR": f"{work}/static"})
-configure("complex", {"PETSC_DIR": f"{work}/complex"})
+for conf in "complex", "single", "quadruple":
+    configure(conf, {"PETSC_DIR": f"{work}/{conf}"})
 configure("too old", {"PETSC_DIR": f"{work}/old"})
 
 
