@@ -185,11 +185,12 @@ bench: all benches
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/run.sh
 
 # the tables of docs/results, each minutes long
-TABLES := bench-reference bench-floor bench-ranks bench-peers bench-pamg bench-iteration bench-rrb bench-navierstokes bench-waves bench-scale bench-nras bench-classical
+TABLES := bench-reference bench-floor bench-ranks bench-peers bench-pamg bench-iteration bench-rrb bench-navierstokes bench-waves bench-scale bench-nras bench-classical bench-grids
 $(TABLES): bench-%: all $(BENCHES)
 	@BUILD=$(abspath $(BUILD)) MPIEXEC="$(MPIEXEC)" bench/$*.sh
 
 bench-rrb: $(BUILD)/tests/types/rrbcg
+bench-grids: $(BUILD)/bench/hypre/hypre
 
 # the front page of docs/results, from the others
 bench-summary: $(BUILD)/petsc.mk

@@ -150,7 +150,7 @@ PetscErrorCode SolveBoomerAMG(const Problem *p, const Rows *A, PetscInt repeats,
     PetscCall(Better(&o, best));
     if (!strcmp(best->name, o.name)) chosen = k;
   }
-  for (PetscInt i = 1; i < repeats; ++i) PetscCall(Once(&s, chosen % 2 ? 0.5 : 0.25, chosen / 2 % 2, smoothers[chosen / 4], best));
+  for (PetscInt i = 1; i < repeats && best->its; ++i) PetscCall(Once(&s, chosen % 2 ? 0.5 : 0.25, chosen / 2 % 2, smoothers[chosen / 4], best));
   CheckHypre(HYPRE_IJVectorDestroy(s.ijx));
   CheckHypre(HYPRE_IJVectorDestroy(s.ijb));
   CheckHypre(HYPRE_IJMatrixDestroy(s.ijA));
