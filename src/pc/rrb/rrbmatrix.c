@@ -218,9 +218,26 @@ typedef struct {
   const PetscInt    *node;
 } RRBColumns;
 
+/* Is this the row of a 5-point stencil of node i inside its line? */
+static inline PetscBool PCRRBIsFive_Private(PetscInt begin, PetscInt end, RRBColumns block, PetscInt i, PetscInt first, PetscInt ld)
+{
+  const PetscInt *j = block.aj + begin;
+
+  if (end - begin != 5 || block.node || i <= first || i + 1 >= first + ld) return PETSC_FALSE;
+  return (PetscBool)((j[0] == i - ld) & (j[1] == i - 1) & (j[2] == i) & (j[3] == i + 1) & (j[4] == i + ld));
+}
+
 /* Adds the entries of node i, on the line of ld nodes that begins with node `first`. Returns the first entry that does not couple neighbours, or end */
 static inline PetscInt PCRRBAddEntries_Private(PetscInt begin, PetscInt end, RRBColumns block, PetscInt i, PetscInt first, PetscInt ld, PetscScalar a[])
 {
+  if (PCRRBIsFive_Private(begin, end, block, i, first, ld)) {
+    a[S]      = block.aa[begin];
+    a[W]      = block.aa[begin + 1];
+    a[CENTRE] = block.aa[begin + 2];
+    a[E]      = block.aa[begin + 3];
+    a[N]      = block.aa[begin + 4];
+    return end;
+  }
   for (PetscInt k = begin; k < end; ++k) {
     const PetscInt j = block.node ? block.node[block.aj[k]] : block.aj[k], up = j >= first + ld, down = j < first, dx = j - i - (up ? ld : 0) + (down ? ld : 0);
 
