@@ -56,10 +56,10 @@ __device__ __forceinline__ void PolderCGSums(const PolderPack<double, V> &r, con
 }
 
 /* diagonal: 0 no z, 1 z = r, 2 z = dinv r */
-template <int V, int DIAGONAL>
+template <int V, int DIAGONAL, bool ROUNDED = false>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderCGUpdateKernel(PetscInt n, const PetscScalar *__restrict__ w, PetscScalar *__restrict__ r, const PetscScalar *__restrict__ dinv,
-                       const __grid_constant__ PolderPeersView peers, PolderCGState *state, PolderReduceScratch *scratch)
+  PolderCGUpdateKernel(PetscInt              n, const PetscScalar *__restrict__ w, PetscScalar *__restrict__ r, const PetscScalar *__restrict__ dinv,
+                       const PolderCGRounded rounded, const __grid_constant__ PolderPeersView peers, PolderCGState *state, PolderReduceScratch *scratch)
 {
   const PetscInt stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
   const double   pw = state->pw, alpha = pw > 0 && !isinf(pw) ? state->rho / pw : 0.0;
@@ -76,6 +76,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
       zi.v[v] = DIAGONAL == 2 ? zi.v[v] * ri.v[v] : DIAGONAL ? ri.v[v] : 0.0;
     }
     PolderPackWrite(r + i, ri);
+    if (ROUNDED) PolderPackWrite(rounded.to + i, PolderPackMap(ri, [=](double x) { return (float)(rounded.scale * x); }));
     PolderCGSums<V>(ri, zi, sum);
   }
   PolderGridSum<POLDER_BLOCK>(sum, scratch, [&](const double *total) {
@@ -184,23 +185,26 @@ static PolderPeersView PolderPeersOr(const PolderPeersView *peers)
 }
 
 template <int V>
-static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *r, bool diagonal, const PetscScalar *dinv, const PolderCGReduction &to,
-                                 PolderStream stream)
+static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *r, bool diagonal, const PetscScalar *dinv, const PolderCGRounded &rounded,
+                                 const PolderCGReduction &to, PolderStream stream)
 {
   const unsigned int    blocks = PolderCGBlocks(n, V);
   const PolderPeersView peers  = PolderPeersOr(to.peers);
   PolderReduceScratch  *work   = (PolderReduceScratch *)to.work;
 
-  if (!diagonal) PolderCGUpdateKernel<V, 0><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, peers, to.state, work);
-  else if (!dinv) PolderCGUpdateKernel<V, 1><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, peers, to.state, work);
-  else PolderCGUpdateKernel<V, 2><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, peers, to.state, work);
+  if (diagonal && dinv) PolderCGUpdateKernel<V, 2><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, rounded, peers, to.state, work);
+  else if (diagonal) PolderCGUpdateKernel<V, 1><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, rounded, peers, to.state, work);
+  else if (rounded.to) PolderCGUpdateKernel<V, 0, true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, rounded, peers, to.state, work);
+  else PolderCGUpdateKernel<V, 0><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, rounded, peers, to.state, work);
 }
 
-int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], const PolderCGReduction *to,
-                        PolderStream stream)
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], const PolderCGRounded *rounded,
+                        const PolderCGReduction *to, PolderStream stream)
 {
-  if (n % 2 == 0 && PolderAligned<2>(w, r, dinv)) PolderCGUpdateLaunch<2>(n, w, r, diagonal, dinv, *to, stream);
-  else PolderCGUpdateLaunch<1>(n, w, r, diagonal, dinv, *to, stream);
+  const PolderCGRounded too = rounded ? *rounded : PolderCGRounded{};
+
+  if (n % 2 == 0 && PolderAligned<2>(w, r, dinv) && PolderAligned<2>(too.to)) PolderCGUpdateLaunch<2>(n, w, r, diagonal, dinv, too, *to, stream);
+  else PolderCGUpdateLaunch<1>(n, w, r, diagonal, dinv, too, *to, stream);
   return cudaGetLastError();
 }
 

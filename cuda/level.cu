@@ -63,8 +63,8 @@ struct LevelJacobi {
     else if (before == LEVEL_Y) z = z + beta * (now - PolderPackRead<N>(y + i));
     else if (before == LEVEL_BEGUN) z = z + beta * (now - start * d * r);
     if (LevelSums<V> && end.wide) {
-      const PolderPack<double, N> sum = end.base ? PolderPackDouble(PolderPackStream<N>((const V *)end.base + i)) + PolderPackDouble(now + z)
-                                                 : PolderPackDouble(now) + PolderPackDouble(z);
+      const PolderPack<double, N> sum = end.unit * (end.base ? PolderPackDouble(PolderPackStream<N>((const V *)end.base + i)) + PolderPackDouble(now + z)
+                                                             : PolderPackDouble(now) + PolderPackDouble(z));
 
       PolderPackWrite(end.wide + i, sum);
       if constexpr (RHO) sums(i, sum, part);

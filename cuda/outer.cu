@@ -99,7 +99,7 @@ static __device__ __forceinline__ double OuterAddRow(const PolderSparseRows &O, 
   const V        s = (V)sum.scale * d * OuterRow(O, k, (const V *)sum.ghost, start != 0 ? start * d * own[i] : own[i]);
 
   if (std::is_same_v<V, float> && sum.wide) {
-    const double before = sum.wide[i], after = before + s;
+    const double before = sum.wide[i], after = before + sum.unit * s;
 
     sum.wide[i] = after;
     return after - before;

@@ -72,8 +72,8 @@ static const char *const PolderMatRoots[][3] = {
 
 static const char *const PolderEventNames[POLDER_NUM_EVENTS] = {"PolderMatConv",   "PolderLabels",    "PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse",
                                                                 "PolderTNSApply",  "PolderCGDot",     "PolderCGUpdate",  "PolderRRBSetUp",  "PolderRRBApply",
-                                                                "PolderRRBReduce", "PolderPAMGSetUp", "PolderPAMGApply", "PolderNRASSetUp", "PolderNRASFact",
-                                                                "PolderNRASApply", "PolderRowsSetUp", "PolderRowsApply"};
+                                                                "PolderRRBReduce", "PolderPAMGSetUp", "PolderPAMGApply", "PolderPAMGRound", "PolderNRASSetUp",
+                                                                "PolderNRASFact",  "PolderNRASApply", "PolderRowsSetUp", "PolderRowsApply"};
 
 static PetscErrorCode PolderFinalize(void)
 {

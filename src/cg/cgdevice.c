@@ -119,6 +119,7 @@ PetscErrorCode PolderCGDeviceSetState(PolderCGDevice device, const PolderCGState
 {
   PetscFunctionBegin;
   PetscCall(PolderDeviceSynchronize()); // nothing writes to the ring any more
+  device->rounded = PETSC_FALSE;
   for (PetscInt i = 0; i < POLDER_CG_RING; ++i) device->ring[i] = NAN;
   PolderLaunch(PolderCGBegin_CUDA(state, device->state, device->stream));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -235,8 +236,10 @@ static PetscErrorCode PolderCGPreconditionStored_Private(KSP ksp, Vec r, Vec z)
   device->form = CG_STORED;
   if (cg->fused->forward && device->kernel != CG_ATTACHED) PetscCall((*cg->fused->forward)(cg->pc, r, &rho, &done));
   if (done) device->form = CG_JOINED;
+  else if (device->rounded) PetscCall((*cg->fused->applyrounded)(cg->pc, r, z, &rho, &done));
   else if (cg->fused->applyrho && (device->kernel == CG_REGULAR || (device->kernel == CG_CONSTANT && !cg->first)))
     PetscCall((*cg->fused->applyrho)(cg->pc, r, z, &rho, &done));
+  device->rounded = PETSC_FALSE;
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   if (device->kernel == CG_CONSTANT) PetscCall(PCApply(cg->pc, r, z));
   else PetscCall(PolderCGPCApply(ksp, r, z));
@@ -389,6 +392,19 @@ static PetscErrorCode PolderCGDeviceManySteps_Private(KSP ksp, Vec w, Vec r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Where the step stores r in single precision. What a projection makes of r is rounded by the preconditioner, and so is r where it does not bring rho */
+static PetscErrorCode PolderCGDeviceRounded_Private(KSP ksp, PetscBool project, PolderCGRounded *rounded)
+{
+  PolderCG      *cg     = (PolderCG *)ksp->data;
+  PolderCGDevice device = cg->device;
+
+  PetscFunctionBegin;
+  rounded->to = NULL;
+  if (cg->fused->residual && !project && device->kernel != CG_ATTACHED) PetscCall((*cg->fused->residual)(cg->pc, rounded));
+  device->rounded = (PetscBool)(rounded->to != NULL);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* alpha <- rho / (p, w), r <- r - alpha w, ||r||; x follows with the next direction */
 static PetscErrorCode PolderCGStep_OnDevice(KSP ksp, PetscBool project, Vec p, Vec w, Vec r)
 {
@@ -397,6 +413,7 @@ static PetscErrorCode PolderCGStep_OnDevice(KSP ksp, PetscBool project, Vec p, V
   const PolderCGReduction to     = PolderCGDeviceReduction_Private(device);
   const PetscScalar      *wa, *da = NULL;
   PetscScalar            *ra;
+  PolderCGRounded         rounded;
 
   PetscFunctionBegin;
   (void)p;
@@ -404,11 +421,12 @@ static PetscErrorCode PolderCGStep_OnDevice(KSP ksp, PetscBool project, Vec p, V
     PetscCall(PolderCGDeviceManySteps_Private(ksp, w, r));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
+  PetscCall(PolderCGDeviceRounded_Private(ksp, project, &rounded));
   PetscCall(PolderLogBegin(POLDER_CGUpdate, r));
   PetscCall(PolderVecGetDeviceRead(w, &wa));
   if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &da));
   PetscCall(PolderVecGetDeviceArray(r, &ra));
-  PolderLaunch(PolderCGUpdate_CUDA(device->n, wa, ra, CGDiagonal(device), da, &to, device->stream));
+  PolderLaunch(PolderCGUpdate_CUDA(device->n, wa, ra, CGDiagonal(device), da, &rounded, &to, device->stream));
   PetscCall(PolderVecRestoreDeviceArray(r, &ra));
   if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &da));
   PetscCall(PolderVecRestoreDeviceRead(w, &wa));
@@ -416,7 +434,7 @@ static PetscErrorCode PolderCGStep_OnDevice(KSP ksp, PetscBool project, Vec p, V
     PetscCall(PolderCGDeviceSum(ksp, 4, device->state->sum));
     PolderLaunch(PolderCGAdvance_CUDA(PETSC_TRUE, CGDiagonal(device), PETSC_FALSE, device->state, device->stream));
   }
-  PetscCall(PetscLogGpuFlops((CGDiagonal(device) ? 8.0 : 5.0) * device->n));
+  PetscCall(PetscLogGpuFlops((CGDiagonal(device) ? 8.0 : device->rounded ? 6.0 : 5.0) * device->n));
   PetscCall(PolderLogEnd(POLDER_CGUpdate, r));
   if (project) PetscCall(PolderCGDeviceProject_Private(ksp, r));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -23,14 +23,15 @@ struct _n_PolderCGDevice {
   PolderPeers      peers; /* sums without the host; NULL: MPI sums */
   PolderCGKernel   kernel;
   CGForm           form;
-  PetscBool        brief; /* an apply of the preconditioner takes not much longer than an update */
-  PetscBool        ready; /* z and rho are there; with one reduction: z and its sums on this process */
-  Vec              dinv;  /* of a diagonal preconditioner; NULL: the identity */
-  PetscInt         lag;   /* the host may lag by this many steps */
-  PetscInt         batch; /* steps in one kernel */
-  const PolderDia *small; /* the kernel that makes them is that of small matrices; NULL: that of the preconditioner */
-  PetscBool        sent;  /* the kernel of the direction has sent p to the neighbours */
-  Vec              p;     /* alpha p of the last step is still missing in the solution */
+  PetscBool        brief;   /* an apply of the preconditioner takes not much longer than an update */
+  PetscBool        ready;   /* z and rho are there; with one reduction: z and its sums on this process */
+  PetscBool        rounded; /* the last step has stored r where the preconditioner wants it in single precision */
+  Vec              dinv;    /* of a diagonal preconditioner; NULL: the identity */
+  PetscInt         lag;     /* the host may lag by this many steps */
+  PetscInt         batch;   /* steps in one kernel */
+  const PolderDia *small;   /* the kernel that makes them is that of small matrices; NULL: that of the preconditioner */
+  PetscBool        sent;    /* the kernel of the direction has sent p to the neighbours */
+  Vec              p;       /* alpha p of the last step is still missing in the solution */
 };
 
 /* Is M a diagonal, so that the updates of r bring rho? */

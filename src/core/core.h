@@ -28,6 +28,7 @@ typedef enum {
   POLDER_RRBReduce, /* reduces the right-hand side to the red nodes, and expands the solution to all nodes */
   POLDER_PAMGSetUp, /* builds the hierarchy, or recomputes its values */
   POLDER_PAMGApply,
+  POLDER_PAMGRound,  /* a pass that rounds r to single precision */
   POLDER_NRASSetUp,  /* blocks and pattern of the factors, with POLDER_NRASFactor */
   POLDER_NRASFactor, /* their values */
   POLDER_NRASApply,

@@ -14,6 +14,10 @@ typedef struct {
   PetscBool brief; /* an apply takes not much longer than the vector updates of a step */
   /* z <- M^-1 r, together with (r, z) and the scalars that follow from it. *done = PETSC_FALSE: nothing is done, since r or the factor is not on the device */
   PetscErrorCode (*applyrho)(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
+  /* A preconditioner that works in single precision. residual: where it wants r, with to = NULL if it rounds r itself. Whoever updates r can store it there in
+     the same pass, and then calls applyrounded instead of applyrho, before any other apply */
+  PetscErrorCode (*residual)(PC, PolderCGRounded *);
+  PetscErrorCode (*applyrounded)(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
   /* The halves of M^-1 = K^T D^-1 K. forward: s = D^-1 K r, which the preconditioner keeps, and (s, D s) = (r, M^-1 r); *done as above. backward, after it:
      computes z = K^T s and at once updates x <- x + alpha p of the previous step and p <- z + beta p */
   PetscErrorCode (*forward)(PC, Vec r, const PolderCGRho *rho, PetscBool *done);

@@ -61,14 +61,20 @@ typedef struct {
   void                  *work;
 } PolderCGReduction;
 
+/* Where a preconditioner wants r in single precision: to[i] = (float)(scale r_i). NULL: it does not */
+typedef struct {
+  float      *to;
+  PetscScalar scale;
+} PolderCGRounded;
+
 /* Host: x += alpha p, r -= alpha w; returns (r, r) */
 PETSC_INTERN PetscReal PolderCGUpdate_Host(PetscInt n, PetscScalar alpha, const PetscScalar p[], const PetscScalar w[], PetscScalar x[], PetscScalar r[]);
 /*
   Device: alpha <- rho / pw, r <- r - alpha w and the sums. diagonal: z is r times dinv (NULL: r itself), and all four sums are computed; otherwise only (r,
-  r) and sum r
+  r) and sum r, and r is stored in `rounded` as well (NULL: nowhere). A frozen state leaves all of them alone
 */
 POLDER_LAUNCHER int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[],
-                                        const PolderCGReduction *to, PolderStream stream);
+                                        const PolderCGRounded *rounded, const PolderCGReduction *to, PolderStream stream);
 /* *state <- *from, a host variable, without synchronisation */
 POLDER_LAUNCHER int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderStream stream);
 /* With z the preconditioned residual, multiplied by dinv unless that is NULL: x <- x + alpha p, then p <- z - mean + beta p; first: p <- z - mean only. The

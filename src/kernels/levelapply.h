@@ -329,6 +329,7 @@ void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, const PolderLevel
   const LEVEL_VALUE  beta = step->k ? (LEVEL_VALUE)step->beta : 0, scale = (LEVEL_VALUE)step->scale;
   const LEVEL_VALUE *dinv = (const LEVEL_VALUE *)A->dinv, *base = (const LEVEL_VALUE *)step->end.base;
   PetscScalar       *wide = step->end.wide;
+  const PetscScalar  unit = step->end.unit;
   LEVEL_VALUE        s[LEVEL_ROWS];
 
   for (PetscInt r0 = 0; r0 < A->n; r0 += LEVEL_ROWS) {
@@ -342,9 +343,9 @@ void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, const PolderLevel
       for (PetscInt i = 0; i < len; ++i) s[i] += beta * (x[r0 + i] - y[r0 + i]);
     }
     if (wide && base) {
-      for (PetscInt i = 0; i < len; ++i) wide[r0 + i] = (PetscScalar)base[r0 + i] + (x[r0 + i] + s[i]);
+      for (PetscInt i = 0; i < len; ++i) wide[r0 + i] = unit * ((PetscScalar)base[r0 + i] + (x[r0 + i] + s[i]));
     } else if (wide) {
-      for (PetscInt i = 0; i < len; ++i) wide[r0 + i] = (PetscScalar)x[r0 + i] + s[i];
+      for (PetscInt i = 0; i < len; ++i) wide[r0 + i] = unit * ((PetscScalar)x[r0 + i] + s[i]);
     } else {
       for (PetscInt i = 0; i < len; ++i) y[r0 + i] = x[r0 + i] + s[i];
     }

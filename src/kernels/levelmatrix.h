@@ -30,12 +30,13 @@ typedef struct {
 } PolderLevelSums;
 
 /*
-  What the last step on the first level does besides. wide: the matrix is in single precision, and the result is stored here in double precision instead of in
-  y. base: with wide, the steps compute a correction of base, and the result is base plus correction. r: (r, z) and the sum of z of the result z go to rho in
-  the same pass, on the device; in a parallel state only the sums of this process are stored. NULL: none of it
+  What the last step on the first level does besides. wide: the matrix is in single precision, and the result, multiplied by unit, is stored here in double
+  precision instead of in y. base: with wide, the steps compute a correction of base, and the result is base plus correction. r: (r, z) and the sum of z of the
+  result z go to rho in the same pass, on the device; in a parallel state only the sums of this process are stored. NULL: none of it
 */
 typedef struct {
   PetscScalar       *wide;
+  PetscReal          unit;
   const void        *base;
   const PetscScalar *r;
   PolderCGRho        rho;
@@ -59,7 +60,8 @@ typedef struct {
 typedef struct {
   PetscReal          scale, start;
   const void        *dinv, *own, *ghost;
-  PetscScalar       *wide; /* single precision: the vector to add to, in double precision, instead of z; NULL: z */
+  PetscScalar       *wide; /* single precision: the vector to add to, in double precision and multiplied by unit, instead of z; NULL: z */
+  PetscReal          unit;
   const PetscScalar *r;
   PetscScalar       *dots;
   void              *work; /* device: the scratch of the sums */

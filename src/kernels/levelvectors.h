@@ -78,7 +78,7 @@ void LEVEL_NAME(PolderLevelOuterAdd)(const PolderSparseRows *O, const PolderOute
     const PetscScalar before = LEVEL_SUMS && sum->wide ? sum->wide[i] : (PetscScalar)z[i];
     PetscScalar       change;
 
-    if (LEVEL_SUMS && sum->wide) sum->wide[i] += s;
+    if (LEVEL_SUMS && sum->wide) sum->wide[i] += sum->unit * s;
     else z[i] += s;
     if (!sum->r) continue;
     change = (LEVEL_SUMS && sum->wide ? sum->wide[i] : (PetscScalar)z[i]) - before;

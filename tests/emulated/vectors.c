@@ -2,6 +2,7 @@
 #include "emulated.h"
 #include "kernels/csr.h"
 #include "kernels/dia.h"
+#include "kernels/level.h"
 #include "kernels/shadow.h"
 #include "kernels/vec.h"
 
@@ -127,8 +128,8 @@ static void AddSums(PetscScalar r, PetscScalar z, PetscScalar sum[4])
   sum[3] += r;
 }
 
-int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], const PolderCGReduction *to,
-                        PolderStream stream)
+int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], const PolderCGRounded *rounded,
+                        const PolderCGReduction *to, PolderStream stream)
 {
   PolderCGState    *s     = to->state;
   const PetscScalar alpha = s->pw > 0 && !isinf(s->pw) ? s->rho / s->pw : 0;
@@ -139,6 +140,7 @@ int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], Pets
     r[i] -= alpha * w[i];
     AddSums(r[i], diagonal ? r[i] * (dinv ? dinv[i] : 1) : 0, s->sum);
   }
+  if (!diagonal && rounded && rounded->to) PolderLevelRound_Host(n, rounded->scale, r, rounded->to);
   if (to->peers) PolderPeersSum_Host(to->peers, 4, s->sum);
   else if (s->parallel) return 0;
   SetNorm(s);
@@ -201,7 +203,7 @@ int PolderCGSmall_CUDA(const PolderDia *A, const PetscScalar dinv[], PetscBool f
     PolderCGDirection_CUDA(&d, s, stream);
     PolderDiaMult_Host(A, 1, v->p, NULL, w);
     s->pw = PolderDot_Host(A->n, v->p, w);
-    PolderCGUpdate_CUDA(A->n, w, v->r, PETSC_TRUE, dinv, &to, stream);
+    PolderCGUpdate_CUDA(A->n, w, v->r, PETSC_TRUE, dinv, NULL, &to, stream);
     PolderCGFinish_CUDA(A->n, v->p, v->x, s, stream);
   }
   free(w);

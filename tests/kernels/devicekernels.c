@@ -1,6 +1,7 @@
 static const char help[] = "Device kernels against their host twins: awkward sizes, poisoned output.\n\n";
 
 #include "devicetest.h"
+#include "kernels/level.h"
 #include "kernels/shadow.h"
 #include "kernels/vec.h"
 
@@ -106,15 +107,33 @@ static CGSums Sums(PetscInt n, const PetscScalar r[], const PetscScalar z[], con
   return s;
 }
 
-static PetscErrorCode TestCGUpdate(PetscInt n, PetscBool diagonal, PetscBool jacobi, PolderCGState *stated, PetscReal ring[], void *work, PolderStream stream,
+/* The residual in single precision, rounded as the host does */
+static PetscErrorCode CheckRounded(PetscInt n, const PetscScalar r[], const PolderCGRounded *rounded, PetscInt *wrong)
+{
+  float *got, *expected;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc2(n, &got, n, &expected));
+  PetscCall(PolderDeviceToHost(got, rounded->to, (size_t)n * sizeof(*got)));
+  PolderLevelRound_Host(n, rounded->scale, r, expected);
+  for (PetscInt i = 0; i < n; ++i) *wrong += got[i] != expected[i];
+  PetscCall(PetscFree2(got, expected));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* more: with a diagonal z is dinv r, without one r is also rounded to single precision, into memory that is aligned to two values or is not */
+static PetscErrorCode TestCGUpdate(PetscInt n, PetscBool diagonal, PetscBool more, PolderCGState *stated, PetscReal ring[], void *work, PolderStream stream,
                                    PetscInt *wrong)
 {
-  PolderCGState       state = {.rho = 0.7, .pw = 0.35, .tol = -1, .divtol = PETSC_INFINITY, .nullspace = 1, .N = n + 1};
-  PolderCGReduction   to    = {.state = stated, .work = work};
+  const PetscBool     jacobi = (PetscBool)(diagonal && more);
+  PolderCGState       state  = {.rho = 0.7, .pw = 0.35, .tol = -1, .divtol = PETSC_INFINITY, .nullspace = 1, .N = n + 1};
+  PolderCGReduction   to     = {.state = stated, .work = work};
   PetscScalar        *r, *w, *d, *rd, *wd, *dd, *got;
   volatile PetscReal *devicering;
   CGSums              s;
-  PetscReal           eps = 1e-14 * (n + 1);
+  PetscReal           eps     = 1e-14 * (n + 1);
+  PolderCGRounded     rounded = {.scale = 0.3};
+  float              *there   = NULL;
 
   PetscFunctionBeginUser;
   PetscCall(Random(n, &r, &rd));
@@ -125,11 +144,17 @@ static PetscErrorCode TestCGUpdate(PetscInt n, PetscBool diagonal, PetscBool jac
   state.ring = devicering;
   PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
   ring[0] = NAN;
-  PolderLaunch(PolderCGUpdate_CUDA(n, wd, rd, diagonal, jacobi ? dd : NULL, &to, stream));
+  if (more && !diagonal) {
+    PetscCall(PolderDeviceMalloc(sizeof(*there) * (size_t)(n + 1), &there));
+    rounded.to = there + n % 4 / 2;
+  }
+  PolderLaunch(PolderCGUpdate_CUDA(n, wd, rd, diagonal, jacobi ? dd : NULL, more ? &rounded : NULL, &to, stream));
   PetscCall(PolderDeviceToHost(got, rd, n * sizeof(*got)));
   PetscCall(PolderDeviceToHost(&state, stated, sizeof(state)));
   for (PetscInt i = 0; i < n; ++i) r[i] -= 2.0 * w[i];
   s = Sums(n, r, diagonal ? r : NULL, jacobi ? d : NULL);
+  if (there) PetscCall(CheckRounded(n, got, &rounded, wrong));
+  PetscCall(PolderDeviceFree(&there));
   *wrong += Wrong(n, got, r, 1e-15) + !(PetscAbsReal(ring[0] - PetscSqrtReal(s.rr)) <= eps) + !(PetscAbsScalar(state.alpha - 2.0) <= 1e-15) + (state.its != 1);
   if (diagonal && n > 2) { /* with the mean of z removed; beta = rho / 0.7, unless rho <= 0 froze the state */
     const PetscScalar mean = s.sumz / (n + 1), rho = s.rz - mean * s.sumr;
@@ -241,7 +266,7 @@ static PetscErrorCode TestCG(void *work, PolderStream stream)
     for (int form = 0; form < 4; ++form) {
       const PetscBool one = (PetscBool)(form & 1), two = (PetscBool)(form >> 1);
 
-      PetscCall(TestCGUpdate(Sizes[s], one, (PetscBool)(one && two), stated, ring, work, stream, &wrong[0]));
+      PetscCall(TestCGUpdate(Sizes[s], one, two, stated, ring, work, stream, &wrong[0]));
       PetscCall(TestCGDirection(Sizes[s], one, two, stated, stream, &wrong[1]));
       PetscCall(TestCGRho(Sizes[s], one, stated, work, stream, &wrong[2]));
     }

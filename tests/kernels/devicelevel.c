@@ -53,6 +53,7 @@ static PetscErrorCode CheckWide(const Level *L, const Values *b, const Values *x
   PetscFunctionBeginUser;
   PetscCall(ValuesCreate(PETSC_FALSE, L->n, &z));
   step.end.wide = (PetscScalar *)z.device;
+  step.end.unit = 0.25;
   for (int zero = 0; zero < 2; ++zero) {
     step.zero  = (PetscBool)zero;
     step.start = 1e-5;
@@ -69,7 +70,7 @@ static PetscErrorCode CheckWide(const Level *L, const Values *b, const Values *x
     PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y->device, NULL, stream));
     PetscCall(Differ(&z, L->n, 1e3 * Terms(L), wrong));
     PetscCall(Differ(y, L->n, 0, wrong));
-    for (PetscInt i = 0; i < L->n; ++i) *wrong += !(PetscAbsScalar(Get(&z, i) - Get(x, i)) <= 1e-4 * Terms(L));
+    for (PetscInt i = 0; i < L->n; ++i) *wrong += !(PetscAbsScalar(4 * Get(&z, i) - Get(x, i)) <= 1e-4 * Terms(L));
     if (zero) PetscCall(ValuesDestroy(&w));
   }
   PetscCall(ValuesDestroy(&z));
@@ -103,6 +104,7 @@ static PetscErrorCode CheckRho(const Level *L, const Values *b, const Values *x,
       step.k        = zero;
       step.zero     = (PetscBool)zero;
       step.end.wide = wide ? (PetscScalar *)z.device : NULL;
+      step.end.unit = wide ? 2 : 1;
       PetscCall(PolderDeviceFromHost(there, &begun, sizeof(begun)));
       PolderLaunch(PolderLevelJacobi_CUDA(L->single, &L->device, &step, b->device, zero ? NULL : x->device, z.device, work, stream));
       PetscCall(PolderDeviceToHost(z.host, z.device, (L->single && !wide ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n));

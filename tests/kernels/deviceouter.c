@@ -372,6 +372,7 @@ static PetscErrorCode TestAdd(const Rows *A, PetscBool single, PolderStream stre
                           .own   = own.h,
                           .ghost = ghost.h,
                           .wide  = k % 2 && k > 2 && single ? (PetscScalar *)wide.h : NULL,
+                          .unit  = 0.5,
                           .r     = k > 3 ? (PetscScalar *)r.h : NULL,
                           .dots  = dots};
 

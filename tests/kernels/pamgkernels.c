@@ -283,7 +283,9 @@ static PetscErrorCode CheckTotals(const Level *L, const PolderLevelMatrix *M, in
 {
   const PetscInt  n    = L->n;
   const float    *dinv = t->dinv;
-  PolderLevelStep step = {.k = 0, .scale = 1, .end = {.wide = t->wide}};
+  PolderLevelStep step = {
+    .k = 0, .scale = 1, .end = {.wide = t->wide, .unit = 1}
+  };
 
   PetscFunctionBeginUser;
   for (PetscInt i = 0; i < n; ++i) t->x[i] = constant ? 1.1f : (float)L->x[i];

@@ -41,7 +41,7 @@ static inline int RRBChain(const PolderRRBSystem *a, const RRBChainSteps *steps,
     err = PolderCGDirection_CUDA(&d, state, stream);
     if (!err) err = PolderRRBReducedMult_CUDA(g, a->S, v->p, v->w, &state->pw, work, stream);
     if (!err && (steps->its + k + 1) % POLDER_CG_MEAN == 0) err = PolderCGRemoveMean_CUDA(steps->nullspace ? n : 0, v->r, state, stream);
-    if (!err) err = PolderCGUpdate_CUDA(n, v->w, v->r, PETSC_FALSE, NULL, &to, stream);
+    if (!err) err = PolderCGUpdate_CUDA(n, v->w, v->r, PETSC_FALSE, NULL, NULL, &to, stream);
     if (!err) err = PolderCGFinish_CUDA(n, v->p, v->x, state, stream);
     if (!err) err = RRBChainApply(a, v->r, v->z, &rho, work, stream);
   }

@@ -193,11 +193,11 @@ static PetscErrorCode TestAll(void)
                                         "-ksp_type rrbcg -pc_type rrb",
                                         "-ksp_type cg -pc_type rrb",
                                         "-ksp_type cg -pc_type pamg",
-                                        "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k",
+                                        "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k -pc_pamg_precision single",
                                         "-ksp_type cg -pc_type nras -pc_nras_form symmetric -pc_nras_blocks 3"};
   static const char *const names[]   = {"PolderDeflSetUp", "PolderDeflApply", "PolderDeflCoarse", "PolderTNSApply",  "PolderCGDot",
                                         "PolderCGUpdate",  "PolderRRBSetUp",  "PolderRRBApply",   "PolderRRBReduce", "PolderPAMGSetUp",
-                                        "PolderPAMGApply", "PolderNRASSetUp", "PolderNRASFact",   "PolderNRASApply"};
+                                        "PolderPAMGApply", "PolderPAMGRound", "PolderNRASSetUp",  "PolderNRASFact",  "PolderNRASApply"};
   Mat                      A;
   PetscReal                residual;
   PetscInt                 its, count;

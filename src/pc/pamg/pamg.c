@@ -117,7 +117,7 @@ static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
 }
 
 /* The apply of a device, with the scalars of conjugate gradients */
-static PetscErrorCode PCApplyRho_PAMG(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
+static PetscErrorCode PamgApplyRho(PC pc, Vec r, PetscBool rounded, Vec z, const PolderCGRho *rho, PetscBool *done)
 {
   PetscFunctionBegin;
   PetscCall(PCSetUp(pc));
@@ -125,14 +125,28 @@ static PetscErrorCode PCApplyRho_PAMG(PC pc, Vec r, Vec z, const PolderCGRho *rh
   *done = PETSC_FALSE;
   if (pc->failedreason || ((PC_PAMG *)pc->data)->whole.alone) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
-  PetscCall(PCPAMGApplyRho(pc, r, z, rho, done));
+  PetscCall(PCPAMGApplyRho(pc, r, rounded, z, rho, done));
   PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApplyRho_PAMG(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
+{
+  PetscFunctionBegin;
+  PetscCall(PamgApplyRho(pc, r, PETSC_FALSE, z, rho, done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PCApplyRounded_PAMG(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
+{
+  PetscFunctionBegin;
+  PetscCall(PamgApplyRho(pc, r, PETSC_TRUE, z, rho, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCPAMGGetFused(PC pc, const PolderPCFused **fused)
 {
-  static const PolderPCFused offer = {.applyrho = PCApplyRho_PAMG};
+  static const PolderPCFused offer = {.applyrho = PCApplyRho_PAMG, .residual = PCPAMGResidual, .applyrounded = PCApplyRounded_PAMG};
 
   PetscFunctionBegin;
   (void)pc;
@@ -170,7 +184,7 @@ static PetscErrorCode PamgChooseUnit(PC pc, Vec b)
   PetscCall(VecNorm(b, NORM_2, &norm)); // which most solvers ask for, and the vector keeps
   if (!(norm > 0) || PetscIsInfOrNanReal(norm) || (norm >= 1 / PAMG_UNIT && norm <= PAMG_UNIT)) PetscFunctionReturn(PETSC_SUCCESS);
   (void)frexp(norm, &exponent);
-  pamg->unit = ldexp(1, PetscMin(exponent, 1000));
+  pamg->unit = ldexp(1, PetscClipInterval(exponent, -1000, 1000)); // its inverse is a number as well
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -89,11 +89,14 @@ PetscErrorCode PCPAMGApplyHost(PC pc, Vec r, Vec z)
   PetscCall(VecGetArrayWrite(z, &zz));
   if (pamg->precision == PAMG_DOUBLE) PetscCall(PCPAMGCycle(pamg, rr, zz));
   else {
+    PetscCall(PolderLogBegin(POLDER_PAMGRound, pc));
     PolderLevelRound_Host(L->n, 1 / pamg->unit, rr, (float *)L->b);
+    PetscCall(PetscLogFlops(1.0 * L->n));
+    PetscCall(PolderLogEnd(POLDER_PAMGRound, pc));
     pamg->end.wide = PamgWritesWide(pamg) ? zz : NULL;
+    pamg->end.unit = pamg->unit;
     PetscCall(PCPAMGCycle(pamg, L->b, L->x));
-    for (PetscInt i = 0; i < L->n && !pamg->end.wide; ++i) zz[i] = ((float *)L->x)[i];
-    for (PetscInt i = 0; i < L->n && pamg->unit != 1; ++i) zz[i] *= pamg->unit;
+    for (PetscInt i = 0; i < L->n && !pamg->end.wide; ++i) zz[i] = pamg->unit * ((float *)L->x)[i];
     pamg->end.wide = NULL;
   }
   PetscCall(VecRestoreArrayWrite(z, &zz));

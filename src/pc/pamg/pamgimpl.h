@@ -215,6 +215,7 @@ typedef struct {
   PolderStream       stream;   /* stream of a set-up on the device */
   PetscReal          unit;     /* a power of two: in single precision, residuals are taken in units of it */
   PetscReal         *ksum;     /* on the device, the sums of the K-cycle on each level; NULL on the host */
+  PetscBool          lent;     /* the solver may have stored r in b of the first level, in single precision */
   PolderLevelEnd     end;      /* of the last step on the first level */
   PolderDeviceGraph  graph;    /* on the device: recorded launches of the cycle on coarse levels */
   PetscInt           recorded; /* the number of set-ups and refreshes when the graph was recorded */
@@ -491,12 +492,14 @@ PETSC_INTERN PetscErrorCode PCPAMGCycle(PC_PAMG *, const void *b, void *x);
 /* Flops of a cycle on this process without the last level, whose solver logs them; *last: those of the last level if it is a product with the inverse */
 PETSC_INTERN PetscLogDouble PCPAMGFlops(const PC_PAMG *, PetscLogDouble *last);
 
-/* pamghost.c, pamglaunch.c: the cycle on the host and on the device */
+/* pamghost.c, pamgapply.c: the apply on the host and on the device */
 /* z = M^-1 r */
 PETSC_INTERN PetscErrorCode PCPAMGApplyHost(PC, Vec r, Vec z);
 PETSC_INTERN PetscErrorCode PCPAMGApplyDevice(PC, Vec r, Vec z);
-/* The same with (r, z) and the scalars that follow from it; *done = PETSC_FALSE: nothing is done */
-PETSC_INTERN PetscErrorCode PCPAMGApplyRho(PC, Vec r, Vec z, const PolderCGRho *, PetscBool *done);
+/* The same with (r, z) and the scalars that follow from it; *done = PETSC_FALSE: nothing is done. rounded: r has been stored as PCPAMGResidual() says */
+PETSC_INTERN PetscErrorCode PCPAMGApplyRho(PC, Vec r, PetscBool rounded, Vec z, const PolderCGRho *, PetscBool *done);
+/* Where the next apply takes r in single precision, to = NULL: nowhere */
+PETSC_INTERN PetscErrorCode PCPAMGResidual(PC, PolderCGRounded *);
 /* Estimates the largest eigenvalue of D^-1 A on all levels but the last, while the arrays of the first level are set */
 PETSC_INTERN PetscErrorCode PCPAMGEstimateHost(PC);
 PETSC_INTERN PetscErrorCode PCPAMGEstimateDevice(PC);

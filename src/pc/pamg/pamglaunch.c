@@ -79,24 +79,11 @@ static PetscErrorCode PamgSmooth(PamgLevel *L, const PolderLevelStep *step, cons
                                           .dinv  = L->dinv,
                                           .own   = begins ? b : x,
                                           .wide  = step->end.wide,
+                                          .unit  = step->end.unit,
                                           .r     = step->end.r,
                                           .dots  = step->end.r ? &step->end.rho.state->sum[1] : NULL,
                                           .work  = work},
                          y));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* The sums over all processes, and what follows from them; that of r is known */
-static PetscErrorCode PamgFinishRho(PamgLevel *L, const PolderCGRho *rho)
-{
-  PetscScalar  host[2];
-  PolderStream stream;
-
-  PetscFunctionBegin;
-  if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderCommSum(L->comm, 2, &rho->state->sum[1], host));
-  PetscCall(PolderDeviceGetStream(&stream));
-  PolderLaunch(PolderCGAdvance_CUDA(PETSC_FALSE, PETSC_TRUE, rho->first, rho->state, stream));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -301,15 +288,15 @@ static PetscErrorCode PamgWiden(PetscBool single, PetscBool centred, PetscInt n,
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* to <- n values in the precision of the cycle and, in single precision, in a unit or without their mean */
-static PetscErrorCode PamgRoundOrCopy(PetscBool single, PetscBool centred, PetscInt n, PetscReal unit, const PetscScalar *from, void *to)
+/* to <- n values in the precision of the cycle; centred, in single precision: without their mean */
+static PetscErrorCode PamgRoundOrCopy(PetscBool single, PetscBool centred, PetscInt n, const PetscScalar *from, void *to)
 {
   PolderStream stream;
 
   PetscFunctionBegin;
   PetscCall(PolderDeviceGetStream(&stream));
   if (centred) PolderLaunch(PolderLevelRoundCentred_CUDA(n, from, (float *)to, stream));
-  else if (single) PolderLaunch(PolderLevelRound_CUDA(n, 1 / unit, from, (float *)to, stream));
+  else if (single) PolderLaunch(PolderLevelRound_CUDA(n, 1, from, (float *)to, stream));
   else PetscCall(PolderDeviceToDevice(to, from, sizeof(*from) * (size_t)n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -344,14 +331,14 @@ static PetscErrorCode PamgLast(PC_PAMG *pamg, const void *b, void *x)
   else if (pamg->direct) {
     PetscCall(PamgWiden(single, pamg->centred, L->n, b, pamg->coarsebuf[0]));
     PetscCall(PolderCoarseSolveDevice(pamg->coarse, pamg->coarsebuf[0], pamg->coarsebuf[1], PETSC_FALSE));
-    PetscCall(PamgRoundOrCopy(single, pamg->centred, L->n, 1, pamg->coarsebuf[1], x));
+    PetscCall(PamgRoundOrCopy(single, pamg->centred, L->n, pamg->coarsebuf[1], x));
   } else {
     PetscCall(PolderVecGetDeviceWrite(pamg->coarseb, &to));
     PetscCall(PamgWiden(single, PETSC_FALSE, L->n, b, to));
     PetscCall(PolderVecRestoreDeviceWrite(pamg->coarseb, &to));
     PetscCall(KSPSolve(pamg->ksp, pamg->coarseb, pamg->coarsex));
     PetscCall(PolderVecGetDeviceRead(pamg->coarsex, &from));
-    PetscCall(PamgRoundOrCopy(single, PETSC_FALSE, L->n, 1, from, x));
+    PetscCall(PamgRoundOrCopy(single, PETSC_FALSE, L->n, from, x));
     PetscCall(PolderVecRestoreDeviceRead(pamg->coarsex, &from));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -440,121 +427,3 @@ const PamgSteps PamgStepsDevice = {
   .forward = PamgForward, .backward = PamgBackward,
 };
 // clang-format on
-
-PetscErrorCode PCPAMGBeginDevice(PC pc, PolderCSR *csr)
-{
-  PC_PAMG         *pamg = (PC_PAMG *)pc->data;
-  PamgLevel       *L    = pamg->level;
-  const PolderDia *dia  = NULL;
-  PetscBool        done;
-
-  PetscFunctionBegin;
-  PetscCall(PetscMemzero(csr, sizeof(*csr)));
-  if (pamg->precision != PAMG_DOUBLE || L->ownval) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PolderMatGetDeviceDia(L->A, &dia));
-  if (dia && dia->nd <= POLDER_LEVEL_DIAGONALS) {
-    L->M.nd   = dia->nd;
-    L->M.main = dia->main;
-    L->M.off  = dia->off;
-    L->M.val  = (const void *const *)dia->val;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  PetscCall(PolderMatGetDeviceCSR(L->A, csr, &done));
-  PetscCheck(done, PetscObjectComm((PetscObject)pc), PETSC_ERR_ARG_WRONGSTATE, "The matrix of PC pamg has left the device since the set-up: set up again");
-  L->M.nd = 0;
-  L->M.ai = csr->ai;
-  L->M.aj = csr->aj;
-  L->M.aa = csr->aa;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-PetscErrorCode PCPAMGEndDevice(PC pc, PolderCSR *csr)
-{
-  PetscFunctionBegin;
-  if (csr->ai) PetscCall(PolderMatRestoreDeviceCSR(((PC_PAMG *)pc->data)->level->A, csr));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* rho: NULL, or (r, z) and what follows from it are computed in the last step */
-static PetscErrorCode PamgApply(PC pc, Vec r, Vec z, const PolderCGRho *rho)
-{
-  PC_PAMG           *pamg   = (PC_PAMG *)pc->data;
-  PamgLevel         *L      = pamg->level;
-  const PetscBool    single = (PetscBool)(pamg->precision != PAMG_DOUBLE);
-  const PetscScalar *rr;
-  PetscScalar       *zz;
-  const PetscBool    replayed = (PetscBool) !!pamg->graph; // a replayed graph does not report the flops of the last level's solver
-  PetscLogDouble     flops, last = 0;
-  PolderCSR          csr;
-
-  PetscFunctionBegin;
-  if (pamg->cycle == PAMG_K && !pamg->ksum) PetscCall(PolderDeviceMalloc(sizeof(*pamg->ksum) * POLDER_KSUMS * (size_t)pamg->nlevel, &pamg->ksum));
-  PetscCall(PCPAMGBeginDevice(pc, &csr));
-  PetscCall(PolderVecGetDeviceRead(r, &rr));
-  PetscCall(PolderVecGetDeviceWrite(z, &zz));
-  if (rho) {
-    pamg->end.r   = rr;
-    pamg->end.rho = *rho;
-  }
-  PetscCall(PetscLogGpuTimeBegin());
-  if (single) {
-    PetscCall(PamgRoundOrCopy(PETSC_TRUE, PETSC_FALSE, L->n, pamg->unit, rr, L->b));
-    pamg->end.wide = PamgWritesWide(pamg) ? zz : NULL;
-    PetscCall(PCPAMGCycle(pamg, L->b, L->x));
-    if (!pamg->end.wide) PetscCall(PamgWiden(PETSC_TRUE, PETSC_FALSE, L->n, L->x, zz));
-    pamg->end.wide = NULL;
-  } else PetscCall(PCPAMGCycle(pamg, rr, zz));
-  pamg->end.r = NULL;
-  if (rho) PetscCall(PamgFinishRho(L, rho));
-  PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
-  PetscCall(PolderVecRestoreDeviceRead(r, &rr));
-  if (single && pamg->unit != 1) PetscCall(VecScale(z, pamg->unit));
-  PetscCall(PCPAMGEndDevice(pc, &csr));
-  flops = PCPAMGFlops(pamg, &last);
-  if (replayed && pamg->graph) flops += last;
-  (void)flops; // unused if PETSc does not log device flops
-  PetscCall(PetscLogGpuFlops(flops));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Host vectors are copied to the device and back */
-PetscErrorCode PCPAMGApplyDevice(PC pc, Vec r, Vec z)
-{
-  Vec       there[2];
-  PetscBool on[2];
-
-  PetscFunctionBegin;
-  PetscCall(PolderVecOnDevice(r, &on[0]));
-  PetscCall(PolderVecOnDevice(z, &on[1]));
-  if (on[0] && on[1]) {
-    PetscCall(PamgApply(pc, r, z, NULL));
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
-  for (int k = 0; k < 2; ++k) {
-    PetscCall(VecCreate(PetscObjectComm((PetscObject)pc), &there[k]));
-    PetscCall(VecSetSizes(there[k], pc->pmat->rmap->n, pc->pmat->rmap->N));
-    PetscCall(VecSetType(there[k], POLDER_VEC_DEVICE));
-  }
-  PetscCall(VecCopy(r, there[0]));
-  PetscCall(PamgApply(pc, there[0], there[1], NULL));
-  PetscCall(VecCopy(there[1], z));
-  for (int k = 0; k < 2; ++k) PetscCall(VecDestroy(&there[k]));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-/* Is z the result of a smoothing step on the whole first level? Then the step brings rho */
-PetscErrorCode PCPAMGApplyRho(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
-{
-  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
-  PetscBool there;
-
-  PetscFunctionBegin;
-  PetscCall(PolderVecOnDevice(r, done));
-  PetscCall(PolderVecOnDevice(z, &there));
-  if (!there || !pamg->place->device || pamg->unit != 1 || pamg->nlevel < 2 || pamg->smoother == PAMG_SGS || !pamg->post ||
-      (pamg->level->halo && !PolderHaloOnlyLaunches(pamg->level->halo)))
-    *done = PETSC_FALSE;
-  if (*done) PetscCall(PamgApply(pc, r, z, rho));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}

@@ -49,6 +49,7 @@ PetscErrorCode PCPAMGFree(PC_PAMG *pamg)
   PetscCall(PolderDeviceFree(&pamg->ksum));
   PetscCall(PolderDeviceGraphDestroy(&pamg->graph));
   pamg->nlevel = 0;
+  pamg->lent   = PETSC_FALSE;
   PetscCall(PolderCoarseDestroy(&pamg->coarse));
   for (int k = 0; k < 2; ++k) {
     if (pamg->coarsebuf[k]) PetscCall(pamg->coarseplace->free(&pamg->coarsebuf[k]));

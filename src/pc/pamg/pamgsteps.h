@@ -56,6 +56,7 @@ static inline PetscBool PamgWritesWide(const PC_PAMG *pamg)
 PETSC_INTERN PetscErrorCode PCPAMGSolve(PC_PAMG *, PetscInt l, void *b, void *x);
 /* pamghost.c, pamglaunch.c. Gauss-Seidel takes the rows in order on the host and by colours on the device */
 PETSC_INTERN const PamgSteps PamgStepsDouble, PamgStepsSingle, PamgStepsHalf, PamgStepsDevice;
+/* pamgapply.c */
 /* Sets the arrays of the first level to those of the matrix, unless the level has its own in single precision or by diagonals; gives them back */
 PETSC_INTERN PetscErrorCode PCPAMGBeginDevice(PC, PolderCSR *);
 PETSC_INTERN PetscErrorCode PCPAMGEndDevice(PC, PolderCSR *);
