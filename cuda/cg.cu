@@ -11,10 +11,25 @@ static unsigned int PolderCGBlocks(PetscInt n, int v)
   return blocks < most ? (blocks ? blocks : 1) : most;
 }
 
-template <int V, bool FIRST, bool DINV>
+/* Where z comes from */
+enum CGSource {
+  CG_Z,
+  CG_DINV_Z,
+  CG_PARTS
+};
+
+template <int V, CGSource FROM>
+__device__ __forceinline__ PolderPack<double, V> PolderCGReadZ(const PolderCGDirection &d, PetscInt i)
+{
+  if constexpr (FROM == CG_PARTS)
+    return (double)d.parts.unit * (PolderPackDouble(PolderPackLdg<V>(d.parts.base + i)) + PolderPackDouble(PolderPackLdg<V>(d.parts.correction + i)));
+  else if constexpr (FROM == CG_DINV_Z) return PolderPackLdg<V>(d.dinv + i) * PolderPackLdg<V>(d.z + i);
+  else return PolderPackLdg<V>(d.z + i);
+}
+
+template <int V, bool FIRST, CGSource FROM>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGDirectionKernel(const __grid_constant__ PolderCGDirection d, const PolderCGState *state)
 {
-  const PetscScalar *__restrict__ z = d.z, *__restrict__ dinv = d.dinv;
   PetscScalar *__restrict__ p = d.p, *__restrict__ x = d.x;
   const PetscInt        i      = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x);
   const bool            frozen = state->frozen;
@@ -24,12 +39,11 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGDirectionKernel(c
   if (!FIRST || frozen) pi = PolderPackRead<V>(p + i);
   if (!frozen) {
     const double          mean = state->mean, beta = state->beta, alpha = state->alpha;
-    PolderPack<double, V> zi = PolderPackRead<V>(z + i), xi, di;
+    PolderPack<double, V> zi = PolderCGReadZ<V, FROM>(d, i), xi;
 
-    if (DINV) di = PolderPackRead<V>(dinv + i);
     if (!FIRST) xi = PolderPackRead<V>(x + i);
     for (int v = 0; v < V; ++v) {
-      const double zv = (DINV ? di.v[v] * zi.v[v] : zi.v[v]) - mean;
+      const double zv = zi.v[v] - mean;
 
       if (FIRST) pi.v[v] = zv;
       else {
@@ -147,15 +161,21 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGRemoveMeanKernel(
   for (PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x); i < n; i += (PetscInt)(gridDim.x * POLDER_BLOCK)) r[i] -= mean;
 }
 
-template <int V>
+template <int V, CGSource FROM>
 static void PolderCGDirectionLaunch(const PolderCGDirection &d, const PolderCGState *state, PolderStream stream)
 {
   const unsigned int blocks = PolderBlocks(d.n, V * POLDER_BLOCK);
 
-  if (d.first && d.dinv) PolderCGDirectionKernel<V, true, true><<<blocks, POLDER_BLOCK, 0, stream>>>(d, state);
-  else if (d.first) PolderCGDirectionKernel<V, true, false><<<blocks, POLDER_BLOCK, 0, stream>>>(d, state);
-  else if (d.dinv) PolderCGDirectionKernel<V, false, true><<<blocks, POLDER_BLOCK, 0, stream>>>(d, state);
-  else PolderCGDirectionKernel<V, false, false><<<blocks, POLDER_BLOCK, 0, stream>>>(d, state);
+  if (d.first) PolderCGDirectionKernel<V, true, FROM><<<blocks, POLDER_BLOCK, 0, stream>>>(d, state);
+  else PolderCGDirectionKernel<V, false, FROM><<<blocks, POLDER_BLOCK, 0, stream>>>(d, state);
+}
+
+template <int V>
+static void PolderCGDirectionFrom(const PolderCGDirection &d, const PolderCGState *state, PolderStream stream)
+{
+  if (!d.z) PolderCGDirectionLaunch<V, CG_PARTS>(d, state, stream);
+  else if (d.dinv) PolderCGDirectionLaunch<V, CG_DINV_Z>(d, state, stream);
+  else PolderCGDirectionLaunch<V, CG_Z>(d, state, stream);
 }
 
 static __global__ void PolderCGBeginKernel(const __grid_constant__ PolderCGState from, PolderCGState *state)
@@ -172,8 +192,8 @@ int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderSt
 int PolderCGDirection_CUDA(const PolderCGDirection *d, PolderCGState *state, PolderStream stream)
 {
   if (!d->n) return cudaSuccess;
-  if (d->n % 2 == 0 && PolderAligned<2>(d->z, d->dinv, d->p, d->x)) PolderCGDirectionLaunch<2>(*d, state, stream);
-  else PolderCGDirectionLaunch<1>(*d, state, stream);
+  if (d->n % 2 == 0 && PolderAligned<2>(d->z, d->dinv, d->p, d->x, d->parts.base, d->parts.correction)) PolderCGDirectionFrom<2>(*d, state, stream);
+  else PolderCGDirectionFrom<1>(*d, state, stream);
   return cudaGetLastError();
 }
 

@@ -62,11 +62,12 @@ struct LevelJacobi {
     if (before == LEVEL_ZERO) z = z + beta * now;
     else if (before == LEVEL_Y) z = z + beta * (now - PolderPackRead<N>(y + i));
     else if (before == LEVEL_BEGUN) z = z + beta * (now - start * d * r);
-    if (LevelSums<V> && end.wide) {
-      const PolderPack<double, N> sum = end.unit * (end.base ? PolderPackDouble(PolderPackStream<N>((const V *)end.base + i)) + PolderPackDouble(now + z)
-                                                             : PolderPackDouble(now) + PolderPackDouble(z));
+    if (LevelSums<V> && (end.wide || end.parts)) {
+      const PolderPack<V, N>      base = end.base ? PolderPackStream<N>((const V *)end.base + i) : now, correction = end.base ? now + z : z;
+      const PolderPack<double, N> sum = end.unit * (PolderPackDouble(base) + PolderPackDouble(correction));
 
-      PolderPackWrite(end.wide + i, sum);
+      if (end.wide) PolderPackWrite(end.wide + i, sum);
+      else PolderPackWrite(y + i, correction);
       if constexpr (RHO) sums(i, sum, part);
     } else {
       z = now + z;

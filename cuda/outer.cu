@@ -89,7 +89,7 @@ static __device__ __forceinline__ V OuterRow(const PolderSparseRows &O, PetscInt
   return s;
 }
 
-/* Adds to row O.row[k] of z and returns by how much that has changed */
+/* Adds to row O.row[k] of z and returns by how much that has changed, in units */
 template <class V>
 static __device__ __forceinline__ double OuterAddRow(const PolderSparseRows &O, PetscInt k, const PolderOuterSum &sum, V *z)
 {
@@ -107,7 +107,7 @@ static __device__ __forceinline__ double OuterAddRow(const PolderSparseRows &O, 
   const V before = z[i], after = before + s;
 
   z[i] = after;
-  return (double)after - (double)before;
+  return sum.unit * ((double)after - (double)before);
 }
 
 template <class V>

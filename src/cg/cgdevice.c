@@ -149,6 +149,7 @@ static PetscErrorCode PolderCGDeviceStart_Private(KSP ksp, Vec r, Vec p)
   plain = (PetscBool)(ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip || (cg->plaintest && ksp->converged == cg->plaintest));
   PetscCall(PolderCGDeviceBatched_Private(ksp));
   PetscCall(PolderCGDeviceLag_Private(ksp, plain));
+  device->parted  = (PetscBool)(plain && !ksp->numbermonitors);
   state.nullspace = device->kernel == CG_CONSTANT;
   state.parallel  = device->parallel;
   state.natural   = ksp->normtype == KSP_NORM_NATURAL;
@@ -229,16 +230,20 @@ static PetscErrorCode PolderCGPreconditionStored_Private(KSP ksp, Vec r, Vec z)
 {
   PolderCG         *cg     = (PolderCG *)ksp->data;
   PolderCGDevice    device = cg->device;
+  const PetscBool   known  = (PetscBool)(device->kernel == CG_REGULAR || (device->kernel == CG_CONSTANT && !cg->first));
   const PolderCGRho rho    = {device->state, cg->first};
+  PolderCGParts    *parts  = device->parted ? &device->parts : NULL;
   PetscBool         done   = PETSC_FALSE;
 
   PetscFunctionBegin;
   device->form = CG_STORED;
   if (cg->fused->forward && device->kernel != CG_ATTACHED) PetscCall((*cg->fused->forward)(cg->pc, r, &rho, &done));
   if (done) device->form = CG_JOINED;
-  else if (device->rounded) PetscCall((*cg->fused->applyrounded)(cg->pc, r, z, &rho, &done));
-  else if (cg->fused->applyrho && (device->kernel == CG_REGULAR || (device->kernel == CG_CONSTANT && !cg->first)))
-    PetscCall((*cg->fused->applyrho)(cg->pc, r, z, &rho, &done));
+  if (!done && known && cg->fused->applysingle) {
+    PetscCall((*cg->fused->applysingle)(cg->pc, r, device->rounded, z, parts, &rho, &done));
+    if (done && parts) device->form = CG_PARTED;
+  }
+  if (!done && known && cg->fused->applyrho) PetscCall((*cg->fused->applyrho)(cg->pc, r, z, &rho, &done));
   device->rounded = PETSC_FALSE;
   if (done) PetscFunctionReturn(PETSC_SUCCESS);
   if (device->kernel == CG_CONSTANT) PetscCall(PCApply(cg->pc, r, z));
@@ -269,8 +274,8 @@ static PetscErrorCode PolderCGDirection_OnDevice(KSP ksp, Vec r, Vec z, Vec p)
 {
   PolderCG         *cg     = (PolderCG *)ksp->data;
   PolderCGDevice    device = cg->device;
-  Vec               from   = CGDiagonal(device) ? r : z;
-  PolderCGDirection d      = {.n = device->n, .first = cg->first};
+  Vec               from   = device->form == CG_PARTED ? NULL : CGDiagonal(device) ? r : z;
+  PolderCGDirection d      = {.n = device->n, .first = cg->first, .parts = device->parts};
 
   PetscFunctionBegin;
   device->sent = PETSC_FALSE;
@@ -282,7 +287,7 @@ static PetscErrorCode PolderCGDirection_OnDevice(KSP ksp, Vec r, Vec z, Vec p)
   PetscCall(PolderLogBegin(POLDER_CGUpdate, p));
   if (device->peers && !cg->multdot) PetscCall(PolderMatGetSends(cg->A, p, &d.sends));
   device->sent = (PetscBool)(d.sends.n > 0);
-  PetscCall(PolderVecGetDeviceRead(from, &d.z));
+  if (from) PetscCall(PolderVecGetDeviceRead(from, &d.z));
   if (device->dinv) PetscCall(PolderVecGetDeviceRead(device->dinv, &d.dinv));
   PetscCall(PolderVecGetDeviceArray(p, &d.p));
   PetscCall(PolderVecGetDeviceArray(cg->sol, &d.x));
@@ -290,8 +295,8 @@ static PetscErrorCode PolderCGDirection_OnDevice(KSP ksp, Vec r, Vec z, Vec p)
   PetscCall(PolderVecRestoreDeviceArray(cg->sol, &d.x));
   PetscCall(PolderVecRestoreDeviceArray(p, &d.p));
   if (device->dinv) PetscCall(PolderVecRestoreDeviceRead(device->dinv, &d.dinv));
-  PetscCall(PolderVecRestoreDeviceRead(from, &d.z));
-  PetscCall(PetscLogGpuFlops((cg->first ? 1.0 : 5.0) * device->n));
+  if (from) PetscCall(PolderVecRestoreDeviceRead(from, &d.z));
+  PetscCall(PetscLogGpuFlops(((cg->first ? 1.0 : 5.0) + (from ? 0.0 : 2.0)) * device->n));
   PetscCall(PolderLogEnd(POLDER_CGUpdate, p));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -8,6 +8,7 @@
 /* Where M^-1 is applied */
 typedef enum {
   CG_STORED,   /* before the direction; z is stored */
+  CG_PARTED,   /* before the direction; the preconditioner keeps z, in parts */
   CG_JOINED,   /* in halves: the second one in the kernel of the direction, in this step */
   CG_DIAGONAL, /* M is a diagonal, or nothing, and z is stored nowhere */
   CG_BATCHED   /* in a kernel that makes many steps */
@@ -26,6 +27,8 @@ struct _n_PolderCGDevice {
   PetscBool        brief;   /* an apply of the preconditioner takes not much longer than an update */
   PetscBool        ready;   /* z and rho are there; with one reduction: z and its sums on this process */
   PetscBool        rounded; /* the last step has stored r where the preconditioner wants it in single precision */
+  PetscBool        parted;  /* nobody can apply the preconditioner between z and the direction, so it may keep z */
+  PolderCGParts    parts;   /* CG_PARTED: z */
   Vec              dinv;    /* of a diagonal preconditioner; NULL: the identity */
   PetscInt         lag;     /* the host may lag by this many steps */
   PetscInt         batch;   /* steps in one kernel */

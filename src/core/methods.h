@@ -15,9 +15,10 @@ typedef struct {
   /* z <- M^-1 r, together with (r, z) and the scalars that follow from it. *done = PETSC_FALSE: nothing is done, since r or the factor is not on the device */
   PetscErrorCode (*applyrho)(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
   /* A preconditioner that works in single precision. residual: where it wants r, with to = NULL if it rounds r itself. Whoever updates r can store it there in
-     the same pass, and then calls applyrounded instead of applyrho, before any other apply */
+     the same pass, and calls applysingle with `rounded` before any other apply. This is applyrho but for parts: unless NULL they get z, which stays with the
+     preconditioner until its next apply, and the vector z is not touched */
   PetscErrorCode (*residual)(PC, PolderCGRounded *);
-  PetscErrorCode (*applyrounded)(PC, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done);
+  PetscErrorCode (*applysingle)(PC, Vec r, PetscBool rounded, Vec z, PolderCGParts *parts, const PolderCGRho *rho, PetscBool *done);
   /* The halves of M^-1 = K^T D^-1 K. forward: s = D^-1 K r, which the preconditioner keeps, and (s, D s) = (r, M^-1 r); *done as above. backward, after it:
      computes z = K^T s and at once updates x <- x + alpha p of the previous step and p <- z + beta p */
   PetscErrorCode (*forward)(PC, Vec r, const PolderCGRho *rho, PetscBool *done);

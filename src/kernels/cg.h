@@ -67,6 +67,12 @@ typedef struct {
   PetscScalar scale;
 } PolderCGRounded;
 
+/* z in two vectors of single precision that a preconditioner keeps: z_i = unit (base_i + correction_i), in double precision. unit: a power of two */
+typedef struct {
+  const float *base, *correction;
+  PetscScalar  unit;
+} PolderCGParts;
+
 /* Host: x += alpha p, r -= alpha w; returns (r, r) */
 PETSC_INTERN PetscReal PolderCGUpdate_Host(PetscInt n, PetscScalar alpha, const PetscScalar p[], const PetscScalar w[], PetscScalar x[], PetscScalar r[]);
 /*
@@ -77,12 +83,13 @@ POLDER_LAUNCHER int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], Petsc
                                         const PolderCGRounded *rounded, const PolderCGReduction *to, PolderStream stream);
 /* *state <- *from, a host variable, without synchronisation */
 POLDER_LAUNCHER int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderStream stream);
-/* With z the preconditioned residual, multiplied by dinv unless that is NULL: x <- x + alpha p, then p <- z - mean + beta p; first: p <- z - mean only. The
-   rows of p that other processes need go there at once */
+/* With z the preconditioned residual, multiplied by dinv unless that is NULL, or if z = NULL that of its parts: x <- x + alpha p, then p <- z - mean + beta p;
+   first: p <- z - mean only. The rows of p that other processes need go there at once */
 typedef struct {
   PetscInt           n;
   PetscBool          first;
   const PetscScalar *z, *dinv;
+  PolderCGParts      parts;
   PetscScalar       *p, *x;
   PolderSends        sends;
 } PolderCGDirection;

@@ -346,6 +346,8 @@ void LEVEL_NAME(PolderLevelJacobi)(const PolderLevelMatrix *A, const PolderLevel
       for (PetscInt i = 0; i < len; ++i) wide[r0 + i] = unit * ((PetscScalar)base[r0 + i] + (x[r0 + i] + s[i]));
     } else if (wide) {
       for (PetscInt i = 0; i < len; ++i) wide[r0 + i] = unit * ((PetscScalar)x[r0 + i] + s[i]);
+    } else if (step->end.parts && !base) {
+      for (PetscInt i = 0; i < len; ++i) y[r0 + i] = s[i];
     } else {
       for (PetscInt i = 0; i < len; ++i) y[r0 + i] = x[r0 + i] + s[i];
     }

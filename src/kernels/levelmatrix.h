@@ -30,12 +30,14 @@ typedef struct {
 } PolderLevelSums;
 
 /*
-  What the last step on the first level does besides. wide: the matrix is in single precision, and the result, multiplied by unit, is stored here in double
-  precision instead of in y. base: with wide, the steps compute a correction of base, and the result is base plus correction. r: (r, z) and the sum of z of the
-  result z go to rho in the same pass, on the device; in a parallel state only the sums of this process are stored. NULL: none of it
+  What the last step on the first level does besides. wide: the matrix is in single precision, and the result z, multiplied by unit, is stored here in double
+  precision instead of in y. base: with wide, the steps compute a correction of base, and the result is base plus correction. parts, instead of wide: z is not
+  stored but left in the parts of PolderCGParts, of which y gets the correction: to base, or to x if base is NULL. r: (r, z) and the sum of z go to rho in the
+  same pass, on the device; in a parallel state only the sums of this process are stored. NULL: none of it
 */
 typedef struct {
   PetscScalar       *wide;
+  PetscBool          parts;
   PetscReal          unit;
   const void        *base;
   const PetscScalar *r;
@@ -55,12 +57,13 @@ typedef struct {
 
 /*
   The off-process term of the rows that have off-process entries B, whose columns are ghosts: z_i += scale d_i (B ghost)_i, d = 1 if dinv is NULL. In single
-  precision the entries multiply ghost_j - x_i, where x is own or, with start != 0, start D^-1 own. With r, dots[0] += (r, change of z), dots[1] += sum of it
+  precision the entries multiply ghost_j - x_i, where x is own or, with start != 0, start D^-1 own. With r, dots[0] += unit (r, change of z), dots[1] += the
+  same with ones
 */
 typedef struct {
   PetscReal          scale, start;
   const void        *dinv, *own, *ghost;
-  PetscScalar       *wide; /* single precision: the vector to add to, in double precision and multiplied by unit, instead of z; NULL: z */
+  PetscScalar       *wide; /* single precision: the vector to add unit times the term to, in double precision, instead of z; NULL: z */
   PetscReal          unit;
   const PetscScalar *r;
   PetscScalar       *dots;

@@ -81,7 +81,7 @@ void LEVEL_NAME(PolderLevelOuterAdd)(const PolderSparseRows *O, const PolderOute
     if (LEVEL_SUMS && sum->wide) sum->wide[i] += sum->unit * s;
     else z[i] += s;
     if (!sum->r) continue;
-    change = (LEVEL_SUMS && sum->wide ? sum->wide[i] : (PetscScalar)z[i]) - before;
+    change = LEVEL_SUMS && sum->wide ? sum->wide[i] - before : sum->unit * (z[i] - before);
     sum->dots[0] += sum->r[i] * change;
     sum->dots[1] += change;
   }

@@ -37,6 +37,16 @@ int PolderLevelScale_CUDA(PetscBool single, const PolderLevelMatrix *A, PetscRea
   return 0;
 }
 
+/* Entry i of what a step from x has left */
+static PetscScalar StepResult(PetscBool single, const PolderLevelEnd *end, const void *x, const void *y, PetscInt i)
+{
+  const float *base = (const float *)(end->base ? end->base : x);
+
+  if (!single) return ((const PetscScalar *)y)[i];
+  if (end->wide) return end->wide[i];
+  return end->parts ? end->unit * ((PetscScalar)base[i] + ((const float *)y)[i]) : ((const float *)y)[i];
+}
+
 int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const PolderLevelStep *step, const void *b, const void *x, void *y, void *work,
                            PolderStream stream)
 {
@@ -53,7 +63,7 @@ int PolderLevelJacobi_CUDA(PetscBool single, const PolderLevelMatrix *A, const P
 
     s->sum[1] = s->sum[2] = 0;
     for (PetscInt i = 0; i < A->n; ++i) {
-      const PetscScalar z = !single ? ((PetscScalar *)y)[i] : step->end.wide ? step->end.wide[i] : ((float *)y)[i];
+      const PetscScalar z = StepResult(single, &step->end, x, y, i);
 
       s->sum[1] += step->end.r[i] * z;
       s->sum[2] += z;

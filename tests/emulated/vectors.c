@@ -111,7 +111,7 @@ int PolderCGBegin_CUDA(const PolderCGState *from, PolderCGState *state, PolderSt
 int PolderCGDirection_CUDA(const PolderCGDirection *d, PolderCGState *s, PolderStream stream)
 {
   for (PetscInt i = 0; i < d->n && !s->frozen; ++i) {
-    const PetscScalar zi = d->z[i] * (d->dinv ? d->dinv[i] : 1) - s->mean;
+    const PetscScalar zi = (d->z ? d->z[i] * (d->dinv ? d->dinv[i] : 1) : d->parts.unit * ((PetscScalar)d->parts.base[i] + d->parts.correction[i])) - s->mean;
 
     if (!d->first) d->x[i] += s->alpha * d->p[i];
     d->p[i] = d->first ? zi : zi + s->beta * d->p[i];

@@ -172,10 +172,30 @@ static PetscErrorCode TestCGUpdate(PetscInt n, PetscBool diagonal, PetscBool mor
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-static PetscErrorCode TestCGDirection(PetscInt n, PetscBool first, PetscBool jacobi, PolderCGState *stated, PolderStream stream, PetscInt *wrong)
+/* Parts of z on the device: z itself in single precision, and a correction so small that rounded z would lose it; z becomes what they add up to */
+static PetscErrorCode PartsCreate(PetscInt n, PetscScalar z[], const PetscScalar small[], PolderCGParts *parts)
 {
+  float *part[2], *there[2];
+
+  PetscFunctionBeginUser;
+  for (int k = 0; k < 2; ++k) {
+    PetscCall(PetscMalloc1(n, &part[k]));
+    for (PetscInt i = 0; i < n; ++i) part[k][i] = (float)(k ? 1e-6 * small[i] : z[i]);
+    PetscCall(PolderDeviceUpload(sizeof(float) * (size_t)n, part[k], &there[k]));
+  }
+  *parts = (PolderCGParts){there[0], there[1], 0.5};
+  for (PetscInt i = 0; i < n; ++i) z[i] = 0.5 * ((PetscScalar)part[0][i] + part[1][i]);
+  for (int k = 0; k < 2; ++k) PetscCall(PetscFree(part[k]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* from: 0 z, 1 dinv z, 2 the parts of z */
+static PetscErrorCode TestCGDirection(PetscInt n, PetscBool first, int from, PolderCGState *stated, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt    shift = (from == 2) == first; /* x is aligned to two values or is not */
   PolderCGState     state = {.alpha = 0.5, .beta = 0.25, .mean = 0.125};
   PolderCGDirection direction;
+  PolderCGParts     parts = {0};
   PetscScalar      *z, *d, *p, *x, *zd, *dd, *pd, *xd, *got, *shifted;
 
   PetscFunctionBeginUser;
@@ -183,27 +203,30 @@ static PetscErrorCode TestCGDirection(PetscInt n, PetscBool first, PetscBool jac
   PetscCall(Random(n, &d, &dd));
   PetscCall(Random(n, &p, &pd));
   PetscCall(Random(n + 1, &x, &shifted));
-  xd = first ? shifted : shifted + 1; /* not aligned to two values */
+  xd = shifted + shift;
+  if (from == 2) PetscCall(PartsCreate(n, z, d, &parts));
   PetscCall(PetscMalloc1(n, &got));
   PetscCall(PolderDeviceToHost((void *)&state.ring, &stated->ring, sizeof(state.ring)));
   PetscCall(PolderDeviceFromHost(stated, &state, sizeof(state)));
-  direction = (PolderCGDirection){.n = n, .first = first, .z = zd, .dinv = jacobi ? dd : NULL, .p = pd, .x = xd};
+  direction = (PolderCGDirection){.n = n, .first = first, .z = from == 2 ? NULL : zd, .dinv = from == 1 ? dd : NULL, .parts = parts, .p = pd, .x = xd};
   PolderLaunch(PolderCGDirection_CUDA(&direction, stated, stream));
   PetscCall(PolderDeviceToHost(got, xd, n * sizeof(*got)));
   for (PetscInt i = 0; i < n; ++i) {
-    PetscScalar *xi = &x[first ? i : i + 1];
+    PetscScalar *xi = &x[i + shift];
 
     *xi += first ? 0 : 0.5 * p[i];
     *wrong += !(PetscAbsScalar(got[i] - *xi) <= 1e-15);
-    p[i] = (jacobi ? d[i] * z[i] : z[i]) - 0.125 + (first ? 0 : 0.25 * p[i]);
+    p[i] = (from == 1 ? d[i] * z[i] : z[i]) - 0.125 + (first ? 0 : 0.25 * p[i]);
   }
   PetscCall(PolderDeviceToHost(got, pd, n * sizeof(*got)));
   *wrong += Wrong(n, got, p, 1e-15);
   PolderLaunch(PolderCGFinish_CUDA(n, pd, xd, stated, stream));
-  for (PetscInt i = 0; i < n; ++i) x[first ? i : i + 1] += 0.5 * p[i];
+  for (PetscInt i = 0; i < n; ++i) x[i + shift] += 0.5 * p[i];
   PetscCall(PolderDeviceToHost(got, xd, n * sizeof(*got)));
   PetscCall(PolderDeviceToHost(&state, stated, sizeof(state)));
-  *wrong += Wrong(n, got, first ? x : x + 1, 1e-15) + (state.alpha != 0);
+  *wrong += Wrong(n, got, x + shift, 1e-15) + (state.alpha != 0);
+  PetscCall(PolderDeviceFree(&parts.base));
+  PetscCall(PolderDeviceFree(&parts.correction));
   PetscCall(PolderDeviceFree(&zd));
   PetscCall(PolderDeviceFree(&dd));
   PetscCall(PolderDeviceFree(&pd));
@@ -268,6 +291,7 @@ static PetscErrorCode TestCG(void *work, PolderStream stream)
 
       PetscCall(TestCGUpdate(Sizes[s], one, two, stated, ring, work, stream, &wrong[0]));
       PetscCall(TestCGDirection(Sizes[s], one, two, stated, stream, &wrong[1]));
+      if (two) PetscCall(TestCGDirection(Sizes[s], one, 2, stated, stream, &wrong[1]));
       PetscCall(TestCGRho(Sizes[s], one, stated, work, stream, &wrong[2]));
     }
   }

@@ -77,6 +77,62 @@ static PetscErrorCode CheckWide(const Level *L, const Values *b, const Values *x
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* A step that leaves its result in parts, with (r, z) and sum z: what it would store in double precision, of x itself and of a correction of x */
+static PetscErrorCode CheckParts(const Level *L, const Values *b, const Values *x, PolderStream stream, PetscInt *wrong)
+{
+  PolderLevelStep step = {.start = 0.8, .beta = 0.3, .scale = 0.7}, host;
+  Values          r, y, z, begun;
+  PolderCGState  *state;
+  void           *work;
+
+  PetscFunctionBeginUser;
+  PetscCall(PolderDeviceGetWork(&work));
+  PetscCall(ValuesCreate(PETSC_FALSE, L->n, &r));
+  PetscCall(ValuesCreate(PETSC_FALSE, L->n, &z));
+  PetscCall(ValuesCreate(PETSC_TRUE, L->n, &y));
+  PetscCall(ValuesCreate(PETSC_TRUE, L->n, &begun));
+  PetscCall(Fill(&r));
+  PolderLevelScaleSingle_Host(L->n, (float)step.start, (const float *)L->host.dinv, (const float *)b->host, (float *)begun.host);
+  step.end.unit = 0.5;
+  for (int zero = 0; zero < 2; ++zero) {
+    PetscScalar sum[2] = {0, 0};
+
+    PetscCall(StateCreate(&state));
+    step.k         = zero;
+    step.zero      = (PetscBool)zero;
+    step.end.base  = zero ? x->device : NULL;
+    step.end.r     = NULL;
+    step.end.parts = PETSC_FALSE;
+    step.end.wide  = (PetscScalar *)z.device;
+    PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y.device, work, stream));
+    PetscCall(PolderDeviceToHost(z.host, z.device, sizeof(PetscScalar) * (size_t)L->n));
+    host           = step;
+    host.end.wide  = NULL;
+    host.end.parts = PETSC_TRUE;
+    step.end       = host.end;
+    host.end.base  = zero ? x->host : NULL;
+    step.end.r     = (const PetscScalar *)r.device;
+    step.end.rho   = (PolderCGRho){state, PETSC_FALSE};
+    PetscCall(Poison(&y));
+    EACH(L, PolderLevelJacobi, &L->host, &host, IN(*b), IN(zero ? begun : *x), OUT(y));
+    PolderLaunch(PolderLevelJacobi_CUDA(PETSC_TRUE, &L->device, &step, b->device, zero ? NULL : x->device, y.device, work, stream));
+    PetscCall(Differ(&y, L->n, Terms(L), wrong));
+    PetscCall(PolderDeviceToHost(y.host, y.device, sizeof(float) * (size_t)L->n));
+    for (PetscInt i = 0; i < L->n; ++i) {
+      *wrong += !(PetscAbsScalar(0.5 * (Get(x, i) + Get(&y, i)) - Get(&z, i)) <= 1e-6 * PetscAbsScalar(Get(&y, i)));
+      sum[0] += Get(&r, i) * 0.5 * (Get(x, i) + Get(&y, i));
+      sum[1] += 0.5 * (Get(x, i) + Get(&y, i));
+    }
+    PetscCall(StateCheck(state, 2, sum, 1e-12 * (PetscReal)(1 + L->n), (PetscBool)(L->n > 0), wrong));
+    PetscCall(PolderDeviceFree(&state));
+  }
+  PetscCall(ValuesDestroy(&r));
+  PetscCall(ValuesDestroy(&z));
+  PetscCall(ValuesDestroy(&y));
+  PetscCall(ValuesDestroy(&begun));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* A step that also brings (r, z) and sum z of its result z, stored in the precision of the level or in double precision */
 static PetscErrorCode CheckRho(const Level *L, const Values *b, const Values *x, PolderStream stream, PetscInt *wrong)
 {
@@ -163,6 +219,8 @@ static PetscErrorCode CheckSteps(const Level *L, PolderStream stream, PetscInt *
     PetscCall(Fill(&y));
     PetscCall(CheckWide(L, &b, &x, &y, stream, wrong));
     PetscCall(Tell("step in double precision", L, before, *wrong));
+    PetscCall(CheckParts(L, &b, &x, stream, wrong));
+    PetscCall(Tell("step in parts", L, before, *wrong));
   }
   PetscCall(Poison(&x));
   HOST(L, PolderLevelScale, L->n, (value)0.8, IN(L->dinv), IN(b), OUT(x));

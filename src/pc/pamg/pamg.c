@@ -117,15 +117,17 @@ static PetscErrorCode PCApply_PAMG(PC pc, Vec r, Vec z)
 }
 
 /* The apply of a device, with the scalars of conjugate gradients */
-static PetscErrorCode PamgApplyRho(PC pc, Vec r, PetscBool rounded, Vec z, const PolderCGRho *rho, PetscBool *done)
+static PetscErrorCode PCApplySingle_PAMG(PC pc, Vec r, PetscBool rounded, Vec z, PolderCGParts *parts, const PolderCGRho *rho, PetscBool *done)
 {
   PetscFunctionBegin;
   PetscCall(PCSetUp(pc));
   PetscCall(PamgFollow(pc));
   *done = PETSC_FALSE;
   if (pc->failedreason || ((PC_PAMG *)pc->data)->whole.alone) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCPAMGBringsRho(pc, (PetscBool)(parts != NULL), r, z, done));
+  if (!*done) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PolderLogBegin(POLDER_PAMGApply, pc));
-  PetscCall(PCPAMGApplyRho(pc, r, rounded, z, rho, done));
+  PetscCall(PCPAMGApplyRho(pc, r, rounded, z, parts, rho));
   PetscCall(PolderLogEnd(POLDER_PAMGApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -133,20 +135,13 @@ static PetscErrorCode PamgApplyRho(PC pc, Vec r, PetscBool rounded, Vec z, const
 static PetscErrorCode PCApplyRho_PAMG(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
 {
   PetscFunctionBegin;
-  PetscCall(PamgApplyRho(pc, r, PETSC_FALSE, z, rho, done));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
-static PetscErrorCode PCApplyRounded_PAMG(PC pc, Vec r, Vec z, const PolderCGRho *rho, PetscBool *done)
-{
-  PetscFunctionBegin;
-  PetscCall(PamgApplyRho(pc, r, PETSC_TRUE, z, rho, done));
+  PetscCall(PCApplySingle_PAMG(pc, r, PETSC_FALSE, z, NULL, rho, done));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 static PetscErrorCode PCPAMGGetFused(PC pc, const PolderPCFused **fused)
 {
-  static const PolderPCFused offer = {.applyrho = PCApplyRho_PAMG, .residual = PCPAMGResidual, .applyrounded = PCApplyRounded_PAMG};
+  static const PolderPCFused offer = {.applyrho = PCApplyRho_PAMG, .residual = PCPAMGResidual, .applysingle = PCApplySingle_PAMG};
 
   PetscFunctionBegin;
   (void)pc;

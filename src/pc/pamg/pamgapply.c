@@ -84,14 +84,31 @@ static PetscErrorCode PamgRound(PC pc, PetscBool rounded, const PetscScalar *r)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* rho: NULL, or (r, z) and what follows from it are computed in the last step. rounded: the solver has stored r in L->b as well */
-static PetscErrorCode PamgApply(PC pc, Vec r, PetscBool rounded, Vec z, const PolderCGRho *rho)
+/* In single precision from r to z, or to the parts of z */
+static PetscErrorCode PamgCycleSingle(PC pc, PetscBool rounded, PetscBool parts, const PetscScalar *r, PetscScalar *z)
+{
+  PC_PAMG   *pamg = (PC_PAMG *)pc->data;
+  PamgLevel *L    = pamg->level;
+
+  PetscFunctionBegin;
+  PetscCall(PamgRound(pc, rounded, r));
+  pamg->end.unit  = pamg->unit;
+  pamg->end.parts = parts;
+  pamg->end.wide  = PamgWritesWide(pamg) && !parts ? z : NULL;
+  PetscCall(PCPAMGCycle(pamg, L->b, L->x));
+  if (!parts && !PamgWritesWide(pamg)) PetscCall(PamgWidenFirst(L, z));
+  pamg->end.wide  = NULL;
+  pamg->end.parts = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* rho: NULL, or (r, z) and what follows from it are computed in the last step. rounded: the solver has stored r in L->b as well. parts: see PCPAMGApplyRho() */
+static PetscErrorCode PamgApply(PC pc, Vec r, PetscBool rounded, Vec z, PolderCGParts *parts, const PolderCGRho *rho)
 {
   PC_PAMG           *pamg   = (PC_PAMG *)pc->data;
-  PamgLevel         *L      = pamg->level;
   const PetscBool    single = (PetscBool)(pamg->precision != PAMG_DOUBLE);
   const PetscScalar *rr;
-  PetscScalar       *zz;
+  PetscScalar       *zz       = NULL;
   const PetscBool    replayed = (PetscBool) !!pamg->graph; // a replayed graph does not report the flops of the last level's solver
   PetscLogDouble     flops, last = 0;
   PolderCSR          csr;
@@ -100,24 +117,20 @@ static PetscErrorCode PamgApply(PC pc, Vec r, PetscBool rounded, Vec z, const Po
   if (pamg->cycle == PAMG_K && !pamg->ksum) PetscCall(PolderDeviceMalloc(sizeof(*pamg->ksum) * POLDER_KSUMS * (size_t)pamg->nlevel, &pamg->ksum));
   PetscCall(PCPAMGBeginDevice(pc, &csr));
   PetscCall(PolderVecGetDeviceRead(r, &rr));
-  PetscCall(PolderVecGetDeviceWrite(z, &zz));
+  if (!parts) PetscCall(PolderVecGetDeviceWrite(z, &zz));
   if (rho) {
     pamg->end.r   = rr;
     pamg->end.rho = *rho;
   }
+  pamg->end.unit = 1;
   PetscCall(PetscLogGpuTimeBegin());
-  if (single) {
-    PetscCall(PamgRound(pc, rounded, rr));
-    pamg->end.wide = PamgWritesWide(pamg) ? zz : NULL;
-    pamg->end.unit = pamg->unit;
-    PetscCall(PCPAMGCycle(pamg, L->b, L->x));
-    if (!pamg->end.wide) PetscCall(PamgWidenFirst(L, zz));
-    pamg->end.wide = NULL;
-  } else PetscCall(PCPAMGCycle(pamg, rr, zz));
+  if (single) PetscCall(PamgCycleSingle(pc, rounded, (PetscBool)(parts != NULL), rr, zz));
+  else PetscCall(PCPAMGCycle(pamg, rr, zz));
   pamg->end.r = NULL;
-  if (rho) PetscCall(PamgFinishRho(L, rho));
+  if (parts) *parts = pamg->parts;
+  if (rho) PetscCall(PamgFinishRho(pamg->level, rho));
   PetscCall(PetscLogGpuTimeEnd());
-  PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
+  if (!parts) PetscCall(PolderVecRestoreDeviceWrite(z, &zz));
   PetscCall(PolderVecRestoreDeviceRead(r, &rr));
   if (single && pamg->unit != 1 && !PamgWritesWide(pamg)) PetscCall(VecScale(z, pamg->unit));
   PetscCall(PCPAMGEndDevice(pc, &csr));
@@ -138,7 +151,7 @@ PetscErrorCode PCPAMGApplyDevice(PC pc, Vec r, Vec z)
   PetscCall(PolderVecOnDevice(r, &on[0]));
   PetscCall(PolderVecOnDevice(z, &on[1]));
   if (on[0] && on[1]) {
-    PetscCall(PamgApply(pc, r, PETSC_FALSE, z, NULL));
+    PetscCall(PamgApply(pc, r, PETSC_FALSE, z, NULL, NULL));
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   for (int k = 0; k < 2; ++k) {
@@ -147,14 +160,14 @@ PetscErrorCode PCPAMGApplyDevice(PC pc, Vec r, Vec z)
     PetscCall(VecSetType(there[k], POLDER_VEC_DEVICE));
   }
   PetscCall(VecCopy(r, there[0]));
-  PetscCall(PamgApply(pc, there[0], PETSC_FALSE, there[1], NULL));
+  PetscCall(PamgApply(pc, there[0], PETSC_FALSE, there[1], NULL, NULL));
   PetscCall(VecCopy(there[1], z));
   for (int k = 0; k < 2; ++k) PetscCall(VecDestroy(&there[k]));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* Is z the result of a smoothing step on the whole first level? Then the step brings rho */
-static PetscBool PamgBringsRho(const PC_PAMG *pamg)
+static PetscBool PamgEndsWithStep(const PC_PAMG *pamg)
 {
   const PolderHalo halo = pamg->nlevel ? pamg->level->halo : NULL;
 
@@ -166,21 +179,27 @@ PetscErrorCode PCPAMGResidual(PC pc, PolderCGRounded *rounded)
   PC_PAMG *pamg = (PC_PAMG *)pc->data;
 
   PetscFunctionBegin;
-  pamg->lent     = (PetscBool)(pamg->precision != PAMG_DOUBLE && PamgBringsRho(pamg));
+  pamg->lent     = (PetscBool)(pamg->precision != PAMG_DOUBLE && PamgEndsWithStep(pamg));
   rounded->to    = pamg->lent ? (float *)pamg->level->b : NULL;
   rounded->scale = 1 / pamg->unit;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGApplyRho(PC pc, Vec r, PetscBool rounded, Vec z, const PolderCGRho *rho, PetscBool *done)
+PetscErrorCode PCPAMGBringsRho(PC pc, PetscBool parts, Vec r, Vec z, PetscBool *brings)
 {
-  PC_PAMG  *pamg = (PC_PAMG *)pc->data;
-  PetscBool there;
+  const PC_PAMG *pamg = (const PC_PAMG *)pc->data;
+  PetscBool      there;
 
   PetscFunctionBegin;
-  PetscCall(PolderVecOnDevice(r, done));
+  PetscCall(PolderVecOnDevice(r, brings));
   PetscCall(PolderVecOnDevice(z, &there));
-  if (!there || !PamgBringsRho(pamg)) *done = PETSC_FALSE;
-  if (*done) PetscCall(PamgApply(pc, r, rounded, z, rho));
+  if (!there || !PamgEndsWithStep(pamg) || (parts && pamg->precision == PAMG_DOUBLE)) *brings = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGApplyRho(PC pc, Vec r, PetscBool rounded, Vec z, PolderCGParts *parts, const PolderCGRho *rho)
+{
+  PetscFunctionBegin;
+  PetscCall(PamgApply(pc, r, rounded, z, parts, rho));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

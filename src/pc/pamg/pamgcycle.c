@@ -35,17 +35,18 @@ static PetscErrorCode PamgSmoothSteps(const PC_PAMG *pamg, PamgLevel *L, PetscIn
 }
 
 /*
-  Post-smoothing on the first level in single precision, from y[0] to pamg->end.wide. The steps act on a correction of y[0] that begins with zero and stays
-  small. Rounding the near-constant solution in a region of large coefficients in each step would be worse: a coefficient times that rounding error exceeds
-  the residual.
+  Post-smoothing on the first level in single precision, from y[0] to pamg->end.wide or pamg->parts. The steps act on a correction of y[0] that begins with zero
+  and stays small. Rounding the near-constant solution in a region of large coefficients in each step would be worse: a coefficient times that rounding error
+  exceeds the residual.
 */
-static PetscErrorCode PamgSmoothWide(const PC_PAMG *pamg, void *y[2])
+static PetscErrorCode PamgSmoothWide(PC_PAMG *pamg, void *y[2])
 {
   PamgLevel     *L    = pamg->level;
-  void          *x[2] = {L->correction, y[1]};
+  void          *x[2] = {pamg->post > 2 ? L->correction : y[1], y[1]}; // the first of two steps is not stored
   PolderLevelEnd end  = pamg->end;
 
   PetscFunctionBegin;
+  pamg->parts = (PolderCGParts){(const float *)y[0], (const float *)x[pamg->post % 2], end.unit};
   if (pamg->post == 1) { // the only step adds to y[0] directly
     PetscCall(PamgSmoothSteps(pamg, L, 1, PETSC_FALSE, L->b, y, &end));
     PetscFunctionReturn(PETSC_SUCCESS);
@@ -130,7 +131,7 @@ static PetscErrorCode PamgCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, vo
   PetscCall(pamg->steps->residual(L, b, y[0], PamgResidualOf(L, y[1]), PamgCoarseRHS(C)));
   PetscCall(PamgCorrect(pamg, l));
   PetscCall(pamg->steps->prolong(L, PamgOvercorrection(pamg, l), PamgCoarseSolution(C), y[0]));
-  if (!l && pamg->end.wide) PetscCall(PamgSmoothWide(pamg, y));
+  if (!l && (pamg->end.wide || pamg->end.parts)) PetscCall(PamgSmoothWide(pamg, y));
   else PetscCall(PamgSmoothSteps(pamg, L, pamg->post, PETSC_FALSE, b, y, l ? NULL : &pamg->end));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

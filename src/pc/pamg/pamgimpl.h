@@ -217,6 +217,7 @@ typedef struct {
   PetscReal         *ksum;     /* on the device, the sums of the K-cycle on each level; NULL on the host */
   PetscBool          lent;     /* the solver may have stored r in b of the first level, in single precision */
   PolderLevelEnd     end;      /* of the last step on the first level */
+  PolderCGParts      parts;    /* end.parts: its result */
   PolderDeviceGraph  graph;    /* on the device: recorded launches of the cycle on coarse levels */
   PetscInt           recorded; /* the number of set-ups and refreshes when the graph was recorded */
   PetscBool          stalled;
@@ -496,8 +497,10 @@ PETSC_INTERN PetscLogDouble PCPAMGFlops(const PC_PAMG *, PetscLogDouble *last);
 /* z = M^-1 r */
 PETSC_INTERN PetscErrorCode PCPAMGApplyHost(PC, Vec r, Vec z);
 PETSC_INTERN PetscErrorCode PCPAMGApplyDevice(PC, Vec r, Vec z);
-/* The same with (r, z) and the scalars that follow from it; *done = PETSC_FALSE: nothing is done. rounded: r has been stored as PCPAMGResidual() says */
-PETSC_INTERN PetscErrorCode PCPAMGApplyRho(PC, Vec r, PetscBool rounded, Vec z, const PolderCGRho *, PetscBool *done);
+/* Does the next one bring (r, z) and the scalars that follow from it, with z in parts or in the vector? */
+PETSC_INTERN PetscErrorCode PCPAMGBringsRho(PC, PetscBool parts, Vec r, Vec z, PetscBool *brings);
+/* Such an apply. rounded: r has been stored as PCPAMGResidual() says; parts: NULL, or z is left there */
+PETSC_INTERN PetscErrorCode PCPAMGApplyRho(PC, Vec r, PetscBool rounded, Vec z, PolderCGParts *parts, const PolderCGRho *);
 /* Where the next apply takes r in single precision, to = NULL: nowhere */
 PETSC_INTERN PetscErrorCode PCPAMGResidual(PC, PolderCGRounded *);
 /* Estimates the largest eigenvalue of D^-1 A on all levels but the last, while the arrays of the first level are set */
