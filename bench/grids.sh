@@ -9,8 +9,8 @@ for need in "$SOLVE" "$BUILD/bench/hypre/hypre"; do
 done
 out=$WORK/table
 {
-  echo "Command: \`bench/grids.sh\`. Machine: $(machine). One core, smooth right-hand side, zero guess, 1e-6 on |r|/|b|; the best of three. The last column is" \
-    "the total over that of the first row of the problem."
+  echo "Command: \`bench/grids.sh\`. Machine: $(machine). One core, smooth right-hand side, zero guess, 1e-6 on |r|/|b|; the best of three. The last" \
+    "column is the total over that of the first row of the problem."
   echo
   echo "| problem | solver | iterations | true residual | set-up ms | solve ms | total ms | over the first |"
   echo "|---|---|---:|---:|---:|---:|---:|---:|"
@@ -23,7 +23,8 @@ problem() { # name, options; solvers on standard input
     "$SOLVE" -dll_append "$LIB" "$@" -solvers "$WORK/solvers"
     hypre_rows "pfmg boomeramg" "" "$@"
   } >"$WORK/log"
-  awk -F ' *[|] *' -v name="$name" '/^[|]/ {split($5, setup, " "); split($6, solve, " "); total = setup[1] + solve[1]; if (!first) first = total
+  awk -F ' *[|] *' -v name="$name" '/^[|]/ {
+    split($5, setup, " "); split($6, solve, " "); total = setup[1] + solve[1]; if (!first) first = total
     if (total == 0) printf "| %s | %s | %s | | | | | |\n", name, $2, $3
     else printf "| %s | %s | %s | %s | %.1f | %.1f | %.1f | %.2f |\n", name, $2, $3, $4, setup[1], solve[1], total, total / first}' "$WORK/log" | tee -a "$out" >&2
 }
