@@ -26,7 +26,9 @@ problem() { # name, options; solvers on standard input
   awk -F ' *[|] *' -v name="$name" '/^[|]/ {
     split($5, setup, " "); split($6, solve, " "); total = setup[1] + solve[1]; if (!first) first = total
     if (total == 0) printf "| %s | %s | %s | | | | | |\n", name, $2, $3
-    else printf "| %s | %s | %s | %s | %.1f | %.1f | %.1f | %.2f |\n", name, $2, $3, $4, setup[1], solve[1], total, total / first}' "$WORK/log" | tee -a "$out" >&2
+    else printf "| %s | %s | %s | %s | %.1f | %.1f | %.1f | %.2f |\n", name, $2, $3, $4, setup[1], solve[1], total, total / first}' "$WORK/log" >"$WORK/rows"
+  cat "$WORK/rows" >>"$out"
+  cat "$WORK/rows" >&2
 }
 pamg="dcg + pamg | -ksp_type dcg -deflation_space none -pc_type pamg -mat_type aijdia"
 rrbcg="rrbcg | -ksp_type rrbcg -mat_type aijdia"
