@@ -8,28 +8,16 @@
 /* Diagonals read together */
 #define POLDER_DIA_GROUP 8
 
-/* Prefetch distance in values: the hardware does not prefetch this many streams by itself */
-#define POLDER_DIA_AHEAD 128
-
-/* s[i] += sum of v[d][i] x[d][i] over g diagonals, in their order; callers pass a constant g, for unrolling */
+/* s[i] += sum of v[d][i] x[d][i] over g diagonals, in their order; callers pass a constant g, so that the inner loop is unrolled and the outer one vectorised */
 static inline __attribute__((always_inline)) void DiaGroup(int g, PetscInt lo, PetscInt hi, const PetscScalar *const v[], const PetscScalar *const x[],
                                                            PetscScalar *restrict s)
 {
-  PetscInt i = lo;
+  for (PetscInt i = lo; i < hi; ++i) {
+    PetscScalar t = s[i];
 
-  for (; i + 8 <= hi; i += 8) {
-    PetscScalar t[8];
-
-    for (int r = 0; r < 8; ++r) t[r] = s[i + r];
 #pragma GCC unroll 8
-    for (int d = 0; d < g; ++d) {
-      __builtin_prefetch(v[d] + i + POLDER_DIA_AHEAD);
-      for (int r = 0; r < 8; ++r) t[r] += v[d][i + r] * x[d][i + r];
-    }
-    for (int r = 0; r < 8; ++r) s[i + r] = t[r];
-  }
-  for (; i < hi; ++i) {
-    for (int d = 0; d < g; ++d) s[i] += v[d][i] * x[d][i];
+    for (int d = 0; d < g; ++d) t += v[d][i] * x[d][i];
+    s[i] = t;
   }
 }
 
@@ -98,6 +86,10 @@ void PolderDiaMult_Host(const PolderDia *A, PetscScalar alpha, const PetscScalar
   for (PetscInt r0 = 0; r0 < m; r0 += POLDER_DIA_ROWS) {
     const PetscInt len = m - r0 < POLDER_DIA_ROWS ? m - r0 : POLDER_DIA_ROWS;
 
+    if (!y && alpha == 1) {
+      DiaRows(A, r0, len, x, z + r0);
+      continue;
+    }
     DiaRows(A, r0, len, x, s);
     if (y) {
       for (PetscInt i = 0; i < len; ++i) z[r0 + i] = y[r0 + i] + alpha * s[i];

@@ -5,6 +5,34 @@
 #define POLDER_TRI_ENTRIES 28672
 #define POLDER_TRI_DIAROWS 2048
 
+/* Rows of a block for the triangle of a 5- or 7-point stencil: with so few the processor prefetches all arrays as streams, backwards two lines at a time */
+#define POLDER_TRI_LOWROWS 32
+#define POLDER_TRI_UPROWS  16
+
+/* Partial sums, since the compiler may not reorder a sum to vectorise it */
+#define TRI_LANES 8
+
+static inline PetscInt TriDiaRows(const PolderTriangle *T)
+{
+  if (T->nd < 2 || T->nd > 3) return POLDER_TRI_DIAROWS;
+  return T->upper ? POLDER_TRI_UPROWS : POLDER_TRI_LOWROWS;
+}
+
+static inline PetscReal TriLanesSum(const PetscReal s[TRI_LANES])
+{
+  return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
+}
+
+/* x += alpha p, p = z + beta p */
+static inline void TriDirection(PetscInt n, PetscScalar alpha, PetscScalar beta, const PetscScalar *restrict z, PetscScalar *restrict p,
+                                PetscScalar *restrict x)
+{
+  for (PetscInt i = 0; i < n; ++i) {
+    x[i] += alpha * p[i];
+    p[i] = z[i] + beta * p[i];
+  }
+}
+
 #define TRI_VALUE      PetscScalar
 #define TRI_NAME(name) name##Double
 #include "trisweeps.h"
@@ -37,4 +65,18 @@ void PolderTriGhostRows_Host(const PolderTriangle *T, PolderRowList rows, PetscI
 {
   if (T->single) TriGhostRowsSingle(T, rows, nlow, B, ghost, y);
   else TriGhostRowsDouble(T, rows, nlow, B, ghost, y);
+}
+
+void PolderTriForwardDIA_Host(const PolderTriangle *T, PetscInt q, PetscScalar alpha, const PetscScalar w[], PetscScalar r[], PetscScalar *const y[],
+                              PetscReal sum[2])
+{
+  if (T->single) TriForwardDIASingle(T, q, alpha, w, r, y, sum);
+  else TriForwardDIADouble(T, q, alpha, w, r, y, sum);
+}
+
+void PolderTriDirectionDIA_Host(const PolderTriangle *T, PetscInt q, PetscScalar alpha, PetscScalar beta, PetscScalar *const y[], PetscScalar p[],
+                                PetscScalar x[])
+{
+  if (T->single) TriDirectionDIASingle(T, q, alpha, beta, y, p, x);
+  else TriDirectionDIADouble(T, q, alpha, beta, y, p, x);
 }

@@ -26,6 +26,15 @@ typedef struct {
 */
 PETSC_INTERN void PolderTriSweepsCSR_Host(const PolderTriangle *T, PetscInt q, const PetscScalar r[], PetscScalar *const y[]);
 PETSC_INTERN void PolderTriSweepsDIA_Host(const PolderTriangle *T, PetscInt q, const PetscScalar r[], PetscScalar *const y[]);
+/*
+  The same passes with the vector updates of conjugate gradients in them. Lower: r -= alpha w first (w = NULL: r stays), y[0] = dinv r, then the sweeps;
+  sum[0] = (r, r), sum[1] = (s, s / dinv) with s = y[q]. Upper: the sweeps, of which the last is not stored, then x += alpha p
+  and p = y[q] + beta p
+*/
+PETSC_INTERN void PolderTriForwardDIA_Host(const PolderTriangle *T, PetscInt q, PetscScalar alpha, const PetscScalar w[], PetscScalar r[],
+                                           PetscScalar *const y[], PetscReal sum[2]);
+PETSC_INTERN void PolderTriDirectionDIA_Host(const PolderTriangle *T, PetscInt q, PetscScalar alpha, PetscScalar beta, PetscScalar *const y[], PetscScalar p[],
+                                             PetscScalar x[]);
 /* y = c - dinv (T x) on these rows; the entries are those of aa, rounded to the precision of T, in place of T->a */
 PETSC_INTERN void PolderTriRowsCSR_Host(const PolderTriangle *T, PolderRowList rows, const PetscScalar aa[], const PetscScalar c[], const PetscScalar x[],
                                         PetscScalar y[]);

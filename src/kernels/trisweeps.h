@@ -137,7 +137,8 @@ static inline void TRI_NAME(TriThree)(PetscInt n, const PetscScalar *c, const TR
   for (PetscInt i = 0; i < n; ++i) y[i] = c[i] - dinv[i] * ((v0[i] * x0[i] + v1[i] * x1[i]) + v2[i] * x2[i]);
 }
 
-static void TRI_NAME(TriSweepDIA)(const PolderTriangle *T, PetscInt i0, PetscInt i1, const PetscScalar c[], const PetscScalar x[], PetscScalar y[])
+/* One sweep on the rows i0 .. i1; that of row i0 goes to y[0] */
+static void TRI_NAME(TriSweepDIA)(const PolderTriangle *T, PetscInt i0, PetscInt i1, const PetscScalar c[], const PetscScalar x[], PetscScalar *restrict y)
 {
   const PetscInt          m = T->m, nd = T->nd, *off = T->off;
   const TRI_VALUE *const *v    = (const TRI_VALUE *const *)T->val;
@@ -152,26 +153,88 @@ static void TRI_NAME(TriSweepDIA)(const PolderTriangle *T, PetscInt i0, PetscInt
       at[d]   = v[d] + i0;
       from[d] = x + i0 + off[d];
     }
-    if (nd == 2) TRI_NAME(TriTwo)(i1 - i0, c + i0, dinv + i0, at, from, y + i0);
-    else TRI_NAME(TriThree)(i1 - i0, c + i0, dinv + i0, at, from, y + i0);
+    if (nd == 2) TRI_NAME(TriTwo)(i1 - i0, c + i0, dinv + i0, at, from, y);
+    else TRI_NAME(TriThree)(i1 - i0, c + i0, dinv + i0, at, from, y);
   } else {
     for (PetscInt i = i0; i < i1; ++i) sum[i - i0] = 0;
     for (PetscInt d = 0; d < nd; ++d) TRI_NAME(TriAddDiagonal)(i0, i1, m, off[d], v[d], x, sum);
-    TRI_NAME(TriCombine)(i1 - i0, c + i0, dinv + i0, sum, y + i0);
+    TRI_NAME(TriCombine)(i1 - i0, c + i0, dinv + i0, sum, y);
   }
+}
+
+/* Block b of nblock, in the order of the sweeps: its rows are *i0 .. *i1 */
+static inline PetscInt TRI_NAME(TriBlock)(const PolderTriangle *T, PetscInt rows, PetscInt b, PetscInt *i0)
+{
+  *i0 = rows * (T->upper ? (T->m - 1) / rows - b : b);
+  return T->m - *i0 < rows ? T->m : *i0 + rows;
 }
 
 static void TRI_NAME(TriSweepsDIA)(const PolderTriangle *T, PetscInt q, const PetscScalar r[], PetscScalar *const y[])
 {
-  const PetscInt   m = T->m, nblock = (m + POLDER_TRI_DIAROWS - 1) / POLDER_TRI_DIAROWS;
+  const PetscInt   rows = TriDiaRows(T);
   const TRI_VALUE *dinv = (const TRI_VALUE *)T->dinv;
 
-  for (PetscInt b = 0; b < nblock; ++b) {
-    const PetscInt i0 = POLDER_TRI_DIAROWS * (T->upper ? nblock - 1 - b : b), i1 = m - i0 < POLDER_TRI_DIAROWS ? m : i0 + POLDER_TRI_DIAROWS;
+  for (PetscInt b = 0; b * rows < T->m; ++b) {
+    PetscInt       i0;
+    const PetscInt i1 = TRI_NAME(TriBlock)(T, rows, b, &i0);
 
     if (r) {
       for (PetscInt i = i0; i < i1; ++i) y[0][i] = dinv[i] * r[i];
     }
-    for (PetscInt k = 0; k < q; ++k) TRI_NAME(TriSweepDIA)(T, i0, i1, y[0], y[k], y[k + 1]);
+    for (PetscInt k = 0; k < q; ++k) TRI_NAME(TriSweepDIA)(T, i0, i1, y[0], y[k], y[k + 1] + i0);
+  }
+}
+
+/* r -= alpha w and c = dinv r on n rows; row i adds its r^2 to sum[i % TRI_LANES] */
+static inline void TRI_NAME(TriUpdate)(PetscInt n, PetscScalar alpha, const PetscScalar *restrict w, PetscScalar *restrict r, const TRI_VALUE *restrict dinv,
+                                       PetscScalar *restrict c, PetscReal sum[TRI_LANES])
+{
+  for (PetscInt i = 0; i < n; i += TRI_LANES) {
+    const int lanes = n - i < TRI_LANES ? (int)(n - i) : TRI_LANES;
+
+    for (int l = 0; l < lanes; ++l) {
+      if (w) r[i + l] -= alpha * w[i + l];
+      c[i + l] = dinv[i + l] * r[i + l];
+      sum[l] += r[i + l] * r[i + l];
+    }
+  }
+}
+
+static void TRI_NAME(TriForwardDIA)(const PolderTriangle *T, PetscInt q, PetscScalar alpha, const PetscScalar w[], PetscScalar r[], PetscScalar *const y[],
+                                    PetscReal sum[2])
+{
+  const PetscInt   rows          = TriDiaRows(T);
+  const TRI_VALUE *dinv          = (const TRI_VALUE *)T->dinv;
+  PetscReal        rr[TRI_LANES] = {0}, ss[TRI_LANES] = {0};
+
+  for (PetscInt b = 0; b * rows < T->m; ++b) {
+    PetscInt           i0;
+    const PetscInt     i1 = TRI_NAME(TriBlock)(T, rows, b, &i0);
+    const PetscScalar *s  = y[q] + i0;
+
+    TRI_NAME(TriUpdate)(i1 - i0, alpha, w ? w + i0 : NULL, r + i0, dinv + i0, y[0] + i0, rr);
+    for (PetscInt k = 0; k < q; ++k) TRI_NAME(TriSweepDIA)(T, i0, i1, y[0], y[k], y[k + 1] + i0);
+    for (PetscInt i = 0; i < i1 - i0; i += TRI_LANES) {
+      const int lanes = i1 - i0 - i < TRI_LANES ? (int)(i1 - i0 - i) : TRI_LANES;
+
+      for (int l = 0; l < lanes; ++l) ss[l] += s[i + l] * s[i + l] / dinv[i0 + i + l];
+    }
+  }
+  sum[0] = TriLanesSum(rr);
+  sum[1] = TriLanesSum(ss);
+}
+
+static void TRI_NAME(TriDirectionDIA)(const PolderTriangle *T, PetscInt q, PetscScalar alpha, PetscScalar beta, PetscScalar *const y[], PetscScalar p[],
+                                      PetscScalar x[])
+{
+  const PetscInt rows = TriDiaRows(T);
+  PetscScalar    z[POLDER_TRI_DIAROWS];
+
+  for (PetscInt b = 0; b * rows < T->m; ++b) {
+    PetscInt       i0;
+    const PetscInt i1 = TRI_NAME(TriBlock)(T, rows, b, &i0);
+
+    for (PetscInt k = 0; k < q; ++k) TRI_NAME(TriSweepDIA)(T, i0, i1, y[0], y[k], k + 1 < q ? y[k + 1] + i0 : z);
+    TriDirection(i1 - i0, alpha, beta, q ? z : y[0] + i0, p + i0, x + i0);
   }
 }

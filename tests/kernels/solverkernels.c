@@ -322,6 +322,45 @@ static PetscErrorCode CheckSweeps(const char what[], PetscInt n, PetscInt q, Pet
   PetscFunctionReturn(0);
 }
 
+/* The passes with the updates of vectors in them; y: the plain sweeps from r, z: space for as many */
+static PetscErrorCode CheckUpdates(const PolderTriangle *T, PetscInt q, const PetscScalar r[], PetscScalar *const y[], PetscScalar *const z[])
+{
+  const PetscInt     n    = T->m;
+  const PetscScalar *dinv = (const PetscScalar *)T->dinv, alpha = Number(), beta = Number();
+  PetscScalar       *p, *x, *s, *old, sum[2], rr = 0, ss = 0;
+
+  PetscFunctionBeginUser;
+  PetscCall(PetscMalloc4(n, &p, n, &x, n, &s, n, &old));
+  Fill(n, p);
+  Fill(n, x);
+  PetscCall(PetscArraycpy(old, p, n));
+  for (PetscInt i = 0; i < n; ++i) {
+    s[i] = T->upper ? p[i] : r[i] + alpha * p[i];
+    rr += r[i] * r[i];
+    ss += y[q][i] * y[q][i] / dinv[i];
+    for (PetscInt k = T->upper; k <= q; ++k) z[k][i] = NAN;
+    if (T->upper) z[0][i] = y[0][i];
+  }
+  if (!T->upper) {
+    PolderTriForwardDIA_Host(T, q, alpha, p, s, z, sum);
+    PetscCall(CheckSweeps("forward", n, q, y, z));
+    PetscCall(Near("(r, r)", n, sum[0], rr, 1 + rr));
+    PetscCall(Near("(s, D s)", n, sum[1], ss, 1 + ss));
+    for (PetscInt i = 0; i < n; ++i) PetscCall(Near("r", n, s[i], r[i], 1 + PetscAbsScalar(r[i])));
+    PolderTriForwardDIA_Host(T, q, alpha, NULL, s, z, sum);
+    PetscCall(Near("(r, r) as it is", n, sum[0], rr, 1 + rr));
+  } else {
+    PetscCall(PetscArraycpy(s, x, n));
+    PolderTriDirectionDIA_Host(T, q, alpha, beta, z, p, x);
+    for (PetscInt i = 0; i < n; ++i) {
+      PetscCall(Near("direction", n, p[i], y[q][i] + beta * old[i], 1 + PetscAbsScalar(y[q][i])));
+      PetscCall(Near("solution", n, x[i], s[i] + alpha * old[i], 1));
+    }
+  }
+  PetscCall(PetscFree4(p, x, s, old));
+  PetscFunctionReturn(0);
+}
+
 /* Sweeps on compressed rows and on diagonals (0 .. 4 of them beside the main one), degrees 0 to 4 */
 static PetscErrorCode TestSweeps(PetscInt n, PetscInt nd, const PetscInt offsets[], PetscBool upper)
 {
@@ -375,6 +414,7 @@ static PetscErrorCode TestSweeps(PetscInt n, PetscInt nd, const PetscInt offsets
     for (PetscInt i = 0; i < 5 * n; ++i) z[0][i] = NAN;
     PolderTriSweepsDIA_Host(&T, q, r, z);
     PetscCall(CheckSweeps("sweeps on diagonals", n, q, y, z));
+    PetscCall(CheckUpdates(&T, q, r, y, z));
     for (PetscInt i = 0; i < 5 * n; ++i) z[0][i] = NAN;
     PolderTriSweepsCSR_Host(&T, q, r, z);
     PetscCall(CheckSweeps("sweeps on compressed rows", n, q, y, z));
@@ -389,7 +429,7 @@ int main(int argc, char **argv)
 {
   static const PetscInt lower[] = {-1, -9, -1, -50, -9, -1, -50, -9, -2, -1}; // of 1, 2, 3 and 4 diagonals, one after the other
   static const PetscInt upper[] = {1, 1, 9, 1, 9, 50, 1, 2, 9, 50};
-  static const PetscInt sizes[] = {1, 2, 10, 51, 127, 2047, 2048, 2049, 2300};
+  static const PetscInt sizes[] = {1, 2, 10, 15, 16, 17, 31, 32, 33, 51, 127, 2047, 2048, 2049, 2300};
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
