@@ -1,6 +1,7 @@
 /*
-  Deflated preconditioned conjugate gradients, on which the solvers dcg and rrbcg stand: the iteration (cg.c), its steps on the host (cghost.c) and on a device
-  (cgdevice.c), what both share (cgsteps.c), and what the user is told (cgview.c). The data of such a KSP begin with a PolderCG.
+  Deflated preconditioned conjugate gradients, on which the solvers dcg and rrbcg stand: the iteration (cg.c), its steps on the host (cghost.c; cgjoined.c:
+  joined with a preconditioner) and on a device (cgdevice.c), what both share (cgsteps.c), and what the user is told (cgview.c). The data of such a KSP begin
+  with a PolderCG.
 */
 #pragma once
 
@@ -32,7 +33,7 @@ typedef struct {
   PetscErrorCode (*catchup)(KSP);                                      /* and with those that have come late */
   PetscErrorCode (*finish)(KSP);                                       /* what is missing in the solution */
 } PolderCGSteps;
-PETSC_INTERN const PolderCGSteps PolderCGStepsOnHost, PolderCGStepsOnDevice, PolderCGOnceOnHost, PolderCGOnceOnDevice;
+PETSC_INTERN const PolderCGSteps PolderCGStepsOnHost, PolderCGJoinedOnHost, PolderCGStepsOnDevice, PolderCGOnceOnHost, PolderCGOnceOnDevice;
 
 typedef struct {
   PolderDeflationSpace space;
@@ -63,6 +64,10 @@ typedef struct {
   /* scalars of the iteration when it runs on the host */
   PetscScalar rho, rhoold, alpha, alphaold, beta, pw;
   PetscReal   rnorm;
+  /* joined with the preconditioner: alpha of the last step, not yet in sol; mean of p, not yet taken from it; rho of this residual,
+     if the step has brought it */
+  PetscScalar late, pmean, rhonext;
+  PetscBool   brought;
   /* one reduction a step */
   PetscBool      once, told; /* told: the norm of the last step has been reported */
   Vec            v;          /* P A z */
@@ -112,6 +117,15 @@ PETSC_INTERN PetscErrorCode PolderCGGetKernel(KSP, PolderCGKernel *);
 PETSC_INTERN PetscErrorCode PolderCGNothing(KSP);
 PETSC_INTERN PetscErrorCode PolderCGNothing2(KSP, Vec, Vec);
 PETSC_INTERN PetscErrorCode PolderCGNothing3(KSP, Vec, Vec, Vec);
+
+/* cghost.c */
+/* x <- x + alpha p, r <- r - alpha w, norm <- ||r|| in one pass over host vectors */
+PETSC_INTERN PetscErrorCode PolderCGUpdate(PetscScalar alpha, Vec p, Vec w, Vec x, Vec r, PetscReal *norm);
+PETSC_INTERN PetscErrorCode PolderCGProduct_OnHost(KSP, Vec p, Vec w);
+
+/* cgjoined.c */
+/* The steps of the cycle that begins on the host from r, with two reductions a step */
+PETSC_INTERN PetscErrorCode PolderCGChooseJoined(KSP, Vec r);
 
 /* cgonce.c */
 /* Is there one reduction a step? If so, the cycle that begins on the host or the device gets what it needs */

@@ -559,7 +559,8 @@ PetscErrorCode PolderCGChooseSteps(KSP ksp, Vec r, Vec p)
   PetscCall(PolderCGDeviceUse_Private(ksp, r, &device));
   PetscCall(PolderCGChooseOnce(ksp, r, device));
   if (cg->once) cg->steps = device ? &PolderCGOnceOnDevice : &PolderCGOnceOnHost;
-  else cg->steps = device ? &PolderCGStepsOnDevice : &PolderCGStepsOnHost;
+  else if (device) cg->steps = &PolderCGStepsOnDevice;
+  else PetscCall(PolderCGChooseJoined(ksp, r));
   if (device) PetscCall(PolderCGDeviceStart_Private(ksp, r, p));
   else PetscCall(PolderCGDeviceDestroy(&cg->device));
   PetscFunctionReturn(PETSC_SUCCESS);

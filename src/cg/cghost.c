@@ -1,8 +1,7 @@
 /* The steps of conjugate gradients on the host, and with vectors of other packages. */
 #include "cg.h"
 
-/* x <- x + alpha p, r <- r - alpha w, norm <- ||r|| in one pass over host vectors */
-static PetscErrorCode PolderCGUpdate_Private(PetscScalar alpha, Vec p, Vec w, Vec x, Vec r, PetscReal *norm)
+PetscErrorCode PolderCGUpdate(PetscScalar alpha, Vec p, Vec w, Vec x, Vec r, PetscReal *norm)
 {
   const PetscScalar *pa, *wa;
   PetscScalar       *xa, *ra;
@@ -89,7 +88,7 @@ static PetscErrorCode PolderCGMultDot_Private(KSP ksp, Vec p, Vec w, PetscScalar
 }
 
 /* w <- P A p, (p, w) */
-static PetscErrorCode PolderCGProduct_OnHost(KSP ksp, Vec p, Vec w)
+PetscErrorCode PolderCGProduct_OnHost(KSP ksp, Vec p, Vec w)
 {
   PolderCG *cg = (PolderCG *)ksp->data;
   PetscBool dotted;
@@ -118,7 +117,7 @@ static PetscErrorCode PolderCGStep_OnHost(KSP ksp, PetscBool project, Vec p, Vec
   cg->alphaold = cg->alpha;
   cg->alpha    = cg->rho / cg->pw;
   cg->rhoold   = cg->rho;
-  PetscCall(PolderCGUpdate_Private(cg->alpha, p, w, cg->sol, r, &cg->rnorm));
+  PetscCall(PolderCGUpdate(cg->alpha, p, w, cg->sol, r, &cg->rnorm));
   if (ksp->calc_sings) PetscCall(PolderCGAddRitz(ksp, cg->first, PetscRealPart(cg->alpha), PetscRealPart(cg->beta), PetscRealPart(cg->alphaold)));
   if (project) PetscCall(PolderCGProject(ksp, r));
   PetscFunctionReturn(PETSC_SUCCESS);

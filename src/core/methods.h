@@ -23,6 +23,12 @@ typedef struct {
      computes z = K^T s and at once updates x <- x + alpha p of the previous step and p <- z + beta p */
   PetscErrorCode (*forward)(PC, Vec r, const PolderCGRho *rho, PetscBool *done);
   PetscErrorCode (*backward)(PC, PetscBool first, Vec p, Vec x, PolderCGState *state);
+  /* The same for vectors of the host, where the solver keeps s. joins: does the preconditioner offer both? forwardupdate: r <- r - alpha w (w = NULL: r
+     stays), then s; sum[0] = (r, r) and sum[1] = (s, D s) of this process, NaN where the preconditioner has failed. backwarddirection: x <- x + alpha p, p <-
+     K^T s + beta (p - mean), and the sum of p on this process */
+  PetscErrorCode (*joins)(PC, Vec r, PetscBool *joins);
+  PetscErrorCode (*forwardupdate)(PC, PetscScalar alpha, Vec w, Vec r, Vec s, PetscScalar sum[2]);
+  PetscErrorCode (*backwarddirection)(PC, PetscScalar alpha, PetscScalar beta, PetscScalar mean, Vec s, Vec p, Vec x, PetscScalar *sum);
   /* Makes `count` whole steps in one kernel with the vectors x, r, z, p, w; prepare: z and rho of the first step are computed first. count = 0: *done only
      tells whether there is such a kernel */
   PetscErrorCode (*steps)(PC, PetscBool prepare, PetscBool first, PetscInt count, Vec v[5], PolderCGState *state, PetscBool *done);

@@ -8,7 +8,8 @@
 /* Diagonals read together */
 #define POLDER_DIA_GROUP 8
 
-/* s[i] += sum of v[d][i] x[d][i] over g diagonals, in their order; callers pass a constant g, so that the inner loop is unrolled and the outer one vectorised */
+/* s[i] += sum of v[d][i] x[d][i] over g diagonals, in their order; callers pass a constant g, which unrolls the inner loop and lets the outer one be
+   vectorised */
 static inline __attribute__((always_inline)) void DiaGroup(int g, PetscInt lo, PetscInt hi, const PetscScalar *const v[], const PetscScalar *const x[],
                                                            PetscScalar *restrict s)
 {

@@ -23,13 +23,20 @@ static inline PetscReal TriLanesSum(const PetscReal s[TRI_LANES])
   return ((s[0] + s[1]) + (s[2] + s[3])) + ((s[4] + s[5]) + (s[6] + s[7]));
 }
 
-/* x += alpha p, p = z + beta p */
-static inline void TriDirection(PetscInt n, PetscScalar alpha, PetscScalar beta, const PetscScalar *restrict z, PetscScalar *restrict p,
-                                PetscScalar *restrict x)
+/* A step on n rows from row i0 on; row i adds its p to sum[i % TRI_LANES] */
+static inline void TriDirection(PetscInt i0, PetscInt n, const PetscScalar *restrict z, const PolderTriStep *step, PetscScalar *restrict sum)
 {
-  for (PetscInt i = 0; i < n; ++i) {
-    x[i] += alpha * p[i];
-    p[i] = z[i] + beta * p[i];
+  const PetscScalar alpha = step->alpha, beta = step->beta, mean = step->mean;
+  PetscScalar *restrict p = step->p + i0, *restrict x = step->x + i0;
+
+  for (PetscInt i = 0; i < n; i += TRI_LANES) {
+    const int lanes = n - i < TRI_LANES ? (int)(n - i) : TRI_LANES;
+
+    for (int l = 0; l < lanes; ++l) {
+      x[i + l] += alpha * p[i + l];
+      p[i + l] = z[i + l] + beta * (p[i + l] - mean);
+      sum[l] += p[i + l];
+    }
   }
 }
 
@@ -74,9 +81,7 @@ void PolderTriForwardDIA_Host(const PolderTriangle *T, PetscInt q, PetscScalar a
   else TriForwardDIADouble(T, q, alpha, w, r, y, sum);
 }
 
-void PolderTriDirectionDIA_Host(const PolderTriangle *T, PetscInt q, PetscScalar alpha, PetscScalar beta, PetscScalar *const y[], PetscScalar p[],
-                                PetscScalar x[])
+PetscScalar PolderTriDirectionDIA_Host(const PolderTriangle *T, PetscInt q, PetscScalar *const y[], PolderTriStep step)
 {
-  if (T->single) TriDirectionDIASingle(T, q, alpha, beta, y, p, x);
-  else TriDirectionDIADouble(T, q, alpha, beta, y, p, x);
+  return T->single ? TriDirectionDIASingle(T, q, y, &step) : TriDirectionDIADouble(T, q, y, &step);
 }

@@ -26,15 +26,18 @@ typedef struct {
 */
 PETSC_INTERN void PolderTriSweepsCSR_Host(const PolderTriangle *T, PetscInt q, const PetscScalar r[], PetscScalar *const y[]);
 PETSC_INTERN void PolderTriSweepsDIA_Host(const PolderTriangle *T, PetscInt q, const PetscScalar r[], PetscScalar *const y[]);
+/* The scalars and vectors of a direction of conjugate gradients: x += alpha p, p = z + beta (p - mean) */
+typedef struct {
+  PetscScalar  alpha, beta, mean;
+  PetscScalar *p, *x;
+} PolderTriStep;
 /*
   The same passes with the vector updates of conjugate gradients in them. Lower: r -= alpha w first (w = NULL: r stays), y[0] = dinv r, then the sweeps;
-  sum[0] = (r, r), sum[1] = (s, s / dinv) with s = y[q]. Upper: the sweeps, of which the last is not stored, then x += alpha p
-  and p = y[q] + beta p
+  sum[0] = (r, r), sum[1] = (s, s / dinv) with s = y[q]. Upper: the sweeps, the last of which makes z of the step and is not stored; returns the sum of p
 */
-PETSC_INTERN void PolderTriForwardDIA_Host(const PolderTriangle *T, PetscInt q, PetscScalar alpha, const PetscScalar w[], PetscScalar r[],
-                                           PetscScalar *const y[], PetscReal sum[2]);
-PETSC_INTERN void PolderTriDirectionDIA_Host(const PolderTriangle *T, PetscInt q, PetscScalar alpha, PetscScalar beta, PetscScalar *const y[], PetscScalar p[],
-                                             PetscScalar x[]);
+PETSC_INTERN void        PolderTriForwardDIA_Host(const PolderTriangle *T, PetscInt q, PetscScalar alpha, const PetscScalar w[], PetscScalar r[],
+                                                  PetscScalar *const y[], PetscReal sum[2]);
+PETSC_INTERN PetscScalar PolderTriDirectionDIA_Host(const PolderTriangle *T, PetscInt q, PetscScalar *const y[], PolderTriStep step);
 /* y = c - dinv (T x) on these rows; the entries are those of aa, rounded to the precision of T, in place of T->a */
 PETSC_INTERN void PolderTriRowsCSR_Host(const PolderTriangle *T, PolderRowList rows, const PetscScalar aa[], const PetscScalar c[], const PetscScalar x[],
                                         PetscScalar y[]);

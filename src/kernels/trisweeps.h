@@ -224,17 +224,17 @@ static void TRI_NAME(TriForwardDIA)(const PolderTriangle *T, PetscInt q, PetscSc
   sum[1] = TriLanesSum(ss);
 }
 
-static void TRI_NAME(TriDirectionDIA)(const PolderTriangle *T, PetscInt q, PetscScalar alpha, PetscScalar beta, PetscScalar *const y[], PetscScalar p[],
-                                      PetscScalar x[])
+static PetscScalar TRI_NAME(TriDirectionDIA)(const PolderTriangle *T, PetscInt q, PetscScalar *const y[], const PolderTriStep *step)
 {
   const PetscInt rows = TriDiaRows(T);
-  PetscScalar    z[POLDER_TRI_DIAROWS];
+  PetscScalar    z[POLDER_TRI_DIAROWS], sum[TRI_LANES] = {0};
 
   for (PetscInt b = 0; b * rows < T->m; ++b) {
     PetscInt       i0;
     const PetscInt i1 = TRI_NAME(TriBlock)(T, rows, b, &i0);
 
     for (PetscInt k = 0; k < q; ++k) TRI_NAME(TriSweepDIA)(T, i0, i1, y[0], y[k], k + 1 < q ? y[k + 1] + i0 : z);
-    TriDirection(i1 - i0, alpha, beta, q ? z : y[0] + i0, p + i0, x + i0);
+    TriDirection(i0, i1 - i0, q ? z : y[0] + i0, step, sum);
   }
+  return TriLanesSum(sum);
 }

@@ -326,8 +326,8 @@ static PetscErrorCode CheckSweeps(const char what[], PetscInt n, PetscInt q, Pet
 static PetscErrorCode CheckUpdates(const PolderTriangle *T, PetscInt q, const PetscScalar r[], PetscScalar *const y[], PetscScalar *const z[])
 {
   const PetscInt     n    = T->m;
-  const PetscScalar *dinv = (const PetscScalar *)T->dinv, alpha = Number(), beta = Number();
-  PetscScalar       *p, *x, *s, *old, sum[2], rr = 0, ss = 0;
+  const PetscScalar *dinv = (const PetscScalar *)T->dinv, alpha = Number(), beta = Number(), mean = Number();
+  PetscScalar       *p, *x, *s, *old, sum[2], rr = 0, ss = 0, pp = 0;
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc4(n, &p, n, &x, n, &s, n, &old));
@@ -351,11 +351,13 @@ static PetscErrorCode CheckUpdates(const PolderTriangle *T, PetscInt q, const Pe
     PetscCall(Near("(r, r) as it is", n, sum[0], rr, 1 + rr));
   } else {
     PetscCall(PetscArraycpy(s, x, n));
-    PolderTriDirectionDIA_Host(T, q, alpha, beta, z, p, x);
+    sum[0] = PolderTriDirectionDIA_Host(T, q, z, (PolderTriStep){alpha, beta, mean, p, x});
     for (PetscInt i = 0; i < n; ++i) {
-      PetscCall(Near("direction", n, p[i], y[q][i] + beta * old[i], 1 + PetscAbsScalar(y[q][i])));
+      PetscCall(Near("direction", n, p[i], y[q][i] + beta * (old[i] - mean), 1 + PetscAbsScalar(y[q][i])));
       PetscCall(Near("solution", n, x[i], s[i] + alpha * old[i], 1));
+      pp += p[i];
     }
+    PetscCall(Near("sum of the direction", n, sum[0], pp, 1 + n));
   }
   PetscCall(PetscFree4(p, x, s, old));
   PetscFunctionReturn(0);

@@ -333,7 +333,12 @@ static PetscErrorCode PCTNSBackward_Private(PC pc, PetscBool first, Vec p, Vec x
 
 PetscErrorCode PCTNSGetFused(PC pc, const PolderPCFused **fused)
 {
-  static const PolderPCFused offer = {.brief = PETSC_TRUE, .forward = PCTNSForward_Private, .backward = PCTNSBackward_Private};
+  static const PolderPCFused offer = {.brief             = PETSC_TRUE,
+                                      .forward           = PCTNSForward_Private,
+                                      .backward          = PCTNSBackward_Private,
+                                      .joins             = PCTNSJoins,
+                                      .forwardupdate     = PCTNSForwardUpdate,
+                                      .backwarddirection = PCTNSBackwardDirection};
 
   PetscFunctionBegin;
   (void)pc;

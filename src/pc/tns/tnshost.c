@@ -157,7 +157,7 @@ static PetscErrorCode PCTNSSetUpPattern_Private(PC pc, const PolderCSR *csr, con
   if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PCTNSSetHalo(pc, csr));
   for (int t = 0; t < 2 && tns->halo; ++t) PetscCall(PCTNSSetUpTriangle_Private(tns, csr, (PetscBool)t));
-  PetscCall(PetscMalloc1((size_t)tns->degree * (size_t)csr->m, &tns->work));
+  PetscCall(PetscMalloc1(TNSWorkSize(csr->m, tns->degree), &tns->work));
   PetscCall(PetscMalloc1(tns->degree + 1, &tns->y));
   PetscCall(PetscMalloc1(csr->nghost, &tns->ghost));
   A->nz    = csr->ai[csr->m];
@@ -292,6 +292,15 @@ static PetscErrorCode PCTNSSweeps_Private(PC_TNS *tns, const PolderCSR *csr, con
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* The iterates y[0] .. y[degree] are arrays of the preconditioner, but one, which is z: the first or the last */
+static void TNSPlaceIterates(PC_TNS *tns, PetscBool last, PetscScalar *z)
+{
+  const PetscInt own = last ? 0 : 1;
+
+  for (PetscInt k = own; k < tns->degree + own; ++k) tns->y[k] = TNSWork(tns->work, tns->m, k - own);
+  tns->y[last ? tns->degree : 0] = z;
+}
+
 /*
   s = D^-1 r,  q times  s <- D^-1 (r - L s)          = D^-1 K r
   t = s,       q times  t <- s - D^-1 L^T t          = K^T s
@@ -303,14 +312,119 @@ static PetscErrorCode PCTNSApplyHost_Private(PC pc, const PolderCSR *csr, const 
   PC_TNS *tns = (PC_TNS *)pc->data;
 
   PetscFunctionBegin;
-  tns->y[0] = z;
-  for (PetscInt k = 1; k <= tns->degree; ++k) tns->y[k] = tns->work + (size_t)(k - 1) * (size_t)tns->m;
+  TNSPlaceIterates(tns, PETSC_FALSE, z);
   PetscCall(PCTNSSweeps_Private(tns, csr, dia, PETSC_FALSE, r));
   if (tns->degree) {
     tns->y[0]           = tns->y[tns->degree];
     tns->y[tns->degree] = z;
     PetscCall(PCTNSSweeps_Private(tns, csr, dia, PETSC_TRUE, NULL));
   }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Are the halves of the apply offered to a solver? On one process, by diagonals, where the upper triangle is the transpose of the lower one */
+static PetscErrorCode PCTNSJoinsRows_Private(PC pc, const PolderDia *dia, PetscBool *joins)
+{
+  PetscBool known, symmetric;
+
+  PetscFunctionBegin;
+  *joins = PETSC_FALSE;
+  if (pc->failedreason || !dia) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(MatIsSymmetricKnown(pc->pmat, &known, &symmetric));
+  *joins = (PetscBool)(dia->half || (known && symmetric));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The rows, and the diagonals after an update to their values; joins = PETSC_FALSE: the halves are not offered, and there is nothing to restore */
+static PetscErrorCode PCTNSJoinsBegin_Private(PC pc, PolderCSR *csr, const PolderDia **dia, PetscBool *joins)
+{
+  PetscBool there;
+
+  PetscFunctionBegin;
+  *joins = PETSC_FALSE;
+  PetscCall(PCSetUp(pc));
+  if (pc->failedreason) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatGetCSRAt(pc->pmat, &PolderOnHost, csr, &there));
+  if (!there) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderMatGetDia(pc->pmat, dia));
+  PetscCall(PCTNSUpdate(pc, &TNSStepsOnHost, csr, *dia));
+  PetscCall(PCTNSJoinsRows_Private(pc, *dia, joins));
+  if (*joins) ((PC_TNS *)pc->data)->steps = &TNSStepsOnHost;
+  else PetscCall(PolderMatRestoreCSRAt(pc->pmat, csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCTNSJoins(PC pc, Vec r, PetscBool *joins)
+{
+  PolderCSR        csr;
+  const PolderDia *dia;
+  PetscMPIInt      size;
+
+  PetscFunctionBegin;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
+  PetscCall(PetscObjectTypeCompareAny((PetscObject)r, joins, VECSEQ, VECMPI, ""));
+  if (size > 1) *joins = PETSC_FALSE;
+  if (!*joins) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PCTNSJoinsBegin_Private(pc, &csr, &dia, joins));
+  if (*joins) PetscCall(PolderMatRestoreCSRAt(pc->pmat, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCTNSForwardUpdate(PC pc, PetscScalar alpha, Vec w, Vec r, Vec s, PetscScalar sum[2])
+{
+  PC_TNS            *tns;
+  PolderCSR          csr;
+  const PolderDia   *dia;
+  PolderTriangle     T;
+  const PetscScalar *ww = NULL;
+  PetscScalar       *rr, *ss;
+  PetscBool          joins;
+
+  PetscFunctionBegin;
+  sum[0] = sum[1] = NAN;
+  PetscCall(PCTNSJoinsBegin_Private(pc, &csr, &dia, &joins));
+  if (!joins) PetscFunctionReturn(PETSC_SUCCESS);
+  tns = (PC_TNS *)pc->data;
+  PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
+  if (w) PetscCall(VecGetArrayRead(w, &ww));
+  PetscCall(VecGetArray(r, &rr));
+  PetscCall(VecGetArrayWrite(s, &ss));
+  T = TNSTriangleOf(tns, &csr, dia, PETSC_FALSE);
+  TNSPlaceIterates(tns, PETSC_TRUE, ss);
+  PolderTriForwardDIA_Host(&T, tns->degree, alpha, ww, rr, tns->y, sum);
+  PetscCall(VecRestoreArrayWrite(s, &ss));
+  PetscCall(VecRestoreArray(r, &rr));
+  if (w) PetscCall(VecRestoreArrayRead(w, &ww));
+  PetscCall(PetscLogFlops(0.5 * tns->at[TNS_HOST].flops + (w ? 7.0 : 5.0) * tns->m));
+  PetscCall(PolderLogEnd(POLDER_TNSApply, pc));
+  PetscCall(PolderMatRestoreCSRAt(pc->pmat, &csr));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCTNSBackwardDirection(PC pc, PetscScalar alpha, PetscScalar beta, PetscScalar mean, Vec s, Vec p, Vec x, PetscScalar *sum)
+{
+  PC_TNS          *tns = (PC_TNS *)pc->data;
+  PolderCSR        csr;
+  const PolderDia *dia;
+  PolderTriangle   T;
+  PetscScalar     *pp, *xx, *ss;
+
+  PetscFunctionBegin;
+  PetscCall(PolderLogBegin(POLDER_TNSApply, pc));
+  PetscCall(PolderMatGetDia(pc->pmat, &dia));
+  PetscCall(PolderMatGetCSR(pc->pmat, &csr));
+  PetscCall(VecGetArray(s, &ss));
+  PetscCall(VecGetArray(p, &pp));
+  PetscCall(VecGetArray(x, &xx));
+  T = TNSTriangleOf(tns, &csr, dia, PETSC_TRUE);
+  TNSPlaceIterates(tns, PETSC_FALSE, ss);
+  *sum = PolderTriDirectionDIA_Host(&T, tns->degree, tns->y, (PolderTriStep){alpha, beta, mean, pp, xx});
+  PetscCall(VecRestoreArray(x, &xx));
+  PetscCall(VecRestoreArray(p, &pp));
+  PetscCall(VecRestoreArray(s, &ss));
+  PetscCall(PolderMatRestoreCSR(pc->pmat, &csr));
+  PetscCall(PetscLogFlops(0.5 * tns->at[TNS_HOST].flops + 6.0 * tns->m));
+  PetscCall(PolderLogEnd(POLDER_TNSApply, pc));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -84,7 +84,7 @@ typedef struct {
   PolderHalo       halo; /* NULL on one process and for degree 0 */
   TNSMatrix        at[2];
   TNSTriangle      tri[2];                      /* lower, upper */
-  PetscScalar     *work;                        /* [degree m] iterates of the sweeps, in addition to the result vector */
+  PetscScalar     *work;                        /* iterates of the sweeps, in addition to the result vector: TNSWork() */
   PetscScalar    **y;                           /* [degree + 1] their addresses in the current sweep */
   PetscScalar     *ghost;                       /* [nghost] */
   PetscScalar     *devicework[2], *deviceghost; /* on the device, where two vectors and the result suffice for any degree; NULL: not needed */
@@ -106,6 +106,19 @@ struct _TNSSteps {
   PetscErrorCode (*free)(PC_TNS *);
 };
 PETSC_INTERN const TNSSteps TNSStepsOnHost, TNSStepsOnDevice;
+
+/* Iterate k of the host's work: not a multiple of the page size from the vectors and from each other, since arrays that a pass reads together would then
+   share cache sets. There are TNSWorkSize() values */
+#define TNS_APART 96
+static inline size_t TNSWorkSize(PetscInt m, PetscInt degree)
+{
+  return (size_t)degree * ((size_t)m + TNS_APART);
+}
+
+static inline PetscScalar *TNSWork(PetscScalar *work, PetscInt m, PetscInt k)
+{
+  return work + TNSWorkSize(m, k) + TNS_APART;
+}
 
 static inline PetscBool TNSSamePattern(const TNSMatrix *M, const TNSKeys *now, TNSForm form)
 {
@@ -158,6 +171,12 @@ PETSC_INTERN PetscErrorCode PCTNSSetHalo(PC, const PolderCSR *);
 PETSC_INTERN PetscErrorCode PCTNSUpdate(PC, const TNSSteps *, const PolderCSR *, const PolderDia *);
 /* The same and then, unless r is NULL, z = M^-1 r there. *done = PETSC_FALSE: the matrix is not there */
 PETSC_INTERN PetscErrorCode PCTNSSetUpAt(PC, const TNSSteps *, Vec r, Vec z, PetscBool *done);
+
+/* tnshost.c */
+/* The same halves for vectors of the host, see PolderPCFused */
+PETSC_INTERN PetscErrorCode PCTNSJoins(PC, Vec r, PetscBool *);
+PETSC_INTERN PetscErrorCode PCTNSForwardUpdate(PC, PetscScalar alpha, Vec w, Vec r, Vec s, PetscScalar sum[2]);
+PETSC_INTERN PetscErrorCode PCTNSBackwardDirection(PC, PetscScalar alpha, PetscScalar beta, PetscScalar mean, Vec s, Vec p, Vec x, PetscScalar *sum);
 
 /* A triangle of the matrix on the device, the off-process columns of its rows, and how its sweeps run */
 typedef struct {

@@ -1,0 +1,152 @@
+/*
+  The steps of conjugate gradients on the host, joined with a preconditioner M^-1 = K^T D^-1 K that offers its halves: r is updated in the pass that makes
+  s = D^-1 K r, x and p in the pass that makes M^-1 r = K^T s, which is not stored: the vector z of the cycle holds s.
+*/
+#include "cg.h"
+
+static PetscErrorCode PolderCGJoins_Private(KSP ksp, Vec r, PetscBool *joins)
+{
+  PolderCG      *cg = (PolderCG *)ksp->data;
+  PolderCGKernel kernel;
+
+  PetscFunctionBegin;
+  *joins = PETSC_FALSE;
+  if (!cg->fused->joins || cg->flexible || ksp->transpose_solve) PetscFunctionReturn(PETSC_SUCCESS);
+  if (ksp->normtype != KSP_NORM_UNPRECONDITIONED && ksp->normtype != KSP_NORM_NONE) PetscFunctionReturn(PETSC_SUCCESS); // the others look at z
+  PetscCall(PolderCGGetKernel(ksp, &kernel));
+  if (kernel != CG_ATTACHED) PetscCall((*cg->fused->joins)(cg->pc, r, joins));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCGChooseJoined(KSP ksp, Vec r)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+  PetscBool joins;
+
+  PetscFunctionBegin;
+  PetscCall(PolderCGJoins_Private(ksp, r, &joins));
+  cg->steps   = joins ? &PolderCGJoinedOnHost : &PolderCGStepsOnHost;
+  cg->late    = 0;
+  cg->pmean   = 0;
+  cg->brought = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* r <- r - alpha w (w = NULL: r stays), s <- D^-1 K r,  ||r|| and rho <- (s, D s) = (r, M^-1 r) */
+static PetscErrorCode PolderCGForward_Private(KSP ksp, PetscScalar alpha, Vec w, Vec r, Vec s)
+{
+  PolderCG   *cg = (PolderCG *)ksp->data;
+  PetscScalar sum[2];
+
+  PetscFunctionBegin;
+  PetscCall((*cg->fused->forwardupdate)(cg->pc, alpha, w, r, s, sum));
+  PetscCallAllreduce(MPI_IN_PLACE, sum, 2, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)r));
+  cg->rnorm   = PetscSqrtReal(PetscRealPart(sum[0]));
+  cg->rhonext = sum[1];
+  cg->brought = PETSC_TRUE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* rho, unless the step has brought it; beta <- rho / rho_old */
+static PetscErrorCode PolderCGPrecondition_Joined(KSP ksp, Vec r, Vec z, Vec w)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+
+  PetscFunctionBegin;
+  (void)w;
+  if (!cg->brought) PetscCall(PolderCGForward_Private(ksp, 0, NULL, r, z));
+  cg->brought = PETSC_FALSE;
+  cg->rho     = cg->rhonext;
+  KSPCheckDot(ksp, cg->rho);
+  if (PetscRealPart(cg->rho) <= 0) {
+    PetscCall(PetscInfo(ksp, "(r, M^-1 r) = %g: the preconditioner is not positive definite\n", (double)PetscRealPart(cg->rho)));
+    ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  cg->beta = cg->first ? 0 : cg->rho / cg->rhoold;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* x <- x + alpha p of the last step, p <- K^T s + beta p. Where the constant is in the kernel of A, p should lose the mean of K^T s: it loses its own, one step
+   later, when it is known */
+static PetscErrorCode PolderCGDirection_Joined(KSP ksp, Vec r, Vec z, Vec p)
+{
+  PolderCG      *cg = (PolderCG *)ksp->data;
+  PolderCGKernel kernel;
+  PetscScalar    sum;
+  PetscInt       N;
+
+  PetscFunctionBegin;
+  (void)r;
+  if (cg->first) PetscCall(VecZeroEntries(p));
+  PetscCall((*cg->fused->backwarddirection)(cg->pc, cg->late, cg->beta, cg->pmean, z, p, cg->sol, &sum));
+  cg->late = 0;
+  PetscCall(PolderCGGetKernel(ksp, &kernel));
+  if (kernel == CG_REGULAR) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCallAllreduce(MPI_IN_PLACE, &sum, 1, MPIU_SCALAR, MPIU_SUM, PetscObjectComm((PetscObject)p));
+  PetscCall(VecGetSize(p, &N));
+  cg->pmean = sum / N;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* alpha <- rho / (p, w), r <- r - alpha w, ||r||, and rho of the next step. A projection comes between r and s */
+static PetscErrorCode PolderCGStep_Joined(KSP ksp, PetscBool project, Vec p, Vec w, Vec r)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+
+  PetscFunctionBegin;
+  cg->alphaold = cg->alpha;
+  cg->alpha    = cg->rho / cg->pw;
+  cg->rhoold   = cg->rho;
+  if (project) PetscCall(PolderCGUpdate(cg->alpha, p, w, cg->sol, r, &cg->rnorm));
+  else {
+    PetscCall(PolderCGForward_Private(ksp, cg->alpha, w, r, ksp->work[1]));
+    cg->late = cg->alpha;
+  }
+  if (ksp->calc_sings) PetscCall(PolderCGAddRitz(ksp, cg->first, PetscRealPart(cg->alpha), PetscRealPart(cg->beta), PetscRealPart(cg->alphaold)));
+  if (project) PetscCall(PolderCGProject(ksp, r));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What the last step adds to x */
+static PetscErrorCode PolderCGFinish_Joined(KSP ksp)
+{
+  PolderCG         *cg    = (PolderCG *)ksp->data;
+  const PetscScalar alpha = cg->late;
+
+  PetscFunctionBegin;
+  cg->late = 0;
+  if (alpha != 0) PetscCall(VecAXPY(cg->sol, alpha, ksp->work[2]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The norm of this step. A test or a monitor that may look at the solution gets the one that belongs to the norm */
+static PetscErrorCode PolderCGCheck_Joined(KSP ksp, Vec r, Vec z)
+{
+  const PetscBool plain = (PetscBool)(ksp->converged == KSPConvergedDefault || ksp->converged == KSPConvergedSkip);
+
+  PetscFunctionBegin;
+  if (ksp->numbermonitors || !plain) PetscCall(PolderCGFinish_Joined(ksp));
+  PetscCall((*PolderCGStepsOnHost.check)(ksp, r, z));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The scalars and p are as the cycle left them; z has been used since */
+static PetscErrorCode PolderCGResume_Joined(KSP ksp, Vec r)
+{
+  PetscFunctionBegin;
+  (void)r;
+  ((PolderCG *)ksp->data)->brought = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+const PolderCGSteps PolderCGJoinedOnHost = {
+  .resume       = PolderCGResume_Joined,
+  .precondition = PolderCGPrecondition_Joined,
+  .direction    = PolderCGDirection_Joined,
+  .product      = PolderCGProduct_OnHost,
+  .step         = PolderCGStep_Joined,
+  .check        = PolderCGCheck_Joined,
+  .catchup      = PolderCGNothing,
+  .finish       = PolderCGFinish_Joined,
+};
