@@ -1,6 +1,11 @@
 /* Triangular sweeps of the truncated Neumann series, in double precision and with the matrix in single precision. */
 #include "tns.h"
 
+/* Vectors as long as a cache line do not pay in short blocks, since each shifted load then touches two lines */
+#if defined(__AVX512F__) && defined(__GNUC__) && !defined(__clang__)
+  #pragma GCC target("prefer-vector-width=256")
+#endif
+
 /* Entries of a block of rows: a block stays in the second-level cache while all sweeps process it */
 #define POLDER_TRI_ENTRIES 28672
 #define POLDER_TRI_DIAROWS 2048
