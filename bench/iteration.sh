@@ -28,13 +28,12 @@ part() { # space, name, bytes a row, events of -log_view whose times add up
 for space in "LSSD 4^3" auto; do
   case $space in auto) options= ;; *) options="-deflation_space levelset_subdomain -deflation_boxes 4,4,4" ;; esac
   solve 1 -problem P5 -size "$n" -dm_mat_type aijdia -ksp_type dcg -pc_type tns $options -log_view
-  part "$space, $vectors vectors" "whole iteration" 256 KSPSolve
+  part "$space, $vectors vectors" "whole iteration" 208 KSPSolve
   part "$space" "product A p" 48 MatMult
-  part "$space" "tns, degree 2" 96 PolderTNSApply
+  part "$space" "tns, degree 2, with r, (r, z), the norm, p and x" 136 PolderTNSApply
   part "$space" "deflation P w" 8 PolderDeflApply
-  part "$space" "dots (p, w), (r, z)" 32 PolderCGDot
-  part "$space" "p = z + beta p" 24 VecAYPX
-  part "$space" "x, r and the norm" 48 PolderCGUpdate
+  part "$space" "dot (p, w)" 16 PolderCGDot
+  part "$space" "x, r and the norm of every eighth step" 6 PolderCGUpdate
   awk -v e1=PolderLabels -v e2=PolderDeflSetUp '$1 == e1 || $1 == e2 {t += $4} $1 == "KSPSolve" {s = $4} END {print t, s}' "$WORK/log" | {
     read -r setup all
     echo "$setup $all $its" | awk -v space="$space" '
