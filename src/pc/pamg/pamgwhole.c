@@ -46,12 +46,13 @@ static PetscErrorCode PamgCreateAlone(PC pc)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* *done = PETSC_FALSE: the matrix is refused, which the set-up in parts tells better, or its levels would be on the host of each process */
+/* *done = PETSC_FALSE: on some process the matrix is refused, which the set-up in parts tells better, or its levels would be on the host */
 static PetscErrorCode PamgSetUpAlone(PC pc, PetscBool *done)
 {
   PC_PAMG       *pamg  = (PC_PAMG *)pc->data, *own;
   PamgWhole     *whole = &pamg->whole;
   const Mat      A     = PolderWholeMat(whole->matrix);
+  PetscMPIInt    why[2];
   PCFailedReason reason;
 
   PetscFunctionBegin;
@@ -63,9 +64,12 @@ static PetscErrorCode PamgSetUpAlone(PC pc, PetscBool *done)
   PetscCall(PCSetUp(whole->alone));
   PetscCall(PCSetReusePreconditioner(whole->alone, PETSC_TRUE)); // the parallel PC decides when there is another set-up
   PetscCall(PCGetFailedReason(whole->alone, &reason));
-  whole->unsuited = (PetscBool)(!reason && !own->place->device);
+  why[0] = reason != PC_NOERROR;
+  why[1] = !reason && !own->place->device;
+  PetscCallAllreduce(MPI_IN_PLACE, why, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)pc)); // the solver of the last level may fail on one process only
+  whole->unsuited = (PetscBool)(!why[0] && why[1]);
   pamg->symmetric = own->symmetric;
-  *done           = (PetscBool)(!reason && !whole->unsuited);
+  *done           = (PetscBool)(!why[0] && !why[1]);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
