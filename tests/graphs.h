@@ -32,3 +32,37 @@ static inline PetscErrorCode Edge(Mat A, PetscInt i, PetscInt j, PetscReal w)
   if (!rank && i != j) PetscCall(MatSetValues(A, 2, at, 2, at, val, ADD_VALUES));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
+
+/* Two triangles in each cell of width x n / width points; the direction of large conductivity is up or down by 30 degrees */
+static inline PetscErrorCode AddRotated(Mat A, PetscInt n, PetscInt width, PetscReal up)
+{
+  static const PetscReal g[2][3][2] = {
+    {{-1, 0}, {1, -1}, {0, 1} },
+    {{0, -1}, {1, 0},  {-1, 1}}
+  }; // gradients of the corners of both triangles
+  const PetscReal c = PetscSqrtReal(0.75), s = 0.5 * up, eps = 0.01;
+  const PetscReal K[2][2] = {
+    {c * c + eps * s * s, (1 - eps) * c * s  },
+    {(1 - eps) * c * s,   s * s + eps * c * c}
+  };
+  PetscMPIInt rank;
+
+  PetscFunctionBeginUser;
+  PetscCallMPI(MPI_Comm_rank(PetscObjectComm((PetscObject)A), &rank));
+  for (PetscInt i = 0; i + width < n && !rank; ++i) {
+    if (i % width == width - 1) continue;
+    for (int t = 0; t < 2; ++t) {
+      const PetscInt at[3] = {i, t ? i + width + 1 : i + 1, t ? i + width : i + width + 1};
+      PetscScalar    val[3][3];
+
+      for (int a = 0; a < 3; ++a) {
+        for (int b = 0; b < 3; ++b) {
+          val[a][b] = 0;
+          for (int d = 0; d < 4; ++d) val[a][b] += 0.5 * g[t][a][d / 2] * K[d / 2][d % 2] * g[t][b][d % 2];
+        }
+      }
+      PetscCall(MatSetValues(A, 3, at, 3, at, &val[0][0], ADD_VALUES));
+    }
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}

@@ -1,8 +1,9 @@
-/* pairs.cu, colours.cu and galerkin.cu */
+/* pairs.cu, quality.cu, colours.cu and galerkin.cu */
 #include "emulated.h"
 #include "kernels/colours.h"
 #include "kernels/galerkin.h"
 #include "kernels/pairs.h"
+#include "kernels/quality.h"
 
 PolderEmulate(PolderPairsPropose,
               (const PolderRows *A, PolderRowList rows, const PolderPairRule *rule, const PetscInt mate[], PetscInt next[], PolderStream stream), A, rows, rule,
@@ -32,6 +33,9 @@ PolderEmulate(PolderPairsNumber,
 PolderEmulate(PolderMembers, (const PolderAggregates *P, PetscInt *const key[2], void *work, size_t bytes, PolderStream stream), P);
 PolderEmulate(PolderMemberSums, (const PolderAggregates *P, const PetscReal d[], const PetscReal s[], PetscReal dsum[], PetscReal ssum[], PolderStream stream),
               P, d, s, dsum, ssum);
+PolderEmulate(PolderQualityCheck, (const PolderAggregates *P, const PolderRows *A, const PolderQuality *q, PetscInt bad[], PolderStream stream), P, A, q, bad);
+PolderEmulate(PolderQualityUndo, (PetscInt m, const PetscInt agg[], PetscInt n, const PetscInt bad[], PetscInt mate[], PetscInt join[], PolderStream stream), m,
+              agg, n, bad, mate, join);
 PolderEmulate(PolderColoursRound,
               (PetscInt n, const PetscInt row[], const PetscInt ai[], const PetscInt aj[], PetscInt colour[], PetscInt left[], PetscInt *count,
                PolderStream stream),

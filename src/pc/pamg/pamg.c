@@ -455,7 +455,7 @@ static PetscErrorCode PCSetFromOptions_PAMG(PC pc, PolderOptionItems PetscOption
 .  -pc_pamg_matching <handshake> (handshake,greedy) - how pairs are found
 .  -pc_pamg_grid <true>                   - levels that are grids have boxes of two cells a direction and linear interpolation instead of pairs
 .  -pc_pamg_eliminate <3>                 - most neighbours of rows that are eliminated exactly, where many rows belong to chains or trees; 0: none
-.  -pc_pamg_quality <8>                   - largest two-grid condition number of an aggregate, by estimate; 0: any
+.  -pc_pamg_quality <16>                  - largest two-grid condition number of an aggregate; 0: any
 .  -pc_pamg_drop <0>                      - coarse entries of at most this part of the smaller of their diagonals go to the diagonal
 .  -pc_pamg_levels <64>                   - maximum number of levels
 .  -pc_pamg_coarse_limit <400>            - maximum number of rows of the last level
@@ -528,7 +528,7 @@ PETSC_INTERN PetscErrorCode PCCreate_PAMG(PC pc)
   pamg->damping           = 0.67;
   pamg->overcorrection    = 0;
   pamg->threshold         = 0.25;
-  pamg->kappa             = 8;
+  pamg->kappa             = 16;
   pamg->kthreshold        = 0.25;
   pamg->unit              = 1;
   pamg->reuse             = PETSC_TRUE;

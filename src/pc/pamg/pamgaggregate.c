@@ -4,6 +4,7 @@
 #include "kernels/labels.h"
 #include "kernels/outer.h"
 #include "kernels/pairs.h"
+#include "kernels/quality.h"
 
 /* Rounds of the handshake; rows that are free after the last one stay single */
 #define PAMG_ROUNDS 12
@@ -20,6 +21,8 @@
 #define PAMG_SCATTERED 0.75
 /* What an elimination leaves has couplings of all sizes: its aggregates meet this part of the bound for others */
 #define PAMG_CORE 0.5
+/* The bound of dense rows in units of their entries. Two rows of k equal couplings have a condition number of k, and some have more entries than others */
+#define PAMG_DENSE 1.25
 
 PetscErrorCode PCPAMGFreeRows(const PC_PAMG *pamg, PolderSparseRows *R)
 {
@@ -85,6 +88,7 @@ static PetscErrorCode PamgWorkCreate(const PC_PAMG *pamg, const PamgLevel *L, Pa
     PetscCall(PolderPlaceMalloc(place, n, &w->mate));
     PetscCall(pamg->setup->outside(L, w->outside[0]));
   }
+  if (pamg->kappa > 0) PetscCall(PolderPlaceMalloc(place, n, &w->whole));
   w->bytes = pamg->setup->scratch(n);
   PetscCall(place->malloc(w->bytes, &w->temp));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -92,8 +96,9 @@ static PetscErrorCode PamgWorkCreate(const PC_PAMG *pamg, const PamgLevel *L, Pa
 
 static PetscErrorCode PamgWorkDestroy(const PC_PAMG *pamg, PamgWork *w)
 {
-  void **const array[] = {(void **)&w->next,   (void **)&w->left[0], (void **)&w->left[1],    (void **)&w->agg,        (void **)&w->ptr,  (void **)&w->row,
-                          (void **)&w->greedy, (void **)&w->count,   (void **)&w->outside[0], (void **)&w->outside[1], (void **)&w->mate, &w->temp};
+  void **const array[] = {(void **)&w->next,   (void **)&w->left[0],  (void **)&w->left[1],    (void **)&w->agg,        (void **)&w->ptr,  (void **)&w->row,
+                          (void **)&w->greedy, (void **)&w->count,    (void **)&w->outside[0], (void **)&w->outside[1], (void **)&w->mate, &w->temp,
+                          (void **)&w->whole,  (void **)&w->diagonal, (void **)&w->sum};
 
   PetscFunctionBegin;
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(array); ++k) PetscCall(pamg->place->free(array[k]));
@@ -123,49 +128,12 @@ static PetscErrorCode PamgMovePlaces(PC_PAMG *pamg, const PamgWork *w, PetscInt 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/*
-  Pairs the rows of A by a rule, starting from mate[]: agg[] and the number of aggregates. *join: for each row the pair that it joined, NULL when joining was
-  not requested. *regular: the pairs line up in a grid
-*/
-static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PolderRows *A, PolderPairRule rule, PetscInt agg[], PetscInt *nc, PetscInt **join,
-                                PetscBool *regular)
-{
-  const PetscInt n    = A->n;
-  PetscInt      *mate = pamg->mate, *left = w->left[0], nleft = n;
-  PetscBool      aligned = PETSC_FALSE;
-
-  PetscFunctionBegin;
-  rule.d = rule.kappa > 0 ? pamg->diagonal : NULL;
-  rule.s = rule.kappa > 0 ? pamg->sum : NULL;
-  if (pamg->matching == PAMG_GREEDY) {
-    PolderPairsGreedy_Host(A, &rule, PetscMin(PAMG_DEGREE, n - 1), mate, w->greedy);
-    if (rule.place) PolderPairsDirections_Host(n, &rule, mate, w->count + 1);
-  } else {
-    for (PetscInt round = 0; round < PAMG_ROUNDS && nleft && !aligned; ++round) {
-      const PolderRowList rows = {nleft, round ? left : NULL};
-
-      left = w->left[round % 2];
-      PolderRun(pamg->place, PolderPairsPropose, A, rows, &rule, mate, w->next);
-      if (!round && rule.place) {
-        PolderRun(pamg->place, PolderPairsDirections, n, &rule, w->next, w->count + 1);
-        PolderRun(pamg->place, PolderPairsAlign, A, &rule, w->count + 1, mate, w->next);
-      }
-      PolderRun(pamg->place, PolderPairsMatch, rows, w->next, mate, left, w->count);
-      PetscCall(PolderPlaceTake(pamg->place, 1, w->count, &nleft));
-      aligned = (PetscBool)(!round && rule.place && nleft < PAMG_ALONE * n);
-    }
-    PolderRun(pamg->place, PolderPairsSingle, nleft, left, mate);
-  }
-  *join    = NULL;
-  *regular = pamg->matching == PAMG_GREEDY && rule.place ? PETSC_TRUE : aligned;
-  PetscCall(PamgNumber(pamg, w, n, NULL, agg, nc));
-  if (!aligned && *nc >= PAMG_POOR * n) {
-    *join = w->next;
-    PolderRun(pamg->place, PolderPairsJoin, A, &rule, mate, *join);
-    PetscCall(PamgNumber(pamg, w, n, *join, agg, nc));
-  }
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* What a pass makes */
+typedef struct {
+  PetscInt *agg, n;  /* the aggregate of each row, and their number */
+  PetscInt *join;    /* for each row the pair that it joined; NULL: joining was not requested */
+  PetscBool regular; /* the pairs line up in a grid */
+} PamgMade;
 
 /*
   The bound for the aggregates of a level, 0 for none. Rows of many equal entries have no aggregate that meets a fixed bound, and smoothing does more there than
@@ -173,33 +141,114 @@ static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PolderRo
 */
 static PetscReal PamgBound(const PC_PAMG *pamg, const PamgLevel *L)
 {
-  const PetscReal kappa = (PamgEliminatedAbove(pamg, (PetscInt)(L - pamg->level)) ? PAMG_CORE : 1) * pamg->kappa;
+  const PetscReal kappa   = (PamgEliminatedAbove(pamg, (PetscInt)(L - pamg->level)) ? PAMG_CORE : 1) * pamg->kappa;
+  const PetscReal entries = (PetscReal)(L->nz + (L->halo ? L->nzouter : 0)); // of a gathered level the same on all processes
 
-  return kappa > 0 ? PetscMax(kappa, PamgLocalEntries(L) / (2 * PetscMax(L->n, 1))) : 0;
+  return kappa > 0 ? PetscMax(kappa, PAMG_DENSE * entries / PetscMax(L->n, 1)) : 0;
+}
+
+/* Pairs the rows of A by a rule, starting from mate[]; *aligned: in lines along a direction, so that few rows are single */
+static PetscErrorCode PamgMatch(PC_PAMG *pamg, const PamgWork *w, const PolderRows *A, const PolderPairRule *rule, PetscBool *aligned)
+{
+  const PetscInt n    = A->n;
+  PetscInt      *mate = pamg->mate, *left = w->left[0], nleft = n;
+
+  PetscFunctionBegin;
+  *aligned = PETSC_FALSE;
+  if (pamg->matching == PAMG_GREEDY) {
+    PolderPairsGreedy_Host(A, rule, PetscMin(PAMG_DEGREE, n - 1), mate, w->greedy);
+    if (rule->place) PolderPairsDirections_Host(n, rule, mate, w->count + 1);
+    PetscFunctionReturn(PETSC_SUCCESS);
+  }
+  for (PetscInt round = 0; round < PAMG_ROUNDS && nleft && !*aligned; ++round) {
+    const PolderRowList rows = {nleft, round ? left : NULL};
+
+    left = w->left[round % 2];
+    PolderRun(pamg->place, PolderPairsPropose, A, rows, rule, mate, w->next);
+    if (!round && rule->place) {
+      PolderRun(pamg->place, PolderPairsDirections, n, rule, w->next, w->count + 1);
+      PolderRun(pamg->place, PolderPairsAlign, A, rule, w->count + 1, mate, w->next);
+    }
+    PolderRun(pamg->place, PolderPairsMatch, rows, w->next, mate, left, w->count);
+    PetscCall(PolderPlaceTake(pamg->place, 1, w->count, &nleft));
+    *aligned = (PetscBool)(!round && rule->place && nleft < PAMG_ALONE * n);
+  }
+  PolderRun(pamg->place, PolderPairsSingle, nleft, left, mate);
+  PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /*
-  One pass over the rows of A, starting from mate[] and gridplace[] (NULL: no grid) of pamg: agg[], the number of aggregates and their grid coordinates. In
-  the first pass strong couplings alone decide, unless those to other processes are ignored: the coupling of a row to its strongest neighbour bounds what
-  smoothing on the level leaves of their difference
+  Undoes the pairs or, with join[], what joined them, of those of the *nc aggregates of a pass over n rows that do not meet the bound as aggregates of rows of
+  the level, and numbers the rest
 */
-static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgLevel *L, PetscInt pass, const PolderRows *A, PetscInt agg[], PetscInt *nc,
-                                PetscBool *regular)
+static PetscErrorCode PamgJudge(PC_PAMG *pamg, const PamgWork *w, const PamgLevel *L, PetscBool first, PetscInt n, PetscInt join[], PetscInt agg[],
+                                PetscInt *nc)
 {
-  const size_t   bytes = sizeof(*pamg->mate) * (size_t)A->n;
-  PolderPairRule rule  = {.place = pamg->gridplace, .threshold = pamg->threshold, .kappa = pass ? PamgBound(pamg, L) : 0, .outside = w->outside[0]};
-  PetscInt      *join;
+  const PolderRows    A       = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa};
+  const PolderQuality quality = {PamgBound(pamg, L), !first, first ? pamg->diagonal : w->diagonal, first ? pamg->sum : w->sum};
+  PolderAggregates    P       = {L->n, *nc, agg, w->ptr, w->row};
+  PetscInt           *bad     = w->left[0];
+
+  PetscFunctionBegin;
+  if (!first) {
+    PetscCall(pamg->place->copy(w->whole, L->agg, sizeof(*agg) * (size_t)L->n));
+    PolderRun(pamg->place, PolderPairsCompose, L->n, n, agg, *nc, w->whole);
+    P.agg = w->whole;
+  }
+  PetscCall(pamg->setup->members(w, &P));
+  PolderRun(pamg->place, PolderQualityCheck, &P, &A, &quality, bad);
+  PolderRun(pamg->place, PolderQualityUndo, n, agg, *nc, bad, pamg->mate, join);
+  PetscCall(PamgNumber(pamg, w, n, join, agg, nc));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  The aggregates of a pass over the rows of A by a rule, starting from mate[]: agg[] and their number. *join: for each row the pair that it joined, NULL when
+  joining was not requested. *regular: the pairs line up in a grid
+*/
+static PetscErrorCode PamgJoin(PC_PAMG *pamg, const PamgWork *w, const PamgLevel *L, const PolderRows *A, PolderPairRule rule, PamgMade *made)
+{
+  const PetscInt  n     = A->n;
+  const PetscBool first = (PetscBool)(made->agg == L->agg), judged = (PetscBool)(rule.kappa > 0);
+  PetscBool       aligned;
+
+  PetscFunctionBegin;
+  rule.d = judged ? pamg->diagonal : NULL;
+  rule.s = judged ? pamg->sum : NULL;
+  PetscCall(PamgMatch(pamg, w, A, &rule, &aligned));
+  made->join    = NULL;
+  made->regular = pamg->matching == PAMG_GREEDY && rule.place ? PETSC_TRUE : aligned;
+  PetscCall(PamgNumber(pamg, w, n, NULL, made->agg, &made->n));
+  if (judged && (!first || rule.place)) PetscCall(PamgJudge(pamg, w, L, first, n, NULL, made->agg, &made->n));
+  if (aligned || made->n < PAMG_POOR * n) PetscFunctionReturn(PETSC_SUCCESS);
+  made->join = w->next;
+  PolderRun(pamg->place, PolderPairsJoin, A, &rule, pamg->mate, made->join);
+  PetscCall(PamgNumber(pamg, w, n, made->join, made->agg, &made->n));
+  if (judged) PetscCall(PamgJudge(pamg, w, L, first, n, made->join, made->agg, &made->n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/*
+  One pass over the rows of A, starting from mate[] and gridplace[] (NULL: no grid) of pamg. Two rows meet the bound exactly if PolderPairGood() says so;
+  two aggregates meet half of it for vectors that are constant on each, and are judged as one afterwards. Rows whose couplings to other processes are
+  ignored meet half
+*/
+static PetscErrorCode PamgPairs(PC_PAMG *pamg, const PamgWork *w, const PamgLevel *L, const PolderRows *A, PamgMade *made)
+{
+  const size_t    bytes = sizeof(*pamg->mate) * (size_t)A->n;
+  const PetscReal bound = PamgBound(pamg, L);
+  PolderPairRule  rule  = {.place = pamg->gridplace, .threshold = pamg->threshold, .kappa = made->agg == L->agg ? bound : bound / 2, .outside = w->outside[0]};
 
   PetscFunctionBegin;
   if (rule.outside) PetscCall(pamg->place->copy(w->mate, pamg->mate, bytes));
-  PetscCall(PamgMatch(pamg, w, A, rule, agg, nc, &join, regular));
-  if (rule.outside && *nc >= PAMG_SCATTERED * A->n) {
+  PetscCall(PamgJoin(pamg, w, L, A, rule, made));
+  if (rule.outside && made->n >= PAMG_SCATTERED * A->n) {
     PetscCall(pamg->place->copy(pamg->mate, w->mate, bytes));
     rule.outside = NULL;
-    rule.kappa   = PamgBound(pamg, L);
-    PetscCall(PamgMatch(pamg, w, A, rule, agg, nc, &join, regular));
+    rule.kappa   = bound / 2;
+    PetscCall(PamgJoin(pamg, w, L, A, rule, made));
   }
-  if (rule.place) PetscCall(PamgMovePlaces(pamg, w, A->n, join, agg, *nc));
+  if (rule.place) PetscCall(PamgMovePlaces(pamg, w, A->n, made->join, made->agg, made->n));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -240,8 +289,8 @@ static PetscErrorCode PamgDropWeak(const PC_PAMG *pamg, const PamgWork *w, Polde
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The data that bound the condition number of an aggregate: sums over the nc pairs of a pass, whose rows are in ptr[] and row[] */
-static PetscErrorCode PamgNextJudged(PC_PAMG *pamg, const PamgWork *w, PetscInt nc)
+/* The data that bound the condition number of two aggregates: sums over the nc pairs of a pass, whose rows are in ptr[] and row[]; keeps those of the level */
+static PetscErrorCode PamgNextJudged(PC_PAMG *pamg, PamgWork *w, PetscInt nc)
 {
   const PolderAggregates P = {.n = nc, .ptr = w->ptr, .row = w->row};
   PetscReal             *diagonal, *sum;
@@ -250,8 +299,13 @@ static PetscErrorCode PamgNextJudged(PC_PAMG *pamg, const PamgWork *w, PetscInt 
   PetscCall(PolderPlaceMalloc(pamg->place, nc, &diagonal));
   PetscCall(PolderPlaceMalloc(pamg->place, nc, &sum));
   PolderRun(pamg->place, PolderMemberSums, &P, pamg->diagonal, pamg->sum, diagonal, sum);
-  PetscCall(pamg->place->free(&pamg->diagonal));
-  PetscCall(pamg->place->free(&pamg->sum));
+  if (!w->sum) {
+    w->diagonal = pamg->diagonal;
+    w->sum      = pamg->sum;
+  } else {
+    PetscCall(pamg->place->free(&pamg->diagonal));
+    PetscCall(pamg->place->free(&pamg->sum));
+  }
   pamg->diagonal = diagonal;
   pamg->sum      = sum;
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -271,16 +325,15 @@ PetscErrorCode PCPAMGAggregate(PC_PAMG *pamg, PetscInt l)
   PetscFunctionBegin;
   PetscCall(PamgWorkCreate(pamg, L, &w));
   for (PetscInt pass = 0; pass < pamg->passes; ++pass) {
-    PetscInt *agg = pass ? w.agg : L->agg, nc;
-    PetscBool regular;
+    PamgMade pairs = {.agg = pass ? w.agg : L->agg};
 
     if (pass) PolderRun(pamg->place, PolderIndexFill, A.n, POLDER_PAIR_FREE, pamg->mate);
-    PetscCall(PamgPairs(pamg, &w, L, pass, &A, agg, &nc, &regular));
-    PetscCall(PamgCoarseRows(pamg, &w, &A, agg, nc, &next, &C->longrows));
-    L->pass[pass] = (PamgPass){A.n, A.nz - A.n, nc, next.nz - nc, !regular};
-    if (pamg->sum && pass + 1 < pamg->passes) PetscCall(PamgNextJudged(pamg, &w, nc));
-    if (w.outside[0]) PetscCall(PamgNextOutside(pamg, &w, nc));
-    if (pass) PolderRun(pamg->place, PolderPairsCompose, L->n, A.n, agg, nc, L->agg);
+    PetscCall(PamgPairs(pamg, &w, L, &A, &pairs));
+    PetscCall(PamgCoarseRows(pamg, &w, &A, pairs.agg, pairs.n, &next, &C->longrows));
+    L->pass[pass] = (PamgPass){A.n, A.nz - A.n, pairs.n, next.nz - pairs.n, !pairs.regular};
+    if (pamg->sum && pass + 1 < pamg->passes) PetscCall(PamgNextJudged(pamg, &w, pairs.n));
+    if (w.outside[0]) PetscCall(PamgNextOutside(pamg, &w, pairs.n));
+    if (pass) PolderRun(pamg->place, PolderPairsCompose, L->n, A.n, pairs.agg, pairs.n, L->agg);
     PetscCall(PCPAMGFreeRows(pamg, &made));
     made = next;
     A    = PolderRowsOf(&made);

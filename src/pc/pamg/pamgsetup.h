@@ -16,6 +16,8 @@ typedef struct {
   PetscInt  *count;                            /* [8] counters: 0, of lists; 1 .. 3, of directions; 4 and 5, of long rows */
   PetscReal *outside[2];                       /* [n] off-process coupling in a pass and in the next, see PolderPairRule; NULL on one process */
   PetscInt  *mate;                             /* with outside[]: [n] mate[] before a pass */
+  PetscInt  *whole;                            /* [n] aggregates of the rows of the level, to be judged */
+  PetscReal *diagonal, *sum;                   /* [n] of the rows of the level, after the first pass */
   void      *temp;                             /* scratch of the device's scans and sorts */
   size_t     bytes;
 } PamgWork;

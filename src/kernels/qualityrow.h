@@ -1,0 +1,61 @@
+/* Bodies of the check of aggregates that host and device share. */
+#pragma once
+
+#include "pairrow.h"
+#include "quality.h"
+
+/* The part of the diagonal of row i that couples it to others */
+POLDER_PAIR PetscReal PolderQualityCoupled(PetscInt i, const PolderQuality *q)
+{
+  const PetscReal c = PolderPairCoupled(q->d[i], q->s[i]);
+
+  return c > 0 ? c : 0;
+}
+
+/*
+  The bound holds if kappa / 2 times the Laplacian of the couplings within the aggregate minus C + c c^T / total is positive semi-definite, where C =
+  diag(c) and total is the sum of c. This is a Laplacian as well, with weights of both signs, and stays one when rows are eliminated. So the weights alone
+  are stored: pivots are their sums, and neither loses digits where couplings range over decades. W[k] <- the weights of row r of the m rows row[] of an
+  aggregate
+*/
+POLDER_PAIR void PolderQualityRow(PetscInt r, PetscInt m, const PetscInt row[], const PetscReal c[], PetscReal total, const PolderRows *A, PetscReal kappa,
+                                  PetscReal W[])
+{
+  for (PetscInt k = 0; k < m; ++k) W[k] = k != r && total > 0 ? -c[r] * (c[k] / total) : 0;
+  for (PetscInt e = A->i[row[r]]; e < A->i[row[r] + 1]; ++e) {
+    for (PetscInt k = 0; k < m; ++k) {
+      if (k != r && row[k] == A->j[e]) W[k] -= kappa / 2 * PetscRealPart(A->a[e]);
+    }
+  }
+}
+
+/* The pivot of row k with the weights W[k + 1 .. m), negative if the bound does not hold */
+POLDER_PAIR PetscReal PolderQualityPivot(PetscInt k, PetscInt m, const PetscReal W[])
+{
+  PetscReal sum = 0, size = 0;
+
+  for (PetscInt j = k + 1; j < m; ++j) {
+    sum += W[j];
+    size += W[j] < 0 ? -W[j] : W[j];
+  }
+  size *= POLDER_QUALITY_ZERO;
+  return sum > size ? sum : sum >= -size ? size : -1;
+}
+
+/* Eliminates row k from row r > k: the weights V[] of row k */
+POLDER_PAIR void PolderQualityEliminate(PetscInt k, PetscInt r, PetscInt m, PetscReal pivot, const PetscReal V[], PetscReal W[])
+{
+  const PetscReal f = pivot > 0 ? W[k] / pivot : 0;
+
+  for (PetscInt j = k + 1; j < m; ++j) {
+    if (j != r) W[j] += f * V[j];
+  }
+}
+
+/* Undoes what made a bad aggregate of row i */
+POLDER_PAIR void PolderQualityUndoRow(PetscInt i, const PetscInt agg[], PetscInt n, const PetscInt bad[], PetscInt mate[], PetscInt join[])
+{
+  if (!(agg[i] < n && bad[agg[i]])) return;
+  if (join) join[i] = i;
+  else mate[i] = i;
+}
