@@ -1,30 +1,31 @@
 /* Blocks of strongly coupled rows that a smoother solves exactly. */
-#include "levelblocks.h"
+#include "levelblocksrow.h"
 
 /* A pivot of less than this part of its diagonal entry belongs to a dependent row */
 #define POLDER_BLOCK_PIVOT (100 * PETSC_MACHINE_EPSILON)
 
 PetscBool PolderBlockPairs_Host(const PolderRows *A, const PetscReal d[], PetscReal theta, PetscInt *count, PetscInt pair[], PetscReal strength[])
 {
-  PetscBool positive = PETSC_FALSE;
+  PetscInt positive = 0;
 
   *count = 0;
   for (PetscInt i = 0; i < A->n; ++i) {
-    for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
-      const PetscInt  j = A->j[k];
-      const PetscReal a = PetscRealPart(A->a[k]);
+    const PetscInt here = PolderBlockCountRow(i, A, d, theta, &positive);
 
-      if (j <= i || !(d[i] > 0 && d[j] > 0 && PetscAbsReal(a) > theta * PetscSqrtReal(d[i]) * PetscSqrtReal(d[j]))) continue;
-      if (a > 0) positive = PETSC_TRUE;
-      if (pair) {
-        pair[2 * *count]     = i;
-        pair[2 * *count + 1] = a > 0 ? j : -1 - j;
-        strength[*count]     = -PetscAbsReal(a) / PetscSqrtReal(d[i]) / PetscSqrtReal(d[j]);
-      }
-      ++*count;
-    }
+    if (pair && here) PolderBlockFillRow(i, A, d, theta, *count, pair, strength);
+    *count += here;
   }
-  return positive;
+  return (PetscBool)positive;
+}
+
+void PolderRowsLength_Host(const PolderRows *A, const PolderSparseRows *C)
+{
+  for (PetscInt k = 0; k < C->n; ++k) C->ptr[k + 1] = A->i[C->row[k] + 1] - A->i[C->row[k]];
+}
+
+void PolderRowsTake_Host(const PolderRows *A, const PolderSparseRows *C)
+{
+  for (PetscInt k = 0; k < C->n; ++k) PolderRowsTakeRow(k, A, C);
 }
 
 static PetscInt BlockRoot(PetscInt i, PetscInt root[])
@@ -77,17 +78,54 @@ void PolderBlockJoin_Host(PetscInt n, PetscInt count, const PetscInt order[], co
   B->ptr[0] = 0;
 }
 
+void PolderBlockColour_Host(PetscInt n, const PolderRows *A, PetscInt work[], PolderLevelBlocks *B)
+{
+  PetscInt *of = work, *colour = work + n, count[POLDER_BLOCK_COLOURS] = {0}, at = 0; // what has no colour is left out
+
+  for (PetscInt i = 0; i < n; ++i) of[i] = -1;
+  for (PetscInt k = 0; k < B->n; ++k) {
+    colour[k] = POLDER_BLOCK_COLOURS;
+    for (PetscInt r = B->ptr[k]; r < B->ptr[k + 1]; ++r) of[B->row[r]] = k;
+  }
+  for (PetscInt k = 0; k < B->n; ++k) { // the first colour that no block coupled to it has
+    PetscInt64 taken = 0;
+
+    for (PetscInt r = B->ptr[k]; r < B->ptr[k + 1]; ++r) {
+      const PetscInt i = PolderBlockRow(r, B);
+
+      for (PetscInt e = A->i[i]; e < A->i[i + 1]; ++e) {
+        const PetscInt other = of[A->j[e]];
+
+        if (other >= 0 && colour[other] < POLDER_BLOCK_COLOURS) taken |= (PetscInt64)1 << colour[other];
+      }
+    }
+    for (colour[k] = 0; colour[k] < POLDER_BLOCK_COLOURS && taken >> colour[k] & 1; ++colour[k]) { }
+    if (colour[k] < POLDER_BLOCK_COLOURS) ++count[colour[k]];
+  }
+  B->ncolour = 0;
+  for (PetscInt c = 0; c < POLDER_BLOCK_COLOURS; ++c) {
+    B->colour[c] = at;
+    for (PetscInt k = 0; k < B->n && count[c]; ++k) {
+      if (colour[k] == c) B->order[at++] = k;
+    }
+    if (count[c]) B->ncolour = c + 1;
+  }
+  B->colour[POLDER_BLOCK_COLOURS] = at;
+}
+
 /* The lower triangle of block k of the matrix, by rows */
 static void BlockCopy(const PolderRows *A, const PolderLevelBlocks *B, PetscInt k, PetscReal L[])
 {
   const PetscInt *row = B->row + B->ptr[k], m = B->ptr[k + 1] - B->ptr[k];
 
   for (PetscInt r = 0; r < m; ++r) {
-    PetscInt e = A->i[row[r]];
+    const PetscInt i = PolderBlockRow(B->ptr[k] + r, B);
 
-    for (PetscInt c = 0; c <= r; ++c) {
-      while (e < A->i[row[r] + 1] && A->j[e] < row[c]) ++e;
-      L[c] = e < A->i[row[r] + 1] && A->j[e] == row[c] ? PetscRealPart(A->a[e]) : 0;
+    for (PetscInt c = 0; c <= r; ++c) L[c] = 0;
+    for (PetscInt e = A->i[i]; e < A->i[i + 1]; ++e) { // columns need not ascend
+      for (PetscInt c = 0; c <= r; ++c) {
+        if (A->j[e] == row[c]) L[c] = PetscRealPart(A->a[e]);
+      }
     }
     L += r + 1;
   }

@@ -9,15 +9,20 @@
 #include "views.h"
 
 #define POLDER_BLOCK_ROWS 32
+/* Blocks for which no colour is left are not solved */
+#define POLDER_BLOCK_COLOURS 63
 
 /*
   Block k has the rows row[ptr[k] .. ptr[k + 1]), ascending, and from factor[at[k]] on the rows of its Cholesky factor, with the diagonal inverted, or 0 for
-  dependent rows, which the block leaves out
+  dependent rows, which the block leaves out. The blocks of colour c are order[colour[c] .. colour[c + 1]). None of them is coupled to another, so a step takes
+  them at once
 */
 typedef struct {
-  PetscInt         n;
-  PetscInt        *ptr, *row, *at;
+  PetscInt         n, ncolour;
+  PetscInt        *ptr, *row, *at, *order;
+  PetscInt        *colour; /* on the host */
   PetscReal       *factor;
+  PetscBool        own;   /* the matrix that kernels get has no other rows: those of row[] */
   PetscReal        flops; /* of a step */
   const PetscReal *shift; /* [n] is added to the diagonal of the matrix; NULL: nothing */
 } PolderLevelBlocks;
@@ -32,8 +37,26 @@ PETSC_INTERN PetscBool PolderBlockPairs_Host(const PolderRows *, const PetscReal
   2 count rows and count blocks; work[3 n]
 */
 PETSC_INTERN void PolderBlockJoin_Host(PetscInt n, PetscInt count, const PetscInt order[], const PetscInt pair[], PetscInt work[], PolderLevelBlocks *);
+/* Computes order[n] and colour[POLDER_BLOCK_COLOURS + 1]; A is square and symmetric in pattern with n rows; work[n + B->n] */
+PETSC_INTERN void PolderBlockColour_Host(PetscInt n, const PolderRows *A, PetscInt work[], PolderLevelBlocks *);
 /* Computes the factors */
 PETSC_INTERN void PolderBlockFactor_Host(const PolderRows *, const PolderLevelBlocks *);
-/* x += the corrections on all blocks, in their order or backward, for the right-hand side b */
-PETSC_INTERN void PolderBlockStep_Host(const PolderRows *, const PolderLevelBlocks *, PetscBool backward, const PetscScalar b[], PetscScalar x[]);
-PETSC_INTERN void PolderBlockStepSingle_Host(const PolderRows *, const PolderLevelBlocks *, PetscBool backward, const float b[], float x[]);
+/* x += the corrections on the blocks of colour c for the right-hand side b; x += those on all blocks, colour after colour or backward */
+PETSC_INTERN void   PolderBlockCorrect_Host(const PolderRows *, const PolderLevelBlocks *, PetscInt c, const PetscScalar b[], PetscScalar x[]);
+PETSC_INTERN void   PolderBlockCorrectSingle_Host(const PolderRows *, const PolderLevelBlocks *, PetscInt c, const float b[], float x[]);
+POLDER_LAUNCHER int PolderBlockCorrect_CUDA(PetscBool single, const PolderRows *, const PolderLevelBlocks *, PetscInt c, const void *b, void *x,
+                                            PolderStream stream);
+PETSC_INTERN void   PolderBlockStep_Host(const PolderRows *, const PolderLevelBlocks *, PetscBool backward, const PetscScalar b[], PetscScalar x[]);
+PETSC_INTERN void   PolderBlockStepSingle_Host(const PolderRows *, const PolderLevelBlocks *, PetscBool backward, const float b[], float x[]);
+/*
+  The pairs on the device, in the same order: ptr[i + 1] <- their number in row i, and *positive <- 1 if one is positive; then, with ptr[] summed up, pair[]
+  and strength[]
+*/
+POLDER_LAUNCHER int PolderBlockCount_CUDA(const PolderRows *, const PetscReal d[], PetscReal theta, PetscInt ptr[], PetscInt *positive, PolderStream stream);
+POLDER_LAUNCHER int PolderBlockFill_CUDA(const PolderRows *, const PetscReal d[], PetscReal theta, const PetscInt ptr[], PetscInt pair[], PetscReal strength[],
+                                         PolderStream stream);
+/* C->ptr[k + 1] <- the entries of row C->row[k] of A; then, with ptr[] summed up, copies of these rows */
+PETSC_INTERN void   PolderRowsLength_Host(const PolderRows *A, const PolderSparseRows *C);
+POLDER_LAUNCHER int PolderRowsLength_CUDA(const PolderRows *A, const PolderSparseRows *C, PolderStream stream);
+PETSC_INTERN void   PolderRowsTake_Host(const PolderRows *A, const PolderSparseRows *C);
+POLDER_LAUNCHER int PolderRowsTake_CUDA(const PolderRows *A, const PolderSparseRows *C, PolderStream stream);

@@ -8,8 +8,10 @@ static void LEVEL_NAME(BlockCorrect)(const PolderRows *A, const PolderLevelBlock
   PetscReal        z[POLDER_BLOCK_ROWS];
 
   for (PetscInt r = 0; r < m; ++r) {
+    const PetscInt i = PolderBlockRow(B->ptr[k] + r, B);
+
     z[r] = b[row[r]];
-    for (PetscInt e = A->i[row[r]]; e < A->i[row[r] + 1]; ++e) z[r] -= PetscRealPart(A->a[e]) * x[A->j[e]];
+    for (PetscInt e = A->i[i]; e < A->i[i + 1]; ++e) z[r] -= PetscRealPart(A->a[e]) * x[A->j[e]];
     if (B->shift) z[r] -= B->shift[row[r]] * x[row[r]];
     for (PetscInt c = 0; c < r; ++c) z[r] -= L[c] * z[c];
     z[r] *= L[r];
@@ -23,7 +25,12 @@ static void LEVEL_NAME(BlockCorrect)(const PolderRows *A, const PolderLevelBlock
   }
 }
 
+void LEVEL_NAME(PolderBlockCorrect)(const PolderRows *A, const PolderLevelBlocks *B, PetscInt c, const LEVEL_VALUE b[], LEVEL_VALUE x[])
+{
+  for (PetscInt k = B->colour[c]; k < B->colour[c + 1]; ++k) LEVEL_NAME(BlockCorrect)(A, B, B->order[k], b, x);
+}
+
 void LEVEL_NAME(PolderBlockStep)(const PolderRows *A, const PolderLevelBlocks *B, PetscBool backward, const LEVEL_VALUE b[], LEVEL_VALUE x[])
 {
-  for (PetscInt k = 0; k < B->n; ++k) LEVEL_NAME(BlockCorrect)(A, B, backward ? B->n - 1 - k : k, b, x);
+  for (PetscInt c = 0; c < B->ncolour; ++c) LEVEL_NAME(PolderBlockCorrect)(A, B, backward ? B->ncolour - 1 - c : c, b, x);
 }

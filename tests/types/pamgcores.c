@@ -1,6 +1,7 @@
 static char help[] = "Pairwise-aggregation multigrid where rows are eliminated, and where flat elements make blocks: iterations, complexity, exactness.\n\n";
 
 #include "flat.h"
+#include "parts.h"
 #include "pamgproblems.h"
 #include "pc/pamg/pamgimpl.h"
 #include "deflation/deflationspace.h"
@@ -118,15 +119,14 @@ static PetscErrorCode TestCores(PetscMPIInt size)
 }
 
 /* New values in the same pattern give the preconditioner of a new set-up */
-static PetscErrorCode TestRefresh(void)
+static PetscErrorCode TestRefresh(Mat A)
 {
-  Mat       A, B;
+  Mat       B;
   PC        pc, fresh;
   Vec       x, y, z;
   PetscReal norm, error;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateCore(GRID, 3000, 3, &A));
   PetscCall(CreatePC(A, "", &pc));
   PetscCall(CreateVecs(A, &x, &y));
   PetscCall(VecDuplicate(y, &z));
@@ -308,17 +308,27 @@ static PetscErrorCode TestFlat(void)
 int main(int argc, char **argv)
 {
   PetscMPIInt size;
+  PetscBool   flat;
+  Mat         A;
 
   PetscFunctionBeginUser;
   PetscCall(PetscInitialize(&argc, &argv, NULL, help));
   PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &size));
-  PetscCall(TestCores(size));
-  PetscCall(TestRefresh());
-  PetscCall(TestDeflation());
-  if (size == 1) {
-    PetscCall(TestFlat());
-    PetscCall(TestNumbering());
-  } else PetscCall(TestFlatRanks(size));
+  PetscCall(LookForParts());
+  PetscCall(PetscOptionsHasName(NULL, NULL, "-flat", &flat));
+  if (flat) {
+    PetscCall(TetrahedraAssemble(PETSC_COMM_WORLD, 12, 1e3, &A));
+    PetscCall(MatSetOption(A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+    PetscCall(AddFlat(A, 12, 60));
+  } else {
+    PetscCall(TestCores(size));
+    PetscCall(CreateCore(GRID, 3000, 3, &A));
+  }
+  PetscCall(TestRefresh(A));
+  if (!flat) PetscCall(TestDeflation());
+  if (size == 1) PetscCall(TestFlat());
+  else PetscCall(TestFlatRanks(size));
+  if (size == 1 && !flat) PetscCall(TestNumbering());
   PetscCall(PetscFinalize());
   return 0;
 }
@@ -332,5 +342,11 @@ int main(int argc, char **argv)
   test:
     suffix: ranks
     nsize: {{2 3}}
+
+  # flat elements, with the levels on the device where there is one
+  test:
+    suffix: flat
+    nsize: {{1 2 3}}
+    args: -flat -mat_type {{aij aijicrs}} -polder_min_rows_per_gpu 0
 
 TEST*/

@@ -1,19 +1,67 @@
-/* Pairwise-aggregation multigrid: blocks of rows that Gauss-Seidel on the host solves exactly, where couplings are strongly positive. */
+/* Pairwise-aggregation multigrid: blocks of rows that smoothing solves exactly, where couplings are strongly positive; their steps of a set-up on the host. */
 #include "pamgsetup.h"
+#include "kernels/csr.h"
 
 /* A coupling this strong, of at most sqrt(a_ii a_jj), joins two rows to a block */
 #define PAMG_BLOCK 0.25
 
-PetscErrorCode PCPAMGFreeBlocks(PolderLevelBlocks *B)
+PetscErrorCode PCPAMGFreeBlocks(const PC_PAMG *pamg, PamgLevel *L)
+{
+  PolderLevelBlocks *B = &L->blocks, *D = &L->blocks_d;
+  PolderSparseRows  *C       = &L->blockrows;
+  PetscInt **const   here[]  = {&B->ptr, &B->row, &B->at, &B->order, &B->colour};
+  PetscInt **const   there[] = {&D->ptr, &D->at, &D->order, &C->row, &C->ptr, &C->col};
+
+  PetscFunctionBegin;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(here); ++k) PetscCall(PetscFree(*here[k]));
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(there); ++k) PetscCall(pamg->place->free(there[k]));
+  PetscCall(PetscFree(B->factor));
+  PetscCall(pamg->place->free(&D->factor));
+  PetscCall(pamg->place->free(&C->val));
+  PetscCall(pamg->place->free(&L->blocksums));
+  PetscCall(PetscMemzero(B, sizeof(*B)));
+  PetscCall(PetscMemzero(D, sizeof(*D)));
+  C->n         = 0;
+  L->hasblocks = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGStrongHost(PETSC_UNUSED const PC_PAMG *pamg, const PamgLevel *L, PetscReal theta, PetscInt *count, PetscInt **pair, PetscReal **strength)
+{
+  const PolderRows A = PolderOwnRows(&L->csr);
+  PetscReal       *d;
+  PetscBool        positive;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(L->n, &d));
+  PolderCsrDiagonal_Host(L->n, A.i, A.j, A.a, d);
+  positive = PolderBlockPairs_Host(&A, d, theta, count, NULL, NULL);
+  if (positive) {
+    PetscCall(PetscMalloc1(2 * *count, pair));
+    PetscCall(PetscMalloc1(*count, strength));
+    (void)PolderBlockPairs_Host(&A, d, theta, count, *pair, *strength);
+  } else *count = 0;
+  PetscCall(PetscFree(d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGBlockRowsHost(PETSC_UNUSED const PC_PAMG *pamg, PamgLevel *L, PolderRows *A)
 {
   PetscFunctionBegin;
-  PetscCall(PetscFree(B->ptr));
-  PetscCall(PetscFree(B->row));
-  PetscCall(PetscFree(B->at));
-  PetscCall(PetscFree(B->factor));
-  B->n     = 0;
-  B->shift = NULL;
-  B->flops = 0;
+  *A = PolderOwnRows(&L->csr);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGRestoreBlockRowsHost(PolderRows *A)
+{
+  PetscFunctionBegin;
+  *A = (PolderRows){0};
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGKeepBlocksHost(PETSC_UNUSED PamgLevel *L)
+{
+  PetscFunctionBegin;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -37,67 +85,99 @@ static void PamgShiftInverse(const PC_PAMG *pamg, PamgLevel *L, PetscInt i)
   A sweep of each process over its own rows reduces the error if 2 (D + S) - B is definite, with the diagonal D, its shift S and the off-process entries B
   (Baker, Falgout, Kolev and Yang, SIAM J. Sci. Comput. 33, 2011): here by Gershgorin. A row without positive couplings has that with S = 0
 */
-static PetscErrorCode PamgShift(const PC_PAMG *pamg, PamgLevel *L, const PetscReal d[])
+PetscErrorCode PCPAMGShiftHost(const PC_PAMG *pamg, PamgLevel *L)
 {
-  PetscBool any = PETSC_FALSE;
+  PetscBool  any = PETSC_FALSE;
+  PetscReal *d;
 
   PetscFunctionBegin;
-  if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!L->hasblocks && pamg->smoother != PAMG_SGS) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PetscMalloc1(L->n, &d));
+  PolderCsrDiagonal_Host(L->n, L->csr.ai, L->csr.aj, L->csr.aa, d);
   PetscCall(PetscMalloc1(L->n, &L->shift));
   for (PetscInt i = 0; i < L->n; ++i) L->shift[i] = PetscMax(0, (PamgOutside(L, i) - PetscMax(0, d[i])) / 2);
   for (PetscInt i = 0; i < L->n; ++i) {
     if (!(L->shift[i] > 0)) continue;
-    PamgShiftInverse(pamg, L, i);
+    if (pamg->smoother == PAMG_SGS) PamgShiftInverse(pamg, L, i);
     any = PETSC_TRUE;
   }
   if (!any) PetscCall(PetscFree(L->shift));
-  L->blocks.shift = L->shift;
+  PetscCall(PetscFree(d));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Blocks from count pairs, without factors */
-static PetscErrorCode PamgMakeBlocks(const PolderRows *A, const PetscReal d[], PetscInt count, PolderLevelBlocks *B)
+/* Blocks from count pairs, without colours and factors */
+static PetscErrorCode PamgMakeBlocks(PetscInt n, PetscInt count, const PetscInt pair[], const PetscReal strength[], PolderLevelBlocks *B)
 {
-  PetscReal *strength;
-  PetscInt  *pair, *order, *work;
+  PetscInt *order, *work;
 
   PetscFunctionBegin;
-  PetscCall(PetscMalloc4(count, &strength, 2 * count, &pair, count, &order, 3 * A->n, &work));
+  PetscCall(PetscMalloc2(count, &order, 3 * n, &work));
   PetscCall(PetscMalloc1(count + 1, &B->ptr));
   PetscCall(PetscMalloc1(2 * count, &B->row));
   PetscCall(PetscMalloc1(count + 1, &B->at));
-  (void)PolderBlockPairs_Host(A, d, PAMG_BLOCK, &count, pair, strength);
   for (PetscInt k = 0; k < count; ++k) order[k] = k;
   PetscCall(PetscSortRealWithPermutation(count, strength, order));
-  PolderBlockJoin_Host(A->n, count, order, pair, work, B);
+  PolderBlockJoin_Host(n, count, order, pair, work, B);
   PetscCall(PetscMalloc1(B->at[B->n], &B->factor));
-  B->flops = 4.0 * B->at[B->n];
-  for (PetscInt r = 0; r < B->ptr[B->n]; ++r) B->flops += 2.0 * (A->i[B->row[r] + 1] - A->i[B->row[r]]);
-  PetscCall(PetscFree4(strength, pair, order, work));
+  PetscCall(PetscMalloc1(B->n, &B->order));
+  PetscCall(PetscMalloc1(POLDER_BLOCK_COLOURS + 1, &B->colour));
+  PetscCall(PetscFree2(order, work));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGSetUpBlocks(const PC_PAMG *pamg, PamgLevel *L)
+/* Looks for blocks; L->hasblocks is that of all processes */
+static PetscErrorCode PamgFindBlocks(const PC_PAMG *pamg, PamgLevel *L)
 {
-  const PolderRows A = {.n = L->n, .i = L->csr.ai, .j = L->csr.aj, .a = L->csr.aa};
-  PetscReal       *d;
-  PetscInt         count;
+  PetscReal  *strength = NULL;
+  PetscInt   *pair     = NULL, count;
+  PetscMPIInt has;
 
   PetscFunctionBegin;
-  PetscCall(PCPAMGFreeBlocks(&L->blocks));
-  PetscCall(PetscFree(L->shift));
-  if (pamg->place->device || pamg->smoother != PAMG_SGS || !pamg->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
-  if (pamg->precision == PAMG_HALF && !L->halo) PetscFunctionReturn(PETSC_SUCCESS); // neither blocks nor shifts
-  PetscCall(PetscMalloc1(L->n, &d));
-  for (PetscInt i = 0; i < L->n; ++i) {
-    d[i] = 0;
-    for (PetscInt k = A.i[i]; k < A.i[i + 1]; ++k) {
-      if (A.j[k] == i) d[i] = PetscRealPart(A.a[k]);
-    }
+  PetscCall(pamg->setup->strong(pamg, L, PAMG_BLOCK, &count, &pair, &strength));
+  if (count) PetscCall(PamgMakeBlocks(L->n, count, pair, strength, &L->blocks));
+  PetscCall(PetscFree(pair));
+  PetscCall(PetscFree(strength));
+  has = L->blocks.n > 0;
+  PetscCallMPI(MPI_Allreduce(MPI_IN_PLACE, &has, 1, MPI_INT, MPI_MAX, L->comm));
+  L->hasblocks = (PetscBool)has;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PamgColourBlocks(PetscInt n, const PolderRows *A, PolderLevelBlocks *B)
+{
+  PetscInt *work;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(n + B->n, &work));
+  PolderBlockColour_Host(n, A, work, B);
+  PetscCall(PetscFree(work));
+  B->flops = 4.0 * B->at[B->n];
+  for (PetscInt r = 0; r < B->ptr[B->n]; ++r) {
+    const PetscInt i = B->own ? r : B->row[r];
+
+    B->flops += 2.0 * (A->i[i + 1] - A->i[i]);
   }
-  if (pamg->precision != PAMG_HALF && PolderBlockPairs_Host(&A, d, PAMG_BLOCK, &count, NULL, NULL)) PetscCall(PamgMakeBlocks(&A, d, count, &L->blocks));
-  PetscCall(PamgShift(pamg, L, d));
-  PolderBlockFactor_Host(&A, &L->blocks);
-  PetscCall(PetscFree(d));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGSetUpBlocks(const PC_PAMG *pamg, PamgLevel *L, PetscBool refresh)
+{
+  PolderLevelBlocks *B = &L->blocks;
+  PolderRows         A;
+
+  PetscFunctionBegin;
+  if (!refresh) PetscCall(PCPAMGFreeBlocks(pamg, L));
+  PetscCall(PetscFree(L->shift));
+  if (!pamg->symmetric) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!refresh && pamg->precision != PAMG_HALF) PetscCall(PamgFindBlocks(pamg, L));
+  if (L->halo) PetscCall(pamg->setup->shift(pamg, L));
+  B->shift = L->shift;
+  if (!B->n) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(pamg->setup->blockrows(pamg, L, &A));
+  if (!refresh) PetscCall(PamgColourBlocks(L->n, &A, B));
+  PolderBlockFactor_Host(&A, B);
+  PetscCall(pamg->setup->restoreblockrows(&A));
+  PetscCall(pamg->setup->keepblocks(L));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -128,9 +128,11 @@ static PetscErrorCode PamgCycleOnce(PC_PAMG *pamg, PetscInt l, const void *b, vo
     before[1 - pamg->pre % 2] = y[1];
     PetscCall(PamgSmoothSteps(pamg, L, pamg->pre, PETSC_TRUE, b, before, NULL));
   } else PetscCall(pamg->steps->zero(L, y[0]));
+  if (L->hasblocks) PetscCall(pamg->steps->blocks(L, PETSC_FALSE, b, y[0]));
   PetscCall(pamg->steps->residual(L, b, y[0], PamgResidualOf(L, y[1]), PamgCoarseRHS(C)));
   PetscCall(PamgCorrect(pamg, l));
   PetscCall(pamg->steps->prolong(L, PamgOvercorrection(pamg, l), PamgCoarseSolution(C), y[0]));
+  if (L->hasblocks) PetscCall(pamg->steps->blocks(L, PETSC_TRUE, b, y[0]));
   if (!l && (pamg->end.wide || pamg->end.parts)) PetscCall(PamgSmoothWide(pamg, y));
   else PetscCall(PamgSmoothSteps(pamg, L, pamg->post, PETSC_FALSE, b, y, l ? NULL : &pamg->end));
   PetscFunctionReturn(PETSC_SUCCESS);

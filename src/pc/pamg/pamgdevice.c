@@ -517,6 +517,8 @@ const PamgSetUpSteps PamgSetUpDevice = {
   .diagonals = PolderMatGetDeviceDia, .symmetric = PolderMatProductsSymmetric, .restorerows = PolderMatRestoreDeviceCSR,
   .beginlevel = PamgBeginLevelDevice, .rows = PamgRowsDevice, .values = PamgValuesDevice, .colour = PamgColourDevice,
   .coarselevel = PamgCoarseLevelDevice, .firstvalues = PamgFirstValuesDevice, .coarsevalues = PamgCoarseValuesDevice,
+  .strong = PCPAMGStrongDevice, .blockrows = PCPAMGBlockRowsDevice, .restoreblockrows = PCPAMGRestoreBlockRowsDevice,
+  .keepblocks = PCPAMGKeepBlocksDevice, .shift = PCPAMGShiftDevice,
   .scratch = PamgScratchDevice, .outside = PamgOutsideDevice, .number = PamgNumberDevice, .members = PamgMembersDevice,
   .galerkin = PamgGalerkinDevice, .dropweak = PamgDropWeakDevice, .keep = PamgKeepDevice,
   .aggregated = PCPAMGOuterAggregates, .localexcess = PCPAMGLocalExcessDevice,

@@ -202,6 +202,16 @@ static void LEVEL_NAME(PamgBlocks)(const PamgLevel *L, PetscBool backward, const
   LEVEL_KERNEL(PolderBlockStep)(&A, &L->blocks, backward, rhs, x);
 }
 
+static PetscErrorCode LEVEL_NAME(PamgBlockStep)(PamgLevel *L, PetscBool backward, const void *b, void *x)
+{
+  const LEVEL_VALUE *rhs;
+
+  PetscFunctionBegin;
+  PetscCall(LEVEL_NAME(PamgLocalRHS)(L, PETSC_FALSE, (const LEVEL_VALUE *)b, (const LEVEL_VALUE *)x, &rhs));
+  LEVEL_NAME(PamgBlocks)(L, backward, rhs, (LEVEL_VALUE *)x);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode LEVEL_NAME(PamgForward)(PamgLevel *L, PetscInt n, const void *b, void *x, void *bc)
 {
   const PetscBool    fused = (PetscBool)(n == 1 && !L->blocks.n && !L->shift);
@@ -269,6 +279,6 @@ const PamgSteps LEVEL_STEPS = {
   .zero = LEVEL_NAME(PamgZero), .add = LEVEL_NAME(PamgAdd), .dots = LEVEL_NAME(PamgDots), .first = LEVEL_NAME(PamgFirst), .second = LEVEL_NAME(PamgSecond),
   .solve = PCPAMGSolve, .last = LEVEL_NAME(PamgLast), .gather = LEVEL_NAME(PamgGather), .scatter = LEVEL_NAME(PamgScatter),
   .eliminate = LEVEL_NAME(PamgEliminate), .substitute = LEVEL_NAME(PamgSubstitute),
-  .forward = LEVEL_NAME(PamgForward), .backward = LEVEL_NAME(PamgBackward),
+  .blocks = LEVEL_NAME(PamgBlockStep), .forward = LEVEL_NAME(PamgForward), .backward = LEVEL_NAME(PamgBackward),
 };
 // clang-format on

@@ -115,7 +115,11 @@ typedef struct {
   PamgBorder        border;     /* isgrid */
   PolderEliminated  eliminated; /* eliminates: the rows that are eliminated exactly; those that stay are the rows of the next level, agg[] < nc */
   PetscBool         eliminates;
-  PolderLevelBlocks blocks;          /* that Gauss-Seidel on the host solves exactly */
+  PolderLevelBlocks blocks;   /* that smoothing solves exactly; arrays on the host */
+  PolderLevelBlocks blocks_d; /* on the device: the same there, and their rows */
+  PolderSparseRows  blockrows;
+  PetscReal        *blocksums;       /* [n] sums of off-process entries, in single precision */
+  PetscBool         hasblocks;       /* a process has some */
   PetscReal        *shift;           /* [n] on the host: what Gauss-Seidel adds to the diagonal for off-process couplings; NULL: nothing */
   PetscInt         *ghostagg;        /* [nghost] host array: column in the off-process block of the next level; the number of its ghosts for none */
   PetscInt         *diag;            /* [n] on the host: position of the diagonal entry; NULL when stored by diagonals */
@@ -416,9 +420,9 @@ PETSC_INTERN PetscErrorCode PCPAMGEliminate(PC_PAMG *, PetscInt l, PetscInt64 *c
 PETSC_INTERN PetscErrorCode PCPAMGEliminateValues(PC_PAMG *, PetscInt l);
 PETSC_INTERN PetscErrorCode PCPAMGFreeEliminated(PolderEliminated *);
 
-/* pamgblocks.c: blocks of rows with strong positive couplings, for Gauss-Seidel on the host */
-PETSC_INTERN PetscErrorCode PCPAMGSetUpBlocks(const PC_PAMG *, PamgLevel *);
-PETSC_INTERN PetscErrorCode PCPAMGFreeBlocks(PolderLevelBlocks *);
+/* pamgblocks.c: blocks of rows with strong positive couplings. A refresh keeps those that there are. Collective */
+PETSC_INTERN PetscErrorCode PCPAMGSetUpBlocks(const PC_PAMG *, PamgLevel *, PetscBool refresh);
+PETSC_INTERN PetscErrorCode PCPAMGFreeBlocks(const PC_PAMG *, PamgLevel *);
 
 /* pamgaggregate.c */
 /* Allocates the data that rate pairs during aggregation */

@@ -236,19 +236,45 @@ static PetscErrorCode PamgColours(PamgLevel *L, PetscInt from, PetscInt to, cons
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* *rhs = b minus off-process contributions to A x */
+static PetscErrorCode PamgLocalRHS(PamgLevel *L, const void *b, const void *x, const void **rhs)
+{
+  PetscFunctionBegin;
+  *rhs = b;
+  if (!L->halo) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PamgSend(L, x));
+  PetscCall(PolderDeviceToDevice(L->localrhs, b, (L->singleprecision ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n));
+  PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, L->localrhs));
+  *rhs = L->localrhs;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The blocks, colour after colour */
+static PetscErrorCode PamgBlockStep(PamgLevel *L, PetscBool backward, const void *b, void *x)
+{
+  const PetscInt   n = L->blocks_d.ncolour;
+  const PolderRows A = PolderRowsOf(&L->blockrows);
+  const void      *rhs;
+  PolderStream     stream;
+
+  PetscFunctionBegin;
+  PetscCall(PamgLocalRHS(L, b, x, &rhs));
+  PetscCall(PolderDeviceGetStream(&stream));
+  for (PetscInt c = 0; c < n; ++c) PolderLaunch(PolderBlockCorrect_CUDA(L->singleprecision, &A, &L->blocks_d, backward ? n - 1 - c : c, rhs, x, stream));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* n sweeps over the colours, forward or backward; off-process values are kept fixed within a sweep */
 static PetscErrorCode PamgSweeps(PamgLevel *L, PetscInt n, PetscBool backward, const void *b, void *x)
 {
-  const size_t bytes = (L->singleprecision ? sizeof(float) : sizeof(PetscScalar)) * (size_t)L->n;
-
   PetscFunctionBegin;
   for (PetscInt k = 0; k < n; ++k) {
-    if (L->halo) {
-      PetscCall(PamgSend(L, x));
-      PetscCall(PolderDeviceToDevice(L->localrhs, b, bytes));
-      PetscCall(PamgAddOuter(L, (PolderOuterSum){.scale = -1, .own = x}, L->localrhs));
-    }
-    PetscCall(PamgColours(L, backward ? L->ncolour - 1 : 0, backward ? -1 : L->ncolour, L->halo ? L->localrhs : b, x));
+    const void *rhs;
+
+    if (backward && L->hasblocks) PetscCall(PamgBlockStep(L, PETSC_TRUE, b, x));
+    PetscCall(PamgLocalRHS(L, b, x, &rhs));
+    PetscCall(PamgColours(L, backward ? L->ncolour - 1 : 0, backward ? -1 : L->ncolour, rhs, x));
+    if (!backward && L->hasblocks) PetscCall(PamgBlockStep(L, PETSC_FALSE, b, x));
   }
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -262,6 +288,7 @@ static PetscErrorCode PamgForward(PamgLevel *L, PetscInt n, const void *b, void 
   PetscCall(PolderDeviceGetStream(&stream));
   PolderLaunch(PolderLevelColourFirst_CUDA(L->singleprecision, &L->M, L->colour[1], L->order, b, x, stream));
   PetscCall(PamgColours(L, 1, L->ncolour, b, x));
+  if (L->hasblocks) PetscCall(PamgBlockStep(L, PETSC_FALSE, b, x));
   PetscCall(PamgSweeps(L, n - 1, PETSC_FALSE, b, x));
   PetscCall(PamgResidual(L, b, x, L->isgrid ? L->iterate : NULL, bc));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -424,6 +451,6 @@ const PamgSteps PamgStepsDevice = {
   .begin = PamgBegin, .smooth = PamgSmooth, .residual = PamgResidual, .prolong = PamgProlong,
   .zero = PamgZero, .add = PamgAdd, .dots = PamgDots, .first = PamgFirst, .second = PamgSecond,
   .solve = PamgSolve, .last = PamgLast, .gather = PamgGather, .scatter = PamgScatter,
-  .forward = PamgForward, .backward = PamgBackward,
+  .blocks = PamgBlockStep, .forward = PamgForward, .backward = PamgBackward,
 };
 // clang-format on

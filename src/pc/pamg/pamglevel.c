@@ -19,7 +19,7 @@ PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool firs
   PetscCall(PCPAMGFreeGathers(L));
   PetscCall(PCPAMGFreeOuter(L));
   PetscCall(PCPAMGFreeEliminated(&L->eliminated));
-  PetscCall(PCPAMGFreeBlocks(&L->blocks));
+  PetscCall(PCPAMGFreeBlocks(pamg, L));
   PetscCall(PetscFree(L->shift));
   PetscCall(PCPAMGFreeBorder(pamg, &L->border));
   for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(rows); ++k) PetscCall(pamg->place->free(rows[k]));
@@ -174,6 +174,7 @@ static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool f
   if (L->order) bytes += index * n;
   if (L->grid.w) bytes += sizeof(*L->grid.w) * n;
   if (L->blocks.n) bytes += index * (size_t)(2 * L->blocks.n + L->blocks.ptr[L->blocks.n]) + sizeof(PetscReal) * (size_t)L->blocks.at[L->blocks.n];
+  if (L->blockrows.n) bytes += (index + sizeof(PetscScalar)) * (size_t)L->blockrows.nz + 2 * index * (size_t)L->blockrows.n;
   if (L->shift) bytes += sizeof(*L->shift) * n;
   if (L->eliminates)
     bytes += (2 * index + sizeof(PetscScalar)) * (size_t)L->eliminated.m + (index + sizeof(PetscScalar)) * (size_t)L->eliminated.ptr[L->eliminated.m];
@@ -200,7 +201,7 @@ PetscErrorCode PCPAMGSetUpWork(PC_PAMG *pamg)
       PetscCall(PamgVector(pamg, L, L->n, &L->x));
       if (L->gathered) PetscCall(PamgVector(pamg, L, L->nown, &L->part));
     }
-    if (!last && L->halo && (sgs || pamg->setup->splitrhs)) PetscCall(PamgVector(pamg, L, L->n, &L->localrhs));
+    if (!last && L->halo && (sgs || L->hasblocks || pamg->setup->splitrhs)) PetscCall(PamgVector(pamg, L, L->n, &L->localrhs));
     if (!last && (diagonal || L->isgrid || L->eliminates || (twice && kcycle))) PetscCall(PamgVector(pamg, L, L->n, &L->iterate));
     if (twice || (!l && PamgWritesWide(pamg) && pamg->post > 2)) PetscCall(PamgVector(pamg, L, L->n, &L->correction));
     if (twice && kcycle) PetscCall(PamgVector(pamg, L, L->n, &L->product));

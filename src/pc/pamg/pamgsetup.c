@@ -198,7 +198,7 @@ static PetscErrorCode PamgSetUpLevel(PC pc, PetscInt l, PetscBool *last)
   if (pamg->smoother == PAMG_SGS) PetscCall(pamg->setup->colour(pamg, l, &found));
   if (!found) pamg->uncoloured = *last = PETSC_TRUE;
   if (*last) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PCPAMGSetUpBlocks(pamg, L));
+  PetscCall(PCPAMGSetUpBlocks(pamg, L, PETSC_FALSE));
   PetscCall(PamgAggregate(pc, l, &worth));
   if (worth) {
     PetscCall(pamg->setup->coarselevel(pamg, l));
@@ -246,7 +246,7 @@ static PetscErrorCode PamgRefresh(PC pc, PetscBool *holds)
       if (!*holds) PetscFunctionReturn(PETSC_SUCCESS);
     }
     if (l + 1 < pamg->nlevel) {
-      PetscCall(PCPAMGSetUpBlocks(pamg, &pamg->level[l]));
+      PetscCall(PCPAMGSetUpBlocks(pamg, &pamg->level[l], PETSC_TRUE));
       PetscCall(pamg->setup->coarsevalues(pamg, l));
     }
   }

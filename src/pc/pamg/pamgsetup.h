@@ -49,6 +49,16 @@ struct _PamgSetUpSteps {
   /* Prepares Gauss-Seidel; *found = PETSC_FALSE on all processes: the rows of one process have no colouring */
   PetscErrorCode (*colour)(PC_PAMG *, PetscInt l, PetscBool *found);
   /*
+    Blocks. *count <- the number of strong couplings of the local block, and these for the host, see PolderBlockPairs_Host(), or 0 if none is positive; A <-
+    rows for the host that have those of the blocks, new values included, until they are restored; what the cycle needs of L->blocks; L->shift, which is
+    added to the diagonal
+  */
+  PetscErrorCode (*strong)(const PC_PAMG *, const PamgLevel *L, PetscReal theta, PetscInt *count, PetscInt **pair, PetscReal **strength);
+  PetscErrorCode (*blockrows)(const PC_PAMG *, PamgLevel *L, PolderRows *A);
+  PetscErrorCode (*restoreblockrows)(PolderRows *A);
+  PetscErrorCode (*keepblocks)(PamgLevel *L);
+  PetscErrorCode (*shift)(const PC_PAMG *, PamgLevel *L);
+  /*
     Completes level l + 1, whose local block exists: off-process entries, diagonal from the excess, all rows where the level is small, and on the host its
     matrix
   */
@@ -88,6 +98,18 @@ struct _PamgSetUpSteps {
 
 /* pamgsetuphost.c, pamgdevice.c */
 PETSC_INTERN const PamgSetUpSteps PamgSetUpHost, PamgSetUpDevice;
+
+/* pamgblocks.c, pamgblocksdevice.c */
+PETSC_INTERN PetscErrorCode PCPAMGStrongHost(const PC_PAMG *, const PamgLevel *, PetscReal theta, PetscInt *count, PetscInt **pair, PetscReal **strength);
+PETSC_INTERN PetscErrorCode PCPAMGStrongDevice(const PC_PAMG *, const PamgLevel *, PetscReal theta, PetscInt *count, PetscInt **pair, PetscReal **strength);
+PETSC_INTERN PetscErrorCode PCPAMGBlockRowsHost(const PC_PAMG *, PamgLevel *, PolderRows *);
+PETSC_INTERN PetscErrorCode PCPAMGBlockRowsDevice(const PC_PAMG *, PamgLevel *, PolderRows *);
+PETSC_INTERN PetscErrorCode PCPAMGRestoreBlockRowsHost(PolderRows *);
+PETSC_INTERN PetscErrorCode PCPAMGRestoreBlockRowsDevice(PolderRows *);
+PETSC_INTERN PetscErrorCode PCPAMGKeepBlocksHost(PamgLevel *);
+PETSC_INTERN PetscErrorCode PCPAMGKeepBlocksDevice(PamgLevel *);
+PETSC_INTERN PetscErrorCode PCPAMGShiftHost(const PC_PAMG *, PamgLevel *);
+PETSC_INTERN PetscErrorCode PCPAMGShiftDevice(const PC_PAMG *, PamgLevel *);
 
 /* pamgexcess.c: what a survey of the rows of level l looks for, but for dinv[] and diag[] */
 PETSC_INTERN PolderLevelSurvey PCPAMGSurvey(const PC_PAMG *, PetscInt l);

@@ -338,6 +338,8 @@ const PamgSetUpSteps PamgSetUpHost = {
   .diagonals = PolderMatGetDia, .symmetric = PolderMatBlockSymmetric, .restorerows = PolderMatRestoreCSR,
   .beginlevel = PamgBeginLevelHost, .rows = PamgRowsHost, .values = PCPAMGSetUpValuesHost, .colour = PamgColourHost,
   .coarselevel = PamgCoarseLevelHost, .firstvalues = PamgFirstValuesHost, .coarsevalues = PamgCoarseValuesHost,
+  .strong = PCPAMGStrongHost, .blockrows = PCPAMGBlockRowsHost, .restoreblockrows = PCPAMGRestoreBlockRowsHost,
+  .keepblocks = PCPAMGKeepBlocksHost, .shift = PCPAMGShiftHost,
   .scratch = PamgScratchHost, .outside = PamgOutsideHost, .number = PamgNumberHost, .members = PamgMembersHost,
   .galerkin = PamgGalerkinHost, .dropweak = PamgDropWeakHost, .keep = PamgKeepHost,
   .aggregated = PamgAggregatedHost, .localexcess = PamgLocalExcessHost,

@@ -17,6 +17,8 @@ struct _PamgSteps {
     grid
   */
   PetscErrorCode (*residual)(PamgLevel *, const void *b, const void *x, void *r, void *bc);
+  /* The exact solutions on the blocks of a level that has some, in their order or backward */
+  PetscErrorCode (*blocks)(PamgLevel *, PetscBool backward, const void *b, void *x);
   /* x += scale P xc */
   PetscErrorCode (*prolong)(PamgLevel *, PetscReal scale, void *xc, void *x);
   PetscErrorCode (*zero)(PamgLevel *, void *x);

@@ -1,0 +1,58 @@
+/* Row bodies for blocks of strongly coupled rows that host and device share. */
+#pragma once
+
+#include "levelblocks.h"
+#include "levelrow.h"
+
+/* Is entry k of row i, in the upper triangle, a coupling of at least theta sqrt(a_ii a_jj)? */
+POLDER_LEVELROW PetscBool PolderBlockStrong(PetscInt i, PetscInt k, const PolderRows *A, const PetscReal d[], PetscReal theta)
+{
+  const PetscInt  j = A->j[k];
+  const PetscReal a = PetscRealPart(A->a[k]), size = a < 0 ? -a : a;
+
+  return (PetscBool)(j > i && d[i] > 0 && d[j] > 0 && size > theta * sqrt(d[i]) * sqrt(d[j]));
+}
+
+/* Number of such entries; sets *positive if one of them is positive */
+POLDER_LEVELROW PetscInt PolderBlockCountRow(PetscInt i, const PolderRows *A, const PetscReal d[], PetscReal theta, PetscInt *positive)
+{
+  PetscInt count = 0;
+
+  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+    if (!PolderBlockStrong(i, k, A, d, theta)) continue;
+    if (PetscRealPart(A->a[k]) > 0) *positive = 1;
+    ++count;
+  }
+  return count;
+}
+
+/* Stores these entries from number `to` on */
+POLDER_LEVELROW void PolderBlockFillRow(PetscInt i, const PolderRows *A, const PetscReal d[], PetscReal theta, PetscInt to, PetscInt pair[],
+                                        PetscReal strength[])
+{
+  for (PetscInt k = A->i[i]; k < A->i[i + 1]; ++k) {
+    const PetscReal a = PetscRealPart(A->a[k]);
+
+    if (!PolderBlockStrong(i, k, A, d, theta)) continue;
+    pair[2 * to]     = i;
+    pair[2 * to + 1] = a > 0 ? A->j[k] : -1 - A->j[k];
+    strength[to++]   = (a > 0 ? -a : a) / sqrt(d[i]) / sqrt(d[A->j[k]]);
+  }
+}
+
+/* Row k of copies of some rows */
+POLDER_LEVELROW void PolderRowsTakeRow(PetscInt k, const PolderRows *A, const PolderSparseRows *C)
+{
+  const PetscInt first = A->i[C->row[k]];
+
+  for (PetscInt e = C->ptr[k]; e < C->ptr[k + 1]; ++e) {
+    C->col[e] = A->j[first + e - C->ptr[k]];
+    C->val[e] = A->a[first + e - C->ptr[k]];
+  }
+}
+
+/* Where the entries of the row at position r of a block are */
+POLDER_LEVELROW PetscInt PolderBlockRow(PetscInt r, const PolderLevelBlocks *B)
+{
+  return B->own ? r : B->row[r];
+}
