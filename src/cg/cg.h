@@ -122,6 +122,10 @@ PETSC_INTERN PetscErrorCode PolderCGNothing3(KSP, Vec, Vec, Vec);
 /* x <- x + alpha p, r <- r - alpha w, norm <- ||r|| in one pass over host vectors */
 PETSC_INTERN PetscErrorCode PolderCGUpdate(PetscScalar alpha, Vec p, Vec w, Vec x, Vec r, PetscReal *norm);
 PETSC_INTERN PetscErrorCode PolderCGProduct_OnHost(KSP, Vec p, Vec w);
+/* Ends the solve unless rho = (r, M^-1 r) is a positive number: look at ksp->reason */
+PETSC_INTERN PetscErrorCode PolderCGCheckRho(KSP);
+/* alpha <- rho / (p, w), and what the next step must know of this one */
+PETSC_INTERN void PolderCGSetAlpha(PolderCG *);
 
 /* cgjoined.c */
 /* The steps of the cycle that begins on the host from r, with two reductions a step */

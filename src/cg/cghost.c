@@ -35,6 +35,26 @@ PetscErrorCode PolderCGUpdate(PetscScalar alpha, Vec p, Vec w, Vec x, Vec r, Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderCGCheckRho(KSP ksp)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+
+  PetscFunctionBegin;
+  KSPCheckDot(ksp, cg->rho);
+  if (PetscRealPart(cg->rho) <= 0) {
+    PetscCall(PetscInfo(ksp, "(r, M^-1 r) = %g: the preconditioner is not positive definite\n", (double)PetscRealPart(cg->rho)));
+    ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+void PolderCGSetAlpha(PolderCG *cg)
+{
+  cg->alphaold = cg->alpha;
+  cg->alpha    = cg->rho / cg->pw;
+  cg->rhoold   = cg->rho;
+}
+
 /* z <- M^-1 r, rho <- (r, z), unless the norm has already brought them; beta <- rho / rho_old */
 static PetscErrorCode PolderCGPrecondition_OnHost(KSP ksp, Vec r, Vec z, Vec w)
 {
@@ -46,12 +66,8 @@ static PetscErrorCode PolderCGPrecondition_OnHost(KSP ksp, Vec r, Vec z, Vec w)
     PetscCall(PolderCGPCApply(ksp, r, z));
     PetscCall(PolderCGDot(r, z, &cg->rho));
   }
-  KSPCheckDot(ksp, cg->rho);
-  if (PetscRealPart(cg->rho) <= 0) {
-    PetscCall(PetscInfo(ksp, "(r, M^-1 r) = %g: the preconditioner is not positive definite\n", (double)PetscRealPart(cg->rho)));
-    ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscCall(PolderCGCheckRho(ksp));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   if (cg->first) cg->beta = 0;
   else if (cg->flexible) { // r - r_old = -alpha w
     PetscCall(PolderCGDot(z, w, &zw));
@@ -114,9 +130,7 @@ static PetscErrorCode PolderCGStep_OnHost(KSP ksp, PetscBool project, Vec p, Vec
   PolderCG *cg = (PolderCG *)ksp->data;
 
   PetscFunctionBegin;
-  cg->alphaold = cg->alpha;
-  cg->alpha    = cg->rho / cg->pw;
-  cg->rhoold   = cg->rho;
+  PolderCGSetAlpha(cg);
   PetscCall(PolderCGUpdate(cg->alpha, p, w, cg->sol, r, &cg->rnorm));
   if (ksp->calc_sings) PetscCall(PolderCGAddRitz(ksp, cg->first, PetscRealPart(cg->alpha), PetscRealPart(cg->beta), PetscRealPart(cg->alphaold)));
   if (project) PetscCall(PolderCGProject(ksp, r));

@@ -57,12 +57,8 @@ static PetscErrorCode PolderCGPrecondition_Joined(KSP ksp, Vec r, Vec z, Vec w)
   if (!cg->brought) PetscCall(PolderCGForward_Private(ksp, 0, NULL, r, z));
   cg->brought = PETSC_FALSE;
   cg->rho     = cg->rhonext;
-  KSPCheckDot(ksp, cg->rho);
-  if (PetscRealPart(cg->rho) <= 0) {
-    PetscCall(PetscInfo(ksp, "(r, M^-1 r) = %g: the preconditioner is not positive definite\n", (double)PetscRealPart(cg->rho)));
-    ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
-    PetscFunctionReturn(PETSC_SUCCESS);
-  }
+  PetscCall(PolderCGCheckRho(ksp));
+  if (ksp->reason) PetscFunctionReturn(PETSC_SUCCESS);
   cg->beta = cg->first ? 0 : cg->rho / cg->rhoold;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -95,9 +91,7 @@ static PetscErrorCode PolderCGStep_Joined(KSP ksp, PetscBool project, Vec p, Vec
   PolderCG *cg = (PolderCG *)ksp->data;
 
   PetscFunctionBegin;
-  cg->alphaold = cg->alpha;
-  cg->alpha    = cg->rho / cg->pw;
-  cg->rhoold   = cg->rho;
+  PolderCGSetAlpha(cg);
   if (project) PetscCall(PolderCGUpdate(cg->alpha, p, w, cg->sol, r, &cg->rnorm));
   else {
     PetscCall(PolderCGForward_Private(ksp, cg->alpha, w, r, ksp->work[1]));
