@@ -4,6 +4,20 @@
 #include <petscmat.h>
 #include "core/compat.h"
 
+/* A matrix of N rows, n of them on this process, of the type that the options name, with room for any entries */
+static inline PetscErrorCode CreateEmpty(PetscInt n, PetscInt N, Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
+  PetscCall(MatSetSizes(*A, n, n, N, N));
+  PetscCall(MatSetType(*A, MATAIJ));
+  PetscCall(MatSetFromOptions(*A));
+  PetscCall(MatSeqAIJSetPreallocation(*A, 30, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, 30, NULL, 30, NULL));
+  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* In [0, 1), the next of a seed */
 static inline PetscReal Next(unsigned long long *state)
 {

@@ -27,12 +27,7 @@ static PetscErrorCode CreateCore(Core core, PetscInt n, unsigned long long seed,
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n, n));
-  PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 30, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, 30, NULL, 30, NULL));
-  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(CreateEmpty(PETSC_DECIDE, n, A));
   PetscCall(PetscMalloc1(n, &at));
   for (PetscInt i = 0; i < n; ++i) at[i] = i;
   for (PetscInt i = n - 1; core == SHUFFLE && i > 0; --i) {

@@ -94,12 +94,7 @@ static PetscErrorCode CreateFamily(Family family, Mat *A)
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n, n));
-  PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 30, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, 30, NULL, 30, NULL));
-  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(CreateEmpty(PETSC_DECIDE, n, A));
   if (family >= ALONG) PetscCall(AddRotated(*A, n, 80, family == ALONG ? 1 : -1));
   else if (family >= LOGNORMAL) PetscCall(AddCube(*A, m, family == DENSE ? 3 : 1, &state));
   else PetscCall(AddGraph(*A, family, n, &state));

@@ -46,12 +46,7 @@ static PetscErrorCode CreateGraph(Problem problem, PetscInt n, Mat *A)
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n, n));
-  PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 30, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, 30, NULL, 30, NULL));
-  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(CreateEmpty(PETSC_DECIDE, n, A));
   if (problem >= ALONG) PetscCall(AddRotated(*A, n, 40, problem == ALONG ? 1 : -1));
   for (PetscInt i = 1; i < n && problem < ALONG; ++i) {
     if (problem == TREE) {

@@ -85,20 +85,6 @@ static inline PetscErrorCode Fill(Kind kind, PetscInt variant, Mat A)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Of N rows, room for any entries */
-static inline PetscErrorCode CreateEmpty(PetscInt n, PetscInt N, Mat *A)
-{
-  PetscFunctionBeginUser;
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, n, n, N, N));
-  PetscCall(MatSetType(*A, MATAIJ));
-  PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 30, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, 30, NULL, 30, NULL));
-  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
-
 static inline PetscErrorCode Create(Kind kind, Mat *A)
 {
   PetscFunctionBeginUser;
