@@ -121,8 +121,11 @@ static inline PetscErrorCode ProblemSolve(Mat A, const char extra[], KSP *ksp, P
 static inline PetscErrorCode CreatePC(Mat A, const char extra[], PC *pc)
 {
   PetscOptions options;
+  Vec          x;
 
   PetscFunctionBeginUser;
+  PetscCall(CreateVecs(A, &x, NULL)); // the levels go to a device that is in use
+  PetscCall(VecDestroy(&x));
   PetscCall(PetscOptionsCreate(&options));
   PetscCall(PetscOptionsInsertString(options, extra));
   PetscCall(PCCreate(PetscObjectComm((PetscObject)A), pc));

@@ -7,7 +7,7 @@ static char help[] = "Times hypre's PFMG, which is told the grid, and its Boomer
 
 #if defined(HYPRE_USING_CUDA)
   #include <cuda_runtime_api.h>
-  #define CheckCUDA(call) PetscCheck((call) == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA: " #call)
+  #define CheckCUDA(call) PetscCheck((call) == cudaSuccess, PETSC_COMM_SELF, PETSC_ERR_GPU, "CUDA: %s", #call)
 #endif
 
 PetscErrorCode Place(size_t n, const void *from, size_t size, void **to)

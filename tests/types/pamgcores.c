@@ -122,8 +122,8 @@ static PetscErrorCode TestRefresh(Mat A)
   PetscReal norm, error;
 
   PetscFunctionBeginUser;
-  PetscCall(CreateVecs(A, &x, &y)); // before the preconditioner: vectors on a device bring the levels there
   PetscCall(CreatePC(A, "", &pc));
+  PetscCall(CreateVecs(A, &x, &y));
   PetscCall(VecDuplicate(y, &z));
   PetscCall(FillRandom(x, 5));
   PetscCall(MatDuplicate(A, MAT_COPY_VALUES, &B));
