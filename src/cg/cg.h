@@ -124,6 +124,8 @@ PETSC_INTERN PetscErrorCode PolderCGUpdate(PetscScalar alpha, Vec p, Vec w, Vec 
 PETSC_INTERN PetscErrorCode PolderCGProduct_OnHost(KSP, Vec p, Vec w);
 /* Ends the solve unless rho = (r, M^-1 r) is a positive number: look at ksp->reason */
 PETSC_INTERN PetscErrorCode PolderCGCheckRho(KSP);
+/* Ends the solve unless (p, P A p) is a positive number: look at ksp->reason */
+PETSC_INTERN PetscErrorCode PolderCGCheckCurvature(KSP);
 /* alpha <- rho / (p, w), and what the next step must know of this one */
 PETSC_INTERN void PolderCGSetAlpha(PolderCG *);
 

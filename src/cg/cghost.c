@@ -48,6 +48,19 @@ PetscErrorCode PolderCGCheckRho(KSP ksp)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderCGCheckCurvature(KSP ksp)
+{
+  PolderCG *cg = (PolderCG *)ksp->data;
+
+  PetscFunctionBegin;
+  KSPCheckDot(ksp, cg->pw);
+  if (PetscRealPart(cg->pw) <= 0) {
+    PetscCall(PetscInfo(ksp, "(p, PA p) = %g: the operator is not positive definite\n", (double)PetscRealPart(cg->pw)));
+    ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 void PolderCGSetAlpha(PolderCG *cg)
 {
   cg->alphaold = cg->alpha;
@@ -116,11 +129,7 @@ PetscErrorCode PolderCGProduct_OnHost(KSP ksp, Vec p, Vec w)
     PetscCall(PolderDeflationSpaceApplyP(cg->space, w));
     PetscCall(PolderCGDot(p, w, &cg->pw));
   }
-  KSPCheckDot(ksp, cg->pw);
-  if (PetscRealPart(cg->pw) <= 0) {
-    PetscCall(PetscInfo(ksp, "(p, PA p) = %g: the operator is not positive definite\n", (double)PetscRealPart(cg->pw)));
-    ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
-  }
+  PetscCall(PolderCGCheckCurvature(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -152,25 +152,16 @@ static PetscErrorCode PolderCGPrecondition_OnceOnHost(KSP ksp, Vec r, Vec z, Vec
   cg->beta  = s->beta;
   cg->pw    = s->pw;
   cg->alpha = s->alpha;
-  KSPCheckDot(ksp, cg->rho);
-  if (s->rho > 0) PetscFunctionReturn(PETSC_SUCCESS);
-  PetscCall(PetscInfo(ksp, "(r, M^-1 r) = %g: the preconditioner is not positive definite\n", (double)s->rho));
-  ksp->reason = KSP_DIVERGED_INDEFINITE_PC;
+  PetscCall(PolderCGCheckRho(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
 /* w follows with the step; (p, w) is known */
 static PetscErrorCode PolderCGProduct_OnceOnHost(KSP ksp, Vec p, Vec w)
 {
-  PolderCG *cg = (PolderCG *)ksp->data;
-
   PetscFunctionBegin;
   (void)p, (void)w;
-  KSPCheckDot(ksp, cg->pw);
-  if (PetscRealPart(cg->pw) <= 0) {
-    PetscCall(PetscInfo(ksp, "(p, PA p) = %g: the operator is not positive definite\n", (double)PetscRealPart(cg->pw)));
-    ksp->reason = KSP_DIVERGED_INDEFINITE_MAT;
-  }
+  PetscCall(PolderCGCheckCurvature(ksp));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
