@@ -7,13 +7,15 @@
 /* A matrix of N rows, n of them on this process, of the type that the options name, with room for any entries */
 static inline PetscErrorCode CreateEmpty(PetscInt n, PetscInt N, Mat *A)
 {
+  const PetscInt nz = PetscMin(N, 30);
+
   PetscFunctionBeginUser;
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
   PetscCall(MatSetSizes(*A, n, n, N, N));
   PetscCall(MatSetType(*A, MATAIJ));
   PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, 30, NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, 30, NULL, 30, NULL));
+  PetscCall(MatSeqAIJSetPreallocation(*A, nz, NULL));
+  PetscCall(MatMPIAIJSetPreallocation(*A, nz, NULL, nz, NULL));
   PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

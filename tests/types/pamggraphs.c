@@ -42,12 +42,7 @@ static PetscErrorCode CreateGraph(Graph graph, Pin pin, PetscInt seed, Mat *A)
 
   PetscFunctionBeginUser;
   PetscCallMPI(MPI_Comm_rank(PETSC_COMM_WORLD, &rank));
-  PetscCall(MatCreate(PETSC_COMM_WORLD, A));
-  PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, n, n));
-  PetscCall(MatSetFromOptions(*A));
-  PetscCall(MatSeqAIJSetPreallocation(*A, PetscMin(n, 20), NULL));
-  PetscCall(MatMPIAIJSetPreallocation(*A, PetscMin(n, 20), NULL, PetscMin(n, 20), NULL));
-  PetscCall(MatSetOption(*A, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  PetscCall(CreateEmpty(PETSC_DECIDE, n, A));
   for (PetscInt i = 0; i < n && !rank; ++i) {
     if (i) {
       const PetscReal w = Weight(decades, &state);
