@@ -87,11 +87,13 @@ typedef PetscMPIInt      PolderRankCount;
   #define PolderKSPMinIts(ksp) PetscMax((ksp)->min_it, (ksp)->chknorm + 1)
 #endif
 
-/* 3.26 has no diagonal scaling of preconditioners any more */
+/* 3.26 has no diagonal scaling of preconditioners and systems any more */
 #if PETSC_VERSION_LT(3, 26, 0)
   #define PolderPCGetDiagonalScale(pc, scaled) PCGetDiagonalScale(pc, scaled)
   #define PolderPCSetDiagonalScale(pc, scale)  PCSetDiagonalScale(pc, scale)
+  #define PolderKSPScales(ksp)                 ((ksp)->dscale)
 #else
   #define PolderPCGetDiagonalScale(pc, scaled) ((void)(pc), *(scaled) = PETSC_FALSE, PETSC_SUCCESS)
   #define PolderPCSetDiagonalScale(pc, scale)  ((void)(pc), (void)(scale), PETSC_SUCCESS)
+  #define PolderKSPScales(ksp)                 ((void)(ksp), PETSC_FALSE)
 #endif

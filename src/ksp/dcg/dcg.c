@@ -57,8 +57,8 @@ static PetscErrorCode KSPSetUp_DCG(KSP ksp)
   PetscCall(PolderCGSetWorkVecs(ksp, like));
   PetscCall(VecDestroy(&like));
   PetscCall(PolderDeflationSpaceSetDM(cg->space, ksp->dm));
-  PetscCall(KSPDCGSetUpSpace_Private(ksp, A, &finite));                                                // the solve does without, once more
-  if (finite && !ksp->dscale) PetscCall(KSPDCGWholeSetUp(ksp, A, ksp->work[0], ksp->work[0], &whole)); // which the solve does after the scaling
+  PetscCall(KSPDCGSetUpSpace_Private(ksp, A, &finite));                                                         // the solve does without, once more
+  if (finite && !PolderKSPScales(ksp)) PetscCall(KSPDCGWholeSetUp(ksp, A, ksp->work[0], ksp->work[0], &whole)); // which the solve does after the scaling
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
