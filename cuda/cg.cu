@@ -30,6 +30,7 @@ __device__ __forceinline__ PolderPack<double, V> PolderCGReadZ(const PolderCGDir
 template <int V, bool FIRST, CGSource FROM>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGDirectionKernel(const __grid_constant__ PolderCGDirection d, const PolderCGState *state)
 {
+  PolderBegin();
   PetscScalar *__restrict__ p = d.p, *__restrict__ x = d.x;
   const PetscInt        i      = V * ((PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x);
   const bool            frozen = state->frozen;
@@ -75,6 +76,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderCGUpdateKernel(PetscInt              n, const PetscScalar *__restrict__ w, PetscScalar *__restrict__ r, const PetscScalar *__restrict__ dinv,
                        const PolderCGRounded rounded, const __grid_constant__ PolderPeersView peers, PolderCGState *state, PolderReduceScratch *scratch)
 {
+  PolderBegin();
   const PetscInt stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
   const double   pw = state->pw, alpha = pw > 0 && !isinf(pw) ? state->rho / pw : 0.0;
   double         sum[4] = {0, 0, 0, 0};
@@ -107,6 +109,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderCGRhoKernel(PetscInt n, const PetscScalar *__restrict__ r, const PetscScalar *__restrict__ z, const PetscScalar *__restrict__ dinv, bool first,
                     const __grid_constant__ PolderPeersView peers, PolderCGState *state, PolderReduceScratch *scratch)
 {
+  PolderBegin();
   const PetscInt stride = V * (PetscInt)gridDim.x * POLDER_BLOCK;
   double         sum[4] = {0, 0, 0, 0};
 
@@ -130,6 +133,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 
 static __global__ void PolderCGAdvanceKernel(bool update, bool rho, bool first, PolderCGState *state)
 {
+  PolderBegin();
   if (update) PolderCGSetNorm(state);
   if (rho) PolderCGSetRho(state, first);
 }
@@ -155,6 +159,7 @@ static __global__ void PolderCGClearAlphaKernel(PolderCGState *state)
 
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderCGRemoveMeanKernel(PetscInt n, PetscScalar *r, const PolderCGState *state)
 {
+  PolderBegin();
   const double sum = state->sum[3], mean = sum / state->N;
 
   if (state->frozen || sum * mean <= PetscSqr(POLDER_CG_NOMEAN) * state->sum[0]) return; // compares N mean^2 with (r, r)
@@ -166,8 +171,8 @@ static void PolderCGDirectionLaunch(const PolderCGDirection &d, const PolderCGSt
 {
   const unsigned int blocks = PolderBlocks(d.n, V * POLDER_BLOCK);
 
-  if (d.first) PolderCGDirectionKernel<V, true, FROM><<<blocks, POLDER_BLOCK, 0, stream>>>(d, state);
-  else PolderCGDirectionKernel<V, false, FROM><<<blocks, POLDER_BLOCK, 0, stream>>>(d, state);
+  if (d.first) PolderLaunchEarly(PolderCGDirectionKernel<V, true, FROM>, blocks, POLDER_BLOCK, stream, d, state);
+  else PolderLaunchEarly(PolderCGDirectionKernel<V, false, FROM>, blocks, POLDER_BLOCK, stream, d, state);
 }
 
 template <int V>
@@ -212,10 +217,10 @@ static void PolderCGUpdateLaunch(PetscInt n, const PetscScalar *w, PetscScalar *
   const PolderPeersView peers  = PolderPeersOr(to.peers);
   PolderReduceScratch  *work   = (PolderReduceScratch *)to.work;
 
-  if (diagonal && dinv) PolderCGUpdateKernel<V, 2><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, rounded, peers, to.state, work);
-  else if (diagonal) PolderCGUpdateKernel<V, 1><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, rounded, peers, to.state, work);
-  else if (rounded.to) PolderCGUpdateKernel<V, 0, true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, rounded, peers, to.state, work);
-  else PolderCGUpdateKernel<V, 0><<<blocks, POLDER_BLOCK, 0, stream>>>(n, w, r, dinv, rounded, peers, to.state, work);
+  if (diagonal && dinv) PolderLaunchEarly(PolderCGUpdateKernel<V, 2>, blocks, POLDER_BLOCK, stream, n, w, r, dinv, rounded, peers, to.state, work);
+  else if (diagonal) PolderLaunchEarly(PolderCGUpdateKernel<V, 1>, blocks, POLDER_BLOCK, stream, n, w, r, dinv, rounded, peers, to.state, work);
+  else if (rounded.to) PolderLaunchEarly(PolderCGUpdateKernel<V, 0, true>, blocks, POLDER_BLOCK, stream, n, w, r, dinv, rounded, peers, to.state, work);
+  else PolderLaunchEarly(PolderCGUpdateKernel<V, 0>, blocks, POLDER_BLOCK, stream, n, w, r, dinv, rounded, peers, to.state, work);
 }
 
 int PolderCGUpdate_CUDA(PetscInt n, const PetscScalar w[], PetscScalar r[], PetscBool diagonal, const PetscScalar dinv[], const PolderCGRounded *rounded,
@@ -236,8 +241,8 @@ static void PolderCGRhoLaunch(PetscInt n, const PetscScalar *r, const PetscScala
   const PolderPeersView peers  = PolderPeersOr(to.peers);
   PolderReduceScratch  *work   = (PolderReduceScratch *)to.work;
 
-  if (dinv) PolderCGRhoKernel<V, true><<<blocks, POLDER_BLOCK, 0, stream>>>(n, r, z, dinv, first, peers, to.state, work);
-  else PolderCGRhoKernel<V, false><<<blocks, POLDER_BLOCK, 0, stream>>>(n, r, z, dinv, first, peers, to.state, work);
+  if (dinv) PolderLaunchEarly(PolderCGRhoKernel<V, true>, blocks, POLDER_BLOCK, stream, n, r, z, dinv, first, peers, to.state, work);
+  else PolderLaunchEarly(PolderCGRhoKernel<V, false>, blocks, POLDER_BLOCK, stream, n, r, z, dinv, first, peers, to.state, work);
 }
 
 int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], const PetscScalar dinv[], PetscBool first, const PolderCGReduction *to,
@@ -250,7 +255,7 @@ int PolderCGRho_CUDA(PetscInt n, const PetscScalar r[], const PetscScalar z[], c
 
 int PolderCGAdvance_CUDA(PetscBool update, PetscBool rho, PetscBool first, PolderCGState *state, PolderStream stream)
 {
-  PolderCGAdvanceKernel<<<1, 1, 0, stream>>>(update, rho, first, state);
+  PolderLaunchEarly(PolderCGAdvanceKernel, 1, 1, stream, update, rho, first, state);
   return cudaGetLastError();
 }
 
@@ -264,6 +269,6 @@ int PolderCGFinish_CUDA(PetscInt n, const PetscScalar p[], PetscScalar x[], Pold
 
 int PolderCGRemoveMean_CUDA(PetscInt n, PetscScalar r[], const PolderCGState *state, PolderStream stream)
 {
-  if (n) PolderCGRemoveMeanKernel<<<PolderCGBlocks(n, 1), POLDER_BLOCK, 0, stream>>>(n, r, state);
+  if (n) PolderLaunchEarly(PolderCGRemoveMeanKernel, PolderCGBlocks(n, 1), POLDER_BLOCK, stream, n, r, state);
   return cudaGetLastError();
 }

@@ -22,6 +22,7 @@ __device__ __forceinline__ void PolderOnceAdd(double r, double z, double (&sum)[
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderCGOnceSumsKernel(PetscInt n, const PetscScalar *r, const PetscScalar *z, PolderCGState *state, PolderReduceScratch *scratch)
 {
+  PolderBegin();
   double sum[POLDER_ONCE_ZV] = {0, 0, 0, 0};
 
   if (state->frozen) return;
@@ -37,7 +38,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 
 int PolderCGOnceSums_CUDA(const PolderCGOnce *a, PolderCGState *state, void *work, PolderStream stream)
 {
-  PolderCGOnceSumsKernel<<<PolderOnceBlocks(a->n), POLDER_BLOCK, 0, stream>>>(a->n, a->r, a->z, state, (PolderReduceScratch *)work);
+  PolderLaunchEarly(PolderCGOnceSumsKernel, PolderOnceBlocks(a->n), POLDER_BLOCK, stream, a->n, a->r, a->z, state, (PolderReduceScratch *)work);
   return cudaGetLastError();
 }
 
@@ -45,6 +46,7 @@ template <bool FIRST, bool SUMMED>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderCGOnceStepKernel(const __grid_constant__ PolderCGOnce a, PolderCGState *state, PolderReduceScratch *scratch)
 {
+  PolderBegin();
   const double mean = state->mean, rmean = state->rmean, alpha = state->alpha, beta = state->beta;
   double       sum[POLDER_ONCE_ZV] = {0, 0, 0, 0};
 
@@ -72,15 +74,16 @@ int PolderCGOnceStep_CUDA(const PolderCGOnce *a, PetscBool first, PetscBool summ
   const unsigned int   blocks  = PolderOnceBlocks(a->n);
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
 
-  if (first && summed) PolderCGOnceStepKernel<true, true><<<blocks, POLDER_BLOCK, 0, stream>>>(*a, state, scratch);
-  else if (first) PolderCGOnceStepKernel<true, false><<<blocks, POLDER_BLOCK, 0, stream>>>(*a, state, scratch);
-  else if (summed) PolderCGOnceStepKernel<false, true><<<blocks, POLDER_BLOCK, 0, stream>>>(*a, state, scratch);
-  else PolderCGOnceStepKernel<false, false><<<blocks, POLDER_BLOCK, 0, stream>>>(*a, state, scratch);
+  if (first && summed) PolderLaunchEarly(PolderCGOnceStepKernel<true, true>, blocks, POLDER_BLOCK, stream, *a, state, scratch);
+  else if (first) PolderLaunchEarly(PolderCGOnceStepKernel<true, false>, blocks, POLDER_BLOCK, stream, *a, state, scratch);
+  else if (summed) PolderLaunchEarly(PolderCGOnceStepKernel<false, true>, blocks, POLDER_BLOCK, stream, *a, state, scratch);
+  else PolderLaunchEarly(PolderCGOnceStepKernel<false, false>, blocks, POLDER_BLOCK, stream, *a, state, scratch);
   return cudaGetLastError();
 }
 
 static __global__ void PolderCGOnceAdvanceKernel(const __grid_constant__ PolderPeersView peers, bool first, bool told, PolderCGState *state)
 {
+  PolderBegin();
   if (state->frozen) return;
   if (peers.size) PolderPeersSumOne(peers, POLDER_ONCE_DEVICE, state->sum);
   PolderCGOnceAdvance(state, first ? PETSC_TRUE : PETSC_FALSE, told ? PETSC_TRUE : PETSC_FALSE);
@@ -90,6 +93,6 @@ int PolderCGOnceAdvance_CUDA(const PolderPeersView *peers, PetscBool first, Pets
 {
   const PolderPeersView none = {};
 
-  PolderCGOnceAdvanceKernel<<<1, 1, 0, stream>>>(peers ? *peers : none, first, told, state);
+  PolderLaunchEarly(PolderCGOnceAdvanceKernel, 1, 1, stream, peers ? *peers : none, first, told, state);
   return cudaGetLastError();
 }

@@ -195,6 +195,7 @@ int PolderCoarseIdentity_CUDA(PolderDense E, const PetscScalar scale[], PetscSca
 
 static __global__ void PolderPointwiseMultKernel(PetscInt n, const PetscScalar *x, const PetscScalar *y, PetscScalar *z)
 {
+  PolderBegin();
   const PetscInt i = (PetscInt)(blockIdx.x * blockDim.x + threadIdx.x);
 
   if (i < n) z[i] = x[i] * y[i];
@@ -202,7 +203,7 @@ static __global__ void PolderPointwiseMultKernel(PetscInt n, const PetscScalar *
 
 int PolderPointwiseMult_CUDA(PetscInt n, const PetscScalar x[], const PetscScalar y[], PetscScalar z[], PolderStream stream)
 {
-  if (n) PolderPointwiseMultKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, x, y, z);
+  if (n) PolderLaunchEarly(PolderPointwiseMultKernel, PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, stream, n, x, y, z);
   return cudaGetLastError();
 }
 

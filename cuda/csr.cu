@@ -9,6 +9,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderCsrMultKernel(const PolderRows A, const PolderRowList list, PetscScalar alpha, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z,
                       const PolderRowsDot dot)
 {
+  PolderBegin();
   const PetscInt *__restrict__ row = list.row, *__restrict__ ai = A.i, *__restrict__ aj = A.j;
   const PetscScalar *__restrict__ aa = A.a;
   const PetscInt n                   = list.n;
@@ -47,8 +48,8 @@ static int PolderCsrMultLaunch(PolderRows A, PolderRowList list, PetscScalar alp
 {
   const unsigned int blocks = PolderBlocks(list.n, POLDER_BLOCK / W), few = blocks == 0 ? 1 : (blocks > 2048 ? 2048 : blocks);
 
-  if (dot.dot) PolderCsrMultKernel<W, true><<<few, POLDER_BLOCK, 0, stream>>>(A, list, alpha, x, y, z, dot);
-  else if (list.n) PolderCsrMultKernel<W, false><<<blocks, POLDER_BLOCK, 0, stream>>>(A, list, alpha, x, y, z, dot);
+  if (dot.dot) PolderLaunchEarly(PolderCsrMultKernel<W, true>, few, POLDER_BLOCK, stream, A, list, alpha, x, y, z, dot);
+  else if (list.n) PolderLaunchEarly(PolderCsrMultKernel<W, false>, blocks, POLDER_BLOCK, stream, A, list, alpha, x, y, z, dot);
   return cudaGetLastError();
 }
 

@@ -136,7 +136,10 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   PetscInt           at[SEGMENT_AHEAD];
 
   PolderRelease();
-  if (s >= first[segments.nlabel]) return;
+  if (s >= first[segments.nlabel]) {
+    PolderAwait();
+    return;
+  }
   const PetscInt begin = ptr[s] + t, end = ptr[s + 1], l = label[s], f = first[l], n = first[l + 1] - f;
 
 #pragma unroll
@@ -189,6 +192,7 @@ int PolderSegmentSums_CUDA(const PolderSegments *s, const PetscScalar v[], Petsc
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderLabelsProlongAddKernel(PetscInt n, const PetscInt *__restrict__ label, PetscScalar alpha, const PetscScalar *__restrict__ a, PetscScalar *x)
 {
+  PolderBegin();
   const PetscInt i = PolderThread();
 
   if (i < n && label[i] >= 0) x[i] += alpha * a[label[i]];
@@ -196,7 +200,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 
 int PolderLabelsProlongAdd_CUDA(PetscInt n, const PetscInt label[], PetscScalar alpha, const PetscScalar a[], PetscScalar x[], PolderStream stream)
 {
-  if (n) PolderLabelsProlongAddKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, label, alpha, a, x);
+  if (n) PolderLaunchEarly(PolderLabelsProlongAddKernel, PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, stream, n, label, alpha, a, x);
   return cudaGetLastError();
 }
 

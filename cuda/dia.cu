@@ -54,6 +54,7 @@ template <int ND, int ROWS, bool DOT, class V>
 __global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaRowsKernel(DiaShape shape, const __grid_constant__ DiaArgs<V> A, const PetscScalar *__restrict__ x,
                                                                     DiaOut out, DiaDot dot)
 {
+  PolderBegin();
   const PetscInt m = shape.m, n = shape.n, nd = ND ? ND : A.nd;
   PetscScalar    part = 0;
 
@@ -130,13 +131,13 @@ __global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaS
                                                                                              const PetscScalar *__restrict__ x, DiaOut out, DiaDot dot,
                                                                                              const __grid_constant__ PolderRuns runs)
 {
+  PolderBegin();
   const PetscInt tile = (PetscInt)blockIdx.x % (A.tiles[0] * A.tiles[1]), step = (PetscInt)blockIdx.x / (A.tiles[0] * A.tiles[1]) * A.chunk;
   const PetscInt ix  = (tile % A.tiles[0] << A.logw) + ((PetscInt)threadIdx.x & ((1 << A.logw) - 1));
   const PetscInt iy  = tile / A.tiles[0] * (BLOCK >> A.logw) + ((PetscInt)threadIdx.x >> A.logw);
   const PetscInt far = A.far, m = A.m;
   PetscScalar    part = 0;
 
-  if (SUMS) PolderRelease(); // the kernel that adds the sums may begin
   if (ix < A.line && iy <= (far - 1 - ix) / A.line) {
     const int64_t  first = (int64_t)step * far + iy * A.line + ix, end = first + (int64_t)A.chunk * far;
     const PetscInt last = (PetscInt)(end < m ? end : m);
@@ -191,8 +192,8 @@ static void DiaRowsLaunch(DiaShape shape, const DiaArgs<V> &A, const PetscScalar
     shape.lo = PetscMin(shape.lo, A.off[d]);
     shape.hi = PetscMax(shape.hi, A.off[d]);
   }
-  if (dot.value) PolderDiaRowsKernel<ND, ROWS, true, V><<<PetscMin(blocks, POLDER_REDUCE_BLOCKS), POLDER_BLOCK, 0, stream>>>(shape, A, x, out, dot);
-  else if (all) PolderDiaRowsKernel<ND, ROWS, false, V><<<blocks, POLDER_BLOCK, 0, stream>>>(shape, A, x, out, dot);
+  if (dot.value) PolderLaunchEarly(PolderDiaRowsKernel<ND, ROWS, true, V>, PetscMin(blocks, POLDER_REDUCE_BLOCKS), POLDER_BLOCK, stream, shape, A, x, out, dot);
+  else if (all) PolderLaunchEarly(PolderDiaRowsKernel<ND, ROWS, false, V>, blocks, POLDER_BLOCK, stream, shape, A, x, out, dot);
 }
 
 template <bool SEVEN, bool HALF, bool CACHED, class V>
@@ -202,9 +203,9 @@ static void DiaStencilLaunch(const DiaGrid<V> &A, unsigned int blocks, const Pet
   constexpr int  tile = SEVEN ? DIA_TILE7 : DIA_TILE5;
   constexpr bool sums = sizeof(V) == sizeof(PetscScalar); // only products with A itself support runs
 
-  if (runs) PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, sums, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, *runs);
-  else if (dot.value) PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, false, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, PolderRuns{});
-  else PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, false, false, V><<<blocks, tile, 0, stream>>>(A, x, out, dot, PolderRuns{});
+  if (runs) PolderLaunchEarly(PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, sums, V>, blocks, tile, stream, A, x, out, dot, *runs);
+  else if (dot.value) PolderLaunchEarly(PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, false, V>, blocks, tile, stream, A, x, out, dot, PolderRuns{});
+  else PolderLaunchEarly(PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, false, false, V>, blocks, tile, stream, A, x, out, dot, PolderRuns{});
 }
 
 /* The kernel for a stencil: 7 points or 5, half stored or all, past the cache or not */

@@ -7,6 +7,7 @@
 template <class Body>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderForEachKernel(PetscInt n, const __grid_constant__ Body body)
 {
+  PolderBegin();
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
 
   if (i < n) body(i);
@@ -15,6 +16,6 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderForEachKernel(Petsc
 template <class Body>
 static int PolderForEach(PetscInt n, PolderStream stream, Body body)
 {
-  if (n > 0) PolderForEachKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, body);
+  if (n > 0) PolderLaunchEarly(PolderForEachKernel<Body>, PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, stream, n, body);
   return cudaGetLastError();
 }

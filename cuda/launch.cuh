@@ -27,8 +27,9 @@ static inline int PolderMultiprocessors(void)
 }
 
 /*
-  Programmatic dependent launch of short consecutive kernels: a kernel launched with `early` may begin while the preceding one ends. Before PolderAwait() it
-  may read only data older than that kernel, afterwards everything. PolderRelease() allows the next kernel to begin.
+  Programmatic dependent launch of short consecutive kernels: a kernel launched early may take its place while the preceding one ends. Before PolderAwait() it
+  may read only data older than all kernels since the last one that was not launched early, afterwards everything. At least one of its threads awaits, so that
+  it never ends before the preceding kernel. PolderRelease() allows the next kernel to take its place.
 */
 static __device__ __forceinline__ void PolderAwait(void)
 {
@@ -44,25 +45,55 @@ static __device__ __forceinline__ void PolderRelease(void)
 #endif
 }
 
+/* The first statement of a kernel that reads nothing older */
+static __device__ __forceinline__ void PolderBegin(void)
+{
+  PolderRelease();
+  PolderAwait();
+}
+
+/* Has the code of a kernel PolderAwait()? Code for older architectures has not. All kernels are compiled for the same architectures */
 template <class... Args>
-static inline void PolderLaunchKernel(bool early, void (*kernel)(Args...), unsigned int blocks, unsigned int threads, cudaStream_t stream,
-                                      std::common_type_t<Args>... args)
+static inline bool PolderAwaits(void (*kernel)(Args...))
+{
+  static const bool awaits = [=] {
+    cudaFuncAttributes code;
+
+    return cudaFuncGetAttributes(&code, (const void *)kernel) == cudaSuccess && code.ptxVersion >= 90;
+  }();
+
+  return awaits;
+}
+
+/* The attribute of an early launch */
+static inline cudaLaunchAttribute PolderEarly(void)
 {
   cudaLaunchAttribute attribute = {};
-  cudaLaunchConfig_t  config    = {};
-  cudaFuncAttributes  code;
 
-  config.gridDim  = dim3(blocks);
-  config.blockDim = dim3(threads);
+  attribute.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
+  attribute.val.programmaticStreamSerializationAllowed = 1;
+  return attribute;
+}
+
+template <class... Args>
+static inline void PolderLaunchKernel(bool early, void (*kernel)(Args...), dim3 blocks, dim3 threads, cudaStream_t stream, std::common_type_t<Args>... args)
+{
+  cudaLaunchAttribute attribute = PolderEarly();
+  cudaLaunchConfig_t  config    = {};
+
+  config.gridDim  = blocks;
+  config.blockDim = threads;
   config.stream   = stream;
-  if (early && cudaFuncGetAttributes(&code, (const void *)kernel) == cudaSuccess &&
-      code.ptxVersion >= 90) { // code for older architectures has no PolderAwait()
-    attribute.id                                         = cudaLaunchAttributeProgrammaticStreamSerialization;
-    attribute.val.programmaticStreamSerializationAllowed = 1;
-    config.attrs                                         = &attribute;
-    config.numAttrs                                      = 1;
-  }
+  config.attrs    = &attribute;
+  config.numAttrs = early && PolderAwaits(kernel);
   (void)cudaLaunchKernelEx(&config, kernel, args...);
+}
+
+/* Launches a kernel that begins with PolderBegin() */
+template <class... Args>
+static inline void PolderLaunchEarly(void (*kernel)(Args...), dim3 blocks, dim3 threads, cudaStream_t stream, std::common_type_t<Args>... args)
+{
+  PolderLaunchKernel(true, kernel, blocks, threads, stream, args...);
 }
 
 /* Does the current device support kernels whose blocks wait for each other? */

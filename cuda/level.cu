@@ -126,6 +126,7 @@ template <class M, class V>
 __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelColourKernel(const __grid_constant__ M A, PetscInt n, const PetscInt *__restrict__ row,
                                                                         const V *__restrict__ dinv, const V *__restrict__ b, V *x)
 {
+  PolderBegin();
   const long long k    = ((long long)blockIdx.x * POLDER_BLOCK + threadIdx.x) / M::LANES;
   const int       lane = threadIdx.x % M::LANES;
   const bool      mine = k < n;
@@ -141,6 +142,7 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRestrictKernel(const 
                                                                           const PetscInt *__restrict__ ptr, const PetscInt *__restrict__ row, PetscInt nc,
                                                                           V *__restrict__ bc)
 {
+  PolderBegin();
   const int       group = M::LANES << log, lane = threadIdx.x % group;
   const long long a = (long long)blockIdx.x * (POLDER_BLOCK / group) + threadIdx.x / group;
   V               s = 0;
@@ -207,7 +209,9 @@ static int LevelColourLaunch(const PolderLevelMatrix *A, PetscInt n, const Petsc
   return LevelDo<V>(A, [&](const auto &M) {
     constexpr int lanes = std::decay_t<decltype(M)>::LANES;
 
-    if (n) PolderLevelColourKernel<<<PolderBlocks(n, POLDER_BLOCK / lanes), POLDER_BLOCK, 0, stream>>>(M, n, row, (const V *)A->dinv, b, x);
+    if (n)
+      PolderLaunchEarly(PolderLevelColourKernel<std::decay_t<decltype(M)>, V>, PolderBlocks(n, POLDER_BLOCK / lanes), POLDER_BLOCK, stream, M, n, row,
+                        (const V *)A->dinv, b, x);
   });
 }
 
@@ -247,8 +251,8 @@ static int LevelResidualLaunch(const PolderLevelMatrix *A, const V *b, const V *
 
     if (r) LevelRowsLaunch(M, LevelVector<V>{x}, LevelResidual<V>{b, r}, NULL, stream);
     if (P)
-      PolderLevelRestrictKernel<<<PolderBlocks(nc + 1, POLDER_BLOCK / (lanes << log)), POLDER_BLOCK, 0, stream>>>(M, log, b, LevelVector<V>{x}, P->ptr, P->row,
-                                                                                                                  nc, bc);
+      PolderLaunchEarly(PolderLevelRestrictKernel<std::decay_t<decltype(M)>, V>, PolderBlocks(nc + 1, POLDER_BLOCK / (lanes << log)), POLDER_BLOCK, stream, M,
+                        log, b, LevelVector<V>{x}, P->ptr, P->row, nc, bc);
   });
 }
 
@@ -320,6 +324,7 @@ int PolderLevelWiden_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderSt
 template <class V, class W>
 static __global__ void __launch_bounds__(LEVEL_CENTRE) PolderLevelCentreKernel(PetscInt n, const V *__restrict__ x, W *__restrict__ y)
 {
+  PolderBegin();
   __shared__ double mean;
   double            sum = 0;
 
@@ -332,12 +337,12 @@ static __global__ void __launch_bounds__(LEVEL_CENTRE) PolderLevelCentreKernel(P
 
 int PolderLevelWidenCentred_CUDA(PetscInt n, const float x[], PetscScalar y[], PolderStream stream)
 {
-  if (n) PolderLevelCentreKernel<<<1, LEVEL_CENTRE, 0, stream>>>(n, x, y);
+  if (n) PolderLaunchEarly(PolderLevelCentreKernel<float, PetscScalar>, 1, LEVEL_CENTRE, stream, n, x, y);
   return cudaGetLastError();
 }
 
 int PolderLevelRoundCentred_CUDA(PetscInt n, const PetscScalar x[], float y[], PolderStream stream)
 {
-  if (n) PolderLevelCentreKernel<<<1, LEVEL_CENTRE, 0, stream>>>(n, x, y);
+  if (n) PolderLaunchEarly(PolderLevelCentreKernel<PetscScalar, float>, 1, LEVEL_CENTRE, stream, n, x, y);
   return cudaGetLastError();
 }

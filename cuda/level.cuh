@@ -140,6 +140,7 @@ template <class M, class X, class Out>
 static __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRowsKernel(const __grid_constant__ M A, const X x, const Out out,
                                                                              PolderReduceScratch *scratch)
 {
+  PolderBegin();
   constexpr int rows                            = POLDER_BLOCK / M::LANES;
   const int     lane                            = threadIdx.x % M::LANES;
   double        part[Out::SUMS ? Out::SUMS : 1] = {};
@@ -201,6 +202,7 @@ static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
                                     SEVEN ? DIA_FIT7 : LEVEL_FIT5) void PolderLevelGridKernel(const __grid_constant__ DiaGrid<E> A, const X x, const Out out,
                                                                                               PolderReduceScratch *scratch)
 {
+  PolderBegin();
   constexpr int  block = SEVEN ? DIA_TILE7 : DIA_TILE5;
   const PetscInt tile = (PetscInt)blockIdx.x % (A.tiles[0] * A.tiles[1]), step = (PetscInt)blockIdx.x / (A.tiles[0] * A.tiles[1]) * A.chunk;
   const PetscInt mine = N * (PetscInt)threadIdx.x;
@@ -319,12 +321,12 @@ static bool LevelGridLaunch(const LevelDia<V, E> &D, const X &x, const Out &out,
   if constexpr (Out::PACKS) {
     if (half && LevelGridPacks<LEVEL_PACK>(A, x, out)) {
       blocks = DiaFindGrid<LEVEL_PACK>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
-      PolderLevelGridKernel<SEVEN, true, LEVEL_PACK, V, E, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
+      PolderLaunchEarly(PolderLevelGridKernel<SEVEN, true, LEVEL_PACK, V, E, X, Out>, blocks, tile, stream, A, x, out, scratch);
       return true;
     }
   }
-  if (half) PolderLevelGridKernel<SEVEN, true, 1, V, E, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
-  else PolderLevelGridKernel<SEVEN, false, 1, V, E, X, Out><<<blocks, tile, 0, stream>>>(A, x, out, scratch);
+  if (half) PolderLaunchEarly(PolderLevelGridKernel<SEVEN, true, 1, V, E, X, Out>, blocks, tile, stream, A, x, out, scratch);
+  else PolderLaunchEarly(PolderLevelGridKernel<SEVEN, false, 1, V, E, X, Out>, blocks, tile, stream, A, x, out, scratch);
   return true;
 }
 
@@ -337,13 +339,14 @@ static void LevelRowsLaunch(const M &A, const X &x, const Out &out, void *work, 
     if (LevelGridLaunch<M::POINTS == 7>(A, x, out, work, stream)) return;
   }
   if (Out::SUMS) blocks = PetscMax(1, PetscMin(blocks, LEVEL_BLOCKS));
-  if (blocks) PolderLevelRowsKernel<M, X, Out><<<blocks, POLDER_BLOCK, 0, stream>>>(A, x, out, (PolderReduceScratch *)work);
+  if (blocks) PolderLaunchEarly(PolderLevelRowsKernel<M, X, Out>, blocks, POLDER_BLOCK, stream, A, x, out, (PolderReduceScratch *)work);
 }
 
 /* Calls f on the numbers 0 .. n, one for each thread */
 template <class F>
 static __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelEachKernel(PetscInt n, const F f)
 {
+  PolderBegin();
   const long long i = (long long)blockIdx.x * POLDER_BLOCK + threadIdx.x;
 
   if (i < n) f((PetscInt)i);
@@ -352,6 +355,6 @@ static __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelEachKernel(Pet
 template <class F>
 static int LevelEach(PetscInt n, const F &f, cudaStream_t stream)
 {
-  if (n) PolderLevelEachKernel<<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(n, f);
+  if (n) PolderLaunchEarly(PolderLevelEachKernel<F>, PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, stream, n, f);
   return (int)cudaGetLastError();
 }

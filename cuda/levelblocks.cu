@@ -10,6 +10,7 @@ template <class V>
 static __global__ void __launch_bounds__(32 * BLOCK_WARPS) PolderBlockKernel(const __grid_constant__ PolderRows A, const __grid_constant__ PolderLevelBlocks B,
                                                                              PetscInt n, const PetscInt *__restrict__ order, const V *__restrict__ b, V *x)
 {
+  PolderBegin();
   const int      lane = threadIdx.x % 32;
   const PetscInt w    = (PetscInt)blockIdx.x * BLOCK_WARPS + threadIdx.x / 32;
 
@@ -50,8 +51,9 @@ int PolderBlockCorrect_CUDA(PetscBool single, const PolderRows *A, const PolderL
   const PetscInt *order = B->order + B->colour[c];
 
   if (!n) return cudaSuccess;
-  if (single) PolderBlockKernel<<<PolderBlocks(n, BLOCK_WARPS), 32 * BLOCK_WARPS, 0, stream>>>(*A, *B, n, order, (const float *)b, (float *)x);
-  else PolderBlockKernel<<<PolderBlocks(n, BLOCK_WARPS), 32 * BLOCK_WARPS, 0, stream>>>(*A, *B, n, order, (const double *)b, (double *)x);
+  if (single)
+    PolderLaunchEarly(PolderBlockKernel<float>, PolderBlocks(n, BLOCK_WARPS), 32 * BLOCK_WARPS, stream, *A, *B, n, order, (const float *)b, (float *)x);
+  else PolderLaunchEarly(PolderBlockKernel<double>, PolderBlocks(n, BLOCK_WARPS), 32 * BLOCK_WARPS, stream, *A, *B, n, order, (const double *)b, (double *)x);
   return cudaGetLastError();
 }
 

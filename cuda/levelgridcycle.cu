@@ -65,6 +65,7 @@ static __device__ __forceinline__ V GridFaces(const PolderLevelGrid &G, const Pe
 template <class V, int J, int PAIR>
 static __global__ void __launch_bounds__(POLDER_BLOCK) GridRestrictKernel(const __grid_constant__ PolderLevelGrid G, const V *__restrict__ r, V *bc)
 {
+  PolderBegin();
   GridEach<1>(G.csize, [&](const PetscInt box[3]) {
     const PetscInt c     = box[0] + G.csize[0] * (box[1] + G.csize[1] * box[2]) - G.cshift;
     const PetscInt at[3] = {box[0] << (J & 1), box[1] << (J >> 1 & 1), box[2] << (J >> 2 & 1)};
@@ -96,6 +97,7 @@ static __device__ __forceinline__ V GridSlope(const PolderLevelGrid &G, PetscInt
 template <class V, int J, int PAIR>
 static __global__ void __launch_bounds__(POLDER_BLOCK) GridProlongKernel(const __grid_constant__ PolderLevelGrid G, const V *__restrict__ xc, V *x)
 {
+  PolderBegin();
   GridEach<PAIR>(G.size, [&](const PetscInt at[3]) {
     const PetscInt i   = at[0] + G.size[0] * (at[1] + G.size[1] * at[2]) - G.shift;
     const PetscInt box = (at[0] >> (J & 1)) + G.csize[0] * ((at[1] >> (J >> 1 & 1)) + G.csize[1] * (at[2] >> (J >> 2 & 1))) - G.cshift;
@@ -135,7 +137,7 @@ static int GridLaunch(void (*const kernel[2][8])(PolderLevelGrid, const V *, V *
   const unsigned int y = PolderBlocks(size[1], lines), z = (unsigned int)size[2];
   const dim3         grid(PolderBlocks(size[0], wide), y < 65535 ? y : 65535, z < 65535 ? z : 65535), block(POLDER_BLOCK / lines, (unsigned int)lines);
 
-  if (G->n > 0 && size[0] > 0 && y && z) kernel[pairs][G->join[0] + 2 * G->join[1] + 4 * G->join[2]]<<<grid, block, 0, stream>>>(*G, from, to);
+  if (G->n > 0 && size[0] > 0 && y && z) PolderLaunchEarly(kernel[pairs][G->join[0] + 2 * G->join[1] + 4 * G->join[2]], grid, block, stream, *G, from, to);
   return cudaGetLastError();
 }
 

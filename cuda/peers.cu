@@ -68,6 +68,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
                               const __grid_constant__ PolderPeersView peers, const PetscScalar *__restrict__ p, PetscScalar *z, PetscScalar *dot,
                               PolderReduceScratch *scratch)
 {
+  PolderBegin();
   const uint64_t number = e.n ? e.received[0] + 1 : 0;
   double         sum[1] = {0};
 
@@ -105,8 +106,8 @@ static void PolderExchangeMultAddLaunch(const PolderExchange *e, const PolderGho
 {
   const unsigned int blocks = PolderBlocks(rows->n, POLDER_BLOCK / W), few = blocks == 0 ? 1 : (blocks > 512 ? 512 : blocks);
 
-  if (dot) PolderExchangeMultAddKernel<W, true><<<few, POLDER_BLOCK, 0, stream>>>(*e, *rows, peers, p, z, dot, scratch);
-  else PolderExchangeMultAddKernel<W, false><<<few, POLDER_BLOCK, 0, stream>>>(*e, *rows, peers, p, z, dot, scratch);
+  if (dot) PolderLaunchEarly(PolderExchangeMultAddKernel<W, true>, few, POLDER_BLOCK, stream, *e, *rows, peers, p, z, dot, scratch);
+  else PolderLaunchEarly(PolderExchangeMultAddKernel<W, false>, few, POLDER_BLOCK, stream, *e, *rows, peers, p, z, dot, scratch);
 }
 
 int PolderExchangeMultAdd_CUDA(const PolderExchange *e, const PolderGhostRows *rows, const PolderPeersView *peers, const PetscScalar p[], PetscScalar z[],

@@ -24,6 +24,7 @@ static RRBStrips RRBCutStep(PolderRRBStep &s, int fit, unsigned int *blocks)
 template <class V>
 static __global__ void __launch_bounds__(RRB_BLOCK, RRB_DOWN) PolderRRBForwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut)
 {
+  PolderBegin();
   for (PetscInt k = (PetscInt)(blockIdx.x * (RRB_BLOCK / 32) + threadIdx.x / 32); k < cut.count; k += (PetscInt)gridDim.x * (RRB_BLOCK / 32)) {
     const PetscInt v0 = s.from + k / cut.tiles * cut.steps;
 
@@ -47,6 +48,7 @@ template <bool DOT, class V>
 static __global__ void __launch_bounds__(RRB_BLOCK, RRB_UP)
   PolderRRBBackwardKernel(const __grid_constant__ PolderRRBStep s, RRBStrips cut, PolderCGRho rho, PolderReduceScratch *scratch)
 {
+  PolderBegin();
   double part[2] = {0, 0};
 
   for (PetscInt k = (PetscInt)(blockIdx.x * (RRB_BLOCK / 32) + threadIdx.x / 32); k < cut.count; k += (PetscInt)gridDim.x * (RRB_BLOCK / 32)) {
@@ -63,8 +65,8 @@ int PolderRRBForward_CUDA(PetscBool single, const PolderRRBStep *step, PolderStr
   unsigned int    blocks;
   const RRBStrips cut = RRBCutStep(s, RRB_DOWN, &blocks);
 
-  if (single) PolderRRBForwardKernel<float><<<blocks, RRB_BLOCK, 0, stream>>>(s, cut);
-  else PolderRRBForwardKernel<double><<<blocks, RRB_BLOCK, 0, stream>>>(s, cut);
+  if (single) PolderLaunchEarly(PolderRRBForwardKernel<float>, blocks, RRB_BLOCK, stream, s, cut);
+  else PolderLaunchEarly(PolderRRBForwardKernel<double>, blocks, RRB_BLOCK, stream, s, cut);
   return cudaGetLastError();
 }
 
@@ -75,10 +77,10 @@ int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, const Po
   unsigned int         blocks;
   const RRBStrips      cut = RRBCutStep(s, RRB_UP, &blocks);
 
-  if (single && rho) PolderRRBBackwardKernel<true, float><<<blocks, RRB_BLOCK, 0, stream>>>(s, cut, *rho, scratch);
-  else if (single) PolderRRBBackwardKernel<false, float><<<blocks, RRB_BLOCK, 0, stream>>>(s, cut, PolderCGRho{NULL, PETSC_FALSE}, NULL);
-  else if (rho) PolderRRBBackwardKernel<true, double><<<blocks, RRB_BLOCK, 0, stream>>>(s, cut, *rho, scratch);
-  else PolderRRBBackwardKernel<false, double><<<blocks, RRB_BLOCK, 0, stream>>>(s, cut, PolderCGRho{NULL, PETSC_FALSE}, NULL);
+  if (single && rho) PolderLaunchEarly(PolderRRBBackwardKernel<true, float>, blocks, RRB_BLOCK, stream, s, cut, *rho, scratch);
+  else if (single) PolderLaunchEarly(PolderRRBBackwardKernel<false, float>, blocks, RRB_BLOCK, stream, s, cut, PolderCGRho{NULL, PETSC_FALSE}, NULL);
+  else if (rho) PolderLaunchEarly(PolderRRBBackwardKernel<true, double>, blocks, RRB_BLOCK, stream, s, cut, *rho, scratch);
+  else PolderLaunchEarly(PolderRRBBackwardKernel<false, double>, blocks, RRB_BLOCK, stream, s, cut, PolderCGRho{NULL, PETSC_FALSE}, NULL);
   return cudaGetLastError();
 }
 
@@ -86,6 +88,7 @@ int PolderRRBBackward_CUDA(PetscBool single, const PolderRRBStep *step, const Po
 template <class V>
 static __global__ void __launch_bounds__(POLDER_BLOCK) PolderRRBReducedForwardKernel(const __grid_constant__ PolderRRBStep s, const PetscScalar *__restrict__ r)
 {
+  PolderBegin();
   const PetscInt u = (PetscInt)(blockIdx.x * 32 + threadIdx.x), v = (PetscInt)(blockIdx.y * (POLDER_BLOCK / 32) + threadIdx.y);
 
   if (u < s.g.nx / 2 && v < s.g.ny / 2) RRBReducedForward<V>(s, r, u, v, s.ends.above);
@@ -96,6 +99,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderRRBReducedBackwardKernel(const __grid_constant__ PolderRRBStep s, const PetscScalar *__restrict__ r, PetscScalar *__restrict__ z, PolderCGRho rho,
                                  PolderReduceScratch *scratch)
 {
+  PolderBegin();
   const PetscInt lines   = (s.g.hx + POLDER_BLOCK - 1) / POLDER_BLOCK;
   double         part[2] = {0, 0};
 
@@ -111,8 +115,8 @@ int PolderRRBReducedForward_CUDA(PetscBool single, const PolderRRBStep *step, co
 {
   const dim3 blocks(PolderBlocks(step->g.hx, 32), PolderBlocks(step->g.hy, POLDER_BLOCK / 32)), block(32, POLDER_BLOCK / 32);
 
-  if (single) PolderRRBReducedForwardKernel<float><<<blocks, block, 0, stream>>>(*step, r);
-  else PolderRRBReducedForwardKernel<double><<<blocks, block, 0, stream>>>(*step, r);
+  if (single) PolderLaunchEarly(PolderRRBReducedForwardKernel<float>, blocks, block, stream, *step, r);
+  else PolderLaunchEarly(PolderRRBReducedForwardKernel<double>, blocks, block, stream, *step, r);
   return cudaGetLastError();
 }
 
@@ -122,10 +126,11 @@ int PolderRRBReducedBackward_CUDA(PetscBool single, const PolderRRBStep *step, c
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
   const unsigned int   blocks  = (unsigned int)PetscMin((PetscInt64)PolderBlocks(step->g.hx, POLDER_BLOCK) * step->g.hy, POLDER_REDUCE_BLOCKS);
 
-  if (single && rho) PolderRRBReducedBackwardKernel<true, float><<<blocks, POLDER_BLOCK, 0, stream>>>(*step, r, z, *rho, scratch);
-  else if (single) PolderRRBReducedBackwardKernel<false, float><<<blocks, POLDER_BLOCK, 0, stream>>>(*step, r, z, PolderCGRho{NULL, PETSC_FALSE}, NULL);
-  else if (rho) PolderRRBReducedBackwardKernel<true, double><<<blocks, POLDER_BLOCK, 0, stream>>>(*step, r, z, *rho, scratch);
-  else PolderRRBReducedBackwardKernel<false, double><<<blocks, POLDER_BLOCK, 0, stream>>>(*step, r, z, PolderCGRho{NULL, PETSC_FALSE}, NULL);
+  if (single && rho) PolderLaunchEarly(PolderRRBReducedBackwardKernel<true, float>, blocks, POLDER_BLOCK, stream, *step, r, z, *rho, scratch);
+  else if (single)
+    PolderLaunchEarly(PolderRRBReducedBackwardKernel<false, float>, blocks, POLDER_BLOCK, stream, *step, r, z, PolderCGRho{NULL, PETSC_FALSE}, NULL);
+  else if (rho) PolderLaunchEarly(PolderRRBReducedBackwardKernel<true, double>, blocks, POLDER_BLOCK, stream, *step, r, z, *rho, scratch);
+  else PolderLaunchEarly(PolderRRBReducedBackwardKernel<false, double>, blocks, POLDER_BLOCK, stream, *step, r, z, PolderCGRho{NULL, PETSC_FALSE}, NULL);
   return cudaGetLastError();
 }
 
@@ -144,8 +149,10 @@ static __device__ __forceinline__ void RRBSync(bool cluster)
 template <class V>
 static __global__ void __launch_bounds__(RRB_SMALL_BLOCK) PolderRRBSmallKernel(const __grid_constant__ RRBSmall a)
 {
+  PolderRelease();
   for (PetscInt k = 1; k < a.ngrid; ++k) RRBPrefetch(a.step[k].c, sizeof(V) * RRB_NCOEF * a.step[k].g.size);
   if (a.part == RRB_SMALL_ALL) RRBPrefetch(a.inverse, sizeof(PetscScalar) * (size_t)a.n * (size_t)a.ld);
+  PolderAwait();
   RRBSweeps<V>(a, [&] { RRBSync(a.cluster); });
 }
 
@@ -181,25 +188,26 @@ static int RRBCluster(void)
 template <class V>
 static int RRBSmallLaunch(RRBSmall &a, cudaStream_t stream)
 {
-  const int           size      = RRBCluster<V>();
-  cudaLaunchConfig_t  config    = {};
-  cudaLaunchAttribute attribute = {};
-  void               *args[]    = {&a};
+  const int           size         = RRBCluster<V>();
+  cudaLaunchConfig_t  config       = {};
+  cudaLaunchAttribute attribute[2] = {};
+  void               *args[]       = {&a};
 
   a.cluster       = size > 0;
   config.gridDim  = dim3(size ? size : PolderMultiprocessors());
   config.blockDim = dim3(RRB_SMALL_BLOCK);
   config.stream   = stream;
-  config.attrs    = &attribute;
+  config.attrs    = attribute;
   config.numAttrs = 1;
   if (size) {
-    attribute.id               = cudaLaunchAttributeClusterDimension;
-    attribute.val.clusterDim.x = (unsigned int)size;
-    attribute.val.clusterDim.y = 1;
-    attribute.val.clusterDim.z = 1;
+    attribute[0].id               = cudaLaunchAttributeClusterDimension;
+    attribute[0].val.clusterDim.x = (unsigned int)size;
+    attribute[0].val.clusterDim.y = 1;
+    attribute[0].val.clusterDim.z = 1;
+    if (PolderAwaits(PolderRRBSmallKernel<V>)) attribute[config.numAttrs++] = PolderEarly();
   } else {
-    attribute.id              = cudaLaunchAttributeCooperative;
-    attribute.val.cooperative = 1;
+    attribute[0].id              = cudaLaunchAttributeCooperative;
+    attribute[0].val.cooperative = 1;
   }
   return cudaLaunchKernelExC(&config, (const void *)PolderRRBSmallKernel<V>, args);
 }

@@ -47,6 +47,7 @@ static __global__ void __launch_bounds__(RRB_BLOCK, RRB_MULT)
   PolderRRBReducedMultKernel(const __grid_constant__ PolderRRBGrid g, PolderRRBEnds ends, RRBStrips       cut, const PetscScalar *__restrict__ a,
                              const PetscScalar *__restrict__ x, PetscScalar *__restrict__ y, PetscScalar *dot, PolderReduceScratch *scratch)
 {
+  PolderBegin();
   double part[1] = {0};
 
   for (PetscInt k = (PetscInt)(blockIdx.x * (RRB_BLOCK / 32) + threadIdx.x / 32); k < cut.count; k += (PetscInt)gridDim.x * (RRB_BLOCK / 32)) {
@@ -65,8 +66,8 @@ static int RRBReducedMultLaunch(const PolderRRBGrid *g, PolderRRBEnds ends, cons
   unsigned int         blocks;
   const RRBStrips      cut = RRBCutLarge(*g, RRB_MULT, &blocks);
 
-  if (dot) PolderRRBReducedMultKernel<true, PART><<<blocks, RRB_BLOCK, 0, stream>>>(*g, ends, cut, a, x, y, dot, scratch);
-  else PolderRRBReducedMultKernel<false, PART><<<blocks, RRB_BLOCK, 0, stream>>>(*g, ends, cut, a, x, y, NULL, NULL);
+  if (dot) PolderLaunchEarly(PolderRRBReducedMultKernel<true, PART>, blocks, RRB_BLOCK, stream, *g, ends, cut, a, x, y, dot, scratch);
+  else PolderLaunchEarly(PolderRRBReducedMultKernel<false, PART>, blocks, RRB_BLOCK, stream, *g, ends, cut, a, x, y, NULL, NULL);
   return cudaGetLastError();
 }
 
@@ -85,6 +86,7 @@ int PolderRRBReducedMultPart_CUDA(const PolderRRBGrid *g, PolderRRBEnds ends, co
 static __global__ void __launch_bounds__(POLDER_BLOCK)
   PolderRRBReducedEndsKernel(const __grid_constant__ PolderRRBGrid g, const PetscScalar *__restrict__ x, PetscScalar *__restrict__ ends)
 {
+  PolderBegin();
   const PetscInt i = (PetscInt)(blockIdx.x * POLDER_BLOCK + threadIdx.x);
 
   if (i < 2 * PolderRRBEndSize(&g)) ends[i] = x[PolderRRBEndPlace(&g, i)];
@@ -92,7 +94,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK)
 
 int PolderRRBReducedEnds_CUDA(const PolderRRBGrid *g, const PetscScalar x[], PetscScalar ends[], PolderStream stream)
 {
-  PolderRRBReducedEndsKernel<<<PolderBlocks(2 * PolderRRBEndSize(g), POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*g, x, ends);
+  PolderLaunchEarly(PolderRRBReducedEndsKernel, PolderBlocks(2 * PolderRRBEndSize(g), POLDER_BLOCK), POLDER_BLOCK, stream, *g, x, ends);
   return cudaGetLastError();
 }
 

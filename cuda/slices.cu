@@ -359,6 +359,7 @@ static __global__ void __launch_bounds__(POLDER_BLOCK, PLAIN ? 6 : 5)
   PolderSlicesMultKernel(const PolderSlices S, PetscScalar alpha, const PetscScalar *__restrict__ x, const PetscScalar *y, PetscScalar *z, PetscScalar *dot,
                          PolderReduceScratch *scratch)
 {
+  PolderBegin();
   const int lane = threadIdx.x % 32, segments = PLAIN ? 0 : (S.nseg + POLDER_WARPS - 1) / POLDER_WARPS,
             blocks = segments + (S.nslice + POLDER_WARPS - 1) / POLDER_WARPS;
   double sum[1]    = {0.0};
@@ -399,9 +400,9 @@ int PolderSlicesMult_CUDA(const PolderSlices *S, PetscScalar alpha, const PetscS
   const bool           plain   = !S->row && !S->nseg;
   PolderReduceScratch *scratch = (PolderReduceScratch *)work;
 
-  if (dot && plain) PolderSlicesMultKernel<true, true><<<blocks, POLDER_BLOCK, 0, stream>>>(*S, alpha, x, y, z, dot, scratch);
-  else if (dot) PolderSlicesMultKernel<true, false><<<blocks, POLDER_BLOCK, 0, stream>>>(*S, alpha, x, y, z, dot, scratch);
-  else if (plain) PolderSlicesMultKernel<false, true><<<blocks, POLDER_BLOCK, 0, stream>>>(*S, alpha, x, y, z, NULL, NULL);
-  else PolderSlicesMultKernel<false, false><<<blocks, POLDER_BLOCK, 0, stream>>>(*S, alpha, x, y, z, NULL, NULL);
+  if (dot && plain) PolderLaunchEarly(PolderSlicesMultKernel<true, true>, blocks, POLDER_BLOCK, stream, *S, alpha, x, y, z, dot, scratch);
+  else if (dot) PolderLaunchEarly(PolderSlicesMultKernel<true, false>, blocks, POLDER_BLOCK, stream, *S, alpha, x, y, z, dot, scratch);
+  else if (plain) PolderLaunchEarly(PolderSlicesMultKernel<false, true>, blocks, POLDER_BLOCK, stream, *S, alpha, x, y, z, NULL, NULL);
+  else PolderLaunchEarly(PolderSlicesMultKernel<false, false>, blocks, POLDER_BLOCK, stream, *S, alpha, x, y, z, NULL, NULL);
   return cudaGetLastError();
 }

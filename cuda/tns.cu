@@ -32,6 +32,7 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderTriSweepDIAKernel(PetscInt
                                                                         const PetscScalar *__restrict__ r, const PetscScalar *c,
                                                                         const PetscScalar *__restrict__ x, PetscScalar       *y)
 {
+  PolderBegin();
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x, nd = ND ? ND : T.nd;
   PetscScalar    s = 0;
 
@@ -62,9 +63,9 @@ static int TriSweepDIALaunch(const PolderTriangle *T, const PetscScalar r[], con
       some.off[d] = T->off[first + d];
       some.val[d] = (const V *)T->val[first + d];
     }
-    if (nd == 2) PolderTriSweepDIAKernel<2, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, some, dinv, r, cc, x, y);
-    else if (nd == 3) PolderTriSweepDIAKernel<3, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, some, dinv, r, cc, x, y);
-    else PolderTriSweepDIAKernel<0, V><<<blocks, POLDER_BLOCK, 0, stream>>>(m, some, dinv, r, cc, x, y);
+    if (nd == 2) PolderLaunchEarly(PolderTriSweepDIAKernel<2, V>, blocks, POLDER_BLOCK, stream, m, some, dinv, r, cc, x, y);
+    else if (nd == 3) PolderLaunchEarly(PolderTriSweepDIAKernel<3, V>, blocks, POLDER_BLOCK, stream, m, some, dinv, r, cc, x, y);
+    else PolderLaunchEarly(PolderTriSweepDIAKernel<0, V>, blocks, POLDER_BLOCK, stream, m, some, dinv, r, cc, x, y);
   }
   return (int)cudaGetLastError();
 }
@@ -195,6 +196,7 @@ __device__ __forceinline__ void TriPlane(const TriGrid<V> &A, const TriScalars &
 template <bool UPPER, TriAct ACT, class V>
 __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair7Kernel(const __grid_constant__ TriGrid<V> A, PolderCGRho rho, PolderReduceScratch *scratch)
 {
+  PolderBegin();
   const int   lane = threadIdx.x % 32, warp = (int)(blockIdx.x * (TRI_BLOCK / 32) + threadIdx.x / 32);
   PetscScalar part = 0;
 
@@ -270,6 +272,7 @@ __device__ __forceinline__ void TriLines(const TriGrid<V> &A, const TriScalars &
 template <bool UPPER, TriAct ACT, class V>
 __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair5Kernel(const __grid_constant__ TriGrid<V> A, PolderCGRho rho, PolderReduceScratch *scratch)
 {
+  PolderBegin();
   const int   lane = threadIdx.x % 32, warp = (int)(blockIdx.x * (TRI_BLOCK / 32) + threadIdx.x / 32);
   PetscScalar part = 0;
 
@@ -302,8 +305,8 @@ struct TriDirection {
 template <bool UPPER, TriAct ACT, class V>
 static void TriPairStart(PetscInt nd, unsigned int blocks, const TriGrid<V> &A, const PolderCGRho &rho, PolderReduceScratch *scratch, cudaStream_t stream)
 {
-  if (nd == 3) PolderTriPair7Kernel<UPPER, ACT, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, rho, scratch);
-  else PolderTriPair5Kernel<UPPER, ACT, V><<<blocks, TRI_BLOCK, 0, stream>>>(A, rho, scratch);
+  if (nd == 3) PolderLaunchEarly(PolderTriPair7Kernel<UPPER, ACT, V>, blocks, TRI_BLOCK, stream, A, rho, scratch);
+  else PolderLaunchEarly(PolderTriPair5Kernel<UPPER, ACT, V>, blocks, TRI_BLOCK, stream, A, rho, scratch);
 }
 
 template <class V>
@@ -362,6 +365,7 @@ int PolderTriPairDirection_CUDA(const PolderTriangle *T, const PetscScalar in[],
 template <class V>
 __global__ __launch_bounds__(POLDER_BLOCK) void PolderTriScaleKernel(PetscInt m, const V *__restrict__ dinv, const PetscScalar *r, PetscScalar *y)
 {
+  PolderBegin();
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
 
   if (i < m) y[i] = (PetscScalar)dinv[i] * r[i];
@@ -371,8 +375,8 @@ int PolderTriScale_CUDA(PetscBool single, PetscInt m, const void *dinv, const Pe
 {
   const unsigned int blocks = PolderBlocks(m, POLDER_BLOCK);
 
-  if (m && single) PolderTriScaleKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(m, (const float *)dinv, r, y);
-  else if (m) PolderTriScaleKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(m, (const PetscScalar *)dinv, r, y);
+  if (m && single) PolderLaunchEarly(PolderTriScaleKernel<float>, blocks, POLDER_BLOCK, stream, m, (const float *)dinv, r, y);
+  else if (m) PolderLaunchEarly(PolderTriScaleKernel<PetscScalar>, blocks, POLDER_BLOCK, stream, m, (const PetscScalar *)dinv, r, y);
   return (int)cudaGetLastError();
 }
 
@@ -389,6 +393,7 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderTriSweepCSRKernel(const Tr
                                                                         const PetscScalar *__restrict__ r, const PetscScalar *c,
                                                                         const PetscScalar *__restrict__ x, PetscScalar       *y)
 {
+  PolderBegin();
   const PetscInt *__restrict__ ai = T.i, *__restrict__ diag = T.diag, *__restrict__ aj = T.j;
   const int      lane = threadIdx.x % LANES;
   const PetscInt i    = (PetscInt)(((int64_t)blockIdx.x * POLDER_BLOCK + threadIdx.x) / LANES);
@@ -416,9 +421,9 @@ static int TriSweepCSRLaunch(const PolderTriangle *T, const PetscScalar r[], con
   const V         *a = (const V *)T->a, *dinv = (const V *)T->dinv;
 
   if (!m) return (int)cudaGetLastError();
-  if (T->nz / m < 12) PolderTriSweepCSRKernel<2, V><<<PolderBlocks(m, POLDER_BLOCK / 2), POLDER_BLOCK, 0, stream>>>(rows, a, dinv, r, c, x, y);
-  else if (T->nz / m < 64) PolderTriSweepCSRKernel<8, V><<<PolderBlocks(m, POLDER_BLOCK / 8), POLDER_BLOCK, 0, stream>>>(rows, a, dinv, r, c, x, y);
-  else PolderTriSweepCSRKernel<32, V><<<PolderBlocks(m, POLDER_BLOCK / 32), POLDER_BLOCK, 0, stream>>>(rows, a, dinv, r, c, x, y);
+  if (T->nz / m < 12) PolderLaunchEarly(PolderTriSweepCSRKernel<2, V>, PolderBlocks(m, POLDER_BLOCK / 2), POLDER_BLOCK, stream, rows, a, dinv, r, c, x, y);
+  else if (T->nz / m < 64) PolderLaunchEarly(PolderTriSweepCSRKernel<8, V>, PolderBlocks(m, POLDER_BLOCK / 8), POLDER_BLOCK, stream, rows, a, dinv, r, c, x, y);
+  else PolderLaunchEarly(PolderTriSweepCSRKernel<32, V>, PolderBlocks(m, POLDER_BLOCK / 32), POLDER_BLOCK, stream, rows, a, dinv, r, c, x, y);
   return (int)cudaGetLastError();
 }
 
@@ -432,6 +437,7 @@ template <class V>
 __global__ __launch_bounds__(POLDER_BLOCK) void PolderTriGhostsKernel(bool upper, PetscInt nlow, const PolderRows B, const V *__restrict__ dinv,
                                                                       const PetscScalar *__restrict__ ghost, PetscScalar *y)
 {
+  PolderBegin();
   const PetscInt *__restrict__ bi = B.i, *__restrict__ bj = B.j;
   const PetscScalar *__restrict__ ba = B.a;
   const PetscInt i                   = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
@@ -450,8 +456,10 @@ int PolderTriGhosts_CUDA(const PolderTriangle *T, PetscInt nlow, PolderRows B, c
 {
   const unsigned int blocks = PolderBlocks(B.n, POLDER_BLOCK);
 
-  if (B.n && T->single) PolderTriGhostsKernel<<<blocks, POLDER_BLOCK, 0, stream>>>((bool)T->upper, nlow, B, (const float *)T->dinv, ghost, y);
-  else if (B.n) PolderTriGhostsKernel<<<blocks, POLDER_BLOCK, 0, stream>>>((bool)T->upper, nlow, B, (const PetscScalar *)T->dinv, ghost, y);
+  if (B.n && T->single)
+    PolderLaunchEarly(PolderTriGhostsKernel<float>, blocks, POLDER_BLOCK, stream, (bool)T->upper, nlow, B, (const float *)T->dinv, ghost, y);
+  else if (B.n)
+    PolderLaunchEarly(PolderTriGhostsKernel<PetscScalar>, blocks, POLDER_BLOCK, stream, (bool)T->upper, nlow, B, (const PetscScalar *)T->dinv, ghost, y);
   return (int)cudaGetLastError();
 }
 

@@ -33,7 +33,7 @@ POLDER_LAUNCHER int PolderSegmentsMake_CUDA(PetscInt nlabel, PetscInt length, co
 /*
   a[k] = y[k] (NULL: 0; y may be a) + alpha times the sum over the items of label k of weight times v[item].
   early, also for PolderRowsMultAdd_CUDA() and PolderDenseMult_CUDA(): these short kernels follow each other in every step. With early, all inputs but the
-  vectors are older than the preceding launch, so the kernel may read them while that launch finishes.
+  vectors are older than the solve, so the kernel may read them while the launches before it finish.
 */
 POLDER_LAUNCHER int PolderSegmentSums_CUDA(const PolderSegments *s, const PetscScalar v[], PetscScalar alpha, const PetscScalar y[], PetscScalar a[],
                                            PetscBool early, PolderStream stream);
