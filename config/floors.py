@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """
 Prints whoever breaks the plan: a file of src includes its own folder and the floors below, no two files include each other, no static function has the name
-of one of another file, and no line of a program has more than 160 columns.
+of one of another file, no line of a program has more than 160 columns, and the name of each kernel begins with Polder: compute-sanitizer looks at those alone.
 """
 import os, re, sys
 
@@ -23,10 +23,21 @@ def longlines(root):
                     yield from (f"{os.path.relpath(f, root)}:{n} has more than 160 columns" for n, line in enumerate(lines, 1) if len(line) > 161)
 
 
+def kernels(root):
+    """The kernels of the library and the examples with other names"""
+    for folder in ("cuda", "examples/waves"):
+        for f in sorted(os.listdir(os.path.join(root, folder))):
+            if f.endswith((".cu", ".cuh")):
+                text = re.sub(r"__launch_bounds__\([^()]*\)", "", open(os.path.join(root, folder, f), encoding="utf-8").read())
+                for name in re.findall(r"__global__\s+(?:void\s+)?(?:void\s+)?(\w+)\(", text):
+                    if not name.startswith("Polder"):
+                        yield f"{folder}/{f}: the name of kernel {name} does not begin with Polder"
+
+
 def main():
     root = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "src")
     files = {os.path.relpath(os.path.join(d, f), root) for d, _, fs in os.walk(root) for f in fs if f.endswith((".c", ".h"))}
-    includes, statics, broken = {}, {}, list(longlines(os.path.dirname(root)))
+    includes, statics, broken = {}, {}, [*longlines(os.path.dirname(root)), *kernels(os.path.dirname(root))]
     for name in sorted(files):
         folder = os.path.dirname(name)
         text = open(os.path.join(root, name), encoding="utf-8").read()

@@ -36,7 +36,7 @@ int PolderLevelGridSurvey_CUDA(const PolderLevelGrid *G, const PolderLevelGridEn
 
 /* body(G, i, at) for the cells of a level, or of the next one */
 template <bool NEXT, class Body>
-static __global__ void __launch_bounds__(POLDER_BLOCK) LevelGridKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ Body body)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderLevelGridCellsKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ Body body)
 {
   const PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x;
   PetscInt       at[3];
@@ -52,7 +52,7 @@ static int LevelGridEach(const PolderLevelGrid *G, PolderStream stream, Body bod
 {
   const PetscInt n = NEXT ? G->nc : G->n;
 
-  if (n > 0) LevelGridKernel<NEXT><<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*G, body);
+  if (n > 0) PolderLevelGridCellsKernel<NEXT><<<PolderBlocks(n, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(*G, body);
   return cudaGetLastError();
 }
 

@@ -63,7 +63,7 @@ static __device__ __forceinline__ V GridFaces(const PolderLevelGrid &G, const Pe
 }
 
 template <class V, int J, int PAIR>
-static __global__ void __launch_bounds__(POLDER_BLOCK) GridRestrictKernel(const __grid_constant__ PolderLevelGrid G, const V *__restrict__ r, V *bc)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderGridRestrictKernel(const __grid_constant__ PolderLevelGrid G, const V *__restrict__ r, V *bc)
 {
   PolderBegin();
   GridEach<1>(G.csize, [&](const PetscInt box[3]) {
@@ -95,7 +95,7 @@ static __device__ __forceinline__ V GridSlope(const PolderLevelGrid &G, PetscInt
 
 /* PAIR = 2: a thread for both cells of a box in direction 0 */
 template <class V, int J, int PAIR>
-static __global__ void __launch_bounds__(POLDER_BLOCK) GridProlongKernel(const __grid_constant__ PolderLevelGrid G, const V *__restrict__ xc, V *x)
+static __global__ void __launch_bounds__(POLDER_BLOCK) PolderGridProlongKernel(const __grid_constant__ PolderLevelGrid G, const V *__restrict__ xc, V *x)
 {
   PolderBegin();
   GridEach<PAIR>(G.size, [&](const PetscInt at[3]) {
@@ -109,10 +109,12 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) GridProlongKernel(const _
 
 #pragma unroll
     for (int k = 0; k < PAIR; ++k) {
-      const V step = own + GridSlope<0, J>(G, at[0] + k, box, word.v[k], own, xc) + GridSlope<1, J>(G, at[1], box, word.v[k], own, xc) +
-                     GridSlope<2, J>(G, at[2], box, word.v[k], own, xc);
+      const bool     in   = word.v[k] != POLDER_LEVELGRID_APART;
+      const unsigned w    = in ? word.v[k] : 0; // a cell apart may have no box to face
+      const V        step = own + GridSlope<0, J>(G, at[0] + k, box, w, own, xc) + GridSlope<1, J>(G, at[1], box, w, own, xc) +
+                     GridSlope<2, J>(G, at[2], box, w, own, xc);
 
-      if (word.v[k] != POLDER_LEVELGRID_APART) u.v[k] += step;
+      if (in) u.v[k] += step;
     }
     PolderPackWrite(x + i, u);
   });
@@ -144,7 +146,7 @@ static int GridLaunch(void (*const kernel[2][8])(PolderLevelGrid, const V *, V *
 template <class V>
 static int GridRestrict(const PolderLevelGrid *G, const V *r, V *bc, cudaStream_t stream)
 {
-  static void (*const kernels[2][8])(PolderLevelGrid, const V *, V *) = GRID_KERNELS(GridRestrictKernel, V);
+  static void (*const kernels[2][8])(PolderLevelGrid, const V *, V *) = GRID_KERNELS(PolderGridRestrictKernel, V);
 
   if (!G->nc) return cudaMemsetAsync(bc, 0, sizeof(V), stream);
   return GridLaunch(kernels, G->csize, 1, G, r, r, bc, stream);
@@ -159,7 +161,7 @@ int PolderLevelGridRestrict_CUDA(PetscBool single, const PolderLevelGrid *grid, 
 template <class V>
 static int GridProlong(const PolderLevelGrid *G, const V *xc, V *x, cudaStream_t stream)
 {
-  static void (*const kernels[2][8])(PolderLevelGrid, const V *, V *) = GRID_KERNELS(GridProlongKernel, V);
+  static void (*const kernels[2][8])(PolderLevelGrid, const V *, V *) = GRID_KERNELS(PolderGridProlongKernel, V);
 
   return GridLaunch(kernels, G->size, 2, G, x, xc, x, stream);
 }

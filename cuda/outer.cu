@@ -112,7 +112,7 @@ static __device__ __forceinline__ double OuterAddRow(const PolderSparseRows &O, 
 
 template <class V>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  OuterAddDotsKernel(const __grid_constant__ PolderSparseRows O, const __grid_constant__ PolderOuterSum sum, V *z, PolderReduceScratch *scratch)
+  PolderOuterAddDotsKernel(const __grid_constant__ PolderSparseRows O, const __grid_constant__ PolderOuterSum sum, V *z, PolderReduceScratch *scratch)
 {
   double part[2] = {};
 
@@ -133,7 +133,7 @@ static int OuterAddLaunch(const PolderSparseRows &O, const PolderOuterSum &sum, 
   const unsigned int blocks = PetscMin(PolderBlocks(O.n, POLDER_BLOCK), OUTER_BLOCKS);
 
   if (!sum.r) return PolderForEach(O.n, stream, [=] __device__(PetscInt k) { (void)OuterAddRow(O, k, sum, z); });
-  if (blocks) OuterAddDotsKernel<V><<<blocks, POLDER_BLOCK, 0, stream>>>(O, sum, z, (PolderReduceScratch *)sum.work);
+  if (blocks) PolderOuterAddDotsKernel<V><<<blocks, POLDER_BLOCK, 0, stream>>>(O, sum, z, (PolderReduceScratch *)sum.work);
   return cudaGetLastError();
 }
 
@@ -163,8 +163,8 @@ int PolderLevelOuterRestrict_CUDA(PetscBool single, const PolderSparseRows *rows
 
 template <class V>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  OuterDotsKernel(const __grid_constant__ PolderSparseRows O, const V *__restrict__ ghost, const V *__restrict__ x, const V *__restrict__ b, V *v,
-                  PetscReal *sum, PolderReduceScratch *scratch)
+  PolderOuterDotsKernel(const __grid_constant__ PolderSparseRows O, const V *__restrict__ ghost, const V *__restrict__ x, const V *__restrict__ b, V *v,
+                        PetscReal *sum, PolderReduceScratch *scratch)
 {
   double part[3] = {};
 
@@ -191,7 +191,7 @@ static int OuterDotsLaunch(const PolderSparseRows &O, const V *ghost, const V *x
 {
   const unsigned int blocks = PetscMin(PolderBlocks(O.n, POLDER_BLOCK), OUTER_BLOCKS);
 
-  if (blocks) OuterDotsKernel<V><<<blocks, POLDER_BLOCK, 0, stream>>>(O, ghost, x, b, v, to.sum, (PolderReduceScratch *)to.work);
+  if (blocks) PolderOuterDotsKernel<V><<<blocks, POLDER_BLOCK, 0, stream>>>(O, ghost, x, b, v, to.sum, (PolderReduceScratch *)to.work);
   return cudaGetLastError();
 }
 

@@ -146,6 +146,13 @@ int main(int argc, char **argv)
       output_file: output/poisson_3d.out
       args: -dim 3 -pc_type jacobi
 
+    # cells of the walls, which are coupled to none, at the ends of odd and even lines
+    test:
+      suffix: pamg
+      suites: memcheck
+      nsize: {{1 2}}
+      args: -dim 3 -da_grid_x 33 -da_grid_y 32 -da_grid_z 31 -dm_mat_type aijdia -ksp_type dcg -pc_type pamg -deflation_space none
+
     test:
       suffix: dcg
       output_file: output/poisson_3d.out
