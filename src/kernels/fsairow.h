@@ -39,13 +39,14 @@ POLDER_FSAI void PolderFsaiTake(const PolderFsai *F, PetscInt k, const PetscInt 
       const PetscInt j = F->ej[e];
       PetscInt       c = 0;
 
-      for (PetscInt end = j <= J[r] ? r + 1 : 0; end - c > 1;) { // the last of J[0 .. end) that is not above j
+      if (j < J[0] || j > J[r]) continue;
+      for (PetscInt end = r + 1; end - c > 1;) { // the last of J[0 .. end) that is not above j
         const PetscInt mid = c + (end - c) / 2;
 
         if (J[mid] <= j) c = mid;
         else end = mid;
       }
-      if (J[c] == j && c <= r) POLDER_FSAI_AT(a, r, c) = F->ea[e];
+      if (J[c] == j) POLDER_FSAI_AT(a, r, c) = F->ea[e];
     }
   }
 }
@@ -55,11 +56,13 @@ POLDER_FSAI PetscBool PolderFsaiFactor(PetscInt k, PetscInt stride, PetscScalar 
 {
   for (PetscInt r = 0; r < k; ++r) {
     const PetscScalar diagonal = POLDER_FSAI_AT(a, r, r);
+    PetscInt          lead     = 0; // the first entry, before which L has none either
 
-    for (PetscInt c = 0; c <= r; ++c) {
+    while (lead < r && POLDER_FSAI_AT(a, r, lead) == 0) ++lead;
+    for (PetscInt c = lead; c <= r; ++c) {
       PetscScalar s = POLDER_FSAI_AT(a, r, c);
 
-      for (PetscInt l = 0; l < c; ++l) s -= POLDER_FSAI_AT(a, r, l) * POLDER_FSAI_AT(a, c, l);
+      for (PetscInt l = lead; l < c; ++l) s -= POLDER_FSAI_AT(a, r, l) * POLDER_FSAI_AT(a, c, l);
       if (c < r) POLDER_FSAI_AT(a, r, c) = s / POLDER_FSAI_AT(a, c, c);
       else if (s > POLDER_FSAI_PIVOT * diagonal && s <= PETSC_MAX_REAL) POLDER_FSAI_AT(a, r, r) = sqrt(s);
       else return PETSC_FALSE;

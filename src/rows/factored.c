@@ -1,5 +1,6 @@
 /* A preconditioner M^-1 = G^T G by products. */
 #include "factored.h"
+#include "kernels/sweep.h"
 #include <petsc/private/pcimpl.h>
 
 static PetscErrorCode PolderFactoredMatrix_Private(PC pc, PetscInt nz, const PetscInt i[], const PetscInt j[], Mat *G)
@@ -25,14 +26,43 @@ static PetscErrorCode PolderFactoredMatrix_Private(PC pc, PetscInt nz, const Pet
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* G^T on one process, whose rows are all here: its coordinates in their order need no sorting by PETSc. i[] ascends */
+static PetscErrorCode PolderFactoredTurn_Private(PC pc, PetscInt nz, const PetscInt i[], const PetscInt j[])
+{
+  PolderFactored *F = (PolderFactored *)pc->data;
+  PetscInt       *next, *row, *column, *source;
+
+  PetscFunctionBegin;
+  PetscCall(PetscCalloc1(F->rows.M + 1, &next));
+  PetscCall(PetscMalloc3(nz, &row, nz, &column, nz, &source));
+  for (PetscInt k = 0; k < nz; ++k) ++next[j[k] + 1];
+  for (PetscInt r = 0; r < F->rows.M; ++r) next[r + 1] += next[r];
+  for (PetscInt k = 0; k < nz; ++k) {
+    const PetscInt at = next[j[k]]++;
+
+    row[at]    = j[k];
+    column[at] = i[k];
+    source[at] = k;
+  }
+  PetscCall(PolderFactoredMatrix_Private(pc, nz, row, column, &F->GT));
+  PetscCall(PolderPlaceUpload(F->rows.place, sizeof(PetscInt) * (size_t)nz, source, &F->turned));
+  PetscCall(PolderPlaceMalloc(F->rows.place, nz, &F->turnedval));
+  PetscCall(PetscFree3(row, column, source));
+  PetscCall(PetscFree(next));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderFactoredCreate(PC pc, PetscInt nz, const PetscInt i[], const PetscInt j[], PetscBool transposed)
 {
   PolderFactored *F = (PolderFactored *)pc->data;
+  PetscMPIInt     size;
 
   PetscFunctionBegin;
   F->nz = nz;
+  PetscCallMPI(MPI_Comm_size(PetscObjectComm((PetscObject)pc), &size));
   PetscCall(PolderFactoredMatrix_Private(pc, nz, i, j, &F->G));
-  if (transposed) PetscCall(PolderFactoredMatrix_Private(pc, nz, j, i, &F->GT));
+  if (transposed && size == 1) PetscCall(PolderFactoredTurn_Private(pc, nz, i, j));
+  else if (transposed) PetscCall(PolderFactoredMatrix_Private(pc, nz, j, i, &F->GT));
   if (transposed) PetscCall(MatCreateVecs(pc->pmat, NULL, &F->work));
   PetscCall(PolderPlaceMalloc(F->rows.place, nz, &F->val));
   PetscFunctionReturn(PETSC_SUCCESS);
@@ -44,7 +74,8 @@ PetscErrorCode PolderFactoredSet(PC pc)
 
   PetscFunctionBegin;
   PetscCall(MatSetValuesCOO(F->G, F->val, INSERT_VALUES));
-  if (F->GT) PetscCall(MatSetValuesCOO(F->GT, F->val, INSERT_VALUES));
+  if (F->turned) PolderRun(F->rows.place, PolderSweepTake, F->nz, F->turned, F->nz, F->val, NULL, F->turnedval);
+  if (F->GT) PetscCall(MatSetValuesCOO(F->GT, F->turned ? F->turnedval : F->val, INSERT_VALUES));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -67,6 +98,8 @@ PetscErrorCode PolderFactoredFree(PC pc)
   PetscCall(MatDestroy(&F->GT));
   PetscCall(VecDestroy(&F->work));
   PetscCall((*F->rows.place->free)(&F->val));
+  PetscCall((*F->rows.place->free)(&F->turned));
+  PetscCall((*F->rows.place->free)(&F->turnedval));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

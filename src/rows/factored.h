@@ -8,7 +8,9 @@ typedef struct {
   Mat          G, GT; /* GT: NULL for M^-1 = G */
   Vec          work;
   PetscInt     nz;
-  PetscScalar *val; /* [nz] at the place: the entries of G, in the order of the coordinates */
+  PetscScalar *val;       /* [nz] at the place: the entries of G, in the order of the coordinates */
+  PetscInt    *turned;    /* [nz] at the place, on one process: the entries by rows of G^T; else NULL */
+  PetscScalar *turnedval; /* and their values */
 } PolderFactored;
 
 /* Matrices with the type of Pmat; i[nz], j[nz]: global coordinates of the entries of the local rows of G. Collective */
