@@ -10,7 +10,7 @@ static char help[] = "Waves and ships in shallow water: the linear Variational B
                      "What moves it:\n"
                      "  -waves_start rest|hump|mode|waves, -waves_mode <half waves in x and y>, -waves_incoming <significant height,peak period,direction>\n"
                      "  -waves_components <n>, -waves_ships <x,y,u,v,length,width,draft of each>, -waves_ship_shape ellipse|bathtub\n"
-                     "  -waves_frames <n>, -waves_dt <s>, -waves_filter <share>\n"
+                     "  -waves_frames <n>, -waves_dt <s>, -waves_filter <share>, -waves_rows <that a thread of a GPU goes through, 0: by size>\n"
                      "What is reported:\n"
                      "  -waves_picture <every so many frames, the last included>, -waves_picture_name <prefix>, -waves_picture_scale <light>\n"
                      "  -waves_vtk <every so many frames>, -waves_vtk_name <prefix>\n"
@@ -215,15 +215,17 @@ int main(int argc, char **argv)
       suffix: twin_current
       nsize: {{1 2}}
       args: -waves_bathymetry river -waves_n 126,51 -waves_current 0.5,0 -waves_dt 0.1 -waves_model cosh -waves_filter {{0 0.01}}
+       -waves_rows {{0 7}}
 
     test:
       suites: memcheck racecheck
       suffix: twin_small
-      args: -waves_n {{3,3 4,17 257,3}} -waves_edges incoming,open,incoming,wall -waves_incoming 1,60,30 -waves_components 100 -waves_start hump
+      args: -waves_n {{3,3 4,17 257,3}} -waves_rows {{0 2}} -waves_edges incoming,open,incoming,wall -waves_incoming 1,60,30
+       -waves_components 100 -waves_start hump
 
     test:
       suffix: twin_bay
-      args: -waves_bathymetry bay
+      args: -waves_bathymetry bay -waves_rows {{0 16}}
 
   # frames on the GPU copy nothing as long as a vector, new values of the matrix included
   test:

@@ -83,6 +83,7 @@ PetscErrorCode SeaRightHandSide(Sea *s)
   PetscCall(SeaBegin(s, ROUTINE_RHS));
   PetscCall(SeaNeighbours(s, s->phi, s->lphi, &phi));
   PetscCall(SeaGetGrid(s, &a.grid));
+  for (int d = 0; d < 2; ++d) a.r[d] = 0.25 * s->d[1 - d] / s->d[d];
   PetscCall(VecGetArrayReadAndMemType(phi, &a.phi, NULL));
   PetscCall(VecGetArrayReadAndMemType(s->psi, &a.psi, NULL));
   PetscCall(VecGetArrayAndMemType(s->psi0, &a.guess, NULL));
@@ -245,6 +246,7 @@ PetscErrorCode SeaStep(Sea *s)
   PetscCall(GetField(&a.p, s->phi, s->phi0, s->phi1));
   a.tau    = s->frame ? 2.0 * s->dt : s->dt;
   a.filter = s->filter;
+  for (int d = 0; d < 2; ++d) a.r[d] = 0.5 / (s->d[d] * s->d[d]);
   WavesDo(s, WavesStep, &a);
   PetscCall(SeaEnd(s, ROUTINE_STEP));
   if (s->nzone) {

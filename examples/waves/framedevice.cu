@@ -1,4 +1,4 @@
-/* The loops of a frame on a GPU: one thread a node */
+/* The loops of a frame on a GPU. In the two loops over all nodes a thread goes through some rows of a column, in the others there is one thread a node. */
 #include "frame.h"
 
 #if defined(EXAMPLES_EMULATED)
@@ -8,9 +8,9 @@
   #define Threads(kernel, grid, block, stream, ...) kernel<<<grid, block, 0, stream>>>(__VA_ARGS__)
 #endif
 
-/* The body of a launcher: threads for width x height nodes */
-#define WavesLaunch(kernel, width, height, ...) \
-  const dim3   block(32, 8), grid((unsigned int)((width) + 31) / 32, (unsigned int)((height) + 7) / 8); \
+/* The body of a launcher: threads for width x height nodes in blocks of bx x 256 / bx */
+#define WavesLaunchBlocks(kernel, bx, width, height, ...) \
+  const dim3   block((bx), 256 / (bx)), grid((unsigned int)((width) + (bx)-1) / (bx), (unsigned int)((height) + 256 / (bx)-1) / (256 / (bx))); \
   cudaStream_t stream; \
   PetscFunctionBegin; \
   if ((width) <= 0 || (height) <= 0) PetscFunctionReturn(PETSC_SUCCESS); \
@@ -20,47 +20,103 @@
   PetscCallCUDA(cudaGetLastError()); \
   PetscCall(PetscLogGpuTimeEnd()); \
   PetscFunctionReturn(PETSC_SUCCESS)
+#define WavesLaunch(kernel, width, height, ...) WavesLaunchBlocks(kernel, 32, width, height, __VA_ARGS__)
 
 #define WAVES_I ((PetscInt)(blockIdx.x * blockDim.x + threadIdx.x))
 #define WAVES_J ((PetscInt)(blockIdx.y * blockDim.y + threadIdx.y))
 
-static __global__ void PolderWavesRhsKernel(const __grid_constant__ WavesRhs a)
+/*
+  Rows that a thread of the loops over all nodes goes through, from south to north. On a large grid it keeps the values of a row for the next two nodes, and
+  blocks are wide; on a small one, which lies in the cache and needs all threads, it has one node.
+*/
+static PetscInt RowsOf(const WavesGrid *g)
 {
-  const PetscInt i = WAVES_I, j = WAVES_J;
+  const PetscInt nodes = g->xm * g->ym;
 
-  if (i < a.grid.xm && j < a.grid.ym) WavesRhsNode(&a, WavesOwn(&a.grid, i, j), WavesWith(&a.grid, i, j), WavesNearOf(&a.grid, i, j));
+  if (g->rows > 0) return g->rows;
+  return nodes < 4000000 ? 1 : nodes < 16000000 ? 4 : 16;
+}
+
+#define WavesLaunchRows(kernel, g, rows, ...) WavesLaunchBlocks(kernel, (rows) > 1 ? 256 : 32, (g)->xm, ((g)->ym + (rows)-1) / (rows), __VA_ARGS__, rows)
+
+static __global__ void PolderWavesRhsKernel(const __grid_constant__ WavesRhs a, PetscInt rows)
+{
+  const PetscInt i = WAVES_I, j0 = rows * WAVES_J, j1 = PetscMin(j0 + rows, a.grid.ym);
+  PetscInt       k, l;
+  WavesNear      near;
+  WavesCross     x;
+
+  if (i >= a.grid.xm || j0 >= j1) return;
+  near = WavesNearOf(&a.grid, i, j0);
+  k    = WavesOwn(&a.grid, i, j0);
+  l    = WavesWith(&a.grid, i, j0);
+  x.s  = WavesRhsPoint(&a, l - near.s);
+  x.c  = WavesRhsPoint(&a, l);
+  for (PetscInt j = j0; j < j1; ++j) {
+    near = WavesNearOf(&a.grid, i, j);
+    x.n  = WavesRhsPoint(&a, l + near.n);
+    x.w  = WavesRhsPoint(&a, l - near.w);
+    x.e  = WavesRhsPoint(&a, l + near.e);
+    WavesRhsNode(&a, k, &x);
+    x.s = x.c;
+    x.c = x.n;
+    k += a.grid.xm;
+    l += a.grid.gxm;
+  }
 }
 
 PetscErrorCode WavesRhs_CUDA(const WavesRhs *a)
 {
-  WavesLaunch(PolderWavesRhsKernel, a->grid.xm, a->grid.ym, *a);
+  const PetscInt rows = RowsOf(&a->grid);
+
+  WavesLaunchRows(PolderWavesRhsKernel, &a->grid, rows, *a);
 }
 
 template <bool CURRENT>
-static __global__ void PolderWavesStepKernel(const __grid_constant__ WavesStep a)
+static __global__ void __launch_bounds__(256, 3) PolderWavesStepKernel(const __grid_constant__ WavesStep a, PetscInt rows)
 {
-  const PetscInt i = WAVES_I, j = WAVES_J;
+  const PetscInt  i = WAVES_I, j0 = rows * WAVES_J, j1 = PetscMin(j0 + rows, a.grid.ym);
+  const PetscBool side = (PetscBool)(i < a.grid.i0 || i >= a.grid.i1);
+  PetscInt        k, l;
+  WavesNear       near;
+  WavesCross      x;
 
-  if (i >= a.grid.xm || j >= a.grid.ym) return;
-  const PetscBool damped = (PetscBool)(i < a.grid.i0 || i >= a.grid.i1 || j < a.grid.j0 || j >= a.grid.j1);
-  WavesStepNode(&a, i, j, WavesOwn(&a.grid, i, j), WavesWith(&a.grid, i, j), WavesNearOf(&a.grid, i, j), (PetscBool)CURRENT, damped);
+  if (i >= a.grid.xm || j0 >= j1) return;
+  near = WavesNearOf(&a.grid, i, j0);
+  k    = WavesOwn(&a.grid, i, j0);
+  l    = WavesWith(&a.grid, i, j0);
+  x.s  = WavesStepPoint(&a, l - near.s);
+  x.c  = WavesStepPoint(&a, l);
+  for (PetscInt j = j0; j < j1; ++j) {
+    near = WavesNearOf(&a.grid, i, j);
+    x.n  = WavesStepPoint(&a, l + near.n);
+    x.w  = WavesStepPoint(&a, l - near.w);
+    x.e  = WavesStepPoint(&a, l + near.e);
+    WavesStepNode(&a, i, j, k, l, near, &x, (PetscBool)CURRENT, (PetscBool)(side || j < a.grid.j0 || j >= a.grid.j1));
+    x.s = x.c;
+    x.c = x.n;
+    k += a.grid.xm;
+    l += a.grid.gxm;
+  }
 }
 
-static PetscErrorCode StepStill(const WavesStep *a)
+static PetscErrorCode StepStill(const WavesStep *a, PetscInt rows)
 {
-  WavesLaunch(PolderWavesStepKernel<false>, a->grid.xm, a->grid.ym, *a);
+  WavesLaunchRows(PolderWavesStepKernel<false>, &a->grid, rows, *a);
 }
 
-static PetscErrorCode StepCurrent(const WavesStep *a)
+static PetscErrorCode StepCurrent(const WavesStep *a, PetscInt rows)
 {
-  WavesLaunch(PolderWavesStepKernel<true>, a->grid.xm, a->grid.ym, *a);
+  WavesLaunchRows(PolderWavesStepKernel<true>, &a->grid, rows, *a);
 }
 
 PetscErrorCode WavesStep_CUDA(const WavesStep *a)
 {
+  const PetscInt rows = RowsOf(&a->grid);
+
   PetscFunctionBegin;
-  if (a->zeta) PetscCall(StepCurrent(a));
-  else PetscCall(StepStill(a));
+  if (a->zeta) PetscCall(StepCurrent(a, rows));
+  else PetscCall(StepStill(a, rows));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

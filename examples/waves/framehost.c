@@ -16,6 +16,12 @@ static Ranges RangesOf(const WavesGrid *g)
   return r;
 }
 
+/* The neighbours of the nodes of a loop are found by index distances */
+#define CROSS(Point, a, l, near) \
+  { \
+    Point(a, l), Point(a, (l) - (near).w), Point(a, (l) + (near).e), Point(a, (l) - (near).s), Point(a, (l) + (near).n) \
+  }
+
 void WavesRhs_Host(const WavesRhs *args)
 {
   const WavesRhs  a = *args;
@@ -28,7 +34,11 @@ void WavesRhs_Host(const WavesRhs *args)
       const WavesNear near = WavesNearOf(&g, i0, j);
 
 #pragma GCC ivdep
-      for (PetscInt i = i0; i < i1; ++i) WavesRhsNode(&a, k + i, l + i, near);
+      for (PetscInt i = i0; i < i1; ++i) {
+        const WavesCross x = CROSS(WavesRhsPoint, &a, l + i, near);
+
+        WavesRhsNode(&a, k + i, &x);
+      }
     }
   }
 }
@@ -41,7 +51,11 @@ static inline __attribute__((always_inline)) void StepRange(const WavesStep *arg
   const WavesNear near = WavesNearOf(&a.grid, i0, j);
 
 #pragma GCC ivdep
-  for (PetscInt i = i0; i < i1; ++i) WavesStepNode(&a, i, j, k + i, l + i, near, current, damped);
+  for (PetscInt i = i0; i < i1; ++i) {
+    const WavesCross x = CROSS(WavesStepPoint, &a, l + i, near);
+
+    WavesStepNode(&a, i, j, k + i, l + i, near, &x, current, damped);
+  }
 }
 
 void WavesStep_Host(const WavesStep *a)

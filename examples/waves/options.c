@@ -148,6 +148,8 @@ static PetscErrorCode GetFrames(Sea *s)
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-waves_picture", &s->picture, NULL));
   PetscCall(PetscOptionsGetInt(NULL, NULL, "-waves_vtk", &s->vtk, NULL));
   PetscCheck(s->picture >= 0 && s->vtk >= 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_picture and -waves_vtk must not be negative");
+  PetscCall(PetscOptionsGetInt(NULL, NULL, "-waves_rows", &s->rows, NULL));
+  PetscCheck(s->rows >= 0, PETSC_COMM_WORLD, PETSC_ERR_USER_INPUT, "-waves_rows must not be negative");
   PetscCall(PetscOptionsGetBool(NULL, NULL, "-waves_profile", &s->profile, NULL));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-waves_check_energy", &energy));
   PetscCall(PetscOptionsHasName(NULL, NULL, "-waves_check_left", &left));

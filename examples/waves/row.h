@@ -29,6 +29,7 @@ typedef enum {
 typedef struct {
   PetscInt           xm, ym, gxm, gym, gx, gy;
   PetscInt           i0, i1, j0, j1; /* own nodes i0 <= i < i1, j0 <= j < j1 are outside the damping zones */
+  PetscInt           rows;           /* that a thread of a GPU goes through, 0 for as many as suit the grid */
   PetscReal          d[2], current[2];
   const PetscScalar *h, *D;   /* with neighbours, zero on land */
   const PetscScalar *ax, *ay; /* damping divided by the speed of long waves, by column and by row: for open edges, for incoming edges, beyond the outer nodes */
@@ -39,11 +40,22 @@ typedef struct {
   PetscInt w, e, s, n;
 } WavesNear;
 
+/* Depth and fields of a node; psi is read where it is needed only */
+typedef struct {
+  PetscScalar h, D, phi, psi;
+} WavesPoint;
+
+/* A node and its neighbours */
+typedef struct {
+  WavesPoint c, w, e, s, n;
+} WavesCross;
+
 typedef struct {
   WavesGrid          grid;
   const PetscScalar *phi;       /* with neighbours */
   const PetscScalar *psi;       /* own */
   PetscScalar       *b, *guess; /* own; on entry guess holds psi of the previous frame */
+  PetscReal          r[2];      /* a quarter of dy / dx and of dx / dy */
 } WavesRhs;
 
 /* A field of the leapfrog, own nodes */
@@ -55,9 +67,9 @@ typedef struct {
 
 typedef struct {
   WavesGrid          grid;
-  const PetscScalar *zeta, *phi, *psi; /* with neighbours; zeta is needed with a current only */
-  WavesField         z, p;             /* zeta and phi */
-  PetscReal          tau, filter;
+  const PetscScalar *zeta, *phi, *psi;  /* with neighbours; zeta is needed with a current only */
+  WavesField         z, p;              /* zeta and phi */
+  PetscReal          tau, filter, r[2]; /* r: half of 1 / dx^2 and of 1 / dy^2 */
 } WavesStep;
 
 /* Own nodes x0 <= i < x1, y0 <= j < y1 */
@@ -152,31 +164,50 @@ WAVES_ROW WavesNear WavesNearOf(const WavesGrid *g, PetscInt i, PetscInt j)
   return near;
 }
 
-/* Twice the mean depth on the face between two nodes, zero on the shore */
-WAVES_ROW PetscScalar WavesFace(const WavesGrid *g, PetscInt l, PetscInt m)
+/* Twice the mean depth on the face between nodes of these depths, zero on the shore */
+WAVES_ROW PetscScalar WavesFace(PetscScalar h, PetscScalar hto)
 {
-  return g->h[l] > 0.0 && g->h[m] > 0.0 ? g->h[l] + g->h[m] : 0.0;
+  return h > 0.0 && hto > 0.0 ? h + hto : 0.0;
+}
+
+/*
+  The two loops over all nodes load what a node needs, without conditions and before anything is stored, so that on a GPU all loads are under way at the
+  same time.
+*/
+WAVES_ROW WavesPoint WavesRhsPoint(const WavesRhs *a, PetscInt l)
+{
+  const WavesPoint p = {a->grid.h[l], a->grid.D[l], a->phi[l], 0.0};
+
+  return p;
+}
+
+WAVES_ROW WavesPoint WavesStepPoint(const WavesStep *a, PetscInt l)
+{
+  const WavesPoint p = {a->grid.h[l], a->grid.D[l], a->phi[l], a->psi[l]};
+
+  return p;
 }
 
 /* h D (phi of the node - phi of its neighbour) on the face between them, times 4 */
-WAVES_ROW PetscScalar WavesRhsFace(const WavesRhs *a, PetscInt l, PetscInt m)
+WAVES_ROW PetscScalar WavesRhsFace(WavesPoint p, WavesPoint to)
 {
-  return WavesFace(&a->grid, l, m) * (a->grid.D[l] + a->grid.D[m]) * (a->phi[l] - a->phi[m]);
+  return WavesFace(p.h, to.h) * (p.D + to.D) * (p.phi - to.phi);
 }
 
 /* b = -div(h D grad phi), integrated over the cell, and 2 psi - psi0 as the first guess of the new psi */
-WAVES_ROW void WavesRhsNode(const WavesRhs *a, PetscInt k, PetscInt l, WavesNear near)
+WAVES_ROW void WavesRhsNode(const WavesRhs *a, PetscInt k, const WavesCross *x)
 {
-  const PetscReal rx = 0.25 * a->grid.d[1] / a->grid.d[0], ry = 0.25 * a->grid.d[0] / a->grid.d[1];
+  const PetscScalar b     = a->r[0] * (WavesRhsFace(x->c, x->w) + WavesRhsFace(x->c, x->e)) + a->r[1] * (WavesRhsFace(x->c, x->s) + WavesRhsFace(x->c, x->n));
+  const PetscScalar guess = 2.0 * a->psi[k] - a->guess[k];
 
-  a->b[k]     = rx * (WavesRhsFace(a, l, l - near.w) + WavesRhsFace(a, l, l + near.e)) + ry * (WavesRhsFace(a, l, l - near.s) + WavesRhsFace(a, l, l + near.n));
-  a->guess[k] = 2.0 * a->psi[k] - a->guess[k];
+  a->b[k]     = b;
+  a->guess[k] = guess;
 }
 
 /* -h (grad phi - D grad psi) out of the cell, times 2 */
-WAVES_ROW PetscScalar WavesStepFace(const WavesStep *a, PetscInt l, PetscInt m)
+WAVES_ROW PetscScalar WavesStepFace(WavesPoint p, WavesPoint to)
 {
-  return WavesFace(&a->grid, l, m) * ((a->phi[l] - a->phi[m]) - 0.5 * (a->grid.D[l] + a->grid.D[m]) * (a->psi[l] - a->psi[m]));
+  return WavesFace(p.h, to.h) * ((p.phi - to.phi) - 0.5 * (p.D + to.D) * (p.psi - to.psi));
 }
 
 /*
@@ -192,15 +223,19 @@ WAVES_ROW void WavesDamping(const WavesGrid *g, PetscInt i, PetscInt j, PetscInt
   *sigmain = c * in;
 }
 
+/* A field of the leapfrog at a node, in this frame and the one before */
+typedef struct {
+  PetscScalar now, before;
+} WavesPair;
+
 /* (u+ - u-) / tau = u_t - sigma (u+ + u-) / 2. The filter adds a fraction of u+ - 2u + u- to u, which couples even and odd frames. */
-WAVES_ROW void WavesLeap(const WavesStep *a, const WavesField *u, PetscInt k, PetscScalar rate, PetscReal sigma)
+WAVES_ROW void WavesLeap(const WavesStep *a, const WavesField *u, PetscInt k, WavesPair is, PetscScalar rate, PetscReal sigma)
 {
   const PetscReal   damp = 0.5 * a->tau * sigma;
-  const PetscScalar now = u->now[k], before = u->next[k];
-  const PetscScalar next = sigma > 0.0 ? ((1.0 - damp) * before + a->tau * rate) / (1.0 + damp) : before + a->tau * rate;
+  const PetscScalar next = sigma > 0.0 ? ((1.0 - damp) * is.before + a->tau * rate) / (1.0 + damp) : is.before + a->tau * rate;
 
   u->next[k] = next;
-  if (u->filtered) u->filtered[k] = now + a->filter * (next - 2.0 * now + before);
+  if (u->filtered) u->filtered[k] = is.now + a->filter * (next - 2.0 * is.now + is.before);
 }
 
 /* Adds the effect of a further part of the rate to the results of WavesLeap(); not called where that part is zero */
@@ -216,27 +251,28 @@ WAVES_ROW void WavesLeapMore(const WavesStep *a, const WavesField *u, PetscInt k
   zeta_t = -div(h grad phi) + div(h D grad psi) - div(zeta U), phi_t = -U . grad phi - g zeta, and the leapfrog with these rates; `current` and `damped`
   enable the corresponding terms.
 */
-WAVES_ROW void WavesStepNode(const WavesStep *a, PetscInt i, PetscInt j, PetscInt k, PetscInt l, WavesNear near, PetscBool current, PetscBool damped)
+WAVES_ROW void WavesStepNode(const WavesStep *a, PetscInt i, PetscInt j, PetscInt k, PetscInt l, WavesNear near, const WavesCross *x, PetscBool current,
+                             PetscBool damped)
 {
-  const WavesGrid *g  = &a->grid;
-  const PetscReal  rx = 0.5 / (g->d[0] * g->d[0]), ry = 0.5 / (g->d[1] * g->d[1]);
+  const WavesGrid *g    = &a->grid;
+  const WavesPair  zeta = {a->z.now[k], a->z.next[k]}, phi = {x->c.phi, a->p.next[k]};
   PetscScalar      zetat, phit;
   PetscReal        sigma = 0.0, sigmain = 0.0;
 
-  zetat = rx * (WavesStepFace(a, l, l - near.w) + WavesStepFace(a, l, l + near.e)) + ry * (WavesStepFace(a, l, l - near.s) + WavesStepFace(a, l, l + near.n));
-  phit  = -GRAVITY * a->z.now[k];
+  zetat = a->r[0] * (WavesStepFace(x->c, x->w) + WavesStepFace(x->c, x->e)) + a->r[1] * (WavesStepFace(x->c, x->s) + WavesStepFace(x->c, x->n));
+  phit  = -GRAVITY * zeta.now;
   if (current) {
     const PetscReal    ux = 0.5 * g->current[0] / g->d[0], uy = 0.5 * g->current[1] / g->d[1];
-    const PetscReal    w = near.w && WavesFace(g, l, l - near.w) > 0.0 ? ux : 0.0, e = near.e && WavesFace(g, l, l + near.e) > 0.0 ? ux : 0.0;
-    const PetscReal    s = near.s && WavesFace(g, l, l - near.s) > 0.0 ? uy : 0.0, n = near.n && WavesFace(g, l, l + near.n) > 0.0 ? uy : 0.0;
-    const PetscScalar *z = a->zeta, *p = a->phi;
+    const PetscReal    w = near.w && WavesFace(x->c.h, x->w.h) > 0.0 ? ux : 0.0, e = near.e && WavesFace(x->c.h, x->e.h) > 0.0 ? ux : 0.0;
+    const PetscReal    s = near.s && WavesFace(x->c.h, x->s.h) > 0.0 ? uy : 0.0, n = near.n && WavesFace(x->c.h, x->n.h) > 0.0 ? uy : 0.0;
+    const PetscScalar *z = a->zeta;
 
     zetat -= e * (z[l + near.e] + z[l]) - w * (z[l] + z[l - near.w]) + n * (z[l + near.n] + z[l]) - s * (z[l] + z[l - near.s]);
-    phit -= e * (p[l + near.e] - p[l]) + w * (p[l] - p[l - near.w]) + n * (p[l + near.n] - p[l]) + s * (p[l] - p[l - near.s]);
+    phit -= e * (x->e.phi - x->c.phi) + w * (x->c.phi - x->w.phi) + n * (x->n.phi - x->c.phi) + s * (x->c.phi - x->s.phi);
   }
   if (damped) WavesDamping(g, i, j, l, &sigma, &sigmain);
-  WavesLeap(a, &a->z, k, zetat, sigma);
-  WavesLeap(a, &a->p, k, phit, sigmain);
+  WavesLeap(a, &a->z, k, zeta, zetat, sigma);
+  WavesLeap(a, &a->p, k, phi, phit, sigmain);
 }
 
 /* e^(i ky y - i omega t) of wave c in a row */
@@ -310,7 +346,7 @@ WAVES_ROW void WavesMatrixNode(const WavesMatrix *a, PetscInt k, PetscInt l, Wav
   for (int f = 0; f < 5; ++f) {
     if (f == 2) continue;
     WavesCoefficients(a->model, a->kappa, g->h[to[f]], &D, &M, &Nto);
-    v[f] = to[f] != l && WavesFace(g, l, to[f]) > 0.0 ? -ratio[f] * (N + Nto) : 0.0;
+    v[f] = to[f] != l && WavesFace(g->h[l], g->h[to[f]]) > 0.0 ? -ratio[f] * (N + Nto) : 0.0;
     v[2] -= v[f];
   }
 }

@@ -82,14 +82,15 @@ PetscErrorCode SeaGetGrid(Sea *s, WavesGrid *g)
 
   PetscFunctionBegin;
   PetscCall(DMDAGetGhostCorners(s->dm, &gxs, &gys, NULL, &g->gxm, &g->gym, NULL));
-  g->xm = s->xm;
-  g->ym = s->ym;
-  g->gx = s->xs - gxs;
-  g->gy = s->ys - gys;
-  g->i0 = s->inner[0];
-  g->i1 = s->inner[1];
-  g->j0 = s->inner[2];
-  g->j1 = s->inner[3];
+  g->xm   = s->xm;
+  g->ym   = s->ym;
+  g->gx   = s->xs - gxs;
+  g->gy   = s->ys - gys;
+  g->i0   = s->inner[0];
+  g->i1   = s->inner[1];
+  g->j0   = s->inner[2];
+  g->j1   = s->inner[3];
+  g->rows = s->rows;
   for (int d = 0; d < 2; ++d) {
     g->d[d]       = s->d[d];
     g->current[d] = s->current[d];

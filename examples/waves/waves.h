@@ -67,6 +67,7 @@ typedef struct {
   PetscReal height, period, direction;        /* of the incoming waves */
   PetscReal tideheight, tideperiod;           /* no tide without a period */
   PetscInt  tideevery, picture, vtk;          /* every so many frames, 0 for never */
+  PetscInt  rows;                             /* of WavesGrid */
   PetscBool watchenergy, watchlevel, profile; /* energy and level are computed in every frame; each routine is timed */
 
   /* Derived data */

@@ -5,6 +5,7 @@
 
 #define __global__
 #define __grid_constant__
+#define __launch_bounds__(...)
 
 struct dim3 {
   unsigned int x, y, z;
