@@ -17,7 +17,7 @@ struct _PolderCOO {
   PetscBool        empty;     /* a process has no coordinates */
   PetscBool        made;
   PetscBool        ordered; /* PETSC_TRUE: the coordinates are sorted, and PETSc has not seen them */
-  PolderStretches  stretches;
+  PolderStretches  stretches[2];
   PetscObjectState nonzerostate[2]; /* of the diagonal and the off-diagonal block */
   PolderCOOMap     map[2];
 };
@@ -33,7 +33,7 @@ PetscErrorCode PolderCOODestroy(struct _PolderCOO **coo)
     PetscCall(PolderDeviceFree(&(*coo)->map[b].stretches.skip));
   }
   PetscCall(PetscFree2((*coo)->i, (*coo)->j));
-  PetscCall(PolderStretchesFree(&(*coo)->stretches));
+  PetscCall(PolderStretchesFree((*coo)->stretches));
   PetscCall(PetscFree(*coo));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -114,8 +114,9 @@ static PetscErrorCode PolderCOOMake_Private(struct _PolderCOO *coo, Mat A, Mat d
   PetscInt *place;
 
   PetscFunctionBegin;
-  if (coo->ordered) PetscCall(PolderCOOMapOrdered_Private(&coo->stretches, &coo->map[0]));
-  else {
+  if (coo->ordered) {
+    for (int b = 0; b < 2; ++b) PetscCall(PolderCOOMapOrdered_Private(&coo->stretches[b], &coo->map[b]));
+  } else {
     PetscCall(PetscMalloc1(coo->n, &place));
     PetscCall(PolderCOOBlock_Private(coo, A, diag, NULL, place, &coo->map[0]));
     if (offdiag && garray) PetscCall(PolderCOOBlock_Private(coo, A, offdiag, garray, place, &coo->map[1]));
@@ -128,10 +129,22 @@ static PetscErrorCode PolderCOOMake_Private(struct _PolderCOO *coo, Mat A, Mat d
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCOORelease(Mat A, struct _PolderCOO *coo)
+PetscErrorCode PolderCOORelease(Mat A, PolderLayout layout, struct _PolderCOO *coo)
 {
   PetscFunctionBegin;
-  if (coo && coo->ordered) PetscCall(PolderCOOToBase(A, coo->n, &coo->stretches));
+  if (coo && coo->ordered) PetscCall(PolderCOOToBase(A, layout, coo->n, coo->stretches));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* What is true of a process is true of all */
+static PetscErrorCode PolderCOOAgree_Private(struct _PolderCOO *coo, Mat A, PetscCount n)
+{
+  int any[2] = {coo->host, !n};
+
+  PetscFunctionBegin;
+  PetscCallAllreduce(MPI_IN_PLACE, any, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
+  coo->host  = (PetscBool)any[0];
+  coo->empty = (PetscBool)any[1];
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -139,21 +152,34 @@ PetscErrorCode PolderCOORelease(Mat A, struct _PolderCOO *coo)
 static PetscErrorCode PolderCOOKeep_Private(struct _PolderCOO *coo, Mat A, PetscCount n, const PetscInt i[], const PetscInt j[])
 {
   PetscInt rstart, rend;
-  int      any[2];
 
   PetscFunctionBegin;
   PetscCall(MatGetOwnershipRange(A, &rstart, &rend));
   coo->host = (PetscBool)(coo->host || n > PETSC_MAX_INT);
   for (PetscCount k = 0; k < n && !coo->host; ++k) coo->host = (PetscBool)(i[k] >= 0 && j[k] >= 0 && (i[k] < rstart || i[k] >= rend));
-  any[0] = coo->host;
-  any[1] = !n;
-  PetscCallAllreduce(MPI_IN_PLACE, any, 2, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
-  coo->host  = (PetscBool)any[0];
-  coo->empty = (PetscBool)any[1];
+  PetscCall(PolderCOOAgree_Private(coo, A, n));
   if (coo->host) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscMalloc2(n, &coo->i, n, &coo->j));
   PetscCall(PetscArraycpy(coo->i, i, n));
   PetscCall(PetscArraycpy(coo->j, j, n));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The values of the old pattern on the device are worth nothing */
+static PetscErrorCode PolderCOOForget_Private(Mat A, PolderLayout layout)
+{
+  PolderAIJ           aij;
+  const PolderFormat *format;
+  PolderLayout        seq;
+  Mat                 block = NULL;
+
+  PetscFunctionBegin;
+  PetscCall(PolderAIJContext(A, &aij));
+  if (aij->rows) aij->rows->newest = aij->rows->zero = PETSC_FALSE;
+  if (layout == POLDER_MPI && A->preallocated) PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
+  if (!block) PetscFunctionReturn(PETSC_SUCCESS);
+  PetscCall(PolderFormatOf(block, &format, &seq));
+  if (format) PetscCall(PolderCOOForget_Private(block, seq));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -171,9 +197,8 @@ PetscErrorCode MatSetPreallocationCOO_Polder(Mat A, PetscCount n, PetscInt i[], 
   PetscCall(PolderDevicePresent(&there));
   PetscCall(MatBoundToCPU(A, &bound));
   PetscCall(PolderDeviceIsPointer(i, &device));
-  PetscCall(PolderAIJContext(A, &aij));
-  if (aij->rows) aij->rows->newest = aij->rows->zero = PETSC_FALSE; /* values of the old pattern */
-  if (device) {                                                     // the pattern is built on the host, wherever the coordinates are
+  PetscCall(PolderCOOForget_Private(A, layout));
+  if (device) { // the pattern is built on the host, wherever the coordinates are
     PetscCall(PetscMalloc2(n, &iset, n, &jset));
     PetscCall(PolderDeviceToHost(iset, i, sizeof(PetscInt) * n));
     PetscCall(PolderDeviceToHost(jset, j, sizeof(PetscInt) * n));
@@ -181,8 +206,9 @@ PetscErrorCode MatSetPreallocationCOO_Polder(Mat A, PetscCount n, PetscInt i[], 
   PetscCall(PetscNew(&coo));
   coo->n    = (PetscInt)PetscMin(n, PETSC_MAX_INT);
   coo->host = (PetscBool)(!there || bound);
-  if (layout == POLDER_SEQ && n > 0 && n <= PETSC_MAX_INT) PetscCall(PolderCOOOrdered(A, coo->n, iset, jset, &coo->stretches, &coo->ordered));
-  if (!coo->ordered) {
+  if (layout == POLDER_MPI || n > 0) PetscCall(PolderCOOOrdered(A, layout, n, iset, jset, coo->stretches, &coo->ordered));
+  if (coo->ordered) PetscCall(PolderCOOAgree_Private(coo, A, n));
+  else {
     PetscCall(PolderCOOKeep_Private(coo, A, n, iset, jset));
     PetscCall((*PolderAIJBase(layout)->preallocationcoo)(A, n, iset, jset));
   }
@@ -253,7 +279,7 @@ static PetscErrorCode PolderCOOSetDevice_Private(Mat A, PolderAIJ aij, PolderLay
 static PetscErrorCode PolderCOOSetHost_Private(Mat A, PolderAIJ aij, PolderLayout layout, const PetscScalar v[], InsertMode mode)
 {
   PetscFunctionBegin;
-  if (aij->coo && aij->coo->ordered) PetscCall(PolderCOOSetOrdered(A, &aij->coo->stretches, v, mode));
+  if (aij->coo && aij->coo->ordered) PetscCall(PolderCOOSetOrdered(A, layout, aij->coo->stretches, v, mode));
   else PetscCall((*PolderAIJBase(layout)->valuescoo)(A, v, mode));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -9,11 +9,12 @@ typedef struct {
   PetscInt *first, *skip;
 } PolderStretches;
 
-/* Tests whether the n > 0 coordinates that are not ignored are sorted by row, then by column, without duplicates. If so, makes the stretches and the pattern
-   with zero values, and changes j. MatSetValuesCOO() assembles the pattern. For sequential Polder matrices */
-PETSC_INTERN PetscErrorCode PolderCOOOrdered(Mat A, PetscInt n, const PetscInt i[], PetscInt j[], PolderStretches *, PetscBool *ordered);
-PETSC_INTERN PetscErrorCode PolderStretchesFree(PolderStretches *);
+/* Stretches of the diagonal block and, of a parallel matrix, the off-diagonal block */
+PETSC_INTERN PetscErrorCode PolderStretchesFree(PolderStretches[2]);
+/* Tests whether all coordinates of all processes are ignored ones or those of their own rows, sorted by row and, in each block, by column, without duplicates.
+   If so, makes the stretches and the pattern with zero values, and changes j. MatSetValuesCOO() assembles the pattern. For Polder matrices; collective */
+PETSC_INTERN PetscErrorCode PolderCOOOrdered(Mat A, PolderLayout, PetscCount n, const PetscInt i[], PetscInt j[], PolderStretches[2], PetscBool *ordered);
 /* Sets values from the host */
-PETSC_INTERN PetscErrorCode PolderCOOSetOrdered(Mat A, const PolderStretches *, const PetscScalar v[], InsertMode);
+PETSC_INTERN PetscErrorCode PolderCOOSetOrdered(Mat A, PolderLayout, const PolderStretches[2], const PetscScalar v[], InsertMode);
 /* Passes the n coordinates to PETSc before the matrix is converted to plain AIJ; the values stay */
-PETSC_INTERN PetscErrorCode PolderCOOToBase(Mat A, PetscInt n, const PolderStretches *);
+PETSC_INTERN PetscErrorCode PolderCOOToBase(Mat A, PolderLayout, PetscInt n, const PolderStretches[2]);

@@ -2,132 +2,272 @@
 #include "aijcoo.h"
 #include "kernels/csr.h"
 
-PetscErrorCode PolderStretchesFree(PolderStretches *s)
-{
-  PetscFunctionBegin;
-  PetscCall(PetscFree(s->first));
-  PetscCall(PetscFree(s->skip));
-  s->n = s->nz = 0;
-  PetscFunctionReturn(PETSC_SUCCESS);
-}
+/* The rows and columns of this process, and the number of all columns. The columns of a sequential matrix are all its own */
+typedef struct {
+  PetscInt rstart, rend, cstart, cend, N;
+} PolderOwn;
 
-/* Starts stretch s->n at this entry; *room: length of the arrays */
-static PetscErrorCode PolderStretchesAdd_Private(PolderStretches *s, PetscInt *room, PetscInt entry, PetscInt skip)
+/* The coordinates of one block, as far as they have been scanned */
+typedef struct {
+  PolderStretches *s;
+  PetscInt         room;  /* length of the arrays of s */
+  PetscInt         e;     /* entries so far */
+  PetscInt         begin; /* those of earlier rows */
+  PetscInt         col;   /* the last column of this row, -1 for none */
+  PetscInt        *rownz; /* entries of each row, zero on entry */
+} PolderScan;
+
+PetscErrorCode PolderStretchesFree(PolderStretches s[2])
 {
   PetscFunctionBegin;
-  if (s->n + 1 >= *room) {
-    *room = 2 * *room + 16;
-    PetscCall(PetscRealloc(sizeof(PetscInt) * *room, &s->first));
-    PetscCall(PetscRealloc(sizeof(PetscInt) * *room, &s->skip));
+  for (int b = 0; b < 2; ++b) {
+    PetscCall(PetscFree(s[b].first));
+    PetscCall(PetscFree(s[b].skip));
+    s[b].n = s[b].nz = 0;
   }
-  s->first[s->n] = entry;
-  s->skip[s->n]  = skip;
-  ++s->n;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Scans the coordinates once, up to the first one that is unsorted or out of range; rownz: entries of each row, zero on entry */
-static PetscErrorCode PolderStretchesFind_Private(PetscInt M, PetscInt N, PetscInt n, const PetscInt i[], const PetscInt j[], PetscInt rownz[],
-                                                  PolderStretches *s, PetscBool *ordered)
+/* The next entry of a block is value k */
+static PetscErrorCode PolderScanAdd_Private(PolderScan *x, PetscInt k)
 {
-  PetscInt row = 0, col = -1, begin = 0, e = 0, skip = -1, room = 0;
+  PolderStretches *s = x->s;
+
+  PetscFunctionBegin;
+  if (!s->n || k - x->e != s->skip[s->n - 1]) {
+    if (s->n + 1 >= x->room) {
+      x->room = 2 * x->room + 16;
+      PetscCall(PetscRealloc(sizeof(PetscInt) * x->room, &s->first));
+      PetscCall(PetscRealloc(sizeof(PetscInt) * x->room, &s->skip));
+    }
+    s->first[s->n]  = x->e;
+    s->skip[s->n++] = k - x->e;
+  }
+  ++x->e;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static void PolderScanEndRow_Private(PolderScan x[2], PetscInt row)
+{
+  for (int b = 0; b < 2; ++b) {
+    if (x[b].e > x[b].begin) x[b].rownz[row] = x[b].e - x[b].begin;
+    x[b].begin = x[b].e;
+    x[b].col   = -1;
+  }
+}
+
+/* Scans the coordinates once, up to the first one that is unsorted or out of range */
+static PetscErrorCode PolderStretchesFind_Private(const PolderOwn *own, PetscInt n, const PetscInt i[], const PetscInt j[], PolderScan x[2], PetscBool *ordered)
+{
+  PetscInt row = own->rstart;
 
   PetscFunctionBegin;
   *ordered = PETSC_FALSE;
-  if (!M) PetscFunctionReturn(PETSC_SUCCESS);
   for (PetscInt k = 0; k < n; ++k) {
+    const int b = j[k] < own->cstart || j[k] >= own->cend;
+
     if (i[k] < 0 || j[k] < 0) continue;
     if (i[k] != row) {
-      if (i[k] < row || i[k] >= M) PetscFunctionReturn(PETSC_SUCCESS);
-      rownz[row] = e - begin;
-      begin      = e;
-      row        = i[k];
-      col        = -1;
+      if (i[k] < row || i[k] >= own->rend) PetscFunctionReturn(PETSC_SUCCESS);
+      PolderScanEndRow_Private(x, row - own->rstart);
+      row = i[k];
     }
-    if (j[k] <= col || j[k] >= N) PetscFunctionReturn(PETSC_SUCCESS);
-    col = j[k];
-    if (k - e != skip) {
-      skip = k - e;
-      PetscCall(PolderStretchesAdd_Private(s, &room, e, skip));
-    }
-    ++e;
+    if (j[k] <= x[b].col || j[k] >= own->N || row >= own->rend) PetscFunctionReturn(PETSC_SUCCESS);
+    x[b].col = j[k];
+    PetscCall(PolderScanAdd_Private(&x[b], k));
   }
-  if (e) {
-    rownz[row]     = e - begin;
-    s->first[s->n] = e;
+  PolderScanEndRow_Private(x, row - own->rstart);
+  for (int b = 0; b < 2; ++b) {
+    x[b].s->nz = x[b].e;
+    if (x[b].e) x[b].s->first[x[b].s->n] = x[b].e;
   }
-  s->nz    = e;
   *ordered = PETSC_TRUE;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCOOOrdered(Mat A, PetscInt n, const PetscInt i[], PetscInt j[], PolderStretches *s, PetscBool *ordered)
+static PetscErrorCode PolderOwn_Private(Mat A, PolderOwn *own)
 {
-  PetscInt M, N, *rownz;
-
   PetscFunctionBegin;
-  PetscCall(MatGetSize(A, &M, &N));
-  PetscCall(PetscCalloc1(M, &rownz));
-  PetscCall(PolderStretchesFind_Private(M, N, n, i, j, rownz, s, ordered));
-  if (*ordered) {
-    for (PetscInt t = 0; t < s->n; ++t) PetscCall(PetscArraymove(j + s->first[t], j + s->first[t] + s->skip[t], s->first[t + 1] - s->first[t]));
-    PetscCall(MatSeqAIJSetPreallocation(A, 0, rownz));
-    PetscCall(MatSeqAIJSetColumnIndices(A, j));
-    PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE)); /* as in PETSc's MatSetPreallocationCOO() */
-    PetscCall(PolderAIJZero(A));
-    PetscCall(PetscInfo(A, "Coordinates are in order: %" PetscInt_FMT " entries in %" PetscInt_FMT " stretches without ignored ones\n", s->nz, s->n));
-  } else PetscCall(PolderStretchesFree(s));
-  PetscCall(PetscFree(rownz));
+  PetscCall(MatGetOwnershipRange(A, &own->rstart, &own->rend));
+  PetscCall(MatGetOwnershipRangeColumn(A, &own->cstart, &own->cend));
+  PetscCall(MatGetSize(A, NULL, &own->N));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCOOSetOrdered(Mat A, const PolderStretches *s, const PetscScalar v[], InsertMode mode)
+/* The blocks of a matrix; the second one of a sequential matrix is NULL */
+static PetscErrorCode PolderBlocks_Private(Mat A, PolderLayout layout, Mat block[2], const PetscInt **garray)
 {
-  PetscScalar *aa;
-  MatInfo      info;
-
   PetscFunctionBegin;
-  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
-  PetscCheck(info.nz_used == s->nz, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The nonzero pattern has changed since MatSetPreallocationCOO(): call it again");
-  if (mode == INSERT_VALUES) PetscCall(MatSeqAIJGetArrayWrite(A, &aa));
-  else PetscCall(MatSeqAIJGetArray(A, &aa));
-  PolderCooTake_Host(s->nz, s->n, s->first, s->skip, v, mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE, aa);
-  if (mode == INSERT_VALUES) PetscCall(MatSeqAIJRestoreArrayWrite(A, &aa));
-  else PetscCall(MatSeqAIJRestoreArray(A, &aa));
+  block[0] = A;
+  block[1] = NULL;
+  *garray  = NULL;
+  if (layout == POLDER_MPI) PetscCall(MatMPIAIJGetSeqAIJ(A, &block[0], &block[1], garray));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PolderCOOToBase(Mat A, PetscInt n, const PolderStretches *s)
+/* The columns of one block, counted from cstart, to the front of col */
+static void PolderTakeColumns_Private(const PolderStretches *s, const PetscInt j[], PetscInt cstart, PetscInt col[])
+{
+  for (PetscInt t = 0; t < s->n; ++t) {
+    for (PetscInt e = s->first[t]; e < s->first[t + 1]; ++e) col[e] = j[e + s->skip[t]] - cstart;
+  }
+}
+
+/* The pattern of a parallel matrix: PETSc's own assembly finds the columns of other processes */
+static PetscErrorCode PolderCOOPatternMPI_Private(Mat A, const PolderOwn *own, PetscInt j[], const PolderScan x[2])
+{
+  const PetscInt *garray;
+  PetscInt       *other;
+  Mat             block[2];
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc1(x[1].e, &other));
+  PolderTakeColumns_Private(x[1].s, j, 0, other);
+  PolderTakeColumns_Private(x[0].s, j, own->cstart, j);
+  PetscCall(MatMPIAIJSetPreallocation(A, 0, x[0].rownz, 0, x[1].rownz));
+  PetscCall(PolderBlocks_Private(A, POLDER_MPI, block, &garray));
+  if (x[0].e) PetscCall(MatSeqAIJSetColumnIndices(block[0], j));
+  if (x[1].e) PetscCall(MatSeqAIJSetColumnIndices(block[1], other));
+  PetscCall(PetscFree(other));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE));
+  PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));
+  PetscCall(PolderAIJBlock(A, &block[0]));
+  PetscCall(PolderAIJZero(block[0]));
+  PetscCall(PolderBlocks_Private(A, POLDER_MPI, block, &garray));
+  PetscCall(MatZeroEntries(block[1]));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode PolderCOOPatternSeq_Private(Mat A, PetscInt j[], const PolderScan *x)
+{
+  PetscFunctionBegin;
+  PolderTakeColumns_Private(x->s, j, 0, j);
+  PetscCall(MatSeqAIJSetPreallocation(A, 0, x->rownz));
+  PetscCall(MatSeqAIJSetColumnIndices(A, j));
+  PetscCall(MatSetOption(A, MAT_NEW_NONZERO_LOCATION_ERR, PETSC_TRUE)); /* as in PETSc's MatSetPreallocationCOO() */
+  PetscCall(PolderAIJZero(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCOOOrdered(Mat A, PolderLayout layout, PetscCount n, const PetscInt i[], PetscInt j[], PolderStretches s[2], PetscBool *ordered)
+{
+  PolderScan x[2] = {
+    {.s = &s[0], .col = -1},
+    {.s = &s[1], .col = -1}
+  };
+  PolderOwn own;
+  int not = 1;
+
+  PetscFunctionBegin;
+  PetscCall(PolderOwn_Private(A, &own));
+  PetscCall(PetscCalloc2(own.rend - own.rstart, &x[0].rownz, layout == POLDER_MPI ? own.rend - own.rstart : 0, &x[1].rownz));
+  if (n <= PETSC_MAX_INT) {
+    PetscCall(PolderStretchesFind_Private(&own, (PetscInt)n, i, j, x, ordered));
+    not = !*ordered;
+  }
+  if (layout == POLDER_MPI) PetscCallAllreduce(MPI_IN_PLACE, &not, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
+  *ordered = (PetscBool) !not ;
+  if (!*ordered) PetscCall(PolderStretchesFree(s));
+  else if (layout == POLDER_MPI) PetscCall(PolderCOOPatternMPI_Private(A, &own, j, x));
+  else PetscCall(PolderCOOPatternSeq_Private(A, j, x));
+  if (*ordered)
+    PetscCall(PetscInfo(A, "Coordinates are in order: %" PetscInt_FMT " entries in %" PetscInt_FMT " stretches without ignored ones\n", s[0].nz + s[1].nz,
+                        s[0].n + s[1].n));
+  PetscCall(PetscFree2(x[0].rownz, x[1].rownz));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCOOSetOrdered(Mat A, PolderLayout layout, const PolderStretches s[2], const PetscScalar v[], InsertMode mode)
+{
+  const PetscInt *garray;
+  PetscScalar    *aa;
+  MatInfo         info;
+  Mat             block[2];
+
+  PetscFunctionBegin;
+  PetscCall(PolderBlocks_Private(A, layout, block, &garray));
+  for (int b = 0; b < 2 && block[b]; ++b) {
+    PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
+    PetscCheck(info.nz_used == s[b].nz, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
+               "The nonzero pattern has changed since MatSetPreallocationCOO(): call it again");
+    if (mode == INSERT_VALUES) PetscCall(MatSeqAIJGetArrayWrite(block[b], &aa));
+    else PetscCall(MatSeqAIJGetArray(block[b], &aa));
+    PolderCooTake_Host(s[b].nz, s[b].n, s[b].first, s[b].skip, v, mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE, aa);
+    if (mode == INSERT_VALUES) PetscCall(MatSeqAIJRestoreArrayWrite(block[b], &aa));
+    else PetscCall(MatSeqAIJRestoreArray(block[b], &aa));
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* The coordinates of one block, in the order in which they were given */
+static PetscErrorCode PolderCOOGiveBack_Private(Mat block, const PolderStretches *s, PetscInt rstart, PetscInt cstart, const PetscInt garray[], PetscInt i[],
+                                                PetscInt j[])
 {
   const PetscInt *ai, *aj;
-  PetscInt        m, *i, *j;
-  PetscScalar    *aa, *copy;
-  PetscBool       done, assembled;
-  MatInfo         info;
+  PetscInt        m;
+  PetscBool       done;
 
   PetscFunctionBegin;
-  PetscCall(MatGetInfo(A, MAT_LOCAL, &info));
-  if (info.nz_used != s->nz) PetscFunctionReturn(PETSC_SUCCESS); /* the coordinates belong to an earlier pattern */
-  PetscCall(PetscMalloc3(n, &i, n, &j, s->nz, &copy));
-  for (PetscInt k = 0; k < n; ++k) i[k] = j[k] = -1;
-  PetscCall(MatGetRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &ai, &aj, &done));
+  PetscCall(MatGetRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &m, &ai, &aj, &done));
   PetscCheck(done, PETSC_COMM_SELF, PETSC_ERR_PLIB, "A sequential AIJ matrix does not give out its rows");
   for (PetscInt r = 0, t = 0; r < m; ++r) {
     for (PetscInt e = ai[r]; e < ai[r + 1]; ++e) {
       if (e == s->first[t + 1]) ++t;
-      i[e + s->skip[t]] = r;
-      j[e + s->skip[t]] = aj[e];
+      i[e + s->skip[t]] = rstart + r;
+      j[e + s->skip[t]] = garray ? garray[aj[e]] : cstart + aj[e];
     }
   }
-  PetscCall(MatRestoreRowIJ(A, 0, PETSC_FALSE, PETSC_FALSE, &m, &ai, &aj, &done));
-  PetscCall(MatSeqAIJGetArray(A, &aa));
-  PetscCall(PetscArraycpy(copy, aa, s->nz));
-  PetscCall(MatSeqAIJRestoreArray(A, &aa));
+  PetscCall(MatRestoreRowIJ(block, 0, PETSC_FALSE, PETSC_FALSE, &m, &ai, &aj, &done));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Copies the values of the blocks, or puts them back */
+static PetscErrorCode PolderCOOValues_Private(Mat A, PolderLayout layout, const PolderStretches s[2], PetscScalar *copy, PetscBool back)
+{
+  const PetscInt *garray;
+  PetscScalar    *aa;
+  Mat             block[2];
+
+  PetscFunctionBegin;
+  PetscCall(PolderBlocks_Private(A, layout, block, &garray));
+  for (int b = 0; b < 2 && block[b]; ++b) {
+    PetscCall(MatSeqAIJGetArray(block[b], &aa));
+    if (back) PetscCall(PetscArraycpy(aa, copy, s[b].nz));
+    else PetscCall(PetscArraycpy(copy, aa, s[b].nz));
+    PetscCall(MatSeqAIJRestoreArray(block[b], &aa));
+    copy += s[b].nz;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PolderCOOToBase(Mat A, PolderLayout layout, PetscInt n, const PolderStretches s[2])
+{
+  const PetscInt *garray;
+  PetscInt       *i, *j;
+  PetscScalar    *copy;
+  PolderOwn       own;
+  PetscBool       assembled;
+  int             old = 0;
+  MatInfo         info;
+  Mat             block[2];
+
+  PetscFunctionBegin;
+  PetscCall(PolderBlocks_Private(A, layout, block, &garray));
+  for (int b = 0; b < 2 && block[b]; ++b) {
+    PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
+    old |= info.nz_used != s[b].nz;
+  }
+  if (layout == POLDER_MPI) PetscCallAllreduce(MPI_IN_PLACE, &old, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
+  if (old) PetscFunctionReturn(PETSC_SUCCESS); /* the coordinates belong to an earlier pattern */
+  PetscCall(PolderOwn_Private(A, &own));
+  PetscCall(PetscMalloc3(n, &i, n, &j, s[0].nz + s[1].nz, &copy));
+  for (PetscInt k = 0; k < n; ++k) i[k] = j[k] = -1;
+  for (int b = 0; b < 2 && block[b]; ++b) PetscCall(PolderCOOGiveBack_Private(block[b], &s[b], own.rstart, own.cstart, b ? garray : NULL, i, j));
+  PetscCall(PolderCOOValues_Private(A, layout, s, copy, PETSC_FALSE));
   PetscCall(MatAssembled(A, &assembled));
-  PetscCall((*PolderAIJBase(POLDER_SEQ)->preallocationcoo)(A, n, i, j));
-  PetscCall(MatSeqAIJGetArray(A, &aa));
-  PetscCall(PetscArraycpy(aa, copy, s->nz));
-  PetscCall(MatSeqAIJRestoreArray(A, &aa));
+  PetscCall((*PolderAIJBase(layout)->preallocationcoo)(A, n, i, j));
+  PetscCall(PolderCOOValues_Private(A, layout, s, copy, PETSC_TRUE));
   if (assembled) {
     PetscCall(MatAssemblyBegin(A, MAT_FINAL_ASSEMBLY));
     PetscCall(MatAssemblyEnd(A, MAT_FINAL_ASSEMBLY));

@@ -187,7 +187,7 @@ PETSC_INTERN PetscErrorCode MatSetValuesCOO_Polder(Mat, const PetscScalar[], Ins
 PETSC_INTERN PetscErrorCode MatZeroEntries_Polder(Mat);
 PETSC_INTERN PetscErrorCode PolderCOODestroy(struct _PolderCOO **);
 /* Call before the matrix is converted to plain AIJ: passes PETSc the coordinates that it has not seen */
-PETSC_INTERN PetscErrorCode PolderCOORelease(Mat, struct _PolderCOO *);
+PETSC_INTERN PetscErrorCode PolderCOORelease(Mat, PolderLayout, struct _PolderCOO *);
 /* Original operations of seqaij and mpiaij, taken from new matrices (aijtype.c) */
 typedef struct {
   struct _MatOps *ops;

@@ -268,20 +268,17 @@ static PetscErrorCode PolderAIJUninstall_Private(Mat A)
 {
   const PolderFormat *format;
   PolderLayout        layout;
+  PolderAIJ           aij = (PolderAIJ)A->spptr;
   Mat                 block;
 
   PetscFunctionBegin;
   PetscCall(PolderFormatOf(A, &format, &layout));
   if (!format) PetscFunctionReturn(PETSC_SUCCESS);
+  if (layout == POLDER_SEQ) PetscCall(PolderAIJUnhook(A));
+  if (aij) PetscCall(PolderCOORelease(A, layout, aij->coo));
   if (layout == POLDER_MPI && A->preallocated) {
     PetscCall(MatMPIAIJGetSeqAIJ(A, &block, NULL, NULL));
     if (block) PetscCall(PolderAIJUninstall_Private(block));
-  }
-  if (layout == POLDER_SEQ) {
-    PolderAIJ aij = (PolderAIJ)A->spptr;
-
-    PetscCall(PolderAIJUnhook(A));
-    if (aij) PetscCall(PolderCOORelease(A, aij->coo));
   }
   PetscCall(PolderAIJCompose_Private(A, format, layout, PETSC_FALSE));
   PetscCall(PetscObjectComposeFunction((PetscObject)A, "MatSetPreallocationCOO_C", PolderBases[layout].preallocationcoo));
