@@ -46,7 +46,7 @@ static PetscErrorCode CreateGrid(Sea *s)
   PetscCall(DMCreateLocalVector(s->dm, &local));
   Vec *with[] = {&s->bed, &s->h, &s->D}, *neighbours[] = {&s->lzeta, &s->lphi, &s->lpsi};
   for (int k = 0; k < 3; ++k) PetscCall(VecDuplicate(local, with[k]));
-  for (int k = 0; k < 3 && !s->alone; ++k) PetscCall(VecDuplicate(local, neighbours[k]));
+  for (int k = s->current[0] != 0.0 || s->current[1] != 0.0 || s->watchenergy ? 0 : 1; k < 3 && !s->alone; ++k) PetscCall(VecDuplicate(local, neighbours[k]));
   PetscCall(VecDestroy(&local));
   PetscCall(VecGetArrayReadAndMemType(s->zeta, &there, &memory));
   PetscCall(VecRestoreArrayReadAndMemType(s->zeta, &there));
@@ -445,8 +445,10 @@ static PetscErrorCode FillStart(Sea *s)
   WavesGrid          g;
 
   PetscFunctionBegin;
-  Vec zero[] = {s->zeta, s->phi, s->psi, s->zeta0, s->phi0, s->psi0};
-  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(zero); ++k) PetscCall(VecSet(zero[k], 0.0));
+  Vec zero[] = {s->zeta, s->phi, s->psi, s->zeta0, s->phi0, s->psi0, s->b, s->zeta1, s->phi1}; /* the last three so that no frame allocates memory */
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(zero); ++k) {
+    if (zero[k]) PetscCall(VecSet(zero[k], 0.0));
+  }
   if (s->start == START_WAVES) {
     PetscCall(SeaFillWaves(s));
     PetscCall(VecCopy(s->phi, s->phi0));
@@ -481,8 +483,8 @@ PetscErrorCode SeaCreate(Sea *s)
   PetscCall(CreateTable(s, 5 * s->xm * s->ym, &s->values));
   if (!s->host) PetscCall(CreateMatrix(s));
   PetscCall(SeaSetMatrix(s));
-  if (!s->host) PetscCall(CreateSolver(s));
   if (s->tideperiod <= 0.0) PetscCall(VecDestroy(&s->values));
+  if (!s->host) PetscCall(CreateSolver(s));
   PetscCall(FillStart(s));
   PetscFunctionReturn(0);
 }
