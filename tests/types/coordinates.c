@@ -17,12 +17,13 @@ typedef enum {
   COLUMNS,  /* the columns of a row descend */
   REVERSED, /* the rows descend */
   REPEATED, /* an entry is given twice */
+  APART,    /* in each row the own columns ascend, then those of other processes */
   NKIND
 } Kind;
 
 static const char *const Kinds[] = {"in order",    "in order with ignored ones", "in order with empty rows",
                                     "all ignored", "columns out of order",       "rows out of order",
-                                    "repeated"};
+                                    "repeated",    "own columns first"};
 
 typedef struct {
   PetscInt    n, i[MOST], j[MOST];
@@ -30,18 +31,24 @@ typedef struct {
 } Values;
 
 /* Coordinates of the rows of this process */
-static void Make(Kind kind, PetscInt rstart, PetscInt rend, Values *c)
+static PetscErrorCode Make(Kind kind, Mat A, Values *c)
 {
+  PetscInt rstart, rend, cstart, cend;
+
+  PetscFunctionBeginUser;
+  PetscCall(MatGetOwnershipRange(A, &rstart, &rend));
+  PetscCall(MatGetOwnershipRangeColumn(A, &cstart, &cend));
   c->n = 0;
   for (PetscInt r = rstart; r < rend; ++r) {
     const PetscInt row = kind == REVERSED ? rstart + rend - 1 - r : r;
 
-    for (PetscInt k = 0; k < 5; ++k) {
-      const PetscInt col  = (row + 6 * (kind == COLUMNS ? 4 - k : k) - 7) % COLS;
+    for (PetscInt all = 0; all < (kind == APART ? 10 : 5); ++all) {
+      const PetscInt k = all % 5, col = (row + 6 * (kind == COLUMNS ? 4 - k : k) - 7) % COLS;
       const PetscInt lost = kind == NOTHING || (kind == IGNORED && (r == rstart || r == rend - 1 || (r + k) % 4 == 0));
 
       if (row + 6 * k - 7 < 0 || row + 6 * k - 7 >= COLS || (kind == GAPS && (r == rstart || r == rend - 1 || r % 5 == 2))) continue;
       if (kind == COLUMNS && (row + 6 * (4 - k) - 7 < 0 || row + 6 * (4 - k) - 7 >= COLS)) continue;
+      if (kind == APART && (col >= cstart && col < cend) != (all < 5)) continue;
       c->i[c->n]   = lost && k % 2 ? -1 : row;
       c->j[c->n++] = lost && k % 2 == 0 ? -1 : col;
       if (kind != REPEATED || r % 3) continue;
@@ -50,6 +57,7 @@ static void Make(Kind kind, PetscInt rstart, PetscInt rend, Values *c)
     }
   }
   for (PetscInt k = 0; k < c->n; ++k) c->v[k] = PetscSinReal(1.0 + 10.0 * rstart + k);
+  PetscFunctionReturn(0);
 }
 
 static PetscErrorCode Preallocate(Mat A, const Values *c)
@@ -117,11 +125,9 @@ static PetscErrorCode Check(Kind kind, Mat A, Mat B)
   const char *name = Kinds[kind];
   Mat         D[2], both[2] = {A, B};
   Values      c;
-  PetscInt    rstart, rend;
 
   PetscFunctionBeginUser;
-  PetscCall(MatGetOwnershipRange(A, &rstart, &rend));
-  Make(kind, rstart, rend, &c);
+  PetscCall(Make(kind, A, &c));
   for (int b = 0; b < 2; ++b) PetscCall(PreallocateZero(both[b], &c));
   PetscCall(Compare(name, "zeros", A, B));
   for (int b = 0; b < 2; ++b) {
@@ -151,27 +157,31 @@ static PetscErrorCode Check(Kind kind, Mat A, Mat B)
   PetscFunctionReturn(0);
 }
 
+/* The ranges of rows and columns are known before the first coordinates */
 static PetscErrorCode Create(MatType type, Mat *A)
 {
+  PetscLayout rows, cols;
+
   PetscFunctionBeginUser;
   PetscCall(MatCreate(PETSC_COMM_WORLD, A));
   PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, ROWS, COLS));
   PetscCall(MatSetType(*A, type));
+  PetscCall(MatGetLayouts(*A, &rows, &cols));
+  PetscCall(PetscLayoutSetUp(rows));
+  PetscCall(PetscLayoutSetUp(cols));
   PetscFunctionReturn(0);
 }
 
 /* The matrix becomes a plain one: its values stay, and new ones are taken */
 static PetscErrorCode CheckConversion(Kind kind, MatType type)
 {
-  Mat      A, B;
-  Values   c;
-  PetscInt rstart, rend;
+  Mat    A, B;
+  Values c;
 
   PetscFunctionBeginUser;
   PetscCall(Create(MATAIJ, &A));
   PetscCall(Create(type, &B));
-  PetscCall(MatGetOwnershipRange(A, &rstart, &rend));
-  Make(kind, rstart, rend, &c);
+  PetscCall(Make(kind, A, &c));
   for (int b = 0; b < 2; ++b) {
     PetscCall(Preallocate(b ? B : A, &c));
     PetscCall(MatSetValuesCOO(b ? B : A, c.v, INSERT_VALUES));
@@ -214,5 +224,12 @@ int main(int argc, char **argv)
      args: -type {{aijdia aijicrs aijhec}}
      nsize: {{1 2 3}}
      output_file: output/coordinates_1.out
+
+   # no sort: five of the eight kinds, on new matrices and on old ones
+   test:
+     suffix: in_order
+     args: -info :mat
+     nsize: {{2 3}}
+     filter: grep -c "Coordinates are in order"
 
 TEST*/
