@@ -157,17 +157,17 @@ PetscErrorCode PolderCOOOrdered(Mat A, PolderLayout layout, PetscCount n, const 
     {.s = &s[1], .col = -1}
   };
   PolderOwn own;
-  int not = 1;
+  int       refused = 1;
 
   PetscFunctionBegin;
   PetscCall(PolderOwn_Private(A, &own));
   PetscCall(PetscCalloc2(own.rend - own.rstart, &x[0].rownz, layout == POLDER_MPI ? own.rend - own.rstart : 0, &x[1].rownz));
   if (n <= PETSC_MAX_INT) {
     PetscCall(PolderStretchesFind_Private(&own, (PetscInt)n, i, j, x, ordered));
-    not = !*ordered;
+    refused = !*ordered;
   }
-  if (layout == POLDER_MPI) PetscCallAllreduce(MPI_IN_PLACE, &not, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
-  *ordered = (PetscBool) !not ;
+  if (layout == POLDER_MPI) PetscCallAllreduce(MPI_IN_PLACE, &refused, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
+  *ordered = (PetscBool)!refused;
   if (!*ordered) PetscCall(PolderStretchesFree(s));
   else if (layout == POLDER_MPI) PetscCall(PolderCOOPatternMPI_Private(A, &own, j, x));
   else PetscCall(PolderCOOPatternSeq_Private(A, j, x));
