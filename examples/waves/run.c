@@ -164,6 +164,7 @@ PetscErrorCode SeaRun(Sea *s)
   PetscCall(SeaCreate(s));
   PetscCall(PetscLogStageRegister("Frames", &stage));
   PetscCall(PetscLogStagePush(stage));
+  if (s->profile) WavesDo(s, WavesWait); // what is left of the start belongs to no routine
   for (s->frame = 0; s->frame < s->frames; ++s->frame) {
     if (s->frame == 1) copied = Copied();
     PetscCall(Frame(s, twin, bound));
