@@ -39,30 +39,39 @@ static PetscInt RowsOf(const WavesGrid *g)
 
 #define WavesLaunchRows(kernel, g, rows, ...) WavesLaunchBlocks(kernel, (rows) > 1 ? 256 : 32, (g)->xm, ((g)->ym + (rows)-1) / (rows), __VA_ARGS__, rows)
 
-static __global__ void PolderWavesRhsKernel(const __grid_constant__ WavesRhs a, PetscInt rows)
+/* Calls node(j, k, l, near, x) for the rows of this thread, from row j0 on; point(l) loads a node */
+template <class Point, class Node>
+static __device__ __forceinline__ void WavesMarch(const WavesGrid &g, PetscInt i, PetscInt rows, Point point, Node node)
 {
-  const PetscInt i = WAVES_I, j0 = rows * WAVES_J, j1 = PetscMin(j0 + rows, a.grid.ym);
+  const PetscInt j0 = rows * WAVES_J, j1 = PetscMin(j0 + rows, g.ym);
   PetscInt       k, l;
   WavesNear      near;
   WavesCross     x;
 
-  if (i >= a.grid.xm || j0 >= j1) return;
-  near = WavesNearOf(&a.grid, i, j0);
-  k    = WavesOwn(&a.grid, i, j0);
-  l    = WavesWith(&a.grid, i, j0);
-  x.s  = WavesRhsPoint(&a, l - near.s);
-  x.c  = WavesRhsPoint(&a, l);
+  if (i >= g.xm || j0 >= j1) return;
+  near = WavesNearOf(&g, i, j0);
+  k    = WavesOwn(&g, i, j0);
+  l    = WavesWith(&g, i, j0);
+  x.s  = point(l - near.s);
+  x.c  = point(l);
   for (PetscInt j = j0; j < j1; ++j) {
-    near = WavesNearOf(&a.grid, i, j);
-    x.n  = WavesRhsPoint(&a, l + near.n);
-    x.w  = WavesRhsPoint(&a, l - near.w);
-    x.e  = WavesRhsPoint(&a, l + near.e);
-    WavesRhsNode(&a, k, &x);
+    near = WavesNearOf(&g, i, j);
+    x.n  = point(l + near.n);
+    x.w  = point(l - near.w);
+    x.e  = point(l + near.e);
+    node(j, k, l, near, x);
     x.s = x.c;
     x.c = x.n;
-    k += a.grid.xm;
-    l += a.grid.gxm;
+    k += g.xm;
+    l += g.gxm;
   }
+}
+
+static __global__ void PolderWavesRhsKernel(const __grid_constant__ WavesRhs a, PetscInt rows)
+{
+  WavesMarch(
+    a.grid, WAVES_I, rows, [&](PetscInt l) { return WavesRhsPoint(&a, l); },
+    [&](PetscInt, PetscInt k, PetscInt, WavesNear, const WavesCross &x) { WavesRhsNode(&a, k, &x); });
 }
 
 PetscErrorCode WavesRhs_CUDA(const WavesRhs *a)
@@ -75,29 +84,14 @@ PetscErrorCode WavesRhs_CUDA(const WavesRhs *a)
 template <bool CURRENT>
 static __global__ void __launch_bounds__(256, 3) PolderWavesStepKernel(const __grid_constant__ WavesStep a, PetscInt rows)
 {
-  const PetscInt  i = WAVES_I, j0 = rows * WAVES_J, j1 = PetscMin(j0 + rows, a.grid.ym);
+  const PetscInt  i    = WAVES_I;
   const PetscBool side = (PetscBool)(i < a.grid.i0 || i >= a.grid.i1);
-  PetscInt        k, l;
-  WavesNear       near;
-  WavesCross      x;
 
-  if (i >= a.grid.xm || j0 >= j1) return;
-  near = WavesNearOf(&a.grid, i, j0);
-  k    = WavesOwn(&a.grid, i, j0);
-  l    = WavesWith(&a.grid, i, j0);
-  x.s  = WavesStepPoint(&a, l - near.s);
-  x.c  = WavesStepPoint(&a, l);
-  for (PetscInt j = j0; j < j1; ++j) {
-    near = WavesNearOf(&a.grid, i, j);
-    x.n  = WavesStepPoint(&a, l + near.n);
-    x.w  = WavesStepPoint(&a, l - near.w);
-    x.e  = WavesStepPoint(&a, l + near.e);
-    WavesStepNode(&a, i, j, k, l, near, &x, (PetscBool)CURRENT, (PetscBool)(side || j < a.grid.j0 || j >= a.grid.j1));
-    x.s = x.c;
-    x.c = x.n;
-    k += a.grid.xm;
-    l += a.grid.gxm;
-  }
+  WavesMarch(
+    a.grid, i, rows, [&](PetscInt l) { return WavesStepPoint(&a, l); },
+    [&](PetscInt j, PetscInt k, PetscInt l, WavesNear near, const WavesCross &x) {
+      WavesStepNode(&a, i, j, k, l, near, &x, (PetscBool)CURRENT, (PetscBool)(side || j < a.grid.j0 || j >= a.grid.j1));
+    });
 }
 
 static PetscErrorCode StepStill(const WavesStep *a, PetscInt rows)

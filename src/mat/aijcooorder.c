@@ -178,19 +178,32 @@ PetscErrorCode PolderCOOOrdered(Mat A, PolderLayout layout, PetscCount n, const 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Has the pattern of this process changed since the coordinates were given? */
+static PetscErrorCode PolderCOOIsOld_Private(const Mat block[2], const PolderStretches s[2], int *old)
+{
+  MatInfo info;
+
+  PetscFunctionBegin;
+  *old = 0;
+  for (int b = 0; b < 2 && block[b]; ++b) {
+    PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
+    *old |= info.nz_used != s[b].nz;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 PetscErrorCode PolderCOOSetOrdered(Mat A, PolderLayout layout, const PolderStretches s[2], const PetscScalar v[], InsertMode mode)
 {
   const PetscInt *garray;
   PetscScalar    *aa;
-  MatInfo         info;
   Mat             block[2];
+  int             old;
 
   PetscFunctionBegin;
   PetscCall(PolderBlocks_Private(A, layout, block, &garray));
+  PetscCall(PolderCOOIsOld_Private(block, s, &old));
+  PetscCheck(!old, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE, "The nonzero pattern has changed since MatSetPreallocationCOO(): call it again");
   for (int b = 0; b < 2 && block[b]; ++b) {
-    PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
-    PetscCheck(info.nz_used == s[b].nz, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONGSTATE,
-               "The nonzero pattern has changed since MatSetPreallocationCOO(): call it again");
     if (mode == INSERT_VALUES) PetscCall(MatSeqAIJGetArrayWrite(block[b], &aa));
     else PetscCall(MatSeqAIJGetArray(block[b], &aa));
     PolderCooTake_Host(s[b].nz, s[b].n, s[b].first, s[b].skip, v, mode == INSERT_VALUES ? PETSC_TRUE : PETSC_FALSE, aa);
@@ -248,16 +261,12 @@ PetscErrorCode PolderCOOToBase(Mat A, PolderLayout layout, PetscInt n, const Pol
   PetscScalar    *copy;
   PolderOwn       own;
   PetscBool       assembled;
-  int             old = 0;
-  MatInfo         info;
+  int             old;
   Mat             block[2];
 
   PetscFunctionBegin;
   PetscCall(PolderBlocks_Private(A, layout, block, &garray));
-  for (int b = 0; b < 2 && block[b]; ++b) {
-    PetscCall(MatGetInfo(block[b], MAT_LOCAL, &info));
-    old |= info.nz_used != s[b].nz;
-  }
+  PetscCall(PolderCOOIsOld_Private(block, s, &old));
   if (layout == POLDER_MPI) PetscCallAllreduce(MPI_IN_PLACE, &old, 1, MPI_INT, MPI_MAX, PetscObjectComm((PetscObject)A));
   if (old) PetscFunctionReturn(PETSC_SUCCESS); /* the coordinates belong to an earlier pattern */
   PetscCall(PolderOwn_Private(A, &own));

@@ -6,6 +6,8 @@
 #define __global__
 #define __grid_constant__
 #define __launch_bounds__(...)
+#define __device__
+#define __forceinline__ inline
 
 struct dim3 {
   unsigned int x, y, z;
