@@ -1,4 +1,5 @@
 /* Matrices stored by diagonals: val[d][i] is entry (i, i + off[d]), read only where row and column exist. */
+#include "pack.cuh"
 #include "runs.cuh"
 #include "stencil.cuh"
 #include "kernels/dia.h"
@@ -22,13 +23,19 @@ struct DiaShape {
   PetscInt m, n, lo, hi;
 };
 
-/* Output of the sum s of row i */
+/* Output of the sums s of N rows from row i on */
 struct DiaOut {
   PetscScalar        alpha;
   const PetscScalar *y;
   PetscScalar       *z;
 
-  __device__ __forceinline__ void operator()(PetscInt i, PetscScalar s) const { __stcs(z + i, y ? y[i] + alpha * s : alpha * s); }
+  template <int N>
+  __device__ __forceinline__ void operator()(PetscInt i, const PolderPack<PetscScalar, N> &s) const
+  {
+    const PolderPack<PetscScalar, N> part = alpha * s;
+
+    PolderPackStreamWrite(z + i, y ? PolderPackRead<N>(y + i) + part : part);
+  }
 };
 
 /* The dot product, value = NULL: none; add: *value already holds the part of other diagonals */
@@ -88,7 +95,7 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaRowsKernel(DiaShape sha
 
       if (i >= m) break;
       if (DOT) part += s[r] * x[i];
-      out(i, s[r]);
+      out(i, PolderPack<PetscScalar, 1>{s[r]});
     }
   }
   if (DOT) dot.sum<POLDER_BLOCK>(part);
@@ -101,84 +108,155 @@ __device__ __forceinline__ V DiaLoad(const V *v)
   return CACHED ? __ldcs(v) : __ldg(v);
 }
 
-template <bool SEVEN, bool HALF, bool CACHED, bool CHECK, class V>
-__device__ __forceinline__ PetscScalar DiaGridRow(const DiaGrid<V> &A, PetscInt i, const PetscScalar *__restrict__ x, PetscScalar xp, PetscScalar xc,
-                                                  PetscScalar &xn, V &vp)
-{
-  const PetscInt m = A.m, far = A.far, near = A.near;
-  constexpr int  c     = SEVEN ? 3 : 2;
-  const bool     below = !CHECK || i >= far, above = !CHECK || m - far > i;
-  const V        w  = HALF ? vp : below ? DiaLoad<CACHED>(A.val[0] + i) : (V)0;
-  const V        vn = above ? DiaLoad<CACHED>(A.val[2 * c] + i) : (V)0;
-  const V        vc = DiaLoad<CACHED>(A.val[c] + i);
-  PetscScalar    s  = 0;
+/* The entries of the rows that a thread passes, a step apart, from the diagonals. HALF: the first entry of a row is the last one of the row before */
+template <bool SEVENPOINTS, bool HALF, bool CACHED, class V>
+struct DiaStored {
+  static constexpr bool SEVEN = SEVENPOINTS;
+  static constexpr int  C = SEVEN ? 3 : 2, N = 1, FIT = SEVEN ? DIA_FIT7 : DIA_FIT5;
+  typedef V             Value;
+  typedef DiaGrid<V>    Grid;
+  V                     before = 0;
 
-  xn = above ? x[i + far] : 0;
-  if (!CHECK || i >= far) s = (PetscScalar)w * xp;
-  if (SEVEN && (!CHECK || i >= near)) s += (PetscScalar)(HALF ? A.val[1][i] : DiaLoad<CACHED>(A.val[1] + i)) * x[i - near];
-  if (!CHECK || i >= 1) s += (PetscScalar)(HALF ? A.val[c - 1][i] : DiaLoad<CACHED>(A.val[c - 1] + i)) * x[i - 1];
-  s += (PetscScalar)vc * xc;
-  if (!CHECK || m - 1 > i) s += (PetscScalar)(HALF ? A.val[c + 1][i] : DiaLoad<CACHED>(A.val[c + 1] + i)) * x[i + 1];
-  if (SEVEN && (!CHECK || m - near > i)) s += (PetscScalar)(HALF ? A.val[c + 2][i] : DiaLoad<CACHED>(A.val[c + 2] + i)) * x[i + near];
-  if (above) s += (PetscScalar)vn * xn;
-  if (HALF) vp = vn;
+  /* Row i is the first one */
+  __device__ __forceinline__ void begin(const Grid &A, PetscInt i)
+  {
+    if (HALF && i >= A.far) before = A.val[0][i];
+  }
+
+  template <bool CHECK>
+  __device__ __forceinline__ void load(const Grid &A, PetscInt i, PolderPack<V, 1> (&a)[2 * C + 1])
+  {
+    const PetscInt m = A.m, far = A.far, near = A.near;
+    const auto     get = [&](int d) { return HALF ? A.val[d][i] : DiaLoad<CACHED>(A.val[d] + i); };
+
+    a[2 * C].v[0] = !CHECK || m - far > i ? DiaLoad<CACHED>(A.val[2 * C] + i) : (V)0;
+    a[C].v[0]     = DiaLoad<CACHED>(A.val[C] + i);
+    a[0].v[0]     = HALF ? before : !CHECK || i >= far ? get(0) : (V)0;
+    if (SEVEN) a[1].v[0] = !CHECK || i >= near ? get(1) : (V)0;
+    a[C - 1].v[0] = !CHECK || i >= 1 ? get(C - 1) : (V)0;
+    a[C + 1].v[0] = !CHECK || m - 1 > i ? get(C + 1) : (V)0;
+    if (SEVEN) a[C + 2].v[0] = !CHECK || m - near > i ? get(C + 2) : (V)0;
+    if (HALF) before = a[2 * C].v[0];
+  }
+};
+
+/* The same from the table of the classes, for ROWS rows at a time; their codes are loaded one step ahead */
+template <bool SEVENPOINTS, int ROWS>
+struct DiaClassed {
+  static constexpr bool             SEVEN = SEVENPOINTS;
+  static constexpr int              C = SEVEN ? 3 : 2, N = ROWS, FIT = SEVEN ? DIA_FIT7 : DIA_FIT5 - 1;
+  typedef PetscScalar               Value;
+  typedef DiaClassGrid<PetscScalar> Grid;
+  PolderPack<unsigned char, N>      next;
+
+  __device__ __forceinline__ void begin(const Grid &A, PetscInt i) { next = PolderPackStream<N>(A.code + i); }
+
+  template <bool CHECK>
+  __device__ __forceinline__ void load(const Grid &A, PetscInt i, PolderPack<PetscScalar, N> (&a)[2 * C + 1])
+  {
+    const PolderPack<unsigned char, N> code = next;
+
+    if (!CHECK || A.m - A.far > i) next = PolderPackStream<N>(A.code + i + A.far);
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+      if (code.v[k] != POLDER_DIA_CLASSLESS) {
+        PetscScalar row[2 * C + 1];
+
+        DiaTableRow(A.classes, code.v[k], row);
+#pragma unroll
+        for (int d = 0; d <= 2 * C; ++d) a[d].v[k] = row[d];
+      } else {
+        DiaStored<SEVEN, false, false, PetscScalar> stored;
+        PolderPack<PetscScalar, 1>                  row[2 * C + 1];
+
+        stored.template load<true>(A, i + k, row);
+#pragma unroll
+        for (int d = 0; d <= 2 * C; ++d) a[d].v[k] = row[d].v[0];
+      }
+    }
+  }
+};
+
+/* N rows from row i on with the entries a[]; with N > 1 near, far, m and i are multiples of N. xp: x one step before; xc: x here; xn: on return, x one step
+   ahead */
+template <bool CHECK, class V, int N, int POINTS>
+__device__ __forceinline__ PolderPack<PetscScalar, N> DiaGridRows(const DiaGrid<V> &A, const PolderPack<V, N> (&a)[POINTS], PetscInt i,
+                                                                  const PetscScalar *__restrict__ x, const PolderPack<PetscScalar, N> &xp,
+                                                                  const PolderPack<PetscScalar, N> &xc, PolderPack<PetscScalar, N> &xn)
+{
+  const PetscInt             m = A.m, far = A.far, near = A.near;
+  constexpr bool             SEVEN = POINTS == 7;
+  constexpr int              c     = POINTS / 2;
+  const bool                 above = !CHECK || m - far > i, left = !CHECK || i >= 1, right = !CHECK || m - N > i;
+  PolderPack<PetscScalar, N> s = {}, before = {}, after = {};
+
+  if (above) xn = PolderPackLdg<N>(x + i + far);
+  else xn = {};
+  if (left) before.v[0] = __ldg(x + i - 1);
+  if (right) after.v[N - 1] = __ldg(x + i + N);
+#pragma unroll
+  for (int k = 1; k < N; ++k) {
+    before.v[k]    = xc.v[k - 1];
+    after.v[k - 1] = xc.v[k];
+  }
+  if (!CHECK || i >= far) s = PolderPackDouble(a[0]) * xp;
+  if (SEVEN && (!CHECK || i >= near)) s = s + PolderPackDouble(a[1]) * PolderPackLdg<N>(x + i - near);
+  if (N > 1 || left) s = s + PolderPackDouble(a[c - 1]) * before;
+  s = s + PolderPackDouble(a[c]) * xc;
+  if (N > 1 || right) s = s + PolderPackDouble(a[c + 1]) * after;
+  if (SEVEN && (!CHECK || m - near > i)) s = s + PolderPackDouble(a[c + 2]) * PolderPackLdg<N>(x + i + near);
+  if (above) s = s + PolderPackDouble(a[2 * c]) * xn;
   return s;
 }
 
 /* SUMS: computes the sums of the result over the runs, whose chunks are those of this kernel */
-template <int BLOCK, bool SEVEN, bool HALF, bool CACHED, bool DOT, bool SUMS, class V>
-__global__ __launch_bounds__(BLOCK, SEVEN ? DIA_FIT7 : DIA_FIT5) void PolderDiaStencilKernel(const __grid_constant__ DiaGrid<V> A,
-                                                                                             const PetscScalar *__restrict__ x, DiaOut out, DiaDot dot,
-                                                                                             const __grid_constant__ PolderRuns runs)
+template <int BLOCK, class Entries, bool DOT, bool SUMS>
+__global__ __launch_bounds__(BLOCK, Entries::FIT) void PolderDiaStencilKernel(const __grid_constant__ typename Entries::Grid A,
+                                                                              const PetscScalar *__restrict__ x, DiaOut out, DiaDot dot,
+                                                                              const __grid_constant__ PolderRuns runs)
 {
   PolderBegin();
+  constexpr int  N    = Entries::N;
   const PetscInt tile = (PetscInt)blockIdx.x % (A.tiles[0] * A.tiles[1]), step = (PetscInt)blockIdx.x / (A.tiles[0] * A.tiles[1]) * A.chunk;
-  const PetscInt ix  = (tile % A.tiles[0] << A.logw) + ((PetscInt)threadIdx.x & ((1 << A.logw) - 1));
-  const PetscInt iy  = tile / A.tiles[0] * (BLOCK >> A.logw) + ((PetscInt)threadIdx.x >> A.logw);
+  const PetscInt mine = N * (PetscInt)threadIdx.x;
+  const PetscInt ix   = (tile % A.tiles[0] << A.logw) + (mine & ((1 << A.logw) - 1));
+  const PetscInt iy   = tile / A.tiles[0] * (N * BLOCK >> A.logw) + (mine >> A.logw);
   const PetscInt far = A.far, m = A.m;
   PetscScalar    part = 0;
 
   if (ix < A.line && iy <= (far - 1 - ix) / A.line) {
-    const int64_t  first = (int64_t)step * far + iy * A.line + ix, end = first + (int64_t)A.chunk * far;
-    const PetscInt last = (PetscInt)(end < m ? end : m);
-    PetscInt       i    = (PetscInt)(first < m ? first : m);
-    PetscScalar    xp = 0, xc = 0, xn = 0;
-    V              vp = 0;
-    RunsSum        sums;
+    const int64_t              first = (int64_t)step * far + iy * A.line + ix, end = first + (int64_t)A.chunk * far;
+    const PetscInt             last = (PetscInt)(end < m ? end : m), inner = last < m - far ? last : m - far;
+    PetscInt                   i  = (PetscInt)(first < m ? first : m);
+    PolderPack<PetscScalar, N> xp = {}, xc = {}, xn = {};
+    Entries                    entries;
+    RunsSum                    sums;
+    const auto                 rows = [&](auto check) {
+      PolderPack<typename Entries::Value, N> a[2 * Entries::C + 1];
+      PolderPack<PetscScalar, N>             s;
 
+      entries.template load<decltype(check)::value>(A, i, a);
+      s = DiaGridRows<decltype(check)::value>(A, a, i, x, xp, xc, xn);
+      for (int k = 0; DOT && k < N; ++k) part += s.v[k] * xc.v[k];
+      out(i, s);
+      if constexpr (SUMS) sums.add(runs, s.v[0]);
+      xp = xc;
+      xc = xn;
+    };
+
+    static_assert(N == 1 || !SUMS, "the sums go along lines of single rows");
     if (SUMS && i < m) sums.begin(runs, step / A.chunk, iy * A.line + ix);
-    if (i < m) xc = x[i];
-    if (i < m && i >= far) {
-      xp = x[i - far];
-      if (HALF) vp = A.val[0][i];
-    } else if (i < last) {
-      const PetscScalar s = DiaGridRow<SEVEN, HALF, CACHED, true>(A, i, x, xp, xc, xn, vp);
-
-      if (DOT) part += s * xc;
-      out(i, s);
-      if (SUMS) sums.add(runs, s);
-      xp = xc;
-      xc = xn;
-      i  = m - far > i ? i + far : m;
+    if (i < m) {
+      xc = PolderPackLdg<N>(x + i);
+      entries.begin(A, i);
     }
-    const PetscInt inner = last < m - far ? last : m - far;
-#pragma unroll 2
-    for (; i < inner; i += far) {
-      const PetscScalar s = DiaGridRow<SEVEN, HALF, CACHED, false>(A, i, x, xp, xc, xn, vp);
-
-      if (DOT) part += s * xc;
-      out(i, s);
-      if (SUMS) sums.add(runs, s);
-      xp = xc;
-      xc = xn;
+    if (i < m && i >= far) xp = PolderPackLdg<N>(x + i - far);
+    else if (i < last) { /* the first step of the matrix */ rows(std::true_type());
+      i = m - far > i ? i + far : m;
     }
-    if (i < last) { /* the last step of the matrix */
-      const PetscScalar s = DiaGridRow<SEVEN, HALF, CACHED, true>(A, i, x, xp, xc, xn, vp);
-
-      if (DOT) part += s * xc;
-      out(i, s);
-      if (SUMS) sums.add(runs, s);
-    }
+#pragma unroll(N > 1 ? 1 : 2)
+    for (; i < inner; i += far) rows(std::false_type());
+    if (i < last) rows(std::true_type()); /* the last step */
   }
   if (DOT) dot.sum<BLOCK>(part);
 }
@@ -196,16 +274,35 @@ static void DiaRowsLaunch(DiaShape shape, const DiaArgs<V> &A, const PetscScalar
   else if (all) PolderLaunchEarly(PolderDiaRowsKernel<ND, ROWS, false, V>, blocks, POLDER_BLOCK, stream, shape, A, x, out, dot);
 }
 
-template <bool SEVEN, bool HALF, bool CACHED, class V>
-static void DiaStencilLaunch(const DiaGrid<V> &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, const DiaDot &dot, const PolderRuns *runs,
-                             cudaStream_t stream)
+template <class Entries>
+static void DiaStencilLaunch(const typename Entries::Grid &A, unsigned int blocks, const PetscScalar *x, const DiaOut &out, const DiaDot &dot,
+                             const PolderRuns *runs, cudaStream_t stream)
 {
-  constexpr int  tile = SEVEN ? DIA_TILE7 : DIA_TILE5;
-  constexpr bool sums = sizeof(V) == sizeof(PetscScalar); // only products with A itself support runs
+  constexpr int  tile = Entries::SEVEN ? DIA_TILE7 : DIA_TILE5;
+  constexpr bool sums = std::is_same_v<typename Entries::Value, PetscScalar> && Entries::N == 1; // only products with A itself support runs
 
-  if (runs) PolderLaunchEarly(PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, sums, V>, blocks, tile, stream, A, x, out, dot, *runs);
-  else if (dot.value) PolderLaunchEarly(PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, true, false, V>, blocks, tile, stream, A, x, out, dot, PolderRuns{});
-  else PolderLaunchEarly(PolderDiaStencilKernel<tile, SEVEN, HALF, CACHED, false, false, V>, blocks, tile, stream, A, x, out, dot, PolderRuns{});
+  if (runs) PolderLaunchEarly(PolderDiaStencilKernel<tile, Entries, true, sums>, blocks, tile, stream, A, x, out, dot, *runs);
+  else if (dot.value) PolderLaunchEarly(PolderDiaStencilKernel<tile, Entries, true, false>, blocks, tile, stream, A, x, out, dot, PolderRuns{});
+  else PolderLaunchEarly(PolderDiaStencilKernel<tile, Entries, false, false>, blocks, tile, stream, A, x, out, dot, PolderRuns{});
+}
+
+/* The kernel for a stencil whose rows have classes, which takes two rows at a time if it may: with 5 points there are not enough registers */
+template <bool SEVEN>
+static void DiaClassedLaunch(const PolderDia *A, const DiaGrid<PetscScalar> &grid, unsigned int blocks, const PetscScalar *x, const DiaOut &out,
+                             const DiaDot &dot, const PolderRuns *runs, cudaStream_t stream)
+{
+  DiaClassGrid<PetscScalar> G = {grid, A->code, A->classes, NULL};
+
+  if constexpr (SEVEN) {
+    bool half;
+
+    if (!runs && G.m % 2 == 0 && G.near % 2 == 0 && G.far % 2 == 0 && PolderAligned<2>(x, out.y, out.z)) {
+      blocks = DiaFindGrid<2>(A->m, A->n, A->nd, A->off, A->val, &G, &half);
+      DiaStencilLaunch<DiaClassed<SEVEN, 2>>(G, blocks, x, out, dot, runs, stream);
+      return;
+    }
+  }
+  DiaStencilLaunch<DiaClassed<SEVEN, 1>>(G, blocks, x, out, dot, runs, stream);
 }
 
 /* The kernel for a stencil: 7 points or 5, half stored or all, past the cache or not */
@@ -215,10 +312,10 @@ static void DiaGridLaunch(const DiaGrid<V> &A, bool half, unsigned int blocks, c
 {
   typedef void (*Launch)(const DiaGrid<V> &, unsigned int, const PetscScalar *, const DiaOut &, const DiaDot &, const PolderRuns *, cudaStream_t);
   static const Launch launch[2][2][2] = {
-    {{DiaStencilLaunch<false, false, false, V>, DiaStencilLaunch<false, false, true, V>},
-     {DiaStencilLaunch<false, true, false, V>, DiaStencilLaunch<false, true, true, V>}},
-    {{DiaStencilLaunch<true, false, false, V>, DiaStencilLaunch<true, false, true, V>},
-     {DiaStencilLaunch<true, true, false, V>, DiaStencilLaunch<true, true, true, V>}  }
+    {{DiaStencilLaunch<DiaStored<false, false, false, V>>, DiaStencilLaunch<DiaStored<false, false, true, V>>},
+     {DiaStencilLaunch<DiaStored<false, true, false, V>>, DiaStencilLaunch<DiaStored<false, true, true, V>>}},
+    {{DiaStencilLaunch<DiaStored<true, false, false, V>>, DiaStencilLaunch<DiaStored<true, false, true, V>>},
+     {DiaStencilLaunch<DiaStored<true, true, false, V>>, DiaStencilLaunch<DiaStored<true, true, true, V>>}  }
   };
 
   launch[A.near > 0][half][A.m <= DIA_CACHED_ROWS](A, blocks, x, out, dot, runs, stream);
@@ -235,6 +332,11 @@ static int DiaMultLaunch(const PolderDia *A, const V *const val[], const PetscSc
   const unsigned int blocks = DiaFindGrid(A->m, A->n, nd, A->off, val, &G, &half);
 
   if (blocks) {
+    if constexpr (std::is_same_v<V, PetscScalar>) {
+      if (A->code && G.near) DiaClassedLaunch<true>(A, G, blocks, x, out, dot, runs, stream);
+      else if (A->code) DiaClassedLaunch<false>(A, G, blocks, x, out, dot, runs, stream);
+      if (A->code) return (int)cudaGetLastError();
+    }
     DiaGridLaunch(G, half, blocks, x, out, dot, runs, stream);
     return (int)cudaGetLastError();
   }

@@ -53,10 +53,10 @@ struct LevelJacobi {
   V                    *y;
   PolderLevelEnd        end;
 
-  template <int N>
-  __device__ __forceinline__ void operator()(PetscInt i, const PolderPack<V, N> &s, const PolderPack<V, N> &now, double *part) const
+  template <int N, class Inverse>
+  __device__ __forceinline__ void operator()(PetscInt i, const PolderPack<V, N> &s, const PolderPack<V, N> &now, const Inverse &inverse, double *part) const
   {
-    const PolderPack<V, N> d = PolderPackLdg<N>(dinv + i), r = PolderPackLdg<N>(b + i);
+    const PolderPack<V, N> d = inverse(dinv), r = PolderPackLdg<N>(b + i);
     PolderPack<V, N>       z = scale * d * (r - s);
 
     if (before == LEVEL_ZERO) z = z + beta * now;
@@ -108,8 +108,8 @@ struct LevelResidual {
   const V              *b;
   V                    *r;
 
-  template <int N>
-  __device__ __forceinline__ void operator()(PetscInt i, const PolderPack<V, N> &s, const PolderPack<V, N> &, double *) const
+  template <int N, class Inverse>
+  __device__ __forceinline__ void operator()(PetscInt i, const PolderPack<V, N> &s, const PolderPack<V, N> &, const Inverse &, double *) const
   {
     PolderPackWrite(r + i, PolderPackRead<N>(b + i) - s);
   }

@@ -14,6 +14,9 @@
 #define LEVEL_FIT5   2
 /* Rows of a large stencil that a thread takes at a time */
 #define LEVEL_PACK 2
+#ifndef LEVEL_CLASSED_PACK
+  #define LEVEL_CLASSED_PACK 4
+#endif
 
 /* In single precision the sum of the row replaces the diagonal entry, and the other entries multiply x_j - x_i, see levelmatrix.h */
 template <class V>
@@ -30,12 +33,15 @@ __device__ __forceinline__ auto LevelGet(E a)
 /* A matrix by diagonals; its entries are read once and evicted from the cache first */
 template <class V, class E>
 struct LevelDia {
-  static constexpr int LANES = 1;
-  PetscInt             n, nd, lo, hi; /* rows lo <= i < hi have all columns */
-  PetscInt             main;          /* the main diagonal */
-  bool                 half;          /* the lower diagonals point into the upper ones */
-  PetscInt             off[POLDER_LEVEL_DIAGONALS];
-  const E             *val[POLDER_LEVEL_DIAGONALS];
+  static constexpr int    LANES = 1;
+  PetscInt                n, nd, lo, hi; /* rows lo <= i < hi have all columns */
+  PetscInt                main;          /* the main diagonal */
+  bool                    half;          /* the lower diagonals point into the upper ones */
+  const unsigned char    *code;          /* the classes of the rows, or NULL */
+  const PolderDiaClasses *classes;
+  const V                *inverse;
+  PetscInt                off[POLDER_LEVEL_DIAGONALS];
+  const E                *val[POLDER_LEVEL_DIAGONALS];
 };
 
 /* ND = 0: any number of diagonals */
@@ -120,12 +126,32 @@ struct LevelVector {
   }
 };
 
+/* The inverse diagonal of N rows from row i on: read from memory, or known */
+template <int N>
+struct LevelInverse {
+  PetscInt i;
+
+  template <class V>
+  __device__ __forceinline__ PolderPack<V, N> operator()(const V *dinv) const
+  {
+    return PolderPackLdg<N>(dinv + i);
+  }
+};
+
+template <class V, int N>
+struct LevelKnownInverse {
+  PolderPack<V, N> d;
+
+  __device__ __forceinline__ PolderPack<V, N> operator()(const V *) const { return d; }
+};
+
 /* Passes what comes of N rows to an output, which takes one row at a time unless it says PACKS */
-template <class Out, class V, int N>
-__device__ __forceinline__ void LevelPut(const Out &out, PetscInt i, const PolderPack<V, N> &s, const PolderPack<V, N> &now, double *part)
+template <class Out, class V, int N, class Inverse>
+__device__ __forceinline__ void LevelPut(const Out &out, PetscInt i, const PolderPack<V, N> &s, const PolderPack<V, N> &now, const Inverse &inverse,
+                                         double *part)
 {
-  if constexpr (Out::PACKS) out(i, s, now, part);
-  else out(i, s.v[0], now.v[0], part);
+  if constexpr (Out::PACKS) out(i, s, now, inverse, part);
+  else out(i, s.v[0], now.v[0], inverse, part);
 }
 
 /* The sum over each group of consecutive threads of a warp, a power of two in size, returned in all of them */
@@ -151,56 +177,134 @@ static __global__ __launch_bounds__(POLDER_BLOCK) void PolderLevelRowsKernel(con
     const PetscInt  i    = (PetscInt)k;
     auto            s    = LevelGroupSum(mine ? A.row(i, lane, x) : 0, M::LANES);
 
-    if (mine && lane == 0) LevelPut(out, i, PolderPack<decltype(s), 1>{s}, PolderPack<decltype(s), 1>{x(i)}, part);
+    if (mine && lane == 0) LevelPut(out, i, PolderPack<decltype(s), 1>{s}, PolderPack<decltype(s), 1>{x(i)}, LevelInverse<1>{i}, part);
   }
   if constexpr (Out::SUMS > 0) PolderGridSum<POLDER_BLOCK>(part, scratch, [=](const double *total) { out.finish(total); });
 }
 
 /*
-  N rows of a stencil from row i on. xp: x one step before; xc: x here; xn: on return, x one step ahead; vp: the coefficient one step before, when half of the
-  matrix is stored. With N > 1 it is, and near, far, m and i are multiples of N
+  The entries of N rows from row i on, for the rows that a thread passes, a step apart: from the diagonals. HALF: the first entries of these rows are the last
+  ones of those before. With N > 1 half of the matrix is stored, and near, far, m and i are multiples of N
 */
-template <bool SEVEN, bool HALF, bool CHECK, int N, class V, class E, class X>
-__device__ __forceinline__ PolderPack<V, N> LevelGridRows(const DiaGrid<E> &A, PetscInt i, const X &x, const PolderPack<V, N> &xp, const PolderPack<V, N> &xc,
-                                                          PolderPack<V, N> &xn, PolderPack<V, N> &vp)
+template <bool SEVEN, bool HALF, int N, class V, class E>
+struct LevelStored {
+  static constexpr int C = SEVEN ? 3 : 2;
+  typedef DiaGrid<E>   Grid;
+  PolderPack<V, N>     before = {};
+  PetscInt             at;
+
+  /* Row i is the first one */
+  __device__ __forceinline__ void begin(const Grid &A, PetscInt i)
+  {
+    if (HALF && i >= A.far) before = PolderPackGet(PolderPackLdg<N>(A.val[0] + i));
+  }
+
+  template <bool CHECK>
+  __device__ __forceinline__ void load(const Grid &A, PetscInt i, PolderPack<V, N> (&a)[2 * C + 1])
+  {
+    const PetscInt         m = A.m, far = A.far, near = A.near;
+    const bool             below = !CHECK || i >= far, above = !CHECK || m - far > i, left = !CHECK || i >= 1, right = !CHECK || m - N > i;
+    const auto             get  = [&](int d) { return PolderPackGet(HALF ? PolderPackLdg<N>(A.val[d] + i) : PolderPackStream<N>(A.val[d] + i)); };
+    const PolderPack<V, N> none = {};
+
+    at       = i;
+    a[0]     = HALF ? before : below ? get(0) : none;
+    a[2 * C] = above ? PolderPackGet(PolderPackStream<N>(A.val[2 * C] + i)) : none;
+    a[C]     = PolderPackGet(PolderPackStream<N>(A.val[C] + i));
+    a[C + 1] = right ? get(C + 1) : none;
+    a[C - 1] = none;
+    if (left) a[C - 1].v[0] = LevelGet(HALF ? __ldg(A.val[C - 1] + i) : __ldcs(A.val[C - 1] + i));
+#pragma unroll
+    for (int k = 1; k < N; ++k) {
+      if (CHECK && !right) a[C + 1].v[k - 1] = LevelGet(__ldg(A.val[C + 1] + i + k - 1));
+      a[C - 1].v[k] = a[C + 1].v[k - 1];
+    }
+    if (SEVEN) a[1] = !CHECK || i >= near ? get(1) : none;
+    if (SEVEN) a[C + 2] = !CHECK || m - near > i ? get(C + 2) : none;
+    if (HALF) before = a[2 * C];
+  }
+  __device__ __forceinline__ LevelInverse<N> inverse(void) const
+  {
+    return LevelInverse<N>{at};
+  }
+};
+
+/* The same from the table of the classes; the codes are loaded one step ahead */
+template <bool SEVEN, int N, class E>
+struct LevelClassed {
+  static constexpr int         C = SEVEN ? 3 : 2;
+  typedef DiaClassGrid<E>      Grid;
+  PolderPack<unsigned char, N> next;
+  PolderPack<float, N>         dinv;
+
+  __device__ __forceinline__ void begin(const Grid &A, PetscInt i) { next = PolderPackStream<N>(A.code + i); }
+
+  template <bool CHECK>
+  __device__ __forceinline__ void load(const Grid &A, PetscInt i, PolderPack<float, N> (&a)[2 * C + 1])
+  {
+    const PolderPack<unsigned char, N> code = next;
+
+    if (!CHECK || A.m - A.far > i) next = PolderPackStream<N>(A.code + i + A.far);
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+      if (code.v[k] != POLDER_DIA_CLASSLESS) {
+        float row[POLDER_DIA_WIDTH];
+
+        DiaTableRow(A.classes, code.v[k], row);
+#pragma unroll
+        for (int d = 0; d <= 2 * C; ++d) a[d].v[k] = row[d];
+        dinv.v[k] = row[POLDER_DIA_INVERSE];
+      } else {
+        LevelStored<SEVEN, false, 1, float, E> stored;
+        PolderPack<float, 1>                   row[2 * C + 1];
+
+        stored.template load<true>(A, i + k, row);
+#pragma unroll
+        for (int d = 0; d <= 2 * C; ++d) a[d].v[k] = row[d].v[0];
+        dinv.v[k] = __ldg(A.inverse + i + k);
+      }
+    }
+  }
+  __device__ __forceinline__ LevelKnownInverse<float, N> inverse(void) const
+  {
+    return LevelKnownInverse<float, N>{dinv};
+  }
+};
+
+/* N rows with the entries a[]. xp: x one step before; xc: x here; xn: on return, x one step ahead */
+template <bool CHECK, int POINTS, int N, class E, class V, class X>
+__device__ __forceinline__ PolderPack<V, N> LevelGridRows(const DiaGrid<E> &A, const PolderPack<V, N> (&a)[POINTS], PetscInt i, const X &x,
+                                                          const PolderPack<V, N> &xp, const PolderPack<V, N> &xc, PolderPack<V, N> &xn)
 {
   const PetscInt         m = A.m, far = A.far, near = A.near;
-  constexpr int          c     = SEVEN ? 3 : 2;
+  constexpr bool         SEVEN = POINTS == 7;
+  constexpr int          c     = POINTS / 2;
   const bool             below = !CHECK || i >= far, above = !CHECK || m - far > i, left = !CHECK || i >= 1, right = !CHECK || m - N > i;
-  const auto             load = [&](int d) { return PolderPackGet(HALF ? PolderPackLdg<N>(A.val[d] + i) : PolderPackStream<N>(A.val[d] + i)); };
-  const PolderPack<V, N> none = {}, w = HALF ? vp : below ? load(0) : none;
-  const PolderPack<V, N> vn    = above ? PolderPackGet(PolderPackStream<N>(A.val[2 * c] + i)) : none;
-  const PolderPack<V, N> own   = LevelSums<V> ? xc : none;
-  PolderPack<V, N>       s     = PolderPackGet(PolderPackStream<N>(A.val[c] + i)) * xc;
-  PolderPack<V, N>       upper = none, lower = none, before = none, after = none; /* of the couplings within the line, and x there */
+  const PolderPack<V, N> none = {}, own = LevelSums<V> ? xc : none;
+  PolderPack<V, N>       s = a[c] * xc, before = none, after = none; /* x within the line */
 
   xn = above ? x.template pack<N>(i + far) : none;
-  if (right) upper = load(c + 1);
-  if (left) lower.v[0] = LevelGet(HALF ? __ldg(A.val[c - 1] + i) : __ldcs(A.val[c - 1] + i));
   if (left) before.v[0] = x(i - 1);
   if (right) after.v[N - 1] = x(i + N);
 #pragma unroll
   for (int k = 1; k < N; ++k) {
-    if (CHECK && !right) upper.v[k - 1] = LevelGet(__ldg(A.val[c + 1] + i + k - 1));
-    lower.v[k]     = upper.v[k - 1];
     before.v[k]    = xc.v[k - 1];
     after.v[k - 1] = xc.v[k];
   }
-  if (below) s = s + w * (xp - own);
-  if (SEVEN && (!CHECK || i >= near)) s = s + load(1) * (x.template pack<N>(i - near) - own);
-  if (N > 1 || left) s = s + lower * (before - own);
-  if (N > 1 || right) s = s + upper * (after - own);
-  if (SEVEN && (!CHECK || m - near > i)) s = s + load(c + 2) * (x.template pack<N>(i + near) - own);
-  if (above) s = s + vn * (xn - own);
-  if (HALF) vp = vn;
+  if (below) s = s + a[0] * (xp - own);
+  if (SEVEN && (!CHECK || i >= near)) s = s + a[1] * (x.template pack<N>(i - near) - own);
+  if (N > 1 || left) s = s + a[c - 1] * (before - own);
+  if (N > 1 || right) s = s + a[c + 1] * (after - own);
+  if (SEVEN && (!CHECK || m - near > i)) s = s + a[c + 2] * (x.template pack<N>(i + near) - own);
+  if (above) s = s + a[2 * c] * (xn - own);
   return s;
 }
 
 /* Large stencils: each thread goes along the slowest direction, as in dia.cu, N rows at a time */
-template <bool SEVEN, bool HALF, int N, class V, class E, class X, class Out>
+template <bool SEVEN, int N, class Entries, class V, class X, class Out>
 static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
-                                    SEVEN ? DIA_FIT7 : LEVEL_FIT5) void PolderLevelGridKernel(const __grid_constant__ DiaGrid<E> A, const X x, const Out out,
-                                                                                              PolderReduceScratch *scratch)
+                                    SEVEN ? DIA_FIT7 : LEVEL_FIT5) void PolderLevelGridKernel(const __grid_constant__ typename Entries::Grid A, const X x,
+                                                                                              const Out out, PolderReduceScratch *scratch)
 {
   PolderBegin();
   constexpr int  block = SEVEN ? DIA_TILE7 : DIA_TILE5;
@@ -215,25 +319,28 @@ static __global__ __launch_bounds__(SEVEN ? DIA_TILE7 : DIA_TILE5,
     const long long  first = (long long)step * far + iy * A.line + ix, end = first + (long long)A.chunk * far;
     const PetscInt   last = (PetscInt)(end < m ? end : m), inner = last < m - far ? last : m - far;
     PetscInt         i  = (PetscInt)(first < m ? first : m);
-    PolderPack<V, N> xp = {}, xc = {}, xn = {}, vp = {};
+    PolderPack<V, N> xp = {}, xc = {}, xn = {};
+    Entries          entries;
+    const auto       rows = [&](auto check) {
+      PolderPack<V, N> a[2 * Entries::C + 1];
 
-    if (i < m) xc = x.template pack<N>(i);
-    if (i < m && i >= far) {
-      xp = x.template pack<N>(i - far);
-      if (HALF) vp = PolderPackGet(PolderPackLdg<N>(A.val[0] + i));
-    } else if (i < last) { /* the first step of the matrix */
-      LevelPut(out, i, LevelGridRows<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp), xc, part);
+      entries.template load<decltype(check)::value>(A, i, a);
+      LevelPut(out, i, LevelGridRows<decltype(check)::value>(A, a, i, x, xp, xc, xn), xc, entries.inverse(), part);
       xp = xc;
       xc = xn;
-      i  = m - far > i ? i + far : m;
+    };
+
+    if (i < m) {
+      xc = x.template pack<N>(i);
+      entries.begin(A, i);
+    }
+    if (i < m && i >= far) xp = x.template pack<N>(i - far);
+    else if (i < last) { /* the first step of the matrix */ rows(std::true_type());
+      i = m - far > i ? i + far : m;
     }
 #pragma unroll(Out::SUMS > 1 || N > 1 ? 1 : 2) // limited by registers
-    for (; i < inner; i += far) {
-      LevelPut(out, i, LevelGridRows<SEVEN, HALF, false>(A, i, x, xp, xc, xn, vp), xc, part);
-      xp = xc;
-      xc = xn;
-    }
-    if (i < last) LevelPut(out, i, LevelGridRows<SEVEN, HALF, true>(A, i, x, xp, xc, xn, vp), xc, part); /* the last step */
+    for (; i < inner; i += far) rows(std::false_type());
+    if (i < last) rows(std::true_type()); /* the last step */
   }
   if constexpr (Out::SUMS > 0) PolderGridSum<block>(part, scratch, [=](const double *total) { out.finish(total); });
 }
@@ -254,8 +361,11 @@ static int LevelDiaDo(const PolderLevelMatrix *M, Do act)
     D.val[d] = (const E *)M->val[d];
     half     = half && M->off[d] == -M->off[M->nd - 1 - d] && (d >= M->nd / 2 || D.val[d] == (const E *)M->val[M->nd - 1 - d] + M->off[d]);
   }
-  D.main = M->main;
-  D.half = half;
+  D.main    = M->main;
+  D.half    = half;
+  D.code    = M->code;
+  D.classes = M->classes;
+  D.inverse = (const V *)M->dinv;
   switch (M->nd) {
   case 3:
     act(LevelDiagonals<3, V, E>{D});
@@ -307,26 +417,44 @@ static bool LevelGridPacks(const DiaGrid<E> &A, const X &x, const Out &out)
   return fits;
 }
 
+template <bool SEVEN, int N, class Entries, class V, class X, class Out>
+static void LevelGridStart(const typename Entries::Grid &A, unsigned int blocks, const X &x, const Out &out, void *work, cudaStream_t stream)
+{
+  PolderLaunchEarly(PolderLevelGridKernel<SEVEN, N, Entries, V, X, Out>, blocks, SEVEN ? DIA_TILE7 : DIA_TILE5, stream, A, x, out, (PolderReduceScratch *)work);
+}
+
 /* Launches the kernel for large stencils if the matrix is one; returns whether it did */
 template <bool SEVEN, class V, class E, class X, class Out>
 static bool LevelGridLaunch(const LevelDia<V, E> &D, const X &x, const Out &out, void *work, cudaStream_t stream)
 {
-  constexpr int        tile    = SEVEN ? DIA_TILE7 : DIA_TILE5;
-  PolderReduceScratch *scratch = (PolderReduceScratch *)work;
-  DiaGrid<E>           A;
-  bool                 half;
-  unsigned int         blocks = DiaFindGrid(D.n, D.n, D.nd, D.off, D.val, &A, &half);
+  DiaGrid<E>   A;
+  bool         half;
+  unsigned int blocks = DiaFindGrid(D.n, D.n, D.nd, D.off, D.val, &A, &half);
 
   if (!blocks) return false;
   if constexpr (Out::PACKS) {
-    if (half && LevelGridPacks<LEVEL_PACK>(A, x, out)) {
+    if constexpr (LevelSums<V>) {
+      if (D.code && LevelGridPacks<LEVEL_CLASSED_PACK>(A, x, out)) {
+        blocks = DiaFindGrid<LEVEL_CLASSED_PACK>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
+        LevelGridStart<SEVEN, LEVEL_CLASSED_PACK, LevelClassed<SEVEN, LEVEL_CLASSED_PACK, E>, V>({A, D.code, D.classes, D.inverse}, blocks, x, out, work,
+                                                                                                 stream);
+        return true;
+      }
+    }
+    if (half && !D.code && LevelGridPacks<LEVEL_PACK>(A, x, out)) {
       blocks = DiaFindGrid<LEVEL_PACK>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
-      PolderLaunchEarly(PolderLevelGridKernel<SEVEN, true, LEVEL_PACK, V, E, X, Out>, blocks, tile, stream, A, x, out, scratch);
+      LevelGridStart<SEVEN, LEVEL_PACK, LevelStored<SEVEN, true, LEVEL_PACK, V, E>, V>(A, blocks, x, out, work, stream);
       return true;
     }
   }
-  if (half) PolderLaunchEarly(PolderLevelGridKernel<SEVEN, true, 1, V, E, X, Out>, blocks, tile, stream, A, x, out, scratch);
-  else PolderLaunchEarly(PolderLevelGridKernel<SEVEN, false, 1, V, E, X, Out>, blocks, tile, stream, A, x, out, scratch);
+  if constexpr (LevelSums<V>) {
+    if (D.code) {
+      LevelGridStart<SEVEN, 1, LevelClassed<SEVEN, 1, E>, V>({A, D.code, D.classes, D.inverse}, blocks, x, out, work, stream);
+      return true;
+    }
+  }
+  if (half) LevelGridStart<SEVEN, 1, LevelStored<SEVEN, true, 1, V, E>, V>(A, blocks, x, out, work, stream);
+  else LevelGridStart<SEVEN, 1, LevelStored<SEVEN, false, 1, V, E>, V>(A, blocks, x, out, work, stream);
   return true;
 }
 

@@ -22,7 +22,8 @@ struct LevelDots {
   V                    *v;
   PetscReal            *sum;
 
-  __device__ __forceinline__ void operator()(PetscInt i, V s, V now, double *part) const
+  template <class Inverse>
+  __device__ __forceinline__ void operator()(PetscInt i, V s, V now, const Inverse &, double *part) const
   {
     const double xi = now, bi = __ldg(b + i), si = s;
 
@@ -51,7 +52,8 @@ struct LevelPower {
   V                    *y;
   PetscReal            *norm; /* norm of x, then of y */
 
-  __device__ __forceinline__ void operator()(PetscInt i, V s, V, double *part) const
+  template <class Inverse>
+  __device__ __forceinline__ void operator()(PetscInt i, V s, V, const Inverse &, double *part) const
   {
     const double length = FIRST ? 1 : sqrt(norm[0]);
     const V      z      = length > 0 ? (V)(s * (double)__ldg(dinv + i) / length) : 0;

@@ -72,6 +72,10 @@ static __device__ __forceinline__ auto PolderPackGet(const PolderPack<E, N> &a)
 template <size_t BYTES>
 struct PolderPackWord;
 template <>
+struct PolderPackWord<1> {
+  typedef unsigned char type;
+};
+template <>
 struct PolderPackWord<2> {
   typedef unsigned short type;
 };
@@ -88,15 +92,24 @@ struct PolderPackWord<16> {
   typedef uint4 type;
 };
 
+/* The same for longer packs: so many words */
+template <size_t BYTES>
+struct PolderPackWords {
+  static constexpr int                                             N = BYTES > 16 ? (int)(BYTES / 16) : 1;
+  typedef typename PolderPackWord<(BYTES > 16 ? 16 : BYTES)>::type type;
+};
+
 /* The N numbers from *v on, which is aligned for that, by load(address) */
 template <int N, class V, class Load>
 static __device__ __forceinline__ PolderPack<V, N> PolderPackLoad(const V *v, Load load)
 {
-  typedef typename PolderPackWord<sizeof(V) * N>::type Word;
-  const Word                                           word = load((const Word *)v);
-  PolderPack<V, N>                                     pack;
+  typedef PolderPackWords<sizeof(V) * N> Words;
+  typename Words::type                   word[Words::N];
+  PolderPack<V, N>                       pack;
 
-  memcpy(&pack, &word, sizeof(pack));
+#pragma unroll
+  for (int k = 0; k < Words::N; ++k) word[k] = load((const typename Words::type *)v + k);
+  memcpy(&pack, word, sizeof(pack));
   return pack;
 }
 
@@ -122,11 +135,24 @@ static __device__ __forceinline__ PolderPack<V, N> PolderPackRead(const V *v)
 template <class V, int N>
 static __device__ __forceinline__ void PolderPackWrite(V *v, const PolderPack<V, N> &pack)
 {
-  typedef typename PolderPackWord<sizeof(V) * N>::type Word;
-  Word                                                 word;
+  typedef PolderPackWords<sizeof(V) * N> Words;
+  typename Words::type                   word[Words::N];
 
-  memcpy(&word, &pack, sizeof(word));
-  *(Word *)v = word;
+  memcpy(word, &pack, sizeof(pack));
+#pragma unroll
+  for (int k = 0; k < Words::N; ++k) ((typename Words::type *)v)[k] = word[k];
+}
+
+/* Memory that is not read again soon */
+template <class V, int N>
+static __device__ __forceinline__ void PolderPackStreamWrite(V *v, const PolderPack<V, N> &pack)
+{
+  typedef PolderPackWords<sizeof(V) * N> Words;
+  typename Words::type                   word[Words::N];
+
+  memcpy(word, &pack, sizeof(pack));
+#pragma unroll
+  for (int k = 0; k < Words::N; ++k) __stcs((typename Words::type *)v + k, word[k]);
 }
 
 /* May packs of N be loaded from these addresses? */

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "launch.cuh"
+#include "kernels/diaclass.h"
 
 /*
   Minimum number of rows for processing a stencil by tiles; threads of a tile with 5 and with 7 points, and resident blocks of that size, limited by
@@ -28,6 +29,41 @@ struct DiaGrid {
   int      logw;            /* tiles are 2^logw rows wide */
   const V *val[7];
 };
+
+/* The same with the classes of its rows, see diaclass.h */
+template <class V>
+struct DiaClassGrid : DiaGrid<V> {
+  const unsigned char    *code;
+  const PolderDiaClasses *classes;
+  const float            *inverse; /* the inverse diagonal of rows in no class, where it is needed */
+};
+
+/* The first N entries of the rows of class `code` */
+template <int N>
+__device__ __forceinline__ void DiaTableRow(const PolderDiaClasses *C, int code, double (&a)[N])
+{
+#pragma unroll
+  for (int d = 0; d < N; d += 2) {
+    const double2 two = __ldg((const double2 *)(C->table + code * POLDER_DIA_WIDTH + d));
+
+    a[d] = two.x;
+    if (d + 1 < N) a[d + 1] = two.y;
+  }
+}
+
+template <int N>
+__device__ __forceinline__ void DiaTableRow(const PolderDiaClasses *C, int code, float (&a)[N])
+{
+#pragma unroll
+  for (int d = 0; d < N; d += 4) {
+    const float4 four = __ldg((const float4 *)(C->single + code * POLDER_DIA_WIDTH + d));
+
+    a[d] = four.x;
+    if (d + 1 < N) a[d + 1] = four.y;
+    if (d + 2 < N) a[d + 2] = four.z;
+    if (d + 3 < N) a[d + 3] = four.w;
+  }
+}
 
 /*
   The number of chunks into which the steps are cut, if each chunk makes `tiles` blocks. 7 points: few chunks, as each reads two planes beyond its own; the

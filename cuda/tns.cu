@@ -1,5 +1,6 @@
 /* Triangular sweeps of the truncated Neumann series: V is the type of the entries of the matrix and of the inverse diagonal, double or float. */
 #include "cg.cuh"
+#include "stencil.cuh"
 #include "kernels/tns.h"
 
 /* Diagonals of one launch */
@@ -84,12 +85,14 @@ int PolderTriSweepDIA_CUDA(const PolderTriangle *T, const PetscScalar r[], const
 */
 template <class V>
 struct TriGrid {
-  PetscInt           m, near, far; /* near = far: 5 points, one line a step */
-  PetscInt           tiles[2], warps, chunk;
-  const V           *val[3], *dinv; /* neighbours k - 1, k - near, k - far */
-  const PetscScalar *in;
-  PetscScalar       *z, *x; /* TRI_DIRECTION: z is p */
-  PolderCGState     *state;
+  PetscInt                m, near, far; /* near = far: 5 points, one line a step */
+  PetscInt                tiles[2], warps, chunk;
+  const V                *val[3], *dinv; /* neighbours k - 1, k - near, k - far */
+  const unsigned char    *code;          /* NULL, or the classes of the rows */
+  const PolderDiaClasses *classes;
+  const PetscScalar      *in;
+  PetscScalar            *z, *x; /* TRI_DIRECTION: z is p */
+  PolderCGState          *state;
 };
 
 /* Output of z: it is stored; stored with the sum (z, z / dinv); or used for the direction of conjugate gradients, whose elements are summed */
@@ -138,6 +141,24 @@ __device__ __forceinline__ void TriSum(const TriGrid<V> &A, PetscScalar part, co
   });
 }
 
+/* The inverse diagonal and the N entries of row i in the triangle: those of number k - 1, k - near and k - far; some: the entries are needed */
+template <bool CHECK, bool UPPER, bool CLASSED, int N, class V>
+__device__ __forceinline__ void TriEntries(const TriGrid<V> &A, int64_t k, PetscInt i, int code, bool some, V &d, V (&v)[N])
+{
+  if (CLASSED && code != POLDER_DIA_CLASSLESS) {
+    V a[POLDER_DIA_WIDTH];
+
+    DiaTableRow(A.classes, code, a); // loads only what is used
+    d = a[POLDER_DIA_INVERSE];
+#pragma unroll
+    for (int n = 0; n < N; ++n) v[n] = a[UPPER ? N + 1 + n : N - 1 - n];
+  } else {
+    d = A.dinv[i];
+#pragma unroll
+    for (int n = 0; n < N; ++n) v[n] = some && (!CHECK || k >= (n == 0 ? 1 : n == 1 ? A.near : A.far)) ? A.val[n][i] : (V)0;
+  }
+}
+
 /* The part of a step that a lane has: its first row, its number, lines of the tile; ready: 0: compute c only; 1: c and the first sweep; 2: both sweeps */
 struct TriTile {
   int64_t k0;
@@ -145,7 +166,7 @@ struct TriTile {
 };
 
 /* All lines of a tile in the planes of one step; y0[j], y1[j]: c and the first sweep of line j in the plane before */
-template <bool CHECK, bool UPPER, TriAct ACT, class V>
+template <bool CHECK, bool UPPER, TriAct ACT, bool CLASSED, class V>
 __device__ __forceinline__ void TriPlane(const TriGrid<V> &A, const TriScalars &scalars, const TriTile &tile, PetscScalar (&y0)[TRI_LINES + 2],
                                          PetscScalar (&y1)[TRI_LINES + 2], PetscScalar &part)
 {
@@ -157,22 +178,27 @@ __device__ __forceinline__ void TriPlane(const TriGrid<V> &A, const TriScalars &
 #pragma unroll
   for (int g = 0; g < TRI_LINES + 2; g += GROUP) {
     PetscScalar in[GROUP], p[GROUP], x[GROUP];
-    V           d[GROUP], v[GROUP][3];
+    V           d[GROUP] = {}, v[GROUP][3] = {};
+    int         code[GROUP];
+    const auto  there = [&](int64_t k, int l) { return g + l < lines && (!CHECK || (k >= 0 && k < A.m)); };
 
 #pragma unroll
     for (int l = 0; l < GROUP; ++l) {
       const int64_t  k    = k0 + (int64_t)(g + l) * A.near;
-      const bool     read = g + l < lines && (!CHECK || (k >= 0 && k < A.m)), tri = read && g + l > 0 && (!CHECK || ready > 0);
-      const bool     put = ACT == TRI_DIRECTION && read && g + l > 1 && lane > 1 && (!CHECK || ready > 1);
-      const PetscInt i   = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
+      const bool     read = there(k, l), put = ACT == TRI_DIRECTION && read && g + l > 1 && lane > 1 && (!CHECK || ready > 1);
+      const PetscInt i = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
 
+      code[l] = CLASSED && read ? A.code[i] : 0;
       in[l]   = read ? A.in[i] : 0;
-      d[l]    = read ? A.dinv[i] : (V)0;
-      v[l][0] = tri && (!CHECK || k >= 1) ? A.val[0][i] : (V)0;
-      v[l][1] = tri && (!CHECK || k >= A.near) ? A.val[1][i] : (V)0;
-      v[l][2] = tri && (!CHECK || k >= A.far) ? A.val[2][i] : (V)0;
       p[l]    = put ? A.z[i] : 0;
       x[l]    = put ? A.x[i] : 0;
+    }
+#pragma unroll
+    for (int l = 0; l < GROUP; ++l) {
+      const int64_t k = k0 + (int64_t)(g + l) * A.near;
+
+      if (there(k, l))
+        TriEntries<CHECK, UPPER, CLASSED>(A, k, UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k, code[l], g + l > 0 && (!CHECK || ready > 0), d[l], v[l]);
     }
 #pragma unroll
     for (int l = 0; l < GROUP; ++l) {
@@ -193,7 +219,7 @@ __device__ __forceinline__ void TriPlane(const TriGrid<V> &A, const TriScalars &
   }
 }
 
-template <bool UPPER, TriAct ACT, class V>
+template <bool UPPER, TriAct ACT, bool CLASSED, class V>
 __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair7Kernel(const __grid_constant__ TriGrid<V> A, PolderCGRho rho, PolderReduceScratch *scratch)
 {
   PolderBegin();
@@ -213,8 +239,9 @@ __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair7Kernel(const
     for (PetscInt p = first - 2; p < last; ++p) {
       const int64_t k0 = (int64_t)p * A.far + (int64_t)line * A.near + x;
 
-      if (p >= first && k0 - lane >= A.far && (int64_t)(p + 1) * A.far <= A.m) TriPlane<false, UPPER, ACT>(A, scalars, {k0, lane, lines, 2}, y0, y1, part);
-      else TriPlane<true, UPPER, ACT>(A, scalars, {k0, lane, lines, (int)(p - first + 2)}, y0, y1, part);
+      if (p >= first && k0 - lane >= A.far && (int64_t)(p + 1) * A.far <= A.m)
+        TriPlane<false, UPPER, ACT, CLASSED>(A, scalars, {k0, lane, lines, 2}, y0, y1, part);
+      else TriPlane<true, UPPER, ACT, CLASSED>(A, scalars, {k0, lane, lines, (int)(p - first + 2)}, y0, y1, part);
     }
   }
   TriSum<ACT>(A, part, rho, scratch);
@@ -229,7 +256,7 @@ struct TriStretch {
 };
 
 /* TRI_AHEAD lines; y0, y1: c and the first sweep of the line before */
-template <bool CHECK, bool UPPER, TriAct ACT, class V>
+template <bool CHECK, bool UPPER, TriAct ACT, bool CLASSED, class V>
 __device__ __forceinline__ void TriLines(const TriGrid<V> &A, const TriScalars &scalars, const TriStretch &stretch, PetscScalar &y0, PetscScalar &y1,
                                          PetscScalar &part)
 {
@@ -237,20 +264,26 @@ __device__ __forceinline__ void TriLines(const TriGrid<V> &A, const TriScalars &
   const int     lane = stretch.lane, wait = stretch.wait, lines = stretch.lines;
   const bool    inside = stretch.inside;
   PetscScalar   in[TRI_AHEAD], p[TRI_AHEAD], x[TRI_AHEAD];
-  V             d[TRI_AHEAD], v[TRI_AHEAD][2];
+  V             d[TRI_AHEAD] = {}, v[TRI_AHEAD][2] = {};
+  int           code[TRI_AHEAD];
+  const auto    there = [&](int64_t k) { return inside && (!CHECK || (k >= 0 && k < A.m)); };
 
 #pragma unroll
   for (int l = 0; l < TRI_AHEAD; ++l) {
     const int64_t  k    = k0 + (int64_t)l * A.far;
-    const bool     read = inside && (!CHECK || (k >= 0 && k < A.m)), put = ACT == TRI_DIRECTION && read && lane > 1 && (!CHECK || (l >= wait && l < lines));
+    const bool     read = there(k), put = ACT == TRI_DIRECTION && read && lane > 1 && (!CHECK || (l >= wait && l < lines));
     const PetscInt i = UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k;
 
+    code[l] = CLASSED && read ? A.code[i] : 0;
     in[l]   = read ? A.in[i] : 0;
-    d[l]    = read ? A.dinv[i] : (V)0;
-    v[l][0] = read && (!CHECK || k >= 1) ? A.val[0][i] : (V)0;
-    v[l][1] = read && (!CHECK || k >= A.far) ? A.val[1][i] : (V)0;
     p[l]    = put ? A.z[i] : 0;
     x[l]    = put ? A.x[i] : 0;
+  }
+#pragma unroll
+  for (int l = 0; l < TRI_AHEAD; ++l) {
+    const int64_t k = k0 + (int64_t)l * A.far;
+
+    if (there(k)) TriEntries<CHECK, UPPER, CLASSED>(A, k, UPPER ? A.m - 1 - (PetscInt)k : (PetscInt)k, code[l], true, d[l], v[l]);
   }
 #pragma unroll
   for (int l = 0; l < TRI_AHEAD; ++l) {
@@ -269,7 +302,7 @@ __device__ __forceinline__ void TriLines(const TriGrid<V> &A, const TriScalars &
   }
 }
 
-template <bool UPPER, TriAct ACT, class V>
+template <bool UPPER, TriAct ACT, bool CLASSED, class V>
 __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair5Kernel(const __grid_constant__ TriGrid<V> A, PolderCGRho rho, PolderReduceScratch *scratch)
 {
   PolderBegin();
@@ -288,8 +321,8 @@ __global__ __launch_bounds__(TRI_BLOCK, TRI_FIT) void PolderTriPair5Kernel(const
       const int64_t k0 = (int64_t)p * A.far + x;
 
       if (p >= first && k0 - lane >= A.far && p + TRI_AHEAD <= last && (int64_t)(p + TRI_AHEAD) * A.far <= A.m)
-        TriLines<false, UPPER, ACT>(A, scalars, {k0, lane, x < A.far, 0, TRI_AHEAD}, y0, y1, part);
-      else TriLines<true, UPPER, ACT>(A, scalars, {k0, lane, x < A.far, (int)(first - p), (int)(last - p)}, y0, y1, part);
+        TriLines<false, UPPER, ACT, CLASSED>(A, scalars, {k0, lane, x < A.far, 0, TRI_AHEAD}, y0, y1, part);
+      else TriLines<true, UPPER, ACT, CLASSED>(A, scalars, {k0, lane, x < A.far, (int)(first - p), (int)(last - p)}, y0, y1, part);
     }
   }
   TriSum<ACT>(A, part, rho, scratch);
@@ -305,8 +338,10 @@ struct TriDirection {
 template <bool UPPER, TriAct ACT, class V>
 static void TriPairStart(PetscInt nd, unsigned int blocks, const TriGrid<V> &A, const PolderCGRho &rho, PolderReduceScratch *scratch, cudaStream_t stream)
 {
-  if (nd == 3) PolderLaunchEarly(PolderTriPair7Kernel<UPPER, ACT, V>, blocks, TRI_BLOCK, stream, A, rho, scratch);
-  else PolderLaunchEarly(PolderTriPair5Kernel<UPPER, ACT, V>, blocks, TRI_BLOCK, stream, A, rho, scratch);
+  if (nd == 3 && A.code) PolderLaunchEarly(PolderTriPair7Kernel<UPPER, ACT, true, V>, blocks, TRI_BLOCK, stream, A, rho, scratch);
+  else if (nd == 3) PolderLaunchEarly(PolderTriPair7Kernel<UPPER, ACT, false, V>, blocks, TRI_BLOCK, stream, A, rho, scratch);
+  else if (A.code) PolderLaunchEarly(PolderTriPair5Kernel<UPPER, ACT, true, V>, blocks, TRI_BLOCK, stream, A, rho, scratch);
+  else PolderLaunchEarly(PolderTriPair5Kernel<UPPER, ACT, false, V>, blocks, TRI_BLOCK, stream, A, rho, scratch);
 }
 
 template <class V>
@@ -323,6 +358,8 @@ static int TriPairLaunch(const PolderTriangle *T, const PetscScalar in[], PetscS
 
   if (!m) return (int)(rho ? cudaMemsetAsync(&to.state->sum[1], 0, sizeof(PetscScalar), stream) : cudaGetLastError());
   for (PetscInt d = 0; d < nd; ++d) A.val[upper ? d : nd - 1 - d] = (const V *)T->val[d];
+  A.code     = T->code;
+  A.classes  = T->classes;
   A.m        = m;
   A.near     = upper ? off[1] : -off[nd - 2];
   A.far      = upper ? off[nd - 1] : -off[0];

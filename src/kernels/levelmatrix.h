@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cg.h"
+#include "views.h"
 
 /*
   Values, inverse diagonal and vectors have the precision of the cycle; with bfloat, the vectors and the inverse diagonal are in single precision and the values
@@ -12,15 +13,17 @@
   factor within 1 - 2^-8 .. 1 + 2^-8, so the condition number of the preconditioned system changes by less than a percent.
 */
 typedef struct {
-  PetscInt           n;
-  PetscInt           nd, main; /* entry (i, i + off[d]) is val[d][i], as in PolderDia */
-  const PetscInt    *off;
-  const void *const *val;
-  const PetscInt    *ai, *aj, *diag; /* diag[i]: position of the diagonal entry of row i */
-  const void        *aa;
-  PetscInt           nz; /* number of entries of the compressed rows; set on the device only */
-  PetscBool          bfloat;
-  const void        *dinv; /* inverse of the diagonal (or of its substitute in a smoother), 0 where that is zero */
+  PetscInt                n;
+  PetscInt                nd, main; /* entry (i, i + off[d]) is val[d][i], as in PolderDia */
+  const PetscInt         *off;
+  const void *const      *val;
+  const PetscInt         *ai, *aj, *diag; /* diag[i]: position of the diagonal entry of row i */
+  const void             *aa;
+  PetscInt                nz; /* number of entries of the compressed rows; set on the device only */
+  PetscBool               bfloat;
+  const void             *dinv; /* inverse of the diagonal (or of its substitute in a smoother), 0 where that is zero */
+  const unsigned char    *code; /* device, in single precision: NULL, or the classes of the rows with their dinv */
+  const PolderDiaClasses *classes;
 } PolderLevelMatrix;
 
 /* Device: where sums go, and the scratch of their reduction */

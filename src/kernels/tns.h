@@ -9,15 +9,17 @@
   columns in ascending order. val[d], a and dinv are arrays of float if single is set, else of PetscScalar. Device: off and val are host arrays.
 */
 typedef struct {
-  PetscBool          single, upper;
-  PetscInt           m;
-  const void        *dinv;
-  PetscInt           nd; /* diagonals of T alone: row i has val[d][i] in column i + off[d], as in PolderDia */
-  const PetscInt    *off;
-  const void *const *val;
-  const PetscInt    *i, *diag, *j; /* diag[i]: position of the diagonal entry of row i */
-  const void        *a;
-  PetscInt           nz; /* entries of the compressed rows; read on the device only */
+  PetscBool               single, upper;
+  PetscInt                m;
+  const void             *dinv;
+  PetscInt                nd; /* diagonals of T alone: row i has val[d][i] in column i + off[d], as in PolderDia */
+  const PetscInt         *off;
+  const void *const      *val;
+  const unsigned char    *code; /* device: NULL, or the classes of the rows of a matrix of 5 or 7 diagonals, which fused sweeps read */
+  const PolderDiaClasses *classes;
+  const PetscInt         *i, *diag, *j; /* diag[i]: position of the diagonal entry of row i */
+  const void             *a;
+  PetscInt                nz; /* entries of the compressed rows; read on the device only */
 } PolderTriangle;
 
 /*

@@ -47,6 +47,9 @@ typedef struct {
   const PetscInt *row;
 } PolderRowList;
 
+/* Classes of equal rows, see diaclass.h */
+typedef struct _PolderDiaClasses PolderDiaClasses;
+
 /*
   Diagonals: entry (i, i + off[d]) of an m by n matrix is val[d][i], for the rows max(0, -off[d]) <= i < min(m, n - off[d]) only. Outside them val[d] must not
   be read. Inside them every value is there (zero where the matrix has no entry). When half of a symmetric matrix is stored, the pointers of the lower
@@ -58,6 +61,8 @@ typedef struct {
   const PetscScalar *const *val;
   PetscInt                  main; /* off[main] = 0; -1 when the matrix has no entry on the main diagonal; products do not read it */
   PetscBool                 half; /* nor this */
+  const unsigned char      *code; /* NULL, or the classes of the rows */
+  const PolderDiaClasses   *classes;
 } PolderDia;
 
 /* A dense matrix, entry (i, j) at a[i * ld + j]; ld >= n */

@@ -24,7 +24,7 @@ PetscErrorCode PolderAIJReset(PolderAIJ aij)
 PetscErrorCode PolderAIJSetOptions(PolderAIJ aij, const PolderAIJOptions *opts)
 {
   PetscFunctionBegin;
-  if (aij->opts.max_fill != opts->max_fill || aij->opts.symmetric != opts->symmetric) PetscCall(PolderAIJReset(aij));
+  if (aij->opts.max_fill != opts->max_fill || aij->opts.symmetric != opts->symmetric || aij->opts.classes != opts->classes) PetscCall(PolderAIJReset(aij));
   aij->opts = *opts;
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -39,6 +39,7 @@ typedef struct {
 typedef struct {
   PetscReal max_fill;  /* aijdia: stored entries over nonzeros */
   PetscBool symmetric; /* aijdia: store half of a symmetric matrix */
+  PetscBool classes;   /* aijdia: one byte in place of the entries of a row that equals others */
 } PolderAIJOptions;
 
 /* States, or counts of changes, of the pattern and the values of a matrix; -1: none */

@@ -45,6 +45,7 @@ PetscErrorCode PolderAIJContext(Mat A, PolderAIJ *aij)
     PetscCall(PolderFormatOf(A, &(*aij)->format, &layout));
     (*aij)->opts.max_fill  = 3.0;
     (*aij)->opts.symmetric = PETSC_TRUE;
+    (*aij)->opts.classes   = PETSC_TRUE;
     A->spptr               = *aij;
   }
   *aij = (PolderAIJ)A->spptr;
@@ -139,6 +140,8 @@ static PetscErrorCode MatSetFromOptions_Polder(Mat A, PolderOptionItems PetscOpt
   PetscCall(PetscOptionsReal("-mat_aijdia_max_fill", "Use diagonals while they take at most this many times the nonzeros", "MATAIJDIA", opts.max_fill,
                              &opts.max_fill, NULL));
   PetscCall(PetscOptionsBool("-mat_aijdia_symmetric", "Store half of the matrix when it is symmetric", "MATAIJDIA", opts.symmetric, &opts.symmetric, NULL));
+  PetscCall(PetscOptionsBool("-mat_aijdia_classes", "Read one byte in place of the entries of a row that equals many others", "MATAIJDIA", opts.classes,
+                             &opts.classes, NULL));
   PetscOptionsEnd();
   PetscCheck(opts.max_fill >= 0.0, PetscObjectComm((PetscObject)A), PETSC_ERR_ARG_OUTOFRANGE,
              "-mat_aijdia_max_fill %g is negative: give the largest ratio of stored entries to nonzeros", (double)opts.max_fill);

@@ -9,14 +9,16 @@
 typedef struct _DIASteps DIASteps;
 
 typedef struct {
-  const DIASteps *steps;     /* of the place where the values are */
-  PolderDia       dia, tdia; /* the matrix and its transpose, products with which read no more than sizes, offsets and values */
-  PetscInt       *off, *toff;
-  PetscScalar   **val, **tval;
-  PetscScalar    *mem;
-  PetscInt        ld, nstored, first; /* diagonals first .. nd - 1 are stored, at a distance of ld scalars */
-  int            *bad;                /* device */
-  void           *work;               /* device: scratch of the product with a dot */
+  const DIASteps   *steps;     /* of the place where the values are */
+  PolderDia         dia, tdia; /* the matrix and its transpose, products with which read no more than sizes, offsets and values */
+  PetscInt         *off, *toff;
+  PetscScalar     **val, **tval;
+  PetscScalar      *mem;
+  PetscInt          ld, nstored, first; /* diagonals first .. nd - 1 are stored, at a distance of ld scalars */
+  int              *bad;                /* device */
+  void             *work;               /* device: scratch of the product with a dot */
+  unsigned char    *code;               /* device: the classes of equal rows, to which dia points if they serve */
+  PolderDiaClasses *classes;
 } Mat_DIA;
 
 struct _DIASteps {
@@ -28,6 +30,8 @@ struct _DIASteps {
   /* Copies the values of the stored diagonals. *ok is PETSC_FALSE when an entry lies on no diagonal or, with half of them stored, when the matrix is not
      symmetric up to tol. trusted: the matrix is known to be symmetric, so the check may be skipped */
   PetscErrorCode (*fill)(Mat_DIA *, const PolderCSR *, PetscReal tol, PetscBool trusted, PetscBool *ok);
+  /* Finds classes of equal rows, see diaclass.h */
+  PetscErrorCode (*classify)(Mat_DIA *);
 };
 
 static PetscErrorCode DIADestroy(void **data)
@@ -39,6 +43,8 @@ static PetscErrorCode DIADestroy(void **data)
   PetscCall((*D->steps->place->free)(&D->mem));
   PetscCall(PolderDeviceFree(&D->bad));
   PetscCall(PolderDeviceFree(&D->work));
+  PetscCall(PolderDeviceFree(&D->code));
+  PetscCall(PolderDeviceFree(&D->classes));
   PetscCall(PetscFree(*data));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
@@ -106,6 +112,13 @@ static PetscErrorCode DIAFill_Private(Mat_DIA *D, const PolderCSR *csr, PetscRea
   PetscFunctionBegin;
   (void)trusted; // the check takes no extra time on the host
   *ok = PolderDiaFill_Host(&D->dia, D->val, PolderOwnRows(csr), tol);
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DIAClassify_Private(Mat_DIA *D)
+{
+  PetscFunctionBegin;
+  D->dia.code = NULL; // products on the host read the diagonals
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -207,10 +220,49 @@ static PetscErrorCode DIAFillDevice_Private(Mat_DIA *D, const PolderCSR *csr, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+PetscErrorCode PolderDiaClassifyDevice(const PolderDiaStencil *S, unsigned char **code, PolderDiaClasses **classes, PetscBool *serve)
+{
+  PetscInt     rest;
+  PolderStream stream;
+
+  PetscFunctionBegin;
+  *serve = (PetscBool)PolderKernelCan(PolderDiaClassesServe_CUDA(S));
+  if (!*serve) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!*code) {
+    PetscCall(PolderDeviceMalloc((size_t)S->m, code));
+    PetscCall(PolderDeviceMalloc(sizeof(**classes), classes));
+  }
+  PetscCall(PolderDeviceGetStream(&stream));
+  PolderLaunch(PolderDiaClassify_CUDA(S, *code, *classes, stream));
+  PetscCall(PolderDeviceToHost(&rest, &(*classes)->rest, sizeof(rest)));
+  *serve = (PetscBool)(rest <= PolderDiaMostClassless(S->m));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+static PetscErrorCode DIAClassifyDevice_Private(Mat_DIA *D)
+{
+  PolderDia       *dia   = &D->dia;
+  PetscBool        serve = PETSC_FALSE;
+  PolderDiaStencil stencil;
+
+  PetscFunctionBegin;
+  if (dia->m == dia->n && dia->main >= 0 && dia->nd <= POLDER_DIA_POINTS) {
+    stencil = PolderDiaStencilOf(dia->m, dia->nd, dia->main, dia->off, POLDER_DIA_DOUBLE, (const void *const *)dia->val, NULL);
+    PetscCall(PolderDiaClassifyDevice(&stencil, &D->code, &D->classes, &serve));
+  }
+  dia->code    = serve ? D->code : NULL;
+  dia->classes = D->classes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* On the host, on the device */
 static const DIASteps DIAStepsAt[] = {
-  {.place = &PolderOnHost,   .count = DIACount_Private,     .scratch = DIAScratch_Private,       .fill = DIAFill_Private      },
-  {.place = &PolderOnDevice, .count = PolderDiaCountDevice, .scratch = DIAScratchDevice_Private, .fill = DIAFillDevice_Private}
+  {.place = &PolderOnHost,      .count = DIACount_Private, .scratch = DIAScratch_Private, .fill = DIAFill_Private, .classify = DIAClassify_Private},
+  {.place    = &PolderOnDevice,
+   .count    = PolderDiaCountDevice,
+   .scratch  = DIAScratchDevice_Private,
+   .fill     = DIAFillDevice_Private,
+   .classify = DIAClassifyDevice_Private                                                                                                          }
 };
 
 static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void **data, size_t len, char why[])
@@ -245,6 +297,7 @@ static PetscErrorCode DIABuild(Mat A, PolderAIJ aij, const PolderCSR *csr, void 
     PetscCall((*steps->fill)(D, csr, 0.0, PETSC_FALSE, &ok));
     PetscCheck(ok, PETSC_COMM_SELF, PETSC_ERR_ARG_WRONG, "The columns of a row do not ascend: sort them in the arrays that the matrix is made from");
   }
+  if (aij->opts.classes) PetscCall((*steps->classify)(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -256,6 +309,7 @@ static PetscErrorCode DIARefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, voi
   PetscFunctionBegin;
   PetscCall(DIATolerance_Private(A, aij, &tol));
   PetscCall((*D->steps->fill)(D, csr, tol, (PetscBool)(D->first && (aij->eternal || PolderMatSymmetricEternal(A))), done));
+  if (*done && aij->opts.classes) PetscCall((*D->steps->classify)(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -301,9 +355,10 @@ static PetscErrorCode DIADescribe(const void *data, size_t len, char text[], Pet
   const Mat_DIA *D = (const Mat_DIA *)data;
 
   PetscFunctionBegin;
-  PetscCall(PetscSNPrintf(text, len, "%" PetscInt_FMT " diagonals, %" PetscInt_FMT " stored%s", D->dia.nd, D->nstored, D->dia.half ? " (symmetric half)" : ""));
+  PetscCall(PetscSNPrintf(text, len, "%" PetscInt_FMT " diagonals, %" PetscInt_FMT " stored%s%s", D->dia.nd, D->nstored, D->dia.half ? " (symmetric half)" : "",
+                          D->dia.code ? ", read by classes of equal rows" : ""));
   *stored = (PetscLogDouble)D->dia.m * D->nstored;
-  *bytes  = *stored * sizeof(PetscScalar);
+  *bytes  = *stored * sizeof(PetscScalar) + (D->dia.code ? (PetscLogDouble)D->dia.m : 0);
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -354,7 +409,8 @@ PetscErrorCode PolderMatGetDeviceDia(Mat A, const PolderDia **dia)
    Options Database Keys:
 +  -mat_type aijdia               - sets the type in `MatSetFromOptions()`
 .  -mat_aijdia_max_fill <3>       - use diagonals while they take at most this many times the nonzeros; otherwise products run as in `MATAIJICRS`
--  -mat_aijdia_symmetric <true>   - store half of the matrix when it is symmetric
+.  -mat_aijdia_symmetric <true>   - store half of the matrix when it is symmetric
+-  -mat_aijdia_classes <true>     - on the device: read one byte in place of the entries of a row that equals many others
 
    Level: intermediate
 
@@ -366,6 +422,10 @@ PetscErrorCode PolderMatGetDeviceDia(Mat A, const PolderDia **dia)
 
    Half is stored when the matrix is symmetric to the last bit, or up to rounding when `MatSetOption()` with `MAT_SYMMETRIC` says that it is symmetric.
    If `MAT_SYMMETRY_ETERNAL` or `MAT_SPD_ETERNAL` is also set, new values of the lower half are not checked when they are on the device.
+
+   Where coefficients are constant but for jumps, the matrix of a large 5- or 7-point stencil has few different rows. On the device one byte a row then
+   names a class of equal rows, and products read the entries from a table of up to 255 classes, with the same results to the last bit. Rows in no class are
+   read from the diagonals; if these are more than a sixteenth of all, there are no classes.
 
    `-mat_view ::ascii_info` prints the format in use and, when it is not diagonals, the reason.
 

@@ -1,6 +1,7 @@
 /* dia.cu and tns.cu in plain C */
 #include "emulated.h"
 #include "kernels/dia.h"
+#include "kernels/diaclass.h"
 #include "kernels/tns.h"
 #include "kernels/vec.h"
 
@@ -61,6 +62,15 @@ int PolderDiaFill_CUDA(const PolderDia *D, PetscScalar *const val[], PolderRows 
 PolderEmulate(PolderDiaOwnRows,
               (const PolderDia *D, PetscScalar *const val[], PolderRows rows, PolderRows ghosts, const PetscInt garray[], PetscInt start, PolderStream stream),
               D, val, rows, ghosts, garray, start);
+
+PolderEmulate(PolderDiaClassify, (const PolderDiaStencil *S, unsigned char code[], PolderDiaClasses *C, PolderStream stream), S, code, C);
+
+PetscBool PolderDiaClassesServe_CUDA(const PolderDiaStencil *S)
+{
+  const PetscInt c = S->nd / 2;
+
+  return (PetscBool)((S->nd == 5 || S->nd == 7) && S->main == c && S->off[c + 1] == 1 && S->off[0] == -S->off[S->nd - 1]);
+}
 
 /* Entry k of an array of doubles or floats */
 static PetscScalar At(PetscBool single, const void *a, PetscInt k)

@@ -248,6 +248,23 @@ static PetscErrorCode PamgRoundDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Finds the classes of equal rows, which the cycle in single precision reads */
+static PetscErrorCode PamgClassifyDevice(const PC_PAMG *pamg, PamgLevel *L)
+{
+  PolderLevelMatrix *M     = &L->M;
+  PetscBool          serve = PETSC_FALSE;
+  PolderDiaStencil   stencil;
+
+  PetscFunctionBegin;
+  if (M->nd && M->nd <= POLDER_DIA_POINTS && pamg->precision != PAMG_DOUBLE) {
+    stencil = PolderDiaStencilOf(M->n, M->nd, M->main, M->off, M->bfloat ? POLDER_DIA_BFLOAT : POLDER_DIA_SINGLE, M->val, (const float *)M->dinv);
+    PetscCall(PolderDiaClassifyDevice(&stencil, &L->code, &L->classes, &serve));
+  }
+  M->code    = serve ? L->code : NULL;
+  M->classes = L->classes;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
 {
   PamgLevel       *L   = &pamg->level[l];
@@ -305,6 +322,7 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
   PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
   PetscCall(PolderDeviceFree(&there));
   if (bad) *fits = PETSC_FALSE;
+  PetscCall(PamgClassifyDevice(pamg, L));
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

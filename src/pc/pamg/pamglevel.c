@@ -8,8 +8,8 @@
 PetscErrorCode PCPAMGFreeLevel(const PC_PAMG *pamg, PamgLevel *L, PetscBool first)
 {
   void **const rows[]    = {(void **)&L->ai, (void **)&L->aj, (void **)&L->aa, (void **)&L->gi, (void **)&L->gj, (void **)&L->ga};
-  void **const others[]  = {(void **)&L->rounded, (void **)&L->halved, (void **)&L->ownval, (void **)&L->agg,
-                            (void **)&L->ptr,     (void **)&L->row,    (void **)&L->order,  (void **)&L->diag};
+  void **const others[]  = {(void **)&L->rounded, (void **)&L->halved, (void **)&L->ownval, (void **)&L->agg,  (void **)&L->ptr,
+                            (void **)&L->row,     (void **)&L->order,  (void **)&L->diag,   (void **)&L->code, (void **)&L->classes};
   void **const vectors[] = {&L->dinv, &L->b, &L->x, &L->iterate, &L->product, &L->correction, &L->localrhs, &L->ghost, &L->part};
 
   PetscFunctionBegin;
@@ -182,6 +182,7 @@ static PetscInt64 PamgBytes(const PC_PAMG *pamg, const PamgLevel *L, PetscBool f
   if (!first) bytes += index * (n + 1 + all + (L->csr.bi ? n + 1 : 0) + 2 * (size_t)L->outer.rows.n) + sizeof(PetscScalar) * all;
   if (!first || L->ownval) bytes += sizeof(PetscScalar) * n * nd;
   if (L->halved) bytes += sizeof(*L->halved) * (L->M.nd ? n * nd : nz);
+  if (L->code) bytes += n + sizeof(*L->classes);
   if (L->rounded) bytes += sizeof(float) * (L->M.nd ? n * nd : nz);
   return (PetscInt64)bytes;
 }

@@ -36,9 +36,11 @@ static PolderTriangle TNSTriangleOnDevice(const PC_TNS *tns, const PolderCSR *cs
   if (dia) {
     PetscInt first;
 
-    T.nd  = TNSTriangleDiagonals(dia, upper, &first);
-    T.off = dia->off + first;
-    T.val = single ? (const void *const *)(A->val + first) : (const void *const *)(dia->val + first);
+    T.nd      = TNSTriangleDiagonals(dia, upper, &first);
+    T.off     = dia->off + first;
+    T.val     = single ? (const void *const *)(A->val + first) : (const void *const *)(dia->val + first);
+    T.code    = dia->code;
+    T.classes = dia->classes;
   } else {
     T.i    = csr->ai;
     T.diag = A->diag;
