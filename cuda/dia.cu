@@ -412,20 +412,33 @@ int PolderToSingle_CUDA(size_t n, const PetscScalar v[], float s[], int *bad, Po
   return (int)cudaGetLastError();
 }
 
-__global__ __launch_bounds__(POLDER_BLOCK) void PolderToBfloatKernel(size_t n, const float *__restrict__ s, PolderBfloat *__restrict__ a, int *bad)
+/* V: double or float */
+template <class V>
+__global__ __launch_bounds__(POLDER_BLOCK) void PolderToBfloatKernel(size_t n, const V *__restrict__ v, PolderBfloat *__restrict__ a, int *bad)
 {
   for (size_t i = (size_t)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < n; i += (size_t)gridDim.x * POLDER_BLOCK) {
-    const PolderBfloat rounded = PolderBfloatRound(s[i]);
+    const PolderBfloat rounded = PolderBfloatRound((float)v[i]);
 
     a[i] = rounded;
-    if (isinf(PolderBfloatGet(rounded)) && !isinf(s[i])) *bad = 1;
+    if (isinf(PolderBfloatGet(rounded)) && !isinf(v[i])) *bad = 1;
   }
+}
+
+template <class V>
+static int DiaToBfloat(size_t n, const V v[], PolderBfloat a[], int *bad, cudaStream_t stream)
+{
+  if (n) PolderToBfloatKernel<<<(unsigned int)PetscMin((n + POLDER_BLOCK - 1) / POLDER_BLOCK, 1 << 16), POLDER_BLOCK, 0, stream>>>(n, v, a, bad);
+  return (int)cudaGetLastError();
 }
 
 int PolderToBfloat_CUDA(size_t n, const float s[], PolderBfloat a[], int *bad, PolderStream stream)
 {
-  if (n) PolderToBfloatKernel<<<(unsigned int)PetscMin((n + POLDER_BLOCK - 1) / POLDER_BLOCK, 1 << 16), POLDER_BLOCK, 0, stream>>>(n, s, a, bad);
-  return (int)cudaGetLastError();
+  return DiaToBfloat(n, s, a, bad, stream);
+}
+
+int PolderHalve_CUDA(size_t n, const PetscScalar v[], PolderBfloat a[], int *bad, PolderStream stream)
+{
+  return DiaToBfloat(n, v, a, bad, stream);
 }
 
 __global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaOffsetsKernel(PetscInt       m, const PetscInt *__restrict__ ai, const PetscInt *__restrict__ aj,

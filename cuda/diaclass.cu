@@ -3,13 +3,20 @@
 #include "stencil.cuh"
 #include "kernels/diaclassrow.h"
 
-static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDiaClassFindKernel(const __grid_constant__ PolderDiaStencil S, PolderDiaClasses *C)
+/* Finds classes in every n-th group of rows; code != NULL: only in rows that have none yet */
+static __global__ void __launch_bounds__(POLDER_BLOCK)
+  PolderDiaClassFindKernel(const __grid_constant__ PolderDiaStencil S, int n, const unsigned char *__restrict__ code, PolderDiaClasses *C)
 {
-  const PetscInt     i = (PetscInt)blockIdx.x * (POLDER_DIA_SAMPLE * POLDER_DIA_GROUP_ROWS) + (PetscInt)threadIdx.x;
+  const PetscInt     i = (PetscInt)blockIdx.x * (n * POLDER_DIA_GROUP_ROWS) + (PetscInt)threadIdx.x;
   unsigned long long a[POLDER_DIA_WIDTH];
-  const unsigned int key    = i < S.m ? PolderDiaRowKey(&S, i, a) : 0;
-  const unsigned     equals = __match_any_sync(0xffffffffu, key);
+  unsigned int       key = 0, equals;
 
+  if (code && (C->rest == S.m || *(const volatile PetscInt *)&C->used == POLDER_DIA_CLASSLESS)) return; // the sample has failed, or there is no place
+  if (i < S.m && (!code || code[i] == POLDER_DIA_CLASSLESS)) {
+    PolderDiaRowBits(&S, i, a);
+    key = PolderDiaKeyOf(a);
+  }
+  equals = __match_any_sync(0xffffffffu, key);
   if (!key || (int)(threadIdx.x % 32) != __ffs(equals) - 1) return;
   for (int p = 0; p < POLDER_DIA_PROBES; ++p) {
     const int    c     = PolderDiaPlace(key, p);
@@ -17,44 +24,65 @@ static __global__ void __launch_bounds__(POLDER_BLOCK) PolderDiaClassFindKernel(
 
     if (!there) {
       there = atomicCAS(&C->key[c], 0u, key);
-      if (!there) PolderDiaEnter(&S, a, c, C);
+      if (!there) {
+        PolderDiaEnter(&S, a, c, C);
+        PolderAtomicAdd(&C->used, 1);
+      }
     }
     if (!there || there == key) return;
   }
-  PolderAtomicAdd(&C->lost, __popc(equals));
+  if (!code) PolderAtomicAdd(&C->lost, __popc(equals));
 }
 
+/* Sets the codes and counts the rows in no class. ENTRIES: what stencil.entries is; AGAIN: goes over the rows in no class again */
+template <PolderDiaEntries ENTRIES, bool AGAIN>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderDiaClassCodeKernel(const __grid_constant__ PolderDiaStencil S, PetscInt sampled, PolderDiaClasses *C, unsigned char *__restrict__ code)
+  PolderDiaClassCodeKernel(const __grid_constant__ PolderDiaStencil stencil, PetscInt sampled, PolderDiaClasses *C, unsigned char *__restrict__ code)
 {
-  const PetscInt     i = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x;
-  unsigned long long a[POLDER_DIA_WIDTH];
-  int                c = 0, rest;
+  const PetscInt     first = (PetscInt)blockIdx.x * POLDER_BLOCK + (PetscInt)threadIdx.x, stride = (PetscInt)gridDim.x * POLDER_BLOCK;
+  unsigned long long last[POLDER_DIA_WIDTH] = {};
+  int                same = -1, rest = 0;
+  PolderDiaStencil   S = stencil;
 
+  S.entries = ENTRIES;
   if (PolderDiaClassesFail(C->lost, sampled)) {
-    if (i == 0) C->rest = S.m;
+    if (first == 0) C->rest = S.m;
     return;
   }
-  if (i < S.m) {
-    const unsigned int key = PolderDiaRowKey(&S, i, a);
+  for (PetscInt i = first; i<S.m; i = S.m - stride> i ? i + stride : S.m) {
+    int c;
 
-    c       = PolderDiaClassOf(C, key, a);
+    if (AGAIN && code[i] != POLDER_DIA_CLASSLESS) continue;
+    c       = PolderDiaNextClass(&S, C, i, last, &same);
     code[i] = (unsigned char)c;
+    rest += AGAIN ? -(c != POLDER_DIA_CLASSLESS) : c == POLDER_DIA_CLASSLESS;
   }
-  rest = __syncthreads_count(c == POLDER_DIA_CLASSLESS);
-  if (threadIdx.x == 0 && rest) PolderAtomicAdd(&C->rest, rest);
+  rest = __reduce_add_sync(0xffffffffu, rest);
+  if (threadIdx.x % 32 == 0 && rest) PolderAtomicAdd(&C->rest, rest);
 }
 
-int PolderDiaClassify_CUDA(const PolderDiaStencil *stencil, unsigned char code[], PolderDiaClasses *C, PolderStream stream)
+template <PolderDiaEntries ENTRIES>
+static int DiaClassify(const PolderDiaStencil &S, unsigned char *code, PolderDiaClasses *C, cudaStream_t stream)
+{
+  const PetscInt     sample = PolderDiaSampled(S.m), all = PolderBlocks(S.m, POLDER_BLOCK);
+  const unsigned int blocks = (unsigned int)PetscMin(all, 8 * PolderMultiprocessors()), some = PolderBlocks(S.m, POLDER_DIA_SAMPLE * POLDER_DIA_GROUP_ROWS);
+
+  PolderDiaClassFindKernel<<<some, POLDER_BLOCK, 0, stream>>>(S, POLDER_DIA_SAMPLE, NULL, C);
+  PolderDiaClassCodeKernel<ENTRIES, false><<<blocks, POLDER_BLOCK, 0, stream>>>(S, sample, C, code);
+  PolderDiaClassFindKernel<<<PolderBlocks(S.m, 3 * POLDER_DIA_GROUP_ROWS), POLDER_BLOCK, 0, stream>>>(S, 3, code, C);
+  PolderDiaClassCodeKernel<ENTRIES, true><<<blocks, POLDER_BLOCK, 0, stream>>>(S, sample, C, code);
+  return cudaGetLastError();
+}
+
+int PolderDiaClassify_CUDA(const PolderDiaStencil *S, unsigned char code[], PolderDiaClasses *C, PolderStream stream)
 {
   static_assert(POLDER_DIA_GROUP_ROWS == POLDER_BLOCK, "a block takes a group of rows");
-  const PolderDiaStencil S     = *stencil;
-  const cudaError_t      error = cudaMemsetAsync(C, 0, sizeof(*C), stream);
+  const cudaError_t error = cudaMemsetAsync(C, 0, sizeof(*C), stream);
 
-  if (error != cudaSuccess || !S.m) return error;
-  PolderDiaClassFindKernel<<<PolderBlocks(S.m, POLDER_DIA_SAMPLE * POLDER_DIA_GROUP_ROWS), POLDER_BLOCK, 0, stream>>>(S, C);
-  PolderDiaClassCodeKernel<<<PolderBlocks(S.m, POLDER_BLOCK), POLDER_BLOCK, 0, stream>>>(S, PolderDiaSampled(S.m), C, code);
-  return cudaGetLastError();
+  if (error != cudaSuccess || !S->m) return error;
+  if (S->entries == POLDER_DIA_DOUBLE) return DiaClassify<POLDER_DIA_DOUBLE>(*S, code, C, stream);
+  if (S->entries == POLDER_DIA_SINGLE) return DiaClassify<POLDER_DIA_SINGLE>(*S, code, C, stream);
+  return DiaClassify<POLDER_DIA_BFLOAT>(*S, code, C, stream);
 }
 
 PetscBool PolderDiaClassesServe_CUDA(const PolderDiaStencil *S)

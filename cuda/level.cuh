@@ -423,6 +423,21 @@ static void LevelGridStart(const typename Entries::Grid &A, unsigned int blocks,
   PolderLaunchEarly(PolderLevelGridKernel<SEVEN, N, Entries, V, X, Out>, blocks, SEVEN ? DIA_TILE7 : DIA_TILE5, stream, A, x, out, (PolderReduceScratch *)work);
 }
 
+/* Launches the kernel for rows that have classes, N of them at a time if it may and if that leaves a block for most multiprocessors (5 points: in any case); returns whether it did */
+template <bool SEVEN, int N, class V, class E, class X, class Out>
+static bool LevelClassedLaunch(const LevelDia<V, E> &D, const X &x, const Out &out, void *work, cudaStream_t stream)
+{
+  DiaGrid<E>   A;
+  bool         half;
+  unsigned int blocks = DiaFindGrid<N>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
+
+  if constexpr (N > 1) {
+    if (!LevelGridPacks<N>(A, x, out) || (SEVEN && N > 2 && blocks < 3u * (unsigned int)PolderMultiprocessors() / 4)) return false;
+  }
+  LevelGridStart<SEVEN, N, LevelClassed<SEVEN, N, E>, V>({A, D.code, D.classes, D.inverse}, blocks, x, out, work, stream);
+  return true;
+}
+
 /* Launches the kernel for large stencils if the matrix is one; returns whether it did */
 template <bool SEVEN, class V, class E, class X, class Out>
 static bool LevelGridLaunch(const LevelDia<V, E> &D, const X &x, const Out &out, void *work, cudaStream_t stream)
@@ -432,24 +447,19 @@ static bool LevelGridLaunch(const LevelDia<V, E> &D, const X &x, const Out &out,
   unsigned int blocks = DiaFindGrid(D.n, D.n, D.nd, D.off, D.val, &A, &half);
 
   if (!blocks) return false;
-  if constexpr (Out::PACKS) {
-    if constexpr (LevelSums<V>) {
-      if (D.code && LevelGridPacks<LEVEL_CLASSED_PACK>(A, x, out)) {
-        blocks = DiaFindGrid<LEVEL_CLASSED_PACK>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
-        LevelGridStart<SEVEN, LEVEL_CLASSED_PACK, LevelClassed<SEVEN, LEVEL_CLASSED_PACK, E>, V>({A, D.code, D.classes, D.inverse}, blocks, x, out, work,
-                                                                                                 stream);
-        return true;
-      }
-    }
-    if (half && !D.code && LevelGridPacks<LEVEL_PACK>(A, x, out)) {
-      blocks = DiaFindGrid<LEVEL_PACK>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
-      LevelGridStart<SEVEN, LEVEL_PACK, LevelStored<SEVEN, true, LEVEL_PACK, V, E>, V>(A, blocks, x, out, work, stream);
-      return true;
-    }
-  }
   if constexpr (LevelSums<V>) {
     if (D.code) {
-      LevelGridStart<SEVEN, 1, LevelClassed<SEVEN, 1, E>, V>({A, D.code, D.classes, D.inverse}, blocks, x, out, work, stream);
+      if constexpr (Out::PACKS) {
+        if (LevelClassedLaunch<SEVEN, LEVEL_CLASSED_PACK>(D, x, out, work, stream)) return true;
+        if (LevelClassedLaunch<SEVEN, LEVEL_PACK>(D, x, out, work, stream)) return true;
+      }
+      return LevelClassedLaunch<SEVEN, 1>(D, x, out, work, stream);
+    }
+  }
+  if constexpr (Out::PACKS) {
+    if (half && LevelGridPacks<LEVEL_PACK>(A, x, out)) {
+      blocks = DiaFindGrid<LEVEL_PACK>(D.n, D.n, D.nd, D.off, D.val, &A, &half);
+      LevelGridStart<SEVEN, LEVEL_PACK, LevelStored<SEVEN, true, LEVEL_PACK, V, E>, V>(A, blocks, x, out, work, stream);
       return true;
     }
   }

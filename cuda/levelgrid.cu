@@ -3,12 +3,55 @@
 #include "index.cuh"
 #include "kernels/levelgridrow.h"
 
+/* Where the entries of a level are: in compressed rows, or by diagonals in double precision, single precision or bfloat16 */
+enum GridKind {
+  GRID_ROWS,
+  GRID_DOUBLE,
+  GRID_SINGLE,
+  GRID_BFLOAT
+};
+
+/* The same entries, of which the compiler knows the kind. The diagonals of directions of one cell are not there, nor are they read */
+template <int KIND>
+static __device__ __forceinline__ PolderLevelGridEntries GridOf(const PolderLevelGridEntries &A)
+{
+  PolderLevelGridEntries B = A;
+
+  if (KIND == GRID_ROWS) return B;
+  B.single = KIND == GRID_SINGLE ? PETSC_TRUE : PETSC_FALSE;
+  B.bfloat = KIND == GRID_BFLOAT ? PETSC_TRUE : PETSC_FALSE;
+  for (int d = 0; d < 3; ++d) __builtin_assume(B.up[d] != NULL);
+  return B;
+}
+
+/* act(kind, entries) with the kind of the entries as a constant */
+template <class Do>
+static int GridKinds(const PolderLevelGrid *G, const PolderLevelGridEntries *entries, Do act)
+{
+  PolderLevelGridEntries A   = *entries;
+  const void            *any = A.up[0] ? A.up[0] : A.up[1] ? A.up[1] : A.up[2];
+  bool                   all = any != NULL;
+
+  for (int d = 0; d < 3; ++d) {
+    if (!A.up[d] && G->size[d] > 1) all = false;
+  }
+  if (!all) return act(std::integral_constant<int, GRID_ROWS>(), A);
+  for (int d = 0; d < 3; ++d) {
+    if (!A.up[d]) A.up[d] = any;
+  }
+  if (A.bfloat) return act(std::integral_constant<int, GRID_BFLOAT>(), A);
+  if (A.single) return act(std::integral_constant<int, GRID_SINGLE>(), A);
+  return act(std::integral_constant<int, GRID_DOUBLE>(), A);
+}
+
+template <int KIND>
 static __global__ void __launch_bounds__(POLDER_BLOCK)
-  PolderLevelGridSurveyKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ PolderLevelGridEntries A, const PolderLevelGridRule rule,
+  PolderLevelGridSurveyKernel(const __grid_constant__ PolderLevelGrid G, const __grid_constant__ PolderLevelGridEntries entries, const PolderLevelGridRule rule,
                               PetscInt *count)
 {
-  const PetscInt stride                       = (PetscInt)gridDim.x * POLDER_BLOCK;
-  int            own[POLDER_LEVELGRID_COUNTS] = {};
+  const PolderLevelGridEntries A                            = GridOf<KIND>(entries);
+  const PetscInt               stride                       = (PetscInt)gridDim.x * POLDER_BLOCK;
+  int                          own[POLDER_LEVELGRID_COUNTS] = {};
 
   for (PetscInt i = (PetscInt)blockIdx.x * POLDER_BLOCK + threadIdx.x; i < G.n; i += stride) {
     PetscInt at[3];
@@ -30,8 +73,11 @@ int PolderLevelGridSurvey_CUDA(const PolderLevelGrid *G, const PolderLevelGridEn
 {
   const unsigned int blocks = PolderBlocks(G->n < 1024 * POLDER_BLOCK ? G->n : 1024 * POLDER_BLOCK, POLDER_BLOCK);
 
-  if (G->n > 0) PolderLevelGridSurveyKernel<<<blocks, POLDER_BLOCK, 0, stream>>>(*G, *A, *rule, count);
-  return cudaGetLastError();
+  if (G->n <= 0) return cudaGetLastError();
+  return GridKinds(G, A, [=](auto kind, const PolderLevelGridEntries &B) {
+    PolderLevelGridSurveyKernel<decltype(kind)::value><<<blocks, POLDER_BLOCK, 0, stream>>>(*G, B, *rule, count);
+    return (int)cudaGetLastError();
+  });
 }
 
 /* body(G, i, at) for the cells of a level, or of the next one */
@@ -56,14 +102,53 @@ static int LevelGridEach(const PolderLevelGrid *G, PolderStream stream, Body bod
   return cudaGetLastError();
 }
 
+template <int KIND>
+struct GridSplit {
+  PolderLevelGridEntries entries;
+  PolderLevelGridRule    rule;
+  PetscInt              *count;
+
+  __device__ __forceinline__ void operator()(const PolderLevelGrid &G, PetscInt, const PetscInt at[3]) const
+  {
+    const PolderLevelGridEntries A = GridOf<KIND>(entries);
+
+    if (PolderLevelGridBridges(&G, &A, &rule, at)) PolderAtomicAdd(count, 1);
+  }
+};
+
+template <int KIND>
+struct GridWeights {
+  PolderLevelGridEntries entries;
+  const PetscInt        *agg;
+
+  __device__ __forceinline__ void operator()(const PolderLevelGrid &G, PetscInt i, const PetscInt at[3]) const
+  {
+    const PolderLevelGridEntries A = GridOf<KIND>(entries);
+
+    PolderLevelGridSetWeights(&G, &A, agg, i, at);
+  }
+};
+
+template <int KIND>
+struct GridCoarseRows {
+  PolderLevelGridEntries entries;
+  PolderLevelGridRows    rows;
+
+  __device__ __forceinline__ void operator()(const PolderLevelGrid &G, PetscInt c, const PetscInt at[3]) const
+  {
+    const PolderLevelGridEntries A = GridOf<KIND>(entries);
+
+    PolderLevelGridCoarseRow(&G, &A, &rows, c, at, PolderLevelGridRowStart(&G, c));
+  }
+};
+
 int PolderLevelGridSplit_CUDA(const PolderLevelGrid *grid, const PolderLevelGridEntries *entries, const PolderLevelGridRule *rules, PetscInt *count,
                               PolderStream stream)
 {
-  const PolderLevelGridEntries A    = *entries;
-  const PolderLevelGridRule    rule = *rules;
+  const PolderLevelGridRule rule = *rules;
 
-  return LevelGridEach<true>(grid, stream, [=] __device__(const PolderLevelGrid &G, PetscInt, const PetscInt at[3]) {
-    if (PolderLevelGridBridges(&G, &A, &rule, at)) PolderAtomicAdd(count, 1);
+  return GridKinds(grid, entries, [=](auto kind, const PolderLevelGridEntries &B) {
+    return LevelGridEach<true>(grid, stream, GridSplit<decltype(kind)::value>{B, rule, count});
   });
 }
 
@@ -76,19 +161,17 @@ int PolderLevelGridBoxes_CUDA(const PolderLevelGrid *grid, const PetscInt mate[]
 
 int PolderLevelGridWeights_CUDA(const PolderLevelGrid *grid, const PolderLevelGridEntries *entries, const PetscInt agg[], PolderStream stream)
 {
-  const PolderLevelGridEntries A = *entries;
-
-  return LevelGridEach<false>(grid, stream,
-                              [=] __device__(const PolderLevelGrid &G, PetscInt i, const PetscInt at[3]) { PolderLevelGridSetWeights(&G, &A, agg, i, at); });
+  return GridKinds(grid, entries, [=](auto kind, const PolderLevelGridEntries &B) {
+    return LevelGridEach<false>(grid, stream, GridWeights<decltype(kind)::value>{B, agg});
+  });
 }
 
 int PolderLevelGridCoarseRows_CUDA(const PolderLevelGrid *grid, const PolderLevelGridEntries *entries, const PolderLevelGridRows *rows, PolderStream stream)
 {
-  const PolderLevelGridEntries A = *entries;
-  const PolderLevelGridRows    R = *rows;
+  const PolderLevelGridRows R = *rows;
 
-  return LevelGridEach<true>(grid, stream, [=] __device__(const PolderLevelGrid &G, PetscInt c, const PetscInt at[3]) {
-    PolderLevelGridCoarseRow(&G, &A, &R, c, at, PolderLevelGridRowStart(&G, c));
+  return GridKinds(grid, entries, [=](auto kind, const PolderLevelGridEntries &B) {
+    return LevelGridEach<true>(grid, stream, GridCoarseRows<decltype(kind)::value>{B, R});
   });
 }
 

@@ -168,6 +168,17 @@ void PolderToBfloat_Host(size_t n, const float s[], PolderBfloat a[], int *bad)
   if (large) *bad = 1;
 }
 
+void PolderHalve_Host(size_t n, const PetscScalar v[], PolderBfloat a[], int *bad)
+{
+  int large = 0;
+
+  for (size_t i = 0; i < n; ++i) {
+    a[i] = PolderBfloatRound((float)v[i]);
+    large |= fabsf(PolderBfloatGet(a[i])) > FLT_MAX && PetscAbsScalar(v[i]) <= PETSC_MAX_REAL;
+  }
+  if (large) *bad = 1;
+}
+
 static void PolderDiaOwnEntry_Private(const PolderDia *D, PetscScalar *const val[], PetscInt i, PetscInt off, PetscScalar value)
 {
   for (PetscInt d = 0; d < D->nd; ++d) {

@@ -38,3 +38,6 @@ POLDER_LAUNCHER int    PolderToSingle_CUDA(size_t n, const PetscScalar v[], floa
 /* a = s in bfloat16; sets *bad if a finite value becomes infinite */
 PETSC_INTERN void   PolderToBfloat_Host(size_t n, const float s[], PolderBfloat a[], int *bad);
 POLDER_LAUNCHER int PolderToBfloat_CUDA(size_t n, const float s[], PolderBfloat a[], int *bad, PolderStream stream);
+/* a = v in bfloat16, rounded to single precision first; sets *bad if a finite value becomes infinite */
+PETSC_INTERN void   PolderHalve_Host(size_t n, const PetscScalar v[], PolderBfloat a[], int *bad);
+POLDER_LAUNCHER int PolderHalve_CUDA(size_t n, const PetscScalar v[], PolderBfloat a[], int *bad, PolderStream stream);

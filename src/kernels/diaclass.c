@@ -5,14 +5,17 @@
 static PetscInt DiaClassFind(const PolderDiaStencil *S, PetscInt i, PolderDiaClasses *C)
 {
   unsigned long long a[POLDER_DIA_WIDTH];
-  const unsigned int key = PolderDiaRowKey(S, i, a);
+  unsigned int       key;
 
+  PolderDiaRowBits(S, i, a);
+  key = PolderDiaKeyOf(a);
   for (int p = 0; p < POLDER_DIA_PROBES; ++p) {
     const int c = PolderDiaPlace(key, p);
 
     if (C->key[c] == key) return 0;
     if (C->key[c]) continue;
     C->key[c] = key;
+    ++C->used;
     PolderDiaEnter(S, a, c, C);
     return 0;
   }
@@ -21,7 +24,9 @@ static PetscInt DiaClassFind(const PolderDiaStencil *S, PetscInt i, PolderDiaCla
 
 void PolderDiaClassify_Host(const PolderDiaStencil *S, unsigned char code[], PolderDiaClasses *C)
 {
-  const PetscInt step = POLDER_DIA_SAMPLE * POLDER_DIA_GROUP_ROWS;
+  const PetscInt     step                   = POLDER_DIA_SAMPLE * POLDER_DIA_GROUP_ROWS;
+  unsigned long long last[POLDER_DIA_WIDTH] = {0};
+  int                same                   = -1;
 
   memset(C, 0, sizeof(*C));
   for (PetscInt first = 0; first < S->m; first += step) {
@@ -32,10 +37,12 @@ void PolderDiaClassify_Host(const PolderDiaStencil *S, unsigned char code[], Pol
     return;
   }
   for (PetscInt i = 0; i < S->m; ++i) {
-    unsigned long long a[POLDER_DIA_WIDTH];
-    const unsigned int key = PolderDiaRowKey(S, i, a);
-    const int          c   = PolderDiaClassOf(C, key, a);
+    int c = PolderDiaNextClass(S, C, i, last, &same);
 
+    if (c == POLDER_DIA_CLASSLESS && !DiaClassFind(S, i, C)) {
+      same = -1;
+      c    = PolderDiaNextClass(S, C, i, last, &same);
+    }
     code[i] = (unsigned char)c;
     C->rest += c == POLDER_DIA_CLASSLESS;
   }

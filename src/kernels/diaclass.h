@@ -21,7 +21,7 @@ struct _PolderDiaClasses {
   float              single[POLDER_DIA_CODES * POLDER_DIA_WIDTH]; /* the same rounded */
   unsigned long long bits[POLDER_DIA_CODES * POLDER_DIA_WIDTH];   /* the bits of what the stencil has */
   unsigned int       key[POLDER_DIA_CODES];                       /* their hash, 0: there is no such class */
-  PetscInt           lost, rest;                                  /* sampled rows for which no class was left; rows in no class */
+  PetscInt           used, lost, rest;                            /* classes; rows of the sample for which none was left; rows in no class */
 };
 
 typedef enum {
@@ -57,8 +57,9 @@ static inline PetscInt PolderDiaMostClassless(PetscInt m)
 }
 
 /*
-  Finds classes in a sample of the rows, and sets code[] of all rows. If the sample has too many different rows, C->rest becomes S->m and code[] is not set.
-  Device: C is there; which rows are in no class depends on the order of the threads if there are too many different ones.
+  Finds classes in a sample of the rows and then in rows that are in none of these, and sets code[] of all rows. If the sample has too many different rows,
+  C->rest becomes S->m and code[] is not set. Device: C is there; which rows are in no class depends on the order of the threads if there are too many
+  different ones.
 */
 PETSC_INTERN void   PolderDiaClassify_Host(const PolderDiaStencil *S, unsigned char code[], PolderDiaClasses *C);
 POLDER_LAUNCHER int PolderDiaClassify_CUDA(const PolderDiaStencil *S, unsigned char code[], PolderDiaClasses *C, PolderStream stream);

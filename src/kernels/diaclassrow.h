@@ -7,7 +7,7 @@
 /* Rows of a group, groups from one group of the sample to the next, and the number of places that a class may take in the table */
 #define POLDER_DIA_GROUP_ROWS 256
 #define POLDER_DIA_SAMPLE     17
-#define POLDER_DIA_PROBES     16
+#define POLDER_DIA_PROBES     32
 
 /* The number of rows in the sample */
 static inline PetscInt PolderDiaSampled(PetscInt m)
@@ -47,11 +47,9 @@ POLDER_LEVELROW PetscScalar PolderDiaValue(PolderDiaEntries entries, unsigned lo
   return value;
 }
 
-/* Sets a[] to the bits of row i, and returns their hash, which is not 0 */
-POLDER_LEVELROW unsigned int PolderDiaRowKey(const PolderDiaStencil *S, PetscInt i, unsigned long long a[POLDER_DIA_WIDTH])
+/* Sets a[] to the bits of row i */
+POLDER_LEVELROW void PolderDiaRowBits(const PolderDiaStencil *S, PetscInt i, unsigned long long a[POLDER_DIA_WIDTH])
 {
-  unsigned int key = 0;
-
   POLDER_UNROLL
   for (int d = 0; d < POLDER_DIA_POINTS; ++d) {
     const PetscInt j = d < S->nd ? i + S->off[d] : -1;
@@ -59,6 +57,13 @@ POLDER_LEVELROW unsigned int PolderDiaRowKey(const PolderDiaStencil *S, PetscInt
     a[d] = j >= 0 && j < S->m ? PolderDiaBits(S->entries, S->val[d], i) : 0;
   }
   a[POLDER_DIA_INVERSE] = S->inverse ? PolderDiaBits(POLDER_DIA_SINGLE, S->inverse, i) : 0;
+}
+
+/* Their hash, which is not 0 */
+POLDER_LEVELROW unsigned int PolderDiaKeyOf(const unsigned long long a[POLDER_DIA_WIDTH])
+{
+  unsigned int key = 0;
+
   POLDER_UNROLL
   for (int d = 0; d < POLDER_DIA_WIDTH; ++d) {
     key = (key ^ (unsigned int)a[d]) * 0x9e3779b1u;
@@ -110,4 +115,20 @@ POLDER_LEVELROW int PolderDiaClassOf(const PolderDiaClasses *C, unsigned int key
     }
   }
   return POLDER_DIA_CLASSLESS;
+}
+
+/* The class of row i. last[], *same: the bits and the class of a row that was looked for before, *same = -1: none; most rows are equal to that one */
+POLDER_LEVELROW int PolderDiaNextClass(const PolderDiaStencil *S, const PolderDiaClasses *C, PetscInt i, unsigned long long last[POLDER_DIA_WIDTH], int *same)
+{
+  unsigned long long a[POLDER_DIA_WIDTH], unlike = *same < 0;
+
+  PolderDiaRowBits(S, i, a);
+  POLDER_UNROLL
+  for (int d = 0; d < POLDER_DIA_WIDTH; ++d) unlike |= a[d] ^ last[d];
+  if (unlike) {
+    POLDER_UNROLL
+    for (int d = 0; d < POLDER_DIA_WIDTH; ++d) last[d] = a[d];
+    *same = PolderDiaClassOf(C, PolderDiaKeyOf(a), a);
+  }
+  return *same;
 }

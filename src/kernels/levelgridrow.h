@@ -185,6 +185,23 @@ POLDER_LEVELROW PetscReal PolderLevelGridStrongest(const PolderLevelGrid *G, con
   return most;
 }
 
+/*
+  The weight of a box from the coupling of a cell within its own box, that to the cell that it faces, and that of this one within its box, unless it is alone
+  there; most: the strongest coupling of the cell
+*/
+POLDER_LEVELROW PetscReal PolderLevelGridWeightOf(PetscReal own, PetscReal face, PetscReal other, PetscBool alone, PetscReal most)
+{
+  const PetscReal g = alone ? face : other > 0 ? face / (1 + face / (2 * other)) : 0, w = g > 0 ? g / (2 * own + g) : 0, bound = most > 0 ? face / most : 0;
+
+  return w < bound ? w : bound;
+}
+
+/* The same, without divisions where the coefficient is constant: there it is 1/4, up to rounding far below the unit of the weights */
+POLDER_LEVELROW PetscReal PolderLevelGridWeightNear(PetscReal own, PetscReal face, PetscReal other, PetscBool alone, PetscReal most)
+{
+  return face > 0 && own == face && other == face && 4 * face >= most ? 0.25 : PolderLevelGridWeightOf(own, face, other, alone, most);
+}
+
 /* The weight of the box that cell i faces in direction d; most: the strongest coupling of the cell */
 POLDER_LEVELROW PetscReal PolderLevelGridWeight(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i,
                                                 const PetscInt at[3], int d, PetscReal most)
@@ -192,18 +209,12 @@ POLDER_LEVELROW PetscReal PolderLevelGridWeight(const PolderLevelGrid *G, const 
   const int      side = PolderLevelGridFace(at, d);
   const PetscInt in = PolderLevelGridActive(G, agg, i, at, d, -side), j = PolderLevelGridActive(G, agg, i, at, d, side);
   PetscInt       there[3] = {at[0], at[1], at[2]}, beyond;
-  PetscReal      own, face, other, bound, w;
 
   if (in < 0 || j < 0) return 0;
-  own   = 2 * PolderLevelGridCoupling(G, A, i, in, d);
-  face  = PolderLevelGridCoupling(G, A, i, j, d);
-  bound = most > 0 ? face / most : 0;
   there[d] += side;
   beyond = PolderLevelGridActive(G, agg, j, there, d, side);
-  other  = 2 * PolderLevelGridCoupling(G, A, j, beyond, d);
-  if (beyond >= 0) face = other > 0 ? face / (1 + face / other) : 0;
-  w = face > 0 ? face / (own + face) : 0;
-  return w < bound ? w : bound;
+  return PolderLevelGridWeightOf(PolderLevelGridCoupling(G, A, i, in, d), PolderLevelGridCoupling(G, A, i, j, d), PolderLevelGridCoupling(G, A, j, beyond, d),
+                                 (PetscBool)(beyond < 0), most);
 }
 
 /* The weight of direction d in a word of w[] that is not POLDER_LEVELGRID_APART */
@@ -218,7 +229,7 @@ POLDER_LEVELROW float PolderLevelGridUnpack(unsigned word, int d)
 */
 POLDER_LEVELROW unsigned PolderLevelGridWord(PetscReal w0, PetscReal w1, PetscReal w2)
 {
-  const PetscReal sum = w0 + w1 + w2, over = sum > 1 ? sum : 1, u0 = w0 / over, u1 = w1 / over, u2 = w2 / over;
+  const PetscReal sum = w0 + w1 + w2, u0 = sum > 1 ? w0 / sum : w0, u1 = sum > 1 ? w1 / sum : w1, u2 = sum > 1 ? w2 / sum : w2;
   const int       k0 = (int)(u0 * POLDER_LEVELGRID_UNIT + 0.5), k1 = (int)(u1 * POLDER_LEVELGRID_UNIT + 0.5), k2 = (int)(u2 * POLDER_LEVELGRID_UNIT + 0.5);
   const int       total = (int)((u0 + u1 + u2) * POLDER_LEVELGRID_UNIT + 0.5), rest = total == POLDER_LEVELGRID_UNIT ? total - (k0 + k1 + k2) : 0;
   const int       second = k1 > k0, third = k2 > k1 && k2 > k0;
@@ -226,19 +237,39 @@ POLDER_LEVELROW unsigned PolderLevelGridWord(PetscReal w0, PetscReal w1, PetscRe
   return (unsigned)(k0 + (second | third ? 0 : rest)) | (unsigned)(k1 + (second & !third ? rest : 0)) << 10 | (unsigned)(k2 + (third ? rest : 0)) << 20;
 }
 
-/* Stores the weights of cell i */
+/* Stores the weights of cell i, each coupling of which is read once */
 POLDER_LEVELROW void PolderLevelGridSetWeights(const PolderLevelGrid *G, const PolderLevelGridEntries *A, const PetscInt agg[], PetscInt i,
                                                const PetscInt at[3])
 {
-  const PetscBool active = (PetscBool)(agg[i] < G->nc);
-  const PetscReal most   = active ? PolderLevelGridStrongest(G, A, agg, i, at) : 0;
-  PetscReal       w[3]   = {0, 0, 0};
+  PetscInt  j[3][2];
+  PetscReal a[3][2], most = 0, w[3] = {0, 0, 0};
 
+  if (agg[i] >= G->nc) {
+    G->w[i] = POLDER_LEVELGRID_APART;
+    return;
+  }
   POLDER_UNROLL
   for (int d = 0; d < 3; ++d) {
-    if (active && G->join[d]) w[d] = PolderLevelGridWeight(G, A, agg, i, at, d, most);
+    POLDER_UNROLL
+    for (int upper = 0; upper < 2; ++upper) {
+      j[d][upper] = PolderLevelGridActive(G, agg, i, at, d, upper ? 1 : -1);
+      a[d][upper] = PolderLevelGridCoupling(G, A, i, j[d][upper], d);
+      if (a[d][upper] > most) most = a[d][upper];
+    }
   }
-  G->w[i] = active ? PolderLevelGridWord(w[0], w[1], w[2]) : POLDER_LEVELGRID_APART;
+  POLDER_UNROLL
+  for (int d = 0; d < 3; ++d) {
+    const int      upper = at[d] & 1, side = PolderLevelGridFace(at, d);
+    const PetscInt in = upper ? j[d][0] : j[d][1], face = upper ? j[d][1] : j[d][0];
+    PetscInt       there[3] = {at[0], at[1], at[2]}, beyond;
+
+    if (!G->join[d] || in < 0 || face < 0) continue;
+    there[d] += side;
+    beyond = PolderLevelGridActive(G, agg, face, there, d, side);
+    w[d]   = PolderLevelGridWeightNear(upper ? a[d][0] : a[d][1], upper ? a[d][1] : a[d][0], PolderLevelGridCoupling(G, A, face, beyond, d),
+                                     (PetscBool)(beyond < 0), most);
+  }
+  G->w[i] = PolderLevelGridWord(w[0], w[1], w[2]);
 }
 
 /* Number of the first n cells of the next level that have a lower neighbour in direction d */
@@ -304,7 +335,7 @@ POLDER_LEVELROW void PolderLevelGridCollect(const PolderLevelGrid *G, const Pold
         there[d] += side;
         cells = 0.5 * ((in >= 0 ? 2 : 1) + (PolderLevelGridActive(G, R->agg, j, there, d, side) >= 0 ? 2 : 1));
       }
-      c->to[d][upper] += a / cells;
+      c->to[d][upper] += cells == 2 ? 0.5 * a : a / cells; // a division takes long on a device
     }
   }
 }

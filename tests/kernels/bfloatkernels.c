@@ -44,6 +44,17 @@ static PetscErrorCode TestRounding(void)
              PETSC_COMM_SELF, PETSC_ERR_PLIB, "A list of numbers is not rounded as it should");
   PolderToBfloat_Host(1, &(const float){-3.4e38f}, got, &bad);
   PetscCheck(bad && PolderBfloatGet(got[0]) == -INFINITY, PETSC_COMM_SELF, PETSC_ERR_PLIB, "-3.4e38 becomes %g", (double)PolderBfloatGet(got[0]));
+  bad = 0;
+  for (int k = 0; k < 1000; ++k) {
+    const PetscScalar value = PetscPowReal(1.07, k - 500) * (k % 2 ? 1 : -1);
+
+    PolderHalve_Host(1, &value, got, &bad);
+    PetscCheck(!bad && got[0] == PolderBfloatRound((float)value), PETSC_COMM_SELF, PETSC_ERR_PLIB, "%g becomes %x", (double)value, got[0]);
+  }
+  PolderHalve_Host(1, &(const PetscScalar){INFINITY}, got, &bad);
+  PetscCheck(!bad, PETSC_COMM_SELF, PETSC_ERR_PLIB, "An infinite value is too large");
+  PolderHalve_Host(1, &(const PetscScalar){1e300}, got, &bad);
+  PetscCheck(bad, PETSC_COMM_SELF, PETSC_ERR_PLIB, "1e300 is not too large");
   PetscCall(PetscPrintf(PETSC_COMM_SELF, "rounding: ok\n"));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

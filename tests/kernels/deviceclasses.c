@@ -124,9 +124,9 @@ static PetscErrorCode TestFind(void *work, PolderStream stream)
       else {
         PetscCall(PolderDeviceToHost(got, S.code, (size_t)m));
         rest = CheckClasses(&S, code, C, &wrong);
-        wrong += rest != C->rest || (values == 2 && (rest < 50 || rest > m / 100));
+        wrong += rest != C->rest || (values == 2 && (rest > m / 50 || (!g && !rest)));
         rest = CheckClasses(&S, got, there, &wrong);
-        wrong += rest != there->rest || (values == 2 && PetscAbs(rest - C->rest) > m / 100);
+        wrong += rest != there->rest || (values == 2 && (rest > m / 50 || (!g && !rest)));
       }
       PetscCall(PetscFree4(code, got, C, there));
       PetscCall(StencilDestroy(&S));
@@ -176,7 +176,7 @@ static PetscErrorCode TestMult(void *work, PolderStream stream)
     PetscCall(Classify(g, &S, stream));
     PetscCall(Random(m, &x, &xd));
     for (int dot = 0; dot < 2; ++dot) {
-      PetscScalar *z[2];
+      PetscScalar *z[2], sum[2];
 
       for (int with = 0; with < 2; ++with) {
         PolderDia A = S.A;
@@ -187,7 +187,9 @@ static PetscErrorCode TestMult(void *work, PolderStream stream)
         PetscCall(PolderDeviceZero(z[with], sizeof(PetscScalar) * (size_t)(m + 1)));
         PolderLaunch(PolderDiaMult_CUDA(&A, dot ? 1 : -0.3, xd, dot ? NULL : xd, z[with], dot ? z[with] + m : NULL, work, stream));
       }
-      PetscCall(Differ(sizeof(PetscScalar) * (size_t)(m + 1), z[0], z[1], &wrong));
+      for (int with = 0; with < 2; ++with) PetscCall(PolderDeviceToHost(&sum[with], z[with] + m, sizeof(PetscScalar)));
+      wrong += !(PetscAbsScalar(sum[0] - sum[1]) <= 1e-12 * m); // the order of this sum is that of the kernel
+      PetscCall(Differ(sizeof(PetscScalar) * (size_t)m, z[0], z[1], &wrong));
     }
     PetscCall(PetscFree(x));
     PetscCall(PolderDeviceFree(&xd));
@@ -309,7 +311,7 @@ static PetscErrorCode TestLevels(void *work, PolderStream stream)
       stencil = PolderDiaStencilOf(m, nd, nd / 2, S.off, bfloat ? POLDER_DIA_BFLOAT : POLDER_DIA_SINGLE, val, there[1]);
       PolderLaunch(PolderDiaClassify_CUDA(&stencil, S.code, S.classes, stream));
       PetscCall(PolderDeviceToHost(C, S.classes, sizeof(*C)));
-      wrong += C->rest < 50 || C->rest > m / 100;
+      wrong += C->rest > m / 50 || (!g && !C->rest);
       PetscCall(CheckLevel(M, S.code, S.classes, there[2], there[1], stream, &wrong));
     }
     for (int k = 0; k < 3; ++k) PetscCall(PolderDeviceFree(&there[k]));

@@ -225,7 +225,7 @@ static PetscErrorCode PamgFreeOwnDiagonals(PamgLevel *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Rounds the stored diagonals to single precision; L->val then points to the rounded ones */
+/* Rounds the stored diagonals but the main one, which gets the sums of the rows, to single precision; L->val then points to the rounded ones */
 static PetscErrorCode PamgRoundDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L, const PolderDia *dia, int *there)
 {
   const PetscInt first = dia->half ? dia->main : 0, ld = PolderStride(L->n);
@@ -240,7 +240,7 @@ static PetscErrorCode PamgRoundDiagonalsDevice(const PC_PAMG *pamg, PamgLevel *L
   for (PetscInt d = first; d < dia->nd; ++d) {
     const PetscInt lo = PetscMax(0, -dia->off[d]), hi = PetscMin(L->n, L->n - dia->off[d]);
 
-    if (hi > lo) PetscCall(PamgToSingle(pamg, (size_t)(hi - lo), dia->val[d] + lo, (float *)val[d] + lo, there));
+    if (d != dia->main && hi > lo) PetscCall(PamgToSingle(pamg, (size_t)(hi - lo), dia->val[d] + lo, (float *)val[d] + lo, there));
   }
   PetscCall(PolderDeviceFree(&L->ownval));
   PetscCall(PetscFree(L->val));
@@ -299,8 +299,9 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
     PetscFunctionReturn(PETSC_SUCCESS);
   }
   PetscCall(PolderDeviceZero(there, sizeof(*there)));
-  if (dia) {
-    PetscCall(PCPAMGKeepDiagonals(L));
+  if (dia) PetscCall(PCPAMGKeepDiagonals(L));
+  if (dia && pamg->precision == PAMG_HALF && PCPAMGSums(pamg, l)) PetscCall(PCPAMGHalveDiagonals(pamg, L, dia, PCPAMGSums(pamg, l), there));
+  else if (dia) {
     PetscCall(PamgRoundDiagonalsDevice(pamg, L, dia, there));
     L->M.val = L->val;
     if (PCPAMGSums(pamg, l)) PetscCall(PamgToSingle(pamg, (size_t)L->n, PCPAMGSums(pamg, l), (float *)L->val[dia->main], there));
@@ -318,7 +319,7 @@ static PetscErrorCode PamgValuesDevice(PC_PAMG *pamg, PetscInt l, PetscBool *fit
     PolderLaunch(PolderRowTotals_CUDA(&A, PETSC_TRUE, L->rounded, there, pamg->stream));
     if (L->halo) PolderLaunch(PolderOuterTotals_CUDA(&L->outer.rows_d, &A, PETSC_TRUE, L->rounded, there, pamg->stream));
   }
-  if (pamg->precision == PAMG_HALF) PetscCall(PCPAMGHalveEntries(pamg, L, there));
+  if (pamg->precision == PAMG_HALF && !L->M.bfloat) PetscCall(PCPAMGHalveEntries(pamg, L, there));
   PetscCall(PolderDeviceToHost(&bad, there, sizeof(bad)));
   PetscCall(PolderDeviceFree(&there));
   if (bad) *fits = PETSC_FALSE;

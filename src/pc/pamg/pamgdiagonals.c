@@ -156,15 +156,66 @@ PetscErrorCode PCPAMGHalveEntries(const PC_PAMG *pamg, PamgLevel *L, int *bad)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-PetscErrorCode PCPAMGSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
+PetscErrorCode PCPAMGHalveDiagonals(const PC_PAMG *pamg, PamgLevel *L, const PolderDia *dia, const PetscReal sums[], int *bad)
+{
+  const PetscInt first = dia->half ? dia->main : 0, ld = PolderStride(L->n);
+  const void   **val;
+
+  PetscFunctionBegin;
+  PetscCall(pamg->place->free(&L->halved));
+  PetscCall(pamg->place->free(&L->rounded));
+  L->half     = dia->half;
+  L->M.bfloat = PETSC_TRUE;
+  PetscCall(PolderPlaceMalloc(pamg->place, (size_t)(dia->nd - first) * (size_t)ld, &L->halved));
+  PetscCall(PetscMalloc1(dia->nd, &val));
+  PamgPointDiagonals(dia->nd, first, dia->off, sizeof(*L->halved), L->halved, ld, val);
+  for (PetscInt d = first; d < dia->nd; ++d) {
+    const PetscInt     lo = PetscMax(0, -dia->off[d]), hi = PetscMin(L->n, L->n - dia->off[d]);
+    const PetscScalar *from = d == dia->main ? sums : dia->val[d];
+
+    if (hi > lo) PolderRun(pamg->place, PolderHalve, (size_t)(hi - lo), from + lo, (PolderBfloat *)val[d] + lo, bad);
+  }
+  PetscCall(pamg->place->free(&L->ownval));
+  PetscCall(PetscFree(L->val));
+  L->M.val = L->val = val;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* Rounds the entries to single precision, of diagonals or of rows, and puts the sums of the rows in place of the diagonal entries */
+static PetscErrorCode PamgRoundLevel(const PC_PAMG *pamg, PetscInt l, const PolderDia *dia, PetscBool *fits)
 {
   PamgLevel       *L     = &pamg->level[l];
   const PolderRows local = PolderOwnRows(&L->csr), ghosts = PolderGhostColumns(&L->csr);
+  const PetscInt   nz = L->n ? L->csr.ai[L->n] : 0;
+  float           *sums;
+
+  PetscFunctionBegin;
+  if (dia) {
+    PetscCall(PamgRoundDiagonals(L, dia, fits));
+    L->M.val = L->val;
+    sums     = (float *)L->val[dia->main];
+  } else {
+    if (L->val) { // allocated for diagonals
+      PetscCall(PetscFree(L->rounded));
+      PetscCall(PetscFree(L->val));
+    }
+    if (!L->rounded) PetscCall(PetscMalloc1(nz, &L->rounded));
+    *fits   = PolderToSingle_Host((size_t)nz, L->csr.aa, L->rounded);
+    L->M.aa = sums = L->rounded;
+  }
+  if (dia && PCPAMGSums(pamg, l)) {
+    if (!PolderToSingle_Host((size_t)L->n, PCPAMGSums(pamg, l), sums)) *fits = PETSC_FALSE;
+  } else if (!PolderRowTotals_Host(&local, ghosts.i ? &ghosts : NULL, (PetscBool)!dia, sums)) *fits = PETSC_FALSE;
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+PetscErrorCode PCPAMGSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
+{
+  PamgLevel       *L     = &pamg->level[l];
   const PolderDia *dia   = NULL;
   PolderDia        own   = {0};
-  const PetscInt   nz    = L->n ? L->csr.ai[L->n] : 0;
   PetscBool        found = PETSC_FALSE;
-  float           *sums;
+  int              bad   = 0;
 
   PetscFunctionBegin;
   if (L->bydiagonals) PetscCall(PolderMatGetDia(L->A, &dia));
@@ -185,29 +236,13 @@ PetscErrorCode PCPAMGSetUpValuesHost(PC_PAMG *pamg, PetscInt l, PetscBool *fits)
     L->half = dia ? dia->half : PETSC_FALSE;
     PetscFunctionReturn(PETSC_SUCCESS);
   }
-  if (dia) {
-    PetscCall(PCPAMGKeepDiagonals(L));
-    PetscCall(PamgRoundDiagonals(L, dia, fits));
-    L->M.val = L->val;
-    sums     = (float *)L->val[dia->main];
-  } else {
-    if (L->val) { // allocated for diagonals
-      PetscCall(PetscFree(L->rounded));
-      PetscCall(PetscFree(L->val));
-    }
-    if (!L->rounded) PetscCall(PetscMalloc1(nz, &L->rounded));
-    *fits   = PolderToSingle_Host((size_t)nz, L->csr.aa, L->rounded);
-    L->M.aa = sums = L->rounded;
+  if (dia) PetscCall(PCPAMGKeepDiagonals(L));
+  if (dia && pamg->precision == PAMG_HALF && PCPAMGSums(pamg, l)) PetscCall(PCPAMGHalveDiagonals(pamg, L, dia, PCPAMGSums(pamg, l), &bad));
+  else {
+    PetscCall(PamgRoundLevel(pamg, l, dia, fits));
+    if (pamg->precision == PAMG_HALF) PetscCall(PCPAMGHalveEntries(pamg, L, &bad));
   }
-  if (dia && PCPAMGSums(pamg, l)) {
-    if (!PolderToSingle_Host((size_t)L->n, PCPAMGSums(pamg, l), sums)) *fits = PETSC_FALSE;
-  } else if (!PolderRowTotals_Host(&local, ghosts.i ? &ghosts : NULL, (PetscBool)!dia, sums)) *fits = PETSC_FALSE;
-  if (pamg->precision == PAMG_HALF) {
-    int bad = 0;
-
-    PetscCall(PCPAMGHalveEntries(pamg, L, &bad));
-    if (bad) *fits = PETSC_FALSE;
-    if (pamg->smoother == PAMG_SGS) PolderLevelPivotsHalf_Host(&L->M, L->csr.bi, L->csr.ba, (float *)L->dinv);
-  }
+  if (bad) *fits = PETSC_FALSE;
+  if (pamg->precision == PAMG_HALF && pamg->smoother == PAMG_SGS) PolderLevelPivotsHalf_Host(&L->M, L->csr.bi, L->csr.ba, (float *)L->dinv);
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -347,6 +347,8 @@ PETSC_INTERN PetscErrorCode PCPAMGPlaceDiagonals(const PC_PAMG *, PamgLevel *, P
 PETSC_INTERN PetscErrorCode PCPAMGKeepDiagonals(PamgLevel *);
 /* Half precision: replaces the rounded entries by those in bfloat16. *bad, at the place of the levels, is set when one becomes infinite */
 PETSC_INTERN PetscErrorCode PCPAMGHalveEntries(const PC_PAMG *, PamgLevel *, int *bad);
+/* The same straight from diagonals in double precision, with sums[] of the rows, at the place, in place of the main one */
+PETSC_INTERN PetscErrorCode PCPAMGHalveDiagonals(const PC_PAMG *, PamgLevel *, const PolderDia *, const PetscReal sums[], int *bad);
 /* Computes diag[] of a level whose matrix does not, or no longer, store diagonals: the cycle then reads its rows */
 PETSC_INTERN PetscErrorCode PCPAMGFindDiagonal(PamgLevel *);
 /* Sets the arrays from which the cycle reads the entries; *fits: single precision can represent them */
