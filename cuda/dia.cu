@@ -469,10 +469,10 @@ struct DiaFillArgs {
   PetscScalar *val[DIA_BATCH];
 };
 
-/* Is low the mirror image of up, an entry of a row above? Exactly, or up to tol times the larger of low and that row's diagonal entry */
-__device__ __forceinline__ bool DiaEntriesMirror(PetscScalar low, PetscScalar up, PetscScalar diag, PetscReal tol)
+/* Is low the mirror image of up, an entry of a row above? Exactly, or up to tol times the larger of low and the smaller diagonal entry of both rows */
+__device__ __forceinline__ bool DiaEntriesMirror(PetscScalar low, PetscScalar up, PetscScalar diag, PetscScalar above, PetscReal tol)
 {
-  return low == up || fabs(low - up) <= tol * fmax(fabs(low), fabs(diag));
+  return low == up || fabs(low - up) <= tol * fmax(fabs(low), fmin(fabs(diag), fabs(above)));
 }
 
 /* MIRROR: compares the diagonals with the mirror images to which their pointers lead, instead of filling them; diag is the main diagonal */
@@ -499,7 +499,7 @@ __global__ __launch_bounds__(POLDER_BLOCK) void PolderDiaFillKernel(const __grid
     const PetscScalar v = k < end && aj[k] == i + A.off[d] ? aa[k++] : 0.0;
 
     if (!MIRROR) A.val[d][i] = v;
-    else if (i + A.off[d] >= 0 && !DiaEntriesMirror(v, A.val[d][i], diag[i + A.off[d]], tol)) *bad = 1;
+    else if (i + A.off[d] >= 0 && !DiaEntriesMirror(v, A.val[d][i], diag[i], diag[i + A.off[d]], tol)) *bad = 1;
   }
   if (k < end && (A.lastbatch || aj[k] - i <= A.off[A.nd - 1])) *bad = 1;
 }

@@ -101,13 +101,20 @@ void PolderDiaMult_Host(const PolderDia *A, PetscScalar alpha, const PetscScalar
 }
 
 /*
-  Is low the mirror image of up, an entry of a row above? Compares exactly or, when tol > 0, up to tol times the larger of low and the diagonal entry of that
-  row; tol = infinity: always true
+  Is low the mirror image of up, an entry of a row above? Compares exactly or, when tol > 0, up to tol times the larger of low and the smaller diagonal entry
+  of both rows; tol = infinity: always true
 */
-static inline PetscBool DiaMirrors(PetscScalar low, PetscScalar up, PetscScalar diag, PetscReal tol)
+static inline PetscBool DiaMirrors(PetscScalar low, PetscScalar up, PetscScalar diag, PetscScalar above, PetscReal tol)
 {
   if (low == up || tol >= PETSC_INFINITY) return PETSC_TRUE;
-  return (PetscBool)(PetscAbsScalar(low - up) <= tol * PetscMax(PetscAbsScalar(low), PetscAbsScalar(diag)));
+  return (PetscBool)(PetscAbsScalar(low - up) <= tol * PetscMax(PetscAbsScalar(low), PetscMin(PetscAbsScalar(diag), PetscAbsScalar(above))));
+}
+
+/* The entry in column i of the entries k .. end of a row, or zero */
+static inline PetscScalar DiaEntry(PetscInt i, PetscInt k, PetscInt end, const PetscInt aj[], const PetscScalar aa[])
+{
+  while (k < end && aj[k] < i) ++k;
+  return k < end && aj[k] == i ? aa[k] : 0.0;
 }
 
 /* A row with an entry on every diagonal whose compared entries mirror exactly, the most frequent case; FALSE: needs the full test */
@@ -131,13 +138,15 @@ PetscBool PolderDiaFill_Host(const PolderDia *D, PetscScalar *const val[], Polde
   for (PetscInt i = 0; i < D->m; ++i) {
     const PetscInt end = ai[i + 1];
     PetscInt       k   = ai[i];
+    PetscScalar    diag;
 
     if (end - k == nd && DiaWhole(i, nd, first, off, val, aj + k, aa + k)) continue;
+    diag = first ? DiaEntry(i, k, end, aj, aa) : 0.0;
     for (PetscInt d = 0; d < nd; ++d) {
       const PetscScalar v = k < end && aj[k] == i + off[d] ? aa[k++] : 0.0;
 
       if (d >= first) val[d][i] = v;
-      else if (i + off[d] >= 0 && !DiaMirrors(v, val[d][i], val[first][i + off[d]], tol)) return PETSC_FALSE; /* the row above has set val[d][i] */
+      else if (i + off[d] >= 0 && !DiaMirrors(v, val[d][i], diag, val[first][i + off[d]], tol)) return PETSC_FALSE; /* the row above has set val[d][i] */
     }
     if (k < end) return PETSC_FALSE;
   }

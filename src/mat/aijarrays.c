@@ -115,12 +115,13 @@ PetscErrorCode PolderAIJBlock(Mat A, Mat *block)
   PetscCall(PetscStrcmp((*block)->defaultvectype, A->defaultvectype, &same));
   if (!same) PetscCall(MatSetVecType(*block, A->defaultvectype));
   PetscCall(PetscObjectStateGet((PetscObject)A, &state));
-  if (state != aij->told) {
+  if (state != aij->told || !baij->block) {
     baij->at[PETSC_FALSE].stamp.values = -1;
     if (baij->rows) baij->rows->state = -1;
     if (aij->rows) aij->rows->state = -1;
     aij->told = state;
     PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
+    baij->block     = PETSC_TRUE;
     baij->symmetric = (PetscBool)(set && symmetric);
     baij->eternal   = PolderMatSymmetricEternal(A);
   }

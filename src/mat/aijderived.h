@@ -61,6 +61,7 @@ struct _PolderAIJ {
   PolderAIJArrays     at[2];  /* on the host, on the device */
   PolderAIJOptions    opts;
   PetscObjectState    told;      /* of a parallel matrix: the state that its block was last informed of */
+  PetscBool           block;     /* it is the diagonal block of a parallel matrix, whose word counts: PETSc may leave the block declared symmetric */
   PetscBool           symmetric; /* of a block: the parallel matrix is known to be symmetric */
   PetscBool           eternal;   /* the user has said that it stays symmetric when its values change */
   PetscBool           vecset;    /* -mat_vec_type was given */
@@ -199,7 +200,8 @@ typedef struct {
 } PolderBase;
 PETSC_INTERN const PolderBase *PolderAIJBase(PolderLayout);
 
-/* Operations that change values without increasing the object state (aijstate.c) */
+/* Operations that change values without increasing the object state, or without taking back what is known of the matrix (aijstate.c) */
+PETSC_INTERN PetscErrorCode MatZeroRows_Polder(Mat, PetscInt, const PetscInt[], PetscScalar, Vec, Vec);
 PETSC_INTERN PetscErrorCode MatStoreValues_Polder(Mat);
 PETSC_INTERN PetscErrorCode MatRetrieveValues_Polder(Mat);
 PETSC_INTERN PetscErrorCode MatCreateSubMatrices_MPIPolder(Mat, PetscInt, const IS[], const IS[], MatReuse, Mat *[]);

@@ -1,5 +1,5 @@
 /*
-  Operations of PETSc that change values without increasing the object state.
+  Operations of PETSc that change values without increasing the object state, or without taking back what is known of the matrix.
 
   Polder's arrays, preconditioners and deflation spaces detect changes of a matrix by its object state. Some operations of PETSc change values without
   increasing it: MatRetrieveValues(), and MatCreateSubMatrices() of a whole parallel matrix with MAT_REUSE_MATRIX. For Polder types this file increases it.
@@ -60,6 +60,21 @@ PetscErrorCode MatRetrieveValues_Polder(Mat A)
   PetscCall(PolderAIJHostFirst_Private(A));
   PetscCall((*PolderAIJBase(layout)->retrievevalues)(A));
   PetscCall(PolderAIJTell_Private(A));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* PETSc's leaves the matrix declared symmetric if the program has declared it so; as after an assembly, only what is said for ever stays */
+PetscErrorCode MatZeroRows_Polder(Mat A, PetscInt n, const PetscInt rows[], PetscScalar diag, Vec x, Vec b)
+{
+  const PolderFormat *format;
+  PolderLayout        layout;
+
+  PetscFunctionBegin;
+  PetscCall(PolderFormatOf(A, &format, &layout));
+  PetscCall((*PolderAIJBase(layout)->ops->zerorows)(A, n, rows, diag, x, b));
+  if (!A->symmetry_eternal) A->symmetric = A->hermitian = PETSC_BOOL3_UNKNOWN;
+  if (!A->structural_symmetry_eternal) A->structurally_symmetric = PETSC_BOOL3_UNKNOWN;
+  if (!A->spd_eternal) A->spd = PETSC_BOOL3_UNKNOWN;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 

@@ -251,6 +251,7 @@ static void PolderAIJCopyOps_Private(MatOps to, const struct _MatOps *from)
   to->multtranspose         = from->multtranspose;
   to->multtransposeadd      = from->multtransposeadd;
   to->residual              = from->residual;
+  to->zerorows              = from->zerorows;
   to->getdiagonal           = from->getdiagonal;
   to->bindtocpu             = from->bindtocpu;
   to->getvecs               = from->getvecs;
@@ -404,6 +405,7 @@ PetscErrorCode PolderAIJInstall(Mat A, const PolderFormat *format, PolderLayout 
   A->ops->multtranspose    = MatMultTranspose_Polder;
   A->ops->multtransposeadd = MatMultTransposeAdd_Polder;
   A->ops->residual         = MatResidual_Polder;
+  A->ops->zerorows         = MatZeroRows_Polder;
   A->ops->getdiagonal      = MatGetDiagonal_Polder;
   A->ops->bindtocpu        = MatBindToCPU_Polder;
   A->ops->getvecs          = MatCreateVecs_Polder;

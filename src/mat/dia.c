@@ -129,7 +129,7 @@ static PetscErrorCode DIATolerance_Private(Mat A, PolderAIJ aij, PetscReal *tol)
 
   PetscFunctionBegin;
   PetscCall(MatIsSymmetricKnown(A, &set, &symmetric));
-  *tol = (set && symmetric) || aij->symmetric ? POLDER_DIA_MIRROR : 0.0;
+  *tol = (aij->block ? aij->symmetric : set && symmetric) ? POLDER_DIA_MIRROR : 0.0;
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
@@ -308,7 +308,7 @@ static PetscErrorCode DIARefresh(Mat A, PolderAIJ aij, const PolderCSR *csr, voi
 
   PetscFunctionBegin;
   PetscCall(DIATolerance_Private(A, aij, &tol));
-  PetscCall((*D->steps->fill)(D, csr, tol, (PetscBool)(D->first && (aij->eternal || PolderMatSymmetricEternal(A))), done));
+  PetscCall((*D->steps->fill)(D, csr, tol, (PetscBool)(D->first && (aij->block ? aij->eternal : PolderMatSymmetricEternal(A))), done));
   if (*done && aij->opts.classes) PetscCall((*D->steps->classify)(D));
   PetscFunctionReturn(PETSC_SUCCESS);
 }

@@ -125,6 +125,37 @@ static PetscErrorCode CheckOffsets(const Diagonals *D, const Rows *R, PolderStre
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* Sets entry k of the rows on the host and on the device */
+static PetscErrorCode SetEntry(Rows *R, PetscInt k, PetscScalar value)
+{
+  PetscFunctionBeginUser;
+  R->aa[k] = value;
+  PetscCall(PolderDeviceFromHost(R->aad + k, R->aa + k, sizeof(PetscScalar)));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* An entry of the last row that is zero unlike its mirror image, 1e-10: rounding beside two diagonal entries of 1e3, and not beside one of them and one of 1 */
+static PetscErrorCode CheckScales(Diagonals *D, Rows *R, PetscInt reach, PolderStream stream, PetscInt *wrong)
+{
+  const PetscInt last = R->ai[D->m - 1], row = R->aj[last];
+  PetscInt       up, above;
+  PetscBool      ok;
+
+  PetscFunctionBeginUser;
+  if (R->ai[D->m] - last < 2) PetscFunctionReturn(PETSC_SUCCESS);
+  for (above = R->ai[row]; R->aj[above] != row; ++above) { }
+  for (up = above; R->aj[up] != D->m - 1; ++up) { }
+  PetscCall(SetEntry(R, last, 0));
+  PetscCall(SetEntry(R, up, 1e-10));
+  for (int one = 0; one < 4; ++one) {
+    PetscCall(SetEntry(R, R->ai[D->m] - 1, one & 1 ? 1 : 1e3));
+    PetscCall(SetEntry(R, above, one & 2 ? 1 : 1e3));
+    PetscCall(CheckFill(D, R, D->nd, reach, 1e-12, stream, &ok, wrong));
+    *wrong += ok != !one;
+  }
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 /* Full and half, with an entry that does not mirror, with one on no diagonal, with columns that do not ascend */
 static PetscErrorCode TestDiaFill(PETSC_UNUSED void *work, PolderStream stream)
 {
@@ -175,6 +206,7 @@ static PetscErrorCode TestDiaFill(PETSC_UNUSED void *work, PolderStream stream)
           if (R.ai[m] - last > 1) wrong += ok != (broken == 0 || (broken == 1 && loose));
         }
       }
+      PetscCall(CheckScales(&D, &R, reach, stream, &wrong));
       PetscCall(RowsDestroy(&R));
       PetscCall(DiagonalsDestroy(&D));
     }
