@@ -19,7 +19,7 @@ static inline PetscErrorCode AddFlat(Mat A, PetscInt n, PetscInt count)
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2(m * m * m, &order, 3 * m * m * m, &at));
-  TetrahedraNodes(m, order, at);
+  TetrahedraNodes(m, TETRAHEDRA_MOVED, order, at);
   PetscCall(MatGetOwnershipRange(A, &start, &end));
   for (PetscInt k = 0; k < count; ++k) {
     const PetscInt  cell = (PetscInt)(Next(&state) * (n - 2)) + m * ((PetscInt)(Next(&state) * n) + m * (PetscInt)(Next(&state) * n));

@@ -29,8 +29,8 @@ static inline void TetrahedraElement(const PetscReal x[4][3], PetscReal k, Petsc
     for (int b = 0; b < 4; ++b) K[a][b] = k * (g[a][0] * g[b][0] + g[a][1] * g[b][1] + g[a][2] * g[b][2]) / (6 * PetscAbsReal(volume));
 }
 
-/* The numbers of m^3 nodes, and where they are */
-static inline void TetrahedraNodes(PetscInt m, PetscInt order[], PetscReal at[])
+/* The numbers of m^3 nodes, and where they are: moved by up to that part of a cell */
+static inline void TetrahedraNodes(PetscInt m, PetscReal moved, PetscInt order[], PetscReal at[])
 {
   const PetscInt N = m * m * m;
 
@@ -46,13 +46,13 @@ static inline void TetrahedraNodes(PetscInt m, PetscInt order[], PetscReal at[])
       const PetscInt  x    = c % m;
       const PetscReal away = x && x < m - 1 ? (TetrahedraHash((unsigned)(3 * i + d)) % 1000u) / 1000.0 - 0.5 : 0;
 
-      at[3 * i + d] = x + 0.35 * away;
+      at[3 * i + d] = x + 2 * moved * away;
     }
   }
 }
 
 /* n cells a direction, six tetrahedra each; contrast: of k between boxes of a quarter of the cube */
-static inline PetscErrorCode TetrahedraAssemble(MPI_Comm comm, PetscInt n, PetscReal contrast, Mat *A)
+static inline PetscErrorCode TetrahedraMoved(MPI_Comm comm, PetscInt n, PetscReal contrast, PetscReal moved, Mat *A)
 {
   static const int corner[6][4] = {
     {0, 1, 3, 7},
@@ -68,7 +68,7 @@ static inline PetscErrorCode TetrahedraAssemble(MPI_Comm comm, PetscInt n, Petsc
 
   PetscFunctionBeginUser;
   PetscCall(PetscMalloc2(N, &order, 3 * N, &at));
-  TetrahedraNodes(m, order, at);
+  TetrahedraNodes(m, moved, order, at);
   PetscCall(MatCreate(comm, A));
   PetscCall(MatSetSizes(*A, PETSC_DECIDE, PETSC_DECIDE, N, N));
   PetscCall(MatSetType(*A, MATAIJ));
@@ -107,5 +107,15 @@ static inline PetscErrorCode TetrahedraAssemble(MPI_Comm comm, PetscInt n, Petsc
   PetscCall(PetscFree2(order, at));
   PetscCall(MatAssemblyBegin(*A, MAT_FINAL_ASSEMBLY));
   PetscCall(MatAssemblyEnd(*A, MAT_FINAL_ASSEMBLY));
+  PetscFunctionReturn(0);
+}
+
+/* The same, with nodes moved so that no element is flat */
+#define TETRAHEDRA_MOVED 0.175
+
+static inline PetscErrorCode TetrahedraAssemble(MPI_Comm comm, PetscInt n, PetscReal contrast, Mat *A)
+{
+  PetscFunctionBeginUser;
+  PetscCall(TetrahedraMoved(comm, n, contrast, TETRAHEDRA_MOVED, A));
   PetscFunctionReturn(0);
 }

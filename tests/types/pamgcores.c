@@ -208,8 +208,12 @@ static PetscErrorCode Shuffle(Mat *A)
 /* Flat elements that lie on several processes: no sweep may add to the error, so that cg can go on. Few pairs are left in such a numbering */
 static PetscErrorCode TestFlatRanks(PetscMPIInt size)
 {
-  static const char *const options[] = {"-ksp_type cg -pc_type pamg", "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k",
-                                        "-ksp_type cg -pc_type pamg -pc_pamg_precision single", "-ksp_type cg -pc_type pamg -pc_pamg_pre 2 -pc_pamg_post 2"};
+  static const char *const options[] = {"-ksp_type cg -pc_type pamg",
+                                        "-ksp_type fcg -pc_type pamg -pc_pamg_cycle k",
+                                        "-ksp_type cg -pc_type pamg -pc_pamg_precision single",
+                                        "-ksp_type cg -pc_type pamg -pc_pamg_pre 2 -pc_pamg_post 2",
+                                        "-ksp_type cg -pc_type pamg -pc_pamg_smoother sgs",
+                                        "-ksp_type cg -pc_type pamg -pc_pamg_smoother sgs -pc_pamg_precision single"};
   const PetscInt           n         = 12;
 
   PetscFunctionBeginUser;

@@ -74,11 +74,13 @@ static PetscReal PamgOutside(const PamgLevel *L, PetscInt i)
   return all;
 }
 
-/* dinv[i] <- the inverse of the diagonal with the shift of row i */
-static void PamgShiftInverse(const PC_PAMG *pamg, PamgLevel *L, PetscInt i)
+void PCPAMGShiftInverses(const PC_PAMG *pamg, PetscInt n, const PetscReal shift[], void *dinv)
 {
-  if (pamg->precision == PAMG_DOUBLE) ((PetscReal *)L->dinv)[i] /= 1 + L->shift[i] * ((PetscReal *)L->dinv)[i];
-  else ((float *)L->dinv)[i] = (float)(((float *)L->dinv)[i] / (1 + L->shift[i] * ((float *)L->dinv)[i]));
+  for (PetscInt i = 0; i < n; ++i) {
+    if (!(shift[i] > 0)) continue;
+    if (pamg->precision == PAMG_DOUBLE) ((PetscReal *)dinv)[i] /= 1 + shift[i] * ((PetscReal *)dinv)[i];
+    else ((float *)dinv)[i] = (float)(((float *)dinv)[i] / (1 + shift[i] * ((float *)dinv)[i]));
+  }
 }
 
 /*
@@ -96,11 +98,8 @@ PetscErrorCode PCPAMGShiftHost(const PC_PAMG *pamg, PamgLevel *L)
   PolderCsrDiagonal_Host(L->n, L->csr.ai, L->csr.aj, L->csr.aa, d);
   PetscCall(PetscMalloc1(L->n, &L->shift));
   for (PetscInt i = 0; i < L->n; ++i) L->shift[i] = PetscMax(0, (PamgOutside(L, i) - PetscMax(0, d[i])) / 2);
-  for (PetscInt i = 0; i < L->n; ++i) {
-    if (!(L->shift[i] > 0)) continue;
-    if (pamg->smoother == PAMG_SGS) PamgShiftInverse(pamg, L, i);
-    any = PETSC_TRUE;
-  }
+  for (PetscInt i = 0; i < L->n && !any; ++i) any = (PetscBool)(L->shift[i] > 0);
+  if (any && pamg->smoother == PAMG_SGS) PCPAMGShiftInverses(pamg, L->n, L->shift, L->dinv);
   if (!any) PetscCall(PetscFree(L->shift));
   PetscCall(PetscFree(d));
   PetscFunctionReturn(PETSC_SUCCESS);

@@ -132,15 +132,31 @@ PetscErrorCode PCPAMGKeepBlocksDevice(PamgLevel *L)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* As PCPAMGShiftHost(), for the blocks alone */
+/* Sweeps add the inverse times a residual, in which the diagonal has no shift: they need no more than these inverses */
+static PetscErrorCode PamgShiftInversesDevice(const PC_PAMG *pamg, PamgLevel *L)
+{
+  const size_t bytes = PamgValueSize(pamg) * (size_t)L->n;
+  void        *dinv;
+
+  PetscFunctionBegin;
+  PetscCall(PetscMalloc(bytes, &dinv));
+  PetscCall(PolderDeviceToHost(dinv, L->dinv, bytes));
+  PCPAMGShiftInverses(pamg, L->n, L->shift, dinv);
+  PetscCall(PolderDeviceFromHost(L->dinv, dinv, bytes));
+  PetscCall(PetscFree(dinv));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
+/* As PCPAMGShiftHost() */
 PetscErrorCode PCPAMGShiftDevice(const PC_PAMG *pamg, PamgLevel *L)
 {
   const PolderSparseRows *O     = &L->outer.rows;
   const size_t            bytes = sizeof(PetscReal) * (size_t)O->n;
+  PetscBool               any   = PETSC_FALSE;
   PetscReal              *all, *d, *own;
 
   PetscFunctionBegin;
-  if (!L->blocks.n) PetscFunctionReturn(PETSC_SUCCESS);
+  if (!L->blocks.n && pamg->smoother != PAMG_SGS) PetscFunctionReturn(PETSC_SUCCESS);
   PetscCall(PetscCalloc1(L->n, &L->shift));
   PetscCall(PetscMalloc1(O->n, &d));
   PetscCall(PolderDeviceMalloc(sizeof(*all) * (size_t)L->n, &all));
@@ -153,7 +169,10 @@ PetscErrorCode PCPAMGShiftDevice(const PC_PAMG *pamg, PamgLevel *L)
 
     for (PetscInt k = O->ptr[r]; k < O->ptr[r + 1]; ++k) outside += PetscAbsScalar(O->val[k]);
     L->shift[O->row[r]] = PetscMax(0, (outside - PetscMax(0, d[r])) / 2);
+    any                 = (PetscBool)(any || L->shift[O->row[r]] > 0);
   }
+  if (any && pamg->smoother == PAMG_SGS) PetscCall(PamgShiftInversesDevice(pamg, L));
+  if (!any) PetscCall(PetscFree(L->shift));
   PetscCall(PolderDeviceFree(&own));
   PetscCall(PolderDeviceFree(&all));
   PetscCall(PetscFree(d));

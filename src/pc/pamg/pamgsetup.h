@@ -108,6 +108,8 @@ PETSC_INTERN PetscErrorCode PCPAMGRestoreBlockRowsHost(PolderRows *);
 PETSC_INTERN PetscErrorCode PCPAMGRestoreBlockRowsDevice(PolderRows *);
 PETSC_INTERN PetscErrorCode PCPAMGKeepBlocksHost(PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGKeepBlocksDevice(PamgLevel *);
+/* dinv[i] <- the inverse of the diagonal entry of row i with its shift, in the precision of the cycle, on the host */
+PETSC_INTERN void           PCPAMGShiftInverses(const PC_PAMG *, PetscInt n, const PetscReal shift[], void *dinv);
 PETSC_INTERN PetscErrorCode PCPAMGShiftHost(const PC_PAMG *, PamgLevel *);
 PETSC_INTERN PetscErrorCode PCPAMGShiftDevice(const PC_PAMG *, PamgLevel *);
 
