@@ -1,47 +1,37 @@
 /* Repeated red-black factorisation, grid by grid, on the r1, b1, b2, r2 arrays of rrbrow.h. */
 #include "rrb.h"
 
+/* Separates the values of the even and of the odd nodes of a row */
+static inline void PolderRRBSplit(PetscInt n, const PetscScalar *restrict row, PetscScalar *restrict even, PetscScalar *restrict odd)
+{
+  for (PetscInt u = 0; u < n / 2; ++u) {
+    even[u] = row[2 * u];
+    odd[u]  = row[2 * u + 1];
+  }
+  if (n % 2) even[n / 2] = row[n - 1];
+}
+
 void PolderRRBPutRow_Host(const PolderRRBGrid *g, PetscInt y, PetscScalar *const row[], PetscScalar c[], PetscScalar x[])
 {
   const size_t    s = g->size;
-  const PetscInt  v = y / 2, n = g->nx;
-  const ptrdiff_t P = g->pitch, p = (ptrdiff_t)g->origin + (ptrdiff_t)v * P;
+  const PetscInt  n = g->nx;
+  const ptrdiff_t P = g->pitch;
 
-#define C(f) c[(size_t)(f)*s + (size_t)(p + u)]
-#define X(f) x[(size_t)(f)*s + (size_t)(p + u)]
+  c += (ptrdiff_t)g->origin + y / 2 * P;
+  x += (ptrdiff_t)g->origin + y / 2 * P;
   if (y % 2 == 0) {
-    for (PetscInt u = 0; 2 * u < n; ++u) {
-      C(RRB_R1D)  = row[RRB_C][2 * u];
-      C(RRB_R1NE) = row[RRB_NE][2 * u];
-      C(RRB_R1SE) = row[RRB_SE][2 * u];
-      C(RRB_B2S)  = row[RRB_N][2 * u];
-      C(RRB_B1W)  = row[RRB_E][2 * u];
-    }
-    for (PetscInt u = 0; 2 * u + 1 < n; ++u) {
-      C(RRB_B1D)  = row[RRB_C][2 * u + 1];
-      C(RRB_B1E)  = row[RRB_E][2 * u + 1];
-      C(RRB_B1N)  = row[RRB_N][2 * u + 1];
-      X(RRB_X1NE) = row[RRB_NE][2 * u + 1];
-      X(RRB_X1SE) = row[RRB_SE][2 * u + 1];
-    }
+    PolderRRBSplit(n, row[RRB_C], c + RRB_R1D * s, c + RRB_B1D * s);
+    PolderRRBSplit(n, row[RRB_E], c + RRB_B1W * s, c + RRB_B1E * s);
+    PolderRRBSplit(n, row[RRB_N], c + RRB_B2S * s, c + RRB_B1N * s);
+    PolderRRBSplit(n, row[RRB_NE], c + RRB_R1NE * s, x + RRB_X1NE * s);
+    PolderRRBSplit(n, row[RRB_SE], c + RRB_R1SE * s, x + RRB_X1SE * s);
   } else {
-    for (PetscInt u = 0; 2 * u < n; ++u) {
-      C(RRB_B2D)                                    = row[RRB_C][2 * u];
-      C(RRB_B2E)                                    = row[RRB_E][2 * u];
-      C(RRB_B2N)                                    = row[RRB_N][2 * u];
-      X(RRB_X1NW)                                   = row[RRB_SE][2 * u];
-      x[(size_t)RRB_X1SW * s + (size_t)(p + P + u)] = row[RRB_NE][2 * u];
-    }
-    for (PetscInt u = 0; 2 * u + 1 < n; ++u) {
-      X(RRB_R2D)                                        = row[RRB_C][2 * u + 1];
-      c[(size_t)RRB_B2W * s + (size_t)(p + u + 1)]      = row[RRB_E][2 * u + 1];
-      c[(size_t)RRB_B1S * s + (size_t)(p + P + u)]      = row[RRB_N][2 * u + 1];
-      c[(size_t)RRB_R1NW * s + (size_t)(p + u + 1)]     = row[RRB_SE][2 * u + 1];
-      c[(size_t)RRB_R1SW * s + (size_t)(p + P + u + 1)] = row[RRB_NE][2 * u + 1];
-    }
+    PolderRRBSplit(n, row[RRB_C], c + RRB_B2D * s, x + RRB_R2D * s);
+    PolderRRBSplit(n, row[RRB_E], c + RRB_B2E * s, c + RRB_B2W * s + 1);
+    PolderRRBSplit(n, row[RRB_N], c + RRB_B2N * s, c + RRB_B1S * s + P);
+    PolderRRBSplit(n, row[RRB_NE], x + RRB_X1SW * s + P, c + RRB_R1SW * s + P + 1);
+    PolderRRBSplit(n, row[RRB_SE], x + RRB_X1NW * s, c + RRB_R1NW * s + 1);
   }
-#undef C
-#undef X
 }
 
 void PolderRRBLump_Host(const PolderRRBGrid *g, PetscReal omega, PetscScalar c[], const PetscScalar x[])

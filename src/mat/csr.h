@@ -44,6 +44,28 @@ static inline PetscInt PolderCSRNextRow(PetscInt m, const PetscInt ai[], PetscIn
   return i;
 }
 
+/* The first of the rows i + 1, ..., end - 1 whose columns are not those of the row before moved by one; end: there is none */
+static inline PetscInt PolderCSRNextUnlike(const PetscInt ai[], const PetscInt aj[], PetscInt i, PetscInt end)
+{
+  const PetscInt length = ai[i + 1] - ai[i];
+  PetscInt       chunk = 1, most = 64; /* plain loops over a chunk of rows, halved where it holds the row */
+
+  for (++i; i < end;) {
+    PetscInt differs = 0;
+
+    chunk = PetscMin(chunk, end - i);
+    for (PetscInt k = i; k < i + chunk; ++k) differs |= (ai[k + 1] - ai[k]) ^ length;
+    for (PetscInt k = ai[i]; !differs && k < ai[i + chunk]; k += 64) {
+      for (PetscInt l = k; l < PetscMin(k + 64, ai[i + chunk]); ++l) differs |= (aj[l] - aj[l - length]) ^ 1;
+    }
+    if (differs && chunk == 1) return i;
+    if (differs) most = chunk / 2;
+    else i += chunk;
+    chunk = most;
+  }
+  return end;
+}
+
 /* Raises PETSC_ERR_SUP or PETSC_ERR_ARG_SIZ, with a sentence that names the PC, unless A is a square AIJ matrix with rows and columns distributed alike */
 PETSC_INTERN PetscErrorCode PolderMatCheckRows(Mat A, const char type[]);
 /* The blocks of an AIJ matrix; *offdiag and *garray are NULL for a sequential type */

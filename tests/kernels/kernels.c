@@ -1,9 +1,11 @@
-static char help[] = "Host kernels of the matrix formats against plain loops: awkward sizes, poisoned output, nothing written or read outside.\n\n";
+static char help
+  [] = "Host kernels of the matrix formats, and a search in rows, against plain loops: awkward sizes, poisoned output, nothing written or read outside.\n\n";
 
 #include "banded.h"
 #include "random.h"
 #include "kernels/dia.h"
 #include "kernels/slices.h"
+#include "mat/csr.h"
 
 #define GUARD 16
 
@@ -346,6 +348,38 @@ static PetscErrorCode TestPacked(void)
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
+/* PolderCSRNextUnlike() against a comparison row by row: rows of five columns, some of which lack one or have another one */
+static PetscErrorCode TestUnlike(void)
+{
+  static const PetscInt off[] = {-40, -1, 0, 1, 40}, rare[] = {2, 30, 200, 5000};
+  PetscInt              ai[1001] = {0}, aj[5 * 1000], cases = 0, wrong = 0;
+
+  PetscFunctionBeginUser;
+  for (size_t k = 0; k < PETSC_STATIC_ARRAY_LENGTH(rare); ++k) {
+    for (PetscInt i = 0; i < 1000; ++i) {
+      const PetscInt odd = Next(2 * rare[k]); /* one row in `rare` lacks a column, another one has one more to the east */
+
+      ai[i + 1] = ai[i];
+      for (PetscInt d = odd == 0; d < 5; ++d) aj[ai[i + 1]++] = i + off[d] + (odd == 1 && d == 4);
+    }
+    for (PetscInt i = 0; i < 1000; i += 1 + Next(9)) {
+      const PetscInt end  = i + 1 + Next(1000 - i);
+      PetscInt       next = i + 1;
+
+      for (; next < end && ai[next + 1] - ai[next] == ai[i + 1] - ai[i]; ++next) {
+        PetscInt d = 0;
+
+        while (d < ai[i + 1] - ai[i] && aj[ai[next] + d] - next == aj[ai[i] + d] - i) ++d;
+        if (d < ai[i + 1] - ai[i]) break;
+      }
+      wrong += PolderCSRNextUnlike(ai, aj, i, end) != next;
+      ++cases;
+    }
+  }
+  PetscCall(PetscPrintf(PETSC_COMM_SELF, "rows like those before: %" PetscInt_FMT " cases, %" PetscInt_FMT " wrong\n", cases, wrong));
+  PetscFunctionReturn(PETSC_SUCCESS);
+}
+
 int main(int argc, char **argv)
 {
   PetscFunctionBeginUser;
@@ -355,6 +389,7 @@ int main(int argc, char **argv)
   PetscCall(TestRows(PETSC_TRUE));
   PetscCall(TestSlices());
   PetscCall(TestPacked());
+  PetscCall(TestUnlike());
   PetscCall(PetscFinalize());
   return 0;
 }

@@ -14,6 +14,8 @@ typedef enum {
   NOTANUMBER,
   LONELY_NEGATIVE, /* negative definite */
   UNSYMMETRIC,
+  NORTHWEST, /* a 5-point matrix with one more entry, to the north-west or north-east */
+  NORTHEAST,
   DEFICIT,
   POSITIVE,
   SPACE,
@@ -38,6 +40,8 @@ static const char *const names[] = {"zero diagonal",
                                     "not a number",
                                     "negative definite",
                                     "not symmetric",
+                                    "a coupling to the north-west in one row only",
+                                    "a coupling to the north-east in one row only",
                                     "rows that add up to less than zero",
                                     "positive couplings",
                                     "3-D stencil",
@@ -91,6 +95,7 @@ static PetscErrorCode CreateBad(Bad bad, Mat *A)
       PetscCall(MatSetValue(*A, i, next[k], scale * value, INSERT_VALUES));
     }
     if (bad == IRREGULAR) PetscCall(MatSetValue(*A, i, (i * 37) % N, -0.1, INSERT_VALUES));
+    if (i == row && (bad == NORTHWEST || bad == NORTHEAST)) PetscCall(MatSetValue(*A, i, i + nx + (bad == NORTHEAST ? 1 : -1), -0.1, INSERT_VALUES));
     if (i == row && bad == ZERO) diagonal = 0;
     if ((i == row && bad == NEGATIVE) || bad == LONELY_NEGATIVE) diagonal = -4;
     if (i != row || bad != MISSING) PetscCall(MatSetValue(*A, i, i, scale * diagonal, INSERT_VALUES));
@@ -125,6 +130,7 @@ static PetscErrorCode SetBad(Bad bad, PC pc)
 {
   PetscFunctionBeginUser;
   PetscCall(SetDM(bad, pc));
+  if (bad == NORTHWEST) PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, 12, 10)); // its diagonals are those of no grid
   if (bad == GRID_SIZE) PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, 13, 10));
   if (bad == GRID_OTHER) PetscTryMethod(pc, "PCRRBSetGrid_C", (PC, PetscInt, PetscInt), (pc, 10, 12));
   if (bad == LARGE_REST) PetscTryMethod(pc, "PCRRBSetLevels_C", (PC, PetscInt), (pc, 0));

@@ -85,15 +85,30 @@ static PetscErrorCode PCRRBOffsetsDevice_Private(PC pc, const PolderCSR *csr, Pe
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* The same over all processes, on the host; explicit zeros do not count */
+/* Are the distances of row i above the diagonal, those of explicit zeros included, among these? */
+static PetscBool PCRRBHasOffsets_Private(const PolderCSR *csr, PetscInt i, PetscInt n, const PetscInt offset[])
+{
+  for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
+    PetscInt at = 0;
+
+    while (at < n && offset[at] != csr->aj[k] - i) ++at;
+    if (csr->aj[k] > i && at == n) return PETSC_FALSE;
+  }
+  return PETSC_TRUE;
+}
+
+/* The same over all processes, on the host; explicit zeros do not count. Rows with the same distances as the one before add none */
 static PetscErrorCode PCRRBOffsets_Private(PC pc, const PolderCSR *csr, PetscInt *n, PetscInt offset[])
 {
   PetscFunctionBegin;
-  for (PetscInt i = 0; i < csr->m && *n <= MAXOFFSETS; ++i) {
+  for (PetscInt i = 0, next; i < csr->m && *n <= MAXOFFSETS; i = next) {
     for (PetscInt k = csr->ai[i]; k < csr->ai[i + 1]; ++k) {
       if (csr->aa[k] != 0) PCRRBAddOffset_Private(csr->aj[k] - i, n, offset);
     }
-    for (PetscInt k = csr->bi ? csr->bi[i] : 0; csr->bi && k < csr->bi[i + 1]; ++k) {
+    next = *n <= MAXOFFSETS && PCRRBHasOffsets_Private(csr, i, *n, offset) ? PolderCSRNextUnlike(csr->ai, csr->aj, i, csr->m) : i + 1;
+  }
+  for (PetscInt i = csr->bi ? PolderCSRNextRow(csr->m, csr->bi, 0) : csr->m; i < csr->m; i = PolderCSRNextRow(csr->m, csr->bi, i + 1)) {
+    for (PetscInt k = csr->bi[i]; k < csr->bi[i + 1]; ++k) {
       if (csr->ba[k] != 0) PCRRBAddOffset_Private(csr->garray[csr->bj[k]] - csr->rstart - i, n, offset);
     }
   }
@@ -302,12 +317,6 @@ static PetscErrorCode PCRRBFetchRows_Private(PC_RRB *rrb, const PolderCSR *csr, 
   PetscFunctionReturn(PETSC_SUCCESS);
 }
 
-/* Do two entries that should be equal differ by more than rounding? */
-static inline PetscBool PCRRBDiffers_Private(PetscScalar a, PetscScalar b, PetscReal diagonal)
-{
-  return (PetscBool)(PetscAbsScalar(a - b) > 1e-10 * PetscMax(PetscAbsScalar(a), PetscAbsScalar(b)) + 1e-14 * PetscAbsReal(diagonal));
-}
-
 /* Records the properties that the pivots depend on, and returns why the node cannot be used */
 static RRBNodeKind PCRRBCheckNode_Private(RRBMatrix *matrix, PetscInt node, const PetscScalar a[])
 {
@@ -386,52 +395,117 @@ typedef struct {
   PetscScalar       *row[RRB_NROW], *above[3], *before[3];
   const PetscScalar *fetched; /* the next row that comes from another process */
   RRBFault           fault;
-  PetscBool          coupled;
+  PetscBool          coupled, diagonal; /* a coupling; one to NE or NW */
 } RRBVisit;
 
-/*
-  Reads line y of the nodes that this process reads. Couplings to N, NE and NW go to above[]; those of the previous line are in before[]; index x - x0. Nodes
-  outside of the box serve only for comparison
-*/
-static PetscErrorCode PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, PetscInt y, RRBVisit *visit)
+/* Reads node (x, y), of this line where its row is on this process. Nodes outside of the box serve only for comparison */
+static inline void PCRRBVisitNode_Private(PC_RRB *rrb, const PolderCSR *csr, const RRBBox *box, const RRBLine *line, PetscInt x, PetscInt y, RRBVisit *visit)
 {
   PetscScalar *const *const row = visit->row, *const *const above = visit->above, *const *const before = visit->before;
+  const PetscInt     u = x - box->x0, node = y * rrb->nx + x;
+  RRBMatrix         *matrix = &rrb->matrix;
+  PetscScalar        own[RRB_NENTRY];
+  const PetscScalar *a     = own;
+  PetscInt           stray = -1;
 
-  const RRBBox  box = PCRRBBox(rrb, 0), reach = PCRRBReach(rrb);
-  const RRBLine line   = PCRRBLine(rrb, y);
-  RRBMatrix    *matrix = &rrb->matrix;
-
-  PetscFunctionBegin;
-  for (PetscInt x = reach.x0; x < reach.x1; ++x) {
-    const PetscInt     u = x - box.x0, node = y * rrb->nx + x;
-    PetscScalar        own[RRB_NENTRY];
-    const PetscScalar *a     = own;
-    PetscInt           stray = -1;
-
-    if (x >= line.a && x < line.b) stray = PCRRBEntries_Private(rrb, csr, &line, x, y, own);
-    else {
-      a = visit->fetched;
-      visit->fetched += RRB_NENTRY;
-    }
-    if (y >= box.y0 && x >= box.x0 && x < box.x1) {
-      const PetscBool west = PCRRBDiffers_Private(a[W], row[RRB_E][u - 1], a[CENTRE]), south = PCRRBDiffers_Private(a[S], before[0][u], a[CENTRE]);
-      const PetscBool southwest = PCRRBDiffers_Private(a[SW], before[1][u - 1], a[CENTRE]);
-      const PetscBool southeast = PCRRBDiffers_Private(a[SE], before[2][u + 1], a[CENTRE]);
-      RRBNodeKind     kind      = stray < 0 ? PCRRBCheckNode_Private(matrix, node, a) : NODE_STRAY;
-
-      if (kind == NODE_GOOD && (west || south || southwest || southeast)) kind = NODE_UNSYMMETRIC;
-      PCRRBAddFault_Private(&visit->fault, kind, node, stray);
-      matrix->nine   = (PetscBool)(matrix->nine || a[SE] != 0 || a[NE] != 0);
-      visit->coupled = (PetscBool)(visit->coupled || a[E] != 0 || a[N] != 0 || a[NE] != 0 || a[SE] != 0);
-    }
-    row[RRB_C][u]  = a[CENTRE];
-    row[RRB_E][u]  = a[E];
-    row[RRB_SE][u] = a[SE];
-    row[RRB_N][u] = above[0][u] = a[N];
-    row[RRB_NE][u] = above[1][u] = a[NE];
-    above[2][u]                  = a[NW];
+  if (x >= line->a && x < line->b) stray = PCRRBEntries_Private(rrb, csr, line, x, y, own);
+  else {
+    a = visit->fetched;
+    visit->fetched += RRB_NENTRY;
   }
-  PetscFunctionReturn(PETSC_SUCCESS);
+  if (y >= box->y0 && x >= box->x0 && x < box->x1) {
+    const PetscBool west = PolderRRBDiffers(a[W], row[RRB_E][u - 1], a[CENTRE]), south = PolderRRBDiffers(a[S], before[0][u], a[CENTRE]);
+    const PetscBool southwest = PolderRRBDiffers(a[SW], before[1][u - 1], a[CENTRE]);
+    const PetscBool southeast = PolderRRBDiffers(a[SE], before[2][u + 1], a[CENTRE]);
+    RRBNodeKind     kind      = stray < 0 ? PCRRBCheckNode_Private(matrix, node, a) : NODE_STRAY;
+
+    if (kind == NODE_GOOD && (west || south || southwest || southeast)) kind = NODE_UNSYMMETRIC;
+    PCRRBAddFault_Private(&visit->fault, kind, node, stray);
+    matrix->nine   = (PetscBool)(matrix->nine || a[SE] != 0 || a[NE] != 0);
+    visit->coupled = (PetscBool)(visit->coupled || a[E] != 0 || a[N] != 0 || a[NE] != 0 || a[SE] != 0);
+  }
+  row[RRB_C][u]  = a[CENTRE];
+  row[RRB_E][u]  = a[E];
+  row[RRB_SE][u] = a[SE];
+  row[RRB_N][u] = above[0][u] = a[N];
+  row[RRB_NE][u] = above[1][u] = a[NE];
+  above[2][u]                  = a[NW];
+  if (a[NE] != 0 || a[NW] != 0) visit->diagonal = PETSC_TRUE;
+}
+
+/* One of the five entries of each of n rows */
+static void PCRRBOneOfFive_Private(PetscInt n, const PetscScalar *restrict aa, PetscScalar *restrict entry)
+{
+  for (PetscInt u = 0; u < n; ++u) entry[u] = aa[5 * u];
+}
+
+/* What PCRRBVisitNode_Private() looks for, in n nodes whose entries are in these arrays: bits FIVE_... for what one of them has */
+enum {
+  FIVE_FAULT    = 1,
+  FIVE_POSITIVE = 2,
+  FIVE_DEFICIT  = 4,
+  FIVE_REGULAR  = 8, /* couplings, and a sum that is not zero */
+  FIVE_COUPLED  = 16
+};
+
+static int PCRRBLookAtFive_Private(PetscInt n, const PetscScalar *restrict south, const PetscScalar *restrict s, const PetscScalar *restrict w,
+                                   const PetscScalar *restrict c, const PetscScalar *restrict e, const PetscScalar *restrict north)
+{
+  PetscInt64 seen = 0;
+
+  for (PetscInt u = 0; u < n; ++u) {
+    const PetscReal sum   = s[u] + w[u] + c[u] + e[u] + north[u];
+    const PetscReal size  = PolderRRBAbs(s[u]) + PolderRRBAbs(w[u]) + PolderRRBAbs(e[u]) + PolderRRBAbs(north[u]);
+    const PetscReal above = PetscMax(PetscMax(s[u], w[u]), PetscMax(e[u], north[u]));
+    const int       good  = (c[u] > 0) & (PolderRRBAbs(sum) + size <= PETSC_MAX_REAL);
+
+    seen |= good & !PolderRRBDiffers(w[u], e[u - 1], c[u]) & !PolderRRBDiffers(s[u], south[u], c[u]) ? 0 : FIVE_FAULT;
+    seen |= above > 1e-12 * c[u] ? FIVE_POSITIVE : 0;
+    seen |= sum < -1e-10 * c[u] ? FIVE_DEFICIT : 0;
+    seen |= (size > 0) & (PolderRRBAbs(sum) > 1e-10 * c[u]) ? FIVE_REGULAR : 0;
+    seen |= (e[u] != 0) | (north[u] != 0) ? FIVE_COUPLED : 0;
+  }
+  return (int)seen;
+}
+
+/*
+  Does PCRRBVisitNode_Private() for all nodes of a line but its ends, if they have the rows of a 5-point stencil, and nothing is recorded for one of them.
+  Otherwise returns PETSC_FALSE, with couplings of these nodes that have no meaning
+*/
+static PetscBool PCRRBVisitFive_Private(PC_RRB *rrb, const PolderCSR *csr, const RRBBox *box, const RRBLine *line, RRBVisit *visit)
+{
+  const PetscInt     n = box->x1 - box->x0 - 2, i = line->row + box->x0 - line->a + 1, *ai = csr->ai;
+  PetscScalar *const row[RRB_NROW] = {visit->row[RRB_C] + 1, visit->row[RRB_E] + 1, visit->row[RRB_N] + 1, visit->row[RRB_NE] + 1, visit->row[RRB_SE] + 1};
+  PetscScalar *const s = row[RRB_NE], *const w = row[RRB_SE]; /* until they are zero */
+  PetscScalar *const entry[5] = {s, w, row[RRB_C], row[RRB_E], row[RRB_N]};
+  int                seen;
+
+  if (n < 1 || line->a > box->x0 || line->b < box->x1 || visit->diagonal || (csr->bi && csr->bi[i] < csr->bi[i + n])) return PETSC_FALSE;
+  if (!PCRRBIsFive_Private(ai[i], ai[i + 1], (RRBColumns){csr->aj, csr->aa, NULL}, i, line->first, line->ld)) return PETSC_FALSE;
+  if (PolderCSRNextUnlike(ai, csr->aj, i, i + n) < i + n) return PETSC_FALSE;
+  for (int k = 0; k < 5; ++k) PCRRBOneOfFive_Private(n, csr->aa + ai[i] + k, entry[k]);
+  seen = PCRRBLookAtFive_Private(n, visit->before[0] + 1, s, w, row[RRB_C], row[RRB_E], row[RRB_N]);
+  if (seen & FIVE_FAULT || (seen & FIVE_POSITIVE && rrb->matrix.positive == PETSC_MAX_INT) || (seen & FIVE_DEFICIT && rrb->matrix.deficit == PETSC_MAX_INT))
+    return PETSC_FALSE;
+  if (seen & FIVE_REGULAR) rrb->matrix.singular = PETSC_FALSE;
+  if (seen & FIVE_COUPLED) visit->coupled = PETSC_TRUE;
+  for (PetscInt u = 0; u < n; ++u) {
+    s[u] = w[u] = visit->above[1][u + 1] = visit->above[2][u + 1] = 0;
+    visit->above[0][u + 1]                                        = row[RRB_N][u];
+  }
+  return PETSC_TRUE;
+}
+
+/* Reads line y of the nodes that this process reads. Couplings to N, NE and NW go to above[]; those of the previous line are in before[]; index x - x0 */
+static void PCRRBVisitLine_Private(PC_RRB *rrb, const PolderCSR *csr, PetscInt y, RRBVisit *visit)
+{
+  const RRBBox  box = PCRRBBox(rrb, 0), reach = PCRRBReach(rrb);
+  const RRBLine line = PCRRBLine(rrb, y);
+  PetscInt      x    = reach.x0;
+
+  while (x < PetscMin(box.x0 + 1, reach.x1)) PCRRBVisitNode_Private(rrb, csr, &box, &line, x++, y, visit);
+  if (y >= box.y0 && PCRRBVisitFive_Private(rrb, csr, &box, &line, visit)) x = box.x1 - 1;
+  for (; x < reach.x1; ++x) PCRRBVisitNode_Private(rrb, csr, &box, &line, x, y, visit);
 }
 
 PetscErrorCode PCRRBVisitRows(PC pc, const PolderCSR *csr, PetscScalar work[], PetscErrorCode (*put)(PetscInt, PetscScalar *const[], void *), void *ctx)
@@ -450,7 +524,7 @@ PetscErrorCode PCRRBVisitRows(PC pc, const PolderCSR *csr, PetscScalar work[], P
   rrb->matrix = (RRBMatrix){.nine = PETSC_FALSE, .singular = PETSC_TRUE, .positive = PETSC_MAX_INT, .deficit = PETSC_MAX_INT};
   if (rrb->ranks.size) PetscCall(PCRRBFetchRows_Private(rrb, csr, &visit.fault));
   for (PetscInt y = reach.y0; y < reach.y1 && y <= visit.fault.node / rrb->nx; ++y) {
-    PetscCall(PCRRBVisitLine_Private(rrb, csr, y, &visit));
+    PCRRBVisitLine_Private(rrb, csr, y, &visit);
     if (y >= box.y0) PetscCall(put(y - box.y0, visit.row, ctx));
     for (int f = 0; f < 3; ++f) {
       PetscScalar *t = visit.above[f];
